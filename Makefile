@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# A thin front: meson and ninja do the work.
+#
+#   make            install what is missing (DEPS=no forbids), configure, build into build/
+#   make demo       an LC and a BE program share a GPU, before and after (simulated GPU)
+#   make test       everything that can be tested here; last line: N passed, N failed, N skipped
+#   make bench      measure the budgets here
+#   make format     let clang-format rewrite the C files
+#   make lint       format, licences, sizes, static analysis
+#   make bundle     build/ and its libraries packed for a machine without them
+#   make install    DESTDIR= PREFIX=
+BUILD ?= build
+PREFIX ?= /usr
+DESTDIR ?=
+SHELL := /bin/bash
+SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
+
+.PHONY: format all deps demo test bench lint bundle install clean
+all: deps $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+deps:
+	@tools/deps.sh
+
+$(BUILD)/build.ninja: | deps
+	@meson setup --prefix=$(PREFIX) $(BUILD)
+
+demo: all
+	@$(SUDO) $(BUILD)/gpusched demo $(ARGS)
+
+test: deps
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
+
+bench: all
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) bench/local/run.sh $(ARGS)
+
+lint: deps
+	@BUILD=$(BUILD) tests/run.sh -s check
+
+format:
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format-14 -i
+
+bundle: all
+	@BUILD=$(BUILD) tools/bundle.sh
+
+install: all
+	@meson configure --prefix=$(PREFIX) $(BUILD) && ninja -C $(BUILD)
+	@DESTDIR=$(DESTDIR) meson install --no-rebuild -C $(BUILD)
+
+clean:
+	@rm -rf $(BUILD) build-asan build-fuzz bundle

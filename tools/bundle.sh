@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Packs what was built, with the shared libraries it needs, into bundle/: for a machine of another
+# Linux distribution that has none of them, e.g. a GPU machine without a network.
+#
+#   bundle/bin/gpusched ...    wrappers: our libraries from bundle/lib, the C library of that machine
+#                              when it is new enough, else ours through its own loader
+#   bundle/gsload              needs the C library alone and must find that machine's libcuda.so.1
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+out=${1:-bundle}
+
+rm -rf "$out"
+mkdir -p "$out/bin" "$out/lib" "$out/libc" "$out/real" "$out/policies"
+
+programs=(gpusched gpuschedd jq)
+for p in "${programs[@]}"; do
+	from=$build/$p
+	[ "$p" = jq ] && from=$(command -v jq)
+	[ -x "$from" ] || {
+		echo "bundle: no $from: run make first" >&2
+		exit 1
+	}
+	install -m 755 -s "$from" "$out/real/$p"
+done
+install -m 755 "$build/gsload" "$out/gsload"
+for extra in tapcost launchcost cudause; do
+	for at in "$build/$extra" "$build/bench/$extra" "$build/tests/e2e/$extra"; do
+		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
+	done
+done
+# Under its soname alone: links do not survive every way of copying.
+cp -L "$build/libgpusched.so.0" "$out/lib/libgpusched.so.0"
+find "$build/policies" -name '*.bpf.o' -exec cp {} "$out/policies/" \;
+cp -r policies/*.conf "$out/policies/" 2>/dev/null || true
+
+# The closure of shared libraries; those of the C library apart.
+LD_LIBRARY_PATH=$out/lib ldd "$out"/real/* "$out"/lib/libgpusched.so.0 | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' |
+	sort -u | while read -r lib; do
+	case $(basename "$lib") in
+	libgpusched.so*) ;;
+	ld-linux* | libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | libresolv.so*)
+		cp -L "$lib" "$out/libc/"
+		;;
+	*) cp -L "$lib" "$out/lib/" ;;
+	esac
+done
+chmod -R u+w "$out"
+strip --strip-unneeded "$out"/lib/*.so* 2>/dev/null || true
+
+for p in "${programs[@]}"; do
+	cat >"$out/bin/$p" <<'W'
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs the packed program with the packed libraries.
+b=$(cd "$(dirname "$0")/.." && pwd)
+p=$b/real/$(basename "$0")
+export GPUSCHED_POLICIES="${GPUSCHED_POLICIES:-$b/policies}"
+if LD_LIBRARY_PATH=$b/lib LD_TRACE_LOADED_OBJECTS=1 "$p" >/dev/null 2>&1; then
+	LD_LIBRARY_PATH=$b/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$p" "$@"
+fi
+exec "$b/libc/ld-linux-x86-64.so.2" --library-path "$b/lib:$b/libc" "$p" "$@"
+W
+	chmod 755 "$out/bin/$p"
+done
+git describe --always --dirty >"$out/VERSION" 2>/dev/null || echo unknown >"$out/VERSION"
+size=$(du -sm "$out" | cut -f1)
+echo "bundle: $out, $size MiB"
+[ "$size" -lt 40 ] || {
+	echo "bundle: larger than 40 MiB" >&2
+	exit 1
+}

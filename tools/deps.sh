@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Installs what is missing from tools/packages.txt, after saying so.
+#
+#   tools/deps.sh [--check]     --check: only tell
+#
+# DEPS=no forbids installing: then what is missing is named and the exit status is 3.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+check=no
+[ "${1:-}" = --check ] && check=yes
+
+wanted() {
+	sed -e 's/#.*//' "$here/packages.txt" | awk 'NF { print $1 }'
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+	echo "deps: not a Debian system: install what tools/packages.txt lists yourself" >&2
+	exit 0
+fi
+
+have=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' 2>/dev/null | awk '$1 == "ii" { print $2 }')
+missing=$(comm -23 <(wanted | sort -u) <(sort -u <<<"$have"))
+[ -z "$missing" ] && exit 0
+list=$(tr '\n' ' ' <<<"$missing")
+
+if [ "${DEPS:-}" = no ] || [ $check = yes ]; then
+	echo "deps: missing packages: $list" >&2
+	echo "deps: install them with: apt-get install --no-install-recommends $list" >&2
+	exit 3
+fi
+
+sudo=
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null; then
+		echo "deps: missing packages: $list" >&2
+		echo "deps: not root and no sudo: have them installed, or run as root" >&2
+		exit 3
+	fi
+	sudo=sudo
+fi
+
+echo "deps: installing with apt-get (DEPS=no forbids it): $list"
+export DEBIAN_FRONTEND=noninteractive
+apt() {
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
+}
+if ! ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1; then
+	apt update
+fi
+# shellcheck disable=SC2086 # a list on purpose
+if ! apt install --no-install-recommends $list; then
+	# Old lists name packages that the mirror no longer has.
+	apt update
+	# shellcheck disable=SC2086
+	apt install --no-install-recommends $list
+fi
