@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * abi.h - the records that gpusched's BPF programs and its user-space rooms share
+ *
+ * Every structure here is a value or a key of a pinned BPF map, or a ring-buffer record. BPF
+ * programs, policies, the daemon and the library include this file; it includes nothing but
+ * fixed-width types. Layouts are checked by static assertions: moving a field is an ABI change.
+ *
+ * Units are in the names: _us microseconds, _ns nanoseconds (CLOCK_MONOTONIC unless said).
+ */
+#ifndef GPUSCHED_ABI_H
+#define GPUSCHED_ABI_H
+
+#ifdef __bpf__
+/* linux/types.h only: no vmlinux.h of the build machine */
+#include <linux/types.h>
+typedef __u8 gs_u8;
+typedef __u16 gs_u16;
+typedef __u32 gs_u32;
+typedef __u64 gs_u64;
+typedef __s32 gs_s32;
+#else
+#include <stdint.h>
+typedef uint8_t gs_u8;
+typedef uint16_t gs_u16;
+typedef uint32_t gs_u32;
+typedef uint64_t gs_u64;
+typedef int32_t gs_s32;
+#endif
+
+#define GPUSCHED_ABI_VERSION 1u
+
+#define GPUSCHED_COMM_LEN 16
+#define GPUSCHED_CLASS_NAME_LEN 32
+#define GPUSCHED_MAX_CLASSES 64
+#define GPUSCHED_MAX_CHANNELS 128 /* most channels of one TSG (driver: cid[128] of 0x20801123) */
+#define GPUSCHED_MAX_TSGS 16384
+#define GPUSCHED_GPU_UNKNOWN 0xffffffffu
+#define GPUSCHED_POLICY_WORDS 8
+
+/* ---- settings of a TSG -------------------------------------------------------------------- */
+
+/* Valid bits of struct gpusched_settings: a field whose bit is unset says nothing. */
+#define GPUSCHED_TIMESLICE (1u << 0)
+#define GPUSCHED_INTERLEAVE (1u << 1)
+#define GPUSCHED_PREEMPT_MODE (1u << 2)
+#define GPUSCHED_RUNNABLE (1u << 3)
+#define GPUSCHED_ALL_SETTINGS 0xfu
+
+/* Interleave levels: how often the TSG appears in the runlist (FACTS-DRIVER 2.1). */
+#define GPUSCHED_INTERLEAVE_LOW 0u
+#define GPUSCHED_INTERLEAVE_MEDIUM 1u
+#define GPUSCHED_INTERLEAVE_HIGH 2u
+
+/* Compute preemption modes (control 0x20801210). */
+#define GPUSCHED_PREEMPT_WFI 0u
+#define GPUSCHED_PREEMPT_CTA 1u
+#define GPUSCHED_PREEMPT_CILP 2u
+
+/* Timeslices that are accepted, us. The driver took 1 us to 100 s (FACTS-H200 section 2). */
+#define GPUSCHED_TIMESLICE_MIN_US 1u
+#define GPUSCHED_TIMESLICE_MAX_US 100000000u
+/* What CUDA itself sets on its compute TSG at the end of context creation (FACTS-H200 1). */
+#define GPUSCHED_CUDA_TIMESLICE_US 2048u
+/* The driver's own default before that (GV100 and later, FACTS-DRIVER 1.3 no. 4). */
+#define GPUSCHED_DRIVER_TIMESLICE_US 1024u
+
+struct gpusched_settings {
+	gs_u32 valid; /* GPUSCHED_TIMESLICE | ... */
+	gs_u32 timeslice_us;
+	gs_u8 interleave;
+	gs_u8 preempt_mode;
+	gs_u8 runnable; /* 1 runnable, 0 suspended (all its channels disabled) */
+	gs_u8 pad[5];
+};
+_Static_assert(sizeof(struct gpusched_settings) == 16, "gpusched_settings");
+
+/* ---- the part of a TSG's record that policies see ------------------------------------------- */
+
+enum gpusched_kind {
+	GPUSCHED_KIND_OTHER = 0,
+	GPUSCHED_KIND_COMPUTE = 1, /* graphics/compute engine */
+	GPUSCHED_KIND_COPY = 2,
+};
+
+/* Built-in class ids; the configuration's own classes follow. */
+enum gpusched_class_id {
+	GPUSCHED_CLASS_NONE = 0, /* not classified: left alone by policies that do not opt in */
+	GPUSCHED_CLASS_LC = 1,
+	GPUSCHED_CLASS_BE = 2,
+	GPUSCHED_CLASS_NORMAL = 3,
+	GPUSCHED_CLASS_FIRST_USER = 4,
+};
+
+/* Bits of gpusched_task.known: which facts are known. An unset bit means "-", never 0. */
+#define GPUSCHED_KNOWN_LAUNCHES (1u << 0)
+#define GPUSCHED_KNOWN_GPU_TIME (1u << 1)
+#define GPUSCHED_KNOWN_BLOCK_TIME (1u << 2)
+#define GPUSCHED_KNOWN_LAST_RUN (1u << 3)
+#define GPUSCHED_KNOWN_DEADLINE (1u << 4)
+#define GPUSCHED_KNOWN_RATE (1u << 5)
+
+/*
+ * struct gpusched_task - one TSG as a policy sees it. A policy may write @want and @priv; what it
+ * writes elsewhere is thrown away (the host copies in and copies back).
+ */
+struct gpusched_task {
+	gs_u64 id;     /* never reused while the table lives */
+	gs_u32 gpu;    /* index as nvidia-smi counts, or GPUSCHED_GPU_UNKNOWN */
+	gs_u16 kind;   /* enum gpusched_kind */
+	gs_u16 engine; /* NV2080_ENGINE_TYPE_*: 1 GR0, 9.. copy engines */
+	gs_u32 pid;    /* owner's process id in the initial pid namespace */
+	gs_u32 uid;
+	gs_u64 cgroup_id;
+	gs_u32 class_id;    /* enum gpusched_class_id or a class of the configuration */
+	gs_u32 weight;      /* 1..10000, default 100 */
+	gs_u64 deadline_us; /* relative; valid with GPUSCHED_KNOWN_DEADLINE */
+	gs_u64 created_ns;
+	gs_u32 known;    /* GPUSCHED_KNOWN_* */
+	gs_u32 assumed;  /* settings bits of @asked that are assumed, not seen (adopted TSGs) */
+	gs_u64 launches; /* since launches_since_ns */
+	gs_u64 launches_since_ns;
+	gs_u64 last_launch_ns;
+	gs_u64 launch_rate_mhz; /* launches per second x 1000, smoothed */
+	gs_u64 gpu_time_ns;
+	gs_u64 wait_time_ns;
+	gs_u64 switches;
+	gs_u64 last_run_ns;
+	gs_u64 block_time_ns;               /* typical thread-block length */
+	struct gpusched_settings asked;     /* what the owner itself set */
+	struct gpusched_settings is;        /* what the hardware was last told and accepted */
+	struct gpusched_settings want;      /* the policy's wish; unset: as the owner asked */
+	gs_u64 priv[GPUSCHED_POLICY_WORDS]; /* the policy's own, zero at task_init */
+	char comm[GPUSCHED_COMM_LEN];
+};
+_Static_assert(sizeof(struct gpusched_task) == 264, "gpusched_task");
+
+/* ---- the whole record: host's header and the policy's part ---------------------------------- */
+
+/*
+ * Handles are unique per RM client only and clients per driver instance; a forged record must not
+ * reach another process's, so the open file (its kernel address) is part of the key.
+ */
+struct gpusched_key {
+	gs_u64 file;   /* struct file of the nvidiactl descriptor; adopted: see GPUSCHED_TSG_ADOPTED
+			*/
+	gs_u32 client; /* hClient */
+	gs_u32 handle; /* hTsg, or another object's handle in other maps */
+};
+_Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
+
+/* gpusched_tsg.flags */
+#define GPUSCHED_TSG_SCHEDULED (1u << 0) /* its owner put it on the runlist */
+#define GPUSCHED_TSG_ADOPTED (1u << 1)   /* found by a scan, not seen being made */
+#define GPUSCHED_TSG_MPS (1u << 2)       /* belongs to an MPS server: one unit */
+#define GPUSCHED_TSG_MIG (1u << 3)       /* on a MIG engine */
+#define GPUSCHED_TSG_HELD (1u << 4)      /* waits for admission */
+#define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is about to go */
+
+/* Who suspended it (gpusched_tsg.suspend_by) */
+enum gpusched_suspend_by {
+	GPUSCHED_BY_NOBODY = 0,
+	GPUSCHED_BY_POLICY = 1,
+	GPUSCHED_BY_PERSON = 2,
+	GPUSCHED_BY_ADMISSION = 3,
+};
+
+/* Written by taps and by the poke program alone, so that no writer loses another's change. */
+struct gpusched_tsg {
+	struct gpusched_key key;
+	gs_u64 owner_start_ns; /* start_boottime of the owner's group leader: tells pid reuse */
+	gs_u32 owner_fd;       /* the descriptor's number in the owner when last seen */
+	gs_u32 flags;          /* GPUSCHED_TSG_* */
+	gs_u32 h_device;
+	gs_u32 h_subdevice;  /* 0: none seen yet */
+	gs_u32 dev_instance; /* RM device instance; GPUSCHED_GPU_UNKNOWN */
+	gs_u32 nchannels;
+	gs_u32 changed;    /* settings bits that gpusched has changed and not put back */
+	gs_u32 suspend_by; /* enum gpusched_suspend_by */
+	gs_u64 suspended_ns;
+	gs_u64 suspend_until_ns;         /* 0: until resume */
+	gs_u32 errors;                   /* failed RM calls in a row */
+	gs_u32 last_status;              /* RM status of the last failed call */
+	struct gpusched_settings manual; /* a person's settings; they override the policy's */
+	struct gpusched_task task;
+};
+_Static_assert(sizeof(struct gpusched_tsg) == 360, "gpusched_tsg");
+
+struct gpusched_channel {
+	gs_u32 handle;
+	gs_u32 cid; /* FECS context id */
+};
+struct gpusched_channels {
+	gs_u32 n;       /* entries filled */
+	gs_u32 dropped; /* channels past the table's end */
+	struct gpusched_channel ch[GPUSCHED_MAX_CHANNELS];
+};
+_Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS, "channels");
+
+/* A device object of a client: what its TSGs hang under. Keyed by (file, client, hDevice). */
+struct gpusched_device {
+	gs_u32 dev_instance;
+	gs_u32 h_subdevice;
+};
+
+/* ---- processes and classes ------------------------------------------------------------------- */
+
+/* Where a process's class came from, weakest first. */
+enum gpusched_class_source {
+	GPUSCHED_SRC_DEFAULT = 0,
+	GPUSCHED_SRC_RULE = 1,
+	GPUSCHED_SRC_CGROUP = 2,
+	GPUSCHED_SRC_COMMAND = 3, /* run, class set; inherited by descendants */
+};
+
+/* Value of the process map (key: tgid, u32). Copied to children at fork when source is COMMAND. */
+struct gpusched_proc {
+	gs_u64 start_ns;
+	gs_u32 class_id;
+	gs_u32 source; /* enum gpusched_class_source */
+	gs_u32 weight; /* 0: the class's */
+	gs_u32 tsgs;   /* live records of this process, bounded by gpusched_cfg.max_tsgs_per_proc */
+	gs_u64 deadline_us;
+};
+_Static_assert(sizeof(struct gpusched_proc) == 32, "gpusched_proc");
+
+struct gpusched_class {
+	char name[GPUSCHED_CLASS_NAME_LEN]; /* "" : free */
+	gs_u32 weight;
+	gs_u32 suspend_limit_ms; /* longest a policy may keep it suspended; default 10000 */
+	gs_u32 starve_limit_ms;  /* longest without progress under a slice below the switch cost */
+	gs_u32 pad;
+	gs_u64 deadline_us; /* 0: none */
+};
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* One line per event: symbol, name in output, words for people. */
+#define GPUSCHED_EVENTS(X) \
+	X(CLIENT, "client", "a process made an RM client") \
+	X(TSG_NEW, "tsg-new", "a TSG was made") \
+	X(CHANNEL, "channel", "a channel was added to a TSG") \
+	X(SCHEDULE, "schedule", "its owner put a TSG on the runlist") \
+	X(UNSCHEDULE, "unschedule", "its owner took a TSG off the runlist") \
+	X(TIMESLICE, "timeslice", "its owner set a TSG's timeslice") \
+	X(INTERLEAVE, "interleave", "its owner set a TSG's interleave level") \
+	X(PREEMPT_MODE, "preempt-mode", "its owner set a preemption mode") \
+	X(TSG_FREE, "tsg-free", "a TSG was freed") \
+	X(EXEC, "exec", "a process with a class or TSGs executed a program") \
+	X(EXIT, "exit", "a process with a class or TSGs ended") \
+	X(WANT, "want", "a policy changed its wish for a TSG") \
+	X(CLASS, "class", "a TSG's class changed") \
+	X(CALL, "call", "gpusched made an RM call") \
+	X(POLICY, "policy", "a policy started, stopped or failed")
+
+enum gpusched_event_type {
+	GPUSCHED_EV_NONE = 0,
+#define X(sym, name, text) GPUSCHED_EV_##sym,
+	GPUSCHED_EVENTS(X)
+#undef X
+		GPUSCHED_EV_MAX
+};
+
+#define GPUSCHED_EVENT_WANT (1u << 0)
+
+struct gpusched_event {
+	gs_u64 ns;
+	gs_u32 type; /* enum gpusched_event_type */
+	gs_u32 pid;
+	struct gpusched_key key; /* of the TSG; CLIENT: handle 0 */
+	gs_u64 id;               /* of the TSG; 0: none */
+	gs_u32 arg[4]; /* TIMESLICE: us; CHANNEL: handle, cid; INTERLEAVE/PREEMPT_MODE: value;
+			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
+	char comm[GPUSCHED_COMM_LEN];
+};
+_Static_assert(sizeof(struct gpusched_event) == 72, "gpusched_event");
+
+/* ---- configuration and counters of the taps -------------------------------------------------- */
+
+struct gpusched_cfg {
+	gs_u32 abi; /* GPUSCHED_ABI_VERSION of who pinned the maps */
+	gs_u32 sim; /* 1: accept only the registered simulated files; 0: only char device 195:* */
+	gs_u32 branch; /* driver branch, e.g. 580; 0 unknown */
+	gs_u32 max_tsgs_per_proc;
+	gs_u64 next_id;      /* ids handed out so far; atomically incremented by the taps */
+	gs_u64 heartbeat_ns; /* the daemon's; 0: none */
+	gs_u32 policy_active;
+	gs_u32 default_class;
+	gs_u64 pidns_dev, pidns_ino; /* the pid namespace the table's pids are of */
+};
+
+/* A simulated NVIDIA file: (device, inode) as the kernel has them. Key of the sim-files map. */
+struct gpusched_simfile {
+	gs_u64 dev; /* kernel encoding: major << 20 | minor */
+	gs_u64 ino;
+};
+
+/* Counters of the taps: every silent fallback has a name (law 6). */
+#define GPUSCHED_TAP_COUNTERS(X) \
+	X(IOCTLS, "ioctls", "NVIDIA ioctls looked at") \
+	X(BAD_READ, "bad_read", "user memory that could not be read") \
+	X(BAD_SIZE, "bad_size", "structures of an unexpected size") \
+	X(NO_FILE, "no_file", "descriptors whose file could not be found") \
+	X(TABLE_FULL, "table_full", "TSGs not recorded because the table was full") \
+	X(PROC_LIMIT, "proc_limit", "TSGs not recorded because their process has too many") \
+	X(CHANNELS_DROPPED, "channels_dropped", "channels past a TSG's channel table") \
+	X(ORPHAN_CHANNEL, "orphan_channel", "channels of a TSG that is not in the table") \
+	X(ORPHAN_CALL, "orphan_call", "controls on a TSG that is not in the table") \
+	X(EVENTS_LOST, "events_lost", "events that found the ring buffer full") \
+	X(COMPAT, "compat", "ioctls of 32-bit processes, not decoded") \
+	X(RM_FAILED, "rm_failed", "calls that the driver itself refused")
+
+enum gpusched_tap_counter {
+#define X(sym, name, text) GPUSCHED_CNT_##sym,
+	GPUSCHED_TAP_COUNTERS(X)
+#undef X
+		GPUSCHED_CNT_MAX
+};
+
+/* ---- programs that user space runs by BPF_PROG_RUN ------------------------------------------- */
+
+/*
+ * Argument of the taps' "poke" program: changes fields of one record in place. User space never
+ * replaces a whole record, since that would lose what a tap writes at the same time.
+ */
+#define GPUSCHED_POKE_IS (1u << 0)
+#define GPUSCHED_POKE_MANUAL (1u << 1)
+#define GPUSCHED_POKE_CLASS (1u << 2) /* class_id, weight, deadline_us */
+#define GPUSCHED_POKE_GPU (1u << 3)
+#define GPUSCHED_POKE_CHANGED (1u << 4)
+#define GPUSCHED_POKE_SUSPEND (1u << 5) /* suspend_by, suspended_ns, suspend_until_ns */
+#define GPUSCHED_POKE_ERRORS (1u << 6)  /* errors, last_status */
+#define GPUSCHED_POKE_FLAGS (1u << 7)   /* flags = (flags & ~flags_mask) | (flags & flags_mask) */
+#define GPUSCHED_POKE_OWNER (1u << 8)   /* pid, owner_fd, owner_start_ns */
+#define GPUSCHED_POKE_SUBDEVICE (1u << 9)
+#define GPUSCHED_POKE_ASKED (1u << 10)      /* asked, assumed: adoption only */
+#define GPUSCHED_POKE_WANT_CLEAR (1u << 11) /* want.valid = 0 */
+#define GPUSCHED_POKE_FACTS \
+	(1u << 12)                   /* gpu_time_ns, wait_time_ns, switches, last_run_ns, known \
+				      */
+#define GPUSCHED_POKE_WHO (1u << 14) /* uid, comm */
+#define GPUSCHED_POKE_ADMIT \
+	(1u << 13) /* ends a hold: the flag and the wish not to be runnable go */
+
+struct gpusched_poke {
+	struct gpusched_key key;
+	gs_u64 id;   /* must match the record's, else -ESTALE */
+	gs_u32 what; /* GPUSCHED_POKE_* */
+	gs_u32 flags_mask;
+	gs_s32 ret;
+	gs_u32 pad;
+	struct gpusched_tsg rec; /* the fields named in @what are taken from here */
+};
+
+/* Argument of a linked policy's "run" program. */
+enum gpusched_run_op {
+	GPUSCHED_RUN_INIT = 1,      /* call init */
+	GPUSCHED_RUN_EXIT = 2,      /* call exit(reason) */
+	GPUSCHED_RUN_TASK_INIT = 3, /* adopted TSG, policy start, or class changed: key */
+	GPUSCHED_RUN_TASK_DESTROY = 4,
+	GPUSCHED_RUN_TICK = 5, /* over all TSGs */
+	GPUSCHED_RUN_SCHEDULE = 6,
+	GPUSCHED_RUN_TIMESLICE_SET = 7, /* arg: us */
+	GPUSCHED_RUN_WORK_SUBMIT = 8,   /* arg: count */
+};
+
+struct gpusched_run {
+	gs_u32 op; /* enum gpusched_run_op */
+	gs_s32 ret;
+	struct gpusched_key key;
+	gs_u64 arg;
+	gs_u64 now_ns;
+	gs_u64 visited; /* TICK: records walked */
+	gs_u64 changed; /* TICK: records whose want changed */
+};
+_Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
+
+/* ---- names of the pinned maps, under <bpffs>/gpusched/ --------------------------------------- */
+
+#define GPUSCHED_PIN_SUBDIR "gpusched"
+/*
+ * gs_tsgs      HASH   gpusched_key -> gpusched_tsg
+ * gs_chans     HASH   gpusched_key -> gpusched_channels     (key of the TSG)
+ * gs_devs      HASH   gpusched_key -> gpusched_device       (handle = hDevice)
+ * gs_procs     HASH   u32 tgid -> gpusched_proc
+ * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
+ * gs_cfg       ARRAY  0 -> gpusched_cfg
+ * gs_simfiles  HASH   gpusched_simfile -> u32
+ * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes, whose calls are not "asked"
+ * gs_counters  PERCPU_ARRAY enum gpusched_tap_counter -> u64
+ * gs_events    RINGBUF of gpusched_event
+ * gs_slot      PROG_ARRAY [1]: the running policy's dispatch program, reached by tail call
+ * gs_call      PERCPU_ARRAY [1] -> gpusched_call: what the tap hands to the policy's dispatcher
+ */
+struct gpusched_call {
+	gs_u32 op; /* enum gpusched_run_op: TASK_INIT, SCHEDULE, TIMESLICE_SET, TASK_DESTROY */
+	gs_u32 pad;
+	gs_u64 arg;
+	struct gpusched_key key;
+	struct gpusched_event ev; /* the event to emit once the policy has spoken */
+};
+
+#endif /* GPUSCHED_ABI_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpusched.h - libgpusched: see and steer who has the GPU, for other programs
+ *
+ * With a daemon every call goes through its socket (/run/gpusched/api) and may be made by any user:
+ * the daemon checks what the caller may touch. Without one, root's calls run the same code in this
+ * process under the instance's lock.
+ *
+ * Handles are opaque. Structures that the caller fills begin with their size, so that they can
+ * grow. Functions return 0 or a negative errno; gpusched_error() then holds one clear line. A
+ * handle is for one thread at a time.
+ *
+ * Errors common to all: -EPERM (not yours), -ENOENT (no such target), -EINVAL (usage, with what),
+ * -ERANGE (a value, with its range), -EBUSY (another instance has the lock), -ENODEV (no driver),
+ * -ENOTSUP (not possible here, with the reason), -EREMOTEIO (RM refused, with its status).
+ */
+#ifndef GPUSCHED_GPUSCHED_H
+#define GPUSCHED_GPUSCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUSCHED_API __attribute__((visibility("default")))
+
+struct gpusched;
+
+/* gpusched_open_options.flags */
+#define GPUSCHED_OPEN_READ_ONLY (1u << 0)   /* list and stats only: needs no lock */
+#define GPUSCHED_OPEN_DRY_RUN (1u << 1)     /* without a daemon: decide, but make no RM call */
+#define GPUSCHED_OPEN_DAEMON_ONLY (1u << 2) /* -ECONNREFUSED when no daemon answers */
+
+struct gpusched_open_options {
+	size_t size; /* sizeof(struct gpusched_open_options) */
+	uint32_t flags;
+	const char *socket; /* NULL: the instance's own */
+};
+
+/* @options may be NULL. On failure *ret is set all the same when memory allows, so that
+ * gpusched_error(*ret) tells why; close it too. */
+GPUSCHED_API int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret);
+GPUSCHED_API void gpusched_close(struct gpusched *g);
+/* One line about the last failure; "" when there was none. Valid until the next call. */
+GPUSCHED_API const char *gpusched_error(const struct gpusched *g);
+/* 1: a daemon answers; 0: this process acts itself. */
+GPUSCHED_API int gpusched_has_daemon(const struct gpusched *g);
+
+/* ---- TSGs ------------------------------------------------------------------------------------ */
+
+/* A value of a setting that is not known or not set. */
+#define GPUSCHED_UNSET (-1)
+
+struct gpusched_values {
+	int64_t timeslice_us; /* 1..100000000 or GPUSCHED_UNSET */
+	int interleave;       /* 0 low, 1 medium, 2 high, or GPUSCHED_UNSET */
+	int preempt_mode;     /* 0 WFI, 1 CTA, 2 CILP, or GPUSCHED_UNSET */
+	int runnable;         /* in answers only; gpusched_set() takes GPUSCHED_UNSET alone */
+};
+
+struct gpusched_tsg_info {
+	size_t size; /* filled by the library: what it knows */
+	uint64_t id;
+	int gpu; /* index, or GPUSCHED_UNSET */
+	char gpu_uuid[48];
+	int32_t pid;
+	uint32_t uid;
+	char comm[16];
+	char kind[12];        /* "compute", "copy", "other" */
+	char engine[12];      /* "GR0", "CE1" */
+	char class_name[32];  /* "" none */
+	char known_by[12];    /* "tap", "scan" */
+	uint32_t client, tsg; /* RM handles */
+	unsigned int channels;
+	struct gpusched_values asked, is, want;
+};
+
+/* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.
+ * Target: pid:N tsg:N comm:NAME cgroup:PATH class:NAME gpu:SELECTOR all */
+typedef int (*gpusched_tsg_fn)(const struct gpusched_tsg_info *tsg, void *user);
+GPUSCHED_API int gpusched_list(struct gpusched *g, const char *target, gpusched_tsg_fn fn,
+			       void *user);
+
+/* Settings of a person: they override the policy's until cleared. Unset fields stay. *ret_n (may be
+ * NULL): TSGs changed. -EREMOTEIO when some failed and some not: *ret_n tells. */
+GPUSCHED_API int gpusched_set(struct gpusched *g, const char *target,
+			      const struct gpusched_values *values, unsigned int *ret_n);
+/* Clears all manual settings of the target. */
+GPUSCHED_API int gpusched_unset(struct gpusched *g, const char *target, unsigned int *ret_n);
+GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsigned int *ret_n);
+/* @for_us: 0 until resume. Without a daemon the caller has to resume when the time is over. */
+GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
+				  unsigned int *ret_n);
+GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
+/* Puts every TSG back to what its owner asked, stops the policy; works from the pinned table alone
+ * when no daemon runs (root). */
+GPUSCHED_API int gpusched_restore(struct gpusched *g, unsigned int *ret_n);
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+/* Gives the processes of @target (and their descendants from now on) a class. -EPERM: raising. */
+GPUSCHED_API int gpusched_class_set(struct gpusched *g, const char *target, const char *class_name);
+GPUSCHED_API int gpusched_class_clear(struct gpusched *g, const char *target);
+
+/* ---- watching -------------------------------------------------------------------------------- */
+
+/* One event as a JSON object, one line, keys as `gpusched monitor --json` prints them. */
+typedef int (*gpusched_event_fn)(const char *json, void *user);
+/* Until @fn returns non-zero (returned), the daemon ends (0) or @timeout_us passed (0: none). */
+GPUSCHED_API int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user,
+				uint64_t timeout_us);
+
+/* ---- everything else, as the command line uses it -------------------------------------------- */
+
+/* One verb of the API with JSON arguments (NULL: {}); *ret_json is to be freed by the caller. */
+GPUSCHED_API int gpusched_request(struct gpusched *g, const char *verb, const char *args_json,
+				  char **ret_json);
+
+GPUSCHED_API const char *gpusched_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPUSCHED_GPUSCHED_H */

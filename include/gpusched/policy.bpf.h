@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * policy.bpf.h - all that the author of a gpusched policy includes; policy ABI version 1
+ *
+ * A policy is one file, NAME.bpf.c: GPUSCHED_POLICY(), any of the callbacks below, its own maps and
+ * options. The same source runs on every host: in the kernel beside the unmodified driver (stock),
+ * in the kernel against the GPU model (sim), and as ordinary C (native, -DGPUSCHED_NATIVE).
+ *
+ *	#include <gpusched/policy.bpf.h>
+ *
+ *	GPUSCHED_POLICY(example, 100000, 100, 0);
+ *	GPUSCHED_OPTION(gs_u32, slice_us, 500, "timeslice for best-effort TSGs, us");
+ *
+ *	GPUSCHED_TASK_INIT(t)
+ *	{
+ *		if (t->class_id == GPUSCHED_CLASS_BE)
+ *			gpusched_want_timeslice(t, slice_us);
+ *		return 0;
+ *	}
+ *
+ * What holds for all callbacks
+ *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; whatever else is
+ *    written is thrown away. A wish out of range is refused by the host, counted and shown.
+ *  - They run on several CPUs at once, also for the same TSG: the last writer of a wish wins; use
+ *    gpusched_add() for counters in maps.
+ *  - They may not block and have no system calls; the helpers of this file are all there is. Calls
+ *    to other kernel helpers, other BPF programs, pinned maps and global functions of one's own are
+ *    refused by name when the policy is loaded. Loops must be bounded (the verifier counts).
+ *  - Division by zero: write gpusched_div(), which gives 0 on every host.
+ *  - After gpusched_fail() no callback is called any more.
+ */
+#ifndef GPUSCHED_POLICY_BPF_H
+#define GPUSCHED_POLICY_BPF_H
+
+#include "gpusched/policy_types.h"
+
+#ifdef GPUSCHED_NATIVE
+#include "gpusched/policy_native.h"
+#else
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#define GPUSCHED_GLOBAL __attribute__((noinline))
+#define GPUSCHED_INLINE static __attribute__((always_inline)) inline
+#define GPUSCHED_UNUSED __attribute__((unused))
+#define GPUSCHED_DESC __attribute__((section("gpusched"), used))
+#define GPUSCHED_OPTDESC __attribute__((section("gpusched.opts"), used, aligned(8)))
+#define GPUSCHED_LICENSE_TEXT \
+	char gpusched_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL"
+
+/* Set by `gpusched policy start NAME -o name=value` before the policy is loaded. */
+#define GPUSCHED_OPTION_VAR(type, name, def) \
+	extern const volatile type name; \
+	const volatile type name = (def)
+
+/*
+ * GPUSCHED_MAP(name, kind, key type, value type, entries): kind is HASH or ARRAY (key gs_u32).
+ * Names that begin with gs_ or gpusched_ are the host's.
+ */
+#define GPUSCHED_MAP(name, kind, key_type, value_type, entries) \
+	struct { \
+		__uint(type, BPF_MAP_TYPE_##kind); \
+		__uint(max_entries, entries); \
+		key_type *key; \
+		value_type *value; \
+	} name SEC(".maps")
+
+/* The value's address (shared, writable) or NULL. */
+#define gpusched_lookup(map, key) bpf_map_lookup_elem(&(map), (key))
+/* 0 or negative: the map is full. */
+#define gpusched_update(map, key, value) bpf_map_update_elem(&(map), (key), (value), BPF_ANY)
+#define gpusched_delete(map, key) bpf_map_delete_elem(&(map), (key))
+/* Adds to a counter in a map value, safely on several CPUs. */
+#define gpusched_add(ptr, n) ((void)__sync_fetch_and_add((ptr), (n)))
+
+/* The host's side; call the wrappers below. */
+extern gs_u64 gpusched_host_now(void);
+extern gs_u32 gpusched_host_random(void);
+extern int gpusched_host_log(struct gpusched_text *text, gs_u64 value);
+extern int gpusched_host_fail(gs_s32 code, struct gpusched_text *text);
+extern int gpusched_host_count(struct gpusched_filter *filter);
+#endif
+
+/* ---- declaring a policy ---------------------------------------------------------------------- */
+
+/*
+ * GPUSCHED_POLICY(name, tick_us, timeout_ms, flags): once per file. tick_us: period of the tick, 0
+ * for none, else GPUSCHED_TICK_MIN_US .. GPUSCHED_TICK_MAX_US. timeout_ms: a round that takes
+ * longer ends the policy (exit kind "stalled"). flags: GPUSCHED_F_*. The licence is "Dual MIT/GPL":
+ * the kernel sees the policy linked with the host.
+ */
+#define GPUSCHED_POLICY(policy_name, period_us, limit_ms, policy_flags) \
+	GPUSCHED_LICENSE_TEXT; \
+	extern const struct gpusched_policy_desc gpusched_policy; \
+	GPUSCHED_DESC const struct gpusched_policy_desc gpusched_policy = { \
+		.magic = GPUSCHED_DESC_MAGIC, \
+		.abi = GPUSCHED_ABI_VERSION, \
+		.tick_us = (period_us), \
+		.timeout_ms = (limit_ms), \
+		.flags = (policy_flags), \
+		.name = #policy_name, \
+	}
+
+/*
+ * GPUSCHED_OPTION(type, name, default, help): an option of the policy, read like a variable. type:
+ * gs_u32, gs_s32, gs_u64 or bool (as gs_bool). GPUSCHED_OPTION_RANGE adds the accepted range.
+ */
+typedef _Bool gs_bool;
+#define GPUSCHED_OPTION_RANGE(opt_type, opt_name, opt_def, opt_min, opt_max, opt_help) \
+	GPUSCHED_OPTION_VAR(opt_type, opt_name, opt_def); \
+	extern const struct gpusched_option_desc gpusched_opt_##opt_name; \
+	GPUSCHED_OPTDESC const struct gpusched_option_desc gpusched_opt_##opt_name = { \
+		.name = #opt_name, \
+		.type = #opt_type, \
+		.help = opt_help, \
+		.size = sizeof(opt_type), \
+		.is_signed = (opt_type)-1 < (opt_type)1, \
+		.def = (gs_u64)(opt_def), \
+		.min = (gs_u64)(opt_min), \
+		.max = (gs_u64)(opt_max), \
+	}
+#define GPUSCHED_OPTION(opt_type, opt_name, opt_def, opt_help) \
+	GPUSCHED_OPTION_RANGE(opt_type, opt_name, opt_def, 0, 0, opt_help)
+
+/* ---- callbacks: each may be left out ------------------------------------------------------ */
+
+int gpusched_ops_init(void);
+int gpusched_ops_exit(gs_u32 reason);
+int gpusched_ops_task_init(struct gpusched_task *task);
+int gpusched_ops_schedule(struct gpusched_task *task);
+int gpusched_ops_timeslice_set(struct gpusched_task *task, gs_u64 us);
+int gpusched_ops_work_submit(struct gpusched_task *task, struct gpusched_work *work);
+int gpusched_ops_task_destroy(struct gpusched_task *task);
+int gpusched_ops_tick_begin(struct gpusched_round *round);
+int gpusched_ops_tick(struct gpusched_task *task, struct gpusched_round *round);
+int gpusched_ops_tick_end(struct gpusched_round *round);
+
+/*
+ * GPUSCHED_INIT(): the policy starts, before any other callback; process context, once. Returns 0,
+ * or a negative number: the start fails with it and the policy that ran before goes on. Without it:
+ * nothing.
+ */
+#define GPUSCHED_INIT() \
+	GPUSCHED_INLINE int gpusched_body_init(void); \
+	GPUSCHED_GLOBAL int gpusched_ops_init(void) \
+	{ \
+		return gpusched_body_init(); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_init(void)
+
+/*
+ * GPUSCHED_EXIT(reason): the last call, after every other callback has returned; reason is an enum
+ * gpusched_exit_reason. Process context. Wishes are cleared by the host; return value ignored. Not
+ * called when the policy stalled. Without it: nothing.
+ */
+#define GPUSCHED_EXIT(reason) \
+	GPUSCHED_INLINE int gpusched_body_exit(gs_u32 reason); \
+	GPUSCHED_GLOBAL int gpusched_ops_exit(gs_u32 reason_) \
+	{ \
+		return gpusched_body_exit(reason_); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_exit(GPUSCHED_UNUSED gs_u32 reason)
+
+/* One pointer to the record, checked for the verifier, then the author's body inlined. */
+#define GPUSCHED_TASK_CALLBACK(cb, t) \
+	GPUSCHED_INLINE int gpusched_body_##cb(struct gpusched_task *t); \
+	GPUSCHED_GLOBAL int gpusched_ops_##cb(struct gpusched_task *task_) \
+	{ \
+		if (!task_) \
+			return 0; \
+		return gpusched_body_##cb(task_); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_##cb(GPUSCHED_UNUSED struct gpusched_task *t)
+
+/*
+ * GPUSCHED_TASK_INIT(t): the policy sees this TSG for the first time (it was made, was adopted, or
+ * the policy started: priv and want are zero then), or its class, weight or deadline changed (they
+ * keep what the policy wrote). Before the TSG's first work when it was seen being made, in the
+ * context of the owner's system call. The class may still be GPUSCHED_CLASS_NONE; a class given
+ * later brings another call. Return value ignored. Without it: no wish.
+ */
+#define GPUSCHED_TASK_INIT(t) GPUSCHED_TASK_CALLBACK(task_init, t)
+
+/*
+ * GPUSCHED_SCHEDULE(t): its owner asks to put the TSG on the runlist; context of the owner's system
+ * call. Returns GPUSCHED_ADMIT, or GPUSCHED_HOLD: the TSG waits until the policy admits it by
+ * gpusched_admit(t) in a later callback, or until the host's limit. GPUSCHED_DENY makes the
+ * owner's call fail, where the host can; a policy that uses it sets GPUSCHED_F_DENY and is refused
+ * elsewhere. Any other value admits. A TSG that got its class only after it was put on the runlist
+ * is asked about once more. When the host's limit, or root, ends a wait, the wish not to be
+ * runnable is gone at the next tick. Without it: admitted.
+ */
+#define GPUSCHED_SCHEDULE(t) GPUSCHED_TASK_CALLBACK(schedule, t)
+
+/*
+ * GPUSCHED_TIMESLICE_SET(t, us): its owner has asked for a timeslice; t->asked holds it already.
+ * Context of the owner's system call. To accept clear the wish (gpusched_want_default), to replace
+ * leave or set it. Return value ignored. Without it: wishes stay as they are, so a wish overrides
+ * what the owner asks.
+ */
+#define GPUSCHED_TIMESLICE_SET(t, us) \
+	GPUSCHED_INLINE int gpusched_body_timeslice_set(struct gpusched_task *t, gs_u64 us); \
+	GPUSCHED_GLOBAL int gpusched_ops_timeslice_set(struct gpusched_task *task_, gs_u64 us_) \
+	{ \
+		if (!task_) \
+			return 0; \
+		return gpusched_body_timeslice_set(task_, us_); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_timeslice_set(GPUSCHED_UNUSED struct gpusched_task *t, \
+							GPUSCHED_UNUSED gs_u64 us)
+
+#define GPUSCHED_PAIR_CALLBACK(cb, t, type, w) \
+	GPUSCHED_INLINE int gpusched_body_##cb(struct gpusched_task *t, const type *w); \
+	GPUSCHED_GLOBAL int gpusched_ops_##cb(struct gpusched_task *task_, type *second_) \
+	{ \
+		if (!task_ || !second_) \
+			return 0; \
+		return gpusched_body_##cb(task_, second_); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_##cb(GPUSCHED_UNUSED struct gpusched_task *t, \
+					       GPUSCHED_UNUSED const type *w)
+
+/*
+ * GPUSCHED_WORK_SUBMIT(t, w): work was launched; w is a struct gpusched_work. Context of the
+ * launching thread, so every instruction here delays a launch. Only with GPUSCHED_F_WORK and where
+ * the host sees launches. t->launches counts w already. Return value ignored. Without it: counted.
+ */
+#define GPUSCHED_WORK_SUBMIT(t, w) GPUSCHED_PAIR_CALLBACK(work_submit, t, struct gpusched_work, w)
+
+/*
+ * GPUSCHED_TASK_DESTROY(t): the TSG has ended. Wishes written here are ignored. Context of the
+ * owner's system call, or process context of the host after the owner's death. Without it: nothing.
+ */
+#define GPUSCHED_TASK_DESTROY(t) GPUSCHED_TASK_CALLBACK(task_destroy, t)
+
+/*
+ * The tick, every tick_us: tick_begin(round) once, then tick(t, round) for every TSG in each of
+ * round->passes passes, then tick_end(round) once. A policy that has to know all before it decides
+ * gathers in pass 0 and decides in pass 1. Process context, a thread of its own, one round at a
+ * time; other callbacks may run beside it. The order of TSGs is any, but within one host run the
+ * same set is met in each pass unless TSGs come or go. Over no TSG at all a round comes once a
+ * second. Where a round makes more than 2048 calls rounds come as rarely as it takes to spend a
+ * twentieth of the time on them, a two hundredth when nothing changes: go by round->now_ns.
+ *
+ * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 ..
+ * GPUSCHED_MAX_PASSES; 0 skips the round. Without it: one pass.
+ */
+#define GPUSCHED_TICK_BEGIN(round) \
+	GPUSCHED_INLINE int gpusched_body_tick_begin(const struct gpusched_round *round); \
+	GPUSCHED_GLOBAL int gpusched_ops_tick_begin(struct gpusched_round *round_) \
+	{ \
+		if (!round_) \
+			return 1; \
+		return gpusched_body_tick_begin(round_); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_tick_begin( \
+		GPUSCHED_UNUSED const struct gpusched_round *round)
+
+/* GPUSCHED_TICK(t, round): return value ignored. Without it: nothing. */
+#define GPUSCHED_TICK(t, round) GPUSCHED_PAIR_CALLBACK(tick, t, struct gpusched_round, round)
+
+/* GPUSCHED_TICK_END(round): return value ignored. Without it: nothing. */
+#define GPUSCHED_TICK_END(round) \
+	GPUSCHED_INLINE int gpusched_body_tick_end(const struct gpusched_round *round); \
+	GPUSCHED_GLOBAL int gpusched_ops_tick_end(struct gpusched_round *round_) \
+	{ \
+		if (!round_) \
+			return 0; \
+		return gpusched_body_tick_end(round_); \
+	} \
+	GPUSCHED_INLINE int gpusched_body_tick_end( \
+		GPUSCHED_UNUSED const struct gpusched_round *round)
+
+/* ---- helpers ------------------------------------------------------------------------------ */
+
+/* ns of CLOCK_MONOTONIC; model time in the sim. */
+#define gpusched_now() gpusched_host_now()
+/* 32 random bits; seeded, so repeatable, in the sim. */
+#define gpusched_random() gpusched_host_random()
+/* One line in the host's log: a literal of at most 63 characters, and a number. */
+#define gpusched_log(literal, value) \
+	do { \
+		static struct gpusched_text text_ = { literal }; \
+		gpusched_host_log(&text_, (value)); \
+	} while (0)
+/*
+ * Ends the policy: exit kind "error" with this code and message (a literal of at most 63
+ * characters). The first call wins. The driver's own behaviour comes back.
+ */
+#define gpusched_fail(code, literal) \
+	do { \
+		static struct gpusched_text text_ = { literal }; \
+		gpusched_host_fail((code), &text_); \
+	} while (0)
+/*
+ * How many TSGs match (of a GPU, class, cgroup, process ...), from any callback. It walks the
+ * table: at most 32 calls per callback, and per round of the tick as a whole; more give -E2BIG
+ * (-7). In the tick count in pass 0 instead.
+ */
+#define gpusched_count(filter) gpusched_host_count(filter)
+
+GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
+{
+	return b ? a / b : 0;
+}
+
+/* Wishes. A wish that is not set, or is taken back, means: as the owner asked. */
+GPUSCHED_INLINE void gpusched_want_timeslice(struct gpusched_task *t, gs_u32 us)
+{
+	t->want.timeslice_us = us;
+	t->want.valid |= GPUSCHED_TIMESLICE;
+}
+
+GPUSCHED_INLINE void gpusched_want_interleave(struct gpusched_task *t, gs_u32 level)
+{
+	t->want.interleave = (gs_u8)level;
+	t->want.valid |= GPUSCHED_INTERLEAVE;
+}
+
+GPUSCHED_INLINE void gpusched_want_preempt_mode(struct gpusched_task *t, gs_u32 mode)
+{
+	t->want.preempt_mode = (gs_u8)mode;
+	t->want.valid |= GPUSCHED_PREEMPT_MODE;
+}
+
+/* 0 suspends the TSG (its class's limit holds), 1 lets it run. */
+GPUSCHED_INLINE void gpusched_want_runnable(struct gpusched_task *t, gs_u32 on)
+{
+	t->want.runnable = on ? 1 : 0;
+	t->want.valid |= GPUSCHED_RUNNABLE;
+}
+
+/* Takes back the named wishes, or all: GPUSCHED_ALL_SETTINGS. */
+GPUSCHED_INLINE void gpusched_want_default(struct gpusched_task *t, gs_u32 which)
+{
+	t->want.valid &= ~which;
+}
+
+/* Ends the wait of a TSG that schedule() held. */
+GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
+{
+	gpusched_want_default(t, GPUSCHED_RUNNABLE);
+}
+
+/* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */
+GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
+{
+	return t->gpu << 8 | (t->engine & 0xffu);
+}
+
+#endif /* GPUSCHED_POLICY_BPF_H */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy_native.h - the native host's side of policy.bpf.h: a policy as ordinary C
+ *
+ * Included by policy.bpf.h with -DGPUSCHED_NATIVE; one policy is one shared object. Maps are fixed
+ * tables, options are variables found by name, the host's helpers come through a table that the
+ * host fills after dlopen(). Nothing here is thread-safe: the native host makes one call at a time.
+ */
+#ifndef GPUSCHED_POLICY_NATIVE_H
+#define GPUSCHED_POLICY_NATIVE_H
+
+#include <stddef.h>
+#include <string.h>
+
+#define GPUSCHED_EXPORT __attribute__((visibility("default")))
+#define GPUSCHED_GLOBAL __attribute__((noinline, visibility("default")))
+#define GPUSCHED_INLINE __attribute__((unused)) static inline
+#define GPUSCHED_UNUSED __attribute__((unused))
+#define GPUSCHED_DESC GPUSCHED_EXPORT
+#define GPUSCHED_OPTDESC \
+	__attribute__((section("gpusched_opts"), used, aligned(8), visibility("default")))
+#define GPUSCHED_LICENSE_TEXT _Static_assert(1, "licence: see the source's SPDX line")
+
+/* volatile: the host writes it behind the compiler's back */
+#define GPUSCHED_OPTION_VAR(type, name, def) \
+	extern GPUSCHED_EXPORT volatile type name; \
+	volatile type name = (def)
+
+/* Filled by the host. */
+struct gpusched_native_ops {
+	gs_u64 (*now)(void *user);
+	gs_u32 (*random)(void *user);
+	int (*log)(void *user, const char *text, gs_u64 value);
+	int (*fail)(void *user, gs_s32 code, const char *text);
+	int (*count)(void *user, const struct gpusched_filter *filter);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_ops gpusched_native_ops;
+struct gpusched_native_ops gpusched_native_ops;
+
+#define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
+#define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
+#define gpusched_host_log(text, value) \
+	gpusched_native_ops.log(gpusched_native_ops.user, (text)->s, (value))
+#define gpusched_host_fail(code, text) \
+	gpusched_native_ops.fail(gpusched_native_ops.user, (code), (text)->s)
+#define gpusched_host_count(filter) gpusched_native_ops.count(gpusched_native_ops.user, (filter))
+
+/* The linker gathers the options of a policy between these two. */
+extern const struct gpusched_option_desc __start_gpusched_opts[]
+	__attribute__((weak, visibility("hidden")));
+extern const struct gpusched_option_desc __stop_gpusched_opts[]
+	__attribute__((weak, visibility("hidden")));
+
+GPUSCHED_EXPORT const struct gpusched_option_desc *gpusched_native_options(gs_u32 *ret_n);
+GPUSCHED_EXPORT const struct gpusched_option_desc *gpusched_native_options(gs_u32 *ret_n)
+{
+	*ret_n = (gs_u32)(__stop_gpusched_opts - __start_gpusched_opts);
+	return __start_gpusched_opts;
+}
+
+/* ---- maps --------------------------------------------------------------------------------- */
+
+#define GPUSCHED_NATIVE_ARRAY 1
+#define GPUSCHED_NATIVE_HASH 0
+
+/* used[]: 0 free, 1 taken, 2 deleted; slots keep their place, as values in the kernel do. */
+struct gpusched_native_map {
+	gs_u32 entries, slots, key_size, value_size, is_array, n;
+	unsigned char *keys, *values, *used;
+};
+
+#define GPUSCHED_MAP(name, kind, key_type, value_type, count) \
+	static unsigned char name##_keys[2 * (count) * sizeof(key_type)] \
+		__attribute__((aligned(8))); \
+	static unsigned char name##_values[2 * (count) * sizeof(value_type)] \
+		__attribute__((aligned(8))); \
+	static unsigned char name##_used[2 * (count)]; \
+	static struct gpusched_native_map name = { (count), \
+						   2 * (count), \
+						   sizeof(key_type), \
+						   sizeof(value_type), \
+						   GPUSCHED_NATIVE_##kind, \
+						   0, \
+						   name##_keys, \
+						   name##_values, \
+						   name##_used }
+
+GPUSCHED_INLINE gs_u32 gpusched_native_find(const struct gpusched_native_map *m, const void *key,
+					    gs_u32 *free_slot)
+{
+	const unsigned char *bytes = (const unsigned char *)key;
+	gs_u32 i, n, at, hash = 2166136261u;
+
+	for (i = 0; i < m->key_size; i++)
+		hash = (hash ^ bytes[i]) * 16777619u;
+	*free_slot = m->slots;
+	for (n = 0, at = hash % m->slots; n < m->slots; n++, at = (at + 1) % m->slots) {
+		if (m->used[at] != 1 && *free_slot == m->slots)
+			*free_slot = at;
+		if (!m->used[at])
+			break;
+		if (m->used[at] == 1 &&
+		    memcmp(m->keys + (size_t)at * m->key_size, key, m->key_size) == 0)
+			return at;
+	}
+	return m->slots;
+}
+
+GPUSCHED_INLINE void *gpusched_native_lookup(struct gpusched_native_map *m, const void *key)
+{
+	gs_u32 at, unused;
+
+	if (m->is_array) {
+		memcpy(&at, key, sizeof(at));
+		return at < m->entries ? m->values + (size_t)at * m->value_size : NULL;
+	}
+	at = gpusched_native_find(m, key, &unused);
+	return at < m->slots ? m->values + (size_t)at * m->value_size : NULL;
+}
+
+GPUSCHED_INLINE int gpusched_native_update(struct gpusched_native_map *m, const void *key,
+					   const void *value)
+{
+	void *v = gpusched_native_lookup(m, key);
+	gs_u32 at;
+
+	if (!v) {
+		if (m->is_array || m->n >= m->entries)
+			return -7; /* E2BIG, as the kernel says */
+		gpusched_native_find(m, key, &at);
+		memcpy(m->keys + (size_t)at * m->key_size, key, m->key_size);
+		m->used[at] = 1;
+		m->n++;
+		v = m->values + (size_t)at * m->value_size;
+	}
+	memcpy(v, value, m->value_size);
+	return 0;
+}
+
+GPUSCHED_INLINE int gpusched_native_delete(struct gpusched_native_map *m, const void *key)
+{
+	gs_u32 at, unused;
+
+	if (m->is_array)
+		return -22; /* EINVAL */
+	at = gpusched_native_find(m, key, &unused);
+	if (at >= m->slots)
+		return -2; /* ENOENT */
+	m->used[at] = 2;
+	m->n--;
+	return 0;
+}
+
+#define gpusched_lookup(map, key) gpusched_native_lookup(&(map), (key))
+#define gpusched_update(map, key, value) gpusched_native_update(&(map), (key), (value))
+#define gpusched_delete(map, key) gpusched_native_delete(&(map), (key))
+#define gpusched_add(ptr, n) ((void)__atomic_fetch_add((ptr), (n), __ATOMIC_RELAXED))
+
+#endif /* GPUSCHED_POLICY_NATIVE_H */
