@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * error.h - a failure with one clear line: what went wrong and what to do
+ *
+ * Functions that can fail for a reason worth telling take `struct gs_error *err` (may be NULL) as
+ * their last argument and return a negative errno. The first message set wins, so that the one who
+ * knows most speaks.
+ */
+#ifndef GPUSCHED_BASIC_ERROR_H
+#define GPUSCHED_BASIC_ERROR_H
+
+struct gs_error {
+	int code; /* negative errno, 0: none */
+	char text[512];
+};
+
+/* Returns @code, so that `return gs_fail(err, -ENOENT, "...")` reads well. */
+int gs_fail(struct gs_error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Exit codes of our programs (DESIGN.md section 7). */
+enum gs_exit {
+	GS_EXIT_OK = 0,
+	GS_EXIT_FAILED = 1,
+	GS_EXIT_USAGE = 2,
+	GS_EXIT_IMPOSSIBLE = 3, /* not possible here */
+	GS_EXIT_PARTLY = 4,
+};
+
+/* -EINVAL: USAGE; -ENOTSUP, -EPERM, -ENOSYS, -ENODEV: IMPOSSIBLE; -EREMOTEIO etc.: FAILED. */
+enum gs_exit gs_exit_of(int code);
+
+#endif /* GPUSCHED_BASIC_ERROR_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log.h - one log callback; the library itself never prints
+ *
+ * Rooms log through gs_log(); programs install a sink (stderr, the journal). Without a sink
+ * messages of level ERR and worse are dropped as well: an embedding program decides.
+ */
+#ifndef GPUSCHED_BASIC_LOG_H
+#define GPUSCHED_BASIC_LOG_H
+
+#include <stdarg.h>
+#include <syslog.h>
+
+typedef void (*gs_log_fn)(int level, const char *message, void *user);
+
+/* level: LOG_ERR .. LOG_DEBUG of syslog.h; messages above @max_level are not formatted. */
+void gs_log_sink(gs_log_fn fn, void *user, int max_level);
+void gs_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The usual sink of our programs: "NAME: message" on stderr. user: the program's name. */
+void gs_log_to_stderr(int level, const char *message, void *user);
+
+#endif /* GPUSCHED_BASIC_LOG_H */

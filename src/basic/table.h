@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - one call prints a table for people or JSON lines for programs
+ *
+ * Columns are declared once. A row is a JSON object; people see the columns with a heading, a
+ * program gets the whole object on one line, with null for every declared key that is absent.
+ * Absent is "-" in the table: never 0.
+ */
+#ifndef GPUSCHED_BASIC_TABLE_H
+#define GPUSCHED_BASIC_TABLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define GS_COL_RIGHT (1u << 0)
+
+struct gs_column {
+	const char *path; /* key in the row, "is.timeslice_us" reaches into objects */
+	const char *head; /* heading; NULL: in JSON only */
+	unsigned int flags;
+	int width; /* streams only: what the cell is padded to */
+	/* May be NULL. Makes the cell's text (malloc'd; NULL: "-") from the whole row. */
+	char *(*cell)(const json_t *row);
+};
+
+enum gs_table_mode {
+	GS_TABLE_PLAIN,  /* collected, columns as wide as their content */
+	GS_TABLE_STREAM, /* each row at once, declared widths */
+	GS_TABLE_JSON,   /* each row at once, one object a line */
+};
+
+struct gs_table;
+
+/* @columns must outlive the table. 0 or -ENOMEM. */
+int gs_table_new(const struct gs_column *columns, size_t n, enum gs_table_mode mode, FILE *out,
+		 struct gs_table **ret);
+/* @row is borrowed. Keys that are declared and absent are added to it as null. 0 or -ENOMEM. */
+int gs_table_row(struct gs_table *t, json_t *row);
+/* Prints what was collected; -EIO when the output cannot be written. */
+int gs_table_end(struct gs_table *t);
+void gs_table_free(struct gs_table *t);
+
+/* Value at a path such as "is.timeslice_us"; NULL when absent or null. */
+json_t *gs_json_at(const json_t *row, const char *path);
+/* Text for people, malloc'd: "-" for absent, yes/no, numbers, lists joined by commas. */
+char *gs_json_cell(const json_t *value);
+/* One object on one line. 0 or -EIO. */
+int gs_json_line(FILE *out, const json_t *object);
+
+static inline void gs_table_free_(struct gs_table **t)
+{
+	gs_table_free(*t);
+}
+static inline void gs_json_decref_(json_t **j)
+{
+	json_decref(*j);
+}
+#define CLEANUP_TABLE __attribute__((cleanup(gs_table_free_)))
+#define CLEANUP_JSON __attribute__((cleanup(gs_json_decref_)))
+
+#endif /* GPUSCHED_BASIC_TABLE_H */
