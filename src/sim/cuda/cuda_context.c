@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_context.c - contexts: one compute TSG with eight channels, three copy TSGs with four each
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "sim/cuda/cuda_priv.h"
+#include "sim/rm_abi.h"
+
+#define OWN_TIMESLICE_US 2048 /* what CUDA gives every compute TSG */
+#define MODE_CILP 2u
+#define MAX_STACK 32
+
+static __thread CUcontext stack[MAX_STACK];
+static __thread int depth;
+
+CUcontext cu_current(void)
+{
+	return depth ? stack[depth - 1] : NULL;
+}
+
+struct cu_stream *cu_stream_of(CUstream s)
+{
+	CUcontext ctx = cu_current();
+
+	if ((uintptr_t)s > 2)
+		return s;
+	return ctx ? ctx->null_stream : NULL;
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+static int make_channel(struct tsg *t, struct channel *ch, bool work)
+{
+	uint8_t p[SIM_CHANNEL_PARAMS_MAX] = { 0 };
+	uint32_t entries = 1024, size = cu.branch >= 570 ? 368 : 360, token = 0;
+	uint32_t cls = t->engine == 1 ? SIM_CLASS_COMPUTE : SIM_CLASS_DMA_COPY;
+
+	ch->handle = cu_rm_handle();
+	memcpy(p + 16, &entries, sizeof(entries));
+	memcpy(p + SIM_CHANNEL_ENGINE_AT, &t->engine, sizeof(t->engine));
+	if (cu_rm_alloc(t->handle, ch->handle, SIM_CLASS_CHANNEL, p, size) ||
+	    cu_rm_alloc(ch->handle, cu_rm_handle(), cls, NULL, 0) ||
+	    cu_rm_control(ch->handle, SIM_CTRL_CHANNEL_TOKEN, &token, sizeof(token)))
+		return -1;
+	if (work && cu_slot_get(ch))
+		return -1;
+	t->n++;
+	return 0;
+}
+
+static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int channels)
+{
+	uint8_t p[SIM_TSG_PARAMS_SIZE] = { 0 }, schedule[3] = { 1 };
+
+	t->handle = cu_rm_handle();
+	t->engine = engine;
+	memcpy(p + 8, &ctx->h_vaspace, sizeof(ctx->h_vaspace));
+	memcpy(p + SIM_TSG_ENGINE_AT, &engine, sizeof(engine));
+	if (cu_rm_alloc(ctx->h_device, t->handle, SIM_CLASS_TSG, p, sizeof(p)))
+		return -1;
+	if (engine == 1 && cu_rm_alloc(t->handle, cu_rm_handle(), SIM_CLASS_CTXSHARE, NULL, 0))
+		return -1;
+	for (unsigned int i = 0; i < channels; i++)
+		if (make_channel(t, &t->ch[i], engine == 1 || i == 0))
+			return -1;
+	return cu_rm_control(t->handle, SIM_CTRL_TSG_SCHEDULE, schedule, cu.branch >= 575 ? 3 : 2);
+}
+
+static void put_slots(CUcontext ctx)
+{
+	for (unsigned int i = 0; i < ctx->gr.n; i++)
+		cu_slot_put(&ctx->gr.ch[i]);
+	for (int k = 0; k < COPY_TSGS; k++)
+		if (ctx->copy[k].n)
+			cu_slot_put(&ctx->copy[k].ch[0]);
+}
+
+static int open_device(struct cu_device *d)
+{
+	char path[32];
+
+	if (d->fd >= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/dev/nvidia%d", d->minor);
+	d->fd = cu_rm_open(path);
+	if (d->fd < 0)
+		return -1;
+	ioctl(d->fd, _IOWR(SIM_IOC_MAGIC, SIM_ESC_REGISTER_FD, int), &cu.ctl);
+	return 0;
+}
+
+/* The order is the real library's, its own timeslice last. It survives a refusal of that. */
+static int make_objects(CUcontext ctx)
+{
+	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { ctx->dev->instance }, sub = 0;
+	struct sim_ctrl_mode mode = { .flags = 1, .cilp = MODE_CILP };
+	uint64_t slice = OWN_TIMESLICE_US;
+
+	ctx->h_device = cu_rm_handle();
+	ctx->h_subdevice = cu_rm_handle();
+	ctx->h_vaspace = cu_rm_handle();
+	if (cu_rm_alloc(cu.client, ctx->h_device, SIM_CLASS_DEVICE, dev, sizeof(dev)) ||
+	    cu_rm_alloc(ctx->h_device, ctx->h_subdevice, SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)) ||
+	    cu_rm_alloc(ctx->h_device, ctx->h_vaspace, SIM_CLASS_VASPACE, NULL, 0) ||
+	    cu_rm_alloc(ctx->h_subdevice, cu_rm_handle(), SIM_CLASS_USERMODE, NULL, 0) ||
+	    make_tsg(ctx, &ctx->gr, 1, GR_CHANNELS))
+		return -1;
+	for (int i = 0; i < COPY_TSGS; i++)
+		if (make_tsg(ctx, &ctx->copy[i], 9 + (uint32_t)i, COPY_CHANNELS))
+			return -1;
+	mode.channel = ctx->gr.ch[0].handle;
+	cu_rm_control(ctx->h_subdevice, SIM_CTRL_SUB_PREEMPTION_MODE, &mode, sizeof(mode));
+	cu_rm_control(ctx->gr.handle, SIM_CTRL_TSG_SET_TIMESLICE, &slice, sizeof(slice));
+	return 0;
+}
+
+static CUresult context_new(unsigned int flags, CUdevice d, CUcontext *ret)
+{
+	CUcontext ctx;
+
+	if (!cu.up)
+		return CUDA_ERROR_NOT_INITIALIZED;
+	if (d < 0 || d >= cu.ndev)
+		return CUDA_ERROR_INVALID_DEVICE;
+	ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	ctx->dev = &cu.dev[d];
+	ctx->flags = flags;
+	ctx->null_stream = calloc(1, sizeof(*ctx->null_stream));
+	pthread_mutex_lock(&cu.lock);
+	if (!ctx->null_stream || open_device(ctx->dev) || make_objects(ctx)) {
+		put_slots(ctx);
+		if (ctx->h_device)
+			cu_rm_free(cu.client, ctx->h_device);
+		pthread_mutex_unlock(&cu.lock);
+		free(ctx->null_stream);
+		free(ctx);
+		return CUDA_ERROR_UNKNOWN;
+	}
+	pthread_mutex_unlock(&cu.lock);
+	ctx->null_stream->ctx = ctx;
+	ctx->null_stream->ch = &ctx->gr.ch[0];
+	*ret = ctx;
+	return CUDA_SUCCESS;
+}
+
+static void context_free(CUcontext ctx)
+{
+	pthread_mutex_lock(&cu.lock);
+	cu_rm_free(cu.client, ctx->h_device);
+	put_slots(ctx);
+	pthread_mutex_unlock(&cu.lock);
+	while (ctx->streams) {
+		struct cu_stream *s = ctx->streams;
+
+		ctx->streams = s->next;
+		free(s);
+	}
+	free(ctx->null_stream);
+	free(ctx);
+}
+
+CUresult cu_context_wait(CUcontext ctx)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	for (unsigned int i = 0; i < ctx->gr.n && !r; i++)
+		r = cu_wait(&ctx->gr.ch[i], ctx->gr.ch[i].submitted);
+	for (int k = 0; k < COPY_TSGS && !r; k++)
+		r = cu_wait(&ctx->copy[k].ch[0], ctx->copy[k].ch[0].submitted);
+	return r;
+}
+
+/* ---- API ------------------------------------------------------------------------------------- */
+
+API CUresult cuCtxPushCurrent_v2(CUcontext ctx)
+{
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (depth == MAX_STACK)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stack[depth++] = ctx;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxPopCurrent_v2(CUcontext *ret)
+{
+	if (!depth)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	depth--;
+	if (ret)
+		*ret = stack[depth];
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	if (!ctx) {
+		if (depth)
+			depth--;
+		return CUDA_SUCCESS;
+	}
+	if (!depth)
+		depth = 1;
+	stack[depth - 1] = ctx;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxGetCurrent(CUcontext *ret)
+{
+	*ret = cu_current();
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxGetDevice(CUdevice *ret)
+{
+	CUcontext ctx = cu_current();
+
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	*ret = (CUdevice)(ctx->dev - cu.dev);
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d)
+{
+	CUcontext ctx;
+	CUresult r = context_new(flags, d, &ctx);
+
+	if (r)
+		return r;
+	r = cuCtxPushCurrent_v2(ctx);
+	if (r)
+		context_free(ctx);
+	else
+		*ret = ctx;
+	return r;
+}
+
+/* The two later forms carry parameters that mean nothing here. */
+API CUresult cuCtxCreate_v3(CUcontext *ret, void *params, int n, unsigned int flags, CUdevice d)
+{
+	return cuCtxCreate_v2(ret, flags, d);
+}
+
+API CUresult cuCtxCreate_v4(CUcontext *ret, void *params, unsigned int flags, CUdevice d)
+{
+	return cuCtxCreate_v2(ret, flags, d);
+}
+
+API CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	if (cu_current() == ctx)
+		depth--;
+	context_free(ctx);
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxSynchronize(void)
+{
+	CUcontext ctx = cu_current();
+
+	return ctx ? cu_context_wait(ctx) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+API CUresult cuCtxGetFlags(unsigned int *ret)
+{
+	CUcontext ctx = cu_current();
+
+	if (!ctx)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	*ret = ctx->flags;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxSetLimit(int limit, size_t value)
+{
+	return cu_current() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	if (least)
+		*least = 0;
+	if (greatest)
+		*greatest = -5;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *ret)
+{
+	*ret = 3020;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice d)
+{
+	struct cu_device *dev;
+	CUresult r;
+
+	if (d < 0 || d >= cu.ndev)
+		return CUDA_ERROR_INVALID_DEVICE;
+	dev = &cu.dev[d];
+	if (!dev->primary) {
+		r = context_new(dev->primary_flags, d, &dev->primary);
+		if (r)
+			return r;
+	}
+	dev->primary_refs++;
+	*ret = dev->primary;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
+{
+	if (d < 0 || d >= cu.ndev || !cu.dev[d].primary_refs)
+		return CUDA_ERROR_INVALID_DEVICE;
+	if (--cu.dev[d].primary_refs == 0) {
+		CUcontext ctx = cu.dev[d].primary;
+
+		cu.dev[d].primary = NULL;
+		cuCtxDestroy_v2(ctx);
+	}
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned int flags)
+{
+	if (d < 0 || d >= cu.ndev)
+		return CUDA_ERROR_INVALID_DEVICE;
+	cu.dev[d].primary_flags = flags;
+	return CUDA_SUCCESS;
+}
+
+API CUresult cuDevicePrimaryCtxGetState(CUdevice d, unsigned int *flags, int *active)
+{
+	if (d < 0 || d >= cu.ndev)
+		return CUDA_ERROR_INVALID_DEVICE;
+	*flags = cu.dev[d].primary_flags;
+	*active = cu.dev[d].primary != NULL;
+	return CUDA_SUCCESS;
+}

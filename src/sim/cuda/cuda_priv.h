@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_priv.h - inside of the stand-in libcuda: types of the driver API and what its files share
+ *
+ * The library makes the system calls that the real one makes, in its order, on the simulated RM;
+ * launches go through the ring. Only what our programs use is there.
+ */
+#ifndef GPUSCHED_SIM_CUDA_PRIV_H
+#define GPUSCHED_SIM_CUDA_PRIV_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/ring.h"
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct cu_context *CUcontext;
+typedef struct cu_stream *CUstream;
+typedef struct cu_event *CUevent;
+typedef struct cu_module *CUmodule;
+typedef struct cu_function *CUfunction;
+
+enum {
+	CUDA_SUCCESS = 0,
+	CUDA_ERROR_INVALID_VALUE = 1,
+	CUDA_ERROR_OUT_OF_MEMORY = 2,
+	CUDA_ERROR_NOT_INITIALIZED = 3,
+	CUDA_ERROR_NO_DEVICE = 100,
+	CUDA_ERROR_INVALID_DEVICE = 101,
+	CUDA_ERROR_INVALID_CONTEXT = 201,
+	CUDA_ERROR_INVALID_PTX = 218,
+	CUDA_ERROR_OPERATING_SYSTEM = 304,
+	CUDA_ERROR_INVALID_HANDLE = 400,
+	CUDA_ERROR_NOT_FOUND = 500,
+	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_NOT_SUPPORTED = 801,
+	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
+	CUDA_ERROR_UNKNOWN = 999,
+};
+
+#define API __attribute__((visibility("default")))
+
+/*
+ * A launch function: its first instruction is a 5-byte no-operation, which the kernel can turn into
+ * a cheap uprobe; the function itself is NAME_body.
+ */
+#define PROBED(name) \
+	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n.balign 16\n" #name \
+		":\n.byte 0x0f,0x1f,0x44,0x00,0x00\njmp " #name "_body\n.size " #name ",.-" #name \
+		"\n")
+
+#define MAX_DEVICES 16
+#define CLOCK_KHZ 1980000
+#define GR_CHANNELS 8
+#define COPY_TSGS 3
+#define COPY_CHANNELS 4
+
+struct cu_device {
+	int minor;
+	uint32_t gpu_id, instance;
+	unsigned int bus;
+	uint8_t uuid[16];
+	char name[64];
+	int fd; /* /dev/nvidiaN, opened with the first context */
+	CUcontext primary;
+	unsigned int primary_refs, primary_flags;
+};
+
+struct channel {
+	uint32_t handle, slot;
+	uint64_t submitted; /* the slot's counter once all is done */
+};
+
+struct tsg {
+	uint32_t handle, engine;
+	unsigned int n;
+	struct channel ch[GR_CHANNELS];
+};
+
+struct cu_context {
+	struct cu_device *dev;
+	uint32_t h_device, h_subdevice, h_vaspace;
+	unsigned int flags, next_stream;
+	struct tsg gr, copy[COPY_TSGS];
+	struct cu_stream *null_stream;
+	struct cu_stream *streams;
+};
+
+struct cu_stream {
+	CUcontext ctx;
+	struct channel *ch;
+	uint64_t last; /* the channel's counter at our last work */
+	int priority;
+	unsigned int flags;
+	struct cu_stream *next;
+};
+
+struct cu_event {
+	CUcontext ctx;
+	struct channel *ch;
+	uint64_t at;
+	uint32_t stamp; /* SIM_RING_NO_STAMP: timing is off */
+	bool recorded;
+};
+
+enum kernel_kind { KERNEL_PLAIN, KERNEL_WORK, KERNEL_HOLD };
+
+struct cu_function {
+	CUmodule module;
+	char name[128];
+	enum kernel_kind kind;
+	int iterations_at, flag_at, limit_at; /* which parameter */
+	bool limit_in_clocks;                 /* else ns */
+	unsigned int nparams;
+	uint8_t size[16];
+};
+
+struct cu_module {
+	unsigned int n;
+	struct cu_function fn[32];
+};
+
+struct cu_state {
+	pthread_mutex_t lock; /* everything below, and the ring's head */
+	bool up;
+	CUresult failed; /* of cuInit */
+	int pid;
+	int ctl, uvm;
+	unsigned int branch;
+	uint32_t client, next_handle;
+	struct cu_device dev[MAX_DEVICES];
+	int ndev;
+	struct sim_ring *ring;
+	struct sim_ring_attach facts;
+	int doorbell;
+	bool slot_used[SIM_RING_SLOTS], stamp_used[SIM_RING_STAMPS];
+};
+extern struct cu_state cu;
+
+/* cuda_rm.c: 0 or -1; RM's status in *status where given */
+int cu_rm_open(const char *path);
+int cu_rm_alloc(uint32_t parent, uint32_t handle, uint32_t cls, void *params, uint32_t size);
+int cu_rm_control(uint32_t object, uint32_t cmd, void *params, uint32_t size);
+void cu_rm_free(uint32_t parent, uint32_t object);
+uint32_t cu_rm_handle(void);
+CUresult cu_start(void);
+bool cu_alive(void);
+
+/* cuda_ring.c */
+CUresult cu_ring_start(void);
+int cu_slot_get(struct channel *ch);
+void cu_slot_put(struct channel *ch);
+/* Fills in channel, slot and time; waits while the channel is full. */
+CUresult cu_submit(struct channel *ch, struct sim_ring_entry *e, uint64_t *ret_at);
+bool cu_is_done(const struct channel *ch, uint64_t at);
+CUresult cu_wait(const struct channel *ch, uint64_t at);
+
+/* cuda_context.c */
+CUcontext cu_current(void);
+struct cu_stream *cu_stream_of(CUstream s); /* NULL, 1, 2: the default stream */
+CUresult cu_context_wait(CUcontext ctx);
+
+/* cuda_memory.c */
+bool cu_host_offset(CUdeviceptr p, uint32_t *ret);
+
+#endif /* GPUSCHED_SIM_CUDA_PRIV_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_ring.c - launches to the model, completions back
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/cuda/cuda_priv.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+CUresult cu_ring_start(void)
+{
+	int fd = memfd_create("gpusched-sim-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	void *p = MAP_FAILED;
+
+	if (fd >= 0 && bell >= 0 && ftruncate(fd, sizeof(struct sim_ring)) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		p = mmap(NULL, sizeof(struct sim_ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cu.facts = (struct sim_ring_attach){
+		.version = SIM_RING_VERSION,
+		.memfd = fd,
+		.eventfd = bell,
+	};
+	if (p != MAP_FAILED && ioctl(cu.ctl, SIM_RING_ATTACH, &cu.facts) == 0) {
+		cu.ring = p;
+		cu.doorbell = bell;
+		close(fd);
+		return CUDA_SUCCESS;
+	}
+	if (p != MAP_FAILED)
+		munmap(p, sizeof(struct sim_ring));
+	if (bell >= 0)
+		close(bell);
+	if (fd >= 0)
+		close(fd);
+	return CUDA_ERROR_OPERATING_SYSTEM;
+}
+
+int cu_slot_get(struct channel *ch)
+{
+	for (uint32_t i = 0; i < SIM_RING_SLOTS; i++)
+		if (!cu.slot_used[i]) {
+			cu.slot_used[i] = true;
+			ch->slot = i;
+			ch->submitted = __atomic_load_n(&cu.ring->done[i], __ATOMIC_ACQUIRE);
+			return 0;
+		}
+	return -1;
+}
+
+/* A slot whose work was dropped is never used again: its counter may still move. */
+void cu_slot_put(struct channel *ch)
+{
+	if (cu_is_done(ch, ch->submitted))
+		cu.slot_used[ch->slot] = false;
+}
+
+bool cu_is_done(const struct channel *ch, uint64_t at)
+{
+	return __atomic_load_n(&cu.ring->done[ch->slot], __ATOMIC_ACQUIRE) >= at;
+}
+
+/* Sleeps until the ring's completion word moves from @seen; false: the simulator is gone. */
+static bool sleep_on(uint32_t seen)
+{
+	struct timespec second = { .tv_sec = 1 };
+	long r = syscall(SYS_futex, &cu.ring->seq, FUTEX_WAIT, seen, &second, NULL, 0);
+
+	return r == 0 || errno != ETIMEDOUT || cu_alive();
+}
+
+CUresult cu_wait(const struct channel *ch, uint64_t at)
+{
+	CUresult r = CUDA_SUCCESS;
+
+	if (cu_is_done(ch, at))
+		return r;
+	__atomic_add_fetch(&cu.ring->waiters, 1, __ATOMIC_SEQ_CST);
+	for (;;) {
+		uint32_t seen = __atomic_load_n(&cu.ring->seq, __ATOMIC_SEQ_CST);
+
+		if (cu_is_done(ch, at))
+			break;
+		if (!sleep_on(seen)) {
+			r = CUDA_ERROR_UNKNOWN;
+			break;
+		}
+	}
+	__atomic_sub_fetch(&cu.ring->waiters, 1, __ATOMIC_SEQ_CST);
+	return r;
+}
+
+/* Room in the ring itself; the server takes entries as the model's time reaches them. */
+static CUresult wait_room(uint32_t head)
+{
+	while (head - __atomic_load_n(&cu.ring->tail, __ATOMIC_ACQUIRE) >= SIM_RING_ENTRIES - 1) {
+		struct timespec t = { .tv_nsec = 100000 };
+
+		nanosleep(&t, NULL);
+		if (!cu_alive())
+			return CUDA_ERROR_UNKNOWN;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cu_submit(struct channel *ch, struct sim_ring_entry *e, uint64_t *ret_at)
+{
+	uint64_t one = 1, room = cu.facts.queue_depth > 16 ? cu.facts.queue_depth - 8 : 8;
+	uint32_t head;
+	CUresult r;
+
+	e->submitted_ns = now_ns();
+	pthread_mutex_lock(&cu.lock);
+	while (ch->submitted - __atomic_load_n(&cu.ring->done[ch->slot], __ATOMIC_ACQUIRE) >=
+	       room) {
+		uint64_t at = ch->submitted - room + 1;
+
+		pthread_mutex_unlock(&cu.lock);
+		r = cu_wait(ch, at);
+		if (r)
+			return r;
+		pthread_mutex_lock(&cu.lock);
+		e->submitted_ns = now_ns();
+	}
+	head = __atomic_load_n(&cu.ring->head, __ATOMIC_RELAXED);
+	r = wait_room(head);
+	if (!r) {
+		e->client = cu.client;
+		e->channel = ch->handle;
+		e->slot = ch->slot;
+		cu.ring->entry[head % SIM_RING_ENTRIES] = *e;
+		__atomic_store_n(&cu.ring->head, head + 1, __ATOMIC_RELEASE);
+		*ret_at = ++ch->submitted;
+	}
+	pthread_mutex_unlock(&cu.lock);
+	if (!r)
+		(void)!write(cu.doorbell, &one, sizeof(one));
+	return r;
+}

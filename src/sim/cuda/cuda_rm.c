@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_rm.c - the stand-in's way to RM: what a program does at cuInit
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "sim/cuda/cuda_priv.h"
+#include "sim/rm_abi.h"
+
+#define FIRST_HANDLE 0x5c000001u
+#define UVM_INITIALIZE 0x30000001u
+#define GID_BINARY 2u
+
+struct cu_state cu = { .lock = PTHREAD_MUTEX_INITIALIZER, .ctl = -1, .uvm = -1, .doorbell = -1 };
+
+int cu_rm_open(const char *path)
+{
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+uint32_t cu_rm_handle(void)
+{
+	return FIRST_HANDLE + cu.next_handle++;
+}
+
+int cu_rm_alloc(uint32_t parent, uint32_t handle, uint32_t cls, void *params, uint32_t size)
+{
+	struct sim_os_alloc64 os = {
+		.client = cu.client,
+		.parent = parent,
+		.object = handle,
+		.cls = cls,
+		.params = (uintptr_t)params,
+		.size = size,
+	};
+
+	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_ALLOC, os), &os) < 0)
+		return -1;
+	return os.status ? -1 : 0;
+}
+
+int cu_rm_control(uint32_t object, uint32_t cmd, void *params, uint32_t size)
+{
+	struct sim_os_control os = {
+		.client = cu.client,
+		.object = object,
+		.cmd = cmd,
+		.params = (uintptr_t)params,
+		.size = size,
+	};
+
+	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_CONTROL, os), &os) < 0)
+		return -1;
+	return os.status ? -1 : 0;
+}
+
+void cu_rm_free(uint32_t parent, uint32_t object)
+{
+	struct sim_os_free os = { .client = cu.client, .parent = parent, .object = object };
+
+	ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_FREE, os), &os);
+}
+
+/* Whether the simulator still answers; asked now and then by those who wait for it. */
+bool cu_alive(void)
+{
+	uint64_t params = 0;
+
+	return ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_SYS_PARAMS, params), &params) == 0;
+}
+
+/* ---- start ---------------------------------------------------------------------------------- */
+
+static CUresult check_version(void)
+{
+	struct sim_version v = { .cmd = '2' };
+	uint64_t params = 0;
+
+	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_CHECK_VERSION, v), &v) < 0 || !v.reply)
+		return CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
+	cu.branch = (unsigned int)strtoul(v.text, NULL, 10);
+	ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_SYS_PARAMS, params), &params);
+	return CUDA_SUCCESS;
+}
+
+static CUresult make_client(void)
+{
+	struct sim_os_alloc64 os = { .cls = SIM_CLASS_ROOT_CLIENT };
+
+	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_ALLOC, os), &os) < 0 || os.status)
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	cu.client = os.object;
+	return CUDA_SUCCESS;
+}
+
+/* Through a device and subdevice of our own, given back at once. */
+static void read_names(struct cu_device *d)
+{
+	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { d->instance }, sub = 0, h = cu_rm_handle();
+	uint32_t hs = cu_rm_handle();
+	uint8_t name[132] = { 0 };
+	struct sim_ctrl_gid gid = { .flags = GID_BINARY };
+
+	if (cu_rm_alloc(cu.client, h, SIM_CLASS_DEVICE, dev, sizeof(dev)))
+		return;
+	if (!cu_rm_alloc(h, hs, SIM_CLASS_SUBDEVICE, &sub, sizeof(sub))) {
+		if (!cu_rm_control(hs, SIM_CTRL_SUB_NAME_STRING, name, cu.branch >= 595 ? 68 : 132))
+			snprintf(d->name, sizeof(d->name), "%.63s", (char *)name + 4);
+		if (!cu_rm_control(hs, SIM_CTRL_SUB_GID_INFO, &gid, sizeof(gid)))
+			memcpy(d->uuid, gid.data, sizeof(d->uuid));
+	}
+	cu_rm_free(cu.client, h);
+}
+
+static int visible(int n, int order[MAX_DEVICES])
+{
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	int count = 0;
+
+	if (!list) {
+		for (int i = 0; i < n; i++)
+			order[i] = i;
+		return n;
+	}
+	while (*list && count < MAX_DEVICES) {
+		char *end;
+		long v = strtol(list, &end, 10);
+
+		if (end == list || v < 0 || v >= n)
+			break;
+		order[count++] = (int)v;
+		list = *end == ',' ? end + 1 : end;
+	}
+	return count;
+}
+
+static CUresult find_devices(void)
+{
+	struct sim_card cards[32] = { 0 };
+	uint32_t ids[32], probed[96];
+	struct cu_device all[MAX_DEVICES];
+	int n = 0, order[MAX_DEVICES];
+
+	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_CARD_INFO, cards), cards) < 0)
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	cu_rm_control(cu.client, SIM_CTRL_GPU_PROBED_IDS, probed, cu.branch >= 580 ? 384 : 256);
+	if (cu_rm_control(cu.client, SIM_CTRL_GPU_ATTACHED_IDS, ids, sizeof(ids)))
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	for (int i = 0; i < 32 && n < MAX_DEVICES; i++) {
+		struct sim_ctrl_id_info info = { .gpu_id = cards[i].gpu_id };
+
+		if (!cards[i].valid ||
+		    cu_rm_control(cu.client, SIM_CTRL_GPU_ID_INFO_V2, &info, sizeof(info)))
+			continue;
+		all[n] = (struct cu_device){
+			.minor = (int)cards[i].minor,
+			.gpu_id = cards[i].gpu_id,
+			.instance = info.device,
+			.bus = cards[i].bus,
+			.fd = -1,
+		};
+		read_names(&all[n++]);
+	}
+	cu.ndev = visible(n, order);
+	for (int i = 0; i < cu.ndev; i++)
+		cu.dev[i] = all[order[i]];
+	return cu.ndev ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
+/* A child of fork() must not use its parent's objects; the real library refuses too. */
+static void in_child(void)
+{
+	cu.up = false;
+	cu.failed = CUDA_ERROR_NOT_INITIALIZED;
+}
+
+static CUresult start(void)
+{
+	uint64_t uvm[2] = { 0 };
+	CUresult r;
+
+	cu.ctl = cu_rm_open("/dev/nvidiactl");
+	if (cu.ctl < 0)
+		return CUDA_ERROR_NO_DEVICE;
+	r = check_version();
+	if (!r)
+		r = make_client();
+	if (!r)
+		r = find_devices();
+	if (r)
+		return r;
+	cu.uvm = cu_rm_open("/dev/nvidia-uvm");
+	if (cu.uvm >= 0)
+		ioctl(cu.uvm, UVM_INITIALIZE, uvm);
+	r = cu_ring_start();
+	if (!r)
+		pthread_atfork(NULL, NULL, in_child);
+	return r;
+}
+
+/* Called with the lock held. */
+CUresult cu_start(void)
+{
+	if (cu.up || cu.failed)
+		return cu.failed;
+	cu.failed = start();
+	if (cu.failed && cu.ctl >= 0) {
+		close(cu.ctl);
+		cu.ctl = -1;
+	}
+	cu.up = !cu.failed;
+	return cu.failed;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuse.h - the simulated RM in real time, behind a FUSE file system of NVIDIA device files
+ *
+ * One thread: the fuse descriptor, the clients' doorbells and a timer for the next event.
+ */
+#ifndef GPUSCHED_SIM_FUSE_H
+#define GPUSCHED_SIM_FUSE_H
+
+#include "basic/error.h"
+#include "sim/params.h"
+#include "sim/rm.h"
+
+struct sim_server_config {
+	const char *mountpoint;
+	struct sim_rm_config rm;
+	struct sim_params params;
+	double dilate;
+	uint64_t seed;
+};
+
+/* Writes one byte to @ready_fd (and closes it) once mounted; returns when unmounted or SIGTERM. */
+int sim_server_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err);
+
+#endif /* GPUSCHED_SIM_FUSE_H */

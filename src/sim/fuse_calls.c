@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuse_calls.c - ioctls on the simulated files: they take the time that RM takes
+ *
+ * A call that needs a GPU's lock waits for those before it, takes effect part of the way through
+ * its own time, and is answered at the end. The request is kept meanwhile; nobody else waits.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "sim/fuse_priv.h"
+#include "sim/rm_abi.h"
+
+#define CAP_SYS_NICE_BIT 23
+
+struct call {
+	struct sim_server *s;
+	fuse_req_t req;
+	struct handle *h;
+	struct sim_caller caller;
+	unsigned int cmd;
+	uint64_t effect_ns, reply_ns;
+	bool done, hang;
+	int result;
+	size_t size, out_size;
+	struct call *next;
+	unsigned char data[] __attribute__((aligned(8)));
+};
+
+/* ---- the caller ----------------------------------------------------------------------------- */
+
+static int mem_read(const struct sim_caller *c, uint64_t at, void *to, size_t n)
+{
+	struct iovec here = { to, n }, there = { (void *)(uintptr_t)at, n };
+
+	return process_vm_readv(c->tid, &here, 1, &there, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+static int mem_write(const struct sim_caller *c, uint64_t at, const void *from, size_t n)
+{
+	struct iovec here = { (void *)from, n }, there = { (void *)(uintptr_t)at, n };
+
+	return process_vm_writev(c->tid, &here, 1, &there, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+/* The number behind @key in /proc/TID/status. */
+static bool status_value(pid_t tid, const char *key, int base, unsigned long long *ret)
+{
+	char path[64], buf[4096], *at;
+	CLEANUP_FD int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, sizeof(buf) - 1);
+	if (n <= 0)
+		return false;
+	buf[n] = 0;
+	at = strstr(buf, key);
+	if (!at)
+		return false;
+	*ret = strtoull(at + strlen(key), NULL, base);
+	return true;
+}
+
+static bool may_nice(const struct sim_caller *c)
+{
+	unsigned long long caps;
+
+	return status_value(c->tid, "\nCapEff:", 16, &caps) && (caps >> CAP_SYS_NICE_BIT & 1);
+}
+
+void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+	unsigned long long tgid;
+
+	*c = (struct sim_caller){
+		.tid = ctx->pid,
+		.tgid = ctx->pid,
+		.uid = ctx->uid,
+		.read = mem_read,
+		.write = mem_write,
+		.may_nice = may_nice,
+	};
+	if (need_tgid && status_value(ctx->pid, "\nTgid:", 10, &tgid))
+		c->tgid = (pid_t)tgid;
+}
+
+/* ---- the ring ------------------------------------------------------------------------------- */
+
+static int copy_fd(int pidfd, int fd)
+{
+	int r = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+
+	return r < 0 ? -errno : r;
+}
+
+static bool is_eventfd(int fd)
+{
+	char path[64], link[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n < 0)
+		return false;
+	link[n] = 0;
+	return !strcmp(link, "anon_inode:[eventfd]");
+}
+
+static int attach(struct sim_server *s, struct handle *h, const struct sim_caller *c,
+		  struct sim_ring_attach *a)
+{
+	CLEANUP_FD int pidfd = -1;
+	CLEANUP_FD int memfd = -1;
+	CLEANUP_FD int bell = -1;
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
+	int r;
+
+	if (a->version != SIM_RING_VERSION || h->doorbell >= 0)
+		return -EINVAL;
+	pidfd = (int)syscall(SYS_pidfd_open, c->tgid, 0);
+	if (pidfd < 0)
+		return -errno;
+	memfd = copy_fd(pidfd, a->memfd);
+	bell = copy_fd(pidfd, a->eventfd);
+	if (memfd < 0 || bell < 0 || !is_eventfd(bell))
+		return -EBADF;
+	r = sim_rings_attach(s->rings, h->file, memfd);
+	if (r < 0)
+		return r;
+	/* edge-triggered and never read: a client that empties it first cannot make us wait */
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, bell, &ev) < 0) {
+		r = -errno;
+		sim_rings_detach(s->rings, h->file);
+		return r;
+	}
+	h->doorbell = TAKE_FD(bell);
+	a->blocks_at_once = s->config->params.blocks_at_once;
+	a->queue_depth = s->config->params.queue_depth;
+	a->copy_engines = s->config->params.copy_engines;
+	a->dilate = s->config->dilate;
+	return 0;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static void perform(struct call *k)
+{
+	struct sim_server *s = k->s;
+
+	k->done = true;
+	if (k->cmd == SIM_RING_ATTACH)
+		k->result = attach(s, k->h, &k->caller, (struct sim_ring_attach *)k->data);
+	else
+		k->result = sim_rm_ioctl(s->rm, k->h->file, k->cmd, k->data, k->size, &k->caller);
+}
+
+static void answer(struct call *k)
+{
+	if (k->result < 0)
+		fuse_reply_err(k->req, -k->result);
+	else
+		fuse_reply_ioctl(k->req, k->result, k->data, k->out_size);
+	free(k);
+}
+
+static uint64_t due(const struct call *k)
+{
+	return k->done ? k->reply_ns : k->effect_ns;
+}
+
+static void queue(struct sim_server *s, struct call *k)
+{
+	struct call **at = &s->calls;
+
+	while (*at && due(*at) <= due(k))
+		at = &(*at)->next;
+	k->next = *at;
+	*at = k;
+}
+
+uint64_t sim_calls_next(const struct sim_server *s)
+{
+	return s->calls ? due(s->calls) : UINT64_MAX;
+}
+
+void sim_calls_run(struct sim_server *s, uint64_t now)
+{
+	while (s->calls && due(s->calls) <= now) {
+		struct call *k = s->calls;
+
+		s->calls = k->next;
+		if (!k->done) {
+			perform(k);
+			if (k->reply_ns > now) {
+				queue(s, k);
+				continue;
+			}
+		}
+		answer(k);
+	}
+}
+
+void sim_calls_free(struct sim_server *s)
+{
+	while (s->calls) {
+		struct call *k = s->calls;
+
+		s->calls = k->next;
+		k->result = -ENODEV;
+		answer(k);
+	}
+}
+
+/* A hung call ends only with its caller: FUSE tells us when that one is being killed. */
+static void interrupted(fuse_req_t req, void *user)
+{
+	struct call *k = user;
+
+	for (struct call **at = &k->s->calls; *at; at = &(*at)->next)
+		if (*at == k && k->hang) {
+			*at = k->next;
+			k->result = -EINTR;
+			answer(k);
+			return;
+		}
+}
+
+static void set_times(struct sim_server *s, struct call *k)
+{
+	struct sim_cost cost = sim_rm_cost(s->rm, k->h->file, k->cmd, k->data, k->size);
+	uint64_t now = sim_model_now(s->model), start = now, time;
+
+	if (cost.call == SIM_CALL_DISABLE) {
+		const struct sim_os_control *os = (const void *)k->data;
+		uint8_t on = 0;
+
+		if (!mem_read(&k->caller, os->params, &on, 1) && !on)
+			cost.call = SIM_CALL_ENABLE;
+	}
+	/* a borrower hangs, not the owner: its own start must not */
+	if (cost.hang && k->caller.tgid != sim_file_opener(k->h->file)) {
+		k->hang = true;
+		k->effect_ns = k->reply_ns = UINT64_MAX;
+		return;
+	}
+	if (cost.call == SIM_CALL_OTHER) { /* the way through FUSE takes longer than RM would */
+		k->effect_ns = k->reply_ns = now;
+		return;
+	}
+	time = sim_call_time(s->model, cost.call);
+	if (cost.gpu >= 0) {
+		if (s->gpu_free[cost.gpu] > start)
+			start = s->gpu_free[cost.gpu];
+		s->gpu_free[cost.gpu] = start + time;
+	}
+	k->effect_ns = start + time * s->config->params.call_effect_pct / 100;
+	k->reply_ns = start + time;
+}
+
+void sim_call_start(struct sim_server *s, fuse_req_t req, struct handle *h, unsigned int cmd,
+		    const void *in, size_t in_size, size_t out_size)
+{
+	size_t size = in_size > out_size ? in_size : out_size;
+	struct call *k;
+	bool tgid;
+
+	if (size > MAX_IOCTL || (cmd == SIM_RING_ATTACH && size < sizeof(struct sim_ring_attach))) {
+		fuse_reply_err(req, EINVAL);
+		return;
+	}
+	k = calloc(1, sizeof(*k) + size + 64);
+	if (!k) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	k->s = s;
+	k->req = req;
+	k->h = h;
+	k->cmd = cmd;
+	k->size = size;
+	k->out_size = out_size;
+	if (in_size)
+		memcpy(k->data, in, in_size);
+	tgid = cmd == SIM_RING_ATTACH || _IOC_NR(cmd) == SIM_ESC_ALLOC ||
+	       _IOC_NR(cmd) == SIM_ESC_DUP || s->config->rm.refuse[0].cmd;
+	sim_caller_fill(&k->caller, req, tgid);
+	set_times(s, k);
+	queue(s, k);
+	if (k->hang)
+		fuse_req_interrupt_func(req, interrupted, k);
+	else
+		sim_calls_run(s, sim_model_now(s->model));
+}

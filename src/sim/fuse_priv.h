@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GPUSCHED_SIM_FUSE_PRIV_H
+#define GPUSCHED_SIM_FUSE_PRIV_H
+
+#define FUSE_USE_VERSION 314
+#include <fuse_lowlevel.h>
+
+#include "sim/fuse.h"
+#include "sim/ring.h"
+
+#define MAX_IOCTL 16384
+
+struct call;
+
+struct sim_server {
+	const struct sim_server_config *config;
+	struct sim_clock clock;
+	struct sim_model *model;
+	struct sim_rm *rm;
+	struct sim_rings *rings;
+	struct fuse_session *session;
+	int epoll, timer;
+	uint64_t armed;     /* what the timer is set to, model time; UINT64_MAX: nothing */
+	struct call *calls; /* under way, sorted by due */
+	uint64_t gpu_free[SIM_MAX_GPUS];
+	bool stop;
+};
+
+/* What fi->fh points to. */
+struct handle {
+	struct sim_file *file; /* NULL: state.json */
+	int doorbell;          /* -1: none */
+	char *text;
+	size_t size;
+};
+
+/* fuse_calls.c: ioctls, answered when their RM time is over */
+void sim_call_start(struct sim_server *s, fuse_req_t req, struct handle *h, unsigned int cmd,
+		    const void *in, size_t in_size, size_t out_size);
+void sim_calls_run(struct sim_server *s, uint64_t now);
+uint64_t sim_calls_next(const struct sim_server *s);
+void sim_calls_free(struct sim_server *s);
+void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid);
+
+#endif /* GPUSCHED_SIM_FUSE_PRIV_H */

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPU model: objects, settings and time. What happens in between is in model_engine.c (turns),
+ * model_round.c (whose turn) and model_work.c (progress of work).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpusched/abi.h"
+#include "sim/model_priv.h"
+#include "sim/rng.h"
+
+#define MAX_GPUS 64
+
+int sim_model_new(const struct sim_params *params, unsigned int gpus, uint64_t seed,
+		  const struct sim_model_ops *ops, struct sim_model **ret)
+{
+	struct sim_model *m;
+
+	if (!gpus || gpus > MAX_GPUS || !params->blocks_at_once || !params->copy_bytes_per_us ||
+	    !params->default_timeslice_us || params->default_preempt_mode >= SIM_MODES)
+		return -EINVAL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->p = *params;
+	if (ops)
+		m->ops = *ops;
+	m->rng = seed;
+	m->gpus = gpus;
+	m->engines_per_gpu = 1 + params->copy_engines;
+	m->nengines = gpus * m->engines_per_gpu;
+	m->eng = calloc(m->nengines, sizeof(*m->eng));
+	if (!m->eng) {
+		free(m);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < m->nengines; i++) {
+		unsigned int k = i % m->engines_per_gpu;
+
+		m->eng[i].m = m;
+		m->eng[i].gpu = i / m->engines_per_gpu;
+		m->eng[i].engine = k ? SIM_ENGINE_COPY0 + k - 1 : SIM_ENGINE_GR;
+		m->eng[i].next = SIM_NEVER;
+	}
+	*ret = m;
+	return 0;
+}
+
+static void free_channels(struct sim_tsg *t)
+{
+	while (t->channels) {
+		struct sim_channel *ch = t->channels;
+
+		t->channels = ch->next;
+		free(ch->ring);
+		free(ch);
+	}
+}
+
+void sim_model_free(struct sim_model *m)
+{
+	if (!m)
+		return;
+	for (unsigned int i = 0; i < m->nengines; i++) {
+		while (m->eng[i].first) {
+			struct sim_tsg *t = m->eng[i].first;
+
+			m->eng[i].first = t->next;
+			free_channels(t);
+			free(t);
+		}
+		sim_round_free(&m->eng[i]);
+	}
+	free(m->eng);
+	free(m);
+}
+
+uint64_t sim_model_now(const struct sim_model *m)
+{
+	return m->now;
+}
+
+static struct sim_engine_state *earliest(const struct sim_model *m)
+{
+	struct sim_engine_state *min = m->eng;
+
+	for (unsigned int i = 1; i < m->nengines; i++)
+		if (m->eng[i].next < min->next)
+			min = &m->eng[i];
+	return min;
+}
+
+uint64_t sim_model_next(const struct sim_model *m)
+{
+	return earliest(m)->next;
+}
+
+void sim_model_advance(struct sim_model *m, uint64_t ns)
+{
+	struct sim_engine_state *e;
+
+	while ((e = earliest(m))->next <= ns) {
+		if (e->next > m->now)
+			m->now = e->next;
+		sim_engine_run(e);
+	}
+	if (ns > m->now)
+		m->now = ns;
+}
+
+static struct sim_engine_state *find_engine(struct sim_model *m, unsigned int gpu,
+					    unsigned int engine)
+{
+	unsigned int k = engine == SIM_ENGINE_GR ? 0 : engine - SIM_ENGINE_COPY0 + 1;
+
+	if (engine != SIM_ENGINE_GR && engine < SIM_ENGINE_COPY0)
+		return NULL;
+	if (gpu >= m->gpus || k >= m->engines_per_gpu)
+		return NULL;
+	return &m->eng[gpu * m->engines_per_gpu + k];
+}
+
+int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
+		struct sim_tsg **ret)
+{
+	struct sim_engine_state *e = find_engine(m, gpu, engine);
+	struct sim_tsg *t;
+
+	if (!e)
+		return -EINVAL;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->eng = e;
+	t->last_channel = &t->channels;
+	t->user = user;
+	t->timeslice_ns = m->p.default_timeslice_us * 1000;
+	t->interleave = GPUSCHED_INTERLEAVE_MEDIUM;
+	t->mode = m->p.default_preempt_mode;
+	t->synced = m->now;
+	if (sim_round_add(e, t) < 0) {
+		free(t);
+		return -ENOMEM;
+	}
+	*ret = t;
+	return 0;
+}
+
+void sim_tsg_free(struct sim_tsg *t)
+{
+	if (!t)
+		return;
+	t->scheduled = false;
+	sim_tsg_update_ready(t);
+	sim_engine_forget(t->eng, t);
+	sim_round_remove(t->eng, t);
+	free_channels(t);
+	free(t);
+}
+
+int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret)
+{
+	struct sim_channel *ch = calloc(1, sizeof(*ch));
+
+	if (!ch)
+		return -ENOMEM;
+	ch->tsg = t;
+	ch->context_id = context_id;
+	ch->enabled = true;
+	*t->last_channel = ch;
+	t->last_channel = &ch->next;
+	*ret = ch;
+	return 0;
+}
+
+/* After a change of what @t may do: look at its engine in the next advance. */
+static void touch(struct sim_tsg *t)
+{
+	sim_tsg_update_ready(t);
+	t->eng->check_marks = true;
+	t->eng->next = t->eng->m->now;
+}
+
+void sim_channel_free(struct sim_channel *ch)
+{
+	struct sim_channel **p;
+	struct sim_tsg *t;
+
+	if (!ch)
+		return;
+	t = ch->tsg;
+	sim_work_sync(t);
+	for (p = &t->channels; *p != ch; p = &(*p)->next)
+		;
+	*p = ch->next;
+	if (!*p)
+		t->last_channel = p;
+	free(ch->ring);
+	free(ch);
+	touch(t);
+}
+
+void *sim_tsg_user(const struct sim_tsg *t)
+{
+	return t->user;
+}
+
+struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch)
+{
+	return ch->tsg;
+}
+
+int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us)
+{
+	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
+		return -EINVAL;
+	t->timeslice_ns = us * 1000;
+	if (t->eng->cur == t)
+		t->eng->slice_end = 0;
+	touch(t);
+	return 0;
+}
+
+int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level)
+{
+	if (level >= SIM_LEVELS)
+		return -EINVAL;
+	t->eng->nlevel[t->interleave]--;
+	t->interleave = level;
+	t->eng->nlevel[level]++;
+	t->eng->round_dirty = true;
+	return 0;
+}
+
+int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode)
+{
+	if (mode >= SIM_MODES)
+		return -EINVAL;
+	t->mode = mode;
+	return 0;
+}
+
+void sim_tsg_schedule(struct sim_tsg *t, bool on)
+{
+	sim_work_sync(t);
+	t->scheduled = on;
+	touch(t);
+}
+
+void sim_tsg_preempt(struct sim_tsg *t)
+{
+	if (t->eng->cur != t)
+		return;
+	t->eng->preempt = true;
+	touch(t);
+}
+
+void sim_channel_enable(struct sim_channel *ch, bool on)
+{
+	sim_work_sync(ch->tsg);
+	ch->enabled = on;
+	touch(ch->tsg);
+}
+
+void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
+{
+	const struct sim_engine_state *e = t->eng;
+
+	*ret = (struct sim_tsg_state){
+		.timeslice_us = t->timeslice_ns / 1000,
+		.interleave = t->interleave,
+		.preempt_mode = t->mode,
+		.scheduled = t->scheduled,
+		.running = e->cur == t,
+		.gpu_time_ns = t->gpu_time + (e->cur == t ? e->m->now - e->turn_start : 0),
+		.wait_time_ns =
+			t->wait_time + (t->ready && e->cur != t ? e->m->now - t->waiting_since : 0),
+		.work_done = t->work_done,
+		.switches_in = t->switches_in,
+		.context_switches = t->context_switches,
+	};
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		ret->channels++;
+		ret->disabled_channels += !ch->enabled;
+		ret->queued += ch->n;
+	}
+}
+
+uint64_t sim_call_time(struct sim_model *m, enum sim_call call)
+{
+	const struct sim_call_range *r = &m->p.call[call];
+
+	return sim_rng_range(&m->rng, r->min_ns, r->max_ns);
+}
+
+uint64_t sim_launch_time(struct sim_model *m)
+{
+	return m->p.launch_ns;
+}
+
+uint64_t sim_notice_time(struct sim_model *m)
+{
+	return m->p.notice_ns + sim_rng_exp(&m->rng, (double)m->p.notice_tail_ns);
+}

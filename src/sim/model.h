@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model.h - a model of how an NVIDIA GPU shares itself between TSGs
+ *
+ * No I/O, no clock of its own, no threads: the caller moves time. Two drivers exist: scenarios
+ * (virtual time) and the simulated RM (real time, possibly dilated). Same calls and same seed give
+ * the same result to the nanosecond.
+ *
+ * The model: every GPU has engines (GR0, copy engines), each with a runlist. A runlist gives its
+ * TSGs turns in round order (interleave level: how often a TSG appears in the round). A turn ends
+ * when the timeslice has expired and another TSG is ready, when all channels of the TSG are
+ * drained, or when the TSG is preempted or disabled. A switch costs time that depends on the
+ * preemption mode of the TSG that leaves: WFI waits for the running work to finish, CTA for the
+ * running thread blocks, CILP saves state at once. Work is a fixed amount in thread blocks.
+ */
+#ifndef GPUSCHED_SIM_MODEL_H
+#define GPUSCHED_SIM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_model;
+struct sim_tsg;
+struct sim_channel;
+
+/* RM calls whose time the model knows (FACTS-H200 section 2). */
+enum sim_call {
+	SIM_CALL_ALLOC,
+	SIM_CALL_FREE,
+	SIM_CALL_OTHER, /* answered by CPU-RM alone */
+	SIM_CALL_SET_TIMESLICE,
+	SIM_CALL_PREEMPT,
+	SIM_CALL_SET_INTERLEAVE,
+	SIM_CALL_DISABLE,
+	SIM_CALL_ENABLE,
+	SIM_CALL_SET_PREEMPT_MODE,
+	SIM_CALL_SCHEDULE,
+	SIM_CALL_MAX
+};
+
+/* All times in ns. Loaded from a file by sim_params_load() (params.h); h200.conf is the reference.
+ */
+struct sim_params;
+
+enum sim_engine { SIM_ENGINE_GR = 1, SIM_ENGINE_COPY0 = 9 }; /* NV2080_ENGINE_TYPE_* numbers */
+
+/* One piece of work on a channel; work of one channel runs in order. */
+struct sim_work {
+	enum {
+		SIM_WORK_KERNEL, /* blocks of block_ns each, as many at once as the GPU holds */
+		SIM_WORK_COPY,   /* bytes on a copy engine, or on GR */
+		SIM_WORK_HOLD,   /* a kernel that waits until released(arg) or for limit_ns of GPU
+				    time */
+		SIM_WORK_MARK,   /* takes no time: an event or a semaphore release */
+	} kind;
+	uint64_t blocks;
+	uint64_t block_ns;
+	uint64_t bytes;
+	uint64_t limit_ns;
+	bool (*released)(void *arg); /* HOLD: asked whenever the model looks at it */
+	void *arg;
+	uint64_t cookie; /* handed to on_done */
+};
+
+/* One record of the context-switch log. */
+struct sim_switch {
+	uint64_t ns;
+	unsigned int gpu, engine;
+	bool start; /* true: START, false: END */
+	uint32_t context_id;
+	uint32_t seqno;
+	void *user; /* of the TSG */
+};
+
+struct sim_model_ops {
+	/*
+	 * Both are called from sim_model_advance() alone, never from another call. They may submit
+	 * work, change settings and make objects; they may not free any.
+	 */
+	/* work is complete at model time @ns */
+	void (*on_done)(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
+	/* may be NULL */
+	void (*on_switch)(void *user, const struct sim_switch *sw);
+	void *user;
+};
+
+/*
+ * The model copies @params. @seed drives every random choice. Returns 0 or -ENOMEM, -EINVAL;
+ * @ret is left alone on failure.
+ */
+int sim_model_new(const struct sim_params *params, unsigned int gpus, uint64_t seed,
+		  const struct sim_model_ops *ops, struct sim_model **ret);
+void sim_model_free(struct sim_model *m);
+
+uint64_t sim_model_now(const struct sim_model *m);
+/*
+ * Time of the next thing that happens by itself, UINT64_MAX when nothing is under way. It is now
+ * right after a change: changes act in the next sim_model_advance(), which may be one to now. While
+ * a HOLD runs it is never farther away than the params' polling period.
+ */
+uint64_t sim_model_next(const struct sim_model *m);
+/* Moves time to @ns (never back) and does all that happens until then, in order. */
+void sim_model_advance(struct sim_model *m, uint64_t ns);
+
+/* A TSG starts unscheduled, timeslice the driver's default, interleave MEDIUM, mode of the params.
+ */
+int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
+		struct sim_tsg **ret);
+void sim_tsg_free(struct sim_tsg *t); /* frees its channels; their work is dropped */
+int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
+void sim_channel_free(struct sim_channel *ch);
+void *sim_tsg_user(const struct sim_tsg *t);
+struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch);
+
+/* 0 or -EINVAL for values out of range. Take effect at sim_model_now(). */
+int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us);
+int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level);
+int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode);
+void sim_tsg_schedule(struct sim_tsg *t, bool on);
+void sim_tsg_preempt(struct sim_tsg *t);
+void sim_channel_enable(struct sim_channel *ch, bool on);
+
+struct sim_tsg_state {
+	uint64_t timeslice_us;
+	unsigned int interleave, preempt_mode;
+	unsigned int channels, disabled_channels;
+	bool scheduled, running;
+	uint64_t gpu_time_ns;  /* START to END, summed, the running turn included */
+	uint64_t wait_time_ns; /* had work, was enabled and scheduled, and it was not its turn */
+	uint64_t work_done;    /* pieces of work completed */
+	uint64_t queued;       /* pieces of work waiting or running */
+	uint64_t switches_in;
+	uint64_t context_switches; /* of those, the ones that had to load its context */
+};
+void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
+
+/* 0 or -ENOSPC when the channel's queue (params) is full. */
+int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w);
+
+/* How long the RM call takes this time, drawn from the params' range for that call. */
+uint64_t sim_call_time(struct sim_model *m, enum sim_call call);
+
+/* The host's side of a launch: call to the GPU's seeing it, and completion to the program's. */
+uint64_t sim_launch_time(struct sim_model *m);
+uint64_t sim_notice_time(struct sim_model *m);
+
+#endif /* GPUSCHED_SIM_MODEL_H */

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Turns of one engine: a state machine that is run whenever its time has come or a setting changed.
+ *
+ *   IDLE -> SWITCH -> START -> RUN -> [DRAIN ->] SAVE -> SWITCH ...
+ *                               |-> (nothing left for idle_ns) -> IDLE or SWITCH
+ *
+ * START and END of the log are the edges SWITCH -> START and SAVE (or RUN) -> SWITCH. A slice is
+ * counted from START and goes on in periods while nobody else is ready.
+ */
+#include "sim/model_priv.h"
+
+static bool is_copy(const struct sim_engine_state *e)
+{
+	return e->engine != SIM_ENGINE_GR;
+}
+
+static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start)
+{
+	struct sim_model *m = e->m;
+	struct sim_switch sw = {
+		.ns = m->now,
+		.gpu = e->gpu,
+		.engine = e->engine,
+		.start = start,
+		.context_id = t->log_cid,
+		.seqno = e->seqno++,
+		.user = t->user,
+	};
+
+	if (m->ops.on_switch)
+		m->ops.on_switch(m->ops.user, &sw);
+}
+
+/* The context id that stands for the TSG: its first channel that has something to do. */
+static uint32_t context_of(const struct sim_tsg *t)
+{
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (ch->enabled && ch->n)
+			return ch->context_id;
+	return t->channels ? t->channels->context_id : 0;
+}
+
+static uint64_t start_cost(const struct sim_engine_state *e, const struct sim_tsg *t)
+{
+	const struct sim_params *p = &e->m->p;
+
+	if (is_copy(e))
+		return 0;
+	if (!t->has_state)
+		return p->start_ns;
+	switch (t->left_in) {
+	case SIM_CILP:
+		return p->restore_cilp_ns;
+	case SIM_CTA:
+		return p->restore_cta_ns;
+	default:
+		return p->start_ns;
+	}
+}
+
+static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loaded)
+{
+	t->wait_time += e->m->now - t->waiting_since;
+	e->cur = t;
+	e->resident = t;
+	e->turn_start = e->m->now;
+	e->slice_end = 0;
+	e->idle_since = SIM_NEVER;
+	e->drained_since = SIM_NEVER;
+	e->preempt = false;
+	t->switches_in++;
+	t->context_switches += !loaded;
+	t->log_cid = context_of(t);
+	e->phase = SIM_PHASE_START;
+	e->phase_end = e->m->now + (loaded ? 0 : start_cost(e, t));
+	t->has_state = false;
+	t->synced = e->m->now;
+	log_switch(e, t, true);
+}
+
+/* Who comes next is settled when the turn's end is: whoever becomes ready later waits a round. */
+static void begin_switch(struct sim_engine_state *e, uint64_t cost)
+{
+	if (!e->chosen)
+		e->chosen = sim_round_next(e);
+	e->phase = SIM_PHASE_SWITCH;
+	e->phase_end = e->m->now + (is_copy(e) ? e->m->p.switch_copy_ns : cost);
+}
+
+static void end_turn(struct sim_engine_state *e)
+{
+	struct sim_tsg *t = e->cur;
+
+	t->gpu_time += e->m->now - e->turn_start;
+	t->waiting_since = e->m->now;
+	log_switch(e, t, false);
+	e->cur = NULL;
+	e->phase = SIM_PHASE_IDLE;
+}
+
+/* After the state is saved: END, and on to the next one. */
+static void end_saved(struct sim_engine_state *e)
+{
+	const struct sim_params *p = &e->m->p;
+	const uint64_t cost[SIM_MODES] = { p->switch_wfi_ns, p->switch_cta_ns, p->switch_cilp_ns };
+	struct sim_tsg *t = e->cur;
+
+	end_turn(e);
+	e->resident = NULL;
+	begin_switch(e, cost[t->left_in]);
+}
+
+/* The running TSG has to leave. Its mode at this moment decides how. */
+static void begin_leave(struct sim_engine_state *e)
+{
+	struct sim_tsg *t = e->cur;
+
+	if (!sim_work_running(t)) {
+		end_turn(e);
+		if (e->nready)
+			begin_switch(e, e->m->p.switch_idle_ns);
+		return;
+	}
+	t->has_state = true;
+	t->left_in = t->mode;
+	e->chosen = sim_round_next(e);
+	e->phase = is_copy(e) || t->mode == SIM_CILP ? SIM_PHASE_SAVE : SIM_PHASE_DRAIN;
+	e->phase_end = e->m->now + (is_copy(e) ? 0 : e->m->p.save_cilp_ns);
+}
+
+static unsigned int others(const struct sim_engine_state *e)
+{
+	return e->nready - (e->cur && e->cur->ready);
+}
+
+/* Sets the end of the slice when somebody else has become ready, forgets it when nobody is. */
+static void update_slice(struct sim_engine_state *e)
+{
+	uint64_t ts = e->cur->timeslice_ns, past = e->m->now - e->turn_start;
+	uint64_t periods = (past + ts - 1) / ts;
+
+	if (!others(e))
+		e->slice_end = 0;
+	else if (!e->slice_end)
+		e->slice_end = e->turn_start + (periods ? periods : 1) * ts;
+}
+
+static bool step_idle(struct sim_engine_state *e)
+{
+	struct sim_tsg *t;
+
+	e->next = SIM_NEVER;
+	if (!e->nready)
+		return false;
+	if (e->resident && e->resident->ready && e->nready == 1) {
+		t = sim_round_next(e);
+		begin_turn(e, t, true);
+		return true;
+	}
+	begin_switch(e, e->m->p.switch_idle_ns);
+	return true;
+}
+
+static bool step_switch(struct sim_engine_state *e)
+{
+	struct sim_tsg *t;
+
+	e->next = e->phase_end;
+	if (e->m->now < e->phase_end)
+		return false;
+	t = e->chosen && e->chosen->ready ? e->chosen : sim_round_next(e);
+	e->chosen = NULL;
+	if (t) {
+		begin_turn(e, t, false);
+		return true;
+	}
+	e->resident = NULL;
+	e->phase = SIM_PHASE_IDLE;
+	return true;
+}
+
+static bool step_start(struct sim_engine_state *e)
+{
+	update_slice(e);
+	e->next = e->phase_end;
+	if (e->m->now < e->phase_end)
+		return false;
+	sim_work_sync(e->cur);
+	e->phase = SIM_PHASE_RUN;
+	sim_work_sync(e->cur); /* begins what was not begun */
+	return true;
+}
+
+static void earliest(uint64_t *next, uint64_t ns)
+{
+	if (ns < *next)
+		*next = ns;
+}
+
+/* Nothing of it can run: either all is done, or what is not is disabled. */
+static bool run_nothing(struct sim_engine_state *e)
+{
+	struct sim_tsg *t = e->cur;
+	uint64_t end, now = e->m->now;
+
+	if (sim_work_running(t)) {
+		begin_leave(e);
+		return true;
+	}
+	if (e->idle_since == SIM_NEVER)
+		e->idle_since = now;
+	end = e->idle_since + (is_copy(e) ? 0 : e->m->p.idle_ns);
+	if (now >= end || e->preempt || !t->scheduled) {
+		end_turn(e);
+		if (e->nready)
+			begin_switch(e, e->m->p.switch_idle_ns);
+		return true;
+	}
+	e->next = end;
+	return false;
+}
+
+static bool step_run(struct sim_engine_state *e)
+{
+	struct sim_tsg *t = e->cur;
+	uint64_t end, now = e->m->now;
+
+	sim_work_sync(t);
+	sim_work_complete(t);
+	sim_work_sync(t); /* callbacks may have given it work */
+	if (!t->ready)
+		return run_nothing(e);
+	e->idle_since = SIM_NEVER;
+	if (sim_work_backlog(t))
+		e->drained_since = SIM_NEVER;
+	else if (e->drained_since == SIM_NEVER)
+		e->drained_since = now;
+	update_slice(e);
+	end = others(e) ? e->slice_end : SIM_NEVER;
+	if (others(e) && e->drained_since != SIM_NEVER)
+		earliest(&end, e->drained_since + e->m->p.drain_grace_ns);
+	if (now >= end || e->preempt) {
+		begin_leave(e);
+		return true;
+	}
+	e->next = end;
+	earliest(&e->next, sim_work_next(t));
+	return false;
+}
+
+static bool step_drain(struct sim_engine_state *e)
+{
+	const struct sim_params *p = &e->m->p;
+	struct sim_tsg *t = e->cur;
+
+	sim_work_sync(t);
+	sim_work_complete(t);
+	if (!sim_work_settled(t)) {
+		e->next = sim_work_next(t);
+		return false;
+	}
+	e->phase = SIM_PHASE_SAVE;
+	e->phase_end = e->m->now + (t->left_in == SIM_CTA ? p->save_cta_ns : p->save_wfi_ns);
+	return true;
+}
+
+static bool step_save(struct sim_engine_state *e)
+{
+	e->next = e->phase_end;
+	if (e->m->now < e->phase_end)
+		return false;
+	end_saved(e);
+	return true;
+}
+
+static bool step(struct sim_engine_state *e)
+{
+	switch (e->phase) {
+	case SIM_PHASE_IDLE:
+		return step_idle(e);
+	case SIM_PHASE_SWITCH:
+		return step_switch(e);
+	case SIM_PHASE_START:
+		return step_start(e);
+	case SIM_PHASE_RUN:
+		return step_run(e);
+	case SIM_PHASE_DRAIN:
+		return step_drain(e);
+	case SIM_PHASE_SAVE:
+		return step_save(e);
+	}
+	return false;
+}
+
+/* Does all that is due now and sets @e->next. */
+void sim_engine_run(struct sim_engine_state *e)
+{
+	do {
+		if (e->check_marks) {
+			e->check_marks = false;
+			for (struct sim_tsg *t = e->first; t; t = t->next)
+				sim_work_marks(t);
+		}
+		while (step(e))
+			;
+	} while (e->check_marks);
+}
+
+void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t)
+{
+	if (e->resident == t)
+		e->resident = NULL;
+	if (e->chosen == t)
+		e->chosen = NULL;
+	if (e->cur == t) {
+		end_turn(e);
+		begin_switch(e, e->m->p.switch_idle_ns);
+	}
+	e->next = e->m->now;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_priv.h - what the files of the model share; nothing outside sim/model*.c includes it
+ */
+#ifndef GPUSCHED_SIM_MODEL_PRIV_H
+#define GPUSCHED_SIM_MODEL_PRIV_H
+
+#include "sim/model.h"
+#include "sim/params.h"
+
+#define SIM_NEVER UINT64_MAX
+#define SIM_LEVELS 3
+
+enum sim_mode { SIM_WFI = 0, SIM_CTA = 1, SIM_CILP = 2, SIM_MODES };
+
+/* A piece of work and how far it has come. */
+struct sim_item {
+	struct sim_work w;
+	uint64_t setup; /* ns until its first block may start */
+	uint64_t left;  /* blocks not started */
+	uint64_t cur;   /* blocks running: one wave, they end together */
+	uint64_t rem;   /* ns until that wave ends */
+	uint64_t block_ns;
+	bool started;
+};
+
+struct sim_channel {
+	struct sim_tsg *tsg;
+	struct sim_channel *next;
+	struct sim_item *ring;
+	unsigned int cap, head, n;
+	uint32_t context_id;
+	bool enabled;
+};
+
+struct sim_tsg {
+	struct sim_engine_state *eng;
+	struct sim_tsg *prev, *next; /* the engine's TSGs in order of creation */
+	struct sim_channel *channels, **last_channel;
+	void *user;
+	uint64_t timeslice_ns;
+	unsigned int interleave, mode;
+	bool scheduled;
+	bool ready; /* cached: scheduled and an enabled channel has work; the engine counts these */
+	bool has_state;        /* left in the middle of work: coming back costs a restore */
+	enum sim_mode left_in; /* the mode in which it did */
+	uint32_t log_cid;
+	uint64_t synced;        /* its work's progress is right as of this time */
+	uint64_t waiting_since; /* valid while ready and not its turn */
+	uint64_t gpu_time, wait_time, work_done, switches_in, context_switches;
+};
+
+enum sim_phase {
+	SIM_PHASE_IDLE,   /* nobody's turn; @resident may still be loaded */
+	SIM_PHASE_SWITCH, /* END to START */
+	SIM_PHASE_START,  /* START to first progress */
+	SIM_PHASE_RUN,
+	SIM_PHASE_DRAIN, /* CTA, WFI: what runs is coming to its end */
+	SIM_PHASE_SAVE,  /* to END */
+};
+
+struct sim_engine_state {
+	struct sim_model *m;
+	unsigned int gpu, engine;
+	struct sim_tsg *first, *last;
+	unsigned int nready;
+	enum sim_phase phase;
+	uint64_t phase_end;
+	struct sim_tsg *cur;      /* whose turn it is: START to END */
+	struct sim_tsg *resident; /* whose context is loaded while nobody's turn is */
+	struct sim_tsg *chosen;   /* whose turn follows, once it is settled */
+	struct sim_tsg *prev_turn;
+	uint64_t turn_start;
+	uint64_t slice_end;     /* 0: not set, nobody else is ready */
+	uint64_t idle_since;    /* SIM_NEVER: has work */
+	uint64_t drained_since; /* SIM_NEVER: work is queued behind what runs */
+	bool preempt;           /* asked for by a call */
+	bool check_marks;       /* a mark may be at the head of a channel without a turn */
+	uint64_t next;
+	uint32_t seqno;
+	/* the round, when interleave levels count: see model_round.c */
+	struct sim_tsg **level[SIM_LEVELS];
+	unsigned int nlevel[SIM_LEVELS], cap_level, pos[SIM_LEVELS];
+	unsigned int level_ready[SIM_LEVELS];
+	bool round_dirty;
+};
+
+struct sim_model {
+	struct sim_params p;
+	struct sim_model_ops ops;
+	uint64_t now;
+	uint64_t rng;
+	unsigned int gpus, engines_per_gpu, nengines;
+	struct sim_engine_state *eng;
+};
+
+/* model_work.c: progress of the work of one TSG */
+void sim_work_sync(struct sim_tsg *t);           /* to the model's time, in the engine's phase */
+uint64_t sim_work_next(const struct sim_tsg *t); /* when something there needs a look */
+void sim_work_complete(struct sim_tsg *t);       /* calls on_done */
+bool sim_work_running(const struct sim_tsg *t);  /* anything begun and not done */
+bool sim_work_settled(const struct sim_tsg *t);  /* DRAIN: nothing left to wait for */
+bool sim_work_backlog(const struct sim_tsg *t);  /* anything queued behind what runs */
+void sim_work_marks(struct sim_tsg *t);          /* does those at the head of channels */
+void sim_tsg_update_ready(struct sim_tsg *t);
+
+static inline struct sim_item *sim_head(const struct sim_channel *ch)
+{
+	return ch->n ? &ch->ring[ch->head] : NULL;
+}
+
+/* model_engine.c: turns */
+void sim_engine_run(struct sim_engine_state *e);
+void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t); /* t is being freed */
+
+/* model_round.c: whose turn is next */
+struct sim_tsg *sim_round_next(struct sim_engine_state *e);
+int sim_round_add(struct sim_engine_state *e, struct sim_tsg *t);
+void sim_round_remove(struct sim_engine_state *e, struct sim_tsg *t);
+void sim_round_free(struct sim_engine_state *e);
+
+#endif /* GPUSCHED_SIM_MODEL_PRIV_H */

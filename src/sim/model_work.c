@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work of one TSG: channels side by side, each in order, in waves of thread blocks.
+ *
+ * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
+ * places in channel order: a kernel that fills it leaves the next one what it does not need.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sim/model_priv.h"
+
+#define COPY_CHUNK 65536u /* bytes that go to their end once begun */
+
+static bool progressing(const struct sim_tsg *t)
+{
+	const struct sim_engine_state *e = t->eng;
+
+	return e->cur == t && (e->phase == SIM_PHASE_RUN || e->phase == SIM_PHASE_DRAIN);
+}
+
+/* May this channel's head make progress in the engine's phase? */
+static bool active(const struct sim_channel *ch)
+{
+	const struct sim_tsg *t = ch->tsg;
+	const struct sim_item *it = sim_head(ch);
+
+	if (!it)
+		return false;
+	if (t->eng->phase != SIM_PHASE_DRAIN)
+		return ch->enabled;
+	if (t->left_in == SIM_CTA)
+		return it->cur > 0;
+	return it->started;
+}
+
+static void begin(struct sim_item *it, const struct sim_params *p)
+{
+	const struct sim_work *w = &it->w;
+
+	it->started = true;
+	switch (w->kind) {
+	case SIM_WORK_KERNEL:
+		it->setup = p->kernel_gap_ns;
+		it->left = w->block_ns ? w->blocks : 0;
+		it->block_ns = w->block_ns;
+		break;
+	case SIM_WORK_COPY:
+		it->left = (w->bytes + COPY_CHUNK - 1) / COPY_CHUNK;
+		it->block_ns = COPY_CHUNK * 1000ull / p->copy_bytes_per_us;
+		if (!it->block_ns)
+			it->block_ns = 1;
+		break;
+	case SIM_WORK_HOLD:
+		it->setup = p->kernel_gap_ns;
+		it->left = w->limit_ns ? 1 : 0;
+		it->block_ns = w->limit_ns;
+		break;
+	case SIM_WORK_MARK:
+		break;
+	}
+}
+
+/* Gives free block places to those that have blocks to start. */
+static void assign(struct sim_tsg *t)
+{
+	const struct sim_params *p = &t->eng->m->p;
+	uint64_t places = p->blocks_at_once;
+	bool copying = false;
+
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		struct sim_item *it = sim_head(ch);
+
+		if (!active(ch) || !it->cur)
+			continue;
+		if (it->w.kind == SIM_WORK_COPY)
+			copying = true;
+		else if (it->w.kind == SIM_WORK_KERNEL)
+			places -= it->cur < places ? it->cur : places;
+	}
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		struct sim_item *it = sim_head(ch);
+
+		if (!active(ch))
+			continue;
+		if (!it->started)
+			begin(it, p);
+		if (it->setup || it->cur || !it->left)
+			continue;
+		if (it->w.kind == SIM_WORK_COPY) {
+			it->cur = copying ? 0 : 1;
+			copying = true;
+		} else if (it->w.kind == SIM_WORK_HOLD) {
+			it->cur = it->left; /* one thread: room for it is always found */
+		} else {
+			it->cur = it->left < places ? it->left : places;
+			places -= it->cur;
+		}
+		it->left -= it->cur;
+		it->rem = it->cur ? it->block_ns : 0;
+	}
+}
+
+/* The one active channel, NULL when there are none or several. */
+static struct sim_channel *single(const struct sim_tsg *t)
+{
+	struct sim_channel *one = NULL;
+
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		if (!active(ch))
+			continue;
+		if (one)
+			return NULL;
+		one = ch;
+	}
+	return one;
+}
+
+/* Waves that an item alone on the GPU still has to start. */
+static uint64_t waves(const struct sim_tsg *t, const struct sim_item *it)
+{
+	uint64_t width = it->w.kind == SIM_WORK_COPY ? 1 : t->eng->m->p.blocks_at_once;
+
+	if (t->eng->phase == SIM_PHASE_DRAIN && t->left_in == SIM_CTA)
+		return 0;
+	return (it->left + width - 1) / width;
+}
+
+/* Time to the next end of a wave or of a setup; SIM_NEVER: nothing makes progress. */
+static uint64_t boundary(const struct sim_tsg *t)
+{
+	uint64_t min = SIM_NEVER;
+
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		const struct sim_item *it = sim_head(ch);
+		uint64_t d;
+
+		if (!active(ch))
+			continue;
+		if (it->setup)
+			d = it->setup;
+		else if (it->cur)
+			d = it->rem;
+		else
+			continue;
+		if (d < min)
+			min = d;
+	}
+	return min;
+}
+
+static void elapse(struct sim_tsg *t, uint64_t ns)
+{
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		struct sim_item *it = sim_head(ch);
+
+		if (!active(ch))
+			continue;
+		if (it->setup) {
+			it->setup -= ns;
+		} else if (it->cur) {
+			it->rem -= ns;
+			if (!it->rem)
+				it->cur = 0;
+		}
+	}
+}
+
+/* Skips whole waves of an item that has the GPU for itself: cost independent of block length. */
+static uint64_t skip_waves(struct sim_tsg *t, uint64_t ns)
+{
+	struct sim_channel *ch = single(t);
+	struct sim_item *it = ch ? sim_head(ch) : NULL;
+	uint64_t width, n;
+
+	if (!it || it->setup || !it->cur || it->w.kind == SIM_WORK_HOLD || ns < it->rem)
+		return 0;
+	width = it->w.kind == SIM_WORK_COPY ? 1 : t->eng->m->p.blocks_at_once;
+	n = (ns - it->rem) / it->block_ns;
+	if (n > it->left / width)
+		n = it->left / width;
+	if (it->cur != width || !waves(t, it))
+		return 0;
+	it->left -= n * width;
+	return n * it->block_ns;
+}
+
+void sim_work_sync(struct sim_tsg *t)
+{
+	uint64_t now = t->eng->m->now, dt = now - t->synced;
+
+	t->synced = now;
+	if (!progressing(t))
+		return;
+	assign(t);
+	while (dt) {
+		uint64_t d = boundary(t);
+
+		if (d == SIM_NEVER)
+			return;
+		d = d < dt ? d : dt;
+		dt -= skip_waves(t, dt);
+		d = d < dt ? d : dt;
+		elapse(t, d);
+		dt -= d;
+		assign(t);
+	}
+}
+
+uint64_t sim_work_next(const struct sim_tsg *t)
+{
+	const struct sim_model *m = t->eng->m;
+	struct sim_channel *ch;
+	uint64_t d;
+
+	ch = single(t);
+	if (ch && sim_head(ch)->w.kind != SIM_WORK_HOLD) {
+		const struct sim_item *it = sim_head(ch);
+
+		d = it->setup + (it->cur ? it->rem : 0) + waves(t, it) * it->block_ns;
+		return m->now + d;
+	}
+	d = boundary(t);
+	for (ch = t->channels; ch; ch = ch->next)
+		if (active(ch) && sim_head(ch)->w.kind == SIM_WORK_HOLD && d > m->p.hold_poll_ns)
+			d = m->p.hold_poll_ns;
+	return d == SIM_NEVER ? d : m->now + d;
+}
+
+static void pop(struct sim_channel *ch)
+{
+	struct sim_model *m = ch->tsg->eng->m;
+	uint64_t cookie = sim_head(ch)->w.cookie;
+
+	ch->head = (ch->head + 1) % ch->cap;
+	ch->n--;
+	ch->tsg->work_done++;
+	sim_tsg_update_ready(ch->tsg);
+	if (m->ops.on_done)
+		m->ops.on_done(m->ops.user, ch, cookie, m->now);
+}
+
+static void channel_marks(struct sim_channel *ch)
+{
+	while (ch->enabled && ch->tsg->scheduled && ch->n && sim_head(ch)->w.kind == SIM_WORK_MARK)
+		pop(ch);
+}
+
+/* Marks take no time and no turn: the host's front end does them without the engine. */
+void sim_work_marks(struct sim_tsg *t)
+{
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		channel_marks(ch);
+}
+
+/* Progress must be in sync with the model's time. */
+void sim_work_complete(struct sim_tsg *t)
+{
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		struct sim_item *it = sim_head(ch);
+
+		if (!it || !it->started)
+			continue;
+		if (it->w.kind == SIM_WORK_HOLD && (it->cur || it->left) && it->w.released &&
+		    (ch->enabled || t->eng->phase == SIM_PHASE_DRAIN) && it->w.released(it->w.arg))
+			it->setup = it->cur = it->left = it->rem = 0;
+		if (it->setup || it->cur || it->left)
+			continue;
+		pop(ch);
+		channel_marks(ch);
+	}
+}
+
+bool sim_work_running(const struct sim_tsg *t)
+{
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (ch->n && sim_head(ch)->started)
+			return true;
+	return false;
+}
+
+bool sim_work_settled(const struct sim_tsg *t)
+{
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (active(ch))
+			return false;
+	return true;
+}
+
+bool sim_work_backlog(const struct sim_tsg *t)
+{
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (ch->enabled && (ch->n > 1 || (ch->n == 1 && !sim_head(ch)->started)))
+			return true;
+	return false;
+}
+
+void sim_tsg_update_ready(struct sim_tsg *t)
+{
+	bool ready = false;
+
+	for (const struct sim_channel *ch = t->channels; ch && !ready && t->scheduled;
+	     ch = ch->next)
+		ready = ch->enabled && ch->n && sim_head(ch)->w.kind != SIM_WORK_MARK;
+	if (ready == t->ready)
+		return;
+	t->ready = ready;
+	if (ready)
+		t->eng->nready++;
+	else
+		t->eng->nready--;
+	if (t->eng->cur == t)
+		return;
+	if (ready)
+		t->waiting_since = t->eng->m->now;
+	else
+		t->wait_time += t->eng->m->now - t->waiting_since;
+}
+
+int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w)
+{
+	struct sim_engine_state *e = ch->tsg->eng;
+
+	if (ch->n >= e->m->p.queue_depth)
+		return -ENOSPC;
+	if (ch->n == ch->cap) {
+		unsigned int cap = ch->cap ? 2 * ch->cap : 8;
+		struct sim_item *ring = calloc(cap, sizeof(*ring));
+
+		if (!ring)
+			return -ENOSPC;
+		for (unsigned int i = 0; i < ch->n; i++)
+			ring[i] = ch->ring[(ch->head + i) % ch->cap];
+		free(ch->ring);
+		ch->ring = ring;
+		ch->cap = cap;
+		ch->head = 0;
+	}
+	sim_work_sync(ch->tsg);
+	ch->ring[(ch->head + ch->n) % ch->cap] = (struct sim_item){ .w = *w };
+	ch->n++;
+	sim_tsg_update_ready(ch->tsg);
+	if (w->kind == SIM_WORK_MARK)
+		e->check_marks = true;
+	e->next = e->m->now;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * params.h - parameters of the GPU model, read from a file such as h200.conf
+ */
+#ifndef GPUSCHED_SIM_PARAMS_H
+#define GPUSCHED_SIM_PARAMS_H
+
+#include "sim/model.h"
+
+struct sim_call_range {
+	uint64_t min_ns, max_ns;
+};
+
+/* The model's owner adds what calibration needs; every field is a key of the file. */
+struct sim_params {
+	char name[64];
+	char pci_name[64]; /* product name that the simulated RM reports */
+	unsigned int copy_engines;
+	unsigned int blocks_at_once; /* thread blocks that run side by side */
+	uint64_t switch_cta_ns, switch_cilp_ns,
+		switch_wfi_ns;   /* END of one to START of the other */
+	uint64_t switch_idle_ns; /* the same when the one that leaves had nothing left to do */
+	/* decision to END: CILP saves at once; CTA after the running blocks, WFI after the work */
+	uint64_t save_cta_ns, save_cilp_ns, save_wfi_ns;
+	/* START to the first instruction: state that was saved in that mode, or a fresh start */
+	uint64_t restore_cta_ns, restore_cilp_ns, start_ns;
+	uint64_t idle_ns;         /* last work done to END */
+	uint64_t drain_grace_ns;  /* how long running work with nothing queued behind it keeps the
+				     GPU */
+	uint64_t switch_copy_ns;  /* copy engines: END to START, nothing to save */
+	bool interleave_honoured; /* false: the runlist is a plain round, as measured */
+	uint64_t default_timeslice_us;
+	unsigned int default_preempt_mode;
+	uint64_t copy_bytes_per_us;
+	unsigned int queue_depth;
+	uint64_t kernel_gap_ns; /* between two kernels of a channel */
+	uint64_t hold_poll_ns;  /* how often a HOLD that runs is asked whether it is released */
+	/* the host's side of a launch: fixed part, and the mean of an exponential tail on the way
+	 * back */
+	uint64_t launch_ns, notice_ns, notice_tail_ns;
+	uint64_t sleep_late_ns;       /* how much later than asked a sleeping process wakes */
+	unsigned int call_effect_pct; /* when in an RM call's time it takes effect */
+	struct sim_call_range call[SIM_CALL_MAX];
+};
+
+/* The compiled-in H200 values; the installed h200.conf holds the same. */
+void sim_params_default(struct sim_params *p);
+/* 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
+int sim_params_load(const char *path, struct sim_params *ret, char **ret_error);
+
+#endif /* GPUSCHED_SIM_PARAMS_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h - results of scenarios as tables, JSON lines and a gnuplot timeline
+ */
+#ifndef GPUSCHED_SIM_REPORT_H
+#define GPUSCHED_SIM_REPORT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "sim/scenario.h"
+
+/* One object, without a newline; the caller releases it. NULL: out of memory. */
+json_t *sim_report_json(const struct sim_result *r);
+/* Processes and checks of one scenario. */
+int sim_report_table(const struct sim_result *r, FILE *out);
+/* One line per check of many scenarios: expected, from the model, deviation. */
+int sim_report_checks(struct sim_result *const *r, size_t n, FILE *out);
+/* A gnuplot program with its data: one row per process, one bar per turn. */
+int sim_report_timeline(const struct sim_result *r, FILE *out);
+
+#endif /* GPUSCHED_SIM_REPORT_H */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ring.h - how launches reach the GPU model: a memfd ring that the stand-in libcuda hands over
+ *
+ * The doorbell of a real GPU is a page that no kernel code sees; here it is an eventfd. One ring
+ * per nvidiactl file. All of it is the client's memory: the server checks every number it reads,
+ * reads each once, and trusts nothing that it has written there itself.
+ */
+#ifndef GPUSCHED_SIM_RING_H
+#define GPUSCHED_SIM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+#define SIM_RING_VERSION 1u
+#define SIM_RING_ENTRIES 4096u
+#define SIM_RING_SLOTS 1024u
+#define SIM_RING_STAMPS 4096u
+#define SIM_RING_NO_STAMP UINT32_MAX
+#define SIM_RING_HOST_SIZE (4u << 20) /* mapped host memory: flags that HOLD kernels look at */
+
+/* Not of type 'F': this is no call that a driver has. */
+struct sim_ring_attach {
+	uint32_t version;
+	int32_t memfd, eventfd;
+	/* answered: */
+	uint32_t blocks_at_once, queue_depth, copy_engines;
+	double dilate;
+};
+#define SIM_RING_ATTACH _IOWR('G', 1, struct sim_ring_attach)
+
+enum sim_ring_kind { SIM_RING_KERNEL, SIM_RING_COPY, SIM_RING_HOLD, SIM_RING_MARK };
+
+struct sim_ring_entry {
+	uint32_t client, channel; /* handles */
+	uint32_t slot;            /* whose counter goes up when it is done */
+	uint32_t kind;
+	uint64_t blocks, block_ns, bytes, limit_ns;
+	uint32_t flag_at; /* HOLD: offset in the host area of a 32-bit word; released when not 0 */
+	uint32_t stamp;   /* where to write the GPU time of completion, or SIM_RING_NO_STAMP */
+	uint64_t submitted_ns; /* CLOCK_MONOTONIC at the call */
+};
+
+struct sim_ring {
+	uint32_t head, tail;   /* written by client, by server; free running */
+	uint32_t seq, waiters; /* futex word: changes with every completion; who sleeps on it */
+	uint64_t done[SIM_RING_SLOTS];
+	uint64_t stamp_ns[SIM_RING_STAMPS];
+	struct sim_ring_entry entry[SIM_RING_ENTRIES];
+	uint8_t host[SIM_RING_HOST_SIZE] __attribute__((aligned(4096)));
+};
+
+/* ---- server ------------------------------------------------------------------------------- */
+
+struct sim_model;
+struct sim_channel;
+struct sim_rm;
+struct sim_file;
+
+/* Real time to simulated time. */
+struct sim_clock {
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	double dilate;
+};
+uint64_t sim_clock_now(const struct sim_clock *c);
+uint64_t sim_clock_to_sim(const struct sim_clock *c, uint64_t monotonic_ns);
+uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
+
+struct sim_rings;
+
+int sim_rings_new(struct sim_rm *rm, const struct sim_clock *clock, struct sim_rings **ret);
+/* After the model, whose work points here, is gone. */
+void sim_rings_free(struct sim_rings *rs);
+/* The model is made after us, since it takes sim_rings_done() as its on_done. */
+void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm);
+void sim_rings_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
+void sim_rings_channel_gone(void *user, struct sim_channel *ch);
+
+/* Maps @memfd (it must be sealed against shrinking); the caller keeps the descriptor. */
+int sim_rings_attach(struct sim_rings *rs, struct sim_file *f, int memfd);
+/* The same over memory of the caller's own, for tests. */
+int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim_ring *memory);
+void sim_rings_detach(struct sim_rings *rs, struct sim_file *f);
+
+/* Moves what is due at model time @now from rings to channels and completions to rings. */
+void sim_rings_run(struct sim_rings *rs, uint64_t now);
+/* The next time at which sim_rings_run() has something to do; UINT64_MAX: nothing. */
+uint64_t sim_rings_next(const struct sim_rings *rs);
+/* Entries thrown away because they made no sense. */
+uint64_t sim_rings_bad(const struct sim_rings *rs);
+
+#endif /* GPUSCHED_SIM_RING_H */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rm.h - the simulated resource manager: clients, objects and controls over a GPU model
+ *
+ * No FUSE, no threads, no clock: fuse.c (real time) and the unit tests drive it. As the real one it
+ * knows its caller by open file alone; what the caller's pointers name is reached through
+ * struct sim_caller, so that tests and fuzzers can put any memory behind it.
+ */
+#ifndef GPUSCHED_SIM_RM_H
+#define GPUSCHED_SIM_RM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sim/model.h"
+
+#define SIM_MAX_GPUS 16
+#define SIM_MAX_REFUSE 16
+
+struct sim_rm;
+struct sim_file; /* one open file of an NVIDIA device node */
+
+enum sim_node { SIM_NODE_CTL, SIM_NODE_GPU, SIM_NODE_UVM, SIM_NODE_UVM_TOOLS };
+
+struct sim_caller {
+	pid_t tid, tgid;
+	uid_t uid;
+	/* both: 0 or -EFAULT */
+	int (*read)(const struct sim_caller *c, uint64_t address, void *to, size_t n);
+	int (*write)(const struct sim_caller *c, uint64_t address, const void *from, size_t n);
+	/* CAP_SYS_NICE of the calling thread, asked at every call as RM does */
+	bool (*may_nice)(const struct sim_caller *c);
+	void *user;
+};
+
+/* A control that fails or never returns, for tests. cmd 0 ends the list. */
+struct sim_refuse {
+	uint32_t cmd, status;
+	bool hang;
+};
+
+struct sim_rm_config {
+	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
+	unsigned int branch; /* 535, 550, 570, 580, 595 */
+	const char *gpu_name;
+	unsigned int max_objects; /* of one client; 0: default */
+	struct sim_refuse refuse[SIM_MAX_REFUSE];
+};
+
+/* The model's TSGs are made with their struct sim_object as user pointer. */
+int sim_rm_new(const struct sim_rm_config *config, struct sim_model *model, struct sim_rm **ret);
+void sim_rm_free(struct sim_rm *rm);
+bool sim_rm_branch_known(unsigned int branch);
+
+int sim_rm_open(struct sim_rm *rm, enum sim_node node, unsigned int minor,
+		const struct sim_caller *c, struct sim_file **ret);
+void sim_rm_release(struct sim_rm *rm, struct sim_file *f);
+pid_t sim_file_opener(const struct sim_file *f);
+
+/*
+ * One ioctl. @data is the argument structure, @size what the command encodes; changed in place.
+ * 0 or -errno, as ioctl() would return it; RM's own status travels in the structure.
+ */
+int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *data, size_t size,
+		 const struct sim_caller *c);
+
+/* What the call will cost, judged before it is made. */
+struct sim_cost {
+	enum sim_call call;
+	int gpu;   /* whose lock it holds; -1: none */
+	bool hang; /* never returns */
+};
+struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
+			    const void *data, size_t size);
+
+/* Used by the ring: the model's channel behind a handle of a client that @f made. */
+struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32_t client,
+				   uint32_t handle);
+/* Called when a channel is about to go, so that nobody keeps a pointer to it. */
+void sim_rm_on_channel_gone(struct sim_rm *rm, void (*fn)(void *user, struct sim_channel *ch),
+			    void *user);
+
+/* What the simulated RM itself sees; free() it. NULL: no memory. */
+char *sim_rm_state_json(struct sim_rm *rm);
+
+#endif /* GPUSCHED_SIM_RM_H */

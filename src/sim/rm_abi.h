@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rm_abi.h - the part of the RM ABI that the simulated RM speaks: numbers and layouts
+ *
+ * Written apart from src/rm on purpose: a simulator that shared its decoder with the program under
+ * test would agree with its mistakes. Numbers of NVIDIA's open kernel modules, see FACTS.
+ */
+#ifndef GPUSCHED_SIM_RM_ABI_H
+#define GPUSCHED_SIM_RM_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_IOC_MAGIC 'F'
+
+enum sim_escape {
+	SIM_ESC_FREE = 0x29,
+	SIM_ESC_CONTROL = 0x2a,
+	SIM_ESC_ALLOC = 0x2b,
+	SIM_ESC_DUP = 0x34,
+	SIM_ESC_MAP = 0x4e,
+	SIM_ESC_UNMAP = 0x4f,
+	SIM_ESC_CARD_INFO = 200,
+	SIM_ESC_REGISTER_FD = 201,
+	SIM_ESC_ALLOC_EVENT = 206,
+	SIM_ESC_FREE_EVENT = 207,
+	SIM_ESC_CHECK_VERSION = 210,
+	SIM_ESC_ATTACH_GPUS = 212,
+	SIM_ESC_SYS_PARAMS = 214,
+};
+
+enum sim_nv_status {
+	SIM_NV_OK = 0,
+	SIM_NV_INSERT_DUPLICATE = 0x19,
+	SIM_NV_NO_RESOURCES = 0x1a,
+	SIM_NV_NO_PERMISSION = 0x1b,
+	SIM_NV_INVALID_ADDRESS = 0x1e,
+	SIM_NV_INVALID_ARGUMENT = 0x1f,
+	SIM_NV_INVALID_CHANNEL = 0x21,
+	SIM_NV_INVALID_CLASS = 0x22,
+	SIM_NV_INVALID_CLIENT = 0x23,
+	SIM_NV_INVALID_DEVICE = 0x26,
+	SIM_NV_INVALID_PARENT = 0x36,
+	SIM_NV_INVALID_STATE = 0x40,
+	SIM_NV_NO_MEMORY = 0x51,
+	SIM_NV_NOT_SUPPORTED = 0x56,
+	SIM_NV_NOT_FOUND = 0x57,
+};
+
+enum sim_class {
+	SIM_CLASS_ROOT = 0x00,
+	SIM_CLASS_ROOT_NP = 0x01, /* NV01_ROOT_NON_PRIV */
+	SIM_CLASS_ROOT_CLIENT = 0x41,
+	SIM_CLASS_MEM_LOCAL = 0x40,
+	SIM_CLASS_MEM_SYSTEM = 0x3e,
+	SIM_CLASS_EVENT = 0x79,
+	SIM_CLASS_DEVICE = 0x80,
+	SIM_CLASS_SUBDEVICE = 0x2080,
+	SIM_CLASS_CTXSHARE = 0x9067,
+	SIM_CLASS_EVENT_BUFFER = 0x90cd,
+	SIM_CLASS_MEM_DEVICELESS = 0x90ce,
+	SIM_CLASS_VASPACE = 0x90f1,
+	SIM_CLASS_TSG = 0xa06c,
+	SIM_CLASS_CHANNEL = 0xc86f,
+	SIM_CLASS_USERMODE = 0xc661,
+	SIM_CLASS_DMA_COPY = 0xc8b5,
+	SIM_CLASS_COMPUTE = 0xcbc0,
+};
+
+/* NVOS00 */
+struct sim_os_free {
+	uint32_t client, parent, object, status;
+};
+
+/* NVOS21; NVOS64 has rights, then size, flags and status behind params */
+struct sim_os_alloc {
+	uint32_t client, parent, object, cls;
+	uint64_t params;
+	uint32_t size, status;
+};
+
+struct sim_os_alloc64 {
+	uint32_t client, parent, object, cls;
+	uint64_t params, rights;
+	uint32_t size, flags, status, pad;
+};
+
+/* NVOS54 */
+struct sim_os_control {
+	uint32_t client, object, cmd, flags;
+	uint64_t params;
+	uint32_t size, status;
+};
+
+/* NVOS55 */
+struct sim_os_dup {
+	uint32_t client, parent, object, client_src, object_src, flags, status;
+};
+
+/* NVOS33 with the descriptor behind it */
+struct sim_os_map {
+	uint32_t client, device, memory, pad;
+	uint64_t offset, length, address;
+	uint32_t status, flags;
+	int32_t fd, pad2;
+};
+
+/* NVOS34 */
+struct sim_os_unmap {
+	uint32_t client, device, memory, pad;
+	uint64_t address;
+	uint32_t status, flags;
+};
+
+struct sim_card {
+	uint8_t valid, pad0[3];
+	uint32_t domain;
+	uint8_t bus, slot, function, pad1;
+	uint16_t vendor, device;
+	uint32_t gpu_id;
+	uint16_t irq, pad2;
+	uint64_t reg, reg_size, fb, fb_size;
+	uint32_t minor;
+	char name[12];
+};
+
+struct sim_version {
+	uint32_t cmd, reply;
+	char text[64];
+};
+
+_Static_assert(sizeof(struct sim_os_free) == 16, "NVOS00");
+_Static_assert(sizeof(struct sim_os_alloc) == 32, "NVOS21");
+_Static_assert(sizeof(struct sim_os_alloc64) == 48, "NVOS64");
+_Static_assert(offsetof(struct sim_os_alloc64, status) == 40, "NVOS64 status");
+_Static_assert(sizeof(struct sim_os_control) == 32, "NVOS54");
+_Static_assert(sizeof(struct sim_os_dup) == 28, "NVOS55");
+_Static_assert(sizeof(struct sim_os_map) == 56, "NVOS33");
+_Static_assert(sizeof(struct sim_os_unmap) == 32, "NVOS34");
+_Static_assert(sizeof(struct sim_card) == 72, "card info");
+_Static_assert(sizeof(struct sim_version) == 72, "version check");
+
+/* Allocation parameters */
+#define SIM_TSG_PARAMS_SIZE 20u
+#define SIM_TSG_ENGINE_AT 12u
+#define SIM_CHANNEL_ENGINE_AT 128u
+#define SIM_CHANNEL_CID_AT 132u
+#define SIM_CHANNEL_PARAMS_MAX 368u
+#define SIM_DEVICE_PARAMS_SIZE 56u
+
+/* Controls: the name says the class, the table in rm_control.c the sizes. */
+enum sim_ctrl {
+	SIM_CTRL_GPU_ATTACHED_IDS = 0x201,
+	SIM_CTRL_GPU_ID_INFO_V2 = 0x205,
+	SIM_CTRL_GPU_PROBED_IDS = 0x214,
+	SIM_CTRL_GPU_ATTACH_IDS = 0x215,
+	SIM_CTRL_GPU_PCI_INFO = 0x21b,
+	SIM_CTRL_CLIENT_HANDLE_INFO = 0xd02,
+	SIM_CTRL_CLIENT_CHILD_HANDLE = 0xd05,
+
+	SIM_CTRL_SUB_GPU_INFO_V2 = 0x20800102,
+	SIM_CTRL_SUB_NAME_STRING = 0x20800110,
+	SIM_CTRL_SUB_GID_INFO = 0x2080014a,
+	SIM_CTRL_SUB_TIME = 0x20800403,
+	SIM_CTRL_SUB_DISABLE_CHANNELS = 0x2080110b,
+	SIM_CTRL_SUB_TSG_UNIQUE_IDS = 0x20801123,
+	SIM_CTRL_SUB_PREEMPTION_MODE = 0x20801210,
+	SIM_CTRL_SUB_PCI_INFO = 0x20801801,
+
+	SIM_CTRL_TSG_SCHEDULE = 0xa06c0101,
+	SIM_CTRL_TSG_BIND = 0xa06c0102,
+	SIM_CTRL_TSG_SET_TIMESLICE = 0xa06c0103,
+	SIM_CTRL_TSG_GET_TIMESLICE = 0xa06c0104,
+	SIM_CTRL_TSG_PREEMPT = 0xa06c0105,
+	SIM_CTRL_TSG_GET_INFO = 0xa06c0106,
+	SIM_CTRL_TSG_SET_INTERLEAVE = 0xa06c0107,
+	SIM_CTRL_TSG_GET_INTERLEAVE = 0xa06c0108,
+	SIM_CTRL_TSG_MAKE_REALTIME = 0xa06c0110,
+
+	SIM_CTRL_CHANNEL_CLASS_ENGINE = 0x906f0101,
+	SIM_CTRL_CHANNEL_SCHEDULE = 0xa06f0103,
+	SIM_CTRL_CHANNEL_SET_INTERLEAVE = 0xa06f0109,
+	SIM_CTRL_CHANNEL_RESTART_RUNLIST = 0xa06f0111,
+	SIM_CTRL_CHANNEL_CONTEXT_ID = 0xa06f0113,
+	SIM_CTRL_CHANNEL_TOKEN = 0xc36f0108,
+};
+
+struct sim_ctrl_id_info {
+	uint32_t gpu_id, flags, device, subdevice, sli, board, instance;
+	int32_t numa;
+};
+
+struct sim_ctrl_handle_info {
+	uint32_t object, index;
+	uint64_t result;
+};
+
+/* Of an engine object under a channel. */
+struct sim_ctrl_class_engine {
+	uint32_t object, class_engine, cls, engine;
+};
+
+struct sim_ctrl_child {
+	uint32_t parent, cls, object;
+};
+
+struct sim_ctrl_gid {
+	uint32_t index, flags, length;
+	uint8_t data[256];
+};
+
+struct sim_ctrl_disable {
+	uint8_t disable, pad0[3];
+	uint32_t n;
+	uint8_t only_scheduling, rewind, pad1[6];
+	uint64_t event;
+	uint32_t clients[64], channels[64];
+};
+
+struct sim_ctrl_unique_ids {
+	uint32_t client, object, tsg, n;
+	uint32_t cid[128], vas[128], veid[128];
+};
+
+struct sim_ctrl_mode {
+	uint32_t flags, channel, gfxp, cilp;
+	uint64_t route[2];
+};
+
+struct sim_ctrl_preempt {
+	uint8_t wait, manual, pad[2];
+	uint32_t timeout_us;
+};
+
+_Static_assert(sizeof(struct sim_ctrl_id_info) == 32, "0x205");
+_Static_assert(sizeof(struct sim_ctrl_handle_info) == 16, "0xd02");
+_Static_assert(sizeof(struct sim_ctrl_gid) == 268, "0x2080014a");
+_Static_assert(sizeof(struct sim_ctrl_disable) == 536, "0x2080110b");
+_Static_assert(sizeof(struct sim_ctrl_unique_ids) == 1552, "0x20801123");
+_Static_assert(sizeof(struct sim_ctrl_mode) == 32, "0x20801210");
+_Static_assert(sizeof(struct sim_ctrl_preempt) == 8, "0xa06c0105");
+
+#endif /* GPUSCHED_SIM_RM_ABI_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rm_object.h - the tree of RM objects, and what the files of the simulated RM share
+ */
+#ifndef GPUSCHED_SIM_RM_OBJECT_H
+#define GPUSCHED_SIM_RM_OBJECT_H
+
+#include <uthash.h>
+
+#include "sim/rm.h"
+#include "sim/rm_abi.h"
+
+/* What RM keeps of a TSG, beside the model's own state. */
+struct sim_tsg_info {
+	struct sim_tsg *tsg;
+	uint32_t grp_id;
+	uint64_t timeslice_us; /* the mirror that GET_TIMESLICE answers from */
+	bool realtime;
+};
+
+struct sim_object {
+	uint32_t handle, cls;
+	struct sim_client *client;
+	struct sim_object *parent, *first, *last, *next, *prev; /* children: first, then next */
+	int gpu;                                                /* -1: none */
+	uint32_t engine, cid;
+	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
+	struct sim_channel *channel; /* channel */
+	UT_hash_handle hh;
+};
+
+struct sim_client {
+	uint32_t handle;
+	struct sim_file *file;
+	pid_t pid;
+	struct sim_object *objects; /* by handle; the root among them */
+	struct sim_object *root;
+	unsigned int n;
+	uint32_t next_handle;
+	UT_hash_handle hh;
+};
+
+struct sim_file {
+	enum sim_node node;
+	unsigned int minor;
+	pid_t pid;
+	uint64_t calls;
+	struct sim_file *next, *prev;
+};
+
+struct sim_count {
+	uint32_t cmd;
+	uint64_t n, failed;
+	UT_hash_handle hh;
+};
+
+struct sim_rm {
+	struct sim_rm_config config;
+	char gpu_name[64], version[24];
+	struct sim_model *model;
+	struct sim_client *clients; /* by handle */
+	struct sim_file *files;
+	struct sim_count *counts;
+	uint32_t next_client, next_cid, next_grp;
+	unsigned int objects;
+	void (*channel_gone)(void *user, struct sim_channel *ch);
+	void *channel_gone_user;
+};
+
+struct sim_client *sim_client_find(struct sim_rm *rm, uint32_t handle);
+struct sim_object *sim_object_find(struct sim_client *client, uint32_t handle);
+/* SIM_NV_*; the new object hangs under @parent. Handle 0: RM chooses. */
+uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
+			const struct sim_caller *c, struct sim_client **ret);
+uint32_t sim_object_new(struct sim_rm *rm, struct sim_client *client, struct sim_object *parent,
+			uint32_t handle, uint32_t cls, struct sim_object **ret);
+/* The object and all under it, leaves first. A root takes its client with it. */
+void sim_object_free(struct sim_rm *rm, struct sim_object *o);
+/* The nearest ancestor of that class, @o itself included. */
+struct sim_object *sim_object_up(struct sim_object *o, uint32_t cls);
+bool sim_class_is_channel(uint32_t cls);
+bool sim_class_is_root(uint32_t cls);
+/* The TSG that @o is or belongs to; NULL: none. */
+struct sim_tsg_info *sim_object_tsg(struct sim_object *o);
+
+uint32_t sim_rm_gpu_id(unsigned int gpu);
+unsigned int sim_rm_bus(unsigned int gpu);
+void sim_rm_uuid(unsigned int gpu, uint8_t ret[16]);
+
+/* RM_ALLOC, RM_CONTROL: SIM_NV_*; @handle in and out. */
+uint32_t sim_rm_alloc(struct sim_rm *rm, struct sim_file *f, uint32_t client, uint32_t parent,
+		      uint32_t *handle, uint32_t cls, uint64_t params, const struct sim_caller *c);
+uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_os_control *os,
+			const struct sim_caller *c);
+enum sim_call sim_control_call(uint32_t cmd, const void *params);
+
+/* Handlers of controls: @p is the kernel's copy of the parameters. */
+struct sim_ctrl_args {
+	struct sim_rm *rm;
+	struct sim_object *o;
+	void *p;
+	size_t size;
+	const struct sim_caller *c;
+};
+uint32_t sim_ctrl_root(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a);
+uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a);
+
+#endif /* GPUSCHED_SIM_RM_OBJECT_H */

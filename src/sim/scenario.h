@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scenario.h - a scenario: processes on the GPU model, what is done to them, what must come out
+ *
+ * docs/model.md describes the file. Loaded once, run any number of times; the same seed gives the
+ * same result.
+ */
+#ifndef GPUSCHED_SIM_SCENARIO_H
+#define GPUSCHED_SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "sim/params.h"
+#include "sim/policy_host.h"
+
+#define SIM_NAME_LEN 48
+#define SIM_MAX_OPTIONS 16
+
+enum sim_kind { SIM_KIND_LC, SIM_KIND_BE }; /* requests, or back to back */
+enum sim_arrivals {
+	SIM_ARRIVE_POISSON,  /* open loop: latency counts from the arrival */
+	SIM_ARRIVE_PERIODIC, /* the same, at fixed distances */
+	SIM_ARRIVE_CLOSED,   /* a gap of exponential length, at most five times its mean, follows
+			      * each completion */
+};
+enum sim_hold { SIM_HOLD_NONE, SIM_HOLD_HINT_ONE, SIM_HOLD_HINT, SIM_HOLD_REQUEST };
+
+/* A group of equal processes, one TSG each. */
+struct sim_group {
+	char name[SIM_NAME_LEN], class_name[GPUSCHED_CLASS_NAME_LEN];
+	unsigned int count, gpu;
+	bool spread; /* gpu = spread: round robin over the GPUs */
+	unsigned int kind, arrivals, hold;
+	double kernel_us, block_us, fill_pct; /* block_us 0: as long as the kernel */
+	unsigned int kernels;                 /* of a request */
+	double launch_gap_us;                 /* CPU time between two launches of a request */
+	double gap_us;
+	double prep_us; /* hold = hint: CPU time between arrival and launch */
+	double hold_limit_us;
+	unsigned int in_flight;               /* BE */
+	double start_s, start_step_s, stop_s; /* stop_s 0: at the end */
+	/* what its owner asks for at its start */
+	uint64_t timeslice_us;
+	unsigned int interleave, preempt_mode;
+	bool suspended; /* from its start, by a person */
+	unsigned int weight;
+	uint64_t deadline_us, cgroup_id;
+};
+
+enum sim_do { SIM_DO_SET, SIM_DO_SUSPEND, SIM_DO_RESUME, SIM_DO_PREEMPT };
+
+/* Done once, by RM calls one after the other, from @at_ms on. */
+struct sim_action {
+	double at_ms;
+	char target[SIM_NAME_LEN]; /* group, "group[i]" or "@class" */
+	unsigned int what;
+	struct gpusched_settings set;
+};
+
+/* One process of the target runnable at a time. */
+struct sim_rotate {
+	bool on, new_first; /* order = new-first: the next is enabled before the old is disabled */
+	char target[SIM_NAME_LEN];
+	double period_ms;
+};
+
+enum sim_check_op { SIM_CHECK_MAX, SIM_CHECK_MIN, SIM_CHECK_REFERENCE };
+
+struct sim_check {
+	char text[128];   /* as written */
+	char metric[64];  /* NAME.METRIC */
+	char divisor[64]; /* "": none */
+	enum sim_check_op op;
+	double limit, within_pct;
+	bool missed; /* [missed]: a reference known not to be met; shown, not counted */
+};
+
+struct sim_scenario {
+	char name[SIM_NAME_LEN], title[128], basis[16]; /* basis: fitted, predicted, promise, ... */
+	char *path;
+	struct sim_params params;
+	unsigned int gpus;
+	double duration_s, warmup_s; /* measured: from warmup_s to duration_s */
+	uint64_t seed;
+	char policy[256];
+	char options[SIM_MAX_OPTIONS][96];
+	size_t noptions;
+	struct sim_group *groups;
+	size_t ngroups;
+	struct sim_action *actions;
+	size_t nactions;
+	struct sim_rotate rotate;
+	struct sim_check *checks;
+	size_t nchecks;
+};
+
+int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_error *err);
+void sim_scenario_free(struct sim_scenario *s);
+static inline void sim_scenario_freep(struct sim_scenario **s)
+{
+	sim_scenario_free(*s);
+}
+
+/* "be", "be[2]" or "@class"; false: not this one. */
+bool sim_target_matches(const char *target, const struct sim_group *g, unsigned int index);
+
+struct sim_run_options {
+	const char *policy;         /* NULL: the scenario's; "none" or "": without one */
+	const char *const *options; /* in addition to the scenario's when policy is NULL */
+	size_t noptions;
+	const uint64_t *seed; /* NULL: the scenario's */
+	const char *host;     /* NULL: the default */
+	double timeline_ms;   /* keep this much of the context-switch log after the warm-up */
+};
+
+/* What one process did in the measured time. */
+struct sim_process_result {
+	const struct sim_group *group;
+	unsigned int index, gpu;
+	uint64_t *latency_ns; /* sorted */
+	size_t nlatency;
+	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
+	uint64_t gpu_time_ns, switches, suspended_ns;
+	double ran_s;                /* of the measured time, how long it existed */
+	struct gpusched_settings is; /* at the end */
+};
+
+struct sim_check_result {
+	double value;
+	bool known, ok;
+};
+
+struct sim_turn {
+	uint64_t start_ns, end_ns;
+	unsigned int gpu;
+	size_t process;
+};
+
+struct sim_result {
+	const struct sim_scenario *scenario; /* not owned */
+	uint64_t seed;
+	char policy[256];
+	char policy_failure[256]; /* "": it ran to the end */
+	double measured_s;
+	uint64_t calls, call_ns; /* RM calls made by policy and actions */
+	uint64_t policy_ticks;
+	struct sim_process_result *processes;
+	size_t nprocesses;
+	struct sim_check_result *checks; /* as many as the scenario's */
+	struct sim_turn *turns;
+	size_t nturns, turns_cap;
+	bool passed;
+};
+
+int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options *opts,
+		     struct sim_result **ret, struct gs_error *err);
+void sim_result_free(struct sim_result *r);
+static inline void sim_result_freep(struct sim_result **r)
+{
+	sim_result_free(*r);
+}
+
+/* scenario_metric.c: NAME is a group, "group[i]" or "@class". -ENOENT, -ENODATA (unknown here). */
+int sim_result_metric(const struct sim_result *r, const char *metric, double *ret);
+bool sim_metric_known(const struct sim_scenario *s, const char *metric);
+void sim_result_check(struct sim_result *r);
+
+#endif /* GPUSCHED_SIM_SCENARIO_H */

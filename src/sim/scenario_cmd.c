@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/scenario_cmd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <libsmartcols.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "sim/report.h"
+#include "sim/scenario.h"
+
+#define TIMELINE_MS 100
+
+struct names {
+	char **paths;
+	size_t n;
+};
+
+static void free_names(struct names *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->paths[i]);
+	free(l->paths);
+}
+
+/* Where scenarios are: the environment, beside the program, the source tree, the system. */
+static int each_directory(size_t i, char *ret, size_t size)
+{
+	const char *env = getenv("GPUSCHED_SCENARIOS");
+	char exe[PATH_MAX - 32], *slash;
+	ssize_t n;
+
+	switch (i) {
+	case 0:
+		snprintf(ret, size, "%s", env ? env : "");
+		return 0;
+	case 1:
+		n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+		exe[n > 0 ? n : 0] = 0;
+		slash = strrchr(exe, '/');
+		if (slash)
+			*slash = 0;
+		snprintf(ret, size, "%s/../scenarios", exe);
+		return 0;
+	case 2:
+		snprintf(ret, size, "%s", GPUSCHED_DATADIR "/scenarios");
+		return 0;
+	default:
+		return -ENOENT;
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_directory(const char *dir, struct names *ret)
+{
+	CLEANUP_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+		char **grown;
+
+		if (n <= 4 || strcmp(e->d_name + n - 4, ".scn"))
+			continue;
+		grown = reallocarray(ret->paths, ret->n + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		ret->paths = grown;
+		if (asprintf(&ret->paths[ret->n], "%s/%s", dir, e->d_name) < 0)
+			return -ENOMEM;
+		ret->n++;
+	}
+	if (ret->n)
+		qsort(ret->paths, ret->n, sizeof(*ret->paths), by_name);
+	return 0;
+}
+
+/* The first directory that has any. */
+static int list_all(struct names *ret)
+{
+	char dir[PATH_MAX];
+	int r = 0;
+
+	for (size_t i = 0; !r && !ret->n && each_directory(i, dir, sizeof(dir)) == 0; i++)
+		if (dir[0])
+			r = list_directory(dir, ret);
+	return r;
+}
+
+/* A path (with a slash or .scn) or a name in one of the directories. */
+static int find(const char *name, struct names *ret)
+{
+	char path[PATH_MAX], dir[PATH_MAX - NAME_MAX];
+	size_t n = strlen(name);
+	bool is_path = strchr(name, '/') || (n > 4 && !strcmp(name + n - 4, ".scn"));
+
+	if (n > NAME_MAX - 5 && !is_path)
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s", name);
+	for (size_t i = 0; !is_path && each_directory(i, dir, sizeof(dir)) == 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s.scn", dir, name);
+		if (dir[0] && access(path, R_OK) == 0)
+			break;
+	}
+	if (access(path, R_OK) < 0)
+		return -ENOENT;
+	ret->paths = calloc(1, sizeof(*ret->paths));
+	if (!ret->paths)
+		return -ENOMEM;
+	ret->paths[0] = strdup(path);
+	if (!ret->paths[0])
+		return -ENOMEM;
+	ret->n = 1;
+	return 0;
+}
+
+struct run_args {
+	struct sim_run_options opts;
+	const char *options[SIM_MAX_OPTIONS];
+	uint64_t seed;
+	bool json;
+	bool hopeless; /* the policy that was asked for cannot run at all */
+	const char *timeline, *scenario;
+};
+
+static const struct option long_options[] = {
+	{ "policy", required_argument, NULL, 'p' },
+	{ "seed", required_argument, NULL, 's' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "timeline", required_argument, NULL, 't' },
+	{ "host", required_argument, NULL, 'H' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int usage(const char *why, const char *what)
+{
+	fprintf(stderr,
+		"gpusched sim: %s%s; usage: sim run SCENARIO|all [--policy P] [-o key=value] "
+		"[--host HOST] [--seed N] [--json] [--timeline FILE.gp], or sim list [--json]\n",
+		why, what);
+	return GS_EXIT_USAGE;
+}
+
+static int run_option(struct run_args *a, int c)
+{
+	struct gs_error err = { 0 };
+
+	switch (c) {
+	case 'p':
+		a->opts.policy = optarg;
+		return 0;
+	case 'o':
+		if (!strchr(optarg, '='))
+			return usage("-o takes key=value, not ", optarg);
+		if (a->opts.noptions == SIM_MAX_OPTIONS)
+			return usage("too many -o: ", optarg);
+		a->options[a->opts.noptions++] = optarg;
+		return 0;
+	case 's':
+		if (gs_parse_u64(optarg, 0, UINT64_MAX, &a->seed, &err) < 0)
+			return usage("--seed: ", err.text);
+		a->opts.seed = &a->seed;
+		return 0;
+	case 'H':
+		if (!sim_policy_host(optarg))
+			return usage("--host: there is no ", optarg);
+		a->opts.host = optarg;
+		return 0;
+	case 'j':
+		a->json = true;
+		return 0;
+	case 't':
+		a->timeline = optarg;
+		a->opts.timeline_ms = TIMELINE_MS;
+		return 0;
+	default:
+		return usage("unknown or incomplete option", "");
+	}
+}
+
+/* 0, or an exit code */
+static int parse_run(int argc, char **argv, struct run_args *a)
+{
+	int c, r;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
+		r = c == 'h' ? usage("help", "") : run_option(a, c);
+		if (r)
+			return r;
+	}
+	if (optind != argc - 1)
+		return usage(optind < argc ? "one scenario at a time, or all" : "which scenario?",
+			     "");
+	a->scenario = argv[optind];
+	a->opts.options = a->options;
+	if (a->timeline && !strcmp(a->scenario, "all"))
+		return usage("--timeline takes one scenario, not ", "all");
+	return 0;
+}
+
+static int print_json(const json_t *o)
+{
+	int r = o ? json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) : -1;
+
+	putchar('\n');
+	return r < 0 ? -EIO : 0;
+}
+
+static int write_timeline(const struct run_args *a, const struct sim_result *r)
+{
+	CLEANUP_FILE FILE *f = fopen(a->timeline, "we");
+
+	if (!f || sim_report_timeline(r, f) < 0 || fflush(f)) {
+		fprintf(stderr, "gpusched sim: %s: %s\n", a->timeline, strerror(errno));
+		return -EIO;
+	}
+	return 0;
+}
+
+/* One that cannot even run: a line on stderr, and in JSON an object that says so. */
+static void tell_broken(const struct run_args *a, const char *path, const struct gs_error *err)
+{
+	json_t *o;
+
+	fprintf(stderr, "gpusched sim: %s\n", err->text);
+	if (!a->json)
+		return;
+	o = json_pack("{s:s, s:s, s:b}", "scenario", path, "error", err->text, "passed", 0);
+	print_json(o);
+	json_decref(o);
+}
+
+/* Runs one; true when it passed. */
+static bool run_one(struct run_args *a, const char *path, bool alone)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
+	CLEANUP(sim_result_freep) struct sim_result *r = NULL;
+	struct gs_error err = { 0 };
+
+	if (sim_scenario_load(path, &s, &err) < 0 || sim_scenario_run(s, &a->opts, &r, &err) < 0) {
+		tell_broken(a, path, &err);
+		a->hopeless = s && a->opts.policy;
+		return false;
+	}
+	if (a->timeline && write_timeline(a, r) < 0)
+		return false;
+	if (a->json) {
+		json_t *o = sim_report_json(r);
+		int w = print_json(o);
+
+		json_decref(o);
+		return w == 0 && r->passed;
+	}
+	if (alone)
+		return sim_report_table(r, stdout) == 0 && r->passed;
+	if (!r->passed || !s->nchecks)
+		sim_report_table(r, stdout);
+	else
+		sim_report_checks(&r, 1, stdout);
+	putchar('\n');
+	return r->passed;
+}
+
+int sim_cmd_run(int argc, char **argv)
+{
+	CLEANUP(free_names) struct names names = { 0 };
+	struct run_args a = { 0 };
+	size_t passed = 0;
+	bool all;
+	int r = parse_run(argc, argv, &a);
+
+	if (r)
+		return r;
+	all = !strcmp(a.scenario, "all");
+	r = all ? list_all(&names) : find(a.scenario, &names);
+	if (r < 0 || !names.n) {
+		fprintf(stderr, "gpusched sim: no scenario '%s'; `gpusched sim list` shows them\n",
+			a.scenario);
+		return GS_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < names.n && !a.hopeless; i++)
+		passed += run_one(&a, names.paths[i], !all);
+	if (a.json && all)
+		printf("{\"passed\":%zu,\"failed\":%zu}\n", passed, names.n - passed);
+	else if (!a.json)
+		printf("%s%zu passed, %zu failed\n", all ? "" : "\n", passed, names.n - passed);
+	return passed == names.n && fflush(stdout) == 0 ? GS_EXIT_OK : GS_EXIT_FAILED;
+}
+
+static int print_list(const struct names *names, bool json)
+{
+	struct libscols_table *t = scols_new_table();
+	int code = GS_EXIT_OK;
+
+	if (!t)
+		return GS_EXIT_FAILED;
+	scols_table_new_column(t, "NAME", 0, 0);
+	scols_table_new_column(t, "BASIS", 0, 0);
+	scols_table_new_column(t, "POLICY", 0, 0);
+	scols_table_new_column(t, "TITLE", 0, 0);
+	for (size_t i = 0; i < names->n; i++) {
+		CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
+		struct libscols_line *line;
+		struct gs_error err = { 0 };
+
+		if (sim_scenario_load(names->paths[i], &s, &err) < 0) {
+			fprintf(stderr, "gpusched sim: %s\n", err.text);
+			code = GS_EXIT_FAILED;
+			continue;
+		}
+		if (json) {
+			json_t *o = json_pack("{s:s, s:s, s:s, s:s*, s:s, s:f}", "name", s->name,
+					      "title", s->title, "basis", s->basis, "policy",
+					      s->policy[0] ? s->policy : NULL, "path", s->path,
+					      "duration_s", s->duration_s);
+
+			if (o && !s->policy[0])
+				json_object_set_new(o, "policy", json_null());
+			print_json(o);
+			json_decref(o);
+			continue;
+		}
+		line = scols_table_new_line(t, NULL);
+		scols_line_set_data(line, 0, s->name);
+		scols_line_set_data(line, 1, s->basis);
+		scols_line_set_data(line, 2, s->policy[0] ? s->policy : "-");
+		scols_line_set_data(line, 3, s->title);
+	}
+	if (!json)
+		scols_print_table(t);
+	scols_unref_table(t);
+	return code;
+}
+
+int sim_cmd_list(int argc, char **argv)
+{
+	CLEANUP(free_names) struct names names = { 0 };
+	bool json = argc == 2 && !strcmp(argv[1], "--json");
+
+	if (argc > 2 || (argc == 2 && !json))
+		return usage("list takes --json alone, not ", argv[1]);
+	if (list_all(&names) < 0)
+		return GS_EXIT_FAILED;
+	if (!names.n) {
+		fprintf(stderr, "gpusched sim: no scenarios found; set GPUSCHED_SCENARIOS to their "
+				"directory\n");
+		return GS_EXIT_IMPOSSIBLE;
+	}
+	return print_list(&names, json);
+}

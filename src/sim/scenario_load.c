@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scenario files: one table of keys per kind of section.
+ */
+#include <errno.h>
+#include <ini.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "sim/scenario.h"
+
+#define MAX_GROUPS 1000u
+#define MAX_PROCESSES 10000u
+#define MAX_ACTIONS 1000u
+#define MAX_CHECKS 100u
+
+enum type { TEXT, UINT, U64, DOUBLE, YESNO, WORD };
+
+struct key {
+	const char *name;
+	enum type type;
+	size_t offset, size;
+	double min, max;
+	const char *const *words; /* WORD: NULL-terminated; the value is the index */
+};
+
+static const char *const kind_words[] = { "lc", "be", NULL };
+static const char *const arrival_words[] = { "poisson", "periodic", "closed", NULL };
+static const char *const hold_words[] = { "none", "hint-one", "hint", "request", NULL };
+static const char *const level_words[] = { "low", "medium", "high", NULL };
+static const char *const mode_words[] = { "wfi", "cta", "cilp", NULL };
+static const char *const do_words[] = { "set", "suspend", "resume", "preempt", NULL };
+static const char *const order_words[] = { "old-first", "new-first", NULL };
+
+#define AT(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define S(member) AT(sim_scenario, member)
+#define G(member) AT(sim_group, member)
+#define R(member) AT(sim_rotate, member)
+#define A(member) AT(sim_action, member)
+
+static const struct key scenario_keys[] = {
+	{ "title", TEXT, S(title) },
+	{ "basis", TEXT, S(basis) },
+	{ "gpus", UINT, S(gpus), 1, 64 },
+	{ "duration_s", DOUBLE, S(duration_s), 0.001, 86400 },
+	{ "warmup_s", DOUBLE, S(warmup_s), 0, 86400 },
+	{ "seed", U64, S(seed), 0, 9e15 },
+	{ "policy", TEXT, S(policy) },
+};
+
+static const struct key group_keys[] = {
+	{ "class", TEXT, G(class_name) },
+	{ "count", UINT, G(count), 1, MAX_PROCESSES },
+	{ "kind", WORD, G(kind), 0, 0, kind_words },
+	{ "arrivals", WORD, G(arrivals), 0, 0, arrival_words },
+	{ "hold", WORD, G(hold), 0, 0, hold_words },
+	{ "kernel_us", DOUBLE, G(kernel_us), 0.001, 1e8 },
+	{ "block_us", DOUBLE, G(block_us), 0.001, 1e8 },
+	{ "fill_pct", DOUBLE, G(fill_pct), 0.01, 100 },
+	{ "kernels", UINT, G(kernels), 1, 1000 },
+	{ "launch_gap_us", DOUBLE, G(launch_gap_us), 0, 1e8 },
+	{ "gap_us", DOUBLE, G(gap_us), 0, 1e9 },
+	{ "prep_us", DOUBLE, G(prep_us), 0, 1e8 },
+	{ "hold_limit_us", DOUBLE, G(hold_limit_us), 1, 1e8 },
+	{ "in_flight", UINT, G(in_flight), 1, 64 },
+	{ "start_s", DOUBLE, G(start_s), 0, 86400 },
+	{ "start_step_s", DOUBLE, G(start_step_s), 0, 86400 },
+	{ "stop_s", DOUBLE, G(stop_s), 0, 86400 },
+	{ "timeslice_us", U64, G(timeslice_us), GPUSCHED_TIMESLICE_MIN_US,
+	  GPUSCHED_TIMESLICE_MAX_US },
+	{ "interleave", WORD, G(interleave), 0, 0, level_words },
+	{ "preempt_mode", WORD, G(preempt_mode), 0, 0, mode_words },
+	{ "suspended", YESNO, G(suspended) },
+	{ "weight", UINT, G(weight), 1, 10000 },
+	{ "deadline_us", U64, G(deadline_us), 1, 1e9 },
+	{ "cgroup", U64, G(cgroup_id), 1, 9e15 },
+};
+
+static const struct key rotate_keys[] = {
+	{ "target", TEXT, R(target) },
+	{ "period_ms", DOUBLE, R(period_ms), 1, 1e6 },
+	{ "order", WORD, R(new_first), 0, 0, order_words },
+};
+
+static const struct key action_keys[] = {
+	{ "at_ms", DOUBLE, A(at_ms), 0, 1e8 },
+	{ "target", TEXT, A(target) },
+	{ "do", WORD, A(what), 0, 0, do_words },
+};
+
+struct loading {
+	struct sim_scenario *s;
+	const char *dir;
+	struct gs_error err;
+};
+
+static int find_word(const struct key *k, const char *text, struct gs_error *err)
+{
+	char all[128] = "";
+
+	for (int i = 0; k->words[i]; i++) {
+		if (!strcmp(k->words[i], text))
+			return i;
+		if (i)
+			strncat(all, ", ", sizeof(all) - strlen(all) - 1);
+		strncat(all, k->words[i], sizeof(all) - strlen(all) - 1);
+	}
+	return gs_fail(err, -EINVAL, "%s = %s: must be one of %s", k->name, text, all);
+}
+
+static int store_number(const struct key *k, const char *text, void *field, struct gs_error *err)
+{
+	uint64_t u;
+	int r;
+
+	if (k->type == DOUBLE)
+		return gs_parse_double(text, k->min, k->max, field, err);
+	r = gs_parse_u64(text, (uint64_t)k->min, (uint64_t)k->max, &u, err);
+	if (r < 0)
+		return r;
+	if (k->type == U64)
+		*(uint64_t *)field = u;
+	else
+		*(unsigned int *)field = (unsigned int)u;
+	return 0;
+}
+
+static int store(const struct key *k, const char *text, void *field, struct gs_error *err)
+{
+	int r;
+
+	switch (k->type) {
+	case TEXT:
+		if (strlen(text) >= k->size)
+			return gs_fail(err, -EINVAL, "%s: longer than %zu characters", k->name,
+				       k->size - 1);
+		strcpy(field, text);
+		return 0;
+	case YESNO:
+		return gs_parse_bool(text, field, err);
+	case WORD:
+		r = find_word(k, text, err);
+		if (r < 0)
+			return r;
+		if (k->size == sizeof(bool))
+			*(bool *)field = r;
+		else
+			*(unsigned int *)field = (unsigned int)r;
+		return 0;
+	default:
+		return store_number(k, text, field, err);
+	}
+}
+
+static int store_in(const struct key *keys, size_t n, void *base, const char *section,
+		    const char *name, const char *value, struct gs_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct gs_error inner = { 0 };
+
+		if (strcmp(keys[i].name, name))
+			continue;
+		if (store(&keys[i], value, (char *)base + keys[i].offset, &inner) < 0)
+			return gs_fail(err, -EINVAL, "[%s] %s = %s: %s", section, name, value,
+				       inner.text);
+		return 0;
+	}
+	return gs_fail(err, -EINVAL, "[%s] has no key '%s'", section, name);
+}
+#define STORE(keys, base) store_in(keys, GS_COUNT(keys), base, section, name, value, &l->err)
+
+/* Grows an array by one zeroed element. */
+static void *append(void *array, size_t *n, size_t size, unsigned int max, struct gs_error *err)
+{
+	void **p = array;
+	char *grown;
+
+	if (*n >= max) {
+		gs_fail(err, -E2BIG, "more than %u of one kind of section", max);
+		return NULL;
+	}
+	grown = reallocarray(*p, *n + 1, size);
+	if (!grown) {
+		gs_fail(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	*p = grown;
+	memset(grown + *n * size, 0, size);
+	return grown + (*n)++ * size;
+}
+
+static struct sim_group *find_group(struct loading *l, const char *name)
+{
+	struct sim_scenario *s = l->s;
+	struct sim_group *g;
+
+	for (size_t i = 0; i < s->ngroups; i++)
+		if (!strcmp(s->groups[i].name, name))
+			return &s->groups[i];
+	if (!name[0] || strlen(name) >= SIM_NAME_LEN || strpbrk(name, "[]. /@")) {
+		gs_fail(&l->err, -EINVAL, "'%s' is not a name for processes", name);
+		return NULL;
+	}
+	g = append(&s->groups, &s->ngroups, sizeof(*g), MAX_GROUPS, &l->err);
+	if (!g)
+		return NULL;
+	strcpy(g->name, name);
+	g->count = 1;
+	g->fill_pct = 100;
+	g->kernels = 1;
+	g->in_flight = 4;
+	g->hold_limit_us = 2000;
+	g->prep_us = 300;
+	g->timeslice_us = GPUSCHED_CUDA_TIMESLICE_US;
+	g->interleave = GPUSCHED_INTERLEAVE_MEDIUM;
+	g->preempt_mode = GPUSCHED_PREEMPT_CILP;
+	g->weight = 100;
+	return g;
+}
+
+static int group_key(struct loading *l, const char *section, const char *name, const char *value)
+{
+	struct sim_group *g = find_group(l, section + strlen("process "));
+	struct gs_error inner = { 0 };
+	uint64_t gpu;
+
+	if (!g)
+		return -EINVAL;
+	if (strcmp(name, "gpu"))
+		return STORE(group_keys, g);
+	g->spread = !strcmp(value, "spread");
+	if (g->spread)
+		return 0;
+	if (gs_parse_u64(value, 0, 63, &gpu, &inner) < 0)
+		return gs_fail(&l->err, -EINVAL, "[%s] gpu = %s: %s (or 'spread')", section, value,
+			       inner.text);
+	g->gpu = (unsigned int)gpu;
+	return 0;
+}
+
+static int action_setting(struct loading *l, struct sim_action *a, const char *section,
+			  const char *name, const char *value)
+{
+	struct sim_group g = { 0 };
+	int r = STORE(group_keys, &g);
+
+	if (r < 0)
+		return r;
+	if (!strcmp(name, "timeslice_us")) {
+		a->set.timeslice_us = (uint32_t)g.timeslice_us;
+		a->set.valid |= GPUSCHED_TIMESLICE;
+	} else if (!strcmp(name, "interleave")) {
+		a->set.interleave = (uint8_t)g.interleave;
+		a->set.valid |= GPUSCHED_INTERLEAVE;
+	} else {
+		a->set.preempt_mode = (uint8_t)g.preempt_mode;
+		a->set.valid |= GPUSCHED_PREEMPT_MODE;
+	}
+	return 0;
+}
+
+/* Keys of one action follow each other; "at_ms" begins the next. */
+static int action_key(struct loading *l, const char *section, const char *name, const char *value)
+{
+	struct sim_scenario *s = l->s;
+	struct sim_action *a = s->nactions ? &s->actions[s->nactions - 1] : NULL;
+
+	if (!strcmp(name, "at_ms"))
+		a = append(&s->actions, &s->nactions, sizeof(*a), MAX_ACTIONS, &l->err);
+	else if (!a)
+		return gs_fail(&l->err, -EINVAL, "[%s] must begin with at_ms", section);
+	if (!a)
+		return -ENOMEM;
+	if (!strcmp(name, "timeslice_us") || !strcmp(name, "interleave") ||
+	    !strcmp(name, "preempt_mode"))
+		return action_setting(l, a, section, name, value);
+	return STORE(action_keys, a);
+}
+
+/* "be.rate / lc.rate <" as inih splits "be.rate / lc.rate <= 3" at its first '=' */
+static int split_metric(struct sim_check *c, const char *name)
+{
+	size_t n = strlen(name);
+	const char *slash;
+
+	if (n && (name[n - 1] == '<' || name[n - 1] == '>')) {
+		c->op = name[n - 1] == '<' ? SIM_CHECK_MAX : SIM_CHECK_MIN;
+		n--;
+	}
+	while (n && name[n - 1] == ' ')
+		n--;
+	slash = memmem(name, n, " / ", 3);
+	if (slash) {
+		const char *d = slash + 3;
+
+		if ((size_t)(name + n - d) >= sizeof(c->divisor))
+			return -EINVAL;
+		memcpy(c->divisor, d, (size_t)(name + n - d));
+		n = (size_t)(slash - name);
+	}
+	if (!n || n >= sizeof(c->metric))
+		return -EINVAL;
+	memcpy(c->metric, name, n);
+	return 0;
+}
+
+/* [expect] NAME.METRIC <= 350; [reference] or [missed] NAME.METRIC = 1536 within 20% */
+static int check_key(struct loading *l, const char *section, const char *name, const char *value)
+{
+	struct sim_scenario *s = l->s;
+	struct sim_check *c;
+	bool reference = strcmp(section, "expect") != 0;
+	char *end;
+
+	c = append(&s->checks, &s->nchecks, sizeof(*c), MAX_CHECKS, &l->err);
+	if (!c)
+		return -ENOMEM;
+	c->op = SIM_CHECK_REFERENCE;
+	c->missed = !strcmp(section, "missed");
+	snprintf(c->text, sizeof(c->text), "%s= %s", name, value);
+	if (reference)
+		snprintf(c->text, sizeof(c->text), "%s = %s", name, value);
+	if (split_metric(c, name) < 0 || reference != (c->op == SIM_CHECK_REFERENCE))
+		goto bad;
+	c->limit = strtod(value, &end);
+	if (end == value)
+		goto bad;
+	if (!reference)
+		return *end ? gs_fail(&l->err, -EINVAL, "[%s] %s: '%s' is no number", section,
+				      c->text, value)
+			    : 0;
+	if (sscanf(end, " within %lf", &c->within_pct) != 1 || c->within_pct <= 0 ||
+	    !strchr(end, '%'))
+		goto bad;
+	return 0;
+bad:
+	return gs_fail(&l->err, -EINVAL, "[%s] %s: write %s", section, c->text,
+		       reference ? "NAME.METRIC = 1536 within 20%"
+				 : "NAME.METRIC <= 350 or NAME.METRIC >= 900");
+}
+
+static int scenario_key(struct loading *l, const char *section, const char *name, const char *value)
+{
+	struct sim_scenario *s = l->s;
+	CLEANUP_FREE char *error = NULL;
+	char path[PATH_MAX];
+	int r;
+
+	if (!strcmp(name, "option")) {
+		if (s->noptions == SIM_MAX_OPTIONS || strlen(value) >= sizeof(s->options[0]) ||
+		    !strchr(value, '='))
+			return gs_fail(&l->err, -EINVAL, "[scenario] option = %s: not key=value",
+				       value);
+		strcpy(s->options[s->noptions++], value);
+		return 0;
+	}
+	if (strcmp(name, "model"))
+		return STORE(scenario_keys, s);
+	if (snprintf(path, sizeof(path), "%s/%s", l->dir, value) >= (int)sizeof(path))
+		return gs_fail(&l->err, -ENAMETOOLONG, "[scenario] model: the path is too long");
+	r = sim_params_load(value[0] == '/' ? value : path, &s->params, &error);
+	if (r < 0)
+		return gs_fail(&l->err, r, "[scenario] model = %s: %s", value,
+			       error ? error : "no such file");
+	return 0;
+}
+
+static int on_key(void *user, const char *section, const char *name, const char *value)
+{
+	struct loading *l = user;
+	int r;
+
+	if (!strcmp(section, "scenario"))
+		r = scenario_key(l, section, name, value);
+	else if (!strncmp(section, "process ", 8))
+		r = group_key(l, section, name, value);
+	else if (!strcmp(section, "actions"))
+		r = action_key(l, section, name, value);
+	else if (!strcmp(section, "rotate")) {
+		l->s->rotate.on = true;
+		r = STORE(rotate_keys, &l->s->rotate);
+	} else if (!strcmp(section, "expect") || !strcmp(section, "reference") ||
+		   !strcmp(section, "missed"))
+		r = check_key(l, section, name, value);
+	else
+		r = gs_fail(&l->err, -EINVAL,
+			    "[%s]: sections are scenario, process NAME, actions, rotate, expect, "
+			    "reference, missed",
+			    section);
+	return r >= 0;
+}
+
+bool sim_target_matches(const char *target, const struct sim_group *g, unsigned int index)
+{
+	size_t n = strlen(g->name);
+
+	if (target[0] == '@')
+		return !strcmp(target + 1, g->class_name);
+	if (!strcmp(target, g->name))
+		return true;
+	return !strncmp(target, g->name, n) && target[n] == '[' &&
+	       strtoul(target + n + 1, NULL, 10) == index && strchr(target + n, ']');
+}
+
+static bool target_exists(const struct sim_scenario *s, const char *target)
+{
+	for (size_t i = 0; i < s->ngroups; i++)
+		for (unsigned int k = 0; k < s->groups[i].count; k++)
+			if (sim_target_matches(target, &s->groups[i], k))
+				return true;
+	return false;
+}
+
+static int validate_group(const struct sim_scenario *s, struct sim_group *g, struct gs_error *err)
+{
+	if (!g->kernel_us)
+		return gs_fail(err, -EINVAL, "[process %s] needs kernel_us", g->name);
+	if (g->block_us > g->kernel_us)
+		return gs_fail(err, -EINVAL, "[process %s] block_us is longer than kernel_us",
+			       g->name);
+	if (g->kind == SIM_KIND_LC && !g->gap_us)
+		return gs_fail(err, -EINVAL, "[process %s] of kind lc needs gap_us", g->name);
+	if (g->gpu >= s->gpus)
+		return gs_fail(err, -EINVAL, "[process %s] gpu = %u, but there are %u", g->name,
+			       g->gpu, s->gpus);
+	if (g->stop_s && g->stop_s <= g->start_s)
+		return gs_fail(err, -EINVAL, "[process %s] stops before it starts", g->name);
+	if (!g->class_name[0])
+		strcpy(g->class_name, g->kind == SIM_KIND_LC ? "lc" : "be");
+	return 0;
+}
+
+static int validate(struct sim_scenario *s, struct gs_error *err)
+{
+	unsigned int processes = 0;
+	int r;
+
+	if (!s->ngroups)
+		return gs_fail(err, -EINVAL, "no [process NAME] section");
+	if (s->warmup_s >= s->duration_s)
+		return gs_fail(err, -EINVAL, "[scenario] warmup_s is not shorter than duration_s");
+	for (size_t i = 0; i < s->ngroups; i++) {
+		r = validate_group(s, &s->groups[i], err);
+		if (r < 0)
+			return r;
+		processes += s->groups[i].count;
+	}
+	if (processes > MAX_PROCESSES)
+		return gs_fail(err, -E2BIG, "%u processes; at most %u", processes, MAX_PROCESSES);
+	for (size_t i = 0; i < s->nactions; i++)
+		if (!target_exists(s, s->actions[i].target))
+			return gs_fail(err, -EINVAL, "[actions] no process is '%s'",
+				       s->actions[i].target);
+	if (s->rotate.on && (!s->rotate.period_ms || !target_exists(s, s->rotate.target)))
+		return gs_fail(err, -EINVAL, "[rotate] needs period_ms and a target that exists");
+	for (size_t i = 0; i < s->nchecks; i++) {
+		const struct sim_check *c = &s->checks[i];
+
+		if (!sim_metric_known(s, c->metric) ||
+		    (c->divisor[0] && !sim_metric_known(s, c->divisor)))
+			return gs_fail(err, -EINVAL, "'%s': no such process or metric", c->text);
+	}
+	return 0;
+}
+
+static void set_name(struct sim_scenario *s, const char *path)
+{
+	const char *base = strrchr(path, '/');
+	size_t n;
+
+	base = base ? base + 1 : path;
+	n = strlen(base);
+	if (n > 4 && !strcmp(base + n - 4, ".scn"))
+		n -= 4;
+	if (n >= sizeof(s->name))
+		n = sizeof(s->name) - 1;
+	memcpy(s->name, base, n);
+}
+
+int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_error *err)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = calloc(1, sizeof(*s));
+	CLEANUP_FREE char *dir = strdup(path);
+	struct loading l = { .s = s };
+	char *slash;
+	int line, r;
+
+	if (!s || !dir)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = 0;
+	l.dir = slash ? dir : ".";
+	sim_params_default(&s->params);
+	set_name(s, path);
+	strcpy(s->basis, "promise");
+	s->gpus = 1;
+	s->duration_s = 60;
+	s->warmup_s = 1;
+	s->seed = 1;
+	s->path = strdup(path);
+	if (!s->path)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	line = ini_parse(path, on_key, &l);
+	if (line < 0)
+		return gs_fail(err, -ENOENT, "%s: cannot be read", path);
+	if (line > 0)
+		return gs_fail(err, -EINVAL, "%s:%d: %s", path, line,
+			       l.err.code ? l.err.text : "neither [section] nor key = value");
+	r = validate(s, &l.err);
+	if (r < 0)
+		return gs_fail(err, r, "%s: %s", path, l.err.text);
+	*ret = TAKE_PTR(s);
+	return 0;
+}
+
+void sim_scenario_free(struct sim_scenario *s)
+{
+	if (!s)
+		return;
+	free(s->path);
+	free(s->groups);
+	free(s->actions);
+	free(s->checks);
+	free(s);
+}

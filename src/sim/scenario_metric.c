@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Figures of a result by name, and the checks that a scenario makes of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "sim/scenario.h"
+
+/* Latencies of several processes as one sorted array. */
+struct pool {
+	uint64_t *ns;
+	size_t n;
+	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
+	size_t processes;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double rate_of(const struct sim_process_result *p)
+{
+	double n = p->group->kind == SIM_KIND_LC ? (double)p->nlatency : (double)p->kernels;
+
+	return p->ran_s > 0 ? n / p->ran_s : 0;
+}
+
+static void add(struct pool *o, const struct sim_process_result *p, double measured_s)
+{
+	double rate = rate_of(p);
+
+	if (p->nlatency)
+		memcpy(o->ns + o->n, p->latency_ns, p->nlatency * sizeof(*o->ns));
+	o->n += p->nlatency;
+	o->rate += rate;
+	o->rate_min = !o->processes || rate < o->rate_min ? rate : o->rate_min;
+	o->rate_max = rate > o->rate_max ? rate : o->rate_max;
+	o->share += 100 * (double)p->gpu_time_ns / (measured_s * 1e9);
+	o->suspended_pct += p->ran_s > 0 ? 100 * (double)p->suspended_ns / 1e9 / p->ran_s : 0;
+	o->switches += (double)p->switches;
+	o->requests += (double)p->nlatency;
+	o->missed += (double)p->missed;
+	o->launches += (double)p->launches;
+	o->processes++;
+}
+
+static int gather(const struct sim_result *r, const char *target, struct pool *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nprocesses; i++)
+		if (sim_target_matches(target, r->processes[i].group, r->processes[i].index))
+			n += r->processes[i].nlatency;
+	*ret = (struct pool){ .ns = malloc((n + 1) * sizeof(uint64_t)) };
+	if (!ret->ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nprocesses; i++)
+		if (sim_target_matches(target, r->processes[i].group, r->processes[i].index))
+			add(ret, &r->processes[i], r->measured_s);
+	qsort(ret->ns, ret->n, sizeof(*ret->ns), by_value);
+	return ret->processes ? 0 : -ENOENT;
+}
+
+static int quantile(const struct pool *o, double q, double *ret)
+{
+	size_t i = (size_t)(q * (double)o->n);
+
+	if (!o->n)
+		return -ENODATA;
+	*ret = (double)o->ns[i < o->n ? i : o->n - 1] / 1000;
+	return 0;
+}
+
+static int value(const struct pool *o, double v, double *ret)
+{
+	*ret = v;
+	return 0;
+}
+
+static int mean(const struct pool *o, double *ret)
+{
+	double sum = 0;
+
+	if (!o->n)
+		return -ENODATA;
+	for (size_t i = 0; i < o->n; i++)
+		sum += (double)o->ns[i];
+	*ret = sum / (double)o->n / 1000;
+	return 0;
+}
+
+#define METRICS(X) \
+	X("p50_us", quantile(o, 0.50, ret)) \
+	X("p90_us", quantile(o, 0.90, ret)) \
+	X("p99_us", quantile(o, 0.99, ret)) \
+	X("max_us", quantile(o, 1, ret)) \
+	X("mean_us", mean(o, ret)) \
+	X("rate", value(o, o->rate, ret)) \
+	X("rate_min", value(o, o->rate_min, ret)) \
+	X("rate_max", value(o, o->rate_max, ret)) \
+	X("share_pct", value(o, o->share, ret)) \
+	X("suspended_pct", value(o, o->suspended_pct / (double)o->processes, ret)) \
+	X("switches", value(o, o->switches, ret)) \
+	X("requests", value(o, o->requests, ret)) \
+	X("missed_pct", value(o, o->requests ? 100 * o->missed / o->requests : 0, ret))
+
+static const char *const metric_names[] = {
+#define X(name, how) name,
+	METRICS(X)
+#undef X
+};
+
+static int pool_metric(const struct pool *o, const char *metric, double *ret)
+{
+#define X(name, how) \
+	if (!strcmp(metric, name)) \
+		return how;
+	METRICS(X)
+#undef X
+	return -ENOENT;
+}
+
+static const char *split(const char *metric, char *target, size_t size)
+{
+	const char *dot = strrchr(metric, '.');
+
+	if (!dot || (size_t)(dot - metric) >= size)
+		return NULL;
+	memcpy(target, metric, (size_t)(dot - metric));
+	target[dot - metric] = 0;
+	return dot + 1;
+}
+
+int sim_result_metric(const struct sim_result *r, const char *metric, double *ret)
+{
+	char target[SIM_NAME_LEN];
+	const char *name = split(metric, target, sizeof(target));
+	struct pool o;
+	int err;
+
+	if (!name)
+		return -ENOENT;
+	err = gather(r, target, &o);
+	if (!err)
+		err = pool_metric(&o, name, ret);
+	free(o.ns);
+	return err;
+}
+
+bool sim_metric_known(const struct sim_scenario *s, const char *metric)
+{
+	char target[SIM_NAME_LEN];
+	const char *name = split(metric, target, sizeof(target));
+	bool known = false;
+
+	for (size_t i = 0; name && i < GS_COUNT(metric_names); i++)
+		known |= !strcmp(metric_names[i], name);
+	for (size_t i = 0; known && i < s->ngroups; i++)
+		for (unsigned int k = 0; k < s->groups[i].count; k++)
+			if (sim_target_matches(target, &s->groups[i], k))
+				return true;
+	return false;
+}
+
+static bool holds(const struct sim_check *c, double v)
+{
+	switch (c->op) {
+	case SIM_CHECK_MAX:
+		return v <= c->limit;
+	case SIM_CHECK_MIN:
+		return v >= c->limit;
+	default:
+		return v >= c->limit * (1 - c->within_pct / 100) &&
+		       v <= c->limit * (1 + c->within_pct / 100);
+	}
+}
+
+/* A figure that is not known fails its check; so does a policy that ended by itself. */
+void sim_result_check(struct sim_result *r)
+{
+	const struct sim_scenario *s = r->scenario;
+
+	r->passed = !r->policy_failure[0];
+	r->checks = calloc(s->nchecks + 1, sizeof(*r->checks));
+	if (!r->checks) {
+		r->passed = false;
+		return;
+	}
+	for (size_t i = 0; i < s->nchecks; i++) {
+		const struct sim_check *c = &s->checks[i];
+		struct sim_check_result *o = &r->checks[i];
+		double d;
+
+		o->known = sim_result_metric(r, c->metric, &o->value) == 0;
+		if (o->known && c->divisor[0]) {
+			o->known = sim_result_metric(r, c->divisor, &d) == 0 && d != 0;
+			o->value = o->known ? o->value / d : 0;
+		}
+		o->ok = o->known && holds(c, o->value);
+		r->passed &= o->ok || c->missed;
+	}
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scenario_priv.h - a scenario while it runs; shared by scenario_run.c, _proc.c and _control.c
+ */
+#ifndef GPUSCHED_SIM_SCENARIO_PRIV_H
+#define GPUSCHED_SIM_SCENARIO_PRIV_H
+
+#include "sim/model.h"
+#include "sim/scenario.h"
+
+#define SIM_HOLD_FLAGS 64u /* requests whose hold may still be looking at its flag */
+
+struct sim_proc {
+	struct sim_sim *sim;
+	const struct sim_group *g;
+	struct sim_process_result *res;
+	unsigned int index, gpu;
+	bool alive;
+	struct sim_tsg *tsg;
+	struct sim_channel *work, *hold;
+	uint64_t rng;
+	uint64_t start_ns, stop_ns;
+	uint64_t wave_places, block_ns; /* of one kernel */
+	/* the request under way */
+	bool busy;
+	uint64_t arrival, counted_from, next_arrival;
+	unsigned int to_launch, to_finish, request;
+	bool released[SIM_HOLD_FLAGS];
+	/* control */
+	struct gpusched_task task;
+	struct gpusched_settings manual; /* by the scenario's actions; over the policy's wish */
+	bool denied;
+	uint64_t suspended_since; /* while is.runnable is 0 */
+	uint64_t base_gpu_time, base_switches, base_launches;
+	uint64_t rate_launches, rate_ns;
+};
+
+enum sim_event_type {
+	SIM_EV_START,
+	SIM_EV_STOP,
+	SIM_EV_ARRIVE,
+	SIM_EV_PREPARED, /* hint: the real launch */
+	SIM_EV_LAUNCH,   /* reaches the GPU */
+	SIM_EV_RELEASE,  /* hint: the flag is set */
+	SIM_EV_NOTICE,   /* the program sees completion */
+	SIM_EV_WARM,
+	SIM_EV_TICK,
+	SIM_EV_ACTION,
+	SIM_EV_ROTATE,
+	SIM_EV_CALL_EFFECT,
+	SIM_EV_CALL_END,
+};
+
+struct sim_event {
+	uint64_t ns, seq;
+	enum sim_event_type type;
+	unsigned int arg; /* worker, action */
+	struct sim_proc *proc;
+};
+
+/* One RM call on one process's TSG. */
+struct sim_job {
+	struct sim_proc *proc;
+	enum sim_call call;
+	uint64_t value;
+};
+
+/* Makes calls one after the other. Worker 0 is the scenario's script, 1 + g the policy's for GPU g.
+ */
+struct sim_worker {
+	struct sim_job now, *queue;
+	size_t nqueue, cap;
+	bool busy;
+};
+
+struct sim_sim {
+	const struct sim_scenario *s;
+	struct sim_model *m;
+	struct sim_result *res;
+	struct sim_proc *procs;
+	size_t nprocs;
+	struct gpusched_task **tasks; /* of those alive */
+	size_t ntasks;
+	struct sim_event *heap;
+	size_t nheap, cap;
+	uint64_t seq;
+	uint64_t end_ns, warm_ns, turns_from, turns_until;
+	struct sim_worker *workers;
+	size_t rotate_at; /* process that is runnable */
+	bool rotating;    /* its calls are under way */
+	const struct sim_policy_host *host;
+	void *policy; /* NULL: none, or ended */
+	uint32_t policy_flags;
+	struct gs_error err; /* out of memory in a callback */
+};
+
+static inline uint64_t sim_us(double us)
+{
+	return (uint64_t)(us * 1000 + 0.5);
+}
+
+/* scenario_run.c */
+void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
+	      unsigned int arg);
+
+/* scenario_proc.c: what a process does by itself */
+int sim_proc_start(struct sim_proc *p);
+void sim_proc_stop(struct sim_proc *p);
+void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
+void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
+void sim_proc_count_from_here(struct sim_proc *p); /* the warm-up is over */
+void sim_proc_finish(struct sim_proc *p);          /* fills its result */
+
+/* scenario_control.c: what is done to it */
+int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct gs_error *err);
+void sim_control_end(struct sim_sim *x);
+void sim_control_new(struct sim_proc *p);
+void sim_control_gone(struct sim_proc *p);
+void sim_control_launch(struct sim_proc *p, unsigned int count);
+void sim_control_event(struct sim_sim *x, const struct sim_event *ev);
+
+#endif /* GPUSCHED_SIM_SCENARIO_PRIV_H */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a process of a scenario does: requests with gaps (lc) or kernels back to back (be).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "basic/clock.h"
+#include "sim/rng.h"
+#include "sim/scenario_priv.h"
+
+enum cookie { COOKIE_KERNEL, COOKIE_HOLD };
+
+static uint64_t now_of(const struct sim_proc *p)
+{
+	return sim_model_now(p->sim->m);
+}
+
+static bool measured(const struct sim_proc *p)
+{
+	return now_of(p) >= p->sim->warm_ns;
+}
+
+static void submit(struct sim_proc *p, struct sim_channel *ch, const struct sim_work *w)
+{
+	if (sim_channel_submit(ch, w) < 0)
+		gs_fail(&p->sim->err, -ENOSPC,
+			"%s[%u]: a channel's queue is full (queue_depth of the model)", p->g->name,
+			p->index);
+}
+
+static void submit_kernel(struct sim_proc *p)
+{
+	struct sim_work w = {
+		.kind = SIM_WORK_KERNEL,
+		.blocks = p->wave_places,
+		.block_ns = p->block_ns,
+		.cookie = COOKIE_KERNEL,
+	};
+
+	submit(p, p->work, &w);
+	p->task.launches++;
+	p->task.last_launch_ns = now_of(p);
+	sim_control_launch(p, 1);
+}
+
+static bool flag_is_set(void *arg)
+{
+	return *(bool *)arg;
+}
+
+/* The waiting kernel, and (but for hint-one) an empty one behind it that keeps the turn. */
+static void submit_hold(struct sim_proc *p)
+{
+	struct sim_work w = {
+		.kind = SIM_WORK_HOLD,
+		.limit_ns = sim_us(p->g->hold_limit_us),
+		.released = flag_is_set,
+		.arg = &p->released[p->request % SIM_HOLD_FLAGS],
+		.cookie = COOKIE_HOLD,
+	};
+	struct sim_work behind = { .kind = SIM_WORK_KERNEL, .cookie = COOKIE_HOLD };
+
+	p->released[p->request % SIM_HOLD_FLAGS] = false;
+	submit(p, p->hold, &w);
+	if (p->g->hold != SIM_HOLD_HINT_ONE)
+		submit(p, p->hold, &behind);
+}
+
+static void launch_request(struct sim_proc *p)
+{
+	p->to_launch = p->to_finish = p->g->kernels;
+	sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
+}
+
+static void begin_request(struct sim_proc *p, uint64_t arrival)
+{
+	p->busy = true;
+	p->request++;
+	p->arrival = p->counted_from = arrival;
+	if (p->g->hold != SIM_HOLD_NONE)
+		submit_hold(p);
+	if (p->g->hold == SIM_HOLD_HINT || p->g->hold == SIM_HOLD_HINT_ONE)
+		sim_post(p->sim, now_of(p) + sim_us(p->g->prep_us), SIM_EV_PREPARED, p, 0);
+	else
+		launch_request(p);
+}
+
+static void next_request(struct sim_proc *p)
+{
+	const struct sim_group *g = p->g;
+	double gap = g->gap_us * 1000;
+	uint64_t ns;
+
+	if (g->arrivals == SIM_ARRIVE_CLOSED) {
+		ns = sim_rng_exp(&p->rng, gap);
+		if (ns > (uint64_t)(5 * gap))
+			ns = (uint64_t)(5 * gap);
+		p->next_arrival = now_of(p) + ns + p->sim->s->params.sleep_late_ns;
+	} else if (g->arrivals == SIM_ARRIVE_PERIODIC) {
+		p->next_arrival += (uint64_t)gap;
+	} else {
+		p->next_arrival += sim_rng_exp(&p->rng, gap);
+	}
+	ns = p->next_arrival > now_of(p) ? p->next_arrival : now_of(p);
+	sim_post(p->sim, ns, SIM_EV_ARRIVE, p, 0);
+}
+
+static void request_done(struct sim_proc *p)
+{
+	struct sim_process_result *r = p->res;
+	uint64_t latency = now_of(p) - p->counted_from;
+
+	p->busy = false;
+	if (measured(p)) {
+		if ((r->nlatency & (r->nlatency - 1)) == 0) {
+			size_t cap = r->nlatency ? 2 * r->nlatency : 1;
+			uint64_t *a = reallocarray(r->latency_ns, cap, sizeof(*a));
+
+			if (!a) {
+				gs_fail(&p->sim->err, -ENOMEM, "out of memory");
+				return;
+			}
+			r->latency_ns = a;
+		}
+		r->latency_ns[r->nlatency++] = latency;
+		r->missed += p->g->deadline_us && latency > p->g->deadline_us * NS_PER_US;
+	}
+	next_request(p);
+}
+
+/* A kernel reaches the GPU. */
+static void launch(struct sim_proc *p)
+{
+	if (p->g->kind == SIM_KIND_BE) {
+		submit_kernel(p);
+		return;
+	}
+	do {
+		submit_kernel(p);
+		p->to_launch--;
+	} while (p->to_launch && !p->g->launch_gap_us);
+	if (p->to_launch)
+		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
+}
+
+void sim_proc_done(struct sim_proc *p, struct sim_channel *ch)
+{
+	uint64_t notice;
+
+	if (ch != p->work)
+		return;
+	if (measured(p))
+		p->res->kernels++;
+	notice = now_of(p) + sim_notice_time(p->sim->m);
+	if (p->g->kind == SIM_KIND_BE)
+		sim_post(p->sim, notice + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
+	else if (--p->to_finish == 0)
+		sim_post(p->sim, notice, SIM_EV_NOTICE, p, 0);
+}
+
+void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
+{
+	if (!p->alive)
+		return;
+	switch (type) {
+	case SIM_EV_ARRIVE:
+		begin_request(p, p->next_arrival);
+		break;
+	case SIM_EV_PREPARED:
+		p->counted_from = now_of(p);
+		launch_request(p);
+		sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_RELEASE, p, 0);
+		break;
+	case SIM_EV_LAUNCH:
+		launch(p);
+		break;
+	case SIM_EV_RELEASE:
+		p->released[p->request % SIM_HOLD_FLAGS] = true;
+		break;
+	case SIM_EV_NOTICE:
+		p->released[p->request % SIM_HOLD_FLAGS] = true;
+		request_done(p);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Blocks of one kernel: waves that fill their share of the GPU. */
+static void shape_kernel(struct sim_proc *p)
+{
+	double places = p->sim->s->params.blocks_at_once * p->g->fill_pct / 100;
+	double waves = p->g->block_us ? p->g->kernel_us / p->g->block_us : 1;
+	uint64_t whole = (uint64_t)(waves + 0.5);
+
+	if (places < 1)
+		places = 1;
+	p->wave_places = whole * (uint64_t)places;
+	p->block_ns = sim_us(p->g->kernel_us / (double)whole);
+}
+
+int sim_proc_start(struct sim_proc *p)
+{
+	struct sim_sim *x = p->sim;
+	int r;
+
+	r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR, p, &p->tsg);
+	if (r >= 0)
+		r = sim_channel_new(p->tsg, (uint32_t)(p - x->procs) + 1, &p->work);
+	if (r >= 0)
+		r = sim_channel_new(p->tsg, (uint32_t)(p - x->procs) + 1, &p->hold);
+	if (r < 0)
+		return r;
+	p->alive = true;
+	shape_kernel(p);
+	sim_control_new(p);
+	if (p->denied)
+		return 0;
+	sim_tsg_schedule(p->tsg, true);
+	p->next_arrival = now_of(p);
+	if (p->g->kind == SIM_KIND_LC) {
+		next_request(p);
+		return 0;
+	}
+	for (unsigned int i = 0; i < p->g->in_flight; i++)
+		sim_post(x, now_of(p) + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
+	return 0;
+}
+
+void sim_proc_count_from_here(struct sim_proc *p)
+{
+	struct sim_tsg_state s;
+
+	if (!p->alive)
+		return;
+	sim_tsg_state(p->tsg, &s);
+	p->base_gpu_time = s.gpu_time_ns;
+	p->base_switches = s.context_switches;
+	p->base_launches = p->task.launches;
+	p->res->suspended_ns = 0;
+	p->suspended_since = now_of(p);
+}
+
+void sim_proc_finish(struct sim_proc *p)
+{
+	struct sim_process_result *r = p->res;
+	uint64_t from = p->start_ns > p->sim->warm_ns ? p->start_ns : p->sim->warm_ns;
+	struct sim_tsg_state s;
+
+	if (!p->alive)
+		return;
+	sim_tsg_state(p->tsg, &s);
+	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;
+	r->switches = s.context_switches - p->base_switches;
+	r->launches = p->task.launches - p->base_launches;
+	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
+	if (!p->task.is.runnable)
+		r->suspended_ns += now_of(p) - p->suspended_since;
+	r->is = p->task.is;
+}
+
+void sim_proc_stop(struct sim_proc *p)
+{
+	if (!p->alive)
+		return;
+	sim_proc_finish(p);
+	sim_control_gone(p);
+	p->alive = false;
+	sim_tsg_free(p->tsg);
+	p->tsg = NULL;
+	p->work = p->hold = NULL;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a scenario: events of the processes and of their control, merged with the model's own time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "sim/rng.h"
+#include "sim/scenario_priv.h"
+
+static bool before(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->seq < b->seq;
+}
+
+void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
+	      unsigned int arg)
+{
+	struct sim_event ev = { .ns = ns, .seq = x->seq++, .type = type, .arg = arg, .proc = p };
+	size_t i;
+
+	if (x->nheap == x->cap) {
+		size_t cap = x->cap ? 2 * x->cap : 256;
+		struct sim_event *h = reallocarray(x->heap, cap, sizeof(*h));
+
+		if (!h) {
+			gs_fail(&x->err, -ENOMEM, "out of memory");
+			return;
+		}
+		x->heap = h;
+		x->cap = cap;
+	}
+	for (i = x->nheap++; i && before(&ev, &x->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		x->heap[i] = x->heap[(i - 1) / 2];
+	x->heap[i] = ev;
+}
+
+static struct sim_event take(struct sim_sim *x)
+{
+	struct sim_event first = x->heap[0], last = x->heap[--x->nheap];
+	size_t i = 0, c;
+
+	while ((c = 2 * i + 1) < x->nheap) {
+		if (c + 1 < x->nheap && before(&x->heap[c + 1], &x->heap[c]))
+			c++;
+		if (!before(&x->heap[c], &last))
+			break;
+		x->heap[i] = x->heap[c];
+		i = c;
+	}
+	x->heap[i] = last;
+	return first;
+}
+
+static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
+{
+	struct sim_tsg *t = sim_channel_tsg(ch);
+
+	sim_proc_done(sim_tsg_user(t), ch);
+}
+
+static void on_switch(void *user, const struct sim_switch *sw)
+{
+	struct sim_sim *x = user;
+	struct sim_result *r = x->res;
+	struct sim_proc *p = sw->user;
+
+	if (sw->ns < x->turns_from || sw->ns > x->turns_until)
+		return;
+	if (!sw->start) {
+		for (size_t i = r->nturns; i-- > 0;)
+			if (r->turns[i].process == (size_t)(p - x->procs) && !r->turns[i].end_ns) {
+				r->turns[i].end_ns = sw->ns;
+				break;
+			}
+		return;
+	}
+	if (r->nturns == r->turns_cap) {
+		size_t cap = r->turns_cap ? 2 * r->turns_cap : 256;
+		struct sim_turn *t = reallocarray(r->turns, cap, sizeof(*t));
+
+		if (!t) {
+			gs_fail(&x->err, -ENOMEM, "out of memory");
+			return;
+		}
+		r->turns = t;
+		r->turns_cap = cap;
+	}
+	r->turns[r->nturns++] = (struct sim_turn){ .start_ns = sw->ns,
+						   .gpu = sw->gpu,
+						   .process = (size_t)(p - x->procs) };
+}
+
+static void handle(struct sim_sim *x, const struct sim_event *ev)
+{
+	switch (ev->type) {
+	case SIM_EV_START:
+		if (sim_proc_start(ev->proc) < 0)
+			gs_fail(&x->err, -ENOMEM, "out of memory");
+		break;
+	case SIM_EV_STOP:
+		sim_proc_stop(ev->proc);
+		break;
+	case SIM_EV_WARM:
+		for (size_t i = 0; i < x->nprocs; i++)
+			sim_proc_count_from_here(&x->procs[i]);
+		break;
+	default:
+		if (ev->proc)
+			sim_proc_event(ev->proc, ev->type);
+		else
+			sim_control_event(x, ev);
+	}
+}
+
+static void loop(struct sim_sim *x)
+{
+	while (!x->err.code) {
+		uint64_t ns = x->nheap ? x->heap[0].ns : UINT64_MAX;
+		uint64_t model = sim_model_next(x->m);
+		struct sim_event ev;
+
+		if (model < ns || (model == ns && model != UINT64_MAX)) {
+			if (model > x->end_ns)
+				break;
+			sim_model_advance(x->m, model);
+			continue;
+		}
+		if (ns > x->end_ns)
+			break;
+		sim_model_advance(x->m, ns);
+		ev = take(x);
+		handle(x, &ev);
+	}
+	sim_model_advance(x->m, x->end_ns);
+}
+
+static int make_processes(struct sim_sim *x)
+{
+	const struct sim_scenario *s = x->s;
+	uint64_t rng = x->res->seed;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->ngroups; i++)
+		x->nprocs += s->groups[i].count;
+	x->procs = calloc(x->nprocs, sizeof(*x->procs));
+	x->tasks = calloc(x->nprocs, sizeof(struct gpusched_task *));
+	x->res->processes = calloc(x->nprocs, sizeof(*x->res->processes));
+	x->workers = calloc(1 + s->gpus, sizeof(*x->workers));
+	if (!x->procs || !x->tasks || !x->res->processes || !x->workers)
+		return -ENOMEM;
+	x->res->nprocesses = x->nprocs;
+	for (size_t i = 0; i < s->ngroups; i++) {
+		const struct sim_group *g = &s->groups[i];
+
+		for (unsigned int k = 0; k < g->count; k++, n++) {
+			struct sim_proc *p = &x->procs[n];
+
+			p->sim = x;
+			p->g = g;
+			p->index = k;
+			p->gpu = g->spread ? k % s->gpus : g->gpu;
+			p->rng = sim_rng_next(&rng);
+			p->res = &x->res->processes[n];
+			p->res->group = g;
+			p->res->index = k;
+			p->res->gpu = p->gpu;
+			p->start_ns = sim_us((g->start_s + k * g->start_step_s) * 1e6);
+			p->stop_ns = g->stop_s ? sim_us(g->stop_s * 1e6) : UINT64_MAX;
+		}
+	}
+	return 0;
+}
+
+static void post_processes(struct sim_sim *x)
+{
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_proc *p = &x->procs[i];
+
+		if (p->start_ns >= p->stop_ns)
+			continue;
+		sim_post(x, p->start_ns, SIM_EV_START, p, 0);
+		if (p->stop_ns != UINT64_MAX)
+			sim_post(x, p->stop_ns, SIM_EV_STOP, p, 0);
+	}
+}
+
+static void release(struct sim_sim *x)
+{
+	sim_control_end(x);
+	sim_model_free(x->m);
+	free(x->procs);
+	free(x->tasks);
+	free(x->heap);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void finish(struct sim_sim *x)
+{
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_process_result *r = &x->res->processes[i];
+
+		sim_proc_finish(&x->procs[i]);
+		if (r->nlatency)
+			qsort(r->latency_ns, r->nlatency, sizeof(*r->latency_ns), by_value);
+	}
+	for (size_t i = 0; i < x->res->nturns; i++)
+		if (!x->res->turns[i].end_ns)
+			x->res->turns[i].end_ns = x->turns_until;
+	sim_result_check(x->res);
+}
+
+int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options *opts,
+		     struct sim_result **ret, struct gs_error *err)
+{
+	CLEANUP(sim_result_freep) struct sim_result *res = calloc(1, sizeof(*res));
+	struct sim_sim x = { .s = s, .res = res };
+	struct sim_model_ops ops = { .on_done = on_done, .user = &x };
+	int r;
+
+	if (!res)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	res->scenario = s;
+	res->seed = opts->seed ? *opts->seed : s->seed;
+	res->measured_s = s->duration_s - s->warmup_s;
+	x.end_ns = sim_us(s->duration_s * 1e6);
+	x.warm_ns = sim_us(s->warmup_s * 1e6);
+	if (opts->timeline_ms > 0) {
+		ops.on_switch = on_switch;
+		x.turns_from = x.warm_ns;
+		x.turns_until = x.warm_ns + sim_us(opts->timeline_ms * 1000);
+	}
+	r = make_processes(&x);
+	if (r >= 0)
+		r = sim_model_new(&s->params, s->gpus, res->seed, &ops, &x.m);
+	if (r < 0)
+		gs_fail(err, r, "%s", r == -ENOMEM ? "out of memory" : "the model's parameters");
+	else {
+		post_processes(&x); /* before actions of the same time */
+		r = sim_control_init(&x, opts, err);
+	}
+	if (r >= 0) {
+		sim_post(&x, x.warm_ns, SIM_EV_WARM, NULL, 0);
+		loop(&x);
+		r = x.err.code ? gs_fail(err, x.err.code, "%s: %s", s->name, x.err.text) : 0;
+	}
+	if (r >= 0)
+		finish(&x);
+	release(&x);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(res);
+	return 0;
+}
+
+void sim_result_free(struct sim_result *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->nprocesses; i++)
+		free(r->processes[i].latency_ns);
+	free(r->processes);
+	free(r->checks);
+	free(r->turns);
+	free(r);
+}

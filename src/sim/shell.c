@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include "sim/shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "sim/fuse.h"
+
+#define MAX_DILATE 10000
+
+struct shell_options {
+	struct sim_server_config server;
+	char **command;
+	unsigned int nrefuse;
+};
+
+static const struct {
+	const char *name;
+	uint32_t cmd;
+} controls[] = {
+	{ "schedule", 0xa06c0101 },         { "set-timeslice", 0xa06c0103 },
+	{ "get-timeslice", 0xa06c0104 },    { "preempt", 0xa06c0105 },
+	{ "set-interleave", 0xa06c0107 },   { "disable-channels", 0x2080110b },
+	{ "set-preempt-mode", 0x20801210 },
+};
+
+static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < GS_COUNT(controls); i++) {
+		if (!strcmp(text, controls[i].name)) {
+			*ret = controls[i].cmd;
+			return 0;
+		}
+	}
+	if (gs_parse_u64(text, 1, UINT32_MAX, &v, NULL))
+		return gs_fail(
+			err, -EINVAL,
+			"'%s' is no control: write set-timeslice, preempt, ... or its number",
+			text);
+	*ret = (uint32_t)v;
+	return 0;
+}
+
+/* "set-timeslice=0x56", or without a status for --hang */
+static int add_refusal(struct shell_options *o, char *text, bool hang, struct gs_error *err)
+{
+	struct sim_refuse *refuse;
+	char *equals = strchr(text, '=');
+	uint64_t status = 0x56; /* NOT_SUPPORTED */
+	int r;
+
+	if (o->nrefuse + 1 >= SIM_MAX_REFUSE)
+		return gs_fail(err, -EINVAL, "too many refused controls: at most %d",
+			       SIM_MAX_REFUSE - 1);
+	refuse = &o->server.rm.refuse[o->nrefuse];
+	if (equals) {
+		*equals++ = '\0';
+		r = gs_parse_u64(equals, 1, UINT32_MAX, &status, err);
+		if (r)
+			return r;
+	}
+	r = parse_control(text, &refuse->cmd, err);
+	if (r)
+		return r;
+	refuse->status = (uint32_t)status;
+	refuse->hang = hang;
+	o->nrefuse++;
+	return 0;
+}
+
+static int load_params(struct shell_options *o, const char *path, struct gs_error *err)
+{
+	CLEANUP_FREE char *why = NULL;
+	int r = sim_params_load(path, &o->server.params, &why);
+
+	return r ? gs_fail(err, r == -ENOENT ? -EINVAL : r, "%s",
+			   why ? why : "the parameter file cannot be read")
+		 : 0;
+}
+
+static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error *err)
+{
+	if (!sim_rm_branch_known((unsigned int)branch))
+		return gs_fail(err, -EINVAL,
+			       "the simulator does not know driver branch %" PRIu64
+			       ": it knows 535, 550, 570, 580, 595",
+			       branch);
+	o->server.rm.branch = (unsigned int)branch;
+	return 0;
+}
+
+static int set_option(struct shell_options *o, const char *name, char *value, struct gs_error *err)
+{
+	uint64_t n = 0;
+	int r;
+
+	if (!strcmp(name, "--gpus")) {
+		r = gs_parse_u64(value, 1, SIM_MAX_GPUS, &n, err);
+		o->server.rm.gpus = (unsigned int)n;
+		return r;
+	}
+	if (!strcmp(name, "--branch")) {
+		r = gs_parse_u64(value, 1, 9999, &n, err);
+		return r ? r : set_branch(o, n, err);
+	}
+	if (!strcmp(name, "--dilate"))
+		return gs_parse_double(value, 0.01, MAX_DILATE, &o->server.dilate, err);
+	if (!strcmp(name, "--seed"))
+		return gs_parse_u64(value, 0, UINT64_MAX, &o->server.seed, err);
+	if (!strcmp(name, "--params"))
+		return load_params(o, value, err);
+	if (!strcmp(name, "--refuse"))
+		return add_refusal(o, value, false, err);
+	if (!strcmp(name, "--hang"))
+		return add_refusal(o, value, true, err);
+	return gs_fail(err, -EINVAL, "there is no option '%s': see gpusched sim shell --help",
+		       name);
+}
+
+static int parse(int argc, char **argv, struct shell_options *o, struct gs_error *err)
+{
+	for (int i = 1; i < argc; i++) {
+		char *name = argv[i], *value = strchr(name, '=');
+		int r;
+
+		if (!strcmp(name, "--")) {
+			o->command = i + 1 < argc ? argv + i + 1 : NULL;
+			return 0;
+		}
+		if (strncmp(name, "--", 2))
+			return gs_fail(err, -EINVAL, "write -- before the command '%s'", name);
+		/* --refuse=a=b and --refuse a=b alike */
+		if (value)
+			*value++ = '\0';
+		else if (i + 1 < argc)
+			value = argv[++i];
+		else
+			return gs_fail(err, -EINVAL, "%s needs a value", name);
+		r = set_option(o, name, value, err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int check_rights(struct gs_error *err)
+{
+	CLEANUP_FD int fd = -1;
+
+	if (geteuid())
+		return gs_fail(err, -EPERM,
+			       "a simulated GPU needs root (mounts, FUSE, BPF): use sudo, or "
+			       "'gpusched sim run', which needs no privilege");
+	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return gs_fail(err, -ENODEV,
+			       "/dev/fuse cannot be opened (%s): load the fuse module, or use "
+			       "'gpusched sim run', which needs none",
+			       strerror(errno));
+	return 0;
+}
+
+static int start_server(struct sim_world *w, struct shell_options *o, struct gs_error *err)
+{
+	struct gs_error why = { 0 };
+	char mountpoint[96], ok;
+	pid_t parent = getpid();
+	int ready[2];
+
+	snprintf(mountpoint, sizeof(mountpoint), "%s/dev", w->dir);
+	o->server.mountpoint = mountpoint;
+	if (pipe2(ready, O_CLOEXEC))
+		return gs_fail(err, -errno, "no pipe: %s", strerror(errno));
+	w->server = fork();
+	if (w->server < 0)
+		return gs_fail(err, -errno, "no new process: %s", strerror(errno));
+	if (!w->server) {
+		setsid(); /* the terminal's signals are the command's */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		close(ready[0]);
+		if (sim_server_run(&o->server, ready[1], &why))
+			fprintf(stderr, "gpusched: simulator: %s\n", why.text);
+		_exit(why.code ? 1 : 0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &ok, 1) != 1)
+		gs_fail(err, -ENODEV, "the simulated GPU did not start");
+	close(ready[0]);
+	return err->code;
+}
+
+static volatile sig_atomic_t command_pid;
+
+static void forward(int sig)
+{
+	if (command_pid > 0)
+		kill((pid_t)command_pid, sig);
+}
+
+static void command(char **argv)
+{
+	const char *shell = getenv("SHELL");
+	char *interactive[] = { (char *)(shell && *shell ? shell : "/bin/sh"), NULL };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	if (!argv)
+		argv = interactive;
+	execvp(argv[0], argv);
+	fprintf(stderr, "gpusched: %s: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Orphans of the command are this process's children: they are reaped on the way. */
+static int wait_for(struct sim_world *w, pid_t pid)
+{
+	int status = 0;
+	pid_t ended;
+
+	do {
+		ended = waitpid(-1, &status, 0);
+		if (ended == w->server)
+			w->server = 0;
+	} while (ended != pid && (ended > 0 || errno == EINTR));
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_command(struct sim_world *w, char **argv)
+{
+	struct sigaction pass = { .sa_handler = forward };
+	pid_t pid;
+
+	fflush(NULL);
+	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command too */
+	signal(SIGQUIT, SIG_IGN);
+	pid = fork();
+	if (!pid)
+		command(argv);
+	command_pid = pid;
+	sigaction(SIGTERM, &pass, NULL);
+	sigaction(SIGHUP, &pass, NULL);
+	return pid < 0 ? GS_EXIT_FAILED : wait_for(w, pid);
+}
+
+static int run(struct sim_world *w, struct shell_options *o, int *ret_code, struct gs_error *err)
+{
+	int r;
+
+	r = sim_world_enter(w, err);
+	if (r)
+		return r;
+	r = start_server(w, o, err);
+	if (r)
+		return r;
+	r = sim_world_devices(w, err);
+	if (r)
+		return r;
+	r = sim_world_environment(w, o->server.dilate, err);
+	if (r)
+		return r;
+	*ret_code = run_command(w, o->command);
+	return 0;
+}
+
+static void stop_server(const struct sim_world *w)
+{
+	if (w->server <= 0)
+		return;
+	kill(w->server, SIGTERM);
+	for (int i = 0; i < 100; i++) {
+		if (waitpid(w->server, NULL, WNOHANG) == w->server)
+			return;
+		usleep(10000);
+	}
+	kill(w->server, SIGKILL);
+	waitpid(w->server, NULL, 0);
+}
+
+int sim_cmd_shell(int argc, char **argv)
+{
+	struct shell_options o = { .server = { .dilate = 1, .seed = 1 } };
+	struct sim_world w = { 0 };
+	struct gs_error err = { 0 };
+	int code = GS_EXIT_OK;
+
+	o.server.rm.gpus = 1;
+	o.server.rm.branch = 580;
+	sim_params_default(&o.server.params);
+	if (parse(argc, argv, &o, &err) || check_rights(&err) || sim_world_new(&w, &err)) {
+		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
+		return gs_exit_of(err.code);
+	}
+	o.server.rm.gpu_name = o.server.params.pci_name;
+	w.gpus = o.server.rm.gpus;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (run(&w, &o, &code, &err)) {
+		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
+		code = gs_exit_of(err.code);
+	}
+	sim_reap_all(w.server);
+	stop_server(&w);
+	sim_world_remove(&w);
+	return code;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shell.h - `gpusched sim shell`: a command in a world with simulated GPUs
+ *
+ * A private mount namespace whose /dev has the simulated nvidia files, a bpffs and a run directory
+ * of its own, and the stand-in libcuda first in the library path. Nothing outside is changed, and
+ * nothing is left when it ends, however it ends.
+ */
+#ifndef GPUSCHED_SIM_SHELL_H
+#define GPUSCHED_SIM_SHELL_H
+
+#include "basic/error.h"
+
+/* argv[0] is the verb itself. The command's exit code, or GS_EXIT_* after one line on stderr. */
+int sim_cmd_shell(int argc, char **argv);
+
+/* ---- parts, in shell_world.c and shell_reap.c ---------------------------------------------- */
+
+struct sim_world {
+	char dir[64]; /* what GPUSCHED_SIM names */
+	unsigned int gpus;
+	int server; /* process id of the simulator */
+};
+
+/* Makes the directory, having removed those that dead shells left. */
+int sim_world_new(struct sim_world *w, struct gs_error *err);
+/* Private mounts: DIR/bpf, DIR/run; before the simulator starts. */
+int sim_world_enter(struct sim_world *w, struct gs_error *err);
+/* The new /dev and DIR/simfiles; once the simulator has mounted DIR/dev. */
+int sim_world_devices(struct sim_world *w, struct gs_error *err);
+/* GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH, PATH. */
+int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err);
+void sim_world_remove(struct sim_world *w);
+
+/* Ends every process that the command left behind; this process must be a subreaper. */
+void sim_reap_all(int except);
+
+#endif /* GPUSCHED_SIM_SHELL_H */

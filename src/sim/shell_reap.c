@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/*
+ * shell_reap.c - ends what a command left running in the simulated world
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "sim/shell.h"
+
+#define GRACE_ROUNDS 100
+#define ROUND_US 10000
+
+static int parent_of(const char *pid)
+{
+	char path[64], line[512], *p;
+	CLEANUP_FILE FILE *f = NULL;
+	int ppid = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(line, sizeof(line), f))
+		return 0;
+	p = strrchr(line, ')'); /* comm may hold anything */
+	return p && sscanf(p, ") %*c %d", &ppid) == 1 ? ppid : 0;
+}
+
+/* Orphans have become children of this process, the subreaper; returns how many there are. */
+static int signal_children(int except, int sig)
+{
+	CLEANUP_DIR DIR *proc = opendir("/proc");
+	struct dirent *e;
+	int n = 0;
+
+	while (proc && (e = readdir(proc))) {
+		int pid = atoi(e->d_name);
+
+		if (!isdigit((unsigned char)e->d_name[0]) || pid == except ||
+		    parent_of(e->d_name) != getpid())
+			continue;
+		n++;
+		kill(pid, sig);
+	}
+	return n;
+}
+
+void sim_reap_all(int except)
+{
+	for (int i = 0; i < GRACE_ROUNDS + 50; i++) {
+		int pid;
+
+		if (!signal_children(except, i < GRACE_ROUNDS ? (i ? 0 : SIGTERM) : SIGKILL))
+			return;
+		usleep(ROUND_US);
+		do {
+			pid = waitpid(-1, NULL, WNOHANG);
+			if (pid == except)
+				except = -1;
+		} while (pid > 0);
+	}
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+/*
+ * shell_world.c - the directory and the mounts of one simulated world
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "sim/shell.h"
+
+#define PREFIX "/tmp/gpusched-sim."
+#define LIBRARY_DIR "lib/gpusched/simcuda"
+
+/* ---- the directory --------------------------------------------------------------------------- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path) && errno != ENOENT;
+}
+
+static void remove_tree(const char *dir)
+{
+	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static pid_t owner_of(const char *dir)
+{
+	char path[PATH_MAX], text[32] = "";
+	CLEANUP_FILE FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "%s/pid", dir);
+	f = fopen(path, "re");
+	return f && fgets(text, sizeof(text), f) ? atoi(text) : 0;
+}
+
+/* Anybody may make a directory of such a name in /tmp, and swap what is in it while we look. */
+static bool is_ours(const char *dir)
+{
+	struct stat st;
+
+	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* A shell that was killed left its directory; its mounts ended with its namespace. */
+static void remove_leftovers(void)
+{
+	glob_t g = { 0 };
+
+	if (!glob(PREFIX "??????", GLOB_NOSORT, NULL, &g)) {
+		for (size_t i = 0; i < g.gl_pathc; i++) {
+			pid_t owner = is_ours(g.gl_pathv[i]) ? owner_of(g.gl_pathv[i]) : 0;
+
+			if (owner > 0 && kill(owner, 0) && errno == ESRCH)
+				remove_tree(g.gl_pathv[i]);
+		}
+	}
+	globfree(&g);
+}
+
+static int make_dir(const char *parent, const char *name, mode_t mode, struct gs_error *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", parent, name);
+	if (mkdir(path, mode) && errno != EEXIST)
+		return gs_fail(err, -errno, "cannot make %s: %s", path, strerror(errno));
+	return 0;
+}
+
+int sim_world_new(struct sim_world *w, struct gs_error *err)
+{
+	char path[96], state[96];
+	CLEANUP_FILE FILE *f = NULL;
+
+	remove_leftovers();
+	snprintf(w->dir, sizeof(w->dir), PREFIX "XXXXXX");
+	if (!mkdtemp(w->dir))
+		return gs_fail(err, -errno, "cannot make a directory in /tmp: %s", strerror(errno));
+	snprintf(path, sizeof(path), "%s/pid", w->dir);
+	f = fopen(path, "we");
+	snprintf(state, sizeof(state), "%s/state.json", w->dir);
+	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || chmod(w->dir, 0755) ||
+	    symlink("dev/state.json", state)) {
+		gs_fail(err, -errno, "cannot write %s: %s", path, strerror(errno));
+		remove_tree(w->dir);
+		return err->code;
+	}
+	return 0;
+}
+
+void sim_world_remove(struct sim_world *w)
+{
+	static const char *const mounts[] = { "bpf", "dev", "newdev" };
+	char path[96];
+
+	for (size_t i = 0; i < GS_COUNT(mounts); i++) {
+		snprintf(path, sizeof(path), "%s/%s", w->dir, mounts[i]);
+		umount2(path, MNT_DETACH);
+	}
+	remove_tree(w->dir);
+}
+
+/* ---- mounts ---------------------------------------------------------------------------------- */
+
+int sim_world_enter(struct sim_world *w, struct gs_error *err)
+{
+	static const struct {
+		const char *name;
+		mode_t mode;
+	} dirs[] = { { "bpf", 0755 }, { "run", 0755 }, { "dev", 0755 }, { "newdev", 0755 } };
+	char path[96];
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));
+	for (size_t i = 0; i < GS_COUNT(dirs); i++) {
+		int r = make_dir(w->dir, dirs[i].name, dirs[i].mode, err);
+
+		if (r)
+			return r;
+	}
+	snprintf(path, sizeof(path), "%s/bpf", w->dir);
+	if (mount("bpf", path, "bpf", 0, "mode=0755"))
+		fprintf(stderr,
+			"gpusched: sim shell: no bpffs here (%s): the GPU runs, but gpusched "
+			"cannot observe it\n",
+			strerror(errno));
+	/* the taps find their tracepoints there; many containers have it unmounted */
+	if (access("/sys/kernel/tracing/events", F_OK))
+		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
+	return 0;
+}
+
+static int bind_one(const char *from, const char *to, struct gs_error *err)
+{
+	struct stat st;
+
+	if (stat(from, &st))
+		return 0; /* this machine has none */
+	if (S_ISDIR(st.st_mode)) {
+		mkdir(to, 0755);
+	} else {
+		int fd = open(to, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+
+		if (fd >= 0)
+			close(fd);
+	}
+	if (mount(from, to, NULL, MS_BIND | MS_REC, NULL))
+		return gs_fail(err, -errno, "cannot mount %s on %s: %s", from, to, strerror(errno));
+	return 0;
+}
+
+static int fill_dev(const char *dev, struct gs_error *err)
+{
+	static const char *const nodes[] = { "null", "zero", "full",  "random", "urandom",
+					     "tty",  "fuse", "kmsg",  "log",    "console",
+					     "shm",  "pts",  "mqueue" };
+	static const char *const links[][2] = {
+		{ "/proc/self/fd", "fd" }, { "fd/0", "stdin" },    { "fd/1", "stdout" },
+		{ "fd/2", "stderr" },      { "pts/ptmx", "ptmx" },
+	};
+	char from[PATH_MAX], to[PATH_MAX];
+
+	for (size_t i = 0; i < GS_COUNT(nodes); i++) {
+		int r;
+
+		snprintf(from, sizeof(from), "/dev/%s", nodes[i]);
+		snprintf(to, sizeof(to), "%s/%s", dev, nodes[i]);
+		r = bind_one(from, to, err);
+		if (r)
+			return r;
+	}
+	for (size_t i = 0; i < GS_COUNT(links); i++) {
+		snprintf(to, sizeof(to), "%s/%s", dev, links[i][1]);
+		if (symlink(links[i][0], to))
+			return gs_fail(err, -errno, "cannot make %s: %s", to, strerror(errno));
+	}
+	return 0;
+}
+
+/* One nvidia file: into the new /dev, and registered as ours. */
+static int add_file(const struct sim_world *w, const char *dev, const char *name, FILE *list,
+		    struct gs_error *err)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct stat st;
+
+	snprintf(from, sizeof(from), "%s/dev/%s", w->dir, name);
+	snprintf(to, sizeof(to), "%s/%s", dev, name);
+	if (stat(from, &st))
+		return gs_fail(err, -ENODEV, "the simulator has no %s: %s", name, strerror(errno));
+	/* the kernel's encoding: twenty bits of minor number */
+	fprintf(list, "%llu %llu /dev/%s\n",
+		(unsigned long long)major(st.st_dev) << 20 | minor(st.st_dev),
+		(unsigned long long)st.st_ino, name);
+	return bind_one(from, to, err);
+}
+
+int sim_world_devices(struct sim_world *w, struct gs_error *err)
+{
+	static const char *const fixed[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools" };
+	char dev[96], path[96], name[32];
+	CLEANUP_FILE FILE *list = NULL;
+	int r = 0;
+
+	snprintf(dev, sizeof(dev), "%s/newdev", w->dir);
+	snprintf(path, sizeof(path), "%s/simfiles", w->dir);
+	if (mount("gpusched-dev", dev, "tmpfs", MS_NOSUID, "mode=755"))
+		return gs_fail(err, -errno, "cannot mount a tmpfs: %s", strerror(errno));
+	r = fill_dev(dev, err);
+	if (r)
+		return r;
+	list = fopen(path, "we");
+	if (!list)
+		return gs_fail(err, -errno, "cannot write %s: %s", path, strerror(errno));
+	for (size_t i = 0; !r && i < GS_COUNT(fixed); i++)
+		r = add_file(w, dev, fixed[i], list, err);
+	for (unsigned int i = 0; !r && i < w->gpus; i++) {
+		snprintf(name, sizeof(name), "nvidia%u", i);
+		r = add_file(w, dev, name, list, err);
+	}
+	if (r)
+		return r;
+	if (fflush(list) || mount(dev, "/dev", NULL, MS_MOVE, NULL))
+		return gs_fail(err, -errno, "cannot put the new /dev in place: %s",
+			       strerror(errno));
+	return 0;
+}
+
+/* ---- environment ----------------------------------------------------------------------------- */
+
+static int prepend(const char *variable, const char *dir, struct gs_error *err)
+{
+	const char *old = getenv(variable);
+	CLEANUP_FREE char *value = NULL;
+
+	if (asprintf(&value, "%s%s%s", dir, old && *old ? ":" : "", old ? old : "") < 0 ||
+	    setenv(variable, value, 1))
+		return gs_fail(err, -ENOMEM, "no memory for %s", variable);
+	return 0;
+}
+
+/* Beside the programs as built; where `make install` puts it, whatever the prefix. */
+static int find_stand_in(const char *dir, char *ret, size_t size, struct gs_error *err)
+{
+	static const char *const places[] = { "/simcuda", "/../" LIBRARY_DIR };
+
+	for (size_t i = 0; i < GS_COUNT(places); i++) {
+		snprintf(ret, size, "%s%s", dir, places[i]);
+		if (access(ret, F_OK) == 0)
+			return 0;
+	}
+	return gs_fail(err, -ENOENT,
+		       "the stand-in libcuda is neither in %s%s nor in %s%s: build or install it",
+		       dir, places[0], dir, places[1]);
+}
+
+int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err)
+{
+	char exe[PATH_MAX] = "", cuda[PATH_MAX + 40], sbin[PATH_MAX + 16], number[32], *dir;
+	int r;
+
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
+		return gs_fail(err, -errno, "/proc/self/exe: %s", strerror(errno));
+	dir = dirname(exe);
+	r = find_stand_in(dir, cuda, sizeof(cuda), err);
+	if (r)
+		return r;
+	snprintf(number, sizeof(number), "%g", dilate);
+	setenv("GPUSCHED_SIM", w->dir, 1);
+	setenv("GPUSCHED_DILATE", number, 1);
+	r = prepend("LD_LIBRARY_PATH", cuda, err);
+	/* installed, the daemon is in sbin */
+	snprintf(sbin, sizeof(sbin), "%s/../sbin/gpuschedd", dir);
+	if (!r && access(sbin, X_OK) == 0) {
+		*strrchr(sbin, '/') = '\0';
+		r = prepend("PATH", sbin, err);
+	}
+	return r ? r : prepend("PATH", dir, err);
+}
