@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* launch_find.c - the libcudas of this machine, where their functions are; the rate as of now */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "observe/launch.bpf.h"
+#include "observe/launch.h"
+
+#define SONAME "libcuda.so"
+
+bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret)
+{
+	struct gs_cuda_map m = { 0 };
+	const char *base;
+	char perms[8];
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &m.start, &m.end, perms,
+		   &path_at) != 3 ||
+	    !path_at || !strchr(perms, 'x'))
+		return false;
+	line += path_at;
+	snprintf(m.path, sizeof(m.path), "%.*s", (int)strcspn(line, "\n"), line);
+	base = strrchr(m.path, '/');
+	if (!base || strncmp(base + 1, SONAME, strlen(SONAME)) != 0 || m.path[0] != '/')
+		return false;
+	*ret = m;
+	return true;
+}
+
+int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
+		 void *user)
+{
+	CLEANUP_FREE char *line = NULL;
+	CLEANUP_FILE FILE *f = NULL;
+	struct gs_cuda_map map;
+	char path[64];
+	size_t size = 0;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (!r && getline(&line, &size, f) > 0)
+		if (gs_cuda_map_parse(line, &map))
+			r = fn(pid, &map, user);
+	return r;
+}
+
+static void in_dir(const char *dir, size_t len, void (*fn)(const char *path, void *user),
+		   void *user)
+{
+	char path[512];
+
+	if (!len || len > 400)
+		return;
+	snprintf(path, sizeof(path), "%.*s/libcuda.so.1", (int)len, dir);
+	if (!access(path, R_OK))
+		fn(path, user);
+}
+
+void gs_cuda_usual(void (*fn)(const char *path, void *user), void *user)
+{
+	static const char *const dirs[] = {
+		"/usr/lib/x86_64-linux-gnu",
+		"/usr/lib64",
+		"/usr/lib",
+		"/usr/local/nvidia/lib64",
+		"/usr/local/cuda/compat",
+		"/run/opengl-driver/lib",
+	};
+	const char *p = getenv("LD_LIBRARY_PATH");
+
+	while (p && *p) {
+		size_t len = strcspn(p, ":");
+
+		in_dir(p, len, fn, user);
+		p += len;
+		p += *p == ':';
+	}
+	for (size_t i = 0; i < GS_COUNT(dirs); i++)
+		in_dir(dirs[i], strlen(dirs[i]), fn, user);
+}
+
+uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now)
+{
+	if (!t->last_launch_ns || now <= t->last_launch_ns)
+		return t->launch_rate_mhz;
+	return gs_rate_decayed(t->launch_rate_mhz, now - t->last_launch_ns);
+}
+
+/* ---- ELF ------------------------------------------------------------------------------------- */
+
+static void elf_close(Elf **elf)
+{
+	elf_end(*elf);
+}
+
+/* 0: in no loaded segment. */
+static uint64_t file_offset(Elf *elf, uint64_t address)
+{
+	size_t n = 0;
+
+	if (elf_getphdrnum(elf, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		if (address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz)
+			return address - ph.p_vaddr + ph.p_offset;
+	}
+	return 0;
+}
+
+static void take_symbol(Elf *elf, const char *name, uint64_t address, const char *const *names,
+			size_t n, uint64_t *offsets)
+{
+	uint64_t at;
+
+	for (size_t i = 0; name && i < n; i++) {
+		if (strcmp(names[i], name) != 0)
+			continue;
+		at = file_offset(elf, address);
+		for (size_t k = 0; k < n; k++)
+			if (offsets[k] == at)
+				return;
+		offsets[i] = at;
+		return;
+	}
+}
+
+int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets)
+{
+	CLEANUP(elf_close) Elf *elf = NULL;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	memset(ret_offsets, 0, n * sizeof(*ret_offsets));
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOTSUP;
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64)
+		return -ENOEXEC;
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM || !sh.sh_entsize)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (size_t i = 0; data && i < sh.sh_size / sh.sh_entsize; i++) {
+			GElf_Sym sym;
+
+			if (gelf_getsym(data, (int)i, &sym) &&
+			    GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_shndx != SHN_UNDEF)
+				take_symbol(elf, elf_strptr(elf, sh.sh_link, sym.st_name),
+					    sym.st_value, names, n, ret_offsets);
+		}
+	}
+	return 0;
+}

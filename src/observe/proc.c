@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+/* proc.c - configuration of the taps, processes and classes */
+#include <bpf/bpf.h>
+#include <errno.h>
+
+#include "observe/priv.h"
+
+int gs_cfg_get(struct gs_observe *o, struct gpusched_cfg *ret)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(o->fd[GS_PIN_gs_cfg], &zero, ret) ? -errno : 0;
+}
+
+static int set_cfg(struct gs_observe *o, enum gs_table_op op, uint64_t value)
+{
+	struct gs_table_arg arg = { .head = { .op = op, .id = value } };
+
+	return gs_run_table(o, &arg);
+}
+
+int gs_cfg_heartbeat(struct gs_observe *o, uint64_t ns)
+{
+	return set_cfg(o, GS_CFG_HEARTBEAT, ns);
+}
+
+int gs_cfg_default_class(struct gs_observe *o, uint32_t class_id)
+{
+	if (class_id >= GPUSCHED_MAX_CLASSES)
+		return -ERANGE;
+	return set_cfg(o, GS_CFG_DEFAULT_CLASS, class_id);
+}
+
+int gs_cfg_policy_active(struct gs_observe *o, bool active)
+{
+	return set_cfg(o, GS_CFG_POLICY_ACTIVE, active);
+}
+
+int gs_cfg_max_tsgs(struct gs_observe *o, uint32_t max)
+{
+	return set_cfg(o, GS_CFG_MAX_TSGS, max);
+}
+
+int gs_cfg_gpus(struct gs_observe *o, const struct gs_gpu *gpus, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t value = gpus[i].index + 1;
+
+		if (bpf_map_update_elem(o->fd[GS_PIN_gs_gpus], &gpus[i].dev_instance, &value,
+					BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+int gs_self_add(struct gs_observe *o, pid_t tgid)
+{
+	uint32_t key = tgid, one = 1;
+
+	return bpf_map_update_elem(o->fd[GS_PIN_gs_selves], &key, &one, BPF_ANY) ? -errno : 0;
+}
+
+int gs_self_del(struct gs_observe *o, pid_t tgid)
+{
+	uint32_t key = tgid;
+
+	return bpf_map_delete_elem(o->fd[GS_PIN_gs_selves], &key) ? -errno : 0;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+int gs_proc_get(struct gs_observe *o, pid_t tgid, struct gpusched_proc *ret)
+{
+	uint32_t key = tgid;
+
+	return bpf_map_lookup_elem(o->fd[GS_PIN_gs_procs], &key, ret) ? -errno : 0;
+}
+
+/* The count of TSGs is the taps' own and stays. */
+int gs_proc_set(struct gs_observe *o, pid_t tgid, const struct gpusched_proc *proc)
+{
+	struct gs_proc_arg arg = { .tgid = tgid, .proc = *proc };
+	int r = gs_prog_run(o->fd[GS_PIN_run_proc], &arg, sizeof(arg));
+
+	return r < 0 ? r : arg.ret;
+}
+
+int gs_proc_del(struct gs_observe *o, pid_t tgid)
+{
+	uint32_t key = tgid;
+
+	return bpf_map_delete_elem(o->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)
+{
+	if (id >= GPUSCHED_MAX_CLASSES)
+		return -ERANGE;
+	return bpf_map_lookup_elem(o->fd[GS_PIN_gs_classes], &id, ret) ? -errno : 0;
+}
+
+int gs_class_set(struct gs_observe *o, uint32_t id, const struct gpusched_class *cls)
+{
+	if (id >= GPUSCHED_MAX_CLASSES)
+		return -ERANGE;
+	return bpf_map_update_elem(o->fd[GS_PIN_gs_classes], &id, cls, BPF_ANY) ? -errno : 0;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * run.bpf.h - changes of the table from user space, by BPF_PROG_RUN
+ *
+ * In place and field by field: a whole record written from user space would undo what a tap wrote
+ * in the meantime.
+ */
+#ifndef GPUSCHED_OBSERVE_RUN_BPF_H
+#define GPUSCHED_OBSERVE_RUN_BPF_H
+
+#include "observe/record.bpf.h"
+#include "observe/run.h"
+
+#define GS_ENOENT 2
+#define GS_ENOSPC 28
+#define GS_EINVAL 22
+#define GS_EEXIST 17
+#define GS_ESTALE 116
+
+static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct gpusched_tsg *new)
+{
+	gs_u32 pid = rec->task.pid, to = new->task.pid;
+	struct gpusched_key k = { .file = rec->key.file };
+	struct gpusched_device *mark = bpf_map_lookup_elem(&gs_devs, &k);
+	struct gpusched_proc *proc;
+
+	if (mark)
+		mark->dev_instance = to;
+	if (pid != to) {
+		proc = bpf_map_lookup_elem(&gs_procs, &pid);
+		if (proc && proc->tsgs)
+			__sync_fetch_and_add(&proc->tsgs, -1);
+		proc = bpf_map_lookup_elem(&gs_procs, &to);
+		if (proc)
+			__sync_fetch_and_add(&proc->tsgs, 1);
+	}
+	rec->task.pid = to;
+	rec->owner_fd = new->owner_fd;
+	rec->owner_start_ns = new->owner_start_ns;
+}
+
+static __always_inline void gs_poke_facts(struct gpusched_task *t, const struct gpusched_task *new)
+{
+	const gs_u32 facts =
+		GPUSCHED_KNOWN_GPU_TIME | GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_BLOCK_TIME;
+
+	t->gpu_time_ns = new->gpu_time_ns;
+	t->wait_time_ns = new->wait_time_ns;
+	t->switches = new->switches;
+	t->last_run_ns = new->last_run_ns;
+	t->known = (t->known & ~facts) | (new->known &facts);
+}
+
+static __always_inline void gs_poke_class(struct gpusched_task *t, const struct gpusched_task *new)
+{
+	t->class_id = new->class_id;
+	t->weight = new->weight;
+	t->deadline_us = new->deadline_us;
+	if (new->deadline_us)
+		t->known |= GPUSCHED_KNOWN_DEADLINE;
+	else
+		t->known &= ~GPUSCHED_KNOWN_DEADLINE;
+}
+
+static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusched_poke *p)
+{
+	if (p->what & GPUSCHED_POKE_GPU) {
+		rec->task.gpu = p->rec.task.gpu;
+		rec->dev_instance = p->rec.dev_instance;
+	}
+	if (p->what & GPUSCHED_POKE_OWNER)
+		gs_poke_owner(rec, &p->rec);
+	if (p->what & GPUSCHED_POKE_WHO) {
+		rec->task.uid = p->rec.task.uid;
+		__builtin_memcpy(rec->task.comm, p->rec.task.comm, sizeof(rec->task.comm));
+	}
+	if (p->what & GPUSCHED_POKE_SUBDEVICE)
+		rec->h_subdevice = p->rec.h_subdevice;
+	if (p->what & GPUSCHED_POKE_ASKED) {
+		rec->task.asked = p->rec.task.asked;
+		rec->task.assumed = p->rec.task.assumed;
+	}
+	if (p->what & GPUSCHED_POKE_WANT_CLEAR)
+		rec->task.want.valid = 0;
+	if (p->what & GPUSCHED_POKE_ADMIT) {
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
+		rec->task.want.valid &= ~GPUSCHED_RUNNABLE;
+	}
+	if (p->what & GPUSCHED_POKE_FACTS)
+		gs_poke_facts(&rec->task, &p->rec.task);
+}
+
+SEC("syscall")
+int poke(struct gpusched_poke *p)
+{
+	struct gpusched_key key = p->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	if (!rec) {
+		p->ret = -GS_ENOENT;
+		return 0;
+	}
+	if (rec->task.id != p->id) {
+		p->ret = -GS_ESTALE;
+		return 0;
+	}
+	if (p->what & GPUSCHED_POKE_IS)
+		rec->task.is = p->rec.task.is;
+	if (p->what & GPUSCHED_POKE_MANUAL)
+		rec->manual = p->rec.manual;
+	if (p->what & GPUSCHED_POKE_CLASS)
+		gs_poke_class(&rec->task, &p->rec.task);
+	if (p->what & GPUSCHED_POKE_CHANGED)
+		rec->changed = p->rec.changed;
+	if (p->what & GPUSCHED_POKE_SUSPEND) {
+		rec->suspend_by = p->rec.suspend_by;
+		rec->suspended_ns = p->rec.suspended_ns;
+		rec->suspend_until_ns = p->rec.suspend_until_ns;
+	}
+	if (p->what & GPUSCHED_POKE_ERRORS) {
+		rec->errors = p->rec.errors;
+		rec->last_status = p->rec.last_status;
+	}
+	if (p->what & GPUSCHED_POKE_FLAGS)
+		rec->flags = (rec->flags & ~p->flags_mask) | (p->rec.flags & p->flags_mask);
+	gs_poke_rare(rec, p);
+	p->ret = 0;
+	return 0;
+}
+
+/*
+ * An adopted TSG. The process's limit does not count: these were there before us. The context is
+ * read by the helper, since compilers like to make pointers into it that the verifier refuses.
+ */
+static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_proc *proc, fresh = {};
+	struct gpusched_key key = h->key;
+	struct gpusched_tsg *rec;
+	gs_u32 pid;
+	int err;
+
+	if (!cfg)
+		return -GS_ENOENT;
+	err = bpf_map_update_elem(&gs_tsgs, &key, &gs_no_tsg, BPF_NOEXIST);
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (err || !rec)
+		return rec ? -GS_EEXIST : -GS_ENOSPC;
+	bpf_probe_read_kernel(rec, sizeof(*rec), from);
+	rec->key = key;
+	rec->nchannels = 0;
+	rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
+	h->id = rec->task.id;
+	pid = rec->task.pid;
+	fresh.start_ns = rec->owner_start_ns;
+	fresh.class_id = cfg->default_class;
+	bpf_map_update_elem(&gs_procs, &pid, &fresh, BPF_NOEXIST);
+	proc = bpf_map_lookup_elem(&gs_procs, &pid);
+	if (proc) {
+		gs_classify(&rec->task, proc, cfg->default_class);
+		__sync_fetch_and_add(&proc->tsgs, 1);
+	}
+	gs_count_client(&key, pid, 0, 1);
+	return 0;
+}
+
+static __always_inline int gs_insert_channel(const struct gs_table_head *h)
+{
+	struct gpusched_key key = h->key, k = key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	gs_u32 tsg = key.handle, slot;
+	struct gpusched_channels *ch;
+
+	if (!rec)
+		return -GS_ENOENT;
+	bpf_map_update_elem(&gs_chans, &key, &gs_no_channels, BPF_NOEXIST);
+	ch = bpf_map_lookup_elem(&gs_chans, &key);
+	k.handle = h->channel.handle;
+	if (!ch)
+		return -GS_ENOSPC;
+	if (bpf_map_update_elem(&gs_chantsg, &k, &tsg, BPF_NOEXIST))
+		return bpf_map_lookup_elem(&gs_chantsg, &k) ? -GS_EEXIST : -GS_ENOSPC;
+	slot = __sync_fetch_and_add(&ch->n, 1);
+	if (slot >= GPUSCHED_MAX_CHANNELS) {
+		__sync_fetch_and_add(&ch->n, -1);
+		__sync_fetch_and_add(&ch->dropped, 1);
+		bpf_map_delete_elem(&gs_chantsg, &k);
+		return -GS_ENOSPC;
+	}
+	ch->ch[slot] = h->channel;
+	rec->nchannels = slot + 1;
+	return 0;
+}
+
+static __always_inline int gs_set_cfg(gs_u32 op, gs_u64 value)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+
+	if (!cfg)
+		return -GS_ENOENT;
+	if (op == GS_CFG_HEARTBEAT)
+		cfg->heartbeat_ns = value;
+	else if (op == GS_CFG_DEFAULT_CLASS)
+		cfg->default_class = value;
+	else if (op == GS_CFG_POLICY_ACTIVE)
+		cfg->policy_active = value;
+	else
+		cfg->max_tsgs_per_proc = value;
+	return 0;
+}
+
+SEC("syscall")
+int run_table(struct gs_table_arg *a)
+{
+	struct gs_table_head h = {};
+	int ret = -GS_EINVAL;
+
+	if (bpf_probe_read_kernel(&h, sizeof(h), a))
+		return 0;
+	switch (h.op) {
+	case GS_TABLE_INSERT:
+		ret = gs_insert(&h, &a->rec);
+		break;
+	case GS_TABLE_REMOVE:
+		ret = bpf_map_lookup_elem(&gs_tsgs, &h.key) ? 0 : -GS_ENOENT;
+		gs_drop(&h.key);
+		break;
+	case GS_TABLE_CHANNEL:
+		ret = gs_insert_channel(&h);
+		break;
+	case GS_TABLE_DEVICE:
+		ret = bpf_map_update_elem(&gs_devs, &h.key, &h.dev, BPF_NOEXIST);
+		break;
+	case GS_CFG_HEARTBEAT:
+	case GS_CFG_DEFAULT_CLASS:
+	case GS_CFG_POLICY_ACTIVE:
+	case GS_CFG_MAX_TSGS:
+		ret = gs_set_cfg(h.op, h.id);
+		break;
+	default:
+		break;
+	}
+	a->head.ret = ret;
+	a->head.id = h.id;
+	return 0;
+}
+
+SEC("syscall")
+int run_proc(struct gs_proc_arg *a)
+{
+	gs_u32 tgid = a->tgid;
+	struct gpusched_proc fresh = a->proc, *proc;
+
+	fresh.tsgs = 0;
+	a->ret = 0;
+	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	if (!proc && fresh.source != GPUSCHED_SRC_COMMAND) {
+		a->ret =
+			-GS_ENOENT; /* it ended since the taps told of it: nobody would take it out */
+		return 0;
+	}
+	if (!proc) {
+		if (!bpf_map_update_elem(&gs_procs, &tgid, &fresh, BPF_NOEXIST))
+			return 0;
+		proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	}
+	if (!proc) {
+		a->ret = -GS_ENOSPC;
+		return 0;
+	}
+	proc->start_ns = fresh.start_ns;
+	proc->class_id = fresh.class_id;
+	proc->source = fresh.source;
+	proc->weight = fresh.weight;
+	proc->deadline_us = fresh.deadline_us;
+	return 0;
+}
+
+#endif /* GPUSCHED_OBSERVE_RUN_BPF_H */
