@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+/* ops.c - the operations on one TSG */
+#include "rm/rm.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "rm/abi.h"
+#include "rm/sys.h"
+
+static const char *const op_names[] = {
+#define X(sym, name) [GS_RM_##sym] = name,
+	GS_RM_OPS(X)
+#undef X
+};
+
+const char *gs_rm_op_name(enum gs_rm_op op)
+{
+	return op < GS_RM_OP_MAX ? op_names[op] : NULL;
+}
+
+/* One borrowed descriptor and what is known about the TSG through it. */
+struct session {
+	const struct gs_rm_tsg *tsg;
+	int fd;
+	bool proven; /* GET_TIMESLICE has succeeded on this descriptor */
+};
+
+/* An answer of RM as errno; @about_tsg: "not found" then means the TSG itself. */
+static int to_errno(uint32_t status, bool about_tsg)
+{
+	switch (status) {
+	case GS_NV_OK:
+		return 0;
+	case GS_NV_INSUFFICIENT_PERMISSIONS:
+		return -EPERM;
+	case GS_NV_INVALID_CLIENT:
+		return -EBADF;
+	case GS_NV_OBJECT_NOT_FOUND:
+	case 0x33: /* INVALID_OBJECT_HANDLE */
+		return about_tsg ? -ENOENT : -EREMOTEIO;
+	default:
+		return -EREMOTEIO;
+	}
+}
+
+static int control(struct session *s, uint32_t object, uint32_t cmd, void *params, uint32_t size,
+		   struct gs_rm_result *res)
+{
+	uint32_t status = GS_NV_OK;
+	int r = gs_rm_control(s->fd, s->tsg->client, object, cmd, params, size, &status);
+
+	res->calls++;
+	res->status = status;
+	if (r < 0)
+		return r;
+	return to_errno(status, object == s->tsg->tsg);
+}
+
+static int get_timeslice(struct session *s, struct gs_rm_result *res)
+{
+	uint64_t us = 0;
+	int r = control(s, s->tsg->tsg, NV_CMD_GET_TIMESLICE, &us, sizeof(us), res);
+
+	if (!r) {
+		s->proven = true;
+		res->value = us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+	}
+	return r;
+}
+
+/* RM does not check the channels that the next controls name: prove the TSG is there and ours. */
+static int prove(struct session *s, struct gs_rm_result *res)
+{
+	return s->proven ? 0 : get_timeslice(s, res);
+}
+
+/* ---- suspend, resume ------------------------------------------------------------------------- */
+
+static int enable_some(struct session *s, unsigned int from, unsigned int n, bool disable,
+		       struct gs_rm_result *res)
+{
+	struct nv_disable_channels d = { .disable = disable, .n = n };
+
+	for (unsigned int i = 0; i < n; i++) {
+		d.clients[i] = s->tsg->client;
+		d.channels[i] = s->tsg->channels[from + i].handle;
+	}
+	return control(s, s->tsg->subdevice, NV_CMD_DISABLE_CHANNELS, &d, sizeof(d), res);
+}
+
+static bool channel_missing(uint32_t status)
+{
+	return status == GS_NV_OBJECT_NOT_FOUND || status == 0x21 /* INVALID_CHANNEL */ ||
+	       status == 0x31 /* INVALID_OBJECT */ || status == 0x33 /* INVALID_OBJECT_HANDLE */;
+}
+
+/* A channel freed since the table was read fails the whole list: then one by one, without it. */
+static int enable_each(struct session *s, unsigned int from, unsigned int n, bool disable,
+		       struct gs_rm_result *res)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		int r = enable_some(s, from + i, 1, disable, res);
+
+		if (r == -EREMOTEIO && channel_missing(res->status))
+			continue;
+		if (r < 0)
+			return r;
+		found++;
+	}
+	if (!found)
+		return -EREMOTEIO;
+	res->status = GS_NV_OK;
+	return 0;
+}
+
+static int enable_channels(struct session *s, bool disable, struct gs_rm_result *res)
+{
+	unsigned int done = 0, n = s->tsg->nchannels;
+	struct gs_rm_result undo = { 0 };
+	int r = prove(s, res);
+
+	if (r < 0 || !n)
+		return r;
+	if (!s->tsg->subdevice)
+		return -ENXIO;
+	if (n > GPUSCHED_MAX_CHANNELS)
+		n = GPUSCHED_MAX_CHANNELS;
+	while (done < n) {
+		unsigned int part = n - done < NV_DISABLE_MAX ? n - done : NV_DISABLE_MAX;
+
+		r = enable_some(s, done, part, disable, res);
+		if (r == -EREMOTEIO && channel_missing(res->status)) {
+			r = enable_each(s, done, part, disable, res);
+			if (r < 0) /* some of this part may have been done */
+				enable_each(s, done, part, !disable, &undo);
+		}
+		if (r < 0)
+			break;
+		done += part;
+	}
+	if (r < 0) {
+		for (unsigned int at = 0; at < done; at += NV_DISABLE_MAX) {
+			unsigned int part = done - at < NV_DISABLE_MAX ? done - at : NV_DISABLE_MAX;
+
+			enable_some(s, at, part, !disable, &undo);
+		}
+		res->calls += undo.calls;
+	}
+	return r;
+}
+
+/* ---- the others ------------------------------------------------------------------------------ */
+
+static int set_preempt_mode(struct session *s, uint32_t mode, struct gs_rm_result *res)
+{
+	struct nv_preempt_mode p = { .flags = NV_PREEMPT_FLAG_COMPUTE, .compute = mode };
+	int r;
+
+	if (mode > GPUSCHED_PREEMPT_CILP)
+		return -ERANGE;
+	r = prove(s, res);
+	if (r < 0)
+		return r;
+	if (!s->tsg->subdevice || !s->tsg->nchannels)
+		return -ENXIO;
+	p.channel = s->tsg->channels[0].handle;
+	return control(s, s->tsg->subdevice, NV_CMD_SET_PREEMPT_MODE, &p, sizeof(p), res);
+}
+
+static int preempt(struct session *s, uint32_t timeout_us, struct gs_rm_result *res)
+{
+	struct nv_preempt p = { .wait = 1, .manual_timeout = 1, .timeout_us = timeout_us };
+
+	if (!timeout_us)
+		p.timeout_us = 100000;
+	else if (timeout_us > NV_PREEMPT_TIMEOUT_MAX_US)
+		return -ERANGE;
+	return control(s, s->tsg->tsg, NV_CMD_PREEMPT, &p, sizeof(p), res);
+}
+
+static int schedule(struct session *s, bool enable, struct gs_rm_result *res)
+{
+	struct nv_schedule p = { .enable = enable };
+
+	return control(s, s->tsg->tsg, NV_CMD_SCHEDULE, &p, nv_schedule_size(s->tsg->branch), res);
+}
+
+static int set_timeslice(struct session *s, uint32_t us, struct gs_rm_result *res)
+{
+	uint64_t value = us;
+
+	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
+		return -ERANGE;
+	return control(s, s->tsg->tsg, NV_CMD_SET_TIMESLICE, &value, sizeof(value), res);
+}
+
+static int set_interleave(struct session *s, uint32_t level, struct gs_rm_result *res)
+{
+	if (level > GPUSCHED_INTERLEAVE_HIGH)
+		return -ERANGE;
+	return control(s, s->tsg->tsg, NV_CMD_SET_INTERLEAVE, &level, sizeof(level), res);
+}
+
+static int perform(struct session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
+{
+	switch (op) {
+	case GS_RM_GET_TIMESLICE:
+		return get_timeslice(s, res);
+	case GS_RM_SET_TIMESLICE:
+		return set_timeslice(s, arg, res);
+	case GS_RM_SET_INTERLEAVE:
+		return set_interleave(s, arg, res);
+	case GS_RM_SET_PREEMPT_MODE:
+		return set_preempt_mode(s, arg, res);
+	case GS_RM_PREEMPT:
+		return preempt(s, arg, res);
+	case GS_RM_SUSPEND:
+		return enable_channels(s, true, res);
+	case GS_RM_RESUME:
+		return enable_channels(s, false, res);
+	case GS_RM_SCHEDULE:
+		return schedule(s, arg, res);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Tries descriptors of the owner until one of them carries the TSG's client. */
+static int perform_on_any(const struct gs_rm_tsg *tsg, struct gs_borrow *b, struct session *s,
+			  struct gs_rm_step *step)
+{
+	for (;;) {
+		int number = step->res.fd, r;
+
+		if (s->fd < 0) {
+			r = gs_borrow_next(b, &s->fd, &number);
+			if (r < 0)
+				return r;
+			s->proven = false;
+			step->res.fd = number;
+		}
+		r = perform(s, step->op, step->arg, &step->res);
+		/* ENOTTY: a simulated file of another kind */
+		if ((r != -EBADF && r != -ENOTTY) || s->proven)
+			return r;
+		close(s->fd);
+		s->fd = -1;
+	}
+}
+
+int gs_rm_do_all(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
+{
+	struct gs_borrow b CLEANUP(gs_borrow_end) = { .pidfd = -1 };
+	struct session s = { .tsg = tsg, .fd = -1 };
+	uint64_t begin = gs_now_ns();
+	int number = tsg->fd, r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED, .fd = tsg->fd };
+	if (n)
+		r = gs_borrow_begin(&b, tsg->pid, tsg->start_ns, tsg->fd);
+	for (size_t i = 0; i < n; i++) {
+		struct gs_rm_result *res = &steps[i].res;
+		uint64_t end;
+
+		res->fd = number;
+		if (!r)
+			r = perform_on_any(tsg, &b, &s, &steps[i]);
+		number = res->fd;
+		if (r == -EACCES)
+			r = -EPERM;
+		res->err = r;
+		end = gs_now_ns();
+		res->ns = end - begin;
+		begin = end;
+		if (r)
+			break;
+	}
+	if (s.fd >= 0)
+		close(s.fd);
+	return r;
+}
+
+int gs_rm_do(const struct gs_rm_tsg *tsg, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
+{
+	struct gs_rm_step step = { .op = op, .arg = arg };
+	int r = gs_rm_do_all(tsg, &step, 1);
+
+	*res = step.res;
+	return r;
+}
