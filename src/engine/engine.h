@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.h - the reconciler: the one place that compares what is wanted with what is, and calls RM
+ *
+ * Wanted, per setting: a person's (`manual`), else the running policy's (`want`), else what the
+ * owner asked. One worker thread per GPU makes the calls, so that a slow RPC never blocks the
+ * caller's event loop. The engine protects (DESIGN.md section 6): switch-cost rule, suspension
+ * limits, starvation, call budget, ranges. All entry points are for one thread, the loop's.
+ */
+#ifndef GPUSCHED_ENGINE_ENGINE_H
+#define GPUSCHED_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "observe/observe.h"
+#include "rm/rm.h"
+
+/* Counters, declared once: symbol, name, words. */
+#define GS_ENGINE_COUNTERS(X) \
+	X(CALLS, "calls", "RM calls made") \
+	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
+	X(CALL_NS, "call_ns", "time spent in RM calls, ns") \
+	X(RETRIES, "retries", "calls tried again after a failure") \
+	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
+	X(STUCK, "stuck", "calls that did not return in 5 s") \
+	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
+	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
+	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
+	X(REFUSED_ASSUMED, "refused_assumed", "wishes on assumed settings left alone") \
+	X(REFUSED_MPS, "refused_mps", "wishes on an MPS server left alone") \
+	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
+	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
+	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
+	X(OVER_BUDGET, "over_budget", "changes put off by the call budget") \
+	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
+	X(RESTORED, "restored", "TSGs put back")
+
+enum gs_engine_counter {
+#define X(sym, name, text) GS_ENG_##sym,
+	GS_ENGINE_COUNTERS(X)
+#undef X
+		GS_ENG_MAX
+};
+
+/* One RM call as it happened; told to on_call. */
+struct gs_engine_call {
+	struct gpusched_key key;
+	uint64_t id;
+	uint32_t pid, gpu;
+	enum gs_rm_op op;
+	uint32_t arg;
+	struct gs_rm_result res;
+	bool dry_run;
+	bool after_release; /* part of a restore */
+};
+
+struct gs_engine_opts {
+	size_t size; /* sizeof(struct gs_engine_opts) */
+	bool dry_run;
+	unsigned int branch;
+	const struct gs_gpu *gpus; /* copied */
+	size_t ngpus;
+	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin (FACTS-H200 section 3) */
+	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
+	void (*on_call)(const struct gs_engine_call *call, void *user);
+	void *user;
+};
+
+struct gs_engine;
+int gs_engine_new(struct gs_observe *o, const struct gs_engine_opts *opts, struct gs_engine **ret,
+		  struct gs_error *err);
+/* Joins the workers (a stuck one is left behind after 1 s). Does not restore. */
+void gs_engine_free(struct gs_engine *e);
+
+/* Poll this descriptor for input, then dispatch: results of calls, retries, limits. */
+int gs_engine_fd(const struct gs_engine *e);
+int gs_engine_dispatch(struct gs_engine *e);
+
+/* This TSG may differ from what is wanted: compare and queue the calls. */
+int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key);
+/*
+ * The owner itself set these fields (GPUSCHED_TIMESLICE | ...) at @ns. After our last call: what we
+ * told the hardware no longer holds. While it was under way: nobody knows which came last, and
+ * ours is made again. For TIMESLICE, INTERLEAVE and PREEMPT_MODE events.
+ */
+int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,
+			uint64_t ns);
+/* All of them (start, policy switch, tick). */
+int gs_engine_touch_all(struct gs_engine *e);
+/* Drop what is queued for a TSG that ended. */
+void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
+/* True when nothing is queued, under way or waiting for a retry. */
+bool gs_engine_idle(const struct gs_engine *e);
+/* Dispatches until idle or timeout; 0 or -ETIMEDOUT. */
+int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms);
+
+/*
+ * A person's wishes. valid bits of @set are taken over, others stay. -ERANGE with the range;
+ * -EBUSY: a second slice below the switch cost on its runlist; -ENOTSUP: a preemption mode alone
+ * for a TSG that is not a compute TSG (with other settings it is left out).
+ */
+int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
+			 const struct gpusched_settings *set, uint64_t for_ns,
+			 struct gs_error *err);
+/* Clears the named manual settings. */
+int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which);
+/* One preempt call, now. */
+int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, struct gs_error *err);
+/* How the last one ended. -EINPROGRESS: not yet; -ENOENT: the TSG is gone; else ret->err. */
+int gs_engine_preempted(struct gs_engine *e, const struct gpusched_key *key,
+			struct gs_rm_result *ret);
+
+uint64_t gs_engine_counter(const struct gs_engine *e, enum gs_engine_counter c);
+const char *gs_engine_counter_name(enum gs_engine_counter c);
+const char *gs_engine_counter_text(enum gs_engine_counter c);
+
+/* ---- restore: from the pinned table alone, no engine, no daemon ------------------------------ */
+
+struct gs_restored {
+	unsigned int changed; /* TSGs that were changed */
+	unsigned int restored, gone, failed;
+	uint64_t ns;
+};
+/*
+ * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode,
+ * then suspended ones are enabled (at the latest 500 ms after the start of the restore of that
+ * GPU). Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU.
+ */
+int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *ret,
+	       struct gs_error *err);
+
+/* ---- guardian -------------------------------------------------------------------------------- */
+
+/*
+ * Forks a process of its own session (and cgroup where possible) that holds the table open, waits
+ * for @daemon_pid to die and then runs gs_restore(). A daemon that stops in order tells it to leave
+ * by closing *ret_release_fd after writing one byte to it. The guardian stays a child: reap it.
+ */
+int gs_guardian_start(struct gs_observe *o, unsigned int branch, int *ret_release_fd,
+		      pid_t *ret_pid, struct gs_error *err);
+
+/* The instance's lock: one daemon or one command that acts. -EBUSY with the holder's pid. */
+int gs_lock_take(int *ret_fd, struct gs_error *err);
+
+#endif /* GPUSCHED_ENGINE_ENGINE_H */

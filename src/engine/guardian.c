@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+/*
+ * guardian.c - a process whose only work is to outlive the daemon and put everything back
+ *
+ * It has a session and, where cgroup2 is there, a cgroup of its own, so that what kills the daemon
+ * does not kill it too. It opens the table before the daemon can die; pins that vanish later do
+ * not matter.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <syslog.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "engine/engine.h"
+#include "engine/internal.h"
+#include "engine/ops.h"
+
+#define GUARDIAN_CGROUP "gpusched-guardian"
+#define LOCK_WAIT_NS NS_PER_S
+#define RETRY_NS (100 * NS_PER_MS)
+#define RETRY_FOR_NS (30 * NS_PER_S)
+#define READY_MS 5000
+
+/* ---- a cgroup of its own --------------------------------------------------------------------- */
+
+static int cgroup2_mount(char *ret, size_t size)
+{
+	CLEANUP_FILE FILE *f = fopen("/proc/self/mounts", "re");
+	char line[1024], dir[512], type[64];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*s %511s %63s", dir, type) == 2 && !strcmp(type, "cgroup2") &&
+		    (size_t)snprintf(ret, size, "%s", dir) < size)
+			return 0;
+	return -ENOENT;
+}
+
+static int own_cgroup(char *ret, size_t size)
+{
+	CLEANUP_FILE FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[1024];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "0::", 3) && (size_t)snprintf(ret, size, "%s", line + 3) < size)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int join_cgroup(const char *dir)
+{
+	char path[1400];
+	CLEANUP_FD int fd = -1;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return write(fd, "0", 1) == 1 ? 0 : -errno;
+}
+
+/* Beside the daemon's, not in it. ret_dir "" where that cannot be had. */
+static void leave_cgroup(char *ret_dir, char *ret_parent, size_t size)
+{
+	char mount[512], own[512], *slash;
+
+	ret_dir[0] = '\0';
+	if (cgroup2_mount(mount, sizeof(mount)) || own_cgroup(own, sizeof(own)))
+		return;
+	slash = strrchr(own, '/');
+	if (slash)
+		*slash = '\0';
+	snprintf(ret_parent, size, "%s%s", mount, own);
+	snprintf(ret_dir, size, "%s%s/%s", mount, own, GUARDIAN_CGROUP);
+	if ((mkdir(ret_dir, 0755) && errno != EEXIST) || join_cgroup(ret_dir))
+		ret_dir[0] = '\0';
+}
+
+static void return_cgroup(const char *dir, const char *parent)
+{
+	if (dir[0] && !join_cgroup(parent))
+		rmdir(dir);
+}
+
+/* ---- watching -------------------------------------------------------------------------------- */
+
+/* true: the daemon died; false: it told us to go. */
+static bool wait_for_death(int pidfd, int release)
+{
+	struct pollfd p[2] = {
+		{ .fd = pidfd, .events = POLLIN },
+		{ .fd = release, .events = POLLIN },
+	};
+	char byte;
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0) {
+			if (errno != EINTR)
+				return true;
+			continue;
+		}
+		if (p[1].revents & (POLLIN | POLLHUP)) {
+			if (read(release, &byte, 1) == 1)
+				return false;
+			p[1].fd = -1; /* closed without a word: the process itself decides */
+		}
+		if (p[0].revents)
+			return true;
+	}
+}
+
+/* A new daemon repairs before it starts; then there is nothing left to do for us. */
+static bool someone_else_acts(struct gs_observe *o, uint64_t died_ns)
+{
+	struct gpusched_cfg cfg;
+
+	return !gs_engine_ops.cfg(o, &cfg) && cfg.heartbeat_ns > died_ns;
+}
+
+static int take_lock(struct gs_observe *o, uint64_t died_ns, bool *ret_other)
+{
+	uint64_t end = gs_now_ns() + LOCK_WAIT_NS;
+	int fd = -1;
+
+	*ret_other = false;
+	while (gs_lock_take(&fd, NULL) == -EBUSY && gs_now_ns() < end) {
+		*ret_other = someone_else_acts(o, died_ns);
+		if (*ret_other)
+			break;
+		gs_sleep_ns(NS_PER_MS);
+	}
+	return fd;
+}
+
+static void put_back(struct gs_observe *o, unsigned int branch)
+{
+	uint64_t died = gs_now_ns();
+	struct gs_restored res = { 0 };
+	bool other;
+	CLEANUP_FD int lock = take_lock(o, died, &other);
+
+	if (other)
+		return;
+	for (;;) {
+		int r = gs_restore(o, branch, &res, NULL);
+
+		syslog(r ? LOG_WARNING : LOG_NOTICE,
+		       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %llu ms",
+		       res.changed, res.restored, res.gone, res.failed,
+		       (unsigned long long)(res.ns / NS_PER_MS));
+		if (!r || gs_now_ns() - died > RETRY_FOR_NS)
+			break;
+		gs_sleep_ns(RETRY_NS);
+		if (lock < 0 && someone_else_acts(o, died))
+			return;
+	}
+	gs_engine_ops.policy_active(o, false);
+	gs_engine_ops.heartbeat(o, 0);
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+/* Keeps two descriptors, at 3 and 4, and /dev/null below. */
+static void shed(int *pidfd, int *release)
+{
+	int null = open("/dev/null", O_RDWR);
+	int high = fcntl(*release, F_DUPFD, 10), p = fcntl(*pidfd, F_DUPFD, 10);
+
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	dup2(p, 3);
+	dup2(high, 4);
+	close_range(5, ~0u, 0);
+	fcntl(3, F_SETFD, FD_CLOEXEC);
+	fcntl(4, F_SETFD, FD_CLOEXEC);
+	*pidfd = 3;
+	*release = 4;
+}
+
+static void ignore_signals(void)
+{
+	static const int signals[] = {
+		SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGQUIT, SIGUSR1, SIGUSR2
+	};
+	sigset_t none;
+
+	for (size_t i = 0; i < GS_COUNT(signals); i++)
+		signal(signals[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void spare_from_oom(void)
+{
+	CLEANUP_FD int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "-900", 4) < 0)
+		errno = 0; /* not ours to lower */
+}
+
+static void guard(int pidfd, int release, unsigned int branch)
+{
+	char dir[1200], parent[1200], ready = 1;
+	struct gs_observe *o = NULL;
+
+	setsid();
+	ignore_signals();
+	gs_log_sink(NULL, NULL, LOG_ERR);
+	prctl(PR_SET_NAME, "gpusched-guard");
+	shed(&pidfd, &release);
+	openlog("gpusched-guardian", LOG_PID, LOG_DAEMON);
+	spare_from_oom();
+	leave_cgroup(dir, parent, sizeof(dir));
+	if (gs_engine_ops.open(&o, NULL) < 0)
+		_exit(1);
+	gs_self_get(o);
+	/* a daemon that died by now cannot hear it: what it left is put back like any other's */
+	if (write(release, &ready, 1) != 1)
+		errno = 0;
+	if (wait_for_death(pidfd, release))
+		put_back(o, branch);
+	gs_self_put(o);
+	gs_engine_ops.close(o);
+	return_cgroup(dir, parent);
+	_exit(0);
+}
+
+/* Until it holds the table; a guardian that is not ready guards nothing. */
+static int wait_ready(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char byte;
+	int r;
+
+	do
+		r = poll(&p, 1, READY_MS);
+	while (r < 0 && errno == EINTR);
+	if (r <= 0)
+		return r ? -errno : -ETIMEDOUT;
+	return read(fd, &byte, 1) == 1 ? 0 : -ECHILD;
+}
+
+int gs_guardian_start(struct gs_observe *o, unsigned int branch, int *ret_release_fd,
+		      pid_t *ret_pid, struct gs_error *err)
+{
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	CLEANUP_FD int ours = -1, theirs = -1;
+	int pair[2], r;
+	pid_t pid;
+
+	if (pidfd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return gs_fail(err, -errno, "starting the guardian: %s", strerror(errno));
+	ours = pair[0];
+	theirs = pair[1];
+	pid = fork();
+	if (pid < 0)
+		return gs_fail(err, -errno, "starting the guardian: %s", strerror(errno));
+	if (!pid)
+		guard(pidfd, theirs, branch);
+	close(TAKE_FD(theirs));
+	r = wait_ready(ours);
+	if (r < 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return gs_fail(err, r, "the guardian cannot open the TSG table");
+	}
+	*ret_release_fd = TAKE_FD(ours);
+	*ret_pid = pid;
+	return 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/* lock.c - one daemon, or one command that acts, at a time */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "engine/engine.h"
+#include "engine/ops.h"
+
+/* The table's pids mean something in the namespace of who made it only. */
+static int check_pidns(struct gs_error *err)
+{
+	struct gs_observe *o = NULL;
+	struct gpusched_cfg cfg = { 0 };
+	struct stat st;
+	uint64_t kernel_dev;
+	int r = gs_engine_ops.open(&o, NULL);
+
+	if (r < 0) /* no table, nothing to mistake */
+		return 0;
+	r = gs_engine_ops.cfg(o, &cfg);
+	gs_engine_ops.close(o);
+	if (r < 0 || !cfg.pidns_ino || stat("/proc/self/ns/pid", &st))
+		return 0;
+	kernel_dev = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
+	if (cfg.pidns_ino == st.st_ino &&
+	    (!cfg.pidns_dev || cfg.pidns_dev == st.st_dev || cfg.pidns_dev == kernel_dev))
+		return 0;
+	return gs_fail(err, -EPERM,
+		       "the TSG table belongs to another pid namespace: run this outside the "
+		       "container");
+}
+
+static int make_run_dir(struct gs_error *err)
+{
+	const char *dir = gs_env()->run_dir;
+
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return gs_fail(err, -errno, "cannot make %s: %s", dir, strerror(errno));
+	return 0;
+}
+
+int gs_lock_take(int *ret_fd, struct gs_error *err)
+{
+	const char *path = gs_env()->lock;
+	CLEANUP_FD int fd = -1;
+	char text[24] = "";
+	int r = make_run_dir(err);
+
+	if (!r)
+		r = check_pidns(err);
+	if (r < 0)
+		return r;
+	/* Who may open it, even to read, may hold it: nobody but us. */
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || fchmod(fd, 0600))
+		return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK)
+			return gs_fail(err, -errno, "cannot lock %s: %s", path, strerror(errno));
+		if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
+			strcpy(text, "?");
+		text[strcspn(text, "\n")] = '\0';
+		return gs_fail(
+			err, -EBUSY,
+			"another gpusched (pid %s) is in charge: use its socket %s, or stop it",
+			text, gs_env()->socket);
+	}
+	snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	/* Only for people; the lock itself is what counts, so a full disk does not matter. */
+	if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0)
+		errno = 0;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}

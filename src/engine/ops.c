@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* ops.c - the real table and the real RM */
+#include "engine/ops.h"
+
+#include "basic/clock.h"
+
+struct gs_engine_ops gs_engine_ops = {
+	.open = gs_observe_open,
+	.close = gs_observe_close,
+	.get = gs_table_get,
+	.all = gs_table_all,
+	.channels = gs_table_channels,
+	.poke = gs_table_poke,
+	.cfg = gs_cfg_get,
+	.class_get = gs_class_get,
+	.heartbeat = gs_cfg_heartbeat,
+	.policy_active = gs_cfg_policy_active,
+	.self_add = gs_self_add,
+	.self_del = gs_self_del,
+	.sweep = gs_sweep,
+	.rm = gs_rm_do_all,
+	.stuck_ns = 5 * NS_PER_S,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ops.h - what the engine reaches the world through: the table, RM, time
+ *
+ * Internal to src/engine and its tests, which put a fake table and a fake RM here. Set before the
+ * first engine is made.
+ */
+#ifndef GPUSCHED_ENGINE_OPS_H
+#define GPUSCHED_ENGINE_OPS_H
+
+#include "observe/observe.h"
+#include "rm/rm.h"
+
+struct gs_engine_ops {
+	int (*open)(struct gs_observe **ret, struct gs_error *err);
+	void (*close)(struct gs_observe *o);
+	int (*get)(struct gs_observe *o, const struct gpusched_key *key, struct gpusched_tsg *ret);
+	int (*all)(struct gs_observe *o, struct gpusched_tsg **ret, size_t *ret_n);
+	int (*channels)(struct gs_observe *o, const struct gpusched_key *key,
+			struct gpusched_channels *ret);
+	int (*poke)(struct gs_observe *o, struct gpusched_poke *poke);
+	int (*cfg)(struct gs_observe *o, struct gpusched_cfg *ret);
+	int (*class_get)(struct gs_observe *o, uint32_t id, struct gpusched_class *ret);
+	int (*heartbeat)(struct gs_observe *o, uint64_t ns);
+	int (*policy_active)(struct gs_observe *o, bool active);
+	int (*self_add)(struct gs_observe *o, pid_t tgid);
+	int (*self_del)(struct gs_observe *o, pid_t tgid);
+	int (*sweep)(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
+		     void *user, struct gs_error *err);
+	int (*rm)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
+	uint64_t stuck_ns; /* a call that takes longer is stuck */
+};
+
+extern struct gs_engine_ops gs_engine_ops;
+
+#endif /* GPUSCHED_ENGINE_OPS_H */

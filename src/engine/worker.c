@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* worker.c - one thread per GPU that makes its calls, so that a slow RPC holds up nobody else */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "engine/internal.h"
+#include "engine/ops.h"
+
+/* Before the call that changes something: a crash in between is then put back by restore. */
+static int mark_changed(struct gs_worker *w, const struct gs_job *job)
+{
+	struct gpusched_poke poke = {
+		.key = job->key,
+		.id = job->id,
+		.what = GPUSCHED_POKE_CHANGED,
+	};
+
+	if (!(job->bits & ~job->changed))
+		return 0;
+	poke.rec.changed = job->changed | job->bits;
+	return gs_engine_ops.poke(w->o, &poke);
+}
+
+static bool is_gone(int err)
+{
+	return err == -ESRCH || err == -ENOENT;
+}
+
+static void run(struct gs_worker *w, struct gs_job *job)
+{
+	struct gpusched_channels ch;
+
+	for (unsigned int i = 0; i < job->nsteps; i++)
+		job->steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
+	job->err = mark_changed(w, job);
+	if (job->err)
+		return;
+	if (!gs_engine_ops.channels(w->o, &job->key, &ch))
+		gs_fill_channels(&job->tsg, &ch);
+	/* One refused setting does not keep the others back. */
+	for (unsigned int i = 0; i < job->nsteps;) {
+		gs_engine_ops.rm(&job->tsg, job->steps + i, job->nsteps - i);
+		while (i < job->nsteps && !job->steps[i].res.err)
+			i++;
+		if (i < job->nsteps && is_gone(job->steps[i].res.err))
+			break;
+		i++;
+	}
+}
+
+static void deliver(struct gs_results *r, struct gs_job *job)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&r->lock);
+	job->next = NULL;
+	*r->last = job;
+	r->last = &job->next;
+	pthread_mutex_unlock(&r->lock);
+	if (write(r->fd, &one, sizeof(one)) != sizeof(one))
+		return; /* the counter is full: the loop is awake anyway */
+}
+
+struct gs_job *gs_results_take(struct gs_results *r)
+{
+	struct gs_job *job;
+
+	pthread_mutex_lock(&r->lock);
+	job = r->first;
+	if (job) {
+		r->first = job->next;
+		if (!r->first)
+			r->last = &r->first;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return job;
+}
+
+static void *work(void *arg)
+{
+	struct gs_worker *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->stop) {
+		struct gs_job *job = w->queue;
+
+		if (!job) {
+			pthread_cond_wait(&w->wake, &w->lock);
+			continue;
+		}
+		w->queue = job->next;
+		w->busy_since = gs_now_ns();
+		pthread_mutex_unlock(&w->lock);
+		run(w, job);
+		pthread_mutex_lock(&w->lock);
+		w->busy_since = 0;
+		if (w->abandoned)
+			break;
+		deliver(w->results, job);
+	}
+	w->running = false;
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+int gs_worker_start(struct gs_worker *w, struct gs_observe *o, struct gs_results *results)
+{
+	int r;
+
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->wake, NULL);
+	w->o = o;
+	w->results = results;
+	w->running = true;
+	r = -pthread_create(&w->thread, NULL, work, w);
+	if (r)
+		w->running = false;
+	return r;
+}
+
+/* Slices that grow and suspensions first, resumes last (DESIGN.md 6.1). */
+void gs_worker_push(struct gs_worker *w, struct gs_job *job)
+{
+	struct gs_job **at;
+
+	pthread_mutex_lock(&w->lock);
+	for (at = &w->queue; *at && (*at)->order <= job->order; at = &(*at)->next)
+		;
+	job->next = *at;
+	*at = job;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key)
+{
+	struct gs_job **at, *job;
+
+	pthread_mutex_lock(&w->lock);
+	for (at = &w->queue; *at; at = &(*at)->next)
+		if ((*at)->key.file == key->file && (*at)->key.client == key->client &&
+		    (*at)->key.handle == key->handle)
+			break;
+	job = *at;
+	if (job)
+		*at = job->next;
+	pthread_mutex_unlock(&w->lock);
+	return job;
+}
+
+uint64_t gs_worker_busy_since(struct gs_worker *w)
+{
+	uint64_t since;
+
+	pthread_mutex_lock(&w->lock);
+	since = w->busy_since;
+	pthread_mutex_unlock(&w->lock);
+	return since;
+}
+
+bool gs_worker_stop(struct gs_worker *w)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_signal(&w->wake);
+	while (w->queue) {
+		struct gs_job *job = w->queue;
+
+		w->queue = job->next;
+		free(job);
+	}
+	pthread_mutex_unlock(&w->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	if (!pthread_timedjoin_np(w->thread, NULL, &until)) {
+		pthread_cond_destroy(&w->wake);
+		pthread_mutex_destroy(&w->lock);
+		return true;
+	}
+	pthread_mutex_lock(&w->lock);
+	w->abandoned = true;
+	pthread_mutex_unlock(&w->lock);
+	pthread_detach(w->thread);
+	return false;
+}
