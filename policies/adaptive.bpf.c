@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * adaptive - tells latency-critical from best-effort TSGs by how they launch
+ *
+ * Does: for TSGs that nobody has classified it looks at the rate of launches: above high_rate
+ * (1000/s by default) a TSG is taken for latency-critical, below low_rate (100/s) for best-effort,
+ * in between it stays what it was. It changes its mind only after `steady` looks in a row
+ * (hysteresis). A typical thread block longer than long_block_us, where known, makes a TSG
+ * best-effort whatever its rate. Then as lcbe: a long slice for the one kind, a short one for a
+ * lone TSG of the other. TSGs with a class of their own are taken at their word.
+ *
+ * Good for: machines where nobody says what is what.
+ *
+ * Known weaknesses:
+ *  - A rate is a poor witness: a training loop of tiny kernels looks latency-critical, a service
+ * with ten requests a second best-effort. Give a class to what matters.
+ *  - It needs launches to be seen; where they are not, all unclassified TSGs keep their own
+ * settings.
+ *  - The weaknesses of lcbe with several BE.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(adaptive, 100000, 500, GPUSCHED_F_WORK);
+
+GPUSCHED_OPTION_RANGE(gs_u32, high_rate, 1000, 1, 10000000, "launches per second that mean lc");
+GPUSCHED_OPTION_RANGE(gs_u32, low_rate, 100, 0, 10000000, "launches per second that mean be");
+GPUSCHED_OPTION_RANGE(gs_u32, long_block_us, 5000, 1, 10000000,
+		      "a typical thread block of this length means be");
+GPUSCHED_OPTION_RANGE(gs_u32, steady, 3, 1, 100, "looks in a row that change the mind");
+GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 20, 1, 100000000, "timeslice of a lone be TSG, us");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_multi_us, 800, 1, 100000000,
+		      "timeslice of be TSGs that share a runlist, us");
+
+struct runlist {
+	gs_u64 seq;
+	gs_u64 be;
+};
+GPUSCHED_MAP(adaptive_runlists, HASH, gs_u32, struct runlist, 256);
+
+#define VERDICT 0 /* priv: class it is taken for, 0 not known yet */
+#define LEANING 1 /* priv: what the last looks said */
+#define LOOKS 2   /* priv: how many in a row */
+#define COUNT 3   /* priv: launches at the last look */
+#define WHEN 4    /* priv: time of the last look */
+
+GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t, gs_u64 seq)
+{
+	struct runlist zero = { 0, 0 };
+	gs_u32 key = gpusched_runlist(t);
+	struct runlist *r = gpusched_lookup(adaptive_runlists, &key);
+
+	if (!r) {
+		gpusched_update(adaptive_runlists, &key, &zero);
+		r = gpusched_lookup(adaptive_runlists, &key);
+	}
+	if (r && r->seq != seq) {
+		r->seq = seq;
+		r->be = 0;
+	}
+	return r;
+}
+
+/* One look at the launches since the last one: lc, be, or 0 for no opinion. */
+GPUSCHED_INLINE gs_u64 look(struct gpusched_task *t, gs_u64 now)
+{
+	gs_u64 launched = t->launches - t->priv[COUNT], span = now - t->priv[WHEN], rate;
+	gs_u64 first = !t->priv[WHEN];
+
+	t->priv[COUNT] = t->launches;
+	t->priv[WHEN] = now;
+	if (first || !(t->known & GPUSCHED_KNOWN_LAUNCHES) || !launched)
+		return 0;
+	if ((t->known & GPUSCHED_KNOWN_BLOCK_TIME) &&
+	    t->block_time_ns >= (gs_u64)long_block_us * 1000)
+		return GPUSCHED_CLASS_BE;
+	rate = gpusched_div(launched * 1000000000ull, span);
+	if (rate >= high_rate)
+		return GPUSCHED_CLASS_LC;
+	return rate <= low_rate ? GPUSCHED_CLASS_BE : 0;
+}
+
+GPUSCHED_INLINE void judge(struct gpusched_task *t, gs_u64 now)
+{
+	gs_u64 says = look(t, now);
+
+	if (!says || says == t->priv[VERDICT]) {
+		t->priv[LOOKS] = 0;
+		return;
+	}
+	t->priv[LOOKS] = says == t->priv[LEANING] ? t->priv[LOOKS] + 1 : 1;
+	t->priv[LEANING] = says;
+	if (t->priv[LOOKS] >= steady) {
+		t->priv[VERDICT] = says;
+		t->priv[LOOKS] = 0;
+	}
+}
+
+GPUSCHED_INLINE gs_u64 class_of(const struct gpusched_task *t)
+{
+	return t->class_id == GPUSCHED_CLASS_NONE ? t->priv[VERDICT] : t->class_id;
+}
+
+GPUSCHED_TICK_BEGIN(round)
+{
+	return 2;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	struct runlist *r;
+
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	r = runlist_of(t, round->seq);
+	if (!r)
+		return 0;
+	if (round->pass == 0) {
+		if (t->class_id == GPUSCHED_CLASS_NONE)
+			judge(t, round->now_ns);
+		if (class_of(t) == GPUSCHED_CLASS_BE)
+			r->be++;
+		return 0;
+	}
+	if (class_of(t) == GPUSCHED_CLASS_LC)
+		gpusched_want_timeslice(t, lc_slice_us);
+	else if (class_of(t) == GPUSCHED_CLASS_BE)
+		gpusched_want_timeslice(t, r->be > 1 ? be_slice_multi_us : be_slice_us);
+	else
+		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * admit - caps how many latency-critical and best-effort TSGs run on a GPU; the rest waits
+ *
+ * Does: a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of its
+ * class are admitted on that GPU is held: it waits, nothing fails. When one ends, the one that has
+ * waited longest is admitted, at the next tick. Admitted TSGs get the slices that lcbe gives where
+ * several BE share a runlist. Other classes always run.
+ *
+ * Good for: keeping a promise of latency to those who are in.
+ *
+ * Known weaknesses:
+ *  - The host's limit on holds (10 minutes by default) admits whoever waited that long, full or
+ *    not.
+ *  - A held TSG is suspended right after it was scheduled: its very first work may run for a
+ *    moment.
+ *  - It counts TSGs, not load: an idle one keeps its place.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(admit, 50000, 500, 0);
+
+GPUSCHED_OPTION_RANGE(gs_u32, max_lc, 2, 0, 10000, "lc TSGs admitted per GPU");
+GPUSCHED_OPTION_RANGE(gs_u32, max_be, 4, 0, 10000, "be TSGs admitted per GPU");
+GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
+
+struct place {
+	gs_u64 seq;
+	gs_u64 in;                          /* admitted, as far as known */
+	gs_u64 waiting;                     /* not admitted, as far as known */
+	gs_u64 counted_in, counted_waiting; /* by the round under way */
+	gs_u64 first;                       /* id of the one that has waited longest */
+	gs_u64 first_ns;
+};
+GPUSCHED_MAP(admit_places, HASH, gs_u32, struct place, 512);
+GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
+
+#define STATE 0 /* priv */
+#define SINCE 1 /* priv: waits since */
+/* 0: not put on the runlist yet; the time from creation to that may span many ticks */
+#define ADMITTED 1
+#define WAITS 2
+#define RUNS 3 /* was on the runlist before it was asked about */
+
+GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
+{
+	return t->kind == GPUSCHED_KIND_COMPUTE &&
+	       (t->class_id == GPUSCHED_CLASS_LC || t->class_id == GPUSCHED_CLASS_BE);
+}
+
+GPUSCHED_INLINE gs_u64 limit_of(const struct gpusched_task *t)
+{
+	return t->class_id == GPUSCHED_CLASS_LC ? max_lc : max_be;
+}
+
+GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
+{
+	struct place zero = { 0, 0, 0, 0, 0, 0, 0 };
+	gs_u32 key = t->gpu << 8 | t->class_id;
+	struct place *p = gpusched_lookup(admit_places, &key);
+
+	if (p)
+		return p;
+	gpusched_update(admit_places, &key, &zero);
+	return gpusched_lookup(admit_places, &key);
+}
+
+GPUSCHED_INLINE void let_in(struct gpusched_task *t)
+{
+	t->priv[STATE] = ADMITTED;
+	gpusched_admit(t);
+	gpusched_want_timeslice(t, t->class_id == GPUSCHED_CLASS_LC ? lc_slice_us : be_slice_us);
+}
+
+GPUSCHED_INIT()
+{
+	gs_u64 now = gpusched_now();
+	gs_u32 key = 0;
+
+	gpusched_update(admit_start, &key, &now);
+	return 0;
+}
+
+GPUSCHED_TASK_INIT(t)
+{
+	gs_u32 key = 0;
+	gs_u64 *start = gpusched_lookup(admit_start, &key);
+
+	if (!t->priv[STATE] && (t->assumed || (start && t->created_ns < *start)))
+		t->priv[STATE] = RUNS;
+	if (takes_part(t))
+		return 0;
+	if (t->priv[STATE])
+		t->priv[STATE] = RUNS;
+	gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+	return 0;
+}
+
+GPUSCHED_SCHEDULE(t)
+{
+	struct place *p;
+
+	if (t->priv[STATE] == ADMITTED)
+		return GPUSCHED_ADMIT;
+	p = place_of(t);
+	if (!p || !takes_part(t)) {
+		t->priv[STATE] = RUNS;
+		return GPUSCHED_ADMIT;
+	}
+	if (t->priv[STATE] == WAITS) /* one channel after the other is put on the runlist */
+		return GPUSCHED_HOLD;
+	/* a round that counts at this moment may have passed it already */
+	if (!p->waiting && p->in < limit_of(t)) {
+		gpusched_add(&p->in, 1ull);
+		gpusched_add(&p->counted_in, 1ull);
+		let_in(t);
+		return GPUSCHED_ADMIT;
+	}
+	gpusched_add(&p->waiting, 1ull);
+	gpusched_add(&p->counted_waiting, 1ull);
+	t->priv[STATE] = WAITS;
+	t->priv[SINCE] = gpusched_now();
+	return GPUSCHED_HOLD;
+}
+
+/* A place that is free is free at once, for the next who comes while nobody waits. */
+GPUSCHED_TASK_DESTROY(t)
+{
+	struct place *p = takes_part(t) ? place_of(t) : 0;
+
+	if (p && t->priv[STATE] == ADMITTED && p->in)
+		gpusched_add(&p->in, (gs_u64)-1);
+	if (p && t->priv[STATE] == WAITS && p->waiting)
+		gpusched_add(&p->waiting, (gs_u64)-1);
+	return 0;
+}
+
+GPUSCHED_TICK_BEGIN(round)
+{
+	return 2;
+}
+
+GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t, gs_u64 seq)
+{
+	if (p->seq != seq) {
+		p->seq = seq;
+		p->counted_in = 0;
+		p->counted_waiting = 0;
+		p->first = 0;
+		p->first_ns = 0;
+	}
+	/* the host's limit has admitted it */
+	if (t->priv[STATE] == WAITS && !(t->want.valid & GPUSCHED_RUNNABLE))
+		t->priv[STATE] = RUNS;
+	if (t->priv[STATE] == RUNS)
+		t->priv[STATE] = ADMITTED;
+	if (t->priv[STATE] == ADMITTED)
+		gpusched_add(&p->counted_in, 1ull);
+	if (t->priv[STATE] != WAITS)
+		return;
+	gpusched_add(&p->counted_waiting, 1ull);
+	if (!p->first || t->priv[SINCE] < p->first_ns ||
+	    (t->priv[SINCE] == p->first_ns && t->id < p->first)) {
+		p->first = t->id;
+		p->first_ns = t->priv[SINCE];
+	}
+}
+
+/* Counts afresh who is in, finds who waits longest, then gives out one free place per round. */
+GPUSCHED_TICK(t, round)
+{
+	struct place *p;
+
+	if (!takes_part(t))
+		return 0;
+	p = place_of(t);
+	if (!p)
+		return 0;
+	if (round->pass == 0) {
+		count(p, t, round->seq);
+		return 0;
+	}
+	p->in = p->counted_in;
+	p->waiting = p->counted_waiting;
+	if (t->priv[STATE] == ADMITTED) {
+		let_in(t);
+	} else if (p->first == t->id && p->in < limit_of(t)) {
+		gpusched_add(&p->counted_in, 1ull);
+		gpusched_add(&p->counted_waiting, (gs_u64)-1);
+		p->first = 0;
+		let_in(t);
+	}
+	return 0;
+}

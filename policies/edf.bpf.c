@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * edf - earliest deadline first
+ *
+ * Does: a TSG with a deadline is due its relative deadline after its last idle time ended. At every
+ * tick the busy compute TSG that is due first on a runlist gets a long timeslice and the others
+ * short ones, so that what is urgent is not cut and comes round soon. TSGs without a deadline count
+ * as due last. When the demand of those with deadlines exceeds the GPU (GPU time used over the
+ * last second above overload_pct) it says so in the log, once per overload.
+ *
+ * Good for: periodic work with deadlines of tens of milliseconds and more.
+ *
+ * Known weaknesses:
+ *  - It orders at the tick (5 ms), not at each launch: deadlines below about 20 ms are lcbe's
+ * business.
+ *  - A request's beginning is taken from launches after idleness; where launches are not seen every
+ * TSG is due its deadline after its creation, again and again.
+ *  - Overload is told only where GPU time is known. Under overload everybody may be late.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(edf, 5000, 500, GPUSCHED_F_WORK);
+
+GPUSCHED_OPTION_RANGE(gs_u32, first_slice_us, 100000, 1000, 10000000,
+		      "timeslice of the TSG that is due first, us");
+GPUSCHED_OPTION_RANGE(gs_u32, other_slice_us, 800, 1, 100000,
+		      "timeslice of the others, us; at least 4 switch costs");
+GPUSCHED_OPTION_RANGE(gs_u32, idle_us, 2000, 100, 1000000,
+		      "a launch after this long without one begins a new request");
+GPUSCHED_OPTION_RANGE(gs_u32, overload_pct, 95, 10, 100,
+		      "part of the GPU's time above which overload is told");
+
+struct runlist {
+	gs_u64 seq;
+	gs_u64 due;                /* earliest, met in this round */
+	gs_u64 id;                 /* whose it is */
+	gs_u64 used_ns, window_ns; /* of TSGs with deadlines, since window_ns */
+	gs_u64 told;
+};
+GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
+
+#define BEGAN 0    /* priv: when the request under way began */
+#define LAST 1     /* priv: last launch that work_submit saw */
+#define LAST_GPU 2 /* priv: gpu_time_ns at the last round */
+#define NEVER ((gs_u64)-1)
+
+GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
+{
+	gs_u64 span = t->deadline_us * 1000, began = t->priv[BEGAN];
+
+	if (!(t->known & GPUSCHED_KNOWN_DEADLINE) || !span)
+		return NEVER - 1;
+	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+		began = t->created_ns + gpusched_div(now - t->created_ns, span) * span;
+	return began + span;
+}
+
+GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
+{
+	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+		return 1;
+	return t->launches && now < t->last_launch_ns + 10 * (gs_u64)idle_us * 1000;
+}
+
+GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
+{
+	struct runlist zero = { 0, 0, 0, 0, 0, 0 };
+	gs_u32 key = gpusched_runlist(t);
+	struct runlist *r = gpusched_lookup(edf_runlists, &key);
+
+	if (r)
+		return r;
+	gpusched_update(edf_runlists, &key, &zero);
+	return gpusched_lookup(edf_runlists, &key);
+}
+
+GPUSCHED_INLINE void watch_load(struct runlist *r, struct gpusched_task *t, gs_u64 now)
+{
+	if (!(t->known & GPUSCHED_KNOWN_GPU_TIME) || !(t->known & GPUSCHED_KNOWN_DEADLINE))
+		return;
+	if (t->priv[LAST_GPU])
+		r->used_ns += t->gpu_time_ns - t->priv[LAST_GPU];
+	t->priv[LAST_GPU] = t->gpu_time_ns;
+	if (now < r->window_ns + 1000000000ull)
+		return;
+	if (r->window_ns && r->used_ns / 100 * 100 > (now - r->window_ns) / 100 * overload_pct) {
+		if (!r->told)
+			gpusched_log("overload: deadlines may be missed; GPU", t->gpu);
+		r->told = 1;
+	} else {
+		r->told = 0;
+	}
+	r->window_ns = now;
+	r->used_ns = 0;
+}
+
+GPUSCHED_WORK_SUBMIT(t, w)
+{
+	if (w->now_ns > t->priv[LAST] + (gs_u64)idle_us * 1000)
+		t->priv[BEGAN] = w->now_ns;
+	t->priv[LAST] = w->now_ns;
+	return 0;
+}
+
+GPUSCHED_TICK_BEGIN(round)
+{
+	return 2;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	struct runlist *r;
+	gs_u64 due;
+
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	r = runlist_of(t);
+	if (!r)
+		return 0;
+	if (round->pass == 0) {
+		if (r->seq != round->seq) {
+			r->seq = round->seq;
+			r->due = NEVER;
+			r->id = 0;
+		}
+		watch_load(r, t, round->now_ns);
+		if (!is_busy(t, round->now_ns))
+			return 0;
+		due = due_of(t, round->now_ns);
+		if (due < r->due || (due == r->due && t->id < r->id)) {
+			r->due = due;
+			r->id = t->id;
+		}
+		return 0;
+	}
+	/* nobody has a deadline: nothing to order */
+	if (r->due >= NEVER - 1)
+		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+	else
+		gpusched_want_timeslice(t, r->id == t->id ? first_slice_us : other_slice_us);
+	return 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * lcbe - two classes: latency-critical work first, best-effort work in short slices
+ *
+ * Does: gives every compute TSG of class lc a long timeslice, so that a request that runs is never
+ * cut, and every one of class be a short one, so that a request that arrives waits one short slice
+ * and one switch. Short is be_slice_us (1) where a runlist has one BE; with several every switch
+ * between two of them would cost more than such a slice, so each gets be_slice_multi_us (800, four
+ * switch costs). TSGs of no class, other classes and copy engines keep their own settings.
+ *
+ * Good for: one or more services of short requests beside one training or batch job.
+ *
+ * Known weaknesses:
+ *  - Several BE on one GPU: a request waits for up to a whole be_slice_multi_us and the BEs lose
+ * time to switches among themselves (on an H200 three BEs at 200 us lost half of it).
+ *  - Launch-bound LC: a service with CPU time between its many small kernels gives the GPU up
+ * between them and pays a switch for each one; short BE slices are then worse than the driver's
+ * own.
+ *  - Every BE that exists counts, busy or not: where launches are not seen an idle one is not told
+ *    from a busy one, and makes another's slice long.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(lcbe, 100000, 1000, 0);
+
+GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 1, 1, 100000000,
+		      "timeslice of a be TSG that is the only one of its runlist, us");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_multi_us, 800, 1, 100000000,
+		      "timeslice of be TSGs that share a runlist, us; at least 4 switch costs");
+GPUSCHED_OPTION_RANGE(gs_u32, busy_ms, 1000, 0, 3600000,
+		      "a be TSG without a launch for this long is idle, where launches are seen; "
+		      "0: never");
+
+struct runlist {
+	gs_u64 seq;      /* round that @counting belongs to */
+	gs_u32 counting; /* BEs met in this round so far */
+	gs_u32 be;       /* BEs of the last complete count, and made since */
+};
+GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
+
+GPUSCHED_INLINE int is_be(const struct gpusched_task *t)
+{
+	return t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_BE;
+}
+
+GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
+{
+	if (!busy_ms || !(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches)
+		return 1;
+	return now < t->last_launch_ns + (gs_u64)busy_ms * 1000000ull;
+}
+
+GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
+{
+	struct runlist zero = { 0, 0, 0 };
+	gs_u32 key = gpusched_runlist(t);
+	struct runlist *r = gpusched_lookup(lcbe_runlists, &key);
+
+	if (r)
+		return r;
+	gpusched_update(lcbe_runlists, &key, &zero);
+	return gpusched_lookup(lcbe_runlists, &key);
+}
+
+GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)
+{
+	if (t->kind != GPUSCHED_KIND_COMPUTE) {
+		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+		return;
+	}
+	if (t->class_id == GPUSCHED_CLASS_LC)
+		gpusched_want_timeslice(t, lc_slice_us);
+	else if (t->class_id == GPUSCHED_CLASS_BE)
+		gpusched_want_timeslice(t, bes > 1 ? be_slice_multi_us : be_slice_us);
+	else
+		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+}
+
+/* priv[0]: 1 when this TSG is counted, in the runlist that priv[1] names */
+GPUSCHED_INLINE void uncount(struct gpusched_task *t)
+{
+	gs_u32 key = (gs_u32)t->priv[1];
+	struct runlist *r = gpusched_lookup(lcbe_runlists, &key);
+
+	if (t->priv[0] && r && r->be)
+		gpusched_add(&r->be, (gs_u32)-1);
+	t->priv[0] = 0;
+}
+
+GPUSCHED_INLINE void count(struct gpusched_task *t, struct runlist *r)
+{
+	gpusched_add(&r->be, 1u);
+	t->priv[0] = 1;
+	t->priv[1] = gpusched_runlist(t);
+}
+
+/* Comes again when the class or the GPU becomes known: the count moves along. */
+GPUSCHED_TASK_INIT(t)
+{
+	struct runlist *r;
+
+	uncount(t);
+	r = runlist_of(t);
+	if (r && is_be(t))
+		count(t, r);
+	decide(t, r ? r->be : 1);
+	return 0;
+}
+
+GPUSCHED_TASK_DESTROY(t)
+{
+	uncount(t);
+	return 0;
+}
+
+/* Counts afresh, so that what was missed between two rounds heals; then decides. */
+GPUSCHED_TICK_BEGIN(round)
+{
+	return 2;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	struct runlist *r;
+
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	r = runlist_of(t);
+	if (!r)
+		return 0;
+	if (round->pass == 0) {
+		if (r->seq != round->seq) {
+			r->seq = round->seq;
+			r->counting = 0;
+		}
+		t->priv[0] = is_be(t) && is_busy(t, round->now_ns);
+		t->priv[1] = gpusched_runlist(t);
+		if (t->priv[0])
+			r->counting++;
+		return 0;
+	}
+	r->be = r->counting;
+	/* an idle one may wake before the next round: no short slice beside the busy one's */
+	decide(t, is_be(t) && !t->priv[0] ? r->be + 1 : r->be);
+	return 0;
+}

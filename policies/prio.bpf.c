@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * prio - strict priorities by class, with ageing
+ *
+ * Does: sorts the compute TSGs of a runlist into four levels (lc, normal and none, the
+ * configuration's own classes, be). While any TSG of a higher level is busy, those of lower levels
+ * are suspended. A TSG that has been suspended for age_ms runs for one age_run_ms beside the higher
+ * ones, so that none starves. Copy engines are left alone.
+ *
+ * Good for: batch work that may only use what others leave, when seconds of waiting do not matter.
+ *
+ * Known weaknesses:
+ *  - It reacts at the tick (10 ms), not at the launch: the first requests after a pause of the
+ * higher level meet the lower one on the GPU. Use lcbe for latency.
+ *  - Busy is known from launches. Where they are not seen, a TSG of a higher level counts as busy
+ * for as long as it exists, and lower levels run on ageing alone.
+ *  - A suspended program stands still, its GPU memory stays occupied.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(prio, 10000, 500, GPUSCHED_F_WORK);
+
+GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 50, 1, 60000,
+		      "a TSG that has launched nothing for this long is idle");
+GPUSCHED_OPTION_RANGE(gs_u32, age_ms, 2000, 10, 9000,
+		      "longest wait before a suspended TSG may run");
+GPUSCHED_OPTION_RANGE(gs_u32, age_run_ms, 50, 10, 1000, "how long it then runs");
+
+struct runlist {
+	gs_u64 seq;
+	gs_u32 gathering; /* highest busy level + 1 of the round under way */
+	gs_u32 pad;
+};
+GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
+
+#define SUSPENDED_SINCE 0 /* priv: 0 it runs */
+#define RUNS_UNTIL 1      /* priv: end of an aged TSG's turn */
+
+GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
+{
+	switch (t->class_id) {
+	case GPUSCHED_CLASS_LC:
+		return 3;
+	case GPUSCHED_CLASS_NONE:
+	case GPUSCHED_CLASS_NORMAL:
+		return 2;
+	case GPUSCHED_CLASS_BE:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
+{
+	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+		return 1;
+	return t->launches && now < t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
+}
+
+GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
+{
+	struct runlist zero = { 0, 0, 0 };
+	gs_u32 key = gpusched_runlist(t);
+	struct runlist *r = gpusched_lookup(prio_runlists, &key);
+
+	if (r)
+		return r;
+	gpusched_update(prio_runlists, &key, &zero);
+	return gpusched_lookup(prio_runlists, &key);
+}
+
+GPUSCHED_INLINE void let_run(struct gpusched_task *t)
+{
+	t->priv[SUSPENDED_SINCE] = 0;
+	gpusched_want_default(t, GPUSCHED_RUNNABLE);
+}
+
+GPUSCHED_INLINE void hold_back(struct gpusched_task *t, gs_u64 now)
+{
+	if (now < t->priv[RUNS_UNTIL])
+		return;
+	if (!t->priv[SUSPENDED_SINCE])
+		t->priv[SUSPENDED_SINCE] = now;
+	if (now >= t->priv[SUSPENDED_SINCE] + (gs_u64)age_ms * 1000000ull) {
+		t->priv[RUNS_UNTIL] = now + (gs_u64)age_run_ms * 1000000ull;
+		let_run(t);
+		return;
+	}
+	gpusched_want_runnable(t, 0);
+}
+
+GPUSCHED_TICK_BEGIN(round)
+{
+	return 2;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	struct runlist *r;
+
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	r = runlist_of(t);
+	if (!r)
+		return 0;
+	if (round->pass == 0) {
+		if (r->seq != round->seq) {
+			r->seq = round->seq;
+			r->gathering = 0;
+		}
+		/* a suspended one cannot show that it is busy, and holds nobody back */
+		if (is_busy(t, round->now_ns) && level_of(t) + 1 > r->gathering &&
+		    !t->priv[SUSPENDED_SINCE])
+			r->gathering = level_of(t) + 1;
+		return 0;
+	}
+	if (level_of(t) + 1 >= r->gathering)
+		let_run(t);
+	else
+		hold_back(t, round->now_ns);
+	return 0;
+}

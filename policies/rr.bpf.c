@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * rr - round robin in software: one best-effort TSG of a runlist runs at a time, for a quantum
+ *
+ * Does: of the compute TSGs of class be on a runlist one is runnable and the others are suspended;
+ * every quantum_ms the next one gets its turn. The one that runs has a timeslice of slice_us, short
+ * enough for latency-critical TSGs beside it, which get lc_slice_us. So a request meets one BE
+ * however many there are, and no time is lost to switches between BEs.
+ *
+ * Good for: one or more services of short requests beside several training or batch jobs.
+ *
+ * Known weaknesses:
+ *  - A BE waits for all the others' quanta: (n - 1) * quantum_ms without any progress. With more
+ * than 200 of them at 50 ms the host's limit on suspension (10 s) ends waits early.
+ *  - A turn is given to a BE that exists, busy or not, where launches are not seen.
+ *  - Each change of turn costs two driver calls (about 1 ms in all) and one round of them without
+ *    any BE.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(rr, 10000, 500, 0);
+
+GPUSCHED_OPTION_RANGE(gs_u32, quantum_ms, 50, 10, 5000, "how long a turn lasts");
+GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 1, 1, 100000000,
+		      "timeslice of the be TSG whose turn it is, us");
+GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
+GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 1000, 0, 60000,
+		      "a be TSG without a launch for this long is passed over, where launches are "
+		      "seen; 0: never");
+
+struct runlist {
+	gs_u64 seq;
+	gs_u64 turn;  /* id of the TSG whose turn it is; 0 none */
+	gs_u64 since; /* when it began */
+	gs_u64 next;  /* lowest id above turn, met in this round */
+	gs_u64 first; /* lowest id of all */
+	gs_u64 alive; /* the one whose turn it is was met */
+};
+GPUSCHED_MAP(rr_runlists, HASH, gs_u32, struct runlist, 256);
+
+GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
+{
+	return t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_BE;
+}
+
+GPUSCHED_INLINE int is_idle(const struct gpusched_task *t, gs_u64 now)
+{
+	if (!idle_ms || !(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches)
+		return 0;
+	/* a suspended one cannot launch for long: its queue is full */
+	if ((t->want.valid & GPUSCHED_RUNNABLE) && !t->want.runnable)
+		return 0;
+	return now > t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
+}
+
+GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
+{
+	struct runlist zero = { 0, 0, 0, 0, 0, 0 };
+	gs_u32 key = gpusched_runlist(t);
+	struct runlist *r = gpusched_lookup(rr_runlists, &key);
+
+	if (r)
+		return r;
+	gpusched_update(rr_runlists, &key, &zero);
+	return gpusched_lookup(rr_runlists, &key);
+}
+
+GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
+			    const struct gpusched_round *round)
+{
+	if (r->seq != round->seq) {
+		r->seq = round->seq;
+		r->next = 0;
+		r->first = 0;
+		r->alive = 0;
+	}
+	if (is_idle(t, round->now_ns))
+		return;
+	if (t->id == r->turn)
+		r->alive = 1;
+	if (t->id > r->turn && (!r->next || t->id < r->next))
+		r->next = t->id;
+	if (!r->first || t->id < r->first)
+		r->first = t->id;
+}
+
+/* Once per round and runlist, at the first TSG of the second pass. */
+GPUSCHED_INLINE void advance(struct runlist *r, gs_u64 now)
+{
+	if (r->alive && now < r->since + (gs_u64)quantum_ms * 1000000ull)
+		return;
+	r->turn = r->next ? r->next : r->first;
+	r->since = now;
+	r->alive = 1;
+}
+
+GPUSCHED_TASK_INIT(t)
+{
+	struct runlist *r;
+
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	if (t->class_id == GPUSCHED_CLASS_LC)
+		gpusched_want_timeslice(t, lc_slice_us);
+	if (!takes_part(t)) {
+		gpusched_want_default(t, t->class_id == GPUSCHED_CLASS_LC ? GPUSCHED_RUNNABLE
+									  : GPUSCHED_ALL_SETTINGS);
+		return 0;
+	}
+	gpusched_want_timeslice(t, slice_us);
+	r = runlist_of(t);
+	if (!r)
+		return 0;
+	if (!r->turn) {
+		r->turn = t->id;
+		r->since = gpusched_now();
+	}
+	if (r->turn == t->id)
+		gpusched_want_default(t, GPUSCHED_RUNNABLE);
+	else
+		gpusched_want_runnable(t, 0);
+	return 0;
+}
+
+GPUSCHED_TASK_DESTROY(t)
+{
+	struct runlist *r = runlist_of(t);
+
+	/* its time is over: the next round passes the turn on */
+	if (r && r->turn == t->id)
+		r->since = 0;
+	return 0;
+}
+
+GPUSCHED_TICK_BEGIN(round)
+{
+	return 2;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	struct runlist *r;
+
+	if (!takes_part(t))
+		return 0;
+	r = runlist_of(t);
+	if (!r)
+		return 0;
+	if (round->pass == 0) {
+		gather(r, t, round);
+		return 0;
+	}
+	advance(r, round->now_ns);
+	gpusched_want_timeslice(t, slice_us);
+	if (r->turn == t->id || is_idle(t, round->now_ns))
+		gpusched_want_default(t, GPUSCHED_RUNNABLE);
+	else
+		gpusched_want_runnable(t, 0);
+	return 0;
+}

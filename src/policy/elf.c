@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * elf.c - what a policy's object declares: GPUSCHED_POLICY(), options, callbacks
+ */
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "policy/polelf.h"
+#include "policy/priv.h"
+
+/* Callbacks in the order of a TSG's life, as `policy list` shows them. */
+static const char *const callbacks[] = {
+	"init",        "exit",         "task_init",  "schedule", "timeslice_set",
+	"work_submit", "task_destroy", "tick_begin", "tick",     "tick_end",
+};
+
+void gs_polelf_close(struct gs_polelf *e)
+{
+	if (e->elf)
+		elf_end(e->elf);
+	e->elf = NULL;
+}
+
+int gs_polelf_open(const struct gs_polobj *obj, struct gs_polelf *ret)
+{
+	struct gs_polelf e = { 0 };
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -EINVAL;
+	e.elf = elf_memory((char *)obj->data, obj->len);
+	if (!e.elf || !gelf_getehdr(e.elf, &e.head) || e.head.e_machine != EM_BPF ||
+	    e.head.e_type != ET_REL || elf_getshdrstrndx(e.elf, &e.names) < 0) {
+		gs_polelf_close(&e);
+		return -EINVAL;
+	}
+	while ((scn = elf_nextscn(e.elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB || sh.sh_entsize == 0)
+			continue;
+		e.symbols = elf_getdata(scn, NULL);
+		e.nsymbols = e.symbols ? e.symbols->d_size / sh.sh_entsize : 0;
+		e.strings = sh.sh_link;
+	}
+	if (!e.symbols) {
+		gs_polelf_close(&e);
+		return -EINVAL;
+	}
+	*ret = e;
+	return 0;
+}
+
+const char *gs_polelf_symbol(const struct gs_polelf *e, size_t i, GElf_Sym *ret)
+{
+	if (!gelf_getsym(e->symbols, (int)i, ret))
+		return NULL;
+	return elf_strptr(e->elf, e->strings, ret->st_name);
+}
+
+const char *gs_polelf_section(const struct gs_polelf *e, size_t index, GElf_Shdr *ret_head,
+			      Elf_Data **ret_data)
+{
+	Elf_Scn *scn = elf_getscn(e->elf, index);
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh))
+		return NULL;
+	if (ret_head)
+		*ret_head = sh;
+	if (ret_data)
+		*ret_data = sh.sh_type == SHT_NOBITS ? NULL : elf_getdata(scn, NULL);
+	return elf_strptr(e->elf, e->names, sh.sh_name);
+}
+
+static Elf_Data *section_named(const struct gs_polelf *e, const char *name)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(e->elf, scn))) {
+		Elf_Data *data = NULL;
+		const char *n = gs_polelf_section(e, elf_ndxscn(scn), NULL, &data);
+
+		if (n && strcmp(n, name) == 0)
+			return data;
+	}
+	return NULL;
+}
+
+static void find_callbacks(const struct gs_polelf *e, char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t c = 0; c < GS_COUNT(callbacks); c++) {
+		for (size_t i = 0; i < e->nsymbols; i++) {
+			GElf_Sym sym;
+			const char *name = gs_polelf_symbol(e, i, &sym);
+			size_t at = strlen(ret);
+
+			if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+			    strncmp(name, "gpusched_ops_", 13) || strcmp(name + 13, callbacks[c]))
+				continue;
+			snprintf(ret + at, size - at, "%s%s", at ? " " : "", callbacks[c]);
+			break;
+		}
+	}
+}
+
+static int read_options(const struct gs_polelf *e, struct gs_policy_info *info)
+{
+	Elf_Data *data = section_named(e, "gpusched.opts");
+
+	if (!data)
+		return 0;
+	if (data->d_size % sizeof(struct gpusched_option_desc))
+		return -EINVAL;
+	return gs_options_read(data->d_buf, data->d_size / sizeof(struct gpusched_option_desc),
+			       info);
+}
+
+int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, struct gs_error *err)
+{
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
+	CLEANUP(gs_polelf_close) struct gs_polelf e = { 0 };
+	const struct gpusched_policy_desc *d;
+	Elf_Data *data;
+
+	if (gs_polelf_open(obj, &e) < 0)
+		return gs_fail(err, -EINVAL,
+			       "%s is no BPF object: build it with "
+			       "'gpusched policy build'",
+			       obj->path);
+	data = section_named(&e, "gpusched");
+	d = data ? data->d_buf : NULL;
+	if (!d || data->d_size < 8 || d->magic != GPUSCHED_DESC_MAGIC)
+		return gs_fail(err, -EINVAL, "%s is no gpusched policy: no GPUSCHED_POLICY() in it",
+			       obj->path);
+	snprintf(info.path, sizeof(info.path), "%s", obj->path);
+	info.abi = d->abi;
+	if (d->abi == GPUSCHED_ABI_VERSION && data->d_size == sizeof(*d)) {
+		snprintf(info.name, sizeof(info.name), "%.31s", d->name);
+		info.tick_us = d->tick_us;
+		info.timeout_ms = d->timeout_ms;
+		info.flags = d->flags;
+		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
+		if (read_options(&e, &info) < 0)
+			return gs_fail(err, -EINVAL, "%s: its options are damaged; build it again",
+				       obj->path);
+	}
+	*ret = info;
+	info.options = NULL;
+	return 0;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * glue_default - what a policy that leaves a callback out gets
+ *
+ * Linked after the policy, whose strong symbols win. The barriers keep every argument alive in the
+ * code and in the BTF, so that both definitions have one prototype.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_LICENSE_TEXT;
+
+#define DEFAULT __weak __attribute__((noinline))
+#define KEEP(x) __asm__ volatile("" ::"r"(x))
+
+DEFAULT int gpusched_ops_init(void)
+{
+	__asm__ volatile("");
+	return 0;
+}
+
+DEFAULT int gpusched_ops_exit(gs_u32 reason)
+{
+	KEEP(reason);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_task_init(struct gpusched_task *task)
+{
+	KEEP(task);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_schedule(struct gpusched_task *task)
+{
+	KEEP(task);
+	return GPUSCHED_ADMIT;
+}
+
+DEFAULT int gpusched_ops_timeslice_set(struct gpusched_task *task, gs_u64 us)
+{
+	KEEP(task);
+	KEEP(us);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_work_submit(struct gpusched_task *task, struct gpusched_work *work)
+{
+	KEEP(task);
+	KEEP(work);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_task_destroy(struct gpusched_task *task)
+{
+	KEEP(task);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_tick_begin(struct gpusched_round *round)
+{
+	KEEP(round);
+	return 1;
+}
+
+DEFAULT int gpusched_ops_tick(struct gpusched_task *task, struct gpusched_round *round)
+{
+	KEEP(task);
+	KEEP(round);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_tick_end(struct gpusched_round *round)
+{
+	KEEP(round);
+	return 0;
+}

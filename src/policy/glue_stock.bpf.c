@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * glue_stock - the host's half of a linked policy: dispatcher, run program, helpers
+ *
+ * gpusched_dispatch is what the taps reach by tail call through gs_slot; gpusched_run is what user
+ * space runs by BPF_PROG_RUN (tick, adopted TSGs, start and stop, and every event of the sim host).
+ */
+#include "observe/maps.bpf.h"
+#include "gpusched/policy.bpf.h"
+
+static __attribute__((always_inline)) inline void gs_facts(struct gpusched_task *t);
+#define GS_FACTS(task) gs_facts(task)
+#include "policy/decide.h"
+
+GPUSCHED_LICENSE_TEXT;
+
+/* Tells this policy's marks from another's; set before load, never 0. */
+const volatile gs_u32 gs_generation = 1;
+
+/* Dilation x 1000: a policy beside a slowed simulated GPU lives in that GPU's time, in all. */
+const volatile gs_u32 gs_dilate_milli = 1000;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gs_pstate);
+} gs_pstate SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GS_PLOG_LINES);
+	__type(key, gs_u32);
+	__type(value, struct gs_plog);
+} gs_plog SEC(".maps");
+
+/* The dispatcher's: taps run with preemption off. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gs_scratch);
+} gs_scratch_tap SEC(".maps");
+
+/* The run program's: user space makes one call at a time, and ticks in a thread of their own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gs_scratch);
+} gs_scratch_run SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gs_scratch);
+} gs_scratch_tick SEC(".maps");
+
+/*
+ * The launch probes'. Other than a tap a probe can be preempted, and another process's run on the
+ * same CPU meanwhile.
+ */
+#define WORK_SLOTS 4
+struct gs_work_scratch {
+	gs_u64 busy;
+	struct gs_scratch s;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WORK_SLOTS);
+	__type(key, gs_u32);
+	__type(value, struct gs_work_scratch);
+} gs_scratch_work SEC(".maps");
+
+/* Walks left, see gpusched_count(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_walks SEC(".maps");
+
+static __always_inline struct gs_pstate *state_of(void)
+{
+	gs_u32 zero = 0;
+
+	return bpf_map_lookup_elem(&gs_pstate, &zero);
+}
+
+static __always_inline int is_over(const struct gs_pstate *st)
+{
+	return *(volatile gs_u32 *)&st->failed || *(volatile gs_u32 *)&st->stopped;
+}
+
+static __always_inline void grant_walks(void)
+{
+	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);
+
+	if (left)
+		*left = GS_WALKS_PER_CALL;
+}
+
+/* The kernel's time as the policy's; to the microsecond where they differ. */
+static __always_inline gs_u64 policy_time(gs_u64 ns)
+{
+	return gs_dilate_milli == 1000 ? ns : ns / gs_dilate_milli * 1000;
+}
+
+static __always_inline void gs_facts(struct gpusched_task *t)
+{
+	if (gs_dilate_milli == 1000)
+		return;
+	t->created_ns = policy_time(t->created_ns);
+	t->launches_since_ns = policy_time(t->launches_since_ns);
+	t->last_launch_ns = policy_time(t->last_launch_ns);
+	t->last_run_ns = policy_time(t->last_run_ns);
+	t->launch_rate_mhz = t->launch_rate_mhz * gs_dilate_milli / 1000;
+	t->gpu_time_ns = policy_time(t->gpu_time_ns);
+	t->wait_time_ns = policy_time(t->wait_time_ns);
+	t->block_time_ns = policy_time(t->block_time_ns);
+}
+
+/* ---- helpers for policies ----------------------------------------------------------------- */
+
+__attribute__((noinline)) gs_u64 gpusched_host_now(void)
+{
+	struct gs_pstate *st = state_of();
+
+	if (st && st->is_virtual)
+		return st->virtual_now;
+	return policy_time(bpf_ktime_get_ns());
+}
+
+__attribute__((noinline)) gs_u32 gpusched_host_random(void)
+{
+	struct gs_pstate *st = state_of();
+	gs_u64 x;
+
+	if (!st || !st->random_state)
+		return bpf_get_prandom_u32();
+	x = st->random_state;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	st->random_state = x;
+	return (gs_u32)(x >> 32);
+}
+
+__attribute__((noinline)) int gpusched_host_log(struct gpusched_text *text, gs_u64 value)
+{
+	struct gs_pstate *st = state_of();
+	struct gs_plog *line;
+	gs_u64 seq;
+	gs_u32 at;
+
+	if (!text || !st)
+		return 0;
+	seq = __sync_fetch_and_add(&st->log_seq, 1) + 1;
+	at = seq % GS_PLOG_LINES;
+	line = bpf_map_lookup_elem(&gs_plog, &at);
+	if (!line)
+		return 0;
+	line->value = value;
+	line->text = *text;
+	line->seq = seq;
+	return 0;
+}
+
+__attribute__((noinline)) int gpusched_host_fail(gs_s32 code, struct gpusched_text *text)
+{
+	struct gs_pstate *st = state_of();
+
+	if (!text || !st || __sync_val_compare_and_swap(&st->claimed, 0, 1))
+		return 0;
+	st->fail_code = code;
+	st->fail_text = *text;
+	*(volatile gs_u32 *)&st->failed = 1;
+	return 0;
+}
+
+struct count_ctx {
+	struct gpusched_filter filter;
+	int n;
+};
+
+static long count_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
+		      struct count_ctx *c)
+{
+	if (gs_matches(&rec->task, &c->filter) && !(rec->flags & GPUSCHED_TSG_GONE))
+		c->n++;
+	return 0;
+}
+
+__attribute__((noinline)) int gpusched_host_count(struct gpusched_filter *filter)
+{
+	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);
+	struct gs_pstate *st = state_of();
+	struct count_ctx c = {};
+
+	if (!filter || !left || !st)
+		return 0;
+	if (!*left) {
+		__sync_fetch_and_add(&st->walks_refused, 1);
+		return -7; /* E2BIG */
+	}
+	*left -= 1;
+	c.filter = *filter;
+	bpf_for_each_map_elem(&gs_tsgs, count_one, &c, 0);
+	return c.n;
+}
+
+/*
+ * A global function: the verifier looks at it once, for any arguments, and not again at every place
+ * that it is called from.
+ */
+#define CHANGED (1ull << 32)
+gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct gs_scratch *s, gs_u32 op, gs_u64 arg,
+		     gs_u64 now);
+__attribute__((noinline)) gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct gs_scratch *s,
+					       gs_u32 op, gs_u64 arg, gs_u64 now)
+{
+	struct gs_decision d;
+
+	if (!rec || !s)
+		return 0;
+	d = gs_decide(0, gs_generation, rec, s, op, arg, now);
+	return (d.changed ? CHANGED : 0) | (gs_u32)d.ret;
+}
+
+/* ---- the dispatcher ----------------------------------------------------------------------- */
+
+SEC("tp_btf/sys_exit")
+int gpusched_dispatch(unsigned long long *ctx)
+{
+	struct gpusched_call *call = gs_call_of();
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gs_pstate *st = state_of();
+	struct gpusched_tsg *rec;
+	struct gs_scratch *s;
+	gs_u64 d;
+	gs_u32 zero = 0;
+
+	if (!call)
+		return 0;
+	s = bpf_map_lookup_elem(&gs_scratch_tap, &zero);
+	rec = bpf_map_lookup_elem(&gs_tsgs, &call->key);
+	/* nobody would act on its wishes, or end a hold, once the daemon is dead */
+	if (cfg && cfg->policy_active && st && !is_over(st) && s && rec) {
+		grant_walks();
+		st->activity++;
+		d = gs_decide_one(rec, s, call->op, call->arg, policy_time(call->ev.ns));
+		if (d & CHANGED)
+			call->ev.arg[3] |= GPUSCHED_EVENT_WANT;
+	}
+	gs_finish(call);
+	return 0;
+}
+
+/* ---- launches ------------------------------------------------------------------------------ */
+
+static __always_inline struct gs_work_scratch *take_scratch(void)
+{
+	for (gs_u32 i = 0; i < WORK_SLOTS; i++) {
+		gs_u32 at = i;
+		struct gs_work_scratch *w = bpf_map_lookup_elem(&gs_scratch_work, &at);
+
+		if (w && !__sync_val_compare_and_swap(&w->busy, 0, 1))
+			return w;
+	}
+	return NULL;
+}
+
+/* The engine is woken up for a changed wish, never for a launch. */
+static __always_inline void tell_want(const struct gpusched_tsg *rec, gs_u64 now)
+{
+	struct gpusched_event ev = {};
+
+	ev.ns = now;
+	ev.type = GPUSCHED_EV_WANT;
+	ev.pid = rec->task.pid;
+	ev.key = rec->key;
+	ev.id = rec->task.id;
+	ev.arg[3] = GPUSCHED_EVENT_WANT;
+	bpf_probe_read_kernel_str(ev.comm, sizeof(ev.comm), rec->task.comm);
+	gs_emit(&ev);
+}
+
+/* What the launch probes reach by tail call through gs_work_slot, after they have counted. */
+SEC("uprobe")
+int gpusched_dispatch_work(void *ctx)
+{
+	struct gs_thread *t = bpf_task_storage_get(&gs_threads, bpf_get_current_task_btf(), 0, 0);
+	struct gs_pstate *st = state_of();
+	struct gs_work_scratch *w;
+	struct gpusched_tsg *rec;
+	struct gpusched_key key;
+	struct gs_decision d;
+	gs_u64 now;
+
+	if (!t || !st || is_over(st))
+		return 0;
+	key = t->work.key;
+	now = t->work_ns;
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!rec || rec->task.id != t->work.id)
+		return 0;
+	w = take_scratch();
+	if (!w) {
+		__sync_fetch_and_add(&st->work_missed, 1);
+		return 0;
+	}
+	grant_walks();
+	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
+		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
+	if (d.changed)
+		tell_want(rec, now);
+	*(volatile gs_u64 *)&w->busy = 0;
+	return 0;
+}
+
+/* ---- the run program ---------------------------------------------------------------------- */
+
+/*
+ * The round under way. In a map and not on the stack: the verifier would follow counters on the
+ * stack through every turn of the walk.
+ *
+ * A walk of the table looks at every bucket, full or not, which is most of what a tick over a few
+ * TSGs costs. So the keys that a walk met are kept, and the next rounds look those up, until a TSG
+ * is made: ids are handed out before the record stands in the table, so two rounds walk after that.
+ */
+struct tick_state {
+	struct gpusched_round round;
+	gs_u64 visited, changed;
+	gs_u64 last_id;   /* handed out when the last round began */
+	gs_u64 walked_ns; /* last walk */
+	gs_u32 walks;     /* rounds that still have to walk */
+	gs_u32 collect;   /* this pass fills gs_tick_keys */
+	gs_u32 nkeys;     /* met; more than GS_TICK_KEYS: the list is of no use */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct tick_state);
+} gs_tick SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GS_TICK_KEYS);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_key);
+} gs_tick_keys SEC(".maps");
+
+static __always_inline struct tick_state *tick_of(void)
+{
+	gs_u32 zero = 0;
+
+	return bpf_map_lookup_elem(&gs_tick, &zero);
+}
+
+static __always_inline void keep_key(struct tick_state *c, const struct gpusched_key *key)
+{
+	gs_u32 at = c->nkeys++;
+
+	bpf_map_update_elem(&gs_tick_keys, &at, key, BPF_ANY);
+}
+
+static long tick_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, void *ctx)
+{
+	gs_u32 zero = 0;
+	struct gs_scratch *s = bpf_map_lookup_elem(&gs_scratch_tick, &zero);
+	struct tick_state *c = tick_of();
+	struct gs_pstate *st = state_of();
+	gs_u64 d;
+
+	if (!st || !s || !c || is_over(st))
+		return 1;
+	if (rec->flags & GPUSCHED_TSG_GONE)
+		return 0;
+	if (c->collect)
+		keep_key(c, key);
+	s->round = c->round;
+	d = gs_decide_one(rec, s, GPUSCHED_RUN_TICK, 0, c->round.now_ns);
+	c->visited++;
+	if (d & CHANGED)
+		c->changed++;
+	return 0;
+}
+
+static long tick_listed(gs_u32 i, void *ctx)
+{
+	struct gpusched_key *kept = bpf_map_lookup_elem(&gs_tick_keys, &i), key;
+	struct gpusched_tsg *rec;
+
+	if (!kept)
+		return 1;
+	key = *kept;
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	return rec ? tick_one(0, &key, rec, 0) : 0;
+}
+
+static __always_inline int must_walk(struct tick_state *c, const struct gs_pstate *st)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	gs_u64 now = bpf_ktime_get_ns();
+
+	if (!cfg || st->is_virtual)
+		return 1;
+	if (cfg->next_id != c->last_id) {
+		c->last_id = cfg->next_id;
+		c->walks = 2;
+	}
+	if (!c->walks && c->nkeys <= GS_TICK_KEYS && now < c->walked_ns + GS_TICK_WALK_NS)
+		return 0;
+	if (c->walks)
+		c->walks--;
+	c->walked_ns = now;
+	return 1;
+}
+
+static __always_inline void tick_pass(struct tick_state *c, int walk)
+{
+	c->collect = walk && !c->round.pass;
+	if (c->collect)
+		c->nkeys = 0;
+	if (c->collect || c->nkeys > GS_TICK_KEYS)
+		bpf_for_each_map_elem(&gs_tsgs, tick_one, 0, 0);
+	else
+		bpf_loop(c->nkeys, tick_listed, 0, 0);
+}
+
+static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st, gs_u64 now)
+{
+	gs_u32 i, zero = 0;
+	struct gs_scratch *s = bpf_map_lookup_elem(&gs_scratch_tick, &zero);
+	struct tick_state *c = tick_of();
+	int passes, walk;
+
+	if (!s || !c)
+		return -1;
+	c->visited = 0;
+	c->changed = 0;
+	c->round.now_ns = now;
+	c->round.seq = a->arg >> 32;
+	c->round.period_us = (gs_u32)a->arg;
+	c->round.pass = 0;
+	c->round.passes = 0;
+	s->round = c->round;
+	passes = gpusched_ops_tick_begin(&s->round);
+	if (passes <= 0) {
+		passes = 0;
+		c->visited = 1; /* nobody looked whether the table is empty */
+	}
+	if (passes > GPUSCHED_MAX_PASSES)
+		passes = GPUSCHED_MAX_PASSES;
+	c->round.passes = (gs_u32)passes;
+	walk = passes ? must_walk(c, st) : 0;
+	for (i = 0; i < GPUSCHED_MAX_PASSES; i++) {
+		if (i >= (gs_u32)passes)
+			break;
+		c->round.pass = i;
+		tick_pass(c, walk);
+		if (!c->visited)
+			break;
+	}
+	if (is_over(st)) /* the list may be of half a walk */
+		c->walks = 2;
+	s->round = c->round;
+	if (passes)
+		gpusched_ops_tick_end(&s->round);
+	a->visited = c->visited;
+	a->changed = c->changed;
+	return 0;
+}
+
+SEC("syscall")
+int gpusched_run(struct gpusched_run *a)
+{
+	struct gpusched_key key = a->key;
+	struct gs_pstate *st = state_of();
+	struct gpusched_tsg *rec;
+	struct gs_scratch *s;
+	gs_u64 d;
+	gs_u32 zero = 0;
+	gs_u64 now;
+
+	s = bpf_map_lookup_elem(&gs_scratch_run, &zero);
+	if (!st || !s)
+		return -1;
+	a->visited = 0;
+	a->changed = 0;
+	a->ret = 0;
+	grant_walks();
+	if (a->op == GPUSCHED_RUN_EXIT) { /* even after a failure */
+		a->ret = gpusched_ops_exit((gs_u32)a->arg);
+		return 0;
+	}
+	if (is_over(st)) {
+		a->ret = -125; /* ECANCELED */
+		return 0;
+	}
+	now = gpusched_host_now();
+	a->now_ns = now;
+	if (a->op == GPUSCHED_RUN_INIT) {
+		a->ret = gpusched_ops_init();
+		return 0;
+	}
+	if (a->op == GPUSCHED_RUN_TICK)
+		return run_tick(a, st, now);
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!rec) {
+		a->ret = -2; /* ENOENT */
+		return 0;
+	}
+	st->activity++;
+	d = gs_decide_one(rec, s, a->op, a->arg, now);
+	a->ret = (gs_s32)d;
+	a->visited = 1;
+	a->changed = d & CHANGED ? 1 : 0;
+	return 0;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+/*
+ * load.c - options into the linked object, the table's maps under it, and the kernel's verifier
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "policy/hush.h"
+#include "policy/priv.h"
+
+#define LOG_SIZE (1u << 20)
+#define DUMP_LINES 12
+/* What a policy's own maps may take in all. */
+#define MAX_MAP_BYTES (64ull << 20)
+
+static int write_rodata(struct bpf_object *obj, const char *name, const void *value, size_t size)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	const struct btf_var_secinfo *vi;
+	const struct btf_type *sec;
+	struct bpf_map *map, *rodata = NULL;
+	unsigned char *mem;
+	size_t len = 0;
+	int id;
+
+	bpf_object__for_each_map(map, obj) {
+		const char *n = bpf_map__name(map), *dot = strchr(n, '.');
+
+		if (dot && strcmp(dot, ".rodata") == 0)
+			rodata = map;
+	}
+	id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
+	mem = rodata ? (void *)(uintptr_t)bpf_map__initial_value(rodata, &len) : NULL;
+	if (id < 0 || !mem)
+		return -ENOENT;
+	sec = btf__type_by_id(btf, (unsigned int)id);
+	vi = btf_var_secinfos(sec);
+	for (unsigned int i = 0; i < btf_vlen(sec); i++) {
+		const struct btf_type *var = btf__type_by_id(btf, vi[i].type);
+
+		if (strcmp(btf__name_by_offset(btf, var->name_off), name))
+			continue;
+		if (vi[i].size != size || vi[i].offset + size > len)
+			return -ERANGE;
+		memcpy(mem + vi[i].offset, value, size);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, struct gs_error *err)
+{
+	const struct gs_policy_info *info = opts->info;
+
+	for (size_t i = 0; i < info->noptions; i++) {
+		const struct gs_policy_option *o = &info->options[i];
+		int r;
+
+		if (o->value == o->def)
+			continue;
+		/* little-endian, as BPF is here: the low bytes are the value */
+		r = write_rodata(l->obj, o->name, &o->value, o->size);
+		if (r < 0)
+			return gs_fail(err, r, "option %s: not found in the object", o->name);
+	}
+	while (!l->generation)
+		if (getrandom(&l->generation, sizeof(l->generation), 0) < 0)
+			return gs_fail(err, -errno, "no random number for the policy's mark");
+	if (!opts->run_only) {
+		uint32_t milli = (uint32_t)(gs_env()->dilate * 1000 + 0.5);
+		int r = write_rodata(l->obj, "gs_dilate_milli", &milli, sizeof(milli));
+
+		if (r < 0)
+			return r;
+	}
+	return write_rodata(l->obj, "gs_generation", &l->generation, sizeof(l->generation));
+}
+
+/* The table's maps stand in for those of the same name; pins named by the policy are refused. */
+static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, char *why,
+			size_t size)
+{
+	uint64_t bytes = 0;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, l->obj) {
+		const char *name = bpf_map__name(map);
+		int fd, r;
+
+		if (strncmp(name, "gs_", 3) == 0) {
+			bpf_map__set_pin_path(map, NULL);
+			fd = opts->o ? gs_observe_map_fd(opts->o, name) : -1;
+			r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
+			if (r < 0) {
+				snprintf(why, size, "map %s of the table does not fit: %s", name,
+					 strerror(-r));
+				return r;
+			}
+			continue;
+		}
+		if (bpf_map__is_internal(map))
+			continue;
+		if (bpf_map__pin_path(map)) {
+			snprintf(why, size, "a pinned map '%s'", name);
+			return -EINVAL;
+		}
+		if (bpf_map__type(map) != BPF_MAP_TYPE_HASH &&
+		    bpf_map__type(map) != BPF_MAP_TYPE_ARRAY) {
+			snprintf(why, size, "map '%s' of type %s: HASH and ARRAY are offered", name,
+				 libbpf_bpf_map_type_str(bpf_map__type(map)));
+			return -EINVAL;
+		}
+		bytes += (uint64_t)bpf_map__max_entries(map) *
+			 (bpf_map__key_size(map) + bpf_map__value_size(map));
+	}
+	if (bytes <= MAX_MAP_BYTES)
+		return 0;
+	snprintf(why, size, "maps of %llu MiB in all: at most %llu MiB",
+		 (unsigned long long)(bytes >> 20), MAX_MAP_BYTES >> 20);
+	return -EINVAL;
+}
+
+/* The log's last lines: where the verifier says what it does not like. */
+static char *tail(const char *log)
+{
+	const char *p = log + strlen(log);
+	int lines = 0;
+
+	while (p > log) {
+		if (p[-1] == '\n' && ++lines > DUMP_LINES)
+			break;
+		p--;
+	}
+	return *p ? strdup(p) : NULL;
+}
+
+/* States, source lines and instructions, which do not say what is wrong. */
+static bool is_trace(const char *line)
+{
+	return *line == ';' || (*line >= '0' && *line <= '9') ||
+	       strncmp(line, "cur state", 9) == 0 || strncmp(line, "old state", 9) == 0 ||
+	       strncmp(line, "mark_precise", 12) == 0;
+}
+
+/* One sentence from the log: the last that is not trace, before the verifier's statistics. */
+static void last_words(const char *log, char *ret, size_t size)
+{
+	const char *end = strstr(log, "processed "), *p;
+
+	*ret = '\0';
+	for (p = end; p && p > log;) {
+		end = p - 1;
+		for (p = end; p > log && p[-1] != '\n'; p--)
+			;
+		if (is_trace(p) || p == end)
+			continue;
+		snprintf(ret, size, "%.*s", (int)(end - p), p);
+		return;
+	}
+}
+
+static int find_programs(struct gs_loaded *l, const struct gs_load_opts *opts)
+{
+	struct bpf_program *p;
+
+	l->dispatch_fd = -1;
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch");
+	if (p && !opts->run_only)
+		l->dispatch_fd = bpf_program__fd(p);
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
+	l->work_fd = p && bpf_program__autoload(p) ? bpf_program__fd(p) : -1;
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_run");
+	l->run_fd = p ? bpf_program__fd(p) : -1;
+	l->tsgs_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_tsgs");
+	l->log_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_plog");
+	l->state = mmap(NULL, sizeof(*l->state), PROT_READ | PROT_WRITE, MAP_SHARED,
+			bpf_object__find_map_fd_by_name(l->obj, "gs_pstate"), 0);
+	if (l->state == MAP_FAILED) {
+		l->state = NULL;
+		return -errno;
+	}
+	return l->run_fd < 0 || (l->dispatch_fd < 0 && !opts->run_only) ? -ENOENT : 0;
+}
+
+/* All but the load itself. */
+static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct gs_policy_exit *x,
+		   struct gs_error *err)
+{
+	const char *name = opts->info->name;
+	struct gs_error inner = { 0 };
+	struct bpf_program *p;
+	char why[128] = "";
+	int r;
+
+	r = set_constants(l, opts, &inner);
+	if (r < 0)
+		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, name, NULL, "%s",
+				    inner.text[0] ? inner.text : "its constants cannot be set");
+	r = prepare_maps(l, opts, why, sizeof(why));
+	if (r < 0)
+		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, name, NULL,
+				    "policy %s is refused: it has %s", name, why);
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch");
+	if (p && opts->run_only)
+		bpf_program__set_autoload(p, false);
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
+	if (p && (opts->run_only || !(opts->info->flags & GPUSCHED_F_WORK)))
+		bpf_program__set_autoload(p, false);
+	return 0;
+}
+
+/* Opens and loads what was linked. *ret_load: what the kernel said, 0 when it was not asked. */
+static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs_loaded *ret,
+		   int *ret_load, struct gs_policy_exit *x, struct gs_error *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "gpusched",
+		    .kernel_log_buf = log, .kernel_log_size = log ? LOG_SIZE : 0,
+		    .kernel_log_level = log ? 1 : 0);
+	struct gs_loaded l = { .dispatch_fd = -1, .run_fd = -1, .work_fd = -1 };
+	const char *name = opts->info->name;
+	struct gs_hush hush;
+	char path[64];
+	int r;
+
+	*ret_load = 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	gs_hush_begin(&hush, NULL, 0);
+	l.obj = bpf_object__open_file(path, &open_opts);
+	gs_hush_end(&hush);
+	if (!l.obj)
+		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -errno, name, NULL,
+				    "policy %s: libbpf cannot open it", name);
+	r = prepare(&l, opts, x, err);
+	if (r == 0) {
+		gs_hush_begin(&hush, NULL, 0);
+		r = *ret_load = bpf_object__load(l.obj);
+		gs_hush_end(&hush);
+		if (r == 0)
+			r = find_programs(&l, opts);
+	}
+	if (r < 0) {
+		gs_policy_unload(&l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+static int refused_by_kernel(int code, const char *name, const char *log, struct gs_policy_exit *x,
+			     struct gs_error *err)
+{
+	char words[160];
+
+	if (code == -EPERM && !*log)
+		return gs_fail(err, -EPERM, "loading a policy needs root (CAP_BPF, CAP_PERFMON)");
+	last_words(log, words, sizeof(words));
+	return gs_exit_fill(x, err, GS_POLICY_EXIT_VERIFIER, code, name, tail(log),
+			    "policy %s does not pass the kernel's verifier: %s", name,
+			    words[0] ? words : strerror(-code));
+}
+
+int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
+		   struct gs_loaded *ret, struct gs_policy_exit *x, struct gs_error *err)
+{
+	const char *name = opts->info->name;
+	CLEANUP_FREE char *log = NULL;
+	CLEANUP_FD int fd = -1;
+	char messages[1024];
+	int r, code, again;
+
+	r = gs_policy_link(obj, &fd, messages, sizeof(messages));
+	if (r < 0)
+		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, name, strdup(messages),
+				    "policy %s cannot be linked: %s", name, strerror(-r));
+	r = attempt(fd, opts, NULL, ret, &code, x, err);
+	if (r == 0)
+		return 0;
+	if (!code)
+		return gs_fail(err, r, "policy %s: the linked object is incomplete", name);
+	/* once more for the log: a log for every load could be too long for its buffer */
+	log = calloc(1, LOG_SIZE);
+	if (!log)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	r = attempt(fd, opts, log, ret, &again, NULL, NULL);
+	if (r == 0)
+		return 0;
+	return refused_by_kernel(code, name, log, x, err);
+}
+
+void gs_policy_unload(struct gs_loaded *l)
+{
+	if (l->state)
+		munmap(l->state, sizeof(*l->state));
+	l->state = NULL;
+	if (l->obj)
+		bpf_object__close(l->obj);
+	l->obj = NULL;
+}
+
+int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = r, .ctx_size_in = sizeof(*r));
+
+	if (bpf_prog_test_run_opts(l->run_fd, &opts) < 0)
+		return -errno;
+	return (int)opts.retval < 0 ? -EIO : 0;
+}

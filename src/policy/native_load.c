@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "policy/native_ops.h"
+#include "policy/priv.h"
+
+static int no_init(void)
+{
+	return 0;
+}
+
+static int no_exit(gs_u32 reason)
+{
+	return 0;
+}
+
+static int no_task(struct gpusched_task *t)
+{
+	return 0;
+}
+
+static int no_timeslice(struct gpusched_task *t, gs_u64 us)
+{
+	return 0;
+}
+
+static int no_work(struct gpusched_task *t, struct gpusched_work *w)
+{
+	return 0;
+}
+
+static int one_pass(struct gpusched_round *round)
+{
+	return 1;
+}
+
+static int no_tick(struct gpusched_task *t, struct gpusched_round *round)
+{
+	return 0;
+}
+
+static int no_end(struct gpusched_round *round)
+{
+	return 0;
+}
+
+static void look_up(void *dl, struct gs_native_ops *ops)
+{
+#define FIND(cb, without) \
+	do { \
+		void *at_ = dlsym(dl, "gpusched_ops_" #cb); \
+		ops->cb = without; \
+		if (at_) \
+			memcpy(&ops->cb, &at_, sizeof(at_)); \
+	} while (0)
+	FIND(init, no_init);
+	FIND(exit, no_exit);
+	FIND(task_init, no_task);
+	FIND(schedule, no_task);
+	FIND(timeslice_set, no_timeslice);
+	FIND(work_submit, no_work);
+	FIND(task_destroy, no_task);
+	FIND(tick_begin, one_pass);
+	FIND(tick, no_tick);
+	FIND(tick_end, no_end);
+#undef FIND
+}
+
+struct search {
+	const char *name;
+	char path[PATH_MAX];
+};
+
+static int try_dir(const char *dir, void *user)
+{
+	struct search *s = user;
+
+	if ((size_t)snprintf(s->path, sizeof(s->path), "%s/%s.native.so", dir, s->name) >=
+	    sizeof(s->path))
+		return 0;
+	return access(s->path, R_OK) == 0;
+}
+
+/* A second instance of a loaded object gets a copy, with variables of its own. */
+static void *open_copy(const char *path)
+{
+	CLEANUP_FREE unsigned char *data = NULL;
+	CLEANUP_FD int fd = -1;
+	char name[64];
+	size_t len, at = 0;
+
+	if (gs_read_file(path, &data, &len) < 0)
+		return NULL;
+	fd = memfd_create("gpusched-native", MFD_CLOEXEC);
+	while (fd >= 0 && at < len) {
+		ssize_t n = write(fd, data + at, len - at);
+
+		if (n <= 0)
+			return NULL;
+		at += (size_t)n;
+	}
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void *open_object(const char *path)
+{
+	void *loaded = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+
+	if (!loaded)
+		return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	dlclose(loaded);
+	return open_copy(path);
+}
+
+static int open_source(const char *source, void **ret, struct gs_error *err)
+{
+	char tmp[] = "/tmp/gpusched-XXXXXX";
+	int fd = mkstemp(tmp), r;
+
+	if (fd < 0)
+		return gs_fail(err, -errno, "no temporary file in /tmp for the build");
+	close(fd);
+	r = gs_policy_build_native(source, tmp, err);
+	if (r == 0) {
+		*ret = open_copy(tmp);
+		if (!*ret)
+			r = gs_fail(err, -EINVAL, "%s: %s", source, dlerror());
+	}
+	unlink(tmp);
+	return r;
+}
+
+int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
+		   struct gs_error *err)
+{
+	struct search s = { .name = policy };
+	size_t n = strlen(policy);
+	void *dl = NULL;
+	int r;
+
+	if (n > 6 && strcmp(policy + n - 6, ".bpf.c") == 0) {
+		r = open_source(policy, &dl, err);
+		if (r < 0)
+			return r;
+	} else if (strchr(policy, '/')) {
+		/* NAME.bpf.o: its twin beside it */
+		if (n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0)
+			snprintf(s.path, sizeof(s.path), "%.*s.native.so", (int)n - 6, policy);
+		else
+			snprintf(s.path, sizeof(s.path), "%s", policy);
+	} else if (!gs_policy_name_ok(policy) || gs_policy_dirs(try_dir, &s) != 1) {
+		return gs_fail(err, -ENOENT,
+			       "no policy '%s' for the native host (NAME.native.so): see 'gpusched "
+			       "policy list'",
+			       policy);
+	}
+	if (!dl)
+		dl = open_object(s.path);
+	if (!dl)
+		return gs_fail(err, -EINVAL, "policy %s: %s", policy, dlerror());
+	look_up(dl, ret);
+	*ret_dl = dl;
+	return 0;
+}
+
+int gs_native_options(void *dl, struct gs_policy_info *info)
+{
+	const struct gpusched_option_desc *(*get)(gs_u32 * n);
+	const struct gpusched_option_desc *d;
+	void *at = dlsym(dl, "gpusched_native_options");
+	gs_u32 n = 0;
+
+	if (!at)
+		return -EINVAL;
+	memcpy(&get, &at, sizeof(get));
+	d = get(&n);
+	return gs_options_read(d, n, info);
+}

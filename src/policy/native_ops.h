@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * native_ops.h - a policy's shared object: found, opened, its callbacks looked up
+ */
+#ifndef GPUSCHED_POLICY_NATIVE_OPS_H
+#define GPUSCHED_POLICY_NATIVE_OPS_H
+
+#include "gpusched/policy_types.h"
+#include "policy/policy.h"
+
+/* Never NULL after gs_native_load(): a callback that the policy leaves out does nothing. */
+struct gs_native_ops {
+	int (*init)(void);
+	int (*exit)(gs_u32 reason);
+	int (*task_init)(struct gpusched_task *t);
+	int (*schedule)(struct gpusched_task *t);
+	int (*timeslice_set)(struct gpusched_task *t, gs_u64 us);
+	int (*work_submit)(struct gpusched_task *t, struct gpusched_work *w);
+	int (*task_destroy)(struct gpusched_task *t);
+	int (*tick_begin)(struct gpusched_round *round);
+	int (*tick)(struct gpusched_task *t, struct gpusched_round *round);
+	int (*tick_end)(struct gpusched_round *round);
+};
+
+/* decide.h calls through the table here. */
+#define GS_CALL(ops, name, ...) ((const struct gs_native_ops *)(ops))->name(__VA_ARGS__)
+
+int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
+		   struct gs_error *err);
+/* Names, types and ranges of its options into info->options. */
+int gs_native_options(void *dl, struct gs_policy_info *info);
+
+#endif /* GPUSCHED_POLICY_NATIVE_OPS_H */

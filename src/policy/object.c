@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * object.c - a policy's object file: found by name or path, built first where it is a source
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "policy/priv.h"
+
+#define MAX_OBJECT (16u << 20)
+
+int gs_read_file(const char *path, unsigned char **ret, size_t *ret_len)
+{
+	CLEANUP_FREE unsigned char *data = NULL;
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	size_t at = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOEXEC;
+	if (st.st_size > (off_t)MAX_OBJECT)
+		return -EFBIG;
+	data = malloc((size_t)st.st_size + 1);
+	if (!data)
+		return -ENOMEM;
+	while (at < (size_t)st.st_size) {
+		ssize_t n = read(fd, data + at, (size_t)st.st_size - at);
+
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		at += (size_t)n;
+	}
+	data[at] = 0;
+	*ret = TAKE_PTR(data);
+	*ret_len = at;
+	return 0;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+struct search {
+	const char *name;
+	char path[PATH_MAX];
+};
+
+static int try_dir(const char *dir, void *user)
+{
+	struct search *s = user;
+
+	if ((size_t)snprintf(s->path, sizeof(s->path), "%s/%s.bpf.o", dir, s->name) >=
+	    sizeof(s->path))
+		return 0;
+	return access(s->path, R_OK) == 0;
+}
+
+static int open_built(const char *source, struct gs_polobj *obj, struct gs_error *err)
+{
+	char tmp[] = "/tmp/gpusched-XXXXXX";
+	char out[64];
+	int fd, r;
+
+	fd = mkstemp(tmp);
+	if (fd < 0)
+		return gs_fail(err, -errno, "no temporary file in /tmp for the build");
+	close(fd);
+	snprintf(out, sizeof(out), "%s", tmp);
+	r = gs_policy_build(source, out, err);
+	if (r == 0) {
+		r = gs_read_file(out, &obj->data, &obj->len);
+		if (r < 0)
+			gs_fail(err, r, "%s: cannot read what was built", source);
+	}
+	unlink(out);
+	return r;
+}
+
+int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_error *err)
+{
+	struct gs_polobj obj = { 0 };
+	struct search s = { .name = name_or_path };
+	const char *path = name_or_path;
+	int r;
+
+	if (!*name_or_path)
+		return gs_fail(err, -EINVAL, "no policy named");
+	if (!strchr(path, '/') && !ends_with(path, ".bpf.o") && !ends_with(path, ".bpf.c")) {
+		if (!gs_policy_name_ok(path))
+			return gs_fail(err, -EINVAL,
+				       "'%s' is no policy's name: letters, digits and _", path);
+		if (gs_policy_dirs(try_dir, &s) != 1)
+			return gs_fail(err, -ENOENT,
+				       "no policy '%s': see 'gpusched policy list', or give a path",
+				       path);
+		path = s.path;
+	}
+	if (strlen(path) >= sizeof(obj.path))
+		return gs_fail(err, -ENAMETOOLONG, "path of the policy is too long");
+	snprintf(obj.path, sizeof(obj.path), "%s", path);
+	if (ends_with(path, ".c")) {
+		r = open_built(path, &obj, err);
+	} else {
+		r = gs_read_file(path, &obj.data, &obj.len);
+		if (r < 0)
+			gs_fail(err, r, "%s: cannot read the policy: %s", path, strerror(-r));
+	}
+	if (r < 0)
+		return r;
+	*ret = obj;
+	return 0;
+}
+
+void gs_polobj_close(struct gs_polobj *obj)
+{
+	free(obj->data);
+	obj->data = NULL;
+	obj->len = 0;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * paths.c - where policies and their header are found
+ */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "policy/priv.h"
+
+/* Levels above the executable that are tried: build/gpusched, build/tests/unit/test_policy. */
+#define LEVELS 3
+
+static int exe_dir(unsigned int up, char *ret, size_t size)
+{
+	char buf[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", buf, sizeof(buf) - 1);
+
+	if (n <= 0)
+		return -ENOENT;
+	buf[n] = '\0';
+	for (unsigned int i = 0; i <= up; i++) {
+		char *slash = strrchr(buf, '/');
+
+		if (!slash || slash == buf)
+			return -ENOENT;
+		*slash = '\0';
+	}
+	if ((size_t)snprintf(ret, size, "%s", buf) >= size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user)
+{
+	const char *list = getenv("GPUSCHED_POLICIES");
+	char dir[PATH_MAX], sub[PATH_MAX + 32];
+	int r;
+
+	while (list && *list) {
+		size_t n = strcspn(list, ":");
+
+		if (n && n < sizeof(dir)) {
+			snprintf(dir, sizeof(dir), "%.*s", (int)n, list);
+			r = fn(dir, user);
+			if (r)
+				return r;
+		}
+		list += n + (list[n] == ':');
+	}
+	for (unsigned int up = 0; up < LEVELS; up++) {
+		if (exe_dir(up, dir, sizeof(dir)) < 0)
+			break;
+		snprintf(sub, sizeof(sub), "%s/policies", dir);
+		r = access(sub, F_OK) == 0 ? fn(sub, user) : 0;
+		if (r)
+			return r;
+	}
+	/* installed under another prefix than /usr */
+	if (exe_dir(1, dir, sizeof(dir)) == 0 && strcmp(dir, "/usr") != 0) {
+		snprintf(sub, sizeof(sub), "%s/lib/gpusched/policies", dir);
+		r = access(sub, F_OK) == 0 ? fn(sub, user) : 0;
+		if (r)
+			return r;
+	}
+	return fn("/usr/lib/gpusched/policies", user);
+}
+
+int gs_policy_include_dir(char *ret, size_t size)
+{
+	const char *env = getenv("GPUSCHED_INCLUDE");
+	char dir[PATH_MAX], file[PATH_MAX + 64];
+
+	if (env && *env) {
+		snprintf(ret, size, "%s", env);
+		return 0;
+	}
+	for (unsigned int up = 0; up <= LEVELS; up++) {
+		if (exe_dir(up, dir, sizeof(dir)) < 0)
+			break;
+		snprintf(file, sizeof(file), "%s/include/gpusched/policy.bpf.h", dir);
+		if (access(file, R_OK) == 0) {
+			snprintf(ret, size, "%s/include", dir);
+			return 0;
+		}
+	}
+	if (access("/usr/include/gpusched/policy.bpf.h", R_OK) == 0) {
+		snprintf(ret, size, "/usr/include");
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* A file name and a C identifier. */
+bool gs_policy_name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n == 0 || n >= GS_POLICY_NAME_LEN || !(isalpha((unsigned char)*name) || *name == '_'))
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_')
+			return false;
+	return true;
+}

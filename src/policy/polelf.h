@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * polelf.h - a policy's object as ELF; for elf.c and refuse.c
+ */
+#ifndef GPUSCHED_POLICY_POLELF_H
+#define GPUSCHED_POLICY_POLELF_H
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include "policy/priv.h"
+
+struct gs_polelf {
+	Elf *elf;
+	GElf_Ehdr head;
+	size_t names; /* section of section names */
+	Elf_Data *symbols;
+	size_t nsymbols, strings;
+};
+/* -EINVAL: no relocatable BPF object. */
+int gs_polelf_open(const struct gs_polobj *obj, struct gs_polelf *ret);
+void gs_polelf_close(struct gs_polelf *e);
+/* Name of symbol or section, NULL past the end or damaged. */
+const char *gs_polelf_symbol(const struct gs_polelf *e, size_t i, GElf_Sym *ret);
+const char *gs_polelf_section(const struct gs_polelf *e, size_t index, GElf_Shdr *ret_head,
+			      Elf_Data **ret_data);
+
+#endif /* GPUSCHED_POLICY_POLELF_H */

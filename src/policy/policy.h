@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy.h - open, check, link, start, switch and stop a policy on the stock host
+ */
+#ifndef GPUSCHED_POLICY_POLICY_H
+#define GPUSCHED_POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "observe/observe.h"
+
+#define GS_POLICY_NAME_LEN 32
+
+enum gs_policy_exit_kind {
+	GS_POLICY_EXIT_NONE = 0, /* still running, or never started */
+	GS_POLICY_EXIT_STOPPED,  /* by a person or by the daemon's end */
+	GS_POLICY_EXIT_SWITCHED, /* another one took over */
+	GS_POLICY_EXIT_VERIFIER, /* the kernel refused it; dump: tail of the verifier's log */
+	GS_POLICY_EXIT_REFUSED,  /* gpusched refused it: ABI, helpers, foreign programs */
+	GS_POLICY_EXIT_ERROR,    /* the policy said so: gpusched_fail() or init < 0 */
+	GS_POLICY_EXIT_STALLED,  /* tick past its timeout */
+};
+const char *gs_policy_exit_name(enum gs_policy_exit_kind kind);
+
+struct gs_policy_exit {
+	enum gs_policy_exit_kind kind;
+	int code;
+	char policy[GS_POLICY_NAME_LEN];
+	char message[256];
+	char *dump; /* malloc'd or NULL */
+	uint64_t ns;
+};
+
+struct gs_policy_option {
+	char name[32];
+	char type[16]; /* gs_u32, gs_u64, gs_s32, gs_bool */
+	char help[120];
+	uint32_t size;
+	bool is_signed;    /* def, value, min, max are int64_t then */
+	uint64_t min, max; /* accepted range */
+	uint64_t def;
+	uint64_t value;
+};
+
+/* What is known of a policy without running it. */
+struct gs_policy_info {
+	char name[GS_POLICY_NAME_LEN];
+	char path[256];      /* the .bpf.o */
+	char callbacks[256]; /* "task_init tick" */
+	uint32_t abi;
+	uint32_t tick_us; /* 0: no tick */
+	uint32_t timeout_ms;
+	uint32_t flags;
+	struct gs_policy_option *options; /* malloc'd */
+	size_t noptions;
+};
+void gs_policy_info_free(struct gs_policy_info *info);
+
+/* Every policy found in the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
+int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *err);
+/* NAME (search path) or a path of an object or of a .bpf.c (built first, see gs_policy_build). */
+int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
+/* Refusals by name plus, with BPF rights, the kernel's verifier on the linked object. Nothing
+ * attached. */
+int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit,
+		    struct gs_error *err);
+/* clang -target bpf over FILE.bpf.c into FILE.bpf.o */
+int gs_policy_build(const char *source, const char *output, struct gs_error *err);
+/* Writes a commented skeleton NAME.bpf.c into the current folder. -EEXIST. */
+int gs_policy_new(const char *name, struct gs_error *err);
+
+/* ---- the running policy ------------------------------------------------------------------- */
+
+struct gs_policy;
+
+/*
+ * Links @name with the stock host's glue, sets @options ("key=value"), loads it on the table's
+ * maps, runs init, then task_init on every TSG, then puts its dispatcher into the slot. @prev (may
+ * be NULL) is the one it takes over from: exactly one acts at any time; on success @prev is freed
+ * with exit kind SWITCHED, on failure it goes on undisturbed.
+ */
+int gs_policy_start(struct gs_observe *o, const char *name, const char *const *options,
+		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
+		    struct gs_policy_exit *ret_exit, struct gs_error *err);
+/* Empties the slot, calls exit, clears all wishes. Frees @p. */
+void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
+const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
+
+/* Calls a callback for one TSG (adopted, class changed, ended). */
+int gs_policy_run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
+		  uint64_t arg);
+/* A tap saw a TSG being made: the tick, which hardly runs while there is none, goes on. */
+void gs_policy_nudge(struct gs_policy *p);
+/*
+ * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a
+ * wish, and when the policy failed; gs_policy_dispatch() then returns the number of records
+ * changed, or a negative errno with *ret_exit filled: the caller stops the policy and restores.
+ */
+int gs_policy_fd(const struct gs_policy *p);
+int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit);
+
+#endif /* GPUSCHED_POLICY_POLICY_H */

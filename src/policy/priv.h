@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - what the files of src/policy share
+ */
+#ifndef GPUSCHED_POLICY_PRIV_H
+#define GPUSCHED_POLICY_PRIV_H
+
+#include <bpf/libbpf.h>
+
+#include "gpusched/policy_types.h"
+#include "policy/policy.h"
+#include "policy/pstate.h"
+
+/* ---- records.c ------------------------------------------------------------------------------- */
+
+/* Fills an exit record (may be NULL) and the error; returns @code. Takes over @dump. */
+int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_exit_kind kind,
+		 int code, const char *policy, char *dump, const char *format, ...)
+	__attribute__((format(printf, 7, 8)));
+
+/* ---- object.c: a policy's object file, in memory ------------------------------------------ */
+
+struct gs_polobj {
+	char path[256]; /* as the user named it, or as found */
+	unsigned char *data;
+	size_t len;
+};
+/* NAME, object or source; a source is built into memory. */
+int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_error *err);
+void gs_polobj_close(struct gs_polobj *obj);
+int gs_read_file(const char *path, unsigned char **ret, size_t *ret_len);
+
+/* ---- build.c ------------------------------------------------------------------------------ */
+
+/* The C compiler over a policy's source, for the native host. */
+int gs_policy_build_native(const char *source, const char *output, struct gs_error *err);
+
+/* ---- elf.c: what it declares -------------------------------------------------------------- */
+
+int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, struct gs_error *err);
+
+/* ---- refuse.c: what it may not hold ------------------------------------------------------- */
+
+/* 0, or -EINVAL with the first reason in @why. */
+int gs_polobj_refuse(const struct gs_polobj *obj, char *why, size_t size);
+
+/* ---- paths.c ------------------------------------------------------------------------------ */
+
+/* Search path: calls fn for each directory until it returns non-zero. */
+int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user);
+/* Directory that holds gpusched/policy.bpf.h. -ENOENT. */
+int gs_policy_include_dir(char *ret, size_t size);
+bool gs_policy_name_ok(const char *name);
+
+/* ---- options.c ---------------------------------------------------------------------------- */
+
+/* What GPUSCHED_OPTION() declared, into info->options. */
+int gs_options_read(const struct gpusched_option_desc *d, size_t n, struct gs_policy_info *info);
+/* "key=value" into info's option. -EINVAL, -ERANGE, -ENOENT with the choices. */
+int gs_option_set(struct gs_policy_info *info, const char *assignment, struct gs_error *err);
+int gs_options_set(struct gs_policy_info *info, const char *const *options, size_t n,
+		   struct gs_error *err);
+
+/* ---- link.c, load.c ----------------------------------------------------------------------- */
+
+/* Policy first, then defaults, then their users; into a memory file. */
+int gs_policy_link(const struct gs_polobj *obj, int *ret_fd, char *ret_log, size_t log_size);
+
+struct gs_loaded {
+	struct bpf_object *obj;
+	int dispatch_fd, run_fd, tsgs_fd;
+	int work_fd;             /* dispatcher of launches; -1: the policy does not ask for them */
+	struct gs_pstate *state; /* mapped */
+	int log_fd;
+	uint32_t generation;
+};
+struct gs_load_opts {
+	struct gs_observe *o; /* NULL: maps of its own (check, sim host) */
+	const struct gs_policy_info *info;
+	bool run_only; /* sim host: no dispatcher */
+};
+/* Links, sets options, loads. On failure *x says why (VERIFIER or REFUSED). */
+int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
+		   struct gs_loaded *ret, struct gs_policy_exit *x, struct gs_error *err);
+void gs_policy_unload(struct gs_loaded *l);
+/* One run of gpusched_run; *r is in and out. 0 or -errno of the system call. */
+int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r);
+/* GPUSCHED_F_* that the stock host honours. */
+#define GS_STOCK_FLAGS (GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK)
+/* Info plus refusals; flags: those that the host honours. */
+int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
+		  struct gs_policy_exit *x, struct gs_error *err);
+
+#endif /* GPUSCHED_POLICY_PRIV_H */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/*
+ * records.c - exit records and what is known of a policy
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "policy/priv.h"
+
+_Static_assert((int)GS_POLICY_EXIT_STALLED == (int)GPUSCHED_EXIT_STALLED &&
+		       (int)GS_POLICY_EXIT_SWITCHED == (int)GPUSCHED_EXIT_SWITCHED,
+	       "policies see the same numbers");
+
+const char *gs_policy_exit_name(enum gs_policy_exit_kind kind)
+{
+	static const char *const names[] = {
+		[GS_POLICY_EXIT_NONE] = "none",         [GS_POLICY_EXIT_STOPPED] = "stopped",
+		[GS_POLICY_EXIT_SWITCHED] = "switched", [GS_POLICY_EXIT_VERIFIER] = "verifier",
+		[GS_POLICY_EXIT_REFUSED] = "refused",   [GS_POLICY_EXIT_ERROR] = "error",
+		[GS_POLICY_EXIT_STALLED] = "stalled",
+	};
+
+	return (size_t)kind < GS_COUNT(names) ? names[kind] : "unknown";
+}
+
+int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_exit_kind kind,
+		 int code, const char *policy, char *dump, const char *format, ...)
+{
+	char message[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	if (x && x->kind == GS_POLICY_EXIT_NONE) {
+		x->kind = kind;
+		x->code = code;
+		x->ns = gs_now_ns();
+		snprintf(x->policy, sizeof(x->policy), "%s", policy ? policy : "");
+		snprintf(x->message, sizeof(x->message), "%s", message);
+		free(x->dump);
+		x->dump = TAKE_PTR(dump);
+	}
+	free(dump);
+	return gs_fail(err, code, "%s", message);
+}
+
+void gs_policy_info_free(struct gs_policy_info *info)
+{
+	free(info->options);
+	info->options = NULL;
+	info->noptions = 0;
+}
