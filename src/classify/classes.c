@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+/*
+ * classes.c - the table of classes, their order, and who may raise
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "classify/priv.h"
+
+#define DEFAULT_WEIGHT 100
+#define DEFAULT_SUSPEND_LIMIT_MS 10000
+#define DEFAULT_STARVE_LIMIT_MS 1000
+#define MAX_GROUPS 256
+
+static const char *const builtin[] = {
+	[GPUSCHED_CLASS_NONE] = "none",
+	[GPUSCHED_CLASS_LC] = "lc",
+	[GPUSCHED_CLASS_BE] = "be",
+	[GPUSCHED_CLASS_NORMAL] = "normal",
+};
+
+int gs_classes_new(struct gs_classes **ret)
+{
+	struct gs_classes *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	for (uint32_t id = 0; id < GPUSCHED_CLASS_FIRST_USER; id++) {
+		struct gpusched_class *cls = &c->cls[id];
+
+		snprintf(cls->name, sizeof(cls->name), "%s", builtin[id]);
+		cls->weight = DEFAULT_WEIGHT;
+		cls->suspend_limit_ms = DEFAULT_SUSPEND_LIMIT_MS;
+		cls->starve_limit_ms = DEFAULT_STARVE_LIMIT_MS;
+	}
+	c->n = GPUSCHED_CLASS_FIRST_USER;
+	*ret = c;
+	return 0;
+}
+
+void gs_classes_free(struct gs_classes *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nrules; i++)
+		gs_rule_done(&c->rules[i]);
+	free(c);
+}
+
+static bool name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n || n >= GPUSCHED_CLASS_NAME_LEN || !isalpha((unsigned char)*name))
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("_-.", *name))
+			return false;
+	return true;
+}
+
+static int check_class(const char *name, const struct gpusched_class *cls, struct gs_error *err)
+{
+	if (!name_ok(name))
+		return gs_fail(err, -EINVAL,
+			       "'%s' is no class name: a letter, then letters, digits, _ - ., at "
+			       "most %d",
+			       name, GPUSCHED_CLASS_NAME_LEN - 1);
+	if (strcmp(name, "none") == 0)
+		return gs_fail(err, -EINVAL, "the name 'none' means: no class");
+	if (cls->weight < 1 || cls->weight > 10000)
+		return gs_fail(err, -ERANGE, "class %s: weight %u is out of range: 1 to 10000",
+			       name, cls->weight);
+	return 0;
+}
+
+int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched_class *cls,
+		   struct gs_error *err)
+{
+	uint32_t id;
+	int r = check_class(name, cls, err);
+
+	if (r < 0)
+		return r;
+	if (gs_class_id(c, name, &id) == 0) {
+		/* a built-in class may be given other limits, once */
+		if (id >= GPUSCHED_CLASS_FIRST_USER || c->redefined[id])
+			return gs_fail(err, -EEXIST, "class %s is there already", name);
+		c->redefined[id] = true;
+	} else {
+		if (c->n >= GPUSCHED_MAX_CLASSES)
+			return gs_fail(err, -ENOSPC, "more than %d classes",
+				       GPUSCHED_MAX_CLASSES - GPUSCHED_CLASS_FIRST_USER);
+		id = c->n++;
+	}
+	c->cls[id] = *cls;
+	memset(c->cls[id].name, 0, sizeof(c->cls[id].name));
+	memcpy(c->cls[id].name, name, strlen(name));
+	return 0;
+}
+
+int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret)
+{
+	for (uint32_t id = 0; id < c->n; id++) {
+		if (strcmp(c->cls[id].name, name))
+			continue;
+		*ret = id;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+const char *gs_class_name(const struct gs_classes *c, uint32_t id)
+{
+	return id < c->n ? c->cls[id].name : NULL;
+}
+
+const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id)
+{
+	return id < c->n ? &c->cls[id] : NULL;
+}
+
+int gs_classes_set_default(struct gs_classes *c, const char *name, struct gs_error *err)
+{
+	uint32_t id;
+
+	if (gs_class_id(c, name, &id) < 0)
+		return gs_fail(err, -ENOENT, "no class '%s'", name);
+	c->default_class = id;
+	return 0;
+}
+
+/* lc 3, none and normal 2, the configuration's own 1 (by weight among themselves), be 0 */
+static int rank(uint32_t id)
+{
+	switch (id) {
+	case GPUSCHED_CLASS_LC:
+		return 3;
+	case GPUSCHED_CLASS_NONE:
+	case GPUSCHED_CLASS_NORMAL:
+		return 2;
+	case GPUSCHED_CLASS_BE:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b)
+{
+	int d = rank(a) - rank(b);
+
+	if (d || rank(a) != 1 || a >= c->n || b >= c->n)
+		return d;
+	if (c->cls[a].weight == c->cls[b].weight)
+		return 0;
+	return c->cls[a].weight > c->cls[b].weight ? 1 : -1;
+}
+
+/* ---- who may ------------------------------------------------------------------------------ */
+
+int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *err)
+{
+	CLEANUP_FREE char *copy = strdup(allow);
+	struct gs_allow a = { 0 };
+	char *save = NULL, *name, *who, *value;
+	struct passwd *pw;
+	struct group *gr;
+	uint64_t n;
+
+	name = copy ? strtok_r(copy, " \t", &save) : NULL;
+	who = name ? strtok_r(NULL, " \t", &save) : NULL;
+	value = who ? strchr(who, '=') : NULL;
+	if (!value || strtok_r(NULL, " \t", &save))
+		return gs_fail(err, -EINVAL,
+			       "'%s' is not CLASS uid=N, CLASS user=NAME or CLASS group=NAME",
+			       allow);
+	*value++ = '\0';
+	if (gs_class_id(c, name, &a.class_id) < 0)
+		return gs_fail(err, -ENOENT, "no class '%s'", name);
+	if (c->nallows >= GS_MAX_ALLOWS)
+		return gs_fail(err, -ENOSPC, "more than %d allowances", GS_MAX_ALLOWS);
+	if (strcmp(who, "uid") == 0 || strcmp(who, "gid") == 0) {
+		if (gs_parse_u64(value, 0, UINT32_MAX - 1, &n, NULL) < 0)
+			return gs_fail(err, -EINVAL, "'%s' is no %s", value, who);
+		a.is_group = who[0] == 'g';
+		a.uid = (uid_t)n;
+		a.gid = (gid_t)n;
+	} else if (strcmp(who, "user") == 0) {
+		pw = getpwnam(value);
+		if (!pw)
+			return gs_fail(err, -ENOENT, "no user '%s'", value);
+		a.uid = pw->pw_uid;
+	} else if (strcmp(who, "group") == 0) {
+		gr = getgrnam(value);
+		if (!gr)
+			return gs_fail(err, -ENOENT, "no group '%s'", value);
+		a.is_group = true;
+		a.gid = gr->gr_gid;
+	} else {
+		return gs_fail(err, -EINVAL, "'%s=' is none of uid=, user=, gid=, group=", who);
+	}
+	c->allows[c->nallows++] = a;
+	return 0;
+}
+
+static bool in_group(uid_t uid, gid_t gid, gid_t wanted)
+{
+	gid_t groups[MAX_GROUPS];
+	int n = MAX_GROUPS;
+	struct passwd *pw;
+
+	if (gid == wanted)
+		return true;
+	pw = getpwuid(uid);
+	if (!pw || getgrouplist(pw->pw_name, pw->pw_gid, groups, &n) < 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == wanted)
+			return true;
+	return false;
+}
+
+bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id)
+{
+	for (size_t i = 0; i < c->nallows; i++) {
+		const struct gs_allow *a = &c->allows[i];
+
+		/* who may raise to a class may raise to those below it */
+		if (gs_class_compare(c, class_id, a->class_id) > 0)
+			continue;
+		if (a->is_group ? in_group(uid, gid, a->gid) : uid == a->uid)
+			return true;
+	}
+	return false;
+}
+
+bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
+		  uint32_t to)
+{
+	if (uid == 0)
+		return true;
+	if (uid != owner_uid)
+		return false;
+	return gs_class_compare(c, to, from) <= 0 || gs_class_allowed(c, uid, gid, to);
+}
+
+int gs_classes_publish(struct gs_classes *c, struct gs_observe *o)
+{
+	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++) {
+		int r = gs_class_set(o, id, &c->cls[id]);
+
+		if (r < 0)
+			return r;
+	}
+	return gs_cfg_default_class(o, c->default_class);
+}

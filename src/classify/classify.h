@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * classify.h - which process is of which class
+ *
+ * Precedence: explicit command (run, class set; inherited by descendants), the cgroup's
+ * user.gpusched.class attribute, rules of the configuration, default. What a user can choose
+ * himself (comm, arguments, an attribute on a cgroup of his own) never raises (DESIGN.md 6.7).
+ */
+#ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
+#define GPUSCHED_CLASSIFY_CLASSIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "observe/observe.h"
+
+struct gs_classes;
+
+/* Starts with lc, be, normal. */
+int gs_classes_new(struct gs_classes **ret);
+void gs_classes_free(struct gs_classes *c);
+
+/* From the configuration. -EEXIST, -ENOSPC, -EINVAL (bad name), with the line in err. */
+int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched_class *cls,
+		   struct gs_error *err);
+int gs_classes_set_default(struct gs_classes *c, const char *name, struct gs_error *err);
+/* "comm=python3 uid=1000 -> be": all given matchers must hold; rules are tried in order. */
+int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error *err);
+/* uid or group that may raise to a class: AllowClass= of the configuration. */
+int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *err);
+
+/* -ENOENT. */
+int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret);
+const char *gs_class_name(const struct gs_classes *c, uint32_t id); /* NULL: unknown id */
+const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id);
+/* Order for "raising": lc above normal above user classes' weight above be. */
+int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);
+/* May @uid give a process of @owner_uid that has class @from the class @to? */
+bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
+		  uint32_t to);
+
+struct gs_class_answer {
+	uint32_t class_id;
+	enum gpusched_class_source source;
+	uint32_t weight;
+	char why[256]; /* for `class explain` */
+};
+/* Resolves @pid: the explicit entry of the process map if there is one, else the rest in order. */
+int gs_classify(struct gs_classes *c, struct gs_observe *o, pid_t pid, struct gs_class_answer *ret,
+		struct gs_error *err);
+/* Writes the class table into the maps. */
+int gs_classes_publish(struct gs_classes *c, struct gs_observe *o);
+
+#endif /* GPUSCHED_CLASSIFY_CLASSIFY_H */

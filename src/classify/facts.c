@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/*
+ * facts.c - what /proc and the cgroup file system say of a process
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "classify/priv.h"
+
+#define ATTRIBUTE "user.gpusched.class"
+
+static char cgroup_mount[256]; /* "" none */
+
+static void find_mount(void)
+{
+	FILE *f = setmntent("/proc/self/mounts", "r");
+	struct mntent entry, *e;
+	char buf[4096];
+
+	while (f && (e = getmntent_r(f, &entry, buf, sizeof(buf)))) {
+		if (strcmp(e->mnt_type, "cgroup2"))
+			continue;
+		snprintf(cgroup_mount, sizeof(cgroup_mount), "%s", e->mnt_dir);
+		break;
+	}
+	if (f)
+		endmntent(f);
+}
+
+static ssize_t read_small(pid_t pid, const char *name, char *buf, size_t size)
+{
+	char path[64];
+	CLEANUP_FD int fd = -1;
+	ssize_t n, at = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while ((size_t)at < size - 1) {
+		n = read(fd, buf + at, size - 1 - (size_t)at);
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		at += n;
+	}
+	buf[at] = '\0';
+	return at;
+}
+
+static int read_ids(struct gs_facts *f)
+{
+	char buf[4096], *p;
+	unsigned int uid, gid;
+
+	if (read_small(f->pid, "status", buf, sizeof(buf)) <= 0)
+		return -ESRCH;
+	p = strstr(buf, "\nUid:");
+	if (!p || sscanf(p, "\nUid: %u", &uid) != 1)
+		return -ESRCH;
+	p = strstr(buf, "\nGid:");
+	if (!p || sscanf(p, "\nGid: %u", &gid) != 1)
+		return -ESRCH;
+	f->uid = uid;
+	f->gid = gid;
+	return 0;
+}
+
+static void read_exe(struct gs_facts *f)
+{
+	static const char deleted[] = " (deleted)";
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", f->pid);
+	n = readlink(path, f->exe, sizeof(f->exe) - 1);
+	f->exe[n > 0 ? n : 0] = '\0';
+	n -= (ssize_t)sizeof(deleted) - 1;
+	if (n > 0 && strcmp(f->exe + n, deleted) == 0)
+		f->exe[n] = '\0';
+}
+
+static void cgroup_level(struct gs_facts *f, const char *path)
+{
+	struct gs_cgroup_fact *cg = &f->cgroups[f->ncgroups];
+	char dir[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	if (strlen(path) >= sizeof(cg->path))
+		return;
+	snprintf(dir, sizeof(dir), "%s%s", cgroup_mount, path);
+	if (stat(dir, &st) < 0)
+		return;
+	memset(cg, 0, sizeof(*cg));
+	snprintf(cg->path, sizeof(cg->path), "%s", path);
+	cg->owner = st.st_uid;
+	n = getxattr(dir, ATTRIBUTE, cg->attr, sizeof(cg->attr) - 1);
+	if (n < 0)
+		n = 0;
+	while (n > 0 && (cg->attr[n - 1] == '\n' || cg->attr[n - 1] == '\0'))
+		n--;
+	cg->attr[n] = '\0';
+	f->ncgroups++;
+}
+
+static void read_cgroups(struct gs_facts *f)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	char buf[4096], path[256], *line, *end;
+
+	pthread_once(&once, find_mount);
+	if (!cgroup_mount[0] || read_small(f->pid, "cgroup", buf, sizeof(buf)) <= 0)
+		return;
+	line = strncmp(buf, "0::", 3) == 0 ? buf : strstr(buf, "\n0::");
+	if (!line)
+		return;
+	line += *line == '\n' ? 4 : 3;
+	end = strchrnul(line, '\n');
+	/* "/..": outside of what we see */
+	if ((size_t)(end - line) >= sizeof(path) || strncmp(line, "/..", 3) == 0)
+		return;
+	snprintf(path, sizeof(path), "%.*s", (int)(end - line), line);
+	while (f->ncgroups < GS_CGROUP_LEVELS) {
+		char *slash = strrchr(path, '/');
+
+		cgroup_level(f, path);
+		if (!slash || strcmp(path, "/") == 0)
+			break;
+		slash[slash == path ? 1 : 0] = '\0';
+	}
+}
+
+int gs_facts_read(pid_t pid, struct gs_facts *ret, struct gs_error *err)
+{
+	struct gs_facts *f = ret;
+	ssize_t n;
+
+	memset(f, 0, sizeof(*f));
+	f->pid = pid;
+	n = read_small(pid, "comm", f->comm, sizeof(f->comm));
+	if (n <= 0 || read_ids(f) < 0)
+		return gs_fail(err, -ESRCH, "no process %d", pid);
+	f->comm[strcspn(f->comm, "\n")] = '\0';
+	read_exe(f);
+	n = read_small(pid, "cmdline", f->args, sizeof(f->args));
+	f->nargs = n > 0 ? (size_t)n : 0;
+	read_cgroups(f);
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - what the files of src/classify share: the table, rules, and a process's facts
+ */
+#ifndef GPUSCHED_CLASSIFY_PRIV_H
+#define GPUSCHED_CLASSIFY_PRIV_H
+
+#include "classify/classify.h"
+
+#define GS_MAX_RULES 256
+#define GS_MAX_ALLOWS 64
+#define GS_CGROUP_LEVELS 32
+
+/* ---- facts: all that a decision is made from; facts.c reads them, tests make them up ------ */
+
+/* One directory of the process's cgroup path. */
+struct gs_cgroup_fact {
+	char path[256];                     /* below the cgroup2 mount, "/" first */
+	uid_t owner;                        /* of the directory */
+	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "" none */
+};
+
+struct gs_facts {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid;
+	char comm[64];
+	char exe[512];                                   /* "" unknown */
+	char args[4096];                                 /* NUL after each */
+	size_t nargs;                                    /* bytes of args */
+	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* nearest first */
+	size_t ncgroups;
+};
+/* -ESRCH when the process is gone. */
+int gs_facts_read(pid_t pid, struct gs_facts *ret, struct gs_error *err);
+
+/* ---- rules -------------------------------------------------------------------------------- */
+
+struct gs_rule {
+	char *comm, *exe, *cgroup, *arg; /* globs, NULL: not asked */
+	bool has_uid;
+	uid_t uid;
+	uint32_t class_id;
+	char *text;
+};
+void gs_rule_done(struct gs_rule *r);
+int gs_rule_parse(const struct gs_classes *c, const char *text, struct gs_rule *ret,
+		  struct gs_error *err);
+/* @ret_trusted: it names something that the process's owner cannot choose. */
+bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
+
+/* Who may raise to a class. */
+struct gs_allow {
+	uint32_t class_id;
+	bool is_group;
+	uid_t uid;
+	gid_t gid;
+};
+
+struct gs_classes {
+	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* index: id; 0: none */
+	bool redefined[GPUSCHED_CLASS_FIRST_USER];
+	uint32_t n; /* ids in use */
+	uint32_t default_class;
+	struct gs_rule rules[GS_MAX_RULES];
+	size_t nrules;
+	struct gs_allow allows[GS_MAX_ALLOWS];
+	size_t nallows;
+};
+
+/* AllowClass= holds for this user or one of his groups. */
+bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
+/* Everything but the explicit command. */
+void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
+		       struct gs_class_answer *ret);
+
+#endif /* GPUSCHED_CLASSIFY_PRIV_H */

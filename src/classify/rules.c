@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * rules.c - "comm=python3 uid=1000 -> be": OR of lines, AND within a line, globs
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "classify/priv.h"
+
+void gs_rule_done(struct gs_rule *r)
+{
+	free(r->comm);
+	free(r->exe);
+	free(r->cgroup);
+	free(r->arg);
+	free(r->text);
+	memset(r, 0, sizeof(*r));
+}
+
+static int set_glob(char **to, const char *key, const char *value, struct gs_error *err)
+{
+	if (*to)
+		return gs_fail(err, -EINVAL, "'%s=' twice in one rule", key);
+	if (!*value)
+		return gs_fail(err, -EINVAL, "'%s=' without a value", key);
+	*to = strdup(value);
+	return *to ? 0 : gs_fail(err, -ENOMEM, "out of memory");
+}
+
+static int set_uid(struct gs_rule *r, const char *value, struct gs_error *err)
+{
+	struct passwd *pw;
+	uint64_t n;
+
+	if (r->has_uid)
+		return gs_fail(err, -EINVAL, "'uid=' twice in one rule");
+	if (gs_parse_u64(value, 0, UINT32_MAX - 1, &n, NULL) < 0) {
+		pw = getpwnam(value);
+		if (!pw)
+			return gs_fail(err, -EINVAL, "'%s' is neither a uid nor a user", value);
+		n = pw->pw_uid;
+	}
+	r->has_uid = true;
+	r->uid = (uid_t)n;
+	return 0;
+}
+
+static int matcher(struct gs_rule *r, char *word, struct gs_error *err)
+{
+	char *value = strchr(word, '=');
+
+	if (!value)
+		return gs_fail(err, -EINVAL, "'%s' is not MATCHER=VALUE", word);
+	*value++ = '\0';
+	if (strcmp(word, "comm") == 0)
+		return set_glob(&r->comm, word, value, err);
+	if (strcmp(word, "exe") == 0)
+		return set_glob(&r->exe, word, value, err);
+	if (strcmp(word, "cgroup") == 0)
+		return set_glob(&r->cgroup, word, value, err);
+	if (strcmp(word, "arg") == 0)
+		return set_glob(&r->arg, word, value, err);
+	if (strcmp(word, "uid") == 0)
+		return set_uid(r, value, err);
+	return gs_fail(err, -EINVAL, "'%s=' is none of comm=, exe=, cgroup=, uid=, arg=", word);
+}
+
+static char *trim(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t");
+	n = strlen(s);
+	while (n && strchr(" \t\n", s[n - 1]))
+		s[--n] = '\0';
+	return s;
+}
+
+int gs_rule_parse(const struct gs_classes *c, const char *text, struct gs_rule *ret,
+		  struct gs_error *err)
+{
+	CLEANUP_FREE char *copy = strdup(text);
+	CLEANUP(gs_rule_done) struct gs_rule rule = { 0 };
+	char *arrow, *name, *word, *save = NULL;
+	bool any = false;
+
+	if (!copy)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	arrow = strstr(copy, "->");
+	if (!arrow)
+		return gs_fail(err, -EINVAL, "rule '%s' is not MATCHER=VALUE... -> CLASS", text);
+	*arrow = '\0';
+	name = trim(arrow + 2);
+	if (gs_class_id(c, name, &rule.class_id) < 0)
+		return gs_fail(err, -ENOENT, "rule '%s': no class '%s'", text, name);
+	for (word = strtok_r(copy, " \t", &save); word; word = strtok_r(NULL, " \t", &save)) {
+		int r = matcher(&rule, word, err);
+
+		if (r < 0)
+			return r;
+		any = true;
+	}
+	if (!any)
+		return gs_fail(err, -EINVAL, "rule '%s' has no matcher: use DefaultClass= for all",
+			       text);
+	rule.text = strdup(text + strspn(text, " \t"));
+	if (!rule.text)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	*ret = rule;
+	memset(&rule, 0, sizeof(rule));
+	return 0;
+}
+
+int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error *err)
+{
+	int r;
+
+	if (c->nrules >= GS_MAX_RULES)
+		return gs_fail(err, -ENOSPC, "more than %d rules", GS_MAX_RULES);
+	r = gs_rule_parse(c, rule, &c->rules[c->nrules], err);
+	if (r == 0)
+		c->nrules++;
+	return r;
+}
+
+static bool glob(const char *pattern, const char *text)
+{
+	return *text && fnmatch(pattern, text, 0) == 0;
+}
+
+static bool any_arg(const char *pattern, const struct gs_facts *f)
+{
+	for (size_t at = 0; at < f->nargs; at += strlen(f->args + at) + 1)
+		if (glob(pattern, f->args + at))
+			return true;
+	return false;
+}
+
+/* The process's cgroup or one above it. */
+static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct gs_facts *f)
+{
+	for (size_t i = 0; i < f->ncgroups; i++)
+		if (glob(pattern, f->cgroups[i].path))
+			return &f->cgroups[i];
+	return NULL;
+}
+
+bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted)
+{
+	const struct gs_cgroup_fact *cg = NULL;
+
+	if (r->comm && !glob(r->comm, f->comm))
+		return false;
+	if (r->exe && !glob(r->exe, f->exe))
+		return false;
+	if (r->has_uid && r->uid != f->uid)
+		return false;
+	if (r->arg && !any_arg(r->arg, f))
+		return false;
+	if (r->cgroup) {
+		cg = cgroup_of(r->cgroup, f);
+		if (!cg)
+			return false;
+	}
+	/* who runs it, and where root put it, are not the owner's to choose */
+	*ret_trusted = f->uid == 0 || r->has_uid || (cg && cg->owner == 0);
+	return true;
+}
