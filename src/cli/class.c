@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+
+static const struct gs_column process_columns[] = {
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "comm", "COMM" },
+	{ "class", "CLASS" },
+	{ "source", "SOURCE" },
+};
+
+static const struct gs_column class_columns[] = {
+	{ "name", "CLASS" },
+	{ "weight", "WEIGHT", GS_COL_RIGHT },
+	{ "suspend_limit_ms", "SUSPEND_LIMIT_MS", GS_COL_RIGHT },
+	{ "starve_limit_ms", "STARVE_LIMIT_MS", GS_COL_RIGHT },
+	{ "deadline_us", "DEADLINE_US", GS_COL_RIGHT },
+};
+
+int cli_class_get(struct cli *c)
+{
+	const char *target = c->argc ? c->argv[0] : "all";
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "class_get", json_pack("{s:s}", "target", target),
+		    &answer);
+	if (r)
+		return gs_exit_of(r);
+	return cli_print_rows(c, process_columns, GS_COUNT(process_columns),
+			      json_object_get(answer, "processes"));
+}
+
+static int told(const struct cli *c, const char *what, const json_t *answer)
+{
+	if (c->json)
+		return cli_print_object(c, answer);
+	printf("%s: %" JSON_INTEGER_FORMAT " processes\n", what,
+	       json_integer_value(json_object_get(answer, "processes")));
+	return GS_EXIT_OK;
+}
+
+int cli_class_set(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	struct gs_error err = {};
+	uint64_t weight = 0;
+	json_t *args;
+	int r;
+
+	if (cli_opt(c, "weight")) {
+		r = gs_parse_u64(cli_opt(c, "weight"), 1, 10000, &weight, &err);
+		if (r)
+			return cli_fail(r, "class set: --weight: %s", err.text);
+	}
+	args = json_pack("{s:s,s:s}", "target", c->argv[0], "class", c->argv[1]);
+	if (args && weight)
+		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
+	r = cli_ask(0, "class_set", args, &answer);
+	return r ? (int)gs_exit_of(r) : told(c, "class set", answer);
+}
+
+int cli_class_clear(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	r = cli_ask(0, "class_clear", json_pack("{s:s}", "target", c->argv[0]), &answer);
+	return r ? (int)gs_exit_of(r) : told(c, "class clear", answer);
+}
+
+int cli_class_list(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "class_list", NULL, &answer);
+	if (r)
+		return gs_exit_of(r);
+	return cli_print_rows(c, class_columns, GS_COUNT(class_columns),
+			      json_object_get(answer, "classes"));
+}
+
+int cli_class_explain(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	json_t *step;
+	size_t i;
+	int r;
+
+	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "class_explain",
+		    json_pack("{s:s}", "target", c->argv[0]), &answer);
+	if (r)
+		return gs_exit_of(r);
+	if (c->json)
+		return cli_print_object(c, answer);
+	for (size_t n = 0; n < 4; n++) {
+		static const char *const keys[] = { "pid", "class", "source", "why" };
+		CLEANUP_FREE char *text = gs_json_cell(gs_json_at(answer, keys[n]));
+
+		printf("%-8s %s\n", keys[n], text ? text : "-");
+	}
+	json_array_foreach(json_object_get(answer, "steps"), i, step) {
+		CLEANUP_FREE char *text = gs_json_cell(step);
+
+		printf("  %zu. %s\n", i + 1, text ? text : "-");
+	}
+	return GS_EXIT_OK;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/log.h"
+
+#define MAX_OPTS 24
+
+int cli_fail(int code, const char *format, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("gpusched: ", stderr);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	putc('\n', stderr);
+	return gs_exit_of(code);
+}
+
+int cli_fail_err(int code, const struct gs_error *err, const char *fallback)
+{
+	if (err->text[0])
+		return cli_fail(code, "%s", err->text);
+	return cli_fail(code, "%s: %s", fallback, strerror(-code));
+}
+
+bool cli_known_noun(const char *noun)
+{
+	for (size_t i = 0; i < cli_ncommands; i++)
+		if (!strcmp(cli_commands[i].noun, noun))
+			return true;
+	return false;
+}
+
+/* "get, set, clear" of a noun. */
+static void verbs_of(const char *noun, char *buf, size_t size)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < cli_ncommands && at < size; i++)
+		if (!strcmp(cli_commands[i].noun, noun) && cli_commands[i].verb)
+			at += snprintf(buf + at, size - at, "%s%s", at ? ", " : "",
+				       cli_commands[i].verb);
+}
+
+int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used, struct gs_error *err)
+{
+	char verbs[256];
+
+	if (argc < 2)
+		return gs_fail(err, -EINVAL, "no verb given: 'gpusched help' lists them");
+	if (!cli_known_noun(argv[1]))
+		return gs_fail(err, -EINVAL, "unknown verb '%s': 'gpusched help' lists them",
+			       argv[1]);
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		const struct cli_cmd *cmd = &cli_commands[i];
+
+		if (strcmp(cmd->noun, argv[1]))
+			continue;
+		if (cmd->verb && (argc < 3 || strcmp(cmd->verb, argv[2])))
+			continue;
+		*ret = cmd;
+		*ret_used = cmd->verb ? 2 : 1;
+		return 0;
+	}
+	verbs_of(argv[1], verbs, sizeof(verbs));
+	if (argc < 3 || argv[2][0] == '-')
+		return gs_fail(err, -EINVAL, "%s needs a verb: one of %s", argv[1], verbs);
+	return gs_fail(err, -EINVAL, "%s has no verb '%s': one of %s", argv[1], argv[2], verbs);
+}
+
+const char *cli_opt(const struct cli *c, const char *name)
+{
+	for (size_t i = 0; i < c->nopts; i++)
+		if (!strcmp(c->opts[i].name, name))
+			return c->opts[i].value ? c->opts[i].value : "";
+	return NULL;
+}
+
+static const char *words(const struct cli_cmd *cmd, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
+	return buf;
+}
+
+/* What getopt_long() needs, from the table. */
+struct spec {
+	char shorts[2 * MAX_OPTS + 8];
+	struct option longs[MAX_OPTS + 3];
+	const struct cli_opt *opts[MAX_OPTS];
+	size_t n;
+};
+
+enum { OPT_JSON = 1000, OPT_HELP = 1001, OPT_FIRST = 1100 };
+
+static void make_spec(const struct cli_cmd *cmd, struct spec *s)
+{
+	size_t at = 0, n = 0;
+
+	memset(s, 0, sizeof(*s));
+	if (cmd->flags & CLI_COMMAND)
+		s->shorts[at++] = '+';
+	s->shorts[at++] = ':'; /* a missing argument is told apart */
+	s->shorts[at++] = 'h';
+	for (const struct cli_opt *o = cmd->opts; o && o->name && s->n < MAX_OPTS; o++) {
+		s->longs[n++] = (struct option){ o->name, o->arg ? required_argument : no_argument,
+						 NULL, OPT_FIRST + (int)s->n };
+		if (o->letter) {
+			s->shorts[at++] = o->letter;
+			if (o->arg)
+				s->shorts[at++] = ':';
+		}
+		s->opts[s->n++] = o;
+	}
+	if (cmd->flags & CLI_JSON)
+		s->longs[n++] = (struct option){ "json", no_argument, NULL, OPT_JSON };
+	s->longs[n++] = (struct option){ "help", no_argument, NULL, OPT_HELP };
+}
+
+static int take_opt(struct cli *c, const struct spec *s, int got, struct gs_error *err)
+{
+	const struct cli_opt *o = NULL;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (got == OPT_FIRST + (int)i || (s->opts[i]->letter && got == s->opts[i]->letter))
+			o = s->opts[i];
+	if (got == OPT_JSON)
+		c->json = true;
+	else if (got == OPT_HELP || got == 'h')
+		c->help = true;
+	else if (o && c->nopts < GS_COUNT(c->opts))
+		c->opts[c->nopts++] = (struct cli_value){ o->name, o->arg ? optarg : NULL };
+	else
+		return gs_fail(err, -EINVAL, "too many options");
+	return 0;
+}
+
+static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_error *err)
+{
+	char name[64], text[64];
+
+	words(cmd, name, sizeof(name));
+	/* optopt is 0 for an unknown long option, our number for a known one used wrongly */
+	if (optopt > 0 && optopt < 256)
+		snprintf(text, sizeof(text), "-%c", optopt);
+	else
+		snprintf(text, sizeof(text), "%.60s", argv[optind - 1]);
+	if (got == ':')
+		return gs_fail(err, -EINVAL, "%s: %s needs a value: see 'gpusched %s --help'", name,
+			       text, name);
+	return gs_fail(err, -EINVAL, "%s: unknown option %s: see 'gpusched %s --help'", name, text,
+		       name);
+}
+
+int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
+	      struct gs_error *err)
+{
+	struct cli c = { .cmd = cmd };
+	struct spec spec;
+	char name[64];
+	int got, r;
+
+	make_spec(cmd, &spec);
+	opterr = 0;
+	optind = 0; /* glibc: start anew */
+	while ((got = getopt_long(argc, argv, spec.shorts, spec.longs, NULL)) != -1) {
+		if (got == '?' || got == ':')
+			return bad_opt(cmd, got, argv, err);
+		r = take_opt(&c, &spec, got, err);
+		if (r)
+			return r;
+	}
+	c.argc = argc - optind;
+	c.argv = argv + optind;
+	words(cmd, name, sizeof(name));
+	if (!c.help && c.argc < cmd->min)
+		return gs_fail(err, -EINVAL, "%s: an argument is missing: gpusched %s %s", name,
+			       name, cmd->args);
+	if (!c.help && c.argc > cmd->max)
+		return gs_fail(err, -EINVAL, "%s: '%s' is one argument too many: gpusched %s %s",
+			       name, c.argv[cmd->max], name, cmd->args);
+	*ret = c;
+	return 0;
+}
+
+/* --help, --version before any verb, and `NOUN --help`; -1: none of them. */
+static int early(int argc, char **argv)
+{
+	if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+		cli_usage(stdout);
+		return GS_EXIT_OK;
+	}
+	if (argc >= 2 && !strcmp(argv[1], "--version")) {
+		printf("gpusched %s\n", GPUSCHED_VERSION);
+		return GS_EXIT_OK;
+	}
+	if (argc == 3 && cli_known_noun(argv[1]) &&
+	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+		cli_help_noun(stdout, argv[1]);
+		return GS_EXIT_OK;
+	}
+	return -1;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct cli_cmd *cmd = NULL;
+	struct gs_error err = {};
+	struct cli c = {};
+	int used = 0, r;
+
+	r = early(argc, argv);
+	if (r >= 0)
+		return r;
+	r = cli_find(argc, argv, &cmd, &used, &err);
+	if (r)
+		return cli_fail_err(r, &err, "gpusched");
+	if (cmd->flags & CLI_RAW) {
+		c = (struct cli){ .cmd = cmd, .argc = argc - used, .argv = argv + used };
+		c.help = c.argc > 1 && (!strcmp(c.argv[1], "--help") || !strcmp(c.argv[1], "-h"));
+	} else {
+		r = cli_parse(cmd, argc - used, argv + used, &c, &err);
+		if (r)
+			return cli_fail_err(r, &err, cmd->noun);
+	}
+	if (c.help) {
+		cli_help(stdout, cmd);
+		return GS_EXIT_OK;
+	}
+	r = gs_env_check(&err);
+	if (r)
+		return cli_fail_err(r, &err, "GPUSCHED_SIM");
+	return cmd->fn(&c);
+}
+
+int cli_main(int argc, char **argv)
+{
+	int code;
+
+	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
+	code = dispatch(argc, argv);
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && code == GS_EXIT_OK)
+		return cli_fail(-EIO, "output cannot be written: %s",
+				errno ? strerror(errno) : "input/output error");
+	return code;
+}

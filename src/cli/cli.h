@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli.h - the command line of gpusched: one static table of commands
+ *
+ * A command's parser, its --help, its part of the manual page and the shell completion all follow
+ * from its entry in cli_commands[]. Control verbs go through libgpusched and nothing else.
+ */
+#ifndef GPUSCHED_CLI_CLI_H
+#define GPUSCHED_CLI_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "basic/error.h"
+#include "basic/table.h"
+
+struct cli;
+
+struct cli_opt {
+	const char *name; /* long name, NULL ends the list */
+	char letter;      /* short form, 0: none */
+	const char *arg;  /* what follows; NULL: a flag */
+	const char *help;
+};
+
+#define CLI_JSON (1u << 0)    /* prints: has --json */
+#define CLI_COMMAND (1u << 1) /* positionals are a command with options of its own */
+#define CLI_RAW (1u << 2)     /* hands its arguments on unparsed */
+
+#define CLI_TARGET (1u << 3) /* --help says what a TARGET is */
+
+#define CLI_ANY 1000 /* no upper limit */
+
+struct cli_cmd {
+	const char *noun, *verb;  /* verb NULL: the noun is the verb */
+	const char *args;         /* as in the usage line */
+	const char *help;         /* one line */
+	const char *more;         /* for --help and the manual, or NULL */
+	int (*fn)(struct cli *c); /* returns an enum gs_exit */
+	const struct cli_opt *opts;
+	unsigned int flags;
+	int min, max; /* positionals */
+};
+extern const struct cli_cmd cli_commands[];
+extern const size_t cli_ncommands;
+
+struct cli {
+	const struct cli_cmd *cmd;
+	bool json;
+	bool help;
+	int argc; /* positionals */
+	char **argv;
+	struct cli_value {
+		const char *name, *value;
+	} opts[32];
+	size_t nopts;
+};
+
+/* Finds the command of argv[1..]; *ret_used: words that named it. -EINVAL with one line. */
+int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used,
+	     struct gs_error *err);
+/* Parses what follows the command's name: argv[0] is its last word. */
+int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
+	      struct gs_error *err);
+int cli_main(int argc, char **argv);
+
+/* Value of an option, "" for a flag that was given, NULL when absent. */
+const char *cli_opt(const struct cli *c, const char *name);
+bool cli_known_noun(const char *noun);
+
+/* One line on stderr, "gpusched: TEXT"; returns the exit code that belongs to @code. */
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_fail_err(int code, const struct gs_error *err, const char *fallback);
+
+/* ---- help.c ---------------------------------------------------------------------------------- */
+void cli_usage(FILE *out);
+void cli_help(FILE *out, const struct cli_cmd *cmd);
+void cli_help_noun(FILE *out, const char *noun);
+void cli_completion(FILE *out);
+void cli_man(FILE *out);
+int cli_help_cmd(struct cli *c);
+
+/* ---- client.c: libgpusched ------------------------------------------------------------------- */
+
+struct gpusched;
+/* Opens; on failure prints the reason and returns a negative errno. */
+int cli_open(uint32_t flags, struct gpusched **ret);
+/* Takes @args (may be NULL). On failure prints the reason and returns a negative errno. */
+int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret);
+/* Opens, asks, closes. */
+int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
+/* Prints all of @rows (array); returns an enum gs_exit. */
+int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
+/* Prints one object: JSON, or "key  value" lines. */
+int cli_print_object(const struct cli *c, const json_t *object);
+void cli_close_(struct gpusched **g);
+#define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
+
+/* ---- verbs, one file per noun ---------------------------------------------------------------- */
+int cli_doctor(struct cli *c);
+int cli_list(struct cli *c);
+int cli_monitor(struct cli *c);
+int cli_stats(struct cli *c);
+int cli_set(struct cli *c);
+int cli_preempt(struct cli *c);
+int cli_suspend(struct cli *c);
+int cli_resume(struct cli *c);
+int cli_restore(struct cli *c);
+int cli_run(struct cli *c);
+int cli_class_get(struct cli *c);
+int cli_class_set(struct cli *c);
+int cli_class_clear(struct cli *c);
+int cli_class_list(struct cli *c);
+int cli_class_explain(struct cli *c);
+int cli_policy_get(struct cli *c);
+int cli_policy_list(struct cli *c);
+int cli_policy_start(struct cli *c);
+int cli_policy_switch(struct cli *c);
+int cli_policy_stop(struct cli *c);
+int cli_policy_check(struct cli *c);
+int cli_policy_new(struct cli *c);
+int cli_policy_build(struct cli *c);
+int cli_observe_on(struct cli *c);
+int cli_observe_off(struct cli *c);
+int cli_observe_status(struct cli *c);
+int cli_observe_launches(struct cli *c);
+int cli_sim_shell(struct cli *c);
+int cli_sim_run(struct cli *c);
+int cli_sim_list(struct cli *c);
+int cli_demo(struct cli *c);
+
+#endif /* GPUSCHED_CLI_CLI_H */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+
+void cli_close_(struct gpusched **g)
+{
+	if (*g)
+		gpusched_close(*g);
+}
+
+static void report(const struct gpusched *g, const char *what, int r)
+{
+	const char *text = g ? gpusched_error(g) : "";
+
+	if (text && *text)
+		cli_fail(r, "%s", text);
+	else
+		cli_fail(r, "%s: %s", what, strerror(-r));
+}
+
+int cli_open(uint32_t flags, struct gpusched **ret)
+{
+	struct gpusched_open_options options = { .size = sizeof(options), .flags = flags };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	int r;
+
+	r = gpusched_open(&options, &g);
+	if (r) {
+		report(g, "gpusched cannot be reached", r);
+		return r;
+	}
+	*ret = TAKE_PTR(g);
+	return 0;
+}
+
+int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
+{
+	CLEANUP_JSON json_t *owned = args;
+	CLEANUP_FREE char *body = NULL, *answer = NULL;
+	json_error_t jerr;
+	json_t *parsed;
+	int r;
+
+	if (owned) {
+		body = json_dumps(owned, JSON_COMPACT);
+		if (!body) {
+			cli_fail(-EINVAL, "%s: an argument is not valid UTF-8", verb);
+			return -EINVAL;
+		}
+	}
+	r = gpusched_request(g, verb, body, &answer);
+	if (r) {
+		report(g, verb, r);
+		return r;
+	}
+	parsed = json_loads(answer ? answer : "", 0, &jerr);
+	if (!parsed) {
+		cli_fail(-EPROTO, "%s: the answer is not JSON: %s", verb, jerr.text);
+		return -EPROTO;
+	}
+	*ret = parsed;
+	return 0;
+}
+
+int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)
+{
+	CLEANUP_JSON json_t *owned = args;
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	int r;
+
+	r = cli_open(flags, &g);
+	return r ? r : cli_request(g, verb, TAKE_PTR(owned), ret);
+}

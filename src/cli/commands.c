@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "cli/cli.h"
+
+#include "basic/cleanup.h"
+
+#define END \
+	{ \
+		NULL \
+	}
+
+static const struct cli_opt monitor_opts[] = {
+	{ "for", 't', "TIME", "end after TIME (500ms, 10s)" },
+	{ "count", 'n', "N", "end after N events" },
+	END,
+};
+
+static const struct cli_opt suspend_opts[] = {
+	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 10s)" },
+	END,
+};
+
+static const struct cli_opt run_opts[] = {
+	{ "class", 'c', "CLASS", "class of CMD and all its descendants" },
+	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
+	END,
+};
+
+static const struct cli_opt class_set_opts[] = {
+	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
+	END,
+};
+
+static const struct cli_opt policy_start_opts[] = {
+	{ "option", 'o', "KEY=VALUE", "set an option of the policy; may be repeated" },
+	END,
+};
+
+static const struct cli_opt policy_build_opts[] = {
+	{ "output", 'O', "FILE", "write the object to FILE instead of beside the source" },
+	END,
+};
+
+static const struct cli_opt shell_opts[] = {
+	{ "gpus", 0, "N", "number of simulated GPUs (1)" },
+	{ "branch", 0, "BRANCH", "driver branch: 535, 550, 570, 580 or 595 (580)" },
+	{ "dilate", 0, "F", "simulated time runs F times slower than real time (1)" },
+	{ "seed", 0, "N", "seed of every random choice (1)" },
+	{ "params", 0, "FILE", "parameters of the model instead of the built-in H200's" },
+	{ "refuse", 0, "CONTROL[=STATUS]", "the driver refuses CONTROL, such as set-timeslice" },
+	{ "hang", 0, "CONTROL", "CONTROL never returns" },
+	END,
+};
+
+static const struct cli_opt sim_run_opts[] = {
+	{ "policy", 0, "POLICY", "run under POLICY instead of the scenario's own" },
+	{ "option", 'o', "KEY=VALUE", "set an option of the policy; may be repeated" },
+	{ "host", 0, "HOST", "where the policy runs: native, or sim (in the kernel; root)" },
+	{ "seed", 0, "N", "seed of every random choice" },
+	{ "timeline", 0, "FILE", "write a gnuplot timeline of one scenario to FILE" },
+	END,
+};
+
+static const struct cli_opt demo_opts[] = {
+	{ "dilate", 0, "F", "simulated time runs F times slower than real time (8)" },
+	{ "seconds", 0, "S", "simulated seconds of each measurement (2)" },
+	{ "dry-run", 0, NULL, "the daemon decides but makes no call: nothing may change" },
+	{ "refuse-set-timeslice", 0, NULL, "the simulated RM refuses SET_TIMESLICE" },
+	{ "gpu", 0, NULL, "measure on the real GPU instead of the simulated one" },
+	{ "model", 0, NULL, "only the model in virtual time: no privilege needed" },
+	END,
+};
+
+static const struct cli_opt help_opts[] = {
+	{ "man", 0, NULL, "print the verbs as scdoc, for the manual page" },
+	{ "completion", 0, NULL, "print the completion for bash" },
+	END,
+};
+
+const struct cli_cmd cli_commands[] = {
+	{ "doctor", NULL, "", "say what works here and what to do about the rest",
+	  "Exit code 0: gpusched can be used here, on a GPU or on the simulated one; 3: it cannot.",
+	  cli_doctor, NULL, CLI_JSON, 0, 0 },
+	{ "list", NULL, "[TARGET]", "list the TSGs: who has them, what was asked, what is",
+	  "One row per TSG: ASKED, IS and WANT are timeslices in us as the owner asked, as the "
+	  "hardware was told, and as a policy or person wants them; \"-\" is unknown or unset.",
+	  cli_list, NULL, CLI_JSON | CLI_TARGET, 0, 1 },
+	{ "monitor", NULL, "[TARGET]", "print events as they happen, and a summary at the end",
+	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
+	  CLI_JSON | CLI_TARGET, 0, 1 },
+	{ "stats", NULL, "", "print counters of taps, engine and policy", NULL, cli_stats, NULL,
+	  CLI_JSON, 0, 0 },
+	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
+	  "set a TSG's timeslice, interleave, mode",
+	  "Keys: timeslice=TIME (1us to 100s; timeslice_us=N), interleave=low|medium|high, "
+	  "preempt_mode=wfi|cta|cilp. They override the policy until \"clear\".",
+	  cli_set, NULL, CLI_JSON | CLI_TARGET, 2, CLI_ANY },
+	{ "preempt", NULL, "TARGET", "take the GPU from a TSG now, once", NULL, cli_preempt, NULL,
+	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "suspend", NULL, "TARGET", "keep a TSG off the GPU until resume",
+	  "Lasts until resume, restore or --for TIME; list shows it.", cli_suspend, suspend_opts,
+	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "resume", NULL, "TARGET", "let a suspended TSG run again", NULL, cli_resume, NULL,
+	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "restore", NULL, "", "put every TSG back to what its owner asked",
+	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
+	  NULL, CLI_JSON, 0, 0 },
+	{ "run", NULL, "[--class CLASS] [--weight W] -- CMD [ARG...]",
+	  "run a command in a class, with all its descendants",
+	  "The class is in force before CMD starts. Exit code: that of CMD; 126 or 127 when it "
+	  "cannot be executed, as in a shell.",
+	  cli_run, run_opts, CLI_COMMAND, 1, CLI_ANY },
+	{ "class", "get", "[TARGET]", "show the class of processes", NULL, cli_class_get, NULL,
+	  CLI_JSON | CLI_TARGET, 0, 1 },
+	{ "class", "set", "TARGET CLASS", "give processes and their descendants a class",
+	  "Raising needs root or AllowClass= in the configuration.", cli_class_set, class_set_opts,
+	  CLI_JSON | CLI_TARGET, 2, 2 },
+	{ "class", "clear", "TARGET", "take back what class set or run gave", NULL, cli_class_clear,
+	  NULL, CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "class", "list", "", "list the classes", NULL, cli_class_list, NULL, CLI_JSON, 0, 0 },
+	{ "class", "explain", "pid:N", "say why a process has its class", NULL, cli_class_explain,
+	  NULL, CLI_JSON, 1, 1 },
+	{ "policy", "get", "", "show the running policy and how the last one ended", NULL,
+	  cli_policy_get, NULL, CLI_JSON, 0, 0 },
+	{ "policy", "list", "", "list the policies that are installed", NULL, cli_policy_list, NULL,
+	  CLI_JSON, 0, 0 },
+	{ "policy", "start", "NAME [-o KEY=VALUE]...", "start a policy",
+	  "NAME is one that policy list shows, or the path of an object. Needs the daemon.",
+	  cli_policy_start, policy_start_opts, CLI_JSON, 1, 1 },
+	{ "policy", "switch", "NAME [-o KEY=VALUE]...", "replace the running policy",
+	  "Exactly one policy acts at any time; if the new one is refused the old one goes on.",
+	  cli_policy_switch, policy_start_opts, CLI_JSON, 1, 1 },
+	{ "policy", "stop", "", "stop the running policy: the driver's own behaviour", NULL,
+	  cli_policy_stop, NULL, CLI_JSON, 0, 0 },
+	{ "policy", "check", "NAME|FILE...", "verify policies without attaching anything",
+	  "FILE is an object or a source (FILE.bpf.c), which is built first.", cli_policy_check,
+	  NULL, CLI_JSON, 1, CLI_ANY },
+	{ "policy", "new", "NAME", "write a commented skeleton NAME.bpf.c here", NULL,
+	  cli_policy_new, NULL, CLI_JSON, 1, 1 },
+	{ "policy", "build", "FILE.bpf.c", "compile a policy", NULL, cli_policy_build,
+	  policy_build_opts, CLI_JSON, 1, 1 },
+	{ "observe", "on", "", "turn the taps on; they stay on without a daemon", NULL,
+	  cli_observe_on, NULL, CLI_JSON, 0, 0 },
+	{ "observe", "off", "", "turn the taps off and forget the table", NULL, cli_observe_off,
+	  NULL, CLI_JSON, 0, 0 },
+	{ "observe", "status", "", "say whether the taps are on, and their counters", NULL,
+	  cli_observe_status, NULL, CLI_JSON, 0, 0 },
+	{ "observe", "launches", "[on|off]", "count launches per TSG, or say whether that is done",
+	  "Lasts until off or the daemon's end. A policy that needs launches turns it on by "
+	  "itself.",
+	  cli_observe_launches, NULL, CLI_JSON, 0, 1 },
+	{ "sim", "shell", "[--gpus N] [--branch B] [--dilate F] [-- CMD [ARG...]]",
+	  "run a command, or a shell, on simulated GPUs",
+	  "In a private mount namespace with simulated /dev/nvidia* and libcuda. Exit code: that "
+	  "of CMD.",
+	  cli_sim_shell, shell_opts, CLI_RAW, 0, CLI_ANY },
+	{ "sim", "run", "SCENARIO|all [--policy P] [--seed N]", "run scenarios in virtual time",
+	  "Exit code 1 when an expectation of a scenario is not met.", cli_sim_run, sim_run_opts,
+	  CLI_RAW | CLI_JSON, 0, CLI_ANY },
+	{ "sim", "list", "", "list the scenarios", NULL, cli_sim_list, NULL, CLI_RAW | CLI_JSON, 0,
+	  CLI_ANY },
+	{ "demo", NULL, "", "measure before and after: latency and throughput",
+	  "An LC and a BE program share a simulated GPU: alone, by default, and under gpusched. "
+	  "Where root, BPF or FUSE is missing the model in virtual time answers instead.",
+	  cli_demo, demo_opts, CLI_JSON, 0, 0 },
+	{ "help", NULL, "[NOUN [VERB]]", "explain a verb", NULL, cli_help_cmd, help_opts, 0, 0, 2 },
+};
+const size_t cli_ncommands = GS_COUNT(cli_commands);

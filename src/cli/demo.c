@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/*
+ * demo.c - before and after: chooses between the simulated GPU, a real one, and the model
+ */
+#include "cli/demo.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/parse.h"
+#include "cli/cli.h"
+#include "cli/probe.h"
+#include "cli/spawn.h"
+
+#define DILATE 8
+#define SECONDS 2
+#define GPU_SECONDS 10
+
+static int parse(struct cli *c, struct demo *d, struct gs_error *err)
+{
+	const char *dilate = cli_opt(c, "dilate"), *seconds = cli_opt(c, "seconds");
+	int r = 0;
+
+	d->json = c->json;
+	d->dry_run = cli_opt(c, "dry-run");
+	d->refuse = cli_opt(c, "refuse-set-timeslice");
+	d->gpu = cli_opt(c, "gpu");
+	d->dilate = DILATE;
+	d->seconds = d->gpu ? GPU_SECONDS : SECONDS;
+	for (int i = 0; i < DEMO_CASES; i++)
+		d->p50[i] = d->p99[i] = d->be[i] = d->requests[i] = NAN;
+	if (dilate)
+		r = gs_parse_double(dilate, 1, 1000, &d->dilate, err);
+	if (!r && seconds)
+		r = gs_parse_double(seconds, 0.1, 3600, &d->seconds, err);
+	if (r)
+		return r;
+	if (d->gpu && (dilate || d->refuse || cli_opt(c, "model")))
+		return gs_fail(
+			err, -EINVAL,
+			"--gpu does not go with --dilate, --refuse-set-timeslice or --model");
+	if (cli_opt(c, "model") && (dilate || d->dry_run || d->refuse))
+		return gs_fail(
+			err, -EINVAL,
+			"--model does not go with --dilate, --dry-run or --refuse-set-timeslice");
+	if (gs_env()->sim && dilate)
+		return gs_fail(err, -EINVAL, "--dilate is the sim shell's here: give it there");
+	return 0;
+}
+
+/* What the whole path on a simulated GPU lacks here; "" nothing. */
+static void missing(char *ret, size_t size)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(struct cli_check *k);
+	} needs[] = {
+		{ "root", cli_probe_root },
+		{ "BTF", cli_probe_btf },
+		{ "BPF", cli_probe_bpf },
+		{ "FUSE", cli_probe_fuse },
+		{ "mount namespaces", cli_probe_namespace },
+	};
+	size_t at = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < GS_COUNT(needs); i++) {
+		struct cli_check k = {};
+
+		needs[i].fn(&k);
+		if (!k.ok && at < size)
+			at += (size_t)snprintf(ret + at, size - at, "%s%s (%s)",
+					       at ? "; " : "missing here: ", needs[i].name,
+					       k.detail);
+	}
+}
+
+/* This program again, in a world with a simulated GPU. */
+static int enter_sim(const struct demo *d)
+{
+	char self[512], dilate[32], seconds[32];
+	const char *argv[24] = { self, "sim", "shell", "--dilate", dilate };
+	size_t n = 5;
+
+	cli_program("gpusched", self, sizeof(self));
+	snprintf(dilate, sizeof(dilate), "%g", d->dilate);
+	snprintf(seconds, sizeof(seconds), "%g", d->seconds);
+	if (d->refuse) {
+		argv[n++] = "--refuse";
+		argv[n++] = "set-timeslice";
+	}
+	argv[n++] = "--";
+	argv[n++] = self;
+	argv[n++] = "demo";
+	argv[n++] = "--seconds";
+	argv[n++] = seconds;
+	if (d->dry_run)
+		argv[n++] = "--dry-run";
+	if (d->refuse)
+		argv[n++] = "--refuse-set-timeslice";
+	if (d->json)
+		argv[n++] = "--json";
+	fflush(stdout);
+	execv(self, (char *const *)argv);
+	return cli_fail(-errno, "demo: %s: %s", self, strerror(errno));
+}
+
+static int finish(struct demo *d, int r, const struct gs_error *err)
+{
+	if (r)
+		return cli_fail_err(r, err, "demo");
+	return demo_print(d) ? cli_fail(-EIO, "output cannot be written") : GS_EXIT_OK;
+}
+
+static int on_model(struct demo *d, struct gs_error *err)
+{
+	if (d->dry_run || d->refuse)
+		return cli_fail(
+			-ENOTSUP,
+			"demo: --dry-run and --refuse-set-timeslice need the whole path: %s",
+			d->missing);
+	if (!d->json)
+		printf("%s: the model in virtual time answers instead\n", d->missing);
+	return finish(d, demo_model(d, err), err);
+}
+
+static int need_gpu(void)
+{
+	struct cli_check root = {}, driver = {};
+
+	cli_probe_root(&root);
+	cli_probe_driver(&driver);
+	if (!root.ok)
+		return cli_fail(-EPERM, "demo: --gpu: %s: %s", root.detail, root.remedy);
+	if (!driver.ok)
+		return cli_fail(-ENODEV, "demo: --gpu: %s", driver.detail);
+	return 0;
+}
+
+int cli_demo(struct cli *c)
+{
+	struct gs_error err = {};
+	struct demo d = {};
+	int r;
+
+	r = parse(c, &d, &err);
+	if (r)
+		return cli_fail(r, "demo: %s", err.text);
+	if (cli_opt(c, "model")) {
+		snprintf(d.missing, sizeof(d.missing), "--model was asked for");
+		return on_model(&d, &err);
+	}
+	if (d.gpu) {
+		r = need_gpu();
+		if (r)
+			return r;
+	}
+	if (d.gpu || gs_env()->sim) {
+		d.dilate = gs_env()->dilate;
+		return finish(&d, demo_path(&d, &err), &err);
+	}
+	missing(d.missing, sizeof(d.missing));
+	return d.missing[0] ? on_model(&d, &err) : enter_sim(&d);
+}

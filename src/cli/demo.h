@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* demo.h - what the demo measures: three cases, three figures */
+#ifndef GPUSCHED_CLI_DEMO_H
+#define GPUSCHED_CLI_DEMO_H
+
+#include <stdbool.h>
+
+#include "basic/error.h"
+
+/* The load: one 100 us kernel a request, 5 ms apart; 1 ms kernels back to back. */
+#define DEMO_LC_KERNEL_US 100
+#define DEMO_LC_GAP_US 5000
+#define DEMO_BE_KERNEL_US 1000
+#define DEMO_POLICY "lcbe"
+
+enum demo_case { DEMO_ALONE, DEMO_DEFAULT, DEMO_GPUSCHED, DEMO_CASES };
+
+struct demo {
+	bool json, dry_run, refuse, gpu;
+	double dilate, seconds;
+	const char *mode;                                        /* "path" or "model" */
+	char where[128];                                         /* which GPU */
+	double p50[DEMO_CASES], p99[DEMO_CASES], be[DEMO_CASES]; /* NAN: not measured */
+	double requests[DEMO_CASES];
+	char reason[512];  /* why gpusched could not act; "" */
+	char missing[512]; /* why it is the model; "" */
+};
+
+/* Measures in real time, on the GPU that this process sees. */
+int demo_path(struct demo *d, struct gs_error *err);
+/* Measures in virtual time. */
+int demo_model(struct demo *d, struct gs_error *err);
+int demo_print(const struct demo *d);
+/* One line of progress for people. */
+void demo_tell(const struct demo *d, const char *what);
+
+#endif /* GPUSCHED_CLI_DEMO_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/* doctor.c - what works here, and what to do about the rest */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "cli/probe.h"
+
+static const struct {
+	const char *name;
+	void (*fn)(struct cli_check *k);
+	unsigned int needed; /* what cannot be done without it */
+} checks[] = {
+	{ "root", cli_probe_root, CLI_NEED_ALL },
+	{ "btf", cli_probe_btf, CLI_NEED_ALL },
+	{ "bpf", cli_probe_bpf, CLI_NEED_ALL },
+	{ "bpffs", cli_probe_bpffs, CLI_NEED_REAL },
+	{ "pidfd", cli_probe_pidfd, CLI_NEED_ALL },
+	{ "driver", cli_probe_driver, CLI_NEED_REAL },
+	{ "gpus", cli_probe_gpus, CLI_NEED_REAL },
+	{ "fuse", cli_probe_fuse, CLI_NEED_SIM },
+	{ "namespace", cli_probe_namespace, CLI_NEED_SIM },
+	{ "policies", cli_probe_policies, 0 },
+	{ "uprobes", cli_probe_uprobes, 0 },
+	{ "daemon", cli_probe_daemon, 0 },
+	{ "guardian", cli_probe_guardian, 0 },
+};
+
+static const struct gs_column columns[] = {
+	{ "ok", "OK" },
+	{ "name", "CHECK" },
+	{ "detail", "WHAT" },
+	{ "remedy", "WHAT TO DO" },
+};
+
+int cli_doctor(struct cli *c)
+{
+	CLEANUP_JSON json_t *rows = json_array(), *all = NULL;
+	unsigned int missing = 0;
+	bool real, sim;
+
+	for (size_t i = 0; i < GS_COUNT(checks); i++) {
+		struct cli_check k = {};
+
+		checks[i].fn(&k);
+		if (!k.ok)
+			missing |= checks[i].needed;
+		json_array_append_new(rows,
+				      json_pack("{s:s,s:b,s:s?,s:s?}", "name", checks[i].name, "ok",
+						k.ok, "detail", k.detail[0] ? k.detail : NULL,
+						"remedy", !k.ok && k.remedy[0] ? k.remedy : NULL));
+	}
+	real = !(missing & CLI_NEED_REAL);
+	sim = !(missing & CLI_NEED_SIM);
+	if (c->json) {
+		all = json_pack("{s:b,s:b,s:b,s:O}", "ok", real || sim, "gpu", real, "sim", sim,
+				"checks", rows);
+		if (gs_json_line(stdout, all))
+			return GS_EXIT_FAILED;
+		return real || sim ? GS_EXIT_OK : GS_EXIT_IMPOSSIBLE;
+	}
+	if (cli_print_rows(c, columns, GS_COUNT(columns), rows))
+		return GS_EXIT_FAILED;
+	printf("\non the GPUs of this machine: %s; on simulated GPUs: %s\n", real ? "yes" : "no",
+	       sim ? "yes" : "no");
+	if (!real && !sim)
+		return cli_fail(-ENOTSUP,
+				"gpusched cannot be used here: see what to do above; "
+				"'gpusched demo --model' and 'gpusched sim run' need nothing");
+	return GS_EXIT_OK;
+}

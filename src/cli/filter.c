@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * filter.c - events know their process, name, TSG and GPU; class and cgroup are asked for once per
+ * TSG, and again after its class has changed
+ */
+#include "cli/filter.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+
+#define MAX_KNOWN 4096
+
+struct cli_filter {
+	const char *target, *value;
+	const char *key;    /* of the event, NULL: ask by TSG id */
+	struct gpusched *g; /* the watch has a handle of its own */
+	json_t *known;      /* TSG id -> bool */
+};
+
+static const struct {
+	const char *prefix, *key;
+} direct[] = {
+	{ "pid:", "pid" },
+	{ "tsg:", "id" },
+	{ "comm:", "comm" },
+};
+
+int cli_filter_new(const char *target, struct cli_filter **ret)
+{
+	struct cli_filter *f = calloc(1, sizeof(*f));
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	if (!f) {
+		cli_fail(-ENOMEM, "out of memory");
+		return -ENOMEM;
+	}
+	f->target = target;
+	f->known = json_object();
+	for (size_t i = 0; i < GS_COUNT(direct); i++) {
+		if (strncmp(target, direct[i].prefix, strlen(direct[i].prefix)))
+			continue;
+		f->key = direct[i].key;
+		f->value = target + strlen(direct[i].prefix);
+	}
+	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &f->g);
+	if (!r)
+		r = cli_request(f->g, "list", json_pack("{s:s}", "target", target), &answer);
+	if (r) {
+		cli_filter_free(f);
+		return r;
+	}
+	*ret = f;
+	return 0;
+}
+
+void cli_filter_free(struct cli_filter *f)
+{
+	if (!f)
+		return;
+	if (f->g)
+		gpusched_close(f->g);
+	json_decref(f->known);
+	free(f);
+}
+
+/* Is the TSG with this id one of the target's? */
+static bool ask(struct cli_filter *f, json_int_t id)
+{
+	CLEANUP_JSON json_t *args = json_pack("{s:s}", "target", f->target), *list = NULL;
+	CLEANUP_FREE char *body = json_dumps(args, JSON_COMPACT), *text = NULL;
+	json_t *row;
+	size_t i;
+
+	if (!body || gpusched_request(f->g, "list", body, &text))
+		return false;
+	list = json_loads(text, 0, NULL);
+	json_array_foreach(json_object_get(list, "tsgs"), i, row) {
+		if (json_integer_value(json_object_get(row, "id")) == id)
+			return true;
+	}
+	return false;
+}
+
+bool cli_filter_match(struct cli_filter *f, const json_t *event)
+{
+	const json_t *id = json_object_get(event, "id");
+	const char *name = json_string_value(json_object_get(event, "event"));
+	CLEANUP_FREE char *text = NULL;
+	char key[32];
+	const json_t *was;
+	bool yes;
+
+	if (!f)
+		return true;
+	if (f->key) {
+		text = gs_json_cell(gs_json_at(event, f->key));
+		return text && !strcmp(text, f->value);
+	}
+	if (!json_is_integer(id))
+		return false;
+	snprintf(key, sizeof(key), "%" JSON_INTEGER_FORMAT, json_integer_value(id));
+	was = json_object_get(f->known, key);
+	if (was && (!name || strcmp(name, "class")))
+		return json_is_true(was);
+	yes = ask(f, json_integer_value(id));
+	if (json_object_size(f->known) >= MAX_KNOWN)
+		json_object_clear(f->known);
+	json_object_set_new(f->known, key, json_boolean(yes));
+	return yes;
+}

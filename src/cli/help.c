@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
+}
+
+void cli_usage(FILE *out)
+{
+	char name[64];
+
+	fputs("gpusched - who gets an NVIDIA GPU, when, and for how long\n\n"
+	      "usage: gpusched VERB|NOUN VERB [ARGUMENTS] [--json]\n\n",
+	      out);
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		name_of(&cli_commands[i], name, sizeof(name));
+		fprintf(out, "  %-15s %s\n", name, cli_commands[i].help);
+	}
+	fputs("\n'gpusched VERB --help' explains one. TARGET is pid:N, tsg:N, comm:NAME, "
+	      "cgroup:PATH,\n"
+	      "class:NAME, gpu:SELECTOR or all. Exit codes: 0 done, 1 failed, 2 usage, 3 not "
+	      "possible\n"
+	      "here, 4 partly done.\n",
+	      out);
+}
+
+/* Breaks @text at spaces. */
+static void wrapped(FILE *out, const char *text, size_t width)
+{
+	size_t at = 0;
+
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (at && at + 1 + word > width) {
+			putc('\n', out);
+			at = 0;
+		}
+		if (at)
+			putc(' ', out);
+		fwrite(text, 1, word, out);
+		at += word + (at ? 1 : 0);
+		text += word;
+		text += strspn(text, " ");
+	}
+	putc('\n', out);
+}
+
+static void print_opt(FILE *out, char letter, const char *name, const char *arg, const char *help)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+		 letter ? ", " : "  ", name, arg ? " " : "", arg ? arg : "");
+	fprintf(out, "  %-28s %s\n", left, help);
+}
+
+void cli_help(FILE *out, const struct cli_cmd *cmd)
+{
+	char name[64];
+
+	name_of(cmd, name, sizeof(name));
+	fprintf(out, "gpusched %s - %s\n\nusage: gpusched %s%s%s\n", name, cmd->help, name,
+		cmd->args[0] ? " " : "", cmd->args);
+	if (cmd->more) {
+		putc('\n', out);
+		wrapped(out, cmd->more, 90);
+	}
+	if (cmd->flags & CLI_TARGET)
+		fputs("\nTARGET is pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR "
+		      "(index,\n"
+		      "UUID, PCI id, MIG-...) or all.\n",
+		      out);
+	fputs("\noptions:\n", out);
+	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
+		print_opt(out, o->letter, o->name, o->arg, o->help);
+	if (cmd->flags & CLI_JSON)
+		print_opt(out, 0, "json", NULL, "print JSON instead of text");
+	print_opt(out, 'h', "help", NULL, "print this");
+}
+
+void cli_help_noun(FILE *out, const char *noun)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		if (strcmp(cli_commands[i].noun, noun))
+			continue;
+		if (!first)
+			putc('\n', out);
+		first = false;
+		cli_help(out, &cli_commands[i]);
+	}
+}
+
+/* scdoc treats these as markup. */
+static void scdoc_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("_*\\#<>[]|~", *text))
+			putc('\\', out);
+		putc(*text, out);
+	}
+}
+
+static void man_opt(FILE *out, const struct cli_opt *o)
+{
+	fprintf(out, "\t*--%s*", o->name);
+	if (o->letter)
+		fprintf(out, ", *-%c*", o->letter);
+	if (o->arg)
+		fprintf(out, " _%s_", o->arg);
+	fputs(": ", out);
+	scdoc_text(out, o->help);
+	fputs(".\n\n", out);
+}
+
+void cli_man(FILE *out)
+{
+	char name[64];
+
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		const struct cli_cmd *cmd = &cli_commands[i];
+
+		name_of(cmd, name, sizeof(name));
+		fprintf(out, "*%s*%s", name, cmd->args[0] ? " " : "");
+		scdoc_text(out, cmd->args);
+		if (cmd->flags & CLI_JSON)
+			fputs(" \\[--json\\]", out);
+		fputs("\n\t", out);
+		scdoc_text(out, cmd->help);
+		fputs(".\n\n", out);
+		if (cmd->more) {
+			putc('\t', out);
+			scdoc_text(out, cmd->more);
+			fputs("\n\n", out);
+		}
+		for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
+			man_opt(out, o);
+	}
+}
+
+/* Every noun once, in the table's order. */
+static bool first_of_noun(size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(cli_commands[j].noun, cli_commands[i].noun))
+			return false;
+	return true;
+}
+
+static void completion_case(FILE *out, const struct cli_cmd *cmd)
+{
+	char name[64];
+
+	name_of(cmd, name, sizeof(name));
+	fprintf(out, "\t\"%s\") opts=\"", name);
+	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
+		fprintf(out, "--%s ", o->name);
+	fprintf(out, "%s--help\"", cmd->flags & CLI_JSON ? "--json " : "");
+	if (strstr(cmd->args, "TARGET"))
+		fputs(" words=\"$targets\"", out);
+	else if (!strncmp(cmd->args, "NAME", 4))
+		fputs(" words=\"$(_gpusched_names policy)\"", out);
+	else if (!strncmp(cmd->args, "SCENARIO", 8))
+		fputs(" words=\"all $(_gpusched_names sim)\"", out);
+	else if (!strcmp(cmd->args, "pid:N"))
+		fputs(" words=\"pid:\"", out);
+	fputs(" ;;\n", out);
+}
+
+static const char completion_head[] =
+	"# SPDX-License-Identifier: MIT\n"
+	"# bash completion for gpusched; made by `gpusched help --completion`\n\n"
+	"_gpusched_names()\n{\n"
+	"\tgpusched \"$@\" list --json 2>/dev/null |\n"
+	"\t\tsed -n 's/^[^[]*\"name\":\"\\([^\"]*\\)\".*/\\1/p'\n"
+	"}\n\n"
+	"_gpusched()\n{\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	"\tlocal noun=${COMP_WORDS[1]} verb=${COMP_WORDS[2]} opts= words= what i\n"
+	"\tlocal targets=\"pid: tsg: comm: cgroup: class: gpu: all\"\n\n"
+	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"
+	"\tcase $prev in\n"
+	"\t--class | -c) COMPREPLY=($(compgen -W \"lc be normal\" -- \"$cur\")); return ;;\n"
+	"\t--branch) COMPREPLY=($(compgen -W \"535 550 570 580 595\" -- \"$cur\")); return ;;\n"
+	"\t--policy | -p)\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_names policy)\" -- \"$cur\"))\n\t\treturn ;;\n"
+	"\tesac\n";
+
+static const char completion_tail[] =
+	"\tif [[ $what == set && $COMP_CWORD -gt 2 ]]; then\n"
+	"\t\twords=\"timeslice= interleave= preempt_mode= clear\"\n"
+	"\telif [[ $what == \"class set\" && $COMP_CWORD -gt 3 ]]; then\n"
+	"\t\twords=\"lc be normal\"\n"
+	"\tfi\n"
+	"\t[[ $cur == -* ]] && words=$opts\n"
+	"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	"\t[[ ${COMPREPLY[0]} == *[:=] ]] && compopt -o nospace\n"
+	"\t[[ -z $words ]] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+	"\treturn 0\n"
+	"}\n"
+	"complete -F _gpusched gpusched\n";
+
+/* The verbs of each noun that has some. */
+static void completion_verbs(FILE *out)
+{
+	fputs("\twhat=$noun\n\tcase $noun in\n", out);
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		if (!cli_commands[i].verb || !first_of_noun(i))
+			continue;
+		fprintf(out, "\t%s)\n\t\twhat=\"$noun $verb\"\n\t\twords=\"", cli_commands[i].noun);
+		for (size_t j = 0; j < cli_ncommands; j++)
+			if (!strcmp(cli_commands[j].noun, cli_commands[i].noun))
+				fprintf(out, "%s ", cli_commands[j].verb);
+		fputs("--help\"\n\t\t;;\n", out);
+	}
+	fputs("\tesac\n"
+	      "\tif ((COMP_CWORD == 2)) && [[ -n $words ]]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n",
+	      out);
+}
+
+void cli_completion(FILE *out)
+{
+	fputs(completion_head, out);
+	fputs("\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"", out);
+	for (size_t i = 0; i < cli_ncommands; i++)
+		if (first_of_noun(i))
+			fprintf(out, "%s ", cli_commands[i].noun);
+	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n", out);
+	completion_verbs(out);
+	fputs("\twords=\n\tcase $what in\n", out);
+	for (size_t i = 0; i < cli_ncommands; i++)
+		completion_case(out, &cli_commands[i]);
+	fputs("\tesac\n", out);
+	fputs(completion_tail, out);
+}
+
+int cli_help_cmd(struct cli *c)
+{
+	const struct cli_cmd *cmd = NULL;
+	struct gs_error err = {};
+	char *words[3] = { (char *)"gpusched" };
+	int used, r;
+
+	if (cli_opt(c, "man") || cli_opt(c, "completion")) {
+		(cli_opt(c, "man") ? cli_man : cli_completion)(stdout);
+		return GS_EXIT_OK;
+	}
+	if (!c->argc) {
+		cli_usage(stdout);
+		return GS_EXIT_OK;
+	}
+	if (c->argc == 1 && cli_known_noun(c->argv[0])) {
+		cli_help_noun(stdout, c->argv[0]);
+		return GS_EXIT_OK;
+	}
+	for (int i = 0; i < c->argc; i++)
+		words[i + 1] = c->argv[i];
+	r = cli_find(c->argc + 1, words, &cmd, &used, &err);
+	if (r)
+		return cli_fail_err(r, &err, "help");
+	cli_help(stdout, cmd);
+	return GS_EXIT_OK;
+}

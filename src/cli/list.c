@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+
+/* Who keeps it off the GPU, or how it is. */
+static char *state(const json_t *row)
+{
+	const json_t *runnable = gs_json_at(row, "is.runnable");
+	const char *by = json_string_value(gs_json_at(row, "suspended_by"));
+	const char *holder = json_string_value(gs_json_at(row, "held_by"));
+	char *text = NULL;
+
+	if (json_is_true(gs_json_at(row, "held")))
+		return asprintf(&text, "held (%s)", holder ? holder : "admission") < 0 ? NULL
+										       : text;
+	if (by)
+		return asprintf(&text, "suspended (%s)", by) < 0 ? NULL : text;
+	if (json_is_false(runnable))
+		return strdup("suspended");
+	if (json_is_false(gs_json_at(row, "scheduled")))
+		return strdup("idle");
+	return runnable ? strdup("runnable") : NULL;
+}
+
+/* A person's wish stands above the policy's. */
+static char *wanted(const json_t *row)
+{
+	const json_t *manual = gs_json_at(row, "manual.timeslice_us");
+	CLEANUP_FREE char *text = gs_json_cell(manual);
+	char *marked = NULL;
+
+	if (!manual)
+		return gs_json_cell(gs_json_at(row, "want.timeslice_us"));
+	return asprintf(&marked, "%s (set)", text) < 0 ? NULL : marked;
+}
+
+static const struct gs_column columns[] = {
+	{ "id", "ID", GS_COL_RIGHT },
+	{ "gpu", "GPU", GS_COL_RIGHT },
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "comm", "COMM" },
+	{ "kind", "KIND" },
+	{ "engine", "ENGINE" },
+	{ "class", "CLASS" },
+	{ "asked.timeslice_us", "ASKED", GS_COL_RIGHT },
+	{ "is.timeslice_us", "IS", GS_COL_RIGHT },
+	{ "want.timeslice_us", "WANT", GS_COL_RIGHT, .cell = wanted },
+	{ "is.interleave", "INTERLEAVE" },
+	{ "is.preempt_mode", "MODE" },
+	{ "is.runnable", "STATE", .cell = state },
+	{ "known_by", "KNOWN" },
+	{ "assumed", "ASSUMED" },
+	{ "asked" },
+	{ "is" },
+	{ "want" },
+	{ "client" },
+	{ "tsg" },
+};
+
+int cli_list(struct cli *c)
+{
+	const char *target = c->argc ? c->argv[0] : "all";
+	CLEANUP_JSON json_t *answer = NULL;
+	json_t *tsgs;
+	int r;
+
+	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "list", json_pack("{s:s}", "target", target), &answer);
+	if (r)
+		return gs_exit_of(r);
+	tsgs = json_object_get(answer, "tsgs");
+	if (!json_array_size(tsgs) && strcmp(target, "all"))
+		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
+	if (!json_array_size(tsgs) && !c->json)
+		puts("no TSGs: no process uses a GPU, or it began before 'gpusched observe on'");
+	return cli_print_rows(c, columns, GS_COUNT(columns), tsgs);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/abi.h"
+#include "gpusched/gpusched.h"
+#include "observe/observe.h"
+
+static const struct {
+	const char *name, *text;
+} counters[] = {
+#define X(sym, name, text) { name, text },
+	GPUSCHED_TAP_COUNTERS(X)
+#undef X
+};
+
+static int print_status(const struct cli *c, const json_t *st)
+{
+	if (c->json)
+		return cli_print_object(c, st);
+	if (!json_is_true(json_object_get(st, "on"))) {
+		puts("off: 'gpusched observe on' turns the taps on");
+		return GS_EXIT_OK;
+	}
+	printf("on%s, %" JSON_INTEGER_FORMAT " TSGs, %" JSON_INTEGER_FORMAT " processes noted\n",
+	       json_is_true(json_object_get(st, "complete"))
+		       ? ""
+		       : ", but pins are missing: 'gpusched observe off', then 'on'",
+	       json_integer_value(json_object_get(st, "tsgs")),
+	       json_integer_value(json_object_get(st, "processes")));
+	for (size_t i = 0; i < GS_COUNT(counters); i++) {
+		const json_t *all = json_object_get(st, "counters");
+		CLEANUP_FREE char *n = gs_json_cell(gs_json_at(all, counters[i].name));
+
+		printf("%12s  %s\n", n ? n : "-", counters[i].text);
+	}
+	return GS_EXIT_OK;
+}
+
+static int ask(const struct cli *c, uint32_t flags, const char *verb)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	r = cli_ask(flags, verb, NULL, &answer);
+	return r ? (int)gs_exit_of(r) : print_status(c, answer);
+}
+
+int cli_observe_on(struct cli *c)
+{
+	return ask(c, 0, "observe_on");
+}
+
+/* Without a driver there is nothing to put back first, and the taps can go at once. */
+static int off_without_driver(struct gs_error *err)
+{
+	unsigned int branch;
+	char version[64];
+	struct gs_error none = {};
+
+	if (gs_rm_driver(&branch, version, sizeof(version), &none) != -ENODEV)
+		return -EAGAIN;
+	return gs_observe_off(err);
+}
+
+int cli_observe_off(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	struct gs_error err = {};
+	int r;
+
+	r = off_without_driver(&err);
+	if (r && r != -EAGAIN)
+		return cli_fail_err(r, &err, "observe off");
+	if (r) {
+		r = cli_ask(0, "observe_off", NULL, &answer);
+		if (r)
+			return gs_exit_of(r);
+	}
+	return cli_observe_status(c);
+}
+
+int cli_observe_status(struct cli *c)
+{
+	return ask(c, GPUSCHED_OPEN_READ_ONLY, "observe_status");
+}
+
+static void print_launches(const json_t *st)
+{
+	const json_t *v;
+	size_t i;
+
+	if (!json_is_true(json_object_get(st, "on"))) {
+		puts("off: launches are not counted; 'gpusched observe launches on' does");
+		return;
+	}
+	printf("on: wanted by%s%s%s\n",
+	       json_is_true(json_object_get(st, "asked")) ? " a person" : "",
+	       json_is_true(json_object_get(st, "policy")) ? " the policy" : "",
+	       json_is_true(json_object_get(st, "configured")) ? " the configuration" : "");
+	json_array_foreach(json_object_get(st, "libraries"), i, v)
+		printf("%4" JSON_INTEGER_FORMAT " probes, %3" JSON_INTEGER_FORMAT
+		       " processes  %s\n",
+		       json_integer_value(json_object_get(v, "probes")),
+		       json_integer_value(json_object_get(v, "processes")),
+		       json_string_value(json_object_get(v, "path")));
+	json_array_foreach(json_object_get(st, "unattributed"), i, v)
+		printf("%12" JSON_INTEGER_FORMAT "  launches of process %" JSON_INTEGER_FORMAT
+		       " whose context is not known\n",
+		       json_integer_value(json_object_get(v, "launches")),
+		       json_integer_value(json_object_get(v, "pid")));
+}
+
+int cli_observe_launches(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	json_t *args = NULL;
+	bool on = c->argc && !strcmp(c->argv[0], "on");
+	int r;
+
+	if (c->argc && !on && strcmp(c->argv[0], "off"))
+		return cli_fail(GS_EXIT_USAGE, "observe launches: 'on' or 'off', not '%s'",
+				c->argv[0]);
+	if (c->argc)
+		args = json_pack("{s:b}", "on", on);
+	r = cli_ask(c->argc ? 0 : GPUSCHED_OPEN_READ_ONLY, "observe_launches", args, &answer);
+	if (r)
+		return gs_exit_of(r);
+	if (c->json)
+		return cli_print_object(c, answer);
+	print_launches(answer);
+	return GS_EXIT_OK;
+}

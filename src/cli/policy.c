@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+#include "policy/policy.h"
+
+static void exit_free(struct gs_policy_exit *e)
+{
+	free(e->dump);
+}
+
+static void infos_free(struct gs_policy_info *infos, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		gs_policy_info_free(&infos[i]);
+	free(infos);
+}
+
+static json_t *options_json(const struct gs_policy_info *info)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < info->noptions; i++)
+		json_array_append_new(all, json_pack("{s:s,s:s,s:I}", "name", info->options[i].name,
+						     "type", info->options[i].type, "default",
+						     (json_int_t)info->options[i].def));
+	return all;
+}
+
+static json_t *callbacks_json(const struct gs_policy_info *info)
+{
+	json_t *all = json_array();
+	char buf[sizeof(info->callbacks)], *save = NULL;
+
+	snprintf(buf, sizeof(buf), "%s", info->callbacks);
+	for (char *w = strtok_r(buf, " ,", &save); w; w = strtok_r(NULL, " ,", &save))
+		json_array_append_new(all, json_string(w));
+	return all;
+}
+
+static char *option_names(const json_t *row)
+{
+	CLEANUP_FREE char *all = strdup("");
+	json_t *o;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "options"), i, o) {
+		char *longer = NULL;
+
+		if (!all || asprintf(&longer, "%s%s%s=%" JSON_INTEGER_FORMAT, all, i ? " " : "",
+				     json_string_value(json_object_get(o, "name")),
+				     json_integer_value(json_object_get(o, "default"))) < 0)
+			return NULL;
+		free(all);
+		all = longer;
+	}
+	return all && *all ? TAKE_PTR(all) : NULL;
+}
+
+static const struct gs_column columns[] = {
+	{ "name", "NAME" },           { "tick_us", "TICK_US", GS_COL_RIGHT },
+	{ "callbacks", "CALLBACKS" }, { "options", "OPTIONS", .cell = option_names },
+	{ "path", "PATH" },
+};
+
+int cli_policy_list(struct cli *c)
+{
+	CLEANUP_JSON json_t *rows = json_array();
+	struct gs_policy_info *infos = NULL;
+	struct gs_error err = {};
+	size_t n = 0;
+	int r;
+
+	r = gs_policy_list(&infos, &n, &err);
+	if (r)
+		return cli_fail_err(r, &err, "policy list");
+	for (size_t i = 0; i < n; i++) {
+		const struct gs_policy_info *p = &infos[i];
+
+		json_array_append_new(rows,
+				      json_pack("{s:s,s:s,s:i,s:o,s:i,s:o,s:o}", "name", p->name,
+						"path", p->path, "abi", (int)p->abi, "tick_us",
+						p->tick_us ? json_integer(p->tick_us) : json_null(),
+						"timeout_ms", (int)p->timeout_ms, "callbacks",
+						callbacks_json(p), "options", options_json(p)));
+	}
+	infos_free(infos, n);
+	if (!n && !c->json)
+		puts("no policies found: set GPUSCHED_POLICIES to their directory");
+	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+}
+
+static int check_one(const struct cli *c, const char *what)
+{
+	struct gs_policy_exit why __attribute__((cleanup(exit_free))) = {};
+	CLEANUP_JSON json_t *row = NULL;
+	struct gs_error err = {};
+	const char *text;
+	int r;
+
+	r = gs_policy_check(what, &why, &err);
+	text = err.text[0] ? err.text : why.message;
+	if (c->json) {
+		row = json_pack("{s:s,s:b,s:s?,s:s?,s:s?}", "policy", what, "ok", !r, "kind",
+				r ? gs_policy_exit_name(why.kind) : NULL, "message",
+				r ? text : NULL, "dump", r ? why.dump : NULL);
+		gs_json_line(stdout, row);
+	} else if (!r) {
+		printf("%s: ok\n", what);
+	}
+	if (!r)
+		return 0;
+	if (why.dump && !c->json)
+		printf("%s\n", why.dump);
+	cli_fail(r, "policy check: %s: %s", what, *text ? text : strerror(-r));
+	/* A refused policy is a failure of the check, not of its usage. */
+	return why.kind == GS_POLICY_EXIT_VERIFIER || why.kind == GS_POLICY_EXIT_REFUSED
+		       ? GS_EXIT_FAILED
+		       : (int)gs_exit_of(r);
+}
+
+int cli_policy_check(struct cli *c)
+{
+	int worst = GS_EXIT_OK, good = 0;
+
+	for (int i = 0; i < c->argc; i++) {
+		int code = check_one(c, c->argv[i]);
+
+		good += code == GS_EXIT_OK;
+		worst = code ? code : worst;
+	}
+	return worst && good ? GS_EXIT_PARTLY : worst;
+}
+
+int cli_policy_new(struct cli *c)
+{
+	struct gs_error err = {};
+	CLEANUP_FREE char *file = NULL;
+	CLEANUP_JSON json_t *row = NULL;
+	int r;
+
+	r = gs_policy_new(c->argv[0], &err);
+	if (r)
+		return cli_fail_err(r, &err, "policy new");
+	if (asprintf(&file, "%s.bpf.c", c->argv[0]) < 0)
+		return cli_fail(-ENOMEM, "out of memory");
+	row = json_pack("{s:s}", "file", file);
+	if (c->json)
+		return cli_print_object(c, row);
+	printf("%s written: next 'gpusched policy build %s'\n", file, file);
+	return GS_EXIT_OK;
+}
+
+int cli_policy_build(struct cli *c)
+{
+	const char *source = c->argv[0], *output = cli_opt(c, "output");
+	const char *base = strrchr(source, '/') ? strrchr(source, '/') + 1 : source;
+	CLEANUP_FREE char *made = NULL;
+	CLEANUP_JSON json_t *row = NULL;
+	struct gs_error err = {};
+	size_t len = strlen(base);
+	int r;
+
+	if (len < 7 || strcmp(base + len - 6, ".bpf.c"))
+		return cli_fail(-EINVAL, "policy build: %s is not called NAME.bpf.c", source);
+	if (!output) {
+		if (asprintf(&made, "%.*s.o", (int)strlen(source) - 2, source) < 0)
+			return cli_fail(-ENOMEM, "out of memory");
+		output = made;
+	}
+	r = gs_policy_build(source, output, &err);
+	if (r)
+		return cli_fail_err(r == -EINVAL ? -EIO : r, &err, "policy build");
+	row = json_pack("{s:s}", "object", output);
+	if (c->json)
+		return cli_print_object(c, row);
+	printf("%s built: next 'gpusched policy check %s'\n", output, output);
+	return GS_EXIT_OK;
+}
+
+/* ---- the running policy: through libgpusched ------------------------------------------------- */
+
+static int ask(struct cli *c, const char *verb, uint32_t flags, json_t *args)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	r = cli_ask(flags, verb, args, &answer);
+	return r ? (int)gs_exit_of(r) : cli_print_object(c, answer);
+}
+
+int cli_policy_get(struct cli *c)
+{
+	return ask(c, "policy_get", GPUSCHED_OPEN_READ_ONLY, NULL);
+}
+
+static int start(struct cli *c, const char *verb)
+{
+	json_t *options = json_array();
+
+	for (size_t i = 0; i < c->nopts; i++) {
+		if (strcmp(c->opts[i].name, "option"))
+			continue;
+		if (!strchr(c->opts[i].value, '=') || c->opts[i].value[0] == '=') {
+			json_decref(options);
+			return cli_fail(-EINVAL, "policy: option '%s' is not KEY=VALUE",
+					c->opts[i].value);
+		}
+		json_array_append_new(options, json_string(c->opts[i].value));
+	}
+	return ask(c, verb, GPUSCHED_OPEN_DAEMON_ONLY,
+		   json_pack("{s:s,s:o}", "name", c->argv[0], "options", options));
+}
+
+int cli_policy_start(struct cli *c)
+{
+	return start(c, "policy_start");
+}
+
+int cli_policy_switch(struct cli *c)
+{
+	return start(c, "policy_switch");
+}
+
+int cli_policy_stop(struct cli *c)
+{
+	return ask(c, "policy_stop", 0, NULL);
+}

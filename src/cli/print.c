@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+
+int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
+{
+	CLEANUP_TABLE struct gs_table *t = NULL;
+	json_t *row;
+	size_t i;
+	int r;
+
+	r = gs_table_new(cols, n, c->json ? GS_TABLE_JSON : GS_TABLE_PLAIN, stdout, &t);
+	if (r)
+		return cli_fail(r, "out of memory");
+	json_array_foreach(rows, i, row) {
+		r = gs_table_row(t, row);
+		if (r)
+			return cli_fail(r, "output cannot be written: %s", strerror(-r));
+	}
+	r = gs_table_end(t);
+	return r ? cli_fail(r, "output cannot be written: %s", strerror(-r)) : GS_EXIT_OK;
+}
+
+/* Options of a policy: name, type, default, value. */
+static void print_options(const json_t *array, const char *prefix)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(array, i, one) {
+		CLEANUP_FREE char *path = NULL, *text = NULL;
+
+		if (asprintf(&path, "%s.%s", prefix,
+			     json_string_value(json_object_get(one, "name"))) < 0)
+			return;
+		text = gs_json_cell(json_object_get(one, "value"));
+		printf("%-36s %s\n", path, text ? text : "-");
+	}
+}
+
+static void print_members(const json_t *object, const char *prefix)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)object, key, v) {
+		CLEANUP_FREE char *path = NULL, *text = NULL;
+
+		if (asprintf(&path, "%s%s%s", prefix, *prefix ? "." : "", key) < 0)
+			return;
+		if (json_is_object(v) && json_object_size(v)) {
+			print_members(v, path);
+			continue;
+		}
+		if (json_object_get(json_array_get(v, 0), "value")) {
+			print_options(v, path);
+			continue;
+		}
+		text = gs_json_cell(v);
+		printf("%-36s %s\n", path, text ? text : "-");
+	}
+}
+
+int cli_print_object(const struct cli *c, const json_t *object)
+{
+	if (c->json)
+		return gs_json_line(stdout, object) ? cli_fail(-EIO, "output cannot be written")
+						    : GS_EXIT_OK;
+	print_members(object, "");
+	return GS_EXIT_OK;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "cli/probe.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+
+static void good(struct cli_check *k, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void good(struct cli_check *k, const char *format, ...)
+{
+	va_list ap;
+
+	k->ok = true;
+	va_start(ap, format);
+	vsnprintf(k->detail, sizeof(k->detail), format, ap);
+	va_end(ap);
+}
+
+static void bad(struct cli_check *k, const char *remedy, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void bad(struct cli_check *k, const char *remedy, const char *format, ...)
+{
+	va_list ap;
+
+	k->ok = false;
+	va_start(ap, format);
+	vsnprintf(k->detail, sizeof(k->detail), format, ap);
+	va_end(ap);
+	snprintf(k->remedy, sizeof(k->remedy), "%s", remedy);
+}
+
+static const struct {
+	unsigned int cap;
+	const char *name;
+} needed_caps[] = {
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" }, { CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
+	{ CAP_SYS_NICE, "CAP_SYS_NICE" },   { CAP_BPF, "CAP_BPF" },
+	{ CAP_PERFMON, "CAP_PERFMON" },
+};
+
+void cli_probe_root(struct cli_check *k)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {};
+	char missing[160] = "";
+	size_t at = 0;
+
+	if (syscall(SYS_capget, &head, data)) {
+		bad(k, "run it as root", "capabilities cannot be read: %s", strerror(errno));
+		return;
+	}
+	for (size_t i = 0; i < GS_COUNT(needed_caps); i++) {
+		unsigned int cap = needed_caps[i].cap;
+
+		if (!(data[cap / 32].effective & (1u << (cap % 32))))
+			at += (size_t)snprintf(missing + at, sizeof(missing) - at, "%s%s",
+					       at ? ", " : "", needed_caps[i].name);
+	}
+	if (at)
+		bad(k, "run it as root (in a container: with --privileged)", "uid %d without %s",
+		    geteuid(), missing);
+	else
+		good(k, "uid %d with the capabilities needed", geteuid());
+}
+
+void cli_probe_btf(struct cli_check *k)
+{
+	if (!access("/sys/kernel/btf/vmlinux", R_OK))
+		good(k, "the kernel has type information");
+	else
+		bad(k, "use a kernel built with CONFIG_DEBUG_INFO_BTF (Debian's and Ubuntu's are)",
+		    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
+}
+
+static int silent(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	return 0;
+}
+
+void cli_probe_bpf(struct cli_check *k)
+{
+	/* r0 = 0; exit */
+	static const struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } };
+	libbpf_print_fn_t before = libbpf_set_print(silent);
+	CLEANUP_FD int fd = -1;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "gs_probe", "GPL", prog, GS_COUNT(prog),
+			   NULL);
+	libbpf_set_print(before);
+	if (fd >= 0)
+		good(k, "BPF programs for tracepoints load");
+	else if (fd == -EPERM)
+		bad(k,
+		    "run it as root; in a container with CAP_BPF and CAP_PERFMON and bpf() allowed",
+		    "the kernel refuses BPF programs: %s", strerror(-fd));
+	else
+		bad(k, "use a kernel built with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS",
+		    "no BPF program loads: %s", strerror(-fd));
+}
+
+void cli_probe_bpffs(struct cli_check *k)
+{
+	char path[256], *slash;
+	struct statfs fs;
+
+	snprintf(path, sizeof(path), "%s", gs_env()->bpffs);
+	slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
+	if (!statfs(path, &fs) && (unsigned long)fs.f_type == (unsigned long)BPF_FS_MAGIC)
+		good(k, "%s", path);
+	else
+		bad(k, "mount -t bpf bpf /sys/fs/bpf (observe on does it where it may)",
+		    "%s is not a bpf file system", path);
+}
+
+void cli_probe_pidfd(struct cli_check *k)
+{
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	CLEANUP_FD int fd = -1;
+
+	if (pidfd >= 0)
+		fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
+	if (fd >= 0)
+		good(k, "descriptors can be borrowed from a process");
+	else
+		bad(k, "use Linux 5.6 or later, and allow pidfd_getfd in the container's profile",
+		    "pidfd_getfd: %s", strerror(errno));
+}
+
+void cli_probe_fuse(struct cli_check *k)
+{
+	CLEANUP_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0)
+		good(k, "/dev/fuse opens");
+	else
+		bad(k,
+		    errno == EACCES || errno == EPERM
+			    ? "run it as root"
+			    : "modprobe fuse; in a container: --device /dev/fuse",
+		    "/dev/fuse: %s", strerror(errno));
+}
+
+/* In a child: a private mount namespace in which a file system can be mounted. */
+void cli_probe_namespace(struct cli_check *k)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS))
+			_exit(errno);
+		if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+			_exit(errno);
+		if (mount("probe", "/tmp", "tmpfs", 0, NULL))
+			_exit(errno);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		bad(k, "free some memory or processes", "fork: %s", strerror(errno));
+	else if (WEXITSTATUS(status))
+		bad(k, "run it as root (in a container: with --privileged)",
+		    "no private mount namespace: %s", strerror(WEXITSTATUS(status)));
+	else
+		good(k, "private mount namespaces work");
+}
+
+void cli_probe_uprobes(struct cli_check *k)
+{
+	if (!access("/sys/bus/event_source/devices/uprobe/type", R_OK))
+		good(k, "launches can be counted");
+	else
+		bad(k,
+		    "use a kernel built with CONFIG_UPROBE_EVENTS; launches are not counted "
+		    "without",
+		    "no uprobes");
+}

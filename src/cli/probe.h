@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* probe.h - single checks of this machine, for doctor and demo */
+#ifndef GPUSCHED_CLI_PROBE_H
+#define GPUSCHED_CLI_PROBE_H
+
+#include <stdbool.h>
+
+#define CLI_NEED_REAL (1u << 0) /* acting on a GPU */
+#define CLI_NEED_SIM (1u << 1)  /* the simulated GPU */
+#define CLI_NEED_ALL (CLI_NEED_REAL | CLI_NEED_SIM)
+
+struct cli_check {
+	bool ok;
+	char detail[256];
+	char remedy[256];
+};
+
+void cli_probe_root(struct cli_check *k);
+void cli_probe_btf(struct cli_check *k);
+void cli_probe_bpf(struct cli_check *k);
+void cli_probe_bpffs(struct cli_check *k);
+void cli_probe_pidfd(struct cli_check *k);
+void cli_probe_driver(struct cli_check *k);
+void cli_probe_gpus(struct cli_check *k);
+void cli_probe_fuse(struct cli_check *k);
+void cli_probe_namespace(struct cli_check *k);
+void cli_probe_policies(struct cli_check *k);
+void cli_probe_uprobes(struct cli_check *k);
+void cli_probe_daemon(struct cli_check *k);
+void cli_probe_guardian(struct cli_check *k);
+
+#endif /* GPUSCHED_CLI_PROBE_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/* probe_gpu.c - checks that ask gpusched's own rooms: driver, GPUs, policies, daemon */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/table.h"
+#include "cli/cli.h"
+#include "cli/probe.h"
+#include "gpusched/gpusched.h"
+#include "policy/policy.h"
+#include "rm/rm.h"
+
+/* Branches whose structures are known. */
+static const unsigned int branches[] = { 535, 550, 570, 580, 595 };
+
+void cli_probe_driver(struct cli_check *k)
+{
+	char version[64] = "";
+	struct gs_error err = {};
+	unsigned int branch = 0;
+	int r;
+
+	r = gs_rm_driver(&branch, version, sizeof(version), &err);
+	if (r) {
+		snprintf(k->detail, sizeof(k->detail), "%.200s",
+			 err.text[0] ? err.text : "no NVIDIA driver");
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "install NVIDIA's driver (535 to 595), or use 'gpusched sim shell'");
+		return;
+	}
+	snprintf(k->detail, sizeof(k->detail), "%s%s", version,
+		 gs_env()->sim ? " (simulated)" : "");
+	for (size_t i = 0; i < GS_COUNT(branches); i++)
+		k->ok |= branches[i] == branch;
+	if (!k->ok)
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "use branch 535, 550, 570, 580 or 595: others are not tested");
+}
+
+void cli_probe_gpus(struct cli_check *k)
+{
+	CLEANUP_FREE struct gs_gpu *gpus = NULL;
+	struct gs_error err = {};
+	size_t n = 0;
+	int r;
+
+	r = gs_gpus_read(&gpus, &n, &err);
+	k->ok = !r && n;
+	if (k->ok)
+		snprintf(k->detail, sizeof(k->detail), "%zu: %s%s", n,
+			 gpus[0].name[0] ? gpus[0].name : gpus[0].pci, n > 1 ? ", ..." : "");
+	else
+		snprintf(k->detail, sizeof(k->detail), "%.200s", err.text[0] ? err.text : "none");
+	if (!k->ok)
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "see 'nvidia-smi'; without a GPU use 'gpusched sim shell'");
+}
+
+void cli_probe_policies(struct cli_check *k)
+{
+	struct gs_policy_info *infos = NULL;
+	struct gs_error err = {};
+	size_t n = 0, at = 0;
+	int r;
+
+	r = gs_policy_list(&infos, &n, &err);
+	k->ok = !r && n;
+	for (size_t i = 0; i < n; i++) {
+		if (at < sizeof(k->detail))
+			at += (size_t)snprintf(k->detail + at, sizeof(k->detail) - at, "%s%s",
+					       i ? " " : "", infos[i].name);
+		gs_policy_info_free(&infos[i]);
+	}
+	free(infos);
+	if (k->ok)
+		return;
+	snprintf(k->detail, sizeof(k->detail), "%.200s", err.text[0] ? err.text : "none found");
+	snprintf(k->remedy, sizeof(k->remedy), "install gpusched, or set GPUSCHED_POLICIES");
+}
+
+/* The daemon's answer to ping; NULL: none. */
+static json_t *ping(char *why, size_t size)
+{
+	struct gpusched_open_options options = { .size = sizeof(options),
+						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_FREE char *answer = NULL;
+	int r;
+
+	r = gpusched_open(&options, &g);
+	if (!r)
+		r = gpusched_request(g, "ping", NULL, &answer);
+	if (!r)
+		return json_loads(answer, 0, NULL);
+	snprintf(why, size, "%.200s", g && *gpusched_error(g) ? gpusched_error(g) : strerror(-r));
+	return NULL;
+}
+
+void cli_probe_daemon(struct cli_check *k)
+{
+	CLEANUP_JSON json_t *pong = ping(k->detail, sizeof(k->detail));
+
+	k->ok = pong != NULL;
+	if (k->ok)
+		snprintf(k->detail, sizeof(k->detail), "pid %" JSON_INTEGER_FORMAT "%s",
+			 json_integer_value(json_object_get(pong, "pid")),
+			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "");
+	else
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "systemctl start gpuschedd; without it root's verbs act by themselves");
+}
+
+/* The guardian is a child of the daemon that outlives it. */
+static int find_guardian(json_int_t daemon)
+{
+	CLEANUP_DIR DIR *proc = opendir("/proc");
+	struct dirent *d;
+
+	while (proc && (d = readdir(proc))) {
+		CLEANUP_FILE FILE *f = NULL;
+		int pid = atoi(d->d_name), parent = 0;
+		char path[64], comm[32] = "";
+
+		if (pid <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%*d (%31[^)]) %*c %d", comm, &parent) == 2 &&
+		    parent == daemon && !strcmp(comm, "gpusched-guard"))
+			return pid;
+	}
+	return 0;
+}
+
+void cli_probe_guardian(struct cli_check *k)
+{
+	char why[256];
+	CLEANUP_JSON json_t *pong = ping(why, sizeof(why));
+	int pid = pong ? find_guardian(json_integer_value(json_object_get(pong, "pid"))) : 0;
+
+	k->ok = pid > 0;
+	if (k->ok) {
+		snprintf(k->detail, sizeof(k->detail), "pid %d", pid);
+		return;
+	}
+	snprintf(k->detail, sizeof(k->detail), "%s",
+		 pong ? "the daemon has none" : "comes with the daemon");
+	snprintf(k->remedy, sizeof(k->remedy), "%s",
+		 pong ? "restart gpuschedd and see its log" : "start gpuschedd");
+}

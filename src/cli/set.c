@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/* set.c - the verbs that act on TSGs: set, preempt, suspend, resume, restore */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "cli/cli.h"
+#include "cli/setting.h"
+#include "gpusched/abi.h"
+#include "gpusched/gpusched.h"
+
+/* 0 done, 4 when some failed, 1 when all did; the first reason is told. */
+static int outcome(const struct cli *c, const char *verb, json_t *answer)
+{
+	json_int_t changed = json_integer_value(json_object_get(answer, "changed"));
+	json_int_t failed = json_integer_value(json_object_get(answer, "failed"));
+	json_int_t matched = json_integer_value(json_object_get(answer, "matched"));
+	const char *why = NULL;
+	json_t *res;
+	size_t i;
+
+	if (c->json && cli_print_object(c, answer))
+		return GS_EXIT_FAILED;
+	if (!c->json)
+		printf("%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " TSGs\n", verb,
+		       changed, matched);
+	if (!failed)
+		return GS_EXIT_OK;
+	json_array_foreach(json_object_get(answer, "results"), i, res) {
+		if (!why)
+			why = json_string_value(json_object_get(res, "error"));
+	}
+	cli_fail(-EREMOTEIO,
+		 "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " TSGs failed: %s", verb,
+		 failed, matched, why ? why : "'gpusched stats' has the counters");
+	return changed ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
+}
+
+static int act(const struct cli *c, const char *verb, json_t *args)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r;
+
+	r = cli_ask(0, verb, args, &answer);
+	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
+}
+
+int cli_set(struct cli *c)
+{
+	CLEANUP_JSON json_t *args = json_pack("{s:s}", "target", c->argv[0]);
+	struct gs_error err = {};
+	int r;
+
+	if (!args)
+		return cli_fail(-EINVAL, "set: the target is not valid UTF-8");
+	if (c->argc == 2 && !strcmp(c->argv[1], "clear"))
+		json_object_set_new(args, "clear", json_true());
+	for (int i = 1; i < c->argc && !json_object_get(args, "clear"); i++) {
+		r = cli_setting_parse(c->argv[i], args, &err);
+		if (r)
+			return cli_fail(r, "set: %s", err.text);
+	}
+	return act(c, "set", TAKE_PTR(args));
+}
+
+int cli_preempt(struct cli *c)
+{
+	return act(c, "preempt", json_pack("{s:s}", "target", c->argv[0]));
+}
+
+static void on_signal(int sig)
+{
+	(void)sig; /* ends the wait */
+}
+
+/* Nobody else would resume them: without a daemon this command does, or whoever interrupts it. */
+static int resume_after(const struct cli *c, uint64_t us)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	struct timespec ts = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
+	struct sigaction sa = { .sa_handler = on_signal };
+	CLEANUP_JSON json_t *answer = NULL;
+
+	fflush(stdout);
+	for (size_t i = 0; i < GS_COUNT(ends); i++)
+		sigaction(ends[i], &sa, NULL);
+	nanosleep(&ts, NULL);
+	return cli_ask(0, "resume", json_pack("{s:s}", "target", c->argv[0]), &answer);
+}
+
+/* Does a daemon see to it that a suspension ends? */
+static bool daemon_there(void)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+
+	return !cli_open(0, &g) && gpusched_has_daemon(g);
+}
+
+static int suspend_for(const struct cli *c, uint64_t us)
+{
+	bool alone = !daemon_there();
+	int r;
+
+	r = act(c, "suspend",
+		json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)us));
+	if (alone && (r == GS_EXIT_OK || r == GS_EXIT_PARTLY) && resume_after(c, us))
+		return GS_EXIT_FAILED;
+	return r;
+}
+
+int cli_suspend(struct cli *c)
+{
+	struct gs_error err = {};
+	uint64_t for_us = 0;
+	int r;
+
+	if (cli_opt(c, "for")) {
+		r = gs_parse_us(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
+		if (r)
+			return cli_fail(r, "suspend: --for: %s", err.text);
+	}
+	if (for_us)
+		return suspend_for(c, for_us);
+	return act(c, "suspend", json_pack("{s:s}", "target", c->argv[0]));
+}
+
+int cli_resume(struct cli *c)
+{
+	return act(c, "resume", json_pack("{s:s}", "target", c->argv[0]));
+}
+
+int cli_restore(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	json_int_t failed, restored;
+	int r;
+
+	r = cli_ask(0, "restore", NULL, &answer);
+	if (r)
+		return gs_exit_of(r);
+	failed = json_integer_value(json_object_get(answer, "failed"));
+	restored = json_integer_value(json_object_get(answer, "restored"));
+	if (c->json)
+		cli_print_object(c, answer);
+	else
+		printf("restore: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+		       " changed TSGs put back, %" JSON_INTEGER_FORMAT " gone\n",
+		       restored, json_integer_value(json_object_get(answer, "changed")),
+		       json_integer_value(json_object_get(answer, "gone")));
+	if (!failed)
+		return GS_EXIT_OK;
+	cli_fail(-EREMOTEIO,
+		 "restore: %" JSON_INTEGER_FORMAT
+		 " TSGs could not be put back: run it again, then end their processes",
+		 failed);
+	return restored ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#include "cli/cli.h"
+#include "policy/native.h"
+#include "sim/scenario_cmd.h"
+#include "sim/shell.h"
+
+int cli_sim_shell(struct cli *c)
+{
+	return sim_cmd_shell(c->argc, c->argv);
+}
+
+int cli_sim_run(struct cli *c)
+{
+	sim_policy_host_set(&gs_native_host);
+	sim_policy_host_set(&gs_sim_host);
+	return sim_cmd_run(c->argc, c->argv);
+}
+
+int cli_sim_list(struct cli *c)
+{
+	return sim_cmd_list(c->argc, c->argv);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "cli/spawn.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+#define STOP_MS 10000
+
+void cli_program(const char *name, char *ret, size_t size)
+{
+	/* in the build directory beside this program; installed, a daemon is in sbin */
+	static const char *const places[] = { "", "/../sbin" };
+	char exe[512];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	exe[n > 0 ? n : 0] = '\0';
+	slash = strrchr(exe, '/');
+	for (size_t i = 0; slash && i < GS_COUNT(places); i++) {
+		*slash = '\0';
+		snprintf(ret, size, "%s%s/%s", exe, places[i], name);
+		if (access(ret, X_OK) == 0)
+			return;
+	}
+	snprintf(ret, size, "%s", name);
+}
+
+static void child(const char *const *argv, int out, int log_fd, pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	dup2(out, STDOUT_FILENO);
+	if (log_fd >= 0)
+		dup2(log_fd, STDERR_FILENO);
+	execvp(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct gs_error *err)
+{
+	pid_t pid, parent = getpid();
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		return gs_fail(err, -errno, "%s: no pipe: %s", argv[0], strerror(errno));
+	pid = fork();
+	if (pid == 0)
+		child(argv, fds[1], log_fd, parent);
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return gs_fail(err, -errno, "%s cannot be started: %s", argv[0], strerror(errno));
+	}
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	*ret = (struct cli_child){ .pid = pid, .out = fds[0], .name = argv[0] };
+	return 0;
+}
+
+/* Moves one line out of the buffer; false: none is complete. */
+static bool take_line(struct cli_child *c, bool at_end, char *ret, size_t size)
+{
+	char *nl = memchr(c->buf, '\n', c->used);
+	size_t len = nl ? (size_t)(nl - c->buf) : c->used;
+
+	if (!nl && (!at_end || !c->used) && c->used < sizeof(c->buf))
+		return false;
+	snprintf(ret, size, "%.*s", (int)len, c->buf);
+	c->used -= len + (nl ? 1 : 0);
+	memmove(c->buf, c->buf + len + (nl ? 1 : 0), c->used);
+	return true;
+}
+
+int cli_child_line(struct cli_child *c, unsigned int timeout_ms, char *ret, size_t size)
+{
+	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
+
+	for (;;) {
+		struct pollfd p = { .fd = c->out, .events = POLLIN };
+		uint64_t now = gs_now_ns();
+		ssize_t n;
+
+		if (take_line(c, false, ret, size))
+			return 0;
+		if (now >= end)
+			return -ETIMEDOUT;
+		poll(&p, 1, (int)((end - now) / NS_PER_MS) + 1);
+		n = read(c->out, c->buf + c->used, sizeof(c->buf) - c->used);
+		if (n > 0)
+			c->used += (size_t)n;
+		else if (n == 0)
+			return take_line(c, true, ret, size) ? 0 : -ENODATA;
+	}
+}
+
+int cli_child_wait(struct cli_child *c, unsigned int timeout_ms)
+{
+	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
+	int status;
+
+	while (c->pid > 0) {
+		pid_t got = waitpid(c->pid, &status, WNOHANG);
+
+		if (got == c->pid || (got < 0 && errno != EINTR)) {
+			c->pid = 0;
+			if (got < 0)
+				return -ECHILD;
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		}
+		if (gs_now_ns() >= end)
+			return -ETIMEDOUT;
+		gs_sleep_ns(5 * NS_PER_MS);
+	}
+	return -ECHILD;
+}
+
+bool cli_child_alive(struct cli_child *c)
+{
+	return c->pid > 0 && waitpid(c->pid, NULL, WNOHANG | WNOWAIT) == 0 && !kill(c->pid, 0);
+}
+
+void cli_child_stop(struct cli_child *c)
+{
+	if (c->pid <= 0)
+		return;
+	kill(c->pid, SIGTERM);
+	if (cli_child_wait(c, STOP_MS) != -ETIMEDOUT)
+		return;
+	kill(c->pid, SIGKILL);
+	cli_child_wait(c, STOP_MS);
+}
+
+void cli_child_free_(struct cli_child *c)
+{
+	cli_child_stop(c);
+	if (c->out >= 0)
+		close(c->out);
+	c->out = -1;
+}

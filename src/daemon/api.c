@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The API: HTTP on the instance's unix socket, served by the daemon's own loop. No request may keep
+ * the loop: connections, bodies and queues are bounded, silent peers are cut off.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "basic/table.h"
+#include "daemon/api_priv.h"
+
+#define API_LARGE (1 << 20)
+#define WATCH_BEAT_US (5 * 1000 * 1000)
+#define POLL_US (20 * 1000) /* of requests whose calls are under way */
+
+struct api_request {
+	char *body;
+	size_t n;
+	bool too_long;
+	/* a control that takes long: its connection sleeps, the others are served */
+	struct api_request *next;
+	struct MHD_Connection *c;
+	struct gs_pending *pending;
+	bool done;
+	int code;
+	json_t *result;
+	struct gs_error err;
+};
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static int peer_of_fd(int fd, struct gs_peer *ret)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		return -EPERM;
+	*ret = (struct gs_peer){ .uid = cred.uid, .gid = cred.gid, .pid = cred.pid };
+	return 0;
+}
+
+int api_peer(struct MHD_Connection *c, struct gs_peer *ret)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? peer_of_fd(info->connect_fd, ret) : -EPERM;
+}
+
+struct api_uid *api_uid_of(struct api *a, uid_t uid)
+{
+	struct api_uid *u;
+
+	for (u = a->uids; u; u = u->next)
+		if (u->uid == uid)
+			return u;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return NULL;
+	u->uid = uid;
+	u->next = a->uids;
+	a->uids = u;
+	return u;
+}
+
+/* Forgets users without connections, so that the list does not grow with the machine's age. */
+static void forget_idle(struct api *a)
+{
+	struct api_uid **at = &a->uids;
+
+	while (*at) {
+		struct api_uid *u = *at;
+
+		if (u->connections || u->watchers) {
+			at = &u->next;
+			continue;
+		}
+		*at = u->next;
+		free(u);
+	}
+}
+
+static void on_connection(void *user, struct MHD_Connection *c, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info;
+	struct api *a = user;
+	struct api_uid *u;
+	struct gs_peer peer;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		u = *context;
+		if (u)
+			u->connections--;
+		forget_idle(a);
+		return;
+	}
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (!info || peer_of_fd(info->connect_fd, &peer))
+		return;
+	u = api_uid_of(a, peer.uid);
+	if (!u)
+		return;
+	*context = u;
+	if (++u->connections > API_CONNECTIONS_UID && peer.uid)
+		shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static unsigned int status_of(int code)
+{
+	switch (code) {
+	case -EINVAL:
+	case -ERANGE:
+		return MHD_HTTP_BAD_REQUEST;
+	case -EPERM:
+	case -EACCES:
+		return MHD_HTTP_FORBIDDEN;
+	case -ENOENT:
+		return MHD_HTTP_NOT_FOUND;
+	case -EBUSY:
+		return MHD_HTTP_CONFLICT;
+	case -EMSGSIZE:
+		return MHD_HTTP_CONTENT_TOO_LARGE;
+	case -ENOTSUP:
+		return MHD_HTTP_NOT_IMPLEMENTED;
+	case -EREMOTEIO:
+		return MHD_HTTP_BAD_GATEWAY;
+	case -ETIMEDOUT:
+		return MHD_HTTP_GATEWAY_TIMEOUT;
+	default:
+		return MHD_HTTP_INTERNAL_SERVER_ERROR;
+	}
+}
+
+/* One answer about 10,000 TSGs takes 90 MiB, which would stay ours for good. */
+static void free_large(void *text)
+{
+	free(text);
+	malloc_trim(0);
+}
+
+/* Takes @text. */
+static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status, const char *type,
+			      char *text)
+{
+	struct MHD_Response *r;
+	enum MHD_Result done;
+	size_t n;
+
+	if (!text)
+		return MHD_NO;
+	n = strlen(text);
+	r = MHD_create_response_from_buffer_with_free_callback(n, text,
+							       n < API_LARGE ? free : free_large);
+	if (!r) {
+		free(text);
+		return MHD_NO;
+	}
+	MHD_add_response_header(r, "Content-Type", type);
+	done = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text)
+{
+	CLEANUP_JSON json_t *o = json_pack("{s:s, s:s?, s:i}", "error", text, "errno",
+					   strerrorname_np(-code), "code", code);
+
+	return answer(c, status_of(code), "application/json",
+		      o ? json_dumps(o, JSON_COMPACT) : NULL);
+}
+
+static enum MHD_Result answer_verb(struct MHD_Connection *c, int code, const json_t *result,
+				   const char *error)
+{
+	if (code)
+		return api_answer_error(c, code, error);
+	return answer(c, MHD_HTTP_OK, "application/json", json_dumps(result, JSON_COMPACT));
+}
+
+/* ---- controls whose calls take long ---------------------------------------------------------- */
+
+static void poll_soon(struct api *a)
+{
+	uint64_t now;
+
+	sd_event_now(a->event, CLOCK_MONOTONIC, &now);
+	sd_event_source_set_time(a->poll, now + POLL_US);
+	sd_event_source_set_enabled(a->poll, SD_EVENT_ONESHOT);
+}
+
+static void wait_for_calls(struct api *a, struct MHD_Connection *c, struct api_request *rq,
+			   struct gs_pending *pending)
+{
+	rq->pending = pending;
+	rq->c = c;
+	rq->next = a->waiting;
+	a->waiting = rq;
+	MHD_suspend_connection(c);
+	poll_soon(a);
+}
+
+/* Wakes those that have their answer; all of them with @code when that is not 0. */
+static void wake_waiting(struct api *a, int code)
+{
+	struct api_request **at = &a->waiting;
+
+	while (*at) {
+		struct api_request *rq = *at;
+
+		rq->code = code ? gs_fail(&rq->err, code, "gpuschedd ends")
+				: gs_pending_poll(rq->pending, &rq->result, &rq->err);
+		if (rq->code == -EINPROGRESS) {
+			at = &rq->next;
+			continue;
+		}
+		*at = rq->next;
+		gs_pending_free(rq->pending);
+		rq->pending = NULL;
+		rq->done = true;
+		MHD_resume_connection(rq->c);
+		api_kick(a);
+	}
+}
+
+static int on_poll(sd_event_source *src, uint64_t us, void *user)
+{
+	struct api *a = user;
+
+	wake_waiting(a, 0);
+	if (a->waiting)
+		poll_soon(a);
+	return 0;
+}
+
+static enum MHD_Result do_verb(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
+			       const char *verb, struct api_request *rq)
+{
+	CLEANUP_JSON json_t *args = NULL, *result = NULL;
+	struct gs_pending *pending = NULL;
+	const char *body = rq->body;
+	size_t n = rq->n;
+	struct gs_error err = { 0 };
+	json_error_t why;
+	int r;
+
+	args = n ? json_loadb(body, n, JSON_REJECT_DUPLICATES, &why) : json_object();
+	if (!args) {
+		char text[JSON_ERROR_TEXT_LENGTH + 64];
+
+		snprintf(text, sizeof(text), "the body is not JSON: %s", n ? why.text : "");
+		return api_answer_error(c, -EINVAL, text);
+	}
+	r = gs_service_verb_begin(a->s, peer, verb, args, &result, &pending, &err);
+	if (r != -EINPROGRESS)
+		return answer_verb(c, r, result, err.text);
+	wait_for_calls(a, c, rq, pending);
+	return MHD_YES;
+}
+
+static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c)
+{
+	CLEANUP_FREE char *service = NULL;
+	char *text = NULL;
+
+	if (gs_service_metrics(a->s, &service))
+		return api_answer_error(c, -EIO, "the counters cannot be read");
+	if (asprintf(&text,
+		     "%s# TYPE gpusched_watchers gauge\n"
+		     "# HELP gpusched_watchers clients that watch events\n"
+		     "gpusched_watchers %u\n"
+		     "# TYPE gpusched_watchers_dropped counter\n"
+		     "# HELP gpusched_watchers_dropped watchers that did not keep up\n"
+		     "gpusched_watchers_dropped_total %llu\n# EOF\n",
+		     service, a->nwatchers, (unsigned long long)a->watchers_dropped) < 0)
+		return MHD_NO;
+	return answer(c, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
+		      text);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static enum MHD_Result take_body(struct api_request *rq, const char *data, size_t *inout_n)
+{
+	char *grown;
+
+	/* What is too long is read to its end and thrown away: then the answer gets through. */
+	if (rq->too_long || rq->n + *inout_n > API_BODY_LIMIT) {
+		rq->too_long = true;
+	} else {
+		grown = realloc(rq->body, rq->n + *inout_n);
+		if (!grown)
+			return MHD_NO;
+		memcpy(grown + rq->n, data, *inout_n);
+		rq->body = grown;
+		rq->n += *inout_n;
+	}
+	*inout_n = 0;
+	return MHD_YES;
+}
+
+static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char *url,
+			     const char *method, struct api_request *rq)
+{
+	bool get = !strcmp(method, MHD_HTTP_METHOD_GET);
+	struct gs_peer peer;
+
+	if (api_peer(c, &peer))
+		return api_answer_error(c, -EPERM, "the peer's user cannot be told");
+	if (rq->too_long)
+		return api_answer_error(c, -EMSGSIZE, "the body is longer than 64 KiB");
+	if (get && !strcmp(url, "/v1/watch"))
+		return api_watch_open(a, c, &peer);
+	if (get && !strcmp(url, "/metrics"))
+		return do_metrics(a, c);
+	if (!get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
+		return do_verb(a, c, &peer, url + 4, rq);
+	if (get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
+		return api_answer_error(c, -EINVAL, "verbs are asked by POST");
+	return api_answer_error(c, -ENOENT, "there is no such path: see docs/api.md");
+}
+
+static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version, const char *data,
+				  size_t *inout_n, void **context)
+{
+	struct api_request *rq = *context;
+
+	if (!rq) {
+		rq = *context = calloc(1, sizeof(*rq));
+		return rq ? MHD_YES : MHD_NO;
+	}
+	if (*inout_n)
+		return take_body(rq, data, inout_n);
+	if (rq->done)
+		return answer_verb(c, rq->code, rq->result, rq->err.text);
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_POST))
+		return api_answer_error(c, -EINVAL, "GET and POST alone are known");
+	return route(user, c, url, method, rq);
+}
+
+static void on_completed(void *user, struct MHD_Connection *c, void **context,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct api_request *rq = *context;
+
+	if (rq) {
+		free(rq->body);
+		json_decref(rq->result);
+	}
+	free(rq);
+	*context = NULL;
+}
+
+/* ---- the server in our loop ------------------------------------------------------------------ */
+
+/*
+ * At its limit of connections the server stops listening, and listens again at the run after the one
+ * that closed some: without that run nothing would wake it any more.
+ */
+static void run_again_after_closing(struct api *a)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(a->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+	unsigned int n = info ? info->num_connections : 0;
+
+	if (n < a->connections)
+		sd_event_source_set_enabled(a->defer, SD_EVENT_ONESHOT);
+	a->connections = n;
+}
+
+static void run_server(struct api *a)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+	uint64_t now;
+
+	MHD_run(a->mhd);
+	run_again_after_closing(a);
+	if (MHD_get_timeout(a->mhd, &ms) != MHD_YES) {
+		sd_event_source_set_enabled(a->timer, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_now(a->event, CLOCK_MONOTONIC, &now);
+	sd_event_source_set_time(a->timer, now + ms * 1000);
+	sd_event_source_set_enabled(a->timer, SD_EVENT_ONESHOT);
+}
+
+static int on_io(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	run_server(user);
+	return 0;
+}
+
+static int on_timer(sd_event_source *src, uint64_t us, void *user)
+{
+	run_server(user);
+	return 0;
+}
+
+static int on_defer(sd_event_source *src, void *user)
+{
+	run_server(user);
+	return 0;
+}
+
+static int on_beat(sd_event_source *src, uint64_t us, void *user)
+{
+	struct api *a = user;
+
+	api_watch_beat(a);
+	if (!a->watchers)
+		return 0;
+	sd_event_source_set_time(src, us + WATCH_BEAT_US);
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+void api_kick(struct api *a)
+{
+	int enabled = 0;
+	uint64_t now;
+
+	sd_event_source_set_enabled(a->defer, SD_EVENT_ONESHOT);
+	if (!a->watchers || sd_event_source_get_enabled(a->beat, &enabled) < 0 || enabled)
+		return;
+	sd_event_now(a->event, CLOCK_MONOTONIC, &now);
+	sd_event_source_set_time(a->beat, now + WATCH_BEAT_US);
+	sd_event_source_set_enabled(a->beat, SD_EVENT_ONESHOT);
+}
+
+/* What is there and is not a dead daemon's socket is somebody else's, and stays. */
+static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (lstat(sun->sun_path, &st))
+		return errno == ENOENT
+			       ? 0
+			       : gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return gs_fail(err, -EEXIST, "%s is in the way and is no socket: remove it",
+			       sun->sun_path);
+	if (fd < 0 || !connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) || errno == EAGAIN)
+		return gs_fail(err, -EADDRINUSE, "another program listens on %s: stop it",
+			       sun->sun_path);
+	if (unlink(sun->sun_path) && errno != ENOENT)
+		return gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
+	return 0;
+}
+
+static int listen_on(const char *path, struct gs_error *err)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int r;
+
+	if (strlen(path) >= sizeof(sun.sun_path))
+		return gs_fail(err, -ENAMETOOLONG, "%s is too long for a socket", path);
+	strcpy(sun.sun_path, path);
+	/* We hold the instance's lock: a socket that nobody serves is a dead daemon's. */
+	r = make_way(&sun, err);
+	if (r)
+		return r;
+	/* The mode comes last: who waits for its notice (the guardian) finds us listening. */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, 128) ||
+	    chmod(path, 0666))
+		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
+	return TAKE_FD(fd);
+}
+
+static int start_server(struct api *a, struct gs_error *err)
+{
+	a->fd = listen_on(gs_env()->socket, err);
+	if (a->fd < 0)
+		return a->fd;
+	a->mhd = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, a,
+		MHD_OPTION_LISTEN_SOCKET, a->fd, MHD_OPTION_CONNECTION_LIMIT, API_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, API_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)16384, MHD_OPTION_NOTIFY_CONNECTION, on_connection, a,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, a, MHD_OPTION_END);
+	if (!a->mhd)
+		return gs_fail(err, -EIO, "the API on %s cannot be served", gs_env()->socket);
+	return 0;
+}
+
+static int add_sources(struct api *a)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(a->mhd, MHD_DAEMON_INFO_EPOLL_FD);
+	int r;
+
+	if (!info)
+		return -EIO;
+	r = sd_event_add_io(a->event, &a->io, info->epoll_fd, EPOLLIN, on_io, a);
+	if (r >= 0)
+		r = sd_event_add_time(a->event, &a->timer, CLOCK_MONOTONIC, 0, 10000, on_timer, a);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(a->timer, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time(a->event, &a->beat, CLOCK_MONOTONIC, 0, 1000000, on_beat, a);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(a->beat, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time(a->event, &a->poll, CLOCK_MONOTONIC, 0, 1000, on_poll, a);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(a->poll, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_defer(a->event, &a->defer, on_defer, a);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(a->defer, SD_EVENT_OFF);
+	return r < 0 ? r : 0;
+}
+
+int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_error *err)
+{
+	struct api *a = calloc(1, sizeof(*a));
+	int r;
+
+	if (!a)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	a->s = s;
+	a->event = event;
+	a->fd = -1;
+	r = start_server(a, err);
+	if (!r)
+		r = add_sources(a);
+	if (r) {
+		api_free(a);
+		return gs_fail(err, r, "the API cannot start: %s", strerror(-r));
+	}
+	*ret = a;
+	return 0;
+}
+
+void api_free(struct api *a)
+{
+	if (!a)
+		return;
+	if (a->mhd) {
+		unlink(gs_env()->socket);
+		api_watch_end(a);
+		wake_waiting(a, -ECANCELED);
+		MHD_run(a->mhd);
+		MHD_stop_daemon(a->mhd);
+	} else if (a->fd >= 0) {
+		close(a->fd);
+	}
+	sd_event_source_unref(a->io);
+	sd_event_source_unref(a->timer);
+	sd_event_source_unref(a->beat);
+	sd_event_source_unref(a->poll);
+	sd_event_source_unref(a->defer);
+	forget_idle(a);
+	free(a);
+}

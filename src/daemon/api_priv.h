@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * api_priv.h - what the API's files share
+ */
+#ifndef GPUSCHED_DAEMON_API_PRIV_H
+#define GPUSCHED_DAEMON_API_PRIV_H
+
+#include <microhttpd.h>
+
+#include "daemon/daemon.h"
+
+#define API_CONNECTIONS 256 /* all together */
+#define API_CONNECTIONS_UID \
+	48 /* of one user other than root, so that none locks the others out \
+	    */
+#define API_WATCHERS 64
+#define API_WATCHERS_UID 8
+#define API_BODY_LIMIT (64u << 10)
+#define API_TIMEOUT_S 10u            /* of a silent connection */
+#define API_QUEUE_LIMIT (256u << 10) /* of events that a watcher has not read yet */
+
+struct api_uid {
+	struct api_uid *next;
+	uid_t uid;
+	unsigned int connections, watchers;
+};
+
+struct api {
+	struct gs_service *s;
+	sd_event *event;
+	sd_event_source *io, *timer, *defer, *beat, *poll;
+	struct api_request *waiting; /* their calls are under way */
+	struct MHD_Daemon *mhd;
+	int fd;                   /* listening; the server closes it */
+	unsigned int connections; /* after the last run */
+	struct api_uid *uids;
+	struct api_watcher *watchers;
+	unsigned int nwatchers;
+	uint64_t watchers_dropped;
+};
+
+/* Lets the server work as soon as the loop comes round. */
+void api_kick(struct api *a);
+/* Peer of a connection; -EPERM when it cannot be told. */
+int api_peer(struct MHD_Connection *c, struct gs_peer *ret);
+/* This user's counts; NULL: out of memory. */
+struct api_uid *api_uid_of(struct api *a, uid_t uid);
+enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
+
+/* ---- api_watch.c */
+enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer);
+/* An empty line to each, so that one whose reader is gone is found out. */
+void api_watch_beat(struct api *a);
+/* Ends every stream. */
+void api_watch_end(struct api *a);
+
+#endif /* GPUSCHED_DAEMON_API_PRIV_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/* GET /v1/watch: events line by line, for as long as the reader keeps up. */
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "daemon/api_priv.h"
+
+struct api_watcher {
+	struct api_watcher *next;
+	struct api *a;
+	struct MHD_Connection *c;
+	uid_t uid;
+	unsigned int token;
+	bool suspended; /* nothing to send */
+	bool ended;
+	char *queue;
+	size_t n, room;
+};
+
+static void wake(struct api_watcher *w)
+{
+	if (!w->suspended)
+		return;
+	w->suspended = false;
+	MHD_resume_connection(w->c);
+	api_kick(w->a);
+}
+
+static int reserve(struct api_watcher *w, size_t n)
+{
+	size_t room = w->room ? w->room : 4096;
+	char *grown;
+
+	while (room < w->n + n)
+		room *= 2;
+	if (room == w->room)
+		return 0;
+	grown = realloc(w->queue, room);
+	if (!grown)
+		return -ENOMEM;
+	w->queue = grown;
+	w->room = room;
+	return 0;
+}
+
+/* A reader who does not keep up is dropped, rather than given a stream with holes. */
+static void enqueue(struct api_watcher *w, const char *text, size_t n)
+{
+	if (w->ended)
+		return;
+	if (w->n + n > API_QUEUE_LIMIT || reserve(w, n)) {
+		w->ended = true;
+		w->a->watchers_dropped++;
+		gs_log(LOG_NOTICE, "a watcher of user %u does not keep up: dropped", w->uid);
+	} else {
+		memcpy(w->queue + w->n, text, n);
+		w->n += n;
+	}
+	wake(w);
+}
+
+static void on_event(const json_t *event, void *user)
+{
+	CLEANUP_FREE char *text = json_dumps(event, JSON_COMPACT);
+	size_t n = text ? strlen(text) : 0;
+
+	if (!text)
+		return;
+	text[n] = '\n'; /* in the place of the end */
+	enqueue(user, text, n + 1);
+}
+
+static ssize_t on_read(void *user, uint64_t pos, char *buf, size_t max)
+{
+	struct api_watcher *w = user;
+	size_t n = w->n < max ? w->n : max;
+
+	if (w->ended)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (!n) {
+		w->suspended = true;
+		MHD_suspend_connection(w->c);
+		return 0;
+	}
+	memcpy(buf, w->queue, n);
+	memmove(w->queue, w->queue + n, w->n - n);
+	w->n -= n;
+	return (ssize_t)n;
+}
+
+static void on_end(void *user)
+{
+	struct api_watcher *w = user, **at;
+	struct api_uid *u = api_uid_of(w->a, w->uid);
+
+	gs_service_unwatch(w->a->s, w->token);
+	for (at = &w->a->watchers; *at; at = &(*at)->next) {
+		if (*at == w) {
+			*at = w->next;
+			break;
+		}
+	}
+	w->a->nwatchers--;
+	if (u && u->watchers)
+		u->watchers--;
+	free(w->queue);
+	free(w);
+}
+
+static struct api_watcher *watcher_new(struct api *a, struct MHD_Connection *c, uid_t uid)
+{
+	struct api_uid *u = api_uid_of(a, uid);
+	struct api_watcher *w;
+
+	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= API_WATCHERS_UID))
+		return NULL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->a = a;
+	w->c = c;
+	w->uid = uid;
+	if (gs_service_watch(a->s, on_event, w, &w->token)) {
+		free(w);
+		return NULL;
+	}
+	w->next = a->watchers;
+	a->watchers = w;
+	a->nwatchers++;
+	u->watchers++;
+	return w;
+}
+
+enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer)
+{
+	struct api_watcher *w = watcher_new(a, c, peer->uid);
+	struct MHD_Response *r;
+	enum MHD_Result done;
+
+	if (!w)
+		return api_answer_error(c, -EBUSY, "too many watch already: try again later");
+	enqueue(w, "\n", 1); /* so that the header is sent at once */
+	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, on_read, w, on_end);
+	if (!r) {
+		on_end(w);
+		return MHD_NO;
+	}
+	MHD_add_response_header(r, "Content-Type", "application/x-ndjson");
+	done = MHD_queue_response(c, MHD_HTTP_OK, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+void api_watch_beat(struct api *a)
+{
+	for (struct api_watcher *w = a->watchers; w; w = w->next)
+		if (!w->n)
+			enqueue(w, "\n", 1);
+}
+
+void api_watch_end(struct api *a)
+{
+	for (struct api_watcher *w = a->watchers; w; w = w->next) {
+		w->ended = true;
+		wake(w);
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * daemon.h - gpuschedd: an event loop around the service, and the API on the unix socket
+ */
+#ifndef GPUSCHED_DAEMON_DAEMON_H
+#define GPUSCHED_DAEMON_DAEMON_H
+
+#include <systemd/sd-event.h>
+
+#include "basic/error.h"
+#include "service/service.h"
+
+/* ---- options.c ------------------------------------------------------------------------------- */
+struct daemon_options {
+	bool foreground, dry_run, check_config, no_adopt, help_config, guardian;
+	const char *config, *policy;
+	const char *set[64]; /* -o key=value */
+	size_t nset;
+};
+/* 0: go on; 1: done (help or version was printed); -EINVAL with one line. */
+int options_parse(int argc, char **argv, struct daemon_options *ret, struct gs_error *err);
+
+/* ---- log.c ----------------------------------------------------------------------------------- */
+/* The journal when systemd started us, else stderr. */
+void log_open(bool foreground, int level);
+
+/* ---- guardian.c: what gpusched-guardian.service runs ----------------------------------------- */
+/* Ends by a signal alone. */
+int guardian_run(struct gs_error *err);
+
+/* ---- api.c ----------------------------------------------------------------------------------- */
+struct api;
+/* Listens on the instance's socket (whose lock we hold) and serves from @event's loop. */
+int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_error *err);
+void api_free(struct api *a);
+
+#endif /* GPUSCHED_DAEMON_DAEMON_H */

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The guardian's own unit. The daemon forks a guardian that is there before its first call; this
+ * one is in another cgroup from the start and is restarted by systemd: it acts when both are dead.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "basic/table.h"
+#include "daemon/daemon.h"
+#include "observe/observe.h"
+
+#define RETRY_NS (20 * NS_PER_MS)
+#define RETRY_FOR_NS (30 * NS_PER_S)
+#define LOOK_AGAIN_MS 5000 /* should a notice of the new socket be missed */
+
+/* The process that listens on the API's socket, as a pidfd. */
+static int daemon_pidfd(void)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+	int pidfd;
+
+	if (fd < 0 || strlen(gs_env()->socket) >= sizeof(sun.sun_path))
+		return -EINVAL;
+	strcpy(sun.sun_path, gs_env()->socket);
+	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		return -errno;
+	pidfd = (int)syscall(SYS_pidfd_open, cred.pid, 0);
+	return pidfd < 0 ? -errno : pidfd;
+}
+
+/* Until a daemon listens. */
+static int wait_for_daemon(struct gs_error *err)
+{
+	CLEANUP_FD int watch = inotify_init1(IN_CLOEXEC);
+	char events[4096];
+
+	if (mkdir(gs_env()->run_dir, 0755) && errno != EEXIST)
+		return gs_fail(err, -errno, "%s: %s", gs_env()->run_dir, strerror(errno));
+	if (watch < 0 || inotify_add_watch(watch, gs_env()->run_dir, IN_CREATE | IN_ATTRIB) < 0)
+		return gs_fail(err, -errno, "%s: %s", gs_env()->run_dir, strerror(errno));
+	for (;;) {
+		struct pollfd p = { .fd = watch, .events = POLLIN };
+		int fd = daemon_pidfd();
+
+		if (fd >= 0)
+			return fd;
+		if (poll(&p, 1, LOOK_AGAIN_MS) > 0 && read(watch, events, sizeof(events)) < 0)
+			return gs_fail(err, -errno, "inotify: %s", strerror(errno));
+	}
+}
+
+/* A daemon that ends in order takes its heartbeat with it. */
+static bool died(void)
+{
+	struct gpusched_cfg cfg = { 0 };
+	struct gs_observe *o;
+
+	if (gs_observe_open(&o, NULL))
+		return false;
+	gs_cfg_get(o, &cfg);
+	gs_observe_close(o);
+	return cfg.heartbeat_ns != 0;
+}
+
+static void put_back(void)
+{
+	const struct gs_peer root = { .uid = 0 };
+	uint64_t until = gs_now_ns() + RETRY_FOR_NS;
+
+	while (died() && gs_now_ns() < until) {
+		CLEANUP_JSON json_t *answer = NULL;
+		CLEANUP_FREE char *text = NULL;
+		struct gs_error err = { 0 };
+		int r = gs_service_verb(NULL, &root, "restore", NULL, &answer, &err);
+		int fd;
+
+		if (!r) {
+			text = json_dumps(answer, JSON_COMPACT);
+			gs_log(LOG_WARNING, "gpuschedd died: %s", text ? text : "");
+			return;
+		}
+		if (r != -EBUSY)
+			gs_log(LOG_ERR, "gpuschedd died: %s", err.text);
+		/* The daemon's own guardian is at it, or a new daemon, which repairs first. */
+		fd = daemon_pidfd();
+		if (fd >= 0) {
+			close(fd);
+			return;
+		}
+		gs_sleep_ns(RETRY_NS);
+	}
+}
+
+int guardian_run(struct gs_error *err)
+{
+	for (;;) {
+		CLEANUP_FD int pidfd = wait_for_daemon(err);
+		struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+		if (pidfd < 0)
+			return pidfd;
+		while (poll(&p, 1, -1) < 0 && errno == EINTR)
+			;
+		put_back();
+	}
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* gpuschedd: starts and stops; the service does the work. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "daemon/daemon.h"
+
+static int complain(const struct gs_error *err, int code)
+{
+	fprintf(stderr, "gpuschedd: %s\n", err->text[0] ? err->text : strerror(-code));
+	if (getenv("NOTIFY_SOCKET"))
+		sd_notifyf(0, "STATUS=%s\nERRNO=%d", err->text, -code);
+	return gs_exit_of(code);
+}
+
+static int load_config(const struct daemon_options *o, struct gs_config **ret, struct gs_error *err)
+{
+	struct gs_config *c;
+	int r;
+
+	r = gs_config_load_file(o->config, &c, err);
+	if (r)
+		return r;
+	*ret = c;
+	c->dry_run |= o->dry_run;
+	c->adopt &= !o->no_adopt;
+	if (o->policy) {
+		if (strlen(o->policy) >= sizeof(c->policy))
+			return gs_fail(err, -EINVAL, "the policy's name is too long");
+		strcpy(c->policy, o->policy);
+	}
+	for (size_t i = 0; i < o->nset; i++) {
+		r = gs_config_add_option(c, o->set[i], err);
+		if (r)
+			return r;
+	}
+	return gs_service_check_config(c, err);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static int on_service(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	int r = gs_service_dispatch(user);
+
+	if (r < 0)
+		gs_log(LOG_ERR, "the service's loop: %s", strerror(-r));
+	return 0;
+}
+
+static int on_stop(sd_event_source *src, const struct signalfd_siginfo *si, void *user)
+{
+	gs_log(LOG_INFO, "%s from process %u: ending", strsignal((int)si->ssi_signo), si->ssi_pid);
+	sd_notify(0, "STOPPING=1");
+	return sd_event_exit(sd_event_source_get_event(src), 0);
+}
+
+static int block_signals(void)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
+}
+
+static int prepare_loop(sd_event **ret, struct gs_service *s)
+{
+	sd_event *e = NULL;
+	int r;
+
+	r = sd_event_default(&e);
+	if (r >= 0)
+		r = sd_event_add_signal(e, NULL, SIGTERM, on_stop, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(e, NULL, SIGINT, on_stop, NULL);
+	if (r >= 0) /* a terminal that closes */
+		r = sd_event_add_signal(e, NULL, SIGHUP, on_stop, NULL);
+	if (r >= 0)
+		r = sd_event_set_watchdog(e, true);
+	if (r >= 0)
+		r = sd_event_add_io(e, NULL, gs_service_fd(s), EPOLLIN, on_service, s);
+	if (r < 0) {
+		sd_event_unref(e);
+		return r;
+	}
+	*ret = e;
+	return 0;
+}
+
+static int serve(struct gs_service *s, struct gs_error *err)
+{
+	sd_event *e = NULL;
+	struct api *api = NULL;
+	int r;
+
+	r = prepare_loop(&e, s);
+	if (r)
+		return gs_fail(err, r, "the event loop cannot start: %s", strerror(-r));
+	r = api_new(e, s, &api, err);
+	if (!r) {
+		sd_notify(0, "READY=1\nSTATUS=watching");
+		gs_log(LOG_INFO, "gpuschedd %s is ready", GPUSCHED_VERSION);
+		r = sd_event_loop(e);
+		api_free(api);
+	}
+	sd_event_unref(e);
+	return r < 0 ? gs_fail(err, r, "%s", strerror(-r)) : 0;
+}
+
+static int run(const struct gs_config *config, struct gs_error *err)
+{
+	const struct gs_service_opts opts = {
+		.size = sizeof(opts),
+		.daemon = true,
+		.dry_run = config->dry_run,
+	};
+	struct gs_service *s;
+	int r;
+
+	r = block_signals();
+	if (!r)
+		r = gs_service_new(config, &opts, &s, err);
+	if (r)
+		return gs_fail(err, r, "%s", strerror(-r));
+	r = serve(s, err);
+	gs_service_free(s);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon_options o = { 0 };
+	struct gs_config *config = NULL;
+	struct gs_error err = { 0 };
+	int r;
+
+	r = options_parse(argc, argv, &o, &err);
+	if (r)
+		return r > 0 ? GS_EXIT_OK : complain(&err, r);
+	if (o.help_config) {
+		gs_config_help(stdout);
+		return GS_EXIT_OK;
+	}
+	r = gs_env_check(&err);
+	if (r)
+		return complain(&err, r);
+	log_open(o.foreground, LOG_INFO);
+	if (o.guardian) {
+		r = guardian_run(&err);
+		return r ? complain(&err, r) : GS_EXIT_OK;
+	}
+	r = load_config(&o, &config, &err);
+	if (r) {
+		complain(&err, r);
+		gs_config_free(config);
+		return GS_EXIT_FAILED;
+	}
+	log_open(o.foreground, gs_config_log_level(config));
+	if (!o.check_config)
+		r = run(config, &err);
+	gs_config_free(config);
+	if (!r)
+		return GS_EXIT_OK;
+	/* What is wrong now is not how it was called. */
+	r = complain(&err, r);
+	return r == GS_EXIT_USAGE ? GS_EXIT_FAILED : r;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/* Without a daemon: the same service in this process. It is opened when a verb first needs it. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "lib/priv.h"
+#include "service/service.h"
+
+#define MISSED_LIMIT 4096
+
+struct local {
+	uint32_t flags;
+	struct gs_config *config;
+	struct gs_service *s;
+	bool s_reads;         /* @s is a read-only one */
+	unsigned int token;   /* of the watch; 0: none */
+	json_t *missed;       /* events that came between two calls of local_watch() */
+	gpusched_event_fn fn; /* NULL between two calls of local_watch() */
+	void *user;
+	int stop;
+};
+
+int local_new(uint32_t flags, struct local **ret, struct gs_error *err)
+{
+	struct local *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	l->flags = flags;
+	*ret = l;
+	return 0;
+}
+
+void local_free(struct local *l)
+{
+	if (!l)
+		return;
+	gs_service_free(l->s);
+	gs_config_free(l->config);
+	json_decref(l->missed);
+	free(l);
+}
+
+static int need_service(struct local *l, bool reads, struct gs_error *err)
+{
+	struct gs_service_opts opts = {
+		.size = sizeof(opts),
+		.dry_run = l->flags & GPUSCHED_OPEN_DRY_RUN,
+		.read_only = reads,
+	};
+	int r;
+
+	if (l->s && (reads || !l->s_reads))
+		return 0;
+	gs_service_free(l->s);
+	l->s = NULL;
+	if (!l->config) {
+		r = gs_config_load(&l->config, err);
+		if (r)
+			return r;
+	}
+	l->s_reads = reads;
+	return gs_service_new(l->config, &opts, &l->s, err);
+}
+
+static int parse(const char *args, json_t **ret, struct gs_error *err)
+{
+	json_error_t why;
+
+	*ret = args ? json_loads(args, JSON_REJECT_DUPLICATES, &why) : json_object();
+	if (!*ret)
+		return gs_fail(err, -EINVAL, "the arguments are not JSON: %s",
+			       args ? why.text : "out of memory");
+	return 0;
+}
+
+int local_request(struct local *l, const char *verb, const char *args, json_t **ret,
+		  struct gs_error *err)
+{
+	const struct gs_peer self = { .uid = geteuid(), .gid = getegid(), .pid = getpid() };
+	int flags = gs_verb_flags(verb), r;
+	json_t *parsed;
+
+	if (flags < 0)
+		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
+	if (l->flags & GPUSCHED_OPEN_READ_ONLY && !(flags & GS_VERB_READS))
+		return gs_fail(err, -ENOTSUP, "%s: this handle was opened read-only", verb);
+	r = parse(args, &parsed, err);
+	if (!r && !(flags & GS_VERB_ALONE))
+		r = need_service(l, flags & GS_VERB_READS, err);
+	if (!r)
+		r = gs_service_verb(l->s_reads && flags & GS_VERB_ALONE ? NULL : l->s, &self, verb,
+				    parsed, ret, err);
+	json_decref(parsed);
+	return r;
+}
+
+static void hand_out(struct local *l, const json_t *event)
+{
+	char *text = json_dumps(event, JSON_COMPACT);
+
+	if (text)
+		l->stop = l->fn(text, l->user);
+	free(text);
+}
+
+/* The newest are lost when nobody comes back for them: their number has a limit. */
+static void on_event(const json_t *event, void *user)
+{
+	struct local *l = user;
+
+	if (l->fn && !l->stop) {
+		hand_out(l, event);
+		return;
+	}
+	if (!l->missed)
+		l->missed = json_array();
+	if (json_array_size(l->missed) < MISSED_LIMIT)
+		json_array_append(l->missed, (json_t *)event);
+}
+
+static void hand_out_missed(struct local *l)
+{
+	size_t n = json_array_size(l->missed), i = 0;
+
+	while (i < n && !l->stop)
+		hand_out(l, json_array_get(l->missed, i++));
+	while (i--)
+		json_array_remove(l->missed, 0);
+}
+
+static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
+{
+	while (!l->stop) {
+		struct pollfd p = { .fd = gs_service_fd(l->s), .events = POLLIN };
+		uint64_t now = gs_now_ns();
+		int ms = -1, r;
+
+		if (until && now >= until)
+			return -ETIMEDOUT;
+		if (until)
+			ms = (int)((until - now) / NS_PER_MS) + 1;
+		r = poll(&p, 1, ms);
+		if (r < 0)
+			return -errno;
+		r = r ? gs_service_dispatch(l->s) : 0;
+		if (r < 0)
+			return gs_fail(err, r, "events: %s", strerror(-r));
+	}
+	return l->stop;
+}
+
+int local_watch(struct local *l, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+		struct gs_error *err)
+{
+	int r;
+
+	r = need_service(l, false, err);
+	if (!r && !l->token)
+		r = gs_service_watch(l->s, on_event, l, &l->token);
+	if (r)
+		return r;
+	l->fn = fn;
+	l->user = user;
+	l->stop = 0;
+	hand_out_missed(l);
+	r = watch_loop(l, timeout_us ? gs_now_ns() + timeout_us * NS_PER_US : 0, err);
+	l->fn = NULL;
+	return r;
+}

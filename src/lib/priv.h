@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - a handle of the library: a daemon on a socket, or an instance in this process
+ */
+#ifndef GPUSCHED_LIB_PRIV_H
+#define GPUSCHED_LIB_PRIV_H
+
+#include <jansson.h>
+
+#include "basic/error.h"
+#include "gpusched/gpusched.h"
+
+struct remote;
+struct local;
+
+struct gpusched {
+	uint32_t flags;
+	struct gs_error err;
+	struct remote *remote; /* one of the two is set */
+	struct local *local;
+};
+
+/* One verb. 0 and a new reference, or a negative errno with one line. */
+int remote_request(struct remote *r, const char *verb, const char *args, json_t **ret,
+		   struct gs_error *err);
+int local_request(struct local *l, const char *verb, const char *args, json_t **ret,
+		  struct gs_error *err);
+
+/* -ECONNREFUSED, -ENOENT: nobody answers there. */
+int remote_new(const char *socket, struct remote **ret, struct gs_error *err);
+void remote_free(struct remote *r);
+int local_new(uint32_t flags, struct local **ret, struct gs_error *err);
+void local_free(struct local *l);
+
+/*
+ * Events until fn returns non-zero (returned), the end (0), -ETIMEDOUT or -EINTR. The subscription
+ * stays with the handle, so that a caller who comes back has missed nothing.
+ */
+int remote_watch(struct remote *r, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+		 struct gs_error *err);
+int local_watch(struct local *l, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+		struct gs_error *err);
+
+/* Reads one TSG object strictly: -EPROTO when a key is missing or of another type. */
+int tsg_info_read(const json_t *o, struct gpusched_tsg_info *ret);
+
+#endif /* GPUSCHED_LIB_PRIV_H */

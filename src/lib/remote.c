@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+/* HTTP over the daemon's unix socket. */
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "lib/priv.h"
+
+#define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
+#define LINE_LIMIT (1u << 20)
+#define REQUEST_TIMEOUT_S \
+	30L /* controls are answered within 5 s, a policy's start takes longer \
+	     */
+
+struct text {
+	char *p;
+	size_t n;
+};
+
+struct remote {
+	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	CURL *easy;
+	CURLM *multi; /* for the watch; NULL: none yet */
+	CURL *watch;
+	struct text in; /* what of the stream was not handed out yet */
+	int watch_code; /* the stream broke: negative errno */
+};
+
+/* Asks the socket itself: curl's own error does not tell a missing daemon from a slow one. */
+static int try_connect(const char *path)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	if (fd < 0)
+		return -errno;
+	if (strlen(path) >= sizeof(sun.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(sun.sun_path, path);
+	return connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ? -errno : 0;
+}
+
+static void init_curl(void)
+{
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int remote_new(const char *socket, struct remote **ret, struct gs_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct remote *r;
+	int code;
+
+	code = try_connect(socket);
+	if (code)
+		return gs_fail(err, code, "%s: %s", socket, strerror(-code));
+	pthread_once(&once, init_curl);
+	r = calloc(1, sizeof(*r));
+	if (r)
+		r->easy = curl_easy_init();
+	if (!r || !r->easy) {
+		free(r);
+		return gs_fail(err, -ENOMEM, "out of memory");
+	}
+	strcpy(r->socket, socket);
+	*ret = r;
+	return 0;
+}
+
+void remote_free(struct remote *r)
+{
+	if (!r)
+		return;
+	if (r->watch) {
+		curl_multi_remove_handle(r->multi, r->watch);
+		curl_easy_cleanup(r->watch);
+	}
+	if (r->multi)
+		curl_multi_cleanup(r->multi);
+	curl_easy_cleanup(r->easy);
+	free(r->in.p);
+	free(r);
+}
+
+static int append(struct text *t, const char *data, size_t n, size_t limit)
+{
+	char *grown;
+
+	if (n > limit || t->n > limit - n)
+		return -EMSGSIZE;
+	grown = realloc(t->p, t->n + n + 1);
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + t->n, data, n);
+	t->p = grown;
+	t->n += n;
+	t->p[t->n] = 0;
+	return 0;
+}
+
+/* ---- one request ----------------------------------------------------------------------------- */
+
+static size_t on_body(char *data, size_t one, size_t n, void *user)
+{
+	return append(user, data, one * n, ANSWER_LIMIT) ? 0 : one * n;
+}
+
+static int errno_of(CURLcode c)
+{
+	return c == CURLE_COULDNT_CONNECT      ? -ECONNREFUSED
+	       : c == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT
+	       : c == CURLE_OUT_OF_MEMORY      ? -ENOMEM
+	       : c == CURLE_WRITE_ERROR        ? -EMSGSIZE
+					       : -EPROTO;
+}
+
+/* The daemon's answer to a request that it did not do. */
+static int read_error(long status, const json_t *body, struct gs_error *err)
+{
+	const json_t *text = json_object_get(body, "error"), *code = json_object_get(body, "code");
+
+	if (!json_is_string(text) || !json_is_integer(code) || json_integer_value(code) >= 0 ||
+	    json_integer_value(code) < -4095)
+		return gs_fail(err, -EPROTO, "the daemon answered %ld without a reason", status);
+	return gs_fail(err, (int)json_integer_value(code), "%s", json_string_value(text));
+}
+
+static CURLcode perform(struct remote *r, const char *url, const char *args, struct text *body,
+			long *ret_status)
+{
+	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+	CURLcode c;
+
+	headers = curl_slist_append(headers, "Expect:");
+	curl_easy_reset(r->easy);
+	curl_easy_setopt(r->easy, CURLOPT_UNIX_SOCKET_PATH, r->socket);
+	curl_easy_setopt(r->easy, CURLOPT_URL, url);
+	curl_easy_setopt(r->easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, args);
+	curl_easy_setopt(r->easy, CURLOPT_TIMEOUT, REQUEST_TIMEOUT_S);
+	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, body);
+	c = curl_easy_perform(r->easy);
+	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, ret_status);
+	curl_slist_free_all(headers);
+	return c;
+}
+
+static bool is_word(const char *verb)
+{
+	return *verb && strspn(verb, "abcdefghijklmnopqrstuvwxyz_") == strlen(verb) &&
+	       strlen(verb) < 64;
+}
+
+int remote_request(struct remote *r, const char *verb, const char *args, json_t **ret,
+		   struct gs_error *err)
+{
+	struct text body = { 0 };
+	char url[128];
+	json_error_t why;
+	json_t *answer;
+	long status = 0;
+	CURLcode c;
+
+	if (!is_word(verb))
+		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
+	snprintf(url, sizeof(url), "http://gpusched/v1/%s", verb);
+	c = perform(r, url, args ? args : "{}", &body, &status);
+	if (c) {
+		free(body.p);
+		return gs_fail(err, errno_of(c), "the daemon does not answer: %s",
+			       curl_easy_strerror(c));
+	}
+	answer = json_loads(body.p ? body.p : "", JSON_REJECT_DUPLICATES, &why);
+	free(body.p);
+	if (status != 200 || !json_is_object(answer)) {
+		int code = status != 200 ? read_error(status, answer, err)
+					 : gs_fail(err, -EPROTO,
+						   "the daemon's answer is not a JSON object");
+
+		json_decref(answer);
+		return code;
+	}
+	*ret = answer;
+	return 0;
+}
+
+/* ---- the stream of events -------------------------------------------------------------------- */
+
+static size_t on_stream(char *data, size_t one, size_t n, void *user)
+{
+	struct remote *r = user;
+	long status = 0;
+
+	curl_easy_getinfo(r->watch, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200)
+		r->watch_code = -EPROTO;
+	else
+		r->watch_code = append(&r->in, data, one * n, LINE_LIMIT);
+	return r->watch_code ? 0 : one * n;
+}
+
+static int open_stream(struct remote *r, struct gs_error *err)
+{
+	if (!r->multi)
+		r->multi = curl_multi_init();
+	r->watch = r->multi ? curl_easy_init() : NULL;
+	if (!r->watch)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	curl_easy_setopt(r->watch, CURLOPT_UNIX_SOCKET_PATH, r->socket);
+	curl_easy_setopt(r->watch, CURLOPT_URL, "http://gpusched/v1/watch");
+	curl_easy_setopt(r->watch, CURLOPT_PROXY, "");
+	curl_easy_setopt(r->watch, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(r->watch, CURLOPT_WRITEFUNCTION, on_stream);
+	curl_easy_setopt(r->watch, CURLOPT_WRITEDATA, r);
+	r->watch_code = 0;
+	r->in.n = 0;
+	return curl_multi_add_handle(r->multi, r->watch) ? -ENOMEM : 0;
+}
+
+static void close_stream(struct remote *r)
+{
+	curl_multi_remove_handle(r->multi, r->watch);
+	curl_easy_cleanup(r->watch);
+	r->watch = NULL;
+}
+
+/* Hands out whole lines; empty ones say that the daemon lives. Non-zero: what @fn returned. */
+static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
+{
+	size_t at = 0;
+	int stop = 0;
+
+	while (!stop && r->in.p) {
+		char *end = memchr(r->in.p + at, '\n', r->in.n - at);
+
+		if (!end)
+			break;
+		*end = 0;
+		if (r->in.p[at])
+			stop = fn(r->in.p + at, user);
+		at = (size_t)(end - r->in.p) + 1;
+	}
+	if (at) {
+		memmove(r->in.p, r->in.p + at, r->in.n - at);
+		r->in.n -= at;
+	}
+	return stop;
+}
+
+/* Waits for the socket; not curl's own wait, which goes on after a signal. */
+static int wait_stream(struct remote *r, uint64_t until)
+{
+	uint64_t now = gs_now_ns(), ns = until ? until - now : NS_PER_S;
+	struct timespec ts;
+	fd_set in, out, ex;
+	int max = -1;
+	long ms = -1;
+
+	if (until && now >= until)
+		return -ETIMEDOUT;
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_ZERO(&ex);
+	if (curl_multi_fdset(r->multi, &in, &out, &ex, &max))
+		return -EPROTO;
+	curl_multi_timeout(r->multi, &ms);
+	if (max < 0)
+		ms = ms < 0 || ms > 100 ? 10 : ms;
+	if (ms >= 0 && (uint64_t)ms * NS_PER_MS < ns)
+		ns = (uint64_t)ms * NS_PER_MS;
+	ts = (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
+				.tv_nsec = (long)(ns % NS_PER_S) };
+	return pselect(max + 1, &in, &out, &ex, &ts, NULL) < 0 ? -errno : 0;
+}
+
+int remote_watch(struct remote *r, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+		 struct gs_error *err)
+{
+	uint64_t until = timeout_us ? gs_now_ns() + timeout_us * NS_PER_US : 0;
+	int code = r->watch ? 0 : open_stream(r, err), running = 1;
+
+	while (!code && running) {
+		if (curl_multi_perform(r->multi, &running))
+			code = -EPROTO;
+		if (!code)
+			code = hand_out(r, fn, user);
+		if (!code && running)
+			code = wait_stream(r, until);
+	}
+	if (running && (code > 0 || code == -ETIMEDOUT || code == -EINTR))
+		return code;
+	if (!code && r->watch_code)
+		code = gs_fail(err, r->watch_code, "the daemon's stream of events is broken: %s",
+			       strerror(-r->watch_code));
+	if (r->watch)
+		close_stream(r);
+	return code;
+}

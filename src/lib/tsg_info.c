@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+/* A TSG's JSON object into the public structure, strictly. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/priv.h"
+
+struct reader {
+	const json_t *o;
+	int code;
+};
+
+static const json_t *get(struct reader *rd, const char *key)
+{
+	const json_t *v = json_object_get(rd->o, key);
+
+	if (!v)
+		rd->code = -EPROTO;
+	return v;
+}
+
+static int64_t number(struct reader *rd, const char *key, int64_t min, int64_t max, int64_t absent)
+{
+	const json_t *v = get(rd, key);
+	int64_t n;
+
+	if (!v || (json_is_null(v) && absent != INT64_MIN))
+		return absent;
+	n = json_integer_value(v);
+	if (!json_is_integer(v) || n < min || n > max)
+		rd->code = -EPROTO;
+	return n;
+}
+
+static void text(struct reader *rd, const char *key, char *ret, size_t size)
+{
+	const json_t *v = get(rd, key);
+
+	ret[0] = 0;
+	if (!v || json_is_null(v))
+		return;
+	if (!json_is_string(v) || json_string_length(v) >= size)
+		rd->code = -EPROTO;
+	else
+		strcpy(ret, json_string_value(v));
+}
+
+static uint32_t handle(struct reader *rd, const char *key)
+{
+	char hex[16], *end;
+	unsigned long v;
+
+	text(rd, key, hex, sizeof(hex));
+	v = strtoul(hex, &end, 16);
+	if (!*hex || *end || v > UINT32_MAX)
+		rd->code = -EPROTO;
+	return (uint32_t)v;
+}
+
+/* The place of a name in @names; null: unset. */
+static int choice(struct reader *rd, const char *key, const char *const names[3])
+{
+	char name[12];
+
+	text(rd, key, name, sizeof(name));
+	if (!*name)
+		return GPUSCHED_UNSET;
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	rd->code = -EPROTO;
+	return GPUSCHED_UNSET;
+}
+
+static void values(struct reader *outer, const char *key, struct gpusched_values *ret)
+{
+	static const char *const levels[3] = { "low", "medium", "high" };
+	static const char *const modes[3] = { "wfi", "cta", "cilp" };
+	struct reader rd = { get(outer, key), 0 };
+	const json_t *runnable;
+
+	ret->timeslice_us = number(&rd, "timeslice_us", 0, UINT32_MAX, GPUSCHED_UNSET);
+	ret->interleave = choice(&rd, "interleave", levels);
+	ret->preempt_mode = choice(&rd, "preempt_mode", modes);
+	runnable = get(&rd, "runnable");
+	if (runnable && !json_is_null(runnable) && !json_is_boolean(runnable))
+		rd.code = -EPROTO;
+	ret->runnable =
+		!runnable || json_is_null(runnable) ? GPUSCHED_UNSET : json_is_true(runnable);
+	if (rd.code)
+		outer->code = rd.code;
+}
+
+int tsg_info_read(const json_t *o, struct gpusched_tsg_info *ret)
+{
+	struct reader rd = { o, 0 };
+	struct gpusched_tsg_info t = { .size = sizeof(t) };
+
+	t.id = (uint64_t)number(&rd, "id", 1, INT64_MAX, INT64_MIN);
+	t.gpu = (int)number(&rd, "gpu", 0, INT_MAX, GPUSCHED_UNSET);
+	t.pid = (int32_t)number(&rd, "pid", 0, INT32_MAX, INT64_MIN);
+	t.uid = (uint32_t)number(&rd, "uid", 0, UINT32_MAX, INT64_MIN);
+	t.channels = (unsigned int)number(&rd, "channels", 0, INT_MAX, INT64_MIN);
+	text(&rd, "gpu_uuid", t.gpu_uuid, sizeof(t.gpu_uuid));
+	text(&rd, "comm", t.comm, sizeof(t.comm));
+	text(&rd, "kind", t.kind, sizeof(t.kind));
+	text(&rd, "engine", t.engine, sizeof(t.engine));
+	text(&rd, "class", t.class_name, sizeof(t.class_name));
+	text(&rd, "known_by", t.known_by, sizeof(t.known_by));
+	t.client = handle(&rd, "client");
+	t.tsg = handle(&rd, "tsg");
+	values(&rd, "asked", &t.asked);
+	values(&rd, "is", &t.is);
+	values(&rd, "want", &t.want);
+	if (!rd.code)
+		*ret = t;
+	return rd.code;
+}

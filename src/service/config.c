@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "service/config.h"
+
+#include <ini.h>
+#include <string.h>
+#include <strings.h>
+#include <syslog.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+
+enum type { NAME, TEXTS, BOOL, US, MS };
+
+struct key {
+	const char *section, *name, *def, *help;
+	enum type type;
+	size_t offset, size;
+};
+
+/* TEXTS fields come with their number and origins; see texts_of(). */
+static const struct key keys[] = {
+#define X(section, name, type, field, def, help) \
+	{ section, \
+	  name, \
+	  def, \
+	  help, \
+	  type, \
+	  offsetof(struct gs_config, field), \
+	  sizeof(((struct gs_config *)0)->field) },
+	GS_CONFIG_KEYS(X)
+#undef X
+};
+
+#define MAX_TEXTS 1024
+
+struct texts {
+	char ***text, ***at;
+	size_t *n;
+};
+
+static struct texts texts_of(struct gs_config *c, const struct key *k)
+{
+	if (k->offset == offsetof(struct gs_config, policy_options))
+		return (struct texts){ &c->policy_options, &c->policy_options_at,
+				       &c->npolicy_options };
+	if (k->offset == offsetof(struct gs_config, rules))
+		return (struct texts){ &c->rules, &c->rules_at, &c->nrules };
+	if (k->offset == offsetof(struct gs_config, allow))
+		return (struct texts){ &c->allow, &c->allow_at, &c->nallow };
+	return (struct texts){ &c->classes, &c->classes_at, &c->nclasses };
+}
+
+static void texts_clear(struct texts t)
+{
+	for (size_t i = 0; i < *t.n; i++) {
+		free((*t.text)[i]);
+		free((*t.at)[i]);
+	}
+	free(*t.text);
+	free(*t.at);
+	*t.text = *t.at = NULL;
+	*t.n = 0;
+}
+
+static int texts_add(struct texts t, const char *value, const char *at, struct gs_error *err)
+{
+	char **grown;
+
+	if (*t.n >= MAX_TEXTS)
+		return gs_fail(err, -EINVAL, "more than %d lines of this key", MAX_TEXTS);
+	grown = reallocarray(*t.text, *t.n + 1, sizeof(char *));
+	if (!grown)
+		return -ENOMEM;
+	*t.text = grown;
+	grown = reallocarray(*t.at, *t.n + 1, sizeof(char *));
+	if (!grown)
+		return -ENOMEM;
+	*t.at = grown;
+	(*t.text)[*t.n] = strdup(value);
+	(*t.at)[*t.n] = strdup(at);
+	if (!(*t.text)[*t.n] || !(*t.at)[*t.n]) {
+		free((*t.text)[*t.n]);
+		free((*t.at)[*t.n]);
+		return -ENOMEM;
+	}
+	(*t.n)++;
+	return 0;
+}
+
+static int log_level_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = { { "err", LOG_ERR },
+		       { "warning", LOG_WARNING },
+		       { "notice", LOG_NOTICE },
+		       { "info", LOG_INFO },
+		       { "debug", LOG_DEBUG } };
+
+	for (size_t i = 0; i < GS_COUNT(levels); i++)
+		if (!strcasecmp(name, levels[i].name))
+			return levels[i].level;
+	return -EINVAL;
+}
+
+int gs_config_log_level(const struct gs_config *c)
+{
+	return log_level_of(c->log_level);
+}
+
+static int set_name(struct gs_config *c, const struct key *k, const char *value, const char *at,
+		    struct gs_error *err)
+{
+	char *field = (char *)c + k->offset;
+
+	if (strlen(value) >= k->size)
+		return gs_fail(err, -EINVAL, "longer than %zu characters", k->size - 1);
+	if (field == c->log_level && log_level_of(value) < 0)
+		return gs_fail(err, -EINVAL,
+			       "'%s' is no log level: err, warning, notice, info or debug", value);
+	if (field == c->default_class)
+		snprintf(c->default_class_at, sizeof(c->default_class_at), "%s", at);
+	strcpy(field, value);
+	return 0;
+}
+
+static int set_texts(struct gs_config *c, const struct key *k, const char *value, const char *at,
+		     struct gs_error *err)
+{
+	struct texts t = texts_of(c, k);
+
+	if (!*value) {
+		texts_clear(t);
+		return 0;
+	}
+	if (t.text == &c->policy_options && (!strchr(value, '=') || value[0] == '='))
+		return gs_fail(err, -EINVAL, "'%s' is not key=value", value);
+	return texts_add(t, value, at, err);
+}
+
+static int set_key(struct gs_config *c, const struct key *k, const char *value, const char *at,
+		   struct gs_error *err)
+{
+	uint64_t us;
+	int r;
+
+	switch (k->type) {
+	case NAME:
+		return set_name(c, k, value, at, err);
+	case TEXTS:
+		return set_texts(c, k, value, at, err);
+	case BOOL:
+		return gs_parse_bool(value, (bool *)((char *)c + k->offset), err);
+	case US:
+		r = gs_parse_us(value, 1, 1000000, &us, err);
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)us;
+		return r;
+	case MS:
+		r = gs_parse_us(value, 1000, 86400000000ull, &us, err);
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)(us / 1000);
+		return r;
+	}
+	return -EINVAL;
+}
+
+static const struct key *find_key(const char *name)
+{
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (!strcasecmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+int gs_config_new(struct gs_config **ret)
+{
+	struct gs_config *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (keys[i].type != TEXTS)
+			set_key(c, &keys[i], keys[i].def, "default", NULL);
+	*ret = c;
+	return 0;
+}
+
+void gs_config_free(struct gs_config *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (keys[i].type == TEXTS)
+			texts_clear(texts_of(c, &keys[i]));
+	free(c);
+}
+
+int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err)
+{
+	return set_key(c, find_key("PolicyOption"), text, "command line", err);
+}
+
+/* ---- reading a file -------------------------------------------------------------------------- */
+
+struct reading {
+	struct gs_config *c;
+	FILE *f;
+	const char *name;
+	int line;     /* that the parser is at */
+	bool partial; /* the last piece had no end of line */
+	struct gs_error *err;
+	int code;
+};
+
+static int complain(struct reading *rd, int line, const char *what)
+{
+	if (!rd->code)
+		rd->code = gs_fail(rd->err, -EINVAL, "%s:%d: %s", rd->name, line, what);
+	return rd->code;
+}
+
+/* As fgets, and counts lines; the parser's buffer is limited, a longer line would be cut in two. */
+static char *read_line(char *buffer, int size, void *user)
+{
+	struct reading *rd = user;
+	size_t len;
+
+	if (rd->code || !fgets(buffer, size, rd->f))
+		return NULL;
+	len = strlen(buffer);
+	if (rd->partial) {
+		complain(rd, rd->line, "the line is too long");
+		return NULL;
+	}
+	rd->line++;
+	rd->partial = len && buffer[len - 1] != '\n' && !feof(rd->f);
+	return buffer;
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *rd = user;
+	struct gs_error why = { 0 };
+	const struct key *k = find_key(name);
+	char what[640], at[256];
+	int r;
+
+	if (!k) {
+		snprintf(what, sizeof(what), "unknown key '%.64s'", name);
+		complain(rd, rd->line, what);
+		return 0;
+	}
+	if (*section && strcasecmp(section, k->section)) {
+		snprintf(what, sizeof(what), "%s= belongs into [%s], not [%.64s]", k->name,
+			 k->section, section);
+		complain(rd, rd->line, what);
+		return 0;
+	}
+	snprintf(at, sizeof(at), "%.230s:%d", rd->name, rd->line);
+	r = set_key(rd->c, k, value, at, &why);
+	if (r == -ENOMEM && !rd->code)
+		rd->code = r;
+	if (r) {
+		snprintf(what, sizeof(what), "%s=: %s", k->name, why.text);
+		complain(rd, rd->line, what);
+	}
+	return r == 0;
+}
+
+int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err)
+{
+	struct reading rd = { .c = c, .f = f, .name = name, .err = err };
+	int bad;
+
+	bad = ini_parse_stream(read_line, &rd, on_line, &rd);
+	if (rd.code)
+		return rd.code;
+	if (bad < 0)
+		return -ENOMEM;
+	if (bad > 0)
+		return complain(&rd, bad, "neither 'Key=value' nor '[Section]' nor a comment");
+	if (ferror(f))
+		return gs_fail(err, -EIO, "%s: cannot be read", name);
+	return 0;
+}
+
+void gs_config_help(FILE *out)
+{
+	const char *section = "";
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++) {
+		const struct key *k = &keys[i];
+
+		if (strcmp(section, k->section))
+			fprintf(out, "%s[%s]\n", i ? "\n" : "", k->section);
+		section = k->section;
+		fprintf(out, "%s=%s\n\t%s%s\n", k->name, k->def, k->help,
+			k->type == TEXTS ? " (may be given several times)" : "");
+	}
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - gpusched.conf and its drop-in directories
+ *
+ * /etc/gpusched/gpusched.conf, then every .conf file of /etc/gpusched/gpusched.conf.d, later wins;
+ * one table declares every key (parser, manual page and `--help` follow). $GPUSCHED_CONFIG names
+ * another file (tests), its NAME.d beside it.
+ */
+#ifndef GPUSCHED_SERVICE_CONFIG_H
+#define GPUSCHED_SERVICE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "basic/error.h"
+
+/*
+ * One line per key: section, key, type, field, default as text, what it is.
+ * Types: NAME a word, TEXTS a list (every line adds one, an empty value clears it), BOOL, US (20us,
+ * 2ms, a bare number is in us), MS the same for longer times, kept in ms.
+ */
+#define GS_CONFIG_KEYS(X) \
+	X("Policy", "Policy", NAME, policy, "", \
+	  "policy that starts with the daemon: a name or a path; empty: none") \
+	X("Policy", "PolicyOption", TEXTS, policy_options, "", "option of that policy, key=value") \
+	X("Policy", "HoldLimit", MS, hold_limit_ms, "600s", \
+	  "longest that a policy lets a TSG wait for admission; then it is admitted and counted") \
+	X("Classes", "Class", TEXTS, classes, "", \
+	  "a class: NAME [weight=N] [suspend_limit_ms=N] [starve_limit_ms=N] [deadline_us=N]") \
+	X("Classes", "DefaultClass", NAME, default_class, "", \
+	  "class of processes that nothing else classifies; empty: none, they are left alone") \
+	X("Classes", "Rule", TEXTS, rules, "", \
+	  "MATCHER=VALUE... -> CLASS; matchers comm exe cgroup uid arg; the first that matches") \
+	X("Classes", "AllowClass", TEXTS, allow, "", \
+	  "who may raise processes of his own to a class: CLASS uid=N|user=NAME|group=NAME") \
+	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \
+	  "what a context switch costs: at most one TSG of a runlist gets a slice below it") \
+	X("Daemon", "Adopt", BOOL, adopt, "yes", \
+	  "find TSGs of processes that were running before the taps were on") \
+	X("Daemon", "CountLaunches", BOOL, count_launches, "no", \
+	  "count launches whether or not a policy wants it: about 0.5 us a launch") \
+	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
+	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
+
+struct gs_config {
+	char policy[64]; /* started with the daemon; "" none */
+	char **policy_options;
+	size_t npolicy_options;
+	uint32_t hold_limit_ms;
+	char default_class[32];
+	char **rules; /* text of Rule= lines */
+	size_t nrules;
+	char **allow; /* AllowClass= */
+	size_t nallow;
+	char **classes; /* Class= lines: "name weight=200 suspend_limit_ms=5000" */
+	size_t nclasses;
+	uint32_t switch_cost_us;
+	bool adopt;
+	bool count_launches;
+	bool dry_run;
+	char log_level[16];
+	/* Where the lines of the lists came from ("FILE:LINE"), index for index. */
+	char **policy_options_at, **rules_at, **allow_at, **classes_at;
+	char default_class_at[256];
+};
+
+/* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */
+int gs_config_load(struct gs_config **ret, struct gs_error *err);
+/* @path instead of the usual file; it must exist. NULL: as gs_config_load(). */
+int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err);
+int gs_config_new(struct gs_config **ret);
+/* Adds what @f says; @name is for messages. */
+int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
+void gs_config_free(struct gs_config *c);
+/* One more PolicyOption= "key=value", from the command line. */
+int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err);
+
+/* LOG_* of the LogLevel= key. */
+int gs_config_log_level(const struct gs_config *c);
+
+struct gs_classes;
+/* The classes, rules and allowances of @c. Errors name file and line. */
+int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err);
+
+/* The table of keys, for people: one paragraph per key. */
+void gs_config_help(FILE *out);
+
+#endif /* GPUSCHED_SERVICE_CONFIG_H */

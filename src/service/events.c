@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+/* What the service does about each event of the taps. */
+#include <errno.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "service/internal.h"
+
+#define SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
+#define SWEEP_MIN_NS NS_PER_S
+#define SWEEP_MAX_NS (10 * NS_PER_S)
+#define SWEEP_COST_FACTOR 1000 /* a sweep may cost this part of the time between two */
+
+/* ---- class and GPU of a record --------------------------------------------------------------- */
+
+static void poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what)
+{
+	struct gpusched_poke p = {
+		.key = rec->key,
+		.id = rec->task.id,
+		.what = what,
+		.rec = *rec,
+	};
+
+	gs_table_poke(s->o, &p);
+}
+
+static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(s, rec);
+
+	if (!gpu || rec->task.gpu == gpu->index)
+		return false;
+	rec->task.gpu = gpu->index;
+	return true;
+}
+
+static bool take_class(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	struct gs_class_answer answer;
+	const struct gpusched_class *cls;
+	uint32_t weight;
+
+	if (gs_classify(s->classes, s->o, (pid_t)rec->task.pid, &answer, NULL))
+		return false;
+	cls = gs_class_of(s->classes, answer.class_id);
+	weight = answer.weight ? answer.weight : cls ? cls->weight : rec->task.weight;
+	if (rec->task.class_id == answer.class_id && rec->task.weight == weight)
+		return false;
+	rec->task.class_id = answer.class_id;
+	rec->task.weight = weight;
+	if (cls && cls->deadline_us) {
+		rec->task.deadline_us = cls->deadline_us;
+		rec->task.known |= GPUSCHED_KNOWN_DEADLINE;
+	}
+	return true;
+}
+
+static void tell_class(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct gpusched_event ev = {
+		.ns = gs_now_ns(),
+		.type = GPUSCHED_EV_CLASS,
+		.pid = rec->task.pid,
+		.key = rec->key,
+		.id = rec->task.id,
+		.arg = { rec->task.class_id },
+	};
+
+	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
+	if (gs_watched(s))
+		gs_watch_emit(s, gs_event_json(s, &ev));
+}
+
+void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	bool unclassified = rec->task.class_id == GPUSCHED_CLASS_NONE;
+	struct gpusched_tsg now;
+	uint32_t what = 0;
+
+	if (take_gpu(s, rec))
+		what |= GPUSCHED_POKE_GPU;
+	if (take_class(s, rec))
+		what |= GPUSCHED_POKE_CLASS;
+	if (what)
+		poke(s, rec, what);
+	/* A policy that could not place the TSG when it was made gets to see it again. */
+	if (what && s->p)
+		gs_policy_run(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+	/* it was asked about a TSG of no class, which no limit counts */
+	if (unclassified && rec->task.class_id && s->p && !gs_table_get(s->o, &rec->key, &now) &&
+	    (now.flags & GPUSCHED_TSG_SCHEDULED))
+		gs_policy_run(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
+	if (what & GPUSCHED_POKE_CLASS)
+		tell_class(s, rec);
+	if (s->e)
+		gs_engine_touch(s->e, &rec->key);
+}
+
+void gs_records_settle(struct gs_service *s)
+{
+	struct gpusched_tsg *recs;
+	size_t n;
+
+	if (gs_table_all(s->o, &recs, &n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		gs_record_settle(s, &recs[i]);
+	if (n)
+		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+	free(recs);
+}
+
+/* Notes the class of a process, so that the taps give it to its TSGs as they are made. */
+static void note_process(struct gs_service *s, pid_t pid)
+{
+	struct gs_class_answer answer;
+	struct gpusched_proc proc = { 0 };
+	bool known = !gs_proc_get(s->o, pid, &proc);
+
+	if ((known && proc.source == GPUSCHED_SRC_COMMAND) ||
+	    gs_classify(s->classes, s->o, pid, &answer, NULL))
+		return;
+	if (known && proc.class_id == answer.class_id && proc.source == (uint32_t)answer.source)
+		return;
+	if (!known && answer.source == GPUSCHED_SRC_DEFAULT)
+		return;
+	if (!proc.start_ns)
+		proc.start_ns = gs_proc_start_ns(pid);
+	proc.class_id = answer.class_id;
+	proc.source = answer.source;
+	gs_proc_set(s->o, pid, &proc);
+}
+
+void gs_process_reclassify(struct gs_service *s, pid_t pid)
+{
+	struct gpusched_key key = { 0 };
+	struct gpusched_tsg rec;
+
+	note_process(s, pid);
+	while (!gs_table_next(s->o, &key, &rec))
+		if (rec.task.pid == (uint32_t)pid)
+			gs_record_settle(s, &rec);
+}
+
+/* Its descriptors may outlive an exec, and its TSGs with them. */
+static void rename_process(struct gs_service *s, const struct gpusched_event *ev)
+{
+	struct gpusched_key key = { 0 };
+	struct gpusched_tsg rec;
+
+	while (!gs_table_next(s->o, &key, &rec)) {
+		if (rec.task.pid != ev->pid || !memcmp(rec.task.comm, ev->comm, sizeof(ev->comm)))
+			continue;
+		memcpy(rec.task.comm, ev->comm, sizeof(rec.task.comm));
+		poke(s, &rec, GPUSCHED_POKE_WHO);
+	}
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+static void on_swept(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+	struct gpusched_event ev = {
+		.ns = gs_now_ns(),
+		.type = GPUSCHED_EV_TSG_FREE,
+		.pid = rec->task.pid,
+		.key = rec->key,
+		.id = rec->task.id,
+	};
+
+	gs_count(s, GS_SVC_SWEPT);
+	if (s->p)
+		gs_policy_run(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
+	if (s->e)
+		gs_engine_forget(s->e, &rec->key);
+	/* a tap saw its end, earlier or just now, and told it */
+	if (rec->flags & GPUSCHED_TSG_GONE || gs_table_remove(s->o, &rec->key))
+		return;
+	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
+	if (gs_watched(s))
+		gs_watch_emit(s, gs_event_json(s, &ev));
+}
+
+/*
+ * Exits are seen as they happen; what the timer finds are descriptors closed by a process that
+ * lives on. With a large table a sweep is dear, so it comes the rarer the longer it takes.
+ */
+void gs_service_sweep(struct gs_service *s)
+{
+	uint64_t start = gs_now_ns(), next;
+	struct gpusched_key key = { 0 };
+	struct gs_error err = { 0 };
+	struct gpusched_tsg rec;
+	int r;
+
+	gs_count(s, GS_SVC_SWEEPS);
+	r = gs_sweep(s->o, on_swept, s, &err);
+	if (r < 0) {
+		gs_fail(&err, r, "%s", strerror(-r));
+		gs_log(LOG_WARNING, "sweep: %s", err.text);
+	}
+	if (s->launches)
+		gs_launches_sweep(s->launches);
+	if (gs_table_next(s->o, &key, &rec))
+		return;
+	next = (gs_now_ns() - start) * SWEEP_COST_FACTOR;
+	next = next < SWEEP_MIN_NS ? SWEEP_MIN_NS : next > SWEEP_MAX_NS ? SWEEP_MAX_NS : next;
+	gs_loop_sweep_in(s, next);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void react(struct gs_service *s, const struct gpusched_event *ev)
+{
+	struct gpusched_tsg rec;
+
+	switch (ev->type) {
+	case GPUSCHED_EV_CLIENT:
+		note_process(s, (pid_t)ev->pid);
+		break;
+	case GPUSCHED_EV_TSG_NEW:
+		if (!gs_table_get(s->o, &ev->key, &rec))
+			gs_record_settle(s, &rec);
+		if (s->p)
+			gs_policy_nudge(s->p);
+		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+		break;
+	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
+		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
+		break;
+	case GPUSCHED_EV_CHANNEL:
+	case GPUSCHED_EV_WANT:
+		gs_engine_touch(s->e, &ev->key);
+		break;
+	case GPUSCHED_EV_TIMESLICE:
+		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_TIMESLICE, ev->ns);
+		break;
+	case GPUSCHED_EV_INTERLEAVE:
+		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_INTERLEAVE, ev->ns);
+		break;
+	case GPUSCHED_EV_PREEMPT_MODE:
+		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_PREEMPT_MODE, ev->ns);
+		break;
+	case GPUSCHED_EV_TSG_FREE:
+		gs_engine_forget(s->e, &ev->key);
+		break;
+	case GPUSCHED_EV_EXEC:
+		rename_process(s, ev);
+		gs_process_reclassify(s, (pid_t)ev->pid);
+		break;
+	case GPUSCHED_EV_EXIT:
+		gs_loop_sweep_in(s, SWEEP_SOON_NS);
+		break;
+	default:
+		break;
+	}
+}
+
+void gs_on_event(const struct gpusched_event *ev, void *user)
+{
+	struct gs_service *s = user;
+
+	if (s->draining)
+		return;
+	gs_count(s, GS_SVC_EVENTS);
+	if (gs_watched(s))
+		gs_watch_emit(s, gs_event_json(s, ev));
+	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
+	react(s, ev);
+}
+
+void gs_on_call(const struct gs_engine_call *call, void *user)
+{
+	struct gs_service *s = user;
+	struct gs_call_stats *st = &s->calls[call->op < GS_RM_OP_MAX ? call->op : 0];
+
+	if (!call->dry_run) {
+		st->count++;
+		st->failed += call->res.err != 0;
+		st->ns += call->res.ns;
+		if (call->res.ns > st->max_ns)
+			st->max_ns = call->res.ns;
+	}
+	if (call->res.err && !call->dry_run)
+		gs_log(LOG_NOTICE, "TSG %llu of process %u: %s failed: %s",
+		       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),
+		       call->res.err == -EREMOTEIO && gs_rm_status_name(call->res.status)
+			       ? gs_rm_status_name(call->res.status)
+			       : strerror(-call->res.err));
+	if (gs_watched(s))
+		gs_watch_emit(s, gs_call_json(s, call));
+}

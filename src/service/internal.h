@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * internal.h - what the files of the service share
+ */
+#ifndef GPUSCHED_SERVICE_INTERNAL_H
+#define GPUSCHED_SERVICE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "basic/table.h"
+#include "classify/classify.h"
+#include "engine/engine.h"
+#include "observe/launch.h"
+#include "observe/observe.h"
+#include "policy/policy.h"
+#include "service/service.h"
+#include "service/target.h"
+
+/* What the service itself counts: symbol, name, words. */
+#define GS_SERVICE_COUNTERS(X) \
+	X(EVENTS, "events", "events of the taps handled") \
+	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
+	X(SWEPT, "swept", "TSGs ended by a sweep") \
+	X(REQUESTS, "requests", "requests answered") \
+	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
+	X(REFUSED, "refused", "requests refused for lack of permission")
+
+enum gs_service_counter {
+#define X(sym, name, text) GS_SVC_##sym,
+	GS_SERVICE_COUNTERS(X)
+#undef X
+		GS_SVC_MAX
+};
+
+struct gs_watch;
+
+struct gs_call_stats {
+	uint64_t count, failed, ns, max_ns;
+};
+
+struct gs_service {
+	const struct gs_config *config;
+	struct gs_service_opts opts;
+	struct gs_classes *classes;
+	struct gs_gpu *gpus;
+	size_t ngpus;
+	unsigned int branch;
+	struct gs_observe *o;
+	struct gs_engine *e;
+	struct gs_policy *p;
+	struct gs_policy_exit last_exit;
+	struct gs_launches *launches; /* NULL: not counted */
+	bool launches_asked;          /* a person wants them counted */
+	int lock_fd, ep_fd, beat_fd, sweep_fd;
+	int guardian_fd;
+	pid_t guardian_pid;
+	int guardian_pidfd;
+	uint64_t guardian_since_ns;
+	bool self_added;
+	bool draining; /* throws away events from before this instance */
+	bool sweep_armed;
+	struct gs_watch *watches;
+	bool emitting; /* events to the watches */
+	unsigned int next_token;
+	uint64_t counters[GS_SVC_MAX];
+	struct gs_call_stats calls[GS_RM_OP_MAX];
+	/* the class of the process of the last record, while one request is answered */
+	pid_t asked_pid;
+	int asked_code;
+	struct gs_class_answer asked_class;
+};
+
+static inline void gs_count(struct gs_service *s, enum gs_service_counter c)
+{
+	s->counters[c]++;
+}
+
+/* ---- loop.c ---------------------------------------------------------------------------------- */
+int gs_loop_new(struct gs_service *s, struct gs_error *err);
+int gs_loop_add(struct gs_service *s, int fd);
+void gs_loop_del(struct gs_service *s, int fd);
+/* The next sweep is due in @ns, if that is sooner than what is planned. */
+void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
+void gs_loop_beat(struct gs_service *s);
+
+/* ---- beating.c: the heartbeat while the loop is busy with one long thing --------------------- */
+struct gs_beating {
+	struct gs_service *s;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool started, stop;
+};
+void gs_beating_start(struct gs_beating *b, struct gs_service *s);
+void gs_beating_stop(struct gs_beating *b);
+
+/* ---- guarding.c: the guardian that this process forks ---------------------------------------- */
+int gs_guarding_start(struct gs_service *s, struct gs_error *err);
+/* It ended though nobody told it to: another one takes its place. */
+void gs_guarding_lost(struct gs_service *s);
+/* Tells it to leave, and waits for that. */
+void gs_guarding_end(struct gs_service *s);
+
+/* ---- events.c -------------------------------------------------------------------------------- */
+void gs_on_event(const struct gpusched_event *ev, void *user);
+void gs_on_call(const struct gs_engine_call *call, void *user);
+/* Ends records without holders; tells policy, engine and watchers. */
+void gs_service_sweep(struct gs_service *s);
+/* GPU index and class of one record, in the table; runs task_init when the class changed. */
+void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
+/* All records. */
+void gs_records_settle(struct gs_service *s);
+/* The class of @pid anew, for it and for its records. */
+void gs_process_reclassify(struct gs_service *s, pid_t pid);
+
+/* ---- records.c: the table with GPU and class filled in --------------------------------------- */
+int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,
+	       size_t *ret_n, struct gs_error *err);
+/* gs_classify(), for records of one gs_records(): a process has many TSGs. */
+int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
+/* NULL when unknown. */
+const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec);
+void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec);
+/*
+ * What the hardware has: `is` holds what we told it and what the owner set since; a setting that we
+ * never changed, or put back, is as the owner asked.
+ */
+struct gpusched_settings gs_record_is(const struct gpusched_tsg *rec);
+/* Why a target matched nothing; returns -ENOENT. */
+int gs_target_nothing(const struct gs_target *t, struct gs_error *err);
+/* uid of a process; -ESRCH. */
+int gs_process_uid(pid_t pid, uid_t *ret);
+int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
+
+/* ---- policy.c -------------------------------------------------------------------------------- */
+int gs_service_policy_start(struct gs_service *s, const char *name, const char *const *options,
+			    size_t n, struct gs_error *err);
+void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
+			    const char *message);
+/* After the policy's descriptor became readable. */
+void gs_service_policy_dispatch(struct gs_service *s);
+
+/* ---- launches.c: counted while a policy, a person or the configuration wants it -------------- */
+/* Begins or ends counting as is wanted now. */
+int gs_service_launches_update(struct gs_service *s, struct gs_error *err);
+void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
+
+/* ---- watch.c --------------------------------------------------------------------------------- */
+bool gs_watched(const struct gs_service *s);
+/* Takes @event. */
+void gs_watch_emit(struct gs_service *s, json_t *event);
+void gs_watch_free_all(struct gs_service *s);
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec);
+json_t *gs_settings_json(const struct gpusched_settings *set);
+json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev);
+json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call);
+json_t *gs_policy_json(const struct gs_policy_info *info);
+json_t *gs_policy_exit_json(const struct gs_policy_exit *exit);
+json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
+const char *gs_engine_name(uint16_t engine, char buffer[12]);
+const char *gs_kind_name(uint16_t kind);
+const char *gs_source_name(unsigned int source);
+/* Names of levels and modes, both ways. NULL: out of range; -1: unknown name. */
+const char *gs_interleave_name(unsigned int level);
+const char *gs_preempt_mode_name(unsigned int mode);
+int gs_interleave_of(const char *name);
+int gs_preempt_mode_of(const char *name);
+
+/* ---- verbs: one function each ---------------------------------------------------------------- */
+struct gs_request {
+	struct gs_service *s; /* NULL for verbs that work alone */
+	const struct gs_peer *peer;
+	const json_t *args;
+	json_t *answer; /* an object to be filled */
+	struct gs_error *err;
+	struct gs_pending **ret_pending; /* NULL: the answer is waited for here */
+};
+typedef int (*gs_verb_fn)(struct gs_request *rq);
+
+int gs_verb_list(struct gs_request *rq);
+int gs_verb_stats(struct gs_request *rq);
+int gs_verb_set(struct gs_request *rq);
+int gs_verb_preempt(struct gs_request *rq);
+int gs_verb_suspend(struct gs_request *rq);
+int gs_verb_resume(struct gs_request *rq);
+int gs_verb_restore(struct gs_request *rq);
+int gs_verb_class_set(struct gs_request *rq);
+int gs_verb_class_clear(struct gs_request *rq);
+int gs_verb_class_get(struct gs_request *rq);
+int gs_verb_class_list(struct gs_request *rq);
+int gs_verb_class_explain(struct gs_request *rq);
+int gs_verb_policy_get(struct gs_request *rq);
+int gs_verb_policy_start(struct gs_request *rq);
+int gs_verb_policy_switch(struct gs_request *rq);
+int gs_verb_policy_stop(struct gs_request *rq);
+int gs_verb_observe_status(struct gs_request *rq);
+int gs_verb_observe_on(struct gs_request *rq);
+int gs_verb_observe_off(struct gs_request *rq);
+int gs_verb_observe_launches(struct gs_request *rq);
+int gs_verb_ping(struct gs_request *rq);
+
+/* Reads args.target (default @def; NULL: it must be given). */
+int gs_request_target(struct gs_request *rq, const char *def, struct gs_target *ret);
+
+#endif /* GPUSCHED_SERVICE_INTERNAL_H */

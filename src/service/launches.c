@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/* Counting launches: who wants it, and the verb. */
+#include <errno.h>
+#include <string.h>
+
+#include "basic/log.h"
+#include "gpusched/policy_types.h"
+#include "service/internal.h"
+
+static bool policy_wants(const struct gs_service *s)
+{
+	return s->p && gs_policy_running(s->p)->flags & GPUSCHED_F_WORK;
+}
+
+static bool wanted(const struct gs_service *s)
+{
+	return s->launches_asked || s->config->count_launches || policy_wants(s);
+}
+
+int gs_service_launches_update(struct gs_service *s, struct gs_error *err)
+{
+	if (!s->opts.daemon || wanted(s) == !!s->launches)
+		return 0;
+	if (s->launches) {
+		gs_launches_free(s->launches);
+		s->launches = NULL;
+		gs_log(LOG_INFO, "launches are not counted any more");
+		return 0;
+	}
+	return gs_launches_new(s->o, &s->launches, err);
+}
+
+void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev)
+{
+	if (!s->launches)
+		return;
+	if (ev->type == GPUSCHED_EV_CLIENT || ev->type == GPUSCHED_EV_TSG_NEW)
+		gs_launches_process(s->launches, (pid_t)ev->pid);
+	else if (ev->type == GPUSCHED_EV_EXIT || ev->type == GPUSCHED_EV_EXEC)
+		gs_launches_gone(s->launches, (pid_t)ev->pid);
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+static json_t *libs_json(const struct gs_service *s)
+{
+	json_t *list = json_array();
+	struct gs_launch_lib *libs;
+	size_t n;
+
+	if (!s->launches || gs_launches_libs(s->launches, &libs, &n))
+		return list;
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "path", libs[i].path,
+				  "device", (json_int_t)libs[i].dev, "inode",
+				  (json_int_t)libs[i].ino, "probes", (json_int_t)libs[i].probes,
+				  "processes", (json_int_t)libs[i].processes, "system",
+				  libs[i].system, "attached_ns", (json_int_t)libs[i].attached_ns,
+				  "attach_time_us", (json_int_t)libs[i].attach_us));
+	free(libs);
+	return list;
+}
+
+static json_t *unattributed_json(const struct gs_service *s)
+{
+	json_t *list = json_array();
+	struct gs_launch_proc *procs;
+	size_t n;
+
+	if (!s->launches || gs_launches_unattributed(s->launches, &procs, &n))
+		return list;
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_pack("{s:i, s:I, s:I}", "pid", (int)procs[i].pid,
+						      "launches", (json_int_t)procs[i].launches,
+						      "since_ns", (json_int_t)procs[i].since_ns));
+	free(procs);
+	return list;
+}
+
+int gs_verb_observe_launches(struct gs_request *rq)
+{
+	const json_t *on = json_object_get(rq->args, "on");
+	struct gs_service *s = rq->s;
+	int r = 0;
+
+	if (on && !json_is_boolean(on))
+		return gs_fail(rq->err, -EINVAL, "on must be true or false");
+	if (on && rq->peer->uid)
+		return gs_fail(rq->err, -EPERM,
+			       "only root may turn the counting of launches on or off");
+	if (on && !s->opts.daemon)
+		return gs_fail(rq->err, -ENOTSUP,
+			       "counting launches needs a running daemon: start gpuschedd");
+	if (on) {
+		s->launches_asked = json_is_true(on);
+		r = gs_service_launches_update(s, rq->err);
+		if (r)
+			s->launches_asked = false;
+	}
+	if (r)
+		return r;
+	json_object_set_new(rq->answer, "on", json_boolean(s->launches != NULL));
+	json_object_set_new(rq->answer, "asked", json_boolean(s->launches_asked));
+	json_object_set_new(rq->answer, "configured", json_boolean(s->config->count_launches));
+	json_object_set_new(rq->answer, "policy", json_boolean(policy_wants(s)));
+	json_object_set_new(rq->answer, "libraries", libs_json(s));
+	json_object_set_new(rq->answer, "unattributed", unattributed_json(s));
+	return 0;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* The service's descriptors under one epoll descriptor, and its two timers. */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "service/internal.h"
+
+#define HEARTBEAT_NS (250 * NS_PER_MS)
+#define MAX_READY 8
+
+int gs_loop_add(struct gs_service *s, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(s->ep_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+void gs_loop_del(struct gs_service *s, int fd)
+{
+	epoll_ctl(s->ep_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static int timer_new(struct gs_service *s, int *ret)
+{
+	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return *ret < 0 ? -errno : gs_loop_add(s, *ret);
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
+				  .tv_nsec = (long)(ns % NS_PER_S) };
+}
+
+int gs_loop_new(struct gs_service *s, struct gs_error *err)
+{
+	struct itimerspec beat = { .it_interval = timespec_of(HEARTBEAT_NS),
+				   .it_value = timespec_of(HEARTBEAT_NS) };
+	int r;
+
+	s->ep_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->ep_fd < 0)
+		return gs_fail(err, -errno, "epoll: %s", strerror(errno));
+	r = timer_new(s, &s->sweep_fd);
+	if (!r && s->opts.daemon) {
+		r = timer_new(s, &s->beat_fd);
+		if (!r && timerfd_settime(s->beat_fd, 0, &beat, NULL))
+			r = -errno;
+		gs_loop_beat(s);
+	}
+	return r ? gs_fail(err, r, "timer: %s", strerror(-r)) : 0;
+}
+
+void gs_loop_beat(struct gs_service *s)
+{
+	if (s->opts.daemon)
+		gs_cfg_heartbeat(s->o, gs_now_ns());
+}
+
+void gs_loop_sweep_in(struct gs_service *s, uint64_t ns)
+{
+	struct itimerspec now, due = { .it_value = timespec_of(ns) };
+
+	if (s->sweep_fd < 0 || timerfd_gettime(s->sweep_fd, &now))
+		return;
+	if (s->sweep_armed &&
+	    (uint64_t)now.it_value.tv_sec * NS_PER_S + (uint64_t)now.it_value.tv_nsec <= ns)
+		return;
+	timerfd_settime(s->sweep_fd, 0, &due, NULL);
+	s->sweep_armed = true;
+}
+
+static void drain_timer(int fd)
+{
+	uint64_t ticks;
+
+	if (read(fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		gs_log(LOG_WARNING, "timer: %s", strerror(errno));
+}
+
+static void handle(struct gs_service *s, int fd)
+{
+	if (fd == s->beat_fd) {
+		drain_timer(fd);
+		gs_loop_beat(s);
+	} else if (fd == s->sweep_fd) {
+		drain_timer(fd);
+		s->sweep_armed = false;
+		gs_service_sweep(s);
+	} else if (fd == s->guardian_pidfd) {
+		gs_guarding_lost(s);
+	} else if (fd == gs_events_fd(s->o)) {
+		gs_events_dispatch(s->o);
+	} else if (s->e && fd == gs_engine_fd(s->e)) {
+		gs_engine_dispatch(s->e);
+	} else if (s->p && fd == gs_policy_fd(s->p)) {
+		gs_service_policy_dispatch(s);
+	}
+}
+
+int gs_service_fd(const struct gs_service *s)
+{
+	return s->ep_fd;
+}
+
+int gs_service_dispatch(struct gs_service *s)
+{
+	struct epoll_event ready[MAX_READY];
+	int n;
+
+	if (s->ep_fd < 0)
+		return 0;
+	n = epoll_wait(s->ep_fd, ready, MAX_READY, 0);
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	for (int i = 0; i < n; i++)
+		handle(s, ready[i].data.fd);
+	return n;
+}

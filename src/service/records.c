@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/* Reading the table: records of a target, with GPU index and class filled in. */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "service/internal.h"
+
+const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	for (size_t i = 0; i < s->ngpus; i++) {
+		if (rec->dev_instance != GPUSCHED_GPU_UNKNOWN &&
+		    s->gpus[i].dev_instance == rec->dev_instance)
+			return &s->gpus[i];
+		if (rec->dev_instance == GPUSCHED_GPU_UNKNOWN && rec->task.gpu == s->gpus[i].index)
+			return &s->gpus[i];
+	}
+	return NULL;
+}
+
+int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret)
+{
+	if (s->asked_pid != pid) {
+		s->asked_code = gs_classify(s->classes, s->o, pid, &s->asked_class, NULL);
+		s->asked_pid = pid;
+	}
+	*ret = s->asked_class;
+	return s->asked_code;
+}
+
+/* What nobody has written into the table yet (no daemon runs) is found out here. */
+void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(s, rec);
+	struct gs_class_answer answer;
+
+	rec->task.gpu = gpu ? gpu->index : GPUSCHED_GPU_UNKNOWN;
+	if (rec->task.class_id == GPUSCHED_CLASS_NONE &&
+	    !gs_record_classify(s, (pid_t)rec->task.pid, &answer))
+		rec->task.class_id = answer.class_id;
+}
+
+struct gpusched_settings gs_record_is(const struct gpusched_tsg *rec)
+{
+	const struct gpusched_settings *asked = &rec->task.asked;
+	struct gpusched_settings is = rec->task.is;
+	uint32_t take = asked->valid & ~is.valid & ~rec->changed;
+
+	if (take & GPUSCHED_TIMESLICE)
+		is.timeslice_us = asked->timeslice_us;
+	if (take & GPUSCHED_INTERLEAVE)
+		is.interleave = asked->interleave;
+	if (take & GPUSCHED_PREEMPT_MODE)
+		is.preempt_mode = asked->preempt_mode;
+	if (take & GPUSCHED_RUNNABLE)
+		is.runnable = asked->runnable;
+	is.valid |= take;
+	return is;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = ((const struct gpusched_tsg *)a)->task.id;
+	uint64_t y = ((const struct gpusched_tsg *)b)->task.id;
+
+	return x < y ? -1 : x > y;
+}
+
+int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,
+	       size_t *ret_n, struct gs_error *err)
+{
+	struct gpusched_tsg *recs = NULL;
+	size_t n = 0, kept = 0;
+	int r;
+
+	s->asked_pid = 0;
+	r = gs_table_all(s->o, &recs, &n);
+	if (r)
+		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
+	qsort(recs, n, sizeof(*recs), by_id); /* a process's follow each other, mostly */
+	for (size_t i = 0; i < n; i++) {
+		if (recs[i].flags & GPUSCHED_TSG_GONE)
+			continue;
+		gs_record_complete(s, &recs[i]);
+		if (gs_target_match(target, &recs[i]))
+			recs[kept++] = recs[i];
+	}
+	*ret = recs;
+	*ret_n = kept;
+	return 0;
+}
+
+static FILE *open_of(pid_t pid, const char *what)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	return fopen(path, "re");
+}
+
+/* The real uid, from status: /proc/PID itself belongs to root when the process is not dumpable. */
+int gs_process_uid(pid_t pid, uid_t *ret)
+{
+	CLEANUP_FILE FILE *f = open_of(pid, "status");
+	char line[256];
+	unsigned int uid;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Uid: %u", &uid) == 1) {
+			*ret = uid;
+			return 0;
+		}
+	}
+	return -ESRCH;
+}
+
+int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN])
+{
+	CLEANUP_FILE FILE *f = open_of(pid, "comm");
+
+	if (!f || !fgets(ret, GPUSCHED_COMM_LEN, f))
+		return -ESRCH;
+	ret[strcspn(ret, "\n")] = 0;
+	return 0;
+}
+
+int gs_target_nothing(const struct gs_target *t, struct gs_error *err)
+{
+	uid_t uid;
+
+	switch (t->kind) {
+	case GS_TARGET_PID:
+		if (gs_process_uid((pid_t)t->number, &uid))
+			return gs_fail(err, -ENOENT, "there is no process %llu",
+				       (unsigned long long)t->number);
+		return gs_fail(err, -ENOENT, "process %llu has no TSG on a GPU",
+			       (unsigned long long)t->number);
+	case GS_TARGET_TSG:
+		return gs_fail(err, -ENOENT,
+			       "there is no TSG %llu (any more): `gpusched list` shows them",
+			       (unsigned long long)t->number);
+	case GS_TARGET_ALL:
+		return gs_fail(err, -ENOENT, "no process has a TSG on a GPU");
+	default:
+		return gs_fail(err, -ENOENT, "no TSG matches %s", t->whole);
+	}
+}

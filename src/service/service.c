@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+/* Life cycle of an instance: open, repair, adopt, classify, run; and the orderly end. */
+#include "service/service.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "service/internal.h"
+
+#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
+#define SETTLE_MS 2000
+
+int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
+{
+	struct gs_classes *classes;
+	int r = gs_config_classes(config, &classes, err);
+
+	if (!r)
+		gs_classes_free(classes);
+	return r;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* A living daemon answers its socket; a guardian at work, or another command, will be done soon. */
+static bool daemon_answers(void)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	if (fd < 0 || strlen(gs_env()->socket) >= sizeof(sun.sun_path))
+		return false;
+	strcpy(sun.sun_path, gs_env()->socket);
+	return !connect(fd, (struct sockaddr *)&sun, sizeof(sun)) || errno == EAGAIN;
+}
+
+int gs_service_lock(int *ret_fd, struct gs_error *err)
+{
+	uint64_t until = gs_now_ns() + LOCK_PATIENCE_NS;
+
+	for (;;) {
+		struct gs_error why = { 0 };
+		int r = gs_lock_take(ret_fd, &why);
+
+		if (r != -EBUSY || gs_now_ns() >= until || daemon_answers())
+			return r ? gs_fail(err, r, "%s", why.text) : 0;
+		gs_sleep_ns(20 * NS_PER_MS);
+	}
+}
+
+/* The table's pids must mean to us what they mean to the taps. */
+static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
+{
+	struct gpusched_cfg cfg;
+	struct stat st;
+	int r;
+
+	r = gs_cfg_get(s->o, &cfg);
+	if (r)
+		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
+	if (stat("/proc/self/ns/pid", &st))
+		return gs_fail(err, -errno, "/proc/self/ns/pid: %s", strerror(errno));
+	if (cfg.pidns_ino && cfg.pidns_ino != st.st_ino)
+		return gs_fail(
+			err, -ENOTSUP,
+			"the TSG table belongs to another pid namespace: run gpusched in that "
+			"one (the host's)");
+	return 0;
+}
+
+static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *err)
+{
+	struct gs_observe_status status = { 0 };
+	int r;
+
+	*ret_fresh = gs_observe_status(&status, NULL) || !status.on;
+	r = gs_observe_on(err);
+	if (!r)
+		r = gs_observe_open(&s->o, err);
+	if (!r)
+		r = check_pid_namespace(s, err);
+	if (r)
+		return gs_fail(err, r, "the taps cannot be turned on: %s", strerror(-r));
+	s->self_added = !gs_self_add(s->o, getpid());
+	return 0;
+}
+
+/* Taps that we turned on ourselves do not stay where there is nothing to observe. */
+static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
+{
+	char version[64];
+	int r;
+
+	r = gs_rm_driver(&s->branch, version, sizeof(version), err);
+	if (!r)
+		r = gs_gpus_read(&s->gpus, &s->ngpus, err);
+	if (r) {
+		if (fresh)
+			gs_observe_off(NULL);
+		return gs_fail(err, r, "the NVIDIA driver does not answer: %s", strerror(-r));
+	}
+	if (!s->opts.read_only)
+		gs_cfg_gpus(s->o, s->gpus, s->ngpus);
+	return 0;
+}
+
+static int publish_classes(struct gs_service *s, struct gs_error *err)
+{
+	uint32_t id = GPUSCHED_CLASS_NONE;
+	int r;
+
+	if (s->opts.read_only)
+		return 0;
+	r = gs_classes_publish(s->classes, s->o);
+	if (!r && s->config->default_class[0])
+		r = gs_class_id(s->classes, s->config->default_class, &id);
+	if (!r)
+		r = gs_cfg_default_class(s->o, id);
+	return r ? gs_fail(err, r, "the classes cannot be published: %s", strerror(-r)) : 0;
+}
+
+/*
+ * We hold the lock, so a heartbeat in the table is that of a daemon that died. A daemon that ends
+ * in order, and a command, leave none: their manual settings are meant to stay.
+ */
+static int repair(struct gs_service *s, struct gs_error *err)
+{
+	struct gpusched_cfg cfg;
+	struct gs_restored done = { 0 };
+	int r;
+
+	if (s->opts.read_only || s->opts.dry_run)
+		return 0;
+	r = gs_cfg_get(s->o, &cfg);
+	if (r || !cfg.heartbeat_ns)
+		return 0;
+	r = gs_restore(s->o, s->branch, &done, err);
+	gs_cfg_heartbeat(s->o, 0);
+	gs_cfg_policy_active(s->o, false);
+	if (done.changed)
+		gs_log(LOG_WARNING, "an earlier daemon died: %u TSGs put back, %u gone, %u failed",
+		       done.restored, done.gone, done.failed);
+	return r;
+}
+
+static void adopt(struct gs_service *s, bool fresh)
+{
+	struct gs_adopted found = { 0 };
+	struct gs_error err = { 0 };
+	int r;
+
+	if (!s->config->adopt || !(fresh || s->opts.daemon))
+		return;
+	r = gs_adopt(s->o, s->gpus, s->ngpus, &found, &err);
+	if (r < 0) {
+		gs_fail(&err, r, "%s", strerror(-r));
+		gs_log(LOG_WARNING, "adoption: %s", err.text);
+	}
+	if (found.tsgs || found.failed)
+		gs_log(LOG_INFO, "adopted %u TSGs of %u processes, %u could not be read",
+		       found.tsgs, found.processes, found.failed);
+}
+
+static int start_engine(struct gs_service *s, struct gs_error *err)
+{
+	const struct gs_engine_opts opts = {
+		.size = sizeof(opts),
+		.dry_run = s->opts.dry_run,
+		.branch = s->branch,
+		.gpus = s->gpus,
+		.ngpus = s->ngpus,
+		.switch_cost_us = s->config->switch_cost_us,
+		.hold_limit_ms = s->config->hold_limit_ms,
+		.on_call = gs_on_call,
+		.user = s,
+	};
+	int r;
+
+	r = gs_engine_new(s->o, &opts, &s->e, err);
+	if (!r)
+		r = gs_loop_add(s, gs_engine_fd(s->e));
+	return r ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
+}
+
+static int start_events(struct gs_service *s, struct gs_error *err)
+{
+	int r;
+
+	r = gs_events_open(s->o, gs_on_event, s, err);
+	if (r)
+		return gs_fail(err, r, "events cannot be read: %s", strerror(-r));
+	s->draining = true;
+	while (gs_events_dispatch(s->o) > 0)
+		;
+	s->draining = false;
+	r = gs_loop_add(s, gs_events_fd(s->o));
+	return r ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
+}
+
+static int start_policy(struct gs_service *s, struct gs_error *err)
+{
+	if (!s->opts.daemon || !s->config->policy[0])
+		return 0;
+	return gs_service_policy_start(s, s->config->policy,
+				       (const char *const *)s->config->policy_options,
+				       s->config->npolicy_options, err);
+}
+
+static int start_acting(struct gs_service *s, struct gs_error *err)
+{
+	struct gs_error why = { 0 };
+	int r;
+
+	r = gs_loop_new(s, err);
+	if (!r) /* before any thread is made: it is a fork of this process */
+		r = gs_guarding_start(s, err);
+	if (!r)
+		r = start_engine(s, err);
+	if (!r)
+		r = start_events(s, err);
+	if (r)
+		return r;
+	gs_records_settle(s);
+	if (gs_launches_forget(s->o))
+		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
+	r = start_policy(s, err);
+	if (!r && gs_service_launches_update(s, &why))
+		gs_log(LOG_WARNING, "%s", why.text);
+	return r;
+}
+
+static int start(struct gs_service *s, struct gs_error *err)
+{
+	bool fresh;
+	int r;
+
+	r = gs_config_classes(s->config, &s->classes, err);
+	if (!r)
+		r = s->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
+	if (!r)
+		r = open_table(s, &fresh, err);
+	if (!r)
+		r = read_machine(s, fresh, err);
+	if (!r)
+		r = publish_classes(s, err);
+	if (!r)
+		r = repair(s, err);
+	if (r)
+		return r;
+	if (gs_sweep(s->o, NULL, NULL, NULL) < 0)
+		gs_log(LOG_DEBUG, "the first sweep failed");
+	adopt(s, fresh);
+	return s->opts.read_only ? 0 : start_acting(s, err);
+}
+
+int gs_service_new(const struct gs_config *config, const struct gs_service_opts *opts,
+		   struct gs_service **ret, struct gs_error *err)
+{
+	struct gs_service *s;
+	int r;
+
+	if (opts->size != sizeof(*opts))
+		return gs_fail(err, -EINVAL, "gs_service_opts of another version");
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	s->config = config;
+	s->opts = *opts;
+	s->lock_fd = s->ep_fd = s->beat_fd = s->sweep_fd = -1;
+	s->guardian_fd = s->guardian_pidfd = -1;
+	r = start(s, err);
+	if (r) {
+		gs_service_free(s);
+		return gs_fail(err, r, "%s", strerror(-r));
+	}
+	*ret = s;
+	return 0;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* A dry run's manual settings were wishes without effect: the next instance must not find them. */
+static void forget_dry_run(struct gs_service *s)
+{
+	struct gpusched_tsg *recs;
+	size_t n;
+
+	if (!s->e || gs_table_all(s->o, &recs, &n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (recs[i].manual.valid)
+			gs_engine_clear_manual(s->e, &recs[i].key, GPUSCHED_ALL_SETTINGS);
+	free(recs);
+}
+
+static void end_acting(struct gs_service *s)
+{
+	struct gs_restored done = { 0 };
+	struct gs_error err = { 0 };
+
+	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
+	gs_launches_free(s->launches);
+	s->launches = NULL;
+	if (s->opts.dry_run)
+		forget_dry_run(s);
+	if (s->e)
+		gs_engine_settle(s->e, SETTLE_MS);
+	gs_engine_free(s->e);
+	s->e = NULL;
+	if (!s->opts.daemon || s->opts.dry_run || !s->o || s->ep_fd < 0)
+		return;
+	if (gs_restore(s->o, s->branch, &done, &err))
+		gs_log(LOG_ERR, "restore: %s", err.text);
+	if (done.changed)
+		gs_log(LOG_INFO, "%u TSGs put back, %u gone, %u failed", done.restored, done.gone,
+		       done.failed);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void gs_service_free(struct gs_service *s)
+{
+	if (!s)
+		return;
+	end_acting(s);
+	gs_watch_free_all(s);
+	if (s->o && s->opts.daemon && s->beat_fd >= 0)
+		gs_cfg_heartbeat(s->o, 0);
+	gs_guarding_end(s);
+	if (s->self_added)
+		gs_self_del(s->o, getpid());
+	gs_observe_close(s->o);
+	gs_classes_free(s->classes);
+	free(s->gpus);
+	free(s->last_exit.dump);
+	close_fd(s->beat_fd);
+	close_fd(s->sweep_fd);
+	close_fd(s->ep_fd);
+	close_fd(s->lock_fd);
+	free(s);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * service.h - all rooms joined into one running instance, and its verbs
+ *
+ * The daemon and, without a daemon, the library run the same service. It owns the table, the
+ * engine, the classes and the policy, reacts to events, and answers requests as JSON: one path for
+ * every verb, whoever asks. Data flows one way: observe, decide, reconcile, call.
+ */
+#ifndef GPUSCHED_SERVICE_SERVICE_H
+#define GPUSCHED_SERVICE_SERVICE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "basic/error.h"
+#include "service/config.h"
+
+struct gs_service;
+
+struct gs_service_opts {
+	size_t size;
+	bool dry_run;
+	bool daemon;    /* long-lived: guardian, heartbeat, adoption at start, policy of the
+			   configuration */
+	bool read_only; /* list, stats: takes no lock, reads no events, makes no calls */
+};
+
+/* Opens (turning the taps on if need be), repairs what a dead instance left, adopts, classifies. */
+int gs_service_new(const struct gs_config *config, const struct gs_service_opts *opts,
+		   struct gs_service **ret, struct gs_error *err);
+/* Stops the policy, restores what was changed by policies (daemon: everything), frees. */
+void gs_service_free(struct gs_service *s);
+
+int gs_service_fd(const struct gs_service *s); /* poll for input, then dispatch */
+int gs_service_dispatch(struct gs_service *s);
+
+/* The classes, rules and such of this configuration can be used: file, line and what if not. */
+int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
+
+/*
+ * The instance's lock; who holds it may act. Waits a moment for a guardian at work or for another
+ * command; -EBUSY beside a daemon.
+ */
+int gs_service_lock(int *ret_fd, struct gs_error *err);
+
+/* What a verb needs. */
+#define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing need be opened */
+#define GS_VERB_READS (1u << 1) /* a read-only service will do */
+/* -ENOENT: no such verb. */
+int gs_verb_flags(const char *verb);
+
+/* Who asks: credentials of the peer (or of this process). */
+struct gs_peer {
+	uid_t uid;
+	gid_t gid;
+	pid_t pid;
+};
+
+/*
+ * One verb, e.g. "list", {"target": "pid:12"}. *ret_answer is a new reference: an object, for
+ * lists an object with an array. 0, or a negative errno with one line in err (EPERM, EINVAL,
+ * ENOENT, ...). -EINPROGRESS never: calls are settled before the answer (bounded by 5 s).
+ */
+int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
+		    const json_t *args, json_t **ret_answer, struct gs_error *err);
+
+/*
+ * The same for a caller who has others to serve: controls whose calls are not back within some 50
+ * ms return -EINPROGRESS and what to ask again, as often as the loop comes round, until it returns
+ * something else (within 5 s). Free it before the service.
+ */
+struct gs_pending;
+int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,
+			  const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
+			  struct gs_error *err);
+int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err);
+void gs_pending_free(struct gs_pending *p);
+
+/* Counters and gauges in OpenMetrics text, without its end mark; malloc'd. */
+int gs_service_metrics(struct gs_service *s, char **ret_text);
+
+/* Events as JSON objects, for monitor and watch. Returns a token for _unwatch. */
+typedef void (*gs_watch_fn)(const json_t *event, void *user);
+int gs_service_watch(struct gs_service *s, gs_watch_fn fn, void *user, unsigned int *ret_token);
+void gs_service_unwatch(struct gs_service *s, unsigned int token);
+
+#endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "service/target.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+
+#define CGROUP_ROOT "/sys/fs/cgroup"
+
+struct lookup {
+	const struct gs_classes *classes;
+	const struct gs_gpu *gpus;
+	size_t ngpus;
+};
+
+static int parse_pid(const char *v, const struct lookup *in, struct gs_target *t,
+		     struct gs_error *err)
+{
+	return gs_parse_u64(v, 1, 4194304, &t->number, err);
+}
+
+static int parse_tsg(const char *v, const struct lookup *in, struct gs_target *t,
+		     struct gs_error *err)
+{
+	return gs_parse_u64(v, 1, UINT64_MAX, &t->number, err);
+}
+
+static int parse_comm(const char *v, const struct lookup *in, struct gs_target *t,
+		      struct gs_error *err)
+{
+	snprintf(t->text, sizeof(t->text), "%s", v);
+	return 0;
+}
+
+static int parse_cgroup(const char *v, const struct lookup *in, struct gs_target *t,
+			struct gs_error *err)
+{
+	char path[512];
+	struct stat st;
+	size_t len;
+
+	if (!strncmp(v, CGROUP_ROOT, strlen(CGROUP_ROOT)))
+		v += strlen(CGROUP_ROOT);
+	while (*v == '/')
+		v++;
+	if (strstr(v, ".."))
+		return gs_fail(err, -EINVAL, "cgroup:%s: '..' is not allowed in a path", v);
+	snprintf(t->text, sizeof(t->text), "/%s", v);
+	len = strlen(t->text);
+	while (len > 1 && t->text[len - 1] == '/')
+		t->text[--len] = 0;
+	snprintf(path, sizeof(path), CGROUP_ROOT "%s", t->text);
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return gs_fail(err, -ENOENT, "there is no cgroup %s", path);
+	t->cgroup_id = st.st_ino;
+	return 0;
+}
+
+static int parse_class(const char *v, const struct lookup *in, struct gs_target *t,
+		       struct gs_error *err)
+{
+	uint32_t id;
+
+	if (!in->classes || gs_class_id(in->classes, v, &id))
+		return gs_fail(err, -ENOENT,
+			       "there is no class '%s': `gpusched class list` shows them", v);
+	t->number = id;
+	return 0;
+}
+
+static int parse_gpu(const char *v, const struct lookup *in, struct gs_target *t,
+		     struct gs_error *err)
+{
+	const struct gs_gpu *gpu = gs_gpu_find(in->gpus, in->ngpus, v);
+
+	if (!gpu)
+		return gs_fail(err, -ENOENT,
+			       "there is no GPU '%s' (or several): an index, a UUID or a PCI id",
+			       v);
+	t->number = gpu->index;
+	return 0;
+}
+
+static const struct {
+	const char *prefix;
+	enum gs_target_kind kind;
+	int (*parse)(const char *v, const struct lookup *in, struct gs_target *t,
+		     struct gs_error *err);
+} kinds[] = {
+	{ "pid:", GS_TARGET_PID, parse_pid },       { "tsg:", GS_TARGET_TSG, parse_tsg },
+	{ "comm:", GS_TARGET_COMM, parse_comm },    { "cgroup:", GS_TARGET_CGROUP, parse_cgroup },
+	{ "class:", GS_TARGET_CLASS, parse_class }, { "gpu:", GS_TARGET_GPU, parse_gpu },
+};
+
+int gs_target_parse(const char *text, const struct gs_classes *classes, const struct gs_gpu *gpus,
+		    size_t ngpus, struct gs_target *ret, struct gs_error *err)
+{
+	const struct lookup in = { classes, gpus, ngpus };
+	struct gs_target t = { .kind = GS_TARGET_ALL };
+	int r;
+
+	if (strlen(text) > 255)
+		return gs_fail(err, -EINVAL, "the target is longer than 255 characters");
+	snprintf(t.whole, sizeof(t.whole), "%s", text);
+	if (!strcmp(text, "all")) {
+		*ret = t;
+		return 0;
+	}
+	for (size_t i = 0; i < GS_COUNT(kinds); i++) {
+		size_t len = strlen(kinds[i].prefix);
+
+		if (strncmp(text, kinds[i].prefix, len))
+			continue;
+		if (!text[len])
+			return gs_fail(err, -EINVAL, "'%s': something must follow the colon", text);
+		t.kind = kinds[i].kind;
+		r = kinds[i].parse(text + len, &in, &t, err);
+		if (!r)
+			*ret = t;
+		return r == -ERANGE ? -EINVAL : r;
+	}
+	return gs_fail(err, -EINVAL,
+		       "'%s' is not a target: pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, "
+		       "gpu:SELECTOR or all",
+		       text);
+}
+
+/* The record's cgroup is @t's or below it. A process that is gone is in none. */
+static bool in_cgroup(const struct gs_target *t, const struct gpusched_tsg *rec)
+{
+	CLEANUP_FILE FILE *f = NULL;
+	char path[64], line[4096];
+	size_t len = strlen(t->text);
+
+	if (rec->task.cgroup_id == t->cgroup_id)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", rec->task.pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		if (len == 1)
+			return true;
+		return !strncmp(line + 3, t->text, len) &&
+		       (line[3 + len] == 0 || line[3 + len] == '/');
+	}
+	return false;
+}
+
+bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec)
+{
+	char comm[GPUSCHED_COMM_LEN + 1];
+
+	switch (t->kind) {
+	case GS_TARGET_ALL:
+		return true;
+	case GS_TARGET_PID:
+		return rec->task.pid == t->number;
+	case GS_TARGET_TSG:
+		return rec->task.id == t->number;
+	case GS_TARGET_COMM:
+		snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+		return !fnmatch(t->text, comm, 0);
+	case GS_TARGET_CGROUP:
+		return in_cgroup(t, rec);
+	case GS_TARGET_CLASS:
+		return rec->task.class_id == t->number;
+	case GS_TARGET_GPU:
+		return rec->task.gpu == t->number;
+	}
+	return false;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/* Records and events as JSON, as docs/api.md has them. What is not known is null, never 0. */
+#include <stdio.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+#include "service/internal.h"
+
+/* Takes @value, which may be NULL: null then. */
+static void put(json_t *o, const char *key, json_t *value)
+{
+	json_object_set_new(o, key, value ? value : json_null());
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	put(o, key, text && *text ? json_string(text) : NULL);
+}
+
+static void put_number(json_t *o, const char *key, bool known, uint64_t v)
+{
+	put(o, key, known ? json_integer((json_int_t)v) : NULL);
+}
+
+static void put_handle(json_t *o, const char *key, uint32_t handle)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "0x%08x", handle);
+	put_text(o, key, text);
+}
+
+/* A comm is bytes that a user chose: what is not UTF-8 becomes '?'. */
+static void put_comm(json_t *o, const char *key, const char comm[GPUSCHED_COMM_LEN])
+{
+	char text[GPUSCHED_COMM_LEN + 1];
+	json_t *v;
+
+	snprintf(text, sizeof(text), "%.*s", GPUSCHED_COMM_LEN, comm);
+	v = *text ? json_string(text) : NULL;
+	if (*text && !v) {
+		for (char *p = text; *p; p++)
+			if (*p & 0x80)
+				*p = '?';
+		v = json_string(text);
+	}
+	put(o, key, v);
+}
+
+json_t *gs_settings_json(const struct gpusched_settings *set)
+{
+	json_t *o = json_object();
+
+	put_number(o, "timeslice_us", set->valid & GPUSCHED_TIMESLICE, set->timeslice_us);
+	put_text(o, "interleave",
+		 set->valid & GPUSCHED_INTERLEAVE ? gs_interleave_name(set->interleave) : NULL);
+	put_text(o, "preempt_mode",
+		 set->valid & GPUSCHED_PREEMPT_MODE ? gs_preempt_mode_name(set->preempt_mode)
+						    : NULL);
+	put(o, "runnable",
+	    set->valid & GPUSCHED_RUNNABLE ? json_boolean(set->runnable != 0) : NULL);
+	return o;
+}
+
+static json_t *assumed_json(uint32_t assumed)
+{
+	static const char *const names[] = { "timeslice_us", "interleave", "preempt_mode",
+					     "runnable" };
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < GS_COUNT(names); i++)
+		if (assumed & (1u << i))
+			json_array_append_new(list, json_string(names[i]));
+	return list;
+}
+
+static void put_gpu(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+{
+	const struct gs_gpu *gpu = s ? gs_record_gpu(s, rec) : NULL;
+
+	put_number(o, "gpu", gpu || rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
+		   gpu ? gpu->index : rec->task.gpu);
+	put_text(o, "gpu_uuid", gpu ? gpu->uuid : NULL);
+	put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
+}
+
+static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+{
+	struct gpusched_proc proc;
+	struct gs_class_answer answer;
+	const char *source = NULL;
+
+	put_text(o, "class",
+		 s && rec->task.class_id ? gs_class_name(s->classes, rec->task.class_id) : NULL);
+	if (s && !gs_proc_get(s->o, (pid_t)rec->task.pid, &proc) &&
+	    proc.source == GPUSCHED_SRC_COMMAND)
+		source = gs_source_name(proc.source);
+	else if (s && !gs_record_classify(s, (pid_t)rec->task.pid, &answer))
+		source = gs_source_name(answer.source);
+	put_text(o, "class_source", rec->task.class_id ? source : NULL);
+}
+
+/* Why it does not run. */
+static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+{
+	const char *policy = s && s->p ? gs_policy_running(s->p)->name : NULL;
+	char text[160] = "";
+
+	if (rec->flags & GPUSCHED_TSG_HELD)
+		snprintf(text, sizeof(text), "waits until policy %s admits it, or for %g s",
+			 policy ? policy : "(no daemon)", s ? s->config->hold_limit_ms / 1e3 : 0);
+	else if (rec->suspend_by == GPUSCHED_BY_POLICY)
+		snprintf(text, sizeof(text), "policy %s suspended it", policy ? policy : "");
+	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
+		snprintf(text, sizeof(text), "a person suspended it%s",
+			 rec->suspend_until_ns ? " for a while" : "");
+	put_text(o, "held_by", rec->flags & GPUSCHED_TSG_HELD ? policy : NULL);
+	put_text(o, "reason", text);
+}
+
+static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+{
+	static const char *const by[] = { NULL, "policy", "person", "admission" };
+	const char *status = gs_rm_status_name(rec->last_status);
+
+	put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
+	put(o, "assumed", assumed_json(rec->task.assumed));
+	put_handle(o, "client", rec->key.client);
+	put_handle(o, "tsg", rec->key.handle);
+	put_number(o, "channels", true, rec->nchannels);
+	put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
+	put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
+	put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
+	put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
+	put_reason(s, rec, o);
+	put_text(o, "suspended_by", rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
+	put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
+	put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0, rec->suspend_until_ns);
+	put_number(o, "errors", true, rec->errors);
+	put_text(o, "last_error", rec->errors ? status : NULL);
+	put(o, "changed", json_boolean(rec->changed != 0));
+}
+
+static void put_facts(const struct gpusched_task *t, json_t *o)
+{
+	put_number(o, "weight", true, t->weight);
+	put_number(o, "deadline_us", t->known & GPUSCHED_KNOWN_DEADLINE, t->deadline_us);
+	put_number(o, "created_ns", t->created_ns != 0, t->created_ns);
+	put_number(o, "launches", t->known & GPUSCHED_KNOWN_LAUNCHES, t->launches);
+	put_number(o, "launches_since_ns", t->known & GPUSCHED_KNOWN_LAUNCHES,
+		   t->launches_since_ns);
+	put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
+		   gs_launch_rate_mhz(t, gs_now_ns()));
+	put_number(o, "gpu_time_ns", t->known & GPUSCHED_KNOWN_GPU_TIME, t->gpu_time_ns);
+	put_number(o, "wait_time_ns", t->known & GPUSCHED_KNOWN_GPU_TIME, t->wait_time_ns);
+	put_number(o, "switches", t->known & GPUSCHED_KNOWN_GPU_TIME, t->switches);
+	put_number(o, "last_run_ns", t->known & GPUSCHED_KNOWN_LAST_RUN, t->last_run_ns);
+}
+
+json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	const struct gpusched_settings is = gs_record_is(rec);
+	char engine[12];
+	json_t *o = json_object();
+
+	put_number(o, "id", true, rec->task.id);
+	put_gpu(s, rec, o);
+	put_number(o, "pid", true, rec->task.pid);
+	put_comm(o, "comm", rec->task.comm);
+	put_number(o, "uid", true, rec->task.uid);
+	put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
+	put_text(o, "kind", gs_kind_name(rec->task.kind));
+	put_text(o, "engine", gs_engine_name(rec->task.engine, engine));
+	put_class(s, rec, o);
+	put(o, "asked", gs_settings_json(&rec->task.asked));
+	put(o, "is", gs_settings_json(&is));
+	put(o, "want", gs_settings_json(&rec->task.want));
+	put(o, "manual", gs_settings_json(&rec->manual));
+	put_state(s, rec, o);
+	put_facts(&rec->task, o);
+	return o;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void put_arguments(struct gs_service *s, const struct gpusched_event *ev, json_t *o)
+{
+	switch (ev->type) {
+	case GPUSCHED_EV_TIMESLICE:
+		put_number(o, "timeslice_us", true, ev->arg[0]);
+		break;
+	case GPUSCHED_EV_INTERLEAVE:
+		put_text(o, "interleave", gs_interleave_name(ev->arg[0]));
+		break;
+	case GPUSCHED_EV_PREEMPT_MODE:
+		put_text(o, "preempt_mode", gs_preempt_mode_name(ev->arg[0]));
+		break;
+	case GPUSCHED_EV_CHANNEL:
+		put_handle(o, "channel", ev->arg[0]);
+		put_number(o, "context_id", ev->arg[1] != 0, ev->arg[1]);
+		break;
+	case GPUSCHED_EV_CLASS:
+		put_text(o, "class", s ? gs_class_name(s->classes, ev->arg[0]) : NULL);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_wish(const struct gpusched_tsg *rec, json_t *o)
+{
+	put(o, "want", gs_settings_json(&rec->task.want));
+}
+
+json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
+{
+	struct gpusched_tsg rec;
+	char engine[12];
+	json_t *o = json_object();
+
+	put_number(o, "time_ns", true, ev->ns);
+	put_text(o, "event", gs_event_name(ev->type));
+	put_number(o, "pid", true, ev->pid);
+	put_comm(o, "comm", ev->comm);
+	if (ev->key.client)
+		put_handle(o, "client", ev->key.client);
+	if (ev->key.handle)
+		put_handle(o, "tsg", ev->key.handle);
+	if (ev->id)
+		put_number(o, "id", true, ev->id);
+	if (s && ev->id && !gs_table_get(s->o, &ev->key, &rec)) {
+		put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
+		put_text(o, "kind", gs_kind_name(rec.task.kind));
+		put_gpu(s, &rec, o);
+		if (ev->type == GPUSCHED_EV_WANT)
+			put_wish(&rec, o);
+	}
+	put_arguments(s, ev, o);
+	return o;
+}
+
+json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call)
+{
+	struct gpusched_tsg rec;
+	char engine[12];
+	json_t *o = json_object();
+	const char *status = gs_rm_status_name(call->res.status);
+
+	put_number(o, "time_ns", true, gs_now_ns());
+	put_text(o, "event", gs_event_name(GPUSCHED_EV_CALL));
+	put_number(o, "pid", true, call->pid);
+	put_handle(o, "client", call->key.client);
+	put_handle(o, "tsg", call->key.handle);
+	put_number(o, "id", true, call->id);
+	put_number(o, "gpu", call->gpu != GPUSCHED_GPU_UNKNOWN, call->gpu);
+	if (!gs_table_get(s->o, &call->key, &rec) && rec.task.id == call->id) {
+		put_comm(o, "comm", rec.task.comm);
+		put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
+		put_text(o, "kind", gs_kind_name(rec.task.kind));
+	}
+	if (call->op == GS_RM_SET_TIMESLICE)
+		put_number(o, "timeslice_us", true, call->arg);
+	put_text(o, "call", gs_rm_op_name(call->op));
+	put_number(o, "value", true, call->arg);
+	put(o, "done", json_boolean(!call->res.err && !call->dry_run));
+	put(o, "dry_run", json_boolean(call->dry_run));
+	put_text(o, "status", status);
+	put_number(o, "call_ns", !call->dry_run, call->res.ns);
+	return o;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+/* The one table of verbs, and the way every request goes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "service/internal.h"
+
+#define ALONE GS_VERB_ALONE
+#define READS GS_VERB_READS
+#define ROOT (1u << 8) /* root alone; other verbs check whose process it is */
+
+static const struct verb {
+	const char *name;
+	gs_verb_fn fn;
+	unsigned int flags;
+	const char *args; /* names that may be given, separated by spaces */
+} verbs[] = {
+	{ "list", gs_verb_list, READS, "target" },
+	{ "stats", gs_verb_stats, READS, "" },
+	{ "set", gs_verb_set, 0, "target timeslice_us interleave preempt_mode clear" },
+	{ "preempt", gs_verb_preempt, 0, "target" },
+	{ "suspend", gs_verb_suspend, 0, "target for_us" },
+	{ "resume", gs_verb_resume, 0, "target" },
+	{ "restore", gs_verb_restore, ALONE | ROOT, "" },
+	{ "class_set", gs_verb_class_set, 0, "target class weight" },
+	{ "class_clear", gs_verb_class_clear, 0, "target" },
+	{ "class_get", gs_verb_class_get, READS, "target" },
+	{ "class_list", gs_verb_class_list, READS, "" },
+	{ "class_explain", gs_verb_class_explain, READS, "target" },
+	{ "policy_get", gs_verb_policy_get, READS, "" },
+	{ "policy_start", gs_verb_policy_start, ROOT, "name options" },
+	{ "policy_switch", gs_verb_policy_switch, ROOT, "name options" },
+	{ "policy_stop", gs_verb_policy_stop, ROOT, "" },
+	{ "observe_status", gs_verb_observe_status, ALONE | READS, "" },
+	{ "observe_on", gs_verb_observe_on, ALONE | ROOT, "" },
+	{ "observe_off", gs_verb_observe_off, ALONE | ROOT, "" },
+	{ "observe_launches", gs_verb_observe_launches, READS, "on" },
+	{ "ping", gs_verb_ping, ALONE | READS, "" },
+};
+
+static const struct verb *find(const char *name)
+{
+	for (size_t i = 0; i < GS_COUNT(verbs); i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+int gs_verb_flags(const char *verb)
+{
+	const struct verb *v = find(verb);
+
+	return v ? (int)(v->flags & (ALONE | READS)) : -ENOENT;
+}
+
+static bool names(const char *list, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (const char *p = list; *p; p += strspn(p, " ")) {
+		size_t n = strcspn(p, " ");
+
+		if (n == len && !strncmp(p, key, n))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+static int check_args(const struct verb *v, const json_t *args, struct gs_error *err)
+{
+	const char *key;
+	json_t *value;
+
+	if (args && !json_is_object(args))
+		return gs_fail(err, -EINVAL, "%s: the arguments must be a JSON object", v->name);
+	json_object_foreach((json_t *)args, key, value) {
+		if (!names(v->args, key))
+			return gs_fail(err, -EINVAL, "%s: unknown argument '%.64s'", v->name, key);
+	}
+	return 0;
+}
+
+static int check_service(const struct gs_service *s, const struct verb *v, struct gs_error *err)
+{
+	if (!s && !(v->flags & ALONE))
+		return gs_fail(err, -ENOTSUP, "%s needs an open instance", v->name);
+	if (s && s->opts.read_only && !(v->flags & (READS | ALONE)))
+		return gs_fail(err, -ENOTSUP, "%s: this handle was opened read-only", v->name);
+	return 0;
+}
+
+static int call(struct gs_service *s, const struct gs_peer *peer, const struct verb *v,
+		const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
+		struct gs_error *err)
+{
+	CLEANUP_JSON json_t *empty = json_object();
+	CLEANUP_JSON json_t *answer = json_object();
+	struct gs_request rq = { s, peer, args ? args : empty, answer, err, ret_pending };
+	int r;
+
+	if (!empty || !answer)
+		return -ENOMEM;
+	r = check_args(v, args, err);
+	if (!r)
+		r = check_service(s, v, err);
+	if (!r && (v->flags & ROOT) && peer->uid)
+		r = gs_fail(err, -EPERM, "only root may use %s", v->name);
+	if (!r)
+		r = v->fn(&rq);
+	if (r)
+		return r;
+	*ret_answer = json_incref(answer);
+	return 0;
+}
+
+int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,
+			  const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
+			  struct gs_error *err)
+{
+	const struct verb *v = find(verb);
+	int r;
+
+	if (s)
+		gs_count(s, GS_SVC_REQUESTS);
+	r = v ? call(s, peer, v, args, ret_answer, ret_pending, err)
+	      : gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
+	if (ret_pending && r == -EINPROGRESS)
+		return r;
+	if (r && s)
+		gs_count(s, r == -EPERM ? GS_SVC_REFUSED : GS_SVC_REQUESTS_FAILED);
+	return r ? gs_fail(err, r, "%.64s: %s", verb, strerror(-r)) : 0;
+}
+
+int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
+		    const json_t *args, json_t **ret_answer, struct gs_error *err)
+{
+	return gs_service_verb_begin(s, peer, verb, args, ret_answer, NULL, err);
+}
+
+int gs_request_target(struct gs_request *rq, const char *def, struct gs_target *ret)
+{
+	const json_t *v = json_object_get(rq->args, "target");
+	const char *text = def;
+
+	if (v && !json_is_null(v)) {
+		text = json_string_value(v);
+		if (!text)
+			return gs_fail(rq->err, -EINVAL, "target must be a string");
+	}
+	if (!text)
+		return gs_fail(rq->err, -EINVAL,
+			       "a target is missing: pid:N, tsg:N, comm:NAME, cgroup:PATH, "
+			       "class:NAME, gpu:SELECTOR or all");
+	return gs_target_parse(text, rq->s->classes, rq->s->gpus, rq->s->ngpus, ret, rq->err);
+}

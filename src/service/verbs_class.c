@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+/* class set, clear, get, list, explain. */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "service/internal.h"
+
+struct pids {
+	pid_t *pid;
+	size_t n;
+};
+
+static bool has(const struct pids *p, pid_t pid)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->pid[i] == pid)
+			return true;
+	return false;
+}
+
+/* A process is named by pid:N whether it has TSGs or not; else by the TSGs that match. */
+static int processes_of(struct gs_request *rq, const struct gs_target *t, struct pids *ret)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	uid_t uid;
+	size_t n;
+	int r;
+
+	if (t->kind == GS_TARGET_PID) {
+		if (gs_process_uid((pid_t)t->number, &uid))
+			return gs_target_nothing(t, rq->err);
+		ret->pid = malloc(sizeof(pid_t));
+		if (!ret->pid)
+			return -ENOMEM;
+		ret->pid[ret->n++] = (pid_t)t->number;
+		return 0;
+	}
+	r = gs_records(rq->s, t, &recs, &n, rq->err);
+	if (r)
+		return r;
+	ret->pid = calloc(n + 1, sizeof(pid_t));
+	if (!ret->pid)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!has(ret, (pid_t)recs[i].task.pid))
+			ret->pid[ret->n++] = (pid_t)recs[i].task.pid;
+	return 0;
+}
+
+static int classify(struct gs_request *rq, pid_t pid, struct gs_class_answer *ret)
+{
+	int r = gs_classify(rq->s->classes, rq->s->o, pid, ret, rq->err);
+
+	return r ? gs_fail(rq->err, r, "process %d cannot be classified: %s", pid, strerror(-r))
+		 : 0;
+}
+
+/* What a process would be of without an explicit command. */
+static int classify_without(struct gs_request *rq, pid_t pid, struct gpusched_proc *inout_proc,
+			    struct gs_class_answer *ret)
+{
+	const struct gpusched_proc before = *inout_proc;
+	int r;
+
+	inout_proc->source = GPUSCHED_SRC_DEFAULT;
+	inout_proc->class_id = GPUSCHED_CLASS_NONE;
+	gs_proc_set(rq->s->o, pid, inout_proc);
+	r = classify(rq, pid, ret);
+	gs_proc_set(rq->s->o, pid, &before);
+	*inout_proc = before;
+	return r;
+}
+
+static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
+{
+	if (gs_process_uid(pid, ret_owner))
+		return gs_fail(rq->err, -ENOENT, "there is no process %d", pid);
+	if (rq->peer->uid && *ret_owner != rq->peer->uid)
+		return gs_fail(rq->err, -EPERM,
+			       "process %d belongs to another user: only root may touch it", pid);
+	return 0;
+}
+
+static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t to)
+{
+	const struct gs_peer *peer = rq->peer;
+	uid_t owner;
+	const char *name = gs_class_name(rq->s->classes, to);
+	int r = check_owner(rq, pid, &owner);
+
+	if (r)
+		return r;
+	if (!gs_class_may(rq->s->classes, peer->uid, peer->gid, owner, from, to))
+		return gs_fail(rq->err, -EPERM,
+			       "raising process %d to class '%s' needs root or an AllowClass= line",
+			       pid, name ? name : "none");
+	return 0;
+}
+
+/* 0 when none is given: the class's own. */
+static uint32_t weight_of(const struct gs_request *rq)
+{
+	return (uint32_t)json_integer_value(json_object_get(rq->args, "weight"));
+}
+
+/* More weight than the class has is a raise like any other. */
+static int check_weight(struct gs_request *rq, uint32_t to)
+{
+	const json_t *v = json_object_get(rq->args, "weight");
+	const struct gpusched_class *cls = gs_class_of(rq->s->classes, to);
+	json_int_t w = json_integer_value(v);
+
+	if (!v || json_is_null(v))
+		return 0;
+	if (!json_is_integer(v))
+		return gs_fail(rq->err, -EINVAL, "weight must be a whole number");
+	if (w < 1 || w > 10000)
+		return gs_fail(rq->err, -ERANGE, "weight is out of range: 1 to 10000");
+	if (rq->peer->uid && cls && w > cls->weight)
+		return gs_fail(rq->err, -EPERM,
+			       "only root may give more weight than the class has: %u",
+			       cls->weight);
+	return 0;
+}
+
+static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
+{
+	struct gpusched_proc proc = { 0 };
+	struct gs_class_answer now;
+	int r;
+
+	r = classify(rq, pid, &now);
+	if (!r)
+		r = check_may(rq, pid, now.class_id, to);
+	if (r)
+		return r;
+	if (gs_proc_get(rq->s->o, pid, &proc))
+		proc.start_ns = gs_proc_start_ns(pid);
+	proc.class_id = to;
+	proc.source = GPUSCHED_SRC_COMMAND;
+	proc.weight = weight_of(rq);
+	r = gs_proc_set(rq->s->o, pid, &proc);
+	if (r)
+		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
+			       strerror(-r));
+	gs_process_reclassify(rq->s, pid);
+	return 0;
+}
+
+static int clear_one(struct gs_request *rq, pid_t pid)
+{
+	struct gpusched_proc proc;
+	struct gs_class_answer now, then = { 0 };
+	uid_t owner;
+	int r = check_owner(rq, pid, &owner);
+
+	if (r)
+		return r;
+	if (gs_proc_get(rq->s->o, pid, &proc) || proc.source != GPUSCHED_SRC_COMMAND)
+		return 0;
+	r = classify(rq, pid, &now);
+	if (!r)
+		r = classify_without(rq, pid, &proc, &then);
+	if (!r)
+		r = check_may(rq, pid, now.class_id, then.class_id);
+	if (r)
+		return r;
+	proc.class_id = then.class_id;
+	proc.source = then.source;
+	r = gs_proc_set(rq->s->o, pid, &proc);
+	gs_process_reclassify(rq->s, pid);
+	return r;
+}
+
+static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to),
+		    uint32_t to)
+{
+	struct pids p = { 0 };
+	CLEANUP_FREE pid_t *array = NULL;
+	struct gs_target t;
+	json_int_t done = 0;
+	int r, first = 0;
+
+	r = gs_request_target(rq, NULL, &t);
+	if (!r)
+		r = processes_of(rq, &t, &p);
+	array = p.pid;
+	if (r)
+		return r;
+	if (!p.n)
+		return gs_target_nothing(&t, rq->err);
+	for (size_t i = 0; i < p.n; i++) {
+		r = fn(rq, p.pid[i], to);
+		done += !r;
+		first = first ? first : r;
+	}
+	json_object_set_new(rq->answer, "processes", json_integer(done));
+	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)p.n - done));
+	if (done && rq->err)
+		*rq->err = (struct gs_error){ 0 };
+	return done ? 0 : first;
+}
+
+int gs_verb_class_set(struct gs_request *rq)
+{
+	const char *name = json_string_value(json_object_get(rq->args, "class"));
+	uint32_t id;
+	int r;
+
+	if (!name)
+		return gs_fail(rq->err, -EINVAL, "class must be given: the name of a class");
+	if (gs_class_id(rq->s->classes, name, &id))
+		return gs_fail(rq->err, -EINVAL,
+			       "there is no class '%s': `gpusched class list` shows them", name);
+	r = check_weight(rq, id);
+	if (!r)
+		r = for_each(rq, set_one, id);
+	if (!r && rq->s->e)
+		gs_engine_settle(rq->s->e, 200);
+	return r;
+}
+
+static int clear_one_(struct gs_request *rq, pid_t pid, uint32_t to)
+{
+	(void)to;
+	return clear_one(rq, pid);
+}
+
+int gs_verb_class_clear(struct gs_request *rq)
+{
+	int r = for_each(rq, clear_one_, 0);
+
+	if (!r && rq->s->e)
+		gs_engine_settle(rq->s->e, 200);
+	return r;
+}
+
+static json_t *process_json(struct gs_request *rq, pid_t pid, const struct gs_class_answer *a)
+{
+	char comm[GPUSCHED_COMM_LEN] = "";
+	const char *name = gs_class_name(rq->s->classes, a->class_id);
+	json_t *o;
+
+	gs_process_comm(pid, comm);
+	o = json_pack("{s:i, s:s?, s:s?, s:s}", "pid", (int)pid, "class", a->class_id ? name : NULL,
+		      "source", gs_source_name(a->source), "why", a->why);
+	json_object_set_new(o, "comm", json_string(comm) ?: json_null());
+	return o;
+}
+
+int gs_verb_class_get(struct gs_request *rq)
+{
+	struct pids p = { 0 };
+	CLEANUP_FREE pid_t *array = NULL;
+	json_t *list = json_array();
+	struct gs_target t;
+	int r;
+
+	json_object_set_new(rq->answer, "processes", list);
+	r = gs_request_target(rq, "all", &t);
+	if (!r)
+		r = processes_of(rq, &t, &p);
+	array = p.pid;
+	for (size_t i = 0; !r && i < p.n; i++) {
+		struct gs_class_answer a;
+
+		/* One that has just ended is no error of the rest. */
+		if (!gs_classify(rq->s->classes, rq->s->o, p.pid[i], &a, NULL))
+			json_array_append_new(list, process_json(rq, p.pid[i], &a));
+	}
+	return r;
+}
+
+int gs_verb_class_explain(struct gs_request *rq)
+{
+	struct gs_class_answer a;
+	struct gs_target t;
+	json_t *o;
+	uid_t uid;
+	int r;
+
+	r = gs_request_target(rq, NULL, &t);
+	if (r)
+		return r;
+	if (t.kind != GS_TARGET_PID)
+		return gs_fail(rq->err, -EINVAL, "class explain needs one process: pid:N");
+	if (gs_process_uid((pid_t)t.number, &uid))
+		return gs_target_nothing(&t, rq->err);
+	r = classify(rq, (pid_t)t.number, &a);
+	if (r)
+		return r;
+	o = process_json(rq, (pid_t)t.number, &a);
+	json_object_update(rq->answer, o);
+	json_decref(o);
+	json_object_set_new(rq->answer, "uid", json_integer(uid));
+	json_object_set_new(rq->answer, "steps", json_pack("[s]", a.why));
+	return 0;
+}
+
+int gs_verb_class_list(struct gs_request *rq)
+{
+	json_t *list = json_array();
+
+	json_object_set_new(rq->answer, "classes", list);
+	for (uint32_t id = GPUSCHED_CLASS_LC; id < GPUSCHED_MAX_CLASSES; id++) {
+		const struct gpusched_class *c = gs_class_of(rq->s->classes, id);
+		const char *name = gs_class_name(rq->s->classes, id);
+
+		if (!c || !name || !*name)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b}", "id", (int)id,
+					"name", name, "weight", (int)c->weight, "suspend_limit_ms",
+					(int)c->suspend_limit_ms, "starve_limit_ms",
+					(int)c->starve_limit_ms, "deadline_us",
+					c->deadline_us ? json_integer((json_int_t)c->deadline_us)
+						       : json_null(),
+					"default", !strcmp(name, rq->s->config->default_class)));
+	}
+	return 0;
+}

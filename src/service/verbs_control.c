@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: MIT
+/* set, preempt, suspend, resume: what a person does to TSGs by hand. */
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "service/internal.h"
+
+#define ANSWER_MS 5000 /* a call that takes longer is answered as failed */
+#define SLICE_MS 50    /* of waiting, between two heartbeats */
+#define MAX_FOR_US (366ull * 24 * 3600 * 1000000)
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static int want_timeslice(const json_t *v, struct gpusched_settings *set, struct gs_error *err)
+{
+	json_int_t us = json_integer_value(v);
+
+	if (!json_is_integer(v))
+		return gs_fail(err, -EINVAL, "timeslice_us must be a whole number");
+	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
+		return gs_fail(err, -ERANGE,
+			       "timeslice_us %" JSON_INTEGER_FORMAT " is out of range: %u to %u",
+			       us, GPUSCHED_TIMESLICE_MIN_US, GPUSCHED_TIMESLICE_MAX_US);
+	set->timeslice_us = (uint32_t)us;
+	set->valid |= GPUSCHED_TIMESLICE;
+	return 0;
+}
+
+/* A name or its number; -1: neither. */
+static int choice(const json_t *v, int (*of)(const char *name))
+{
+	if (json_is_string(v))
+		return of(json_string_value(v));
+	if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= 2)
+		return (int)json_integer_value(v);
+	return -1;
+}
+
+static int want_interleave(const json_t *v, struct gpusched_settings *set, struct gs_error *err)
+{
+	int level = choice(v, gs_interleave_of);
+
+	if (level < 0)
+		return gs_fail(err, -EINVAL, "interleave must be low, medium or high");
+	set->interleave = (uint8_t)level;
+	set->valid |= GPUSCHED_INTERLEAVE;
+	return 0;
+}
+
+static int want_mode(const json_t *v, struct gpusched_settings *set, struct gs_error *err)
+{
+	int mode = choice(v, gs_preempt_mode_of);
+
+	if (mode < 0)
+		return gs_fail(err, -EINVAL, "preempt_mode must be wfi, cta or cilp");
+	set->preempt_mode = (uint8_t)mode;
+	set->valid |= GPUSCHED_PREEMPT_MODE;
+	return 0;
+}
+
+static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, bool *ret_clear)
+{
+	static const struct {
+		const char *key;
+		int (*take)(const json_t *v, struct gpusched_settings *set, struct gs_error *err);
+	} keys[] = { { "timeslice_us", want_timeslice },
+		     { "interleave", want_interleave },
+		     { "preempt_mode", want_mode } };
+	const json_t *clear = json_object_get(rq->args, "clear");
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++) {
+		const json_t *v = json_object_get(rq->args, keys[i].key);
+		int r = v && !json_is_null(v) ? keys[i].take(v, set, rq->err) : 0;
+
+		if (r)
+			return r;
+	}
+	if (clear && !json_is_boolean(clear))
+		return gs_fail(rq->err, -EINVAL, "clear must be true or false");
+	*ret_clear = json_is_true(clear);
+	if (*ret_clear && set->valid)
+		return gs_fail(rq->err, -EINVAL, "clear and a setting exclude each other");
+	if (!*ret_clear && !set->valid)
+		return gs_fail(rq->err, -EINVAL,
+			       "what to set is missing: timeslice_us, interleave or preempt_mode");
+	return 0;
+}
+
+/* ---- who may --------------------------------------------------------------------------------- */
+
+/*
+ * As with nice, the owner may lower his own TSGs and not take back what lowers them: a longer slice
+ * or a higher level than his program asked for, or than a person left it, is root's to give.
+ */
+static bool raises(const struct gpusched_tsg *rec, const struct gpusched_settings *set, bool clear)
+{
+	const struct gpusched_settings *asked = &rec->task.asked, *man = &rec->manual;
+	uint32_t slice = man->valid & GPUSCHED_TIMESLICE     ? man->timeslice_us
+			 : asked->valid & GPUSCHED_TIMESLICE ? asked->timeslice_us
+							     : GPUSCHED_DRIVER_TIMESLICE_US;
+	uint8_t level = man->valid & GPUSCHED_INTERLEAVE     ? man->interleave
+			: asked->valid & GPUSCHED_INTERLEAVE ? asked->interleave
+							     : GPUSCHED_INTERLEAVE_MEDIUM;
+
+	if (clear)
+		return (man->valid & GPUSCHED_TIMESLICE && asked->valid & GPUSCHED_TIMESLICE &&
+			asked->timeslice_us > man->timeslice_us) ||
+		       (man->valid & GPUSCHED_INTERLEAVE && asked->valid & GPUSCHED_INTERLEAVE &&
+			asked->interleave > man->interleave);
+	return (set->valid & GPUSCHED_TIMESLICE && set->timeslice_us > slice) ||
+	       (set->valid & GPUSCHED_INTERLEAVE && set->interleave > level);
+}
+
+/* Keeps what the peer owns. Where one process or TSG was named a foreign one is an error. */
+static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpusched_tsg *recs,
+		    size_t *inout_n)
+{
+	size_t kept = 0, n = *inout_n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!rq->peer->uid || recs[i].task.uid == rq->peer->uid)
+			recs[kept++] = recs[i];
+		else if (gs_target_narrow(t))
+			return gs_fail(rq->err, -EPERM,
+				       "process %u belongs to another user: only root may touch it",
+				       recs[i].task.pid);
+	}
+	if (n && !kept)
+		return gs_fail(
+			rq->err, -EPERM,
+			"%s matches processes of other users alone: only root may touch them",
+			t->whole);
+	*inout_n = kept;
+	return 0;
+}
+
+/* One server works for many clients: what is wished for a class of them is not meant for all. */
+static int no_servers(struct gs_request *rq, const struct gs_target *t, struct gpusched_tsg *recs,
+		      size_t *inout_n)
+{
+	size_t kept = 0, n = *inout_n;
+
+	if (t->kind != GS_TARGET_CLASS)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!(recs[i].flags & GPUSCHED_TSG_MPS))
+			recs[kept++] = recs[i];
+	if (n && !kept)
+		return gs_fail(
+			rq->err, -ENOTSUP,
+			"process %u is an MPS server, which is one unit for all its clients: "
+			"name it by its pid instead of %s",
+			recs[0].task.pid, t->whole);
+	*inout_n = kept;
+	return 0;
+}
+
+static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size_t *ret_n)
+{
+	struct gs_target t;
+	struct gpusched_tsg *recs;
+	size_t n;
+	int r;
+
+	r = gs_request_target(rq, NULL, &t);
+	if (!r)
+		r = gs_records(rq->s, &t, &recs, &n, rq->err);
+	if (r)
+		return r;
+	r = n ? own_only(rq, &t, recs, &n) : gs_target_nothing(&t, rq->err);
+	if (!r)
+		r = no_servers(rq, &t, recs, &n);
+	if (r) {
+		free(recs);
+		return r;
+	}
+	*ret = recs;
+	*ret_n = n;
+	return 0;
+}
+
+/* ---- waiting for the calls ------------------------------------------------------------------- */
+
+struct job {
+	struct gpusched_tsg *recs;
+	size_t n;
+	int *codes;     /* per record: what the engine said at once */
+	uint32_t which; /* settings that were asked for; 0: no settings */
+	bool clear;     /* they were asked to be as the owner has them */
+	bool preempt;   /* a preempt call each */
+	bool resume;    /* a person's suspension is taken back */
+};
+
+static bool same(const struct gpusched_settings *a, const struct gpusched_settings *b, uint32_t f)
+{
+	uint32_t both = a->valid & b->valid & f;
+
+	return (!(both & GPUSCHED_TIMESLICE) || a->timeslice_us == b->timeslice_us) &&
+	       (!(both & GPUSCHED_INTERLEAVE) || a->interleave == b->interleave) &&
+	       (!(both & GPUSCHED_PREEMPT_MODE) || a->preempt_mode == b->preempt_mode) &&
+	       (!(both & GPUSCHED_RUNNABLE) || a->runnable == b->runnable);
+}
+
+enum state { WAITS, DONE, FAILED, GONE };
+
+static enum state preempt_state(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	struct gs_rm_result res = { 0 };
+	int r = gs_engine_preempted(s->e, &rec->key, &res);
+
+	rec->last_status = res.status;
+	return !r ? DONE : r == -EINPROGRESS ? WAITS : r == -ENOENT ? GONE : FAILED;
+}
+
+/* Where one TSG stands: what was wished has been accepted, has failed, or is under way. */
+static enum state state_of(struct gs_service *s, const struct job *j, size_t i,
+			   struct gpusched_tsg *ret)
+{
+	struct gpusched_settings is;
+	uint32_t which = j->which;
+
+	if (j->codes[i])
+		return FAILED;
+	if (gs_table_get(s->o, &j->recs[i].key, ret) || ret->task.id != j->recs[i].task.id)
+		return GONE;
+	if (j->preempt)
+		return preempt_state(s, ret);
+	if (j->resume && !s->opts.dry_run && ret->suspend_by == GPUSCHED_BY_PERSON)
+		return ret->errors ? FAILED : WAITS;
+	if (s->opts.dry_run || !which)
+		return DONE;
+	/* Beside other settings a mode is for the compute TSGs among the matched ones. */
+	if (ret->task.kind != GPUSCHED_KIND_COMPUTE)
+		which &= ~GPUSCHED_PREEMPT_MODE;
+	is = gs_record_is(ret);
+	if (!j->clear && (is.valid & which) == which && same(&is, &ret->manual, which))
+		return DONE;
+	if (j->clear && !ret->changed)
+		return DONE;
+	return ret->errors ? FAILED : WAITS;
+}
+
+static bool all_settled(struct gs_service *s, const struct job *j)
+{
+	struct gpusched_tsg now;
+
+	for (size_t i = 0; i < j->n; i++)
+		if (state_of(s, j, i, &now) == WAITS)
+			return false;
+	return true;
+}
+
+/* The first failure of a call is an answer: the engine goes on trying after it. */
+static void wait_settled(struct gs_service *s, const struct job *j)
+{
+	uint64_t until = gs_now_ns() + ANSWER_MS * NS_PER_MS;
+
+	do {
+		if (!gs_engine_settle(s->e, SLICE_MS) || all_settled(s, j))
+			return;
+		gs_loop_beat(s);
+	} while (gs_now_ns() < until);
+}
+
+static json_t *is_json(const struct gpusched_tsg *rec)
+{
+	const struct gpusched_settings is = gs_record_is(rec);
+
+	return gs_settings_json(&is);
+}
+
+static json_t *result_json(struct gs_service *s, const struct job *j, size_t i, enum state st,
+			   const struct gpusched_tsg *now, const char *why)
+{
+	char unknown[32];
+	const char *text = NULL;
+
+	if (st == FAILED && j->codes[i])
+		text = why;
+	else if (st == FAILED && !now->last_status)
+		text = "the call did not reach the driver";
+	else if (st == FAILED) {
+		text = gs_rm_status_name(now->last_status);
+		snprintf(unknown, sizeof(unknown), "status 0x%x", now->last_status);
+		text = text ? text : unknown;
+	} else if (st == GONE)
+		text = "the TSG ended meanwhile";
+	else if (st == WAITS)
+		text = "not done within 5 s";
+	return json_pack("{s:I, s:i, s:b, s:s?, s:o}", "id", (json_int_t)j->recs[i].task.id, "pid",
+			 (int)j->recs[i].task.pid, "done", st == DONE, "error", text, "is",
+			 st == DONE ? is_json(now) : json_null());
+}
+
+/* Fills the answer. All failed: an error with the reason of the first. */
+static int report(struct gs_request *rq, const struct job *j, const struct gs_error *first)
+{
+	json_t *results = json_array();
+	unsigned int changed = 0, failed = 0;
+	CLEANUP_FREE char *why = NULL;
+	int code = 0;
+
+	for (size_t i = 0; i < j->n; i++) {
+		struct gpusched_tsg now = { 0 };
+		enum state st = state_of(rq->s, j, i, &now);
+		json_t *one = result_json(rq->s, j, i, st, &now, first->text);
+
+		changed += st == DONE;
+		failed += st != DONE;
+		if (st != DONE && !why) {
+			why = strdup(json_string_value(json_object_get(one, "error")) ?: "failed");
+			code = j->codes[i]   ? j->codes[i]
+			       : st == GONE  ? -ENOENT
+			       : st == WAITS ? -ETIMEDOUT
+					     : -EREMOTEIO;
+		}
+		json_array_append_new(results, one);
+	}
+	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->n));
+	json_object_set_new(rq->answer, "changed", json_integer(changed));
+	json_object_set_new(rq->answer, "failed", json_integer(failed));
+	json_object_set_new(rq->answer, "dry_run", json_boolean(rq->s->opts.dry_run));
+	json_object_set_new(rq->answer, "results", results);
+	if (failed && !changed)
+		return gs_fail(rq->err, code, "%s%s", code == -EREMOTEIO ? "the driver said " : "",
+			       why);
+	return 0;
+}
+
+/* ---- the verbs ------------------------------------------------------------------------------- */
+
+typedef int (*act_fn)(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+		      struct gs_error *err);
+
+/* What was asked, and is not settled yet. */
+struct gs_pending {
+	struct gs_service *s;
+	struct job j;
+	struct gs_error first;
+	uint64_t until;
+};
+
+void gs_pending_free(struct gs_pending *p)
+{
+	if (!p)
+		return;
+	free(p->j.recs);
+	free(p->j.codes);
+	free(p);
+}
+
+int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	struct gs_request rq = { .s = p->s, .err = err };
+	int r;
+
+	if (!gs_engine_idle(p->s->e) && gs_now_ns() < p->until && !all_settled(p->s, &p->j))
+		return -EINPROGRESS;
+	rq.answer = answer = json_object();
+	r = answer ? report(&rq, &p->j, &p->first) : -ENOMEM;
+	if (r)
+		return gs_fail(err, r, "%s", strerror(-r));
+	*ret_answer = json_incref(answer);
+	return 0;
+}
+
+/* Who can wait elsewhere is given what to ask again; takes @j's records then. */
+static int leave_pending(struct gs_request *rq, struct job *j, const struct gs_error *first)
+{
+	struct gs_pending *p;
+
+	if (!rq->ret_pending || !gs_engine_settle(rq->s->e, SLICE_MS) || all_settled(rq->s, j))
+		return 0;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return 0;
+	p->s = rq->s;
+	p->j = *j;
+	p->first = *first;
+	p->until = gs_now_ns() + ANSWER_MS * NS_PER_MS;
+	j->recs = NULL;
+	j->codes = NULL;
+	*rq->ret_pending = p;
+	return -EINPROGRESS;
+}
+
+/* Takes @j's records. */
+static int act(struct gs_request *rq, struct job *j, act_fn fn, const void *arg)
+{
+	struct gs_error first = { 0 }, unsuited = { 0 };
+	size_t done = 0;
+	int r;
+
+	j->codes = calloc(j->n, sizeof(*j->codes));
+	for (size_t i = 0; j->codes && i < j->n; i++) {
+		struct gs_error e = { 0 };
+
+		j->codes[i] = fn(rq->s, &j->recs[i], arg, &e);
+		done += !j->codes[i];
+		if (j->codes[i] == -ENOTSUP)
+			unsuited = e;
+		else if (j->codes[i] && !first.code)
+			first = e;
+	}
+	/* A mode alone: copy TSGs that matched beside compute TSGs have none, and none failed. */
+	for (size_t i = 0; i < j->n && done; i++)
+		if (j->codes[i] == -ENOTSUP && j->recs[i].task.kind != GPUSCHED_KIND_COMPUTE)
+			j->codes[i] = 0;
+	if (!first.code)
+		first = unsuited;
+	r = j->codes ? leave_pending(rq, j, &first) : -ENOMEM;
+	if (!r) {
+		if (!rq->ret_pending)
+			wait_settled(rq->s, j);
+		r = report(rq, j, &first);
+	}
+	free(j->recs);
+	free(j->codes);
+	return r;
+}
+
+struct manual {
+	struct gpusched_settings set;
+	uint64_t for_ns;
+	uint32_t clear; /* settings to clear, 0: set */
+};
+
+static int act_manual(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+		      struct gs_error *err)
+{
+	const struct manual *m = arg;
+	int r;
+
+	r = m->clear ? gs_engine_clear_manual(s->e, &rec->key, m->clear)
+		     : gs_engine_set_manual(s->e, &rec->key, &m->set, m->for_ns, err);
+	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
+}
+
+static int act_preempt(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+		       struct gs_error *err)
+{
+	int r = gs_engine_preempt(s->e, &rec->key, err);
+
+	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
+}
+
+int gs_verb_set(struct gs_request *rq)
+{
+	struct manual m = { 0 };
+	struct job j = { 0 };
+	bool clear = false;
+	int r;
+
+	r = parse_settings(rq, &m.set, &clear);
+	if (!r)
+		r = select_records(rq, &j.recs, &j.n);
+	if (r)
+		return r;
+	for (size_t i = 0; rq->peer->uid && i < j.n; i++) {
+		if (!raises(&j.recs[i], &m.set, clear))
+			continue;
+		r = gs_fail(rq->err, -EPERM,
+			    "this would raise TSG %" PRIu64 " above what its program asked for or "
+			    "a person left it: only root may",
+			    j.recs[i].task.id);
+		free(j.recs);
+		return r;
+	}
+	m.clear = clear ? GPUSCHED_ALL_SETTINGS & ~GPUSCHED_RUNNABLE : 0;
+	j.clear = clear;
+	j.which = clear ? m.clear : m.set.valid;
+	return act(rq, &j, act_manual, &m);
+}
+
+int gs_verb_preempt(struct gs_request *rq)
+{
+	struct job j = { .preempt = true };
+	int r = select_records(rq, &j.recs, &j.n);
+
+	return r ? r : act(rq, &j, act_preempt, NULL);
+}
+
+static int parse_for(struct gs_request *rq, uint64_t *ret_ns)
+{
+	const json_t *v = json_object_get(rq->args, "for_us");
+	json_int_t us = json_integer_value(v);
+
+	*ret_ns = 0;
+	if (!v || json_is_null(v))
+		return 0;
+	if (!json_is_integer(v))
+		return gs_fail(rq->err, -EINVAL, "for_us must be a whole number");
+	if (us < 0 || us > (json_int_t)MAX_FOR_US)
+		return gs_fail(rq->err, -ERANGE, "for_us is out of range: 0 to %llu", MAX_FOR_US);
+	*ret_ns = (uint64_t)us * NS_PER_US;
+	return 0;
+}
+
+int gs_verb_suspend(struct gs_request *rq)
+{
+	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 } };
+	struct job j = { .which = GPUSCHED_RUNNABLE };
+	int r;
+
+	r = parse_for(rq, &m.for_ns);
+	if (!r)
+		r = select_records(rq, &j.recs, &j.n);
+	return r ? r : act(rq, &j, act_manual, &m);
+}
+
+static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+		      struct gs_error *err)
+{
+	struct gpusched_poke poke = {
+		.key = rec->key,
+		.id = rec->task.id,
+		.what = GPUSCHED_POKE_ADMIT,
+	};
+
+	if ((rec->flags & GPUSCHED_TSG_HELD) && !s->opts.dry_run)
+		gs_table_poke(s->o, &poke);
+	return act_manual(s, rec, arg, err);
+}
+
+/*
+ * Takes a person's suspension back, and lets in who waits for admission. One by a policy is lifted
+ * by a wish for it.
+ */
+int gs_verb_resume(struct gs_request *rq)
+{
+	struct manual m = { .clear = GPUSCHED_RUNNABLE };
+	struct job j = { .resume = true };
+	int r = select_records(rq, &j.recs, &j.n);
+
+	if (r)
+		return r;
+	for (size_t i = 0; rq->peer->uid && i < j.n; i++) {
+		if (!(j.recs[i].flags & GPUSCHED_TSG_HELD))
+			continue;
+		r = gs_fail(rq->err, -EPERM,
+			    "TSG %" PRIu64 " waits for admission: only root may let it in",
+			    j.recs[i].task.id);
+		free(j.recs);
+		return r;
+	}
+	return act(rq, &j, act_resume, &m);
+}

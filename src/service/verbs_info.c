@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* list, stats, ping, observe_*, restore: what there is, and putting it back. */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "service/internal.h"
+
+#define SETTLE_MS 2000
+
+int gs_verb_list(struct gs_request *rq)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	json_t *tsgs = json_array();
+	struct gs_target t;
+	uid_t uid;
+	size_t n;
+	int r;
+
+	json_object_set_new(rq->answer, "tsgs", tsgs);
+	r = gs_request_target(rq, "all", &t);
+	if (!r)
+		r = gs_records(rq->s, &t, &recs, &n, rq->err);
+	if (r)
+		return r;
+	/* A process without TSGs is an empty list; a process or a TSG that is not there, an error.
+	 */
+	if (!n && (t.kind == GS_TARGET_TSG ||
+		   (t.kind == GS_TARGET_PID && gs_process_uid((pid_t)t.number, &uid))))
+		return gs_target_nothing(&t, rq->err);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(tsgs, gs_tsg_json(rq->s, &recs[i]));
+	return 0;
+}
+
+int gs_verb_stats(struct gs_request *rq)
+{
+	json_t *stats = gs_stats_json(rq->s, rq->err);
+
+	if (!stats)
+		return gs_fail(rq->err, -EIO, "the counters cannot be read");
+	json_object_update(rq->answer, stats);
+	json_decref(stats);
+	return 0;
+}
+
+int gs_verb_ping(struct gs_request *rq)
+{
+	const struct gs_env *env = gs_env();
+	json_t *o = rq->answer;
+
+	json_object_set_new(o, "version", json_string(GPUSCHED_VERSION));
+	json_object_set_new(o, "pid", json_integer(getpid()));
+	json_object_set_new(o, "daemon", json_boolean(rq->s && rq->s->opts.daemon));
+	json_object_set_new(o, "dry_run", json_boolean(rq->s && rq->s->opts.dry_run));
+	json_object_set_new(o, "sim", json_boolean(env->sim));
+	json_object_set_new(o, "dilate", json_real(env->dilate));
+	if (rq->s) {
+		json_object_set_new(o, "driver_branch", json_integer(rq->s->branch));
+		json_object_set_new(o, "gpus", json_integer((json_int_t)rq->s->ngpus));
+	}
+	return 0;
+}
+
+/* ---- observe --------------------------------------------------------------------------------- */
+
+int gs_verb_observe_status(struct gs_request *rq)
+{
+	static const char *const names[] = {
+#define X(sym, name, text) name,
+		GPUSCHED_TAP_COUNTERS(X)
+#undef X
+	};
+	struct gs_observe_status st = { 0 };
+	json_t *counters = json_object(), *o = rq->answer;
+	int r;
+
+	json_object_set_new(o, "counters", counters);
+	r = gs_observe_status(&st, rq->err);
+	if (r)
+		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
+	json_object_set_new(o, "on", json_boolean(st.on));
+	json_object_set_new(o, "complete", json_boolean(st.complete));
+	json_object_set_new(o, "tsgs", st.on ? json_integer(st.tsgs) : json_null());
+	json_object_set_new(o, "processes", st.on ? json_integer(st.procs) : json_null());
+	for (size_t i = 0; i < GS_COUNT(names); i++)
+		json_object_set_new(counters, names[i],
+				    st.on ? json_integer((json_int_t)st.counters[i]) : json_null());
+	return 0;
+}
+
+int gs_verb_observe_on(struct gs_request *rq)
+{
+	int r = gs_observe_on(rq->err);
+
+	return r ? r : gs_verb_observe_status(rq);
+}
+
+/* ---- restore --------------------------------------------------------------------------------- */
+
+static void put_restored(json_t *o, const struct gs_restored *done)
+{
+	json_object_set_new(o, "changed", json_integer(done->changed));
+	json_object_set_new(o, "restored", json_integer(done->restored));
+	json_object_set_new(o, "gone", json_integer(done->gone));
+	json_object_set_new(o, "failed", json_integer(done->failed));
+	json_object_set_new(o, "time_us", json_integer((json_int_t)(done->ns / 1000)));
+}
+
+static int restore_here(struct gs_request *rq)
+{
+	struct gs_service *s = rq->s;
+	struct gs_restored done = { 0 };
+	struct gs_beating beating;
+	int r;
+
+	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "a person restored everything");
+	if (s->e)
+		gs_engine_settle(s->e, SETTLE_MS);
+	gs_beating_start(&beating, s);
+	r = s->opts.dry_run ? 0 : gs_restore(s->o, s->branch, &done, rq->err);
+	gs_beating_stop(&beating);
+	if (s->e)
+		gs_engine_touch_all(s->e);
+	put_restored(rq->answer, &done);
+	return r;
+}
+
+/* From the pinned table alone: no daemon, no configuration, no engine. */
+static int restore_alone(struct gs_request *rq)
+{
+	CLEANUP_FD int lock = -1;
+	struct gs_restored done = { 0 };
+	struct gs_observe_status st = { 0 };
+	struct gs_observe *o;
+	unsigned int branch;
+	char version[64];
+	int r;
+
+	put_restored(rq->answer, &done);
+	r = gs_observe_status(&st, rq->err);
+	if (r || !st.on)
+		return r;
+	r = gs_service_lock(&lock, rq->err);
+	if (!r)
+		r = gs_observe_open(&o, rq->err);
+	if (r)
+		return r;
+	gs_self_add(o, getpid());
+	gs_cfg_policy_active(o, false);
+	r = gs_rm_driver(&branch, version, sizeof(version), rq->err);
+	if (!r)
+		r = gs_restore(o, branch, &done, rq->err);
+	if (!r)
+		gs_cfg_heartbeat(o, 0);
+	gs_self_del(o, getpid());
+	gs_observe_close(o);
+	put_restored(rq->answer, &done);
+	return r;
+}
+
+int gs_verb_restore(struct gs_request *rq)
+{
+	return rq->s ? restore_here(rq) : restore_alone(rq);
+}
+
+/* What was changed is put back first: without the table nobody could. */
+int gs_verb_observe_off(struct gs_request *rq)
+{
+	int r;
+
+	if (rq->s)
+		return gs_fail(rq->err, -EBUSY,
+			       "a running instance needs the taps: stop gpuschedd first");
+	r = restore_alone(rq);
+	json_object_clear(rq->answer);
+	return r ? r : gs_observe_off(rq->err);
+}

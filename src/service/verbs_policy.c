@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/* policy get, start, switch, stop. */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "service/internal.h"
+
+#define MAX_OPTIONS 64
+
+json_t *gs_policy_json(const struct gs_policy_info *info)
+{
+	json_t *options = json_array();
+
+	for (size_t i = 0; i < info->noptions; i++) {
+		const struct gs_policy_option *p = &info->options[i];
+
+		json_array_append_new(options,
+				      json_pack("{s:s, s:s, s:I, s:I}", "name", p->name, "type",
+						p->type, "default", (json_int_t)p->def, "value",
+						(json_int_t)p->value));
+	}
+	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:i, s:o}", "name", info->name, "path",
+			 info->path, "callbacks", info->callbacks, "abi", (int)info->abi, "tick_us",
+			 info->tick_us ? json_integer(info->tick_us) : json_null(), "timeout_ms",
+			 (int)info->timeout_ms, "options", options);
+}
+
+json_t *gs_policy_exit_json(const struct gs_policy_exit *exit)
+{
+	if (exit->kind == GS_POLICY_EXIT_NONE)
+		return json_null();
+	return json_pack("{s:s, s:s, s:i, s:s, s:s?, s:I}", "policy", exit->policy, "kind",
+			 gs_policy_exit_name(exit->kind), "code", exit->code, "message",
+			 exit->message, "dump", exit->dump, "time_ns", (json_int_t)exit->ns);
+}
+
+int gs_verb_policy_get(struct gs_request *rq)
+{
+	struct gs_service *s = rq->s;
+
+	json_object_set_new(rq->answer, "running",
+			    s->p ? gs_policy_json(gs_policy_running(s->p)) : json_null());
+	json_object_set_new(rq->answer, "last_exit", gs_policy_exit_json(&s->last_exit));
+	return 0;
+}
+
+static int parse_options(struct gs_request *rq, const char *options[MAX_OPTIONS], size_t *ret_n)
+{
+	const json_t *list = json_object_get(rq->args, "options");
+
+	*ret_n = 0;
+	if (!list || json_is_null(list))
+		return 0;
+	if (!json_is_array(list) || json_array_size(list) > MAX_OPTIONS)
+		return gs_fail(rq->err, -EINVAL, "options must be an array of at most %d texts",
+			       MAX_OPTIONS);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		if (!text || !strchr(text, '=') || text[0] == '=')
+			return gs_fail(rq->err, -EINVAL, "option '%.64s' is not key=value",
+				       text ? text : "");
+		options[(*ret_n)++] = text;
+	}
+	return 0;
+}
+
+static int need_daemon(const struct gs_request *rq)
+{
+	if (rq->s->opts.daemon)
+		return 0;
+	return gs_fail(rq->err, -ENOTSUP,
+		       "a policy needs a running daemon: start gpuschedd (systemctl start "
+		       "gpuschedd, or gpuschedd --foreground)");
+}
+
+static int start(struct gs_request *rq)
+{
+	const char *name = json_string_value(json_object_get(rq->args, "name"));
+	const char *options[MAX_OPTIONS];
+	json_t *o;
+	size_t n;
+	int r;
+
+	if (!name || !*name)
+		return gs_fail(rq->err, -EINVAL, "the name of a policy is missing");
+	r = parse_options(rq, options, &n);
+	if (!r)
+		r = gs_service_policy_start(rq->s, name, options, n, rq->err);
+	if (r)
+		return r;
+	o = gs_policy_json(gs_policy_running(rq->s->p));
+	json_object_update(rq->answer, o);
+	json_decref(o);
+	return 0;
+}
+
+int gs_verb_policy_start(struct gs_request *rq)
+{
+	int r = need_daemon(rq);
+
+	if (!r && rq->s->p)
+		r = gs_fail(rq->err, -EBUSY, "policy %s runs: use `gpusched policy switch`",
+			    gs_policy_running(rq->s->p)->name);
+	return r ? r : start(rq);
+}
+
+int gs_verb_policy_switch(struct gs_request *rq)
+{
+	int r = need_daemon(rq);
+
+	return r ? r : start(rq);
+}
+
+int gs_verb_policy_stop(struct gs_request *rq)
+{
+	json_t *o;
+	int r = need_daemon(rq);
+
+	if (!r && !rq->s->p)
+		r = gs_fail(rq->err, -ENOENT, "no policy runs");
+	if (r)
+		return r;
+	gs_service_policy_stop(rq->s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
+	gs_engine_settle(rq->s->e, 1000);
+	o = gs_policy_exit_json(&rq->s->last_exit);
+	json_object_update(rq->answer, o);
+	json_decref(o);
+	return 0;
+}

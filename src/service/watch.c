@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/* Those who want to see every event as it comes. */
+#include "basic/cleanup.h"
+#include "service/internal.h"
+
+struct gs_watch {
+	struct gs_watch *next;
+	unsigned int token; /* 0: ended, freed after the current emission */
+	gs_watch_fn fn;
+	void *user;
+};
+
+bool gs_watched(const struct gs_service *s)
+{
+	return s->watches != NULL;
+}
+
+int gs_service_watch(struct gs_service *s, gs_watch_fn fn, void *user, unsigned int *ret_token)
+{
+	struct gs_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->fn = fn;
+	w->user = user;
+	w->token = ++s->next_token;
+	w->next = s->watches;
+	s->watches = w;
+	*ret_token = w->token;
+	return 0;
+}
+
+static void collect(struct gs_service *s)
+{
+	struct gs_watch **at = &s->watches;
+
+	while (*at) {
+		struct gs_watch *w = *at;
+
+		if (w->token) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		free(w);
+	}
+}
+
+/* A watcher may end itself from within its callback: it is freed once nobody walks the list. */
+void gs_service_unwatch(struct gs_service *s, unsigned int token)
+{
+	for (struct gs_watch *w = s->watches; w; w = w->next)
+		if (w->token == token)
+			w->token = 0;
+	if (!s->emitting)
+		collect(s);
+}
+
+void gs_watch_emit(struct gs_service *s, json_t *event)
+{
+	if (!event)
+		return;
+	s->emitting = true;
+	for (struct gs_watch *w = s->watches; w; w = w->next)
+		if (w->token)
+			w->fn(event, w->user);
+	s->emitting = false;
+	collect(s);
+	json_decref(event);
+}
+
+void gs_watch_free_all(struct gs_service *s)
+{
+	for (struct gs_watch *w = s->watches; w; w = w->next)
+		w->token = 0;
+	collect(s);
+}
