@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Public headers are clean C17 and C++17 by themselves, and the library exports what they declare.
+. "$(dirname "$0")/lib.sh"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+for h in include/gpusched/*.h; do
+	base=${h#include/}
+	case $h in
+	*.bpf.h)
+		# Policies are compiled for BPF, by one named clang, and by the C compiler for the native host.
+		printf '#include <%s>\nchar _license[] SEC("license") = "Dual MIT/GPL";\n' "$base" >"$tmp/p.bpf.c"
+		out=$(clang-14 -target bpf -g -O2 -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
+			-D__TARGET_ARCH_x86 -Iinclude -I"/usr/include/$(gcc -print-multiarch)" \
+			-c "$tmp/p.bpf.c" -o "$tmp/p.o" 2>&1)
+		is "$out" "" "$base compiles alone for BPF"
+		printf '#include <%s>\n' "$base" >"$tmp/p.c"
+		out=$(gcc -std=gnu11 -DGPUSCHED_NATIVE -Wall -Wextra -Werror -Wno-unused-function -Wno-unused-parameter \
+			-Iinclude -c "$tmp/p.c" -o "$tmp/p.o" 2>&1)
+		is "$out" "" "$base compiles alone for the native host"
+		continue
+		;;
+	*/policy_*.h) continue ;; # parts of policy.bpf.h
+	esac
+	printf '#include <%s>\nint x_;\n' "$base" >"$tmp/p.c"
+	out=$(gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -Wstrict-prototypes -Iinclude -c "$tmp/p.c" -o "$tmp/p.o" 2>&1)
+	is "$out" "" "$base is pedantic C17"
+	# abi.h is for C alone: its records are checked with C's static assertions.
+	[ "$base" = gpusched/abi.h ] && continue
+	out=$(g++ -std=c++17 -x c++ -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/p.c" -o "$tmp/p.o" 2>&1)
+	is "$out" "" "$base is pedantic C++17"
+done
+
+lib=$(ls "$BUILD"/libgpusched.so "$BUILD"/src/lib/libgpusched.so 2>/dev/null | head -1)
+if [ -z "$lib" ]; then
+	is "no libgpusched.so in $BUILD" "" "the library is built"
+else
+	# One declaration a function: GPUSCHED_API ... name(
+	declared=$(grep -v '^#define' include/gpusched/gpusched.h | tr '\n' ' ' | grep -oE 'GPUSCHED_API [^;]*;' |
+		sed -E 's/^[^(]*[ *](gpusched_[a-z_]+)\(.*/\1/' | sort -u)
+	exported=$(nm -D --defined-only "$lib" | awk '$2 ~ /[TDB]/ { print $3 }' | sed 's/@.*//' | sort -u)
+	is "$(diff <(echo "$declared") <(echo "$exported"))" "" "libgpusched.so exports exactly what gpusched.h declares"
+	versioned=$(nm -D --defined-only "$lib" | awk '$2 == "T" && $3 !~ /@@?GPUSCHED_/ { print $3 }')
+	is "$versioned" "" "every exported symbol has a version"
+fi
+done_testing

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# docs/model.md carries what the model gives today; --write puts it there.
+. "$(dirname "$0")/lib.sh"
+
+doc=docs/model.md
+first='<!-- table: tests/check/model-table.sh --write -->'
+last='<!-- end of table -->'
+
+program() {
+	if [ -x "$BUILD/gpusched" ]; then
+		echo "$BUILD/gpusched sim"
+	else
+		echo "$BUILD/src/sim/simrun"
+	fi
+}
+
+# References alone: expectations have no measured value.
+table() {
+	echo '| scenario | basis | figure | measured | model | off by | bar | |'
+	echo '|---|---|---|---:|---:|---:|---:|---|'
+	for f in scenarios/*.scn; do
+		grep -q '^\[\(reference\|missed\)\]' "$f" || continue
+		# shellcheck disable=SC2046
+		$(program) run "$f" --json
+	done | jq -r '
+		select(.scenario) | . as $s | .checks[] | select(has("deviation_pct")) |
+		(.check | capture("^(?<figure>[^ ]+) = (?<value>[^ ]+) within (?<bar>.*)$")) as $c |
+		"| \($s.scenario) | \($s.basis) | \($c.figure) | \($c.value) | \(.value | round) | " +
+		"\(if .deviation_pct > 0 then "+" else "" end)\(.deviation_pct * 10 | round / 10) % | " +
+		"\($c.bar | sub("%"; " %")) | \(if .ok then "ok" elif .known_miss then "**missed**" else "**FAILED**" end) |"'
+}
+
+if ! $(program) list --json >/dev/null 2>&1 && [ ! -x "$BUILD/src/sim/simrun" ]; then
+	echo "1..0 # SKIP no built gpusched in $BUILD"
+	exit 0
+fi
+new=$(table)
+if [ "${1:-}" = --write ]; then
+	tmp=$(mktemp)
+	trap 'rm -f "$tmp"' EXIT
+	awk -v first="$first" -v last="$last" -v new="$new" '
+		$0 == first { print; print new; skip = 1 }
+		$0 == last { skip = 0 }
+		!skip' "$doc" >"$tmp"
+	cat "$tmp" >"$doc"
+	exit
+fi
+is "$(awk -v first="$first" -v last="$last" '$0 == last { on = 0 } on; $0 == first { on = 1 }' "$doc")" "$new" \
+	"the table of $doc is what the model gives (else: tests/check/model-table.sh --write)"
+done_testing

@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# Admission on the stock host: hold suspends, the program waits and nothing fails; the queue's order,
+# limits by class and GPU, the host's own limit, and every way in which a wait ends.
+. "$(dirname "$0")/lib.sh"
+enter_sim --gpus 2
+exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+
+# run_load CLASS NAME ARGUMENTS...: gsload of that class; its pid in the variable NAME
+run_load() {
+	local class=$1 name=$2
+	shift 2
+	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 \
+		>"$scratch/$name.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$name=$!"
+}
+compute() { # PID FILTER: of its compute TSG
+	list_json "pid:$1" ".[] | select(.kind == \"compute\") | $2"
+}
+held() {
+	[ "$(compute "$1" .held)" = true ] && [ "$(sim_disabled "$1")" != 0 ]
+}
+runs() {
+	[ "$(compute "$1" .held)" = false ] && [ "$(sim_disabled "$1")" = 0 ] && [ "$(sim_work "$1")" != 0 ]
+}
+started() { # PID: its compute TSG is scheduled
+	[ "$(compute "$1" .scheduled)" = true ]
+}
+counter() {
+	"$gpusched" stats --json | jq ".engine.$1"
+}
+
+config '[Policy]
+HoldLimit = 5s'
+start_daemon || exit 1
+check "admit starts" "$gpusched" policy start admit -o max_be=1 -o max_lc=1
+
+# ---- one place: the first runs, the others wait in their order
+run_load be first be --seconds 0
+check "the first runs" wait_for 10 runs $first
+run_load be second be --seconds 0 --warmup 0 --count 1500
+check "the second waits" wait_for 10 held $second
+run_load be third be --seconds 0
+check "and the third" wait_for 10 held $third
+is "$(compute $second .suspended_by)" admission "admission suspended it"
+is "$(compute $second .held_by)" admit "by the policy that runs"
+like "$(compute $second .reason)" "waits until policy admit admits it" "list says why"
+is "$("$gpusched" list pid:$second | grep -c 'held (admit)')" 1 "and so does the table, of one TSG"
+is "$(sim_work $second)" 0 "it has done no work"
+check "it is alive: nothing failed" kill -0 $second
+
+# ---- by class and by GPU
+run_load lc other lc --seconds 0
+check "another class has a limit of its own" wait_for 10 runs $other
+run_load be elsewhere be --seconds 0 --gpu 1
+check "and so has another GPU" wait_for 10 runs $elsewhere
+end_load $other
+end_load $elsewhere
+
+# ---- a place that gets free
+from=$(date +%s)
+kill -9 $first
+wait $first 2>/dev/null
+check "a holder's death releases its place: the next of the queue runs" wait_for 3 runs $second
+check "the third still waits" held $third
+wait $second
+is $? 0 "the one that waited has ended well"
+is "$(jq .n "$scratch/second.out")" 1500 "and has done all its work"
+check "the third has its turn" wait_for 3 runs $third
+is "$(counter released_hold)" 0 "all that within the limit"
+le $(($(date +%s) - from)) 5 "which is 5 s"
+
+# ---- one that dies waiting, one that a person lets in, one that the limit lets in
+run_load be waits be --seconds 0
+check "a fourth waits" wait_for 10 held $waits
+end_load $waits KILL
+run_load be person be --seconds 0
+check "a fifth waits" wait_for 10 held $person
+check "a person's resume lets it in" "$gpusched" resume pid:$person
+check "so it runs" wait_for 3 eval "[ \"\$(sim_disabled $person)\" = 0 ] && [ \"\$(sim_work $person)\" != 0 ]"
+end_load $person KILL
+run_load be late be --seconds 0
+check "a sixth waits" wait_for 10 held $late
+check "until the limit admits it" wait_for 8 runs $late
+is "$(counter released_hold)" 1 "which is counted"
+check "the one in the place goes on" runs $third
+sleep 0.3
+check "and the admitted one is not suspended again" runs $late
+
+# ---- the end of the policy, the end of the daemon
+run_load be last be --seconds 0
+check "a seventh waits" wait_for 10 held $last
+check "another policy takes over" "$gpusched" policy switch none
+check "which holds nobody" wait_for 3 runs $last
+check "admit takes over" "$gpusched" policy switch admit -o max_be=1
+sleep 0.3
+check "who runs goes on" runs $last
+run_load be orphan be --seconds 0
+check "one more waits" wait_for 10 held $orphan
+kill_daemon
+check "the daemon is killed: the guardian lets it run" wait_for 3 eval "[ \"\$(sim_disabled $orphan)\" = 0 ]"
+run_load be free be --seconds 0
+check "without a daemon nobody waits" wait_for 5 eval "[ \"\$(sim_work $free)\" != 0 ]"
+is "$(list_json all 'map(select(.held)) | length')" 0 "and nobody is said to"
+start_daemon
+check "a new daemon admits" "$gpusched" policy start admit -o max_be=1
+sleep 0.3
+check "who was there" runs $orphan
+run_load be stopped be --seconds 0
+check "and holds who comes" wait_for 10 held $stopped
+check "policy stop" "$gpusched" policy stop
+check "lets all run" wait_for 3 runs $stopped
+check "with their own timeslices" restored
+
+# ---- deny
+exits 3 "a policy that denies is refused on this host" "$gpusched" policy start "$top/tests/policy/deny.bpf.c"
+like "$out" "stock host cannot" "with the reason"
+is "$("$gpusched" policy get --json | jq -r '.last_exit.kind')" refused "which is kept"
+done_testing

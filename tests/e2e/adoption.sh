@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# Programs that ran before the taps: found, marked, steered, restored.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+load be --seconds 80
+a=$LOAD_PID
+load lc --seconds 80
+b=$LOAD_PID
+wait_for 20 eval "[ \$(sim_tsgs $a) -ge 4 ] && [ \$(sim_tsgs $b) -ge 4 ] && slice_is $a 2048 && slice_is $b 2048" ||
+	not_ok "two programs run before the taps"
+# 50 processes more
+fifo=$scratch/fifo
+mkfifo "$fifo"
+sleep 80 >"$fifo" &
+at_end+=($!)
+for _ in $(seq 50); do
+	"$build/tests/e2e/rmclient" tsgs 1 <"$fifo" >>"$scratch/ready" &
+	at_end+=($!)
+done
+wait_for 20 eval "[ \$(grep -c ready $scratch/ready) = 50 ]" || not_ok "50 clients are ready"
+
+from=$EPOCHREALTIME
+start_daemon || not_ok "a daemon starts"
+check "all 52 processes are listed" wait_for 10 eval '[ "$(list_json all "map(.pid) | unique | length")" = 52 ]'
+diag "from the daemon's start to all of them: $(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }') s"
+is "$(list_json pid:$a length)" "$(sim_tsgs $a)" "every TSG that the RM has of the first is listed"
+is "$(list_json all 'map(.known_by) | unique | join(",")')" scan "marked as found by a scan"
+is "$(list_json pid:$a 'map(select(.kind == "compute")) | .[0].asked.timeslice_us')" 2048 "its slice was read back"
+is "$(list_json pid:$a 'map(select(.kind == "compute")) | .[0].assumed | length > 0')" true "what cannot be read back is marked as assumed"
+check "an adopted program can be set" "$gpusched" set pid:$a timeslice=323us
+check "the RM has it" slice_is $a 323
+check "and suspended" "$gpusched" suspend pid:$a
+ge "$(sim_disabled $a)" 1 "its channels are disabled"
+check "restore" "$gpusched" restore
+check "everything is as before" restored
+load be --seconds 30
+check "one that starts now is seen by the taps" wait_tsgs pid:$LOAD_PID 4
+is "$(list_json pid:$LOAD_PID 'map(.known_by) | unique | join(",")')" tap "and marked so"
+stop_daemon
+done_testing

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 150
+# needs: root bpf fuse
+# Each driver branch: structure sizes differ; seeing, setting, suspending, restoring work on all.
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${GPUSCHED_SIM:-}" ]; then
+	# inside, once a branch
+	start_daemon || exit 1
+	load be --seconds 60
+	pid=$LOAD_PID
+	step() {
+		"$@" >"$scratch/out" 2>&1 && return 0
+		echo "failed: $*: $(cat "$scratch/out")"
+		exit 1
+	}
+	step wait_tsgs pid:$pid 4
+	step wait_for 5 slice_is $pid 2048
+	step [ "$(list_json pid:$pid 'map(select(.kind == "compute")) | length')" = 1 ]
+	step [ "$(list_json pid:$pid 'map(select(.kind == "compute")) | .[0].asked.timeslice_us')" = 2048 ]
+	step "$gpusched" set pid:$pid timeslice=150us preempt_mode=cta
+	step slice_is $pid 150
+	step [ "$(sim_state "[.tsgs[] | select(.pid == $pid and .engine == 1) | .preempt_mode] | first")" = 1 ]
+	step "$gpusched" set pid:$pid interleave=high
+	step "$gpusched" preempt pid:$pid
+	step "$gpusched" suspend pid:$pid
+	step [ "$(sim_disabled $pid)" -gt 0 ]
+	step "$gpusched" resume pid:$pid
+	step [ "$(sim_disabled $pid)" = 0 ]
+	step "$gpusched" restore
+	step restored
+	is_bad=$("$gpusched" stats --json | jq '[.. | .bad_size? // empty] | add // 0')
+	[ "$is_bad" = 0 ] || { echo "structures of an unexpected size: $is_bad"; exit 1; }
+	exit 0
+fi
+for branch in 535 550 570 580 595; do
+	check "branch $branch" in_sim --branch $branch -- bash "$self"
+done
+exits 2 "an unknown branch is refused" in_sim --branch 123 -- true
+done_testing

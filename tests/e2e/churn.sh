@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# 1,000 processes coming and going, by free, exit and SIGKILL: no leak of descriptors, records, memory.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+rmclient=$build/tests/e2e/rmclient
+procs=${PROCS:-1000}
+config '[Policy]
+Policy = lcbe
+[Classes]
+Rule = comm=rmclient -> be'
+start_daemon || not_ok "a daemon starts"
+
+records() {
+	"$gpusched" list --json | jq -s 'flatten | length'
+}
+
+# The simulator's server: the process that serves the FUSE file system of this shell.
+sim=$(cat "$GPUSCHED_SIM/pid")
+sim_kb() {
+	rss_kb_of "$sim"
+}
+entries() { # MAP
+	bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/$1" -j 2>/dev/null | jq length
+}
+
+# A first round, so that what is made once is made.
+"$rmclient" churn 50 4 >/dev/null
+wait_for 10 eval '[ "$(records)" = 0 ]'
+fds=$(fds_of $DAEMON_PID)
+rss=$(rss_kb_of $DAEMON_PID)
+pins=$(pins_now)
+mounts=$(mounts_now)
+sim_before=$(sim_kb)
+threads=$(ls /proc/$DAEMON_PID/task | wc -l)
+observed=$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)
+
+check "$procs processes come and go" "$rmclient" churn "$procs" 4
+check "the table is empty again" wait_for 10 eval '[ "$(records)" = 0 ]'
+le "$(fds_of $DAEMON_PID)" "$((fds + 2))" "descriptors of the daemon"
+le "$(rss_kb_of $DAEMON_PID)" "$((rss + 4096))" "memory of the daemon, KiB"
+is "$(ls /proc/$DAEMON_PID/task | wc -l)" "$threads" "threads of the daemon"
+is "$(pins_now)" "$pins" "pins"
+is "$(mounts_now)" "$mounts" "mounts"
+is "$(sim_state .clients)" 0 "clients left in the simulated RM"
+is "$(sim_state '.files | length')" 0 "open files left in the simulated RM"
+ge "$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)" "$((${observed:-0} + procs * 6))" "the taps saw their calls"
+for map in gs_tsgs gs_chans gs_chantsg gs_devs gs_threads; do
+	is "$(entries $map)" 0 "entries left in $map"
+done
+le "$(sim_kb)" "$((sim_before + 8192))" "memory of the simulator, KiB"
+procs_left=$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j 2>/dev/null | jq length)
+is "${procs_left:-0}" 0 "processes left in the process map"
+stop_daemon
+done_testing

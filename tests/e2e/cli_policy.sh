@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf
+# Writing a policy: new, build, check in an empty folder; what is refused, and how it is told.
+. "$(dirname "$0")/lib.sh"
+cd "$scratch" || exit 1
+
+exits 0 "policy new" "$gpusched" policy new mine
+check "writes a source" test -s mine.bpf.c
+exits 1 "and does not write over it" "$gpusched" policy new mine
+exits 0 "policy build" "$gpusched" policy build mine.bpf.c
+check "writes an object" test -s mine.bpf.o
+exits 0 "policy check of the object" "$gpusched" policy check mine.bpf.o
+exits 0 "policy check of the source" "$gpusched" policy check mine.bpf.c
+exits 0 "policy build --output" "$gpusched" policy build mine.bpf.c --output other.bpf.o --json
+is "$(jq -r .object <<<"$out")" other.bpf.o "--json tells where"
+check "and there it is" test -s other.bpf.o
+exits 0 "policy check --json" "$gpusched" policy check mine.bpf.o --json
+check "is one object" jq -es 'length == 1 and .[0].ok and .[0].message == null' <<<"$out"
+
+exits 2 "policy new of what is no name" "$gpusched" policy new ../mine
+exits 1 "policy build of what is not there" "$gpusched" policy build none.bpf.c
+echo 'this is no C' >bad.bpf.c
+exits 1 "policy build of what is no C" "$gpusched" policy build bad.bpf.c
+check "leaves no object" test ! -e bad.bpf.o
+exits 1 "policy check of what is not there" "$gpusched" policy check none.bpf.o
+echo 'this is no object' >bad.bpf.o
+got=0
+"$gpusched" policy check bad.bpf.o >out 2>err || got=$?
+is "$got $(wc -l <err)" "1 1" "policy check of what is no object: one line"
+got=0
+"$gpusched" policy check mine.bpf.o bad.bpf.o --json >out 2>err || got=$?
+is "$got" 4 "of two, one refused: partly done"
+is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "and --json tells which"
+exits 0 "every policy of the tree passes" "$gpusched" policy check "$top"/policies/*.bpf.c
+done_testing

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# What the command line says to bad input, and that help, manual and completion are its table's.
+. "$(dirname "$0")/lib.sh"
+
+# refused CODE ARGUMENTS...: that exit code, nothing on stdout, one line on stderr
+refused() {
+	local want=$1 got=0
+	shift
+	"$gpusched" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || got=$?
+	if [ "$got" = "$want" ] && [ ! -s "$scratch/out" ] && [ "$(wc -l <"$scratch/err")" = 1 ] &&
+		grep -q "^gpusched[^:]*: ." "$scratch/err"; then
+		ok "refused with $want: $*"
+	else
+		not_ok "refused with $want: $*" "exit status $got; said: $(cat "$scratch/out" "$scratch/err")"
+	fi
+}
+
+# ---- usage ---------------------------------------------------------------------------------------
+
+refused 2
+refused 2 nonsense
+refused 2 policy
+refused 2 policy begin
+refused 2 class
+refused 2 class get a b
+refused 2 sim
+refused 2 observe
+refused 2 set pid:1
+refused 2 set
+refused 2 set pid:1 timeslice=0
+refused 2 set pid:1 timeslice=101s
+refused 2 set pid:1 timeslice=-5
+refused 2 set pid:1 timeslice=20us timeslice_us=5
+refused 2 set pid:1 interleave=3
+refused 2 set pid:1 preempt_mode=now
+refused 2 set pid:1 colour=red
+refused 2 set pid:1 timeslice
+refused 2 preempt
+refused 2 suspend
+refused 2 suspend pid:1 --for
+refused 2 suspend pid:1 --for never
+refused 2 suspend pid:1 --for 0
+refused 2 resume
+refused 2 restore now
+refused 2 list a b
+refused 2 list --colour
+refused 2 monitor --for soon
+refused 2 monitor --count 0
+refused 2 stats all
+refused 2 run
+refused 2 run --class
+refused 2 run --class be
+refused 2 run --weight 5 -- true
+refused 2 run --class be --weight 0 -- true
+refused 2 class set pid:1
+refused 2 class explain
+refused 2 policy start
+refused 2 policy start lcbe -o nonsense
+refused 2 policy check
+refused 2 policy new
+refused 2 policy build nothing.c
+refused 2 demo --dilate 0
+refused 2 demo --seconds x
+refused 2 demo --gpu --dilate 2
+refused 2 demo --model --dry-run
+refused 2 doctor now
+refused 2 help nonsense
+refused 2 sim shell --gpus 0 -- true
+refused 2 sim shell --branch 123 -- true
+refused 2 sim shell --dilate x -- true
+refused 2 sim run no-such-scenario
+refused 1 policy build "$scratch/none.bpf.c"
+
+[ -e /dev/nvidiactl ] || refused 3 demo --gpu
+
+# ---- run: exit codes as in a shell -----------------------------------------------------------------
+
+exits 0 "run without a class runs a command" "$gpusched" run -- true
+exits 7 "run ends as its command does" "$gpusched" run -- sh -c 'exit 7'
+exits 127 "run of what is not there" "$gpusched" run -- "$scratch/none"
+exits 126 "run of what is no program" "$gpusched" run -- /etc/passwd
+is "$("$gpusched" run -- echo --json -x)" "--json -x" "the command keeps its options"
+
+# ---- help ------------------------------------------------------------------------------------------
+
+"$gpusched" help >"$scratch/help"
+like "$("$gpusched" --version)" '^gpusched [0-9]' "--version"
+is "$("$gpusched" --help)" "$(cat "$scratch/help")" "--help is help"
+verbs=$(sed -n 's/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p' "$scratch/help" | sed 's/ *$//')
+ge "$(wc -l <<<"$verbs")" 30 "help lists the verbs"
+bad=
+while read -r verb; do
+	# shellcheck disable=SC2086 # a noun and a verb
+	"$gpusched" $verb --help >"$scratch/verb" 2>&1 || bad+=" $verb(--help fails)"
+	grep -q "^gpusched $verb - " "$scratch/verb" || bad+=" $verb(no title)"
+	grep -q "^usage: gpusched $verb" "$scratch/verb" || bad+=" $verb(no usage)"
+	# shellcheck disable=SC2086
+	[ "$("$gpusched" help $verb)" = "$(cat "$scratch/verb")" ] || bad+=" $verb(help differs)"
+done <<<"$verbs"
+is "$bad" "" "every verb has its --help"
+
+# ---- manual and completion follow from the table ------------------------------------------------------
+
+"$gpusched" help --completion >"$scratch/completion"
+check "completions/gpusched is the table's (else tools/man-verbs.sh)" \
+	diff "$scratch/completion" "$top/completions/gpusched"
+sed '1,/^; verbs begin/d;/^; verbs end/,$d' "$top/man/gpusched.8.scd" | sed 1d >"$scratch/man"
+"$gpusched" help --man >"$scratch/verbs"
+check "the verbs of man/gpusched.8.scd are the table's (else tools/man-verbs.sh)" \
+	diff "$scratch/verbs" "$scratch/man"
+bad=
+while read -r verb; do
+	noun=${verb%% *}
+	page=$top/man/gpusched-$noun.8.scd
+	[ -e "$page" ] || continue
+	# shellcheck disable=SC2086
+	for option in $("$gpusched" $verb --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
+		[ "$option" = --help ] || grep -qF -- "$option" "$page" || bad+=" $noun:$option"
+	done
+done <<<"$verbs"
+is "$bad" "" "the page of each noun tells every option"
+bad=$(sed -n '/GS_CONFIG_KEYS/,/^$/s/^	X("[A-Za-z]*", "\([A-Za-z]*\)".*/\1/p' "$top/src/service/config.h" |
+	while read -r key; do grep -q "^\*$key=\*" "$top/man/gpusched.conf.5.scd" || echo "$key"; done)
+is "$bad" "" "gpusched.conf(5) tells every key"
+
+bad=
+for option in $("$gpuschedd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
+	[ "$option" = --help ] || grep -qF -- "*$option*" "$top/man/gpuschedd.8.scd" || bad+=" $option"
+done
+is "$bad" "" "gpuschedd(8) tells every option"
+
+complete_words() { # WORD...: what completion offers for the last one
+	bash -c '. "$1/completions/gpusched"; shift
+		COMP_WORDS=(gpusched "$@"); COMP_CWORD=$(($#)); _gpusched; echo "${COMPREPLY[*]}"' \
+		- "$top" "$@" 2>/dev/null
+}
+is "$(complete_words sus)" suspend "completion of a verb"
+is "$(complete_words policy sw)" switch "completion of a noun's verb"
+is "$(complete_words suspend --f)" --for "completion of an option"
+is "$(complete_words run --class b)" be "completion of a class"
+
+# ---- JSON -------------------------------------------------------------------------------------------
+
+"$gpusched" doctor --json >"$scratch/doctor"
+check "doctor --json is one object" jq -es 'length == 1 and (.[0] | (.ok | type) == "boolean" and
+	(.checks | length) > 8 and all(.checks[]; (.name | type) == "string" and
+	(.ok | type) == "boolean" and has("detail") and has("remedy")))' "$scratch/doctor"
+check "what fails has a remedy, what works has none" \
+	jq -e 'all(.checks[]; (.remedy == null) == .ok)' "$scratch/doctor"
+check "policy list --json" \
+	bash -c "$gpusched policy list --json | jq -es 'length > 0 and all(.[]; .name and .path)'"
+check "sim list --json" \
+	bash -c "$gpusched sim list --json | jq -es 'length > 0 and all(.[]; .name)'"
+
+# ---- a full disk ---------------------------------------------------------------------------------------
+
+exits 1 "output to a full disk is an error" sh -c "$gpusched help >/dev/full"
+exits 1 "so is JSON" sh -c "$gpusched doctor --json >/dev/full"
+
+# ---- without rights ----------------------------------------------------------------------------------
+
+if [ "$(id -u)" = 0 ]; then
+	user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	as_user() { # WHAT CODE ARGUMENTS...
+		local what=$1 want=$2 got=0
+		shift 2
+		"${user[@]}" "$gpusched" "$@" >"$scratch/out" 2>"$scratch/err" || got=$?
+		[ "$got" = "$want" ] && [ "$(wc -l <"$scratch/err")" -le 1 ] && ok "$what" ||
+			not_ok "$what" "exit status $got: $(cat "$scratch/err")"
+	}
+	# The build directory may lie where a user can't look.
+	if "${user[@]}" "$gpusched" --version >/dev/null 2>&1; then
+		as_user "no root: sim shell says so" 3 sim shell -- true
+		as_user "no root: observe on says so" 3 observe on
+		as_user "no root: restore says so" 3 restore
+		as_user "no root: doctor says what is missing" 3 doctor
+		as_user "no root: run without a class works" 0 run -- true
+		as_user "no root: sim run works" 0 sim run a-alone
+		as_user "no root: the model answers for the demo" 0 demo --json
+		check "and says that it did" jq -e '.mode == "model" and (.missing | test("root"))' \
+			"$scratch/out"
+	else
+		skip_optional "without root" "$gpusched cannot be read by others"
+	fi
+else
+	skip_optional "without root" "this is not root"
+fi
+done_testing

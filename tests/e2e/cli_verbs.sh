@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# asan: yes
+# Every verb on a program of the simulated GPU, with a daemon: what it prints and what the RM has.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+start_daemon || not_ok "a daemon starts"
+
+"$gpusched" monitor --json --count 12 >"$scratch/events" 2>&1 &
+monitor=$!
+at_end+=($monitor)
+sleep 1
+load be --seconds 60
+be=$LOAD_PID
+check "the program is listed" wait_tsgs pid:$be 4
+wait_for 5 slice_is $be 2048
+
+# ---- list and monitor --------------------------------------------------------------------------------
+
+"$gpusched" list pid:$be --json >"$scratch/list"
+check "list --json: one object per TSG and line" \
+	test "$(wc -l <"$scratch/list")" = "$(jq -s length "$scratch/list")"
+check "with every key that others rely on" jq -es 'all(.[]; . as $o |
+	all("id", "gpu", "pid", "comm", "kind", "engine", "class", "asked", "is", "want", "known_by";
+	. as $k | $o | has($k)))' "$scratch/list"
+is "$(jq -s 'map(.kind) | sort | join(" ")' -r "$scratch/list")" "compute copy copy copy" \
+	"a context has one compute TSG and three copy TSGs"
+is "$(jq -rs 'map(select(.kind == "compute"))[0] | "\(.engine) \(.asked.timeslice_us) \(.known_by) \(.comm)"' \
+	"$scratch/list")" "GR0 2048 tap gsload" "the compute TSG: engine, slice, how it is known, whose it is"
+like "$("$gpusched" list pid:$be)" "ID +GPU +PID +COMM .* GR0 " "the table for people"
+check "monitor ends after --count" wait_for 10 gone $monitor
+is "$(jq -s 'length' "$scratch/events")" 13 "12 events and a summary"
+is "$(jq -rs '.[-1] | "\(.event) \(.events)"' "$scratch/events")" "summary 12" "the summary counts them"
+check "events have time, name, and the program's pid" \
+	jq -es "[.[:-1][] | select(.time_ns and .event and .pid == $be)] | length > 5" "$scratch/events"
+like "$("$gpusched" monitor --for 300ms)" "0 events in 0.[0-9] s" "monitor --for ends without events"
+timeout -s INT 1 "$gpusched" monitor >"$scratch/interrupted"
+like "$(tail -1 "$scratch/interrupted")" "events in" "SIGINT ends it with a summary"
+
+for target in pid:$be comm:gsload gpu:0 class:be; do
+	"$gpusched" monitor "$target" --json --for 3s >"$scratch/of" 2>&1 &
+	monitor=$!
+	sleep 1
+	"$gpusched" run --class be -- "$gsload" cal >/dev/null 2>&1
+	"$gpusched" set pid:$be timeslice=300us >/dev/null
+	"$gpusched" set pid:$be clear >/dev/null
+	wait $monitor
+	calls=$(jq -rs "[.[] | select(.event == \"call\" and .pid == $be)] | length > 0" "$scratch/of")
+	others=$(jq -rs "[.[] | select(.pid and .pid != $be)] | length > 0" "$scratch/of")
+	case $target in
+	pid:*) is "$calls $others" "true false" "monitor $target: its events and no others" ;;
+	class:*) is "$calls $others" "false true" "monitor $target: the other program's alone" ;;
+	comm:*) is "$others" "true" "monitor $target: all programs of that name" ;;
+	*) is "$calls $others" "true true" "monitor $target: both" ;;
+	esac
+done
+
+# ---- set, suspend, resume, preempt, restore -----------------------------------------------------------
+
+exits 0 "set" "$gpusched" set pid:$be timeslice=150us
+check "the RM has it" slice_is $be 150
+id=$(list_json pid:$be 'map(select(.kind == "compute"))[0].id')
+exits 0 "set by tsg:ID, two keys" "$gpusched" set tsg:$id timeslice_us=120 preempt_mode=cta --json
+is "$(jq -r '"\(.matched) \(.changed) \(.failed)"' <<<"$out")" "1 1 0" "and says what it did"
+check "the RM has that" slice_is $be 120
+is "$(list_json tsg:$id '.[0] | "\(.is.preempt_mode) \(.manual.timeslice_us) \(.asked.timeslice_us)"')" \
+	"cta 120 2048" "list tells is, manual and asked apart"
+exits 0 "set clear" "$gpusched" set pid:$be clear
+check "as its owner asked" slice_is $be 2048
+exits 0 "suspend" "$gpusched" suspend pid:$be
+ge "$(sim_disabled $be)" 1 "its channels are disabled"
+like "$("$gpusched" list pid:$be)" "suspended \(person\)" "list says who suspended it"
+exits 0 "resume" "$gpusched" resume pid:$be
+is "$(sim_disabled $be)" 0 "its channels are enabled"
+exits 0 "suspend --for" "$gpusched" suspend pid:$be --for 500ms
+check "it resumes by itself" wait_for 5 eval "[ \$(sim_disabled $be) = 0 ]"
+exits 0 "preempt" "$gpusched" preempt tsg:$id
+exits 0 "a change to restore" "$gpusched" set pid:$be timeslice=99us
+exits 0 "restore" "$gpusched" restore --json
+check "restore --json tells what it did" jq -e '.changed >= 1 and .failed == 0' <<<"$out"
+check "as its owner asked again" slice_is $be 2048
+
+# ---- classes ---------------------------------------------------------------------------------------------
+
+exits 0 "class set" "$gpusched" class set pid:$be be
+is "$(list_json pid:$be '.[0].class')" be "list shows the class"
+is "$("$gpusched" class get pid:$be --json | jq -r '"\(.class) \(.source)"')" "be command" "class get"
+like "$("$gpusched" class explain pid:$be)" "class +be" "class explain"
+exits 0 "class set with a weight" "$gpusched" class set pid:$be be --weight 300
+is "$(list_json pid:$be '.[0].weight')" 300 "its TSGs have it"
+exits 0 "run --weight" "$gpusched" run --class be --weight 7 -- true
+exits 0 "class set without one" "$gpusched" class set pid:$be be
+is "$(list_json pid:$be '.[0].weight')" 100 "the class's weight again"
+exits 0 "class clear" "$gpusched" class clear pid:$be
+is "$(list_json pid:$be '.[0].class // "none"')" none "the class is gone"
+is "$("$gpusched" class list --json | jq -r .name | head -3 | paste -sd ' ')" "lc be normal" "class list"
+is "$("$gpusched" run --class lc -- sh -c "sh -c '$gpusched class get pid:\$\$ --json'" | jq -r .class)" lc \
+	"run --class holds for descendants"
+
+# ---- policies, observe, stats ---------------------------------------------------------------------------
+
+exits 0 "policy start with an option" "$gpusched" policy start lcbe -o be_slice_us=30 --json
+is "$("$gpusched" policy get --json | jq -r '.running | "\(.name) \(.options[] | select(.name == "be_slice_us").value)"')" \
+	"lcbe 30" "policy get"
+exits 0 "the program is made best-effort" "$gpusched" class set pid:$be be
+check "the policy's option acts" slice_is $be 30
+exits 0 "policy switch" "$gpusched" policy switch lcbe
+check "the default acts" slice_is $be 1
+exits 0 "policy stop" "$gpusched" policy stop
+check "as its owner asked after stop" slice_is $be 2048
+is "$("$gpusched" policy get --json | jq -r '"\(.running) \(.last_exit.kind)"')" "null stopped" \
+	"policy get tells how it ended"
+is "$("$gpusched" observe status --json | jq -r '.on')" true "observe status"
+exits 1 "observe off while a daemon needs the taps" "$gpusched" observe off
+check "stats --json" bash -c "$gpusched stats --json | jq -e '.engine.calls > 5 and .taps.ioctls > 50'"
+check "doctor sees daemon and guardian" bash -c "$gpusched doctor --json |
+	jq -e '.ok and ([.checks[] | select(.name == \"daemon\" or .name == \"guardian\") | .ok] == [true, true])'"
+
+# ---- bad input ----------------------------------------------------------------------------------------------
+
+told() { # CODE ARGUMENTS...
+	local want=$1
+	shift
+	exits "$want" "exit code $want: $*" "$gpusched" "$@"
+	is "$(wc -l <<<"$out") ${out:0:10}" "1 gpusched: " "in one line"
+}
+told 1 list pid:4000000
+told 1 set pid:4000000 timeslice=20us
+told 1 suspend tsg:123456
+told 2 list nonsense:1
+told 2 list pid:x
+told 1 set gpu:99 timeslice=20us
+told 2 monitor nonsense:1 --for 100ms
+told 1 monitor pid:4000000 --for 100ms
+told 2 class set pid:$be no-such-class
+told 2 class set pid:$be
+told 1 policy start no_such_policy
+told 2 policy start lcbe -o no_such_option=1
+told 2 policy start lcbe -o be_slice_us=x
+told 1 policy stop
+end_load $be KILL
+check "a dead program is gone from the list" wait_for 5 eval "! $gpusched list pid:$be"
+told 1 set pid:$be timeslice=20us
+"$gpusched" monitor >"$scratch/left" 2>&1 &
+monitor=$!
+at_end+=($monitor)
+sleep 1
+stop_daemon
+check "monitor ends with the daemon" wait_for 5 gone $monitor
+like "$(tail -1 "$scratch/left")" "the daemon ended" "and says so"
+done_testing

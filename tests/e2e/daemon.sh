@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# The daemon's life: start, refusals, orderly end, sudden end, and clients that misbehave.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+api=$GPUSCHED_SIM/run/api
+ask() { # VERB [BODY]
+	curl -s --max-time 5 --unix-socket "$api" -d "${2:-{\}}" "http://gpusched/v1/$1"
+}
+code_of() { # CURL ARGUMENTS...
+	curl -s -o /dev/null -w '%{http_code}' --max-time 5 --unix-socket "$api" "$@"
+}
+
+# ---- configuration
+config 'Nonsense=1'
+exits 1 "a broken configuration: the daemon does not start" "$gpuschedd" --foreground
+like "$out" "gpusched.conf:1: unknown key 'Nonsense'" "it says where"
+is "$(wc -l <<<"$out")" 1 "in one line"
+exits 1 "--check-config says so too" "$gpuschedd" --check-config
+config 'Policy=there_is_no_such_policy'
+exits 0 "--check-config of a good one" "$gpuschedd" --check-config
+exits 1 "a policy that is not there" "$gpuschedd" --foreground
+like "$out" there_is_no_such_policy "is named"
+exits 2 "an unknown option is bad usage" "$gpuschedd" --nonsense
+exits 0 "--help" "$gpuschedd" --help
+exits 0 "--version" "$gpuschedd" --version
+exits 0 "--help-config" "$gpuschedd" --help-config
+like "$out" "SwitchCost=200us" "it has every key with its default"
+check "nothing listens after that" test ! -S "$api"
+
+# ---- start, a second one, orderly end
+config '[Policy]
+Policy=lcbe
+[Classes]
+Rule=comm=gsload -> be'
+load be --seconds 80
+be=$LOAD_PID
+wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
+start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
+check "and adopts who was there" wait_tsgs pid:$be 4
+check "whose slice is the policy's" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+exits 1 "a second daemon is refused" "$gpuschedd" --foreground
+like "$out" "pid $DAEMON_PID" "with the pid of the first"
+is "$(ask ping | jq .pid)" "$DAEMON_PID" "which goes on"
+is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "with its policy"
+stop_daemon
+check "the RM has the owner's slice again" slice_is $be 2048
+check "the socket is gone" test ! -e "$api"
+
+# ---- a dry run decides and does nothing
+start_daemon --dry-run
+sleep 0.5
+is "$(sim_slice $be)" 2048 "a dry run leaves the slice"
+ge "$("$gpusched" stats --json | jq .engine.dry_run)" 1 "and counts what it would have done"
+out=$("$gpusched" set pid:$be timeslice=300us --json 2>&1)
+is "$(sim_slice $be)" 2048 "set too"
+stop_daemon
+is "$("$gpusched" list pid:$be --json | jq -s 'flatten | map(select(.manual.timeslice_us != null)) | length')" 0 "nothing of it stays in the table"
+
+# ---- a sudden end
+start_daemon
+check "the policy acts again" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+kill_daemon
+check "after SIGKILL the slice is back within a second" wait_for 2 slice_is $be 2048
+start_daemon && ok "the next daemon starts over what is left" || not_ok "the next daemon starts"
+check "and its policy acts" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+
+# ---- a guardian that dies first is replaced
+sleep 1.2
+kill -9 "$(pgrep -P "$DAEMON_PID" -x gpusched-guard)"
+check "a guardian that was killed is replaced" wait_for 5 grep -q "another one took its place" "$scratch/daemon.log"
+kill_daemon
+check "and the new one works" wait_for 2 slice_is $be 2048
+start_daemon && ok "the daemon starts again" || not_ok "the daemon starts again"
+
+# ---- bad clients
+is "$(ask list junk | jq .code)" -22 "a body that is not JSON"
+is "$(ask list '{"target":1}' | jq .code)" -22 "a target that is a number"
+is "$(code_of -d '{}' http://gpusched/v1/nonsense)" 404 "an unknown verb"
+is "$(code_of http://gpusched/v1/list)" 400 "GET of a verb"
+is "$(code_of -X PUT http://gpusched/v1/list)" 400 "an unknown method"
+head -c 200000 /dev/zero | tr '\0' ' ' >"$scratch/big"
+is "$(code_of -H Expect: --data-binary @"$scratch/big" http://gpusched/v1/list)" 413 "a body that is too long"
+is "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics | tail -1)" "# EOF" "metrics end as they should"
+like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" 'gpusched_tsgs\{gpu="0".*class="be",kind="compute"\} 1' "and count TSGs by class"
+
+cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/$DAEMON_PID/stat"
+}
+fds=$(fds_of "$DAEMON_PID")
+ticks=$(cpu_ticks)
+python3 - "$api" <<'PY' &
+import socket, sys, time
+held = []
+for i in range(300):
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(1)
+    try:
+        s.connect(sys.argv[1])
+        s.send(b"POST /v1/list HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"[: 10 + i % 40])
+        held.append(s)
+    except OSError:
+        pass
+time.sleep(3)
+PY
+silent=$!
+at_end+=($silent)
+sleep 1
+le "$(($(cpu_ticks) - ticks))" 50 "silent connections cost little CPU time"
+wait $silent
+check "the daemon answers after 300 silent connections" wait_for 15 eval '[ "$(ask ping | jq .pid)" = "$DAEMON_PID" ]'
+check "and holds no descriptor of theirs" wait_for 15 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
+
+# One who subscribes and never reads: dropped, and nobody waits for him.
+python3 - "$api" <<'PY' &
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+s.connect(sys.argv[1])
+s.send(b"GET /v1/watch HTTP/1.1\r\nHost: g\r\n\r\n")
+time.sleep(40)
+PY
+slow=$!
+at_end+=($slow)
+curl -sN --max-time 6 --unix-socket "$api" http://gpusched/v1/watch >"$scratch/watch" &
+watch=$!
+sleep 0.3
+for i in $(seq 60); do
+	ask set "{\"target\":\"pid:$be\",\"timeslice_us\":$((300 + i % 2))}" >/dev/null
+done
+wait $watch
+ge "$(grep -c '"event":"call"' "$scratch/watch")" 60 "a watcher who reads sees every call"
+is "$(jq -s 'map(select(type != "object")) | length' <"$scratch/watch")" 0 "each line is an object"
+is "$(ask ping | jq .pid)" "$DAEMON_PID" "the daemon answers beside one who does not read"
+like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" "gpusched_watchers [12]"$'\n' "metrics count those who watch"
+kill $slow 2>/dev/null
+"$gpusched" set pid:$be clear >/dev/null 2>&1
+stop_daemon
+check "at the end the slice is the owner's" slice_is $be 2048
+done_testing

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root bpf fuse
+# What gpusched-guardian.service runs: it puts everything back when the daemon and the guardian that
+# the daemon forked are killed together, and leaves alone what an orderly end left.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Policy]
+Policy=lcbe
+[Classes]
+Rule=comm=gsload -> be'
+"$gpuschedd" --foreground --guardian 2>"$scratch/guardian.log" &
+guardian=$!
+at_end+=($guardian)
+load be --seconds 50
+be=$LOAD_PID
+wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
+for round in 1 2 3; do
+	start_daemon || not_ok "the daemon starts"
+	wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]" || not_ok "round $round: the policy acts"
+	sleep 0.3 # the notice of the socket
+	kill -9 "$(pgrep -P "$DAEMON_PID" -x gpusched-guard)" "$DAEMON_PID"
+	wait "$DAEMON_PID" 2>/dev/null
+	DAEMON_PID=
+	check "round $round: both killed: the slice is back" wait_for 2 slice_is $be 2048
+done
+check "it lives on" kill -0 $guardian
+is "$(grep -c 'gpuschedd died' "$scratch/guardian.log")" 3 "and told each time"
+start_daemon
+sleep 0.3
+stop_daemon
+"$gpusched" set pid:$be timeslice=700us >/dev/null
+sleep 0.5
+is "$(sim_slice $be)" 700 "after an orderly end a person's setting is left alone"
+"$gpusched" restore >/dev/null
+is "$(sim_slice $be)" 2048 "restore takes it back"
+done_testing

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# Hostile policies through the daemon, under load: each ends in the driver's own behaviour and an exit
+# record, or is kept within the laws while it runs.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+
+# run_load CLASS NAME ARGUMENTS...: gsload of that class; its pid in the variable NAME
+run_load() {
+	local class=$1 name=$2
+	shift 2
+	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 \
+		>"$scratch/$name.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$name=$!"
+}
+counter() {
+	"$gpusched" stats --json | jq ".engine.$1"
+}
+exit_record() { # FILTER: of the last exit
+	"$gpusched" policy get --json | jq -r ".last_exit | $1"
+}
+running() {
+	"$gpusched" policy get --json | jq -r '.running.name'
+}
+works() { # PID: it makes progress
+	local before
+	before=$(sim_work "$1")
+	wait_for 3 eval '[ "$(sim_work '"$1"')" -gt '"$before"' ]'
+}
+hostile() { # NAME: its object
+	echo "$scratch/$1.bpf.o"
+}
+
+for p in slow_tick absurd flips suspends_all starves fails_in_tick dies_in_init fails_in_init div_zero \
+	out_of_bounds endless helper fast_tick abi_future own_program; do
+	"$gpusched" policy build "$top/tests/policy/$p.bpf.c" --output "$(hostile $p)" >"$scratch/build.out" 2>&1 ||
+		not_ok "$p builds" "$(cat "$scratch/build.out")"
+done
+
+config '[Classes]
+Class = be suspend_limit_ms=1500'
+start_daemon || exit 1
+run_load be be be --seconds 0
+check "a program works" wait_for 10 works $be || diag "$(cat "$scratch/be.out")"
+check "lcbe runs" "$gpusched" policy start lcbe
+check "and has set its slice" wait_for 5 eval '! slice_is $be 2048'
+slice=$(sim_slice $be)
+
+# ---- that do not start: the one that runs goes on
+# refused NAME KIND WORDS
+refused() {
+	exits 1 "$1 does not start" "$gpusched" policy switch "$(hostile "$1")"
+	is "$(exit_record .kind)" "$2" "$1: $2"
+	like "$(exit_record .message)" "$3" "$1: with the reason"
+}
+refused dies_in_init error "init returned -5"
+refused fails_in_init error "no configuration"
+is "$(exit_record .code)" -7 "with the policy's own code"
+refused out_of_bounds verifier "verifier"
+ge "$(exit_record '.dump | length')" 40 "with the verifier's words"
+refused endless verifier "verifier"
+refused helper refused "bpf_probe_write_user"
+refused own_program refused "sched_switch"
+out=$("$gpusched" policy switch "$(hostile fast_tick)" 2>&1)
+like "$out" "tick of 1 us: 1000 to" "fast_tick is refused with the range"
+out=$("$gpusched" policy switch "$(hostile abi_future)" 2>&1)
+like "$out" "ABI 99" "abi_future is refused with both versions"
+is "$(running)" lcbe "lcbe has run all the while"
+check "with its slice" slice_is $be "$slice"
+check "policy stop" "$gpusched" policy stop
+check "gives the owner's settings back" wait_for 3 restored
+
+# ---- that fail while they run
+check "fails_in_tick starts" "$gpusched" policy start "$(hostile fails_in_tick)"
+check "and ends itself" wait_for 3 eval '[ "$(running)" = null ]'
+is "$(exit_record '"\(.policy) \(.kind) \(.code)"')" "fails_in_tick error -42" "with its code"
+like "$(exit_record .message)" "had enough" "and its message"
+check "the driver's own behaviour is back" wait_for 3 restored
+
+mkfifo "$scratch/hold"
+"$build/tests/e2e/rmclient" tsgs 400 <"$scratch/hold" >"$scratch/ready" &
+many=$!
+at_end+=("$many")
+exec 9>"$scratch/hold"
+check "400 more TSGs" wait_for 20 grep -q ready "$scratch/ready"
+check "slow_tick starts" "$gpusched" policy start "$(hostile slow_tick)"
+check "and is ended by the watchdog" wait_for 5 eval '[ "$(running)" = null ]'
+is "$(exit_record '"\(.policy) \(.kind)"')" "slow_tick stalled" "as stalled"
+like "$(exit_record .message)" "longer than 10 ms" "with the limit"
+check "the driver's own behaviour is back" wait_for 5 restored
+exec 9>&-
+check "they go" wait_for 5 gone $many
+check "the daemon is well: lcbe starts" "$gpusched" policy start lcbe
+check "and acts" wait_for 3 slice_is $be "$slice"
+check "it stops" "$gpusched" policy stop
+
+# ---- that go on: what they want is kept within the laws
+check "div_zero starts" "$gpusched" policy start "$(hostile div_zero)"
+check "and does no harm" works $be
+check "absurd takes over" "$gpusched" policy switch "$(hostile absurd)"
+check "its wishes are refused and counted" wait_for 3 eval '[ "$(counter refused_range)" -ge 3 ]'
+check "the hardware has what the owner asked" restored
+check "the program works" works $be
+is "$(list_json pid:$be '.[] | select(.kind == "compute") | "\(.class) \(.asked.timeslice_us)"')" "be 2048" \
+	"and the record is as it was"
+
+check "flips takes over" "$gpusched" policy switch "$(hostile flips)"
+calls=$(counter call_ns) from=$(date +%s%N) work=$(sim_work $be)
+sleep 3
+spent=$(($(counter call_ns) - calls)) took=$(($(date +%s%N) - from)) made=$(($(sim_work $be) - work))
+ge "$(counter over_budget)" 1 "it wants more than the budget for calls"
+# 5 % and the 50 ms that may be saved up; a busy machine makes single calls long
+le "$(awk -v s=$spent -v t=$took 'BEGIN { print (s - 60e6) / t }')" 0.12 "calls take little of the time"
+ge $made 1500 "the program keeps most of its rate (3 s of 1 ms kernels)"
+
+check "suspends_all takes over" "$gpusched" policy switch "$(hostile suspends_all)"
+check "all is suspended" wait_for 3 eval '[ "$(sim_disabled $be)" -ge 8 ]'
+is "$(list_json pid:$be '.[] | select(.kind == "compute") | .suspended_by')" policy "by the policy"
+check "the class's limit ends that" wait_for 4 works $be
+ge "$(counter released_suspend)" 1 "and is counted"
+sleep 1
+check "it is not suspended again" eval '[ "$(sim_disabled $be)" = 0 ]'
+is "$(running)" suspends_all "the policy still wants it"
+
+check "starves takes over" "$gpusched" policy switch "$(hostile starves)"
+run_load lc lc lc --seconds 0
+check "the class is suspended" wait_for 3 eval '[ "$(sim_disabled $be)" -ge 8 ]'
+check "but not for longer than its limit" wait_for 4 works $be
+check "policy stop" "$gpusched" policy stop
+check "gives the owner's settings back" wait_for 3 restored
+is "$(exit_record '"\(.policy) \(.kind)"')" "starves stopped" "the last exit record is that of the stop"
+check "both programs work" eval 'works $be && works $lc'
+check "the daemon is the same" daemon_ready
+done_testing

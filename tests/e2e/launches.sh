@@ -1,0 +1,221 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# Launches: counted exactly, on the right TSG, and unknown where they can't be.
+. "$(dirname "$0")/lib.sh"
+enter_sim --gpus 2
+cudause=$build/tests/e2e/cudause
+iterations="--iterations-per-us 27.78"
+
+# use MODE [LAUNCHES]: cudause, ready to launch; $USE_PID, $USE_IN to write to, output in $scratch/use.N
+use_n=0
+in_box=()
+use() {
+	use_n=$((use_n + 1))
+	USE_OUT=$scratch/use.$use_n
+	: >"$USE_OUT"
+	mkfifo "$scratch/in.$use_n"
+	"${in_box[@]}" "$cudause" "$@" <"$scratch/in.$use_n" >"$USE_OUT" 2>&1 &
+	USE_PID=$!
+	at_end+=("$USE_PID")
+	exec {USE_IN}>"$scratch/in.$use_n"
+	wait_for 10 grep -q ready "$USE_OUT"
+}
+
+use_go() { # lets it launch, and waits until it has
+	echo >&"$USE_IN"
+	wait_for 20 grep -q device "$USE_OUT"
+	wait_for 5 eval '[ "$(grep -c device "$USE_OUT")" = 2 ]'
+}
+
+use_end() {
+	exec {USE_IN}>&-
+	wait "$USE_PID" 2>/dev/null
+}
+
+# launches PID: of its compute TSGs, by GPU: "N N"
+launches() {
+	list_json "pid:$1" 'map(select(.kind == "compute")) | sort_by(.gpu) | map(.launches | tostring) | join(" ")'
+}
+
+own_count() { # of $USE_OUT
+	grep -q device "$USE_OUT" || echo "it did not end: $(cat "$USE_OUT")"
+	grep device "$USE_OUT" | jq -rs 'sort_by(.device) | map(.launches | tostring) | join(" ")'
+}
+
+count_is() { # PID WANTED
+	[ "$(launches "$1")" = "$2" ]
+}
+
+counting() {
+	"$gpusched" observe launches --json
+}
+
+# ---- off -------------------------------------------------------------------------------------------
+
+start_daemon || not_ok "a daemon starts"
+is "$(counting | jq -c '[.on, .asked, .policy]')" '[false,false,false]' "nothing is counted unasked"
+load be --seconds 20 $iterations
+off=$LOAD_PID
+check "a program runs" wait_tsgs pid:$off 4
+is "$(launches $off)" null "its launches are not known"
+
+# ---- on: a program that was there before -------------------------------------------------------------
+
+exits 0 "counting is turned on" "$gpusched" observe launches on
+is "$(counting | jq -c '[.on, .asked, .policy]')" '[true,true,false]' "a person wants it"
+ge "$(counting | jq '.libraries | map(.probes) | add')" 10 "libcuda is probed"
+check "the only compute TSG of a process has its launches" wait_for 5 eval '[ "$(launches '$off')" -gt 100 ]'
+before=$(list_json pid:$off 'map(select(.kind == "compute"))[0].created_ns')
+since=$(list_json pid:$off 'map(select(.kind == "compute"))[0].launches_since_ns')
+ge "$since" "$((before + 1))" "they are counted from later than its start"
+ge "$(list_json pid:$off 'map(select(.kind == "compute"))[0].launch_rate_mhz')" 100000 "there is a rate"
+is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique | map(tostring) | join(" ")')" null \
+	"copy TSGs have no launches"
+end_load $off
+
+# ---- exact -------------------------------------------------------------------------------------------
+
+# exact NAME GSLOAD-ARGUMENTS...: a whole program; its own count and ours while it still has its contexts
+exact() {
+	local what=$1
+	shift
+	load "$@" $iterations --linger 30
+	wait_for 30 grep -q launches "$scratch/load.out" || {
+		not_ok "$what" "it did not end: $(cat "$scratch/load.out")"
+		return
+	}
+	is "$(launches $LOAD_PID | tr ' ' '\n' | sort -n | tail -1)" "$(jq .launches <"$scratch/load.out")" "$what"
+	end_load $LOAD_PID
+}
+exact "be: as many as it says itself" be --seconds 2
+exact "lc: as many as it says itself" lc --seconds 2
+exact "lc with 20 kernels and a hold" lc --seconds 2 --kernels 20 --kernel-us 50 --period-us 10000 --hold
+load be --seconds 1 $iterations --contexts 4 --linger 30
+wait_for 20 grep -q launches "$scratch/load.out"
+is "$(launches $LOAD_PID | tr ' ' '\n' | sort -n | tr '\n' ' ')" "0 0 0 $(jq .launches <"$scratch/load.out") " \
+	"four contexts: on the one that is current, and none on the others"
+end_load $LOAD_PID
+
+load be --seconds 3 $iterations --linger 30
+be=$LOAD_PID
+be_out=$scratch/be.out
+mv "$scratch/load.out" "$be_out"
+exact "lc beside a be" lc --seconds 2
+wait_for 20 grep -q launches "$be_out"
+is "$(launches $be)" "$(jq .launches <"$be_out")" "the be beside it"
+end_load $be
+
+# use_is NAME MODE [LAUNCHES]: what it says itself, GPU by GPU
+use_is() {
+	local what=$1
+	shift
+	use "$@"
+	use_go
+	is "$(launches $USE_PID)" "$(own_count)" "$what"
+	use_end
+}
+use_is "two GPUs, a thread each and one more that sets the context" threads 5000
+use_is "one thread, contexts of two GPUs pushed and popped" switch 3000
+use_is "primary contexts of two GPUs" primary 4000
+use api 1000
+use_go
+is "$(launches $USE_PID)" 5000 "every launch function counts once"
+use_end
+use exec 1000
+use_go_exec() {
+	echo >&"$USE_IN"
+	wait_for 10 eval '[ "$(grep -c ready "$USE_OUT")" = 2 ]'
+	use_go
+}
+use_go_exec
+check "a program that executed itself begins at 0; the old context goes" wait_for 5 count_is $USE_PID 1000
+use_end
+is "$(counting | jq '.unattributed | length')" 0 "nothing went without a TSG"
+
+# a libcuda of one's own, as containers bring it: where only the program sees it
+mkdir "$scratch/box"
+cat >"$scratch/box.sh" <<-'END'
+	mount -t tmpfs box "$1/box" && cp "$2" "$1/box/libcuda.so.1" || exit 1
+	export CUDAUSE_LIB=$1/box/libcuda.so.1
+	shift 2
+	exec "$@"
+END
+libs=$(counting | jq '.libraries | length')
+in_box=(unshare --mount bash "$scratch/box.sh" "$scratch" "$build/simcuda/libcuda.so.1")
+use once 2000
+in_box=()
+is "$(ls "$scratch/box")" "" "the program has files that nobody else sees"
+check "a second libcuda is found" wait_for 5 eval '[ "$(counting | jq ".libraries | length")" = '$((libs + 1))' ]'
+use_go
+is "$(launches $USE_PID)" 2000 "and its launches counted"
+like "$(counting | jq -r '.libraries | map(.path) | join(" ")')" "$scratch/box/libcuda.so.1" "it is listed as the program names it"
+use_end
+check "it is let go when nobody maps it" wait_for 5 eval '[ "$(counting | jq ".libraries | length")" = '$libs' ]'
+
+# ---- off again, and what can't be known ------------------------------------------------------------------
+
+use switch 100
+exits 0 "counting is turned off" "$gpusched" observe launches off
+is "$(launches $USE_PID)" "null null" "the counts are unknown at once"
+exits 0 "and on again" "$gpusched" observe launches on
+use_go # its thread's context was set before
+like "$(launches $USE_PID)" null "a context that was current before is not known"
+use_end
+load be --seconds 20 $iterations
+late=$LOAD_PID
+wait_for 5 eval '[ "$(launches '$late')" -gt 10 ]'
+kill_daemon
+start_daemon || not_ok "a daemon starts again"
+is "$(launches $late)" null "counts of a daemon that died are not shown as if they went on"
+isnt_counting() { [ "$(counting | jq .on)" = false ]; }
+check "its probes died with it" isnt_counting
+
+# ---- a policy that asks ----------------------------------------------------------------------------------
+
+check "a policy with work_submit starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=500
+is "$(counting | jq -c '[.on, .asked, .policy]')" '[true,false,true]' "the policy wants launches"
+end_load $late
+use once 499
+use_go
+is "$(launches $USE_PID)" 499 "launches are counted for it"
+is "$(list_json pid:$USE_PID 'map(.want.timeslice_us) | unique | map(tostring) | join(" ")')" null "499 launches: no wish yet"
+use_end
+use once 500
+use_go
+check "the 500th brings its wish" wait_for 5 eval '[ "$(sim_slice '$USE_PID')" = 300 ]'
+use_end
+load be --seconds 30 $iterations --linger 30 --count 4000 --kernel-us 200
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	"$gpusched" policy switch "$top/tests/policy/work.bpf.c" -o after=1000000 >/dev/null ||
+		not_ok "a switch fails"
+done
+wait_for 20 grep -q launches "$scratch/load.out"
+is "$(launches $LOAD_PID)" "$(jq .launches <"$scratch/load.out")" "ten switches lose no launch"
+end_load $LOAD_PID
+# Detaching is slow, and the kernel would do it in the exit of a killed daemon: nobody may wait for that.
+load be --seconds 60 $iterations
+slow=$LOAD_PID
+check "a launching program has a setting of the policy" "$gpusched" set pid:$slow timeslice=100us
+check "which is there" wait_for 5 eval '[ "$(sim_slice '$slow')" = 100 ]'
+began=$EPOCHREALTIME
+kill_daemon
+check "the guardian puts it back" wait_for 5 eval '[ "$(sim_slice '$slow')" = 2048 ]'
+le "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" 1.2 "it did not wait for the probes, s"
+is "$(launches $slow)" null "what the killed daemon counted is unknown before another one starts"
+no_keeper() { # of this simulated machine
+	local comm
+	for comm in $(grep -ls gpusched-keeper /proc/[0-9]*/comm); do
+		[ "$(readlink "${comm%comm}ns/mnt")" = "$(readlink /proc/self/ns/mnt)" ] && return 1
+	done
+	return 0
+}
+check "nothing of the probes is left" wait_for 10 no_keeper
+end_load $slow
+start_daemon --policy "$top/tests/policy/work.bpf.c" || not_ok "a daemon starts with the policy"
+is "$(counting | jq -c '[.on, .policy]')" '[true,true]' "its policy turns counting on"
+check "a policy without work_submit takes over" "$gpusched" policy switch none
+is "$(counting | jq -c '[.on, .policy]')" '[false,false]' "nobody wants launches any more"
+stop_daemon
+done_testing

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# lib.sh - helpers of the end-to-end tests
+#
+# A test is a bash script that sources this file and prints TAP. Header lines tell the runner:
+#   # timeout: SECONDS     longest run (default 60)
+#   # needs: root bpf fuse what it can't do without; missing ones fail for root and in CI
+#   # alone: yes           not beside another test (it measures time)
+#   # asan: yes            also run on the sanitizer build
+#
+#   . "$(dirname "$0")/lib.sh"
+#   enter_sim --gpus 1     # from here on inside a simulated GPU of its own
+#   start_daemon
+#   load be; be=$LOAD_PID
+#   check "BE is listed" wait_tsgs pid:$be 1
+#   done_testing
+
+set -u
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=${BUILD:-build}
+case $BUILD in /*) build=$BUILD ;; *) build=$top/$BUILD ;; esac
+gpusched=$build/gpusched
+gpuschedd=$build/gpuschedd
+gsload=$build/gsload
+export GPUSCHED_POLICIES=${GPUSCHED_POLICIES:-$build/policies}
+self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
+# Names of what this test makes: from a hash of its own name and its process.
+name=gst$(printf '%s' "$self" | cksum | cut -d' ' -f1)
+
+# ---- TAP ------------------------------------------------------------------------------------------
+
+tap_n=0
+tap_bad=0
+
+diag() {
+	sed 's/^/# /' <<<"$*"
+}
+
+ok() { # NAME
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1"
+}
+
+not_ok() { # NAME [DIAGNOSIS]
+	tap_n=$((tap_n + 1))
+	tap_bad=$((tap_bad + 1))
+	echo "not ok $tap_n - $1"
+	[ -z "${2:-}" ] || diag "$2"
+}
+
+# check NAME COMMAND...: it must succeed. Its output is shown when it does not.
+check() {
+	local what=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$what"
+	else
+		not_ok "$what" "failed: $*: $out"
+		return 1
+	fi
+}
+
+# is GOT WANTED NAME
+is() {
+	if [ "$1" = "$2" ]; then
+		ok "$3"
+	else
+		not_ok "$3" "got '$1', wanted '$2'"
+		return 1
+	fi
+}
+
+# like GOT REGEX NAME
+like() {
+	if [[ $1 =~ $2 ]]; then
+		ok "$3"
+	else
+		not_ok "$3" "got '$1', wanted a match of '$2'"
+		return 1
+	fi
+}
+
+# le A B NAME, ge A B NAME: numbers, fractions too
+le() {
+	if awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; then
+		ok "$3 ($1 <= $2)"
+	else
+		not_ok "$3" "got '$1', wanted at most $2"
+		return 1
+	fi
+}
+
+ge() {
+	if awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 >= b + 0) }'; then
+		ok "$3 ($1 >= $2)"
+	else
+		not_ok "$3" "got '$1', wanted at least $2"
+		return 1
+	fi
+}
+
+# exits CODE NAME COMMAND...: its exit status; output lands in $out
+exits() {
+	local want=$1 what=$2 got=0
+	shift 2
+	out=$("$@" 2>&1) || got=$?
+	if [ "$got" = "$want" ]; then
+		ok "$what"
+	else
+		not_ok "$what" "exit status $got, wanted $want: $* printed: $out"
+		return 1
+	fi
+}
+
+# skip NAME REASON: counts as a failure for root and in CI; skip_optional never does.
+skip() {
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1 # SKIP required: $2"
+}
+
+skip_optional() {
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1 # SKIP $2"
+}
+
+done_testing() {
+	echo "1..$tap_n"
+	[ $tap_bad = 0 ]
+	exit
+}
+
+# ---- waiting --------------------------------------------------------------------------------------
+
+# wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+gone() { # PID
+	! kill -0 "$1" 2>/dev/null
+}
+
+# ---- the simulated GPU ----------------------------------------------------------------------------
+
+# in_sim [SIM SHELL OPTIONS] -- COMMAND...
+in_sim() {
+	"$gpusched" sim shell "$@"
+}
+
+# enter_sim [OPTIONS]: runs this script again inside a simulated GPU; returns there.
+enter_sim() {
+	[ -n "${GPUSCHED_SIM:-}" ] && return 0
+	rmdir "$scratch"
+	exec "$gpusched" sim shell "$@" -- bash "$self"
+}
+
+# sim_state FILTER: the simulated RM's own view, through jq
+sim_state() {
+	jq -r "$@" <"$GPUSCHED_SIM/dev/state.json"
+}
+
+# ---- gpusched -------------------------------------------------------------------------------------
+
+DAEMON_PID=
+scratch=
+at_end=()
+
+finish() {
+	local pid
+	if [ -n "${DAEMON_PID:-}" ]; then
+		kill "$DAEMON_PID" 2>/dev/null
+		wait_for 5 gone "$DAEMON_PID" || kill -9 "$DAEMON_PID" 2>/dev/null
+	fi
+	for pid in "${at_end[@]:-}"; do
+		[ -n "$pid" ] && kill -9 "$pid" 2>/dev/null
+	done
+	[ -n "$scratch" ] && rm -rf "$scratch"
+	return 0
+}
+trap finish EXIT
+
+# A directory for this test's files, removed at its end.
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
+
+# start_daemon [OPTIONS]: in the foreground mode, its log in $scratch/daemon.log; $DAEMON_PID
+start_daemon() {
+	"$gpuschedd" --foreground "$@" >>"$scratch/daemon.log" 2>&1 &
+	DAEMON_PID=$!
+	wait_for 10 daemon_ready || {
+		diag "the daemon does not answer: $(tail -5 "$scratch/daemon.log")"
+		return 1
+	}
+}
+
+daemon_ready() {
+	[ "$(curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping |
+		jq .pid)" = "$DAEMON_PID" ]
+}
+
+stop_daemon() {
+	kill "$DAEMON_PID"
+	wait "$DAEMON_PID" 2>/dev/null
+	DAEMON_PID=
+}
+
+kill_daemon() {
+	kill -9 "$DAEMON_PID"
+	wait "$DAEMON_PID" 2>/dev/null
+	DAEMON_PID=
+}
+
+# load ARGUMENTS...: gsload in the background; $LOAD_PID, output in $scratch/load.PID
+load() {
+	"$gsload" "$@" >"$scratch/load.out" 2>&1 &
+	LOAD_PID=$!
+	at_end+=("$LOAD_PID")
+}
+
+# end_load PID [SIGNAL]
+end_load() {
+	kill "-${2:-TERM}" "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+	return 0
+}
+
+# list_json TARGET FILTER: `gpusched list` through jq -s
+list_json() {
+	"$gpusched" list "$1" --json | jq -rs "flatten | $2"
+}
+
+# wait_tsgs TARGET N: until at least N TSGs of it are listed
+wait_tsgs() {
+	wait_for 10 eval '[ "$(list_json "'"$1"'" length)" -ge '"$2"' ]'
+}
+
+# ---- leaks ----------------------------------------------------------------------------------------
+
+fds_of() { # PID
+	ls "/proc/$1/fd" | wc -l
+}
+
+rss_kb_of() { # PID
+	awk '/^VmRSS/ { print $2 }' "/proc/$1/status"
+}
+
+mounts_now() {
+	wc -l </proc/self/mounts
+}
+
+pins_now() {
+	find "$GPUSCHED_SIM/bpf" 2>/dev/null | wc -l
+}
+
+# BPF maps of the whole machine: others may work beside us, so compare with a margin only.
+maps_now() {
+	bpftool map show -j 2>/dev/null | jq length
+}
+
+# ---- what the simulated RM says -------------------------------------------------------------------
+
+# restored: compute TSGs have CUDA's own slice, copy TSGs the driver's, no channel is disabled
+restored() {
+	[ "$(sim_state '[.tsgs[] | select(.timeslice_us != (if .engine == 1 then 2048 else 1024 end)
+		or .interleave != 1 or .disabled_channels != 0)] | length')" = 0 ]
+}
+
+sim_tsgs() { # PID: how many TSGs the RM has of it
+	sim_state "[.tsgs[] | select(.pid == $1)] | length"
+}
+
+sim_slice() { # PID: timeslice of its compute TSG
+	sim_state "[.tsgs[] | select(.pid == $1 and .engine == 1) | .timeslice_us] | first"
+}
+
+sim_disabled() { # PID: disabled channels of all its TSGs
+	sim_state "[.tsgs[] | select(.pid == $1) | .disabled_channels] | add // 0"
+}
+
+sim_files() { # PID: open files of it
+	sim_state "[.files[] | select(.pid == $1)] | length"
+}
+
+sim_work() { # PID: work done
+	sim_state "[.tsgs[] | select(.pid == $1) | .work_done] | add // 0"
+}
+
+slice_is() { # PID US
+	[ "$(sim_slice "$1")" = "$2" ]
+}
+
+# config TEXT: a configuration for the daemons of this test; default: BE by command name, lcbe
+config() {
+	printf '%s\n' "$1" >"$scratch/gpusched.conf"
+	export GPUSCHED_CONFIG=$scratch/gpusched.conf
+}

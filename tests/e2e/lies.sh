@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# Clients that forge what the taps read, 10,000 TSGs, and files that only look like the driver's.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+start_daemon || not_ok "a daemon starts"
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+
+# ---- records of calls that failed, in memory that says otherwise
+load be --seconds 100
+victim=$LOAD_PID
+check "the victim is listed" wait_tsgs pid:$victim 4
+wait_for 5 slice_is $victim 2048
+compute='map(select(.kind == "compute")) | .[0]'
+client=$(list_json pid:$victim "$compute.client")
+tsg=$(list_json pid:$victim "$compute.tsg")
+"$build/tests/e2e/rmlife" lie "$client" "$tsg" "$((tsg + 1))" <"$scratch/fifo" >"$scratch/lie" 2>&1 &
+liar=$!
+at_end+=($liar)
+wait_for 20 grep -q ready "$scratch/lie" || not_ok "the liar is done"
+forged=$(list_json pid:$liar length)
+ge "$forged" 2 "forged records of the liar's own are listed"
+ge "$(list_json pid:$liar "map(select(.client == \"$client\" and .tsg == \"$tsg\")) | length")" 1 "one of them names the victim's"
+is "$(list_json pid:$victim length)" 4 "the victim has its own four"
+is "$(list_json pid:$victim "$compute | [.pid, .asked.timeslice_us] | join(\" \")")" "$victim 2048" "with what it asked"
+out=$("$gpusched" set pid:$liar timeslice=123us 2>&1)
+diag "set of the liar: $? $out"
+like "$(tail -1 <<<"$out")" "^gpusched: set: [0-9]+ of [0-9]+ TSGs failed: NV_ERR" "acting on the liar says what failed"
+out=$("$gpusched" suspend pid:$liar 2>&1)
+diag "suspend of the liar: $? $out"
+is "$(sim_slice $victim) $(sim_disabled $victim)" "2048 0" "the victim's TSGs are not touched"
+check "the victim is set beside that" "$gpusched" set pid:$victim timeslice=250us
+check "in the RM too" slice_is $victim 250
+check "restore ends" timeout 20 bash -c '"$1" restore >/dev/null 2>&1; [ $? -le 4 ]' - "$gpusched"
+check "the victim is as before" slice_is $victim 2048
+is "$(sim_state "[.tsgs[] | .disabled_channels] | add")" 0 "nothing is left suspended"
+fds=$(fds_of "$DAEMON_PID")
+kill -9 $liar
+check "the liar's records go with it" wait_for 10 eval '[ "$(list_json all length)" = 4 ]'
+le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "the daemon holds no descriptor of its"
+
+# ---- 10,000 TSGs of ten processes
+: >"$scratch/crowd"
+crowd=()
+for _ in $(seq 10); do
+	"$build/tests/e2e/rmclient" tsgs 1000 <"$scratch/fifo" >>"$scratch/crowd" 2>&1 &
+	crowd+=($!)
+	at_end+=($!)
+done
+check "ten processes make 1,000 TSGs each" wait_for 60 eval '[ "$(grep -c ready $scratch/crowd)" = 10 ]'
+check "all of them are listed" wait_for 10 eval '[ "$(list_json all length)" = 10004 ]'
+limit=65536
+ldd "$gpuschedd" | grep -q libasan && limit=1048576
+le "$(rss_kb_of "$DAEMON_PID")" $limit "memory of the daemon after that, KiB"
+check "one process among them is set" "$gpusched" set "pid:${crowd[3]}" timeslice=300us
+is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300)] | length")" 1000 "1,000 slices in the RM"
+check "the victim too" "$gpusched" set pid:$victim timeslice=260us
+check "restore" "$gpusched" restore
+is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300 or .timeslice_us == 260)] | length")" 0 "everything is as before"
+kill -9 "${crowd[@]}"
+wait "${crowd[@]}" 2>/dev/null
+check "their records go" wait_for 20 eval '[ "$(list_json all length)" = 4 ]'
+check "the daemon answers" daemon_ready
+stop_daemon
+
+# ---- an ordinary instance does not know these files: it must not call into them
+before=$(sim_state -c '[.controls[].calls] | add')
+# shellcheck disable=SC2016 # the inner shell's
+ordinary='mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs tmpfs /run || exit 99
+	unset GPUSCHED_SIM GPUSCHED_DILATE
+	timeout 20 "$@"'
+for verb in list doctor "set pid:$victim timeslice=100us" restore "observe on"; do
+	# shellcheck disable=SC2086 # words
+	out=$(unshare -m bash -c "$ordinary" - "$gpusched" $verb 2>&1)
+	code=$?
+	diag "ordinary $verb: $code: $(tail -1 <<<"$out")"
+	[ "$code" != 99 ] && [ "$code" != 124 ] || not_ok "an ordinary gpusched $verb comes to its end" "$out"
+done
+out=$(unshare -m bash -c "$ordinary" - "$gpuschedd" --foreground 2>&1)
+is "$?" 3 "an ordinary daemon does not start on somebody's FUSE"
+is "$(wc -l <<<"$out")" 1 "and says so in one line: $out"
+is "$(sim_state -c '[.controls[].calls] | add')" "$before" "no control came to it"
+is "$(sim_slice $victim)" 2048 "the victim was not set"
+is "$(list_json pid:$victim length)" 4 "gpusched of the right instance sees it"
+done_testing

@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# Unusual lives of processes: fork, exec, threads, several contexts, pid namespaces, descriptors
+# that are passed on or renumbered, MPS. Whoever holds the open file owns the TSG, and it obeys.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+life=$build/tests/e2e/rmlife
+start_daemon || not_ok "a daemon starts"
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+
+# live ARGUMENTS...: $owner is the process that has the TSG then
+live() {
+	"$life" "$@" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
+	at_end+=($!)
+	wait_for 10 grep -q ready "$scratch/ready" || {
+		not_ok "rmlife $*: $(cat "$scratch/ready")"
+		return 1
+	}
+	owner=$(awk '/^ready/ { print $2 }' "$scratch/ready")
+}
+
+# obeys NAME: the owner's TSG can be set and suspended
+obeys() {
+	check "$1: listed" wait_tsgs "pid:$owner" 1
+	check "$1: set" "$gpusched" set "pid:$owner" timeslice=345us
+	is "$(sim_state '[.tsgs[] | select(.timeslice_us == 345)] | length')" "$(list_json "pid:$owner" length)" \
+		"$1: the RM has it"
+	check "$1: suspend" "$gpusched" suspend "pid:$owner"
+	ge "$(sim_state '[.tsgs[].disabled_channels] | add')" 1 "$1: its channels are disabled"
+	check "$1: restore" "$gpusched" restore
+	is "$(sim_state '[.tsgs[] | select(.timeslice_us != 2048 or .disabled_channels != 0)] | length')" 0 \
+		"$1: all is as before"
+}
+
+ended() {
+	kill -9 "$owner"
+	check "$1: with its last holder the TSG ends" wait_for 10 eval \
+		'[ "$(list_json all length)" = 0 ] && [ "$(sim_state ".files | length")" = 0 ]'
+}
+
+live fork
+parent=$(awk '/^PPid/ { print $2 }' "/proc/$owner/status")
+obeys "a child with an inherited descriptor"
+kill -9 "$owner"
+check "when the child dies its TSG is the parent's" wait_tsgs "pid:$parent" 1
+owner=$parent
+obeys "a parent with a child's TSG"
+ended "parent and child"
+
+live pass
+check "a passed descriptor: its new holder is the owner" wait_tsgs "pid:$owner" 1
+obeys "a passed descriptor"
+ended "a passed descriptor"
+
+live renumber
+obeys "a descriptor with another number"
+ended "a descriptor with another number"
+
+ln -s "$life" "$scratch/other-name"
+live exec "$scratch/other-name"
+obeys "after exec"
+is "$(list_json "pid:$owner" '.[0].comm')" "$(cat "/proc/$owner/comm")" "after exec: it has its new name"
+ended "after exec"
+live execclose "$scratch/other-name"
+check "exec that closes the descriptor ends the TSG" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+kill -9 "$owner"
+
+live leaderless
+obeys "a process whose main thread has ended"
+ended "a process whose main thread has ended"
+
+live threads 16
+is "$(list_json "pid:$owner" length)" 16 "TSGs of 16 threads are one process's"
+obeys "TSGs of 16 threads"
+ended "TSGs of 16 threads"
+
+# ---- two contexts in one process
+load be --contexts 2 --seconds 60
+owner=$LOAD_PID
+check "two contexts are eight TSGs" wait_tsgs "pid:$owner" 8
+is "$(list_json "pid:$owner" 'map(select(.kind == "compute")) | length')" 2 "two of them compute"
+wait_for 5 eval '[ "$(sim_state "[.tsgs[] | select(.pid == $owner and .timeslice_us == 2048)] | length")" = 2 ]'
+check "both are set" "$gpusched" set "pid:$owner" timeslice=200us
+is "$(sim_state "[.tsgs[] | select(.pid == $owner and .timeslice_us == 200)] | length")" 8 "in the RM too"
+one=$(list_json "pid:$owner" 'map(select(.kind == "compute")) | .[0].id')
+check "one of them is suspended" "$gpusched" suspend "tsg:$one"
+is "$(sim_state "[.tsgs[] | select(.pid == $owner and .disabled_channels > 0)] | length")" 1 "and no other"
+check "restore" "$gpusched" restore
+end_load "$owner" KILL
+
+# ---- a pid namespace of its own
+unshare --pid --fork --mount-proc "$gsload" be --seconds 60 >"$scratch/inner" 2>&1 &
+unshared=$!
+at_end+=($unshared)
+check "a program in a pid namespace is listed" wait_for 10 eval '[ "$(list_json comm:gsload length)" -ge 4 ]'
+owner=$(list_json comm:gsload '.[0].pid')
+is "$(cat "/proc/$owner/task/$owner/children" 2>/dev/null; cut -d' ' -f1 <"/proc/$unshared/task/$unshared/children")" \
+	"$owner" "by its number here"
+wait_for 5 slice_is "$owner" 2048 || wait_for 1 true
+check "and set by that number" "$gpusched" set "pid:$owner" timeslice=210us
+ge "$(sim_state '[.tsgs[] | select(.timeslice_us == 210)] | length')" 1 "in the RM too"
+kill -9 "$owner"
+check "and gone when it is killed" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+
+# ---- an MPS server
+cp "$gsload" "$scratch/nvidia-cuda-mps-server"
+"$scratch/nvidia-cuda-mps-server" be --seconds 60 >"$scratch/mps" 2>&1 &
+owner=$!
+at_end+=($owner)
+check "an MPS server is listed" wait_tsgs "pid:$owner" 4
+is "$(list_json "pid:$owner" 'map(.mps) | unique | join(",")')" true "and recognised"
+wait_for 5 slice_is "$owner" 2048
+check "a class can be given to it" "$gpusched" class set "pid:$owner" be
+exits 3 "acting on it by that class is refused" "$gpusched" set class:be timeslice=100us
+like "$out" "MPS server" "with the reason"
+is "$(wc -l <<<"$out")" 1 "in one line"
+exits 3 "suspend too" "$gpusched" suspend class:be
+is "$(sim_slice "$owner") $(sim_disabled "$owner")" "2048 0" "it is left alone"
+check "as a whole it can be set" "$gpusched" set "pid:$owner" timeslice=220us
+check "in the RM too" slice_is "$owner" 220
+check "restore" "$gpusched" restore
+check "a policy starts" "$gpusched" policy start lcbe
+sleep 1
+is "$(sim_slice "$owner")" 2048 "which leaves it alone"
+end_load "$owner" KILL
+stop_daemon
+done_testing

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 30
+# needs: root bpf fuse
+# Where no driver answers, a command says so and changes nothing.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+: >"$scratch/nothing"
+mount --bind "$scratch/nothing" /dev/nvidiactl
+before=$(pins_now)
+for verb in list stats "set all timeslice=1ms" "class set pid:$$ be" "policy start lcbe"; do
+	# shellcheck disable=SC2086
+	exits 3 "$verb is not possible" "$gpusched" $verb
+	is "$(pins_now)" "$before" "and nothing was pinned"
+done
+exits 3 "nor does a daemon start" timeout 10 "$gpuschedd" --foreground
+is "$(pins_now)" "$before" "and nothing was pinned"
+umount /dev/nvidiactl
+check "with the driver it works" "$gpusched" list
+done_testing

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root bpf fuse
+# The taps without a daemon: on, off, what they see of an unmodified program, pid namespaces.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+pins=$(pins_now)
+exits 0 "observe off when it is off" "$gpusched" observe off
+exits 0 "observe on" "$gpusched" observe on
+exits 0 "observe on again" "$gpusched" observe on
+load be --seconds 50
+a=$LOAD_PID
+check "an unmodified program's TSGs are listed without a daemon" wait_tsgs pid:$a 4
+check "its own timeslice was seen" wait_for 5 eval "[ \"\$(list_json pid:$a 'map(select(.kind == \"compute\")) | .[0].asked.timeslice_us')\" = 2048 ]"
+is "$(list_json pid:$a 'map(.kind) | sort | join(",")')" compute,copy,copy,copy "compute and copy engines are told apart"
+is "$(list_json pid:$a 'map(.known_by) | unique | join(",")')" tap "marked as seen by the taps"
+
+# nobody but the command itself could end a suspension
+exits 0 "suspend --for without a daemon" "$gpusched" suspend pid:$a --for 300ms
+is "$(sim_disabled $a)" 0 "it waits and resumes"
+"$gpusched" suspend pid:$a --for 60s >"$scratch/suspend" 2>&1 &
+b=$!
+check "a longer one suspends" wait_for 5 eval "[ \$(sim_disabled $a) -gt 0 ]"
+kill -TERM "$b"
+check "interrupted it resumes at once" wait_for 5 eval "[ \$(sim_disabled $a) = 0 ]"
+
+# a program in a pid namespace of its own is known by its number outside
+unshare --pid --fork "$gsload" be --seconds 50 >"$scratch/inner" 2>&1 &
+at_end+=($!)
+inner() {
+	b=$(list_json comm:gsload "map(.pid) | unique | map(select(. != $a)) | .[0] // empty")
+	[ -n "$b" ]
+}
+check "a program in another pid namespace is listed" wait_for 10 inner
+inner
+is "$(cat "/proc/$b/comm")" gsload "by its pid here"
+like "$(awk '/^NSpid/ { print NF }' "/proc/$b/status")" '^[3-9]$' "which is not its pid there"
+out=$(unshare --pid --fork "$gpusched" observe status 2>&1)
+like "$out" 'another pid namespace' "the table is refused to a gpusched in another pid namespace"
+
+# killed without a word: the sweep of the next command or daemon ends its TSGs
+start_daemon || not_ok "a daemon starts"
+kill -9 "$b"
+check "a killed program's TSGs end" wait_for 10 eval "[ \"\$(list_json pid:$b length)\" = 0 ]"
+is "$(list_json pid:$a length)" 4 "the other's stay"
+kill_daemon
+load lc --seconds 20
+check "the taps go on when the daemon is killed" wait_tsgs pid:$LOAD_PID 4
+exits 0 "restore" "$gpusched" restore
+exits 0 "observe off" "$gpusched" observe off
+is "$(pins_now)" "$pins" "nothing stays pinned"
+exits 0 "off is off" "$gpusched" observe status
+like "$out" off "and says so"
+
+# a command that fails leaves nothing behind
+exits 3 "without a driver list has nothing to ask" \
+	unshare --mount sh -c "umount /dev/nvidiactl && exec '$gpusched' list"
+like "$out" 'no NVIDIA driver answers' "and says what is missing"
+is "$(pins_now)" "$pins" "the taps stay off"
+done_testing

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 180
+# needs: root bpf fuse
+# alone: yes
+# Every policy on the stock host, in real time on the simulated GPU (slowed, so that a busy machine does
+# not blur it): programs that launch work, the daemon, its taps and borrowed descriptors. Judged by
+# what the programs measure and by the simulated RM's own view.
+. "$(dirname "$0")/lib.sh"
+dilate=4
+enter_sim --dilate $dilate
+exec 2>"$scratch/stderr"
+
+# run_load CLASS[:WEIGHT] NAME ARGUMENTS...: gsload of that class ("-": of none); its pid in NAME
+run_load() {
+	local class=${1%:*} weight=${1#*:} name=$2
+	local -a options=()
+	shift 2
+	[ "$class" = - ] || options=(--class "$class")
+	[ "$weight" = "$class" ] || options+=(--weight "$weight")
+	"$gpusched" run "${options[@]}" -- "$gsload" "$@" --iterations-per-us 27.78 \
+		>"$scratch/$name.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$name=$!"
+}
+works() { # PID...: each makes progress
+	local pid before
+	for pid; do
+		before=$(sim_work "$pid")
+		wait_for 10 eval '[ "$(sim_work '"$pid"')" -gt '"$before"' ]' || return 1
+	done
+}
+works_of() { # PID...: work done by them, one line each
+	sim_state "[.tsgs[] | select(.engine == 1)] | map({(.pid | tostring): .work_done}) | add |
+		$(printf '.["%s"],' "$@" | sed 's/,$//')"
+}
+sum() {
+	awk '{ n += $1 } END { printf "%d", n }'
+}
+ratio() { # A B
+	awk -v a="$1" -v b="$2" 'BEGIN { print b ? a / b : 0 }'
+}
+# measure NAME: an LC program of 1.2 simulated seconds beside what runs: NAME.out, work done meanwhile
+measure() {
+	local before
+	before=$(works_of "${bes[@]}" | sum)
+	run_load lc one lc --arrivals closed --seconds 1.2 --warmup 0.2
+	wait $one
+	cp "$scratch/one.out" "$scratch/$1.out"
+	echo $(($(works_of "${bes[@]}" | sum) - before)) >"$scratch/$1.work"
+	diag "$1: LC p50 $(p50 "$1") p99 $(p99 "$1") us, BE $(work "$1")"
+}
+p50() { jq .p50_us "$scratch/$1.out"; }
+p99() { jq .p99_us "$scratch/$1.out"; }
+work() { cat "$scratch/$1.work"; }
+# quiet GOT LIMIT || measure ...: a second look where the machine was noisy
+quiet() {
+	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a <= b) }'
+}
+stat_of() { # FILTER
+	"$gpusched" stats --json | jq "$1"
+}
+start_policy() {
+	check "$1 takes over" "$gpusched" policy switch "$@" || diag "$(tail -3 "$scratch/daemon.log")"
+}
+
+
+config '[Classes]
+Class = soon deadline_us=20000'
+start_daemon || exit 1
+for i in 1 2 3; do
+	run_load be be$i be --seconds 0
+done
+# shellcheck disable=SC2154 # set by run_load
+bes=("$be1" "$be2" "$be3")
+check "three BE work" works "${bes[@]}"
+
+# ---- the driver's own behaviour, and none
+measure default
+ge "$(p50 default)" 2500 "without a policy LC waits for the slices of three BE"
+start_policy none
+check "none changes nothing" restored
+measure none
+ge "$(ratio "$(p50 none)" "$(p50 default)")" 0.7 "LC's latency with none is the default's"
+ge "$(ratio "$(work none)" "$(work default)")" 0.85 "and so is BE's rate"
+
+# ---- rr: who may run, while an LC is there
+start_policy rr
+runnable() { # PID...: how many of them
+	sim_state "[.tsgs[] | select(.engine == 1 and .disabled_channels == 0) | .pid] |
+		map(select(. as \$p | [$(printf '%s,' "$@" | sed 's/,$//')] | index(\$p))) | length"
+}
+look_on() { # PID...: until SIGTERM; prints how many looks, and how many with more than one runnable
+	local looks=0 many=0
+	trap 'echo "$looks $many"; exit' TERM
+	while :; do
+		[ "$(runnable "$@")" -le 1 ] || many=$((many + 1))
+		looks=$((looks + 1))
+		sleep 0.03
+	done
+}
+check "all but one are suspended" wait_for 10 eval '[ "$(runnable "${bes[@]}")" = 1 ]'
+look_on "${bes[@]}" >"$scratch/looks" &
+watcher=$!
+turns=$(stat_of .calls.suspend.count) calls=$(stat_of .engine.calls) from=$(date +%s%N)
+measure rr
+turns=$(($(stat_of .calls.suspend.count) - turns)) calls=$(($(stat_of .engine.calls) - calls))
+due=$((($(date +%s%N) - from) / dilate / 50000000))
+kill $watcher
+wait $watcher
+read -r looks many <"$scratch/looks"
+ge "$looks" 20 "it was looked at"
+le "$(ratio "$many" "$looks")" 0.02 "at most one BE may run at a time"
+ge "$(ratio $turns $due)" 0.6 "a turn lasts 50 ms of the GPU's own time and a tick or two"
+le "$(ratio $turns $due)" 1.1 "and no less"
+le "$(ratio $calls $turns)" 4.5 "a change of turn is a suspension and a resume, each proved by a question first"
+le "$(stat_of .engine.over_budget)" 5 "which the budget for calls allows"
+quiet "$(p99 rr)" "$(ratio "$(p99 default)" 5)" || measure rr
+le "$(ratio "$(p99 rr)" "$(p99 default)")" 0.2 "rr: LC's p99 is a fifth of the default's at most"
+ge "$(ratio "$(work rr)" "$(work default)")" 0.93 "rr: BE do as much in all"
+check "rr: each of the three works" works "${bes[@]}"
+is "$(stat_of .engine.refused_slice)" 0 "no two short slices met"
+is "$(stat_of .engine.released_suspend)" 0 "no suspension came to its limit"
+
+# ---- lcbe
+start_policy lcbe
+check "lcbe: three BE share slices above the switch cost" wait_for 10 eval \
+	'slice_is $be1 800 && slice_is $be2 800 && slice_is $be3 800 && [ "$(sim_disabled $be1)$(sim_disabled $be2)$(sim_disabled $be3)" = 000 ]'
+measure lcbe
+le "$(ratio "$(p50 lcbe)" "$(p50 default)")" 0.7 "lcbe: LC waits for shorter slices"
+end_load $be2
+end_load $be3
+bes=("$be1")
+check "lcbe: a lone BE has a slice below the switch cost" wait_for 20 eval '[ "$(sim_slice $be1)" -lt 200 ]'
+measure lcbe1
+quiet "$(p99 lcbe1)" 600 || measure lcbe1
+le "$(p99 lcbe1)" 600 "lcbe: beside it LC's p99 is far from the default's 2391 us"
+
+# ---- prio
+start_policy prio
+run_load lc high be --seconds 0
+check "prio: the lower level is suspended" wait_for 10 eval '[ "$(sim_disabled $be1)" != 0 ]'
+check "prio: the higher one works" works $high
+before=$(sim_work $be1)
+check "prio: ageing lets the lower one run" wait_for 20 eval '[ "$(sim_work $be1)" -gt '"$before"' ]'
+end_load $high
+check "prio: alone it works" wait_for 10 works $be1
+check "prio: and is not suspended any more" wait_for 5 eval '[ "$(sim_disabled $be1)" = 0 ]'
+
+# ---- edf: the one with a deadline has the long slice while it is busy
+start_policy edf
+run_load soon due be --seconds 0 --kernel-us 3000
+check "edf: who is due first has a long slice" wait_for 10 slice_is $due 100000
+check "edf: the other a short one" wait_for 5 slice_is $be1 800
+end_load $due
+check "edf: with no deadline about, their own" wait_for 10 slice_is $be1 2048
+
+# ---- adaptive: nobody has said what is what
+start_policy adaptive
+run_load - quick lc --arrivals closed --kernel-us 20 --kernels 40 --period-us 15000 --seconds 0
+run_load - slow be --kernel-us 50000 --block-us 200 --seconds 0
+end_load $be1
+check "adaptive: many launches a second are taken for LC" wait_for 20 slice_is $quick 1000000
+check "adaptive: few for BE" wait_for 20 eval '[ "$(sim_slice $slow)" -lt 200 ]'
+is "$(list_json all 'map(.class) | unique | map(. // "-") | join(" ")')" "-" "no one has a class"
+end_load $quick
+end_load $slow
+
+# ---- fair
+start_policy fair
+run_load be:100 light be --seconds 0
+run_load be:300 heavy be --seconds 0
+check "fair: both work" works $light $heavy
+check "fair: slices by weight" wait_for 10 eval 'slice_is $light 2000 && slice_is $heavy 6000'
+a=$(sim_work $light) b=$(sim_work $heavy)
+sleep 5
+a=$(($(sim_work $light) - a)) b=$(($(sim_work $heavy) - b))
+ge "$(ratio $b $a)" 2.7 "fair: 1:3 by weight ($a and $b kernels)"
+le "$(ratio $b $a)" 3.3 "within a tenth"
+curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/v1/class_set >/dev/null \
+	-d "{\"target\": \"pid:$light\", \"class\": \"be\", \"weight\": 200}" || not_ok "class_set takes a weight"
+check "fair: a new weight counts at once" wait_for 5 slice_is $light 4000
+end_load $heavy
+check "policy stop" "$gpusched" policy stop
+check "and everything is as its owner asked" wait_for 5 restored
+done_testing

@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# needs: root bpf fuse
+# alone: yes
+# A thousand switches of the policy through the API while programs work, come and go: no TSG is
+# lost, after each switch the new policy's wishes stand and the old one's are gone, every exit
+# record is right, nothing is left behind.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr"
+switches=${SWITCHES:-1000}
+
+config '[Classes]
+Rule = comm=gsload -> be'
+start_daemon || exit 1
+load be --seconds 0 --kernel-us 20000 --in-flight 2 --iterations-per-us 27.78
+a=$LOAD_PID
+load be --seconds 0 --kernel-us 20000 --in-flight 2 --iterations-per-us 27.78
+b=$LOAD_PID
+check "two programs work" wait_for 20 eval '[ "$(sim_work $a)" -gt 3 ] && [ "$(sim_work $b)" -gt 3 ]'
+ids=$(list_json all 'map(.id) | sort | tostring')
+
+# Programs that come and go meanwhile.
+come_and_go() {
+	local n=0 bad=0
+	trap 'echo "$n $bad"; exit' TERM
+	while :; do
+		timeout 20 "$gsload" be --seconds 0 --warmup 0 --count 3 --iterations-per-us 27.78 >/dev/null ||
+			bad=$((bad + 1))
+		n=$((n + 1))
+		sleep 1
+	done
+}
+come_and_go >"$scratch/came" &
+comers=$!
+at_end+=("$comers")
+
+cat >"$scratch/switch.py" <<'PY'
+import http.client, json, socket, sys, time
+
+class Unix(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("gpusched")
+        self.path = path
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+api = Unix(sys.argv[1])
+def ask(verb, **args):
+    api.request("POST", "/v1/" + verb, json.dumps(args))
+    answer = json.load(api.getresponse())
+    if "error" in answer:
+        raise SystemExit("%s: %s" % (verb, answer["error"]))
+    return answer
+
+pid, count = int(sys.argv[2]), int(sys.argv[3])
+kinds = [("lcbe", ["be_slice_us=301", "be_slice_multi_us=301"], 301), ("rr", [], None), ("none", [], 0),
+         ("lcbe", ["be_slice_us=402", "be_slice_multi_us=402"], 402), ("fair", ["slice_us=503", "min_slice_us=100"], 503),
+         ("admit", ["max_be=100", "be_slice_us=604"], None), ("none", [], 0)]
+wrong_wish = wrong_exit = wrong_name = 0
+previous = ask("policy_get")["running"]["name"]
+begin = time.time()
+for i in range(count):
+    name, options, wish = kinds[i % len(kinds)]
+    ask("policy_switch", name=name, options=options)
+    state = ask("policy_get")
+    wrong_name += state["running"]["name"] != name
+    gone = state["last_exit"]
+    wrong_exit += gone["policy"] != previous or gone["kind"] != "switched"
+    previous = name
+    if wish is None:
+        continue
+    mine = [t for t in ask("list", target="pid:%d" % pid)["tsgs"] if t["kind"] == "compute"][0]
+    wrong_wish += mine["want"]["timeslice_us"] != (wish or None) or mine["want"]["runnable"] is not None
+print(json.dumps({"wrong_wish": wrong_wish, "wrong_exit": wrong_exit, "wrong_name": wrong_name,
+                  "ms": 1000 * (time.time() - begin) / count}))
+PY
+
+check "a policy starts" "$gpusched" policy start none
+python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" 10 >"$scratch/first.json" ||
+	not_ok "ten switches" "$(cat "$scratch/stderr")"
+fds=$(fds_of $DAEMON_PID) work=$(sim_work $a)
+python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" "$switches" >"$scratch/switched.json" ||
+	not_ok "$switches switches" "$(cat "$scratch/stderr")"
+diag "$(cat "$scratch/switched.json")"
+is "$(jq .wrong_name "$scratch/switched.json")" 0 "$switches switches: each time the new policy is the one that runs"
+is "$(jq .wrong_wish "$scratch/switched.json")" 0 "its wish stands, the one before it has none left"
+is "$(jq .wrong_exit "$scratch/switched.json")" 0 "the one before it has its exit record"
+kill $comers
+wait $comers
+read -r came failed <"$scratch/came"
+ge "$came" $((switches / 50)) "programs came and went"
+is "$failed" 0 "none of them failed"
+ge "$(sim_work $a)" $((work + switches / 10)) "the programs went on working"
+check "no TSG is lost, none is left" wait_for 5 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
+le "$(fds_of $DAEMON_PID)" $((fds + 2)) "no descriptor is left open"
+is "$("$gpusched" stats --json | jq .taps.events_lost)" 0 "no event was lost"
+is "$(grep "failed:" "$scratch/daemon.log" | grep -c "process \($a\|$b\):")" 0 "no call on those two has failed"
+check "policy stop" "$gpusched" policy stop
+check "puts all back" wait_for 5 restored
+is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" stopped "and leaves its exit record"
+done_testing

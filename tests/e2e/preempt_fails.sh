@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# A preempt call that the driver refuses, or that does not return, is not reported as done.
+. "$(dirname "$0")/lib.sh"
+
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	WAY=refused "$gpusched" sim shell --refuse preempt=0x1f -- bash "$self" || tap_bad=1
+	WAY=stuck FROM=6 "$gpusched" sim shell --hang preempt -- bash "$self" || tap_bad=1
+	tap_n=12
+	done_testing
+fi
+tap_n=${FROM:-0}
+load be --seconds 80
+be=$LOAD_PID
+wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
+for with in "no daemon" "a daemon"; do
+	[ "$with" = "no daemon" ] || start_daemon
+	exits 1 "$WAY, with $with: it fails" "$gpusched" preempt pid:$be --json
+	if [ "$WAY" = refused ]; then
+		like "$out" "INVALID_ARGUMENT" "with the RM's status"
+	else
+		like "$out" "not done within 5 s" "after five seconds"
+	fi
+	is "$(grep -c '"done": *true' <<<"$out")" 0 "and nothing is said to be done"
+done
+exit $((tap_bad > 0))

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/*
+ * rmcalls.c - src/rm and src/engine from outside a process, without daemon or command line
+ *
+ *   rmcalls gpus         the driver and its GPUs, a line each
+ *   rmcalls on           only the taps
+ *   rmcalls ops PID      every operation on PID's compute TSG by a borrowed descriptor: name,
+ * status rmcalls time PID N   N set-timeslice calls: median time rmcalls change PID   sets slice,
+ * mode and interleave and suspends, by the engine; stays so rmcalls die PID      the same with a
+ * guardian, then SIGKILL on itself rmcalls restore      from the table alone
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "engine/engine.h"
+
+static unsigned int branch;
+static struct gs_observe *table;
+
+static void must(int r, const struct gs_error *err, const char *what)
+{
+	if (r >= 0)
+		return;
+	fprintf(stderr, "rmcalls: %s: %s\n", what, err->code ? err->text : strerror(-r));
+	exit(1);
+}
+
+static void open_all(void)
+{
+	struct gs_error err = { 0 };
+
+	must(gs_rm_driver(&branch, NULL, 0, &err), &err, "driver");
+	must(gs_observe_on(&err), &err, "taps");
+	must(gs_observe_open(&table, &err), &err, "table");
+	must(gs_self_add(table, getpid()), &err, "self");
+}
+
+static int gpus(void)
+{
+	struct gs_error err = { 0 };
+	CLEANUP_FREE struct gs_gpu *all = NULL;
+	char version[64];
+	size_t n = 0;
+
+	must(gs_rm_driver(&branch, version, sizeof(version), &err), &err, "driver");
+	printf("driver %s branch %u\n", version, branch);
+	must(gs_gpus_read(&all, &n, &err), &err, "GPUs");
+	for (size_t i = 0; i < n; i++)
+		printf("gpu %u minor %u instance %u pci %s uuid %s name %s\n", all[i].index,
+		       all[i].minor, all[i].dev_instance, all[i].pci, all[i].uuid, all[i].name);
+	return 0;
+}
+
+static int find(pid_t pid, struct gpusched_tsg *ret)
+{
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	struct gs_error err = { 0 };
+	size_t n = 0;
+
+	must(gs_table_all(table, &all, &n), &err, "table");
+	for (size_t i = 0; i < n; i++) {
+		if ((pid_t)all[i].task.pid != pid || all[i].task.kind != GPUSCHED_KIND_COMPUTE)
+			continue;
+		*ret = all[i];
+		return 0;
+	}
+	fprintf(stderr, "rmcalls: no compute TSG of %d in the table\n", (int)pid);
+	return -ENOENT;
+}
+
+static int fill(pid_t pid, struct gs_rm_tsg *t)
+{
+	struct gpusched_tsg rec;
+	struct gpusched_channels ch = { 0 };
+	int r = find(pid, &rec);
+
+	if (r < 0)
+		return r;
+	gs_table_channels(table, &rec.key, &ch);
+	*t = (struct gs_rm_tsg){
+		.pid = pid,
+		.start_ns = rec.owner_start_ns,
+		.fd = (int)rec.owner_fd,
+		.client = rec.key.client,
+		.tsg = rec.key.handle,
+		.subdevice = rec.h_subdevice,
+		.branch = branch,
+		.nchannels = ch.n,
+	};
+	memcpy(t->channels, ch.ch, ch.n * sizeof(ch.ch[0]));
+	return 0;
+}
+
+static int ops(pid_t pid)
+{
+	static const struct {
+		enum gs_rm_op op;
+		uint32_t arg;
+	} all[] = {
+		{ GS_RM_GET_TIMESLICE, 0 },
+		{ GS_RM_SET_TIMESLICE, 333 },
+		{ GS_RM_GET_TIMESLICE, 0 },
+		{ GS_RM_SET_INTERLEAVE, GPUSCHED_INTERLEAVE_HIGH },
+		{ GS_RM_SET_PREEMPT_MODE, GPUSCHED_PREEMPT_CTA },
+		{ GS_RM_PREEMPT, 0 },
+		{ GS_RM_SUSPEND, 0 },
+		{ GS_RM_RESUME, 0 },
+		{ GS_RM_SCHEDULE, 1 },
+	};
+	struct gs_rm_tsg t;
+	int bad = 0;
+
+	if (fill(pid, &t))
+		return 1;
+	for (size_t i = 0; i < GS_COUNT(all); i++) {
+		struct gs_rm_result res;
+
+		bad |= gs_rm_do(&t, all[i].op, all[i].arg, &res);
+		printf("%s arg %u err %d status %s value %u calls %u us %llu\n",
+		       gs_rm_op_name(all[i].op), all[i].arg, res.err, gs_rm_status_name(res.status),
+		       res.value, res.calls, (unsigned long long)(res.ns / NS_PER_US));
+	}
+	return bad != 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int time_calls(pid_t pid, unsigned int n)
+{
+	CLEANUP_FREE uint64_t *ns = calloc(n, sizeof(*ns));
+	struct gs_rm_tsg t;
+
+	if (!ns || !n || fill(pid, &t))
+		return 1;
+	for (unsigned int i = 0; i < n; i++) {
+		struct gs_rm_result res;
+
+		if (gs_rm_do(&t, GS_RM_SET_TIMESLICE, 1000 + i, &res))
+			return 1;
+		ns[i] = res.ns;
+	}
+	qsort(ns, n, sizeof(*ns), compare);
+	printf("set-timeslice median_us %llu p99_us %llu\n",
+	       (unsigned long long)(ns[n / 2] / NS_PER_US),
+	       (unsigned long long)(ns[n * 99 / 100] / NS_PER_US));
+	return 0;
+}
+
+static void told(const struct gs_engine_call *call, void *user)
+{
+	printf("%s arg %u err %d us %llu\n", gs_rm_op_name(call->op), call->arg, call->res.err,
+	       (unsigned long long)(call->res.ns / NS_PER_US));
+}
+
+static void set_all(struct gs_engine *e, pid_t pid)
+{
+	const struct gpusched_settings set = {
+		.valid = GPUSCHED_ALL_SETTINGS,
+		.timeslice_us = 444,
+		.interleave = GPUSCHED_INTERLEAVE_LOW,
+		.preempt_mode = GPUSCHED_PREEMPT_WFI,
+		.runnable = 0,
+	};
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	struct gs_error err = { 0 };
+	size_t n = 0;
+
+	must(gs_table_all(table, &all, &n), &err, "table");
+	for (size_t i = 0; i < n; i++)
+		if ((pid_t)all[i].task.pid == pid && all[i].task.kind == GPUSCHED_KIND_COMPUTE)
+			must(gs_engine_set_manual(e, &all[i].key, &set, 0, &err), &err, "set");
+	must(gs_engine_settle(e, 30000), &err, "settle");
+}
+
+static int change(pid_t pid, bool die)
+{
+	struct gs_engine_opts opts = { .size = sizeof(opts), .branch = branch, .on_call = told };
+	struct gs_engine *e = NULL;
+	struct gs_error err = { 0 };
+	struct gpusched_tsg rec;
+	pid_t guardian = 0;
+	int release = -1;
+
+	if (find(pid, &rec))
+		return 1;
+	if (die)
+		must(gs_guardian_start(table, branch, &release, &guardian, &err), &err, "guardian");
+	must(gs_engine_new(table, &opts, &e, &err), &err, "engine");
+	set_all(e, pid);
+	fflush(stdout);
+	if (die)
+		raise(SIGKILL);
+	gs_engine_free(e);
+	return 0;
+}
+
+static int restore(void)
+{
+	struct gs_restored res = { 0 };
+	struct gs_error err = { 0 };
+
+	must(gs_restore(table, branch, &res, &err), &err, "restore");
+	printf("changed %u restored %u gone %u failed %u us %llu\n", res.changed, res.restored,
+	       res.gone, res.failed, (unsigned long long)(res.ns / NS_PER_US));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	pid_t pid = argc > 2 ? atoi(argv[2]) : 0;
+
+	if (!strcmp(verb, "gpus"))
+		return gpus();
+	open_all();
+	if (!strcmp(verb, "on"))
+		return 0;
+	if (!strcmp(verb, "ops"))
+		return ops(pid);
+	if (!strcmp(verb, "time") && argc > 3)
+		return time_calls(pid, (unsigned int)atoi(argv[3]));
+	if (!strcmp(verb, "change"))
+		return change(pid, false);
+	if (!strcmp(verb, "die"))
+		return change(pid, true);
+	if (!strcmp(verb, "restore"))
+		return restore();
+	fprintf(stderr,
+		"rmcalls: gpus | on | ops PID | time PID N | change PID | die PID | restore\n");
+	return 2;
+}

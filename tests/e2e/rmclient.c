@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * rmclient.c - RM's clients that the tests need beside gsload: many, short-lived, or hostile
+ *
+ *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF on
+ * stdin rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
+ *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
+ *   rmclient hostile MS SEED    bad pointers, wrong sizes, memory rewritten during the call
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../unit/rm_client.h"
+
+#define TSGS_PER_CLIENT 100
+
+static int open_ctl(void)
+{
+	int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		perror("rmclient: /dev/nvidiactl");
+		exit(3);
+	}
+	return fd;
+}
+
+static uint32_t status_of_alloc(int fd, uint32_t root, uint32_t parent, uint32_t *handle,
+				uint32_t class_, void *params)
+{
+	uint32_t w[12] = { root, parent, *handle, class_ };
+	uint64_t p = (uintptr_t)params;
+
+	memcpy(&w[4], &p, sizeof(p));
+	if (rc_call(fd, 0x2b, w, 48))
+		return 0xffff;
+	*handle = w[2];
+	return w[10];
+}
+
+static void must(uint32_t status, const char *what)
+{
+	if (!status)
+		return;
+	fprintf(stderr, "rmclient: %s: status 0x%x\n", what, status);
+	exit(1);
+}
+
+/* A client with device and subdevice; RM chooses the client's handle. */
+static uint32_t new_client(int fd, uint32_t gpu)
+{
+	uint32_t device[14] = { gpu }, sub[2] = { 0 }, client = 0, h;
+
+	must(status_of_alloc(fd, 0, 0, &client, 0x41, NULL), "client");
+	h = RC_DEVICE;
+	must(status_of_alloc(fd, client, client, &h, 0x80, device), "device");
+	h = RC_SUBDEVICE;
+	must(status_of_alloc(fd, client, RC_DEVICE, &h, 0x2080, sub), "subdevice");
+	return client;
+}
+
+static void new_tsg(int fd, uint32_t client, uint32_t handle)
+{
+	uint32_t params[8] = { 0, 0, 0, 1 }, channel[128] = { 0 }, h = handle;
+
+	must(status_of_alloc(fd, client, RC_DEVICE, &h, 0xa06c, params), "TSG");
+	h = handle + 1;
+	must(status_of_alloc(fd, client, handle, &h, 0xc86f, channel), "channel");
+	rc_schedule(fd, client, handle, 1);
+	rc_timeslice(fd, client, handle, 2048);
+}
+
+static void until_eof(void)
+{
+	char c;
+
+	printf("ready\n");
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+}
+
+static int tsgs(unsigned int n, uint32_t gpu)
+{
+	uint32_t client = 0;
+	int fd = open_ctl();
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (i % TSGS_PER_CLIENT == 0)
+			client = new_client(fd, gpu);
+		new_tsg(fd, client, RC_TSG + 2 * (i % TSGS_PER_CLIENT));
+	}
+	until_eof();
+	return 0;
+}
+
+static int fall(unsigned int n)
+{
+	int fd = open_ctl();
+	uint32_t client = new_client(fd, 0);
+
+	for (unsigned int i = 0; i < n; i++)
+		new_tsg(fd, client, RC_TSG + 2 * i);
+	rc_free(fd, client, 0, client);
+	until_eof();
+	return 0;
+}
+
+static void short_life(unsigned int i)
+{
+	int fd = open_ctl();
+	uint32_t client = new_client(fd, 0);
+
+	new_tsg(fd, client, RC_TSG);
+	if (i % 3 == 0)
+		rc_free(fd, client, 0, client);
+	if (i % 3 == 1)
+		raise(SIGKILL);
+	_exit(0);
+}
+
+static int churn(unsigned int n, unsigned int at_once)
+{
+	unsigned int bad = 0, running = 0;
+	int status;
+
+	for (unsigned int i = 0; i < n || running;) {
+		if (i < n && running < at_once) {
+			if (!fork())
+				short_life(i);
+			i++;
+			running++;
+			continue;
+		}
+		if (wait(&status) < 0)
+			break;
+		running--;
+		if (WIFEXITED(status) && WEXITSTATUS(status))
+			bad++;
+	}
+	printf("{\"processes\":%u,\"failed\":%u}\n", n, bad);
+	return bad != 0;
+}
+
+static int forge(uint32_t client, uint32_t tsg)
+{
+	uint64_t us = 77;
+	uint32_t w[8], params[8] = { 0, 0, 0, 1 }, h = 0x5c0000f0;
+	uint64_t p = (uintptr_t)&us;
+	int fd = open_ctl();
+	uint32_t own = new_client(fd, 0);
+
+	/* a control, a free, and a TSG below somebody else's device */
+	memcpy(w, (uint32_t[]){ client, tsg, 0xa06c0103, 0, 0, 0, 8, 0 }, sizeof(w));
+	memcpy(&w[4], &p, sizeof(p));
+	rc_call(fd, 0x2a, w, sizeof(w));
+	printf("control 0x%x\n", w[7]);
+	rc_free(fd, client, RC_DEVICE, tsg);
+	printf("alloc 0x%x\n", status_of_alloc(fd, client, RC_DEVICE, &h, 0xa06c, params));
+	/* a TSG of our own with the victim's handle, in a client of our own */
+	h = tsg;
+	printf("same handle 0x%x\n", status_of_alloc(fd, own, RC_DEVICE, &h, 0xa06c, params));
+	rc_timeslice(fd, own, tsg, 99);
+	until_eof();
+	return 0;
+}
+
+/* ---- hostile --------------------------------------------------------------------------------- */
+
+static uint32_t shared_words[64];
+static volatile bool stop;
+
+static void *rewrite(void *arg)
+{
+	unsigned int seed = 1;
+
+	while (!stop)
+		shared_words[rand_r(&seed) % 64] = (uint32_t)rand_r(&seed);
+	return arg;
+}
+
+static int hostile(unsigned int ms, unsigned int seed)
+{
+	static const unsigned int sizes[] = { 0, 1, 4, 12, 16, 31, 32, 33, 40, 48, 49, 200, 4000 };
+	static const unsigned int numbers[] = { 0x29, 0x2a, 0x2b, 0x2b, 0x2a,
+						200,  210,  0x4e, 0x34, 0 };
+	static uint8_t buffer[4096];
+	void *unmapped = (void *)(uintptr_t)0xdead000;
+	struct timespec t0, t;
+	pthread_t thread;
+	int fd = open_ctl();
+	uint32_t client = new_client(fd, 0);
+	unsigned long n = 0;
+
+	new_tsg(fd, client, RC_TSG);
+	pthread_create(&thread, NULL, rewrite, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &t0);
+	do {
+		unsigned int nr = numbers[rand_r(&seed) % 10], size = sizes[rand_r(&seed) % 13];
+		uint32_t *w = (uint32_t *)buffer;
+		uint64_t p = (uintptr_t)(rand_r(&seed) % 3 ? (void *)shared_words : unmapped);
+
+		for (unsigned int i = 0; i < 64; i++)
+			w[i] = (uint32_t)rand_r(&seed);
+		w[0] = client;
+		w[1] = rand_r(&seed) % 2 ? RC_TSG : RC_DEVICE;
+		if (nr == 0x2a)
+			w[2] = rand_r(&seed) % 2 ? 0xa06c0103 : 0xa06c0107;
+		if (nr == 0x2b)
+			w[3] = rand_r(&seed) % 2 ? 0xa06c : 0xc86f;
+		memcpy(&w[4], &p, sizeof(p));
+		w[6] = (uint32_t)rand_r(&seed) % 3 ? 8 : 0xfffffff0;
+		switch (rand_r(&seed) % 4) {
+		case 0: /* the argument itself cannot be read */
+			rc_call(fd, nr, unmapped, size);
+			break;
+		case 1: /* ... or changes meanwhile */
+			rc_call(fd, nr, shared_words, size < 256 ? size : 48);
+			break;
+		default:
+			rc_call(fd, nr, buffer, size);
+		}
+		n++;
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	} while ((t.tv_sec - t0.tv_sec) * 1000 + (t.tv_nsec - t0.tv_nsec) / 1000000 < (long)ms);
+	stop = true;
+	pthread_join(thread, NULL);
+	printf("{\"calls\":%lu}\n", n);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int a = argc > 2 ? (unsigned int)strtoul(argv[2], NULL, 0) : 0;
+	unsigned int b = argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 0) : 0;
+
+	if (argc >= 3 && !strcmp(argv[1], "tsgs"))
+		return tsgs(a, b);
+	if (argc == 3 && !strcmp(argv[1], "fall"))
+		return fall(a);
+	if (argc == 4 && !strcmp(argv[1], "churn"))
+		return churn(a, b ? b : 1);
+	if (argc == 4 && !strcmp(argv[1], "forge"))
+		return forge(a, b);
+	if (argc == 4 && !strcmp(argv[1], "hostile"))
+		return hostile(a, b);
+	fprintf(stderr,
+		"usage: rmclient tsgs N [GPU] | fall N | churn N AT-ONCE | forge CLIENT TSG | "
+		"hostile MS SEED\n");
+	return 2;
+}

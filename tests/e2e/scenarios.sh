@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 180
+# asan: yes
+# Every committed scenario, through the program; and that a broken promise is a failure.
+. "$(dirname "$0")/lib.sh"
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+unset GPUSCHED_SCENARIOS
+
+"$gpusched" sim run all --json >"$dir/all" 2>"$dir/err"
+check "sim run all passes" test $? = 0
+check "none fails" test -z "$(jq -r 'select(.passed == false) | .scenario' "$dir/all" | tee -a /dev/stderr)"
+n=$(find "$top/scenarios" -name '*.scn' | wc -l)
+check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
+check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
+check "at least 25 of them" test "$n" -ge 25
+check "sim list names the same" test "$("$gpusched" sim list --json | jq -r .name | sort | sha1sum)" = \
+	"$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort | sha1sum)"
+
+"$gpusched" sim run rr-3be --json >"$dir/a"
+"$gpusched" sim run rr-3be --json >"$dir/b"
+"$gpusched" sim run rr-3be --json --seed 9 >"$dir/c"
+check "the same seed gives the same result" cmp "$dir/a" "$dir/b"
+check "another seed another" sh -c "! cmp -s $dir/a $dir/c"
+
+sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/rr-3be.scn" >"$dir/broken.scn"
+"$gpusched" sim run "$dir/broken.scn" --json >"$dir/out"
+check "a promise that is not kept: exit 1" test $? = 1
+check "and says which" test "$(jq -r 'select(.scenario) | .checks[] | select(.ok | not) | .check' "$dir/out")" = \
+	"lc.p99_us <= 1"
+mkdir "$dir/two"
+cp "$dir/broken.scn" "$top/scenarios/a-alone.scn" "$dir/two"
+out=$(GPUSCHED_SCENARIOS=$dir/two "$gpusched" sim run all --json)
+check "one of two fails: exit 1" test $? = 1
+check "and is counted" test "$(tail -1 <<<"$out")" = '{"passed":1,"failed":1}'
+
+"$gpusched" sim run rr-3be --policy lcbe -o be_slice_multi_us=400 --json >"$dir/out"
+check "--policy replaces the scenario's" test "$(jq -r 'select(.scenario) | .policy' "$dir/out")" = lcbe
+check "-o reaches it" test "$(jq '.processes[1].timeslice_us' <(head -1 "$dir/out"))" = 400
+check "a timeline is written" "$gpusched" sim run rr-3be --timeline "$dir/t.gp"
+check "with turns in it" test "$(grep -cE '^[0-9.]+ [0-3] [0-9.]+ 0$' "$dir/t.gp")" -gt 20
+
+started=$(date +%s)
+check "1,000 TSGs for 60 simulated seconds" "$gpusched" sim run thousand-tsgs
+check "take less than 10 s" test $(($(date +%s) - started)) -lt 10
+done_testing

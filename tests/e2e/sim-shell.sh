@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The simulated GPU itself: what the shell makes, what programs get there, what is left behind.
+# timeout: 180
+# needs: root fuse
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+worlds() { ls -d /tmp/gpusched-sim.?????? 2>/dev/null | wc -l; }
+number() { jq -r "$2" <<<"$1"; }
+
+# ---- how it is called
+exits 2 "an unknown option is refused" in_sim --nonsense 1 -- true
+exits 2 "an unknown driver branch is refused" in_sim --branch 123 -- true
+exits 2 "too many GPUs are refused" in_sim --gpus 17 -- true
+exits 7 "the exit code is the command's" in_sim -- sh -c 'exit 7'
+exits 127 "a command that does not exist" in_sim -- /nonexistent/command
+
+# ---- what it makes
+out=$(in_sim --gpus 3 --branch 535 --dilate 2 -- bash -c '
+	ls /dev/nvidia*; cat "$GPUSCHED_SIM/simfiles"; echo "dilate $GPUSCHED_DILATE"
+	stat -c "state %s" -L "$GPUSCHED_SIM/state.json"; jq -r .version "$GPUSCHED_SIM/state.json"
+	for n in null zero full random urandom fuse; do [ -e /dev/$n ] || echo "no $n"; done
+	echo x >/dev/null; head -c 4 /dev/zero | wc -c
+	echo "dir $GPUSCHED_SIM"')
+is "$(grep -c '^/dev/nvidia[0-9]*$' <<<"$out")" 3 "three GPUs have their files"
+is "$(grep -cE '^[0-9]+ [0-9]+ /dev/nvidia' <<<"$out")" 6 "all files are registered"
+like "$out" "535\.288\.01" "the branch's version is answered"
+like "$out" "dilate 2" "the dilation is passed on"
+is "$(grep -c '^no ' <<<"$out")" 0 "the usual device nodes are there"
+dir=$(sed -n 's/^dir //p' <<<"$out")
+check "the directory is gone" test ! -e "$dir"
+is "$(grep -c "$dir" /proc/mounts)" 0 "no mount is left"
+
+# ---- killed
+before=$(worlds)
+"$gpusched" sim shell -- bash -c 'echo $$ >'"$scratch"'/inner; echo $GPUSCHED_SIM >'"$scratch"'/dir; sleep 60' &
+shell=$!
+check "the shell starts" wait_for 10 test -s "$scratch/dir"
+kill -9 $shell
+check "its command dies with it" wait_for 10 gone "$(cat "$scratch/inner")"
+is "$(grep -c "$(cat "$scratch/dir")" /proc/mounts)" 0 "a killed shell leaves no mount"
+in_sim -- true
+check "the next one removes its directory" test ! -e "$(cat "$scratch/dir")"
+le "$(worlds)" $((before + 4)) "directories do not pile up"
+
+# ---- programs
+out=$(in_sim --dilate 5 -- bash -c '
+	gsload cal
+	gsload lc --arrivals closed --seconds 1.5 --iterations-per-us 27.777
+	gsload be --seconds 2 --iterations-per-us 27.777 >'"$scratch"'/be & be=$!
+	sleep 2
+	jq -c "[.tsgs[] | select(.pid == $be)]" "$GPUSCHED_SIM/state.json"
+	gsload lc --arrivals closed --seconds 1.5 --iterations-per-us 27.777
+	kill -9 $be; wait $be 2>/dev/null
+	for i in $(seq 50); do [ "$(jq .objects "$GPUSCHED_SIM/state.json")" = 0 ] && break; sleep 0.1; done
+	jq -c "{objects, clients, tsgs: (.tsgs | length), files: (.files | length)}" "$GPUSCHED_SIM/state.json"')
+cal=$(sed -n 1p <<<"$out") alone=$(sed -n 2p <<<"$out") tsgs=$(sed -n 3p <<<"$out")
+beside=$(sed -n 4p <<<"$out") left=$(sed -n 5p <<<"$out")
+ge "$(number "$cal" .iterations_per_us)" 20 "calibration finds the kernel's speed, not too slow"
+le "$(number "$cal" .iterations_per_us)" 35 "nor too fast"
+ge "$(number "$alone" .p50_us)" 100 "LC alone takes its kernel's time"
+le "$(number "$alone" .p50_us)" 400 "and little more"
+ge "$(number "$beside" .p50_us)" 900 "beside a BE it waits for the BE's slice"
+is "$(number "$tsgs" length)" 4 "a context has four TSGs"
+is "$(number "$tsgs" '[.[] | select(.engine == 1)] | length')" 1 "one of them computes"
+is "$(number "$tsgs" '.[] | select(.engine == 1) | [.channels, .timeslice_us, .preempt_mode] | @csv')" \
+	"8,2048,2" "with eight channels, CUDA's own slice and CILP"
+is "$(number "$tsgs" '[.[] | select(.engine != 1) | .channels] | add')" 12 "the copy TSGs have four each"
+is "$left" '{"objects":0,"clients":0,"tsgs":0,"files":0}' "a killed program leaves nothing in the RM"
+
+# ---- every branch, several GPUs
+for branch in 535 550 570 580 595; do
+	out=$(in_sim --gpus 2 --branch $branch -- bash -c '
+		gsload be --gpu 1 --count 20 --iterations-per-us 27.777 &&
+		jq -c "[.controls[].failed] | add" "$GPUSCHED_SIM/state.json"')
+	is "$(tail -1 <<<"$out")" 0 "branch $branch: a program runs, no control fails"
+done
+
+# ---- refusal
+out=$(in_sim --refuse set-timeslice=0x56 -- bash -c '
+	gsload be --seconds 30 --iterations-per-us 27.777 >/dev/null & be=$!
+	for i in $(seq 100); do [ "$(jq ".controls[\"0xa06c0103\"].failed" "$GPUSCHED_SIM/state.json")" = 1 ] && break; sleep 0.1; done
+	jq -c ".tsgs[] | select(.engine == 1) | .timeslice_us" "$GPUSCHED_SIM/state.json"; kill $be; wait')
+is "$out" 1024 "a refused timeslice leaves the driver's"
+done_testing

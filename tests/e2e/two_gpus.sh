@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root bpf fuse
+# Two GPUs: who is where, and that acting on one leaves the other alone.
+. "$(dirname "$0")/lib.sh"
+enter_sim --gpus 2
+start_daemon || not_ok "a daemon starts"
+load be --seconds 60 --gpu 0
+a=$LOAD_PID
+load be --seconds 60 --gpu 1
+b=$LOAD_PID
+check "the program on GPU 0 is seen" wait_tsgs pid:$a 4
+check "the program on GPU 1 is seen" wait_tsgs pid:$b 4
+is "$(list_json pid:$a 'map(.gpu) | unique | join(",")')" 0 "the first one's TSGs are on GPU 0"
+is "$(list_json pid:$b 'map(.gpu) | unique | join(",")')" 1 "the second one's on GPU 1"
+is "$(list_json all 'map(.gpu_uuid) | unique | length')" 2 "two UUIDs"
+is "$(list_json gpu:1 'map(.pid) | unique | join(",")')" "$b" "gpu:1 selects the second program"
+uuid=$(list_json gpu:0 '.[0].gpu_uuid')
+is "$(list_json "gpu:$uuid" 'map(.pid) | unique | join(",")')" "$a" "a UUID selects the first"
+wait_for 5 slice_is $a 2048
+wait_for 5 slice_is $b 2048
+check "set on gpu:1" "$gpusched" set gpu:1 timeslice=300us
+is "$(sim_slice $a) $(sim_slice $b)" "2048 300" "the other GPU is left alone"
+check "suspend on gpu:0" "$gpusched" suspend gpu:0
+ge "$(sim_disabled $a)" 1 "channels of GPU 0 are disabled"
+is "$(sim_disabled $b)" 0 "those of GPU 1 are not"
+check "restore" "$gpusched" restore
+check "both are as their owners asked" restored
+stop_daemon
+done_testing

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root bpf fuse
+# An ordinary user beside a daemon: may look, may steer his own programs downwards, nothing else.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+chmod 755 "$scratch"
+start_daemon || not_ok "a daemon starts"
+as() { # UID COMMAND...
+	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
+}
+load be --seconds 60
+root=$LOAD_PID
+setpriv --reuid 4711 --regid 4711 --clear-groups "$gsload" be --seconds 60 >"$scratch/user.out" 2>&1 &
+user=$!
+at_end+=($user)
+check "the user's own program is seen" wait_tsgs pid:$user 4
+wait_for 5 slice_is $user 2048
+wait_for 5 slice_is $root 2048
+is "$(as 4711 "$gpusched" list pid:$user --json | jq -s 'flatten | .[0].uid')" 4711 "the user may list it"
+check "the user may set its slice" as 4711 "$gpusched" set pid:$user timeslice=500us
+check "the RM has it" slice_is $user 500
+exits 3 "not that of root's program" as 4711 "$gpusched" set pid:$root timeslice=500us
+check "which is untouched" slice_is $root 2048
+exits 3 "nor suspend it" as 4711 "$gpusched" suspend pid:$root
+is "$(sim_disabled $root)" 0 "it runs"
+exits 3 "nor another user's" as 4712 "$gpusched" set pid:$user timeslice=600us
+check "lowering his own program's class is allowed" as 4711 "$gpusched" class set pid:$user be
+exits 3 "raising it is not" as 4711 "$gpusched" class set pid:$user lc
+exits 3 "starting a policy is not" as 4711 "$gpusched" policy start lcbe
+exits 3 "restore is not" as 4711 "$gpusched" restore
+is "$(as 4711 "$gpusched" restore 2>&1 | wc -l)" 1 "a refusal is one line"
+stop_daemon
+exits 3 "without a daemon a user gets a reason" as 4711 "$gpusched" set pid:$user timeslice=500us
+like "$out" "root" "which names root"
+done_testing

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# libFuzzer over the decoder of ioctls, the simulated RM and the configuration; FUZZ_SECONDS in all.
+. "$(dirname "$0")/../check/lib.sh"
+
+seconds=${FUZZ_SECONDS:-60}
+out=${FUZZ_OUT:-build-fuzz}
+mkdir -p "$out"
+targets=(decode rm config)
+each=$((seconds / ${#targets[@]}))
+
+sources() { # TARGET: what it is made of
+	case $1 in
+	decode) ;;
+	rm)
+		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
+		;;
+	config)
+		echo src/service/config*.c src/classify/*.c
+		;;
+	esac
+	[ "$1" = decode ] || ls src/basic/*.c
+}
+
+build() { # TARGET
+	# shellcheck disable=SC2046,SC2086 # lists on purpose
+	clang-14 -g -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -w \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-Iinclude -Isrc tests/fuzz/fuzz_$1.c $(ls tests/fuzz/stub_$1.c 2>/dev/null) $(sources $1) \
+		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols) -lm -lpthread
+}
+
+point() { # OK NAME LOG
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		tail -n 30 "$3" | sed 's/^/# /'
+		bad_points=$((bad_points + 1))
+	fi
+}
+
+for t in "${targets[@]}"; do
+	build "$t" >"$out/$t.build.log" 2>&1
+	rc=$?
+	point $rc "fuzz_$t builds" "$out/$t.build.log"
+	[ $rc = 0 ] || continue
+	mkdir -p "$out/corpus_$t"
+	timeout $((each + 60)) "$out/fuzz_$t" -max_total_time=$each -timeout=10 -rss_limit_mb=2048 \
+		-max_len=4096 -print_final_stats=1 -verbosity=1 -artifact_prefix="$out/$t-" \
+		"$out/corpus_$t" $(ls -d tests/fuzz/corpus_$t 2>/dev/null) >"$out/$t.log" 2>&1
+	rc=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$t.log")
+	point $rc "fuzz_$t finds nothing in $each s (${runs:-0} inputs)" "$out/$t.log"
+done
+done_testing

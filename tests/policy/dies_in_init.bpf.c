@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Refuses to start. */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(dies_in_init, 0, 100, 0);
+
+GPUSCHED_INIT()
+{
+	return -5;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Says why it cannot start. */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(fails_in_init, 0, 100, 0);
+
+GPUSCHED_INIT()
+{
+	gpusched_fail(-7, "no configuration");
+	gpusched_fail(-8, "a second failure does not count");
+	return 0;
+}

@@ -1,0 +1,333 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Builds and runs every test that can run here. Last line: N passed, N failed, N skipped
+#
+#   tests/run.sh [-l] [-j JOBS] [-s SET] [PATTERN...]
+#
+#   -l          only list the tests
+#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan (default all)
+#   PATTERN     only tests whose name contains it (sets: see -s)
+#
+# A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
+# script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# asan: yes") are told in
+# tests/e2e/lib.sh. A skip that a script calls "required" counts as a failure for root and in CI.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+top=$PWD
+export BUILD=${BUILD:-build}
+jobs=2
+arguments=("$@")
+list=no
+sets=check,unit,policy,e2e,asan,fuzz
+while getopts lj:s: opt; do
+	case $opt in
+	l) list=yes ;;
+	j) jobs=$OPTARG ;;
+	s) sets=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+patterns=("$@")
+# The tests' unprivileged users must reach the tree, which may lie in a folder of root's alone.
+reachable() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$top/tests/run.sh" 2>/dev/null
+}
+if [ "$(id -u)" = 0 ] && [ "$list" = no ] && [ -z "${GPUSCHED_TEST_TREE:-}" ] && ! reachable; then
+	# One name per tree: build folders keep the path that they were made at.
+	export GPUSCHED_TEST_TREE=/tmp/gpusched-tree.$(cksum <<<"$top" | cut -d' ' -f1)
+	mkdir -m 755 "$GPUSCHED_TEST_TREE" 2>/dev/null || [ -O "$GPUSCHED_TEST_TREE" ] || {
+		echo "tests: $GPUSCHED_TEST_TREE is somebody else's: remove it" >&2
+		exit 1
+	}
+	chmod -R go+rX "$top"
+	[ -f "$BUILD/build.ninja" ] || meson setup "$BUILD" >/dev/null
+	unshare --mount bash -c 'mount --bind "$1" "$GPUSCHED_TEST_TREE" && cd "$GPUSCHED_TEST_TREE" &&
+		shift && exec tests/run.sh "$@"' run "$top" "${arguments[@]}"
+	rc=$?
+	rmdir "$GPUSCHED_TEST_TREE"
+	exit $rc
+fi
+logs=$top/$BUILD/testlogs
+strict=no
+[ "$(id -u)" = 0 ] && strict=yes
+[ "${CI:-}" = true ] && strict=yes
+started=$SECONDS
+
+has() {
+	[[ ,$sets, == *,$1,* ]]
+}
+
+wanted() { # NAME
+	[ ${#patterns[@]} = 0 ] && return 0
+	local p
+	for p in "${patterns[@]}"; do
+		[[ $1 == *$p* ]] && return 0
+	done
+	return 1
+}
+
+header() { # FILE KEY DEFAULT
+	local v
+	v=$(sed -n "1,15s/^# $2: *//p" "$1" | head -1)
+	echo "${v:-$3}"
+}
+
+# ---- what this machine has -----------------------------------------------------------------------
+
+lacks() { # NEED: prints why it is missing
+	case $1 in
+	root) [ "$(id -u)" = 0 ] || echo "root" ;;
+	bpf) [ -r /sys/kernel/btf/vmlinux ] || echo "a kernel with BPF and BTF" ;;
+	fuse) [ -c /dev/fuse ] || echo "/dev/fuse" ;;
+	cgroup2) grep -qw cgroup2 /proc/filesystems || echo "cgroup v2" ;;
+	*) echo "'$1', which this runner does not know" ;;
+	esac
+}
+
+# ---- the list of tests: name|timeout|alone|needs|command ------------------------------------------
+
+tests=()
+scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
+	local f base
+	for f in tests/"$2"/*.sh; do
+		base=$(basename "$f" .sh)
+		[ -e "$f" ] && [ "$base" != lib ] || continue
+		[ -n "$4" ] && [ "$(header "$f" "$4" no)" != yes ] && continue
+		wanted "$1/$base" || continue
+		tests+=("$1/$base|$(header "$f" timeout 60)|$(header "$f" alone no)|$(header "$f" needs '')|BUILD=$3 bash $f")
+	done
+}
+
+units() { # SET BUILD-DIRECTORY
+	local name limit cmd
+	while IFS=$'\t' read -r name limit cmd; do
+		wanted "$1/$name" || continue
+		tests+=("$1/$name|$limit|no||CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$2 $cmd")
+	done < <(meson introspect "$2" --tests |
+		jq -r '.[] | [.name, .timeout * 2, (((.env // {} | to_entries | map("\(.key)=\(.value | @sh)")) +
+			(.cmd | map(@sh))) | join(" "))] | @tsv')
+}
+
+# ---- running ----------------------------------------------------------------------------------------
+
+passed=0
+failed=0
+skipped=0
+failures=()
+skips=()
+
+# Result of one log: passed failed skipped, then lines of failures and skips
+judge() { # LOG RC LIMIT
+	awk -v rc="$2" -v limit="$3" -v strict=$strict '
+	/\r/ { sub(/.*\r */, "") } # progress of a program that shares the terminal
+	/^ok / || /^ok$/ || /^not ok .*# SKIP/ {
+		n++
+		if (match($0, /# [Ss][Kk][Ii][Pp]/)) {
+			if (strict == "yes" && $0 ~ /# [Ss][Kk][Ii][Pp] required/) {
+				bad++
+				text[++t] = "F" $0
+			} else {
+				skip++
+				text[++t] = "S" $0
+			}
+		} else
+			good++
+	}
+	/^not ok / && !/# SKIP/ { n++; bad++; text[++t] = "F" $0 }
+	/^1\.\.[0-9]+/ { plan = substr($1, 4); planned = 1 }
+	/^Bail out!/ { text[++t] = "F" $0; bad++ }
+	/ERROR: (Address|Leak|UndefinedBehavior)Sanitizer|runtime error:/ { san++ }
+	END {
+		if (rc == 124 || rc == 137) {
+			bad++
+			text[++t] = "Fran past its " limit " s"
+		} else if (san) {
+			bad++
+			text[++t] = "Fa sanitizer spoke"
+		} else if (!planned && !n) {
+			if (rc)
+				bad++
+			else
+				good++
+			if (rc)
+				text[++t] = "Fexit status " rc
+		} else if (!planned || plan != n) {
+			bad++
+			text[++t] = "Fplanned " (planned ? plan : "nothing") ", saw " n + 0 " points, exit status " rc
+		} else if (rc && !bad) {
+			bad++
+			text[++t] = "Fexit status " rc
+		}
+		print good + 0, bad + 0, skip + 0
+		for (i = 1; i <= t; i++)
+			print text[i]
+	}' "$1"
+}
+
+run_one() { # SPEC: leaves NAME.result in $logs
+	local name limit needs cmd log rc=0 why need begun=$SECONDS
+	IFS='|' read -r name limit _ needs cmd <<<"$1"
+	log=$logs/${name//\//-}.log
+	why=
+	for need in $needs; do
+		why="$why${why:+, }$(lacks "$need")"
+	done
+	why=${why#, }
+	if [ -n "$why" ]; then
+		printf '1..1\nok 1 - %s # SKIP required: needs %s\n' "$name" "$why" >"$log"
+	else
+		timeout -k 5 "$limit" bash -c "$cmd" >"$log" 2>&1 </dev/null 8>&- || rc=$?
+	fi
+	judge "$log" $rc "$limit" >"$log.result"
+	echo $((SECONDS - begun)) >"$log.seconds"
+}
+
+collect() { # SPEC
+	local name log good bad skip line seconds
+	name=${1%%|*}
+	log=$logs/${name//\//-}.log
+	seconds=$(cat "$log.seconds")
+	{
+		read -r good bad skip
+		passed=$((passed + good))
+		failed=$((failed + bad))
+		skipped=$((skipped + skip))
+		printf '%-6s %-40s %4d passed %3d failed %3d skipped %4d s\n' \
+			"$([ "$bad" = 0 ] && echo ok || echo FAILED)" "$name" "$good" "$bad" "$skip" "$seconds"
+		while read -r line; do
+			case $line in
+			F*) failures+=("$name: ${line#F}") ;;
+			S*) skips+=("$name: ${line#S}") ;;
+			esac
+		done
+	} <"$log.result"
+	if [ "$bad" != 0 ]; then
+		echo "  last lines of $log:"
+		tail -n 25 "$log" | sed 's/^/  | /'
+	fi
+}
+
+run_all() {
+	local spec running=0 alone
+	declare -A at=()
+	local pid
+	for alone in no yes; do
+		for spec in "${tests[@]}"; do
+			[ "$(cut -d'|' -f3 <<<"$spec")" = $alone ] || continue
+			run_one "$spec" &
+			at[$!]=$spec
+			running=$((running + 1))
+			if [ $running -ge "$([ $alone = yes ] && echo 1 || echo "$jobs")" ]; then
+				wait -n -p pid
+				collect "${at[$pid]}"
+				unset "at[$pid]"
+				running=$((running - 1))
+			fi
+		done
+		while [ $running -gt 0 ]; do
+			wait -n -p pid
+			collect "${at[$pid]}"
+			unset "at[$pid]"
+			running=$((running - 1))
+		done
+	done
+	tests=()
+}
+
+step() { # NAME COMMAND...: one point for a build
+	local log=$logs/$1.log name=$1
+	shift
+	if "$@" >"$log" 2>&1 8>&-; then
+		passed=$((passed + 1))
+		echo "ok     $name"
+	else
+		failed=$((failed + 1))
+		failures+=("$name: see $log")
+		echo "FAILED $name; last lines of $log:"
+		tail -n 40 "$log" | sed 's/^/  | /'
+		return 1
+	fi
+}
+
+build_in() { # DIRECTORY MESON-OPTIONS...
+	local dir=$1
+	shift
+	if [ ! -f "$dir/build.ninja" ]; then
+		meson setup "$@" "$dir" || return 1
+	elif [ $# -gt 0 ]; then
+		meson configure "$@" "$dir" || return 1
+	fi
+	ninja -C "$dir"
+}
+
+finish() {
+	local line
+	if [ ${#skips[@]} -gt 0 ]; then
+		echo
+		echo "Skipped:"
+		printf '  %s\n' "${skips[@]}"
+	fi
+	if [ ${#failures[@]} -gt 0 ]; then
+		echo
+		echo "Failed:"
+		printf '  %s\n' "${failures[@]}"
+	fi
+	echo
+	echo "took $((SECONDS - started)) s"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ]
+	exit
+}
+
+# A second run at the same time keeps its logs apart.
+mkdir -p "$logs"
+exec 8>"$logs.lock"
+if ! flock -n 8; then
+	logs=$logs.$$
+	mkdir -p "$logs"
+fi
+rm -rf "${logs:?}"/*
+
+if [ $list = no ]; then
+	step build build_in "$BUILD" || finish
+fi
+asan=build-asan
+if has asan && [ $list = no ]; then
+	# The whole tree once more: with sanitizers, and any warning is an error.
+	# gcc's guesses about lengths and initialisation are no good on instrumented code.
+	step build-asan build_in $asan -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true \
+		-Dbuildtype=debug -Doptimization=1 \
+		-Dc_args='-Wno-format-truncation -Wno-maybe-uninitialized -Wno-stringop-truncation' || sets=${sets/asan/}
+fi
+has check && scripts check check "$BUILD" ''
+has unit && units unit "$BUILD"
+has policy && scripts policy policy "$BUILD" ''
+has e2e && scripts e2e e2e "$BUILD" ''
+if has asan; then
+	[ -f $asan/build.ninja ] && units asan-unit $asan
+	scripts asan e2e $asan asan
+fi
+has fuzz && scripts fuzz fuzz "$BUILD" ''
+
+if [ $list = yes ]; then
+	for t in "${tests[@]}"; do
+		echo "${t%%|*}"
+	done
+	exit 0
+fi
+# Daemons and loads write elsewhere than to their test's log: every report is a file of its own.
+mkdir -p "$logs/sanitizers"
+chmod 1777 "$logs/sanitizers"
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99:log_path=$logs/sanitizers/report
+export UBSAN_OPTIONS=print_stacktrace=1:log_path=$logs/sanitizers/report
+export LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0
+run_all
+for report in "$logs"/sanitizers/*; do
+	[ -e "$report" ] || continue
+	failed=$((failed + 1))
+	failures+=("sanitizer: $report: $(grep -m 1 -E 'ERROR|runtime error|SUMMARY' "$report")")
+	head -n 30 "$report" | sed 's/^/  | /'
+done
+finish

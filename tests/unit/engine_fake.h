@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_fake.h - a TSG table and an RM in memory, for the engine's tests */
+#ifndef GPUSCHED_TESTS_ENGINE_FAKE_H
+#define GPUSCHED_TESTS_ENGINE_FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "engine/engine.h"
+#include "engine/ops.h"
+
+#define MAX_REC 512
+#define MAX_LOG 4096
+
+/* What reached the fake RM, in order. */
+struct fake_call {
+	uint32_t tsg;
+	enum gs_rm_op op;
+	uint32_t arg;
+	uint32_t changed; /* of the record, at that moment */
+	uint64_t ns;
+};
+
+struct fake_state {
+	pthread_mutex_t lock;
+	struct gpusched_tsg rec[MAX_REC];
+	unsigned int n;
+	struct gpusched_class cls;
+	struct gpusched_cfg cfg;
+	struct fake_call log[MAX_LOG];
+	unsigned int nlog;
+	int selves;
+	/* the RM's behaviour */
+	int fail_op; /* -1: none */
+	int fail_err;
+	unsigned int fail_times;
+	uint64_t call_ns;
+	uint32_t slow_tsg; /* this TSG's calls take slow_ns */
+	uint64_t slow_ns;
+	struct gpusched_settings hw[MAX_REC]; /* what the hardware holds */
+};
+
+/* Shared, so that what the guardian's process does is seen here. */
+static struct fake_state *fake_memory;
+#define fake (*fake_memory)
+
+static __attribute__((constructor)) void fake_init(void)
+{
+	pthread_mutexattr_t shared;
+
+	fake_memory =
+		mmap(NULL, sizeof(fake), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (fake_memory == MAP_FAILED)
+		abort();
+	pthread_mutexattr_init(&shared);
+	pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&fake.lock, &shared);
+}
+
+static struct gpusched_tsg *fake_find(const struct gpusched_key *key)
+{
+	for (unsigned int i = 0; i < fake.n; i++)
+		if (!memcmp(&fake.rec[i].key, key, sizeof(*key)))
+			return &fake.rec[i];
+	return NULL;
+}
+
+static int fake_get(struct gs_observe *o, const struct gpusched_key *key, struct gpusched_tsg *ret)
+{
+	struct gpusched_tsg *rec;
+
+	pthread_mutex_lock(&fake.lock);
+	rec = fake_find(key);
+	if (rec)
+		*ret = *rec;
+	pthread_mutex_unlock(&fake.lock);
+	return rec ? 0 : -ENOENT;
+}
+
+static int fake_all(struct gs_observe *o, struct gpusched_tsg **ret, size_t *ret_n)
+{
+	pthread_mutex_lock(&fake.lock);
+	*ret = calloc(fake.n + 1, sizeof(**ret));
+	memcpy(*ret, fake.rec, fake.n * sizeof(**ret));
+	*ret_n = fake.n;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static int fake_channels(struct gs_observe *o, const struct gpusched_key *key,
+			 struct gpusched_channels *ret)
+{
+	*ret = (struct gpusched_channels){ .n = 2, .ch = { { 0x10, 1 }, { 0x11, 2 } } };
+	return 0;
+}
+
+static int fake_poke(struct gs_observe *o, struct gpusched_poke *p)
+{
+	struct gpusched_tsg *rec;
+	int r = 0;
+
+	pthread_mutex_lock(&fake.lock);
+	rec = fake_find(&p->key);
+	if (!rec)
+		r = -ENOENT;
+	else if (rec->task.id != p->id)
+		r = -ESTALE;
+	if (r)
+		goto out;
+	if (p->what & GPUSCHED_POKE_IS)
+		rec->task.is = p->rec.task.is;
+	if (p->what & GPUSCHED_POKE_MANUAL)
+		rec->manual = p->rec.manual;
+	if (p->what & GPUSCHED_POKE_CHANGED)
+		rec->changed = p->rec.changed;
+	if (p->what & GPUSCHED_POKE_SUSPEND) {
+		rec->suspend_by = p->rec.suspend_by;
+		rec->suspended_ns = p->rec.suspended_ns;
+		rec->suspend_until_ns = p->rec.suspend_until_ns;
+	}
+	if (p->what & GPUSCHED_POKE_ERRORS) {
+		rec->errors = p->rec.errors;
+		rec->last_status = p->rec.last_status;
+	}
+	if (p->what & GPUSCHED_POKE_FLAGS)
+		rec->flags = (rec->flags & ~p->flags_mask) | (p->rec.flags & p->flags_mask);
+	if (p->what & GPUSCHED_POKE_ADMIT) {
+		rec->flags &= ~GPUSCHED_TSG_HELD;
+		rec->task.want.valid &= ~GPUSCHED_RUNNABLE;
+	}
+	if (p->what & GPUSCHED_POKE_WANT_CLEAR)
+		rec->task.want.valid = 0;
+out:
+	pthread_mutex_unlock(&fake.lock);
+	return r;
+}
+
+static int fake_cfg(struct gs_observe *o, struct gpusched_cfg *ret)
+{
+	pthread_mutex_lock(&fake.lock);
+	*ret = fake.cfg;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static int fake_class(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)
+{
+	*ret = fake.cls;
+	return 0;
+}
+
+static int fake_heartbeat(struct gs_observe *o, uint64_t ns)
+{
+	fake.cfg.heartbeat_ns = ns;
+	return 0;
+}
+
+static int fake_policy_active(struct gs_observe *o, bool active)
+{
+	fake.cfg.policy_active = active;
+	return 0;
+}
+
+static int fake_self_add(struct gs_observe *o, pid_t tgid)
+{
+	fake.selves++;
+	return 0;
+}
+
+static int fake_self_del(struct gs_observe *o, pid_t tgid)
+{
+	fake.selves--;
+	return 0;
+}
+
+static int fake_open(struct gs_observe **ret, struct gs_error *err)
+{
+	*ret = (struct gs_observe *)&fake;
+	return 0;
+}
+
+static void fake_close(struct gs_observe *o)
+{
+}
+
+static int fake_sweep(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *, void *),
+		      void *user, struct gs_error *err)
+{
+	return 0;
+}
+
+static void fake_apply(unsigned int i, enum gs_rm_op op, uint32_t arg)
+{
+	switch (op) {
+	case GS_RM_SET_TIMESLICE:
+		fake.hw[i].timeslice_us = arg;
+		break;
+	case GS_RM_SET_INTERLEAVE:
+		fake.hw[i].interleave = (gs_u8)arg;
+		break;
+	case GS_RM_SET_PREEMPT_MODE:
+		fake.hw[i].preempt_mode = (gs_u8)arg;
+		break;
+	case GS_RM_SUSPEND:
+		fake.hw[i].runnable = 0;
+		break;
+	case GS_RM_RESUME:
+		fake.hw[i].runnable = 1;
+		break;
+	default:
+		break;
+	}
+}
+
+static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
+{
+	unsigned int i;
+	int r = 0;
+
+	gs_sleep_ns(tsg->tsg == fake.slow_tsg ? fake.slow_ns : fake.call_ns);
+	pthread_mutex_lock(&fake.lock);
+	for (i = 0; i < fake.n && fake.rec[i].key.handle != tsg->tsg; i++)
+		;
+	assert_true(i < fake.n);
+	fake.log[fake.nlog++] = (struct fake_call){
+		.tsg = tsg->tsg,
+		.op = step->op,
+		.arg = step->arg,
+		.changed = fake.rec[i].changed,
+		.ns = gs_now_ns(),
+	};
+	if ((int)step->op == fake.fail_op && fake.fail_times) {
+		fake.fail_times--;
+		r = fake.fail_err;
+		step->res.status = 0x65;
+	} else {
+		fake_apply(i, step->op, step->arg);
+	}
+	pthread_mutex_unlock(&fake.lock);
+	step->res.err = r;
+	step->res.calls = 1;
+	step->res.ns = fake.call_ns;
+	return r;
+}
+
+static int fake_rm(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
+	for (size_t i = 0; i < n; i++) {
+		int r = fake_step(tsg, &steps[i]);
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* A compute TSG as CUDA makes it; @n is its handle and id. */
+static struct gpusched_tsg *fake_tsg(uint32_t n, uint32_t gpu)
+{
+	struct gpusched_tsg *rec = &fake.rec[fake.n];
+
+	*rec = (struct gpusched_tsg){
+		.key = { .file = 1, .client = 0xc1d00001, .handle = n },
+		.flags = GPUSCHED_TSG_SCHEDULED,
+		.h_subdevice = 3,
+		.nchannels = 2,
+		.task = {
+			.id = n,
+			.gpu = gpu,
+			.kind = GPUSCHED_KIND_COMPUTE,
+			.engine = 1,
+			.pid = 4000 + n,
+			.created_ns = gs_now_ns(),
+			.asked = {
+				.valid = GPUSCHED_ALL_SETTINGS,
+				.timeslice_us = 2048,
+				.interleave = 1,
+				.preempt_mode = 2,
+				.runnable = 1,
+			},
+		},
+	};
+	fake.hw[fake.n] = rec->task.asked;
+	fake.n++;
+	return rec;
+}
+
+static void fake_reset(void)
+{
+	pthread_mutex_lock(&fake.lock);
+	memset(fake.rec, 0, sizeof(fake.rec));
+	fake.n = fake.nlog = 0;
+	fake.cls = (struct gpusched_class){ .suspend_limit_ms = 10000, .starve_limit_ms = 100 };
+	fake.cfg = (struct gpusched_cfg){ .policy_active = 1 };
+	fake.selves = 0;
+	fake.fail_op = -1;
+	fake.fail_times = 0;
+	fake.fail_err = -EREMOTEIO;
+	fake.call_ns = 1000;
+	fake.slow_tsg = 0;
+	fake.slow_ns = 0;
+	gs_engine_ops = (struct gs_engine_ops){
+		.open = fake_open,
+		.close = fake_close,
+		.get = fake_get,
+		.all = fake_all,
+		.channels = fake_channels,
+		.poke = fake_poke,
+		.cfg = fake_cfg,
+		.class_get = fake_class,
+		.heartbeat = fake_heartbeat,
+		.policy_active = fake_policy_active,
+		.self_add = fake_self_add,
+		.self_del = fake_self_del,
+		.sweep = fake_sweep,
+		.rm = fake_rm,
+		.stuck_ns = 5 * NS_PER_S,
+	};
+	pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_want(struct gpusched_tsg *rec, uint32_t bit, uint32_t value)
+{
+	pthread_mutex_lock(&fake.lock);
+	rec->task.want.valid |= bit;
+	if (bit == GPUSCHED_TIMESLICE)
+		rec->task.want.timeslice_us = value;
+	else if (bit == GPUSCHED_INTERLEAVE)
+		rec->task.want.interleave = (gs_u8)value;
+	else if (bit == GPUSCHED_PREEMPT_MODE)
+		rec->task.want.preempt_mode = (gs_u8)value;
+	else
+		rec->task.want.runnable = (gs_u8)value;
+	pthread_mutex_unlock(&fake.lock);
+}
+
+/* Calls of one kind in the log; NULL @ret_first: only counted. */
+static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < fake.nlog; i++)
+		n += (!tsg || fake.log[i].tsg == tsg) && fake.log[i].op == op;
+	return n;
+}
+
+/* The table's functions that the real ops name; never reached. */
+#define UNREACHED(name, args) \
+	int name args \
+	{ \
+		abort(); \
+	}
+UNREACHED(gs_observe_open, (struct gs_observe * *ret, struct gs_error *err))
+UNREACHED(gs_table_get,
+	  (struct gs_observe * o, const struct gpusched_key *key, struct gpusched_tsg *ret))
+UNREACHED(gs_table_all, (struct gs_observe * o, struct gpusched_tsg **ret, size_t *ret_n))
+UNREACHED(gs_table_channels,
+	  (struct gs_observe * o, const struct gpusched_key *key, struct gpusched_channels *ret))
+UNREACHED(gs_table_poke, (struct gs_observe * o, struct gpusched_poke *poke))
+UNREACHED(gs_cfg_get, (struct gs_observe * o, struct gpusched_cfg *ret))
+UNREACHED(gs_class_get, (struct gs_observe * o, uint32_t id, struct gpusched_class *ret))
+UNREACHED(gs_cfg_heartbeat, (struct gs_observe * o, uint64_t ns))
+UNREACHED(gs_cfg_policy_active, (struct gs_observe * o, bool active))
+UNREACHED(gs_self_add, (struct gs_observe * o, pid_t tgid))
+UNREACHED(gs_self_del, (struct gs_observe * o, pid_t tgid))
+UNREACHED(gs_sweep, (struct gs_observe * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
+		     void *user, struct gs_error *err))
+void gs_observe_close(struct gs_observe *o)
+{
+	abort();
+}
+
+#endif /* GPUSCHED_TESTS_ENGINE_FAKE_H */

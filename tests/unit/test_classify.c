@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+/* Classes, rules, who may raise, and precedence, on made-up facts. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "classify/priv.h"
+
+static struct gs_classes *fresh(void)
+{
+	const struct gpusched_class heavy = { .weight = 500 }, light = { .weight = 10 };
+	struct gs_classes *c = NULL;
+
+	assert_int_equal(gs_classes_new(&c), 0);
+	assert_int_equal(gs_classes_add(c, "batch", &light, NULL), 0);
+	assert_int_equal(gs_classes_add(c, "train", &heavy, NULL), 0);
+	return c;
+}
+
+static struct gs_facts process(uid_t uid, const char *comm)
+{
+	struct gs_facts f = { .pid = 7, .uid = uid, .gid = uid };
+
+	snprintf(f.comm, sizeof(f.comm), "%s", comm);
+	snprintf(f.exe, sizeof(f.exe), "/usr/bin/%s", comm);
+	memcpy(f.args, "prog\0--mode\0train", 18);
+	f.nargs = 18;
+	snprintf(f.cgroups[0].path, sizeof(f.cgroups[0].path), "/user.slice/job/inner");
+	f.cgroups[0].owner = uid;
+	snprintf(f.cgroups[1].path, sizeof(f.cgroups[1].path), "/user.slice/job");
+	snprintf(f.cgroups[2].path, sizeof(f.cgroups[2].path), "/user.slice");
+	snprintf(f.cgroups[3].path, sizeof(f.cgroups[3].path), "/");
+	f.ncgroups = 4;
+	return f;
+}
+
+static void expect(struct gs_classes *c, const struct gs_facts *f, const char *name,
+		   enum gpusched_class_source source)
+{
+	struct gs_class_answer a;
+
+	gs_classify_facts(c, f, &a);
+	assert_string_equal(gs_class_name(c, a.class_id), name);
+	assert_int_equal(a.source, source);
+	assert_true(a.why[0] != '\0');
+}
+
+static void test_table(void **state)
+{
+	struct gpusched_class cls = { .weight = 100 };
+	struct gs_error err = { 0 };
+	struct gs_classes *c = fresh();
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(gs_class_id(c, "lc", &id), 0);
+	assert_int_equal(id, GPUSCHED_CLASS_LC);
+	assert_int_equal(gs_class_id(c, "batch", &id), 0);
+	assert_int_equal(id, GPUSCHED_CLASS_FIRST_USER);
+	assert_int_equal(gs_class_id(c, "nosuch", &id), -ENOENT);
+	assert_null(gs_class_name(c, 63));
+	assert_int_equal(gs_classes_add(c, "batch", &cls, &err), -EEXIST);
+	assert_int_equal(gs_classes_add(c, "a b", &cls, NULL), -EINVAL);
+	assert_int_equal(gs_classes_add(c, "", &cls, NULL), -EINVAL);
+	assert_int_equal(gs_classes_add(c, "none", &cls, NULL), -EINVAL);
+	/* a built-in one may get other limits, once */
+	cls.suspend_limit_ms = 77;
+	assert_int_equal(gs_classes_add(c, "be", &cls, NULL), 0);
+	assert_int_equal(gs_class_of(c, GPUSCHED_CLASS_BE)->suspend_limit_ms, 77);
+	assert_int_equal(gs_classes_add(c, "be", &cls, NULL), -EEXIST);
+	cls.weight = 0;
+	assert_int_equal(gs_classes_add(c, "zero", &cls, NULL), -ERANGE);
+	cls.weight = 1;
+	for (int i = 0; i < GPUSCHED_MAX_CLASSES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "c%d", i);
+		if (gs_classes_add(c, name, &cls, &err) < 0) {
+			assert_int_equal(err.code == 0 ? 0 : i,
+					 GPUSCHED_MAX_CLASSES - GPUSCHED_CLASS_FIRST_USER - 2);
+			break;
+		}
+	}
+	gs_classes_free(c);
+}
+
+static void test_order_and_may(void **state)
+{
+	struct gs_classes *c = fresh();
+	uint32_t batch, train;
+
+	(void)state;
+	gs_class_id(c, "batch", &batch);
+	gs_class_id(c, "train", &train);
+	assert_true(gs_class_compare(c, GPUSCHED_CLASS_LC, GPUSCHED_CLASS_NORMAL) > 0);
+	assert_true(gs_class_compare(c, GPUSCHED_CLASS_NORMAL, train) > 0);
+	assert_true(gs_class_compare(c, train, batch) > 0);
+	assert_true(gs_class_compare(c, batch, GPUSCHED_CLASS_BE) > 0);
+	assert_int_equal(gs_class_compare(c, batch, batch), 0);
+
+	assert_true(gs_class_may(c, 0, 0, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NONE, GPUSCHED_CLASS_BE));
+	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_NORMAL));
+	assert_false(gs_class_may(c, 1000, 1000, 1001, GPUSCHED_CLASS_LC, GPUSCHED_CLASS_BE));
+
+	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
+	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_NORMAL));
+	assert_false(gs_class_may(c, 1001, 1000, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_false(gs_class_may(c, 1000, 1000, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_int_equal(gs_classes_allow(c, "train gid=1001", NULL), 0);
+	assert_true(gs_class_may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, train));
+	assert_false(gs_class_may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_int_equal(gs_classes_allow(c, "lc", NULL), -EINVAL);
+	assert_int_equal(gs_classes_allow(c, "nosuch uid=1", NULL), -ENOENT);
+	assert_int_equal(gs_classes_allow(c, "lc uid=x", NULL), -EINVAL);
+	assert_int_equal(gs_classes_allow(c, "lc shoe=1", NULL), -EINVAL);
+	gs_classes_free(c);
+}
+
+static void test_rule_errors(void **state)
+{
+	static const char *const bad[] = {
+		"comm=a lc",           "-> lc",
+		"comm=a -> nosuch",    "shoe=a -> lc",
+		"comm -> lc",          "comm= -> lc",
+		"comm=a comm=b -> lc", "uid=nosuchuser! -> be",
+		"uid=-1 -> be",        "uid=4294967295 -> be",
+	};
+	struct gs_classes *c = fresh();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct gs_error err = { 0 };
+
+		assert_true(gs_classes_add_rule(c, bad[i], &err) < 0);
+		assert_true(err.text[0] != '\0');
+	}
+	assert_int_equal(c->nrules, 0);
+	gs_classes_free(c);
+}
+
+static void test_rules(void **state)
+{
+	struct gs_classes *c = fresh();
+	struct gs_facts f = process(1000, "python3");
+
+	(void)state;
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
+	assert_int_equal(gs_classes_set_default(c, "nosuch", NULL), -ENOENT);
+	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(gs_classes_add_rule(c, "comm=python3 arg=serve -> train", NULL), 0);
+	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(gs_classes_add_rule(c, "  comm=pyth* arg=tr?in   ->   be ", NULL), 0);
+	expect(c, &f, "be", GPUSCHED_SRC_RULE);
+	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> lc", NULL), 0);
+	expect(c, &f, "be", GPUSCHED_SRC_RULE); /* the first that matches */
+	snprintf(f.comm, sizeof(f.comm), "other");
+	expect(c, &f, "lc", GPUSCHED_SRC_RULE); /* uid is not the user's to choose */
+	f.uid = 1001;
+	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(gs_classes_add_rule(c, "exe=/usr/bin/py* -> batch", NULL), 0);
+	expect(c, &f, "batch", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+}
+
+static void test_never_raises(void **state)
+{
+	struct gs_classes *c = fresh();
+	struct gs_facts user = process(1000, "server"), root = process(0, "server");
+
+	(void)state;
+	assert_int_equal(gs_classes_add_rule(c, "comm=server -> lc", NULL), 0);
+	expect(c, &user, "none", GPUSCHED_SRC_DEFAULT);
+	expect(c, &root, "lc", GPUSCHED_SRC_RULE);
+	/* a directory of his own is his to name, one of root's is not */
+	assert_int_equal(gs_classes_add_rule(c, "cgroup=*/inner -> lc", NULL), 0);
+	expect(c, &user, "none", GPUSCHED_SRC_DEFAULT);
+	assert_int_equal(gs_classes_add_rule(c, "cgroup=/user.slice/job -> lc", NULL), 0);
+	expect(c, &user, "lc", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+
+	c = fresh();
+	assert_int_equal(gs_classes_add_rule(c, "comm=server -> lc", NULL), 0);
+	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
+	expect(c, &user, "lc", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+}
+
+static void test_attribute(void **state)
+{
+	struct gs_classes *c = fresh();
+	struct gs_facts f = process(1000, "python3");
+
+	(void)state;
+	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> normal", NULL), 0);
+	snprintf(f.cgroups[2].attr, sizeof(f.cgroups[2].attr), "lc"); /* root's */
+	expect(c, &f, "lc", GPUSCHED_SRC_CGROUP);
+	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "train"); /* root's, nearer */
+	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "be"); /* his own, lowers */
+	expect(c, &f, "be", GPUSCHED_SRC_CGROUP);
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "lc"); /* his own, would raise */
+	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
+	f.cgroups[1].attr[0] = f.cgroups[2].attr[0] = '\0';
+	expect(c, &f, "normal", GPUSCHED_SRC_RULE);
+	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "nosuch");
+	expect(c, &f, "normal", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+}
+
+static void test_own_process(void **state)
+{
+	struct gs_class_answer a;
+	struct gs_error err = { 0 };
+	struct gs_classes *c = fresh();
+	struct gs_facts f;
+	char rule[64];
+
+	(void)state;
+	assert_int_equal(gs_facts_read(getpid(), &f, NULL), 0);
+	assert_int_equal(f.uid, getuid());
+	assert_string_equal(f.comm, "test_classify");
+	assert_non_null(strstr(f.exe, "/test_classify"));
+	assert_true(f.nargs > 0);
+	snprintf(rule, sizeof(rule), "comm=test_class* uid=%u -> be", getuid());
+	assert_int_equal(gs_classes_add_rule(c, rule, NULL), 0);
+	assert_int_equal(gs_classify(c, NULL, getpid(), &a, NULL), 0);
+	assert_int_equal(a.class_id, GPUSCHED_CLASS_BE);
+	assert_int_equal(gs_classify(c, NULL, 0x7ffffff0, &a, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "no process"));
+	gs_classes_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),        cmocka_unit_test(test_order_and_may),
+		cmocka_unit_test(test_rule_errors),  cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_never_raises), cmocka_unit_test(test_attribute),
+		cmocka_unit_test(test_own_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "classify/classify.h"
+#include "service/config.h"
+
+static int parse(struct gs_config *c, const char *text, struct gs_error *err)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	int r;
+
+	assert_non_null(f);
+	r = gs_config_parse(c, f, "test.conf", err);
+	fclose(f);
+	return r;
+}
+
+static struct gs_config *fresh(void)
+{
+	struct gs_config *c = NULL;
+
+	assert_int_equal(gs_config_new(&c), 0);
+	return c;
+}
+
+static void defaults(void **state)
+{
+	struct gs_config *c = fresh();
+
+	assert_string_equal(c->policy, "");
+	assert_string_equal(c->default_class, "");
+	assert_int_equal(c->switch_cost_us, 200);
+	assert_true(c->adopt);
+	assert_false(c->dry_run);
+	assert_int_equal(gs_config_log_level(c), LOG_INFO);
+	gs_config_free(c);
+}
+
+static void every_key(void **state)
+{
+	struct gs_config *c = fresh();
+	struct gs_error err = { 0 };
+
+	assert_int_equal(parse(c,
+			       "# a comment\n[Policy]\nPolicy=lcbe\nPolicyOption=a=1\n"
+			       "PolicyOption=b=2\n[Classes]\nClass=gold weight=200\n"
+			       "DefaultClass=be\nRule=comm=x -> lc\nAllowClass=lc uid=5\n"
+			       "[Daemon]\nSwitchCost=1ms\nAdopt=no\nDryRun=yes\nLogLevel=debug\n",
+			       &err),
+			 0);
+	assert_string_equal(c->policy, "lcbe");
+	assert_int_equal(c->npolicy_options, 2);
+	assert_string_equal(c->policy_options[1], "b=2");
+	assert_string_equal(c->policy_options_at[1], "test.conf:5");
+	assert_string_equal(c->classes[0], "gold weight=200");
+	assert_string_equal(c->default_class, "be");
+	assert_string_equal(c->rules[0], "comm=x -> lc");
+	assert_string_equal(c->allow[0], "lc uid=5");
+	assert_int_equal(c->switch_cost_us, 1000);
+	assert_false(c->adopt);
+	assert_true(c->dry_run);
+	assert_int_equal(gs_config_log_level(c), LOG_DEBUG);
+	gs_config_free(c);
+}
+
+static void empty_value_clears_a_list(void **state)
+{
+	struct gs_config *c = fresh();
+
+	assert_int_equal(parse(c, "Rule=comm=x -> lc\nRule=\nRule=comm=y -> be\n", NULL), 0);
+	assert_int_equal(c->nrules, 1);
+	assert_string_equal(c->rules[0], "comm=y -> be");
+	gs_config_free(c);
+}
+
+static void mistakes_have_file_and_line(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "\nNonsense=1\n", "test.conf:2: unknown key 'Nonsense'" },
+		{ "[Daemon]\nPolicy=x\n", "test.conf:2: Policy= belongs into [Policy]" },
+		{ "[Daemon]\nAdopt=perhaps\n", "test.conf:2: Adopt=: 'perhaps' is neither" },
+		{ "SwitchCost=2h\n", "test.conf:1: SwitchCost=: '2h' is not a time" },
+		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost=: 10s is out of range" },
+		{ "LogLevel=loud\n", "test.conf:1: LogLevel=: 'loud' is no log level" },
+		{ "# one\n\nwhat is this\n", "test.conf:3: neither" },
+		{ "[Daemon\n", "test.conf:1: neither" },
+		{ "PolicyOption=nothing\n", "test.conf:1: PolicyOption=: 'nothing' is not" },
+		{ "DefaultClass=a_name_that_is_longer_than_thirty_one_bytes\n",
+		  "test.conf:1: DefaultClass=: longer than 31" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gs_config *c = fresh();
+		struct gs_error err = { 0 };
+
+		assert_int_equal(parse(c, cases[i].text, &err), -EINVAL);
+		if (!strstr(err.text, cases[i].error))
+			fail_msg("'%s' does not contain '%s'", err.text, cases[i].error);
+		assert_ptr_equal(strstr(err.text, "test.conf:"), err.text);
+		gs_config_free(c);
+	}
+}
+
+static void the_first_mistake_is_told(void **state)
+{
+	struct gs_config *c = fresh();
+	struct gs_error err = { 0 };
+
+	assert_int_equal(parse(c, "junk\nNonsense=1\n", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "test.conf:"));
+	gs_config_free(c);
+}
+
+static void long_line_is_refused(void **state)
+{
+	struct gs_config *c = fresh();
+	struct gs_error err = { 0 };
+	char *text = malloc(20001);
+
+	memset(text, 'x', 20000);
+	memcpy(text, "Policy=", 7);
+	text[20000] = 0;
+	assert_int_equal(parse(c, text, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "test.conf:1:"));
+	free(text);
+	gs_config_free(c);
+}
+
+static void classes_from_lines(void **state)
+{
+	struct gs_config *c = fresh();
+	struct gs_classes *classes = NULL;
+	struct gs_error err = { 0 };
+	uint32_t id;
+
+	assert_int_equal(
+		parse(c, "Class=gold weight=300 suspend_limit_ms=50\nDefaultClass=gold\n", &err),
+		0);
+	assert_int_equal(gs_config_classes(c, &classes, &err), 0);
+	assert_int_equal(gs_class_id(classes, "gold", &id), 0);
+	assert_int_equal(gs_class_of(classes, id)->weight, 300);
+	assert_int_equal(gs_class_of(classes, id)->suspend_limit_ms, 50);
+	gs_classes_free(classes);
+	gs_config_free(c);
+}
+
+static void bad_class_lines_are_located(void **state)
+{
+	static const char *const lines[] = {
+		"\nClass=gold weight=0\n", "\nClass=gold colour=red\n",
+		"\nClass=gold extra\n",    "\nRule=comm=x -> nobody\n",
+		"\nRule=nonsense\n",       "\nAllowClass=nobody uid=1\n",
+		"\nDefaultClass=nobody\n",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct gs_config *c = fresh();
+		struct gs_classes *classes = NULL;
+		struct gs_error err = { 0 };
+
+		assert_int_equal(parse(c, lines[i], &err), 0);
+		if (gs_config_classes(c, &classes, &err) != -EINVAL)
+			fail_msg("accepted: %s", lines[i] + 1);
+		if (strncmp(err.text, "test.conf:2: ", 13))
+			fail_msg("'%s' for '%s'", err.text, lines[i] + 1);
+		gs_config_free(c);
+	}
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void drop_ins_in_order(void **state)
+{
+	char dir[] = "/tmp/gs-config-XXXXXX", file[64], drop[96], a[128], b[128], other[128];
+	struct gs_config *c = NULL;
+	struct gs_error err = { 0 };
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/x.conf", dir);
+	snprintf(drop, sizeof(drop), "%s.d", file);
+	snprintf(a, sizeof(a), "%s/10-a.conf", drop);
+	snprintf(b, sizeof(b), "%s/20-b.conf", drop);
+	snprintf(other, sizeof(other), "%s/30-c.conf~", drop);
+	assert_int_equal(mkdir(drop, 0755), 0);
+	put(file, "Policy=one\nLogLevel=err\n");
+	put(b, "Policy=three\n");
+	put(a, "Policy=two\nDryRun=yes\n");
+	put(other, "Nonsense=1\n");
+	assert_int_equal(gs_config_load_file(file, &c, &err), 0);
+	assert_string_equal(c->policy, "three");
+	assert_true(c->dry_run);
+	assert_int_equal(gs_config_log_level(c), LOG_ERR);
+	gs_config_free(c);
+	put(b, "Policy=three\nNonsense=1\n");
+	assert_int_equal(gs_config_load_file(file, &c, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "20-b.conf:2: unknown key"));
+	unlink(file);
+	memset(&err, 0, sizeof(err));
+	assert_int_equal(gs_config_load_file(file, &c, &err), -ENOENT);
+	unlink(a);
+	unlink(b);
+	unlink(other);
+	rmdir(drop);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(every_key),
+		cmocka_unit_test(empty_value_clears_a_list),
+		cmocka_unit_test(mistakes_have_file_and_line),
+		cmocka_unit_test(the_first_mistake_is_told),
+		cmocka_unit_test(long_line_is_refused),
+		cmocka_unit_test(classes_from_lines),
+		cmocka_unit_test(bad_class_lines_are_located),
+		cmocka_unit_test(drop_ins_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

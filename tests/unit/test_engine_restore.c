@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+/* test_engine_restore.c - restore, the guardian and the lock */
+#include "engine_fake.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char dir[] = "/tmp/gpusched-test-XXXXXX";
+
+static int setup(void **state)
+{
+	fake_reset();
+	return 0;
+}
+
+static struct gs_observe *table(void)
+{
+	return (struct gs_observe *)&fake;
+}
+
+/* Changed by a daemon that is dead now. */
+static struct gpusched_tsg *changed_tsg(uint32_t n, uint32_t gpu, bool suspended)
+{
+	struct gpusched_tsg *t = fake_tsg(n, gpu);
+
+	t->changed = GPUSCHED_TIMESLICE;
+	t->task.is.valid = GPUSCHED_TIMESLICE;
+	t->task.is.timeslice_us = fake.hw[fake.n - 1].timeslice_us = 20;
+	if (!suspended)
+		return t;
+	t->changed |= GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE;
+	t->task.is.valid |= GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE;
+	t->task.is.runnable = fake.hw[fake.n - 1].runnable = 0;
+	t->task.is.preempt_mode = fake.hw[fake.n - 1].preempt_mode = GPUSCHED_PREEMPT_CTA;
+	t->suspend_by = GPUSCHED_BY_POLICY;
+	t->suspended_ns = gs_now_ns();
+	return t;
+}
+
+static void assert_restored(void)
+{
+	for (unsigned int i = 0; i < fake.n; i++) {
+		assert_int_equal(fake.hw[i].timeslice_us, 2048);
+		assert_int_equal(fake.hw[i].preempt_mode, 2);
+		assert_int_equal(fake.hw[i].runnable, 1);
+		assert_int_equal(fake.rec[i].changed, 0);
+		assert_int_equal(fake.rec[i].task.is.valid, 0);
+		assert_int_equal(fake.rec[i].manual.valid, 0);
+		assert_int_equal(fake.rec[i].task.want.valid, 0);
+		assert_int_equal(fake.rec[i].suspend_by, 0);
+	}
+}
+
+static void test_everything_put_back_in_order(void **state)
+{
+	struct gs_restored res;
+	struct gpusched_tsg *untouched;
+	unsigned int phase = 0;
+
+	for (uint32_t i = 1; i <= 20; i++) {
+		struct gpusched_tsg *t = changed_tsg(i, 0, i % 2);
+
+		t->manual.valid = i % 3 ? 0 : GPUSCHED_TIMESLICE;
+		fake_want(t, GPUSCHED_TIMESLICE, 20);
+	}
+	untouched = fake_tsg(99, 0);
+	fake_want(untouched, GPUSCHED_TIMESLICE, 20);
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+	assert_int_equal(res.changed, 20);
+	assert_int_equal(res.restored, 20);
+	assert_int_equal(res.failed + res.gone, 0);
+	assert_int_equal(fake.nlog, 20 + 10 + 10);
+	for (unsigned int i = 0; i < fake.nlog; i++) {
+		unsigned int now = fake.log[i].op == GS_RM_SET_TIMESLICE ? 0
+				   : fake.log[i].op == GS_RM_RESUME      ? 2
+									 : 1;
+
+		assert_true(now >= phase);
+		phase = now;
+		assert_int_not_equal(fake.log[i].tsg, 99);
+	}
+	assert_int_equal(fake.selves, 0);
+	/* again: nothing to do */
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_int_equal(res.changed, 0);
+	assert_int_equal(fake.nlog, 40);
+}
+
+static void test_suspended_wait_half_a_second_at_most(void **state)
+{
+	struct gs_restored res;
+	uint64_t begin = gs_now_ns();
+	uint64_t resumed = 0;
+
+	for (uint32_t i = 1; i <= 200; i++)
+		changed_tsg(i, 0, i == 1);
+	fake.call_ns = 8 * NS_PER_MS; /* far slower than a GPU: 1.6 s of slices */
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+	for (unsigned int i = 0; i < fake.nlog; i++)
+		if (fake.log[i].op == GS_RM_RESUME)
+			resumed = fake.log[i].ns - begin;
+	assert_true(resumed >= 500 * NS_PER_MS);
+	assert_true(resumed < 1500 * NS_PER_MS);
+}
+
+static void test_gpus_side_by_side_and_one_stuck(void **state)
+{
+	struct gs_restored res;
+	struct gs_error err = { 0 };
+
+	gs_engine_ops.stuck_ns = 100 * NS_PER_MS;
+	changed_tsg(1, 0, true);
+	changed_tsg(2, 1, true);
+	changed_tsg(3, GPUSCHED_GPU_UNKNOWN, true);
+	fake.slow_tsg = 1;
+	fake.slow_ns = 1500 * NS_PER_MS;
+	assert_int_equal(gs_restore(table(), 580, &res, &err), -EIO);
+	assert_int_equal(res.restored, 2);
+	assert_int_equal(res.failed, 1);
+	assert_int_equal(fake.hw[1].runnable, 1);
+	assert_int_equal(fake.hw[2].timeslice_us, 2048);
+	/* the one left behind ends by itself and leaves the table alone */
+	gs_sleep_ns(2 * NS_PER_S);
+	assert_int_not_equal(fake.rec[0].changed, 0);
+	fake.slow_ns = 0;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+}
+
+static void test_failed_then_tried_again(void **state)
+{
+	struct gs_restored res;
+
+	changed_tsg(1, 0, true);
+	fake.fail_op = GS_RM_RESUME;
+	fake.fail_times = 2;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+	assert_int_equal(fake_count(1, GS_RM_RESUME), 3);
+	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 1);
+}
+
+static void test_dead_owner_is_no_failure(void **state)
+{
+	struct gs_restored res;
+
+	changed_tsg(1, 0, true);
+	changed_tsg(2, 0, false);
+	fake.fail_op = GS_RM_SET_TIMESLICE;
+	fake.fail_err = -ESRCH;
+	fake.fail_times = 1;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_int_equal(res.gone, 1);
+	assert_int_equal(res.restored, 1);
+	assert_int_equal(fake.hw[1].timeslice_us, 2048);
+}
+
+static int sweep_to_child(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *, void *),
+			  void *user, struct gs_error *err)
+{
+	fake.rec[0].task.pid = 7777;
+	return 0;
+}
+
+static void test_inherited_file_is_followed(void **state)
+{
+	struct gs_restored res;
+
+	changed_tsg(1, 0, true);
+	gs_engine_ops.sweep = sweep_to_child;
+	fake.fail_op = GS_RM_SET_TIMESLICE;
+	fake.fail_err = -ESRCH;
+	fake.fail_times = 1;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_int_equal(res.restored, 1);
+	assert_restored();
+}
+
+static void test_values_the_owner_forged_are_not_used(void **state)
+{
+	struct gs_restored res;
+	struct gpusched_tsg *t = changed_tsg(1, 0, false);
+
+	t->task.asked.timeslice_us = 0;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_int_equal(fake.hw[0].timeslice_us, GPUSCHED_DRIVER_TIMESLICE_US);
+}
+
+/* ---- the guardian ---------------------------------------------------------------------------- */
+
+/* A daemon in a process of its own: starts the guardian, tells its pid, then does as told. */
+static pid_t start_daemon(pid_t *ret_guardian, bool orderly)
+{
+	int fds[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		struct gs_error err = { 0 };
+		pid_t guardian = 0;
+		int release = -1;
+		int r = gs_guardian_start(table(), 580, &release, &guardian, &err);
+
+		if (r < 0 || write(fds[1], &guardian, sizeof(guardian)) != sizeof(guardian))
+			_exit(1);
+		if (orderly) {
+			int status = 1;
+
+			if (write(release, "x", 1) != 1)
+				_exit(2);
+			close(release);
+			waitpid(guardian, &status, 0);
+			_exit(status ? 3 : 0);
+		}
+		pause();
+		_exit(0);
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], ret_guardian, sizeof(*ret_guardian)), sizeof(pid_t));
+	close(fds[0]);
+	return pid;
+}
+
+static void wait_gone(pid_t pid)
+{
+	for (int i = 0; i < 3000; i++) {
+		char path[32], text[256] = "", *p;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+		f = fopen(path, "re");
+		if (!f)
+			return;
+		p = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+		fclose(f);
+		if (p && p[2] == 'Z') /* nobody reaps orphans in some containers */
+			return;
+		gs_sleep_ns(NS_PER_MS);
+	}
+	fail_msg("process %d does not end", (int)pid);
+}
+
+static void test_guardian_restores_after_sigkill(void **state)
+{
+	pid_t guardian, daemon;
+	uint64_t killed;
+
+	for (uint32_t i = 1; i <= 200; i++)
+		changed_tsg(i, 0, i % 4 == 0);
+	fake.call_ns = 300 * NS_PER_US;
+	fake.cfg.heartbeat_ns = gs_now_ns();
+	daemon = start_daemon(&guardian, false);
+	kill(guardian, SIGTERM); /* it does not listen */
+	kill(guardian, SIGINT);
+	gs_sleep_ns(20 * NS_PER_MS);
+	assert_int_equal(fake.nlog, 0);
+	assert_int_not_equal(getsid(guardian), getsid(0));
+	killed = gs_now_ns();
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	wait_gone(guardian);
+	assert_restored();
+	assert_int_equal(fake.nlog, 200 + 50 + 50);
+	assert_true(fake.log[0].ns - killed < NS_PER_S);
+	assert_true(fake.log[fake.nlog - 1].ns - killed < 2 * NS_PER_S);
+	assert_int_equal(fake.cfg.heartbeat_ns, 0);
+	assert_int_equal(fake.cfg.policy_active, 0);
+}
+
+static int slow_open(struct gs_observe **ret, struct gs_error *err)
+{
+	gs_sleep_ns(200 * NS_PER_MS);
+	return fake_open(ret, err);
+}
+
+/* The daemon is killed before its guardian can say that it is ready. */
+static void test_guardian_restores_after_early_death(void **state)
+{
+	pid_t daemon;
+
+	changed_tsg(1, 0, true);
+	gs_engine_ops.open = slow_open;
+	daemon = fork();
+	if (!daemon) {
+		pid_t guardian;
+		int release;
+
+		gs_guardian_start(table(), 580, &release, &guardian, NULL);
+		pause();
+		_exit(0);
+	}
+	gs_sleep_ns(50 * NS_PER_MS);
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	for (int i = 0; i < 300 && fake.rec[0].changed; i++)
+		gs_sleep_ns(10 * NS_PER_MS);
+	gs_sleep_ns(100 * NS_PER_MS); /* it ends, too */
+	assert_restored();
+}
+
+static void test_guardian_leaves_when_told(void **state)
+{
+	pid_t guardian, daemon;
+	int status = -1;
+
+	changed_tsg(1, 0, true);
+	daemon = start_daemon(&guardian, true);
+	waitpid(daemon, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(fake.nlog, 0); /* an orderly daemon restores itself */
+}
+
+static void test_guardian_yields_to_a_new_daemon(void **state)
+{
+	pid_t guardian, daemon;
+	int lock = -1;
+
+	changed_tsg(1, 0, true);
+	daemon = start_daemon(&guardian, false);
+	assert_int_equal(gs_lock_take(&lock, NULL), 0);
+	fake.cfg.heartbeat_ns = gs_now_ns() + 60 * NS_PER_S;
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	wait_gone(guardian);
+	assert_int_equal(fake.nlog, 0);
+	close(lock);
+}
+
+/* ---- the lock -------------------------------------------------------------------------------- */
+
+static void test_lock(void **state)
+{
+	struct gs_error err = { 0 };
+	char mine[16];
+	int a = -1, b = -1;
+
+	assert_int_equal(gs_lock_take(&a, &err), 0);
+	assert_int_equal(gs_lock_take(&b, &err), -EBUSY);
+	snprintf(mine, sizeof(mine), "pid %d", (int)getpid());
+	assert_non_null(strstr(err.text, mine));
+	close(a);
+	assert_int_equal(gs_lock_take(&b, NULL), 0);
+	close(b);
+}
+
+static void test_lock_of_another_pid_namespace(void **state)
+{
+	struct gs_error err = { 0 };
+	struct stat st;
+	int fd = -1;
+
+	assert_int_equal(stat("/proc/self/ns/pid", &st), 0);
+	fake.cfg.pidns_ino = st.st_ino + 1;
+	fake.cfg.pidns_dev = st.st_dev;
+	assert_int_equal(gs_lock_take(&fd, &err), -EPERM);
+	assert_non_null(strstr(err.text, "pid namespace"));
+	fake.cfg.pidns_ino = st.st_ino;
+	assert_int_equal(gs_lock_take(&fd, NULL), 0);
+	close(fd);
+}
+
+int main(void)
+{
+#define T(fn) cmocka_unit_test_setup(fn, setup)
+	const struct CMUnitTest tests[] = {
+		T(test_everything_put_back_in_order),
+		T(test_suspended_wait_half_a_second_at_most),
+		T(test_gpus_side_by_side_and_one_stuck),
+		T(test_failed_then_tried_again),
+		T(test_dead_owner_is_no_failure),
+		T(test_inherited_file_is_followed),
+		T(test_values_the_owner_forged_are_not_used),
+		T(test_guardian_restores_after_sigkill),
+		T(test_guardian_restores_after_early_death),
+		T(test_guardian_leaves_when_told),
+		T(test_guardian_yields_to_a_new_daemon),
+		T(test_lock),
+		T(test_lock_of_another_pid_namespace),
+	};
+	char path[64];
+	int r;
+
+	/* a run directory of our own; the fake table needs nothing else of it */
+	if (!mkdtemp(dir) || setenv("GPUSCHED_SIM", dir, 1))
+		return 1;
+	r = cmocka_run_group_tests_name("engine_restore", tests, NULL, NULL);
+	snprintf(path, sizeof(path), "%s/run/lock", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/run", dir);
+	rmdir(path);
+	rmdir(dir);
+	return r;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/* Finding libcudas and their functions, and the smoothed rate of launches. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "observe/launch.bpf.h"
+#include "observe/launch.h"
+
+#define S 1000000000ull
+
+static void test_maps_lines(void **state)
+{
+	struct gs_cuda_map m;
+
+	(void)state;
+	assert_true(gs_cuda_map_parse("7f0000001000-7f0000403000 r-xp 00001000 fd:00 5334080 "
+				      "      /usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04\n",
+				      &m));
+	assert_int_equal(m.start, 0x7f0000001000);
+	assert_int_equal(m.end, 0x7f0000403000);
+	assert_string_equal(m.path, "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04");
+	assert_true(
+		gs_cuda_map_parse("1000-2000 r-xp 0 00:4f 9 /a b/libcuda.so.1 (deleted)\n", &m));
+	assert_string_equal(m.path, "/a b/libcuda.so.1 (deleted)");
+}
+
+static void test_other_maps_lines(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"\n",
+		"nonsense",
+		"1000-2000 r--p 0 fd:00 7 /usr/lib/libcuda.so.1\n", /* not code */
+		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libcudart.so.12\n",
+		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libcuda.so.1/other.so\n",
+		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libnvidia-ml.so.1\n",
+		"1000-2000 r-xp 0 00:00 0 \n",
+		"1000-2000 r-xp 0 00:00 0 [vdso]\n",
+		"1000-2000 r-xp 0 00:00 0 libcuda.so.1\n", /* a mapping's name, no file */
+		"1000 r-xp 0 fd:00 7 /usr/lib/libcuda.so.1\n",
+	};
+	struct gs_cuda_map m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (gs_cuda_map_parse(lines[i], &m))
+			fail_msg("taken for a libcuda: %s", lines[i]);
+}
+
+static void test_long_path_is_cut(void **state)
+{
+	struct gs_cuda_map m;
+	char line[1024];
+
+	(void)state;
+	snprintf(line, sizeof(line), "1000-2000 r-xp 0 fd:00 7 /%0600d/libcuda.so.1\n", 0);
+	assert_false(gs_cuda_map_parse(line, &m)); /* no name that could be trusted */
+}
+
+/* The symbols of the C library are as good as any. */
+static void test_offsets(void **state)
+{
+	static const char *const names[] = { "malloc", "no_such_function", "free", "malloc" };
+	uint64_t at[4];
+	int fd = open("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(gs_elf_offsets(fd, names, 4, at), 0);
+	assert_int_not_equal(at[0], 0);
+	assert_int_equal(at[1], 0);
+	assert_int_not_equal(at[2], 0);
+	assert_int_not_equal(at[0], at[2]);
+	assert_int_equal(at[3], 0); /* an alias: probed once */
+	close(fd);
+}
+
+static void test_no_elf(void **state)
+{
+	static const char *const names[] = { "cuLaunchKernel" };
+	uint64_t at[1] = { 7 };
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "no ELF file", 11), 11);
+	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	assert_int_equal(at[0], 0);
+	close(fd);
+}
+
+/* A steady load comes out at its rate, whatever that is. */
+static void test_steady_rates(void **state)
+{
+	static const uint64_t per_s[] = { 1, 5, 50, 1000, 30000, 1000000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(per_s) / sizeof(per_s[0]); i++) {
+		uint64_t rate = 0, gap = S / per_s[i];
+
+		for (uint64_t t = 0; t < 12 * S; t += gap)
+			rate = gs_rate_decayed(rate, gap) + GS_RATE_STEP_MHZ;
+		/* read at a launch; the mean between two is what it should be */
+		rate = (rate + gs_rate_decayed(rate, gap)) / 2;
+		if (rate < per_s[i] * 900 || rate > per_s[i] * 1100)
+			fail_msg("%lu/s comes out as %lu mHz", per_s[i], rate);
+	}
+}
+
+static void test_rate_fades(void **state)
+{
+	struct gpusched_task t = { .launch_rate_mhz = 1000000, .last_launch_ns = S };
+	uint64_t half = 744261118; /* ln 2 of 2^30 ns */
+
+	(void)state;
+	assert_int_equal(gs_launch_rate_mhz(&t, S), 1000000);
+	assert_int_equal(gs_launch_rate_mhz(&t, S / 2), 1000000);
+	assert_in_range(gs_launch_rate_mhz(&t, S + half), 495000, 505000);
+	assert_in_range(gs_launch_rate_mhz(&t, S + 2 * half), 245000, 255000);
+	assert_in_range(gs_launch_rate_mhz(&t, S + 4 * half), 60000, 65000);
+	assert_int_equal(gs_launch_rate_mhz(&t, 20 * S), 0);
+	/* both ways of computing it agree where they meet */
+	assert_in_range(gs_rate_decayed(1000000, GS_RATE_SHORT_NS - 1), 882000, 883500);
+	assert_in_range(gs_rate_decayed(1000000, GS_RATE_SHORT_NS), 882000, 883500);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_maps_lines),       cmocka_unit_test(test_other_maps_lines),
+		cmocka_unit_test(test_long_path_is_cut), cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_no_elf),           cmocka_unit_test(test_steady_rates),
+		cmocka_unit_test(test_rate_fades),
+	};
+
+	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+/* test_observe_hostile.c - what a hostile client can make of the taps: counts, and nothing else */
+#include <pthread.h>
+
+#include "observe_fixture.h"
+
+#define BAD ((void *)0x10)
+
+static void test_bad_pointers(void **state)
+{
+	uint64_t before;
+	CLEANUP_FD int fd = -1;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_BAD_READ);
+	rc_client(fd, RC_CLIENT, 0);
+	rc_alloc(fd, RC_CLIENT, RC_DEVICE, RC_TSG, 0xa06c, BAD); /* recorded, engine unknown */
+	assert_int_equal(only().task.kind, GPUSCHED_KIND_OTHER);
+	rc_alloc(fd, RC_CLIENT, RC_TSG, 0x5c000020, 0xc86f, BAD);
+	rc_control(fd, RC_CLIENT, RC_TSG, 0xa06c0103, BAD, 8);
+	rc_control(fd, RC_CLIENT, RC_TSG, 0xa06c0101, BAD, 3);
+	rc_control(fd, RC_CLIENT, RC_TSG, 0xa06c0107, (void *)-1ul, 4);
+	rc_control(fd, RC_CLIENT, RC_SUBDEVICE, 0x20801210, (void *)0xffff800000000000ul, 32);
+	assert_int_equal(counter(GPUSCHED_CNT_BAD_READ) - before, 6);
+	assert_int_equal(only().task.asked.timeslice_us, GPUSCHED_DRIVER_TIMESLICE_US);
+	assert_int_equal(only().flags, 0);
+	rc_call(fd, 0x2b, BAD, 48); /* refused by the kernel itself */
+	rc_call(fd, 0x2a, NULL, 32);
+	assert_int_equal(records(), 1);
+}
+
+/* The end of a page: nothing may be read past what the size says. */
+static void test_at_the_end_of_memory(void **state)
+{
+	uint64_t before;
+	CLEANUP_FD int fd = -1;
+	char *page;
+
+	NEEDS();
+	fd = open_ctl();
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(page != MAP_FAILED);
+	assert_int_equal(munmap(page + 4096, 4096), 0);
+	before = counter(GPUSCHED_CNT_BAD_READ);
+	rc_client(fd, RC_CLIENT, 0);
+	for (unsigned int size = 32; size <= 48; size += 16) {
+		uint32_t *w = (uint32_t *)(page + 4096 - size);
+		uint64_t params = (uintptr_t)(page + 4096 - size - 16); /* engine: at byte 12 */
+
+		memset(page, 0, 4096);
+		w[0] = RC_CLIENT;
+		w[1] = RC_DEVICE;
+		w[2] = RC_TSG + size;
+		w[3] = 0xa06c;
+		memcpy(&w[4], &params, sizeof(params));
+		assert_int_equal(rc_call(fd, 0x2b, w, size), 0);
+	}
+	assert_int_equal(records(), 2);
+	assert_int_equal(counter(GPUSCHED_CNT_BAD_READ), before);
+	munmap(page, 4096);
+}
+
+static void test_wrong_sizes(void **state)
+{
+	static char buf[16384];
+	unsigned int sent = 0;
+	CLEANUP_FD int fd = -1;
+	uint64_t before;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_BAD_SIZE);
+	for (unsigned int nr = 0x29; nr <= 0x2b; nr++) {
+		for (unsigned int size = 0; size < 16384; size += size < 64 ? 1 : 1021) {
+			memset(buf, 0xa0, sizeof(buf));
+			sent += !rc_call(fd, nr, buf, size);
+		}
+	}
+	/* all but 16 for FREE, 32 for CONTROL, 32, 40 and 48 for ALLOC */
+	assert_int_equal(counter(GPUSCHED_CNT_BAD_SIZE) - before, sent - 5);
+	assert_true(sent > 200);
+	assert_int_equal(records(), 0);
+}
+
+static void test_refused_calls_do_not_count(void **state)
+{
+	uint32_t params[5] = { 0, 0, 0, 1 };
+	CLEANUP_FD int fd = -1;
+	uint64_t us = 5, before;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_RM_FAILED);
+	rc_client(fd, RC_CLIENT, 0);
+	rc_alloc_as(fd, 0, RC_CLIENT, RC_DEVICE, RC_TSG, 0xa06c, params, 0x1f);
+	assert_int_equal(records(), 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	rc_control_as(fd, RC_CLIENT, RC_TSG, 0xa06c0103, &us, 8, 0x1b);
+	assert_int_equal(only().task.asked.timeslice_us, GPUSCHED_DRIVER_TIMESLICE_US);
+	assert_int_equal(counter(GPUSCHED_CNT_RM_FAILED) - before, 2);
+}
+
+/* Another's numbers on one's own file reach nothing of the other's. */
+static void test_forged_handles(void **state)
+{
+	uint64_t orphans;
+	CLEANUP_FD int victim = -1;
+	struct gpusched_tsg was, is;
+	int status;
+	pid_t pid;
+
+	NEEDS();
+	victim = open_ctl();
+	rc_client(victim, RC_CLIENT, 0);
+	rc_tsg(victim, RC_CLIENT, RC_TSG, 1);
+	rc_channel(victim, RC_CLIENT, RC_TSG, 0x5c000020, 9);
+	was = only();
+	orphans = counter(GPUSCHED_CNT_ORPHAN_CALL) + counter(GPUSCHED_CNT_ORPHAN_CHANNEL);
+	pid = fork();
+	if (!pid) {
+		uint32_t mode[8] = { 1, RC_TSG, 0, 0 }, level = 0;
+		int fd = open(echo.path, O_RDWR);
+
+		close(victim);
+		rc_timeslice(fd, RC_CLIENT, RC_TSG, 1);
+		rc_schedule(fd, RC_CLIENT, RC_TSG, 0);
+		rc_control(fd, RC_CLIENT, RC_TSG, 0xa06c0107, &level, 4);
+		rc_control(fd, RC_CLIENT, 0x5c000020, 0xa06f0109, &level, 4);
+		rc_control(fd, RC_CLIENT, RC_SUBDEVICE, 0x20801210, mode, sizeof(mode));
+		rc_channel(fd, RC_CLIENT, RC_TSG, 0x5c000021, 10);
+		rc_free(fd, RC_CLIENT, RC_TSG, 0x5c000020);
+		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
+		rc_free(fd, RC_CLIENT, RC_CLIENT, RC_DEVICE);
+		rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	is = only();
+	assert_memory_equal(&was, &is, sizeof(was));
+	assert_int_equal(counter(GPUSCHED_CNT_ORPHAN_CALL) + counter(GPUSCHED_CNT_ORPHAN_CHANNEL) -
+				 orphans,
+			 6);
+}
+
+static void test_process_limit(void **state)
+{
+	struct gpusched_proc proc;
+	CLEANUP_FD int fd = -1;
+	uint64_t before;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_PROC_LIMIT);
+	rc_client(fd, RC_CLIENT, 0);
+	for (uint32_t i = 0; i < 3000; i++)
+		rc_tsg(fd, RC_CLIENT, RC_TSG + i, 1);
+	assert_int_equal(records(), 1024);
+	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) - before, 3000 - 1024);
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	assert_int_equal(proc.tsgs, 1024);
+	for (uint32_t i = 0; i < 3000; i++)
+		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG + i);
+	assert_int_equal(records(), 0);
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	assert_int_equal(proc.tsgs, 0);
+}
+
+static void test_table_full(void **state)
+{
+	CLEANUP_FD int fd = -1;
+	uint64_t before;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_TABLE_FULL);
+	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0);
+	rc_client(fd, RC_CLIENT, 0);
+	for (uint32_t i = 0; i < GPUSCHED_MAX_TSGS + 500; i++)
+		rc_tsg(fd, RC_CLIENT, RC_TSG + i, 1);
+	/* a preallocated map keeps a few per processor in reserve */
+	assert_in_range(records(), GPUSCHED_MAX_TSGS - 64, GPUSCHED_MAX_TSGS + 256);
+	assert_true(counter(GPUSCHED_CNT_TABLE_FULL) - before >= 200);
+	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
+	assert_int_equal(records(), 0);
+}
+
+static void test_many_channels(void **state)
+{
+	struct gpusched_channels ch;
+	CLEANUP_FD int fd = -1;
+
+	NEEDS();
+	fd = open_ctl();
+	rc_client(fd, RC_CLIENT, 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	for (uint32_t i = 0; i < 500; i++)
+		rc_channel(fd, RC_CLIENT, RC_TSG, 0x5c001000 + i, i);
+	assert_int_equal(only().nchannels, GPUSCHED_MAX_CHANNELS);
+	assert_int_equal(
+		gs_table_channels(
+			table, &(struct gpusched_key){ only().key.file, RC_CLIENT, RC_TSG }, &ch),
+		0);
+	assert_int_equal(ch.n, GPUSCHED_MAX_CHANNELS);
+	assert_int_equal(ch.dropped, 500 - GPUSCHED_MAX_CHANNELS);
+	for (uint32_t i = 0; i < 500; i++)
+		rc_free(fd, RC_CLIENT, RC_TSG, 0x5c001000 + i);
+	assert_int_equal(only().nchannels, 0);
+}
+
+static void test_event_storm(void **state)
+{
+	CLEANUP_FD int fd = -1;
+	uint64_t lost;
+
+	NEEDS();
+	fd = open_ctl();
+	lost = counter(GPUSCHED_CNT_EVENTS_LOST);
+	rc_client(fd, RC_CLIENT, 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	for (uint32_t i = 0; i < 20000; i++)
+		rc_timeslice(fd, RC_CLIENT, RC_TSG, 1000 + i);
+	lost = counter(GPUSCHED_CNT_EVENTS_LOST) - lost;
+	assert_true(lost > 0);
+	assert_int_equal(count_events(GPUSCHED_EV_TIMESLICE) + lost, 20000);
+	assert_int_equal(only().task.asked.timeslice_us, 1000 + 19999); /* the table is exact */
+}
+
+static volatile int stop;
+
+static void *rewrite(void *arg)
+{
+	volatile uint32_t *w = arg;
+
+	for (uint32_t i = 0; !stop; i++) {
+		w[1] = RC_DEVICE + (i & 3);
+		w[2] = RC_TSG + (i & 7);
+		w[3] = i & 1 ? 0xa06c : 0xc86f;
+		w[10] = i & 2;
+	}
+	return NULL;
+}
+
+/* Another thread rewrites the arguments while the call runs. */
+static void test_memory_rewritten(void **state)
+{
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	CLEANUP_FD int fd = -1, bystander = -1;
+	uint32_t w[12] = { RC_CLIENT }, params[92] = { 0, 0, 0, 1 };
+	uint64_t p = (uintptr_t)params;
+	struct gpusched_proc proc;
+	pthread_t thread;
+	size_t n = 0;
+
+	NEEDS();
+	bystander = open_ctl();
+	rc_client(bystander, RC_CLIENT, 0);
+	rc_tsg(bystander, RC_CLIENT, RC_TSG, 1);
+	fd = open_ctl();
+	memcpy(&w[4], &p, sizeof(p));
+	rc_client(fd, RC_CLIENT, 0);
+	stop = 0;
+	assert_int_equal(pthread_create(&thread, NULL, rewrite, w), 0);
+	for (int i = 0; i < 20000; i++)
+		rc_call(fd, 0x2b, w, sizeof(w));
+	stop = 1;
+	pthread_join(thread, NULL);
+	assert_int_equal(gs_table_all(table, &all, &n), 0);
+	assert_in_range(n, 1, 9); /* the bystander's, and eight handles at most */
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	assert_int_equal(proc.tsgs, n);
+	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
+	assert_int_equal(only().owner_fd, bystander);
+}
+
+/* Files that are not NVIDIA's are not looked at, however the call looks. */
+static void test_other_files(void **state)
+{
+	CLEANUP_FD int null = open("/dev/null", O_RDWR), fd = -1;
+	uint32_t w[12] = { RC_CLIENT, RC_DEVICE, RC_TSG, 0xa06c };
+	uint64_t looked, lost;
+
+	NEEDS();
+	fd = open_ctl();
+	looked = counter(GPUSCHED_CNT_IOCTLS);
+	lost = counter(GPUSCHED_CNT_NO_FILE);
+	rc_call(null, 0x2b, w, 48);
+	rc_call(-1, 0x2b, w, 48);
+	rc_call(1 << 20, 0x2b, w, 48);
+	ioctl(fd, _IOC(3u, 'F', 0x4e, 56), w);
+	ioctl(fd, _IOC(3u, 'G', 0x2b, 48), w);
+	assert_int_equal(counter(GPUSCHED_CNT_IOCTLS), looked);
+	assert_int_equal(counter(GPUSCHED_CNT_NO_FILE), lost);
+	assert_int_equal(records(), 0);
+}
+
+#define NR_IOCTL_32 54
+#define NR_LCHOWN_32 16 /* the number of ioctl in 64-bit calls */
+
+static long call32(long nr, long b, long c, long d)
+{
+	long ret;
+
+	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(nr), "b"(b), "c"(c), "d"(d) : "memory");
+	return ret;
+}
+
+/* 32-bit calls are counted, not decoded; their numbers do not pass for 64-bit ones. */
+static void test_compat_calls(void **state)
+{
+	uint64_t looked, compat;
+	uint32_t *w;
+	int fd, status;
+	pid_t pid;
+
+	NEEDS();
+	looked = counter(GPUSCHED_CNT_IOCTLS);
+	compat = counter(GPUSCHED_CNT_COMPAT);
+	pid = fork();
+	if (!pid) {
+		const unsigned int cmd = _IOC(3u, 'F', 0x2b, 32);
+
+		signal(SIGSEGV, SIG_DFL);
+		fd = open(echo.path, O_RDWR);
+		w = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+		w[0] = RC_CLIENT;
+		w[1] = RC_DEVICE;
+		w[2] = RC_TSG;
+		w[3] = 0xa06c;
+		call32(NR_IOCTL_32, fd, cmd, (uintptr_t)w);
+		call32(NR_LCHOWN_32, fd, cmd, (uintptr_t)w);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status)) {
+		print_message("# this kernel has no 32-bit calls\n");
+		return;
+	}
+	assert_int_equal(counter(GPUSCHED_CNT_COMPAT) - compat, 1);
+	assert_int_equal(counter(GPUSCHED_CNT_IOCTLS), looked);
+	assert_int_equal(records(), 0);
+}
+
+/* A user's own FUSE file in the driver's place is not registered, so it does not count. */
+static void test_unregistered_file(void **state)
+{
+	CLEANUP_FD int fd = -1;
+	uint64_t looked;
+
+	NEEDS();
+	assert_int_equal(gs_observe_off(NULL), 0);
+	gs_observe_close(table);
+	table = NULL;
+	{
+		char list[128];
+		FILE *f;
+
+		snprintf(list, sizeof(list), "%s/simfiles", echo.dir);
+		f = fopen(list, "re+");
+		assert_non_null(f);
+		fprintf(f, "9");
+		fclose(f); /* another device number now */
+	}
+	assert_int_equal(gs_observe_on(NULL), 0);
+	assert_int_equal(gs_observe_open(&table, NULL), 0);
+	looked = counter(GPUSCHED_CNT_IOCTLS);
+	fd = open_ctl();
+	rc_client(fd, RC_CLIENT, 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	assert_int_equal(records(), 0);
+	assert_int_equal(counter(GPUSCHED_CNT_IOCTLS), looked);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_bad_pointers),      T(test_at_the_end_of_memory),
+		T(test_wrong_sizes),       T(test_refused_calls_do_not_count),
+		T(test_forged_handles),    T(test_process_limit),
+		T(test_table_full),        T(test_many_channels),
+		T(test_event_storm),       T(test_memory_rewritten),
+		T(test_other_files),       T(test_compat_calls),
+		T(test_unregistered_file), /* last: it spoils the list of files */
+	};
+
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

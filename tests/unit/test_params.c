@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters of the GPU model: the file, its defaults, and what broken files get. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/params.h"
+
+static char path[] = "/tmp/gpusched-params-XXXXXX";
+
+static int make_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int remove_file(void **state)
+{
+	return unlink(path);
+}
+
+static void content(const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void refused(const char *text, const char *line, const char *word)
+{
+	struct sim_params p, before;
+	char *error = NULL;
+
+	memset(&p, 0x5a, sizeof(p));
+	before = p;
+	content(text);
+	assert_int_equal(sim_params_load(path, &p, &error), -EINVAL);
+	assert_memory_equal(&p, &before, sizeof(p)); /* left alone */
+	assert_non_null(error);
+	assert_non_null(strstr(error, line));
+	assert_non_null(strstr(error, word));
+	assert_null(strchr(error, '\n'));
+	free(error);
+}
+
+static void empty_file_is_the_default(void **state)
+{
+	struct sim_params a, b;
+
+	content("# nothing\n");
+	sim_params_default(&a);
+	assert_int_equal(sim_params_load(path, &b, NULL), 0);
+	assert_memory_equal(&a, &b, sizeof(a));
+	assert_string_equal(a.name, "h200");
+	assert_int_equal(a.call[SIM_CALL_SET_TIMESLICE].min_ns, 250000);
+	assert_int_equal(a.call[SIM_CALL_SET_TIMESLICE].max_ns, 490000);
+}
+
+static void installed_file_holds_the_defaults(void **state)
+{
+	const char *file = getenv("GPUSCHED_H200_CONF");
+	struct sim_params a, b;
+	char *error = NULL;
+
+	if (!file)
+		skip();
+	sim_params_default(&a);
+	assert_int_equal(sim_params_load(file, &b, &error), 0);
+	assert_memory_equal(&a, &b, sizeof(a));
+}
+
+static void values_are_taken(void **state)
+{
+	struct sim_params p;
+
+	content("[gpu]\nname = small\nblocks_at_once = 7\nkernel_gap_us = 1.5\n"
+		"[round]\ninterleave_honoured = yes\n[call]\npreempt_us = 100\nfree_us = 1-2.5\n");
+	assert_int_equal(sim_params_load(path, &p, NULL), 0);
+	assert_string_equal(p.name, "small");
+	assert_int_equal(p.blocks_at_once, 7);
+	assert_int_equal(p.kernel_gap_ns, 1500);
+	assert_true(p.interleave_honoured);
+	assert_int_equal(p.call[SIM_CALL_PREEMPT].min_ns, 100000);
+	assert_int_equal(p.call[SIM_CALL_PREEMPT].max_ns, 100000);
+	assert_int_equal(p.call[SIM_CALL_FREE].max_ns, 2500);
+}
+
+static void missing_file(void **state)
+{
+	struct sim_params p;
+
+	assert_int_equal(sim_params_load("/nonexistent/h200.conf", &p, NULL), -ENOENT);
+}
+
+static void broken_files_are_refused_with_the_line(void **state)
+{
+	refused("[gpu]\nblocks = 7\n", ":2:", "blocks");
+	refused("[gpux]\nblocks_at_once = 7\n", ":2:", "gpux");
+	refused("[gpu]\nblocks_at_once = 0\n", ":2:", "");
+	refused("[gpu]\nblocks_at_once = 1.5\n", ":2:", "1.5");
+	refused("[gpu]\nblocks_at_once = many\n", ":2:", "many");
+	refused("[gpu]\nname =\n", ":2:", "characters");
+	refused("[gpu]\n\nqueue_depth = 8\nqueue_depth = 9\n", ":4:", "twice");
+	refused("[round]\ninterleave_honoured = perhaps\n", ":2:", "perhaps");
+	refused("[round]\ndefault_preempt_mode = 3\n", ":2:", "");
+	refused("[call]\nfree_us = 5-2\n", ":2:", "");
+	refused("[call]\nfree_us = 1-2-3\n", ":2:", "");
+	refused("[call]\nfree_us = -1\n", ":2:", "");
+	refused("just words\n", ":1:", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty_file_is_the_default),
+		cmocka_unit_test(installed_file_holds_the_defaults),
+		cmocka_unit_test(values_are_taken),
+		cmocka_unit_test(missing_file),
+		cmocka_unit_test(broken_files_are_refused_with_the_line),
+	};
+
+	return cmocka_run_group_tests_name("params", tests, make_file, remove_file);
+}

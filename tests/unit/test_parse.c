@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+
+static void test_us(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+		uint64_t us;
+	} cases[] = {
+		{ "20", 0, 20 },
+		{ "20us", 0, 20 },
+		{ "2ms", 0, 2000 },
+		{ "100s", 0, 100000000 },
+		{ "0x10", 0, 16 },
+		{ "0", -ERANGE, 0 },
+		{ "101s", -ERANGE, 0 },
+		{ "99999999999999999999", -ERANGE, 0 },
+		{ "18446744073709551615s", -ERANGE, 0 },
+		{ "", -EINVAL, 0 },
+		{ "-1", -EINVAL, 0 },
+		{ "+1", -EINVAL, 0 },
+		{ " 1", -EINVAL, 0 },
+		{ "1 ", -EINVAL, 0 },
+		{ "20 us", -EINVAL, 0 },
+		{ "2m", -EINVAL, 0 },
+		{ "us", -EINVAL, 0 },
+		{ "1e3", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_error err = {};
+		uint64_t us = 77;
+
+		assert_int_equal(gs_parse_us(cases[i].text, 1, 100000000, &us, &err),
+				 cases[i].result);
+		assert_int_equal(us, cases[i].result ? 77 : cases[i].us);
+		assert_int_equal(!err.text[0], !cases[i].result);
+		if (cases[i].result == -ERANGE)
+			assert_non_null(strstr(err.text, "1 us to 100000000 us"));
+	}
+}
+
+static void test_u64(void **state)
+{
+	struct gs_error err = {};
+	uint64_t v = 5;
+
+	assert_int_equal(gs_parse_u64("18446744073709551615", 0, UINT64_MAX, &v, NULL), 0);
+	assert_true(v == UINT64_MAX);
+	assert_int_equal(gs_parse_u64("18446744073709551616", 0, UINT64_MAX, &v, NULL), -ERANGE);
+	assert_int_equal(gs_parse_u64("7", 8, 9, &v, &err), -ERANGE);
+	assert_string_equal(err.text, "7 is out of range: 8 to 9");
+	assert_int_equal(gs_parse_u64("8x", 0, 9, &v, NULL), -EINVAL);
+	assert_true(v == UINT64_MAX);
+}
+
+static void test_double(void **state)
+{
+	double v = 3;
+
+	assert_int_equal(gs_parse_double("2.5", 1, 10, &v, NULL), 0);
+	assert_true(v == 2.5);
+	assert_int_equal(gs_parse_double("nan", 1, 10, &v, NULL), -EINVAL);
+	assert_int_equal(gs_parse_double("inf", 1, 10, &v, NULL), -ERANGE);
+	assert_int_equal(gs_parse_double("2,5", 1, 10, &v, NULL), -EINVAL);
+	assert_int_equal(gs_parse_double("", 1, 10, &v, NULL), -EINVAL);
+	assert_true(v == 2.5);
+}
+
+static void test_bool(void **state)
+{
+	bool v = false;
+
+	assert_int_equal(gs_parse_bool("Yes", &v, NULL), 0);
+	assert_true(v);
+	assert_int_equal(gs_parse_bool("off", &v, NULL), 0);
+	assert_false(v);
+	assert_int_equal(gs_parse_bool("maybe", &v, NULL), -EINVAL);
+}
+
+static void test_first_error_wins(void **state)
+{
+	struct gs_error err = {};
+
+	assert_int_equal(gs_fail(&err, -ENOENT, "first %d", 1), -ENOENT);
+	assert_int_equal(gs_fail(&err, -EPERM, "second"), -EPERM);
+	assert_string_equal(err.text, "first 1");
+	assert_int_equal(err.code, -ENOENT);
+	assert_int_equal(gs_fail(NULL, -EIO, "nobody listens"), -EIO);
+}
+
+static void test_exit_codes(void **state)
+{
+	assert_int_equal(gs_exit_of(0), 0);
+	assert_int_equal(gs_exit_of(-ENOENT), 1);
+	assert_int_equal(gs_exit_of(-EREMOTEIO), 1);
+	assert_int_equal(gs_exit_of(-EINVAL), 2);
+	assert_int_equal(gs_exit_of(-ERANGE), 2);
+	assert_int_equal(gs_exit_of(-EPERM), 3);
+	assert_int_equal(gs_exit_of(-ENODEV), 3);
+	assert_int_equal(gs_exit_of(-ENOTSUP), 3);
+	assert_int_equal(gs_exit_of(-ECONNREFUSED), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_us),
+		cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_double),
+		cmocka_unit_test(test_bool),
+		cmocka_unit_test(test_first_error_wins),
+		cmocka_unit_test(test_exit_codes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The stock host in the kernel: start, decide, switch, fail, stop. Needs root; skipped without.
+ */
+#include <poll.h>
+
+#include "basic/clock.h"
+#include "gpusched/policy_types.h"
+#include "policy_fixture.h"
+
+static struct gs_policy *start(const char *name, const char *option, struct gs_policy *prev)
+{
+	struct gs_policy_exit x = { 0 };
+	struct gs_error err = { 0 };
+	struct gs_policy *p = NULL;
+	int r;
+
+	r = gs_policy_start(table, name, &option, option ? 1 : 0, prev, &p, &x, &err);
+	if (r < 0)
+		fail_msg("start %s: %d %s\n%s", name, r, err.text, x.dump ? x.dump : "");
+	return p;
+}
+
+static void want_slice(const struct gpusched_tsg *rec, uint32_t us)
+{
+	struct gpusched_tsg now = fixture_get(rec);
+
+	if (!us) {
+		assert_int_equal(now.task.want.valid, 0);
+		return;
+	}
+	assert_int_equal(now.task.want.valid, GPUSCHED_TIMESLICE);
+	assert_int_equal(now.task.want.timeslice_us, us);
+}
+
+static void test_decides(void **state)
+{
+	struct gpusched_tsg lc, be, be2, other;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	lc = fixture_tsg(1, GPUSCHED_CLASS_LC);
+	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
+	other = fixture_tsg(3, GPUSCHED_CLASS_NONE);
+	p = start("lcbe", "be_slice_us=33", NULL);
+	assert_string_equal(gs_policy_running(p)->name, "lcbe");
+	want_slice(&lc, 1000000);
+	want_slice(&be, 33);
+	want_slice(&other, 0);
+
+	/* a second BE: no slice below the switch cost for either after a tick */
+	be2 = fixture_tsg(4, GPUSCHED_CLASS_BE);
+	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be2.key, 0), 0);
+	want_slice(&be2, 800);
+	for (int i = 0; i < 50 && fixture_get(&be).task.want.timeslice_us != 800; i++)
+		gs_sleep_ns(20 * NS_PER_MS);
+	want_slice(&be, 800);
+	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_DESTROY, &be2.key, 0), 0);
+	fixture_remove(&be2);
+	for (int i = 0; i < 50 && fixture_get(&be).task.want.timeslice_us != 33; i++)
+		gs_sleep_ns(20 * NS_PER_MS);
+	want_slice(&be, 33);
+
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	want_slice(&lc, 0);
+	want_slice(&be, 0);
+	fixture_remove(&lc);
+	fixture_remove(&be);
+	fixture_remove(&other);
+}
+
+static void test_tick_wakes_loop(void **state)
+{
+	struct gpusched_tsg be;
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+	struct pollfd pfd;
+
+	(void)state;
+	NEED_TABLE();
+	p = start("lcbe", NULL, NULL);
+	be = fixture_tsg(2, GPUSCHED_CLASS_BE); /* nobody calls task_init: the tick finds it */
+	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
+	assert_int_equal(poll(&pfd, 1, 5000), 1);
+	assert_true(gs_policy_dispatch(p, &x) >= 1);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_NONE);
+	want_slice(&be, 1);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&be);
+}
+
+static void test_switch(void **state)
+{
+	struct gs_policy_exit x = { 0 };
+	struct gs_error err = { 0 };
+	struct gpusched_tsg be;
+	struct gs_policy *p, *q = NULL;
+	const char *bad = "be_slice_us=0";
+
+	(void)state;
+	NEED_TABLE();
+	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
+	p = start("lcbe", "be_slice_us=50", NULL);
+	want_slice(&be, 50);
+	p = start("lcbe", "be_slice_us=60", p);
+	want_slice(&be, 60);
+
+	/* a start that fails leaves the running one alone */
+	assert_int_equal(gs_policy_start(table, "lcbe", &bad, 1, p, &q, &x, &err), -ERANGE);
+	assert_non_null(strstr(err.text, "1 to 100000000"));
+	assert_null(q);
+	want_slice(&be, 60);
+	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&be);
+}
+
+static void run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_tsg *rec,
+		uint64_t arg, int expected)
+{
+	assert_int_equal(gs_policy_run(p, op, &rec->key, arg), expected);
+}
+
+/* Every callback of a policy object in the kernel, and what the host does with its answers. */
+static void test_callbacks(void **state)
+{
+	struct gpusched_tsg lc, be, now;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	lc = fixture_tsg(1, GPUSCHED_CLASS_LC);
+	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
+	p = start(fixture_source("options"), "neg=-9", NULL);
+	now = fixture_get(&be);
+	assert_int_equal(now.task.priv[0], 32);
+	assert_int_equal(now.task.priv[1], 1ull << 40);
+	assert_int_equal((int64_t)now.task.priv[2], -9);
+	assert_int_equal(now.task.priv[3], 1);
+	assert_int_equal(now.task.priv[5], 1); /* one LC in the table */
+	assert_int_equal(now.task.priv[6], 1); /* task_init came once */
+	run(p, GPUSCHED_RUN_TASK_INIT, &be, 0, 0);
+	assert_int_equal(fixture_get(&be).task.priv[6], 2);
+
+	run(p, GPUSCHED_RUN_SCHEDULE, &lc, 0, GPUSCHED_ADMIT);
+	assert_false(fixture_get(&lc).flags & GPUSCHED_TSG_HELD);
+	run(p, GPUSCHED_RUN_SCHEDULE, &be, 0, GPUSCHED_HOLD);
+	now = fixture_get(&be);
+	assert_true(now.flags & GPUSCHED_TSG_HELD);
+	assert_true(now.task.want.valid & GPUSCHED_RUNNABLE);
+	assert_int_equal(now.task.want.runnable, 0);
+	run(p, GPUSCHED_RUN_WORK_SUBMIT, &be, 2, 0);
+	assert_true(fixture_get(&be).flags & GPUSCHED_TSG_HELD);
+	run(p, GPUSCHED_RUN_WORK_SUBMIT, &be, 3, 0);
+	now = fixture_get(&be);
+	assert_int_equal(now.task.priv[7], 5);
+	assert_false(now.flags & GPUSCHED_TSG_HELD);
+	assert_false(now.task.want.valid & GPUSCHED_RUNNABLE);
+
+	run(p, GPUSCHED_RUN_TIMESLICE_SET, &lc, 100, 0);
+	assert_int_equal(fixture_get(&lc).task.want.timeslice_us, 101);
+	for (int i = 0; i < 100 && !(fixture_get(&lc).task.want.valid & GPUSCHED_INTERLEAVE); i++)
+		gs_sleep_ns(20 * NS_PER_MS);
+	assert_int_equal(fixture_get(&lc).task.want.interleave, 2); /* the third pass */
+
+	/* what it leaves behind is nothing to the next one */
+	run(p, GPUSCHED_RUN_SCHEDULE, &be, 0, GPUSCHED_HOLD);
+	p = start("lcbe", NULL, p);
+	now = fixture_get(&be);
+	assert_false(now.flags & GPUSCHED_TSG_HELD);
+	assert_int_equal(now.task.want.valid, GPUSCHED_TIMESLICE);
+	assert_int_equal(now.task.priv[7], 0);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&lc);
+	fixture_remove(&be);
+}
+
+static bool is_ticked(const struct gpusched_tsg *rec)
+{
+	for (int i = 0; i < 300; i++) {
+		if (fixture_get(rec).task.want.valid & GPUSCHED_TIMESLICE)
+			return true;
+		gs_sleep_ns(10 * NS_PER_MS);
+	}
+	return false;
+}
+
+/* The tick keeps a list of what it met: who comes later, in any number, is met all the same. */
+static void test_tick_meets_all(void **state)
+{
+	enum { MANY = 1100 }; /* more than the list holds */
+	struct gpusched_tsg first, same, *many = calloc(MANY, sizeof(*many));
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	assert_non_null(many);
+	p = start(fixture_source("flips"), NULL, NULL);
+	gs_sleep_ns(100 * NS_PER_MS); /* it met an empty table */
+	first = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	gs_policy_nudge(p);
+	assert_true(is_ticked(&first));
+	gs_sleep_ns(100 * NS_PER_MS); /* its list holds the first one */
+	fixture_remove(&first);
+	same = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	assert_true(is_ticked(&same));
+	for (uint32_t i = 0; i < MANY; i++)
+		many[i] = fixture_tsg(i + 2, GPUSCHED_CLASS_BE);
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_true(is_ticked(&many[i]));
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&same);
+	for (uint32_t i = 0; i < MANY; i++)
+		fixture_remove(&many[i]);
+	free(many);
+}
+
+/* Rounds that a policy skips do not make its tick rare. */
+static void test_skipped_rounds(void **state)
+{
+	struct gpusched_tsg rec;
+	struct gs_policy *p;
+	uint32_t first;
+
+	(void)state;
+	NEED_TABLE();
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	p = start(fixture_source("skips"), NULL, NULL);
+	assert_true(is_ticked(&rec));
+	first = fixture_get(&rec).task.want.timeslice_us;
+	gs_sleep_ns(2 * NS_PER_S); /* 200 rounds; a rare tick would have two */
+	assert_true(fixture_get(&rec).task.want.timeslice_us >= first + 24);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&rec);
+}
+
+/* Back and forth: at every moment the wishes are those of exactly one policy. */
+static void test_switch_often(void **state)
+{
+	struct gpusched_tsg recs[20];
+	struct gs_policy *p = NULL;
+
+	(void)state;
+	NEED_TABLE();
+	for (uint32_t i = 0; i < 20; i++)
+		recs[i] = fixture_tsg(i + 1, GPUSCHED_CLASS_LC);
+	for (int n = 0; n < 100; n++) {
+		p = start("lcbe", n & 1 ? "lc_slice_us=7000" : "lc_slice_us=9000", p);
+		for (int i = 0; i < 20; i++)
+			want_slice(&recs[i], n & 1 ? 7000 : 9000);
+	}
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	for (int i = 0; i < 20; i++) {
+		want_slice(&recs[i], 0);
+		fixture_remove(&recs[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
+		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
+		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
+		cmocka_unit_test(test_skipped_rounds),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

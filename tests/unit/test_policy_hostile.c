@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Hostile policies (tests/policy): each ends in the driver's own behaviour and an exit record, or
+ * runs without reaching what is not its own.
+ */
+#include <dirent.h>
+#include <poll.h>
+
+#include "basic/clock.h"
+#include "policy/native.h"
+#include "policy_fixture.h"
+
+#define MANY 400
+
+static void test_check(void **state)
+{
+	static const struct {
+		const char *name;
+		enum gs_policy_exit_kind kind;
+		int code;          /* 0: any */
+		const char *words; /* in the message */
+	} cases[] = {
+		{ "out_of_bounds", GS_POLICY_EXIT_VERIFIER, 0, "verifier" },
+		{ "endless", GS_POLICY_EXIT_VERIFIER, 0, "verifier" },
+		{ "own_program", GS_POLICY_EXIT_REFUSED, -EINVAL, "tp_btf/sched_switch" },
+		{ "own_global", GS_POLICY_EXIT_REFUSED, -EINVAL, "'helper_of_mine'" },
+		{ "own_callback", GS_POLICY_EXIT_REFUSED, -EINVAL, "gpusched_ops_timeslice_set" },
+		{ "helper", GS_POLICY_EXIT_REFUSED, -EINVAL, "bpf_probe_write_user" },
+		{ "loop_helper", GS_POLICY_EXIT_REFUSED, -EINVAL, "loop" },
+		{ "host_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "'gs_tsgs'" },
+		{ "pinned_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "pinned map 'mine'" },
+		{ "big_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "MiB" },
+		{ "fast_tick", GS_POLICY_EXIT_REFUSED, -ERANGE, "tick of 1 us: 1000 to" },
+		{ "deny", GS_POLICY_EXIT_REFUSED, -ENOTSUP, "stock host cannot" },
+		{ "no_callback", GS_POLICY_EXIT_REFUSED, -EINVAL, "no callback" },
+		{ "no_policy", GS_POLICY_EXIT_REFUSED, -EINVAL, "GPUSCHED_POLICY()" },
+		{ "abi_future", GS_POLICY_EXIT_REFUSED, -ENOTSUP, "ABI 99" },
+		{ "div_zero", GS_POLICY_EXIT_NONE, 0, "" },
+		{ "absurd", GS_POLICY_EXIT_NONE, 0, "" },
+		{ "dies_in_init", GS_POLICY_EXIT_NONE, 0, "" },
+		{ "slow_tick", GS_POLICY_EXIT_NONE, 0, "" },
+		{ "flips", GS_POLICY_EXIT_NONE, 0, "" },
+		{ "suspends_all", GS_POLICY_EXIT_NONE, 0, "" },
+	};
+
+	(void)state;
+	NEED_TABLE();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gs_policy_exit x = { 0 };
+		struct gs_error err = { 0 };
+		int r = gs_policy_check(fixture_source(cases[i].name), &x, &err);
+
+		if (x.kind != cases[i].kind || (cases[i].code && x.code != cases[i].code) ||
+		    !strstr(x.message, cases[i].words) || (r == 0) != (x.kind == 0))
+			fail_msg("%s: returned %d, %s, code %d, '%s' (%s)", cases[i].name, r,
+				 gs_policy_exit_name(x.kind), x.code, x.message, err.text);
+		if (x.kind == GS_POLICY_EXIT_VERIFIER)
+			assert_non_null(x.dump);
+		free(x.dump);
+	}
+}
+
+static int start(const char *name, struct gs_policy **ret, struct gs_policy_exit *x)
+{
+	struct gs_error err = { 0 };
+
+	memset(x, 0, sizeof(*x));
+	*ret = NULL;
+	return gs_policy_start(table, fixture_source(name), NULL, 0, NULL, ret, x, &err);
+}
+
+static void test_absurd(void **state)
+{
+	struct gpusched_tsg before = { 0 }, now;
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	before = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	before = fixture_get(&before);
+	assert_int_equal(start("absurd", &p, &x), 0);
+	now = fixture_get(&before);
+	assert_int_equal(now.task.want.valid, GPUSCHED_ALL_SETTINGS);
+	assert_int_equal(now.task.want.runnable, 1);
+	assert_int_equal(now.task.priv[7], (uint64_t)-1);
+	/* nothing else of the record moved */
+	memset(&now.task.want, 0, sizeof(now.task.want));
+	memset(now.task.priv, 0, sizeof(now.task.priv));
+	memset(&before.task.want, 0, sizeof(before.task.want));
+	assert_memory_equal(&now, &before, sizeof(now));
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	assert_int_equal(fixture_get(&before).task.want.valid, 0);
+	fixture_remove(&before);
+}
+
+static void test_div_zero(void **state)
+{
+	struct gpusched_tsg rec;
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	assert_int_equal(start("div_zero", &p, &x), 0);
+	assert_int_equal(fixture_get(&rec).task.priv[1], 0);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&rec);
+}
+
+static void test_init(void **state)
+{
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	assert_true(start("dies_in_init", &p, &x) < 0);
+	assert_null(p);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
+	assert_int_equal(x.code, -5);
+	assert_true(start("fails_in_init", &p, &x) < 0);
+	assert_null(p);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
+	assert_int_equal(x.code, -7);
+	assert_non_null(strstr(x.message, "no configuration"));
+}
+
+/* Waits for the policy's own end; returns its exit record. */
+static struct gs_policy_exit wait_end(struct gs_policy *p)
+{
+	struct pollfd pfd = { .fd = gs_policy_fd(p), .events = POLLIN };
+	struct gs_policy_exit x = { 0 };
+
+	for (int i = 0; i < 200 && x.kind == GS_POLICY_EXIT_NONE; i++) {
+		poll(&pfd, 1, 100);
+		gs_policy_dispatch(p, &x);
+	}
+	return x;
+}
+
+static void test_fails_in_tick(void **state)
+{
+	struct gpusched_tsg rec;
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	assert_int_equal(start("fails_in_tick", &p, &x), 0);
+	assert_int_equal(fixture_get(&rec).task.want.timeslice_us, 777);
+	x = wait_end(p);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
+	assert_int_equal(x.code, -42);
+	assert_string_equal(x.policy, "fails_in_tick");
+	assert_non_null(strstr(x.message, "had enough"));
+	gs_policy_stop(p, x.kind);
+	assert_int_equal(fixture_get(&rec).task.want.valid, 0);
+	fixture_remove(&rec);
+}
+
+static void test_slow_tick(void **state)
+{
+	static struct gpusched_tsg recs[MANY];
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+	uint64_t began;
+
+	(void)state;
+	NEED_TABLE();
+	for (uint32_t i = 0; i < MANY; i++)
+		recs[i] = fixture_tsg(i + 1, GPUSCHED_CLASS_BE);
+	assert_int_equal(start("slow_tick", &p, &x), 0);
+	x = wait_end(p);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_STALLED);
+	assert_int_equal(x.code, -ETIME);
+	began = gs_now_ns();
+	gs_policy_stop(p, x.kind);
+	assert_true(gs_now_ns() - began < 2 * NS_PER_S);
+	for (uint32_t i = 0; i < MANY; i++) {
+		assert_int_equal(fixture_get(&recs[i]).task.want.valid, 0);
+		fixture_remove(&recs[i]);
+	}
+}
+
+/* Voluntary context switches of this process's other threads. */
+static unsigned long others_switches(void)
+{
+	unsigned long sum = 0, n;
+	struct dirent *e;
+	DIR *d = opendir("/proc/self/task");
+
+	assert_non_null(d);
+	while ((e = readdir(d))) {
+		char path[64], line[128];
+		FILE *f;
+
+		if (atoi(e->d_name) == getpid())
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%.16s/status", e->d_name);
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "voluntary_ctxt_switches: %lu", &n) == 1)
+				sum += n;
+		if (f)
+			fclose(f);
+	}
+	closedir(d);
+	return sum;
+}
+
+/* A tick wakes its own thread and nobody else: the watchdog looks once per timeout. */
+static void test_watchdog_is_quiet(void **state)
+{
+	const uint64_t period = NS_PER_MS; /* flips' */
+	struct gpusched_tsg rec;
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+	unsigned long before, after;
+	uint64_t began;
+
+	(void)state;
+	NEED_TABLE();
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	assert_int_equal(start("flips", &p, &x), 0);
+	gs_sleep_ns(5 * period);
+	began = gs_now_ns();
+	before = others_switches();
+	gs_sleep_ns(500 * period);
+	after = others_switches();
+	assert_true(after > before);
+	assert_in_range(after - before, 1, (gs_now_ns() - began) / period * 3 / 2 + 10);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&rec);
+}
+
+static uint64_t no_time(void *user)
+{
+	return 1;
+}
+
+static struct gpusched_task *const *no_tasks(void *user, size_t *ret_n)
+{
+	*ret_n = 0;
+	return NULL;
+}
+
+static void *native(const char *name)
+{
+	const struct sim_policy_view view = { no_time, no_tasks, 1, NULL };
+	struct gs_error err = { 0 };
+	void *policy = NULL;
+
+	if (gs_native_host.init(&view, fixture_source(name), NULL, 0, &policy, &err) < 0)
+		fail_msg("%s: %s", name, err.text);
+	return policy;
+}
+
+/* The native host outlives a tick that never returns and a crash. */
+static void test_native(void **state)
+{
+	struct gpusched_task task = { .id = 1, .class_id = GPUSCHED_CLASS_BE };
+	struct gpusched_task *tasks[] = { &task };
+	void *p;
+
+	(void)state;
+	p = native("endless");
+	assert_true(gs_native_host.tick(p, tasks, 1) < 0);
+	assert_non_null(strstr(gs_native_host.failure(p), "stalled"));
+	assert_true(gs_native_host.tick(p, tasks, 1) < 0);
+	gs_native_host.exit(p, GPUSCHED_EXIT_STALLED);
+
+	p = native("div_zero");
+	assert_true(gs_native_host.task_init(p, &task) < 0);
+	assert_non_null(strstr(gs_native_host.failure(p), "crashed"));
+	gs_native_host.exit(p, GPUSCHED_EXIT_ERROR);
+
+	p = native("flips");
+	assert_int_equal(gs_native_host.tick(p, tasks, 1), 0);
+	assert_int_equal(task.want.timeslice_us, 1000);
+	assert_int_equal(gs_native_host.tick(p, tasks, 1), 0);
+	assert_int_equal(task.want.timeslice_us, 2000);
+	gs_native_host.exit(p, GPUSCHED_EXIT_STOPPED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_absurd),
+		cmocka_unit_test(test_div_zero),
+		cmocka_unit_test(test_init),
+		cmocka_unit_test(test_fails_in_tick),
+		cmocka_unit_test(test_slow_tick),
+		cmocka_unit_test(test_watchdog_is_quiet),
+		cmocka_unit_test(test_native),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

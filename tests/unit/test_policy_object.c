@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/* Policy objects without the kernel: what they declare, options, build, new; and the ABI's layout.
+ */
+#include <sys/stat.h>
+
+#include "../policy/abi_v1.h"
+#include "gpusched/policy_types.h"
+#include "policy/priv.h"
+#include "policy_fixture.h"
+
+static char folder[] = "/tmp/gpusched-object-XXXXXX";
+
+static void test_layout(void **state)
+{
+	struct gs_policy_info info = { 0 };
+	struct gs_error err = { 0 };
+
+	(void)state;
+#define FIELD(type, field, offset, size) \
+	if (offsetof(struct type, field) != (offset) || \
+	    sizeof(((struct type *)0)->field) != (size)) \
+		fail_msg("struct %s.%s moved: at %zu, %zu bytes; ABI 1 has it at %d, %d bytes", \
+			 #type, #field, offsetof(struct type, field), \
+			 sizeof(((struct type *)0)->field), (int)(offset), (int)(size));
+	GPUSCHED_ABI_V1(FIELD)
+#undef FIELD
+#define SIZE(type, size) assert_int_equal(sizeof(struct type), size);
+	GPUSCHED_ABI_V1_SIZES(SIZE)
+#undef SIZE
+	assert_int_equal(GPUSCHED_ABI_VERSION, 1);
+	/* and as clang lays it out for BPF */
+	if (gs_policy_info(fixture_source("abi_layout"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	gs_policy_info_free(&info);
+}
+
+static const struct gs_policy_option *option(const struct gs_policy_info *info, const char *name)
+{
+	for (size_t i = 0; i < info->noptions; i++)
+		if (strcmp(info->options[i].name, name) == 0)
+			return &info->options[i];
+	fail_msg("no option %s", name);
+	return NULL;
+}
+
+static void test_info(void **state)
+{
+	struct gs_policy_info info = { 0 };
+	struct gs_error err = { 0 };
+
+	(void)state;
+	if (gs_policy_info(fixture_source("options"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_string_equal(info.name, "options");
+	assert_int_equal(info.abi, 1);
+	assert_int_equal(info.tick_us, 20000);
+	assert_int_equal(info.timeout_ms, 200);
+	assert_int_equal(info.flags, GPUSCHED_F_WORK | GPUSCHED_F_ASSUMED);
+	assert_string_equal(info.callbacks,
+			    "init exit task_init schedule timeslice_set work_submit "
+			    "task_destroy tick_begin tick tick_end");
+	assert_int_equal(info.noptions, 5);
+	assert_int_equal(option(&info, "small")->def, 32);
+	assert_string_equal(option(&info, "small")->type, "gs_u32");
+	assert_string_equal(option(&info, "small")->help, "any gs_u32");
+	assert_int_equal(option(&info, "small")->max, UINT32_MAX);
+	assert_int_equal(option(&info, "big")->def, 1ull << 40);
+	assert_int_equal((int64_t)option(&info, "neg")->def, -3);
+	assert_true(option(&info, "neg")->is_signed);
+	assert_int_equal(option(&info, "flag")->size, 1);
+
+	assert_int_equal(gs_option_set(&info, "small=0x10", &err), 0);
+	assert_int_equal(option(&info, "small")->value, 16);
+	assert_int_equal(gs_option_set(&info, "neg=-2147483648", &err), 0);
+	assert_int_equal((int64_t)option(&info, "neg")->value, INT32_MIN);
+	assert_int_equal(gs_option_set(&info, "flag=off", &err), 0);
+	assert_int_equal(option(&info, "flag")->value, 0);
+	assert_int_equal(gs_option_set(&info, "level=-5", &err), 0);
+	gs_policy_info_free(&info);
+}
+
+static void test_option_errors(void **state)
+{
+	static const struct {
+		const char *text;
+		int code;
+		const char *words;
+	} cases[] = {
+		{ "small=4294967296", -ERANGE, "0 to 4294967295" },
+		{ "small=-1", -EINVAL, "number" },
+		{ "small=", -EINVAL, "number" },
+		{ "small=12x", -EINVAL, "number" },
+		{ "neg=2147483648", -ERANGE, "-2147483648 to 2147483647" },
+		{ "level=6", -ERANGE, "-5 to 5" },
+		{ "flag=maybe", -EINVAL, "yes or no" },
+		{ "nosuch=1", -EINVAL, "it has" },
+		{ "small", -EINVAL, "key=value" },
+		{ "=1", -EINVAL, "key=value" },
+	};
+	struct gs_policy_info info = { 0 };
+
+	(void)state;
+	assert_int_equal(gs_policy_info(fixture_source("options"), &info, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gs_error err = { 0 };
+		int r = gs_option_set(&info, cases[i].text, &err);
+
+		if (r != cases[i].code || !strstr(err.text, cases[i].words))
+			fail_msg("'%s': %d, %s", cases[i].text, r, err.text);
+	}
+	gs_policy_info_free(&info);
+}
+
+static void test_new_and_build(void **state)
+{
+	struct gs_policy_info info = { 0 };
+	struct gs_error err = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(gs_policy_new("mine", NULL), 0);
+	assert_int_equal(gs_policy_new("mine", NULL), -EEXIST);
+	assert_int_equal(gs_policy_new("no-good", NULL), -EINVAL);
+	assert_int_equal(gs_policy_new("../mine", NULL), -EINVAL);
+	if (gs_policy_build("mine.bpf.c", NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(gs_policy_info("./mine.bpf.o", &info, NULL), 0);
+	assert_string_equal(info.name, "mine");
+	gs_policy_info_free(&info);
+	assert_int_equal(gs_policy_build("mine.c", NULL, NULL), -EINVAL);
+	assert_int_equal(gs_policy_build("nosuch.bpf.c", NULL, NULL), -ENOENT);
+	assert_int_equal(truncate("mine.bpf.c", 900), 0);
+	assert_int_equal(gs_policy_build("mine.bpf.c", NULL, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "does not compile"));
+	unlink("mine.bpf.c");
+	unlink("mine.bpf.o");
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_damaged(void **state)
+{
+	struct gs_polobj obj = { 0 }, cut;
+	struct gs_error err = { 0 };
+	char why[200];
+
+	(void)state;
+	assert_int_equal(gs_polobj_open(fixture_source("options"), &obj, &err), 0);
+	/* any prefix, and any byte of the headers turned over: refused or read, never a crash */
+	for (size_t len = 0; len < obj.len; len += 61) {
+		struct gs_policy_info info = { 0 };
+
+		cut = obj;
+		cut.data = malloc(len + 1);
+		assert_non_null(cut.data);
+		memcpy(cut.data, obj.data, len);
+		cut.len = len;
+		if (gs_polobj_info(&cut, &info, NULL) == 0)
+			gs_policy_info_free(&info);
+		gs_polobj_refuse(&cut, why, sizeof(why));
+		free(cut.data);
+	}
+	for (size_t at = 0; at < 64; at++) {
+		struct gs_policy_info info = { 0 };
+
+		obj.data[at] ^= 0xff;
+		if (gs_polobj_info(&obj, &info, NULL) == 0)
+			gs_policy_info_free(&info);
+		gs_polobj_refuse(&obj, why, sizeof(why));
+		obj.data[at] ^= 0xff;
+	}
+	assert_int_equal(gs_polobj_refuse(&obj, why, sizeof(why)), 0);
+	gs_polobj_close(&obj);
+	assert_int_equal(gs_polobj_open("/etc/passwd", &obj, &err), 0);
+	assert_int_equal(gs_polobj_refuse(&obj, why, sizeof(why)), -EINVAL);
+	gs_polobj_close(&obj);
+	assert_int_equal(gs_polobj_open("no_such_policy", &obj, &err), -ENOENT);
+	assert_int_equal(gs_polobj_open("", &obj, NULL), -EINVAL);
+}
+
+static void test_list(void **state)
+{
+	struct gs_policy_info *infos = NULL;
+	bool lcbe = false;
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(gs_policy_list(&infos, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		lcbe = lcbe || strcmp(infos[i].name, "lcbe") == 0;
+		assert_true(i == 0 || strcmp(infos[i - 1].name, infos[i].name) < 0);
+		gs_policy_info_free(&infos[i]);
+	}
+	free(infos);
+	assert_true(lcbe);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),        cmocka_unit_test(test_info),
+		cmocka_unit_test(test_option_errors), cmocka_unit_test(test_new_and_build),
+		cmocka_unit_test(test_damaged),       cmocka_unit_test(test_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios: the file, processes, actions, rotation, a policy host, checks, reports. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "sim/report.h"
+#include "sim/scenario.h"
+#include "sim/scenario_cmd.h"
+
+static char path[] = "/tmp/gpusched-scenario-XXXXXX";
+
+static int make_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return -1;
+	close(fd);
+	return 0;
+}
+
+static int remove_file(void **state)
+{
+	return unlink(path);
+}
+
+static struct sim_scenario *load(const char *text)
+{
+	struct sim_scenario *s = NULL;
+	struct gs_error err = { 0 };
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	if (sim_scenario_load(path, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	return s;
+}
+
+static struct sim_result *run_with(const struct sim_scenario *s, const struct sim_run_options *o)
+{
+	struct sim_result *r = NULL;
+	struct gs_error err = { 0 };
+
+	if (sim_scenario_run(s, o, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+static struct sim_result *run(const struct sim_scenario *s)
+{
+	struct sim_run_options o = { 0 };
+
+	return run_with(s, &o);
+}
+
+static double metric(const struct sim_result *r, const char *name)
+{
+	double v = 0;
+
+	assert_int_equal(sim_result_metric(r, name, &v), 0);
+	return v;
+}
+
+#define HEAD "[scenario]\nduration_s = 3\n"
+#define LC "[process lc]\nkind = lc\narrivals = closed\nkernel_us = 100\ngap_us = 5000\n"
+#define BE "[process be]\nkind = be\nkernel_us = 1000\n"
+
+static void refused(const char *text, const char *word)
+{
+	struct sim_scenario *s = NULL;
+	struct gs_error err = { 0 };
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	assert_true(sim_scenario_load(path, &s, &err) < 0);
+	assert_null(s);
+	if (!strstr(err.text, word) || !strstr(err.text, path))
+		fail_msg("'%s' does not say '%s'", err.text, word);
+	assert_null(strchr(err.text, '\n'));
+}
+
+static void broken_files_are_refused(void **state)
+{
+	refused("", "no [process");
+	refused(HEAD, "no [process");
+	refused("[scene]\na = b\n", "[scene]");
+	refused(HEAD "speed = 9\n" BE, "speed");
+	refused("[scenario]\nduration_s = 0\n" BE, "duration_s");
+	refused("[scenario]\nduration_s = 1\nwarmup_s = 1\n" BE, "warmup_s");
+	refused("[scenario]\noption = x\n" BE, "key=value");
+	refused(HEAD "[process a b]\nkind = be\n", "not a name");
+	refused(HEAD "[process be]\nkind = be\n", "kernel_us");
+	refused(HEAD "[process be]\nkind = bee\n", "lc, be");
+	refused(HEAD BE "block_us = 2000\n", "block_us");
+	refused(HEAD BE "gpu = 1\n", "gpu = 1");
+	refused(HEAD BE "timeslice_us = 0\n", "timeslice_us");
+	refused(HEAD BE "start_s = 2\nstop_s = 1\n", "stops before");
+	refused(HEAD "[process lc]\nkind = lc\nkernel_us = 1\n", "gap_us");
+	refused(HEAD BE "[expect]\nbe.speed <= 1\n", "be.speed");
+	refused(HEAD BE "[expect]\nlc.rate <= 1\n", "lc.rate");
+	refused(HEAD BE "[expect]\nbe.rate <= fast\n", "fast");
+	refused(HEAD BE "[expect]\nbe.rate = 3\n", "NAME.METRIC <=");
+	refused(HEAD BE "[reference]\nbe.rate = 3\n", "within");
+	refused(HEAD BE "[actions]\ntarget = be\n", "at_ms");
+	refused(HEAD BE "[actions]\nat_ms = 1\ntarget = lc\n", "lc");
+	refused(HEAD BE "[rotate]\ntarget = be\n", "period_ms");
+	refused("[scenario]\nmodel = /nonexistent.conf\n" BE, "nonexistent");
+}
+
+static void missing_file(void **state)
+{
+	struct sim_scenario *s = NULL;
+	struct gs_error err = { 0 };
+
+	assert_int_equal(sim_scenario_load("/nonexistent.scn", &s, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/nonexistent.scn"));
+}
+
+static void request_alone_costs_kernel_and_launch(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC);
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_true(metric(r, "lc.requests") > 300);
+	assert_true(metric(r, "lc.p50_us") > 110 && metric(r, "lc.p50_us") < 140);
+	assert_true(metric(r, "lc.p50_us") <= metric(r, "lc.p90_us"));
+	assert_true(metric(r, "lc.p99_us") <= metric(r, "lc.max_us"));
+}
+
+static void back_to_back_fills_the_gpu(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD BE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+	double v;
+
+	assert_true(metric(r, "be.rate") > 980 && metric(r, "be.rate") < 1000);
+	assert_true(metric(r, "be.share_pct") > 99.9);
+	assert_int_equal(sim_result_metric(r, "be.p50_us", &v), -ENODATA); /* absent, not zero */
+	assert_int_equal(sim_result_metric(r, "lc.rate", &v), -ENOENT);
+	assert_int_equal(sim_result_metric(r, "rate", &v), -ENOENT);
+}
+
+/* Open loop: a service that is slower than its arrivals falls behind, and that is counted. */
+static void open_loop_counts_from_the_arrival(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load(HEAD "[process lc]\nkind = lc\narrivals = periodic\n"
+					   "kernel_us = 1000\ngap_us = 500\ndeadline_us = 2000\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_true(metric(r, "lc.max_us") > 1000000);
+	assert_true(metric(r, "lc.missed_pct") > 99);
+}
+
+static char *dump(const struct sim_result *r)
+{
+	json_t *o = sim_report_json(r);
+	char *text = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	assert_non_null(text);
+	return text;
+}
+
+static void same_seed_same_result(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE "count = 2\n");
+	uint64_t seed = 2;
+	struct sim_run_options other = { .seed = &seed };
+	CLEANUP(sim_result_freep) struct sim_result *a = run(s);
+	CLEANUP(sim_result_freep) struct sim_result *b = run(s);
+	CLEANUP(sim_result_freep) struct sim_result *c = run_with(s, &other);
+	CLEANUP_FREE char *ja = dump(a), *jb = dump(b), *jc = dump(c);
+
+	assert_string_equal(ja, jb);
+	assert_string_not_equal(ja, jc);
+	assert_true(metric(a, "lc.p50_us") != metric(c, "lc.p50_us"));
+}
+
+static void actions_act(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s =
+		load(HEAD BE "[process other]\nkind = be\nkernel_us = 1000\n"
+			     "[actions]\nat_ms = 0\ntarget = be\ndo = suspend\n"
+			     "at_ms = 2000\ntarget = be[0]\ndo = resume\n"
+			     "at_ms = 100\ntarget = other\ndo = set\ntimeslice_us = 500\n"
+			     "interleave = high\npreempt_mode = cta\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_int_equal(r->calls, 5);
+	assert_true(metric(r, "be.suspended_pct") > 49 && metric(r, "be.suspended_pct") < 51);
+	assert_true(metric(r, "other.rate") > 2 * metric(r, "be.rate"));
+	assert_true(metric(r, "be.rate") > 100);
+	assert_int_equal(r->processes[1].is.timeslice_us, 500);
+	assert_int_equal(r->processes[1].is.interleave, GPUSCHED_INTERLEAVE_HIGH);
+	assert_int_equal(r->processes[1].is.preempt_mode, GPUSCHED_PREEMPT_CTA);
+}
+
+static void rotation_leaves_one_runnable(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load(
+		HEAD BE "count = 4\ntimeslice_us = 20\n[rotate]\ntarget = be\nperiod_ms = 20\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_true(metric(r, "be.rate") > 930);
+	for (int i = 0; i < 4; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "be[%d].suspended_pct", i);
+		assert_true(metric(r, name) > 70 && metric(r, name) < 80);
+	}
+}
+
+static void processes_come_and_go(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s =
+		load(HEAD BE "[process brief]\nkind = be\nkernel_us = 1000\nstart_s = 1.5\n"
+			     "stop_s = 2\ncount = 3\nstart_step_s = 0.1\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_true(r->processes[1].ran_s > 0.49 && r->processes[1].ran_s < 0.51);
+	assert_true(r->processes[3].ran_s > 0.29 && r->processes[3].ran_s < 0.31);
+	assert_true(r->processes[1].kernels > 80);
+	assert_true(metric(r, "be.rate") > 750 && metric(r, "be.rate") < 900);
+	assert_true(metric(r, "@be.rate") > metric(r, "be.rate") + 100);
+}
+
+static void spread_uses_all_gpus(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s =
+		load("[scenario]\nduration_s = 3\ngpus = 3\n" BE "count = 3\ngpu = spread\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_true(metric(r, "be.rate_min") > 980);
+	assert_int_equal(r->processes[2].gpu, 2);
+}
+
+static void checks_pass_and_fail(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s =
+		load(HEAD BE "[expect]\nbe.rate >= 900\nbe.rate <= 900\nbe.p50_us <= 1e9\n"
+			     "be.rate / be.rate >= 1\n"
+			     "[reference]\nbe.rate = 1000 within 2%\nbe.rate = 1100 within 2%\n"
+			     "[missed]\nbe.rate = 1 within 1%\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+	const bool want[] = { true, false, false, true, true, false, false };
+
+	for (size_t i = 0; i < GS_COUNT(want); i++)
+		assert_int_equal(r->checks[i].ok, want[i]);
+	assert_false(r->checks[2].known);
+	assert_false(r->passed);
+}
+
+static void known_miss_is_not_counted(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load(HEAD BE "[missed]\nbe.rate = 1 within 1%\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_false(r->checks[0].ok);
+	assert_true(r->passed);
+}
+
+/* ---- a policy host --------------------------------------------------------------------------- */
+
+enum misdeed { NONE, FAIL_TICK, ABSURD_WISH, HOLD_BE, DENY_BE };
+
+struct fake {
+	struct sim_policy_view view;
+	unsigned int inits, schedules, slices, launches, destroys, ticks, exits;
+	enum gpusched_exit_reason reason;
+	enum misdeed misdeed;
+};
+static struct fake fake;
+
+static int fake_init(const struct sim_policy_view *view, const char *policy,
+		     const char *const *options, size_t noptions, void **ret, struct gs_error *err)
+{
+	enum misdeed misdeed = fake.misdeed;
+
+	if (strcmp(policy, "fake"))
+		return gs_fail(err, -ENOENT, "no policy %s", policy);
+	fake = (struct fake){ .view = *view, .misdeed = misdeed };
+	*ret = &fake;
+	return 0;
+}
+
+static uint32_t fake_tick_us(void *state)
+{
+	return 100000;
+}
+
+static uint32_t fake_flags(void *state)
+{
+	return GPUSCHED_F_WORK;
+}
+
+static int fake_task_init(void *state, struct gpusched_task *t)
+{
+	fake.inits++;
+	if (t->class_id != GPUSCHED_CLASS_BE)
+		return 0;
+	t->want.valid = GPUSCHED_TIMESLICE;
+	t->want.timeslice_us = 50;
+	return 0;
+}
+
+static int fake_schedule(void *state, struct gpusched_task *t)
+{
+	fake.schedules++;
+	if (t->class_id == GPUSCHED_CLASS_BE && fake.misdeed == HOLD_BE)
+		return GPUSCHED_HOLD;
+	return t->class_id == GPUSCHED_CLASS_BE && fake.misdeed == DENY_BE ? GPUSCHED_DENY : 0;
+}
+
+static int fake_timeslice_set(void *state, struct gpusched_task *t, uint64_t us)
+{
+	fake.slices++;
+	assert_int_equal(us, t->asked.timeslice_us);
+	return 0;
+}
+
+static int fake_work_submit(void *state, struct gpusched_task *t, const struct gpusched_work *w)
+{
+	fake.launches += w->count;
+	return 0;
+}
+
+static int fake_task_destroy(void *state, struct gpusched_task *t)
+{
+	fake.destroys++;
+	return 0;
+}
+
+static int fake_tick(void *state, struct gpusched_task *const *tasks, size_t n)
+{
+	size_t seen;
+
+	assert_true(fake.view.tasks(fake.view.user, &seen) == tasks);
+	assert_int_equal(seen, n);
+	fake.ticks++;
+	if (fake.ticks < 10)
+		return 0;
+	if (fake.misdeed == FAIL_TICK)
+		return -EIO;
+	if (fake.misdeed == ABSURD_WISH) {
+		tasks[0]->want.valid |= GPUSCHED_PREEMPT_MODE;
+		tasks[0]->want.preempt_mode = 9;
+	}
+	for (size_t i = 0; i < n && fake.misdeed == HOLD_BE; i++)
+		tasks[i]->want.valid &= ~GPUSCHED_RUNNABLE;
+	return 0;
+}
+
+static void fake_exit(void *state, enum gpusched_exit_reason reason)
+{
+	fake.exits++;
+	fake.reason = reason;
+}
+
+static const struct sim_policy_host fake_host = {
+	.name = "fake",
+	.init = fake_init,
+	.tick_us = fake_tick_us,
+	.flags = fake_flags,
+	.task_init = fake_task_init,
+	.schedule = fake_schedule,
+	.timeslice_set = fake_timeslice_set,
+	.work_submit = fake_work_submit,
+	.task_destroy = fake_task_destroy,
+	.tick = fake_tick,
+	.exit = fake_exit,
+};
+
+static struct sim_result *run_policy(struct sim_scenario *s, enum misdeed misdeed)
+{
+	struct sim_run_options o = { .policy = "fake" };
+
+	fake.misdeed = misdeed;
+	return run_with(s, &o);
+}
+
+static void without_a_host_policies_are_refused(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
+	struct sim_run_options o = { .policy = "fake" };
+	struct sim_result *r = NULL;
+	struct gs_error err = { 0 };
+
+	assert_true(sim_scenario_run(s, &o, &r, &err) < 0);
+	assert_non_null(strstr(err.text, "fake"));
+	sim_policy_host_set(&fake_host);
+	assert_ptr_equal(sim_policy_host(NULL), &fake_host);
+	assert_ptr_equal(sim_policy_host("fake"), &fake_host);
+	assert_null(sim_policy_host("other"));
+	o.policy = "unknown";
+	err.code = 0;
+	assert_true(sim_scenario_run(s, &o, &r, &err) < 0);
+	assert_non_null(strstr(err.text, "unknown"));
+}
+
+static void wishes_are_carried_out(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE "stop_s = 2.5\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, NONE);
+	CLEANUP(sim_result_freep) struct sim_result *without = run(s);
+
+	assert_int_equal(fake.inits, 2);
+	assert_int_equal(fake.schedules, 2);
+	assert_int_equal(fake.slices, 2);
+	assert_int_equal(fake.destroys, 1);
+	assert_int_equal(fake.ticks, 30);
+	assert_int_equal(fake.exits, 1);
+	assert_int_equal(fake.reason, GPUSCHED_EXIT_STOPPED);
+	assert_true(fake.launches > 2000);
+	assert_int_equal(r->calls, 1);
+	assert_int_equal(r->processes[1].is.timeslice_us, 50);
+	assert_int_equal(r->processes[0].is.timeslice_us, GPUSCHED_CUDA_TIMESLICE_US);
+	assert_true(metric(r, "lc.p90_us") < metric(without, "lc.p90_us") / 3);
+	assert_true(r->passed);
+}
+
+static void failed_policy_leaves_the_owners_settings(void **state)
+{
+	for (enum misdeed m = FAIL_TICK; m <= ABSURD_WISH; m++) {
+		CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
+		CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, m);
+
+		assert_int_equal(fake.exits, 1);
+		assert_int_equal(fake.reason, GPUSCHED_EXIT_ERROR);
+		assert_int_equal(fake.ticks, 10);
+		assert_true(r->policy_failure[0]);
+		assert_false(r->passed);
+		assert_int_equal(r->processes[1].is.timeslice_us, GPUSCHED_CUDA_TIMESLICE_US);
+		assert_int_equal(r->calls, 2);
+	}
+}
+
+static void held_waits_until_admitted(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load("[scenario]\nduration_s = 2\nwarmup_s = 0\n" BE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, HOLD_BE);
+
+	assert_true(metric(r, "be.suspended_pct") > 49 && metric(r, "be.suspended_pct") < 52);
+	assert_true(metric(r, "be.rate") > 450 && metric(r, "be.rate") < 510);
+}
+
+static void denied_does_not_run(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, DENY_BE);
+
+	assert_true(metric(r, "be.rate") == 0);
+	assert_true(metric(r, "lc.p99_us") < 200);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static void timeline_has_the_turns(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD BE "count = 2\n");
+	struct sim_run_options o = { .timeline_ms = 50 };
+	CLEANUP(sim_result_freep) struct sim_result *r = run_with(s, &o);
+	char text[20000] = "";
+	FILE *f = fmemopen(text, sizeof(text) - 1, "w");
+
+	assert_true(r->nturns > 15 && r->nturns < 30);
+	for (size_t i = 0; i < r->nturns; i++)
+		assert_true(r->turns[i].end_ns >= r->turns[i].start_ns);
+	assert_int_equal(sim_report_timeline(r, f), 0);
+	fclose(f);
+	assert_non_null(strstr(text, "be[1]"));
+	assert_non_null(strstr(text, "boxxyerror"));
+}
+
+static void tables_are_printed(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load(HEAD BE "[expect]\nbe.rate >= 9000\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+	char text[8000] = "";
+	FILE *f = fmemopen(text, sizeof(text) - 1, "w");
+
+	assert_int_equal(sim_report_table(r, f), 0);
+	fclose(f);
+	assert_non_null(strstr(text, "P99_US"));
+	assert_non_null(strstr(text, "FAILED"));
+	assert_null(strstr(text, "nan"));
+}
+
+static void exit_codes(void **state)
+{
+	char *unknown[] = { "run", "no-such-scenario", NULL };
+	char *nothing[] = { "run", NULL };
+	char *option[] = { "run", "--colour", "all", NULL };
+	char *bad_seed[] = { "run", "--seed", "x", "all", NULL };
+	char *list[] = { "list", "all", NULL };
+
+	setenv("GPUSCHED_SCENARIOS", "/nonexistent", 1);
+	assert_int_equal(sim_cmd_run(2, unknown), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_run(1, nothing), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_run(3, option), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_run(4, bad_seed), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_list(2, list), GS_EXIT_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(broken_files_are_refused),
+		cmocka_unit_test(missing_file),
+		cmocka_unit_test(request_alone_costs_kernel_and_launch),
+		cmocka_unit_test(back_to_back_fills_the_gpu),
+		cmocka_unit_test(open_loop_counts_from_the_arrival),
+		cmocka_unit_test(same_seed_same_result),
+		cmocka_unit_test(actions_act),
+		cmocka_unit_test(rotation_leaves_one_runnable),
+		cmocka_unit_test(processes_come_and_go),
+		cmocka_unit_test(spread_uses_all_gpus),
+		cmocka_unit_test(checks_pass_and_fail),
+		cmocka_unit_test(known_miss_is_not_counted),
+		cmocka_unit_test(without_a_host_policies_are_refused),
+		cmocka_unit_test(wishes_are_carried_out),
+		cmocka_unit_test(failed_policy_leaves_the_owners_settings),
+		cmocka_unit_test(held_waits_until_admitted),
+		cmocka_unit_test(denied_does_not_run),
+		cmocka_unit_test(timeline_has_the_turns),
+		cmocka_unit_test(tables_are_printed),
+		cmocka_unit_test(exit_codes),
+	};
+
+	return cmocka_run_group_tests_name("scenario", tests, make_file, remove_file);
+}

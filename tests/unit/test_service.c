@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+/* Targets, JSON of records, arguments and permissions: what needs no table and no GPU. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "service/internal.h"
+
+static struct gs_gpu gpus[2] = {
+	{ .index = 0, .dev_instance = 1, .pci = "00000000:19:00.0", .uuid = "GPU-aaaa" },
+	{ .index = 1, .dev_instance = 0, .pci = "00000000:3B:00.0", .uuid = "GPU-bbbb" },
+};
+
+static struct gs_classes *classes;
+
+static int setup(void **state)
+{
+	return gs_classes_new(&classes);
+}
+
+static int teardown(void **state)
+{
+	gs_classes_free(classes);
+	return 0;
+}
+
+static int parse(const char *text, struct gs_target *ret, struct gs_error *err)
+{
+	memset(err, 0, sizeof(*err));
+	return gs_target_parse(text, classes, gpus, 2, ret, err);
+}
+
+static const struct gpusched_tsg sample = {
+	.key = { .client = 0xc1d00005, .handle = 0x5c000013 },
+	.nchannels = 8,
+	.dev_instance = 0,
+	.flags = GPUSCHED_TSG_SCHEDULED,
+	.task = {
+		.id = 7,
+		.gpu = 1,
+		.kind = GPUSCHED_KIND_COMPUTE,
+		.engine = 1,
+		.pid = 4711,
+		.uid = 1000,
+		.class_id = GPUSCHED_CLASS_BE,
+		.cgroup_id = 99,
+		.comm = "gsload",
+		.asked = { .valid = GPUSCHED_ALL_SETTINGS, .timeslice_us = 2048, .interleave = 1,
+			   .preempt_mode = 2, .runnable = 1 },
+		.is = { .valid = GPUSCHED_TIMESLICE, .timeslice_us = 20 },
+	},
+};
+
+static void targets_match(void **state)
+{
+	static const struct {
+		const char *text;
+		bool match;
+	} cases[] = {
+		{ "all", true },          { "pid:4711", true },      { "pid:47", false },
+		{ "tsg:7", true },        { "tsg:8", false },        { "comm:gsload", true },
+		{ "comm:gs*", true },     { "comm:gs", false },      { "class:be", true },
+		{ "class:lc", false },    { "gpu:1", true },         { "gpu:0", false },
+		{ "gpu:GPU-bbbb", true }, { "gpu:GPU-aaaa", false }, { "cgroup:/", false },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_error err;
+		struct gs_target t;
+
+		/* No such process has a cgroup, so it is in none; and the root is always there. */
+		if (!strncmp(cases[i].text, "cgroup:", 7) && access("/sys/fs/cgroup", R_OK))
+			continue;
+		assert_int_equal(parse(cases[i].text, &t, &err), 0);
+		if (gs_target_match(&t, &sample) != cases[i].match)
+			fail_msg("%s", cases[i].text);
+	}
+}
+
+static void targets_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		int code;
+		const char *word;
+	} cases[] = {
+		{ "", -EINVAL, "is not a target" },
+		{ "pid", -EINVAL, "is not a target" },
+		{ "4711", -EINVAL, "is not a target" },
+		{ "pid:", -EINVAL, "must follow" },
+		{ "pid:x", -EINVAL, "not a number" },
+		{ "pid:0", -EINVAL, "out of range" },
+		{ "pid:-1", -EINVAL, "not a number" },
+		{ "pid:12x", -EINVAL, "not a number" },
+		{ "tsg:0", -EINVAL, "out of range" },
+		{ "class:nobody", -ENOENT, "class list" },
+		{ "gpu:7", -ENOENT, "no GPU" },
+		{ "gpu:GPU-", -ENOENT, "or several" },
+		{ "cgroup:/../etc", -EINVAL, "not allowed" },
+		{ "cgroup:/there/is/none", -ENOENT, "no cgroup" },
+		{ "user:root", -EINVAL, "is not a target" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_error err;
+		struct gs_target t;
+		int r = parse(cases[i].text, &t, &err);
+
+		if (r != cases[i].code || !strstr(err.text, cases[i].word))
+			fail_msg("'%s': %d, %s", cases[i].text, r, err.text);
+	}
+}
+
+static void target_too_long(void **state)
+{
+	struct gs_error err;
+	struct gs_target t;
+	char text[400];
+
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "comm:", 5);
+	text[sizeof(text) - 1] = 0;
+	assert_int_equal(parse(text, &t, &err), -EINVAL);
+}
+
+static void hardware_is_as_asked_where_untold(void **state)
+{
+	struct gpusched_tsg rec = sample;
+	struct gpusched_settings is = gs_record_is(&rec);
+
+	assert_int_equal(is.valid, GPUSCHED_ALL_SETTINGS);
+	assert_int_equal(is.timeslice_us, 20);
+	assert_int_equal(is.preempt_mode, 2);
+	/* Told, changed, and the answer is not known: nothing is claimed. */
+	rec.task.is.valid = 0;
+	rec.changed = GPUSCHED_TIMESLICE;
+	is = gs_record_is(&rec);
+	assert_false(is.valid & GPUSCHED_TIMESLICE);
+}
+
+static void settings_absent_is_null(void **state)
+{
+	struct gpusched_settings set = { .valid = GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE,
+					 .timeslice_us = 20 };
+	json_t *o = gs_settings_json(&set);
+
+	assert_int_equal(json_integer_value(json_object_get(o, "timeslice_us")), 20);
+	assert_true(json_is_null(json_object_get(o, "interleave")));
+	assert_true(json_is_null(json_object_get(o, "preempt_mode")));
+	assert_true(json_is_false(json_object_get(o, "runnable")));
+	assert_int_equal(json_object_size(o), 4);
+	json_decref(o);
+}
+
+static void record_as_json(void **state)
+{
+	struct gpusched_tsg rec = sample;
+	json_t *o, *want;
+
+	memcpy(rec.task.comm, "a\xff\xfe", 4);
+	o = gs_tsg_json(NULL, &rec);
+	assert_int_equal(json_integer_value(json_object_get(o, "id")), 7);
+	assert_int_equal(json_integer_value(json_object_get(o, "gpu")), 1);
+	assert_string_equal(json_string_value(json_object_get(o, "client")), "0xc1d00005");
+	assert_string_equal(json_string_value(json_object_get(o, "engine")), "GR0");
+	assert_string_equal(json_string_value(json_object_get(o, "kind")), "compute");
+	assert_string_equal(json_string_value(json_object_get(o, "known_by")), "tap");
+	assert_string_equal(json_string_value(json_object_get(o, "comm")), "a??");
+	assert_true(json_is_null(json_object_get(o, "launches")));
+	assert_true(json_is_null(json_object_get(o, "suspended_by")));
+	want = json_object_get(o, "want");
+	assert_true(json_is_null(json_object_get(want, "timeslice_us")));
+	json_decref(o);
+}
+
+static void gpu_unknown_is_null(void **state)
+{
+	struct gpusched_tsg rec = sample;
+	json_t *o;
+
+	rec.task.gpu = GPUSCHED_GPU_UNKNOWN;
+	rec.task.engine = 0;
+	o = gs_tsg_json(NULL, &rec);
+	assert_true(json_is_null(json_object_get(o, "gpu")));
+	assert_true(json_is_null(json_object_get(o, "engine")));
+	json_decref(o);
+}
+
+static void engine_names(void **state)
+{
+	char b[12];
+
+	assert_string_equal(gs_engine_name(1, b), "GR0");
+	assert_string_equal(gs_engine_name(9, b), "CE0");
+	assert_string_equal(gs_engine_name(18, b), "CE9");
+	assert_string_equal(gs_engine_name(0x34, b), "CE10");
+	assert_null(gs_engine_name(0, b));
+}
+
+/* ---- verbs on a service without a table: what is refused before anything is touched ---------- */
+
+static int ask(uid_t uid, const char *verb, const char *args, struct gs_error *err)
+{
+	struct gs_config config = { 0 };
+	struct gs_service s = { .config = &config,
+				.classes = classes,
+				.gpus = gpus,
+				.ngpus = 2,
+				.opts = { .size = sizeof(s.opts), .daemon = false } };
+	const struct gs_peer peer = { .uid = uid, .gid = uid, .pid = 1 };
+	json_t *in = args ? json_loads(args, JSON_DECODE_ANY, NULL) : NULL, *out = NULL;
+	int r;
+
+	memset(err, 0, sizeof(*err));
+	r = gs_service_verb(&s, &peer, verb, in, &out, err);
+	assert_int_equal(s.counters[GS_SVC_REQUESTS], 1);
+	assert_int_equal(s.counters[GS_SVC_REFUSED], r == -EPERM);
+	json_decref(in);
+	json_decref(out);
+	return r;
+}
+
+static void verbs_refused(void **state)
+{
+	static const struct {
+		uid_t uid;
+		const char *verb, *args;
+		int code;
+		const char *word;
+	} cases[] = {
+		{ 0, "nonsense", "{}", -EINVAL, "no verb" },
+		{ 0, "list", "[1]", -EINVAL, "JSON object" },
+		{ 0, "list", "{\"traget\": \"all\"}", -EINVAL, "unknown argument 'traget'" },
+		{ 0, "list", "{\"target\": 5}", -EINVAL, "must be a string" },
+		{ 0, "set", "{\"target\": \"all\"}", -EINVAL, "what to set is missing" },
+		{ 0, "set", "{\"timeslice_us\": 20}", -EINVAL, "a target is missing" },
+		{ 0, "set", "{\"target\": \"all\", \"timeslice_us\": 0}", -ERANGE,
+		  "1 to 100000000" },
+		{ 0, "set", "{\"target\": \"all\", \"timeslice_us\": 1e3}", -EINVAL,
+		  "whole number" },
+		{ 0, "set", "{\"target\": \"all\", \"timeslice_us\": 100000001}", -ERANGE,
+		  "range" },
+		{ 0, "set", "{\"target\": \"all\", \"interleave\": \"best\"}", -EINVAL, "medium" },
+		{ 0, "set", "{\"target\": \"all\", \"preempt_mode\": 3}", -EINVAL, "cilp" },
+		{ 0, "set", "{\"target\": \"all\", \"clear\": true, \"interleave\": 1}", -EINVAL,
+		  "exclude" },
+		{ 0, "suspend", "{\"target\": \"all\", \"for_us\": -1}", -ERANGE, "range" },
+		{ 0, "suspend", "{\"target\": \"all\", \"for_us\": \"1s\"}", -EINVAL, "number" },
+		{ 0, "class_set", "{\"target\": \"pid:1\"}", -EINVAL, "class must be given" },
+		{ 0, "class_set", "{\"target\": \"pid:1\", \"class\": \"x\"}", -EINVAL,
+		  "no class" },
+		{ 0, "class_explain", "{\"target\": \"all\"}", -EINVAL, "pid:N" },
+		{ 1000, "restore", "{}", -EPERM, "only root" },
+		{ 1000, "policy_start", "{\"name\": \"lcbe\"}", -EPERM, "only root" },
+		{ 1000, "policy_stop", "{}", -EPERM, "only root" },
+		{ 1000, "observe_off", "{}", -EPERM, "only root" },
+		{ 0, "policy_start", "{\"name\": \"lcbe\"}", -ENOTSUP, "gpuschedd" },
+		{ 0, "observe_off", "{}", -EBUSY, "stop gpuschedd" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_error err;
+		int r = ask(cases[i].uid, cases[i].verb, cases[i].args, &err);
+
+		if (r != cases[i].code || !strstr(err.text, cases[i].word))
+			fail_msg("%s %s: %d, %s", cases[i].verb, cases[i].args, r, err.text);
+	}
+}
+
+static void read_only_does_not_act(void **state)
+{
+	struct gs_service s = { .classes = classes, .opts = { .read_only = true } };
+	const struct gs_peer root = { 0 };
+	struct gs_error err = { 0 };
+	json_t *args = json_pack("{s:s}", "target", "all"), *out = NULL;
+
+	assert_int_equal(gs_service_verb(&s, &root, "suspend", args, &out, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "read-only"));
+	json_decref(args);
+}
+
+static void verbs_alone(void **state)
+{
+	const struct gs_peer root = { 0 };
+	struct gs_error err = { 0 };
+	json_t *out = NULL;
+
+	assert_int_equal(gs_service_verb(NULL, &root, "ping", NULL, &out, &err), 0);
+	assert_string_equal(json_string_value(json_object_get(out, "version")), GPUSCHED_VERSION);
+	assert_int_equal(json_integer_value(json_object_get(out, "pid")), getpid());
+	json_decref(out);
+	assert_int_equal(gs_service_verb(NULL, &root, "list", NULL, &out, &err), -ENOTSUP);
+	assert_true(gs_verb_flags("list") & GS_VERB_READS);
+	assert_false(gs_verb_flags("set") & GS_VERB_READS);
+	assert_true(gs_verb_flags("restore") & GS_VERB_ALONE);
+	assert_int_equal(gs_verb_flags("nonsense"), -ENOENT);
+}
+
+/* ---- watches --------------------------------------------------------------------------------- */
+
+struct seen {
+	struct gs_service *s;
+	unsigned int token, n;
+	bool leave;
+};
+
+static void on_event(const json_t *event, void *user)
+{
+	struct seen *w = user;
+
+	w->n++;
+	if (w->leave)
+		gs_service_unwatch(w->s, w->token);
+}
+
+static void watchers_may_leave(void **state)
+{
+	struct gs_service s = { 0 };
+	struct seen stays = { &s }, leaves = { &s, .leave = true };
+
+	assert_int_equal(gs_service_watch(&s, on_event, &stays, &stays.token), 0);
+	assert_int_equal(gs_service_watch(&s, on_event, &leaves, &leaves.token), 0);
+	gs_watch_emit(&s, json_object());
+	gs_watch_emit(&s, json_object());
+	assert_int_equal(stays.n, 2);
+	assert_int_equal(leaves.n, 1);
+	gs_service_unwatch(&s, stays.token);
+	assert_false(gs_watched(&s));
+	gs_watch_emit(&s, json_object());
+	assert_int_equal(stays.n, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(targets_match),
+		cmocka_unit_test(targets_refused),
+		cmocka_unit_test(target_too_long),
+		cmocka_unit_test(hardware_is_as_asked_where_untold),
+		cmocka_unit_test(settings_absent_is_null),
+		cmocka_unit_test(record_as_json),
+		cmocka_unit_test(gpu_unknown_is_null),
+		cmocka_unit_test(engine_names),
+		cmocka_unit_test(verbs_refused),
+		cmocka_unit_test(read_only_does_not_act),
+		cmocka_unit_test(verbs_alone),
+		cmocka_unit_test(watchers_may_leave),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
