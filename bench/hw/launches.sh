@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Whether launches are counted exactly on a real GPU, and what it costs them; at most 4 minutes.
+#
+#   bench/hw/launches.sh OUTDIR
+#
+# As root, on a machine with nvcc (for a runtime-API program; without it that part is skipped and named). Uses
+# bundle/ when it is there (make bundle), else build/. OUTDIR gets launches.json (one object per case), log.txt and
+# raw/. Exit status 1 when a count is not exact.
+set -u
+[ $# = 1 ] || { echo "usage: bench/hw/launches.sh OUTDIR" >&2; exit 2; }
+mkdir -p "$1" && out=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+began=$EPOCHREALTIME
+budget=${BUDGET:-200}
+raw=$out/raw
+mkdir -p "$raw"
+as_be=()
+as_lc=()
+. "$here/lib.sh"
+if [ -d "$top/bundle" ]; then
+	tools=$top/bundle cudause=$top/bundle/cudause
+else
+	tools=$top/build cudause=$top/build/tests/e2e/cudause
+fi
+results=$out/launches.json
+: >"$results"
+bad=0
+iterations=100
+
+at_end() {
+	settle
+	timeout 10 "$gpusched" observe off >/dev/null 2>&1
+}
+trap at_end EXIT
+
+case_is() { # NAME GOT WANTED
+	local exact=false
+	[ -n "$2" ] && [ "$2" = "$3" ] && exact=true
+	$exact || bad=$((bad + 1))
+	printf '{"case":"%s","gpusched":"%s","program":"%s","exact":%s}\n' "$1" "$2" "$3" $exact | tee -a "$results"
+}
+
+# Counts of the compute TSGs of a process, "N N" by GPU; null where unknown.
+counted() { # PID
+	gs list "pid:$1" --json | "$jq" -rs 'flatten | map(select(.kind == "compute")) | sort_by(.gpu) |
+		group_by(.gpu) | map(if any(.launches == null) then "null" else (map(.launches) | add | tostring) end) | join(" ")'
+}
+
+own() { # FILE
+	grep device "$1" | "$jq" -rs 'map(select(.launches > 0)) | sort_by(.device) | map(.launches | tostring) | join(" ")'
+}
+
+# exact NAME PROGRAM ARGUMENTS...: ready, a line, its counts, ours
+exact() {
+	local what=$1 fifo=$raw/in file=$raw/$1.out fd
+	shift
+	rm -f "$fifo"
+	mkfifo "$fifo"
+	: >"$file"
+	timeout 60 "$@" <"$fifo" >"$file" 2>&1 &
+	local waiter=$!
+	pids+=("$waiter")
+	exec {fd}>"$fifo"
+	wait_for 20 grep -q ready "$file" || {
+		case_is "$what" "" "not ready: $(tail -n 1 "$file" | tr -d '"')"
+		exec {fd}>&-
+		return
+	}
+	local pid
+	pid=$(pgrep -P "$waiter" | head -1)
+	echo >&$fd
+	wait_for 40 grep -q device "$file"
+	sleep 0.3
+	gs list "pid:$pid" --json >"$raw/$what.list.jsonl"
+	case_is "$what" "$(counted "$pid")" "$(own "$file")"
+	exec {fd}>&-
+	wait "$waiter" 2>/dev/null
+}
+
+# gsload's own count against ours
+exact_load() { # NAME ARGUMENTS...
+	local what=$1 file=$raw/$1.out
+	shift
+	"$gsload" "$@" --iterations-per-us "$iterations" --linger 20 >"$file" 2>&1 &
+	pid=$!
+	pids+=("$pid")
+	wait_for 30 grep -q launches "$file"
+	case_is "$what" "$(counted "$pid")" "$("$jq" -rs 'map(select(.launches)) | last | .launches' "$file")"
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+
+exactness() {
+	daemon_start || return 1
+	gs observe launches on || return 1
+	gs observe launches --json >"$raw/libraries.json"
+	exact_load be be --seconds 3
+	exact_load lc lc --seconds 3
+	exact_load lc-hold lc --seconds 3 --kernels 20 --kernel-us 50 --period-us 10000 --hold
+	local mode
+	for mode in threads switch primary api; do
+		exact "driver-$mode" "$cudause" $mode 5000
+	done
+	if PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/launches" "$here/launches.cu" -Xcompiler -pthread; then
+		exact runtime "$raw/launches" 5000
+	else
+		printf '{"case":"runtime","exact":null,"skipped":"no nvcc"}\n' | tee -a "$results"
+	fi
+	gs observe launches --json >"$raw/at-end.json"
+	printf '{"case":"unattributed","processes":%s}\n' "$("$jq" -c .unattributed "$raw/at-end.json")" | tee -a "$results"
+}
+
+cost_case() { # NAME
+	local threads
+	for threads in 1 4; do
+		timeout 60 "$tools/launchcost" $threads | "$jq" -c --arg case "cost-$1" '{case: $case} + .' | tee -a "$results"
+	done
+}
+
+cost() {
+	daemon_start || return 1
+	cost_case off
+	gs observe launches on || return 1
+	cost_case counted
+	timeout 20 "$gpusched" policy start edf || return 1
+	cost_case policy
+	gs policy stop
+	gs observe launches off
+	sleep 5
+	cost_case off-again
+}
+
+mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
+step exact 150 exactness
+step cost 120 cost
+at_end
+trap - EXIT
+say "$bad counts are not exact"
+cat "$results"
+[ $bad = 0 ]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# lib.sh - helpers of bench/hw/run.sh: bounded steps, loads, records of what was measured
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+if [ -x "$top/bundle/bin/gpusched" ]; then
+	gpusched=$top/bundle/bin/gpusched
+	gpuschedd=$top/bundle/bin/gpuschedd
+	gsload=$top/bundle/gsload
+	tapcost=$top/bundle/tapcost
+	jq=$top/bundle/bin/jq
+else
+	gpusched=$top/build/gpusched
+	gpuschedd=$top/build/gpuschedd
+	gsload=$top/build/gsload
+	tapcost=$top/build/tapcost
+	jq=jq
+	export GPUSCHED_POLICIES=$top/build/policies
+fi
+command -v "$jq" >/dev/null || jq=jq
+
+say() {
+	printf '%6.1f  %s\n' "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$*" | tee -a "$out/log.txt"
+}
+
+# note KEY JSON: one measured thing, for the summary
+note() {
+	printf '{"key":"%s","value":%s}\n' "$1" "${2:-null}" >>"$raw/notes.jsonl"
+}
+
+# step NAME SECONDS FUNCTION: skipped when the whole run is past its time
+step() {
+	if [ $SECONDS -gt "$budget" ]; then
+		say "$1: skipped, the time is used up"
+		note "skipped.$1" true
+		return
+	fi
+	say "$1"
+	local begun=$SECONDS
+	limit=$2
+	"$3" >>"$raw/$1.log" 2>&1 || {
+		say "$1: failed, see $1.log: $(tail -n 1 "$raw/$1.log")"
+		note "failed.$1" true
+	}
+	note "seconds.$1" $((SECONDS - begun))
+	settle
+}
+
+# Nothing of a step lives on: loads, daemon, changed settings.
+settle() {
+	local p
+	for p in "${pids[@]}"; do
+		kill -9 "$p" 2>/dev/null
+		wait "$p" 2>/dev/null
+	done
+	pids=()
+	daemon_stop
+	timeout 10 "$gpusched" restore >>"$raw/restore.log" 2>&1
+	sleep 0.3
+}
+
+gs() {
+	timeout 15 "$gpusched" "$@"
+}
+
+wait_for() { # SECONDS COMMAND...
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+# ---- the daemon -----------------------------------------------------------------------------------
+
+# The script can be tried on a simulated GPU as well.
+api=/run/gpusched/api
+[ -n "${GPUSCHED_SIM:-}" ] && api=$GPUSCHED_SIM/run/api
+daemon=
+daemon_start() { # OPTIONS...
+	"$gpuschedd" --foreground "$@" >>"$raw/daemon.log" 2>&1 &
+	daemon=$!
+	wait_for 10 test -S "$api"
+	wait_for 10 eval 'timeout 3 "$gpusched" stats --json'
+}
+
+daemon_stop() {
+	[ -n "$daemon" ] || return 0
+	kill "$daemon" 2>/dev/null
+	wait_for 5 eval "! kill -0 $daemon" || kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+	daemon=
+}
+
+# ---- loads ------------------------------------------------------------------------------------------
+
+pids=()
+# be_start NAME [ARGUMENTS]: a best-effort program until it is told to end; $pid
+be_start() {
+	local file=$raw/$1.be.json
+	shift
+	: >"$file"
+	"${as_be[@]}" "$gsload" be --seconds 0 --warmup 1 --ready --iterations-per-us "$iterations" "$@" >"$file" 2>&1 &
+	pid=$!
+	pids+=($pid)
+	wait_for 15 grep -q ready "$file"
+}
+
+# be_end NAME PID: ends it; its rate stays in NAME.be.json
+be_end() {
+	kill -TERM "$2" 2>/dev/null
+	wait_for 5 eval "! kill -0 $2" || kill -9 "$2" 2>/dev/null
+	wait "$2" 2>/dev/null
+}
+
+be_rate() { # NAME
+	"$jq" -rs 'map(select(.rate_per_s)) | last | .rate_per_s' "$raw/$1.be.json"
+}
+
+# lc NAME SECONDS ARGUMENTS...: a latency-critical program to its end
+lc() {
+	local file=$raw/$1.lc.json
+	"${as_lc[@]}" timeout $(($2 + 20)) "$gsload" lc --seconds "$2" --warmup 1 --iterations-per-us "$iterations" "${@:3}" >"$file" 2>&1
+}
+
+# measure CASE BES SECONDS LC-ARGUMENTS...: LC beside some BE; notes p50, p99, BE rate
+measure() {
+	local case=$1 n=$2 seconds=$3 i total=0 r list=()
+	shift 3
+	for ((i = 0; i < n; i++)); do
+		be_start "$case.$i"
+		list+=($pid)
+	done
+	[ "$n" = 0 ] || sleep 1.5
+	lc "$case" "$seconds" "$@"
+	[ -n "$daemon" ] && gs list --json >"$raw/$case.list.jsonl" 2>&1
+	for ((i = 0; i < n; i++)); do
+		be_end "$case.$i" "${list[$i]}"
+	done
+	for ((i = 0; i < n; i++)); do
+		r=$(be_rate "$case.$i")
+		total=$(awk -v a="$total" -v b="${r:-0}" 'BEGIN { print a + b }')
+	done
+	[ "$n" = 0 ] && total=null
+	note "case.$case" "$("$jq" -cs --argjson be "$total" --argjson n "$n" \
+		'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, requests: .n, be_per_s: $be, be: $n, arrivals}' "$raw/$case.lc.json")"
+	pids=()
+}

@@ -1,0 +1,195 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# The policies on a real GPU with the stock driver; at most 6 minutes.
+#
+#   bench/hw/policies.sh OUTDIR
+#
+# As root, on an otherwise idle machine. Changes no clocks, no modes, no driver; ends with gpusched
+# restore. OUTDIR gets log.txt, policies.json, policies.md and raw-policies.tar.gz.
+set -u
+[ $# = 1 ] || { echo "usage: bench/hw/policies.sh OUTDIR" >&2; exit 2; }
+mkdir -p "$1" && out=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+began=$EPOCHREALTIME
+budget=${BUDGET:-340}
+raw=$out/raw-policies
+mkdir -p "$raw"
+. "$here/lib.sh"
+as_be=()
+as_lc=()
+iterations=0
+closed=(--arrivals closed --period-us 5000)
+twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
+
+at_end() {
+	settle
+	timeout 10 "$gpusched" observe off >/dev/null 2>&1
+}
+trap at_end EXIT
+
+prepare() {
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
+	timeout 60 "$gsload" cal >"$raw/cal.json" || return 1
+	note gpu "\"$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)\""
+	note driver "\"$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)\""
+	note kernel "\"$(uname -r)\""
+	note built "\"$(cat "$top/bundle/VERSION" 2>/dev/null)\""
+}
+
+classes() {
+	as_be=("$gpusched" run --class be --)
+	as_lc=("$gpusched" run --class lc --)
+}
+
+plain() {
+	as_be=()
+	as_lc=()
+}
+
+# under POLICY [-o key=value...]: a fresh daemon with that policy
+under() {
+	daemon_start || return 1
+	gs policy start "$@"
+}
+
+slices() {
+	local us
+	classes
+	daemon_start || return 1
+	for us in 1 5 20 50; do
+		gs policy stop >/dev/null 2>&1
+		gs policy start lcbe -o be_slice_us=$us || return 1
+		measure lcbe_slice_$us 1 5 "${closed[@]}"
+		measure lcbe_slice_${us}_20x50 1 5 "${twenty[@]}"
+	done
+	plain
+}
+
+default_many() {
+	measure default_3be 3 5 "${closed[@]}"
+	measure default_8be 8 5 "${closed[@]}"
+}
+
+rr() { # NAME OPTIONS...
+	local name=$1
+	shift
+	classes
+	under rr "$@" || return 1
+	measure "$name"_3be 3 6 "${closed[@]}"
+	measure "$name"_8be 8 6 "${closed[@]}"
+	gs stats --json >"$raw/$name.stats.json"
+	gs policy get --json >"$raw/$name.policy.json"
+	plain
+}
+rr_20() { rr rr; }
+rr_1() { rr rr_slice_1 -o slice_us=1; }
+
+# Two BE at weights 1:3, launches counted by themselves
+fair() {
+	local a b ra rb
+	under fair || return 1
+	as_be=("$gpusched" run --class be --weight 100 --)
+	be_start fair.a --kernel-us 100
+	a=$pid
+	as_be=("$gpusched" run --class be --weight 300 --)
+	be_start fair.b --kernel-us 100
+	b=$pid
+	sleep 8
+	gs list --json >"$raw/fair.list.jsonl"
+	be_end fair.a $a
+	be_end fair.b $b
+	ra=$(be_rate fair.a)
+	rb=$(be_rate fair.b)
+	note fair "{\"weight_1_per_s\":$ra,\"weight_3_per_s\":$rb,\"ratio\":$(awk -v a="$ra" -v b="$rb" 'BEGIN { print b / a }')}"
+	plain
+}
+
+# A busy LC above, a BE below: what each gets
+prio() {
+	local a b
+	under prio || return 1
+	gs observe launches on >/dev/null 2>&1 # where this build has it
+	as_be=("$gpusched" run --class lc --)
+	be_start prio.high
+	a=$pid
+	as_be=("$gpusched" run --class be --)
+	"${as_be[@]}" "$gsload" be --seconds 8 --warmup 0 --iterations-per-us "$iterations" >"$raw/prio.low.be.json" 2>&1 &
+	b=$!
+	pids+=($b)
+	wait $b
+	be_end prio.high $a
+	note prio "{\"high_per_s\":$(be_rate prio.high),\"low_per_s\":$(be_rate prio.low)}"
+	plain
+}
+
+# One place: the second waits until the first has ended, and nothing fails
+admit() {
+	local a b held rc=0
+	under admit -o max_be=1 || return 1
+	as_be=("$gpusched" run --class be --)
+	be_start admit.a
+	a=$pid
+	"${as_be[@]}" "$gsload" be --seconds 1 --warmup 0 --iterations-per-us "$iterations" >"$raw/admit.b.be.json" 2>&1 &
+	b=$!
+	pids+=($b)
+	sleep 4
+	gs list --json >"$raw/admit.list.jsonl"
+	held=$("$jq" -s '[flatten[] | select(.held)] | length' "$raw/admit.list.jsonl")
+	kill -0 $b 2>/dev/null && waited=true || waited=false
+	be_end admit.a $a
+	wait_for 10 eval "! kill -0 $b"
+	wait $b || rc=$?
+	note admit "{\"held_tsgs\":$held,\"waited\":$waited,\"second_exit\":$rc}"
+	plain
+}
+
+# CTA preemption of a BE of short thread blocks, set by a person beside the policy
+cta() {
+	classes
+	under lcbe -o be_slice_us=1 || return 1
+	be_start cta.0 --block-us 20
+	local p=$pid
+	gs set pid:$p preempt_mode=cta || return 1
+	sleep 1.5
+	lc cta 5 "${closed[@]}"
+	be_end cta.0 $p
+	note case.cta "$("$jq" -cs --argjson be "$(be_rate cta.0)" \
+		'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, requests: .n, be_per_s: $be, be: 1, arrivals}' "$raw/cta.lc.json")"
+	plain
+}
+
+summary() {
+	"$jq" -s 'reduce .[] as $n ({}; . + {($n.key): $n.value})' "$raw/notes.jsonl" >"$out/policies.json"
+	"$jq" -r '
+	def num: if . == null then "-" elif type == "number" then (. * 10 | round / 10 | tostring) else tostring end;
+	"# Policies: \(.gpu // "GPU"), driver \(.driver // "-"), kernel \(.kernel // "-"), gpusched \(.built // "-")",
+	"",
+	"| case | LC p50 us | LC p99 us | BE kernels/s in all |",
+	"|---|---|---|---|",
+	(to_entries[] | select(.key | startswith("case.")) |
+		"| \(.key[5:]) | \(.value.p50_us | num) | \(.value.p99_us | num) | \(.value.be_per_s | num) |"),
+	"",
+	"| policy | measured |",
+	"|---|---|",
+	(to_entries[] | select(.key == "fair" or .key == "prio" or .key == "admit") | "| \(.key) | \(.value | tostring) |"),
+	([to_entries[] | select(.key | startswith("failed.") or startswith("skipped.")) | .key] |
+		if length > 0 then "", "Not done: " + join(", ") else empty end)' "$out/policies.json" >"$out/policies.md"
+}
+
+step prepare 60 prepare
+[ -s "$raw/cal.json" ] && iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
+step slices 90 slices
+step default-many 40 default_many
+step rr 40 rr_20
+step rr-slice-1 40 rr_1
+step fair 30 fair
+step prio 30 prio
+step admit 30 admit
+step cta 30 cta
+at_end
+trap - EXIT
+summary
+tar -C "$out" -czf "$out/raw-policies.tar.gz" raw-policies && rm -rf "$raw"
+say "done"
+cat "$out/policies.md"

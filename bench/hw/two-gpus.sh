@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Two real GPUs: each TSG's GPU is known, and what is done on one leaves the other alone; under a minute.
+#
+#   bench/hw/two-gpus.sh OUTDIR
+#
+# As root, on an otherwise idle machine with two GPUs or more. OUTDIR gets two-gpus.json and log.txt.
+set -u
+[ $# = 1 ] || { echo "usage: bench/hw/two-gpus.sh OUTDIR" >&2; exit 2; }
+mkdir -p "$1" && out=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+began=$EPOCHREALTIME
+budget=${BUDGET:-60}
+raw=$out/raw
+mkdir -p "$raw"
+as_be=()
+as_lc=()
+iterations=0
+. "$here/lib.sh"
+trap 'settle; timeout 10 "$gpusched" observe off >/dev/null 2>&1' EXIT
+
+mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
+timeout 60 "$gsload" cal >"$raw/cal.json"
+iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
+daemon_start || exit 1
+gs policy start lcbe || exit 1
+as_be=("$gpusched" run --class be --)
+be_start zero --gpu 0
+a=$pid
+be_start one --gpu 1
+b=$pid
+sleep 1
+gs list --json >"$raw/list.jsonl"
+as_lc=("$gpusched" run --class lc --)
+lc zero 4 --gpu 0 --arrivals closed
+gs suspend pid:$b >/dev/null
+sleep 1
+gs list --json >"$raw/suspended.jsonl"
+gs resume pid:$b >/dev/null
+be_end zero $a
+be_end one $b
+"$jq" -cn --slurpfile l "$raw/list.jsonl" --slurpfile s "$raw/suspended.jsonl" --slurpfile lc "$raw/zero.lc.json" \
+	--argjson a $a --argjson b $b --argjson ra "$(be_rate zero)" --argjson rb "$(be_rate one)" '{
+	gpu_of_first: ([$l[] | select(.pid == $a) | .gpu] | unique), gpu_of_second: ([$l[] | select(.pid == $b) | .gpu] | unique),
+	uuids: ([$l[].gpu_uuid] | unique | length),
+	slices_us: [$l[] | select(.kind == "compute") | {gpu, slice: .is.timeslice_us}],
+	suspended_on: ([$s[] | select(.is.runnable == false) | .gpu] | unique),
+	lc_p50_us: $lc[0].p50_us, lc_p99_us: $lc[0].p99_us, be_per_s: [$ra, $rb]}' | tee "$out/two-gpus.json"
