@@ -147,3 +147,14 @@ measure() {
 		'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, requests: .n, be_per_s: $be, be: $n, arrivals}' "$raw/$case.lc.json")"
 	pids=()
 }
+
+# measure_often N CASE ARGUMENTS...: N times; the case's note is the run whose p99 is the middle one, and has all of them
+measure_often() {
+	local n=$1 case=$2 i
+	shift 2
+	for ((i = 1; i <= n; i++)); do
+		measure "$case.$i" "$@"
+	done
+	note "case.$case" "$("$jq" -cs --arg c "case.$case." 'map(select(.key | startswith($c)) | .value) |
+		sort_by(.p99_us) | (map(.p99_us)) as $all | .[length / 2 | floor] + {p99_all_us: $all}' "$raw/notes.jsonl")"
+}

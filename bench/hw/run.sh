@@ -176,7 +176,7 @@ with_policy() {
 	pids_monitor=$!
 	gs policy start "${POLICY:-lcbe}" || return 1
 	be_alone gpusched
-	measure gpusched 1 6 "${closed[@]}"
+	measure_often 3 gpusched 1 6 "${closed[@]}"
 	measure gpusched_open 1 6 "${open[@]}"
 	measure gpusched_20x50 1 6 "${twenty[@]}"
 	measure gpusched_3be 3 6 "${closed[@]}"

@@ -32,7 +32,7 @@ def row($case): .["case." + $case] as $c | if $c == null then empty else
 "",
 "| check | result | bar |",
 "|---|---|---|",
-"| LC p99 beside one BE | \(.["case.gpusched"].p99_us | num) us | 350 us |",
+"| LC p99 beside one BE: the middle run, all | \(.["case.gpusched"].p99_us | num) us, \(.["case.gpusched"].p99_all_us | tostring) | 350 us |",
 "| BE alone, kernels/s: default, under the policy | \(.["be_alone.default"] | num), \(.["be_alone.gpusched"] | num) | 99.5 % |",
 "| TSGs seen per process (nvcc program, gsload be, gsload lc) | \(.discovery.tsgs_per_process | tostring) | 4 each |",
 "| adopted TSGs of two programs, s from the daemon'"'"'s start | \(.adoption.tsgs | num), \(.adoption_s | num) | 8, 1 |",

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# LC latency beside one BE under lcbe, by the preemption modes of the two: bench/hw/modes.sh OUTDIR
+#
+# As root, on an otherwise idle machine with a GPU, at most 2 minutes. Rounds are interleaved, so that a drift
+# of the machine meets all cases alike. OUTDIR gets modes.md (the table) and raw/.
+set -u
+[ $# = 1 ] || { echo "usage: bench/hw/modes.sh OUTDIR" >&2; exit 2; }
+mkdir -p "$1" && out=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+began=$EPOCHREALTIME
+budget=${BUDGET:-300}
+raw=$out/raw
+mkdir -p "$raw"
+. "$here/lib.sh"
+as_be=("$gpusched" run --class be --)
+as_lc=("$gpusched" run --class lc --)
+iterations=0
+
+at_end() {
+	settle
+	timeout 10 "$gpusched" observe off >/dev/null 2>&1
+}
+trap at_end EXIT
+
+prepare() {
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+	timeout 60 "$gsload" cal >"$raw/cal.json" || return 1
+}
+
+# one ROUND CASE LC-SETTING BE-SETTING BE-ARGUMENTS...: "" leaves a mode as the program has it
+one() {
+	local case=$2.$1 lc_mode=$3 be_mode=$4 b
+	shift 4
+	be_start "$case" "$@"
+	b=$pid
+	[ -n "$be_mode" ] && gs set class:be preempt_mode="$be_mode"
+	lc "$case" 4 --arrivals closed --period-us 5000 &
+	local l=$!
+	if [ -n "$lc_mode" ]; then
+		sleep 0.7
+		gs set class:lc preempt_mode="$lc_mode"
+	fi
+	wait $l
+	gs list --json >"$raw/$case.list.jsonl" 2>&1
+	be_end "$case" $b
+	pids=()
+	note "$case" "$("$jq" -cs --argjson be "$(be_rate "$case")" 'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, n, be_per_s: $be}' "$raw/$case.lc.json")"
+	tail -n 1 "$raw/notes.jsonl"
+}
+
+rounds() {
+	daemon_start || return 1
+	gs policy start lcbe || return 1
+	local r
+	for r in 1 2 3; do
+		one $r as_is "" ""
+		one $r lc_wfi wfi ""
+		one $r lc_cta cta ""
+		one $r as_is_20us "" "" --block-us 20
+		one $r be_cta_20us "" cta --block-us 20
+		one $r lc_wfi_be_cta_20us wfi cta --block-us 20
+	done
+}
+
+step prepare 60 prepare
+[ -s "$raw/cal.json" ] && iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
+step rounds 250 rounds
+at_end
+trap - EXIT
+"$jq" -rs '
+map(select(.value | type == "object")) | map(. + {case: (.key | sub("\\.[0-9]+$"; ""))}) | group_by(.case) |
+"| case | LC p50 us | LC p99 us | BE kernels/s |", "|---|---|---|---|",
+(.[] | "| \(.[0].case) | \(map(.value.p50_us) | map(tostring) | join(", ")) | \(map(.value.p99_us) | map(tostring) | join(", ")) | \(map(.value.be_per_s) | map(tostring) | join(", ")) |")
+' "$raw/notes.jsonl" | tee "$out/modes.md"
