@@ -46,14 +46,10 @@ GPUSCHED_MAP(adaptive_runlists, HASH, gs_u32, struct runlist, 256);
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t, gs_u64 seq)
 {
-	struct runlist zero = { 0, 0 };
+	struct runlist fresh = { 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
-	struct runlist *r = gpusched_lookup(adaptive_runlists, &key);
+	struct runlist *r = gpusched_lookup_or_add(adaptive_runlists, &key, &fresh);
 
-	if (!r) {
-		gpusched_update(adaptive_runlists, &key, &zero);
-		r = gpusched_lookup(adaptive_runlists, &key);
-	}
 	if (r && r->seq != seq) {
 		r->seq = seq;
 		r->be = 0;

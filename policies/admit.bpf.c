@@ -56,14 +56,10 @@ GPUSCHED_INLINE gs_u64 limit_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 {
-	struct place zero = { 0, 0, 0, 0, 0, 0, 0 };
+	struct place fresh = { 0, 0, 0, 0, 0, 0, 0 };
 	gs_u32 key = t->gpu << 8 | t->class_id;
-	struct place *p = gpusched_lookup(admit_places, &key);
 
-	if (p)
-		return p;
-	gpusched_update(admit_places, &key, &zero);
-	return gpusched_lookup(admit_places, &key);
+	return gpusched_lookup_or_add(admit_places, &key, &fresh);
 }
 
 GPUSCHED_INLINE void let_in(struct gpusched_task *t)

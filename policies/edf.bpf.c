@@ -64,14 +64,10 @@ GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	struct runlist zero = { 0, 0, 0, 0, 0, 0 };
+	struct runlist fresh = { 0, 0, 0, 0, 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
-	struct runlist *r = gpusched_lookup(edf_runlists, &key);
 
-	if (r)
-		return r;
-	gpusched_update(edf_runlists, &key, &zero);
-	return gpusched_lookup(edf_runlists, &key);
+	return gpusched_lookup_or_add(edf_runlists, &key, &fresh);
 }
 
 GPUSCHED_INLINE void watch_load(struct runlist *r, struct gpusched_task *t, gs_u64 now)

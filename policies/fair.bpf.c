@@ -46,14 +46,10 @@ GPUSCHED_MAP(fair_groups, HASH, gs_u64, struct group, 4096);
 
 GPUSCHED_INLINE struct share *share_of(const struct gpusched_task *t, gs_u64 seq)
 {
-	struct share zero = { 0, 0, 0, 0 };
+	struct share fresh = { 0, 0, 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
-	struct share *s = gpusched_lookup(fair_runlists, &key);
+	struct share *s = gpusched_lookup_or_add(fair_runlists, &key, &fresh);
 
-	if (!s) {
-		gpusched_update(fair_runlists, &key, &zero);
-		s = gpusched_lookup(fair_runlists, &key);
-	}
 	if (s && s->seq != seq) {
 		s->seq = seq;
 		s->weight = 0;
@@ -64,17 +60,13 @@ GPUSCHED_INLINE struct share *share_of(const struct gpusched_task *t, gs_u64 seq
 
 GPUSCHED_INLINE gs_u64 members_of(const struct gpusched_task *t, gs_u64 seq, int add)
 {
-	struct group zero = { 0, 0 };
+	struct group fresh = { 0, 0 };
 	gs_u64 key = t->cgroup_id;
 	struct group *g;
 
 	if (!group_by_cgroup || !key)
 		return 1;
-	g = gpusched_lookup(fair_groups, &key);
-	if (!g) {
-		gpusched_update(fair_groups, &key, &zero);
-		g = gpusched_lookup(fair_groups, &key);
-	}
+	g = gpusched_lookup_or_add(fair_groups, &key, &fresh);
 	if (!g)
 		return 1;
 	if (g->seq != seq) {

@@ -53,14 +53,10 @@ GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	struct runlist zero = { 0, 0, 0 };
+	struct runlist fresh = { 0, 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
-	struct runlist *r = gpusched_lookup(lcbe_runlists, &key);
 
-	if (r)
-		return r;
-	gpusched_update(lcbe_runlists, &key, &zero);
-	return gpusched_lookup(lcbe_runlists, &key);
+	return gpusched_lookup_or_add(lcbe_runlists, &key, &fresh);
 }
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)

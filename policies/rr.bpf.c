@@ -55,14 +55,10 @@ GPUSCHED_INLINE int is_idle(const struct gpusched_task *t, gs_u64 now)
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	struct runlist zero = { 0, 0, 0, 0, 0, 0 };
+	struct runlist fresh = { 0, 0, 0, 0, 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
-	struct runlist *r = gpusched_lookup(rr_runlists, &key);
 
-	if (r)
-		return r;
-	gpusched_update(rr_runlists, &key, &zero);
-	return gpusched_lookup(rr_runlists, &key);
+	return gpusched_lookup_or_add(rr_runlists, &key, &fresh);
 }
 
 GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,

@@ -70,6 +70,17 @@
 /* 0 or negative: the map is full. */
 #define gpusched_update(map, key, value) bpf_map_update_elem(&(map), (key), (value), BPF_ANY)
 #define gpusched_delete(map, key) bpf_map_delete_elem(&(map), (key))
+GPUSCHED_INLINE void *gpusched_find_or_add(void *map, const void *key, const void *fresh)
+{
+	void *v = bpf_map_lookup_elem(map, key);
+
+	if (v)
+		return v;
+	bpf_map_update_elem(map, key, fresh, BPF_NOEXIST); /* another CPU may be first */
+	return bpf_map_lookup_elem(map, key);
+}
+/* The value's address; where there is none a copy of *fresh becomes it. NULL: the map is full. */
+#define gpusched_lookup_or_add(map, key, fresh) gpusched_find_or_add(&(map), (key), (fresh))
 /* Adds to a counter in a map value, safely on several CPUs. */
 #define gpusched_add(ptr, n) ((void)__sync_fetch_and_add((ptr), (n)))
 
@@ -340,6 +351,21 @@ GPUSCHED_INLINE void gpusched_want_default(struct gpusched_task *t, gs_u32 which
 GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 {
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);
+}
+
+/*
+ * Where GPU time is known: 1 when the TSG has run, or had work and waited for its turn, since the
+ * last call; *last, a word of t->priv, remembers. 0 otherwise, also at the first call. A suspended
+ * TSG has no turn to wait for: 0.
+ */
+GPUSCHED_INLINE int gpusched_had_work(const struct gpusched_task *t, gs_u64 *last)
+{
+	gs_u64 before = *last;
+
+	if (!(t->known & GPUSCHED_KNOWN_GPU_TIME))
+		return 0;
+	*last = t->gpu_time_ns + t->wait_time_ns + 1; /* never 0, which is before the first call */
+	return before && *last != before;
 }
 
 /* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */

@@ -155,6 +155,17 @@ GPUSCHED_INLINE int gpusched_native_delete(struct gpusched_native_map *m, const 
 #define gpusched_lookup(map, key) gpusched_native_lookup(&(map), (key))
 #define gpusched_update(map, key, value) gpusched_native_update(&(map), (key), (value))
 #define gpusched_delete(map, key) gpusched_native_delete(&(map), (key))
+GPUSCHED_INLINE void *gpusched_native_find_or_add(struct gpusched_native_map *m, const void *key,
+						  const void *fresh)
+{
+	void *v = gpusched_native_lookup(m, key);
+
+	if (v || gpusched_native_update(m, key, fresh) < 0)
+		return v;
+	return gpusched_native_lookup(m, key);
+}
+#define gpusched_lookup_or_add(map, key, fresh) \
+	gpusched_native_find_or_add(&(map), (key), (fresh))
 #define gpusched_add(ptr, n) ((void)__atomic_fetch_add((ptr), (n), __ATOMIC_RELAXED))
 
 #endif /* GPUSCHED_POLICY_NATIVE_H */
