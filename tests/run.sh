@@ -166,6 +166,18 @@ judge() { # LOG RC LIMIT
 	}' "$1"
 }
 
+# Daemons and loads write elsewhere than to their test's log: every report is a file of its own, in
+# a folder of its test's. gcc's UBSan has no log_path beside ASan and writes to standard error: it
+# aborts then, which ASan reports.
+sanitizers_write_to() { # FOLDER
+	mkdir -p "$1"
+	chmod 1777 "$1"
+	local all=log_exe_name=1:log_path=$1/report
+	export ASAN_OPTIONS=detect_leaks=1:handle_abort=1:exitcode=99:print_cmdline=1:$all
+	export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1:$all
+	export LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0
+}
+
 run_one() { # SPEC: leaves NAME.result in $logs
 	local name limit needs cmd log rc=0 why need begun=$SECONDS
 	IFS='|' read -r name limit _ needs cmd <<<"$1"
@@ -178,6 +190,7 @@ run_one() { # SPEC: leaves NAME.result in $logs
 	if [ -n "$why" ]; then
 		printf '1..1\nok 1 - %s # SKIP required: needs %s\n' "$name" "$why" >"$log"
 	else
+		sanitizers_write_to "$reports/${name//\//-}"
 		timeout -k 5 "$limit" bash -c "$cmd" >"$log" 2>&1 </dev/null 8>&- || rc=$?
 	fi
 	judge "$log" $rc "$limit" >"$log.result"
@@ -236,6 +249,20 @@ run_all() {
 	tests=()
 }
 
+# What the sanitizers wrote: TEST/report.PROGRAM.PID
+judge_reports() {
+	local report what first
+	for report in "$reports"/*/*; do
+		[ -e "$report" ] || continue
+		what=${report#"$reports"/}
+		first=$(grep -m 1 -E 'ERROR|SUMMARY' "$report" || grep -m 1 . "$report" || echo "an empty report")
+		failed=$((failed + 1))
+		failures+=("sanitizer: $what: $first")
+		echo "  $what:"
+		head -n 60 "$report" | sed 's/^/  | /'
+	done
+}
+
 step() { # NAME COMMAND...: one point for a build
 	local log=$logs/$1.log name=$1
 	shift
@@ -289,11 +316,12 @@ if ! flock -n 8; then
 	mkdir -p "$logs"
 fi
 rm -rf "${logs:?}"/*
+reports=$logs/sanitizers
 
 if [ $list = no ]; then
 	step build build_in "$BUILD" || finish
 fi
-asan=build-asan
+asan=${ASAN_BUILD:-build-asan}
 if has asan && [ $list = no ]; then
 	# The whole tree once more: with sanitizers, and any warning is an error.
 	# gcc's guesses about lengths and initialisation are no good on instrumented code.
@@ -317,17 +345,6 @@ if [ $list = yes ]; then
 	done
 	exit 0
 fi
-# Daemons and loads write elsewhere than to their test's log: every report is a file of its own.
-mkdir -p "$logs/sanitizers"
-chmod 1777 "$logs/sanitizers"
-export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=99:log_path=$logs/sanitizers/report
-export UBSAN_OPTIONS=print_stacktrace=1:log_path=$logs/sanitizers/report
-export LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0
 run_all
-for report in "$logs"/sanitizers/*; do
-	[ -e "$report" ] || continue
-	failed=$((failed + 1))
-	failures+=("sanitizer: $report: $(grep -m 1 -E 'ERROR|runtime error|SUMMARY' "$report")")
-	head -n 30 "$report" | sed 's/^/  | /'
-done
+judge_reports
 finish

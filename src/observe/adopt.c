@@ -322,7 +322,8 @@ int gs_adopt(struct gs_observe *o, const struct gs_gpu *gpus, size_t ngpus, stru
 	if (r < 0)
 		return r;
 	a.deadline = gs_now_ns() + TIME_LIMIT;
-	qsort(all, n, sizeof(*all), by_file);
+	if (n) /* no array else */
+		qsort(all, n, sizeof(*all), by_file);
 	for (size_t i = 0; i < n; i++) {
 		if (!all[i].control || all[i].pid == getpid() ||
 		    (i && all[i].file == all[i - 1].file))
