@@ -36,7 +36,10 @@ static const struct option {
 #define AT(field) offsetof(struct gsload_options, field)
 	{ "kernel-us", "US", LC | BE | CAL, REAL, AT(kernel_us), 0.1, 1e8,
 	  "length of one kernel on an idle GPU (lc 100, be 1000)" },
-	{ "kernels", "N", LC, NUMBER, AT(kernels), 1, 1e6, "kernels of one request (1)" },
+	{ "kernels", "N", LC | BE, NUMBER, AT(kernels), 1, 1e6,
+	  "kernels of one request, with be of one graph (1)" },
+	{ "graph", NULL, LC | BE, FLAG, AT(graph), 0, 0,
+	  "capture the kernels in a CUDA graph before the load, and launch that" },
 	{ "period-us", "US", LC, REAL, AT(period_us), 1, 1e9,
 	  "mean time between two requests (5000)" },
 	{ "arrivals", "KIND", LC, ARRIVALS, AT(arrivals), 0, 0,
@@ -60,7 +63,7 @@ static const struct option {
 	{ "linger", "S", LC | BE, REAL, AT(linger), 0, 1e6,
 	  "after the result keep the contexts for S real seconds, or until a signal (0)" },
 	{ "count", "N", LC | BE, NUMBER, AT(count), 0, 1e12,
-	  "end after this many requests or kernels; 0: no limit (0)" },
+	  "end after this many requests or (whole graphs of) kernels; 0: no limit (0)" },
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
 	  "as `gsload cal` printed on the idle GPU; 0: calibrate at the start (0)" },
 	{ "gpu", "N", LC | BE | CAL, NUMBER, AT(gpu), 0, 1023, "ordinal of the GPU (0)" },
@@ -147,6 +150,17 @@ static int parse_option(int argc, char **argv, int *i, struct gsload_options *o,
 	return gs_fail(err, -EINVAL, "there is no option '%s': see gsload --help", name);
 }
 
+static int check_together(const struct gsload_options *o, struct gs_error *err)
+{
+	if (o->mode == GSLOAD_BE && o->kernels > 1 && !o->graph)
+		return gs_fail(err, -EINVAL, "--kernels goes with be only together with --graph");
+	if (o->graph && o->gap_us > 0)
+		return gs_fail(err, -EINVAL,
+			       "--gap-us does not go with --graph: a graph is one "
+			       "launch");
+	return 0;
+}
+
 static int parse_all(int argc, char **argv, struct gsload_options *o, struct gs_error *err)
 {
 	static const char *const modes[] = { "lc", "be", "cal" };
@@ -175,7 +189,7 @@ static int parse_all(int argc, char **argv, struct gsload_options *o, struct gs_
 		if (r)
 			return r;
 	}
-	return 0;
+	return check_together(o, err);
 }
 
 static void print_lc(const struct gsload_options *o, const struct gsload_result *r)
@@ -186,8 +200,8 @@ static void print_lc(const struct gsload_options *o, const struct gsload_result 
 		double part;
 	} parts[] = { { "min", 0 }, { "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 }, { "max", 1 } };
 
-	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"kernels\":%" PRIu64 ",\"hold\":%s,",
-	       arrivals[o->arrivals], o->period_us, o->kernels, o->hold ? "true" : "false");
+	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"hold\":%s,", arrivals[o->arrivals],
+	       o->period_us, o->hold ? "true" : "false");
 	for (size_t i = 0; i < GS_COUNT(parts); i++) {
 		size_t at = (size_t)(parts[i].part * (double)r->n);
 
@@ -213,6 +227,8 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 		printf("\"block_us\":%g,\"fill_pct\":%g,\"in_flight\":%" PRIu64 ",",
 		       o->block_us > 0 ? o->block_us : o->kernel_us, o->fill_pct, o->in_flight);
 	if (o->mode != GSLOAD_CAL) {
+		printf("\"kernels\":%" PRIu64 ",\"graph\":%s,", o->kernels,
+		       o->graph ? "true" : "false");
 		printf("\"kernel_us\":%g,\"n\":%" PRIu64 ",\"seconds\":%.3f,", o->kernel_us, r->n,
 		       r->seconds);
 		if (r->seconds > 0)
@@ -220,8 +236,9 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 		else
 			printf("\"rate_per_s\":null,");
 	}
-	printf("\"iterations_per_us\":%.3f,\"launches\":%" PRIu64 "}\n", r->iterations_per_us,
-	       r->launches);
+	printf("\"iterations_per_us\":%.3f,\"launches\":%" PRIu64 ",\"graph_launches\":%" PRIu64
+	       "}\n",
+	       r->iterations_per_us, r->launches, r->graph_launches);
 }
 
 static void on_signal(int sig)

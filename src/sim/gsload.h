@@ -19,16 +19,17 @@ struct gsload_options {
 	double kernel_us, block_us, fill_pct, period_us, gap_us, seconds, warmup, delay, linger;
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
-	bool hold, ready;
+	bool hold, graph, ready;
 	double dilate; /* real seconds per simulated second */
 };
 
 /* Everything in simulated us (equal to real us where dilate is 1). */
 struct gsload_result {
-	uint64_t launches;  /* every kernel launched, calibration and warm-up included */
-	uint64_t n;         /* requests or kernels counted */
-	double seconds;     /* that they took */
-	double *latency_us; /* LC: sorted, n of them */
+	uint64_t launches;       /* calls of launch functions, calibration and warm-up included */
+	uint64_t graph_launches; /* those of them that launched a graph */
+	uint64_t n;              /* requests or kernels counted */
+	double seconds;          /* that they took */
+	double *latency_us;      /* LC: sorted, n of them */
 	double iterations_per_us;
 	uint32_t iterations; /* of one thread of one block */
 };

@@ -19,6 +19,7 @@ typedef unsigned long long cu_address;
 #define CU_SCHED_SPIN 0x01u
 #define CU_MAP_HOST 0x08u
 #define CU_STREAM_NON_BLOCKING 0x1u
+#define CU_CAPTURE_THREAD_LOCAL 1
 #define CU_EVENT_DISABLE_TIMING 0x2u
 #define CU_HOST_DEVICEMAP 0x2u
 #define CU_ATTRIBUTE_CLOCK_KHZ 13
@@ -43,6 +44,13 @@ typedef unsigned long long cu_address;
 	  (cu_handle function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, \
 	   unsigned int by, unsigned int bz, unsigned int shared, cu_handle stream, \
 	   void **parameters, void **extra)) \
+	X(capture_begin, "cuStreamBeginCapture_v2", (cu_handle stream, int mode)) \
+	X(capture_end, "cuStreamEndCapture", (cu_handle stream, cu_handle * graph)) \
+	X(graph_instantiate, "cuGraphInstantiateWithFlags", \
+	  (cu_handle * executable, cu_handle graph, unsigned long long flags)) \
+	X(graph_launch, "cuGraphLaunch", (cu_handle executable, cu_handle stream)) \
+	X(graph_exec_destroy, "cuGraphExecDestroy", (cu_handle executable)) \
+	X(graph_destroy, "cuGraphDestroy", (cu_handle graph)) \
 	X(stream_create, "cuStreamCreate", (cu_handle * stream, unsigned int flags)) \
 	X(stream_synchronize, "cuStreamSynchronize", (cu_handle stream)) \
 	X(event_create, "cuEventCreate", (cu_handle * event, unsigned int flags)) \

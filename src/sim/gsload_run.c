@@ -93,6 +93,47 @@ void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 	}
 }
 
+/* ---- what is launched at once: one kernel, or a graph of several ------------------------------ */
+
+struct batch {
+	unsigned int blocks;
+	cu_handle graph; /* executable; NULL: one kernel */
+};
+
+/* Captured from the stream, as frameworks do it. */
+static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
+		      struct gsload_result *r, unsigned int blocks, struct batch *b)
+{
+	cu_handle graph;
+
+	*b = (struct batch){ .blocks = blocks };
+	if (!o->graph)
+		return;
+	gsload_check(c, c->capture_begin(c->stream, CU_CAPTURE_THREAD_LOCAL), "capturing a graph");
+	for (uint64_t i = 0; i < o->kernels; i++)
+		launch(c, r, blocks, r->iterations);
+	gsload_check(c, c->capture_end(c->stream, &graph), "capturing a graph");
+	gsload_check(c, c->graph_instantiate(&b->graph, graph, 0), "instantiating a graph");
+	gsload_check(c, c->graph_destroy(graph), "destroying a graph");
+}
+
+static void batch_launch(struct gsload_cuda *c, struct gsload_result *r, const struct batch *b)
+{
+	if (!b->graph) {
+		launch(c, r, b->blocks, r->iterations);
+		return;
+	}
+	gsload_check(c, c->graph_launch(b->graph, c->stream), "launching a graph");
+	r->launches++;
+	r->graph_launches++;
+}
+
+static void batch_free(struct gsload_cuda *c, struct batch *b)
+{
+	if (b->graph)
+		gsload_check(c, c->graph_exec_destroy(b->graph), "destroying a graph");
+}
+
 static uint32_t iterations_of(const struct gsload_result *r, double us)
 {
 	double n = r->iterations_per_us * us;
@@ -120,17 +161,20 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 	uint64_t depth = o->in_flight ? o->in_flight : 1;
 	cu_handle done[MAX_IN_FLIGHT];
 	bool warm = o->warmup <= 0;
+	struct batch batch;
 
 	r->iterations = iterations_of(r, o->kernel_us / waves);
+	batch_new(c, o, r, blocks ? blocks : 1, &batch);
 	for (uint64_t i = 0; i < depth; i++)
 		gsload_check(c, c->event_create(&done[i], CU_EVENT_DISABLE_TIMING),
 			     "making an event");
 	end = start + real_ns(o, (o->warmup + o->seconds) * 1e6);
-	while (!gsload_stop && (o->seconds <= 0 || now < end) && (!o->count || k < o->count)) {
+	while (!gsload_stop && (o->seconds <= 0 || now < end) &&
+	       (!o->count || k * o->kernels < o->count)) {
 		if (k >= depth)
 			gsload_check(c, c->event_synchronize(done[k % depth]),
 				     "waiting for a kernel");
-		launch(c, r, blocks ? blocks : 1, r->iterations);
+		batch_launch(c, r, &batch);
 		gsload_check(c, c->event_record(done[k % depth], c->stream), "recording an event");
 		k++;
 		now = gs_now_ns();
@@ -142,9 +186,12 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 	}
 	now = gs_now_ns();
 	wait_all(c);
+	if (!k0) /* else as many were under way at the beginning as are at the end */
+		now = gs_now_ns();
 	for (uint64_t i = 0; i < depth; i++)
 		gsload_check(c, c->event_destroy(done[i]), "destroying an event");
-	r->n = k - k0;
+	batch_free(c, &batch);
+	r->n = (k - k0) * o->kernels;
 	r->seconds = sim_us(o, now - from) / 1e6;
 }
 
@@ -182,14 +229,16 @@ static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_resu
 	r->launches += 2;
 }
 
-static void request(struct gsload_cuda *c, const struct gsload_options *o, struct hold *h,
-		    struct gsload_result *r)
+static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
+		    struct hold *h, struct gsload_result *r)
 {
+	uint64_t batches = o->graph ? 1 : o->kernels;
+
 	if (o->hold)
 		hold_begin(c, h, r);
-	for (uint64_t i = 0; i < o->kernels; i++) {
-		launch(c, r, full_grid(c), r->iterations);
-		if (o->gap_us > 0 && i + 1 < o->kernels) {
+	for (uint64_t i = 0; i < batches; i++) {
+		batch_launch(c, r, b);
+		if (o->gap_us > 0 && i + 1 < batches) {
 			uint64_t until = gs_now_ns() + real_ns(o, o->gap_us);
 
 			while (gs_now_ns() < until)
@@ -233,16 +282,18 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 {
 	uint64_t start = gs_now_ns(), from, end, at = start, rng = o->seed * 2654435769u + 1;
 	struct hold hold = { 0 };
+	struct batch batch;
 	size_t room = 0;
 
 	r->iterations = iterations_of(r, o->kernel_us);
+	batch_new(c, o, r, full_grid(c), &batch);
 	if (o->hold)
 		hold_new(c, &hold);
 	from = start + real_ns(o, o->warmup * 1e6);
 	end = from + real_ns(o, o->seconds * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || at < end) && (!o->count || r->n < o->count)) {
 		at = wait_for_arrival(o, &rng, at);
-		request(c, o, &hold, r);
+		request(c, o, &batch, &hold, r);
 		if (at < from)
 			continue;
 		if (r->n == room) {
@@ -254,6 +305,7 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 		r->latency_us[r->n++] = sim_us(o, gs_now_ns() - at);
 	}
 	r->seconds = gs_now_ns() > from ? sim_us(o, gs_now_ns() - from) / 1e6 : 0;
+	batch_free(c, &batch);
 	if (r->n)
 		qsort(r->latency_us, r->n, sizeof(double), by_size);
 }

@@ -160,7 +160,7 @@ static void context_free(CUcontext ctx)
 		struct cu_stream *s = ctx->streams;
 
 		ctx->streams = s->next;
-		free(s);
+		cu_stream_free(s);
 	}
 	free(ctx->null_stream);
 	free(ctx);

@@ -151,11 +151,16 @@ static const struct {
 	{ CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "not PTX text" },
 	{ CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM", "a system call failed" },
 	{ CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid handle" },
+	{ CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", "not in that state" },
 	{ CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "no such name" },
 	{ CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "not done yet" },
 	{ CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "not in the stand-in" },
 	{ CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
 	  "not the simulated driver" },
+	{ CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+	  "not while a stream is captured" },
+	{ CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+	  "the capture has failed before" },
 	{ CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "the simulated driver refused or is gone" },
 };
 
@@ -182,20 +187,33 @@ API CUresult cuGetErrorString(CUresult code, const char **ret)
 
 /* ---- entry points by name ------------------------------------------------------------------- */
 
+#define PER_THREAD_STREAMS 2u /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
+#define CUDA_12 12000
+
+static void *find(void *lib, const char *name, bool per_thread)
+{
+	static const char *const suffixes[] = { "_v2_ptsz", "_ptsz", "_v2", "" };
+	void *p = NULL;
+
+	for (size_t i = per_thread ? 0 : 2; !p && i < 4; i++) {
+		char full[160];
+
+		snprintf(full, sizeof(full), "%s%s", name, suffixes[i]);
+		p = dlsym(lib, full);
+	}
+	return p;
+}
+
 /* Unversioned names mean the newest binary interface, as in the real library. */
 API CUresult cuGetProcAddress_v2(const char *name, void **ret, int version, uint64_t flags,
 				 int *status)
 {
-	static const char *const suffixes[] = { "_v2", "" };
 	Dl_info self;
 	void *lib = dladdr(&cu, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
-	char full[160];
 
-	*ret = NULL;
-	for (size_t i = 0; lib && !*ret && i < 2; i++) {
-		snprintf(full, sizeof(full), "%s%s", name, suffixes[i]);
-		*ret = dlsym(lib, full);
-	}
+	if (!strcmp(name, "cuGraphInstantiate") && version >= CUDA_12)
+		name = "cuGraphInstantiateWithFlags";
+	*ret = lib ? find(lib, name, flags & PER_THREAD_STREAMS) : NULL;
 	if (lib)
 		dlclose(lib);
 	if (status)

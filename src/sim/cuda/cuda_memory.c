@@ -213,12 +213,14 @@ static CUresult copy(void *to, const void *from, size_t size, int which, CUstrea
 
 	if (!s)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	r = cu_wait(s->ch, s->last);
+	r = cu_not_captured(s);
+	if (!r)
+		r = cu_wait(s->ch, s->last);
 	if (r)
 		return r;
 	memmove(to, from, size);
 	ch = &s->ctx->copy[which].ch[0];
-	r = cu_submit(ch, &e, &at);
+	r = cu_submit(ch, &e, 1, &at);
 	return r ? r : cu_wait(ch, at);
 }
 

@@ -35,10 +35,13 @@ enum {
 	CUDA_ERROR_INVALID_PTX = 218,
 	CUDA_ERROR_OPERATING_SYSTEM = 304,
 	CUDA_ERROR_INVALID_HANDLE = 400,
+	CUDA_ERROR_ILLEGAL_STATE = 401,
 	CUDA_ERROR_NOT_FOUND = 500,
 	CUDA_ERROR_NOT_READY = 600,
 	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
+	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+	CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
 	CUDA_ERROR_UNKNOWN = 999,
 };
 
@@ -96,6 +99,7 @@ struct cu_stream {
 	uint64_t last; /* the channel's counter at our last work */
 	int priority;
 	unsigned int flags;
+	struct cu_graph *capture; /* what is launched goes there */
 	struct cu_stream *next;
 };
 
@@ -154,8 +158,9 @@ bool cu_alive(void);
 CUresult cu_ring_start(void);
 int cu_slot_get(struct channel *ch);
 void cu_slot_put(struct channel *ch);
-/* Fills in channel, slot and time; waits while the channel is full. */
-CUresult cu_submit(struct channel *ch, struct sim_ring_entry *e, uint64_t *ret_at);
+/* @n entries that the GPU sees at once; waits while the channel is full. *ret_at: the counter once
+ * they are done. */
+CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n, uint64_t *ret_at);
 bool cu_is_done(const struct channel *ch, uint64_t at);
 CUresult cu_wait(const struct channel *ch, uint64_t at);
 
@@ -163,6 +168,19 @@ CUresult cu_wait(const struct channel *ch, uint64_t at);
 CUcontext cu_current(void);
 struct cu_stream *cu_stream_of(CUstream s); /* NULL, 1, 2: the default stream */
 CUresult cu_context_wait(CUcontext ctx);
+
+/* cuda_stream.c */
+CUresult cu_kernel(const struct cu_function *f, uint64_t blocks, uint64_t threads, void **params,
+		   struct sim_ring_entry *ret);
+CUresult cu_launch(struct cu_stream *s, const struct sim_ring_entry *e, size_t n);
+void cu_stream_free(struct cu_stream *s);
+
+/* cuda_graph.c */
+struct cu_graph;
+void cu_graph_free(struct cu_graph *g);
+CUresult cu_capture(struct cu_stream *s, const struct sim_ring_entry *e, size_t n);
+/* An error, and the end of the capture, where @s is capturing: for what no graph here can hold. */
+CUresult cu_not_captured(struct cu_stream *s);
 
 /* cuda_memory.c */
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret);

@@ -106,12 +106,20 @@ CUresult cu_wait(const struct channel *ch, uint64_t at)
 	return r;
 }
 
+static void ring_bell(void)
+{
+	uint64_t one = 1;
+
+	(void)!write(cu.doorbell, &one, sizeof(one));
+}
+
 /* Room in the ring itself; the server takes entries as the model's time reaches them. */
 static CUresult wait_room(uint32_t head)
 {
 	while (head - __atomic_load_n(&cu.ring->tail, __ATOMIC_ACQUIRE) >= SIM_RING_ENTRIES - 1) {
 		struct timespec t = { .tv_nsec = 100000 };
 
+		ring_bell();
 		nanosleep(&t, NULL);
 		if (!cu_alive())
 			return CUDA_ERROR_UNKNOWN;
@@ -119,37 +127,65 @@ static CUresult wait_room(uint32_t head)
 	return CUDA_SUCCESS;
 }
 
-CUresult cu_submit(struct channel *ch, struct sim_ring_entry *e, uint64_t *ret_at)
+/* Room in the channel. Called and left with the lock held, which is given up while it waits. */
+static CUresult wait_channel(const struct channel *ch, bool *waited)
 {
-	uint64_t one = 1, room = cu.facts.queue_depth > 16 ? cu.facts.queue_depth - 8 : 8;
-	uint32_t head;
-	CUresult r;
+	uint64_t room = cu.facts.queue_depth > 16 ? cu.facts.queue_depth - 8 : 8;
 
-	e->submitted_ns = now_ns();
-	pthread_mutex_lock(&cu.lock);
 	while (ch->submitted - __atomic_load_n(&cu.ring->done[ch->slot], __ATOMIC_ACQUIRE) >=
 	       room) {
 		uint64_t at = ch->submitted - room + 1;
+		CUresult r;
 
+		*waited = true;
 		pthread_mutex_unlock(&cu.lock);
+		ring_bell();
 		r = cu_wait(ch, at);
+		pthread_mutex_lock(&cu.lock);
 		if (r)
 			return r;
-		pthread_mutex_lock(&cu.lock);
-		e->submitted_ns = now_ns();
 	}
+	return CUDA_SUCCESS;
+}
+
+static CUresult put(struct channel *ch, const struct sim_ring_entry *e, uint64_t *now)
+{
+	struct sim_ring_entry *to;
+	bool waited = false;
+	uint32_t head;
+	CUresult r;
+
+	r = wait_channel(ch, &waited);
 	head = __atomic_load_n(&cu.ring->head, __ATOMIC_RELAXED);
-	r = wait_room(head);
-	if (!r) {
-		e->client = cu.client;
-		e->channel = ch->handle;
-		e->slot = ch->slot;
-		cu.ring->entry[head % SIM_RING_ENTRIES] = *e;
-		__atomic_store_n(&cu.ring->head, head + 1, __ATOMIC_RELEASE);
-		*ret_at = ++ch->submitted;
-	}
-	pthread_mutex_unlock(&cu.lock);
 	if (!r)
-		(void)!write(cu.doorbell, &one, sizeof(one));
+		r = wait_room(head);
+	if (r)
+		return r;
+	if (waited)
+		*now = now_ns();
+	to = &cu.ring->entry[head % SIM_RING_ENTRIES];
+	*to = *e;
+	to->client = cu.client;
+	to->channel = ch->handle;
+	to->slot = ch->slot;
+	to->submitted_ns = *now;
+	__atomic_store_n(&cu.ring->head, head + 1, __ATOMIC_RELEASE);
+	ch->submitted++;
+	return CUDA_SUCCESS;
+}
+
+CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n, uint64_t *ret_at)
+{
+	uint64_t now = now_ns();
+	CUresult r = CUDA_SUCCESS;
+
+	pthread_mutex_lock(&cu.lock);
+	for (size_t i = 0; i < n && !r; i++)
+		r = put(ch, &e[i], &now);
+	if (n)
+		*ret_at = ch->submitted;
+	pthread_mutex_unlock(&cu.lock);
+	if (n)
+		ring_bell();
 	return r;
 }

@@ -53,8 +53,15 @@ API CUresult cuStreamDestroy_v2(CUstream s)
 	if (*at)
 		*at = s->next;
 	pthread_mutex_unlock(&cu.lock);
-	free(s);
+	cu_stream_free(s);
 	return CUDA_SUCCESS;
+}
+
+void cu_stream_free(struct cu_stream *s)
+{
+	if (s)
+		cu_graph_free(s->capture);
+	free(s);
 }
 
 API CUresult cuStreamGetPriority(CUstream stream, int *ret)
@@ -70,16 +77,22 @@ API CUresult cuStreamGetPriority(CUstream stream, int *ret)
 API CUresult cuStreamSynchronize(CUstream stream)
 {
 	struct cu_stream *s = cu_stream_of(stream);
+	CUresult r = cu_not_captured(s);
 
-	return s ? cu_wait(s->ch, s->last) : CUDA_ERROR_INVALID_CONTEXT;
+	if (!s)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return r ? r : cu_wait(s->ch, s->last);
 }
 
 API CUresult cuStreamQuery(CUstream stream)
 {
 	struct cu_stream *s = cu_stream_of(stream);
+	CUresult r = cu_not_captured(s);
 
 	if (!s)
 		return CUDA_ERROR_INVALID_CONTEXT;
+	if (r)
+		return r;
 	return cu_is_done(s->ch, s->last) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
@@ -123,14 +136,16 @@ API CUresult cuEventDestroy_v2(CUevent ev)
 API CUresult cuEventRecord(CUevent ev, CUstream stream)
 {
 	struct cu_stream *s = cu_stream_of(stream);
-	CUresult r = CUDA_SUCCESS;
+	CUresult r = cu_not_captured(s);
 
 	if (!ev || !s)
 		return CUDA_ERROR_INVALID_HANDLE;
+	if (r)
+		return r;
 	if (ev->stamp != SIM_RING_NO_STAMP) {
 		struct sim_ring_entry e = { .kind = SIM_RING_MARK, .stamp = ev->stamp };
 
-		r = cu_submit(s->ch, &e, &s->last);
+		r = cu_submit(s->ch, &e, 1, &s->last);
 	}
 	ev->ch = s->ch;
 	ev->at = s->last;
@@ -169,7 +184,9 @@ API CUresult cuEventElapsedTime(float *ret, CUevent a, CUevent b)
 /* The model has no semaphores between channels: the caller itself waits. */
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent ev, unsigned int flags)
 {
-	return cuEventSynchronize(ev);
+	CUresult r = cu_not_captured(cu_stream_of(stream));
+
+	return r ? r : cuEventSynchronize(ev);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -203,20 +220,34 @@ static bool cost(const struct cu_function *f, void **params, struct sim_ring_ent
 	return cu_host_offset(param(f, params, f->flag_at), &e->flag_at);
 }
 
+CUresult cu_kernel(const struct cu_function *f, uint64_t blocks, uint64_t threads, void **params,
+		   struct sim_ring_entry *ret)
+{
+	*ret = (struct sim_ring_entry){ .stamp = SIM_RING_NO_STAMP };
+	if (!f || !blocks || !threads || threads > 1024 || !cost(f, params, ret))
+		return CUDA_ERROR_INVALID_VALUE;
+	ret->blocks = blocks * ((threads + BLOCK_THREADS - 1) / BLOCK_THREADS);
+	return CUDA_SUCCESS;
+}
+
+CUresult cu_launch(struct cu_stream *s, const struct sim_ring_entry *e, size_t n)
+{
+	if (s->capture)
+		return cu_capture(s, e, n);
+	return cu_submit(s->ch, e, n, &s->last);
+}
+
 static CUresult launch(CUfunction f, uint64_t blocks, uint64_t threads, CUstream stream,
 		       void **params)
 {
 	struct cu_stream *s = cu_stream_of(stream);
-	struct sim_ring_entry e = { .stamp = SIM_RING_NO_STAMP };
+	struct sim_ring_entry e;
+	CUresult r;
 
 	if (!s)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	if (!f || !blocks || !threads || threads > 1024)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (!cost(f, params, &e))
-		return CUDA_ERROR_INVALID_VALUE;
-	e.blocks = blocks * ((threads + BLOCK_THREADS - 1) / BLOCK_THREADS);
-	return cu_submit(s->ch, &e, &s->last);
+	r = cu_kernel(f, blocks, threads, params, &e);
+	return r ? r : cu_launch(s, &e, 1);
 }
 
 __attribute__((visibility("hidden"), used)) CUresult
@@ -245,6 +276,15 @@ cuLaunchCooperativeKernel_body(CUfunction f, unsigned int gx, unsigned int gy, u
 	return launch(f, (uint64_t)gx * gy * gz, (uint64_t)bx * by * bz, stream, params);
 }
 PROBED(cuLaunchCooperativeKernel);
+
+__attribute__((visibility("hidden"), used)) CUresult
+cuLaunchCooperativeKernel_ptsz_body(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
+				    unsigned int bx, unsigned int by, unsigned int bz,
+				    unsigned int shared, CUstream stream, void **params)
+{
+	return launch(f, (uint64_t)gx * gy * gz, (uint64_t)bx * by * bz, stream, params);
+}
+PROBED(cuLaunchCooperativeKernel_ptsz);
 
 /* CUlaunchConfig, as far as it is looked at */
 struct launch_config {
