@@ -6,7 +6,7 @@
 #   tests/run.sh [-l] [-j JOBS] [-s SET] [PATTERN...]
 #
 #   -l          only list the tests
-#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan (default all)
+#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan vm (default all)
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
@@ -19,7 +19,7 @@ export BUILD=${BUILD:-build}
 jobs=2
 arguments=("$@")
 list=no
-sets=check,unit,policy,e2e,asan,fuzz
+sets=check,unit,policy,e2e,vm,asan,fuzz
 while getopts lj:s: opt; do
 	case $opt in
 	l) list=yes ;;
@@ -97,6 +97,18 @@ scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
 		[ -n "$4" ] && [ "$(header "$f" "$4" no)" != yes ] && continue
 		wanted "$1/$base" || continue
 		tests+=("$1/$base|$(header "$f" timeout 60)|$(header "$f" alone no)|$(header "$f" needs '')|BUILD=$3 bash $f")
+	done
+}
+
+# Those of tests/vm once for each of their kernels; tests/vm/run.sh tells of their header lines.
+machines() {
+	local f base kernel
+	for f in tests/vm/*.sh; do
+		base=$(basename "$f" .sh)
+		for kernel in $(header "$f" kernels ''); do
+			wanted "vm/$base@$kernel" || continue
+			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) + 30))|$(header "$f" alone no)||BUILD=$BUILD tests/vm/run.sh $base $kernel")
+		done
 	done
 }
 
@@ -278,6 +290,18 @@ step() { # NAME COMMAND...: one point for a build
 	fi
 }
 
+# What virtual machines need comes over the network: without it they are skipped, but not in CI.
+fetch_machines() {
+	[ "${CI:-}" = true ] && {
+		step vm-fetch tests/vm/fetch.sh
+		return
+	}
+	tests/vm/fetch.sh >"$logs/vm-fetch.log" 2>&1 8>&- && return
+	skipped=$((skipped + 1))
+	skips+=("vm: no virtual machine: $(tail -n 1 "$logs/vm-fetch.log")")
+	return 1
+}
+
 build_in() { # DIRECTORY MESON-OPTIONS...
 	local dir=$1
 	shift
@@ -333,6 +357,9 @@ has check && scripts check check "$BUILD" ''
 has unit && units unit "$BUILD"
 has policy && scripts policy policy "$BUILD" ''
 has e2e && scripts e2e e2e "$BUILD" ''
+if has vm && { [ $list = yes ] || fetch_machines; }; then
+	machines
+fi
 if has asan; then
 	[ -f $asan/build.ninja ] && units asan-unit $asan
 	scripts asan e2e $asan asan

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kernels: 6.12 6.1
+# timeout: 90
+# modules: fuse
+# What these kernels let us load: the taps, every policy, the probes; and doctor says so.
+. "$(dirname "$0")/../e2e/lib.sh"
+enter_sim
+diag "kernel $(uname -r), the test began $(cut -d' ' -f1 /proc/uptime) s after the kernel"
+
+start_daemon && ok "the daemon starts, with its taps" || not_ok "the daemon starts, with its taps"
+load be --seconds 60
+check "the taps see a program that comes" wait_tsgs pid:$LOAD_PID 4
+for policy in "$GPUSCHED_POLICIES"/*.bpf.o; do
+	policy=$(basename "$policy" .bpf.o)
+	check "policy $policy passes the verifier" "$gpusched" policy check "$policy"
+	check "and runs" "$gpusched" policy switch "$policy"
+done
+check "launches can be counted" "$gpusched" observe launches on
+exits 0 "doctor is content" "$gpusched" doctor --json
+is "$(jq -r '.checks[] | select(.ok | not) | .name' <<<"$out")" "" "with everything"
+stop_daemon
+done_testing

@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs one test in a virtual machine with a Debian kernel (QEMU without KVM):
+#
+#   tests/vm/run.sh NAME [KERNEL]    tests/vm/NAME.sh, on the first of its kernels if none is named
+#
+# The machine has no disk: its files are packed here, and what the test prints is this script's output.
+# What it puts into /logs, with the kernel's messages, comes back to $BUILD/testlogs/vm/NAME-KERNEL/.
+# Header lines of a test:
+#   # kernels: 6.12 6.1      it runs on each of them (makes a script in tests/vm a test)
+#   # timeout: SECONDS       longest run, boot included (default 60)
+#   # modules: fuse          kernel modules to load, in this order, where they are not built in
+#   # programs: bpftool      more programs of this machine than put_programs() takes along
+#   # init: PATH             runs as the first process instead of the test; it starts `/init test`
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tests/vm/fetch.sh
+build=$(cd "${BUILD:-build}" && pwd)
+cache=$(cd "${VM_CACHE:-$build/vm}" && pwd)
+name=$1
+script=tests/vm/$name.sh
+
+header() { # KEY
+	sed -n "1,15s/^# $1: *//p" "$script" | head -1
+}
+
+kernels=$(header kernels)
+[ -n "$kernels" ] || {
+	echo "vm: $script is no test: it has no line '# kernels:'" >&2
+	exit 2
+}
+kernel=${2:-${kernels%% *}}
+limit=$(header timeout)
+logs=$build/testlogs/vm/$name-$kernel
+root=$(mktemp -d "${TMPDIR:-/tmp}/gpusched-vm.XXXXXX")
+trap 'rm -rf "$root"' EXIT
+
+# ---- the guest's files ------------------------------------------------------------------------------------
+
+guest=$cache/guest
+busybox=$guest/bin/busybox
+
+# put FILE AT: a file or directory of this machine, under that path in the guest
+put() {
+	mkdir -p "$root/files$(dirname "$2")"
+	cp -aL "$1" "$root/files$2"
+}
+
+put_programs() {
+	local program
+	for program in bash cksum curl jq setpriv unshare $(header programs); do
+		put "$(command -v "$program")" "/usr/bin/$program"
+	done
+	put "$busybox" /bin/busybox
+	for program in "$guest"/bin/system* "$guest/lib/systemd"; do
+		[ "$(header init)" != /lib/systemd/systemd ] || put "$program" "/${program#"$guest/"}"
+	done
+}
+
+put_tree() {
+	local file
+	for file in gpusched gpuschedd gsload simcuda libgpusched.so.0 policies integrations tests/e2e; do
+		put "$build/$file" "/gpusched/build/$file"
+	done
+	rm -rf "$root"/files/gpusched/build/{policies,tests/e2e}/*.p
+	put tests/e2e/lib.sh /gpusched/tests/e2e/lib.sh
+	put tests/vm /gpusched/tests/vm
+	put tests/vm/init /init
+}
+
+put_modules() {
+	local module found n=10
+	for module in $(header modules); do
+		! grep -q "/$module\.ko\$" "$cache/$kernel/modules/modules.builtin" || continue
+		found=$(find "$cache/$kernel/modules" -name "$module.ko*" | head -1)
+		[ -n "$found" ] || {
+			echo "vm: kernel $kernel has no module $module" >&2
+			exit 1
+		}
+		mkdir -p "$root/files/modules"
+		case $found in
+		*.xz) "$busybox" unxz -c "$found" ;;
+		*) cat "$found" ;;
+		esac >"$root/files/modules/$n-$module.ko"
+		n=$((n + 1))
+	done
+}
+
+# Every program's libraries, where its loader looks for them.
+put_libraries() {
+	local lib libs=$guest/usr/lib/x86_64-linux-gnu:$guest/lib/x86_64-linux-gnu:$guest/lib/systemd
+	find "$root/files" -type f \( -perm /111 -o -name '*.so*' \) |
+		while read -r file; do
+			LD_LIBRARY_PATH=$libs ldd "$file" 2>/dev/null || true # scripts have none
+		done | sed -nE 's/^\t(.* => )?(\/[^ ]+) .*/\2/p' | sort -u |
+		while read -r lib; do
+			[[ $lib == "$root"/* ]] || put "$lib" "${lib#"$guest"}"
+		done
+}
+
+pack() {
+	mkdir -p "$root/files/etc"
+	echo 'root:x:0:0:root:/root:/bin/sh' >"$root/files/etc/passwd"
+	echo 'nobody:x:65534:65534:nobody:/nonexistent:/bin/false' >>"$root/files/etc/passwd"
+	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/files/etc/group"
+	put_programs
+	put_tree
+	put_modules
+	put_libraries
+	(cd "$root/files" && find . | "$busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"
+}
+
+# ---- the machine ------------------------------------------------------------------------------------------
+
+boot() {
+	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" -machine pc -accel tcg,thread=multi -cpu max -smp 2 -m 1024 \
+		-nodefaults -no-user-config -display none -no-reboot -monitor none \
+		-serial "file:$logs/console" -serial stdio -serial "file:$root/logs.tar" \
+		-kernel "$cache/$kernel/vmlinuz" -initrd "$root/initramfs" \
+		-append "console=ttyS0 panic=-1 quiet nosoftlockup rdinit=/init vm_test=$name vm_init=$(header init)" </dev/null
+}
+
+rm -rf "$logs"
+mkdir -p "$logs"
+pack
+rc=0
+boot || rc=$?
+tar x -C "$logs" -f "$root/logs.tar" 2>/dev/null || true
+if [ ! -s "$logs/rc" ]; then
+	echo "Bail out! the machine with kernel $kernel did not end by itself (exit status $rc); its console:"
+	tail -n 30 "$logs/console" | sed 's/^/# /'
+	exit 1
+fi
+if grep -E 'Kernel panic|Oops|BUG:|WARNING:' "$logs/console" "$logs/dmesg" | sed 's/^/# /' | grep .; then
+	echo "Bail out! the kernel complained"
+	exit 1
+fi
+exit "$(cat "$logs/rc")"
