@@ -15,6 +15,9 @@
  * business.
  *  - A request's beginning is taken from launches after idleness; where launches are not seen every
  * TSG is due its deadline after its creation, again and again.
+ *  - Where GPU time is not known (a stock driver, for now) a TSG that has launched nothing for
+ * busy_ms counts as idle, though its queue may be full: a request that launches all its work at once
+ * loses its long slice then. Set busy_ms above the GPU time of the longest request.
  *  - Overload is told only where GPU time is known. Under overload everybody may be late.
  */
 #include "gpusched/policy.bpf.h"
@@ -27,6 +30,8 @@ GPUSCHED_OPTION_RANGE(gs_u32, other_slice_us, 800, 1, 100000,
 		      "timeslice of the others, us; at least 4 switch costs");
 GPUSCHED_OPTION_RANGE(gs_u32, idle_us, 2000, 100, 1000000,
 		      "a launch after this long without one begins a new request");
+GPUSCHED_OPTION_RANGE(gs_u32, busy_ms, 20, 1, 60000,
+		      "a TSG that has launched nothing for this long, and has no work, is idle");
 GPUSCHED_OPTION_RANGE(gs_u32, overload_pct, 95, 10, 100,
 		      "part of the GPU's time above which overload is told");
 
@@ -42,6 +47,7 @@ GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
 #define BEGAN 0    /* priv: when the request under way began */
 #define LAST 1     /* priv: last launch that work_submit saw */
 #define LAST_GPU 2 /* priv: gpu_time_ns at the last round */
+#define HAD_WORK 3 /* priv: gpusched_had_work()'s */
 #define NEVER ((gs_u64)-1)
 
 GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
@@ -55,11 +61,15 @@ GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
 	return began + span;
 }
 
-GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
+GPUSCHED_INLINE int is_busy(struct gpusched_task *t, gs_u64 now)
 {
-	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+	int had_work = gpusched_had_work(t, &t->priv[HAD_WORK]);
+
+	if (had_work)
 		return 1;
-	return t->launches && now < t->last_launch_ns + 10 * (gs_u64)idle_us * 1000;
+	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
+	return t->launches && now < t->last_launch_ns + (gs_u64)busy_ms * 1000000ull;
 }
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)

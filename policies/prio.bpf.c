@@ -12,8 +12,11 @@
  * Known weaknesses:
  *  - It reacts at the tick (10 ms), not at the launch: the first requests after a pause of the
  * higher level meet the lower one on the GPU. Use lcbe for latency.
- *  - Busy is known from launches. Where they are not seen, a TSG of a higher level counts as busy
- * for as long as it exists, and lower levels run on ageing alone.
+ *  - Where GPU time is not known (a stock driver, for now) busy is told from launches alone: work
+ * that lasts longer than idle_ms after its last launch (a deep queue, one long kernel, a graph)
+ * looks idle, and lower levels come in. Set idle_ms above the longest such stretch.
+ *  - Where launches are not seen either, a TSG of a higher level counts as busy for as long as it
+ * exists, and lower levels run on ageing alone.
  *  - A suspended program stands still, its GPU memory stays occupied.
  */
 #include "gpusched/policy.bpf.h"
@@ -21,7 +24,7 @@
 GPUSCHED_POLICY(prio, 10000, 500, GPUSCHED_F_WORK);
 
 GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 50, 1, 60000,
-		      "a TSG that has launched nothing for this long is idle");
+		      "a TSG that has launched nothing for this long, and has no work, is idle");
 GPUSCHED_OPTION_RANGE(gs_u32, age_ms, 2000, 10, 9000,
 		      "longest wait before a suspended TSG may run");
 GPUSCHED_OPTION_RANGE(gs_u32, age_run_ms, 50, 10, 1000, "how long it then runs");
@@ -35,6 +38,7 @@ GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 
 #define SUSPENDED_SINCE 0 /* priv: 0 it runs */
 #define RUNS_UNTIL 1      /* priv: end of an aged TSG's turn */
+#define HAD_WORK 2        /* priv: gpusched_had_work()'s */
 
 GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
 {
@@ -51,10 +55,14 @@ GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
 	}
 }
 
-GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
+GPUSCHED_INLINE int is_busy(struct gpusched_task *t, gs_u64 now)
 {
-	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+	int had_work = gpusched_had_work(t, &t->priv[HAD_WORK]);
+
+	if (had_work)
 		return 1;
+	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
 	return t->launches && now < t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
 }
 

@@ -164,8 +164,7 @@ GPUSCHED_INLINE void *gpusched_native_find_or_add(struct gpusched_native_map *m,
 		return v;
 	return gpusched_native_lookup(m, key);
 }
-#define gpusched_lookup_or_add(map, key, fresh) \
-	gpusched_native_find_or_add(&(map), (key), (fresh))
+#define gpusched_lookup_or_add(map, key, fresh) gpusched_native_find_or_add(&(map), (key), (fresh))
 #define gpusched_add(ptr, n) ((void)__atomic_fetch_add((ptr), (n), __ATOMIC_RELAXED))
 
 #endif /* GPUSCHED_POLICY_NATIVE_H */
