@@ -103,58 +103,61 @@ static __always_inline void pop(struct gs_thread *t)
 		t->depth--;
 }
 
-SEC("uprobe")
-int ctx_set(struct pt_regs *ctx)
+static __always_inline void set(struct gs_thread *t, gs_u64 ctx)
 {
-	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
-
-	if (!t || t->making)
-		return 0;
-	if (!ctx->di || t->depth)
+	if (!ctx || t->depth)
 		pop(t);
-	if (ctx->di)
-		push(t, ctx->di);
-	return 0;
+	if (ctx)
+		push(t, ctx);
 }
 
-SEC("uprobe")
-int ctx_push(struct pt_regs *ctx)
+static __always_inline void destroy(struct gs_thread *t, gs_u64 ctx)
 {
-	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
-
-	if (t && !t->making && ctx->di)
-		push(t, ctx->di);
-	return 0;
-}
-
-SEC("uprobe")
-int ctx_pop(struct pt_regs *ctx)
-{
-	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
-
-	if (t && !t->making)
-		pop(t);
-	return 0;
-}
-
-SEC("uprobe")
-int ctx_destroy(struct pt_regs *ctx)
-{
-	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
 	struct gs_ctx_key key = {};
 
-	if (!t || t->making)
-		return 0;
-	key.ctx = ctx->di;
+	key.ctx = ctx;
 	key.tgid = t->tgid;
 	bpf_map_delete_elem(&gs_contexts, &key);
 	t->cached = 0;
-	if (ctx->di && current_ctx(t) == ctx->di)
+	if (ctx && current_ctx(t) == ctx)
 		pop(t);
+}
+
+/* A call that makes a context has begun. */
+static __always_inline void make(struct gs_thread *t, gs_u64 out)
+{
+	if (t->making++)
+		return;
+	t->nmade = 0;
+	t->out = out;
+}
+
+/* Calls that make contexts, destroy them, or change which is current. */
+SEC("uprobe")
+int context(struct pt_regs *ctx)
+{
+	gs_u64 cookie = bpf_get_attach_cookie(ctx), arg = ctx->di;
+	struct gs_thread *t = thread_of(cookie);
+	gs_u32 what = cookie & 0xff;
+
+	if (!t)
+		return 0;
+	if (what == GS_CTX_MAKE)
+		make(t, arg);
+	else if (t->making) /* libcuda's own calls */
+		return 0;
+	else if (what == GS_CTX_SET)
+		set(t, arg);
+	else if (what == GS_CTX_PUSH && arg)
+		push(t, arg);
+	else if (what == GS_CTX_POP)
+		pop(t);
+	else if (what == GS_CTX_DESTROY)
+		destroy(t, arg);
 	return 0;
 }
 
-/* ---- making a context ------------------------------------------------------------------------ */
+/* ---- a context has been made ----------------------------------------------------------------- */
 
 /* From now on the TSG's count is known and exact: nobody could launch on it before. */
 static __always_inline void begin_count(const struct gs_tsg_ref *ref)
@@ -164,26 +167,15 @@ static __always_inline void begin_count(const struct gs_tsg_ref *ref)
 
 	if (!rec || rec->task.id != ref->id)
 		return;
-	__sync_val_compare_and_swap(&rec->task.launches_since_ns, 0, rec->task.created_ns);
+	rec->task.launches_since_ns = rec->task.created_ns;
 	__sync_fetch_and_or(&rec->task.known, GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE);
 }
 
-SEC("uprobe")
-int ctx_make(struct pt_regs *ctx)
-{
-	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
-
-	if (!t || t->making++)
-		return 0;
-	t->nmade = 0;
-	t->out = ctx->di;
-	return 0;
-}
-
 SEC("uretprobe")
-int ctx_made(struct pt_regs *ctx)
+int made(struct pt_regs *ctx)
 {
-	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
+	gs_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct gs_thread *t = thread_of(cookie);
 	struct gs_ctx_key key = {};
 	struct gs_tsg_ref ref;
 	gs_u64 handle = 0;
@@ -204,7 +196,7 @@ int ctx_made(struct pt_regs *ctx)
 		bpf_map_delete_elem(&gs_contexts, &key);
 	}
 	t->cached = 0;
-	if (bpf_get_attach_cookie(ctx) & GS_COOKIE_PUSHES)
+	if ((cookie & 0xff) == GS_MADE_PUSHES)
 		push(t, handle);
 	return 0;
 }
@@ -273,55 +265,63 @@ static __always_inline void search_again(struct gs_launcher *l, gs_u32 tgid)
 	l->next_id = next_id;
 }
 
-/* The process's only compute TSG must be it. Else the launch counts on the process alone. */
-static __always_inline int guess(struct gs_thread *t, struct gs_tsg_ref *ret)
+static __always_inline struct gpusched_tsg *live(const struct gs_tsg_ref *ref)
 {
+	struct gpusched_key key = ref->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	return rec && rec->task.id == ref->id ? rec : NULL;
+}
+
+/* The process's only compute TSG must be it. Else the launch counts on the process alone. */
+static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs_tsg_ref *ret)
+{
+	struct gpusched_tsg *rec = NULL;
 	struct gs_launcher *l;
 	gs_u32 tgid = t->tgid;
 
 	/* Never met by the taps: another instance's, whose programs map the same library. */
 	if (!bpf_map_lookup_elem(&gs_procs, &tgid))
-		return 0;
+		return NULL;
 	l = launcher_of(tgid);
 	if (!l)
-		return 0;
+		return NULL;
 	search_again(l, t->tgid);
 	if (l->ncompute == 1) {
 		*ret = l->sole;
-		return 1;
+		rec = live(ret);
 	}
-	__sync_fetch_and_add(&l->unattributed, 1);
-	return 0;
+	if (!rec)
+		__sync_fetch_and_add(&l->unattributed, 1);
+	return rec;
 }
 
-static __always_inline int is_live(const struct gs_tsg_ref *ref)
-{
-	struct gpusched_key key = ref->key;
-	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
-
-	return rec && rec->task.id == ref->id;
-}
-
-static __always_inline int tsg_of(struct gs_thread *t, struct gs_tsg_ref *ret)
+static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct gs_tsg_ref *ret)
 {
 	struct gs_ctx_key key = {};
+	struct gpusched_tsg *rec;
 	struct gs_tsg_ref *known;
 
 	key.ctx = current_ctx(t);
 	key.tgid = t->tgid;
 	if (key.ctx && key.ctx == t->cached) {
 		*ret = t->tsg;
-		return 1;
+		rec = live(ret);
+		if (rec)
+			return rec;
 	}
+	/* another thread may have destroyed it, and a new one may have its handle by now */
+	t->cached = 0;
 	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;
 	if (!known)
 		return guess(t, ret);
 	*ret = *known;
-	if (!is_live(ret))
+	rec = live(ret);
+	if (!rec)
 		return guess(t, ret);
 	t->tsg = *ret;
 	t->cached = key.ctx;
-	return 1;
+	return rec;
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -364,13 +364,11 @@ int launch(struct pt_regs *ctx)
 	struct gpusched_tsg *rec;
 	struct gs_tsg_ref ref;
 
-	if (!t || !t->tgid || !tsg_of(t, &ref))
+	if (!t || !t->tgid)
 		return 0;
-	rec = bpf_map_lookup_elem(&gs_tsgs, &ref.key);
-	if (!rec || rec->task.id != ref.id) {
-		t->cached = 0;
+	rec = tsg_of(t, &ref);
+	if (!rec)
 		return 0;
-	}
 	count(&rec->task, cookie, now);
 	t->work = ref;
 	t->work_ns = now;

@@ -57,9 +57,16 @@ struct gs_launcher {
 	struct gs_tsg_ref sole; /* of a process with one compute TSG: that */
 };
 
-/* Cookie of a probe: the library's number and what is launched, or what the call does. */
+/*
+ * Cookie of a probe: the library's number, and what the call is: for program launch what is launched
+ * (enum gpusched_work_kind), for the others what it does to the thread's contexts.
+ */
 #define GS_COOKIE(lib, what) ((gs_u64)(lib) << 8 | (what))
-#define GS_COOKIE_PUSHES 1u /* the new context becomes the thread's current one */
+enum gs_cookie_context { GS_CTX_MAKE, GS_CTX_SET, GS_CTX_PUSH, GS_CTX_POP, GS_CTX_DESTROY };
+enum gs_cookie_made {
+	GS_MADE_ONLY,
+	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
+};
 
 /* In gs_launch_libs: its probes are being detached, which takes a while, and count no more. */
 #define GS_LAUNCH_LIB_OFF (~0ull)

@@ -12,75 +12,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "gpusched/policy_types.h"
 #include "observe/launch.bpf.h"
+#include "observe/launch_attach.h"
 #include "observe/launch_keeper.h"
-#include "observe/launch.skel.h"
 #include "observe/priv.h"
-
-#define KERNEL GPUSCHED_WORK_KERNEL
-#define GRAPH GPUSCHED_WORK_GRAPH
-#define PUSHES GS_COOKIE_PUSHES
-
-/*
- * What is probed: program, return probe, function, its part of the cookie. In the order of
- * attaching, so that a context's making is never seen to begin without being seen to end; the
- * launches come last, when all that tells where they go is there.
- */
-#define PROBES(X) \
-	X(ctx_made, true, "cuCtxCreate", PUSHES) \
-	X(ctx_made, true, "cuCtxCreate_v2", PUSHES) \
-	X(ctx_made, true, "cuCtxCreate_v3", PUSHES) \
-	X(ctx_made, true, "cuCtxCreate_v4", PUSHES) \
-	X(ctx_made, true, "cuDevicePrimaryCtxRetain", 0) \
-	X(ctx_make, false, "cuCtxCreate", 0) \
-	X(ctx_make, false, "cuCtxCreate_v2", 0) \
-	X(ctx_make, false, "cuCtxCreate_v3", 0) \
-	X(ctx_make, false, "cuCtxCreate_v4", 0) \
-	X(ctx_make, false, "cuDevicePrimaryCtxRetain", 0) \
-	X(ctx_set, false, "cuCtxSetCurrent", 0) \
-	X(ctx_push, false, "cuCtxPushCurrent", 0) \
-	X(ctx_push, false, "cuCtxPushCurrent_v2", 0) \
-	X(ctx_pop, false, "cuCtxPopCurrent", 0) \
-	X(ctx_pop, false, "cuCtxPopCurrent_v2", 0) \
-	X(ctx_destroy, false, "cuCtxDestroy", 0) \
-	X(ctx_destroy, false, "cuCtxDestroy_v2", 0) \
-	X(launch, false, "cuLaunchKernel", KERNEL) \
-	X(launch, false, "cuLaunchKernel_ptsz", KERNEL) \
-	X(launch, false, "cuLaunchKernelEx", KERNEL) \
-	X(launch, false, "cuLaunchKernelEx_ptsz", KERNEL) \
-	X(launch, false, "cuLaunchCooperativeKernel", KERNEL) \
-	X(launch, false, "cuLaunchCooperativeKernel_ptsz", KERNEL) \
-	X(launch, false, "cuGraphLaunch", GRAPH) \
-	X(launch, false, "cuGraphLaunch_ptsz", GRAPH)
-
-static const struct probe {
-	const char *prog;
-	bool ret;
-	const char *function;
-	unsigned int what;
-} probes[] = {
-#define X(prog, ret, function, what) { #prog, ret, function, what },
-	PROBES(X)
-#undef X
-};
-#define NPROBES GS_COUNT(probes)
 
 struct lib {
 	struct gs_launch_lib info;
 	uint32_t number; /* in the cookie */
-	struct bpf_link *links[NPROBES];
+	struct gs_probes probes;
 	pid_t *users;
 	size_t nusers;
 	int keeper_fd;
@@ -94,62 +43,7 @@ struct gs_launches {
 	uint32_t next_number;
 };
 
-/* ---- loading --------------------------------------------------------------------------------- */
-
-static __thread char complaint[256];
-
-static int on_libbpf(enum libbpf_print_level level, const char *format, va_list ap)
-{
-	char text[256];
-
-	if (level != LIBBPF_WARN)
-		return 0;
-	vsnprintf(text, sizeof(text), format, ap);
-	text[strcspn(text, "\n")] = 0;
-	if (!complaint[0])
-		snprintf(complaint, sizeof(complaint), "%s", text);
-	gs_log(LOG_DEBUG, "%s", text);
-	return 0;
-}
-
-static int load_quietly(struct gs_observe *o, struct launch_bpf *skel)
-{
-	struct bpf_map *map;
-	uint32_t session = 0;
-
-	while (!session)
-		if (getrandom(&session, sizeof(session), 0) < 0)
-			return -errno;
-	skel->rodata->gs_session = session;
-	bpf_object__for_each_map(map, skel->obj) {
-		int fd = gs_observe_map_fd(o, bpf_map__name(map));
-		int r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
-
-		if (r)
-			return r;
-	}
-	return launch_bpf__load(skel);
-}
-
-static int load(struct gs_observe *o, struct launch_bpf **ret, struct gs_error *err)
-{
-	libbpf_print_fn_t old = libbpf_set_print(on_libbpf);
-	struct launch_bpf *skel;
-	int r;
-
-	complaint[0] = 0;
-	skel = launch_bpf__open();
-	r = skel ? load_quietly(o, skel) : -errno;
-	libbpf_set_print(old);
-	if (r) {
-		launch_bpf__destroy(skel);
-		return gs_fail(err, r == -EPERM ? r : -ENOTSUP,
-			       "the kernel refused the launch probes (%s): %s", strerror(-r),
-			       complaint[0] ? complaint : "no reason given");
-	}
-	*ret = skel;
-	return 0;
-}
+/* ---- beginning anew ------------------------------------------------------------------------- */
 
 static int forget(const struct launch_bpf *skel)
 {
@@ -170,7 +64,7 @@ int gs_launches_forget(struct gs_observe *o)
 		if (gs_table_next(o, &key, &rec))
 			return 0;
 	} while (!(rec.task.known & GPUSCHED_KNOWN_LAUNCHES));
-	r = load(o, &skel, NULL);
+	r = gs_launch_load(o, &skel, NULL);
 	if (r)
 		return r;
 	r = forget(skel);
@@ -179,15 +73,6 @@ int gs_launches_forget(struct gs_observe *o)
 }
 
 /* ---- one library ----------------------------------------------------------------------------- */
-
-static void lib_detach(struct lib *lib)
-{
-	/* backwards: launches first */
-	for (size_t i = NPROBES; i-- > 0;) {
-		bpf_link__destroy(lib->links[i]);
-		lib->links[i] = NULL;
-	}
-}
 
 static int set_attached(struct gs_launches *l, const struct lib *lib, uint64_t ns)
 {
@@ -204,7 +89,8 @@ static void lib_off(struct gs_launches *l, const struct lib *lib)
 
 static void lib_free(struct lib *lib)
 {
-	lib_detach(lib); /* the keeper has them too: this is not the end of them, so it is quick */
+	/* the keeper has them too: this is not the end of them, so it is quick */
+	gs_probes_detach(&lib->probes);
 	gs_keeper_release(lib->keeper_fd);
 	free(lib->users);
 	free(lib);
@@ -212,72 +98,33 @@ static void lib_free(struct lib *lib)
 
 static void lib_keep(struct gs_launches *l, struct lib *lib)
 {
-	int fds[NPROBES];
+	int fds[GS_MAX_PROBES];
 	struct gs_keeper_job job = {
 		.fds = fds,
+		.n = gs_probes_fds(&lib->probes, fds),
 		.libs_fd = bpf_map__fd(l->skel->maps.gs_launch_libs),
 		.forget_fd = bpf_program__fd(l->skel->progs.launch_forget),
 		.lib = lib->number,
 	};
-	int r;
+	int r = gs_keeper_start(&job, &lib->keeper_fd);
 
-	for (size_t i = 0; i < NPROBES; i++)
-		if (lib->links[i])
-			fds[job.n++] = bpf_link__fd(lib->links[i]);
-	r = gs_keeper_start(&job, &lib->keeper_fd);
 	if (r)
 		gs_log(LOG_WARNING, "no process to keep the launch probes: %s", strerror(-r));
 }
 
-static int attach_one(struct gs_launches *l, struct lib *lib, size_t i, const char *path,
-		      uint64_t offset)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = probes[i].ret,
-		    .bpf_cookie = GS_COOKIE(lib->number, probes[i].what));
-	struct bpf_program *p = bpf_object__find_program_by_name(l->skel->obj, probes[i].prog);
-
-	lib->links[i] = bpf_program__attach_uprobe_opts(p, -1, path, offset, &opts);
-	if (!lib->links[i])
-		return -errno;
-	lib->info.probes++;
-	return 0;
-}
-
 /* All or none: a library of which half is seen counts wrong. */
-static int lib_attach(struct gs_launches *l, struct lib *lib, const char *path, int fd)
+static int lib_attach(struct gs_launches *l, struct lib *lib, const char *path, int fd, char *said,
+		      size_t size)
 {
-	const char *names[NPROBES], *entries[NPROBES];
-	uint64_t at[NPROBES], start = gs_now_ns();
-	libbpf_print_fn_t old;
-	size_t n = 0;
+	uint64_t start = gs_now_ns();
 	int r;
 
-	/* each function once: return probes take the offset of the entry's */
-	for (size_t i = 0; i < NPROBES; i++) {
-		names[i] = probes[i].function;
-		if (!probes[i].ret)
-			entries[n++] = names[i];
-	}
-	complaint[0] = 0;
-	r = gs_elf_offsets(fd, entries, n, at);
+	set_attached(l, lib, 0);
+	r = gs_probes_attach(&lib->probes, l->skel, lib->number, path, fd, said, size);
 	if (r)
 		return r;
-	set_attached(l, lib, 0);
-	old = libbpf_set_print(on_libbpf);
-	for (size_t i = 0; i < NPROBES && !r; i++)
-		for (size_t k = 0; k < n && !r; k++)
-			if (!strcmp(entries[k], names[i]) && at[k])
-				r = attach_one(l, lib, i, path, at[k]);
-	libbpf_set_print(old);
-	if (!r && !lib->info.probes)
-		r = -ENOEXEC;
-	if (!r)
-		lib_keep(l, lib);
-	if (r) {
-		lib_detach(lib);
-		lib->info.probes = 0;
-		return r;
-	}
+	lib_keep(l, lib);
+	lib->info.probes = lib->probes.n;
 	lib->info.attached_ns = gs_now_ns();
 	lib->info.attach_us = (lib->info.attached_ns - start) / 1000;
 	return set_attached(l, lib, lib->info.attached_ns);
@@ -315,6 +162,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, s
 {
 	CLEANUP_FD int fd = open(file, O_RDONLY | O_CLOEXEC);
 	struct lib *lib, **all;
+	char said[256] = "";
 	struct stat st;
 	int r;
 
@@ -338,10 +186,10 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, s
 	snprintf(lib->info.path, sizeof(lib->info.path), "%s", path);
 	l->libs[l->nlibs++] = *ret = lib;
 	/* one that cannot be probed stays in the list, without probes: it is told once */
-	r = lib_attach(l, lib, file, fd);
+	r = lib_attach(l, lib, file, fd, said, sizeof(said));
 	if (r)
 		gs_log(LOG_WARNING, "launches of %s are not counted: %s%s%s", path, strerror(-r),
-		       complaint[0] ? ": " : "", complaint);
+		       said[0] ? ": " : "", said);
 	else
 		gs_log(LOG_INFO, "counting launches of %s: %u probes in %llu us", path,
 		       lib->info.probes, (unsigned long long)lib->info.attach_us);
@@ -452,7 +300,7 @@ int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_er
 	if (!l)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	l->o = o;
-	r = load(o, &l->skel, err);
+	r = gs_launch_load(o, &l->skel, err);
 	if (!r)
 		r = forget(l->skel);
 	if (!r)

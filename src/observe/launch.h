@@ -24,8 +24,8 @@ struct gs_launches;
  */
 int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_error *err);
 /*
- * Counting ends at once and all counts become unknown. Detaching takes the kernel about 0.1 s for
- * each probe; a process of its own does that (launch_keeper.c). NULL is fine.
+ * Counting ends at once and all counts become unknown. Detaching takes the kernel longer; a process
+ * of its own does that (launch_keeper.c). NULL is fine.
  */
 void gs_launches_free(struct gs_launches *l);
 
@@ -57,6 +57,12 @@ int gs_launches_unattributed(const struct gs_launches *l, struct gs_launch_proc 
 /* Counts that an instance which is no more has left: they become unknown. 0 when there were none.
  */
 int gs_launches_forget(struct gs_observe *o);
+
+/*
+ * Attach type for programs on launch functions and for what these call: BPF_TRACE_UPROBE_MULTI
+ * where the kernel has it (GPUSCHED_UPROBES=single in the environment: as if it had not), else 0.
+ */
+int gs_launch_attach_type(void);
 
 /* Launches per second x 1000 at @now: the record's is that of the last launch. */
 uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now);

@@ -9,7 +9,6 @@
 #include <bpf/libbpf.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,6 +16,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "observe/bpffs.h"
+#include "observe/hush.h"
 #include "observe/priv.h"
 #include "observe/simfiles.h"
 #include "observe/taps.skel.h"
@@ -28,27 +28,8 @@ static void skel_destroy(struct taps_bpf **skel)
 	taps_bpf__destroy(*skel);
 }
 
-/* The first program that libbpf complains about; what the kernel itself said goes to the log. */
-static __thread char complaint[512];
-
-static int on_libbpf(enum libbpf_print_level level, const char *format, va_list ap)
+static int load_error(int code, const char *what, struct gs_error *err)
 {
-	char text[512];
-
-	if (level != LIBBPF_WARN)
-		return 0;
-	vsnprintf(text, sizeof(text), format, ap);
-	text[strcspn(text, "\n")] = 0;
-	if (!complaint[0])
-		snprintf(complaint, sizeof(complaint), "%s", text);
-	gs_log(LOG_DEBUG, "%s", text);
-	return 0;
-}
-
-static int load_error(int code, struct gs_error *err)
-{
-	const char *what = complaint[0] ? complaint : "no reason given";
-
 	if (code == -EPERM)
 		return gs_fail(
 			err, -EPERM,
@@ -198,15 +179,15 @@ static int attach(struct taps_bpf *skel, struct gs_error *err)
 static int load(struct taps_bpf **ret, struct gs_error *err)
 {
 	CLEANUP(skel_destroy) struct taps_bpf *skel = NULL;
-	libbpf_print_fn_t old = libbpf_set_print(on_libbpf);
+	char said[512];
 	int r;
 
-	complaint[0] = 0;
+	gs_hush_begin(said, sizeof(said));
 	skel = taps_bpf__open();
 	r = skel ? taps_bpf__load(skel) : -errno;
-	libbpf_set_print(old);
+	gs_hush_end();
 	if (r)
-		return load_error(r, err);
+		return load_error(r, gs_hush_first(said, "no reason given"), err);
 	*ret = TAKE_PTR(skel);
 	return 0;
 }

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "observe/hush.h"
 #include "policy/glue.h"
-#include "policy/hush.h"
 #include "policy/priv.h"
 
 static int memory_file(const char *name, const void *data, size_t len)
@@ -49,14 +49,13 @@ int gs_policy_link(const struct gs_polobj *obj, int *ret_fd, char *ret_log, size
 {
 	CLEANUP_FD int fd = memory_file("gpusched-policy", NULL, 0);
 	struct bpf_linker *l;
-	struct gs_hush hush;
 	char path[64];
 	int r;
 
 	if (fd < 0)
 		return fd;
 	fd_path(fd, path, sizeof(path));
-	gs_hush_begin(&hush, ret_log, log_size);
+	gs_hush_begin(ret_log, log_size);
 	l = bpf_linker__new(path, NULL);
 	r = l ? add(l, "policy", obj->data, obj->len) : -errno;
 	if (r == 0)
@@ -66,7 +65,7 @@ int gs_policy_link(const struct gs_polobj *obj, int *ret_fd, char *ret_log, size
 	if (r == 0)
 		r = bpf_linker__finalize(l);
 	bpf_linker__free(l);
-	gs_hush_end(&hush);
+	gs_hush_end();
 	if (r < 0)
 		return r;
 	*ret_fd = TAKE_FD(fd);

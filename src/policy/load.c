@@ -12,7 +12,8 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "policy/hush.h"
+#include "observe/hush.h"
+#include "observe/launch.h"
 #include "policy/priv.h"
 
 #define LOG_SIZE (1u << 20)
@@ -213,6 +214,8 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
 	if (p && (opts->run_only || !(opts->info->flags & GPUSCHED_F_WORK)))
 		bpf_program__set_autoload(p, false);
+	else if (p && gs_launch_attach_type()) /* as the program that calls it */
+		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());
 	return 0;
 }
 
@@ -225,23 +228,22 @@ static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs
 		    .kernel_log_level = log ? 1 : 0);
 	struct gs_loaded l = { .dispatch_fd = -1, .run_fd = -1, .work_fd = -1 };
 	const char *name = opts->info->name;
-	struct gs_hush hush;
 	char path[64];
 	int r;
 
 	*ret_load = 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	gs_hush_begin(&hush, NULL, 0);
+	gs_hush_begin(NULL, 0);
 	l.obj = bpf_object__open_file(path, &open_opts);
-	gs_hush_end(&hush);
+	gs_hush_end();
 	if (!l.obj)
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -errno, name, NULL,
 				    "policy %s: libbpf cannot open it", name);
 	r = prepare(&l, opts, x, err);
 	if (r == 0) {
-		gs_hush_begin(&hush, NULL, 0);
+		gs_hush_begin(NULL, 0);
 		r = *ret_load = bpf_object__load(l.obj);
-		gs_hush_end(&hush);
+		gs_hush_end();
 		if (r == 0)
 			r = find_programs(&l, opts);
 	}

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root bpf fuse
+# Launches are counted one probe a function as well, as on kernels before 6.6.
+. "$(dirname "$0")/lib.sh"
+export GPUSCHED_UPROBES=single
+enter_sim
+iterations="--iterations-per-us 27.78"
+
+no_keeper() { # of this simulated machine
+	local comm
+	for comm in $(grep -ls gpusched-keeper /proc/[0-9]*/comm); do
+		[ "$(readlink "${comm%comm}ns/mnt")" = "$(readlink /proc/self/ns/mnt)" ] && return 1
+	done
+	return 0
+}
+
+start_daemon || not_ok "a daemon starts"
+exits 0 "counting is turned on" "$gpusched" observe launches on
+ge "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" 10 "libcuda is probed"
+# A link of its own for each function, and not one for all.
+links=$(ls -l /proc/$DAEMON_PID/fd | grep -c bpf_link)
+ge "$links" "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" "each function has a link"
+check "a policy with work_submit starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=100
+load be --seconds 1 $iterations --linger 30
+wait_for 20 grep -q launches "$scratch/load.out"
+is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "as many as the program says"
+check "and the policy saw them" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 300 ]'
+end_load $LOAD_PID
+check "the policy stops" "$gpusched" policy stop
+exits 0 "counting is turned off" "$gpusched" observe launches off
+stop_daemon
+check "nothing of the probes is left" wait_for 20 no_keeper
+done_testing
