@@ -4,7 +4,12 @@
  *
  * Does: a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of its
  * class are admitted on that GPU is held: it waits, nothing fails. When one ends, the one that has
- * waited longest is admitted, at the next tick. Admitted TSGs get the slices that lcbe gives where
+ * waited longest is admitted, at the next tick. Likewise an lc TSG waits while those of its class
+ * that are in take more than max_lc_load percent of the GPU's time: measured over load_ms, it must
+ * fall load_slack below the cap before the next is let in, and each newcomer's own load is measured
+ * before another is. Idle ones do not count as load, and the first lc of a GPU never waits for
+ * load. Load is GPU time where that is known; elsewhere launches times launch_us, and without
+ * launch_us it is not known and the cap on load is off. Admitted TSGs get the slices that lcbe gives where
  * several BE share a runlist. Other classes always run.
  *
  * Good for: keeping a promise of latency to those who are in.
@@ -14,14 +19,28 @@
  *    not.
  *  - A held TSG is suspended right after it was scheduled: its very first work may run for a
  *    moment.
- *  - It counts TSGs, not load: an idle one keeps its place.
+ *  - On a GPU with a stock driver load is a guess, for now: all launches are taken to be equally
+ * long. Counting them costs each launch about half a microsecond, launch_us or not.
+ *  - Load is that of the last load_ms: a pause longer than that looks like the end of the load.
+ * Nobody is thrown out when those who are in need more than the cap later.
+ *  - Where load is known a second lc waits for at least load_ms, until the first one's has been seen.
+ *  - Only lc has a cap on load, since a be TSG takes what it gets. An idle TSG keeps its place among
+ * max_lc and max_be.
  */
 #include "gpusched/policy.bpf.h"
 
-GPUSCHED_POLICY(admit, 50000, 500, 0);
+GPUSCHED_POLICY(admit, 50000, 500, GPUSCHED_F_WORK);
 
 GPUSCHED_OPTION_RANGE(gs_u32, max_lc, 2, 0, 10000, "lc TSGs admitted per GPU");
 GPUSCHED_OPTION_RANGE(gs_u32, max_be, 4, 0, 10000, "be TSGs admitted per GPU");
+GPUSCHED_OPTION_RANGE(
+	gs_u32, max_lc_load, 80, 0, 100,
+	"percent of a GPU's time that lc TSGs take before others of lc wait; 0: no cap");
+GPUSCHED_OPTION_RANGE(gs_u32, load_slack, 10, 0, 50,
+		      "percent below max_lc_load that end the waiting");
+GPUSCHED_OPTION_RANGE(gs_u32, load_ms, 1000, 100, 60000, "load is that of so many ms");
+GPUSCHED_OPTION_RANGE(gs_u32, launch_us, 0, 0, 1000000,
+		      "GPU time of a launch, us, where GPU time is not known; 0: nobody can tell");
 GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
 
@@ -32,12 +51,18 @@ struct place {
 	gs_u64 counted_in, counted_waiting; /* by the round under way */
 	gs_u64 first;                       /* id of the one that has waited longest */
 	gs_u64 first_ns;
+	gs_u64 used_ns;   /* GPU time of those who are in, since window_ns */
+	gs_u64 window_ns; /* when the window under way began */
+	gs_u64 settled;   /* a whole window has passed since the last one came in */
+	gs_u64 loaded; /* they took more than the cap, and have not fallen below it by the slack */
+	gs_u64 judged, counted_judged; /* of those who are in, how many have a load that is known */
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u32, struct place, 512);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
 
 #define STATE 0 /* priv */
 #define SINCE 1 /* priv: waits since */
+#define USED 2  /* priv: GPU time at the last round, + 1; 0: not looked yet */
 /* 0: not put on the runlist yet; the time from creation to that may span many ticks */
 #define ADMITTED 1
 #define WAITS 2
@@ -56,10 +81,69 @@ GPUSCHED_INLINE gs_u64 limit_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 {
-	struct place fresh = { 0, 0, 0, 0, 0, 0, 0 };
+	struct place fresh = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 	gs_u32 key = t->gpu << 8 | t->class_id;
 
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
+}
+
+/* GPU time so far, as far as anybody can tell, + 1; 0: nobody can. */
+GPUSCHED_INLINE gs_u64 used_by(const struct gpusched_task *t)
+{
+	if (t->known & GPUSCHED_KNOWN_GPU_TIME)
+		return t->gpu_time_ns + 1;
+	if (launch_us && (t->known & GPUSCHED_KNOWN_LAUNCHES))
+		return t->launches * launch_us * 1000 + 1;
+	return 0;
+}
+
+GPUSCHED_INLINE int has_load_cap(const struct gpusched_task *t)
+{
+	return t->class_id == GPUSCHED_CLASS_LC && max_lc_load;
+}
+
+/* Is there no room for @t because of the load of those who are in? */
+GPUSCHED_INLINE int is_loaded(const struct place *p, const struct gpusched_task *t)
+{
+	if (!has_load_cap(t) || !p->in || (!p->judged && !used_by(t) && !launch_us))
+		return 0;
+	return p->loaded || !p->settled;
+}
+
+/* A newcomer's load shows after a whole window with it. */
+GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
+{
+	p->window_ns = now;
+	p->used_ns = 0;
+	p->settled = settled;
+}
+
+GPUSCHED_INLINE void add_load(struct place *p, struct gpusched_task *t)
+{
+	gs_u64 used = used_by(t), before = t->priv[USED];
+
+	t->priv[USED] = used;
+	if (!used)
+		return;
+	p->counted_judged++;
+	if (before && used > before)
+		p->used_ns += used - before;
+}
+
+GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t, gs_u64 now)
+{
+	gs_u64 percent;
+
+	if (!has_load_cap(t) || now < p->window_ns + (gs_u64)load_ms * 1000000ull)
+		return;
+	percent = gpusched_div(p->used_ns * 100, now - p->window_ns);
+	if (percent > max_lc_load && !p->loaded) {
+		gpusched_log("lc takes more than max_lc_load, others wait; percent", percent);
+		p->loaded = 1;
+	} else if (percent + load_slack < max_lc_load || percent == 0) {
+		p->loaded = 0;
+	}
+	begin_window(p, now, 1);
 }
 
 GPUSCHED_INLINE void let_in(struct gpusched_task *t)
@@ -107,7 +191,8 @@ GPUSCHED_SCHEDULE(t)
 	if (t->priv[STATE] == WAITS) /* one channel after the other is put on the runlist */
 		return GPUSCHED_HOLD;
 	/* a round that counts at this moment may have passed it already */
-	if (!p->waiting && p->in < limit_of(t)) {
+	if (!p->waiting && p->in < limit_of(t) && !is_loaded(p, t)) {
+		begin_window(p, gpusched_now(), 0);
 		gpusched_add(&p->in, 1ull);
 		gpusched_add(&p->counted_in, 1ull);
 		let_in(t);
@@ -137,22 +222,28 @@ GPUSCHED_TICK_BEGIN(round)
 	return 2;
 }
 
-GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t, gs_u64 seq)
+GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
+			   const struct gpusched_round *round)
 {
-	if (p->seq != seq) {
-		p->seq = seq;
+	if (p->seq != round->seq) {
+		p->seq = round->seq;
 		p->counted_in = 0;
 		p->counted_waiting = 0;
+		p->counted_judged = 0;
 		p->first = 0;
 		p->first_ns = 0;
 	}
 	/* the host's limit has admitted it */
 	if (t->priv[STATE] == WAITS && !(t->want.valid & GPUSCHED_RUNNABLE))
 		t->priv[STATE] = RUNS;
-	if (t->priv[STATE] == RUNS)
+	if (t->priv[STATE] == RUNS) {
 		t->priv[STATE] = ADMITTED;
-	if (t->priv[STATE] == ADMITTED)
+		begin_window(p, round->now_ns, 0);
+	}
+	if (t->priv[STATE] == ADMITTED) {
 		gpusched_add(&p->counted_in, 1ull);
+		add_load(p, t);
+	}
 	if (t->priv[STATE] != WAITS)
 		return;
 	gpusched_add(&p->counted_waiting, 1ull);
@@ -163,7 +254,10 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t, gs_u64 seq)
 	}
 }
 
-/* Counts afresh who is in, finds who waits longest, then gives out one free place per round. */
+/*
+ * Counts afresh who is in and what they take, finds who waits longest, then gives out one free place
+ * per round.
+ */
 GPUSCHED_TICK(t, round)
 {
 	struct place *p;
@@ -174,14 +268,17 @@ GPUSCHED_TICK(t, round)
 	if (!p)
 		return 0;
 	if (round->pass == 0) {
-		count(p, t, round->seq);
+		count(p, t, round);
 		return 0;
 	}
 	p->in = p->counted_in;
 	p->waiting = p->counted_waiting;
+	p->judged = p->counted_judged;
+	judge_load(p, t, round->now_ns);
 	if (t->priv[STATE] == ADMITTED) {
 		let_in(t);
-	} else if (p->first == t->id && p->in < limit_of(t)) {
+	} else if (p->first == t->id && p->in < limit_of(t) && !is_loaded(p, t)) {
+		begin_window(p, round->now_ns, 0);
 		gpusched_add(&p->counted_in, 1ull);
 		gpusched_add(&p->counted_waiting, (gs_u64)-1);
 		p->first = 0;

@@ -297,7 +297,7 @@ static void fill_task(struct sim_proc *p)
 		.weight = g->weight,
 		.deadline_us = g->deadline_us,
 		.created_ns = now_of(p->sim),
-		.known = g->deadline_us ? GPUSCHED_KNOWN_DEADLINE : 0,
+		.known = GPUSCHED_KNOWN_GPU_TIME | (g->deadline_us ? GPUSCHED_KNOWN_DEADLINE : 0),
 		.launches_since_ns = now_of(p->sim),
 	};
 	snprintf(t->comm, sizeof(t->comm), "%.15s", g->name);

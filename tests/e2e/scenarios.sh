@@ -30,6 +30,8 @@ sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/rr-3be.scn" >"$dir/brok
 check "a promise that is not kept: exit 1" test $? = 1
 check "and says which" test "$(jq -r 'select(.scenario) | .checks[] | select(.ok | not) | .check' "$dir/out")" = \
 	"lc.p99_us <= 1"
+exits 1 "admit-load stands by the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
+exits 1 "admit-load-pauses by its window" "$gpusched" sim run admit-load-pauses -o load_ms=100
 mkdir "$dir/two"
 cp "$dir/broken.scn" "$top/scenarios/a-alone.scn" "$dir/two"
 out=$(GPUSCHED_SCENARIOS=$dir/two "$gpusched" sim run all --json)

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root bpf fuse
+# admit's cap on load where GPU time is not known: launches times launch_us, and nothing without it.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr"
+
+# run_lc NAME PERIOD_US: a service of 40 small kernels a request; its pid in the variable NAME
+run_lc() {
+	"$gpusched" run --class lc -- "$gsload" lc --arrivals closed --kernel-us 5 --kernels 40 --period-us "$2" \
+		--seconds 0 --iterations-per-us 27.78 >"$scratch/$1.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$1=$!"
+}
+compute() { # PID FILTER: of its compute TSG
+	list_json "pid:$1" ".[] | select(.kind == \"compute\") | $2"
+}
+held() {
+	[ "$(compute "$1" .held)" = true ] && [ "$(sim_disabled "$1")" != 0 ]
+}
+runs() {
+	[ "$(compute "$1" .held)" = false ] && [ "$(sim_disabled "$1")" = 0 ] && [ "$(sim_work "$1")" != 0 ]
+}
+
+start_daemon || exit 1
+check "admit starts" "$gpusched" policy start admit -o max_lc=8 -o max_lc_load=50 -o launch_us=100
+run_lc heavy 2000
+check "the first service runs" wait_for 10 runs "$heavy"
+check "its launches are counted" wait_for 5 eval '[ "$(compute $heavy .launches)" -gt 1000 ]'
+sleep 1.5
+run_lc waits 100000
+check "a second one waits: launches say that the GPU is taken" wait_for 10 held "$waits"
+sleep 2.5
+check "window after window" held "$waits"
+like "$(cat "$scratch/daemon.log")" "lc takes more than max_lc_load" "the log says why"
+end_load "$heavy"
+check "with the load gone it runs" wait_for 5 runs "$waits"
+run_lc light 100000
+check "beside a light one another is let in, once its load has been seen" wait_for 10 runs "$light"
+end_load "$waits"
+end_load "$light"
+
+check "without launch_us" "$gpusched" policy switch admit -o max_lc=8 -o max_lc_load=50
+run_lc heavy 2000
+check "load is not known:" wait_for 10 runs "$heavy"
+sleep 1.5
+run_lc next 100000
+check "nobody waits for it" wait_for 10 runs "$next"
+is "$("$gpusched" stats --json | jq .engine.released_hold)" 0 "no wait came to its limit"
+done_testing
