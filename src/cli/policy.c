@@ -23,10 +23,14 @@ static json_t *options_json(const struct gs_policy_info *info)
 {
 	json_t *all = json_array();
 
-	for (size_t i = 0; i < info->noptions; i++)
-		json_array_append_new(all, json_pack("{s:s,s:s,s:I}", "name", info->options[i].name,
-						     "type", info->options[i].type, "default",
-						     (json_int_t)info->options[i].def));
+	for (size_t i = 0; i < info->noptions; i++) {
+		const struct gs_policy_option *o = &info->options[i];
+
+		json_array_append_new(all, json_pack("{s:s,s:s,s:I,s:I,s:I,s:s}", "name", o->name,
+						     "type", o->type, "default", (json_int_t)o->def,
+						     "min", (json_int_t)o->min, "max",
+						     (json_int_t)o->max, "help", o->help));
+	}
 	return all;
 }
 
