@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +10,26 @@
 #include "basic/parse.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
+
+/*
+ * execvp() says EACCES of a program that is nowhere when one folder of $PATH cannot be looked into;
+ * a shell tells that from a file which is there and cannot be executed.
+ */
+static bool is_nowhere(const char *name)
+{
+	const char *path = getenv("PATH");
+	CLEANUP_FREE char *copy = strdup(path ? path : "");
+	char file[PATH_MAX], *at = copy, *dir;
+
+	if (strchr(name, '/') || !copy)
+		return false;
+	while ((dir = strsep(&at, ":"))) {
+		snprintf(file, sizeof(file), "%s/%s", *dir ? dir : ".", name);
+		if (!access(file, F_OK))
+			return false;
+	}
+	return true;
+}
 
 /*
  * The class is given to this very process and then CMD takes its place: it is in force before
@@ -40,7 +63,7 @@ int cli_run(struct cli *c)
 	}
 	fflush(stdout);
 	execvp(c->argv[0], c->argv);
-	r = errno;
+	r = errno == EACCES && is_nowhere(c->argv[0]) ? ENOENT : errno;
 	cli_fail(-r, "run: %s cannot be executed: %s", c->argv[0], strerror(r));
 	return r == ENOENT ? 127 : 126; /* as a shell says it */
 }

@@ -2,6 +2,7 @@
 #include "service/config.h"
 
 #include <ini.h>
+#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 #include <syslog.h>
@@ -210,15 +211,23 @@ struct reading {
 	const char *name;
 	int line;     /* that the parser is at */
 	bool partial; /* the last piece had no end of line */
-	struct gs_error *err;
-	int code;
+	int code;     /* of the first mistake */
+	int bad_line;
+	char what[640];
 };
 
-static int complain(struct reading *rd, int line, const char *what)
+__attribute__((format(printf, 3, 4))) static void complain(struct reading *rd, int line,
+							   const char *format, ...)
 {
-	if (!rd->code)
-		rd->code = gs_fail(rd->err, -EINVAL, "%s:%d: %s", rd->name, line, what);
-	return rd->code;
+	va_list ap;
+
+	if (rd->code)
+		return;
+	rd->code = -EINVAL;
+	rd->bad_line = line;
+	va_start(ap, format);
+	vsnprintf(rd->what, sizeof(rd->what), format, ap);
+	va_end(ap);
 }
 
 /* As fgets, and counts lines; the parser's buffer is limited, a longer line would be cut in two. */
@@ -239,48 +248,60 @@ static char *read_line(char *buffer, int size, void *user)
 	return buffer;
 }
 
+static bool known_section(const char *name)
+{
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (!strcasecmp(keys[i].section, name))
+			return true;
+	return false;
+}
+
 static int on_line(void *user, const char *section, const char *name, const char *value)
 {
 	struct reading *rd = user;
 	struct gs_error why = { 0 };
 	const struct key *k = find_key(name);
-	char what[640], at[256];
+	char at[256];
 	int r;
 
+	if (*section && !known_section(section)) {
+		complain(rd, rd->line, "%.64s= is in [%.64s], and there is no such section", name,
+			 section);
+		return 0;
+	}
 	if (!k) {
-		snprintf(what, sizeof(what), "unknown key '%.64s'", name);
-		complain(rd, rd->line, what);
+		complain(rd, rd->line, "unknown key '%.64s'", name);
 		return 0;
 	}
 	if (*section && strcasecmp(section, k->section)) {
-		snprintf(what, sizeof(what), "%s= belongs into [%s], not [%.64s]", k->name,
-			 k->section, section);
-		complain(rd, rd->line, what);
+		complain(rd, rd->line, "%s= belongs into [%s], not [%s]", k->name, k->section,
+			 section);
 		return 0;
 	}
 	snprintf(at, sizeof(at), "%.230s:%d", rd->name, rd->line);
 	r = set_key(rd->c, k, value, at, &why);
 	if (r == -ENOMEM && !rd->code)
 		rd->code = r;
-	if (r) {
-		snprintf(what, sizeof(what), "%s=: %s", k->name, why.text);
-		complain(rd, rd->line, what);
-	}
+	if (r)
+		complain(rd, rd->line, "%s: %s", k->name, why.text);
 	return r == 0;
 }
 
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err)
 {
-	struct reading rd = { .c = c, .f = f, .name = name, .err = err };
+	struct reading rd = { .c = c, .f = f, .name = name };
 	int bad;
 
 	bad = ini_parse_stream(read_line, &rd, on_line, &rd);
-	if (rd.code)
-		return rd.code;
-	if (bad < 0)
+	if (bad < 0 || rd.code == -ENOMEM)
 		return -ENOMEM;
-	if (bad > 0)
-		return complain(&rd, bad, "neither 'Key=value' nor '[Section]' nor a comment");
+	/* The parser's own complaint comes at the end, though its line may come first. */
+	if (bad > 0 && (!rd.code || bad < rd.bad_line))
+		return gs_fail(err, -EINVAL,
+			       "%s:%d: neither 'Key=value' nor '[Section]' nor a comment", name,
+			       bad);
+	if (rd.code)
+		return gs_fail(err, rd.code, "%s:%d: %s", name, rd.bad_line, rd.what);
 	if (ferror(f))
 		return gs_fail(err, -EIO, "%s: cannot be read", name);
 	return 0;

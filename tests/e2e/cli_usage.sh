@@ -81,6 +81,19 @@ exits 0 "run without a class runs a command" "$gpusched" run -- true
 exits 7 "run ends as its command does" "$gpusched" run -- sh -c 'exit 7'
 exits 127 "run of what is not there" "$gpusched" run -- "$scratch/none"
 exits 126 "run of what is no program" "$gpusched" run -- /etc/passwd
+mkdir "$scratch/bin" "$scratch/locked"
+touch "$scratch/bin/no_program"
+chmod 755 "$scratch" "$scratch/bin"
+chmod 0 "$scratch/locked"
+# in_path CODE NAME: as a user who cannot look into a folder of $PATH
+in_path() {
+	exits "$1" "$2" setpriv --reuid 65534 --regid 65534 --clear-groups \
+		env PATH="$scratch/locked:$scratch/bin" "$gpusched" run -- "$2"
+}
+if [ "$(id -u)" = 0 ]; then
+	in_path 127 nowhere
+	in_path 126 no_program
+fi
 is "$("$gpusched" run -- echo --json -x)" "--json -x" "the command keeps its options"
 
 # ---- help ------------------------------------------------------------------------------------------

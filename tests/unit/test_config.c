@@ -91,15 +91,19 @@ static void mistakes_have_file_and_line(void **state)
 	} cases[] = {
 		{ "\nNonsense=1\n", "test.conf:2: unknown key 'Nonsense'" },
 		{ "[Daemon]\nPolicy=x\n", "test.conf:2: Policy= belongs into [Policy]" },
-		{ "[Daemon]\nAdopt=perhaps\n", "test.conf:2: Adopt=: 'perhaps' is neither" },
-		{ "SwitchCost=2h\n", "test.conf:1: SwitchCost=: '2h' is not a time" },
-		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost=: 10s is out of range" },
-		{ "LogLevel=loud\n", "test.conf:1: LogLevel=: 'loud' is no log level" },
+		{ "[Daemon]\nAdopt=perhaps\n", "test.conf:2: Adopt: 'perhaps' is neither" },
+		{ "SwitchCost=2h\n", "test.conf:1: SwitchCost: '2h' is not a time" },
+		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost: 10s is out of range" },
+		{ "LogLevel=loud\n", "test.conf:1: LogLevel: 'loud' is no log level" },
 		{ "# one\n\nwhat is this\n", "test.conf:3: neither" },
 		{ "[Daemon\n", "test.conf:1: neither" },
-		{ "PolicyOption=nothing\n", "test.conf:1: PolicyOption=: 'nothing' is not" },
+		{ "[Daemon\nNonsense=1\n", "test.conf:1: neither" },
+		{ "[Demon]\nAdopt=no\n", "test.conf:2: Adopt= is in [Demon], and there is no" },
+		{ "[Demon]\nNonsense=1\n", "test.conf:2: Nonsense= is in [Demon]" },
+		{ "SwitchCost=:\n", "test.conf:1: SwitchCost: ':' is not a time" },
+		{ "PolicyOption=nothing\n", "test.conf:1: PolicyOption: 'nothing' is not" },
 		{ "DefaultClass=a_name_that_is_longer_than_thirty_one_bytes\n",
-		  "test.conf:1: DefaultClass=: longer than 31" },
+		  "test.conf:1: DefaultClass: longer than 31" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
