@@ -78,7 +78,8 @@ static const struct cli_opt help_opts[] = {
 
 const struct cli_cmd cli_commands[] = {
 	{ "doctor", NULL, "", "say what works here and what to do about the rest",
-	  "Exit code 0: gpusched can be used here, on a GPU or on the simulated one; 3: it cannot.",
+	  "Exit code 0: gpusched can be used here, on a GPU, on the simulated one or through the "
+	  "daemon; 3: it cannot.",
 	  cli_doctor, NULL, CLI_JSON, 0, 0 },
 	{ "list", NULL, "[TARGET]", "list the TSGs: who has them, what was asked, what is",
 	  "One row per TSG: ASKED, IS and WANT are timeslices in us as the owner asked, as the "

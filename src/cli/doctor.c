@@ -22,7 +22,7 @@ static const struct {
 	{ "namespace", cli_probe_namespace, CLI_NEED_SIM },
 	{ "policies", cli_probe_policies, 0 },
 	{ "uprobes", cli_probe_uprobes, 0 },
-	{ "daemon", cli_probe_daemon, 0 },
+	{ "daemon", cli_probe_daemon, CLI_NEED_DAEMON },
 	{ "guardian", cli_probe_guardian, 0 },
 };
 
@@ -37,7 +37,7 @@ int cli_doctor(struct cli *c)
 {
 	CLEANUP_JSON json_t *rows = json_array(), *all = NULL;
 	unsigned int missing = 0;
-	bool real, sim;
+	bool real, sim, daemon;
 
 	for (size_t i = 0; i < GS_COUNT(checks); i++) {
 		struct cli_check k = {};
@@ -52,18 +52,22 @@ int cli_doctor(struct cli *c)
 	}
 	real = !(missing & CLI_NEED_REAL);
 	sim = !(missing & CLI_NEED_SIM);
+	daemon = !(missing & CLI_NEED_DAEMON);
 	if (c->json) {
-		all = json_pack("{s:b,s:b,s:b,s:O}", "ok", real || sim, "gpu", real, "sim", sim,
-				"checks", rows);
+		all = json_pack("{s:b,s:b,s:b,s:b,s:O}", "ok", real || sim || daemon, "gpu", real,
+				"sim", sim, "daemon", daemon, "checks", rows);
 		if (gs_json_line(stdout, all))
 			return GS_EXIT_FAILED;
-		return real || sim ? GS_EXIT_OK : GS_EXIT_IMPOSSIBLE;
+		return real || sim || daemon ? GS_EXIT_OK : GS_EXIT_IMPOSSIBLE;
 	}
 	if (cli_print_rows(c, columns, GS_COUNT(columns), rows))
 		return GS_EXIT_FAILED;
-	printf("\non the GPUs of this machine: %s; on simulated GPUs: %s\n", real ? "yes" : "no",
+	printf("\non the GPUs of this machine: %s; on simulated GPUs: %s\n",
+	       real     ? "yes"
+	       : daemon ? "through the daemon, as far as your user may"
+			: "no",
 	       sim ? "yes" : "no");
-	if (!real && !sim)
+	if (!real && !sim && !daemon)
 		return cli_fail(-ENOTSUP,
 				"gpusched cannot be used here: see what to do above; "
 				"'gpusched demo --model' and 'gpusched sim run' need nothing");

@@ -140,7 +140,7 @@ static int summary(const struct monitor *m, uint64_t ns)
 	printf("\n%" PRIu64 " events in %.1f s", m->seen, (double)ns / NS_PER_S);
 	for (size_t i = 1; i < GPUSCHED_EV_MAX; i++)
 		if (m->counts[i])
-			printf("%s %s %" PRIu64, "," + !m->seen, event_names[i], m->counts[i]);
+			printf(", %s %" PRIu64, event_names[i], m->counts[i]);
 	putchar('\n');
 	return 0;
 }

@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-#define CLI_NEED_REAL (1u << 0) /* acting on a GPU */
-#define CLI_NEED_SIM (1u << 1)  /* the simulated GPU */
+#define CLI_NEED_REAL (1u << 0)   /* acting on a GPU */
+#define CLI_NEED_SIM (1u << 1)    /* the simulated GPU */
+#define CLI_NEED_DAEMON (1u << 2) /* what the daemon does for any user */
 #define CLI_NEED_ALL (CLI_NEED_REAL | CLI_NEED_SIM)
 
 struct cli_check {
