@@ -132,9 +132,9 @@ done_testing() {
 
 # ---- waiting --------------------------------------------------------------------------------------
 
-# wait_for SECONDS COMMAND...: until it succeeds
+# wait_for SECONDS COMMAND...: until it succeeds. PATIENCE: how many times slower this machine is.
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${PATIENCE:-1}))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1

@@ -11,6 +11,7 @@ diag "kernel $(uname -r), the test began $(cut -d' ' -f1 /proc/uptime) s after t
 start_daemon && ok "the daemon starts, with its taps" || not_ok "the daemon starts, with its taps"
 load be --seconds 60
 check "the taps see a program that comes" wait_tsgs pid:$LOAD_PID 4
+end_load $LOAD_PID
 for policy in "$GPUSCHED_POLICIES"/*.bpf.o; do
 	policy=$(basename "$policy" .bpf.o)
 	check "policy $policy passes the verifier" "$gpusched" policy check "$policy"

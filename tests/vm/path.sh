@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kernels: 6.12 6.1
+# timeout: 120
+# modules: fuse
+# The whole way from a program's ioctl to the driver and back on these kernels: an LC and a BE program
+# on the simulated GPU, lcbe, their launches, and the daemon's sudden end.
+. "$(dirname "$0")/../e2e/lib.sh"
+enter_sim --dilate 20 # a machine without KVM is slow
+
+# run_load CLASS ARGUMENTS...: gsload of that class; its pid in the variable CLASS
+run_load() {
+	"$gpusched" run --class "$1" -- "$gsload" "$@" --iterations-per-us 27.78 --linger 600 >"$scratch/$1.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$1=$!"
+}
+# What both sides say of the settings of all TSGs: process, compute or copy, slice
+listed() {
+	"$gpusched" list --json | jq -s 'flatten | map([.pid, .kind == "compute", .is.timeslice_us]) | sort' -c
+}
+in_the_driver() {
+	sim_state -c '.tsgs | map([.pid, .engine == 1, .timeslice_us]) | sort'
+}
+classes_of() { # PID
+	list_json "pid:$1" 'map(.class) | unique | join(" ")'
+}
+ended() { # CLASS
+	grep -q launches "$scratch/$1.out"
+}
+
+start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
+exits 0 "launches are counted" "$gpusched" observe launches on
+exits 0 "lcbe takes over" "$gpusched" policy switch lcbe
+run_load be --seconds 0 --count 60
+run_load lc --seconds 0 --count 10
+# shellcheck disable=SC2154 # set by run_load
+check "the TSGs of both are listed" eval "wait_tsgs pid:$be 4 && wait_tsgs pid:$lc 4"
+is "$(classes_of $be) $(classes_of $lc)" "be lc" "with their classes"
+check "BE gets lcbe's short slice" wait_for 10 slice_is $be 1
+check "LC its long one" wait_for 10 slice_is $lc 1000000
+is "$(listed)" "$(in_the_driver)" "every slice that is listed is the driver's own"
+for class in be lc; do
+	check "$class does its work" wait_for 20 ended $class
+	is "$(list_json "pid:${!class}" 'map(.launches // 0) | add')" "$(jq .launches <"$scratch/$class.out")" \
+		"as many launches are counted as $class made"
+done
+kill_daemon
+check "after SIGKILL of the daemon every slice is the owner's again" wait_for 4 restored
+cp "$scratch"/*.log "$scratch"/*.out /logs
+done_testing
