@@ -172,13 +172,14 @@ scratch=
 at_end=()
 
 finish() {
-	local pid
+	local i
 	if [ -n "${DAEMON_PID:-}" ]; then
 		kill "$DAEMON_PID" 2>/dev/null
 		wait_for 5 gone "$DAEMON_PID" || kill -9 "$DAEMON_PID" 2>/dev/null
 	fi
-	for pid in "${at_end[@]:-}"; do
-		[ -n "$pid" ] && kill -9 "$pid" 2>/dev/null
+	# the last first: who waits for another's end does not begin to end by itself
+	for ((i = ${#at_end[@]} - 1; i >= 0; i--)); do
+		kill -9 "${at_end[i]}" 2>/dev/null
 	done
 	[ -n "$scratch" ] && rm -rf "$scratch"
 	return 0
