@@ -6,7 +6,8 @@
 #
 #   bundle/bin/gpusched ...    wrappers: our libraries from bundle/lib, the C library of that machine
 #                              when it is new enough, else ours through its own loader
-#   bundle/gsload              needs the C library alone and must find that machine's libcuda.so.1
+#   bundle/gsload              needs the C library alone and must find that machine's libcuda.so.1;
+#                              bundle/bin/gsload is where `gpusched demo --gpu` looks for it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -65,6 +66,12 @@ exec "$b/libc/ld-linux-x86-64.so.2" --library-path "$b/lib:$b/libc" "$p" "$@"
 W
 	chmod 755 "$out/bin/$p"
 done
+cat >"$out/bin/gsload" <<'W'
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+exec "$(dirname "$0")/../gsload" "$@"
+W
+chmod 755 "$out/bin/gsload"
 git describe --always --dirty >"$out/VERSION" 2>/dev/null || echo unknown >"$out/VERSION"
 size=$(du -sm "$out" | cut -f1)
 echo "bundle: $out, $size MiB"

@@ -15,8 +15,11 @@
 
 void cli_program(const char *name, char *ret, size_t size)
 {
-	/* in the build directory beside this program; installed, a daemon is in sbin */
-	static const char *const places[] = { "", "/../sbin" };
+	/*
+	 * In the build directory beside this program; installed, a daemon is in sbin; packed by
+	 * tools/bundle.sh, what is in bin starts the others.
+	 */
+	static const char *const places[] = { "", "/../sbin", "/../bin" };
 	char exe[512];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	char *slash;
@@ -41,6 +44,7 @@ static void child(const char *const *argv, int out, int log_fd, pid_t parent)
 	if (log_fd >= 0)
 		dup2(log_fd, STDERR_FILENO);
 	execvp(argv[0], (char *const *)argv);
+	dprintf(STDERR_FILENO, "%s cannot be executed: %s\n", argv[0], strerror(errno));
 	_exit(127);
 }
 
