@@ -88,25 +88,32 @@ static int try_dir(const char *dir, void *user)
 	return access(s->path, R_OK) == 0;
 }
 
-/* A second instance of a loaded object gets a copy, with variables of its own. */
+/*
+ * A further instance of a loaded object gets a copy, with variables of its own. The dynamic linker
+ * takes one name for one object, and descriptors' numbers come again: slashes tell names apart.
+ */
 static void *open_copy(const char *path)
 {
+	static unsigned int copies;
 	CLEANUP_FREE unsigned char *data = NULL;
 	CLEANUP_FD int fd = -1;
-	char name[64];
-	size_t len, at = 0;
+	char name[320], slashes[256];
+	size_t len, at = 0, n;
 
 	if (gs_read_file(path, &data, &len) < 0)
 		return NULL;
 	fd = memfd_create("gpusched-native", MFD_CLOEXEC);
 	while (fd >= 0 && at < len) {
-		ssize_t n = write(fd, data + at, len - at);
+		ssize_t done = write(fd, data + at, len - at);
 
-		if (n <= 0)
+		if (done <= 0)
 			return NULL;
-		at += (size_t)n;
+		at += (size_t)done;
 	}
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = 1 + __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED) % (sizeof(slashes) - 1);
+	memset(slashes, '/', n);
+	slashes[n] = '\0';
+	snprintf(name, sizeof(name), "/proc/self/fd%s%d", slashes, fd);
 	return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
