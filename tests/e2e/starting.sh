@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# While a policy takes long to start the daemon goes on: it answers, its heart beats, the old policy acts, records come
+# and go. A second start is refused, a stop calls the first one off, and so does the daemon's end.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr"
+iterations="--iterations-per-us 27.78"
+mkdir "$scratch/bin"
+for cc in clang-14 clang; do
+	real=$(command -v $cc) || continue
+	printf '#!/bin/sh\nsleep 4\nexec %s "$@"\n' "$real" >"$scratch/bin/$cc"
+	chmod 755 "$scratch/bin/$cc"
+done
+slow=$top/tests/policy/work.bpf.c
+config '[Classes]
+Rule = comm=gsload -> be'
+slow_daemon() {
+	PATH=$scratch/bin:$PATH start_daemon "$@"
+}
+slow_daemon || exit 1
+cfg=$(find "$GPUSCHED_SIM/bpf" -name gs_cfg)
+
+age_ms() { # of the heartbeat in the table
+	bpftool -j map dump pinned "$cfg" | python3 -c '
+import json, sys, time
+v = json.load(sys.stdin)[0]["formatted"]["value"]
+print((time.monotonic_ns() - v["heartbeat_ns"]) // 1000000)'
+}
+
+begin() { # VERB [OPTIONS]: of the slow policy, in the background; $START
+	"$gpusched" policy "$1" "$slow" "${@:2}" >"$scratch/start.out" 2>&1 &
+	START=$!
+	check "policy $1 of one that takes long to build is under way" wait_for 3 eval '[ "$(starting)" = "$slow" ]'
+}
+
+starting() {
+	"$gpusched" policy get --json | jq -r '.starting // "-"'
+}
+
+running() {
+	"$gpusched" policy get --json | jq -r '.running.name // "-"'
+}
+
+goes_on() { # until $START has ended: how often it answered, the longest answer in ms, the oldest heartbeat in ms
+	local n=0 most=0 oldest=0 from now
+	while kill -0 "$START" 2>/dev/null; do
+		from=${EPOCHREALTIME/./}
+		"$gpusched" list >/dev/null || return
+		now=$(((${EPOCHREALTIME/./} - from) / 1000))
+		[ $now -gt $most ] && most=$now
+		now=$(age_ms)
+		[ "$now" -gt $oldest ] && oldest=$now
+		n=$((n + 1))
+		sleep 0.1
+	done
+	echo "$n $most $oldest"
+}
+
+# ---- a switch that takes long ------------------------------------------------------------------------
+
+check "a policy starts" "$gpusched" policy start lcbe -o be_slice_us=301 -o be_slice_multi_us=301
+load be --seconds 60 $iterations
+one=$LOAD_PID
+check "and acts" wait_for 10 slice_is $one 301
+begin switch -o after=1000000
+from=$SECONDS
+goes_on >"$scratch/on" &
+watcher=$!
+load be --seconds 60 $iterations
+two=$LOAD_PID
+check "meanwhile the old policy takes a new program" wait_for 3 slice_is $two 301
+check "a person's control is done" "$gpusched" set pid:$one timeslice=200us
+is "$(sim_slice $one)" 200 "and has reached the driver"
+end_load $two
+check "a record whose program ended goes" wait_for 3 eval '[ "$(list_json all "map(select(.pid == '$two')) | length")" = 0 ]'
+exits 1 "a second switch is refused" "$gpusched" policy switch none
+like "$out" "work.bpf.c is being started" "and says what is in the way"
+is "$(running) $(starting)" "lcbe $slow" "all that happened before the switch was done"
+wait $START
+is "$?" 0 "it is done at last" || diag "$(cat "$scratch/start.out")"
+wait $watcher
+read -r n most oldest <"$scratch/on"
+ge "$n" 3 "the daemon answered all the time"
+le "$most" 2000 "an answer never took long, ms"
+le "$oldest" 2000 "and its heart beat, ms"
+is "$(running) $(starting)" "work -" "the new policy runs"
+is "$("$gpusched" policy get --json | jq -r '.last_exit.kind + " " + .last_exit.policy')" "switched lcbe" "in place of the old one"
+check "and has its launches" wait_for 5 eval '[ "$(list_json pid:'$one' "map(.launches) | max")" -gt 0 ]'
+
+# ---- called off ----------------------------------------------------------------------------------------
+
+begin switch -o after=1
+check "a stop is answered at once" "$gpusched" policy stop
+wait $START
+is "$?" 1 "who asked for the switch is told"
+like "$(cat "$scratch/start.out")" "called off" "why"
+is "$(running) $(starting)" "- -" "no policy runs"
+is "$("$gpusched" policy get --json | jq -r '.last_exit.kind')" stopped "the exit record says so"
+is "$("$gpusched" observe launches --json | jq .on)" false "launches are not counted"
+check "once the compiler is done a policy may start" wait_for 10 "$gpusched" policy start none
+sleep 0.3
+is "$(running)" none "the one that was called off does not come back"
+
+# ---- the daemon ends meanwhile ---------------------------------------------------------------------------
+
+check "lcbe again" "$gpusched" policy switch lcbe -o be_slice_us=301 -o be_slice_multi_us=301
+"$gpusched" set pid:$one --clear >/dev/null 2>&1
+check "a program has a short slice" wait_for 5 eval '[ "$(sim_slice '$one')" != 2048 ]'
+begin switch
+kill $DAEMON_PID
+check "all is put back before the compiler is done" wait_for 3 restored
+wait $DAEMON_PID
+is "$?" 0 "the daemon ends in order"
+DAEMON_PID=
+wait $START
+ge "$?" 1 "who asked for the switch is told"
+is "$(grep -c -i "sanitizer\|assert\|corrupt" "$scratch/daemon.log")" 0 "nothing was said of memory"
+done_testing
