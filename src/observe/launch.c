@@ -279,17 +279,23 @@ static void on_usual(const char *path, void *user)
 		lib->info.system = true;
 }
 
+/* Whoever has the driver open: a process maps its libcuda before it has TSGs. */
+int gs_launches_catch_up(struct gs_launches *l)
+{
+	CLEANUP_FREE struct gs_holder *all = NULL;
+	size_t n = 0;
+	int r = gs_holders_read(l->o, &all, &n, NULL);
+
+	for (size_t i = 0; i < n && !r; i++)
+		if (all[i].control)
+			gs_launches_process(l, all[i].pid);
+	return r;
+}
+
 static int attach_all(struct gs_launches *l)
 {
-	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
-	size_t n = 0;
-	int r;
-
 	gs_cuda_usual(on_usual, l);
-	r = gs_table_all(l->o, &recs, &n);
-	for (size_t i = 0; i < n && !r; i++)
-		gs_launches_process(l, (pid_t)recs[i].task.pid);
-	return r;
+	return gs_launches_catch_up(l);
 }
 
 int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_error *err)

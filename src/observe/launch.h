@@ -20,7 +20,8 @@ struct gs_launches;
 
 /*
  * Loads the probes and attaches them to the libcuda in the usual places and to those of all
- * processes in the table. -ENOTSUP: no uprobes here, with the reason.
+ * processes that use the driver. Kernels without uprobe_multi may take seconds for it, so a thread
+ * of its own may do it. -ENOTSUP: no uprobes here, with the reason.
  */
 int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_error *err);
 /*
@@ -28,6 +29,9 @@ int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_er
  * of its own does that (launch_keeper.c). NULL is fine.
  */
 void gs_launches_free(struct gs_launches *l);
+
+/* The same for what has come since it began, when events went elsewhere meanwhile. */
+int gs_launches_catch_up(struct gs_launches *l);
 
 /* A process made an RM client or a TSG: attaches to its libcuda unless that is done. */
 int gs_launches_process(struct gs_launches *l, pid_t pid);

@@ -209,9 +209,9 @@ static void finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 	policy_free(p);
 }
 
-int gs_policy_start(struct gs_observe *o, const char *name, const char *const *options,
-		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
-		    struct gs_policy_exit *ret_exit, struct gs_error *err)
+int gs_policy_prepare(struct gs_observe *o, const char *name, const char *const *options,
+		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
+		      struct gs_error *err)
 {
 	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
 	struct gs_policy_exit x = { 0 };
@@ -219,6 +219,7 @@ int gs_policy_start(struct gs_observe *o, const char *name, const char *const *o
 	struct gs_policy *p = calloc(1, sizeof(*p));
 	int r;
 
+	*ret_exit = x;
 	if (!p)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	p->observe = o;
@@ -235,8 +236,27 @@ int gs_policy_start(struct gs_observe *o, const char *name, const char *const *o
 		r = gs_policy_load(&obj, &opts, &p->loaded, &x, err);
 	if (r == 0)
 		r = run_init(p, &x, err);
-	if (r == 0)
-		r = take_over(p, prev, &x, err);
+	*ret_exit = x;
+	if (r < 0) {
+		policy_free(p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+void gs_policy_discard(struct gs_policy *p)
+{
+	if (p)
+		policy_free(p);
+}
+
+int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
+			struct gs_policy_exit *ret_exit, struct gs_error *err)
+{
+	struct gs_policy_exit x = { 0 };
+	int r = take_over(p, prev, &x, err);
+
 	*ret_exit = x;
 	if (r < 0) {
 		policy_free(p);
@@ -244,8 +264,21 @@ int gs_policy_start(struct gs_observe *o, const char *name, const char *const *o
 	}
 	if (prev)
 		finish(prev, GS_POLICY_EXIT_SWITCHED);
-	*ret = p;
 	return 0;
+}
+
+int gs_policy_start(struct gs_observe *o, const char *name, const char *const *options,
+		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
+		    struct gs_policy_exit *ret_exit, struct gs_error *err)
+{
+	struct gs_policy *p;
+	int r = gs_policy_prepare(o, name, options, noptions, &p, ret_exit, err);
+
+	if (r == 0)
+		r = gs_policy_take_over(p, prev, ret_exit, err);
+	if (r == 0)
+		*ret = p;
+	return r;
 }
 
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind)

@@ -78,11 +78,23 @@ int gs_policy_new(const char *name, struct gs_error *err);
 struct gs_policy;
 
 /*
- * Links @name with the stock host's glue, sets @options ("key=value"), loads it on the table's
- * maps, runs init, then task_init on every TSG, then puts its dispatcher into the slot. @prev (may
- * be NULL) is the one it takes over from: exactly one acts at any time; on success @prev is freed
- * with exit kind SWITCHED, on failure it goes on undisturbed.
+ * Builds @name (a source), links it with the stock host's glue, sets @options ("key=value"), loads
+ * it on the table's maps and runs init. Takes as long as compiler and verifier do, and touches
+ * nothing that acts: a thread of its own may do it.
  */
+int gs_policy_prepare(struct gs_observe *o, const char *name, const char *const *options,
+		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
+		      struct gs_error *err);
+/* What was prepared is not wanted any more. */
+void gs_policy_discard(struct gs_policy *p);
+/*
+ * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the one
+ * it takes over from: exactly one acts at any time; on success @prev is freed with exit kind
+ * SWITCHED, on failure it goes on undisturbed and @p is freed.
+ */
+int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
+			struct gs_policy_exit *ret_exit, struct gs_error *err);
+/* Both. */
 int gs_policy_start(struct gs_observe *o, const char *name, const char *const *options,
 		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
@@ -93,7 +105,7 @@ const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
 /* Calls a callback for one TSG (adopted, class changed, ended). */
 int gs_policy_run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg);
-/* A tap saw a TSG being made: the tick, which hardly runs while there is none, goes on. */
+/* A tap called the policy, or its work_submit changed a wish: a tick that rests goes on. */
 void gs_policy_nudge(struct gs_policy *p);
 /*
  * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a

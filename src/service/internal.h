@@ -33,6 +33,7 @@ enum gs_service_counter {
 };
 
 struct gs_watch;
+struct gs_starting;
 
 struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
@@ -49,6 +50,7 @@ struct gs_service {
 	struct gs_engine *e;
 	struct gs_policy *p;
 	struct gs_policy_exit last_exit;
+	struct gs_starting *starting; /* NULL: nothing is being started */
 	struct gs_launches *launches; /* NULL: not counted */
 	bool launches_asked;          /* a person wants them counted */
 	int lock_fd, ep_fd, beat_fd, sweep_fd;
@@ -133,16 +135,48 @@ int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
-int gs_service_policy_start(struct gs_service *s, const char *name, const char *const *options,
-			    size_t n, struct gs_error *err);
+/*
+ * What became of a policy's preparation: @code, *exit and *err as gs_policy_prepare() left them.
+ * Puts @p (NULL: it failed) in place. Takes @p and @exit's dump; returns what the request is told.
+ */
+int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_policy *p,
+			  struct gs_policy_exit *exit, int code, struct gs_error *err);
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message);
+/* The policy that is being started is called off; false: there is none. */
+bool gs_service_policy_cancel(struct gs_service *s, const char *message);
 /* After the policy's descriptor became readable. */
 void gs_service_policy_dispatch(struct gs_service *s);
 
+/* ---- starting.c: what takes long of a start, in a thread; one at a time ----------------------- */
+/*
+ * Policy @name, and counting launches if it or anybody wants that; NULL: that alone. -EBUSY while
+ * another start is under way. *ret is the caller's reference.
+ */
+int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
+		      struct gs_starting **ret, struct gs_error *err);
+void gs_starting_unref(struct gs_starting *t);
+/* Begins and waits for the end: for an instance that serves nobody yet. */
+int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
+		    struct gs_error *err);
+/* -EINPROGRESS, or what became of it. */
+int gs_starting_result(const struct gs_starting *t, struct gs_error *err);
+/* The same after waiting in place, at most @ms; -1: as long as it takes. */
+int gs_starting_wait(struct gs_starting *t, int ms, struct gs_error *err);
+/* -1: none; else it becomes readable when the thread is done. */
+int gs_starting_fd(const struct gs_service *s);
+void gs_starting_dispatch(struct gs_service *s);
+/* The policy that is being started; NULL: none. */
+const char *gs_starting_policy(const struct gs_service *s);
+/* What is under way will be thrown away when it is ready. */
+void gs_starting_cancel(struct gs_service *s);
+/* Cancels whatever is under way and waits for the thread. */
+void gs_starting_end(struct gs_service *s);
+
 /* ---- launches.c: counted while a policy, a person or the configuration wants it -------------- */
-/* Begins or ends counting as is wanted now. */
-int gs_service_launches_update(struct gs_service *s, struct gs_error *err);
+bool gs_service_launches_wanted(const struct gs_service *s);
+/* Ends counting when nobody wants it any more. */
+void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
 
 /* ---- watch.c --------------------------------------------------------------------------------- */
@@ -168,6 +202,14 @@ const char *gs_preempt_mode_name(unsigned int mode);
 int gs_interleave_of(const char *name);
 int gs_preempt_mode_of(const char *name);
 
+/* ---- requests whose answer takes long --------------------------------------------------------- */
+struct gs_pending {
+	/* As gs_pending_poll(). */
+	int (*poll)(struct gs_pending *p, json_t **ret_answer, struct gs_error *err);
+	void (*free)(struct gs_pending *p);
+};
+#define GS_PENDING_MS 50 /* who can wait elsewhere waits this long in place before */
+
 /* ---- verbs: one function each ---------------------------------------------------------------- */
 struct gs_request {
 	struct gs_service *s; /* NULL for verbs that work alone */
@@ -178,6 +220,10 @@ struct gs_request {
 	struct gs_pending **ret_pending; /* NULL: the answer is waited for here */
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
+
+/* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */
+int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
+		       void (*fill)(struct gs_service *s, json_t *answer));
 
 int gs_verb_list(struct gs_request *rq);
 int gs_verb_stats(struct gs_request *rq);

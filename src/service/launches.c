@@ -12,22 +12,18 @@ static bool policy_wants(const struct gs_service *s)
 	return s->p && gs_policy_running(s->p)->flags & GPUSCHED_F_WORK;
 }
 
-static bool wanted(const struct gs_service *s)
+bool gs_service_launches_wanted(const struct gs_service *s)
 {
 	return s->launches_asked || s->config->count_launches || policy_wants(s);
 }
 
-int gs_service_launches_update(struct gs_service *s, struct gs_error *err)
+void gs_service_launches_update(struct gs_service *s)
 {
-	if (!s->opts.daemon || wanted(s) == !!s->launches)
-		return 0;
-	if (s->launches) {
-		gs_launches_free(s->launches);
-		s->launches = NULL;
-		gs_log(LOG_INFO, "launches are not counted any more");
-		return 0;
-	}
-	return gs_launches_new(s->o, &s->launches, err);
+	if (!s->launches || gs_service_launches_wanted(s))
+		return;
+	gs_launches_free(s->launches);
+	s->launches = NULL;
+	gs_log(LOG_INFO, "launches are not counted any more");
 }
 
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev)
@@ -79,11 +75,39 @@ static json_t *unattributed_json(const struct gs_service *s)
 	return list;
 }
 
+static void answer(struct gs_service *s, json_t *o)
+{
+	json_object_set_new(o, "on", json_boolean(s->launches != NULL));
+	json_object_set_new(o, "asked", json_boolean(s->launches_asked));
+	json_object_set_new(o, "configured", json_boolean(s->config->count_launches));
+	json_object_set_new(o, "policy", json_boolean(policy_wants(s)));
+	json_object_set_new(o, "libraries", libs_json(s));
+	json_object_set_new(o, "unattributed", unattributed_json(s));
+}
+
+static int begin(struct gs_request *rq)
+{
+	struct gs_service *s = rq->s;
+	struct gs_starting *t;
+	int r;
+
+	s->launches_asked = true;
+	if (s->launches) {
+		answer(s, rq->answer);
+		return 0;
+	}
+	r = gs_starting_begin(s, NULL, NULL, 0, &t, rq->err);
+	if (r) {
+		s->launches_asked = false;
+		return r;
+	}
+	return gs_starting_answer(rq, t, answer);
+}
+
 int gs_verb_observe_launches(struct gs_request *rq)
 {
 	const json_t *on = json_object_get(rq->args, "on");
 	struct gs_service *s = rq->s;
-	int r = 0;
 
 	if (on && !json_is_boolean(on))
 		return gs_fail(rq->err, -EINVAL, "on must be true or false");
@@ -93,19 +117,12 @@ int gs_verb_observe_launches(struct gs_request *rq)
 	if (on && !s->opts.daemon)
 		return gs_fail(rq->err, -ENOTSUP,
 			       "counting launches needs a running daemon: start gpuschedd");
+	if (json_is_true(on))
+		return begin(rq);
 	if (on) {
-		s->launches_asked = json_is_true(on);
-		r = gs_service_launches_update(s, rq->err);
-		if (r)
-			s->launches_asked = false;
+		s->launches_asked = false;
+		gs_service_launches_update(s);
 	}
-	if (r)
-		return r;
-	json_object_set_new(rq->answer, "on", json_boolean(s->launches != NULL));
-	json_object_set_new(rq->answer, "asked", json_boolean(s->launches_asked));
-	json_object_set_new(rq->answer, "configured", json_boolean(s->config->count_launches));
-	json_object_set_new(rq->answer, "policy", json_boolean(policy_wants(s)));
-	json_object_set_new(rq->answer, "libraries", libs_json(s));
-	json_object_set_new(rq->answer, "unattributed", unattributed_json(s));
+	answer(s, rq->answer);
 	return 0;
 }

@@ -98,6 +98,8 @@ static void handle(struct gs_service *s, int fd)
 		gs_events_dispatch(s->o);
 	} else if (s->e && fd == gs_engine_fd(s->e)) {
 		gs_engine_dispatch(s->e);
+	} else if (fd == gs_starting_fd(s)) {
+		gs_starting_dispatch(s);
 	} else if (s->p && fd == gs_policy_fd(s->p)) {
 		gs_service_policy_dispatch(s);
 	}

@@ -29,61 +29,75 @@ static void keep_exit(struct gs_service *s, struct gs_policy_exit *exit)
 	s->last_exit = *exit;
 }
 
-/* A policy that wants launches runs without them where they cannot be counted. */
-static void count_launches(struct gs_service *s)
+/* Takes @exit's dump. Returns @code, or what it means to who asked. */
+static int refuse(struct gs_service *s, const char *name, struct gs_policy_exit *exit, int code,
+		  struct gs_error *err)
 {
-	struct gs_error err = { 0 };
-
-	if (gs_service_launches_update(s, &err))
-		gs_log(LOG_WARNING, "%s", err.text);
+	if (!exit->policy[0])
+		snprintf(exit->policy, sizeof(exit->policy), "%s", name);
+	/* the policy's fault, not the request's */
+	if (exit->kind == GS_POLICY_EXIT_VERIFIER ||
+	    (exit->kind == GS_POLICY_EXIT_REFUSED && code == -EINVAL))
+		code = -EPROTO;
+	tell(s, name, "refused", exit->message[0] ? exit->message : err ? err->text : NULL);
+	keep_exit(s, exit);
+	memset(exit, 0, sizeof(*exit));
+	return gs_fail(err, code, "policy '%s' cannot start: %s", name, strerror(-code));
 }
 
-int gs_service_policy_start(struct gs_service *s, const char *name, const char *const *options,
-			    size_t n, struct gs_error *err)
+/* The old one's exit record, and the new one into the loop. */
+static void take_over(struct gs_service *s, struct gs_policy *p, const char *name, const char *old)
 {
-	struct gs_policy_exit exit = { 0 };
-	struct gs_policy *fresh = NULL;
-	struct gs_beating beating;
-	char old[GS_POLICY_NAME_LEN] = "";
-	int old_fd = s->p ? gs_policy_fd(s->p) : -1, r;
+	struct gs_policy_exit switched = { .kind = GS_POLICY_EXIT_SWITCHED };
 
-	if (s->p)
-		snprintf(old, sizeof(old), "%s", gs_policy_running(s->p)->name);
-	if (old_fd >= 0)
-		gs_loop_del(s, old_fd);
-	gs_beating_start(&beating, s);
-	r = gs_policy_start(s->o, name, options, n, s->p, &fresh, &exit, err);
-	gs_beating_stop(&beating);
-	if (r) {
-		if (old_fd >= 0)
-			gs_loop_add(s, old_fd);
-		if (!exit.policy[0])
-			snprintf(exit.policy, sizeof(exit.policy), "%s", name);
-		/* the policy's fault, not the request's */
-		if (exit.kind == GS_POLICY_EXIT_VERIFIER ||
-		    (exit.kind == GS_POLICY_EXIT_REFUSED && r == -EINVAL))
-			r = -EPROTO;
-		tell(s, name, "refused", exit.message[0] ? exit.message : err ? err->text : NULL);
-		keep_exit(s, &exit);
-		return gs_fail(err, r, "policy '%s' cannot start: %s", name, strerror(-r));
-	}
-	free(exit.dump);
 	if (old[0]) {
-		struct gs_policy_exit switched = { .kind = GS_POLICY_EXIT_SWITCHED };
-
 		snprintf(switched.policy, sizeof(switched.policy), "%s", old);
 		snprintf(switched.message, sizeof(switched.message), "%.60s took over", name);
 		keep_exit(s, &switched);
 	}
-	s->p = fresh;
-	count_launches(s);
-	if (gs_policy_fd(fresh) >= 0)
-		gs_loop_add(s, gs_policy_fd(fresh));
-	gs_cfg_policy_active(s->o, true);
+	s->p = p;
+	gs_loop_add(s, gs_policy_fd(p));
 	gs_engine_touch_all(s->e);
-	gs_log(LOG_INFO, "policy %s started", gs_policy_running(fresh)->name);
-	tell(s, gs_policy_running(fresh)->name, old[0] ? "switched" : "started", NULL);
-	return 0;
+	gs_log(LOG_INFO, "policy %s started", gs_policy_running(p)->name);
+	tell(s, gs_policy_running(p)->name, old[0] ? "switched" : "started", NULL);
+}
+
+int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_policy *p,
+			  struct gs_policy_exit *exit, int code, struct gs_error *err)
+{
+	char old[GS_POLICY_NAME_LEN] = "";
+
+	if (code)
+		return refuse(s, name, exit, code, err);
+	if (s->p) {
+		snprintf(old, sizeof(old), "%s", gs_policy_running(s->p)->name);
+		gs_loop_del(s, gs_policy_fd(s->p));
+	}
+	free(exit->dump);
+	code = gs_policy_take_over(p, s->p, exit, err);
+	if (!code) {
+		take_over(s, p, name, old);
+		return 0;
+	}
+	if (s->p)
+		gs_loop_add(s, gs_policy_fd(s->p));
+	return refuse(s, name, exit, code, err);
+}
+
+bool gs_service_policy_cancel(struct gs_service *s, const char *message)
+{
+	struct gs_policy_exit exit = { .kind = GS_POLICY_EXIT_STOPPED };
+	const char *name = gs_starting_policy(s);
+
+	if (!name)
+		return false;
+	snprintf(exit.policy, sizeof(exit.policy), "%s", name);
+	snprintf(exit.message, sizeof(exit.message), "%s", message);
+	gs_log(LOG_INFO, "policy %s: %s", name, message);
+	tell(s, name, "stopped", message);
+	keep_exit(s, &exit);
+	gs_starting_cancel(s);
+	return true;
 }
 
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
@@ -96,11 +110,10 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 		return;
 	snprintf(exit.policy, sizeof(exit.policy), "%s", gs_policy_running(p)->name);
 	snprintf(exit.message, sizeof(exit.message), "%s", message);
-	if (gs_policy_fd(p) >= 0)
-		gs_loop_del(s, gs_policy_fd(p));
+	gs_loop_del(s, gs_policy_fd(p));
 	s->p = NULL;
 	gs_policy_stop(p, kind);
-	count_launches(s);
+	gs_service_launches_update(s);
 	gs_cfg_policy_active(s->o, false);
 	gs_engine_touch_all(s->e);
 	gs_log(LOG_INFO, "policy %s stopped: %s", exit.policy, message);

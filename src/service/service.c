@@ -208,9 +208,8 @@ static int start_policy(struct gs_service *s, struct gs_error *err)
 {
 	if (!s->opts.daemon || !s->config->policy[0])
 		return 0;
-	return gs_service_policy_start(s, s->config->policy,
-				       (const char *const *)s->config->policy_options,
-				       s->config->npolicy_options, err);
+	return gs_starting_now(s, s->config->policy, (const char *const *)s->config->policy_options,
+			       s->config->npolicy_options, err);
 }
 
 static int start_acting(struct gs_service *s, struct gs_error *err)
@@ -231,8 +230,8 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (gs_launches_forget(s->o))
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
 	r = start_policy(s, err);
-	if (!r && gs_service_launches_update(s, &why))
-		gs_log(LOG_WARNING, "%s", why.text);
+	if (!r && s->opts.daemon && s->config->count_launches && !s->launches)
+		gs_starting_now(s, NULL, NULL, 0, &why); /* it logs a failure */
 	return r;
 }
 
@@ -305,6 +304,7 @@ static void end_acting(struct gs_service *s)
 	struct gs_restored done = { 0 };
 	struct gs_error err = { 0 };
 
+	gs_service_policy_cancel(s, "gpusched ended");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
 	gs_launches_free(s->launches);
 	s->launches = NULL;
@@ -334,6 +334,8 @@ void gs_service_free(struct gs_service *s)
 	if (!s)
 		return;
 	end_acting(s);
+	gs_starting_end(
+		s); /* a thread in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);
 	if (s->o && s->opts.daemon && s->beat_fd >= 0)
 		gs_cfg_heartbeat(s->o, 0);

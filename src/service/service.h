@@ -61,15 +61,17 @@ struct gs_peer {
 /*
  * One verb, e.g. "list", {"target": "pid:12"}. *ret_answer is a new reference: an object, for
  * lists an object with an array. 0, or a negative errno with one line in err (EPERM, EINVAL,
- * ENOENT, ...). -EINPROGRESS never: calls are settled before the answer (bounded by 5 s).
+ * ENOENT, ...). -EINPROGRESS never: calls are settled before the answer (bounded by 5 s), a policy
+ * runs or has been refused.
  */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
 
 /*
- * The same for a caller who has others to serve: controls whose calls are not back within some 50
- * ms return -EINPROGRESS and what to ask again, as often as the loop comes round, until it returns
- * something else (within 5 s). Free it before the service.
+ * The same for a caller who has others to serve: controls whose calls are not back, and policies
+ * that have not started, within some 50 ms return -EINPROGRESS and what to ask again, as often as
+ * the loop comes round, until it returns something else (controls: within 5 s; a policy: when
+ * compiler and verifier are done). Free it before the service.
  */
 struct gs_pending;
 int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,

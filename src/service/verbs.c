@@ -139,6 +139,17 @@ int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char
 	return gs_service_verb_begin(s, peer, verb, args, ret_answer, NULL, err);
 }
 
+int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err)
+{
+	return p->poll(p, ret_answer, err);
+}
+
+void gs_pending_free(struct gs_pending *p)
+{
+	if (p)
+		p->free(p);
+}
+
 int gs_request_target(struct gs_request *rq, const char *def, struct gs_target *ret)
 {
 	const json_t *v = json_object_get(rq->args, "target");

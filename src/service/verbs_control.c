@@ -337,25 +337,27 @@ typedef int (*act_fn)(struct gs_service *s, const struct gpusched_tsg *rec, cons
 		      struct gs_error *err);
 
 /* What was asked, and is not settled yet. */
-struct gs_pending {
+struct waiting {
+	struct gs_pending base;
 	struct gs_service *s;
 	struct job j;
 	struct gs_error first;
 	uint64_t until;
 };
 
-void gs_pending_free(struct gs_pending *p)
+static void waiting_free(struct gs_pending *base)
 {
-	if (!p)
-		return;
+	struct waiting *p = (struct waiting *)base;
+
 	free(p->j.recs);
 	free(p->j.codes);
 	free(p);
 }
 
-int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err)
+static int waiting_poll(struct gs_pending *base, json_t **ret_answer, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *answer = NULL;
+	struct waiting *p = (struct waiting *)base;
 	struct gs_request rq = { .s = p->s, .err = err };
 	int r;
 
@@ -372,20 +374,21 @@ int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *
 /* Who can wait elsewhere is given what to ask again; takes @j's records then. */
 static int leave_pending(struct gs_request *rq, struct job *j, const struct gs_error *first)
 {
-	struct gs_pending *p;
+	struct waiting *p;
 
-	if (!rq->ret_pending || !gs_engine_settle(rq->s->e, SLICE_MS) || all_settled(rq->s, j))
+	if (!rq->ret_pending || !gs_engine_settle(rq->s->e, GS_PENDING_MS) || all_settled(rq->s, j))
 		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return 0;
+	p->base = (struct gs_pending){ waiting_poll, waiting_free };
 	p->s = rq->s;
 	p->j = *j;
 	p->first = *first;
 	p->until = gs_now_ns() + ANSWER_MS * NS_PER_MS;
 	j->recs = NULL;
 	j->codes = NULL;
-	*rq->ret_pending = p;
+	*rq->ret_pending = &p->base;
 	return -EINPROGRESS;
 }
 

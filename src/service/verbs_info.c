@@ -115,6 +115,7 @@ static int restore_here(struct gs_request *rq)
 	struct gs_beating beating;
 	int r;
 
+	gs_service_policy_cancel(s, "a person restored everything");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "a person restored everything");
 	if (s->e)
 		gs_engine_settle(s->e, SETTLE_MS);

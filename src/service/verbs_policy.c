@@ -38,8 +38,11 @@ int gs_verb_policy_get(struct gs_request *rq)
 {
 	struct gs_service *s = rq->s;
 
+	const char *starting = gs_starting_policy(s);
+
 	json_object_set_new(rq->answer, "running",
 			    s->p ? gs_policy_json(gs_policy_running(s->p)) : json_null());
+	json_object_set_new(rq->answer, "starting", starting ? json_string(starting) : json_null());
 	json_object_set_new(rq->answer, "last_exit", gs_policy_exit_json(&s->last_exit));
 	return 0;
 }
@@ -74,11 +77,19 @@ static int need_daemon(const struct gs_request *rq)
 		       "gpuschedd, or gpuschedd --foreground)");
 }
 
+static void fill_running(struct gs_service *s, json_t *answer)
+{
+	json_t *o = s->p ? gs_policy_json(gs_policy_running(s->p)) : NULL;
+
+	json_object_update(answer, o);
+	json_decref(o);
+}
+
 static int start(struct gs_request *rq)
 {
 	const char *name = json_string_value(json_object_get(rq->args, "name"));
 	const char *options[MAX_OPTIONS];
-	json_t *o;
+	struct gs_starting *t;
 	size_t n;
 	int r;
 
@@ -86,13 +97,8 @@ static int start(struct gs_request *rq)
 		return gs_fail(rq->err, -EINVAL, "the name of a policy is missing");
 	r = parse_options(rq, options, &n);
 	if (!r)
-		r = gs_service_policy_start(rq->s, name, options, n, rq->err);
-	if (r)
-		return r;
-	o = gs_policy_json(gs_policy_running(rq->s->p));
-	json_object_update(rq->answer, o);
-	json_decref(o);
-	return 0;
+		r = gs_starting_begin(rq->s, name, options, n, &t, rq->err);
+	return r ? r : gs_starting_answer(rq, t, fill_running);
 }
 
 int gs_verb_policy_start(struct gs_request *rq)
@@ -112,18 +118,22 @@ int gs_verb_policy_switch(struct gs_request *rq)
 	return r ? r : start(rq);
 }
 
+/* Afterwards none runs: one that is being started is called off. */
 int gs_verb_policy_stop(struct gs_request *rq)
 {
+	struct gs_service *s = rq->s;
 	json_t *o;
 	int r = need_daemon(rq);
+	bool cancelled;
 
-	if (!r && !rq->s->p)
-		r = gs_fail(rq->err, -ENOENT, "no policy runs");
 	if (r)
 		return r;
-	gs_service_policy_stop(rq->s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
-	gs_engine_settle(rq->s->e, 1000);
-	o = gs_policy_exit_json(&rq->s->last_exit);
+	cancelled = gs_service_policy_cancel(s, "stopped by a person before it had started");
+	if (!s->p && !cancelled)
+		return gs_fail(rq->err, -ENOENT, "no policy runs");
+	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
+	gs_engine_settle(s->e, 1000);
+	o = gs_policy_exit_json(&s->last_exit);
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	return 0;
