@@ -39,6 +39,9 @@ struct runlist {
 };
 GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
 
+/* One entry: the last round that met a BE whose launches are counted. */
+GPUSCHED_MAP(lcbe_counted, ARRAY, gs_u32, gs_u64, 1);
+
 GPUSCHED_INLINE int is_be(const struct gpusched_task *t)
 {
 	return t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_BE;
@@ -118,6 +121,8 @@ GPUSCHED_TICK_BEGIN(round)
 
 GPUSCHED_TICK(t, round)
 {
+	gs_u32 zero = 0;
+	gs_u64 *counted = gpusched_lookup(lcbe_counted, &zero);
 	struct runlist *r;
 
 	if (t->kind != GPUSCHED_KIND_COMPUTE)
@@ -134,10 +139,21 @@ GPUSCHED_TICK(t, round)
 		t->priv[1] = gpusched_runlist(t);
 		if (t->priv[0])
 			r->counting++;
+		if (counted && is_be(t) && t->known & GPUSCHED_KNOWN_LAUNCHES)
+			*counted = round->seq;
 		return 0;
 	}
 	r->be = r->counting;
 	/* an idle one may wake before the next round: no short slice beside the busy one's */
 	decide(t, is_be(t) && !t->priv[0] ? r->be + 1 : r->be);
 	return 0;
+}
+
+/* Who is busy changes with launches and with time; where none are seen only by what is told. */
+GPUSCHED_TICK_END(round)
+{
+	gs_u32 zero = 0;
+	const gs_u64 *counted = gpusched_lookup(lcbe_counted, &zero);
+
+	return counted && *counted == round->seq ? 0 : GPUSCHED_REST_MAX_MS;
 }

@@ -249,9 +249,10 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * round->passes passes, then tick_end(round) once. A policy that has to know all before it decides
  * gathers in pass 0 and decides in pass 1. Process context, a thread of its own, one round at a
  * time; other callbacks may run beside it. The order of TSGs is any, but within one host run the
- * same set is met in each pass unless TSGs come or go. Over no TSG at all a round comes once a
- * second. Where a round makes more than 2048 calls rounds come as rarely as it takes to spend a
- * twentieth of the time on them, a two hundredth when nothing changes: go by round->now_ns.
+ * same set is met in each pass unless TSGs come or go. Over no TSG at all rounds come as in a rest
+ * of GPUSCHED_REST_MAX_MS (see tick_end). Where a round makes more than 2048 calls rounds come as
+ * rarely as it takes to spend a twentieth of the time on them, a two hundredth when nothing
+ * changes: go by round->now_ns.
  *
  * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 ..
  * GPUSCHED_MAX_PASSES; 0 skips the round. Without it: one pass.
@@ -270,7 +271,14 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /* GPUSCHED_TICK(t, round): return value ignored. Without it: nothing. */
 #define GPUSCHED_TICK(t, round) GPUSCHED_PAIR_CALLBACK(tick, t, struct gpusched_round, round)
 
-/* GPUSCHED_TICK_END(round): return value ignored. Without it: nothing. */
+/*
+ * GPUSCHED_TICK_END(round): returns 0: the next round comes after the period; or, for a policy that
+ * is settled, for how many ms (at most GPUSCHED_REST_MAX_MS) a round over the same TSGs would
+ * change nothing: the next one comes then, or after one period once task_init, schedule,
+ * timeslice_set or task_destroy was called for any TSG, or work_submit changed a wish. Launches as
+ * such end no rest: a policy that goes by them, or by time that passes, returns 0. A round that
+ * changed a wish is followed by another whatever it returns. Without it: 0.
+ */
 #define GPUSCHED_TICK_END(round) \
 	GPUSCHED_INLINE int gpusched_body_tick_end(const struct gpusched_round *round); \
 	GPUSCHED_GLOBAL int gpusched_ops_tick_end(struct gpusched_round *round_) \

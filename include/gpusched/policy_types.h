@@ -38,6 +38,9 @@ _Static_assert(sizeof(struct gpusched_round) == 32, "gpusched_round");
 
 #define GPUSCHED_MAX_PASSES 4
 
+/* Longest rest that tick_end() may ask for, ms. */
+#define GPUSCHED_REST_MAX_MS 30000
+
 /* What schedule() returns. */
 #define GPUSCHED_ADMIT 0
 #define GPUSCHED_HOLD 1 /* it waits; nothing fails */

@@ -3,8 +3,8 @@
  * sweep.c - the end of TSGs whose open file nobody holds any more
  *
  * The table keeps an entry for every open file with its owner, so usually a look at the owners' own
- * descriptors is enough, however many TSGs they have. All records and all processes are walked only
- * when a file is not found there, when a tap asks for it, and now and then.
+ * descriptors is enough, however many TSGs they have. All records are read only when a file is not
+ * found there, when a tap asks for it, and now and then.
  */
 #include <bpf/bpf.h>
 #include <string.h>
@@ -56,8 +56,9 @@ static int read_devs(struct sweep *s)
 	uint32_t at = 0, n = MAX_DEVS;
 	int r;
 
-	s->dev_keys = calloc(MAX_DEVS, sizeof(*s->dev_keys));
-	s->devs = calloc(MAX_DEVS, sizeof(*s->devs));
+	/* not calloc: what is not filled is not touched either */
+	s->dev_keys = malloc(MAX_DEVS * sizeof(*s->dev_keys));
+	s->devs = malloc(MAX_DEVS * sizeof(*s->devs));
 	if (!s->dev_keys || !s->devs)
 		return -ENOMEM;
 	r = bpf_map_lookup_batch(s->o->fd[GS_PIN_gs_devs], NULL, &at, s->dev_keys, s->devs, &n,
@@ -96,32 +97,57 @@ static bool was_read(const struct sweep *s, uint32_t until, uint32_t owner)
 	return false;
 }
 
-/* Looks at the owners alone. 1: every file is where it was, and nobody asked for more. */
-static int look_at_owners(struct sweep *s, struct gs_error *err)
+static int read_all(struct sweep *s, struct gs_error *err)
+{
+	free(s->holders);
+	s->holders = NULL;
+	s->nholders = 0;
+	return gs_holders_read(s->o, &s->holders, &s->nholders, err);
+}
+
+static int read_owner(struct sweep *s, uint32_t owner, struct gs_error *err)
+{
+	CLEANUP_FREE struct gs_holder *more = NULL;
+	size_t n = 0;
+	int r = gs_holders_of(s->o, (pid_t)owner, &more, &n, err);
+
+	if (!r)
+		r = append(s, more, n);
+	return r < 0 ? gs_fail(err, r, "cannot read the open files of process %u: %s", owner,
+			       strerror(-r))
+		     : 0;
+}
+
+/* 0, or 1: some tap asks for more. */
+static int read_owners(struct sweep *s, struct gs_error *err)
 {
 	unsigned int owners = 0;
 	int r;
 
+	for (uint32_t i = 0; i < s->ndevs; i++)
+		if (is_file(&s->dev_keys[i]) && s->devs[i].h_subdevice)
+			return 1;
 	for (uint32_t i = 0; i < s->ndevs; i++) {
-		CLEANUP_FREE struct gs_holder *more = NULL;
 		uint32_t owner = s->devs[i].dev_instance;
-		size_t n = 0;
 
-		if (!is_file(&s->dev_keys[i]))
-			continue;
-		if (s->devs[i].h_subdevice)
-			return 0;
-		if (was_read(s, i, owner))
+		if (!is_file(&s->dev_keys[i]) || was_read(s, i, owner))
 			continue;
 		if (++owners > MANY_OWNERS)
-			return 0;
-		r = gs_holders_of(s->o, (pid_t)owner, &more, &n, err);
-		if (!r)
-			r = append(s, more, n);
+			return read_all(s, err);
+		r = read_owner(s, owner, err);
 		if (r < 0)
-			return gs_fail(err, r, "cannot read the open files of process %u: %s",
-				       owner, strerror(-r));
+			return r;
 	}
+	return 0;
+}
+
+/* Looks at descriptors alone. 1: every file is where it was, and nobody asked for more. */
+static int look_at_owners(struct sweep *s, struct gs_error *err)
+{
+	int r = read_owners(s, err);
+
+	if (r)
+		return r < 0 ? r : 0;
 	for (uint32_t i = 0; i < s->ndevs; i++)
 		if (is_file(&s->dev_keys[i]) &&
 		    !find(s, s->dev_keys[i].file, (pid_t)s->devs[i].dev_instance))
@@ -270,10 +296,7 @@ int gs_sweep(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *rec, vo
 	r = gs_table_all(o, &s.recs, &s.nrecs);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
-	free(s.holders);
-	s.holders = NULL;
-	s.nholders = 0;
-	r = gs_holders_read(o, &s.holders, &s.nholders, err);
+	r = read_all(&s, err);
 	if (r < 0)
 		return r;
 	r = judge(&s, fn, user);

@@ -314,7 +314,7 @@ int gpusched_dispatch_work(void *ctx)
 	grant_walks();
 	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
 		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
-	if (d.changed)
+	if (d.changed || st->failed) /* of its failure too, since the tick may rest */
 		tell_want(rec, now);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
@@ -469,7 +469,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 		c->walks = 2;
 	s->round = c->round;
 	if (passes)
-		gpusched_ops_tick_end(&s->round);
+		a->ret = gpusched_ops_tick_end(&s->round);
 	a->visited = c->visited;
 	a->changed = c->changed;
 	return 0;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "policy/priv.h"
+#include "policy/rest.h"
 
 struct gs_policy {
 	struct gs_observe *observe;
@@ -26,11 +27,11 @@ struct gs_policy {
 	bool dog_sleeps;      /* no round went on: the next one wakes the watchdog */
 	uint64_t round_began; /* 0: no round is under way */
 	uint64_t seq;
-	uint64_t last_round; /* when it began */
+	struct gs_rest rest; /* from the last round on */
 	uint64_t activity;   /* as the last round found it */
-	bool empty;          /* the last round met no TSG */
-	bool large;          /* the last round met very many */
-	bool dozing;         /* no round for a while, unless a TSG is seen */
+	bool nudged;         /* since the last round began */
+	bool dozing;         /* it sleeps as long as it rests */
+	bool large;          /* the last round met very many; its thread's alone */
 	int stalled;
 	uint32_t changed;
 };
@@ -40,7 +41,7 @@ int gs_ticker_start(struct gs_policy *p, struct gs_error *err);
 /* Waits for the round under way, if any (it ends at the next TSG once stopped is set). */
 void gs_ticker_pause(struct gs_policy *p);
 void gs_ticker_resume(struct gs_policy *p);
-/* A TSG was seen: ends the long sleep that an empty table is good for. */
+/* Something happened to a TSG: a rest is over. */
 void gs_ticker_nudge(struct gs_policy *p);
 /* False: a round does not end; @p belongs to the tick's thread from here on, which frees it. */
 bool gs_ticker_stop(struct gs_policy *p);

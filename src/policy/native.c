@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/log.h"
 #include "policy/guard.h"
 #include "policy/native_ops.h"
 #include "policy/decide.h"
 #include "policy/priv.h"
+#include "policy/rest.h"
 
 /* gpusched/policy_native.h's table, which this side of the boundary fills */
 struct native_helpers {
@@ -38,6 +40,7 @@ struct native {
 	uint32_t generation;
 	uint64_t random_state, seq;
 	unsigned int walks;
+	struct gs_rest rest;
 	bool failed, guarded;
 	char failure[200];
 };
@@ -131,6 +134,7 @@ struct call {
 	uint64_t arg;
 	struct gpusched_task *const *tasks; /* tick */
 	size_t count;
+	uint64_t changed;
 	int ret;
 };
 
@@ -138,7 +142,10 @@ static void do_one(void *arg)
 {
 	struct call *c = arg;
 
-	c->ret = decide_one(c->n, c->t, c->op, c->arg).ret;
+	struct gs_decision d = decide_one(c->n, c->t, c->op, c->arg);
+
+	c->ret = d.ret;
+	c->changed = (uint64_t)d.changed;
 }
 
 static int one(struct native *n, struct gpusched_task *t, uint32_t op, uint64_t arg)
@@ -150,6 +157,8 @@ static int one(struct native *n, struct gpusched_task *t, uint32_t op, uint64_t 
 	n->walks = 0;
 	if (verdict(n, gs_guard_run(do_one, &c)) < 0)
 		return -EPROTO;
+	if (op != GPUSCHED_RUN_WORK_SUBMIT || c.changed)
+		gs_rest_end(&n->rest);
 	return c.ret < 0 ? 0 : c.ret;
 }
 
@@ -205,23 +214,30 @@ static void do_round(void *arg)
 	for (round.pass = 0; round.pass < round.passes; round.pass++) {
 		for (size_t i = 0; i < c->count && !n->failed; i++) {
 			n->scratch.round = round;
-			decide_one(n, c->tasks[i], GPUSCHED_RUN_TICK, 0);
+			c->changed +=
+				(uint64_t)decide_one(n, c->tasks[i], GPUSCHED_RUN_TICK, 0).changed;
 		}
 	}
 	round.pass = round.passes - 1;
 	n->scratch.round = round;
-	n->ops.tick_end(&n->scratch.round);
+	c->ret = n->ops.tick_end(&n->scratch.round);
 }
 
 static int native_tick(void *state, struct gpusched_task *const *tasks, size_t count)
 {
 	struct native *n = state;
 	struct call c = { .n = n, .tasks = tasks, .count = count };
+	uint64_t now = help_now(n);
+	int r;
 
 	if (n->failed)
 		return -EPROTO;
+	if (gs_rest_is(&n->rest, now))
+		return 0;
 	n->walks = 0;
-	return verdict(n, gs_guard_run(do_round, &c));
+	r = verdict(n, gs_guard_run(do_round, &c));
+	n->rest.until_ns = now + gs_rest_ms(c.ret, c.changed) * NS_PER_MS;
+	return r;
 }
 
 static uint32_t native_tick_us(void *state)

@@ -11,14 +11,17 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "policy/native.h"
 #include "policy/priv.h"
+#include "policy/rest.h"
 
 struct simhost {
 	struct gs_policy_info info;
 	struct gs_loaded loaded;
 	struct sim_policy_view view;
 	uint64_t seq;
+	struct gs_rest rest;
 	char failure[200];
 };
 
@@ -95,6 +98,8 @@ static int one(void *state, struct gpusched_task *t, uint32_t op, uint64_t arg, 
 		ret = take(h, t);
 	if (ret < 0)
 		return ret;
+	if (op != GPUSCHED_RUN_WORK_SUBMIT || r.changed)
+		gs_rest_end(&h->rest);
 	return r.ret < 0 ? 0 : r.ret;
 }
 
@@ -138,8 +143,11 @@ static int sim_tick(void *state, struct gpusched_task *const *tasks, size_t n)
 {
 	struct simhost *h = state;
 	struct gpusched_run r = { .op = GPUSCHED_RUN_TICK };
+	uint64_t now = h->view.now_ns(h->view.user);
 	int ret = 0;
 
+	if (gs_rest_is(&h->rest, now))
+		return 0;
 	r.arg = ++h->seq << 32 | h->info.tick_us;
 	for (size_t i = 0; i < n && ret == 0; i++)
 		ret = put(h, tasks[i]);
@@ -147,6 +155,7 @@ static int sim_tick(void *state, struct gpusched_task *const *tasks, size_t n)
 		ret = run(h, &r);
 	for (size_t i = 0; i < n && ret == 0; i++)
 		ret = take(h, tasks[i]);
+	h->rest.until_ns = now + gs_rest_ms(r.ret, r.changed) * NS_PER_MS;
 	return ret;
 }
 

@@ -7,7 +7,8 @@
  * and wakes the main loop, which restores meanwhile.
  *
  * A tick costs one wait and one run of the program: the watchdog is not told of rounds, it looks at
- * the start stamp of the one under way, once per timeout while rounds go on.
+ * the start stamp of the one under way, once per timeout while rounds go on. While a round could
+ * change nothing none comes (rest.h); the main loop, which hears of every TSG, ends that by a nudge.
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -23,10 +24,10 @@
 #include "basic/log.h"
 #include "policy/host.h"
 
-/* Without a tick of its own a policy's failures are looked for this often. */
+/* Without a tick of its own a policy's failures are looked for this soon after a nudge. */
 #define IDLE_PERIOD_NS (100 * NS_PER_MS)
-/* A table without TSGs is walked this often. */
-#define EMPTY_PERIOD_NS NS_PER_S
+/* A table without TSGs is walked this often; and a policy without a tick looked at. */
+#define EMPTY_PERIOD_NS (GPUSCHED_REST_MAX_MS * NS_PER_MS)
 /* Over a large table a round may take this part of the time: when it changed nothing, else. */
 #define QUIET_PART 200
 #define BUSY_PART 20
@@ -82,32 +83,25 @@ void gs_ticker_free(struct gs_policy *p)
 		close(p->event_fd);
 }
 
-/* No TSG was there and none has been seen since: a round now and then is enough. */
+/* It rests, and nothing that ends that has happened since the last round began. */
 static bool is_idle(const struct gs_policy *p, uint64_t now)
 {
-	return p->empty && now < p->last_round + EMPTY_PERIOD_NS &&
+	return gs_rest_is(&p->rest, now) && !p->nudged &&
 	       p->activity == __atomic_load_n(&p->loaded.state->activity, __ATOMIC_RELAXED);
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 /* One round, without the lock. Returns how long the next one must wait at least. */
-static uint64_t round_of(struct gs_policy *p, uint64_t seq)
+static uint64_t round_of(struct gs_policy *p, uint64_t seq, uint64_t *ret_rest)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK, .arg = seq << 32 | p->info.tick_us };
 	bool large = p->large;
-	uint64_t began = large ? thread_cpu_ns() : 0;
-	int r;
+	uint64_t began = large ? gs_thread_cpu_ns() : 0;
+	int r = gs_loaded_run(&p->loaded, &run);
 
-	p->activity = __atomic_load_n(&p->loaded.state->activity, __ATOMIC_RELAXED);
-	r = gs_loaded_run(&p->loaded, &run);
-	p->empty = r == 0 && !run.visited;
+	if (r == 0 && !run.visited)
+		*ret_rest = EMPTY_PERIOD_NS;
+	else
+		*ret_rest = r ? 0 : scaled(gs_rest_ms(run.ret, run.changed) * NS_PER_MS);
 	p->large = run.visited > 2 * GS_TICK_KEYS;
 	if (r < 0)
 		gs_log(LOG_WARNING, "policy %s: tick: %s", p->info.name, strerror(-r));
@@ -116,13 +110,12 @@ static uint64_t round_of(struct gs_policy *p, uint64_t seq)
 	if (run.changed || __atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE) ||
 	    __atomic_load_n(&p->loaded.state->log_seq, __ATOMIC_RELAXED) != p->log_seen)
 		wake_loop(p);
-	return large ? (thread_cpu_ns() - began) * (run.changed ? BUSY_PART : QUIET_PART) : 0;
+	return large ? (gs_thread_cpu_ns() - began) * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
 
 /* With the lock: a round begins at @now. The watchdog is woken only if it had gone to sleep. */
 static void begin_round(struct gs_policy *p, uint64_t now)
 {
-	p->last_round = now;
 	p->round_began = now;
 	p->seq++;
 	if (!p->dog_sleeps)
@@ -131,47 +124,54 @@ static void begin_round(struct gs_policy *p, uint64_t now)
 	pthread_cond_signal(&p->dog);
 }
 
+/* With the lock, which it gives up meanwhile. Returns when the next round may come. */
+static uint64_t do_round(struct gs_policy *p, uint64_t now)
+{
+	uint64_t seq, rest = EMPTY_PERIOD_NS, wait = 0;
+
+	p->nudged = false;
+	p->activity = __atomic_load_n(&p->loaded.state->activity, __ATOMIC_RELAXED);
+	if (p->info.tick_us) {
+		begin_round(p, now);
+		seq = p->seq;
+		pthread_mutex_unlock(&p->lock);
+		wait = round_of(p, seq, &rest);
+		pthread_mutex_lock(&p->lock);
+		p->round_began = 0;
+		pthread_cond_broadcast(&p->ended);
+	} else if (__atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE)) {
+		wake_loop(p);
+	}
+	p->rest.until_ns = now + rest;
+	return now + wait;
+}
+
 static void *ticker_main(void *arg)
 {
 	struct gs_policy *p = arg;
 	uint64_t next = gs_now_ns() + period_ns(p);
-	uint64_t rest;
 	bool orphan;
 
 	pthread_mutex_lock(&p->lock);
 	while (!p->quit) {
-		struct timespec t = abstime(next);
-		uint64_t now = gs_now_ns();
+		uint64_t now = gs_now_ns(), may, at = next;
+		struct timespec t;
 
-		if (p->dozing && !is_idle(p, now))
-			next = now;
-		if (now < next || p->paused) {
-			if (p->paused)
-				pthread_cond_wait(&p->cond, &p->lock);
-			else
-				pthread_cond_timedwait(&p->cond, &p->lock, &t);
-			continue;
-		}
 		p->dozing = is_idle(p, now);
-		if (p->dozing) {
-			next = p->last_round + EMPTY_PERIOD_NS;
-			continue;
+		if (p->dozing && p->rest.until_ns > at)
+			at = p->rest.until_ns;
+		t = abstime(at);
+		if (p->paused) {
+			pthread_cond_wait(&p->cond, &p->lock);
+		} else if (now < at) {
+			pthread_cond_timedwait(&p->cond, &p->lock, &t);
+		} else {
+			/* rounds that were missed are not made up for */
+			next = now + period_ns(p) - (now - next) % period_ns(p);
+			may = do_round(p, now);
+			if (next < may)
+				next = may;
 		}
-		/* rounds that were missed are not made up for */
-		next = now + period_ns(p) - (now - next) % period_ns(p);
-		if (!p->info.tick_us) {
-			if (__atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE))
-				wake_loop(p);
-			continue;
-		}
-		begin_round(p, now);
-		pthread_mutex_unlock(&p->lock);
-		rest = round_of(p, p->seq);
-		pthread_mutex_lock(&p->lock);
-		if (next < now + rest)
-			next = now + rest;
-		p->round_began = 0;
-		pthread_cond_broadcast(&p->ended);
 	}
 	orphan = p->orphan;
 	pthread_mutex_unlock(&p->lock);
@@ -272,6 +272,7 @@ void gs_ticker_resume(struct gs_policy *p)
 void gs_ticker_nudge(struct gs_policy *p)
 {
 	pthread_mutex_lock(&p->lock);
+	p->nudged = true;
 	if (p->dozing)
 		pthread_cond_signal(&p->cond);
 	pthread_mutex_unlock(&p->lock);

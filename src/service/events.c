@@ -10,7 +10,7 @@
 #define SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
 #define SWEEP_MIN_NS NS_PER_S
 #define SWEEP_MAX_NS (10 * NS_PER_S)
-#define SWEEP_COST_FACTOR 1000 /* a sweep may cost this part of the time between two */
+#define SWEEP_COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
 
 /* ---- class and GPU of a record --------------------------------------------------------------- */
 
@@ -109,6 +109,8 @@ void gs_records_settle(struct gs_service *s)
 		gs_record_settle(s, &recs[i]);
 	if (n)
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+	if (n && s->p)
+		gs_policy_nudge(s->p);
 	free(recs);
 }
 
@@ -190,7 +192,7 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
  */
 void gs_service_sweep(struct gs_service *s)
 {
-	uint64_t start = gs_now_ns(), next;
+	uint64_t start = gs_thread_cpu_ns(), next;
 	struct gpusched_key key = { 0 };
 	struct gs_error err = { 0 };
 	struct gpusched_tsg rec;
@@ -206,12 +208,20 @@ void gs_service_sweep(struct gs_service *s)
 		gs_launches_sweep(s->launches);
 	if (gs_table_next(s->o, &key, &rec))
 		return;
-	next = (gs_now_ns() - start) * SWEEP_COST_FACTOR;
+	next = (gs_thread_cpu_ns() - start) * SWEEP_COST_FACTOR;
 	next = next < SWEEP_MIN_NS ? SWEEP_MIN_NS : next > SWEEP_MAX_NS ? SWEEP_MAX_NS : next;
 	gs_loop_sweep_in(s, next);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
+
+/* Behind each of these is a callback of the policy, which ends a rest of its tick. */
+static bool is_policys(uint32_t type)
+{
+	return type == GPUSCHED_EV_TSG_NEW || type == GPUSCHED_EV_SCHEDULE ||
+	       type == GPUSCHED_EV_TIMESLICE || type == GPUSCHED_EV_TSG_FREE ||
+	       type == GPUSCHED_EV_WANT;
+}
 
 static void react(struct gs_service *s, const struct gpusched_event *ev)
 {
@@ -224,8 +234,6 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 	case GPUSCHED_EV_TSG_NEW:
 		if (!gs_table_get(s->o, &ev->key, &rec))
 			gs_record_settle(s, &rec);
-		if (s->p)
-			gs_policy_nudge(s->p);
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
@@ -270,6 +278,8 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 		gs_watch_emit(s, gs_event_json(s, ev));
 	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
 	react(s, ev);
+	if (s->p && is_policys(ev->type))
+		gs_policy_nudge(s->p);
 }
 
 void gs_on_call(const struct gs_engine_call *call, void *user)

@@ -13,6 +13,8 @@ _Static_assert(GPUSCHED_ABI_VERSION == 1, "another version needs another list");
 GPUSCHED_ABI_V1(FIELD)
 #define SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type);
 GPUSCHED_ABI_V1_SIZES(SIZE)
+#define VALUE(name, value) _Static_assert((name) == (value), #name);
+GPUSCHED_ABI_V1_VALUES(VALUE)
 
 GPUSCHED_TASK_INIT(t)
 {

@@ -2,7 +2,7 @@
 /*
  * abi_v1.h - the layout that policies of ABI version 1 are compiled against
  *
- * X(struct, field, offset, size). Never edited for version 1: a policy object built yesterday has
+ * X(struct, field, offset, size), X(struct, size), X(name, value). Never edited for version 1: a policy object built yesterday has
  * to find its fields tomorrow. A field that moves makes the check fail, a new version gets a new
  * file.
  */
@@ -91,6 +91,19 @@
 	X(gpusched_filter, 32) \
 	X(gpusched_policy_desc, 56) \
 	X(gpusched_option_desc, 200)
+
+/* Numbers that a policy is compiled with. */
+#define GPUSCHED_ABI_V1_VALUES(X) \
+	X(GPUSCHED_ADMIT, 0) \
+	X(GPUSCHED_HOLD, 1) \
+	X(GPUSCHED_DENY, 2) \
+	X(GPUSCHED_MAX_PASSES, 4) \
+	X(GPUSCHED_REST_MAX_MS, 30000) \
+	X(GPUSCHED_F_DENY, 1) \
+	X(GPUSCHED_F_ASSUMED, 2) \
+	X(GPUSCHED_F_WORK, 4) \
+	X(GPUSCHED_ALL_SETTINGS, 15) \
+	X(GPUSCHED_POLICY_WORDS, 8)
 /* clang-format on */
 
 #endif /* GPUSCHED_TESTS_ABI_V1_H */

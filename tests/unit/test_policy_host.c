@@ -81,6 +81,7 @@ static void test_tick_wakes_loop(void **state)
 	NEED_TABLE();
 	p = start("lcbe", NULL, NULL);
 	be = fixture_tsg(2, GPUSCHED_CLASS_BE); /* nobody calls task_init: the tick finds it */
+	gs_policy_nudge(p);
 	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
 	assert_int_equal(poll(&pfd, 1, 5000), 1);
 	assert_true(gs_policy_dispatch(p, &x) >= 1);
@@ -235,6 +236,32 @@ static void test_skipped_rounds(void **state)
 	fixture_remove(&rec);
 }
 
+/* A policy that is settled is left alone until something happens. */
+static void test_rests(void **state)
+{
+	struct gpusched_tsg rec;
+	struct gs_policy *p;
+	uint64_t rounds;
+
+	(void)state;
+	NEED_TABLE();
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	p = start(fixture_source("rests"), NULL, NULL);
+	for (int i = 0; i < 300 && !fixture_get(&rec).task.priv[0]; i++)
+		gs_sleep_ns(10 * NS_PER_MS);
+	gs_sleep_ns(100 * NS_PER_MS);
+	rounds = fixture_get(&rec).task.priv[0];
+	gs_sleep_ns(NS_PER_S); /* 100 periods */
+	assert_in_range(fixture_get(&rec).task.priv[0], rounds, rounds + 1);
+	rounds = fixture_get(&rec).task.priv[0];
+	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_SCHEDULE, &rec.key, 0), GPUSCHED_ADMIT);
+	for (int i = 0; i < 300 && fixture_get(&rec).task.priv[0] == rounds; i++)
+		gs_sleep_ns(10 * NS_PER_MS);
+	assert_int_equal(fixture_get(&rec).task.priv[0], rounds + 1);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&rec);
+}
+
 /* Back and forth: at every moment the wishes are those of exactly one policy. */
 static void test_switch_often(void **state)
 {
@@ -263,7 +290,7 @@ int main(void)
 		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
 		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
 		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
-		cmocka_unit_test(test_skipped_rounds),
+		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -27,6 +27,9 @@ static void test_layout(void **state)
 #define SIZE(type, size) assert_int_equal(sizeof(struct type), size);
 	GPUSCHED_ABI_V1_SIZES(SIZE)
 #undef SIZE
+#define VALUE(name, value) assert_int_equal(name, value);
+	GPUSCHED_ABI_V1_VALUES(VALUE)
+#undef VALUE
 	assert_int_equal(GPUSCHED_ABI_VERSION, 1);
 	/* and as clang lays it out for BPF */
 	if (gs_policy_info(fixture_source("abi_layout"), &info, &err) < 0)

@@ -173,6 +173,56 @@ static void test_native_and_sim(void **state)
 	}
 }
 
+/* One round of @w at @ms; how many there were so far. */
+static uint64_t round_at(struct world *w, uint64_t ms)
+{
+	w->now = ms * NS_PER_MS;
+	assert_int_equal(w->host->tick(w->state, w->live, 1), 0);
+	return w->tasks[0].priv[0];
+}
+
+/* tick_end()'s rest means the same on both. */
+static void rests_on(const struct sim_policy_host *host)
+{
+	static struct world w;
+	struct gpusched_work work = { .count = 1 };
+	struct gpusched_task *t = &w.tasks[0];
+
+	open_world(&w, host, fixture_source("rests"));
+	t->id = 1;
+	w.live[w.nlive++] = t;
+	assert_int_equal(round_at(&w, 1), 1);
+	assert_int_equal(round_at(&w, 11), 1);
+	assert_int_equal(round_at(&w, 6000), 1);
+	assert_int_equal(round_at(&w, 6001), 2);
+	w.host->work_submit(w.state, t, &work);
+	assert_int_equal(round_at(&w, 6011), 2);
+	w.host->schedule(w.state, t);
+	assert_int_equal(round_at(&w, 6021), 3);
+	assert_int_equal(round_at(&w, 6031), 3);
+	/* a round that changes something is no reason to rest */
+	t->launches = 300;
+	w.host->timeslice_set(w.state, t, 2048);
+	assert_int_equal(round_at(&w, 6041), 4);
+	assert_int_equal(t->want.timeslice_us, 300);
+	assert_int_equal(round_at(&w, 6051), 5);
+	assert_int_equal(round_at(&w, 6061), 5);
+	w.host->exit(w.state, GPUSCHED_EXIT_STOPPED);
+}
+
+static void test_rests_natively(void **state)
+{
+	(void)state;
+	rests_on(&gs_native_host);
+}
+
+static void test_rests_in_the_kernel(void **state)
+{
+	(void)state;
+	NEED_TABLE();
+	rests_on(&gs_sim_host);
+}
+
 /* Twice the same seed through the native host: no state survives from one run to the next. */
 static void test_repeatable(void **state)
 {
@@ -237,6 +287,8 @@ int main(void)
 		cmocka_unit_test(test_repeatable),
 		cmocka_unit_test(test_native_and_sim),
 		cmocka_unit_test(test_stock),
+		cmocka_unit_test(test_rests_natively),
+		cmocka_unit_test(test_rests_in_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
