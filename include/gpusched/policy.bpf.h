@@ -21,8 +21,9 @@
  * What holds for all callbacks
  *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; whatever else is
  *    written is thrown away. A wish out of range is refused by the host, counted and shown.
- *  - They run on several CPUs at once, also for the same TSG: the last writer of a wish wins; use
- *    gpusched_add() for counters in maps.
+ *  - They run on several CPUs at once, also for the same TSG. Each wish and each word of priv that a
+ *    callback leaves as it was shown it stays as another one may have made it meanwhile; of two
+ *    that change it the last writer wins. Use gpusched_add() for counters in maps.
  *  - They may not block and have no system calls; the helpers of this file are all there is. Calls
  *    to other kernel helpers, other BPF programs, pinned maps and global functions of one's own are
  *    refused by name when the policy is loaded. Loops must be bounded (the verifier counts).

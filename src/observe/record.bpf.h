@@ -379,7 +379,7 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 		return 0;
 	if (rec->flags & GPUSCHED_TSG_GONE)
 		return 0;
-	rec->flags |= GPUSCHED_TSG_GONE;
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE);
 	if (!f->n++) {
 		f->first = *key;
 		f->first_id = rec->task.id;

@@ -84,7 +84,7 @@ static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusch
 		rec->task.want.valid = 0;
 	if (p->what & GPUSCHED_POKE_ADMIT) {
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
-		rec->task.want.valid &= ~GPUSCHED_RUNNABLE;
+		__sync_fetch_and_and(&rec->task.want.valid, ~GPUSCHED_RUNNABLE);
 	}
 	if (p->what & GPUSCHED_POKE_FACTS)
 		gs_poke_facts(&rec->task, &p->rec.task);
@@ -121,8 +121,10 @@ int poke(struct gpusched_poke *p)
 		rec->errors = p->rec.errors;
 		rec->last_status = p->rec.last_status;
 	}
-	if (p->what & GPUSCHED_POKE_FLAGS)
-		rec->flags = (rec->flags & ~p->flags_mask) | (p->rec.flags & p->flags_mask);
+	if (p->what & GPUSCHED_POKE_FLAGS) { /* a tap or a policy may change others meanwhile */
+		__sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
+		__sync_fetch_and_or(&rec->flags, p->rec.flags & p->flags_mask);
+	}
 	gs_poke_rare(rec, p);
 	p->ret = 0;
 	return 0;

@@ -213,7 +213,7 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 	if (!gs_read_user(&enable, 1, params))
 		return;
 	if (!enable) {
-		rec->flags &= ~GPUSCHED_TSG_SCHEDULED;
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_SCHEDULED);
 		gs_tell(c, GPUSCHED_EV_UNSCHEDULE, key, rec->task.id, 0, 0);
 		return;
 	}
@@ -221,7 +221,7 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 	dev = bpf_map_lookup_elem(&gs_devs, &k);
 	if (dev && !rec->h_subdevice)
 		rec->h_subdevice = dev->h_subdevice;
-	rec->flags |= GPUSCHED_TSG_SCHEDULED;
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_SCHEDULED);
 	gs_ask(ctx, c, GPUSCHED_RUN_SCHEDULE, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0);
 }
 
@@ -381,7 +381,7 @@ static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_
 	}
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (rec) {
-		rec->flags |= GPUSCHED_TSG_GONE;
+		__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE);
 		gs_end_tsg(ctx, c, &key, rec->task.id);
 		return;
 	}

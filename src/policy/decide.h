@@ -2,9 +2,13 @@
 /*
  * decide.h - one callback for one TSG: the same code in the kernel and in the native host
  *
- * Copies the record's policy part in, calls, copies want and priv back. The host marks records that
- * its policy has seen by a generation number in the padding of want, so that nothing has to be kept
- * beside the table and a policy switch invalidates all marks at once.
+ * Copies the record's policy part in, calls, and writes back what the callback changed, field by
+ * field: another CPU's callback for the same TSG may have written the others meanwhile. The host
+ * marks records that its policy has seen by a generation number in the padding of want, so that
+ * nothing has to be kept beside the table and a policy switch invalidates all marks at once.
+ *
+ * A hold is the flag GPUSCHED_TSG_HELD and nothing else; the wish not to be runnable is how policies
+ * see it. Only a callback that was shown a hold can end it.
  */
 #ifndef GPUSCHED_POLICY_DECIDE_H
 #define GPUSCHED_POLICY_DECIDE_H
@@ -14,13 +18,6 @@
 
 #define GS_DECIDE static inline __attribute__((always_inline))
 
-/* Memory that a call works on; the policy sees all of it and nothing else. */
-struct gs_scratch {
-	struct gpusched_task task;
-	struct gpusched_work work;
-	struct gpusched_round round;
-};
-
 /* The second half of struct gpusched_settings as the host uses it in want. */
 struct gs_want {
 	gs_u32 valid, timeslice_us;
@@ -28,6 +25,17 @@ struct gs_want {
 	gs_u32 generation;
 };
 _Static_assert(sizeof(struct gs_want) == sizeof(struct gpusched_settings), "gs_want");
+
+/* Memory that a call works on. The policy is handed the first three. */
+struct gs_scratch {
+	struct gpusched_task task;
+	struct gpusched_work work;
+	struct gpusched_round round;
+	/* what the callback was shown */
+	struct gs_want want;
+	gs_u64 priv[GPUSCHED_POLICY_WORDS];
+	gs_u32 held;
+};
 
 /* The callbacks: global functions in the kernel, found by dlsym() in the native host. */
 #ifndef GS_CALL
@@ -44,67 +52,108 @@ GS_DECIDE struct gs_want *gs_want_of(struct gpusched_task *t)
 	return (struct gs_want *)(void *)&t->want;
 }
 
-GS_DECIDE int gs_want_same(const struct gs_want *a, const struct gs_want *b)
-{
-	if (a->valid != b->valid)
-		return 0;
-	if ((a->valid & GPUSCHED_TIMESLICE) && a->timeslice_us != b->timeslice_us)
-		return 0;
-	if ((a->valid & GPUSCHED_INTERLEAVE) && a->interleave != b->interleave)
-		return 0;
-	if ((a->valid & GPUSCHED_PREEMPT_MODE) && a->preempt_mode != b->preempt_mode)
-		return 0;
-	return !(a->valid & GPUSCHED_RUNNABLE) || a->runnable == b->runnable;
-}
-
 GS_DECIDE int gs_want_suspended(const struct gs_want *w)
 {
 	return (w->valid & GPUSCHED_RUNNABLE) && !w->runnable;
 }
 
-/* Writes want and priv back; whole words, so that another CPU sees no torn setting. */
-GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gpusched_task *t, gs_u32 generation)
+GS_DECIDE void gs_want_suspend(struct gs_want *w)
 {
-	struct gs_want *old = gs_want_of(&rec->task), *want = gs_want_of(t);
-	gs_u64 *to = (gs_u64 *)(void *)old, *from = (gs_u64 *)(void *)want;
-	int i, same;
+	w->valid |= GPUSCHED_RUNNABLE;
+	w->runnable = 0;
+}
 
-	want->valid &= GPUSCHED_ALL_SETTINGS;
-	want->runnable = want->runnable ? 1 : 0;
-	want->pad = 0;
-	want->generation = generation;
-	same = gs_want_same(old, want);
-	*(volatile gs_u64 *)&to[1] = from[1];
-	*(volatile gs_u64 *)&to[0] = from[0];
+/* Bit of one field, if the callback gave it another value than it was shown. */
+GS_DECIDE gs_u32 gs_wished(const struct gs_want *was, const struct gs_want *now, gs_u32 bit,
+			   gs_u32 same)
+{
+	return (now->valid & bit) && (!(was->valid & bit) || !same) ? bit : 0;
+}
+
+/* Writes back what the callback changed; true when that was a wish. */
+GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
+{
+	struct gs_want *was = &s->want, *now = gs_want_of(&s->task);
+	volatile struct gs_want *to = gs_want_of(&rec->task);
+	gs_u32 set, gone;
+	int i;
+
+	now->valid &= GPUSCHED_ALL_SETTINGS;
+	now->runnable = now->runnable ? 1 : 0;
+	set = gs_wished(was, now, GPUSCHED_TIMESLICE, was->timeslice_us == now->timeslice_us) |
+	      gs_wished(was, now, GPUSCHED_INTERLEAVE, was->interleave == now->interleave) |
+	      gs_wished(was, now, GPUSCHED_PREEMPT_MODE, was->preempt_mode == now->preempt_mode) |
+	      gs_wished(was, now, GPUSCHED_RUNNABLE, was->runnable == now->runnable);
+	gone = was->valid & ~now->valid;
+	if (set & GPUSCHED_TIMESLICE)
+		to->timeslice_us = now->timeslice_us;
+	if (set & GPUSCHED_INTERLEAVE)
+		to->interleave = now->interleave;
+	if (set & GPUSCHED_PREEMPT_MODE)
+		to->preempt_mode = now->preempt_mode;
+	if (set & GPUSCHED_RUNNABLE)
+		to->runnable = now->runnable;
+	if (set) /* after the values */
+		__sync_fetch_and_or(&rec->task.want.valid, set);
+	if (gone)
+		__sync_fetch_and_and(&rec->task.want.valid, ~gone);
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
-		rec->task.priv[i] = t->priv[i];
-	return !same;
+		if (s->task.priv[i] != s->priv[i])
+			*(volatile gs_u64 *)&rec->task.priv[i] = s->task.priv[i];
+	return (set | gone) != 0;
 }
 
-/* schedule() held it, or a later callback lets it go. */
-GS_DECIDE void gs_hold(struct gpusched_tsg *rec, struct gs_want *want, gs_u32 op, int ret)
+/* The flag last, so that whoever sees it finds the wish. */
+GS_DECIDE void gs_hold(struct gpusched_tsg *rec)
 {
-	if (op == GPUSCHED_RUN_SCHEDULE && ret == GPUSCHED_HOLD) {
-		want->valid |= GPUSCHED_RUNNABLE;
-		want->runnable = 0;
-		__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_HELD);
-	} else if ((rec->flags & GPUSCHED_TSG_HELD) && !gs_want_suspended(want)) {
-		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
-	}
+	*(volatile gs_u8 *)&gs_want_of(&rec->task)->runnable = 0;
+	__sync_fetch_and_or(&rec->task.want.valid, GPUSCHED_RUNNABLE);
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_HELD);
 }
+
+/* The record as the policy is shown it. */
+GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
+{
+	struct gs_want *want = gs_want_of(&s->task);
+	int i;
+
+	s->held = *(const volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_HELD;
+	s->task = rec->task;
+	if (s->held)
+		gs_want_suspend(want);
+	s->want = *want;
+	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
+		s->priv[i] = s->task.priv[i];
+	GS_FACTS(&s->task);
+}
+
+enum gs_sight {
+	GS_SEEN_BEFORE,
+	GS_SEEN_FIRST,  /* by this call */
+	GS_SEEN_BESIDE, /* another CPU is in the middle of it */
+};
 
 /*
- * Makes this policy the one that has seen the record; true for exactly one caller. Its wishes and
- * private words start from nothing, whatever another policy left.
+ * Makes this policy the one that has seen the record. Its wishes and private words start from
+ * nothing, whatever another policy left, holds included.
  */
-GS_DECIDE int gs_first_sight(struct gpusched_tsg *rec, gs_u32 generation)
+GS_DECIDE enum gs_sight gs_see(struct gpusched_tsg *rec, gs_u32 generation)
 {
 	gs_u32 *mark = &gs_want_of(&rec->task)->generation;
 	gs_u32 old = *(volatile gs_u32 *)mark;
+	int i;
 
 	if (old == generation)
-		return 0;
-	return __sync_val_compare_and_swap(mark, old, generation) == old;
+		return GS_SEEN_BEFORE;
+	if (old == (generation | GS_GENERATION_CLAIM) ||
+	    __sync_val_compare_and_swap(mark, old, generation | GS_GENERATION_CLAIM) != old)
+		return GS_SEEN_BESIDE;
+	rec->task.want.valid = 0;
+	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
+		rec->task.priv[i] = 0;
+	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
+	__sync_val_compare_and_swap(mark, generation | GS_GENERATION_CLAIM, generation);
+	return GS_SEEN_FIRST;
 }
 
 GS_DECIDE int gs_call_op(const void *ops, struct gs_scratch *s, gs_u32 op, gs_u64 arg, gs_u64 now)
@@ -136,31 +185,35 @@ struct gs_decision {
 	int changed; /* the record's wish is another now */
 };
 
-/* One callback for one record, task_init first where the policy has not seen it. */
+/*
+ * One callback for one record, task_init first where the policy has not seen it. Beside the one that
+ * sees it first others are not asked: as if they had come before the policy.
+ */
 GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struct gpusched_tsg *rec,
 				       struct gs_scratch *s, gs_u32 op, gs_u64 arg, gs_u64 now)
 {
 	struct gs_decision d = { 0, 0 };
-	int first = gs_first_sight(rec, generation), i;
+	enum gs_sight sight = gs_see(rec, generation);
+	int first = sight == GS_SEEN_FIRST, hold;
 
-	s->task = rec->task;
-	GS_FACTS(&s->task);
-	if (first) {
-		s->task.want.valid = 0;
-		for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
-			s->task.priv[i] = 0;
-		if (op == GPUSCHED_RUN_TASK_DESTROY)
-			return d;
-		GS_CALL(ops, task_init, &s->task);
-	} else if (op == GPUSCHED_RUN_TASK_INIT && arg == GS_INIT_ONCE) {
+	if (sight == GS_SEEN_BESIDE || (first && op == GPUSCHED_RUN_TASK_DESTROY) ||
+	    (!first && op == GPUSCHED_RUN_TASK_INIT && arg == GS_INIT_ONCE))
 		return d;
-	}
+	gs_copy_in(rec, s);
+	if (first)
+		GS_CALL(ops, task_init, &s->task);
 	if (!first || op != GPUSCHED_RUN_TASK_INIT)
 		d.ret = gs_call_op(ops, s, op, arg, now);
 	if (op == GPUSCHED_RUN_TASK_DESTROY)
 		return d;
-	gs_hold(rec, gs_want_of(&s->task), op, d.ret);
-	d.changed = gs_copy_back(rec, &s->task, generation);
+	hold = op == GPUSCHED_RUN_SCHEDULE && d.ret == GPUSCHED_HOLD;
+	if (hold)
+		gs_want_suspend(gs_want_of(&s->task));
+	d.changed = gs_copy_back(rec, s);
+	if (hold)
+		gs_hold(rec);
+	else if (s->held && !gs_want_suspended(gs_want_of(&s->task)))
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
 	return d;
 }
 

@@ -71,9 +71,11 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 		if (r < 0)
 			return gs_fail(err, r, "option %s: not found in the object", o->name);
 	}
-	while (!l->generation)
+	while (!l->generation) {
 		if (getrandom(&l->generation, sizeof(l->generation), 0) < 0)
 			return gs_fail(err, -errno, "no random number for the policy's mark");
+		l->generation &= ~GS_GENERATION_CLAIM;
+	}
 	if (!opts->run_only) {
 		uint32_t milli = (uint32_t)(gs_env()->dilate * 1000 + 0.5);
 		int r = write_rodata(l->obj, "gs_dilate_milli", &milli, sizeof(milli));

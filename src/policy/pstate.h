@@ -39,6 +39,9 @@ struct gs_plog {
 #define GS_TICK_KEYS 1024
 #define GS_TICK_WALK_NS 10000000000ull
 
+/* In a record's mark: the policy of this generation is about to see it. No generation has it. */
+#define GS_GENERATION_CLAIM (1u << 31)
+
 /* TASK_INIT's arg: skip TSGs that this policy has seen. */
 #define GS_INIT_ONCE 1
 
