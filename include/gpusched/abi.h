@@ -201,7 +201,10 @@ _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS
 struct gpusched_device {
 	gs_u32 dev_instance;
 	gs_u32 h_subdevice;
+	gs_u32 owner; /* the process whose share it is of */
+	gs_u32 made;  /* tells it from a later one with the same key */
 };
+_Static_assert(sizeof(struct gpusched_device) == 16, "gpusched_device");
 
 /* ---- processes and classes ------------------------------------------------------------------- */
 
@@ -213,16 +216,32 @@ enum gpusched_class_source {
 	GPUSCHED_SRC_COMMAND = 3, /* run, class set; inherited by descendants */
 };
 
+/* A process's share: of each map at most a sixteenth. What is past it is counted, and left alone. */
+#define GPUSCHED_MAX_TSGS_PER_PROC 1024u /* gpusched_cfg.max_tsgs_per_proc where nobody says else */
+#define GPUSCHED_MAX_DEVICES_PER_PROC 1024u /* device objects, clients and open files together */
+#define GPUSCHED_MAX_CHANNELS_PER_PROC 8192u
+
+/* Of what a process has its share. */
+enum gpusched_share {
+	GPUSCHED_SHARE_TSGS,
+	GPUSCHED_SHARE_DEVICES,
+	GPUSCHED_SHARE_CHANNELS,
+};
+
 /* Value of the process map (key: tgid, u32). Copied to children at fork when source is COMMAND. */
 struct gpusched_proc {
 	gs_u64 start_ns;
 	gs_u32 class_id;
 	gs_u32 source; /* enum gpusched_class_source */
 	gs_u32 weight; /* 0: the class's */
-	gs_u32 tsgs;   /* live records of this process, bounded by gpusched_cfg.max_tsgs_per_proc */
+	gs_u32 tsgs;   /* live records of this process */
 	gs_u64 deadline_us;
+	gs_u32 devices;  /* its entries among devices, clients and files */
+	gs_u32 channels; /* the channels that it made */
+	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
+	gs_u32 pad;
 };
-_Static_assert(sizeof(struct gpusched_proc) == 32, "gpusched_proc");
+_Static_assert(sizeof(struct gpusched_proc) == 48, "gpusched_proc");
 
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "" : free */
@@ -251,7 +270,8 @@ struct gpusched_class {
 	X(WANT, "want", "a policy changed its wish for a TSG") \
 	X(CLASS, "class", "a TSG's class changed") \
 	X(CALL, "call", "gpusched made an RM call") \
-	X(POLICY, "policy", "a policy started, stopped or failed")
+	X(POLICY, "policy", "a policy started, stopped or failed") \
+	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,
@@ -270,6 +290,7 @@ struct gpusched_event {
 	struct gpusched_key key; /* of the TSG; CLIENT: handle 0 */
 	gs_u64 id;               /* of the TSG; 0: none */
 	gs_u32 arg[4]; /* TIMESLICE: us; CHANNEL: handle, cid; INTERLEAVE/PREEMPT_MODE: value;
+			* LIMIT: enum gpusched_share;
 			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
 	char comm[GPUSCHED_COMM_LEN];
 };
@@ -301,8 +322,11 @@ struct gpusched_simfile {
 	X(BAD_READ, "bad_read", "user memory that could not be read") \
 	X(BAD_SIZE, "bad_size", "structures of an unexpected size") \
 	X(NO_FILE, "no_file", "descriptors whose file could not be found") \
-	X(TABLE_FULL, "table_full", "TSGs not recorded because the table was full") \
+	X(TABLE_FULL, "table_full", "TSGs, devices, processes not recorded: no room in the table") \
 	X(PROC_LIMIT, "proc_limit", "TSGs not recorded because their process has too many") \
+	X(DEVICE_LIMIT, "device_limit", \
+	  "devices, clients and files (and TSGs there) not recorded: their process has too many") \
+	X(CHANNEL_LIMIT, "channel_limit", "channels not recorded: their process has too many") \
 	X(CHANNELS_DROPPED, "channels_dropped", "channels past a TSG's channel table") \
 	X(ORPHAN_CHANNEL, "orphan_channel", "channels of a TSG that is not in the table") \
 	X(ORPHAN_CALL, "orphan_call", "controls on a TSG that is not in the table") \

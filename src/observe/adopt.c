@@ -222,7 +222,7 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 		.h_device = tsg->parent,
 		.dev_instance = GPUSCHED_GPU_UNKNOWN,
 	};
-	struct gpusched_device dev = { .dev_instance = GPUSCHED_GPU_UNKNOWN };
+	struct gpusched_device dev = { .dev_instance = GPUSCHED_GPU_UNKNOWN, .owner = h->pid };
 	const struct gs_gpu *gpu;
 	uint32_t status = GS_NV_INVALID_CLIENT;
 	uint64_t us = 0;
@@ -250,7 +250,8 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 	assume(&rec.task, us);
 	gs_objects_channels(s, tsg->handle, &ch);
 	read_cids(fd, client, &ch);
-	gs_table_device(a->o, &(struct gpusched_key){ h->file, client, tsg->parent }, &dev);
+	gs_table_device(a->o, &(struct gpusched_key){ h->file, client, tsg->parent }, &dev,
+			h->start_ns);
 	return gs_table_insert(a->o, &rec, &ch);
 }
 
@@ -297,6 +298,7 @@ static void adopt_file(struct adopt *a, const struct gs_holder *h)
 		adopt_client(a, fd, h, a->clients[i]);
 		a->clients[i] = 0; /* a client is of one file */
 	}
+	gs_proc_forget_dead(a->o, h->pid, h->start_ns);
 }
 
 /* By file, the oldest holder first: who opened it, not who inherited it. */

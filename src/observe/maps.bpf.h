@@ -15,6 +15,7 @@
 
 #include "gpusched/abi.h"
 #include "observe/launch.bpf.h"
+#include "observe/run.h"
 
 #ifdef GS_MAPS_EXTERN
 #define GS_MAP extern
@@ -22,7 +23,6 @@
 #define GS_MAP
 #endif
 
-#define GS_MAX_DEVS 4096
 #define GS_MAX_PROCS 65536
 #define GS_MAX_CHANTSG 131072
 #define GS_MAX_GPUS 64
@@ -43,13 +43,18 @@ GS_MAP struct {
 	__type(value, struct gpusched_channels);
 } gs_chans SEC(".maps");
 
-/* Channel (file, client, hChannel) to the handle of its TSG. */
+struct gs_channel_ref {
+	gs_u32 tsg;   /* handle */
+	gs_u32 owner; /* the process whose share it is of */
+};
+
+/* Channel (file, client, hChannel) to its TSG. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_CHANTSG);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct gpusched_key);
-	__type(value, gs_u32);
+	__type(value, struct gs_channel_ref);
 } gs_chantsg SEC(".maps");
 
 GS_MAP struct {
@@ -175,16 +180,56 @@ static __always_inline void gs_emit(struct gpusched_event *ev)
 		gs_count(GPUSCHED_CNT_EVENTS_LOST);
 }
 
-/* One record fewer for its owner; also for its client (see GS_CLIENT_ENTRY in taps). */
+/*
+ * Shares. An entry is counted on the process that made it, named in the entry, when its insertion
+ * succeeded, and off when its deletion did: each happens once, whoever comes first.
+ */
+static __always_inline gs_u32 *gs_share_of(struct gpusched_proc *proc, enum gpusched_share what)
+{
+	return what == GPUSCHED_SHARE_TSGS      ? &proc->tsgs
+	       : what == GPUSCHED_SHARE_DEVICES ? &proc->devices
+						: &proc->channels;
+}
+
+static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
+{
+	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
+
+	if (proc)
+		__sync_fetch_and_add(gs_share_of(proc, what), -1);
+}
+
+static __always_inline void gs_forget_device(const struct gpusched_key *key)
+{
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, key);
+	gs_u32 owner;
+
+	if (!dev)
+		return;
+	owner = dev->owner;
+	if (!bpf_map_delete_elem(&gs_devs, key))
+		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+}
+
+static __always_inline void gs_forget_channel(const struct gpusched_key *key)
+{
+	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);
+	gs_u32 owner;
+
+	if (!ref)
+		return;
+	owner = ref->owner;
+	if (!bpf_map_delete_elem(&gs_chantsg, key))
+		gs_give_back(owner, GPUSCHED_SHARE_CHANNELS);
+}
+
+/* One record fewer for its owner; also for its client (run.h). */
 static __always_inline void gs_uncount(const struct gpusched_tsg *rec)
 {
 	struct gpusched_key k = rec->key;
-	gs_u32 pid = rec->task.pid;
-	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
 	struct gpusched_device *client;
 
-	if (proc && proc->tsgs)
-		__sync_fetch_and_add(&proc->tsgs, -1);
+	gs_give_back(rec->task.pid, GPUSCHED_SHARE_TSGS);
 	k.handle = k.client;
 	client = bpf_map_lookup_elem(&gs_devs, &k);
 	if (client && client->h_subdevice)
@@ -205,7 +250,7 @@ static __always_inline void gs_drop(const struct gpusched_key *key)
 			if (i >= ch->n)
 				break;
 			k.handle = ch->ch[i].handle;
-			bpf_map_delete_elem(&gs_chantsg, &k);
+			gs_forget_channel(&k);
 		}
 		bpf_map_delete_elem(&gs_chans, key);
 	}

@@ -60,8 +60,10 @@ int gs_prog_run(int prog_fd, void *arg, size_t size);
 /* Like gs_holders_read(), of one process; pid 0: of all. */
 int gs_holders_of(struct gs_observe *o, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err);
+/* User space made a process's entry: nobody takes it out when the process had ended before. */
+void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns);
 int gs_run_table(struct gs_observe *o, struct gs_table_arg *arg);
 int gs_table_device(struct gs_observe *o, const struct gpusched_key *key,
-		    const struct gpusched_device *dev);
+		    const struct gpusched_device *dev, uint64_t start_ns);
 
 #endif /* GPUSCHED_OBSERVE_PRIV_H */

@@ -92,6 +92,12 @@ int gs_proc_del(struct gs_observe *o, pid_t tgid)
 	return bpf_map_delete_elem(o->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
 }
 
+void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns)
+{
+	if (!gs_start_same(gs_proc_start_ns(pid), start_ns))
+		gs_proc_del(o, pid);
+}
+
 /* ---- classes --------------------------------------------------------------------------------- */
 
 int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)

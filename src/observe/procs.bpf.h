@@ -31,7 +31,7 @@ int tap_fork(unsigned long long *ctx)
 	if (!proc || proc->source != GPUSCHED_SRC_COMMAND)
 		return 0;
 	copy = *proc;
-	copy.tsgs = 0;
+	copy.tsgs = copy.devices = copy.channels = copy.told = 0;
 	copy.start_ns = child->start_boottime;
 	tgid = gs_tgid_of(cfg, child);
 	if (tgid && bpf_map_update_elem(&gs_procs, &tgid, &copy, BPF_ANY))

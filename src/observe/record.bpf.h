@@ -119,6 +119,33 @@ static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 
 	gs_finish(call);
 }
 
+/* Within the process's share, which is counted on; 0: it has all of it. */
+static __always_inline int gs_take(struct gpusched_proc *proc, enum gpusched_share what, gs_u32 max)
+{
+	gs_s32 n = __sync_fetch_and_add(gs_share_of(proc, what), 1);
+
+	/* signed: below zero when entries of a process with the same id were taken off */
+	if (n < (gs_s32)max || !max) {
+		if (n < (gs_s32)(max / 2) && proc->told & (1u << what))
+			__sync_fetch_and_and(&proc->told, ~(1u << what));
+		return 1;
+	}
+	__sync_fetch_and_add(gs_share_of(proc, what), -1);
+	return 0;
+}
+
+/* Tells once that a process has all of its share, until it has given back half of it. */
+static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpusched_proc *proc,
+					  enum gpusched_share what, gs_u32 max)
+{
+	struct gpusched_key key = gs_key(c, 0, 0);
+
+	if ((gs_s32)*gs_share_of(proc, what) < (gs_s32)max ||
+	    __sync_fetch_and_or(&proc->told, 1u << what) & 1u << what)
+		return;
+	gs_tell(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
+}
+
 /* The caller's entry in the process map, made when it is missing. */
 static __always_inline struct gpusched_proc *gs_proc_of(const struct gs_caller *c)
 {
@@ -201,24 +228,50 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 	s->runnable = 1;
 }
 
-/* The entries of a record's file and client (run.h). */
-static __always_inline void gs_count_client(const struct gpusched_key *key, gs_u32 owner,
-					    gs_u32 bits, gs_u32 n)
+/* ---- devices, clients, files (run.h) --------------------------------------------------------- */
+
+/* The entry, made when it is missing. NULL: no room, or past the process's share; counted. */
+static __always_inline struct gpusched_device *gs_entry(const struct gpusched_key *key,
+							gs_u32 owner, gs_u32 dev_instance)
+{
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, key);
+	struct gpusched_device fresh = {
+		.dev_instance = dev_instance,
+		.owner = owner,
+		.made = (gs_u32)bpf_ktime_get_ns(),
+	};
+	struct gpusched_proc *proc;
+
+	if (dev)
+		return dev;
+	proc = bpf_map_lookup_elem(&gs_procs, &owner);
+	if (!proc) {
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		return NULL;
+	}
+	if (!gs_take(proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC)) {
+		gs_count(GPUSCHED_CNT_DEVICE_LIMIT);
+		return NULL;
+	}
+	if (bpf_map_update_elem(&gs_devs, key, &fresh, BPF_NOEXIST))
+		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+	dev = bpf_map_lookup_elem(&gs_devs, key);
+	if (!dev)
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+	return dev;
+}
+
+/* The entries of the file and the client of @key. */
+static __always_inline struct gpusched_device *gs_client_entry(const struct gpusched_key *key,
+							       gs_u32 owner)
 {
 	struct gpusched_key k = *key;
-	struct gpusched_device file = { .dev_instance = owner };
-	struct gpusched_device fresh = { .dev_instance = bits, .h_subdevice = n }, *client;
 
 	k.client = k.handle = 0;
-	bpf_map_update_elem(&gs_devs, &k, &file, BPF_NOEXIST);
+	if (!gs_entry(&k, owner, owner))
+		return NULL;
 	k.client = k.handle = key->client;
-	if (!bpf_map_update_elem(&gs_devs, &k, &fresh, BPF_NOEXIST))
-		return;
-	client = bpf_map_lookup_elem(&gs_devs, &k);
-	if (!client)
-		return;
-	client->dev_instance |= bits;
-	__sync_fetch_and_add(&client->h_subdevice, n);
+	return gs_entry(&k, owner, 0);
 }
 
 /* Some record of this file waits for the sweep. */
@@ -254,13 +307,33 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 		rec->flags |= GPUSCHED_TSG_MPS;
 }
 
+/* A record's place: below a client of a file, and in the process's share. */
+static __always_inline struct gpusched_device *
+gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
+{
+	struct gpusched_device *client = gs_client_entry(key, c->tgid);
+	gs_u32 max = c->cfg->max_tsgs_per_proc;
+
+	if (!client) {
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC);
+		return NULL;
+	}
+	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, max)) {
+		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS, max);
+		return NULL;
+	}
+	return client;
+}
+
 /* Returns the new record's id; 0: not recorded, and counted why. */
 static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 parent, gs_u32 engine)
 {
 	struct gpusched_proc *proc = gs_proc_of(c);
+	struct gpusched_device *client;
 	struct gpusched_tsg *rec;
-	gs_u32 zero = 0, max = c->cfg->max_tsgs_per_proc;
+	gs_u32 zero = 0;
 
 	bpf_map_update_elem(&gs_scratch, &zero, &gs_no_tsg, BPF_ANY);
 	rec = bpf_map_lookup_elem(&gs_scratch, &zero);
@@ -271,10 +344,9 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 		return 0;
 	}
 	gs_drop(key); /* a handle used again: the free of the old one was not seen */
-	if (max && proc->tsgs >= max) {
-		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+	client = gs_take_place(c, proc, key);
+	if (!client)
 		return 0;
-	}
 	rec->key = *key;
 	rec->task.id = __sync_fetch_and_add(&c->cfg->next_id, 1) + 1;
 	rec->task.engine = engine;
@@ -286,11 +358,11 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
+		gs_give_back(c->tgid, GPUSCHED_SHARE_TSGS);
 		gs_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;
 	}
-	__sync_fetch_and_add(&proc->tsgs, 1);
-	gs_count_client(key, c->tgid, 0, 1);
+	__sync_fetch_and_add(&client->h_subdevice, 1);
 	if (!gs_is_owner(key->file, c->tgid))
 		gs_call_sweep(key->file);
 	return rec->task.id;
@@ -301,11 +373,13 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 					   gs_u32 cid)
 {
 	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, tsg_key);
+	struct gs_channel_ref ref = { .tsg = tsg_key->handle, .owner = c->tgid };
+	struct gpusched_proc *proc = gs_proc_of(c);
 	struct gpusched_key k = *tsg_key;
 	struct gpusched_channels *ch;
-	gs_u32 tsg = tsg_key->handle, slot;
+	gs_u32 slot;
 
-	if (!rec)
+	if (!rec || !proc)
 		return;
 	ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
 	if (!ch) {
@@ -313,7 +387,18 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 		ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
 	}
 	k.handle = handle;
-	if (!ch || bpf_map_update_elem(&gs_chantsg, &k, &tsg, BPF_NOEXIST)) {
+	if (!ch) {
+		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		return;
+	}
+	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
+		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC);
+		return;
+	}
+	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
+		gs_give_back(c->tgid, GPUSCHED_SHARE_CHANNELS);
 		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
@@ -321,7 +406,7 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	if (slot >= GPUSCHED_MAX_CHANNELS) {
 		__sync_fetch_and_add(&ch->n, -1);
 		__sync_fetch_and_add(&ch->dropped, 1);
-		bpf_map_delete_elem(&gs_chantsg, &k);
+		gs_forget_channel(&k);
 		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
@@ -399,8 +484,10 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 static long gs_fall_dev(void *map, struct gpusched_key *key, struct gpusched_device *dev,
 			struct gs_fall *f)
 {
-	if (key->file == f->file && (!f->client || key->client == f->client))
-		bpf_map_delete_elem(map, key);
+	struct gpusched_key k = *key;
+
+	if (k.file == f->file && (!f->client || k.client == f->client))
+		gs_forget_device(&k);
 	return 0;
 }
 

@@ -130,40 +130,65 @@ int poke(struct gpusched_poke *p)
 	return 0;
 }
 
+/* For the one caller that adopts. Too big for the stack, and a tap may run in between. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_tsg);
+} gs_adoptee SEC(".maps");
+
+/* The entry of a process that the taps may not have met. */
+static __always_inline struct gpusched_proc *gs_meet(const struct gpusched_cfg *cfg, gs_u32 pid,
+						     gs_u64 start_ns)
+{
+	struct gpusched_proc fresh = { .start_ns = start_ns, .class_id = cfg->default_class };
+
+	bpf_map_update_elem(&gs_procs, &pid, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&gs_procs, &pid);
+}
+
 /*
- * An adopted TSG. The process's limit does not count: these were there before us. The context is
- * read by the helper, since compilers like to make pointers into it that the verifier refuses.
+ * An adopted TSG: the process's share counts here as well, else whatever the taps refused would
+ * come in at the daemon's next start.
  */
 static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
 {
 	struct gpusched_cfg *cfg = gs_cfg_of();
-	struct gpusched_proc *proc, fresh = {};
 	struct gpusched_key key = h->key;
+	struct gpusched_device *client;
+	struct gpusched_proc *proc;
 	struct gpusched_tsg *rec;
-	gs_u32 pid;
-	int err;
+	gs_u32 zero = 0, pid;
 
-	if (!cfg)
+	rec = bpf_map_lookup_elem(&gs_adoptee, &zero);
+	if (!cfg || !rec)
 		return -GS_ENOENT;
-	err = bpf_map_update_elem(&gs_tsgs, &key, &gs_no_tsg, BPF_NOEXIST);
-	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
-	if (err || !rec)
-		return rec ? -GS_EEXIST : -GS_ENOSPC;
+	if (bpf_map_lookup_elem(&gs_tsgs, &key))
+		return -GS_EEXIST;
+	/* by the helper: compilers like to make pointers into the context, which are refused */
 	bpf_probe_read_kernel(rec, sizeof(*rec), from);
+	pid = rec->task.pid;
+	proc = gs_meet(cfg, pid, rec->owner_start_ns);
+	if (!proc)
+		return -GS_ENOSPC;
+	client = gs_client_entry(&key, pid);
+	if (!client)
+		return -GS_ENOSPC;
+	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, cfg->max_tsgs_per_proc)) {
+		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+		return -GS_ENOSPC;
+	}
 	rec->key = key;
 	rec->nchannels = 0;
 	rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
-	h->id = rec->task.id;
-	pid = rec->task.pid;
-	fresh.start_ns = rec->owner_start_ns;
-	fresh.class_id = cfg->default_class;
-	bpf_map_update_elem(&gs_procs, &pid, &fresh, BPF_NOEXIST);
-	proc = bpf_map_lookup_elem(&gs_procs, &pid);
-	if (proc) {
-		gs_classify(&rec->task, proc, cfg->default_class);
-		__sync_fetch_and_add(&proc->tsgs, 1);
+	gs_classify(&rec->task, proc, cfg->default_class);
+	if (bpf_map_update_elem(&gs_tsgs, &key, rec, BPF_NOEXIST)) {
+		gs_give_back(pid, GPUSCHED_SHARE_TSGS);
+		return bpf_map_lookup_elem(&gs_tsgs, &key) ? -GS_EEXIST : -GS_ENOSPC;
 	}
-	gs_count_client(&key, pid, 0, 1);
+	__sync_fetch_and_add(&client->h_subdevice, 1);
+	h->id = rec->task.id;
 	return 0;
 }
 
@@ -171,27 +196,77 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 {
 	struct gpusched_key key = h->key, k = key;
 	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
-	gs_u32 tsg = key.handle, slot;
+	struct gs_channel_ref ref = { .tsg = key.handle };
 	struct gpusched_channels *ch;
+	struct gpusched_proc *proc;
+	gs_u32 slot;
 
 	if (!rec)
 		return -GS_ENOENT;
+	ref.owner = rec->task.pid;
+	proc = bpf_map_lookup_elem(&gs_procs, &ref.owner);
 	bpf_map_update_elem(&gs_chans, &key, &gs_no_channels, BPF_NOEXIST);
 	ch = bpf_map_lookup_elem(&gs_chans, &key);
 	k.handle = h->channel.handle;
-	if (!ch)
+	if (!ch || !proc)
 		return -GS_ENOSPC;
-	if (bpf_map_update_elem(&gs_chantsg, &k, &tsg, BPF_NOEXIST))
+	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
+		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		return -GS_ENOSPC;
+	}
+	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
+		gs_give_back(ref.owner, GPUSCHED_SHARE_CHANNELS);
 		return bpf_map_lookup_elem(&gs_chantsg, &k) ? -GS_EEXIST : -GS_ENOSPC;
+	}
 	slot = __sync_fetch_and_add(&ch->n, 1);
 	if (slot >= GPUSCHED_MAX_CHANNELS) {
 		__sync_fetch_and_add(&ch->n, -1);
 		__sync_fetch_and_add(&ch->dropped, 1);
-		bpf_map_delete_elem(&gs_chantsg, &k);
+		gs_forget_channel(&k);
 		return -GS_ENOSPC;
 	}
 	ch->ch[slot] = h->channel;
 	rec->nchannels = slot + 1;
+	return 0;
+}
+
+static __always_inline int gs_insert_device(const struct gs_table_head *h)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_device *dev;
+
+	if (!cfg || !gs_meet(cfg, h->dev.owner, h->id))
+		return -GS_ENOENT;
+	if (bpf_map_lookup_elem(&gs_devs, &h->key))
+		return -GS_EEXIST;
+	dev = gs_entry(&h->key, h->dev.owner, h->dev.dev_instance);
+	if (!dev)
+		return -GS_ENOSPC;
+	dev->h_subdevice = h->dev.h_subdevice;
+	return 0;
+}
+
+/* The sweep's: its key may be a new file's by now, at a closed one's address. */
+static __always_inline int gs_forget_made(const struct gs_table_head *h)
+{
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &h->key);
+
+	if (!dev || dev->made != h->dev.made)
+		return -GS_ESTALE;
+	gs_forget_device(&h->key);
+	return 0;
+}
+
+static __always_inline int gs_set_file(const struct gs_table_head *h)
+{
+	struct gpusched_device *file = bpf_map_lookup_elem(&gs_devs, &h->key);
+
+	if (!file || file->made != h->dev.made)
+		return -GS_ESTALE;
+	file->dev_instance = h->dev.dev_instance;
+	if (h->dev.h_subdevice != GS_MARK_KEEP)
+		file->h_subdevice = h->dev.h_subdevice;
 	return 0;
 }
 
@@ -232,7 +307,13 @@ int run_table(struct gs_table_arg *a)
 		ret = gs_insert_channel(&h);
 		break;
 	case GS_TABLE_DEVICE:
-		ret = bpf_map_update_elem(&gs_devs, &h.key, &h.dev, BPF_NOEXIST);
+		ret = gs_insert_device(&h);
+		break;
+	case GS_TABLE_FORGET:
+		ret = gs_forget_made(&h);
+		break;
+	case GS_TABLE_FILE:
+		ret = gs_set_file(&h);
 		break;
 	case GS_CFG_HEARTBEAT:
 	case GS_CFG_DEFAULT_CLASS:
@@ -254,7 +335,7 @@ int run_proc(struct gs_proc_arg *a)
 	gs_u32 tgid = a->tgid;
 	struct gpusched_proc fresh = a->proc, *proc;
 
-	fresh.tsgs = 0;
+	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source != GPUSCHED_SRC_COMMAND) {

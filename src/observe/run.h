@@ -7,6 +7,8 @@
 
 #include "gpusched/abi.h"
 
+#define GS_MAX_DEVS 16384 /* entries of gs_devs */
+
 /*
  * Beside devices, gs_devs has two more kinds of entries:
  * - a client's (handle == hClient): dev_instance holds GS_CLIENT_* bits, h_subdevice the number of
@@ -35,17 +37,23 @@ enum gs_table_op {
 	GS_TABLE_INSERT = 1, /* key and rec, with an id from the counter */
 	GS_TABLE_REMOVE,     /* key */
 	GS_TABLE_CHANNEL,    /* key of the TSG; channel handle and cid */
-	GS_TABLE_DEVICE,     /* key of the device; dev */
+	GS_TABLE_DEVICE,     /* key of the device; dev, with its owner */
+	GS_TABLE_FORGET,     /* key of an entry of gs_devs; dev.made */
+	GS_TABLE_FILE,       /* key of a file's entry; dev: made, the process, GS_MARK_* */
 	/* Fields of gs_cfg, id is the value: a whole new one would undo the taps' id counter. */
 	GS_CFG_HEARTBEAT,
 	GS_CFG_DEFAULT_CLASS,
 	GS_CFG_POLICY_ACTIVE,
 	GS_CFG_MAX_TSGS,
 };
+#define GS_MARK_CLEAR 0u
+#define GS_MARK_SET 1u
+#define GS_MARK_KEEP 2u /* a tap may have set it meanwhile */
+
 struct gs_table_head {
 	gs_u32 op; /* enum gs_table_op */
 	gs_s32 ret;
-	gs_u64 id; /* INSERT: the new record's; CFG: value */
+	gs_u64 id; /* INSERT: the new record's; DEVICE: start of its owner; CFG: value */
 	struct gpusched_key key;
 	struct gpusched_channel channel;
 	struct gpusched_device dev;

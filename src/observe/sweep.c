@@ -15,7 +15,7 @@
 
 #define MANY_OWNERS 32 /* more: one walk over all processes is cheaper */
 #define FULL_EVERY 64  /* sweeps */
-#define MAX_DEVS 4096  /* as many as gs_devs holds */
+#define MAX_DEVS GS_MAX_DEVS
 
 struct sweep {
 	struct gs_observe *o;
@@ -218,24 +218,30 @@ static int judge(struct sweep *s, void (*fn)(const struct gpusched_tsg *rec, voi
 	return ended;
 }
 
+static void change_entry(struct sweep *s, enum gs_table_op op, const struct gpusched_key *key,
+			 const struct gpusched_device *dev)
+{
+	struct gs_table_arg arg = { .head = { .op = op, .key = *key, .dev = *dev } };
+
+	gs_run_table(s->o, &arg); /* -ESTALE: it is another one by now */
+}
+
 /* Entries of files that are closed; they were read before the holders. */
 static void forget_devices(struct sweep *s)
 {
 	for (uint32_t i = 0; i < s->ndevs; i++)
 		if (!find(s, s->dev_keys[i].file, 0))
-			bpf_map_delete_elem(s->o->fd[GS_PIN_gs_devs], &s->dev_keys[i]);
+			change_entry(s, GS_TABLE_FORGET, &s->dev_keys[i], &s->devs[i]);
 }
 
 /* What waited is being dealt with now; who comes later asks again. */
 static void clear_requests(struct sweep *s)
 {
 	for (uint32_t i = 0; i < s->ndevs; i++) {
-		struct gpusched_device dev = s->devs[i];
-
-		if (!is_file(&s->dev_keys[i]) || !dev.h_subdevice)
+		if (!is_file(&s->dev_keys[i]) || !s->devs[i].h_subdevice)
 			continue;
-		dev.h_subdevice = 0;
-		bpf_map_update_elem(s->o->fd[GS_PIN_gs_devs], &s->dev_keys[i], &dev, BPF_EXIST);
+		s->devs[i].h_subdevice = GS_MARK_CLEAR;
+		change_entry(s, GS_TABLE_FILE, &s->dev_keys[i], &s->devs[i]);
 	}
 }
 
@@ -260,20 +266,18 @@ static int64_t owner_of(const struct sweep *s, uint64_t file)
 static void note_owners(struct sweep *s)
 {
 	for (uint32_t i = 0; i < s->ndevs; i++) {
-		int fd = s->o->fd[GS_PIN_gs_devs];
-		struct gpusched_device dev;
+		struct gpusched_device dev = s->devs[i];
 		int64_t owner;
 
 		if (!is_file(&s->dev_keys[i]))
 			continue;
 		owner = owner_of(s, s->dev_keys[i].file);
-		if (!owner || owner == s->devs[i].dev_instance ||
-		    bpf_map_lookup_elem(fd, &s->dev_keys[i], &dev))
+		if (!owner || owner == dev.dev_instance)
 			continue;
 		if (owner > 0)
 			dev.dev_instance = (uint32_t)owner;
-		dev.h_subdevice = owner < 0;
-		bpf_map_update_elem(fd, &s->dev_keys[i], &dev, BPF_EXIST);
+		dev.h_subdevice = owner < 0 ? GS_MARK_SET : GS_MARK_KEEP;
+		change_entry(s, GS_TABLE_FILE, &s->dev_keys[i], &dev);
 	}
 }
 

@@ -63,12 +63,21 @@ static int check_value_size(int fd, const char *name, uint32_t size, struct gs_e
 
 static int check_version(struct gs_observe *o, struct gs_error *err)
 {
+	static const struct {
+		enum gs_pin map;
+		uint32_t size;
+	} values[] = {
+		{ GS_PIN_gs_cfg, sizeof(struct gpusched_cfg) },
+		{ GS_PIN_gs_tsgs, sizeof(struct gpusched_tsg) },
+		{ GS_PIN_gs_devs, sizeof(struct gpusched_device) },
+		{ GS_PIN_gs_procs, sizeof(struct gpusched_proc) },
+	};
 	struct gpusched_cfg cfg = {};
 	struct stat st;
-	int r = check_value_size(o->fd[GS_PIN_gs_cfg], "gs_cfg", sizeof(cfg), err);
+	int r = 0;
 
-	if (!r)
-		r = check_value_size(o->fd[GS_PIN_gs_tsgs], "gs_tsgs", sizeof(struct gpusched_tsg),
+	for (size_t i = 0; !r && i < GS_COUNT(values); i++)
+		r = check_value_size(o->fd[values[i].map], pin_names[values[i].map], values[i].size,
 				     err);
 	if (r)
 		return r;
@@ -284,10 +293,10 @@ int gs_table_remove(struct gs_observe *o, const struct gpusched_key *key)
 }
 
 int gs_table_device(struct gs_observe *o, const struct gpusched_key *key,
-		    const struct gpusched_device *dev)
+		    const struct gpusched_device *dev, uint64_t start_ns)
 {
 	struct gs_table_arg arg = {
-		.head = { .op = GS_TABLE_DEVICE, .key = *key, .dev = *dev },
+		.head = { .op = GS_TABLE_DEVICE, .key = *key, .dev = *dev, .id = start_ns },
 	};
 
 	return gs_run_table(o, &arg);

@@ -69,16 +69,41 @@ static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 	return (gs_u64)file;
 }
 
+/* Our own processes: they have no TSGs, and their controls are not the owner's. */
+static __always_inline int gs_is_self(const struct gs_caller *c)
+{
+	gs_u32 tgid = c->tgid;
+
+	return bpf_map_lookup_elem(&gs_selves, &tgid) != NULL;
+}
+
 static __always_inline void gs_on_device(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->root, a->handle);
-	struct gpusched_device dev = { .dev_instance = GPUSCHED_GPU_UNKNOWN };
+	struct gpusched_proc *proc = gs_is_self(c) ? NULL : gs_proc_of(c);
+	gs_u32 instance = GPUSCHED_GPU_UNKNOWN;
+	struct gpusched_device *dev;
 
+	if (!proc)
+		return;
 	if (a->params)
-		gs_read_user(&dev.dev_instance, sizeof(dev.dev_instance), a->params);
-	if (bpf_map_update_elem(&gs_devs, &key, &dev, BPF_ANY))
-		gs_count(GPUSCHED_CNT_TABLE_FULL);
-	gs_count_client(&key, c->tgid, 0, 0);
+		gs_read_user(&instance, sizeof(instance), a->params);
+	dev = gs_client_entry(&key, c->tgid) ? gs_entry(&key, c->tgid, instance) : NULL;
+	if (dev) { /* it may be of an earlier one, whose free was not seen */
+		dev->dev_instance = instance;
+		dev->h_subdevice = 0;
+	} else {
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC);
+	}
+}
+
+static __always_inline void gs_on_mig(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, 0);
+	struct gpusched_device *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid) : NULL;
+
+	if (client)
+		__sync_fetch_and_or(&client->dev_instance, GS_CLIENT_MIG);
 }
 
 static __always_inline void gs_on_subdevice(const struct gs_caller *c, const struct gs_alloc *a)
@@ -138,9 +163,8 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 static __always_inline void gs_on_client(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->handle, 0);
-	gs_u32 tgid = c->tgid;
 
-	if (bpf_map_lookup_elem(&gs_selves, &tgid))
+	if (gs_is_self(c))
 		return;
 	gs_proc_of(c);
 	gs_tell(c, GPUSCHED_EV_CLIENT, &key, 0, 0, 0);
@@ -178,12 +202,9 @@ static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs
 		gs_on_subdevice(c, &a);
 		break;
 	case GS_CLASS_MIG_GI:
-	case GS_CLASS_MIG_CI: {
-		struct gpusched_key key = gs_key(c, a.root, a.root);
-
-		gs_count_client(&key, c->tgid, GS_CLIENT_MIG, 0);
+	case GS_CLASS_MIG_CI:
+		gs_on_mig(c, &a);
 		break;
-	}
 	case GS_CLASS_TSG:
 		gs_on_tsg(ctx, c, &a);
 		break;
@@ -196,10 +217,10 @@ static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs
 /* A channel's or a TSG's handle to the TSG's key. */
 static __always_inline void gs_to_tsg(struct gpusched_key *key)
 {
-	gs_u32 *tsg = bpf_map_lookup_elem(&gs_chantsg, key);
+	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);
 
-	if (tsg)
-		key->handle = *tsg;
+	if (ref)
+		key->handle = ref->tsg;
 }
 
 static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
@@ -284,7 +305,7 @@ static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32
 
 static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, gs_u64 arg)
 {
-	gs_u32 w[GS_CONTROL_SIZE / 4] = {}, tgid = c->tgid;
+	gs_u32 w[GS_CONTROL_SIZE / 4] = {};
 	struct gpusched_tsg *rec;
 	struct gpusched_key key;
 	struct gs_control q;
@@ -292,7 +313,7 @@ static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, 
 	if (!gs_read_user(w, sizeof(w), arg))
 		return;
 	gs_decode_control(w, &q);
-	if (!gs_cmd_matters(q.cmd) || bpf_map_lookup_elem(&gs_selves, &tgid))
+	if (!gs_cmd_matters(q.cmd) || gs_is_self(c))
 		return;
 	if (q.status) {
 		gs_count(GPUSCHED_CNT_RM_FAILED);
@@ -346,7 +367,7 @@ static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_calle
 		f.subdevice = q->handle;
 	} else if (q->handle != q->root) {
 		f.device = q->handle;
-		bpf_map_delete_elem(&gs_devs, &key);
+		gs_forget_device(&key);
 	}
 	client.handle = client.client;
 	count = bpf_map_lookup_elem(&gs_devs, &client);
@@ -360,7 +381,8 @@ static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_calle
 
 static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_u64 arg)
 {
-	gs_u32 w[GS_FREE_SIZE / 4] = {}, *tsg;
+	gs_u32 w[GS_FREE_SIZE / 4] = {};
+	struct gs_channel_ref *ref;
 	struct gpusched_key key;
 	struct gpusched_tsg *rec;
 	struct gs_free q;
@@ -371,11 +393,11 @@ static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_
 	if (q.status)
 		return;
 	key = gs_key(c, q.root, q.handle);
-	tsg = bpf_map_lookup_elem(&gs_chantsg, &key);
-	if (tsg) {
-		struct gpusched_key tsg_key = gs_key(c, q.root, *tsg);
+	ref = bpf_map_lookup_elem(&gs_chantsg, &key);
+	if (ref) {
+		struct gpusched_key tsg_key = gs_key(c, q.root, ref->tsg);
 
-		bpf_map_delete_elem(&gs_chantsg, &key);
+		gs_forget_channel(&key);
 		gs_end_channel(&tsg_key, q.handle);
 		return;
 	}

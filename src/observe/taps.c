@@ -21,8 +21,6 @@
 #include "observe/simfiles.h"
 #include "observe/taps.skel.h"
 
-#define MAX_TSGS_PER_PROC 1024
-
 static void skel_destroy(struct taps_bpf **skel)
 {
 	taps_bpf__destroy(*skel);
@@ -63,7 +61,7 @@ static int fill_cfg(struct taps_bpf *skel)
 	struct gpusched_cfg cfg = {
 		.abi = GPUSCHED_ABI_VERSION,
 		.sim = gs_env()->sim,
-		.max_tsgs_per_proc = MAX_TSGS_PER_PROC,
+		.max_tsgs_per_proc = GPUSCHED_MAX_TSGS_PER_PROC,
 		.default_class = GPUSCHED_CLASS_NONE,
 	};
 	unsigned int branch = 0;

@@ -262,6 +262,13 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 	case GPUSCHED_EV_EXIT:
 		gs_loop_sweep_in(s, SWEEP_SOON_NS);
 		break;
+	case GPUSCHED_EV_LIMIT:
+		gs_log(LOG_NOTICE,
+		       "process %u (%.*s) has its share of the table: what it makes more is left "
+		       "alone",
+		       ev->pid, GPUSCHED_COMM_LEN, ev->comm);
+		gs_loop_sweep_in(s, SWEEP_SOON_NS); /* what it has closed counts until then */
+		break;
 	default:
 		break;
 	}

@@ -186,6 +186,8 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 
 static void put_arguments(struct gs_service *s, const struct gpusched_event *ev, json_t *o)
 {
+	static const char *const shares[] = { "tsgs", "devices", "channels" };
+
 	switch (ev->type) {
 	case GPUSCHED_EV_TIMESLICE:
 		put_number(o, "timeslice_us", true, ev->arg[0]);
@@ -202,6 +204,9 @@ static void put_arguments(struct gs_service *s, const struct gpusched_event *ev,
 		break;
 	case GPUSCHED_EV_CLASS:
 		put_text(o, "class", s ? gs_class_name(s->classes, ev->arg[0]) : NULL);
+		break;
+	case GPUSCHED_EV_LIMIT:
+		put_text(o, "share", ev->arg[0] < GS_COUNT(shares) ? shares[ev->arg[0]] : NULL);
 		break;
 	default:
 		break;

@@ -4,6 +4,7 @@
  *
  *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF on
  * stdin rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
+ *   rmclient hoard WHAT N       N devices, clients, files, channels or TSGs; then like tsgs
  *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
  *   rmclient hostile MS SEED    bad pointers, wrong sizes, memory rewritten during the call
  */
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@
 #include "../unit/rm_client.h"
 
 #define TSGS_PER_CLIENT 100
+#define CHANNELS_PER_TSG 100
 
 static int open_ctl(void)
 {
@@ -110,6 +113,54 @@ static int fall(unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		new_tsg(fd, client, RC_TSG + 2 * i);
 	rc_free(fd, client, 0, client);
+	until_eof();
+	return 0;
+}
+
+static void one_more(const char *what, int *fd, uint32_t *client, unsigned int i)
+{
+	uint32_t params[14] = { 0 }, channel[128] = { 0 }, h;
+
+	switch (what[0]) {
+	case 'f':
+		*fd = open_ctl();
+		*client = new_client(*fd, 0);
+		break;
+	case 'c':
+		if (!strcmp(what, "clients")) {
+			*client = new_client(*fd, 0);
+			break;
+		}
+		if (i % CHANNELS_PER_TSG == 0)
+			new_tsg(*fd, *client, 0x60000000 + i * 2);
+		h = 0x70000000 + i;
+		must(status_of_alloc(*fd, *client, 0x60000000 + (i - i % CHANNELS_PER_TSG) * 2, &h,
+				     0xc86f, channel),
+		     "channel");
+		break;
+	case 'd':
+		h = 0x60000000 + i;
+		must(status_of_alloc(*fd, *client, *client, &h, 0x80, params), "device");
+		break;
+	default:
+		new_tsg(*fd, *client, RC_TSG + 2 * i);
+	}
+}
+
+static int hoard(const char *what, unsigned int n)
+{
+	struct rlimit files = { n + 64, n + 64 };
+	uint32_t client;
+	int fd;
+
+	if (what[0] == 'f' && setrlimit(RLIMIT_NOFILE, &files)) {
+		perror("rmclient: setrlimit");
+		return 1;
+	}
+	fd = open_ctl();
+	client = new_client(fd, 0);
+	for (unsigned int i = 0; i < n; i++)
+		one_more(what, &fd, &client, i);
 	until_eof();
 	return 0;
 }
@@ -248,12 +299,14 @@ int main(int argc, char **argv)
 		return fall(a);
 	if (argc == 4 && !strcmp(argv[1], "churn"))
 		return churn(a, b ? b : 1);
+	if (argc == 4 && !strcmp(argv[1], "hoard"))
+		return hoard(argv[2], b);
 	if (argc == 4 && !strcmp(argv[1], "forge"))
 		return forge(a, b);
 	if (argc == 4 && !strcmp(argv[1], "hostile"))
 		return hostile(a, b);
-	fprintf(stderr,
-		"usage: rmclient tsgs N [GPU] | fall N | churn N AT-ONCE | forge CLIENT TSG | "
-		"hostile MS SEED\n");
+	fprintf(stderr, "usage: rmclient tsgs N [GPU] | fall N | churn N AT-ONCE | "
+			"hoard devices|clients|files|channels|tsgs N | forge CLIENT TSG | "
+			"hostile MS SEED\n");
 	return 2;
 }

@@ -6,6 +6,8 @@
 
 #define BAD ((void *)0x10)
 
+static volatile int stop;
+
 static void test_bad_pointers(void **state)
 {
 	uint64_t before;
@@ -166,6 +168,127 @@ static void test_process_limit(void **state)
 	assert_int_equal(proc.tsgs, 0);
 }
 
+/* What each of these leaves behind counts on the process until it is gone, and not longer. */
+static void shares_are(uint32_t tsgs, uint32_t devices, uint32_t channels)
+{
+	struct gpusched_proc proc;
+
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	assert_int_equal(proc.tsgs, tsgs);
+	assert_int_equal(proc.devices, devices);
+	assert_int_equal(proc.channels, channels);
+}
+
+static void test_share_of_devices(void **state)
+{
+	uint32_t device[14] = { 3 };
+	CLEANUP_FD int fd = -1, other = -1;
+	uint64_t before;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_DEVICE_LIMIT);
+	rc_client(fd, RC_CLIENT, 0);
+	shares_are(0, 3, 0); /* the file, the client, the device */
+	for (uint32_t i = 0; i < 1500; i++)
+		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x60000000 + i, 0x80, device, 0);
+	shares_are(0, GPUSCHED_MAX_DEVICES_PER_PROC, 0);
+	assert_int_equal(counter(GPUSCHED_CNT_DEVICE_LIMIT) - before, 1503 - 1024);
+	assert_int_equal(count_events(GPUSCHED_EV_LIMIT), 1);
+	assert_int_equal(last_event(GPUSCHED_EV_LIMIT)->arg[0], GPUSCHED_SHARE_DEVICES);
+	/* no TSG without the entries by which its end is found */
+	other = open_ctl();
+	rc_tsg(other, RC_CLIENT + 1, RC_TSG, 1);
+	assert_int_equal(records(), 0);
+	/* one that comes again takes nothing more, and has its new GPU */
+	rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, RC_DEVICE, 0x80, device, 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	assert_int_equal(only().dev_instance, 3);
+	for (uint32_t i = 0; i < 700; i++)
+		rc_free(fd, RC_CLIENT, RC_CLIENT, 0x60000000 + i);
+	shares_are(1, 1024 - 700, 0);
+	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
+	shares_are(0, 1, 0); /* the file */
+	close(fd);
+	fd = -1;
+	gs_sweep(table, NULL, NULL, NULL);
+	shares_are(0, 0, 0);
+}
+
+static void test_share_of_files(void **state)
+{
+	int fds[600];
+
+	NEEDS();
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 600; i++) {
+			fds[i] = open_ctl();
+			rc_client(fds[i], RC_CLIENT, 0);
+		}
+		shares_are(0, GPUSCHED_MAX_DEVICES_PER_PROC, 0);
+		for (int i = 0; i < 600; i++)
+			close(fds[i]);
+		gs_sweep(table, NULL, NULL, NULL);
+		shares_are(0, 0, 0);
+	}
+	assert_in_range(count_events(GPUSCHED_EV_LIMIT), 3, 3);
+}
+
+static void test_share_of_channels(void **state)
+{
+	CLEANUP_FD int fd = -1;
+	uint64_t before;
+
+	NEEDS();
+	fd = open_ctl();
+	before = counter(GPUSCHED_CNT_CHANNEL_LIMIT);
+	rc_client(fd, RC_CLIENT, 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		rc_tsg(fd, RC_CLIENT, RC_TSG + i, 1);
+		for (uint32_t c = 0; c < 100; c++)
+			rc_channel(fd, RC_CLIENT, RC_TSG + i, 0x60000000 + i * 100 + c, c);
+	}
+	shares_are(100, 3, GPUSCHED_MAX_CHANNELS_PER_PROC);
+	assert_int_equal(counter(GPUSCHED_CNT_CHANNEL_LIMIT) - before, 10000 - 8192);
+	for (uint32_t c = 0; c < 50; c++)
+		rc_free(fd, RC_CLIENT, RC_TSG, 0x60000000 + c);
+	shares_are(100, 3, 8192 - 50);
+	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG); /* takes the other 50 of it along */
+	shares_are(99, 3, 8192 - 100);
+	close(fd);
+	fd = -1;
+	gs_sweep(table, NULL, NULL, NULL);
+	shares_are(0, 0, 0);
+}
+
+/* Adoption brings in no more than a process may have. */
+static void test_share_of_adopted(void **state)
+{
+	struct gpusched_channels ch = { .n = 100 };
+	unsigned int taken = 0;
+	uint64_t before;
+
+	NEEDS();
+	before = counter(GPUSCHED_CNT_PROC_LIMIT) + counter(GPUSCHED_CNT_CHANNEL_LIMIT);
+	for (uint32_t i = 0; i < 1200; i++) {
+		struct gpusched_tsg rec = { .key = { 0x1230, 5, i + 1 } };
+
+		rec.task.pid = getpid();
+		for (uint32_t c = 0; c < ch.n; c++)
+			ch.ch[c].handle = 0x60000000 + i * 100 + c;
+		taken += !gs_table_insert(table, &rec, i < 90 ? &ch : NULL);
+	}
+	assert_int_equal(records(), 1024);
+	assert_int_equal(taken, 1024 - 9); /* the channels of nine did not all fit */
+	shares_are(1024, 2, 8192 - 8192 % 100 + 92);
+	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) + counter(GPUSCHED_CNT_CHANNEL_LIMIT) -
+				 before,
+			 1200 - 1024 + 9);
+	gs_sweep(table, NULL, NULL, NULL);
+	assert_int_equal(records(), 0);
+	shares_are(0, 0, 0);
+}
+
 static void test_table_full(void **state)
 {
 	CLEANUP_FD int fd = -1;
@@ -225,8 +348,6 @@ static void test_event_storm(void **state)
 	assert_int_equal(count_events(GPUSCHED_EV_TIMESLICE) + lost, 20000);
 	assert_int_equal(only().task.asked.timeslice_us, 1000 + 19999); /* the table is exact */
 }
-
-static volatile int stop;
 
 static void *rewrite(void *arg)
 {
@@ -382,6 +503,8 @@ int main(void)
 		T(test_table_full),        T(test_many_channels),
 		T(test_event_storm),       T(test_memory_rewritten),
 		T(test_other_files),       T(test_compat_calls),
+		T(test_share_of_devices),  T(test_share_of_files),
+		T(test_share_of_channels), T(test_share_of_adopted),
 		T(test_unregistered_file), /* last: it spoils the list of files */
 	};
 

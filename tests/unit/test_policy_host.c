@@ -197,6 +197,7 @@ static void test_tick_meets_all(void **state)
 	(void)state;
 	NEED_TABLE();
 	assert_non_null(many);
+	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0); /* they are one process's */
 	p = start(fixture_source("flips"), NULL, NULL);
 	gs_sleep_ns(100 * NS_PER_MS); /* it met an empty table */
 	first = fixture_tsg(1, GPUSCHED_CLASS_BE);

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# asan: yes
+# One process makes thousands of something that the taps keep: what is past its share is counted, and
+# a program that starts meanwhile is seen with its GPU and obeys as ever.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+rmclient=$build/tests/e2e/rmclient
+config '[Policy]
+Policy = lcbe
+[Classes]
+Rule = comm=gsload -> be'
+start_daemon || not_ok "a daemon starts"
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+
+counter() { # NAME
+	"$gpusched" stats --json | jq ".taps.$1 // 0"
+}
+entries() { # MAP
+	bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/$1" -j | jq length
+}
+
+# the simulated RM is slow with many TSGs, and storm.sh has a flood of them
+while read -r what n counted; do
+	before=$(counter "$counted")
+	"$rmclient" hoard "$what" "$n" <"$scratch/fifo" >"$scratch/hoard" 2>&1 &
+	hoarder=$!
+	at_end+=($hoarder)
+	load be --seconds 60
+	check "$what: a program that starts meanwhile is listed" wait_tsgs "pid:$LOAD_PID" 4
+	check "$what: the hoarder is done" wait_for 30 grep -q ready "$scratch/hoard"
+	[ "$(cat "$scratch/hoard")" = ready ] || diag "$(cat "$scratch/hoard")"
+	end_load "$LOAD_PID" KILL
+	ge "$(counter "$counted")" "$((before + 1000))" "$what: what is past its share is counted"
+	load be --seconds 60
+	check "$what: a program that starts afterwards is listed" wait_tsgs "pid:$LOAD_PID" 4
+	is "$(list_json "pid:$LOAD_PID" '[.[] | [.gpu, .class] | join(" ")] | unique | join(",")')" "0 be" \
+		"$what: with GPU and class"
+	check "$what: it is suspended" "$gpusched" suspend "pid:$LOAD_PID"
+	ge "$(sim_disabled "$LOAD_PID")" 4 "$what: all its channels are disabled"
+	check "$what: and resumed" "$gpusched" resume "pid:$LOAD_PID"
+	is "$(sim_disabled "$LOAD_PID")" 0 "$what: in the RM too"
+	end_load "$LOAD_PID" KILL
+	kill -9 $hoarder
+	wait $hoarder 2>/dev/null
+	check "$what: with the hoarder its entries go" wait_for 10 eval \
+		'[ "$(entries gs_tsgs) $(entries gs_devs) $(entries gs_chantsg) $(entries gs_procs)" = "0 0 0 0" ]'
+done <<'EOF'
+devices 10000 device_limit
+clients 10000 device_limit
+files 10000 device_limit
+channels 10000 channel_limit
+tsgs 4000 proc_limit
+EOF
+check "the daemon answers" daemon_ready
+stop_daemon
+done_testing
