@@ -60,6 +60,11 @@ if [ -x "$tapcost" ]; then
 	done
 fi
 
+# ---- what a policy's decisions take --------------------------------------------------------------
+
+"$gpusched" observe on >/dev/null
+"$build/policycost" --cycles 100 >"$scratch/decisions.md" || rm -f "$scratch/decisions.md"
+
 # ---- reaction time -----------------------------------------------------------------------------------
 
 config '[Policy]
@@ -113,6 +118,12 @@ stop_daemon
 	echo "|---|---|---|"
 	jq -r '"| \(.what) | \(.value) | \(.bar) |"' "$results"
 	echo
+	if [ -s "$scratch/decisions.md" ]; then
+		echo "A policy's callbacks, ns per call (bench/policycost.c):"
+		echo
+		cat "$scratch/decisions.md"
+		echo
+	fi
 	echo "$(uname -sr), $(nproc) CPUs ($(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)), $(date -u +%F); simulated GPU, undilated."
 } >"$scratch/table.md"
 cat "$scratch/table.md"
