@@ -47,7 +47,7 @@ GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
 #define BEGAN 0    /* priv: when the request under way began */
 #define LAST 1     /* priv: last launch that work_submit saw */
 #define LAST_GPU 2 /* priv: gpu_time_ns at the last round */
-#define HAD_WORK 3 /* priv: gpusched_had_work()'s */
+#define WORK 3     /* priv: gpusched_is_busy()'s */
 #define NEVER ((gs_u64)-1)
 
 GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
@@ -63,13 +63,7 @@ GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
 
 GPUSCHED_INLINE int is_busy(struct gpusched_task *t, gs_u64 now)
 {
-	int had_work = gpusched_had_work(t, &t->priv[HAD_WORK]);
-
-	if (had_work)
-		return 1;
-	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
-		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
-	return t->launches && now < t->last_launch_ns + (gs_u64)busy_ms * 1000000ull;
+	return gpusched_is_busy(t, now, (gs_u64)busy_ms * 1000000ull, &t->priv[WORK]);
 }
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)

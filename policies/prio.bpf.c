@@ -38,7 +38,7 @@ GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 
 #define SUSPENDED_SINCE 0 /* priv: 0 it runs */
 #define RUNS_UNTIL 1      /* priv: end of an aged TSG's turn */
-#define HAD_WORK 2        /* priv: gpusched_had_work()'s */
+#define WORK 2            /* priv: gpusched_is_busy()'s */
 
 GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
 {
@@ -57,13 +57,7 @@ GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE int is_busy(struct gpusched_task *t, gs_u64 now)
 {
-	int had_work = gpusched_had_work(t, &t->priv[HAD_WORK]);
-
-	if (had_work)
-		return 1;
-	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
-		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
-	return t->launches && now < t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
+	return gpusched_is_busy(t, now, (gs_u64)idle_ms * 1000000ull, &t->priv[WORK]);
 }
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)

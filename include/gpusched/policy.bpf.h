@@ -363,18 +363,24 @@ GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 }
 
 /*
- * Where GPU time is known: 1 when the TSG has run, or had work and waited for its turn, since the
- * last call; *last, a word of t->priv, remembers. 0 otherwise, also at the first call. A suspended
- * TSG has no turn to wait for: 0.
+ * Has it work? Yes when it launched something in the @quiet_ns before @now, or, where GPU time is
+ * known, when it has run or waited for its turn since the last call: a burst is worked off long
+ * after its launches. *last, a word of t->priv, is the helper's memory. Where neither launches nor
+ * GPU time are known nobody can say that it is idle: yes.
  */
-GPUSCHED_INLINE int gpusched_had_work(const struct gpusched_task *t, gs_u64 *last)
+GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, gs_u64 quiet_ns,
+				     gs_u64 *last)
 {
 	gs_u64 before = *last;
 
-	if (!(t->known & GPUSCHED_KNOWN_GPU_TIME))
-		return 0;
-	*last = t->gpu_time_ns + t->wait_time_ns + 1; /* never 0, which is before the first call */
-	return before && *last != before;
+	if (t->known & GPUSCHED_KNOWN_GPU_TIME) {
+		*last = t->gpu_time_ns + t->wait_time_ns + 1; /* 0: it was never asked about */
+		if (before && *last != before)
+			return 1;
+	}
+	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
+		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
+	return t->launches && now < t->last_launch_ns + quiet_ns;
 }
 
 /* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */
