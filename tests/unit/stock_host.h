@@ -14,6 +14,7 @@
 
 #include "observe_fixture.h"
 #include "policy/host.h"
+#include "policy/rest.h"
 #include "replay_world.h"
 
 #define STOCK_ADOPTED 0xf11eull /* file of the TSGs that no tap saw */
@@ -21,6 +22,7 @@
 struct stock {
 	struct gs_policy *p;
 	struct sim_policy_view view;
+	struct gs_rest rest; /* of the tick, by the rule of rest.h */
 	uint64_t seq;
 	int tsgs_fd, fd[WORLD_GPUS];
 	uint64_t file[WORLD_GPUS]; /* as in keys */
@@ -129,6 +131,7 @@ static inline int stock_task_init(void *state, struct gpusched_task *t)
 	struct gpusched_tsg rec;
 
 	stock_clock(s);
+	gs_rest_end(&s->rest);
 	if (bpf_map_lookup_elem(s->tsgs_fd, &key, &rec) < 0) {
 		stock_make(s, t);
 	} else {
@@ -146,6 +149,7 @@ static inline int stock_schedule(void *state, struct gpusched_task *t)
 
 	stock_put(s, t);
 	stock_clock(s);
+	gs_rest_end(&s->rest);
 	if (t->assumed)
 		stock_run(s, GPUSCHED_RUN_SCHEDULE, t, 0);
 	else
@@ -160,6 +164,7 @@ static inline int stock_timeslice_set(void *state, struct gpusched_task *t, uint
 
 	stock_put(s, t);
 	stock_clock(s);
+	gs_rest_end(&s->rest);
 	if (t->assumed)
 		stock_run(s, GPUSCHED_RUN_TIMESLICE_SET, t, us);
 	else
@@ -175,7 +180,8 @@ static inline int stock_work_submit(void *state, struct gpusched_task *t,
 	struct stock *s = state;
 
 	stock_put(s, t);
-	stock_run(s, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(w->count, w->kind));
+	if (stock_run(s, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(w->count, w->kind)).changed)
+		gs_rest_end(&s->rest);
 	stock_take(s, t);
 	return 0;
 }
@@ -188,6 +194,7 @@ static inline int stock_task_destroy(void *state, struct gpusched_task *t)
 
 	stock_put(s, t);
 	stock_clock(s);
+	gs_rest_end(&s->rest);
 	if (t->assumed) {
 		stock_run(s, GPUSCHED_RUN_TASK_DESTROY, t, 0);
 		assert_int_equal(gs_table_remove(table, &key), 0);
@@ -201,10 +208,15 @@ static inline int stock_task_destroy(void *state, struct gpusched_task *t)
 static inline int stock_tick(void *state, struct gpusched_task *const *tasks, size_t n)
 {
 	struct stock *s = state;
+	uint64_t now = s->view.now_ns(s->view.user);
+	struct gpusched_run run;
 
+	if (gs_rest_is(&s->rest, now))
+		return 0;
 	for (size_t i = 0; i < n; i++)
 		stock_put(s, tasks[i]);
-	stock_run(s, GPUSCHED_RUN_TICK, NULL, ++s->seq << 32 | s->p->info.tick_us);
+	run = stock_run(s, GPUSCHED_RUN_TICK, NULL, ++s->seq << 32 | s->p->info.tick_us);
+	s->rest.until_ns = now + gs_rest_ms(run.ret, run.changed) * NS_PER_MS;
 	for (size_t i = 0; i < n; i++)
 		stock_take(s, tasks[i]);
 	return 0;
