@@ -138,6 +138,29 @@ is "$(ask ping | jq .pid)" "$DAEMON_PID" "the daemon answers beside one who does
 like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" "gpusched_watchers [12]"$'\n' "metrics count those who watch"
 kill $slow 2>/dev/null
 "$gpusched" set pid:$be clear >/dev/null 2>&1
+
+# More clients than it takes, and all go while it cannot look: it must listen again by itself, since
+# nothing that they left wakes it any more.
+fds=$(fds_of "$DAEMON_PID")
+python3 - "$api" "$scratch/full" <<'PY' &
+import socket, sys, time
+held = []
+for i in range(300):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    held.append(s)
+open(sys.argv[2], "w").close()
+time.sleep(60)
+PY
+crowd=$!
+at_end+=($crowd)
+check "it takes 256 connections" wait_for 8 eval "[ -e $scratch/full ] && [ \$(fds_of $DAEMON_PID) -ge $((fds + 250)) ]"
+kill -STOP "$DAEMON_PID"
+kill -9 $crowd
+wait $crowd 2>/dev/null
+kill -CONT "$DAEMON_PID"
+check "and closes them" wait_for 5 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
+is "$(ask ping | jq .pid)" "$DAEMON_PID" "then it hears the next"
 stop_daemon
 check "at the end the slice is the owner's" slice_is $be 2048
 done_testing
