@@ -169,6 +169,7 @@ static const char skeleton[] =
 	" *\n"
 	" * Build and try:  gpusched policy build %1$s.bpf.c\n"
 	" *                 gpusched policy check %1$s.bpf.c\n"
+	" *                 gpusched sim run lcbe-1be --policy ./%1$s.bpf.c\n"
 	" *                 gpusched policy start ./%1$s.bpf.o -o slice_us=300\n"
 	" */\n"
 	"#include <gpusched/policy.bpf.h>\n"

@@ -70,7 +70,8 @@ static int help_log(void *user, const char *text, gs_u64 value)
 {
 	struct native *n = user;
 
-	gs_log(LOG_INFO, "policy %s: %.*s %llu", n->desc.name, GPUSCHED_TEXT_LEN, text,
+	gs_log(LOG_INFO, "policy %s at %.6f s: %.*s %llu", n->desc.name,
+	       (double)help_now(user) / NS_PER_S, GPUSCHED_TEXT_LEN, text,
 	       (unsigned long long)value);
 	return 0;
 }

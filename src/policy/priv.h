@@ -85,6 +85,9 @@ int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
 void gs_policy_unload(struct gs_loaded *l);
 /* One run of gpusched_run; *r is in and out. 0 or -errno of the system call. */
 int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r);
+/* What gpusched_log() has written since *inout_seen, into our log. @when: "" or " at 1.5 s". */
+void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
+		    uint64_t *inout_seen);
 /* GPUSCHED_F_* that the stock host honours. */
 #define GS_STOCK_FLAGS (GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK)
 /* Info plus refusals; flags: those that the host honours. */

@@ -2,12 +2,15 @@
 /*
  * records.c - exit records and what is known of a policy
  */
+#include <bpf/bpf.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/log.h"
 #include "policy/priv.h"
 
 _Static_assert((int)GS_POLICY_EXIT_STALLED == (int)GPUSCHED_EXIT_STALLED &&
@@ -53,4 +56,23 @@ void gs_policy_info_free(struct gs_policy_info *info)
 	free(info->options);
 	info->options = NULL;
 	info->noptions = 0;
+}
+
+void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
+		    uint64_t *inout_seen)
+{
+	uint64_t last = __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE);
+
+	if (last - *inout_seen > GS_PLOG_LINES)
+		*inout_seen = last - GS_PLOG_LINES;
+	while (*inout_seen < last) {
+		uint64_t seq = ++*inout_seen;
+		uint32_t at = (uint32_t)(seq % GS_PLOG_LINES);
+		struct gs_plog line;
+
+		if (bpf_map_lookup_elem(l->log_fd, &at, &line) < 0 || line.seq != seq)
+			continue;
+		gs_log(LOG_INFO, "policy %s%s: %.*s %" PRIu64, name, when, GPUSCHED_TEXT_LEN,
+		       line.text.s, (uint64_t)line.value);
+	}
 }

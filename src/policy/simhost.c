@@ -20,7 +20,7 @@ struct simhost {
 	struct gs_policy_info info;
 	struct gs_loaded loaded;
 	struct sim_policy_view view;
-	uint64_t seq;
+	uint64_t seq, log_seen;
 	struct gs_rest rest;
 	char failure[200];
 };
@@ -56,11 +56,16 @@ static int take(struct simhost *h, struct gpusched_task *t)
 static int run(struct simhost *h, struct gpusched_run *r)
 {
 	struct gs_pstate *st = h->loaded.state;
+	char when[40];
 	int ret;
 
 	st->is_virtual = 1;
 	st->virtual_now = h->view.now_ns(h->view.user);
 	ret = gs_loaded_run(&h->loaded, r);
+	if (st->log_seq != h->log_seen) {
+		snprintf(when, sizeof(when), " at %.6f s", (double)st->virtual_now / NS_PER_S);
+		gs_loaded_logs(&h->loaded, h->info.name, when, &h->log_seen);
+	}
 	if (ret < 0)
 		snprintf(h->failure, sizeof(h->failure), "BPF_PROG_RUN: %s", strerror(-ret));
 	if (ret == 0 && st->failed) {

@@ -10,8 +10,6 @@
  * the start stamp of the one under way, once per timeout while rounds go on. While a round could
  * change nothing none comes (rest.h); the main loop, which hears of every TSG, ends that by a nudge.
  */
-#include <bpf/bpf.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -304,19 +302,5 @@ bool gs_ticker_stop(struct gs_policy *p)
 
 void gs_ticker_logs(struct gs_policy *p)
 {
-	uint64_t last = __atomic_load_n(&p->loaded.state->log_seq, __ATOMIC_ACQUIRE);
-
-	if (last - p->log_seen > GS_PLOG_LINES)
-		p->log_seen = last - GS_PLOG_LINES;
-	while (p->log_seen < last) {
-		uint64_t seq = p->log_seen + 1;
-		uint32_t at = (uint32_t)(seq % GS_PLOG_LINES);
-		struct gs_plog line;
-
-		p->log_seen = seq;
-		if (bpf_map_lookup_elem(p->loaded.log_fd, &at, &line) < 0 || line.seq != seq)
-			continue;
-		gs_log(LOG_INFO, "policy %s: %.*s %" PRIu64, p->info.name, GPUSCHED_TEXT_LEN,
-		       line.text.s, line.value);
-	}
+	gs_loaded_logs(&p->loaded, p->info.name, "", &p->log_seen);
 }

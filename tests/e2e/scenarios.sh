@@ -30,6 +30,8 @@ sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/rr-3be.scn" >"$dir/brok
 check "a promise that is not kept: exit 1" test $? = 1
 check "and says which" test "$(jq -r 'select(.scenario) | .checks[] | select(.ok | not) | .check' "$dir/out")" = \
 	"lc.p99_us <= 1"
+check "what a policy says is printed" sh -c "$gpusched sim run admit-load --json 2>&1 >/dev/null |
+	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
 exits 1 "admit-load stands by the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
 exits 1 "admit-load-pauses by its window" "$gpusched" sim run admit-load-pauses -o load_ms=100
 mkdir "$dir/two"
