@@ -224,6 +224,9 @@ static uint64_t next_event(const struct sim_server *s)
 
 	if (other < next)
 		next = other;
+	other = sim_rm_next(s->rm);
+	if (other < next)
+		next = other;
 	other = sim_calls_next(s);
 	return other < next ? other : next;
 }
@@ -257,6 +260,7 @@ static void step(struct sim_server *s)
 			next = sim_model_now(s->model);
 		sim_model_advance(s->model, next);
 		sim_rings_run(s->rings, next);
+		sim_rm_run(s->rm, next);
 		sim_calls_run(s, next);
 	}
 	sim_model_advance(s->model, now);
@@ -329,14 +333,27 @@ static void ask_priority(void)
 	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p);
 }
 
+static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
+{
+	struct sim_server *s = user;
+
+	sim_rings_done(s->rings, ch, cookie, ns);
+}
+
+static void on_switch(void *user, const struct sim_switch *sw)
+{
+	struct sim_server *s = user;
+
+	sim_rm_switched(s->rm, sw);
+}
+
 static int make_parts(struct sim_server *s)
 {
-	struct sim_model_ops mops = { .on_done = sim_rings_done };
+	const struct sim_model_ops mops = { .on_done = on_done, .on_switch = on_switch, .user = s };
 	int r = sim_rings_new(NULL, &s->clock, &s->rings);
 
 	if (r < 0)
 		return r;
-	mops.user = s->rings;
 	r = sim_model_new(&s->config->params, s->config->rm.gpus, s->config->seed, &mops,
 			  &s->model);
 	if (r < 0)

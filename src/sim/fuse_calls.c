@@ -18,8 +18,6 @@
 #include "sim/fuse_priv.h"
 #include "sim/rm_abi.h"
 
-#define CAP_SYS_NICE_BIT 23
-
 struct call {
 	struct sim_server *s;
 	fuse_req_t req;
@@ -72,11 +70,11 @@ static bool status_value(pid_t tid, const char *key, int base, unsigned long lon
 	return true;
 }
 
-static bool may_nice(const struct sim_caller *c)
+static bool capable(const struct sim_caller *c, int capability)
 {
 	unsigned long long caps;
 
-	return status_value(c->tid, "\nCapEff:", 16, &caps) && (caps >> CAP_SYS_NICE_BIT & 1);
+	return status_value(c->tid, "\nCapEff:", 16, &caps) && (caps >> capability & 1);
 }
 
 void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid)
@@ -90,7 +88,8 @@ void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid)
 		.uid = ctx->uid,
 		.read = mem_read,
 		.write = mem_write,
-		.may_nice = may_nice,
+		.capable = capable,
+		.map = sim_caller_map,
 	};
 	if (need_tgid && status_value(ctx->pid, "\nTgid:", 10, &tgid))
 		c->tgid = (pid_t)tgid;
@@ -98,30 +97,9 @@ void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid)
 
 /* ---- the ring ------------------------------------------------------------------------------- */
 
-static int copy_fd(int pidfd, int fd)
-{
-	int r = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-
-	return r < 0 ? -errno : r;
-}
-
-static bool is_eventfd(int fd)
-{
-	char path[64], link[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	n = readlink(path, link, sizeof(link) - 1);
-	if (n < 0)
-		return false;
-	link[n] = 0;
-	return !strcmp(link, "anon_inode:[eventfd]");
-}
-
 static int attach(struct sim_server *s, struct handle *h, const struct sim_caller *c,
 		  struct sim_ring_attach *a)
 {
-	CLEANUP_FD int pidfd = -1;
 	CLEANUP_FD int memfd = -1;
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
@@ -129,12 +107,9 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 
 	if (a->version != SIM_RING_VERSION || h->doorbell >= 0)
 		return -EINVAL;
-	pidfd = (int)syscall(SYS_pidfd_open, c->tgid, 0);
-	if (pidfd < 0)
-		return -errno;
-	memfd = copy_fd(pidfd, a->memfd);
-	bell = copy_fd(pidfd, a->eventfd);
-	if (memfd < 0 || bell < 0 || !is_eventfd(bell))
+	memfd = sim_caller_memfd(c, a->memfd);
+	bell = sim_caller_eventfd(c, a->eventfd);
+	if (memfd < 0 || bell < 0)
 		return -EBADF;
 	r = sim_rings_attach(s->rings, h->file, memfd);
 	if (r < 0)
@@ -294,7 +269,8 @@ void sim_call_start(struct sim_server *s, fuse_req_t req, struct handle *h, unsi
 	if (in_size)
 		memcpy(k->data, in, in_size);
 	tgid = cmd == SIM_RING_ATTACH || _IOC_NR(cmd) == SIM_ESC_ALLOC ||
-	       _IOC_NR(cmd) == SIM_ESC_DUP || s->config->rm.refuse[0].cmd;
+	       _IOC_NR(cmd) == SIM_ESC_DUP || _IOC_NR(cmd) == SIM_ESC_MAP ||
+	       s->config->rm.refuse[0].cmd;
 	sim_caller_fill(&k->caller, req, tgid);
 	set_times(s, k);
 	queue(s, k);

@@ -42,4 +42,10 @@ uint64_t sim_calls_next(const struct sim_server *s);
 void sim_calls_free(struct sim_server *s);
 void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid);
 
+/* fuse_fds.c: copies of the caller's descriptors; -EBUSY, -ENOTSUP: something else, -errno */
+int sim_caller_memfd(const struct sim_caller *c, int number);
+int sim_caller_eventfd(const struct sim_caller *c, int number);
+/* struct sim_caller's map */
+int sim_caller_map(const struct sim_caller *c, int number, size_t size, void **ret);
+
 #endif /* GPUSCHED_SIM_FUSE_PRIV_H */

@@ -36,6 +36,7 @@ enum sim_call {
 	SIM_CALL_ENABLE,
 	SIM_CALL_SET_PREEMPT_MODE,
 	SIM_CALL_SCHEDULE,
+	SIM_CALL_FLUSH_LOG,
 	SIM_CALL_MAX
 };
 
@@ -75,8 +76,9 @@ struct sim_switch {
 
 struct sim_model_ops {
 	/*
-	 * Both are called from sim_model_advance() alone, never from another call. They may submit
-	 * work, change settings and make objects; they may not free any.
+	 * Called from sim_model_advance(). They may submit work, change settings and make objects;
+	 * they may not free any. on_switch is also called from sim_tsg_free(), with the END of a TSG
+	 * that is freed in its turn, and may then do nothing to the model.
 	 */
 	/* work is complete at model time @ns */
 	void (*on_done)(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);

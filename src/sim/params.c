@@ -71,6 +71,7 @@ static const struct key keys[] = {
 	CALL(ENABLE, "enable", "200-410"),
 	CALL(SET_PREEMPT_MODE, "set_preempt_mode", "500-1060"),
 	CALL(SCHEDULE, "schedule", "250-490"),
+	CALL(FLUSH_LOG, "flush_log", "65"),
 #undef CALL
 };
 

@@ -2,17 +2,16 @@
 #include "sim/ring.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "sim/memfd.h"
 #include "sim/rm.h"
 
 #define MAX_OUTSTANDING 65536u
@@ -176,17 +175,11 @@ int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim
 
 int sim_rings_attach(struct sim_rings *rs, struct sim_file *f, int memfd)
 {
-	int seals = fcntl(memfd, F_GET_SEALS), r;
-	struct stat st;
 	void *p;
+	int r = sim_memfd_map(memfd, sizeof(struct sim_ring), &p);
 
-	/* without the seal a client could shrink it under us: SIGBUS */
-	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(memfd, &st) < 0 ||
-	    (uint64_t)st.st_size < sizeof(struct sim_ring))
-		return -EINVAL;
-	p = mmap(NULL, sizeof(struct sim_ring), PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
+	if (r < 0)
+		return r == -ENOTSUP ? -EINVAL : r;
 	r = sim_rings_attach_memory(rs, f, p);
 	if (r < 0)
 		munmap(p, sizeof(struct sim_ring));

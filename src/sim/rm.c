@@ -66,6 +66,8 @@ int sim_rm_new(const struct sim_rm_config *config, struct sim_model *model, stru
 		return -ENOMEM;
 	rm->config = *config;
 	rm->model = model;
+	rm->log_due = UINT64_MAX;
+	rm->noise = 1;
 	snprintf(rm->gpu_name, sizeof(rm->gpu_name), "%s",
 		 config->gpu_name ? config->gpu_name : "NVIDIA H200");
 	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
@@ -242,21 +244,26 @@ static int esc_alloc(struct sim_rm *rm, struct sim_file *f, void *data, size_t s
 	return 0;
 }
 
+/* Memory of other classes is not there: mapping it is accepted, since CUDA's start maps some. */
 static int esc_memory(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *data,
-		      size_t size)
+		      size_t size, const struct sim_caller *c)
 {
 	struct sim_os_map *map = data;
 	struct sim_os_unmap *unmap = data;
 	struct sim_client *client;
+	struct sim_object *o;
 	uint32_t status = SIM_NV_OK;
 
 	if (size != (nr == SIM_ESC_MAP ? sizeof(*map) : sizeof(*unmap)))
 		return -EINVAL;
 	client = sim_client_find(rm, map->client);
+	o = client && client->file == f ? sim_object_find(client, map->memory) : NULL;
 	if (!client || client->file != f)
 		status = SIM_NV_INVALID_CLIENT;
-	else if (!sim_object_find(client, map->memory))
+	else if (!o)
 		status = SIM_NV_NOT_FOUND;
+	else if (o->memory)
+		status = nr == SIM_ESC_MAP ? sim_memory_map(o, map, c) : sim_memory_unmap(o);
 	if (nr == SIM_ESC_MAP)
 		map->status = status;
 	else
@@ -303,7 +310,7 @@ static int escape(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *
 		return 0;
 	case SIM_ESC_MAP:
 	case SIM_ESC_UNMAP:
-		return esc_memory(rm, f, nr, data, size);
+		return esc_memory(rm, f, nr, data, size, c);
 	default:
 		return -EINVAL;
 	}

@@ -30,8 +30,11 @@ struct sim_caller {
 	/* both: 0 or -EFAULT */
 	int (*read)(const struct sim_caller *c, uint64_t address, void *to, size_t n);
 	int (*write)(const struct sim_caller *c, uint64_t address, const void *from, size_t n);
-	/* CAP_SYS_NICE of the calling thread, asked at every call as RM does */
-	bool (*may_nice)(const struct sim_caller *c);
+	/* the calling thread's effective CAP_*, asked at every call as RM does */
+	bool (*capable)(const struct sim_caller *c, int capability);
+	/* maps memory that the caller's descriptor @fd names; RM will munmap() it. 0, -ENOTSUP:
+	 * not such a descriptor, -errno. May be NULL. */
+	int (*map)(const struct sim_caller *c, int fd, size_t size, void **ret);
 	void *user;
 };
 
@@ -74,6 +77,12 @@ struct sim_cost {
 };
 struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
 			    const void *data, size_t size);
+
+/* The model's on_switch: what the context-switch log is made of. */
+void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw);
+/* Does what RM does by itself until model time @now; when it will do something next. */
+void sim_rm_run(struct sim_rm *rm, uint64_t now);
+uint64_t sim_rm_next(const struct sim_rm *rm);
 
 /* Used by the ring: the model's channel behind a handle of a client that @f made. */
 struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32_t client,

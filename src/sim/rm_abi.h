@@ -40,6 +40,7 @@ enum sim_nv_status {
 	SIM_NV_INVALID_CLASS = 0x22,
 	SIM_NV_INVALID_CLIENT = 0x23,
 	SIM_NV_INVALID_DEVICE = 0x26,
+	SIM_NV_INVALID_OBJECT_HANDLE = 0x33,
 	SIM_NV_INVALID_PARENT = 0x36,
 	SIM_NV_INVALID_STATE = 0x40,
 	SIM_NV_NO_MEMORY = 0x51,
@@ -147,6 +148,9 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 #define SIM_CHANNEL_CID_AT 132u
 #define SIM_CHANNEL_PARAMS_MAX 368u
 #define SIM_DEVICE_PARAMS_SIZE 56u
+#define SIM_MEMORY_PARAMS_MAX 128u /* 120 before 545 */
+#define SIM_MEMORY_ATTR2_AT 28u
+#define SIM_MEMORY_SIZE_AT 64u
 
 /* Controls: the name says the class, the table in rm_control.c the sizes. */
 enum sim_ctrl {
@@ -165,6 +169,7 @@ enum sim_ctrl {
 	SIM_CTRL_SUB_DISABLE_CHANNELS = 0x2080110b,
 	SIM_CTRL_SUB_TSG_UNIQUE_IDS = 0x20801123,
 	SIM_CTRL_SUB_PREEMPTION_MODE = 0x20801210,
+	SIM_CTRL_SUB_LOG_BIND = 0x20801238,
 	SIM_CTRL_SUB_PCI_INFO = 0x20801801,
 
 	SIM_CTRL_TSG_SCHEDULE = 0xa06c0101,
@@ -176,6 +181,10 @@ enum sim_ctrl {
 	SIM_CTRL_TSG_SET_INTERLEAVE = 0xa06c0107,
 	SIM_CTRL_TSG_GET_INTERLEAVE = 0xa06c0108,
 	SIM_CTRL_TSG_MAKE_REALTIME = 0xa06c0110,
+
+	SIM_CTRL_LOG_ENABLE = 0x90cd0101,
+	SIM_CTRL_LOG_UPDATE_GET = 0x90cd0102,
+	SIM_CTRL_LOG_FLUSH = 0x90cd0104,
 
 	SIM_CTRL_CHANNEL_CLASS_ENGINE = 0x906f0101,
 	SIM_CTRL_CHANNEL_SCHEDULE = 0xa06f0103,
@@ -232,6 +241,60 @@ struct sim_ctrl_preempt {
 	uint32_t timeout_us;
 };
 
+struct sim_ctrl_log_bind {
+	uint32_t buffer, record_size, level, filter;
+	uint8_t all_users, pad[3];
+	uint32_t reason;
+};
+
+struct sim_ctrl_log_enable {
+	uint8_t enable, pad[3];
+	uint32_t flags;
+};
+
+struct sim_ctrl_log_get {
+	uint32_t record, vardata;
+};
+
+/* The context-switch log: allocation parameters, then what lies in the two pieces of memory. */
+struct sim_log_params {
+	uint64_t header, records;
+	uint32_t record_size, record_count;
+	uint64_t vardata;
+	uint32_t vardata_size, free_threshold;
+	uint64_t event;
+	uint32_t vardata_threshold, subdevice, flags, h_header, h_records, h_vardata;
+};
+
+struct sim_log_header {
+	uint32_t get, put;
+	uint64_t count, dropped, vardata_dropped;
+};
+
+#define SIM_LOG_RECORD_TYPE 2u /* FECS_CTX_SWITCH_V2 */
+#define SIM_LOG_START 0x06u
+#define SIM_LOG_END 0x07u
+#define SIM_LOG_NO_MIG 0xffu
+
+struct sim_log_record {
+	uint16_t type, subtype;
+	uint32_t vardata;
+	uint8_t tag, vmid;
+	uint16_t seqno;
+	uint32_t context_id, pid;
+	uint16_t reserved;
+	uint8_t gi, ci;
+	uint64_t ns;
+};
+
+_Static_assert(sizeof(struct sim_log_params) == 72, "0x90cd");
+_Static_assert(offsetof(struct sim_log_params, event) == 40, "0x90cd");
+_Static_assert(offsetof(struct sim_log_params, h_header) == 60, "0x90cd");
+_Static_assert(sizeof(struct sim_log_header) == 32, "header of the log");
+_Static_assert(sizeof(struct sim_log_record) == 32, "record of the log");
+_Static_assert(offsetof(struct sim_log_record, seqno) == 10, "record of the log");
+_Static_assert(offsetof(struct sim_log_record, ns) == 24, "record of the log");
+_Static_assert(sizeof(struct sim_ctrl_log_bind) == 24, "0x20801238");
 _Static_assert(sizeof(struct sim_ctrl_id_info) == 32, "0x205");
 _Static_assert(sizeof(struct sim_ctrl_handle_info) == 16, "0xd02");
 _Static_assert(sizeof(struct sim_ctrl_gid) == 268, "0x2080014a");

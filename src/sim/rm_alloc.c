@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/rm_log.h"
 #include "sim/rm_object.h"
 
 #define FIRST_CID 0x10u
@@ -113,7 +114,8 @@ static const struct {
 	{ SIM_CLASS_EVENT, UNDER_ANY, NULL },
 	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, NULL },
 	{ SIM_CLASS_MEM_SYSTEM, UNDER_DEVICE, NULL },
-	{ SIM_CLASS_MEM_DEVICELESS, UNDER_ROOT, NULL },
+	{ SIM_CLASS_MEM_DEVICELESS, UNDER_ROOT, sim_memory_alloc },
+	{ SIM_CLASS_EVENT_BUFFER, UNDER_ROOT, sim_log_alloc },
 };
 
 static bool fits(enum under under, const struct sim_object *parent)

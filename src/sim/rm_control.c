@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/capability.h>
+
+#include "sim/rm_log.h"
 #include "sim/rm_object.h"
 
-enum { ON_ROOT, ON_SUBDEVICE, ON_TSG, ON_CHANNEL };
+enum { ON_ROOT, ON_SUBDEVICE, ON_TSG, ON_CHANNEL, ON_LOG };
 #define NICE 1u /* CAP_SYS_NICE of the calling thread */
 
 static const struct ctrl {
@@ -35,6 +38,7 @@ static const struct ctrl {
 	{ SIM_CTRL_SUB_DISABLE_CHANNELS, 536, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_DISABLE },
 	{ SIM_CTRL_SUB_TSG_UNIQUE_IDS, 1552, ON_SUBDEVICE, 0, 570, 0, SIM_CALL_OTHER },
 	{ SIM_CTRL_SUB_PREEMPTION_MODE, 32, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_SET_PREEMPT_MODE },
+	{ SIM_CTRL_SUB_LOG_BIND, 24, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_OTHER },
 	{ SIM_CTRL_SUB_PCI_INFO, 16, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_OTHER },
 
 	{ SIM_CTRL_TSG_SCHEDULE, 2, ON_TSG, 0, 0, 574, SIM_CALL_SCHEDULE },
@@ -46,6 +50,10 @@ static const struct ctrl {
 	{ SIM_CTRL_TSG_GET_INFO, 4, ON_TSG, 0, 0, 0, SIM_CALL_OTHER },
 	{ SIM_CTRL_TSG_SET_INTERLEAVE, 4, ON_TSG, NICE, 0, 0, SIM_CALL_SET_INTERLEAVE },
 	{ SIM_CTRL_TSG_MAKE_REALTIME, 1, ON_TSG, NICE, 0, 0, SIM_CALL_SET_INTERLEAVE },
+
+	{ SIM_CTRL_LOG_ENABLE, 8, ON_LOG, 0, 0, 0, SIM_CALL_OTHER },
+	{ SIM_CTRL_LOG_UPDATE_GET, 8, ON_LOG, 0, 0, 0, SIM_CALL_OTHER },
+	{ SIM_CTRL_LOG_FLUSH, 0, ON_LOG, 0, 0, 0, SIM_CALL_FLUSH_LOG },
 
 	{ SIM_CTRL_CHANNEL_CLASS_ENGINE, 16, ON_CHANNEL, 0, 0, 0, SIM_CALL_OTHER },
 	{ SIM_CTRL_CHANNEL_SCHEDULE, 2, ON_CHANNEL, 0, 0, 574, SIM_CALL_SCHEDULE },
@@ -66,6 +74,8 @@ static bool object_fits(const struct ctrl *k, const struct sim_object *o)
 		return o->cls == SIM_CLASS_SUBDEVICE;
 	case ON_TSG:
 		return o->cls == SIM_CLASS_TSG;
+	case ON_LOG:
+		return o->log != NULL;
 	default:
 		return o->channel != NULL;
 	}
@@ -110,6 +120,8 @@ static uint32_t call_handler(const struct ctrl *k, struct sim_ctrl_args *a)
 		return sim_ctrl_subdevice(k->cmd, a);
 	case ON_TSG:
 		return sim_ctrl_tsg(k->cmd, a);
+	case ON_LOG:
+		return sim_ctrl_log(k->cmd, a);
 	default:
 		return sim_ctrl_channel(k->cmd, a);
 	}
@@ -133,18 +145,18 @@ static uint32_t control(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	k = lookup(rm, os->cmd);
 	if (!k || !object_fits(k, o))
 		return SIM_NV_NOT_SUPPORTED;
-	if (os->size != k->size || !os->params)
+	if (os->size != k->size || (k->size && !os->params))
 		return SIM_NV_INVALID_ARGUMENT;
-	if ((k->flags & NICE) && !c->may_nice(c))
+	if ((k->flags & NICE) && !c->capable(c, CAP_SYS_NICE))
 		return SIM_NV_NO_PERMISSION;
-	if (c->read(c, os->params, params, os->size))
+	if (k->size && c->read(c, os->params, params, os->size))
 		return SIM_NV_INVALID_ADDRESS;
 	status = refused(rm, os->cmd);
 	if (status)
 		return status;
 	a.o = o;
 	status = call_handler(k, &a);
-	if (c->write(c, os->params, params, os->size))
+	if (k->size && c->write(c, os->params, params, os->size))
 		return SIM_NV_INVALID_ADDRESS;
 	return status;
 }

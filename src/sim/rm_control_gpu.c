@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/rm_log.h"
 #include "sim/rm_object.h"
 
 static void fill_ids(struct sim_ctrl_args *a)
@@ -231,6 +232,8 @@ uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
 		return unique_ids(a);
 	case SIM_CTRL_SUB_PREEMPTION_MODE:
 		return preemption_mode(a);
+	case SIM_CTRL_SUB_LOG_BIND:
+		return sim_log_bind(a);
 	case SIM_CTRL_SUB_PCI_INFO:
 		words[0] = 0x233510de;
 		words[1] = 0x18be10de;

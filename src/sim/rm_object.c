@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/rm_log.h"
 #include "sim/rm_object.h"
 
 #define FIRST_CLIENT 0xc1d00000u
@@ -122,6 +123,7 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 	client->handle = handle;
 	client->file = f;
 	client->pid = c->tgid;
+	client->uid = c->uid;
 	status = sim_object_new(rm, client, NULL, handle, SIM_CLASS_ROOT_CLIENT, &client->root);
 	if (status) {
 		free(client);
@@ -134,10 +136,16 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 
 static void drop_hardware(struct sim_rm *rm, struct sim_object *o)
 {
+	sim_log_free(rm, o);
+	if (o->memory)
+		sim_log_memory_gone(rm, o);
+	sim_memory_free(rm, o);
 	if (o->channel) {
+		sim_log_channel_gone(rm, o);
 		if (rm->channel_gone)
 			rm->channel_gone(rm->channel_gone_user, o->channel);
 		sim_channel_free(o->channel);
+		o->channel = NULL;
 	}
 	if (o->info) {
 		sim_tsg_free(o->info->tsg);

@@ -26,6 +26,8 @@ struct sim_object {
 	uint32_t engine, cid;
 	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
 	struct sim_channel *channel; /* channel */
+	struct sim_memory *memory;   /* deviceless memory */
+	struct sim_log *log;         /* event buffer */
 	UT_hash_handle hh;
 };
 
@@ -33,6 +35,7 @@ struct sim_client {
 	uint32_t handle;
 	struct sim_file *file;
 	pid_t pid;
+	uid_t uid;
 	struct sim_object *objects; /* by handle; the root among them */
 	struct sim_object *root;
 	unsigned int n;
@@ -54,6 +57,13 @@ struct sim_count {
 	UT_hash_handle hh;
 };
 
+/* What a GPU has recorded and RM not yet looked at. */
+struct sim_gpu_log {
+	struct sim_pending *at;
+	unsigned int n, cap;
+	uint16_t lost;
+};
+
 struct sim_rm {
 	struct sim_rm_config config;
 	char gpu_name[64], version[24];
@@ -63,6 +73,12 @@ struct sim_rm {
 	struct sim_count *counts;
 	uint32_t next_client, next_cid, next_grp;
 	unsigned int objects;
+	size_t memory_bytes;
+	struct sim_log *logs;
+	unsigned int nlogs;
+	struct sim_gpu_log gpu_log[SIM_MAX_GPUS];
+	uint64_t log_due; /* model time of the next look at the GPUs' records; UINT64_MAX: none */
+	uint64_t noise;
 	void (*channel_gone)(void *user, struct sim_channel *ch);
 	void *channel_gone_user;
 };
@@ -93,6 +109,19 @@ uint32_t sim_rm_alloc(struct sim_rm *rm, struct sim_file *f, uint32_t client, ui
 uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_os_control *os,
 			const struct sim_caller *c);
 enum sim_call sim_control_call(uint32_t cmd, const void *params);
+
+/* rm_memory.c: deviceless memory */
+uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			  const struct sim_caller *c);
+void sim_memory_free(struct sim_rm *rm, struct sim_object *o);
+uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
+			const struct sim_caller *c);
+uint32_t sim_memory_unmap(struct sim_object *o);
+size_t sim_memory_size(const struct sim_memory *m);
+bool sim_memory_user_read_only(const struct sim_memory *m);
+/* What lies outside of the memory, or of what is mapped, is left out. */
+void sim_memory_write(struct sim_memory *m, size_t at, const void *from, size_t n);
+void sim_memory_publish(struct sim_memory *m, size_t at, uint32_t value); /* after all before it */
 
 /* Handlers of controls: @p is the kernel's copy of the parameters. */
 struct sim_ctrl_args {

@@ -34,7 +34,7 @@ static int user_write(const struct sim_caller *c, uint64_t address, const void *
 	return address >= 65536 || n > 65536 ? -EFAULT : 0;
 }
 
-static bool may_nice(const struct sim_caller *c)
+static bool capable(const struct sim_caller *c, int capability)
 {
 	return c->tid & 1;
 }
@@ -47,7 +47,7 @@ static void ioctls(struct sim_rm *rm, struct sim_file **files, const uint8_t *da
 				     .uid = 0,
 				     .read = user_read,
 				     .write = user_write,
-				     .may_nice = may_nice,
+				     .capable = capable,
 				     .user = &m };
 
 	while (n >= 4) {
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 				     .tgid = 11,
 				     .read = user_read,
 				     .write = user_write,
-				     .may_nice = may_nice,
+				     .capable = capable,
 				     .user = &none };
 	struct sim_model *model = NULL;
 	struct sim_rm *rm = NULL;

@@ -6,6 +6,7 @@
 #define TESTS_UNIT_SIMRM_WORLD_H
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ struct simrm_world {
 	struct sim_params params;
 	struct sim_caller caller;
 	uint8_t memory[MEMORY];
-	bool nice;
+	bool nice, admin;
+	unsigned int branch;
 };
 
 static int world_read(const struct sim_caller *c, uint64_t at, void *to, size_t n)
@@ -53,30 +55,46 @@ static int world_write(const struct sim_caller *c, uint64_t at, const void *from
 	return 0;
 }
 
-static bool world_nice(const struct sim_caller *c)
+static bool world_capable(const struct sim_caller *c, int capability)
 {
-	return ((struct simrm_world *)c->user)->nice;
+	struct simrm_world *w = c->user;
+
+	return capability == CAP_SYS_NICE ? w->nice : capability == CAP_SYS_ADMIN && w->admin;
+}
+
+static void world_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
+{
+	if (cookie) /* else submitted past the rings */
+		sim_rings_done(((struct simrm_world *)user)->rings, ch, cookie, ns);
+}
+
+static void world_switched(void *user, const struct sim_switch *sw)
+{
+	sim_rm_switched(((struct simrm_world *)user)->rm, sw);
 }
 
 static inline void world_new(struct simrm_world *w, unsigned int branch)
 {
 	static const struct sim_clock clock = { .dilate = 1 };
 	struct sim_rm_config config = { .gpus = 2, .branch = branch, .max_objects = 2000 };
-	struct sim_model_ops ops = { .on_done = sim_rings_done };
+	struct sim_model_ops ops = { .on_done = world_done,
+				     .on_switch = world_switched,
+				     .user = w };
 
 	memset(w, 0, sizeof(*w));
+	w->branch = branch;
 	w->nice = true;
+	w->admin = true;
 	w->caller = (struct sim_caller){
 		.tid = 100,
 		.tgid = 100,
 		.read = world_read,
 		.write = world_write,
-		.may_nice = world_nice,
+		.capable = world_capable,
 		.user = w,
 	};
 	sim_params_default(&w->params);
 	assert_int_equal(sim_rings_new(NULL, &clock, &w->rings), 0);
-	ops.user = w->rings;
 	assert_int_equal(sim_model_new(&w->params, 2, 1, &ops, &w->model), 0);
 	assert_int_equal(sim_rm_new(&config, w->model, &w->rm), 0);
 	sim_rings_bind(w->rings, w->model, w->rm);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memfd.h - memory that a client of the simulated driver shares with it
+ */
+#ifndef GPUSCHED_SIM_MEMFD_H
+#define GPUSCHED_SIM_MEMFD_H
+
+#include <stddef.h>
+
+/*
+ * Maps the first @size bytes of a memfd of the client's, to read and to write. It must be sealed
+ * against shrinking, or the client could make us die of SIGBUS. 0; -ENOTSUP: no memfd, or not
+ * sealed; -EINVAL: too small; -errno. The caller keeps the descriptor, and has to munmap().
+ */
+int sim_memfd_map(int fd, size_t size, void **ret);
+
+#endif /* GPUSCHED_SIM_MEMFD_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rm_memory.c - memory that belongs to no GPU (NV01_MEMORY_DEVICELESS), and its mapping
+ *
+ * With the real driver a client maps a new file of /dev/nvidiactl. All opens of a FUSE file share
+ * one page cache, so that cannot be had here: the client hands over a memfd in that file's place
+ * and maps that. Everything the client can write there is its own affair: RM keeps its own copy,
+ * and reads nothing back.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim/rm_object.h"
+
+#define MAX_SIZE (16u << 20)      /* of one piece */
+#define MAX_SIZE_ALL (256u << 20) /* of all, whoever has them */
+#define USER_READ_ONLY (1u << 22)
+
+struct sim_memory {
+	size_t size;
+	bool user_read_only;
+	uint8_t *own;
+	uint8_t *shared; /* NULL: not mapped */
+	size_t shared_size;
+};
+
+uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			  const struct sim_caller *c)
+{
+	uint32_t p[SIM_MEMORY_PARAMS_MAX / 4];
+	size_t n = rm->config.branch >= 545 ? SIM_MEMORY_PARAMS_MAX : 120;
+	uint64_t size;
+	struct sim_memory *m;
+
+	if (!params)
+		return SIM_NV_INVALID_ARGUMENT;
+	if (c->read(c, params, p, n))
+		return SIM_NV_INVALID_ADDRESS;
+	memcpy(&size, (uint8_t *)p + SIM_MEMORY_SIZE_AT, sizeof(size));
+	if (!size)
+		return SIM_NV_INVALID_ARGUMENT;
+	if (size > MAX_SIZE || rm->memory_bytes > MAX_SIZE_ALL - size)
+		return SIM_NV_NO_MEMORY;
+	m = calloc(1, sizeof(*m));
+	if (m)
+		m->own = calloc(1, size);
+	if (!m || !m->own) {
+		free(m);
+		return SIM_NV_NO_MEMORY;
+	}
+	m->size = size;
+	m->user_read_only = p[SIM_MEMORY_ATTR2_AT / 4] & USER_READ_ONLY;
+	rm->memory_bytes += size;
+	o->memory = m;
+	return SIM_NV_OK;
+}
+
+static void unmap(struct sim_memory *m)
+{
+	if (m->shared)
+		munmap(m->shared, m->shared_size);
+	m->shared = NULL;
+}
+
+void sim_memory_free(struct sim_rm *rm, struct sim_object *o)
+{
+	struct sim_memory *m = o->memory;
+
+	o->memory = NULL;
+	if (!m)
+		return;
+	unmap(m);
+	rm->memory_bytes -= m->size;
+	free(m->own);
+	free(m);
+}
+
+uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
+			const struct sim_caller *c)
+{
+	struct sim_memory *m = o->memory;
+	void *at;
+	int r;
+
+	/* alone of all calls this asks for the process, too: a borrowed file is not enough */
+	if (o->client->pid != c->tgid)
+		return SIM_NV_INVALID_CLIENT;
+	if (os->offset || !os->length || os->length > m->size)
+		return SIM_NV_INVALID_ARGUMENT;
+	if (m->shared)
+		return SIM_NV_INVALID_STATE;
+	r = c->map ? c->map(c, os->fd, os->length, &at) : -ENOTSUP;
+	if (r < 0)
+		return r == -ENOTSUP ? SIM_NV_NOT_SUPPORTED : SIM_NV_INVALID_ARGUMENT;
+	m->shared = at;
+	m->shared_size = os->length;
+	memcpy(m->shared, m->own, m->shared_size);
+	return SIM_NV_OK;
+}
+
+uint32_t sim_memory_unmap(struct sim_object *o)
+{
+	if (!o->memory->shared)
+		return SIM_NV_INVALID_ARGUMENT;
+	unmap(o->memory);
+	return SIM_NV_OK;
+}
+
+size_t sim_memory_size(const struct sim_memory *m)
+{
+	return m->size;
+}
+
+bool sim_memory_user_read_only(const struct sim_memory *m)
+{
+	return m->user_read_only;
+}
+
+void sim_memory_write(struct sim_memory *m, size_t at, const void *from, size_t n)
+{
+	if (n > m->size || at > m->size - n)
+		return;
+	memcpy(m->own + at, from, n);
+	if (m->shared && n <= m->shared_size && at <= m->shared_size - n)
+		memcpy(m->shared + at, from, n);
+}
+
+void sim_memory_publish(struct sim_memory *m, size_t at, uint32_t value)
+{
+	if (m->size < sizeof(value) || at > m->size - sizeof(value) || at % sizeof(value))
+		return;
+	memcpy(m->own + at, &value, sizeof(value));
+	if (m->shared && m->shared_size >= sizeof(value) && at <= m->shared_size - sizeof(value))
+		__atomic_store_n((uint32_t *)(m->shared + at), value, __ATOMIC_RELEASE);
+}
