@@ -61,7 +61,8 @@ static const struct option {
 	{ "delay", "S", LC | BE, REAL, AT(delay), 0, 1e6,
 	  "idle time between the context's creation and the load (0)" },
 	{ "linger", "S", LC | BE, REAL, AT(linger), 0, 1e6,
-	  "after the result keep the contexts for S real seconds, or until a signal (0)" },
+	  "after the result (SIGINT ends the load) keep the contexts for S real seconds, or "
+	  "until a signal (0)" },
 	{ "count", "N", LC | BE, NUMBER, AT(count), 0, 1e12,
 	  "end after this many requests or (whole graphs of) kernels; 0: no limit (0)" },
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
@@ -241,9 +242,13 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 	       r->iterations_per_us, r->launches, r->graph_launches);
 }
 
+static volatile sig_atomic_t ended;
+
+/* An interrupt ends the load, and what it lingers for is still done; a second one ends that too. */
 static void on_signal(int sig)
 {
-	(void)sig;
+	if (sig == SIGTERM || gsload_stop)
+		ended = 1;
 	gsload_stop = 1;
 }
 
@@ -302,8 +307,9 @@ int main(int argc, char **argv)
 		gsload_run_be(&c, &o, &r);
 	print_result(&o, &c, &r);
 	fflush(stdout);
+	gsload_stop = 1;
 	for (uint64_t until = gs_now_ns() + (uint64_t)(o.linger * 1e9);
-	     !gsload_stop && gs_now_ns() < until;)
+	     !ended && gs_now_ns() < until;)
 		gs_sleep_ns(10 * NS_PER_MS);
 	free(r.latency_us);
 	return GS_EXIT_OK;

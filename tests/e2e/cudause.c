@@ -35,6 +35,12 @@ struct config { /* CUlaunchConfig */
 	unsigned int n;
 };
 
+struct node { /* CUDA_KERNEL_NODE_PARAMS_v1 */
+	handle f;
+	unsigned int gx, gy, gz, bx, by, bz, shared;
+	void **params, **extra;
+};
+
 static struct {
 	int (*init)(unsigned int), (*count)(int *), (*create)(handle *, unsigned int, int);
 	int (*retain)(handle *, int), (*set)(handle), (*push)(handle), (*pop)(handle *);
@@ -48,6 +54,10 @@ static struct {
 			   unsigned int, unsigned int, unsigned int, handle, void **);
 	int (*kernel_ex)(const struct config *, handle, void **, void **);
 	int (*kernel_ex_ptsz)(const struct config *, handle, void **, void **);
+	int (*graph_create)(handle *, unsigned int);
+	int (*graph_node)(handle *, handle, const handle *, size_t, const struct node *);
+	int (*graph_ready)(handle *, handle, unsigned long long);
+	int (*graph)(handle, handle), (*graph_ptsz)(handle, handle);
 } cu;
 
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
@@ -85,6 +95,11 @@ static void load_symbols(void)
 		{ &cu.cooperative, "cuLaunchCooperativeKernel" },
 		{ &cu.kernel_ex, "cuLaunchKernelEx" },
 		{ &cu.kernel_ex_ptsz, "cuLaunchKernelEx_ptsz" },
+		{ &cu.graph_create, "cuGraphCreate" },
+		{ &cu.graph_node, "cuGraphAddKernelNode" },
+		{ &cu.graph_ready, "cuGraphInstantiateWithFlags" },
+		{ &cu.graph, "cuGraphLaunch" },
+		{ &cu.graph_ptsz, "cuGraphLaunch_ptsz" },
 	};
 	void *lib =
 		dlopen(getenv("CUDAUSE_LIB") ? getenv("CUDAUSE_LIB") : "libcuda.so.1", RTLD_NOW);
@@ -219,13 +234,27 @@ static void run_primary(void)
 	}
 }
 
+/* Three kernels in one. */
+static handle graph_of(handle f)
+{
+	const struct node p = { .f = f, .gx = 1, .gy = 1, .gz = 1, .bx = 32, .by = 1, .bz = 1 };
+	handle graph, exec, node;
+
+	check(cu.graph_create(&graph, 0), "cuGraphCreate");
+	for (int i = 0; i < 3; i++)
+		check(cu.graph_node(&node, graph, NULL, 0, &p), "cuGraphAddKernelNode");
+	check(cu.graph_ready(&exec, graph, 0), "cuGraphInstantiateWithFlags");
+	return exec;
+}
+
 static void run_api(void)
 {
 	struct config c = { 1, 1, 1, 32, 1, 1, 0, NULL, NULL, 0 };
-	handle ctx, f;
+	handle ctx, f, graph;
 
 	check(cu.create(&ctx, 0, 0), "cuCtxCreate");
 	f = function_here();
+	graph = graph_of(f);
 	ready();
 	for (unsigned long i = 0; i < wanted; i++) {
 		launch(f, 0, 1);
@@ -233,7 +262,9 @@ static void run_api(void)
 		check(cu.cooperative(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL), "cooperative");
 		check(cu.kernel_ex(&c, f, NULL, NULL), "cuLaunchKernelEx");
 		check(cu.kernel_ex_ptsz(&c, f, NULL, NULL), "cuLaunchKernelEx_ptsz");
-		done[0] += 4;
+		check(cu.graph(graph, NULL), "cuGraphLaunch");
+		check(cu.graph_ptsz(graph, NULL), "cuGraphLaunch_ptsz");
+		done[0] += 6;
 	}
 	check(cu.sync(), "cuCtxSynchronize");
 }

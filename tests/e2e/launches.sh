@@ -92,6 +92,8 @@ exact() {
 exact "be: as many as it says itself" be --seconds 2
 exact "lc: as many as it says itself" lc --seconds 2
 exact "lc with 20 kernels and a hold" lc --seconds 2 --kernels 20 --kernel-us 50 --period-us 10000 --hold
+exact "graphs: each launch of one counts once" be --seconds 2 --graph --kernels 10 --kernel-us 100
+exact "an lc whose requests are graphs" lc --seconds 2 --graph --kernels 20 --kernel-us 50 --period-us 5000
 load be --seconds 1 $iterations --contexts 4 --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(launches $LOAD_PID | tr ' ' '\n' | sort -n | tr '\n' ' ')" "0 0 0 $(jq .launches <"$scratch/load.out") " \
@@ -121,7 +123,7 @@ use_is "one thread, contexts of two GPUs pushed and popped" switch 3000
 use_is "primary contexts of two GPUs" primary 4000
 use api 1000
 use_go
-is "$(launches $USE_PID)" 5000 "every launch function counts once"
+is "$(launches $USE_PID)" 7000 "every launch function counts once"
 use_end
 use exec 1000
 use_go_exec() {
@@ -193,6 +195,15 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(launches $LOAD_PID)" "$(jq .launches <"$scratch/load.out")" "ten switches lose no launch"
+end_load $LOAD_PID
+check "a policy that sees each launch takes over" "$gpusched" policy switch "$top/tests/policy/every.bpf.c"
+load be --seconds 1 --graph --kernels 10 --kernel-us 100 $iterations --linger 30
+wait_for 20 grep -q launches "$scratch/load.out"
+check "and gives way" "$gpusched" policy switch "$top/tests/policy/work.bpf.c" -o after=1000000
+is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" switched "it missed none, and saw none twice"
+is "$(sed -n 's/.*policy every: .* seen //p' "$scratch/daemon.log" | xargs)" \
+	"$(jq -r '"\(.launches - .graph_launches) \(.graph_launches)"' <"$scratch/load.out")" \
+	"it was told kernels from graphs"
 end_load $LOAD_PID
 # Detaching is slow, and the kernel would do it in the exit of a killed daemon: nobody may wait for that.
 load be --seconds 60 $iterations

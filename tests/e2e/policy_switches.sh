@@ -3,9 +3,10 @@
 # timeout: 240
 # needs: root bpf fuse
 # alone: yes
-# A thousand switches of the policy through the API while programs work, come and go: no TSG is
+# A thousand switches of the policy through the API while programs launch, come and go: no TSG is
 # lost, after each switch the new policy's wishes stand and the old one's are gone, every exit
-# record is right, nothing is left behind.
+# record is right, nothing is left behind. Launches are counted all the time because a person wants
+# it, exactly; policies that have work_submit come and go, and see each launch once while they run.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"
@@ -14,10 +15,14 @@ switches=${SWITCHES:-1000}
 config '[Classes]
 Rule = comm=gsload -> be'
 start_daemon || exit 1
-load be --seconds 0 --kernel-us 20000 --in-flight 2 --iterations-per-us 27.78
+check "launches are counted" "$gpusched" observe launches on
+"$gpusched" policy build "$top/tests/policy/every.bpf.c" -O "$scratch/every.bpf.o" >/dev/null
+load be --seconds 0 --kernel-us 2000 --in-flight 2 --iterations-per-us 27.78 --linger 60
 a=$LOAD_PID
-load be --seconds 0 --kernel-us 20000 --in-flight 2 --iterations-per-us 27.78
+mv "$scratch/load.out" "$scratch/a.out"
+load be --seconds 0 --kernel-us 2000 --kernels 3 --graph --in-flight 2 --iterations-per-us 27.78 --linger 60
 b=$LOAD_PID
+mv "$scratch/load.out" "$scratch/b.out"
 check "two programs work" wait_for 20 eval '[ "$(sim_work $a)" -gt 3 ] && [ "$(sim_work $b)" -gt 3 ]'
 ids=$(list_json all 'map(.id) | sort | tostring')
 
@@ -55,10 +60,10 @@ def ask(verb, **args):
         raise SystemExit("%s: %s" % (verb, answer["error"]))
     return answer
 
-pid, count = int(sys.argv[2]), int(sys.argv[3])
+pid, count, every = int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 kinds = [("lcbe", ["be_slice_us=301", "be_slice_multi_us=301"], 301), ("rr", [], None), ("none", [], 0),
-         ("lcbe", ["be_slice_us=402", "be_slice_multi_us=402"], 402), ("fair", ["slice_us=503", "min_slice_us=100"], 503),
-         ("admit", ["max_be=100", "be_slice_us=604"], None), ("none", [], 0)]
+         (every, ["slice_us=705"], 705), ("lcbe", ["be_slice_us=402", "be_slice_multi_us=402"], 402), ("fair", ["slice_us=503", "min_slice_us=100"], 503),
+         ("admit", ["max_be=100", "be_slice_us=604"], None), ("none", [], 0), (every, ["slice_us=706"], 706)]
 wrong_wish = wrong_exit = wrong_name = 0
 previous = ask("policy_get")["running"]["name"]
 begin = time.time()
@@ -66,10 +71,11 @@ for i in range(count):
     name, options, wish = kinds[i % len(kinds)]
     ask("policy_switch", name=name, options=options)
     state = ask("policy_get")
-    wrong_name += state["running"]["name"] != name
+    running = state["running"]
+    wrong_name += not running or running["path" if "/" in name else "name"] != name
     gone = state["last_exit"]
     wrong_exit += gone["policy"] != previous or gone["kind"] != "switched"
-    previous = name
+    previous = running["name"] if running else None
     if wish is None:
         continue
     mine = [t for t in ask("list", target="pid:%d" % pid)["tsgs"] if t["kind"] == "compute"][0]
@@ -79,10 +85,10 @@ print(json.dumps({"wrong_wish": wrong_wish, "wrong_exit": wrong_exit, "wrong_nam
 PY
 
 check "a policy starts" "$gpusched" policy start none
-python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" 10 >"$scratch/first.json" ||
+python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" 10 "$scratch/every.bpf.o" >"$scratch/first.json" ||
 	not_ok "ten switches" "$(cat "$scratch/stderr")"
 fds=$(fds_of $DAEMON_PID) work=$(sim_work $a)
-python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" "$switches" >"$scratch/switched.json" ||
+python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" "$switches" "$scratch/every.bpf.o" >"$scratch/switched.json" ||
 	not_ok "$switches switches" "$(cat "$scratch/stderr")"
 diag "$(cat "$scratch/switched.json")"
 is "$(jq .wrong_name "$scratch/switched.json")" 0 "$switches switches: each time the new policy is the one that runs"
@@ -94,6 +100,30 @@ read -r came failed <"$scratch/came"
 ge "$came" $((switches / 50)) "programs came and went"
 is "$failed" 0 "none of them failed"
 ge "$(sim_work $a)" $((work + switches / 10)) "the programs went on working"
+
+# own FILE: what the program says of itself; counted PID: what we say
+own() {
+	wait_for 10 grep -q graph_launches "$1"
+	jq .launches "$1"
+}
+counted() {
+	list_json "pid:$1" 'map(.launches) | max'
+}
+"$gpusched" policy switch none >/dev/null
+kill -INT $a $b # they end their load, and keep their contexts
+is "$(own "$scratch/a.out")" "$(counted $a)" "the program's launches are counted exactly"
+is "$(own "$scratch/b.out")" "$(counted $b)" "those of graphs as well"
+ge "$(jq -s 'map(.launches) | add' "$scratch/a.out" "$scratch/b.out")" $((switches * 2)) "there were many"
+is "$(list_json "pid:$a" 'map(select(.kind == "compute")) | map(.launches_since_ns == .created_ns) | tostring')" "[true]" \
+	"from the TSG's start on"
+"$gpusched" observe launches --json >"$scratch/counting.json"
+is "$(jq -c '[.on, .asked, (.unattributed | length)]' "$scratch/counting.json")" "[true,true,0]" "no launch went without a TSG"
+seen() { # WHAT: by all the policies that have work_submit
+	sed -n "s/.*policy every: $1 seen //p" "$scratch/daemon.log" | awk '{ n += $1 } END { print n + 0 }'
+}
+ge "$(seen kernels)" $((switches / 10)) "policies saw kernels, each once"
+ge "$(seen graphs)" $((switches / 10)) "and graphs"
+le "$(seen graphs)" "$(jq .graph_launches "$scratch/b.out")" "none that there was not"
 check "no TSG is lost, none is left" wait_for 5 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
 le "$(fds_of $DAEMON_PID)" $((fds + 2)) "no descriptor is left open"
 is "$("$gpusched" stats --json | jq .taps.events_lost)" 0 "no event was lost"
