@@ -97,8 +97,26 @@ static int need(struct gpusched *g, const void *is, const char *what)
 	return is ? 0 : gs_fail(&g->err, -EINVAL, "%s is missing", what);
 }
 
+/* A daemon that was about to listen has the lock: it is asked then. */
+static int make_ready(struct gpusched *g, const char *verb)
+{
+	int r;
+
+	g->err = (struct gs_error){ 0 };
+	r = g->local ? local_ready(g->local, verb, &g->err) : 0;
+	if (r != -EBUSY || remote_new(gs_env()->socket, &g->remote, NULL))
+		return r;
+	local_free(g->local);
+	g->local = NULL;
+	return 0;
+}
+
 static int ask(struct gpusched *g, const char *verb, const char *args, json_t **ret)
 {
+	int r = make_ready(g, verb);
+
+	if (r)
+		return r;
 	g->err = (struct gs_error){ 0 };
 	if (g->remote)
 		return remote_request(g->remote, verb, args, ret, &g->err);
@@ -303,6 +321,8 @@ int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user, uint64_
 {
 	int r = need(g, (const void *)(uintptr_t)fn, "the function to call");
 
+	if (!r)
+		r = make_ready(g, NULL);
 	if (r)
 		return r;
 	if (g->remote)

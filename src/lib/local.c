@@ -67,6 +67,17 @@ static int need_service(struct local *l, bool reads, struct gs_error *err)
 	return gs_service_new(l->config, &opts, &l->s, err);
 }
 
+int local_ready(struct local *l, const char *verb, struct gs_error *err)
+{
+	int flags = verb ? gs_verb_flags(verb) : 0;
+
+	/* what is refused anyhow needs no charge */
+	if (flags < 0 || flags & GS_VERB_ALONE ||
+	    (verb && l->flags & GPUSCHED_OPEN_READ_ONLY && !(flags & GS_VERB_READS)))
+		return 0;
+	return need_service(l, flags & GS_VERB_READS, err);
+}
+
 static int parse(const char *args, json_t **ret, struct gs_error *err)
 {
 	json_error_t why;

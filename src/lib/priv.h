@@ -30,6 +30,8 @@ int local_request(struct local *l, const char *verb, const char *args, json_t **
 int remote_new(const char *socket, struct remote **ret, struct gs_error *err);
 void remote_free(struct remote *r);
 int local_new(uint32_t flags, struct local **ret, struct gs_error *err);
+/* Takes charge as far as @verb (NULL: the watch) needs it. -EBUSY: another one is in charge. */
+int local_ready(struct local *l, const char *verb, struct gs_error *err);
 void local_free(struct local *l);
 
 /*

@@ -239,7 +239,8 @@ static enum state state_of(struct gs_service *s, const struct job *j, size_t i,
 	is = gs_record_is(ret);
 	if (!j->clear && (is.valid & which) == which && same(&is, &ret->manual, which))
 		return DONE;
-	if (j->clear && !ret->changed)
+	/* what a policy wants from now on is the policy's affair */
+	if (j->clear && !(ret->changed & which & ~ret->task.want.valid))
 		return DONE;
 	return ret->errors ? FAILED : WAITS;
 }

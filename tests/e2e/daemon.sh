@@ -50,6 +50,21 @@ stop_daemon
 check "the RM has the owner's slice again" slice_is $be 2048
 check "the socket is gone" test ! -e "$api"
 
+# ---- a command while one starts: it has the lock and does not listen yet
+"$gpuschedd" --foreground >>"$scratch/daemon.log" 2>&1 &
+DAEMON_PID=$!
+wait_for 10 grep -qx "$DAEMON_PID" "$GPUSCHED_SIM/run/lock"
+exits 0 "a command waits for the daemon that starts" "$gpusched" run --class be -- true
+check "and is answered by it" daemon_ready
+
+# ---- a person's setting is taken back while a policy wants another
+exits 0 "set beside a policy" "$gpusched" set pid:$be timeslice=300us
+check "the RM has it" slice_is $be 300
+exits 0 "clear beside a policy" "$gpusched" set pid:$be clear
+like "$out" "4 of 4" "nothing failed"
+check "the slice is the policy's" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 100 ]"
+stop_daemon
+
 # ---- a dry run decides and does nothing
 start_daemon --dry-run
 sleep 0.5
