@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -37,11 +38,18 @@ int cli_class_get(struct cli *c)
 
 static int told(const struct cli *c, const char *what, const json_t *answer)
 {
-	if (c->json)
-		return cli_print_object(c, answer);
-	printf("%s: %" JSON_INTEGER_FORMAT " processes\n", what,
-	       json_integer_value(json_object_get(answer, "processes")));
-	return GS_EXIT_OK;
+	json_int_t n = json_integer_value(json_object_get(answer, "processes"));
+	json_int_t failed = json_integer_value(json_object_get(answer, "failed"));
+
+	if (c->json && cli_print_object(c, answer))
+		return GS_EXIT_FAILED;
+	if (!c->json)
+		printf("%s: %" JSON_INTEGER_FORMAT " process%s\n", what, n, n == 1 ? "" : "es");
+	if (!failed)
+		return GS_EXIT_OK;
+	cli_fail(-EREMOTEIO, "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " not changed",
+		 what, failed, n + failed);
+	return GS_EXIT_PARTLY;
 }
 
 int cli_class_set(struct cli *c)

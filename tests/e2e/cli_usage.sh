@@ -144,6 +144,25 @@ for option in $("$gpuschedd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
 done
 is "$bad" "" "gpuschedd(8) tells every option"
 
+# Examples of README and manual pages: the verb is there and takes these options.
+examples() {
+	grep -hoE '`gpusched [a-z][^`]*`' "$top/README.md" | tr -d '`'
+	sed -nE 's/^    (sudo )?build\/(gpusched [^#]*).*/\2/p' "$top/README.md"
+	sed -n '/^# EXAMPLES/,/^# SEE/{s/^[\t*]*\(gpusched .*\)\*.*/\1/p}' "$top"/man/gpusched*.scd
+}
+bad=
+while read -ra word; do
+	n=2
+	[[ ${word[2]:--} != [-\|]* ]] && "$gpusched" help "${word[@]:1:2}" >/dev/null 2>&1 && n=3
+	for i in "${!word[@]}"; do
+		[ "${word[i]}" = '|' ] && word=("${word[@]:0:i}") && break
+	done
+	"$gpusched" "${word[@]:1:n-1}" --help "${word[@]:n}" >"$scratch/out" 2>&1 &&
+		grep -q "^usage: gpusched ${word[1]}" "$scratch/out" || bad+=" [${word[*]}]"
+done < <(examples)
+is "$bad" "" "the examples of README and manual are commands"
+ge "$(examples | wc -l)" 25 "and there are some"
+
 complete_words() { # WORD...: what completion offers for the last one
 	bash -c '. "$1/completions/gpusched"; shift
 		COMP_WORDS=(gpusched "$@"); COMP_CWORD=$(($#)); _gpusched; echo "${COMPREPLY[*]}"' \

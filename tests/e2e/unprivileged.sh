@@ -27,6 +27,8 @@ exits 3 "nor suspend it" as 4711 "$gpusched" suspend pid:$root
 is "$(sim_disabled $root)" 0 "it runs"
 exits 3 "nor another user's" as 4712 "$gpusched" set pid:$user timeslice=600us
 check "lowering his own program's class is allowed" as 4711 "$gpusched" class set pid:$user be
+exits 4 "of programs of several users his own alone" as 4711 "$gpusched" class set comm:gsload be
+is "$(list_json all 'map(select(.class == "be") | .pid) | unique | length')" 1 "are lowered"
 exits 3 "raising it is not" as 4711 "$gpusched" class set pid:$user lc
 exits 3 "starting a policy is not" as 4711 "$gpusched" policy start lcbe
 exits 3 "restore is not" as 4711 "$gpusched" restore
