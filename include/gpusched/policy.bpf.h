@@ -324,7 +324,11 @@ GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
 	return b ? a / b : 0;
 }
 
-/* Wishes. A wish that is not set, or is taken back, means: as the owner asked. */
+/*
+ * Wishes. A wish that is not set, or is taken back, means: as the owner asked. Where what it asked is
+ * not known (t->assumed, of adopted TSGs) a wish is refused and counted, unless the policy has
+ * GPUSCHED_F_ASSUMED.
+ */
 GPUSCHED_INLINE void gpusched_want_timeslice(struct gpusched_task *t, gs_u32 us)
 {
 	t->want.timeslice_us = us;

@@ -2,39 +2,57 @@
 /*
  * budget.c - at most 5 % of a GPU's time goes into control calls (DESIGN.md 6.6)
  *
- * A bucket per GPU that fills with a twentieth of the passing time. A policy's changes wait while
- * it is empty; a person's, and those that put something back, go on and are charged all the same.
+ * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero, as
+ * far as they do, and all of that is paid back before the policy goes on: so its part holds over any
+ * time that is long against the bucket. Half of the bucket is kept for TSGs that had no call yet: a
+ * policy that changes its mind all the time does not delay the first settings of those that come.
+ *
+ * A person's changes, holds, and what puts something back or lets it run, do not wait and are
+ * charged all the same.
  */
 #include "basic/clock.h"
 #include "engine/internal.h"
 
-#define BUDGET_PART 20
-#define BUDGET_CAP_NS (50 * NS_PER_MS)
-#define BUDGET_WAIT_NS ((int64_t)NS_PER_MS)
+#define PART 20
+#define BUCKET_NS (50 * NS_PER_MS)
+#define RESERVE_NS (BUCKET_NS / 2)
+#define STEP_NS NS_PER_MS
+/* A call that takes longer hangs in the driver: that is no time of the GPU's. */
+#define CALL_MOST_NS (100 * NS_PER_MS)
 
-static void refill(struct gs_worker *w)
+static void fill(struct gs_budget *b, uint64_t now)
 {
-	const int64_t cap = (int64_t)gs_dilated(BUDGET_CAP_NS);
-	uint64_t now = gs_now_ns();
+	const int64_t most = (int64_t)gs_dilated(BUCKET_NS);
 
-	if (!w->tokens_at)
-		w->tokens_ns = cap;
-	else
-		w->tokens_ns += (int64_t)((now - w->tokens_at) / BUDGET_PART);
-	w->tokens_at = now;
-	if (w->tokens_ns > cap)
-		w->tokens_ns = cap;
-	if (w->tokens_ns < -cap)
-		w->tokens_ns = -cap;
+	if (!b->at)
+		b->left_ns = most;
+	else if (now > b->at)
+		b->left_ns += (int64_t)((now - b->at) / PART);
+	b->at = now;
+	if (b->left_ns > most)
+		b->left_ns = most;
 }
 
-/* A TSG that is let run again does not wait: the one before it is suspended already. */
+uint64_t gs_budget_wait(struct gs_budget *b, uint64_t now, bool reserve)
+{
+	int64_t least = reserve ? 0 : (int64_t)gs_dilated(RESERVE_NS);
+
+	fill(b, now);
+	return b->left_ns > least ? 0 : (uint64_t)(least - b->left_ns + (int64_t)STEP_NS) * PART;
+}
+
+void gs_budget_charge(struct gs_budget *b, int64_t ns)
+{
+	b->left_ns -= ns;
+}
+
 static bool can_wait(const struct gs_job *job)
 {
 	bool policy = false;
 
 	for (unsigned int i = 0; i < job->nsteps; i++) {
-		if (job->steps[i].op == GS_RM_RESUME)
+		/* the one before it is suspended already */
+		if (job->steps[i].op == GS_RM_RESUME || job->step_src[i] == GS_SRC_PERSON)
 			return false;
 		policy |= job->step_src[i] == GS_SRC_POLICY;
 	}
@@ -43,26 +61,28 @@ static bool can_wait(const struct gs_job *job)
 
 bool gs_budget_take(struct gs_engine *e, struct gs_node *n, struct gs_job *job)
 {
-	struct gs_worker *w = gs_worker_of(e, job->gpu);
+	struct gs_budget *b = &gs_worker_of(e, job->gpu)->budget;
+	uint64_t now = gs_now_ns(), wait = gs_budget_wait(b, now, !n->called_ns);
 
-	refill(w);
-	if (w->tokens_ns <= 0 && can_wait(job)) {
+	if (wait && can_wait(job)) {
 		if (!n->deferred)
 			e->counters[GS_ENG_OVER_BUDGET]++;
 		n->deferred = true;
-		gs_due(e, n,
-		       gs_now_ns() + (uint64_t)((BUDGET_WAIT_NS - w->tokens_ns) * BUDGET_PART));
+		gs_due(e, n, now + wait);
 		return false;
 	}
 	n->deferred = false;
 	job->estimate_ns = e->call_ns_avg * job->nsteps;
-	w->tokens_ns -= (int64_t)job->estimate_ns;
+	gs_budget_charge(b, (int64_t)job->estimate_ns);
 	return true;
 }
 
 void gs_budget_settle(struct gs_engine *e, const struct gs_job *job, uint64_t spent_ns)
 {
-	struct gs_worker *w = gs_worker_of(e, job->gpu);
+	uint64_t most = gs_dilated(CALL_MOST_NS) * job->nsteps;
 
-	w->tokens_ns += (int64_t)job->estimate_ns - (int64_t)spent_ns;
+	if (spent_ns > most)
+		spent_ns = most;
+	gs_budget_charge(&gs_worker_of(e, job->gpu)->budget,
+			 (int64_t)spent_ns - (int64_t)job->estimate_ns);
 }

@@ -303,6 +303,11 @@ int gs_engine_touch_all(struct gs_engine *e)
 	return result;
 }
 
+void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)
+{
+	e->policy_flags = flags;
+}
+
 void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 {
 	struct gs_node *n = gs_node_find(e, key);

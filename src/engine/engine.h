@@ -29,7 +29,7 @@
 	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
 	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
-	X(REFUSED_ASSUMED, "refused_assumed", "wishes on assumed settings left alone") \
+	X(REFUSED_ASSUMED, "refused_assumed", "wishes on assumed settings without the flag") \
 	X(REFUSED_MPS, "refused_mps", "wishes on an MPS server left alone") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
@@ -90,6 +90,8 @@ int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uin
 			uint64_t ns);
 /* All of them (start, policy switch, tick). */
 int gs_engine_touch_all(struct gs_engine *e);
+/* What the running policy may do (GPUSCHED_F_*); nothing until told. */
+void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */
 void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
 /* True when nothing is queued, under way or waiting for a retry. */

@@ -103,6 +103,12 @@ struct gs_results {
 	int fd; /* eventfd */
 };
 
+/* Time left for control calls of one GPU; below zero: owed. The loop's. */
+struct gs_budget {
+	int64_t left_ns;
+	uint64_t at; /* as of; 0: never asked */
+};
+
 struct gs_worker {
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -112,9 +118,7 @@ struct gs_worker {
 	struct gs_job *queue;
 	uint64_t busy_since; /* 0: idle */
 	bool running, stop, abandoned, stuck;
-	/* call budget, the loop's */
-	int64_t tokens_ns;
-	uint64_t tokens_at;
+	struct gs_budget budget;
 };
 
 struct gs_engine {
@@ -133,6 +137,7 @@ struct gs_engine {
 	uint64_t next_due; /* earliest node->due or stuck check; UINT64_MAX: none */
 	uint64_t timer_at; /* what the timer is set to */
 	bool policy_active;
+	uint32_t policy_flags;
 	bool registered; /* self.c */
 	uint64_t call_ns_avg;
 	uint64_t counters[GS_ENG_MAX];
@@ -162,6 +167,10 @@ void gs_due(struct gs_engine *e, struct gs_node *n, uint64_t ns);
 uint64_t gs_dilated(uint64_t ns);
 
 /* budget.c */
+/* 0, or how long a policy's change has to wait; @reserve: what is kept for first calls counts too. */
+uint64_t gs_budget_wait(struct gs_budget *b, uint64_t now, bool reserve);
+void gs_budget_charge(struct gs_budget *b, int64_t ns);
+/* Charges an estimate of the job; false: it has to wait, and is looked at again in time. */
 bool gs_budget_take(struct gs_engine *e, struct gs_node *n, struct gs_job *job);
 void gs_budget_settle(struct gs_engine *e, const struct gs_job *job, uint64_t spent_ns);
 

@@ -10,6 +10,7 @@
 #include "basic/env.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
+#include "gpusched/policy_types.h"
 
 #define SUSPEND_LIMIT_MS 10000u
 #define STARVE_LIMIT_MS 1000u
@@ -55,7 +56,7 @@ static bool allowed(struct gs_engine *e, struct gs_node *n, const struct gpusche
 		refuse(e, n, bit, value, GS_ENG_REFUSED_RANGE);
 	else if (rec->flags & GPUSCHED_TSG_MPS)
 		refuse(e, n, bit, value, GS_ENG_REFUSED_MPS);
-	else if (rec->task.assumed & bit & (GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE))
+	else if ((rec->task.assumed & bit) && !(e->policy_flags & GPUSCHED_F_ASSUMED))
 		refuse(e, n, bit, value, GS_ENG_REFUSED_ASSUMED);
 	else
 		return true;
@@ -190,7 +191,11 @@ static uint32_t long_slice(const struct gs_engine *e)
 	return e->opts.switch_cost_us * LONG_SLICE_COSTS;
 }
 
-/* Without any fact about its work a TSG counts as active. */
+/*
+ * Without any fact about its work a TSG counts as active. Launches are a weak witness: one kernel, or
+ * one graph, that runs for longer than ACTIVE_NS looks like none. It then loses a wished short slice
+ * to another one that is busy; at most one has such a slice all the same.
+ */
 static bool is_active(const struct gpusched_task *t)
 {
 	uint64_t since = gs_now_ns() - gs_dilated(ACTIVE_NS);
@@ -358,7 +363,10 @@ static void switch_cost_rule(struct gs_engine *e, struct gs_node *n, const struc
 	raise_slice(e, t, long_slice(e));
 }
 
-/* A TSG under a slice below the switch cost that makes no progress gets a longer one for a while.
+/*
+ * A TSG under a slice below the switch cost that makes no progress gets a longer one for a while. A
+ * launch is the only sign of progress where GPU time is not known, so a kernel or graph that runs
+ * for longer than the limit, and a TSG with nothing to do, are given it too, until the next launch.
  */
 static void starvation_rule(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
 			    struct gs_target *t)

@@ -36,6 +36,18 @@ check "the RM has it" slice_is $a 323
 check "and suspended" "$gpusched" suspend pid:$a
 ge "$(sim_disabled $a)" 1 "its channels are disabled"
 check "restore" "$gpusched" restore
+
+level_is() { # PID LEVEL
+	[ "$(sim_state | jq "[.tsgs[] | select(.pid == $1 and .interleave != $2)] | length")" = 0 ]
+}
+check "a policy that wishes levels starts" "$gpusched" policy start "$top/tests/policy/modes.bpf.c"
+check "it sets what was read back" wait_for 5 slice_is $a 1700
+check "and leaves alone what is assumed" level_is $a 1
+ge "$("$gpusched" stats --json | jq .engine.refused_assumed)" 2 "which is counted"
+check "one with the flag takes over" "$gpusched" policy switch "$top/tests/policy/modes_assumed.bpf.c"
+check "it sets what is assumed, too" wait_for 5 level_is $a 2
+check "it stops" "$gpusched" policy stop
+check "the assumed is back" wait_for 5 level_is $a 1
 check "everything is as before" restored
 load be --seconds 30
 check "one that starts now is seen by the taps" wait_tsgs pid:$LOAD_PID 4

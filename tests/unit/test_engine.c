@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* test_engine.c - the reconciler and its laws against a fake table and a fake RM */
 #include "engine_fake.h"
+#include "gpusched/policy_types.h"
 
 static struct gs_engine *engine;
 static unsigned int told, told_dry;
@@ -557,9 +558,35 @@ static void test_refused_wishes(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_ASSUMED), 1);
 }
 
+/* A policy that says so may change what is only assumed; the next one without the flag may not. */
+static void test_assumed_needs_the_flag(void **state)
+{
+	struct gpusched_tsg *old = fake_tsg(1, 0);
+
+	old->task.assumed = GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE;
+	fake_want(old, GPUSCHED_INTERLEAVE, 2);
+	fake_want(old, GPUSCHED_PREEMPT_MODE, 0);
+	gs_engine_policy_flags(engine, GPUSCHED_F_WORK);
+	gs_engine_touch_all(engine);
+	settle();
+	assert_int_equal(fake.nlog, 0);
+	assert_int_equal(counter(GS_ENG_REFUSED_ASSUMED), 2);
+	gs_engine_policy_flags(engine, GPUSCHED_F_ASSUMED);
+	gs_engine_touch_all(engine);
+	settle();
+	assert_int_equal(fake.hw[0].interleave, 2);
+	assert_int_equal(fake.hw[0].preempt_mode, 0);
+	gs_engine_policy_flags(engine, 0);
+	gs_engine_touch_all(engine);
+	settle();
+	assert_int_equal(fake.hw[0].interleave, 1);
+	assert_int_equal(fake.hw[0].preempt_mode, 2);
+	assert_int_equal(counter(GS_ENG_REFUSED_ASSUMED), 4);
+}
+
 static void test_call_budget(void **state)
 {
-	struct gpusched_tsg *t = fake_tsg(1, 0);
+	struct gpusched_tsg *t = fake_tsg(1, 0), *fresh = fake_tsg(2, 0);
 	struct gpusched_settings set = { .valid = GPUSCHED_TIMESLICE, .timeslice_us = 700 };
 	uint64_t begin = gs_now_ns(), spent;
 
@@ -571,9 +598,15 @@ static void test_call_budget(void **state)
 	}
 	spent = counter(GS_ENG_CALL_NS);
 	assert_true(counter(GS_ENG_OVER_BUDGET) > 0);
-	/* the bucket's 50 ms, 5 % of 600 ms, and two calls' slack */
-	assert_true(spent <= 50 * NS_PER_MS + 600 * NS_PER_MS / 20 + 8 * NS_PER_MS);
-	/* a person does not wait */
+	/* the bucket without its reserve, 5 % of 600 ms, and two calls' slack */
+	assert_true(spent <= 25 * NS_PER_MS + (gs_now_ns() - begin) / 20 + 8 * NS_PER_MS);
+	/* who has had no call yet does not wait for that */
+	fake_want(fresh, GPUSCHED_TIMESLICE, 900);
+	gs_engine_touch(engine, &fresh->key);
+	run_for(50);
+	assert_int_equal(fake.hw[1].timeslice_us, 900);
+	/* and a person neither, also where the policy has something to change beside it */
+	fake_want(t, GPUSCHED_INTERLEAVE, 2);
 	gs_engine_set_manual(engine, &t->key, &set, 0, NULL);
 	run_for(50);
 	assert_int_equal(fake.hw[0].timeslice_us, 700);
@@ -710,6 +743,7 @@ int main(void)
 		T(test_policy_cannot_suspend_for_ever),
 		T(test_new_channel_of_a_suspended_tsg),
 		T(test_refused_wishes),
+		T(test_assumed_needs_the_flag),
 		T(test_call_budget),
 		T(test_held_until_admitted),
 		T(test_selves_are_taken_back),

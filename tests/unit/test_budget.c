@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/* test_budget.c - the budget for control calls, in a time that is not real */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "basic/clock.h"
+#include "engine/internal.h"
+
+#define FAKE_MS 70000u
+static uint64_t fake_spent[FAKE_MS + 1]; /* call time until each ms of a time that is not real */
+
+/* A policy that always has something to change, by calls of 1.5 ms. */
+static void spend(struct gs_budget *b, unsigned int from_ms, unsigned int to_ms)
+{
+	for (unsigned int ms = from_ms; ms < to_ms; ms++) {
+		bool go = !gs_budget_wait(b, (ms + 1) * NS_PER_MS, false);
+
+		if (go)
+			gs_budget_charge(b, 3 * (int64_t)NS_PER_MS / 2);
+		fake_spent[ms + 1] = fake_spent[ms] + (go ? 3 * NS_PER_MS / 2 : 0);
+	}
+}
+
+/* Most that was spent in any @len ms. */
+static uint64_t most_in(unsigned int from_ms, unsigned int to_ms, unsigned int len)
+{
+	uint64_t most = 0;
+
+	for (unsigned int ms = from_ms; ms + len <= to_ms; ms++)
+		if (fake_spent[ms + len] - fake_spent[ms] > most)
+			most = fake_spent[ms + len] - fake_spent[ms];
+	return most;
+}
+
+/* A twentieth of any longer time, once the bucket is spent; debts are paid, whoever made them. */
+static void test_budget_holds_over_time(void **state)
+{
+	const int64_t debt = 400 * (int64_t)NS_PER_MS;
+	struct gs_budget b = { 0 };
+
+	spend(&b, 0, 30000);
+	assert_true(fake_spent[1000] >= 70 * NS_PER_MS); /* 25 of the bucket at once, 5 % of 1 s */
+	assert_true(most_in(0, 30000, 1000) <= 80 * NS_PER_MS);
+	assert_true(most_in(1000, 30000, 1000) <= 53 * NS_PER_MS);
+	assert_true(most_in(1000, 30000, 10000) <= 503 * NS_PER_MS);
+	assert_true(fake_spent[30000] - fake_spent[1000] >= 1440 * NS_PER_MS); /* and all of that */
+	assert_int_equal(gs_budget_wait(&b, 30000 * NS_PER_MS, true), 0); /* a first call goes */
+
+	gs_budget_charge(&b, debt); /* a person's calls */
+	assert_true(gs_budget_wait(&b, 30000 * NS_PER_MS, true) > 7 * NS_PER_S);
+	spend(&b, 30000, FAKE_MS);
+	/* 40 s, a twentieth of it less what is owed */
+	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt <= 2003 * NS_PER_MS);
+	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt >= 1990 * NS_PER_MS);
+}
+
+/* A call that hangs is not charged as if the GPU had worked all the time. */
+static void test_hanging_call(void **state)
+{
+	struct gs_worker w = { .budget = { .left_ns = 0, .at = NS_PER_S } };
+	struct gs_engine e = { .workers = &w, .nworkers = 1 };
+	const struct gs_job job = { .nsteps = 2, .estimate_ns = NS_PER_MS };
+
+	gs_budget_settle(&e, &job, 100 * NS_PER_S);
+	assert_int_equal(w.budget.left_ns, -199 * (int64_t)NS_PER_MS);
+	gs_budget_settle(&e, &job, 3 * NS_PER_MS);
+	assert_int_equal(w.budget.left_ns, -201 * (int64_t)NS_PER_MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_budget_holds_over_time),
+		cmocka_unit_test(test_hanging_call),
+	};
+
+	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+}
