@@ -2,21 +2,35 @@
 #include "policy/guard.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-static sigjmp_buf back;
-static volatile sig_atomic_t inside; /* a call is under way */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* Of each thread that runs policies: only its own signals may make it leave its stack. */
+static _Thread_local struct {
+	sigjmp_buf back;
+	volatile sig_atomic_t inside;             /* a call is under way */
+	volatile sig_atomic_t running, last_seen; /* numbers of calls */
+	timer_t timer;
+	unsigned int users;
+} me;
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
-static struct sigaction before[4], before_tick;
-static volatile sig_atomic_t running, last_seen; /* numbers of calls */
-static timer_t timer;
-static bool on;
-static unsigned int users;
+#define CRASHES (sizeof(crashes) / sizeof(crashes[0]))
+
+/* The process's handlers, for as long as any thread has a watch. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction before[CRASHES], before_tick;
+static unsigned int threads;
 
 static int tick_signal(void)
 {
@@ -25,69 +39,89 @@ static int tick_signal(void)
 
 static void on_crash(int sig)
 {
-	if (!inside) {
+	if (!me.inside) {
 		signal(sig, SIG_DFL); /* not the policy's: die of it when it happens again */
 		return;
 	}
-	siglongjmp(back, GS_GUARD_CRASHED);
+	siglongjmp(me.back, GS_GUARD_CRASHED);
 }
 
 /* The same call seen twice: it has lasted longer than one period. */
 static void on_tick(int sig)
 {
 	(void)sig;
-	if (!inside)
+	if (!me.inside)
 		return;
-	if (last_seen == running)
-		siglongjmp(back, GS_GUARD_STALLED);
-	last_seen = running;
+	if (me.last_seen == me.running)
+		siglongjmp(me.back, GS_GUARD_STALLED);
+	me.last_seen = me.running;
 }
 
 int gs_guard_run(void (*fn)(void *arg), void *arg)
 {
-	int why = sigsetjmp(back, 1);
+	int why = sigsetjmp(me.back, 1);
 
 	if (!why) {
-		running = running == 0x7ffffffe ? 1 : running + 1;
-		inside = 1;
+		me.running = me.running == 0x7ffffffe ? 1 : me.running + 1;
+		me.inside = 1;
 		fn(arg);
 	}
-	inside = 0;
+	me.inside = 0;
 	return why;
+}
+
+static void handlers_get(void)
+{
+	struct sigaction crash = { .sa_handler = on_crash, .sa_flags = SA_NODEFER };
+	struct sigaction tick = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
+
+	pthread_mutex_lock(&lock);
+	if (!threads++) {
+		sigaction(tick_signal(), &tick, &before_tick);
+		for (size_t i = 0; i < CRASHES; i++)
+			sigaction(crashes[i], &crash, &before[i]);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void handlers_put(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!--threads) {
+		sigaction(tick_signal(), &before_tick, NULL);
+		for (size_t i = 0; i < CRASHES; i++)
+			sigaction(crashes[i], &before[i], NULL);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 int gs_guard_start(unsigned int limit_ms)
 {
-	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL };
-	struct sigaction crash = { .sa_handler = on_crash, .sa_flags = SA_NODEFER };
-	struct sigaction tick = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
+	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID };
 	struct itimerspec every;
 
-	if (users++)
+	if (me.users++)
 		return 0;
 	ev.sigev_signo = tick_signal();
-	sigaction(tick_signal(), &tick, &before_tick);
-	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) < 0) {
-		users--;
-		sigaction(tick_signal(), &before_tick, NULL);
-		return -errno;
+	ev.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+	handlers_get();
+	if (timer_create(CLOCK_MONOTONIC, &ev, &me.timer) < 0) {
+		int r = -errno;
+
+		me.users--;
+		handlers_put();
+		return r;
 	}
 	every.it_value = (struct timespec){ limit_ms / 1000, (long)(limit_ms % 1000) * 1000000 };
 	every.it_interval = every.it_value;
-	timer_settime(timer, 0, &every, NULL);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
-		sigaction(crashes[i], &crash, &before[i]);
-	on = true;
+	timer_settime(me.timer, 0, &every, NULL);
 	return 0;
 }
 
 void gs_guard_stop(void)
 {
-	if (!on || --users)
+	if (!me.users || --me.users)
 		return;
-	on = false;
-	timer_delete(timer);
-	sigaction(tick_signal(), &before_tick, NULL);
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
-		sigaction(crashes[i], &before[i], NULL);
+	timer_delete(me.timer);
+	handlers_put();
 }

@@ -2,8 +2,8 @@
 /*
  * guard.h - a policy's C code run so that neither a crash nor an endless loop takes the host along
  *
- * One call at a time in the process. A policy holds no lock and owns no memory, so leaving its
- * stack by siglongjmp() loses nothing.
+ * Start, runs and stop of one watch belong to one thread; each thread has its own. A policy holds
+ * no lock and owns no memory, so leaving its stack by siglongjmp() loses nothing.
  */
 #ifndef GPUSCHED_POLICY_GUARD_H
 #define GPUSCHED_POLICY_GUARD_H

@@ -226,9 +226,13 @@ static void fake_apply(unsigned int i, enum gs_rm_op op, uint32_t arg)
 static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 {
 	unsigned int i;
+	uint64_t ns;
 	int r = 0;
 
-	gs_sleep_ns(tsg->tsg == fake.slow_tsg ? fake.slow_ns : fake.call_ns);
+	pthread_mutex_lock(&fake.lock);
+	ns = tsg->tsg == fake.slow_tsg ? fake.slow_ns : fake.call_ns;
+	pthread_mutex_unlock(&fake.lock);
+	gs_sleep_ns(ns);
 	pthread_mutex_lock(&fake.lock);
 	for (i = 0; i < fake.n && fake.rec[i].key.handle != tsg->tsg; i++)
 		;
@@ -247,10 +251,10 @@ static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 	} else {
 		fake_apply(i, step->op, step->arg);
 	}
-	pthread_mutex_unlock(&fake.lock);
 	step->res.err = r;
 	step->res.calls = 1;
 	step->res.ns = fake.call_ns;
+	pthread_mutex_unlock(&fake.lock);
 	return r;
 }
 
@@ -267,11 +271,21 @@ static int fake_rm(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t
 	return 0;
 }
 
+/* Calls on this TSG take this long from now on. */
+static inline void fake_slow(uint32_t tsg, uint64_t ns)
+{
+	pthread_mutex_lock(&fake.lock);
+	fake.slow_tsg = tsg;
+	fake.slow_ns = ns;
+	pthread_mutex_unlock(&fake.lock);
+}
+
 /* A compute TSG as CUDA makes it; @n is its handle and id. */
 static struct gpusched_tsg *fake_tsg(uint32_t n, uint32_t gpu)
 {
 	struct gpusched_tsg *rec = &fake.rec[fake.n];
 
+	pthread_mutex_lock(&fake.lock);
 	*rec = (struct gpusched_tsg){
 		.key = { .file = 1, .client = 0xc1d00001, .handle = n },
 		.flags = GPUSCHED_TSG_SCHEDULED,
@@ -295,6 +309,7 @@ static struct gpusched_tsg *fake_tsg(uint32_t n, uint32_t gpu)
 	};
 	fake.hw[fake.n] = rec->task.asked;
 	fake.n++;
+	pthread_mutex_unlock(&fake.lock);
 	return rec;
 }
 

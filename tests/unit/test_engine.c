@@ -204,8 +204,7 @@ static void test_order_within_and_across(void **state)
 	fake_want(a, GPUSCHED_RUNNABLE, 1);
 	fake_want(b, GPUSCHED_TIMESLICE, 6000);
 	/* the worker is kept busy, so that both wait in its queue */
-	fake.slow_tsg = 3;
-	fake.slow_ns = 1500 * NS_PER_MS;
+	fake_slow(3, 1500 * NS_PER_MS);
 	fake_want(block, GPUSCHED_TIMESLICE, 1000);
 	gs_engine_touch(engine, &block->key);
 	gs_sleep_ns(100 * NS_PER_MS);
@@ -361,8 +360,7 @@ static void test_stuck_call_holds_up_its_gpu_only(void **state)
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 1);
 
 	gs_engine_ops.stuck_ns = 50 * NS_PER_MS;
-	fake.slow_tsg = 1;
-	fake.slow_ns = 400 * NS_PER_MS;
+	fake_slow(1, 400 * NS_PER_MS);
 	fake_want(a, GPUSCHED_TIMESLICE, 20);
 	fake_want(b, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch_all(engine);
@@ -660,8 +658,7 @@ static void owner_races(bool at_once)
 	fake_want(t, GPUSCHED_TIMESLICE, 300);
 	gs_engine_touch(engine, &t->key);
 	settle();
-	fake.slow_tsg = 1;
-	fake.slow_ns = 50 * NS_PER_MS;
+	fake_slow(1, 50 * NS_PER_MS);
 	t->task.want.valid = 0;
 	gs_engine_touch(engine, &t->key); /* puts 2048 back */
 	gs_sleep_ns(10 * NS_PER_MS);
@@ -696,8 +693,7 @@ static void test_preempt_tells_its_end(void **state)
 	struct gs_rm_result res = { 0 };
 
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), -ENOENT);
-	fake.slow_tsg = 1;
-	fake.slow_ns = 50 * NS_PER_MS;
+	fake_slow(1, 50 * NS_PER_MS);
 	assert_int_equal(gs_engine_preempt(engine, &t->key, NULL), 0);
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), -EINPROGRESS);
 	settle();

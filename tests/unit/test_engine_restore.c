@@ -117,8 +117,7 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	changed_tsg(1, 0, true);
 	changed_tsg(2, 1, true);
 	changed_tsg(3, GPUSCHED_GPU_UNKNOWN, true);
-	fake.slow_tsg = 1;
-	fake.slow_ns = 1500 * NS_PER_MS;
+	fake_slow(1, 1500 * NS_PER_MS);
 	assert_int_equal(gs_restore(table(), 580, &res, &err), -EIO);
 	assert_int_equal(res.restored, 2);
 	assert_int_equal(res.failed, 1);
@@ -127,7 +126,7 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	/* the one left behind ends by itself and leaves the table alone */
 	gs_sleep_ns(2 * NS_PER_S);
 	assert_int_not_equal(fake.rec[0].changed, 0);
-	fake.slow_ns = 0;
+	fake_slow(0, 0);
 	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
 	assert_restored();
 }

@@ -258,20 +258,33 @@ static void *native(const char *name)
 	return policy;
 }
 
-/* The native host outlives a tick that never returns and a crash. */
-static void test_native(void **state)
+/* The native host outlives a tick that never returns. */
+static void test_native_endless(void **state)
 {
 	struct gpusched_task task = { .id = 1, .class_id = GPUSCHED_CLASS_BE };
 	struct gpusched_task *tasks[] = { &task };
 	void *p;
 
 	(void)state;
+#ifdef __SANITIZE_THREAD__
+	print_message("# skipped: this sanitizer delivers no signal to a loop without calls\n");
+	skip();
+#endif
 	p = native("endless");
 	assert_true(gs_native_host.tick(p, tasks, 1) < 0);
 	assert_non_null(strstr(gs_native_host.failure(p), "stalled"));
 	assert_true(gs_native_host.tick(p, tasks, 1) < 0);
 	gs_native_host.exit(p, GPUSCHED_EXIT_STALLED);
+}
 
+/* And a crash. */
+static void test_native_crash(void **state)
+{
+	struct gpusched_task task = { .id = 1, .class_id = GPUSCHED_CLASS_BE };
+	struct gpusched_task *tasks[] = { &task };
+	void *p;
+
+	(void)state;
 	p = native("div_zero");
 	assert_true(gs_native_host.task_init(p, &task) < 0);
 	assert_non_null(strstr(gs_native_host.failure(p), "crashed"));
@@ -295,7 +308,8 @@ int main(void)
 		cmocka_unit_test(test_fails_in_tick),
 		cmocka_unit_test(test_slow_tick),
 		cmocka_unit_test(test_watchdog_is_quiet),
-		cmocka_unit_test(test_native),
+		cmocka_unit_test(test_native_endless),
+		cmocka_unit_test(test_native_crash),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
