@@ -380,11 +380,11 @@ static void test_memory_rewritten(void **state)
 	fd = open_ctl();
 	memcpy(&w[4], &p, sizeof(p));
 	rc_client(fd, RC_CLIENT, 0);
-	stop = 0;
+	__atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
 	assert_int_equal(pthread_create(&thread, NULL, rewrite, w), 0);
 	for (int i = 0; i < 20000; i++)
 		rc_call(fd, 0x2b, w, sizeof(w));
-	stop = 1;
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	assert_int_equal(gs_table_all(table, &all, &n), 0);
 	assert_in_range(n, 1, 9); /* the bystander's, and eight handles at most */
