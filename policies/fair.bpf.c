@@ -2,10 +2,10 @@
 /*
  * fair - shares of the GPU by weight, through the timeslices
  *
- * Does: gives every busy compute TSG a timeslice in proportion to its weight: timeslices act as
- * shares between TSGs that always have work. With group_by_cgroup the TSGs of a cgroup share its
- * part. Where GPU time is known, a slow correction follows what they really got: who is behind his
- * share gets a longer slice, who is ahead a shorter one, within a factor of four.
+ * Does: gives every compute TSG a timeslice in proportion to its weight: timeslices act as
+ * shares between TSGs that always have work. With group_by_cgroup the TSGs of a cgroup on one GPU
+ * share its part. Where GPU time is known, a slow correction follows what they really got: who is
+ * behind his share gets a longer slice, who is ahead a shorter one, within a factor of four.
  *
  * Good for: several training or batch jobs on one GPU, weights 1:3 give 1:3.
  *
@@ -13,6 +13,7 @@
  *  - Shares hold between TSGs that are always busy; one that pauses does not get its turn made up.
  *  - Where the host knows no GPU time (a stock driver, for now) there is no correction: work whose
  *    kernels are longer than its slice gets more than its share.
+ *  - With group_by_cgroup an idle TSG takes its part of what its cgroup has.
  *  - A latency-critical TSG among them waits for all the others' slices: use lcbe.
  */
 #include "gpusched/policy.bpf.h"
@@ -29,15 +30,19 @@ struct share {
 	gs_u64 seq;
 	gs_u64 weight;  /* of all busy TSGs of the runlist */
 	gs_u64 used_ns; /* that they got since the last round */
-	gs_u64 groups_pad;
 };
 GPUSCHED_MAP(fair_runlists, HASH, gs_u32, struct share, 256);
 
+/* The TSGs of a cgroup on one runlist. */
+struct group_key {
+	gs_u64 cgroup_id;
+	gs_u64 runlist;
+};
 struct group {
 	gs_u64 seq;
 	gs_u64 members;
 };
-GPUSCHED_MAP(fair_groups, HASH, gs_u64, struct group, 4096);
+GPUSCHED_MAP(fair_groups, HASH, struct group_key, struct group, 4096);
 
 #define LAST_TIME 0 /* priv: gpu_time_ns at the last round */
 #define USED 1      /* priv: got since then */
@@ -46,7 +51,7 @@ GPUSCHED_MAP(fair_groups, HASH, gs_u64, struct group, 4096);
 
 GPUSCHED_INLINE struct share *share_of(const struct gpusched_task *t, gs_u64 seq)
 {
-	struct share fresh = { 0, 0, 0, 0 };
+	struct share fresh = { 0, 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
 	struct share *s = gpusched_lookup_or_add(fair_runlists, &key, &fresh);
 
@@ -61,10 +66,10 @@ GPUSCHED_INLINE struct share *share_of(const struct gpusched_task *t, gs_u64 seq
 GPUSCHED_INLINE gs_u64 members_of(const struct gpusched_task *t, gs_u64 seq, int add)
 {
 	struct group fresh = { 0, 0 };
-	gs_u64 key = t->cgroup_id;
+	struct group_key key = { t->cgroup_id, gpusched_runlist(t) };
 	struct group *g;
 
-	if (!group_by_cgroup || !key)
+	if (!group_by_cgroup || !t->cgroup_id)
 		return 1;
 	g = gpusched_lookup_or_add(fair_groups, &key, &fresh);
 	if (!g)

@@ -17,7 +17,8 @@
  * between them and pays a switch for each one; short BE slices are then worse than the driver's
  * own.
  *  - Every BE that exists counts, busy or not: where launches are not seen an idle one is not told
- *    from a busy one, and makes another's slice long.
+ *    from a busy one, and makes another's slice long. Where they are (another's wish: this policy
+ *    does not ask for counting) a BE whose work outlasts its last launch by busy_ms counts as idle.
  */
 #include "gpusched/policy.bpf.h"
 

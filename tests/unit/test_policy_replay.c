@@ -71,6 +71,37 @@ static void test_rests_in_the_kernel(void **state)
 	rests_on(&gs_sim_host);
 }
 
+/* rr passes an idle BE over, and leaves it no short slice to wake up with. */
+static void test_rr_idle(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	open_world(&w, &gs_native_host, "rr");
+	w.now = 10 * NS_PER_S;
+	for (size_t i = 0; i < 2; i++) {
+		w.tasks[i].t = (struct gpusched_task){ .id = i + 1,
+						       .kind = GPUSCHED_KIND_COMPUTE,
+						       .engine = 1,
+						       .class_id = GPUSCHED_CLASS_BE,
+						       .known = GPUSCHED_KNOWN_LAUNCHES,
+						       .launches = 1,
+						       .last_launch_ns = w.now };
+		w.live[w.nlive++] = &w.tasks[i].t;
+		assert_int_equal(w.host->task_init(w.state, w.live[i]), 0);
+	}
+	assert_int_equal(w.live[0]->want.valid, GPUSCHED_TIMESLICE);
+	assert_true(is_suspended(&w.live[1]->want));
+	/* the second one's turn; the first has launched nothing since */
+	w.now += 2 * NS_PER_S;
+	w.live[1]->last_launch_ns = w.now;
+	assert_int_equal(w.host->tick(w.state, w.live, 2), 0);
+	assert_int_equal(w.live[0]->want.valid, 0);
+	assert_int_equal(w.live[1]->want.valid, GPUSCHED_TIMESLICE);
+	assert_int_equal(w.live[1]->want.timeslice_us, 1);
+	world_close(&w);
+}
+
 static void live(struct world *w, const char *policy)
 {
 	open_world(w, &gs_native_host, policy);
@@ -96,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_repeatable),
+		cmocka_unit_test(test_rr_idle),
 		cmocka_unit_test(test_rests_natively),
 		cmocka_unit_test(test_rests_in_the_kernel),
 	};
