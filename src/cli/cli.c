@@ -161,6 +161,13 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 		       name);
 }
 
+static bool is_text(const char *word)
+{
+	CLEANUP_JSON json_t *s = json_string(word);
+
+	return s != NULL;
+}
+
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	      struct gs_error *err)
 {
@@ -188,6 +195,8 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	if (!c.help && c.argc > cmd->max)
 		return gs_fail(err, -EINVAL, "%s: '%s' is one argument too many: gpusched %s %s",
 			       name, c.argv[cmd->max], name, cmd->args);
+	if (cmd->flags & CLI_TARGET && c.argc && !is_text(c.argv[0]))
+		return gs_fail(err, -EINVAL, "%s: the target is not valid UTF-8", name);
 	*ret = c;
 	return 0;
 }

@@ -54,8 +54,6 @@ int cli_set(struct cli *c)
 	struct gs_error err = {};
 	int r;
 
-	if (!args)
-		return cli_fail(-EINVAL, "set: the target is not valid UTF-8");
 	if (c->argc == 2 && !strcmp(c->argv[1], "clear"))
 		json_object_set_new(args, "clear", json_true());
 	for (int i = 1; i < c->argc && !json_object_get(args, "clear"); i++) {
@@ -71,23 +69,14 @@ int cli_preempt(struct cli *c)
 	return act(c, "preempt", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-static void on_signal(int sig)
-{
-	(void)sig; /* ends the wait */
-}
-
 /* Nobody else would resume them: without a daemon this command does, or whoever interrupts it. */
-static int resume_after(const struct cli *c, uint64_t us)
+static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	struct timespec ts = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
-	struct sigaction sa = { .sa_handler = on_signal };
 	CLEANUP_JSON json_t *answer = NULL;
 
 	fflush(stdout);
-	for (size_t i = 0; i < GS_COUNT(ends); i++)
-		sigaction(ends[i], &sa, NULL);
-	nanosleep(&ts, NULL);
+	sigtimedwait(ends, NULL, &ts);
 	return cli_ask(0, "resume", json_pack("{s:s}", "target", c->argv[0]), &answer);
 }
 
@@ -102,11 +91,18 @@ static bool daemon_there(void)
 static int suspend_for(const struct cli *c, uint64_t us)
 {
 	bool alone = !daemon_there();
+	sigset_t ends;
 	int r;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	if (alone) /* from before the suspension, so that no signal leaves it behind */
+		sigprocmask(SIG_BLOCK, &ends, NULL);
 	r = act(c, "suspend",
 		json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)us));
-	if (alone && (r == GS_EXIT_OK || r == GS_EXIT_PARTLY) && resume_after(c, us))
+	if (alone && (r == GS_EXIT_OK || r == GS_EXIT_PARTLY) && resume_after(c, us, &ends))
 		return GS_EXIT_FAILED;
 	return r;
 }

@@ -147,7 +147,7 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	return 0;
 }
 
-static int clear_one(struct gs_request *rq, pid_t pid)
+static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 {
 	struct gpusched_proc proc;
 	struct gs_class_answer now, then = { 0 };
@@ -220,15 +220,9 @@ int gs_verb_class_set(struct gs_request *rq)
 	return r;
 }
 
-static int clear_one_(struct gs_request *rq, pid_t pid, uint32_t to)
-{
-	(void)to;
-	return clear_one(rq, pid);
-}
-
 int gs_verb_class_clear(struct gs_request *rq)
 {
-	int r = for_each(rq, clear_one_, 0);
+	int r = for_each(rq, clear_one, 0);
 
 	if (!r && rq->s->e)
 		gs_engine_settle(rq->s->e, 200);

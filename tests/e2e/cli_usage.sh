@@ -46,6 +46,9 @@ refused 2 resume
 refused 2 restore now
 refused 2 list a b
 refused 2 list --colour
+refused 2 list $'comm:\xff'
+refused 2 suspend $'comm:\xff'
+refused 2 observe launches perhaps
 refused 2 monitor --for soon
 refused 2 monitor --count 0
 refused 2 stats all

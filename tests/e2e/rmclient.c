@@ -2,8 +2,8 @@
 /*
  * rmclient.c - RM's clients that the tests need beside gsload: many, short-lived, or hostile
  *
- *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF on
- * stdin rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
+ *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF
+ *   rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
  *   rmclient hoard WHAT N       N devices, clients, files, channels or TSGs; then like tsgs
  *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
  *   rmclient hostile MS SEED    bad pointers, wrong sizes, memory rewritten during the call
@@ -20,66 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../unit/rm_client.h"
+#include "rm_process.h"
 
 #define TSGS_PER_CLIENT 100
 #define CHANNELS_PER_TSG 100
-
-static int open_ctl(void)
-{
-	int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0) {
-		perror("rmclient: /dev/nvidiactl");
-		exit(3);
-	}
-	return fd;
-}
-
-static uint32_t status_of_alloc(int fd, uint32_t root, uint32_t parent, uint32_t *handle,
-				uint32_t class_, void *params)
-{
-	uint32_t w[12] = { root, parent, *handle, class_ };
-	uint64_t p = (uintptr_t)params;
-
-	memcpy(&w[4], &p, sizeof(p));
-	if (rc_call(fd, 0x2b, w, 48))
-		return 0xffff;
-	*handle = w[2];
-	return w[10];
-}
-
-static void must(uint32_t status, const char *what)
-{
-	if (!status)
-		return;
-	fprintf(stderr, "rmclient: %s: status 0x%x\n", what, status);
-	exit(1);
-}
-
-/* A client with device and subdevice; RM chooses the client's handle. */
-static uint32_t new_client(int fd, uint32_t gpu)
-{
-	uint32_t device[14] = { gpu }, sub[2] = { 0 }, client = 0, h;
-
-	must(status_of_alloc(fd, 0, 0, &client, 0x41, NULL), "client");
-	h = RC_DEVICE;
-	must(status_of_alloc(fd, client, client, &h, 0x80, device), "device");
-	h = RC_SUBDEVICE;
-	must(status_of_alloc(fd, client, RC_DEVICE, &h, 0x2080, sub), "subdevice");
-	return client;
-}
-
-static void new_tsg(int fd, uint32_t client, uint32_t handle)
-{
-	uint32_t params[8] = { 0, 0, 0, 1 }, channel[128] = { 0 }, h = handle;
-
-	must(status_of_alloc(fd, client, RC_DEVICE, &h, 0xa06c, params), "TSG");
-	h = handle + 1;
-	must(status_of_alloc(fd, client, handle, &h, 0xc86f, channel), "channel");
-	rc_schedule(fd, client, handle, 1);
-	rc_timeslice(fd, client, handle, 2048);
-}
 
 static void until_eof(void)
 {
@@ -94,7 +38,7 @@ static void until_eof(void)
 static int tsgs(unsigned int n, uint32_t gpu)
 {
 	uint32_t client = 0;
-	int fd = open_ctl();
+	int fd = open_ctl(O_CLOEXEC);
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (i % TSGS_PER_CLIENT == 0)
@@ -107,7 +51,7 @@ static int tsgs(unsigned int n, uint32_t gpu)
 
 static int fall(unsigned int n)
 {
-	int fd = open_ctl();
+	int fd = open_ctl(O_CLOEXEC);
 	uint32_t client = new_client(fd, 0);
 
 	for (unsigned int i = 0; i < n; i++)
@@ -123,7 +67,7 @@ static void one_more(const char *what, int *fd, uint32_t *client, unsigned int i
 
 	switch (what[0]) {
 	case 'f':
-		*fd = open_ctl();
+		*fd = open_ctl(O_CLOEXEC);
 		*client = new_client(*fd, 0);
 		break;
 	case 'c':
@@ -134,13 +78,13 @@ static void one_more(const char *what, int *fd, uint32_t *client, unsigned int i
 		if (i % CHANNELS_PER_TSG == 0)
 			new_tsg(*fd, *client, 0x60000000 + i * 2);
 		h = 0x70000000 + i;
-		must(status_of_alloc(*fd, *client, 0x60000000 + (i - i % CHANNELS_PER_TSG) * 2, &h,
-				     0xc86f, channel),
+		must(rm_alloc(*fd, *client, 0x60000000 + (i - i % CHANNELS_PER_TSG) * 2, &h, 0xc86f,
+			      channel),
 		     "channel");
 		break;
 	case 'd':
 		h = 0x60000000 + i;
-		must(status_of_alloc(*fd, *client, *client, &h, 0x80, params), "device");
+		must(rm_alloc(*fd, *client, *client, &h, 0x80, params), "device");
 		break;
 	default:
 		new_tsg(*fd, *client, RC_TSG + 2 * i);
@@ -157,7 +101,7 @@ static int hoard(const char *what, unsigned int n)
 		perror("rmclient: setrlimit");
 		return 1;
 	}
-	fd = open_ctl();
+	fd = open_ctl(O_CLOEXEC);
 	client = new_client(fd, 0);
 	for (unsigned int i = 0; i < n; i++)
 		one_more(what, &fd, &client, i);
@@ -167,7 +111,7 @@ static int hoard(const char *what, unsigned int n)
 
 static void short_life(unsigned int i)
 {
-	int fd = open_ctl();
+	int fd = open_ctl(O_CLOEXEC);
 	uint32_t client = new_client(fd, 0);
 
 	new_tsg(fd, client, RC_TSG);
@@ -206,7 +150,7 @@ static int forge(uint32_t client, uint32_t tsg)
 	uint64_t us = 77;
 	uint32_t w[8], params[8] = { 0, 0, 0, 1 }, h = 0x5c0000f0;
 	uint64_t p = (uintptr_t)&us;
-	int fd = open_ctl();
+	int fd = open_ctl(O_CLOEXEC);
 	uint32_t own = new_client(fd, 0);
 
 	/* a control, a free, and a TSG below somebody else's device */
@@ -215,10 +159,10 @@ static int forge(uint32_t client, uint32_t tsg)
 	rc_call(fd, 0x2a, w, sizeof(w));
 	printf("control 0x%x\n", w[7]);
 	rc_free(fd, client, RC_DEVICE, tsg);
-	printf("alloc 0x%x\n", status_of_alloc(fd, client, RC_DEVICE, &h, 0xa06c, params));
+	printf("alloc 0x%x\n", rm_alloc(fd, client, RC_DEVICE, &h, 0xa06c, params));
 	/* a TSG of our own with the victim's handle, in a client of our own */
 	h = tsg;
-	printf("same handle 0x%x\n", status_of_alloc(fd, own, RC_DEVICE, &h, 0xa06c, params));
+	printf("same handle 0x%x\n", rm_alloc(fd, own, RC_DEVICE, &h, 0xa06c, params));
 	rc_timeslice(fd, own, tsg, 99);
 	until_eof();
 	return 0;
@@ -247,7 +191,7 @@ static int hostile(unsigned int ms, unsigned int seed)
 	void *unmapped = (void *)(uintptr_t)0xdead000;
 	struct timespec t0, t;
 	pthread_t thread;
-	int fd = open_ctl();
+	int fd = open_ctl(O_CLOEXEC);
 	uint32_t client = new_client(fd, 0);
 	unsigned long n = 0;
 

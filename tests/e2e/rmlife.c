@@ -25,64 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../unit/rm_client.h"
+#include "rm_process.h"
 
 #define LIES 6000
-
-static int open_ctl(int flags)
-{
-	int fd = open("/dev/nvidiactl", O_RDWR | flags);
-
-	if (fd < 0) {
-		perror("rmlife: /dev/nvidiactl");
-		exit(3);
-	}
-	return fd;
-}
-
-static void must(uint32_t status, const char *what)
-{
-	if (!status)
-		return;
-	fprintf(stderr, "rmlife: %s: status 0x%x\n", what, status);
-	exit(1);
-}
-
-static uint32_t alloc(int fd, uint32_t root, uint32_t parent, uint32_t *handle, uint32_t class_,
-		      void *params)
-{
-	uint32_t w[12] = { root, parent, *handle, class_ };
-	uint64_t p = (uintptr_t)params;
-
-	memcpy(&w[4], &p, sizeof(p));
-	if (rc_call(fd, 0x2b, w, 48))
-		return 0xffff;
-	*handle = w[2];
-	return w[10];
-}
-
-static uint32_t new_client(int fd)
-{
-	uint32_t device[14] = { 0 }, sub[2] = { 0 }, client = 0, h;
-
-	must(alloc(fd, 0, 0, &client, 0x41, NULL), "client");
-	h = RC_DEVICE;
-	must(alloc(fd, client, client, &h, 0x80, device), "device");
-	h = RC_SUBDEVICE;
-	must(alloc(fd, client, RC_DEVICE, &h, 0x2080, sub), "subdevice");
-	return client;
-}
-
-static void new_tsg(int fd, uint32_t client, uint32_t handle)
-{
-	uint32_t params[8] = { 0, 0, 0, 1 }, channel[128] = { 0 }, h = handle;
-
-	must(alloc(fd, client, RC_DEVICE, &h, 0xa06c, params), "TSG");
-	h = handle + 1;
-	must(alloc(fd, client, handle, &h, 0xc86f, channel), "channel");
-	rc_schedule(fd, client, handle, 1);
-	rc_timeslice(fd, client, handle, 2048);
-}
 
 static int ready(void)
 {
@@ -98,7 +43,7 @@ static int ready(void)
 static int life_fork(void)
 {
 	int fd = open_ctl(O_CLOEXEC);
-	uint32_t client = new_client(fd);
+	uint32_t client = new_client(fd, 0);
 	pid_t child = fork();
 
 	if (!child) {
@@ -156,7 +101,7 @@ static int life_pass(void)
 	maker = fork();
 	if (!maker) {
 		fd = open_ctl(O_CLOEXEC);
-		new_tsg(fd, new_client(fd), RC_TSG);
+		new_tsg(fd, new_client(fd, 0), RC_TSG);
 		send_fd(pair[1], fd);
 		pause();
 	}
@@ -170,12 +115,12 @@ static int life_renumber(void)
 {
 	int fd = open_ctl(O_CLOEXEC), other;
 
-	new_tsg(fd, new_client(fd), RC_TSG);
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
 	if (fcntl(fd, F_DUPFD_CLOEXEC, fd + 20) < 0)
 		return 1;
 	/* an NVIDIA file too, of a client that does not know the TSG */
 	other = open_ctl(O_CLOEXEC);
-	new_client(other);
+	new_client(other, 0);
 	if (dup2(other, fd) != fd)
 		return 1;
 	return ready();
@@ -185,7 +130,7 @@ static int life_exec(const char *name, int flags)
 {
 	int fd = open_ctl(flags);
 
-	new_tsg(fd, new_client(fd), RC_TSG);
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
 	execlp(name, name, "hold", NULL);
 	perror("rmlife: exec");
 	return 1;
@@ -202,7 +147,7 @@ static int life_leaderless(void)
 	int fd = open_ctl(O_CLOEXEC);
 	pthread_t thread;
 
-	new_tsg(fd, new_client(fd), RC_TSG);
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
 	pthread_create(&thread, NULL, go_on, NULL);
 	pthread_exit(NULL);
 }
@@ -221,7 +166,7 @@ static int life_threads(unsigned int n)
 	pthread_t threads[64];
 
 	shared_fd = open_ctl(O_CLOEXEC);
-	shared_client = new_client(shared_fd);
+	shared_client = new_client(shared_fd, 0);
 	for (unsigned int i = 0; i < n && i < 64; i++)
 		pthread_create(&threads[i], NULL, make_one, (void *)(uintptr_t)i);
 	for (unsigned int i = 0; i < n && i < 64; i++)
@@ -275,7 +220,7 @@ static void lie_timeslice(int fd, uint32_t client, uint32_t tsg)
 static int life_lie(uint32_t client, uint32_t tsg, uint32_t channel)
 {
 	int fd = open_ctl(O_CLOEXEC);
-	uint32_t own = new_client(fd), n = 0;
+	uint32_t own = new_client(fd, 0), n = 0;
 	pthread_t thread;
 
 	new_tsg(fd, own, RC_TSG);

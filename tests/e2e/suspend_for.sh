@@ -11,6 +11,15 @@ wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 suspended() { [ "$(sim_disabled $be)" -gt 0 ]; }
 runs() { [ "$(sim_disabled $be)" = 0 ]; }
 
+# ---- without a daemon the command waits; a signal at any time ends it in order
+"$gpusched" suspend pid:$be --for 30s >/dev/null 2>&1 &
+waits=$!
+check "suspended while the command waits" wait_for 5 suspended
+kill $waits
+check "its interruption resumes it" wait_for 3 runs
+wait $waits
+is "$?" 0 "and is its end"
+
 # ---- the command that waits is killed; the next one repairs
 "$gpusched" suspend pid:$be --for 2s >/dev/null 2>&1 &
 waits=$!
