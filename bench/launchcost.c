@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launchcost - what one cuLaunchKernel takes: counted and uncounted runs are compared
+ * launchcost - what one cuLaunchKernel takes, and what it takes more in one case than in another
  *
- * Small batches of an empty kernel with a wait after each, so that no queue is full while the clock
- * runs. Prints the best and the median batch, ns per launch. Needs libc and a libcuda.so.1.
+ *   launchcost THREADS ROUNDS NAME=COMMAND...
+ *
+ * A round is: COMMAND by the shell, which puts the machine into that case; a context of its own;
+ * batches of an empty kernel with a wait after each, so that no queue is full while the clock runs.
+ * The cases take turns, each cycle beginning with another, so that whatever drifts (clocks, other
+ * programs) meets all of them alike. A round's value is its median batch, in ns per launch.
+ *
+ * Prints one line per case: median and quartiles over the rounds, the best batch, and the median of
+ * the differences to the first case of the same cycle with its 95 % confidence interval (order
+ * statistics: nothing is assumed of the noise). Needs libc and a libcuda.so.1.
  */
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,12 +24,16 @@
 #include <unistd.h>
 
 #define BATCH 100
-#define BATCHES 2000
+#define BATCHES 200
+#define WARM_UP 20
 #define MAX_THREADS 64
+#define MAX_ROUNDS 1000
+#define MAX_CASES 8
 
 typedef void *handle;
 
 static int (*cu_init)(unsigned int), (*cu_create)(handle *, unsigned int, int);
+static int (*cu_destroy)(handle), (*cu_stream_destroy)(handle);
 static int (*cu_set)(handle), (*cu_load)(handle *, const void *), (*cu_sync)(handle);
 static int (*cu_function)(handle *, handle, const char *), (*cu_stream)(handle *, unsigned int);
 static int (*cu_launch)(handle, unsigned int, unsigned int, unsigned int, unsigned int,
@@ -28,6 +41,15 @@ static int (*cu_launch)(handle, unsigned int, unsigned int, unsigned int, unsign
 
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 			  ".visible .entry nothing()\n{\n\tret;\n}\n";
+
+struct test_case {
+	const char *name, *command;
+	double value[MAX_ROUNDS]; /* by cycle */
+	double best;
+};
+
+static struct test_case cases[MAX_CASES];
+static int threads, rounds, ncases;
 static handle context, function;
 static double ns[MAX_THREADS * BATCHES];
 
@@ -47,10 +69,12 @@ static void load_symbols(void)
 	} all[] = {
 		{ &cu_init, "cuInit" },
 		{ &cu_create, "cuCtxCreate_v2" },
+		{ &cu_destroy, "cuCtxDestroy_v2" },
 		{ &cu_set, "cuCtxSetCurrent" },
 		{ &cu_load, "cuModuleLoadData" },
 		{ &cu_function, "cuModuleGetFunction" },
 		{ &cu_stream, "cuStreamCreate" },
+		{ &cu_stream_destroy, "cuStreamDestroy_v2" },
 		{ &cu_sync, "cuStreamSynchronize" },
 		{ &cu_launch, "cuLaunchKernel" },
 	};
@@ -64,6 +88,8 @@ static void load_symbols(void)
 		memcpy(all[i].to, &symbol, sizeof(symbol));
 	}
 }
+
+/* ---- one round ------------------------------------------------------------------------------- */
 
 static double now_ns(void)
 {
@@ -80,15 +106,17 @@ static void *worker(void *arg)
 
 	check(cu_set(context), "cuCtxSetCurrent");
 	check(cu_stream(&stream, 1), "cuStreamCreate");
-	for (int i = 0; i < BATCHES; i++) {
+	for (int i = -WARM_UP; i < BATCHES; i++) {
 		double start = now_ns();
 
 		for (int k = 0; k < BATCH; k++)
 			check(cu_launch(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL),
 			      "cuLaunchKernel");
-		mine[i] = (now_ns() - start) / BATCH;
+		if (i >= 0)
+			mine[i] = (now_ns() - start) / BATCH;
 		check(cu_sync(stream), "cuStreamSynchronize");
 	}
+	check(cu_stream_destroy(stream), "cuStreamDestroy");
 	return NULL;
 }
 
@@ -99,19 +127,17 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv)
+/* The context is made in the case that is measured: launches on one that is known are the rule. */
+static void run_round(struct test_case *c, int cycle)
 {
-	int threads = argc > 1 ? atoi(argv[1]) : 1;
+	size_t n = (size_t)threads * BATCHES;
 	pthread_t t[MAX_THREADS];
 	handle module;
-	size_t n;
 
-	if (threads < 1 || threads > MAX_THREADS) {
-		fprintf(stderr, "usage: launchcost [THREADS]\n");
-		return 2;
+	if (*c->command && system(c->command)) {
+		fprintf(stderr, "launchcost: %s: the command failed\n", c->name);
+		exit(1);
 	}
-	load_symbols();
-	check(cu_init(0), "cuInit");
 	check(cu_create(&context, 0, 0), "cuCtxCreate");
 	check(cu_load(&module, ptx), "cuModuleLoadData");
 	check(cu_function(&function, module, "nothing"), "cuModuleGetFunction");
@@ -119,10 +145,72 @@ int main(int argc, char **argv)
 		check(pthread_create(&t[i], NULL, worker, ns + (size_t)i * BATCHES), "a thread");
 	for (int i = 0; i < threads; i++)
 		pthread_join(t[i], NULL);
-	n = (size_t)threads * BATCHES;
+	check(cu_destroy(context), "cuCtxDestroy");
 	qsort(ns, n, sizeof(ns[0]), by_size);
-	printf("{\"threads\":%d,\"launches\":%d,\"best_ns\":%.0f,\"p50_ns\":%.0f,\"p90_ns\":%.0f}"
-	       "\n",
-	       threads, threads * BATCHES * BATCH, ns[0], ns[n / 2], ns[n * 9 / 10]);
+	c->value[cycle] = ns[n / 2];
+	if (!c->best || ns[0] < c->best)
+		c->best = ns[0];
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void print_case(const struct test_case *c)
+{
+	double v[MAX_ROUNDS], d[MAX_ROUNDS];
+	/* ranks between which the median lies with 95 % */
+	int low = (int)floor(rounds / 2.0 - 0.98 * sqrt(rounds)), high;
+
+	low = low < 0 ? 0 : low;
+	high = rounds - 1 - low;
+	for (int i = 0; i < rounds; i++) {
+		v[i] = c->value[i];
+		d[i] = c->value[i] - cases[0].value[i];
+	}
+	qsort(v, (size_t)rounds, sizeof(v[0]), by_size);
+	qsort(d, (size_t)rounds, sizeof(d[0]), by_size);
+	printf("{\"case\":\"%s\",\"threads\":%d,\"rounds\":%d,\"launches_per_round\":%d,"
+	       "\"best_ns\":%.0f,\"q1_ns\":%.0f,\"p50_ns\":%.0f,\"q3_ns\":%.0f",
+	       c->name, threads, rounds, threads * BATCH * BATCHES, c->best, v[rounds / 4],
+	       v[rounds / 2], v[rounds * 3 / 4]);
+	if (c != cases)
+		printf(",\"more_than\":\"%s\",\"more_ns\":%.0f,\"more_low_ns\":%.0f,"
+		       "\"more_high_ns\":%.0f",
+		       cases[0].name, d[rounds / 2], d[low], d[high]);
+	puts("}");
+}
+
+static int take_case(char *arg)
+{
+	char *equals = strchr(arg, '=');
+
+	if (!equals || equals == arg || ncases == MAX_CASES)
+		return -1;
+	*equals = '\0';
+	cases[ncases].name = arg;
+	cases[ncases++].command = equals + 1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int bad = argc < 4;
+
+	if (!bad) {
+		threads = atoi(argv[1]);
+		rounds = atoi(argv[2]);
+	}
+	for (int i = 3; i < argc && !bad; i++)
+		bad = take_case(argv[i]);
+	if (bad || threads < 1 || threads > MAX_THREADS || rounds < 1 || rounds > MAX_ROUNDS) {
+		fprintf(stderr, "usage: launchcost THREADS ROUNDS NAME=COMMAND...\n");
+		return 2;
+	}
+	load_symbols();
+	check(cu_init(0), "cuInit");
+	for (int cycle = 0; cycle < rounds; cycle++)
+		for (int i = 0; i < ncases; i++)
+			run_round(&cases[(cycle + i) % ncases], cycle);
+	for (int i = 0; i < ncases; i++)
+		print_case(&cases[i]);
 	return 0;
 }
