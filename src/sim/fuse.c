@@ -350,6 +350,7 @@ static void on_switch(void *user, const struct sim_switch *sw)
 static int make_parts(struct sim_server *s)
 {
 	const struct sim_model_ops mops = { .on_done = on_done, .on_switch = on_switch, .user = s };
+	struct sim_rm_config rm = s->config->rm;
 	int r = sim_rings_new(NULL, &s->clock, &s->rings);
 
 	if (r < 0)
@@ -358,7 +359,9 @@ static int make_parts(struct sim_server *s)
 			  &s->model);
 	if (r < 0)
 		return r;
-	r = sim_rm_new(&s->config->rm, s->model, &s->rm);
+	rm.copy_engines = s->config->params.copy_engines;
+	rm.mig = s->config->params.gr_engines > 1 ? s->config->params.gr_engines : 0;
+	r = sim_rm_new(&rm, s->model, &s->rm);
 	if (r < 0)
 		return r;
 	sim_rings_bind(s->rings, s->model, s->rm);

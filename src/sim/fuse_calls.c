@@ -100,9 +100,11 @@ void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid)
 static int attach(struct sim_server *s, struct handle *h, const struct sim_caller *c,
 		  struct sim_ring_attach *a)
 {
+	const struct sim_params *p = &s->config->params;
 	CLEANUP_FD int memfd = -1;
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
+	unsigned int n = p->copy_engines / p->gr_engines; /* as one MIG instance has */
 	int r;
 
 	if (a->version != SIM_RING_VERSION || h->doorbell >= 0)
@@ -121,9 +123,10 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 		return r;
 	}
 	h->doorbell = TAKE_FD(bell);
-	a->blocks_at_once = s->config->params.blocks_at_once;
-	a->queue_depth = s->config->params.queue_depth;
-	a->copy_engines = s->config->params.copy_engines;
+	a->blocks_at_once = p->blocks_at_once;
+	a->queue_depth = p->queue_depth;
+	for (unsigned int i = 0; i < GS_COUNT(a->copy_engine); i++)
+		a->copy_engine[i] = sim_copy_engine((p->cuda_copy_engine + i) % (n ? n : 1));
 	a->dilate = s->config->dilate;
 	return 0;
 }

@@ -19,6 +19,7 @@ int sim_model_new(const struct sim_params *params, unsigned int gpus, uint64_t s
 	struct sim_model *m;
 
 	if (!gpus || gpus > MAX_GPUS || !params->blocks_at_once || !params->copy_bytes_per_us ||
+	    !params->gr_engines || params->gr_engines > SIM_MAX_GR ||
 	    !params->default_timeslice_us || params->default_preempt_mode >= SIM_MODES)
 		return -EINVAL;
 	m = calloc(1, sizeof(*m));
@@ -29,7 +30,7 @@ int sim_model_new(const struct sim_params *params, unsigned int gpus, uint64_t s
 		m->ops = *ops;
 	m->rng = seed;
 	m->gpus = gpus;
-	m->engines_per_gpu = 1 + params->copy_engines;
+	m->engines_per_gpu = params->gr_engines + params->copy_engines;
 	m->nengines = gpus * m->engines_per_gpu;
 	m->eng = calloc(m->nengines, sizeof(*m->eng));
 	if (!m->eng) {
@@ -41,7 +42,8 @@ int sim_model_new(const struct sim_params *params, unsigned int gpus, uint64_t s
 
 		m->eng[i].m = m;
 		m->eng[i].gpu = i / m->engines_per_gpu;
-		m->eng[i].engine = k ? SIM_ENGINE_COPY0 + k - 1 : SIM_ENGINE_GR;
+		m->eng[i].engine = k < params->gr_engines ? SIM_ENGINE_GR + k
+							  : sim_copy_engine(k - params->gr_engines);
 		m->eng[i].next = SIM_NEVER;
 	}
 	*ret = m;
@@ -113,13 +115,15 @@ void sim_model_advance(struct sim_model *m, uint64_t ns)
 static struct sim_engine_state *find_engine(struct sim_model *m, unsigned int gpu,
 					    unsigned int engine)
 {
-	unsigned int k = engine == SIM_ENGINE_GR ? 0 : engine - SIM_ENGINE_COPY0 + 1;
+	if (gpu >= m->gpus)
+		return NULL;
+	for (unsigned int k = 0; k < m->engines_per_gpu; k++) {
+		struct sim_engine_state *e = &m->eng[gpu * m->engines_per_gpu + k];
 
-	if (engine != SIM_ENGINE_GR && engine < SIM_ENGINE_COPY0)
-		return NULL;
-	if (gpu >= m->gpus || k >= m->engines_per_gpu)
-		return NULL;
-	return &m->eng[gpu * m->engines_per_gpu + k];
+		if (e->engine == engine)
+			return e;
+	}
+	return NULL;
 }
 
 int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,

@@ -44,7 +44,15 @@ enum sim_call {
  */
 struct sim_params;
 
-enum sim_engine { SIM_ENGINE_GR = 1, SIM_ENGINE_COPY0 = 9 }; /* NV2080_ENGINE_TYPE_* numbers */
+/* NV2080_ENGINE_TYPE_* numbers: GR0..GR7 1..8, COPY0..COPY9 9..18, COPY10 and up from 0x34. */
+enum sim_engine { SIM_ENGINE_GR = 1, SIM_ENGINE_COPY0 = 9, SIM_ENGINE_COPY10 = 0x34 };
+#define SIM_MAX_GR 8
+
+/* The number of copy engine @i, counted from 0. */
+static inline unsigned int sim_copy_engine(unsigned int i)
+{
+	return i < 10 ? SIM_ENGINE_COPY0 + i : SIM_ENGINE_COPY10 + i - 10;
+}
 
 /* One piece of work on a channel; work of one channel runs in order. */
 struct sim_work {

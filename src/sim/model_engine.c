@@ -12,7 +12,7 @@
 
 static bool is_copy(const struct sim_engine_state *e)
 {
-	return e->engine != SIM_ENGINE_GR;
+	return e->engine >= SIM_ENGINE_COPY0;
 }
 
 static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start)

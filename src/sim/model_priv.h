@@ -61,7 +61,7 @@ enum sim_phase {
 
 struct sim_engine_state {
 	struct sim_model *m;
-	unsigned int gpu, engine;
+	unsigned int gpu, engine; /* SIM_ENGINE_* */
 	struct sim_tsg *first, *last;
 	unsigned int nready;
 	enum sim_phase phase;

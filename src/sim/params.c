@@ -30,7 +30,9 @@ struct key {
 static const struct key keys[] = {
 	{ "gpu", "name", TEXT, FIELD(name), 0, 0, "h200" },
 	{ "gpu", "product", TEXT, FIELD(pci_name), 0, 0, "NVIDIA H200" },
+	{ "gpu", "gr_engines", NUMBER, FIELD(gr_engines), 1, SIM_MAX_GR, "1" },
 	{ "gpu", "copy_engines", NUMBER, FIELD(copy_engines), 0, 32, "10" },
+	{ "gpu", "cuda_copy_engine", NUMBER, FIELD(cuda_copy_engine), 0, 31, "2" },
 	{ "gpu", "blocks_at_once", NUMBER, FIELD(blocks_at_once), 1, 1e6, "1056" },
 	{ "gpu", "copy_bytes_per_us", NUMBER, FIELD(copy_bytes_per_us), 1, 1e9, "50000" },
 	{ "gpu", "queue_depth", NUMBER, FIELD(queue_depth), 1, 1e6, "1024" },

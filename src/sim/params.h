@@ -14,9 +14,11 @@ struct sim_call_range {
 /* The model's owner adds what calibration needs; every field is a key of the file. */
 struct sim_params {
 	char name[64];
-	char pci_name[64]; /* product name that the simulated RM reports */
+	char pci_name[64];       /* product name that the simulated RM reports */
+	unsigned int gr_engines; /* graphics engines: one for each MIG instance */
 	unsigned int copy_engines;
-	unsigned int blocks_at_once; /* thread blocks that run side by side */
+	unsigned int cuda_copy_engine; /* the first of those that CUDA takes */
+	unsigned int blocks_at_once; /* thread blocks that run side by side on a graphics engine */
 	uint64_t switch_cta_ns, switch_cilp_ns,
 		switch_wfi_ns;   /* END of one to START of the other */
 	uint64_t switch_idle_ns; /* the same when the one that leaves had nothing left to do */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
-#define SIM_RING_VERSION 1u
+#define SIM_RING_VERSION 2u
 #define SIM_RING_ENTRIES 4096u
 #define SIM_RING_SLOTS 1024u
 #define SIM_RING_STAMPS 4096u
@@ -26,7 +26,8 @@ struct sim_ring_attach {
 	uint32_t version;
 	int32_t memfd, eventfd;
 	/* answered: */
-	uint32_t blocks_at_once, queue_depth, copy_engines;
+	uint32_t blocks_at_once, queue_depth;
+	uint32_t copy_engine[3]; /* where CUDA's copy TSGs go: NV2080_ENGINE_TYPE_* */
 	double dilate;
 };
 #define SIM_RING_ATTACH _IOWR('G', 1, struct sim_ring_attach)

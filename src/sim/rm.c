@@ -198,6 +198,13 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return SIM_NV_OK;
 }
 
+/* What has no state but its place in the tree; docs/sim.md. */
+static bool can_dup(uint32_t cls)
+{
+	return cls == SIM_CLASS_MEM_LOCAL || cls == SIM_CLASS_MEM_SYSTEM ||
+	       cls == SIM_CLASS_VASPACE || cls == SIM_CLASS_EVENT;
+}
+
 /* Sharing is allowed within one process only (RM's default share policy). */
 static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup *os,
 		       const struct sim_caller *c)
@@ -217,7 +224,7 @@ static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup 
 	parent = sim_object_find(to, os->parent);
 	if (!parent)
 		return SIM_NV_INVALID_PARENT;
-	if (src->info || src->channel || src == from->root)
+	if (!can_dup(src->cls))
 		return SIM_NV_NOT_SUPPORTED;
 	status = sim_object_new(rm, to, parent, os->object, src->cls, &o);
 	if (!status)

@@ -48,7 +48,10 @@ struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
 	unsigned int branch; /* 535, 550, 570, 580, 595 */
 	const char *gpu_name;
-	unsigned int max_objects; /* of one client; 0: default */
+	unsigned int
+		mig; /* instances of each GPU; 0: MIG is off. The model has as many GR engines */
+	unsigned int copy_engines; /* of each GPU, as the model has */
+	unsigned int max_objects;  /* of one client; 0: default */
 	struct sim_refuse refuse[SIM_MAX_REFUSE];
 };
 

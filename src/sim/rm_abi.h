@@ -46,6 +46,7 @@ enum sim_nv_status {
 	SIM_NV_NO_MEMORY = 0x51,
 	SIM_NV_NOT_SUPPORTED = 0x56,
 	SIM_NV_NOT_FOUND = 0x57,
+	SIM_NV_STATE_IN_USE = 0x63,
 };
 
 enum sim_class {
@@ -63,6 +64,8 @@ enum sim_class {
 	SIM_CLASS_VASPACE = 0x90f1,
 	SIM_CLASS_TSG = 0xa06c,
 	SIM_CLASS_CHANNEL = 0xc86f,
+	SIM_CLASS_MIG_GPU_INSTANCE = 0xc637,
+	SIM_CLASS_MIG_COMPUTE_INSTANCE = 0xc638,
 	SIM_CLASS_USERMODE = 0xc661,
 	SIM_CLASS_DMA_COPY = 0xc8b5,
 	SIM_CLASS_COMPUTE = 0xcbc0,
@@ -275,6 +278,7 @@ struct sim_log_header {
 #define SIM_LOG_START 0x06u
 #define SIM_LOG_END 0x07u
 #define SIM_LOG_NO_MIG 0xffu
+#define SIM_LOG_HIDDEN_MIG 0xfeu
 
 struct sim_log_record {
 	uint16_t type, subtype;

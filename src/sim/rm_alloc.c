@@ -33,12 +33,16 @@ static uint32_t alloc_device(struct sim_rm *rm, struct sim_object *o, uint64_t p
 
 static uint32_t make_tsg(struct sim_rm *rm, struct sim_object *o, uint32_t engine)
 {
-	struct sim_tsg_info *info = calloc(1, sizeof(*info));
+	uint32_t real = engine, status = sim_mig_engine(rm, o, &real);
+	struct sim_tsg_info *info;
 	struct sim_tsg_state state;
 
+	if (status)
+		return status;
+	info = calloc(1, sizeof(*info));
 	if (!info)
 		return SIM_NV_NO_MEMORY;
-	if (sim_tsg_new(rm->model, (unsigned int)o->gpu, engine, o, &info->tsg)) {
+	if (sim_tsg_new(rm->model, (unsigned int)o->gpu, real, o, &info->tsg)) {
 		free(info);
 		return SIM_NV_INVALID_ARGUMENT;
 	}
@@ -94,7 +98,16 @@ static uint32_t alloc_channel(struct sim_rm *rm, struct sim_object *o, uint64_t 
 	return SIM_NV_OK;
 }
 
-enum under { UNDER_ROOT, UNDER_DEVICE, UNDER_TSG_OR_DEVICE, UNDER_TSG, UNDER_CHANNEL, UNDER_ANY };
+enum under {
+	UNDER_ROOT,
+	UNDER_DEVICE,
+	UNDER_SUBDEVICE,
+	UNDER_TSG_OR_DEVICE,
+	UNDER_TSG,
+	UNDER_CHANNEL,
+	UNDER_GPU_INSTANCE,
+	UNDER_ANY
+};
 
 static const struct {
 	uint32_t cls;
@@ -110,6 +123,8 @@ static const struct {
 	{ SIM_CLASS_CTXSHARE, UNDER_TSG, NULL },
 	{ SIM_CLASS_COMPUTE, UNDER_CHANNEL, NULL },
 	{ SIM_CLASS_DMA_COPY, UNDER_CHANNEL, NULL },
+	{ SIM_CLASS_MIG_GPU_INSTANCE, UNDER_SUBDEVICE, sim_mig_gpu_instance },
+	{ SIM_CLASS_MIG_COMPUTE_INSTANCE, UNDER_GPU_INSTANCE, sim_mig_compute_instance },
 	{ SIM_CLASS_USERMODE, UNDER_ANY, NULL },
 	{ SIM_CLASS_EVENT, UNDER_ANY, NULL },
 	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, NULL },
@@ -125,6 +140,10 @@ static bool fits(enum under under, const struct sim_object *parent)
 		return parent == parent->client->root;
 	case UNDER_DEVICE:
 		return parent->cls == SIM_CLASS_DEVICE;
+	case UNDER_SUBDEVICE:
+		return parent->cls == SIM_CLASS_SUBDEVICE;
+	case UNDER_GPU_INSTANCE:
+		return parent->cls == SIM_CLASS_MIG_GPU_INSTANCE;
 	case UNDER_TSG:
 		return parent->cls == SIM_CLASS_TSG;
 	case UNDER_TSG_OR_DEVICE:

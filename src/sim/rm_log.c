@@ -19,7 +19,8 @@ struct sim_pending {
 	uint64_t ns;
 	uint32_t cid, pid;
 	uid_t uid;
-	uint16_t lost; /* records before it that found no room */
+	uint16_t lost;    /* records before it that found no room */
+	uint8_t instance; /* MIG; 0: off */
 	bool start, gone;
 };
 
@@ -28,7 +29,8 @@ struct sim_log {
 	uint32_t record_size, count, get, put;
 	uint64_t dropped, pending_reads;
 	bool enabled, keep_newest;
-	uint32_t gpus; /* bound to: one bit each */
+	uint32_t gpus;                   /* bound to: one bit each */
+	uint32_t instance[SIM_MAX_GPUS]; /* MIG; SIM_MIG_ALL: of any */
 	bool all_users, admin;
 	uid_t uid;
 	uint16_t seqno;
@@ -76,8 +78,12 @@ static void deliver(struct sim_rm *rm, struct sim_log *log, const struct sim_pen
 		.tag = p->start ? SIM_LOG_START : SIM_LOG_END,
 		.context_id = foreign ? 0 : p->cid,
 		.pid = foreign ? 0 : p->pid,
-		.gi = SIM_LOG_NO_MIG,
-		.ci = SIM_LOG_NO_MIG,
+		.gi = !p->instance ? SIM_LOG_NO_MIG
+		      : foreign    ? SIM_LOG_HIDDEN_MIG
+				   : p->instance,
+		.ci = !p->instance ? SIM_LOG_NO_MIG
+		      : foreign    ? SIM_LOG_HIDDEN_MIG
+				   : 0,
 		.ns = p->ns / TICK_NS * TICK_NS,
 	};
 
@@ -119,7 +125,7 @@ void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw)
 	const struct sim_object *o = sw->user;
 	struct sim_gpu_log *g = &rm->gpu_log[sw->gpu];
 
-	if (sw->engine != SIM_ENGINE_GR || !rm->logs || !is_bound(rm, sw->gpu))
+	if (sw->engine >= SIM_ENGINE_COPY0 || !rm->logs || !is_bound(rm, sw->gpu))
 		return;
 	if (g->n == g->cap) {
 		unsigned int cap = g->cap ? 2 * g->cap : 64;
@@ -138,6 +144,7 @@ void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw)
 		.pid = (uint32_t)o->client->pid,
 		.uid = o->client->uid,
 		.lost = g->lost,
+		.instance = (uint8_t)o->instance,
 		.start = sw->start,
 		.gone = !has_channel(o, sw->context_id),
 	};
@@ -156,6 +163,12 @@ void sim_log_channel_gone(struct sim_rm *rm, const struct sim_object *channel)
 			g->at[i].gone = true;
 }
 
+static bool is_wanted(const struct sim_log *log, unsigned int gpu, const struct sim_pending *p)
+{
+	return !p->instance || log->instance[gpu] == SIM_MIG_ALL ||
+	       log->instance[gpu] == p->instance;
+}
+
 static void drain(struct sim_rm *rm)
 {
 	for (unsigned int gpu = 0; rm->logs && gpu < rm->config.gpus; gpu++) {
@@ -163,7 +176,7 @@ static void drain(struct sim_rm *rm)
 
 		for (unsigned int i = 0; i < g->n; i++)
 			for (struct sim_log *log = rm->logs; log && !g->at[i].gone; log = log->next)
-				if (log->gpus & 1u << gpu)
+				if (log->gpus & 1u << gpu && is_wanted(log, gpu, &g->at[i]))
 					deliver(rm, log, &g->at[i]);
 		g->n = 0;
 	}
@@ -317,6 +330,9 @@ uint32_t sim_log_bind(struct sim_ctrl_args *a)
 		return SIM_NV_INVALID_OBJECT_HANDLE;
 	if (log->gpus & gpu)
 		return SIM_NV_OK;
+	log->instance[a->o->gpu] = sim_mig_instance(a->o);
+	if (a->rm->config.mig && !log->instance[a->o->gpu])
+		return SIM_NV_NOT_FOUND;
 	/* the level of detail is the kernel's to choose: all others get START and END */
 	if (!log->gpus) {
 		log->all_users = p->all_users;

@@ -23,7 +23,9 @@ struct sim_object {
 	struct sim_client *client;
 	struct sim_object *parent, *first, *last, *next, *prev; /* children: first, then next */
 	int gpu;                                                /* -1: none */
-	uint32_t engine, cid;
+	uint32_t engine;                                        /* as its owner names it */
+	uint32_t cid;
+	uint32_t instance;           /* MIG: of a subscription or a TSG; 0: none */
 	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
 	struct sim_channel *channel; /* channel */
 	struct sim_memory *memory;   /* deviceless memory */
@@ -122,6 +124,17 @@ bool sim_memory_user_read_only(const struct sim_memory *m);
 /* What lies outside of the memory, or of what is mapped, is left out. */
 void sim_memory_write(struct sim_memory *m, size_t at, const void *from, size_t n);
 void sim_memory_publish(struct sim_memory *m, size_t at, uint32_t value); /* after all before it */
+
+/* rm_mig.c */
+#define SIM_MIG_ALL UINT32_MAX
+uint32_t sim_mig_gpu_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			      const struct sim_caller *c);
+uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+				  const struct sim_caller *c);
+/* The instance that the client has chosen on @o's device; 0: none, SIM_MIG_ALL: it looks on. */
+uint32_t sim_mig_instance(struct sim_object *o);
+/* The GPU's number of an engine that @o's owner names, and @o's instance. */
+uint32_t sim_mig_engine(struct sim_rm *rm, struct sim_object *o, uint32_t *engine);
 
 /* Handlers of controls: @p is the kernel's copy of the parameters. */
 struct sim_ctrl_args {

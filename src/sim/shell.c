@@ -22,6 +22,7 @@ struct shell_options {
 	struct sim_server_config server;
 	char **command;
 	unsigned int nrefuse;
+	uint64_t mig; /* instances of each GPU; 0: off */
 };
 
 static const struct {
@@ -121,6 +122,8 @@ static int set_option(struct shell_options *o, const char *name, char *value, st
 		return gs_parse_u64(value, 0, UINT64_MAX, &o->server.seed, err);
 	if (!strcmp(name, "--params"))
 		return load_params(o, value, err);
+	if (!strcmp(name, "--mig"))
+		return gs_parse_u64(value, 2, SIM_MAX_GR - 1, &o->mig, err);
 	if (!strcmp(name, "--refuse"))
 		return add_refusal(o, value, false, err);
 	if (!strcmp(name, "--hang"))
@@ -153,6 +156,17 @@ static int parse(int argc, char **argv, struct shell_options *o, struct gs_error
 			return r;
 	}
 	return 0;
+}
+
+/* An equal part of the GPU each: how a real one divides itself is not modelled. */
+static void divide(struct shell_options *o)
+{
+	struct sim_params *p = &o->server.params;
+
+	p->gr_engines = (unsigned int)o->mig;
+	p->blocks_at_once =
+		p->blocks_at_once > o->mig ? p->blocks_at_once / (unsigned int)o->mig : 1;
+	setenv("GPUSCHED_SIM_MIG", "1", 0);
 }
 
 static int check_rights(struct gs_error *err)
@@ -305,6 +319,8 @@ int sim_cmd_shell(int argc, char **argv)
 		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
 		return gs_exit_of(err.code);
 	}
+	if (o.mig)
+		divide(&o);
 	o.server.rm.gpu_name = o.server.params.pci_name;
 	w.gpus = o.server.rm.gpus;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

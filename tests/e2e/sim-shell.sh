@@ -77,6 +77,25 @@ for branch in 535 550 570 580 595; do
 	is "$(tail -1 <<<"$out")" 0 "branch $branch: a program runs, no control fails"
 done
 
+# ---- engines, MIG
+out=$(in_sim -- bash -c '
+	gsload be --seconds 0.1 --iterations-per-us 27.777 --linger 20 >'"$scratch"'/be & be=$!
+	for i in $(seq 100); do [ -s '"$scratch"'/be ] && break; sleep 0.1; done
+	jq -c "[.tsgs[].engine] | sort" "$GPUSCHED_SIM/state.json"; kill $be; wait')
+is "$out" "[1,11,12,13]" "copies are on CE2, CE3 and CE4, as on an H200"
+out=$(in_sim --mig 3 --dilate 2 -- bash -c '
+	fixed="--iterations-per-us 27.777 --kernel-us 100 --seconds 1"
+	GPUSCHED_SIM_MIG=2 gsload be $fixed >'"$scratch"'/two & two=$!
+	gsload be $fixed & one=$!
+	for i in $(seq 100); do [ "$(jq "[.tsgs[] | select(.engine == 1 and .scheduled)] | length" "$GPUSCHED_SIM/state.json")" = 2 ] && break; sleep 0.05; done
+	jq -c "[.tsgs[] | select(.engine == 1) | .mig_instance] | sort" "$GPUSCHED_SIM/state.json"
+	wait
+	GPUSCHED_SIM_MIG=4 gsload be $fixed 2>&1')
+is "$(sed -n 1p <<<"$out")" "[1,2]" "two programs in two MIG instances"
+ge "$(sed -n 2p <<<"$out" | jq .rate_per_s)" 7000 "do not disturb the first"
+ge "$(jq .rate_per_s <"$scratch/two")" 7000 "nor the second"
+like "$out" "cuCtxCreate failed" "there is no fourth instance of three"
+
 # ---- refusal
 out=$(in_sim --refuse set-timeslice=0x56 -- bash -c '
 	gsload be --seconds 30 --iterations-per-us 27.777 >/dev/null & be=$!

@@ -33,6 +33,7 @@ struct simrm_world {
 	uint8_t memory[MEMORY];
 	bool nice, admin;
 	unsigned int branch;
+	uint32_t instance; /* MIG: where new TSGs go; 0: nowhere */
 };
 
 static int world_read(const struct sim_caller *c, uint64_t at, void *to, size_t n)
@@ -73,10 +74,12 @@ static void world_switched(void *user, const struct sim_switch *sw)
 	sim_rm_switched(((struct simrm_world *)user)->rm, sw);
 }
 
-static inline void world_new(struct simrm_world *w, unsigned int branch)
+static inline void world_new_mig(struct simrm_world *w, unsigned int branch, unsigned int mig)
 {
 	static const struct sim_clock clock = { .dilate = 1 };
-	struct sim_rm_config config = { .gpus = 2, .branch = branch, .max_objects = 2000 };
+	struct sim_rm_config config = {
+		.gpus = 2, .branch = branch, .max_objects = 2000, .mig = mig, .copy_engines = 10
+	};
 	struct sim_model_ops ops = { .on_done = world_done,
 				     .on_switch = world_switched,
 				     .user = w };
@@ -94,11 +97,18 @@ static inline void world_new(struct simrm_world *w, unsigned int branch)
 		.user = w,
 	};
 	sim_params_default(&w->params);
+	if (mig)
+		w->params.gr_engines = mig;
 	assert_int_equal(sim_rings_new(NULL, &clock, &w->rings), 0);
 	assert_int_equal(sim_model_new(&w->params, 2, 1, &ops, &w->model), 0);
 	assert_int_equal(sim_rm_new(&config, w->model, &w->rm), 0);
 	sim_rings_bind(w->rings, w->model, w->rm);
 	sim_rm_on_channel_gone(w->rm, sim_rings_channel_gone, w->rings);
+}
+
+static inline void world_new(struct simrm_world *w, unsigned int branch)
+{
+	world_new_mig(w, branch, 0);
 }
 
 static inline void world_free(struct simrm_world *w)
@@ -165,6 +175,14 @@ static inline uint32_t world_free_object(struct simrm_world *w, struct sim_file 
 	return os.status;
 }
 
+static inline uint32_t world_instance(struct simrm_world *w, struct sim_file *f, uint32_t client,
+				      uint32_t subdevice, uint32_t instance)
+{
+	uint32_t p[4] = { 0, 0, instance }, h = 0;
+
+	return world_alloc(w, f, client, subdevice, &h, SIM_CLASS_MIG_GPU_INSTANCE, p, sizeof(p));
+}
+
 /* A client with device, subdevice, one TSG of two channels. */
 struct world_tsg {
 	struct sim_file *file;
@@ -190,6 +208,9 @@ static inline void world_tsg(struct simrm_world *w, struct world_tsg *t, uint32_
 	assert_int_equal(world_alloc(w, t->file, t->client, t->device, &t->subdevice,
 				     SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)),
 			 0);
+	if (w->instance)
+		assert_int_equal(world_instance(w, t->file, t->client, t->subdevice, w->instance),
+				 0);
 	assert_int_equal(world_alloc(w, t->file, t->client, t->device, &t->tsg, SIM_CLASS_TSG, tsg,
 				     sizeof(tsg)),
 			 0);

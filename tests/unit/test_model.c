@@ -248,6 +248,26 @@ static void unknown_settings_are_refused(void **state)
 	world_free(w);
 }
 
+/* Copy engines beyond the tenth, and graphics engines beyond the first, have numbers apart. */
+static void engines_have_their_numbers(void **state)
+{
+	struct sim_tsg *t = NULL;
+	struct sim_params p;
+	struct world *w;
+
+	params(&p);
+	p.copy_engines = 12;
+	p.gr_engines = 3;
+	w = world(&p, 1);
+	assert_int_equal(sim_tsg_new(w->m, 0, 3, NULL, &t), 0);
+	assert_int_equal(sim_tsg_new(w->m, 0, 4, NULL, &t), -EINVAL);
+	assert_int_equal(sim_tsg_new(w->m, 0, 18, NULL, &t), 0);
+	assert_int_equal(sim_tsg_new(w->m, 0, 19, NULL, &t), -EINVAL);
+	assert_int_equal(sim_tsg_new(w->m, 0, 0x35, NULL, &t), 0);
+	assert_int_equal(sim_tsg_new(w->m, 0, 0x36, NULL, &t), -EINVAL);
+	world_free(w);
+}
+
 static void interleave_counts_turns(void **state)
 {
 	struct sim_params p;
@@ -436,6 +456,7 @@ int main(void)
 		cmocka_unit_test(cta_waits_for_running_blocks),
 		cmocka_unit_test(wfi_waits_for_the_kernel),
 		cmocka_unit_test(unknown_settings_are_refused),
+		cmocka_unit_test(engines_have_their_numbers),
 		cmocka_unit_test(interleave_counts_turns),
 		cmocka_unit_test(interleave_is_ignored_where_the_gpu_does),
 		cmocka_unit_test(round_is_in_order),

@@ -150,11 +150,10 @@ static void reader_objects(struct simrm_world *w, struct reader *r)
 			 0);
 }
 
-static void reader_new(struct simrm_world *w, struct reader *r, uint32_t count, bool all_users)
+static void reader_buffer(struct simrm_world *w, struct reader *r, uint32_t count, bool all_users)
 {
 	size_t size = (count * sizeof(struct sim_log_record) + PAGE - 1) / PAGE * PAGE;
 
-	reader_objects(w, r);
 	r->count = count;
 	assert_int_equal(new_memory(w, r, PAGE, READ_ONLY, &r->h_header), 0);
 	assert_int_equal(new_memory(w, r, size, READ_ONLY, &r->h_records), 0);
@@ -168,6 +167,12 @@ static void reader_new(struct simrm_world *w, struct reader *r, uint32_t count, 
 	assert_int_equal(new_buffer(w, r, sizeof(struct sim_log_record), count), 0);
 	assert_int_equal(bind_log(w, r, all_users), 0);
 	assert_int_equal(enable(w, r, 1, 1), 0);
+}
+
+static void reader_new(struct simrm_world *w, struct reader *r, uint32_t count, bool all_users)
+{
+	reader_objects(w, r);
+	reader_buffer(w, r, count, all_users);
 }
 
 static void reader_free(struct simrm_world *w, struct reader *r)
@@ -422,6 +427,60 @@ static void gone(void **s)
 	world_free(&w);
 }
 
+/* Two instances at the same time: each its own engine, and its number in the records. */
+static void instances(void **s)
+{
+	struct simrm_world w;
+	struct world_tsg a, b;
+	struct reader all, one;
+	const struct sim_log_record *rec;
+	unsigned int n[3] = { 0 };
+
+	world_new_mig(&w, 580, 3);
+	w.caller.map = map_fd;
+	reader_objects(&w, &all);
+	assert_int_equal(world_instance(&w, all.file, all.client, all.subdevice, 0xfffffffe), 0);
+	reader_buffer(&w, &all, 256, true);
+	reader_objects(&w, &one);
+	assert_int_equal(world_instance(&w, one.file, one.client, one.subdevice, 2), 0);
+	reader_buffer(&w, &one, 256, true);
+	w.instance = 1;
+	load(&w, &a, 201, 0, 1, 30);
+	w.instance = 2;
+	load(&w, &b, 202, 0, 1, 30);
+	run_until(&w, 10 * MS - 1);
+	assert_true(gpu_time(&w, &a) > 9 * MS && gpu_time(&w, &b) > 9 * MS);
+	run_until(&w, 20 * MS);
+	flush(&w, &all);
+	while ((rec = next_record(&all))) {
+		assert_int_equal(rec->pid, 200 + rec->gi);
+		assert_int_equal(rec->ci, 0);
+		n[rec->gi]++;
+	}
+	assert_true(n[1] && n[2]);
+	assert_int_equal(one.header->put, n[2]);
+	assert_int_equal(next_record(&one)->gi, 2);
+	reader_free(&w, &all);
+	reader_free(&w, &one);
+	world_free(&w);
+}
+
+/* Who is in no instance of a divided GPU has no log of it. */
+static void no_instance(void **s)
+{
+	struct simrm_world w;
+	struct reader r;
+
+	world_new_mig(&w, 580, 3);
+	reader_objects(&w, &r);
+	assert_int_equal(new_memory(&w, &r, PAGE, READ_ONLY, &r.h_header), 0);
+	assert_int_equal(new_memory(&w, &r, PAGE, READ_ONLY, &r.h_records), 0);
+	assert_int_equal(new_buffer(&w, &r, 32, 64), 0);
+	assert_int_equal(bind_log(&w, &r, true), 0x57);
+	assert_true(sim_rm_next(w.rm) == UINT64_MAX);
+	world_free(&w);
+}
+
 static void mapping(void **s)
 {
 	struct simrm_world w;
@@ -499,9 +558,10 @@ static void refused(void **s)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accounts), cmocka_unit_test(delivery),
-		cmocka_unit_test(overflow), cmocka_unit_test(unprivileged),
-		cmocka_unit_test(gone),     cmocka_unit_test(mapping),
+		cmocka_unit_test(accounts),    cmocka_unit_test(delivery),
+		cmocka_unit_test(overflow),    cmocka_unit_test(unprivileged),
+		cmocka_unit_test(gone),        cmocka_unit_test(instances),
+		cmocka_unit_test(no_instance), cmocka_unit_test(mapping),
 		cmocka_unit_test(refused),
 	};
 

@@ -291,7 +291,7 @@ static void preemption_mode(void **s)
 static void scanning(void **s)
 {
 	struct sim_ctrl_handle_info i = { .index = 2 };
-	struct sim_ctrl_child c = { .cls = SIM_CLASS_CHANNEL };
+	struct sim_ctrl_child c = { .cls = 0x5d8d70 };
 	struct simrm_world w;
 	struct world_tsg t;
 
@@ -308,6 +308,120 @@ static void scanning(void **s)
 	c.parent = t.tsg;
 	assert_int_equal(world_control(&w, t.file, t.client, t.client, 0xd05, &c, sizeof(c)), 0);
 	assert_int_equal(c.object, t.channel[0]);
+	c.cls = SIM_CLASS_CHANNEL; /* not what the driver calls it */
+	assert_int_equal(world_control(&w, t.file, t.client, t.client, 0xd05, &c, sizeof(c)), 0x57);
+	world_free(&w);
+}
+
+static uint32_t try_dup(struct simrm_world *w, const struct world_tsg *to, uint32_t parent,
+			const struct world_tsg *from, uint32_t object)
+{
+	struct sim_os_dup os = {
+		.client = to->client,
+		.parent = parent,
+		.client_src = from->client,
+		.object_src = object,
+		.status = ~0u,
+	};
+
+	assert_int_equal(sim_rm_ioctl(w->rm, to->file, _IOWR('F', SIM_ESC_DUP, os), &os, sizeof(os),
+				      &w->caller),
+			 0);
+	return os.status;
+}
+
+static void sharing(void **s)
+{
+	struct simrm_world w;
+	struct world_tsg a, b;
+	uint32_t space = 0;
+
+	world_new(&w, 580);
+	world_tsg(&w, &a, 0, 1);
+	world_tsg(&w, &b, 0, 1);
+	assert_int_equal(
+		world_alloc(&w, a.file, a.client, a.device, &space, SIM_CLASS_VASPACE, NULL, 0), 0);
+	assert_int_equal(try_dup(&w, &b, b.device, &a, space), 0);
+	assert_int_equal(try_dup(&w, &b, 0x777, &a, space), 0x36);
+	assert_int_equal(try_dup(&w, &b, b.device, &a, 0x777), 0x57);
+	assert_int_equal(try_dup(&w, &b, b.client, &a, a.device), 0x56);
+	assert_int_equal(try_dup(&w, &b, b.device, &a, a.tsg), 0x56);
+	assert_int_equal(try_dup(&w, &b, b.tsg, &a, a.channel[0]), 0x56);
+	w.caller.tgid = 999;
+	assert_int_equal(try_dup(&w, &b, b.device, &a, space), 0x1b);
+	world_free(&w);
+}
+
+static uint32_t try_tsg(struct simrm_world *w, const struct world_tsg *t, uint32_t engine)
+{
+	uint32_t p[5] = { 0, 0, 0, engine }, h = 0;
+
+	return world_alloc(w, t->file, t->client, t->device, &h, SIM_CLASS_TSG, p, sizeof(p));
+}
+
+static void mig_is_off(void **s)
+{
+	struct simrm_world w;
+	struct world_tsg t;
+
+	world_new(&w, 580);
+	world_tsg(&w, &t, 0, 1);
+	assert_int_equal(tsg_field(&w, "mig_instance"), 0);
+	assert_int_equal(world_instance(&w, t.file, t.client, t.subdevice, 1), 0x56);
+	assert_int_equal(try_tsg(&w, &t, 2), 0x1f);
+	assert_int_equal(try_tsg(&w, &t, 18), 0);
+	assert_int_equal(try_tsg(&w, &t, 19), 0x1f);
+	world_free(&w);
+}
+
+static void mig(void **s)
+{
+	uint32_t none[4] = { 0 }, other[4] = { 0, 0, 1 }, dev[14] = { 0 }, sub = 0, gi = 0, h = 0;
+	struct simrm_world w;
+	struct world_tsg t, second;
+
+	world_new_mig(&w, 580, 3);
+	w.instance = 2;
+	world_tsg(&w, &t, 0, 1);
+	assert_int_equal(tsg_field(&w, "mig_instance"), 2);
+	assert_int_equal(tsg_field(&w, "engine"), 1); /* as the owner names it */
+	assert_int_equal(world_instance(&w, t.file, t.client, t.subdevice, 1), 0x63);
+	assert_int_equal(try_tsg(&w, &t, 2), 0x1f); /* an instance has one */
+	assert_int_equal(try_tsg(&w, &t, 11), 0);   /* and a third of the copy engines */
+	assert_int_equal(try_tsg(&w, &t, 12), 0x1f);
+
+	second = t;
+	second.device = second.subdevice = 0;
+	assert_int_equal(world_alloc(&w, t.file, t.client, t.client, &second.device,
+				     SIM_CLASS_DEVICE, dev, sizeof(dev)),
+			 0);
+	assert_int_equal(world_alloc(&w, t.file, t.client, second.device, &second.subdevice,
+				     SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)),
+			 0);
+	assert_int_equal(try_tsg(&w, &second, 1), 0x40); /* not in any instance */
+	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 0), 0x1f);
+	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 4), 0x1f);
+	w.admin = false;
+	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 0xfffffffe), 0x1b);
+	w.admin = true;
+	assert_int_equal(world_instance(&w, t.file, t.client, second.device, 1), 0x36);
+	assert_int_equal(world_alloc(&w, t.file, t.client, second.subdevice, &gi,
+				     SIM_CLASS_MIG_GPU_INSTANCE, other, sizeof(other)),
+			 0);
+	assert_int_equal(world_alloc(&w, t.file, t.client, gi, &h, SIM_CLASS_MIG_COMPUTE_INSTANCE,
+				     other, sizeof(other)),
+			 0x1f);
+	assert_int_equal(world_alloc(&w, t.file, t.client, gi, &h, SIM_CLASS_MIG_COMPUTE_INSTANCE,
+				     none, sizeof(none)),
+			 0);
+	h = 0;
+	assert_int_equal(world_alloc(&w, t.file, t.client, gi, &h, SIM_CLASS_MIG_COMPUTE_INSTANCE,
+				     none, sizeof(none)),
+			 0x63);
+	assert_int_equal(try_tsg(&w, &second, 1), 0);
+	assert_int_equal(world_free_object(&w, t.file, t.client, gi), 0);
+	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 0xfffffffe), 0);
+	assert_int_equal(try_tsg(&w, &second, 1), 0x40); /* who looks on has no engine */
 	world_free(&w);
 }
 
@@ -403,9 +517,11 @@ static uint32_t next(uint32_t *x)
 /* Random calls with plausible handles: nothing to assert but that it survives and forgets all. */
 static void random_calls(void **s)
 {
-	static const uint32_t classes[] = { 0x41,   0x80,   0x2080, 0xa06c, 0xc86f, 0x9067,
-					    0x90f1, 0xcbc0, 0x79,   0x40,   0x3e,   0x90ce };
-	static const uint32_t cmds[] = { 0xa06c0101, 0xa06c0103, 0xa06c0107, 0x2080110b,
+	static const uint32_t classes[] = { 0x41,   0x80,   0x2080, 0xa06c, 0xc86f,
+					    0x9067, 0x90cd, 0xc637, 0xc638, 0x90f1,
+					    0xcbc0, 0x79,   0x40,   0x3e,   0x90ce };
+	static const uint32_t cmds[] = { 0x20801238, 0x90cd0101, 0x90cd0102, 0x90cd0104,
+					 0xa06c0101, 0xa06c0103, 0xa06c0107, 0x2080110b,
 					 0x20801210, 0x20801123, 0xd02,      0xd05,
 					 0xa06f0103, 0xc36f0108, 0x20800102, 0x214 };
 	struct simrm_world w;
@@ -426,9 +542,9 @@ static void random_calls(void **s)
 		if (nr == 0x29 && next(&x) % 8)
 			continue;
 		if (nr == 0x2b)
-			a[3] = classes[next(&x) % 12];
+			a[3] = classes[next(&x) % (sizeof(classes) / sizeof(classes[0]))];
 		if (nr == 0x2a)
-			a[2] = cmds[next(&x) % 12];
+			a[2] = cmds[next(&x) % (sizeof(cmds) / sizeof(cmds[0]))];
 		a[4] = BASE + next(&x) % (MEMORY + 512);
 		a[5] = 0;
 		a[6] = next(&x) % 2 ? (uint32_t[]){ 2, 3, 4, 8, 32, 536, 1552 }[next(&x) % 7]
@@ -492,6 +608,9 @@ int main(void)
 		cmocka_unit_test(disabling),
 		cmocka_unit_test(preemption_mode),
 		cmocka_unit_test(scanning),
+		cmocka_unit_test(sharing),
+		cmocka_unit_test(mig_is_off),
+		cmocka_unit_test(mig),
 		cmocka_unit_test(freeing),
 		cmocka_unit_test(release_frees),
 		cmocka_unit_test(limits),

@@ -94,6 +94,20 @@ static int open_device(struct cu_device *d)
 	return 0;
 }
 
+/* On a GPU that is divided a context lies in one instance; which one, says the environment. */
+static int choose_instance(CUcontext ctx)
+{
+	const char *text = getenv("GPUSCHED_SIM_MIG");
+	uint32_t gi[4] = { 0 }, ci[4] = { 0 }, handle = cu_rm_handle();
+
+	if (!text || !*text)
+		return 0;
+	gi[2] = (uint32_t)strtoul(text, NULL, 10);
+	if (cu_rm_alloc(ctx->h_subdevice, handle, SIM_CLASS_MIG_GPU_INSTANCE, gi, sizeof(gi)))
+		return -1;
+	return cu_rm_alloc(handle, cu_rm_handle(), SIM_CLASS_MIG_COMPUTE_INSTANCE, ci, sizeof(ci));
+}
+
 /* The order is the real library's, its own timeslice last. It survives a refusal of that. */
 static int make_objects(CUcontext ctx)
 {
@@ -106,12 +120,13 @@ static int make_objects(CUcontext ctx)
 	ctx->h_vaspace = cu_rm_handle();
 	if (cu_rm_alloc(cu.client, ctx->h_device, SIM_CLASS_DEVICE, dev, sizeof(dev)) ||
 	    cu_rm_alloc(ctx->h_device, ctx->h_subdevice, SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)) ||
+	    choose_instance(ctx) ||
 	    cu_rm_alloc(ctx->h_device, ctx->h_vaspace, SIM_CLASS_VASPACE, NULL, 0) ||
 	    cu_rm_alloc(ctx->h_subdevice, cu_rm_handle(), SIM_CLASS_USERMODE, NULL, 0) ||
 	    make_tsg(ctx, &ctx->gr, 1, GR_CHANNELS))
 		return -1;
 	for (int i = 0; i < COPY_TSGS; i++)
-		if (make_tsg(ctx, &ctx->copy[i], 9 + (uint32_t)i, COPY_CHANNELS))
+		if (make_tsg(ctx, &ctx->copy[i], cu.facts.copy_engine[i], COPY_CHANNELS))
 			return -1;
 	mode.channel = ctx->gr.ch[0].handle;
 	cu_rm_control(ctx->h_subdevice, SIM_CTRL_SUB_PREEMPTION_MODE, &mode, sizeof(mode));

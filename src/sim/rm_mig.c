@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rm_mig.c - MIG: GPU instances, and the objects by which a client says in which one it is
+ *
+ * Each GPU has as many instances as the configuration says, numbered from 1, with one graphics
+ * engine, one compute instance and an equal share of the copy engines each. A client names engines as
+ * its instance counts them.
+ */
+#include <linux/capability.h>
+#include <string.h>
+
+#include "sim/rm_object.h"
+
+#define PROFILING 0xfffffffeu /* the whole device, for who looks on */
+#define MAX_COMPUTE_INSTANCES 8u
+#define PARAMS_SIZE 16u
+#define ID_AT 8u
+
+static uint32_t read_id(const struct sim_caller *c, uint64_t params, uint32_t *ret)
+{
+	uint8_t p[PARAMS_SIZE];
+
+	if (!params)
+		return SIM_NV_INVALID_ARGUMENT;
+	if (c->read(c, params, p, sizeof(p)))
+		return SIM_NV_INVALID_ADDRESS;
+	memcpy(ret, p + ID_AT, sizeof(*ret));
+	return SIM_NV_OK;
+}
+
+static bool has_sibling(const struct sim_object *o)
+{
+	for (const struct sim_object *s = o->parent->first; s; s = s->next)
+		if (s != o && s->cls == o->cls)
+			return true;
+	return false;
+}
+
+uint32_t sim_mig_gpu_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			      const struct sim_caller *c)
+{
+	uint32_t id, status = read_id(c, params, &id);
+
+	if (status)
+		return status;
+	if (has_sibling(o))
+		return SIM_NV_STATE_IN_USE;
+	if (!rm->config.mig)
+		return SIM_NV_NOT_SUPPORTED;
+	if (id == PROFILING) {
+		if (!c->capable(c, CAP_SYS_ADMIN))
+			return SIM_NV_NO_PERMISSION;
+		o->instance = SIM_MIG_ALL;
+		return SIM_NV_OK;
+	}
+	if (!id || id > rm->config.mig)
+		return SIM_NV_INVALID_ARGUMENT;
+	o->instance = id;
+	return SIM_NV_OK;
+}
+
+uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+				  const struct sim_caller *c)
+{
+	uint32_t id, status = read_id(c, params, &id);
+
+	if (status)
+		return status;
+	if (has_sibling(o))
+		return SIM_NV_STATE_IN_USE;
+	if (o->parent->instance == SIM_MIG_ALL)
+		return SIM_NV_NOT_SUPPORTED;
+	return id ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
+}
+
+uint32_t sim_mig_instance(struct sim_object *o)
+{
+	struct sim_object *device = sim_object_up(o, SIM_CLASS_DEVICE);
+
+	for (struct sim_object *sub = device ? device->first : NULL; sub; sub = sub->next)
+		for (struct sim_object *i = sub->first; i; i = i->next)
+			if (i->cls == SIM_CLASS_MIG_GPU_INSTANCE)
+				return i->instance;
+	return 0;
+}
+
+uint32_t sim_mig_engine(struct sim_rm *rm, struct sim_object *o, uint32_t *engine)
+{
+	uint32_t instance, share;
+
+	if (!rm->config.mig)
+		return SIM_NV_OK;
+	instance = sim_mig_instance(o);
+	if (!instance || instance == SIM_MIG_ALL)
+		return SIM_NV_INVALID_STATE;
+	o->instance = instance--;
+	if (*engine == SIM_ENGINE_GR) {
+		*engine += instance;
+		return SIM_NV_OK;
+	}
+	share = rm->config.copy_engines / rm->config.mig;
+	for (uint32_t i = 0; i < share; i++)
+		if (*engine == sim_copy_engine(i)) {
+			*engine = sim_copy_engine(instance * share + i);
+			return SIM_NV_OK;
+		}
+	return SIM_NV_INVALID_ARGUMENT;
+}
