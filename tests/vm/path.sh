@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kernels: 6.12 6.1
-# timeout: 120
+# timeout: 300
 # modules: fuse
 # The whole way from a program's ioctl to the driver and back on these kernels: an LC and a BE program
 # on the simulated GPU, lcbe, their launches, and the daemon's sudden end.

@@ -11,8 +11,9 @@
 #   # kernels: 6.12 6.1      it runs on each of them (makes a script in tests/vm a test)
 #   # timeout: SECONDS       longest run, boot included (default 60)
 #   # modules: fuse          kernel modules to load, in this order, where they are not built in
-#   # programs: bpftool      more programs of this machine than put_programs() takes along
-#   # init: PATH             runs as the first process instead of the test; it starts `/init test`
+#   # programs: bpftool      more programs than put_programs() takes along: of systemd's package by
+#                            path, else this machine's
+#   # init: yes              the test is process 1 first, and execs what runs `/init test` later
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/vm/fetch.sh
@@ -39,7 +40,6 @@ trap 'rm -rf "$root"' EXIT
 # ---- the guest's files ------------------------------------------------------------------------------------
 
 guest=$cache/guest
-busybox=$guest/bin/busybox
 
 # put FILE AT: a file or directory of this machine, under that path in the guest
 put() {
@@ -49,12 +49,12 @@ put() {
 
 put_programs() {
 	local program
+	put "$guest/bin/busybox" /bin/busybox
 	for program in bash cksum curl jq setpriv unshare $(header programs); do
-		put "$(command -v "$program")" "/usr/bin/$program"
-	done
-	put "$busybox" /bin/busybox
-	for program in "$guest"/bin/system* "$guest/lib/systemd"; do
-		[ "$(header init)" != /lib/systemd/systemd ] || put "$program" "/${program#"$guest/"}"
+		case $program in
+		/*) put "$guest$program" "$program" ;;
+		*) put "$(command -v "$program")" "/usr/bin/$program" ;;
+		esac
 	done
 }
 
@@ -80,7 +80,7 @@ put_modules() {
 		}
 		mkdir -p "$root/files/modules"
 		case $found in
-		*.xz) "$busybox" unxz -c "$found" ;;
+		*.xz) "$guest/bin/busybox" unxz -c "$found" ;;
 		*) cat "$found" ;;
 		esac >"$root/files/modules/$n-$module.ko"
 		n=$((n + 1))
@@ -108,17 +108,19 @@ pack() {
 	put_tree
 	put_modules
 	put_libraries
-	(cd "$root/files" && find . | "$busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"
+	(cd "$root/files" && find . | "$guest/bin/busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"
 }
 
 # ---- the machine ------------------------------------------------------------------------------------------
 
+# One thread: with several, a processor may meet code that another one is patching (int3), which this
+# kernel takes for a bug.
 boot() {
-	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" -machine pc -accel tcg,thread=multi -cpu max -smp 2 -m 1024 \
+	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 1024 \
 		-nodefaults -no-user-config -display none -no-reboot -monitor none \
 		-serial "file:$logs/console" -serial stdio -serial "file:$root/logs.tar" \
 		-kernel "$cache/$kernel/vmlinuz" -initrd "$root/initramfs" \
-		-append "console=ttyS0 panic=-1 quiet nosoftlockup rdinit=/init vm_test=$name vm_init=$(header init)" </dev/null
+		-append "console=ttyS0 panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init)" </dev/null
 }
 
 rm -rf "$logs"

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kernels: 6.12
+# timeout: 300
+# init: yes
+# programs: /lib/systemd /bin/systemctl /bin/journalctl
+# The units of integrations/systemd under bookworm's systemd: hardened as they are, with a simulated GPU.
+
+sim=/run/sim # the units see no /tmp
+
+# Process 1: makes the simulated GPU and becomes systemd among its mounts.
+become_systemd() {
+	local units=/etc/systemd/system unit
+	mkdir -p $units /run/systemd/system/gpuschedd.service.d /usr/sbin /usr/lib/gpusched $sim
+	echo 0123456789abcdef0123456789abcdef >/etc/machine-id
+	ln -s /gpusched/build/gpuschedd /usr/sbin/gpuschedd
+	ln -s /gpusched/build/gpusched /usr/bin/gpusched
+	ln -s /gpusched/build/policies /usr/lib/gpusched/policies
+	for unit in gpuschedd gpusched-guardian; do
+		cp /gpusched/build/integrations/systemd/$unit.service $units
+		mkdir $units/$unit.service.d
+		printf '[Service]\nEnvironment=GPUSCHED_SIM=%s\nReadWritePaths=%s\n' $sim $sim >$units/$unit.service.d/sim.conf
+	done
+	cat >$units/test.target <<-END
+		[Unit]
+		Wants=test.service systemd-journald.service
+	END
+	cat >$units/test.service <<-END
+		[Service]
+		Environment=vm_test=$vm_test GPUSCHED_SIM=$sim GPUSCHED_DILATE=50 LD_LIBRARY_PATH=/gpusched/build/simcuda
+		ExecStart=/init test
+	END
+	rm -r /lib/systemd/system/*.wants # nothing but what is tested
+	gpusched sim shell --dilate 50 -- sh -c "mount --rbind \$GPUSCHED_SIM $sim
+		mknod /dev/ttyS1 c 4 65; mknod /dev/ttyS2 c 4 66 # its /dev is new
+		echo \$\$ >/run/inside
+		exec sleep 1000000" &
+	until [ -s /run/inside ]; do sleep 0.1; done
+	# unshare: the kernel threads share the working directory of process 1, and setns() minds.
+	exec unshare --mount nsenter -m/proc/"$(cat /run/inside)"/ns/mnt /lib/systemd/systemd --unit=test.target
+}
+[ $$ != 1 ] || become_systemd
+
+. "$(dirname "$0")/../e2e/lib.sh"
+unit() { # PROPERTY [UNIT]
+	systemctl show -P "$1" "${2:-gpuschedd}"
+}
+active_again() { # NUMBER OF RESTARTS
+	[ "$(unit NRestarts) $(unit ActiveState)" = "$1 active" ]
+}
+has_guardian() { # the process that the daemon forks, not the unit
+	grep -q . /sys/fs/cgroup/system.slice/gpusched-guardian/cgroup.procs
+}
+# The daemon and the guardian that it forked, at once: neither acts on the other's death.
+kill_both() {
+	local daemon
+	daemon=$(unit MainPID)
+	kill -STOP "$daemon"
+	kill -KILL "$(cat /sys/fs/cgroup/system.slice/gpusched-guardian/cgroup.procs)" "$daemon"
+}
+# change WHEN: BE's slice, from outside
+change() {
+	check "$1: a slice is changed" "$gpusched" set "pid:$be" timeslice=300us
+	is "$(sim_slice $be)" 300 "$1: in the driver"
+}
+
+exits 0 "gpuschedd.service starts" systemctl start gpuschedd
+is "$(unit ActiveState)" active "it is active"
+is "$(unit StatusText)" watching "it told systemd that it is ready, and what it does"
+is "$(unit ActiveState gpusched-guardian)" active "the guardian's unit came with it"
+check "the daemon has a guardian of its own as well" wait_for 5 has_guardian
+is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c001a80026 1 " \
+	"it has the nine capabilities of its unit and gets no others"
+load be --seconds 0 --iterations-per-us 27.78
+be=$LOAD_PID
+check "the hardened daemon sees a program that comes" wait_tsgs pid:$be 4
+
+change "orderly stop"
+exits 0 "the unit stops" systemctl stop gpuschedd
+is "$(unit Result)" success "without complaint"
+check "every slice is the owner's again" wait_for 4 restored
+
+exits 0 "it starts again" systemctl start gpuschedd
+check "and adopts the program" wait_tsgs pid:$be 4
+exits 0 "without the guardian's unit" systemctl stop gpusched-guardian
+change "SIGKILL of the daemon and its guardian"
+kill_both
+check "ExecStopPost puts the slice back" wait_for 4 restored
+check "systemd starts it once more" wait_for 5 active_again 1
+
+printf '[Service]\nExecStopPost=\nRestart=no\n' >/run/systemd/system/gpuschedd.service.d/alone.conf
+systemctl daemon-reload
+exits 0 "without ExecStopPost and restart, but with the guardian's unit" systemctl start gpusched-guardian
+check "the program is listed" wait_tsgs pid:$be 4
+check "which has a guardian again" wait_for 5 has_guardian
+change "SIGKILL of both again"
+kill_both
+check "the guardian's unit puts the slice back" wait_for 4 restored
+end_load $be
+journalctl -b --no-pager >/logs/journal
+done_testing
