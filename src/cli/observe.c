@@ -121,8 +121,7 @@ int cli_observe_launches(struct cli *c)
 	int r;
 
 	if (c->argc && !on && strcmp(c->argv[0], "off"))
-		return cli_fail(-EINVAL, "observe launches: 'on' or 'off', not '%s'",
-				c->argv[0]);
+		return cli_fail(-EINVAL, "observe launches: 'on' or 'off', not '%s'", c->argv[0]);
 	if (c->argc)
 		args = json_pack("{s:b}", "on", on);
 	r = cli_ask(c->argc ? 0 : GPUSCHED_OPEN_READ_ONLY, "observe_launches", args, &answer);
