@@ -19,6 +19,12 @@ static void infos_free(struct gs_policy_info *infos, size_t n)
 	free(infos);
 }
 
+/* Of an option's type; null: no limit that JSON's integers reach. */
+static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
+{
+	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();
+}
+
 static json_t *options_json(const struct gs_policy_info *info)
 {
 	json_t *all = json_array();
@@ -26,10 +32,11 @@ static json_t *options_json(const struct gs_policy_info *info)
 	for (size_t i = 0; i < info->noptions; i++) {
 		const struct gs_policy_option *o = &info->options[i];
 
-		json_array_append_new(all, json_pack("{s:s,s:s,s:I,s:I,s:I,s:s}", "name", o->name,
-						     "type", o->type, "default", (json_int_t)o->def,
-						     "min", (json_int_t)o->min, "max",
-						     (json_int_t)o->max, "help", o->help));
+		json_array_append_new(all,
+				      json_pack("{s:s,s:s,s:o,s:o,s:o,s:s}", "name", o->name,
+						"type", o->type, "default", value_json(o, o->def),
+						"min", value_json(o, o->min), "max",
+						value_json(o, o->max), "help", o->help));
 	}
 	return all;
 }

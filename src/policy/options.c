@@ -17,6 +17,9 @@ static void type_range(const struct gpusched_option_desc *d, uint64_t *min, uint
 	if (d->min || d->max) {
 		*min = d->min;
 		*max = d->max;
+	} else if (d->size == 1) { /* gs_bool */
+		*min = 0;
+		*max = 1;
 	} else if (d->is_signed) {
 		*min = (uint64_t)(bits == 64 ? INT64_MIN : -(1ll << (bits - 1)));
 		*max = bits == 64 ? INT64_MAX : (1ull << (bits - 1)) - 1;
