@@ -15,6 +15,10 @@ done < <("$build/tests/e2e/cudagraph" | sed 's/^not ok/not_ok/')
 ge "$tap_n" 20 "all of it ran"
 
 # ---- gsload
+unknown=$("$gsload" --help | grep -oE '^  --[a-z-]+' | while read -r option; do
+	grep -qF -- "*$option*" "$top/man/gsload.1.scd" || echo "$option"
+done)
+is "$unknown" "" "the manual page has every option"
 json() { jq -r "$1" <<<"$out"; }
 exits 0 "a request as one graph" "$gsload" lc --graph --arrivals closed --kernels 20 --kernel-us 50 \
 	--period-us 3000 --seconds 0.5 $fixed
