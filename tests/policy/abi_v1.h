@@ -2,9 +2,9 @@
 /*
  * abi_v1.h - the layout that policies of ABI version 1 are compiled against
  *
- * X(struct, field, offset, size), X(struct, size), X(name, value). Never edited for version 1: a policy object built yesterday has
- * to find its fields tomorrow. A field that moves makes the check fail, a new version gets a new
- * file.
+ * X(struct, field, offset, size), X(struct, size), X(name, value). Never edited for version 1: a
+ * policy object built yesterday has to find its fields tomorrow. A field that moves makes the check
+ * fail, a new version gets a new file.
  */
 #ifndef GPUSCHED_TESTS_ABI_V1_H
 #define GPUSCHED_TESTS_ABI_V1_H
