@@ -6,9 +6,11 @@
 #include "cli/filter.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/parse.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 
@@ -86,21 +88,29 @@ static bool ask(struct cli_filter *f, json_int_t id)
 	return false;
 }
 
+/* As the daemon reads targets: numbers, and a pattern for names. */
+static bool match_direct(const struct cli_filter *f, const json_t *v)
+{
+	uint64_t wanted;
+
+	if (json_is_string(v))
+		return !fnmatch(f->value, json_string_value(v), 0);
+	return json_is_integer(v) && !gs_parse_u64(f->value, 0, INT64_MAX, &wanted, NULL) &&
+	       (uint64_t)json_integer_value(v) == wanted;
+}
+
 bool cli_filter_match(struct cli_filter *f, const json_t *event)
 {
 	const json_t *id = json_object_get(event, "id");
 	const char *name = json_string_value(json_object_get(event, "event"));
-	CLEANUP_FREE char *text = NULL;
 	char key[32];
 	const json_t *was;
 	bool yes;
 
 	if (!f)
 		return true;
-	if (f->key) {
-		text = gs_json_cell(gs_json_at(event, f->key));
-		return text && !strcmp(text, f->value);
-	}
+	if (f->key)
+		return match_direct(f, json_object_get(event, f->key));
 	if (!json_is_integer(id))
 		return false;
 	snprintf(key, sizeof(key), "%" JSON_INTEGER_FORMAT, json_integer_value(id));

@@ -21,9 +21,7 @@ static const struct counter service_counters[] = {
 #undef X
 };
 
-/* ---- JSON
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *counters_json(const struct counter *names, const uint64_t *values, size_t n)
 {

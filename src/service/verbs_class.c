@@ -47,28 +47,14 @@ static int processes_of(struct gs_request *rq, const struct gs_target *t, struct
 	return 0;
 }
 
-static int classify(struct gs_request *rq, pid_t pid, struct gs_class_answer *ret)
+/* @o: where commands have noted classes; NULL: what it would be of without them */
+static int classify(struct gs_request *rq, struct gs_observe *o, pid_t pid,
+		    struct gs_class_answer *ret)
 {
-	int r = gs_classify(rq->s->classes, rq->s->o, pid, ret, rq->err);
+	int r = gs_classify(rq->s->classes, o, pid, ret, rq->err);
 
 	return r ? gs_fail(rq->err, r, "process %d cannot be classified: %s", pid, strerror(-r))
 		 : 0;
-}
-
-/* What a process would be of without an explicit command. */
-static int classify_without(struct gs_request *rq, pid_t pid, struct gpusched_proc *inout_proc,
-			    struct gs_class_answer *ret)
-{
-	const struct gpusched_proc before = *inout_proc;
-	int r;
-
-	inout_proc->source = GPUSCHED_SRC_DEFAULT;
-	inout_proc->class_id = GPUSCHED_CLASS_NONE;
-	gs_proc_set(rq->s->o, pid, inout_proc);
-	r = classify(rq, pid, ret);
-	gs_proc_set(rq->s->o, pid, &before);
-	*inout_proc = before;
-	return r;
 }
 
 static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
@@ -129,7 +115,7 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	struct gs_class_answer now;
 	int r;
 
-	r = classify(rq, pid, &now);
+	r = classify(rq, rq->s->o, pid, &now);
 	if (!r)
 		r = check_may(rq, pid, now.class_id, to);
 	if (r)
@@ -158,9 +144,9 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 		return r;
 	if (gs_proc_get(rq->s->o, pid, &proc) || proc.source != GPUSCHED_SRC_COMMAND)
 		return 0;
-	r = classify(rq, pid, &now);
+	r = classify(rq, rq->s->o, pid, &now);
 	if (!r)
-		r = classify_without(rq, pid, &proc, &then);
+		r = classify(rq, NULL, pid, &then);
 	if (!r)
 		r = check_may(rq, pid, now.class_id, then.class_id);
 	if (r)
@@ -280,7 +266,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 		return gs_fail(rq->err, -EINVAL, "class explain needs one process: pid:N");
 	if (gs_process_uid((pid_t)t.number, &uid))
 		return gs_target_nothing(&t, rq->err);
-	r = classify(rq, (pid_t)t.number, &a);
+	r = classify(rq, rq->s->o, (pid_t)t.number, &a);
 	if (r)
 		return r;
 	o = process_json(rq, (pid_t)t.number, &a);

@@ -39,7 +39,7 @@ like "$("$gpusched" monitor --for 300ms)" "0 events in 0.[0-9] s" "monitor --for
 timeout -s INT 1 "$gpusched" monitor >"$scratch/interrupted"
 like "$(tail -1 "$scratch/interrupted")" "events in" "SIGINT ends it with a summary"
 
-for target in pid:$be comm:gsload gpu:0 class:be; do
+for target in pid:$be 'comm:gs*d' gpu:0 class:be; do
 	"$gpusched" monitor "$target" --json --for 3s >"$scratch/of" 2>&1 &
 	monitor=$!
 	sleep 1
