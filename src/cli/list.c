@@ -37,6 +37,8 @@ static char *wanted(const json_t *row)
 	return asprintf(&marked, "%s (set)", text) < 0 ? NULL : marked;
 }
 
+#define LAUNCHES_HEAD "LAUNCHES"
+
 static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
 	{ "gpu", "GPU", GS_COL_RIGHT },
@@ -50,6 +52,7 @@ static const struct gs_column columns[] = {
 	{ "want.timeslice_us", "WANT", GS_COL_RIGHT, .cell = wanted },
 	{ "is.interleave", "INTERLEAVE" },
 	{ "is.preempt_mode", "MODE" },
+	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT },
 	{ "is.runnable", "STATE", .cell = state },
 	{ "known_by", "KNOWN" },
 	{ "assumed", "ASSUMED" },
@@ -60,8 +63,23 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
+/* A column of nothing but "-" while nobody counts them would only be in the way. */
+static void hide_unknown_launches(struct gs_column *cols, size_t n, const json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		if (gs_json_at(row, "launches"))
+			return;
+	for (i = 0; i < n; i++)
+		if (cols[i].head && !strcmp(cols[i].head, LAUNCHES_HEAD))
+			cols[i].head = NULL;
+}
+
 int cli_list(struct cli *c)
 {
+	struct gs_column shown[GS_COUNT(columns)];
 	const char *target = c->argc ? c->argv[0] : "all";
 	CLEANUP_JSON json_t *answer = NULL;
 	json_t *tsgs;
@@ -75,5 +93,7 @@ int cli_list(struct cli *c)
 		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
 	if (!json_array_size(tsgs) && !c->json)
 		puts("no TSGs: no process uses a GPU, or it began before 'gpusched observe on'");
-	return cli_print_rows(c, columns, GS_COUNT(columns), tsgs);
+	memcpy(shown, columns, sizeof(columns));
+	hide_unknown_launches(shown, GS_COUNT(shown), tsgs);
+	return cli_print_rows(c, shown, GS_COUNT(shown), tsgs);
 }

@@ -48,6 +48,14 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_libs SEC(".maps");
 
+/* Launches on TSGs by the class that these had then: a TSG's own count ends with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GPUSCHED_MAX_CLASSES);
+	__type(key, gs_u32);
+	__type(value, gs_u64);
+} gs_launch_classes SEC(".maps");
+
 /* NULL: the library that this probe is in is not counted any more. */
 static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 {
@@ -356,6 +364,14 @@ static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_
 		__sync_fetch_and_or(&task->known, bits);
 }
 
+static __always_inline void count_class(gs_u32 class_id)
+{
+	gs_u64 *n = bpf_map_lookup_elem(&gs_launch_classes, &class_id);
+
+	if (n) /* another thread's probe may come in between on this CPU */
+		__sync_fetch_and_add(n, 1);
+}
+
 SEC("uprobe")
 int launch(struct pt_regs *ctx)
 {
@@ -370,6 +386,7 @@ int launch(struct pt_regs *ctx)
 	if (!rec)
 		return 0;
 	count(&rec->task, cookie, now);
+	count_class(rec->task.class_id);
 	t->work = ref;
 	t->work_ns = now;
 	t->work_kind = cookie & 0xff;

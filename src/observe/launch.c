@@ -312,14 +312,14 @@ int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_er
 	if (!r)
 		r = attach_all(l);
 	if (r) {
-		gs_launches_free(l);
+		gs_launches_free(l, NULL);
 		return gs_fail(err, r, "launches cannot be counted: %s", strerror(-r));
 	}
 	*ret = l;
 	return 0;
 }
 
-void gs_launches_free(struct gs_launches *l)
+void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class)
 {
 	if (!l)
 		return;
@@ -327,6 +327,8 @@ void gs_launches_free(struct gs_launches *l)
 		lib_off(l, l->libs[i]);
 	if (l->skel) {
 		gs_launch_quiesce();
+		if (inout_by_class)
+			gs_launches_by_class(l, inout_by_class);
 		forget(l->skel);
 	}
 	for (size_t i = 0; i < l->nlibs; i++)
@@ -350,6 +352,22 @@ int gs_launches_libs(const struct gs_launches *l, struct gs_launch_lib **ret, si
 	}
 	*ret = all;
 	*ret_n = l->nlibs;
+	return 0;
+}
+
+int gs_launches_by_class(const struct gs_launches *l, uint64_t *inout)
+{
+	int fd = bpf_map__fd(l->skel->maps.gs_launch_classes), cpus = libbpf_num_possible_cpus();
+	CLEANUP_FREE uint64_t *v = cpus > 0 ? calloc((size_t)cpus, sizeof(*v)) : NULL;
+
+	if (!v)
+		return cpus < 0 ? cpus : -ENOMEM;
+	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++) {
+		if (bpf_map_lookup_elem(fd, &i, v))
+			return -errno;
+		for (int c = 0; c < cpus; c++)
+			inout[i] += v[c];
+	}
 	return 0;
 }
 

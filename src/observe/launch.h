@@ -26,9 +26,10 @@ struct gs_launches;
 int gs_launches_new(struct gs_observe *o, struct gs_launches **ret, struct gs_error *err);
 /*
  * Counting ends at once and all counts become unknown. Detaching takes the kernel longer; a process
- * of its own does that (launch_keeper.c). NULL is fine.
+ * of its own does that (launch_keeper.c). NULL is fine. @inout_by_class (may be NULL): as
+ * gs_launches_by_class(), to the last one.
  */
-void gs_launches_free(struct gs_launches *l);
+void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class);
 
 /* The same for what has come since it began, when events went elsewhere meanwhile. */
 int gs_launches_catch_up(struct gs_launches *l);
@@ -49,6 +50,9 @@ struct gs_launch_lib {
 };
 /* Both arrays are malloc'd. */
 int gs_launches_libs(const struct gs_launches *l, struct gs_launch_lib **ret, size_t *ret_n);
+
+/* Adds the launches since counting began to @inout, GPUSCHED_MAX_CLASSES of them by class id. */
+int gs_launches_by_class(const struct gs_launches *l, uint64_t *inout);
 
 /* A process with launches that count on no TSG. */
 struct gs_launch_proc {

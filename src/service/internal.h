@@ -50,9 +50,10 @@ struct gs_service {
 	struct gs_engine *e;
 	struct gs_policy *p;
 	struct gs_policy_exit last_exit;
-	struct gs_starting *starting; /* NULL: nothing is being started */
-	struct gs_launches *launches; /* NULL: not counted */
-	bool launches_asked;          /* a person wants them counted */
+	struct gs_starting *starting;            /* NULL: nothing is being started */
+	struct gs_launches *launches;            /* NULL: not counted */
+	bool launches_asked;                     /* a person wants them counted */
+	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */
 	int lock_fd, ep_fd, beat_fd, sweep_fd;
 	int guardian_fd;
 	pid_t guardian_pid;

@@ -21,7 +21,7 @@ void gs_service_launches_update(struct gs_service *s)
 {
 	if (!s->launches || gs_service_launches_wanted(s))
 		return;
-	gs_launches_free(s->launches);
+	gs_launches_free(s->launches, s->launched);
 	s->launches = NULL;
 	gs_log(LOG_INFO, "launches are not counted any more");
 }

@@ -306,7 +306,7 @@ static void end_acting(struct gs_service *s)
 
 	gs_service_policy_cancel(s, "gpusched ended");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
-	gs_launches_free(s->launches);
+	gs_launches_free(s->launches, NULL);
 	s->launches = NULL;
 	if (s->opts.dry_run)
 		forget_dry_run(s);

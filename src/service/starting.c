@@ -195,7 +195,7 @@ void gs_starting_dispatch(struct gs_service *s)
 	gs_loop_del(s, t->fd);
 	if (t->cancelled) {
 		gs_policy_discard(t->policy);
-		gs_launches_free(t->launches);
+		gs_launches_free(t->launches, NULL);
 	} else {
 		put_in_place(t);
 	}

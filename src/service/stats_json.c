@@ -61,6 +61,34 @@ static json_t *calls_json(const struct gs_service *s)
 	return o;
 }
 
+/* By class, since this instance began, as far as they were counted. */
+static void launches_by_class(const struct gs_service *s, uint64_t ret[GPUSCHED_MAX_CLASSES])
+{
+	memcpy(ret, s->launched, sizeof(s->launched));
+	if (s->launches)
+		gs_launches_by_class(s->launches, ret);
+}
+
+static const char *class_label(const struct gs_service *s, uint32_t id)
+{
+	const char *name = id ? gs_class_name(s->classes, id) : NULL;
+
+	return name ? name : "";
+}
+
+static json_t *launches_json(const struct gs_service *s)
+{
+	uint64_t n[GPUSCHED_MAX_CLASSES];
+	json_t *o = json_object();
+
+	launches_by_class(s, n);
+	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
+		if (n[i])
+			json_object_set_new(o, i ? class_label(s, i) : "none",
+					    json_integer((json_int_t)n[i]));
+	return o;
+}
+
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 {
 	struct gs_observe_status st = { 0 };
@@ -81,6 +109,7 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 			    counters_json(tap_counters, st.counters, GS_COUNT(tap_counters)));
 	json_object_set_new(o, "engine", s->e ? engine_json(s->e) : json_null());
 	json_object_set_new(o, "calls", s->e ? calls_json(s) : json_null());
+	json_object_set_new(o, "launches", launches_json(s));
 	json_object_set_new(o, "service", counters_json(service_counters, s->counters, GS_SVC_MAX));
 	return o;
 }
@@ -141,8 +170,6 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 	fprintf(f, "# TYPE gpusched_tsgs gauge\n# HELP gpusched_tsgs TSGs in the table\n");
 	for (size_t i = 0; i < slots; i++) {
 		size_t g = i / 3 / GPUSCHED_MAX_CLASSES;
-		const char *name = gs_class_name(s->classes, i / 3 % GPUSCHED_MAX_CLASSES);
-
 		if (!counts[i])
 			continue;
 		if (g < s->ngpus)
@@ -151,14 +178,27 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 		else
 			fprintf(f, "gpusched_tsgs{gpu=\"\",uuid=\"\",");
 		fprintf(f, "class=\"%s\",kind=\"%s\"} %u\n",
-			i / 3 % GPUSCHED_MAX_CLASSES && name ? name : "", gs_kind_name(i % 3),
-			counts[i]);
+			class_label(s, (uint32_t)(i / 3 % GPUSCHED_MAX_CLASSES)),
+			gs_kind_name(i % 3), counts[i]);
 	}
 	fprintf(f,
 		"# TYPE gpusched_tsgs_suspended gauge\n"
 		"# HELP gpusched_tsgs_suspended TSGs whose channels are disabled\n"
 		"gpusched_tsgs_suspended %zu\n",
 		suspended);
+}
+
+static void launches_text(const struct gs_service *s, FILE *f)
+{
+	uint64_t n[GPUSCHED_MAX_CLASSES];
+
+	launches_by_class(s, n);
+	fprintf(f, "# TYPE gpusched_launches counter\n# HELP gpusched_launches launches on TSGs, "
+		   "while they are counted, by the class that these had then\n");
+	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
+		if (n[i])
+			fprintf(f, "gpusched_launches_total{class=\"%s\"} %" PRIu64 "\n",
+				class_label(s, i), n[i]);
 }
 
 int gs_service_metrics(struct gs_service *s, char **ret_text)
@@ -185,6 +225,7 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 		engine_text(s->e, f);
 	calls_text(s, f);
 	tsgs_text(s, f);
+	launches_text(s, f);
 	fprintf(f, "# TYPE gpusched_policy gauge\n# HELP gpusched_policy the running policy\n");
 	if (s->p)
 		fprintf(f, "gpusched_policy{policy=\"%s\"} 1\n", gs_policy_running(s->p)->name);

@@ -60,6 +60,7 @@ load be --seconds 20 $iterations
 off=$LOAD_PID
 check "a program runs" wait_tsgs pid:$off 4
 is "$(launches $off)" null "its launches are not known"
+is "$("$gpusched" list pid:$off | grep -c LAUNCHES)" 0 "nor is there a column for them"
 
 # ---- on: a program that was there before -------------------------------------------------------------
 
@@ -73,7 +74,15 @@ ge "$since" "$((before + 1))" "they are counted from later than its start"
 ge "$(list_json pid:$off 'map(select(.kind == "compute"))[0].launch_rate_mhz')" 100000 "there is a rate"
 is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique | map(tostring) | join(" ")')" null \
 	"copy TSGs have no launches"
+like "$("$gpusched" list pid:$off)" 'MODE +LAUNCHES +STATE' "the table has a column for them"
 end_load $off
+
+# metric CLASS: of /metrics
+metric() {
+	curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
+		sed -n "s/^gpusched_launches_total{class=\"$1\"} //p"
+}
+ge "$(metric "")" 100 "/metrics has the launches of programs of no class"
 
 # ---- exact -------------------------------------------------------------------------------------------
 
@@ -100,6 +109,10 @@ is "$(launches $LOAD_PID | tr ' ' '\n' | sort -n | tr '\n' ' ')" "0 0 0 $(jq .la
 	"four contexts: on the one that is current, and none on the others"
 end_load $LOAD_PID
 
+"$gpusched" run --class be -- "$gsload" be --seconds 1 $iterations >"$scratch/be.out" 2>&1
+counted=$(metric be)
+is "$counted" "$(jq .launches "$scratch/be.out")" "a class has the launches of its programs, also when they have ended"
+is "$("$gpusched" stats --json | jq .launches.be)" "$counted" "stats says the same"
 load be --seconds 3 $iterations --linger 30
 be=$LOAD_PID
 be_out=$scratch/be.out
@@ -160,6 +173,7 @@ check "it is let go when nobody maps it" wait_for 5 eval '[ "$(counting | jq ".l
 
 use switch 100
 exits 0 "counting is turned off" "$gpusched" observe launches off
+is "$(metric be)" "$counted" "what a class had launched is not forgotten"
 is "$(launches $USE_PID)" "null null" "the counts are unknown at once"
 exits 0 "and on again" "$gpusched" observe launches on
 use_go # its thread's context was set before
