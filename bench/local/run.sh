@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The budgets, measured on this machine with a simulated GPU; prints a Markdown table.
 #
-#   bench/local/run.sh [OUTFILE]        also into OUTFILE (and OUTFILE.json)
+#   bench/local/run.sh [OUTFILE]        also into OUTFILE (and OUTFILE.json, OUTFILE.decisions.json)
 #
 # Times are wall times, undilated. What needs a real GPU is in bench/hw.
 out=${1:-}
@@ -63,7 +63,7 @@ fi
 # ---- what a policy's decisions take --------------------------------------------------------------
 
 "$gpusched" observe on >/dev/null
-"$build/policycost" --cycles 100 >"$scratch/decisions.md" || rm -f "$scratch/decisions.md"
+"$build/policycost" --cycles 100 --json "$scratch/decisions.json" >"$scratch/decisions.md" || rm -f "$scratch/decisions.md"
 
 # ---- reaction time -----------------------------------------------------------------------------------
 
@@ -130,4 +130,5 @@ cat "$scratch/table.md"
 if [ -n "$GS_BENCH_OUT" ]; then
 	cp "$scratch/table.md" "$GS_BENCH_OUT"
 	jq -s . "$results" >"$GS_BENCH_OUT.json"
+	[ ! -s "$scratch/decisions.json" ] || cp "$scratch/decisions.json" "$GS_BENCH_OUT.decisions.json"
 fi
