@@ -173,8 +173,11 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		sim_rm_release(s->rm, h->file);
 		sim_rings_detach(s->rings, h->file);
 	}
-	if (h->doorbell >= 0)
+	if (h->doorbell >= 0) {
+		/* by hand: its owner may hold it open, and the kernel would keep watching it */
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, h->doorbell, NULL);
 		close(h->doorbell);
+	}
 	free(h->text);
 	free(h);
 	fuse_reply_err(req, 0);

@@ -376,30 +376,24 @@ static void publish(struct ring *r, struct item *it)
 	r->wake = true;
 }
 
-/* Whether an older item of the same slot is still to be published: its counter goes up in order. */
-static bool behind(const struct item *it)
-{
-	for (const struct item *o = it->prev; o; o = o->prev)
-		if (o->slot == it->slot)
-			return true;
-	return false;
-}
-
+/* Oldest first: the counter of a slot goes up in order. */
 static uint64_t publish_due(struct ring *r, uint64_t now)
 {
+	bool waits[SIM_RING_SLOTS] = { false };
 	uint64_t due = UINT64_MAX;
 
 	for (struct item *it = r->items, *next; it; it = next) {
 		next = it->next;
-		if (!it->done || behind(it))
+		if (waits[it->slot])
 			continue;
-		if (it->visible_ns > now) {
-			if (it->visible_ns < due)
-				due = it->visible_ns;
+		if (it->done && it->visible_ns <= now) {
+			publish(r, it);
+			bury(r->rs, it);
 			continue;
 		}
-		publish(r, it);
-		bury(r->rs, it);
+		waits[it->slot] = true;
+		if (it->done && it->visible_ns < due)
+			due = it->visible_ns;
 	}
 	return due;
 }

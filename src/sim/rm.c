@@ -323,11 +323,16 @@ static int escape(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *
 	}
 }
 
+static bool is_uvm(const struct sim_file *f)
+{
+	return f->node == SIM_NODE_UVM || f->node == SIM_NODE_UVM_TOOLS;
+}
+
 int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *data, size_t size,
 		 const struct sim_caller *c)
 {
 	f->calls++;
-	if (f->node == SIM_NODE_UVM || f->node == SIM_NODE_UVM_TOOLS)
+	if (is_uvm(f))
 		return 0; /* UVM's own protocol: our programs need its start alone */
 	if (_IOC_TYPE(cmd) != SIM_IOC_MAGIC)
 		return -EINVAL;
@@ -352,7 +357,7 @@ struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int 
 	const struct sim_os_free *fr = data;
 	const struct sim_os_control *ctl = data;
 
-	if (f->node == SIM_NODE_UVM || _IOC_TYPE(cmd) != SIM_IOC_MAGIC)
+	if (is_uvm(f) || _IOC_TYPE(cmd) != SIM_IOC_MAGIC)
 		return cost;
 	if (_IOC_NR(cmd) == SIM_ESC_ALLOC && size >= sizeof(*alloc)) {
 		if (alloc->cls == SIM_CLASS_TSG || sim_class_is_channel(alloc->cls)) {

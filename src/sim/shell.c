@@ -166,7 +166,6 @@ static void divide(struct shell_options *o)
 	p->gr_engines = (unsigned int)o->mig;
 	p->blocks_at_once =
 		p->blocks_at_once > o->mig ? p->blocks_at_once / (unsigned int)o->mig : 1;
-	setenv("GPUSCHED_SIM_MIG", "1", 0);
 }
 
 static int check_rights(struct gs_error *err)
@@ -321,6 +320,8 @@ int sim_cmd_shell(int argc, char **argv)
 	}
 	if (o.mig)
 		divide(&o);
+	if (o.server.params.gr_engines > 1)
+		setenv("GPUSCHED_SIM_MIG", "1", 0);
 	o.server.rm.gpu_name = o.server.params.pci_name;
 	w.gpus = o.server.rm.gpus;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -209,10 +209,14 @@ API CUresult cuGetProcAddress_v2(const char *name, void **ret, int version, uint
 				 int *status)
 {
 	Dl_info self;
-	void *lib = dladdr(&cu, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
+	void *lib;
 
+	*ret = NULL;
+	if (!name)
+		return CUDA_ERROR_INVALID_VALUE;
 	if (!strcmp(name, "cuGraphInstantiate") && version >= CUDA_12)
 		name = "cuGraphInstantiateWithFlags";
+	lib = dladdr(&cu, &self) ? dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD) : NULL;
 	*ret = lib ? find(lib, name, flags & PER_THREAD_STREAMS) : NULL;
 	if (lib)
 		dlclose(lib);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ringuse - a client that hands the simulated driver odd descriptors; prints TAP lines
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/ring.h"
+
+static int number, bad;
+
+static void ok(bool good, const char *what)
+{
+	printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
+	bad += !good;
+}
+
+static int open_ctl(void)
+{
+	int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		exit(1);
+	return fd;
+}
+
+static int attach(int ctl, int memfd, int bell)
+{
+	struct sim_ring_attach a = {
+		.version = SIM_RING_VERSION,
+		.memfd = memfd,
+		.eventfd = bell,
+	};
+
+	return ioctl(ctl, SIM_RING_ATTACH, &a) ? errno : 0;
+}
+
+static int new_memfd(bool sealed)
+{
+	int fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, sizeof(struct sim_ring)) ||
+	    (sealed && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK)))
+		exit(1);
+	return fd;
+}
+
+int main(void)
+{
+	int ctl = open_ctl(), memfd = new_memfd(true), loose = new_memfd(false);
+	int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	unsigned int again = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* a copy of the driver's own file must not be closed by the driver's only thread */
+	ok(attach(ctl, ctl, bell) == EBADF, "a device file is no ring");
+	ok(attach(ctl, memfd, ctl) == EBADF, "nor a doorbell");
+	ok(attach(ctl, loose, bell) == EINVAL, "a ring that could shrink is refused");
+	ok(attach(ctl, -1, bell) == EBADF, "no descriptor at all");
+	for (int i = 0; i < 5; i++) {
+		again += attach(ctl, memfd, bell) == 0;
+		close(ctl);
+		ctl = open_ctl();
+	}
+	ok(again == 5, "the same doorbell serves one file after the other");
+	ok(attach(ctl, memfd, bell) == 0 && attach(ctl, memfd, bell) == EINVAL, "one ring a file");
+	return bad != 0;
+}
