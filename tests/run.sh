@@ -9,6 +9,8 @@
 #   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan vm (default all)
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
+# Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan)
+#
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
 # script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# asan: yes") are told in
 # tests/e2e/lib.sh. A skip that a script calls "required" counts as a failure for root and in CI.

@@ -9,10 +9,8 @@
 
 #include "daemon/daemon.h"
 
-#define API_CONNECTIONS 256 /* all together */
-#define API_CONNECTIONS_UID \
-	48 /* of one user other than root, so that none locks the others out \
-	    */
+#define API_CONNECTIONS 256    /* all together */
+#define API_CONNECTIONS_UID 48 /* of a user other than root: none locks the others out */
 #define API_WATCHERS 64
 #define API_WATCHERS_UID 8
 #define API_BODY_LIMIT (64u << 10)

@@ -15,9 +15,7 @@
 
 #define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
 #define LINE_LIMIT (1u << 20)
-#define REQUEST_TIMEOUT_S \
-	30L /* controls are answered within 5 s, a policy's start takes longer \
-	     */
+#define REQUEST_TIMEOUT_S 30L /* controls are answered within 5 s, a policy's start takes longer */
 
 struct text {
 	char *p;
