@@ -192,8 +192,6 @@ static void do_due(struct gs_engine *e)
 	uint64_t now = gs_now_ns();
 
 	e->next_due = check_stuck(e, now);
-	if (!e->pending)
-		e->next_due = UINT64_MAX;
 	HASH_ITER(hh, e->nodes, n, tmp) {
 		if (n->due && n->due <= now) {
 			n->due = 0;
@@ -322,6 +320,7 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 			return;
 		}
 		e->pending--;
+		gs_budget_settle(e, job, 0);
 		free(job);
 	}
 	gs_node_free(e, n);

@@ -8,6 +8,7 @@
 #ifndef GPUSCHED_ENGINE_INTERNAL_H
 #define GPUSCHED_ENGINE_INTERNAL_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <uthash.h>
 
@@ -29,13 +30,14 @@ struct gs_target {
 	uint8_t src[GS_NFIELDS];
 };
 
-/* TSGs of one (GPU, engine) that are to have slices below the switch cost. */
+/* TSGs of one (GPU, engine), and which of them are to have slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
 	uint64_t id; /* gpu << 16 | engine */
-	unsigned int nodes, nshort;
-	struct gs_node *first;  /* its nodes, by ->rl_next */
-	struct gs_node *keeper; /* the one that may keep it */
+	unsigned int nodes;
+	unsigned int nshort, nactive, npersons; /* that want a short slice; active; by a person */
+	struct gs_node *first;                  /* its nodes, by ->rl_next */
+	struct gs_node *keeper;                 /* the one that may keep it */
 };
 
 /* What the engine remembers of one TSG. */
@@ -47,8 +49,7 @@ struct gs_node {
 	bool preempt;                  /* asked for while busy */
 	bool preempting;               /* asked for, and its end not seen yet */
 	struct gs_rm_result preempted; /* how the last one ended */
-	bool busy;                     /* a job of it is queued or under way */
-	bool again;                    /* look once more when that job is done */
+	bool busy;                     /* a job of it is queued or under way; then we look again */
 	bool forgotten;                /* free it when that job is done */
 	bool seen;                     /* mark of touch_all */
 	/* which settings' hardware state is not what `is` says */
@@ -142,6 +143,12 @@ struct gs_engine {
 	uint64_t call_ns_avg;
 	uint64_t counters[GS_ENG_MAX];
 };
+
+/* The TSG, its owner or its record is not there any more. */
+static inline bool gs_is_gone(int err)
+{
+	return err == -ESRCH || err == -ENOENT || err == -ESTALE;
+}
 
 /* self.c */
 void gs_self_get(struct gs_observe *o);

@@ -191,6 +191,12 @@ static uint32_t long_slice(const struct gs_engine *e)
 	return e->opts.switch_cost_us * LONG_SLICE_COSTS;
 }
 
+/* What it does is known, so that it may turn out idle. */
+static bool is_watched(const struct gpusched_task *t)
+{
+	return t->known & (GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_LAUNCHES);
+}
+
 /*
  * Without any fact about its work a TSG counts as active. Launches are a weak witness: one kernel, or
  * one graph, that runs for longer than ACTIVE_NS looks like none. It then loses a wished short slice
@@ -245,9 +251,50 @@ struct gs_node *gs_keeper_of(struct gs_engine *e, const struct gpusched_task *t)
 	return rl ? rl->keeper : NULL;
 }
 
+/* @n counts, or counts no more, as one that is to have a short slice. */
+static void count_short(struct gs_runlist *rl, struct gs_node *n, bool counts)
+{
+	unsigned int by = counts ? 1 : -1u;
+
+	if (n->wants_short == counts)
+		return;
+	n->wants_short = counts;
+	rl->nshort += by;
+	rl->nactive += n->active ? by : 0;
+	rl->npersons += n->by_person ? by : 0;
+}
+
+/*
+ * Several that are busy would switch all the time: none keeps it. A single busy one may, and one
+ * that a person chose comes before all that a policy chose.
+ */
+static void elect_keeper(struct gs_engine *e, struct gs_runlist *rl)
+{
+	bool one = rl->nshort == 1 || rl->nactive == 1;
+	struct gs_node *keeper = NULL, *old = rl->keeper;
+
+	/* runlists are long where nobody is elected */
+	for (struct gs_node *x = rl->first; x && (one || rl->npersons); x = x->rl_next) {
+		if (!x->wants_short)
+			continue;
+		if (x->by_person && (!keeper || !keeper->by_person || x->id < keeper->id))
+			keeper = x;
+		else if (!rl->npersons && (rl->nshort == 1 || x->active))
+			keeper = x;
+	}
+	if (keeper == old)
+		return;
+	rl->keeper = keeper;
+	if (old)
+		gs_due(e, old, 1);
+	if (keeper)
+		gs_due(e, keeper, 1);
+}
+
 void gs_runlist_leave(struct gs_engine *e, struct gs_node *n)
 {
 	struct gs_runlist *rl = n->runlist;
+	bool was_short = n->wants_short;
 
 	if (!rl)
 		return;
@@ -259,20 +306,15 @@ void gs_runlist_leave(struct gs_engine *e, struct gs_node *n)
 		n->rl_next->rl_prev = n->rl_prev;
 	if (rl->keeper == n)
 		rl->keeper = NULL;
-	if (n->wants_short)
-		rl->nshort--;
-	n->wants_short = false;
+	count_short(rl, n, false);
 	n->runlist = NULL;
 	n->rl_prev = n->rl_next = NULL;
 	if (--rl->nodes == 0) {
 		HASH_DELETE(hh, e->runlists, rl);
 		free(rl);
-		return;
+	} else if (was_short) { /* the one that is left may have its short slice now */
+		elect_keeper(e, rl);
 	}
-	/* The one that is left may have its short slice now. */
-	for (struct gs_node *x = rl->first; x && rl->nshort; x = x->rl_next)
-		if (x->wants_short)
-			gs_due(e, x, 1);
 }
 
 static void runlist_join(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec)
@@ -292,38 +334,6 @@ static void runlist_join(struct gs_engine *e, struct gs_node *n, const struct gp
 	rl->nodes++;
 }
 
-/*
- * Several that are busy would switch all the time: none keeps it. A single busy one may, and one
- * that a person chose comes before all that a policy chose.
- */
-static void elect_keeper(struct gs_engine *e, struct gs_runlist *rl)
-{
-	struct gs_node *keeper = NULL, *old = rl->keeper, *person = NULL;
-	unsigned int active = 0;
-
-	for (struct gs_node *x = rl->first; x; x = x->rl_next) {
-		if (!x->wants_short)
-			continue;
-		if (x->by_person && (!person || x->id < person->id))
-			person = x;
-		if (x->active)
-			active++;
-		if (rl->nshort == 1 || (x->active && active == 1))
-			keeper = x;
-	}
-	if (active > 1)
-		keeper = NULL;
-	if (person)
-		keeper = person;
-	if (keeper == old)
-		return;
-	rl->keeper = keeper;
-	if (old)
-		gs_due(e, old, 1);
-	if (keeper)
-		gs_due(e, keeper, 1);
-}
-
 static void raise_slice(struct gs_engine *e, struct gs_target *t, uint32_t us)
 {
 	if (t->set.timeslice_us < us)
@@ -341,10 +351,10 @@ static void switch_cost_rule(struct gs_engine *e, struct gs_node *n, const struc
 		return;
 	if (is_short != n->wants_short ||
 	    (is_short && (active != n->active || person != n->by_person))) {
-		n->runlist->nshort += (unsigned int)is_short - (unsigned int)n->wants_short;
-		n->wants_short = is_short;
+		count_short(n->runlist, n, false);
 		n->active = active;
 		n->by_person = person;
+		count_short(n->runlist, n, is_short);
 		elect_keeper(e, n->runlist);
 	} else if (is_short && n->runlist->nshort == 1 && n->runlist->keeper != n) {
 		elect_keeper(e, n->runlist);
@@ -353,7 +363,7 @@ static void switch_cost_rule(struct gs_engine *e, struct gs_node *n, const struc
 		n->told_short = false;
 		return;
 	}
-	if (n->runlist->nshort > 1)
+	if (n->runlist->nshort > 1 && is_watched(&rec->task))
 		gs_due(e, n, gs_now_ns() + RECHECK_NS);
 	if (t->src[TS_INDEX] == GS_SRC_ASKED) /* the owner's own affair */
 		return;

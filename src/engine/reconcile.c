@@ -198,7 +198,7 @@ static void note(struct gs_engine *e, const struct gpusched_tsg *rec, const stru
 }
 
 /* `--for` is over: the person's wish to suspend goes. */
-static bool end_persons_suspend(struct gs_engine *e, struct gs_node *n, struct gpusched_tsg *rec)
+static void end_persons_suspend(struct gs_engine *e, struct gs_node *n, struct gpusched_tsg *rec)
 {
 	struct gpusched_poke p = {
 		.key = rec->key,
@@ -208,15 +208,15 @@ static bool end_persons_suspend(struct gs_engine *e, struct gs_node *n, struct g
 
 	if (!(rec->manual.valid & GPUSCHED_RUNNABLE) || rec->manual.runnable ||
 	    !rec->suspend_until_ns)
-		return false;
+		return;
 	if (gs_now_ns() < rec->suspend_until_ns) {
 		gs_due(e, n, rec->suspend_until_ns);
-		return false;
+		return;
 	}
 	gs_field_unset(&rec->manual, GPUSCHED_RUNNABLE);
 	rec->suspend_until_ns = 0;
 	p.rec = *rec;
-	return !gs_engine_ops.poke(e->o, &p);
+	gs_engine_ops.poke(e->o, &p);
 }
 
 int gs_look_preempt(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec)
@@ -252,10 +252,8 @@ int gs_look(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *n
 
 	if (rec.flags & GPUSCHED_TSG_GONE)
 		return 0;
-	if (n->busy) {
-		n->again = true;
+	if (n->busy) /* its job's end is followed by another look */
 		return 0;
-	}
 	if (n->preempt)
 		return gs_look_preempt(e, n, &rec);
 	n->due = 0;

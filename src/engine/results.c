@@ -12,11 +12,6 @@
 #define BACKOFF_MOST_NS (10 * NS_PER_S)
 #define TRIES 12u
 
-static bool is_gone(int err)
-{
-	return err == -ESRCH || err == -ENOENT || err == -ESTALE;
-}
-
 /* RM or we said no before anything was changed. */
 static bool is_refusal(int err)
 {
@@ -150,15 +145,15 @@ static void give_up(struct gs_node *n, const struct gs_job *job, unsigned int i)
 
 static void judge(struct gs_engine *e, struct gs_node *n, const struct gs_job *job)
 {
-	bool failed = job->err, gone = is_gone(job->err), told = false;
+	bool failed = job->err, gone = gs_is_gone(job->err), told = false;
 	uint64_t wait;
 
 	for (unsigned int i = 0; i < job->nsteps; i++) {
 		int err = job->steps[i].res.err;
 
-		gone |= is_gone(err);
+		gone |= gs_is_gone(err);
 		failed |= err && err != -ECANCELED;
-		if (err && err != -ECANCELED && !is_refusal(err) && !is_gone(err))
+		if (err && err != -ECANCELED && !is_refusal(err) && !gs_is_gone(err))
 			n->unsure |= job->step_bit[i];
 	}
 	if (!failed) {
@@ -194,38 +189,40 @@ void gs_job_done(struct gs_engine *e, struct gs_job *job)
 {
 	struct gs_node *n = gs_node_find(e, &job->key);
 	struct gpusched_tsg rec;
+	bool same;
 	int r;
 
 	e->pending--;
 	gs_budget_settle(e, job, count(e, job));
 	if (!n)
 		return;
-	n->busy = n->again = false;
+	n->busy = false;
 	n->called = job->bits;
 	n->called_ns = gs_now_ns();
 	if (job->preempt && !n->preempt) { /* else another one was asked for meanwhile */
 		n->preempting = false;
 		n->preempted = job->steps[0].res;
 	}
-	if (n->forgotten) {
-		gs_node_free(e, n);
-		return;
-	}
 	r = gs_engine_ops.get(e->o, &job->key, &rec);
-	if (!r && rec.task.id == job->id && !job->preempt) {
+	same = !r && rec.task.id == job->id;
+	if (same && !n->forgotten && !job->preempt) {
 		r = job->err ? 0 : write_record(e, n, job, &rec);
 		judge(e, n, job);
 	}
-	if (r == -ENOENT || r == -ESTALE) {
+	if (n->forgotten || gs_is_gone(r)) {
 		gs_node_free(e, n);
-		return;
+		if (r || same)
+			return;
 	}
 	if (r < 0)
 		return;
 	n = gs_node_of(e, &rec);
 	if (!n)
 		return;
-	/* the owner set it too meanwhile, and which of the two came last is not known */
-	n->unsure |= n->owner_set & job->bits;
+	/*
+	 * The owner set it too meanwhile, and which of the two came last is not known; or the same
+	 * handles are another TSG's by now, and our call may have met that one.
+	 */
+	n->unsure |= same ? n->owner_set & job->bits : job->bits;
 	gs_look(e, n, &rec);
 }

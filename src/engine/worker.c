@@ -23,9 +23,15 @@ static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 	return gs_engine_ops.poke(w->o, &poke);
 }
 
-static bool is_gone(int err)
+/* Nobody waits any more: what its owner asked may have been put back meanwhile. */
+static bool is_abandoned(struct gs_worker *w)
 {
-	return err == -ESRCH || err == -ENOENT;
+	bool abandoned;
+
+	pthread_mutex_lock(&w->lock);
+	abandoned = w->abandoned;
+	pthread_mutex_unlock(&w->lock);
+	return abandoned;
 }
 
 static void run(struct gs_worker *w, struct gs_job *job)
@@ -40,13 +46,13 @@ static void run(struct gs_worker *w, struct gs_job *job)
 	if (!gs_engine_ops.channels(w->o, &job->key, &ch))
 		gs_fill_channels(&job->tsg, &ch);
 	/* One refused setting does not keep the others back. */
-	for (unsigned int i = 0; i < job->nsteps;) {
-		gs_engine_ops.rm(&job->tsg, job->steps + i, job->nsteps - i);
-		while (i < job->nsteps && !job->steps[i].res.err)
-			i++;
-		if (i < job->nsteps && is_gone(job->steps[i].res.err))
+	for (unsigned int i = 0; i < job->nsteps && !is_abandoned(w); i++) {
+		const struct gs_rm_result *res = &job->steps[i].res;
+
+		gs_engine_ops.rm(&job->tsg, &job->steps[i], 1);
+		job->tsg.fd = res->fd; /* where it was found, if it had moved */
+		if (gs_is_gone(res->err))
 			break;
-		i++;
 	}
 }
 
