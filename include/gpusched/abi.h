@@ -156,6 +156,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_MIG (1u << 3)       /* on a MIG engine */
 #define GPUSCHED_TSG_HELD (1u << 4)      /* waits for admission */
 #define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is about to go */
+#define GPUSCHED_TSG_ENDING (1u << 6)    /* somebody tells the policy and takes the record out */
+#define GPUSCHED_TSG_SWEPT (1u << 7)     /* ... in user space, where it may be killed over that */
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {
@@ -271,6 +273,7 @@ struct gpusched_class {
 	X(CLASS, "class", "a TSG's class changed") \
 	X(CALL, "call", "gpusched made an RM call") \
 	X(POLICY, "policy", "a policy started, stopped or failed") \
+	X(OWNER, "owner", "a TSG went to another process, with its open file") \
 	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen")
 
 enum gpusched_event_type {
@@ -327,6 +330,7 @@ struct gpusched_simfile {
 	X(DEVICE_LIMIT, "device_limit", \
 	  "devices, clients and files (and TSGs there) not recorded: their process has too many") \
 	X(CHANNEL_LIMIT, "channel_limit", "channels not recorded: their process has too many") \
+	X(REUSED, "handle_reused", "TSGs made under a handle whose last TSG's end was not seen") \
 	X(CHANNELS_DROPPED, "channels_dropped", "channels past a TSG's channel table") \
 	X(ORPHAN_CHANNEL, "orphan_channel", "channels of a TSG that is not in the table") \
 	X(ORPHAN_CALL, "orphan_call", "controls on a TSG that is not in the table") \
@@ -362,7 +366,7 @@ enum gpusched_tap_counter {
 #define GPUSCHED_POKE_FACTS \
 	(1u << 12)                   /* gpu_time_ns, wait_time_ns, switches, last_run_ns, known \
 				      */
-#define GPUSCHED_POKE_WHO (1u << 14) /* uid, comm */
+#define GPUSCHED_POKE_WHO (1u << 14) /* uid, cgroup_id, comm */
 #define GPUSCHED_POKE_ADMIT \
 	(1u << 13) /* ends a hold: the flag and the wish not to be runnable go */
 

@@ -8,7 +8,6 @@
  */
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -132,24 +131,6 @@ static int rm_child(void *user, uint32_t client, uint32_t parent, uint32_t class
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
-static uint64_t cgroup_of(pid_t pid)
-{
-	char path[64], line[512], dir[600];
-	CLEANUP_FILE FILE *f = NULL;
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "0::", 3))
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		snprintf(dir, sizeof(dir), "/sys/fs/cgroup%s", line + 3);
-		return stat(dir, &st) ? 0 : st.st_ino;
-	}
-	return 0;
-}
-
 /* The GPU of a subdevice, by its UUID; the only one where there is but one. */
 static const struct gs_gpu *gpu_of(struct adopt *a, int fd, uint32_t client, uint32_t subdevice)
 {
@@ -240,7 +221,7 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 	rec.task.engine = engine_of(fd, client, s, tsg->handle);
 	rec.task.pid = h->pid;
 	rec.task.uid = h->uid;
-	rec.task.cgroup_id = cgroup_of(h->pid);
+	rec.task.cgroup_id = gs_cgroup_of(h->pid);
 	rec.task.created_ns = gs_now_ns();
 	memcpy(rec.task.comm, h->comm, sizeof(rec.task.comm));
 	if (!strncmp(h->comm, "nvidia-cuda-mps", 15))

@@ -223,20 +223,36 @@ static __always_inline void gs_forget_channel(const struct gpusched_key *key)
 		gs_give_back(owner, GPUSCHED_SHARE_CHANNELS);
 }
 
-/* One record fewer for its owner; also for its client (run.h). */
-static __always_inline void gs_uncount(const struct gpusched_tsg *rec)
+/*
+ * A record's end is somebody's alone, who tells the policy and then drops it: the tap that saw it,
+ * or the sweep. 0: it is somebody else's.
+ */
+static __always_inline int gs_claim(struct gpusched_tsg *rec)
+{
+	const gs_u32 bits = GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING;
+	gs_u32 old = __sync_fetch_and_or(&rec->flags, bits);
+
+	if (!(old & bits))
+		return 1;
+	if (!(old & GPUSCHED_TSG_ENDING)) /* its end was told, the rest waits for the sweep */
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_ENDING);
+	return 0;
+}
+
+/* One record fewer for its owner, who may be changing; also for its client (run.h). */
+static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_key k = rec->key;
 	struct gpusched_device *client;
 
-	gs_give_back(rec->task.pid, GPUSCHED_SHARE_TSGS);
+	gs_give_back(__sync_lock_test_and_set(&rec->task.pid, 0), GPUSCHED_SHARE_TSGS);
 	k.handle = k.client;
 	client = bpf_map_lookup_elem(&gs_devs, &k);
 	if (client && client->h_subdevice)
 		__sync_fetch_and_add(&client->h_subdevice, -1);
 }
 
-/* Takes a TSG and its channels out of the table. */
+/* Takes a TSG and its channels out of the table; for who has claimed it. */
 static __always_inline void gs_drop(const struct gpusched_key *key)
 {
 	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, key);

@@ -60,6 +60,8 @@ int gs_prog_run(int prog_fd, void *arg, size_t size);
 /* Like gs_holders_read(), of one process; pid 0: of all. */
 int gs_holders_of(struct gs_observe *o, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err);
+/* Of the unified hierarchy, as bpf_get_current_cgroup_id() has it; 0: not known. */
+uint64_t gs_cgroup_of(pid_t pid);
 /* User space made a process's entry: nobody takes it out when the process had ended before. */
 void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns);
 int gs_run_table(struct gs_observe *o, struct gs_table_arg *arg);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* proc.c - configuration of the taps, processes and classes */
 #include <bpf/bpf.h>
-#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "basic/cleanup.h"
 #include "observe/priv.h"
+
+#define PF_EXITING 0x4u /* the kernel's, in /proc/PID/stat */
 
 int gs_cfg_get(struct gs_observe *o, struct gpusched_cfg *ret)
 {
@@ -92,10 +97,57 @@ int gs_proc_del(struct gs_observe *o, pid_t tgid)
 	return bpf_map_delete_elem(o->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
 }
 
+/* A thread that is not exiting yet has the end of its process before it, which the tap will see. */
+static bool is_exiting(const char *stat)
+{
+	const char *rest = strrchr(stat, ')'); /* the name may hold anything */
+	unsigned int flags = PF_EXITING;
+
+	return !rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+	       flags & PF_EXITING;
+}
+
+static bool has_life(pid_t pid)
+{
+	char path[64], line[512];
+	CLEANUP_DIR DIR *d = NULL;
+	struct dirent *e;
+	bool life = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	while (d && !life && (e = readdir(d))) {
+		CLEANUP_FILE FILE *f = NULL;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", (int)pid, e->d_name);
+		f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
+		life = f && fgets(line, sizeof(line), f) && !is_exiting(line);
+	}
+	return life;
+}
+
 void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns)
 {
-	if (!gs_start_same(gs_proc_start_ns(pid), start_ns))
+	if (!has_life(pid) || !gs_start_same(gs_proc_start_ns(pid), start_ns))
 		gs_proc_del(o, pid);
+}
+
+uint64_t gs_cgroup_of(pid_t pid)
+{
+	char path[64], line[512], dir[600];
+	CLEANUP_FILE FILE *f = NULL;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		snprintf(dir, sizeof(dir), "/sys/fs/cgroup%s", line + 3);
+		return stat(dir, &st) ? 0 : st.st_ino;
+	}
+	return 0;
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */

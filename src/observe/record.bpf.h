@@ -326,6 +326,27 @@ gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struc
 	return client;
 }
 
+/*
+ * A handle used again: the free of the old one was not seen. The policy is not told, since it can be
+ * called once only. 0: somebody is busy with the old one.
+ */
+static __always_inline int gs_clear_place(const struct gs_caller *c, const struct gpusched_key *key)
+{
+	struct gpusched_tsg *old = bpf_map_lookup_elem(&gs_tsgs, key);
+	gs_u32 flags;
+
+	if (!old)
+		return 1;
+	gs_count(GPUSCHED_CNT_REUSED);
+	flags = __sync_fetch_and_or(&old->flags, GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING);
+	if (flags & GPUSCHED_TSG_ENDING)
+		return 0;
+	if (!(flags & GPUSCHED_TSG_GONE))
+		gs_tell(c, GPUSCHED_EV_TSG_FREE, key, old->task.id, 0, 0);
+	gs_drop(key);
+	return 1;
+}
+
 /* Returns the new record's id; 0: not recorded, and counted why. */
 static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 parent, gs_u32 engine)
@@ -343,7 +364,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 		gs_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;
 	}
-	gs_drop(key); /* a handle used again: the free of the old one was not seen */
+	if (!gs_clear_place(c, key))
+		return 0;
 	client = gs_take_place(c, proc, key);
 	if (!client)
 		return 0;
@@ -368,6 +390,24 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	return rec->task.id;
 }
 
+/*
+ * Whoever dropped TSG @id may have been through its channels before @channel was among them. By the
+ * id: the next record of that key can lie at the same address.
+ */
+static __always_inline int gs_end_overtook(const struct gpusched_key *key, gs_u64 id,
+					   const struct gpusched_key *channel)
+{
+	struct gpusched_tsg *now = bpf_map_lookup_elem(&gs_tsgs, key);
+
+	if (now && now->task.id == id &&
+	    !(__sync_fetch_and_or(&now->flags, 0) & GPUSCHED_TSG_ENDING))
+		return 0;
+	gs_forget_channel(channel);
+	if (!now)
+		bpf_map_delete_elem(&gs_chans, key);
+	return 1;
+}
+
 static __always_inline void gs_new_channel(const struct gs_caller *c,
 					   const struct gpusched_key *tsg_key, gs_u32 handle,
 					   gs_u32 cid)
@@ -378,9 +418,11 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	struct gpusched_key k = *tsg_key;
 	struct gpusched_channels *ch;
 	gs_u32 slot;
+	gs_u64 id;
 
 	if (!rec || !proc)
 		return;
+	id = rec->task.id;
 	ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
 	if (!ch) {
 		bpf_map_update_elem(&gs_chans, tsg_key, &gs_no_channels, BPF_NOEXIST);
@@ -413,7 +455,9 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	ch->ch[slot].handle = handle;
 	ch->ch[slot].cid = cid;
 	rec->nchannels = slot + 1;
-	gs_tell(c, GPUSCHED_EV_CHANNEL, tsg_key, rec->task.id, handle, cid);
+	if (gs_end_overtook(tsg_key, id, &k))
+		return;
+	gs_tell(c, GPUSCHED_EV_CHANNEL, tsg_key, id, handle, cid);
 }
 
 static __always_inline void gs_end_channel(const struct gpusched_key *tsg_key, gs_u32 handle)
@@ -453,6 +497,8 @@ struct gs_fall {
 static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			struct gs_fall *f)
 {
+	struct gpusched_key k = *key;
+
 	if (key->file != f->file || (f->client && key->client != f->client))
 		return 0;
 	if (f->subdevice) {
@@ -462,22 +508,23 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 	}
 	if (f->device && rec->h_device != f->device)
 		return 0;
-	if (rec->flags & GPUSCHED_TSG_GONE)
+	if (f->n && f->c->cfg->policy_active) {
+		if (__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE) &
+		    (GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING))
+			return 0;
+		gs_tell(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
+		gs_call_sweep(f->file);
 		return 0;
-	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE);
+	}
+	if (!gs_claim(rec))
+		return 0;
 	if (!f->n++) {
-		f->first = *key;
+		f->first = k;
 		f->first_id = rec->task.id;
 		return 0;
 	}
 	gs_tell(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
-	if (!f->c->cfg->policy_active) {
-		struct gpusched_key k = *key;
-
-		gs_drop(&k);
-	} else {
-		gs_call_sweep(f->file);
-	}
+	gs_drop(&k);
 	return 0;
 }
 

@@ -17,26 +17,52 @@
 #define GS_EEXIST 17
 #define GS_ESTALE 116
 
+/* The entry of a process that the taps may not have met. */
+static __always_inline struct gpusched_proc *gs_meet(const struct gpusched_cfg *cfg, gs_u32 pid,
+						     gs_u64 start_ns)
+{
+	struct gpusched_proc fresh = { .start_ns = start_ns, .class_id = cfg->default_class };
+
+	bpf_map_update_elem(&gs_procs, &pid, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&gs_procs, &pid);
+}
+
+static __always_inline void gs_tell_owner(const struct gpusched_tsg *rec,
+					  const struct gpusched_tsg *new)
+{
+	struct gpusched_event ev = {
+		.ns = bpf_ktime_get_ns(),
+		.type = GPUSCHED_EV_OWNER,
+		.pid = new->task.pid,
+		.key = rec->key,
+		.id = rec->task.id,
+	};
+
+	__builtin_memcpy(ev.comm, new->task.comm, sizeof(ev.comm));
+	gs_emit(&ev);
+}
+
 static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct gpusched_tsg *new)
 {
 	gs_u32 pid = rec->task.pid, to = new->task.pid;
 	struct gpusched_key k = { .file = rec->key.file };
 	struct gpusched_device *mark = bpf_map_lookup_elem(&gs_devs, &k);
+	struct gpusched_cfg *cfg = gs_cfg_of();
 	struct gpusched_proc *proc;
 
 	if (mark)
 		mark->dev_instance = to;
-	if (pid != to) {
-		proc = bpf_map_lookup_elem(&gs_procs, &pid);
-		if (proc && proc->tsgs)
-			__sync_fetch_and_add(&proc->tsgs, -1);
-		proc = bpf_map_lookup_elem(&gs_procs, &to);
-		if (proc)
-			__sync_fetch_and_add(&proc->tsgs, 1);
-	}
-	rec->task.pid = to;
 	rec->owner_fd = new->owner_fd;
 	rec->owner_start_ns = new->owner_start_ns;
+	/* its end may have taken it off its owner */
+	if (!cfg || !pid || pid == to ||
+	    __sync_val_compare_and_swap(&rec->task.pid, pid, to) != pid)
+		return;
+	gs_give_back(pid, GPUSCHED_SHARE_TSGS);
+	proc = gs_meet(cfg, to, new->owner_start_ns);
+	if (proc) /* past its share, too: the TSG is there */
+		__sync_fetch_and_add(&proc->tsgs, 1);
+	gs_tell_owner(rec, new);
 }
 
 static __always_inline void gs_poke_facts(struct gpusched_task *t, const struct gpusched_task *new)
@@ -72,6 +98,7 @@ static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusch
 		gs_poke_owner(rec, &p->rec);
 	if (p->what & GPUSCHED_POKE_WHO) {
 		rec->task.uid = p->rec.task.uid;
+		rec->task.cgroup_id = p->rec.task.cgroup_id;
 		__builtin_memcpy(rec->task.comm, p->rec.task.comm, sizeof(rec->task.comm));
 	}
 	if (p->what & GPUSCHED_POKE_SUBDEVICE)
@@ -138,16 +165,6 @@ struct {
 	__type(value, struct gpusched_tsg);
 } gs_adoptee SEC(".maps");
 
-/* The entry of a process that the taps may not have met. */
-static __always_inline struct gpusched_proc *gs_meet(const struct gpusched_cfg *cfg, gs_u32 pid,
-						     gs_u64 start_ns)
-{
-	struct gpusched_proc fresh = { .start_ns = start_ns, .class_id = cfg->default_class };
-
-	bpf_map_update_elem(&gs_procs, &pid, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&gs_procs, &pid);
-}
-
 /*
  * An adopted TSG: the process's share counts here as well, else whatever the taps refused would
  * come in at the daemon's next start.
@@ -192,6 +209,44 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	return 0;
 }
 
+/*
+ * A sweep that finds another sweep's claim takes it over: there is one at a time, so that one was
+ * killed. What a tap has claimed is gone in a moment.
+ */
+static __always_inline int gs_sweep_claim(struct gs_table_head *h)
+{
+	const gs_u32 bits = GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING | GPUSCHED_TSG_SWEPT;
+	struct gpusched_key key = h->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	gs_u32 old;
+
+	if (!rec)
+		return -GS_ENOENT;
+	if (rec->task.id != h->id)
+		return -GS_ESTALE;
+	old = __sync_fetch_and_or(&rec->flags, bits);
+	/* this program can be preempted: the memory may be another record's by now */
+	if (rec->task.id != h->id || ((old & GPUSCHED_TSG_ENDING) && !(old & GPUSCHED_TSG_SWEPT))) {
+		__sync_fetch_and_and(&rec->flags, ~(bits & ~old));
+		return -GS_ESTALE;
+	}
+	h->id = old;
+	return 0;
+}
+
+static __always_inline int gs_remove(const struct gs_table_head *h)
+{
+	struct gpusched_key key = h->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	if (!rec)
+		return -GS_ENOENT;
+	if (!(rec->flags & GPUSCHED_TSG_SWEPT) && !gs_claim(rec))
+		return -GS_ESTALE;
+	gs_drop(&key);
+	return 0;
+}
+
 static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 {
 	struct gpusched_key key = h->key, k = key;
@@ -200,9 +255,11 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 	struct gpusched_channels *ch;
 	struct gpusched_proc *proc;
 	gs_u32 slot;
+	gs_u64 id;
 
 	if (!rec)
 		return -GS_ENOENT;
+	id = rec->task.id;
 	ref.owner = rec->task.pid;
 	proc = bpf_map_lookup_elem(&gs_procs, &ref.owner);
 	bpf_map_update_elem(&gs_chans, &key, &gs_no_channels, BPF_NOEXIST);
@@ -228,7 +285,7 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 	}
 	ch->ch[slot] = h->channel;
 	rec->nchannels = slot + 1;
-	return 0;
+	return gs_end_overtook(&key, id, &k) ? -GS_ENOENT : 0;
 }
 
 static __always_inline int gs_insert_device(const struct gs_table_head *h)
@@ -299,9 +356,11 @@ int run_table(struct gs_table_arg *a)
 	case GS_TABLE_INSERT:
 		ret = gs_insert(&h, &a->rec);
 		break;
+	case GS_TABLE_CLAIM:
+		ret = gs_sweep_claim(&h);
+		break;
 	case GS_TABLE_REMOVE:
-		ret = bpf_map_lookup_elem(&gs_tsgs, &h.key) ? 0 : -GS_ENOENT;
-		gs_drop(&h.key);
+		ret = gs_remove(&h);
 		break;
 	case GS_TABLE_CHANNEL:
 		ret = gs_insert_channel(&h);

@@ -35,7 +35,8 @@ _Static_assert(sizeof(struct gs_holder_rec) == 48, "gs_holder_rec");
 /* Argument of run_table. */
 enum gs_table_op {
 	GS_TABLE_INSERT = 1, /* key and rec, with an id from the counter */
-	GS_TABLE_REMOVE,     /* key */
+	GS_TABLE_CLAIM,      /* the sweep's: key and id; id becomes the flags before */
+	GS_TABLE_REMOVE,     /* key, claimed or nobody's */
 	GS_TABLE_CHANNEL,    /* key of the TSG; channel handle and cid */
 	GS_TABLE_DEVICE,     /* key of the device; dev, with its owner */
 	GS_TABLE_FORGET,     /* key of an entry of gs_devs; dev.made */

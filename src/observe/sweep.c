@@ -179,11 +179,26 @@ static void move(struct gs_observe *o, struct gpusched_tsg *rec, const struct gs
 
 	rec->task.pid = h->pid;
 	rec->task.uid = h->uid;
+	rec->task.cgroup_id = gs_cgroup_of(h->pid);
 	rec->owner_fd = h->fd;
 	rec->owner_start_ns = h->start_ns;
 	memcpy(rec->task.comm, h->comm, sizeof(rec->task.comm));
 	poke.rec = *rec;
 	gs_table_poke(o, &poke);
+	gs_proc_forget_dead(o, h->pid, h->start_ns);
+}
+
+/* Its end is ours to tell, unless a tap is at it; with the flags that it had before. */
+static int claim(struct gs_observe *o, struct gpusched_tsg *inout_rec)
+{
+	struct gs_table_arg arg = {
+		.head = { .op = GS_TABLE_CLAIM, .key = inout_rec->key, .id = inout_rec->task.id },
+	};
+	int r = gs_run_table(o, &arg);
+
+	if (!r)
+		inout_rec->flags = (uint32_t)arg.head.id;
+	return r;
 }
 
 /* Number of records ended. */
@@ -209,6 +224,8 @@ static int judge(struct sweep *s, void (*fn)(const struct gpusched_tsg *rec, voi
 			move(s->o, rec, h);
 			continue;
 		}
+		if (claim(s->o, &now))
+			continue;
 		if (fn)
 			fn(&now, user);
 		gs_table_remove(s->o, &rec->key);

@@ -403,8 +403,8 @@ static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_
 	}
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (rec) {
-		__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE);
-		gs_end_tsg(ctx, c, &key, rec->task.id);
+		if (gs_claim(rec))
+			gs_end_tsg(ctx, c, &key, rec->task.id);
 		return;
 	}
 	gs_on_ancestor_free(ctx, c, &q);
@@ -511,6 +511,7 @@ int iter_holders(struct bpf_iter__task_file *ctx)
 	struct gpusched_cfg *cfg = gs_cfg_of();
 	struct file *file = ctx->file;
 	struct gs_holder_rec r = {};
+	gs_u32 tgid;
 	int kind;
 
 	if (!task || !file || !cfg)
@@ -519,9 +520,12 @@ int iter_holders(struct bpf_iter__task_file *ctx)
 	if (!kind)
 		return 0;
 	leader = task->group_leader;
+	tgid = gs_tgid_of(cfg, leader);
+	if (bpf_map_lookup_elem(&gs_selves, &tgid))
+		return 0; /* borrowed for a call: that makes nobody an owner */
 	r.file = (gs_u64)file;
 	r.start_ns = leader->start_boottime;
-	r.pid = gs_tgid_of(cfg, leader);
+	r.pid = tgid;
 	r.fd = ctx->fd;
 	r.uid = task->cred->uid.val;
 	r.control = kind == 2;

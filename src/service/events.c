@@ -178,8 +178,7 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 		gs_policy_run(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
 	if (s->e)
 		gs_engine_forget(s->e, &rec->key);
-	/* a tap saw its end, earlier or just now, and told it */
-	if (rec->flags & GPUSCHED_TSG_GONE || gs_table_remove(s->o, &rec->key))
+	if (rec->flags & GPUSCHED_TSG_GONE) /* a tap saw its end and told it */
 		return;
 	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
 	if (gs_watched(s))
@@ -257,6 +256,9 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		break;
 	case GPUSCHED_EV_EXEC:
 		rename_process(s, ev);
+		gs_process_reclassify(s, (pid_t)ev->pid);
+		break;
+	case GPUSCHED_EV_OWNER:
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_EXIT:

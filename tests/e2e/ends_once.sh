@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 90
 # needs: root bpf fuse
 # Each TSG's end is told exactly once, whoever sees it first: a tap or the sweep.
 . "$(dirname "$0")/lib.sh"
@@ -29,5 +29,21 @@ Policy=$policy"
 	is "$(jq -rs '[.[] | select(.event == "tsg-free") | .id] | group_by(.) | map(select(length > 1)) | length' <"$scratch/events$policy")" 0 "and none is told twice${policy:+ with $policy}"
 	stop_daemon
 done
+# ---- a policy that is slow to take leave, while TSGs end in every way and sweeps come all the time
+config ""
+start_daemon
+check "a policy is built" "$gpusched" policy build "$top/tests/policy/ends.bpf.c" --output "$scratch/ends.o"
+check "and started" "$gpusched" policy start "$scratch/ends.o"
+for _ in 1 2; do
+	"$rmclient" frees 150 &
+	at_end+=($!)
+done
+"$rmclient" churn 60 2 >/dev/null
+wait "${at_end[@]: -2}"
+check "all TSGs have ended" wait_for 15 eval '[ "$(list_json all length)" = 0 ]'
+counts=$(bpftool map dump name ends_of -j | jq -c '[.[].formatted.value] | group_by(.) | map([.[0], length])')
+like "$("$gpusched" policy get)" "ends" "the policy was told of no end twice"
+is "$counts" "[[1,360]]" "and of each once"
+stop_daemon
 is "$(grep -c ': $' "$scratch/daemon.log")" 0 "no line of the log ends without its reason"
 done_testing

@@ -14,6 +14,7 @@ exec 9<>"$scratch/fifo"
 
 # live ARGUMENTS...: $owner is the process that has the TSG then
 live() {
+	rm -f "$scratch/ready" # of the one before
 	"$life" "$@" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
 	at_end+=($!)
 	wait_for 10 grep -q ready "$scratch/ready" || {
@@ -45,8 +46,11 @@ ended() {
 live fork
 parent=$(awk '/^PPid/ { print $2 }' "/proc/$owner/status")
 obeys "a child with an inherited descriptor"
+check "the child is latency-critical" "$gpusched" class set "pid:$owner" lc
+is "$(list_json "pid:$owner" '.[0].class')" lc "and so is its TSG"
 kill -9 "$owner"
 check "when the child dies its TSG is the parent's" wait_tsgs "pid:$parent" 1
+check "and of the parent's class" wait_for 5 eval '[ "$(list_json "pid:$parent" ".[0].class")" = null ]'
 owner=$parent
 obeys "a parent with a child's TSG"
 ended "parent and child"

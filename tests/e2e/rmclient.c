@@ -4,6 +4,7 @@
  *
  *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF
  *   rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
+ *   rmclient frees N            N TSGs made and freed one after the other
  *   rmclient hoard WHAT N       N devices, clients, files, channels or TSGs; then like tsgs
  *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
  *   rmclient hostile MS SEED    bad pointers, wrong sizes, memory rewritten during the call
@@ -58,6 +59,18 @@ static int fall(unsigned int n)
 		new_tsg(fd, client, RC_TSG + 2 * i);
 	rc_free(fd, client, 0, client);
 	until_eof();
+	return 0;
+}
+
+static int frees(unsigned int n)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0);
+
+	for (unsigned int i = 0; i < n; i++) {
+		new_tsg(fd, client, RC_TSG + 2 * i);
+		rc_free(fd, client, RC_DEVICE, RC_TSG + 2 * i);
+	}
 	return 0;
 }
 
@@ -241,6 +254,8 @@ int main(int argc, char **argv)
 		return tsgs(a, b);
 	if (argc == 3 && !strcmp(argv[1], "fall"))
 		return fall(a);
+	if (argc == 3 && !strcmp(argv[1], "frees"))
+		return frees(a);
 	if (argc == 4 && !strcmp(argv[1], "churn"))
 		return churn(a, b ? b : 1);
 	if (argc == 4 && !strcmp(argv[1], "hoard"))
@@ -249,7 +264,7 @@ int main(int argc, char **argv)
 		return forge(a, b);
 	if (argc == 4 && !strcmp(argv[1], "hostile"))
 		return hostile(a, b);
-	fprintf(stderr, "usage: rmclient tsgs N [GPU] | fall N | churn N AT-ONCE | "
+	fprintf(stderr, "usage: rmclient tsgs N [GPU] | fall N | frees N | churn N AT-ONCE | "
 			"hoard devices|clients|files|channels|tsgs N | forge CLIENT TSG | "
 			"hostile MS SEED\n");
 	return 2;

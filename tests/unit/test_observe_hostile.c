@@ -289,6 +289,57 @@ static void test_share_of_adopted(void **state)
 	shares_are(0, 0, 0);
 }
 
+struct storm {
+	uint32_t client;
+	int fd;
+};
+
+static void *come_and_go(void *arg)
+{
+	struct storm *s = arg;
+
+	for (uint32_t i = 0; !stop; i++) {
+		rc_client(s->fd, s->client, 0);
+		rc_tsg(s->fd, s->client, RC_TSG, 1);
+		rc_channel(s->fd, s->client, RC_TSG, 0x60000000, 1);
+		if (i % 3)
+			rc_free(s->fd, s->client, RC_DEVICE, RC_TSG);
+		rc_free(s->fd, s->client, s->client, s->client);
+	}
+	return NULL;
+}
+
+/* Threads on one file and on others, with the sweep beside them: nothing is counted twice. */
+static void test_shares_in_a_storm(void **state)
+{
+	struct storm s[4];
+	pthread_t threads[4];
+	int fd;
+
+	NEEDS();
+	fd = open_ctl();
+	stop = 0;
+	for (uint32_t i = 0; i < 4; i++) {
+		s[i] = (struct storm){ RC_CLIENT + i / 2, fd };
+		assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &s[i]), 0);
+	}
+	for (int i = 0; i < 300; i++) {
+		int more = open_ctl();
+
+		rc_client(more, RC_CLIENT, 0);
+		rc_tsg(more, RC_CLIENT, RC_TSG, 1);
+		close(more);
+		assert_true(gs_sweep(table, NULL, NULL, NULL) >= 0);
+	}
+	stop = 1;
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	close(fd);
+	gs_sweep(table, NULL, NULL, NULL);
+	assert_int_equal(records(), 0);
+	shares_are(0, 0, 0);
+}
+
 static void test_table_full(void **state)
 {
 	CLEANUP_FD int fd = -1;
@@ -497,14 +548,23 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_bad_pointers),      T(test_at_the_end_of_memory),
-		T(test_wrong_sizes),       T(test_refused_calls_do_not_count),
-		T(test_forged_handles),    T(test_process_limit),
-		T(test_table_full),        T(test_many_channels),
-		T(test_event_storm),       T(test_memory_rewritten),
-		T(test_other_files),       T(test_compat_calls),
-		T(test_share_of_devices),  T(test_share_of_files),
-		T(test_share_of_channels), T(test_share_of_adopted),
+		T(test_bad_pointers),
+		T(test_at_the_end_of_memory),
+		T(test_wrong_sizes),
+		T(test_refused_calls_do_not_count),
+		T(test_forged_handles),
+		T(test_process_limit),
+		T(test_table_full),
+		T(test_many_channels),
+		T(test_event_storm),
+		T(test_memory_rewritten),
+		T(test_other_files),
+		T(test_compat_calls),
+		T(test_share_of_devices),
+		T(test_share_of_files),
+		T(test_share_of_channels),
+		T(test_share_of_adopted),
+		T(test_shares_in_a_storm),
 		T(test_unregistered_file), /* last: it spoils the list of files */
 	};
 

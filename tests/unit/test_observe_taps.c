@@ -2,6 +2,7 @@
 /* test_observe_taps.c - what the taps and the table do */
 #include <bpf/bpf.h>
 
+#include "observe/priv.h"
 #include "observe_fixture.h"
 
 /* ---- what CUDA does -------------------------------------------------------------------------- */
@@ -221,8 +222,55 @@ static void test_sweep_after_close(void **state)
 	assert_int_equal(records(), 0);
 }
 
+/* A sweep that was killed between its claim and the end; the owner's free in between is refused. */
+static void test_claim_outlives_its_sweep(void **state)
+{
+	struct gs_table_arg arg = { .head = { .op = GS_TABLE_CLAIM } };
+	CLEANUP_FD int fd = -1;
+	uint64_t ended = 0;
+
+	NEEDS();
+	fd = open_ctl();
+	rc_client(fd, RC_CLIENT, 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	arg.head.key = only().key;
+	arg.head.id = only().task.id + 1;
+	assert_int_equal(gs_run_table(table, &arg), -ESTALE);
+	arg.head.id = only().task.id;
+	assert_int_equal(gs_run_table(table, &arg), 0);
+	assert_int_equal(arg.head.id, 0); /* the flags before */
+	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
+	assert_int_equal(records(), 1);
+	assert_int_equal(count_events(GPUSCHED_EV_TSG_FREE), 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1); /* the same handle: not while somebody is busy with it */
+	assert_int_equal(only().task.id, 1);
+	assert_int_equal(counter(GPUSCHED_CNT_REUSED), 1);
+	close(fd);
+	fd = -1;
+	assert_int_equal(gs_sweep(table, on_end, &ended, NULL), 1);
+	assert_int_equal(ended, 1);
+	assert_int_equal(records(), 0);
+}
+
+/* The free of the old one was not seen: it ends, and the new one is there. */
+static void test_handle_used_again(void **state)
+{
+	CLEANUP_FD int fd = -1;
+
+	NEEDS();
+	fd = open_ctl();
+	rc_client(fd, RC_CLIENT, 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 9);
+	assert_int_equal(only().task.id, 2);
+	assert_int_equal(counter(GPUSCHED_CNT_REUSED), 1);
+	assert_int_equal(count_events(GPUSCHED_EV_TSG_FREE), 1);
+	assert_int_equal(last_event(GPUSCHED_EV_TSG_FREE)->id, 1);
+}
+
 static void test_sweep_moves_to_child(void **state)
 {
+	struct gpusched_proc proc;
 	struct gpusched_tsg rec;
 	pid_t owner, heir;
 	int p[2], fd, status;
@@ -249,6 +297,10 @@ static void test_sweep_moves_to_child(void **state)
 	assert_int_equal(gs_sweep(table, NULL, NULL, NULL), 0);
 	rec = only();
 	assert_int_equal(rec.task.pid, heir);
+	assert_int_equal(count_events(GPUSCHED_EV_OWNER), 1);
+	assert_int_equal(last_event(GPUSCHED_EV_OWNER)->pid, heir);
+	assert_int_equal(gs_proc_get(table, heir, &proc), 0);
+	assert_int_equal(proc.tsgs, 1);
 	assert_true(gs_start_same(rec.owner_start_ns, gs_proc_start_ns(heir)));
 	kill(heir, SIGKILL);
 	for (int i = 0; i < 500 && records(); i++) {
@@ -551,6 +603,8 @@ int main(void)
 		T(test_client_free_with_policy),
 		T(test_device_and_subdevice_free),
 		T(test_sweep_after_close),
+		T(test_claim_outlives_its_sweep),
+		T(test_handle_used_again),
 		T(test_sweep_moves_to_child),
 		T(test_address_reuse),
 		T(test_fork_inherits),
