@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/params.h"
 #include "sim/rm.h"
@@ -39,6 +40,30 @@ static bool capable(const struct sim_caller *c, int capability)
 	return c->tid & 1;
 }
 
+static int user_map(const struct sim_caller *c, int fd, size_t size, void **ret)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fd < 0 || p == MAP_FAILED)
+		return -ENOTSUP;
+	*ret = p;
+	return 0;
+}
+
+/* There is no work, but turns of a log all the same. */
+static void switched(struct sim_rm *rm, struct sim_file *f, const uint8_t *data)
+{
+	struct sim_channel *ch = sim_rm_channel(rm, f, 0xc1d00001, 0xcaf00000u | data[0]);
+	struct sim_switch sw = { .gpu = data[1] & 1, .engine = 1 + data[2] % 12, .start = true };
+
+	if (!ch)
+		return;
+	sw.user = sim_tsg_user(sim_channel_tsg(ch));
+	sim_rm_switched(rm, &sw);
+	if (sim_rm_next(rm) != UINT64_MAX)
+		sim_rm_run(rm, sim_rm_next(rm));
+}
+
 static void ioctls(struct sim_rm *rm, struct sim_file **files, const uint8_t *data, size_t n)
 {
 	struct memory m = { data, n };
@@ -48,6 +73,7 @@ static void ioctls(struct sim_rm *rm, struct sim_file **files, const uint8_t *da
 				     .read = user_read,
 				     .write = user_write,
 				     .capable = capable,
+				     .map = user_map,
 				     .user = &m };
 
 	while (n >= 4) {
@@ -68,6 +94,8 @@ static void ioctls(struct sim_rm *rm, struct sim_file **files, const uint8_t *da
 		(void)sim_rm_ioctl(rm, files[which], (unsigned int)(size << 16 | 'F' << 8 | nr),
 				   arg, size, &caller);
 		free(arg);
+		if (n >= 3)
+			switched(rm, files[which], data);
 		data += have;
 		n -= have;
 	}
@@ -79,7 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static const unsigned int branches[] = { 535, 550, 570, 580, 595 };
 	struct sim_rm_config config = { .gpus = 2,
 					.branch = branches[n ? data[0] % 5 : 0],
-					.max_objects = 64 };
+					.max_objects = 64,
+					.mig = n > 1 && data[1] & 1 ? 2 : 0,
+					.copy_engines = 10 };
 	struct memory none = { data, 0 };
 	struct sim_caller caller = { .tid = 11,
 				     .tgid = 11,
@@ -94,6 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *json;
 
 	sim_params_default(&params);
+	if (config.mig)
+		params.gr_engines = config.mig;
 	if (sim_model_new(&params, 2, 1, NULL, &model))
 		return 0;
 	if (!sim_rm_new(&config, model, &rm)) {
