@@ -40,8 +40,13 @@ struct runlist {
 };
 GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* One entry: the last round that met a BE whose launches are counted. */
-GPUSCHED_MAP(lcbe_counted, ARRAY, gs_u32, gs_u64, 1);
+/* One entry: the last rounds that met a BE whose launches are counted, and two on one runlist. */
+struct rounds {
+	gs_u64 counted, several;
+};
+GPUSCHED_MAP(lcbe_rounds, ARRAY, gs_u32, struct rounds, 1);
+/* Beside another BE launches matter, which may begin to be counted without a word. */
+#define SEVERAL_REST_MS 5000
 
 GPUSCHED_INLINE int is_be(const struct gpusched_task *t)
 {
@@ -123,7 +128,7 @@ GPUSCHED_TICK_BEGIN(round)
 GPUSCHED_TICK(t, round)
 {
 	gs_u32 zero = 0;
-	gs_u64 *counted = gpusched_lookup(lcbe_counted, &zero);
+	struct rounds *met = gpusched_lookup(lcbe_rounds, &zero);
 	struct runlist *r;
 
 	if (t->kind != GPUSCHED_KIND_COMPUTE)
@@ -140,8 +145,10 @@ GPUSCHED_TICK(t, round)
 		t->priv[1] = gpusched_runlist(t);
 		if (t->priv[0])
 			r->counting++;
-		if (counted && is_be(t) && t->known & GPUSCHED_KNOWN_LAUNCHES)
-			*counted = round->seq;
+		if (met && is_be(t) && t->known & GPUSCHED_KNOWN_LAUNCHES)
+			met->counted = round->seq;
+		if (met && r->counting > 1)
+			met->several = round->seq;
 		return 0;
 	}
 	r->be = r->counting;
@@ -154,7 +161,9 @@ GPUSCHED_TICK(t, round)
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;
-	const gs_u64 *counted = gpusched_lookup(lcbe_counted, &zero);
+	const struct rounds *met = gpusched_lookup(lcbe_rounds, &zero);
 
-	return counted && *counted == round->seq ? 0 : GPUSCHED_REST_MAX_MS;
+	if (!met || met->counted == round->seq)
+		return 0;
+	return met->several == round->seq ? SEVERAL_REST_MS : GPUSCHED_REST_MAX_MS;
 }
