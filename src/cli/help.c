@@ -73,7 +73,7 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 	if (cmd->flags & CLI_TARGET)
 		fputs("\nTARGET is pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR "
 		      "(index,\n"
-		      "UUID, PCI id, MIG-...) or all.\n",
+		      "UUID, PCI id) or all.\n",
 		      out);
 	fputs("\noptions:\n", out);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
