@@ -6,7 +6,9 @@
  * cut, and every one of class be a short one, so that a request that arrives waits one short slice
  * and one switch. Short is be_slice_us (1) where a runlist has one BE; with several every switch
  * between two of them would cost more than such a slice, so each gets be_slice_multi_us (800, four
- * switch costs). TSGs of no class, other classes and copy engines keep their own settings.
+ * switch costs). With be_cta a BE is stopped at the end of its running thread blocks, which is
+ * quicker than in the middle of them where blocks are short. TSGs of no class, other classes and
+ * copy engines keep their own settings.
  *
  * Good for: one or more services of short requests beside one training or batch job.
  *
@@ -19,6 +21,8 @@
  *  - Every BE that exists counts, busy or not: where launches are not seen an idle one is not told
  *    from a busy one, and makes another's slice long. Where they are (another's wish: this policy
  *    does not ask for counting) a BE whose work outlasts its last launch by busy_ms counts as idle.
+ *  - It does not know how long a BE's thread blocks are: be_cta is for who does (on an H200 a gain
+ *    of 40 us with blocks of 20 us, a loss of 900 us with blocks of 1 ms).
  */
 #include "gpusched/policy.bpf.h"
 
@@ -32,6 +36,8 @@ GPUSCHED_OPTION_RANGE(gs_u32, be_slice_multi_us, 800, 1, 100000000,
 GPUSCHED_OPTION_RANGE(gs_u32, busy_ms, 1000, 0, 3600000,
 		      "a be TSG without a launch for this long is idle, where launches are seen; "
 		      "0: never");
+GPUSCHED_OPTION(gs_bool, be_cta, 0,
+		"preempt be TSGs between thread blocks (CTA); harmful where blocks are long");
 
 struct runlist {
 	gs_u64 seq;      /* round that @counting belongs to */
@@ -70,16 +76,16 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)
 {
-	if (t->kind != GPUSCHED_KIND_COMPUTE) {
-		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
-		return;
-	}
-	if (t->class_id == GPUSCHED_CLASS_LC)
+	if (t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_LC) {
 		gpusched_want_timeslice(t, lc_slice_us);
-	else if (t->class_id == GPUSCHED_CLASS_BE)
+		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
+	} else if (is_be(t)) {
 		gpusched_want_timeslice(t, bes > 1 ? be_slice_multi_us : be_slice_us);
-	else
+		if (be_cta)
+			gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
+	} else {
 		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+	}
 }
 
 /* priv[0]: 1 when this TSG is counted, in the runlist that priv[1] names */

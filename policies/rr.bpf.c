@@ -5,7 +5,9 @@
  * Does: of the compute TSGs of class be on a runlist one is runnable and the others are suspended;
  * every quantum_ms the next one gets its turn. The one that runs has a timeslice of slice_us, short
  * enough for latency-critical TSGs beside it, which get lc_slice_us. So a request meets one BE
- * however many there are, and no time is lost to switches between BEs.
+ * however many there are, and no time is lost to switches between BEs. With be_cta a BE is stopped at
+ * the end of its running thread blocks, which is quicker than in the middle of them where blocks
+ * are short.
  *
  * Good for: one or more services of short requests beside several training or batch jobs.
  *
@@ -17,6 +19,7 @@
  * by idle_ms is passed over, and runs beside the one whose turn it is, with its own slice.
  *  - Each change of turn costs two driver calls (about 1 ms in all) and one round of them without
  *    any BE.
+ *  - It does not know how long a BE's thread blocks are: be_cta is for who does.
  */
 #include "gpusched/policy.bpf.h"
 
@@ -29,6 +32,8 @@ GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of 
 GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 1000, 0, 60000,
 		      "a be TSG without a launch for this long is passed over, where launches are "
 		      "seen; 0: never");
+GPUSCHED_OPTION(gs_bool, be_cta, 0,
+		"preempt be TSGs between thread blocks (CTA); harmful where blocks are long");
 
 struct runlist {
 	gs_u64 seq;
@@ -101,11 +106,14 @@ GPUSCHED_TASK_INIT(t)
 	if (t->class_id == GPUSCHED_CLASS_LC)
 		gpusched_want_timeslice(t, lc_slice_us);
 	if (!takes_part(t)) {
-		gpusched_want_default(t, t->class_id == GPUSCHED_CLASS_LC ? GPUSCHED_RUNNABLE
-									  : GPUSCHED_ALL_SETTINGS);
+		gpusched_want_default(t, t->class_id == GPUSCHED_CLASS_LC
+						 ? GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE
+						 : GPUSCHED_ALL_SETTINGS);
 		return 0;
 	}
 	gpusched_want_timeslice(t, slice_us);
+	if (be_cta)
+		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	r = runlist_of(t);
 	if (!r)
 		return 0;

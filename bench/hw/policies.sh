@@ -47,23 +47,17 @@ plain() {
 	as_lc=()
 }
 
+# The one BE of a case, CASE.0, ends; the case is noted as measure does it.
+note_beside() { # CASE
+	be_end "$1.0" $pid
+	note "case.$1" "$("$jq" -cs --argjson be "$(be_rate "$1.0")" \
+		'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, requests: .n, be_per_s: $be, be: 1, arrivals}' "$raw/$1.lc.json")"
+}
+
 # under POLICY [-o key=value...]: a fresh daemon with that policy
 under() {
 	daemon_start || return 1
 	gs policy start "$@"
-}
-
-slices() {
-	local us
-	classes
-	daemon_start || return 1
-	for us in 1 5 20 50; do
-		gs policy stop >/dev/null 2>&1
-		gs policy start lcbe -o be_slice_us=$us || return 1
-		measure lcbe_slice_$us 1 5 "${closed[@]}"
-		measure lcbe_slice_${us}_20x50 1 5 "${twenty[@]}"
-	done
-	plain
 }
 
 default_many() {
@@ -71,19 +65,16 @@ default_many() {
 	measure default_8be 8 5 "${closed[@]}"
 }
 
-rr() { # NAME OPTIONS...
-	local name=$1
-	shift
+rr() {
 	classes
-	under rr "$@" || return 1
-	measure "$name"_3be 3 6 "${closed[@]}"
-	measure "$name"_8be 8 6 "${closed[@]}"
-	gs stats --json >"$raw/$name.stats.json"
-	gs policy get --json >"$raw/$name.policy.json"
+	under rr || return 1
+	measure rr_1be 1 6 "${closed[@]}"
+	measure rr_3be 3 6 "${closed[@]}"
+	measure rr_8be 8 6 "${closed[@]}"
+	gs stats --json >"$raw/rr.stats.json"
+	gs policy get --json >"$raw/rr.policy.json"
 	plain
 }
-rr_20() { rr rr; }
-rr_1() { rr rr_slice_1 -o slice_us=1; }
 
 # Two BE at weights 1:3, launches counted by themselves
 fair() {
@@ -144,19 +135,53 @@ admit() {
 	plain
 }
 
-# CTA preemption of a BE of short thread blocks, set by a person beside the policy
+# BE of short thread blocks, preempted in the middle of them and between them
 cta() {
+	local on
 	classes
-	under lcbe -o be_slice_us=1 || return 1
-	be_start cta.0 --block-us 20
-	local p=$pid
-	gs set pid:$p preempt_mode=cta || return 1
-	sleep 1.5
-	lc cta 5 "${closed[@]}"
-	be_end cta.0 $p
-	note case.cta "$("$jq" -cs --argjson be "$(be_rate cta.0)" \
-		'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, requests: .n, be_per_s: $be, be: 1, arrivals}' "$raw/cta.lc.json")"
+	daemon_start || return 1
+	for on in 0 1; do
+		gs policy stop >/dev/null 2>&1
+		gs policy start lcbe -o be_cta=$on || return 1
+		be_start cta_$on.0 --block-us 20
+		sleep 1.5
+		lc cta_$on 5 "${closed[@]}"
+		gs list --json >"$raw/cta_$on.list.jsonl"
+		note_beside cta_$on
+	done
 	plain
+}
+
+# Nobody has a class: 2000 launches a second beside kernels of 20 ms
+adaptive() {
+	local name
+	for name in default adaptive; do
+		daemon_start || return 1
+		[ $name = default ] || gs policy start adaptive || return 1
+		be_start ${name}_unclassed.0 --kernel-us 20000 --block-us 1000 --in-flight 2
+		sleep 1.5
+		lc ${name}_unclassed 6 "${twenty[@]}"
+		gs list --json >"$raw/${name}_unclassed.list.jsonl"
+		note_beside ${name}_unclassed
+		settle
+	done
+}
+
+# 10 ms of work every 50 ms, due within 20 ms, beside one without a deadline
+edf() {
+	local name
+	printf '[Classes]\nClass=urgent deadline_us=20000\n' >"$raw/edf.conf"
+	for name in default edf; do
+		daemon_start --config "$raw/edf.conf" || return 1
+		[ $name = default ] || gs policy start edf || return 1
+		be_start ${name}_deadline.0
+		as_lc=("$gpusched" run --class urgent --)
+		lc ${name}_deadline 6 --arrivals periodic --period-us 50000 --kernels 10 --kernel-us 1000
+		gs list --json >"$raw/${name}_deadline.list.jsonl"
+		note_beside ${name}_deadline
+		plain
+		settle
+	done
 }
 
 summary() {
@@ -179,14 +204,14 @@ summary() {
 
 step prepare 60 prepare
 [ -s "$raw/cal.json" ] && iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
-step slices 90 slices
 step default-many 40 default_many
-step rr 40 rr_20
-step rr-slice-1 40 rr_1
+step rr 60 rr
 step fair 30 fair
 step prio 30 prio
 step admit 30 admit
 step cta 30 cta
+step adaptive 40 adaptive
+step edf 40 edf
 at_end
 trap - EXIT
 summary

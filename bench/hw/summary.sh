@@ -43,6 +43,7 @@ def row($case): .["case." + $case] as $c | if $c == null then empty else
 "| \(.many_processes.started | num) processes: daemon'"'"'s descriptors before, after; RSS KiB | \(.many_processes.fds_before | num), \(.many_processes.fds_after | num); \(.many_processes.rss_kb_before | num), \(.many_processes.rss_kb_after | num) | no growth |",
 "| TSG made to policy in force (median, max of n) | \(.reaction.from_creation.median_us | num), \(.reaction.from_creation.max_us | num) us of \(.reaction.from_creation.n | num) | 5 ms |",
 "| the same from CUDA'"'"'s own timeslice | \(.reaction.from_own_timeslice.median_us | num), \(.reaction.from_own_timeslice.max_us | num) us | - |",
+"| TSGs that had the policy'"'"'s slice before their owner put them on the runlist | \(.reaction.before_first_work.n | num) of \(.reaction.before_first_work.of | num) | - |",
 "| daemon idle: CPU, memory | \(.idle.cpu_percent | num) %, \(.idle.rss_kb | num) KiB | 0.1 %, 20 MiB |",
 "| taps: \((.tapcost // {}) | tostring) | | +1 us an ioctl, +0.1 us another call |",
 ([to_entries[] | select(.key | startswith("failed.") or startswith("skipped.")) | .key] |
