@@ -107,6 +107,23 @@ int gs_engine_new(struct gs_observe *o, const struct gs_engine_opts *opts, struc
 	return 0;
 }
 
+/* What threads that did not come back still know. */
+static struct left_behind {
+	struct left_behind *next;
+	struct gs_worker *workers;
+	struct gs_results *results;
+} * left_behind;
+
+static void leave_behind(struct gs_engine *e)
+{
+	struct left_behind *kept = calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return;
+	*kept = (struct left_behind){ left_behind, e->workers, e->results };
+	left_behind = kept;
+}
+
 void gs_engine_free(struct gs_engine *e)
 {
 	struct gs_node *n, *tmp;
@@ -124,9 +141,11 @@ void gs_engine_free(struct gs_engine *e)
 		close(e->epoll);
 	if (e->timer >= 0)
 		close(e->timer);
-	if (all) { /* else a thread that does not come back still knows them */
+	if (all) {
 		results_free(e->results);
 		free(e->workers);
+	} else {
+		leave_behind(e);
 	}
 	free(e->gpus);
 	free(e);

@@ -102,8 +102,10 @@ static void *work(void *arg)
 		run(w, job);
 		pthread_mutex_lock(&w->lock);
 		w->busy_since = 0;
-		if (w->abandoned)
+		if (w->abandoned) {
+			free(job);
 			break;
+		}
 		deliver(w->results, job);
 	}
 	w->running = false;
