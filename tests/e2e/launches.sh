@@ -113,10 +113,10 @@ end_load $LOAD_PID
 counted=$(metric be)
 is "$counted" "$(jq .launches "$scratch/be.out")" "a class has the launches of its programs, also when they have ended"
 is "$("$gpusched" stats --json | jq .launches.be)" "$counted" "stats says the same"
-load be --seconds 3 $iterations --linger 30
-be=$LOAD_PID
-be_out=$scratch/be.out
-mv "$scratch/load.out" "$be_out"
+be_out=$scratch/beside.out
+"$gsload" be --seconds 3 $iterations --linger 30 >"$be_out" 2>&1 &
+be=$!
+at_end+=($be)
 exact "lc beside a be" lc --seconds 2
 wait_for 20 grep -q launches "$be_out"
 is "$(launches $be)" "$(jq .launches <"$be_out")" "the be beside it"

@@ -218,7 +218,8 @@ kill_daemon() {
 
 # load ARGUMENTS...: gsload in the background; $LOAD_PID, output in $scratch/load.PID
 load() {
-	"$gsload" "$@" >"$scratch/load.out" 2>&1 &
+	# opened before it is in the background: who reads or moves the file must not find an older one
+	{ "$gsload" "$@" & } >"$scratch/load.out" 2>&1
 	LOAD_PID=$!
 	at_end+=("$LOAD_PID")
 }

@@ -17,12 +17,12 @@ Rule = comm=gsload -> be'
 start_daemon || exit 1
 check "launches are counted" "$gpusched" observe launches on
 "$gpusched" policy build "$top/tests/policy/every.bpf.c" -O "$scratch/every.bpf.o" >/dev/null
-load be --seconds 0 --kernel-us 2000 --in-flight 2 --iterations-per-us 27.78 --linger 60
-a=$LOAD_PID
-mv "$scratch/load.out" "$scratch/a.out"
-load be --seconds 0 --kernel-us 2000 --kernels 3 --graph --in-flight 2 --iterations-per-us 27.78 --linger 60
-b=$LOAD_PID
-mv "$scratch/load.out" "$scratch/b.out"
+launches="be --seconds 0 --kernel-us 2000 --in-flight 2 --iterations-per-us 27.78 --linger 60"
+"$gsload" $launches >"$scratch/a.out" 2>&1 &
+a=$!
+"$gsload" $launches --kernels 3 --graph >"$scratch/b.out" 2>&1 &
+b=$!
+at_end+=($a $b)
 check "two programs work" wait_for 20 eval '[ "$(sim_work $a)" -gt 3 ] && [ "$(sim_work $b)" -gt 3 ]'
 ids=$(list_json all 'map(.id) | sort | tostring')
 
