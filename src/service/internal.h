@@ -39,6 +39,13 @@ struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
 };
 
+#define GS_ASKED 64
+struct gs_asked {
+	pid_t pid; /* 0: none */
+	int code;
+	struct gs_class_answer answer;
+};
+
 struct gs_service {
 	const struct gs_config *config;
 	struct gs_service_opts opts;
@@ -67,10 +74,8 @@ struct gs_service {
 	unsigned int next_token;
 	uint64_t counters[GS_SVC_MAX];
 	struct gs_call_stats calls[GS_RM_OP_MAX];
-	/* the class of the process of the last record, while one request is answered */
-	pid_t asked_pid;
-	int asked_code;
-	struct gs_class_answer asked_class;
+	/* classes of the last records' processes, by pid, while one request is answered */
+	struct gs_asked asked[GS_ASKED];
 };
 
 static inline void gs_count(struct gs_service *s, enum gs_service_counter c)

@@ -19,12 +19,14 @@ const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpus
 
 int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret)
 {
-	if (s->asked_pid != pid) {
-		s->asked_code = gs_classify(s->classes, s->o, pid, &s->asked_class, NULL);
-		s->asked_pid = pid;
+	struct gs_asked *a = &s->asked[(unsigned int)pid % GS_ASKED];
+
+	if (a->pid != pid) {
+		a->code = gs_classify(s->classes, s->o, pid, &a->answer, NULL);
+		a->pid = pid;
 	}
-	*ret = s->asked_class;
-	return s->asked_code;
+	*ret = a->answer;
+	return a->code;
 }
 
 /* What nobody has written into the table yet (no daemon runs) is found out here. */
@@ -72,11 +74,11 @@ int gs_records(struct gs_service *s, const struct gs_target *target, struct gpus
 	size_t n = 0, kept = 0;
 	int r;
 
-	s->asked_pid = 0;
+	memset(s->asked, 0, sizeof(s->asked)); /* classes may have changed since the last request */
 	r = gs_table_all(s->o, &recs, &n);
 	if (r)
 		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
-	qsort(recs, n, sizeof(*recs), by_id); /* a process's follow each other, mostly */
+	qsort(recs, n, sizeof(*recs), by_id);
 	for (size_t i = 0; i < n; i++) {
 		if (recs[i].flags & GPUSCHED_TSG_GONE)
 			continue;
