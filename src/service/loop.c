@@ -56,9 +56,10 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 	return r ? gs_fail(err, r, "timer: %s", strerror(-r)) : 0;
 }
 
+/* A dry run leaves it as it was: an old one says that there is something to repair. */
 void gs_loop_beat(struct gs_service *s)
 {
-	if (s->opts.daemon)
+	if (s->opts.daemon && !s->opts.dry_run)
 		gs_cfg_heartbeat(s->o, gs_now_ns());
 }
 

@@ -337,7 +337,7 @@ void gs_service_free(struct gs_service *s)
 	gs_starting_end(
 		s); /* a thread in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);
-	if (s->o && s->opts.daemon && s->beat_fd >= 0)
+	if (s->o && s->opts.daemon && !s->opts.dry_run && s->beat_fd >= 0)
 		gs_cfg_heartbeat(s->o, 0);
 	gs_guarding_end(s);
 	if (s->self_added)
