@@ -17,8 +17,8 @@
  * Known weaknesses:
  *  - The host's limit on holds (10 minutes by default) admits whoever waited that long, full or
  *    not.
- *  - A held TSG is suspended right after it was scheduled: its very first work may run for a
- *    moment.
+ *  - Where there is no gate (BPF LSM) a held TSG is suspended right after it was scheduled: its
+ *    very first work may run for a moment.
  *  - On a GPU with a stock driver load is a guess, for now: all launches are taken to be equally
  * long. Counting them costs each launch about half a microsecond, launch_us or not.
  *  - Load is that of the last load_ms: a pause longer than that looks like the end of the load.

@@ -158,6 +158,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is about to go */
 #define GPUSCHED_TSG_ENDING (1u << 6)    /* somebody tells the policy and takes the record out */
 #define GPUSCHED_TSG_SWEPT (1u << 7)     /* ... in user space, where it may be killed over that */
+/* its owner's call to schedule it is with the gate: the driver has not seen it yet (gs_stopped) */
+#define GPUSCHED_TSG_GATED (1u << 8)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {
@@ -274,7 +276,9 @@ struct gpusched_class {
 	X(CALL, "call", "gpusched made an RM call") \
 	X(POLICY, "policy", "a policy started, stopped or failed") \
 	X(OWNER, "owner", "a TSG went to another process, with its open file") \
-	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen")
+	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen") \
+	X(HOLD, "hold", "the gate stopped a process until its TSG is admitted") \
+	X(DENY, "deny", "the gate refused to put a TSG on the runlist")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,
@@ -311,7 +315,27 @@ struct gpusched_cfg {
 	gs_u32 policy_active;
 	gs_u32 default_class;
 	gs_u64 pidns_dev, pidns_ino; /* the pid namespace the table's pids are of */
+	gs_u32 gate; /* 1: the running policy may hold and deny at the gate, where there is one */
+	gs_u32 pad;
 };
+
+/*
+ * A process that the gate has stopped (SIGSTOP) in its call to schedule a TSG. Who lets it go on
+ * sends SIGCONT and takes the entry out; the kernel makes the call again then.
+ */
+struct gpusched_stopped_key {
+	gs_u64 id; /* of the TSG that it waits for */
+	gs_u32 tgid;
+	gs_u32 pad;
+};
+struct gpusched_stopped {
+	gs_u64 start_ns; /* of the process, tells pid reuse */
+	gs_u64 since_ns;
+	struct gpusched_key key; /* of the TSG */
+	gs_u32 stops;            /* signals sent: somebody else's SIGCONT brings another */
+	gs_u32 pad;
+};
+_Static_assert(sizeof(struct gpusched_stopped) == 40, "gpusched_stopped");
 
 /* A simulated NVIDIA file: (device, inode) as the kernel has them. Key of the sim-files map. */
 struct gpusched_simfile {
@@ -336,7 +360,11 @@ struct gpusched_simfile {
 	X(ORPHAN_CALL, "orphan_call", "controls on a TSG that is not in the table") \
 	X(EVENTS_LOST, "events_lost", "events that found the ring buffer full") \
 	X(COMPAT, "compat", "ioctls of 32-bit processes, not decoded") \
-	X(RM_FAILED, "rm_failed", "calls that the driver itself refused")
+	X(RM_FAILED, "rm_failed", "calls that the driver itself refused") \
+	X(GATE_HELD, "gate_held", "holds at the gate: the caller was stopped") \
+	X(GATE_DENIED, "gate_denied", "calls that the gate refused") \
+	X(GATE_STALE, "gate_stale", "calls that the gate let pass because no daemon was alive") \
+	X(GATE_SUSPENDS, "gate_suspends", "holds that the gate left to suspension")
 
 enum gpusched_tap_counter {
 #define X(sym, name, text) GPUSCHED_CNT_##sym,
@@ -419,6 +447,8 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
  * gs_events    RINGBUF of gpusched_event
  * gs_slot      PROG_ARRAY [1]: the running policy's dispatch program, reached by tail call
  * gs_call      PERCPU_ARRAY [1] -> gpusched_call: what the tap hands to the policy's dispatcher
+ * gs_stopped   HASH   gpusched_stopped_key -> gpusched_stopped
+ * gs_gate_slot PROG_ARRAY [1]: the running policy's dispatcher for the gate
  */
 struct gpusched_call {
 	gs_u32 op; /* enum gpusched_run_op: TASK_INIT, SCHEDULE, TIMESLICE_SET, TASK_DESTROY */

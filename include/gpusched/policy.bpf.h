@@ -196,11 +196,12 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /*
  * GPUSCHED_SCHEDULE(t): its owner asks to put the TSG on the runlist; context of the owner's system
  * call. Returns GPUSCHED_ADMIT, or GPUSCHED_HOLD: the TSG waits until the policy admits it by
- * gpusched_admit(t) in a later callback, or until the host's limit. GPUSCHED_DENY makes the
- * owner's call fail, where the host can; a policy that uses it sets GPUSCHED_F_DENY and is refused
- * elsewhere. Any other value admits. A TSG that got its class only after it was put on the runlist
- * is asked about once more. When the host's limit, or root, ends a wait, the wish not to be
- * runnable is gone at the next tick. Without it: admitted.
+ * gpusched_admit(t) in a later callback, or until the host's limit. With the stock host's gate (BPF
+ * LSM) the process is stopped before the driver sees the call; elsewhere the TSG is suspended.
+ * GPUSCHED_DENY makes the owner's call fail (at the gate: EPERM); a policy that uses it sets
+ * GPUSCHED_F_DENY and is refused where the host cannot. Any other value admits. A TSG that got its
+ * class only after it was put on the runlist is asked about once more. When the host's limit, or
+ * root, ends a wait, the wish not to be runnable is gone at the next tick. Without it: admitted.
  */
 #define GPUSCHED_SCHEDULE(t) GPUSCHED_TASK_CALLBACK(schedule, t)
 

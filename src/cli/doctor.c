@@ -22,6 +22,7 @@ static const struct {
 	{ "namespace", cli_probe_namespace, CLI_NEED_SIM },
 	{ "policies", cli_probe_policies, 0 },
 	{ "uprobes", cli_probe_uprobes, 0 },
+	{ "gate", cli_probe_gate, 0 },
 	{ "daemon", cli_probe_daemon, CLI_NEED_DAEMON },
 	{ "guardian", cli_probe_guardian, 0 },
 };

@@ -11,11 +11,14 @@ static char *state(const json_t *row)
 	const json_t *runnable = gs_json_at(row, "is.runnable");
 	const char *by = json_string_value(gs_json_at(row, "suspended_by"));
 	const char *holder = json_string_value(gs_json_at(row, "held_by"));
+	const char *how = json_string_value(gs_json_at(row, "held_how"));
 	char *text = NULL;
 
 	if (json_is_true(gs_json_at(row, "held")))
-		return asprintf(&text, "held (%s)", holder ? holder : "admission") < 0 ? NULL
-										       : text;
+		return asprintf(&text, "held (%s), %s", holder ? holder : "admission",
+				how && !strcmp(how, "gate") ? "at the gate" : "suspended") < 0
+			       ? NULL
+			       : text;
 	if (by)
 		return asprintf(&text, "suspended (%s)", by) < 0 ? NULL : text;
 	if (json_is_false(runnable))

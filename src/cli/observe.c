@@ -18,6 +18,8 @@ static const struct {
 
 static int print_status(const struct cli *c, const json_t *st)
 {
+	const char *no_gate = json_string_value(json_object_get(st, "gate_reason"));
+
 	if (c->json)
 		return cli_print_object(c, st);
 	if (!json_is_true(json_object_get(st, "on"))) {
@@ -30,6 +32,11 @@ static int print_status(const struct cli *c, const json_t *st)
 		       : ", but pins are missing: 'gpusched observe off', then 'on'",
 	       json_integer_value(json_object_get(st, "tsgs")),
 	       json_integer_value(json_object_get(st, "processes")));
+	if (json_is_true(json_object_get(st, "gate")))
+		puts("with the gate: it can hold and deny calls before the driver sees them");
+	else
+		printf("without the gate: %s\n",
+		       no_gate ? no_gate : "'gpusched observe off', then 'on' loads it");
 	for (size_t i = 0; i < GS_COUNT(counters); i++) {
 		const json_t *all = json_object_get(st, "counters");
 		CLEANUP_FREE char *n = gs_json_cell(gs_json_at(all, counters[i].name));

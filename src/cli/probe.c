@@ -20,6 +20,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
+#include "observe/observe.h"
 
 static void good(struct cli_check *k, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -182,6 +183,21 @@ void cli_probe_namespace(struct cli_check *k)
 		    "no private mount namespace: %s", strerror(WEXITSTATUS(status)));
 	else
 		good(k, "private mount namespaces work");
+}
+
+void cli_probe_gate(struct cli_check *k)
+{
+	struct gs_error why = { 0 };
+
+	if (gs_gate_there())
+		good(k, "holds stop a process before the driver sees its call");
+	else if (!gs_gate_probe(&why))
+		good(k, "holds can stop a process before the driver sees its call");
+	else
+		bad(k,
+		    "nothing has to be done: a policy's hold suspends TSGs instead, and policies "
+		    "that deny are refused",
+		    "no gate: %s", why.text);
 }
 
 void cli_probe_uprobes(struct cli_check *k)

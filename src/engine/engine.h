@@ -33,6 +33,8 @@
 	X(REFUSED_MPS, "refused_mps", "wishes on an MPS server left alone") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
+	X(CONTINUED, "continued", "processes stopped by the gate that were let go on") \
+	X(LEFT_STOPPED, "left_stopped", "such processes left to who else had stopped them") \
 	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
 	X(OVER_BUDGET, "over_budget", "changes put off by the call budget") \
 	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
@@ -94,6 +96,8 @@ int gs_engine_touch_all(struct gs_engine *e);
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */
 void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
+/* Whom the gate has stopped goes on if his TSG is gone, or held no more. Done by touch as well. */
+void gs_engine_let_go(struct gs_engine *e);
 /* True when nothing is queued, under way or waiting for a retry. */
 bool gs_engine_idle(const struct gs_engine *e);
 /* Dispatches until idle or timeout; 0 or -ETIMEDOUT. */
@@ -124,12 +128,14 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 struct gs_restored {
 	unsigned int changed; /* TSGs that were changed */
 	unsigned int restored, gone, failed;
+	unsigned int continued; /* processes that the gate had stopped */
 	uint64_t ns;
 };
 /*
  * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode,
  * then suspended ones are enabled (at the latest 500 ms after the start of the restore of that
  * GPU). Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU.
+ * Whom the gate has stopped goes on before all that.
  */
 int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);

@@ -31,6 +31,8 @@
 #define RETRY_NS (100 * NS_PER_MS)
 #define RETRY_FOR_NS (30 * NS_PER_S)
 #define READY_MS 5000
+#define BEAT_LATE_NS (2 * NS_PER_S)
+#define BEAT_LOOK_MS 1000
 
 /* ---- a cgroup of its own --------------------------------------------------------------------- */
 
@@ -96,8 +98,18 @@ static void return_cgroup(const char *dir, const char *parent)
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
+/* A daemon that lives but decides nothing any more lets nobody go on whom the gate has stopped. */
+static void open_gate_if_late(struct gs_observe *o)
+{
+	struct gpusched_cfg cfg;
+
+	if (!gs_engine_ops.cfg(o, &cfg) && cfg.heartbeat_ns && cfg.gate &&
+	    gs_now_ns() > cfg.heartbeat_ns + gs_dilated(BEAT_LATE_NS))
+		gs_engine_ops.gate_release(o, true, NULL);
+}
+
 /* true: the daemon died; false: it told us to go. */
-static bool wait_for_death(int pidfd, int release)
+static bool wait_for_death(struct gs_observe *o, int pidfd, int release)
 {
 	struct pollfd p[2] = {
 		{ .fd = pidfd, .events = POLLIN },
@@ -106,11 +118,14 @@ static bool wait_for_death(int pidfd, int release)
 	char byte;
 
 	for (;;) {
-		if (poll(p, 2, -1) < 0) {
-			if (errno != EINTR)
-				return true;
+		int r = poll(p, 2, BEAT_LOOK_MS);
+
+		if (r < 0 && errno != EINTR)
+			return true;
+		if (!r)
+			open_gate_if_late(o);
+		if (r <= 0)
 			continue;
-		}
 		if (p[1].revents & (POLLIN | POLLHUP)) {
 			if (read(release, &byte, 1) == 1)
 				return false;
@@ -157,8 +172,9 @@ static void put_back(struct gs_observe *o, unsigned int branch)
 		int r = gs_restore(o, branch, &res, NULL);
 
 		syslog(r ? LOG_WARNING : LOG_NOTICE,
-		       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %llu ms",
-		       res.changed, res.restored, res.gone, res.failed,
+		       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %u "
+		       "stopped processes let go on, %llu ms",
+		       res.changed, res.restored, res.gone, res.failed, res.continued,
 		       (unsigned long long)(res.ns / NS_PER_MS));
 		if (!r || gs_now_ns() - died > RETRY_FOR_NS)
 			break;
@@ -168,6 +184,7 @@ static void put_back(struct gs_observe *o, unsigned int branch)
 	}
 	gs_engine_ops.policy_active(o, false);
 	gs_engine_ops.heartbeat(o, 0);
+	gs_engine_ops.gate_release(o, true, NULL); /* who was stopped meanwhile */
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -230,7 +247,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	/* a daemon that died by now cannot hear it: what it left is put back like any other's */
 	if (write(release, &ready, 1) != 1)
 		errno = 0;
-	if (wait_for_death(pidfd, release))
+	if (wait_for_death(o, pidfd, release))
 		put_back(o, branch);
 	gs_self_put(o);
 	gs_engine_ops.close(o);

@@ -137,6 +137,15 @@ static void limit_suspension(struct gs_engine *e, struct gs_node *n, const struc
 	}
 }
 
+void gs_engine_let_go(struct gs_engine *e)
+{
+	struct gs_released done = { 0 };
+
+	gs_engine_ops.gate_release(e->o, false, &done);
+	e->counters[GS_ENG_CONTINUED] += done.continued;
+	e->counters[GS_ENG_LEFT_STOPPED] += done.left;
+}
+
 /* Ends the wait against the policy's will; it finds its wish gone. */
 static void admit(struct gs_engine *e, const struct gpusched_tsg *rec, struct gs_target *t)
 {
@@ -148,8 +157,11 @@ static void admit(struct gs_engine *e, const struct gpusched_tsg *rec, struct gs
 
 	t->set.runnable = 1;
 	t->src[RUN_INDEX] = GS_SRC_ASKED;
-	if (!e->opts.dry_run)
-		gs_engine_ops.poke(e->o, &poke);
+	if (e->opts.dry_run)
+		return;
+	gs_engine_ops.poke(e->o, &poke);
+	if (gs_at_gate(rec))
+		gs_engine_let_go(e);
 }
 
 static void hold_for_admission(struct gs_engine *e, struct gs_node *n,
@@ -157,6 +169,8 @@ static void hold_for_admission(struct gs_engine *e, struct gs_node *n,
 {
 	uint64_t now = gs_now_ns(), limit = HOLD_LIMIT_NS, end;
 
+	if (gs_at_gate(rec) && !(rec->flags & GPUSCHED_TSG_HELD))
+		gs_engine_let_go(e);
 	if (!e->policy_active || !(rec->flags & GPUSCHED_TSG_HELD)) {
 		n->held_ns = 0;
 		return;
@@ -180,8 +194,8 @@ static void hold_for_admission(struct gs_engine *e, struct gs_node *n,
 		return;
 	}
 	gs_due(e, n, end);
-	t->set.runnable = 0;
-	t->src[RUN_INDEX] = GS_SRC_ADMISSION;
+	t->set.runnable = gs_at_gate(rec);
+	t->src[RUN_INDEX] = gs_at_gate(rec) ? GS_SRC_ASKED : GS_SRC_ADMISSION;
 }
 
 /* ---- the switch-cost rule -------------------------------------------------------------------- */

@@ -18,6 +18,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.self_add = gs_self_add,
 	.self_del = gs_self_del,
 	.sweep = gs_sweep,
+	.gate_release = gs_gate_release,
 	.rm = gs_rm_do_all,
 	.stuck_ns = 5 * NS_PER_S,
 };

@@ -27,6 +27,7 @@ struct gs_engine_ops {
 	int (*self_del)(struct gs_observe *o, pid_t tgid);
 	int (*sweep)(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
+	int (*gate_release)(struct gs_observe *o, bool all, struct gs_released *ret);
 	int (*rm)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 	uint64_t stuck_ns; /* a call that takes longer is stuck */
 };

@@ -338,6 +338,7 @@ int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *re
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
 	struct gs_restored sum = { 0 };
+	struct gs_released let_go = { 0 };
 	struct group *groups = NULL;
 	uint64_t begin = gs_now_ns();
 	size_t count = 0, n = 0;
@@ -349,6 +350,8 @@ int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *re
 	gs_self_get(o);
 	for (size_t i = 0; i < count; i++)
 		clear_wishes(o, &all[i]);
+	gs_engine_ops.gate_release(o, true, &let_go);
+	sum.continued = let_go.continued;
 	r = sort_out(all, count, &groups, &n);
 	if (!r)
 		complete = restore_groups(o, branch, begin, groups, n, &sum);

@@ -14,6 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "gpusched/abi.h"
+#include "observe/gate.h"
 #include "observe/launch.bpf.h"
 #include "observe/run.h"
 
@@ -151,6 +152,29 @@ GS_MAP struct {
 	__type(key, int);
 	__type(value, struct gs_thread);
 } gs_threads SEC(".maps");
+
+/* The running policy's dispatcher for the gate: LSM programs. */
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_gate_slot SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct gs_gate_call);
+} gs_gate_calls SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_STOPPED);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_stopped_key);
+	__type(value, struct gpusched_stopped);
+} gs_stopped SEC(".maps");
 
 static __always_inline void gs_count(gs_u32 which)
 {

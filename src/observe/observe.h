@@ -32,6 +32,7 @@ int gs_observe_off(struct gs_error *err);
 struct gs_observe_status {
 	bool on;
 	bool complete; /* every expected pin is there */
+	bool gate;     /* is loaded */
 	unsigned int tsgs, procs;
 	uint64_t counters[GPUSCHED_CNT_MAX];
 };
@@ -79,6 +80,38 @@ int gs_proc_set(struct gs_observe *o, pid_t tgid, const struct gpusched_proc *pr
 int gs_proc_del(struct gs_observe *o, pid_t tgid);
 int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret);
 int gs_class_set(struct gs_observe *o, uint32_t id, const struct gpusched_class *cls);
+
+/* ---- the gate -------------------------------------------------------------------------------- */
+
+/*
+ * A BPF LSM program on ioctl, loaded by gs_observe_on() where the kernel lets it: it keeps a TSG off
+ * the runlist by stopping the process that is about to schedule it.
+ */
+/* 0: this kernel runs such programs. -EPERM, -ENOTSUP with the reason. Changes nothing. */
+int gs_gate_probe(struct gs_error *err);
+/* It is loaded, by the `on` that made the table. */
+bool gs_gate_there(void);
+/* The same, and the running policy may use it (gs_cfg_gate). */
+bool gs_gate_used(struct gs_observe *o);
+/* false: everything passes it, and holds suspend. */
+int gs_cfg_gate(struct gs_observe *o, bool on);
+
+/* Its owner's call to schedule it has not reached the driver: there is nothing to suspend. */
+static inline bool gs_at_gate(const struct gpusched_tsg *rec)
+{
+	return (rec->flags & (GPUSCHED_TSG_GATED | GPUSCHED_TSG_SCHEDULED)) == GPUSCHED_TSG_GATED;
+}
+
+struct gs_released {
+	unsigned int continued; /* processes that were sent SIGCONT */
+	unsigned int left;      /* stopped by somebody else as well: left to them */
+	unsigned int gone;
+};
+/*
+ * Lets those go on whom the gate stopped and whose TSG nobody holds any more; @all: everybody,
+ * whose TSG is taken as admitted. ret may be NULL.
+ */
+int gs_gate_release(struct gs_observe *o, bool all, struct gs_released *ret);
 
 /* ---- events ---------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "observe/observe.h"
 #include "observe/run.h"
 
+struct bpf_object;
 struct ring_buffer;
 
 /* Pinned maps, programs and links: symbol in the enum, name of map, program or link. */
@@ -27,7 +28,10 @@ struct ring_buffer;
 	X(gs_slot) \
 	X(gs_call) \
 	X(gs_work_slot) \
-	X(gs_threads)
+	X(gs_threads) \
+	X(gs_gate_slot) \
+	X(gs_gate_calls) \
+	X(gs_stopped)
 #define GS_PIN_PROGS(X) \
 	X(poke) \
 	X(run_table) \
@@ -67,5 +71,10 @@ void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns);
 int gs_run_table(struct gs_observe *o, struct gs_table_arg *arg);
 int gs_table_device(struct gs_observe *o, const struct gpusched_key *key,
 		    const struct gpusched_device *dev, uint64_t start_ns);
+
+/* Loads the gate on the maps of @taps and pins it into @dir. */
+int gs_gate_on(const struct bpf_object *taps, const char *dir, struct gs_error *err);
+/* Takes it out of @dir; no call reaches it any more. */
+void gs_gate_off(const char *dir);
 
 #endif /* GPUSCHED_OBSERVE_PRIV_H */

@@ -46,6 +46,11 @@ int gs_cfg_max_tsgs(struct gs_observe *o, uint32_t max)
 	return set_cfg(o, GS_CFG_MAX_TSGS, max);
 }
 
+int gs_cfg_gate(struct gs_observe *o, bool on)
+{
+	return set_cfg(o, GS_CFG_GATE, on);
+}
+
 int gs_cfg_gpus(struct gs_observe *o, const struct gs_gpu *gpus, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -339,6 +339,8 @@ static __always_inline int gs_set_cfg(gs_u32 op, gs_u64 value)
 		cfg->default_class = value;
 	else if (op == GS_CFG_POLICY_ACTIVE)
 		cfg->policy_active = value;
+	else if (op == GS_CFG_GATE)
+		cfg->gate = value;
 	else
 		cfg->max_tsgs_per_proc = value;
 	return 0;
@@ -378,6 +380,7 @@ int run_table(struct gs_table_arg *a)
 	case GS_CFG_DEFAULT_CLASS:
 	case GS_CFG_POLICY_ACTIVE:
 	case GS_CFG_MAX_TSGS:
+	case GS_CFG_GATE:
 		ret = gs_set_cfg(h.op, h.id);
 		break;
 	default:

@@ -46,6 +46,7 @@ enum gs_table_op {
 	GS_CFG_DEFAULT_CLASS,
 	GS_CFG_POLICY_ACTIVE,
 	GS_CFG_MAX_TSGS,
+	GS_CFG_GATE,
 };
 #define GS_MARK_CLEAR 0u
 #define GS_MARK_SET 1u

@@ -6,7 +6,8 @@
  * there, RM has already written its answers (handles, status, context ids) to user memory, and so
  * nothing has to be remembered from entry to exit. All other calls leave after one comparison.
  */
-#include "observe/record.bpf.h"
+#include "observe/caller.bpf.h"
+#include "observe/gate.bpf.h"
 #include "observe/procs.bpf.h"
 #include "observe/run.bpf.h"
 
@@ -17,47 +18,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define NR_OPEN 2
 #define NR_OPENAT 257
 #define NR_OPENAT2 437
-#define TS_COMPAT 2u
-#define NVIDIA_MAJOR 195u
-#define NVIDIA_MODESET_MINOR 254u
-#define S_IFMT 0170000
-#define S_IFCHR 0020000
-
-static __always_inline int gs_is_compat(struct task_struct *task)
-{
-	return task->thread_info.status & TS_COMPAT;
-}
-
-static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
-{
-	if (!bpf_probe_read_user(dst, size, (const void *)addr))
-		return 1;
-	gs_count(GPUSCHED_CNT_BAD_READ);
-	return 0;
-}
-
-/* Is this open file one of ours? Fills file and control (1: nvidiactl). */
-static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct file *file)
-{
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	gs_u32 rdev, *control;
-
-	if (cfg->sim) {
-		struct gpusched_simfile sf = {
-			.dev = BPF_CORE_READ(inode, i_sb, s_dev),
-			.ino = BPF_CORE_READ(inode, i_ino),
-		};
-
-		control = bpf_map_lookup_elem(&gs_simfiles, &sf);
-		return control ? 1 + (*control == 1) : 0;
-	}
-	rdev = BPF_CORE_READ(inode, i_rdev);
-	if (rdev >> 20 != NVIDIA_MAJOR || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFCHR)
-		return 0;
-	if ((rdev & 0xfffff) == NVIDIA_MODESET_MINOR)
-		return 0;
-	return 1 + ((rdev & 0xfffff) == 255);
-}
 
 static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 {
@@ -214,15 +174,6 @@ static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs
 	}
 }
 
-/* A channel's or a TSG's handle to the TSG's key. */
-static __always_inline void gs_to_tsg(struct gpusched_key *key)
-{
-	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);
-
-	if (ref)
-		key->handle = ref->tsg;
-}
-
 static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 					   const struct gpusched_key *key, struct gpusched_tsg *rec,
 					   gs_u64 params)
@@ -243,6 +194,10 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 	if (dev && !rec->h_subdevice)
 		rec->h_subdevice = dev->h_subdevice;
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_SCHEDULED);
+	if (gs_gate_asked(rec)) {
+		gs_tell(c, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0, 0);
+		return;
+	}
 	gs_ask(ctx, c, GPUSCHED_RUN_SCHEDULE, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0);
 }
 

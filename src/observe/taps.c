@@ -235,6 +235,7 @@ static int look(struct gs_error *err)
 int gs_observe_on(struct gs_error *err)
 {
 	CLEANUP(skel_destroy) struct taps_bpf *skel = NULL;
+	struct gs_error why = { 0 };
 	char tmp[PATH_MAX];
 	int r = probe(err);
 
@@ -262,6 +263,8 @@ int gs_observe_on(struct gs_error *err)
 	if (mkdir(tmp, 0700))
 		return gs_fail(err, -errno, "cannot make %s: %s", tmp, strerror(errno));
 	r = pin_all(skel, tmp, err);
+	if (!r && gs_gate_on(skel->obj, tmp, &why))
+		gs_log(LOG_INFO, "no gate, holds suspend: %s", why.text);
 	if (!r && rename(tmp, gs_env()->bpffs)) {
 		r = -errno;
 		/* somebody else was faster: theirs counts */
@@ -275,13 +278,29 @@ int gs_observe_on(struct gs_error *err)
 
 /* ---- off and status -------------------------------------------------------------------------- */
 
+static void observe_close(struct gs_observe **o)
+{
+	gs_observe_close(*o);
+}
+
+/* The gate goes first: then nobody is stopped any more whom nobody would let go on. */
+static void open_gate(struct gs_observe *o, const char *dir)
+{
+	gs_cfg_gate(o, false);
+	gs_gate_off(dir);
+	gs_gate_release(o, true, NULL);
+}
+
 int gs_observe_off(struct gs_error *err)
 {
+	CLEANUP(observe_close) struct gs_observe *o = NULL;
 	char tmp[PATH_MAX];
 	int r;
 
 	if (geteuid())
 		return gs_fail(err, -EPERM, "observing needs root: the taps are BPF programs");
+	if (gs_observe_open(&o, NULL))
+		o = NULL;
 	tmp_name(tmp, sizeof(tmp));
 	if (rename(gs_env()->bpffs, tmp)) {
 		if (errno == ENOENT || errno == ENOTDIR)
@@ -289,6 +308,8 @@ int gs_observe_off(struct gs_error *err)
 		return gs_fail(err, -errno, "cannot remove %s: %s", gs_env()->bpffs,
 			       strerror(errno));
 	}
+	if (o)
+		open_gate(o, tmp);
 	r = gs_pins_remove(tmp);
 	if (r < 0)
 		return gs_fail(err, r, "cannot remove %s: %s", tmp, strerror(-r));
@@ -332,11 +353,6 @@ static int read_counters(struct gs_observe *o, uint64_t *ret)
 	return 0;
 }
 
-static void observe_close(struct gs_observe **o)
-{
-	gs_observe_close(*o);
-}
-
 int gs_observe_status(struct gs_observe_status *ret, struct gs_error *err)
 {
 	CLEANUP(observe_close) struct gs_observe *o = NULL;
@@ -352,6 +368,7 @@ int gs_observe_status(struct gs_observe_status *ret, struct gs_error *err)
 	}
 	st.on = true;
 	st.complete = true;
+	st.gate = gs_gate_there();
 #define X(name) st.complete = st.complete && exists(#name);
 	GS_PIN_MAPS(X)
 	GS_PIN_PROGS(X)

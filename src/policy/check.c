@@ -26,11 +26,16 @@ static int vet_numbers(const struct gs_policy_info *i, uint32_t flags, struct gs
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -EINVAL, i->name, NULL,
 				    "policy %s has unknown flags 0x%x", i->name,
 				    i->flags & ~GPUSCHED_F_ALL);
-	if (i->flags & GPUSCHED_F_DENY & ~flags)
+	if (i->flags & GPUSCHED_F_DENY & ~flags) {
+		struct gs_error why = { 0 };
+
+		if (!gs_gate_probe(&why))
+			snprintf(why.text, sizeof(why.text), "it is off");
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -ENOTSUP, i->name, NULL,
-				    "policy %s denies TSGs, which the stock host cannot: use "
-				    "GPUSCHED_HOLD, or the sim host",
-				    i->name);
+				    "policy %s denies TSGs, which the stock host cannot without "
+				    "the gate (%s): use GPUSCHED_HOLD, or the sim host",
+				    i->name, why.text);
+	}
 	return 0;
 }
 
@@ -70,13 +75,14 @@ int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit, s
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
 	struct gs_policy_exit x = { 0 };
-	struct gs_load_opts opts = { .info = &info };
+	struct gs_load_opts opts = { .info = &info, .gate = !gs_gate_probe(NULL) };
+	uint32_t flags = GS_STOCK_FLAGS | (opts.gate ? GPUSCHED_F_DENY : 0);
 	struct gs_loaded loaded;
 	int r;
 
 	r = gs_polobj_open(name_or_path, &obj, err);
 	if (r == 0)
-		r = gs_policy_vet(&obj, &info, GS_STOCK_FLAGS, &x, err);
+		r = gs_policy_vet(&obj, &info, flags, &x, err);
 	if (r == 0)
 		r = gs_policy_load(&obj, &opts, &loaded, &x, err);
 	if (r == 0)

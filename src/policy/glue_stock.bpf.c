@@ -5,7 +5,7 @@
  * gpusched_dispatch is what the taps reach by tail call through gs_slot; gpusched_run is what user
  * space runs by BPF_PROG_RUN (tick, adopted TSGs, start and stop, and every event of the sim host).
  */
-#include "observe/maps.bpf.h"
+#include "observe/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
 
 static __attribute__((always_inline)) inline void gs_facts(struct gpusched_task *t);
@@ -19,6 +19,9 @@ const volatile gs_u32 gs_generation = 1;
 
 /* Dilation x 1000: a policy beside a slowed simulated GPU lives in that GPU's time, in all. */
 const volatile gs_u32 gs_dilate_milli = 1000;
+
+/* GPUSCHED_F_DENY; a policy without it admits whom it denies. */
+const volatile gs_u32 gs_may_deny = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -318,6 +321,43 @@ int gpusched_dispatch_work(void *ctx)
 		tell_want(rec, now);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
+}
+
+/* ---- the gate ------------------------------------------------------------------------------ */
+
+/* What the gate reaches by tail call through gs_gate_slot, before a TSG is scheduled. */
+SEC("lsm/file_ioctl")
+int gpusched_dispatch_gate(unsigned long long *ctx)
+{
+	struct gs_gate_call *g = gs_gate_call_of(0);
+	struct gs_pstate *st = state_of();
+	struct gs_work_scratch *w;
+	struct gpusched_tsg *rec;
+	struct gpusched_key key;
+	gs_u64 d;
+	int ret;
+
+	if (!g || !st)
+		return 0;
+	key = g->key;
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!rec || rec->task.id != g->id)
+		return 0;
+	w = is_over(st) ? NULL : take_scratch();
+	if (!w) { /* the tap at the call's exit asks */
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
+		return 0;
+	}
+	grant_walks();
+	st->activity++;
+	d = gs_decide_one(rec, &w->s, GPUSCHED_RUN_SCHEDULE, 0, policy_time(g->ns));
+	*(volatile gs_u64 *)&w->busy = 0;
+	ret = (int)d;
+	if (ret == GPUSCHED_HOLD)
+		return gs_gate_stop(g, rec);
+	if (ret == GPUSCHED_DENY && gs_may_deny)
+		return gs_gate_deny(g, rec);
+	return gs_gate_pass(g, rec);
 }
 
 /* ---- the run program ---------------------------------------------------------------------- */

@@ -46,20 +46,30 @@ static void slot_empty(struct gs_policy *p, const char *slot)
 		bpf_map_delete_elem(fd, &zero);
 }
 
-/* Two slots, one for each type of program; whoever is in one of them without being the one that
+static int slot_put_or_empty(struct gs_policy *p, const char *slot, int prog_fd)
+{
+	if (prog_fd >= 0)
+		return slot_put(p, slot, prog_fd);
+	slot_empty(p, slot);
+	return 0;
+}
+
+/* Three slots, one for each type of program; whoever is in one of them without being the one that
  * acts is marked as over (set_over). */
 static int slot_set(struct gs_policy *p)
 {
 	int r = slot_put(p, "gs_slot", p->loaded.dispatch_fd);
 
-	if (r == 0 && p->loaded.work_fd >= 0)
-		return slot_put(p, "gs_work_slot", p->loaded.work_fd);
-	slot_empty(p, "gs_work_slot");
+	if (r == 0)
+		r = slot_put_or_empty(p, "gs_work_slot", p->loaded.work_fd);
+	if (r == 0)
+		r = slot_put_or_empty(p, "gs_gate_slot", p->loaded.gate_fd);
 	return r;
 }
 
 static void slot_clear(struct gs_policy *p)
 {
+	slot_empty(p, "gs_gate_slot");
 	slot_empty(p, "gs_slot");
 	slot_empty(p, "gs_work_slot");
 }
@@ -215,7 +225,8 @@ int gs_policy_prepare(struct gs_observe *o, const char *name, const char *const 
 {
 	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
 	struct gs_policy_exit x = { 0 };
-	struct gs_load_opts opts = { .o = o };
+	struct gs_load_opts opts = { .o = o, .gate = gs_gate_used(o) };
+	uint32_t flags = GS_STOCK_FLAGS | (opts.gate ? GPUSCHED_F_DENY : 0);
 	struct gs_policy *p = calloc(1, sizeof(*p));
 	int r;
 
@@ -224,12 +235,13 @@ int gs_policy_prepare(struct gs_observe *o, const char *name, const char *const 
 		return gs_fail(err, -ENOMEM, "out of memory");
 	p->observe = o;
 	p->loaded.dispatch_fd = p->loaded.run_fd = p->loaded.work_fd = -1;
+	p->loaded.gate_fd = -1;
 	opts.info = &p->info;
 	r = gs_ticker_init(p, err);
 	if (r == 0)
 		r = gs_polobj_open(name, &obj, err);
 	if (r == 0)
-		r = gs_policy_vet(&obj, &p->info, GS_STOCK_FLAGS, &x, err);
+		r = gs_policy_vet(&obj, &p->info, flags, &x, err);
 	if (r == 0)
 		r = gs_options_set(&p->info, options, noptions, err);
 	if (r == 0)

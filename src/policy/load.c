@@ -59,6 +59,7 @@ static int write_rodata(struct bpf_object *obj, const char *name, const void *va
 static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, struct gs_error *err)
 {
 	const struct gs_policy_info *info = opts->info;
+	uint32_t may_deny = info->flags & GPUSCHED_F_DENY;
 
 	for (size_t i = 0; i < info->noptions; i++) {
 		const struct gs_policy_option *o = &info->options[i];
@@ -79,6 +80,12 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 	if (!opts->run_only) {
 		uint32_t milli = (uint32_t)(gs_env()->dilate * 1000 + 0.5);
 		int r = write_rodata(l->obj, "gs_dilate_milli", &milli, sizeof(milli));
+
+		if (r < 0)
+			return r;
+	}
+	if (may_deny) {
+		int r = write_rodata(l->obj, "gs_may_deny", &may_deny, sizeof(may_deny));
 
 		if (r < 0)
 			return r;
@@ -179,6 +186,8 @@ static int find_programs(struct gs_loaded *l, const struct gs_load_opts *opts)
 		l->dispatch_fd = bpf_program__fd(p);
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
 	l->work_fd = p && bpf_program__autoload(p) ? bpf_program__fd(p) : -1;
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_gate");
+	l->gate_fd = p && bpf_program__autoload(p) ? bpf_program__fd(p) : -1;
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_run");
 	l->run_fd = p ? bpf_program__fd(p) : -1;
 	l->tsgs_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_tsgs");
@@ -218,6 +227,9 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 		bpf_program__set_autoload(p, false);
 	else if (p && gs_launch_attach_type()) /* as the program that calls it */
 		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());
+	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_gate");
+	if (p && (opts->run_only || !opts->gate))
+		bpf_program__set_autoload(p, false);
 	return 0;
 }
 
@@ -228,7 +240,7 @@ static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs
 	LIBBPF_OPTS(bpf_object_open_opts, open_opts, .object_name = "gpusched",
 		    .kernel_log_buf = log, .kernel_log_size = log ? LOG_SIZE : 0,
 		    .kernel_log_level = log ? 1 : 0);
-	struct gs_loaded l = { .dispatch_fd = -1, .run_fd = -1, .work_fd = -1 };
+	struct gs_loaded l = { .dispatch_fd = -1, .run_fd = -1, .work_fd = -1, .gate_fd = -1 };
 	const char *name = opts->info->name;
 	char path[64];
 	int r;

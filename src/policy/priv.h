@@ -70,6 +70,7 @@ struct gs_loaded {
 	struct bpf_object *obj;
 	int dispatch_fd, run_fd, tsgs_fd;
 	int work_fd;             /* dispatcher of launches; -1: the policy does not ask for them */
+	int gate_fd;             /* dispatcher for the gate; -1: there is none */
 	struct gs_pstate *state; /* mapped */
 	int log_fd;
 	uint32_t generation;
@@ -78,6 +79,7 @@ struct gs_load_opts {
 	struct gs_observe *o; /* NULL: maps of its own (check, sim host) */
 	const struct gs_policy_info *info;
 	bool run_only; /* sim host: no dispatcher */
+	bool gate;     /* the kernel has a place for the gate's */
 };
 /* Links, sets options, loads. On failure *x says why (VERIFIER or REFUSED). */
 int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
@@ -88,7 +90,7 @@ int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r);
 /* What gpusched_log() has written since *inout_seen, into our log. @when: "" or " at 1.5 s". */
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen);
-/* GPUSCHED_F_* that the stock host honours. */
+/* GPUSCHED_F_* that the stock host honours; GPUSCHED_F_DENY where it has the gate. */
 #define GS_STOCK_FLAGS (GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK)
 /* Info plus refusals; flags: those that the host honours. */
 int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,

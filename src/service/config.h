@@ -27,6 +27,9 @@
 	X("Policy", "PolicyOption", TEXTS, policy_options, "", "option of that policy, key=value") \
 	X("Policy", "HoldLimit", MS, hold_limit_ms, "600s", \
 	  "longest that a policy lets a TSG wait for admission; then it is admitted and counted") \
+	X("Policy", "Gate", BOOL, gate, "yes", \
+	  "hold and deny before the driver sees the call, where the kernel has BPF LSM; no: a " \
+	  "hold suspends") \
 	X("Classes", "Class", TEXTS, classes, "", \
 	  "a class: NAME [weight=N] [suspend_limit_ms=N] [starve_limit_ms=N] [deadline_us=N]") \
 	X("Classes", "DefaultClass", NAME, default_class, "", \
@@ -49,6 +52,7 @@ struct gs_config {
 	char **policy_options;
 	size_t npolicy_options;
 	uint32_t hold_limit_ms;
+	bool gate;
 	char default_class[32];
 	char **rules; /* text of Rule= lines */
 	size_t nrules;

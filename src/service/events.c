@@ -203,6 +203,8 @@ void gs_service_sweep(struct gs_service *s)
 		gs_fail(&err, r, "%s", strerror(-r));
 		gs_log(LOG_WARNING, "sweep: %s", err.text);
 	}
+	if (s->e)
+		gs_engine_let_go(s->e);
 	if (s->launches)
 		gs_launches_sweep(s->launches);
 	if (gs_table_next(s->o, &key, &rec))
@@ -240,6 +242,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		break;
 	case GPUSCHED_EV_CHANNEL:
 	case GPUSCHED_EV_WANT:
+	case GPUSCHED_EV_HOLD:
 		gs_engine_touch(s->e, &ev->key);
 		break;
 	case GPUSCHED_EV_TIMESLICE:
@@ -253,6 +256,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		break;
 	case GPUSCHED_EV_TSG_FREE:
 		gs_engine_forget(s->e, &ev->key);
+		gs_engine_let_go(s->e);
 		break;
 	case GPUSCHED_EV_EXEC:
 		rename_process(s, ev);

@@ -141,12 +141,17 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	r = gs_cfg_get(s->o, &cfg);
 	if (r || !cfg.heartbeat_ns)
 		return 0;
+	gs_cfg_policy_active(s->o, false); /* first: its gate stops nobody any more */
 	r = gs_restore(s->o, s->branch, &done, err);
 	gs_cfg_heartbeat(s->o, 0);
-	gs_cfg_policy_active(s->o, false);
 	if (done.changed)
 		gs_log(LOG_WARNING, "an earlier daemon died: %u TSGs put back, %u gone, %u failed",
 		       done.restored, done.gone, done.failed);
+	if (done.continued)
+		gs_log(LOG_WARNING,
+		       "an earlier daemon died: %u processes that its gate had "
+		       "stopped go on",
+		       done.continued);
 	return r;
 }
 
@@ -227,6 +232,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (r)
 		return r;
 	gs_records_settle(s);
+	gs_cfg_gate(s->o, s->opts.daemon && !s->opts.dry_run && s->config->gate);
 	if (gs_launches_forget(s->o))
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
 	r = start_policy(s, err);

@@ -105,17 +105,20 @@ static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json
 static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
 {
 	const char *policy = s && s->p ? gs_policy_running(s->p)->name : NULL;
+	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
 	char text[160] = "";
 
-	if (rec->flags & GPUSCHED_TSG_HELD)
-		snprintf(text, sizeof(text), "waits until policy %s admits it, or for %g s",
+	if (held)
+		snprintf(text, sizeof(text), "%s until policy %s admits it, or for %g s",
+			 gate ? "its process is stopped at the gate" : "waits",
 			 policy ? policy : "(no daemon)", s ? s->config->hold_limit_ms / 1e3 : 0);
 	else if (rec->suspend_by == GPUSCHED_BY_POLICY)
 		snprintf(text, sizeof(text), "policy %s suspended it", policy ? policy : "");
 	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
-	put_text(o, "held_by", rec->flags & GPUSCHED_TSG_HELD ? policy : NULL);
+	put_text(o, "held_by", held ? policy : NULL);
+	put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	put_text(o, "reason", text);
 }
 

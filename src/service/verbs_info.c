@@ -73,6 +73,7 @@ int gs_verb_observe_status(struct gs_request *rq)
 #undef X
 	};
 	struct gs_observe_status st = { 0 };
+	struct gs_error why = { 0 };
 	json_t *counters = json_object(), *o = rq->answer;
 	int r;
 
@@ -82,6 +83,9 @@ int gs_verb_observe_status(struct gs_request *rq)
 		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
 	json_object_set_new(o, "on", json_boolean(st.on));
 	json_object_set_new(o, "complete", json_boolean(st.complete));
+	r = st.gate ? 0 : gs_gate_probe(&why);
+	json_object_set_new(o, "gate", json_boolean(st.gate));
+	json_object_set_new(o, "gate_reason", r ? json_string(why.text) : json_null());
 	json_object_set_new(o, "tsgs", st.on ? json_integer(st.tsgs) : json_null());
 	json_object_set_new(o, "processes", st.on ? json_integer(st.procs) : json_null());
 	for (size_t i = 0; i < GS_COUNT(names); i++)
@@ -105,6 +109,7 @@ static void put_restored(json_t *o, const struct gs_restored *done)
 	json_object_set_new(o, "restored", json_integer(done->restored));
 	json_object_set_new(o, "gone", json_integer(done->gone));
 	json_object_set_new(o, "failed", json_integer(done->failed));
+	json_object_set_new(o, "continued", json_integer(done->continued));
 	json_object_set_new(o, "time_us", json_integer((json_int_t)(done->ns / 1000)));
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Admission on the stock host: hold suspends, the program waits and nothing fails; the queue's order,
+# Admission on the stock host without the gate (tests/vm/gate.sh has that): hold suspends, the program waits and nothing fails; the queue's order,
 # limits by class and GPU, the host's own limit, and every way in which a wait ends.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
@@ -34,6 +34,7 @@ counter() {
 }
 
 config '[Policy]
+Gate = no
 HoldLimit = 5s'
 start_daemon || exit 1
 check "admit starts" "$gpusched" policy start admit -o max_be=1 -o max_lc=1
@@ -47,8 +48,9 @@ run_load be third be --seconds 0
 check "and the third" wait_for 10 held $third
 is "$(compute $second .suspended_by)" admission "admission suspended it"
 is "$(compute $second .held_by)" admit "by the policy that runs"
+is "$(compute $second .held_how)" suspension "by suspension"
 like "$(compute $second .reason)" "waits until policy admit admits it" "list says why"
-is "$("$gpusched" list pid:$second | grep -c 'held (admit)')" 1 "and so does the table, of one TSG"
+is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "and so does the table, of one TSG"
 is "$(sim_work $second)" 0 "it has done no work"
 check "it is alive: nothing failed" kill -0 $second
 
@@ -117,6 +119,6 @@ check "with their own timeslices" restored
 
 # ---- deny
 exits 3 "a policy that denies is refused on this host" "$gpusched" policy start "$top/tests/policy/deny.bpf.c"
-like "$out" "stock host cannot" "with the reason"
+like "$out" "stock host cannot without the gate \(.+\)" "with the reason"
 is "$("$gpusched" policy get --json | jq -r '.last_exit.kind')" refused "which is kept"
 done_testing

@@ -9,6 +9,9 @@ pins=$(pins_now)
 exits 0 "observe off when it is off" "$gpusched" observe off
 exits 0 "observe on" "$gpusched" observe on
 exits 0 "observe on again" "$gpusched" observe on
+is "$("$gpusched" observe status --json | jq '.gate != (.gate_reason != null)')" true "the gate is there, or why not is told"
+is "$("$gpusched" doctor --json | jq '.checks[] | select(.name == "gate").ok')" \
+	"$("$gpusched" observe status --json | jq .gate)" "doctor says the same"
 load be --seconds 50
 a=$LOAD_PID
 check "an unmodified program's TSGs are listed without a daemon" wait_tsgs pid:$a 4

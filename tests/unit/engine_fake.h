@@ -28,7 +28,8 @@ struct fake_call {
 	uint32_t tsg;
 	enum gs_rm_op op;
 	uint32_t arg;
-	uint32_t changed; /* of the record, at that moment */
+	uint32_t changed;           /* of the record, at that moment */
+	unsigned int still_stopped; /* processes, at that moment */
 	uint64_t ns;
 };
 
@@ -41,6 +42,7 @@ struct fake_state {
 	struct fake_call log[MAX_LOG];
 	unsigned int nlog;
 	int selves;
+	bool stopped[MAX_REC]; /* by the gate, for that record */
 	/* the RM's behaviour */
 	int fail_op; /* -1: none */
 	int fail_err;
@@ -194,6 +196,27 @@ static void fake_close(struct gs_observe *o)
 {
 }
 
+/* @all: of those in the table; each counts as one process. */
+static int fake_gate_release(struct gs_observe *o, bool all, struct gs_released *ret)
+{
+	struct gs_released sum = { 0 };
+
+	pthread_mutex_lock(&fake.lock);
+	for (unsigned int i = 0; i < fake.n; i++) {
+		struct gpusched_tsg *rec = &fake.rec[i];
+
+		if (!fake.stopped[i] || (!all && (rec->flags & GPUSCHED_TSG_HELD)))
+			continue;
+		fake.stopped[i] = false;
+		rec->flags &= ~GPUSCHED_TSG_HELD;
+		sum.continued++;
+	}
+	pthread_mutex_unlock(&fake.lock);
+	if (ret)
+		*ret = sum;
+	return 0;
+}
+
 static int fake_sweep(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *, void *),
 		      void *user, struct gs_error *err)
 {
@@ -225,7 +248,7 @@ static void fake_apply(unsigned int i, enum gs_rm_op op, uint32_t arg)
 
 static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 {
-	unsigned int i;
+	unsigned int i, still_stopped = 0;
 	uint64_t ns;
 	int r = 0;
 
@@ -237,7 +260,10 @@ static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 	for (i = 0; i < fake.n && fake.rec[i].key.handle != tsg->tsg; i++)
 		;
 	assert_true(i < fake.n);
+	for (unsigned int k = 0; k < fake.n; k++)
+		still_stopped += fake.stopped[k];
 	fake.log[fake.nlog++] = (struct fake_call){
+		.still_stopped = still_stopped,
 		.tsg = tsg->tsg,
 		.op = step->op,
 		.arg = step->arg,
@@ -317,6 +343,7 @@ static void fake_reset(void)
 {
 	pthread_mutex_lock(&fake.lock);
 	memset(fake.rec, 0, sizeof(fake.rec));
+	memset(fake.stopped, 0, sizeof(fake.stopped));
 	fake.n = fake.nlog = 0;
 	fake.cls = (struct gpusched_class){ .suspend_limit_ms = 10000, .starve_limit_ms = 100 };
 	fake.cfg = (struct gpusched_cfg){ .policy_active = 1 };
@@ -341,6 +368,7 @@ static void fake_reset(void)
 		.self_add = fake_self_add,
 		.self_del = fake_self_del,
 		.sweep = fake_sweep,
+		.gate_release = fake_gate_release,
 		.rm = fake_rm,
 		.stuck_ns = 5 * NS_PER_S,
 	};
@@ -391,6 +419,7 @@ UNREACHED(gs_cfg_heartbeat, (struct gs_observe * o, uint64_t ns))
 UNREACHED(gs_cfg_policy_active, (struct gs_observe * o, bool active))
 UNREACHED(gs_self_add, (struct gs_observe * o, pid_t tgid))
 UNREACHED(gs_self_del, (struct gs_observe * o, pid_t tgid))
+UNREACHED(gs_gate_release, (struct gs_observe * o, bool all, struct gs_released *ret))
 UNREACHED(gs_sweep, (struct gs_observe * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))
 void gs_observe_close(struct gs_observe *o)

@@ -15,6 +15,8 @@ static void on_call(const struct gs_engine_call *call, void *user)
 	assert_non_null(gs_rm_op_name(call->op));
 }
 
+static uint32_t hold_limit_ms;
+
 static void make_engine(bool dry_run)
 {
 	static const struct gs_gpu gpus[2] = { { .index = 0 }, { .index = 1 } };
@@ -25,6 +27,7 @@ static void make_engine(bool dry_run)
 		.gpus = gpus,
 		.ngpus = 2,
 		.switch_cost_us = 200,
+		.hold_limit_ms = hold_limit_ms,
 		.on_call = on_call,
 	};
 	struct gs_error err = { 0 };
@@ -36,6 +39,7 @@ static int setup(void **state)
 {
 	fake_reset();
 	told = told_dry = 0;
+	hold_limit_ms = 0;
 	make_engine(false);
 	return 0;
 }

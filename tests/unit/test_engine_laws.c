@@ -216,6 +216,49 @@ static void test_call_budget(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 700);
 }
 
+/* Its owner is stopped in the call that would schedule it: there is nothing to suspend. */
+static void test_held_at_the_gate(void **state)
+{
+	struct gpusched_tsg *t = fake_tsg(1, 0);
+
+	t->flags = GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
+	fake.stopped[0] = true;
+	fake_want(t, GPUSCHED_RUNNABLE, 0);
+	gs_engine_touch(engine, &t->key);
+	settle();
+	assert_int_equal(fake.nlog, 0);
+	assert_true(fake.stopped[0]);
+	/* the policy admits it */
+	t->flags &= ~GPUSCHED_TSG_HELD;
+	t->task.want.valid = 0;
+	gs_engine_touch_all(engine);
+	settle();
+	assert_false(fake.stopped[0]);
+	assert_int_equal(counter(GS_ENG_CONTINUED), 1);
+	assert_int_equal(fake.nlog, 0);
+	/* the limit does */
+	t->flags |= GPUSCHED_TSG_HELD;
+	fake.stopped[0] = true;
+	fake_want(t, GPUSCHED_RUNNABLE, 0);
+	gs_engine_free(engine);
+	hold_limit_ms = 100;
+	make_engine(false);
+	gs_engine_touch(engine, &t->key);
+	run_for(50);
+	assert_true(fake.stopped[0]);
+	run_for(200);
+	assert_false(fake.stopped[0]);
+	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
+	assert_int_equal(counter(GS_ENG_RELEASED_HOLD), 1);
+	assert_int_equal(fake.nlog, 0);
+	/* scheduled after all, by another of its threads */
+	t->flags |= GPUSCHED_TSG_HELD | GPUSCHED_TSG_SCHEDULED;
+	fake_want(t, GPUSCHED_RUNNABLE, 0);
+	gs_engine_touch(engine, &t->key);
+	settle();
+	assert_int_equal(fake.hw[0].runnable, 0);
+}
+
 static void test_held_until_admitted(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -279,6 +322,7 @@ int main(void)
 		T(test_assumed_needs_the_flag),
 		T(test_call_budget),
 		T(test_held_until_admitted),
+		T(test_held_at_the_gate),
 		T(test_many_short_wishes),
 	};
 

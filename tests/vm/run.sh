@@ -13,6 +13,7 @@
 #   # modules: fuse          kernel modules to load, in this order, where they are not built in
 #   # programs: bpftool      more programs than put_programs() takes along: of systemd's package by
 #                            path, else this machine's
+#   # policies: deny         policies of tests/policy, built
 #   # init: yes              the test is process 1 first, and execs what runs `/init test` later
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -69,6 +70,15 @@ put_tree() {
 	put tests/vm/init /init
 }
 
+put_policies() {
+	local policy
+	mkdir -p "$root/files/gpusched/tests/policy"
+	for policy in $(header policies); do
+		"$build/gpusched" policy build "tests/policy/$policy.bpf.c" \
+			-O "$root/files/gpusched/tests/policy/$policy.bpf.o" >/dev/null
+	done
+}
+
 put_modules() {
 	local module found n=10
 	for module in $(header modules); do
@@ -106,6 +116,7 @@ pack() {
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/files/etc/group"
 	put_programs
 	put_tree
+	put_policies
 	put_modules
 	put_libraries
 	(cd "$root/files" && find . | "$guest/bin/busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"

@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kernels: 6.12
+# timeout: 600
+# modules: fuse
+# policies: deny
+# The gate: a hold stops a program before the driver sees that its TSG is to be scheduled, and every
+# way in which it goes on; deny; a daemon that dies, and one that hangs.
+. "$(dirname "$0")/../e2e/lib.sh"
+# Slowed down, since without KVM a daemon's heartbeat may be late.
+enter_sim --gpus 2 --dilate 5
+exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+cudause=$build/tests/e2e/cudause
+
+# run_be NAME ARGUMENTS...: a gsload of class be; its pid in the variable NAME. Long kernels: without
+# KVM each launch is dear.
+run_be() {
+	local name=$1
+	shift
+	"$gpusched" run --class be -- "$gsload" be --seconds 0 --warmup 0 --kernel-us 10000 \
+		--iterations-per-us 27.78 "$@" >"$scratch/$name.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$name=$!"
+}
+compute() { # PID FILTER: of its first compute TSG
+	list_json "pid:$1" "[.[] | select(.kind == \"compute\")] | first | $2"
+}
+sim_scheduled() { # PID: compute TSGs that the driver has on the runlist
+	sim_state "[.tsgs[] | select(.pid == $1 and .engine == 1 and .scheduled)] | length"
+}
+stopped() { # PID
+	[ "$(awk '$1 == "State:" { print $2 }' "/proc/$1/status")" = T ]
+}
+at_gate() { # PID: stopped, held, and the driver knows nothing of it
+	stopped "$1" && [ "$(compute "$1" .held_how)" = gate ] &&
+		[ "$(sim_scheduled "$1"),$(sim_disabled "$1")" = 0,0 ]
+}
+runs() { # PID
+	! stopped "$1" && [ "$(compute "$1" .held)" = false ] && [ "$(sim_scheduled "$1")" = 1 ] &&
+		[ "$(sim_work "$1")" != 0 ]
+}
+engine() { # COUNTER
+	"$gpusched" stats --json | jq ".engine.$1"
+}
+taps() { # COUNTER
+	"$gpusched" observe status --json | jq ".counters.$1"
+}
+since() { # EPOCHREALTIME of before
+	awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
+}
+
+config '[Policy]
+HoldLimit = 300s'
+start_daemon || exit 1
+is "$("$gpusched" observe status --json | jq -c '[.gate, .gate_reason]')" '[true,null]' "the gate is there"
+like "$("$gpusched" doctor | grep ' gate ')" "^yes" "and doctor says so"
+check "admit starts" "$gpusched" policy start admit -o max_be=1
+
+# ---- one place: the second is kept from the driver, the queue moves as the first ones end
+run_be first
+check "the first runs" wait_for 30 runs $first
+is "$(compute $first '[.held_how, .suspended_by]' | tr -d ' \n')" '[null,null]' "by no hold's leave"
+run_be second --count 100
+check "the second is stopped before the driver sees its call" wait_for 30 at_gate $second
+is "$(compute $second .held_by)" admit "by the policy that runs"
+like "$(compute $second .reason)" "stopped at the gate until policy admit admits it" "list says why"
+like "$("$gpusched" list pid:$second)" 'held \(admit\), at the gate' "and so does the table"
+run_be third
+check "so is the third" wait_for 30 at_gate $third
+kill -CONT $second
+check "somebody else's SIGCONT lets nobody in" wait_for 10 at_gate $second
+kill -9 $first
+check "a holder's death releases its place: the second runs" wait_for 30 runs $second
+wait $second
+is $? 0 "nothing has failed in the one that waited"
+is "$(jq .n "$scratch/second.out")" 100 "and it has done all its work"
+check "a holder's end does, too" wait_for 30 runs $third
+is "$(taps gate_held)" 2 "two holds are counted"
+is "$(engine continued)" 2 "and two that went on"
+
+# ---- one that dies waiting, one that somebody else stopped as well, one that a person lets in
+run_be dies
+check "a fourth waits" wait_for 30 at_gate $dies
+run_be twice
+check "and a fifth" wait_for 30 at_gate $twice
+kill -STOP $twice
+end_load $dies KILL
+end_load $third KILL
+check "the dead one's place in the queue is released; the fifth is left to who else stopped it" \
+	wait_for 30 eval '[ "$(engine left_stopped)" = 1 ]'
+is "$(compute $twice .held),$(sim_scheduled $twice)" false,0 "admitted, and not continued"
+check "by us" stopped $twice
+kill -CONT $twice
+check "when he lets it go it runs" wait_for 30 runs $twice
+run_be person
+check "a sixth waits" wait_for 30 at_gate $person
+check "a person's resume lets it in" "$gpusched" resume pid:$person
+check "so it runs" wait_for 30 runs $person
+end_load $person KILL
+
+# ---- a process that was admitted is not stopped for another of its TSGs
+mkfifo "$scratch/in"
+exec 9<>"$scratch/in"
+before=$(taps gate_suspends)
+"$gpusched" run --class be -- "$cudause" switch 10 <"$scratch/in" >"$scratch/two.out" 2>&1 &
+two=$!
+at_end+=($two)
+check "a program with contexts on two GPUs waits for the first" wait_for 30 at_gate $two
+run_be other --gpu 1
+check "another one takes the second" wait_for 30 runs $other
+end_load $twice KILL
+check "admitted on the first, its TSG on the second is suspended" wait_for 30 eval \
+	'[ "$(list_json pid:$two "[.[] | select(.kind == \"compute\" and .held) | .held_how, .suspended_by] | join(\",\")")" = suspension,admission ]'
+check "and it is not stopped" eval '! stopped $two'
+is "$(($(taps gate_suspends) - before))" 1 "which is counted"
+end_load $two KILL
+end_load $other KILL
+
+# ---- the end of the policy
+run_be holder
+check "a new one has the place" wait_for 30 runs $holder
+run_be waits
+check "another waits" wait_for 30 at_gate $waits
+check "another policy takes over" "$gpusched" policy switch none
+check "which holds nobody" wait_for 30 runs $waits
+check "admit takes over" "$gpusched" policy switch admit -o max_be=1
+
+# ---- a daemon that hangs, and one that dies
+end_load $holder KILL
+run_be hung
+"$gpusched" run --class be -- bash -c "until [ -e $scratch/go ]; do sleep 0.1; done; exec $gsload be --seconds 0 --kernel-us 10000 --iterations-per-us 27.78" &
+free=$!
+at_end+=($free)
+check "one more waits" wait_for 30 at_gate $hung
+kill -STOP $DAEMON_PID
+sleep 5.5
+touch "$scratch/go"
+check "with the daemon's heartbeat old nobody is stopped" wait_for 30 eval \
+	'[ "$(sim_scheduled $free)" = 1 ]'
+check "who was stopped goes on" wait_for 30 eval '[ "$(sim_scheduled $hung)" = 1 ] && ! stopped $hung'
+kill -CONT $DAEMON_PID
+check "the daemon is back" wait_for 30 daemon_ready
+ge "$(taps gate_stale)" 1 "what passed meanwhile is counted"
+end_load $free KILL
+run_be orphan
+check "one waits" wait_for 30 at_gate $orphan
+from=$EPOCHREALTIME
+kill_daemon
+wait_for 30 eval '[ "$(sim_scheduled $orphan)" = 1 ]'
+le "$(since "$from")" 10 "the daemon is killed: within seconds the guardian has let it go on"
+check "it runs" eval '! stopped $orphan'
+end_load $hung KILL
+end_load $waits KILL
+
+# ---- when all that could let it go on is dead
+start_daemon
+check "a new daemon admits" "$gpusched" policy start admit -o max_be=1
+run_be last
+check "and holds who comes" wait_for 30 at_gate $last
+guardian=$(grep -l '^gpusched-guard$' /proc/[0-9]*/comm | cut -d/ -f3)
+kill -STOP "$DAEMON_PID" # else it makes itself another guardian
+kill -9 "$guardian" "$DAEMON_PID"
+wait "$DAEMON_PID" 2>/dev/null
+DAEMON_PID=
+sleep 1.5
+check "daemon and guardian are killed: it stays stopped" stopped $last
+check "restore" "$gpusched" restore
+check "lets it go on" wait_for 30 eval '[ "$(sim_scheduled $last)" = 1 ] && ! stopped $last'
+end_load $last KILL
+run_be alone
+check "without a daemon nobody is stopped" wait_for 30 eval '[ "$(sim_scheduled $alone)" = 1 ]'
+end_load $alone KILL
+
+# ---- the host's limit; deny
+config '[Policy]
+HoldLimit = 2s'
+start_daemon
+check "admit again" "$gpusched" policy start admit -o max_be=1
+run_be late
+check "who comes waits" wait_for 30 at_gate $late
+check "until the limit admits it" wait_for 30 runs $late
+is "$(engine released_hold)" 1 "which is counted"
+check "a policy that denies may run" "$gpusched" policy switch "$top/tests/policy/deny.bpf.o"
+run_be denied
+wait $denied
+is $? 1 "its program gets an error"
+ge "$(taps gate_denied)" 1 "which is counted"
+is "$(sim_tsgs $denied)" 0 "and nothing of it is left"
+check "who was there runs on" runs $late
+stop_daemon
+
+# ---- a configuration without it
+config '[Policy]
+Gate = no'
+start_daemon
+exits 3 "without the gate such a policy is refused" "$gpusched" policy start "$top/tests/policy/deny.bpf.o"
+like "$out" "without the gate \(it is off\)" "with the reason"
+check "admit starts" "$gpusched" policy start admit -o max_be=1
+run_be suspends
+check "and holds by suspension" wait_for 30 eval '[ "$(compute $suspends .held_how)" = suspension ] && ! stopped $suspends'
+stop_daemon
+check "observe off takes the gate away" "$gpusched" observe off
+is "$(pins_now)" 1 "with all its pins"
+done_testing
