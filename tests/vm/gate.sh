@@ -173,7 +173,7 @@ end_load $alone KILL
 
 # ---- the host's limit; deny
 config '[Policy]
-HoldLimit = 2s'
+HoldLimit = 5s'
 start_daemon
 check "admit again" "$gpusched" policy start admit -o max_be=1
 run_be late
