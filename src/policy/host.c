@@ -195,13 +195,15 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	slot_clear(p);
 	gs_cfg_policy_active(p->observe, prev);
 	wait_for_taps();
-	clear_wishes(p->observe);
-	if (prev) {
-		set_over(prev, false);
-		slot_set(prev);
-		init_all(prev);
-		gs_ticker_resume(prev);
+	if (!prev) {
+		clear_wishes(p->observe);
+		return r;
 	}
+	/* what @p has seen begins anew with its next callback, all else is as @prev left it */
+	set_over(prev, false);
+	slot_set(prev);
+	init_all(prev);
+	gs_ticker_resume(prev);
 	return r;
 }
 

@@ -291,12 +291,12 @@ bool gs_ticker_stop(struct gs_policy *p)
 	pthread_mutex_lock(&p->lock);
 	ended = wait_round(p);
 	p->orphan = !ended;
+	p->started = !ended;
 	if (!ended)
 		pthread_detach(p->ticker);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&p->lock); /* an orphan's thread may free it from here on */
 	if (ended)
 		pthread_join(p->ticker, NULL);
-	p->started = !ended;
 	return ended;
 }
 

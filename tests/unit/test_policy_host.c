@@ -117,6 +117,44 @@ static void test_switch(void **state)
 	fixture_remove(&be);
 }
 
+/* A policy that fails over its first TSG has not touched the others. */
+static void test_failed_switch(void **state)
+{
+	struct gs_policy_exit x = { 0 };
+	struct gs_error err = { 0 };
+	struct gs_policy *p, *q = NULL;
+	struct gpusched_tsg recs[4];
+	unsigned int kept = 0;
+
+	(void)state;
+	NEED_TABLE();
+	for (uint32_t i = 0; i < 4; i++)
+		recs[i] = fixture_tsg(i + 1, GPUSCHED_CLASS_LC);
+	p = start(fixture_source("options"), NULL, NULL);
+	for (int i = 0; i < 4; i++)
+		gs_policy_run(p, GPUSCHED_RUN_TIMESLICE_SET, &recs[i].key, 700);
+	assert_int_equal(gs_policy_start(table, fixture_source("fails_in_task_init"), NULL, 0, p,
+					 &q, &x, &err),
+			 -9);
+	assert_null(q);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
+	for (int i = 0; i < 4; i++) {
+		struct gpusched_tsg now = fixture_get(&recs[i]);
+
+		if (now.task.want.valid & GPUSCHED_TIMESLICE) {
+			assert_int_equal(now.task.want.timeslice_us, 701);
+			kept++;
+		}
+		assert_int_equal(now.task.priv[6], 1); /* its task_init, once */
+	}
+	assert_int_equal(kept, 3);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	for (int i = 0; i < 4; i++) {
+		want_slice(&recs[i], 0);
+		fixture_remove(&recs[i]);
+	}
+}
+
 static void run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_tsg *rec,
 		uint64_t arg, int expected)
 {
@@ -292,6 +330,7 @@ int main(void)
 		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
 		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
 		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_failed_switch),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

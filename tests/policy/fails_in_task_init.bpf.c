@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Fails over the first TSG that it is shown. */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(fails_in_task_init, 0, 100, 0);
+
+GPUSCHED_TASK_INIT(t)
+{
+	gpusched_want_timeslice(t, 777);
+	gpusched_fail(-9, "not this one");
+	return 0;
+}
