@@ -113,14 +113,13 @@ static void lib_keep(struct gs_launches *l, struct lib *lib)
 }
 
 /* All or none: a library of which half is seen counts wrong. */
-static int lib_attach(struct gs_launches *l, struct lib *lib, const char *path, int fd, char *said,
-		      size_t size)
+static int lib_attach(struct gs_launches *l, struct lib *lib, int fd, char *said, size_t size)
 {
 	uint64_t start = gs_now_ns();
 	int r;
 
 	set_attached(l, lib, 0);
-	r = gs_probes_attach(&lib->probes, l->skel, lib->number, path, fd, said, size);
+	r = gs_probes_attach(&lib->probes, l->skel, lib->number, fd, said, size);
 	if (r)
 		return r;
 	lib_keep(l, lib);
@@ -186,7 +185,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, s
 	snprintf(lib->info.path, sizeof(lib->info.path), "%s", path);
 	l->libs[l->nlibs++] = *ret = lib;
 	/* one that cannot be probed stays in the list, without probes: it is told once */
-	r = lib_attach(l, lib, file, fd, said, sizeof(said));
+	r = lib_attach(l, lib, fd, said, sizeof(said));
 	if (r)
 		gs_log(LOG_WARNING, "launches of %s are not counted: %s%s%s", path, strerror(-r),
 		       said[0] ? ": " : "", said);

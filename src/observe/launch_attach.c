@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -187,7 +188,7 @@ static struct bpf_program *program(const struct launch_bpf *skel, enum gs_launch
 }
 
 struct target {
-	const char *path;
+	char path[32]; /* of the very file that was looked into: a name could be another's by now */
 	uint32_t lib;
 	uint64_t at[NPROBES]; /* file offsets; 0: not in this library */
 };
@@ -253,12 +254,13 @@ static int attach_singles(struct gs_probes *p, const struct launch_bpf *skel,
 	return 0;
 }
 
-int gs_probes_attach(struct gs_probes *p, struct launch_bpf *skel, uint32_t lib, const char *path,
-		     int fd, char *said, size_t size)
+int gs_probes_attach(struct gs_probes *p, struct launch_bpf *skel, uint32_t lib, int fd, char *said,
+		     size_t size)
 {
-	struct target t = { .path = path, .lib = lib };
+	struct target t = { .lib = lib };
 	int r;
 
+	snprintf(t.path, sizeof(t.path), "/proc/self/fd/%d", fd);
 	*p = (struct gs_probes){ .multi = { -1, -1, -1 } };
 	*said = '\0';
 	r = find_functions(&t, fd);

@@ -30,11 +30,11 @@ struct gs_probes {
 int gs_launch_load(struct gs_observe *o, struct launch_bpf **ret, struct gs_error *err);
 
 /*
- * Attaches to the functions of the library @fd that @path reaches too, cookies of library number
- * @lib: all or none. -ENOEXEC: none of them is in it. @said gets libbpf's words.
+ * Attaches to the functions of the library @fd, cookies of library number @lib: all or none.
+ * -ENOEXEC: none of them is in it. @said gets libbpf's words.
  */
-int gs_probes_attach(struct gs_probes *p, struct launch_bpf *skel, uint32_t lib, const char *path,
-		     int fd, char *said, size_t size);
+int gs_probes_attach(struct gs_probes *p, struct launch_bpf *skel, uint32_t lib, int fd, char *said,
+		     size_t size);
 /* Quick while another process has the same probes. Fine when there are none. */
 void gs_probes_detach(struct gs_probes *p);
 /* Descriptors of all links; returns how many, at most GS_MAX_PROBES. */
