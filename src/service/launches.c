@@ -88,6 +88,7 @@ static void answer(struct gs_service *s, json_t *o)
 static int begin(struct gs_request *rq)
 {
 	struct gs_service *s = rq->s;
+	bool asked = s->launches_asked;
 	struct gs_starting *t;
 	int r;
 
@@ -98,7 +99,7 @@ static int begin(struct gs_request *rq)
 	}
 	r = gs_starting_begin(s, NULL, NULL, 0, &t, rq->err);
 	if (r) {
-		s->launches_asked = false;
+		s->launches_asked = asked; /* somebody else's beginning may be under way */
 		return r;
 	}
 	return gs_starting_answer(rq, t, answer);
