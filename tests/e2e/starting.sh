@@ -23,11 +23,12 @@ slow_daemon() {
 slow_daemon || exit 1
 cfg=$(find "$GPUSCHED_SIM/bpf" -name gs_cfg)
 
-age_ms() { # of the heartbeat in the table
-	bpftool -j map dump pinned "$cfg" | python3 -c '
-import json, sys, time
-v = json.load(sys.stdin)[0]["formatted"]["value"]
-print((time.monotonic_ns() - v["heartbeat_ns"]) // 1000000)'
+age_ms() { # of the heartbeat in the table; as of before it is read, since reading takes long on a busy machine
+	python3 -c '
+import json, subprocess, sys, time
+now = time.monotonic_ns()
+v = json.loads(subprocess.check_output(["bpftool", "-j", "map", "dump", "pinned", sys.argv[1]]))[0]["formatted"]["value"]
+print(max(0, now - v["heartbeat_ns"]) // 1000000)' "$cfg"
 }
 
 begin() { # VERB [OPTIONS]: of the slow policy, in the background; $START
