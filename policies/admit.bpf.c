@@ -177,6 +177,18 @@ GPUSCHED_TASK_INIT(t)
 	return 0;
 }
 
+/* Others may take the last place on another CPU at this moment: whoever is one too many goes back. */
+GPUSCHED_INLINE int take_place(struct place *p, gs_u64 limit)
+{
+	gpusched_add(&p->in, 1ull);
+	if (*(volatile gs_u64 *)&p->in <= limit) {
+		gpusched_add(&p->counted_in, 1ull);
+		return 1;
+	}
+	gpusched_add(&p->in, (gs_u64)-1);
+	return 0;
+}
+
 GPUSCHED_SCHEDULE(t)
 {
 	struct place *p;
@@ -191,10 +203,8 @@ GPUSCHED_SCHEDULE(t)
 	if (t->priv[STATE] == WAITS) /* one channel after the other is put on the runlist */
 		return GPUSCHED_HOLD;
 	/* a round that counts at this moment may have passed it already */
-	if (!p->waiting && p->in < limit_of(t) && !is_loaded(p, t)) {
+	if (!p->waiting && !is_loaded(p, t) && take_place(p, limit_of(t))) {
 		begin_window(p, gpusched_now(), 0);
-		gpusched_add(&p->in, 1ull);
-		gpusched_add(&p->counted_in, 1ull);
 		let_in(t);
 		return GPUSCHED_ADMIT;
 	}
