@@ -264,7 +264,7 @@ int gs_observe_on(struct gs_error *err)
 		return gs_fail(err, -errno, "cannot make %s: %s", tmp, strerror(errno));
 	r = pin_all(skel, tmp, err);
 	if (!r && gs_gate_on(skel->obj, tmp, &why))
-		gs_log(LOG_INFO, "no gate, holds suspend: %s", why.text);
+		gs_log(LOG_DEBUG, "no gate, holds suspend: %s", why.text);
 	if (!r && rename(tmp, gs_env()->bpffs)) {
 		r = -errno;
 		/* somebody else was faster: theirs counts */
