@@ -3,7 +3,7 @@
 #
 #   make            install what is missing (DEPS=no forbids), configure, build into build/
 #   make demo       an LC and a BE program share a GPU, before and after (simulated GPU)
-#   make test       everything that can be tested here; last line: N passed, N failed, N skipped
+#   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files
 #   make lint       format, licences, sizes, static analysis
