@@ -97,7 +97,14 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now)
 	return gs_rate_decayed(t->launch_rate_mhz, now - t->last_launch_ns);
 }
 
-/* ---- ELF ------------------------------------------------------------------------------------- */
+/*
+ * ---- ELF -------------------------------------------------------------------------------------
+ *
+ * The file may be any user's, who writes what he likes into it, or truncates it while it is read.
+ * So nothing of it is mapped, and what is read has limits.
+ */
+#define MAX_SEGMENTS 64
+#define MAX_TABLE (4u << 20) /* symbols, and their names; a libcuda's are some 100 KiB */
 
 static void elf_close(Elf **elf)
 {
@@ -109,7 +116,7 @@ static uint64_t file_offset(Elf *elf, uint64_t address)
 {
 	size_t n = 0;
 
-	if (elf_getphdrnum(elf, &n))
+	if (elf_getphdrnum(elf, &n) || n > MAX_SEGMENTS)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr ph;
@@ -139,6 +146,25 @@ static void take_symbol(Elf *elf, const char *name, uint64_t address, const char
 	}
 }
 
+/* Not that of a library for this machine, or one with more sections than its header counts. */
+static bool is_strange(int fd)
+{
+	Elf64_Ehdr h;
+
+	return pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
+	       memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+	       !h.e_shnum;
+}
+
+static bool has_symbols(Elf *elf, Elf_Scn *scn, GElf_Shdr *ret)
+{
+	GElf_Shdr names;
+
+	return gelf_getshdr(scn, ret) && ret->sh_type == SHT_DYNSYM && ret->sh_entsize &&
+	       ret->sh_size <= MAX_TABLE && gelf_getshdr(elf_getscn(elf, ret->sh_link), &names) &&
+	       names.sh_size <= MAX_TABLE;
+}
+
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets)
 {
 	CLEANUP(elf_close) Elf *elf = NULL;
@@ -148,13 +174,15 @@ int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_off
 	memset(ret_offsets, 0, n * sizeof(*ret_offsets));
 	if (elf_version(EV_CURRENT) == EV_NONE)
 		return -ENOTSUP;
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (is_strange(fd))
+		return -ENOEXEC;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || gelf_getclass(elf) != ELFCLASS64)
 		return -ENOEXEC;
 	while ((scn = elf_nextscn(elf, scn))) {
 		Elf_Data *data;
 
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM || !sh.sh_entsize)
+		if (!has_symbols(elf, scn, &sh))
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (size_t i = 0; data && i < sh.sh_size / sh.sh_entsize; i++) {

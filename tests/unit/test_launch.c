@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* Finding libcudas and their functions, and the smoothed rate of launches. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -98,6 +102,85 @@ static void test_no_elf(void **state)
 	close(fd);
 }
 
+static int copy_of(const char *path)
+{
+	int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("copy", MFD_CLOEXEC);
+	char piece[65536];
+	ssize_t n;
+
+	assert_true(from >= 0 && to >= 0);
+	while ((n = read(from, piece, sizeof(piece))) > 0)
+		assert_int_equal(write(to, piece, (size_t)n), n);
+	close(from);
+	return to;
+}
+
+static bool stop;
+
+/* Cuts the file and puts it back, all the time. */
+static void *cut(void *arg)
+{
+	int fd = *(int *)arg, whole = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	off_t size = lseek(whole, 0, SEEK_END);
+
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		if (ftruncate(fd, 4096))
+			break;
+		lseek(whole, 0, SEEK_SET);
+		lseek(fd, 0, SEEK_SET);
+		if (sendfile(fd, whole, NULL, (size_t)size) < 0)
+			break;
+	}
+	close(whole);
+	return NULL;
+}
+
+/* Whoever may write a library that the daemon looks into does not end the daemon. */
+static void test_cut_meanwhile(void **state)
+{
+	static const char *const names[] = { "malloc" };
+	int fd = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	pthread_t thread;
+	uint64_t at[1];
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, cut, &fd), 0);
+	for (int i = 0; i < 1000; i++)
+		gs_elf_offsets(fd, names, 1, at);
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+/* Tables of a size that no library has are not read. */
+static void test_absurd_sizes(void **state)
+{
+	static const char *const names[] = { "malloc" };
+	int fd = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	uint64_t at[1];
+	Elf64_Ehdr h;
+	Elf64_Shdr sh;
+
+	(void)state;
+	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	for (unsigned int i = 0; i < h.e_shnum; i++) {
+		off_t where = (off_t)(h.e_shoff + i * sizeof(sh));
+
+		assert_int_equal(pread(fd, &sh, sizeof(sh), where), sizeof(sh));
+		if (sh.sh_type != SHT_DYNSYM)
+			continue;
+		sh.sh_size = 1ull << 40;
+		assert_int_equal(pwrite(fd, &sh, sizeof(sh), where), sizeof(sh));
+	}
+	assert_int_equal(ftruncate(fd, 1ll << 41), 0);
+	assert_int_equal(gs_elf_offsets(fd, names, 1, at), 0);
+	assert_int_equal(at[0], 0);
+	h.e_shnum = 0; /* the first section's size says how many */
+	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	close(fd);
+}
+
 /* A steady load comes out at its rate, whatever that is. */
 static void test_steady_rates(void **state)
 {
@@ -139,7 +222,8 @@ int main(void)
 		cmocka_unit_test(test_maps_lines),       cmocka_unit_test(test_other_maps_lines),
 		cmocka_unit_test(test_long_path_is_cut), cmocka_unit_test(test_offsets),
 		cmocka_unit_test(test_no_elf),           cmocka_unit_test(test_steady_rates),
-		cmocka_unit_test(test_rate_fades),
+		cmocka_unit_test(test_rate_fades),       cmocka_unit_test(test_cut_meanwhile),
+		cmocka_unit_test(test_absurd_sizes),
 	};
 
 	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
