@@ -99,7 +99,8 @@ put_modules() {
 
 # Every program's libraries, where its loader looks for them.
 put_libraries() {
-	local lib libs=$guest/usr/lib/x86_64-linux-gnu:$guest/lib/x86_64-linux-gnu:$guest/lib/systemd
+	local lib at=$guest/usr/lib/x86_64-linux-gnu
+	local libs=$at:$at/systemd:$guest/lib/x86_64-linux-gnu:$guest/lib/systemd
 	find "$root/files" -type f \( -perm /111 -o -name '*.so*' \) |
 		while read -r file; do
 			LD_LIBRARY_PATH=$libs ldd "$file" 2>/dev/null || true # scripts have none
