@@ -82,6 +82,7 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 	}
 	if (s->p)
 		gs_loop_add(s, gs_policy_fd(s->p));
+	gs_engine_touch_all(s->e); /* what it had seen begins anew, without a word of it */
 	return refuse(s, name, exit, code, err);
 }
 

@@ -36,7 +36,7 @@ hostile() { # NAME: its object
 }
 
 for p in slow_tick absurd flips suspends_all starves fails_in_tick dies_in_init fails_in_init div_zero \
-	out_of_bounds endless helper fast_tick abi_future own_program; do
+	fails_in_task_init out_of_bounds endless helper fast_tick abi_future own_program; do
 	"$gpusched" policy build "$top/tests/policy/$p.bpf.c" --output "$(hostile $p)" >"$scratch/build.out" 2>&1 ||
 		not_ok "$p builds" "$(cat "$scratch/build.out")"
 done
@@ -60,6 +60,7 @@ refused() {
 refused dies_in_init error "init returned -5"
 refused fails_in_init error "no configuration"
 is "$(exit_record .code)" -7 "with the policy's own code"
+refused fails_in_task_init error "not this one"
 refused out_of_bounds verifier "verifier"
 ge "$(exit_record '.dump | length')" 40 "with the verifier's words"
 refused endless verifier "verifier"
