@@ -88,32 +88,48 @@ static __always_inline void gs_poke_class(struct gpusched_task *t, const struct 
 		t->known &= ~GPUSCHED_KNOWN_DEADLINE;
 }
 
+/*
+ * A deleted element is used again at once, and this program can be preempted: the memory may be
+ * another record's by now. So that is looked at before each group of fields, and at the end.
+ */
+static __always_inline int gs_is_still(const struct gpusched_tsg *rec,
+				       const struct gpusched_poke *p)
+{
+	return *(const volatile gs_u64 *)&rec->task.id == p->id;
+}
+
+static __always_inline int gs_pokes(const struct gpusched_tsg *rec, const struct gpusched_poke *p,
+				    gs_u32 what)
+{
+	return p->what & what && gs_is_still(rec, p);
+}
+
 static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusched_poke *p)
 {
-	if (p->what & GPUSCHED_POKE_GPU) {
+	if (gs_pokes(rec, p, GPUSCHED_POKE_GPU)) {
 		rec->task.gpu = p->rec.task.gpu;
 		rec->dev_instance = p->rec.dev_instance;
 	}
-	if (p->what & GPUSCHED_POKE_OWNER)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_OWNER))
 		gs_poke_owner(rec, &p->rec);
-	if (p->what & GPUSCHED_POKE_WHO) {
+	if (gs_pokes(rec, p, GPUSCHED_POKE_WHO)) {
 		rec->task.uid = p->rec.task.uid;
 		rec->task.cgroup_id = p->rec.task.cgroup_id;
 		__builtin_memcpy(rec->task.comm, p->rec.task.comm, sizeof(rec->task.comm));
 	}
-	if (p->what & GPUSCHED_POKE_SUBDEVICE)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_SUBDEVICE))
 		rec->h_subdevice = p->rec.h_subdevice;
-	if (p->what & GPUSCHED_POKE_ASKED) {
+	if (gs_pokes(rec, p, GPUSCHED_POKE_ASKED)) {
 		rec->task.asked = p->rec.task.asked;
 		rec->task.assumed = p->rec.task.assumed;
 	}
-	if (p->what & GPUSCHED_POKE_WANT_CLEAR)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_WANT_CLEAR))
 		rec->task.want.valid = 0;
-	if (p->what & GPUSCHED_POKE_ADMIT) {
+	if (gs_pokes(rec, p, GPUSCHED_POKE_ADMIT)) {
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
 		__sync_fetch_and_and(&rec->task.want.valid, ~GPUSCHED_RUNNABLE);
 	}
-	if (p->what & GPUSCHED_POKE_FACTS)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_FACTS))
 		gs_poke_facts(&rec->task, &p->rec.task);
 }
 
@@ -127,33 +143,31 @@ int poke(struct gpusched_poke *p)
 		p->ret = -GS_ENOENT;
 		return 0;
 	}
-	if (rec->task.id != p->id) {
-		p->ret = -GS_ESTALE;
-		return 0;
-	}
-	if (p->what & GPUSCHED_POKE_IS)
+	/* a group of fields at a time, see gs_pokes() */
+	if (gs_pokes(rec, p, GPUSCHED_POKE_IS))
 		rec->task.is = p->rec.task.is;
-	if (p->what & GPUSCHED_POKE_MANUAL)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_MANUAL))
 		rec->manual = p->rec.manual;
-	if (p->what & GPUSCHED_POKE_CLASS)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_CLASS))
 		gs_poke_class(&rec->task, &p->rec.task);
-	if (p->what & GPUSCHED_POKE_CHANGED)
+	if (gs_pokes(rec, p, GPUSCHED_POKE_CHANGED))
 		rec->changed = p->rec.changed;
-	if (p->what & GPUSCHED_POKE_SUSPEND) {
+	if (gs_pokes(rec, p, GPUSCHED_POKE_SUSPEND)) {
 		rec->suspend_by = p->rec.suspend_by;
 		rec->suspended_ns = p->rec.suspended_ns;
 		rec->suspend_until_ns = p->rec.suspend_until_ns;
 	}
-	if (p->what & GPUSCHED_POKE_ERRORS) {
+	if (gs_pokes(rec, p, GPUSCHED_POKE_ERRORS)) {
 		rec->errors = p->rec.errors;
 		rec->last_status = p->rec.last_status;
 	}
-	if (p->what & GPUSCHED_POKE_FLAGS) { /* a tap or a policy may change others meanwhile */
+	if (gs_pokes(rec, p,
+		     GPUSCHED_POKE_FLAGS)) { /* a tap or a policy may change others meanwhile */
 		__sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
 		__sync_fetch_and_or(&rec->flags, p->rec.flags & p->flags_mask);
 	}
 	gs_poke_rare(rec, p);
-	p->ret = 0;
+	p->ret = gs_is_still(rec, p) ? 0 : -GS_ESTALE;
 	return 0;
 }
 

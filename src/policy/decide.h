@@ -34,6 +34,7 @@ struct gs_scratch {
 	/* what the callback was shown */
 	struct gs_want want;
 	gs_u64 priv[GPUSCHED_POLICY_WORDS];
+	gs_u64 id;
 	gs_u32 held;
 };
 
@@ -117,6 +118,7 @@ GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 	struct gs_want *want = gs_want_of(&s->task);
 	int i;
 
+	s->id = *(const volatile gs_u64 *)&rec->task.id;
 	s->held = *(const volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_HELD;
 	s->task = rec->task;
 	if (s->held)
@@ -125,6 +127,15 @@ GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		s->priv[i] = s->task.priv[i];
 	GS_FACTS(&s->task);
+}
+
+/*
+ * The kernel uses a deleted element again at once: while the callback ran its memory may have become
+ * another TSG's record. A few instructions before the write this is the best that can be had.
+ */
+GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch *s)
+{
+	return *(const volatile gs_u64 *)&rec->task.id == s->id;
 }
 
 enum gs_sight {
@@ -204,7 +215,7 @@ GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struc
 		GS_CALL(ops, task_init, &s->task);
 	if (!first || op != GPUSCHED_RUN_TASK_INIT)
 		d.ret = gs_call_op(ops, s, op, arg, now);
-	if (op == GPUSCHED_RUN_TASK_DESTROY)
+	if (op == GPUSCHED_RUN_TASK_DESTROY || !gs_is_same(rec, s))
 		return d;
 	hold = op == GPUSCHED_RUN_SCHEDULE && d.ret == GPUSCHED_HOLD;
 	if (hold)

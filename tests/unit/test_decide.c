@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/* decide.h alone: what becomes of a callback's wishes while the record under it changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "gpusched/abi.h"
+
+static int call_it(const char *name, struct gpusched_task *t);
+#define GS_CALL(ops, name, task, ...) call_it(#name, task)
+#include "policy/decide.h"
+
+#define GENERATION 7
+
+static struct gpusched_tsg rec;
+static struct gs_scratch scratch;
+static uint64_t becomes; /* the id of the record that the memory is another's of during the call */
+
+static int call_it(const char *name, struct gpusched_task *t)
+{
+	if (!strcmp(name, "task_init"))
+		return 0;
+	if (becomes) {
+		memset(&rec, 0, sizeof(rec));
+		rec.task.id = becomes;
+	}
+	t->want.valid |= GPUSCHED_TIMESLICE;
+	t->want.timeslice_us = 345;
+	t->priv[1] = 1;
+	return !strcmp(name, "schedule") ? GPUSCHED_HOLD : 0;
+}
+
+static struct gs_decision decide(uint32_t op, uint64_t id)
+{
+	memset(&rec, 0, sizeof(rec));
+	rec.task.id = 1;
+	becomes = id;
+	return gs_decide(NULL, GENERATION, &rec, &scratch, op, 0, 0);
+}
+
+static void same_record(void **state)
+{
+	assert_true(decide(GPUSCHED_RUN_SCHEDULE, 0).changed);
+	assert_int_equal(rec.task.want.valid, GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE);
+	assert_int_equal(rec.task.want.timeslice_us, 345);
+	assert_int_equal(rec.task.priv[1], 1);
+	assert_true(rec.flags & GPUSCHED_TSG_HELD);
+}
+
+static void another_record(void **state)
+{
+	static const uint32_t ops[] = { GPUSCHED_RUN_SCHEDULE, GPUSCHED_RUN_TICK };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct gpusched_tsg fresh = { .task.id = 2 };
+
+		assert_false(decide(ops[i], 2).changed);
+		assert_memory_equal(&rec, &fresh, sizeof(rec));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_record),
+		cmocka_unit_test(another_record),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
