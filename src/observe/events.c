@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* events.c - the taps' events, in order */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
 
@@ -56,4 +57,20 @@ int gs_events_fd(const struct gs_observe *o)
 int gs_events_dispatch(struct gs_observe *o)
 {
 	return o->ring ? ring_buffer__consume(o->ring) : -EBADF;
+}
+
+int gs_events_lost(struct gs_observe *o, uint64_t *ret)
+{
+	CLEANUP_FREE uint64_t *v = calloc(o->cpus, sizeof(*v));
+	uint32_t which = GPUSCHED_CNT_EVENTS_LOST;
+	uint64_t sum = 0;
+
+	if (!v)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(o->fd[GS_PIN_gs_counters], &which, v))
+		return -errno;
+	for (unsigned int c = 0; c < o->cpus; c++)
+		sum += v[c];
+	*ret = sum;
+	return 0;
 }

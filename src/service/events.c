@@ -11,6 +11,7 @@
 #define SWEEP_MIN_NS NS_PER_S
 #define SWEEP_MAX_NS (10 * NS_PER_S)
 #define SWEEP_COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
+#define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
 
 /* ---- class and GPU of a record --------------------------------------------------------------- */
 
@@ -36,19 +37,15 @@ static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
 	return true;
 }
 
-static bool take_class(struct gs_service *s, struct gpusched_tsg *rec)
+static bool take_class(struct gs_service *s, struct gpusched_tsg *rec,
+		       const struct gs_class_answer *answer)
 {
-	struct gs_class_answer answer;
-	const struct gpusched_class *cls;
-	uint32_t weight;
+	const struct gpusched_class *cls = gs_class_of(s->classes, answer->class_id);
+	uint32_t weight = answer->weight ? answer->weight : cls ? cls->weight : rec->task.weight;
 
-	if (gs_classify(s->classes, s->o, (pid_t)rec->task.pid, &answer, NULL))
+	if (rec->task.class_id == answer->class_id && rec->task.weight == weight)
 		return false;
-	cls = gs_class_of(s->classes, answer.class_id);
-	weight = answer.weight ? answer.weight : cls ? cls->weight : rec->task.weight;
-	if (rec->task.class_id == answer.class_id && rec->task.weight == weight)
-		return false;
-	rec->task.class_id = answer.class_id;
+	rec->task.class_id = answer->class_id;
 	rec->task.weight = weight;
 	if (cls && cls->deadline_us) {
 		rec->task.deadline_us = cls->deadline_us;
@@ -73,7 +70,9 @@ static void tell_class(struct gs_service *s, const struct gpusched_tsg *rec)
 		gs_watch_emit(s, gs_event_json(s, &ev));
 }
 
-void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
+/* @answer: the class of its process; NULL: not known. */
+static void settle(struct gs_service *s, struct gpusched_tsg *rec,
+		   const struct gs_class_answer *answer)
 {
 	bool unclassified = rec->task.class_id == GPUSCHED_CLASS_NONE;
 	struct gpusched_tsg now;
@@ -81,7 +80,7 @@ void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
 
 	if (take_gpu(s, rec))
 		what |= GPUSCHED_POKE_GPU;
-	if (take_class(s, rec))
+	if (answer && take_class(s, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
 	if (what)
 		poke(s, rec, what);
@@ -98,15 +97,28 @@ void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
 		gs_engine_touch(s->e, &rec->key);
 }
 
+void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	struct gs_class_answer answer;
+	int r = gs_classify(s->classes, s->o, (pid_t)rec->task.pid, &answer, NULL);
+
+	settle(s, rec, r ? NULL : &answer);
+}
+
 void gs_records_settle(struct gs_service *s)
 {
+	struct gs_class_answer answer;
 	struct gpusched_tsg *recs;
 	size_t n;
 
 	if (gs_table_all(s->o, &recs, &n))
 		return;
-	for (size_t i = 0; i < n; i++)
-		gs_record_settle(s, &recs[i]);
+	memset(s->asked, 0, sizeof(s->asked));
+	for (size_t i = 0; i < n; i++) {
+		int r = gs_record_classify(s, (pid_t)recs[i].task.pid, &answer);
+
+		settle(s, &recs[i], r ? NULL : &answer);
+	}
 	if (n)
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 	if (n && s->p)
@@ -197,6 +209,7 @@ void gs_service_sweep(struct gs_service *s)
 	struct gpusched_tsg rec;
 	int r;
 
+	gs_losses_check(s);
 	gs_count(s, GS_SVC_SWEEPS);
 	r = gs_sweep(s->o, on_swept, s, &err);
 	if (r < 0) {
@@ -212,6 +225,56 @@ void gs_service_sweep(struct gs_service *s)
 	next = (gs_thread_cpu_ns() - start) * SWEEP_COST_FACTOR;
 	next = next < SWEEP_MIN_NS ? SWEEP_MIN_NS : next > SWEEP_MAX_NS ? SWEEP_MAX_NS : next;
 	gs_loop_sweep_in(s, next);
+}
+
+/* ---- events that were lost ------------------------------------------------------------------- */
+
+/* Its `is` does not show that the owner had a suspended one run again. */
+static void doubt(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	if (rec->changed & GPUSCHED_RUNNABLE)
+		gs_engine_owner_set(s->e, &rec->key, GPUSCHED_RUNNABLE, gs_now_ns());
+}
+
+/* What their launches are counted by may have been loaded unseen. */
+static void meet_processes(struct gs_service *s)
+{
+	struct gpusched_event ev = { .type = GPUSCHED_EV_CLIENT };
+	struct gpusched_key key = { 0 };
+	struct gpusched_tsg rec;
+
+	while (!gs_table_next(s->o, &key, &rec)) {
+		doubt(s, &rec);
+		if (rec.task.pid == ev.pid)
+			continue;
+		ev.pid = rec.task.pid;
+		gs_service_launches_event(s, &ev);
+	}
+}
+
+/*
+ * Whatever it was, the taps have written it into the table: all of that is looked at, as at a
+ * start. One program can fill the ring again and again, so this has a pause between two.
+ */
+void gs_losses_check(struct gs_service *s)
+{
+	uint64_t lost, now;
+
+	if (s->draining || gs_events_lost(s->o, &lost) || lost == s->events_lost)
+		return;
+	now = gs_now_ns();
+	if (now < s->losses_next_ns) {
+		gs_loop_sweep_in(s, s->losses_next_ns - now); /* which looks here again */
+		return;
+	}
+	gs_count(s, GS_SVC_LOSSES);
+	gs_log(LOG_WARNING, "%llu events of the taps were lost: all TSGs are looked at",
+	       (unsigned long long)(lost - s->events_lost));
+	s->events_lost = lost;
+	meet_processes(s);
+	gs_records_settle(s);
+	gs_loop_sweep_in(s, SWEEP_SOON_NS); /* exits may be among them */
+	s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

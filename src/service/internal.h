@@ -21,6 +21,7 @@
 	X(EVENTS, "events", "events of the taps handled") \
 	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
 	X(SWEPT, "swept", "TSGs ended by a sweep") \
+	X(LOSSES, "losses", "times that all TSGs were looked at since events had been lost") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission")
@@ -69,6 +70,8 @@ struct gs_service {
 	bool self_added;
 	bool draining; /* throws away events from before this instance */
 	bool sweep_armed;
+	uint64_t events_lost;    /* by the taps, as far as it was made up for */
+	uint64_t losses_next_ns; /* not again before */
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -112,6 +115,8 @@ void gs_guarding_end(struct gs_service *s);
 /* ---- events.c -------------------------------------------------------------------------------- */
 void gs_on_event(const struct gpusched_event *ev, void *user);
 void gs_on_call(const struct gs_engine_call *call, void *user);
+/* Makes up for events that found the ring full; costs one read of a counter when none did. */
+void gs_losses_check(struct gs_service *s);
 /* Ends records without holders; tells policy, engine and watchers. */
 void gs_service_sweep(struct gs_service *s);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */

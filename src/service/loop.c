@@ -97,6 +97,7 @@ static void handle(struct gs_service *s, int fd)
 		gs_guarding_lost(s);
 	} else if (fd == gs_events_fd(s->o)) {
 		gs_events_dispatch(s->o);
+		gs_losses_check(s);
 	} else if (s->e && fd == gs_engine_fd(s->e)) {
 		gs_engine_dispatch(s->e);
 	} else if (fd == gs_starting_fd(s)) {

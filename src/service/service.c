@@ -205,6 +205,7 @@ static int start_events(struct gs_service *s, struct gs_error *err)
 	while (gs_events_dispatch(s->o) > 0)
 		;
 	s->draining = false;
+	gs_events_lost(s->o, &s->events_lost);
 	r = gs_loop_add(s, gs_events_fd(s->o));
 	return r ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
 }

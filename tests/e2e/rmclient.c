@@ -158,6 +158,25 @@ static int churn(unsigned int n, unsigned int at_once)
 	return bad != 0;
 }
 
+/* At a word one TSG sets its timeslice @n times and schedules itself once more. */
+static int noise(unsigned int n)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0);
+	char word;
+
+	new_tsg(fd, client, RC_TSG);
+	printf("made\n");
+	fflush(stdout);
+	if (read(0, &word, 1) != 1)
+		return 1;
+	for (unsigned int i = 0; i < n; i++)
+		rc_timeslice(fd, client, RC_TSG, 1000 + i % 1000);
+	rc_schedule(fd, client, RC_TSG, 1);
+	until_eof();
+	return 0;
+}
+
 static int forge(uint32_t client, uint32_t tsg)
 {
 	uint64_t us = 77;
@@ -260,12 +279,14 @@ int main(int argc, char **argv)
 		return churn(a, b ? b : 1);
 	if (argc == 4 && !strcmp(argv[1], "hoard"))
 		return hoard(argv[2], b);
+	if (argc == 3 && !strcmp(argv[1], "noise"))
+		return noise(a);
 	if (argc == 4 && !strcmp(argv[1], "forge"))
 		return forge(a, b);
 	if (argc == 4 && !strcmp(argv[1], "hostile"))
 		return hostile(a, b);
 	fprintf(stderr, "usage: rmclient tsgs N [GPU] | fall N | frees N | churn N AT-ONCE | "
-			"hoard devices|clients|files|channels|tsgs N | forge CLIENT TSG | "
-			"hostile MS SEED\n");
+			"hoard devices|clients|files|channels|tsgs N | noise N | "
+			"forge CLIENT TSG | hostile MS SEED\n");
 	return 2;
 }

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# A program floods the ring of events while the daemon can't read: who started meanwhile has its
+# class all the same, and who had itself run again though suspended does not stay so.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+rmclient=$build/tests/e2e/rmclient
+config '[Policy]
+Policy = lcbe
+[Classes]
+Rule = comm=gsload -> be'
+start_daemon || not_ok "a daemon starts"
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+
+stats() { # FILTER
+	"$gpusched" stats --json | jq "$1"
+}
+# what stands in the table: `gpusched list` would find the class out itself
+written_class() { # PID
+	bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_tsgs" -j |
+		jq -r "[.[].formatted.value.task | select(.pid == $1) | .class_id] | unique | join(\",\")"
+}
+
+is "$(stats '.taps.events_lost + .service.losses')" 0 "at first no event is lost"
+"$rmclient" noise 15000 <"$scratch/fifo" >"$scratch/noise" 2>&1 &
+noise=$!
+at_end+=($noise)
+check "a program is listed" wait_tsgs "pid:$noise" 1
+check "and suspended" "$gpusched" suspend "pid:$noise"
+is "$(sim_disabled $noise)" 1 "in the RM too"
+kill -STOP "$DAEMON_PID"
+echo go >&9
+check "the flood is over" wait_for 60 grep -q ready "$scratch/noise"
+load be --seconds 60
+late=$LOAD_PID
+is "$(sim_disabled $noise)" 0 "in which it has itself run again"
+check "another program starts" wait_for 10 eval '[ "$(sim_work "$late")" -gt 0 ]'
+is "$(written_class "$late")" 0 "its class is not known yet"
+kill -CONT "$DAEMON_PID"
+check "it gets its class" wait_for 10 eval '[ "$(written_class "$late")" = 2 ]'
+ge "$(stats .taps.events_lost)" 1000 "events were lost"
+ge "$(stats .service.losses)" 1 "which is counted"
+is "$(grep -c 'events of the taps were lost' "$scratch/daemon.log")" "$(stats .service.losses)" "and told once"
+
+check "who was suspended is so again" wait_for 10 eval '[ "$(sim_disabled $noise)" = 1 ]'
+done=$(stats .service.losses)
+sleep 2
+is "$(stats .service.losses)" "$done" "and not again while nothing is lost"
+"$gpusched" restore
+kill -9 "$noise"
+end_load "$late" KILL
+check "they end" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+stop_daemon
+done_testing
