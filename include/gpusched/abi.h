@@ -243,7 +243,7 @@ struct gpusched_proc {
 	gs_u32 devices;  /* its entries among devices, clients and files */
 	gs_u32 channels; /* the channels that it made */
 	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
-	gs_u32 pad;
+	gs_u32 mps;      /* 1: an MPS server, as its executable says */
 };
 _Static_assert(sizeof(struct gpusched_proc) == 48, "gpusched_proc");
 

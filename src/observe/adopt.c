@@ -224,7 +224,7 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 	rec.task.cgroup_id = gs_cgroup_of(h->pid);
 	rec.task.created_ns = gs_now_ns();
 	memcpy(rec.task.comm, h->comm, sizeof(rec.task.comm));
-	if (!strncmp(h->comm, "nvidia-cuda-mps", 15))
+	if (gs_proc_is_mps(h->pid))
 		rec.flags |= GPUSCHED_TSG_MPS;
 	if (gs_objects_has(s, GS_CLASS_MIG_GI) || gs_objects_has(s, GS_CLASS_MIG_CI))
 		rec.flags |= GPUSCHED_TSG_MIG;

@@ -78,6 +78,11 @@ int gs_proc_get(struct gs_observe *o, pid_t tgid, struct gpusched_proc *ret);
 /* -ENOENT: not a command's class, and the process has ended or never met the driver. */
 int gs_proc_set(struct gs_observe *o, pid_t tgid, const struct gpusched_proc *proc);
 int gs_proc_del(struct gs_observe *o, pid_t tgid);
+/*
+ * Does it run an installed MPS server or control daemon? By its executable, which must be that file
+ * here as well, below folders that root alone writes: whoever can choose a name can't choose that.
+ */
+bool gs_proc_is_mps(pid_t pid);
 int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret);
 int gs_class_set(struct gs_observe *o, uint32_t id, const struct gpusched_class *cls);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* proc.c - configuration of the taps, processes and classes */
 #include <bpf/bpf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,6 +136,48 @@ void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns)
 {
 	if (!has_life(pid) || !gs_start_same(gs_proc_start_ns(pid), start_ns))
 		gs_proc_del(o, pid);
+}
+
+static bool is_roots(const char *path, struct stat *ret)
+{
+	return !lstat(path, ret) && !ret->st_uid && !(ret->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The file and all folders above it. */
+static bool is_roots_all_up(const char *path, struct stat *ret_file)
+{
+	char part[PATH_MAX];
+	struct stat st;
+
+	if (!is_roots(path, ret_file) || !is_roots("/", &st))
+		return false;
+	snprintf(part, sizeof(part), "%s", path);
+	for (char *slash = strrchr(part, '/'); slash && slash != part; slash = strrchr(part, '/')) {
+		*slash = 0;
+		if (!is_roots(part, &st))
+			return false;
+	}
+	return true;
+}
+
+bool gs_proc_is_mps(pid_t pid)
+{
+	char link[32], path[PATH_MAX];
+	struct stat exe, here;
+	const char *name;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || path[0] != '/')
+		return false;
+	path[n] = 0;
+	name = strrchr(path, '/') + 1;
+	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
+		return false;
+	/* the path is the process's own idea: another file may be mounted there for it */
+	return !stat(link, &exe) && is_roots_all_up(path, &here) && exe.st_dev == here.st_dev &&
+	       exe.st_ino == here.st_ino;
 }
 
 uint64_t gs_cgroup_of(pid_t pid)

@@ -31,7 +31,7 @@ int tap_fork(unsigned long long *ctx)
 	if (!proc || proc->source != GPUSCHED_SRC_COMMAND)
 		return 0;
 	copy = *proc;
-	copy.tsgs = copy.devices = copy.channels = copy.told = 0;
+	copy.tsgs = copy.devices = copy.channels = copy.told = copy.mps = 0;
 	copy.start_ns = child->start_boottime;
 	tgid = gs_tgid_of(cfg, child);
 	if (tgid && bpf_map_update_elem(&gs_procs, &tgid, &copy, BPF_ANY))
@@ -44,13 +44,17 @@ int tap_exec(unsigned long long *ctx)
 {
 	struct task_struct *leader = ((struct task_struct *)ctx[0])->group_leader;
 	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_proc *proc;
 	gs_u32 tgid;
 
 	if (!cfg)
 		return 0;
 	tgid = gs_tgid_of(cfg, leader);
-	if (bpf_map_lookup_elem(&gs_procs, &tgid))
+	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	if (proc) {
+		proc->mps = 0; /* whoever is told looks at the new executable */
 		gs_tell_proc(leader, tgid, GPUSCHED_EV_EXEC);
+	}
 	return 0;
 }
 

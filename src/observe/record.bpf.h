@@ -208,17 +208,6 @@ static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 		rec->flags |= GPUSCHED_TSG_MIG;
 }
 
-/* "nvidia-cuda-mps" is as much of an MPS server's or control daemon's name as comm holds. */
-static __always_inline int gs_is_mps(const char *comm)
-{
-	const char mps[] = "nvidia-cuda-mps";
-
-	for (gs_u32 i = 0; i < sizeof(mps) - 1; i++)
-		if (comm[i] != mps[i])
-			return 0;
-	return 1;
-}
-
 /* A fresh TSG has the driver's own settings (FACTS-DRIVER 1.3); its mode is CUDA's to choose. */
 static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 {
@@ -303,8 +292,6 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 	rec->task.uid = (gs_u32)bpf_get_current_uid_gid();
 	rec->task.cgroup_id = bpf_get_current_cgroup_id();
 	bpf_probe_read_kernel_str(rec->task.comm, sizeof(rec->task.comm), leader->comm);
-	if (gs_is_mps(rec->task.comm))
-		rec->flags |= GPUSCHED_TSG_MPS;
 }
 
 /* A record's place: below a client of a file, and in the process's share. */
@@ -375,6 +362,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	rec->task.kind = gs_engine_kind(engine);
 	rec->task.created_ns = bpf_ktime_get_ns();
 	gs_fill_owner(rec, c);
+	if (proc->mps)
+		rec->flags |= GPUSCHED_TSG_MPS;
 	gs_place(rec, parent);
 	gs_classify(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);

@@ -431,6 +431,7 @@ int run_proc(struct gs_proc_arg *a)
 	proc->start_ns = fresh.start_ns;
 	proc->class_id = fresh.class_id;
 	proc->source = fresh.source;
+	proc->mps = fresh.mps;
 	proc->weight = fresh.weight;
 	proc->deadline_us = fresh.deadline_us;
 	return 0;

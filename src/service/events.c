@@ -21,6 +21,7 @@ static void poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t 
 		.key = rec->key,
 		.id = rec->task.id,
 		.what = what,
+		.flags_mask = GPUSCHED_TSG_MPS,
 		.rec = *rec,
 	};
 
@@ -34,6 +35,19 @@ static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
 	if (!gpu || rec->task.gpu == gpu->index)
 		return false;
 	rec->task.gpu = gpu->index;
+	return true;
+}
+
+/* The taps know it when we were told of its client in time. */
+static bool take_mps(struct gpusched_tsg *rec)
+{
+	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
+
+	if (is)
+		is = gs_proc_is_mps((pid_t)rec->task.pid);
+	if (is == !!(rec->flags & GPUSCHED_TSG_MPS))
+		return false;
+	rec->flags ^= GPUSCHED_TSG_MPS;
 	return true;
 }
 
@@ -82,10 +96,12 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(s, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
+	if (take_mps(rec))
+		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
 		poke(s, rec, what);
 	/* A policy that could not place the TSG when it was made gets to see it again. */
-	if (what && s->p)
+	if ((what & ~GPUSCHED_POKE_FLAGS) && s->p)
 		gs_policy_run(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
 	/* it was asked about a TSG of no class, which no limit counts */
 	if (unclassified && rec->task.class_id && s->p && !gs_table_get(s->o, &rec->key, &now) &&
@@ -126,17 +142,17 @@ void gs_records_settle(struct gs_service *s)
 	free(recs);
 }
 
-/* Notes the class of a process, so that the taps give it to its TSGs as they are made. */
+/* Notes a process's class, and whether it is an MPS server: the taps give both to its TSGs. */
 static void note_process(struct gs_service *s, pid_t pid)
 {
 	struct gs_class_answer answer;
 	struct gpusched_proc proc = { 0 };
-	bool known = !gs_proc_get(s->o, pid, &proc);
+	bool known = !gs_proc_get(s->o, pid, &proc), mps = gs_proc_is_mps(pid);
 
-	if ((known && proc.source == GPUSCHED_SRC_COMMAND) ||
-	    gs_classify(s->classes, s->o, pid, &answer, NULL))
+	if (gs_classify(s->classes, s->o, pid, &answer, NULL))
 		return;
-	if (known && proc.class_id == answer.class_id && proc.source == (uint32_t)answer.source)
+	if (known && proc.class_id == answer.class_id && proc.source == (uint32_t)answer.source &&
+	    proc.mps == mps)
 		return;
 	if (!known && answer.source == GPUSCHED_SRC_DEFAULT)
 		return;
@@ -144,6 +160,7 @@ static void note_process(struct gs_service *s, pid_t pid)
 		proc.start_ns = gs_proc_start_ns(pid);
 	proc.class_id = answer.class_id;
 	proc.source = answer.source;
+	proc.mps = mps;
 	gs_proc_set(s->o, pid, &proc);
 }
 

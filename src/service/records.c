@@ -29,6 +29,12 @@ int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *
 	return a->code;
 }
 
+/* The server's and the control daemon's name, as much as comm holds of it: anybody can have that. */
+bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec)
+{
+	return !strncmp(rec->task.comm, "nvidia-cuda-mps", GPUSCHED_COMM_LEN - 1);
+}
+
 /* What nobody has written into the table yet (no daemon runs) is found out here. */
 void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec)
 {
@@ -36,6 +42,8 @@ void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec)
 	struct gs_class_answer answer;
 
 	rec->task.gpu = gpu ? gpu->index : GPUSCHED_GPU_UNKNOWN;
+	if (gs_record_calls_itself_mps(rec) && gs_proc_is_mps((pid_t)rec->task.pid))
+		rec->flags |= GPUSCHED_TSG_MPS;
 	if (rec->task.class_id == GPUSCHED_CLASS_NONE &&
 	    !gs_record_classify(s, (pid_t)rec->task.pid, &answer))
 		rec->task.class_id = answer.class_id;

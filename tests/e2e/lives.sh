@@ -110,9 +110,27 @@ ge "$(sim_state '[.tsgs[] | select(.timeslice_us == 210)] | length')" 1 "in the 
 kill -9 "$owner"
 check "and gone when it is killed" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
 
-# ---- an MPS server
+# ---- one that takes an MPS server's name, in a folder that not root alone writes
+chmod 777 "$scratch"
 cp "$gsload" "$scratch/nvidia-cuda-mps-server"
 "$scratch/nvidia-cuda-mps-server" be --seconds 60 >"$scratch/mps" 2>&1 &
+owner=$!
+at_end+=($owner)
+check "a program by an MPS server's name is listed" wait_tsgs "pid:$owner" 4
+is "$(list_json "pid:$owner" 'map([.comm, .mps] | join(" ")) | unique | join(",")')" \
+	"nvidia-cuda-mps false" "and is none"
+wait_for 5 slice_is "$owner" 2048
+check "it is best-effort" "$gpusched" class set "pid:$owner" be
+check "and can be set as such" "$gpusched" set class:be timeslice=230us
+check "in the RM too" slice_is "$owner" 230
+check "restore" "$gpusched" restore
+end_load "$owner" KILL
+check "it ends" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+
+# ---- an MPS server: installed by root; the mount is this test's alone
+mount -t tmpfs -o mode=755 none /opt || not_ok "a file system for the server"
+cp "$gsload" /opt/nvidia-cuda-mps-server
+/opt/nvidia-cuda-mps-server be --seconds 60 >"$scratch/mps" 2>&1 &
 owner=$!
 at_end+=($owner)
 check "an MPS server is listed" wait_tsgs "pid:$owner" 4

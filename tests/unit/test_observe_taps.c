@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* test_observe_taps.c - what the taps and the table do */
 #include <bpf/bpf.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #include "observe/priv.h"
 #include "observe_fixture.h"
@@ -153,8 +155,10 @@ static void test_mig_engines(void **state)
 	}
 }
 
+/* A name of its own choice does not make a process an MPS server, the entry in the table does. */
 static void test_mps_server(void **state)
 {
+	struct gpusched_proc proc;
 	CLEANUP_FD int fd = -1;
 
 	NEEDS();
@@ -163,7 +167,78 @@ static void test_mps_server(void **state)
 	rc_client(fd, RC_CLIENT, 0);
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	prctl(PR_SET_NAME, "test");
+	assert_int_equal(only().flags, 0);
+	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	proc.mps = 1;
+	assert_int_equal(gs_proc_set(table, getpid(), &proc), 0);
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	assert_int_equal(only().flags, GPUSCHED_TSG_MPS);
+	proc.mps = 0;
+	assert_int_equal(gs_proc_set(table, getpid(), &proc), 0);
+}
+
+static bool runs_mps(const char *path)
+{
+	char hello;
+	int in[2], out[2], status;
+	bool is;
+	pid_t pid;
+
+	assert_int_equal(pipe(in) | pipe(out), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		close(in[1]);
+		execl(path, path, NULL); /* cat */
+		_exit(1);
+	}
+	assert_int_equal(write(in[1], "x", 1), 1);
+	assert_int_equal(read(out[0], &hello, 1), 1); /* it is past its exec */
+	is = gs_proc_is_mps(pid);
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return is;
+}
+
+static void copy_cat(const char *to)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "cp /bin/cat %s", to);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_mps_executable(void **state)
+{
+	static const char *server = "/mnt/roots/nvidia-cuda-mps-server";
+
+	NEEDS();
+	assert_int_equal(mount("none", "/mnt", "tmpfs", 0, "mode=755"), 0);
+	assert_int_equal(mkdir("/mnt/roots", 0755), 0);
+	copy_cat(server);
+	copy_cat("/mnt/roots/nvidia-cuda-mps");
+	assert_true(runs_mps(server));
+	assert_false(runs_mps("/mnt/roots/nvidia-cuda-mps"));
+	assert_int_equal(chmod(server, 0775), 0);
+	assert_false(runs_mps(server)); /* its group writes it */
+	assert_int_equal(chmod(server, 0755), 0);
+	assert_int_equal(chown(server, 1000, 0), 0);
+	assert_false(runs_mps(server)); /* a user's */
+	assert_int_equal(chown(server, 0, 0), 0);
+	assert_int_equal(chmod("/mnt/roots", 01777), 0);
+	assert_false(runs_mps(server)); /* who can make a link to any file of root's */
+	assert_int_equal(chmod("/mnt/roots", 0755), 0);
+	assert_int_equal(chmod("/mnt", 0777), 0);
+	assert_false(runs_mps(server)); /* who can rename folders */
+	assert_int_equal(chmod("/mnt", 0755), 0);
+	assert_true(runs_mps(server));
+	assert_int_equal(umount2("/mnt", MNT_DETACH), 0);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -627,6 +702,7 @@ int main(void)
 		T(test_mig),
 		T(test_mig_engines),
 		T(test_mps_server),
+		T(test_mps_executable),
 		T(test_client_free),
 		T(test_client_free_with_policy),
 		T(test_device_and_subdevice_free),
