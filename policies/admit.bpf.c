@@ -162,6 +162,19 @@ GPUSCHED_INIT()
 	return 0;
 }
 
+/* Has its place at once, not with the first round: somebody may ask for one before that. */
+GPUSCHED_INLINE void give_place(struct gpusched_task *t)
+{
+	struct place *p = place_of(t);
+
+	if (!p)
+		return;
+	gpusched_add(&p->in, 1ull);
+	gpusched_add(&p->counted_in, 1ull);
+	begin_window(p, gpusched_now(), 0);
+	let_in(t);
+}
+
 GPUSCHED_TASK_INIT(t)
 {
 	gs_u32 key = 0;
@@ -169,8 +182,11 @@ GPUSCHED_TASK_INIT(t)
 
 	if (!t->priv[STATE] && (t->assumed || (start && t->created_ns < *start)))
 		t->priv[STATE] = RUNS;
-	if (takes_part(t))
+	if (takes_part(t)) {
+		if (t->priv[STATE] == RUNS)
+			give_place(t);
 		return 0;
+	}
 	if (t->priv[STATE])
 		t->priv[STATE] = RUNS;
 	gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);

@@ -102,6 +102,34 @@ static void test_rr_idle(void **state)
 	world_close(&w);
 }
 
+/* admit: who runs already has his place before the first round. */
+static void test_admit_at_once(void **state)
+{
+	const char *const one[] = { "max_be=1", NULL };
+	static struct world w;
+	struct gs_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(world_open(&w, &gs_native_host, "admit", one, &err), 0);
+	w.now = 10 * NS_PER_S;
+	for (size_t i = 0; i < 2; i++) {
+		w.tasks[i].t = (struct gpusched_task){ .id = i + 1,
+						       .kind = GPUSCHED_KIND_COMPUTE,
+						       .engine = 1,
+						       .class_id = GPUSCHED_CLASS_BE,
+						       .created_ns = w.now };
+		w.live[w.nlive++] = &w.tasks[i].t;
+	}
+	w.live[0]->assumed = GPUSCHED_INTERLEAVE; /* adopted */
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(w.host->task_init(w.state, w.live[i]), 0);
+	assert_int_equal(w.host->schedule(w.state, w.live[1]), GPUSCHED_HOLD);
+	assert_int_equal(w.host->tick(w.state, w.live, 2), 0);
+	assert_false(is_suspended(&w.live[0]->want));
+	assert_true(is_suspended(&w.live[1]->want));
+	world_close(&w);
+}
+
 static void live(struct world *w, const char *policy)
 {
 	open_world(w, &gs_native_host, policy);
@@ -126,9 +154,8 @@ static void test_repeatable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_repeatable),
-		cmocka_unit_test(test_rr_idle),
-		cmocka_unit_test(test_rests_natively),
+		cmocka_unit_test(test_repeatable),          cmocka_unit_test(test_rr_idle),
+		cmocka_unit_test(test_admit_at_once),       cmocka_unit_test(test_rests_natively),
 		cmocka_unit_test(test_rests_in_the_kernel),
 	};
 
