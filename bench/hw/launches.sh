@@ -9,17 +9,10 @@
 # bundle/ when it is there (make bundle), else build/. OUTDIR gets launches.json (one object per case), log.txt and
 # raw/. Exit status 1 when a count is not exact.
 set -u
-[ $# = 1 ] || { echo "usage: bench/hw/launches.sh OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-began=$EPOCHREALTIME
-budget=${BUDGET:-300}
-rounds=${ROUNDS:-40} # of each case; 10 give a first idea
-raw=$out/raw
-mkdir -p "$raw"
-as_be=()
-as_lc=()
 . "$here/lib.sh"
+begin 300 raw "$@"
+rounds=${ROUNDS:-40} # of each case; 10 give a first idea
 . "$top/bench/launchcost.sh"
 if [ -d "$top/bundle" ]; then
 	tools=$top/bundle cudause=$top/bundle/cudause
@@ -30,12 +23,6 @@ results=$out/launches.json
 : >"$results"
 bad=0
 iterations=100
-
-at_end() {
-	settle
-	timeout 10 "$gpusched" observe off >/dev/null 2>&1
-}
-trap at_end EXIT
 
 case_is() { # NAME GOT WANTED
 	local exact=false
@@ -129,7 +116,6 @@ cost_four() {
 	cost 4 $((rounds / 3 + 1))
 }
 
-mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 step exact 150 exactness
 step cost 240 cost_one
 step cost-4 90 cost_four

@@ -19,6 +19,36 @@ else
 fi
 command -v "$jq" >/dev/null || jq=jq
 
+began=${began:-$EPOCHREALTIME}
+as_be=()
+as_lc=()
+iterations=0
+closed=(--arrivals closed --period-us 5000)
+open=(--arrivals poisson --period-us 5000)
+twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
+
+# begin SECONDS RAW ARGUMENTS...: how every bench begins and ends; its one argument is OUTDIR
+begin() {
+	[ $# = 3 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
+	budget=${BUDGET:-$1}
+	mkdir -p "$3" && out=$(cd "$3" && pwd) || exit 1
+	raw=$out/$2
+	mkdir -p "$raw"
+	trap at_end EXIT
+	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+}
+
+at_end() {
+	settle
+	timeout 10 "$gpusched" observe off >/dev/null 2>&1
+}
+
+calibrate() {
+	timeout 60 "$gsload" cal >"$raw/cal.json" || return 1
+	iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
+}
+
 say() {
 	printf '%6.1f  %s\n' "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$*" | tee -a "$out/log.txt"
 }

@@ -6,28 +6,14 @@
 # As root, on an otherwise idle machine with a GPU, at most 2 minutes. Rounds are interleaved, so that a drift
 # of the machine meets all cases alike. OUTDIR gets modes.md (the table) and raw/.
 set -u
-[ $# = 1 ] || { echo "usage: bench/hw/modes.sh OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-began=$EPOCHREALTIME
-budget=${BUDGET:-300}
-raw=$out/raw
-mkdir -p "$raw"
 . "$here/lib.sh"
+begin 300 raw "$@"
 as_be=("$gpusched" run --class be --)
 as_lc=("$gpusched" run --class lc --)
-iterations=0
-
-at_end() {
-	settle
-	timeout 10 "$gpusched" observe off >/dev/null 2>&1
-}
-trap at_end EXIT
 
 prepare() {
-	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
-	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
-	timeout 60 "$gsload" cal >"$raw/cal.json" || return 1
+	calibrate || return 1
 }
 
 # one ROUND CASE LC-SETTING BE-SETTING BE-ARGUMENTS...: "" leaves a mode as the program has it
@@ -66,7 +52,6 @@ rounds() {
 }
 
 step prepare 60 prepare
-[ -s "$raw/cal.json" ] && iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
 step rounds 250 rounds
 at_end
 trap - EXIT

@@ -8,29 +8,12 @@
 # As root, on an otherwise idle machine. Changes no clocks, no modes, no driver; ends with gpusched
 # restore. OUTDIR gets log.txt, policies.json, policies.md and raw-policies.tar.gz.
 set -u
-[ $# = 1 ] || { echo "usage: bench/hw/policies.sh OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-began=$EPOCHREALTIME
-budget=${BUDGET:-340}
-raw=$out/raw-policies
-mkdir -p "$raw"
 . "$here/lib.sh"
-as_be=()
-as_lc=()
-iterations=0
-closed=(--arrivals closed --period-us 5000)
-twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
-
-at_end() {
-	settle
-	timeout 10 "$gpusched" observe off >/dev/null 2>&1
-}
-trap at_end EXIT
+begin 340 raw-policies "$@"
 
 prepare() {
-	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
-	timeout 60 "$gsload" cal >"$raw/cal.json" || return 1
+	calibrate || return 1
 	note gpu "\"$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)\""
 	note driver "\"$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)\""
 	note kernel "\"$(uname -r)\""
@@ -203,7 +186,6 @@ summary() {
 }
 
 step prepare 60 prepare
-[ -s "$raw/cal.json" ] && iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
 step default-many 40 default_many
 step rr 60 rr
 step fair 30 fair

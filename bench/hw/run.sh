@@ -9,35 +9,16 @@
 # else build/. Changes no clocks, no modes, no driver; ends with gpusched restore. OUTDIR gets log.txt,
 # summary.json, summary.md and raw.tar.gz.
 set -u
-[ $# = 1 ] || { echo "usage: bench/hw/run.sh OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-began=$EPOCHREALTIME
-budget=${BUDGET:-440}
-raw=$out/raw
-mkdir -p "$raw"
 . "$here/lib.sh"
-as_be=()
-as_lc=()
-iterations=0
-closed=(--arrivals closed --period-us 5000)
-open=(--arrivals poisson --period-us 5000)
-twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
-
-at_end() {
-	settle
-	timeout 10 "$gpusched" observe off >/dev/null 2>&1
-}
-trap at_end EXIT
+begin 440 raw "$@"
 
 prepare() {
-	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
-	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 	uname -a
 	nvidia-smi --query-gpu=name,driver_version,compute_mode,persistence_mode --format=csv
 	cat /proc/driver/nvidia/version
 	PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/work" "$here/work.cu" || return 1
-	timeout 60 "$gsload" cal >"$raw/cal.json" || return 1
+	calibrate || return 1
 	cat "$raw/cal.json"
 	note gpu "\"$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)\""
 	note driver "\"$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)\""
@@ -285,7 +266,6 @@ cost() {
 }
 
 step prepare 120 prepare
-[ -s "$raw/cal.json" ] && iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
 step doctor 20 doctor
 step discovery 60 discovery
 step baseline 60 baseline

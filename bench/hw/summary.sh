@@ -4,7 +4,6 @@
 set -u
 raw=$1
 out=$2
-began=${began:-$EPOCHREALTIME}
 . "$(dirname "$0")/lib.sh"
 
 # From a TSG's making to the policy's slice: events of the monitor, per compute TSG that got one.

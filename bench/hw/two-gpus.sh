@@ -7,22 +7,10 @@
 #
 # As root, on an otherwise idle machine with two GPUs or more. OUTDIR gets two-gpus.json and log.txt.
 set -u
-[ $# = 1 ] || { echo "usage: bench/hw/two-gpus.sh OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
-began=$EPOCHREALTIME
-budget=${BUDGET:-60}
-raw=$out/raw
-mkdir -p "$raw"
-as_be=()
-as_lc=()
-iterations=0
 . "$here/lib.sh"
-trap 'settle; timeout 10 "$gpusched" observe off >/dev/null 2>&1' EXIT
-
-mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
-timeout 60 "$gsload" cal >"$raw/cal.json"
-iterations=$("$jq" -r '.iterations_per_us // 0' "$raw/cal.json")
+begin 60 raw "$@"
+calibrate || exit 1
 daemon_start || exit 1
 gs policy start lcbe || exit 1
 as_be=("$gpusched" run --class be --)
