@@ -121,6 +121,7 @@ step cost 240 cost_one
 step cost-4 90 cost_four
 at_end
 trap - EXIT
+rm -f "$raw/launches" "$raw/in"
 say "$bad counts are not exact"
 cat "$results"
 [ $bad = 0 ]
