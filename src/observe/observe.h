@@ -50,6 +50,8 @@ int gs_observe_map_fd(const struct gs_observe *o, const char *name);
 int gs_table_get(struct gs_observe *o, const struct gpusched_key *key, struct gpusched_tsg *ret);
 /* Walk: *key all zero starts; -ENOENT at the end. Records that vanish meanwhile are skipped. */
 int gs_table_next(struct gs_observe *o, struct gpusched_key *inout_key, struct gpusched_tsg *ret);
+/* No TSG and no device, client or file: nothing for a sweep to find. */
+bool gs_table_is_empty(struct gs_observe *o);
 /* All records at once, free() the array. */
 int gs_table_all(struct gs_observe *o, struct gpusched_tsg **ret, size_t *ret_n);
 int gs_table_channels(struct gs_observe *o, const struct gpusched_key *key,

@@ -166,6 +166,14 @@ int gs_table_next(struct gs_observe *o, struct gpusched_key *inout_key, struct g
 	return -errno;
 }
 
+bool gs_table_is_empty(struct gs_observe *o)
+{
+	struct gpusched_key key;
+
+	return bpf_map_get_next_key(o->fd[GS_PIN_gs_tsgs], NULL, &key) &&
+	       bpf_map_get_next_key(o->fd[GS_PIN_gs_devs], NULL, &key);
+}
+
 struct growing {
 	struct gpusched_key *keys;
 	struct gpusched_tsg *recs;

@@ -135,7 +135,7 @@ void gs_records_settle(struct gs_service *s)
 
 		settle(s, &recs[i], r ? NULL : &answer);
 	}
-	if (n)
+	if (!gs_table_is_empty(s->o))
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 	if (n && s->p)
 		gs_policy_nudge(s->p);
@@ -215,15 +215,13 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 }
 
 /*
- * Exits are seen as they happen; what the timer finds are descriptors closed by a process that
- * lives on. With a large table a sweep is dear, so it comes the rarer the longer it takes.
+ * Exits are told before the files of the process are closed, which may take its time; what else
+ * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is dear, so it comes the rarer the longer it takes.
  */
 void gs_service_sweep(struct gs_service *s)
 {
 	uint64_t start = gs_thread_cpu_ns(), next;
-	struct gpusched_key key = { 0 };
 	struct gs_error err = { 0 };
-	struct gpusched_tsg rec;
 	int r;
 
 	gs_losses_check(s);
@@ -237,7 +235,7 @@ void gs_service_sweep(struct gs_service *s)
 		gs_engine_let_go(s->e);
 	if (s->launches)
 		gs_launches_sweep(s->launches);
-	if (gs_table_next(s->o, &key, &rec))
+	if (gs_table_is_empty(s->o))
 		return;
 	next = (gs_thread_cpu_ns() - start) * SWEEP_COST_FACTOR;
 	next = next < SWEEP_MIN_NS ? SWEEP_MIN_NS : next > SWEEP_MAX_NS ? SWEEP_MAX_NS : next;
@@ -311,6 +309,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 	switch (ev->type) {
 	case GPUSCHED_EV_CLIENT:
 		note_process(s, (pid_t)ev->pid);
+		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:
 		if (!gs_table_get(s->o, &ev->key, &rec))

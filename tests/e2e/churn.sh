@@ -47,11 +47,22 @@ is "$(mounts_now)" "$mounts" "mounts"
 is "$(sim_state .clients)" 0 "clients left in the simulated RM"
 is "$(sim_state '.files | length')" 0 "open files left in the simulated RM"
 ge "$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)" "$((${observed:-0} + procs * 6))" "the taps saw their calls"
+# An exit is told before its files are closed: what a sweep finds open, the next one looks at again.
 for map in gs_tsgs gs_chans gs_chantsg gs_devs gs_threads; do
-	is "$(entries $map)" 0 "entries left in $map"
+	check "no entry is left in $map" wait_for 10 eval "[ \$(entries $map) = 0 ]"
 done
 le "$(sim_kb)" "$((sim_before + 8192))" "memory of the simulator, KiB"
 procs_left=$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j 2>/dev/null | jq length)
 is "${procs_left:-0}" 0 "processes left in the process map"
+
+# No exit and no TSG tells of this one's end.
+mkfifo "$scratch/fifo"
+"$rmclient" leave <"$scratch/fifo" >"$scratch/left" &
+at_end+=($!)
+exec 9>"$scratch/fifo"
+check "a file is closed by who lives on" wait_for 10 grep -q ready "$scratch/left"
+check "no entry of it is left" wait_for 10 eval '[ "$(entries gs_devs)" = 0 ]'
+exec 9>&-
+wait $!
 stop_daemon
 done_testing

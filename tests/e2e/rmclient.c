@@ -4,6 +4,7 @@
  *
  *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF
  *   rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
+ *   rmclient leave              a client and a device, closed without a word; then like tsgs
  *   rmclient frees N            N TSGs made and freed one after the other
  *   rmclient hoard WHAT N       N devices, clients, files, channels or TSGs; then like tsgs
  *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
@@ -58,6 +59,16 @@ static int fall(unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		new_tsg(fd, client, RC_TSG + 2 * i);
 	rc_free(fd, client, 0, client);
+	until_eof();
+	return 0;
+}
+
+static int leave(void)
+{
+	int fd = open_ctl(O_CLOEXEC);
+
+	new_client(fd, 0);
+	close(fd);
 	until_eof();
 	return 0;
 }
@@ -273,6 +284,8 @@ int main(int argc, char **argv)
 		return tsgs(a, b);
 	if (argc == 3 && !strcmp(argv[1], "fall"))
 		return fall(a);
+	if (argc == 2 && !strcmp(argv[1], "leave"))
+		return leave();
 	if (argc == 3 && !strcmp(argv[1], "frees"))
 		return frees(a);
 	if (argc == 4 && !strcmp(argv[1], "churn"))
@@ -285,8 +298,9 @@ int main(int argc, char **argv)
 		return forge(a, b);
 	if (argc == 4 && !strcmp(argv[1], "hostile"))
 		return hostile(a, b);
-	fprintf(stderr, "usage: rmclient tsgs N [GPU] | fall N | frees N | churn N AT-ONCE | "
-			"hoard devices|clients|files|channels|tsgs N | noise N | "
-			"forge CLIENT TSG | hostile MS SEED\n");
+	fprintf(stderr,
+		"usage: rmclient tsgs N [GPU] | fall N | leave | frees N | churn N AT-ONCE | "
+		"hoard devices|clients|files|channels|tsgs N | noise N | "
+		"forge CLIENT TSG | hostile MS SEED\n");
 	return 2;
 }
