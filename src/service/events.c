@@ -216,7 +216,8 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 
 /*
  * Exits are told before the files of the process are closed, which may take its time; what else
- * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is dear, so it comes the rarer the longer it takes.
+ * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is
+ * dear, so it comes the rarer the longer it takes.
  */
 void gs_service_sweep(struct gs_service *s)
 {
