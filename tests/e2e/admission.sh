@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # Admission on the stock host without the gate (tests/vm/gate.sh has that): hold suspends, the program waits and nothing fails; the queue's order,
 # limits by class and GPU, the host's own limit, and every way in which a wait ends.
@@ -35,7 +35,7 @@ counter() {
 
 config '[Policy]
 Gate = no
-HoldLimit = 5s'
+HoldLimit = 300s'
 start_daemon || exit 1
 check "admit starts" "$gpusched" policy start admit -o max_be=1 -o max_lc=1
 
@@ -51,7 +51,9 @@ is "$(compute $second .held_by)" admit "by the policy that runs"
 is "$(compute $second .held_how)" suspension "by suspension"
 like "$(compute $second .reason)" "waits until policy admit admits it" "list says why"
 is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "and so does the table, of one TSG"
-is "$(sim_work $second)" 0 "it has done no work"
+done_before=$(sim_work $second) # between the driver's look and the suspension
+sleep 0.5
+is "$(sim_work $second)" "$done_before" "it does no work"
 check "it is alive: nothing failed" kill -0 $second
 
 # ---- by class and by GPU
@@ -63,40 +65,32 @@ end_load $other
 end_load $elsewhere
 
 # ---- a place that gets free
-from=$(date +%s)
 kill -9 $first
 wait $first 2>/dev/null
-check "a holder's death releases its place: the next of the queue runs" wait_for 3 runs $second
+check "a holder's death releases its place: the next of the queue runs" wait_for 10 runs $second
 check "the third still waits" held $third
 wait $second
 is $? 0 "the one that waited has ended well"
 is "$(jq .n "$scratch/second.out")" 1500 "and has done all its work"
-check "the third has its turn" wait_for 3 runs $third
-is "$(counter released_hold)" 0 "all that within the limit"
-le $(($(date +%s) - from)) 5 "which is 5 s"
+check "the third has its turn" wait_for 10 runs $third
 
-# ---- one that dies waiting, one that a person lets in, one that the limit lets in
+# ---- one that dies waiting, one that a person lets in
 run_load be waits be --seconds 0
 check "a fourth waits" wait_for 10 held $waits
 end_load $waits KILL
 run_load be person be --seconds 0
 check "a fifth waits" wait_for 10 held $person
 check "a person's resume lets it in" "$gpusched" resume pid:$person
-check "so it runs" wait_for 3 eval "[ \"\$(sim_disabled $person)\" = 0 ] && [ \"\$(sim_work $person)\" != 0 ]"
+check "so it runs" wait_for 10 eval "[ \"\$(sim_disabled $person)\" = 0 ] && [ \"\$(sim_work $person)\" != 0 ]"
 end_load $person KILL
-run_load be late be --seconds 0
-check "a sixth waits" wait_for 10 held $late
-check "until the limit admits it" wait_for 8 runs $late
-is "$(counter released_hold)" 1 "which is counted"
 check "the one in the place goes on" runs $third
-sleep 0.3
-check "and the admitted one is not suspended again" runs $late
+is "$(counter released_hold)" 0 "the limit has let nobody in"
 
 # ---- the end of the policy, the end of the daemon
 run_load be last be --seconds 0
-check "a seventh waits" wait_for 10 held $last
+check "a sixth waits" wait_for 10 held $last
 check "another policy takes over" "$gpusched" policy switch none
-check "which holds nobody" wait_for 3 runs $last
+check "which holds nobody" wait_for 10 runs $last
 check "admit takes over" "$gpusched" policy switch admit -o max_be=1
 sleep 0.3
 check "who runs goes on" runs $last
@@ -114,8 +108,23 @@ check "who was there" runs $orphan
 run_load be stopped be --seconds 0
 check "and holds who comes" wait_for 10 held $stopped
 check "policy stop" "$gpusched" policy stop
-check "lets all run" wait_for 3 runs $stopped
+check "lets all run" wait_for 10 runs $stopped
 check "with their own timeslices" restored
+stop_daemon
+
+# ---- the host's limit
+config '[Policy]
+Gate = no
+HoldLimit = 5s'
+start_daemon
+check "admit with a limit of 5 s" "$gpusched" policy start admit -o max_be=1
+run_load be late be --seconds 0
+check "one waits" wait_for 10 held $late
+check "until the limit admits it" wait_for 15 runs $late
+is "$(counter released_hold)" 1 "which is counted"
+sleep 0.3
+check "and it is not suspended again" runs $late
+check "policy stop" "$gpusched" policy stop
 
 # ---- deny
 exits 3 "a policy that denies is refused on this host" "$gpusched" policy start "$top/tests/policy/deny.bpf.c"

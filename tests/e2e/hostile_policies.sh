@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # Hostile policies through the daemon, under load: each ends in the driver's own behaviour and an exit
 # record, or is kept within the laws while it runs.
@@ -29,7 +29,7 @@ running() {
 works() { # PID: it makes progress
 	local before
 	before=$(sim_work "$1")
-	wait_for 3 eval '[ "$(sim_work '"$1"')" -gt '"$before"' ]'
+	wait_for 10 eval '[ "$(sim_work '"$1"')" -gt '"$before"' ]'
 }
 hostile() { # NAME: its object
 	echo "$scratch/$1.bpf.o"
@@ -42,12 +42,12 @@ for p in slow_tick absurd flips suspends_all starves fails_in_tick dies_in_init 
 done
 
 config '[Classes]
-Class = be suspend_limit_ms=1500'
+Class = be suspend_limit_ms=3000'
 start_daemon || exit 1
 run_load be be be --seconds 0
 check "a program works" wait_for 10 works $be || diag "$(cat "$scratch/be.out")"
 check "lcbe runs" "$gpusched" policy start lcbe
-check "and has set its slice" wait_for 5 eval '! slice_is $be 2048'
+check "and has set its slice" wait_for 10 eval '! slice_is $be 2048'
 slice=$(sim_slice $be)
 
 # ---- that do not start: the one that runs goes on
@@ -73,14 +73,14 @@ like "$out" "ABI 99" "abi_future is refused with both versions"
 is "$(running)" lcbe "lcbe has run all the while"
 check "with its slice" slice_is $be "$slice"
 check "policy stop" "$gpusched" policy stop
-check "gives the owner's settings back" wait_for 3 restored
+check "gives the owner's settings back" wait_for 10 restored
 
 # ---- that fail while they run
 check "fails_in_tick starts" "$gpusched" policy start "$(hostile fails_in_tick)"
-check "and ends itself" wait_for 3 eval '[ "$(running)" = null ]'
+check "and ends itself" wait_for 10 eval '[ "$(running)" = null ]'
 is "$(exit_record '"\(.policy) \(.kind) \(.code)"')" "fails_in_tick error -42" "with its code"
 like "$(exit_record .message)" "had enough" "and its message"
-check "the driver's own behaviour is back" wait_for 3 restored
+check "the driver's own behaviour is back" wait_for 10 restored
 
 mkfifo "$scratch/hold"
 "$build/tests/e2e/rmclient" tsgs 400 <"$scratch/hold" >"$scratch/ready" &
@@ -89,39 +89,46 @@ at_end+=("$many")
 exec 9>"$scratch/hold"
 check "400 more TSGs" wait_for 20 grep -q ready "$scratch/ready"
 check "slow_tick starts" "$gpusched" policy start "$(hostile slow_tick)"
-check "and is ended by the watchdog" wait_for 5 eval '[ "$(running)" = null ]'
+check "and is ended by the watchdog" wait_for 10 eval '[ "$(running)" = null ]'
 is "$(exit_record '"\(.policy) \(.kind)"')" "slow_tick stalled" "as stalled"
 like "$(exit_record .message)" "longer than 10 ms" "with the limit"
-check "the driver's own behaviour is back" wait_for 5 restored
+check "the driver's own behaviour is back" wait_for 10 restored
 exec 9>&-
-check "they go" wait_for 5 gone $many
+check "they go" wait_for 10 gone $many
 check "the daemon is well: lcbe starts" "$gpusched" policy start lcbe
-check "and acts" wait_for 3 slice_is $be "$slice"
+check "and acts" wait_for 10 slice_is $be "$slice"
 check "it stops" "$gpusched" policy stop
 
 # ---- that go on: what they want is kept within the laws
 check "div_zero starts" "$gpusched" policy start "$(hostile div_zero)"
 check "and does no harm" works $be
 check "absurd takes over" "$gpusched" policy switch "$(hostile absurd)"
-check "its wishes are refused and counted" wait_for 3 eval '[ "$(counter refused_range)" -ge 3 ]'
+check "its wishes are refused and counted" wait_for 10 eval '[ "$(counter refused_range)" -ge 3 ]'
 check "the hardware has what the owner asked" restored
 check "the program works" works $be
 is "$(list_json pid:$be '.[] | select(.kind == "compute") | "\(.class) \(.asked.timeslice_us)"')" "be 2048" \
 	"and the record is as it was"
 
+rate() { # PID: work a second, over two seconds
+	local work=$(sim_work "$1") from=${EPOCHREALTIME/./}
+	sleep 2
+	echo $((($(sim_work "$1") - work) * 1000000 / (${EPOCHREALTIME/./} - from)))
+}
+undisturbed=$(rate $be)
 check "flips takes over" "$gpusched" policy switch "$(hostile flips)"
-calls=$(counter call_ns) from=$(date +%s%N) work=$(sim_work $be)
-sleep 3
-spent=$(($(counter call_ns) - calls)) took=$(($(date +%s%N) - from)) made=$(($(sim_work $be) - work))
+calls=$(counter call_ns) from=$(date +%s%N)
+sleep 1
+made=$(rate $be)
+spent=$(($(counter call_ns) - calls)) took=$(($(date +%s%N) - from))
 ge "$(counter over_budget)" 1 "it wants more than the budget for calls"
 # 5 % and the 50 ms that may be saved up; a busy machine makes single calls long
 le "$(awk -v s=$spent -v t=$took 'BEGIN { print (s - 60e6) / t }')" 0.12 "calls take little of the time"
-ge $made 1500 "the program keeps most of its rate (3 s of 1 ms kernels)"
+ge $made $((undisturbed / 2)) "the program keeps most of its rate, which was $undisturbed kernels a second"
 
 check "suspends_all takes over" "$gpusched" policy switch "$(hostile suspends_all)"
-check "all is suspended" wait_for 3 eval '[ "$(sim_disabled $be)" -ge 8 ]'
+check "all is suspended" wait_for 10 eval '[ "$(sim_disabled $be)" -ge 8 ]'
 is "$(list_json pid:$be '.[] | select(.kind == "compute") | .suspended_by')" policy "by the policy"
-check "the class's limit ends that" wait_for 4 works $be
+check "the class's limit ends that" wait_for 15 works $be
 ge "$(counter released_suspend)" 1 "and is counted"
 sleep 1
 check "it is not suspended again" eval '[ "$(sim_disabled $be)" = 0 ]'
@@ -129,10 +136,10 @@ is "$(running)" suspends_all "the policy still wants it"
 
 check "starves takes over" "$gpusched" policy switch "$(hostile starves)"
 run_load lc lc lc --seconds 0
-check "the class is suspended" wait_for 3 eval '[ "$(sim_disabled $be)" -ge 8 ]'
-check "but not for longer than its limit" wait_for 4 works $be
+check "the class is suspended" wait_for 10 eval '[ "$(sim_disabled $be)" -ge 8 ]'
+check "but not for longer than its limit" wait_for 15 works $be
 check "policy stop" "$gpusched" policy stop
-check "gives the owner's settings back" wait_for 3 restored
+check "gives the owner's settings back" wait_for 10 restored
 is "$(exit_record '"\(.policy) \(.kind)"')" "starves stopped" "the last exit record is that of the stop"
 check "both programs work" eval 'works $be && works $lc'
 check "the daemon is the same" daemon_ready
