@@ -1,24 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # A user's own FUSE posing as the driver: here a second simulator, whose files the first one's
 # instance does not know. It must not be seen, and no call may ever go into it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"
-load be --seconds 60
+load be --seconds 600
 mine=$LOAD_PID
 check "the instance sees its own program" wait_tsgs pid:$mine 4
 
 # The inner shell has another directory, so tell it apart by what it prints.
 env -u GPUSCHED_SIM "$gpusched" sim shell -- bash -c '
-	"$1" be --seconds 20 >/dev/null 2>&1 &
+	"$1" be --seconds 600 >/dev/null 2>&1 &
 	echo $! >"$2/inner.pid"
-	sleep 2
-	cp "$GPUSCHED_SIM/dev/state.json" "$2/inner.json"
+	until [ "$(jq "[.tsgs[] | select(.timeslice_us == 2048)] | length" "$GPUSCHED_SIM/dev/state.json")" = 1 ]; do sleep 0.05; done
+	sleep 1
+	cp "$GPUSCHED_SIM/dev/state.json" "$2/inner.new" && mv "$2/inner.new" "$2/inner.json"
 	while [ ! -e "$2/asked" ]; do sleep 0.05; done
-	cp "$GPUSCHED_SIM/dev/state.json" "$2/inner2.json"
+	cp "$GPUSCHED_SIM/dev/state.json" "$2/inner2.new" && mv "$2/inner2.new" "$2/inner2.json"
 	kill %1; wait' - "$gsload" "$scratch" >"$scratch/inner.out" 2>&1 &
 inner=$!
 at_end+=($inner)
@@ -29,8 +30,7 @@ is "$("$gpusched" list --json | jq -s "flatten | [.[] | select(.pid == $pid)] | 
 exits 1 "and a person cannot name them" "$gpusched" set pid:$pid timeslice=100us
 "$gpusched" set all timeslice=100us >/dev/null
 touch "$scratch/asked"
-wait_for 5 test -s "$scratch/inner2.json"
-sleep 0.2
+wait_for 10 test -s "$scratch/inner2.json"
 is "$(jq '[.controls["0xa06c0103"].calls // 0, (.controls["0xa06c0104"].calls // 0), (.controls["0x2080110b"].calls // 0)] | join(" ")' "$scratch/inner.json")" \
 	"$(jq '[.controls["0xa06c0103"].calls // 0, (.controls["0xa06c0104"].calls // 0), (.controls["0x2080110b"].calls // 0)] | join(" ")' "$scratch/inner2.json")" \
 	"no control went into the impostor"

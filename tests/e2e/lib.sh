@@ -193,7 +193,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
 start_daemon() {
 	"$gpuschedd" --foreground "$@" >>"$scratch/daemon.log" 2>&1 &
 	DAEMON_PID=$!
-	wait_for 10 daemon_ready || {
+	wait_for 30 daemon_ready || {
 		diag "the daemon does not answer: $(tail -5 "$scratch/daemon.log")"
 		return 1
 	}
@@ -202,6 +202,12 @@ start_daemon() {
 daemon_ready() {
 	[ "$(curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping |
 		jq .pid)" = "$DAEMON_PID" ]
+}
+
+# watchers N: so many watch the daemon's events, whoever has just begun to included
+watchers() {
+	curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
+		grep -qx "gpusched_watchers $1"
 }
 
 stop_daemon() {
@@ -238,7 +244,7 @@ list_json() {
 
 # wait_tsgs TARGET N: until at least N TSGs of it are listed
 wait_tsgs() {
-	wait_for 10 eval '[ "$(list_json "'"$1"'" length)" -ge '"$2"' ]'
+	wait_for 30 eval '[ "$(list_json "'"$1"'" length)" -ge '"$2"' ]'
 }
 
 # ---- leaks ----------------------------------------------------------------------------------------

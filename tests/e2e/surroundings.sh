@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # asan: yes
 # Bad surroundings: each gets one clear line and the right exit code, and nothing is left changed.
@@ -35,7 +35,7 @@ one_line() { # NAME
 without() {
 	setpriv --inh-caps "-$1" --bounding-set "-$1" "${@:2}"
 }
-load be --seconds 100
+load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "slice_is $be 2048" || not_ok "a program runs"
 
@@ -108,11 +108,12 @@ one_line "output"
 rm -f "$run/api"
 mkdir -p "$run"
 python3 -c '
-import socket, sys, time
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(5); time.sleep(60)' "$run/api" &
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + ".new"); s.listen(5); os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(60)' "$run/api" &
 squatter=$!
 at_end+=($squatter)
-wait_for 5 test -S "$run/api"
+wait_for 10 test -S "$run/api"
 exits 1 "another program has the socket" "$gpuschedd" --foreground
 like "$out" "another program listens on" "which is said"
 one_line "a taken socket"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # Programs that are killed while calls on them are under way, and while they are suspended: their
@@ -12,7 +12,7 @@ fds=$(fds_of $DAEMON_PID)
 
 bad=0
 for i in $(seq 20); do
-	load be --seconds 60
+	load be --seconds 600
 	pid=$LOAD_PID
 	wait_for 10 eval "[ \"\$(list_json pid:$pid length)\" -ge 4 ]"
 	for v in 100 200 300 400; do
@@ -23,20 +23,20 @@ for i in $(seq 20); do
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	wait $setter 2>/dev/null
-	wait_for 3 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
+	wait_for 10 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
 done
 is $bad 0 "20 programs killed in the middle of calls: no object, no open file is left"
 
 bad=0
 for _ in $(seq 5); do
-	load be --seconds 60
+	load be --seconds 600
 	pid=$LOAD_PID
 	wait_for 10 eval "[ \"\$(list_json pid:$pid length)\" -ge 4 ]"
 	"$gpusched" suspend pid:$pid >/dev/null || bad=$((bad + 1))
 	[ "$(sim_disabled $pid)" -gt 0 ] || bad=$((bad + 1))
 	kill -9 $pid
 	wait $pid 2>/dev/null
-	wait_for 3 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
+	wait_for 10 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
 done
 is $bad 0 "5 programs killed while suspended: no object, no open file is left"
 check "the table forgets them" wait_for 5 eval '[ "$("$gpusched" list --json | jq -s "flatten | length")" = 0 ]'
