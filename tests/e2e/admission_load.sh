@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # admit's cap on load where GPU time is not known: launches times launch_us, and nothing without it.
 . "$(dirname "$0")/lib.sh"

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # Programs that ran before the taps: found, marked, steered, restored.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-load be --seconds 80
+load be --seconds 600
 a=$LOAD_PID
-load lc --seconds 80
+load lc --seconds 600
 b=$LOAD_PID
 wait_for 20 eval "[ \$(sim_tsgs $a) -ge 4 ] && [ \$(sim_tsgs $b) -ge 4 ] && slice_is $a 2048 && slice_is $b 2048" ||
 	not_ok "two programs run before the taps"
@@ -49,7 +49,7 @@ check "it sets what is assumed, too" wait_for 5 level_is $a 2
 check "it stops" "$gpusched" policy stop
 check "the assumed is back" wait_for 5 level_is $a 1
 check "everything is as before" restored
-load be --seconds 30
+load be --seconds 600
 check "one that starts now is seen by the taps" wait_tsgs pid:$LOAD_PID 4
 is "$(list_json pid:$LOAD_PID 'map(.known_by) | unique | join(",")')" tap "and marked so"
 stop_daemon

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # Garbage on the daemon's socket: no byte sequence ends it, makes it grow, or changes a TSG.
@@ -8,7 +8,7 @@
 enter_sim
 api=$GPUSCHED_SIM/run/api
 start_daemon || not_ok "a daemon starts"
-load be --seconds 80
+load be --seconds 600
 be=$LOAD_PID
 check "a program is listed" wait_tsgs pid:$be 4
 wait_for 5 slice_is $be 2048

@@ -8,7 +8,7 @@
 if [ -n "${GPUSCHED_SIM:-}" ]; then
 	# inside, once a branch
 	start_daemon || exit 1
-	load be --seconds 60
+	load be --seconds 600
 	pid=$LOAD_PID
 	step() {
 		"$@" >"$scratch/out" 2>&1 && return 0

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # The packed programs find each other and their policies, in either way of being started.
 . "$(dirname "$0")/lib.sh"

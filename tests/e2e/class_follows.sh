@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # A class given to a process that works already is in force at once; children inherit it.
 . "$(dirname "$0")/lib.sh"
@@ -8,7 +8,7 @@ enter_sim
 config '[Policy]
 Policy=lcbe'
 start_daemon
-load be --seconds 50
+load be --seconds 600
 be=$LOAD_PID
 check "a program without a class works" wait_tsgs pid:$be 4
 wait_for 5 slice_is $be 2048
@@ -30,7 +30,7 @@ end_load $be
 # ---- run: the program is a child of a child
 cat >"$scratch/parent" <<SH
 #!/bin/bash
-(bash -c '"$gsload" be --seconds 20 & echo \$! >"$scratch/pid"; wait') &
+(bash -c '"$gsload" be --seconds 600 & echo \$! >"$scratch/pid"; wait') &
 wait
 SH
 "$gpusched" run --class be -- bash "$scratch/parent" >/dev/null 2>&1 &
@@ -46,7 +46,7 @@ kill $child
 
 # ---- without a daemon
 stop_daemon
-load be --seconds 20
+load be --seconds 600
 be=$LOAD_PID
 check "without a daemon" wait_tsgs pid:$be 4
 check "class set" "$gpusched" class set pid:$be be

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # Deaths in the middle of putting things back: of the daemon, of its guardian, of `restore`, of the
 # programs themselves. Whoever comes next finishes it, and nobody keeps an open file.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # CUDA graphs on the simulated GPU: the API, and the load generator's --graph.
-# timeout: 60
+# timeout: 120
 # needs: root fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2

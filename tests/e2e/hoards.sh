@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # asan: yes
 # One process makes thousands of something that the taps keep: what is past its share is counted, and
@@ -29,13 +29,13 @@ while read -r what n counted; do
 	"$rmclient" hoard "$what" "$n" <"$scratch/fifo" >"$scratch/hoard" 2>&1 &
 	hoarder=$!
 	at_end+=($hoarder)
-	load be --seconds 60
+	load be --seconds 600
 	check "$what: a program that starts meanwhile is listed" wait_tsgs "pid:$LOAD_PID" 4
 	check "$what: the hoarder is done" wait_for 30 grep -q ready "$scratch/hoard"
 	[ "$(cat "$scratch/hoard")" = ready ] || diag "$(cat "$scratch/hoard")"
 	end_load "$LOAD_PID" KILL
 	ge "$(counter "$counted")" "$((before + 1000))" "$what: what is past its share is counted"
-	load be --seconds 60
+	load be --seconds 600
 	check "$what: a program that starts afterwards is listed" wait_tsgs "pid:$LOAD_PID" 4
 	is "$(list_json "pid:$LOAD_PID" '[.[] | [.gpu, .class] | join(" ")] | unique | join(",")')" "0 be" \
 		"$what: with GPU and class"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # Launches are counted one probe a function as well, as on kernels before 6.6.
 . "$(dirname "$0")/lib.sh"

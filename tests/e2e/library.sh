@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # libgpusched as another program uses it: beside a daemon, and without one in its own process.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 libuser=$build/tests/e2e/libuser
-load be --seconds 60
+load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # Clients that forge what the taps read, 10,000 TSGs, and files that only look like the driver's.
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@ mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 
 # ---- records of calls that failed, in memory that says otherwise
-load be --seconds 100
+load be --seconds 600
 victim=$LOAD_PID
 check "the victim is listed" wait_tsgs pid:$victim 4
 wait_for 5 slice_is $victim 2048

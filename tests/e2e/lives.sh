@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # Unusual lives of processes: fork, exec, threads, several contexts, pid namespaces, descriptors
@@ -83,7 +83,7 @@ obeys "TSGs of 16 threads"
 ended "TSGs of 16 threads"
 
 # ---- two contexts in one process
-load be --contexts 2 --seconds 60
+load be --contexts 2 --seconds 600
 owner=$LOAD_PID
 check "two contexts are eight TSGs" wait_tsgs "pid:$owner" 8
 is "$(list_json "pid:$owner" 'map(select(.kind == "compute")) | length')" 2 "two of them compute"
@@ -97,7 +97,7 @@ check "restore" "$gpusched" restore
 end_load "$owner" KILL
 
 # ---- a pid namespace of its own
-unshare --pid --fork --mount-proc "$gsload" be --seconds 60 >"$scratch/inner" 2>&1 &
+unshare --pid --fork --mount-proc "$gsload" be --seconds 600 >"$scratch/inner" 2>&1 &
 unshared=$!
 at_end+=($unshared)
 check "a program in a pid namespace is listed" wait_for 10 eval '[ "$(list_json comm:gsload length)" -ge 4 ]'

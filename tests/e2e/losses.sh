@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # A program floods the ring of events while the daemon can't read: who started meanwhile has its
@@ -35,7 +35,7 @@ is "$(sim_disabled $noise)" 1 "in the RM too"
 kill -STOP "$DAEMON_PID"
 echo go >&9
 check "the flood is over" wait_for 60 grep -q ready "$scratch/noise"
-load be --seconds 60
+load be --seconds 600
 late=$LOAD_PID
 is "$(sim_disabled $noise)" 0 "in which it has itself run again"
 check "another program starts" wait_for 10 eval '[ "$(sim_work "$late")" -gt 0 ]'

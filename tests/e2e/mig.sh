@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # A GPU divided into MIG instances: their TSGs are recognised, seen being made or adopted, and obey.
 . "$(dirname "$0")/lib.sh"
 enter_sim --mig 3
-GPUSCHED_SIM_MIG=1 load be --seconds 50
+GPUSCHED_SIM_MIG=1 load be --seconds 600
 adopted=$LOAD_PID
 wait_for 10 slice_is "$adopted" 2048 || not_ok "a program runs before the daemon"
 start_daemon || not_ok "a daemon starts"
-GPUSCHED_SIM_MIG=2 load be --seconds 50
+GPUSCHED_SIM_MIG=2 load be --seconds 600
 seen=$LOAD_PID
 for how in adopted seen; do
 	check "$how: listed" wait_tsgs "pid:${!how}" 4

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 30
+# timeout: 60
 # needs: root bpf fuse
 # Where no driver answers, a command says so and changes nothing.
 . "$(dirname "$0")/lib.sh"

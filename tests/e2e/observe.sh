@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # The taps without a daemon: on, off, what they see of an unmodified program, pid namespaces.
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ exits 0 "observe on again" "$gpusched" observe on
 is "$("$gpusched" observe status --json | jq '.gate != (.gate_reason != null)')" true "the gate is there, or why not is told"
 is "$("$gpusched" doctor --json | jq '.checks[] | select(.name == "gate").ok')" \
 	"$("$gpusched" observe status --json | jq .gate)" "doctor says the same"
-load be --seconds 50
+load be --seconds 600
 a=$LOAD_PID
 check "an unmodified program's TSGs are listed without a daemon" wait_tsgs pid:$a 4
 check "its own timeslice was seen" wait_for 5 eval "[ \"\$(list_json pid:$a 'map(select(.kind == \"compute\")) | .[0].asked.timeslice_us')\" = 2048 ]"
@@ -29,7 +29,7 @@ kill -TERM "$b"
 check "interrupted it resumes at once" wait_for 5 eval "[ \$(sim_disabled $a) = 0 ]"
 
 # a program in a pid namespace of its own is known by its number outside
-unshare --pid --fork "$gsload" be --seconds 50 >"$scratch/inner" 2>&1 &
+unshare --pid --fork "$gsload" be --seconds 600 >"$scratch/inner" 2>&1 &
 at_end+=($!)
 inner() {
 	b=$(list_json comm:gsload "map(.pid) | unique | map(select(. != $a)) | .[0] // empty")
@@ -48,7 +48,7 @@ kill -9 "$b"
 check "a killed program's TSGs end" wait_for 10 eval "[ \"\$(list_json pid:$b length)\" = 0 ]"
 is "$(list_json pid:$a length)" 4 "the other's stay"
 kill_daemon
-load lc --seconds 20
+load lc --seconds 600
 check "the taps go on when the daemon is killed" wait_tsgs pid:$LOAD_PID 4
 exits 0 "restore" "$gpusched" restore
 exits 0 "observe off" "$gpusched" observe off

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # A preempt call that the driver refuses, or that does not return, is not reported as done.
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ if [ -z "${GPUSCHED_SIM:-}" ]; then
 	done_testing
 fi
 tap_n=${FROM:-0}
-load be --seconds 80
+load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 for with in "no daemon" "a daemon"; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # asan: yes
 # Every RM operation from outside, the reconciler, restore and the guardian, without the daemon, on

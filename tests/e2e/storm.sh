@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 180
 # needs: root bpf fuse
 # asan: yes
 # Hostile clients: bad pointers, wrong sizes, memory rewritten during the call, forged handles, floods.
@@ -8,7 +8,7 @@
 enter_sim
 rmclient=$build/tests/e2e/rmclient
 start_daemon || not_ok "a daemon starts"
-load be --seconds 80
+load be --seconds 600
 victim=$LOAD_PID
 check "the victim is listed" wait_tsgs pid:$victim 4
 wait_for 5 slice_is $victim 2048

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The context-switch log: what it says of two programs is what the simulated GPU knows itself.
-# timeout: 60
+# timeout: 120
 # needs: root fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # Two GPUs: who is where, and that acting on one leaves the other alone.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 start_daemon || not_ok "a daemon starts"
-load be --seconds 60 --gpu 0
+load be --seconds 600 --gpu 0
 a=$LOAD_PID
-load be --seconds 60 --gpu 1
+load be --seconds 600 --gpu 1
 b=$LOAD_PID
 check "the program on GPU 0 is seen" wait_tsgs pid:$a 4
 check "the program on GPU 1 is seen" wait_tsgs pid:$b 4

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # An ordinary user beside a daemon: may look, may steer his own programs downwards, nothing else.
 . "$(dirname "$0")/lib.sh"
@@ -10,9 +10,9 @@ start_daemon || not_ok "a daemon starts"
 as() { # UID COMMAND...
 	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
 }
-load be --seconds 60
+load be --seconds 600
 root=$LOAD_PID
-setpriv --reuid 4711 --regid 4711 --clear-groups "$gsload" be --seconds 60 >"$scratch/user.out" 2>&1 &
+setpriv --reuid 4711 --regid 4711 --clear-groups "$gsload" be --seconds 600 >"$scratch/user.out" 2>&1 &
 user=$!
 at_end+=($user)
 check "the user's own program is seen" wait_tsgs pid:$user 4
