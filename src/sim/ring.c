@@ -49,17 +49,24 @@ struct sim_rings {
 	struct sim_clock clock;
 	struct ring *rings;
 	struct item *graves; /* the model may still hold them during this call */
+	uint64_t now; /* of the clock, which the model's time may be behind */
 	uint64_t next, bad;
 };
 
+/* What is too far away for a timer is far away enough. */
+static uint64_t to_ns(double ns)
+{
+	return ns < 0x1p62 ? (uint64_t)ns : 1ull << 62;
+}
+
 uint64_t sim_clock_to_sim(const struct sim_clock *c, uint64_t real)
 {
-	return real <= c->start_ns ? 0 : (uint64_t)((double)(real - c->start_ns) / c->dilate);
+	return real <= c->start_ns ? 0 : to_ns((double)(real - c->start_ns) / c->dilate);
 }
 
 uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim)
 {
-	return c->start_ns + (uint64_t)((double)sim * c->dilate);
+	return c->start_ns + to_ns((double)sim * c->dilate);
 }
 
 uint64_t sim_clock_now(const struct sim_clock *c)
@@ -84,6 +91,11 @@ void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm
 {
 	rs->model = m;
 	rs->rm = rm;
+}
+
+void sim_rings_clock(struct sim_rings *rs, uint64_t now)
+{
+	rs->now = now;
 }
 
 uint64_t sim_rings_next(const struct sim_rings *rs)
@@ -279,16 +291,19 @@ static bool decode(struct ring *r, const struct sim_ring_entry *e, struct sim_wo
 	return false;
 }
 
-/* When the GPU sees the entry: the client's own clock counts, within reason. */
+/*
+ * When the GPU sees the entry: the client's own clock counts, within reason. The model's time is
+ * behind after a while without work, and the entry is not due before the client has called.
+ */
 static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 {
 	const struct sim_rings *rs = r->rs;
-	uint64_t now = sim_model_now(rs->model);
+	uint64_t now = sim_model_now(rs->model), latest = now > rs->now ? now : rs->now;
 	uint64_t at = sim_clock_to_sim(&rs->clock, e->submitted_ns);
 
-	if (at > now)
-		at = now;
-	if (now - at > MAX_LATE_NS)
+	if (at > latest) /* just now, or nonsense */
+		at = at - latest > MAX_LATE_NS ? 0 : latest;
+	if (now > at + MAX_LATE_NS)
 		at = now - MAX_LATE_NS;
 	return at + sim_launch_time(rs->model);
 }

@@ -143,6 +143,39 @@ static void nonsense_is_dropped(void **s)
 	end(&w, &t);
 }
 
+/* After a second without work the next launch is one event, not one per launch time of that second. */
+static void idle_time_is_one_step(void **s)
+{
+	const uint64_t called = 1000000000;
+	struct simrm_world w;
+	struct world_tsg t;
+
+	begin(&w, &t);
+	put(&t)->submitted_ns = called;
+	sim_rings_clock(w.rings, called + 5000);
+	sim_rings_run(w.rings, sim_model_now(w.model));
+	assert_int_equal(sim_rings_next(w.rings), called + w.params.launch_ns);
+	run_until(&w, called + 1000000);
+	assert_int_equal(ring.done[3], 1);
+	end(&w, &t);
+}
+
+/* A client whose clock is ahead of ours gains nothing, and does not make us look again and again. */
+static void future_calls_count_as_made(void **s)
+{
+	struct simrm_world w;
+	struct world_tsg t;
+
+	begin(&w, &t);
+	run_until(&w, 5000000);
+	put(&t)->submitted_ns = 60000000000;
+	put(&t)->submitted_ns = UINT64_MAX;
+	sim_rings_run(w.rings, sim_model_now(w.model));
+	assert_int_equal(ring.tail, 2);
+	assert_int_equal(sim_rings_next(w.rings), UINT64_MAX);
+	end(&w, &t);
+}
+
 static void foreign_channels_are_refused(void **s)
 {
 	struct simrm_world w;
@@ -267,6 +300,8 @@ int main(void)
 		cmocka_unit_test(hold_waits_for_its_flag),
 		cmocka_unit_test(hold_ends_at_its_limit),
 		cmocka_unit_test(nonsense_is_dropped),
+		cmocka_unit_test(idle_time_is_one_step),
+		cmocka_unit_test(future_calls_count_as_made),
 		cmocka_unit_test(foreign_channels_are_refused),
 		cmocka_unit_test(spoilt_indices),
 		cmocka_unit_test(channels_go),
