@@ -207,6 +207,12 @@ void sim_work_sync(struct sim_tsg *t)
 	}
 }
 
+/* Work that ends after the end of time never does. */
+static uint64_t after(uint64_t a, uint64_t b)
+{
+	return a < SIM_NEVER - b ? a + b : SIM_NEVER;
+}
+
 uint64_t sim_work_next(const struct sim_tsg *t)
 {
 	const struct sim_model *m = t->eng->m;
@@ -217,14 +223,15 @@ uint64_t sim_work_next(const struct sim_tsg *t)
 	if (ch && sim_head(ch)->w.kind != SIM_WORK_HOLD) {
 		const struct sim_item *it = sim_head(ch);
 
-		d = it->setup + (it->cur ? it->rem : 0) + waves(t, it) * it->block_ns;
-		return m->now + d;
+		if (__builtin_mul_overflow(waves(t, it), it->block_ns, &d))
+			return SIM_NEVER;
+		return after(after(d, it->setup + (it->cur ? it->rem : 0)), m->now);
 	}
 	d = boundary(t);
 	for (ch = t->channels; ch; ch = ch->next)
 		if (active(ch) && sim_head(ch)->w.kind == SIM_WORK_HOLD && d > m->p.hold_poll_ns)
 			d = m->p.hold_poll_ns;
-	return d == SIM_NEVER ? d : m->now + d;
+	return after(d, m->now);
 }
 
 static void pop(struct sim_channel *ch)

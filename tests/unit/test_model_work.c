@@ -225,6 +225,26 @@ static void hold_waits_for_its_flag_and_takes_no_room(void **state)
 	world_free(w);
 }
 
+/* 2^64 - 1 ns of work, which programs may ask for, end after the end of time; time goes on. */
+static void endless_kernel_does_not_stop_time(void **state)
+{
+	const uint64_t waves = 6700417;
+	struct sim_work k = { .kind = SIM_WORK_KERNEL,
+			      .blocks = waves * CAPACITY,
+			      .block_ns = UINT64_MAX / waves };
+	struct world *w = world(NULL, 1);
+	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
+
+	assert_int_equal(sim_channel_submit(channel(a, 7), &k), 0);
+	sim_model_advance(w->m, 1 * MS);
+	assert_true(sim_model_next(w->m) > 1 * MS);
+	kernel(channel(b, 8), 1, 100, 2);
+	sim_model_advance(w->m, 100 * MS);
+	assert_int_equal(w->ndone, 1);
+	assert_in_range(done_at(w, 2), 1 * MS, 100 * MS);
+	world_free(w);
+}
+
 static void full_queue_refuses(void **state)
 {
 	struct sim_params p;
@@ -316,6 +336,7 @@ int main(void)
 		cmocka_unit_test(mark_takes_no_turn_but_its_place_in_order),
 		cmocka_unit_test(mark_waits_while_its_channel_is_disabled),
 		cmocka_unit_test(hold_waits_for_its_flag_and_takes_no_room),
+		cmocka_unit_test(endless_kernel_does_not_stop_time),
 		cmocka_unit_test(full_queue_refuses),
 		cmocka_unit_test(freed_while_running_lets_others_in),
 		cmocka_unit_test(channel_freed_with_work_drops_it),
