@@ -252,6 +252,15 @@ static void on_signal(int sig)
 	gsload_stop = 1;
 }
 
+/* In pieces, so that an interrupt ends it. */
+static void idle(uint64_t ns)
+{
+	uint64_t until = gs_now_ns() + ns, now;
+
+	while (!gsload_stop && (now = gs_now_ns()) < until)
+		gs_sleep_ns(until - now < 10 * NS_PER_MS ? until - now : 10 * NS_PER_MS);
+}
+
 /* On a simulated GPU the host's other programs would blur what is measured; below the simulator. */
 static void be_prompt(void)
 {
@@ -296,7 +305,7 @@ int main(int argc, char **argv)
 	if (gsload_cuda_open(&c, (int)o.gpu, (unsigned int)o.contexts))
 		return GS_EXIT_FAILED;
 	gsload_calibrate(&c, &o, &r);
-	gs_sleep_ns((uint64_t)(o.delay * 1e9 * o.dilate));
+	idle((uint64_t)(o.delay * 1e9 * o.dilate));
 	if (o.ready) {
 		puts("{\"ready\":true}");
 		fflush(stdout);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "basic/clock.h"
+#include "basic/error.h"
 
 #define THREADS 256
 #define BLOCKS_PER_SM 8
@@ -151,12 +152,29 @@ static void sleep_until(uint64_t at_ns)
 
 /* ---- BE: kernels back to back ---------------------------------------------------------------- */
 
-void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
+/* As many waves as fit into the kernel; @ret_blocks of them all. */
+static unsigned int shape(const struct gsload_cuda *c, const struct gsload_options *o,
+			  unsigned int *ret_blocks)
 {
 	double block_us =
 		o->block_us > 0 && o->block_us < o->kernel_us ? o->block_us : o->kernel_us;
-	unsigned int waves = (unsigned int)fmax(1, round(o->kernel_us / block_us));
-	unsigned int blocks = (unsigned int)(full_grid(c) * o->fill_pct / 100.0 * waves);
+	double waves = fmax(1, round(o->kernel_us / block_us));
+	double blocks = fmax(1, full_grid(c) * o->fill_pct / 100.0 * waves);
+
+	if (blocks > INT32_MAX) {
+		fprintf(stderr,
+			"gsload: --kernel-us %g of --block-us %g is a grid of %.0f blocks, and "
+			"CUDA takes %d: take longer blocks\n",
+			o->kernel_us, block_us, blocks, INT32_MAX);
+		exit(GS_EXIT_USAGE);
+	}
+	*ret_blocks = (unsigned int)blocks;
+	return (unsigned int)waves;
+}
+
+void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
+{
+	unsigned int blocks, waves = shape(c, o, &blocks);
 	uint64_t start = gs_now_ns(), from = start, end, k = 0, k0 = 0, now = start;
 	uint64_t depth = o->in_flight ? o->in_flight : 1;
 	cu_handle done[MAX_IN_FLIGHT];
@@ -164,7 +182,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 	struct batch batch;
 
 	r->iterations = iterations_of(r, o->kernel_us / waves);
-	batch_new(c, o, r, blocks ? blocks : 1, &batch);
+	batch_new(c, o, r, blocks, &batch);
 	for (uint64_t i = 0; i < depth; i++)
 		gsload_check(c, c->event_create(&done[i], CU_EVENT_DISABLE_TIMING),
 			     "making an event");
@@ -266,7 +284,7 @@ static uint64_t wait_for_arrival(const struct gsload_options *o, uint64_t *rng, 
 							      : exponential(rng, o->period_us));
 	if (at > gs_now_ns() + SPIN_NS)
 		sleep_until(at - SPIN_NS);
-	while (gs_now_ns() < at)
+	while (gs_now_ns() < at && !gsload_stop)
 		;
 	return at;
 }
@@ -293,6 +311,8 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 	end = from + real_ns(o, o->seconds * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || at < end) && (!o->count || r->n < o->count)) {
 		at = wait_for_arrival(o, &rng, at);
+		if (gsload_stop)
+			break;
 		request(c, o, &batch, &hold, r);
 		if (at < from)
 			continue;

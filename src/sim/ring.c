@@ -49,7 +49,7 @@ struct sim_rings {
 	struct sim_clock clock;
 	struct ring *rings;
 	struct item *graves; /* the model may still hold them during this call */
-	uint64_t now; /* of the clock, which the model's time may be behind */
+	uint64_t now;        /* of the clock, which the model's time may be behind */
 	uint64_t next, bad;
 };
 

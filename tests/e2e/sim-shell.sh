@@ -69,6 +69,20 @@ is "$(number "$tsgs" '.[] | select(.engine == 1) | [.channels, .timeslice_us, .p
 is "$(number "$tsgs" '[.[] | select(.engine != 1) | .channels] | add')" 12 "the copy TSGs have four each"
 is "$left" '{"objects":0,"clients":0,"tsgs":0,"files":0}' "a killed program leaves nothing in the RM"
 
+out=$(in_sim -- bash -c '
+	gsload be --kernel-us 1e8 --block-us 0.1 --iterations-per-us 27.777 2>/dev/null
+	echo "grid $?"
+	gsload lc --arrivals periodic --period-us 3e7 --seconds 0 --warmup 0 --ready --iterations-per-us 27.777 >'"$scratch"'/lc & lc=$!
+	for i in $(seq 100); do grep -q ready '"$scratch"'/lc && break; sleep 0.1; done
+	sleep 0.2
+	SECONDS=0
+	kill -TERM $lc
+	wait $lc
+	echo "took $SECONDS"')
+is "$(sed -n 's/^grid //p' <<<"$out")" 2 "gsload refuses a grid that CUDA would not take"
+le "$(sed -n 's/^took //p' <<<"$out")" 10 "SIGTERM ends gsload long before its next arrival"
+is "$(number "$(sed -n 2p "$scratch/lc")" .n)" 0 "and it makes no request for it"
+
 # ---- odd descriptors; a simulator that hangs shows as a timeout
 while read -r verdict what; do
 	case $verdict in ok) ok "${what#* - }" ;; *) not_ok "${what#* - }" ;; esac
