@@ -11,6 +11,7 @@
  *   threads   per GPU a thread that makes a context and one that sets it; all at the same time
  *   switch    one thread, contexts on the first and the last GPU, pushed and popped in turn
  *   primary   primary contexts, as the runtime API uses them
+ *   retain    threads that ask for a GPU's primary context at the same time: it is one; no launches
  *   api       every launch function there is
  *   once      one context, one thread
  *   exec      launches, then executes itself and does so again
@@ -234,6 +235,36 @@ static void run_primary(void)
 	}
 }
 
+#define RETAINERS 4
+
+static void *retainer(void *arg)
+{
+	handle ctx = NULL;
+
+	pthread_barrier_wait(&together);
+	check(cu.retain(&ctx, (int)(intptr_t)arg), "cuDevicePrimaryCtxRetain");
+	return ctx;
+}
+
+static void run_retain(void)
+{
+	pthread_t t[RETAINERS];
+	void *first, *ctx;
+
+	pthread_barrier_init(&together, NULL, RETAINERS);
+	for (int gpu = 0; gpu < gpus; gpu++) {
+		for (int i = 0; i < RETAINERS; i++)
+			check(pthread_create(&t[i], NULL, retainer, (void *)(intptr_t)gpu),
+			      "thread");
+		pthread_join(t[0], &first);
+		for (int i = 1; i < RETAINERS; i++) {
+			pthread_join(t[i], &ctx);
+			check(ctx != first, "one primary context");
+		}
+	}
+	ready();
+}
+
 /* Three kernels in one. */
 static handle graph_of(handle f)
 {
@@ -294,6 +325,8 @@ int main(int argc, char **argv)
 		run_switch();
 	else if (!strcmp(mode, "primary"))
 		run_primary();
+	else if (!strcmp(mode, "retain"))
+		run_retain();
 	else if (!strcmp(mode, "api"))
 		run_api();
 	else

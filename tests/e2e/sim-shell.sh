@@ -83,6 +83,9 @@ is "$(sed -n 's/^grid //p' <<<"$out")" 2 "gsload refuses a grid that CUDA would 
 le "$(sed -n 's/^took //p' <<<"$out")" 10 "SIGTERM ends gsload long before its next arrival"
 is "$(number "$(sed -n 2p "$scratch/lc")" .n)" 0 "and it makes no request for it"
 
+check "threads that ask for a GPU's primary context at once get the same" \
+	in_sim --gpus 2 -- bash -c "echo | '$build/tests/e2e/cudause' retain"
+
 # ---- odd descriptors; a simulator that hangs shows as a timeout
 while read -r verdict what; do
 	case $verdict in ok) ok "${what#* - }" ;; *) not_ok "${what#* - }" ;; esac

@@ -316,35 +316,42 @@ API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *ret)
 	return CUDA_SUCCESS;
 }
 
+static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* outside of cu.lock */
+
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice d)
 {
+	CUresult r = CUDA_SUCCESS;
 	struct cu_device *dev;
-	CUresult r;
 
 	if (d < 0 || d >= cu.ndev)
 		return CUDA_ERROR_INVALID_DEVICE;
 	dev = &cu.dev[d];
-	if (!dev->primary) {
+	pthread_mutex_lock(&primary_lock);
+	if (!dev->primary)
 		r = context_new(dev->primary_flags, d, &dev->primary);
-		if (r)
-			return r;
+	if (!r) {
+		dev->primary_refs++;
+		*ret = dev->primary;
 	}
-	dev->primary_refs++;
-	*ret = dev->primary;
-	return CUDA_SUCCESS;
+	pthread_mutex_unlock(&primary_lock);
+	return r;
 }
 
 API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice d)
 {
-	if (d < 0 || d >= cu.ndev || !cu.dev[d].primary_refs)
-		return CUDA_ERROR_INVALID_DEVICE;
-	if (--cu.dev[d].primary_refs == 0) {
-		CUcontext ctx = cu.dev[d].primary;
+	CUresult r = CUDA_SUCCESS;
 
+	if (d < 0 || d >= cu.ndev)
+		return CUDA_ERROR_INVALID_DEVICE;
+	pthread_mutex_lock(&primary_lock);
+	if (!cu.dev[d].primary_refs) {
+		r = CUDA_ERROR_INVALID_DEVICE;
+	} else if (--cu.dev[d].primary_refs == 0) {
+		cuCtxDestroy_v2(cu.dev[d].primary);
 		cu.dev[d].primary = NULL;
-		cuCtxDestroy_v2(ctx);
 	}
-	return CUDA_SUCCESS;
+	pthread_mutex_unlock(&primary_lock);
+	return r;
 }
 
 API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice d, unsigned int flags)

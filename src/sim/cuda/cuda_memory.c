@@ -135,7 +135,7 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!size)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (size > TOTAL_MEMORY - device_bytes)
+	if (size > TOTAL_MEMORY)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	b = calloc(1, sizeof(*b));
 	if (!b)
@@ -148,6 +148,12 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	pthread_mutex_lock(&cu.lock);
+	if (size > TOTAL_MEMORY - device_bytes) {
+		pthread_mutex_unlock(&cu.lock);
+		munmap(b->at, size);
+		free(b);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
 	b->parent = ctx->h_device;
 	b->handle = cu_rm_handle();
 	if (cu_rm_alloc(ctx->h_device, b->handle, SIM_CLASS_MEM_LOCAL, NULL, 0))
