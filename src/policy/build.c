@@ -5,51 +5,139 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <spawn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "policy/priv.h"
 
-extern char **environ;
+/* Exit statuses of a child that could not become the compiler; as a shell's. */
+#define NO_SUCH_TOOL 127
+#define NO_START 126
 
-/* Runs @argv with stderr collected into @out; exit status or -errno. */
+/* Longest that a compiler may take; one policy takes it less than a second. */
+#define TOOL_LIMIT_S 60
+unsigned int gs_policy_build_limit_s = TOOL_LIMIT_S;
+
+static struct {
+	pthread_mutex_t lock;
+	pid_t group; /* 0: none runs */
+	bool forbidden;
+} under_way = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void gs_policy_build_forbid(bool on)
+{
+	pthread_mutex_lock(&under_way.lock);
+	under_way.forbidden = on;
+	if (on && under_way.group)
+		kill(-under_way.group, SIGKILL);
+	pthread_mutex_unlock(&under_way.lock);
+}
+
+/* In the child: a group of its own, and no life after ours. */
+static _Noreturn void exec_tool(char *const argv[], int err_fd)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t none;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (null >= 0)
+		dup2(null, 0);
+	dup2(err_fd, 2);
+	execvp(argv[0], argv);
+	_exit(errno == ENOENT ? NO_SUCH_TOOL : NO_START);
+}
+
+/* What it says, into @out, until it has ended: true; false when it does not before @end_ns. */
+static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t size)
+{
+	struct pollfd fds[] = { { .fd = rd, .events = POLLIN }, { .fd = pidfd, .events = POLLIN } };
+	size_t at = 0;
+
+	for (;;) {
+		uint64_t now = gs_now_ns();
+		char waste[512];
+		bool full = at + 1 >= size;
+		ssize_t n;
+
+		if (now >= end_ns)
+			return false;
+		if (poll(fds, 2, (int)((end_ns - now) / NS_PER_MS) + 1) < 0) {
+			if (errno != EINTR)
+				return false;
+			continue;
+		}
+		if (!fds[0].revents && fds[1].revents)
+			return true;
+		if (!fds[0].revents)
+			continue;
+		n = read(rd, full ? waste : out + at, full ? sizeof(waste) : size - 1 - at);
+		if (n <= 0)
+			fds[0].fd = -1;
+		else if (!full)
+			at += (size_t)n;
+	}
+}
+
+/*
+ * Runs @argv with stderr collected into @out; exit status or -errno. It and all that it has started
+ * and left in its group are killed at the limit, -ETIME, and when it ends.
+ */
 static int run_tool(char *const argv[], char *out, size_t size)
 {
-	posix_spawn_file_actions_t actions;
-	CLEANUP_FD int rd = -1;
-	int fds[2], status, r;
-	size_t at = 0;
+	uint64_t end = gs_now_ns() + gs_policy_build_limit_s * NS_PER_S;
+	CLEANUP_FD int rd = -1, wr = -1, pidfd = -1;
+	int fds[2], status, r = 0;
 	pid_t pid;
 
+	memset(out, 0, size);
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	rd = fds[0];
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
-	r = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	if (r)
-		return -r;
-	for (;;) {
-		char waste[512];
-		bool full = at + 1 >= size;
-		ssize_t n = read(rd, full ? waste : out + at, full ? sizeof(waste) : size - 1 - at);
-
-		if (n <= 0)
-			break;
-		if (!full)
-			at += (size_t)n;
+	wr = fds[1];
+	pthread_mutex_lock(&under_way.lock);
+	pid = under_way.forbidden ? -1 : fork();
+	if (!pid)
+		exec_tool(argv, wr);
+	if (pid < 0)
+		r = under_way.forbidden ? -EINTR : -errno;
+	if (pid > 0) {
+		setpgid(pid, pid); /* whoever of the two is first */
+		under_way.group = pid;
 	}
-	out[at] = '\0';
+	pthread_mutex_unlock(&under_way.lock);
+	if (pid < 0)
+		return r;
+	close(TAKE_FD(wr));
+	pidfd = pidfd_open(pid, 0);
+	if (pidfd < 0)
+		r = -errno;
+	else if (!listen_to_tool(rd, pidfd, end, out, size))
+		r = -ETIME;
+	/* not waited for yet, so that the number is still its own */
+	pthread_mutex_lock(&under_way.lock);
+	kill(-pid, SIGKILL);
+	under_way.group = 0;
+	pthread_mutex_unlock(&under_way.lock);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+	if (r)
+		return r;
+	if (!WIFEXITED(status))
+		return -EINTR;
+	r = WEXITSTATUS(status);
+	return r == NO_SUCH_TOOL ? -ENOENT : r == NO_START ? -EACCES : r;
 }
 
 /* The compiler's first complaint, as one line. */
@@ -84,8 +172,13 @@ static int check_source(const char *source, char *include, size_t size, struct g
 
 static int verdict(int r, const char *source, const char *tool, char *out, struct gs_error *err)
 {
-	if (r == -ENOENT || r == 127)
+	if (r == -ENOENT)
 		return gs_fail(err, -ENOENT, "%s is missing: apt-get install %s", tool, tool);
+	if (r == -ETIME)
+		return gs_fail(err, r, "%s: the compiler has not ended within %u s and was killed",
+			       source, gs_policy_build_limit_s);
+	if (r == -EINTR)
+		return gs_fail(err, r, "%s: the compiler was called off", source);
 	if (r < 0)
 		return gs_fail(err, r, "%s cannot be started: %s", tool, strerror(-r));
 	if (r > 0) {

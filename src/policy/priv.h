@@ -32,6 +32,8 @@ int gs_read_file(const char *path, unsigned char **ret, size_t *ret_len);
 
 /* ---- build.c ------------------------------------------------------------------------------ */
 
+/* Longest that a compiler may take, in seconds; tests make it shorter. */
+extern unsigned int gs_policy_build_limit_s;
 /* The C compiler over a policy's source, for the native host. */
 int gs_policy_build_native(const char *source, const char *output, struct gs_error *err);
 

@@ -126,6 +126,7 @@ int gs_starting_begin(struct gs_service *s, const char *name, const char *const 
 	r = t->fd < 0 ? -errno : copy_wish(t, name, options, n);
 	if (!r)
 		r = gs_loop_add(s, t->fd);
+	gs_policy_build_forbid(false);
 	if (!r)
 		r = -pthread_create(&t->thread, NULL, starting_main, t);
 	if (r) {
@@ -216,8 +217,10 @@ static bool wait_readable(int fd, int ms)
 
 void gs_starting_cancel(struct gs_service *s)
 {
-	if (s->starting)
-		s->starting->cancelled = true;
+	if (!s->starting)
+		return;
+	s->starting->cancelled = true;
+	gs_policy_build_forbid(true);
 }
 
 void gs_starting_end(struct gs_service *s)

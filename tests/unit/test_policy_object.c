@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Policy objects without the kernel: what they declare, options, build, new; and the ABI's layout.
  */
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "../policy/abi_v1.h"
+#include "basic/clock.h"
 #include "gpusched/policy_types.h"
 #include "policy/priv.h"
 #include "policy_fixture.h"
@@ -142,6 +144,94 @@ static void test_new_and_build(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+/* A process that has ended may still wait for its new parent's attention. */
+static bool lives(int pid)
+{
+	char path[64], state = 'Z';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'Z';
+	fclose(f);
+	return state != 'Z';
+}
+
+/* Builds with @script for a compiler, which writes its processes' numbers into "pids": none is left. */
+static int build_with(const char *script, struct gs_error *err)
+{
+	int pid, n = 0, r;
+	FILE *f = fopen("clang-14", "we");
+
+	assert_non_null(f);
+	fprintf(f, "#!/bin/sh\necho $$ >pids\n%s\n", script);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod("clang-14", 0755), 0);
+	r = gs_policy_build("mine.bpf.c", NULL, err);
+	f = fopen("pids", "re");
+	assert_non_null(f);
+	for (; fscanf(f, "%d", &pid) == 1; n++)
+		for (int i = 0; lives(pid); i++) {
+			assert_true(i < 500);
+			gs_sleep_ns(10 * NS_PER_MS);
+		}
+	fclose(f);
+	assert_true(n > 0);
+	return r;
+}
+
+static void *forbid_soon(void *unused)
+{
+	(void)unused;
+	while (access("pids", F_OK) < 0)
+		gs_sleep_ns(10 * NS_PER_MS);
+	gs_policy_build_forbid(true);
+	return NULL;
+}
+
+/* A compiler that hangs ends with all that it has started; what it leaves behind does too. */
+static void test_build_limit(void **state)
+{
+	const char *path = getenv("PATH");
+	char longer[4096], dir[] = "/tmp/gpusched-object-XXXXXX";
+	unsigned int limit_s = gs_policy_build_limit_s;
+	struct gs_error err = { 0 };
+	pthread_t thread;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(gs_policy_new("mine", NULL), 0);
+	snprintf(longer, sizeof(longer), "%s:%s", dir, path);
+	setenv("PATH", longer, 1);
+
+	assert_int_equal(build_with("sleep 600 & echo $! >>pids", &err), 0);
+	gs_policy_build_limit_s = 1;
+	assert_int_equal(build_with("sleep 600 & echo $! >>pids; exec sleep 600", &err), -ETIME);
+	assert_string_equal(err.text,
+			    "mine.bpf.c: the compiler has not ended within 1 s and was killed");
+	assert_int_equal(build_with("exec 2>&-; exec sleep 600", &err), -ETIME);
+
+	gs_policy_build_limit_s = 100;
+	unlink("pids");
+	assert_int_equal(pthread_create(&thread, NULL, forbid_soon, NULL), 0);
+	assert_int_equal(build_with("exec sleep 600", &err), -EINTR);
+	pthread_join(thread, NULL);
+	assert_int_equal(gs_policy_build("mine.bpf.c", NULL, &err), -EINTR);
+	gs_policy_build_forbid(false);
+
+	gs_policy_build_limit_s = limit_s;
+	setenv("PATH", longer + strlen(dir) + 1, 1);
+	unlink("mine.bpf.c");
+	unlink("clang-14");
+	unlink("pids");
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_damaged(void **state)
 {
 	struct gs_polobj obj = { 0 }, cut;
@@ -204,7 +294,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout),        cmocka_unit_test(test_info),
 		cmocka_unit_test(test_option_errors), cmocka_unit_test(test_new_and_build),
-		cmocka_unit_test(test_damaged),       cmocka_unit_test(test_list),
+		cmocka_unit_test(test_build_limit),   cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
