@@ -82,10 +82,12 @@ static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t
 		if (!fds[0].revents)
 			continue;
 		n = read(rd, full ? waste : out + at, full ? sizeof(waste) : size - 1 - at);
-		if (n <= 0)
+		if (n > 0)
+			at += full ? 0 : (size_t)n;
+		else if (pidfd < 0) /* where there are none its silence has to do */
+			return true;
+		else
 			fds[0].fd = -1;
-		else if (!full)
-			at += (size_t)n;
 	}
 }
 
@@ -120,9 +122,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 		return r;
 	close(TAKE_FD(wr));
 	pidfd = pidfd_open(pid, 0);
-	if (pidfd < 0)
-		r = -errno;
-	else if (!listen_to_tool(rd, pidfd, end, out, size))
+	if (!listen_to_tool(rd, pidfd, end, out, size))
 		r = -ETIME;
 	/* not waited for yet, so that the number is still its own */
 	pthread_mutex_lock(&under_way.lock);

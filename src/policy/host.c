@@ -131,9 +131,9 @@ static int own_failure(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	if (!__atomic_load_n(&st->failed, __ATOMIC_ACQUIRE))
 		return 0;
 	code = st->fail_code < 0 ? st->fail_code : -EPROTO;
-	gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, code, p->info.name, NULL,
-		     "policy %s failed: %.*s (code %d)", p->info.name, GPUSCHED_TEXT_LEN,
-		     st->fail_text.s, st->fail_code);
+	gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, code, p->info.name,
+		     gs_loaded_log_text(&p->loaded), "policy %s failed: %.*s (code %d)",
+		     p->info.name, GPUSCHED_TEXT_LEN, st->fail_text.s, st->fail_code);
 	if (x)
 		x->code = st->fail_code;
 	return code;
@@ -154,12 +154,14 @@ static int run_init(struct gs_policy *p, struct gs_policy_exit *x, struct gs_err
 
 	if (r < 0)
 		return gs_fail(err, r, "policy %s: cannot be run: %s", p->info.name, strerror(-r));
+	gs_ticker_logs(p);
 	r = own_failure(p, x, err);
 	if (r < 0)
 		return r;
 	if (run.ret < 0) {
-		gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, -EPROTO, p->info.name, NULL,
-			     "policy %s: init returned %d", p->info.name, run.ret);
+		gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, -EPROTO, p->info.name,
+			     gs_loaded_log_text(&p->loaded), "policy %s: init returned %d",
+			     p->info.name, run.ret);
 		if (x)
 			x->code = run.ret;
 		return -EPROTO;
@@ -216,7 +218,8 @@ static void finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 		/* its last round is still under way: the thread frees what it uses */
 		return;
 	}
-	gs_loaded_run(&p->loaded, &run);
+	if (kind != GS_POLICY_EXIT_STALLED)
+		gs_loaded_run(&p->loaded, &run);
 	gs_ticker_logs(p);
 	policy_free(p);
 }
@@ -273,6 +276,7 @@ int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 
 	*ret_exit = x;
 	if (r < 0) {
+		gs_ticker_logs(p);
 		policy_free(p);
 		return r;
 	}
@@ -343,7 +347,8 @@ int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit)
 	gs_ticker_logs(p);
 	r = own_failure(p, &x, NULL);
 	if (r == 0 && __atomic_load_n(&p->stalled, __ATOMIC_ACQUIRE))
-		r = gs_exit_fill(&x, NULL, GS_POLICY_EXIT_STALLED, -ETIME, p->info.name, NULL,
+		r = gs_exit_fill(&x, NULL, GS_POLICY_EXIT_STALLED, -ETIME, p->info.name,
+				 gs_loaded_log_text(&p->loaded),
 				 "policy %s: a round of its tick took longer than %u ms",
 				 p->info.name, p->info.timeout_ms);
 	if (ret_exit)

@@ -92,6 +92,8 @@ int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r);
 /* What gpusched_log() has written since *inout_seen, into our log. @when: "" or " at 1.5 s". */
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen);
+/* Its last lines, for an exit record's dump; malloc'd, NULL: none. */
+char *gs_loaded_log_text(const struct gs_loaded *l);
 /* GPUSCHED_F_* that the stock host honours; GPUSCHED_F_DENY where it has the gate. */
 #define GS_STOCK_FLAGS (GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK)
 /* Info plus refusals; flags: those that the host honours. */

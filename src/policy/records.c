@@ -58,6 +58,35 @@ void gs_policy_info_free(struct gs_policy_info *info)
 	info->noptions = 0;
 }
 
+static bool log_line(const struct gs_loaded *l, uint64_t seq, struct gs_plog *ret)
+{
+	uint32_t at = (uint32_t)(seq % GS_PLOG_LINES);
+
+	return bpf_map_lookup_elem(l->log_fd, &at, ret) == 0 && ret->seq == seq;
+}
+
+char *gs_loaded_log_text(const struct gs_loaded *l)
+{
+	uint64_t last = __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE);
+	uint64_t seq = last > GS_PLOG_LINES ? last - GS_PLOG_LINES : 0;
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+
+	f = last ? open_memstream(&text, &size) : NULL;
+	if (!f)
+		return NULL;
+	while (seq++ < last) {
+		struct gs_plog line;
+
+		if (log_line(l, seq, &line))
+			fprintf(f, "%.*s %" PRIu64 "\n", GPUSCHED_TEXT_LEN, line.text.s,
+				(uint64_t)line.value);
+	}
+	fclose(f);
+	return text;
+}
+
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen)
 {
@@ -67,10 +96,9 @@ void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *whe
 		*inout_seen = last - GS_PLOG_LINES;
 	while (*inout_seen < last) {
 		uint64_t seq = ++*inout_seen;
-		uint32_t at = (uint32_t)(seq % GS_PLOG_LINES);
 		struct gs_plog line;
 
-		if (bpf_map_lookup_elem(l->log_fd, &at, &line) < 0 || line.seq != seq)
+		if (!log_line(l, seq, &line))
 			continue;
 		gs_log(LOG_INFO, "policy %s%s: %.*s %" PRIu64, name, when, GPUSCHED_TEXT_LEN,
 		       line.text.s, (uint64_t)line.value);

@@ -88,6 +88,13 @@ static bool is_idle(const struct gs_policy *p, uint64_t now)
 	       p->activity == __atomic_load_n(&p->loaded.state->activity, __ATOMIC_RELAXED);
 }
 
+/* Its failure, or lines of its log. */
+static bool has_news(const struct gs_policy *p)
+{
+	return __atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&p->loaded.state->log_seq, __ATOMIC_RELAXED) != p->log_seen;
+}
+
 /* One round, without the lock. Returns how long the next one must wait at least. */
 static uint64_t round_of(struct gs_policy *p, uint64_t seq, uint64_t *ret_rest)
 {
@@ -105,8 +112,7 @@ static uint64_t round_of(struct gs_policy *p, uint64_t seq, uint64_t *ret_rest)
 		gs_log(LOG_WARNING, "policy %s: tick: %s", p->info.name, strerror(-r));
 	if (r == 0 && run.changed)
 		__atomic_fetch_add(&p->changed, (uint32_t)run.changed, __ATOMIC_ACQ_REL);
-	if (run.changed || __atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE) ||
-	    __atomic_load_n(&p->loaded.state->log_seq, __ATOMIC_RELAXED) != p->log_seen)
+	if (run.changed || has_news(p))
 		wake_loop(p);
 	return large ? (gs_thread_cpu_ns() - began) * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
@@ -137,7 +143,7 @@ static uint64_t do_round(struct gs_policy *p, uint64_t now)
 		pthread_mutex_lock(&p->lock);
 		p->round_began = 0;
 		pthread_cond_broadcast(&p->ended);
-	} else if (__atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE)) {
+	} else if (has_news(p)) {
 		wake_loop(p);
 	}
 	p->rest.until_ns = now + rest;

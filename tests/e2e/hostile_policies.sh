@@ -60,6 +60,8 @@ refused() {
 refused dies_in_init error "init returned -5"
 refused fails_in_init error "no configuration"
 is "$(exit_record .code)" -7 "with the policy's own code"
+is "$(exit_record .dump)" "files that were looked at 3" "and what it had logged"
+check "which is in the daemon's log too" grep -q "fails_in_init: files that were looked at 3" "$scratch/daemon.log"
 refused fails_in_task_init error "not this one"
 refused out_of_bounds verifier "verifier"
 ge "$(exit_record '.dump | length')" 40 "with the verifier's words"

@@ -6,6 +6,7 @@ GPUSCHED_POLICY(fails_in_init, 0, 100, 0);
 
 GPUSCHED_INIT()
 {
+	gpusched_log("files that were looked at", 3);
 	gpusched_fail(-7, "no configuration");
 	gpusched_fail(-8, "a second failure does not count");
 	return 0;

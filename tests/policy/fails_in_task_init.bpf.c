@@ -7,6 +7,7 @@ GPUSCHED_POLICY(fails_in_task_init, 0, 100, 0);
 GPUSCHED_TASK_INIT(t)
 {
 	gpusched_want_timeslice(t, 777);
+	gpusched_log("met", t->kind);
 	gpusched_fail(-9, "not this one");
 	return 0;
 }

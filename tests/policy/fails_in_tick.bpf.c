@@ -12,6 +12,7 @@ GPUSCHED_TASK_INIT(t)
 
 GPUSCHED_TICK_END(round)
 {
+	gpusched_log("round", round->seq);
 	if (round->seq == 3)
 		gpusched_fail(-42, "had enough");
 	return 0;

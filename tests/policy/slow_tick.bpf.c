@@ -22,3 +22,9 @@ GPUSCHED_TICK(t, round)
 	t->priv[0] = x;
 	return 0;
 }
+
+GPUSCHED_EXIT(reason)
+{
+	gpusched_log("exit was called", reason);
+	return 0;
+}

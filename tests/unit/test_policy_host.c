@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "basic/clock.h"
+#include "basic/log.h"
 #include "gpusched/policy_types.h"
 #include "policy_fixture.h"
 
@@ -91,6 +92,37 @@ static void test_tick_wakes_loop(void **state)
 	fixture_remove(&be);
 }
 
+static void count_log(int level, const char *message, void *count)
+{
+	(void)level;
+	if (strstr(message, "policy logs: met one of class 2"))
+		__atomic_fetch_add((int *)count, 1, __ATOMIC_RELAXED);
+}
+
+/* Without a tick as well: what a policy logs is told while it runs. */
+static void test_log_wakes_loop(void **state)
+{
+	struct gpusched_tsg be;
+	struct gs_policy_exit x;
+	struct gs_policy *p;
+	struct pollfd pfd;
+	int lines = 0;
+
+	(void)state;
+	NEED_TABLE();
+	gs_log_sink(count_log, &lines, LOG_INFO);
+	p = start(fixture_source("logs"), NULL, NULL);
+	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
+	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
+	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
+	assert_int_equal(poll(&pfd, 1, 5000), 1);
+	assert_int_equal(gs_policy_dispatch(p, &x), 0);
+	assert_int_equal(lines, 1);
+	gs_log_sink(NULL, NULL, 0);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&be);
+}
+
 static void test_switch(void **state)
 {
 	struct gs_policy_exit x = { 0 };
@@ -138,6 +170,8 @@ static void test_failed_switch(void **state)
 			 -9);
 	assert_null(q);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
+	assert_string_equal(x.dump, "met 1\n");
+	free(x.dump);
 	for (int i = 0; i < 4; i++) {
 		struct gpusched_tsg now = fixture_get(&recs[i]);
 
@@ -330,7 +364,7 @@ int main(void)
 		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
 		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
 		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_failed_switch),
+		cmocka_unit_test(test_failed_switch),  cmocka_unit_test(test_log_wakes_loop),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include "basic/clock.h"
+#include "basic/log.h"
 #include "policy/native.h"
 #include "policy_fixture.h"
 
@@ -113,6 +114,24 @@ static void test_div_zero(void **state)
 	fixture_remove(&rec);
 }
 
+static char logged[4096];
+
+static void keep_log(int level, const char *message, void *unused)
+{
+	size_t at = strlen(logged);
+
+	(void)level;
+	(void)unused;
+	snprintf(logged + at, sizeof(logged) - at, "%s\n", message);
+}
+
+/* What the library logs from here on; the policy's threads log as well, so no test may go by order. */
+static void listen(void)
+{
+	logged[0] = '\0';
+	gs_log_sink(keep_log, NULL, LOG_INFO);
+}
+
 static void test_init(void **state)
 {
 	struct gs_policy_exit x;
@@ -120,15 +139,23 @@ static void test_init(void **state)
 
 	(void)state;
 	NEED_TABLE();
+	listen();
 	assert_true(start("dies_in_init", &p, &x) < 0);
 	assert_null(p);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
 	assert_int_equal(x.code, -5);
+	assert_string_equal(x.dump, "it is not the day; of the week 5\n");
+	free(x.dump);
 	assert_true(start("fails_in_init", &p, &x) < 0);
 	assert_null(p);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
 	assert_int_equal(x.code, -7);
 	assert_non_null(strstr(x.message, "no configuration"));
+	assert_string_equal(x.dump, "files that were looked at 3\n");
+	free(x.dump);
+	gs_log_sink(NULL, NULL, 0);
+	assert_non_null(strstr(logged, "policy dies_in_init: it is not the day; of the week 5\n"));
+	assert_non_null(strstr(logged, "policy fails_in_init: files that were looked at 3\n"));
 }
 
 /* Waits for the policy's own end; returns its exit record. */
@@ -160,6 +187,8 @@ static void test_fails_in_tick(void **state)
 	assert_int_equal(x.code, -42);
 	assert_string_equal(x.policy, "fails_in_tick");
 	assert_non_null(strstr(x.message, "had enough"));
+	assert_string_equal(x.dump, "round 1\nround 2\nround 3\n");
+	free(x.dump);
 	gs_policy_stop(p, x.kind);
 	assert_int_equal(fixture_get(&rec).task.want.valid, 0);
 	fixture_remove(&rec);
@@ -180,9 +209,13 @@ static void test_slow_tick(void **state)
 	x = wait_end(p);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_STALLED);
 	assert_int_equal(x.code, -ETIME);
+	free(x.dump);
+	listen();
 	began = gs_now_ns();
 	gs_policy_stop(p, x.kind);
 	assert_true(gs_now_ns() - began < 2 * NS_PER_S);
+	gs_log_sink(NULL, NULL, 0);
+	assert_null(strstr(logged, "exit was called"));
 	for (uint32_t i = 0; i < MANY; i++) {
 		assert_int_equal(fixture_get(&recs[i]).task.want.valid, 0);
 		fixture_remove(&recs[i]);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Has no tick, and something to say. */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(logs, 0, 100, 0);
+
+GPUSCHED_TASK_INIT(t)
+{
+	gpusched_log("met one of class", t->class_id);
+	return 0;
+}
