@@ -9,8 +9,8 @@
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
-static int vet_numbers(const struct gs_policy_info *i, uint32_t flags, struct gs_policy_exit *x,
-		       struct gs_error *err)
+int gs_policy_vet_numbers(const struct gs_policy_info *i, struct gs_policy_exit *x,
+			  struct gs_error *err)
 {
 	if (i->tick_us && (i->tick_us < GPUSCHED_TICK_MIN_US || i->tick_us > GPUSCHED_TICK_MAX_US))
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -ERANGE, i->name, NULL,
@@ -26,6 +26,12 @@ static int vet_numbers(const struct gs_policy_info *i, uint32_t flags, struct gs
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -EINVAL, i->name, NULL,
 				    "policy %s has unknown flags 0x%x", i->name,
 				    i->flags & ~GPUSCHED_F_ALL);
+	return 0;
+}
+
+static int vet_deny(const struct gs_policy_info *i, uint32_t flags, struct gs_policy_exit *x,
+		    struct gs_error *err)
+{
 	if (i->flags & GPUSCHED_F_DENY & ~flags) {
 		struct gs_error why = { 0 };
 
@@ -59,7 +65,9 @@ int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint3
 	if (!gs_policy_name_ok(info.name))
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -EINVAL, "", NULL,
 				    "%s has no usable name in GPUSCHED_POLICY()", obj->path);
-	r = vet_numbers(&info, flags, x, err);
+	r = gs_policy_vet_numbers(&info, x, err);
+	if (r == 0)
+		r = vet_deny(&info, flags, x, err);
 	if (r < 0)
 		return r;
 	if (gs_polobj_refuse(obj, why, sizeof(why)) < 0)

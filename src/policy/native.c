@@ -325,6 +325,17 @@ static int run_init(struct native *n, struct gs_error *err)
 	return 0;
 }
 
+/* What the other hosts refuse without looking at the code. */
+static int vet(const struct gpusched_policy_desc *desc, struct gs_error *err)
+{
+	struct gs_policy_info info = { .tick_us = desc->tick_us,
+				       .timeout_ms = desc->timeout_ms,
+				       .flags = desc->flags };
+
+	snprintf(info.name, sizeof(info.name), "%.31s", desc->name);
+	return gs_policy_vet_numbers(&info, NULL, err);
+}
+
 static int native_init(const struct sim_policy_view *view, const char *policy,
 		       const char *const *options, size_t noptions, void **ret_state,
 		       struct gs_error *err)
@@ -353,12 +364,17 @@ static int native_init(const struct sim_policy_view *view, const char *policy,
 			       "%s is no policy of ABI %u for the native host: build it again",
 			       policy, GPUSCHED_ABI_VERSION);
 	}
+	r = vet(desc, err);
+	if (r < 0) {
+		native_free(n);
+		return r;
+	}
 	n->desc = *desc;
 	*helpers = (struct native_helpers){ help_now,  help_random, help_log,
 					    help_fail, help_count,  n };
 	r = set_options(n, options, noptions, err);
 	if (r == 0) {
-		r = gs_guard_start(n->desc.timeout_ms ? n->desc.timeout_ms : 1000);
+		r = gs_guard_start(n->desc.timeout_ms);
 		if (r < 0)
 			gs_fail(err, r, "no timer for the native host");
 		n->guarded = r == 0;

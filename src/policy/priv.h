@@ -96,6 +96,9 @@ void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *whe
 char *gs_loaded_log_text(const struct gs_loaded *l);
 /* GPUSCHED_F_* that the stock host honours; GPUSCHED_F_DENY where it has the gate. */
 #define GS_STOCK_FLAGS (GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK)
+/* Tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */
+int gs_policy_vet_numbers(const struct gs_policy_info *info, struct gs_policy_exit *x,
+			  struct gs_error *err);
 /* Info plus refusals; flags: those that the host honours. */
 int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
 		  struct gs_policy_exit *x, struct gs_error *err);

@@ -295,6 +295,20 @@ static void *native(const char *name)
 	return policy;
 }
 
+/* What the kernel's hosts refuse by its numbers the native one does too. */
+static void test_native_numbers(void **state)
+{
+	const struct sim_policy_view view = { no_time, no_tasks, 1, NULL };
+	struct gs_error err = { 0 };
+	void *p = NULL;
+
+	(void)state;
+	assert_int_equal(gs_native_host.init(&view, fixture_source("fast_tick"), NULL, 0, &p, &err),
+			 -ERANGE);
+	assert_null(p);
+	assert_non_null(strstr(err.text, "tick of 1 us: 1000 to"));
+}
+
 /* The native host outlives a tick that never returns. */
 static void test_native_endless(void **state)
 {
@@ -345,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_fails_in_tick),
 		cmocka_unit_test(test_slow_tick),
 		cmocka_unit_test(test_watchdog_is_quiet),
+		cmocka_unit_test(test_native_numbers),
 		cmocka_unit_test(test_native_endless),
 		cmocka_unit_test(test_native_crash),
 	};
