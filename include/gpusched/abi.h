@@ -47,7 +47,7 @@ typedef int32_t gs_s32;
 #define GPUSCHED_RUNNABLE (1u << 3)
 #define GPUSCHED_ALL_SETTINGS 0xfu
 
-/* Interleave levels: how often the TSG appears in the runlist (FACTS-DRIVER 2.1). */
+/* Interleave levels: how often the TSG appears in the runlist. */
 #define GPUSCHED_INTERLEAVE_LOW 0u
 #define GPUSCHED_INTERLEAVE_MEDIUM 1u
 #define GPUSCHED_INTERLEAVE_HIGH 2u
@@ -57,12 +57,12 @@ typedef int32_t gs_s32;
 #define GPUSCHED_PREEMPT_CTA 1u
 #define GPUSCHED_PREEMPT_CILP 2u
 
-/* Timeslices that are accepted, us. The driver took 1 us to 100 s (FACTS-H200 section 2). */
+/* Timeslices that are accepted, us. The driver took 1 us to 100 s. */
 #define GPUSCHED_TIMESLICE_MIN_US 1u
 #define GPUSCHED_TIMESLICE_MAX_US 100000000u
-/* What CUDA itself sets on its compute TSG at the end of context creation (FACTS-H200 1). */
+/* What CUDA itself sets on its compute TSG at the end of context creation. */
 #define GPUSCHED_CUDA_TIMESLICE_US 2048u
-/* The driver's own default before that (GV100 and later, FACTS-DRIVER 1.3 no. 4). */
+/* The driver's own default before that (GV100 and later). */
 #define GPUSCHED_DRIVER_TIMESLICE_US 1024u
 
 struct gpusched_settings {

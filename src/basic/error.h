@@ -18,7 +18,7 @@ struct gs_error {
 int gs_fail(struct gs_error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Exit codes of our programs (DESIGN.md section 7). */
+/* Exit codes of our programs. */
 enum gs_exit {
 	GS_EXIT_OK = 0,
 	GS_EXIT_FAILED = 1,

@@ -4,7 +4,7 @@
  *
  * Precedence: explicit command (run, class set; inherited by descendants), the cgroup's
  * user.gpusched.class attribute, rules of the configuration, default. What a user can choose
- * himself (comm, arguments, an attribute on a cgroup of his own) never raises (DESIGN.md 6.7).
+ * himself (comm, arguments, an attribute on a cgroup of his own) never raises.
  */
 #ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
 #define GPUSCHED_CLASSIFY_CLASSIFY_H

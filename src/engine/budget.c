@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * budget.c - at most 5 % of a GPU's time goes into control calls (DESIGN.md 6.6)
+ * budget.c - at most 5 % of a GPU's time goes into control calls
  *
  * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero, as
  * far as they do, and all of that is paid back before the policy goes on: so its part holds over any

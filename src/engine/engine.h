@@ -4,7 +4,7 @@
  *
  * Wanted, per setting: a person's (`manual`), else the running policy's (`want`), else what the
  * owner asked. One worker thread per GPU makes the calls, so that a slow RPC never blocks the
- * caller's event loop. The engine protects (DESIGN.md section 6): switch-cost rule, suspension
+ * caller's event loop. The engine protects, whatever a policy wants: switch-cost rule, suspension
  * limits, starvation, call budget, ranges. All entry points are for one thread, the loop's.
  */
 #ifndef GPUSCHED_ENGINE_ENGINE_H
@@ -65,7 +65,7 @@ struct gs_engine_opts {
 	unsigned int branch;
 	const struct gs_gpu *gpus; /* copied */
 	size_t ngpus;
-	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin (FACTS-H200 section 3) */
+	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
 	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
 	void (*on_call)(const struct gs_engine_call *call, void *user);
 	void *user;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
  * laws.c - what a TSG should be: person, policy, owner; and what is refused whoever wants it
- * (DESIGN.md section 6)
  */
 #include <errno.h>
 #include <stdlib.h>

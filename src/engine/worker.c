@@ -128,7 +128,7 @@ int gs_worker_start(struct gs_worker *w, struct gs_observe *o, struct gs_results
 	return r;
 }
 
-/* Slices that grow and suspensions first, resumes last (DESIGN.md 6.1). */
+/* Slices that grow and suspensions first, resumes last. */
 void gs_worker_push(struct gs_worker *w, struct gs_job *job)
 {
 	struct gs_job **at;

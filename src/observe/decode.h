@@ -3,7 +3,7 @@
  * decode.h - the RM calls of the NVIDIA driver that the taps understand, by driver branch
  *
  * Pure functions over words already copied from user memory: the BPF programs, the unit tests and
- * the fuzzer use the same text. Layouts: FACTS-DRIVER 2.2.
+ * the fuzzer use the same text.
  */
 #ifndef GPUSCHED_OBSERVE_DECODE_H
 #define GPUSCHED_OBSERVE_DECODE_H

@@ -153,7 +153,7 @@ struct gs_adopted {
 };
 /*
  * Finds the TSGs of processes that were running before the taps, by asking RM on borrowed
- * descriptors (FACTS-DRIVER 2.3), and inserts them marked ADOPTED with their assumed settings.
+ * descriptors, and inserts them marked ADOPTED with their assumed settings.
  * Bar: 1 s for 50 processes.
  */
 int gs_adopt(struct gs_observe *o, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,

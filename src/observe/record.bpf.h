@@ -208,7 +208,7 @@ static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 		rec->flags |= GPUSCHED_TSG_MIG;
 }
 
-/* A fresh TSG has the driver's own settings (FACTS-DRIVER 1.3); its mode is CUDA's to choose. */
+/* A fresh TSG has the driver's own settings; its mode is CUDA's to choose. */
 static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 {
 	s->valid = GPUSCHED_TIMESLICE | GPUSCHED_INTERLEAVE | GPUSCHED_RUNNABLE;

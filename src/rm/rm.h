@@ -2,7 +2,7 @@
 /*
  * rm.h - NVIDIA resource-manager calls on somebody else's TSG, through a borrowed descriptor
  *
- * RM checks its caller by open file (FACTS-DRIVER 2.4), so a copy of the owner's nvidiactl
+ * RM checks its caller by open file, so a copy of the owner's nvidiactl
  * descriptor may do what the owner may. Order, always: pidfd_open, compare start time, pidfd_getfd,
  * check the device number (or the registered simulated file), call, close. No policy, no state.
  * Thread safe: nothing is shared between calls but counters.
@@ -104,8 +104,8 @@ struct gs_rm_result {
 
 /*
  * Does @op on the TSG. SUSPEND and RESUME first prove the TSG with GET_TIMESLICE on the same
- * borrowed descriptor, list one client only, and undo what they did when a later part fails
- * (DESIGN.md 6.3). SET_PREEMPT_MODE is proved likewise and names the TSG's first channel.
+ * borrowed descriptor, list one client only, and undo what they did when a later part fails.
+ * SET_PREEMPT_MODE is proved likewise and names the TSG's first channel.
  * Blocks for 0.2 to 1 ms on a GPU. Returns res->err.
  */
 int gs_rm_do(const struct gs_rm_tsg *tsg, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res);

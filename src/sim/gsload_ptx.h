@@ -3,7 +3,7 @@
  * gsload_ptx.h - the load generator's kernels, as PTX that every GPU since 2014 compiles
  *
  * gs_work does a fixed amount of arithmetic: @n rounds of four multiply-adds a thread. A kernel
- * that watched a clock would count the time in which it is preempted as work (FACTS-H200 3).
+ * that watched a clock would count the time in which it is preempted as work.
  * gs_hold waits until the word at @flag is not 0, or for @limit clocks.
  */
 #ifndef GPUSCHED_SIM_GSLOAD_PTX_H

@@ -231,7 +231,7 @@ static void hold_new(struct gsload_cuda *c, struct hold *h)
 
 /*
  * The waiting kernel and one more behind it: with the waiting one alone its channel is drained and
- * the GPU moves on (FACTS-H200 3).
+ * the GPU moves on.
  */
 static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_result *r)
 {

@@ -24,7 +24,7 @@ struct sim_model;
 struct sim_tsg;
 struct sim_channel;
 
-/* RM calls whose time the model knows (FACTS-H200 section 2). */
+/* RM calls whose time the model knows. */
 enum sim_call {
 	SIM_CALL_ALLOC,
 	SIM_CALL_FREE,

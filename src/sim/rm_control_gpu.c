@@ -165,8 +165,8 @@ static uint32_t name_string(struct sim_ctrl_args *a)
 }
 
 /*
- * As the real driver, this does not ask whether the listed clients are the caller's own
- * (FACTS-DRIVER 2.1). All are looked up first, so that a bad list changes nothing.
+ * As the real driver, this does not ask whether the listed clients are the caller's own.
+ * All are looked up first, so that a bad list changes nothing.
  */
 static uint32_t disable_channels(struct sim_ctrl_args *a)
 {

@@ -79,7 +79,7 @@ uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a)
 	case SIM_CTRL_TSG_SET_INTERLEAVE:
 		return set_interleave(info, *(uint32_t *)a->p);
 	case SIM_CTRL_TSG_MAKE_REALTIME:
-		/* accepted, and nothing that could be measured changed (FACTS-H200 3) */
+		/* accepted, and nothing that could be measured changed */
 		info->realtime = *(uint8_t *)a->p != 0;
 		return SIM_NV_OK;
 	}
