@@ -2,8 +2,8 @@
 /*
  * restore.c - everything back to what the owners asked, from the pinned table alone
  *
- * One thread per GPU. Slices first: several short-sliced TSGs enabled together would thrash
- * (FACTS-H200 section 3). A GPU whose calls do not return is left behind, the others go on.
+ * One thread per GPU. Slices first: several short-sliced TSGs enabled together would thrash.
+ * A GPU whose calls do not return is left behind, the others go on.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -364,7 +364,7 @@ int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *re
 	if (sum.failed)
 		return gs_fail(
 			err, -EIO,
-			"%u of %u changed TSGs could not be put back: run `gpusched restore` "
+			"%u of %u changed TSGs could not be put back: run 'gpusched restore' "
 			"again, or end their processes",
 			sum.failed, sum.changed);
 	return 0;

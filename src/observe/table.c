@@ -39,7 +39,7 @@ static int open_pin(const char *name, struct gs_error *err)
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == ENOTDIR)
-		return gs_fail(err, -ENOENT, "observing is off: run `gpusched observe on`");
+		return gs_fail(err, -ENOENT, "observing is off: run 'gpusched observe on'");
 	if (errno == EPERM || errno == EACCES)
 		return gs_fail(err, -EPERM, "the TSG table is root's: %s", path);
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
@@ -56,7 +56,7 @@ static int check_value_size(int fd, const char *name, uint32_t size, struct gs_e
 		return gs_fail(
 			err, -EPROTO,
 			"%s/%s is of another version of gpusched (%u bytes, not %u): run its "
-			"`gpusched restore` and `gpusched observe off`",
+			"'gpusched restore' and 'gpusched observe off'",
 			gs_env()->bpffs, name, info.value_size, size);
 	return 0;
 }
@@ -87,7 +87,7 @@ static int check_version(struct gs_observe *o, struct gs_error *err)
 	if (cfg.abi != GPUSCHED_ABI_VERSION)
 		return gs_fail(err, -EPROTO,
 			       "the table under %s has ABI version %u, this gpusched %u: run the "
-			       "other's `gpusched restore` and `gpusched observe off`",
+			       "other's 'gpusched restore' and 'gpusched observe off'",
 			       gs_env()->bpffs, cfg.abi, GPUSCHED_ABI_VERSION);
 	if (cfg.pidns_ino && !stat("/proc/self/ns/pid", &st) && st.st_ino != cfg.pidns_ino)
 		return gs_fail(err, -EPERM,

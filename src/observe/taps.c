@@ -227,7 +227,7 @@ static int look(struct gs_error *err)
 	if (r < 0)
 		return r;
 	if (st.on && !st.complete)
-		return gs_fail(err, -EEXIST, "%s is incomplete: run `gpusched observe off` first",
+		return gs_fail(err, -EEXIST, "%s is incomplete: run 'gpusched observe off' first",
 			       gs_env()->bpffs);
 	return st.on;
 }

@@ -101,7 +101,7 @@ int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struc
 	if (r < 0)
 		return gs_fail(
 			err, -ENODEV,
-			"no NVIDIA driver answers at %s (%s): load it, or use `gpusched sim shell`",
+			"no NVIDIA driver answers at %s (%s): load it, or use 'gpusched sim shell'",
 			NV_CTL_PATH, strerror(-r));
 	if (ret_branch)
 		*ret_branch = (unsigned int)strtoul(version, NULL, 10);

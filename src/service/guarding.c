@@ -49,7 +49,7 @@ void gs_guarding_lost(struct gs_service *s)
 	forget(s);
 	if (soon) {
 		gs_log(LOG_ERR, "the guardian died at once: this daemon's death would be repaired "
-				"by the next start or `gpusched restore` alone");
+				"by the next start or 'gpusched restore' alone");
 		return;
 	}
 	if (gs_guarding_start(s, &err))

@@ -146,7 +146,7 @@ int gs_target_nothing(const struct gs_target *t, struct gs_error *err)
 			       (unsigned long long)t->number);
 	case GS_TARGET_TSG:
 		return gs_fail(err, -ENOENT,
-			       "there is no TSG %llu (any more): `gpusched list` shows them",
+			       "there is no TSG %llu (any more): 'gpusched list' shows them",
 			       (unsigned long long)t->number);
 	case GS_TARGET_ALL:
 		return gs_fail(err, -ENOENT, "no process has a TSG on a GPU");

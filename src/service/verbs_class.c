@@ -197,7 +197,7 @@ int gs_verb_class_set(struct gs_request *rq)
 		return gs_fail(rq->err, -EINVAL, "class must be given: the name of a class");
 	if (gs_class_id(rq->s->classes, name, &id))
 		return gs_fail(rq->err, -EINVAL,
-			       "there is no class '%s': `gpusched class list` shows them", name);
+			       "there is no class '%s': 'gpusched class list' shows them", name);
 	r = check_weight(rq, id);
 	if (!r)
 		r = for_each(rq, set_one, id);

@@ -106,7 +106,7 @@ int gs_verb_policy_start(struct gs_request *rq)
 	int r = need_daemon(rq);
 
 	if (!r && rq->s->p)
-		r = gs_fail(rq->err, -EBUSY, "policy %s runs: use `gpusched policy switch`",
+		r = gs_fail(rq->err, -EBUSY, "policy %s runs: use 'gpusched policy switch'",
 			    gs_policy_running(rq->s->p)->name);
 	return r ? r : start(rq);
 }

@@ -66,7 +66,7 @@ static const struct option {
 	{ "count", "N", LC | BE, NUMBER, AT(count), 0, 1e12,
 	  "end after this many requests or (whole graphs of) kernels; 0: no limit (0)" },
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
-	  "as `gsload cal` printed on the idle GPU; 0: calibrate at the start (0)" },
+	  "as 'gsload cal' printed on the idle GPU; 0: calibrate at the start (0)" },
 	{ "gpu", "N", LC | BE | CAL, NUMBER, AT(gpu), 0, 1023, "ordinal of the GPU (0)" },
 	{ "contexts", "N", LC | BE, NUMBER, AT(contexts), 1, 256,
 	  "contexts to make; the load runs in the first (1)" },

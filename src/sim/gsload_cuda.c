@@ -14,7 +14,7 @@ static int load_symbols(struct gsload_cuda *c)
 	if (!lib) {
 		fprintf(stderr,
 			"gsload: libcuda.so.1 cannot be loaded (%s): install the NVIDIA "
-			"driver, or run inside `gpusched sim shell`\n",
+			"driver, or run inside 'gpusched sim shell'\n",
 			dlerror());
 		return -1;
 	}

@@ -287,7 +287,7 @@ int sim_cmd_run(int argc, char **argv)
 	all = !strcmp(a.scenario, "all");
 	r = all ? list_all(&names) : find(a.scenario, &names);
 	if (r < 0 || !names.n) {
-		fprintf(stderr, "gpusched sim: no scenario '%s'; `gpusched sim list` shows them\n",
+		fprintf(stderr, "gpusched sim: no scenario '%s'; 'gpusched sim list' shows them\n",
 			a.scenario);
 		return GS_EXIT_USAGE;
 	}
