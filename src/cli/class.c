@@ -112,10 +112,12 @@ int cli_class_explain(struct cli *c)
 
 		printf("%-8s %s\n", keys[n], text ? text : "-");
 	}
+	/* one step alone is what "why" said */
 	json_array_foreach(json_object_get(answer, "steps"), i, step) {
 		CLEANUP_FREE char *text = gs_json_cell(step);
 
-		printf("  %zu. %s\n", i + 1, text ? text : "-");
+		if (json_array_size(json_object_get(answer, "steps")) > 1)
+			printf("  %zu. %s\n", i + 1, text ? text : "-");
 	}
 	return GS_EXIT_OK;
 }

@@ -63,7 +63,7 @@ static const struct cli_opt sim_run_opts[] = {
 
 static const struct cli_opt demo_opts[] = {
 	{ "dilate", 0, "F", "simulated time runs F times slower than real time (8)" },
-	{ "seconds", 0, "S", "simulated seconds of each measurement (2)" },
+	{ "seconds", 0, "S", "seconds of each measurement (2; GPU 10; model 30)" },
 	{ "dry-run", 0, NULL, "the daemon decides but makes no call: nothing may change" },
 	{ "refuse-set-timeslice", 0, NULL, "the simulated RM refuses SET_TIMESLICE" },
 	{ "gpu", 0, NULL, "measure on the real GPU instead of the simulated one" },
@@ -89,8 +89,8 @@ const struct cli_cmd cli_commands[] = {
 	{ "monitor", NULL, "[TARGET]", "print events as they happen, and a summary at the end",
 	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
 	  CLI_JSON | CLI_TARGET, 0, 1 },
-	{ "stats", NULL, "", "print counters of taps, engine and policy", NULL, cli_stats, NULL,
-	  CLI_JSON, 0, 0 },
+	{ "stats", NULL, "", "print counters: taps, engine, driver calls, service", NULL, cli_stats,
+	  NULL, CLI_JSON, 0, 0 },
 	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
 	  "set a TSG's timeslice, interleave, mode",
 	  "Keys: timeslice=TIME (1us to 100s; timeslice_us=N), interleave=low|medium|high, "

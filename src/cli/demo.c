@@ -30,7 +30,6 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	d->refuse = cli_opt(c, "refuse-set-timeslice");
 	d->gpu = cli_opt(c, "gpu");
 	d->dilate = DILATE;
-	d->seconds = d->gpu ? GPU_SECONDS : SECONDS;
 	for (int i = 0; i < DEMO_CASES; i++)
 		d->p50[i] = d->p99[i] = d->be[i] = d->requests[i] = NAN;
 	if (dilate)
@@ -65,10 +64,11 @@ static void missing(char *ret, size_t size)
 		{ "FUSE", cli_probe_fuse },
 		{ "mount namespaces", cli_probe_namespace },
 	};
-	size_t at = 0;
+	/* within a simulated GPU's world that much is there */
+	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < GS_COUNT(needs); i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct cli_check k = {};
 
 		needs[i].fn(&k);
@@ -123,8 +123,6 @@ static int on_model(struct demo *d, struct gs_error *err)
 			-ENOTSUP,
 			"demo: --dry-run and --refuse-set-timeslice need the whole path: %s",
 			d->missing);
-	if (!d->json)
-		printf("%s: the model in virtual time answers instead\n", d->missing);
 	return finish(d, demo_model(d, err), err);
 }
 
@@ -159,10 +157,14 @@ int cli_demo(struct cli *c)
 		if (r)
 			return r;
 	}
-	if (d.gpu || gs_env()->sim) {
-		d.dilate = gs_env()->dilate;
-		return finish(&d, demo_path(&d, &err), &err);
-	}
-	missing(d.missing, sizeof(d.missing));
-	return d.missing[0] ? on_model(&d, &err) : enter_sim(&d);
+	if (!d.gpu)
+		missing(d.missing, sizeof(d.missing));
+	if (d.missing[0])
+		return on_model(&d, &err);
+	if (!d.seconds)
+		d.seconds = d.gpu ? GPU_SECONDS : SECONDS;
+	if (!d.gpu && !gs_env()->sim)
+		return enter_sim(&d);
+	d.dilate = gs_env()->dilate;
+	return finish(&d, demo_path(&d, &err), &err);
 }

@@ -17,7 +17,7 @@ enum demo_case { DEMO_ALONE, DEMO_DEFAULT, DEMO_GPUSCHED, DEMO_CASES };
 
 struct demo {
 	bool json, dry_run, refuse, gpu;
-	double dilate, seconds;
+	double dilate, seconds;                                  /* seconds 0: as the mode likes */
 	const char *mode;                                        /* "path" or "model" */
 	char where[128];                                         /* which GPU */
 	double p50[DEMO_CASES], p99[DEMO_CASES], be[DEMO_CASES]; /* NAN: not measured */

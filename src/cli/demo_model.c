@@ -20,7 +20,7 @@ static const char lc_text[] = "[process lc]\nclass = lc\nkind = lc\narrivals = c
 			      "kernel_us = %d\ngap_us = %d\n";
 static const char be_text[] = "[process be]\nclass = be\nkind = be\nkernel_us = %d\n";
 
-static int load(bool lc, bool be, struct sim_scenario **ret, struct gs_error *err)
+static int load(double seconds, bool lc, bool be, struct sim_scenario **ret, struct gs_error *err)
 {
 	CLEANUP_FD int fd = memfd_create("demo", MFD_CLOEXEC);
 	char path[64];
@@ -29,7 +29,7 @@ static int load(bool lc, bool be, struct sim_scenario **ret, struct gs_error *er
 		return gs_fail(err, -errno, "demo: no memory for a scenario");
 	dprintf(fd,
 		"[scenario]\ntitle = demo\ngpus = 1\nduration_s = %g\nwarmup_s = %g\nseed = 1\n",
-		MODEL_SECONDS + WARMUP_S, WARMUP_S);
+		seconds + WARMUP_S, WARMUP_S);
 	if (lc)
 		dprintf(fd, lc_text, DEMO_LC_KERNEL_US, DEMO_LC_GAP_US);
 	if (be)
@@ -53,7 +53,7 @@ static int run(struct demo *d, enum demo_case k, bool lc, bool be, const char *p
 	CLEANUP_RESULT struct sim_result *res = NULL;
 	int r;
 
-	r = load(lc, be, &s, err);
+	r = load(d->seconds, lc, be, &s, err);
 	if (!r)
 		r = sim_scenario_run(s, &options, &res, err);
 	if (r)
@@ -78,7 +78,8 @@ int demo_model(struct demo *d, struct gs_error *err)
 	sim_policy_host_set(&gs_native_host);
 	d->mode = "model";
 	d->dilate = 1;
-	d->seconds = MODEL_SECONDS;
+	if (!d->seconds)
+		d->seconds = MODEL_SECONDS;
 	r = run(d, DEMO_ALONE, true, false, "none", err);
 	if (!r)
 		r = run(d, DEMO_ALONE, false, true, "none", err);

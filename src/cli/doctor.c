@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/env.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
 
@@ -63,11 +64,14 @@ int cli_doctor(struct cli *c)
 	}
 	if (cli_print_rows(c, columns, GS_COUNT(columns), rows))
 		return GS_EXIT_FAILED;
-	printf("\non the GPUs of this machine: %s; on simulated GPUs: %s\n",
+	printf("\non the %s: %s",
+	       gs_env()->sim ? "simulated GPUs of this shell" : "GPUs of this machine",
 	       real     ? "yes"
 	       : daemon ? "through the daemon, as far as your user may"
-			: "no",
-	       sim ? "yes" : "no");
+			: "no");
+	if (!gs_env()->sim)
+		printf("; on simulated GPUs: %s", sim ? "yes" : "no");
+	putchar('\n');
 	if (!real && !sim && !daemon)
 		return cli_fail(-ENOTSUP,
 				"gpusched cannot be used here: see what to do above; "

@@ -18,7 +18,7 @@ void cli_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < cli_ncommands; i++) {
 		name_of(&cli_commands[i], name, sizeof(name));
-		fprintf(out, "  %-15s %s\n", name, cli_commands[i].help);
+		fprintf(out, "  %-17s %s\n", name, cli_commands[i].help);
 	}
 	fputs("\n'gpusched VERB --help' explains one. TARGET is pid:N, tsg:N, comm:NAME, "
 	      "cgroup:PATH,\n"
@@ -56,7 +56,7 @@ static void print_opt(FILE *out, char letter, const char *name, const char *arg,
 
 	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
 		 letter ? ", " : "  ", name, arg ? " " : "", arg ? arg : "");
-	fprintf(out, "  %-28s %s\n", left, help);
+	fprintf(out, "  %-30s %s\n", left, help);
 }
 
 void cli_help(FILE *out, const struct cli_cmd *cmd)
@@ -64,8 +64,10 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 	char name[64];
 
 	name_of(cmd, name, sizeof(name));
-	fprintf(out, "gpusched %s - %s\n\nusage: gpusched %s%s%s\n", name, cmd->help, name,
-		cmd->args[0] ? " " : "", cmd->args);
+	fprintf(out, "gpusched %s - %s\n\nusage: gpusched %s%s%s%s\n", name, cmd->help, name,
+		cmd->args[0] ? " " : "", cmd->args,
+		/* where it names some itself they will do */
+		strstr(cmd->args, "[-") ? "" : " [OPTION]...");
 	if (cmd->more) {
 		putc('\n', out);
 		wrapped(out, cmd->more, 90);
@@ -164,12 +166,14 @@ static void completion_case(FILE *out, const struct cli_cmd *cmd)
 	fprintf(out, "%s--help\"", cmd->flags & CLI_JSON ? "--json " : "");
 	if (strstr(cmd->args, "TARGET"))
 		fputs(" words=\"$targets\"", out);
-	else if (!strncmp(cmd->args, "NAME", 4))
+	else if (!strncmp(cmd->args, "NAME", 4) && cmd->args[4]) /* but not a new one's */
 		fputs(" words=\"$(_gpusched_names policy)\"", out);
 	else if (!strncmp(cmd->args, "SCENARIO", 8))
 		fputs(" words=\"all $(_gpusched_names sim)\"", out);
 	else if (!strcmp(cmd->args, "pid:N"))
 		fputs(" words=\"pid:\"", out);
+	else if (!strcmp(cmd->args, "[on|off]"))
+		fputs(" words=\"on off\"", out);
 	fputs(" ;;\n", out);
 }
 
@@ -190,7 +194,8 @@ static const char completion_head[] =
 	"\tcase $prev in\n"
 	"\t--class | -c) COMPREPLY=($(compgen -W \"lc be normal\" -- \"$cur\")); return ;;\n"
 	"\t--branch) COMPREPLY=($(compgen -W \"535 550 570 580 595\" -- \"$cur\")); return ;;\n"
-	"\t--policy | -p)\n"
+	"\t--host) COMPREPLY=($(compgen -W \"native sim\" -- \"$cur\")); return ;;\n"
+	"\t--policy)\n"
 	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_names policy)\" -- \"$cur\"))\n\t\treturn ;;\n"
 	"\tesac\n";
 

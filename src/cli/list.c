@@ -95,7 +95,7 @@ int cli_list(struct cli *c)
 	if (!json_array_size(tsgs) && strcmp(target, "all"))
 		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
 	if (!json_array_size(tsgs) && !c->json)
-		puts("no TSGs: no process uses a GPU, or it began before 'gpusched observe on'");
+		puts("no TSGs: no process uses a GPU");
 	memcpy(shown, columns, sizeof(columns));
 	hide_unknown_launches(shown, GS_COUNT(shown), tsgs);
 	return cli_print_rows(c, shown, GS_COUNT(shown), tsgs);

@@ -126,7 +126,12 @@ static int check_one(const struct cli *c, const char *what)
 		return 0;
 	if (why.dump && !c->json)
 		printf("%s\n", why.dump);
-	cli_fail(r, "policy check: %s: %s", what, *text ? text : strerror(-r));
+	text = *text ? text : strerror(-r);
+	/* most reasons name it themselves */
+	if (strstr(text, what))
+		cli_fail(r, "policy check: %s", text);
+	else
+		cli_fail(r, "policy check: %s: %s", what, text);
 	/* A refused policy is a failure of the check, not of its usage. */
 	return why.kind == GS_POLICY_EXIT_VERIFIER || why.kind == GS_POLICY_EXIT_REFUSED
 		       ? GS_EXIT_FAILED

@@ -58,7 +58,8 @@ static void print_members(const json_t *object, const char *prefix)
 			print_options(v, path);
 			continue;
 		}
-		text = gs_json_cell(v);
+		/* an object without members has nothing to tell */
+		text = gs_json_cell(json_is_object(v) ? NULL : v);
 		printf("%-36s %s\n", path, text ? text : "-");
 	}
 }

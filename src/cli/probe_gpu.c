@@ -111,7 +111,8 @@ void cli_probe_daemon(struct cli_check *k)
 			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "");
 	else
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "systemctl start gpuschedd; without it root's verbs act by themselves");
+			 "%s; without it root's verbs act by themselves",
+			 gs_env()->sim ? "gpuschedd --foreground &" : "systemctl start gpuschedd");
 }
 
 /* The guardian is a child of the daemon that outlives it. */

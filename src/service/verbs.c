@@ -91,6 +91,15 @@ static int check_service(const struct gs_service *s, const struct verb *v, struc
 	return 0;
 }
 
+/* In the words of the command line: policy_start is "policy start" there. */
+static int refuse(const char *verb, struct gs_error *err)
+{
+	int noun = (int)strcspn(verb, "_");
+
+	return gs_fail(err, -EPERM, "only root may use '%.*s%s%s'", noun, verb,
+		       verb[noun] ? " " : "", verb[noun] ? verb + noun + 1 : "");
+}
+
 static int call(struct gs_service *s, const struct gs_peer *peer, const struct verb *v,
 		const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
 		struct gs_error *err)
@@ -106,7 +115,7 @@ static int call(struct gs_service *s, const struct gs_peer *peer, const struct v
 	if (!r)
 		r = check_service(s, v, err);
 	if (!r && (v->flags & ROOT) && peer->uid)
-		r = gs_fail(err, -EPERM, "only root may use %s", v->name);
+		r = refuse(v->name, err);
 	if (!r)
 		r = v->fn(&rq);
 	if (r)

@@ -106,6 +106,11 @@ like "$("$gpusched" --version)" '^gpusched [0-9]' "--version"
 is "$("$gpusched" --help)" "$(cat "$scratch/help")" "--help is help"
 verbs=$(sed -n 's/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p' "$scratch/help" | sed 's/ *$//')
 ge "$(wc -l <<<"$verbs")" 30 "help lists the verbs"
+is "$(wc -l <<<"$verbs")" "$(grep -c '^  [a-z]' "$scratch/help")" "each with room before its words"
+is "$(while read -r verb; do
+	# shellcheck disable=SC2086 # a noun and a verb
+	"$gpusched" $verb --help | grep -E '^  (-.,|   ) --' | grep -vE '^.{8}[^ ]+( [^ ]+)?  +[^ ]'
+done <<<"$verbs")" "" "and so has every option"
 bad=
 while read -r verb; do
 	# shellcheck disable=SC2086 # a noun and a verb
@@ -141,6 +146,13 @@ bad=$(sed -n '/GS_CONFIG_KEYS/,/^$/s/^	X("[A-Za-z]*", "\([A-Za-z]*\)".*/\1/p' "$
 	while read -r key; do grep -q "^\*$key=\*" "$top/man/gpusched.conf.5.scd" || echo "$key"; done)
 is "$bad" "" "gpusched.conf(5) tells every key"
 
+counters=$(sed -nE '/define (GPUSCHED_TAP|GS_ENGINE|GS_SERVICE)_COUNTERS/,/^$/s/^	X\([A-Z_]+, "([a-z_]+)".*/\1/p' \
+	"$top"/include/gpusched/abi.h "$top"/src/engine/engine.h "$top"/src/service/internal.h)
+ge "$(wc -l <<<"$counters")" 40 "there are counters"
+is "$(for counter in $counters; do
+	grep -qE "^(.*, )?\*$counter\*" "$top/man/gpusched-stats.8.scd" || echo "$counter"
+done)" "" "gpusched-stats(8) tells every counter"
+
 bad=
 for option in $("$gpuschedd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
 	[ "$option" = --help ] || grep -qF -- "*$option*" "$top/man/gpuschedd.8.scd" || bad+=" $option"
@@ -167,7 +179,7 @@ is "$bad" "" "the examples of README and manual are commands"
 ge "$(examples | wc -l)" 25 "and there are some"
 
 complete_words() { # WORD...: what completion offers for the last one
-	bash -c '. "$1/completions/gpusched"; shift
+	PATH=$build:$PATH bash -c '. "$1/completions/gpusched"; shift
 		COMP_WORDS=(gpusched "$@"); COMP_CWORD=$(($#)); _gpusched; echo "${COMPREPLY[*]}"' \
 		- "$top" "$@" 2>/dev/null
 }
@@ -175,6 +187,9 @@ is "$(complete_words sus)" suspend "completion of a verb"
 is "$(complete_words policy sw)" switch "completion of a noun's verb"
 is "$(complete_words suspend --f)" --for "completion of an option"
 is "$(complete_words run --class b)" be "completion of a class"
+is "$(complete_words observe launches o)" "on off" "completion of on and off"
+like "$(complete_words policy start l)" lcbe "completion of a policy's name"
+is "$(complete_words policy new lc)" "" "but not where a new one is asked for"
 
 # ---- JSON -------------------------------------------------------------------------------------------
 
@@ -188,6 +203,10 @@ check "policy list --json" \
 	bash -c "$gpusched policy list --json | jq -es 'length > 0 and all(.[]; .name and .path)'"
 check "sim list --json" \
 	bash -c "$gpusched sim list --json | jq -es 'length > 0 and all(.[]; .name)'"
+
+"$gpusched" demo --model --seconds 3 --json >"$scratch/model"
+check "demo --model takes its --seconds" jq -e '.mode == "model" and .seconds == 3 and
+	.lc_p99_us.default > .lc_p99_us.gpusched' "$scratch/model"
 
 # ---- a full disk ---------------------------------------------------------------------------------------
 

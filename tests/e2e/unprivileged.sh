@@ -34,7 +34,7 @@ exits 3 "starting a policy is not" as 4711 "$gpusched" policy start lcbe
 exits 3 "restore is not" as 4711 "$gpusched" restore
 is "$(as 4711 "$gpusched" restore 2>&1 | wc -l)" 1 "a refusal is one line"
 exits 0 "doctor: the daemon serves him" as 4711 "$gpusched" doctor
-like "$out" "GPUs of this machine: through the daemon" "and that is said"
+like "$out" "GPUs of this shell: through the daemon" "and that is said"
 is "$(as 4711 "$gpusched" doctor --json | jq -c '[.ok, .gpu, .daemon]')" "[true,false,true]" "in JSON too"
 stop_daemon
 exits 3 "doctor without a daemon" as 4711 "$gpusched" doctor
