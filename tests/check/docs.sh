@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the documents name is there, and every document is named somewhere.
+. "$(dirname "$0")/lib.sh"
+
+pages=$(tree_files | grep -E '\.md$' | grep -v '^bench/results/')
+nlinks=0
+bad=
+while read -r page; do
+	while read -r link; do
+		[ -n "$link" ] || continue
+		nlinks=$((nlinks + 1))
+		[ -e "$(dirname "$page")/$link" ] || bad="$bad $page($link)"
+	done < <(grep -oE '\]\([^)#]+' "$page" | sed -e 's/^](//' | grep -v '^https\?:')
+done <<<"$pages"
+is "$bad" "" "every link between documents leads somewhere"
+is "$([ $nlinks -gt 20 ] && echo yes)" yes "and there are links"
+
+# A path in the text, as docs/model.md, counts from the top. Capitals stand for a name of one's own.
+bad=
+while read -r page path; do
+	[ -e "$path" ] || [ -e "$(dirname "$page")/$path" ] || bad="$bad $page($path)"
+done < <(tree_files | grep -E '\.(md|scd|c|h|sh|build)$|^Makefile$' | grep -v '^bench/results/' |
+	xargs grep -HoE '\b(docs|tests|tools|bench|src|man|include|policies)/[A-Za-z0-9_./-]+\.(md|sh|c|h|txt|scd)\b' |
+	grep -vE '/NAME\.|_NAME\.' | tr ':' ' ' | sort -u)
+is "$bad" "" "every path of this tree that is named is there"
+
+bad=
+while read -r page; do
+	name=$(basename "$page")
+	echo "$pages" | grep -vxF "$page" | xargs grep -qF "$name" || bad="$bad $page"
+done < <(echo "$pages" | grep -E '^(docs|bench)/' | grep -v README.md)
+is "$bad" "" "every document is named by another"
+done_testing
