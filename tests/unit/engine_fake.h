@@ -41,6 +41,7 @@ struct fake_state {
 	struct gpusched_cfg cfg;
 	struct fake_call log[MAX_LOG];
 	unsigned int nlog;
+	unsigned int begun; /* calls that have begun; the log has those that ended */
 	int selves;
 	bool stopped[MAX_REC]; /* by the gate, for that record */
 	/* the RM's behaviour */
@@ -253,6 +254,7 @@ static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 	int r = 0;
 
 	pthread_mutex_lock(&fake.lock);
+	fake.begun++;
 	ns = tsg->tsg == fake.slow_tsg ? fake.slow_ns : fake.call_ns;
 	pthread_mutex_unlock(&fake.lock);
 	gs_sleep_ns(ns);
@@ -306,6 +308,24 @@ static inline void fake_slow(uint32_t tsg, uint64_t ns)
 	pthread_mutex_unlock(&fake.lock);
 }
 
+static inline unsigned int fake_begun(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&fake.lock);
+	n = fake.begun;
+	pthread_mutex_unlock(&fake.lock);
+	return n;
+}
+
+/* Until so many calls have begun. */
+static inline void wait_begun(unsigned int n)
+{
+	for (int i = 0; i < 10000 && fake_begun() < n; i++)
+		gs_sleep_ns(NS_PER_MS);
+	assert_true(fake_begun() >= n);
+}
+
 /* A compute TSG as CUDA makes it; @n is its handle and id. */
 static struct gpusched_tsg *fake_tsg(uint32_t n, uint32_t gpu)
 {
@@ -344,7 +364,7 @@ static void fake_reset(void)
 	pthread_mutex_lock(&fake.lock);
 	memset(fake.rec, 0, sizeof(fake.rec));
 	memset(fake.stopped, 0, sizeof(fake.stopped));
-	fake.n = fake.nlog = 0;
+	fake.n = fake.nlog = fake.begun = 0;
 	fake.cls = (struct gpusched_class){ .suspend_limit_ms = 10000, .starve_limit_ms = 100 };
 	fake.cfg = (struct gpusched_cfg){ .policy_active = 1 };
 	fake.selves = 0;

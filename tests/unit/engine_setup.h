@@ -66,6 +66,14 @@ static inline void run_for(unsigned int ms)
 	}
 }
 
+/* Dispatches until that is so. */
+#define run_until(cond) \
+	do { \
+		for (int tries_ = 0; tries_ < 10000 && !(cond); tries_++) \
+			run_for(1); \
+		assert_true(cond); \
+	} while (0)
+
 static inline uint64_t counter(enum gs_engine_counter c)
 {
 	return gs_engine_counter(engine, c);

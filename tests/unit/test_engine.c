@@ -130,6 +130,7 @@ static void test_scheduled_while_suspended(void **state)
 static void test_order_within_and_across(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 0), *block = fake_tsg(3, 0);
+	unsigned int begun;
 
 	fake_want(a, GPUSCHED_TIMESLICE, 300);
 	fake_want(a, GPUSCHED_RUNNABLE, 0);
@@ -143,8 +144,9 @@ static void test_order_within_and_across(void **state)
 	/* the worker is kept busy, so that both wait in its queue */
 	fake_slow(3, 1500 * NS_PER_MS);
 	fake_want(block, GPUSCHED_TIMESLICE, 1000);
+	begun = fake_begun();
 	gs_engine_touch(engine, &block->key);
-	gs_sleep_ns(100 * NS_PER_MS);
+	wait_begun(begun + 1);
 	gs_engine_touch_all(engine);
 	settle();
 	assert_int_equal(fake.nlog, 4);
@@ -211,11 +213,12 @@ static void test_persons_suspend_ends_in_time(void **state)
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 	struct gpusched_settings set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 };
 
-	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 80 * NS_PER_MS, NULL), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 1500 * NS_PER_MS, NULL), 0);
 	settle();
 	assert_int_equal(fake.hw[0].runnable, 0);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_PERSON);
-	run_for(200);
+	run_until(fake.hw[0].runnable);
+	settle();
 	assert_int_equal(fake.hw[0].runnable, 1);
 	assert_int_equal(t->manual.valid, 0);
 	assert_int_equal(t->changed, 0);
@@ -266,10 +269,8 @@ static void test_refused_call_leaves_nothing_changed(void **state)
 	fake.fail_times = 1000000;
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
-	run_for(30);
-	assert_int_equal(t->changed, 0);
+	run_until(t->errors > 0 && !t->changed); /* not while it is tried again */
 	assert_int_equal(t->last_status, 0x65);
-	assert_true(t->errors > 0);
 	assert_false(gs_engine_idle(engine));
 }
 
@@ -297,13 +298,12 @@ static void test_stuck_call_holds_up_its_gpu_only(void **state)
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 1);
 
 	gs_engine_ops.stuck_ns = 50 * NS_PER_MS;
-	fake_slow(1, 400 * NS_PER_MS);
+	fake_slow(1, 1500 * NS_PER_MS);
 	fake_want(a, GPUSCHED_TIMESLICE, 20);
 	fake_want(b, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch_all(engine);
-	run_for(150);
-	assert_int_equal(counter(GS_ENG_STUCK), 1);
-	assert_int_equal(fake.hw[1].timeslice_us, 20);
+	run_until(counter(GS_ENG_STUCK) == 1 && fake.hw[1].timeslice_us == 20);
+	assert_int_equal(fake.hw[0].timeslice_us, 2048);
 	settle(); /* it came back after all */
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(counter(GS_ENG_STUCK), 1);
@@ -344,11 +344,12 @@ static void test_selves_are_taken_back(void **state)
 static void test_same_handles_again(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
+	unsigned int begun;
 
 	fake_want(t, GPUSCHED_TIMESLICE, 300);
-	fake_slow(1, 50 * NS_PER_MS);
+	fake_slow(1, 200 * NS_PER_MS);
 	gs_engine_touch(engine, &t->key);
-	gs_sleep_ns(10 * NS_PER_MS);
+	wait_begun(1);
 	gs_engine_forget(engine, &t->key);
 	pthread_mutex_lock(&fake.lock);
 	t->task.id = 99;
@@ -359,8 +360,9 @@ static void test_same_handles_again(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 400);
 	/* and where the new one is to be as its owner asked: our call may have met it */
 	fake_want(t, GPUSCHED_TIMESLICE, 500);
+	begun = fake_begun();
 	gs_engine_touch(engine, &t->key);
-	gs_sleep_ns(10 * NS_PER_MS);
+	wait_begun(begun + 1);
 	gs_engine_forget(engine, &t->key);
 	pthread_mutex_lock(&fake.lock);
 	t->task.id = 100;
@@ -379,13 +381,14 @@ static void test_left_behind_worker_stops(void **state)
 
 	fake_want(t, GPUSCHED_TIMESLICE, 300);
 	fake_want(t, GPUSCHED_INTERLEAVE, 2);
-	fake_slow(1, 1500 * NS_PER_MS);
+	fake_slow(1, 2500 * NS_PER_MS);
 	gs_engine_touch(engine, &t->key);
-	gs_sleep_ns(100 * NS_PER_MS);
-	gs_engine_free(engine);
-	gs_sleep_ns(NS_PER_S);
+	wait_begun(1);
+	gs_engine_free(engine); /* waits for a second */
 	fake_slow(0, 0);
-	gs_sleep_ns(NS_PER_S);
+	for (int i = 0; i < 1000 && !fake_count(1, GS_RM_SET_TIMESLICE); i++)
+		gs_sleep_ns(10 * NS_PER_MS);
+	gs_sleep_ns(300 * NS_PER_MS);
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 1);
 	assert_int_equal(fake_count(1, GS_RM_SET_INTERLEAVE), 0);
 	make_engine(false);
@@ -395,15 +398,17 @@ static void test_left_behind_worker_stops(void **state)
 static void owner_races(bool at_once)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
+	unsigned int begun;
 	uint64_t then;
 
 	fake_want(t, GPUSCHED_TIMESLICE, 300);
 	gs_engine_touch(engine, &t->key);
 	settle();
-	fake_slow(1, 50 * NS_PER_MS);
+	fake_slow(1, 200 * NS_PER_MS);
 	t->task.want.valid = 0;
+	begun = fake_begun();
 	gs_engine_touch(engine, &t->key); /* puts 2048 back */
-	gs_sleep_ns(10 * NS_PER_MS);
+	wait_begun(begun + 1);
 	then = gs_now_ns();
 	pthread_mutex_lock(&fake.lock);
 	fake.hw[0].timeslice_us = t->task.asked.timeslice_us = t->task.is.timeslice_us = 4000;

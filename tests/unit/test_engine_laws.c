@@ -24,15 +24,15 @@ static void test_switch_cost_rule(void **state)
 	assert_int_equal(fake.hw[2].timeslice_us, 20); /* another GPU */
 	fake_want(b, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &b->key);
+	run_until(fake.hw[0].timeslice_us == 800 && fake.hw[1].timeslice_us == 800);
 	settle();
-	run_for(5);
 	assert_int_equal(fake.hw[0].timeslice_us, 800);
 	assert_int_equal(fake.hw[1].timeslice_us, 800);
 	assert_int_equal(counter(GS_ENG_REFUSED_SLICE), 2);
 	/* one of them suspended: the other may have it */
 	fake_want(b, GPUSCHED_RUNNABLE, 0);
 	gs_engine_touch(engine, &b->key);
-	run_for(5);
+	run_until(fake.hw[0].timeslice_us == 20);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(short_slices(), 2);
@@ -40,10 +40,11 @@ static void test_switch_cost_rule(void **state)
 	b->task.want.valid = 0;
 	fake_want(b, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &b->key);
-	run_for(5);
+	run_until(short_slices() == 1 && fake.hw[1].runnable);
+	settle();
 	assert_int_equal(short_slices(), 1);
 	gs_engine_forget(engine, &a->key);
-	run_for(5);
+	run_until(fake.hw[1].timeslice_us == 20);
 	settle();
 	assert_int_equal(fake.hw[1].timeslice_us, 20);
 }
@@ -91,29 +92,27 @@ static void test_starving_tsg_gets_a_longer_slice(void **state)
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
 	settle();
-	assert_int_equal(fake.hw[0].timeslice_us, 20);
-	run_for(300);
-	assert_int_equal(fake.hw[0].timeslice_us, 800);
+	assert_int_equal(fake.log[0].arg, 20);
+	run_until(fake.hw[0].timeslice_us == 800);
 	assert_int_equal(counter(GS_ENG_STARVED), 1);
 	for (int i = 0; i < 30; i++) {
 		t->task.launches++;
 		run_for(10);
 	}
-	assert_int_equal(fake.hw[0].timeslice_us, 20);
+	run_until(fake.hw[0].timeslice_us == 20);
 }
 
 static void test_policy_cannot_suspend_for_ever(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 
-	fake.cls.suspend_limit_ms = 80;
+	fake.cls.suspend_limit_ms = 1500;
 	fake_want(t, GPUSCHED_RUNNABLE, 0);
 	gs_engine_touch(engine, &t->key);
 	settle();
 	assert_int_equal(fake.hw[0].runnable, 0);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_POLICY);
-	run_for(200);
-	assert_int_equal(fake.hw[0].runnable, 1);
+	run_until(fake.hw[0].runnable);
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 1);
 	gs_engine_touch_all(engine); /* the wish stands, but had its time */
 	settle();
@@ -192,7 +191,7 @@ static void test_call_budget(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0), *fresh = fake_tsg(2, 0);
 	struct gpusched_settings set = { .valid = GPUSCHED_TIMESLICE, .timeslice_us = 700 };
-	uint64_t begin = gs_now_ns(), spent;
+	uint64_t begin = gs_now_ns(), spent, waits;
 
 	fake.call_ns = 4 * NS_PER_MS;
 	for (unsigned int i = 0; gs_now_ns() - begin < 600 * NS_PER_MS; i++) {
@@ -204,16 +203,22 @@ static void test_call_budget(void **state)
 	assert_true(counter(GS_ENG_OVER_BUDGET) > 0);
 	/* the bucket without its reserve, 5 % of 600 ms, and two calls' slack */
 	assert_true(spent <= 25 * NS_PER_MS + (gs_now_ns() - begin) / 20 + 8 * NS_PER_MS);
+	/* a person's call takes from the reserve: a policy's next one would wait */
+	set.timeslice_us = 600;
+	gs_engine_set_manual(engine, &t->key, &set, 0, NULL);
+	run_until(fake.hw[0].timeslice_us == 600);
 	/* who has had no call yet does not wait for that */
+	waits = counter(GS_ENG_OVER_BUDGET);
 	fake_want(fresh, GPUSCHED_TIMESLICE, 900);
 	gs_engine_touch(engine, &fresh->key);
-	run_for(50);
-	assert_int_equal(fake.hw[1].timeslice_us, 900);
+	run_until(fake.hw[1].timeslice_us == 900);
+	assert_int_equal(counter(GS_ENG_OVER_BUDGET), waits);
 	/* and a person neither, also where the policy has something to change beside it */
 	fake_want(t, GPUSCHED_INTERLEAVE, 2);
+	set.timeslice_us = 700;
 	gs_engine_set_manual(engine, &t->key, &set, 0, NULL);
-	run_for(50);
-	assert_int_equal(fake.hw[0].timeslice_us, 700);
+	run_until(fake.hw[0].timeslice_us == 700);
+	assert_int_equal(counter(GS_ENG_OVER_BUDGET), waits);
 }
 
 /* Its owner is stopped in the call that would schedule it: there is nothing to suspend. */
@@ -241,13 +246,12 @@ static void test_held_at_the_gate(void **state)
 	fake.stopped[0] = true;
 	fake_want(t, GPUSCHED_RUNNABLE, 0);
 	gs_engine_free(engine);
-	hold_limit_ms = 100;
+	hold_limit_ms = 1500;
 	make_engine(false);
 	gs_engine_touch(engine, &t->key);
 	run_for(50);
 	assert_true(fake.stopped[0]);
-	run_for(200);
-	assert_false(fake.stopped[0]);
+	run_until(!fake.stopped[0]);
 	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
 	assert_int_equal(counter(GS_ENG_RELEASED_HOLD), 1);
 	assert_int_equal(fake.nlog, 0);
@@ -298,12 +302,12 @@ static void test_many_short_wishes(void **state)
 	for (uint32_t i = 1; i <= MANY; i++)
 		fake_want(fake_tsg(i, 0), GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch_all(engine);
-	run_for(10);
+	run_until(fake.nlog && !short_slices());
 	settle();
 	assert_int_equal(short_slices(), 0);
 	for (uint32_t i = 2; i <= MANY; i++)
 		gs_engine_forget(engine, &fake.rec[i - 1].key);
-	run_for(10);
+	run_until(short_slices());
 	settle();
 	assert_int_equal(short_slices(), 1);
 	assert_int_equal(fake.hw[0].timeslice_us, 20);

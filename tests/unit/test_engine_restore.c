@@ -133,7 +133,7 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	struct gs_restored res;
 	struct gs_error err = { 0 };
 
-	gs_engine_ops.stuck_ns = 100 * NS_PER_MS;
+	gs_engine_ops.stuck_ns = 500 * NS_PER_MS;
 	changed_tsg(1, 0, true);
 	changed_tsg(2, 1, true);
 	changed_tsg(3, GPUSCHED_GPU_UNKNOWN, true);
@@ -317,6 +317,9 @@ static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 
 static int slow_open(struct gs_observe **ret, struct gs_error *err)
 {
+	pthread_mutex_lock(&fake.lock);
+	fake.begun++;
+	pthread_mutex_unlock(&fake.lock);
 	gs_sleep_ns(200 * NS_PER_MS);
 	return fake_open(ret, err);
 }
@@ -337,10 +340,10 @@ static void test_guardian_restores_after_early_death(void **state)
 		pause();
 		_exit(0);
 	}
-	gs_sleep_ns(50 * NS_PER_MS);
+	wait_begun(1);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
-	for (int i = 0; i < 300 && fake.rec[0].changed; i++)
+	for (int i = 0; i < 1000 && fake.rec[0].changed; i++)
 		gs_sleep_ns(10 * NS_PER_MS);
 	gs_sleep_ns(100 * NS_PER_MS); /* it ends, too */
 	assert_restored();

@@ -54,12 +54,12 @@ static void test_decides(void **state)
 	be2 = fixture_tsg(4, GPUSCHED_CLASS_BE);
 	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be2.key, 0), 0);
 	want_slice(&be2, 800);
-	for (int i = 0; i < 50 && fixture_get(&be).task.want.timeslice_us != 800; i++)
+	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 800; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
 	want_slice(&be, 800);
 	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_DESTROY, &be2.key, 0), 0);
 	fixture_remove(&be2);
-	for (int i = 0; i < 50 && fixture_get(&be).task.want.timeslice_us != 33; i++)
+	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 33; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
 	want_slice(&be, 33);
 
