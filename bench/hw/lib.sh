@@ -34,6 +34,7 @@ begin() {
 	mkdir -p "$3" && out=$(cd "$3" && pwd) || exit 1
 	raw=$out/$2
 	mkdir -p "$raw"
+	rm -f "$raw/notes.jsonl" # of an earlier run
 	trap at_end EXIT
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
@@ -53,9 +54,15 @@ say() {
 	printf '%6.1f  %s\n' "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$*" | tee -a "$out/log.txt"
 }
 
-# note KEY JSON: one measured thing, for the summary
+# note KEY JSON: one measured thing, for the summary. What could not be measured, and is no JSON for that, must not
+# spoil the rest.
 note() {
-	printf '{"key":"%s","value":%s}\n' "$1" "${2:-null}" >>"$raw/notes.jsonl"
+	local value=${2:-null}
+	"$jq" -es 'length == 1' <<<"$value" >/dev/null 2>&1 || {
+		say "$1: not measured: $value"
+		value=null
+	}
+	printf '{"key":"%s","value":%s}\n' "$1" "$value" >>"$raw/notes.jsonl"
 }
 
 # step NAME SECONDS FUNCTION: skipped when the whole run is past its time

@@ -16,6 +16,10 @@ prepare() {
 	calibrate || return 1
 }
 
+lc_is_there() {
+	[ "$(gs list class:lc --json | "$jq" -s 'flatten | length')" -ge 4 ]
+}
+
 # one ROUND CASE LC-SETTING BE-SETTING BE-ARGUMENTS...: "" leaves a mode as the program has it
 one() {
 	local case=$2.$1 lc_mode=$3 be_mode=$4 b
@@ -25,12 +29,11 @@ one() {
 	[ -n "$be_mode" ] && gs set class:be preempt_mode="$be_mode"
 	lc "$case" 4 --arrivals closed --period-us 5000 &
 	local l=$!
-	if [ -n "$lc_mode" ]; then
-		sleep 0.7
-		gs set class:lc preempt_mode="$lc_mode"
-	fi
+	wait_for 10 lc_is_there
+	[ -n "$lc_mode" ] && gs set class:lc preempt_mode="$lc_mode"
+	sleep 0.5
+	gs list --json >"$raw/$case.list.jsonl" 2>&1 # with the modes, and in the warm-up
 	wait $l
-	gs list --json >"$raw/$case.list.jsonl" 2>&1
 	be_end "$case" $b
 	pids=()
 	note "$case" "$("$jq" -cs --argjson be "$(be_rate "$case")" 'map(select(.p99_us)) | last | {p50_us, p99_us, max_us, n, be_per_s: $be}' "$raw/$case.lc.json")"

@@ -17,13 +17,14 @@ prepare() {
 	uname -a
 	nvidia-smi --query-gpu=name,driver_version,compute_mode,persistence_mode --format=csv
 	cat /proc/driver/nvidia/version
-	PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/work" "$here/work.cu" || return 1
 	calibrate || return 1
 	cat "$raw/cal.json"
 	note gpu "\"$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)\""
 	note driver "\"$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)\""
 	note kernel "\"$(uname -r)\""
 	note built "\"$(cat "$top/bundle/VERSION" 2>/dev/null)\""
+	# last: the steps that need no nvcc go on without it
+	PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/work" "$here/work.cu"
 }
 
 doctor() {
@@ -180,6 +181,7 @@ nvcc_be() {
 	measure gpusched_nvcc_be 0 6 "${closed[@]}"
 	as_lc=()
 	kill -9 $keep 2>/dev/null
+	wait $keep 2>/dev/null
 }
 
 # ---- death ---------------------------------------------------------------------------------------------------

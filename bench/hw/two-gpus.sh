@@ -5,8 +5,8 @@
 #
 #   bench/hw/two-gpus.sh OUTDIR
 #
-# As root, on an otherwise idle machine with two GPUs or more. OUTDIR gets two-gpus.json and log.txt.
-set -u
+# As root, on an otherwise idle machine with two GPUs or more. OUTDIR gets two-gpus.json and raw/.
+set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 begin 60 raw "$@"
