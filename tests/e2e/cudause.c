@@ -12,6 +12,7 @@
  *   switch    one thread, contexts on the first and the last GPU, pushed and popped in turn
  *   primary   primary contexts, as the runtime API uses them
  *   retain    threads that ask for a GPU's primary context at the same time: it is one; no launches
+ *   fork      a child, which must not use what its parent has; no launches
  *   api       every launch function there is
  *   once      one context, one thread
  *   exec      launches, then executes itself and does so again
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_GPUS 16
@@ -265,6 +267,26 @@ static void run_retain(void)
 	ready();
 }
 
+static void run_fork(void)
+{
+	handle ctx, f;
+	int status = -1;
+	pid_t child;
+
+	check(cu.create(&ctx, 0, 0), "cuCtxCreate");
+	f = function_here();
+	child = fork();
+	if (!child)
+		_exit(!cu.init(0) || !cu.kernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) ||
+		      !cu.create(&ctx, 0, 0));
+	waitpid(child, &status, 0);
+	check(status, "refusing a child");
+	check(cu.kernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
+	check(cu.sync(), "cuCtxSynchronize");
+	done[0]++;
+	ready();
+}
+
 /* Three kernels in one. */
 static handle graph_of(handle f)
 {
@@ -327,6 +349,8 @@ int main(int argc, char **argv)
 		run_primary();
 	else if (!strcmp(mode, "retain"))
 		run_retain();
+	else if (!strcmp(mode, "fork"))
+		run_fork();
 	else if (!strcmp(mode, "api"))
 		run_api();
 	else

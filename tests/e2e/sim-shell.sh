@@ -85,6 +85,8 @@ is "$(number "$(sed -n 2p "$scratch/lc")" .n)" 0 "and it makes no request for it
 
 check "threads that ask for a GPU's primary context at once get the same" \
 	in_sim --gpus 2 -- bash -c "echo | '$build/tests/e2e/cudause' retain"
+check "a child of fork() gets errors, and its parent goes on" \
+	in_sim -- bash -c "echo | timeout 20 '$build/tests/e2e/cudause' fork"
 
 # ---- odd descriptors; a simulator that hangs shows as a timeout
 while read -r verdict what; do

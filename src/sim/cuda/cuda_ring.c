@@ -179,6 +179,8 @@ CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n,
 	uint64_t now = now_ns();
 	CUresult r = CUDA_SUCCESS;
 
+	if (!cu.up) /* a child of fork(): the ring is its parent's */
+		return CUDA_ERROR_NOT_INITIALIZED;
 	pthread_mutex_lock(&cu.lock);
 	for (size_t i = 0; i < n && !r; i++)
 		r = put(ch, &e[i], &now);

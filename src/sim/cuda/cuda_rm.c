@@ -173,9 +173,13 @@ static CUresult find_devices(void)
 	return cu.ndev ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
 
-/* A child of fork() must not use its parent's objects; the real library refuses too. */
+/*
+ * A child of fork() must not use its parent's objects; the real library refuses too. Another of the
+ * parent's threads may have had the lock.
+ */
 static void in_child(void)
 {
+	pthread_mutex_init(&cu.lock, NULL);
 	cu.up = false;
 	cu.failed = CUDA_ERROR_NOT_INITIALIZED;
 }
