@@ -168,7 +168,7 @@ static int run_option(struct run_args *a, int c)
 		a->options[a->opts.noptions++] = optarg;
 		return 0;
 	case 's':
-		if (gs_parse_u64(optarg, 0, UINT64_MAX, &a->seed, &err) < 0)
+		if (gs_parse_u64(optarg, 0, INT64_MAX, &a->seed, &err) < 0) /* as JSON has it */
 			return usage("--seed: ", err.text);
 		a->opts.seed = &a->seed;
 		return 0;

@@ -25,6 +25,8 @@ check "sim list names the same" test "$("$gpusched" sim list --json | jq -r .nam
 check "the same seed gives the same result" cmp "$dir/a" "$dir/b"
 check "another seed another" sh -c "! cmp -s $dir/a $dir/c"
 
+exits 2 "a seed that JSON does not hold is refused" "$gpusched" sim run a-alone --seed 9223372036854775808
+
 sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/rr-3be.scn" >"$dir/broken.scn"
 "$gpusched" sim run "$dir/broken.scn" --json >"$dir/out"
 check "a promise that is not kept: exit 1" test $? = 1
