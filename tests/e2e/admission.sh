@@ -42,7 +42,7 @@ check "admit starts" "$gpusched" policy start admit -o max_be=1 -o max_lc=1
 # ---- one place: the first runs, the others wait in their order
 run_load be first be --seconds 0
 check "the first runs" wait_for 10 runs $first
-run_load be second be --seconds 0 --warmup 0 --count 1500
+run_load be second be --seconds 0 --warmup 0 --count 5000
 check "the second waits" wait_for 10 held $second
 run_load be third be --seconds 0
 check "and the third" wait_for 10 held $third
@@ -71,7 +71,7 @@ check "a holder's death releases its place: the next of the queue runs" wait_for
 check "the third still waits" held $third
 wait $second
 is $? 0 "the one that waited has ended well"
-is "$(jq .n "$scratch/second.out")" 1500 "and has done all its work"
+is "$(jq .n "$scratch/second.out")" 5000 "and has done all its work"
 check "the third has its turn" wait_for 10 runs $third
 
 # ---- one that dies waiting, one that a person lets in

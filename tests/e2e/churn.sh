@@ -28,7 +28,7 @@ entries() { # MAP
 
 # A first round, so that what is made once is made.
 "$rmclient" churn 50 4 >/dev/null
-wait_for 10 eval '[ "$(records)" = 0 ]'
+wait_for 30 eval '[ "$(records)" = 0 ]'
 fds=$(fds_of $DAEMON_PID)
 rss=$(rss_kb_of $DAEMON_PID)
 pins=$(pins_now)
@@ -38,7 +38,7 @@ threads=$(ls /proc/$DAEMON_PID/task | wc -l)
 observed=$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)
 
 check "$procs processes come and go" "$rmclient" churn "$procs" 4
-check "the table is empty again" wait_for 10 eval '[ "$(records)" = 0 ]'
+check "the table is empty again" wait_for 30 eval '[ "$(records)" = 0 ]'
 le "$(fds_of $DAEMON_PID)" "$((fds + 2))" "descriptors of the daemon"
 le "$(rss_kb_of $DAEMON_PID)" "$((rss + 4096))" "memory of the daemon, KiB"
 is "$(ls /proc/$DAEMON_PID/task | wc -l)" "$threads" "threads of the daemon"
@@ -50,7 +50,7 @@ check "no open file is left in the simulated RM" wait_for 10 eval '[ "$(sim_stat
 ge "$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)" "$((${observed:-0} + procs * 6))" "the taps saw their calls"
 # An exit is told before its files are closed: what a sweep finds open, the next one looks at again.
 for map in gs_tsgs gs_chans gs_chantsg gs_devs gs_threads gs_procs; do
-	check "no entry is left in $map" wait_for 10 eval "[ \$(entries $map) = 0 ]"
+	check "no entry is left in $map" wait_for 30 eval "[ \$(entries $map) = 0 ]"
 done
 le "$(sim_kb)" "$((sim_before + 8192))" "memory of the simulator, KiB"
 
@@ -60,7 +60,7 @@ mkfifo "$scratch/fifo"
 at_end+=($!)
 exec 9>"$scratch/fifo"
 check "a file is closed by who lives on" wait_for 10 grep -q ready "$scratch/left"
-check "no entry of it is left" wait_for 10 eval '[ "$(entries gs_devs)" = 0 ]'
+check "no entry of it is left" wait_for 30 eval '[ "$(entries gs_devs)" = 0 ]'
 exec 9>&-
 wait $!
 stop_daemon

@@ -159,7 +159,7 @@ told 2 policy start lcbe -o no_such_option=1
 told 2 policy start lcbe -o be_slice_us=x
 told 1 policy stop
 end_load $be KILL
-check "a dead program is gone from the list" wait_for 5 eval "! $gpusched list pid:$be"
+check "a dead program is gone from the list" wait_for 30 eval "! $gpusched list pid:$be"
 told 1 set pid:$be timeslice=20us
 "$gpusched" monitor >"$scratch/left" 2>&1 &
 monitor=$!

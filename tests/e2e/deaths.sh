@@ -95,7 +95,7 @@ ge $middle 1 "some of them had not come to the end"
 # ---- programs killed while the daemon suspends, resumes and restores them
 start_daemon || not_ok "a daemon starts"
 kill -9 $client
-wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 fds=$(fds_of "$DAEMON_PID")
 bad=0
 for i in $(seq "$rounds"); do
@@ -112,8 +112,8 @@ for i in $(seq "$rounds"); do
 	a_while
 	kill -9 $client
 	wait $verb $client 2>/dev/null
-	wait_for 5 eval '[ "$(sim_state ".files | length")" = 0 ] && [ "$(sim_state ".clients")" = 0 ]' || bad=$((bad + 1))
-	wait_for 5 eval '[ "$(list_json all length)" = 0 ]' || bad=$((bad + 1))
+	wait_for 10 eval '[ "$(sim_state ".files | length")" = 0 ] && [ "$(sim_state ".clients")" = 0 ]' || bad=$((bad + 1))
+	wait_for 30 eval '[ "$(list_json all length)" = 0 ]' || bad=$((bad + 1))
 done
 is $bad 0 "$rounds programs of 100 TSGs killed meanwhile: no file, no client, no record is left"
 le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "nor a descriptor of the daemon's"

@@ -24,7 +24,7 @@ Policy=$policy"
 	ended() {
 		jq -rs '[.[] | select(.event == "tsg-free") | .id] | unique | length' <"$scratch/events$policy"
 	}
-	check "the ends of all TSGs are told${policy:+ with $policy}" wait_for 15 eval '[ "$(ended)" -ge 44 ]'
+	check "the ends of all TSGs are told${policy:+ with $policy}" wait_for 30 eval '[ "$(ended)" -ge 44 ]'
 	sleep 2.5
 	kill -INT $monitor
 	wait $monitor 2>/dev/null
@@ -42,7 +42,7 @@ for _ in 1 2; do
 done
 "$rmclient" churn 60 2 >/dev/null
 wait "${at_end[@]: -2}"
-check "all TSGs have ended" wait_for 15 eval '[ "$(list_json all length)" = 0 ]'
+check "all TSGs have ended" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 own_map() { # NAME: the daemon's map of that name; others on this machine may have one, too
 	local id
 	for id in $(sed -n 's/^map_id:[[:space:]]*//p' /proc/$DAEMON_PID/fdinfo/* 2>/dev/null | sort -un); do

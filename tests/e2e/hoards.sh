@@ -46,7 +46,7 @@ while read -r what n counted; do
 	end_load "$LOAD_PID" KILL
 	kill -9 $hoarder
 	wait $hoarder 2>/dev/null
-	check "$what: with the hoarder its entries go" wait_for 10 eval \
+	check "$what: with the hoarder its entries go" wait_for 30 eval \
 		'[ "$(entries gs_tsgs) $(entries gs_devs) $(entries gs_chantsg) $(entries gs_procs)" = "0 0 0 0" ]'
 done <<'EOF'
 devices 10000 device_limit

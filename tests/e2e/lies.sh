@@ -39,7 +39,7 @@ check "the victim is as before" slice_is $victim 2048
 is "$(sim_state "[.tsgs[] | .disabled_channels] | add")" 0 "nothing is left suspended"
 fds=$(fds_of "$DAEMON_PID")
 kill -9 $liar
-check "the liar's records go with it" wait_for 10 eval '[ "$(list_json all length)" = 4 ]'
+check "the liar's records go with it" wait_for 30 eval '[ "$(list_json all length)" = 4 ]'
 le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "the daemon holds no descriptor of its"
 
 # ---- 10,000 TSGs of ten processes
@@ -51,7 +51,7 @@ for _ in $(seq 10); do
 	at_end+=($!)
 done
 check "ten processes make 1,000 TSGs each" wait_for 60 eval '[ "$(grep -c ready $scratch/crowd)" = 10 ]'
-check "all of them are listed" wait_for 10 eval '[ "$(list_json all length)" = 10004 ]'
+check "all of them are listed" wait_for 30 eval '[ "$(list_json all length)" = 10004 ]'
 limit=65536
 ldd "$gpuschedd" | grep -q libasan && limit=1048576
 le "$(rss_kb_of "$DAEMON_PID")" $limit "memory of the daemon after that, KiB"
@@ -62,7 +62,7 @@ check "restore" "$gpusched" restore
 is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300 or .timeslice_us == 260)] | length")" 0 "everything is as before"
 kill -9 "${crowd[@]}"
 wait "${crowd[@]}" 2>/dev/null
-check "their records go" wait_for 20 eval '[ "$(list_json all length)" = 4 ]'
+check "their records go" wait_for 30 eval '[ "$(list_json all length)" = 4 ]'
 check "the daemon answers" daemon_ready
 stop_daemon
 

@@ -39,7 +39,7 @@ obeys() {
 
 ended() {
 	kill -9 "$owner"
-	check "$1: with its last holder the TSG ends" wait_for 10 eval \
+	check "$1: with its last holder the TSG ends" wait_for 30 eval \
 		'[ "$(list_json all length)" = 0 ] && [ "$(sim_state ".files | length")" = 0 ]'
 }
 
@@ -70,7 +70,7 @@ obeys "after exec"
 is "$(list_json "pid:$owner" '.[0].comm')" "$(cat "/proc/$owner/comm")" "after exec: it has its new name"
 ended "after exec"
 live execclose "$scratch/other-name"
-check "exec that closes the descriptor ends the TSG" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+check "exec that closes the descriptor ends the TSG" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 kill -9 "$owner"
 
 live leaderless
@@ -108,7 +108,7 @@ wait_for 5 slice_is "$owner" 2048 || wait_for 1 true
 check "and set by that number" "$gpusched" set "pid:$owner" timeslice=210us
 ge "$(sim_state '[.tsgs[] | select(.timeslice_us == 210)] | length')" 1 "in the RM too"
 kill -9 "$owner"
-check "and gone when it is killed" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+check "and gone when it is killed" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
 # ---- one that takes an MPS server's name, in a folder that not root alone writes
 chmod 777 "$scratch"
@@ -125,7 +125,7 @@ check "and can be set as such" "$gpusched" set class:be timeslice=230us
 check "in the RM too" slice_is "$owner" 230
 check "restore" "$gpusched" restore
 end_load "$owner" KILL
-check "it ends" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+check "it ends" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
 # ---- an MPS server: installed by root; the mount is this test's alone
 mount -t tmpfs -o mode=755 none /opt || not_ok "a file system for the server"

@@ -53,6 +53,6 @@ is "$(stats .service.losses)" "$done" "and not again while nothing is lost"
 "$gpusched" restore
 kill -9 "$noise"
 end_load "$late" KILL
-check "they end" wait_for 10 eval '[ "$(list_json all length)" = 0 ]'
+check "they end" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 stop_daemon
 done_testing

@@ -45,7 +45,7 @@ like "$out" 'another pid namespace' "the table is refused to a gpusched in anoth
 # killed without a word: the sweep of the next command or daemon ends its TSGs
 start_daemon || not_ok "a daemon starts"
 kill -9 "$b"
-check "a killed program's TSGs end" wait_for 10 eval "[ \"\$(list_json pid:$b length)\" = 0 ]"
+check "a killed program's TSGs end" wait_for 30 eval "[ \"\$(list_json pid:$b length)\" = 0 ]"
 is "$(list_json pid:$a length)" 4 "the other's stay"
 kill_daemon
 load lc --seconds 600

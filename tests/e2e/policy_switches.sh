@@ -124,7 +124,7 @@ seen() { # WHAT: by all the policies that have work_submit
 ge "$(seen kernels)" $((switches / 10)) "policies saw kernels, each once"
 ge "$(seen graphs)" $((switches / 10)) "and graphs"
 le "$(seen graphs)" "$(jq .graph_launches "$scratch/b.out")" "none that there was not"
-check "no TSG is lost, none is left" wait_for 5 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
+check "no TSG is lost, none is left" wait_for 30 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
 le "$(fds_of $DAEMON_PID)" $((fds + 2)) "no descriptor is left open"
 is "$("$gpusched" stats --json | jq .taps.events_lost)" 0 "no event was lost"
 is "$(grep "failed:" "$scratch/daemon.log" | grep -c "process \($a\|$b\):")" 0 "no call on those two has failed"

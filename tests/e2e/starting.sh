@@ -79,7 +79,7 @@ check "meanwhile the old policy takes a new program" wait_for 10 slice_is $two 3
 check "a person's control is done" "$gpusched" set pid:$one timeslice=200us
 is "$(sim_slice $one)" 200 "and has reached the driver"
 end_load $two
-check "a record whose program ended goes" wait_for 10 eval '[ "$(list_json all "map(select(.pid == '$two')) | length")" = 0 ]'
+check "a record whose program ended goes" wait_for 20 eval '[ "$(list_json all "map(select(.pid == '$two')) | length")" = 0 ]'
 exits 1 "a second switch is refused" "$gpusched" policy switch none
 like "$out" "work.bpf.c is being started" "and says what is in the way"
 is "$(running) $(starting)" "lcbe $slow" "all that happened before the switch was done"

@@ -46,7 +46,7 @@ check "the RM has it" slice_is $victim 260
 le "$(rss_kb_of $DAEMON_PID)" 262144 "memory of the daemon, KiB"
 exec 9>&-
 wait_for 10 gone $flood
-check "after the flood its records go" wait_for 10 eval "[ \"\$(\"$gpusched\" list --json | jq -s \"flatten | [.[] | select(.pid == $flood)] | length\")\" = 0 ]"
+check "after the flood its records go" wait_for 30 eval "[ \"\$(\"$gpusched\" list --json | jq -s \"flatten | [.[] | select(.pid == $flood)] | length\")\" = 0 ]"
 check "restore" "$gpusched" restore
 check "everything is as before" restored
 stop_daemon

@@ -39,7 +39,7 @@ for _ in $(seq 5); do
 	wait_for 10 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
 done
 is $bad 0 "5 programs killed while suspended: no object, no open file is left"
-check "the table forgets them" wait_for 5 eval '[ "$("$gpusched" list --json | jq -s "flatten | length")" = 0 ]'
+check "the table forgets them" wait_for 30 eval '[ "$("$gpusched" list --json | jq -s "flatten | length")" = 0 ]'
 le "$(fds_of $DAEMON_PID)" "$((fds + 2))" "the daemon holds no more descriptors than before"
 stop_daemon
 done_testing
