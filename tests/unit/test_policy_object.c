@@ -128,6 +128,8 @@ static void test_new_and_build(void **state)
 	assert_int_equal(gs_policy_new("mine", NULL), -EEXIST);
 	assert_int_equal(gs_policy_new("no-good", NULL), -EINVAL);
 	assert_int_equal(gs_policy_new("../mine", NULL), -EINVAL);
+	assert_int_equal(gs_policy_new("gs_mine", NULL), -EINVAL);
+	assert_int_equal(gs_policy_new("gpusched_mine", NULL), -EINVAL);
 	if (gs_policy_build("mine.bpf.c", NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(gs_policy_info("./mine.bpf.o", &info, NULL), 0);
@@ -185,8 +187,10 @@ static int build_with(const char *script, struct gs_error *err)
 
 static void *forbid_soon(void *unused)
 {
+	struct stat st;
+
 	(void)unused;
-	while (access("pids", F_OK) < 0)
+	while (stat("pids", &st) < 0 || st.st_size == 0)
 		gs_sleep_ns(10 * NS_PER_MS);
 	gs_policy_build_forbid(true);
 	return NULL;
