@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
@@ -213,10 +214,39 @@ int cli_policy_get(struct cli *c)
 	return ask(c, "policy_get", GPUSCHED_OPEN_READ_ONLY, NULL);
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* The daemon works in another folder. */
+static char *as_daemon_finds_it(const char *name)
+{
+	CLEANUP_FREE char *cwd = NULL;
+	char *path = NULL;
+
+	if (*name == '/' ||
+	    (!strchr(name, '/') && !ends_with(name, ".bpf.o") && !ends_with(name, ".bpf.c")))
+		return strdup(name);
+	cwd = getcwd(NULL, 0);
+	while (strncmp(name, "./", 2) == 0)
+		name += 2;
+	if (!cwd || asprintf(&path, "%s/%s", strcmp(cwd, "/") ? cwd : "", name) < 0)
+		return NULL;
+	return path;
+}
+
 static int start(struct cli *c, const char *verb)
 {
+	CLEANUP_FREE char *name = as_daemon_finds_it(c->argv[0]);
 	json_t *options = json_array();
 
+	if (!name) {
+		json_decref(options);
+		return cli_fail(-errno, "policy: %s: %s", c->argv[0], strerror(errno));
+	}
 	for (size_t i = 0; i < c->nopts; i++) {
 		if (strcmp(c->opts[i].name, "option"))
 			continue;
@@ -228,7 +258,7 @@ static int start(struct cli *c, const char *verb)
 		json_array_append_new(options, json_string(c->opts[i].value));
 	}
 	return ask(c, verb, GPUSCHED_OPEN_DAEMON_ONLY,
-		   json_pack("{s:s,s:o}", "name", c->argv[0], "options", options));
+		   json_pack("{s:s,s:o}", "name", name, "options", options));
 }
 
 int cli_policy_start(struct cli *c)

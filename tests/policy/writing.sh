@@ -49,7 +49,9 @@ check "in the kernel it decides the same" diff <(gpusched sim run polite.scn --p
 printf '#!/bin/sh\nexec gsload be --seconds 0 --iterations-per-us 27.78\n' >training
 printf '#!/bin/sh\nexec gsload lc --arrivals closed --period-us 5000 --seconds 0 --iterations-per-us 27.78\n' >server
 chmod +x training server
+cd / || exit 1 # where a daemon works
 start_daemon || exit 1
+cd "$scratch/page" || exit 1
 running=()
 while read -r command; do
 	case $command in

@@ -87,6 +87,10 @@ check "every slice is the owner's again" wait_for 4 restored
 
 exits 0 "it starts again" systemctl start gpuschedd
 check "and adopts the program" wait_tsgs pid:$be 4
+mkdir -p /home/user && cp "$build/policies/none.bpf.o" /home/user/mine.bpf.o && cd /home/user || exit 1
+exits 0 "a policy starts from a home directory" "$gpusched" policy start ./mine.bpf.o
+exits 0 "and stops" "$gpusched" policy stop
+cd / || exit 1
 exits 0 "without the guardian's unit" systemctl stop gpusched-guardian
 change "SIGKILL of the daemon and its guardian"
 kill_both
