@@ -40,6 +40,25 @@ static void print_options(const json_t *array, const char *prefix)
 	}
 }
 
+/* A text of several lines: each below its name. */
+static bool print_lines(const char *path, const json_t *v)
+{
+	const char *s = json_string_value(v);
+
+	if (!s || !strchr(s, '\n'))
+		return false;
+	printf("%s\n", path);
+	while (*s) {
+		size_t n = strcspn(s, "\n");
+		CLEANUP_JSON json_t *line = json_stringn(s, n);
+		CLEANUP_FREE char *text = gs_json_cell(line);
+
+		printf("    %s\n", text ? text : "");
+		s += n + (s[n] == '\n');
+	}
+	return true;
+}
+
 static void print_members(const json_t *object, const char *prefix)
 {
 	const char *key;
@@ -58,6 +77,8 @@ static void print_members(const json_t *object, const char *prefix)
 			print_options(v, path);
 			continue;
 		}
+		if (print_lines(path, v))
+			continue;
 		/* an object without members has nothing to tell */
 		text = gs_json_cell(json_is_object(v) ? NULL : v);
 		printf("%-36s %s\n", path, text ? text : "-");

@@ -65,6 +65,7 @@ check "which is in the daemon's log too" grep -q "fails_in_init: files that were
 refused fails_in_task_init error "not this one"
 refused out_of_bounds verifier "verifier"
 ge "$(exit_record '.dump | length')" 40 "with the verifier's words"
+like "$("$gpusched" policy get)" $'\nlast_exit.dump\n    [^\n]+\n    [^\n]+\n' "line by line without --json"
 refused endless verifier "verifier"
 refused helper refused "bpf_probe_write_user"
 refused own_program refused "sched_switch"
