@@ -262,7 +262,7 @@ static const char skeleton[] =
 	" *\n"
 	" * Build and try:  gpusched policy build %1$s.bpf.c\n"
 	" *                 gpusched policy check %1$s.bpf.c\n"
-	" *                 gpusched sim run lcbe-1be --policy ./%1$s.bpf.c\n"
+	" *                 gpusched sim run lcbe-1be --policy ./%1$s.bpf.c -o slice_us=1\n"
 	" *                 gpusched policy start ./%1$s.bpf.o -o slice_us=300\n"
 	" */\n"
 	"#include <gpusched/policy.bpf.h>\n"
@@ -316,6 +316,9 @@ int gs_policy_new(const char *name, struct gs_error *err)
 		return gs_fail(err, -EINVAL,
 			       "'%s' is no policy's name: letters, digits and _, at most %d", name,
 			       GS_POLICY_NAME_LEN - 1);
+	if (strncmp(name, "gs_", 3) == 0 || strncmp(name, "gpusched_", 9) == 0)
+		return gs_fail(err, -EINVAL,
+			       "'%s': names that begin with gs_ or gpusched_ are the host's", name);
 	snprintf(path, sizeof(path), "%s.bpf.c", name);
 	f = fopen(path, "wxe");
 	if (!f)

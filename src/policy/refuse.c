@@ -135,10 +135,10 @@ static int check_defined(struct checker *c, const char *name, const GElf_Sym *sy
 		return 0;
 	}
 	if (callback || begins(name, "gs_"))
-		return refuse(c, "the name '%s' is the host's", name);
+		return refuse(c, "the name '%s', which is the host's", name);
 	if (begins(name, "gpusched_") && strcmp(name, "gpusched_policy") &&
 	    strcmp(name, "gpusched_license") && !begins(name, "gpusched_opt_"))
-		return refuse(c, "the name '%s' is the host's", name);
+		return refuse(c, "the name '%s', which is the host's", name);
 	return 0;
 }
 

@@ -7,6 +7,12 @@
 
 #define MAX_OPTIONS 64
 
+/* Of an option's type; null: more than JSON's integers reach. */
+static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
+{
+	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();
+}
+
 json_t *gs_policy_json(const struct gs_policy_info *info)
 {
 	json_t *options = json_array();
@@ -15,9 +21,9 @@ json_t *gs_policy_json(const struct gs_policy_info *info)
 		const struct gs_policy_option *p = &info->options[i];
 
 		json_array_append_new(options,
-				      json_pack("{s:s, s:s, s:I, s:I}", "name", p->name, "type",
-						p->type, "default", (json_int_t)p->def, "value",
-						(json_int_t)p->value));
+				      json_pack("{s:s, s:s, s:o, s:o}", "name", p->name, "type",
+						p->type, "default", value_json(p, p->def), "value",
+						value_json(p, p->value)));
 	}
 	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:i, s:o}", "name", info->name, "path",
 			 info->path, "callbacks", info->callbacks, "abi", (int)info->abi, "tick_us",

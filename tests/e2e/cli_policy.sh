@@ -13,6 +13,7 @@ exits 0 "policy build" "$gpusched" policy build mine.bpf.c
 check "writes an object" test -s mine.bpf.o
 exits 0 "policy check of the object" "$gpusched" policy check mine.bpf.o
 exits 0 "policy check of the source" "$gpusched" policy check mine.bpf.c
+check "what the skeleton says of itself is true" eval "$(sed -n 's/^ \*.*\(gpusched sim run .*\)/"$build"\/\1/p' mine.bpf.c)"
 exits 0 "policy build --output" "$gpusched" policy build mine.bpf.c --output other.bpf.o --json
 is "$(jq -r .object <<<"$out")" other.bpf.o "--json tells where"
 check "and there it is" test -s other.bpf.o
