@@ -36,6 +36,8 @@ doctor() {
 # ---- seeing --------------------------------------------------------------------------------------
 
 work_start() { # NAME ARGUMENTS...: the nvcc-built program
+	pid=0
+	[ -x "$raw/work" ] || return 1
 	"$raw/work" "${@:2}" >"$raw/$1.work" 2>&1 &
 	pid=$!
 	pids+=($pid)
@@ -66,7 +68,7 @@ discovery() {
 
 adoption() {
 	gs observe off
-	work_start adoption be --seconds 60
+	work_start adoption be --seconds 60 || return 1
 	local a=$pid from
 	be_start adoption
 	from=$EPOCHREALTIME
@@ -98,7 +100,7 @@ controls() {
 	daemon_start || return 1
 	timeout 60 "$gpusched" monitor --json --for 30s >"$raw/controls.monitor.jsonl" 2>&1 &
 	pids+=($!)
-	work_start controls be --seconds 60
+	work_start controls be --seconds 60 || return 1
 	local a=$pid one two three
 	sleep 1
 	control timeslice set pid:$a timeslice=100us
@@ -173,7 +175,7 @@ with_policy() {
 nvcc_be() {
 	daemon_start || return 1
 	gs policy start "${POLICY:-lcbe}" || return 1
-	work_start nvcc_be be --seconds 60
+	work_start nvcc_be be --seconds 60 || return 1
 	gs class set pid:$pid be
 	as_lc=("$gpusched" run --class lc --)
 	local keep=$pid
@@ -181,7 +183,7 @@ nvcc_be() {
 	measure gpusched_nvcc_be 0 6 "${closed[@]}"
 	as_lc=()
 	kill -9 $keep 2>/dev/null
-	wait $keep 2>/dev/null
+	wait $keep 2>/dev/null || true # killed, as it should be
 }
 
 # ---- death ---------------------------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ kill_suspended() {
 	local before used after a
 	daemon_start || return 1
 	before=$(memory_mib)
-	work_start suspended be --seconds 60 --mib 8192
+	work_start suspended be --seconds 60 --mib 8192 || return 1
 	a=$pid
 	sleep 1
 	used=$(memory_mib)
