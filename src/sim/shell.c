@@ -86,9 +86,9 @@ static int load_params(struct shell_options *o, const char *path, struct gs_erro
 	CLEANUP_FREE char *why = NULL;
 	int r = sim_params_load(path, &o->server.params, &why);
 
-	return r ? gs_fail(err, r == -ENOENT ? -EINVAL : r, "%s",
-			   why ? why : "the parameter file cannot be read")
-		 : 0;
+	if (r && why)
+		return gs_fail(err, r, "%s", why);
+	return r ? gs_fail(err, r == -ENOENT ? -EINVAL : r, "%s: %s", path, strerror(-r)) : 0;
 }
 
 static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error *err)
@@ -128,7 +128,7 @@ static int set_option(struct shell_options *o, const char *name, char *value, st
 		return add_refusal(o, value, false, err);
 	if (!strcmp(name, "--hang"))
 		return add_refusal(o, value, true, err);
-	return gs_fail(err, -EINVAL, "there is no option '%s': see gpusched sim shell --help",
+	return gs_fail(err, -EINVAL, "there is no option '%s': see 'gpusched sim shell --help'",
 		       name);
 }
 
@@ -136,6 +136,7 @@ static int parse(int argc, char **argv, struct shell_options *o, struct gs_error
 {
 	for (int i = 1; i < argc; i++) {
 		char *name = argv[i], *value = strchr(name, '=');
+		struct gs_error why = {};
 		int r;
 
 		if (!strcmp(name, "--")) {
@@ -150,10 +151,12 @@ static int parse(int argc, char **argv, struct shell_options *o, struct gs_error
 		else if (i + 1 < argc)
 			value = argv[++i];
 		else
-			return gs_fail(err, -EINVAL, "%s needs a value", name);
-		r = set_option(o, name, value, err);
+			return gs_fail(err, -EINVAL,
+				       "%s needs a value: see 'gpusched sim shell --help'", name);
+		r = set_option(o, name, value, &why);
 		if (r)
-			return r;
+			return strstr(why.text, name) ? gs_fail(err, r, "%s", why.text)
+						      : gs_fail(err, r, "%s: %s", name, why.text);
 	}
 	return 0;
 }

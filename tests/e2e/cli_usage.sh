@@ -73,6 +73,11 @@ refused 2 help nonsense
 refused 2 sim shell --gpus 0 -- true
 refused 2 sim shell --branch 123 -- true
 refused 2 sim shell --dilate x -- true
+refused 2 sim shell --mig 9 -- true
+like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "which option is told"
+refused 2 sim shell --colour
+refused 2 sim shell --params "$scratch/none" -- true
+like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "and which file"
 refused 2 sim run no-such-scenario
 refused 1 policy build "$scratch/none.bpf.c"
 
@@ -158,6 +163,10 @@ for option in $("$gpuschedd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
 	[ "$option" = --help ] || grep -qF -- "*$option*" "$top/man/gpuschedd.8.scd" || bad+=" $option"
 done
 is "$bad" "" "gpuschedd(8) tells every option"
+
+is "$(grep -rhoE 'getenv\("GPUSCHED_[A-Z_]+"' "$top/src" | cut -d'"' -f2 | sort -u |
+	while read -r name; do grep -rqE "[*_\`]$name[*_\`=]" "$top"/man "$top"/docs || echo "$name"; done)" \
+	"" "every variable of the environment is told somewhere"
 
 # Examples of README and manual pages: the verb is there and takes these options.
 examples() {
