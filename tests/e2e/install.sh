@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# What `make install` puts where, and that it works from there.
+. "$(dirname "$0")/lib.sh"
+command -v meson >/dev/null || { skip "installing" "no meson"; done_testing; }
+
+exits 0 "meson install with a DESTDIR" env DESTDIR="$scratch" \
+	meson install --no-rebuild --quiet -C "$build"
+prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name == "prefix").value')
+root=$scratch$prefix
+
+bad=
+for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,policy.bpf.h,abi.h} \
+	lib/systemd/system/gpusched{d,-guardian}.service lib/gpusched/policies/lcbe.{bpf.o,bpf.c,native.so} \
+	lib/gpusched/simcuda/libcuda.so.1 share/gpusched/{h200.conf,scenarios/a-alone.scn} \
+	share/bash-completion/completions/gpusched share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
+	[ -s "$root/$file" ] || bad+=" $file"
+done
+is "$bad" "" "programs, headers, units, policies, the model, completion are there"
+bad=
+for page in "$top"/man/*.scd; do
+	page=$(basename "$page" .scd)
+	[ -s "$root/share/man/man${page##*.}/$page" ] || bad+=" $page"
+done
+is "$bad" "" "and every manual page"
+is "$(grep -hoE '^Exec[A-Za-z]*=[^ ]*' "$root"/lib/systemd/system/*.service | sed "s|=$prefix|=$root|" |
+	cut -d= -f2 | while read -r program; do [ -x "$program" ] || echo "$program"; done)" "" \
+	"the units start what was installed"
+
+lib=$(dirname "$(find "$root" -name libgpusched.so.0 | head -1)")
+installed() {
+	env -u GPUSCHED_POLICIES LD_LIBRARY_PATH="$lib" "$root/bin/gpusched" "$@"
+}
+is "$(installed policy list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
+	"$(realpath "$root/lib/gpusched/policies")" "an installed gpusched finds the installed policies"
+export GPUSCHED_SCENARIOS=$root/share/gpusched/scenarios # the place is built in
+exits 0 "and plays an installed scenario under one" installed sim run lcbe-1be
+done_testing
