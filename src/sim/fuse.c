@@ -257,7 +257,6 @@ static void step(struct sim_server *s)
 
 	if (now < sim_model_now(s->model))
 		now = sim_model_now(s->model);
-	sim_rings_clock(s->rings, now);
 	sim_rings_run(s->rings, sim_model_now(s->model));
 	while ((next = next_event(s)) <= now) {
 		if (next < sim_model_now(s->model))

@@ -93,11 +93,6 @@ void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm
 	rs->rm = rm;
 }
 
-void sim_rings_clock(struct sim_rings *rs, uint64_t now)
-{
-	rs->now = now;
-}
-
 uint64_t sim_rings_next(const struct sim_rings *rs)
 {
 	return rs->next;
@@ -298,11 +293,11 @@ static bool decode(struct ring *r, const struct sim_ring_entry *e, struct sim_wo
 static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 {
 	const struct sim_rings *rs = r->rs;
-	uint64_t now = sim_model_now(rs->model), latest = now > rs->now ? now : rs->now;
+	uint64_t now = sim_model_now(rs->model);
 	uint64_t at = sim_clock_to_sim(&rs->clock, e->submitted_ns);
 
-	if (at > latest) /* just now, or nonsense */
-		at = at - latest > MAX_LATE_NS ? 0 : latest;
+	if (at > now && at > sim_clock_now(&rs->clock))
+		at = 0; /* nonsense: nobody has called later than now */
 	if (now > at + MAX_LATE_NS)
 		at = now - MAX_LATE_NS;
 	return at + sim_launch_time(rs->model);

@@ -85,8 +85,6 @@ int sim_rings_attach(struct sim_rings *rs, struct sim_file *f, int memfd);
 int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim_ring *memory);
 void sim_rings_detach(struct sim_rings *rs, struct sim_file *f);
 
-/* The clock is at @now: clients may have called until then, however far the model's time is. */
-void sim_rings_clock(struct sim_rings *rs, uint64_t now);
 /* Moves what is due at model time @now from rings to channels and completions to rings. */
 void sim_rings_run(struct sim_rings *rs, uint64_t now);
 /* The next time at which sim_rings_run() has something to do; UINT64_MAX: nothing. */
