@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 150
+# timeout: 300
 # needs: root bpf fuse
 # Each driver branch: structure sizes differ; seeing, setting, suspending, restoring work on all.
 . "$(dirname "$0")/lib.sh"

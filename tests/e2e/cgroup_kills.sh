@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 150
+# timeout: 300
 # needs: root bpf fuse cgroup2
 # The daemon's whole control group is killed, 50 times: its guardian has a group of its own, or,
 # where it had none, `gpusched restore` (which the unit's ExecStopPost runs) repairs from the table.

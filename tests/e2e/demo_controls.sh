@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 240
+# timeout: 480
 # needs: root bpf fuse
 # alone: yes
 # The demo, and its negative controls: without calls, or with a driver that refuses them, the
@@ -17,11 +17,19 @@ value() { # FILE FILTER
 }
 
 run_demo plain || diag "$(tail -5 "$scratch/plain.err")"
+fall() { # how many times
+	value plain '.lc_p99_us.default / .lc_p99_us.gpusched'
+}
+holds='(.lc_p99_us.default >= 4 * .lc_p99_us.gpusched) and (.be_rate.gpusched >= 0.85 * .be_rate.default)'
+[ "$(value plain "$holds")" = true ] || { # a second look, as below
+	diag "try 1: $(cat "$scratch/plain.json")"
+	run_demo plain --dilate 4 || diag "$(tail -5 "$scratch/plain.err")"
+}
 is "$(value plain .mode)" '"path"' "the demo goes the whole path"
 alone=$(value plain .lc_p99_us.alone)
 default=$(value plain .lc_p99_us.default)
 ours=$(value plain .lc_p99_us.gpusched)
-ge "$(awk -v a="$default" -v b="$ours" 'BEGIN { print a / b }')" 4 "LC p99 falls at least 4 times (alone $alone, default $default, gpusched $ours us)"
+ge "$(fall)" 4 "LC p99 falls at least 4 times (alone $alone, default $default, gpusched $ours us)"
 ge "$(value plain '.be_rate.gpusched / .be_rate.default')" 0.85 "BE keeps its rate"
 
 # The latency is the default's. p99 of a few hundred requests wants a quiet machine: a second look is allowed.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 240
+# timeout: 480
 # needs: root bpf fuse
 # SIGKILL of the daemon at random moments, 200 times: whatever it had changed goes back, as the
 # simulated RM itself sees it. With the table kept, and with it deleted.

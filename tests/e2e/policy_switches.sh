@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 240
+# timeout: 480
 # needs: root bpf fuse
 # alone: yes
 # A thousand switches of the policy through the API while programs launch, come and go: no TSG is

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 180
+# timeout: 300
 # asan: yes
 # Every committed scenario, through the program; and that a broken promise is a failure.
 . "$(dirname "$0")/lib.sh"

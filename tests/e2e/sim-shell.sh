@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The simulated GPU itself: what the shell makes, what programs get there, what is left behind.
-# timeout: 180
+# timeout: 300
 # needs: root fuse
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -14,7 +14,7 @@ runs() { [ "$(sim_disabled $be)" = 0 ]; }
 # ---- without a daemon the command waits; a signal at any time ends it in order
 "$gpusched" suspend pid:$be --for 30s >/dev/null 2>&1 &
 waits=$!
-check "suspended while the command waits" wait_for 5 suspended
+check "suspended while the command waits" wait_for 25 suspended
 kill $waits
 check "its interruption resumes it" wait_for 10 runs
 wait $waits
