@@ -25,7 +25,7 @@ wait_for 20 eval "[ \$(grep -c ready $scratch/ready) = 50 ]" || not_ok "50 clien
 
 from=$EPOCHREALTIME
 start_daemon || not_ok "a daemon starts"
-check "all 52 processes are listed" wait_for 10 eval '[ "$(list_json all "map(.pid) | unique | length")" = 52 ]'
+check "all 52 processes are listed" wait_for 30 eval '[ "$(list_json all "map(.pid) | unique | length")" = 52 ]'
 diag "from the daemon's start to all of them: $(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }') s"
 is "$(list_json pid:$a length)" "$(sim_tsgs $a)" "every TSG that the RM has of the first is listed"
 is "$(list_json all 'map(.known_by) | unique | join(",")')" scan "marked as found by a scan"
@@ -41,13 +41,13 @@ level_is() { # PID LEVEL
 	[ "$(sim_state | jq "[.tsgs[] | select(.pid == $1 and .interleave != $2)] | length")" = 0 ]
 }
 check "a policy that wishes levels starts" "$gpusched" policy start "$top/tests/policy/modes.bpf.c"
-check "it sets what was read back" wait_for 5 slice_is $a 1700
+check "it sets what was read back" wait_for 20 slice_is $a 1700
 check "and leaves alone what is assumed" level_is $a 1
 ge "$("$gpusched" stats --json | jq .engine.refused_assumed)" 2 "which is counted"
 check "one with the flag takes over" "$gpusched" policy switch "$top/tests/policy/modes_assumed.bpf.c"
-check "it sets what is assumed, too" wait_for 5 level_is $a 2
+check "it sets what is assumed, too" wait_for 20 level_is $a 2
 check "it stops" "$gpusched" policy stop
-check "the assumed is back" wait_for 5 level_is $a 1
+check "the assumed is back" wait_for 20 level_is $a 1
 check "everything is as before" restored
 load be --seconds 600
 check "one that starts now is seen by the taps" wait_tsgs pid:$LOAD_PID 4
