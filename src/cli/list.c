@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <pwd.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -28,6 +29,15 @@ static char *state(const json_t *row)
 	return runnable ? strdup("runnable") : NULL;
 }
 
+/* Whose process it is: by name, as ps tells it. */
+static char *user(const json_t *row)
+{
+	const json_t *uid = gs_json_at(row, "uid");
+	const struct passwd *pw = uid ? getpwuid((uid_t)json_integer_value(uid)) : NULL;
+
+	return pw ? strdup(pw->pw_name) : gs_json_cell(uid);
+}
+
 /* A person's wish stands above the policy's. */
 static char *wanted(const json_t *row)
 {
@@ -46,6 +56,7 @@ static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
 	{ "gpu", "GPU", GS_COL_RIGHT },
 	{ "pid", "PID", GS_COL_RIGHT },
+	{ "uid", "USER", .cell = user },
 	{ "comm", "COMM" },
 	{ "kind", "KIND" },
 	{ "engine", "ENGINE" },

@@ -29,7 +29,8 @@ is "$(jq -s 'map(.kind) | sort | join(" ")' -r "$scratch/list")" "compute copy c
 	"a context has one compute TSG and three copy TSGs"
 is "$(jq -rs 'map(select(.kind == "compute"))[0] | "\(.engine) \(.asked.timeslice_us) \(.known_by) \(.comm)"' \
 	"$scratch/list")" "GR0 2048 tap gsload" "the compute TSG: engine, slice, how it is known, whose it is"
-like "$("$gpusched" list pid:$be)" "ID +GPU +PID +COMM .* GR0 " "the table for people"
+like "$("$gpusched" list pid:$be)" "ID +GPU +PID +USER +COMM .* $be +$(id -un) .* GR0 " \
+	"the table for people"
 check "monitor ends after --count" wait_for 10 gone $monitor
 is "$(jq -s 'length' "$scratch/events")" 13 "12 events and a summary"
 is "$(jq -rs '.[-1] | "\(.event) \(.events)"' "$scratch/events")" "summary 12" "the summary counts them"
