@@ -325,7 +325,10 @@ int gs_policy_new(const char *name, struct gs_error *err)
 		return gs_fail(err, -errno,
 			       errno == EEXIST ? "%s is there already" : "%s cannot be written",
 			       path);
-	if (fprintf(f, skeleton, name) < 0 || fflush(f) != 0)
-		return gs_fail(err, -EIO, "%s: %s", path, strerror(errno));
+	if (fprintf(f, skeleton, name) < 0 || fflush(f) != 0) {
+		gs_fail(err, -EIO, "%s: %s", path, strerror(errno));
+		unlink(path); /* an empty one would be there already the next time */
+		return -EIO;
+	}
 	return 0;
 }

@@ -9,6 +9,10 @@ cd "$scratch" || exit 1
 exits 0 "policy new" "$gpusched" policy new mine
 check "writes a source" test -s mine.bpf.c
 exits 1 "and does not write over it" "$gpusched" policy new mine
+# shellcheck disable=SC2016 # for the inner shell
+exits 1 "a skeleton that finds no room" bash -c 'trap "" XFSZ; ulimit -f 0; "$1" policy new full 2>&1 | cat
+	exit "${PIPESTATUS[0]}"' - "$gpusched"
+check "is not left half written" test ! -e full.bpf.c
 exits 0 "policy build" "$gpusched" policy build mine.bpf.c
 check "writes an object" test -s mine.bpf.o
 exits 0 "policy check of the object" "$gpusched" policy check mine.bpf.o
