@@ -164,6 +164,11 @@ for option in $("$gpuschedd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
 done
 is "$bad" "" "gpuschedd(8) tells every option"
 
+is "$(sed -nE '/define GPUSCHED_EVENTS/,/^$/s/^	X\([A-Z_]+, "([a-z-]+)".*/\1/p' "$top/include/gpusched/abi.h" |
+	while read -r event; do
+		sed -n '/^# EVENTS/,/^# EXIT/p' "$top/man/gpusched-monitor.8.scd" |
+			grep -qE "^(.*, )?$event[,:]" || echo "$event"
+	done)" "" "gpusched-monitor(8) tells every event"
 is "$(grep -rhoE 'getenv\("GPUSCHED_[A-Z_]+"' "$top/src" | cut -d'"' -f2 | sort -u |
 	while read -r name; do grep -rqE "[*_\`]$name[*_\`=]" "$top"/man "$top"/docs || echo "$name"; done)" \
 	"" "every variable of the environment is told somewhere"
