@@ -23,7 +23,7 @@ env -u GPUSCHED_SIM "$gpusched" sim shell -- bash -c '
 	kill %1; wait' - "$gsload" "$scratch" >"$scratch/inner.out" 2>&1 &
 inner=$!
 at_end+=($inner)
-wait_for 20 test -s "$scratch/inner.json" || not_ok "the impostor runs: $(cat "$scratch/inner.out")"
+wait_for 60 test -s "$scratch/inner.json" || not_ok "the impostor runs: $(cat "$scratch/inner.out")"
 pid=$(cat "$scratch/inner.pid")
 is "$(jq "[.tsgs[]] | length > 0" "$scratch/inner.json")" true "the program behind the impostor has TSGs there"
 is "$("$gpusched" list --json | jq -s "flatten | [.[] | select(.pid == $pid)] | length")" 0 "the instance does not list them"
