@@ -131,6 +131,24 @@ GPUSCHED_TASK_INIT(t)
 	return 0;
 }
 
+/* A cgroup's last TSG takes its entry along; one that goes too soon comes with the next round. */
+GPUSCHED_TASK_DESTROY(t)
+{
+	struct group_key key = { t->cgroup_id, gpusched_runlist(t) };
+	struct group *g;
+
+	if (!group_by_cgroup || t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	g = gpusched_lookup(fair_groups, &key);
+	if (!g)
+		return 0;
+	if (g->members > 1)
+		gpusched_add(&g->members, (gs_u64)-1);
+	else
+		gpusched_delete(fair_groups, &key);
+	return 0;
+}
+
 GPUSCHED_TICK_BEGIN(round)
 {
 	return 2;

@@ -71,6 +71,46 @@ static void test_rests_in_the_kernel(void **state)
 	rests_on(&gs_sim_host);
 }
 
+static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_t step)
+{
+	w->now += 100 * NS_PER_MS;
+	for (size_t i = 0; i < n; i++) {
+		struct gpusched_task *t = &w->tasks[i].t;
+
+		memset(t, 0, sizeof(*t));
+		t->id = ++w->last_id;
+		t->kind = GPUSCHED_KIND_COMPUTE;
+		t->engine = 1;
+		t->weight = 100;
+		t->cgroup_id = first_cgroup + i * step;
+		w->live[i] = t;
+		assert_int_equal(w->host->task_init(w->state, t), 0);
+	}
+	w->nlive = n;
+	assert_int_equal(w->host->tick(w->state, w->live, n), 0);
+}
+
+/* fair keeps nothing of cgroups that are gone, however many there were. */
+static void test_fair_groups(void **state)
+{
+	const char *const options[] = { "group_by_cgroup=yes", NULL };
+	static struct world w;
+	struct gs_error err = { 0 };
+
+	(void)state;
+	if (world_open(&w, &gs_native_host, "fair", options, &err) < 0)
+		fail_msg("%s", err.text);
+	for (uint64_t cgroup = 1; cgroup < 10000; cgroup += 2) {
+		fair_round(&w, 3, cgroup, cgroup & 2 ? 1 : 0);
+		for (size_t i = 0; i < 3; i++)
+			w.host->task_destroy(w.state, w.live[i]);
+	}
+	fair_round(&w, 2, 20000, 0);
+	assert_int_equal(w.live[0]->want.timeslice_us, 1000);
+	assert_int_equal(w.live[1]->want.timeslice_us, 1000);
+	world_close(&w);
+}
+
 /* rr passes an idle BE over, and leaves it no short slice to wake up with. */
 static void test_rr_idle(void **state)
 {
@@ -156,7 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_repeatable),          cmocka_unit_test(test_rr_idle),
 		cmocka_unit_test(test_admit_at_once),       cmocka_unit_test(test_rests_natively),
-		cmocka_unit_test(test_rests_in_the_kernel),
+		cmocka_unit_test(test_rests_in_the_kernel), cmocka_unit_test(test_fair_groups),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
