@@ -138,6 +138,12 @@ GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch
 	return *(const volatile gs_u64 *)&rec->task.id == s->id;
 }
 
+/* Nor may a callback that outlasted its policy's end write into what another one has seen since. */
+GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
+{
+	return *(volatile gs_u32 *)&gs_want_of(&rec->task)->generation == generation;
+}
+
 enum gs_sight {
 	GS_SEEN_BEFORE,
 	GS_SEEN_FIRST,  /* by this call */
@@ -215,7 +221,7 @@ GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struc
 		GS_CALL(ops, task_init, &s->task);
 	if (!first || op != GPUSCHED_RUN_TASK_INIT)
 		d.ret = gs_call_op(ops, s, op, arg, now);
-	if (op == GPUSCHED_RUN_TASK_DESTROY || !gs_is_same(rec, s))
+	if (op == GPUSCHED_RUN_TASK_DESTROY || !gs_is_same(rec, s) || !gs_is_ours(rec, generation))
 		return d;
 	hold = op == GPUSCHED_RUN_SCHEDULE && d.ret == GPUSCHED_HOLD;
 	if (hold)

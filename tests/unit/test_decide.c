@@ -19,6 +19,8 @@ static struct gpusched_tsg rec;
 static struct gs_scratch scratch;
 static uint64_t becomes; /* the id of the record that the memory is another's of during the call */
 
+static int taken_over; /* another policy sees the record during the call */
+
 static int call_it(const char *name, struct gpusched_task *t)
 {
 	if (!strcmp(name, "task_init"))
@@ -27,6 +29,8 @@ static int call_it(const char *name, struct gpusched_task *t)
 		memset(&rec, 0, sizeof(rec));
 		rec.task.id = becomes;
 	}
+	if (taken_over)
+		gs_see(&rec, GENERATION + 1);
 	t->want.valid |= GPUSCHED_TIMESLICE;
 	t->want.timeslice_us = 345;
 	t->priv[1] = 1;
@@ -62,11 +66,22 @@ static void another_record(void **state)
 	}
 }
 
+static void another_policy(void **state)
+{
+	taken_over = 1;
+	assert_false(decide(GPUSCHED_RUN_SCHEDULE, 0).changed);
+	taken_over = 0;
+	assert_int_equal(rec.task.want.valid, 0);
+	assert_int_equal(rec.task.priv[1], 0);
+	assert_false(rec.flags & GPUSCHED_TSG_HELD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_record),
 		cmocka_unit_test(another_record),
+		cmocka_unit_test(another_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
