@@ -18,8 +18,10 @@
 
 #define LOG_SIZE (1u << 20)
 #define DUMP_LINES 12
-/* What a policy's own maps may take in all. */
+/* What a policy's own maps may take in all; the kernel makes an entry of a hash this much longer. */
 #define MAX_MAP_BYTES (64ull << 20)
+#define HASH_ENTRY_BYTES 64
+#define MAX_MAP_COUNTED (1ull << 56)
 
 static int write_rodata(struct bpf_object *obj, const char *name, const void *value, size_t size)
 {
@@ -93,6 +95,19 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 	return write_rodata(l->obj, "gs_generation", &l->generation, sizeof(l->generation));
 }
 
+/* No less than it takes. Capped far above the limit, so that sums do not overflow. */
+static uint64_t map_bytes(const struct bpf_map *map)
+{
+	bool hash = bpf_map__type(map) == BPF_MAP_TYPE_HASH;
+	uint64_t entry = (uint64_t)bpf_map__value_size(map) + 7;
+
+	if (hash)
+		entry += (uint64_t)bpf_map__key_size(map) + 7 + HASH_ENTRY_BYTES;
+	if (entry > MAX_MAP_COUNTED >> 32)
+		return MAX_MAP_COUNTED;
+	return bpf_map__max_entries(map) * entry;
+}
+
 /* The table's maps stand in for those of the same name; pins named by the policy are refused. */
 static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, char *why,
 			size_t size)
@@ -127,8 +142,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 				 libbpf_bpf_map_type_str(bpf_map__type(map)));
 			return -EINVAL;
 		}
-		bytes += (uint64_t)bpf_map__max_entries(map) *
-			 (bpf_map__key_size(map) + bpf_map__value_size(map));
+		bytes += map_bytes(map);
 	}
 	if (bytes <= MAX_MAP_BYTES)
 		return 0;

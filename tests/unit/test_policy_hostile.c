@@ -31,6 +31,7 @@ static void test_check(void **state)
 		{ "host_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "'gs_tsgs'" },
 		{ "pinned_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "pinned map 'mine'" },
 		{ "big_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "MiB" },
+		{ "small_entries", GS_POLICY_EXIT_REFUSED, -EINVAL, "MiB" },
 		{ "fast_tick", GS_POLICY_EXIT_REFUSED, -ERANGE, "tick of 1 us: 1000 to" },
 		{ "deny", GS_POLICY_EXIT_REFUSED, -ENOTSUP, "stock host cannot" },
 		{ "no_callback", GS_POLICY_EXIT_REFUSED, -EINVAL, "no callback" },
