@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,6 +16,8 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
+#define STACK_BYTES (64u << 10)
+
 /* Of each thread that runs policies: only its own signals may make it leave its stack. */
 static _Thread_local struct {
 	sigjmp_buf back;
@@ -22,6 +25,7 @@ static _Thread_local struct {
 	volatile sig_atomic_t running, last_seen; /* numbers of calls */
 	timer_t timer;
 	unsigned int users;
+	void *stack; /* for the handlers, since the call's own may be full; NULL: there was one */
 } me;
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
@@ -72,7 +76,7 @@ int gs_guard_run(void (*fn)(void *arg), void *arg)
 
 static void handlers_get(void)
 {
-	struct sigaction crash = { .sa_handler = on_crash, .sa_flags = SA_NODEFER };
+	struct sigaction crash = { .sa_handler = on_crash, .sa_flags = SA_NODEFER | SA_ONSTACK };
 	struct sigaction tick = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
 
 	pthread_mutex_lock(&lock);
@@ -95,6 +99,24 @@ static void handlers_put(void)
 	pthread_mutex_unlock(&lock);
 }
 
+static void stack_get(void)
+{
+	stack_t now;
+
+	if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE)
+		me.stack = malloc(STACK_BYTES);
+	if (me.stack)
+		sigaltstack(&(stack_t){ .ss_sp = me.stack, .ss_size = STACK_BYTES }, NULL);
+}
+
+static void stack_put(void)
+{
+	if (me.stack)
+		sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
+	free(me.stack);
+	me.stack = NULL;
+}
+
 int gs_guard_start(unsigned int limit_ms)
 {
 	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID };
@@ -104,12 +126,14 @@ int gs_guard_start(unsigned int limit_ms)
 		return 0;
 	ev.sigev_signo = tick_signal();
 	ev.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+	stack_get();
 	handlers_get();
 	if (timer_create(CLOCK_MONOTONIC, &ev, &me.timer) < 0) {
 		int r = -errno;
 
 		me.users--;
 		handlers_put();
+		stack_put();
 		return r;
 	}
 	every.it_value = (struct timespec){ limit_ms / 1000, (long)(limit_ms % 1000) * 1000000 };
@@ -124,4 +148,5 @@ void gs_guard_stop(void)
 		return;
 	timer_delete(me.timer);
 	handlers_put();
+	stack_put();
 }
