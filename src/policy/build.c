@@ -16,6 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/log.h"
 #include "policy/priv.h"
 
 /* Exit statuses of a child that could not become the compiler; as a shell's. */
@@ -155,6 +156,16 @@ static void first_error(char *text)
 	memmove(text, line, strlen(line) + 1);
 }
 
+/* What compiles all the same. */
+static void tell_warnings(char *text)
+{
+	char *save = NULL;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (strstr(line, "warning:"))
+			gs_log(LOG_WARNING, "%s", line);
+}
+
 static int check_source(const char *source, char *include, size_t size, struct gs_error *err)
 {
 	size_t n = strlen(source);
@@ -185,6 +196,7 @@ static int verdict(int r, const char *source, const char *tool, char *out, struc
 		first_error(out);
 		return gs_fail(err, -EINVAL, "%s does not compile: %.400s", source, out);
 	}
+	tell_warnings(out);
 	return 0;
 }
 

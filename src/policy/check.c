@@ -70,6 +70,10 @@ int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint3
 		r = vet_deny(&info, flags, x, err);
 	if (r < 0)
 		return r;
+	r = gs_options_vet(&info, &inner);
+	if (r < 0)
+		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, info.name, NULL, "%s",
+				    inner.text);
 	if (gs_polobj_refuse(obj, why, sizeof(why)) < 0)
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, -EINVAL, info.name, NULL,
 				    "policy %s is refused: it has %s", info.name, why);

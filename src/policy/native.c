@@ -294,7 +294,9 @@ static int set_options(struct native *n, const char *const *options, size_t nopt
 	r = gs_native_options(n->dl, &info);
 	if (r < 0)
 		return gs_fail(err, r, "policy %s: its options cannot be read", info.name);
-	r = gs_options_set(&info, options, noptions, err);
+	r = gs_options_vet(&info, err);
+	if (r == 0)
+		r = gs_options_set(&info, options, noptions, err);
 	for (size_t i = 0; r == 0 && i < info.noptions; i++) {
 		void *at = dlsym(n->dl, info.options[i].name);
 

@@ -51,6 +51,25 @@ int gs_options_read(const struct gpusched_option_desc *d, size_t n, struct gs_po
 	return 0;
 }
 
+static bool in_order(const struct gs_policy_option *o, uint64_t a, uint64_t b)
+{
+	return o->is_signed ? (int64_t)a <= (int64_t)b : a <= b;
+}
+
+int gs_options_vet(const struct gs_policy_info *info, struct gs_error *err)
+{
+	for (size_t i = 0; i < info->noptions; i++) {
+		const struct gs_policy_option *o = &info->options[i];
+
+		if (!in_order(o, o->min, o->def) || !in_order(o, o->def, o->max))
+			return gs_fail(err, -EINVAL,
+				       "policy %s: the default of option %s is out of its own "
+				       "range, or that is empty",
+				       info->name, o->name);
+	}
+	return 0;
+}
+
 static int no_option(const struct gs_policy_info *info, const char *key, struct gs_error *err)
 {
 	char names[256] = "";

@@ -58,6 +58,8 @@ bool gs_policy_name_ok(const char *name);
 
 /* What GPUSCHED_OPTION() declared, into info->options. */
 int gs_options_read(const struct gpusched_option_desc *d, size_t n, struct gs_policy_info *info);
+/* -EINVAL: a default that nobody could set. */
+int gs_options_vet(const struct gs_policy_info *info, struct gs_error *err);
 /* "key=value" into info's option. -EINVAL, -ERANGE, -ENOENT with the choices. */
 int gs_option_set(struct gs_policy_info *info, const char *assignment, struct gs_error *err);
 int gs_options_set(struct gs_policy_info *info, const char *const *options, size_t n,

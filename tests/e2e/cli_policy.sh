@@ -24,6 +24,11 @@ check "and there it is" test -s other.bpf.o
 exits 0 "policy check --json" "$gpusched" policy check mine.bpf.o --json
 check "is one object" jq -es 'length == 1 and .[0].ok and .[0].message == null' <<<"$out"
 
+printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(odd, 0, 100, 0);' \
+	'GPUSCHED_TASK_INIT(t) { int never; return 0; }' >odd.bpf.c
+exits 0 "a policy with a warning is built" "$gpusched" policy build odd.bpf.c
+like "$out" "odd.bpf.c:3:.*warning: unused variable 'never'" "and the warning is told"
+
 exits 2 "policy new of what is no name" "$gpusched" policy new ../mine
 exits 1 "policy build of what is not there" "$gpusched" policy build none.bpf.c
 echo 'this is no C' >bad.bpf.c

@@ -31,6 +31,7 @@ static void test_check(void **state)
 		{ "host_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "'gs_tsgs'" },
 		{ "pinned_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "pinned map 'mine'" },
 		{ "big_map", GS_POLICY_EXIT_REFUSED, -EINVAL, "MiB" },
+		{ "default_range", GS_POLICY_EXIT_REFUSED, -EINVAL, "default of option level" },
 		{ "small_entries", GS_POLICY_EXIT_REFUSED, -EINVAL, "MiB" },
 		{ "fast_tick", GS_POLICY_EXIT_REFUSED, -ERANGE, "tick of 1 us: 1000 to" },
 		{ "deny", GS_POLICY_EXIT_REFUSED, -ENOTSUP, "stock host cannot" },
@@ -338,6 +339,11 @@ static void test_native_crash(void **state)
 
 	(void)state;
 	p = native("div_zero");
+	assert_true(gs_native_host.task_init(p, &task) < 0);
+	assert_non_null(strstr(gs_native_host.failure(p), "crashed"));
+	gs_native_host.exit(p, GPUSCHED_EXIT_ERROR);
+
+	p = native("deep");
 	assert_true(gs_native_host.task_init(p, &task) < 0);
 	assert_non_null(strstr(gs_native_host.failure(p), "crashed"));
 	gs_native_host.exit(p, GPUSCHED_EXIT_ERROR);
