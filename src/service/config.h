@@ -43,7 +43,7 @@
 	X("Daemon", "Adopt", BOOL, adopt, "yes", \
 	  "find TSGs of processes that were running before the taps were on") \
 	X("Daemon", "CountLaunches", BOOL, count_launches, "no", \
-	  "count launches whether or not a policy wants it: about 0.5 us a launch") \
+	  "count launches whether or not a policy wants it: about 0.7 us a launch") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
 	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
 
