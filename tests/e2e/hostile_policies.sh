@@ -126,7 +126,9 @@ spent=$(($(counter call_ns) - calls)) took=$(($(date +%s%N) - from))
 ge "$(counter over_budget)" 1 "it wants more than the budget for calls"
 # 5 % and the 50 ms that may be saved up; a busy machine makes single calls long
 le "$(awk -v s=$spent -v t=$took 'BEGIN { print (s - 60e6) / t }')" 0.12 "calls take little of the time"
-ge $made $((undisturbed / 2)) "the program keeps most of its rate, which was $undisturbed kernels a second"
+# 1,000 kernels of 1 ms a second are what a quiet machine makes
+[ $undisturbed -le 1000 ] || undisturbed=1000
+ge $made $((undisturbed / 2)) "the program keeps at least half of its rate"
 
 check "suspends_all takes over" "$gpusched" policy switch "$(hostile suspends_all)"
 check "all is suspended" wait_for 10 eval '[ "$(sim_disabled $be)" -ge 8 ]'
