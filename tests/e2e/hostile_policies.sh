@@ -36,7 +36,7 @@ hostile() { # NAME: its object
 }
 
 for p in slow_tick absurd flips suspends_all starves fails_in_tick dies_in_init fails_in_init div_zero \
-	fails_in_task_init out_of_bounds endless helper fast_tick abi_future own_program; do
+	fails_in_task_init out_of_bounds endless helper fast_tick abi_future own_program options; do
 	"$gpusched" policy build "$top/tests/policy/$p.bpf.c" --output "$(hostile $p)" >"$scratch/build.out" 2>&1 ||
 		not_ok "$p builds" "$(cat "$scratch/build.out")"
 done
@@ -103,7 +103,10 @@ check "and acts" wait_for 10 slice_is $be "$slice"
 check "it stops" "$gpusched" policy stop
 
 # ---- that go on: what they want is kept within the laws
-check "div_zero starts" "$gpusched" policy start "$(hostile div_zero)"
+check "a policy with an option above JSON's integers starts" "$gpusched" policy start "$(hostile options)" -o big=18446744073709551615
+is "$("$gpusched" policy get --json | jq -c '[.running.options[] | select(.name == "big" or .name == "neg") | .value]')" "[null,-3]" \
+	"which is told as null"
+check "div_zero takes over" "$gpusched" policy switch "$(hostile div_zero)"
 check "and does no harm" works $be
 check "absurd takes over" "$gpusched" policy switch "$(hostile absurd)"
 check "its wishes are refused and counted" wait_for 10 eval '[ "$(counter refused_range)" -ge 3 ]'
