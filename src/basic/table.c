@@ -33,6 +33,20 @@ json_t *gs_json_at(const json_t *row, const char *path)
 	return gs_json_at(json_object_get(row, key), dot + 1);
 }
 
+json_t *gs_json_text(const char *text)
+{
+	CLEANUP_FREE char *copy = NULL;
+	json_t *v = json_string(text);
+
+	if (v)
+		return v;
+	copy = strdup(text);
+	for (char *p = copy; p && *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	return copy ? json_string(copy) : NULL;
+}
+
 /* Control characters of a hostile comm must not reach the terminal. */
 static char *printable(char *text)
 {

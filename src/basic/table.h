@@ -41,6 +41,8 @@ int gs_table_row(struct gs_table *t, json_t *row);
 int gs_table_end(struct gs_table *t);
 void gs_table_free(struct gs_table *t);
 
+/* A string; bytes of a @text that is not UTF-8 become '?'. NULL: out of memory. */
+json_t *gs_json_text(const char *text);
 /* Value at a path such as "is.timeslice_us"; NULL when absent or null. */
 json_t *gs_json_at(const json_t *row, const char *path);
 /* Text for people, malloc'd: "-" for absent, yes/no, numbers, lists joined by commas. */

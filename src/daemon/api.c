@@ -175,7 +175,8 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status, con
 
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text)
 {
-	CLEANUP_JSON json_t *o = json_pack("{s:s, s:s?, s:i}", "error", text, "errno",
+	/* a text cut in the middle of a character is an answer all the same */
+	CLEANUP_JSON json_t *o = json_pack("{s:o, s:s?, s:i}", "error", gs_json_text(text), "errno",
 					   strerrorname_np(-code), "code", code);
 
 	return answer(c, status_of(code), "application/json",

@@ -35,17 +35,9 @@ static void put_handle(json_t *o, const char *key, uint32_t handle)
 static void put_comm(json_t *o, const char *key, const char comm[GPUSCHED_COMM_LEN])
 {
 	char text[GPUSCHED_COMM_LEN + 1];
-	json_t *v;
 
 	snprintf(text, sizeof(text), "%.*s", GPUSCHED_COMM_LEN, comm);
-	v = *text ? json_string(text) : NULL;
-	if (*text && !v) {
-		for (char *p = text; *p; p++)
-			if (*p & 0x80)
-				*p = '?';
-		v = json_string(text);
-	}
-	put(o, key, v);
+	put(o, key, *text ? gs_json_text(text) : NULL);
 }
 
 json_t *gs_settings_json(const struct gpusched_settings *set)
