@@ -70,8 +70,9 @@ struct gs_service {
 	bool self_added;
 	bool draining; /* throws away events from before this instance */
 	bool sweep_armed;
-	uint64_t events_lost;    /* by the taps, as far as it was made up for */
-	uint64_t losses_next_ns; /* not again before */
+	uint64_t events_lost;        /* by the taps, as far as it was made up for */
+	uint64_t losses_next_ns;     /* not again before */
+	uint64_t impatient_until_ns; /* no waiting in place before: the last was in vain */
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -93,6 +94,11 @@ void gs_loop_del(struct gs_service *s, int fd);
 /* The next sweep is due in @ns, if that is sooner than what is planned. */
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
 void gs_loop_beat(struct gs_service *s);
+/*
+ * Waits in place, at most @ms, until the engine is idle: true. A quarter of the time may go into
+ * waits in vain, no more: who asks again and again holds up nobody else.
+ */
+bool gs_loop_settle(struct gs_service *s, unsigned int ms);
 
 /* ---- beating.c: the heartbeat while the loop is busy with one long thing --------------------- */
 struct gs_beating {

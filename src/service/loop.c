@@ -63,6 +63,19 @@ void gs_loop_beat(struct gs_service *s)
 		gs_cfg_heartbeat(s->o, gs_now_ns());
 }
 
+bool gs_loop_settle(struct gs_service *s, unsigned int ms)
+{
+	uint64_t begin = gs_now_ns(), end;
+	bool settled = !gs_engine_settle(s->e, begin < s->impatient_until_ns ? 0 : ms);
+
+	if (!settled && begin >= s->impatient_until_ns) {
+		end = gs_now_ns();
+		s->impatient_until_ns = end + 3 * (end - begin);
+		gs_loop_beat(s);
+	}
+	return settled;
+}
+
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns)
 {
 	struct itimerspec now, due = { .it_value = timespec_of(ns) };

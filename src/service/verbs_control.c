@@ -377,7 +377,7 @@ static int leave_pending(struct gs_request *rq, struct job *j, const struct gs_e
 {
 	struct waiting *p;
 
-	if (!rq->ret_pending || !gs_engine_settle(rq->s->e, GS_PENDING_MS) || all_settled(rq->s, j))
+	if (!rq->ret_pending || gs_loop_settle(rq->s, GS_PENDING_MS) || all_settled(rq->s, j))
 		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)
