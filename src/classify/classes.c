@@ -251,11 +251,34 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 	return gs_class_compare(c, to, from) <= 0 || gs_class_allowed(c, uid, gid, to);
 }
 
+/* Ids go by the configuration's order, which may be another than when the table was last used. */
+static int renumber(const struct gs_classes *c, struct gs_observe *o)
+{
+	uint32_t to[GPUSCHED_MAX_CLASSES];
+	bool any = false;
+
+	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++) {
+		struct gpusched_class old = { .name = "" };
+
+		to[id] = id;
+		if (id < GPUSCHED_CLASS_FIRST_USER || gs_class_get(o, id, &old) || !old.name[0])
+			continue;
+		old.name[sizeof(old.name) - 1] = '\0';
+		if (gs_class_id(c, old.name, &to[id]) < 0)
+			to[id] = GPUSCHED_CLASS_NONE;
+		any |= to[id] != id;
+	}
+	return any ? gs_procs_renumber(o, to) : 0;
+}
+
 int gs_classes_publish(struct gs_classes *c, struct gs_observe *o)
 {
-	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++) {
-		int r = gs_class_set(o, id, &c->cls[id]);
+	int r = renumber(c, o);
 
+	if (r < 0)
+		return r;
+	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++) {
+		r = gs_class_set(o, id, &c->cls[id]);
 		if (r < 0)
 			return r;
 	}

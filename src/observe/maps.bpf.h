@@ -24,7 +24,6 @@
 #define GS_MAP
 #endif
 
-#define GS_MAX_PROCS 65536
 #define GS_MAX_CHANTSG 131072
 #define GS_MAX_GPUS 64
 #define GS_EVENTS_BYTES (1 << 20)

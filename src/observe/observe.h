@@ -81,10 +81,20 @@ int gs_proc_get(struct gs_observe *o, pid_t tgid, struct gpusched_proc *ret);
 int gs_proc_set(struct gs_observe *o, pid_t tgid, const struct gpusched_proc *proc);
 int gs_proc_del(struct gs_observe *o, pid_t tgid);
 /*
+ * After user space made an entry: nobody would take it out if the process that started then had
+ * ended before. true: it had, and the entry is gone.
+ */
+bool gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns);
+/*
  * Does it run an installed MPS server or control daemon? By its executable, which must be that file
  * here as well, below folders that root alone writes: whoever can choose a name can't choose that.
  */
 bool gs_proc_is_mps(pid_t pid);
+/*
+ * The classes' ids are others now: @to[old] is the new one, GPUSCHED_CLASS_NONE: there is no such
+ * class any more. For classes that commands gave; the others are found anew. Before gs_class_set().
+ */
+int gs_procs_renumber(struct gs_observe *o, const uint32_t to[GPUSCHED_MAX_CLASSES]);
 int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret);
 int gs_class_set(struct gs_observe *o, uint32_t id, const struct gpusched_class *cls);
 

@@ -66,8 +66,6 @@ int gs_holders_of(struct gs_observe *o, pid_t pid, struct gs_holder **ret, size_
 		  struct gs_error *err);
 /* Of the unified hierarchy, as bpf_get_current_cgroup_id() has it; 0: not known. */
 uint64_t gs_cgroup_of(pid_t pid);
-/* User space made a process's entry: nobody takes it out when the process had ended before. */
-void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns);
 int gs_run_table(struct gs_observe *o, struct gs_table_arg *arg);
 int gs_table_device(struct gs_observe *o, const struct gpusched_key *key,
 		    const struct gpusched_device *dev, uint64_t start_ns);

@@ -132,10 +132,12 @@ static bool has_life(pid_t pid)
 	return life;
 }
 
-void gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns)
+bool gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns)
 {
-	if (!has_life(pid) || !gs_start_same(gs_proc_start_ns(pid), start_ns))
-		gs_proc_del(o, pid);
+	if (has_life(pid) && gs_start_same(gs_proc_start_ns(pid), start_ns))
+		return false;
+	gs_proc_del(o, pid);
+	return true;
 }
 
 static bool is_roots(const char *path, struct stat *ret)
@@ -196,6 +198,43 @@ uint64_t gs_cgroup_of(pid_t pid)
 		return stat(dir, &st) ? 0 : st.st_ino;
 	}
 	return 0;
+}
+
+static int renumber(struct gs_observe *o, uint32_t tgid, struct gpusched_proc *proc, uint32_t to)
+{
+	int r;
+
+	proc->class_id = to;
+	if (!to) {
+		proc->source = GPUSCHED_SRC_DEFAULT;
+		proc->weight = 0;
+	}
+	r = gs_proc_set(o, (pid_t)tgid, proc);
+	return r == -ENOENT ? 0 : r; /* it has just ended */
+}
+
+/* All are read before the first is changed: none is met twice. */
+int gs_procs_renumber(struct gs_observe *o, const uint32_t to[GPUSCHED_MAX_CLASSES])
+{
+	CLEANUP_FREE struct gpusched_proc *procs = malloc(GS_MAX_PROCS * sizeof(*procs));
+	CLEANUP_FREE uint32_t *tgids = malloc(GS_MAX_PROCS * sizeof(*tgids));
+	uint32_t at = 0, n = GS_MAX_PROCS;
+	int r;
+
+	if (!procs || !tgids)
+		return -ENOMEM;
+	r = bpf_map_lookup_batch(o->fd[GS_PIN_gs_procs], NULL, &at, tgids, procs, &n, NULL);
+	if (r && r != -ENOENT)
+		return r;
+	r = 0;
+	for (uint32_t i = 0; !r && i < n; i++) {
+		uint32_t old = procs[i].class_id;
+
+		if (procs[i].source == GPUSCHED_SRC_COMMAND && old < GPUSCHED_MAX_CLASSES &&
+		    to[old] != old)
+			r = renumber(o, tgids[i], &procs[i], to[old]);
+	}
+	return r;
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */

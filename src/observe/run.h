@@ -7,7 +7,8 @@
 
 #include "gpusched/abi.h"
 
-#define GS_MAX_DEVS 16384 /* entries of gs_devs */
+#define GS_MAX_DEVS 16384  /* entries of gs_devs */
+#define GS_MAX_PROCS 65536 /* of gs_procs */
 
 /*
  * Beside devices, gs_devs has two more kinds of entries:

@@ -89,7 +89,7 @@ static uint32_t weight_of(const struct gs_request *rq)
 	return (uint32_t)json_integer_value(json_object_get(rq->args, "weight"));
 }
 
-/* More weight than the class has is a raise like any other. */
+/* More weight than the class has, or than a person left it, is a raise like any other. */
 static int check_weight(struct gs_request *rq, uint32_t to)
 {
 	const json_t *v = json_object_get(rq->args, "weight");
@@ -109,8 +109,23 @@ static int check_weight(struct gs_request *rq, uint32_t to)
 	return 0;
 }
 
+static int check_present_weight(struct gs_request *rq, pid_t pid, const struct gs_class_answer *now,
+				uint32_t to)
+{
+	const struct gpusched_class *cls = gs_class_of(rq->s->classes, to);
+	uint32_t w = weight_of(rq);
+
+	if (!w && cls)
+		w = cls->weight;
+	if (!rq->peer->uid || now->class_id != to || w <= now->weight)
+		return 0;
+	return gs_fail(rq->err, -EPERM, "only root may give process %d more weight than it has: %u",
+		       pid, now->weight);
+}
+
 static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 {
+	uint64_t start = gs_proc_start_ns(pid); /* before it is looked at whose it is */
 	struct gpusched_proc proc = { 0 };
 	struct gs_class_answer now;
 	int r;
@@ -118,10 +133,12 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	r = classify(rq, rq->s->o, pid, &now);
 	if (!r)
 		r = check_may(rq, pid, now.class_id, to);
+	if (!r)
+		r = check_present_weight(rq, pid, &now, to);
 	if (r)
 		return r;
-	if (gs_proc_get(rq->s->o, pid, &proc))
-		proc.start_ns = gs_proc_start_ns(pid);
+	if (gs_proc_get(rq->s->o, pid, &proc) || !gs_start_same(proc.start_ns, start))
+		proc = (struct gpusched_proc){ .start_ns = start };
 	proc.class_id = to;
 	proc.source = GPUSCHED_SRC_COMMAND;
 	proc.weight = weight_of(rq);
@@ -129,6 +146,9 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
 			       strerror(-r));
+	/* its end is what takes the entry out again, and may have been before */
+	if (gs_proc_forget_dead(rq->s->o, pid, start))
+		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
 	gs_process_reclassify(rq->s, pid);
 	return 0;
 }
@@ -149,10 +169,13 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 		r = classify(rq, NULL, pid, &then);
 	if (!r)
 		r = check_may(rq, pid, now.class_id, then.class_id);
+	if (!r)
+		r = check_present_weight(rq, pid, &now, then.class_id);
 	if (r)
 		return r;
 	proc.class_id = then.class_id;
 	proc.source = then.source;
+	proc.weight = 0;
 	r = gs_proc_set(rq->s->o, pid, &proc);
 	gs_process_reclassify(rq->s, pid);
 	return r;
@@ -202,7 +225,7 @@ int gs_verb_class_set(struct gs_request *rq)
 	if (!r)
 		r = for_each(rq, set_one, id);
 	if (!r && rq->s->e)
-		gs_engine_settle(rq->s->e, 200);
+		gs_loop_settle(rq->s, 200);
 	return r;
 }
 
@@ -211,7 +234,7 @@ int gs_verb_class_clear(struct gs_request *rq)
 	int r = for_each(rq, clear_one, 0);
 
 	if (!r && rq->s->e)
-		gs_engine_settle(rq->s->e, 200);
+		gs_loop_settle(rq->s, 200);
 	return r;
 }
 
@@ -222,9 +245,9 @@ static json_t *process_json(struct gs_request *rq, pid_t pid, const struct gs_cl
 	json_t *o;
 
 	gs_process_comm(pid, comm);
-	o = json_pack("{s:i, s:s?, s:s?, s:s}", "pid", (int)pid, "class", a->class_id ? name : NULL,
-		      "source", gs_source_name(a->source), "why", a->why);
-	json_object_set_new(o, "comm", json_string(comm) ?: json_null());
+	o = json_pack("{s:i, s:s?, s:s?, s:o}", "pid", (int)pid, "class", a->class_id ? name : NULL,
+		      "source", gs_source_name(a->source), "why", gs_json_text(a->why));
+	json_object_set_new(o, "comm", gs_json_text(comm) ?: json_null());
 	return o;
 }
 
@@ -273,7 +296,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));
-	json_object_set_new(rq->answer, "steps", json_pack("[s]", a.why));
+	json_object_set_new(rq->answer, "steps", json_pack("[o]", gs_json_text(a.why)));
 	return 0;
 }
 

@@ -4,6 +4,16 @@
 
 #include "observe/observe.h"
 
+int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)
+{
+	return -ENOENT;
+}
+
+int gs_procs_renumber(struct gs_observe *o, const uint32_t to[GPUSCHED_MAX_CLASSES])
+{
+	return -ENOENT;
+}
+
 int gs_class_set(struct gs_observe *o, uint32_t id, const struct gpusched_class *cls)
 {
 	return -ENOENT;
