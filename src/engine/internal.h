@@ -16,6 +16,7 @@
 #include "engine/fields.h"
 
 #define GS_MAX_STEPS 5
+#define GS_TRIES 12u
 
 enum gs_source {
 	GS_SRC_ASKED = 0,
@@ -46,6 +47,8 @@ struct gs_node {
 	struct gpusched_key key;
 	uint64_t id;
 	uint32_t gpu;
+	uint32_t pid; /* its owner */
+	uint64_t owner_start_ns;
 	bool preempt;                  /* asked for while busy */
 	bool preempting;               /* asked for, and its end not seen yet */
 	struct gs_rm_result preempted; /* how the last one ended */
@@ -62,7 +65,8 @@ struct gs_node {
 	/* failures */
 	unsigned int fails;
 	uint64_t retry_at;
-	uint32_t gave_up; /* settings, until the target of that setting changes */
+	uint32_t gave_up;   /* settings, until the target of that setting or the owner changes */
+	uint64_t resume_ns; /* ... or, for a resume, until this time */
 	struct gpusched_settings gave_up_at;
 	/* laws */
 	uint32_t refused; /* settings whose wish was refused; counted once per value */

@@ -55,13 +55,21 @@ static int get(struct gs_engine *e, const struct gpusched_key *key, struct gpusc
 	return 0;
 }
 
+/* A person asks anew: what was given up is tried again, at once. */
+static void try_anew(struct gs_node *n, uint32_t which)
+{
+	if (!n)
+		return;
+	n->gave_up &= ~which;
+	n->fails = 0;
+}
+
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 			 const struct gpusched_settings *wish, uint64_t for_ns,
 			 struct gs_error *err)
 {
 	struct gpusched_settings wanted = *wish, *set = &wanted;
 	struct gpusched_poke p = { .key = *key, .what = GPUSCHED_POKE_MANUAL };
-	struct gs_node *n;
 	int r = get(e, key, &p.rec, err);
 
 	if (!r)
@@ -85,11 +93,7 @@ int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 	r = gs_engine_ops.poke(e->o, &p);
 	if (r < 0)
 		return gs_fail(err, r, "writing the TSG table: %s", strerror(-r));
-	n = gs_node_find(e, key);
-	if (n) { /* a person asks anew: what was given up is tried again, at once */
-		n->gave_up &= ~set->valid;
-		n->fails = 0;
-	}
+	try_anew(gs_node_find(e, key), set->valid);
 	return gs_engine_touch(e, key);
 }
 
@@ -109,7 +113,10 @@ int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, 
 	if (e->opts.dry_run)
 		return gs_look_dry(e, &p.rec);
 	r = gs_engine_ops.poke(e->o, &p);
-	return r < 0 ? r : gs_engine_touch(e, key);
+	if (r < 0)
+		return r;
+	try_anew(gs_node_find(e, key), which);
+	return gs_engine_touch(e, key);
 }
 
 int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, struct gs_error *err)

@@ -36,6 +36,17 @@ static void follow_asked(struct gs_node *n, const struct gpusched_tsg *rec)
 	n->seen_asked = *asked;
 }
 
+/* What the process that ended could not be told the one that has its file now can. */
+static void follow_owner(struct gs_node *n, const struct gpusched_tsg *rec)
+{
+	if (n->pid == rec->task.pid && n->owner_start_ns == rec->owner_start_ns)
+		return;
+	n->pid = rec->task.pid;
+	n->owner_start_ns = rec->owner_start_ns;
+	n->gave_up = 0;
+	n->fails = 0;
+}
+
 struct gs_node *gs_node_of(struct gs_engine *e, const struct gpusched_tsg *rec)
 {
 	struct gs_node *n = gs_node_find(e, &rec->key);
@@ -58,5 +69,6 @@ struct gs_node *gs_node_of(struct gs_engine *e, const struct gpusched_tsg *rec)
 		HASH_ADD(hh, e->nodes, key, sizeof(n->key), n);
 	}
 	follow_asked(n, rec);
+	follow_owner(n, rec);
 	return n;
 }

@@ -243,6 +243,19 @@ int gs_look_preempt(struct gs_engine *e, struct gs_node *n, const struct gpusche
 	return 0;
 }
 
+/* Whatever keeps a TSG from running again may pass: that is never given up for good. */
+static void try_resume_again(struct gs_engine *e, struct gs_node *n)
+{
+	if (!(n->gave_up & GPUSCHED_RUNNABLE) || !n->gave_up_at.runnable)
+		return;
+	if (gs_now_ns() < n->resume_ns) {
+		gs_due(e, n, n->resume_ns);
+		return;
+	}
+	n->gave_up &= ~GPUSCHED_RUNNABLE;
+	n->fails = GS_TRIES - 1; /* once */
+}
+
 int gs_look(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *now_rec)
 {
 	struct gpusched_tsg rec = *now_rec;
@@ -259,6 +272,7 @@ int gs_look(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *n
 	n->due = 0;
 	n->gpu = rec.task.gpu;
 	end_persons_suspend(e, n, &rec);
+	try_resume_again(e, n);
 	gs_decide(e, n, &rec, &t);
 	find_gap(n, &rec, &t, &g);
 	if (!e->opts.dry_run)

@@ -10,7 +10,6 @@
 
 #define BACKOFF_FIRST_NS (10 * NS_PER_MS)
 #define BACKOFF_MOST_NS (10 * NS_PER_S)
-#define TRIES 12u
 
 /* RM or we said no before anything was changed. */
 static bool is_refusal(int err)
@@ -84,6 +83,7 @@ static void note_success(struct gs_node *n, const struct gs_job *job, unsigned i
 		return;
 	p->what |= GPUSCHED_POKE_SUSPEND;
 	if (value) {
+		n->resume_ns = 0;
 		p->rec.suspend_by = GPUSCHED_BY_NOBODY;
 		p->rec.suspended_ns = 0;
 		p->rec.suspend_until_ns = 0;
@@ -141,6 +141,8 @@ static void give_up(struct gs_node *n, const struct gs_job *job, unsigned int i)
 		value = job->steps[i].op == GS_RM_RESUME;
 	n->gave_up |= bit;
 	gs_field_put(&n->gave_up_at, bit, value);
+	if (bit == GPUSCHED_RUNNABLE && value)
+		n->resume_ns = gs_now_ns() + gs_dilated(gs_engine_ops.again_ns);
 }
 
 static void judge(struct gs_engine *e, struct gs_node *n, const struct gs_job *job)
@@ -161,7 +163,7 @@ static void judge(struct gs_engine *e, struct gs_node *n, const struct gs_job *j
 		return;
 	}
 	n->fails++;
-	if (!gone && n->fails < TRIES) {
+	if (!gone && n->fails < GS_TRIES) {
 		wait = BACKOFF_FIRST_NS << (n->fails - 1);
 		n->retry_at = gs_now_ns() + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
 		return;
@@ -171,6 +173,7 @@ static void judge(struct gs_engine *e, struct gs_node *n, const struct gs_job *j
 
 		if (!err)
 			continue;
+		told |= job->step_bit[i] == GPUSCHED_RUNNABLE && n->resume_ns;
 		give_up(n, job, i);
 		n->unsure &= ~job->step_bit[i];
 		if (!gone && !told) {

@@ -391,6 +391,7 @@ static void fake_reset(void)
 		.gate_release = fake_gate_release,
 		.rm = fake_rm,
 		.stuck_ns = 5 * NS_PER_S,
+		.again_ns = 60 * NS_PER_S,
 	};
 	pthread_mutex_unlock(&fake.lock);
 }
