@@ -159,29 +159,41 @@ static int take_lock(struct gs_observe *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
+static bool restore(struct gs_observe *o, unsigned int branch)
+{
+	struct gs_restored res = { 0 };
+	int r = gs_restore(o, branch, &res, NULL);
+
+	syslog(r ? LOG_WARNING : LOG_NOTICE,
+	       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %u "
+	       "stopped processes let go on, %llu ms",
+	       res.changed, res.restored, res.gone, res.failed, res.continued,
+	       (unsigned long long)(res.ns / NS_PER_MS));
+	return !r;
+}
+
+/*
+ * An owner can see to it that his TSG is never put back. Who comes next must not wait for that:
+ * between two tries the lock is free.
+ */
 static void put_back(struct gs_observe *o, unsigned int branch)
 {
 	uint64_t died = gs_now_ns();
-	struct gs_restored res = { 0 };
-	bool other;
+	bool other, done = false;
 	CLEANUP_FD int lock = take_lock(o, died, &other);
 
-	if (other)
-		return;
-	for (;;) {
-		int r = gs_restore(o, branch, &res, NULL);
-
-		syslog(r ? LOG_WARNING : LOG_NOTICE,
-		       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %u "
-		       "stopped processes let go on, %llu ms",
-		       res.changed, res.restored, res.gone, res.failed, res.continued,
-		       (unsigned long long)(res.ns / NS_PER_MS));
-		if (!r || gs_now_ns() - died > RETRY_FOR_NS)
-			break;
+	if (!other)
+		done = restore(o, branch);
+	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
+		if (lock >= 0)
+			close(TAKE_FD(lock));
 		gs_sleep_ns(RETRY_NS);
-		if (lock < 0 && someone_else_acts(o, died))
-			return;
+		lock = take_lock(o, died, &other);
+		if (lock >= 0)
+			done = restore(o, branch);
 	}
+	if (other || someone_else_acts(o, died))
+		return;
 	gs_engine_ops.policy_active(o, false);
 	gs_engine_ops.heartbeat(o, 0);
 	gs_engine_ops.gate_release(o, true, NULL); /* who was stopped meanwhile */

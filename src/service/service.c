@@ -134,6 +134,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 {
 	struct gpusched_cfg cfg;
 	struct gs_restored done = { 0 };
+	struct gs_error why = { 0 };
 	int r;
 
 	if (s->opts.read_only || s->opts.dry_run)
@@ -142,8 +143,10 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	if (r || !cfg.heartbeat_ns)
 		return 0;
 	gs_cfg_policy_active(s->o, false); /* first: its gate stops nobody any more */
-	r = gs_restore(s->o, s->branch, &done, err);
+	r = gs_restore(s->o, s->branch, &done, &why);
 	gs_cfg_heartbeat(s->o, 0);
+	if (r && !done.failed)
+		return gs_fail(err, r, "%s", why.text);
 	if (done.changed)
 		gs_log(LOG_WARNING, "an earlier daemon died: %u TSGs put back, %u gone, %u failed",
 		       done.restored, done.gone, done.failed);
@@ -152,7 +155,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 		       "an earlier daemon died: %u processes that its gate had "
 		       "stopped go on",
 		       done.continued);
-	return r;
+	return 0; /* whose owner does not let it be put back keeps nobody from starting */
 }
 
 static void adopt(struct gs_service *s, bool fresh)

@@ -377,6 +377,32 @@ static void test_guardian_yields_to_a_new_daemon(void **state)
 	close(lock);
 }
 
+/* A TSG that is never put back: the lock is to be had all the same, though the guardian tries on. */
+static void test_guardian_shares_the_lock(void **state)
+{
+	uint64_t until = gs_now_ns() + 10 * NS_PER_S;
+	pid_t guardian, daemon;
+	int lock = -1, r;
+
+	changed_tsg(1, 0, true);
+	fake.fail_op = GS_RM_RESUME;
+	fake.fail_times = 1000000;
+	daemon = start_daemon(&guardian, false);
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	while (fake_count(1, GS_RM_RESUME) < 3 && gs_now_ns() < until) /* it has begun */
+		gs_sleep_ns(NS_PER_MS);
+	do {
+		r = gs_lock_take(&lock, NULL);
+		gs_sleep_ns(NS_PER_MS);
+	} while (r == -EBUSY && gs_now_ns() < until);
+	assert_int_equal(r, 0);
+	fake.cfg.heartbeat_ns = gs_now_ns() + 60 * NS_PER_S;
+	wait_gone(guardian);
+	assert_int_not_equal(fake.cfg.heartbeat_ns, 0); /* the new daemon's */
+	close(lock);
+}
+
 /* ---- the lock -------------------------------------------------------------------------------- */
 
 static void test_lock(void **state)
@@ -427,6 +453,7 @@ int main(void)
 		T(test_guardian_restores_after_early_death),
 		T(test_guardian_leaves_when_told),
 		T(test_guardian_yields_to_a_new_daemon),
+		T(test_guardian_shares_the_lock),
 		T(test_lock),
 		T(test_lock_of_another_pid_namespace),
 	};
