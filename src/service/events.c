@@ -318,9 +318,9 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
+	case GPUSCHED_EV_CHANNEL:  /* as does one more, though another may have gone before */
 		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
 		break;
-	case GPUSCHED_EV_CHANNEL:
 	case GPUSCHED_EV_WANT:
 	case GPUSCHED_EV_HOLD:
 		gs_engine_touch(s->e, &ev->key);

@@ -9,6 +9,8 @@
  *   rmlife execclose NAME ... which does not
  *   rmlife leaderless     the main thread has ended, another one goes on
  *   rmlife threads N      N threads, each with a TSG, at the same time
+ *   rmlife words          does as its input says: s one channel goes and another comes, f the
+ *                         subdevice is freed; says "done" after each
  *   rmlife lie CLIENT TSG CHANNEL  failed calls that look like successful ones, in memory that a
  *                         thread rewrites: of its own objects, and of another's
  *
@@ -174,6 +176,31 @@ static int life_threads(unsigned int n)
 	return ready();
 }
 
+static int life_words(void)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0), channel[128] = { 0 }, h = RC_TSG + 2;
+	char word;
+
+	new_tsg(fd, client, RC_TSG);
+	must(rm_alloc(fd, client, RC_TSG, &h, 0xc86f, channel), "channel");
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (read(0, &word, 1) > 0) {
+		if (word == 's') {
+			rc_free(fd, client, RC_TSG, h++);
+			must(rm_alloc(fd, client, RC_TSG, &h, 0xc86f, channel), "channel");
+		} else if (word == 'f') {
+			rc_free(fd, client, RC_DEVICE, RC_SUBDEVICE);
+		} else {
+			continue;
+		}
+		printf("done\n");
+		fflush(stdout);
+	}
+	return 0;
+}
+
 /* ---- lies ------------------------------------------------------------------------------------ */
 
 static volatile uint32_t words[12];
@@ -275,12 +302,14 @@ int main(int argc, char **argv)
 		return ready();
 	if (!strcmp(what, "leaderless"))
 		return life_leaderless();
+	if (!strcmp(what, "words"))
+		return life_words();
 	if (!strcmp(what, "threads"))
 		return life_threads(number(argc, argv, 2));
 	if (!strcmp(what, "lie"))
 		return life_lie(number(argc, argv, 2), number(argc, argv, 3),
 				number(argc, argv, 4));
 	fprintf(stderr, "usage: rmlife fork | pass | renumber | exec NAME | execclose NAME | "
-			"leaderless | threads N | lie CLIENT TSG CHANNEL\n");
+			"leaderless | words | threads N | lie CLIENT TSG CHANNEL\n");
 	return 2;
 }

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# What an ordinary user does to TSGs and processes of his own harms nobody else, and does not escape.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+chmod 755 "$scratch"
+api=$GPUSCHED_SIM/run/api
+as_user() {
+	setpriv --reuid 4711 --regid 4711 --clear-groups "$@"
+}
+ask() { # VERB JSON
+	curl -s --max-time 10 --unix-socket "$api" -d "$2" "http://gpusched/v1/$1"
+}
+config '[Classes]
+Class=alpha weight=10
+Class=beta weight=20'
+start_daemon || not_ok "a daemon starts"
+
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+setpriv --reuid 4711 --regid 4711 --clear-groups "$build/tests/e2e/rmlife" words <"$scratch/fifo" >"$scratch/words" 2>&1 &
+user=$!
+at_end+=($user)
+check "the user's program is listed" wait_tsgs pid:$user 1
+word() { # WORD: until it is done
+	local n
+	n=$(grep -c done "$scratch/words")
+	printf '%s' "$1" >&9
+	wait_for 5 eval "[ \$(grep -c done $scratch/words) -gt $n ]"
+}
+check "it has two channels" wait_for 5 eval '[ "$(list_json pid:'$user' ".[0].channels")" = 2 ]'
+
+# ---- a channel that comes for one that goes
+check "it is suspended" "$gpusched" suspend pid:$user
+is "$(sim_disabled $user)" 2 "with both channels"
+check "one of them goes, another one comes" word s
+check "which is disabled too" wait_for 5 eval "[ \$(sim_disabled $user) = 2 ]"
+check "it is resumed" "$gpusched" resume pid:$user
+is "$(sim_disabled $user)" 0 "with all channels"
+
+# ---- classes: of the dead, by weight, by another configuration
+sleep 100 >/dev/null &
+other=$!
+at_end+=($other)
+processes() {
+	"$gpusched" observe status --json | jq .processes
+}
+before=$(processes)
+# a zombie: its parent, which goes on, does not wait for it
+bash -c 'sleep 0 & echo $!; exec sleep 100' >"$scratch/zombie" &
+at_end+=($!)
+check "a process ends" wait_for 5 eval 'grep -q Z "/proc/$(cat "$scratch/zombie")/stat"'
+exits 1 "a dead process is given no class" "$gpusched" class set "pid:$(cat "$scratch/zombie")" be
+like "$out" "has ended" "with the reason"
+is "$(processes)" "$before" "and is not noted for whoever has its number next"
+check "root gives the user's program a class and little weight" \
+	"$gpusched" class set pid:$user be --weight 10
+exits 3 "the user does not get the class's weight by asking anew" as_user "$gpusched" class set pid:$user be
+check "nor by mistake: less is granted" as_user "$gpusched" class set pid:$user be --weight 5
+is "$(list_json pid:$user '.[0] | "\(.class) \(.weight)"')" "be 5" "it has that"
+check "a class of the configuration" "$gpusched" class set pid:$user alpha
+check "another for another process" "$gpusched" class set pid:$other beta
+
+# ---- an answer whose text is cut in the middle of a character
+like "$(ask list "{\"x$(printf 'é%.0s' {1..60})\":1}")" "unknown argument" "a cut text is an answer"
+
+# ---- many who wait for what is never done
+check "suspended once more" "$gpusched" suspend pid:$user
+check "its subdevice goes" word f
+exits 1 "so that it cannot be resumed" "$gpusched" resume pid:$user
+for _ in {1..30}; do
+	(end=$((SECONDS + 4))
+	while [ $SECONDS -lt $end ]; do ask class_set "{\"target\":\"pid:$user\",\"class\":\"be\"}"; done >/dev/null) &
+	at_end+=($!)
+done
+sleep 1
+beat() {
+	bpftool -j map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_cfg" | jq '.[0].formatted.value.heartbeat_ns'
+}
+first=$(beat)
+sleep 2
+ge "$(($(beat) - first))" 1000000000 "30 who ask again and again do not stop the daemon's heart"
+sleep 2
+
+# ---- the daemon dies, and another one is there soon whatever the owner did; classes by name
+config '[Classes]
+Class=gamma weight=5000
+Class=alpha weight=10'
+check "the class again" "$gpusched" class set pid:$user alpha
+kill_daemon
+start_daemon || not_ok "a new daemon need not wait for the guardian"
+check "it answers" daemon_ready
+is "$(list_json pid:$user '.[0] | "\(.class) \(.weight)"')" "alpha 10" "a class keeps its name, whatever its number"
+is "$("$gpusched" class get pid:$other --json | jq -r '.. | .source? // empty')" default "one that is no more is forgotten"
+stop_daemon
+done_testing
