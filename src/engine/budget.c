@@ -8,7 +8,8 @@
  * policy that changes its mind all the time does not delay the first settings of those that come.
  *
  * A person's changes, holds, and what puts something back or lets it run, do not wait and are
- * charged all the same.
+ * charged all the same. So that no user keeps the policy waiting, requests of users other than root
+ * do not begin before more is there than the policy needs.
  */
 #include "basic/clock.h"
 #include "engine/internal.h"
@@ -16,6 +17,7 @@
 #define PART 20
 #define BUCKET_NS (50 * NS_PER_MS)
 #define RESERVE_NS (BUCKET_NS / 2)
+#define USERS_NS (BUCKET_NS / 4 * 3)
 #define STEP_NS NS_PER_MS
 /* A call that takes longer hangs in the driver: that is no time of the GPU's. */
 #define CALL_MOST_NS (100 * NS_PER_MS)
@@ -33,12 +35,20 @@ static void fill(struct gs_budget *b, uint64_t now)
 		b->left_ns = most;
 }
 
-uint64_t gs_budget_wait(struct gs_budget *b, uint64_t now, bool reserve)
+static uint64_t wait_for(struct gs_budget *b, uint64_t now, int64_t least)
 {
-	int64_t least = reserve ? 0 : (int64_t)gs_dilated(RESERVE_NS);
-
 	fill(b, now);
 	return b->left_ns > least ? 0 : (uint64_t)(least - b->left_ns + (int64_t)STEP_NS) * PART;
+}
+
+uint64_t gs_budget_wait(struct gs_budget *b, uint64_t now, bool reserve)
+{
+	return wait_for(b, now, reserve ? 0 : (int64_t)gs_dilated(RESERVE_NS));
+}
+
+uint64_t gs_engine_wait(struct gs_engine *e, uint32_t gpu)
+{
+	return wait_for(&gs_worker_of(e, gpu)->budget, gs_now_ns(), (int64_t)gs_dilated(USERS_NS));
 }
 
 void gs_budget_charge(struct gs_budget *b, int64_t ns)

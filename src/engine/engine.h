@@ -111,6 +111,11 @@ int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms);
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 			 const struct gpusched_settings *set, uint64_t for_ns,
 			 struct gs_error *err);
+/*
+ * 0, or how long whoever is not root has to wait with calls on that GPU: his come after the
+ * policy's, and are of the same share of its time.
+ */
+uint64_t gs_engine_wait(struct gs_engine *e, uint32_t gpu);
 /* Clears the named manual settings. */
 int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which);
 /* One preempt call, now. */

@@ -237,6 +237,7 @@ struct gs_request {
 	json_t *answer; /* an object to be filled */
 	struct gs_error *err;
 	struct gs_pending **ret_pending; /* NULL: the answer is waited for here */
+	uint32_t gpu;                    /* -EAGAIN: not before gs_engine_wait() of this one */
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
 

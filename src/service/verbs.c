@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "service/internal.h"
+
+#define TURN_NS (5 * NS_PER_S) /* longest that a request waits until it may begin */
 
 #define ALONE GS_VERB_ALONE
 #define READS GS_VERB_READS
@@ -100,9 +103,10 @@ static int refuse(const char *verb, struct gs_error *err)
 		       verb[noun] ? " " : "", verb[noun] ? verb + noun + 1 : "");
 }
 
+/* @ret_gpu: with -EAGAIN, see struct gs_request */
 static int call(struct gs_service *s, const struct gs_peer *peer, const struct verb *v,
 		const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
-		struct gs_error *err)
+		uint32_t *ret_gpu, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *empty = json_object();
 	CLEANUP_JSON json_t *answer = json_object();
@@ -118,10 +122,64 @@ static int call(struct gs_service *s, const struct gs_peer *peer, const struct v
 		r = refuse(v->name, err);
 	if (!r)
 		r = v->fn(&rq);
+	*ret_gpu = rq.gpu;
 	if (r)
 		return r;
 	*ret_answer = json_incref(answer);
 	return 0;
+}
+
+/* ---- requests that may not begin yet --------------------------------------------------------- */
+
+struct turn {
+	struct gs_pending base, *inner; /* once it has begun */
+	struct gs_service *s;
+	struct gs_peer peer;
+	const struct verb *v;
+	json_t *args;
+	uint32_t gpu;
+	uint64_t until;
+};
+
+static int turn_poll(struct gs_pending *base, json_t **ret_answer, struct gs_error *err)
+{
+	struct turn *t = (struct turn *)base;
+	int r = -EAGAIN;
+
+	if (t->inner)
+		return gs_pending_poll(t->inner, ret_answer, err);
+	if (!gs_engine_wait(t->s->e, t->gpu))
+		r = call(t->s, &t->peer, t->v, t->args, ret_answer, &t->inner, &t->gpu, err);
+	if (r != -EAGAIN)
+		return r;
+	if (gs_now_ns() < t->until)
+		return -EINPROGRESS;
+	return gs_fail(err, -EBUSY,
+		       "control calls have had their share of this GPU's time: try "
+		       "again in a while");
+}
+
+static void turn_free(struct gs_pending *base)
+{
+	struct turn *t = (struct turn *)base;
+
+	gs_pending_free(t->inner);
+	json_decref(t->args);
+	free(t);
+}
+
+static int wait_for_turn(struct turn what, const json_t *args, struct gs_pending **ret)
+{
+	struct turn *t = malloc(sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = what;
+	t->base = (struct gs_pending){ turn_poll, turn_free };
+	t->args = json_deep_copy(args);
+	t->until = gs_now_ns() + TURN_NS;
+	*ret = &t->base;
+	return -EINPROGRESS;
 }
 
 int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,
@@ -129,12 +187,16 @@ int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, cons
 			  struct gs_error *err)
 {
 	const struct verb *v = find(verb);
+	uint32_t gpu;
 	int r;
 
 	if (s)
 		gs_count(s, GS_SVC_REQUESTS);
-	r = v ? call(s, peer, v, args, ret_answer, ret_pending, err)
+	r = v ? call(s, peer, v, args, ret_answer, ret_pending, &gpu, err)
 	      : gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
+	if (r == -EAGAIN && ret_pending)
+		r = wait_for_turn((struct turn){ .s = s, .peer = *peer, .v = v, .gpu = gpu }, args,
+				  ret_pending);
 	if (ret_pending && r == -EINPROGRESS)
 		return r;
 	if (r && s)

@@ -92,27 +92,47 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 
 /* ---- who may --------------------------------------------------------------------------------- */
 
-/*
- * As with nice, the owner may lower his own TSGs and not take back what lowers them: a longer slice
- * or a higher level than his program asked for, or than a person left it, is root's to give.
- */
-static bool raises(const struct gpusched_tsg *rec, const struct gpusched_settings *set, bool clear)
+/* What a TSG has without the wish of who asks: a person's settings, else its program's. */
+static struct gpusched_settings without(const struct gpusched_tsg *rec, bool manual)
 {
 	const struct gpusched_settings *asked = &rec->task.asked, *man = &rec->manual;
-	uint32_t slice = man->valid & GPUSCHED_TIMESLICE     ? man->timeslice_us
-			 : asked->valid & GPUSCHED_TIMESLICE ? asked->timeslice_us
-							     : GPUSCHED_DRIVER_TIMESLICE_US;
-	uint8_t level = man->valid & GPUSCHED_INTERLEAVE     ? man->interleave
-			: asked->valid & GPUSCHED_INTERLEAVE ? asked->interleave
-							     : GPUSCHED_INTERLEAVE_MEDIUM;
+	struct gpusched_settings s = { .timeslice_us = GPUSCHED_DRIVER_TIMESLICE_US,
+				       .interleave = GPUSCHED_INTERLEAVE_MEDIUM,
+				       .preempt_mode = GPUSCHED_PREEMPT_CILP };
+	uint32_t m = manual ? man->valid : 0;
+
+	if ((m | asked->valid) & GPUSCHED_TIMESLICE)
+		s.timeslice_us = (m & GPUSCHED_TIMESLICE ? man : asked)->timeslice_us;
+	if ((m | asked->valid) & GPUSCHED_INTERLEAVE)
+		s.interleave = (m & GPUSCHED_INTERLEAVE ? man : asked)->interleave;
+	if ((m | asked->valid) & GPUSCHED_PREEMPT_MODE)
+		s.preempt_mode = (m & GPUSCHED_PREEMPT_MODE ? man : asked)->preempt_mode;
+	return s;
+}
+
+/* A mode in which it leaves the GPU later is a raise, too. */
+static bool is_above(const struct gpusched_settings *a, const struct gpusched_settings *b,
+		     uint32_t which)
+{
+	return (which & GPUSCHED_TIMESLICE && a->timeslice_us > b->timeslice_us) ||
+	       (which & GPUSCHED_INTERLEAVE && a->interleave > b->interleave) ||
+	       (which & GPUSCHED_PREEMPT_MODE && a->preempt_mode < b->preempt_mode);
+}
+
+/*
+ * As with nice, the owner may lower his own TSGs and not take back what lowers them: what is above
+ * what his program asked for, a person left it, or the running policy wants, is root's to give.
+ */
+static bool raises(const struct gs_service *s, const struct gpusched_tsg *rec,
+		   const struct gpusched_settings *set, bool clear)
+{
+	const struct gpusched_settings *want = &rec->task.want;
+	struct gpusched_settings now = without(rec, true), cleared = without(rec, false);
 
 	if (clear)
-		return (man->valid & GPUSCHED_TIMESLICE && asked->valid & GPUSCHED_TIMESLICE &&
-			asked->timeslice_us > man->timeslice_us) ||
-		       (man->valid & GPUSCHED_INTERLEAVE && asked->valid & GPUSCHED_INTERLEAVE &&
-			asked->interleave > man->interleave);
-	return (set->valid & GPUSCHED_TIMESLICE && set->timeslice_us > slice) ||
-	       (set->valid & GPUSCHED_INTERLEAVE && set->interleave > level);
+		return is_above(&cleared, &now, rec->manual.valid & rec->task.asked.valid);
+	return is_above(set, &now, set->valid) ||
+	       (s->p && is_above(set, want, set->valid & want->valid & ~rec->manual.valid));
 }
 
 /* Keeps what the peer owns. Where one process or TSG was named a foreign one is an error. */
@@ -159,6 +179,17 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 	return 0;
 }
 
+/* Whoever is not root waits until the policy's calls would not have to wait for his. */
+static int take_turn(struct gs_request *rq, const struct gpusched_tsg *recs, size_t n)
+{
+	for (size_t i = 0; rq->peer->uid && i < n; i++) {
+		rq->gpu = recs[i].task.gpu;
+		if (gs_engine_wait(rq->s->e, rq->gpu))
+			return -EAGAIN;
+	}
+	return 0;
+}
+
 static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	struct gs_target t;
@@ -174,6 +205,8 @@ static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size
 	r = n ? own_only(rq, &t, recs, &n) : gs_target_nothing(&t, rq->err);
 	if (!r)
 		r = no_servers(rq, &t, recs, &n);
+	if (!r)
+		r = take_turn(rq, recs, n);
 	if (r) {
 		free(recs);
 		return r;
@@ -466,11 +499,11 @@ int gs_verb_set(struct gs_request *rq)
 	if (r)
 		return r;
 	for (size_t i = 0; rq->peer->uid && i < j.n; i++) {
-		if (!raises(&j.recs[i], &m.set, clear))
+		if (!raises(rq->s, &j.recs[i], &m.set, clear))
 			continue;
 		r = gs_fail(rq->err, -EPERM,
-			    "this would raise TSG %" PRIu64 " above what its program asked for or "
-			    "a person left it: only root may",
+			    "this would raise TSG %" PRIu64 " above what its program asked for, a "
+			    "person left it or the policy wants: only root may",
 			    j.recs[i].task.id);
 		free(j.recs);
 		return r;

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# asan: yes
 # What an ordinary user does to TSGs and processes of his own harms nobody else, and does not escape.
 . "$(dirname "$0")/lib.sh"
 enter_sim
@@ -11,8 +10,8 @@ api=$GPUSCHED_SIM/run/api
 as_user() {
 	setpriv --reuid 4711 --regid 4711 --clear-groups "$@"
 }
-ask() { # VERB JSON
-	curl -s --max-time 10 --unix-socket "$api" -d "$2" "http://gpusched/v1/$1"
+ask() { # VERB JSON: the user does
+	as_user curl -s --max-time 10 --unix-socket "$api" -d "$2" "http://gpusched/v1/$1"
 }
 config '[Classes]
 Class=alpha weight=10
@@ -50,7 +49,7 @@ processes() {
 }
 before=$(processes)
 # a zombie: its parent, which goes on, does not wait for it
-bash -c 'sleep 0 & echo $!; exec sleep 100' >"$scratch/zombie" &
+bash -c 'sleep 0.5 & echo $!; exec sleep 100' >"$scratch/zombie" &
 at_end+=($!)
 check "a process ends" wait_for 5 eval 'grep -q Z "/proc/$(cat "$scratch/zombie")/stat"'
 exits 1 "a dead process is given no class" "$gpusched" class set "pid:$(cat "$scratch/zombie")" be
@@ -66,6 +65,39 @@ check "another for another process" "$gpusched" class set pid:$other beta
 
 # ---- an answer whose text is cut in the middle of a character
 like "$(ask list "{\"x$(printf 'é%.0s' {1..60})\":1}")" "unknown argument" "a cut text is an answer"
+
+# ---- the policy is root's, and what it wants is not his to take back, or to hold up
+setpriv --reuid 4711 --regid 4711 --clear-groups "$gsload" be --seconds 80 >"$scratch/load.user" 2>&1 &
+mine=$!
+at_end+=($mine)
+load be --seconds 80
+roots=$LOAD_PID
+check "two programs work" wait_tsgs pid:$mine 4
+wait_tsgs pid:$roots 4
+wait_for 5 slice_is $mine 2048
+wait_for 5 slice_is $roots 2048
+check "a policy starts" "$gpusched" policy start lcbe
+check "the user's is best-effort" "$gpusched" class set pid:$mine be
+check "and has the policy's slice" wait_for 5 slice_is $mine 1
+exits 3 "which he cannot raise" as_user "$gpusched" set pid:$mine timeslice=1000us
+like "$out" "the policy wants" "with the reason"
+exits 3 "nor stay on the GPU for longer" as_user "$gpusched" set pid:$mine preempt_mode=wfi
+is "$(sim_slice $mine)" 1 "it has it still"
+"$gpusched" class clear pid:$mine >/dev/null # two short slices on a runlist are refused
+for _ in {1..8}; do
+	(end=$((SECONDS + 3))
+	while [ $SECONDS -lt $end ]; do ask preempt "{\"target\":\"pid:$mine\"}"; done >/dev/null) &
+	flood=$!
+	at_end+=($flood)
+done
+sleep 3
+check "meanwhile another program becomes best-effort" "$gpusched" class set pid:$roots be
+check "and the policy does not wait for the user's calls" wait_for 5 slice_is $roots 1
+wait "$flood"
+check "he gets his turn, too" wait_for 10 as_user "$gpusched" preempt pid:$mine
+end_load $mine
+end_load $roots
+"$gpusched" policy stop >/dev/null
 
 # ---- many who wait for what is never done
 check "suspended once more" "$gpusched" suspend pid:$user
