@@ -35,9 +35,11 @@ json_t *gs_policy_exit_json(const struct gs_policy_exit *exit)
 {
 	if (exit->kind == GS_POLICY_EXIT_NONE)
 		return json_null();
-	return json_pack("{s:s, s:s, s:i, s:s, s:s?, s:I}", "policy", exit->policy, "kind",
-			 gs_policy_exit_name(exit->kind), "code", exit->code, "message",
-			 exit->message, "dump", exit->dump, "time_ns", (json_int_t)exit->ns);
+	return json_pack("{s:o, s:s, s:i, s:o, s:o, s:I}", "policy", gs_json_text(exit->policy),
+			 "kind", gs_policy_exit_name(exit->kind), "code", exit->code, "message",
+			 gs_json_text(exit->message), "dump",
+			 exit->dump ? gs_json_text(exit->dump) : json_null(), "time_ns",
+			 (json_int_t)exit->ns);
 }
 
 int gs_verb_policy_get(struct gs_request *rq)

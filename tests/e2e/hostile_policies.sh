@@ -58,11 +58,13 @@ refused() {
 	like "$(exit_record .message)" "$3" "$1: with the reason"
 }
 refused dies_in_init error "init returned -5"
+is "$(exit_record .dump)" "it is not ? the day ?; of the week 5" "its words, which are no UTF-8, are told"
 refused fails_in_init error "no configuration"
 is "$(exit_record .code)" -7 "with the policy's own code"
 is "$(exit_record .dump)" "files that were looked at 3" "and what it had logged"
 check "which is in the daemon's log too" grep -q "fails_in_init: files that were looked at 3" "$scratch/daemon.log"
 refused fails_in_task_init error "not this one"
+like "$out" "not this one [?] .code -9" "words that are no UTF-8 do not end the answer"
 refused out_of_bounds verifier "verifier"
 ge "$(exit_record '.dump | length')" 40 "with the verifier's words"
 like "$("$gpusched" policy get)" $'\nlast_exit.dump\n    [^\n]+\n    [^\n]+\n' "line by line without --json"

@@ -6,6 +6,6 @@ GPUSCHED_POLICY(dies_in_init, 0, 100, 0);
 
 GPUSCHED_INIT()
 {
-	gpusched_log("it is not the day; of the week", 5);
+	gpusched_log("it is not \xab the day \xbb; of the week", 5);
 	return -5;
 }

@@ -8,6 +8,6 @@ GPUSCHED_TASK_INIT(t)
 {
 	gpusched_want_timeslice(t, 777);
 	gpusched_log("met", t->kind);
-	gpusched_fail(-9, "not this one");
+	gpusched_fail(-9, "not this one \xbb");
 	return 0;
 }

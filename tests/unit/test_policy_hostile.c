@@ -146,7 +146,7 @@ static void test_init(void **state)
 	assert_null(p);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
 	assert_int_equal(x.code, -5);
-	assert_string_equal(x.dump, "it is not the day; of the week 5\n");
+	assert_string_equal(x.dump, "it is not \xab the day \xbb; of the week 5\n");
 	free(x.dump);
 	assert_true(start("fails_in_init", &p, &x) < 0);
 	assert_null(p);
@@ -156,7 +156,8 @@ static void test_init(void **state)
 	assert_string_equal(x.dump, "files that were looked at 3\n");
 	free(x.dump);
 	gs_log_sink(NULL, NULL, 0);
-	assert_non_null(strstr(logged, "policy dies_in_init: it is not the day; of the week 5\n"));
+	assert_non_null(strstr(
+		logged, "policy dies_in_init: it is not \xab the day \xbb; of the week 5\n"));
 	assert_non_null(strstr(logged, "policy fails_in_init: files that were looked at 3\n"));
 }
 
