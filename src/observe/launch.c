@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -24,11 +25,21 @@
 #include "observe/launch.bpf.h"
 #include "observe/launch_attach.h"
 #include "observe/launch_keeper.h"
+#include "observe/peek.h"
 #include "observe/priv.h"
+
+/* Libraries that one user's processes bring, but root's; and unknown ones in one look at a process. */
+#define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
+#define MAX_TRIES 8
+#define SAY_AGAIN_NS (60 * NS_PER_S)
+
+/* Why launches of a library are not counted. */
+enum left { LEFT_FULL, LEFT_SERVED, LEFT_FAILED, LEFT_MAX };
 
 struct lib {
 	struct gs_launch_lib info;
 	uint32_t number; /* in the cookie */
+	uid_t uid;       /* whose process brought it */
 	struct gs_probes probes;
 	pid_t *users;
 	size_t nusers;
@@ -41,6 +52,8 @@ struct gs_launches {
 	struct lib **libs;
 	size_t nlibs;
 	uint32_t next_number;
+	uint64_t left; /* since it was asked for */
+	uint64_t said_ns[LEFT_MAX];
 };
 
 /* ---- beginning anew ------------------------------------------------------------------------- */
@@ -131,12 +144,54 @@ static int lib_attach(struct gs_launches *l, struct lib *lib, int fd, char *said
 
 /* ---- the libraries --------------------------------------------------------------------------- */
 
-static struct lib *find(struct gs_launches *l, const struct stat *st)
+static struct lib *find(struct gs_launches *l, dev_t dev, ino_t ino)
 {
 	for (size_t i = 0; i < l->nlibs; i++)
-		if (l->libs[i]->info.dev == st->st_dev && l->libs[i]->info.ino == st->st_ino)
+		if (l->libs[i]->info.dev == dev && l->libs[i]->info.ino == ino)
 			return l->libs[i];
 	return NULL;
+}
+
+static void leave(struct gs_launches *l, enum left why, const char *path, const char *reason)
+{
+	uint64_t now = gs_now_ns();
+
+	l->left++;
+	if (l->said_ns[why] && now - l->said_ns[why] < SAY_AGAIN_NS)
+		return;
+	l->said_ns[why] = now;
+	gs_log(LOG_WARNING, "launches of %s are not counted: %s", path, reason);
+}
+
+uint64_t gs_launches_left(struct gs_launches *l)
+{
+	uint64_t n = l->left;
+
+	l->left = 0;
+	return n;
+}
+
+static uid_t uid_of(pid_t pid)
+{
+	CLEANUP_FILE FILE *f = NULL;
+	char line[256];
+	uid_t uid;
+
+	snprintf(line, sizeof(line), "/proc/%d/status", (int)pid);
+	f = fopen(line, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %u", &uid) == 1)
+			return uid;
+	return (uid_t)-1;
+}
+
+static bool has_share(const struct gs_launches *l, uid_t uid)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < l->nlibs; i++)
+		n += l->libs[i]->uid == uid;
+	return uid && n >= UID_SHARE;
 }
 
 /* One that was not used for long: probes of the library that had it may still be there. */
@@ -156,43 +211,79 @@ static int free_number(struct gs_launches *l, uint32_t *ret)
 	return -ENOSPC;
 }
 
-/* @file reaches the library, @path is its name for people. */
-static int open_lib(struct gs_launches *l, const char *file, const char *path, struct lib **ret)
+static int new_lib(struct gs_launches *l, const struct statx *st, const char *path, uid_t uid,
+		   struct lib **ret)
 {
-	CLEANUP_FD int fd = open(file, O_RDONLY | O_CLOEXEC);
-	struct lib *lib, **all;
-	char said[256] = "";
-	struct stat st;
+	struct lib **all = reallocarray(l->libs, l->nlibs + 1, sizeof(struct lib *));
+	struct lib *lib = calloc(1, sizeof(*lib));
 	int r;
 
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	*ret = find(l, &st);
-	if (*ret)
-		return 0;
-	lib = calloc(1, sizeof(*lib));
-	all = reallocarray(l->libs, l->nlibs + 1, sizeof(struct lib *));
 	if (all)
 		l->libs = all;
-	r = lib && all ? free_number(l, &lib->number) : -ENOMEM;
+	r = !lib || !all ? -ENOMEM : has_share(l, uid) ? -ENOSPC : free_number(l, &lib->number);
 	if (r) {
 		free(lib);
 		return r;
 	}
 	lib->keeper_fd = -1;
-	lib->info.dev = st.st_dev;
-	lib->info.ino = st.st_ino;
+	lib->uid = uid;
+	lib->info.dev = makedev(st->stx_dev_major, st->stx_dev_minor);
+	lib->info.ino = st->stx_ino;
 	snprintf(lib->info.path, sizeof(lib->info.path), "%s", path);
 	l->libs[l->nlibs++] = *ret = lib;
-	/* one that cannot be probed stays in the list, without probes: it is told once */
-	r = lib_attach(l, lib, fd, said, sizeof(said));
-	if (r)
-		gs_log(LOG_WARNING, "launches of %s are not counted: %s%s%s", path, strerror(-r),
-		       said[0] ? ": " : "", said);
-	else
-		gs_log(LOG_INFO, "counting launches of %s: %u probes in %llu us", path,
-		       lib->info.probes, (unsigned long long)lib->info.attach_us);
 	return 0;
+}
+
+/* One that cannot be probed stays in the list, without probes: it is told once. */
+static void attach_or_tell(struct gs_launches *l, struct lib *lib, int fd)
+{
+	char said[256] = "", reason[384];
+	int r = lib_attach(l, lib, fd, said, sizeof(said));
+
+	snprintf(reason, sizeof(reason), "%s%s%s", strerror(-r), said[0] ? ": " : "", said);
+	if (r)
+		leave(l, LEFT_FAILED, lib->info.path, reason);
+	else
+		gs_log(LOG_INFO, "counting launches of %s: %u probes in %llu us", lib->info.path,
+		       lib->info.probes, (unsigned long long)lib->info.attach_us);
+}
+
+/*
+ * @file reaches the library, @path is its name for people. @pid: the process that brought it, which
+ * may have chosen a file whose server never answers, or one with a lease that an open would wait
+ * for. Nor may a probe be set in such a file: the kernel reads it then with all forks waiting.
+ */
+static int open_lib(struct gs_launches *l, const char *file, const char *path, pid_t pid,
+		    struct lib **ret)
+{
+	CLEANUP_FD int place = -1;
+	CLEANUP_FD int fd = -1;
+	char itself[32];
+	struct statx st;
+	int r;
+
+	place = gs_peek(AT_FDCWD, file, 0, &st);
+	if (place < 0) {
+		if (place != -ENOENT && place != -ESRCH) /* gone */
+			leave(l, LEFT_FAILED, path, strerror(-place));
+		return place;
+	}
+	*ret = find(l, makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino);
+	if (*ret)
+		return 0;
+	if (pid && (!S_ISREG(st.stx_mode) || !gs_peek_is_local(&st, pid))) {
+		leave(l, LEFT_SERVED, path, "its file system is not this kernel's own");
+		return -EXDEV;
+	}
+	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", place);
+	fd = open(itself, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	r = fd < 0 ? -errno : new_lib(l, &st, path, pid ? uid_of(pid) : 0, ret);
+	if (r)
+		leave(l, r == -ENOSPC ? LEFT_FULL : LEFT_FAILED, path,
+		      r == -ENOSPC ? "too many libraries are in use" : strerror(-r));
+	else
+		attach_or_tell(l, *ret, fd);
+	return r;
 }
 
 static int add_user(struct lib *lib, pid_t pid)
@@ -210,27 +301,37 @@ static int add_user(struct lib *lib, pid_t pid)
 	return 0;
 }
 
+struct look {
+	struct gs_launches *l;
+	unsigned int tries;
+};
+
 static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 {
+	struct look *look = user;
+	size_t known = look->l->nlibs;
 	struct lib *lib = NULL;
 	char file[96];
 	int r;
 
 	snprintf(file, sizeof(file), "/proc/%d/map_files/%llx-%llx", (int)pid,
 		 (unsigned long long)map->start, (unsigned long long)map->end);
-	r = open_lib(user, file, map->path, &lib);
+	r = open_lib(look->l, file, map->path, pid, &lib);
 	if (r == 0)
 		add_user(lib, pid);
-	return 0; /* the next one, whatever became of this */
+	/* the next one, whatever became of this; but a process could have thousands */
+	return (r || look->l->nlibs != known) && ++look->tries >= MAX_TRIES;
 }
 
 int gs_launches_process(struct gs_launches *l, pid_t pid)
 {
+	struct look look = { .l = l };
+
 	for (size_t i = 0; i < l->nlibs; i++)
 		for (size_t k = 0; k < l->libs[i]->nusers; k++)
 			if (l->libs[i]->users[k] == pid)
 				return 0;
-	return gs_cuda_maps(pid, on_map, l);
+	return gs_cuda_maps(pid, on_map, &look);
 }
 
 static void drop_unused(struct gs_launches *l)
@@ -274,7 +375,7 @@ static void on_usual(const char *path, void *user)
 {
 	struct lib *lib;
 
-	if (!open_lib(user, path, path, &lib))
+	if (!open_lib(user, path, path, 0, &lib))
 		lib->info.system = true;
 }
 

@@ -41,6 +41,12 @@ void gs_launches_gone(struct gs_launches *l, pid_t pid);
 /* The same for all processes whose end was not told. */
 void gs_launches_sweep(struct gs_launches *l);
 
+/*
+ * Libraries since the last call whose launches are not counted (again for each look at a process):
+ * too many, on a file system that this kernel does not answer for, or without functions to probe.
+ */
+uint64_t gs_launches_left(struct gs_launches *l);
+
 struct gs_launch_lib {
 	char path[256]; /* as seen where it was found first */
 	uint64_t dev, ino;

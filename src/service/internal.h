@@ -22,6 +22,8 @@
 	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
 	X(SWEPT, "swept", "TSGs ended by a sweep") \
 	X(LOSSES, "losses", "times that all TSGs were looked at since events had been lost") \
+	X(LAUNCH_LIBS_LEFT, "launch_libs_left", \
+	  "times that a libcuda's launches could not be counted") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission")

@@ -34,6 +34,7 @@ void gs_service_launches_event(struct gs_service *s, const struct gpusched_event
 		gs_launches_process(s->launches, (pid_t)ev->pid);
 	else if (ev->type == GPUSCHED_EV_EXIT || ev->type == GPUSCHED_EV_EXEC)
 		gs_launches_gone(s->launches, (pid_t)ev->pid);
+	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches);
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */

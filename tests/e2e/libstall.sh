@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# Programs whose libcuda would make who opens it wait, or that bring very many: the daemon looks at none of those, counts
+# and tells that, and goes on.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+libstall=$build/tests/e2e/libstall
+mkdir "$scratch/lib"
+chmod 777 "$scratch" "$scratch/lib"
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+start_daemon || not_ok "a daemon starts"
+check "launches are counted" "$gpusched" observe launches on
+
+left() {
+	"$gpusched" stats --json | jq .service.launch_libs_left
+}
+libs() {
+	"$gpusched" observe launches --json | jq '.libraries | length'
+}
+answers() {
+	curl -sf --max-time 3 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/list >"$scratch/answer"
+}
+# begin WHAT...: a program of that kind, in the background; $PROGRAM
+begin() {
+	rm -f "$scratch/out"
+	"${as[@]}" "$libstall" "$@" <&9 9<&- >"$scratch/out" 2>&1 &
+	PROGRAM=$!
+	at_end+=($PROGRAM)
+	check "$1: the program is there" wait_for 10 grep -q ready "$scratch/out" ||
+		diag "$(cat "$scratch/out")"
+}
+end() {
+	kill "$PROGRAM"
+	wait "$PROGRAM" 2>/dev/null
+}
+as=()
+libs=$(libs)
+
+mkdir "$scratch/mnt"
+mount -t tmpfs none /mnt
+printf '%01048576d' 0 >/mnt/libcuda.so.1
+before=$(left)
+for what in fuse gone lease; do
+	at=$scratch/mnt
+	[ $what != lease ] || at=/mnt/libcuda.so.1
+	begin $what "$at"
+	check "$what: the daemon answers" answers
+	check "$what: and lists the program" wait_tsgs "pid:$PROGRAM" 1
+	check "$what: its library is left alone, which is counted" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
+	before=$(left)
+	is "$(grep -cx read "$scratch/out")" 0 "$what: nobody has read from it"
+	check "$what: the daemon goes on" answers
+	end
+	umount -l "$scratch/mnt" 2>/dev/null
+done
+
+# what is under an overlay that a user has made might be his FUSE
+mkdir /mnt/low /mnt/up /mnt/work
+as=(unshare --mount bash -c 'mount -t overlay -o lowerdir=/mnt/low,upperdir=/mnt/up,workdir=/mnt/work none "$0" &&
+	exec "$@"' "$scratch/mnt")
+if "${as[@]}" true 2>"$scratch/overlay.out"; then
+	begin many "$scratch/mnt" 1
+	check "overlay: its library is left alone" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
+	end
+	as=(unshare --mount bash -c 'mount -t tmpfs none "$0" && exec "$@"' "$scratch/mnt")
+	begin many "$scratch/mnt" 1
+	check "that of a container's own tmpfs is taken" wait_for 5 eval '[ "$(libs)" = '$((libs + 1))' ]'
+	end
+	check "and let go" wait_for 5 eval '[ "$(libs)" = '"$libs"' ]'
+else
+	skip_optional "overlay" "$(cat "$scratch/overlay.out")"
+fi
+as=()
+is "$(libs)" "$libs" "none of them is listed"
+is "$(grep -c 'are not counted: its file system' "$scratch/daemon.log")" 1 "the file system is told once"
+like "$(grep 'are not counted' "$scratch/daemon.log")" "/mnt/libcuda.so.1 are not counted: Resource temp" "so is the lease"
+
+# ---- one user's share ------------------------------------------------------------------------------------
+
+as=(setpriv --reuid 4711 --regid 4711 --clear-groups)
+before=$(left)
+all=()
+for _ in 1 2 3 4 5 6; do
+	begin many "$scratch/lib" 8
+	all+=($PROGRAM)
+	check "is listed" wait_tsgs "pid:$PROGRAM" 1
+done
+check "what is past a user's share is counted" wait_for 5 eval '[ "$(left)" -ge '$((before + 48))' ]'
+is "$(libs)" $((libs + 32)) "the others have their numbers"
+is "$(grep -c 'too many libraries' "$scratch/daemon.log")" 1 "it is told once"
+as=()
+begin many "$scratch/lib" 1
+check "root's own is taken" wait_for 5 eval '[ "$(libs)" = '$((libs + 33))' ]'
+end
+kill "${all[@]}"
+check "they are let go" wait_for 5 eval '[ "$(libs)" = '"$libs"' ]'
+stop_daemon
+done_testing
