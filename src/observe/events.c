@@ -25,6 +25,8 @@ const char *gs_event_text(unsigned int type)
 	return type < GS_COUNT(events) ? events[type].text : NULL;
 }
 
+#define AT_ONCE 64
+
 static int on_record(void *user, void *data, size_t size)
 {
 	struct gs_observe *o = user;
@@ -34,7 +36,7 @@ static int on_record(void *user, void *data, size_t size)
 		return 0;
 	memcpy(&ev, data, sizeof(ev)); /* the ring is the kernel's */
 	o->fn(&ev, o->user);
-	return 0;
+	return ++o->handled < AT_ONCE ? 0 : -ECANCELED;
 }
 
 int gs_events_open(struct gs_observe *o, gs_event_fn fn, void *user, struct gs_error *err)
@@ -56,7 +58,13 @@ int gs_events_fd(const struct gs_observe *o)
 
 int gs_events_dispatch(struct gs_observe *o)
 {
-	return o->ring ? ring_buffer__consume(o->ring) : -EBADF;
+	int r;
+
+	if (!o->ring)
+		return -EBADF;
+	o->handled = 0;
+	r = ring_buffer__consume(o->ring);
+	return r == -ECANCELED ? (int)o->handled : r;
 }
 
 int gs_events_lost(struct gs_observe *o, uint64_t *ret)

@@ -136,8 +136,12 @@ int gs_gate_release(struct gs_observe *o, bool all, struct gs_released *ret);
 typedef void (*gs_event_fn)(const struct gpusched_event *ev, void *user);
 int gs_events_open(struct gs_observe *o, gs_event_fn fn, void *user, struct gs_error *err);
 int gs_events_fd(const struct gs_observe *o); /* readable when there are events */
-int gs_events_dispatch(struct gs_observe *o); /* calls fn for each; count or -errno */
-/* How many events found no room since the taps are on. After a dispatch: all before it are in. */
+/*
+ * Calls fn for each; how many, or -errno. Not for all at once: who makes events faster than they are
+ * handled would hold the caller up for ever. 0: there are none.
+ */
+int gs_events_dispatch(struct gs_observe *o);
+/* How many events found no room since the taps are on. */
 int gs_events_lost(struct gs_observe *o, uint64_t *ret);
 /* Event names from abi.h's table; NULL out of range. */
 const char *gs_event_name(unsigned int type);

@@ -54,6 +54,7 @@ struct gs_observe {
 	int fd[GS_PIN_OPENED];
 	unsigned int cpus;
 	unsigned int sweeps;
+	unsigned int handled; /* events in this dispatch */
 	struct ring_buffer *ring;
 	gs_event_fn fn;
 	void *user;

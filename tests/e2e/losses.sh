@@ -54,5 +54,17 @@ is "$(stats .service.losses)" "$done" "and not again while nothing is lost"
 kill -9 "$noise"
 end_load "$late" KILL
 check "they end" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
+
+# faster than the daemon can look at it: it must do other things in between
+"$rmclient" flood 9000 3 &
+flood=$!
+at_end+=($flood)
+sleep 0.5
+check "while events come without an end the daemon answers" \
+	curl -sf --max-time 8 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' -o /dev/null http://gpusched/v1/list
+wait $flood
+load be --seconds 60
+check "afterwards a program gets its class" wait_for 20 eval '[ "$(written_class "$LOAD_PID")" = 2 ]'
+end_load "$LOAD_PID" KILL
 stop_daemon
 done_testing

@@ -7,6 +7,7 @@
  *   rmclient leave              a client and a device, closed without a word; then like tsgs
  *   rmclient frees N            N TSGs made and freed one after the other
  *   rmclient hoard WHAT N       N devices, clients, files, channels or TSGs; then like tsgs
+ *   rmclient flood MS THREADS   threads that make and free clients, as fast as they can
  *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
  *   rmclient hostile MS SEED    bad pointers, wrong sizes, memory rewritten during the call
  */
@@ -188,6 +189,35 @@ static int noise(unsigned int n)
 	return 0;
 }
 
+static void *make_and_free(void *stop)
+{
+	int fd = open_ctl(O_CLOEXEC);
+
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
+		uint32_t client = 0;
+
+		must(rm_alloc(fd, 0, 0, &client, 0x41, NULL), "client");
+		rc_free(fd, client, 0, client);
+	}
+	return NULL;
+}
+
+static int flood(unsigned int ms, unsigned int n)
+{
+	pthread_t thread[16];
+	bool over = false;
+
+	if (!n || n > 16)
+		return 2;
+	for (unsigned int i = 0; i < n; i++)
+		pthread_create(&thread[i], NULL, make_and_free, &over);
+	usleep(ms * 1000);
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	for (unsigned int i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	return 0;
+}
+
 static int forge(uint32_t client, uint32_t tsg)
 {
 	uint64_t us = 77;
@@ -294,13 +324,15 @@ int main(int argc, char **argv)
 		return hoard(argv[2], b);
 	if (argc == 3 && !strcmp(argv[1], "noise"))
 		return noise(a);
+	if (argc == 4 && !strcmp(argv[1], "flood"))
+		return flood(a, b);
 	if (argc == 4 && !strcmp(argv[1], "forge"))
 		return forge(a, b);
 	if (argc == 4 && !strcmp(argv[1], "hostile"))
 		return hostile(a, b);
 	fprintf(stderr,
 		"usage: rmclient tsgs N [GPU] | fall N | leave | frees N | churn N AT-ONCE | "
-		"hoard devices|clients|files|channels|tsgs N | noise N | "
+		"hoard devices|clients|files|channels|tsgs N | noise N | flood MS THREADS | "
 		"forge CLIENT TSG | hostile MS SEED\n");
 	return 2;
 }

@@ -40,7 +40,8 @@ static inline unsigned int count_events(unsigned int type)
 {
 	unsigned int n = 0;
 
-	gs_events_dispatch(table);
+	while (gs_events_dispatch(table) > 0)
+		;
 	for (size_t i = 0; i < nseen; i++)
 		n += seen[i].type == type;
 	return n;
@@ -48,7 +49,8 @@ static inline unsigned int count_events(unsigned int type)
 
 static inline const struct gpusched_event *last_event(unsigned int type)
 {
-	gs_events_dispatch(table);
+	while (gs_events_dispatch(table) > 0)
+		;
 	for (size_t i = nseen; i-- > 0;)
 		if (seen[i].type == type)
 			return &seen[i];
