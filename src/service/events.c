@@ -175,18 +175,24 @@ void gs_process_reclassify(struct gs_service *s, pid_t pid)
 			gs_record_settle(s, &rec);
 }
 
+static void rename_record(struct gs_service *s, struct gpusched_tsg *rec,
+			  const char comm[GPUSCHED_COMM_LEN])
+{
+	if (!strncmp(rec->task.comm, comm, GPUSCHED_COMM_LEN))
+		return;
+	memcpy(rec->task.comm, comm, GPUSCHED_COMM_LEN);
+	poke(s, rec, GPUSCHED_POKE_WHO);
+}
+
 /* Its descriptors may outlive an exec, and its TSGs with them. */
 static void rename_process(struct gs_service *s, const struct gpusched_event *ev)
 {
 	struct gpusched_key key = { 0 };
 	struct gpusched_tsg rec;
 
-	while (!gs_table_next(s->o, &key, &rec)) {
-		if (rec.task.pid != ev->pid || !memcmp(rec.task.comm, ev->comm, sizeof(ev->comm)))
-			continue;
-		memcpy(rec.task.comm, ev->comm, sizeof(rec.task.comm));
-		poke(s, &rec, GPUSCHED_POKE_WHO);
-	}
+	while (!gs_table_next(s->o, &key, &rec))
+		if (rec.task.pid == ev->pid)
+			rename_record(s, &rec, ev->comm);
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
@@ -252,19 +258,33 @@ static void doubt(struct gs_service *s, const struct gpusched_tsg *rec)
 		gs_engine_owner_set(s->e, &rec->key, GPUSCHED_RUNNABLE, gs_now_ns());
 }
 
-/* What their launches are counted by may have been loaded unseen. */
+/* @ret->comm: as it is now; empty: the process has ended. */
+static void meet(struct gs_service *s, const struct gpusched_tsg *rec, struct gpusched_event *ret)
+{
+	pid_t pid = (pid_t)rec->task.pid;
+
+	*ret = (struct gpusched_event){ .type = GPUSCHED_EV_CLIENT, .pid = rec->task.pid };
+	if (gs_process_comm(pid, ret->comm) ||
+	    !gs_start_same(gs_proc_start_ns(pid), rec->owner_start_ns))
+		memset(ret->comm, 0, sizeof(ret->comm));
+	gs_service_launches_event(s, ret);
+}
+
+/* They may have executed something unseen, and what their launches are counted by been loaded. */
 static void meet_processes(struct gs_service *s)
 {
-	struct gpusched_event ev = { .type = GPUSCHED_EV_CLIENT };
+	struct gpusched_event met[GS_ASKED] = { 0 }; /* the last ones, by pid */
 	struct gpusched_key key = { 0 };
 	struct gpusched_tsg rec;
 
 	while (!gs_table_next(s->o, &key, &rec)) {
+		struct gpusched_event *ev = &met[rec.task.pid % GS_ASKED];
+
 		doubt(s, &rec);
-		if (rec.task.pid == ev.pid)
-			continue;
-		ev.pid = rec.task.pid;
-		gs_service_launches_event(s, &ev);
+		if (rec.task.pid != ev->pid)
+			meet(s, &rec, ev);
+		if (ev->comm[0])
+			rename_record(s, &rec, ev->comm);
 	}
 }
 

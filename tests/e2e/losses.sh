@@ -4,7 +4,8 @@
 # needs: root bpf fuse
 # asan: yes
 # A program floods the ring of events while the daemon can't read: who started meanwhile has its
-# class all the same, and who had itself run again though suspended does not stay so.
+# class all the same, who executed something has its new name, and who had itself run again though
+# suspended does not stay so.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 rmclient=$build/tests/e2e/rmclient
@@ -40,8 +41,14 @@ late=$LOAD_PID
 is "$(sim_disabled $noise)" 0 "in which it has itself run again"
 check "another program starts" wait_for 10 eval '[ "$(sim_work "$late")" -gt 0 ]'
 is "$(written_class "$late")" 0 "its class is not known yet"
+cp "$build/tests/e2e/rmlife" "$scratch/other-name"
+"$build/tests/e2e/rmlife" exec "$scratch/other-name" <"$scratch/fifo" >"$scratch/exec" 2>&1 &
+renamed=$!
+at_end+=($renamed)
+check "a third one executes something else" wait_for 10 grep -q ready "$scratch/exec"
 kill -CONT "$DAEMON_PID"
 check "it gets its class" wait_for 10 eval '[ "$(written_class "$late")" = 2 ]'
+check "the third one has its new name" wait_for 10 eval '[ "$(list_json "pid:$renamed" ".[0].comm")" = other-name ]'
 ge "$(stats .taps.events_lost)" 1000 "events were lost"
 ge "$(stats .service.losses)" 1 "which is counted"
 is "$(grep -c 'events of the taps were lost' "$scratch/daemon.log")" "$(stats .service.losses)" "and told once"
@@ -51,7 +58,7 @@ done=$(stats .service.losses)
 sleep 2
 is "$(stats .service.losses)" "$done" "and not again while nothing is lost"
 "$gpusched" restore
-kill -9 "$noise"
+kill -9 "$noise" "$renamed"
 end_load "$late" KILL
 check "they end" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
