@@ -53,13 +53,18 @@ static bool find(const char *who, uint64_t id, const struct mount *like, struct 
 	return false;
 }
 
+static bool is_fuse(const char *type)
+{
+	return !strncmp(type, "fuse", 4); /* and fuse.NAME */
+}
+
 /* Of file systems that others answer for. */
 static bool is_served(const char *type)
 {
 	static const char *const served[] = { "9p",   "afs",    "beegfs", "ceph", "cifs",
 					      "gpfs", "lustre", "nfs",    "nfs4", "smb3" };
 
-	if (!strncmp(type, "fuse", 4)) /* and fuse.NAME, fuseblk */
+	if (is_fuse(type))
 		return true;
 	for (size_t i = 0; i < GS_COUNT(served); i++)
 		if (!strcmp(type, served[i]))
@@ -67,15 +72,38 @@ static bool is_served(const char *type)
 	return false;
 }
 
+/*
+ * A block device has its own number, which an overlay shows for what lies there. Our root may be
+ * below its mount (chroot), which is in no list then.
+ */
+static bool is_certain(const struct statx *st)
+{
+	struct statx root;
+	CLEANUP_FD int fd = gs_peek(AT_FDCWD, "/", 0, &root);
+
+	return st->stx_dev_major || (fd >= 0 && root.stx_mnt_id == st->stx_mnt_id);
+}
+
+bool gs_peek_is_ours(const struct statx *st)
+{
+	struct mount m;
+
+	if (is_certain(st))
+		return true;
+	return find("self", st->stx_mnt_id, NULL, &m) && !is_fuse(m.type);
+}
+
 bool gs_peek_is_local(const struct statx *st, pid_t pid)
 {
 	struct mount m, same;
 	char who[16];
 
+	if (is_certain(st))
+		return true;
 	if (find("self", st->stx_mnt_id, NULL, &m))
 		return !is_served(m.type);
 	snprintf(who, sizeof(who), "%d", (int)pid);
-	if (pid <= 0 || !find(who, st->stx_mnt_id, NULL, &m) || is_served(m.type))
+	if (!find(who, st->stx_mnt_id, NULL, &m) || is_served(m.type))
 		return false;
 	return strcmp(m.type, "overlay") != 0 || find("self", 0, &m, &same);
 }

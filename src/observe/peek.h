@@ -15,10 +15,12 @@
 
 /* An O_PATH descriptor and what the kernel knows: type, device, inode, mount; or -errno. */
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret);
+/* On a mount of ours that is no FUSE: what serves it, if anything does, is the administrator's. */
+bool gs_peek_is_ours(const struct statx *st);
 /*
  * On a file system of this kernel's own? Its mount is looked for among ours, then among those of
- * @pid (0: ours alone). An overlay hides what is under it: one that is not among ours may be a
- * user's, and does not count. Nor does a mount that is not found.
+ * @pid. An overlay hides what is under it: one that is not among ours may be a user's, and does not
+ * count. Nor does a mount that is not found.
  */
 bool gs_peek_is_local(const struct statx *st, pid_t pid);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* proc.c - configuration of the taps, processes and classes */
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
+#include "observe/peek.h"
 #include "observe/priv.h"
 
 #define PF_EXITING 0x4u /* the kernel's, in /proc/PID/stat */
@@ -140,32 +142,52 @@ bool gs_proc_forget_dead(struct gs_observe *o, pid_t pid, uint64_t start_ns)
 	return true;
 }
 
-static bool is_roots(const char *path, struct stat *ret)
+static bool is_roots(const struct statx *st)
 {
-	return !lstat(path, ret) && !ret->st_uid && !(ret->st_mode & (S_IWGRP | S_IWOTH));
+	return !st->stx_uid && !(st->stx_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The file and all folders above it. */
-static bool is_roots_all_up(const char *path, struct stat *ret_file)
+/* The file and all folders above it. From the top, so that nothing is looked up in a user's FUSE. */
+static bool is_roots_all_down(const char *path, struct statx *ret_file)
 {
-	char part[PATH_MAX];
-	struct stat st;
+	CLEANUP_FD int at = gs_peek(AT_FDCWD, "/", 0, ret_file);
+	char part[NAME_MAX + 1];
+	uint64_t mount = 0;
+	size_t n;
 
-	if (!is_roots(path, ret_file) || !is_roots("/", &st))
-		return false;
-	snprintf(part, sizeof(part), "%s", path);
-	for (char *slash = strrchr(part, '/'); slash && slash != part; slash = strrchr(part, '/')) {
-		*slash = 0;
-		if (!is_roots(part, &st))
+	while (at >= 0 && is_roots(ret_file)) {
+		int next;
+
+		if (ret_file->stx_mnt_id != mount && !gs_peek_is_ours(ret_file))
 			return false;
+		mount = ret_file->stx_mnt_id;
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (!n)
+			return true;
+		if (n >= sizeof(part))
+			return false;
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		path += n;
+		next = gs_peek(at, part, O_NOFOLLOW, ret_file);
+		close(at);
+		at = next;
 	}
-	return true;
+	return false;
 }
 
+static bool is_same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor;
+}
+
+/* Who names its executable so may have it served by one who never answers. */
 bool gs_proc_is_mps(pid_t pid)
 {
 	char link[32], path[PATH_MAX];
-	struct stat exe, here;
+	CLEANUP_FD int fd = -1;
+	struct statx exe, here;
 	const char *name;
 	ssize_t n;
 
@@ -178,8 +200,8 @@ bool gs_proc_is_mps(pid_t pid)
 	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
 		return false;
 	/* the path is the process's own idea: another file may be mounted there for it */
-	return !stat(link, &exe) && is_roots_all_up(path, &here) && exe.st_dev == here.st_dev &&
-	       exe.st_ino == here.st_ino;
+	fd = gs_peek(AT_FDCWD, link, 0, &exe);
+	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
 }
 
 uint64_t gs_cgroup_of(pid_t pid)

@@ -2,12 +2,12 @@
 /*
  * libstall.c - RM's clients whose libcuda is not for others to open
  *
- *   libstall fuse DIR        served by itself on DIR, where no read is ever answered
+ *   libstall fuse DIR        served by itself on DIR, where no read is ever answered, nor who looks for nvidia-*
  *   libstall gone DIR        the same, and DIR is unmounted
  *   libstall lease FILE      with a lease, for which whoever opens it waits (45 s)
  *   libstall many DIR N      N of them, made in DIR
  *
- * Prints "ready", then waits for the end of its input. The server prints "read" when it is asked.
+ * Prints "ready", then waits for the end of its input. The server prints "read" or "lookup" when it is asked.
  */
 #define FUSE_USE_VERSION 35
 #include <fcntl.h>
@@ -37,6 +37,12 @@ static struct stat attributes(fuse_ino_t ino)
 			      .st_size = SIZE };
 }
 
+static void said(const char *what)
+{
+	puts(what);
+	fflush(stdout);
+}
+
 static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param e = { .ino = INO,
@@ -45,7 +51,9 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 				      .entry_timeout = FOREVER };
 
 	(void)parent;
-	if (strcmp(name, NAME) != 0)
+	if (!strncmp(name, "nvidia-", 7))
+		said("lookup");
+	else if (strcmp(name, NAME) != 0)
 		fuse_reply_err(req, ENOENT);
 	else
 		fuse_reply_entry(req, &e);
@@ -63,8 +71,7 @@ static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
 		    struct fuse_file_info *fi)
 {
 	(void)req, (void)ino, (void)size, (void)at, (void)fi;
-	puts("read");
-	fflush(stdout);
+	said("read");
 }
 
 static const struct fuse_lowlevel_ops ops = {

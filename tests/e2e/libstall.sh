@@ -40,34 +40,49 @@ end() {
 as=()
 libs=$(libs)
 
-mkdir "$scratch/mnt"
-mount -t tmpfs none /mnt
+mount -t tmpfs -o mode=755 none /mnt
+mkdir /mnt/at
 printf '%01048576d' 0 >/mnt/libcuda.so.1
+# A program that calls itself an MPS server, whose executable's path is in the FUSE for us and on a tmpfs for itself.
+mps_beside() {
+	unshare --mount bash -c 'mount -t tmpfs none /mnt/at && cp "$0" /mnt/at/nvidia-cuda-mps-server &&
+		exec /mnt/at/nvidia-cuda-mps-server tsgs 1' "$build/tests/e2e/rmclient" <&9 9<&- >"$scratch/mps" 2>&1 &
+	at_end+=($!)
+	check "a would-be MPS server is there" wait_for 10 grep -q ready "$scratch/mps"
+	check "the daemon answers" answers
+	check "and lists it" wait_tsgs "pid:$!" 1
+	is "$(list_json "pid:$!" '.[0].mps')" false "as an ordinary program"
+	is "$(grep -cx lookup "$scratch/out")" 0 "the FUSE was not asked for it"
+	kill $!
+	wait $! 2>/dev/null
+}
+
 before=$(left)
 for what in fuse gone lease; do
-	at=$scratch/mnt
+	at=/mnt/at
 	[ $what != lease ] || at=/mnt/libcuda.so.1
 	begin $what "$at"
 	check "$what: the daemon answers" answers
 	check "$what: and lists the program" wait_tsgs "pid:$PROGRAM" 1
 	check "$what: its library is left alone, which is counted" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
 	before=$(left)
+	[ $what != fuse ] || mps_beside
 	is "$(grep -cx read "$scratch/out")" 0 "$what: nobody has read from it"
 	check "$what: the daemon goes on" answers
 	end
-	umount -l "$scratch/mnt" 2>/dev/null
+	umount -l /mnt/at 2>/dev/null
 done
 
 # what is under an overlay that a user has made might be his FUSE
 mkdir /mnt/low /mnt/up /mnt/work
 as=(unshare --mount bash -c 'mount -t overlay -o lowerdir=/mnt/low,upperdir=/mnt/up,workdir=/mnt/work none "$0" &&
-	exec "$@"' "$scratch/mnt")
+	exec "$@"' /mnt/at)
 if "${as[@]}" true 2>"$scratch/overlay.out"; then
-	begin many "$scratch/mnt" 1
+	begin many /mnt/at 1
 	check "overlay: its library is left alone" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
 	end
-	as=(unshare --mount bash -c 'mount -t tmpfs none "$0" && exec "$@"' "$scratch/mnt")
-	begin many "$scratch/mnt" 1
+	as=(unshare --mount bash -c 'mount -t tmpfs none "$0" && exec "$@"' /mnt/at)
+	begin many /mnt/at 1
 	check "that of a container's own tmpfs is taken" wait_for 5 eval '[ "$(libs)" = '$((libs + 1))' ]'
 	end
 	check "and let go" wait_for 5 eval '[ "$(libs)" = '"$libs"' ]'
