@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # Programs whose libcuda would make who opens it wait, or that bring very many: the daemon looks at none of those, counts

@@ -70,7 +70,7 @@ sleep 0.5
 check "while events come without an end the daemon answers" \
 	curl -sf --max-time 8 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' -o /dev/null http://gpusched/v1/list
 wait $flood
-load be --seconds 60
+load be --seconds 600
 check "afterwards a program gets its class" wait_for 20 eval '[ "$(written_class "$LOAD_PID")" = 2 ]'
 end_load "$LOAD_PID" KILL
 stop_daemon
