@@ -17,11 +17,40 @@ static void holders_free(struct holders *h)
 	free(h->all);
 }
 
+static int by_file(const void *x, const void *y)
+{
+	const struct gs_holder *a = x, *b = y;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->fd < b->fd ? -1 : a->fd > b->fd;
+}
+
+/* A process may have as many descriptors of one file as it likes: the first of them will do. */
+static void keep_first(struct holders *h)
+{
+	size_t kept = 0;
+
+	if (!h->n) /* no array */
+		return;
+	qsort(h->all, h->n, sizeof(*h->all), by_file);
+	for (size_t i = 0; i < h->n; i++)
+		if (!kept || h->all[i].file != h->all[kept - 1].file ||
+		    h->all[i].pid != h->all[kept - 1].pid)
+			h->all[kept++] = h->all[i];
+	h->n = kept;
+}
+
 static int add(struct holders *h, const struct gs_holder_rec *rec)
 {
+	bool was_full = h->n == h->size;
 	struct gs_holder *at;
 
-	if (h->n == h->size) {
+	if (was_full)
+		keep_first(h);
+	if (was_full && h->n >= h->size / 2) {
 		size_t size = h->size ? 2 * h->size : 64;
 
 		at = reallocarray(h->all, size, sizeof(*at));
@@ -97,9 +126,34 @@ int gs_holders_of(struct gs_observe *o, pid_t pid, struct gs_holder **ret, size_
 	r = drain(iter, &h);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the list of open files: %s", strerror(-r));
-	*ret = TAKE_PTR(h.all);
+	keep_first(&h);
 	*ret_n = h.n;
+	*ret = TAKE_PTR(h.all);
 	return 0;
+}
+
+const struct gs_holder *gs_holder_find(const struct gs_holder *all, size_t n, uint64_t file,
+				       pid_t pid)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+
+		if (all[at].file < file || (all[at].file == file && all[at].pid < pid))
+			from = at + 1;
+		else
+			to = at;
+	}
+	if (from == n || all[from].file != file || (pid && all[from].pid != pid))
+		return NULL;
+	return &all[from];
+}
+
+void gs_holders_sort(struct gs_holder *all, size_t n)
+{
+	if (n)
+		qsort(all, n, sizeof(*all), by_file);
 }
 
 int gs_holders_read(struct gs_observe *o, struct gs_holder **ret, size_t *ret_n,

@@ -159,6 +159,7 @@ struct gs_holder {
 	bool control; /* nvidiactl, not one GPU's own file */
 	char comm[GPUSCHED_COMM_LEN];
 };
+/* By file and process, one descriptor for each of these: the lowest. */
 int gs_holders_read(struct gs_observe *o, struct gs_holder **ret, size_t *ret_n,
 		    struct gs_error *err);
 

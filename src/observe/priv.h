@@ -65,6 +65,11 @@ int gs_prog_run(int prog_fd, void *arg, size_t size);
 /* Like gs_holders_read(), of one process; pid 0: of all. */
 int gs_holders_of(struct gs_observe *o, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err);
+/* Several lists as one, for gs_holder_find(). */
+void gs_holders_sort(struct gs_holder *all, size_t n);
+/* In a sorted list; @pid 0: the first of the file. NULL: there is none. */
+const struct gs_holder *gs_holder_find(const struct gs_holder *all, size_t n, uint64_t file,
+				       pid_t pid);
 /* Of the unified hierarchy, as bpf_get_current_cgroup_id() has it; 0: not known. */
 uint64_t gs_cgroup_of(pid_t pid);
 int gs_run_table(struct gs_observe *o, struct gs_table_arg *arg);

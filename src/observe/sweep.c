@@ -36,19 +36,10 @@ static void sweep_free(struct sweep *s)
 	free(s->holders);
 }
 
+/* @pid 0: anybody. */
 static const struct gs_holder *find(const struct sweep *s, uint64_t file, pid_t pid)
 {
-	const struct gs_holder *any = NULL;
-
-	for (size_t i = 0; i < s->nholders; i++) {
-		if (s->holders[i].file != file)
-			continue;
-		if (s->holders[i].pid == pid)
-			return &s->holders[i];
-		if (!any)
-			any = &s->holders[i];
-	}
-	return pid ? NULL : any;
+	return gs_holder_find(s->holders, s->nholders, file, pid);
 }
 
 static int read_devs(struct sweep *s)
@@ -148,6 +139,7 @@ static int look_at_owners(struct sweep *s, struct gs_error *err)
 
 	if (r)
 		return r < 0 ? r : 0;
+	gs_holders_sort(s->holders, s->nholders);
 	for (uint32_t i = 0; i < s->ndevs; i++)
 		if (is_file(&s->dev_keys[i]) &&
 		    !find(s, s->dev_keys[i].file, (pid_t)s->devs[i].dev_instance))

@@ -623,10 +623,10 @@ static void test_holders(void **state)
 	fd = open_ctl();
 	copy = dup(fd);
 	assert_int_equal(gs_holders_read(table, &all, &n, NULL), 0);
-	assert_int_equal(n, 2);
+	assert_int_equal(n, 1); /* however many descriptors of it there are */
 	assert_int_equal(all[0].pid, getpid());
-	assert_true(all[0].file == all[1].file && all[0].control);
-	assert_true(all[0].fd == fd || all[0].fd == copy);
+	assert_true(all[0].control);
+	assert_int_equal(all[0].fd, fd < copy ? fd : copy);
 	rc_client(fd, RC_CLIENT, 0);
 	rc_tsg(copy, RC_CLIENT, RC_TSG, 1);
 	assert_true(only().key.file == all[0].file);
