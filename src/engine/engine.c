@@ -241,8 +241,13 @@ int gs_engine_dispatch(struct gs_engine *e)
 	return 0;
 }
 
+static bool is_suspended(const struct gpusched_tsg *rec)
+{
+	return (rec->task.is.valid & GPUSCHED_RUNNABLE) && !rec->task.is.runnable;
+}
+
 static int touch(struct gs_engine *e, const struct gpusched_key *key, uint32_t owner_set,
-		 uint64_t ns)
+		 uint64_t ns, bool doubt)
 {
 	struct gpusched_tsg rec;
 	struct gs_node *n;
@@ -258,6 +263,8 @@ static int touch(struct gs_engine *e, const struct gpusched_key *key, uint32_t o
 	n->owner_set |= owner_set & rec.task.is.valid;
 	if (ns <= n->called_ns)
 		n->unsure |= owner_set & n->called;
+	if (doubt && is_suspended(&rec))
+		n->unsure |= GPUSCHED_RUNNABLE;
 	refresh(e);
 	r = gs_look(e, n, &rec);
 	arm(e);
@@ -266,13 +273,18 @@ static int touch(struct gs_engine *e, const struct gpusched_key *key, uint32_t o
 
 int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key)
 {
-	return touch(e, key, 0, 0);
+	return touch(e, key, 0, 0, false);
 }
 
 int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,
 			uint64_t ns)
 {
-	return touch(e, key, fields, ns);
+	return touch(e, key, fields, ns, false);
+}
+
+int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key)
+{
+	return touch(e, key, 0, 0, true);
 }
 
 static bool is_unwanted(const struct gpusched_tsg *rec)

@@ -90,6 +90,11 @@ int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key);
  */
 int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,
 			uint64_t ns);
+/*
+ * If it is suspended: maybe not all of it any more, as when a channel came or an event was lost. So
+ * it is suspended once more, or resumed when nobody wants that any longer.
+ */
+int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
 /* All of them (start, policy switch, tick). */
 int gs_engine_touch_all(struct gs_engine *e);
 /* What the running policy may do (GPUSCHED_F_*); nothing until told. */

@@ -255,7 +255,7 @@ void gs_service_sweep(struct gs_service *s)
 static void doubt(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	if (rec->changed & GPUSCHED_RUNNABLE)
-		gs_engine_owner_set(s->e, &rec->key, GPUSCHED_RUNNABLE, gs_now_ns());
+		gs_engine_doubt(s->e, &rec->key);
 }
 
 /* @ret->comm: as it is now; empty: the process has ended. */
@@ -338,8 +338,10 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
-	case GPUSCHED_EV_CHANNEL:  /* as does one more, though another may have gone before */
 		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
+		break;
+	case GPUSCHED_EV_CHANNEL: /* of a suspended TSG it alone runs */
+		gs_engine_doubt(s->e, &ev->key);
 		break;
 	case GPUSCHED_EV_WANT:
 	case GPUSCHED_EV_HOLD:

@@ -127,6 +127,27 @@ static void test_scheduled_while_suspended(void **state)
 	assert_int_equal(fake_count(1, GS_RM_SUSPEND), 2);
 }
 
+static void test_doubted_suspension(void **state)
+{
+	struct gpusched_tsg *t = fake_tsg(1, 0);
+
+	gs_engine_doubt(engine, &t->key);
+	settle();
+	assert_int_equal(fake.nlog, 0); /* it runs */
+	fake_want(t, GPUSCHED_RUNNABLE, 0);
+	gs_engine_touch(engine, &t->key);
+	settle();
+	gs_engine_doubt(engine, &t->key);
+	settle();
+	assert_int_equal(fake_count(1, GS_RM_SUSPEND), 2);
+	/* the first to be told that nobody wants it any more */
+	fake_want(t, GPUSCHED_RUNNABLE, 1);
+	gs_engine_doubt(engine, &t->key);
+	settle();
+	assert_int_equal(fake_count(1, GS_RM_RESUME), 1);
+	assert_int_equal(fake_count(1, GS_RM_SUSPEND), 2);
+}
+
 static void test_order_within_and_across(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 0), *block = fake_tsg(3, 0);
@@ -528,6 +549,7 @@ int main(void)
 		T(test_owner_is_overridden),
 		T(test_restarted_engine_trusts_nothing),
 		T(test_scheduled_while_suspended),
+		T(test_doubted_suspension),
 		T(test_order_within_and_across),
 		T(test_person_before_policy),
 		T(test_modes_are_for_compute_tsgs),
