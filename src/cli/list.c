@@ -29,13 +29,20 @@ static char *state(const json_t *row)
 	return runnable ? strdup("runnable") : NULL;
 }
 
-/* Whose process it is: by name, as ps tells it. */
+/* Whose process it is: by name, as ps tells it. Neighbours are mostly one user's. */
 static char *user(const json_t *row)
 {
+	static uid_t asked = (uid_t)-1;
+	static char name[64];
 	const json_t *uid = gs_json_at(row, "uid");
-	const struct passwd *pw = uid ? getpwuid((uid_t)json_integer_value(uid)) : NULL;
+	const struct passwd *pw;
 
-	return pw ? strdup(pw->pw_name) : gs_json_cell(uid);
+	if (uid && (uid_t)json_integer_value(uid) != asked) {
+		asked = (uid_t)json_integer_value(uid);
+		pw = getpwuid(asked);
+		snprintf(name, sizeof(name), "%s", pw ? pw->pw_name : "");
+	}
+	return uid && *name ? strdup(name) : gs_json_cell(uid);
 }
 
 /* A person's wish stands above the policy's. */
