@@ -24,7 +24,9 @@ Policy=$policy"
 	ended() {
 		jq -rs '[.[] | select(.event == "tsg-free") | .id] | unique | length' <"$scratch/events$policy"
 	}
-	check "the ends of all TSGs are told${policy:+ with $policy}" wait_for 30 eval '[ "$(ended)" -ge 44 ]'
+	check "the ends of all TSGs are told${policy:+ with $policy}" wait_for 30 eval '[ "$(ended)" -ge 44 ]' ||
+		diag "$(ended) of 44; by process: $(jq -rs -c 'map(select(.event | startswith("tsg-"))) | group_by(.pid) | map([.[0].comm, (group_by(.event) | map("\(.[0].event) \(length)"))])' <"$scratch/events$policy")" \
+			"$("$gpusched" stats --json | jq -c '.taps, .service')"
 	sleep 2.5
 	kill -INT $monitor
 	wait $monitor 2>/dev/null
