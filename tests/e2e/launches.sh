@@ -169,6 +169,27 @@ like "$(counting | jq -r '.libraries | map(.path) | join(" ")')" "$scratch/box/l
 use_end
 check "it is let go when nobody maps it" wait_for 5 eval '[ "$(counting | jq ".libraries | length")" = '$libs' ]'
 
+# the same on an overlay, as a container engine mounts it where the daemon sees it, too
+mkdir "$scratch"/{low,up,work,overlay}
+mount -t tmpfs layers "$scratch/low"
+cp "$build/simcuda/libcuda.so.1" "$scratch/low"
+if mount -t overlay -o "lowerdir=$scratch/low,upperdir=$scratch/up,workdir=$scratch/work" none "$scratch/overlay" \
+	2>"$scratch/overlay.out" ||
+	mount -t overlay -o "lowerdir=$scratch/low:$scratch/up" none "$scratch/overlay" 2>"$scratch/overlay.out"; then
+	in_box=(unshare --mount env "CUDAUSE_LIB=$scratch/overlay/libcuda.so.1")
+	use once 1500
+	in_box=()
+	check "a libcuda on a container's overlay is found" wait_for 5 eval \
+		'[ "$(counting | jq ".libraries | length")" = '$((libs + 1))' ]'
+	use_go
+	is "$(launches $USE_PID)" 1500 "and its launches counted"
+	use_end
+	umount -l "$scratch/overlay"
+else
+	skip_optional "overlay" "$(cat "$scratch/overlay.out")"
+fi
+umount -l "$scratch/low"
+
 # ---- off again, and what can't be known ------------------------------------------------------------------
 
 use switch 100

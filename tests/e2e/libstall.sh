@@ -80,6 +80,7 @@ as=(unshare --mount bash -c 'mount -t overlay -o lowerdir=/mnt/low,upperdir=/mnt
 if "${as[@]}" true 2>"$scratch/overlay.out"; then
 	begin many /mnt/at 1
 	check "overlay: its library is left alone" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
+	is "$(libs)" "$libs" "without a look into it"
 	end
 	as=(unshare --mount bash -c 'mount -t tmpfs none "$0" && exec "$@"' /mnt/at)
 	begin many /mnt/at 1
