@@ -215,6 +215,12 @@ static int find_programs(struct gs_loaded *l, const struct gs_load_opts *opts)
 	return l->run_fd < 0 || (l->dispatch_fd < 0 && !opts->run_only) ? -ENOENT : 0;
 }
 
+/* One that only wants them counted must not make each launch pay for a call that does nothing. */
+static bool hears_of_launches(const struct gs_policy_info *info)
+{
+	return (info->flags & GPUSCHED_F_WORK) && strstr(info->callbacks, "work_submit");
+}
+
 /* All but the load itself. */
 static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct gs_policy_exit *x,
 		   struct gs_error *err)
@@ -237,7 +243,7 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	if (p && opts->run_only)
 		bpf_program__set_autoload(p, false);
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
-	if (p && (opts->run_only || !(opts->info->flags & GPUSCHED_F_WORK)))
+	if (p && (opts->run_only || !hears_of_launches(opts->info)))
 		bpf_program__set_autoload(p, false);
 	else if (p && gs_launch_attach_type()) /* as the program that calls it */
 		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());

@@ -2,6 +2,7 @@
 /*
  * The stock host in the kernel: start, decide, switch, fail, stop. Needs root; skipped without.
  */
+#include <bpf/bpf.h>
 #include <poll.h>
 
 #include "basic/clock.h"
@@ -90,6 +91,32 @@ static void test_tick_wakes_loop(void **state)
 	want_slice(&be, 1);
 	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
 	fixture_remove(&be);
+}
+
+static bool hears_of_launches(void)
+{
+	uint32_t zero = 0, id = 0;
+	int fd = gs_observe_map_fd(table, "gs_work_slot");
+
+	return !bpf_map_lookup_elem(fd, &zero, &id) && id;
+}
+
+/* A policy that wants launches counted and has nothing to say of each delays none. */
+static void test_hears_of_launches(void **state)
+{
+	struct gs_policy *counts, *hears;
+
+	(void)state;
+	NEED_TABLE();
+	counts = start("prio", NULL, NULL);
+	assert_true(gs_policy_running(counts)->flags & GPUSCHED_F_WORK);
+	assert_false(hears_of_launches());
+	hears = start("edf", NULL, counts);
+	assert_true(hears_of_launches());
+	counts = start("prio", NULL, hears);
+	assert_false(hears_of_launches());
+	gs_policy_stop(counts, GS_POLICY_EXIT_STOPPED);
+	assert_false(hears_of_launches());
 }
 
 static void count_log(int level, const char *message, void *count)
@@ -363,11 +390,17 @@ static void test_switch_often(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
-		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
-		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
-		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_failed_switch),  cmocka_unit_test(test_log_wakes_loop),
+		cmocka_unit_test(test_decides),
+		cmocka_unit_test(test_tick_wakes_loop),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_callbacks),
+		cmocka_unit_test(test_switch_often),
+		cmocka_unit_test(test_tick_meets_all),
+		cmocka_unit_test(test_skipped_rounds),
+		cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_failed_switch),
+		cmocka_unit_test(test_log_wakes_loop),
+		cmocka_unit_test(test_hears_of_launches),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
