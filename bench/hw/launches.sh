@@ -105,8 +105,11 @@ exactness() {
 # Rounds of the cases in turn: see bench/launchcost.c. "more_ns" is what one launch takes more than without counting.
 cost() { # THREADS ROUNDS
 	daemon_start || return 1
-	launchcost_cases "$raw" "$gpusched" edf
-	timeout "$limit" "$tools/launchcost" "$1" "$2" "${cases[@]}" >"$raw/cost-$1.jsonl" || return 1
+	launchcost_cases "$raw" "$gpusched" edf "$tools/emptyprobe"
+	timeout "$limit" "$tools/launchcost" "$1" "$2" "${cases[@]}" >"$raw/cost-$1.jsonl"
+	local r=$?
+	launchcost_end "$raw"
+	[ $r = 0 ] || return 1
 	"$jq" -c '.case = "cost-" + .case' "$raw/cost-$1.jsonl" | tee -a "$results"
 }
 cost_one() {

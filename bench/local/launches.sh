@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What counting costs a launch, on the simulated GPU: not counted, counted, with a policy that has work_submit, and
-# not counted once more, which says what can be told apart. As root. The stand-in libcuda's launch functions begin with a 5-byte no-operation, which
+# What counting costs a launch, on the simulated GPU: not counted, with a probe that does nothing, counted, with a
+# policy that has work_submit, and not counted once more, which says what can be told apart. As root. The stand-in libcuda's launch functions begin with a 5-byte no-operation, which
 # new kernels probe without a trap; a real libcuda's do not.
 #
 #   bench/local/launches.sh [BUILD] >launches.json
@@ -16,16 +16,16 @@ fi
 export GPUSCHED_POLICIES=$build/policies
 gpusched=$build/gpusched
 work=$(mktemp -d)
+. "$top/bench/launchcost.sh"
 "$build/gpuschedd" --foreground >"$work/daemon.log" 2>&1 &
 daemon=$!
-trap 'kill $daemon 2>/dev/null; wait $daemon 2>/dev/null; rm -rf "$work"' EXIT
+trap 'launchcost_end "$work"; kill $daemon 2>/dev/null; wait $daemon 2>/dev/null; rm -rf "$work"' EXIT
 for _ in $(seq 50); do
 	[ -S "$GPUSCHED_SIM/run/api" ] && break
 	sleep 0.1
 done
 "$gpusched" policy build "$top/tests/policy/work.bpf.c" -O "$work/work.bpf.o" >/dev/null || exit 1
-. "$top/bench/launchcost.sh"
-launchcost_cases "$work" "$gpusched" "$work/work.bpf.o -o after=1000000000"
+launchcost_cases "$work" "$gpusched" "$work/work.bpf.o -o after=1000000000" "$build/emptyprobe"
 for threads in 1 2; do
 	"$build/launchcost" $threads "${ROUNDS:-20}" "${cases[@]}" || exit 1
 done
