@@ -46,4 +46,5 @@ launchcost_cases() {
 
 launchcost_end() {
 	sh "$1/end-empty"
+	rm -f "$1"/{end-empty,off,empty,counted,policy}
 }
