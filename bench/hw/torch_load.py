@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""torch_load.py - a PyTorch program that serves or trains until it is told to end
+
+    torch_load.py serve [--graph] [--gap-ms MS]    a ResNet-50 answers one image at a time
+    torch_load.py train                            a transformer is trained
+
+Prints {"ready":true} once it is warm, then one line per request or step: {"t":SECONDS,"us":MICROSECONDS},
+t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap with a fixed seed. With --graph a
+request is one CUDA graph instead of some hundred launches. Ends on SIGTERM. Knows nothing of gpusched.
+"""
+import argparse
+import json
+import random
+import signal
+import sys
+import time
+
+import torch
+import torchvision
+
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+
+def resnet(graph):
+    """A function that answers one request."""
+    model = torchvision.models.resnet50().cuda().half().eval().to(memory_format=torch.channels_last)
+    image = torch.randn(1, 3, 224, 224, device="cuda", dtype=torch.half).to(memory_format=torch.channels_last)
+
+    def answer():
+        with torch.inference_mode():
+            return model(image).argmax()
+
+    if not graph:
+        return lambda: int(answer())
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(5):
+            answer()
+    torch.cuda.synchronize()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        result = answer()
+
+    def replay():
+        captured.replay()
+        return int(result)
+
+    return replay
+
+
+def transformer():
+    """A function that makes one step of training: 8 layers, 8 sequences of 1024 tokens."""
+    layer = torch.nn.TransformerEncoderLayer(2048, 16, 8192, dropout=0.0, batch_first=True, norm_first=True)
+    model = torch.nn.TransformerEncoder(layer, 8, enable_nested_tensor=False).cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+    tokens = torch.randn(8, 1024, 2048, device="cuda")
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = model(tokens).square().mean()
+        loss.backward()
+        optimizer.step()
+        return float(loss)
+
+    return step
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["serve", "train"])
+    parser.add_argument("--graph", action="store_true")
+    parser.add_argument("--gap-ms", type=float, default=10.0)
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    torch.backends.cudnn.benchmark = True
+    gaps = random.Random(1)
+    work = resnet(options.graph) if options.what == "serve" else transformer()
+    for _ in range(10):
+        work()
+    say(ready=True)
+    while True:
+        if options.what == "serve":
+            time.sleep(gaps.expovariate(1000 / options.gap_ms))
+        begin = time.monotonic()
+        work()
+        end = time.monotonic()
+        say(t=round(end, 6), us=round((end - begin) * 1e6, 1))
+
+
+if __name__ == "__main__":
+    main()
