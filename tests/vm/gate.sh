@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# kernels: 6.12
+# kernels: 6.12 6.1
 # timeout: 600
 # modules: fuse
 # policies: deny
