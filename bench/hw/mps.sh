@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The loads of run.sh under NVIDIA MPS instead of gpusched, and what gpusched sees of an MPS server; under 2 minutes.
+# The loads of run.sh and, where python3 has torch, of torch.sh under NVIDIA MPS instead of gpusched, and what gpusched
+# sees of an MPS server; under 3 minutes.
 #
 #   bench/hw/mps.sh OUTDIR
 #
@@ -10,7 +11,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-begin 150 raw "$@"
+begin 200 raw "$@"
+. "$here/torch_lib.sh"
 control=$(PATH=$PATH:/usr/local/nvidia/bin command -v nvidia-cuda-mps-control) || {
 	say "no nvidia-cuda-mps-control on this machine: skipped"
 	exit 0
@@ -56,8 +58,22 @@ beside() {
 	note seen "$("$jq" -cs 'flatten | group_by(.pid) | map({comm: .[0].comm, tsgs: length, mps: (map(.mps) | unique)})' "$raw/mps.list.jsonl")"
 }
 
+torch() {
+	local server
+	has_torch || return 0
+	load train -- train || return 1
+	measured train.mps "" train
+	load graph -- serve --graph || return 1
+	server=$pid
+	measured graph.mps graph train
+	unload "$server"
+	load eager -- serve || return 1
+	measured eager.mps eager train
+}
+
 step prepare 60 prepare
 step beside 120 beside
+step torch 90 torch
 at_end
 mps_end
 trap - EXIT
@@ -65,7 +81,9 @@ trap - EXIT
 {
 	echo "| case | LC p50 us | LC p99 us | BE kernels/s |"
 	echo "|---|---|---|---|"
-	"$jq" -r 'select(.key | startswith("case.")) | "| \(.key[5:]) | \(.value.p50_us) | \(.value.p99_us) | \(.value.be_per_s // "-") |"' "$raw/notes.jsonl"
+	"$jq" -r 'select(.key | test("^case\\.(alone|mps)")) | "| \(.key[5:]) | \(.value.p50_us) | \(.value.p99_us) | \(.value.be_per_s // "-") |"' "$raw/notes.jsonl"
+	echo
+	torch_table
 	echo
 	"$jq" -r 'select(.key == "seen") | "gpusched list beside \"mps\": \(.value)"' "$raw/notes.jsonl"
 } | tee "$out/mps.md"

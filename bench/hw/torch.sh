@@ -8,95 +8,78 @@
 #
 # As root, on an otherwise idle machine with a GPU and a python3 that has torch and torchvision. The programs run all
 # the time; the policies are started, switched and stopped under them. OUTDIR gets torch.md (the table), torch.json and
-# raw/. PHASE=N: seconds of each phase (6).
+# raw/. PHASE=N: seconds of each case (6).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 begin 240 raw "$@"
-phase=${PHASE:-6}
-
-load() { # NAME ARGUMENTS...: $pid
-	: >"$raw/$1.jsonl"
-	python3 "$here/torch_load.py" "${@:2}" >"$raw/$1.jsonl" 2>"$raw/$1.err" &
-	pid=$!
-	pids+=($pid)
+. "$here/torch_lib.sh"
+has_torch || {
+	say "no python3 with torch and torchvision on this machine: skipped"
+	exit 0
 }
 
-warm() { # NAME
-	wait_for 60 grep -q ready "$raw/$1.jsonl" && return
-	tail -n 3 "$raw/$1.err"
-	return 1
+policy() { # NAME: from whatever was before
+	gs policy switch "$1" >/dev/null 2>&1 || gs policy start "$1" >/dev/null
 }
 
-now() {
-	python3 -c 'import time; print(time.monotonic())'
-}
-
-# measured LOAD PHASE: what each program did in the next seconds
-measured() {
-	local from to
-	sleep 1
-	from=$(now)
-	sleep "$phase"
-	to=$(now)
-	note "$1.$2" "$("$jq" -cn --argjson from "$from" --argjson to "$to" --slurpfile lc "$raw/$1.jsonl" --slurpfile be "$raw/train.jsonl" '
-		def within: map(select(.t and .t > $from and .t <= $to) | .us) | sort;
-		def at($q): if length == 0 then null else .[(length - 1) * $q | floor] end;
-		($lc | within) as $l | ($be | within) as $b |
-		{lc_p50_us: ($l | at(0.5)), lc_p99_us: ($l | at(0.99)), requests: ($l | length),
-		 be_steps_per_s: (($b | length) / ($to - $from)), seconds: ($to - $from)}')"
-	tail -n 1 "$raw/notes.jsonl"
-}
-
-alone() { # LOAD: training stands still
-	gs suspend "pid:$be" >/dev/null || return 1
-	measured "$1" alone
-	gs resume "pid:$be" >/dev/null
-}
-
-under() { # LOAD POLICY...
-	gs policy switch "${@:2}" >/dev/null || gs policy start "${@:2}" >/dev/null || return 1
-	measured "$1" "$2"
-}
-
-beside() { # LOAD ARGUMENTS...: one kind of serving beside the training
-	local lc
-	load "$1" serve "${@:2}"
-	lc=$pid
-	warm "$1" || return 1
-	gs class set pid:$lc lc >/dev/null || return 1
-	alone "$1"
-	measured "$1" default
-	under "$1" lcbe
-	gs list --json >"$raw/$1.list.jsonl"
-	under "$1" rr
-	under "$1" prio
+# One kind of serving beside the training
+beside() { # KIND POLICIES -- ARGUMENTS...
+	local kind=$1 name policies=() server
+	shift
+	while [ "$1" != -- ]; do
+		policies+=("$1")
+		shift
+	done
+	load "$kind" --class lc "$@" || return 1
+	server=$pid
+	gs suspend "pid:$training" >/dev/null && measured "$kind.alone" "$kind" train
+	gs resume "pid:$training" >/dev/null
+	measured "$kind.default" "$kind" train
+	for name in "${policies[@]}"; do
+		policy "$name" || return 1
+		measured "$kind.$name" "$kind" train
+		gs list --json >"$raw/$kind.$name.list.jsonl"
+	done
 	gs policy stop >/dev/null
-	measured "$1" default_again
-	kill $lc
-	wait $lc 2>/dev/null
+	if [ "$kind" = graph ]; then # nobody says who is who
+		gs class clear all >/dev/null
+		policy adaptive
+		sleep 2
+		measured graph.adaptive_unclassed graph train
+		gs list --json >"$raw/graph.adaptive.list.jsonl"
+		gs policy stop >/dev/null
+		gs class set "pid:$training" be >/dev/null
+	fi
+	measured "$kind.default_again" "$kind" train
+	unload "$server"
 }
 
-rounds() {
+serving() {
 	daemon_start || return 1
-	gs observe launches on >/dev/null
-	load train train
-	be=$pid
-	warm train || return 1
-	gs class set pid:$be be >/dev/null || return 1
-	beside graph --graph
-	beside eager
-	: >"$raw/none.jsonl"
-	measured none train_alone
+	load train --class be -- train || return 1
+	training=$pid
+	measured train "" train
+	beside graph lcbe rr prio -- serve --graph
+	beside eager lcbe -- serve
 }
 
-step rounds 230 rounds
+# Two trainings, weights 1 and 3
+shares() {
+	daemon_start || return 1
+	policy fair || return 1
+	load weight-1 --class be --weight 100 -- train || return 1
+	load weight-3 --class be --weight 300 -- train || return 1
+	measured train.fair.weight-1 "" weight-1 &
+	measured train.fair.weight-3 "" weight-3
+	wait $!
+	gs policy stop >/dev/null
+	measured train.default.both "" weight-1 weight-3
+}
+
+step serving 190 serving
+step shares 60 shares
 at_end
 trap - EXIT
 "$jq" -s 'map({key, value}) | from_entries' "$raw/notes.jsonl" >"$out/torch.json"
-{
-	echo "| request | case | p50 us | p99 us | requests | training steps/s |"
-	echo "|---|---|---|---|---|---|"
-	"$jq" -r 'select(.key | test("^(graph|eager|none)\\.")) | (.key | split(".")) as $k |
-		"| \($k[0]) | \($k[1]) | \(.value.lc_p50_us // "-") | \(.value.lc_p99_us // "-") | \(.value.requests) | \(.value.be_steps_per_s * 100 | round / 100) |"' "$raw/notes.jsonl"
-} | tee "$out/torch.md"
+torch_table | tee "$out/torch.md"
