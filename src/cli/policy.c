@@ -190,7 +190,7 @@ int cli_policy_build(struct cli *c)
 	}
 	r = gs_policy_build(source, output, &err);
 	if (r)
-		return cli_fail_err(r == -EINVAL ? -EIO : r, &err, "policy build");
+		return cli_fail_err(r, &err, "policy build");
 	row = json_pack("{s:s}", "object", output);
 	if (c->json)
 		return cli_print_object(c, row);

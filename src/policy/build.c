@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,14 +167,21 @@ static void tell_warnings(char *text)
 			gs_log(LOG_WARNING, "%s", line);
 }
 
-static int check_source(const char *source, char *include, size_t size, struct gs_error *err)
+static int check_source(const char *source, const char *output, char *include, size_t size,
+			struct gs_error *err)
 {
+	struct stat from, to;
 	size_t n = strlen(source);
 
 	if (n < 7 || strcmp(source + n - 6, ".bpf.c"))
 		return gs_fail(err, -EINVAL, "'%s' is no policy source: NAME.bpf.c", source);
-	if (access(source, R_OK) < 0)
+	if (access(source, R_OK) < 0 || stat(source, &from) < 0)
 		return gs_fail(err, -errno, "%s: %s", source, strerror(errno));
+	if (!S_ISREG(from.st_mode))
+		return gs_fail(err, -ENOEXEC, "%s: not a regular file", source);
+	if (stat(output, &to) == 0 && to.st_dev == from.st_dev && to.st_ino == from.st_ino)
+		return gs_fail(err, -EINVAL, "%s: the object would be written over its source",
+			       output);
 	if (gs_policy_include_dir(include, size) < 0)
 		return gs_fail(err, -ENOENT,
 			       "gpusched/policy.bpf.h not found: install gpusched's "
@@ -194,7 +202,7 @@ static int verdict(int r, const char *source, const char *tool, char *out, struc
 		return gs_fail(err, r, "%s cannot be started: %s", tool, strerror(-r));
 	if (r > 0) {
 		first_error(out);
-		return gs_fail(err, -EINVAL, "%s does not compile: %.400s", source, out);
+		return gs_fail(err, -ENOEXEC, "%s does not compile: %.400s", source, out);
 	}
 	tell_warnings(out);
 	return 0;
@@ -204,14 +212,15 @@ int gs_policy_build(const char *source, const char *output, struct gs_error *err
 {
 	static const char *const compilers[] = { "clang-14", "clang" };
 	char include[PATH_MAX], inc_arg[PATH_MAX + 2], def[PATH_MAX], out[8192] = "";
-	int r = check_source(source, include, sizeof(include), err);
+	int r;
 
-	if (r < 0)
-		return r;
 	if (!output) {
 		snprintf(def, sizeof(def), "%.*so", (int)strlen(source) - 1, source);
 		output = def;
 	}
+	r = check_source(source, output, include, sizeof(include), err);
+	if (r < 0)
+		return r;
 	snprintf(inc_arg, sizeof(inc_arg), "-I%s", include);
 	r = -ENOENT;
 	for (size_t i = 0; i < GS_COUNT(compilers) && r == -ENOENT; i++) {
@@ -254,7 +263,7 @@ int gs_policy_build_native(const char *source, const char *output, struct gs_err
 			 "-o",
 			 (char *)(uintptr_t)output,
 			 NULL };
-	int r = check_source(source, include, sizeof(include), err);
+	int r = check_source(source, output, include, sizeof(include), err);
 
 	if (r < 0)
 		return r;

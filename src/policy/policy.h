@@ -68,7 +68,10 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
  * attached. */
 int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit,
 		    struct gs_error *err);
-/* clang -target bpf over FILE.bpf.c into FILE.bpf.o. -ETIME: it does not end, and was killed. */
+/*
+ * clang -target bpf over FILE.bpf.c into FILE.bpf.o. -ETIME: it does not end, and was killed; -ENOEXEC:
+ * it does not compile.
+ */
 int gs_policy_build(const char *source, const char *output, struct gs_error *err);
 /* On: kills the compiler that another thread waits for, and no other begins: builds fail, -EINTR. */
 void gs_policy_build_forbid(bool on);

@@ -34,6 +34,11 @@ exits 1 "policy build of what is not there" "$gpusched" policy build none.bpf.c
 echo 'this is no C' >bad.bpf.c
 exits 1 "policy build of what is no C" "$gpusched" policy build bad.bpf.c
 check "leaves no object" test ! -e bad.bpf.o
+exits 1 "policy check of what is no C" "$gpusched" policy check bad.bpf.c
+exits 2 "policy build over its own source" "$gpusched" policy build mine.bpf.c --output ./mine.bpf.c
+check "leaves the source" grep -q '^GPUSCHED_POLICY(mine' mine.bpf.c
+mkfifo pipe.bpf.c
+exits 1 "policy build of a pipe" timeout 20 "$gpusched" policy build pipe.bpf.c
 exits 1 "policy check of what is not there" "$gpusched" policy check none.bpf.o
 echo 'this is no object' >bad.bpf.o
 got=0

@@ -138,7 +138,7 @@ static void test_new_and_build(void **state)
 	assert_int_equal(gs_policy_build("mine.c", NULL, NULL), -EINVAL);
 	assert_int_equal(gs_policy_build("nosuch.bpf.c", NULL, NULL), -ENOENT);
 	assert_int_equal(truncate("mine.bpf.c", 900), 0);
-	assert_int_equal(gs_policy_build("mine.bpf.c", NULL, &err), -EINVAL);
+	assert_int_equal(gs_policy_build("mine.bpf.c", NULL, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "does not compile"));
 	unlink("mine.bpf.c");
 	unlink("mine.bpf.o");
