@@ -123,6 +123,10 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 			bpf_map__set_pin_path(map, NULL);
 			fd = opts->o ? gs_observe_map_fd(opts->o, name) : -1;
 			r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
+			/* in virtual time the order of a walk is the same in each run */
+			if (opts->run_only && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
+				bpf_map__set_map_flags(map,
+						       bpf_map__map_flags(map) | BPF_F_ZERO_SEED);
 			if (r < 0) {
 				snprintf(why, size, "map %s of the table does not fit: %s", name,
 					 strerror(-r));
