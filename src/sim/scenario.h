@@ -167,7 +167,7 @@ static inline void sim_result_freep(struct sim_result **r)
 
 /* scenario_metric.c: NAME is a group, "group[i]" or "@class". -ENOENT, -ENODATA (unknown here). */
 int sim_result_metric(const struct sim_result *r, const char *metric, double *ret);
-bool sim_metric_known(const struct sim_scenario *s, const char *metric);
+int sim_metric_check(const struct sim_scenario *s, const char *metric, struct gs_error *err);
 void sim_result_check(struct sim_result *r);
 
 #endif /* GPUSCHED_SIM_SCENARIO_H */

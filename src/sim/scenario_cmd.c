@@ -112,7 +112,8 @@ static int find(const char *name, struct names *ret)
 		if (dir[0] && access(path, R_OK) == 0)
 			break;
 	}
-	if (access(path, R_OK) < 0)
+	/* one that is there and cannot be read says so when it is loaded */
+	if (access(path, R_OK) < 0 && (!is_path || errno == ENOENT))
 		return -ENOENT;
 	ret->paths = calloc(1, sizeof(*ret->paths));
 	if (!ret->paths)
@@ -158,6 +159,8 @@ static int run_option(struct run_args *a, int c)
 
 	switch (c) {
 	case 'p':
+		if (!*optarg)
+			return usage("--policy: an empty name", "");
 		a->opts.policy = optarg;
 		return 0;
 	case 'o':
@@ -213,8 +216,14 @@ static int parse_run(int argc, char **argv, struct run_args *a)
 
 static int print_json(const json_t *o)
 {
-	int r = o ? json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) : -1;
+	int r;
 
+	if (!o) {
+		fprintf(stderr,
+			"gpusched sim: a file's name is not valid UTF-8, as JSON has to be\n");
+		return -EINVAL;
+	}
+	r = json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	putchar('\n');
 	return r < 0 ? -EIO : 0;
 }
@@ -233,12 +242,16 @@ static int write_timeline(const struct run_args *a, const struct sim_result *r)
 /* One that cannot even run: a line on stderr, and in JSON an object that says so. */
 static void tell_broken(const struct run_args *a, const char *path, const struct gs_error *err)
 {
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t n = strlen(base);
 	json_t *o;
 
 	fprintf(stderr, "gpusched sim: %s\n", err->text);
 	if (!a->json)
 		return;
-	o = json_pack("{s:s, s:s, s:b}", "scenario", path, "error", err->text, "passed", 0);
+	if (n > 4 && !strcmp(base + n - 4, ".scn"))
+		n -= 4;
+	o = json_pack("{s:s%, s:s, s:b}", "scenario", base, n, "error", err->text, "passed", 0);
 	print_json(o);
 	json_decref(o);
 }

@@ -570,6 +570,9 @@ int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct 
 	}
 	for (unsigned int i = 0; i < x->s->nactions; i++)
 		sim_post(x, sim_us(x->s->actions[i].at_ms * 1000), SIM_EV_ACTION, NULL, i);
+	if ((!policy[0] || !strcmp(policy, "none")) && o->noptions)
+		return gs_fail(err, -EINVAL, "%s: option %s, but no policy", x->s->name,
+			       o->options[0]);
 	if (!policy[0] || !strcmp(policy, "none"))
 		return 0;
 	snprintf(x->res->policy, sizeof(x->res->policy), "%s", policy);

@@ -4,9 +4,13 @@
  */
 #include <errno.h>
 #include <ini.h>
+#include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
@@ -108,7 +112,7 @@ static int find_word(const struct key *k, const char *text, struct gs_error *err
 			strncat(all, ", ", sizeof(all) - strlen(all) - 1);
 		strncat(all, k->words[i], sizeof(all) - strlen(all) - 1);
 	}
-	return gs_fail(err, -EINVAL, "%s = %s: must be one of %s", k->name, text, all);
+	return gs_fail(err, -EINVAL, "must be one of %s", all);
 }
 
 static int store_number(const struct key *k, const char *text, void *field, struct gs_error *err)
@@ -135,8 +139,7 @@ static int store(const struct key *k, const char *text, void *field, struct gs_e
 	switch (k->type) {
 	case TEXT:
 		if (strlen(text) >= k->size)
-			return gs_fail(err, -EINVAL, "%s: longer than %zu characters", k->name,
-				       k->size - 1);
+			return gs_fail(err, -EINVAL, "longer than %zu characters", k->size - 1);
 		strcpy(field, text);
 		return 0;
 	case YESNO:
@@ -326,7 +329,7 @@ static int check_key(struct loading *l, const char *section, const char *name, c
 	if (split_metric(c, name) < 0 || reference != (c->op == SIM_CHECK_REFERENCE))
 		goto bad;
 	c->limit = strtod(value, &end);
-	if (end == value)
+	if (end == value || !isfinite(c->limit))
 		goto bad;
 	if (!reference)
 		return *end ? gs_fail(&l->err, -EINVAL, "[%s] %s: '%s' is no number", section,
@@ -340,6 +343,19 @@ bad:
 	return gs_fail(&l->err, -EINVAL, "[%s] %s: write %s", section, c->text,
 		       reference ? "NAME.METRIC = 1536 within 20%"
 				 : "NAME.METRIC <= 350 or NAME.METRIC >= 900");
+}
+
+/* A policy's name, or a path: in the scenario's folder, else in ours. */
+static int policy_key(struct loading *l, const char *section, const char *name, const char *value)
+{
+	struct sim_scenario *s = l->s;
+	char path[PATH_MAX];
+
+	if (strpbrk(value, "/.") && value[0] != '/' && strcmp(l->dir, ".") &&
+	    snprintf(path, sizeof(path), "%s/%s", l->dir, value) < (int)sizeof(path) &&
+	    access(path, F_OK) == 0)
+		value = path;
+	return STORE(scenario_keys, s);
 }
 
 static int scenario_key(struct loading *l, const char *section, const char *name, const char *value)
@@ -357,6 +373,8 @@ static int scenario_key(struct loading *l, const char *section, const char *name
 		strcpy(s->options[s->noptions++], value);
 		return 0;
 	}
+	if (!strcmp(name, "policy"))
+		return policy_key(l, section, name, value);
 	if (strcmp(name, "model"))
 		return STORE(scenario_keys, s);
 	if (snprintf(path, sizeof(path), "%s/%s", l->dir, value) >= (int)sizeof(path))
@@ -368,12 +386,23 @@ static int scenario_key(struct loading *l, const char *section, const char *name
 	return 0;
 }
 
+/* As JSON has to be. */
+static bool is_utf8(const char *text)
+{
+	json_t *s = json_string(text);
+
+	json_decref(s);
+	return s;
+}
+
 static int on_key(void *user, const char *section, const char *name, const char *value)
 {
 	struct loading *l = user;
 	int r;
 
-	if (!strcmp(section, "scenario"))
+	if (!is_utf8(section) || !is_utf8(name) || !is_utf8(value))
+		r = gs_fail(&l->err, -EINVAL, "not valid UTF-8");
+	else if (!strcmp(section, "scenario"))
 		r = scenario_key(l, section, name, value);
 	else if (!strncmp(section, "process ", 8))
 		r = group_key(l, section, name, value);
@@ -424,7 +453,8 @@ static int validate_group(const struct sim_scenario *s, struct sim_group *g, str
 	if (g->kind == SIM_KIND_LC && !g->gap_us)
 		return gs_fail(err, -EINVAL, "[process %s] of kind lc needs gap_us", g->name);
 	if (g->gpu >= s->gpus)
-		return gs_fail(err, -EINVAL, "[process %s] gpu = %u, but there are %u", g->name,
+		return gs_fail(err, -EINVAL,
+			       "[process %s] gpu = %u, but gpus = %u: they count from 0", g->name,
 			       g->gpu, s->gpus);
 	if (g->stop_s && g->stop_s <= g->start_s)
 		return gs_fail(err, -EINVAL, "[process %s] stops before it starts", g->name);
@@ -442,6 +472,9 @@ static int validate(struct sim_scenario *s, struct gs_error *err)
 		return gs_fail(err, -EINVAL, "no [process NAME] section");
 	if (s->warmup_s >= s->duration_s)
 		return gs_fail(err, -EINVAL, "[scenario] warmup_s is not shorter than duration_s");
+	if (s->noptions && !s->policy[0])
+		return gs_fail(err, -EINVAL, "[scenario] option = %s, but no policy",
+			       s->options[0]);
 	for (size_t i = 0; i < s->ngroups; i++) {
 		r = validate_group(s, &s->groups[i], err);
 		if (r < 0)
@@ -450,18 +483,26 @@ static int validate(struct sim_scenario *s, struct gs_error *err)
 	}
 	if (processes > MAX_PROCESSES)
 		return gs_fail(err, -E2BIG, "%u processes; at most %u", processes, MAX_PROCESSES);
-	for (size_t i = 0; i < s->nactions; i++)
+	for (size_t i = 0; i < s->nactions; i++) {
 		if (!target_exists(s, s->actions[i].target))
 			return gs_fail(err, -EINVAL, "[actions] no process is '%s'",
 				       s->actions[i].target);
+		if (s->actions[i].what == SIM_DO_SET && !s->actions[i].set.valid)
+			return gs_fail(err, -EINVAL,
+				       "[actions] at_ms = %g sets nothing: do = suspend, resume or "
+				       "preempt, or a timeslice_us, interleave or preempt_mode",
+				       s->actions[i].at_ms);
+	}
 	if (s->rotate.on && (!s->rotate.period_ms || !target_exists(s, s->rotate.target)))
 		return gs_fail(err, -EINVAL, "[rotate] needs period_ms and a target that exists");
 	for (size_t i = 0; i < s->nchecks; i++) {
 		const struct sim_check *c = &s->checks[i];
 
-		if (!sim_metric_known(s, c->metric) ||
-		    (c->divisor[0] && !sim_metric_known(s, c->divisor)))
-			return gs_fail(err, -EINVAL, "'%s': no such process or metric", c->text);
+		r = sim_metric_check(s, c->metric, err);
+		if (r == 0 && c->divisor[0])
+			r = sim_metric_check(s, c->divisor, err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -485,6 +526,7 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = calloc(1, sizeof(*s));
 	CLEANUP_FREE char *dir = strdup(path);
 	struct loading l = { .s = s };
+	struct stat st;
 	char *slash;
 	int line, r;
 
@@ -504,9 +546,11 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 	s->path = strdup(path);
 	if (!s->path)
 		return gs_fail(err, -ENOMEM, "out of memory");
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return gs_fail(err, -EISDIR, "%s: %s", path, strerror(EISDIR));
 	line = ini_parse(path, on_key, &l);
 	if (line < 0)
-		return gs_fail(err, -ENOENT, "%s: cannot be read", path);
+		return gs_fail(err, -ENOENT, "%s: cannot be read: %s", path, strerror(errno));
 	if (line > 0)
 		return gs_fail(err, -EINVAL, "%s:%d: %s", path, line,
 			       l.err.code ? l.err.text : "neither [section] nor key = value");

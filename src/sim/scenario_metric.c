@@ -153,19 +153,24 @@ int sim_result_metric(const struct sim_result *r, const char *metric, double *re
 	return err;
 }
 
-bool sim_metric_known(const struct sim_scenario *s, const char *metric)
+int sim_metric_check(const struct sim_scenario *s, const char *metric, struct gs_error *err)
 {
-	char target[SIM_NAME_LEN];
+	char target[SIM_NAME_LEN], all[256] = "";
 	const char *name = split(metric, target, sizeof(target));
 	bool known = false;
 
-	for (size_t i = 0; name && i < GS_COUNT(metric_names); i++)
-		known |= !strcmp(metric_names[i], name);
-	for (size_t i = 0; known && i < s->ngroups; i++)
+	for (size_t i = 0; i < GS_COUNT(metric_names); i++) {
+		known |= name && !strcmp(metric_names[i], name);
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), " %s", metric_names[i]);
+	}
+	if (!known)
+		return gs_fail(err, -EINVAL, "'%s' is not NAME.METRIC, where METRIC is one of%s",
+			       metric, all);
+	for (size_t i = 0; i < s->ngroups; i++)
 		for (unsigned int k = 0; k < s->groups[i].count; k++)
 			if (sim_target_matches(target, &s->groups[i], k))
-				return true;
-	return false;
+				return 0;
+	return gs_fail(err, -EINVAL, "'%s': no process is '%s'", metric, target);
 }
 
 static bool holds(const struct sim_check *c, double v)

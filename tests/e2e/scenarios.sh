@@ -48,6 +48,24 @@ check "-o reaches it" test "$(jq '.processes[1].timeslice_us' <(head -1 "$dir/ou
 check "a timeline is written" "$gpusched" sim run rr-3be --timeline "$dir/t.gp"
 check "with turns in it" test "$(grep -cE '^[0-9.]+ [0-3] [0-9.]+ 0$' "$dir/t.gp")" -gt 20
 
+mkdir "$dir/mine"
+printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(mine, 0, 100, 0);' >"$dir/mine/mine.bpf.c"
+printf '%s\n' '[scenario]' 'duration_s = 2' 'policy = ./mine.bpf.c' '[process be]' 'kind = be' 'kernel_us = 1000' \
+	>"$dir/mine/mine.scn"
+exits 0 "a scenario's policy lies beside it" "$gpusched" sim run "$dir/mine/mine.scn"
+exits 1 "-o without a policy" "$gpusched" sim run "$dir/mine/mine.scn" --policy none -o nosuch=1
+like "$out" "option nosuch=1, but no policy" "is told"
+exits 2 "--policy without a name" "$gpusched" sim run "$dir/mine/mine.scn" --policy ""
+exits 1 "a folder is no scenario" "$gpusched" sim run "$dir/"
+like "$out" "$dir/: Is a directory" "which is told"
+cp "$dir/mine/mine.scn" "$dir/mine/"$'\xff.scn'
+exits 1 "a name that JSON cannot hold" "$gpusched" sim run "$dir/mine/"$'\xff.scn' --json
+like "$out" "UTF-8" "is told"
+sed -i 's/^kernel_us.*/kernel_us = 1 ms/' "$dir/mine/mine.scn"
+"$gpusched" sim run "$dir/mine/mine.scn" --json >"$dir/out" 2>"$dir/err"
+is "$(jq -c '[.scenario, .passed, (.error | endswith("mine.scn:6: [process be] kernel_us = 1 ms: '"'1 ms'"' is not a number"))]' \
+	"$dir/out")" '["mine",false,true]' "JSON names a broken scenario as any other"
+
 started=$(date +%s)
 check "1,000 TSGs for 60 simulated seconds" "$gpusched" sim run thousand-tsgs
 check "take less than 10 s" test $(($(date +%s) - started)) -lt 10

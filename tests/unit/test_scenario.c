@@ -103,19 +103,27 @@ static void broken_files_are_refused(void **state)
 	refused("[scenario]\noption = x\n" BE, "key=value");
 	refused(HEAD "[process a b]\nkind = be\n", "not a name");
 	refused(HEAD "[process be]\nkind = be\n", "kernel_us");
-	refused(HEAD "[process be]\nkind = bee\n", "lc, be");
+	refused(HEAD "[process be]\nkind = bee\n", "kind = bee: must be one of lc, be");
+	refused("[scenario]\ntitle = \xff\n" BE, "UTF-8");
+	refused(HEAD "[process \xc3(]\nkind = be\n", "UTF-8");
+	refused(HEAD "option = a=b\n" BE, "no policy");
 	refused(HEAD BE "block_us = 2000\n", "block_us");
 	refused(HEAD BE "gpu = 1\n", "gpu = 1");
 	refused(HEAD BE "timeslice_us = 0\n", "timeslice_us");
 	refused(HEAD BE "start_s = 2\nstop_s = 1\n", "stops before");
 	refused(HEAD "[process lc]\nkind = lc\nkernel_us = 1\n", "gap_us");
 	refused(HEAD BE "[expect]\nbe.speed <= 1\n", "be.speed");
+	refused(HEAD BE "[expect]\nbe.p99 <= 1\n", "p90_us p99_us");
 	refused(HEAD BE "[expect]\nlc.rate <= 1\n", "lc.rate");
+	refused(HEAD BE "[expect]\nbe.rate / lc.rate <= 1\n", "no process is 'lc'");
+	refused(HEAD BE "[expect]\nbe.rate >= nan\n", "NAME.METRIC <=");
+	refused(HEAD BE "[expect]\nbe.rate <= 1e999\n", "NAME.METRIC <=");
 	refused(HEAD BE "[expect]\nbe.rate <= fast\n", "fast");
 	refused(HEAD BE "[expect]\nbe.rate = 3\n", "NAME.METRIC <=");
 	refused(HEAD BE "[reference]\nbe.rate = 3\n", "within");
 	refused(HEAD BE "[actions]\ntarget = be\n", "at_ms");
 	refused(HEAD BE "[actions]\nat_ms = 1\ntarget = lc\n", "lc");
+	refused(HEAD BE "[actions]\nat_ms = 1\ntarget = be\n", "sets nothing");
 	refused(HEAD BE "[rotate]\ntarget = be\n", "period_ms");
 	refused("[scenario]\nmodel = /nonexistent.conf\n" BE, "nonexistent");
 }
