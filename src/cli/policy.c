@@ -214,21 +214,13 @@ int cli_policy_get(struct cli *c)
 	return ask(c, "policy_get", GPUSCHED_OPEN_READ_ONLY, NULL);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 /* The daemon works in another folder. */
 static char *as_daemon_finds_it(const char *name)
 {
 	CLEANUP_FREE char *cwd = NULL;
 	char *path = NULL;
 
-	if (*name == '/' ||
-	    (!strchr(name, '/') && !ends_with(name, ".bpf.o") && !ends_with(name, ".bpf.c")))
+	if (*name == '/' || !strpbrk(name, "/."))
 		return strdup(name);
 	cwd = getcwd(NULL, 0);
 	while (strncmp(name, "./", 2) == 0)

@@ -23,6 +23,7 @@ static _Thread_local struct {
 	sigjmp_buf back;
 	volatile sig_atomic_t inside;             /* a call is under way */
 	volatile sig_atomic_t running, last_seen; /* numbers of calls */
+	volatile sig_atomic_t signal;             /* of the last crash */
 	timer_t timer;
 	unsigned int users;
 	void *stack; /* for the handlers, since the call's own may be full; NULL: there was one */
@@ -47,6 +48,7 @@ static void on_crash(int sig)
 		signal(sig, SIG_DFL); /* not the policy's: die of it when it happens again */
 		return;
 	}
+	me.signal = sig;
 	siglongjmp(me.back, GS_GUARD_CRASHED);
 }
 
@@ -72,6 +74,11 @@ int gs_guard_run(void (*fn)(void *arg), void *arg)
 	}
 	me.inside = 0;
 	return why;
+}
+
+int gs_guard_signal(void)
+{
+	return me.signal;
 }
 
 static void handlers_get(void)

@@ -16,5 +16,7 @@ void gs_guard_stop(void);
 #define GS_GUARD_CRASHED 2
 /* 0 when @fn ran to its end, else GS_GUARD_*. */
 int gs_guard_run(void (*fn)(void *arg), void *arg);
+/* The signal of this thread's last crash. */
+int gs_guard_signal(void);
 
 #endif /* GPUSCHED_POLICY_GUARD_H */

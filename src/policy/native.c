@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -105,13 +106,20 @@ static int help_count(void *user, const struct gpusched_filter *filter)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
+static const char *what_happened(int why)
+{
+	if (why == GS_GUARD_STALLED)
+		return "stalled: a call took longer than its timeout";
+	return gs_guard_signal() == SIGFPE
+		       ? "crashed in a callback: divided by zero; gpusched_div() gives 0 then"
+		       : "crashed in a callback: a pointer to nowhere, or too deep a stack";
+}
+
 static int verdict(struct native *n, int why)
 {
 	if (why && !n->failed) {
 		n->failed = true;
-		snprintf(n->failure, sizeof(n->failure), "%s",
-			 why == GS_GUARD_STALLED ? "stalled: a call took longer than its timeout"
-						 : "crashed in a callback");
+		snprintf(n->failure, sizeof(n->failure), "%s", what_happened(why));
 	}
 	return n->failed ? -EPROTO : 0;
 }

@@ -157,12 +157,17 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		r = open_source(policy, &dl, err);
 		if (r < 0)
 			return r;
-	} else if (strchr(policy, '/')) {
-		/* NAME.bpf.o: its twin beside it */
-		if (n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0)
-			snprintf(s.path, sizeof(s.path), "%.*s.native.so", (int)n - 6, policy);
-		else
-			snprintf(s.path, sizeof(s.path), "%s", policy);
+	} else if (strpbrk(policy, "/.")) {
+		bool object = n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0;
+
+		/* NAME.bpf.o: its twin beside it; a name without a slash is no library of the system */
+		snprintf(s.path, sizeof(s.path), "%s%.*s%s", strchr(policy, '/') ? "" : "./",
+			 (int)(object ? n - 6 : n), policy, object ? ".native.so" : "");
+		if (object && access(s.path, R_OK) < 0)
+			return gs_fail(err, -ENOENT,
+				       "%s: an object is for the kernel: --host sim, or the source "
+				       "(%.*sc) for the native host",
+				       policy, (int)n - 1, policy);
 	} else if (!gs_policy_name_ok(policy) || gs_policy_dirs(try_dir, &s) != 1) {
 		return gs_fail(err, -ENOENT,
 			       "no policy '%s' for the native host (NAME.native.so): see 'gpusched "

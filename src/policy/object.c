@@ -97,7 +97,7 @@ int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_er
 
 	if (!*name_or_path)
 		return gs_fail(err, -EINVAL, "no policy named");
-	if (!strchr(path, '/') && !ends_with(path, ".bpf.o") && !ends_with(path, ".bpf.c")) {
+	if (!strpbrk(path, "/.")) {
 		if (!gs_policy_name_ok(path))
 			return gs_fail(err, -EINVAL,
 				       "'%s' is no policy's name: letters, digits and _", path);

@@ -48,6 +48,11 @@ got=0
 "$gpusched" policy check mine.bpf.o bad.bpf.o --json >out 2>err || got=$?
 is "$got" 4 "of two, one refused: partly done"
 is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "and --json tells which"
+exits 1 "an object on the native host" "$gpusched" sim run lcbe-1be --policy mine.bpf.o
+like "$out" "mine.bpf.o: .*--host sim, or the source \(mine.bpf.c\)" "what to do is told"
+exits 1 "a name with a dot is a path" "$gpusched" policy check mine.txt
+like "$out" "mine.txt: cannot read the policy: No such file" "as the page says"
+
 # In which order a round meets the TSGs is any, but the same in each run.
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(order, 10000, 100, 0);' \
 	'GPUSCHED_MAP(order_met, ARRAY, gs_u32, gs_u64, 1);' 'GPUSCHED_TICK(t, round) { gs_u32 zero = 0; gs_u64 *met;' \

@@ -341,7 +341,7 @@ static void test_native_crash(void **state)
 	(void)state;
 	p = native("div_zero");
 	assert_true(gs_native_host.task_init(p, &task) < 0);
-	assert_non_null(strstr(gs_native_host.failure(p), "crashed"));
+	assert_non_null(strstr(gs_native_host.failure(p), "divided by zero"));
 	gs_native_host.exit(p, GPUSCHED_EXIT_ERROR);
 
 	p = native("deep");
