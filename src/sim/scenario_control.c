@@ -212,13 +212,22 @@ static void refresh(struct sim_proc *p)
 	}
 }
 
-static bool valid_wish(const struct gpusched_settings *w)
+/* True: @why says what is wrong with it. */
+static bool bad_wish(const struct gpusched_settings *w, char *why, size_t size)
 {
-	return (!(w->valid & GPUSCHED_TIMESLICE) ||
-		(w->timeslice_us >= GPUSCHED_TIMESLICE_MIN_US &&
-		 w->timeslice_us <= GPUSCHED_TIMESLICE_MAX_US)) &&
-	       (!(w->valid & GPUSCHED_INTERLEAVE) || w->interleave <= GPUSCHED_INTERLEAVE_HIGH) &&
-	       (!(w->valid & GPUSCHED_PREEMPT_MODE) || w->preempt_mode <= GPUSCHED_PREEMPT_CILP);
+	if (w->valid & GPUSCHED_TIMESLICE && (w->timeslice_us < GPUSCHED_TIMESLICE_MIN_US ||
+					      w->timeslice_us > GPUSCHED_TIMESLICE_MAX_US))
+		snprintf(why, size, "a wish out of range: a timeslice of %u us, not %u to %u",
+			 w->timeslice_us, GPUSCHED_TIMESLICE_MIN_US, GPUSCHED_TIMESLICE_MAX_US);
+	else if (w->valid & GPUSCHED_INTERLEAVE && w->interleave > GPUSCHED_INTERLEAVE_HIGH)
+		snprintf(why, size, "a wish out of range: interleave level %u, not 0 to %u",
+			 w->interleave, GPUSCHED_INTERLEAVE_HIGH);
+	else if (w->valid & GPUSCHED_PREEMPT_MODE && w->preempt_mode > GPUSCHED_PREEMPT_CILP)
+		snprintf(why, size, "a wish out of range: preemption mode %u, not 0 to %u",
+			 w->preempt_mode, GPUSCHED_PREEMPT_CILP);
+	else
+		return false;
+	return true;
 }
 
 /* Settings go back to what the owners asked for; nobody is held any more. */
@@ -238,6 +247,7 @@ static void end_policy(struct sim_sim *x, enum gpusched_exit_reason reason, cons
 static void after_call(struct sim_sim *x, int ret)
 {
 	const char *why = NULL;
+	char wish[96];
 
 	if (ret < 0) {
 		if (x->host->failure)
@@ -245,8 +255,8 @@ static void after_call(struct sim_sim *x, int ret)
 		end_policy(x, GPUSCHED_EXIT_ERROR, why ? why : strerror(-ret));
 	}
 	for (size_t i = 0; i < x->ntasks && x->policy; i++)
-		if (!valid_wish(&x->tasks[i]->want))
-			end_policy(x, GPUSCHED_EXIT_ERROR, "a wish out of range");
+		if (bad_wish(&x->tasks[i]->want, wish, sizeof(wish)))
+			end_policy(x, GPUSCHED_EXIT_ERROR, wish);
 	reconcile_all(x);
 }
 

@@ -456,6 +456,8 @@ static void failed_policy_leaves_the_owners_settings(void **state)
 		assert_int_equal(fake.reason, GPUSCHED_EXIT_ERROR);
 		assert_int_equal(fake.ticks, 10);
 		assert_true(r->policy_failure[0]);
+		if (m == ABSURD_WISH)
+			assert_non_null(strstr(r->policy_failure, "preemption mode 9, not 0 to 2"));
 		assert_false(r->passed);
 		assert_int_equal(r->processes[1].is.timeslice_us, GPUSCHED_CUDA_TIMESLICE_US);
 		assert_int_equal(r->calls, 2);
