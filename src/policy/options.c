@@ -2,6 +2,7 @@
 /*
  * options.c - "-o key=value" for a policy's options, by their types and ranges
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,14 +85,18 @@ static int no_option(const struct gs_policy_info *info, const char *key, struct 
 		       info->noptions ? names : "none");
 }
 
+/* As gs_parse_u64(), with a minus before it. */
 static int parse_signed(const char *text, int64_t min, int64_t max, int64_t *ret)
 {
+	const char *digits = text + (*text == '-');
 	char *end;
 	long long v;
 
+	if (!isdigit((unsigned char)*digits))
+		return -EINVAL;
 	errno = 0;
-	v = strtoll(text, &end, 0);
-	if (end == text || *end)
+	v = strtoll(text, &end, digits[0] == '0' && (digits[1] | 32) == 'x' ? 16 : 10);
+	if (*end)
 		return -EINVAL;
 	if (errno == ERANGE || v < min || v > max)
 		return -ERANGE;
@@ -112,8 +117,10 @@ static int set_number(struct gs_policy_option *o, const char *text, struct gs_er
 			return gs_fail(err, r,
 				       "option %s=%s is out of range: %" PRIu64 " to %" PRIu64,
 				       o->name, text, o->min, o->max);
-		return r < 0 ? gs_fail(err, r, "option %s takes a number (%s), not '%s'", o->name,
-				       o->type, text)
+		return r < 0 ? gs_fail(err, r,
+				       "option %s takes a number, %" PRIu64 " to %" PRIu64
+				       ", not '%s'",
+				       o->name, o->min, o->max, text)
 			     : 0;
 	}
 	r = parse_signed(text, (int64_t)o->min, (int64_t)o->max, &sv);
@@ -121,8 +128,9 @@ static int set_number(struct gs_policy_option *o, const char *text, struct gs_er
 		return gs_fail(err, r, "option %s=%s is out of range: %" PRId64 " to %" PRId64,
 			       o->name, text, (int64_t)o->min, (int64_t)o->max);
 	if (r < 0)
-		return gs_fail(err, r, "option %s takes a number (%s), not '%s'", o->name, o->type,
-			       text);
+		return gs_fail(err, r,
+			       "option %s takes a number, %" PRId64 " to %" PRId64 ", not '%s'",
+			       o->name, (int64_t)o->min, (int64_t)o->max, text);
 	o->value = (uint64_t)sv;
 	return 0;
 }

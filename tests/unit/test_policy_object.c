@@ -92,11 +92,15 @@ static void test_option_errors(void **state)
 		const char *words;
 	} cases[] = {
 		{ "small=4294967296", -ERANGE, "0 to 4294967295" },
-		{ "small=-1", -EINVAL, "number" },
+		{ "small=-1", -EINVAL, "a number, 0 to 4294967295" },
 		{ "small=", -EINVAL, "number" },
 		{ "small=12x", -EINVAL, "number" },
 		{ "neg=2147483648", -ERANGE, "-2147483648 to 2147483647" },
 		{ "level=6", -ERANGE, "-5 to 5" },
+		{ "level=010", -ERANGE, "-5 to 5" }, /* ten, as everywhere */
+		{ "level=5us", -EINVAL, "a number, -5 to 5" },
+		{ "level= 5", -EINVAL, "number" },
+		{ "level=-", -EINVAL, "number" },
 		{ "flag=maybe", -EINVAL, "yes or no" },
 		{ "nosuch=1", -EINVAL, "it has" },
 		{ "small", -EINVAL, "key=value" },
