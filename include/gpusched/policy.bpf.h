@@ -115,7 +115,7 @@ extern int gpusched_host_count(struct gpusched_filter *filter);
 
 /*
  * GPUSCHED_OPTION(type, name, default, help): an option of the policy, read like a variable. type:
- * gs_u32, gs_s32, gs_u64 or bool (as gs_bool). GPUSCHED_OPTION_RANGE adds the accepted range.
+ * gs_u32, gs_s32, gs_u64 or gs_bool. GPUSCHED_OPTION_RANGE adds the accepted range.
  */
 typedef _Bool gs_bool;
 #define GPUSCHED_OPTION_RANGE(opt_type, opt_name, opt_def, opt_min, opt_max, opt_help) \
@@ -298,7 +298,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 #define gpusched_now() gpusched_host_now()
 /* 32 random bits; seeded, so repeatable, in the sim. */
 #define gpusched_random() gpusched_host_random()
-/* One line in the host's log: a literal of at most 63 characters, and a number. */
+/* One line in the host's log: a literal of at most 63 characters, and a gs_u64 (printed unsigned). */
 #define gpusched_log(literal, value) \
 	do { \
 		static struct gpusched_text text_ = { literal }; \
@@ -371,7 +371,8 @@ GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
  * Has it work? Yes when it launched something in the @quiet_ns before @now, or, where GPU time is
  * known, when it has run or waited for its turn since the last call: a burst is worked off long
  * after its launches. *last, a word of t->priv, is the helper's memory. Where neither launches nor
- * GPU time are known nobody can say that it is idle: yes.
+ * GPU time are known nobody can say that it is idle: yes. A suspended TSG neither runs, waits for a
+ * turn, nor launches for long: it looks idle, whatever it has queued.
  */
 GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, gs_u64 quiet_ns,
 				     gs_u64 *last)
