@@ -117,7 +117,7 @@ static int check_one(const struct cli *c, const char *what)
 	text = err.text[0] ? err.text : why.message;
 	if (c->json) {
 		row = json_pack("{s:s,s:b,s:s?,s:s?,s:s?}", "policy", what, "ok", !r, "kind",
-				r ? gs_policy_exit_name(why.kind) : NULL, "message",
+				why.kind ? gs_policy_exit_name(why.kind) : NULL, "message",
 				r ? text : NULL, "dump", r ? why.dump : NULL);
 		gs_json_line(stdout, row);
 	} else if (!r) {

@@ -48,6 +48,8 @@ got=0
 "$gpusched" policy check mine.bpf.o bad.bpf.o --json >out 2>err || got=$?
 is "$got" 4 "of two, one refused: partly done"
 is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "and --json tells which"
+exits 1 "policy check --json of what is not there" "$gpusched" policy check nosuch --json
+is "$(jq -c '[.ok, .kind]' <<<"$(grep ^{ <<<"$out")")" "[false,null]" "has no kind of refusal"
 exits 1 "an object on the native host" "$gpusched" sim run lcbe-1be --policy mine.bpf.o
 like "$out" "mine.bpf.o: .*--host sim, or the source \(mine.bpf.c\)" "what to do is told"
 exits 1 "a name with a dot is a path" "$gpusched" policy check mine.txt
