@@ -103,6 +103,8 @@ extern int gpusched_host_count(struct gpusched_filter *filter);
  */
 #define GPUSCHED_POLICY(policy_name, period_us, limit_ms, policy_flags) \
 	GPUSCHED_LICENSE_TEXT; \
+	_Static_assert(sizeof(#policy_name) <= GPUSCHED_POLICY_NAME_LEN, \
+		       "GPUSCHED_POLICY: a name of at most 31 characters"); \
 	extern const struct gpusched_policy_desc gpusched_policy; \
 	GPUSCHED_DESC const struct gpusched_policy_desc gpusched_policy = { \
 		.magic = GPUSCHED_DESC_MAGIC, \
@@ -120,6 +122,10 @@ extern int gpusched_host_count(struct gpusched_filter *filter);
 typedef _Bool gs_bool;
 #define GPUSCHED_OPTION_RANGE(opt_type, opt_name, opt_def, opt_min, opt_max, opt_help) \
 	GPUSCHED_OPTION_VAR(opt_type, opt_name, opt_def); \
+	_Static_assert(sizeof(#opt_name) <= 32, \
+		       "GPUSCHED_OPTION: a name of at most 31 characters"); \
+	_Static_assert(sizeof(opt_help) <= 120, \
+		       "GPUSCHED_OPTION: help of at most 119 characters"); \
 	extern const struct gpusched_option_desc gpusched_opt_##opt_name; \
 	GPUSCHED_OPTDESC const struct gpusched_option_desc gpusched_opt_##opt_name = { \
 		.name = #opt_name, \
@@ -301,6 +307,8 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /* One line in the host's log: a literal of at most 63 characters, and a gs_u64 (printed unsigned). */
 #define gpusched_log(literal, value) \
 	do { \
+		_Static_assert(sizeof(literal) <= GPUSCHED_TEXT_LEN, \
+			       "gpusched_log: a text of at most 63 characters"); \
 		static struct gpusched_text text_ = { literal }; \
 		gpusched_host_log(&text_, (value)); \
 	} while (0)
@@ -310,6 +318,8 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  */
 #define gpusched_fail(code, literal) \
 	do { \
+		_Static_assert(sizeof(literal) <= GPUSCHED_TEXT_LEN, \
+			       "gpusched_fail: a text of at most 63 characters"); \
 		static struct gpusched_text text_ = { literal }; \
 		gpusched_host_fail((code), &text_); \
 	} while (0)

@@ -108,6 +108,26 @@ static uint64_t map_bytes(const struct bpf_map *map)
 	return bpf_map__max_entries(map) * entry;
 }
 
+/* What the kernel would refuse with a number alone. */
+static int vet_map(const struct bpf_map *map, char *why, size_t size)
+{
+	const char *name = bpf_map__name(map);
+	enum bpf_map_type type = bpf_map__type(map);
+
+	if (bpf_map__pin_path(map))
+		snprintf(why, size, "a pinned map '%s'", name);
+	else if (type != BPF_MAP_TYPE_HASH && type != BPF_MAP_TYPE_ARRAY)
+		snprintf(why, size, "map '%s' of type %s: HASH and ARRAY are offered", name,
+			 libbpf_bpf_map_type_str(type));
+	else if (!bpf_map__max_entries(map))
+		snprintf(why, size, "map '%s' of no entries", name);
+	else if (type == BPF_MAP_TYPE_ARRAY && bpf_map__key_size(map) != sizeof(uint32_t))
+		snprintf(why, size, "map '%s': the key of an ARRAY is gs_u32", name);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 /* The table's maps stand in for those of the same name; pins named by the policy are refused. */
 static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, char *why,
 			size_t size)
@@ -136,16 +156,9 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 		}
 		if (bpf_map__is_internal(map))
 			continue;
-		if (bpf_map__pin_path(map)) {
-			snprintf(why, size, "a pinned map '%s'", name);
-			return -EINVAL;
-		}
-		if (bpf_map__type(map) != BPF_MAP_TYPE_HASH &&
-		    bpf_map__type(map) != BPF_MAP_TYPE_ARRAY) {
-			snprintf(why, size, "map '%s' of type %s: HASH and ARRAY are offered", name,
-				 libbpf_bpf_map_type_str(bpf_map__type(map)));
-			return -EINVAL;
-		}
+		r = vet_map(map, why, size);
+		if (r < 0)
+			return r;
 		bytes += map_bytes(map);
 	}
 	if (bytes <= MAX_MAP_BYTES)

@@ -367,8 +367,12 @@ static int native_init(const struct sim_policy_view *view, const char *policy,
 	}
 	desc = dlsym(n->dl, "gpusched_policy");
 	helpers = dlsym(n->dl, "gpusched_native_ops");
-	if (!desc || !helpers || desc->magic != GPUSCHED_DESC_MAGIC ||
-	    desc->abi != GPUSCHED_ABI_VERSION) {
+	if (!desc) {
+		native_free(n);
+		return gs_fail(err, -EINVAL, "%s is no gpusched policy: no GPUSCHED_POLICY() in it",
+			       policy);
+	}
+	if (!helpers || desc->magic != GPUSCHED_DESC_MAGIC || desc->abi != GPUSCHED_ABI_VERSION) {
 		native_free(n);
 		return gs_fail(err, -EINVAL,
 			       "%s is no policy of ABI %u for the native host: build it again",

@@ -62,6 +62,11 @@ int gs_options_vet(const struct gs_policy_info *info, struct gs_error *err)
 	for (size_t i = 0; i < info->noptions; i++) {
 		const struct gs_policy_option *o = &info->options[i];
 
+		if (!strcmp(o->type, "double") || !strcmp(o->type, "float"))
+			return gs_fail(err, -EINVAL,
+				       "policy %s: option %s is a %s: gs_u32, gs_s32, gs_u64 and "
+				       "gs_bool are offered",
+				       info->name, o->name, o->type);
 		if (!in_order(o, o->min, o->def) || !in_order(o, o->def, o->max))
 			return gs_fail(err, -EINVAL,
 				       "policy %s: the default of option %s is out of its own "

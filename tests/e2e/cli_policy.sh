@@ -50,6 +50,27 @@ is "$got" 4 "of two, one refused: partly done"
 is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "and --json tells which"
 exits 1 "policy check --json of what is not there" "$gpusched" policy check nosuch --json
 is "$(jq -c '[.ok, .kind]' <<<"$(grep ^{ <<<"$out")")" "[false,null]" "has no kind of refusal"
+# refused NAME WORDS LINE...: one line, with the words
+refused() {
+	printf '%s\n' '#include <gpusched/policy.bpf.h>' "${@:3}" 'GPUSCHED_TASK_INIT(t) { return 0; }' >"$1.bpf.c"
+	"$gpusched" policy check "$1.bpf.c" >out 2>err
+	is "$? $(wc -l <err)" "1 1" "$1: one line"
+	like "$(cat err)" "$2" "$1: is told"
+}
+policy='GPUSCHED_POLICY(odd, 0, 100, 0);'
+long=$(printf 'x%.0s' {1..130})
+refused no_entries "map 'm' of no entries" "$policy" 'GPUSCHED_MAP(m, HASH, gs_u32, gs_u64, 0);'
+refused wide_key "the key of an ARRAY is gs_u32" "$policy" 'GPUSCHED_MAP(m, ARRAY, gs_u64, gs_u64, 8);'
+refused fraction "option a is a double: gs_u32, " "$policy" 'GPUSCHED_OPTION(double, a, 5, "a fraction");'
+refused long_name "a name of at most 31 characters" "GPUSCHED_POLICY(${long:0:32}, 0, 100, 0);"
+refused long_option "a name of at most 31 characters" "$policy" "GPUSCHED_OPTION(gs_u32, ${long:0:32}, 1, \"long\");"
+refused long_help "help of at most 119 characters" "$policy" "GPUSCHED_OPTION(gs_u32, a, 1, \"${long:0:120}\");"
+refused long_log "a text of at most 63 characters" "$policy" "GPUSCHED_INIT() { gpusched_log(\"${long:0:64}\", 1); return 0; }"
+refused long_fail "a text of at most 63 characters" "$policy" "GPUSCHED_INIT() { gpusched_fail(1, \"${long:0:64}\"); return 0; }"
+refused no_policy "no GPUSCHED_POLICY\(\) in it"
+exits 1 "no policy for the native host either" "$gpusched" sim run lcbe-1be --policy ./no_policy.bpf.c
+like "$out" "no GPUSCHED_POLICY\(\) in it" "is told as well"
+
 exits 1 "an object on the native host" "$gpusched" sim run lcbe-1be --policy mine.bpf.o
 like "$out" "mine.bpf.o: .*--host sim, or the source \(mine.bpf.c\)" "what to do is told"
 exits 1 "a name with a dot is a path" "$gpusched" policy check mine.txt
