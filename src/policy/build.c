@@ -256,6 +256,7 @@ int gs_policy_build_native(const char *source, const char *output, struct gs_err
 			 "-fPIC",
 			 "-shared",
 			 "-DGPUSCHED_NATIVE",
+			 "-Wreturn-type", /* what would come back is anything */
 			 inc_arg,
 			 "-x",
 			 "c",

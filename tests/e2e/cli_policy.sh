@@ -29,6 +29,13 @@ printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(odd, 0, 100, 0
 exits 0 "a policy with a warning is built" "$gpusched" policy build odd.bpf.c
 like "$out" "odd.bpf.c:3:.*warning: unused variable 'never'" "and the warning is told"
 
+printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(odd, 0, 100, 0);' \
+	'GPUSCHED_TASK_INIT(t)' '{' 't->priv[0] = 1;' '}' >forgets.bpf.c
+exits 0 "a callback that returns nothing is built" "$gpusched" policy build forgets.bpf.c
+like "$out" "forgets.bpf.c:6:.*warning: .*does not return a value" "with a warning"
+"$gpusched" sim run lcbe-1be --policy ./forgets.bpf.c >out 2>err
+like "$(cat err)" "forgets.bpf.c:6:.*warning: .*Wreturn-type" "on the native host too"
+
 exits 2 "policy new of what is no name" "$gpusched" policy new ../mine
 exits 1 "policy build of what is not there" "$gpusched" policy build none.bpf.c
 echo 'this is no C' >bad.bpf.c
