@@ -23,6 +23,7 @@ mkdir -p "$mps/pipe" "$mps/log"
 
 mps_end() {
 	echo quit | timeout 20 "$control" >/dev/null 2>&1
+	wait_for 10 eval '! pgrep -x nvidia-cuda-mps'
 	cp "$mps"/log/*.log "$raw/" 2>/dev/null
 	rm -rf "$mps"
 }
