@@ -16,6 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "classify/priv.h"
+#include "observe/reader.h"
 
 #define ATTRIBUTE "user.gpusched.class"
 
@@ -75,20 +76,6 @@ static int read_ids(struct gs_facts *f)
 	f->uid = uid;
 	f->gid = gid;
 	return 0;
-}
-
-static void read_exe(struct gs_facts *f)
-{
-	static const char deleted[] = " (deleted)";
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", f->pid);
-	n = readlink(path, f->exe, sizeof(f->exe) - 1);
-	f->exe[n > 0 ? n : 0] = '\0';
-	n -= (ssize_t)sizeof(deleted) - 1;
-	if (n > 0 && strcmp(f->exe + n, deleted) == 0)
-		f->exe[n] = '\0';
 }
 
 static void cgroup_level(struct gs_facts *f, const char *path)
@@ -153,9 +140,18 @@ int gs_facts_read(pid_t pid, struct gs_facts *ret, struct gs_error *err)
 	if (n <= 0 || read_ids(f) < 0)
 		return gs_fail(err, -ESRCH, "no process %d", pid);
 	f->comm[strcspn(f->comm, "\n")] = '\0';
-	read_exe(f);
-	n = read_small(pid, "cmdline", f->args, sizeof(f->args));
-	f->nargs = n > 0 ? (size_t)n : 0;
 	read_cgroups(f);
 	return 0;
+}
+
+void gs_facts_read_program(struct gs_facts *f)
+{
+	struct gs_program program;
+
+	f->unread = gs_reader_program(f->pid, &program) != 0;
+	if (f->unread)
+		return;
+	memcpy(f->exe, program.exe, sizeof(f->exe));
+	memcpy(f->args, program.args, sizeof(f->args));
+	f->nargs = program.nargs;
 }

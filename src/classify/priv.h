@@ -28,11 +28,14 @@ struct gs_facts {
 	char exe[512];                                   /* "" unknown */
 	char args[4096];                                 /* NUL after each */
 	size_t nargs;                                    /* bytes of args */
+	bool unread;                                     /* exe and args: not to be had (yet) */
 	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* nearest first */
 	size_t ncgroups;
 };
-/* -ESRCH when the process is gone. */
+/* All but executable and arguments. -ESRCH when the process is gone. */
 int gs_facts_read(pid_t pid, struct gs_facts *ret, struct gs_error *err);
+/* These, if they can be had without waiting for its owner. */
+void gs_facts_read_program(struct gs_facts *f);
 
 /* ---- rules -------------------------------------------------------------------------------- */
 

@@ -89,12 +89,22 @@ static bool by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
 	return false;
 }
 
+static bool asks_for_program(const struct gs_classes *c)
+{
+	for (size_t i = 0; i < c->nrules; i++)
+		if (c->rules[i].exe || c->rules[i].arg)
+			return true;
+	return false;
+}
+
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 		       struct gs_class_answer *ret)
 {
 	struct gs_class_answer a = { 0 };
 
 	set(c, &a, c->default_class, GPUSCHED_SRC_DEFAULT);
+	if (f->unread)
+		why(&a, "its executable and arguments are not known: reading them takes too long");
 	/* the rules' class is what an attribute of a user's own cgroup may lower */
 	if (!by_rule(c, f, &a))
 		why(&a, "default class %s", c->cls[c->default_class].name);
@@ -122,6 +132,8 @@ int gs_classify(struct gs_classes *c, struct gs_observe *o, pid_t pid, struct gs
 	r = gs_facts_read(pid, &f, err);
 	if (r < 0)
 		return r;
+	if (asks_for_program(c))
+		gs_facts_read_program(&f);
 	gs_classify_facts(c, &f, ret);
 	return 0;
 }

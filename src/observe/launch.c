@@ -3,7 +3,7 @@
  * launch.c - attaching the launch probes to libcudas, and letting go of them
  *
  * A library is what (device, inode) say, wherever a container has it mounted. It is reached through
- * /proc/PID/map_files, which is the very file that the process maps.
+ * /proc/PID/map_files, which is the very file that the process maps (reader_child.c).
  */
 #include "observe/launch.h"
 
@@ -311,11 +311,10 @@ static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 	struct look *look = user;
 	size_t known = look->l->nlibs;
 	struct lib *lib = NULL;
-	char file[96];
+	char file[32];
 	int r;
 
-	snprintf(file, sizeof(file), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		 (unsigned long long)map->start, (unsigned long long)map->end);
+	snprintf(file, sizeof(file), "/proc/self/fd/%d", map->place);
 	r = open_lib(look->l, file, map->path, pid, &lib);
 	if (r == 0)
 		add_user(lib, pid);

@@ -87,6 +87,7 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now);
 struct gs_cuda_map {
 	uint64_t start, end;
 	char path[256];
+	int place; /* the file, opened for its place alone (O_PATH); -1 */
 };
 bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret);
 
@@ -96,7 +97,10 @@ bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret);
  */
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
 
-/* Calls fn for the code of each libcuda that a process maps, until it returns non-zero. */
+/*
+ * Calls fn for the code of each libcuda that a process maps, until it returns non-zero. -EAGAIN,
+ * -EBUSY: as gs_reader_maps().
+ */
 int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
 		 void *user);
 /* Calls fn for each libcuda.so.1 in the library path and the usual places. */

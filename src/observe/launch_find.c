@@ -12,12 +12,13 @@
 #include "basic/cleanup.h"
 #include "observe/launch.bpf.h"
 #include "observe/launch.h"
+#include "observe/reader.h"
 
 #define SONAME "libcuda.so"
 
 bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret)
 {
-	struct gs_cuda_map m = { 0 };
+	struct gs_cuda_map m = { .place = -1 };
 	const char *base;
 	char perms[8];
 	int path_at = 0;
@@ -38,20 +39,15 @@ bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret)
 int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
 		 void *user)
 {
-	CLEANUP_FREE char *line = NULL;
-	CLEANUP_FILE FILE *f = NULL;
-	struct gs_cuda_map map;
-	char path[64];
-	size_t size = 0;
-	int r = 0;
+	struct gs_cuda_map maps[GS_READER_MAPS];
+	size_t n;
+	int r = gs_reader_maps(pid, maps, &n);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (!r && getline(&line, &size, f) > 0)
-		if (gs_cuda_map_parse(line, &map))
-			r = fn(pid, &map, user);
+	for (size_t i = 0; i < n; i++) {
+		if (!r)
+			r = fn(pid, &maps[i], user);
+		close(maps[i].place);
+	}
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "observe/peek.h"
 #include "observe/priv.h"
+#include "observe/reader.h"
 
 #define PF_EXITING 0x4u /* the kernel's, in /proc/PID/stat */
 
@@ -183,7 +184,7 @@ static bool is_same(const struct statx *a, const struct statx *b)
 }
 
 /* Who names its executable so may have it served by one who never answers. */
-bool gs_proc_is_mps(pid_t pid)
+bool gs_proc_runs_mps(pid_t pid)
 {
 	char link[32], path[PATH_MAX];
 	CLEANUP_FD int fd = -1;
@@ -202,6 +203,13 @@ bool gs_proc_is_mps(pid_t pid)
 	/* the path is the process's own idea: another file may be mounted there for it */
 	fd = gs_peek(AT_FDCWD, link, 0, &exe);
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
+}
+
+bool gs_proc_is_mps(pid_t pid)
+{
+	struct gs_program program;
+
+	return !gs_reader_program(pid, &program) && program.mps;
 }
 
 uint64_t gs_cgroup_of(pid_t pid)

@@ -5,6 +5,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "observe/reader.h"
 #include "service/internal.h"
 
 #define SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
@@ -147,6 +148,7 @@ static void note_process(struct gs_service *s, pid_t pid)
 {
 	struct gs_class_answer answer;
 	struct gpusched_proc proc = { 0 };
+	struct gs_program program;
 	bool known = !gs_proc_get(s->o, pid, &proc), mps = gs_proc_is_mps(pid);
 
 	if (gs_classify(s->classes, s->o, pid, &answer, NULL))
@@ -156,8 +158,11 @@ static void note_process(struct gs_service *s, pid_t pid)
 		return;
 	if (!known && answer.source == GPUSCHED_SRC_DEFAULT)
 		return;
-	if (!proc.start_ns)
-		proc.start_ns = gs_proc_start_ns(pid);
+	if (!proc.start_ns) {
+		if (gs_reader_program(pid, &program))
+			return; /* a late answer brings us here again */
+		proc.start_ns = program.start_ns;
+	}
 	proc.class_id = answer.class_id;
 	proc.source = answer.source;
 	proc.mps = mps;

@@ -24,6 +24,8 @@
 	X(LOSSES, "losses", "times that all TSGs were looked at since events had been lost") \
 	X(LAUNCH_LIBS_LEFT, "launch_libs_left", \
 	  "times that a libcuda's launches could not be counted") \
+	X(READS_LEFT, "reads_left", \
+	  "times that a process's program or libraries were not read: it took too long") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission")
@@ -65,6 +67,7 @@ struct gs_service {
 	bool launches_asked;                     /* a person wants them counted */
 	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */
 	int lock_fd, ep_fd, beat_fd, sweep_fd;
+	int reader_fd; /* -1: this process reads by itself */
 	int guardian_fd;
 	pid_t guardian_pid;
 	int guardian_pidfd;

@@ -8,6 +8,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "observe/reader.h"
 #include "service/internal.h"
 
 #define HEARTBEAT_NS (250 * NS_PER_MS)
@@ -51,6 +52,10 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 		r = timer_new(s, &s->beat_fd);
 		if (!r && timerfd_settime(s->beat_fd, 0, &beat, NULL))
 			r = -errno;
+		if (!r)
+			r = gs_reader_begin(&s->reader_fd);
+		if (!r)
+			r = gs_loop_add(s, s->reader_fd);
 		gs_loop_beat(s);
 	}
 	return r ? gs_fail(err, r, "timer: %s", strerror(-r)) : 0;
@@ -89,6 +94,17 @@ void gs_loop_sweep_in(struct gs_service *s, uint64_t ns)
 	s->sweep_armed = true;
 }
 
+/* A late answer: it is asked for again, and is there now. */
+static void on_read(enum gs_reader_what what, pid_t pid, void *user)
+{
+	struct gs_service *s = user;
+
+	if (what == GS_READER_PROGRAM)
+		gs_process_reclassify(s, pid);
+	else if (s->launches)
+		gs_launches_process(s->launches, pid);
+}
+
 static void drain_timer(int fd)
 {
 	uint64_t ticks;
@@ -106,6 +122,8 @@ static void handle(struct gs_service *s, int fd)
 		drain_timer(fd);
 		s->sweep_armed = false;
 		gs_service_sweep(s);
+	} else if (fd == s->reader_fd) {
+		gs_reader_dispatch(on_read, s);
 	} else if (fd == s->guardian_pidfd) {
 		gs_guarding_lost(s);
 	} else if (fd == gs_events_fd(s->o)) {

@@ -12,6 +12,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "observe/reader.h"
 #include "service/internal.h"
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
@@ -282,7 +283,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 		return gs_fail(err, -ENOMEM, "out of memory");
 	s->config = config;
 	s->opts = *opts;
-	s->lock_fd = s->ep_fd = s->beat_fd = s->sweep_fd = -1;
+	s->lock_fd = s->ep_fd = s->beat_fd = s->sweep_fd = s->reader_fd = -1;
 	s->guardian_fd = s->guardian_pidfd = -1;
 	r = start(s, err);
 	if (r) {
@@ -350,6 +351,8 @@ void gs_service_free(struct gs_service *s)
 	if (s->o && s->opts.daemon && !s->opts.dry_run && s->beat_fd >= 0)
 		gs_cfg_heartbeat(s->o, 0);
 	gs_guarding_end(s);
+	if (s->reader_fd >= 0)
+		gs_reader_end();
 	if (s->self_added)
 		gs_self_del(s->o, getpid());
 	gs_observe_close(s->o);

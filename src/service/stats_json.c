@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "observe/reader.h"
 #include "service/internal.h"
 
 struct counter {
@@ -89,6 +90,12 @@ static json_t *launches_json(const struct gs_service *s)
 	return o;
 }
 
+static const uint64_t *service_values(struct gs_service *s)
+{
+	s->counters[GS_SVC_READS_LEFT] = gs_reader_left();
+	return s->counters;
+}
+
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 {
 	struct gs_observe_status st = { 0 };
@@ -110,7 +117,8 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "engine", s->e ? engine_json(s->e) : json_null());
 	json_object_set_new(o, "calls", s->e ? calls_json(s) : json_null());
 	json_object_set_new(o, "launches", launches_json(s));
-	json_object_set_new(o, "service", counters_json(service_counters, s->counters, GS_SVC_MAX));
+	json_object_set_new(o, "service",
+			    counters_json(service_counters, service_values(s), GS_SVC_MAX));
 	return o;
 }
 
@@ -220,7 +228,7 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 	for (size_t i = 0; i < GS_COUNT(tap_counters); i++)
 		counter_text(f, "taps", &tap_counters[i], st.counters[i]);
 	for (size_t i = 0; i < GS_COUNT(service_counters); i++)
-		counter_text(f, "service", &service_counters[i], s->counters[i]);
+		counter_text(f, "service", &service_counters[i], service_values(s)[i]);
 	if (s->e)
 		engine_text(s->e, f);
 	calls_text(s, f);

@@ -231,6 +231,9 @@ static void test_own_process(void **state)
 	assert_int_equal(gs_facts_read(getpid(), &f, NULL), 0);
 	assert_int_equal(f.uid, getuid());
 	assert_string_equal(f.comm, "test_classify");
+	assert_int_equal(f.nargs, 0);
+	gs_facts_read_program(&f);
+	assert_false(f.unread);
 	assert_non_null(strstr(f.exe, "/test_classify"));
 	assert_true(f.nargs > 0);
 	snprintf(rule, sizeof(rule), "comm=test_class* uid=%u -> be", getuid());
