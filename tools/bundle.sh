@@ -27,7 +27,7 @@ for p in "${programs[@]}"; do
 	install -m 755 -s "$from" "$out/real/$p"
 done
 install -m 755 "$build/gsload" "$out/gsload"
-for extra in tapcost launchcost emptyprobe cudause; do
+for extra in tapcost launchcost emptyprobe turns cudause; do
 	for at in "$build/$extra" "$build/bench/$extra" "$build/tests/e2e/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done
