@@ -20,7 +20,8 @@ int sim_model_new(const struct sim_params *params, unsigned int gpus, uint64_t s
 
 	if (!gpus || gpus > MAX_GPUS || !params->blocks_at_once || !params->copy_bytes_per_us ||
 	    !params->gr_engines || params->gr_engines > SIM_MAX_GR ||
-	    !params->default_timeslice_us || params->default_preempt_mode >= SIM_MODES)
+	    !params->default_timeslice_us || !params->slice_unit_ns ||
+	    params->default_preempt_mode >= SIM_MODES)
 		return -EINVAL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
@@ -140,7 +141,7 @@ int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void
 	t->eng = e;
 	t->last_channel = &t->channels;
 	t->user = user;
-	t->timeslice_ns = m->p.default_timeslice_us * 1000;
+	t->timeslice_us = m->p.default_timeslice_us;
 	t->interleave = GPUSCHED_INTERLEAVE_MEDIUM;
 	t->mode = m->p.default_preempt_mode;
 	t->synced = m->now;
@@ -220,7 +221,7 @@ int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us)
 {
 	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
 		return -EINVAL;
-	t->timeslice_ns = us * 1000;
+	t->timeslice_us = us;
 	if (t->eng->cur == t)
 		t->eng->slice_end = 0;
 	touch(t);
@@ -273,7 +274,7 @@ void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 	const struct sim_engine_state *e = t->eng;
 
 	*ret = (struct sim_tsg_state){
-		.timeslice_us = t->timeslice_ns / 1000,
+		.timeslice_us = t->timeslice_us,
 		.interleave = t->interleave,
 		.preempt_mode = t->mode,
 		.scheduled = t->scheduled,

@@ -3,10 +3,10 @@
  * Turns of one engine: a state machine that is run whenever its time has come or a setting changed.
  *
  *   IDLE -> SWITCH -> START -> RUN -> [DRAIN ->] SAVE -> SWITCH ...
- *                               |-> (nothing left for idle_ns) -> IDLE or SWITCH
+ *                               |-> (nothing left, nobody else ready) -> IDLE
  *
- * START and END of the log are the edges SWITCH -> START and SAVE (or RUN) -> SWITCH. A slice is
- * counted from START and goes on in periods while nobody else is ready.
+ * START and END of the log are the edges SWITCH -> START and SAVE -> SWITCH (or RUN -> IDLE). A
+ * slice is counted from START and goes on in periods while nobody else is ready.
  */
 #include "sim/model_priv.h"
 
@@ -67,7 +67,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	e->turn_start = e->m->now;
 	e->slice_end = 0;
 	e->idle_since = SIM_NEVER;
-	e->drained_since = SIM_NEVER;
+	e->closed = false;
 	e->preempt = false;
 	t->switches_in++;
 	t->context_switches += !loaded;
@@ -108,7 +108,19 @@ static void end_saved(struct sim_engine_state *e)
 
 	end_turn(e);
 	e->resident = NULL;
-	begin_switch(e, cost[t->left_in]);
+	begin_switch(e, t->has_state ? cost[t->left_in] : p->switch_idle_ns);
+}
+
+/* Nothing of it is under way: its context is saved all the same, and what comes now has to wait. */
+static void begin_leave_idle(struct sim_engine_state *e)
+{
+	if (!e->nready) {
+		end_turn(e);
+		return;
+	}
+	e->chosen = sim_round_next(e);
+	e->phase = SIM_PHASE_SAVE;
+	e->phase_end = e->m->now + (is_copy(e) ? 0 : e->m->p.save_idle_ns);
 }
 
 /* The running TSG has to leave. Its mode at this moment decides how. */
@@ -117,9 +129,7 @@ static void begin_leave(struct sim_engine_state *e)
 	struct sim_tsg *t = e->cur;
 
 	if (!sim_work_running(t)) {
-		end_turn(e);
-		if (e->nready)
-			begin_switch(e, e->m->p.switch_idle_ns);
+		begin_leave_idle(e);
 		return;
 	}
 	t->has_state = true;
@@ -137,7 +147,8 @@ static unsigned int others(const struct sim_engine_state *e)
 /* Sets the end of the slice when somebody else has become ready, forgets it when nobody is. */
 static void update_slice(struct sim_engine_state *e)
 {
-	uint64_t ts = e->cur->timeslice_ns, past = e->m->now - e->turn_start;
+	uint64_t ts = e->cur->timeslice_us * e->m->p.slice_unit_ns;
+	uint64_t past = e->m->now - e->turn_start;
 	uint64_t periods = (past + ts - 1) / ts;
 
 	if (!others(e))
@@ -210,15 +221,27 @@ static bool run_nothing(struct sim_engine_state *e)
 	}
 	if (e->idle_since == SIM_NEVER)
 		e->idle_since = now;
-	end = e->idle_since + (is_copy(e) ? 0 : e->m->p.idle_ns);
-	if (now >= end || e->preempt || !t->scheduled) {
-		end_turn(e);
-		if (e->nready)
-			begin_switch(e, e->m->p.switch_idle_ns);
+	end = e->idle_since + (is_copy(e) ? 0 : e->m->p.save_idle_ns);
+	if (e->nready || now >= end || e->preempt || !t->scheduled) {
+		begin_leave_idle(e);
 		return true;
 	}
 	e->next = end;
 	return false;
+}
+
+/*
+ * Somebody waits and all that is queued here has begun: the host goes on to the next TSG. What runs
+ * runs to its end, or to that of the slice; what is launched from now on waits for the next turn.
+ */
+static void update_closed(struct sim_engine_state *e)
+{
+	if (others(e)) {
+		e->closed |= !sim_work_backlog(e->cur);
+	} else if (e->closed) {
+		e->closed = false;
+		sim_work_sync(e->cur); /* begins what was left out */
+	}
 }
 
 static bool step_run(struct sim_engine_state *e)
@@ -232,15 +255,10 @@ static bool step_run(struct sim_engine_state *e)
 	if (!t->ready)
 		return run_nothing(e);
 	e->idle_since = SIM_NEVER;
-	if (sim_work_backlog(t))
-		e->drained_since = SIM_NEVER;
-	else if (e->drained_since == SIM_NEVER)
-		e->drained_since = now;
 	update_slice(e);
+	update_closed(e);
 	end = others(e) ? e->slice_end : SIM_NEVER;
-	if (others(e) && e->drained_since != SIM_NEVER)
-		earliest(&end, e->drained_since + e->m->p.drain_grace_ns);
-	if (now >= end || e->preempt) {
+	if (now >= end || e->preempt || (e->closed && !sim_work_running(t))) {
 		begin_leave(e);
 		return true;
 	}

@@ -38,7 +38,7 @@ struct sim_tsg {
 	struct sim_tsg *prev, *next; /* the engine's TSGs in order of creation */
 	struct sim_channel *channels, **last_channel;
 	void *user;
-	uint64_t timeslice_ns;
+	uint64_t timeslice_us;
 	unsigned int interleave, mode;
 	bool scheduled;
 	bool ready; /* cached: scheduled and an enabled channel has work; the engine counts these */
@@ -71,11 +71,11 @@ struct sim_engine_state {
 	struct sim_tsg *chosen;   /* whose turn follows, once it is settled */
 	struct sim_tsg *prev_turn;
 	uint64_t turn_start;
-	uint64_t slice_end;     /* 0: not set, nobody else is ready */
-	uint64_t idle_since;    /* SIM_NEVER: has work */
-	uint64_t drained_since; /* SIM_NEVER: work is queued behind what runs */
-	bool preempt;           /* asked for by a call */
-	bool check_marks;       /* a mark may be at the head of a channel without a turn */
+	uint64_t slice_end;  /* 0: not set, nobody else is ready */
+	uint64_t idle_since; /* SIM_NEVER: has work */
+	bool closed;         /* takes no more work in this turn */
+	bool preempt;        /* asked for by a call */
+	bool check_marks;    /* a mark may be at the head of a channel without a turn */
 	uint64_t next;
 	uint32_t seqno;
 	/* the round, when interleave levels count: see model_round.c */
@@ -99,8 +99,8 @@ void sim_work_sync(struct sim_tsg *t);           /* to the model's time, in the 
 uint64_t sim_work_next(const struct sim_tsg *t); /* when something there needs a look */
 void sim_work_complete(struct sim_tsg *t);       /* calls on_done */
 bool sim_work_running(const struct sim_tsg *t);  /* anything begun and not done */
+bool sim_work_backlog(const struct sim_tsg *t);  /* anything that has not begun */
 bool sim_work_settled(const struct sim_tsg *t);  /* DRAIN: nothing left to wait for */
-bool sim_work_backlog(const struct sim_tsg *t);  /* anything queued behind what runs */
 void sim_work_marks(struct sim_tsg *t);          /* does those at the head of channels */
 void sim_tsg_update_ready(struct sim_tsg *t);
 

@@ -28,7 +28,7 @@ static bool active(const struct sim_channel *ch)
 	if (!it)
 		return false;
 	if (t->eng->phase != SIM_PHASE_DRAIN)
-		return ch->enabled;
+		return ch->enabled && (it->started || !t->eng->closed);
 	if (t->left_in == SIM_CTA)
 		return it->cur > 0;
 	return it->started;
@@ -294,11 +294,16 @@ bool sim_work_settled(const struct sim_tsg *t)
 	return true;
 }
 
+/* Marks do not count: on the GPU an event behind the last kernel changes nothing. */
 bool sim_work_backlog(const struct sim_tsg *t)
 {
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
-		if (ch->enabled && (ch->n > 1 || (ch->n == 1 && !sim_head(ch)->started)))
-			return true;
+		for (unsigned int i = 0; ch->enabled && i < ch->n; i++) {
+			const struct sim_item *it = &ch->ring[(ch->head + i) % ch->cap];
+
+			if (!it->started && it->w.kind != SIM_WORK_MARK)
+				return true;
+		}
 	return false;
 }
 

@@ -26,9 +26,8 @@ struct sim_params {
 	uint64_t save_cta_ns, save_cilp_ns, save_wfi_ns;
 	/* START to the first instruction: state that was saved in that mode, or a fresh start */
 	uint64_t restore_cta_ns, restore_cilp_ns, start_ns;
-	uint64_t idle_ns;         /* last work done to END */
-	uint64_t drain_grace_ns;  /* how long running work with nothing queued behind it keeps the
-				     GPU */
+	uint64_t save_idle_ns;    /* last work done to END */
+	uint64_t slice_unit_ns;   /* how long one us of a timeslice lasts */
 	uint64_t switch_copy_ns;  /* copy engines: END to START, nothing to save */
 	bool interleave_honoured; /* false: the runlist is a plain round, as measured */
 	uint64_t default_timeslice_us;

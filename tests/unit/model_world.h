@@ -61,7 +61,8 @@ static inline void on_switch(void *user, const struct sim_switch *sw)
 	w->sw[w->nsw++] = *sw;
 }
 
-/* WFI and CTA save 10 us, CILP 20 us; END to START 100 us, after an idle one 50; starts 5, 15, 30
+/* WFI and CTA save 10 us, CILP 20, an idle one 40; END to START 100, after an idle one 50; starts 5,
+ * 15, 30
  */
 static inline void params(struct sim_params *p)
 {
@@ -75,8 +76,8 @@ static inline void params(struct sim_params *p)
 	p->start_ns = 5 * US;
 	p->restore_cta_ns = 15 * US;
 	p->restore_cilp_ns = 30 * US;
-	p->idle_ns = 40 * US;
-	p->drain_grace_ns = 100 * MS;
+	p->save_idle_ns = 40 * US;
+	p->slice_unit_ns = 1000;
 	p->default_timeslice_us = 1000;
 	p->copy_bytes_per_us = 65536;
 }

@@ -88,7 +88,7 @@ static void next_is_settled_when_an_idle_turn_ends(void **state)
 
 	kernel(channel(a, 7), CAPACITY, 100, 1);
 	kernel(channel(c, 9), CAPACITY, 100, 3);
-	sim_model_advance(w->m, 200 * US); /* a was done at 155 and left at 195 */
+	sim_model_advance(w->m, 160 * US); /* a was done at 155 and leaves until 195 */
 	kernel(cb, CAPACITY, 100, 2);
 	sim_model_advance(w->m, 20 * MS);
 	assert_int_equal(done_at(w, 3), (195 + 50 + 5 + 100) * US);
@@ -158,43 +158,132 @@ static void drained_gives_up_its_turn(void **state)
 	world_free(w);
 }
 
-static void work_with_nothing_behind_it_keeps_the_gpu_for_the_grace_alone(void **state)
+/* The host goes on when all that is queued has begun, but what runs keeps the GPU. */
+static void the_last_kernel_runs_to_its_end(void **state)
 {
-	struct sim_params p;
-	struct world *w;
-	struct sim_tsg *a, *b;
+	struct world *w = world(NULL, 1);
+	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
 
-	params(&p);
-	p.drain_grace_ns = 300 * US;
-	w = world(&p, 1);
-	a = tsg(w, 0, SIM_ENGINE_GR, 1);
-	b = tsg(w, 0, SIM_ENGINE_GR, 2);
 	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
 	kernel(channel(a, 7), CAPACITY, 20000, 1);
 	kernel(channel(b, 8), CAPACITY, 100, 2);
 	sim_model_advance(w->m, 30 * MS);
-	assert_int_equal(done_at(w, 2), (55 + 300 + 20 + 100 + 5 + 100) * US);
-	assert_int_not_equal(done_at(w, 1), 0);
+	assert_int_equal(turns(a), 1);
+	assert_int_equal(done_at(w, 1), 20055 * US);
+	assert_int_equal(done_at(w, 2), (20055 + 40 + 50 + 5 + 100) * US);
+	world_free(w);
+}
+
+/* When kernel 3 of a is done that comes at 200, while its 1 runs; b has something to do @from. */
+static uint64_t done_that_came_late(uint64_t from, bool event_behind)
+{
+	struct world *w = world(NULL, 1);
+	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
+	struct sim_channel *ca = channel(a, 7), *cb = channel(b, 8);
+	struct sim_work mark = { .kind = SIM_WORK_MARK, .cookie = 9 };
+	uint64_t ns;
+
+	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
+	kernel(ca, CAPACITY, 500, 1);
+	if (event_behind)
+		assert_int_equal(sim_channel_submit(ca, &mark), 0);
+	if (from < 200) {
+		sim_model_advance(w->m, from * US);
+		kernel(cb, CAPACITY, 100, 2);
+	}
+	sim_model_advance(w->m, 200 * US);
+	kernel(ca, CAPACITY, 100, 3);
+	sim_model_advance(w->m, from * US);
+	if (from >= 200)
+		kernel(cb, CAPACITY, 100, 2);
+	sim_model_advance(w->m, 20 * MS);
+	assert_int_equal(done_at(w, 1), 555 * US);
+	ns = done_at(w, 3);
+	assert_int_equal(done_at(w, 2),
+			 (ns == 655 * US ? 655 : 555) * US + (40 + 50 + 5 + 100) * US);
+	world_free(w);
+	return ns;
+}
+
+static void what_comes_after_the_last_has_begun_waits_for_the_next_turn(void **state)
+{
+	uint64_t next_turn = (555 + 2 * (40 + 50 + 5 + 100)) * US;
+
+	assert_int_equal(done_that_came_late(0, false), next_turn);
+	assert_int_equal(done_that_came_late(150, false), next_turn);
+	assert_int_equal(done_that_came_late(0, true), next_turn);
+	assert_int_equal(done_that_came_late(300, false), 655 * US); /* nobody waited then */
+}
+
+/* What was left out begins when the last of the others is gone. */
+static void a_turn_takes_work_again_when_nobody_waits_any_more(void **state)
+{
+	struct world *w = world(NULL, 1);
+	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
+	struct sim_channel *one = channel(a, 7), *two = channel(a, 8);
+
+	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
+	kernel(one, CAPACITY / 2, 500, 1);
+	kernel(channel(b, 9), CAPACITY, 100, 3);
+	sim_model_advance(w->m, 150 * US);
+	kernel(two, CAPACITY / 2, 100, 2);
+	sim_model_advance(w->m, 300 * US);
+	sim_tsg_schedule(b, false);
+	sim_model_advance(w->m, 20 * MS);
+	assert_int_equal(done_at(w, 1), 555 * US);
+	assert_int_equal(done_at(w, 2), 400 * US);
+	world_free(w);
+}
+
+static void what_comes_while_an_idle_context_is_saved_waits_for_the_next_turn(void **state)
+{
+	struct world *w = world(NULL, 1);
+	struct sim_channel *ca = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
+	struct sim_channel *cb = channel(tsg(w, 0, SIM_ENGINE_GR, 2), 8);
+
+	kernel(ca, CAPACITY, 100, 1);
+	sim_model_advance(w->m, 170 * US); /* done at 155; nobody waits, so it stays */
+	kernel(ca, CAPACITY, 100, 2);
+	kernel(cb, CAPACITY, 100, 3);
+	sim_model_advance(w->m, 280 * US); /* done at 270 */
+	kernel(ca, CAPACITY, 100, 4);
+	sim_model_advance(w->m, 10 * MS);
+	assert_int_equal(done_at(w, 2), 270 * US);
+	assert_int_equal(done_at(w, 3), (270 + 40 + 50 + 5 + 100) * US);
+	assert_int_equal(done_at(w, 4), (465 + 40 + 50 + 5 + 100) * US);
+	world_free(w);
+}
+
+static void a_slice_is_counted_in_its_unit(void **state)
+{
+	struct sim_params p;
+	struct world *w;
+
+	params(&p);
+	p.slice_unit_ns = 1024;
+	w = world(&p, 1);
+	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7), CAPACITY, 3000, 1);
+	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 2), 8), CAPACITY, 100, 2);
+	sim_model_advance(w->m, 20 * MS);
+	assert_int_equal(done_at(w, 2), (50 + 1024 + 20 + 100 + 5 + 100) * US);
 	world_free(w);
 }
 
 static void held_by_a_second_kernel(void **state)
 {
-	struct sim_params p;
-	struct world *w;
-	struct sim_channel *ch;
+	struct world *w = world(NULL, 1);
+	struct sim_channel *ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
 
-	params(&p);
-	p.drain_grace_ns = 300 * US;
-	w = world(&p, 1);
-	ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
 	assert_int_equal(sim_tsg_set_timeslice(sim_channel_tsg(ch), 1000000), 0);
 	kernel(ch, CAPACITY, 20000, 1);
 	kernel(ch, 1, 10, 3);
 	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 2), 8), CAPACITY, 100, 2);
+	sim_model_advance(w->m, 1 * MS);
+	kernel(ch, CAPACITY, 100, 4);
 	sim_model_advance(w->m, 30 * MS);
 	assert_int_equal(done_at(w, 1), 20055 * US);
-	assert_int_equal(done_at(w, 2), (20065 + 40 + 50 + 5 + 100) * US);
+	assert_int_equal(done_at(w, 4), 20165 * US);
+	assert_int_equal(done_at(w, 2), (20165 + 40 + 50 + 5 + 100) * US);
 	world_free(w);
 }
 
@@ -450,7 +539,11 @@ int main(void)
 		cmocka_unit_test(preempt_ends_an_idle_turn),
 		cmocka_unit_test(new_timeslice_counts_at_once),
 		cmocka_unit_test(drained_gives_up_its_turn),
-		cmocka_unit_test(work_with_nothing_behind_it_keeps_the_gpu_for_the_grace_alone),
+		cmocka_unit_test(the_last_kernel_runs_to_its_end),
+		cmocka_unit_test(what_comes_after_the_last_has_begun_waits_for_the_next_turn),
+		cmocka_unit_test(a_turn_takes_work_again_when_nobody_waits_any_more),
+		cmocka_unit_test(what_comes_while_an_idle_context_is_saved_waits_for_the_next_turn),
+		cmocka_unit_test(a_slice_is_counted_in_its_unit),
 		cmocka_unit_test(held_by_a_second_kernel),
 		cmocka_unit_test(cilp_saves_at_once),
 		cmocka_unit_test(cta_waits_for_running_blocks),

@@ -179,7 +179,7 @@ static uint64_t chaos_run(uint64_t seed)
 
 	params(&p);
 	p.interleave_honoured = seed & 1;
-	p.drain_grace_ns = seed & 2 ? 300 * US : 100 * MS;
+	p.save_idle_ns = seed & 2 ? 0 : 40 * US;
 	p.queue_depth = 40;
 	p.copy_engines = 2;
 	p.kernel_gap_ns = 2300;
