@@ -19,6 +19,7 @@ start_daemon || not_ok "a daemon starts"
 begun=0
 begin() {
 	begun=$((begun + 1))
+	rm -f "$scratch/out" # the last one's says ready too
 	mkdir "/mnt/$begun"
 	"$memlock" /mnt/$begun "$@" 9<&- >"$scratch/out" 2>&1 &
 	PROGRAM=$!
