@@ -148,7 +148,7 @@ static void drop_stranger(int fd)
 	pthread_attr_destroy(&attr);
 }
 
-static int copy_fd(struct gs_borrow *b, int number, int *ret)
+static int copy_fd(struct gs_borrowing *b, int number, int *ret)
 {
 	int fd;
 
@@ -165,7 +165,7 @@ static int copy_fd(struct gs_borrow *b, int number, int *ret)
 	return 0;
 }
 
-static int list_fds(struct gs_borrow *b)
+static int list_fds(struct gs_borrowing *b)
 {
 	char path[32];
 	struct dirent *e;
@@ -191,7 +191,7 @@ static int list_fds(struct gs_borrow *b)
 }
 
 /* A main thread that has ended has no descriptors any more; the process's others share them. */
-static int use_living_thread(struct gs_borrow *b)
+static int use_living_thread(struct gs_borrowing *b)
 {
 	char path[32], state;
 	uint64_t start;
@@ -217,13 +217,13 @@ static int use_living_thread(struct gs_borrow *b)
 	return -ESRCH;
 }
 
-int gs_borrow_begin(struct gs_borrow *b, pid_t pid, uint64_t start_ns, int hint)
+int gs_borrowing_begin(struct gs_borrowing *b, pid_t pid, uint64_t start_ns, int hint)
 {
 	uint64_t start;
 	char state;
 	int r = 0;
 
-	*b = (struct gs_borrow){ .pidfd = -1, .pid = pid, .hint = hint };
+	*b = (struct gs_borrowing){ .pidfd = -1, .pid = pid, .hint = hint };
 	if (pid <= 0)
 		return -ESRCH;
 	b->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -235,11 +235,11 @@ int gs_borrow_begin(struct gs_borrow *b, pid_t pid, uint64_t start_ns, int hint)
 	else if (state == 'Z')
 		r = use_living_thread(b);
 	if (r < 0)
-		gs_borrow_end(b);
+		gs_borrowing_end(b);
 	return r;
 }
 
-int gs_borrow_next(struct gs_borrow *b, int *ret_fd, int *ret_number)
+int gs_borrowing_next(struct gs_borrowing *b, int *ret_fd, int *ret_number)
 {
 	int r = -EBADF;
 
@@ -264,31 +264,11 @@ int gs_borrow_next(struct gs_borrow *b, int *ret_fd, int *ret_number)
 	return -EBADF;
 }
 
-void gs_borrow_end(struct gs_borrow *b)
+void gs_borrowing_end(struct gs_borrowing *b)
 {
 	if (b->pidfd >= 0)
 		close(b->pidfd);
 	b->pidfd = -1;
 	free(b->fds);
 	b->fds = NULL;
-}
-
-int gs_rm_borrow(pid_t pid, uint64_t start_ns, int fd_hint, int *ret_fd, struct gs_error *err)
-{
-	struct gs_borrow b CLEANUP(gs_borrow_end) = { .pidfd = -1 };
-	int number, r = gs_borrow_begin(&b, pid, start_ns, fd_hint);
-
-	if (!r)
-		r = gs_borrow_next(&b, ret_fd, &number);
-	if (r == -ESRCH)
-		return gs_fail(err, r, "process %d is gone", (int)pid);
-	if (r == -EBADF)
-		return gs_fail(err, r, "process %d holds no NVIDIA control file", (int)pid);
-	if (r == -EPERM || r == -EACCES)
-		return gs_fail(err, -EPERM, "may not borrow a file of process %d: run as root",
-			       (int)pid);
-	if (r < 0)
-		return gs_fail(err, r, "borrowing a file of process %d: %s", (int)pid,
-			       strerror(-r));
-	return 0;
 }

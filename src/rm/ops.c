@@ -255,7 +255,7 @@ static int perform_on_any(const struct gs_rm_tsg *tsg, struct gs_borrow *b, stru
 
 int gs_rm_do_all(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 {
-	struct gs_borrow b CLEANUP(gs_borrow_end) = { .pidfd = -1 };
+	struct gs_borrow b CLEANUP(gs_borrow_end) = { 0 };
 	struct session s = { .tsg = tsg, .fd = -1 };
 	uint64_t begin = gs_now_ns();
 	int number = tsg->fd, r = 0;

@@ -29,8 +29,23 @@ bool gs_rm_sys_accept(const struct statx *st);
 
 /* ---- borrowing, for one call ----------------------------------------------------------------- */
 
-/* Descriptors of one owner that may carry the client: the hint first, then all its others. */
+/*
+ * Descriptors of one owner that may carry the client: the hint first, then all its others. -ETIMEDOUT: the
+ * owner holds the lock of its execve(), which takes longer than is waited for.
+ */
+struct gs_patient;
 struct gs_borrow {
+	struct gs_patient *p;
+	bool ahead; /* the next one is there */
+};
+
+int gs_borrow_begin(struct gs_borrow *b, pid_t pid, uint64_t start_ns, int hint);
+/* Next candidate: *ret_fd is ours to close, *ret_number the owner's. -EBADF: none left. */
+int gs_borrow_next(struct gs_borrow *b, int *ret_fd, int *ret_number);
+void gs_borrow_end(struct gs_borrow *b);
+
+/* borrow.c: the same, waiting as long as it takes. */
+struct gs_borrowing {
 	int pidfd;
 	pid_t pid;
 	int hint;
@@ -39,9 +54,8 @@ struct gs_borrow {
 	bool hint_done, listed;
 };
 
-int gs_borrow_begin(struct gs_borrow *b, pid_t pid, uint64_t start_ns, int hint);
-/* Next candidate: *ret_fd is ours to close, *ret_number the owner's. -EBADF: none left. */
-int gs_borrow_next(struct gs_borrow *b, int *ret_fd, int *ret_number);
-void gs_borrow_end(struct gs_borrow *b);
+int gs_borrowing_begin(struct gs_borrowing *b, pid_t pid, uint64_t start_ns, int hint);
+int gs_borrowing_next(struct gs_borrowing *b, int *ret_fd, int *ret_number);
+void gs_borrowing_end(struct gs_borrowing *b);
 
 #endif /* GPUSCHED_RM_SYS_H */

@@ -3,11 +3,11 @@
  * memlock.c - an RM's client one of whose locks is held
  *
  *   memlock DIR UID WORD...      as that user; words are only there to be read
- *   memlock DIR UID exec
+ *   memlock DIR UID exec [SECONDS]
  *
  * It serves a FUSE on DIR, maps a file of it and writes to that mapping. Then a thread replaces it:
  * the kernel holds the lock of the process's memory for that, and waits until the server has
- * answered the write. With exec it executes another program: likewise, with the lock of the
+ * answered the write. With exec it executes another program, after so many seconds: likewise, with the lock of the
  * execve(). The server prints "ready PID", its own, and answers when it is sent SIGUSR1.
  */
 #define FUSE_USE_VERSION 35
@@ -170,8 +170,10 @@ int main(int argc, char **argv)
 	at = map_in(argv[1]);
 	fd = open_ctl(0);
 	new_tsg(fd, new_client(fd, 0), RC_TSG);
-	if (!strcmp(argv[3], "exec"))
+	if (!strcmp(argv[3], "exec")) {
+		sleep(argc > 4 ? (unsigned int)atoi(argv[4]) : 0);
 		return execlp("sleep", "sleep", "1000", NULL);
+	}
 	if (pthread_create(&thread, NULL, replace, at))
 		return 1;
 	for (;;)
