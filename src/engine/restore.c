@@ -164,6 +164,7 @@ static bool is_left(const struct group *g)
 static void *restore_gpu(void *arg)
 {
 	struct group *g = arg;
+	bool was = gs_rm_limit_waits(true); /* others are waiting for theirs */
 
 	for (int try = 0; try < TRIES; try++) {
 		pass(g, GPUSCHED_TIMESLICE);
@@ -173,6 +174,7 @@ static void *restore_gpu(void *arg)
 			break;
 		gs_sleep_ns(TRY_AGAIN_NS);
 	}
+	gs_rm_limit_waits(was);
 	progress(g, true);
 	return NULL;
 }

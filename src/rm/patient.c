@@ -3,8 +3,9 @@
  * patient.c - borrowing, and not waiting for ever for a lock of the owner
  *
  * stat, fd/N and pidfd_getfd wait for the lock of the owner's execve(), which a user can hold as long
- * as he likes: by a mapping of a file of his own FUSE that it takes away. So a thread borrows. One that
- * does not come back in time is left behind, and nobody asks for that process until it has.
+ * as he likes: by a mapping of a file of his own FUSE that it takes away. So another thread borrows for
+ * who must not wait. One that does not come back in time is left behind, and nobody asks for that
+ * process until it has.
  */
 #include "rm/rm.h"
 
@@ -42,6 +43,17 @@ struct gs_patient {
  * Without a lock, which a fork might find held. Past the end of it each call waits its time.
  */
 static _Atomic uint64_t stuck[MAX_STUCK];
+
+/* A thread more delays a call by 0.3 ms on a machine whose CPUs sleep: that is for who asks for it. */
+static _Thread_local bool limited;
+
+bool gs_rm_limit_waits(bool on)
+{
+	bool was = limited;
+
+	limited = on;
+	return was;
+}
 
 static uint64_t stuck_word(pid_t owner)
 {
@@ -155,15 +167,15 @@ static bool wait_for(struct gs_patient *p)
 }
 
 /* -ETIMEDOUT: @b is empty, its thread has the rest. */
-static int borrow_patiently(struct gs_borrow *b)
+static int borrow_in_time(struct gs_borrow *b)
 {
 	struct gs_patient *p = b->p;
 
 	p->done = false;
 	p->fd = -1;
-	if (is_stuck(p->owner))
+	if (limited && is_stuck(p->owner))
 		return -ETIMEDOUT;
-	if (start(p)) /* no thread to be had */
+	if (!limited || start(p)) /* no thread to be had */
 		borrow(p);
 	else if (!wait_for(p)) {
 		b->p = NULL;
@@ -186,14 +198,14 @@ int gs_borrow_begin(struct gs_borrow *b, pid_t pid, uint64_t start_ns, int hint)
 	p->hint = hint;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->woken, NULL);
-	r = borrow_patiently(b);
+	r = borrow_in_time(b);
 	b->ahead = !r;
 	return r;
 }
 
 int gs_borrow_next(struct gs_borrow *b, int *ret_fd, int *ret_number)
 {
-	int r = b->ahead ? 0 : borrow_patiently(b);
+	int r = b->ahead ? 0 : borrow_in_time(b);
 
 	b->ahead = false;
 	if (r)
@@ -213,10 +225,12 @@ void gs_borrow_end(struct gs_borrow *b)
 int gs_rm_borrow(pid_t pid, uint64_t start_ns, int fd_hint, int *ret_fd, struct gs_error *err)
 {
 	struct gs_borrow b CLEANUP(gs_borrow_end) = { 0 };
+	bool was = gs_rm_limit_waits(true);
 	int number, r = gs_borrow_begin(&b, pid, start_ns, fd_hint);
 
 	if (!r)
 		r = gs_borrow_next(&b, ret_fd, &number);
+	gs_rm_limit_waits(was);
 	if (r == -ESRCH)
 		return gs_fail(err, r, "process %d is gone", (int)pid);
 	if (r == -EBADF)

@@ -119,8 +119,14 @@ struct gs_rm_step {
 int gs_rm_do_all(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 
 /*
+ * From here on this thread's calls wait 0.3 s at most for an owner who holds the lock of his execve(), and
+ * fail with -ETIMEDOUT. It costs a thread for each, up to 0.3 ms. Returns what was before.
+ */
+bool gs_rm_limit_waits(bool on);
+
+/*
  * A copy of the owner's descriptor that RM accepts for @client; the caller closes it at once after
- * its calls (law 3). Used by adoption as well.
+ * its calls (law 3). Used by adoption as well. Limits its waits.
  */
 int gs_rm_borrow(pid_t pid, uint64_t start_ns, int fd_hint, int *ret_fd, struct gs_error *err);
 
