@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* stub_config.c - the table that classes would be published into: none, when fuzzing their text */
+/*
+ * stub_config.c - the table that classes would be published into, and who reads a process: none, when
+ * fuzzing their text
+ */
 #include <errno.h>
 
 #include "observe/observe.h"
+#include "observe/reader.h"
 
 int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)
 {
@@ -27,4 +31,9 @@ int gs_cfg_default_class(struct gs_observe *o, uint32_t class_id)
 int gs_proc_get(struct gs_observe *o, pid_t tgid, struct gpusched_proc *ret)
 {
 	return -ENOENT;
+}
+
+int gs_reader_program(pid_t pid, struct gs_program *ret)
+{
+	return -ESRCH;
 }
