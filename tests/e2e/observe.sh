@@ -12,7 +12,7 @@ exits 0 "observe on again" "$gpusched" observe on
 is "$("$gpusched" observe status --json | jq '.gate != (.gate_reason != null)')" true "the gate is there, or why not is told"
 is "$("$gpusched" doctor --json | jq '.checks[] | select(.name == "gate").ok')" \
 	"$("$gpusched" observe status --json | jq .gate)" "doctor says the same"
-load be --seconds 600
+load be --seconds 600 --iterations-per-us 27.78 # to calibrate it would have to be alone, and to run
 a=$LOAD_PID
 check "an unmodified program's TSGs are listed without a daemon" wait_tsgs pid:$a 4
 check "its own timeslice was seen" wait_for 5 eval "[ \"\$(list_json pid:$a 'map(select(.kind == \"compute\")) | .[0].asked.timeslice_us')\" = 2048 ]"
@@ -29,7 +29,7 @@ kill -TERM "$b"
 check "interrupted it resumes at once" wait_for 5 eval "[ \$(sim_disabled $a) = 0 ]"
 
 # a program in a pid namespace of its own is known by its number outside
-unshare --pid --fork "$gsload" be --seconds 600 >"$scratch/inner" 2>&1 &
+unshare --pid --fork "$gsload" be --seconds 600 --iterations-per-us 27.78 >"$scratch/inner" 2>&1 &
 at_end+=($!)
 inner() {
 	b=$(list_json comm:gsload "map(.pid) | unique | map(select(. != $a)) | .[0] // empty")
