@@ -104,7 +104,7 @@ static int time_in(int prog, uint64_t *ret)
 	return 0;
 }
 
-static int put_all(struct gs_observe *o, struct gpusched_key *keys)
+static int put_all(struct gs_table *o, struct gpusched_key *keys)
 {
 	static const struct gpusched_channels none;
 
@@ -148,7 +148,7 @@ static int run_op(const struct gs_loaded *l, const struct gpusched_key *keys, in
 	return r;
 }
 
-static int cycle(struct gs_observe *o, const struct gs_loaded *l, uint32_t tick_us, size_t n)
+static int cycle(struct gs_table *o, const struct gs_loaded *l, uint32_t tick_us, size_t n)
 {
 	static struct gpusched_key keys[MAX_TSGS];
 	uint64_t before = 0, after = 0;
@@ -171,7 +171,7 @@ static int cycle(struct gs_observe *o, const struct gs_loaded *l, uint32_t tick_
 	return r;
 }
 
-static int on_stock(struct gs_observe *o, const char *policy, json_t **ret, struct gs_error *err)
+static int on_stock(struct gs_table *o, const char *policy, json_t **ret, struct gs_error *err)
 {
 	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
@@ -288,7 +288,7 @@ static void print_table(const json_t *rows)
 	}
 }
 
-static int measure(struct gs_observe *o, const char *policy, json_t *rows, struct gs_error *err)
+static int measure(struct gs_table *o, const char *policy, json_t *rows, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	json_t *a = NULL, *b = NULL;
@@ -322,7 +322,7 @@ int main(int argc, char **argv)
 {
 	json_t *rows = json_array();
 	struct gs_error err = { 0 };
-	struct gs_observe *o = NULL;
+	struct gs_table *o = NULL;
 	const char *json = NULL;
 	int at = 1, r = 0, stats;
 
@@ -343,7 +343,7 @@ int main(int argc, char **argv)
 		r = gs_fail(&err, -errno, "the kernel's statistics of BPF programs: %s",
 			    strerror(errno));
 	if (r == 0)
-		r = gs_observe_open(&o, &err);
+		r = gs_table_open(&o, &err);
 	for (size_t i = 0; at == argc && i < GS_COUNT(all_policies) && r == 0; i++)
 		r = measure(o, all_policies[i], rows, &err);
 	for (; at < argc && r == 0; at++)
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
 		print_table(rows);
 	json_decref(rows);
 	if (o)
-		gs_observe_close(o);
+		gs_table_close(o);
 	if (stats >= 0)
 		close(stats);
 	return r < 0;

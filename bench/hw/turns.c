@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "../../tests/unit/switch_log.h"
-#include "sim/gsload_cuda.h"
+#include "load/gsload_cuda.h"
 
 struct line {
 	char label[64], mode[16];

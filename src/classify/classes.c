@@ -252,7 +252,7 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 }
 
 /* Ids go by the configuration's order, which may be another than when the table was last used. */
-static int renumber(const struct gs_classes *c, struct gs_observe *o)
+static int renumber(const struct gs_classes *c, struct gs_table *o)
 {
 	uint32_t to[GPUSCHED_MAX_CLASSES];
 	bool any = false;
@@ -271,7 +271,7 @@ static int renumber(const struct gs_classes *c, struct gs_observe *o)
 	return any ? gs_procs_renumber(o, to) : 0;
 }
 
-int gs_classes_publish(struct gs_classes *c, struct gs_observe *o)
+int gs_classes_publish(struct gs_classes *c, struct gs_table *o)
 {
 	int r = renumber(c, o);
 

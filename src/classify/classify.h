@@ -16,7 +16,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
-#include "observe/observe.h"
+#include "table/table.h"
 
 struct gs_classes;
 
@@ -50,9 +50,9 @@ struct gs_class_answer {
 	char why[256]; /* for `class explain` */
 };
 /* Resolves @pid: the explicit entry of the process map if there is one, else the rest in order. */
-int gs_classify(struct gs_classes *c, struct gs_observe *o, pid_t pid, struct gs_class_answer *ret,
+int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err);
 /* Writes the class table into the maps. */
-int gs_classes_publish(struct gs_classes *c, struct gs_observe *o);
+int gs_classes_publish(struct gs_classes *c, struct gs_table *o);
 
 #endif /* GPUSCHED_CLASSIFY_CLASSIFY_H */

@@ -16,7 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "classify/priv.h"
-#include "observe/reader.h"
+#include "process/reader.h"
 
 #define ATTRIBUTE "user.gpusched.class"
 

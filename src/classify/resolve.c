@@ -112,7 +112,7 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	*ret = a;
 }
 
-int gs_classify(struct gs_classes *c, struct gs_observe *o, pid_t pid, struct gs_class_answer *ret,
+int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err)
 {
 	struct gs_class_answer a = { 0 };

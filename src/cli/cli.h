@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "basic/error.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 
 struct cli;
 

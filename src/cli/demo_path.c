@@ -13,7 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
 #include "cli/demo_reason.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 

@@ -13,7 +13,7 @@
 #include "gpusched/gpusched.h"
 
 struct monitor {
-	struct gs_table *table;
+	struct gs_sheet *table;
 	struct cli_filter *filter; /* NULL: all */
 	uint64_t limit, seen;
 	uint64_t first_ns;
@@ -116,7 +116,7 @@ static int on_event(const char *line, void *user)
 		epoch_ns = (uint64_t)json_integer_value(json_object_get(row, "time_ns"));
 	/* Keys that do not apply are absent in events: no nulls are added. */
 	m->error = m->json ? gs_json_line(stdout, row) || fflush(stdout) ? -EIO : 0
-			   : gs_table_row(m->table, row);
+			   : gs_sheet_row(m->table, row);
 	return m->error || (m->limit && m->seen >= m->limit);
 }
 
@@ -171,7 +171,7 @@ int cli_monitor(struct cli *c)
 {
 	struct monitor m = { .json = c->json };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
-	CLEANUP_TABLE struct gs_table *table = NULL;
+	CLEANUP_SHEET struct gs_sheet *table = NULL;
 	CLEANUP(cli_filter_freep) struct cli_filter *filter = NULL;
 	struct sigaction sa = { .sa_handler = on_signal };
 	uint64_t for_us = 0, began;
@@ -193,7 +193,7 @@ int cli_monitor(struct cli *c)
 	m.filter = filter;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	if (!c->json && gs_table_new(columns, GS_COUNT(columns), GS_TABLE_STREAM, stdout, &table))
+	if (!c->json && gs_sheet_new(columns, GS_COUNT(columns), GS_SHEET_STREAM, stdout, &table))
 		return cli_fail(-ENOMEM, "out of memory");
 	m.table = table;
 	began = gs_now_ns();

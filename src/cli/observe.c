@@ -6,7 +6,8 @@
 #include "cli/cli.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
-#include "observe/observe.h"
+#include "table/table.h"
+#include "taps/taps.h"
 
 static const struct {
 	const char *name, *text;
@@ -69,7 +70,7 @@ static int off_without_driver(struct gs_error *err)
 
 	if (gs_rm_driver(&branch, version, sizeof(version), &none) != -ENODEV)
 		return -EAGAIN;
-	return gs_observe_off(err);
+	return gs_taps_off(err);
 }
 
 int cli_observe_off(struct cli *c)

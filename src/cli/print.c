@@ -6,20 +6,20 @@
 
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
 {
-	CLEANUP_TABLE struct gs_table *t = NULL;
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
 	json_t *row;
 	size_t i;
 	int r;
 
-	r = gs_table_new(cols, n, c->json ? GS_TABLE_JSON : GS_TABLE_PLAIN, stdout, &t);
+	r = gs_sheet_new(cols, n, c->json ? GS_SHEET_JSON : GS_SHEET_PLAIN, stdout, &t);
 	if (r)
 		return cli_fail(r, "out of memory");
 	json_array_foreach(rows, i, row) {
-		r = gs_table_row(t, row);
+		r = gs_sheet_row(t, row);
 		if (r)
 			return cli_fail(r, "output cannot be written: %s", strerror(-r));
 	}
-	r = gs_table_end(t);
+	r = gs_sheet_end(t);
 	return r ? cli_fail(r, "output cannot be written: %s", strerror(-r)) : GS_EXIT_OK;
 }
 

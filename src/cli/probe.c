@@ -20,7 +20,8 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "observe/observe.h"
+#include "table/table.h"
+#include "gate/gate.h"
 
 static void good(struct cli_check *k, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
 #include "gpusched/gpusched.h"

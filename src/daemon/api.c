@@ -14,7 +14,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "daemon/api_priv.h"
 
 #define API_LARGE (1 << 20)

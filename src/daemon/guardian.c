@@ -16,9 +16,9 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "daemon/daemon.h"
-#include "observe/observe.h"
+#include "table/table.h"
 
 #define RETRY_NS (20 * NS_PER_MS)
 #define RETRY_FOR_NS (30 * NS_PER_S)
@@ -68,12 +68,12 @@ static int wait_for_daemon(struct gs_error *err)
 static bool died(void)
 {
 	struct gpusched_cfg cfg = { 0 };
-	struct gs_observe *o;
+	struct gs_table *o;
 
-	if (gs_observe_open(&o, NULL))
+	if (gs_table_open(&o, NULL))
 		return false;
 	gs_cfg_get(o, &cfg);
-	gs_observe_close(o);
+	gs_table_close(o);
 	return cfg.heartbeat_ns != 0;
 }
 

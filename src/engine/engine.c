@@ -81,7 +81,7 @@ static int start(struct gs_engine *e)
 	return r;
 }
 
-int gs_engine_new(struct gs_observe *o, const struct gs_engine_opts *opts, struct gs_engine **ret,
+int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct gs_engine **ret,
 		  struct gs_error *err)
 {
 	struct gs_engine *e = calloc(1, sizeof(*e));

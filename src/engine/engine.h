@@ -15,7 +15,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
-#include "observe/observe.h"
+#include "table/table.h"
 #include "rm/rm.h"
 
 /* Counters, declared once: symbol, name, words. */
@@ -72,7 +72,7 @@ struct gs_engine_opts {
 };
 
 struct gs_engine;
-int gs_engine_new(struct gs_observe *o, const struct gs_engine_opts *opts, struct gs_engine **ret,
+int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct gs_engine **ret,
 		  struct gs_error *err);
 /* Joins the workers (a stuck one is left behind after 1 s). Does not restore. */
 void gs_engine_free(struct gs_engine *e);
@@ -147,7 +147,7 @@ struct gs_restored {
  * GPU). Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU.
  * Whom the gate has stopped goes on before all that.
  */
-int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *ret,
+int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);
 
 /* ---- guardian -------------------------------------------------------------------------------- */
@@ -157,8 +157,8 @@ int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *re
  * for @daemon_pid to die and then runs gs_restore(). A daemon that stops in order tells it to leave
  * by closing *ret_release_fd after writing one byte to it. The guardian stays a child: reap it.
  */
-int gs_guardian_start(struct gs_observe *o, unsigned int branch, int *ret_release_fd,
-		      pid_t *ret_pid, struct gs_error *err);
+int gs_guardian_start(struct gs_table *o, unsigned int branch, int *ret_release_fd, pid_t *ret_pid,
+		      struct gs_error *err);
 
 /* The instance's lock: one daemon or one command that acts. -EBUSY with the holder's pid. */
 int gs_lock_take(int *ret_fd, struct gs_error *err);

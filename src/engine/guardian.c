@@ -99,7 +99,7 @@ static void return_cgroup(const char *dir, const char *parent)
 /* ---- watching -------------------------------------------------------------------------------- */
 
 /* A daemon that lives but decides nothing any more lets nobody go on whom the gate has stopped. */
-static void open_gate_if_late(struct gs_observe *o)
+static void open_gate_if_late(struct gs_table *o)
 {
 	struct gpusched_cfg cfg;
 
@@ -109,7 +109,7 @@ static void open_gate_if_late(struct gs_observe *o)
 }
 
 /* true: the daemon died; false: it told us to go. */
-static bool wait_for_death(struct gs_observe *o, int pidfd, int release)
+static bool wait_for_death(struct gs_table *o, int pidfd, int release)
 {
 	struct pollfd p[2] = {
 		{ .fd = pidfd, .events = POLLIN },
@@ -137,14 +137,14 @@ static bool wait_for_death(struct gs_observe *o, int pidfd, int release)
 }
 
 /* A new daemon repairs before it starts; then there is nothing left to do for us. */
-static bool someone_else_acts(struct gs_observe *o, uint64_t died_ns)
+static bool someone_else_acts(struct gs_table *o, uint64_t died_ns)
 {
 	struct gpusched_cfg cfg;
 
 	return !gs_engine_ops.cfg(o, &cfg) && cfg.heartbeat_ns > died_ns;
 }
 
-static int take_lock(struct gs_observe *o, uint64_t died_ns, bool *ret_other)
+static int take_lock(struct gs_table *o, uint64_t died_ns, bool *ret_other)
 {
 	uint64_t end = gs_now_ns() + LOCK_WAIT_NS;
 	int fd = -1;
@@ -159,7 +159,7 @@ static int take_lock(struct gs_observe *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
-static bool restore(struct gs_observe *o, unsigned int branch)
+static bool restore(struct gs_table *o, unsigned int branch)
 {
 	struct gs_restored res = { 0 };
 	int r = gs_restore(o, branch, &res, NULL);
@@ -176,7 +176,7 @@ static bool restore(struct gs_observe *o, unsigned int branch)
  * An owner can see to it that his TSG is never put back. Who comes next must not wait for that:
  * between two tries the lock is free.
  */
-static void put_back(struct gs_observe *o, unsigned int branch)
+static void put_back(struct gs_table *o, unsigned int branch)
 {
 	uint64_t died = gs_now_ns();
 	bool other, done = false;
@@ -243,7 +243,7 @@ static void spare_from_oom(void)
 static void guard(int pidfd, int release, unsigned int branch)
 {
 	char dir[1200], parent[1200], ready = 1;
-	struct gs_observe *o = NULL;
+	struct gs_table *o = NULL;
 
 	setsid();
 	ignore_signals();
@@ -282,8 +282,8 @@ static int wait_ready(int fd)
 	return read(fd, &byte, 1) == 1 ? 0 : -ECHILD;
 }
 
-int gs_guardian_start(struct gs_observe *o, unsigned int branch, int *ret_release_fd,
-		      pid_t *ret_pid, struct gs_error *err)
+int gs_guardian_start(struct gs_table *o, unsigned int branch, int *ret_release_fd, pid_t *ret_pid,
+		      struct gs_error *err)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	CLEANUP_FD int ours = -1, theirs = -1;

@@ -118,7 +118,7 @@ struct gs_worker {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct gs_observe *o;
+	struct gs_table *o;
 	struct gs_results *results;
 	struct gs_job *queue;
 	uint64_t busy_since; /* 0: idle */
@@ -127,7 +127,7 @@ struct gs_worker {
 };
 
 struct gs_engine {
-	struct gs_observe *o;
+	struct gs_table *o;
 	struct gs_engine_opts opts;
 	struct gs_gpu *gpus;
 	struct gs_node *nodes;
@@ -155,11 +155,11 @@ static inline bool gs_is_gone(int err)
 }
 
 /* self.c */
-void gs_self_get(struct gs_observe *o);
-void gs_self_put(struct gs_observe *o);
+void gs_self_get(struct gs_table *o);
+void gs_self_put(struct gs_table *o);
 
 /* worker.c */
-int gs_worker_start(struct gs_worker *w, struct gs_observe *o, struct gs_results *results);
+int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *results);
 void gs_worker_push(struct gs_worker *w, struct gs_job *job);
 /* Takes a queued job back; NULL when it is under way already. */
 struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key);

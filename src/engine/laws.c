@@ -10,6 +10,7 @@
 #include "engine/internal.h"
 #include "engine/ops.h"
 #include "gpusched/policy_types.h"
+#include "gate/gate.h"
 
 #define SUSPEND_LIMIT_MS 10000u
 #define STARVE_LIMIT_MS 1000u

@@ -16,7 +16,7 @@
 /* The table's pids mean something in the namespace of who made it only. */
 static int check_pidns(struct gs_error *err)
 {
-	struct gs_observe *o = NULL;
+	struct gs_table *o = NULL;
 	struct gpusched_cfg cfg = { 0 };
 	struct stat st;
 	uint64_t kernel_dev;

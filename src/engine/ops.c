@@ -3,10 +3,12 @@
 #include "engine/ops.h"
 
 #include "basic/clock.h"
+#include "gate/gate.h"
+#include "taps/taps.h"
 
 struct gs_engine_ops gs_engine_ops = {
-	.open = gs_observe_open,
-	.close = gs_observe_close,
+	.open = gs_table_open,
+	.close = gs_table_close,
 	.get = gs_table_get,
 	.all = gs_table_all,
 	.channels = gs_table_channels,

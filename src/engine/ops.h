@@ -8,26 +8,27 @@
 #ifndef GPUSCHED_ENGINE_OPS_H
 #define GPUSCHED_ENGINE_OPS_H
 
-#include "observe/observe.h"
+#include "table/table.h"
 #include "rm/rm.h"
+#include "gate/gate.h"
 
 struct gs_engine_ops {
-	int (*open)(struct gs_observe **ret, struct gs_error *err);
-	void (*close)(struct gs_observe *o);
-	int (*get)(struct gs_observe *o, const struct gpusched_key *key, struct gpusched_tsg *ret);
-	int (*all)(struct gs_observe *o, struct gpusched_tsg **ret, size_t *ret_n);
-	int (*channels)(struct gs_observe *o, const struct gpusched_key *key,
+	int (*open)(struct gs_table **ret, struct gs_error *err);
+	void (*close)(struct gs_table *o);
+	int (*get)(struct gs_table *o, const struct gpusched_key *key, struct gpusched_tsg *ret);
+	int (*all)(struct gs_table *o, struct gpusched_tsg **ret, size_t *ret_n);
+	int (*channels)(struct gs_table *o, const struct gpusched_key *key,
 			struct gpusched_channels *ret);
-	int (*poke)(struct gs_observe *o, struct gpusched_poke *poke);
-	int (*cfg)(struct gs_observe *o, struct gpusched_cfg *ret);
-	int (*class_get)(struct gs_observe *o, uint32_t id, struct gpusched_class *ret);
-	int (*heartbeat)(struct gs_observe *o, uint64_t ns);
-	int (*policy_active)(struct gs_observe *o, bool active);
-	int (*self_add)(struct gs_observe *o, pid_t tgid);
-	int (*self_del)(struct gs_observe *o, pid_t tgid);
-	int (*sweep)(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
+	int (*poke)(struct gs_table *o, struct gpusched_poke *poke);
+	int (*cfg)(struct gs_table *o, struct gpusched_cfg *ret);
+	int (*class_get)(struct gs_table *o, uint32_t id, struct gpusched_class *ret);
+	int (*heartbeat)(struct gs_table *o, uint64_t ns);
+	int (*policy_active)(struct gs_table *o, bool active);
+	int (*self_add)(struct gs_table *o, pid_t tgid);
+	int (*self_del)(struct gs_table *o, pid_t tgid);
+	int (*sweep)(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
-	int (*gate_release)(struct gs_observe *o, bool all, struct gs_released *ret);
+	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
 	int (*rm)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 	uint64_t stuck_ns; /* a call that takes longer is stuck */
 	uint64_t again_ns; /* a resume that was given up is tried again after this time */

@@ -15,6 +15,7 @@
 #include "basic/log.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
+#include "gate/gate.h"
 
 #define ENABLE_AFTER_NS (500 * NS_PER_MS)
 #define TRIES 3
@@ -28,7 +29,7 @@ struct item {
 
 /* The changed TSGs of one GPU. */
 struct group {
-	struct gs_observe *o;
+	struct gs_table *o;
 	unsigned int branch;
 	uint32_t gpu;
 	struct item *items;
@@ -216,7 +217,7 @@ static int sort_out(const struct gpusched_tsg *all, size_t count, struct group *
 }
 
 /* First, so that a reconciler that still lives does not bring them back. */
-static void clear_wishes(struct gs_observe *o, struct gpusched_tsg *rec)
+static void clear_wishes(struct gs_table *o, struct gpusched_tsg *rec)
 {
 	struct gpusched_poke p = { .key = rec->key, .id = rec->task.id };
 
@@ -278,7 +279,7 @@ static void tally(const struct group *g, struct gs_restored *ret)
 	}
 }
 
-static bool start(struct group *g, struct gs_observe *o, unsigned int branch, uint64_t begin)
+static bool start(struct group *g, struct gs_table *o, unsigned int branch, uint64_t begin)
 {
 	g->o = o;
 	g->branch = branch;
@@ -289,7 +290,7 @@ static bool start(struct group *g, struct gs_observe *o, unsigned int branch, ui
 }
 
 /* false: a thread is left behind, the groups must stay. */
-static bool restore_groups(struct gs_observe *o, unsigned int branch, uint64_t begin,
+static bool restore_groups(struct gs_table *o, unsigned int branch, uint64_t begin,
 			   struct group *groups, size_t n, struct gs_restored *ret)
 {
 	CLEANUP_FREE bool *started = calloc(n ? n : 1, sizeof(*started));
@@ -335,7 +336,7 @@ static void forget_groups(struct group *groups, size_t n, bool complete)
 	free(groups);
 }
 
-int gs_restore(struct gs_observe *o, unsigned int branch, struct gs_restored *ret,
+int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;

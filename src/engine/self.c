@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int users;
 static pid_t of;
 
-void gs_self_get(struct gs_observe *o)
+void gs_self_get(struct gs_table *o)
 {
 	pthread_mutex_lock(&lock);
 	if (of != getpid()) { /* a forked child starts anew */
@@ -27,7 +27,7 @@ void gs_self_get(struct gs_observe *o)
 	pthread_mutex_unlock(&lock);
 }
 
-void gs_self_put(struct gs_observe *o)
+void gs_self_put(struct gs_table *o)
 {
 	pthread_mutex_lock(&lock);
 	if (users && !--users)

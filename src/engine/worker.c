@@ -113,7 +113,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-int gs_worker_start(struct gs_worker *w, struct gs_observe *o, struct gs_results *results)
+int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *results)
 {
 	int r;
 

@@ -6,7 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "lib/priv.h"
 
 #define KNOWN_FLAGS (GPUSCHED_OPEN_READ_ONLY | GPUSCHED_OPEN_DRY_RUN | GPUSCHED_OPEN_DAEMON_ONLY)

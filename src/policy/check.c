@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "policy/priv.h"
+#include "gate/gate.h"
 
 int gs_policy_vet_numbers(const struct gs_policy_info *i, struct gs_policy_exit *x,
 			  struct gs_error *err)

@@ -5,7 +5,7 @@
  * gpusched_dispatch is what the taps reach by tail call through gs_slot; gpusched_run is what user
  * space runs by BPF_PROG_RUN (tick, adopted TSGs, start and stop, and every event of the sim host).
  */
-#include "observe/gate.bpf.h"
+#include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
 
 static __attribute__((always_inline)) inline void gs_facts(struct gpusched_task *t);

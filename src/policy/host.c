@@ -19,6 +19,7 @@
 #include "basic/log.h"
 #include "policy/host.h"
 #include "policy/priv.h"
+#include "gate/gate.h"
 
 /* Returns when no tap that began before this call still runs. */
 static void wait_for_taps(void)
@@ -30,7 +31,7 @@ static void wait_for_taps(void)
 static int slot_put(struct gs_policy *p, const char *slot, int prog_fd)
 {
 	uint32_t zero = 0;
-	int fd = gs_observe_map_fd(p->observe, slot);
+	int fd = gs_table_map_fd(p->observe, slot);
 
 	if (fd < 0)
 		return fd;
@@ -40,7 +41,7 @@ static int slot_put(struct gs_policy *p, const char *slot, int prog_fd)
 static void slot_empty(struct gs_policy *p, const char *slot)
 {
 	uint32_t zero = 0;
-	int fd = gs_observe_map_fd(p->observe, slot);
+	int fd = gs_table_map_fd(p->observe, slot);
 
 	if (fd >= 0)
 		bpf_map_delete_elem(fd, &zero);
@@ -101,7 +102,7 @@ static int init_all(struct gs_policy *p)
 }
 
 /* Wishes of a policy that is gone mean nothing; a held TSG waits no longer. */
-static void clear_wishes(struct gs_observe *o)
+static void clear_wishes(struct gs_table *o)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
 	size_t n = 0;
@@ -224,7 +225,7 @@ static void finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 	policy_free(p);
 }
 
-int gs_policy_prepare(struct gs_observe *o, const char *name, const char *const *options,
+int gs_policy_prepare(struct gs_table *o, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err)
 {
@@ -285,7 +286,7 @@ int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 	return 0;
 }
 
-int gs_policy_start(struct gs_observe *o, const char *name, const char *const *options,
+int gs_policy_start(struct gs_table *o, const char *name, const char *const *options,
 		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err)
 {

@@ -11,7 +11,7 @@
 #include "policy/rest.h"
 
 struct gs_policy {
-	struct gs_observe *observe;
+	struct gs_table *observe;
 	struct gs_policy_info info;
 	struct gs_loaded loaded;
 	int event_fd;

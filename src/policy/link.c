@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "observe/hush.h"
+#include "table/hush.h"
 #include "policy/glue.h"
 #include "policy/priv.h"
 

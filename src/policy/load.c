@@ -12,8 +12,8 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "observe/hush.h"
-#include "observe/launch.h"
+#include "table/hush.h"
+#include "launch/launch.h"
 #include "policy/priv.h"
 
 #define LOG_SIZE (1u << 20)
@@ -141,7 +141,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 
 		if (strncmp(name, "gs_", 3) == 0) {
 			bpf_map__set_pin_path(map, NULL);
-			fd = opts->o ? gs_observe_map_fd(opts->o, name) : -1;
+			fd = opts->o ? gs_table_map_fd(opts->o, name) : -1;
 			r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
 			/* in virtual time the order of a walk is the same in each run */
 			if (opts->run_only && bpf_map__type(map) == BPF_MAP_TYPE_HASH)

@@ -11,7 +11,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
-#include "observe/observe.h"
+#include "table/table.h"
 
 #define GS_POLICY_NAME_LEN 32
 
@@ -87,7 +87,7 @@ struct gs_policy;
  * it on the table's maps and runs init. Takes as long as compiler and verifier do, and touches
  * nothing that acts: a thread of its own may do it.
  */
-int gs_policy_prepare(struct gs_observe *o, const char *name, const char *const *options,
+int gs_policy_prepare(struct gs_table *o, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
 /* What was prepared is not wanted any more. */
@@ -100,7 +100,7 @@ void gs_policy_discard(struct gs_policy *p);
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
 /* Both. */
-int gs_policy_start(struct gs_observe *o, const char *name, const char *const *options,
+int gs_policy_start(struct gs_table *o, const char *name, const char *const *options,
 		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
 /* Empties the slot, calls exit, clears all wishes. Frees @p. */

@@ -80,7 +80,7 @@ struct gs_loaded {
 	uint32_t generation;
 };
 struct gs_load_opts {
-	struct gs_observe *o; /* NULL: maps of its own (check, sim host) */
+	struct gs_table *o; /* NULL: maps of its own (check, sim host) */
 	const struct gs_policy_info *info;
 	bool run_only; /* sim host: no dispatcher */
 	bool gate;     /* the kernel has a place for the gate's */

@@ -20,56 +20,11 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
+#include "process/process.h"
 #include "rm/abi.h"
 #include "rm/sys.h"
 
 #define PIDFD_OF_THREAD O_EXCL /* PIDFD_THREAD, since Linux 6.9 */
-
-/* /proc/PID/stat: the state's letter and the start. false: gone. */
-static bool read_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
-{
-	char path[32], text[1024], *p;
-	unsigned long long ticks = 0;
-	CLEANUP_FD int fd = -1;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	p = strrchr(text, ')'); /* comm may hold anything */
-	if (!p || strlen(p) < 4)
-		return false;
-	p += 2;
-	*ret_state = *p;
-	for (int field = 3; field < 22 && p; field++) {
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	if (!p || sscanf(p, "%llu", &ticks) != 1)
-		return false;
-	*ret_start_ns = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
-	return true;
-}
-
-uint64_t gs_proc_start_ns(pid_t pid)
-{
-	uint64_t start = 0;
-	char state;
-
-	return read_stat(pid, &state, &start) ? start : 0;
-}
-
-bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
-{
-	uint64_t diff = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
-
-	return diff < NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
-}
 
 /* ---- which files are the driver's ------------------------------------------------------------ */
 
@@ -204,7 +159,7 @@ static int use_living_thread(struct gs_borrowing *b)
 		pid_t tid = atoi(e->d_name);
 		int fd;
 
-		if (tid <= 0 || tid == b->pid || !read_stat(tid, &state, &start) || state == 'Z')
+		if (tid <= 0 || tid == b->pid || !gs_proc_stat(tid, &state, &start) || state == 'Z')
 			continue;
 		fd = (int)syscall(SYS_pidfd_open, tid, PIDFD_OF_THREAD);
 		if (fd < 0)
@@ -230,7 +185,7 @@ int gs_borrowing_begin(struct gs_borrowing *b, pid_t pid, uint64_t start_ns, int
 	if (b->pidfd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
 	/* Read after the pidfd is open: the same start means the pidfd is of the owner. */
-	if (!read_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
+	if (!gs_proc_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
 		r = -ESRCH;
 	else if (state == 'Z')
 		r = use_living_thread(b);

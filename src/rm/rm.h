@@ -130,9 +130,4 @@ bool gs_rm_limit_waits(bool on);
  */
 int gs_rm_borrow(pid_t pid, uint64_t start_ns, int fd_hint, int *ret_fd, struct gs_error *err);
 
-/* start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0 if gone. */
-uint64_t gs_proc_start_ns(pid_t pid);
-/* Equal up to the clock-tick resolution of /proc. */
-bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
-
 #endif /* GPUSCHED_RM_RM_H */

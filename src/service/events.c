@@ -5,8 +5,10 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "observe/reader.h"
+#include "process/reader.h"
 #include "service/internal.h"
+#include "process/process.h"
+#include "taps/taps.h"
 
 #define SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
 #define SWEEP_MIN_NS NS_PER_S

@@ -7,14 +7,15 @@
 
 #include <pthread.h>
 
-#include "basic/table.h"
+#include "basic/sheet.h"
 #include "classify/classify.h"
 #include "engine/engine.h"
-#include "observe/launch.h"
-#include "observe/observe.h"
+#include "launch/launch.h"
+#include "table/table.h"
 #include "policy/policy.h"
 #include "service/service.h"
 #include "service/target.h"
+#include "process/process.h"
 
 /* What the service itself counts: symbol, name, words. */
 #define GS_SERVICE_COUNTERS(X) \
@@ -58,7 +59,7 @@ struct gs_service {
 	struct gs_gpu *gpus;
 	size_t ngpus;
 	unsigned int branch;
-	struct gs_observe *o;
+	struct gs_table *o;
 	struct gs_engine *e;
 	struct gs_policy *p;
 	struct gs_policy_exit last_exit;

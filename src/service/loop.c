@@ -8,7 +8,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "observe/reader.h"
+#include "process/reader.h"
 #include "service/internal.h"
 
 #define HEARTBEAT_NS (250 * NS_PER_MS)

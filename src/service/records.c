@@ -4,6 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "service/internal.h"
+#include "process/process.h"
 
 const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec)
 {

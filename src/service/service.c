@@ -12,8 +12,9 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "observe/reader.h"
+#include "process/reader.h"
 #include "service/internal.h"
+#include "taps/taps.h"
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
 #define SETTLE_MS 2000
@@ -78,13 +79,13 @@ static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
 
 static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *err)
 {
-	struct gs_observe_status status = { 0 };
+	struct gs_taps_status status = { 0 };
 	int r;
 
-	*ret_fresh = gs_observe_status(&status, NULL) || !status.on;
-	r = gs_observe_on(err);
+	*ret_fresh = gs_taps_status(&status, NULL) || !status.on;
+	r = gs_taps_on(err);
 	if (!r)
-		r = gs_observe_open(&s->o, err);
+		r = gs_table_open(&s->o, err);
 	if (!r)
 		r = check_pid_namespace(s, err);
 	if (r)
@@ -104,7 +105,7 @@ static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 		r = gs_gpus_read(&s->gpus, &s->ngpus, err);
 	if (r) {
 		if (fresh)
-			gs_observe_off(NULL);
+			gs_taps_off(NULL);
 		return gs_fail(err, r, "the NVIDIA driver does not answer: %s", strerror(-r));
 	}
 	if (!s->opts.read_only)
@@ -355,7 +356,7 @@ void gs_service_free(struct gs_service *s)
 		gs_reader_end();
 	if (s->self_added)
 		gs_self_del(s->o, getpid());
-	gs_observe_close(s->o);
+	gs_table_close(s->o);
 	gs_classes_free(s->classes);
 	free(s->gpus);
 	free(s->last_exit.dump);

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "observe/reader.h"
+#include "process/reader.h"
 #include "service/internal.h"
+#include "taps/taps.h"
 
 struct counter {
 	const char *name, *text;
@@ -98,10 +99,10 @@ static const uint64_t *service_values(struct gs_service *s)
 
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 {
-	struct gs_observe_status st = { 0 };
+	struct gs_taps_status st = { 0 };
 	json_t *o;
 
-	if (gs_observe_status(&st, err))
+	if (gs_taps_status(&st, err))
 		return NULL;
 	o = json_object();
 	json_object_set_new(o, "tsgs", json_integer(st.tsgs));
@@ -211,12 +212,12 @@ static void launches_text(const struct gs_service *s, FILE *f)
 
 int gs_service_metrics(struct gs_service *s, char **ret_text)
 {
-	struct gs_observe_status st = { 0 };
+	struct gs_taps_status st = { 0 };
 	char *text = NULL;
 	size_t size;
 	FILE *f;
 
-	if (gs_observe_status(&st, NULL))
+	if (gs_taps_status(&st, NULL))
 		return -EIO;
 	f = open_memstream(&text, &size);
 	if (!f)

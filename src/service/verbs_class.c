@@ -4,6 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "service/internal.h"
+#include "process/process.h"
 
 struct pids {
 	pid_t *pid;
@@ -48,7 +49,7 @@ static int processes_of(struct gs_request *rq, const struct gs_target *t, struct
 }
 
 /* @o: where commands have noted classes; NULL: what it would be of without them */
-static int classify(struct gs_request *rq, struct gs_observe *o, pid_t pid,
+static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret)
 {
 	int r = gs_classify(rq->s->classes, o, pid, ret, rq->err);

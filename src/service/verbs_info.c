@@ -6,6 +6,8 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "service/internal.h"
+#include "gate/gate.h"
+#include "taps/taps.h"
 
 #define SETTLE_MS 2000
 
@@ -72,13 +74,13 @@ int gs_verb_observe_status(struct gs_request *rq)
 		GPUSCHED_TAP_COUNTERS(X)
 #undef X
 	};
-	struct gs_observe_status st = { 0 };
+	struct gs_taps_status st = { 0 };
 	struct gs_error why = { 0 };
 	json_t *counters = json_object(), *o = rq->answer;
 	int r;
 
 	json_object_set_new(o, "counters", counters);
-	r = gs_observe_status(&st, rq->err);
+	r = gs_taps_status(&st, rq->err);
 	if (r)
 		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
 	json_object_set_new(o, "on", json_boolean(st.on));
@@ -96,7 +98,7 @@ int gs_verb_observe_status(struct gs_request *rq)
 
 int gs_verb_observe_on(struct gs_request *rq)
 {
-	int r = gs_observe_on(rq->err);
+	int r = gs_taps_on(rq->err);
 
 	return r ? r : gs_verb_observe_status(rq);
 }
@@ -138,19 +140,19 @@ static int restore_alone(struct gs_request *rq)
 {
 	CLEANUP_FD int lock = -1;
 	struct gs_restored done = { 0 };
-	struct gs_observe_status st = { 0 };
-	struct gs_observe *o;
+	struct gs_taps_status st = { 0 };
+	struct gs_table *o;
 	unsigned int branch;
 	char version[64];
 	int r;
 
 	put_restored(rq->answer, &done);
-	r = gs_observe_status(&st, rq->err);
+	r = gs_taps_status(&st, rq->err);
 	if (r || !st.on)
 		return r;
 	r = gs_service_lock(&lock, rq->err);
 	if (!r)
-		r = gs_observe_open(&o, rq->err);
+		r = gs_table_open(&o, rq->err);
 	if (r)
 		return r;
 	gs_self_add(o, getpid());
@@ -161,7 +163,7 @@ static int restore_alone(struct gs_request *rq)
 	if (!r)
 		gs_cfg_heartbeat(o, 0);
 	gs_self_del(o, getpid());
-	gs_observe_close(o);
+	gs_table_close(o);
 	put_restored(rq->answer, &done);
 	return r;
 }
@@ -181,5 +183,5 @@ int gs_verb_observe_off(struct gs_request *rq)
 			       "a running instance needs the taps: stop gpuschedd first");
 	r = restore_alone(rq);
 	json_object_clear(rq->answer);
-	return r ? r : gs_observe_off(rq->err);
+	return r ? r : gs_taps_off(rq->err);
 }

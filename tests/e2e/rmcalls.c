@@ -19,9 +19,10 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "engine/engine.h"
+#include "taps/taps.h"
 
 static unsigned int branch;
-static struct gs_observe *table;
+static struct gs_table *table;
 
 static void must(int r, const struct gs_error *err, const char *what)
 {
@@ -36,8 +37,8 @@ static void open_all(void)
 	struct gs_error err = { 0 };
 
 	must(gs_rm_driver(&branch, NULL, 0, &err), &err, "driver");
-	must(gs_observe_on(&err), &err, "taps");
-	must(gs_observe_open(&table, &err), &err, "table");
+	must(gs_taps_on(&err), &err, "taps");
+	must(gs_table_open(&table, &err), &err, "table");
 	must(gs_self_add(table, getpid()), &err, "self");
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observe/decode.h"
+#include "rm/decode.h"
 
 static const gs_u32 branches[] = { 0, 470, 515, 535, 550, 570, 580, 595 };
 

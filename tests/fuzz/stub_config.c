@@ -5,30 +5,30 @@
  */
 #include <errno.h>
 
-#include "observe/observe.h"
-#include "observe/reader.h"
+#include "table/table.h"
+#include "process/reader.h"
 
-int gs_class_get(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)
+int gs_class_get(struct gs_table *o, uint32_t id, struct gpusched_class *ret)
 {
 	return -ENOENT;
 }
 
-int gs_procs_renumber(struct gs_observe *o, const uint32_t to[GPUSCHED_MAX_CLASSES])
+int gs_procs_renumber(struct gs_table *o, const uint32_t to[GPUSCHED_MAX_CLASSES])
 {
 	return -ENOENT;
 }
 
-int gs_class_set(struct gs_observe *o, uint32_t id, const struct gpusched_class *cls)
+int gs_class_set(struct gs_table *o, uint32_t id, const struct gpusched_class *cls)
 {
 	return -ENOENT;
 }
 
-int gs_cfg_default_class(struct gs_observe *o, uint32_t class_id)
+int gs_cfg_default_class(struct gs_table *o, uint32_t class_id)
 {
 	return -ENOENT;
 }
 
-int gs_proc_get(struct gs_observe *o, pid_t tgid, struct gpusched_proc *ret)
+int gs_proc_get(struct gs_table *o, pid_t tgid, struct gpusched_proc *ret)
 {
 	return -ENOENT;
 }

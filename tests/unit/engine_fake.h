@@ -19,6 +19,7 @@
 #include "basic/clock.h"
 #include "engine/engine.h"
 #include "engine/ops.h"
+#include "gate/gate.h"
 
 #define MAX_REC 512
 #define MAX_LOG 4096
@@ -79,7 +80,7 @@ static struct gpusched_tsg *fake_find(const struct gpusched_key *key)
 	return NULL;
 }
 
-static int fake_get(struct gs_observe *o, const struct gpusched_key *key, struct gpusched_tsg *ret)
+static int fake_get(struct gs_table *o, const struct gpusched_key *key, struct gpusched_tsg *ret)
 {
 	struct gpusched_tsg *rec;
 
@@ -91,7 +92,7 @@ static int fake_get(struct gs_observe *o, const struct gpusched_key *key, struct
 	return rec ? 0 : -ENOENT;
 }
 
-static int fake_all(struct gs_observe *o, struct gpusched_tsg **ret, size_t *ret_n)
+static int fake_all(struct gs_table *o, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	pthread_mutex_lock(&fake.lock);
 	*ret = calloc(fake.n + 1, sizeof(**ret));
@@ -101,14 +102,14 @@ static int fake_all(struct gs_observe *o, struct gpusched_tsg **ret, size_t *ret
 	return 0;
 }
 
-static int fake_channels(struct gs_observe *o, const struct gpusched_key *key,
+static int fake_channels(struct gs_table *o, const struct gpusched_key *key,
 			 struct gpusched_channels *ret)
 {
 	*ret = (struct gpusched_channels){ .n = 2, .ch = { { 0x10, 1 }, { 0x11, 2 } } };
 	return 0;
 }
 
-static int fake_poke(struct gs_observe *o, struct gpusched_poke *p)
+static int fake_poke(struct gs_table *o, struct gpusched_poke *p)
 {
 	struct gpusched_tsg *rec;
 	int r = 0;
@@ -149,7 +150,7 @@ out:
 	return r;
 }
 
-static int fake_cfg(struct gs_observe *o, struct gpusched_cfg *ret)
+static int fake_cfg(struct gs_table *o, struct gpusched_cfg *ret)
 {
 	pthread_mutex_lock(&fake.lock);
 	*ret = fake.cfg;
@@ -157,48 +158,48 @@ static int fake_cfg(struct gs_observe *o, struct gpusched_cfg *ret)
 	return 0;
 }
 
-static int fake_class(struct gs_observe *o, uint32_t id, struct gpusched_class *ret)
+static int fake_class(struct gs_table *o, uint32_t id, struct gpusched_class *ret)
 {
 	*ret = fake.cls;
 	return 0;
 }
 
-static int fake_heartbeat(struct gs_observe *o, uint64_t ns)
+static int fake_heartbeat(struct gs_table *o, uint64_t ns)
 {
 	fake.cfg.heartbeat_ns = ns;
 	return 0;
 }
 
-static int fake_policy_active(struct gs_observe *o, bool active)
+static int fake_policy_active(struct gs_table *o, bool active)
 {
 	fake.cfg.policy_active = active;
 	return 0;
 }
 
-static int fake_self_add(struct gs_observe *o, pid_t tgid)
+static int fake_self_add(struct gs_table *o, pid_t tgid)
 {
 	fake.selves++;
 	return 0;
 }
 
-static int fake_self_del(struct gs_observe *o, pid_t tgid)
+static int fake_self_del(struct gs_table *o, pid_t tgid)
 {
 	fake.selves--;
 	return 0;
 }
 
-static int fake_open(struct gs_observe **ret, struct gs_error *err)
+static int fake_open(struct gs_table **ret, struct gs_error *err)
 {
-	*ret = (struct gs_observe *)&fake;
+	*ret = (struct gs_table *)&fake;
 	return 0;
 }
 
-static void fake_close(struct gs_observe *o)
+static void fake_close(struct gs_table *o)
 {
 }
 
 /* @all: of those in the table; each counts as one process. */
-static int fake_gate_release(struct gs_observe *o, bool all, struct gs_released *ret)
+static int fake_gate_release(struct gs_table *o, bool all, struct gs_released *ret)
 {
 	struct gs_released sum = { 0 };
 
@@ -218,7 +219,7 @@ static int fake_gate_release(struct gs_observe *o, bool all, struct gs_released 
 	return 0;
 }
 
-static int fake_sweep(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *, void *),
+static int fake_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *, void *),
 		      void *user, struct gs_error *err)
 {
 	return 0;
@@ -427,23 +428,23 @@ static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
 	{ \
 		abort(); \
 	}
-UNREACHED(gs_observe_open, (struct gs_observe * *ret, struct gs_error *err))
+UNREACHED(gs_table_open, (struct gs_table * *ret, struct gs_error *err))
 UNREACHED(gs_table_get,
-	  (struct gs_observe * o, const struct gpusched_key *key, struct gpusched_tsg *ret))
-UNREACHED(gs_table_all, (struct gs_observe * o, struct gpusched_tsg **ret, size_t *ret_n))
+	  (struct gs_table * o, const struct gpusched_key *key, struct gpusched_tsg *ret))
+UNREACHED(gs_table_all, (struct gs_table * o, struct gpusched_tsg **ret, size_t *ret_n))
 UNREACHED(gs_table_channels,
-	  (struct gs_observe * o, const struct gpusched_key *key, struct gpusched_channels *ret))
-UNREACHED(gs_table_poke, (struct gs_observe * o, struct gpusched_poke *poke))
-UNREACHED(gs_cfg_get, (struct gs_observe * o, struct gpusched_cfg *ret))
-UNREACHED(gs_class_get, (struct gs_observe * o, uint32_t id, struct gpusched_class *ret))
-UNREACHED(gs_cfg_heartbeat, (struct gs_observe * o, uint64_t ns))
-UNREACHED(gs_cfg_policy_active, (struct gs_observe * o, bool active))
-UNREACHED(gs_self_add, (struct gs_observe * o, pid_t tgid))
-UNREACHED(gs_self_del, (struct gs_observe * o, pid_t tgid))
-UNREACHED(gs_gate_release, (struct gs_observe * o, bool all, struct gs_released *ret))
-UNREACHED(gs_sweep, (struct gs_observe * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
+	  (struct gs_table * o, const struct gpusched_key *key, struct gpusched_channels *ret))
+UNREACHED(gs_table_poke, (struct gs_table * o, struct gpusched_poke *poke))
+UNREACHED(gs_cfg_get, (struct gs_table * o, struct gpusched_cfg *ret))
+UNREACHED(gs_class_get, (struct gs_table * o, uint32_t id, struct gpusched_class *ret))
+UNREACHED(gs_cfg_heartbeat, (struct gs_table * o, uint64_t ns))
+UNREACHED(gs_cfg_policy_active, (struct gs_table * o, bool active))
+UNREACHED(gs_self_add, (struct gs_table * o, pid_t tgid))
+UNREACHED(gs_self_del, (struct gs_table * o, pid_t tgid))
+UNREACHED(gs_gate_release, (struct gs_table * o, bool all, struct gs_released *ret))
+UNREACHED(gs_sweep, (struct gs_table * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))
-void gs_observe_close(struct gs_observe *o)
+void gs_table_close(struct gs_table *o)
 {
 	abort();
 }

@@ -32,7 +32,7 @@ static void make_engine(bool dry_run)
 	};
 	struct gs_error err = { 0 };
 
-	assert_int_equal(gs_engine_new((struct gs_observe *)&fake, &opts, &engine, &err), 0);
+	assert_int_equal(gs_engine_new((struct gs_table *)&fake, &opts, &engine, &err), 0);
 }
 
 static int setup(void **state)

@@ -21,11 +21,12 @@
 
 #include "basic/cleanup.h"
 #include "echo_rm.h"
-#include "observe/observe.h"
+#include "table/table.h"
+#include "taps/taps.h"
 #include "rm_client.h"
 
 static struct echo_rm echo;
-static struct gs_observe *table;
+static struct gs_table *table;
 static const char *why_not;
 static struct gpusched_event seen[65536];
 static size_t nseen;
@@ -59,9 +60,9 @@ static inline const struct gpusched_event *last_event(unsigned int type)
 
 static inline uint64_t counter(enum gpusched_tap_counter c)
 {
-	struct gs_observe_status st = {};
+	struct gs_taps_status st = {};
 
-	assert_int_equal(gs_observe_status(&st, NULL), 0);
+	assert_int_equal(gs_taps_status(&st, NULL), 0);
 	assert_true(st.on && st.complete);
 	return st.counters[c];
 }
@@ -114,7 +115,7 @@ static int group_setup(void **state)
 		why_not = "no FUSE";
 		return 0;
 	}
-	r = gs_observe_on(&err);
+	r = gs_taps_on(&err);
 	if (r == -EPERM || r == -ENOTSUP) {
 		why_not = err.text;
 		print_message("# %s\n", err.text);
@@ -127,7 +128,7 @@ static int group_setup(void **state)
 
 static int group_teardown(void **state)
 {
-	gs_observe_off(NULL);
+	gs_taps_off(NULL);
 	echo_stop(&echo);
 	return 0;
 }
@@ -138,7 +139,7 @@ static int setup(void **state)
 
 	if (why_not)
 		return 0;
-	if (gs_observe_off(&err) || gs_observe_on(&err) || gs_observe_open(&table, &err) ||
+	if (gs_taps_off(&err) || gs_taps_on(&err) || gs_table_open(&table, &err) ||
 	    gs_events_open(table, on_event, NULL, &err)) {
 		print_message("# %s\n", err.text);
 		return -1;
@@ -149,7 +150,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	gs_observe_close(table);
+	gs_table_close(table);
 	table = NULL;
 	return 0;
 }

@@ -20,12 +20,13 @@
 
 #include <cmocka.h>
 
-#include "observe/observe.h"
+#include "table/table.h"
 #include "policy/policy.h"
+#include "taps/taps.h"
 
 static char fixture_dir[] = "/tmp/gpusched-test-XXXXXX";
 static const char *fixture_skip; /* why there is none; NULL: it is there */
-static struct gs_observe *table;
+static struct gs_table *table;
 static bool fixture_made;
 
 /* Before gs_env() is first asked: an instance under a directory of its own, in a mount namespace.
@@ -54,7 +55,7 @@ static inline int fixture_setup(void **state)
 	if (!f)
 		return -1;
 	fclose(f);
-	if (gs_observe_on(&err) < 0 || gs_observe_open(&table, &err) < 0) {
+	if (gs_taps_on(&err) < 0 || gs_table_open(&table, &err) < 0) {
 		print_message("# no taps here: %s\n", err.text);
 		fixture_skip = "needs BPF";
 	}
@@ -67,8 +68,8 @@ static inline int fixture_teardown(void **state)
 
 	(void)state;
 	if (table) {
-		gs_observe_close(table);
-		gs_observe_off(NULL);
+		gs_table_close(table);
+		gs_taps_off(NULL);
 	}
 	if (fixture_made) {
 		snprintf(command, sizeof(command), "%s/bpf", fixture_dir);

@@ -15,6 +15,8 @@
 #include "observe_fixture.h"
 #include "policy/host.h"
 #include "policy/rest.h"
+#include "process/process.h"
+#include "taps/taps.h"
 #include "replay_world.h"
 
 #define STOCK_ADOPTED 0xf11eull /* file of the TSGs that no tap saw */
@@ -267,7 +269,7 @@ static inline int stock_init(const struct sim_policy_view *view, const char *pol
 
 	assert_non_null(s);
 	s->view = *view;
-	s->tsgs_fd = gs_observe_map_fd(table, "gs_tsgs");
+	s->tsgs_fd = gs_table_map_fd(table, "gs_tsgs");
 	assert_int_equal(gs_cfg_gpus(table, gpus, WORLD_GPUS), 0);
 	for (uint32_t i = 0; i < WORLD_GPUS; i++) {
 		s->fd[i] = open_ctl();

@@ -16,9 +16,9 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct gs_observe *table(void)
+static struct gs_table *table(void)
 {
-	return (struct gs_observe *)&fake;
+	return (struct gs_table *)&fake;
 }
 
 /* Changed by a daemon that is dead now. */
@@ -179,7 +179,7 @@ static void test_dead_owner_is_no_failure(void **state)
 	assert_int_equal(fake.hw[1].timeslice_us, 2048);
 }
 
-static int sweep_to_child(struct gs_observe *o, void (*fn)(const struct gpusched_tsg *, void *),
+static int sweep_to_child(struct gs_table *o, void (*fn)(const struct gpusched_tsg *, void *),
 			  void *user, struct gs_error *err)
 {
 	fake.rec[0].task.pid = 7777;
@@ -315,7 +315,7 @@ static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 	wait_gone(guardian);
 }
 
-static int slow_open(struct gs_observe **ret, struct gs_error *err)
+static int slow_open(struct gs_table **ret, struct gs_error *err)
 {
 	pthread_mutex_lock(&fake.lock);
 	fake.begun++;

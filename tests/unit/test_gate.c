@@ -8,6 +8,9 @@
 #include <bpf/bpf.h>
 
 #include "basic/clock.h"
+#include "gate/gate.h"
+#include "process/process.h"
+#include "taps/taps.h"
 #include "observe_fixture.h"
 
 /* A process and what the table has of it. */
@@ -42,14 +45,14 @@ static bool becomes(pid_t pid, char state)
 
 static void enter(const struct waiter *w)
 {
-	int fd = gs_observe_map_fd(table, "gs_stopped");
+	int fd = gs_table_map_fd(table, "gs_stopped");
 
 	assert_int_equal(bpf_map_update_elem(fd, &w->key, &w->value, BPF_ANY), 0);
 }
 
 static bool entered(const struct waiter *w)
 {
-	int fd = gs_observe_map_fd(table, "gs_stopped");
+	int fd = gs_table_map_fd(table, "gs_stopped");
 	struct gpusched_stopped now;
 
 	return !bpf_map_lookup_elem(fd, &w->key, &now);
@@ -240,21 +243,21 @@ static void test_off_lets_all_go(void **state)
 	fd = open_ctl();
 	rec = held_tsg(fd);
 	w = stopped_process(&rec);
-	assert_int_equal(gs_observe_off(NULL), 0);
+	assert_int_equal(gs_taps_off(NULL), 0);
 	assert_true(becomes(w.pid, 'S'));
 	end(&w);
-	assert_int_equal(gs_observe_on(NULL), 0);
+	assert_int_equal(gs_taps_on(NULL), 0);
 }
 
 static void test_there_or_a_reason(void **state)
 {
 	struct gs_error err = {};
-	struct gs_observe_status st = {};
+	struct gs_taps_status st = {};
 	int r;
 
 	NEEDS();
 	r = gs_gate_probe(&err);
-	assert_int_equal(gs_observe_status(&st, NULL), 0);
+	assert_int_equal(gs_taps_status(&st, NULL), 0);
 	assert_int_equal(st.gate, !r);
 	assert_int_equal(gs_gate_there(), !r);
 	assert_true(!r || err.text[0]);

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "observe/launch.bpf.h"
-#include "observe/launch.h"
+#include "launch/launch.bpf.h"
+#include "launch/launch.h"
 
 #define S 1000000000ull
 

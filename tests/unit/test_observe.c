@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <sys/sysmacros.h>
 
-#include "observe/adopt.h"
-#include "observe/decode.h"
-#include "observe/observe.h"
-#include "observe/simfiles.h"
+#include "taps/adopt.h"
+#include "rm/decode.h"
+#include "table/table.h"
+#include "taps/simfiles.h"
 
 static void test_alloc_by_size(void **state)
 {

@@ -521,8 +521,8 @@ static void test_unregistered_file(void **state)
 	uint64_t looked;
 
 	NEEDS();
-	assert_int_equal(gs_observe_off(NULL), 0);
-	gs_observe_close(table);
+	assert_int_equal(gs_taps_off(NULL), 0);
+	gs_table_close(table);
 	table = NULL;
 	{
 		char list[128];
@@ -534,8 +534,8 @@ static void test_unregistered_file(void **state)
 		fprintf(f, "9");
 		fclose(f); /* another device number now */
 	}
-	assert_int_equal(gs_observe_on(NULL), 0);
-	assert_int_equal(gs_observe_open(&table, NULL), 0);
+	assert_int_equal(gs_taps_on(NULL), 0);
+	assert_int_equal(gs_table_open(&table, NULL), 0);
 	looked = counter(GPUSCHED_CNT_IOCTLS);
 	fd = open_ctl();
 	rc_client(fd, RC_CLIENT, 0);

@@ -4,7 +4,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "observe/priv.h"
+#include "table/priv.h"
+#include "process/process.h"
+#include "taps/taps.h"
 #include "observe_fixture.h"
 
 /* ---- what CUDA does -------------------------------------------------------------------------- */
@@ -640,12 +642,12 @@ static void test_on_again_keeps(void **state)
 	fd = open_ctl();
 	rc_client(fd, RC_CLIENT, 0);
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
-	assert_int_equal(gs_observe_on(NULL), 0);
+	assert_int_equal(gs_taps_on(NULL), 0);
 	assert_int_equal(records(), 1);
-	gs_observe_close(table); /* as a daemon that dies: the taps go on */
+	gs_table_close(table); /* as a daemon that dies: the taps go on */
 	table = NULL;
 	rc_tsg(fd, RC_CLIENT, RC_TSG + 1, 1);
-	assert_int_equal(gs_observe_open(&table, NULL), 0);
+	assert_int_equal(gs_table_open(&table, NULL), 0);
 	assert_int_equal(gs_events_open(table, on_event, NULL, NULL), 0);
 	assert_int_equal(records(), 2);
 	assert_int_equal(count_events(GPUSCHED_EV_TSG_NEW), 2);
@@ -653,7 +655,7 @@ static void test_on_again_keeps(void **state)
 
 static void test_other_version(void **state)
 {
-	struct gs_observe *o = NULL;
+	struct gs_table *o = NULL;
 	struct gpusched_cfg cfg;
 	struct gs_error err = {};
 	uint32_t zero = 0;
@@ -662,32 +664,32 @@ static void test_other_version(void **state)
 	assert_int_equal(gs_cfg_get(table, &cfg), 0);
 	cfg.abi++;
 	assert_int_equal(
-		bpf_map_update_elem(gs_observe_map_fd(table, "gs_cfg"), &zero, &cfg, BPF_ANY), 0);
-	assert_int_equal(gs_observe_open(&o, &err), -EPROTO);
+		bpf_map_update_elem(gs_table_map_fd(table, "gs_cfg"), &zero, &cfg, BPF_ANY), 0);
+	assert_int_equal(gs_table_open(&o, &err), -EPROTO);
 	assert_non_null(strstr(err.text, "ABI version"));
 	assert_null(o);
 	cfg.abi--;
 	cfg.pidns_ino++;
 	err.code = 0;
 	assert_int_equal(
-		bpf_map_update_elem(gs_observe_map_fd(table, "gs_cfg"), &zero, &cfg, BPF_ANY), 0);
-	assert_int_equal(gs_observe_open(&o, &err), -EPERM);
+		bpf_map_update_elem(gs_table_map_fd(table, "gs_cfg"), &zero, &cfg, BPF_ANY), 0);
+	assert_int_equal(gs_table_open(&o, &err), -EPERM);
 	assert_non_null(strstr(err.text, "pid namespace"));
-	assert_int_equal(gs_observe_map_fd(table, "gs_nothing"), -ENOENT);
+	assert_int_equal(gs_table_map_fd(table, "gs_nothing"), -ENOENT);
 }
 
 static void test_off(void **state)
 {
-	struct gs_observe *o = NULL;
+	struct gs_table *o = NULL;
 	struct gs_error err = {};
-	struct gs_observe_status st;
+	struct gs_taps_status st;
 
 	NEEDS();
-	assert_int_equal(gs_observe_off(NULL), 0);
-	assert_int_equal(gs_observe_off(NULL), 0);
-	assert_int_equal(gs_observe_status(&st, NULL), 0);
+	assert_int_equal(gs_taps_off(NULL), 0);
+	assert_int_equal(gs_taps_off(NULL), 0);
+	assert_int_equal(gs_taps_status(&st, NULL), 0);
 	assert_false(st.on);
-	assert_int_equal(gs_observe_open(&o, &err), -ENOENT);
+	assert_int_equal(gs_table_open(&o, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "gpusched observe on"));
 }
 

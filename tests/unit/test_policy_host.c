@@ -96,7 +96,7 @@ static void test_tick_wakes_loop(void **state)
 static bool hears_of_launches(void)
 {
 	uint32_t zero = 0, id = 0;
-	int fd = gs_observe_map_fd(table, "gs_work_slot");
+	int fd = gs_table_map_fd(table, "gs_work_slot");
 
 	return !bpf_map_lookup_elem(fd, &zero, &id) && id;
 }

@@ -9,6 +9,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "policy/native.h"
+#include "gate/gate.h"
 #include "policy_fixture.h"
 
 #define MANY 400

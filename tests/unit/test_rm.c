@@ -22,6 +22,7 @@
 #include "rm/abi.h"
 #include "rm/rm.h"
 #include "rm/sys.h"
+#include "process/process.h"
 
 #define CLIENT 0xc1d00001u
 #define TSG 0x5c000010u

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "basic/sheet.h"
+
+#include <errno.h>
+#include <libsmartcols.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+
+struct gs_sheet {
+	const struct gs_column *columns;
+	size_t n;
+	enum gs_sheet_mode mode;
+	FILE *out;
+	struct libscols_table *scols;
+	bool head_done;
+};
+
+json_t *gs_json_at(const json_t *row, const char *path)
+{
+	const char *dot = strchr(path, '.');
+	char key[64];
+	json_t *v;
+
+	if (!dot) {
+		v = json_object_get(row, path);
+		return json_is_null(v) ? NULL : v;
+	}
+	if ((size_t)(dot - path) >= sizeof(key))
+		return NULL;
+	memcpy(key, path, dot - path);
+	key[dot - path] = '\0';
+	return gs_json_at(json_object_get(row, key), dot + 1);
+}
+
+json_t *gs_json_text(const char *text)
+{
+	CLEANUP_FREE char *copy = NULL;
+	json_t *v = json_string(text);
+
+	if (v)
+		return v;
+	copy = strdup(text);
+	for (char *p = copy; p && *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	return copy ? json_string(copy) : NULL;
+}
+
+/* Control characters of a hostile comm must not reach the terminal. */
+static char *printable(char *text)
+{
+	for (char *p = text; p && *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return text;
+}
+
+static char *string_cell(const char *text)
+{
+	return printable(strdup(*text ? text : "-"));
+}
+
+static char *joined(const json_t *array)
+{
+	CLEANUP_FREE char *all = strdup("");
+	size_t i;
+	json_t *v;
+
+	json_array_foreach((json_t *)array, i, v) {
+		CLEANUP_FREE char *one = gs_json_cell(v);
+		char *longer = NULL;
+
+		if (!all || !one || asprintf(&longer, "%s%s%s", all, i ? "," : "", one) < 0)
+			return NULL;
+		free(all);
+		all = longer;
+	}
+	if (all && !*all)
+		return strdup("-");
+	return TAKE_PTR(all);
+}
+
+char *gs_json_cell(const json_t *value)
+{
+	char *text = NULL;
+
+	switch (value ? json_typeof(value) : JSON_NULL) {
+	case JSON_NULL:
+		return strdup("-");
+	case JSON_TRUE:
+		return strdup("yes");
+	case JSON_FALSE:
+		return strdup("no");
+	case JSON_STRING:
+		return string_cell(json_string_value(value));
+	case JSON_INTEGER:
+		return asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0
+			       ? NULL
+			       : text;
+	case JSON_REAL:
+		return asprintf(&text, "%.6g", json_real_value(value)) < 0 ? NULL : text;
+	case JSON_ARRAY:
+		return joined(value);
+	case JSON_OBJECT:
+		return json_dumps(value, JSON_COMPACT);
+	}
+	return NULL;
+}
+
+int gs_json_line(FILE *out, const json_t *object)
+{
+	if (json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(12)) ||
+	    putc('\n', out) == EOF)
+		return -EIO;
+	return 0;
+}
+
+static char *cell_text(const struct gs_column *col, const json_t *row)
+{
+	char *text = col->cell ? col->cell(row) : gs_json_cell(gs_json_at(row, col->path));
+
+	return text ? printable(text) : strdup("-");
+}
+
+int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
+		 struct gs_sheet **ret)
+{
+	struct gs_sheet *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct gs_sheet){ .columns = columns, .n = n, .mode = mode, .out = out };
+	if (mode == GS_SHEET_PLAIN) {
+		t->scols = scols_new_table();
+		if (!t->scols)
+			goto fail;
+		scols_table_set_stream(t->scols, out);
+		for (size_t i = 0; i < n; i++) {
+			if (!columns[i].head)
+				continue;
+			if (!scols_table_new_column(t->scols, columns[i].head, 0,
+						    columns[i].flags & GS_COL_RIGHT ? SCOLS_FL_RIGHT
+										    : 0))
+				goto fail;
+		}
+	}
+	*ret = t;
+	return 0;
+fail:
+	gs_sheet_free(t);
+	return -ENOMEM;
+}
+
+static int plain_row(struct gs_sheet *t, const json_t *row)
+{
+	struct libscols_line *line = scols_table_new_line(t->scols, NULL);
+	size_t at = 0;
+
+	if (!line)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++) {
+		CLEANUP_FREE char *text = NULL;
+
+		if (!t->columns[i].head)
+			continue;
+		text = cell_text(&t->columns[i], row);
+		if (!text || scols_line_set_data(line, at++, text))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void stream_cell(struct gs_sheet *t, size_t i, const char *text)
+{
+	const struct gs_column *c = &t->columns[i];
+
+	fprintf(t->out, c->flags & GS_COL_RIGHT ? "%*s" : "%-*s", c->width, text);
+	putc(i + 1 < t->n ? ' ' : '\n', t->out);
+}
+
+static int stream_row(struct gs_sheet *t, const json_t *row)
+{
+	for (size_t i = 0; !t->head_done && i < t->n; i++)
+		if (t->columns[i].head)
+			stream_cell(t, i, t->columns[i].head);
+	t->head_done = true;
+	for (size_t i = 0; i < t->n; i++) {
+		CLEANUP_FREE char *text = NULL;
+
+		if (!t->columns[i].head)
+			continue;
+		text = cell_text(&t->columns[i], row);
+		if (!text)
+			return -ENOMEM;
+		stream_cell(t, i, text);
+	}
+	fflush(t->out);
+	return 0;
+}
+
+static int json_row(struct gs_sheet *t, json_t *row)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const char *path = t->columns[i].path;
+
+		if (path && !strchr(path, '.') && !json_object_get(row, path) &&
+		    json_object_set_new(row, path, json_null()))
+			return -ENOMEM;
+	}
+	if (gs_json_line(t->out, row))
+		return -EIO;
+	fflush(t->out);
+	return 0;
+}
+
+int gs_sheet_row(struct gs_sheet *t, json_t *row)
+{
+	switch (t->mode) {
+	case GS_SHEET_PLAIN:
+		return plain_row(t, row);
+	case GS_SHEET_STREAM:
+		return stream_row(t, row);
+	case GS_SHEET_JSON:
+		return json_row(t, row);
+	}
+	return -EINVAL;
+}
+
+int gs_sheet_end(struct gs_sheet *t)
+{
+	if (t->scols && scols_table_get_nlines(t->scols) && scols_print_table(t->scols))
+		return -EIO;
+	return fflush(t->out) || ferror(t->out) ? -EIO : 0;
+}
+
+void gs_sheet_free(struct gs_sheet *t)
+{
+	if (!t)
+		return;
+	if (t->scols)
+		scols_unref_table(t->scols);
+	free(t);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * gate.bpf.c - before the driver sees that a TSG is to be scheduled
+ *
+ * An LSM program on ioctl: the only place where a call can be kept from the driver. Kernels that
+ * refuse such programs do without it (gate.c). It asks the running policy; who has to wait is
+ * stopped, and makes the same call again when he goes on. Whatever is not certain passes: the tap
+ * at the call's exit asks the policy then, and a hold suspends.
+ */
+#include "table/caller.bpf.h"
+#include "gate/gate.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* A daemon whose heartbeat is older decides nothing any more: everything passes. */
+const volatile gs_u64 gs_alive_ns = 1000000000;
+
+static __always_inline int gs_gate_alive(const struct gpusched_cfg *cfg, gs_u64 now)
+{
+	gs_u64 beat = *(volatile gs_u64 *)&cfg->heartbeat_ns;
+
+	return beat && (now < beat || now - beat <= gs_alive_ns);
+}
+
+/* The TSG that this call puts on the runlist; NULL: it does something else. */
+static __always_inline struct gpusched_tsg *gs_gate_tsg(const struct gs_caller *c, gs_u64 arg,
+							struct gpusched_key *ret_key)
+{
+	gs_u32 w[GS_CONTROL_SIZE / 4] = {};
+	struct gs_control q;
+	gs_u8 enable = 0;
+
+	if (!gs_read_user(w, sizeof(w), arg))
+		return NULL;
+	gs_decode_control(w, &q);
+	if (q.cmd != GS_CMD_TSG_SCHEDULE && q.cmd != GS_CMD_CHANNEL_SCHEDULE)
+		return NULL;
+	if (!gs_read_user(&enable, 1, q.params) || !enable)
+		return NULL;
+	*ret_key = gs_key(c, q.client, q.object);
+	gs_to_tsg(ret_key);
+	return bpf_map_lookup_elem(&gs_tsgs, ret_key);
+}
+
+static __always_inline void gs_gate_note(struct gs_gate_call *g, const struct gs_caller *c,
+					 const struct gpusched_key *key,
+					 const struct gpusched_tsg *rec, gs_u64 now)
+{
+	struct task_struct *leader = c->leader;
+
+	g->key = *key;
+	g->id = rec->task.id;
+	g->ns = now;
+	g->start_ns = leader->start_boottime;
+	g->tgid = c->tgid;
+	g->class_id = rec->task.class_id;
+	bpf_probe_read_kernel_str(g->comm, sizeof(g->comm), leader->comm);
+}
+
+/* It was stopped here and comes back, continued by us or by somebody else. */
+static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct gs_gate_call *g,
+					 struct gpusched_tsg *rec)
+{
+	if (!(rec->flags & GPUSCHED_TSG_HELD) || gs_gate_open(cfg))
+		return gs_gate_pass(g, rec);
+	if (gs_gate_alive(cfg, g->ns))
+		return gs_gate_stop(g, rec);
+	gs_count(GPUSCHED_CNT_GATE_STALE);
+	return gs_gate_pass(g, rec);
+}
+
+static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
+{
+	struct gs_gate_call *g;
+	struct gpusched_tsg *rec;
+	struct gpusched_key key;
+	gs_u32 tgid;
+
+	rec = gs_gate_tsg(c, arg, &key);
+	if (!rec)
+		return 0;
+	tgid = c->tgid = gs_tgid_of(c->cfg, c->leader);
+	if (!tgid || bpf_map_lookup_elem(&gs_selves, &tgid))
+		return 0;
+	g = gs_gate_call_of(BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!g)
+		return 0;
+	g->asked = 0;
+	/* an MPS server works for many: it is never held */
+	if (rec->flags & (GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS | GPUSCHED_TSG_GONE))
+		return 0;
+	gs_gate_note(g, c, &key, rec, bpf_ktime_get_ns());
+	if (rec->flags & GPUSCHED_TSG_GATED)
+		return gs_gate_again(c->cfg, g, rec);
+	if (gs_gate_open(c->cfg))
+		return 0;
+	if (!gs_gate_alive(c->cfg, g->ns)) {
+		gs_count(GPUSCHED_CNT_GATE_STALE);
+		return 0;
+	}
+	/* first, so that nobody suspends it meanwhile */
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GATED);
+	bpf_tail_call(ctx, &gs_gate_slot, 0);
+	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
+	return 0;
+}
+
+SEC("lsm/file_ioctl")
+int gate(unsigned long long *ctx)
+{
+	struct file *file = (struct file *)ctx[0];
+	struct task_struct *task;
+	struct gs_caller c = {};
+	gs_u32 cmd = ctx[1];
+
+	if (GS_IOC_TYPE(cmd) != 'F' || GS_IOC_NR(cmd) != GS_ESC_CONTROL ||
+	    GS_IOC_SIZE(cmd) != GS_CONTROL_SIZE)
+		return 0;
+	c.cfg = gs_cfg_of();
+	task = bpf_get_current_task_btf();
+	if (!c.cfg || gs_is_compat(task) || !gs_file_accept(c.cfg, file))
+		return 0;
+	c.file = (gs_u64)file;
+	c.leader = task->group_leader;
+	return gs_gate(ctx, &c, ctx[2]);
+}

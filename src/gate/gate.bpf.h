@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * gate.bpf.h - what the gate does with a policy's answer: for its own program, which does it again
+ * when a stopped process comes back, and for the policy's dispatcher
+ *
+ * Nothing may stay stopped that nobody lets go on. So a process stands in gs_stopped before it is
+ * stopped, and what could have ended the wait meanwhile is looked at after it was: whoever ends the
+ * wait later finds the entry.
+ */
+#ifndef GPUSCHED_GATE_GATE_BPF_H
+#define GPUSCHED_GATE_GATE_BPF_H
+
+#include "table/maps.bpf.h"
+
+#define GS_SIGCONT 18
+#define GS_SIGSTOP 19
+#define GS_EPERM_GATE 1
+#define GS_ERESTARTNOINTR 513 /* the kernel makes the call again, once the signal is dealt with */
+
+static __always_inline struct gs_gate_call *gs_gate_call_of(gs_u64 flags)
+{
+	return bpf_task_storage_get(&gs_gate_calls, bpf_get_current_task_btf(), 0, flags);
+}
+
+static __always_inline int gs_gate_open(const struct gpusched_cfg *cfg)
+{
+	return !cfg || !*(volatile gs_u32 *)&cfg->policy_active || !*(volatile gs_u32 *)&cfg->gate;
+}
+
+static __always_inline void gs_gate_tell(const struct gs_gate_call *g, gs_u32 type)
+{
+	struct gpusched_event ev = {};
+
+	ev.ns = g->ns;
+	ev.type = type;
+	ev.pid = g->tgid;
+	ev.key = g->key;
+	ev.id = g->id;
+	__builtin_memcpy(ev.comm, g->comm, sizeof(ev.comm));
+	gs_emit(&ev);
+}
+
+static __always_inline struct gpusched_stopped_key gs_stopped_key(const struct gs_gate_call *g)
+{
+	struct gpusched_stopped_key k = { .id = g->id, .tgid = g->tgid };
+
+	return k;
+}
+
+/* The call goes on to the driver, and the tap at its exit does not ask the policy once more. */
+static __always_inline int gs_gate_pass(struct gs_gate_call *g, struct gpusched_tsg *rec)
+{
+	struct gpusched_stopped_key k = gs_stopped_key(g);
+
+	bpf_map_delete_elem(&gs_stopped, &k);
+	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
+	g->asked = g->id;
+	return 0;
+}
+
+struct gs_gate_walk {
+	gs_u32 tgid;
+	gs_u32 runs;
+};
+
+static long gs_gate_runs(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
+			 struct gs_gate_walk *w)
+{
+	const gs_u32 mask = GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_HELD | GPUSCHED_TSG_GONE;
+
+	if (rec->task.pid != w->tgid || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
+	    (rec->flags & mask) != GPUSCHED_TSG_SCHEDULED)
+		return 0;
+	w->runs = 1;
+	return 1;
+}
+
+/* Enters it into gs_stopped and stops it; 0: it can't be. */
+static __always_inline int gs_gate_signal(const struct gs_gate_call *g, gs_u32 *ret_stops)
+{
+	struct gpusched_stopped_key k = gs_stopped_key(g);
+	struct gpusched_stopped *old = bpf_map_lookup_elem(&gs_stopped, &k), new = {};
+
+	new.start_ns = g->start_ns;
+	new.since_ns = old ? old->since_ns : g->ns;
+	new.key = g->key;
+	new.stops = old ? old->stops + 1 : 1;
+	*ret_stops = new.stops;
+	if (bpf_map_update_elem(&gs_stopped, &k, &new, BPF_ANY))
+		return 0;
+	if (!bpf_send_signal(GS_SIGSTOP))
+		return 1;
+	bpf_map_delete_elem(&gs_stopped, &k);
+	return 0;
+}
+
+/*
+ * Stops the caller, who makes the call again when he goes on. A stopped process does none of its
+ * work: one that has been admitted with another TSG, or that cannot be stopped, has this one
+ * suspended instead, as where there is no gate.
+ */
+static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_tsg *rec)
+{
+	struct gs_gate_walk w = { .tgid = g->tgid };
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	gs_u32 stops = 0;
+
+	bpf_for_each_map_elem(&gs_tsgs, gs_gate_runs, &w, 0);
+	if (w.runs || !gs_gate_signal(g, &stops)) {
+		gs_count(GPUSCHED_CNT_GATE_SUSPENDS);
+		return gs_gate_pass(g, rec);
+	}
+	if (!(*(volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_HELD) || gs_gate_open(cfg)) {
+		bpf_send_signal(GS_SIGCONT);
+		return gs_gate_pass(g, rec);
+	}
+	if (stops == 1) {
+		gs_count(GPUSCHED_CNT_GATE_HELD);
+		gs_gate_tell(g, GPUSCHED_EV_HOLD);
+	}
+	return -GS_ERESTARTNOINTR;
+}
+
+static __always_inline int gs_gate_deny(struct gs_gate_call *g, struct gpusched_tsg *rec)
+{
+	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
+	gs_count(GPUSCHED_CNT_GATE_DENIED);
+	gs_gate_tell(g, GPUSCHED_EV_DENY);
+	return -GS_EPERM_GATE;
+}
+
+/* At the call's exit: has the gate asked the policy, about a TSG of the class that it has now? */
+static __always_inline int gs_gate_asked(const struct gpusched_tsg *rec)
+{
+	struct gs_gate_call *g = gs_gate_call_of(0);
+	int asked;
+
+	if (!g)
+		return 0;
+	asked = g->asked == rec->task.id && g->class_id == rec->task.class_id;
+	g->asked = 0;
+	return asked;
+}
+
+#endif /* GPUSCHED_GATE_GATE_BPF_H */

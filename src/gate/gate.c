@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gate.c - loading the gate, and letting those go on whom it has stopped
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "table/gate_call.h"
+#include "gate/gate.skel.h"
+#include "table/hush.h"
+#include "table/priv.h"
+#include "gate/gate.h"
+#include "process/process.h"
+
+#define PIN_NAME "gate"
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static void skel_destroy(struct gate_bpf **skel)
+{
+	gate_bpf__destroy(*skel);
+}
+
+static int reuse_maps(struct gate_bpf *skel, const struct bpf_object *taps)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, skel->obj) {
+		int fd = bpf_object__find_map_fd_by_name(taps, bpf_map__name(map));
+		int r = fd >= 0 && !bpf_map__is_internal(map) ? bpf_map__reuse_fd(map, fd) : 0;
+
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int load(struct gate_bpf *skel, const struct bpf_object *taps)
+{
+	int r = reuse_maps(skel, taps);
+
+	/* under dilation limits are scaled, the heartbeat is not */
+	skel->rodata->gs_alive_ns =
+		(uint64_t)((double)skel->rodata->gs_alive_ns * gs_env()->dilate);
+	if (!r)
+		r = gate_bpf__load(skel);
+	if (!r)
+		r = gate_bpf__attach(skel);
+	return r;
+}
+
+int gs_gate_on(const struct bpf_object *taps, const char *dir, struct gs_error *err)
+{
+	CLEANUP(skel_destroy) struct gate_bpf *skel = NULL;
+	char words[512];
+	char path[PATH_MAX + sizeof(PIN_NAME)];
+	int r = gs_gate_probe(err);
+
+	if (r < 0)
+		return r;
+	gs_hush_begin(words, sizeof(words));
+	skel = gate_bpf__open();
+	r = skel ? load(skel, taps) : -errno;
+	gs_hush_end();
+	if (r < 0)
+		return gs_fail(err, r, "the kernel refuses its program: %s",
+			       gs_hush_first(words, strerror(-r)));
+	snprintf(path, sizeof(path), "%s/" PIN_NAME, dir);
+	if (bpf_obj_pin(bpf_link__fd(skel->links.gate), path))
+		return gs_fail(err, -errno, "cannot pin %s: %s", path, strerror(errno));
+	return 0;
+}
+
+void gs_gate_off(const char *dir)
+{
+	char path[PATH_MAX + sizeof(PIN_NAME)];
+
+	snprintf(path, sizeof(path), "%s/" PIN_NAME, dir);
+	unlink(path);
+}
+
+bool gs_gate_there(void)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" PIN_NAME, gs_env()->bpffs);
+	return !access(path, F_OK);
+}
+
+bool gs_gate_used(struct gs_table *o)
+{
+	struct gpusched_cfg cfg;
+
+	return gs_gate_there() && !gs_cfg_get(o, &cfg) && cfg.gate;
+}
+
+/* ---- letting go ------------------------------------------------------------------------------ */
+
+struct stopped {
+	struct gpusched_stopped_key key;
+	struct gpusched_stopped value;
+};
+
+static int read_stopped(struct gs_table *o, struct stopped **ret, size_t *ret_n)
+{
+	int fd = o->fd[GS_PIN_gs_stopped];
+	struct gpusched_stopped_key at, next;
+	CLEANUP_FREE struct stopped *all = NULL;
+	size_t n = 0;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (bpf_map_get_next_key(fd, NULL, &next))
+		return errno == ENOENT ? 0 : -errno;
+	all = calloc(GS_MAX_STOPPED, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	do {
+		at = all[n].key = next;
+		if (!bpf_map_lookup_elem(fd, &at, &all[n].value))
+			n++;
+	} while (n < GS_MAX_STOPPED && !bpf_map_get_next_key(fd, &at, &next));
+	*ret = TAKE_PTR(all);
+	*ret_n = n;
+	return 0;
+}
+
+/* Does its TSG still wait? */
+static bool is_held(struct gs_table *o, const struct stopped *s)
+{
+	struct gpusched_tsg rec;
+
+	return !gs_table_get(o, &s->value.key, &rec) && rec.task.id == s->key.id &&
+	       !(rec.flags & GPUSCHED_TSG_GONE) && (rec.flags & GPUSCHED_TSG_HELD);
+}
+
+/*
+ * Has somebody else stopped it too? A stop signal that comes to a process already stopped stays
+ * pending. Ours might be the pending one where the gate has sent several.
+ */
+static bool stopped_twice(const struct stopped *all, size_t n, const struct stopped *s)
+{
+	const uint64_t stops = 1ull << (SIGSTOP - 1) | 1ull << (SIGTSTP - 1) |
+			       1ull << (SIGTTIN - 1) | 1ull << (SIGTTOU - 1);
+	CLEANUP_FILE FILE *f = NULL;
+	char path[32], line[128], state = 0;
+	unsigned long long mask, pending = 0;
+
+	if (s->value.stops > 1)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (&all[i] != s && all[i].key.tgid == s->key.tgid)
+			return false;
+	snprintf(path, sizeof(path), "/proc/%u/status", s->key.tgid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "State: %c", &state) == 1)
+			continue;
+		if (sscanf(line, "SigPnd: %llx", &mask) == 1 ||
+		    sscanf(line, "ShdPnd: %llx", &mask) == 1)
+			pending |= mask;
+	}
+	return state == 'T' && (pending & stops);
+}
+
+static void let_go(struct gs_table *o, const struct stopped *all, size_t n, const struct stopped *s,
+		   struct gs_released *ret)
+{
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, s->key.tgid, 0);
+	int fd = o->fd[GS_PIN_gs_stopped];
+
+	if (pidfd < 0 || !gs_start_same(gs_proc_start_ns((pid_t)s->key.tgid), s->value.start_ns)) {
+		bpf_map_delete_elem(fd, &s->key);
+		ret->gone++;
+		return;
+	}
+	if (stopped_twice(all, n, s)) {
+		bpf_map_delete_elem(fd, &s->key);
+		ret->left++;
+		return;
+	}
+	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
+	bpf_map_delete_elem(fd, &s->key);
+	/* held once more, before its entry went: it comes back and makes itself another */
+	if (is_held(o, s))
+		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
+	ret->continued++;
+}
+
+static void take_as_admitted(struct gs_table *o, const struct stopped *s)
+{
+	struct gpusched_poke poke = {
+		.key = s->value.key,
+		.id = s->key.id,
+		.what = GPUSCHED_POKE_ADMIT,
+	};
+
+	gs_table_poke(o, &poke);
+}
+
+int gs_gate_release(struct gs_table *o, bool all, struct gs_released *ret)
+{
+	CLEANUP_FREE struct stopped *list = NULL;
+	struct gs_released sum = { 0 };
+	size_t n = 0;
+	int r = read_stopped(o, &list, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (all)
+			take_as_admitted(o, &list[i]);
+		else if (is_held(o, &list[i]))
+			continue;
+		let_go(o, list, n, &list[i], &sum);
+	}
+	if (ret)
+		*ret = sum;
+	return r;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * launch - uprobes on libcuda that count launches per TSG
+ *
+ * A submission goes through a user-mode doorbell that no kernel code sees, so the launch functions
+ * themselves are probed. Which TSG a launch is for follows from the thread's current context, and
+ * a context's TSG is the compute TSG that was made inside the call that made the context. Nothing
+ * here wakes anybody up.
+ */
+#include "launch/launch.bpf.h"
+#include "table/record.bpf.h"
+#include "gpusched/policy_types.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Tells this counting from an earlier one; set before load, never 0. */
+const volatile gs_u32 gs_session = 1;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct___exec {
+	unsigned long long self_exec_id;
+};
+struct pt_regs___ret {
+	unsigned long ax;
+	unsigned long di;
+};
+#pragma clang attribute pop
+
+/* Context of a process to its compute TSG. The oldest go when the table is full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, GS_MAX_CONTEXTS);
+	__type(key, struct gs_ctx_key);
+	__type(value, struct gs_tsg_ref);
+} gs_contexts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, GS_MAX_LAUNCHERS);
+	__type(key, gs_u32);
+	__type(value, struct gs_launcher);
+} gs_launchers SEC(".maps");
+
+/* When all probes of a library were in place, by its number; 0: not yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GS_MAX_LAUNCH_LIBS);
+	__type(key, gs_u32);
+	__type(value, gs_u64);
+} gs_launch_libs SEC(".maps");
+
+/* Launches on TSGs by the class that these had then: a TSG's own count ends with it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GPUSCHED_MAX_CLASSES);
+	__type(key, gs_u32);
+	__type(value, gs_u64);
+} gs_launch_classes SEC(".maps");
+
+/* NULL: the library that this probe is in is not counted any more. */
+static __always_inline gs_u64 *lib_of(gs_u64 cookie)
+{
+	gs_u32 lib = cookie >> 8;
+	gs_u64 *at = bpf_map_lookup_elem(&gs_launch_libs, &lib);
+
+	return at && *at != GS_LAUNCH_LIB_OFF ? at : NULL;
+}
+
+/* ---- threads and their current contexts ------------------------------------------------------ */
+
+static __always_inline struct gs_thread *thread_of(gs_u64 cookie)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	gs_u64 exec_id = ((struct task_struct___exec *)task)->self_exec_id;
+	struct gpusched_cfg *cfg;
+	struct gs_thread *t;
+
+	if (!lib_of(cookie))
+		return NULL;
+	t = bpf_task_storage_get(&gs_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t || (t->session == gs_session && t->exec_id == exec_id))
+		return t;
+	cfg = gs_cfg_of();
+	if (!cfg)
+		return NULL;
+	__builtin_memset(t, 0, sizeof(*t));
+	t->session = gs_session;
+	t->exec_id = exec_id;
+	t->tgid = gs_tgid_of(cfg, task->group_leader);
+	return t;
+}
+
+/* 0: not known. What happens inside the making of a context is not the program's doing. */
+static __always_inline gs_u64 current_ctx(const struct gs_thread *t)
+{
+	gs_u32 at = t->depth - 1;
+
+	return t->depth && at < GS_CTX_STACK ? t->stack[at] : 0;
+}
+
+static __always_inline void push(struct gs_thread *t, gs_u64 ctx)
+{
+	gs_u32 at = t->depth++;
+
+	if (at < GS_CTX_STACK)
+		t->stack[at] = ctx;
+}
+
+static __always_inline void pop(struct gs_thread *t)
+{
+	if (t->depth)
+		t->depth--;
+}
+
+static __always_inline void set(struct gs_thread *t, gs_u64 ctx)
+{
+	if (!ctx || t->depth)
+		pop(t);
+	if (ctx)
+		push(t, ctx);
+}
+
+static __always_inline void destroy(struct gs_thread *t, gs_u64 ctx)
+{
+	struct gs_ctx_key key = {};
+
+	key.ctx = ctx;
+	key.tgid = t->tgid;
+	bpf_map_delete_elem(&gs_contexts, &key);
+	t->cached = 0;
+	if (ctx && current_ctx(t) == ctx)
+		pop(t);
+}
+
+/* A call that makes a context has begun. */
+static __always_inline void make(struct gs_thread *t, gs_u64 out)
+{
+	if (t->making++)
+		return;
+	t->nmade = 0;
+	t->out = out;
+}
+
+/* Calls that make contexts, destroy them, or change which is current. */
+SEC("uprobe")
+int context(struct pt_regs *ctx)
+{
+	gs_u64 cookie = bpf_get_attach_cookie(ctx), arg = ctx->di;
+	struct gs_thread *t = thread_of(cookie);
+	gs_u32 what = cookie & 0xff;
+
+	if (!t)
+		return 0;
+	if (what == GS_CTX_MAKE)
+		make(t, arg);
+	else if (t->making) /* libcuda's own calls */
+		return 0;
+	else if (what == GS_CTX_SET)
+		set(t, arg);
+	else if (what == GS_CTX_PUSH && arg)
+		push(t, arg);
+	else if (what == GS_CTX_POP)
+		pop(t);
+	else if (what == GS_CTX_DESTROY)
+		destroy(t, arg);
+	return 0;
+}
+
+/* ---- a context has been made ----------------------------------------------------------------- */
+
+/* From now on the TSG's count is known and exact: nobody could launch on it before. */
+static __always_inline void begin_count(const struct gs_tsg_ref *ref)
+{
+	struct gpusched_key key = ref->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	if (!rec || rec->task.id != ref->id)
+		return;
+	rec->task.launches_since_ns = rec->task.created_ns;
+	__sync_fetch_and_or(&rec->task.known, GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE);
+}
+
+SEC("uretprobe")
+int made(struct pt_regs *ctx)
+{
+	gs_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct gs_thread *t = thread_of(cookie);
+	struct gs_ctx_key key = {};
+	struct gs_tsg_ref ref;
+	gs_u64 handle = 0;
+
+	if (!t || !t->making || --t->making)
+		return 0;
+	if ((gs_u32)((struct pt_regs___ret *)ctx)->ax ||
+	    bpf_probe_read_user(&handle, sizeof(handle), (void *)t->out) || !handle)
+		return 0;
+	key.ctx = handle;
+	key.tgid = t->tgid;
+	/* Several: which of them a launch is for is not known. None: it was there before. */
+	if (t->nmade == 1) {
+		ref = t->made;
+		bpf_map_update_elem(&gs_contexts, &key, &ref, BPF_ANY);
+		begin_count(&ref);
+	} else if (t->nmade) {
+		bpf_map_delete_elem(&gs_contexts, &key);
+	}
+	t->cached = 0;
+	if ((cookie & 0xff) == GS_MADE_PUSHES)
+		push(t, handle);
+	return 0;
+}
+
+/* ---- a launch whose context is not known ----------------------------------------------------- */
+
+struct search {
+	struct gs_tsg_ref sole;
+	gs_u32 tgid, n;
+	gs_u32 spoil; /* their counts are not exact any more */
+};
+
+static long search_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
+		       struct search *s)
+{
+	if (rec->task.pid != s->tgid || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
+	    rec->flags & GPUSCHED_TSG_GONE)
+		return 0;
+	if (s->spoil) {
+		rec->task.launches_since_ns = GS_LAUNCHES_NEVER;
+		__sync_fetch_and_and(&rec->task.known,
+				     ~(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE));
+		return 0;
+	}
+	s->n++;
+	s->sole.key = *key;
+	s->sole.id = rec->task.id;
+	return 0;
+}
+
+static __always_inline struct gs_launcher *launcher_of(gs_u32 tgid)
+{
+	struct gs_launcher *l = bpf_map_lookup_elem(&gs_launchers, &tgid);
+	struct gs_launcher fresh = {};
+
+	if (l)
+		return l;
+	fresh.since_ns = bpf_ktime_get_ns();
+	bpf_map_update_elem(&gs_launchers, &tgid, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&gs_launchers, &tgid);
+}
+
+/* Looks through the table when there may be news of this process. */
+static __always_inline void search_again(struct gs_launcher *l, gs_u32 tgid)
+{
+	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct search s = { .tgid = tgid };
+	gs_u64 next_id;
+	gs_u32 tsgs;
+
+	if (!cfg || !proc)
+		return;
+	next_id = cfg->next_id;
+	tsgs = proc->tsgs;
+	if (l->next_id == next_id && l->tsgs == tsgs)
+		return;
+	bpf_for_each_map_elem(&gs_tsgs, search_one, &s, 0);
+	l->sole = s.sole;
+	l->ncompute = s.n;
+	if (s.n > 1) {
+		s.spoil = 1;
+		bpf_for_each_map_elem(&gs_tsgs, search_one, &s, 0);
+	}
+	l->tsgs = tsgs;
+	l->next_id = next_id;
+}
+
+static __always_inline struct gpusched_tsg *live(const struct gs_tsg_ref *ref)
+{
+	struct gpusched_key key = ref->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	return rec && rec->task.id == ref->id ? rec : NULL;
+}
+
+/* The process's only compute TSG must be it. Else the launch counts on the process alone. */
+static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs_tsg_ref *ret)
+{
+	struct gpusched_tsg *rec = NULL;
+	struct gs_launcher *l;
+	gs_u32 tgid = t->tgid;
+
+	/* Never met by the taps: another instance's, whose programs map the same library. */
+	if (!bpf_map_lookup_elem(&gs_procs, &tgid))
+		return NULL;
+	l = launcher_of(tgid);
+	if (!l)
+		return NULL;
+	search_again(l, t->tgid);
+	if (l->ncompute == 1) {
+		*ret = l->sole;
+		rec = live(ret);
+	}
+	if (!rec)
+		__sync_fetch_and_add(&l->unattributed, 1);
+	return rec;
+}
+
+static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct gs_tsg_ref *ret)
+{
+	struct gs_ctx_key key = {};
+	struct gpusched_tsg *rec;
+	struct gs_tsg_ref *known;
+
+	key.ctx = current_ctx(t);
+	key.tgid = t->tgid;
+	if (key.ctx && key.ctx == t->cached) {
+		*ret = t->tsg;
+		rec = live(ret);
+		if (rec)
+			return rec;
+	}
+	/* another thread may have destroyed it, and a new one may have its handle by now */
+	t->cached = 0;
+	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;
+	if (!known)
+		return guess(t, ret);
+	*ret = *known;
+	rec = live(ret);
+	if (!rec)
+		return guess(t, ret);
+	t->tsg = *ret;
+	t->cached = key.ctx;
+	return rec;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+static __always_inline void count_rate(struct gpusched_task *task, gs_u64 now)
+{
+	gs_u64 last = __sync_lock_test_and_set(&task->last_launch_ns, now);
+	gs_u64 rate = *(volatile gs_u64 *)&task->launch_rate_mhz;
+	gs_u64 ns = last && now > last ? now - last : 0;
+
+	__sync_fetch_and_add(&task->launch_rate_mhz,
+			     gs_rate_decayed(rate, ns) + GS_RATE_STEP_MHZ - rate);
+}
+
+static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_u64 now)
+{
+	const gs_u32 bits = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE;
+	gs_u64 since = *(volatile gs_u64 *)&task->launches_since_ns;
+
+	if (!since) { /* its context was not seen being made: exact since the probes are there */
+		gs_u64 *at = lib_of(cookie);
+
+		since = at && *at ? *at : now;
+		if (since < task->created_ns)
+			since = task->created_ns;
+		__sync_val_compare_and_swap(&task->launches_since_ns, 0, since);
+	}
+	__sync_fetch_and_add(&task->launches, 1);
+	count_rate(task, now);
+	/* also when somebody else's change of the same word has undone it */
+	if (since != GS_LAUNCHES_NEVER && (task->known & bits) != bits)
+		__sync_fetch_and_or(&task->known, bits);
+}
+
+static __always_inline void count_class(gs_u32 class_id)
+{
+	gs_u64 *n = bpf_map_lookup_elem(&gs_launch_classes, &class_id);
+
+	if (n) /* another thread's probe may come in between on this CPU */
+		__sync_fetch_and_add(n, 1);
+}
+
+SEC("uprobe")
+int launch(struct pt_regs *ctx)
+{
+	gs_u64 cookie = bpf_get_attach_cookie(ctx), now = bpf_ktime_get_ns();
+	struct gs_thread *t = thread_of(cookie);
+	struct gpusched_tsg *rec;
+	struct gs_tsg_ref ref;
+
+	if (!t || !t->tgid)
+		return 0;
+	rec = tsg_of(t, &ref);
+	if (!rec)
+		return 0;
+	count(&rec->task, cookie, now);
+	count_class(rec->task.class_id);
+	t->work = ref;
+	t->work_ns = now;
+	t->work_kind = cookie & 0xff;
+	bpf_tail_call(ctx, &gs_work_slot, 0);
+	return 0;
+}
+
+/* ---- counting begins or ends ----------------------------------------------------------------- */
+
+static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u64 *n)
+{
+	if (rec->task.known & GPUSCHED_KNOWN_LAUNCHES)
+		*n += 1;
+	rec->task.launches = 0;
+	rec->task.launches_since_ns = 0;
+	rec->task.last_launch_ns = 0;
+	rec->task.launch_rate_mhz = 0;
+	__sync_fetch_and_and(&rec->task.known, ~(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE));
+	return 0;
+}
+
+/* No probe is attached when this runs: counts with a gap in them are worse than none. */
+SEC("syscall")
+int launch_forget(void *ctx)
+{
+	gs_u64 n = 0;
+
+	bpf_for_each_map_elem(&gs_tsgs, forget_one, &n, 0);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * launch.bpf.h - what the kernel remembers of threads and contexts to count launches
+ */
+#ifndef GPUSCHED_LAUNCH_LAUNCH_BPF_H
+#define GPUSCHED_LAUNCH_LAUNCH_BPF_H
+
+#include "table/thread.h"
+
+#define GS_MAX_CONTEXTS 32768
+#define GS_MAX_LAUNCHERS 8192
+#define GS_MAX_LAUNCH_LIBS 256
+/* launches_since_ns of a TSG whose count can't be exact any more. */
+#define GS_LAUNCHES_NEVER (~0ull)
+
+struct gs_ctx_key {
+	gs_u64 ctx;
+	gs_u32 tgid;
+	gs_u32 pad;
+};
+
+/* A process with launches whose context is not known. */
+struct gs_launcher {
+	gs_u64 unattributed; /* launches that count on no TSG */
+	gs_u64 since_ns;
+	gs_u64 next_id; /* what the table's counter was when it was searched; it moves with news */
+	gs_u32 tsgs;    /* the process's records then */
+	gs_u32 ncompute;
+	struct gs_tsg_ref sole; /* of a process with one compute TSG: that */
+};
+
+/*
+ * Cookie of a probe: the library's number, and what the call is: for program launch what is launched
+ * (enum gpusched_work_kind), for the others what it does to the thread's contexts.
+ */
+#define GS_COOKIE(lib, what) ((gs_u64)(lib) << 8 | (what))
+enum gs_cookie_context { GS_CTX_MAKE, GS_CTX_SET, GS_CTX_PUSH, GS_CTX_POP, GS_CTX_DESTROY };
+enum gs_cookie_made {
+	GS_MADE_ONLY,
+	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
+};
+
+/* In gs_launch_libs: its probes are being detached, which takes a while, and count no more. */
+#define GS_LAUNCH_LIB_OFF (~0ull)
+
+/*
+ * Launches per second, smoothed: each adds 1/T, and all of it fades with e^(-t/T). T is 2^30 ns, so
+ * that the common case needs no division.
+ */
+#define GS_RATE_BITS 30
+#define GS_RATE_STEP_MHZ 931ull /* 10^12 / 2^30 */
+#define GS_RATE_SHORT_NS (1ull << (GS_RATE_BITS - 3))
+#define GS_RATE_LONG_NS (1ull << (GS_RATE_BITS + 3))
+
+static inline __attribute__((always_inline)) gs_u64 gs_rate_decayed(gs_u64 rate, gs_u64 ns)
+{
+	gs_u64 d, x, y, keep;
+
+	if (ns < GS_RATE_SHORT_NS) {
+		d = rate * ns >> GS_RATE_BITS;
+		return rate - d + (d * ns >> (GS_RATE_BITS + 1));
+	}
+	if (ns >= GS_RATE_LONG_NS)
+		return 0;
+	/* e^-x = (e^-(x/8))^8, with 16 binary places */
+	x = ns >> (GS_RATE_BITS + 3 - 16);
+	y = 65536 + x + (x * x >> 17) + ((x * x >> 16) * x >> 16) / 6;
+	keep = (1ull << 32) / y;
+	keep = keep * keep >> 16;
+	keep = keep * keep >> 16;
+	keep = keep * keep >> 16;
+	return rate * keep >> 16;
+}
+
+#endif /* GPUSCHED_LAUNCH_LAUNCH_BPF_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch.h - launches counted per TSG, by uprobes on every libcuda that processes with TSGs use
+ *
+ * The probes belong to the process that made them and are gone with it. Counting begins and ends
+ * with all counts unknown: one with a gap in it is worse than none.
+ */
+#ifndef GPUSCHED_LAUNCH_LAUNCH_H
+#define GPUSCHED_LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "basic/error.h"
+#include "process/cuda_map.h"
+#include "table/table.h"
+
+struct gs_launches;
+
+/*
+ * Loads the probes and attaches them to the libcuda in the usual places and to those of all
+ * processes that use the driver. Kernels without uprobe_multi may take seconds for it, so a thread
+ * of its own may do it. -ENOTSUP: no uprobes here, with the reason.
+ */
+int gs_launches_new(struct gs_table *o, struct gs_launches **ret, struct gs_error *err);
+/*
+ * Counting ends at once and all counts become unknown. Detaching takes the kernel longer; a process
+ * of its own does that (launch_keeper.c). NULL is fine. @inout_by_class (may be NULL): as
+ * gs_launches_by_class(), to the last one.
+ */
+void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class);
+
+/* The same for what has come since it began, when events went elsewhere meanwhile. */
+int gs_launches_catch_up(struct gs_launches *l);
+
+/* A process made an RM client or a TSG: attaches to its libcuda unless that is done. */
+int gs_launches_process(struct gs_launches *l, pid_t pid);
+/* It ended or executed another program: detaches from what nobody maps any more. */
+void gs_launches_gone(struct gs_launches *l, pid_t pid);
+/* The same for all processes whose end was not told. */
+void gs_launches_sweep(struct gs_launches *l);
+
+/*
+ * Libraries since the last call whose launches are not counted (again for each look at a process):
+ * too many, on a file system that this kernel does not answer for, or without functions to probe.
+ */
+uint64_t gs_launches_left(struct gs_launches *l);
+
+struct gs_launch_lib {
+	char path[256]; /* as seen where it was found first */
+	uint64_t dev, ino;
+	bool system; /* in one of the usual places: kept without users */
+	unsigned int probes, processes;
+	uint64_t attached_ns, attach_us; /* when all probes were in place; how long that took */
+};
+/* Both arrays are malloc'd. */
+int gs_launches_libs(const struct gs_launches *l, struct gs_launch_lib **ret, size_t *ret_n);
+
+/* Adds the launches since counting began to @inout, GPUSCHED_MAX_CLASSES of them by class id. */
+int gs_launches_by_class(const struct gs_launches *l, uint64_t *inout);
+
+/* A process with launches that count on no TSG. */
+struct gs_launch_proc {
+	pid_t pid;
+	uint64_t launches, since_ns;
+};
+int gs_launches_unattributed(const struct gs_launches *l, struct gs_launch_proc **ret,
+			     size_t *ret_n);
+
+/* Counts that an instance which is no more has left: they become unknown. 0 when there were none.
+ */
+int gs_launches_forget(struct gs_table *o);
+
+/*
+ * Attach type for programs on launch functions and for what these call: BPF_TRACE_UPROBE_MULTI
+ * where the kernel has it (GPUSCHED_UPROBES=single in the environment: as if it had not), else 0.
+ */
+int gs_launch_attach_type(void);
+
+/* Launches per second x 1000 at @now: the record's is that of the last launch. */
+uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now);
+
+/* ---- private to the room; here for tests ----------------------------------------------------- */
+
+/*
+ * File offsets of exported functions, 0 for one that the library lacks. Names of one function get
+ * one offset once: an alias would count twice.
+ */
+int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
+
+/* Calls fn for each libcuda.so.1 in the library path and the usual places. */
+void gs_cuda_usual(void (*fn)(const char *path, void *user), void *user);
+
+#endif /* GPUSCHED_LAUNCH_LAUNCH_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gsload.h - what the load generator was asked to do, and what came out
+ */
+#ifndef GPUSCHED_LOAD_GSLOAD_H
+#define GPUSCHED_LOAD_GSLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "load/gsload_cuda.h"
+
+enum gsload_mode { GSLOAD_LC, GSLOAD_BE, GSLOAD_CAL };
+enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
+
+struct gsload_options {
+	enum gsload_mode mode;
+	uint64_t gpu, contexts, seed, kernels, in_flight, count;
+	double kernel_us, block_us, fill_pct, period_us, gap_us, seconds, warmup, delay, linger;
+	double iterations_per_us; /* 0: calibrate first */
+	enum gsload_arrivals arrivals;
+	bool hold, graph, ready;
+	double dilate; /* real seconds per simulated second */
+};
+
+/* Everything in simulated us (equal to real us where dilate is 1). */
+struct gsload_result {
+	uint64_t launches;       /* calls of launch functions, calibration and warm-up included */
+	uint64_t graph_launches; /* those of them that launched a graph */
+	uint64_t n;              /* requests or kernels counted */
+	double seconds;          /* that they took */
+	double *latency_us;      /* LC: sorted, n of them */
+	double iterations_per_us;
+	uint32_t iterations; /* of one thread of one block */
+};
+
+/* Set by SIGINT and SIGTERM: end in order and print what was measured. */
+extern volatile int gsload_stop;
+
+void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
+		      struct gsload_result *r);
+void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
+void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
+
+#endif /* GPUSCHED_LOAD_GSLOAD_H */

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gsload_run.c - the loads themselves
+ */
+#include "load/gsload.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/clock.h"
+#include "basic/error.h"
+
+#define THREADS 256
+#define BLOCKS_PER_SM 8
+#define MAX_IN_FLIGHT 64
+#define HOLD_LIMIT_MS 30 /* so that a request that dies frees the GPU */
+#define SPIN_NS 100000   /* the last stretch before an arrival is not slept */
+
+volatile int gsload_stop;
+
+/* One splitmix64 stream: the same arrivals on every machine. */
+static double exponential(uint64_t *state, double mean)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	z ^= z >> 31;
+	return -mean * log(1.0 - (double)(z >> 11) / 9007199254740992.0);
+}
+
+static double sim_us(const struct gsload_options *o, uint64_t real_ns)
+{
+	return (double)real_ns / 1e3 / o->dilate;
+}
+
+static uint64_t real_ns(const struct gsload_options *o, double us)
+{
+	return (uint64_t)(us * 1e3 * o->dilate);
+}
+
+static void launch(struct gsload_cuda *c, struct gsload_result *r, unsigned int blocks,
+		   uint32_t iterations)
+{
+	void *parameters[] = { &c->out, &iterations };
+
+	gsload_check(
+		c,
+		c->launch(c->function, blocks, 1, 1, THREADS, 1, 1, 0, c->stream, parameters, NULL),
+		"launching a kernel");
+	r->launches++;
+}
+
+static unsigned int full_grid(const struct gsload_cuda *c)
+{
+	return (unsigned int)c->multiprocessors * BLOCKS_PER_SM;
+}
+
+static void wait_all(struct gsload_cuda *c)
+{
+	gsload_check(c, c->stream_synchronize(c->stream), "waiting for the GPU");
+}
+
+void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
+		      struct gsload_result *r)
+{
+	const unsigned int rounds = 20, big = 100000, small = 20000;
+	double us[2];
+
+	if (o->iterations_per_us > 0) {
+		r->iterations_per_us = o->iterations_per_us;
+		return;
+	}
+	for (unsigned int i = 0; i < rounds; i++) /* clocks up */
+		launch(c, r, full_grid(c), big);
+	wait_all(c);
+	/* Two sizes: what a kernel costs beside its work drops out. */
+	for (unsigned int k = 0; k < 2; k++) {
+		uint64_t t = gs_now_ns();
+
+		for (unsigned int i = 0; i < rounds; i++)
+			launch(c, r, full_grid(c), k ? big : small);
+		wait_all(c);
+		us[k] = sim_us(o, gs_now_ns() - t) / rounds;
+	}
+	r->iterations_per_us = (big - small) / (us[1] - us[0]);
+	if (!(r->iterations_per_us > 0)) {
+		fprintf(stderr, "gsload: calibration failed: is another program using the GPU? "
+				"Give --iterations-per-us of an idle one\n");
+		exit(1);
+	}
+}
+
+/* ---- what is launched at once: one kernel, or a graph of several ------------------------------ */
+
+struct batch {
+	unsigned int blocks;
+	cu_handle graph; /* executable; NULL: one kernel */
+};
+
+/* Captured from the stream, as frameworks do it. */
+static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
+		      struct gsload_result *r, unsigned int blocks, struct batch *b)
+{
+	cu_handle graph;
+
+	*b = (struct batch){ .blocks = blocks };
+	if (!o->graph)
+		return;
+	gsload_check(c, c->capture_begin(c->stream, CU_CAPTURE_THREAD_LOCAL), "capturing a graph");
+	for (uint64_t i = 0; i < o->kernels; i++)
+		launch(c, r, blocks, r->iterations);
+	gsload_check(c, c->capture_end(c->stream, &graph), "capturing a graph");
+	gsload_check(c, c->graph_instantiate(&b->graph, graph, 0), "instantiating a graph");
+	gsload_check(c, c->graph_destroy(graph), "destroying a graph");
+}
+
+static void batch_launch(struct gsload_cuda *c, struct gsload_result *r, const struct batch *b)
+{
+	if (!b->graph) {
+		launch(c, r, b->blocks, r->iterations);
+		return;
+	}
+	gsload_check(c, c->graph_launch(b->graph, c->stream), "launching a graph");
+	r->launches++;
+	r->graph_launches++;
+}
+
+static void batch_free(struct gsload_cuda *c, struct batch *b)
+{
+	if (b->graph)
+		gsload_check(c, c->graph_exec_destroy(b->graph), "destroying a graph");
+}
+
+static uint32_t iterations_of(const struct gsload_result *r, double us)
+{
+	double n = r->iterations_per_us * us;
+
+	return n < 1 ? 1 : n > 4e9 ? 4000000000u : (uint32_t)n;
+}
+
+static void sleep_until(uint64_t at_ns)
+{
+	struct timespec t = { .tv_sec = (time_t)(at_ns / NS_PER_S),
+			      .tv_nsec = (long)(at_ns % NS_PER_S) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+/* ---- BE: kernels back to back ---------------------------------------------------------------- */
+
+/* As many waves as fit into the kernel; @ret_blocks of them all. */
+static unsigned int shape(const struct gsload_cuda *c, const struct gsload_options *o,
+			  unsigned int *ret_blocks)
+{
+	double block_us =
+		o->block_us > 0 && o->block_us < o->kernel_us ? o->block_us : o->kernel_us;
+	double waves = fmax(1, round(o->kernel_us / block_us));
+	double blocks = fmax(1, full_grid(c) * o->fill_pct / 100.0 * waves);
+
+	if (blocks > INT32_MAX) {
+		fprintf(stderr,
+			"gsload: --kernel-us %g of --block-us %g is a grid of %.0f blocks, and "
+			"CUDA takes %d: take longer blocks\n",
+			o->kernel_us, block_us, blocks, INT32_MAX);
+		exit(GS_EXIT_USAGE);
+	}
+	*ret_blocks = (unsigned int)blocks;
+	return (unsigned int)waves;
+}
+
+void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
+{
+	unsigned int blocks, waves = shape(c, o, &blocks);
+	uint64_t start = gs_now_ns(), from = start, end, k = 0, k0 = 0, now = start;
+	uint64_t depth = o->in_flight ? o->in_flight : 1;
+	cu_handle done[MAX_IN_FLIGHT];
+	bool warm = o->warmup <= 0;
+	struct batch batch;
+
+	r->iterations = iterations_of(r, o->kernel_us / waves);
+	batch_new(c, o, r, blocks, &batch);
+	for (uint64_t i = 0; i < depth; i++)
+		gsload_check(c, c->event_create(&done[i], CU_EVENT_DISABLE_TIMING),
+			     "making an event");
+	end = start + real_ns(o, (o->warmup + o->seconds) * 1e6);
+	while (!gsload_stop && (o->seconds <= 0 || now < end) &&
+	       (!o->count || k * o->kernels < o->count)) {
+		if (k >= depth)
+			gsload_check(c, c->event_synchronize(done[k % depth]),
+				     "waiting for a kernel");
+		batch_launch(c, r, &batch);
+		gsload_check(c, c->event_record(done[k % depth], c->stream), "recording an event");
+		k++;
+		now = gs_now_ns();
+		if (!warm && now - start >= real_ns(o, o->warmup * 1e6)) {
+			warm = true;
+			k0 = k;
+			from = now;
+		}
+	}
+	now = gs_now_ns();
+	wait_all(c);
+	if (!k0) /* else as many were under way at the beginning as are at the end */
+		now = gs_now_ns();
+	for (uint64_t i = 0; i < depth; i++)
+		gsload_check(c, c->event_destroy(done[i]), "destroying an event");
+	batch_free(c, &batch);
+	r->n = (k - k0) * o->kernels;
+	r->seconds = sim_us(o, now - from) / 1e6;
+}
+
+/* ---- LC: requests ---------------------------------------------------------------------------- */
+
+struct hold {
+	volatile uint32_t *flag;
+	cu_address address;
+};
+
+static void hold_new(struct gsload_cuda *c, struct hold *h)
+{
+	void *memory;
+
+	gsload_check(c, c->host_alloc(&memory, 4096, CU_HOST_DEVICEMAP), "allocating host memory");
+	gsload_check(c, c->host_address(&h->address, memory, 0), "mapping host memory");
+	h->flag = memory;
+}
+
+/*
+ * The waiting kernel and one more behind it: with the waiting one alone its channel is drained and
+ * the GPU moves on.
+ */
+static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_result *r)
+{
+	uint64_t clocks = (uint64_t)c->clock_khz * HOLD_LIMIT_MS;
+	uint32_t none = 1;
+	void *wait[] = { &h->address, &clocks }, *empty[] = { &c->out, &none };
+
+	*h->flag = 0;
+	gsload_check(c, c->launch(c->hold, 1, 1, 1, 1, 1, 1, 0, c->hold_stream, wait, NULL),
+		     "launching the hold");
+	gsload_check(c, c->launch(c->function, 1, 1, 1, 32, 1, 1, 0, c->hold_stream, empty, NULL),
+		     "launching behind the hold");
+	r->launches += 2;
+}
+
+static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
+		    struct hold *h, struct gsload_result *r)
+{
+	uint64_t batches = o->graph ? 1 : o->kernels;
+
+	if (o->hold)
+		hold_begin(c, h, r);
+	for (uint64_t i = 0; i < batches; i++) {
+		batch_launch(c, r, b);
+		if (o->gap_us > 0 && i + 1 < batches) {
+			uint64_t until = gs_now_ns() + real_ns(o, o->gap_us);
+
+			while (gs_now_ns() < until)
+				;
+		}
+	}
+	wait_all(c);
+	if (o->hold) {
+		*h->flag = 1;
+		gsload_check(c, c->stream_synchronize(c->hold_stream), "ending the hold");
+	}
+}
+
+static uint64_t wait_for_arrival(const struct gsload_options *o, uint64_t *rng, uint64_t last)
+{
+	uint64_t at;
+
+	if (o->arrivals == GSLOAD_CLOSED) {
+		double gap = exponential(rng, o->period_us);
+
+		sleep_until(gs_now_ns() + real_ns(o, fmin(gap, 5 * o->period_us)));
+		return gs_now_ns();
+	}
+	at = last + real_ns(o, o->arrivals == GSLOAD_PERIODIC ? o->period_us
+							      : exponential(rng, o->period_us));
+	if (at > gs_now_ns() + SPIN_NS)
+		sleep_until(at - SPIN_NS);
+	while (gs_now_ns() < at && !gsload_stop)
+		;
+	return at;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
+{
+	uint64_t start = gs_now_ns(), from, end, at = start, rng = o->seed * 2654435769u + 1;
+	struct hold hold = { 0 };
+	struct batch batch;
+	size_t room = 0;
+
+	r->iterations = iterations_of(r, o->kernel_us);
+	batch_new(c, o, r, full_grid(c), &batch);
+	if (o->hold)
+		hold_new(c, &hold);
+	from = start + real_ns(o, o->warmup * 1e6);
+	end = from + real_ns(o, o->seconds * 1e6);
+	while (!gsload_stop && (o->seconds <= 0 || at < end) && (!o->count || r->n < o->count)) {
+		at = wait_for_arrival(o, &rng, at);
+		if (gsload_stop)
+			break;
+		request(c, o, &batch, &hold, r);
+		if (at < from)
+			continue;
+		if (r->n == room) {
+			room = room ? room * 2 : 1024;
+			r->latency_us = realloc(r->latency_us, room * sizeof(double));
+			if (!r->latency_us)
+				exit(1);
+		}
+		r->latency_us[r->n++] = sim_us(o, gs_now_ns() - at);
+	}
+	r->seconds = gs_now_ns() > from ? sim_us(o, gs_now_ns() - from) / 1e6 : 0;
+	batch_free(c, &batch);
+	if (r->n)
+		qsort(r->latency_us, r->n, sizeof(double), by_size);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "process/cuda_map.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/reader.h"
+
+#define SONAME "libcuda.so"
+
+bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret)
+{
+	struct gs_cuda_map m = { .place = -1 };
+	const char *base;
+	char perms[8];
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &m.start, &m.end, perms,
+		   &path_at) != 3 ||
+	    !path_at || !strchr(perms, 'x'))
+		return false;
+	line += path_at;
+	snprintf(m.path, sizeof(m.path), "%.*s", (int)strcspn(line, "\n"), line);
+	base = strrchr(m.path, '/');
+	if (!base || strncmp(base + 1, SONAME, strlen(SONAME)) != 0 || m.path[0] != '/')
+		return false;
+	*ret = m;
+	return true;
+}
+
+int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
+		 void *user)
+{
+	struct gs_cuda_map maps[GS_READER_MAPS];
+	size_t n;
+	int r = gs_reader_maps(pid, maps, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!r)
+			r = fn(pid, &maps[i], user);
+		close(maps[i].place);
+	}
+	return r;
+}

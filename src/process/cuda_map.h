@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_map.h - where a process maps the code of a libcuda
+ */
+#ifndef GPUSCHED_PROCESS_CUDA_MAP_H
+#define GPUSCHED_PROCESS_CUDA_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One line of /proc/PID/maps that is the code of a libcuda. */
+struct gs_cuda_map {
+	uint64_t start, end;
+	char path[256];
+	int place; /* the file, opened for its place alone (O_PATH); -1 */
+};
+bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret);
+
+/*
+ * Calls fn for the code of each libcuda that a process maps, until it returns non-zero. -EAGAIN,
+ * -EBUSY: as gs_reader_maps().
+ */
+int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
+		 void *user);
+
+#endif /* GPUSCHED_PROCESS_CUDA_MAP_H */

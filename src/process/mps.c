@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/* mps.c - does a process run the installed MPS server? */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "process/peek.h"
+#include "process/process.h"
+#include "process/reader.h"
+
+static bool is_roots(const struct statx *st)
+{
+	return !st->stx_uid && !(st->stx_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The file and all folders above it. From the top, so that nothing is looked up in a user's FUSE. */
+static bool is_roots_all_down(const char *path, struct statx *ret_file)
+{
+	CLEANUP_FD int at = gs_peek(AT_FDCWD, "/", 0, ret_file);
+	char part[NAME_MAX + 1];
+	uint64_t mount = 0;
+	size_t n;
+
+	while (at >= 0 && is_roots(ret_file)) {
+		int next;
+
+		if (ret_file->stx_mnt_id != mount && !gs_peek_is_ours(ret_file))
+			return false;
+		mount = ret_file->stx_mnt_id;
+		path += strspn(path, "/");
+		n = strcspn(path, "/");
+		if (!n)
+			return true;
+		if (n >= sizeof(part))
+			return false;
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		path += n;
+		next = gs_peek(at, part, O_NOFOLLOW, ret_file);
+		close(at);
+		at = next;
+	}
+	return false;
+}
+
+static bool is_same(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor;
+}
+
+/* Who names its executable so may have it served by one who never answers. */
+bool gs_proc_runs_mps(pid_t pid)
+{
+	char link[32], path[PATH_MAX];
+	CLEANUP_FD int fd = -1;
+	struct statx exe, here;
+	const char *name;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || path[0] != '/')
+		return false;
+	path[n] = 0;
+	name = strrchr(path, '/') + 1;
+	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
+		return false;
+	/* the path is the process's own idea: another file may be mounted there for it */
+	fd = gs_peek(AT_FDCWD, link, 0, &exe);
+	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
+}
+
+bool gs_proc_is_mps(pid_t pid)
+{
+	struct gs_program program;
+
+	return !gs_reader_program(pid, &program) && program.mps;
+}

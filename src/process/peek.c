@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "process/peek.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+
+#define MAX_MOUNTS 8192 /* looked at: a user may make more for himself */
+
+int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret)
+{
+	CLEANUP_FD int fd = openat(dir_fd, path, O_PATH | O_CLOEXEC | flags);
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+			    STATX_BASIC_STATS | STATX_MNT_ID, ret))
+		return -errno;
+	return ret->stx_mask & STATX_MNT_ID ? TAKE_FD(fd) : -ENOTSUP;
+}
+
+struct mount {
+	unsigned int id, major, minor;
+	char type[32];
+};
+
+static bool parse(const char *line, struct mount *ret)
+{
+	const char *dash = strstr(line, " - "); /* no path has blanks here */
+
+	return dash && sscanf(line, "%u %*u %u:%u", &ret->id, &ret->major, &ret->minor) == 3 &&
+	       sscanf(dash, " - %31s", ret->type) == 1;
+}
+
+/* By its number, or else by @like's device. */
+static bool find(const char *who, uint64_t id, const struct mount *like, struct mount *ret)
+{
+	CLEANUP_FREE char *line = NULL;
+	CLEANUP_FILE FILE *f = NULL;
+	char path[48];
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "/proc/%s/mountinfo", who);
+	f = fopen(path, "re");
+	for (int i = 0; f && i < MAX_MOUNTS && getline(&line, &size, f) > 0; i++) {
+		if (!parse(line, ret))
+			continue;
+		if (like ? ret->major == like->major && ret->minor == like->minor : ret->id == id)
+			return true;
+	}
+	return false;
+}
+
+static bool is_fuse(const char *type)
+{
+	return !strncmp(type, "fuse", 4); /* and fuse.NAME */
+}
+
+/* Of file systems that others answer for. */
+static bool is_served(const char *type)
+{
+	static const char *const served[] = { "9p",   "afs",    "beegfs", "ceph", "cifs",
+					      "gpfs", "lustre", "nfs",    "nfs4", "smb3" };
+
+	if (is_fuse(type))
+		return true;
+	for (size_t i = 0; i < GS_COUNT(served); i++)
+		if (!strcmp(type, served[i]))
+			return true;
+	return false;
+}
+
+/*
+ * A block device has its own number, which an overlay shows for what lies there. Our root may be
+ * below its mount (chroot), which is in no list then.
+ */
+static bool is_certain(const struct statx *st)
+{
+	struct statx root;
+	CLEANUP_FD int fd = gs_peek(AT_FDCWD, "/", 0, &root);
+
+	return st->stx_dev_major || (fd >= 0 && root.stx_mnt_id == st->stx_mnt_id);
+}
+
+bool gs_peek_is_ours(const struct statx *st)
+{
+	struct mount m;
+
+	if (is_certain(st))
+		return true;
+	return find("self", st->stx_mnt_id, NULL, &m) && !is_fuse(m.type);
+}
+
+bool gs_peek_is_local(const struct statx *st, pid_t pid)
+{
+	struct mount m, same;
+	char who[16];
+
+	if (is_certain(st))
+		return true;
+	if (find("self", st->stx_mnt_id, NULL, &m))
+		return !is_served(m.type);
+	snprintf(who, sizeof(who), "%d", (int)pid);
+	if (!find(who, st->stx_mnt_id, NULL, &m) || is_served(m.type))
+		return false;
+	return strcmp(m.type, "overlay") != 0 || find("self", 0, &m, &same);
+}

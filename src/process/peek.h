@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * peek.h - files that somebody else has chosen, looked at without waiting for anybody
+ *
+ * What a program (FUSE) or another machine serves may never answer. So such a file is opened for its
+ * place alone and told by what the kernel has of it, and only when its file system is one that this
+ * kernel answers for by itself is it really opened.
+ */
+#ifndef GPUSCHED_PROCESS_PEEK_H
+#define GPUSCHED_PROCESS_PEEK_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* An O_PATH descriptor and what the kernel knows: type, device, inode, mount; or -errno. */
+int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret);
+/* On a mount of ours that is no FUSE: what serves it, if anything does, is the administrator's. */
+bool gs_peek_is_ours(const struct statx *st);
+/*
+ * On a file system of this kernel's own? Its mount is looked for among ours, then among those of
+ * @pid. An overlay hides what is under it: one that is not among ours may be a user's, and does not
+ * count. Nor does a mount that is not found.
+ */
+bool gs_peek_is_local(const struct statx *st, pid_t pid);
+
+#endif /* GPUSCHED_PROCESS_PEEK_H */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "process/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+#define PF_EXITING 0x4u /* the kernel's, in /proc/PID/stat */
+
+bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
+{
+	char path[32], text[1024], *p;
+	unsigned long long ticks = 0;
+	CLEANUP_FD int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	p = strrchr(text, ')'); /* comm may hold anything */
+	if (!p || strlen(p) < 4)
+		return false;
+	p += 2;
+	*ret_state = *p;
+	for (int field = 3; field < 22 && p; field++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	if (!p || sscanf(p, "%llu", &ticks) != 1)
+		return false;
+	*ret_start_ns = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+uint64_t gs_proc_start_ns(pid_t pid)
+{
+	uint64_t start = 0;
+	char state;
+
+	return gs_proc_stat(pid, &state, &start) ? start : 0;
+}
+
+bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
+{
+	uint64_t diff = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
+
+	return diff < NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+/* A thread that is not exiting yet has the end of its process before it, which the tap will see. */
+static bool is_exiting(const char *stat)
+{
+	const char *rest = strrchr(stat, ')'); /* the name may hold anything */
+	unsigned int flags = PF_EXITING;
+
+	return !rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+	       flags & PF_EXITING;
+}
+
+bool gs_proc_has_life(pid_t pid)
+{
+	char path[64], line[512];
+	CLEANUP_DIR DIR *d = NULL;
+	struct dirent *e;
+	bool life = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	while (d && !life && (e = readdir(d))) {
+		CLEANUP_FILE FILE *f = NULL;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", (int)pid, e->d_name);
+		f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
+		life = f && fgets(line, sizeof(line), f) && !is_exiting(line);
+	}
+	return life;
+}
+
+uint64_t gs_cgroup_of(pid_t pid)
+{
+	char path[64], line[512], dir[600];
+	CLEANUP_FILE FILE *f = NULL;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "0::", 3))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		snprintf(dir, sizeof(dir), "/sys/fs/cgroup%s", line + 3);
+		return stat(dir, &st) ? 0 : st.st_ino;
+	}
+	return 0;
+}

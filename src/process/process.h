@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - who is a pid: start time, life, cgroup, MPS server or not
+ *
+ * Reads /proc. What may make its reader wait is read by reader.h's forks.
+ */
+#ifndef GPUSCHED_PROCESS_PROCESS_H
+#define GPUSCHED_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0 if gone. */
+uint64_t gs_proc_start_ns(pid_t pid);
+/* Equal up to the clock-tick resolution of /proc. */
+bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
+/* Has it a thread that is not exiting? */
+bool gs_proc_has_life(pid_t pid);
+/* Of the unified hierarchy, as bpf_get_current_cgroup_id() has it; 0: not known. */
+uint64_t gs_cgroup_of(pid_t pid);
+/*
+ * Does it run an installed MPS server or control daemon? By its executable, which must be that file
+ * here as well, below folders that root alone writes: whoever can choose a name can't choose that.
+ */
+bool gs_proc_is_mps(pid_t pid);
+/* The same, read by the caller itself, which may have to wait. */
+bool gs_proc_runs_mps(pid_t pid);
+
+/* ---- private to the room and to borrowing ---------------------------------------------------- */
+
+/* /proc/PID/stat: the state's letter and the start. false: gone. */
+bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
+
+#endif /* GPUSCHED_PROCESS_PROCESS_H */

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+/*
+ * reader.c - who reads what, for whom it is waited, and who is given up
+ *
+ * The waits that a user can bring about end with SIGKILL, which only a process of its own can be
+ * sent: so a fork is given a time for each answer and killed when that is over.
+ */
+#include "process/reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+
+#define MAX_READERS 8
+#define MAX_SLOW 32
+#define WAIT_MS 50 /* in place */
+#define GIVE_UP_NS (3 * NS_PER_S)
+#define NOT_AGAIN_NS (30 * NS_PER_S)
+#define SAY_AGAIN_NS (60 * NS_PER_S)
+#define REAP_NS NS_PER_S
+
+enum state {
+	NONE,
+	IDLE,
+	ASKED,  /* by somebody who waits in place */
+	LATE,   /* nobody waits in place any more */
+	HERE,   /* a late answer, until gs_reader_dispatch() has told it */
+	KILLED, /* and not ended yet */
+};
+
+struct reader {
+	enum state state;
+	pid_t child;
+	int sock;
+	/* unless NONE or IDLE: */
+	struct gs_reader_request rq;
+	int64_t account;
+	int pidfd; /* so that a late answer is not taken for another process's */
+	uint64_t since_ns;
+	struct gs_reader_answer answer;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	bool begun;
+	int ep_fd, timer_fd;
+	struct reader readers[MAX_READERS];
+	struct {
+		int64_t account;
+		uint64_t until_ns;
+	} slow[MAX_SLOW];
+	unsigned int next_slow;
+	uint64_t impatient_until_ns; /* no waiting in place before: the last was in vain */
+	uint64_t left, said_ns;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+static void unwatch(const struct reader *r)
+{
+	epoll_ctl(all.ep_fd, EPOLL_CTL_DEL, r->sock, NULL);
+}
+
+static void set_idle(struct reader *r)
+{
+	close(r->pidfd);
+	r->pidfd = -1;
+	r->state = IDLE;
+}
+
+/* The lock is such that who waits for it can be killed; what else it may wait for ends some time. */
+static void kill_reader(struct reader *r)
+{
+	kill(r->child, SIGKILL);
+	close(r->sock);
+	if (r->state != IDLE)
+		close(r->pidfd);
+	r->state = KILLED;
+}
+
+/* How many of the killed are still to end. */
+static unsigned int reap(void)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < MAX_READERS; i++) {
+		struct reader *r = &all.readers[i];
+
+		if (r->state == KILLED && waitpid(r->child, NULL, WNOHANG))
+			r->state = NONE;
+		n += r->state == KILLED;
+	}
+	return n;
+}
+
+static struct reader *free_reader(void)
+{
+	struct reader *none = NULL;
+
+	for (size_t i = 0; i < MAX_READERS; i++) {
+		struct reader *r = &all.readers[i];
+
+		if (r->state == IDLE)
+			return r;
+		if (r->state == NONE && !none)
+			none = r;
+	}
+	if (!none)
+		return NULL;
+	none->child = gs_reader_fork(&none->sock);
+	if (none->child < 0)
+		return NULL;
+	none->state = IDLE;
+	return none;
+}
+
+/* The next thing that nobody but the clock tells. */
+static void set_timer(void)
+{
+	uint64_t now = gs_now_ns(), next = 0;
+	struct itimerspec t = { 0 };
+
+	for (size_t i = 0; i < MAX_READERS; i++) {
+		const struct reader *r = &all.readers[i];
+		uint64_t at = r->state == KILLED ? now + REAP_NS : r->since_ns + GIVE_UP_NS;
+
+		if ((r->state == KILLED || r->state == LATE) && (!next || at < next))
+			next = at;
+	}
+	t.it_value.tv_sec = (time_t)(next / NS_PER_S);
+	t.it_value.tv_nsec = (long)(next % NS_PER_S);
+	timerfd_settime(all.timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+/* ---- whom it is not waited for ---------------------------------------------------------------- */
+
+/* A user; of root's processes each for itself. */
+static int64_t account_of(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &st) || !st.st_uid ? -(int64_t)pid : (int64_t)st.st_uid;
+}
+
+static bool is_slow(int64_t account)
+{
+	uint64_t now = gs_now_ns();
+
+	for (size_t i = 0; i < MAX_READERS; i++)
+		if (all.readers[i].state >= LATE && all.readers[i].account == account)
+			return true;
+	for (size_t i = 0; i < MAX_SLOW; i++)
+		if (all.slow[i].account == account && now < all.slow[i].until_ns)
+			return true;
+	return false;
+}
+
+static void leave(pid_t pid, const char *why)
+{
+	uint64_t now = gs_now_ns();
+
+	all.left++;
+	if (all.said_ns && now - all.said_ns < SAY_AGAIN_NS)
+		return;
+	all.said_ns = now;
+	gs_log(LOG_WARNING, "program, arguments or libraries of process %d are not known: %s",
+	       (int)pid, why);
+}
+
+static void give_up(struct reader *r)
+{
+	unwatch(r);
+	all.slow[all.next_slow].account = r->account;
+	all.slow[all.next_slow].until_ns = gs_now_ns() + NOT_AGAIN_NS;
+	all.next_slow = (all.next_slow + 1) % MAX_SLOW;
+	leave(r->rq.pid,
+	      "reading them takes too long, as it does when somebody holds a lock of that "
+	      "process");
+	kill_reader(r);
+}
+
+/* ---- asking ----------------------------------------------------------------------------------- */
+
+static bool is_readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int r;
+
+	do
+		r = poll(&p, 1, ms);
+	while (r < 0 && errno == EINTR);
+	return r > 0;
+}
+
+/* It is there: takes it. */
+static int finish(struct reader *r, struct gs_reader_answer *ret)
+{
+	int code = gs_reader_receive(r->sock, ret);
+
+	if (code) {
+		leave(r->rq.pid, "the process that reads them ended");
+		kill_reader(r);
+		set_timer();
+		return -EIO;
+	}
+	set_idle(r);
+	return ret->code;
+}
+
+static int wait_for(struct reader *r, struct gs_reader_answer *ret)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = r };
+
+	if (is_readable(r->sock, r->since_ns < all.impatient_until_ns ? 0 : WAIT_MS))
+		return finish(r, ret);
+	if (r->since_ns >= all.impatient_until_ns)
+		all.impatient_until_ns = gs_now_ns() + 3 * WAIT_MS * NS_PER_MS;
+	r->state = LATE;
+	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
+		give_up(r); /* nobody would tell it */
+	set_timer();
+	return -EAGAIN;
+}
+
+/* One that is asked for already. */
+static struct reader *find(const struct gs_reader_request *rq)
+{
+	for (size_t i = 0; i < MAX_READERS; i++) {
+		struct reader *r = &all.readers[i];
+
+		if ((r->state == LATE || r->state == HERE) && r->rq.pid == rq->pid &&
+		    r->rq.what == rq->what)
+			return r;
+	}
+	return NULL;
+}
+
+static int begin_to_ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
+{
+	int64_t account = account_of(rq->pid);
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, rq->pid, 0);
+	struct reader *r;
+
+	if (pidfd < 0)
+		return -ESRCH;
+	if (is_slow(account)) {
+		leave(rq->pid, "reading takes too long of another of that user's processes");
+		return -EBUSY;
+	}
+	r = free_reader();
+	if (!r) {
+		leave(rq->pid, "no process is free to read them");
+		return -EBUSY;
+	}
+	r->state = ASKED;
+	r->rq = *rq;
+	r->account = account;
+	r->pidfd = TAKE_FD(pidfd);
+	r->since_ns = gs_now_ns();
+	/* -EPIPE: it has ended, and says so when it is to answer */
+	send(r->sock, rq, sizeof(*rq), MSG_NOSIGNAL | MSG_DONTWAIT);
+	return wait_for(r, ret);
+}
+
+static int ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
+{
+	struct reader *r;
+	int code;
+
+	pthread_mutex_lock(&all.lock);
+	if (!all.begun) {
+		pthread_mutex_unlock(&all.lock);
+		gs_reader_read(rq, ret);
+		return ret->code;
+	}
+	reap();
+	r = find(rq);
+	if (!r) {
+		code = begin_to_ask(rq, ret);
+	} else if (r->state == LATE) {
+		code = -EAGAIN;
+	} else {
+		*ret = r->answer;
+		code = ret->code;
+		r->answer.nmaps = 0; /* who asks first has the descriptors */
+	}
+	pthread_mutex_unlock(&all.lock);
+	return code;
+}
+
+int gs_reader_program(pid_t pid, struct gs_program *ret)
+{
+	const struct gs_reader_request rq = { GS_READER_PROGRAM, pid };
+	struct gs_reader_answer answer;
+	int r = ask(&rq, &answer);
+
+	if (!r)
+		*ret = answer.program;
+	return r;
+}
+
+int gs_reader_maps(pid_t pid, struct gs_cuda_map ret[GS_READER_MAPS], size_t *ret_n)
+{
+	const struct gs_reader_request rq = { GS_READER_CUDA_MAPS, pid };
+	struct gs_reader_answer answer;
+	int r = ask(&rq, &answer);
+
+	*ret_n = r ? 0 : answer.nmaps;
+	memcpy(ret, answer.maps, *ret_n * sizeof(*ret));
+	return r;
+}
+
+/* ---- telling ---------------------------------------------------------------------------------- */
+
+static void tell(struct reader *r, gs_reader_fn fn, void *user)
+{
+	struct gs_reader_request rq = r->rq;
+
+	unwatch(r);
+	if (gs_reader_receive(r->sock, &r->answer)) {
+		leave(rq.pid, "the process that reads them ended");
+		kill_reader(r);
+		return;
+	}
+	r->state = HERE;
+	if (!is_readable(r->pidfd, 0)) { /* it lives: that pid is still its own */
+		pthread_mutex_unlock(&all.lock);
+		fn(rq.what, rq.pid, user);
+		pthread_mutex_lock(&all.lock);
+	}
+	gs_reader_drop(&r->answer);
+	set_idle(r);
+}
+
+void gs_reader_dispatch(gs_reader_fn fn, void *user)
+{
+	uint64_t ticks;
+
+	pthread_mutex_lock(&all.lock);
+	if (read(all.timer_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		gs_log(LOG_WARNING, "timer: %s", strerror(errno));
+	for (size_t i = 0; i < MAX_READERS; i++) {
+		struct reader *r = &all.readers[i];
+
+		if (r->state != LATE)
+			continue;
+		if (is_readable(r->sock, 0))
+			tell(r, fn, user);
+		else if (gs_now_ns() >= r->since_ns + GIVE_UP_NS)
+			give_up(r);
+	}
+	reap();
+	set_timer();
+	pthread_mutex_unlock(&all.lock);
+}
+
+uint64_t gs_reader_left(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&all.lock);
+	n = all.left;
+	pthread_mutex_unlock(&all.lock);
+	return n;
+}
+
+/* ---- begin and end ---------------------------------------------------------------------------- */
+
+int gs_reader_begin(int *ret_fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	CLEANUP_FD int ep = epoll_create1(EPOLL_CLOEXEC);
+	CLEANUP_FD int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (ep < 0 || timer < 0 || epoll_ctl(ep, EPOLL_CTL_ADD, timer, &ev))
+		return -errno;
+	pthread_mutex_lock(&all.lock);
+	*ret_fd = all.ep_fd = TAKE_FD(ep);
+	all.timer_fd = TAKE_FD(timer);
+	memset(all.slow, 0, sizeof(all.slow));
+	all.impatient_until_ns = all.left = all.said_ns = 0;
+	all.begun = true;
+	pthread_mutex_unlock(&all.lock);
+	return 0;
+}
+
+void gs_reader_end(void)
+{
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; all.begun && i < MAX_READERS; i++) {
+		struct reader *r = &all.readers[i];
+
+		if (r->state == HERE)
+			gs_reader_drop(&r->answer);
+		if (r->state != NONE && r->state != KILLED)
+			kill_reader(r);
+	}
+	for (int i = 0; all.begun && i < 50 && reap(); i++)
+		gs_sleep_ns(NS_PER_MS);
+	if (all.begun) {
+		close(all.ep_fd);
+		close(all.timer_fd);
+	}
+	all.ep_fd = all.timer_fd = -1;
+	all.begun = false;
+	pthread_mutex_unlock(&all.lock);
+}

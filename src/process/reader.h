@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.h - what of a stranger's /proc may make its reader wait, read without waiting
+ *
+ * A user can hold two locks of his process as long as he likes: that of its memory (a mapping of a
+ * file of his own FUSE that is replaced waits for his server), for which cmdline, maps and map_files
+ * wait; and that of its execve() (the same when that takes the old mappings away), for which stat,
+ * exe, maps, map_files, fd/N and pidfd_getfd do on 6.18. comm, status, cgroup, mountinfo and the
+ * lists fd/ and task/ wait for neither. So a daemon has forks of itself read what a process is and
+ * what it maps. What is not there at once is told later, or never. Who has not begun reads by
+ * himself. Any thread may ask.
+ */
+#ifndef GPUSCHED_PROCESS_READER_H
+#define GPUSCHED_PROCESS_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "process/cuda_map.h"
+#include "process/process.h"
+
+#define GS_READER_MAPS 16 /* of one process, in one answer */
+
+enum gs_reader_what { GS_READER_PROGRAM, GS_READER_CUDA_MAPS };
+
+struct gs_program {
+	uint64_t start_ns; /* as gs_proc_start_ns() */
+	bool mps;          /* as gs_proc_is_mps() */
+	char exe[512];     /* "" unknown */
+	char args[4096];   /* NUL after each, and one more */
+	uint32_t nargs;    /* bytes of args */
+};
+
+/*
+ * From here on nobody in this process waits longer than 50 ms for an answer, nor more than a quarter
+ * of the time. @ret_fd is readable when gs_reader_dispatch() has something to do; it is not the
+ * caller's.
+ */
+int gs_reader_begin(int *ret_fd);
+/* Waits for nobody. Answers that have not come are lost. */
+void gs_reader_end(void);
+
+/* Calls fn for each answer that came late: whoever asks for the same in it is given that. */
+typedef void (*gs_reader_fn)(enum gs_reader_what what, pid_t pid, void *user);
+void gs_reader_dispatch(gs_reader_fn fn, void *user);
+
+/* How many times since the beginning an answer was given up, or not asked for. */
+uint64_t gs_reader_left(void);
+
+/*
+ * 0; -ESRCH, or what the kernel says; -EAGAIN: it takes long, gs_reader_dispatch() will tell it;
+ * -EBUSY: it is not asked for, since another of the same user takes long, or did a short time ago,
+ * or too many do.
+ */
+int gs_reader_program(pid_t pid, struct gs_program *ret);
+/* The code of libcudas; each place (see launch.h) is the caller's to close. */
+int gs_reader_maps(pid_t pid, struct gs_cuda_map ret[GS_READER_MAPS], size_t *ret_n);
+
+/* ---- private to the room; here for tests ----------------------------------------------------- */
+
+struct gs_reader_answer {
+	int code;       /* 0, or -errno */
+	uint32_t nmaps; /* as many descriptors come with it */
+	union {
+		struct gs_program program;
+		struct gs_cuda_map maps[GS_READER_MAPS];
+	};
+};
+struct gs_reader_request {
+	enum gs_reader_what what;
+	pid_t pid;
+};
+
+/* reader_child.c: reads by itself, waiting as long as it takes. */
+void gs_reader_read(const struct gs_reader_request *rq, struct gs_reader_answer *ret);
+/* reader_child.c: a fork that answers on a socket; -errno, or its pid. */
+pid_t gs_reader_fork(int *ret_sock);
+/* reader_child.c: an answer that is there; -errno: the fork has ended. */
+int gs_reader_receive(int sock, struct gs_reader_answer *ret);
+void gs_reader_drop(struct gs_reader_answer *answer);
+
+#endif /* GPUSCHED_PROCESS_READER_H */

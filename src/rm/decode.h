@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * decode.h - the RM calls of the NVIDIA driver that the taps understand, by driver branch
+ *
+ * Pure functions over words already copied from user memory: the BPF programs, the unit tests and
+ * the fuzzer use the same text.
+ */
+#ifndef GPUSCHED_RM_DECODE_H
+#define GPUSCHED_RM_DECODE_H
+
+#include "gpusched/abi.h"
+
+/* ioctl command: size << 16 | type << 8 | number (direction bits do not matter) */
+#define GS_IOC_TYPE(cmd) (((cmd) >> 8) & 0xff)
+#define GS_IOC_NR(cmd) ((cmd)&0xff)
+#define GS_IOC_SIZE(cmd) (((cmd) >> 16) & 0x3fff)
+
+#define GS_ESC_FREE 0x29u
+#define GS_ESC_CONTROL 0x2au
+#define GS_ESC_ALLOC 0x2bu
+
+#define GS_FREE_SIZE 16u
+#define GS_CONTROL_SIZE 32u
+#define GS_ALLOC_SIZE_MAX 48u
+
+#define GS_CLASS_ROOT 0x0u
+#define GS_CLASS_ROOT_NON_PRIV 0x1u
+#define GS_CLASS_CLIENT 0x41u
+#define GS_CLASS_DEVICE 0x80u
+#define GS_CLASS_SUBDEVICE 0x2080u
+#define GS_CLASS_TSG 0xa06cu
+#define GS_CLASS_MIG_GI 0xc637u /* subscription to a GPU instance */
+#define GS_CLASS_MIG_CI 0xc638u /* subscription to a compute instance */
+
+#define GS_CMD_TSG_SCHEDULE 0xa06c0101u
+#define GS_CMD_TSG_SET_TIMESLICE 0xa06c0103u
+#define GS_CMD_TSG_SET_INTERLEAVE 0xa06c0107u
+#define GS_CMD_CHANNEL_SCHEDULE 0xa06f0103u
+#define GS_CMD_CHANNEL_SET_INTERLEAVE 0xa06f0109u
+#define GS_CMD_SET_PREEMPT_MODE 0x20801210u
+
+/* Offsets in allocation parameters */
+#define GS_PARAM_TSG_ENGINE 12u
+#define GS_PARAM_CHANNEL_CID 132u
+
+struct gs_alloc {
+	gs_u32 root, parent, handle, class_;
+	gs_u64 params;
+	gs_u32 status;
+};
+
+struct gs_control {
+	gs_u32 client, object, cmd;
+	gs_u64 params;
+	gs_u32 size, status;
+};
+
+struct gs_free {
+	gs_u32 root, parent, handle, status;
+};
+
+/*
+ * Two forms are told apart by their size alone. The short one and the 40-byte one of the oldest
+ * branches keep their status elsewhere. Returns 0 for a size that no branch has.
+ */
+static inline int gs_decode_alloc(const gs_u32 *w, gs_u32 size, gs_u32 branch, struct gs_alloc *ret)
+{
+	gs_u32 status;
+
+	switch (size) {
+	case 32:
+		status = branch && branch < 535 ? w[6] : w[7];
+		break;
+	case 40:
+		status = branch && branch < 525 ? w[8] : w[9];
+		break;
+	case 48:
+		status = w[10];
+		break;
+	default:
+		return 0;
+	}
+	ret->root = w[0];
+	ret->parent = w[1];
+	ret->handle = w[2];
+	ret->class_ = w[3];
+	ret->params = (gs_u64)w[5] << 32 | w[4];
+	ret->status = status;
+	return 1;
+}
+
+static inline void gs_decode_control(const gs_u32 *w, struct gs_control *ret)
+{
+	ret->client = w[0];
+	ret->object = w[1];
+	ret->cmd = w[2];
+	ret->params = (gs_u64)w[5] << 32 | w[4];
+	ret->size = w[6];
+	ret->status = w[7];
+}
+
+static inline void gs_decode_free(const gs_u32 *w, struct gs_free *ret)
+{
+	ret->root = w[0];
+	ret->parent = w[1];
+	ret->handle = w[2];
+	ret->status = w[3];
+}
+
+/* Classes that make an entry of ours; all others are none of our business. */
+static inline int gs_class_matters(gs_u32 class_)
+{
+	switch (class_) {
+	case GS_CLASS_ROOT:
+	case GS_CLASS_ROOT_NON_PRIV:
+	case GS_CLASS_CLIENT:
+	case GS_CLASS_DEVICE:
+	case GS_CLASS_SUBDEVICE:
+	case GS_CLASS_TSG:
+	case GS_CLASS_MIG_GI:
+	case GS_CLASS_MIG_CI:
+		return 1;
+	default:
+		/* GPFIFO channels: 0x906f .. 0xcb6f */
+		return (class_ & 0xff) == 0x6f && class_ >= 0x506f && class_ <= 0xffff;
+	}
+}
+
+static inline int gs_cmd_matters(gs_u32 cmd)
+{
+	switch (cmd) {
+	case GS_CMD_TSG_SCHEDULE:
+	case GS_CMD_TSG_SET_TIMESLICE:
+	case GS_CMD_TSG_SET_INTERLEAVE:
+	case GS_CMD_CHANNEL_SCHEDULE:
+	case GS_CMD_CHANNEL_SET_INTERLEAVE:
+	case GS_CMD_SET_PREEMPT_MODE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10..19 are 0x34..0x3d */
+static inline gs_u32 gs_engine_kind(gs_u32 engine)
+{
+	if (engine >= 1 && engine <= 8)
+		return GPUSCHED_KIND_COMPUTE;
+	if ((engine >= 9 && engine <= 18) || (engine >= 0x34 && engine <= 0x3d))
+		return GPUSCHED_KIND_COPY;
+	return GPUSCHED_KIND_OTHER;
+}
+
+/* Saturated: the control takes 64 bits, our records 32. */
+static inline gs_u32 gs_timeslice_us(gs_u64 us)
+{
+	return us > 0xffffffffull ? 0xffffffffu : (gs_u32)us;
+}
+
+#endif /* GPUSCHED_RM_DECODE_H */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GPUSCHED_TABLE_BPFFS_H
+#define GPUSCHED_TABLE_BPFFS_H
+
+#include "basic/error.h"
+
+/* Makes sure that the parent of gs_env()->bpffs is a BPF file system; mounts one where it may. */
+int gs_bpffs_ready(struct gs_error *err);
+/* Removes a folder of pins and everything in it. */
+int gs_pins_remove(const char *dir);
+
+#endif /* GPUSCHED_TABLE_BPFFS_H */

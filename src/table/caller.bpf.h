@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * caller.bpf.h - who calls, on what file, and what its memory says: what taps and gate both read
+ */
+#ifndef GPUSCHED_TABLE_CALLER_BPF_H
+#define GPUSCHED_TABLE_CALLER_BPF_H
+
+#include "rm/decode.h"
+#include "table/record.bpf.h"
+
+#define TS_COMPAT 2u
+#define NVIDIA_MAJOR 195u
+#define NVIDIA_MODESET_MINOR 254u
+#define S_IFMT 0170000
+#define S_IFCHR 0020000
+
+static __always_inline int gs_is_compat(struct task_struct *task)
+{
+	return task->thread_info.status & TS_COMPAT;
+}
+
+static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
+{
+	if (!bpf_probe_read_user(dst, size, (const void *)addr))
+		return 1;
+	gs_count(GPUSCHED_CNT_BAD_READ);
+	return 0;
+}
+
+/* Is this open file one of ours? Fills file and control (1: nvidiactl). */
+static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	gs_u32 rdev, *control;
+
+	if (cfg->sim) {
+		struct gpusched_simfile sf = {
+			.dev = BPF_CORE_READ(inode, i_sb, s_dev),
+			.ino = BPF_CORE_READ(inode, i_ino),
+		};
+
+		control = bpf_map_lookup_elem(&gs_simfiles, &sf);
+		return control ? 1 + (*control == 1) : 0;
+	}
+	rdev = BPF_CORE_READ(inode, i_rdev);
+	if (rdev >> 20 != NVIDIA_MAJOR || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFCHR)
+		return 0;
+	if ((rdev & 0xfffff) == NVIDIA_MODESET_MINOR)
+		return 0;
+	return 1 + ((rdev & 0xfffff) == 255);
+}
+
+/* A channel's or a TSG's handle to the TSG's key. */
+static __always_inline void gs_to_tsg(struct gpusched_key *key)
+{
+	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);
+
+	if (ref)
+		key->handle = ref->tsg;
+}
+
+#endif /* GPUSCHED_TABLE_CALLER_BPF_H */

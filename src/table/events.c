@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/* events.c - the taps' events, in order */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "table/priv.h"
+
+static const struct {
+	const char *name, *text;
+} events[GPUSCHED_EV_MAX] = {
+#define X(sym, name_, text_) [GPUSCHED_EV_##sym] = { name_, text_ },
+	GPUSCHED_EVENTS(X)
+#undef X
+};
+
+const char *gs_event_name(unsigned int type)
+{
+	return type < GS_COUNT(events) ? events[type].name : NULL;
+}
+
+const char *gs_event_text(unsigned int type)
+{
+	return type < GS_COUNT(events) ? events[type].text : NULL;
+}
+
+#define AT_ONCE 64
+
+static int on_record(void *user, void *data, size_t size)
+{
+	struct gs_table *o = user;
+	struct gpusched_event ev;
+
+	if (size < sizeof(ev))
+		return 0;
+	memcpy(&ev, data, sizeof(ev)); /* the ring is the kernel's */
+	o->fn(&ev, o->user);
+	return ++o->handled < AT_ONCE ? 0 : -ECANCELED;
+}
+
+int gs_events_open(struct gs_table *o, gs_event_fn fn, void *user, struct gs_error *err)
+{
+	if (o->ring)
+		return gs_fail(err, -EBUSY, "events are being read already");
+	o->fn = fn;
+	o->user = user;
+	o->ring = ring_buffer__new(o->fd[GS_PIN_gs_events], on_record, o, NULL);
+	if (!o->ring)
+		return gs_fail(err, -errno, "cannot map the ring of events: %s", strerror(errno));
+	return 0;
+}
+
+int gs_events_fd(const struct gs_table *o)
+{
+	return o->ring ? ring_buffer__epoll_fd(o->ring) : -EBADF;
+}
+
+int gs_events_dispatch(struct gs_table *o)
+{
+	int r;
+
+	if (!o->ring)
+		return -EBADF;
+	o->handled = 0;
+	r = ring_buffer__consume(o->ring);
+	return r == -ECANCELED ? (int)o->handled : r;
+}
+
+int gs_events_lost(struct gs_table *o, uint64_t *ret)
+{
+	CLEANUP_FREE uint64_t *v = calloc(o->cpus, sizeof(*v));
+	uint32_t which = GPUSCHED_CNT_EVENTS_LOST;
+	uint64_t sum = 0;
+
+	if (!v)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(o->fd[GS_PIN_gs_counters], &which, v))
+		return -errno;
+	for (unsigned int c = 0; c < o->cpus; c++)
+		sum += v[c];
+	*ret = sum;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hush.h - libbpf's messages into a buffer while this thread loads, links or attaches something
+ *
+ * The library never prints: what the kernel refuses is an ordinary answer with a reason. libbpf has
+ * one print function for all threads, so each thread between begin and end has its own buffer, and
+ * messages of others go where they went before.
+ */
+#ifndef GPUSCHED_TABLE_HUSH_H
+#define GPUSCHED_TABLE_HUSH_H
+
+#include <stddef.h>
+
+/*
+ * Warnings are logged at debug level and collected in @buf (NULL: dropped), one a line, what does
+ * not fit is cut. Not nested within a thread; @buf must last until the end.
+ */
+void gs_hush_begin(char *buf, size_t size);
+void gs_hush_end(void);
+/* @buf's first line alone; returns @buf, or @otherwise when nothing was said. */
+const char *gs_hush_first(char *buf, const char *otherwise);
+
+#endif /* GPUSCHED_TABLE_HUSH_H */

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * maps.bpf.h - the pinned maps and what taps and a policy's dispatcher both do with them
+ *
+ * One header defines the maps for every BPF object, because libbpf reuses a pinned map only when
+ * the definitions agree. An object that is linked with another one that defines them says
+ * GS_MAPS_EXTERN first. Who loads such an object sets the maps' pin paths (or reuses their
+ * descriptors, see gs_table_map_fd()).
+ */
+#ifndef GPUSCHED_TABLE_MAPS_BPF_H
+#define GPUSCHED_TABLE_MAPS_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "gpusched/abi.h"
+#include "table/gate_call.h"
+#include "table/run.h"
+#include "table/thread.h"
+
+#ifdef GS_MAPS_EXTERN
+#define GS_MAP extern
+#else
+#define GS_MAP
+#endif
+
+#define GS_MAX_CHANTSG 131072
+#define GS_MAX_GPUS 64
+#define GS_EVENTS_BYTES (1 << 20)
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GPUSCHED_MAX_TSGS);
+	__type(key, struct gpusched_key);
+	__type(value, struct gpusched_tsg);
+} gs_tsgs SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GPUSCHED_MAX_TSGS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_key);
+	__type(value, struct gpusched_channels);
+} gs_chans SEC(".maps");
+
+struct gs_channel_ref {
+	gs_u32 tsg;   /* handle */
+	gs_u32 owner; /* the process whose share it is of */
+};
+
+/* Channel (file, client, hChannel) to its TSG. */
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_CHANTSG);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_key);
+	__type(value, struct gs_channel_ref);
+} gs_chantsg SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_DEVS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_key);
+	__type(value, struct gpusched_device);
+} gs_devs SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_PROCS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_proc);
+} gs_procs SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GPUSCHED_MAX_CLASSES);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_class);
+} gs_classes SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_cfg);
+} gs_cfg SEC(".maps");
+
+/* RM device instance to the GPU's index + 1; 0: unknown. */
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GS_MAX_GPUS);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_gpus SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_simfile);
+	__type(value, gs_u32);
+} gs_simfiles SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_selves SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GPUSCHED_CNT_MAX);
+	__type(key, gs_u32);
+	__type(value, gs_u64);
+} gs_counters SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, GS_EVENTS_BYTES);
+} gs_events SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_slot SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_call);
+} gs_call SEC(".maps");
+
+/* The running policy's dispatcher for launches. Its programs are uprobes: an array of their own. */
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_work_slot SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct gs_thread);
+} gs_threads SEC(".maps");
+
+/* The running policy's dispatcher for the gate: LSM programs. */
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_gate_slot SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct gs_gate_call);
+} gs_gate_calls SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_STOPPED);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_stopped_key);
+	__type(value, struct gpusched_stopped);
+} gs_stopped SEC(".maps");
+
+static __always_inline void gs_count(gs_u32 which)
+{
+	gs_u64 *n = bpf_map_lookup_elem(&gs_counters, &which);
+
+	if (n)
+		*n += 1;
+}
+
+static __always_inline struct gpusched_cfg *gs_cfg_of(void)
+{
+	gs_u32 zero = 0;
+
+	return bpf_map_lookup_elem(&gs_cfg, &zero);
+}
+
+static __always_inline struct gpusched_call *gs_call_of(void)
+{
+	gs_u32 zero = 0;
+
+	return bpf_map_lookup_elem(&gs_call, &zero);
+}
+
+static __always_inline void gs_emit(struct gpusched_event *ev)
+{
+	if (bpf_ringbuf_output(&gs_events, ev, sizeof(*ev), 0))
+		gs_count(GPUSCHED_CNT_EVENTS_LOST);
+}
+
+/*
+ * Shares. An entry is counted on the process that made it, named in the entry, when its insertion
+ * succeeded, and off when its deletion did: each happens once, whoever comes first.
+ */
+static __always_inline gs_u32 *gs_share_of(struct gpusched_proc *proc, enum gpusched_share what)
+{
+	return what == GPUSCHED_SHARE_TSGS      ? &proc->tsgs
+	       : what == GPUSCHED_SHARE_DEVICES ? &proc->devices
+						: &proc->channels;
+}
+
+static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
+{
+	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
+
+	if (proc)
+		__sync_fetch_and_add(gs_share_of(proc, what), -1);
+}
+
+static __always_inline void gs_forget_device(const struct gpusched_key *key)
+{
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, key);
+	gs_u32 owner;
+
+	if (!dev)
+		return;
+	owner = dev->owner;
+	if (!bpf_map_delete_elem(&gs_devs, key))
+		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+}
+
+static __always_inline void gs_forget_channel(const struct gpusched_key *key)
+{
+	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);
+	gs_u32 owner;
+
+	if (!ref)
+		return;
+	owner = ref->owner;
+	if (!bpf_map_delete_elem(&gs_chantsg, key))
+		gs_give_back(owner, GPUSCHED_SHARE_CHANNELS);
+}
+
+/*
+ * A record's end is somebody's alone, who tells the policy and then drops it: the tap that saw it,
+ * or the sweep. 0: it is somebody else's.
+ */
+static __always_inline int gs_claim(struct gpusched_tsg *rec)
+{
+	const gs_u32 bits = GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING;
+	gs_u32 old = __sync_fetch_and_or(&rec->flags, bits);
+
+	if (!(old & bits))
+		return 1;
+	if (!(old & GPUSCHED_TSG_ENDING)) /* its end was told, the rest waits for the sweep */
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_ENDING);
+	return 0;
+}
+
+/* One record fewer for its owner, who may be changing; also for its client (run.h). */
+static __always_inline void gs_uncount(struct gpusched_tsg *rec)
+{
+	struct gpusched_key k = rec->key;
+	struct gpusched_device *client;
+
+	gs_give_back(__sync_lock_test_and_set(&rec->task.pid, 0), GPUSCHED_SHARE_TSGS);
+	k.handle = k.client;
+	client = bpf_map_lookup_elem(&gs_devs, &k);
+	if (client && client->h_subdevice)
+		__sync_fetch_and_add(&client->h_subdevice, -1);
+}
+
+/* Takes a TSG and its channels out of the table; for who has claimed it. */
+static __always_inline void gs_drop(const struct gpusched_key *key)
+{
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, key);
+	struct gpusched_channels *ch = bpf_map_lookup_elem(&gs_chans, key);
+	struct gpusched_key k = *key;
+
+	if (rec)
+		gs_uncount(rec);
+	if (ch) {
+		for (gs_u32 i = 0; i < GPUSCHED_MAX_CHANNELS; i++) {
+			if (i >= ch->n)
+				break;
+			k.handle = ch->ch[i].handle;
+			gs_forget_channel(&k);
+		}
+		bpf_map_delete_elem(&gs_chans, key);
+	}
+	bpf_map_delete_elem(&gs_tsgs, key);
+}
+
+/*
+ * The end of every call that a policy may see: the policy's dispatcher calls it after its callback,
+ * the tap itself when no policy runs, so that each event is emitted exactly once.
+ */
+static __always_inline void gs_finish(struct gpusched_call *call)
+{
+	gs_emit(&call->ev);
+	if (call->op == GPUSCHED_RUN_TASK_DESTROY) {
+		struct gpusched_key key = call->key;
+
+		gs_drop(&key);
+	}
+}
+
+#endif /* GPUSCHED_TABLE_MAPS_BPF_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - private to the observe room
+ */
+#ifndef GPUSCHED_TABLE_PRIV_H
+#define GPUSCHED_TABLE_PRIV_H
+
+#include "table/table.h"
+#include "table/run.h"
+
+struct bpf_object;
+struct ring_buffer;
+
+/* Pinned maps, programs and links: symbol in the enum, name of map, program or link. */
+#define GS_PIN_MAPS(X) \
+	X(gs_tsgs) \
+	X(gs_chans) \
+	X(gs_chantsg) \
+	X(gs_devs) \
+	X(gs_procs) \
+	X(gs_classes) \
+	X(gs_cfg) \
+	X(gs_gpus) \
+	X(gs_simfiles) \
+	X(gs_selves) \
+	X(gs_counters) \
+	X(gs_events) \
+	X(gs_slot) \
+	X(gs_call) \
+	X(gs_work_slot) \
+	X(gs_threads) \
+	X(gs_gate_slot) \
+	X(gs_gate_calls) \
+	X(gs_stopped)
+#define GS_PIN_PROGS(X) \
+	X(poke) \
+	X(run_table) \
+	X(run_proc) \
+	X(iter_holders)
+#define GS_PIN_LINKS(X) \
+	X(tap_sys_exit) \
+	X(tap_fork) \
+	X(tap_exec) \
+	X(tap_exit)
+
+enum gs_pin {
+#define X(name) GS_PIN_##name,
+	GS_PIN_MAPS(X) GS_PIN_PROGS(X)
+#undef X
+		GS_PIN_OPENED, /* those above are opened by gs_table_open() */
+};
+
+struct gs_table {
+	int fd[GS_PIN_OPENED];
+	unsigned int cpus;
+	unsigned int sweeps;
+	unsigned int handled; /* events in this dispatch */
+	struct ring_buffer *ring;
+	gs_event_fn fn;
+	void *user;
+};
+
+/* Runs a syscall program on @arg, which is read and written. */
+int gs_prog_run(int prog_fd, void *arg, size_t size);
+int gs_run_table(struct gs_table *o, struct gs_table_arg *arg);
+int gs_table_device(struct gs_table *o, const struct gpusched_key *key,
+		    const struct gpusched_device *dev, uint64_t start_ns);
+
+#endif /* GPUSCHED_TABLE_PRIV_H */

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * record.bpf.h - making, changing and ending the table's records
+ *
+ * The callers' memory may lie, and be rewritten while a call runs. A record is therefore always of
+ * the caller's own open file: whatever it claims, it reaches nobody else's.
+ */
+#ifndef GPUSCHED_TABLE_RECORD_BPF_H
+#define GPUSCHED_TABLE_RECORD_BPF_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "table/kernel.bpf.h"
+#include "table/maps.bpf.h"
+#include "table/run.h"
+
+#define GS_INIT_PIDNS_INO 0xeffffffcu
+#define GS_MAX_PIDNS_LEVEL 32 /* the kernel's own limit */
+
+/* One caller of one ioctl. */
+struct gs_caller {
+	struct gpusched_cfg *cfg;
+	struct task_struct *leader;
+	gs_u64 file;
+	gs_u32 fd;
+	gs_u32 tgid;
+};
+
+static const struct gpusched_channels gs_no_channels;
+static const struct gpusched_tsg gs_no_tsg;
+
+/* Too big for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_tsg);
+} gs_scratch SEC(".maps");
+
+/* Process id in the namespace that the table's pids are of; 0: outside of it. */
+static __always_inline gs_u32 gs_tgid_of(const struct gpusched_cfg *cfg, struct task_struct *leader)
+{
+	struct pid *pid;
+	gs_u32 level;
+
+	if (!cfg->pidns_ino || cfg->pidns_ino == GS_INIT_PIDNS_INO)
+		return leader->tgid;
+	pid = BPF_CORE_READ(leader, thread_pid);
+	level = BPF_CORE_READ(pid, level);
+	for (gs_u32 i = 0; i < GS_MAX_PIDNS_LEVEL; i++) {
+		struct pid_namespace *ns;
+		struct upid up = {};
+
+		if (i > level)
+			break;
+		bpf_core_read(&up, sizeof(up), &pid->numbers[i]);
+		ns = up.ns;
+		if (BPF_CORE_READ(ns, ns.inum) == cfg->pidns_ino)
+			return up.nr;
+	}
+	return 0;
+}
+
+static __always_inline struct gpusched_key gs_key(const struct gs_caller *c, gs_u32 client,
+						  gs_u32 handle)
+{
+	struct gpusched_key key = { .file = c->file, .client = client, .handle = handle };
+
+	return key;
+}
+
+static __always_inline void gs_event_init(struct gpusched_event *ev, const struct gs_caller *c,
+					  gs_u32 type, const struct gpusched_key *key)
+{
+	struct task_struct *leader = c->leader;
+
+	__builtin_memset(ev, 0, sizeof(*ev));
+	ev->ns = bpf_ktime_get_ns();
+	ev->type = type;
+	ev->pid = c->tgid;
+	ev->key = *key;
+	bpf_probe_read_kernel_str(ev->comm, sizeof(ev->comm), leader->comm);
+}
+
+/* An event that no policy has a say in. */
+static __always_inline void gs_tell(const struct gs_caller *c, gs_u32 type,
+				    const struct gpusched_key *key, gs_u64 id, gs_u32 arg0,
+				    gs_u32 arg1)
+{
+	struct gpusched_event ev;
+
+	gs_event_init(&ev, c, type, key);
+	ev.id = id;
+	ev.arg[0] = arg0;
+	ev.arg[1] = arg1;
+	gs_emit(&ev);
+}
+
+/*
+ * Hands a call to the running policy. Does not return when there is one; else the event goes out
+ * from here.
+ */
+static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 op, gs_u32 type,
+				   const struct gpusched_key *key, gs_u64 id, gs_u32 arg)
+{
+	struct gpusched_call *call = gs_call_of();
+
+	if (!call)
+		return;
+	call->op = op;
+	call->pad = 0;
+	call->arg = arg;
+	call->key = *key;
+	gs_event_init(&call->ev, c, type, key);
+	call->ev.id = id;
+	call->ev.arg[0] = arg;
+	bpf_tail_call(ctx, &gs_slot, 0);
+	gs_finish(call);
+}
+
+/* Within the process's share, which is counted on; 0: it has all of it. */
+static __always_inline int gs_take(struct gpusched_proc *proc, enum gpusched_share what, gs_u32 max)
+{
+	gs_s32 n = __sync_fetch_and_add(gs_share_of(proc, what), 1);
+
+	/* signed: below zero when entries of a process with the same id were taken off */
+	if (n < (gs_s32)max || !max) {
+		if (n < (gs_s32)(max / 2) && proc->told & (1u << what))
+			__sync_fetch_and_and(&proc->told, ~(1u << what));
+		return 1;
+	}
+	__sync_fetch_and_add(gs_share_of(proc, what), -1);
+	return 0;
+}
+
+/* Tells once that a process has all of its share, until it has given back half of it. */
+static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpusched_proc *proc,
+					  enum gpusched_share what, gs_u32 max)
+{
+	struct gpusched_key key = gs_key(c, 0, 0);
+
+	if ((gs_s32)*gs_share_of(proc, what) < (gs_s32)max ||
+	    __sync_fetch_and_or(&proc->told, 1u << what) & 1u << what)
+		return;
+	gs_tell(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
+}
+
+/* The caller's entry in the process map, made when it is missing. */
+static __always_inline struct gpusched_proc *gs_proc_of(const struct gs_caller *c)
+{
+	gs_u32 tgid = c->tgid;
+	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	struct gpusched_proc fresh = { .class_id = c->cfg->default_class };
+
+	if (proc)
+		return proc;
+	fresh.start_ns = c->leader->start_boottime;
+	bpf_map_update_elem(&gs_procs, &tgid, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&gs_procs, &tgid);
+}
+
+static __always_inline void gs_classify(struct gpusched_task *t, const struct gpusched_proc *proc,
+					gs_u32 default_class)
+{
+	gs_u32 id = proc->source == GPUSCHED_SRC_DEFAULT ? default_class : proc->class_id;
+	struct gpusched_class *cls = bpf_map_lookup_elem(&gs_classes, &id);
+	gs_u64 deadline = proc->deadline_us;
+
+	t->class_id = id;
+	t->weight = proc->weight;
+	if (cls) {
+		if (!t->weight)
+			t->weight = cls->weight;
+		if (!deadline)
+			deadline = cls->deadline_us;
+	}
+	if (!t->weight)
+		t->weight = 100;
+	t->deadline_us = deadline;
+	if (deadline)
+		t->known |= GPUSCHED_KNOWN_DEADLINE;
+}
+
+static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)
+{
+	gs_u32 *index = bpf_map_lookup_elem(&gs_gpus, &dev_instance);
+
+	return index && *index ? *index - 1 : GPUSCHED_GPU_UNKNOWN;
+}
+
+/* The device a TSG hangs under, and whether its client is bound to a MIG instance. */
+static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
+{
+	struct gpusched_key k = rec->key;
+	struct gpusched_device *dev, *client;
+
+	k.handle = parent;
+	dev = bpf_map_lookup_elem(&gs_devs, &k);
+	rec->dev_instance = dev ? dev->dev_instance : GPUSCHED_GPU_UNKNOWN;
+	rec->h_subdevice = dev ? dev->h_subdevice : 0;
+	rec->h_device = parent;
+	rec->task.gpu = gs_gpu_of(rec->dev_instance);
+	k.handle = k.client;
+	client = bpf_map_lookup_elem(&gs_devs, &k);
+	if ((client && client->dev_instance & GS_CLIENT_MIG) ||
+	    (rec->task.engine >= 2 && rec->task.engine <= 8))
+		rec->flags |= GPUSCHED_TSG_MIG;
+}
+
+/* A fresh TSG has the driver's own settings; its mode is CUDA's to choose. */
+static __always_inline void gs_driver_settings(struct gpusched_settings *s)
+{
+	s->valid = GPUSCHED_TIMESLICE | GPUSCHED_INTERLEAVE | GPUSCHED_RUNNABLE;
+	s->timeslice_us = GPUSCHED_DRIVER_TIMESLICE_US;
+	s->interleave = GPUSCHED_INTERLEAVE_MEDIUM;
+	s->runnable = 1;
+}
+
+/* ---- devices, clients, files (run.h) --------------------------------------------------------- */
+
+/* The entry, made when it is missing. NULL: no room, or past the process's share; counted. */
+static __always_inline struct gpusched_device *gs_entry(const struct gpusched_key *key,
+							gs_u32 owner, gs_u32 dev_instance)
+{
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, key);
+	struct gpusched_device fresh = {
+		.dev_instance = dev_instance,
+		.owner = owner,
+		.made = (gs_u32)bpf_ktime_get_ns(),
+	};
+	struct gpusched_proc *proc;
+
+	if (dev)
+		return dev;
+	proc = bpf_map_lookup_elem(&gs_procs, &owner);
+	if (!proc) {
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		return NULL;
+	}
+	if (!gs_take(proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC)) {
+		gs_count(GPUSCHED_CNT_DEVICE_LIMIT);
+		return NULL;
+	}
+	if (bpf_map_update_elem(&gs_devs, key, &fresh, BPF_NOEXIST))
+		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+	dev = bpf_map_lookup_elem(&gs_devs, key);
+	if (!dev)
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+	return dev;
+}
+
+/* The entries of the file and the client of @key. */
+static __always_inline struct gpusched_device *gs_client_entry(const struct gpusched_key *key,
+							       gs_u32 owner)
+{
+	struct gpusched_key k = *key;
+
+	k.client = k.handle = 0;
+	if (!gs_entry(&k, owner, owner))
+		return NULL;
+	k.client = k.handle = key->client;
+	return gs_entry(&k, owner, 0);
+}
+
+/* Some record of this file waits for the sweep. */
+static __always_inline void gs_call_sweep(gs_u64 file)
+{
+	struct gpusched_key k = { .file = file };
+	struct gpusched_device *mark = bpf_map_lookup_elem(&gs_devs, &k);
+
+	if (mark)
+		mark->h_subdevice = 1;
+}
+
+/* Else the process shares the file with others, and has records in it beside theirs. */
+static __always_inline int gs_is_owner(gs_u64 file, gs_u32 tgid)
+{
+	struct gpusched_key k = { .file = file };
+	struct gpusched_device *entry = bpf_map_lookup_elem(&gs_devs, &k);
+
+	return entry && entry->dev_instance == tgid;
+}
+
+static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct gs_caller *c)
+{
+	struct task_struct *leader = c->leader;
+
+	rec->owner_start_ns = leader->start_boottime;
+	rec->owner_fd = c->fd;
+	rec->task.pid = c->tgid;
+	rec->task.uid = (gs_u32)bpf_get_current_uid_gid();
+	rec->task.cgroup_id = bpf_get_current_cgroup_id();
+	bpf_probe_read_kernel_str(rec->task.comm, sizeof(rec->task.comm), leader->comm);
+}
+
+/* A record's place: below a client of a file, and in the process's share. */
+static __always_inline struct gpusched_device *
+gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
+{
+	struct gpusched_device *client = gs_client_entry(key, c->tgid);
+	gs_u32 max = c->cfg->max_tsgs_per_proc;
+
+	if (!client) {
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC);
+		return NULL;
+	}
+	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, max)) {
+		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS, max);
+		return NULL;
+	}
+	return client;
+}
+
+/*
+ * A handle used again: the free of the old one was not seen. The policy is not told, since it can be
+ * called once only. 0: somebody is busy with the old one.
+ */
+static __always_inline int gs_clear_place(const struct gs_caller *c, const struct gpusched_key *key)
+{
+	struct gpusched_tsg *old = bpf_map_lookup_elem(&gs_tsgs, key);
+	gs_u32 flags;
+
+	if (!old)
+		return 1;
+	gs_count(GPUSCHED_CNT_REUSED);
+	flags = __sync_fetch_and_or(&old->flags, GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING);
+	if (flags & GPUSCHED_TSG_ENDING)
+		return 0;
+	if (!(flags & GPUSCHED_TSG_GONE))
+		gs_tell(c, GPUSCHED_EV_TSG_FREE, key, old->task.id, 0, 0);
+	gs_drop(key);
+	return 1;
+}
+
+/* Returns the new record's id; 0: not recorded, and counted why. */
+static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct gpusched_key *key,
+					 gs_u32 parent, gs_u32 engine)
+{
+	struct gpusched_proc *proc = gs_proc_of(c);
+	struct gpusched_device *client;
+	struct gpusched_tsg *rec;
+	gs_u32 zero = 0;
+
+	bpf_map_update_elem(&gs_scratch, &zero, &gs_no_tsg, BPF_ANY);
+	rec = bpf_map_lookup_elem(&gs_scratch, &zero);
+	if (!rec)
+		return 0;
+	if (!proc) {
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		return 0;
+	}
+	if (!gs_clear_place(c, key))
+		return 0;
+	client = gs_take_place(c, proc, key);
+	if (!client)
+		return 0;
+	rec->key = *key;
+	rec->task.id = __sync_fetch_and_add(&c->cfg->next_id, 1) + 1;
+	rec->task.engine = engine;
+	rec->task.kind = gs_engine_kind(engine);
+	rec->task.created_ns = bpf_ktime_get_ns();
+	gs_fill_owner(rec, c);
+	if (proc->mps)
+		rec->flags |= GPUSCHED_TSG_MPS;
+	gs_place(rec, parent);
+	gs_classify(&rec->task, proc, c->cfg->default_class);
+	gs_driver_settings(&rec->task.asked);
+	rec->task.is = rec->task.asked;
+	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
+		gs_give_back(c->tgid, GPUSCHED_SHARE_TSGS);
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		return 0;
+	}
+	__sync_fetch_and_add(&client->h_subdevice, 1);
+	if (!gs_is_owner(key->file, c->tgid))
+		gs_call_sweep(key->file);
+	return rec->task.id;
+}
+
+/*
+ * Whoever dropped TSG @id may have been through its channels before @channel was among them. By the
+ * id: the next record of that key can lie at the same address.
+ */
+static __always_inline int gs_end_overtook(const struct gpusched_key *key, gs_u64 id,
+					   const struct gpusched_key *channel)
+{
+	struct gpusched_tsg *now = bpf_map_lookup_elem(&gs_tsgs, key);
+
+	if (now && now->task.id == id &&
+	    !(__sync_fetch_and_or(&now->flags, 0) & GPUSCHED_TSG_ENDING))
+		return 0;
+	gs_forget_channel(channel);
+	if (!now)
+		bpf_map_delete_elem(&gs_chans, key);
+	return 1;
+}
+
+static __always_inline void gs_new_channel(const struct gs_caller *c,
+					   const struct gpusched_key *tsg_key, gs_u32 handle,
+					   gs_u32 cid)
+{
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, tsg_key);
+	struct gs_channel_ref ref = { .tsg = tsg_key->handle, .owner = c->tgid };
+	struct gpusched_proc *proc = gs_proc_of(c);
+	struct gpusched_key k = *tsg_key;
+	struct gpusched_channels *ch;
+	gs_u32 slot;
+	gs_u64 id;
+
+	if (!rec || !proc)
+		return;
+	id = rec->task.id;
+	ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
+	if (!ch) {
+		bpf_map_update_elem(&gs_chans, tsg_key, &gs_no_channels, BPF_NOEXIST);
+		ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
+	}
+	k.handle = handle;
+	if (!ch) {
+		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		return;
+	}
+	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
+		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC);
+		return;
+	}
+	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
+		gs_give_back(c->tgid, GPUSCHED_SHARE_CHANNELS);
+		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		return;
+	}
+	slot = __sync_fetch_and_add(&ch->n, 1);
+	if (slot >= GPUSCHED_MAX_CHANNELS) {
+		__sync_fetch_and_add(&ch->n, -1);
+		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_forget_channel(&k);
+		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		return;
+	}
+	ch->ch[slot].handle = handle;
+	ch->ch[slot].cid = cid;
+	rec->nchannels = slot + 1;
+	if (gs_end_overtook(tsg_key, id, &k))
+		return;
+	gs_tell(c, GPUSCHED_EV_CHANNEL, tsg_key, id, handle, cid);
+}
+
+static __always_inline void gs_end_channel(const struct gpusched_key *tsg_key, gs_u32 handle)
+{
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, tsg_key);
+	struct gpusched_channels *ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
+	gs_u32 last;
+
+	if (!rec || !ch)
+		return;
+	for (gs_u32 i = 0; i < GPUSCHED_MAX_CHANNELS; i++) {
+		if (i >= ch->n)
+			return;
+		if (ch->ch[i].handle != handle)
+			continue;
+		last = ch->n - 1;
+		if (last >= GPUSCHED_MAX_CHANNELS)
+			return;
+		ch->ch[i] = ch->ch[last];
+		ch->n = last;
+		rec->nchannels = last;
+		return;
+	}
+}
+
+/* ---- the end of an ancestor: a device or a whole client -------------------------------------- */
+
+struct gs_fall {
+	const struct gs_caller *c;
+	struct gpusched_key first; /* ended by the caller of the walk, through the policy */
+	gs_u64 file, first_id;
+	gs_u32 client, device, subdevice; /* 0: any */
+	gs_u32 n;
+};
+
+/* With a policy running the record stays, marked, until the sweep has told the policy. */
+static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
+			struct gs_fall *f)
+{
+	struct gpusched_key k = *key;
+
+	if (key->file != f->file || (f->client && key->client != f->client))
+		return 0;
+	if (f->subdevice) {
+		if (rec->h_subdevice == f->subdevice)
+			rec->h_subdevice = 0;
+		return 0;
+	}
+	if (f->device && rec->h_device != f->device)
+		return 0;
+	if (f->n && f->c->cfg->policy_active) {
+		if (__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE) &
+		    (GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING))
+			return 0;
+		gs_tell(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
+		gs_call_sweep(f->file);
+		return 0;
+	}
+	if (!gs_claim(rec))
+		return 0;
+	if (!f->n++) {
+		f->first = k;
+		f->first_id = rec->task.id;
+		return 0;
+	}
+	gs_tell(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
+	gs_drop(&k);
+	return 0;
+}
+
+static long gs_fall_dev(void *map, struct gpusched_key *key, struct gpusched_device *dev,
+			struct gs_fall *f)
+{
+	struct gpusched_key k = *key;
+
+	if (k.file == f->file && (!f->client || k.client == f->client))
+		gs_forget_device(&k);
+	return 0;
+}
+
+#endif /* GPUSCHED_TABLE_RECORD_BPF_H */

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * run.bpf.h - changes of the table from user space, by BPF_PROG_RUN
+ *
+ * In place and field by field: a whole record written from user space would undo what a tap wrote
+ * in the meantime.
+ */
+#ifndef GPUSCHED_TABLE_RUN_BPF_H
+#define GPUSCHED_TABLE_RUN_BPF_H
+
+#include "table/record.bpf.h"
+#include "table/run.h"
+
+#define GS_ENOENT 2
+#define GS_ENOSPC 28
+#define GS_EINVAL 22
+#define GS_EEXIST 17
+#define GS_ESTALE 116
+
+/* The entry of a process that the taps may not have met. */
+static __always_inline struct gpusched_proc *gs_meet(const struct gpusched_cfg *cfg, gs_u32 pid,
+						     gs_u64 start_ns)
+{
+	struct gpusched_proc fresh = { .start_ns = start_ns, .class_id = cfg->default_class };
+
+	bpf_map_update_elem(&gs_procs, &pid, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&gs_procs, &pid);
+}
+
+static __always_inline void gs_tell_owner(const struct gpusched_tsg *rec,
+					  const struct gpusched_tsg *new)
+{
+	struct gpusched_event ev = {
+		.ns = bpf_ktime_get_ns(),
+		.type = GPUSCHED_EV_OWNER,
+		.pid = new->task.pid,
+		.key = rec->key,
+		.id = rec->task.id,
+	};
+
+	__builtin_memcpy(ev.comm, new->task.comm, sizeof(ev.comm));
+	gs_emit(&ev);
+}
+
+static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct gpusched_tsg *new)
+{
+	gs_u32 pid = rec->task.pid, to = new->task.pid;
+	struct gpusched_key k = { .file = rec->key.file };
+	struct gpusched_device *mark = bpf_map_lookup_elem(&gs_devs, &k);
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_proc *proc;
+
+	if (mark)
+		mark->dev_instance = to;
+	rec->owner_fd = new->owner_fd;
+	rec->owner_start_ns = new->owner_start_ns;
+	/* its end may have taken it off its owner */
+	if (!cfg || !pid || pid == to ||
+	    __sync_val_compare_and_swap(&rec->task.pid, pid, to) != pid)
+		return;
+	gs_give_back(pid, GPUSCHED_SHARE_TSGS);
+	proc = gs_meet(cfg, to, new->owner_start_ns);
+	if (proc) /* past its share, too: the TSG is there */
+		__sync_fetch_and_add(&proc->tsgs, 1);
+	gs_tell_owner(rec, new);
+}
+
+static __always_inline void gs_poke_facts(struct gpusched_task *t, const struct gpusched_task *new)
+{
+	const gs_u32 facts =
+		GPUSCHED_KNOWN_GPU_TIME | GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_BLOCK_TIME;
+
+	t->gpu_time_ns = new->gpu_time_ns;
+	t->wait_time_ns = new->wait_time_ns;
+	t->switches = new->switches;
+	t->last_run_ns = new->last_run_ns;
+	t->known = (t->known & ~facts) | (new->known &facts);
+}
+
+static __always_inline void gs_poke_class(struct gpusched_task *t, const struct gpusched_task *new)
+{
+	t->class_id = new->class_id;
+	t->weight = new->weight;
+	t->deadline_us = new->deadline_us;
+	if (new->deadline_us)
+		t->known |= GPUSCHED_KNOWN_DEADLINE;
+	else
+		t->known &= ~GPUSCHED_KNOWN_DEADLINE;
+}
+
+/*
+ * A deleted element is used again at once, and this program can be preempted: the memory may be
+ * another record's by now. So that is looked at before each group of fields, and at the end.
+ */
+static __always_inline int gs_is_still(const struct gpusched_tsg *rec,
+				       const struct gpusched_poke *p)
+{
+	return *(const volatile gs_u64 *)&rec->task.id == p->id;
+}
+
+static __always_inline int gs_pokes(const struct gpusched_tsg *rec, const struct gpusched_poke *p,
+				    gs_u32 what)
+{
+	return p->what & what && gs_is_still(rec, p);
+}
+
+static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusched_poke *p)
+{
+	if (gs_pokes(rec, p, GPUSCHED_POKE_GPU)) {
+		rec->task.gpu = p->rec.task.gpu;
+		rec->dev_instance = p->rec.dev_instance;
+	}
+	if (gs_pokes(rec, p, GPUSCHED_POKE_OWNER))
+		gs_poke_owner(rec, &p->rec);
+	if (gs_pokes(rec, p, GPUSCHED_POKE_WHO)) {
+		rec->task.uid = p->rec.task.uid;
+		rec->task.cgroup_id = p->rec.task.cgroup_id;
+		__builtin_memcpy(rec->task.comm, p->rec.task.comm, sizeof(rec->task.comm));
+	}
+	if (gs_pokes(rec, p, GPUSCHED_POKE_SUBDEVICE))
+		rec->h_subdevice = p->rec.h_subdevice;
+	if (gs_pokes(rec, p, GPUSCHED_POKE_ASKED)) {
+		rec->task.asked = p->rec.task.asked;
+		rec->task.assumed = p->rec.task.assumed;
+	}
+	if (gs_pokes(rec, p, GPUSCHED_POKE_WANT_CLEAR))
+		rec->task.want.valid = 0;
+	if (gs_pokes(rec, p, GPUSCHED_POKE_ADMIT)) {
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
+		__sync_fetch_and_and(&rec->task.want.valid, ~GPUSCHED_RUNNABLE);
+	}
+	if (gs_pokes(rec, p, GPUSCHED_POKE_FACTS))
+		gs_poke_facts(&rec->task, &p->rec.task);
+}
+
+SEC("syscall")
+int poke(struct gpusched_poke *p)
+{
+	struct gpusched_key key = p->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	if (!rec) {
+		p->ret = -GS_ENOENT;
+		return 0;
+	}
+	/* a group of fields at a time, see gs_pokes() */
+	if (gs_pokes(rec, p, GPUSCHED_POKE_IS))
+		rec->task.is = p->rec.task.is;
+	if (gs_pokes(rec, p, GPUSCHED_POKE_MANUAL))
+		rec->manual = p->rec.manual;
+	if (gs_pokes(rec, p, GPUSCHED_POKE_CLASS))
+		gs_poke_class(&rec->task, &p->rec.task);
+	if (gs_pokes(rec, p, GPUSCHED_POKE_CHANGED))
+		rec->changed = p->rec.changed;
+	if (gs_pokes(rec, p, GPUSCHED_POKE_SUSPEND)) {
+		rec->suspend_by = p->rec.suspend_by;
+		rec->suspended_ns = p->rec.suspended_ns;
+		rec->suspend_until_ns = p->rec.suspend_until_ns;
+	}
+	if (gs_pokes(rec, p, GPUSCHED_POKE_ERRORS)) {
+		rec->errors = p->rec.errors;
+		rec->last_status = p->rec.last_status;
+	}
+	if (gs_pokes(rec, p,
+		     GPUSCHED_POKE_FLAGS)) { /* a tap or a policy may change others meanwhile */
+		__sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
+		__sync_fetch_and_or(&rec->flags, p->rec.flags & p->flags_mask);
+	}
+	gs_poke_rare(rec, p);
+	p->ret = gs_is_still(rec, p) ? 0 : -GS_ESTALE;
+	return 0;
+}
+
+/* For the one caller that adopts. Too big for the stack, and a tap may run in between. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_tsg);
+} gs_adoptee SEC(".maps");
+
+/*
+ * An adopted TSG: the process's share counts here as well, else whatever the taps refused would
+ * come in at the daemon's next start.
+ */
+static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_key key = h->key;
+	struct gpusched_device *client;
+	struct gpusched_proc *proc;
+	struct gpusched_tsg *rec;
+	gs_u32 zero = 0, pid;
+
+	rec = bpf_map_lookup_elem(&gs_adoptee, &zero);
+	if (!cfg || !rec)
+		return -GS_ENOENT;
+	if (bpf_map_lookup_elem(&gs_tsgs, &key))
+		return -GS_EEXIST;
+	/* by the helper: compilers like to make pointers into the context, which are refused */
+	bpf_probe_read_kernel(rec, sizeof(*rec), from);
+	pid = rec->task.pid;
+	proc = gs_meet(cfg, pid, rec->owner_start_ns);
+	if (!proc)
+		return -GS_ENOSPC;
+	client = gs_client_entry(&key, pid);
+	if (!client)
+		return -GS_ENOSPC;
+	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, cfg->max_tsgs_per_proc)) {
+		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+		return -GS_ENOSPC;
+	}
+	rec->key = key;
+	rec->nchannels = 0;
+	rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
+	gs_classify(&rec->task, proc, cfg->default_class);
+	if (bpf_map_update_elem(&gs_tsgs, &key, rec, BPF_NOEXIST)) {
+		gs_give_back(pid, GPUSCHED_SHARE_TSGS);
+		return bpf_map_lookup_elem(&gs_tsgs, &key) ? -GS_EEXIST : -GS_ENOSPC;
+	}
+	__sync_fetch_and_add(&client->h_subdevice, 1);
+	h->id = rec->task.id;
+	return 0;
+}
+
+/*
+ * A sweep that finds another sweep's claim takes it over: there is one at a time, so that one was
+ * killed. What a tap has claimed is gone in a moment.
+ */
+static __always_inline int gs_sweep_claim(struct gs_table_head *h)
+{
+	const gs_u32 bits = GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING | GPUSCHED_TSG_SWEPT;
+	struct gpusched_key key = h->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	gs_u32 old;
+
+	if (!rec)
+		return -GS_ENOENT;
+	if (rec->task.id != h->id)
+		return -GS_ESTALE;
+	old = __sync_fetch_and_or(&rec->flags, bits);
+	/* this program can be preempted: the memory may be another record's by now */
+	if (rec->task.id != h->id || ((old & GPUSCHED_TSG_ENDING) && !(old & GPUSCHED_TSG_SWEPT))) {
+		__sync_fetch_and_and(&rec->flags, ~(bits & ~old));
+		return -GS_ESTALE;
+	}
+	h->id = old;
+	return 0;
+}
+
+static __always_inline int gs_remove(const struct gs_table_head *h)
+{
+	struct gpusched_key key = h->key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+
+	if (!rec)
+		return -GS_ENOENT;
+	if (!(rec->flags & GPUSCHED_TSG_SWEPT) && !gs_claim(rec))
+		return -GS_ESTALE;
+	gs_drop(&key);
+	return 0;
+}
+
+static __always_inline int gs_insert_channel(const struct gs_table_head *h)
+{
+	struct gpusched_key key = h->key, k = key;
+	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	struct gs_channel_ref ref = { .tsg = key.handle };
+	struct gpusched_channels *ch;
+	struct gpusched_proc *proc;
+	gs_u32 slot;
+	gs_u64 id;
+
+	if (!rec)
+		return -GS_ENOENT;
+	id = rec->task.id;
+	ref.owner = rec->task.pid;
+	proc = bpf_map_lookup_elem(&gs_procs, &ref.owner);
+	bpf_map_update_elem(&gs_chans, &key, &gs_no_channels, BPF_NOEXIST);
+	ch = bpf_map_lookup_elem(&gs_chans, &key);
+	k.handle = h->channel.handle;
+	if (!ch || !proc)
+		return -GS_ENOSPC;
+	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
+		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		return -GS_ENOSPC;
+	}
+	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
+		gs_give_back(ref.owner, GPUSCHED_SHARE_CHANNELS);
+		return bpf_map_lookup_elem(&gs_chantsg, &k) ? -GS_EEXIST : -GS_ENOSPC;
+	}
+	slot = __sync_fetch_and_add(&ch->n, 1);
+	if (slot >= GPUSCHED_MAX_CHANNELS) {
+		__sync_fetch_and_add(&ch->n, -1);
+		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_forget_channel(&k);
+		return -GS_ENOSPC;
+	}
+	ch->ch[slot] = h->channel;
+	rec->nchannels = slot + 1;
+	return gs_end_overtook(&key, id, &k) ? -GS_ENOENT : 0;
+}
+
+static __always_inline int gs_insert_device(const struct gs_table_head *h)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_device *dev;
+
+	if (!cfg || !gs_meet(cfg, h->dev.owner, h->id))
+		return -GS_ENOENT;
+	if (bpf_map_lookup_elem(&gs_devs, &h->key))
+		return -GS_EEXIST;
+	dev = gs_entry(&h->key, h->dev.owner, h->dev.dev_instance);
+	if (!dev)
+		return -GS_ENOSPC;
+	dev->h_subdevice = h->dev.h_subdevice;
+	return 0;
+}
+
+/* The sweep's: its key may be a new file's by now, at a closed one's address. */
+static __always_inline int gs_forget_made(const struct gs_table_head *h)
+{
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &h->key);
+
+	if (!dev || dev->made != h->dev.made)
+		return -GS_ESTALE;
+	gs_forget_device(&h->key);
+	return 0;
+}
+
+static __always_inline int gs_set_file(const struct gs_table_head *h)
+{
+	struct gpusched_device *file = bpf_map_lookup_elem(&gs_devs, &h->key);
+
+	if (!file || file->made != h->dev.made)
+		return -GS_ESTALE;
+	file->dev_instance = h->dev.dev_instance;
+	if (h->dev.h_subdevice != GS_MARK_KEEP)
+		file->h_subdevice = h->dev.h_subdevice;
+	return 0;
+}
+
+static __always_inline int gs_set_cfg(gs_u32 op, gs_u64 value)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+
+	if (!cfg)
+		return -GS_ENOENT;
+	if (op == GS_CFG_HEARTBEAT)
+		cfg->heartbeat_ns = value;
+	else if (op == GS_CFG_DEFAULT_CLASS)
+		cfg->default_class = value;
+	else if (op == GS_CFG_POLICY_ACTIVE)
+		cfg->policy_active = value;
+	else if (op == GS_CFG_GATE)
+		cfg->gate = value;
+	else
+		cfg->max_tsgs_per_proc = value;
+	return 0;
+}
+
+SEC("syscall")
+int run_table(struct gs_table_arg *a)
+{
+	struct gs_table_head h = {};
+	int ret = -GS_EINVAL;
+
+	if (bpf_probe_read_kernel(&h, sizeof(h), a))
+		return 0;
+	switch (h.op) {
+	case GS_TABLE_INSERT:
+		ret = gs_insert(&h, &a->rec);
+		break;
+	case GS_TABLE_CLAIM:
+		ret = gs_sweep_claim(&h);
+		break;
+	case GS_TABLE_REMOVE:
+		ret = gs_remove(&h);
+		break;
+	case GS_TABLE_CHANNEL:
+		ret = gs_insert_channel(&h);
+		break;
+	case GS_TABLE_DEVICE:
+		ret = gs_insert_device(&h);
+		break;
+	case GS_TABLE_FORGET:
+		ret = gs_forget_made(&h);
+		break;
+	case GS_TABLE_FILE:
+		ret = gs_set_file(&h);
+		break;
+	case GS_CFG_HEARTBEAT:
+	case GS_CFG_DEFAULT_CLASS:
+	case GS_CFG_POLICY_ACTIVE:
+	case GS_CFG_MAX_TSGS:
+	case GS_CFG_GATE:
+		ret = gs_set_cfg(h.op, h.id);
+		break;
+	default:
+		break;
+	}
+	a->head.ret = ret;
+	a->head.id = h.id;
+	return 0;
+}
+
+SEC("syscall")
+int run_proc(struct gs_proc_arg *a)
+{
+	gs_u32 tgid = a->tgid;
+	struct gpusched_proc fresh = a->proc, *proc;
+
+	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
+	a->ret = 0;
+	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	if (!proc && fresh.source != GPUSCHED_SRC_COMMAND) {
+		a->ret =
+			-GS_ENOENT; /* it ended since the taps told of it: nobody would take it out */
+		return 0;
+	}
+	if (!proc) {
+		if (!bpf_map_update_elem(&gs_procs, &tgid, &fresh, BPF_NOEXIST))
+			return 0;
+		proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	}
+	if (!proc) {
+		a->ret = -GS_ENOSPC;
+		return 0;
+	}
+	proc->start_ns = fresh.start_ns;
+	proc->class_id = fresh.class_id;
+	proc->source = fresh.source;
+	proc->mps = fresh.mps;
+	proc->weight = fresh.weight;
+	proc->deadline_us = fresh.deadline_us;
+	return 0;
+}
+
+#endif /* GPUSCHED_TABLE_RUN_BPF_H */

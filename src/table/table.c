@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/* table.c - the open table: reading records, and changing them in place */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "table/priv.h"
+
+#define BATCH 256
+
+static const char *const pin_names[GS_PIN_OPENED] = {
+#define X(name) [GS_PIN_##name] = #name,
+	GS_PIN_MAPS(X) GS_PIN_PROGS(X)
+#undef X
+};
+
+int gs_prog_run(int prog_fd, void *arg, size_t size)
+{
+	/* no ctx_out: the kernel copies a syscall program's context back in place */
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arg, .ctx_size_in = size);
+	int r = bpf_prog_test_run_opts(prog_fd, &opts);
+
+	return r < 0 ? r : 0;
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+static int open_pin(const char *name, struct gs_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", gs_env()->bpffs, name);
+	fd = bpf_obj_get(path);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return gs_fail(err, -ENOENT, "observing is off: run 'gpusched observe on'");
+	if (errno == EPERM || errno == EACCES)
+		return gs_fail(err, -EPERM, "the TSG table is root's: %s", path);
+	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
+}
+
+static int check_value_size(int fd, const char *name, uint32_t size, struct gs_error *err)
+{
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return gs_fail(err, -errno, "cannot ask for %s: %s", name, strerror(errno));
+	if (info.value_size != size)
+		return gs_fail(
+			err, -EPROTO,
+			"%s/%s is of another version of gpusched (%u bytes, not %u): run its "
+			"'gpusched restore' and 'gpusched observe off'",
+			gs_env()->bpffs, name, info.value_size, size);
+	return 0;
+}
+
+static int check_version(struct gs_table *o, struct gs_error *err)
+{
+	static const struct {
+		enum gs_pin map;
+		uint32_t size;
+	} values[] = {
+		{ GS_PIN_gs_cfg, sizeof(struct gpusched_cfg) },
+		{ GS_PIN_gs_tsgs, sizeof(struct gpusched_tsg) },
+		{ GS_PIN_gs_devs, sizeof(struct gpusched_device) },
+		{ GS_PIN_gs_procs, sizeof(struct gpusched_proc) },
+	};
+	struct gpusched_cfg cfg = {};
+	struct stat st;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < GS_COUNT(values); i++)
+		r = check_value_size(o->fd[values[i].map], pin_names[values[i].map], values[i].size,
+				     err);
+	if (r)
+		return r;
+	r = gs_cfg_get(o, &cfg);
+	if (r < 0)
+		return gs_fail(err, r, "cannot read the table's configuration: %s", strerror(-r));
+	if (cfg.abi != GPUSCHED_ABI_VERSION)
+		return gs_fail(err, -EPROTO,
+			       "the table under %s has ABI version %u, this gpusched %u: run the "
+			       "other's 'gpusched restore' and 'gpusched observe off'",
+			       gs_env()->bpffs, cfg.abi, GPUSCHED_ABI_VERSION);
+	if (cfg.pidns_ino && !stat("/proc/self/ns/pid", &st) && st.st_ino != cfg.pidns_ino)
+		return gs_fail(err, -EPERM,
+			       "the table under %s is of another pid namespace: run gpusched there",
+			       gs_env()->bpffs);
+	return 0;
+}
+
+static void observe_close(struct gs_table **o)
+{
+	gs_table_close(*o);
+}
+
+int gs_table_open(struct gs_table **ret, struct gs_error *err)
+{
+	CLEANUP(observe_close) struct gs_table *o = calloc(1, sizeof(*o));
+	int r;
+
+	if (!o)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
+		o->fd[i] = -1;
+	o->cpus = libbpf_num_possible_cpus();
+	for (unsigned int i = 0; i < GS_PIN_OPENED; i++) {
+		o->fd[i] = open_pin(pin_names[i], err);
+		if (o->fd[i] < 0)
+			return o->fd[i];
+	}
+	r = check_version(o, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(o);
+	return 0;
+}
+
+void gs_table_close(struct gs_table *o)
+{
+	if (!o)
+		return;
+	ring_buffer__free(o->ring);
+	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
+		if (o->fd[i] >= 0)
+			close(o->fd[i]);
+	free(o);
+}
+
+int gs_table_map_fd(const struct gs_table *o, const char *name)
+{
+	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
+		if (!strcmp(pin_names[i], name))
+			return o->fd[i];
+	return -ENOENT;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+int gs_table_get(struct gs_table *o, const struct gpusched_key *key, struct gpusched_tsg *ret)
+{
+	return bpf_map_lookup_elem(o->fd[GS_PIN_gs_tsgs], key, ret) ? -errno : 0;
+}
+
+int gs_table_next(struct gs_table *o, struct gpusched_key *inout_key, struct gpusched_tsg *ret)
+{
+	static const struct gpusched_key zero;
+	struct gpusched_key next;
+	bool first = !memcmp(inout_key, &zero, sizeof(zero));
+
+	while (!bpf_map_get_next_key(o->fd[GS_PIN_gs_tsgs], first ? NULL : inout_key, &next)) {
+		*inout_key = next;
+		first = false;
+		if (!bpf_map_lookup_elem(o->fd[GS_PIN_gs_tsgs], &next, ret))
+			return 0;
+		if (errno != ENOENT)
+			return -errno;
+	}
+	return -errno;
+}
+
+bool gs_table_is_empty(struct gs_table *o)
+{
+	struct gpusched_key key;
+
+	return bpf_map_get_next_key(o->fd[GS_PIN_gs_tsgs], NULL, &key) &&
+	       bpf_map_get_next_key(o->fd[GS_PIN_gs_devs], NULL, &key);
+}
+
+struct growing {
+	struct gpusched_key *keys;
+	struct gpusched_tsg *recs;
+	size_t size;
+};
+
+static void growing_free(struct growing *g)
+{
+	free(g->keys);
+	free(g->recs);
+}
+
+static int grow(struct growing *g, size_t need)
+{
+	struct gpusched_key *keys;
+	struct gpusched_tsg *recs;
+	size_t size = g->size;
+
+	while (size < need)
+		size = size ? 2 * size : BATCH;
+	if (size == g->size)
+		return 0;
+	keys = reallocarray(g->keys, size, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	g->keys = keys;
+	recs = reallocarray(g->recs, size, sizeof(*recs));
+	if (!recs)
+		return -ENOMEM;
+	g->recs = recs;
+	g->size = size;
+	return 0;
+}
+
+/* In batches of whole buckets, so that records that come and go lead to no endless walk. */
+int gs_table_all(struct gs_table *o, struct gpusched_tsg **ret, size_t *ret_n)
+{
+	CLEANUP(growing_free) struct growing g = {};
+	uint32_t at = 0, n, want = BATCH;
+	bool first = true;
+	size_t have = 0;
+	int r;
+
+	for (;;) {
+		r = grow(&g, have + want);
+		if (r < 0)
+			return r;
+		n = want;
+		r = bpf_map_lookup_batch(o->fd[GS_PIN_gs_tsgs], first ? NULL : &at, &at,
+					 g.keys + have, g.recs + have, &n, NULL);
+		if (r == -ENOSPC) { /* one bucket holds more than we offered */
+			want *= 2;
+			continue;
+		}
+		if (r && r != -ENOENT)
+			return r;
+		have += n;
+		first = false;
+		if (r)
+			break;
+	}
+	*ret = TAKE_PTR(g.recs);
+	*ret_n = have;
+	return 0;
+}
+
+int gs_table_channels(struct gs_table *o, const struct gpusched_key *key,
+		      struct gpusched_channels *ret)
+{
+	if (!bpf_map_lookup_elem(o->fd[GS_PIN_gs_chans], key, ret)) {
+		if (ret->n > GPUSCHED_MAX_CHANNELS)
+			ret->n = GPUSCHED_MAX_CHANNELS;
+		return 0;
+	}
+	if (errno != ENOENT)
+		return -errno;
+	memset(ret, 0, sizeof(*ret)); /* a TSG without channels has no entry */
+	return 0;
+}
+
+/* ---- changing -------------------------------------------------------------------------------- */
+
+int gs_table_poke(struct gs_table *o, struct gpusched_poke *poke)
+{
+	int r = gs_prog_run(o->fd[GS_PIN_poke], poke, sizeof(*poke));
+
+	return r < 0 ? r : poke->ret;
+}
+
+int gs_run_table(struct gs_table *o, struct gs_table_arg *arg)
+{
+	int r = gs_prog_run(o->fd[GS_PIN_run_table], arg, sizeof(*arg));
+
+	return r < 0 ? r : arg->head.ret;
+}
+
+int gs_table_insert(struct gs_table *o, struct gpusched_tsg *inout_rec,
+		    const struct gpusched_channels *ch)
+{
+	struct gs_table_arg arg = {
+		.head = { .op = GS_TABLE_INSERT, .key = inout_rec->key },
+		.rec = *inout_rec,
+	};
+	int r = gs_run_table(o, &arg);
+
+	if (r < 0)
+		return r;
+	inout_rec->task.id = arg.head.id;
+	for (uint32_t i = 0; ch && i < ch->n && i < GPUSCHED_MAX_CHANNELS; i++) {
+		arg.head.op = GS_TABLE_CHANNEL;
+		arg.head.channel = ch->ch[i];
+		r = gs_run_table(o, &arg);
+		if (r < 0 && r != -EEXIST)
+			return r;
+	}
+	inout_rec->nchannels = ch ? ch->n : 0;
+	return 0;
+}
+
+int gs_table_remove(struct gs_table *o, const struct gpusched_key *key)
+{
+	struct gs_table_arg arg = { .head = { .op = GS_TABLE_REMOVE, .key = *key } };
+
+	return gs_run_table(o, &arg);
+}
+
+int gs_table_device(struct gs_table *o, const struct gpusched_key *key,
+		    const struct gpusched_device *dev, uint64_t start_ns)
+{
+	struct gs_table_arg arg = {
+		.head = { .op = GS_TABLE_DEVICE, .key = *key, .dev = *dev, .id = start_ns },
+	};
+
+	return gs_run_table(o, &arg);
+}

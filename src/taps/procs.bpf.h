@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * procs.bpf.h - processes: a class given by command goes to children; exec and exit are told
+ */
+#ifndef GPUSCHED_TAPS_PROCS_BPF_H
+#define GPUSCHED_TAPS_PROCS_BPF_H
+
+#include "table/record.bpf.h"
+
+static __always_inline void gs_tell_proc(struct task_struct *leader, gs_u32 tgid, gs_u32 type)
+{
+	struct gs_caller c = { .leader = leader, .tgid = tgid };
+	struct gpusched_key key = {};
+
+	gs_tell(&c, type, &key, 0, 0, 0);
+}
+
+SEC("tp_btf/sched_process_fork")
+int tap_fork(unsigned long long *ctx)
+{
+	struct task_struct *parent = (struct task_struct *)ctx[0];
+	struct task_struct *child = (struct task_struct *)ctx[1];
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_proc *proc, copy;
+	gs_u32 tgid;
+
+	if (!cfg || child->pid != child->tgid)
+		return 0; /* a thread */
+	tgid = gs_tgid_of(cfg, parent->group_leader);
+	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	if (!proc || proc->source != GPUSCHED_SRC_COMMAND)
+		return 0;
+	copy = *proc;
+	copy.tsgs = copy.devices = copy.channels = copy.told = copy.mps = 0;
+	copy.start_ns = child->start_boottime;
+	tgid = gs_tgid_of(cfg, child);
+	if (tgid && bpf_map_update_elem(&gs_procs, &tgid, &copy, BPF_ANY))
+		gs_count(GPUSCHED_CNT_TABLE_FULL);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int tap_exec(unsigned long long *ctx)
+{
+	struct task_struct *leader = ((struct task_struct *)ctx[0])->group_leader;
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct gpusched_proc *proc;
+	gs_u32 tgid;
+
+	if (!cfg)
+		return 0;
+	tgid = gs_tgid_of(cfg, leader);
+	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	if (proc) {
+		proc->mps = 0; /* whoever is told looks at the new executable */
+		gs_tell_proc(leader, tgid, GPUSCHED_EV_EXEC);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int tap_exit(unsigned long long *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	struct task_struct *leader = task->group_leader;
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	gs_u32 tgid;
+
+	/* The last thread of the process; two may see 0, the delete below tells one. */
+	if (!cfg || task->signal->live.counter)
+		return 0;
+	tgid = gs_tgid_of(cfg, leader);
+	if (!tgid)
+		return 0;
+	bpf_map_delete_elem(&gs_selves, &tgid);
+	if (!bpf_map_delete_elem(&gs_procs, &tgid))
+		gs_tell_proc(leader, tgid, GPUSCHED_EV_EXIT);
+	return 0;
+}
+
+#endif /* GPUSCHED_TAPS_PROCS_BPF_H */

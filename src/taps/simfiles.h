@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * simfiles.h - the simulated files that a sim instance accepts: DIR/simfiles, "dev ino path" lines
+ */
+#ifndef GPUSCHED_TAPS_SIMFILES_H
+#define GPUSCHED_TAPS_SIMFILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+
+struct gs_simfile_entry {
+	struct gpusched_simfile key;
+	uint32_t control; /* 1: the control file, nvidiactl */
+};
+
+/* st_dev of stat(2) as the kernel keeps it inside (major << 20 | minor). */
+uint64_t gs_kernel_dev(uint64_t st_dev);
+/* One line. 0, -EINVAL. */
+int gs_simfile_parse(const char *line, struct gs_simfile_entry *ret);
+int gs_simfiles_read(const char *dir, struct gs_simfile_entry **ret, size_t *ret_n,
+		     struct gs_error *err);
+
+#endif /* GPUSCHED_TAPS_SIMFILES_H */

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sweep.c - the end of TSGs whose open file nobody holds any more
+ *
+ * The table keeps an entry for every open file with its owner, so usually a look at the owners' own
+ * descriptors is enough, however many TSGs they have. All records are read only when a file is not
+ * found there, when a tap asks for it, and now and then.
+ */
+#include <bpf/bpf.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "table/priv.h"
+#include "rm/abi.h"
+#include "process/process.h"
+#include "taps/holders.h"
+#include "taps/taps.h"
+
+#define MANY_OWNERS 32 /* more: one walk over all processes is cheaper */
+#define FULL_EVERY 64  /* sweeps */
+#define MAX_DEVS GS_MAX_DEVS
+
+struct sweep {
+	struct gs_table *o;
+	struct gpusched_key *dev_keys; /* what gs_devs has */
+	struct gpusched_device *devs;
+	uint32_t ndevs;
+	struct gpusched_tsg *recs;
+	size_t nrecs;
+	struct gs_holder *holders;
+	size_t nholders;
+};
+
+static void sweep_free(struct sweep *s)
+{
+	free(s->dev_keys);
+	free(s->devs);
+	free(s->recs);
+	free(s->holders);
+}
+
+/* @pid 0: anybody. */
+static const struct gs_holder *find(const struct sweep *s, uint64_t file, pid_t pid)
+{
+	return gs_holder_find(s->holders, s->nholders, file, pid);
+}
+
+static int read_devs(struct sweep *s)
+{
+	uint32_t at = 0, n = MAX_DEVS;
+	int r;
+
+	/* not calloc: what is not filled is not touched either */
+	s->dev_keys = malloc(MAX_DEVS * sizeof(*s->dev_keys));
+	s->devs = malloc(MAX_DEVS * sizeof(*s->devs));
+	if (!s->dev_keys || !s->devs)
+		return -ENOMEM;
+	r = bpf_map_lookup_batch(s->o->fd[GS_PIN_gs_devs], NULL, &at, s->dev_keys, s->devs, &n,
+				 NULL);
+	if (r && r != -ENOENT)
+		return r;
+	s->ndevs = n;
+	return 0;
+}
+
+static bool is_file(const struct gpusched_key *key)
+{
+	return !key->client && !key->handle;
+}
+
+static int append(struct sweep *s, struct gs_holder *more, size_t n)
+{
+	struct gs_holder *all;
+
+	if (!n)
+		return 0;
+	all = reallocarray(s->holders, s->nholders + n, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + s->nholders, more, n * sizeof(*more));
+	s->holders = all;
+	s->nholders += n;
+	return 0;
+}
+
+static bool was_read(const struct sweep *s, uint32_t until, uint32_t owner)
+{
+	for (uint32_t i = 0; i < until; i++)
+		if (is_file(&s->dev_keys[i]) && s->devs[i].dev_instance == owner)
+			return true;
+	return false;
+}
+
+static int read_all(struct sweep *s, struct gs_error *err)
+{
+	free(s->holders);
+	s->holders = NULL;
+	s->nholders = 0;
+	return gs_holders_read(s->o, &s->holders, &s->nholders, err);
+}
+
+static int read_owner(struct sweep *s, uint32_t owner, struct gs_error *err)
+{
+	CLEANUP_FREE struct gs_holder *more = NULL;
+	size_t n = 0;
+	int r = gs_holders_of(s->o, (pid_t)owner, &more, &n, err);
+
+	if (!r)
+		r = append(s, more, n);
+	return r < 0 ? gs_fail(err, r, "cannot read the open files of process %u: %s", owner,
+			       strerror(-r))
+		     : 0;
+}
+
+/* 0, or 1: some tap asks for more. */
+static int read_owners(struct sweep *s, struct gs_error *err)
+{
+	unsigned int owners = 0;
+	int r;
+
+	for (uint32_t i = 0; i < s->ndevs; i++)
+		if (is_file(&s->dev_keys[i]) && s->devs[i].h_subdevice)
+			return 1;
+	for (uint32_t i = 0; i < s->ndevs; i++) {
+		uint32_t owner = s->devs[i].dev_instance;
+
+		if (!is_file(&s->dev_keys[i]) || was_read(s, i, owner))
+			continue;
+		if (++owners > MANY_OWNERS)
+			return read_all(s, err);
+		r = read_owner(s, owner, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Looks at descriptors alone. 1: every file is where it was, and nobody asked for more. */
+static int look_at_owners(struct sweep *s, struct gs_error *err)
+{
+	int r = read_owners(s, err);
+
+	if (r)
+		return r < 0 ? r : 0;
+	gs_holders_sort(s->holders, s->nholders);
+	for (uint32_t i = 0; i < s->ndevs; i++)
+		if (is_file(&s->dev_keys[i]) &&
+		    !find(s, s->dev_keys[i].file, (pid_t)s->devs[i].dev_instance))
+			return 0;
+	return 1;
+}
+
+/* The address may be another file's by now: RM itself says whether the TSG can be reached there. */
+static bool still_there(const struct gpusched_tsg *rec, const struct gs_holder *h)
+{
+	uint32_t status = GS_NV_INVALID_CLIENT;
+	uint64_t us = 0;
+	CLEANUP_FD int fd = -1;
+
+	if (gs_rm_borrow(h->pid, h->start_ns, h->fd, &fd, NULL) < 0)
+		return false;
+	return !gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
+			      sizeof(us), &status) &&
+	       status == GS_NV_OK;
+}
+
+static void move(struct gs_table *o, struct gpusched_tsg *rec, const struct gs_holder *h)
+{
+	struct gpusched_poke poke = {
+		.key = rec->key,
+		.id = rec->task.id,
+		.what = GPUSCHED_POKE_OWNER | GPUSCHED_POKE_WHO,
+	};
+
+	rec->task.pid = h->pid;
+	rec->task.uid = h->uid;
+	rec->task.cgroup_id = gs_cgroup_of(h->pid);
+	rec->owner_fd = h->fd;
+	rec->owner_start_ns = h->start_ns;
+	memcpy(rec->task.comm, h->comm, sizeof(rec->task.comm));
+	poke.rec = *rec;
+	gs_table_poke(o, &poke);
+	gs_proc_forget_dead(o, h->pid, h->start_ns);
+}
+
+/* Its end is ours to tell, unless a tap is at it; with the flags that it had before. */
+static int claim(struct gs_table *o, struct gpusched_tsg *inout_rec)
+{
+	struct gs_table_arg arg = {
+		.head = { .op = GS_TABLE_CLAIM, .key = inout_rec->key, .id = inout_rec->task.id },
+	};
+	int r = gs_run_table(o, &arg);
+
+	if (!r)
+		inout_rec->flags = (uint32_t)arg.head.id;
+	return r;
+}
+
+/* Number of records ended. */
+static int judge(struct sweep *s, void (*fn)(const struct gpusched_tsg *rec, void *user),
+		 void *user)
+{
+	int ended = 0;
+
+	for (size_t i = 0; i < s->nrecs; i++) {
+		struct gpusched_tsg *rec = &s->recs[i];
+		const struct gs_holder *h = NULL;
+		struct gpusched_tsg now;
+
+		if (!(rec->flags & GPUSCHED_TSG_GONE)) {
+			if (find(s, rec->key.file, rec->task.pid))
+				continue;
+			h = find(s, rec->key.file, 0);
+		}
+		/* it may have ended, and its handle be used again, since we read it */
+		if (gs_table_get(s->o, &rec->key, &now) || now.task.id != rec->task.id)
+			continue;
+		if (h && still_there(rec, h)) {
+			move(s->o, rec, h);
+			continue;
+		}
+		if (claim(s->o, &now))
+			continue;
+		if (fn)
+			fn(&now, user);
+		gs_table_remove(s->o, &rec->key);
+		rec->task.pid = 0;
+		ended++;
+	}
+	return ended;
+}
+
+static void change_entry(struct sweep *s, enum gs_table_op op, const struct gpusched_key *key,
+			 const struct gpusched_device *dev)
+{
+	struct gs_table_arg arg = { .head = { .op = op, .key = *key, .dev = *dev } };
+
+	gs_run_table(s->o, &arg); /* -ESTALE: it is another one by now */
+}
+
+/* Entries of files that are closed; they were read before the holders. */
+static void forget_devices(struct sweep *s)
+{
+	for (uint32_t i = 0; i < s->ndevs; i++)
+		if (!find(s, s->dev_keys[i].file, 0))
+			change_entry(s, GS_TABLE_FORGET, &s->dev_keys[i], &s->devs[i]);
+}
+
+/* What waited is being dealt with now; who comes later asks again. */
+static void clear_requests(struct sweep *s)
+{
+	for (uint32_t i = 0; i < s->ndevs; i++) {
+		if (!is_file(&s->dev_keys[i]) || !s->devs[i].h_subdevice)
+			continue;
+		s->devs[i].h_subdevice = GS_MARK_CLEAR;
+		change_entry(s, GS_TABLE_FILE, &s->dev_keys[i], &s->devs[i]);
+	}
+}
+
+/* Who has the records of one file: 0 nobody, -1 several, which only a look at each can tell. */
+static int64_t owner_of(const struct sweep *s, uint64_t file)
+{
+	int64_t owner = 0;
+
+	for (size_t i = 0; i < s->nrecs; i++) {
+		uint32_t pid = s->recs[i].task.pid;
+
+		if (s->recs[i].key.file != file || !pid || pid == owner)
+			continue;
+		if (owner)
+			return -1;
+		owner = pid;
+	}
+	return owner;
+}
+
+/* So that the next sweep looks at the right processes, or at all. */
+static void note_owners(struct sweep *s)
+{
+	for (uint32_t i = 0; i < s->ndevs; i++) {
+		struct gpusched_device dev = s->devs[i];
+		int64_t owner;
+
+		if (!is_file(&s->dev_keys[i]))
+			continue;
+		owner = owner_of(s, s->dev_keys[i].file);
+		if (!owner || owner == dev.dev_instance)
+			continue;
+		if (owner > 0)
+			dev.dev_instance = (uint32_t)owner;
+		dev.h_subdevice = owner < 0 ? GS_MARK_SET : GS_MARK_KEEP;
+		change_entry(s, GS_TABLE_FILE, &s->dev_keys[i], &dev);
+	}
+}
+
+int gs_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
+	     struct gs_error *err)
+{
+	CLEANUP(sweep_free) struct sweep s = { .o = o };
+	bool full = ++o->sweeps % FULL_EVERY == 0;
+	int r;
+
+	r = read_devs(&s);
+	if (r < 0)
+		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
+	if (!full) {
+		r = look_at_owners(&s, err);
+		if (r)
+			return r < 0 ? r : 0;
+	}
+	clear_requests(&s);
+	r = gs_table_all(o, &s.recs, &s.nrecs);
+	if (r < 0)
+		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
+	r = read_all(&s, err);
+	if (r < 0)
+		return r;
+	r = judge(&s, fn, user);
+	forget_devices(&s);
+	note_owners(&s);
+	return r;
+}

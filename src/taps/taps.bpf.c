@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * taps.bpf.c - what runs in the kernel while observing is on
+ *
+ * One program at the exit of every system call. On x86-64 the arguments are still in the registers
+ * there, RM has already written its answers (handles, status, context ids) to user memory, and so
+ * nothing has to be remembered from entry to exit. All other calls leave after one comparison.
+ */
+#include "table/caller.bpf.h"
+#include "gate/gate.bpf.h"
+#include "taps/procs.bpf.h"
+#include "table/run.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+#define NR_IOCTL 16
+#define NR_IOCTL_32 54
+#define NR_OPEN 2
+#define NR_OPENAT 257
+#define NR_OPENAT2 437
+
+static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
+{
+	struct fdtable *fdt = task->files->fdt;
+	struct file *file = NULL;
+
+	if (fd >= fdt->max_fds || bpf_probe_read_kernel(&file, sizeof(file), fdt->fd + fd))
+		return 0;
+	return (gs_u64)file;
+}
+
+/* Our own processes: they have no TSGs, and their controls are not the owner's. */
+static __always_inline int gs_is_self(const struct gs_caller *c)
+{
+	gs_u32 tgid = c->tgid;
+
+	return bpf_map_lookup_elem(&gs_selves, &tgid) != NULL;
+}
+
+static __always_inline void gs_on_device(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, a->handle);
+	struct gpusched_proc *proc = gs_is_self(c) ? NULL : gs_proc_of(c);
+	gs_u32 instance = GPUSCHED_GPU_UNKNOWN;
+	struct gpusched_device *dev;
+
+	if (!proc)
+		return;
+	if (a->params)
+		gs_read_user(&instance, sizeof(instance), a->params);
+	dev = gs_client_entry(&key, c->tgid) ? gs_entry(&key, c->tgid, instance) : NULL;
+	if (dev) { /* it may be of an earlier one, whose free was not seen */
+		dev->dev_instance = instance;
+		dev->h_subdevice = 0;
+	} else {
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC);
+	}
+}
+
+static __always_inline void gs_on_mig(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, 0);
+	struct gpusched_device *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid) : NULL;
+
+	if (client)
+		__sync_fetch_and_or(&client->dev_instance, GS_CLIENT_MIG);
+}
+
+static __always_inline void gs_on_subdevice(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, a->parent);
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &key);
+
+	if (dev && !dev->h_subdevice)
+		dev->h_subdevice = a->handle;
+}
+
+/* So launch counting learns which TSG a context has: the one made inside the call that made it. */
+static __always_inline void gs_note_made(const struct gpusched_key *key, gs_u64 id, gs_u32 engine)
+{
+	struct gs_thread *t = bpf_task_storage_get(&gs_threads, bpf_get_current_task_btf(), 0, 0);
+
+	if (!t || !t->making || gs_engine_kind(engine) != GPUSCHED_KIND_COMPUTE)
+		return;
+	t->made.key = *key;
+	t->made.id = id;
+	t->nmade++;
+}
+
+static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
+				      const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, a->handle);
+	gs_u32 engine = 0;
+	gs_u64 id;
+
+	/* RM reads as many bytes as the class has, whatever size the caller named. */
+	if (a->params)
+		gs_read_user(&engine, sizeof(engine), a->params + GS_PARAM_TSG_ENGINE);
+	id = gs_new_tsg(c, &key, a->parent, engine & 0xffff);
+	if (id)
+		gs_note_made(&key, id, engine & 0xffff);
+	if (id)
+		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
+}
+
+static __always_inline void gs_on_channel(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->root, a->parent);
+	gs_u32 cid = 0;
+
+	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
+		/* A bare channel under a device has a TSG of RM's own, which has no name. */
+		if (!bpf_map_lookup_elem(&gs_devs, &key))
+			gs_count(GPUSCHED_CNT_ORPHAN_CHANNEL);
+		return;
+	}
+	if (a->params)
+		gs_read_user(&cid, sizeof(cid), a->params + GS_PARAM_CHANNEL_CID);
+	gs_new_channel(c, &key, a->handle, cid);
+}
+
+static __always_inline void gs_on_client(const struct gs_caller *c, const struct gs_alloc *a)
+{
+	struct gpusched_key key = gs_key(c, a->handle, 0);
+
+	if (gs_is_self(c))
+		return;
+	gs_proc_of(c);
+	gs_tell(c, GPUSCHED_EV_CLIENT, &key, 0, 0, 0);
+}
+
+static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs_u32 size,
+					gs_u64 arg)
+{
+	gs_u32 w[GS_ALLOC_SIZE_MAX / 4] = {};
+	struct gs_alloc a;
+	int ok;
+
+	if (size == 48)
+		ok = gs_read_user(w, 48, arg);
+	else if (size == 40)
+		ok = gs_read_user(w, 40, arg);
+	else
+		ok = gs_read_user(w, 32, arg);
+	if (!ok || !gs_decode_alloc(w, size, c->cfg->branch, &a) || !gs_class_matters(a.class_))
+		return;
+	if (a.status) {
+		gs_count(GPUSCHED_CNT_RM_FAILED);
+		return;
+	}
+	switch (a.class_) {
+	case GS_CLASS_ROOT:
+	case GS_CLASS_ROOT_NON_PRIV:
+	case GS_CLASS_CLIENT:
+		gs_on_client(c, &a);
+		break;
+	case GS_CLASS_DEVICE:
+		gs_on_device(c, &a);
+		break;
+	case GS_CLASS_SUBDEVICE:
+		gs_on_subdevice(c, &a);
+		break;
+	case GS_CLASS_MIG_GI:
+	case GS_CLASS_MIG_CI:
+		gs_on_mig(c, &a);
+		break;
+	case GS_CLASS_TSG:
+		gs_on_tsg(ctx, c, &a);
+		break;
+	default:
+		gs_on_channel(c, &a);
+		break;
+	}
+}
+
+static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
+					   const struct gpusched_key *key, struct gpusched_tsg *rec,
+					   gs_u64 params)
+{
+	struct gpusched_key k = *key;
+	struct gpusched_device *dev;
+	gs_u8 enable = 0;
+
+	if (!gs_read_user(&enable, 1, params))
+		return;
+	if (!enable) {
+		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_SCHEDULED);
+		gs_tell(c, GPUSCHED_EV_UNSCHEDULE, key, rec->task.id, 0, 0);
+		return;
+	}
+	k.handle = rec->h_device;
+	dev = bpf_map_lookup_elem(&gs_devs, &k);
+	if (dev && !rec->h_subdevice)
+		rec->h_subdevice = dev->h_subdevice;
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_SCHEDULED);
+	if (gs_gate_asked(rec)) {
+		gs_tell(c, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0, 0);
+		return;
+	}
+	gs_ask(ctx, c, GPUSCHED_RUN_SCHEDULE, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0);
+}
+
+static __always_inline void gs_on_timeslice(void *ctx, const struct gs_caller *c,
+					    const struct gpusched_key *key,
+					    struct gpusched_tsg *rec, gs_u64 params)
+{
+	gs_u64 us = 0;
+
+	if (!gs_read_user(&us, sizeof(us), params))
+		return;
+	rec->task.asked.timeslice_us = gs_timeslice_us(us);
+	rec->task.asked.valid |= GPUSCHED_TIMESLICE;
+	rec->task.assumed &= ~GPUSCHED_TIMESLICE;
+	rec->task.is.timeslice_us = gs_timeslice_us(us);
+	rec->task.is.valid |= GPUSCHED_TIMESLICE;
+	gs_ask(ctx, c, GPUSCHED_RUN_TIMESLICE_SET, GPUSCHED_EV_TIMESLICE, key, rec->task.id,
+	       gs_timeslice_us(us));
+}
+
+static __always_inline void gs_on_interleave(const struct gs_caller *c,
+					     const struct gpusched_key *key,
+					     struct gpusched_tsg *rec, gs_u64 params)
+{
+	gs_u32 level = 0;
+
+	if (!gs_read_user(&level, sizeof(level), params))
+		return;
+	rec->task.asked.interleave = level;
+	rec->task.asked.valid |= GPUSCHED_INTERLEAVE;
+	rec->task.assumed &= ~GPUSCHED_INTERLEAVE;
+	rec->task.is.interleave = level;
+	rec->task.is.valid |= GPUSCHED_INTERLEAVE;
+	gs_tell(c, GPUSCHED_EV_INTERLEAVE, key, rec->task.id, level, 0);
+}
+
+static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32 client,
+					       gs_u64 params)
+{
+	gs_u32 w[4] = {}; /* flags, hChannel, graphics mode, compute mode */
+	struct gpusched_tsg *rec;
+	struct gpusched_key key;
+
+	if (!gs_read_user(w, sizeof(w), params) || !(w[0] & 1))
+		return;
+	key = gs_key(c, client, w[1]);
+	gs_to_tsg(&key);
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!rec) {
+		gs_count(GPUSCHED_CNT_ORPHAN_CALL);
+		return;
+	}
+	rec->task.asked.preempt_mode = w[3];
+	rec->task.asked.valid |= GPUSCHED_PREEMPT_MODE;
+	rec->task.assumed &= ~GPUSCHED_PREEMPT_MODE;
+	rec->task.is.preempt_mode = w[3];
+	rec->task.is.valid |= GPUSCHED_PREEMPT_MODE;
+	gs_tell(c, GPUSCHED_EV_PREEMPT_MODE, &key, rec->task.id, w[3], 0);
+}
+
+static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, gs_u64 arg)
+{
+	gs_u32 w[GS_CONTROL_SIZE / 4] = {};
+	struct gpusched_tsg *rec;
+	struct gpusched_key key;
+	struct gs_control q;
+
+	if (!gs_read_user(w, sizeof(w), arg))
+		return;
+	gs_decode_control(w, &q);
+	if (!gs_cmd_matters(q.cmd) || gs_is_self(c))
+		return;
+	if (q.status) {
+		gs_count(GPUSCHED_CNT_RM_FAILED);
+		return;
+	}
+	if (q.cmd == GS_CMD_SET_PREEMPT_MODE) {
+		gs_on_preempt_mode(c, q.client, q.params);
+		return;
+	}
+	key = gs_key(c, q.client, q.object);
+	gs_to_tsg(&key);
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!rec) {
+		gs_count(GPUSCHED_CNT_ORPHAN_CALL);
+		return;
+	}
+	switch (q.cmd) {
+	case GS_CMD_TSG_SCHEDULE:
+	case GS_CMD_CHANNEL_SCHEDULE:
+		gs_on_schedule(ctx, c, &key, rec, q.params);
+		break;
+	case GS_CMD_TSG_SET_TIMESLICE:
+		gs_on_timeslice(ctx, c, &key, rec, q.params);
+		break;
+	default:
+		gs_on_interleave(c, &key, rec, q.params);
+		break;
+	}
+}
+
+static __always_inline void gs_end_tsg(void *ctx, const struct gs_caller *c,
+				       const struct gpusched_key *key, gs_u64 id)
+{
+	gs_ask(ctx, c, GPUSCHED_RUN_TASK_DESTROY, GPUSCHED_EV_TSG_FREE, key, id, 0);
+}
+
+/* A client, a device or a subdevice ended, and with it what hung under it. */
+static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_caller *c,
+						const struct gs_free *q)
+{
+	struct gs_fall f = { .c = c, .file = c->file, .client = q->root };
+	struct gpusched_key key = gs_key(c, q->root, q->handle), client = key;
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &key), *count;
+
+	if (!dev) { /* a subdevice's parent is a device */
+		key.handle = q->parent;
+		dev = bpf_map_lookup_elem(&gs_devs, &key);
+		if (!dev || key.handle == key.client || dev->h_subdevice != q->handle)
+			return;
+		dev->h_subdevice = 0;
+		f.subdevice = q->handle;
+	} else if (q->handle != q->root) {
+		f.device = q->handle;
+		gs_forget_device(&key);
+	}
+	client.handle = client.client;
+	count = bpf_map_lookup_elem(&gs_devs, &client);
+	if (count && count->h_subdevice)
+		bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, &f, 0);
+	if (q->handle == q->root)
+		bpf_for_each_map_elem(&gs_devs, gs_fall_dev, &f, 0);
+	if (f.n)
+		gs_end_tsg(ctx, c, &f.first, f.first_id);
+}
+
+static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_u64 arg)
+{
+	gs_u32 w[GS_FREE_SIZE / 4] = {};
+	struct gs_channel_ref *ref;
+	struct gpusched_key key;
+	struct gpusched_tsg *rec;
+	struct gs_free q;
+
+	if (!gs_read_user(w, sizeof(w), arg))
+		return;
+	gs_decode_free(w, &q);
+	if (q.status)
+		return;
+	key = gs_key(c, q.root, q.handle);
+	ref = bpf_map_lookup_elem(&gs_chantsg, &key);
+	if (ref) {
+		struct gpusched_key tsg_key = gs_key(c, q.root, ref->tsg);
+
+		gs_forget_channel(&key);
+		gs_end_channel(&tsg_key, q.handle);
+		return;
+	}
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (rec) {
+		if (gs_claim(rec))
+			gs_end_tsg(ctx, c, &key, rec->task.id);
+		return;
+	}
+	gs_on_ancestor_free(ctx, c, &q);
+}
+
+static __always_inline int gs_size_ok(gs_u32 nr, gs_u32 size)
+{
+	if (nr == GS_ESC_FREE)
+		return size == GS_FREE_SIZE;
+	if (nr == GS_ESC_CONTROL)
+		return size == GS_CONTROL_SIZE;
+	return size == 32 || size == 40 || size == 48;
+}
+
+static __always_inline int gs_ioctl(void *ctx, struct pt_regs *regs, gs_u32 cmd)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = regs->di };
+	gs_u32 nr = GS_IOC_NR(cmd);
+	gs_u64 arg = regs->dx;
+
+	if (!c.cfg || gs_is_compat(task))
+		return 0;
+	c.file = gs_file_of(task, c.fd);
+	if (!c.file) {
+		gs_count(GPUSCHED_CNT_NO_FILE);
+		return 0;
+	}
+	if (!gs_file_accept(c.cfg, (struct file *)c.file))
+		return 0;
+	gs_count(GPUSCHED_CNT_IOCTLS);
+	if (!gs_size_ok(nr, GS_IOC_SIZE(cmd))) {
+		gs_count(GPUSCHED_CNT_BAD_SIZE);
+		return 0;
+	}
+	c.leader = task->group_leader;
+	c.tgid = gs_tgid_of(c.cfg, c.leader);
+	if (!c.tgid)
+		return 0;
+	if (nr == GS_ESC_ALLOC)
+		gs_on_alloc(ctx, &c, GS_IOC_SIZE(cmd), arg);
+	else if (nr == GS_ESC_CONTROL)
+		gs_on_control(ctx, &c, arg);
+	else
+		gs_on_free(ctx, &c, arg);
+	return 0;
+}
+
+/* An NVIDIA file was opened: records of a closed file at the same address are of the past. */
+static __always_inline int gs_open(void *ctx, gs_u32 fd)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = fd };
+	struct gpusched_key key = {};
+	struct gs_fall f = { .c = &c };
+
+	if (!c.cfg || gs_is_compat(task))
+		return 0;
+	c.file = gs_file_of(task, fd);
+	if (!c.file || !gs_file_accept(c.cfg, (struct file *)c.file))
+		return 0;
+	key.file = f.file = c.file;
+	if (!bpf_map_lookup_elem(&gs_devs, &key))
+		return 0;
+	c.leader = task->group_leader;
+	c.tgid = gs_tgid_of(c.cfg, c.leader);
+	bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, &f, 0);
+	bpf_for_each_map_elem(&gs_devs, gs_fall_dev, &f, 0);
+	if (f.n)
+		gs_end_tsg(ctx, &c, &f.first, f.first_id);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int tap_sys_exit(unsigned long long *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx[0];
+	unsigned long nr = regs->orig_ax;
+	gs_u32 cmd;
+
+	if (nr != NR_IOCTL) {
+		if ((nr == NR_OPENAT || nr == NR_OPEN || nr == NR_OPENAT2) && (long)ctx[1] >= 0)
+			return gs_open(ctx, ctx[1]);
+		if (nr == NR_IOCTL_32 && GS_IOC_TYPE(regs->cx) == 'F' &&
+		    gs_is_compat(bpf_get_current_task_btf()))
+			gs_count(GPUSCHED_CNT_COMPAT);
+		return 0;
+	}
+	cmd = regs->si;
+	if (GS_IOC_TYPE(cmd) != 'F' || GS_IOC_NR(cmd) < GS_ESC_FREE ||
+	    GS_IOC_NR(cmd) > GS_ESC_ALLOC)
+		return 0;
+	if ((long)ctx[1] != 0)
+		return 0;
+	return gs_ioctl(ctx, regs, cmd);
+}
+
+/* ---- who holds NVIDIA files ------------------------------------------------------------------ */
+
+SEC("iter/task_file")
+int iter_holders(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task, *leader;
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	struct file *file = ctx->file;
+	struct gs_holder_rec r = {};
+	gs_u32 tgid;
+	int kind;
+
+	if (!task || !file || !cfg)
+		return 0;
+	kind = gs_file_accept(cfg, file);
+	if (!kind)
+		return 0;
+	leader = task->group_leader;
+	tgid = gs_tgid_of(cfg, leader);
+	if (bpf_map_lookup_elem(&gs_selves, &tgid))
+		return 0; /* borrowed for a call: that makes nobody an owner */
+	r.file = (gs_u64)file;
+	r.start_ns = leader->start_boottime;
+	r.pid = tgid;
+	r.fd = ctx->fd;
+	r.uid = task->cred->uid.val;
+	r.control = kind == 2;
+	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), leader->comm);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * taps.h - the BPF programs that fill the table, and what finds out what they cannot see
+ *
+ * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit) whose links, programs
+ * and maps are pinned under gs_env()->bpffs: they go on while no daemon runs, and a restarted
+ * daemon has lost nothing. Root only (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN for the pins).
+ */
+#ifndef GPUSCHED_TAPS_TAPS_H
+#define GPUSCHED_TAPS_TAPS_H
+
+#include "rm/rm.h"
+#include "table/table.h"
+
+/*
+ * Loads, pins, attaches; registers simulated files of the instance (gs_env()->sim: DIR/simfiles).
+ * Already on: 0, nothing changes. -EPERM, -ENOTSUP (no BPF, no BTF, with the reason), -ENOENT (no
+ * bpffs: says how to mount it). On failure nothing stays pinned.
+ */
+int gs_taps_on(struct gs_error *err);
+/* Detaches and unpins everything; 0 when it was off. */
+int gs_taps_off(struct gs_error *err);
+
+struct gs_taps_status {
+	bool on;
+	bool complete; /* every expected pin is there */
+	bool gate;     /* is loaded */
+	unsigned int tsgs, procs;
+	uint64_t counters[GPUSCHED_CNT_MAX];
+};
+int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err);
+
+/* ---- who holds NVIDIA files; adoption; the sweep --------------------------------------------- */
+
+/* One descriptor of one process on an NVIDIA control file (task_file iterator). */
+struct gs_holder {
+	uint64_t file; /* as in gpusched_key */
+	uint64_t start_ns;
+	pid_t pid;
+	int fd;
+	uid_t uid;
+	bool control; /* nvidiactl, not one GPU's own file */
+	char comm[GPUSCHED_COMM_LEN];
+};
+/* By file and process, one descriptor for each of these: the lowest. */
+int gs_holders_read(struct gs_table *o, struct gs_holder **ret, size_t *ret_n,
+		    struct gs_error *err);
+
+struct gs_adopted {
+	unsigned int processes, files, clients, tsgs, failed;
+};
+/*
+ * Finds the TSGs of processes that were running before the taps, by asking RM on borrowed
+ * descriptors, and inserts them marked ADOPTED with their assumed settings.
+ * Bar: 1 s for 50 processes.
+ */
+int gs_adopt(struct gs_table *o, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
+	     struct gs_error *err);
+
+/*
+ * Ends records whose open file has no holder any more, and moves records whose owner closed its
+ * descriptor to another holder. fn (may be NULL) is called for each ended record before removal.
+ */
+int gs_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
+	     struct gs_error *err);
+
+#endif /* GPUSCHED_TAPS_TAPS_H */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+
+static char *shout(const json_t *row)
+{
+	const char *name = json_string_value(gs_json_at(row, "name"));
+	char *text = NULL;
+
+	return name && asprintf(&text, "%s!", name) > 0 ? text : NULL;
+}
+
+static const struct gs_column columns[] = {
+	{ "name", "NAME", 0, 6 },
+	{ "is.timeslice_us", "US", GS_COL_RIGHT, 5 },
+	{ "ok", "OK", 0, 3 },
+	{ "extra" },
+	{ "name", "LOUD", 0, 0, shout },
+};
+
+/* What the table prints for the given rows (a JSON array). */
+static char *printed(enum gs_sheet_mode mode, const char *rows)
+{
+	CLEANUP_JSON json_t *all = json_loads(rows, 0, NULL);
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
+	char *text = NULL;
+	size_t size, i;
+	json_t *row;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(all);
+	assert_non_null(f);
+	assert_int_equal(gs_sheet_new(columns, GS_COUNT(columns), mode, f, &t), 0);
+	json_array_foreach(all, i, row) {
+		assert_int_equal(gs_sheet_row(t, row), 0);
+	}
+	assert_int_equal(gs_sheet_end(t), 0);
+	fclose(f);
+	return text;
+}
+
+static const char rows[] = "[{\"name\":\"a\",\"is\":{\"timeslice_us\":20},\"ok\":true},"
+			   "{\"name\":\"bb\",\"is\":{\"timeslice_us\":null},\"ok\":false},{}]";
+
+static void test_plain(void **state)
+{
+	CLEANUP_FREE char *text = printed(GS_SHEET_PLAIN, rows);
+
+	assert_string_equal(text, "NAME US OK  LOUD\n"
+				  "a    20 yes a!\n"
+				  "bb    - no  bb!\n"
+				  "-     - -   -\n");
+}
+
+static void test_json_lines(void **state)
+{
+	CLEANUP_FREE char *text = printed(GS_SHEET_JSON, rows);
+
+	assert_string_equal(
+		text,
+		"{\"name\":\"a\",\"is\":{\"timeslice_us\":20},\"ok\":true,\"extra\":null}\n"
+		"{\"name\":\"bb\",\"is\":{\"timeslice_us\":null},\"ok\":false,\"extra\":null}\n"
+		"{\"name\":null,\"ok\":null,\"extra\":null}\n");
+}
+
+static void test_stream(void **state)
+{
+	CLEANUP_FREE char *text = printed(GS_SHEET_STREAM, rows);
+
+	assert_string_equal(text, "NAME      US OK  LOUD\n"
+				  "a         20 yes a!\n"
+				  "bb         - no  bb!\n"
+				  "-          - -   -\n");
+}
+
+static void test_empty(void **state)
+{
+	CLEANUP_FREE char *plain = printed(GS_SHEET_PLAIN, "[]");
+	CLEANUP_FREE char *json = printed(GS_SHEET_JSON, "[]");
+
+	assert_string_equal(plain, "");
+	assert_string_equal(json, "");
+}
+
+static void test_hostile_text(void **state)
+{
+	CLEANUP_FREE char *text = printed(GS_SHEET_STREAM, "[{\"name\":\"\\u001b[2J\\n\"}]");
+
+	assert_null(strchr(text, 0x1b));
+	assert_non_null(strstr(text, "?[2J?"));
+}
+
+static void test_cells(void **state)
+{
+	static const struct {
+		const char *json, *text;
+	} cases[] = {
+		{ "[null]", "-" },        { "[\"\"]", "-" },  { "[\"x\"]", "x" },
+		{ "[12]", "12" },         { "[1.5]", "1.5" }, { "[true]", "yes" },
+		{ "[[1,\"a\"]]", "1,a" }, { "[[]]", "-" },    { "[{\"a\":1}]", "{\"a\":1}" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		CLEANUP_JSON json_t *all = json_loads(cases[i].json, 0, NULL);
+		CLEANUP_FREE char *text = gs_json_cell(json_array_get(all, 0));
+
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+static void test_full_disk(void **state)
+{
+	CLEANUP_JSON json_t *row = json_pack("{s:s}", "name", "a");
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
+	CLEANUP_FILE FILE *full = fopen("/dev/full", "we");
+
+	assert_non_null(full);
+	assert_int_equal(gs_sheet_new(columns, GS_COUNT(columns), GS_SHEET_PLAIN, full, &t), 0);
+	assert_int_equal(gs_sheet_row(t, row), 0);
+	assert_int_equal(gs_sheet_end(t), -EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain),        cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_stream),       cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
