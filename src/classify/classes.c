@@ -12,6 +12,9 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "classify/priv.h"
+#include "table/cfg.h"
+#include "table/classes.h"
+#include "table/procs.h"
 
 #define DEFAULT_WEIGHT 100
 #define DEFAULT_SUSPEND_LIMIT_MS 10000

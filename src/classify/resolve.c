@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "classify/priv.h"
+#include "table/procs.h"
 
 static void why(struct gs_class_answer *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

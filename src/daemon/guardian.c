@@ -18,6 +18,7 @@
 #include "basic/log.h"
 #include "basic/sheet.h"
 #include "daemon/daemon.h"
+#include "table/cfg.h"
 #include "table/table.h"
 
 #define RETRY_NS (20 * NS_PER_MS)

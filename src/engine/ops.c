@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* ops.c - the real table and the real RM */
 #include "engine/ops.h"
+#include "table/cfg.h"
+#include "table/classes.h"
 
 #include "basic/clock.h"
 #include "gate/gate.h"

@@ -65,7 +65,7 @@ static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct 
 		return gs_gate_pass(g, rec);
 	if (gs_gate_alive(cfg, g->ns))
 		return gs_gate_stop(g, rec);
-	gs_count(GPUSCHED_CNT_GATE_STALE);
+	gs_tap_count(GPUSCHED_CNT_GATE_STALE);
 	return gs_gate_pass(g, rec);
 }
 
@@ -95,7 +95,7 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 	if (gs_gate_open(c->cfg))
 		return 0;
 	if (!gs_gate_alive(c->cfg, g->ns)) {
-		gs_count(GPUSCHED_CNT_GATE_STALE);
+		gs_tap_count(GPUSCHED_CNT_GATE_STALE);
 		return 0;
 	}
 	/* first, so that nobody suspends it meanwhile */

@@ -107,7 +107,7 @@ static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_
 
 	bpf_for_each_map_elem(&gs_tsgs, gs_gate_runs, &w, 0);
 	if (w.runs || !gs_gate_signal(g, &stops)) {
-		gs_count(GPUSCHED_CNT_GATE_SUSPENDS);
+		gs_tap_count(GPUSCHED_CNT_GATE_SUSPENDS);
 		return gs_gate_pass(g, rec);
 	}
 	if (!(*(volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_HELD) || gs_gate_open(cfg)) {
@@ -115,7 +115,7 @@ static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_
 		return gs_gate_pass(g, rec);
 	}
 	if (stops == 1) {
-		gs_count(GPUSCHED_CNT_GATE_HELD);
+		gs_tap_count(GPUSCHED_CNT_GATE_HELD);
 		gs_gate_tell(g, GPUSCHED_EV_HOLD);
 	}
 	return -GS_ERESTARTNOINTR;
@@ -124,7 +124,7 @@ static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_
 static __always_inline int gs_gate_deny(struct gs_gate_call *g, struct gpusched_tsg *rec)
 {
 	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
-	gs_count(GPUSCHED_CNT_GATE_DENIED);
+	gs_tap_count(GPUSCHED_CNT_GATE_DENIED);
 	gs_gate_tell(g, GPUSCHED_EV_DENY);
 	return -GS_EPERM_GATE;
 }

@@ -18,6 +18,7 @@
 #include "table/priv.h"
 #include "gate/gate.h"
 #include "process/process.h"
+#include "table/cfg.h"
 
 #define PIN_NAME "gate"
 
@@ -94,11 +95,11 @@ bool gs_gate_there(void)
 	return !access(path, F_OK);
 }
 
-bool gs_gate_used(struct gs_table *o)
+bool gs_gate_used(struct gs_table *t)
 {
 	struct gpusched_cfg cfg;
 
-	return gs_gate_there() && !gs_cfg_get(o, &cfg) && cfg.gate;
+	return gs_gate_there() && !gs_cfg_get(t, &cfg) && cfg.gate;
 }
 
 /* ---- letting go ------------------------------------------------------------------------------ */
@@ -108,9 +109,9 @@ struct stopped {
 	struct gpusched_stopped value;
 };
 
-static int read_stopped(struct gs_table *o, struct stopped **ret, size_t *ret_n)
+static int read_stopped(struct gs_table *t, struct stopped **ret, size_t *ret_n)
 {
-	int fd = o->fd[GS_PIN_gs_stopped];
+	int fd = t->fd[GS_PIN_gs_stopped];
 	struct gpusched_stopped_key at, next;
 	CLEANUP_FREE struct stopped *all = NULL;
 	size_t n = 0;
@@ -133,11 +134,11 @@ static int read_stopped(struct gs_table *o, struct stopped **ret, size_t *ret_n)
 }
 
 /* Does its TSG still wait? */
-static bool is_held(struct gs_table *o, const struct stopped *s)
+static bool is_held(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_tsg rec;
 
-	return !gs_table_get(o, &s->value.key, &rec) && rec.task.id == s->key.id &&
+	return !gs_table_get(t, &s->value.key, &rec) && rec.task.id == s->key.id &&
 	       !(rec.flags & GPUSCHED_TSG_GONE) && (rec.flags & GPUSCHED_TSG_HELD);
 }
 
@@ -170,11 +171,11 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 	return state == 'T' && (pending & stops);
 }
 
-static void let_go(struct gs_table *o, const struct stopped *all, size_t n, const struct stopped *s,
+static void let_go(struct gs_table *t, const struct stopped *all, size_t n, const struct stopped *s,
 		   struct gs_released *ret)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, s->key.tgid, 0);
-	int fd = o->fd[GS_PIN_gs_stopped];
+	int fd = t->fd[GS_PIN_gs_stopped];
 
 	if (pidfd < 0 || !gs_start_same(gs_proc_start_ns((pid_t)s->key.tgid), s->value.start_ns)) {
 		bpf_map_delete_elem(fd, &s->key);
@@ -189,12 +190,12 @@ static void let_go(struct gs_table *o, const struct stopped *all, size_t n, cons
 	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	bpf_map_delete_elem(fd, &s->key);
 	/* held once more, before its entry went: it comes back and makes itself another */
-	if (is_held(o, s))
+	if (is_held(t, s))
 		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	ret->continued++;
 }
 
-static void take_as_admitted(struct gs_table *o, const struct stopped *s)
+static void take_as_admitted(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_poke poke = {
 		.key = s->value.key,
@@ -202,22 +203,22 @@ static void take_as_admitted(struct gs_table *o, const struct stopped *s)
 		.what = GPUSCHED_POKE_ADMIT,
 	};
 
-	gs_table_poke(o, &poke);
+	gs_table_poke(t, &poke);
 }
 
-int gs_gate_release(struct gs_table *o, bool all, struct gs_released *ret)
+int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret)
 {
 	CLEANUP_FREE struct stopped *list = NULL;
 	struct gs_released sum = { 0 };
 	size_t n = 0;
-	int r = read_stopped(o, &list, &n);
+	int r = read_stopped(t, &list, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (all)
-			take_as_admitted(o, &list[i]);
-		else if (is_held(o, &list[i]))
+			take_as_admitted(t, &list[i]);
+		else if (is_held(t, &list[i]))
 			continue;
-		let_go(o, list, n, &list[i], &sum);
+		let_go(t, list, n, &list[i], &sum);
 	}
 	if (ret)
 		*ret = sum;

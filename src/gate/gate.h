@@ -18,7 +18,7 @@ int gs_gate_probe(struct gs_error *err);
 /* It is loaded, by the `on` that made the table. */
 bool gs_gate_there(void);
 /* The same, and the running policy may use it (gs_cfg_gate). */
-bool gs_gate_used(struct gs_table *o);
+bool gs_gate_used(struct gs_table *t);
 
 struct gs_released {
 	unsigned int continued; /* processes that were sent SIGCONT */
@@ -29,7 +29,7 @@ struct gs_released {
  * Lets those go on whom the gate stopped and whose TSG nobody holds any more; @all: everybody,
  * whose TSG is taken as admitted. ret may be NULL.
  */
-int gs_gate_release(struct gs_table *o, bool all, struct gs_released *ret);
+int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret);
 
 /* ---- for the taps, which load it ------------------------------------------------------------- */
 

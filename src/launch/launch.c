@@ -48,7 +48,7 @@ struct lib {
 };
 
 struct gs_launches {
-	struct gs_table *o;
+	struct gs_table *t;
 	struct launch_bpf *skel;
 	struct lib **libs;
 	size_t nlibs;
@@ -67,7 +67,7 @@ static int forget(const struct launch_bpf *skel)
 											 : 0;
 }
 
-int gs_launches_forget(struct gs_table *o)
+int gs_launches_forget(struct gs_table *t)
 {
 	struct gpusched_key key = { 0 };
 	struct launch_bpf *skel;
@@ -75,10 +75,10 @@ int gs_launches_forget(struct gs_table *o)
 	int r;
 
 	do {
-		if (gs_table_next(o, &key, &rec))
+		if (gs_table_next(t, &key, &rec))
 			return 0;
 	} while (!(rec.task.known & GPUSCHED_KNOWN_LAUNCHES));
-	r = gs_launch_load(o, &skel, NULL);
+	r = gs_launch_load(t, &skel, NULL);
 	if (r)
 		return r;
 	r = forget(skel);
@@ -384,7 +384,7 @@ int gs_launches_catch_up(struct gs_launches *l)
 {
 	CLEANUP_FREE struct gs_holder *all = NULL;
 	size_t n = 0;
-	int r = gs_holders_read(l->o, &all, &n, NULL);
+	int r = gs_holders_read(l->t, &all, &n, NULL);
 
 	for (size_t i = 0; i < n && !r; i++)
 		if (all[i].control)
@@ -398,15 +398,15 @@ static int attach_all(struct gs_launches *l)
 	return gs_launches_catch_up(l);
 }
 
-int gs_launches_new(struct gs_table *o, struct gs_launches **ret, struct gs_error *err)
+int gs_launches_new(struct gs_table *t, struct gs_launches **ret, struct gs_error *err)
 {
 	struct gs_launches *l = calloc(1, sizeof(*l));
 	int r;
 
 	if (!l)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	l->o = o;
-	r = gs_launch_load(o, &l->skel, err);
+	l->t = t;
+	r = gs_launch_load(t, &l->skel, err);
 	if (!r)
 		r = forget(l->skel);
 	if (!r)

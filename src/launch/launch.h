@@ -24,7 +24,7 @@ struct gs_launches;
  * processes that use the driver. Kernels without uprobe_multi may take seconds for it, so a thread
  * of its own may do it. -ENOTSUP: no uprobes here, with the reason.
  */
-int gs_launches_new(struct gs_table *o, struct gs_launches **ret, struct gs_error *err);
+int gs_launches_new(struct gs_table *t, struct gs_launches **ret, struct gs_error *err);
 /*
  * Counting ends at once and all counts become unknown. Detaching takes the kernel longer; a process
  * of its own does that (launch_keeper.c). NULL is fine. @inout_by_class (may be NULL): as
@@ -71,7 +71,7 @@ int gs_launches_unattributed(const struct gs_launches *l, struct gs_launch_proc 
 
 /* Counts that an instance which is no more has left: they become unknown. 0 when there were none.
  */
-int gs_launches_forget(struct gs_table *o);
+int gs_launches_forget(struct gs_table *t);
 
 /*
  * Attach type for programs on launch functions and for what these call: BPF_TRACE_UPROBE_MULTI

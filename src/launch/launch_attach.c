@@ -133,7 +133,7 @@ int gs_launch_attach_type(void)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-static int load_quietly(struct gs_table *o, struct launch_bpf *skel)
+static int load_quietly(struct gs_table *t, struct launch_bpf *skel)
 {
 	int type = gs_launch_attach_type();
 	struct bpf_map *map;
@@ -149,7 +149,7 @@ static int load_quietly(struct gs_table *o, struct launch_bpf *skel)
 		bpf_program__set_expected_attach_type(skel->progs.launch, type);
 	}
 	bpf_object__for_each_map(map, skel->obj) {
-		int fd = gs_table_map_fd(o, bpf_map__name(map));
+		int fd = gs_table_map_fd(t, bpf_map__name(map));
 		int r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
 
 		if (r)
@@ -158,7 +158,7 @@ static int load_quietly(struct gs_table *o, struct launch_bpf *skel)
 	return launch_bpf__load(skel);
 }
 
-int gs_launch_load(struct gs_table *o, struct launch_bpf **ret, struct gs_error *err)
+int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error *err)
 {
 	struct launch_bpf *skel;
 	char said[256];
@@ -166,7 +166,7 @@ int gs_launch_load(struct gs_table *o, struct launch_bpf **ret, struct gs_error 
 
 	gs_hush_begin(said, sizeof(said));
 	skel = launch_bpf__open();
-	r = skel ? load_quietly(o, skel) : -errno;
+	r = skel ? load_quietly(t, skel) : -errno;
 	gs_hush_end();
 	if (r) {
 		launch_bpf__destroy(skel);

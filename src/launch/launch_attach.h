@@ -26,8 +26,8 @@ struct gs_probes {
 	unsigned int n;             /* functions that are probed */
 };
 
-/* Loads the programs on @o's maps. -EPERM, or -ENOTSUP with the reason. */
-int gs_launch_load(struct gs_table *o, struct launch_bpf **ret, struct gs_error *err);
+/* Loads the programs on @t's maps. -EPERM, or -ENOTSUP with the reason. */
+int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error *err);
 
 /*
  * Attaches to the functions of the library @fd, cookies of library number @lib: all or none.

@@ -20,6 +20,7 @@
 #include "policy/host.h"
 #include "policy/priv.h"
 #include "gate/gate.h"
+#include "table/cfg.h"
 
 /* Returns when no tap that began before this call still runs. */
 static void wait_for_taps(void)

@@ -8,6 +8,8 @@
 #include "process/reader.h"
 #include "service/internal.h"
 #include "process/process.h"
+#include "table/events.h"
+#include "table/procs.h"
 #include "taps/taps.h"
 
 #define SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */

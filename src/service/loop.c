@@ -10,6 +10,8 @@
 #include "basic/log.h"
 #include "process/reader.h"
 #include "service/internal.h"
+#include "table/cfg.h"
+#include "table/events.h"
 
 #define HEARTBEAT_NS (250 * NS_PER_MS)
 #define MAX_READY 8

@@ -6,6 +6,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "service/internal.h"
+#include "table/cfg.h"
 
 static void tell(struct gs_service *s, const char *policy, const char *what, const char *message)
 {

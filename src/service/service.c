@@ -14,6 +14,8 @@
 #include "basic/log.h"
 #include "process/reader.h"
 #include "service/internal.h"
+#include "table/cfg.h"
+#include "table/events.h"
 #include "taps/taps.h"
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */

@@ -6,6 +6,8 @@
 #include "basic/clock.h"
 
 #include "service/internal.h"
+#include "table/events.h"
+#include "table/procs.h"
 
 /* Takes @value, which may be NULL: null then. */
 static void put(json_t *o, const char *key, json_t *value)

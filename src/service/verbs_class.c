@@ -5,6 +5,7 @@
 #include "basic/cleanup.h"
 #include "service/internal.h"
 #include "process/process.h"
+#include "table/procs.h"
 
 struct pids {
 	pid_t *pid;

@@ -7,6 +7,7 @@
 #include "basic/log.h"
 #include "service/internal.h"
 #include "gate/gate.h"
+#include "table/cfg.h"
 #include "taps/taps.h"
 
 #define SETTLE_MS 2000

@@ -23,7 +23,7 @@ static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
 {
 	if (!bpf_probe_read_user(dst, size, (const void *)addr))
 		return 1;
-	gs_count(GPUSCHED_CNT_BAD_READ);
+	gs_tap_count(GPUSCHED_CNT_BAD_READ);
 	return 0;
 }
 

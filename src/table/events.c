@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "table/events.h"
 #include "table/priv.h"
 
 static const struct {
@@ -29,55 +30,55 @@ const char *gs_event_text(unsigned int type)
 
 static int on_record(void *user, void *data, size_t size)
 {
-	struct gs_table *o = user;
+	struct gs_table *t = user;
 	struct gpusched_event ev;
 
 	if (size < sizeof(ev))
 		return 0;
 	memcpy(&ev, data, sizeof(ev)); /* the ring is the kernel's */
-	o->fn(&ev, o->user);
-	return ++o->handled < AT_ONCE ? 0 : -ECANCELED;
+	t->fn(&ev, t->user);
+	return ++t->handled < AT_ONCE ? 0 : -ECANCELED;
 }
 
-int gs_events_open(struct gs_table *o, gs_event_fn fn, void *user, struct gs_error *err)
+int gs_events_open(struct gs_table *t, gs_event_fn fn, void *user, struct gs_error *err)
 {
-	if (o->ring)
+	if (t->ring)
 		return gs_fail(err, -EBUSY, "events are being read already");
-	o->fn = fn;
-	o->user = user;
-	o->ring = ring_buffer__new(o->fd[GS_PIN_gs_events], on_record, o, NULL);
-	if (!o->ring)
+	t->fn = fn;
+	t->user = user;
+	t->ring = ring_buffer__new(t->fd[GS_PIN_gs_events], on_record, t, NULL);
+	if (!t->ring)
 		return gs_fail(err, -errno, "cannot map the ring of events: %s", strerror(errno));
 	return 0;
 }
 
-int gs_events_fd(const struct gs_table *o)
+int gs_events_fd(const struct gs_table *t)
 {
-	return o->ring ? ring_buffer__epoll_fd(o->ring) : -EBADF;
+	return t->ring ? ring_buffer__epoll_fd(t->ring) : -EBADF;
 }
 
-int gs_events_dispatch(struct gs_table *o)
+int gs_events_dispatch(struct gs_table *t)
 {
 	int r;
 
-	if (!o->ring)
+	if (!t->ring)
 		return -EBADF;
-	o->handled = 0;
-	r = ring_buffer__consume(o->ring);
-	return r == -ECANCELED ? (int)o->handled : r;
+	t->handled = 0;
+	r = ring_buffer__consume(t->ring);
+	return r == -ECANCELED ? (int)t->handled : r;
 }
 
-int gs_events_lost(struct gs_table *o, uint64_t *ret)
+int gs_events_lost(struct gs_table *t, uint64_t *ret)
 {
-	CLEANUP_FREE uint64_t *v = calloc(o->cpus, sizeof(*v));
+	CLEANUP_FREE uint64_t *v = calloc(t->cpus, sizeof(*v));
 	uint32_t which = GPUSCHED_CNT_EVENTS_LOST;
 	uint64_t sum = 0;
 
 	if (!v)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(o->fd[GS_PIN_gs_counters], &which, v))
+	if (bpf_map_lookup_elem(t->fd[GS_PIN_gs_counters], &which, v))
 		return -errno;
-	for (unsigned int c = 0; c < o->cpus; c++)
+	for (unsigned int c = 0; c < t->cpus; c++)
 		sum += v[c];
 	*ret = sum;
 	return 0;

@@ -15,7 +15,7 @@
 
 #include "gpusched/abi.h"
 #include "table/gate_call.h"
-#include "table/run.h"
+#include "table/change.h"
 #include "table/thread.h"
 
 #ifdef GS_MAPS_EXTERN
@@ -175,7 +175,7 @@ GS_MAP struct {
 	__type(value, struct gpusched_stopped);
 } gs_stopped SEC(".maps");
 
-static __always_inline void gs_count(gs_u32 which)
+static __always_inline void gs_tap_count(gs_u32 which)
 {
 	gs_u64 *n = bpf_map_lookup_elem(&gs_counters, &which);
 
@@ -200,7 +200,7 @@ static __always_inline struct gpusched_call *gs_call_of(void)
 static __always_inline void gs_emit(struct gpusched_event *ev)
 {
 	if (bpf_ringbuf_output(&gs_events, ev, sizeof(*ev), 0))
-		gs_count(GPUSCHED_CNT_EVENTS_LOST);
+		gs_tap_count(GPUSCHED_CNT_EVENTS_LOST);
 }
 
 /*
@@ -262,7 +262,7 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 	return 0;
 }
 
-/* One record fewer for its owner, who may be changing; also for its client (run.h). */
+/* One record fewer for its owner, who may be changing; also for its client (change.h). */
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_key k = rec->key;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - private to the observe room
+ * priv.h - private to the rooms table, gate, taps and launch
  */
 #ifndef GPUSCHED_TABLE_PRIV_H
 #define GPUSCHED_TABLE_PRIV_H
 
 #include "table/table.h"
-#include "table/run.h"
+#include "table/change.h"
+#include "table/events.h"
 
 struct bpf_object;
 struct ring_buffer;
@@ -34,8 +35,8 @@ struct ring_buffer;
 	X(gs_stopped)
 #define GS_PIN_PROGS(X) \
 	X(poke) \
-	X(run_table) \
-	X(run_proc) \
+	X(change_table) \
+	X(change_proc) \
 	X(iter_holders)
 #define GS_PIN_LINKS(X) \
 	X(tap_sys_exit) \
@@ -61,9 +62,9 @@ struct gs_table {
 };
 
 /* Runs a syscall program on @arg, which is read and written. */
-int gs_prog_run(int prog_fd, void *arg, size_t size);
-int gs_run_table(struct gs_table *o, struct gs_table_arg *arg);
-int gs_table_device(struct gs_table *o, const struct gpusched_key *key,
+int gs_run_prog(int prog_fd, void *arg, size_t size);
+int gs_table_change(struct gs_table *t, struct gs_table_arg *arg);
+int gs_table_device(struct gs_table *t, const struct gpusched_key *key,
 		    const struct gpusched_device *dev, uint64_t start_ns);
 
 #endif /* GPUSCHED_TABLE_PRIV_H */

@@ -10,9 +10,10 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "rm/decode.h"
 #include "table/kernel.bpf.h"
 #include "table/maps.bpf.h"
-#include "table/run.h"
+#include "table/change.h"
 
 #define GS_INIT_PIDNS_INO 0xeffffffcu
 #define GS_MAX_PIDNS_LEVEL 32 /* the kernel's own limit */
@@ -83,9 +84,9 @@ static __always_inline void gs_event_init(struct gpusched_event *ev, const struc
 }
 
 /* An event that no policy has a say in. */
-static __always_inline void gs_tell(const struct gs_caller *c, gs_u32 type,
-				    const struct gpusched_key *key, gs_u64 id, gs_u32 arg0,
-				    gs_u32 arg1)
+static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type,
+					  const struct gpusched_key *key, gs_u64 id, gs_u32 arg0,
+					  gs_u32 arg1)
 {
 	struct gpusched_event ev;
 
@@ -142,7 +143,7 @@ static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpus
 	if ((gs_s32)*gs_share_of(proc, what) < (gs_s32)max ||
 	    __sync_fetch_and_or(&proc->told, 1u << what) & 1u << what)
 		return;
-	gs_tell(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
+	gs_tell_event(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
 }
 
 /* The caller's entry in the process map, made when it is missing. */
@@ -159,8 +160,8 @@ static __always_inline struct gpusched_proc *gs_proc_of(const struct gs_caller *
 	return bpf_map_lookup_elem(&gs_procs, &tgid);
 }
 
-static __always_inline void gs_classify(struct gpusched_task *t, const struct gpusched_proc *proc,
-					gs_u32 default_class)
+static __always_inline void gs_fill_class(struct gpusched_task *t, const struct gpusched_proc *proc,
+					  gs_u32 default_class)
 {
 	gs_u32 id = proc->source == GPUSCHED_SRC_DEFAULT ? default_class : proc->class_id;
 	struct gpusched_class *cls = bpf_map_lookup_elem(&gs_classes, &id);
@@ -216,7 +217,7 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 	s->runnable = 1;
 }
 
-/* ---- devices, clients, files (run.h) --------------------------------------------------------- */
+/* ---- devices, clients, files (change.h) --------------------------------------------------------- */
 
 /* The entry, made when it is missing. NULL: no room, or past the process's share; counted. */
 static __always_inline struct gpusched_device *gs_entry(const struct gpusched_key *key,
@@ -234,18 +235,18 @@ static __always_inline struct gpusched_device *gs_entry(const struct gpusched_ke
 		return dev;
 	proc = bpf_map_lookup_elem(&gs_procs, &owner);
 	if (!proc) {
-		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return NULL;
 	}
 	if (!gs_take(proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC)) {
-		gs_count(GPUSCHED_CNT_DEVICE_LIMIT);
+		gs_tap_count(GPUSCHED_CNT_DEVICE_LIMIT);
 		return NULL;
 	}
 	if (bpf_map_update_elem(&gs_devs, key, &fresh, BPF_NOEXIST))
 		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
 	dev = bpf_map_lookup_elem(&gs_devs, key);
 	if (!dev)
-		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 	return dev;
 }
 
@@ -305,7 +306,7 @@ gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struc
 		return NULL;
 	}
 	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, max)) {
-		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+		gs_tap_count(GPUSCHED_CNT_PROC_LIMIT);
 		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS, max);
 		return NULL;
 	}
@@ -323,12 +324,12 @@ static __always_inline int gs_clear_place(const struct gs_caller *c, const struc
 
 	if (!old)
 		return 1;
-	gs_count(GPUSCHED_CNT_REUSED);
+	gs_tap_count(GPUSCHED_CNT_REUSED);
 	flags = __sync_fetch_and_or(&old->flags, GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING);
 	if (flags & GPUSCHED_TSG_ENDING)
 		return 0;
 	if (!(flags & GPUSCHED_TSG_GONE))
-		gs_tell(c, GPUSCHED_EV_TSG_FREE, key, old->task.id, 0, 0);
+		gs_tell_event(c, GPUSCHED_EV_TSG_FREE, key, old->task.id, 0, 0);
 	gs_drop(key);
 	return 1;
 }
@@ -347,7 +348,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	if (!rec)
 		return 0;
 	if (!proc) {
-		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;
 	}
 	if (!gs_clear_place(c, key))
@@ -364,12 +365,12 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	if (proc->mps)
 		rec->flags |= GPUSCHED_TSG_MPS;
 	gs_place(rec, parent);
-	gs_classify(&rec->task, proc, c->cfg->default_class);
+	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
 		gs_give_back(c->tgid, GPUSCHED_SHARE_TSGS);
-		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;
 	}
 	__sync_fetch_and_add(&client->h_subdevice, 1);
@@ -418,18 +419,18 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	}
 	k.handle = handle;
 	if (!ch) {
-		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		gs_tap_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
 	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
 		__sync_fetch_and_add(&ch->dropped, 1);
-		gs_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		gs_tap_count(GPUSCHED_CNT_CHANNEL_LIMIT);
 		gs_tell_limit(c, proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC);
 		return;
 	}
 	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
 		gs_give_back(c->tgid, GPUSCHED_SHARE_CHANNELS);
-		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		gs_tap_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
 	slot = __sync_fetch_and_add(&ch->n, 1);
@@ -437,7 +438,7 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 		__sync_fetch_and_add(&ch->n, -1);
 		__sync_fetch_and_add(&ch->dropped, 1);
 		gs_forget_channel(&k);
-		gs_count(GPUSCHED_CNT_CHANNELS_DROPPED);
+		gs_tap_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
 	ch->ch[slot].handle = handle;
@@ -445,7 +446,7 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	rec->nchannels = slot + 1;
 	if (gs_end_overtook(tsg_key, id, &k))
 		return;
-	gs_tell(c, GPUSCHED_EV_CHANNEL, tsg_key, id, handle, cid);
+	gs_tell_event(c, GPUSCHED_EV_CHANNEL, tsg_key, id, handle, cid);
 }
 
 static __always_inline void gs_end_channel(const struct gpusched_key *tsg_key, gs_u32 handle)
@@ -500,7 +501,7 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 		if (__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE) &
 		    (GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING))
 			return 0;
-		gs_tell(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
+		gs_tell_event(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
 		gs_call_sweep(f->file);
 		return 0;
 	}
@@ -511,7 +512,7 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 		f->first_id = rec->task.id;
 		return 0;
 	}
-	gs_tell(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
+	gs_tell_event(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
 	gs_drop(&k);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
+#include "table/cfg.h"
 #include "table/priv.h"
 
 #define BATCH 256
@@ -18,7 +19,7 @@ static const char *const pin_names[GS_PIN_OPENED] = {
 #undef X
 };
 
-int gs_prog_run(int prog_fd, void *arg, size_t size)
+int gs_run_prog(int prog_fd, void *arg, size_t size)
 {
 	/* no ctx_out: the kernel copies a syscall program's context back in place */
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arg, .ctx_size_in = size);
@@ -61,7 +62,7 @@ static int check_value_size(int fd, const char *name, uint32_t size, struct gs_e
 	return 0;
 }
 
-static int check_version(struct gs_table *o, struct gs_error *err)
+static int check_version(struct gs_table *t, struct gs_error *err)
 {
 	static const struct {
 		enum gs_pin map;
@@ -77,11 +78,11 @@ static int check_version(struct gs_table *o, struct gs_error *err)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < GS_COUNT(values); i++)
-		r = check_value_size(o->fd[values[i].map], pin_names[values[i].map], values[i].size,
+		r = check_value_size(t->fd[values[i].map], pin_names[values[i].map], values[i].size,
 				     err);
 	if (r)
 		return r;
-	r = gs_cfg_get(o, &cfg);
+	r = gs_cfg_get(t, &cfg);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table's configuration: %s", strerror(-r));
 	if (cfg.abi != GPUSCHED_ABI_VERSION)
@@ -96,69 +97,69 @@ static int check_version(struct gs_table *o, struct gs_error *err)
 	return 0;
 }
 
-static void observe_close(struct gs_table **o)
+static void table_close(struct gs_table **t)
 {
-	gs_table_close(*o);
+	gs_table_close(*t);
 }
 
 int gs_table_open(struct gs_table **ret, struct gs_error *err)
 {
-	CLEANUP(observe_close) struct gs_table *o = calloc(1, sizeof(*o));
+	CLEANUP(table_close) struct gs_table *t = calloc(1, sizeof(*t));
 	int r;
 
-	if (!o)
+	if (!t)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
-		o->fd[i] = -1;
-	o->cpus = libbpf_num_possible_cpus();
+		t->fd[i] = -1;
+	t->cpus = libbpf_num_possible_cpus();
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++) {
-		o->fd[i] = open_pin(pin_names[i], err);
-		if (o->fd[i] < 0)
-			return o->fd[i];
+		t->fd[i] = open_pin(pin_names[i], err);
+		if (t->fd[i] < 0)
+			return t->fd[i];
 	}
-	r = check_version(o, err);
+	r = check_version(t, err);
 	if (r < 0)
 		return r;
-	*ret = TAKE_PTR(o);
+	*ret = TAKE_PTR(t);
 	return 0;
 }
 
-void gs_table_close(struct gs_table *o)
+void gs_table_close(struct gs_table *t)
 {
-	if (!o)
+	if (!t)
 		return;
-	ring_buffer__free(o->ring);
+	ring_buffer__free(t->ring);
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
-		if (o->fd[i] >= 0)
-			close(o->fd[i]);
-	free(o);
+		if (t->fd[i] >= 0)
+			close(t->fd[i]);
+	free(t);
 }
 
-int gs_table_map_fd(const struct gs_table *o, const char *name)
+int gs_table_map_fd(const struct gs_table *t, const char *name)
 {
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
 		if (!strcmp(pin_names[i], name))
-			return o->fd[i];
+			return t->fd[i];
 	return -ENOENT;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-int gs_table_get(struct gs_table *o, const struct gpusched_key *key, struct gpusched_tsg *ret)
+int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpusched_tsg *ret)
 {
-	return bpf_map_lookup_elem(o->fd[GS_PIN_gs_tsgs], key, ret) ? -errno : 0;
+	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_tsgs], key, ret) ? -errno : 0;
 }
 
-int gs_table_next(struct gs_table *o, struct gpusched_key *inout_key, struct gpusched_tsg *ret)
+int gs_table_next(struct gs_table *t, struct gpusched_key *inout_key, struct gpusched_tsg *ret)
 {
 	static const struct gpusched_key zero;
 	struct gpusched_key next;
 	bool first = !memcmp(inout_key, &zero, sizeof(zero));
 
-	while (!bpf_map_get_next_key(o->fd[GS_PIN_gs_tsgs], first ? NULL : inout_key, &next)) {
+	while (!bpf_map_get_next_key(t->fd[GS_PIN_gs_tsgs], first ? NULL : inout_key, &next)) {
 		*inout_key = next;
 		first = false;
-		if (!bpf_map_lookup_elem(o->fd[GS_PIN_gs_tsgs], &next, ret))
+		if (!bpf_map_lookup_elem(t->fd[GS_PIN_gs_tsgs], &next, ret))
 			return 0;
 		if (errno != ENOENT)
 			return -errno;
@@ -166,12 +167,12 @@ int gs_table_next(struct gs_table *o, struct gpusched_key *inout_key, struct gpu
 	return -errno;
 }
 
-bool gs_table_is_empty(struct gs_table *o)
+bool gs_table_is_empty(struct gs_table *t)
 {
 	struct gpusched_key key;
 
-	return bpf_map_get_next_key(o->fd[GS_PIN_gs_tsgs], NULL, &key) &&
-	       bpf_map_get_next_key(o->fd[GS_PIN_gs_devs], NULL, &key);
+	return bpf_map_get_next_key(t->fd[GS_PIN_gs_tsgs], NULL, &key) &&
+	       bpf_map_get_next_key(t->fd[GS_PIN_gs_devs], NULL, &key);
 }
 
 struct growing {
@@ -209,7 +210,7 @@ static int grow(struct growing *g, size_t need)
 }
 
 /* In batches of whole buckets, so that records that come and go lead to no endless walk. */
-int gs_table_all(struct gs_table *o, struct gpusched_tsg **ret, size_t *ret_n)
+int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	CLEANUP(growing_free) struct growing g = {};
 	uint32_t at = 0, n, want = BATCH;
@@ -222,7 +223,7 @@ int gs_table_all(struct gs_table *o, struct gpusched_tsg **ret, size_t *ret_n)
 		if (r < 0)
 			return r;
 		n = want;
-		r = bpf_map_lookup_batch(o->fd[GS_PIN_gs_tsgs], first ? NULL : &at, &at,
+		r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_tsgs], first ? NULL : &at, &at,
 					 g.keys + have, g.recs + have, &n, NULL);
 		if (r == -ENOSPC) { /* one bucket holds more than we offered */
 			want *= 2;
@@ -240,10 +241,10 @@ int gs_table_all(struct gs_table *o, struct gpusched_tsg **ret, size_t *ret_n)
 	return 0;
 }
 
-int gs_table_channels(struct gs_table *o, const struct gpusched_key *key,
+int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 		      struct gpusched_channels *ret)
 {
-	if (!bpf_map_lookup_elem(o->fd[GS_PIN_gs_chans], key, ret)) {
+	if (!bpf_map_lookup_elem(t->fd[GS_PIN_gs_chans], key, ret)) {
 		if (ret->n > GPUSCHED_MAX_CHANNELS)
 			ret->n = GPUSCHED_MAX_CHANNELS;
 		return 0;
@@ -256,28 +257,28 @@ int gs_table_channels(struct gs_table *o, const struct gpusched_key *key,
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-int gs_table_poke(struct gs_table *o, struct gpusched_poke *poke)
+int gs_table_poke(struct gs_table *t, struct gpusched_poke *poke)
 {
-	int r = gs_prog_run(o->fd[GS_PIN_poke], poke, sizeof(*poke));
+	int r = gs_run_prog(t->fd[GS_PIN_poke], poke, sizeof(*poke));
 
 	return r < 0 ? r : poke->ret;
 }
 
-int gs_run_table(struct gs_table *o, struct gs_table_arg *arg)
+int gs_table_change(struct gs_table *t, struct gs_table_arg *arg)
 {
-	int r = gs_prog_run(o->fd[GS_PIN_run_table], arg, sizeof(*arg));
+	int r = gs_run_prog(t->fd[GS_PIN_change_table], arg, sizeof(*arg));
 
 	return r < 0 ? r : arg->head.ret;
 }
 
-int gs_table_insert(struct gs_table *o, struct gpusched_tsg *inout_rec,
+int gs_table_insert(struct gs_table *t, struct gpusched_tsg *inout_rec,
 		    const struct gpusched_channels *ch)
 {
 	struct gs_table_arg arg = {
 		.head = { .op = GS_TABLE_INSERT, .key = inout_rec->key },
 		.rec = *inout_rec,
 	};
-	int r = gs_run_table(o, &arg);
+	int r = gs_table_change(t, &arg);
 
 	if (r < 0)
 		return r;
@@ -285,7 +286,7 @@ int gs_table_insert(struct gs_table *o, struct gpusched_tsg *inout_rec,
 	for (uint32_t i = 0; ch && i < ch->n && i < GPUSCHED_MAX_CHANNELS; i++) {
 		arg.head.op = GS_TABLE_CHANNEL;
 		arg.head.channel = ch->ch[i];
-		r = gs_run_table(o, &arg);
+		r = gs_table_change(t, &arg);
 		if (r < 0 && r != -EEXIST)
 			return r;
 	}
@@ -293,19 +294,19 @@ int gs_table_insert(struct gs_table *o, struct gpusched_tsg *inout_rec,
 	return 0;
 }
 
-int gs_table_remove(struct gs_table *o, const struct gpusched_key *key)
+int gs_table_remove(struct gs_table *t, const struct gpusched_key *key)
 {
 	struct gs_table_arg arg = { .head = { .op = GS_TABLE_REMOVE, .key = *key } };
 
-	return gs_run_table(o, &arg);
+	return gs_table_change(t, &arg);
 }
 
-int gs_table_device(struct gs_table *o, const struct gpusched_key *key,
+int gs_table_device(struct gs_table *t, const struct gpusched_key *key,
 		    const struct gpusched_device *dev, uint64_t start_ns)
 {
 	struct gs_table_arg arg = {
 		.head = { .op = GS_TABLE_DEVICE, .key = *key, .dev = *dev, .id = start_ns },
 	};
 
-	return gs_run_table(o, &arg);
+	return gs_table_change(t, &arg);
 }

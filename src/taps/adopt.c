@@ -17,6 +17,7 @@
 #include "table/priv.h"
 #include "rm/abi.h"
 #include "process/process.h"
+#include "table/procs.h"
 #include "taps/taps.h"
 
 #define CMD_ACCESS_RIGHTS 0xd03u
@@ -30,7 +31,7 @@
 #define TIME_LIMIT (10 * NS_PER_S)
 
 struct adopt {
-	struct gs_table *o;
+	struct gs_table *t;
 	const struct gs_gpu *gpus;
 	size_t ngpus;
 	int own; /* our own control file */
@@ -233,9 +234,9 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 	assume(&rec.task, us);
 	gs_objects_channels(s, tsg->handle, &ch);
 	read_cids(fd, client, &ch);
-	gs_table_device(a->o, &(struct gpusched_key){ h->file, client, tsg->parent }, &dev,
+	gs_table_device(a->t, &(struct gpusched_key){ h->file, client, tsg->parent }, &dev,
 			h->start_ns);
-	return gs_table_insert(a->o, &rec, &ch);
+	return gs_table_insert(a->t, &rec, &ch);
 }
 
 static void adopt_client(struct adopt *a, int fd, const struct gs_holder *h, uint32_t client)
@@ -281,7 +282,7 @@ static void adopt_file(struct adopt *a, const struct gs_holder *h)
 		adopt_client(a, fd, h, a->clients[i]);
 		a->clients[i] = 0; /* a client is of one file */
 	}
-	gs_proc_forget_dead(a->o, h->pid, h->start_ns);
+	gs_proc_forget_dead(a->t, h->pid, h->start_ns);
 }
 
 /* By file, the oldest holder first: who opened it, not who inherited it. */
@@ -294,16 +295,16 @@ static int by_file(const void *x, const void *y)
 	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-int gs_adopt(struct gs_table *o, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
+int gs_adopt(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
 	     struct gs_error *err)
 {
-	CLEANUP(adopt_end) struct adopt a = { .o = o, .gpus = gpus, .ngpus = ngpus, .own = -1 };
+	CLEANUP(adopt_end) struct adopt a = { .t = t, .gpus = gpus, .ngpus = ngpus, .own = -1 };
 	CLEANUP_FREE struct gs_holder *all = NULL;
 	size_t n = 0, files = 0;
 	pid_t last = 0;
 	int r;
 
-	r = gs_holders_read(o, &all, &n, err);
+	r = gs_holders_read(t, &all, &n, err);
 	if (r < 0)
 		return r;
 	a.deadline = gs_now_ns() + TIME_LIMIT;

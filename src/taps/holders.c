@@ -104,7 +104,7 @@ static int drain(int fd, struct holders *h)
 	}
 }
 
-int gs_holders_of(struct gs_table *o, pid_t pid, struct gs_holder **ret, size_t *ret_n,
+int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err)
 {
 	union bpf_iter_link_info info = { .task = { .pid = pid } };
@@ -113,7 +113,7 @@ int gs_holders_of(struct gs_table *o, pid_t pid, struct gs_holder **ret, size_t 
 	CLEANUP_FD int link = -1, iter = -1;
 	int r;
 
-	link = bpf_link_create(o->fd[GS_PIN_iter_holders], 0, BPF_TRACE_ITER, pid ? &opts : NULL);
+	link = bpf_link_create(t->fd[GS_PIN_iter_holders], 0, BPF_TRACE_ITER, pid ? &opts : NULL);
 	if (link < 0) {
 		if (pid && errno == ESRCH) {
 			*ret = NULL;
@@ -158,7 +158,7 @@ void gs_holders_sort(struct gs_holder *all, size_t n)
 		qsort(all, n, sizeof(*all), by_file);
 }
 
-int gs_holders_read(struct gs_table *o, struct gs_holder **ret, size_t *ret_n, struct gs_error *err)
+int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n, struct gs_error *err)
 {
-	return gs_holders_of(o, 0, ret, ret_n, err);
+	return gs_holders_of(t, 0, ret, ret_n, err);
 }

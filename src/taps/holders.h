@@ -8,7 +8,7 @@
 #include "taps/taps.h"
 
 /* Like gs_holders_read(), of one process; pid 0: of all. */
-int gs_holders_of(struct gs_table *o, pid_t pid, struct gs_holder **ret, size_t *ret_n,
+int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err);
 /* Several lists as one, for gs_holder_find(). */
 void gs_holders_sort(struct gs_holder *all, size_t n);

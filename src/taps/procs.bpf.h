@@ -12,7 +12,7 @@ static __always_inline void gs_tell_proc(struct task_struct *leader, gs_u32 tgid
 	struct gs_caller c = { .leader = leader, .tgid = tgid };
 	struct gpusched_key key = {};
 
-	gs_tell(&c, type, &key, 0, 0, 0);
+	gs_tell_event(&c, type, &key, 0, 0, 0);
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -35,7 +35,7 @@ int tap_fork(unsigned long long *ctx)
 	copy.start_ns = child->start_boottime;
 	tgid = gs_tgid_of(cfg, child);
 	if (tgid && bpf_map_update_elem(&gs_procs, &tgid, &copy, BPF_ANY))
-		gs_count(GPUSCHED_CNT_TABLE_FULL);
+		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "table/priv.h"
 #include "rm/abi.h"
 #include "process/process.h"
+#include "table/procs.h"
 #include "taps/holders.h"
 #include "taps/taps.h"
 
@@ -21,7 +22,7 @@
 #define MAX_DEVS GS_MAX_DEVS
 
 struct sweep {
-	struct gs_table *o;
+	struct gs_table *t;
 	struct gpusched_key *dev_keys; /* what gs_devs has */
 	struct gpusched_device *devs;
 	uint32_t ndevs;
@@ -55,7 +56,7 @@ static int read_devs(struct sweep *s)
 	s->devs = malloc(MAX_DEVS * sizeof(*s->devs));
 	if (!s->dev_keys || !s->devs)
 		return -ENOMEM;
-	r = bpf_map_lookup_batch(s->o->fd[GS_PIN_gs_devs], NULL, &at, s->dev_keys, s->devs, &n,
+	r = bpf_map_lookup_batch(s->t->fd[GS_PIN_gs_devs], NULL, &at, s->dev_keys, s->devs, &n,
 				 NULL);
 	if (r && r != -ENOENT)
 		return r;
@@ -96,14 +97,14 @@ static int read_all(struct sweep *s, struct gs_error *err)
 	free(s->holders);
 	s->holders = NULL;
 	s->nholders = 0;
-	return gs_holders_read(s->o, &s->holders, &s->nholders, err);
+	return gs_holders_read(s->t, &s->holders, &s->nholders, err);
 }
 
 static int read_owner(struct sweep *s, uint32_t owner, struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_holder *more = NULL;
 	size_t n = 0;
-	int r = gs_holders_of(s->o, (pid_t)owner, &more, &n, err);
+	int r = gs_holders_of(s->t, (pid_t)owner, &more, &n, err);
 
 	if (!r)
 		r = append(s, more, n);
@@ -164,7 +165,7 @@ static bool still_there(const struct gpusched_tsg *rec, const struct gs_holder *
 	       status == GS_NV_OK;
 }
 
-static void move(struct gs_table *o, struct gpusched_tsg *rec, const struct gs_holder *h)
+static void move(struct gs_table *t, struct gpusched_tsg *rec, const struct gs_holder *h)
 {
 	struct gpusched_poke poke = {
 		.key = rec->key,
@@ -179,17 +180,17 @@ static void move(struct gs_table *o, struct gpusched_tsg *rec, const struct gs_h
 	rec->owner_start_ns = h->start_ns;
 	memcpy(rec->task.comm, h->comm, sizeof(rec->task.comm));
 	poke.rec = *rec;
-	gs_table_poke(o, &poke);
-	gs_proc_forget_dead(o, h->pid, h->start_ns);
+	gs_table_poke(t, &poke);
+	gs_proc_forget_dead(t, h->pid, h->start_ns);
 }
 
 /* Its end is ours to tell, unless a tap is at it; with the flags that it had before. */
-static int claim(struct gs_table *o, struct gpusched_tsg *inout_rec)
+static int claim(struct gs_table *t, struct gpusched_tsg *inout_rec)
 {
 	struct gs_table_arg arg = {
 		.head = { .op = GS_TABLE_CLAIM, .key = inout_rec->key, .id = inout_rec->task.id },
 	};
-	int r = gs_run_table(o, &arg);
+	int r = gs_table_change(t, &arg);
 
 	if (!r)
 		inout_rec->flags = (uint32_t)arg.head.id;
@@ -213,17 +214,17 @@ static int judge(struct sweep *s, void (*fn)(const struct gpusched_tsg *rec, voi
 			h = find(s, rec->key.file, 0);
 		}
 		/* it may have ended, and its handle be used again, since we read it */
-		if (gs_table_get(s->o, &rec->key, &now) || now.task.id != rec->task.id)
+		if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
 			continue;
 		if (h && still_there(rec, h)) {
-			move(s->o, rec, h);
+			move(s->t, rec, h);
 			continue;
 		}
-		if (claim(s->o, &now))
+		if (claim(s->t, &now))
 			continue;
 		if (fn)
 			fn(&now, user);
-		gs_table_remove(s->o, &rec->key);
+		gs_table_remove(s->t, &rec->key);
 		rec->task.pid = 0;
 		ended++;
 	}
@@ -235,7 +236,7 @@ static void change_entry(struct sweep *s, enum gs_table_op op, const struct gpus
 {
 	struct gs_table_arg arg = { .head = { .op = op, .key = *key, .dev = *dev } };
 
-	gs_run_table(s->o, &arg); /* -ESTALE: it is another one by now */
+	gs_table_change(s->t, &arg); /* -ESTALE: it is another one by now */
 }
 
 /* Entries of files that are closed; they were read before the holders. */
@@ -293,11 +294,11 @@ static void note_owners(struct sweep *s)
 	}
 }
 
-int gs_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
+int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err)
 {
-	CLEANUP(sweep_free) struct sweep s = { .o = o };
-	bool full = ++o->sweeps % FULL_EVERY == 0;
+	CLEANUP(sweep_free) struct sweep s = { .t = t };
+	bool full = ++t->sweeps % FULL_EVERY == 0;
 	int r;
 
 	r = read_devs(&s);
@@ -309,7 +310,7 @@ int gs_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void
 			return r < 0 ? r : 0;
 	}
 	clear_requests(&s);
-	r = gs_table_all(o, &s.recs, &s.nrecs);
+	r = gs_table_all(t, &s.recs, &s.nrecs);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
 	r = read_all(&s, err);

@@ -9,7 +9,7 @@
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
 #include "taps/procs.bpf.h"
-#include "table/run.bpf.h"
+#include "table/change.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -112,7 +112,7 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
 		/* A bare channel under a device has a TSG of RM's own, which has no name. */
 		if (!bpf_map_lookup_elem(&gs_devs, &key))
-			gs_count(GPUSCHED_CNT_ORPHAN_CHANNEL);
+			gs_tap_count(GPUSCHED_CNT_ORPHAN_CHANNEL);
 		return;
 	}
 	if (a->params)
@@ -127,7 +127,7 @@ static __always_inline void gs_on_client(const struct gs_caller *c, const struct
 	if (gs_is_self(c))
 		return;
 	gs_proc_of(c);
-	gs_tell(c, GPUSCHED_EV_CLIENT, &key, 0, 0, 0);
+	gs_tell_event(c, GPUSCHED_EV_CLIENT, &key, 0, 0, 0);
 }
 
 static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs_u32 size,
@@ -146,7 +146,7 @@ static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs
 	if (!ok || !gs_decode_alloc(w, size, c->cfg->branch, &a) || !gs_class_matters(a.class_))
 		return;
 	if (a.status) {
-		gs_count(GPUSCHED_CNT_RM_FAILED);
+		gs_tap_count(GPUSCHED_CNT_RM_FAILED);
 		return;
 	}
 	switch (a.class_) {
@@ -186,7 +186,7 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 		return;
 	if (!enable) {
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_SCHEDULED);
-		gs_tell(c, GPUSCHED_EV_UNSCHEDULE, key, rec->task.id, 0, 0);
+		gs_tell_event(c, GPUSCHED_EV_UNSCHEDULE, key, rec->task.id, 0, 0);
 		return;
 	}
 	k.handle = rec->h_device;
@@ -195,7 +195,7 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 		rec->h_subdevice = dev->h_subdevice;
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_SCHEDULED);
 	if (gs_gate_asked(rec)) {
-		gs_tell(c, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0, 0);
+		gs_tell_event(c, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0, 0);
 		return;
 	}
 	gs_ask(ctx, c, GPUSCHED_RUN_SCHEDULE, GPUSCHED_EV_SCHEDULE, key, rec->task.id, 0);
@@ -231,7 +231,7 @@ static __always_inline void gs_on_interleave(const struct gs_caller *c,
 	rec->task.assumed &= ~GPUSCHED_INTERLEAVE;
 	rec->task.is.interleave = level;
 	rec->task.is.valid |= GPUSCHED_INTERLEAVE;
-	gs_tell(c, GPUSCHED_EV_INTERLEAVE, key, rec->task.id, level, 0);
+	gs_tell_event(c, GPUSCHED_EV_INTERLEAVE, key, rec->task.id, level, 0);
 }
 
 static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32 client,
@@ -247,7 +247,7 @@ static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32
 	gs_to_tsg(&key);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (!rec) {
-		gs_count(GPUSCHED_CNT_ORPHAN_CALL);
+		gs_tap_count(GPUSCHED_CNT_ORPHAN_CALL);
 		return;
 	}
 	rec->task.asked.preempt_mode = w[3];
@@ -255,7 +255,7 @@ static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32
 	rec->task.assumed &= ~GPUSCHED_PREEMPT_MODE;
 	rec->task.is.preempt_mode = w[3];
 	rec->task.is.valid |= GPUSCHED_PREEMPT_MODE;
-	gs_tell(c, GPUSCHED_EV_PREEMPT_MODE, &key, rec->task.id, w[3], 0);
+	gs_tell_event(c, GPUSCHED_EV_PREEMPT_MODE, &key, rec->task.id, w[3], 0);
 }
 
 static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, gs_u64 arg)
@@ -271,7 +271,7 @@ static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, 
 	if (!gs_cmd_matters(q.cmd) || gs_is_self(c))
 		return;
 	if (q.status) {
-		gs_count(GPUSCHED_CNT_RM_FAILED);
+		gs_tap_count(GPUSCHED_CNT_RM_FAILED);
 		return;
 	}
 	if (q.cmd == GS_CMD_SET_PREEMPT_MODE) {
@@ -282,7 +282,7 @@ static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, 
 	gs_to_tsg(&key);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (!rec) {
-		gs_count(GPUSCHED_CNT_ORPHAN_CALL);
+		gs_tap_count(GPUSCHED_CNT_ORPHAN_CALL);
 		return;
 	}
 	switch (q.cmd) {
@@ -385,14 +385,14 @@ static __always_inline int gs_ioctl(void *ctx, struct pt_regs *regs, gs_u32 cmd)
 		return 0;
 	c.file = gs_file_of(task, c.fd);
 	if (!c.file) {
-		gs_count(GPUSCHED_CNT_NO_FILE);
+		gs_tap_count(GPUSCHED_CNT_NO_FILE);
 		return 0;
 	}
 	if (!gs_file_accept(c.cfg, (struct file *)c.file))
 		return 0;
-	gs_count(GPUSCHED_CNT_IOCTLS);
+	gs_tap_count(GPUSCHED_CNT_IOCTLS);
 	if (!gs_size_ok(nr, GS_IOC_SIZE(cmd))) {
-		gs_count(GPUSCHED_CNT_BAD_SIZE);
+		gs_tap_count(GPUSCHED_CNT_BAD_SIZE);
 		return 0;
 	}
 	c.leader = task->group_leader;
@@ -445,7 +445,7 @@ int tap_sys_exit(unsigned long long *ctx)
 			return gs_open(ctx, ctx[1]);
 		if (nr == NR_IOCTL_32 && GS_IOC_TYPE(regs->cx) == 'F' &&
 		    gs_is_compat(bpf_get_current_task_btf()))
-			gs_count(GPUSCHED_CNT_COMPAT);
+			gs_tap_count(GPUSCHED_CNT_COMPAT);
 		return 0;
 	}
 	cmd = regs->si;

@@ -21,6 +21,7 @@
 #include "taps/simfiles.h"
 #include "taps/taps.skel.h"
 #include "gate/gate.h"
+#include "table/cfg.h"
 #include "taps/taps.h"
 
 static void skel_destroy(struct taps_bpf **skel)
@@ -280,29 +281,29 @@ int gs_taps_on(struct gs_error *err)
 
 /* ---- off and status -------------------------------------------------------------------------- */
 
-static void observe_close(struct gs_table **o)
+static void table_close(struct gs_table **t)
 {
-	gs_table_close(*o);
+	gs_table_close(*t);
 }
 
 /* The gate goes first: then nobody is stopped any more whom nobody would let go on. */
-static void open_gate(struct gs_table *o, const char *dir)
+static void open_gate(struct gs_table *t, const char *dir)
 {
-	gs_cfg_gate(o, false);
+	gs_cfg_gate(t, false);
 	gs_gate_off(dir);
-	gs_gate_release(o, true, NULL);
+	gs_gate_release(t, true, NULL);
 }
 
 int gs_taps_off(struct gs_error *err)
 {
-	CLEANUP(observe_close) struct gs_table *o = NULL;
+	CLEANUP(table_close) struct gs_table *t = NULL;
 	char tmp[PATH_MAX];
 	int r;
 
 	if (geteuid())
 		return gs_fail(err, -EPERM, "observing needs root: the taps are BPF programs");
-	if (gs_table_open(&o, NULL))
-		o = NULL;
+	if (gs_table_open(&t, NULL))
+		t = NULL;
 	tmp_name(tmp, sizeof(tmp));
 	if (rename(gs_env()->bpffs, tmp)) {
 		if (errno == ENOENT || errno == ENOTDIR)
@@ -310,8 +311,8 @@ int gs_taps_off(struct gs_error *err)
 		return gs_fail(err, -errno, "cannot remove %s: %s", gs_env()->bpffs,
 			       strerror(errno));
 	}
-	if (o)
-		open_gate(o, tmp);
+	if (t)
+		open_gate(t, tmp);
 	r = gs_pins_remove(tmp);
 	if (r < 0)
 		return gs_fail(err, r, "cannot remove %s: %s", tmp, strerror(-r));
@@ -339,17 +340,17 @@ static unsigned int count_keys(int fd, size_t key_size)
 	return n;
 }
 
-static int read_counters(struct gs_table *o, uint64_t *ret)
+static int read_counters(struct gs_table *t, uint64_t *ret)
 {
-	CLEANUP_FREE uint64_t *v = calloc(o->cpus, sizeof(*v));
+	CLEANUP_FREE uint64_t *v = calloc(t->cpus, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < GPUSCHED_CNT_MAX; i++) {
 		ret[i] = 0;
-		if (bpf_map_lookup_elem(o->fd[GS_PIN_gs_counters], &i, v))
+		if (bpf_map_lookup_elem(t->fd[GS_PIN_gs_counters], &i, v))
 			return -errno;
-		for (unsigned int c = 0; c < o->cpus; c++)
+		for (unsigned int c = 0; c < t->cpus; c++)
 			ret[i] += v[c];
 	}
 	return 0;
@@ -357,7 +358,7 @@ static int read_counters(struct gs_table *o, uint64_t *ret)
 
 int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 {
-	CLEANUP(observe_close) struct gs_table *o = NULL;
+	CLEANUP(table_close) struct gs_table *t = NULL;
 	struct gs_taps_status st = {};
 	int r;
 
@@ -377,12 +378,12 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 	GS_PIN_LINKS(X)
 #undef X
 	if (st.complete) {
-		r = gs_table_open(&o, err);
+		r = gs_table_open(&t, err);
 		if (r < 0)
 			return r;
-		st.tsgs = count_keys(o->fd[GS_PIN_gs_tsgs], sizeof(struct gpusched_key));
-		st.procs = count_keys(o->fd[GS_PIN_gs_procs], sizeof(uint32_t));
-		r = read_counters(o, st.counters);
+		st.tsgs = count_keys(t->fd[GS_PIN_gs_tsgs], sizeof(struct gpusched_key));
+		st.procs = count_keys(t->fd[GS_PIN_gs_procs], sizeof(uint32_t));
+		r = read_counters(t, st.counters);
 		if (r < 0)
 			return gs_fail(err, r, "cannot read the counters: %s", strerror(-r));
 	}

@@ -43,7 +43,7 @@ struct gs_holder {
 	char comm[GPUSCHED_COMM_LEN];
 };
 /* By file and process, one descriptor for each of these: the lowest. */
-int gs_holders_read(struct gs_table *o, struct gs_holder **ret, size_t *ret_n,
+int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n,
 		    struct gs_error *err);
 
 struct gs_adopted {
@@ -54,14 +54,14 @@ struct gs_adopted {
  * descriptors, and inserts them marked ADOPTED with their assumed settings.
  * Bar: 1 s for 50 processes.
  */
-int gs_adopt(struct gs_table *o, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
+int gs_adopt(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
 	     struct gs_error *err);
 
 /*
  * Ends records whose open file has no holder any more, and moves records whose owner closed its
  * descriptor to another holder. fn (may be NULL) is called for each ended record before removal.
  */
-int gs_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
+int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
 
 #endif /* GPUSCHED_TAPS_TAPS_H */

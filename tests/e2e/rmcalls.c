@@ -19,6 +19,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "engine/engine.h"
+#include "table/cfg.h"
 #include "taps/taps.h"
 
 static unsigned int branch;

@@ -7,6 +7,9 @@
 
 #include "table/table.h"
 #include "process/reader.h"
+#include "table/cfg.h"
+#include "table/classes.h"
+#include "table/procs.h"
 
 int gs_class_get(struct gs_table *o, uint32_t id, struct gpusched_class *ret)
 {

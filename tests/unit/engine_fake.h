@@ -20,6 +20,9 @@
 #include "engine/engine.h"
 #include "engine/ops.h"
 #include "gate/gate.h"
+#include "table/cfg.h"
+#include "table/classes.h"
+#include "taps/taps.h"
 
 #define MAX_REC 512
 #define MAX_LOG 4096

@@ -12,12 +12,14 @@
 
 #include <bpf/bpf.h>
 
-#include "observe_fixture.h"
+#include "taps_fixture.h"
 #include "policy/host.h"
 #include "policy/rest.h"
 #include "process/process.h"
 #include "taps/taps.h"
 #include "replay_world.h"
+#include "table/cfg.h"
+#include "table/procs.h"
 
 #define STOCK_ADOPTED 0xf11eull /* file of the TSGs that no tap saw */
 

@@ -11,7 +11,8 @@
 #include "gate/gate.h"
 #include "process/process.h"
 #include "taps/taps.h"
-#include "observe_fixture.h"
+#include "taps_fixture.h"
+#include "table/cfg.h"
 
 /* A process and what the table has of it. */
 struct waiter {

@@ -9,6 +9,7 @@
 #include "basic/log.h"
 #include "gpusched/policy_types.h"
 #include "policy_fixture.h"
+#include "table/cfg.h"
 
 static struct gs_policy *start(const char *name, const char *option, struct gs_policy *prev)
 {

@@ -5,6 +5,7 @@
  */
 #include "policy/native.h"
 #include "stock_host.h"
+#include "table/cfg.h"
 
 #define STEPS 500
 

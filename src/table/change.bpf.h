@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * run.bpf.h - changes of the table from user space, by BPF_PROG_RUN
+ * change.bpf.h - changes of the table from user space, by BPF_PROG_RUN
  *
  * In place and field by field: a whole record written from user space would undo what a tap wrote
  * in the meantime.
  */
-#ifndef GPUSCHED_TABLE_RUN_BPF_H
-#define GPUSCHED_TABLE_RUN_BPF_H
+#ifndef GPUSCHED_TABLE_CHANGE_BPF_H
+#define GPUSCHED_TABLE_CHANGE_BPF_H
 
 #include "table/record.bpf.h"
-#include "table/run.h"
+#include "table/change.h"
 
 #define GS_ENOENT 2
 #define GS_ENOSPC 28
@@ -207,13 +207,13 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	if (!client)
 		return -GS_ENOSPC;
 	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, cfg->max_tsgs_per_proc)) {
-		gs_count(GPUSCHED_CNT_PROC_LIMIT);
+		gs_tap_count(GPUSCHED_CNT_PROC_LIMIT);
 		return -GS_ENOSPC;
 	}
 	rec->key = key;
 	rec->nchannels = 0;
 	rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
-	gs_classify(&rec->task, proc, cfg->default_class);
+	gs_fill_class(&rec->task, proc, cfg->default_class);
 	if (bpf_map_update_elem(&gs_tsgs, &key, rec, BPF_NOEXIST)) {
 		gs_give_back(pid, GPUSCHED_SHARE_TSGS);
 		return bpf_map_lookup_elem(&gs_tsgs, &key) ? -GS_EEXIST : -GS_ENOSPC;
@@ -283,7 +283,7 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 		return -GS_ENOSPC;
 	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
 		__sync_fetch_and_add(&ch->dropped, 1);
-		gs_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		gs_tap_count(GPUSCHED_CNT_CHANNEL_LIMIT);
 		return -GS_ENOSPC;
 	}
 	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
@@ -361,7 +361,7 @@ static __always_inline int gs_set_cfg(gs_u32 op, gs_u64 value)
 }
 
 SEC("syscall")
-int run_table(struct gs_table_arg *a)
+int change_table(struct gs_table_arg *a)
 {
 	struct gs_table_head h = {};
 	int ret = -GS_EINVAL;
@@ -406,7 +406,7 @@ int run_table(struct gs_table_arg *a)
 }
 
 SEC("syscall")
-int run_proc(struct gs_proc_arg *a)
+int change_proc(struct gs_proc_arg *a)
 {
 	gs_u32 tgid = a->tgid;
 	struct gpusched_proc fresh = a->proc, *proc;
@@ -437,4 +437,4 @@ int run_proc(struct gs_proc_arg *a)
 	return 0;
 }
 
-#endif /* GPUSCHED_TABLE_RUN_BPF_H */
+#endif /* GPUSCHED_TABLE_CHANGE_BPF_H */

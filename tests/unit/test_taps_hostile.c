@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* test_observe_hostile.c - what a hostile client can make of the taps: counts, and nothing else */
+/* test_taps_hostile.c - what a hostile client can make of the taps: counts, and nothing else */
 #include <pthread.h>
 
-#include "observe_fixture.h"
+#include "taps_fixture.h"
+#include "table/cfg.h"
+#include "table/procs.h"
 
 #define BAD ((void *)0x10)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_observe_taps.c - what the taps and the table do */
+/* test_taps.c - what the taps and the table do */
 #include <bpf/bpf.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -7,7 +7,11 @@
 #include "table/priv.h"
 #include "process/process.h"
 #include "taps/taps.h"
-#include "observe_fixture.h"
+#include "taps_fixture.h"
+#include "table/cfg.h"
+#include "table/classes.h"
+#include "table/events.h"
+#include "table/procs.h"
 
 /* ---- what CUDA does -------------------------------------------------------------------------- */
 
@@ -339,9 +343,9 @@ static void test_claim_outlives_its_sweep(void **state)
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	arg.head.key = only().key;
 	arg.head.id = only().task.id + 1;
-	assert_int_equal(gs_run_table(table, &arg), -ESTALE);
+	assert_int_equal(gs_table_change(table, &arg), -ESTALE);
 	arg.head.id = only().task.id;
-	assert_int_equal(gs_run_table(table, &arg), 0);
+	assert_int_equal(gs_table_change(table, &arg), 0);
 	assert_int_equal(arg.head.id, 0); /* the flags before */
 	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
 	assert_int_equal(records(), 1);

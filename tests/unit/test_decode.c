@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_observe.c - the pure parts: decoding, simulated files' list, finding objects */
+/* test_decode.c - the pure parts: decoding, simulated files' list, finding objects */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 
 #include "taps/adopt.h"
 #include "rm/decode.h"
+#include "table/events.h"
 #include "table/table.h"
 #include "taps/simfiles.h"
 

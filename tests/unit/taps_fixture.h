@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe_fixture.h - taps on, on a file that says yes to everything; for tests of the taps
+ * taps_fixture.h - taps on, on a file that says yes to everything; for tests of the taps
  *
  * Needs root, BPF and FUSE; tests skip, visibly, without. Everything lives in a mount namespace and
  * an instance directory of its own.
  */
-#ifndef GPUSCHED_TESTS_OBSERVE_FIXTURE_H
-#define GPUSCHED_TESTS_OBSERVE_FIXTURE_H
+#ifndef GPUSCHED_TESTS_TAPS_FIXTURE_H
+#define GPUSCHED_TESTS_TAPS_FIXTURE_H
 
 #include <sched.h>
 #include <setjmp.h>
@@ -24,6 +24,7 @@
 #include "table/table.h"
 #include "taps/taps.h"
 #include "rm_client.h"
+#include "table/events.h"
 
 static struct echo_rm echo;
 static struct gs_table *table;
@@ -161,4 +162,4 @@ static int teardown(void **state)
 			skip(); \
 	} while (0)
 
-#endif /* GPUSCHED_TESTS_OBSERVE_FIXTURE_H */
+#endif /* GPUSCHED_TESTS_TAPS_FIXTURE_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * run.h - what user space and the taps' programs exchange beside abi.h; private to this room
+ * change.h - what user space and the taps' programs exchange beside abi.h; private to this room
  */
-#ifndef GPUSCHED_TABLE_RUN_H
-#define GPUSCHED_TABLE_RUN_H
+#ifndef GPUSCHED_TABLE_CHANGE_H
+#define GPUSCHED_TABLE_CHANGE_H
 
 #include "gpusched/abi.h"
 
@@ -33,7 +33,7 @@ struct gs_holder_rec {
 };
 _Static_assert(sizeof(struct gs_holder_rec) == 48, "gs_holder_rec");
 
-/* Argument of run_table. */
+/* Argument of change_table. */
 enum gs_table_op {
 	GS_TABLE_INSERT = 1, /* key and rec, with an id from the counter */
 	GS_TABLE_CLAIM,      /* the sweep's: key and id; id becomes the flags before */
@@ -66,11 +66,11 @@ struct gs_table_arg {
 	struct gpusched_tsg rec;
 };
 
-/* Argument of run_proc: all but tsgs, which the taps keep. */
+/* Argument of change_proc: all but tsgs, which the taps keep. */
 struct gs_proc_arg {
 	gs_u32 tgid;
 	gs_s32 ret;
 	struct gpusched_proc proc;
 };
 
-#endif /* GPUSCHED_TABLE_RUN_H */
+#endif /* GPUSCHED_TABLE_CHANGE_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfg.h - what the taps are told: configuration, GPUs, our own processes
+ */
+#ifndef GPUSCHED_TABLE_CFG_H
+#define GPUSCHED_TABLE_CFG_H
+
+#include "rm/rm.h"
+#include "table/table.h"
+
+int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret);
+/* Heartbeat of the daemon (now); 0 clears. */
+int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns);
+int gs_cfg_default_class(struct gs_table *t, uint32_t class_id);
+int gs_cfg_policy_active(struct gs_table *t, bool active);
+/* Tells the taps the GPUs' indexes, so that a new TSG's is known at once. Done by `on` as well. */
+int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n);
+/* Most TSGs that one process may have in the table (default 1024); 0: no limit. */
+int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
+/* false: everything passes the gate, and holds suspend. */
+int gs_cfg_gate(struct gs_table *t, bool on);
+/* Our own processes, whose calls do not count as the owner's wish. */
+int gs_self_add(struct gs_table *t, pid_t tgid);
+int gs_self_del(struct gs_table *t, pid_t tgid);
+
+#endif /* GPUSCHED_TABLE_CFG_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.h - the events of those who fill the table
+ */
+#ifndef GPUSCHED_TABLE_EVENTS_H
+#define GPUSCHED_TABLE_EVENTS_H
+
+#include "table/table.h"
+
+/* One reader at a time (the daemon, or a command that holds the instance's lock). */
+typedef void (*gs_event_fn)(const struct gpusched_event *ev, void *user);
+int gs_events_open(struct gs_table *t, gs_event_fn fn, void *user, struct gs_error *err);
+int gs_events_fd(const struct gs_table *t); /* readable when there are events */
+/*
+ * Calls fn for each; how many, or -errno. Not for all at once: who makes events faster than they are
+ * handled would hold the caller up for ever. 0: there are none.
+ */
+int gs_events_dispatch(struct gs_table *t);
+/* How many events found no room since the taps are on. */
+int gs_events_lost(struct gs_table *t, uint64_t *ret);
+/* Event names from abi.h's table; NULL out of range. */
+const char *gs_event_name(unsigned int type);
+const char *gs_event_text(unsigned int type);
+
+#endif /* GPUSCHED_TABLE_EVENTS_H */

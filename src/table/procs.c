@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+/* proc.c - configuration of the taps, processes and classes */
+#include <bpf/bpf.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "table/priv.h"
+#include "process/process.h"
+#include "table/cfg.h"
+#include "table/classes.h"
+#include "table/procs.h"
+
+int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_cfg], &zero, ret) ? -errno : 0;
+}
+
+static int set_cfg(struct gs_table *t, enum gs_table_op op, uint64_t value)
+{
+	struct gs_table_arg arg = { .head = { .op = op, .id = value } };
+
+	return gs_table_change(t, &arg);
+}
+
+int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns)
+{
+	return set_cfg(t, GS_CFG_HEARTBEAT, ns);
+}
+
+int gs_cfg_default_class(struct gs_table *t, uint32_t class_id)
+{
+	if (class_id >= GPUSCHED_MAX_CLASSES)
+		return -ERANGE;
+	return set_cfg(t, GS_CFG_DEFAULT_CLASS, class_id);
+}
+
+int gs_cfg_policy_active(struct gs_table *t, bool active)
+{
+	return set_cfg(t, GS_CFG_POLICY_ACTIVE, active);
+}
+
+int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max)
+{
+	return set_cfg(t, GS_CFG_MAX_TSGS, max);
+}
+
+int gs_cfg_gate(struct gs_table *t, bool on)
+{
+	return set_cfg(t, GS_CFG_GATE, on);
+}
+
+int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t value = gpus[i].index + 1;
+
+		if (bpf_map_update_elem(t->fd[GS_PIN_gs_gpus], &gpus[i].dev_instance, &value,
+					BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+int gs_self_add(struct gs_table *t, pid_t tgid)
+{
+	uint32_t key = tgid, one = 1;
+
+	return bpf_map_update_elem(t->fd[GS_PIN_gs_selves], &key, &one, BPF_ANY) ? -errno : 0;
+}
+
+int gs_self_del(struct gs_table *t, pid_t tgid)
+{
+	uint32_t key = tgid;
+
+	return bpf_map_delete_elem(t->fd[GS_PIN_gs_selves], &key) ? -errno : 0;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret)
+{
+	uint32_t key = tgid;
+
+	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_procs], &key, ret) ? -errno : 0;
+}
+
+/* The count of TSGs is the taps' own and stays. */
+int gs_proc_set(struct gs_table *t, pid_t tgid, const struct gpusched_proc *proc)
+{
+	struct gs_proc_arg arg = { .tgid = tgid, .proc = *proc };
+	int r = gs_run_prog(t->fd[GS_PIN_change_proc], &arg, sizeof(arg));
+
+	return r < 0 ? r : arg.ret;
+}
+
+int gs_proc_del(struct gs_table *t, pid_t tgid)
+{
+	uint32_t key = tgid;
+
+	return bpf_map_delete_elem(t->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
+}
+
+bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns)
+{
+	if (gs_proc_has_life(pid) && gs_start_same(gs_proc_start_ns(pid), start_ns))
+		return false;
+	gs_proc_del(t, pid);
+	return true;
+}
+
+static int renumber(struct gs_table *t, uint32_t tgid, struct gpusched_proc *proc, uint32_t to)
+{
+	int r;
+
+	proc->class_id = to;
+	if (!to) {
+		proc->source = GPUSCHED_SRC_DEFAULT;
+		proc->weight = 0;
+	}
+	r = gs_proc_set(t, (pid_t)tgid, proc);
+	return r == -ENOENT ? 0 : r; /* it has just ended */
+}
+
+/* All are read before the first is changed: none is met twice. */
+int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES])
+{
+	CLEANUP_FREE struct gpusched_proc *procs = malloc(GS_MAX_PROCS * sizeof(*procs));
+	CLEANUP_FREE uint32_t *tgids = malloc(GS_MAX_PROCS * sizeof(*tgids));
+	uint32_t at = 0, n = GS_MAX_PROCS;
+	int r;
+
+	if (!procs || !tgids)
+		return -ENOMEM;
+	r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_procs], NULL, &at, tgids, procs, &n, NULL);
+	if (r && r != -ENOENT)
+		return r;
+	r = 0;
+	for (uint32_t i = 0; !r && i < n; i++) {
+		uint32_t old = procs[i].class_id;
+
+		if (procs[i].source == GPUSCHED_SRC_COMMAND && old < GPUSCHED_MAX_CLASSES &&
+		    to[old] != old)
+			r = renumber(t, tgids[i], &procs[i], to[old]);
+	}
+	return r;
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+int gs_class_get(struct gs_table *t, uint32_t id, struct gpusched_class *ret)
+{
+	if (id >= GPUSCHED_MAX_CLASSES)
+		return -ERANGE;
+	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_classes], &id, ret) ? -errno : 0;
+}
+
+int gs_class_set(struct gs_table *t, uint32_t id, const struct gpusched_class *cls)
+{
+	if (id >= GPUSCHED_MAX_CLASSES)
+		return -ERANGE;
+	return bpf_map_update_elem(t->fd[GS_PIN_gs_classes], &id, cls, BPF_ANY) ? -errno : 0;
+}
