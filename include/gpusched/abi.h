@@ -51,11 +51,13 @@ typedef int32_t gs_s32;
 #define GPUSCHED_INTERLEAVE_LOW 0u
 #define GPUSCHED_INTERLEAVE_MEDIUM 1u
 #define GPUSCHED_INTERLEAVE_HIGH 2u
+#define GPUSCHED_INTERLEAVE_WORDS "low", "medium", "high"
 
 /* Compute preemption modes (control 0x20801210). */
 #define GPUSCHED_PREEMPT_WFI 0u
 #define GPUSCHED_PREEMPT_CTA 1u
 #define GPUSCHED_PREEMPT_CILP 2u
+#define GPUSCHED_PREEMPT_WORDS "wfi", "cta", "cilp"
 
 /* Timeslices that are accepted, us. The driver took 1 us to 100 s. */
 #define GPUSCHED_TIMESLICE_MIN_US 1u

@@ -13,8 +13,8 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 {
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
 		if ((set->valid & GS_BIT(i)) &&
-		    !gs_field_in_range(GS_BIT(i), gs_field_get(set, GS_BIT(i))))
-			return gs_fail(err, -ERANGE, "%s", gs_field_range(GS_BIT(i)));
+		    gs_setting_check(GS_BIT(i), gs_field_get(set, GS_BIT(i)), err))
+			return -ERANGE;
 	if (set->valid == GPUSCHED_PREEMPT_MODE && rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return gs_fail(err, -ENOTSUP,
 			       "tsg %llu is not a compute TSG: it has no preemption mode to set",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/priv.h"
+#include "rm/setting.h"
 
 struct reader {
 	const json_t *o;
@@ -59,31 +60,28 @@ static uint32_t handle(struct reader *rd, const char *key)
 	return (uint32_t)v;
 }
 
-/* The place of a name in @names; null: unset. */
-static int choice(struct reader *rd, const char *key, const char *const names[3])
+/* The value that a word stands for; null: unset. */
+static int choice(struct reader *rd, uint32_t bit)
 {
-	char name[12];
+	char word[12];
+	uint32_t value = 0;
 
-	text(rd, key, name, sizeof(name));
-	if (!*name)
+	text(rd, gs_setting_of(bit)->key, word, sizeof(word));
+	if (!*word)
 		return GPUSCHED_UNSET;
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	rd->code = -EPROTO;
-	return GPUSCHED_UNSET;
+	if (gs_setting_parse(bit, word, &value, NULL))
+		rd->code = -EPROTO;
+	return (int)value;
 }
 
 static void values(struct reader *outer, const char *key, struct gpusched_values *ret)
 {
-	static const char *const levels[3] = { "low", "medium", "high" };
-	static const char *const modes[3] = { "wfi", "cta", "cilp" };
 	struct reader rd = { get(outer, key), 0 };
 	const json_t *runnable;
 
 	ret->timeslice_us = number(&rd, "timeslice_us", 0, UINT32_MAX, GPUSCHED_UNSET);
-	ret->interleave = choice(&rd, "interleave", levels);
-	ret->preempt_mode = choice(&rd, "preempt_mode", modes);
+	ret->interleave = choice(&rd, GPUSCHED_INTERLEAVE);
+	ret->preempt_mode = choice(&rd, GPUSCHED_PREEMPT_MODE);
 	runnable = get(&rd, "runnable");
 	if (runnable && !json_is_null(runnable) && !json_is_boolean(runnable))
 		rd.code = -EPROTO;

@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "rm/abi.h"
+#include "rm/setting.h"
 #include "rm/sys.h"
 
 static const char *const op_names[] = {
@@ -161,8 +162,6 @@ static int set_preempt_mode(struct session *s, uint32_t mode, struct gs_rm_resul
 	struct nv_preempt_mode p = { .flags = NV_PREEMPT_FLAG_COMPUTE, .compute = mode };
 	int r;
 
-	if (mode > GPUSCHED_PREEMPT_CILP)
-		return -ERANGE;
 	r = prove(s, res);
 	if (r < 0)
 		return r;
@@ -194,20 +193,26 @@ static int set_timeslice(struct session *s, uint32_t us, struct gs_rm_result *re
 {
 	uint64_t value = us;
 
-	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
-		return -ERANGE;
 	return control(s, s->tsg->tsg, NV_CMD_SET_TIMESLICE, &value, sizeof(value), res);
 }
 
 static int set_interleave(struct session *s, uint32_t level, struct gs_rm_result *res)
 {
-	if (level > GPUSCHED_INTERLEAVE_HIGH)
-		return -ERANGE;
 	return control(s, s->tsg->tsg, NV_CMD_SET_INTERLEAVE, &level, sizeof(level), res);
+}
+
+static bool out_of_range(enum gs_rm_op op, uint32_t arg)
+{
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (gs_settings[i].name && gs_settings[i].op == op)
+			return !gs_field_in_range(GS_BIT(i), arg);
+	return false;
 }
 
 static int perform(struct session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
 {
+	if (out_of_range(op, arg))
+		return -ERANGE;
 	switch (op) {
 	case GS_RM_GET_TIMESLICE:
 		return get_timeslice(s, res);

@@ -16,6 +16,7 @@
 #include "service/service.h"
 #include "service/target.h"
 #include "process/process.h"
+#include "rm/setting.h"
 
 /* What the service itself counts: symbol, name, words. */
 #define GS_SERVICE_COUNTERS(X) \
@@ -221,11 +222,6 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
 const char *gs_engine_name(uint16_t engine, char buffer[12]);
 const char *gs_kind_name(uint16_t kind);
 const char *gs_source_name(unsigned int source);
-/* Names of levels and modes, both ways. NULL: out of range; -1: unknown name. */
-const char *gs_interleave_name(unsigned int level);
-const char *gs_preempt_mode_name(unsigned int mode);
-int gs_interleave_of(const char *name);
-int gs_preempt_mode_of(const char *name);
 
 /* ---- requests whose answer takes long --------------------------------------------------------- */
 struct gs_pending {

@@ -1,47 +1,16 @@
 // SPDX-License-Identifier: MIT
-/* Numbers of the table and their names in output and arguments. */
+/* Numbers of the table and their names in output. */
 #include <stdio.h>
-#include <strings.h>
 
 #include "basic/cleanup.h"
 #include "service/internal.h"
 
-static const char *const levels[] = { "low", "medium", "high" };
-static const char *const modes[] = { "wfi", "cta", "cilp" };
 static const char *const kinds[] = { "other", "compute", "copy" };
 static const char *const sources[] = { "default", "rule", "cgroup", "command" };
 
 static const char *name_of(const char *const *names, size_t n, unsigned int i)
 {
 	return i < n ? names[i] : NULL;
-}
-
-static int number_of(const char *const *names, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcasecmp(names[i], name))
-			return (int)i;
-	return -1;
-}
-
-const char *gs_interleave_name(unsigned int level)
-{
-	return name_of(levels, GS_COUNT(levels), level);
-}
-
-int gs_interleave_of(const char *name)
-{
-	return number_of(levels, GS_COUNT(levels), name);
-}
-
-const char *gs_preempt_mode_name(unsigned int mode)
-{
-	return name_of(modes, GS_COUNT(modes), mode);
-}
-
-int gs_preempt_mode_of(const char *name)
-{
-	return number_of(modes, GS_COUNT(modes), name);
 }
 
 const char *gs_kind_name(uint16_t kind)

@@ -42,30 +42,32 @@ static void put_comm(json_t *o, const char *key, const char comm[GPUSCHED_COMM_L
 	put(o, key, *text ? gs_json_text(text) : NULL);
 }
 
+static json_t *setting_json(unsigned int i, uint32_t value)
+{
+	const char *word = gs_setting_word(GS_BIT(i), value);
+
+	if (gs_settings[i].words)
+		return word ? json_string(word) : NULL;
+	return gs_settings[i].name ? json_integer(value) : json_boolean(value);
+}
+
 json_t *gs_settings_json(const struct gpusched_settings *set)
 {
 	json_t *o = json_object();
 
-	put_number(o, "timeslice_us", set->valid & GPUSCHED_TIMESLICE, set->timeslice_us);
-	put_text(o, "interleave",
-		 set->valid & GPUSCHED_INTERLEAVE ? gs_interleave_name(set->interleave) : NULL);
-	put_text(o, "preempt_mode",
-		 set->valid & GPUSCHED_PREEMPT_MODE ? gs_preempt_mode_name(set->preempt_mode)
-						    : NULL);
-	put(o, "runnable",
-	    set->valid & GPUSCHED_RUNNABLE ? json_boolean(set->runnable != 0) : NULL);
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		put(o, gs_settings[i].key,
+		    set->valid & GS_BIT(i) ? setting_json(i, gs_field_get(set, GS_BIT(i))) : NULL);
 	return o;
 }
 
 static json_t *assumed_json(uint32_t assumed)
 {
-	static const char *const names[] = { "timeslice_us", "interleave", "preempt_mode",
-					     "runnable" };
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < GS_COUNT(names); i++)
-		if (assumed & (1u << i))
-			json_array_append_new(list, json_string(names[i]));
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (assumed & GS_BIT(i))
+			json_array_append_new(list, json_string(gs_settings[i].key));
 	return list;
 }
 
@@ -190,10 +192,10 @@ static void put_arguments(struct gs_service *s, const struct gpusched_event *ev,
 		put_number(o, "timeslice_us", true, ev->arg[0]);
 		break;
 	case GPUSCHED_EV_INTERLEAVE:
-		put_text(o, "interleave", gs_interleave_name(ev->arg[0]));
+		put_text(o, "interleave", gs_setting_word(GPUSCHED_INTERLEAVE, ev->arg[0]));
 		break;
 	case GPUSCHED_EV_PREEMPT_MODE:
-		put_text(o, "preempt_mode", gs_preempt_mode_name(ev->arg[0]));
+		put_text(o, "preempt_mode", gs_setting_word(GPUSCHED_PREEMPT_MODE, ev->arg[0]));
 		break;
 	case GPUSCHED_EV_CHANNEL:
 		put_handle(o, "channel", ev->arg[0]);

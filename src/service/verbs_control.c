@@ -15,66 +15,38 @@
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static int want_timeslice(const json_t *v, struct gpusched_settings *set, struct gs_error *err)
+/* A number, or the setting's word for it. */
+static int parse_setting(uint32_t bit, const json_t *v, struct gpusched_settings *set,
+			 struct gs_error *err)
 {
-	json_int_t us = json_integer_value(v);
+	const struct gs_setting *s = gs_setting_of(bit);
+	uint32_t value = 0;
+	char choice[64];
+	int r;
 
-	if (!json_is_integer(v))
-		return gs_fail(err, -EINVAL, "timeslice_us must be a whole number");
-	if (us < GPUSCHED_TIMESLICE_MIN_US || us > GPUSCHED_TIMESLICE_MAX_US)
-		return gs_fail(err, -ERANGE,
-			       "timeslice_us %" JSON_INTEGER_FORMAT " is out of range: %u to %u",
-			       us, GPUSCHED_TIMESLICE_MIN_US, GPUSCHED_TIMESLICE_MAX_US);
-	set->timeslice_us = (uint32_t)us;
-	set->valid |= GPUSCHED_TIMESLICE;
-	return 0;
-}
-
-/* A name or its number; -1: neither. */
-static int choice(const json_t *v, int (*of)(const char *name))
-{
-	if (json_is_string(v))
-		return of(json_string_value(v));
-	if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= 2)
-		return (int)json_integer_value(v);
-	return -1;
-}
-
-static int want_interleave(const json_t *v, struct gpusched_settings *set, struct gs_error *err)
-{
-	int level = choice(v, gs_interleave_of);
-
-	if (level < 0)
-		return gs_fail(err, -EINVAL, "interleave must be low, medium or high");
-	set->interleave = (uint8_t)level;
-	set->valid |= GPUSCHED_INTERLEAVE;
-	return 0;
-}
-
-static int want_mode(const json_t *v, struct gpusched_settings *set, struct gs_error *err)
-{
-	int mode = choice(v, gs_preempt_mode_of);
-
-	if (mode < 0)
-		return gs_fail(err, -EINVAL, "preempt_mode must be wfi, cta or cilp");
-	set->preempt_mode = (uint8_t)mode;
-	set->valid |= GPUSCHED_PREEMPT_MODE;
-	return 0;
+	if (json_is_integer(v)) { /* below 0: far above the range */
+		r = gs_setting_check(bit, (uint64_t)json_integer_value(v), err);
+		value = r ? 0 : (uint32_t)json_integer_value(v);
+	} else if (json_is_string(v) && s->words) {
+		r = gs_setting_parse(bit, json_string_value(v), &value, err);
+	} else {
+		r = gs_fail(err, -EINVAL, "%s must be %s", s->key,
+			    s->words ? gs_setting_choice(bit, choice) : "a whole number");
+	}
+	if (!r)
+		gs_field_put(set, bit, value);
+	return r;
 }
 
 static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, bool *ret_clear)
 {
-	static const struct {
-		const char *key;
-		int (*take)(const json_t *v, struct gpusched_settings *set, struct gs_error *err);
-	} keys[] = { { "timeslice_us", want_timeslice },
-		     { "interleave", want_interleave },
-		     { "preempt_mode", want_mode } };
 	const json_t *clear = json_object_get(rq->args, "clear");
 
-	for (size_t i = 0; i < GS_COUNT(keys); i++) {
-		const json_t *v = json_object_get(rq->args, keys[i].key);
-		int r = v && !json_is_null(v) ? keys[i].take(v, set, rq->err) : 0;
+	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
+		const json_t *v = json_object_get(rq->args, gs_settings[i].key);
+		int r = gs_settings[i].name && v && !json_is_null(v)
+				? parse_setting(GS_BIT(i), v, set, rq->err)
+				: 0;
 
 		if (r)
 			return r;
@@ -95,28 +67,29 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 /* What a TSG has without the wish of who asks: a person's settings, else its program's. */
 static struct gpusched_settings without(const struct gpusched_tsg *rec, bool manual)
 {
-	const struct gpusched_settings *asked = &rec->task.asked, *man = &rec->manual;
-	struct gpusched_settings s = { .timeslice_us = GPUSCHED_DRIVER_TIMESLICE_US,
-				       .interleave = GPUSCHED_INTERLEAVE_MEDIUM,
-				       .preempt_mode = GPUSCHED_PREEMPT_CILP };
-	uint32_t m = manual ? man->valid : 0;
+	struct gpusched_settings s = { 0 };
 
-	if ((m | asked->valid) & GPUSCHED_TIMESLICE)
-		s.timeslice_us = (m & GPUSCHED_TIMESLICE ? man : asked)->timeslice_us;
-	if ((m | asked->valid) & GPUSCHED_INTERLEAVE)
-		s.interleave = (m & GPUSCHED_INTERLEAVE ? man : asked)->interleave;
-	if ((m | asked->valid) & GPUSCHED_PREEMPT_MODE)
-		s.preempt_mode = (m & GPUSCHED_PREEMPT_MODE ? man : asked)->preempt_mode;
+	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
+		const struct gpusched_settings *from =
+			manual && rec->manual.valid & GS_BIT(i) ? &rec->manual : &rec->task.asked;
+
+		gs_field_put(&s, GS_BIT(i),
+			     from->valid & GS_BIT(i) ? gs_field_get(from, GS_BIT(i))
+						     : gs_settings[i].def);
+	}
 	return s;
 }
 
-/* A mode in which it leaves the GPU later is a raise, too. */
 static bool is_above(const struct gpusched_settings *a, const struct gpusched_settings *b,
 		     uint32_t which)
 {
-	return (which & GPUSCHED_TIMESLICE && a->timeslice_us > b->timeslice_us) ||
-	       (which & GPUSCHED_INTERLEAVE && a->interleave > b->interleave) ||
-	       (which & GPUSCHED_PREEMPT_MODE && a->preempt_mode < b->preempt_mode);
+	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
+		uint32_t x = gs_field_get(a, GS_BIT(i)), y = gs_field_get(b, GS_BIT(i));
+
+		if (which & GS_BIT(i) && (gs_settings[i].less_is_more ? x < y : x > y))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -232,10 +205,10 @@ static bool same(const struct gpusched_settings *a, const struct gpusched_settin
 {
 	uint32_t both = a->valid & b->valid & f;
 
-	return (!(both & GPUSCHED_TIMESLICE) || a->timeslice_us == b->timeslice_us) &&
-	       (!(both & GPUSCHED_INTERLEAVE) || a->interleave == b->interleave) &&
-	       (!(both & GPUSCHED_PREEMPT_MODE) || a->preempt_mode == b->preempt_mode) &&
-	       (!(both & GPUSCHED_RUNNABLE) || a->runnable == b->runnable);
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (both & GS_BIT(i) && gs_field_get(a, GS_BIT(i)) != gs_field_get(b, GS_BIT(i)))
+			return false;
+	return true;
 }
 
 enum state { WAITS, DONE, FAILED, GONE };

@@ -34,8 +34,8 @@ struct key {
 static const char *const kind_words[] = { "lc", "be", NULL };
 static const char *const arrival_words[] = { "poisson", "periodic", "closed", NULL };
 static const char *const hold_words[] = { "none", "hint-one", "hint", "request", NULL };
-static const char *const level_words[] = { "low", "medium", "high", NULL };
-static const char *const mode_words[] = { "wfi", "cta", "cilp", NULL };
+static const char *const level_words[] = { GPUSCHED_INTERLEAVE_WORDS, NULL };
+static const char *const mode_words[] = { GPUSCHED_PREEMPT_WORDS, NULL };
 static const char *const do_words[] = { "set", "suspend", "resume", "preempt", NULL };
 static const char *const order_words[] = { "old-first", "new-first", NULL };
 

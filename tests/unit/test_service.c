@@ -248,7 +248,7 @@ static void verbs_refused(void **state)
 		{ 0, "set", "{\"target\": \"all\", \"timeslice_us\": 100000001}", -ERANGE,
 		  "range" },
 		{ 0, "set", "{\"target\": \"all\", \"interleave\": \"best\"}", -EINVAL, "medium" },
-		{ 0, "set", "{\"target\": \"all\", \"preempt_mode\": 3}", -EINVAL, "cilp" },
+		{ 0, "set", "{\"target\": \"all\", \"preempt_mode\": 3}", -ERANGE, "cilp" },
 		{ 0, "set", "{\"target\": \"all\", \"clear\": true, \"interleave\": 1}", -EINVAL,
 		  "exclude" },
 		{ 0, "suspend", "{\"target\": \"all\", \"for_us\": -1}", -ERANGE, "range" },

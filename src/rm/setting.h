@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * setting.h - the settings of a TSG, declared once: names, range, words, default, RM operation
+ *
+ * What parses, checks, prints, completes or documents a setting reads this table. The place in the
+ * table is the number of the setting's bit in struct gpusched_settings.
+ */
+#ifndef GPUSCHED_RM_SETTING_H
+#define GPUSCHED_RM_SETTING_H
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "rm/rm.h"
+
+#define GS_NFIELDS 4u
+#define GS_BIT(i) (1u << (i))
+
+struct gs_setting {
+	const char *name; /* as people write it: "timeslice"; NULL: a yes or no, not set by name */
+	const char *key;  /* in JSON, with the unit: "timeslice_us" */
+	uint32_t min, max;
+	uint32_t def;              /* what a TSG has whose owner did not say */
+	const char *const *words;  /* of the values from 0 on, NULL at the end; NULL: a number */
+	bool less_is_more;         /* a lower value favours the TSG */
+	enum gs_rm_op op, op_zero; /* the call that sets it, and the one for 0 */
+};
+
+extern const struct gs_setting gs_settings[GS_NFIELDS];
+
+/* The setting of one bit. */
+const struct gs_setting *gs_setting_of(uint32_t bit);
+/* By name or JSON key: its bit; 0: there is none. */
+uint32_t gs_setting_find(const char *name, size_t len);
+/* What it may be, for people: "low, medium or high", "1 to 100000000". Returns @buf. */
+const char *gs_setting_choice(uint32_t bit, char buf[64]);
+/* A word, a time ("20us") or a number. 0; -EINVAL or -ERANGE with one line. */
+int gs_setting_parse(uint32_t bit, const char *text, uint32_t *ret, struct gs_error *err);
+/* 0; -ERANGE with one line. */
+int gs_setting_check(uint32_t bit, uint64_t value, struct gs_error *err);
+/* The word for a value; NULL: none. */
+const char *gs_setting_word(uint32_t bit, uint32_t value);
+
+uint32_t gs_field_get(const struct gpusched_settings *s, uint32_t bit);
+/* Sets the valid bit too. */
+void gs_field_put(struct gpusched_settings *s, uint32_t bit, uint32_t value);
+static inline void gs_field_unset(struct gpusched_settings *s, uint32_t bit)
+{
+	s->valid &= ~bit;
+}
+static inline bool gs_field_in_range(uint32_t bit, uint32_t value)
+{
+	return !gs_setting_check(bit, value, NULL);
+}
+static inline enum gs_rm_op gs_field_op(uint32_t bit, uint32_t value)
+{
+	return value ? gs_setting_of(bit)->op : gs_setting_of(bit)->op_zero;
+}
+
+#endif /* GPUSCHED_RM_SETTING_H */
