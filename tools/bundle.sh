@@ -16,10 +16,11 @@ out=${1:-bundle}
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/libc" "$out/real" "$out/policies"
 
-programs=(gpusched gpuschedd jq)
+programs=(gpusched gpuschedd helper jq)
 for p in "${programs[@]}"; do
 	from=$build/$p
 	[ "$p" = jq ] && from=$(command -v jq)
+	[ "$p" = helper ] && from=$build/tests/e2e/helper
 	[ -x "$from" ] || {
 		echo "bundle: no $from: run make first" >&2
 		exit 1
@@ -27,8 +28,8 @@ for p in "${programs[@]}"; do
 	install -m 755 -s "$from" "$out/real/$p"
 done
 install -m 755 "$build/gsload" "$out/gsload"
-for extra in tapcost launchcost emptyprobe turns cudause; do
-	for at in "$build/$extra" "$build/bench/$extra" "$build/tests/e2e/$extra"; do
+for extra in tapcost launchcost emptyprobe turns; do
+	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done
 done

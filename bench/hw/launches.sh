@@ -15,9 +15,9 @@ begin 300 raw "$@"
 rounds=${ROUNDS:-40} # of each case; 10 give a first idea
 . "$top/bench/launchcost.sh"
 if [ -d "$top/bundle" ]; then
-	tools=$top/bundle cudause=$top/bundle/cudause
+	tools=$top/bundle helper=$top/bundle/bin/helper
 else
-	tools=$top/build cudause=$top/build/tests/e2e/cudause
+	tools=$top/build helper=$top/build/tests/e2e/helper
 fi
 results=$out/launches.json
 : >"$results"
@@ -91,7 +91,7 @@ exactness() {
 	exact_load lc-hold lc --seconds 3 --kernels 20 --kernel-us 50 --period-us 10000 --hold
 	local mode
 	for mode in threads switch primary api; do
-		exact "driver-$mode" "$cudause" $mode 5000
+		exact "driver-$mode" "$helper" cuda $mode 5000
 	done
 	if PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/launches" "$here/launches.cu" -Xcompiler -pthread; then
 		exact runtime "$raw/launches" 5000

@@ -11,7 +11,6 @@ export GS_BENCH_OUT=${GS_BENCH_OUT:-$out}
 . "$(cd "$(dirname "$0")/../.." && pwd)/tests/e2e/lib.sh"
 enter_sim
 reaction_jq=$top/bench/reaction.jq
-rmclient=$build/tests/e2e/rmclient
 results=$scratch/results.jsonl
 
 row() { # WHAT VALUE BAR
@@ -96,13 +95,13 @@ fifo=$scratch/fifo
 mkfifo "$fifo"
 sleep 1000 >"$fifo" &
 at_end+=($!)
-"$rmclient" tsgs 4 <"$fifo" >"$scratch/ready" 2>&1 &
+"$helper" tsgs 4 <"$fifo" >"$scratch/ready" 2>&1 &
 at_end+=($!)
 wait_for 20 grep -q ready "$scratch/ready"
 idle 4 "20 MiB"
 : >"$scratch/ready"
 for _ in $(seq 40); do
-	"$rmclient" tsgs 250 <"$fifo" >>"$scratch/ready" 2>&1 &
+	"$helper" tsgs 250 <"$fifo" >>"$scratch/ready" 2>&1 &
 	at_end+=($!)
 done
 wait_for 120 eval "[ \$(grep -c ready $scratch/ready) = 40 ]"

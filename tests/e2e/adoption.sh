@@ -18,7 +18,7 @@ mkfifo "$fifo"
 sleep 80 >"$fifo" &
 at_end+=($!)
 for _ in $(seq 50); do
-	"$build/tests/e2e/rmclient" tsgs 1 <"$fifo" >>"$scratch/ready" &
+	"$helper" tsgs 1 <"$fifo" >>"$scratch/ready" &
 	at_end+=($!)
 done
 wait_for 20 eval "[ \$(grep -c ready $scratch/ready) = 50 ]" || not_ok "50 clients are ready"

@@ -5,12 +5,11 @@
 # 1,000 processes coming and going, by free, exit and SIGKILL: no leak of descriptors, records, memory.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-rmclient=$build/tests/e2e/rmclient
 procs=${PROCS:-1000}
 config '[Policy]
 Policy = lcbe
 [Classes]
-Rule = comm=rmclient -> be'
+Rule = comm=helper -> be'
 start_daemon || not_ok "a daemon starts"
 
 records() {
@@ -27,7 +26,7 @@ entries() { # MAP
 }
 
 # A first round, so that what is made once is made.
-"$rmclient" churn 50 4 >/dev/null
+"$helper" churn 50 4 >/dev/null
 wait_for 30 eval '[ "$(records)" = 0 ]'
 fds=$(fds_of $DAEMON_PID)
 rss=$(rss_kb_of $DAEMON_PID)
@@ -37,7 +36,7 @@ sim_before=$(sim_kb)
 threads=$(ls /proc/$DAEMON_PID/task | wc -l)
 observed=$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)
 
-check "$procs processes come and go" "$rmclient" churn "$procs" 4
+check "$procs processes come and go" "$helper" churn "$procs" 4
 check "the table is empty again" wait_for 30 eval '[ "$(records)" = 0 ]'
 le "$(fds_of $DAEMON_PID)" "$((fds + 2))" "descriptors of the daemon"
 le "$(rss_kb_of $DAEMON_PID)" "$((rss + 4096))" "memory of the daemon, KiB"
@@ -56,7 +55,7 @@ le "$(sim_kb)" "$((sim_before + 8192))" "memory of the simulator, KiB"
 
 # No exit and no TSG tells of this one's end.
 mkfifo "$scratch/fifo"
-"$rmclient" leave <"$scratch/fifo" >"$scratch/left" &
+"$helper" leave <"$scratch/fifo" >"$scratch/left" &
 at_end+=($!)
 exec 9>"$scratch/fifo"
 check "a file is closed by who lives on" wait_for 10 grep -q ready "$scratch/left"

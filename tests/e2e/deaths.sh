@@ -13,12 +13,12 @@ mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 client() { # N: TSGs; $client
 	: >"$scratch/ready"
-	"$build/tests/e2e/rmclient" tsgs "$1" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
+	"$helper" tsgs "$1" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
 	client=$!
 	at_end+=($client)
 	wait_for 20 grep -q ready "$scratch/ready" || not_ok "a client with $1 TSGs"
 }
-# Those of rmclient ask for 2048.
+# Those of the helper ask for 2048.
 changed() {
 	sim_state '[.tsgs[] | select(.timeslice_us != 2048 or .disabled_channels != 0)] | length'
 }

@@ -5,7 +5,6 @@
 # Each TSG's end is told exactly once, whoever sees it first: a tap or the sweep.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-rmclient=$build/tests/e2e/rmclient
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 
@@ -17,9 +16,9 @@ Policy=$policy"
 	monitor=$!
 	at_end+=($monitor)
 	wait_for 10 watchers 1 || not_ok "a monitor watches"
-	"$rmclient" fall 20 <"$scratch/fifo" >/dev/null & # freed with their client, then a sweep
+	"$helper" fall 20 <"$scratch/fifo" >/dev/null & # freed with their client, then a sweep
 	at_end+=($!)
-	"$rmclient" tsgs 20 </dev/null >/dev/null       # never freed: the sweep alone
+	"$helper" tsgs 20 </dev/null >/dev/null       # never freed: the sweep alone
 	"$gsload" be --seconds 0.2 --warmup 0 >/dev/null 2>&1 # freed one by one
 	ended() {
 		jq -rs '[.[] | select(.event == "tsg-free") | .id] | unique | length' <"$scratch/events$policy"
@@ -39,10 +38,10 @@ start_daemon
 check "a policy is built" "$gpusched" policy build "$top/tests/policy/ends.bpf.c" --output "$scratch/ends.o"
 check "and started" "$gpusched" policy start "$scratch/ends.o"
 for _ in 1 2; do
-	"$rmclient" frees 150 &
+	"$helper" frees 150 &
 	at_end+=($!)
 done
-"$rmclient" churn 60 2 >/dev/null
+"$helper" churn 60 2 >/dev/null
 wait "${at_end[@]: -2}"
 check "all TSGs have ended" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 own_map() { # NAME: the daemon's map of that name; others on this machine may have one, too

@@ -14,12 +14,12 @@ start_daemon || not_ok "a daemon starts"
 
 honest=()
 for i in 1 2 3 4 5; do
-	"$build/tests/e2e/rmclient" tsgs 1 <&9 9<&- >"$scratch/honest.$i" 2>&1 &
+	"$helper" tsgs 1 <&9 9<&- >"$scratch/honest.$i" 2>&1 &
 	honest+=($!)
 	at_end+=($!)
 	check "program $i is there" wait_tsgs "pid:$!" 1
 done
-"$build/tests/e2e/memlock" /mnt 4711 exec 5 9<&- >"$scratch/out" 2>&1 &
+"$helper" lock /mnt 4711 exec 5 9<&- >"$scratch/out" 2>&1 &
 program=$!
 at_end+=($program)
 check "and one that will execute another" wait_tsgs "pid:$program" 1

@@ -11,7 +11,7 @@ fixed="--iterations-per-us 27.777"
 while read -r verdict what; do
 	what=${what#* - }
 	case $verdict in ok) ok "$what" ;; *) not_ok "$what" ;; esac
-done < <("$build/tests/e2e/cudagraph" | sed 's/^not ok/not_ok/')
+done < <("$helper" graph | sed 's/^not ok/not_ok/')
 ge "$tap_n" 20 "all of it ran"
 
 # ---- gsload

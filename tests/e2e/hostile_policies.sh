@@ -88,7 +88,7 @@ like "$(exit_record .message)" "had enough" "and its message"
 check "the driver's own behaviour is back" wait_for 10 restored
 
 mkfifo "$scratch/hold"
-"$build/tests/e2e/rmclient" tsgs 400 <"$scratch/hold" >"$scratch/ready" &
+"$helper" tsgs 400 <"$scratch/hold" >"$scratch/ready" &
 many=$!
 at_end+=("$many")
 exec 9>"$scratch/hold"

@@ -5,10 +5,9 @@
 # Launches: counted exactly, on the right TSG, and unknown where they can't be.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
-cudause=$build/tests/e2e/cudause
 iterations="--iterations-per-us 27.78"
 
-# use MODE [LAUNCHES]: cudause, ready to launch; $USE_PID, $USE_IN to write to, output in $scratch/use.N
+# use MODE [LAUNCHES]: a program that is ready to launch; $USE_PID, $USE_IN to write to, output in $scratch/use.N
 use_n=0
 in_box=()
 use() {
@@ -16,7 +15,7 @@ use() {
 	USE_OUT=$scratch/use.$use_n
 	: >"$USE_OUT"
 	mkfifo "$scratch/in.$use_n"
-	"${in_box[@]}" "$cudause" "$@" <"$scratch/in.$use_n" >"$USE_OUT" 2>&1 &
+	"${in_box[@]}" "$helper" cuda "$@" <"$scratch/in.$use_n" >"$USE_OUT" 2>&1 &
 	USE_PID=$!
 	at_end+=("$USE_PID")
 	exec {USE_IN}>"$scratch/in.$use_n"
@@ -153,7 +152,7 @@ is "$(counting | jq '.unattributed | length')" 0 "nothing went without a TSG"
 mkdir "$scratch/box"
 cat >"$scratch/box.sh" <<-'END'
 	mount -t tmpfs box "$1/box" && cp "$2" "$1/box/libcuda.so.1" || exit 1
-	export CUDAUSE_LIB=$1/box/libcuda.so.1
+	export HELPER_CUDA=$1/box/libcuda.so.1
 	shift 2
 	exec "$@"
 END
@@ -176,7 +175,7 @@ cp "$build/simcuda/libcuda.so.1" "$scratch/low"
 if mount -t overlay -o "lowerdir=$scratch/low,upperdir=$scratch/up,workdir=$scratch/work" none "$scratch/overlay" \
 	2>"$scratch/overlay.out" ||
 	mount -t overlay -o "lowerdir=$scratch/low:$scratch/up" none "$scratch/overlay" 2>"$scratch/overlay.out"; then
-	in_box=(unshare --mount env "CUDAUSE_LIB=$scratch/overlay/libcuda.so.1")
+	in_box=(unshare --mount env "HELPER_CUDA=$scratch/overlay/libcuda.so.1")
 	use once 1500
 	in_box=()
 	check "a libcuda on a container's overlay is found" wait_for 5 eval \

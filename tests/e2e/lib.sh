@@ -23,6 +23,7 @@ case $BUILD in /*) build=$BUILD ;; *) build=$top/$BUILD ;; esac
 gpusched=$build/gpusched
 gpuschedd=$build/gpuschedd
 gsload=$build/gsload
+helper=$build/tests/e2e/helper
 export GPUSCHED_POLICIES=${GPUSCHED_POLICIES:-$build/policies}
 self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 # Names of what this test makes: from a hash of its own name and its process.

@@ -5,7 +5,6 @@
 # libgpusched as another program uses it: beside a daemon, and without one in its own process.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-libuser=$build/tests/e2e/libuser
 load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
@@ -36,20 +35,20 @@ expect() { # WHERE OUTPUT
 	LINES
 }
 
-out=$("$libuser" pid:$be 2>&1)
+out=$("$helper" user pid:$be 2>&1)
 like "$out" "daemon 0 version" "without a daemon"
 expect alone "$out"
 is "$(sim_slice $be)" 2048 "nothing is left changed"
 start_daemon || not_ok "the daemon starts"
-out=$("$libuser" pid:$be 2>&1)
+out=$("$helper" user pid:$be 2>&1)
 like "$out" "daemon 1 version" "with a daemon"
 expect daemon "$out"
 is "$(sim_slice $be)" 2048 "nothing is left changed"
-out=$(setpriv --reuid 4711 --regid 4711 --clear-groups "$libuser" pid:$be 2>&1)
+out=$(setpriv --reuid 4711 --regid 4711 --clear-groups "$helper" user pid:$be 2>&1)
 like "$out" "set -1 0 .*another user" "a foreign user is refused"
 like "$out" "restore -1 0 only root" "and may not restore"
 stop_daemon
-out=$(setpriv --reuid 4711 --regid 4711 --clear-groups "$libuser" pid:$be 2>&1)
+out=$(setpriv --reuid 4711 --regid 4711 --clear-groups "$helper" user pid:$be 2>&1)
 like "$out" "open -1 0 no daemon answers.*only root" "a user without a daemon gets the reason"
 
 # The public header in strict C and in C++; nothing but gpusched_* is exported.

@@ -7,7 +7,6 @@
 # and tells that, and goes on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-libstall=$build/tests/e2e/libstall
 mkdir "$scratch/lib"
 chmod 777 "$scratch" "$scratch/lib"
 mkfifo "$scratch/fifo"
@@ -27,7 +26,7 @@ answers() {
 # begin WHAT...: a program of that kind, in the background; $PROGRAM
 begin() {
 	rm -f "$scratch/out"
-	"${as[@]}" "$libstall" "$@" <&9 9<&- >"$scratch/out" 2>&1 &
+	"${as[@]}" "$helper" library "$@" <&9 9<&- >"$scratch/out" 2>&1 &
 	PROGRAM=$!
 	at_end+=($PROGRAM)
 	check "$1: the program is there" wait_for 10 grep -q ready "$scratch/out" ||
@@ -46,7 +45,7 @@ printf '%01048576d' 0 >/mnt/libcuda.so.1
 # A program that calls itself an MPS server, whose executable's path is in the FUSE for us and on a tmpfs for itself.
 mps_beside() {
 	unshare --mount bash -c 'mount -t tmpfs none /mnt/at && cp "$0" /mnt/at/nvidia-cuda-mps-server &&
-		exec /mnt/at/nvidia-cuda-mps-server tsgs 1' "$build/tests/e2e/rmclient" <&9 9<&- >"$scratch/mps" 2>&1 &
+		exec /mnt/at/nvidia-cuda-mps-server tsgs 1' "$helper" <&9 9<&- >"$scratch/mps" 2>&1 &
 	at_end+=($!)
 	check "a would-be MPS server is there" wait_for 10 grep -q ready "$scratch/mps"
 	check "the daemon answers" answers

@@ -17,7 +17,7 @@ wait_for 5 slice_is $victim 2048
 compute='map(select(.kind == "compute")) | .[0]'
 client=$(list_json pid:$victim "$compute.client")
 tsg=$(list_json pid:$victim "$compute.tsg")
-"$build/tests/e2e/rmlife" lie "$client" "$tsg" "$((tsg + 1))" <"$scratch/fifo" >"$scratch/lie" 2>&1 &
+"$helper" lie "$client" "$tsg" "$((tsg + 1))" <"$scratch/fifo" >"$scratch/lie" 2>&1 &
 liar=$!
 at_end+=($liar)
 wait_for 20 grep -q ready "$scratch/lie" || not_ok "the liar is done"
@@ -46,7 +46,7 @@ le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "the daemon holds no descriptor of i
 : >"$scratch/crowd"
 crowd=()
 for _ in $(seq 10); do
-	"$build/tests/e2e/rmclient" tsgs 1000 <"$scratch/fifo" >>"$scratch/crowd" 2>&1 &
+	"$helper" tsgs 1000 <"$scratch/fifo" >>"$scratch/crowd" 2>&1 &
 	crowd+=($!)
 	at_end+=($!)
 done

@@ -7,7 +7,6 @@
 # that are passed on or renumbered, MPS. Whoever holds the open file owns the TSG, and it obeys.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-life=$build/tests/e2e/rmlife
 start_daemon || not_ok "a daemon starts"
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
@@ -15,10 +14,10 @@ exec 9<>"$scratch/fifo"
 # live ARGUMENTS...: $owner is the process that has the TSG then
 live() {
 	rm -f "$scratch/ready" # of the one before
-	"$life" "$@" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
+	"$helper" "$@" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
 	at_end+=($!)
 	wait_for 10 grep -q ready "$scratch/ready" || {
-		not_ok "rmlife $*: $(cat "$scratch/ready")"
+		not_ok "$*: $(cat "$scratch/ready")"
 		return 1
 	}
 	owner=$(awk '/^ready/ { print $2 }' "$scratch/ready")
@@ -64,7 +63,7 @@ live renumber
 obeys "a descriptor with another number"
 ended "a descriptor with another number"
 
-ln -s "$life" "$scratch/other-name"
+ln -s "$helper" "$scratch/other-name"
 live exec "$scratch/other-name"
 obeys "after exec"
 is "$(list_json "pid:$owner" '.[0].comm')" "$(cat "/proc/$owner/comm")" "after exec: it has its new name"

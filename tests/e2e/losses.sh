@@ -8,7 +8,6 @@
 # suspended does not stay so.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-rmclient=$build/tests/e2e/rmclient
 config '[Policy]
 Policy = lcbe
 [Classes]
@@ -27,7 +26,7 @@ written_class() { # PID
 }
 
 is "$(stats '.taps.events_lost + .service.losses')" 0 "at first no event is lost"
-"$rmclient" noise 15000 <"$scratch/fifo" >"$scratch/noise" 2>&1 &
+"$helper" noise 15000 <"$scratch/fifo" >"$scratch/noise" 2>&1 &
 noise=$!
 at_end+=($noise)
 check "a program is listed" wait_tsgs "pid:$noise" 1
@@ -41,8 +40,8 @@ late=$LOAD_PID
 is "$(sim_disabled $noise)" 0 "in which it has itself run again"
 check "another program starts" wait_for 10 eval '[ "$(sim_work "$late")" -gt 0 ]'
 is "$(written_class "$late")" 0 "its class is not known yet"
-cp "$build/tests/e2e/rmlife" "$scratch/other-name"
-"$build/tests/e2e/rmlife" exec "$scratch/other-name" <"$scratch/fifo" >"$scratch/exec" 2>&1 &
+cp "$helper" "$scratch/other-name"
+"$helper" exec "$scratch/other-name" <"$scratch/fifo" >"$scratch/exec" 2>&1 &
 renamed=$!
 at_end+=($renamed)
 check "a third one executes something else" wait_for 10 grep -q ready "$scratch/exec"
@@ -63,7 +62,7 @@ end_load "$late" KILL
 check "they end" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
 # faster than the daemon can look at it: it must do other things in between
-"$rmclient" flood 9000 3 &
+"$helper" flood 9000 3 &
 flood=$!
 at_end+=($flood)
 sleep 0.5

@@ -7,7 +7,6 @@
 # daemon waits for none of them, and everybody else is classified and counted as ever.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-memlock=$build/tests/e2e/memlock
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 mount -t tmpfs -o mode=755 none /mnt
@@ -21,7 +20,7 @@ begin() {
 	begun=$((begun + 1))
 	rm -f "$scratch/out" # the last one's says ready too
 	mkdir "/mnt/$begun"
-	"$memlock" /mnt/$begun "$@" 9<&- >"$scratch/out" 2>&1 &
+	"$helper" lock /mnt/$begun "$@" 9<&- >"$scratch/out" 2>&1 &
 	PROGRAM=$!
 	at_end+=("$PROGRAM")
 	check "program $begun holds its lock" wait_for 10 grep -q ready "$scratch/out" ||
@@ -72,7 +71,7 @@ check "and does not try again so soon" left_more_than "$before"
 like "$(readers | wc -l)" '^[01]$' "no process is left waiting"
 is "$(grep -c 'are not known' "$scratch/daemon.log")" 1 "it is told once"
 
-"$build/tests/e2e/rmclient" tsgs 1 <&9 9<&- >"$scratch/honest" 2>&1 &
+"$helper" tsgs 1 <&9 9<&- >"$scratch/honest" 2>&1 &
 honest=$!
 at_end+=($honest)
 check "another program is there" wait_tsgs "pid:$honest" 1

@@ -20,7 +20,7 @@ start_daemon || not_ok "a daemon starts"
 
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
-setpriv --reuid 4711 --regid 4711 --clear-groups "$build/tests/e2e/rmlife" words <"$scratch/fifo" >"$scratch/words" 2>&1 &
+setpriv --reuid 4711 --regid 4711 --clear-groups "$helper" words <"$scratch/fifo" >"$scratch/words" 2>&1 &
 user=$!
 at_end+=($user)
 check "the user's program is listed" wait_tsgs pid:$user 1

@@ -6,14 +6,13 @@
 # Every RM operation from outside, the reconciler, restore and the guardian, without the daemon, on
 # each driver branch; what counts is what the simulated RM itself says.
 . "$(dirname "$0")/lib.sh"
-rmcalls=$build/tests/e2e/rmcalls
 
 field() { # FILTER: of the only client's TSGs
 	sim_state "[.tsgs[] | $1] | unique | join(\",\")"
 }
 
 start_client() { # N: TSGs; $client
-	"$build/tests/e2e/rmclient" tsgs "$1" <"$scratch/fifo" >"$scratch/ready" &
+	"$helper" tsgs "$1" <"$scratch/fifo" >"$scratch/ready" &
 	client=$!
 	at_end+=($client)
 	wait_for 20 grep -q ready "$scratch/ready"
@@ -27,35 +26,35 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	mkfifo "$scratch/fifo"
 	sleep 100 >"$scratch/fifo" &
 	at_end+=($!)
-	"$rmcalls" on || exit 1
+	"$helper" calls on || exit 1
 	start_client 1
 	own=$(settings)
 
-	check "$BRANCH: every operation is accepted" "$rmcalls" ops $client
+	check "$BRANCH: every operation is accepted" "$helper" calls ops $client
 	is "$(settings)" 333/2/1/0 "$BRANCH: and did what it says"
-	check "$BRANCH: the engine changes all" "$rmcalls" change $client
+	check "$BRANCH: the engine changes all" "$helper" calls change $client
 	is "$(settings)" 444/0/0/1 "$BRANCH: the RM has it"
-	"$rmcalls" restore >"$scratch/restored"
+	"$helper" calls restore >"$scratch/restored"
 	like "$(cat "$scratch/restored")" "changed 1 restored 1 gone 0 failed 0" "$BRANCH: restore"
 	is "$(settings)" "$own" "$BRANCH: all is as the owner had asked"
 
-	"$rmcalls" die $client >/dev/null 2>&1
+	"$helper" calls die $client >/dev/null 2>&1
 	check "$BRANCH: a guardian puts it back" wait_for 5 eval '[ "$(settings)" = "'"$own"'" ]'
-	like "$("$rmcalls" restore)" "changed 0 " "$BRANCH: nothing is left changed"
+	like "$("$helper" calls restore)" "changed 0 " "$BRANCH: nothing is left changed"
 	is "$(sim_files $client)" 1 "$BRANCH: no borrowed descriptor is left"
 
 	if [ "$BRANCH" = 580 ]; then
 		kill -9 $client
 		wait_for 5 eval '[ "$(sim_state ".tsgs | length")" = 0 ]'
 		start_client 200
-		check "200 TSGs are changed" "$rmcalls" change $client
+		check "200 TSGs are changed" "$helper" calls change $client
 		is "$(settings)" 444/0/0/1 "the RM has it of all"
-		"$rmcalls" restore >"$scratch/restored"
+		"$helper" calls restore >"$scratch/restored"
 		like "$(cat "$scratch/restored")" "changed 200 restored 200 " "200 are put back"
 		diag "$(cat "$scratch/restored")"
 		own_s=$(sed -nE 's/.* us ([0-9]+).*/\1/p' "$scratch/restored" | awk '{ print $1 / 1e6 }')
 		is "$(settings)" "$own" "200 are as the owner had asked"
-		"$rmcalls" die $client >/dev/null 2>&1
+		"$helper" calls die $client >/dev/null 2>&1
 		from=$EPOCHREALTIME
 		wait_for 30 eval '[ "$(settings)" = "'"$own"'" ]'
 		took=$(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')

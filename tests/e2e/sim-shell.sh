@@ -84,14 +84,14 @@ le "$(sed -n 's/^took //p' <<<"$out")" 10 "SIGTERM ends gsload long before its n
 is "$(number "$(sed -n 2p "$scratch/lc")" .n)" 0 "and it makes no request for it"
 
 check "threads that ask for a GPU's primary context at once get the same" \
-	in_sim --gpus 2 -- bash -c "echo | '$build/tests/e2e/cudause' retain"
+	in_sim --gpus 2 -- bash -c "echo | '$helper' cuda retain"
 check "a child of fork() gets errors, and its parent goes on" \
-	in_sim -- bash -c "echo | timeout 20 '$build/tests/e2e/cudause' fork"
+	in_sim -- bash -c "echo | timeout 20 '$helper' cuda fork"
 
 # ---- odd descriptors; a simulator that hangs shows as a timeout
 while read -r verdict what; do
 	case $verdict in ok) ok "${what#* - }" ;; *) not_ok "${what#* - }" ;; esac
-done < <(in_sim -- timeout 10 "$build/tests/e2e/ringuse" | sed 's/^not ok/not_ok/')
+done < <(in_sim -- timeout 10 "$helper" ring | sed 's/^not ok/not_ok/')
 
 # ---- every branch, several GPUs
 for branch in 535 550 570 580 595; do

@@ -6,7 +6,6 @@
 # Hostile clients: bad pointers, wrong sizes, memory rewritten during the call, forged handles, floods.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-rmclient=$build/tests/e2e/rmclient
 start_daemon || not_ok "a daemon starts"
 load be --seconds 600
 victim=$LOAD_PID
@@ -16,14 +15,14 @@ check "set the victim's slice" "$gpusched" set pid:$victim timeslice=250us
 
 client=$(list_json pid:$victim 'map(select(.kind == "compute")) | .[0].client')
 tsg=$(list_json pid:$victim 'map(select(.kind == "compute")) | .[0].tsg')
-forged=$("$rmclient" forge "$client" "$tsg" </dev/null)
+forged=$("$helper" forge "$client" "$tsg" </dev/null)
 like "$forged" "control 0x23" "the RM refuses a foreign client"
 is "$(list_json pid:$victim 'map(select(.kind == "compute")) | .[0] | [.asked.timeslice_us, .is.timeslice_us] | join(" ")')" \
 	"2048 250" "forged records do not reach the victim's"
 is "$(list_json pid:$victim length)" 4 "nor end its TSGs"
 
 for seed in 1 2 3; do
-	check "a hostile client runs to its end (seed $seed)" "$rmclient" hostile 1500 $seed
+	check "a hostile client runs to its end (seed $seed)" "$helper" hostile 1500 $seed
 done
 check "the daemon answers" daemon_ready
 is "$(list_json pid:$victim 'map(select(.kind == "compute")) | .[0].is.timeslice_us')" 250 "the victim is as it was"
@@ -31,7 +30,7 @@ ge "$("$gpusched" stats --json | jq '[.. | (.bad_read?, .bad_size?, .rm_failed?)
 
 # More TSGs than one process may have in the table: counted, and the others are still served.
 mkfifo "$scratch/fifo"
-"$rmclient" tsgs 6000 <"$scratch/fifo" >"$scratch/flood" 2>&1 &
+"$helper" tsgs 6000 <"$scratch/fifo" >"$scratch/flood" 2>&1 &
 flood=$!
 at_end+=($flood)
 exec 9>"$scratch/fifo"

@@ -5,12 +5,11 @@
 # needs: root fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
-ctxlog=$build/tests/e2e/ctxlog
 fixed="--iterations-per-us 27.777"
 
-# reader [COMMAND...]: ctxlog beside two loads; its result in $out, the GPU's own in $truth
+# reader [COMMAND...]: the helper beside two loads; its result in $out, the GPU's own in $truth
 reader() {
-	"$@" "$ctxlog" >"$scratch/log" 2>&1 &
+	"$@" "$helper" switches >"$scratch/log" 2>&1 &
 	at_end+=($!)
 	local log=$!
 	wait_for 10 grep -q ready "$scratch/log" || { diag "$(cat "$scratch/log")"; return 1; }

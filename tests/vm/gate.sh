@@ -10,7 +10,6 @@
 # Slowed down, since without KVM a daemon's heartbeat may be late.
 enter_sim --gpus 2 --dilate 5
 exec 2>"$scratch/stderr" # the shell tells of each program that was killed
-cudause=$build/tests/e2e/cudause
 
 # run_be NAME ARGUMENTS...: a gsload of class be; its pid in the variable NAME. Long kernels: without
 # KVM each launch is dear.
@@ -102,7 +101,7 @@ end_load $person KILL
 mkfifo "$scratch/in"
 exec 9<>"$scratch/in"
 before=$(taps gate_suspends)
-"$gpusched" run --class be -- "$cudause" switch 10 <"$scratch/in" >"$scratch/two.out" 2>&1 &
+"$gpusched" run --class be -- "$helper" cuda switch 10 <"$scratch/in" >"$scratch/two.out" 2>&1 &
 two=$!
 at_end+=($two)
 check "a program with contexts on two GPUs waits for the first" wait_for 30 at_gate $two

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ringuse - a client that hands the simulated driver odd descriptors; prints TAP lines
+ * ring.c - a client that hands the simulated driver odd descriptors; prints TAP lines
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,23 +10,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "helper.h"
+#include "rm.h"
 #include "sim/ring.h"
 
-static int number, bad;
+static int points, bad;
 
 static void ok(bool good, const char *what)
 {
-	printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
+	printf("%sok %d - %s\n", good ? "" : "not ", ++points, what);
 	bad += !good;
-}
-
-static int open_ctl(void)
-{
-	int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		exit(1);
-	return fd;
 }
 
 static int attach(int ctl, int memfd, int bell)
@@ -50,9 +43,9 @@ static int new_memfd(bool sealed)
 	return fd;
 }
 
-int main(void)
+int verb_ring(int nwords, char **words)
 {
-	int ctl = open_ctl(), memfd = new_memfd(true), loose = new_memfd(false);
+	int ctl = open_ctl(O_CLOEXEC), memfd = new_memfd(true), loose = new_memfd(false);
 	int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	unsigned int again = 0;
 
@@ -65,7 +58,7 @@ int main(void)
 	for (int i = 0; i < 5; i++) {
 		again += attach(ctl, memfd, bell) == 0;
 		close(ctl);
-		ctl = open_ctl();
+		ctl = open_ctl(O_CLOEXEC);
 	}
 	ok(again == 5, "the same doorbell serves one file after the other");
 	ok(attach(ctl, memfd, bell) == 0 && attach(ctl, memfd, bell) == EINVAL, "one ring a file");

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_process.h - what the programs of the tests that call RM have in common: they end with a reason
- * when RM refuses what it must grant
+ * rm.h - calls of RM that end the program with a reason when RM refuses what it must grant
  */
-#ifndef GPUSCHED_TESTS_RM_PROCESS_H
-#define GPUSCHED_TESTS_RM_PROCESS_H
+#ifndef GPUSCHED_TESTS_HELPER_RM_H
+#define GPUSCHED_TESTS_HELPER_RM_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,17 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/rm_client.h"
+#include "../../unit/rm_client.h"
+#include "helper.h"
 
 static inline int open_ctl(int flags)
 {
 	int fd = open("/dev/nvidiactl", O_RDWR | flags);
 
-	if (fd < 0) {
-		fprintf(stderr, "%s: /dev/nvidiactl: %s\n", program_invocation_short_name,
-			strerror(errno));
-		exit(3);
-	}
+	if (fd < 0)
+		die("/dev/nvidiactl");
 	return fd;
 }
 
@@ -31,7 +28,7 @@ static inline void must(uint32_t status, const char *what)
 {
 	if (!status)
 		return;
-	fprintf(stderr, "%s: %s: status 0x%x\n", program_invocation_short_name, what, status);
+	fprintf(stderr, "helper: %s: status 0x%x\n", what, status);
 	exit(1);
 }
 
@@ -62,7 +59,8 @@ static inline uint32_t new_client(int fd, uint32_t gpu)
 	return client;
 }
 
-static inline void new_tsg(int fd, uint32_t client, uint32_t handle)
+/* Scheduled, with one channel; it asks for slices of @us. */
+static inline void new_tsg_of(int fd, uint32_t client, uint32_t handle, uint64_t us)
 {
 	uint32_t params[8] = { 0, 0, 0, 1 }, channel[128] = { 0 }, h = handle;
 
@@ -70,7 +68,12 @@ static inline void new_tsg(int fd, uint32_t client, uint32_t handle)
 	h = handle + 1;
 	must(rm_alloc(fd, client, handle, &h, 0xc86f, channel), "channel");
 	rc_schedule(fd, client, handle, 1);
-	rc_timeslice(fd, client, handle, 2048);
+	rc_timeslice(fd, client, handle, us);
 }
 
-#endif /* GPUSCHED_TESTS_RM_PROCESS_H */
+static inline void new_tsg(int fd, uint32_t client, uint32_t handle)
+{
+	new_tsg_of(fd, client, handle, 2048);
+}
+
+#endif /* GPUSCHED_TESTS_HELPER_RM_H */

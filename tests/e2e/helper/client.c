@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * rmclient.c - RM's clients that the tests need beside gsload: many, short-lived, or hostile
- *
- *   rmclient tsgs N [GPU]       one process with N scheduled TSGs; "ready", then waits for EOF
- *   rmclient churn N AT-ONCE    N processes coming and going in three ways: free, exit, SIGKILL
- *   rmclient leave              a client and a device, closed without a word; then like tsgs
- *   rmclient frees N            N TSGs made and freed one after the other
- *   rmclient hoard WHAT N       N devices, clients, files, channels or TSGs; then like tsgs
- *   rmclient flood MS THREADS   threads that make and free clients, as fast as they can
- *   rmclient forge CLIENT TSG   names another process's objects through a descriptor of its own
- *   rmclient hostile MS SEED    bad pointers, wrong sizes, memory rewritten during the call
- */
+/* client.c - RM's clients that are many, short-lived, or hostile */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,23 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rm_process.h"
+#include "helper.h"
+#include "rm.h"
 
 #define TSGS_PER_CLIENT 100
 #define CHANNELS_PER_TSG 100
 
-static void until_eof(void)
+int verb_tsgs(int nwords, char **words)
 {
-	char c;
-
-	printf("ready\n");
-	fflush(stdout);
-	while (read(0, &c, 1) > 0)
-		;
-}
-
-static int tsgs(unsigned int n, uint32_t gpu)
-{
+	unsigned int n = number(nwords, words, 0), gpu = number(nwords, words, 1);
 	uint32_t client = 0;
 	int fd = open_ctl(O_CLOEXEC);
 
@@ -48,34 +29,33 @@ static int tsgs(unsigned int n, uint32_t gpu)
 			client = new_client(fd, gpu);
 		new_tsg(fd, client, RC_TSG + 2 * (i % TSGS_PER_CLIENT));
 	}
-	until_eof();
-	return 0;
+	return until_eof();
 }
 
-static int fall(unsigned int n)
+int verb_fall(int nwords, char **words)
 {
+	unsigned int n = number(nwords, words, 0);
 	int fd = open_ctl(O_CLOEXEC);
 	uint32_t client = new_client(fd, 0);
 
 	for (unsigned int i = 0; i < n; i++)
 		new_tsg(fd, client, RC_TSG + 2 * i);
 	rc_free(fd, client, 0, client);
-	until_eof();
-	return 0;
+	return until_eof();
 }
 
-static int leave(void)
+int verb_leave(int nwords, char **words)
 {
 	int fd = open_ctl(O_CLOEXEC);
 
 	new_client(fd, 0);
 	close(fd);
-	until_eof();
-	return 0;
+	return until_eof();
 }
 
-static int frees(unsigned int n)
+int verb_frees(int nwords, char **words)
 {
+	unsigned int n = number(nwords, words, 0);
 	int fd = open_ctl(O_CLOEXEC);
 	uint32_t client = new_client(fd, 0);
 
@@ -116,22 +96,21 @@ static void one_more(const char *what, int *fd, uint32_t *client, unsigned int i
 	}
 }
 
-static int hoard(const char *what, unsigned int n)
+int verb_hoard(int nwords, char **words)
 {
+	const char *what = words[0];
+	unsigned int n = number(nwords, words, 1);
 	struct rlimit files = { n + 64, n + 64 };
 	uint32_t client;
 	int fd;
 
-	if (what[0] == 'f' && setrlimit(RLIMIT_NOFILE, &files)) {
-		perror("rmclient: setrlimit");
-		return 1;
-	}
+	if (what[0] == 'f' && setrlimit(RLIMIT_NOFILE, &files))
+		die("setrlimit");
 	fd = open_ctl(O_CLOEXEC);
 	client = new_client(fd, 0);
 	for (unsigned int i = 0; i < n; i++)
 		one_more(what, &fd, &client, i);
-	until_eof();
-	return 0;
+	return until_eof();
 }
 
 static void short_life(unsigned int i)
@@ -147,8 +126,9 @@ static void short_life(unsigned int i)
 	_exit(0);
 }
 
-static int churn(unsigned int n, unsigned int at_once)
+int verb_churn(int nwords, char **words)
 {
+	unsigned int n = number(nwords, words, 0), at_once = number(nwords, words, 1);
 	unsigned int bad = 0, running = 0;
 	int status;
 
@@ -171,22 +151,21 @@ static int churn(unsigned int n, unsigned int at_once)
 }
 
 /* At a word one TSG sets its timeslice @n times and schedules itself once more. */
-static int noise(unsigned int n)
+int verb_noise(int nwords, char **words)
 {
+	unsigned int n = number(nwords, words, 0);
 	int fd = open_ctl(O_CLOEXEC);
 	uint32_t client = new_client(fd, 0);
 	char word;
 
 	new_tsg(fd, client, RC_TSG);
-	printf("made\n");
-	fflush(stdout);
+	say("made");
 	if (read(0, &word, 1) != 1)
 		return 1;
 	for (unsigned int i = 0; i < n; i++)
 		rc_timeslice(fd, client, RC_TSG, 1000 + i % 1000);
 	rc_schedule(fd, client, RC_TSG, 1);
-	until_eof();
-	return 0;
+	return until_eof();
 }
 
 static void *make_and_free(void *stop)
@@ -202,8 +181,9 @@ static void *make_and_free(void *stop)
 	return NULL;
 }
 
-static int flood(unsigned int ms, unsigned int n)
+int verb_flood(int nwords, char **words)
 {
+	unsigned int ms = number(nwords, words, 0), n = number(nwords, words, 1);
 	pthread_t thread[16];
 	bool over = false;
 
@@ -218,8 +198,9 @@ static int flood(unsigned int ms, unsigned int n)
 	return 0;
 }
 
-static int forge(uint32_t client, uint32_t tsg)
+int verb_forge(int nwords, char **words)
 {
+	uint32_t client = number(nwords, words, 0), tsg = number(nwords, words, 1);
 	uint64_t us = 77;
 	uint32_t w[8], params[8] = { 0, 0, 0, 1 }, h = 0x5c0000f0;
 	uint64_t p = (uintptr_t)&us;
@@ -237,8 +218,7 @@ static int forge(uint32_t client, uint32_t tsg)
 	h = tsg;
 	printf("same handle 0x%x\n", rm_alloc(fd, own, RC_DEVICE, &h, 0xa06c, params));
 	rc_timeslice(fd, own, tsg, 99);
-	until_eof();
-	return 0;
+	return until_eof();
 }
 
 /* ---- hostile --------------------------------------------------------------------------------- */
@@ -255,8 +235,9 @@ static void *rewrite(void *arg)
 	return arg;
 }
 
-static int hostile(unsigned int ms, unsigned int seed)
+int verb_hostile(int nwords, char **words)
 {
+	unsigned int ms = number(nwords, words, 0), seed = number(nwords, words, 1);
 	static const unsigned int sizes[] = { 0, 1, 4, 12, 16, 31, 32, 33, 40, 48, 49, 200, 4000 };
 	static const unsigned int numbers[] = { 0x29, 0x2a, 0x2b, 0x2b, 0x2a,
 						200,  210,  0x4e, 0x34, 0 };
@@ -303,36 +284,4 @@ static int hostile(unsigned int ms, unsigned int seed)
 	pthread_join(thread, NULL);
 	printf("{\"calls\":%lu}\n", n);
 	return 0;
-}
-
-int main(int argc, char **argv)
-{
-	unsigned int a = argc > 2 ? (unsigned int)strtoul(argv[2], NULL, 0) : 0;
-	unsigned int b = argc > 3 ? (unsigned int)strtoul(argv[3], NULL, 0) : 0;
-
-	if (argc >= 3 && !strcmp(argv[1], "tsgs"))
-		return tsgs(a, b);
-	if (argc == 3 && !strcmp(argv[1], "fall"))
-		return fall(a);
-	if (argc == 2 && !strcmp(argv[1], "leave"))
-		return leave();
-	if (argc == 3 && !strcmp(argv[1], "frees"))
-		return frees(a);
-	if (argc == 4 && !strcmp(argv[1], "churn"))
-		return churn(a, b ? b : 1);
-	if (argc == 4 && !strcmp(argv[1], "hoard"))
-		return hoard(argv[2], b);
-	if (argc == 3 && !strcmp(argv[1], "noise"))
-		return noise(a);
-	if (argc == 4 && !strcmp(argv[1], "flood"))
-		return flood(a, b);
-	if (argc == 4 && !strcmp(argv[1], "forge"))
-		return forge(a, b);
-	if (argc == 4 && !strcmp(argv[1], "hostile"))
-		return hostile(a, b);
-	fprintf(stderr,
-		"usage: rmclient tsgs N [GPU] | fall N | leave | frees N | churn N AT-ONCE | "
-		"hoard devices|clients|files|channels|tsgs N | noise N | flood MS THREADS | "
-		"forge CLIENT TSG | hostile MS SEED\n");
-	return 2;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudause - driver-API programs that know exactly how often they launch, on the simulated GPU and
+ * cuda.c - driver-API programs that know exactly how often they launch, on the simulated GPU and
  * on a real one
  *
- *   cudause MODE [LAUNCHES]
+ *   helper cuda MODE [LAUNCHES]
  *
  * Says "ready" when its contexts are there, waits for a line on stdin, launches, prints one line
  * {"device":D,"launches":N} per GPU, and waits for the end of stdin.
@@ -25,6 +25,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "helper.h"
 
 #define MAX_GPUS 16
 #define NON_BLOCKING 1
@@ -73,7 +75,7 @@ static void check(int r, const char *what)
 {
 	if (!r)
 		return;
-	fprintf(stderr, "cudause: %s failed: %d\n", what, r);
+	fprintf(stderr, "helper: %s failed: %d\n", what, r);
 	exit(1);
 }
 
@@ -105,7 +107,7 @@ static void load_symbols(void)
 		{ &cu.graph_ptsz, "cuGraphLaunch_ptsz" },
 	};
 	void *lib =
-		dlopen(getenv("CUDAUSE_LIB") ? getenv("CUDAUSE_LIB") : "libcuda.so.1", RTLD_NOW);
+		dlopen(getenv("HELPER_CUDA") ? getenv("HELPER_CUDA") : "libcuda.so.1", RTLD_NOW);
 
 	check(!lib, "loading libcuda.so.1");
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -140,8 +142,7 @@ static void ready(void)
 {
 	char line[64];
 
-	puts("ready");
-	fflush(stdout);
+	say("ready");
 	if (!fgets(line, sizeof(line), stdin))
 		exit(0);
 }
@@ -333,13 +334,13 @@ static void run_simple(void)
 	check(cu.sync(), "cuCtxSynchronize");
 }
 
-int main(int argc, char **argv)
+int verb_cuda(int nwords, char **words)
 {
-	const char *mode = argc > 1 ? argv[1] : "";
+	const char *mode = words[0];
 	char rest[64];
 
-	if (argc > 2)
-		wanted = strtoul(argv[2], NULL, 10);
+	if (nwords > 1)
+		wanted = number(nwords, words, 1);
 	load_symbols();
 	if (!strcmp(mode, "threads"))
 		run_threads();
@@ -356,8 +357,9 @@ int main(int argc, char **argv)
 	else
 		run_simple();
 	if (!strcmp(mode, "exec")) {
-		execl("/proc/self/exe", argv[0], "once", argc > 2 ? argv[2] : "1000", NULL);
-		return 1;
+		execl("/proc/self/exe", "helper", "cuda", "once", nwords > 1 ? words[1] : "1000",
+		      NULL);
+		die("exec");
 	}
 	tell();
 	while (fgets(rest, sizeof(rest), stdin))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctxlog - who was on GPU 0 and how long, from the GPU's own context-switch log
+ * switches.c - who was on GPU 0 and how long, from the GPU's own context-switch log
  *
  * Prints "ready", reads until SIGTERM, then prints one JSON object. See switch_log.h for where it works.
  */
 #include <signal.h>
 
-#include "../unit/switch_log.h"
+#include "../../unit/switch_log.h"
+#include "helper.h"
 
 static volatile sig_atomic_t stop;
 
@@ -47,17 +48,16 @@ static void on_signal(int sig)
 	stop = 1;
 }
 
-int main(void)
+int verb_switches(int nwords, char **words)
 {
 	struct sigaction on_term = { .sa_handler = on_signal };
-	uint64_t at[2], gpu[2];
+	uint64_t at[2] = { 0 }, gpu[2];
 	struct switch_log log;
 
 	sigaction(SIGTERM, &on_term, NULL);
 	sl_open(&log);
 	gpu[0] = sl_gpu_time(&log, &at[0]);
-	puts("ready");
-	fflush(stdout);
+	say("ready");
 	while (!stop) {
 		sl_read(&log, account);
 		usleep(20000);

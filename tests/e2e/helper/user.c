@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* A program of somebody else's that uses libgpusched: what it sees and does, line by line. */
+/* user.c - a program of somebody else's that uses libgpusched: what it sees and does, line by line. */
 #include <errno.h>
 #include <gpusched/gpusched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "helper.h"
 
 static int print_tsg(const struct gpusched_tsg_info *t, void *user)
 {
@@ -72,7 +74,7 @@ static void watch(struct gpusched *g, const char *target)
 	told(g, "watch", r, n);
 }
 
-int main(int argc, char **argv)
+int verb_user(int nwords, char **words)
 {
 	struct gpusched_open_options o = { .size = sizeof(o) };
 	struct gpusched *g = NULL, *bad = NULL;
@@ -80,8 +82,6 @@ int main(int argc, char **argv)
 	char *json = NULL;
 	int r;
 
-	if (argc < 2)
-		return 2;
 	r = gpusched_open(&o, &g);
 	if (r) {
 		told(g, "open", r, 0);
@@ -89,10 +89,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("daemon %d version %s\n", gpusched_has_daemon(g), gpusched_version());
-	r = gpusched_list(g, argv[1], print_tsg, &n);
+	r = gpusched_list(g, words[0], print_tsg, &n);
 	told(g, "list", r, n);
-	steer(g, argv[1]);
-	watch(g, argv[1]);
+	steer(g, words[0]);
+	watch(g, words[0]);
 	r = gpusched_request(g, "stats", NULL, &json);
 	told(g, "request", r, json && json[0] == '{');
 	free(json);

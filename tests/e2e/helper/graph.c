@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudagraph - CUDA graphs through the driver API, on the simulated GPU and on a real one
+ * graph.c - CUDA graphs through the driver API, on the simulated GPU and on a real one
  *
  * One line of TAP per fact; exit status 1 when one of them does not hold.
  */
@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "helper.h"
 
 #define NON_BLOCKING 1
 #define DEVICEMAP 2
@@ -88,11 +90,11 @@ static const char ptx[] =
 static handle work, hold, stream;
 static address out, flag_address;
 static volatile uint32_t *flag;
-static int number, bad;
+static int points, bad;
 
 static void ok(bool good, const char *what)
 {
-	printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
+	printf("%sok %d - %s\n", good ? "" : "not ", ++points, what);
 	bad += !good;
 }
 
@@ -100,7 +102,7 @@ static void must(int r, const char *what)
 {
 	if (!r)
 		return;
-	printf("not ok %d - %s: %d\n", ++number, what, r);
+	printf("not ok %d - %s: %d\n", ++points, what, r);
 	exit(1);
 }
 
@@ -273,7 +275,7 @@ static void by_name(void)
 	   "the per-thread-stream form is found on request");
 }
 
-int main(void)
+int verb_graph(int nwords, char **words)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prepare();

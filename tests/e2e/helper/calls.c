@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * rmcalls.c - src/rm and src/engine from outside a process, without daemon or command line
+ * calls.c - src/rm and src/engine from outside a process, without daemon or command line
  *
- *   rmcalls gpus         the driver and its GPUs, a line each
- *   rmcalls on           only the taps
- *   rmcalls ops PID      every operation on PID's compute TSG by a borrowed descriptor: name,
- * status rmcalls time PID N   N set-timeslice calls: median time rmcalls change PID   sets slice,
- * mode and interleave and suspends, by the engine; stays so rmcalls die PID      the same with a
- * guardian, then SIGKILL on itself rmcalls restore      from the table alone
+ *   helper calls gpus         the driver and its GPUs, a line each
+ *   helper calls on           only the taps
+ *   helper calls ops PID      every operation on PID's compute TSG by a borrowed descriptor: name, status
+ *   helper calls time PID N   N set-timeslice calls: median time
+ *   helper calls change PID   sets slice, mode and interleave and suspends, by the engine; stays so
+ *   helper calls die PID      the same with a guardian, then SIGKILL on itself
+ *   helper calls restore      from the table alone
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,17 +20,18 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "engine/engine.h"
+#include "helper.h"
 #include "table/cfg.h"
 #include "taps/taps.h"
 
 static unsigned int branch;
 static struct gs_table *table;
 
-static void must(int r, const struct gs_error *err, const char *what)
+static void worked(int r, const struct gs_error *err, const char *what)
 {
 	if (r >= 0)
 		return;
-	fprintf(stderr, "rmcalls: %s: %s\n", what, err->code ? err->text : strerror(-r));
+	fprintf(stderr, "helper: %s: %s\n", what, err->code ? err->text : strerror(-r));
 	exit(1);
 }
 
@@ -37,10 +39,10 @@ static void open_all(void)
 {
 	struct gs_error err = { 0 };
 
-	must(gs_rm_driver(&branch, NULL, 0, &err), &err, "driver");
-	must(gs_taps_on(&err), &err, "taps");
-	must(gs_table_open(&table, &err), &err, "table");
-	must(gs_self_add(table, getpid()), &err, "self");
+	worked(gs_rm_driver(&branch, NULL, 0, &err), &err, "driver");
+	worked(gs_taps_on(&err), &err, "taps");
+	worked(gs_table_open(&table, &err), &err, "table");
+	worked(gs_self_add(table, getpid()), &err, "self");
 }
 
 static int gpus(void)
@@ -50,9 +52,9 @@ static int gpus(void)
 	char version[64];
 	size_t n = 0;
 
-	must(gs_rm_driver(&branch, version, sizeof(version), &err), &err, "driver");
+	worked(gs_rm_driver(&branch, version, sizeof(version), &err), &err, "driver");
 	printf("driver %s branch %u\n", version, branch);
-	must(gs_gpus_read(&all, &n, &err), &err, "GPUs");
+	worked(gs_gpus_read(&all, &n, &err), &err, "GPUs");
 	for (size_t i = 0; i < n; i++)
 		printf("gpu %u minor %u instance %u pci %s uuid %s name %s\n", all[i].index,
 		       all[i].minor, all[i].dev_instance, all[i].pci, all[i].uuid, all[i].name);
@@ -65,14 +67,14 @@ static int find(pid_t pid, struct gpusched_tsg *ret)
 	struct gs_error err = { 0 };
 	size_t n = 0;
 
-	must(gs_table_all(table, &all, &n), &err, "table");
+	worked(gs_table_all(table, &all, &n), &err, "table");
 	for (size_t i = 0; i < n; i++) {
 		if ((pid_t)all[i].task.pid != pid || all[i].task.kind != GPUSCHED_KIND_COMPUTE)
 			continue;
 		*ret = all[i];
 		return 0;
 	}
-	fprintf(stderr, "rmcalls: no compute TSG of %d in the table\n", (int)pid);
+	fprintf(stderr, "helper: no compute TSG of %d in the table\n", (int)pid);
 	return -ENOENT;
 }
 
@@ -178,14 +180,14 @@ static void set_all(struct gs_engine *e, pid_t pid)
 	struct gs_error err = { 0 };
 	size_t n = 0;
 
-	must(gs_table_all(table, &all, &n), &err, "table");
+	worked(gs_table_all(table, &all, &n), &err, "table");
 	for (size_t i = 0; i < n; i++)
 		if ((pid_t)all[i].task.pid == pid && all[i].task.kind == GPUSCHED_KIND_COMPUTE)
-			must(gs_engine_set_manual(e, &all[i].key, &set, 0, &err), &err, "set");
-	must(gs_engine_settle(e, 30000), &err, "settle");
+			worked(gs_engine_set_manual(e, &all[i].key, &set, 0, &err), &err, "set");
+	worked(gs_engine_settle(e, 30000), &err, "settle");
 }
 
-static int change(pid_t pid, bool die)
+static int change(pid_t pid, bool killed)
 {
 	struct gs_engine_opts opts = { .size = sizeof(opts), .branch = branch, .on_call = told };
 	struct gs_engine *e = NULL;
@@ -196,49 +198,48 @@ static int change(pid_t pid, bool die)
 
 	if (find(pid, &rec))
 		return 1;
-	if (die)
-		must(gs_guardian_start(table, branch, &release, &guardian, &err), &err, "guardian");
-	must(gs_engine_new(table, &opts, &e, &err), &err, "engine");
+	if (killed)
+		worked(gs_guardian_start(table, branch, &release, &guardian, &err), &err,
+		       "guardian");
+	worked(gs_engine_new(table, &opts, &e, &err), &err, "engine");
 	set_all(e, pid);
 	fflush(stdout);
-	if (die)
+	if (killed)
 		raise(SIGKILL);
 	gs_engine_free(e);
 	return 0;
 }
 
-static int restore(void)
+static int restore_all(void)
 {
 	struct gs_restored res = { 0 };
 	struct gs_error err = { 0 };
 
-	must(gs_restore(table, branch, &res, &err), &err, "restore");
+	worked(gs_restore(table, branch, &res, &err), &err, "restore");
 	printf("changed %u restored %u gone %u failed %u us %llu\n", res.changed, res.restored,
 	       res.gone, res.failed, (unsigned long long)(res.ns / NS_PER_US));
 	return 0;
 }
 
-int main(int argc, char **argv)
+int verb_calls(int nwords, char **words)
 {
-	const char *verb = argc > 1 ? argv[1] : "";
-	pid_t pid = argc > 2 ? atoi(argv[2]) : 0;
+	const char *word = words[0];
+	pid_t pid = (pid_t)number(nwords, words, 1);
 
-	if (!strcmp(verb, "gpus"))
+	if (!strcmp(word, "gpus"))
 		return gpus();
 	open_all();
-	if (!strcmp(verb, "on"))
+	if (!strcmp(word, "on"))
 		return 0;
-	if (!strcmp(verb, "ops"))
+	if (!strcmp(word, "ops"))
 		return ops(pid);
-	if (!strcmp(verb, "time") && argc > 3)
-		return time_calls(pid, (unsigned int)atoi(argv[3]));
-	if (!strcmp(verb, "change"))
+	if (!strcmp(word, "time") && nwords > 2)
+		return time_calls(pid, number(nwords, words, 2));
+	if (!strcmp(word, "change"))
 		return change(pid, false);
-	if (!strcmp(verb, "die"))
+	if (!strcmp(word, "die"))
 		return change(pid, true);
-	if (!strcmp(verb, "restore"))
-		return restore();
-	fprintf(stderr,
-		"rmcalls: gpus | on | ops PID | time PID N | change PID | die PID | restore\n");
+	if (!strcmp(word, "restore"))
+		return restore_all();
 	return 2;
 }

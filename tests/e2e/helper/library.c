@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/*
+ * library.c - RM's clients whose libcuda is not for others to open
+ *
+ *   helper library fuse DIR        served by itself on DIR, where no read is ever answered, nor who looks for nvidia-*
+ *   helper library gone DIR        the same, and DIR is unmounted
+ *   helper library lease FILE      with a lease, for which whoever opens it waits (45 s)
+ *   helper library many DIR N      N of them, made in DIR
+ *   helper library of FILE         that one
+ *
+ * The server prints "read" or "lookup" when it is asked.
+ */
+#include "served.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "rm.h"
+
+#define NAME "libcuda.so.1"
+
+static int on_other(fuse_req_t req, const char *name)
+{
+	(void)req;
+	if (strncmp(name, "nvidia-", 7) != 0)
+		return false;
+	say("lookup");
+	return true;
+}
+
+static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+		    struct fuse_file_info *fi)
+{
+	(void)req, (void)ino, (void)size, (void)at, (void)fi;
+	say("read");
+}
+
+static const struct served libcuda = {
+	.name = NAME,
+	.size = 1 << 20,
+	.mode = 0755,
+	.other = on_other,
+	.read = on_read,
+};
+
+static int map(const char *path, int flags)
+{
+	int fd = open(path, O_CLOEXEC | flags, 0644);
+
+	if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		die(path);
+	return fd;
+}
+
+static void map_many(const char *dir, uint32_t n)
+{
+	char path[256];
+
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/libcuda.so.%d.%u", dir, (int)getpid(), i);
+		close(map(path, O_RDWR | O_CREAT));
+	}
+}
+
+static int client(void)
+{
+	int fd = open_ctl(O_CLOEXEC);
+
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
+	return until_eof();
+}
+
+static int in_fuse(const char *dir, bool gone)
+{
+	char path[256];
+
+	serve_on(dir, &libcuda);
+	snprintf(path, sizeof(path), "%s/%s", dir, NAME);
+	map(path, O_RDONLY);
+	if (gone)
+		umount2(dir, MNT_DETACH);
+	client();
+	return gone ? 0 : umount2(dir, MNT_DETACH);
+}
+
+int verb_library(int nwords, char **words)
+{
+	const char *what = words[0];
+
+	if (!strcmp(what, "fuse") || !strcmp(what, "gone"))
+		return in_fuse(words[1], !strcmp(what, "gone"));
+	if (!strcmp(what, "lease")) {
+		signal(SIGIO, SIG_IGN);
+		if (fcntl(map(words[1], O_RDONLY), F_SETLEASE, F_WRLCK))
+			die("lease");
+	} else if (!strcmp(what, "many")) {
+		map_many(words[1], number(nwords, words, 2));
+	} else if (!strcmp(what, "of")) {
+		map(words[1], O_RDONLY);
+	} else {
+		return 2;
+	}
+	return client();
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * life.c - RM's clients with an unusual life, or with lies
+ *
+ * The process that says "ready" is the one that has the descriptor then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "rm.h"
+
+#define LIES 6000
+
+int verb_fork(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0);
+	pid_t child = fork();
+
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		new_tsg(fd, client, RC_TSG);
+		return until_eof();
+	}
+	waitpid(child, NULL, 0);
+	return until_eof(); /* the TSG is ours now */
+}
+
+int verb_pass(int nwords, char **words)
+{
+	int pair[2], fd;
+	pid_t maker;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return 1;
+	maker = fork();
+	if (!maker) {
+		fd = open_ctl(O_CLOEXEC);
+		new_tsg(fd, new_client(fd, 0), RC_TSG);
+		send_fd(pair[1], fd);
+		pause();
+	}
+	take_fd(pair[0]);
+	kill(maker, SIGKILL);
+	waitpid(maker, NULL, 0);
+	return until_eof();
+}
+
+int verb_renumber(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC), other;
+
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
+	if (fcntl(fd, F_DUPFD_CLOEXEC, fd + 20) < 0)
+		return 1;
+	/* an NVIDIA file too, of a client that does not know the TSG */
+	other = open_ctl(O_CLOEXEC);
+	new_client(other, 0);
+	if (dup2(other, fd) != fd)
+		return 1;
+	return until_eof();
+}
+
+static int life_exec(const char *name, int flags)
+{
+	int fd = open_ctl(flags);
+
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
+	execlp(name, name, "hold", NULL);
+	die(name);
+}
+
+int verb_exec(int nwords, char **words)
+{
+	return life_exec(words[0], 0);
+}
+
+int verb_execclose(int nwords, char **words)
+{
+	return life_exec(words[0], O_CLOEXEC);
+}
+
+int verb_hold(int nwords, char **words)
+{
+	return until_eof();
+}
+
+static void *go_on(void *arg)
+{
+	exit(until_eof());
+	return arg;
+}
+
+int verb_leaderless(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	pthread_t thread;
+
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
+	pthread_create(&thread, NULL, go_on, NULL);
+	pthread_exit(NULL);
+}
+
+static int shared_fd;
+static uint32_t shared_client;
+
+static void *make_one(void *arg)
+{
+	new_tsg(shared_fd, shared_client, RC_TSG + 2 * (uint32_t)(uintptr_t)arg);
+	return NULL;
+}
+
+int verb_threads(int nwords, char **words)
+{
+	unsigned int n = number(nwords, words, 0);
+	pthread_t threads[64];
+
+	shared_fd = open_ctl(O_CLOEXEC);
+	shared_client = new_client(shared_fd, 0);
+	for (unsigned int i = 0; i < n && i < 64; i++)
+		pthread_create(&threads[i], NULL, make_one, (void *)(uintptr_t)i);
+	for (unsigned int i = 0; i < n && i < 64; i++)
+		pthread_join(threads[i], NULL);
+	return until_eof();
+}
+
+int verb_words(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0), channel[128] = { 0 }, h = RC_TSG + 2;
+	char word;
+
+	new_tsg(fd, client, RC_TSG);
+	must(rm_alloc(fd, client, RC_TSG, &h, 0xc86f, channel), "channel");
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (read(0, &word, 1) > 0) {
+		if (word == 's') {
+			rc_free(fd, client, RC_TSG, h++);
+			must(rm_alloc(fd, client, RC_TSG, &h, 0xc86f, channel), "channel");
+		} else if (word == 'f') {
+			rc_free(fd, client, RC_DEVICE, RC_SUBDEVICE);
+		} else {
+			continue;
+		}
+		say("done");
+	}
+	return 0;
+}
+
+/* ---- lies ------------------------------------------------------------------------------------ */
+
+static volatile uint32_t call[12];
+static volatile int stop;
+
+/* An allocation's status is word 10, a control's word 7; neither matters to the other. */
+static void *claim_success(void *arg)
+{
+	while (!stop) {
+		call[10] = 0;
+		call[7] = 0;
+	}
+	return arg;
+}
+
+static void lie_alloc(int fd, uint32_t root, uint32_t parent, uint32_t handle, uint32_t class_)
+{
+	static uint32_t params[128] = { 0, 0, 0, 1 };
+	uint64_t p = (uintptr_t)params;
+
+	call[0] = root;
+	call[1] = parent;
+	call[2] = handle;
+	call[3] = class_;
+	memcpy((void *)&call[4], &p, sizeof(p));
+	call[8] = call[9] = call[11] = 0;
+	rc_call(fd, 0x2b, (void *)call, 48);
+}
+
+static void lie_timeslice(int fd, uint32_t client, uint32_t tsg)
+{
+	static uint64_t us = 1;
+	uint64_t p = (uintptr_t)&us;
+
+	call[0] = client;
+	call[1] = tsg;
+	call[2] = 0xa06c0103;
+	call[3] = 0;
+	memcpy((void *)&call[4], &p, sizeof(p));
+	call[6] = 7; /* a size that RM refuses */
+	rc_call(fd, 0x2a, (void *)call, 32);
+}
+
+int verb_lie(int nwords, char **words)
+{
+	uint32_t client = number(nwords, words, 0), tsg = number(nwords, words, 1);
+	uint32_t channel = number(nwords, words, 2);
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t own = new_client(fd, 0), n = 0;
+	pthread_t thread;
+
+	new_tsg(fd, own, RC_TSG);
+	pthread_create(&thread, NULL, claim_success, NULL);
+	for (int i = 0; i < LIES; i++) {
+		switch (i % 6) {
+		case 0: /* the victim's TSG, in the victim's client */
+			lie_alloc(fd, client, RC_DEVICE, tsg, 0xa06c);
+			break;
+		case 1: /* ... and a channel of it */
+			lie_alloc(fd, client, tsg, channel, 0xc86f);
+			break;
+		case 2: /* TSGs of ours that do not exist: their parent does not */
+			lie_alloc(fd, own, 0x7777, 0x60000000 + n++ % 100, 0xa06c);
+			break;
+		case 3: /* the victim's channel in our own TSG: a class that RM does not have there
+			 */
+			lie_alloc(fd, own, 0x7777, channel, 0xc86f);
+			break;
+		case 4:
+			lie_timeslice(fd, client, tsg);
+			break;
+		default:
+			lie_timeslice(fd, own, RC_TSG);
+		}
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+	return until_eof();
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/*
+ * lock.c - an RM's client one of whose locks is held
+ *
+ *   helper lock DIR UID WORD...        as that user; words are only there to be read
+ *   helper lock DIR UID exec [SECONDS]
+ *   helper stall DIR UID FILE MS       maps FILE executable, says "mapped" and begins at a line
+ *
+ * It serves a FUSE on DIR, maps a file of it and writes to that mapping. Then a thread replaces it:
+ * the kernel holds the lock of the process's memory for that, and waits until the server has
+ * answered the write. With exec it executes another program, after so many seconds: likewise, with the lock of the
+ * execve(). The server prints "ready PID", its own, and answers when it is sent SIGUSR1, or after MS.
+ */
+#include "served.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "rm.h"
+
+#define NAME "file"
+#define SIZE 4096
+
+static uint32_t answer_after_ms;
+
+static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
+		    struct fuse_file_info *fi)
+{
+	static const char zeros[SIZE];
+
+	(void)ino, (void)at, (void)fi;
+	fuse_reply_buf(req, zeros, size < SIZE ? size : SIZE);
+}
+
+static void on_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t at,
+		     struct fuse_file_info *fi)
+{
+	sigset_t set;
+	int got;
+
+	(void)ino, (void)buf, (void)at, (void)fi;
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	if (answer_after_ms) {
+		usleep(answer_after_ms * 1000);
+	} else {
+		sigemptyset(&set);
+		sigaddset(&set, SIGUSR1);
+		sigwait(&set, &got);
+	}
+	fuse_reply_write(req, size);
+}
+
+static const struct served file = {
+	.name = NAME,
+	.size = SIZE,
+	.mode = 0666,
+	.option = "-oallow_other",
+	.read = on_read,
+	.write = on_write,
+};
+
+static void *replace(void *at)
+{
+	mmap(at, SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return NULL;
+}
+
+/* As user @uid, with the file of @dir mapped and written to. */
+static void *served_as(const char *dir, uid_t uid)
+{
+	char path[256], *at;
+	int fd;
+
+	serve_on(dir, &file);
+	if (setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
+		die("setresuid");
+	snprintf(path, sizeof(path), "%s/" NAME, dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	at = fd < 0 ? MAP_FAILED : mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		die(path);
+	*at = 1;
+	return at;
+}
+
+static int replaced(void *at)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, replace, at))
+		return 1;
+	for (;;)
+		pause();
+}
+
+int verb_lock(int nwords, char **words)
+{
+	void *at = served_as(words[0], number(nwords, words, 1));
+	int fd = open_ctl(0);
+
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
+	if (!strcmp(words[2], "exec")) {
+		sleep(number(nwords, words, 3));
+		return execlp("sleep", "sleep", "1000", NULL);
+	}
+	return replaced(at);
+}
+
+int verb_stall(int nwords, char **words)
+{
+	void *at;
+	int fd;
+	char c;
+
+	answer_after_ms = number(nwords, words, 3);
+	at = served_as(words[0], number(nwords, words, 1));
+	fd = open(words[2], O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		die(words[2]);
+	say("mapped");
+	if (read(0, &c, 1) != 1)
+		return 1;
+	return replaced(at);
+}

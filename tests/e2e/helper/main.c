@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+/* main.c - helper VERB WORDS: what the end-to-end tests need beside gsload */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "helper.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int n, char **words);
+	int min, max; /* words after the verb */
+	const char *words, *what;
+} verbs[] = {
+	{ "tsgs", verb_tsgs, 1, 2, "N [GPU]", "has N scheduled TSGs" },
+	{ "fall", verb_fall, 1, 1, "N", "has had N TSGs, freed with their client" },
+	{ "leave", verb_leave, 0, 0, "", "has had a client and a device, closed without a word" },
+	{ "frees", verb_frees, 1, 1, "N", "N TSGs made and freed one after the other" },
+	{ "churn", verb_churn, 2, 2, "N AT-ONCE",
+	  "N processes coming and going in three ways: free, exit, SIGKILL" },
+	{ "hoard", verb_hoard, 2, 2, "devices|clients|files|channels|tsgs N", "has N of them" },
+	{ "noise", verb_noise, 1, 1, "N", "at a word, a TSG sets its timeslice N times" },
+	{ "flood", verb_flood, 2, 2, "MS THREADS",
+	  "threads that make and free clients as fast as they can" },
+	{ "forge", verb_forge, 2, 2, "CLIENT TSG",
+	  "names another process's objects through a descriptor of its own" },
+	{ "hostile", verb_hostile, 2, 2, "MS SEED",
+	  "bad pointers, wrong sizes, memory rewritten during the call" },
+	{ "fork", verb_fork, 0, 0, "", "a child makes a TSG through an inherited descriptor" },
+	{ "pass", verb_pass, 0, 0, "", "the maker gives its descriptor away and is killed" },
+	{ "renumber", verb_renumber, 0, 0, "", "the descriptor's number is another file's by now" },
+	{ "exec", verb_exec, 1, 1, "HELPER", "executes that copy, which keeps the descriptor" },
+	{ "execclose", verb_execclose, 1, 1, "HELPER", "executes that copy, which does not" },
+	{ "hold", verb_hold, 0, 0, "", "does nothing with what it has inherited" },
+	{ "leaderless", verb_leaderless, 0, 0, "", "the main thread has ended, another goes on" },
+	{ "threads", verb_threads, 1, 1, "N", "N threads, each with a TSG, at the same time" },
+	{ "words", verb_words, 0, 0, "",
+	  "does as its input says: s swaps a channel, f frees the subdevice" },
+	{ "lie", verb_lie, 3, 3, "CLIENT TSG CHANNEL", "failed calls that look successful" },
+	{ "cuda", verb_cuda, 1, 2, "MODE [LAUNCHES]", "launches exactly so often: see cuda.c" },
+	{ "graph", verb_graph, 0, 0, "", "CUDA graphs, as TAP" },
+	{ "calls", verb_calls, 1, 3, "WORD [PID [N]]", "RM and engine alone: see calls.c" },
+	{ "library", verb_library, 2, 3, "fuse|gone DIR | lease|of FILE | many DIR N",
+	  "maps a libcuda that is not for others to open" },
+	{ "lock", verb_lock, 3, 4, "DIR UID WORD... | DIR UID exec [SECONDS]",
+	  "one of its locks is held: see lock.c" },
+	{ "stall", verb_stall, 4, 4, "DIR UID FILE MS", "holds the lock of its memory so long" },
+	{ "user", verb_user, 1, 1, "TARGET", "uses libgpusched" },
+	{ "switches", verb_switches, 0, 0, "", "reads the GPU's own log of context switches" },
+	{ "ring", verb_ring, 0, 0, "", "hands the simulated driver odd descriptors, as TAP" },
+};
+
+#define COUNT (sizeof(verbs) / sizeof(verbs[0]))
+
+uint32_t number(int n, char **words, int i)
+{
+	return i < n ? (uint32_t)strtoul(words[i], NULL, 0) : 0;
+}
+
+void die(const char *what)
+{
+	fprintf(stderr, "helper: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+void say(const char *line)
+{
+	puts(line);
+	fflush(stdout);
+}
+
+int until_eof(void)
+{
+	char c;
+
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	return 0;
+}
+
+/* A message of one byte, with room for one descriptor. */
+struct one_fd {
+	char byte, control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov;
+	struct msghdr msg;
+};
+
+static void one_fd_init(struct one_fd *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->iov = (struct iovec){ &m->byte, 1 };
+	m->msg = (struct msghdr){ .msg_iov = &m->iov,
+				  .msg_iovlen = 1,
+				  .msg_control = m->control,
+				  .msg_controllen = sizeof(m->control) };
+}
+
+void send_fd(int sock, int fd)
+{
+	struct one_fd m;
+	struct cmsghdr *c;
+
+	one_fd_init(&m);
+	c = CMSG_FIRSTHDR(&m.msg);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	if (sendmsg(sock, &m.msg, 0) < 0)
+		die("sendmsg");
+}
+
+int take_fd(int sock)
+{
+	struct one_fd m;
+	int fd;
+
+	one_fd_init(&m);
+	if (recvmsg(sock, &m.msg, MSG_CMSG_CLOEXEC) < 1 || !CMSG_FIRSTHDR(&m.msg))
+		die("no descriptor came");
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m.msg)), sizeof(fd));
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < COUNT; i++) {
+		if (strcmp(argv[1], verbs[i].name) != 0)
+			continue;
+		if (argc - 2 >= verbs[i].min && argc - 2 <= verbs[i].max)
+			return verbs[i].run(argc - 2, argv + 2);
+	}
+	fprintf(stderr, "usage: helper VERB WORDS; those that hold something say \"ready PID\" and "
+			"wait for the end of their input\n");
+	for (size_t i = 0; i < COUNT; i++)
+		fprintf(stderr, "  %s %s\n\t%s\n", verbs[i].name, verbs[i].words, verbs[i].what);
+	return 2;
+}
