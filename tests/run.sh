@@ -6,24 +6,26 @@
 #   tests/run.sh [-l] [-j JOBS] [-s SET] [PATTERN...]
 #
 #   -l          only list the tests
-#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan vm (default: all but
-#               vm, which takes minutes; all in CI)
+#   -j JOBS     how many tests at the same time (default: one more than there are processors, since
+#               most tests wait more than they compute)
+#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm (default:
+#               all but attacks and vm, which take minutes; all in CI)
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
 # Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan)
 #
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
-# script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# asan: yes") are told in
-# tests/e2e/lib.sh. A skip that a script calls "required" counts as a failure for root and in CI.
+# script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# beside: yes", "# asan: yes",
+# "# awaits: WHAT") are told in tests/e2e/lib.sh. Those that took longest the last time begin first. A skip that a script calls "required" counts as a failure for root and in CI.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
 export BUILD=${BUILD:-build}
-jobs=2
+jobs=$(($(nproc) + 1))
 arguments=("$@")
 list=no
 sets=check,unit,policy,e2e,asan,fuzz
-[ "${CI:-}" = true ] && sets=$sets,vm
+[ "${CI:-}" = true ] && sets=$sets,attacks,vm
 while getopts lj:s: opt; do
 	case $opt in
 	l) list=yes ;;
@@ -58,6 +60,12 @@ strict=no
 [ "$(id -u)" = 0 ] && strict=yes
 [ "${CI:-}" = true ] && strict=yes
 started=$SECONDS
+passed=0
+failed=0
+skipped=0
+failures=()
+skips=()
+notes=()
 
 has() {
 	[[ ,$sets, == *,$1,* ]]
@@ -90,7 +98,23 @@ lacks() { # NEED: prints why it is missing
 	esac
 }
 
-# ---- the list of tests: name|timeout|alone|needs|command ------------------------------------------
+# ---- the list of tests: name|timeout|when|needs|command -------------------------------------------
+
+# When a script runs: alone, beside all others at low priority, or with as many others as jobs say.
+when() { # FILE
+	[ "$(header "$1" alone no)" = yes ] && echo alone && return
+	[ "$(header "$1" beside no)" = yes ] && echo beside && return
+	echo job
+}
+
+# What does not hold before something else is there; AWAITED=run runs it all the same.
+awaited() { # NAME FILE
+	local what
+	what=$(header "$2" awaits '')
+	[ -n "$what" ] && [ "${AWAITED:-}" != run ] || return 1
+	skipped=$((skipped + 1))
+	skips+=("$1: awaits $what")
+}
 
 tests=()
 scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
@@ -100,7 +124,8 @@ scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
 		[ -e "$f" ] && [ "$base" != lib ] || continue
 		[ -n "$4" ] && [ "$(header "$f" "$4" no)" != yes ] && continue
 		wanted "$1/$base" || continue
-		tests+=("$1/$base|$(header "$f" timeout 60)|$(header "$f" alone no)|$(header "$f" needs '')|BUILD=$3 bash $f")
+		[ $list = no ] && awaited "$1/$base" "$f" && continue
+		tests+=("$1/$base|$(header "$f" timeout 60)|$(when "$f")|$(header "$f" needs '')|BUILD=$3 bash $f")
 	done
 }
 
@@ -111,7 +136,7 @@ machines() {
 		base=$(basename "$f" .sh)
 		for kernel in $(header "$f" kernels ''); do
 			wanted "vm/$base@$kernel" || continue
-			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) + 30))|$(header "$f" alone no)||BUILD=$BUILD tests/vm/run.sh $base $kernel")
+			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) + 30))|$(when "$f")||BUILD=$BUILD tests/vm/run.sh $base $kernel")
 		done
 	done
 }
@@ -120,20 +145,13 @@ units() { # SET BUILD-DIRECTORY
 	local name limit cmd
 	while IFS=$'\t' read -r name limit cmd; do
 		wanted "$1/$name" || continue
-		tests+=("$1/$name|$limit|no||CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$2 $cmd")
+		tests+=("$1/$name|$limit|job||CMOCKA_MESSAGE_OUTPUT=TAP BUILD=$2 $cmd")
 	done < <(meson introspect "$2" --tests |
 		jq -r '.[] | [.name, .timeout * 2, (((.env // {} | to_entries | map("\(.key)=\(.value | @sh)")) +
 			(.cmd | map(@sh))) | join(" "))] | @tsv')
 }
 
 # ---- running ----------------------------------------------------------------------------------------
-
-passed=0
-failed=0
-skipped=0
-failures=()
-skips=()
-notes=()
 
 # Result of one log: passed failed skipped, then lines of failures and skips
 judge() { # LOG RC LIMIT
@@ -219,6 +237,7 @@ collect() { # SPEC
 	name=${1%%|*}
 	log=$logs/${name//\//-}.log
 	seconds=$(cat "$log.seconds")
+	took[$name]=$seconds
 	{
 		read -r good bad skip
 		passed=$((passed + good))
@@ -239,30 +258,61 @@ collect() { # SPEC
 	fi
 }
 
-run_all() {
-	local spec running=0 alone
-	declare -A at=()
+# The tests of one kind, the longest first: by the last run, else by their limits.
+longest_first() { # WHEN
+	local spec name limit when
+	for spec in "${tests[@]}"; do
+		IFS='|' read -r name limit when _ <<<"$spec"
+		[ "$when" = "$1" ] && printf '%s %s\n' "${took[$name]:-$limit}" "$spec"
+	done | sort -rn -k 1,1 | cut -d' ' -f2-
+}
+
+running=0
+declare -A at=() took=()
+
+reap() {
 	local pid
-	for alone in no yes; do
-		for spec in "${tests[@]}"; do
-			[ "$(cut -d'|' -f3 <<<"$spec")" = $alone ] || continue
-			run_one "$spec" &
-			at[$!]=$spec
-			running=$((running + 1))
-			if [ $running -ge "$([ $alone = yes ] && echo 1 || echo "$jobs")" ]; then
-				wait -n -p pid
-				collect "${at[$pid]}"
-				unset "at[$pid]"
-				running=$((running - 1))
-			fi
-		done
-		while [ $running -gt 0 ]; do
-			wait -n -p pid
-			collect "${at[$pid]}"
-			unset "at[$pid]"
-			running=$((running - 1))
-		done
+	wait -n -p pid
+	collect "${at[$pid]}"
+	[[ ${at[$pid]} == *'|beside|'* ]] || running=$((running - 1))
+	unset "at[$pid]"
+}
+
+reap_all() {
+	while [ ${#at[@]} -gt 0 ]; do
+		reap
 	done
+}
+
+run_some() { # WHEN JOBS
+	local spec
+	while read -r -u 7 spec; do
+		[ -n "$spec" ] || continue
+		while [ $running -ge "$2" ]; do
+			reap
+		done
+		(
+			[ "$1" != beside ] || renice -n 19 -p "$BASHPID" >/dev/null
+			run_one "$spec"
+		) 7<&- &
+		at[$!]=$spec
+		[ "$1" = beside ] || running=$((running + 1))
+	done 7<<<"$(longest_first "$1")"
+}
+
+run_all() {
+	local name seconds
+	[ ! -f "$times" ] || while read -r name seconds; do
+		took[$name]=$seconds
+	done <"$times"
+	run_some beside 1
+	run_some job "$jobs"
+	reap_all
+	run_some alone 1
+	reap_all
+	for name in "${!took[@]}"; do
+		echo "$name ${took[$name]}"
+	done >"$times"
 	tests=()
 }
 
@@ -361,6 +411,7 @@ if ! flock -n 8; then
 fi
 rm -rf "${logs:?}"/*
 reports=$logs/sanitizers
+times=$top/$BUILD/testtimes
 
 if [ $list = no ]; then
 	step build build_in "$BUILD" || finish
@@ -384,6 +435,7 @@ if has asan; then
 	[ -f $asan/build.ninja ] && units asan-unit $asan
 	scripts asan e2e $asan asan
 fi
+has attacks && scripts attacks attacks "$BUILD" ''
 has fuzz && scripts fuzz fuzz "$BUILD" ''
 
 if [ $list = yes ]; then

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# beside: yes
 # Static analysis: clang-tidy and cppcheck over the C files.
 #
 # LINT_SINCE=REV looks only at files changed since that revision (clang-tidy takes seconds a file).

@@ -6,7 +6,9 @@
 # A test is a bash script that sources this file and prints TAP. Header lines tell the runner:
 #   # timeout: SECONDS     longest run (default 60)
 #   # needs: root bpf fuse what it can't do without; missing ones fail for root and in CI
-#   # alone: yes           not beside another test (it measures time)
+#   # alone: yes           not at the same time as another test (it measures time)
+#   # beside: yes          at low priority beside the others, as it computes only
+#   # awaits: WHAT         listed as skipped until somebody has made WHAT, and takes this line away
 #   # asan: yes            also run on the sanitizer build
 #
 #   . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# alone: yes
 # A thousand switches of the policy through the API while programs launch, come and go: no TSG is
 # lost, after each switch the new policy's wishes stand and the old one's are gone, every exit
 # record is right, nothing is left behind. Launches are counted all the time because a person wants

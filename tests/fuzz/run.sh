@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 300
+# beside: yes
 # libFuzzer over the decoder of ioctls, the simulated RM and the configuration; FUZZ_SECONDS in all.
 . "$(dirname "$0")/../check/lib.sh"
 
