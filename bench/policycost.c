@@ -22,7 +22,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/parse.h"
-#include "policy/native.h"
+#include "policy/host.h"
 #include "policy/priv.h"
 
 #define MAX_TSGS 2048
@@ -143,7 +143,7 @@ static int run_op(const struct gs_loaded *l, const struct gpusched_key *keys, in
 
 		if (c == TICK)
 			run.arg = seq << 32 | tick_us;
-		r = gs_loaded_run(l, &run);
+		r = gs_loaded_ask(l, &run);
 	}
 	return r;
 }
@@ -173,29 +173,20 @@ static int cycle(struct gs_table *o, const struct gs_loaded *l, uint32_t tick_us
 
 static int on_stock(struct gs_table *o, const char *policy, json_t **ret, struct gs_error *err)
 {
-	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
-	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
-	struct gs_load_opts opts = { .o = o, .info = &info };
-	struct gpusched_run init = { .op = GPUSCHED_RUN_INIT };
 	struct gs_policy_exit x = { 0 };
-	struct gs_loaded l = { 0 };
-	int r = gs_polobj_open(policy, &obj, err);
+	struct gs_policy *p;
+	int r = gs_policy_prepare(o, policy, NULL, 0, &p, &x, err);
 
-	if (r == 0)
-		r = gs_policy_vet(&obj, &info, GS_STOCK_FLAGS, &x, err);
-	if (r == 0)
-		r = gs_policy_load(&obj, &opts, &l, &x, err);
 	free(x.dump);
 	if (r < 0)
 		return r;
-	r = gs_loaded_run(&l, &init);
 	for (size_t n = 0; n < cycles && r == 0; n++)
-		r = cycle(o, &l, info.tick_us, n);
+		r = cycle(o, &p->loaded, p->info.tick_us, n);
 	if (r < 0)
 		gs_fail(err, r, "%s: %s", policy, strerror(-r));
 	else
-		*ret = row(policy, "stock", info.callbacks);
-	gs_policy_unload(&l);
+		*ret = row(policy, "stock", p->info.callbacks);
+	gs_policy_discard(p);
 	return r;
 }
 
@@ -212,34 +203,35 @@ static struct gpusched_task *const *view_tasks(void *user, size_t *ret_n)
 	return live;
 }
 
-static int native_op(void *state, int c)
+static int native_op(struct gs_policy *p, int c)
 {
-	const struct sim_policy_host *h = &gs_native_host;
-	struct gpusched_work work = { .count = 1, .kind = GPUSCHED_WORK_KERNEL };
 	int r = 0;
 
 	if (c == TICK)
-		return h->tick(state, live, tsgs);
+		return gs_virtual_round(p);
 	for (size_t i = 0; i < tsgs && r >= 0; i++) {
 		if (c == INIT)
-			r = h->task_init(state, live[i]);
+			r = gs_virtual_ask(p, GPUSCHED_RUN_TASK_INIT, live[i], 0);
 		else if (c == SCHEDULE)
-			r = h->schedule(state, live[i]);
+			r = gs_virtual_ask(p, GPUSCHED_RUN_SCHEDULE, live[i], 0);
 		else if (c == TIMESLICE)
-			r = h->timeslice_set(state, live[i], GPUSCHED_CUDA_TIMESLICE_US);
+			r = gs_virtual_ask(p, GPUSCHED_RUN_TIMESLICE_SET, live[i],
+					   GPUSCHED_CUDA_TIMESLICE_US);
 		else if (c == WORK)
-			r = h->work_submit(state, live[i], &work);
+			r = gs_virtual_ask(p, GPUSCHED_RUN_WORK_SUBMIT, live[i],
+					   GS_WORK_ARG(1, GPUSCHED_WORK_KERNEL));
 		else
-			r = h->task_destroy(state, live[i]);
+			r = gs_virtual_ask(p, GPUSCHED_RUN_TASK_DESTROY, live[i], 0);
 	}
 	return r < 0 ? r : 0;
 }
 
 static int on_native(const char *policy, const char *has, json_t **ret, struct gs_error *err)
 {
-	struct sim_policy_view view = { view_now, view_tasks, 1, NULL };
-	void *state;
-	int r = gs_native_host.init(&view, policy, NULL, 0, &state, err);
+	const struct gs_world w = { .now_ns = view_now, .tasks = view_tasks, .seed = 1 };
+	struct gs_policy_exit x = { 0 };
+	struct gs_policy *p;
+	int r = gs_policy_open(&gs_host_native, &w, policy, NULL, 0, &p, &x, err);
 
 	if (r < 0)
 		return r;
@@ -249,15 +241,15 @@ static int on_native(const char *policy, const char *has, json_t **ret, struct g
 		for (int c = 0; c < CALLBACKS && r == 0; c++) {
 			uint64_t began = gs_now_ns();
 
-			r = native_op(state, c);
+			r = native_op(p, c);
 			samples[c][n] = (double)(gs_now_ns() - began) / (double)tsgs;
 		}
 	}
 	if (r < 0)
-		gs_fail(err, r, "%s: %s", policy, gs_native_host.failure(state));
+		gs_fail(err, r, "%s: %s", policy, p->failure);
 	else
 		*ret = row(policy, "native", has);
-	gs_native_host.exit(state, GPUSCHED_EXIT_STOPPED);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
 	return r;
 }
 

@@ -7,7 +7,6 @@
 
 #include "basic/cleanup.h"
 #include "cli/demo.h"
-#include "policy/native.h"
 #include "sim/scenario.h"
 
 #define WARMUP_S 0.5
@@ -75,7 +74,6 @@ int demo_model(struct demo *d, struct gs_error *err)
 {
 	int r;
 
-	sim_policy_host_set(&gs_native_host);
 	d->mode = "model";
 	d->dilate = 1;
 	if (!d->seconds)

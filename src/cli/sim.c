@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "basic/log.h"
 #include "cli/cli.h"
-#include "policy/native.h"
 #include "sim/scenario_cmd.h"
 #include "sim/shell.h"
 
@@ -12,8 +11,6 @@ int cli_sim_shell(struct cli *c)
 
 int cli_sim_run(struct cli *c)
 {
-	sim_policy_host_set(&gs_native_host);
-	sim_policy_host_set(&gs_sim_host);
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_INFO); /* what the policy says */
 	return sim_cmd_run(c->argc, c->argv);
 }

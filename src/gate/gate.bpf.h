@@ -10,6 +10,7 @@
 #ifndef GPUSCHED_GATE_GATE_BPF_H
 #define GPUSCHED_GATE_GATE_BPF_H
 
+#include "gpusched/policy_types.h"
 #include "table/maps.bpf.h"
 
 #define GS_SIGCONT 18
@@ -127,6 +128,26 @@ static __always_inline int gs_gate_deny(struct gs_gate_call *g, struct gpusched_
 	gs_tap_count(GPUSCHED_CNT_GATE_DENIED);
 	gs_gate_tell(g, GPUSCHED_EV_DENY);
 	return -GS_EPERM_GATE;
+}
+
+/* The policy was not asked: the tap at the call's exit asks it. */
+#define GS_GATE_UNASKED (-1)
+
+/*
+ * What comes of the policy's answer (GPUSCHED_ADMIT, _HOLD or _DENY, or GS_GATE_UNASKED): what the
+ * gate's program returns.
+ */
+static __always_inline int gs_gate_answered(struct gs_gate_call *g, struct gpusched_tsg *rec,
+					    int answer)
+{
+	if (answer == GPUSCHED_HOLD)
+		return gs_gate_stop(g, rec);
+	if (answer == GPUSCHED_DENY)
+		return gs_gate_deny(g, rec);
+	if (answer != GS_GATE_UNASKED)
+		return gs_gate_pass(g, rec);
+	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
+	return 0;
 }
 
 /* At the call's exit: has the gate asked the policy, about a TSG of the class that it has now? */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "policy/priv.h"
 #include "gate/gate.h"
+#include "policy/host.h"
 
 int gs_policy_vet_numbers(const struct gs_policy_info *i, struct gs_policy_exit *x,
 			  struct gs_error *err)
@@ -46,8 +46,9 @@ static int vet_deny(const struct gs_policy_info *i, uint32_t flags, struct gs_po
 	return 0;
 }
 
-int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
-		  struct gs_policy_exit *x, struct gs_error *err)
+/* @flags: those that the host honours. */
+static int vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
+	       struct gs_policy_exit *x, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	struct gs_error inner = { 0 };
@@ -83,25 +84,12 @@ int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint3
 	return 0;
 }
 
-int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit, struct gs_error *err)
+int gs_polobj_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
+		  struct gs_error *err)
 {
-	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
-	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
-	struct gs_policy_exit x = { 0 };
-	struct gs_load_opts opts = { .info = &info, .gate = !gs_gate_probe(NULL) };
-	uint32_t flags = GS_STOCK_FLAGS | (opts.gate ? GPUSCHED_F_DENY : 0);
-	struct gs_loaded loaded;
-	int r;
+	int r = gs_polobj_open(name, &p->obj, err);
 
-	r = gs_polobj_open(name_or_path, &obj, err);
-	if (r == 0)
-		r = gs_policy_vet(&obj, &info, flags, &x, err);
-	if (r == 0)
-		r = gs_policy_load(&obj, &opts, &loaded, &x, err);
-	if (r == 0)
-		gs_policy_unload(&loaded);
-	*ret_exit = x;
-	return r;
+	return r < 0 ? r : vet(&p->obj, &p->info, p->host->flags(&p->world), x, err);
 }
 
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err)

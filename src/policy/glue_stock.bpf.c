@@ -7,6 +7,8 @@
  */
 #include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
+#include "launch/answer.bpf.h"
+#include "taps/answer.bpf.h"
 
 static __attribute__((always_inline)) inline void gs_facts(struct gpusched_task *t);
 #define GS_FACTS(task) gs_facts(task)
@@ -242,7 +244,7 @@ int gpusched_dispatch(unsigned long long *ctx)
 	struct gs_pstate *st = state_of();
 	struct gpusched_tsg *rec;
 	struct gs_scratch *s;
-	gs_u64 d;
+	gs_u64 d = 0;
 	gs_u32 zero = 0;
 
 	if (!call)
@@ -254,10 +256,8 @@ int gpusched_dispatch(unsigned long long *ctx)
 		grant_walks();
 		st->activity++;
 		d = gs_decide_one(rec, s, call->op, call->arg, policy_time(call->ev.ns));
-		if (d & CHANGED)
-			call->ev.arg[3] |= GPUSCHED_EVENT_WANT;
 	}
-	gs_finish(call);
+	gs_tap_answered(call, (d & CHANGED) != 0);
 	return 0;
 }
 
@@ -273,21 +273,6 @@ static __always_inline struct gs_work_scratch *take_scratch(void)
 			return w;
 	}
 	return NULL;
-}
-
-/* The engine is woken up for a changed wish, never for a launch. */
-static __always_inline void tell_want(const struct gpusched_tsg *rec, gs_u64 now)
-{
-	struct gpusched_event ev = {};
-
-	ev.ns = now;
-	ev.type = GPUSCHED_EV_WANT;
-	ev.pid = rec->task.pid;
-	ev.key = rec->key;
-	ev.id = rec->task.id;
-	ev.arg[3] = GPUSCHED_EVENT_WANT;
-	bpf_probe_read_kernel_str(ev.comm, sizeof(ev.comm), rec->task.comm);
-	gs_emit(&ev);
 }
 
 /* What the launch probes reach by tail call through gs_work_slot, after they have counted. */
@@ -317,8 +302,8 @@ int gpusched_dispatch_work(void *ctx)
 	grant_walks();
 	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
 		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
-	if (d.changed || st->failed) /* of its failure too, since the tick may rest */
-		tell_want(rec, now);
+	/* of its failure too, since the tick may rest */
+	gs_launch_answered(rec, now, d.changed || st->failed);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
 }
@@ -335,7 +320,7 @@ int gpusched_dispatch_gate(unsigned long long *ctx)
 	struct gpusched_tsg *rec;
 	struct gpusched_key key;
 	gs_u64 d;
-	int ret;
+	int answer;
 
 	if (!g || !st)
 		return 0;
@@ -344,20 +329,16 @@ int gpusched_dispatch_gate(unsigned long long *ctx)
 	if (!rec || rec->task.id != g->id)
 		return 0;
 	w = is_over(st) ? NULL : take_scratch();
-	if (!w) { /* the tap at the call's exit asks */
-		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
-		return 0;
-	}
+	if (!w)
+		return gs_gate_answered(g, rec, GS_GATE_UNASKED);
 	grant_walks();
 	st->activity++;
 	d = gs_decide_one(rec, &w->s, GPUSCHED_RUN_SCHEDULE, 0, policy_time(g->ns));
 	*(volatile gs_u64 *)&w->busy = 0;
-	ret = (int)d;
-	if (ret == GPUSCHED_HOLD)
-		return gs_gate_stop(g, rec);
-	if (ret == GPUSCHED_DENY && gs_may_deny)
-		return gs_gate_deny(g, rec);
-	return gs_gate_pass(g, rec);
+	answer = (int)d;
+	if (answer != GPUSCHED_HOLD && !(answer == GPUSCHED_DENY && gs_may_deny))
+		answer = GPUSCHED_ADMIT;
+	return gs_gate_answered(g, rec, answer);
 }
 
 /* ---- the run program ---------------------------------------------------------------------- */

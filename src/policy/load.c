@@ -14,7 +14,7 @@
 #include "basic/env.h"
 #include "table/hush.h"
 #include "launch/launch.h"
-#include "policy/priv.h"
+#include "policy/host.h"
 
 #define LOG_SIZE (1u << 20)
 #define DUMP_LINES 12
@@ -357,11 +357,39 @@ void gs_policy_unload(struct gs_loaded *l)
 	l->obj = NULL;
 }
 
-int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r)
+int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = r, .ctx_size_in = sizeof(*r));
 
 	if (bpf_prog_test_run_opts(l->run_fd, &opts) < 0)
 		return -errno;
 	return (int)opts.retval < 0 ? -EIO : 0;
+}
+
+bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, size_t size)
+{
+	const struct gs_pstate *st = l->state;
+
+	if (!__atomic_load_n(&st->failed, __ATOMIC_ACQUIRE))
+		return false;
+	*ret_code = st->fail_code;
+	snprintf(ret_why, size, "%.*s (code %d)", GPUSCHED_TEXT_LEN, st->fail_text.s,
+		 st->fail_code);
+	return true;
+}
+
+int gs_polobj_load(struct gs_policy *p, const struct gs_load_opts *opts, struct gs_policy_exit *x,
+		   struct gs_error *err)
+{
+	int r = gs_policy_load(&p->obj, opts, &p->loaded, x, err);
+
+	gs_polobj_close(&p->obj);
+	return r;
+}
+
+void gs_polobj_unload(struct gs_policy *p)
+{
+	gs_polobj_close(&p->obj);
+	gs_policy_unload(&p->loaded);
+	gs_policy_info_free(&p->info);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy.h - open, check, link, start, switch and stop a policy on the stock host
+ * policy.h - open, check, link, start, switch and stop a policy
  */
 #ifndef GPUSCHED_POLICY_POLICY_H
 #define GPUSCHED_POLICY_POLICY_H
@@ -108,7 +108,7 @@ void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
 
 /* Calls a callback for one TSG (adopted, class changed, ended). */
-int gs_policy_run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
+int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg);
 /* A tap called the policy, or its work_submit changed a wish: a tick that rests goes on. */
 void gs_policy_nudge(struct gs_policy *p);

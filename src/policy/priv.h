@@ -89,20 +89,17 @@ struct gs_load_opts {
 int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
 		   struct gs_loaded *ret, struct gs_policy_exit *x, struct gs_error *err);
 void gs_policy_unload(struct gs_loaded *l);
-/* One run of gpusched_run; *r is in and out. 0 or -errno of the system call. */
-int gs_loaded_run(const struct gs_loaded *l, struct gpusched_run *r);
+/* One call of its run program; *r is in and out. 0 or -errno of the system call. */
+int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r);
 /* What gpusched_log() has written since *inout_seen, into our log. @when: "" or " at 1.5 s". */
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen);
+/* Has it called gpusched_fail()? Then with what. */
+bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, size_t size);
 /* Its last lines, for an exit record's dump; malloc'd, NULL: none. */
 char *gs_loaded_log_text(const struct gs_loaded *l);
-/* GPUSCHED_F_* that the stock host honours; GPUSCHED_F_DENY where it has the gate. */
-#define GS_STOCK_FLAGS (GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK)
 /* Tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */
 int gs_policy_vet_numbers(const struct gs_policy_info *info, struct gs_policy_exit *x,
 			  struct gs_error *err);
-/* Info plus refusals; flags: those that the host honours. */
-int gs_policy_vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
-		  struct gs_policy_exit *x, struct gs_error *err);
 
 #endif /* GPUSCHED_POLICY_PRIV_H */

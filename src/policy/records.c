@@ -67,7 +67,7 @@ static bool log_line(const struct gs_loaded *l, uint64_t seq, struct gs_plog *re
 
 char *gs_loaded_log_text(const struct gs_loaded *l)
 {
-	uint64_t last = __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE);
+	uint64_t last = l->state ? __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE) : 0;
 	uint64_t seq = last > GS_PLOG_LINES ? last - GS_PLOG_LINES : 0;
 	char *text = NULL;
 	size_t size;
@@ -90,7 +90,7 @@ char *gs_loaded_log_text(const struct gs_loaded *l)
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen)
 {
-	uint64_t last = __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE);
+	uint64_t last = l->state ? __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE) : 0;
 
 	if (last - *inout_seen > GS_PLOG_LINES)
 		*inout_seen = last - GS_PLOG_LINES;

@@ -20,7 +20,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "policy/host.h"
+#include "policy/stock.h"
 
 /* Without a tick of its own a policy's failures are looked for this soon after a nudge. */
 #define IDLE_PERIOD_NS (100 * NS_PER_MS)
@@ -37,9 +37,9 @@ static uint64_t scaled(uint64_t ns)
 	return (uint64_t)((double)ns * gs_env()->dilate);
 }
 
-static uint64_t period_ns(const struct gs_policy *p)
+static uint64_t period_ns(const struct gs_stock *s)
 {
-	return p->info.tick_us ? scaled(p->info.tick_us * NS_PER_US) : IDLE_PERIOD_NS;
+	return s->p.info.tick_us ? scaled(s->p.info.tick_us * NS_PER_US) : IDLE_PERIOD_NS;
 }
 
 static struct timespec abstime(uint64_t ns)
@@ -48,265 +48,266 @@ static struct timespec abstime(uint64_t ns)
 				  .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
-static void wake_loop(struct gs_policy *p)
+static void wake_loop(struct gs_stock *s)
 {
 	uint64_t one = 1;
 
-	if (write(p->event_fd, &one, sizeof(one)) < 0)
-		gs_log(LOG_DEBUG, "policy %s: wake-up: %s", p->info.name, strerror(errno));
+	if (write(s->event_fd, &one, sizeof(one)) < 0)
+		gs_log(LOG_DEBUG, "policy %s: wake-up: %s", s->p.info.name, strerror(errno));
 }
 
-int gs_ticker_init(struct gs_policy *p, struct gs_error *err)
+int gs_ticker_init(struct gs_stock *s, struct gs_error *err)
 {
 	pthread_condattr_t attr;
 
-	pthread_mutex_init(&p->lock, NULL);
+	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->cond, &attr);
-	pthread_cond_init(&p->ended, &attr);
-	pthread_cond_init(&p->dog, &attr);
+	pthread_cond_init(&s->cond, &attr);
+	pthread_cond_init(&s->ended, &attr);
+	pthread_cond_init(&s->dog, &attr);
 	pthread_condattr_destroy(&attr);
-	p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return p->event_fd < 0 ? gs_fail(err, -errno, "no eventfd: %s", strerror(errno)) : 0;
+	s->made = true;
+	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return s->event_fd < 0 ? gs_fail(err, -errno, "no eventfd: %s", strerror(errno)) : 0;
 }
 
-void gs_ticker_free(struct gs_policy *p)
+void gs_stock_free(struct gs_stock *s)
 {
-	pthread_mutex_destroy(&p->lock);
-	pthread_cond_destroy(&p->cond);
-	pthread_cond_destroy(&p->ended);
-	pthread_cond_destroy(&p->dog);
-	if (p->event_fd >= 0)
-		close(p->event_fd);
+	if (s->made) {
+		pthread_mutex_destroy(&s->lock);
+		pthread_cond_destroy(&s->cond);
+		pthread_cond_destroy(&s->ended);
+		pthread_cond_destroy(&s->dog);
+	}
+	if (s->made && s->event_fd >= 0)
+		close(s->event_fd);
+	gs_polobj_unload(&s->p);
+	free(s);
 }
 
 /* It rests, and nothing that ends that has happened since the last round began. */
-static bool is_idle(const struct gs_policy *p, uint64_t now)
+static bool is_idle(const struct gs_stock *s, uint64_t now)
 {
-	return gs_rest_is(&p->rest, now) && !p->nudged &&
-	       p->activity == __atomic_load_n(&p->loaded.state->activity, __ATOMIC_RELAXED);
+	return gs_rest_is(&s->p.rest, now) && !s->nudged &&
+	       s->activity == __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
 }
 
 /* Its failure, or lines of its log. */
-static bool has_news(const struct gs_policy *p)
+static bool has_news(const struct gs_stock *s)
 {
-	return __atomic_load_n(&p->loaded.state->failed, __ATOMIC_ACQUIRE) ||
-	       __atomic_load_n(&p->loaded.state->log_seq, __ATOMIC_RELAXED) != p->log_seen;
+	return __atomic_load_n(&s->p.loaded.state->failed, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&s->p.loaded.state->log_seq, __ATOMIC_RELAXED) != s->log_seen;
 }
 
 /* One round, without the lock. Returns how long the next one must wait at least. */
-static uint64_t round_of(struct gs_policy *p, uint64_t seq, uint64_t *ret_rest)
+static uint64_t round_of(struct gs_stock *s, uint64_t seq, uint64_t *ret_rest)
 {
-	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK, .arg = seq << 32 | p->info.tick_us };
-	bool large = p->large;
+	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK, .arg = seq << 32 | s->p.info.tick_us };
+	bool large = s->large;
 	uint64_t began = large ? gs_thread_cpu_ns() : 0;
-	int r = gs_loaded_run(&p->loaded, &run);
+	int r = gs_loaded_ask(&s->p.loaded, &run);
 
 	if (r == 0 && !run.visited)
 		*ret_rest = EMPTY_PERIOD_NS;
 	else
 		*ret_rest = r ? 0 : scaled(gs_rest_ms(run.ret, run.changed) * NS_PER_MS);
-	p->large = run.visited > 2 * GS_TICK_KEYS;
+	s->large = run.visited > 2 * GS_TICK_KEYS;
 	if (r < 0)
-		gs_log(LOG_WARNING, "policy %s: tick: %s", p->info.name, strerror(-r));
+		gs_log(LOG_WARNING, "policy %s: tick: %s", s->p.info.name, strerror(-r));
 	if (r == 0 && run.changed)
-		__atomic_fetch_add(&p->changed, (uint32_t)run.changed, __ATOMIC_ACQ_REL);
-	if (run.changed || has_news(p))
-		wake_loop(p);
+		__atomic_fetch_add(&s->changed, (uint32_t)run.changed, __ATOMIC_ACQ_REL);
+	if (run.changed || has_news(s))
+		wake_loop(s);
 	return large ? (gs_thread_cpu_ns() - began) * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
 
 /* With the lock: a round begins at @now. The watchdog is woken only if it had gone to sleep. */
-static void begin_round(struct gs_policy *p, uint64_t now)
+static void begin_round(struct gs_stock *s, uint64_t now)
 {
-	p->round_began = now;
-	p->seq++;
-	if (!p->dog_sleeps)
+	s->round_began = now;
+	s->p.seq++;
+	if (!s->dog_sleeps)
 		return;
-	p->dog_sleeps = false;
-	pthread_cond_signal(&p->dog);
+	s->dog_sleeps = false;
+	pthread_cond_signal(&s->dog);
 }
 
 /* With the lock, which it gives up meanwhile. Returns when the next round may come. */
-static uint64_t do_round(struct gs_policy *p, uint64_t now)
+static uint64_t do_round(struct gs_stock *s, uint64_t now)
 {
 	uint64_t seq, rest = EMPTY_PERIOD_NS, wait = 0;
 
-	p->nudged = false;
-	p->activity = __atomic_load_n(&p->loaded.state->activity, __ATOMIC_RELAXED);
-	if (p->info.tick_us) {
-		begin_round(p, now);
-		seq = p->seq;
-		pthread_mutex_unlock(&p->lock);
-		wait = round_of(p, seq, &rest);
-		pthread_mutex_lock(&p->lock);
-		p->round_began = 0;
-		pthread_cond_broadcast(&p->ended);
-	} else if (has_news(p)) {
-		wake_loop(p);
+	s->nudged = false;
+	s->activity = __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
+	if (s->p.info.tick_us) {
+		begin_round(s, now);
+		seq = s->p.seq;
+		pthread_mutex_unlock(&s->lock);
+		wait = round_of(s, seq, &rest);
+		pthread_mutex_lock(&s->lock);
+		s->round_began = 0;
+		pthread_cond_broadcast(&s->ended);
+	} else if (has_news(s)) {
+		wake_loop(s);
 	}
-	p->rest.until_ns = now + rest;
+	s->p.rest.until_ns = now + rest;
 	return now + wait;
 }
 
 static void *ticker_main(void *arg)
 {
-	struct gs_policy *p = arg;
-	uint64_t next = gs_now_ns() + period_ns(p);
+	struct gs_stock *s = arg;
+	uint64_t next = gs_now_ns() + period_ns(s);
 	bool orphan;
 
-	pthread_mutex_lock(&p->lock);
-	while (!p->quit) {
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit) {
 		uint64_t now = gs_now_ns(), may, at = next;
 		struct timespec t;
 
-		p->dozing = is_idle(p, now);
-		if (p->dozing && p->rest.until_ns > at)
-			at = p->rest.until_ns;
+		s->dozing = is_idle(s, now);
+		if (s->dozing && s->p.rest.until_ns > at)
+			at = s->p.rest.until_ns;
 		t = abstime(at);
-		if (p->paused) {
-			pthread_cond_wait(&p->cond, &p->lock);
+		if (s->paused) {
+			pthread_cond_wait(&s->cond, &s->lock);
 		} else if (now < at) {
-			pthread_cond_timedwait(&p->cond, &p->lock, &t);
+			pthread_cond_timedwait(&s->cond, &s->lock, &t);
 		} else {
 			/* rounds that were missed are not made up for */
-			next = now + period_ns(p) - (now - next) % period_ns(p);
-			may = do_round(p, now);
+			next = now + period_ns(s) - (now - next) % period_ns(s);
+			may = do_round(s, now);
 			if (next < may)
 				next = may;
 		}
 	}
-	orphan = p->orphan;
-	pthread_mutex_unlock(&p->lock);
-	if (orphan) {
-		gs_policy_unload(&p->loaded);
-		gs_policy_info_free(&p->info);
-		gs_ticker_free(p);
-		free(p);
-	}
+	orphan = s->orphan;
+	pthread_mutex_unlock(&s->lock);
+	if (orphan)
+		gs_stock_free(s);
 	return NULL;
 }
 
 /* With the lock: when the watchdog is to look next; 0: when a round begins. Marks an overrun. */
-static uint64_t watch(struct gs_policy *p, uint64_t *inout_seen)
+static uint64_t watch(struct gs_stock *s, uint64_t *inout_seen)
 {
-	uint64_t limit = scaled(p->info.timeout_ms * NS_PER_MS), now = gs_now_ns();
-	bool idle = !p->round_began && p->seq == *inout_seen;
+	uint64_t limit = scaled(s->p.info.timeout_ms * NS_PER_MS), now = gs_now_ns();
+	bool idle = !s->round_began && s->p.seq == *inout_seen;
 
-	*inout_seen = p->seq;
-	if (p->stalled || idle)
+	*inout_seen = s->p.seq;
+	if (s->stalled || idle)
 		return 0;
-	if (!p->round_began)
+	if (!s->round_began)
 		return now + limit;
-	if (now < p->round_began + limit)
-		return p->round_began + limit;
-	__atomic_store_n(&p->loaded.state->stopped, 1u, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&p->stalled, 1, __ATOMIC_RELEASE);
-	wake_loop(p);
+	if (now < s->round_began + limit)
+		return s->round_began + limit;
+	__atomic_store_n(&s->p.loaded.state->stopped, 1u, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->stalled, 1, __ATOMIC_RELEASE);
+	wake_loop(s);
 	return 0;
 }
 
 static void *watchdog_main(void *arg)
 {
-	struct gs_policy *p = arg;
+	struct gs_stock *s = arg;
 	uint64_t seen = 0;
 
-	pthread_mutex_lock(&p->lock);
-	while (!p->quit) {
-		uint64_t next = watch(p, &seen);
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit) {
+		uint64_t next = watch(s, &seen);
 		struct timespec t = abstime(next);
 
-		p->dog_sleeps = !next && !p->stalled;
+		s->dog_sleeps = !next && !s->stalled;
 		if (next)
-			pthread_cond_timedwait(&p->dog, &p->lock, &t);
+			pthread_cond_timedwait(&s->dog, &s->lock, &t);
 		else
-			pthread_cond_wait(&p->dog, &p->lock);
+			pthread_cond_wait(&s->dog, &s->lock);
 	}
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
-int gs_ticker_start(struct gs_policy *p, struct gs_error *err)
+int gs_ticker_start(struct gs_stock *s, struct gs_error *err)
 {
-	int r = pthread_create(&p->ticker, NULL, ticker_main, p);
+	int r = pthread_create(&s->ticker, NULL, ticker_main, s);
 
 	if (r)
 		return gs_fail(err, -r, "no thread for the tick: %s", strerror(r));
-	r = pthread_create(&p->watchdog, NULL, watchdog_main, p);
+	r = pthread_create(&s->watchdog, NULL, watchdog_main, s);
 	if (r) {
-		pthread_mutex_lock(&p->lock);
-		p->quit = true;
-		pthread_cond_signal(&p->cond);
-		pthread_mutex_unlock(&p->lock);
-		pthread_join(p->ticker, NULL);
+		pthread_mutex_lock(&s->lock);
+		s->quit = true;
+		pthread_cond_signal(&s->cond);
+		pthread_mutex_unlock(&s->lock);
+		pthread_join(s->ticker, NULL);
 		return gs_fail(err, -r, "no thread for the tick's watchdog: %s", strerror(r));
 	}
-	p->started = true;
+	s->started = true;
 	return 0;
 }
 
 /* With the lock: true when no round is under way, false after the limit. */
-static bool wait_round(struct gs_policy *p)
+static bool wait_round(struct gs_stock *s)
 {
 	struct timespec t = abstime(gs_now_ns() + STOP_LIMIT_NS);
 
-	while (p->round_began)
-		if (pthread_cond_timedwait(&p->ended, &p->lock, &t) == ETIMEDOUT)
-			return !p->round_began;
+	while (s->round_began)
+		if (pthread_cond_timedwait(&s->ended, &s->lock, &t) == ETIMEDOUT)
+			return !s->round_began;
 	return true;
 }
 
-void gs_ticker_pause(struct gs_policy *p)
+void gs_ticker_pause(struct gs_stock *s)
 {
-	pthread_mutex_lock(&p->lock);
-	p->paused = true;
-	wait_round(p);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&s->lock);
+	s->paused = true;
+	wait_round(s);
+	pthread_mutex_unlock(&s->lock);
 }
 
-void gs_ticker_resume(struct gs_policy *p)
+void gs_ticker_resume(struct gs_stock *s)
 {
-	pthread_mutex_lock(&p->lock);
-	p->paused = false;
-	pthread_cond_signal(&p->cond);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&s->lock);
+	s->paused = false;
+	pthread_cond_signal(&s->cond);
+	pthread_mutex_unlock(&s->lock);
 }
 
-void gs_ticker_nudge(struct gs_policy *p)
+void gs_ticker_nudge(struct gs_stock *s)
 {
-	pthread_mutex_lock(&p->lock);
-	p->nudged = true;
-	if (p->dozing)
-		pthread_cond_signal(&p->cond);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_lock(&s->lock);
+	s->nudged = true;
+	if (s->dozing)
+		pthread_cond_signal(&s->cond);
+	pthread_mutex_unlock(&s->lock);
 }
 
-bool gs_ticker_stop(struct gs_policy *p)
+bool gs_ticker_stop(struct gs_stock *s)
 {
 	bool ended;
 
-	if (!p->started)
+	if (!s->started)
 		return true;
-	pthread_mutex_lock(&p->lock);
-	p->quit = true;
-	pthread_cond_signal(&p->cond);
-	pthread_cond_signal(&p->dog);
-	pthread_mutex_unlock(&p->lock);
-	pthread_join(p->watchdog, NULL);
-	pthread_mutex_lock(&p->lock);
-	ended = wait_round(p);
-	p->orphan = !ended;
-	p->started = !ended;
+	pthread_mutex_lock(&s->lock);
+	s->quit = true;
+	pthread_cond_signal(&s->cond);
+	pthread_cond_signal(&s->dog);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->watchdog, NULL);
+	pthread_mutex_lock(&s->lock);
+	ended = wait_round(s);
+	s->orphan = !ended;
+	s->started = !ended;
 	if (!ended)
-		pthread_detach(p->ticker);
-	pthread_mutex_unlock(&p->lock); /* an orphan's thread may free it from here on */
+		pthread_detach(s->ticker);
+	pthread_mutex_unlock(&s->lock); /* an orphan's thread may free it from here on */
 	if (ended)
-		pthread_join(p->ticker, NULL);
+		pthread_join(s->ticker, NULL);
 	return ended;
 }
 
-void gs_ticker_logs(struct gs_policy *p)
+void gs_ticker_logs(struct gs_stock *s)
 {
-	gs_loaded_logs(&p->loaded, p->info.name, "", &p->log_seen);
+	gs_loaded_logs(&s->p.loaded, s->p.info.name, "", &s->log_seen);
 }

@@ -107,11 +107,11 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 		poke(s, rec, what);
 	/* A policy that could not place the TSG when it was made gets to see it again. */
 	if ((what & ~GPUSCHED_POKE_FLAGS) && s->p)
-		gs_policy_run(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
 	/* it was asked about a TSG of no class, which no limit counts */
 	if (unclassified && rec->task.class_id && s->p && !gs_table_get(s->o, &rec->key, &now) &&
 	    (now.flags & GPUSCHED_TSG_SCHEDULED))
-		gs_policy_run(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
+		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
 		tell_class(s, rec);
 	if (s->e)
@@ -219,7 +219,7 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 
 	gs_count(s, GS_SVC_SWEPT);
 	if (s->p)
-		gs_policy_run(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
+		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
 	if (s->e)
 		gs_engine_forget(s->e, &rec->key);
 	if (rec->flags & GPUSCHED_TSG_GONE) /* a tap saw its end and told it */

@@ -16,7 +16,7 @@
 #include "basic/error.h"
 #include "gpusched/abi.h"
 #include "sim/params.h"
-#include "sim/policy_host.h"
+#include "policy/host.h"
 
 #define SIM_NAME_LEN 48
 #define SIM_MAX_OPTIONS 16
@@ -113,9 +113,9 @@ struct sim_run_options {
 	const char *policy;         /* NULL: the scenario's; "none" or "": without one */
 	const char *const *options; /* in addition to the scenario's when policy is NULL */
 	size_t noptions;
-	const uint64_t *seed; /* NULL: the scenario's */
-	const char *host;     /* NULL: the default */
-	double timeline_ms;   /* keep this much of the context-switch log after the warm-up */
+	const uint64_t *seed;       /* NULL: the scenario's */
+	const struct gs_host *host; /* in virtual time; NULL: the native one */
+	double timeline_ms;         /* keep this much of the context-switch log after the warm-up */
 };
 
 /* What one process did in the measured time. */

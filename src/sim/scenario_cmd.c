@@ -176,9 +176,9 @@ static int run_option(struct run_args *a, int c)
 		a->opts.seed = &a->seed;
 		return 0;
 	case 'H':
-		if (!sim_policy_host(optarg))
-			return usage("--host: there is no ", optarg);
-		a->opts.host = optarg;
+		a->opts.host = gs_host_find(optarg);
+		if (!a->opts.host || !a->opts.host->virtual_time)
+			return usage("--host takes native or sim, not ", optarg);
 		return 0;
 	case 'j':
 		a->json = true;

@@ -3,7 +3,7 @@
  * scenario_cmd.h - the verbs `gpusched sim run` and `gpusched sim list`
  *
  * Both print to stdout, errors as one line to stderr, and return an exit code of enum gs_exit.
- * argv[0] is the verb. Set the policy host (policy_host.h) first.
+ * argv[0] is the verb.
  */
 #ifndef GPUSCHED_SIM_SCENARIO_CMD_H
 #define GPUSCHED_SIM_SCENARIO_CMD_H

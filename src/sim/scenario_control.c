@@ -153,7 +153,7 @@ static void reconcile(struct sim_sim *x, unsigned int gpu)
 	struct sim_job best, j;
 	int rank = 0;
 
-	if (w->busy || !x->host)
+	if (w->busy || !x->has_policy)
 		return;
 	for (size_t i = 0; i < x->nprocs && rank < 3; i++) {
 		int r;
@@ -231,13 +231,13 @@ static bool bad_wish(const struct gpusched_settings *w, char *why, size_t size)
 }
 
 /* Settings go back to what the owners asked for; nobody is held any more. */
-static void end_policy(struct sim_sim *x, enum gpusched_exit_reason reason, const char *why)
+static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const char *why)
 {
 	if (!x->policy)
 		return;
 	if (why)
 		snprintf(x->res->policy_failure, sizeof(x->res->policy_failure), "%s", why);
-	x->host->exit(x->policy, reason);
+	gs_policy_stop(x->policy, reason);
 	x->policy = NULL;
 	for (size_t i = 0; i < x->nprocs; i++)
 		x->procs[i].task.want.valid = 0;
@@ -250,13 +250,12 @@ static void after_call(struct sim_sim *x, int ret)
 	char wish[96];
 
 	if (ret < 0) {
-		if (x->host->failure)
-			why = x->host->failure(x->policy);
-		end_policy(x, GPUSCHED_EXIT_ERROR, why ? why : strerror(-ret));
+		why = x->policy->failure;
+		end_policy(x, GS_POLICY_EXIT_ERROR, *why ? why : strerror(-ret));
 	}
 	for (size_t i = 0; i < x->ntasks && x->policy; i++)
 		if (bad_wish(&x->tasks[i]->want, wish, sizeof(wish)))
-			end_policy(x, GPUSCHED_EXIT_ERROR, wish);
+			end_policy(x, GS_POLICY_EXIT_ERROR, wish);
 	reconcile_all(x);
 }
 
@@ -328,9 +327,9 @@ static void ask_policy(struct sim_proc *p)
 	struct sim_sim *x = p->sim;
 	int r;
 
-	r = x->host->task_init(x->policy, &p->task);
+	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_INIT, &p->task, 0);
 	if (r >= 0)
-		r = x->host->schedule(x->policy, &p->task);
+		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_SCHEDULE, &p->task, 0);
 	if (r == GPUSCHED_HOLD) {
 		p->task.want.valid |= GPUSCHED_RUNNABLE;
 		p->task.want.runnable = 0;
@@ -339,7 +338,8 @@ static void ask_policy(struct sim_proc *p)
 		p->denied = true;
 	}
 	if (r >= 0)
-		r = x->host->timeslice_set(x->policy, &p->task, p->g->timeslice_us);
+		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TIMESLICE_SET, &p->task,
+				   p->g->timeslice_us);
 	after_call(x, r);
 }
 
@@ -369,7 +369,7 @@ void sim_control_gone(struct sim_proc *p)
 	int r = 0;
 
 	if (x->policy)
-		r = x->host->task_destroy(x->policy, &p->task);
+		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_DESTROY, &p->task, 0);
 	while (x->tasks[i] != &p->task)
 		i++;
 	memmove(x->tasks + i, x->tasks + i + 1, (--x->ntasks - i) * sizeof(*x->tasks));
@@ -380,9 +380,6 @@ void sim_control_gone(struct sim_proc *p)
 void sim_control_launch(struct sim_proc *p, unsigned int count)
 {
 	struct sim_sim *x = p->sim;
-	struct gpusched_work w = { .now_ns = now_of(x),
-				   .count = count,
-				   .kind = GPUSCHED_WORK_KERNEL };
 	struct gpusched_settings before;
 	int r;
 
@@ -390,7 +387,8 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 		return;
 	p->task.known |= GPUSCHED_KNOWN_LAUNCHES;
 	before = p->task.want;
-	r = x->host->work_submit(x->policy, &p->task, &w);
+	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_WORK_SUBMIT, &p->task,
+			   GS_WORK_ARG(count, GPUSCHED_WORK_KERNEL));
 	if (r < 0 || memcmp(&before, &p->task.want, sizeof(before)) != 0)
 		after_call(x, r);
 }
@@ -401,10 +399,9 @@ static void tick(struct sim_sim *x)
 		if (x->procs[i].alive)
 			refresh(&x->procs[i]);
 	x->res->policy_ticks++;
-	after_call(x, x->host->tick(x->policy, x->tasks, x->ntasks));
+	after_call(x, gs_virtual_round(x->policy));
 	if (x->policy)
-		sim_post(x, now_of(x) + x->host->tick_us(x->policy) * NS_PER_US, SIM_EV_TICK, NULL,
-			 0);
+		sim_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
 }
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
@@ -525,45 +522,26 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
 	}
 }
 
-static const struct sim_policy_host *hosts[4];
-
-void sim_policy_host_set(const struct sim_policy_host *host)
+static void exit_free(struct gs_policy_exit *x)
 {
-	for (size_t i = 0; i < GS_COUNT(hosts); i++)
-		if (!hosts[i] || hosts[i] == host) {
-			hosts[i] = host;
-			return;
-		}
+	free(x->dump);
 }
 
-const struct sim_policy_host *sim_policy_host(const char *name)
-{
-	for (size_t i = 0; i < GS_COUNT(hosts) && hosts[i]; i++)
-		if (!name || !strcmp(hosts[i]->name, name))
-			return hosts[i];
-	return NULL;
-}
-
-static int start_policy(struct sim_sim *x, const struct sim_policy_host *host, const char *policy,
+static int start_policy(struct sim_sim *x, const struct gs_host *host, const char *policy,
 			const char *const *options, size_t noptions, struct gs_error *err)
 {
-	struct sim_policy_view view = {
+	const struct gs_world w = {
 		.now_ns = view_now, .tasks = view_tasks, .seed = x->res->seed, .user = x
 	};
-	uint32_t us;
-	int r;
+	CLEANUP(exit_free) struct gs_policy_exit exit = { 0 };
+	int r = gs_policy_open(host, &w, policy, options, noptions, &x->policy, &exit, err);
 
-	if (!host)
-		return gs_fail(err, -ENOTSUP,
-			       "policy %s: this program has no host to run policies in", policy);
-	r = host->init(&view, policy, options, noptions, &x->policy, err);
 	if (r < 0)
 		return gs_fail(err, r, "policy %s: cannot be started", policy);
-	x->host = host;
-	x->policy_flags = host->flags(x->policy);
-	us = host->tick_us(x->policy);
-	if (us)
-		sim_post(x, us * NS_PER_US, SIM_EV_TICK, NULL, 0);
+	x->has_policy = true;
+	x->policy_flags = x->policy->info.flags;
+	if (x->policy->info.tick_us)
+		sim_post(x, x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
 	return 0;
 }
 
@@ -590,12 +568,12 @@ int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct 
 		options[n++] = x->s->options[i];
 	for (size_t i = 0; i < o->noptions && n < 2 * SIM_MAX_OPTIONS; i++)
 		options[n++] = o->options[i];
-	return start_policy(x, sim_policy_host(o->host), policy, options, n, err);
+	return start_policy(x, o->host ? o->host : &gs_host_native, policy, options, n, err);
 }
 
 void sim_control_end(struct sim_sim *x)
 {
-	end_policy(x, GPUSCHED_EXIT_STOPPED, NULL);
+	end_policy(x, GS_POLICY_EXIT_STOPPED, NULL);
 	if (x->workers)
 		for (unsigned int i = 0; i <= x->s->gpus; i++)
 			free(x->workers[i].queue);

@@ -86,10 +86,10 @@ struct sim_sim {
 	uint64_t seq;
 	uint64_t end_ns, warm_ns, turns_from, turns_until;
 	struct sim_worker *workers;
-	size_t rotate_at; /* process that is runnable */
-	bool rotating;    /* its calls are under way */
-	const struct sim_policy_host *host;
-	void *policy; /* NULL: none, or ended */
+	size_t rotate_at;         /* process that is runnable */
+	bool rotating;            /* its calls are under way */
+	struct gs_policy *policy; /* NULL: none, or ended */
+	bool has_policy;          /* it had one at the start */
 	uint32_t policy_flags;
 	struct gs_error err; /* out of memory in a callback */
 };

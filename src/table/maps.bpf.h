@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * maps.bpf.h - the pinned maps and what taps and a policy's dispatcher both do with them
+ * maps.bpf.h - the pinned maps and what every BPF program does with them
  *
  * One header defines the maps for every BPF object, because libbpf reuses a pinned map only when
  * the definitions agree. An object that is linked with another one that defines them says
@@ -294,20 +294,6 @@ static __always_inline void gs_drop(const struct gpusched_key *key)
 		bpf_map_delete_elem(&gs_chans, key);
 	}
 	bpf_map_delete_elem(&gs_tsgs, key);
-}
-
-/*
- * The end of every call that a policy may see: the policy's dispatcher calls it after its callback,
- * the tap itself when no policy runs, so that each event is emitted exactly once.
- */
-static __always_inline void gs_finish(struct gpusched_call *call)
-{
-	gs_emit(&call->ev);
-	if (call->op == GPUSCHED_RUN_TASK_DESTROY) {
-		struct gpusched_key key = call->key;
-
-		gs_drop(&key);
-	}
 }
 
 #endif /* GPUSCHED_TABLE_MAPS_BPF_H */

@@ -97,28 +97,6 @@ static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type
 	gs_emit(&ev);
 }
 
-/*
- * Hands a call to the running policy. Does not return when there is one; else the event goes out
- * from here.
- */
-static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 op, gs_u32 type,
-				   const struct gpusched_key *key, gs_u64 id, gs_u32 arg)
-{
-	struct gpusched_call *call = gs_call_of();
-
-	if (!call)
-		return;
-	call->op = op;
-	call->pad = 0;
-	call->arg = arg;
-	call->key = *key;
-	gs_event_init(&call->ev, c, type, key);
-	call->ev.id = id;
-	call->ev.arg[0] = arg;
-	bpf_tail_call(ctx, &gs_slot, 0);
-	gs_finish(call);
-}
-
 /* Within the process's share, which is counted on; 0: it has all of it. */
 static __always_inline int gs_take(struct gpusched_proc *proc, enum gpusched_share what, gs_u32 max)
 {

@@ -8,6 +8,7 @@
  */
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
+#include "taps/answer.bpf.h"
 #include "taps/procs.bpf.h"
 #include "table/change.bpf.h"
 
@@ -27,6 +28,28 @@ static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 	if (fd >= fdt->max_fds || bpf_probe_read_kernel(&file, sizeof(file), fdt->fd + fd))
 		return 0;
 	return (gs_u64)file;
+}
+
+/*
+ * Hands a call to the running policy. Does not return when there is one; else the event goes out
+ * from here.
+ */
+static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 op, gs_u32 type,
+				   const struct gpusched_key *key, gs_u64 id, gs_u32 arg)
+{
+	struct gpusched_call *call = gs_call_of();
+
+	if (!call)
+		return;
+	call->op = op;
+	call->pad = 0;
+	call->arg = arg;
+	call->key = *key;
+	gs_event_init(&call->ev, c, type, key);
+	call->ev.id = id;
+	call->ev.arg[0] = arg;
+	bpf_tail_call(ctx, &gs_slot, 0);
+	gs_tap_answered(call, 0);
 }
 
 /* Our own processes: they have no TSGs, and their controls are not the owner's. */

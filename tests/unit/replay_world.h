@@ -10,7 +10,7 @@
 #define GPUSCHED_TESTS_REPLAY_WORLD_H
 
 #include "basic/clock.h"
-#include "sim/policy_host.h"
+#include "policy/host.h"
 
 #define WORLD_TASKS 40
 #define WORLD_GPUS 2
@@ -22,8 +22,7 @@ struct world_task {
 };
 
 struct world {
-	const struct sim_policy_host *host;
-	void *state;
+	struct gs_policy *p;
 	struct world_task tasks[WORLD_TASKS];
 	struct gpusched_task *live[WORLD_TASKS];
 	size_t nlive;
@@ -50,24 +49,28 @@ static inline uint32_t world_draw(struct world *w, uint32_t below)
 	return (uint32_t)(w->rng >> 33) % below;
 }
 
-static inline int world_open(struct world *w, const struct sim_policy_host *host,
-			     const char *policy, const char *const *options, struct gs_error *err)
+static inline int world_open(struct world *w, const struct gs_host *host, const char *policy,
+			     const char *const *options, struct gs_error *err)
 {
-	struct sim_policy_view view = { world_now, world_live, 42, w };
-
+	const struct gs_world where = {
+		.now_ns = world_now, .tasks = world_live, .seed = 42, .user = w
+	};
+	struct gs_policy_exit x = { 0 };
 	size_t n = 0;
+	int r;
 
 	memset(w, 0, sizeof(*w));
-	w->host = host;
 	w->rng = 7;
 	while (options[n])
 		n++;
-	return host->init(&view, policy, options, n, &w->state, err);
+	r = gs_policy_open(host, &where, policy, options, n, &w->p, &x, err);
+	free(x.dump);
+	return r;
 }
 
 static inline void world_close(struct world *w)
 {
-	w->host->exit(w->state, GPUSCHED_EXIT_STOPPED);
+	gs_policy_stop(w->p, GS_POLICY_EXIT_STOPPED);
 }
 
 static inline bool is_suspended(const struct gpusched_settings *want)
@@ -77,7 +80,7 @@ static inline bool is_suspended(const struct gpusched_settings *want)
 
 static inline void world_schedule(struct world *w, struct world_task *x)
 {
-	x->held = w->host->schedule(w->state, &x->t) == GPUSCHED_HOLD;
+	x->held = gs_virtual_ask(w->p, GPUSCHED_RUN_SCHEDULE, &x->t, 0) == GPUSCHED_HOLD;
 }
 
 /* As CUDA does it: made, put on the runlist, slice set. Some were there before: adopted. */
@@ -104,10 +107,10 @@ static inline void world_make(struct world *w, struct world_task *x)
 	t->assumed = adopted ? GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE : 0;
 	w->live[w->nlive++] = t;
 	w->what = adopted ? "was adopted" : "was made";
-	w->host->task_init(w->state, t);
+	gs_virtual_ask(w->p, GPUSCHED_RUN_TASK_INIT, t, 0);
 	if (!adopted) {
 		world_schedule(w, x);
-		w->host->timeslice_set(w->state, t, GPUSCHED_CUDA_TIMESLICE_US);
+		gs_virtual_ask(w->p, GPUSCHED_RUN_TIMESLICE_SET, t, GPUSCHED_CUDA_TIMESLICE_US);
 	}
 	t->known |= x->known;
 }
@@ -120,7 +123,7 @@ static inline void world_unmake(struct world *w, struct world_task *x)
 			w->live[at] = w->live[--w->nlive];
 			break;
 		}
-	w->host->task_destroy(w->state, &x->t);
+	gs_virtual_ask(w->p, GPUSCHED_RUN_TASK_DESTROY, &x->t, 0);
 	x->t.id = 0;
 	x->held = false;
 }
@@ -144,23 +147,22 @@ static inline void world_work(struct world *w)
 
 static inline void world_launch(struct world *w, struct gpusched_task *t)
 {
-	struct gpusched_work work = { .now_ns = w->now,
-				      .count = 1 + world_draw(w, 5),
-				      .kind = GPUSCHED_WORK_KERNEL };
+	uint32_t count = 1 + world_draw(w, 5);
 
 	w->what = "launched";
-	t->launches += work.count;
+	t->launches += count;
 	t->last_launch_ns = w->now;
-	if (w->host->flags(w->state) & GPUSCHED_F_WORK)
-		w->host->work_submit(w->state, t, &work);
+	if (w->p->info.flags & GPUSCHED_F_WORK)
+		gs_virtual_ask(w->p, GPUSCHED_RUN_WORK_SUBMIT, t,
+			       GS_WORK_ARG(count, GPUSCHED_WORK_KERNEL));
 }
 
 static inline void world_round(struct world *w)
 {
 	world_work(w);
 	w->what = "met the tick";
-	if (w->host->tick_us(w->state))
-		w->host->tick(w->state, w->live, w->nlive);
+	if (w->p->info.tick_us)
+		gs_virtual_round(w->p);
 	/* as the engine does it when a wait has come to its limit */
 	for (size_t i = 0; i < WORLD_TASKS; i++)
 		if (w->tasks[i].held && world_draw(w, 60) == 0)
@@ -181,10 +183,10 @@ static inline void world_step(struct world *w)
 	} else if (what == 1) {
 		w->what = "got another class";
 		t->class_id = world_draw(w, 4);
-		w->host->task_init(w->state, t);
+		gs_virtual_ask(w->p, GPUSCHED_RUN_TASK_INIT, t, 0);
 	} else if (what == 2) {
 		w->what = "had its slice set";
-		w->host->timeslice_set(w->state, t, 2048);
+		gs_virtual_ask(w->p, GPUSCHED_RUN_TIMESLICE_SET, t, 2048);
 	} else if (what == 3) {
 		w->what = "was put on the runlist once more";
 		world_schedule(w, x);

@@ -13,8 +13,7 @@
 #include <bpf/bpf.h>
 
 #include "taps_fixture.h"
-#include "policy/host.h"
-#include "policy/rest.h"
+#include "policy/stock.h"
 #include "process/process.h"
 #include "taps/taps.h"
 #include "replay_world.h"
@@ -24,17 +23,14 @@
 #define STOCK_ADOPTED 0xf11eull /* file of the TSGs that no tap saw */
 
 struct stock {
-	struct gs_policy *p;
-	struct sim_policy_view view;
-	struct gs_rest rest; /* of the tick, by the rule of rest.h */
-	uint64_t seq;
+	struct gs_stock s;
 	int tsgs_fd, fd[WORLD_GPUS];
 	uint64_t file[WORLD_GPUS]; /* as in keys */
 };
 
 static inline void stock_clock(struct stock *s)
 {
-	s->p->loaded.state->virtual_now = s->view.now_ns(s->view.user);
+	s->s.p.loaded.state->virtual_now = s->s.p.world.now_ns(s->s.p.world.user);
 }
 
 static inline struct gpusched_key stock_key(const struct stock *s, const struct gpusched_task *t)
@@ -99,8 +95,8 @@ static inline struct gpusched_run stock_run(struct stock *s, uint32_t op,
 	if (t)
 		run.key = stock_key(s, t);
 	stock_clock(s);
-	assert_int_equal(gs_loaded_run(&s->p->loaded, &run), 0);
-	assert_int_equal(s->p->loaded.state->failed, 0);
+	assert_int_equal(gs_loaded_ask(&s->s.p.loaded, &run), 0);
+	assert_int_equal(s->s.p.loaded.state->failed, 0);
 	return run;
 }
 
@@ -128,77 +124,25 @@ static inline void stock_make(struct stock *s, struct gpusched_task *t)
 	stock_run(s, GPUSCHED_RUN_TASK_INIT, t, 0);
 }
 
-static inline int stock_task_init(void *state, struct gpusched_task *t)
+static inline void stock_seen(struct stock *s, struct gpusched_task *t)
 {
-	struct stock *s = state;
 	struct gpusched_key key = stock_key(s, t);
 	struct gpusched_tsg rec;
 
-	stock_clock(s);
-	gs_rest_end(&s->rest);
 	if (bpf_map_lookup_elem(s->tsgs_fd, &key, &rec) < 0) {
 		stock_make(s, t);
-	} else {
-		stock_put(s, t);
-		stock_run(s, GPUSCHED_RUN_TASK_INIT, t, 0);
+		return;
 	}
-	stock_take(s, t);
-	return 0;
-}
-
-static inline int stock_schedule(void *state, struct gpusched_task *t)
-{
-	struct stock *s = state;
-	struct gpusched_key key = stock_key(s, t);
-
 	stock_put(s, t);
-	stock_clock(s);
-	gs_rest_end(&s->rest);
-	if (t->assumed)
-		stock_run(s, GPUSCHED_RUN_SCHEDULE, t, 0);
-	else
-		rc_schedule(s->fd[t->gpu], key.client, key.handle, 1);
-	return stock_take(s, t) ? GPUSCHED_HOLD : GPUSCHED_ADMIT;
+	stock_run(s, GPUSCHED_RUN_TASK_INIT, t, 0);
 }
 
-static inline int stock_timeslice_set(void *state, struct gpusched_task *t, uint64_t us)
+static inline void stock_end(struct stock *s, struct gpusched_task *t)
 {
-	struct stock *s = state;
-	struct gpusched_key key = stock_key(s, t);
-
-	stock_put(s, t);
-	stock_clock(s);
-	gs_rest_end(&s->rest);
-	if (t->assumed)
-		stock_run(s, GPUSCHED_RUN_TIMESLICE_SET, t, us);
-	else
-		rc_timeslice(s->fd[t->gpu], key.client, key.handle, us);
-	stock_take(s, t);
-	return 0;
-}
-
-/* The launch probes call the same function; here without a libcuda. */
-static inline int stock_work_submit(void *state, struct gpusched_task *t,
-				    const struct gpusched_work *w)
-{
-	struct stock *s = state;
-
-	stock_put(s, t);
-	if (stock_run(s, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(w->count, w->kind)).changed)
-		gs_rest_end(&s->rest);
-	stock_take(s, t);
-	return 0;
-}
-
-static inline int stock_task_destroy(void *state, struct gpusched_task *t)
-{
-	struct stock *s = state;
 	struct gpusched_key key = stock_key(s, t);
 	struct gpusched_tsg rec;
 
 	stock_put(s, t);
-	stock_clock(s);
-	gs_rest_end(&s->rest);
 	if (t->assumed) {
 		stock_run(s, GPUSCHED_RUN_TASK_DESTROY, t, 0);
 		assert_int_equal(gs_table_remove(table, &key), 0);
@@ -206,45 +150,69 @@ static inline int stock_task_destroy(void *state, struct gpusched_task *t)
 		rc_free(s->fd[t->gpu], key.client, RC_DEVICE, key.handle);
 	}
 	assert_true(bpf_map_lookup_elem(s->tsgs_fd, &key, &rec) < 0);
-	return 0;
 }
 
-static inline int stock_tick(void *state, struct gpusched_task *const *tasks, size_t n)
+/* What its owner does, or the daemon for one that no tap saw. */
+static inline void stock_call(struct stock *s, struct gpusched_run *r, struct gpusched_task *t)
 {
-	struct stock *s = state;
-	uint64_t now = s->view.now_ns(s->view.user);
-	struct gpusched_run run;
+	struct gpusched_key key = stock_key(s, t);
 
-	if (gs_rest_is(&s->rest, now))
-		return 0;
+	stock_put(s, t);
+	if (t->assumed || r->op == GPUSCHED_RUN_WORK_SUBMIT) /* launches: without a libcuda */
+		*r = stock_run(s, r->op, t, r->arg);
+	else if (r->op == GPUSCHED_RUN_SCHEDULE)
+		rc_schedule(s->fd[t->gpu], key.client, key.handle, 1);
+	else
+		rc_timeslice(s->fd[t->gpu], key.client, key.handle, r->arg);
+	r->ret = stock_take(s, t) ? GPUSCHED_HOLD : GPUSCHED_ADMIT;
+}
+
+static inline void stock_round(struct stock *s, struct gpusched_run *r)
+{
+	struct gpusched_task *const *tasks;
+	size_t n;
+
+	tasks = s->s.p.world.tasks(s->s.p.world.user, &n);
 	for (size_t i = 0; i < n; i++)
 		stock_put(s, tasks[i]);
-	run = stock_run(s, GPUSCHED_RUN_TICK, NULL, ++s->seq << 32 | s->p->info.tick_us);
-	s->rest.until_ns = now + gs_rest_ms(run.ret, run.changed) * NS_PER_MS;
+	*r = stock_run(s, GPUSCHED_RUN_TICK, NULL, r->arg);
 	for (size_t i = 0; i < n; i++)
 		stock_take(s, tasks[i]);
+}
+
+static inline int stock_init(struct gs_policy *p, struct gpusched_run *r)
+{
+	struct gs_error err = { 0 };
+	int ret = gs_host_stock.ask(p, r, NULL);
+
+	if (ret == 0 && gs_host_stock.attach(p, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	gs_ticker_pause(gs_stock_of(p));
+	return ret;
+}
+
+static inline int stock_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t)
+{
+	struct stock *s = (struct stock *)p;
+
+	stock_clock(s);
+	switch (r->op) {
+	case GPUSCHED_RUN_INIT:
+		return stock_init(p, r);
+	case GPUSCHED_RUN_TASK_INIT:
+		stock_seen(s, t);
+		stock_take(s, t);
+		break;
+	case GPUSCHED_RUN_TASK_DESTROY:
+		stock_end(s, t);
+		break;
+	case GPUSCHED_RUN_TICK:
+		stock_round(s, r);
+		break;
+	default:
+		stock_call(s, r, t);
+	}
 	return 0;
-}
-
-static inline uint32_t stock_tick_us(void *state)
-{
-	return ((struct stock *)state)->p->info.tick_us;
-}
-
-static inline uint32_t stock_flags(void *state)
-{
-	return ((struct stock *)state)->p->info.flags;
-}
-
-static inline void stock_exit(void *state, enum gpusched_exit_reason reason)
-{
-	struct stock *s = state;
-
-	gs_policy_stop(s->p, (enum gs_policy_exit_kind)reason);
-	for (int i = 0; i < WORLD_GPUS; i++)
-		close(s->fd[i]);
-	gs_sweep(table, NULL, NULL, NULL);
-	free(s);
 }
 
 /* The open file of a client, as keys name it: from a TSG that is made and freed. */
@@ -259,18 +227,14 @@ static inline uint64_t stock_file(int fd, uint32_t client)
 	return file;
 }
 
-static inline int stock_init(const struct sim_policy_view *view, const char *policy,
-			     const char *const *options, size_t noptions, void **ret_state,
-			     struct gs_error *err)
+static inline int stock_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
 	const struct gs_gpu gpus[] = { { .index = 0, .dev_instance = 0 },
 				       { .index = 1, .dev_instance = 1 } };
-	struct stock *s = calloc(1, sizeof(*s));
-	struct gs_policy_exit x = { 0 };
+	struct stock *s = (struct stock *)p;
 	int r;
 
-	assert_non_null(s);
-	s->view = *view;
+	p->world.table = table;
 	s->tsgs_fd = gs_table_map_fd(table, "gs_tsgs");
 	assert_int_equal(gs_cfg_gpus(table, gpus, WORLD_GPUS), 0);
 	for (uint32_t i = 0; i < WORLD_GPUS; i++) {
@@ -278,31 +242,45 @@ static inline int stock_init(const struct sim_policy_view *view, const char *pol
 		rc_client(s->fd[i], RC_CLIENT + i, i);
 		s->file[i] = stock_file(s->fd[i], RC_CLIENT + i);
 	}
-	r = gs_policy_start(table, policy, options, noptions, NULL, &s->p, &x, err);
-	free(x.dump);
+	r = gs_host_stock.link(p, x, err);
 	if (r < 0)
 		return r;
-	gs_ticker_pause(s->p);
-	s->p->loaded.state->random_state = view->seed * 2 + 1;
-	s->p->loaded.state->is_virtual = 1;
-	/* once more, in the world's time: what it keeps of its beginning is of another clock */
-	stock_run(s, GPUSCHED_RUN_INIT, NULL, 0);
-	*ret_state = s;
+	p->loaded.state->random_state = p->world.seed * 2 + 1;
+	p->loaded.state->is_virtual = 1;
 	return 0;
 }
 
-static const struct sim_policy_host stock_host = {
+static inline void stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+{
+	int fd[WORLD_GPUS];
+
+	memcpy(fd, ((struct stock *)p)->fd, sizeof(fd));
+	gs_host_stock.detach(p, kind);
+	for (int i = 0; i < WORLD_GPUS; i++)
+		close(fd[i]);
+	gs_sweep(table, NULL, NULL, NULL);
+}
+
+static inline uint32_t stock_flags(const struct gs_world *w)
+{
+	return GPUSCHED_F_ALL;
+}
+
+static inline void stock_drop(struct gs_policy *p)
+{
+	gs_host_stock.free(p);
+}
+
+static const struct gs_host stock_host = {
 	.name = "stock",
-	.init = stock_init,
-	.tick_us = stock_tick_us,
+	.size = sizeof(struct stock),
+	.virtual_time = true,
 	.flags = stock_flags,
-	.task_init = stock_task_init,
-	.schedule = stock_schedule,
-	.timeslice_set = stock_timeslice_set,
-	.work_submit = stock_work_submit,
-	.task_destroy = stock_task_destroy,
-	.tick = stock_tick,
-	.exit = stock_exit,
+	.vet = gs_polobj_vet,
+	.link = stock_link,
+	.detach = stock_detach,
+	.free = stock_drop,
+	.ask = stock_ask,
 };
 
 #endif /* GPUSCHED_TESTS_STOCK_HOST_H */

@@ -54,12 +54,12 @@ static void test_decides(void **state)
 
 	/* a second BE: no slice below the switch cost for either after a tick */
 	be2 = fixture_tsg(4, GPUSCHED_CLASS_BE);
-	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be2.key, 0), 0);
+	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_INIT, &be2.key, 0), 0);
 	want_slice(&be2, 800);
 	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 800; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
 	want_slice(&be, 800);
-	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_DESTROY, &be2.key, 0), 0);
+	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_DESTROY, &be2.key, 0), 0);
 	fixture_remove(&be2);
 	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 33; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
@@ -141,7 +141,7 @@ static void test_log_wakes_loop(void **state)
 	gs_log_sink(count_log, &lines, LOG_INFO);
 	p = start(fixture_source("logs"), NULL, NULL);
 	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
-	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
+	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
 	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
 	assert_int_equal(poll(&pfd, 1, 5000), 1);
 	assert_int_equal(gs_policy_dispatch(p, &x), 0);
@@ -172,7 +172,7 @@ static void test_switch(void **state)
 	assert_non_null(strstr(err.text, "1 to 100000000"));
 	assert_null(q);
 	want_slice(&be, 60);
-	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
+	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TASK_INIT, &be.key, 0), 0);
 	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
 	fixture_remove(&be);
 }
@@ -192,7 +192,7 @@ static void test_failed_switch(void **state)
 		recs[i] = fixture_tsg(i + 1, GPUSCHED_CLASS_LC);
 	p = start(fixture_source("options"), NULL, NULL);
 	for (int i = 0; i < 4; i++)
-		gs_policy_run(p, GPUSCHED_RUN_TIMESLICE_SET, &recs[i].key, 700);
+		gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &recs[i].key, 700);
 	assert_int_equal(gs_policy_start(table, fixture_source("fails_in_task_init"), NULL, 0, p,
 					 &q, &x, &err),
 			 -9);
@@ -220,7 +220,7 @@ static void test_failed_switch(void **state)
 static void run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_tsg *rec,
 		uint64_t arg, int expected)
 {
-	assert_int_equal(gs_policy_run(p, op, &rec->key, arg), expected);
+	assert_int_equal(gs_policy_ask(p, op, &rec->key, arg), expected);
 }
 
 /* Every callback of a policy object in the kernel, and what the host does with its answers. */
@@ -358,7 +358,7 @@ static void test_rests(void **state)
 	gs_sleep_ns(NS_PER_S); /* 100 periods */
 	assert_in_range(fixture_get(&rec).task.priv[0], rounds, rounds + 1);
 	rounds = fixture_get(&rec).task.priv[0];
-	assert_int_equal(gs_policy_run(p, GPUSCHED_RUN_SCHEDULE, &rec.key, 0), GPUSCHED_ADMIT);
+	assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_SCHEDULE, &rec.key, 0), GPUSCHED_ADMIT);
 	for (int i = 0; i < 300 && fixture_get(&rec).task.priv[0] == rounds; i++)
 		gs_sleep_ns(10 * NS_PER_MS);
 	assert_int_equal(fixture_get(&rec).task.priv[0], rounds + 1);

@@ -8,7 +8,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "policy/native.h"
+#include "policy/host.h"
 #include "gate/gate.h"
 #include "policy_fixture.h"
 
@@ -282,32 +282,40 @@ static uint64_t no_time(void *user)
 	return 1;
 }
 
-static struct gpusched_task *const *no_tasks(void *user, size_t *ret_n)
+/* One best-effort TSG and a clock that stands. */
+static struct gpusched_task lone;
+static struct gpusched_task *lone_tasks[] = { &lone };
+
+static struct gpusched_task *const *only_one(void *user, size_t *ret_n)
 {
-	*ret_n = 0;
-	return NULL;
+	*ret_n = 1;
+	return lone_tasks;
 }
 
-static void *native(const char *name)
-{
-	const struct sim_policy_view view = { no_time, no_tasks, 1, NULL };
-	struct gs_error err = { 0 };
-	void *policy = NULL;
+static const struct gs_world still = { .now_ns = no_time, .tasks = only_one, .seed = 1 };
 
-	if (gs_native_host.init(&view, fixture_source(name), NULL, 0, &policy, &err) < 0)
+static struct gs_policy *native(const char *name)
+{
+	struct gs_policy_exit x = { 0 };
+	struct gs_error err = { 0 };
+	struct gs_policy *p = NULL;
+
+	lone = (struct gpusched_task){ .id = 1, .class_id = GPUSCHED_CLASS_BE };
+	if (gs_policy_open(&gs_host_native, &still, fixture_source(name), NULL, 0, &p, &x, &err))
 		fail_msg("%s: %s", name, err.text);
-	return policy;
+	return p;
 }
 
 /* What the kernel's hosts refuse by its numbers the native one does too. */
 static void test_native_numbers(void **state)
 {
-	const struct sim_policy_view view = { no_time, no_tasks, 1, NULL };
+	struct gs_policy_exit x = { 0 };
 	struct gs_error err = { 0 };
-	void *p = NULL;
+	struct gs_policy *p = NULL;
 
 	(void)state;
-	assert_int_equal(gs_native_host.init(&view, fixture_source("fast_tick"), NULL, 0, &p, &err),
+	assert_int_equal(gs_policy_open(&gs_host_native, &still, fixture_source("fast_tick"), NULL,
+					0, &p, &x, &err),
 			 -ERANGE);
 	assert_null(p);
 	assert_non_null(strstr(err.text, "tick of 1 us: 1000 to"));
@@ -316,9 +324,7 @@ static void test_native_numbers(void **state)
 /* The native host outlives a tick that never returns. */
 static void test_native_endless(void **state)
 {
-	struct gpusched_task task = { .id = 1, .class_id = GPUSCHED_CLASS_BE };
-	struct gpusched_task *tasks[] = { &task };
-	void *p;
+	struct gs_policy *p;
 
 	(void)state;
 #ifdef __SANITIZE_THREAD__
@@ -326,36 +332,35 @@ static void test_native_endless(void **state)
 	skip();
 #endif
 	p = native("endless");
-	assert_true(gs_native_host.tick(p, tasks, 1) < 0);
-	assert_non_null(strstr(gs_native_host.failure(p), "stalled"));
-	assert_true(gs_native_host.tick(p, tasks, 1) < 0);
-	gs_native_host.exit(p, GPUSCHED_EXIT_STALLED);
+	assert_true(gs_virtual_round(p) < 0);
+	assert_non_null(strstr(p->failure, "stalled"));
+	assert_true(gs_virtual_round(p) < 0);
+	gs_policy_stop(p, GS_POLICY_EXIT_STALLED);
+}
+
+static void crashes(const char *name, const char *how)
+{
+	struct gs_policy *p = native(name);
+
+	assert_true(gs_virtual_ask(p, GPUSCHED_RUN_TASK_INIT, &lone, 0) < 0);
+	assert_non_null(strstr(p->failure, how));
+	gs_policy_stop(p, GS_POLICY_EXIT_ERROR);
 }
 
 /* And a crash. */
 static void test_native_crash(void **state)
 {
-	struct gpusched_task task = { .id = 1, .class_id = GPUSCHED_CLASS_BE };
-	struct gpusched_task *tasks[] = { &task };
-	void *p;
+	struct gs_policy *p;
 
 	(void)state;
-	p = native("div_zero");
-	assert_true(gs_native_host.task_init(p, &task) < 0);
-	assert_non_null(strstr(gs_native_host.failure(p), "divided by zero"));
-	gs_native_host.exit(p, GPUSCHED_EXIT_ERROR);
-
-	p = native("deep");
-	assert_true(gs_native_host.task_init(p, &task) < 0);
-	assert_non_null(strstr(gs_native_host.failure(p), "crashed"));
-	gs_native_host.exit(p, GPUSCHED_EXIT_ERROR);
-
+	crashes("div_zero", "divided by zero");
+	crashes("deep", "crashed");
 	p = native("flips");
-	assert_int_equal(gs_native_host.tick(p, tasks, 1), 0);
-	assert_int_equal(task.want.timeslice_us, 1000);
-	assert_int_equal(gs_native_host.tick(p, tasks, 1), 0);
-	assert_int_equal(task.want.timeslice_us, 2000);
-	gs_native_host.exit(p, GPUSCHED_EXIT_STOPPED);
+	assert_int_equal(gs_virtual_round(p), 0);
+	assert_int_equal(lone.want.timeslice_us, 1000);
+	assert_int_equal(gs_virtual_round(p), 0);
+	assert_int_equal(lone.want.timeslice_us, 2000);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "basic/clock.h"
-#include "policy/host.h"
+#include "policy/stock.h"
 #include "policy_fixture.h"
 
 #define TIMES 5000
@@ -19,7 +19,7 @@ static struct gpusched_run run(uint32_t op, const struct gpusched_key *key)
 {
 	struct gpusched_run r = { .op = op, .key = *key, .arg = 1 };
 
-	assert_int_equal(gs_loaded_run(&policy->loaded, &r), 0);
+	assert_int_equal(gs_loaded_ask(&policy->loaded, &r), 0);
 	return r;
 }
 
@@ -57,7 +57,7 @@ static void test_hold_and_tick(void **state)
 	rec = fixture_tsg(1, GPUSCHED_CLASS_LC);
 	if (gs_policy_start(table, fixture_source("holds"), NULL, 0, NULL, &policy, &x, &err))
 		fail_msg("%s", err.text);
-	gs_ticker_pause(policy); /* the rounds are ours */
+	gs_ticker_pause(gs_stock_of(policy)); /* the rounds are ours */
 	assert_int_equal(pthread_create(&thread, NULL, tick_all_the_time, &rec), 0);
 	for (int i = 0; i < TIMES; i++) {
 		run(GPUSCHED_RUN_SCHEDULE, &rec.key);

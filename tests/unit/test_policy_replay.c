@@ -3,7 +3,6 @@
  * The same events once more give the same wishes and the same private words, and a tick that rests
  * does so on each host. (Three hosts side by side: test_policy_same.c.)
  */
-#include "policy/native.h"
 #include "policy_fixture.h"
 #include "replay_world.h"
 
@@ -12,7 +11,7 @@
 static const char *const policies[] = { "lcbe", "none", "prio",     "fair",
 					"rr",   "edf",  "adaptive", "admit" };
 
-static void open_world(struct world *w, const struct sim_policy_host *host, const char *policy)
+static void open_world(struct world *w, const struct gs_host *host, const char *policy)
 {
 	const char *const none[] = { NULL };
 	struct gs_error err = { 0 };
@@ -25,15 +24,15 @@ static void open_world(struct world *w, const struct sim_policy_host *host, cons
 static uint64_t round_at(struct world *w, uint64_t ms)
 {
 	w->now = ms * NS_PER_MS;
-	assert_int_equal(w->host->tick(w->state, w->live, 1), 0);
+	w->nlive = 1;
+	assert_int_equal(gs_virtual_round(w->p), 0);
 	return w->tasks[0].t.priv[0];
 }
 
 /* tick_end()'s rest means the same on both. */
-static void rests_on(const struct sim_policy_host *host)
+static void rests_on(const struct gs_host *host)
 {
 	static struct world w;
-	struct gpusched_work work = { .count = 1 };
 	struct gpusched_task *t = &w.tasks[0].t;
 
 	open_world(&w, host, fixture_source("rests"));
@@ -43,32 +42,32 @@ static void rests_on(const struct sim_policy_host *host)
 	assert_int_equal(round_at(&w, 11), 1);
 	assert_int_equal(round_at(&w, 6000), 1);
 	assert_int_equal(round_at(&w, 6001), 2);
-	w.host->work_submit(w.state, t, &work);
+	gs_virtual_ask(w.p, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(1, 0));
 	assert_int_equal(round_at(&w, 6011), 2);
-	w.host->schedule(w.state, t);
+	gs_virtual_ask(w.p, GPUSCHED_RUN_SCHEDULE, t, 0);
 	assert_int_equal(round_at(&w, 6021), 3);
 	assert_int_equal(round_at(&w, 6031), 3);
 	/* a round that changes something is no reason to rest */
 	t->launches = 300;
-	w.host->timeslice_set(w.state, t, 2048);
+	gs_virtual_ask(w.p, GPUSCHED_RUN_TIMESLICE_SET, t, 2048);
 	assert_int_equal(round_at(&w, 6041), 4);
 	assert_int_equal(t->want.timeslice_us, 300);
 	assert_int_equal(round_at(&w, 6051), 5);
 	assert_int_equal(round_at(&w, 6061), 5);
-	w.host->exit(w.state, GPUSCHED_EXIT_STOPPED);
+	world_close(&w);
 }
 
 static void test_rests_natively(void **state)
 {
 	(void)state;
-	rests_on(&gs_native_host);
+	rests_on(&gs_host_native);
 }
 
 static void test_rests_in_the_kernel(void **state)
 {
 	(void)state;
 	NEED_TABLE();
-	rests_on(&gs_sim_host);
+	rests_on(&gs_host_sim);
 }
 
 static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_t step)
@@ -84,10 +83,10 @@ static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_
 		t->weight = 100;
 		t->cgroup_id = first_cgroup + i * step;
 		w->live[i] = t;
-		assert_int_equal(w->host->task_init(w->state, t), 0);
+		assert_int_equal(gs_virtual_ask(w->p, GPUSCHED_RUN_TASK_INIT, t, 0), 0);
 	}
 	w->nlive = n;
-	assert_int_equal(w->host->tick(w->state, w->live, n), 0);
+	assert_int_equal(gs_virtual_round(w->p), 0);
 }
 
 /* fair keeps nothing of cgroups that are gone, however many there were. */
@@ -98,12 +97,12 @@ static void test_fair_groups(void **state)
 	struct gs_error err = { 0 };
 
 	(void)state;
-	if (world_open(&w, &gs_native_host, "fair", options, &err) < 0)
+	if (world_open(&w, &gs_host_native, "fair", options, &err) < 0)
 		fail_msg("%s", err.text);
 	for (uint64_t cgroup = 1; cgroup < 10000; cgroup += 2) {
 		fair_round(&w, 3, cgroup, cgroup & 2 ? 1 : 0);
 		for (size_t i = 0; i < 3; i++)
-			w.host->task_destroy(w.state, w.live[i]);
+			gs_virtual_ask(w.p, GPUSCHED_RUN_TASK_DESTROY, w.live[i], 0);
 	}
 	fair_round(&w, 2, 20000, 0);
 	assert_int_equal(w.live[0]->want.timeslice_us, 1000);
@@ -117,7 +116,7 @@ static void test_rr_idle(void **state)
 	static struct world w;
 
 	(void)state;
-	open_world(&w, &gs_native_host, "rr");
+	open_world(&w, &gs_host_native, "rr");
 	w.now = 10 * NS_PER_S;
 	for (size_t i = 0; i < 2; i++) {
 		w.tasks[i].t = (struct gpusched_task){ .id = i + 1,
@@ -128,14 +127,14 @@ static void test_rr_idle(void **state)
 						       .launches = 1,
 						       .last_launch_ns = w.now };
 		w.live[w.nlive++] = &w.tasks[i].t;
-		assert_int_equal(w.host->task_init(w.state, w.live[i]), 0);
+		assert_int_equal(gs_virtual_ask(w.p, GPUSCHED_RUN_TASK_INIT, w.live[i], 0), 0);
 	}
 	assert_int_equal(w.live[0]->want.valid, GPUSCHED_TIMESLICE);
 	assert_true(is_suspended(&w.live[1]->want));
 	/* the second one's turn; the first has launched nothing since */
 	w.now += 2 * NS_PER_S;
 	w.live[1]->last_launch_ns = w.now;
-	assert_int_equal(w.host->tick(w.state, w.live, 2), 0);
+	assert_int_equal(gs_virtual_round(w.p), 0);
 	assert_int_equal(w.live[0]->want.valid, 0);
 	assert_int_equal(w.live[1]->want.valid, GPUSCHED_TIMESLICE);
 	assert_int_equal(w.live[1]->want.timeslice_us, 1);
@@ -150,7 +149,7 @@ static void test_admit_at_once(void **state)
 	struct gs_error err = { 0 };
 
 	(void)state;
-	assert_int_equal(world_open(&w, &gs_native_host, "admit", one, &err), 0);
+	assert_int_equal(world_open(&w, &gs_host_native, "admit", one, &err), 0);
 	w.now = 10 * NS_PER_S;
 	for (size_t i = 0; i < 2; i++) {
 		w.tasks[i].t = (struct gpusched_task){ .id = i + 1,
@@ -162,9 +161,9 @@ static void test_admit_at_once(void **state)
 	}
 	w.live[0]->assumed = GPUSCHED_INTERLEAVE; /* adopted */
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(w.host->task_init(w.state, w.live[i]), 0);
-	assert_int_equal(w.host->schedule(w.state, w.live[1]), GPUSCHED_HOLD);
-	assert_int_equal(w.host->tick(w.state, w.live, 2), 0);
+		assert_int_equal(gs_virtual_ask(w.p, GPUSCHED_RUN_TASK_INIT, w.live[i], 0), 0);
+	assert_int_equal(gs_virtual_ask(w.p, GPUSCHED_RUN_SCHEDULE, w.live[1], 0), GPUSCHED_HOLD);
+	assert_int_equal(gs_virtual_round(w.p), 0);
 	assert_false(is_suspended(&w.live[0]->want));
 	assert_true(is_suspended(&w.live[1]->want));
 	world_close(&w);
@@ -172,7 +171,7 @@ static void test_admit_at_once(void **state)
 
 static void live(struct world *w, const char *policy)
 {
-	open_world(w, &gs_native_host, policy);
+	open_world(w, &gs_host_native, policy);
 	for (int i = 0; i < STEPS; i++)
 		world_step(w);
 	world_close(w);

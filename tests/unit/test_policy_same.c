@@ -3,7 +3,6 @@
  * One event sequence, three hosts, the same decisions: every policy on the stock host (real RM
  * calls through the taps), on the sim host and on the native host, event by event.
  */
-#include "policy/native.h"
 #include "stock_host.h"
 #include "table/cfg.h"
 
@@ -57,7 +56,7 @@ static bool differ(const struct world_task *x, const struct world_task *y)
 static void describe(const struct world *w, const struct world_task *x)
 {
 	print_message("# %s: TSG %llu class %u wants 0x%x slice %u runnable %u%s, priv",
-		      w->host->name, (unsigned long long)x->t.id, x->t.class_id, x->t.want.valid,
+		      w->p->host->name, (unsigned long long)x->t.id, x->t.class_id, x->t.want.valid,
 		      x->t.want.timeslice_us, x->t.want.runnable, x->held ? ", held" : "");
 	for (int i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		print_message(" %llu", (unsigned long long)x->t.priv[i]);
@@ -92,7 +91,7 @@ static unsigned int seen_in(const struct world *w)
 	return got;
 }
 
-static void open_as(struct world *w, const struct sim_policy_host *host, size_t c)
+static void open_as(struct world *w, const struct gs_host *host, size_t c)
 {
 	struct gs_error err = { 0 };
 
@@ -100,7 +99,7 @@ static void open_as(struct world *w, const struct sim_policy_host *host, size_t 
 		fail_msg("%s host, policy %s: %s", host->name, cases[c].policy, err.text);
 }
 
-static void replay(const struct sim_policy_host *const *hosts, size_t n)
+static void replay(const struct gs_host *const *hosts, size_t n)
 {
 	static struct world w[3];
 
@@ -128,8 +127,7 @@ static void replay(const struct sim_policy_host *const *hosts, size_t n)
 
 static void test_three_hosts(void **state)
 {
-	static const struct sim_policy_host *const hosts[] = { &gs_native_host, &gs_sim_host,
-							       &stock_host };
+	static const struct gs_host *const hosts[] = { &gs_host_native, &gs_host_sim, &stock_host };
 
 	NEEDS();
 	replay(hosts, 3);
@@ -138,8 +136,8 @@ static void test_three_hosts(void **state)
 /* Several natively, which needs no privilege: each instance has a state of its own. */
 static void test_three_natives(void **state)
 {
-	static const struct sim_policy_host *const hosts[] = { &gs_native_host, &gs_native_host,
-							       &gs_native_host };
+	static const struct gs_host *const hosts[] = { &gs_host_native, &gs_host_native,
+						       &gs_host_native };
 
 	(void)state;
 	replay(hosts, 3);

@@ -292,78 +292,56 @@ static void known_miss_is_not_counted(void **state)
 enum misdeed { NONE, FAIL_TICK, ABSURD_WISH, HOLD_BE, DENY_BE };
 
 struct fake {
-	struct sim_policy_view view;
+	struct gs_world world;
 	unsigned int inits, schedules, slices, launches, destroys, ticks, exits;
-	enum gpusched_exit_reason reason;
+	enum gs_policy_exit_kind reason;
 	enum misdeed misdeed;
 };
 static struct fake fake;
 
-static int fake_init(const struct sim_policy_view *view, const char *policy,
-		     const char *const *options, size_t noptions, void **ret, struct gs_error *err)
+static int fake_vet(struct gs_policy *p, const char *policy, struct gs_policy_exit *x,
+		    struct gs_error *err)
 {
 	enum misdeed misdeed = fake.misdeed;
 
 	if (strcmp(policy, "fake"))
 		return gs_fail(err, -ENOENT, "no policy %s", policy);
-	fake = (struct fake){ .view = *view, .misdeed = misdeed };
-	*ret = &fake;
+	fake = (struct fake){ .world = p->world, .misdeed = misdeed };
+	p->info.tick_us = 100000;
+	p->info.flags = GPUSCHED_F_WORK;
 	return 0;
 }
 
-static uint32_t fake_tick_us(void *state)
+static int fake_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
-	return 100000;
+	return 0;
 }
 
-static uint32_t fake_flags(void *state)
-{
-	return GPUSCHED_F_WORK;
-}
-
-static int fake_task_init(void *state, struct gpusched_task *t)
+static void fake_task_init(struct gpusched_task *t)
 {
 	fake.inits++;
 	if (t->class_id != GPUSCHED_CLASS_BE)
-		return 0;
+		return;
 	t->want.valid = GPUSCHED_TIMESLICE;
 	t->want.timeslice_us = 50;
-	return 0;
 }
 
-static int fake_schedule(void *state, struct gpusched_task *t)
+static int fake_schedule(const struct gpusched_task *t)
 {
 	fake.schedules++;
-	if (t->class_id == GPUSCHED_CLASS_BE && fake.misdeed == HOLD_BE)
-		return GPUSCHED_HOLD;
-	return t->class_id == GPUSCHED_CLASS_BE && fake.misdeed == DENY_BE ? GPUSCHED_DENY : 0;
+	if (t->class_id != GPUSCHED_CLASS_BE)
+		return GPUSCHED_ADMIT;
+	return fake.misdeed == HOLD_BE   ? GPUSCHED_HOLD
+	       : fake.misdeed == DENY_BE ? GPUSCHED_DENY
+					 : GPUSCHED_ADMIT;
 }
 
-static int fake_timeslice_set(void *state, struct gpusched_task *t, uint64_t us)
+static int fake_tick(void)
 {
-	fake.slices++;
-	assert_int_equal(us, t->asked.timeslice_us);
-	return 0;
-}
+	struct gpusched_task *const *tasks;
+	size_t n;
 
-static int fake_work_submit(void *state, struct gpusched_task *t, const struct gpusched_work *w)
-{
-	fake.launches += w->count;
-	return 0;
-}
-
-static int fake_task_destroy(void *state, struct gpusched_task *t)
-{
-	fake.destroys++;
-	return 0;
-}
-
-static int fake_tick(void *state, struct gpusched_task *const *tasks, size_t n)
-{
-	size_t seen;
-
-	assert_true(fake.view.tasks(fake.view.user, &seen) == tasks);
-	assert_int_equal(seen, n);
+	tasks = fake.world.tasks(fake.world.user, &n);
 	fake.ticks++;
 	if (fake.ticks < 10)
 		return 0;
@@ -378,49 +356,71 @@ static int fake_tick(void *state, struct gpusched_task *const *tasks, size_t n)
 	return 0;
 }
 
-static void fake_exit(void *state, enum gpusched_exit_reason reason)
+static int fake_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t)
 {
-	fake.exits++;
-	fake.reason = reason;
+	switch (r->op) {
+	case GPUSCHED_RUN_TASK_INIT:
+		fake_task_init(t);
+		break;
+	case GPUSCHED_RUN_SCHEDULE:
+		r->ret = fake_schedule(t);
+		break;
+	case GPUSCHED_RUN_TIMESLICE_SET:
+		fake.slices++;
+		assert_int_equal(r->arg, t->asked.timeslice_us);
+		break;
+	case GPUSCHED_RUN_WORK_SUBMIT:
+		fake.launches += (uint32_t)r->arg;
+		break;
+	case GPUSCHED_RUN_TASK_DESTROY:
+		fake.destroys++;
+		break;
+	case GPUSCHED_RUN_TICK:
+		return fake_tick();
+	default:
+		break;
+	}
+	return 0;
 }
 
-static const struct sim_policy_host fake_host = {
+static void fake_free(struct gs_policy *p)
+{
+	free(p);
+}
+
+static void fake_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+{
+	fake.exits++;
+	fake.reason = kind;
+	free(p);
+}
+
+static const struct gs_host fake_host = {
 	.name = "fake",
-	.init = fake_init,
-	.tick_us = fake_tick_us,
-	.flags = fake_flags,
-	.task_init = fake_task_init,
-	.schedule = fake_schedule,
-	.timeslice_set = fake_timeslice_set,
-	.work_submit = fake_work_submit,
-	.task_destroy = fake_task_destroy,
-	.tick = fake_tick,
-	.exit = fake_exit,
+	.size = sizeof(struct gs_policy),
+	.virtual_time = true,
+	.vet = fake_vet,
+	.link = fake_link,
+	.detach = fake_detach,
+	.free = fake_free,
+	.ask = fake_ask,
 };
 
 static struct sim_result *run_policy(struct sim_scenario *s, enum misdeed misdeed)
 {
-	struct sim_run_options o = { .policy = "fake" };
+	struct sim_run_options o = { .policy = "fake", .host = &fake_host };
 
 	fake.misdeed = misdeed;
 	return run_with(s, &o);
 }
 
-static void without_a_host_policies_are_refused(void **state)
+static void an_unknown_policy_is_refused(void **state)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
-	struct sim_run_options o = { .policy = "fake" };
+	struct sim_run_options o = { .policy = "unknown", .host = &fake_host };
 	struct sim_result *r = NULL;
 	struct gs_error err = { 0 };
 
-	assert_true(sim_scenario_run(s, &o, &r, &err) < 0);
-	assert_non_null(strstr(err.text, "fake"));
-	sim_policy_host_set(&fake_host);
-	assert_ptr_equal(sim_policy_host(NULL), &fake_host);
-	assert_ptr_equal(sim_policy_host("fake"), &fake_host);
-	assert_null(sim_policy_host("other"));
-	o.policy = "unknown";
-	err.code = 0;
 	assert_true(sim_scenario_run(s, &o, &r, &err) < 0);
 	assert_non_null(strstr(err.text, "unknown"));
 }
@@ -548,7 +548,7 @@ int main(void)
 		cmocka_unit_test(spread_uses_all_gpus),
 		cmocka_unit_test(checks_pass_and_fail),
 		cmocka_unit_test(known_miss_is_not_counted),
-		cmocka_unit_test(without_a_host_policies_are_refused),
+		cmocka_unit_test(an_unknown_policy_is_refused),
 		cmocka_unit_test(wishes_are_carried_out),
 		cmocka_unit_test(failed_policy_leaves_the_owners_settings),
 		cmocka_unit_test(held_waits_until_admitted),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * host.c - start, switch and stop a policy on the stock host
+ * host_stock.c - the stock host: the kernel, beside the unmodified driver
  *
  * The permanent taps reach the running policy's dispatcher through one slot of a program array, so
  * a switch is one update. What the policy that ran before left in the table is ignored from the
@@ -17,9 +17,8 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "policy/host.h"
-#include "policy/priv.h"
 #include "gate/gate.h"
+#include "policy/stock.h"
 #include "table/cfg.h"
 
 /* Returns when no tap that began before this call still runs. */
@@ -32,7 +31,7 @@ static void wait_for_taps(void)
 static int slot_put(struct gs_policy *p, const char *slot, int prog_fd)
 {
 	uint32_t zero = 0;
-	int fd = gs_table_map_fd(p->observe, slot);
+	int fd = gs_table_map_fd(p->world.table, slot);
 
 	if (fd < 0)
 		return fd;
@@ -42,7 +41,7 @@ static int slot_put(struct gs_policy *p, const char *slot, int prog_fd)
 static void slot_empty(struct gs_policy *p, const char *slot)
 {
 	uint32_t zero = 0;
-	int fd = gs_table_map_fd(p->observe, slot);
+	int fd = gs_table_map_fd(p->world.table, slot);
 
 	if (fd >= 0)
 		bpf_map_delete_elem(fd, &zero);
@@ -86,7 +85,7 @@ static int init_all(struct gs_policy *p)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
 	size_t n = 0;
-	int r = gs_table_all(p->observe, &all, &n);
+	int r = gs_table_all(p->world.table, &all, &n);
 
 	if (r < 0)
 		return r;
@@ -95,7 +94,7 @@ static int init_all(struct gs_policy *p)
 					    .key = all[i].key,
 					    .arg = GS_INIT_ONCE };
 
-		r = gs_loaded_run(&p->loaded, &run);
+		r = gs_loaded_ask(&p->loaded, &run);
 		if (r < 0)
 			return r;
 	}
@@ -127,48 +126,51 @@ static void clear_wishes(struct gs_table *o)
 /* Fills *x when the policy itself has failed; the failure's code or 0. */
 static int own_failure(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
-	const struct gs_pstate *st = p->loaded.state;
-	int code;
-
-	if (!__atomic_load_n(&st->failed, __ATOMIC_ACQUIRE))
-		return 0;
-	code = st->fail_code < 0 ? st->fail_code : -EPROTO;
-	gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, code, p->info.name,
-		     gs_loaded_log_text(&p->loaded), "policy %s failed: %.*s (code %d)",
-		     p->info.name, GPUSCHED_TEXT_LEN, st->fail_text.s, st->fail_code);
-	if (x)
-		x->code = st->fail_code;
-	return code;
+	return gs_loaded_failed(&p->loaded, &p->fail_code, p->failure, sizeof(p->failure))
+		       ? gs_policy_failed(p, x, err)
+		       : 0;
 }
 
-static void policy_free(struct gs_policy *p)
+static void stock_free(struct gs_policy *p)
 {
-	gs_ticker_free(p);
-	gs_policy_unload(&p->loaded);
-	gs_policy_info_free(&p->info);
-	free(p);
+	gs_ticker_logs(gs_stock_of(p));
+	gs_stock_free(gs_stock_of(p));
 }
 
-static int run_init(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
-{
-	struct gpusched_run run = { .op = GPUSCHED_RUN_INIT };
-	int r = gs_loaded_run(&p->loaded, &run);
+/* ---- start ----------------------------------------------------------------------------------- */
 
-	if (r < 0)
-		return gs_fail(err, r, "policy %s: cannot be run: %s", p->info.name, strerror(-r));
-	gs_ticker_logs(p);
-	r = own_failure(p, x, err);
-	if (r < 0)
-		return r;
-	if (run.ret < 0) {
-		gs_exit_fill(x, err, GS_POLICY_EXIT_ERROR, -EPROTO, p->info.name,
-			     gs_loaded_log_text(&p->loaded), "policy %s: init returned %d",
-			     p->info.name, run.ret);
-		if (x)
-			x->code = run.ret;
-		return -EPROTO;
-	}
-	return 0;
+static bool has_gate(const struct gs_world *w)
+{
+	return w->table ? gs_gate_used(w->table) : !gs_gate_probe(NULL);
+}
+
+static uint32_t stock_flags(const struct gs_world *w)
+{
+	return GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK | (has_gate(w) ? GPUSCHED_F_DENY : 0);
+}
+
+static int stock_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
+{
+	const struct gs_load_opts opts = { .o = p->world.table,
+					   .info = &p->info,
+					   .gate = has_gate(&p->world) };
+	int r = gs_ticker_init(gs_stock_of(p), err);
+
+	return r < 0 ? r : gs_polobj_load(p, &opts, x, err);
+}
+
+static int stock_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t)
+{
+	int ret = gs_loaded_ask(&p->loaded, r);
+
+	(void)t;
+	if (r->op != GPUSCHED_RUN_INIT)
+		return ret;
+	gs_ticker_logs(gs_stock_of(p));
+	return ret == 0 && gs_loaded_failed(&p->loaded, &p->fail_code, p->failure,
+					    sizeof(p->failure))
+		       ? -EPROTO
+		       : ret;
 }
 
 /* The old policy acts until the slot holds the new one's dispatcher, and never with it. */
@@ -179,10 +181,10 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 
 	if (prev) {
 		set_over(prev, true);
-		gs_ticker_pause(prev);
+		gs_ticker_pause(gs_stock_of(prev));
 		wait_for_taps();
 	}
-	gs_cfg_policy_active(p->observe, true);
+	gs_cfg_policy_active(p->world.table, true);
 	r = slot_set(p);
 	if (r < 0)
 		gs_fail(err, r, "policy %s: the slot cannot be set: %s", p->info.name,
@@ -192,22 +194,22 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	if (r >= 0)
 		r = own_failure(p, x, err);
 	if (r >= 0)
-		r = gs_ticker_start(p, err);
+		r = gs_ticker_start(gs_stock_of(p), err);
 	if (r >= 0)
 		return 0;
 	set_over(p, true);
 	slot_clear(p);
-	gs_cfg_policy_active(p->observe, prev);
+	gs_cfg_policy_active(p->world.table, prev);
 	wait_for_taps();
 	if (!prev) {
-		clear_wishes(p->observe);
+		clear_wishes(p->world.table);
 		return r;
 	}
 	/* what @p has seen begins anew with its next callback, all else is as @prev left it */
 	set_over(prev, false);
 	slot_set(prev);
 	init_all(prev);
-	gs_ticker_resume(prev);
+	gs_ticker_resume(gs_stock_of(prev));
 	return r;
 }
 
@@ -216,126 +218,74 @@ static void finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 	struct gpusched_run run = { .op = GPUSCHED_RUN_EXIT, .arg = (uint64_t)kind };
 
 	set_over(p, true);
-	if (!gs_ticker_stop(p)) {
+	if (!gs_ticker_stop(gs_stock_of(p))) {
 		/* its last round is still under way: the thread frees what it uses */
 		return;
 	}
 	if (kind != GS_POLICY_EXIT_STALLED)
-		gs_loaded_run(&p->loaded, &run);
-	gs_ticker_logs(p);
-	policy_free(p);
+		gs_loaded_ask(&p->loaded, &run);
+	stock_free(p);
 }
 
-int gs_policy_prepare(struct gs_table *o, const char *name, const char *const *options,
-		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
-		      struct gs_error *err)
+static int stock_attach(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
-	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
-	struct gs_policy_exit x = { 0 };
-	struct gs_load_opts opts = { .o = o, .gate = gs_gate_used(o) };
-	uint32_t flags = GS_STOCK_FLAGS | (opts.gate ? GPUSCHED_F_DENY : 0);
-	struct gs_policy *p = calloc(1, sizeof(*p));
-	int r;
-
-	*ret_exit = x;
-	if (!p)
-		return gs_fail(err, -ENOMEM, "out of memory");
-	p->observe = o;
-	p->loaded.dispatch_fd = p->loaded.run_fd = p->loaded.work_fd = -1;
-	p->loaded.gate_fd = -1;
-	opts.info = &p->info;
-	r = gs_ticker_init(p, err);
-	if (r == 0)
-		r = gs_polobj_open(name, &obj, err);
-	if (r == 0)
-		r = gs_policy_vet(&obj, &p->info, flags, &x, err);
-	if (r == 0)
-		r = gs_options_set(&p->info, options, noptions, err);
-	if (r == 0)
-		r = gs_policy_load(&obj, &opts, &p->loaded, &x, err);
-	if (r == 0)
-		r = run_init(p, &x, err);
-	*ret_exit = x;
-	if (r < 0) {
-		policy_free(p);
-		return r;
-	}
-	*ret = p;
-	return 0;
+	return take_over(p, NULL, x, err);
 }
 
-void gs_policy_discard(struct gs_policy *p)
+static int stock_switch_over(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
+			     struct gs_error *err)
 {
-	if (p)
-		policy_free(p);
-}
+	int r = take_over(p, prev, x, err);
 
-int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
-			struct gs_policy_exit *ret_exit, struct gs_error *err)
-{
-	struct gs_policy_exit x = { 0 };
-	int r = take_over(p, prev, &x, err);
-
-	*ret_exit = x;
-	if (r < 0) {
-		gs_ticker_logs(p);
-		policy_free(p);
-		return r;
-	}
-	if (prev)
+	if (r == 0)
 		finish(prev, GS_POLICY_EXIT_SWITCHED);
-	return 0;
-}
-
-int gs_policy_start(struct gs_table *o, const char *name, const char *const *options,
-		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
-		    struct gs_policy_exit *ret_exit, struct gs_error *err)
-{
-	struct gs_policy *p;
-	int r = gs_policy_prepare(o, name, options, noptions, &p, ret_exit, err);
-
-	if (r == 0)
-		r = gs_policy_take_over(p, prev, ret_exit, err);
-	if (r == 0)
-		*ret = p;
 	return r;
 }
 
-void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static void stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
-	if (!p)
-		return;
 	set_over(p, true);
 	slot_clear(p);
-	gs_cfg_policy_active(p->observe, false);
+	gs_cfg_policy_active(p->world.table, false);
 	wait_for_taps();
-	clear_wishes(p->observe);
+	clear_wishes(p->world.table);
 	finish(p, kind);
 }
 
-const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)
-{
-	return &p->info;
-}
+const struct gs_host gs_host_stock = {
+	.name = "stock",
+	.size = sizeof(struct gs_stock),
+	.facts = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE,
+	.flags = stock_flags,
+	.vet = gs_polobj_vet,
+	.link = stock_link,
+	.attach = stock_attach,
+	.switch_over = stock_switch_over,
+	.detach = stock_detach,
+	.free = stock_free,
+	.ask = stock_ask,
+};
 
-int gs_policy_run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
+/* ---- while it runs --------------------------------------------------------------------------- */
+
+int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg)
 {
 	struct gpusched_run run = { .op = op, .key = *key, .arg = arg };
-	int r = gs_loaded_run(&p->loaded, &run);
+	int r = gs_loaded_ask(&p->loaded, &run);
 
-	gs_ticker_nudge(p);
+	gs_ticker_nudge(gs_stock_of(p));
 	return r < 0 ? r : run.ret;
 }
 
 void gs_policy_nudge(struct gs_policy *p)
 {
-	gs_ticker_nudge(p);
+	gs_ticker_nudge(gs_stock_of(p));
 }
 
 int gs_policy_fd(const struct gs_policy *p)
 {
-	return p->event_fd;
+	return gs_stock_of(p)->event_fd;
 }
 
 int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit)
@@ -344,11 +294,11 @@ int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit)
 	uint64_t waste;
 	int r;
 
-	if (read(p->event_fd, &waste, sizeof(waste)) < 0 && errno != EAGAIN)
+	if (read(gs_stock_of(p)->event_fd, &waste, sizeof(waste)) < 0 && errno != EAGAIN)
 		return -errno;
-	gs_ticker_logs(p);
+	gs_ticker_logs(gs_stock_of(p));
 	r = own_failure(p, &x, NULL);
-	if (r == 0 && __atomic_load_n(&p->stalled, __ATOMIC_ACQUIRE))
+	if (r == 0 && __atomic_load_n(&gs_stock_of(p)->stalled, __ATOMIC_ACQUIRE))
 		r = gs_exit_fill(&x, NULL, GS_POLICY_EXIT_STALLED, -ETIME, p->info.name,
 				 gs_loaded_log_text(&p->loaded),
 				 "policy %s: a round of its tick took longer than %u ms",
@@ -357,5 +307,5 @@ int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit)
 		*ret_exit = x;
 	if (r < 0)
 		return r;
-	return (int)__atomic_exchange_n(&p->changed, 0, __ATOMIC_ACQ_REL);
+	return (int)__atomic_exchange_n(&gs_stock_of(p)->changed, 0, __ATOMIC_ACQ_REL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "policy/guard.h"
+#include "policy/watchdog.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -49,7 +49,7 @@ static void on_crash(int sig)
 		return;
 	}
 	me.signal = sig;
-	siglongjmp(me.back, GS_GUARD_CRASHED);
+	siglongjmp(me.back, GS_WATCHDOG_CRASHED);
 }
 
 /* The same call seen twice: it has lasted longer than one period. */
@@ -59,11 +59,11 @@ static void on_tick(int sig)
 	if (!me.inside)
 		return;
 	if (me.last_seen == me.running)
-		siglongjmp(me.back, GS_GUARD_STALLED);
+		siglongjmp(me.back, GS_WATCHDOG_STALLED);
 	me.last_seen = me.running;
 }
 
-int gs_guard_run(void (*fn)(void *arg), void *arg)
+int gs_watchdog_run(void (*fn)(void *arg), void *arg)
 {
 	int why = sigsetjmp(me.back, 1);
 
@@ -76,7 +76,7 @@ int gs_guard_run(void (*fn)(void *arg), void *arg)
 	return why;
 }
 
-int gs_guard_signal(void)
+int gs_watchdog_signal(void)
 {
 	return me.signal;
 }
@@ -124,7 +124,7 @@ static void stack_put(void)
 	me.stack = NULL;
 }
 
-int gs_guard_start(unsigned int limit_ms)
+int gs_watchdog_start(unsigned int limit_ms)
 {
 	struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID };
 	struct itimerspec every;
@@ -149,7 +149,7 @@ int gs_guard_start(unsigned int limit_ms)
 	return 0;
 }
 
-void gs_guard_stop(void)
+void gs_watchdog_stop(void)
 {
 	if (!me.users || --me.users)
 		return;
