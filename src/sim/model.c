@@ -280,6 +280,7 @@ void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 		.scheduled = t->scheduled,
 		.running = e->cur == t,
 		.gpu_time_ns = t->gpu_time + (e->cur == t ? e->m->now - e->turn_start : 0),
+		.held_ns = t->held + (e->logged == t ? e->m->now - e->logged_since : 0),
 		.wait_time_ns =
 			t->wait_time + (t->ready && e->cur != t ? e->m->now - t->waiting_since : 0),
 		.work_done = t->work_done,

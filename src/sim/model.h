@@ -136,7 +136,8 @@ struct sim_tsg_state {
 	unsigned int interleave, preempt_mode;
 	unsigned int channels, disabled_channels;
 	bool scheduled, running;
-	uint64_t gpu_time_ns;  /* START to END, summed, the running turn included */
+	uint64_t gpu_time_ns;  /* its turns, summed, the running one included */
+	uint64_t held_ns;      /* the log's START to END, summed: idle and loaded included */
 	uint64_t wait_time_ns; /* had work, was enabled and scheduled, and it was not its turn */
 	uint64_t work_done;    /* pieces of work completed */
 	uint64_t queued;       /* pieces of work waiting or running */

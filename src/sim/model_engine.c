@@ -5,14 +5,25 @@
  *   IDLE -> SWITCH -> START -> RUN -> [DRAIN ->] SAVE -> SWITCH ...
  *                               |-> (nothing left, nobody else ready) -> IDLE
  *
- * START and END of the log are the edges SWITCH -> START and SAVE -> SWITCH (or RUN -> IDLE). A
- * slice is counted from START and goes on in periods while nobody else is ready.
+ * START and END of the log are the edges SWITCH -> START and SAVE -> SWITCH. A TSG that has drained
+ * stays loaded while nobody else is ready: its END comes when another is to be loaded, and none of
+ * it when it gets work again before (alone, the log is silent). A slice is counted from START and
+ * goes on in periods while nobody else is ready.
  */
 #include "sim/model_priv.h"
 
 static bool is_copy(const struct sim_engine_state *e)
 {
 	return e->engine >= SIM_ENGINE_COPY0;
+}
+
+/* The context id that stands for the TSG: its first channel that has something to do. */
+static uint32_t context_of(const struct sim_tsg *t)
+{
+	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (ch->enabled && ch->n)
+			return ch->context_id;
+	return t->channels ? t->channels->context_id : 0;
 }
 
 static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start)
@@ -32,13 +43,23 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		m->ops.on_switch(m->ops.user, &sw);
 }
 
-/* The context id that stands for the TSG: its first channel that has something to do. */
-static uint32_t context_of(const struct sim_tsg *t)
+/* From here on @t's context is loaded, as the log has it; NULL: nobody's. */
+static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 {
-	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
-		if (ch->enabled && ch->n)
-			return ch->context_id;
-	return t->channels ? t->channels->context_id : 0;
+	struct sim_tsg *old = e->logged;
+
+	if (old == t)
+		return;
+	e->logged = t;
+	if (old) {
+		old->held += e->m->now - e->logged_since;
+		log_switch(e, old, false);
+	}
+	e->logged_since = e->m->now;
+	if (t) {
+		t->log_cid = context_of(t);
+		log_switch(e, t, true);
+	}
 }
 
 static uint64_t start_cost(const struct sim_engine_state *e, const struct sim_tsg *t)
@@ -71,12 +92,11 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	e->preempt = false;
 	t->switches_in++;
 	t->context_switches += !loaded;
-	t->log_cid = context_of(t);
 	e->phase = SIM_PHASE_START;
 	e->phase_end = e->m->now + (loaded ? 0 : start_cost(e, t));
 	t->has_state = false;
 	t->synced = e->m->now;
-	log_switch(e, t, true);
+	log_loaded(e, t);
 }
 
 /* Who comes next is settled when the turn's end is: whoever becomes ready later waits a round. */
@@ -94,7 +114,6 @@ static void end_turn(struct sim_engine_state *e)
 
 	t->gpu_time += e->m->now - e->turn_start;
 	t->waiting_since = e->m->now;
-	log_switch(e, t, false);
 	e->cur = NULL;
 	e->phase = SIM_PHASE_IDLE;
 }
@@ -107,6 +126,7 @@ static void end_saved(struct sim_engine_state *e)
 	struct sim_tsg *t = e->cur;
 
 	end_turn(e);
+	log_loaded(e, NULL);
 	e->resident = NULL;
 	begin_switch(e, t->has_state ? cost[t->left_in] : p->switch_idle_ns);
 }
@@ -115,6 +135,8 @@ static void end_saved(struct sim_engine_state *e)
 static void begin_leave_idle(struct sim_engine_state *e)
 {
 	if (!e->nready) {
+		if (e->preempt || !e->cur->scheduled)
+			log_loaded(e, NULL);
 		end_turn(e);
 		return;
 	}
@@ -169,6 +191,7 @@ static bool step_idle(struct sim_engine_state *e)
 		begin_turn(e, t, true);
 		return true;
 	}
+	log_loaded(e, NULL);
 	begin_switch(e, e->m->p.switch_idle_ns);
 	return true;
 }
@@ -331,6 +354,8 @@ void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t)
 		e->resident = NULL;
 	if (e->chosen == t)
 		e->chosen = NULL;
+	if (e->logged == t)
+		log_loaded(e, NULL);
 	if (e->cur == t) {
 		end_turn(e);
 		begin_switch(e, e->m->p.switch_idle_ns);

@@ -48,6 +48,7 @@ struct sim_tsg {
 	uint64_t synced;        /* its work's progress is right as of this time */
 	uint64_t waiting_since; /* valid while ready and not its turn */
 	uint64_t gpu_time, wait_time, work_done, switches_in, context_switches;
+	uint64_t held; /* loaded, as the log has it */
 };
 
 enum sim_phase {
@@ -66,7 +67,9 @@ struct sim_engine_state {
 	unsigned int nready;
 	enum sim_phase phase;
 	uint64_t phase_end;
-	struct sim_tsg *cur;      /* whose turn it is: START to END */
+	struct sim_tsg *cur;    /* whose turn it is: START to END */
+	struct sim_tsg *logged; /* who has a START and no END in the log */
+	uint64_t logged_since;
 	struct sim_tsg *resident; /* whose context is loaded while nobody's turn is */
 	struct sim_tsg *chosen;   /* whose turn follows, once it is settled */
 	struct sim_tsg *prev_turn;

@@ -20,18 +20,23 @@ reader() {
 	second=$LOAD_PID
 	wait_for 20 grep -q launches "$scratch/first.out"
 	wait_for 20 grep -q launches "$scratch/load.out"
+	# Who came last stays loaded, which has no end: somebody else comes.
+	load be --seconds 0.1 --warmup 0 $fixed --linger 30
+	third=$LOAD_PID
+	wait_for 20 grep -q launches "$scratch/load.out"
 	truth=$(sim_state -c '.tsgs')
 	kill $log
 	wait $log
 	out=$(tail -1 "$scratch/log")
 	end_load $first
 	end_load $second
+	end_load $third
 }
 
 result() { jq -r "$1" <<<"$out"; }
 
 own() { # PID: what the simulated GPU says that it had
-	jq "[.[] | select(.pid == $1 and .engine == 1) | .gpu_time_ns] | add" <<<"$truth"
+	jq "[.[] | select(.pid == $1 and .engine == 1) | .held_ns] | add" <<<"$truth"
 }
 
 logged() { # PID
@@ -47,7 +52,7 @@ reader env
 ge "$(result .records)" 500 "both took turns"
 is "$(result .lost)" 0 "no record is lost"
 is "$(result .disorder)" 0 "they come in the order of time"
-is "$(result '.contexts | length')" 2 "copies are not in it, kernels of both are"
+is "$(result '.contexts | length')" 3 "copies are not in it, kernels of all are"
 check "the first one's GPU time is the GPU's own figure" same "$(logged $first)" "$(own $first)" "$(result .records)"
 check "the second one's too" same "$(logged $second)" "$(own $second)" "$(result .records)"
 ge "$(logged $first)" 500000000 "which is not nothing"

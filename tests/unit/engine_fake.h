@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "engine/ops.h"
 #include "gate/gate.h"
+#include "taps/taps.h"
 #include "table/cfg.h"
 #include "table/classes.h"
 #include "taps/taps.h"

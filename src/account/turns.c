@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "account/turns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+/*
+ * Seen on an H200 (docs/facts.md): a slice lasts 1.024 times what was set, and a turn that it ends
+ * is k slices and 94 to 110 us long, which the context takes to be saved.
+ */
+#define SLICE_NS_PER_US 1024u
+#define SAVE_MIN_NS 70000u
+#define SAVE_MAX_NS 150000u
+/* A shorter slice does not show in a turn's length: the window above is a tenth of it or more. */
+#define SLICE_SHOWS_US 800u
+#define LOST_MAX_NS NS_PER_MS
+
+struct node {
+	UT_hash_handle hh;
+	uint64_t id;
+	struct gs_turn_sums sums;
+	struct gs_turn last; /* its last turn; its end is pending while @pending */
+	bool pending;
+	uint64_t others;        /* turns of others since its last */
+	uint64_t waiting_since; /* 0: not known to wait */
+};
+
+struct gs_turns {
+	gs_turn_fn fn;
+	void *user;
+	struct node *nodes;
+	unsigned int nnodes;
+	struct gs_runlist_sums sums;
+	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
+	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
+	uint64_t start_ns;       /* of the turn under way */
+	uint64_t contended_from; /* in it; 0: nobody is known to wait */
+	uint64_t last_ns;        /* of what the sums have */
+	struct node *left;       /* who was loaded before; NULL: unknown */
+	bool idle;               /* nobody was loaded for so long that it is no switch */
+	unsigned int nwaiting;
+};
+
+static struct node *find(const struct gs_turns *t, uint64_t id)
+{
+	struct node *n = NULL;
+
+	HASH_FIND(hh, t->nodes, &id, sizeof(id), n);
+	return n;
+}
+
+static struct node *find_or_new(struct gs_turns *t, uint64_t id)
+{
+	struct node *n = find(t, id);
+
+	if (n)
+		return n;
+	n = calloc(1, sizeof(*n));
+	if (!n)
+		return NULL;
+	n->id = id;
+	HASH_ADD(hh, t->nodes, id, sizeof(n->id), n);
+	t->nnodes++;
+	return n;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static void wait_from(struct gs_turns *t, struct node *n, uint64_t ns)
+{
+	if (n->waiting_since)
+		return;
+	n->waiting_since = ns;
+	t->nwaiting++;
+	if (t->loaded && t->cur != n && !t->contended_from)
+		t->contended_from = ns > t->start_ns ? ns : t->start_ns;
+}
+
+static void forget_wait(struct gs_turns *t, struct node *n)
+{
+	t->nwaiting -= !!n->waiting_since;
+	n->waiting_since = 0;
+}
+
+static void end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
+{
+	uint64_t wait = ns > n->waiting_since ? ns - n->waiting_since : 0;
+	unsigned int bucket = wait > 1 ? 63 - (unsigned int)__builtin_clzll(wait) : 0;
+
+	if (!n->waiting_since)
+		return;
+	n->sums.wait_ns += wait;
+	n->sums.waits++;
+	n->sums.wait_bucket[bucket < GS_WAIT_BUCKETS ? bucket : GS_WAIT_BUCKETS - 1]++;
+	forget_wait(t, n);
+}
+
+/* ---- why a turn ended ------------------------------------------------------------------------ */
+
+/* Slices in a turn of that length if its slice may have ended it, else 0. */
+static uint64_t slices_in(uint64_t length, uint64_t slice_us)
+{
+	uint64_t slice = slice_us * SLICE_NS_PER_US, k;
+
+	if (!slice || length < slice + SAVE_MIN_NS)
+		return 0;
+	k = (length - SAVE_MIN_NS) / slice;
+	return slice_us < SLICE_SHOWS_US || length - k * slice <= SAVE_MAX_NS ? k : 0;
+}
+
+static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
+{
+	if (!n->pending)
+		return;
+	n->pending = false;
+	n->last.end = end;
+	n->sums.ended[end]++;
+	if (end == GS_TURN_SLICE)
+		wait_from(t, n, n->last.end_ns);
+	if (t->fn)
+		t->fn(&n->last, t->user);
+}
+
+/* Whoever was cut off comes back in its place of the round; who does not had nothing left to do. */
+static void settle_absent(struct gs_turns *t)
+{
+	for (struct node *n = t->nodes; n; n = n->hh.next)
+		if (n->pending && (t->idle || n->others > 2 * t->nnodes))
+			settle(t, n, GS_TURN_DRAINED);
+}
+
+static void settle_returned(struct gs_turns *t, struct node *n)
+{
+	bool in_place = !t->idle && t->left != n && n->others < t->nnodes;
+
+	/* a launch in between says that there was none left */
+	settle(t, n, n->waiting_since || !in_place ? GS_TURN_DRAINED : GS_TURN_SLICE);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void hold_until(struct gs_turns *t, uint64_t ns)
+{
+	uint64_t d = ns - t->last_ns;
+
+	t->sums.held_ns += d;
+	if (t->cur)
+		t->cur->sums.held_ns += d;
+	else
+		t->sums.unattributed_ns += d;
+}
+
+/* Nobody is loaded: a switch when somebody else comes soon, else nothing was to be done. */
+static void pass_until(struct gs_turns *t, uint64_t ns)
+{
+	if (t->blind)
+		t->sums.unknown_ns += ns - t->last_ns;
+	else if (t->loaded)
+		hold_until(t, ns);
+	else
+		t->sums.open_ns += ns - t->last_ns;
+	t->last_ns = ns;
+	t->sums.as_of_ns = ns;
+	if (!t->loaded && !t->blind && ns - t->start_ns >= LOST_MAX_NS && !t->idle) {
+		t->idle = true;
+		settle_absent(t);
+	}
+}
+
+/* @start_ns is the last END while nobody is loaded. */
+static void was_switch(struct gs_turns *t, const struct node *next, uint64_t ns)
+{
+	uint64_t d = ns - t->start_ns;
+
+	if (t->idle || t->blind || !t->sums.switches || (next && next == t->left))
+		return;
+	t->sums.open_ns -= d;
+	t->sums.lost_ns += d;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void lose_track(struct gs_turns *t)
+{
+	struct node *n = t->cur;
+
+	t->sums.gaps++;
+	if (n) {
+		n->sums.loaded = false;
+		n->sums.turns++;
+		n->sums.ended[GS_TURN_UNSURE]++;
+	}
+	for (n = t->nodes; n; n = n->hh.next) {
+		settle(t, n, GS_TURN_UNSURE);
+		forget_wait(t, n);
+	}
+	t->cur = NULL;
+	t->left = NULL;
+	t->loaded = false;
+	t->blind = true;
+}
+
+static void start(struct gs_turns *t, struct node *n, uint64_t ns)
+{
+	was_switch(t, n, ns);
+	if (n) {
+		settle_returned(t, n);
+		end_wait(t, n, ns);
+		n->sums.loaded = true;
+	}
+	for (struct node *o = t->nodes; o; o = o->hh.next)
+		o->others += o != n;
+	t->sums.switches++;
+	t->cur = n;
+	t->loaded = true;
+	t->blind = false;
+	t->idle = false;
+	t->start_ns = ns;
+	t->contended_from = t->nwaiting ? ns : 0;
+	settle_absent(t);
+}
+
+static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
+{
+	uint64_t length = ns - t->start_ns, slices = slices_in(length, slice_us);
+
+	if (slices && !t->contended_from) /* somebody came in its last slice */
+		t->contended_from = t->start_ns + (slices - 1) * slice_us * SLICE_NS_PER_US;
+	n->last = (struct gs_turn){
+		.id = n->id,
+		.start_ns = t->start_ns,
+		.end_ns = ns,
+		.contended_ns = t->contended_from ? ns - t->contended_from : 0,
+	};
+	n->sums.contended_ns += n->last.contended_ns;
+	n->sums.turns++;
+	n->sums.loaded = false;
+	n->sums.last_end_ns = ns;
+	if (length > n->sums.longest_ns)
+		n->sums.longest_ns = length;
+	n->others = 0;
+	n->pending = true;
+	if (!slices)
+		settle(t, n, slice_us ? GS_TURN_DRAINED : GS_TURN_UNSURE);
+	else if (slice_us >= SLICE_SHOWS_US)
+		settle(t, n, GS_TURN_SLICE);
+}
+
+static void end(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
+{
+	t->loaded = false;
+	t->cur = NULL;
+	t->left = n;
+	if (n)
+		end_of(t, n, ns, slice_us);
+	t->blind = false;
+	t->start_ns = ns;
+	t->contended_from = 0;
+}
+
+int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us)
+{
+	bool first = !t->sums.since_ns;
+	struct node *n = id ? find_or_new(t, id) : NULL;
+
+	if (first)
+		t->sums.since_ns = t->last_ns = t->start_ns = sw->ns;
+	if (sw->gap || sw->ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
+	    (!sw->start && !first && (!t->loaded || t->cur != n)))
+		lose_track(t);
+	if (sw->ns > t->last_ns)
+		pass_until(t, sw->ns);
+	if (id && !n)
+		return -ENOMEM;
+	if (sw->start)
+		start(t, n, sw->ns);
+	else if (t->loaded)
+		end(t, n, sw->ns, slice_us);
+	else { /* its START was not seen */
+		t->blind = false;
+		t->left = n;
+		t->start_ns = sw->ns;
+	}
+	return 0;
+}
+
+void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns)
+{
+	struct node *n = find(t, id);
+
+	if (n && n != t->cur && !t->blind && ns > n->sums.last_end_ns)
+		wait_from(t, n, ns);
+}
+
+void gs_turns_until(struct gs_turns *t, uint64_t ns)
+{
+	if (t->sums.since_ns && ns > t->last_ns)
+		pass_until(t, ns);
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
+{
+	const struct node *n = find(t, id);
+
+	if (!n)
+		return -ENOENT;
+	*ret = n->sums;
+	ret->waiting = n->waiting_since != 0;
+	if (n == t->cur && t->contended_from && t->last_ns > t->contended_from)
+		ret->contended_ns += t->last_ns - t->contended_from;
+	return 0;
+}
+
+void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret)
+{
+	*ret = t->sums;
+}
+
+uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent)
+{
+	uint64_t seen = 0;
+
+	for (unsigned int i = 0; s->waits && i < GS_WAIT_BUCKETS; i++) {
+		seen += s->wait_bucket[i];
+		if (seen * 100 >= s->waits * percent)
+			return 2ull << i;
+	}
+	return 0;
+}
+
+void gs_turns_forget(struct gs_turns *t, uint64_t id)
+{
+	struct node *n = find(t, id);
+
+	if (!n)
+		return;
+	settle(t, n, GS_TURN_UNSURE);
+	forget_wait(t, n);
+	if (t->cur == n)
+		t->cur = NULL;
+	if (t->left == n)
+		t->left = NULL;
+	HASH_DEL(t->nodes, n);
+	t->nnodes--;
+	free(n);
+}
+
+int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret)
+{
+	struct gs_turns *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->fn = fn;
+	t->user = user;
+	*ret = t;
+	return 0;
+}
+
+void gs_turns_free(struct gs_turns *t)
+{
+	struct node *n, *next;
+
+	if (!t)
+		return;
+	HASH_ITER(hh, t->nodes, n, next) {
+		HASH_DEL(t->nodes, n);
+		free(n);
+	}
+	free(t);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turns.h - from the records of a GPU's context-switch log to turns: who held it, how long, and why
+ * each turn ended
+ *
+ * Pure: no clock, no thread, no I/O. One object per runlist. All times are the GPU's own, in ns. The
+ * log has START and END of a loaded context and nothing else, so
+ * - a TSG that has drained stays loaded, and held, until another one is ready: held is no proof of
+ *   work;
+ * - why a turn ended is inferred: from its length where the slice is long enough to show in it, else
+ *   from whether the TSG came back in its place of the round (docs/account.md);
+ * - waiting is known after a turn that its slice ended, and from a launch that was told.
+ */
+#ifndef GPUSCHED_ACCOUNT_TURNS_H
+#define GPUSCHED_ACCOUNT_TURNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One record of the log. */
+struct gs_switch {
+	uint64_t ns;
+	bool start; /* else END */
+	bool gap;   /* records before it were lost */
+};
+
+/* Why a turn ended. */
+enum gs_turn_end {
+	GS_TURN_UNSURE, /* not known yet, or never: records were lost */
+	GS_TURN_SLICE,  /* its slice was over: it has more work, and waits */
+	GS_TURN_DRAINED,
+	GS_TURN_ENDS
+};
+
+struct gs_turn {
+	uint64_t id;
+	uint64_t start_ns, end_ns;
+	uint64_t contended_ns; /* of it while somebody was known to wait */
+	enum gs_turn_end end;
+};
+
+#define GS_WAIT_BUCKETS 32 /* bucket i: waits from 2^i to 2^(i+1) ns; the last: all longer ones */
+
+/* Of one TSG, since it was first seen. */
+struct gs_turn_sums {
+	uint64_t held_ns; /* START to END; the turn under way up to the time of the last call */
+	uint64_t contended_ns;
+	uint64_t turns; /* that have ended */
+	uint64_t ended[GS_TURN_ENDS];
+	uint64_t longest_ns;
+	uint64_t wait_ns, waits; /* those known */
+	uint64_t wait_bucket[GS_WAIT_BUCKETS];
+	uint64_t last_end_ns; /* 0: no turn has ended */
+	bool loaded;          /* now */
+	bool waiting;         /* now, as far as known */
+};
+
+/* Of the runlist; held, lost, open and unknown add up to the time since the first record. */
+struct gs_runlist_sums {
+	uint64_t held_ns;
+	uint64_t unattributed_ns; /* of it by contexts that are no TSG's */
+	uint64_t lost_ns;    /* from an END to another's START, when that took less than 1 ms */
+	uint64_t open_ns;    /* nobody was loaded for longer */
+	uint64_t unknown_ns; /* records were lost */
+	uint64_t switches;   /* STARTs */
+	uint64_t gaps;       /* in the records; out of order included */
+	uint64_t since_ns, as_of_ns;
+};
+
+struct gs_turns;
+/* @fn (may be NULL) is told each turn once, when its end's reason is settled. */
+typedef void (*gs_turn_fn)(const struct gs_turn *turn, void *user);
+int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret);
+void gs_turns_free(struct gs_turns *t);
+
+/*
+ * The next record, of TSG @id (0: of nobody known) whose slice is @slice_us (0: unknown). 0 or
+ * -ENOMEM: then it is as if the record had been lost.
+ */
+int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us);
+/* TSG @id had work launched at @ns: if it is not loaded, it waits from then on. */
+void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
+/* No record came until @ns. */
+void gs_turns_until(struct gs_turns *t, uint64_t ns);
+/* The TSG is gone. What it held stays in the runlist's sums. */
+void gs_turns_forget(struct gs_turns *t, uint64_t id);
+
+/* -ENOENT: nothing was seen of it. */
+int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret);
+void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret);
+
+/* Upper end, ns, of the bucket in which the @percent-th (1 to 100) of the waits lies; 0: none. */
+uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent);
+
+#endif /* GPUSCHED_ACCOUNT_TURNS_H */

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* Turns from records: by hand, at random, and from a record of a real GPU. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account/turns.h"
+#include "basic/clock.h"
+
+#define US NS_PER_US
+#define MS NS_PER_MS
+#define A 1
+#define B 2
+#define SLICE 2048
+#define SLICE_NS (2048 * 1024ull)
+#define SAVE (100 * US)
+
+static struct gs_turn told[64];
+static size_t ntold;
+
+static void tell(const struct gs_turn *turn, void *user)
+{
+	told[ntold++ % 64] = *turn;
+}
+
+static struct gs_turns *begin(void)
+{
+	struct gs_turns *t = NULL;
+
+	ntold = 0;
+	assert_int_equal(gs_turns_new(tell, NULL, &t), 0);
+	return t;
+}
+
+static void start(struct gs_turns *t, uint64_t id, uint64_t ns, unsigned int slice)
+{
+	struct gs_switch sw = { .ns = ns, .start = true };
+
+	assert_int_equal(gs_turns_feed(t, &sw, id, slice), 0);
+}
+
+static void end(struct gs_turns *t, uint64_t id, uint64_t ns, unsigned int slice)
+{
+	struct gs_switch sw = { .ns = ns };
+
+	assert_int_equal(gs_turns_feed(t, &sw, id, slice), 0);
+}
+
+static struct gs_turn_sums of(struct gs_turns *t, uint64_t id)
+{
+	struct gs_turn_sums s;
+
+	assert_int_equal(gs_turns_of(t, id, &s), 0);
+	return s;
+}
+
+static void adds_up(struct gs_turns *t)
+{
+	struct gs_runlist_sums r;
+
+	gs_turns_runlist(t, &r);
+	assert_true(r.held_ns + r.lost_ns + r.open_ns + r.unknown_ns == r.as_of_ns - r.since_ns);
+}
+
+/* A is cut off by its slice, B drains: A waits while B runs, and B's turn is contended. */
+static void cut_and_drained(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = 10 * MS;
+	struct gs_runlist_sums r;
+
+	start(t, A, at, SLICE);
+	end(t, A, at + SLICE_NS + SAVE, SLICE);
+	at += SLICE_NS + SAVE + 80 * US;
+	start(t, B, at, SLICE);
+	end(t, B, at + 163 * US, SLICE);
+	start(t, A, at + 243 * US, SLICE);
+	gs_turns_until(t, at + 300 * US);
+	assert_int_equal(ntold, 2);
+	assert_int_equal(told[0].end, GS_TURN_SLICE);
+	assert_int_equal(told[0].contended_ns, SLICE_NS + SAVE);
+	assert_int_equal(told[1].end, GS_TURN_DRAINED);
+	assert_int_equal(told[1].contended_ns, 163 * US);
+	assert_int_equal(of(t, A).held_ns, SLICE_NS + SAVE + 57 * US);
+	assert_int_equal(of(t, A).waits, 1);
+	assert_int_equal(of(t, A).wait_ns, 323 * US);
+	assert_true(of(t, A).loaded);
+	assert_false(of(t, A).waiting);
+	assert_int_equal(of(t, B).waits, 0);
+	gs_turns_runlist(t, &r);
+	assert_int_equal(r.lost_ns, 160 * US);
+	assert_int_equal(r.switches, 3);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
+/* Of many slices only the last is known to be contended. */
+static void contended_in_the_last_slice(void **state)
+{
+	struct gs_turns *t = begin();
+
+	start(t, A, MS, SLICE);
+	end(t, A, MS + 5 * SLICE_NS + SAVE, SLICE);
+	assert_int_equal(told[0].contended_ns, SLICE_NS + SAVE);
+	gs_turns_free(t);
+}
+
+/* Short slices do not show in the length: whoever comes back in its place was cut off. */
+static void short_slices(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	for (int i = 0; i < 10; i++, at += 1000 * US) {
+		start(t, A, at, 20);
+		end(t, A, at + 500 * US, 20);
+		start(t, B, at + 580 * US, 1000000);
+		end(t, B, at + 740 * US, 1000000);
+	}
+	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 9);
+	assert_int_equal(of(t, B).ended[GS_TURN_DRAINED], 10);
+	/* it does not come back any more while B goes on: it had drained */
+	for (int i = 0; i < 10; i++, at += 1000 * US) {
+		start(t, B, at, 1000000);
+		end(t, B, at + 160 * US, 1000000);
+	}
+	assert_int_equal(of(t, A).ended[GS_TURN_DRAINED], 1);
+	assert_false(of(t, A).waiting);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
+/* An idle GPU has nobody waiting. */
+static void idle_settles(void **state)
+{
+	struct gs_turns *t = begin();
+	struct gs_runlist_sums r;
+
+	start(t, A, MS, 20);
+	end(t, A, 2 * MS, 20);
+	assert_int_equal(ntold, 0);
+	gs_turns_until(t, 4 * MS);
+	assert_int_equal(ntold, 1);
+	assert_int_equal(told[0].end, GS_TURN_DRAINED);
+	start(t, B, 5 * MS, 20);
+	gs_turns_runlist(t, &r);
+	assert_int_equal(r.open_ns, 3 * MS);
+	assert_int_equal(r.lost_ns, 0);
+	gs_turns_free(t);
+}
+
+static void launches(void **state)
+{
+	struct gs_turns *t = begin();
+	struct gs_turn_sums sums;
+
+	start(t, B, MS, SLICE);
+	end(t, B, 2 * MS, SLICE);
+	start(t, A, 3 * MS, SLICE);
+	gs_turns_launched(t, A, 4 * MS); /* it is loaded: it waits for nobody */
+	gs_turns_launched(t, B, 1 * MS); /* older than its turn */
+	assert_false(of(t, B).waiting);
+	gs_turns_launched(t, B, 5 * MS);
+	gs_turns_launched(t, B, 6 * MS);
+	assert_true(of(t, B).waiting);
+	gs_turns_until(t, 7 * MS);
+	assert_int_equal(of(t, A).contended_ns, 2 * MS);
+	end(t, A, 8 * MS, SLICE);
+	start(t, B, 8 * MS + 80 * US, SLICE);
+	assert_int_equal(of(t, B).wait_ns, 3 * MS + 80 * US);
+	assert_int_equal(of(t, A).contended_ns, 3 * MS);
+	assert_int_equal(gs_wait_percentile(&(struct gs_turn_sums){ 0 }, 99), 0);
+	sums = of(t, B);
+	assert_in_range(gs_wait_percentile(&sums, 99), 3 * MS, 8 * MS);
+	gs_turns_free(t);
+}
+
+/* Alone: a START and nothing more. Held, and no sign of work. */
+static void alone(void **state)
+{
+	struct gs_turns *t = begin();
+
+	start(t, A, MS, SLICE);
+	gs_turns_until(t, 1000 * MS);
+	assert_int_equal(of(t, A).held_ns, 999 * MS);
+	assert_int_equal(of(t, A).contended_ns, 0);
+	assert_int_equal(of(t, A).turns, 0);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
+/* What lies around lost records is nobody's, and no turn's end is guessed. */
+static void gaps(void **state)
+{
+	struct gs_turns *t = begin();
+	struct gs_switch lost = { .ns = 9 * MS, .start = true, .gap = true };
+	struct gs_runlist_sums r;
+
+	start(t, A, 1 * MS, SLICE);
+	gs_turns_until(t, 4 * MS);
+	assert_int_equal(gs_turns_feed(t, &lost, B, SLICE), 0);
+	assert_false(of(t, A).loaded);
+	assert_int_equal(of(t, A).held_ns, 3 * MS);
+	assert_int_equal(of(t, A).ended[GS_TURN_UNSURE], 1);
+	end(t, B, 10 * MS, SLICE);
+	end(t, A, 12 * MS, SLICE); /* without its START */
+	gs_turns_runlist(t, &r);
+	assert_int_equal(r.unknown_ns, 7 * MS);
+	assert_int_equal(r.gaps, 2);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
+static void unattributed_and_forgotten(void **state)
+{
+	struct gs_turns *t = begin();
+	struct gs_runlist_sums r;
+	struct gs_turn_sums s;
+
+	start(t, 0, MS, 0);
+	end(t, 0, 2 * MS, 0);
+	start(t, A, 2 * MS + 80 * US, SLICE);
+	gs_turns_forget(t, A);
+	gs_turns_until(t, 3 * MS + 80 * US);
+	assert_int_equal(gs_turns_of(t, A, &s), -ENOENT);
+	end(t, 0, 4 * MS + 80 * US, 0);
+	gs_turns_runlist(t, &r);
+	assert_int_equal(r.unattributed_ns, 3 * MS);
+	assert_int_equal(r.gaps, 0);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
+/* Any records in any order: nothing is counted twice, and nobody held more than there was. */
+static void random_records(void **state)
+{
+	for (unsigned int seed = 0; seed < 200; seed++) {
+		struct gs_turns *t = begin();
+		uint64_t at = MS, held = 0;
+		struct gs_runlist_sums r;
+		struct gs_turn_sums s;
+
+		srand(seed);
+		for (int i = 0; i < 500; i++) {
+			struct gs_switch sw = { .ns = at,
+						.start = rand() % 2,
+						.gap = rand() % 50 == 0 };
+
+			gs_turns_feed(t, &sw, (uint64_t)(rand() % 5), 1u << rand() % 12);
+			at += (uint64_t)(rand() % 3000) * US;
+			at -= rand() % 40 ? 0 : 5 * US;
+			if (rand() % 3 == 0)
+				gs_turns_launched(t, (uint64_t)(rand() % 5), at);
+			if (rand() % 9 == 0)
+				gs_turns_until(t, at);
+		}
+		adds_up(t);
+		gs_turns_runlist(t, &r);
+		for (uint64_t id = 1; id < 5; id++) {
+			if (gs_turns_of(t, id, &s))
+				continue;
+			held += s.held_ns;
+			assert_true(s.contended_ns <= s.held_ns + 500 * 5 * US);
+			assert_true(s.ended[0] + s.ended[1] + s.ended[2] <= s.turns);
+		}
+		assert_true(held + r.unattributed_ns == r.held_ns);
+		gs_turns_free(t);
+	}
+}
+
+/*
+ * A real GPU's record (bench/hw/turns.c): a BE that always has work beside requests. Each of its
+ * turns was ended by its slice, and each request that fits into a slice drained.
+ */
+static unsigned int lc, right[2], wrong[2];
+
+static void judge(const struct gs_turn *turn, void *user)
+{
+	bool is_lc = turn->id == lc;
+
+	if (turn->end == (is_lc ? GS_TURN_DRAINED : GS_TURN_SLICE))
+		right[is_lc]++;
+	else
+		wrong[is_lc]++;
+}
+
+/* Slices of a case by its name; false: not one of those with a known outcome. */
+static bool known_case(const char *label, unsigned int *be, unsigned int *lc_slice)
+{
+	if (strstr(label, "ten") || strstr(label, "hold") || strstr(label, "3000"))
+		return false;
+	*be = SLICE;
+	*lc_slice = label[0] == 't' ? 1000000 : SLICE;
+	return sscanf(label, "t%u.", be) == 1 || !strncmp(label, "d.", 2);
+}
+
+static void real_record(void **state)
+{
+	FILE *f = popen("gzip -dc '" GS_TURNS_TRACE "'", "r");
+	struct gs_turns *t = NULL;
+	unsigned int be = 0, lc_slice = 0, pid, context, tag;
+	unsigned long long ns;
+	char line[256], label[64];
+	bool known = false;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct gs_switch sw = { 0 };
+
+		if (sscanf(line, "P %u", &lc) == 1)
+			continue;
+		if (sscanf(line, "C %63s", label) == 1) {
+			if (t)
+				adds_up(t);
+			gs_turns_free(t);
+			assert_int_equal(gs_turns_new(judge, NULL, &t), 0);
+			known = known_case(label, &be, &lc_slice);
+		}
+		if (sscanf(line, "%llu %u %u %u", &ns, &pid, &context, &tag) != 4 || !known)
+			continue;
+		sw.ns = ns;
+		sw.start = tag == 6;
+		assert_int_equal(gs_turns_feed(t, &sw, pid, pid == lc ? lc_slice : be), 0);
+	}
+	assert_int_equal(pclose(f), 0);
+	gs_turns_free(t);
+	print_message("BE: %u right, %u wrong; LC: %u right, %u wrong\n", right[0], wrong[0],
+		      right[1], wrong[1]);
+	assert_true(right[0] > 2500 && right[1] > 2500);
+	assert_true(wrong[0] * 50 < right[0] && wrong[1] * 50 < right[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut_and_drained),
+		cmocka_unit_test(contended_in_the_last_slice),
+		cmocka_unit_test(short_slices),
+		cmocka_unit_test(idle_settles),
+		cmocka_unit_test(launches),
+		cmocka_unit_test(alone),
+		cmocka_unit_test(gaps),
+		cmocka_unit_test(unattributed_and_forgotten),
+		cmocka_unit_test(random_records),
+		cmocka_unit_test(real_record),
+	};
+
+	return cmocka_run_group_tests_name("turns", tests, NULL, NULL);
+}
