@@ -67,6 +67,10 @@ typedef int32_t gs_s32;
 /* The driver's own default before that (GV100 and later). */
 #define GPUSCHED_DRIVER_TIMESLICE_US 1024u
 
+/* Weights of processes and classes. */
+#define GPUSCHED_WEIGHT_MIN 1u
+#define GPUSCHED_WEIGHT_MAX 10000u
+
 struct gpusched_settings {
 	gs_u32 valid; /* GPUSCHED_TIMESLICE | ... */
 	gs_u32 timeslice_us;

@@ -77,7 +77,7 @@ static int check_class(const char *name, const struct gpusched_class *cls, struc
 			       name, GPUSCHED_CLASS_NAME_LEN - 1);
 	if (strcmp(name, "none") == 0)
 		return gs_fail(err, -EINVAL, "the name 'none' means: no class");
-	if (cls->weight < 1 || cls->weight > 10000)
+	if (cls->weight < GPUSCHED_WEIGHT_MIN || cls->weight > GPUSCHED_WEIGHT_MAX)
 		return gs_fail(err, -ERANGE, "class %s: weight %u is out of range: 1 to 10000",
 			       name, cls->weight);
 	return 0;

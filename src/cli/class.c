@@ -5,6 +5,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
 static const struct gs_column process_columns[] = {
@@ -61,7 +62,8 @@ int cli_class_set(struct cli *c)
 	int r;
 
 	if (cli_opt(c, "weight")) {
-		r = gs_parse_u64(cli_opt(c, "weight"), 1, 10000, &weight, &err);
+		r = gs_parse_u64(cli_opt(c, "weight"), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX,
+				 &weight, &err);
 		if (r)
 			return cli_fail(r, "class set: --weight: %s", err.text);
 	}

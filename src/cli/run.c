@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
 /*
@@ -46,7 +47,7 @@ int cli_run(struct cli *c)
 	int r;
 
 	if (weight) {
-		r = gs_parse_u64(weight, 1, 10000, &w, &err);
+		r = gs_parse_u64(weight, GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, &w, &err);
 		if (r)
 			return cli_fail(r, "run: --weight: %s", err.text);
 		if (!class_name)

@@ -8,13 +8,14 @@
 #include <systemd/sd-event.h>
 
 #include "basic/error.h"
+#include "policy/policy.h"
 #include "service/service.h"
 
 /* ---- options.c ------------------------------------------------------------------------------- */
 struct daemon_options {
-	bool foreground, dry_run, check_config, no_adopt, help_config, guardian;
+	bool foreground, dry_run, check_config, no_adopt, help_config, help_api, guardian;
 	const char *config, *policy;
-	const char *set[64]; /* -o key=value */
+	const char *set[GS_POLICY_OPTIONS_MAX]; /* -o key=value */
 	size_t nset;
 };
 /* 0: go on; 1: done (help or version was printed); -EINVAL with one line. */

@@ -151,6 +151,10 @@ int main(int argc, char **argv)
 		gs_config_help(stdout);
 		return GS_EXIT_OK;
 	}
+	if (o.help_api) {
+		gs_verbs_print(stdout);
+		return GS_EXIT_OK;
+	}
 	r = gs_env_check(&err);
 	if (r)
 		return complain(&err, r);

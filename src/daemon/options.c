@@ -26,6 +26,8 @@ static const struct {
 	{ "check-config", 0, NULL, "check the configuration and leave", FLAG, AT(check_config) },
 	{ "help-config", 0, NULL, "print every key of the configuration and leave", FLAG,
 	  AT(help_config) },
+	{ "help-api", 0, NULL, "print every verb of the API with its arguments and leave", FLAG,
+	  AT(help_api) },
 	{ "policy", 'p', "NAME", "start this policy instead of the configuration's", TEXT,
 	  AT(policy) },
 	{ "option", 'o', "KEY=VALUE", "an option of the policy; may be repeated", OPTION, 0 },

@@ -35,6 +35,8 @@ struct gs_policy_exit {
 	uint64_t ns;
 };
 
+#define GS_POLICY_OPTIONS_MAX 64 /* key=value, of one start */
+
 struct gs_policy_option {
 	char name[32];
 	char type[16]; /* gs_u32, gs_u64, gs_s32, gs_bool */

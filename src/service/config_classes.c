@@ -23,7 +23,8 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 		size_t offset;
 		uint64_t min, max;
 	} values[] = {
-		{ "weight=", offsetof(struct gpusched_class, weight), 1, 10000 },
+		{ "weight=", offsetof(struct gpusched_class, weight), GPUSCHED_WEIGHT_MIN,
+		  GPUSCHED_WEIGHT_MAX },
 		{ "suspend_limit_ms=", offsetof(struct gpusched_class, suspend_limit_ms), 1,
 		  3600000 },
 		{ "starve_limit_ms=", offsetof(struct gpusched_class, starve_limit_ms), 1,

@@ -15,6 +15,7 @@
 #include "policy/policy.h"
 #include "service/service.h"
 #include "service/target.h"
+#include "service/verb.h"
 #include "process/process.h"
 #include "rm/setting.h"
 
@@ -232,17 +233,6 @@ struct gs_pending {
 #define GS_PENDING_MS 50 /* who can wait elsewhere waits this long in place before */
 
 /* ---- verbs: one function each ---------------------------------------------------------------- */
-struct gs_request {
-	struct gs_service *s; /* NULL for verbs that work alone */
-	const struct gs_peer *peer;
-	const json_t *args;
-	json_t *answer; /* an object to be filled */
-	struct gs_error *err;
-	struct gs_pending **ret_pending; /* NULL: the answer is waited for here */
-	uint32_t gpu;                    /* -EAGAIN: not before gs_engine_wait() of this one */
-};
-typedef int (*gs_verb_fn)(struct gs_request *rq);
-
 /* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */
 int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
 		       void (*fill)(struct gs_service *s, json_t *answer));
@@ -269,7 +259,7 @@ int gs_verb_observe_off(struct gs_request *rq);
 int gs_verb_observe_launches(struct gs_request *rq);
 int gs_verb_ping(struct gs_request *rq);
 
-/* Reads args.target (default @def; NULL: it must be given). */
-int gs_request_target(struct gs_request *rq, const char *def, struct gs_target *ret);
+/* Reads args.target; all where it is not given. */
+int gs_request_target(struct gs_request *rq, struct gs_target *ret);
 
 #endif /* GPUSCHED_SERVICE_INTERNAL_H */

@@ -108,18 +108,16 @@ static int begin(struct gs_request *rq)
 
 int gs_verb_observe_launches(struct gs_request *rq)
 {
-	const json_t *on = json_object_get(rq->args, "on");
+	bool on = gs_arg_given(rq, "on");
 	struct gs_service *s = rq->s;
 
-	if (on && !json_is_boolean(on))
-		return gs_fail(rq->err, -EINVAL, "on must be true or false");
 	if (on && rq->peer->uid)
 		return gs_fail(rq->err, -EPERM,
 			       "only root may turn the counting of launches on or off");
 	if (on && !s->opts.daemon)
 		return gs_fail(rq->err, -ENOTSUP,
 			       "counting launches needs a running daemon: start gpuschedd");
-	if (json_is_true(on))
+	if (gs_arg_true(rq, "on"))
 		return begin(rq);
 	if (on) {
 		s->launches_asked = false;

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "basic/error.h"
@@ -50,6 +51,9 @@ int gs_service_lock(int *ret_fd, struct gs_error *err);
 #define GS_VERB_READS (1u << 1) /* a read-only service will do */
 /* -ENOENT: no such verb. */
 int gs_verb_flags(const char *verb);
+
+/* Every verb with its arguments, for people: docs/api.md has it. */
+void gs_verbs_print(FILE *out);
 
 /* Who asks: credentials of the peer (or of this process). */
 struct gs_peer {

@@ -123,10 +123,7 @@ int gs_target_parse(const char *text, const struct gs_classes *classes, const st
 			*ret = t;
 		return r == -ERANGE ? -EINVAL : r;
 	}
-	return gs_fail(err, -EINVAL,
-		       "'%s' is not a target: pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, "
-		       "gpu:SELECTOR or all",
-		       text);
+	return gs_fail(err, -EINVAL, "'%s' is not a target: " GS_TARGETS, text);
 }
 
 /* The record's cgroup is @t's or below it. A process that is gone is in none. */

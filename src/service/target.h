@@ -10,6 +10,9 @@
 #include "gpusched/abi.h"
 #include "rm/rm.h"
 
+/* What a target is, for people. */
+#define GS_TARGETS "pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR or all"
+
 enum gs_target_kind {
 	GS_TARGET_ALL,
 	GS_TARGET_PID,

@@ -7,85 +7,94 @@
 #include "basic/clock.h"
 #include "service/internal.h"
 
+#define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
 #define TURN_NS (5 * NS_PER_S) /* longest that a request waits until it may begin */
 
 #define ALONE GS_VERB_ALONE
 #define READS GS_VERB_READS
-#define ROOT (1u << 8) /* root alone; other verbs check whose process it is */
+#define ROOT GS_VERB_ROOT
+#define OWNER GS_VERB_OWNER
 
-static const struct verb {
-	const char *name;
-	gs_verb_fn fn;
-	unsigned int flags;
-	const char *args; /* names that may be given, separated by spaces */
-} verbs[] = {
-	{ "list", gs_verb_list, READS, "target" },
-	{ "stats", gs_verb_stats, READS, "" },
-	{ "set", gs_verb_set, 0, "target timeslice_us interleave preempt_mode clear" },
-	{ "preempt", gs_verb_preempt, 0, "target" },
-	{ "suspend", gs_verb_suspend, 0, "target for_us" },
-	{ "resume", gs_verb_resume, 0, "target" },
-	{ "restore", gs_verb_restore, ALONE | ROOT, "" },
-	{ "class_set", gs_verb_class_set, 0, "target class weight" },
-	{ "class_clear", gs_verb_class_clear, 0, "target" },
-	{ "class_get", gs_verb_class_get, READS, "target" },
-	{ "class_list", gs_verb_class_list, READS, "" },
-	{ "class_explain", gs_verb_class_explain, READS, "target" },
-	{ "policy_get", gs_verb_policy_get, READS, "" },
-	{ "policy_start", gs_verb_policy_start, ROOT, "name options" },
-	{ "policy_switch", gs_verb_policy_switch, ROOT, "name options" },
-	{ "policy_stop", gs_verb_policy_stop, ROOT, "" },
-	{ "observe_status", gs_verb_observe_status, ALONE | READS, "" },
-	{ "observe_on", gs_verb_observe_on, ALONE | ROOT, "" },
-	{ "observe_off", gs_verb_observe_off, ALONE | ROOT, "" },
-	{ "observe_launches", gs_verb_observe_launches, READS, "on" },
-	{ "ping", gs_verb_ping, ALONE | READS, "" },
+#define TARGET \
+	{ \
+		"target", GS_ARG_TARGET, true, "" \
+	}
+#define TARGET_OR_ALL \
+	{ \
+		"target", GS_ARG_TARGET, false, "all when not given" \
+	}
+#define WEIGHT \
+	{ \
+		"weight", GS_ARG_NUMBER, false, "that of the class when not given", \
+			GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX \
+	}
+#define POLICY \
+	{ \
+		"name", GS_ARG_TEXT, true, "of a policy, or an absolute path" \
+	}
+#define OPTIONS \
+	{ \
+		"options", GS_ARG_TEXTS, false, "key=value", 0, GS_POLICY_OPTIONS_MAX \
+	}
+
+const struct gs_verb gs_verbs[] = {
+	{ "list", gs_verb_list, READS, { TARGET_OR_ALL } },
+	{ "stats", gs_verb_stats, READS },
+	{ "set",
+	  gs_verb_set,
+	  OWNER,
+	  { TARGET,
+	    { "", GS_ARG_SETTINGS },
+	    { "clear", GS_ARG_BOOL, false, "instead of settings: takes all back" } } },
+	{ "preempt", gs_verb_preempt, OWNER, { TARGET } },
+	{ "suspend",
+	  gs_verb_suspend,
+	  OWNER,
+	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until resume", 0, MAX_FOR_US } } },
+	{ "resume", gs_verb_resume, OWNER, { TARGET } },
+	{ "restore", gs_verb_restore, ALONE | ROOT },
+	{ "class_set",
+	  gs_verb_class_set,
+	  OWNER,
+	  { TARGET, { "class", GS_ARG_TEXT, true, "the name of a class" }, WEIGHT } },
+	{ "class_clear", gs_verb_class_clear, OWNER, { TARGET } },
+	{ "class_get", gs_verb_class_get, READS, { TARGET_OR_ALL } },
+	{ "class_list", gs_verb_class_list, READS },
+	{ "class_explain",
+	  gs_verb_class_explain,
+	  READS,
+	  { { "target", GS_ARG_TARGET, true, "pid:N alone" } } },
+	{ "policy_get", gs_verb_policy_get, READS },
+	{ "policy_start", gs_verb_policy_start, ROOT, { POLICY, OPTIONS } },
+	{ "policy_switch", gs_verb_policy_switch, ROOT, { POLICY, OPTIONS } },
+	{ "policy_stop", gs_verb_policy_stop, ROOT },
+	{ "observe_status", gs_verb_observe_status, ALONE | READS },
+	{ "observe_on", gs_verb_observe_on, ALONE | ROOT },
+	{ "observe_off", gs_verb_observe_off, ALONE | ROOT },
+	{ "observe_launches",
+	  gs_verb_observe_launches,
+	  READS,
+	  { { "on", GS_ARG_BOOL, false, "root: count launches, or end it" } } },
+	{ "ping", gs_verb_ping, ALONE | READS },
 };
+const size_t gs_nverbs = GS_COUNT(gs_verbs);
 
-static const struct verb *find(const char *name)
+static const struct gs_verb *find(const char *name)
 {
-	for (size_t i = 0; i < GS_COUNT(verbs); i++)
-		if (!strcmp(verbs[i].name, name))
-			return &verbs[i];
+	for (size_t i = 0; i < gs_nverbs; i++)
+		if (!strcmp(gs_verbs[i].name, name))
+			return &gs_verbs[i];
 	return NULL;
 }
 
 int gs_verb_flags(const char *verb)
 {
-	const struct verb *v = find(verb);
+	const struct gs_verb *v = find(verb);
 
 	return v ? (int)(v->flags & (ALONE | READS)) : -ENOENT;
 }
 
-static bool names(const char *list, const char *key)
-{
-	size_t len = strlen(key);
-
-	for (const char *p = list; *p; p += strspn(p, " ")) {
-		size_t n = strcspn(p, " ");
-
-		if (n == len && !strncmp(p, key, n))
-			return true;
-		p += n;
-	}
-	return false;
-}
-
-static int check_args(const struct verb *v, const json_t *args, struct gs_error *err)
-{
-	const char *key;
-	json_t *value;
-
-	if (args && !json_is_object(args))
-		return gs_fail(err, -EINVAL, "%s: the arguments must be a JSON object", v->name);
-	json_object_foreach((json_t *)args, key, value) {
-		if (!names(v->args, key))
-			return gs_fail(err, -EINVAL, "%s: unknown argument '%.64s'", v->name, key);
-	}
-	return 0;
-}
-
-static int check_service(const struct gs_service *s, const struct verb *v, struct gs_error *err)
+static int check_service(const struct gs_service *s, const struct gs_verb *v, struct gs_error *err)
 {
 	if (!s && !(v->flags & ALONE))
 		return gs_fail(err, -ENOTSUP, "%s needs an open instance", v->name);
@@ -104,7 +113,7 @@ static int refuse(const char *verb, struct gs_error *err)
 }
 
 /* @ret_gpu: with -EAGAIN, see struct gs_request */
-static int call(struct gs_service *s, const struct gs_peer *peer, const struct verb *v,
+static int call(struct gs_service *s, const struct gs_peer *peer, const struct gs_verb *v,
 		const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
 		uint32_t *ret_gpu, struct gs_error *err)
 {
@@ -115,7 +124,7 @@ static int call(struct gs_service *s, const struct gs_peer *peer, const struct v
 
 	if (!empty || !answer)
 		return -ENOMEM;
-	r = check_args(v, args, err);
+	r = gs_args_check(v, rq.args, err);
 	if (!r)
 		r = check_service(s, v, err);
 	if (!r && (v->flags & ROOT) && peer->uid)
@@ -135,7 +144,7 @@ struct turn {
 	struct gs_pending base, *inner; /* once it has begun */
 	struct gs_service *s;
 	struct gs_peer peer;
-	const struct verb *v;
+	const struct gs_verb *v;
 	json_t *args;
 	uint32_t gpu;
 	uint64_t until;
@@ -186,7 +195,7 @@ int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, cons
 			  const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
 			  struct gs_error *err)
 {
-	const struct verb *v = find(verb);
+	const struct gs_verb *v = find(verb);
 	uint32_t gpu;
 	int r;
 
@@ -221,19 +230,10 @@ void gs_pending_free(struct gs_pending *p)
 		p->free(p);
 }
 
-int gs_request_target(struct gs_request *rq, const char *def, struct gs_target *ret)
+int gs_request_target(struct gs_request *rq, struct gs_target *ret)
 {
-	const json_t *v = json_object_get(rq->args, "target");
-	const char *text = def;
+	const char *text = gs_arg_text(rq, "target");
 
-	if (v && !json_is_null(v)) {
-		text = json_string_value(v);
-		if (!text)
-			return gs_fail(rq->err, -EINVAL, "target must be a string");
-	}
-	if (!text)
-		return gs_fail(rq->err, -EINVAL,
-			       "a target is missing: pid:N, tsg:N, comm:NAME, cgroup:PATH, "
-			       "class:NAME, gpu:SELECTOR or all");
-	return gs_target_parse(text, rq->s->classes, rq->s->gpus, rq->s->ngpus, ret, rq->err);
+	return gs_target_parse(text ? text : "all", rq->s->classes, rq->s->gpus, rq->s->ngpus, ret,
+			       rq->err);
 }

@@ -88,23 +88,15 @@ static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t t
 /* 0 when none is given: the class's own. */
 static uint32_t weight_of(const struct gs_request *rq)
 {
-	return (uint32_t)json_integer_value(json_object_get(rq->args, "weight"));
+	return (uint32_t)gs_arg_number(rq, "weight", 0);
 }
 
 /* More weight than the class has, or than a person left it, is a raise like any other. */
 static int check_weight(struct gs_request *rq, uint32_t to)
 {
-	const json_t *v = json_object_get(rq->args, "weight");
 	const struct gpusched_class *cls = gs_class_of(rq->s->classes, to);
-	json_int_t w = json_integer_value(v);
 
-	if (!v || json_is_null(v))
-		return 0;
-	if (!json_is_integer(v))
-		return gs_fail(rq->err, -EINVAL, "weight must be a whole number");
-	if (w < 1 || w > 10000)
-		return gs_fail(rq->err, -ERANGE, "weight is out of range: 1 to 10000");
-	if (rq->peer->uid && cls && w > cls->weight)
+	if (rq->peer->uid && cls && weight_of(rq) > cls->weight)
 		return gs_fail(rq->err, -EPERM,
 			       "only root may give more weight than the class has: %u",
 			       cls->weight);
@@ -192,7 +184,7 @@ static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_
 	json_int_t done = 0;
 	int r, first = 0;
 
-	r = gs_request_target(rq, NULL, &t);
+	r = gs_request_target(rq, &t);
 	if (!r)
 		r = processes_of(rq, &t, &p);
 	array = p.pid;
@@ -214,12 +206,10 @@ static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_
 
 int gs_verb_class_set(struct gs_request *rq)
 {
-	const char *name = json_string_value(json_object_get(rq->args, "class"));
+	const char *name = gs_arg_text(rq, "class");
 	uint32_t id;
 	int r;
 
-	if (!name)
-		return gs_fail(rq->err, -EINVAL, "class must be given: the name of a class");
 	if (gs_class_id(rq->s->classes, name, &id))
 		return gs_fail(rq->err, -EINVAL,
 			       "there is no class '%s': 'gpusched class list' shows them", name);
@@ -262,7 +252,7 @@ int gs_verb_class_get(struct gs_request *rq)
 	int r;
 
 	json_object_set_new(rq->answer, "processes", list);
-	r = gs_request_target(rq, "all", &t);
+	r = gs_request_target(rq, &t);
 	if (!r)
 		r = processes_of(rq, &t, &p);
 	array = p.pid;
@@ -284,7 +274,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	uid_t uid;
 	int r;
 
-	r = gs_request_target(rq, NULL, &t);
+	r = gs_request_target(rq, &t);
 	if (r)
 		return r;
 	if (t.kind != GS_TARGET_PID)

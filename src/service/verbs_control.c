@@ -11,49 +11,11 @@
 
 #define ANSWER_MS 5000 /* a call that takes longer is answered as failed */
 #define SLICE_MS 50    /* of waiting, between two heartbeats */
-#define MAX_FOR_US (366ull * 24 * 3600 * 1000000)
-
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-/* A number, or the setting's word for it. */
-static int parse_setting(uint32_t bit, const json_t *v, struct gpusched_settings *set,
-			 struct gs_error *err)
-{
-	const struct gs_setting *s = gs_setting_of(bit);
-	uint32_t value = 0;
-	char choice[64];
-	int r;
-
-	if (json_is_integer(v)) { /* below 0: far above the range */
-		r = gs_setting_check(bit, (uint64_t)json_integer_value(v), err);
-		value = r ? 0 : (uint32_t)json_integer_value(v);
-	} else if (json_is_string(v) && s->words) {
-		r = gs_setting_parse(bit, json_string_value(v), &value, err);
-	} else {
-		r = gs_fail(err, -EINVAL, "%s must be %s", s->key,
-			    s->words ? gs_setting_choice(bit, choice) : "a whole number");
-	}
-	if (!r)
-		gs_field_put(set, bit, value);
-	return r;
-}
 
 static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, bool *ret_clear)
 {
-	const json_t *clear = json_object_get(rq->args, "clear");
-
-	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
-		const json_t *v = json_object_get(rq->args, gs_settings[i].key);
-		int r = gs_settings[i].name && v && !json_is_null(v)
-				? parse_setting(GS_BIT(i), v, set, rq->err)
-				: 0;
-
-		if (r)
-			return r;
-	}
-	if (clear && !json_is_boolean(clear))
-		return gs_fail(rq->err, -EINVAL, "clear must be true or false");
-	*ret_clear = json_is_true(clear);
+	*ret_clear = gs_arg_true(rq, "clear");
+	gs_args_settings(rq->args, set);
 	if (*ret_clear && set->valid)
 		return gs_fail(rq->err, -EINVAL, "clear and a setting exclude each other");
 	if (!*ret_clear && !set->valid)
@@ -170,7 +132,7 @@ static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size
 	size_t n;
 	int r;
 
-	r = gs_request_target(rq, NULL, &t);
+	r = gs_request_target(rq, &t);
 	if (!r)
 		r = gs_records(rq->s, &t, &recs, &n, rq->err);
 	if (r)
@@ -495,31 +457,13 @@ int gs_verb_preempt(struct gs_request *rq)
 	return r ? r : act(rq, &j, act_preempt, NULL);
 }
 
-static int parse_for(struct gs_request *rq, uint64_t *ret_ns)
-{
-	const json_t *v = json_object_get(rq->args, "for_us");
-	json_int_t us = json_integer_value(v);
-
-	*ret_ns = 0;
-	if (!v || json_is_null(v))
-		return 0;
-	if (!json_is_integer(v))
-		return gs_fail(rq->err, -EINVAL, "for_us must be a whole number");
-	if (us < 0 || us > (json_int_t)MAX_FOR_US)
-		return gs_fail(rq->err, -ERANGE, "for_us is out of range: 0 to %llu", MAX_FOR_US);
-	*ret_ns = (uint64_t)us * NS_PER_US;
-	return 0;
-}
-
 int gs_verb_suspend(struct gs_request *rq)
 {
-	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 } };
+	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
+			    .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US };
 	struct job j = { .which = GPUSCHED_RUNNABLE };
-	int r;
+	int r = select_records(rq, &j.recs, &j.n);
 
-	r = parse_for(rq, &m.for_ns);
-	if (!r)
-		r = select_records(rq, &j.recs, &j.n);
 	return r ? r : act(rq, &j, act_manual, &m);
 }
 

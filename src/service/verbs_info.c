@@ -22,7 +22,7 @@ int gs_verb_list(struct gs_request *rq)
 	int r;
 
 	json_object_set_new(rq->answer, "tsgs", tsgs);
-	r = gs_request_target(rq, "all", &t);
+	r = gs_request_target(rq, &t);
 	if (!r)
 		r = gs_records(rq->s, &t, &recs, &n, rq->err);
 	if (r)

@@ -5,8 +5,6 @@
 #include "basic/cleanup.h"
 #include "service/internal.h"
 
-#define MAX_OPTIONS 64
-
 /* Of an option's type; null: more than JSON's integers reach. */
 static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
 {
@@ -55,22 +53,17 @@ int gs_verb_policy_get(struct gs_request *rq)
 	return 0;
 }
 
-static int parse_options(struct gs_request *rq, const char *options[MAX_OPTIONS], size_t *ret_n)
+static int parse_options(struct gs_request *rq, const char *options[GS_POLICY_OPTIONS_MAX],
+			 size_t *ret_n)
 {
 	const json_t *list = json_object_get(rq->args, "options");
 
 	*ret_n = 0;
-	if (!list || json_is_null(list))
-		return 0;
-	if (!json_is_array(list) || json_array_size(list) > MAX_OPTIONS)
-		return gs_fail(rq->err, -EINVAL, "options must be an array of at most %d texts",
-			       MAX_OPTIONS);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
-		if (!text || !strchr(text, '=') || text[0] == '=')
-			return gs_fail(rq->err, -EINVAL, "option '%.64s' is not key=value",
-				       text ? text : "");
+		if (!strchr(text, '=') || text[0] == '=')
+			return gs_fail(rq->err, -EINVAL, "option '%.64s' is not key=value", text);
 		options[(*ret_n)++] = text;
 	}
 	return 0;
@@ -95,17 +88,14 @@ static void fill_running(struct gs_service *s, json_t *answer)
 
 static int start(struct gs_request *rq)
 {
-	const char *name = json_string_value(json_object_get(rq->args, "name"));
-	const char *options[MAX_OPTIONS];
+	const char *options[GS_POLICY_OPTIONS_MAX];
 	struct gs_starting *t;
 	size_t n;
 	int r;
 
-	if (!name || !*name)
-		return gs_fail(rq->err, -EINVAL, "the name of a policy is missing");
 	r = parse_options(rq, options, &n);
 	if (!r)
-		r = gs_starting_begin(rq->s, name, options, n, &t, rq->err);
+		r = gs_starting_begin(rq->s, gs_arg_text(rq, "name"), options, n, &t, rq->err);
 	return r ? r : gs_starting_answer(rq, t, fill_running);
 }
 

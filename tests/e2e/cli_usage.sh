@@ -127,15 +127,8 @@ while read -r verb; do
 done <<<"$verbs"
 is "$bad" "" "every verb has its --help"
 
-# ---- manual and completion follow from the table ------------------------------------------------------
+# ---- the manual tells all of the table ------------------------------------------------------
 
-"$gpusched" help --completion >"$scratch/completion"
-check "completions/gpusched is the table's (else tools/man-verbs.sh)" \
-	diff "$scratch/completion" "$top/completions/gpusched"
-sed '1,/^; verbs begin/d;/^; verbs end/,$d' "$top/man/gpusched.8.scd" | sed 1d >"$scratch/man"
-"$gpusched" help --man >"$scratch/verbs"
-check "the verbs of man/gpusched.8.scd are the table's (else tools/man-verbs.sh)" \
-	diff "$scratch/verbs" "$scratch/man"
 bad=
 while read -r verb; do
 	noun=${verb%% *}

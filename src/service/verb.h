@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verb.h - a verb of the API, declared once: who may call it, its arguments with types and ranges
+ *
+ * The table stands in verbs.c. Requests are checked against it before a handler sees them, and
+ * `gpuschedd --help-api` prints it, from which docs/api.md has its list. A handler finds arguments
+ * of the declared types alone; one that may be left out may also be null.
+ */
+#ifndef GPUSCHED_SERVICE_VERB_H
+#define GPUSCHED_SERVICE_VERB_H
+
+#include "service/service.h"
+
+struct gs_pending;
+
+struct gs_request {
+	struct gs_service *s; /* NULL for verbs that work alone */
+	const struct gs_peer *peer;
+	const json_t *args;
+	json_t *answer; /* an object to be filled */
+	struct gs_error *err;
+	struct gs_pending **ret_pending; /* NULL: the answer is waited for here */
+	uint32_t gpu;                    /* -EAGAIN: not before gs_engine_wait() of this one */
+};
+typedef int (*gs_verb_fn)(struct gs_request *rq);
+
+enum gs_arg_type {
+	GS_ARG_TEXT,     /* a string that is not empty */
+	GS_ARG_TARGET,   /* a string, see target.h; its parts are checked later */
+	GS_ARG_TEXTS,    /* an array of at most @max strings */
+	GS_ARG_NUMBER,   /* a whole number from @min to @max */
+	GS_ARG_BOOL,     /* true or false */
+	GS_ARG_SETTINGS, /* stands for all that the table of settings names (rm/setting.h) */
+};
+
+struct gs_arg {
+	const char *name; /* NULL ends the list */
+	enum gs_arg_type type;
+	bool needed;
+	const char *help;
+	int64_t min, max;
+};
+#define GS_ARGS_MAX 4
+
+#define GS_VERB_ROOT (1u << 8)  /* root alone */
+#define GS_VERB_OWNER (1u << 9) /* whose process it is, and root: the handler checks it */
+
+struct gs_verb {
+	const char *name;
+	gs_verb_fn fn;
+	unsigned int flags; /* GS_VERB_* */
+	struct gs_arg args[GS_ARGS_MAX];
+};
+extern const struct gs_verb gs_verbs[];
+extern const size_t gs_nverbs;
+
+/* ---- args.c ---------------------------------------------------------------------------------- */
+
+/* All of @args is declared, and as declared. -EINVAL or -ERANGE with one line. */
+int gs_args_check(const struct gs_verb *v, const json_t *args, struct gs_error *err);
+/* The settings among arguments that were checked. */
+void gs_args_settings(const json_t *args, struct gpusched_settings *ret);
+
+/* Values of checked arguments; @def where it is not given. */
+static inline int64_t gs_arg_number(const struct gs_request *rq, const char *name, int64_t def)
+{
+	const json_t *v = json_object_get(rq->args, name);
+
+	return json_is_integer(v) ? json_integer_value(v) : def;
+}
+static inline const char *gs_arg_text(const struct gs_request *rq, const char *name)
+{
+	return json_string_value(json_object_get(rq->args, name));
+}
+static inline bool gs_arg_given(const struct gs_request *rq, const char *name)
+{
+	const json_t *v = json_object_get(rq->args, name);
+
+	return v && !json_is_null(v);
+}
+static inline bool gs_arg_true(const struct gs_request *rq, const char *name)
+{
+	return json_is_true(json_object_get(rq->args, name));
+}
+
+#endif /* GPUSCHED_SERVICE_VERB_H */

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The lists in manual, documents and completion are those of the programs' tables.
+. "$(dirname "$0")/lib.sh"
+
+to=$(mktemp -d)
+trap 'rm -rf "$to"' EXIT
+is "$(tools/lists.sh "${BUILD:-build}" "$to" 2>&1)" "" "the lists can be made"
+while read -r file; do
+	is "$(diff "$file" "$to/$file" 2>&1 | head -5)" "" "$file is up to date (else tools/lists.sh)"
+done < <(cd "$to" && find . -type f | sort)
+is "$(find "$to" -type f | wc -l)" 3 "and there are as many as expected"
+done_testing

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Writes what comes from the programs' tables: the verbs of man/gpusched.8.scd, the completion, the
+# API's arguments in docs/api.md. A list stands between two lines with "NAME begin" and "NAME end".
+# Usage: tools/lists.sh [BUILD [DIR]]   DIR: write there instead of in place
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build} to=${2:-.}
+
+between() { # FILE NAME COMMAND...
+	local file=$1 name=$2
+	shift 2
+	mkdir -p "$to/$(dirname "$file")"
+	{
+		sed "/$name begin/q" "$file"
+		echo
+		"$@"
+		sed -n "/$name end/,\$p" "$file"
+	} >"$to/$file.new"
+	mv "$to/$file.new" "$to/$file"
+}
+indented() {
+	"$@" | sed 's/^/    /'
+	echo
+}
+
+between man/gpusched.8.scd verbs "$build/gpusched" help --man
+between docs/api.md verbs indented "$build/gpuschedd" --help-api
+mkdir -p "$to/completions"
+"$build/gpusched" help --completion >"$to/completions/gpusched.new"
+mv "$to/completions/gpusched.new" "$to/completions/gpusched"
