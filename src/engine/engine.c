@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* engine.c - the reconciler's life and its loop */
+/* engine.c - the live shell of the core: its life, its loop, and what others ask of it */
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -15,8 +19,7 @@
 #include "engine/internal.h"
 #include "engine/ops.h"
 
-#define SWITCH_COST_US 200u
-#define CALL_NS_GUESS (NS_PER_MS / 2)
+#define DUE_AT_ONCE 64u
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -81,6 +84,60 @@ static int start(struct gs_engine *e)
 	return r;
 }
 
+static void write_trace(void *user, const void *data, size_t size)
+{
+	struct gs_engine *e = user;
+
+	fwrite(data, size, 1, e->trace);
+}
+
+/* What goes into the core and what comes out, for a developer (docs/testing.md). */
+static void open_trace(struct gs_engine *e)
+{
+	const char *path = secure_getenv("GPUSCHED_CORE_TRACE");
+	char name[PATH_MAX];
+	int fd;
+
+	if (!path)
+		return;
+	snprintf(name, sizeof(name), "%s.%d", path, (int)getpid());
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		e->trace = fdopen(fd, "w");
+	if (!e->trace)
+		gs_log(LOG_WARNING, "no trace: cannot make %s: %s", name, strerror(errno));
+}
+
+static int start_core(struct gs_engine *e)
+{
+	struct gs_core_opts opts = {
+		.dry_run = e->opts.dry_run,
+		.switch_cost_us = e->opts.switch_cost_us,
+		.hold_limit_ms = e->opts.hold_limit_ms,
+		.ngpus = e->opts.ngpus,
+		.dilate = gs_env()->dilate,
+		.user = e,
+	};
+
+	open_trace(e);
+	if (e->trace)
+		opts.trace = write_trace;
+	e->core = gs_core_new(&opts);
+	if (!e->core)
+		return -ENOMEM;
+	gs_engine_classes(e);
+	return 0;
+}
+
+void gs_engine_classes(struct gs_engine *e)
+{
+	struct gpusched_class cls;
+
+	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++)
+		if (!gs_engine_ops.class_get(e->o, id, &cls))
+			gs_core_class(e->core, id, &cls);
+}
+
 int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct gs_engine **ret,
 		  struct gs_error *err)
 {
@@ -90,13 +147,12 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 	if (!e)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	memcpy(&e->opts, opts, opts->size < sizeof(e->opts) ? opts->size : sizeof(e->opts));
-	if (!e->opts.switch_cost_us)
-		e->opts.switch_cost_us = SWITCH_COST_US;
 	e->o = o;
 	e->epoll = e->timer = -1;
-	e->next_due = UINT64_MAX;
-	e->call_ns_avg = CALL_NS_GUESS;
-	r = start(e);
+	e->stuck_at = UINT64_MAX;
+	r = start_core(e);
+	if (!r)
+		r = start(e);
 	if (r < 0) {
 		gs_engine_free(e);
 		return gs_fail(err, r, "starting the reconciler: %s", strerror(-r));
@@ -126,7 +182,6 @@ static void leave_behind(struct gs_engine *e)
 
 void gs_engine_free(struct gs_engine *e)
 {
-	struct gs_node *n, *tmp;
 	bool all = true;
 
 	if (!e)
@@ -135,8 +190,9 @@ void gs_engine_free(struct gs_engine *e)
 		all &= gs_worker_stop(&e->workers[i]);
 	if (e->registered)
 		gs_self_put(e->o);
-	HASH_ITER(hh, e->nodes, n, tmp)
-		gs_node_free(e, n);
+	gs_core_free(e->core);
+	if (e->trace)
+		fclose(e->trace);
 	if (e->epoll >= 0)
 		close(e->epoll);
 	if (e->timer >= 0)
@@ -158,16 +214,24 @@ int gs_engine_fd(const struct gs_engine *e)
 	return e->epoll;
 }
 
+static uint64_t next_due(const struct gs_engine *e)
+{
+	uint64_t due = gs_core_next(e->core);
+
+	return due < e->stuck_at ? due : e->stuck_at;
+}
+
 static void arm(struct gs_engine *e)
 {
 	struct itimerspec t = { 0 };
+	uint64_t at = next_due(e);
 
-	if (e->next_due == e->timer_at)
+	if (at == e->timer_at)
 		return;
-	e->timer_at = e->next_due;
-	if (e->next_due != UINT64_MAX) {
-		t.it_value.tv_sec = (time_t)(e->next_due / NS_PER_S);
-		t.it_value.tv_nsec = (long)(e->next_due % NS_PER_S);
+	e->timer_at = at;
+	if (at != UINT64_MAX) {
+		t.it_value.tv_sec = (time_t)(at / NS_PER_S);
+		t.it_value.tv_nsec = (long)(at % NS_PER_S);
 	}
 	timerfd_settime(e->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
@@ -177,7 +241,7 @@ static void refresh(struct gs_engine *e)
 	struct gpusched_cfg cfg;
 
 	if (!gs_engine_ops.cfg(e->o, &cfg))
-		e->policy_active = cfg.policy_active;
+		gs_core_policy(e->core, cfg.policy_active, e->policy_flags);
 }
 
 static uint64_t check_stuck(struct gs_engine *e, uint64_t now)
@@ -195,7 +259,7 @@ static uint64_t check_stuck(struct gs_engine *e, uint64_t now)
 			continue;
 		}
 		if (!w->stuck) {
-			e->counters[GS_ENG_STUCK]++;
+			gs_core_counters(e->core)[GS_ENG_STUCK]++;
 			gs_log(LOG_ERR, "a call on GPU %zu does not return; the others go on", i);
 		}
 		w->stuck = true;
@@ -205,26 +269,37 @@ static uint64_t check_stuck(struct gs_engine *e, uint64_t now)
 	return e->pending && next == UINT64_MAX ? now + limit : next;
 }
 
-static void do_due(struct gs_engine *e)
+static int look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)
 {
-	struct gs_node *n, *tmp;
-	uint64_t now = gs_now_ns();
+	struct gpusched_tsg rec;
+	struct gs_todo todo;
+	int r = gs_engine_ops.get(e->o, key, &rec);
 
-	e->next_due = check_stuck(e, now);
-	HASH_ITER(hh, e->nodes, n, tmp) {
-		if (n->due && n->due <= now) {
-			n->due = 0;
-			gs_look_again(e, n); /* may free n; sets its next due itself */
-		} else if (n->due && n->due < e->next_due) {
-			e->next_due = n->due;
-		}
-	}
+	if (r == -ENOENT)
+		gs_engine_forget(e, key);
+	if (r < 0)
+		return r;
+	r = gs_core_look(e->core, &rec, news, gs_now_ns(), &todo);
+	return r < 0 ? r : gs_carry_out(e, &todo);
+}
+
+static void do_due(struct gs_engine *e, uint64_t now)
+{
+	struct gpusched_key keys[DUE_AT_ONCE];
+	size_t n;
+
+	e->stuck_at = check_stuck(e, now);
+	do {
+		n = gs_core_due(e->core, now, keys, DUE_AT_ONCE);
+		for (size_t i = 0; i < n; i++)
+			look(e, &keys[i], NULL);
+	} while (n == DUE_AT_ONCE);
 }
 
 int gs_engine_dispatch(struct gs_engine *e)
 {
 	struct gs_job *job;
-	uint64_t count;
+	uint64_t count, now;
 
 	if (read(e->results->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return -errno;
@@ -235,101 +310,62 @@ int gs_engine_dispatch(struct gs_engine *e)
 	}
 	if (read(e->timer, &count, sizeof(count)) > 0)
 		e->timer_at = 0;
-	if (e->next_due <= gs_now_ns())
-		do_due(e);
+	now = gs_now_ns();
+	if (next_due(e) <= now)
+		do_due(e, now);
 	arm(e);
 	return 0;
 }
 
-static bool is_suspended(const struct gpusched_tsg *rec)
+int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)
 {
-	return (rec->task.is.valid & GPUSCHED_RUNNABLE) && !rec->task.is.runnable;
-}
+	int r;
 
-static int touch(struct gs_engine *e, const struct gpusched_key *key, uint32_t owner_set,
-		 uint64_t ns, bool doubt)
-{
-	struct gpusched_tsg rec;
-	struct gs_node *n;
-	int r = gs_engine_ops.get(e->o, key, &rec);
-
-	if (r == -ENOENT)
-		gs_engine_forget(e, key);
-	if (r < 0)
-		return r;
-	n = gs_node_of(e, &rec);
-	if (!n)
-		return -ENOMEM;
-	n->owner_set |= owner_set & rec.task.is.valid;
-	if (ns <= n->called_ns)
-		n->unsure |= owner_set & n->called;
-	if (doubt && is_suspended(&rec))
-		n->unsure |= GPUSCHED_RUNNABLE;
 	refresh(e);
-	r = gs_look(e, n, &rec);
+	r = look(e, key, news);
 	arm(e);
 	return r;
 }
 
 int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key)
 {
-	return touch(e, key, 0, 0, false);
+	return gs_engine_tell(e, key, NULL);
 }
 
 int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,
 			uint64_t ns)
 {
-	return touch(e, key, fields, ns, false);
+	const struct gs_news news = { .owner_set = fields, .owner_ns = ns };
+
+	return gs_engine_tell(e, key, &news);
 }
 
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key)
 {
-	return touch(e, key, 0, 0, true);
+	const struct gs_news news = { .doubt = true };
+
+	return gs_engine_tell(e, key, &news);
 }
 
-static bool is_unwanted(const struct gpusched_tsg *rec)
+static void carry_out(const struct gs_todo *todo, void *user)
 {
-	return (rec->task.want.valid & GPUSCHED_RUNNABLE) && !rec->task.want.runnable;
-}
-
-static void look_at(struct gs_engine *e, const struct gpusched_tsg *rec, int *result)
-{
-	struct gs_node *n = gs_node_of(e, rec);
-	int r = n ? gs_look(e, n, rec) : -ENOMEM;
-
-	if (n)
-		n->seen = true;
-	if (r < 0)
-		*result = r;
+	gs_carry_out(user, todo);
 }
 
 int gs_engine_touch_all(struct gs_engine *e)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
-	struct gs_node *n, *tmp;
 	size_t count = 0;
-	int r = gs_engine_ops.all(e->o, &all, &count), result = 0;
+	int r = gs_engine_ops.all(e->o, &all, &count);
 
 	if (r < 0)
 		return r;
 	refresh(e);
 	e->batching = true;
-	/* who leaves a runlist first: the one who takes its place may have its short slice then */
-	for (size_t i = 0; i < count; i++)
-		if (is_unwanted(&all[i]))
-			look_at(e, &all[i], &result);
-	for (size_t i = 0; i < count; i++)
-		if (!is_unwanted(&all[i]))
-			look_at(e, &all[i], &result);
+	r = gs_core_look_all(e->core, all, count, gs_now_ns(), carry_out, e);
 	gs_batch_release(e);
-	HASH_ITER(hh, e->nodes, n, tmp) {
-		if (!n->seen && !n->busy)
-			gs_node_free(e, n);
-		else
-			n->seen = false;
-	}
 	arm(e);
-	return result;
+	return r;
 }
 
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)
@@ -339,35 +375,37 @@ void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)
 
 void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 {
-	struct gs_node *n = gs_node_find(e, key);
-	struct gs_job *job;
+	struct gs_job *job = NULL;
 
-	if (!n)
-		return;
-	if (n->busy) {
-		job = gs_worker_cancel(gs_worker_of(e, n->gpu), key);
-		if (!job) {
-			n->forgotten = true;
-			return;
-		}
+	for (size_t i = 0; i < e->nworkers && e->pending && !job; i++)
+		job = gs_worker_cancel(&e->workers[i], key);
+	if (job) {
 		e->pending--;
-		gs_budget_settle(e, job, 0);
+		gs_core_cancel(e->core, &job->plan);
 		free(job);
 	}
-	gs_node_free(e, n);
+	gs_core_forget(e->core, key);
 	arm(e);
+}
+
+void gs_engine_let_go(struct gs_engine *e)
+{
+	uint64_t *sums = gs_core_counters(e->core);
+	struct gs_released done = { 0 };
+
+	gs_engine_ops.gate_release(e->o, false, &done);
+	sums[GS_ENG_CONTINUED] += done.continued;
+	sums[GS_ENG_LEFT_STOPPED] += done.left;
+}
+
+uint64_t gs_engine_wait(struct gs_engine *e, uint32_t gpu)
+{
+	return gs_core_wait(e->core, gpu, gs_now_ns());
 }
 
 bool gs_engine_idle(const struct gs_engine *e)
 {
-	const struct gs_node *n;
-
-	if (e->pending)
-		return false;
-	for (n = e->nodes; n; n = n->hh.next)
-		if (n->fails || n->deferred || (n->due && n->due <= gs_now_ns()))
-			return false;
-	return true;
+	return !e->pending && gs_core_idle(e->core, gs_now_ns());
 }
 
 int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms)
@@ -393,27 +431,7 @@ int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms)
 	}
 }
 
-/* ---- counters -------------------------------------------------------------------------------- */
-
-static const struct {
-	const char *name, *text;
-} counter_words[] = {
-#define X(sym, name, text) [GS_ENG_##sym] = { name, text },
-	GS_ENGINE_COUNTERS(X)
-#undef X
-};
-
 uint64_t gs_engine_counter(const struct gs_engine *e, enum gs_engine_counter c)
 {
-	return c < GS_ENG_MAX ? e->counters[c] : 0;
-}
-
-const char *gs_engine_counter_name(enum gs_engine_counter c)
-{
-	return c < GS_ENG_MAX ? counter_words[c].name : NULL;
-}
-
-const char *gs_engine_counter_text(enum gs_engine_counter c)
-{
-	return c < GS_ENG_MAX ? counter_words[c].text : NULL;
+	return c < GS_ENG_MAX ? gs_core_counters(e->core)[c] : 0;
 }

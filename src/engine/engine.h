@@ -14,38 +14,10 @@
 #include <stdint.h>
 
 #include "basic/error.h"
+#include "engine/core.h"
 #include "gpusched/abi.h"
 #include "table/table.h"
 #include "rm/rm.h"
-
-/* Counters, declared once: symbol, name, words. */
-#define GS_ENGINE_COUNTERS(X) \
-	X(CALLS, "calls", "RM calls made") \
-	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
-	X(CALL_NS, "call_ns", "time spent in RM calls, ns") \
-	X(RETRIES, "retries", "calls tried again after a failure") \
-	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
-	X(STUCK, "stuck", "calls that did not return in 5 s") \
-	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
-	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
-	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
-	X(REFUSED_ASSUMED, "refused_assumed", "wishes on assumed settings without the flag") \
-	X(REFUSED_MPS, "refused_mps", "wishes on an MPS server left alone") \
-	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
-	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
-	X(CONTINUED, "continued", "processes stopped by the gate that were let go on") \
-	X(LEFT_STOPPED, "left_stopped", "such processes left to who else had stopped them") \
-	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
-	X(OVER_BUDGET, "over_budget", "changes put off by the call budget") \
-	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
-	X(RESTORED, "restored", "TSGs put back")
-
-enum gs_engine_counter {
-#define X(sym, name, text) GS_ENG_##sym,
-	GS_ENGINE_COUNTERS(X)
-#undef X
-		GS_ENG_MAX
-};
 
 /* One RM call as it happened; told to on_call. */
 struct gs_engine_call {
@@ -97,6 +69,8 @@ int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uin
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
 /* All of them (start, policy switch, tick). */
 int gs_engine_touch_all(struct gs_engine *e);
+/* The classes of the table were published anew: their limits are read. Done by new as well. */
+void gs_engine_classes(struct gs_engine *e);
 /* What the running policy may do (GPUSCHED_F_*); nothing until told. */
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */
@@ -130,8 +104,6 @@ int gs_engine_preempted(struct gs_engine *e, const struct gpusched_key *key,
 			struct gs_rm_result *ret);
 
 uint64_t gs_engine_counter(const struct gs_engine *e, enum gs_engine_counter c);
-const char *gs_engine_counter_name(enum gs_engine_counter c);
-const char *gs_engine_counter_text(enum gs_engine_counter c);
 
 /* ---- restore: from the pinned table alone, no engine, no daemon ------------------------------ */
 

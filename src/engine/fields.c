@@ -18,6 +18,35 @@ struct gpusched_settings gs_asked(const struct gpusched_tsg *rec)
 	return all;
 }
 
+void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p)
+{
+	if (p->what & GPUSCHED_POKE_IS)
+		rec->task.is = p->rec.task.is;
+	if (p->what & GPUSCHED_POKE_MANUAL)
+		rec->manual = p->rec.manual;
+	if (p->what & GPUSCHED_POKE_CHANGED)
+		rec->changed = p->rec.changed;
+	if (p->what & GPUSCHED_POKE_SUSPEND) {
+		rec->suspend_by = p->rec.suspend_by;
+		rec->suspended_ns = p->rec.suspended_ns;
+		rec->suspend_until_ns = p->rec.suspend_until_ns;
+	}
+	if (p->what & GPUSCHED_POKE_ERRORS) {
+		rec->errors = p->rec.errors;
+		rec->last_status = p->rec.last_status;
+	}
+	if (p->what & GPUSCHED_POKE_OWNER)
+		rec->owner_fd = p->rec.owner_fd;
+	if (p->what & GPUSCHED_POKE_FLAGS)
+		rec->flags = (rec->flags & ~p->flags_mask) | (p->rec.flags & p->flags_mask);
+	if (p->what & GPUSCHED_POKE_ADMIT) {
+		rec->flags &= ~GPUSCHED_TSG_HELD;
+		rec->task.want.valid &= ~GPUSCHED_RUNNABLE;
+	}
+	if (p->what & GPUSCHED_POKE_WANT_CLEAR)
+		rec->task.want.valid = 0;
+}
+
 void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch)
 {
 	*t = (struct gs_rm_tsg){

@@ -9,6 +9,9 @@
 /* What the owner asked, every field filled: where it asked nothing, the driver's default. */
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);
 
+/* What the table does with a poke by the engine, for records that are elsewhere. */
+void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p);
+
 /* What an RM call on this record needs, its channels as they are now. */
 void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch);
 void gs_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch);

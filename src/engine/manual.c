@@ -26,21 +26,20 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 static int check_slice(struct gs_engine *e, const struct gpusched_tsg *rec,
 		       const struct gpusched_settings *set, struct gs_error *err)
 {
-	struct gs_node *n = gs_node_find(e, &rec->key), *keeper = gs_keeper_of(e, &rec->task);
-	struct gpusched_tsg other;
+	uint32_t cost = gs_core_switch_cost_us(e->core);
+	uint64_t rival;
 
-	if (!(set->valid & GPUSCHED_TIMESLICE) || set->timeslice_us >= e->opts.switch_cost_us)
+	if (!(set->valid & GPUSCHED_TIMESLICE))
 		return 0;
-	if (!keeper || keeper == n || gs_engine_ops.get(e->o, &keeper->key, &other) ||
-	    !(other.manual.valid & GPUSCHED_TIMESLICE))
+	rival = gs_core_rival(e->core, rec, set->timeslice_us);
+	if (!rival)
 		return 0;
-	e->counters[GS_ENG_REFUSED_SLICE]++;
+	gs_core_counters(e->core)[GS_ENG_REFUSED_SLICE]++;
 	return gs_fail(
 		err, -EBUSY,
 		"tsg %llu has a slice below the switch cost (%u us) on the same runlist, and "
 		"two would only switch: give tsg %llu at least %u us, or suspend one of them",
-		(unsigned long long)other.task.id, e->opts.switch_cost_us,
-		(unsigned long long)rec->task.id, e->opts.switch_cost_us);
+		(unsigned long long)rival, cost, (unsigned long long)rec->task.id, cost);
 }
 
 static int get(struct gs_engine *e, const struct gpusched_key *key, struct gpusched_tsg *rec,
@@ -55,20 +54,28 @@ static int get(struct gs_engine *e, const struct gpusched_key *key, struct gpusc
 	return 0;
 }
 
-/* A person asks anew: what was given up is tried again, at once. */
-static void try_anew(struct gs_node *n, uint32_t which)
+/* The record with the wish in it is noted, and looked at. */
+static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, struct gs_error *err)
 {
-	if (!n)
-		return;
-	n->gave_up &= ~which;
-	n->fails = 0;
+	const struct gs_news news = { .anew = which }; /* what was given up is tried again */
+	struct gs_todo todo;
+	int r;
+
+	if (e->opts.dry_run) { /* only in this engine's mind: told, never stored */
+		r = gs_core_look(e->core, &p->rec, NULL, gs_now_ns(), &todo);
+		return r < 0 ? r : gs_carry_out(e, &todo);
+	}
+	r = gs_engine_ops.poke(e->o, p);
+	if (r < 0)
+		return gs_fail(err, r, "writing the TSG table: %s", strerror(-r));
+	return gs_engine_tell(e, &p->key, &news);
 }
 
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
-			 const struct gpusched_settings *wish, uint64_t for_ns,
+			 const struct gpusched_settings *asked, uint64_t for_ns,
 			 struct gs_error *err)
 {
-	struct gpusched_settings wanted = *wish, *set = &wanted;
+	struct gpusched_settings wanted = *asked, *set = &wanted;
 	struct gpusched_poke p = { .key = *key, .what = GPUSCHED_POKE_MANUAL };
 	int r = get(e, key, &p.rec, err);
 
@@ -88,13 +95,7 @@ int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 		p.what |= GPUSCHED_POKE_SUSPEND;
 		p.rec.suspend_until_ns = !set->runnable && for_ns ? gs_now_ns() + for_ns : 0;
 	}
-	if (e->opts.dry_run) /* only in this engine's mind: told, never stored */
-		return gs_look_dry(e, &p.rec);
-	r = gs_engine_ops.poke(e->o, &p);
-	if (r < 0)
-		return gs_fail(err, r, "writing the TSG table: %s", strerror(-r));
-	try_anew(gs_node_find(e, key), set->valid);
-	return gs_engine_touch(e, key);
+	return wish(e, &p, set->valid, err);
 }
 
 int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which)
@@ -110,40 +111,23 @@ int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, 
 		p.what |= GPUSCHED_POKE_SUSPEND;
 		p.rec.suspend_until_ns = 0;
 	}
-	if (e->opts.dry_run)
-		return gs_look_dry(e, &p.rec);
-	r = gs_engine_ops.poke(e->o, &p);
-	if (r < 0)
-		return r;
-	try_anew(gs_node_find(e, key), which);
-	return gs_engine_touch(e, key);
+	return wish(e, &p, which, NULL);
 }
 
 int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, struct gs_error *err)
 {
+	const struct gs_news news = { .preempt = true }; /* when a call is under way: after it */
 	struct gpusched_tsg rec;
-	struct gs_node *n;
 	int r = get(e, key, &rec, err);
 
 	if (r < 0)
 		return r;
-	n = gs_node_of(e, &rec);
-	if (n) {
-		n->preempt = n->preempting = true; /* when a call is under way: after it */
-		r = gs_look(e, n, &rec);
-	}
-	return !n || r < 0 ? gs_fail(err, -ENOMEM, "out of memory") : 0;
+	r = gs_engine_tell(e, key, &news);
+	return r < 0 ? gs_fail(err, r, "that TSG cannot be preempted: %s", strerror(-r)) : 0;
 }
 
 int gs_engine_preempted(struct gs_engine *e, const struct gpusched_key *key,
 			struct gs_rm_result *ret)
 {
-	const struct gs_node *n = gs_node_find(e, key);
-
-	if (!n)
-		return -ENOENT;
-	if (n->preempting)
-		return -EINPROGRESS;
-	*ret = n->preempted;
-	return n->preempted.err;
+	return gs_core_preempted(e->core, key, ret);
 }

@@ -25,5 +25,4 @@ struct gs_engine_ops gs_engine_ops = {
 	.gate_release = gs_gate_release,
 	.rm = gs_rm_do_all,
 	.stuck_ns = 5 * NS_PER_S,
-	.again_ns = 60 * NS_PER_S,
 };

@@ -31,7 +31,6 @@ struct gs_engine_ops {
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
 	int (*rm)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 	uint64_t stuck_ns; /* a call that takes longer is stuck */
-	uint64_t again_ns; /* a resume that was given up is tried again after this time */
 };
 
 extern struct gs_engine_ops gs_engine_ops;

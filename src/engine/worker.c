@@ -12,14 +12,14 @@
 static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 {
 	struct gpusched_poke poke = {
-		.key = job->key,
-		.id = job->id,
+		.key = job->plan.key,
+		.id = job->plan.id,
 		.what = GPUSCHED_POKE_CHANGED,
 	};
 
-	if (!(job->bits & ~job->changed))
+	if (!(job->plan.bits & ~job->plan.changed))
 		return 0;
-	poke.rec.changed = job->changed | job->bits;
+	poke.rec.changed = job->plan.changed | job->plan.bits;
 	return gs_engine_ops.poke(w->o, &poke);
 }
 
@@ -38,18 +38,18 @@ static void run(struct gs_worker *w, struct gs_job *job)
 {
 	struct gpusched_channels ch;
 
-	for (unsigned int i = 0; i < job->nsteps; i++)
-		job->steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
-	job->err = mark_changed(w, job);
-	if (job->err)
+	for (unsigned int i = 0; i < job->plan.nsteps; i++)
+		job->plan.steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
+	job->plan.err = mark_changed(w, job);
+	if (job->plan.err)
 		return;
-	if (!gs_engine_ops.channels(w->o, &job->key, &ch))
+	if (!gs_engine_ops.channels(w->o, &job->plan.key, &ch))
 		gs_fill_channels(&job->tsg, &ch);
 	/* One refused setting does not keep the others back. */
-	for (unsigned int i = 0; i < job->nsteps && !is_abandoned(w); i++) {
-		const struct gs_rm_result *res = &job->steps[i].res;
+	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w); i++) {
+		const struct gs_rm_result *res = &job->plan.steps[i].res;
 
-		gs_engine_ops.rm(&job->tsg, &job->steps[i], 1);
+		gs_engine_ops.rm(&job->tsg, &job->plan.steps[i], 1);
 		job->tsg.fd = res->fd; /* where it was found, if it had moved */
 		if (gs_is_gone(res->err))
 			break;
@@ -134,7 +134,7 @@ void gs_worker_push(struct gs_worker *w, struct gs_job *job)
 	struct gs_job **at;
 
 	pthread_mutex_lock(&w->lock);
-	for (at = &w->queue; *at && (*at)->order <= job->order; at = &(*at)->next)
+	for (at = &w->queue; *at && (*at)->plan.order <= job->plan.order; at = &(*at)->next)
 		;
 	job->next = *at;
 	*at = job;
@@ -148,8 +148,8 @@ struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *
 
 	pthread_mutex_lock(&w->lock);
 	for (at = &w->queue; *at; at = &(*at)->next)
-		if ((*at)->key.file == key->file && (*at)->key.client == key->client &&
-		    (*at)->key.handle == key->handle)
+		if ((*at)->plan.key.file == key->file && (*at)->plan.key.client == key->client &&
+		    (*at)->plan.key.handle == key->handle)
 			break;
 	job = *at;
 	if (job)

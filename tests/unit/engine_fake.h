@@ -18,6 +18,7 @@
 
 #include "basic/clock.h"
 #include "engine/engine.h"
+#include "engine/fields.h"
 #include "engine/ops.h"
 #include "gate/gate.h"
 #include "taps/taps.h"
@@ -126,29 +127,7 @@ static int fake_poke(struct gs_table *o, struct gpusched_poke *p)
 		r = -ESTALE;
 	if (r)
 		goto out;
-	if (p->what & GPUSCHED_POKE_IS)
-		rec->task.is = p->rec.task.is;
-	if (p->what & GPUSCHED_POKE_MANUAL)
-		rec->manual = p->rec.manual;
-	if (p->what & GPUSCHED_POKE_CHANGED)
-		rec->changed = p->rec.changed;
-	if (p->what & GPUSCHED_POKE_SUSPEND) {
-		rec->suspend_by = p->rec.suspend_by;
-		rec->suspended_ns = p->rec.suspended_ns;
-		rec->suspend_until_ns = p->rec.suspend_until_ns;
-	}
-	if (p->what & GPUSCHED_POKE_ERRORS) {
-		rec->errors = p->rec.errors;
-		rec->last_status = p->rec.last_status;
-	}
-	if (p->what & GPUSCHED_POKE_FLAGS)
-		rec->flags = (rec->flags & ~p->flags_mask) | (p->rec.flags & p->flags_mask);
-	if (p->what & GPUSCHED_POKE_ADMIT) {
-		rec->flags &= ~GPUSCHED_TSG_HELD;
-		rec->task.want.valid &= ~GPUSCHED_RUNNABLE;
-	}
-	if (p->what & GPUSCHED_POKE_WANT_CLEAR)
-		rec->task.want.valid = 0;
+	gs_poke_apply(rec, p);
 out:
 	pthread_mutex_unlock(&fake.lock);
 	return r;
@@ -396,7 +375,6 @@ static void fake_reset(void)
 		.gate_release = fake_gate_release,
 		.rm = fake_rm,
 		.stuck_ns = 5 * NS_PER_S,
-		.again_ns = 60 * NS_PER_S,
 	};
 	pthread_mutex_unlock(&fake.lock);
 }

@@ -7,19 +7,21 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
-#include "engine/internal.h"
+#include "engine/core_priv.h"
 
 #define FAKE_MS 70000u
+static struct gs_budget budget;
+static struct gs_core core = { .opts = { .dilate = 1 }, .budgets = &budget };
 static uint64_t fake_spent[FAKE_MS + 1]; /* call time until each ms of a time that is not real */
 
 /* A policy that always has something to change, by calls of 1.5 ms. */
-static void spend(struct gs_budget *b, unsigned int from_ms, unsigned int to_ms)
+static void spend(unsigned int from_ms, unsigned int to_ms)
 {
 	for (unsigned int ms = from_ms; ms < to_ms; ms++) {
-		bool go = !gs_budget_wait(b, (ms + 1) * NS_PER_MS, false);
+		bool go = !gs_budget_wait(&core, &budget, (ms + 1) * NS_PER_MS, false);
 
 		if (go)
-			gs_budget_charge(b, 3 * (int64_t)NS_PER_MS / 2);
+			gs_budget_charge(&budget, 3 * (int64_t)NS_PER_MS / 2);
 		fake_spent[ms + 1] = fake_spent[ms] + (go ? 3 * NS_PER_MS / 2 : 0);
 	}
 }
@@ -39,19 +41,19 @@ static uint64_t most_in(unsigned int from_ms, unsigned int to_ms, unsigned int l
 static void test_budget_holds_over_time(void **state)
 {
 	const int64_t debt = 400 * (int64_t)NS_PER_MS;
-	struct gs_budget b = { 0 };
 
-	spend(&b, 0, 30000);
+	spend(0, 30000);
 	assert_true(fake_spent[1000] >= 70 * NS_PER_MS); /* 25 of the bucket at once, 5 % of 1 s */
 	assert_true(most_in(0, 30000, 1000) <= 80 * NS_PER_MS);
 	assert_true(most_in(1000, 30000, 1000) <= 53 * NS_PER_MS);
 	assert_true(most_in(1000, 30000, 10000) <= 503 * NS_PER_MS);
 	assert_true(fake_spent[30000] - fake_spent[1000] >= 1440 * NS_PER_MS); /* and all of that */
-	assert_int_equal(gs_budget_wait(&b, 30000 * NS_PER_MS, true), 0); /* a first call goes */
+	assert_int_equal(gs_budget_wait(&core, &budget, 30000 * NS_PER_MS, true),
+			 0); /* a first call goes */
 
-	gs_budget_charge(&b, debt); /* a person's calls */
-	assert_true(gs_budget_wait(&b, 30000 * NS_PER_MS, true) > 7 * NS_PER_S);
-	spend(&b, 30000, FAKE_MS);
+	gs_budget_charge(&budget, debt); /* a person's calls */
+	assert_true(gs_budget_wait(&core, &budget, 30000 * NS_PER_MS, true) > 7 * NS_PER_S);
+	spend(30000, FAKE_MS);
 	/* 40 s, a twentieth of it less what is owed */
 	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt <= 2003 * NS_PER_MS);
 	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt >= 1990 * NS_PER_MS);
@@ -60,14 +62,13 @@ static void test_budget_holds_over_time(void **state)
 /* A call that hangs is not charged as if the GPU had worked all the time. */
 static void test_hanging_call(void **state)
 {
-	struct gs_worker w = { .budget = { .left_ns = 0, .at = NS_PER_S } };
-	struct gs_engine e = { .workers = &w, .nworkers = 1 };
-	const struct gs_job job = { .nsteps = 2, .estimate_ns = NS_PER_MS };
+	const struct gs_plan plan = { .nsteps = 2, .estimate_ns = NS_PER_MS };
 
-	gs_budget_settle(&e, &job, 100 * NS_PER_S);
-	assert_int_equal(w.budget.left_ns, -199 * (int64_t)NS_PER_MS);
-	gs_budget_settle(&e, &job, 3 * NS_PER_MS);
-	assert_int_equal(w.budget.left_ns, -201 * (int64_t)NS_PER_MS);
+	budget = (struct gs_budget){ .left_ns = 0, .at = NS_PER_S };
+	gs_budget_settle(&core, &plan, 100 * NS_PER_S);
+	assert_int_equal(budget.left_ns, -199 * (int64_t)NS_PER_MS);
+	gs_budget_settle(&core, &plan, 3 * NS_PER_MS);
+	assert_int_equal(budget.left_ns, -201 * (int64_t)NS_PER_MS);
 }
 
 int main(void)

@@ -336,28 +336,6 @@ static void test_new_owner_is_told(void **state)
 	assert_int_equal(fake.hw[0].runnable, 1);
 }
 
-/* Given up is a resume not for good: what kept it off may pass. */
-static void test_resume_is_tried_again(void **state)
-{
-	struct gpusched_tsg *t = fake_tsg(1, 0);
-
-	gs_engine_ops.again_ns = 200 * NS_PER_MS;
-	fake_want(t, GPUSCHED_RUNNABLE, 0);
-	gs_engine_touch(engine, &t->key);
-	settle();
-	fake.fail_op = GS_RM_RESUME;
-	fake.fail_err = -ESRCH; /* given up at once */
-	fake.fail_times = 2;
-	fake_want(t, GPUSCHED_RUNNABLE, 1);
-	gs_engine_touch(engine, &t->key);
-	settle();
-	assert_int_equal(fake_count(1, GS_RM_RESUME), 1);
-	for (int i = 0; i < 50 && !fake.hw[0].runnable; i++)
-		run_for(100);
-	assert_int_equal(fake.hw[0].runnable, 1);
-	assert_int_equal(fake_count(1, GS_RM_RESUME), 3);
-}
-
 /* A person who asks once more is not told what came of it before. */
 static void test_second_resume_of_a_person(void **state)
 {
@@ -562,7 +540,6 @@ int main(void)
 		T(test_refused_call_leaves_nothing_changed),
 		T(test_dead_owner_is_left_alone),
 		T(test_new_owner_is_told),
-		T(test_resume_is_tried_again),
 		T(test_second_resume_of_a_person),
 		T(test_stuck_call_holds_up_its_gpu_only),
 		T(test_dry_run_calls_nothing),

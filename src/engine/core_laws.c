@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * laws.c - what a TSG should be: person, policy, owner; and what is refused whoever wants it
+ * core_laws.c - what a TSG should be: person, policy, owner; and what is refused whoever wants it
  */
-#include <errno.h>
 #include <stdlib.h>
 
-#include "basic/clock.h"
-#include "basic/env.h"
-#include "engine/internal.h"
-#include "engine/ops.h"
+#include "engine/core_priv.h"
 #include "gpusched/policy_types.h"
-#include "gate/gate.h"
+#include "table/table.h"
 
 #define SUSPEND_LIMIT_MS 10000u
 #define STARVE_LIMIT_MS 1000u
-#define HOLD_LIMIT_NS (600 * NS_PER_S)
 #define ACTIVE_NS NS_PER_S
 #define RECHECK_NS (250 * NS_PER_MS)
 #define LONG_SLICE_COSTS 4u
@@ -22,49 +17,36 @@
 #define TS_INDEX 0u
 #define RUN_INDEX 3u
 
-uint64_t gs_dilated(uint64_t ns)
-{
-	return (uint64_t)((double)ns * gs_env()->dilate);
-}
-
-void gs_due(struct gs_engine *e, struct gs_node *n, uint64_t ns)
-{
-	if (!n->due || ns < n->due)
-		n->due = ns;
-	if (ns < e->next_due)
-		e->next_due = ns;
-}
-
 /* ---- wishes of the policy -------------------------------------------------------------------- */
 
-static void refuse(struct gs_engine *e, struct gs_node *n, uint32_t bit, uint32_t value,
+static void refuse(struct gs_core *c, struct gs_node *n, uint32_t bit, uint32_t value,
 		   enum gs_engine_counter counter)
 {
 	if ((n->refused & bit) && gs_field_get(&n->refused_wish, bit) == value)
 		return;
 	n->refused |= bit;
 	gs_field_put(&n->refused_wish, bit, value);
-	e->counters[counter]++;
+	c->counters[counter]++;
 }
 
-static bool allowed(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
+static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    uint32_t bit, uint32_t value)
 {
 	if (bit == GPUSCHED_PREEMPT_MODE && rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return false;
 	if (!gs_field_in_range(bit, value))
-		refuse(e, n, bit, value, GS_ENG_REFUSED_RANGE);
+		refuse(c, n, bit, value, GS_ENG_REFUSED_RANGE);
 	else if (rec->flags & GPUSCHED_TSG_MPS)
-		refuse(e, n, bit, value, GS_ENG_REFUSED_MPS);
-	else if ((rec->task.assumed & bit) && !(e->policy_flags & GPUSCHED_F_ASSUMED))
-		refuse(e, n, bit, value, GS_ENG_REFUSED_ASSUMED);
+		refuse(c, n, bit, value, GS_ENG_REFUSED_MPS);
+	else if ((rec->task.assumed & bit) && !(c->policy_flags & GPUSCHED_F_ASSUMED))
+		refuse(c, n, bit, value, GS_ENG_REFUSED_ASSUMED);
 	else
 		return true;
 	return false;
 }
 
-static void take_wishes(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
-			struct gs_target *t)
+static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			struct gs_goal *t)
 {
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i), value;
@@ -74,7 +56,7 @@ static void take_wishes(struct gs_engine *e, struct gs_node *n, const struct gpu
 			continue;
 		}
 		value = gs_field_get(&rec->task.want, bit);
-		if (!allowed(e, n, rec, bit, value))
+		if (!allowed(c, n, rec, bit, value))
 			continue;
 		n->refused &= ~bit;
 		gs_field_put(&t->set, bit, value);
@@ -82,7 +64,7 @@ static void take_wishes(struct gs_engine *e, struct gs_node *n, const struct gpu
 	}
 }
 
-static void take_manual(const struct gpusched_tsg *rec, struct gs_target *t)
+static void take_manual(const struct gpusched_tsg *rec, struct gs_goal *t)
 {
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i);
@@ -96,23 +78,21 @@ static void take_manual(const struct gpusched_tsg *rec, struct gs_target *t)
 
 /* ---- suspensions end ------------------------------------------------------------------------- */
 
-static uint64_t class_limit_ns(struct gs_engine *e, const struct gpusched_tsg *rec, bool starve)
+static uint64_t class_limit_ns(const struct gs_core *c, const struct gpusched_tsg *rec, bool starve)
 {
-	struct gpusched_class c = { 0 };
-	uint32_t ms;
+	uint32_t id = rec->task.class_id, ms = 0;
 
-	if (gs_engine_ops.class_get(e->o, rec->task.class_id, &c))
-		c = (struct gpusched_class){ 0 };
-	ms = starve ? c.starve_limit_ms : c.suspend_limit_ms;
+	if (id < GPUSCHED_MAX_CLASSES)
+		ms = starve ? c->classes[id].starve_limit_ms : c->classes[id].suspend_limit_ms;
 	if (!ms)
 		ms = starve ? STARVE_LIMIT_MS : SUSPEND_LIMIT_MS;
-	return gs_dilated(ms * NS_PER_MS);
+	return gs_core_dilated(c, ms * NS_PER_MS);
 }
 
-static void limit_suspension(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
-			     struct gs_target *t)
+static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			     uint64_t now, struct gs_goal *t)
 {
-	uint64_t now = gs_now_ns(), end;
+	uint64_t end;
 	bool policy = t->src[RUN_INDEX] == GS_SRC_POLICY && !t->set.runnable;
 	bool counts = (rec->task.is.valid & GPUSCHED_RUNNABLE) && !rec->task.is.runnable &&
 		      rec->suspended_ns && rec->suspend_by == GPUSCHED_BY_POLICY;
@@ -123,12 +103,12 @@ static void limit_suspension(struct gs_engine *e, struct gs_node *n, const struc
 		return;
 	}
 	if (!n->released && counts) {
-		end = rec->suspended_ns + class_limit_ns(e, rec, false);
+		end = rec->suspended_ns + class_limit_ns(c, rec, false);
 		if (now < end) {
-			gs_due(e, n, end);
+			gs_core_set_due(c, n, end);
 		} else {
 			n->released = true;
-			e->counters[GS_ENG_RELEASED_SUSPEND]++;
+			c->counters[GS_ENG_RELEASED_SUSPEND]++;
 		}
 	}
 	if (n->released) {
@@ -137,72 +117,56 @@ static void limit_suspension(struct gs_engine *e, struct gs_node *n, const struc
 	}
 }
 
-void gs_engine_let_go(struct gs_engine *e)
-{
-	struct gs_released done = { 0 };
-
-	gs_engine_ops.gate_release(e->o, false, &done);
-	e->counters[GS_ENG_CONTINUED] += done.continued;
-	e->counters[GS_ENG_LEFT_STOPPED] += done.left;
-}
-
 /* Ends the wait against the policy's will; it finds its wish gone. */
-static void admit(struct gs_engine *e, const struct gpusched_tsg *rec, struct gs_target *t)
+static void admit(struct gs_core *c, struct gs_todo *todo, struct gs_goal *t)
 {
-	struct gpusched_poke poke = {
-		.key = rec->key,
-		.id = rec->task.id,
-		.what = GPUSCHED_POKE_ADMIT,
-	};
-
 	t->set.runnable = 1;
 	t->src[RUN_INDEX] = GS_SRC_ASKED;
-	if (e->opts.dry_run)
+	if (c->opts.dry_run)
 		return;
-	gs_engine_ops.poke(e->o, &poke);
-	if (gs_at_gate(rec))
-		gs_engine_let_go(e);
+	todo->poke.what |= GPUSCHED_POKE_ADMIT;
+	todo->let_go |= gs_at_gate(&todo->poke.rec);
 }
 
-static void hold_for_admission(struct gs_engine *e, struct gs_node *n,
-			       const struct gpusched_tsg *rec, struct gs_target *t)
+static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t now,
+			       struct gs_todo *todo, struct gs_goal *t)
 {
-	uint64_t now = gs_now_ns(), limit = HOLD_LIMIT_NS, end;
+	const struct gpusched_tsg *rec = &todo->poke.rec;
+	bool held = rec->flags & GPUSCHED_TSG_HELD;
+	uint64_t end;
 
-	if (gs_at_gate(rec) && !(rec->flags & GPUSCHED_TSG_HELD))
-		gs_engine_let_go(e);
-	if (!e->policy_active || !(rec->flags & GPUSCHED_TSG_HELD)) {
+	if (gs_at_gate(rec) && !held)
+		todo->let_go = true;
+	if (!c->policy_active || !held) {
 		n->held_ns = 0;
 		return;
 	}
 	if (rec->flags & GPUSCHED_TSG_MPS) {
-		refuse(e, n, GPUSCHED_RUNNABLE, 0, GS_ENG_REFUSED_MPS);
-		admit(e, rec, t);
+		refuse(c, n, GPUSCHED_RUNNABLE, 0, GS_ENG_REFUSED_MPS);
+		admit(c, todo, t);
 		return;
 	}
-	if (e->opts.hold_limit_ms)
-		limit = e->opts.hold_limit_ms * NS_PER_MS;
 	if (!n->held_ns)
 		n->held_ns = rec->suspend_by == GPUSCHED_BY_ADMISSION && rec->suspended_ns
 				     ? rec->suspended_ns
 				     : now;
-	end = n->held_ns + gs_dilated(limit);
+	end = n->held_ns + gs_core_dilated(c, c->opts.hold_limit_ms * NS_PER_MS);
 	if (now >= end) {
-		e->counters[GS_ENG_RELEASED_HOLD]++;
+		c->counters[GS_ENG_RELEASED_HOLD]++;
 		n->held_ns = 0;
-		admit(e, rec, t);
+		admit(c, todo, t);
 		return;
 	}
-	gs_due(e, n, end);
+	gs_core_set_due(c, n, end);
 	t->set.runnable = gs_at_gate(rec);
 	t->src[RUN_INDEX] = gs_at_gate(rec) ? GS_SRC_ASKED : GS_SRC_ADMISSION;
 }
 
 /* ---- the switch-cost rule -------------------------------------------------------------------- */
 
-static uint32_t long_slice(const struct gs_engine *e)
+static uint32_t long_slice(const struct gs_core *c)
 {
-	return e->opts.switch_cost_us * LONG_SLICE_COSTS;
+	return c->opts.switch_cost_us * LONG_SLICE_COSTS;
 }
 
 /* What it does is known, so that it may turn out idle. */
@@ -216,9 +180,9 @@ static bool is_watched(const struct gpusched_task *t)
  * one graph, that runs for longer than ACTIVE_NS looks like none. It then loses a wished short slice
  * to another one that is busy; at most one has such a slice all the same.
  */
-static bool is_active(const struct gpusched_task *t)
+static bool is_active(const struct gs_core *c, const struct gpusched_task *t, uint64_t now)
 {
-	uint64_t since = gs_now_ns() - gs_dilated(ACTIVE_NS);
+	uint64_t span = gs_core_dilated(c, ACTIVE_NS), since = now > span ? now - span : 0;
 
 	if (t->known & GPUSCHED_KNOWN_LAST_RUN)
 		return t->last_run_ns > since;
@@ -235,34 +199,37 @@ static uint64_t runlist_id(const struct gpusched_task *t)
 	return (uint64_t)t->gpu << 16 | (t->engine ? t->engine : 1u);
 }
 
-static struct gs_runlist *runlist_find(struct gs_engine *e, const struct gpusched_task *t)
+static struct gs_runlist *runlist_find(const struct gs_core *c, const struct gpusched_task *t)
 {
 	uint64_t id = runlist_id(t);
 	struct gs_runlist *rl = NULL;
 
-	HASH_FIND(hh, e->runlists, &id, sizeof(id), rl);
+	HASH_FIND(hh, c->runlists, &id, sizeof(id), rl);
 	return rl;
 }
 
-static struct gs_runlist *runlist_of(struct gs_engine *e, const struct gpusched_task *t)
+static struct gs_runlist *runlist_of(struct gs_core *c, const struct gpusched_task *t)
 {
-	struct gs_runlist *rl = runlist_find(e, t);
+	struct gs_runlist *rl = runlist_find(c, t);
 
 	if (!rl) {
 		rl = calloc(1, sizeof(*rl));
 		if (!rl)
 			return NULL;
 		rl->id = runlist_id(t);
-		HASH_ADD(hh, e->runlists, id, sizeof(rl->id), rl);
+		HASH_ADD(hh, c->runlists, id, sizeof(rl->id), rl);
 	}
 	return rl;
 }
 
-struct gs_node *gs_keeper_of(struct gs_engine *e, const struct gpusched_task *t)
+uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us)
 {
-	struct gs_runlist *rl = runlist_find(e, t);
+	const struct gs_runlist *rl = runlist_find(c, &rec->task);
+	const struct gs_node *n = rl ? rl->elected : NULL;
 
-	return rl ? rl->keeper : NULL;
+	if (us >= c->opts.switch_cost_us || !n || !n->by_person || n->id == rec->task.id)
+		return 0;
+	return n->id;
 }
 
 /* @n counts, or counts no more, as one that is to have a short slice. */
@@ -282,30 +249,30 @@ static void count_short(struct gs_runlist *rl, struct gs_node *n, bool counts)
  * Several that are busy would switch all the time: none keeps it. A single busy one may, and one
  * that a person chose comes before all that a policy chose.
  */
-static void elect_keeper(struct gs_engine *e, struct gs_runlist *rl)
+static void elect(struct gs_core *c, struct gs_runlist *rl)
 {
 	bool one = rl->nshort == 1 || rl->nactive == 1;
-	struct gs_node *keeper = NULL, *old = rl->keeper;
+	struct gs_node *elected = NULL, *old = rl->elected;
 
 	/* runlists are long where nobody is elected */
 	for (struct gs_node *x = rl->first; x && (one || rl->npersons); x = x->rl_next) {
 		if (!x->wants_short)
 			continue;
-		if (x->by_person && (!keeper || !keeper->by_person || x->id < keeper->id))
-			keeper = x;
+		if (x->by_person && (!elected || !elected->by_person || x->id < elected->id))
+			elected = x;
 		else if (!rl->npersons && (rl->nshort == 1 || x->active))
-			keeper = x;
+			elected = x;
 	}
-	if (keeper == old)
+	if (elected == old)
 		return;
-	rl->keeper = keeper;
+	rl->elected = elected;
 	if (old)
-		gs_due(e, old, 1);
-	if (keeper)
-		gs_due(e, keeper, 1);
+		gs_core_set_due(c, old, 1);
+	if (elected)
+		gs_core_set_due(c, elected, 1);
 }
 
-void gs_runlist_leave(struct gs_engine *e, struct gs_node *n)
+void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n)
 {
 	struct gs_runlist *rl = n->runlist;
 	bool was_short = n->wants_short;
@@ -318,26 +285,26 @@ void gs_runlist_leave(struct gs_engine *e, struct gs_node *n)
 		rl->first = n->rl_next;
 	if (n->rl_next)
 		n->rl_next->rl_prev = n->rl_prev;
-	if (rl->keeper == n)
-		rl->keeper = NULL;
+	if (rl->elected == n)
+		rl->elected = NULL;
 	count_short(rl, n, false);
 	n->runlist = NULL;
 	n->rl_prev = n->rl_next = NULL;
 	if (--rl->nodes == 0) {
-		HASH_DELETE(hh, e->runlists, rl);
+		HASH_DELETE(hh, c->runlists, rl);
 		free(rl);
 	} else if (was_short) { /* the one that is left may have its short slice now */
-		elect_keeper(e, rl);
+		elect(c, rl);
 	}
 }
 
-static void runlist_join(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec)
+static void runlist_join(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
 {
-	struct gs_runlist *rl = runlist_of(e, &rec->task);
+	struct gs_runlist *rl = runlist_of(c, &rec->task);
 
 	if (n->runlist == rl)
 		return;
-	gs_runlist_leave(e, n);
+	gs_core_leave_runlist(c, n);
 	if (!rl)
 		return;
 	n->runlist = rl;
@@ -348,19 +315,19 @@ static void runlist_join(struct gs_engine *e, struct gs_node *n, const struct gp
 	rl->nodes++;
 }
 
-static void raise_slice(struct gs_engine *e, struct gs_target *t, uint32_t us)
+static void raise_slice(struct gs_goal *t, uint32_t us)
 {
 	if (t->set.timeslice_us < us)
 		t->set.timeslice_us = us;
 }
 
-static void switch_cost_rule(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
-			     struct gs_target *t)
+static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			     uint64_t now, struct gs_goal *t)
 {
-	bool is_short = t->set.runnable && t->set.timeslice_us < e->opts.switch_cost_us;
-	bool active = is_active(&rec->task), person = t->src[TS_INDEX] == GS_SRC_PERSON;
+	bool is_short = t->set.runnable && t->set.timeslice_us < c->opts.switch_cost_us;
+	bool active = is_active(c, &rec->task, now), person = t->src[TS_INDEX] == GS_SRC_PERSON;
 
-	runlist_join(e, n, rec);
+	runlist_join(c, n, rec);
 	if (!n->runlist)
 		return;
 	if (is_short != n->wants_short ||
@@ -369,22 +336,22 @@ static void switch_cost_rule(struct gs_engine *e, struct gs_node *n, const struc
 		n->active = active;
 		n->by_person = person;
 		count_short(n->runlist, n, is_short);
-		elect_keeper(e, n->runlist);
-	} else if (is_short && n->runlist->nshort == 1 && n->runlist->keeper != n) {
-		elect_keeper(e, n->runlist);
+		elect(c, n->runlist);
+	} else if (is_short && n->runlist->nshort == 1 && n->runlist->elected != n) {
+		elect(c, n->runlist);
 	}
-	if (!is_short || n->runlist->keeper == n) {
+	if (!is_short || n->runlist->elected == n) {
 		n->told_short = false;
 		return;
 	}
 	if (n->runlist->nshort > 1 && is_watched(&rec->task))
-		gs_due(e, n, gs_now_ns() + RECHECK_NS);
+		gs_core_set_due(c, n, now + RECHECK_NS);
 	if (t->src[TS_INDEX] == GS_SRC_ASKED) /* the owner's own affair */
 		return;
 	if (!n->told_short)
-		e->counters[GS_ENG_REFUSED_SLICE]++;
+		c->counters[GS_ENG_REFUSED_SLICE]++;
 	n->told_short = true;
-	raise_slice(e, t, long_slice(e));
+	raise_slice(t, long_slice(c));
 }
 
 /*
@@ -392,14 +359,14 @@ static void switch_cost_rule(struct gs_engine *e, struct gs_node *n, const struc
  * launch is the only sign of progress where GPU time is not known, so a kernel or graph that runs
  * for longer than the limit, and a TSG with nothing to do, are given it too, until the next launch.
  */
-static void starvation_rule(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
-			    struct gs_target *t)
+static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			    uint64_t now, struct gs_goal *t)
 {
 	const struct gpusched_task *task = &rec->task;
-	uint64_t now = gs_now_ns(), progress, limit;
+	uint64_t progress, limit;
 
 	if (!t->set.runnable || t->src[TS_INDEX] == GS_SRC_ASKED ||
-	    t->set.timeslice_us >= e->opts.switch_cost_us) {
+	    t->set.timeslice_us >= c->opts.switch_cost_us) {
 		n->starved = false;
 		n->progress_ns = 0;
 		return;
@@ -410,7 +377,7 @@ static void starvation_rule(struct gs_engine *e, struct gs_node *n, const struct
 		progress = task->gpu_time_ns;
 	else
 		return;
-	limit = class_limit_ns(e, rec, true);
+	limit = class_limit_ns(c, rec, true);
 	if (!n->progress_ns || progress != n->progress) {
 		n->progress = progress;
 		n->progress_ns = now;
@@ -419,22 +386,24 @@ static void starvation_rule(struct gs_engine *e, struct gs_node *n, const struct
 	} else if (!n->starved && now - n->progress_ns >= limit) {
 		n->starved = true;
 		n->starved_ns = now;
-		e->counters[GS_ENG_STARVED]++;
+		c->counters[GS_ENG_STARVED]++;
 	}
-	gs_due(e, n, now + limit / 2);
+	gs_core_set_due(c, n, now + limit / 2);
 	if (n->starved)
-		raise_slice(e, t, long_slice(e));
+		raise_slice(t, long_slice(c));
 }
 
-void gs_decide(struct gs_engine *e, struct gs_node *n, const struct gpusched_tsg *rec,
-	       struct gs_target *ret)
+void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
+		  struct gs_goal *ret)
 {
-	*ret = (struct gs_target){ .set = gs_asked(rec) };
-	if (e->policy_active)
-		take_wishes(e, n, rec, ret);
-	hold_for_admission(e, n, rec, ret);
+	const struct gpusched_tsg *rec = &todo->poke.rec;
+
+	*ret = (struct gs_goal){ .set = gs_asked(rec) };
+	if (c->policy_active)
+		take_wishes(c, n, rec, ret);
+	hold_for_admission(c, n, now, todo, ret);
 	take_manual(rec, ret);
-	limit_suspension(e, n, rec, ret);
-	switch_cost_rule(e, n, rec, ret);
-	starvation_rule(e, n, rec, ret);
+	limit_suspension(c, n, rec, now, ret);
+	switch_cost_rule(c, n, rec, now, ret);
+	starvation_rule(c, n, rec, now, ret);
 }

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+/* core.c - the core's life, what it remembers of each TSG, and what comes in */
+#include "engine/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/core_priv.h"
+#include "engine/core_trace.h"
+
+#define SWITCH_COST_US 200u
+#define HOLD_LIMIT_MS 600000u
+#define CALL_NS_GUESS (NS_PER_MS / 2)
+
+/* ---- what came in, for whoever wants to know ------------------------------------------------- */
+
+static void trace2(struct gs_core *c, enum gs_core_trace_type type, uint64_t now, const void *data,
+		   size_t size, const void *more, size_t more_size)
+{
+	struct gs_core_trace head = { type, 0, now };
+
+	if (!c->opts.trace)
+		return;
+	head.size = (uint32_t)(size + (more ? more_size : 0));
+	c->opts.trace(c->opts.user, &head, sizeof(head));
+	if (size)
+		c->opts.trace(c->opts.user, data, size);
+	if (more)
+		c->opts.trace(c->opts.user, more, more_size);
+}
+
+static void trace(struct gs_core *c, enum gs_core_trace_type type, uint64_t now, const void *data,
+		  size_t size)
+{
+	trace2(c, type, now, data, size, NULL, 0);
+}
+
+static bool has_something(const struct gs_todo *todo)
+{
+	return todo->poke.what || todo->let_go || todo->plan.nsteps || todo->gave_up;
+}
+
+static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *todo)
+{
+	if (has_something(todo))
+		trace(c, GS_TRACE_TODO, now, todo, sizeof(*todo));
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+struct gs_core *gs_core_new(const struct gs_core_opts *opts)
+{
+	struct gs_core *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->opts = *opts;
+	if (!c->opts.switch_cost_us)
+		c->opts.switch_cost_us = SWITCH_COST_US;
+	if (!c->opts.hold_limit_ms)
+		c->opts.hold_limit_ms = HOLD_LIMIT_MS;
+	if (c->opts.dilate <= 0)
+		c->opts.dilate = 1;
+	c->next_due = UINT64_MAX;
+	c->call_ns_avg = CALL_NS_GUESS;
+	c->budgets = calloc(opts->ngpus + 1, sizeof(*c->budgets));
+	if (!c->budgets) {
+		free(c);
+		return NULL;
+	}
+	trace(c, GS_TRACE_OPTS, 0, opts, sizeof(*opts));
+	return c;
+}
+
+void gs_core_free(struct gs_core *c)
+{
+	struct gs_node *n, *tmp;
+
+	if (!c)
+		return;
+	HASH_ITER(hh, c->nodes, n, tmp)
+		gs_core_drop(c, n);
+	free(c->budgets);
+	free(c);
+}
+
+void gs_core_policy(struct gs_core *c, bool active, uint32_t flags)
+{
+	const uint32_t said[2] = { active, flags };
+
+	if (active == c->policy_active && flags == c->policy_flags)
+		return;
+	c->policy_active = active;
+	c->policy_flags = flags;
+	trace(c, GS_TRACE_POLICY, 0, said, sizeof(said));
+}
+
+void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *cls)
+{
+	if (id >= GPUSCHED_MAX_CLASSES)
+		return;
+	c->classes[id] = *cls;
+	trace(c, GS_TRACE_CLASS, id, cls, sizeof(*cls));
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+struct gs_node *gs_core_find(const struct gs_core *c, const struct gpusched_key *key)
+{
+	struct gs_node *n = NULL;
+
+	HASH_FIND(hh, c->nodes, key, sizeof(*key), n);
+	return n;
+}
+
+static void set_busy(struct gs_core *c, struct gs_node *n, bool busy)
+{
+	if (n->busy == busy)
+		return;
+	n->busy = busy;
+	c->nbusy += busy ? 1 : -1u;
+}
+
+void gs_core_drop(struct gs_core *c, struct gs_node *n)
+{
+	set_busy(c, n, false);
+	gs_core_leave_runlist(c, n);
+	HASH_DELETE(hh, c->nodes, n);
+	free(n);
+}
+
+/* The owner's own later call changed the hardware; `is` no longer says what it holds. */
+static void follow_asked(struct gs_node *n, const struct gpusched_tsg *rec)
+{
+	const struct gpusched_settings *asked = &rec->task.asked;
+
+	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
+		uint32_t bit = GS_BIT(i);
+
+		if (!(asked->valid & bit))
+			continue;
+		if (!(n->seen_asked.valid & bit) ||
+		    gs_field_get(&n->seen_asked, bit) != gs_field_get(asked, bit))
+			n->owner_set |= bit & rec->task.is.valid;
+	}
+	n->seen_asked = *asked;
+}
+
+/* What the process that ended could not be told the one that has its file now can. */
+static void follow_owner(struct gs_node *n, const struct gpusched_tsg *rec)
+{
+	if (n->pid == rec->task.pid && n->owner_start_ns == rec->owner_start_ns)
+		return;
+	n->pid = rec->task.pid;
+	n->owner_start_ns = rec->owner_start_ns;
+	n->gave_up = 0;
+	n->fails = 0;
+}
+
+struct gs_node *gs_core_node(struct gs_core *c, const struct gpusched_tsg *rec)
+{
+	struct gs_node *n = gs_core_find(c, &rec->key);
+
+	/* The same handles again: another TSG. A busy node is told apart when its calls are back. */
+	if (n && n->id != rec->task.id && !n->busy) {
+		gs_core_drop(c, n);
+		n = NULL;
+	}
+	if (!n) {
+		n = calloc(1, sizeof(*n));
+		if (!n)
+			return NULL;
+		n->key = rec->key;
+		n->id = rec->task.id;
+		n->seen_asked = rec->task.asked;
+		/* Left by another engine; what happened since was not seen. */
+		n->unsure = rec->changed;
+		HASH_ADD(hh, c->nodes, key, sizeof(n->key), n);
+	}
+	n->round = c->round;
+	follow_asked(n, rec);
+	follow_owner(n, rec);
+	return n;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static void begin(struct gs_todo *todo, const struct gpusched_tsg *rec)
+{
+	memset(todo, 0, sizeof(*todo));
+	if (!rec)
+		return;
+	todo->poke.key = rec->key;
+	todo->poke.id = rec->task.id;
+	todo->poke.rec = *rec;
+}
+
+static bool is_suspended(const struct gpusched_tsg *rec)
+{
+	return (rec->task.is.valid & GPUSCHED_RUNNABLE) && !rec->task.is.runnable;
+}
+
+static void take_in(struct gs_node *n, const struct gpusched_tsg *rec, const struct gs_news *news)
+{
+	n->owner_set |= news->owner_set & rec->task.is.valid;
+	if (news->owner_ns <= n->called_ns)
+		n->unsure |= news->owner_set & n->called;
+	if (news->doubt && is_suspended(rec))
+		n->unsure |= GPUSCHED_RUNNABLE;
+	if (news->anew) {
+		n->gave_up &= ~news->anew;
+		n->fails = 0;
+	}
+	if (news->preempt)
+		n->preempt = n->preempting = true;
+}
+
+static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
+{
+	if ((todo->poke.rec.flags & GPUSCHED_TSG_GONE) || n->busy)
+		return;
+	gs_core_compare(c, n, now, todo);
+	if (todo->plan.nsteps && !c->opts.dry_run)
+		set_busy(c, n, true);
+}
+
+static int look_at(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
+		   uint64_t now, struct gs_todo *todo)
+{
+	struct gs_node *n = gs_core_node(c, rec);
+
+	begin(todo, rec);
+	if (!n)
+		return -ENOMEM;
+	if (news)
+		take_in(n, rec, news);
+	look(c, n, now, todo);
+	trace_todo(c, now, todo);
+	return 0;
+}
+
+int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
+		 uint64_t now, struct gs_todo *ret)
+{
+	trace2(c, GS_TRACE_LOOK, now, rec, sizeof(*rec), news, sizeof(*news));
+	return look_at(c, rec, news, now, ret);
+}
+
+static bool is_unwanted(const struct gpusched_tsg *rec)
+{
+	return (rec->task.want.valid & GPUSCHED_RUNNABLE) && !rec->task.want.runnable;
+}
+
+int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
+		     void (*fn)(const struct gs_todo *todo, void *user), void *user)
+{
+	struct gs_node *node, *tmp;
+	struct gs_todo todo;
+	int result = 0;
+
+	trace(c, GS_TRACE_ALL, now, all, n * sizeof(*all));
+	c->round++;
+	/* who leaves a runlist first: the one who takes its place may have its short slice then */
+	for (unsigned int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < n; i++) {
+			if (is_unwanted(&all[i]) != (pass == 0))
+				continue;
+			if (look_at(c, &all[i], NULL, now, &todo) < 0)
+				result = -ENOMEM;
+			if (has_something(&todo))
+				fn(&todo, user);
+		}
+	HASH_ITER(hh, c->nodes, node, tmp)
+		if (node->round != c->round && !node->busy)
+			gs_core_drop(c, node);
+	return result;
+}
+
+int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
+		 uint64_t now, struct gs_todo *ret)
+{
+	struct gs_node *n = gs_core_find(c, &plan->key);
+	bool same = rec && rec->task.id == plan->id;
+
+	trace2(c, GS_TRACE_DONE, now, plan, sizeof(*plan), rec, sizeof(*rec));
+	begin(ret, rec);
+	gs_budget_settle(c, plan, gs_core_count(c, plan));
+	if (!n)
+		return 0;
+	set_busy(c, n, false);
+	n->called = plan->bits;
+	n->called_ns = now;
+	if (plan->preempt && !n->preempt) { /* else another one was asked for meanwhile */
+		n->preempting = false;
+		n->preempted = plan->steps[0].res;
+	}
+	if (n->forgotten) {
+		gs_core_drop(c, n);
+		if (same)
+			return 0;
+	} else if (same && !plan->preempt) {
+		gs_core_results(c, n, plan, now, ret);
+	}
+	if (!rec)
+		return 0;
+	n = gs_core_node(c, &ret->poke.rec);
+	if (!n)
+		return -ENOMEM;
+	/*
+	 * The owner set it too meanwhile, and which of the two came last is not known; or the same
+	 * handles are another TSG's by now, and our call may have met that one.
+	 */
+	n->unsure |= same ? n->owner_set & plan->bits : plan->bits;
+	look(c, n, now, ret);
+	trace_todo(c, now, ret);
+	return 0;
+}
+
+void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan)
+{
+	struct gs_node *n = gs_core_find(c, &plan->key);
+
+	trace(c, GS_TRACE_CANCEL, 0, plan, sizeof(*plan));
+	gs_budget_settle(c, plan, 0);
+	if (n)
+		set_busy(c, n, false);
+}
+
+void gs_core_forget(struct gs_core *c, const struct gpusched_key *key)
+{
+	struct gs_node *n = gs_core_find(c, key);
+
+	if (!n)
+		return;
+	trace(c, GS_TRACE_FORGET, 0, key, sizeof(*key));
+	if (n->busy)
+		n->forgotten = true;
+	else
+		gs_core_drop(c, n);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+uint64_t gs_core_next(const struct gs_core *c)
+{
+	return c->next_due;
+}
+
+size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max)
+{
+	uint64_t next = UINT64_MAX;
+	struct gs_node *n;
+	size_t count = 0;
+
+	if (c->next_due > now)
+		return 0;
+	trace(c, GS_TRACE_DUE, now, &max, sizeof(max));
+	for (n = c->nodes; n && count < max; n = n->hh.next) {
+		if (n->due && n->due <= now) {
+			n->due = 0;
+			ret[count++] = n->key;
+		} else if (n->due && n->due < next) {
+			next = n->due;
+		}
+	}
+	if (count < max)
+		c->next_due = next;
+	trace(c, GS_TRACE_DUE_IS, c->next_due, ret, count * sizeof(*ret));
+	return count;
+}
+
+bool gs_core_idle(const struct gs_core *c, uint64_t now)
+{
+	if (c->nbusy)
+		return false;
+	for (const struct gs_node *n = c->nodes; n; n = n->hh.next)
+		if (n->fails || n->deferred || (n->due && n->due <= now))
+			return false;
+	return true;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
+		      struct gs_rm_result *ret)
+{
+	const struct gs_node *n = gs_core_find(c, key);
+
+	if (!n)
+		return -ENOENT;
+	if (n->preempting)
+		return -EINPROGRESS;
+	*ret = n->preempted;
+	return n->preempted.err;
+}
+
+uint32_t gs_core_switch_cost_us(const struct gs_core *c)
+{
+	return c->opts.switch_cost_us;
+}
+
+uint64_t *gs_core_counters(struct gs_core *c)
+{
+	return c->counters;
+}
+
+static const struct {
+	const char *name, *text;
+} counter_words[] = {
+#define X(sym, name, text) [GS_ENG_##sym] = { name, text },
+	GS_ENGINE_COUNTERS(X)
+#undef X
+};
+
+const char *gs_engine_counter_name(enum gs_engine_counter c)
+{
+	return c < GS_ENG_MAX ? counter_words[c].name : NULL;
+}
+
+const char *gs_engine_counter_text(enum gs_engine_counter c)
+{
+	return c < GS_ENG_MAX ? counter_words[c].text : NULL;
+}

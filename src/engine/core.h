@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h - the laws: what a TSG should be, the calls that make it so, and what their ends mean
+ *
+ * Pure: no clock, lock, thread or I/O. Its user reads records, tells the time, notes what is to be
+ * noted, makes the calls and hands them back with their results. The live engine is one such
+ * shell, the simulator another, so both hold the same laws. Times are ns of the user's clock,
+ * never 0. One thread at a time.
+ */
+#ifndef GPUSCHED_ENGINE_CORE_H
+#define GPUSCHED_ENGINE_CORE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpusched/abi.h"
+#include "rm/rm.h"
+
+/* Counters, declared once: symbol, name, words. */
+#define GS_ENGINE_COUNTERS(X) \
+	X(CALLS, "calls", "RM calls made") \
+	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
+	X(CALL_NS, "call_ns", "time spent in RM calls, ns") \
+	X(RETRIES, "retries", "calls tried again after a failure") \
+	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
+	X(STUCK, "stuck", "calls that did not return in 5 s") \
+	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
+	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
+	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
+	X(REFUSED_ASSUMED, "refused_assumed", "wishes on assumed settings without the flag") \
+	X(REFUSED_MPS, "refused_mps", "wishes on an MPS server left alone") \
+	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
+	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
+	X(CONTINUED, "continued", "processes stopped by the gate that were let go on") \
+	X(LEFT_STOPPED, "left_stopped", "such processes left to who else had stopped them") \
+	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
+	X(OVER_BUDGET, "over_budget", "changes put off by the call budget") \
+	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
+	X(RESTORED, "restored", "TSGs put back")
+
+enum gs_engine_counter {
+#define X(sym, name, text) GS_ENG_##sym,
+	GS_ENGINE_COUNTERS(X)
+#undef X
+		GS_ENG_MAX
+};
+
+const char *gs_engine_counter_name(enum gs_engine_counter c);
+const char *gs_engine_counter_text(enum gs_engine_counter c);
+
+/* Who says what a setting should be. */
+enum gs_source {
+	GS_SRC_ASKED = 0,
+	GS_SRC_POLICY,
+	GS_SRC_PERSON,
+	GS_SRC_ADMISSION,
+};
+
+/* The TSG, its owner or its record is not there any more. */
+static inline bool gs_is_gone(int err)
+{
+	return err == -ESRCH || err == -ENOENT || err == -ESTALE;
+}
+
+#define GS_MAX_STEPS 5
+
+/* Calls on one TSG, in their order. */
+struct gs_plan {
+	struct gpusched_key key;
+	uint64_t id;
+	uint32_t pid, gpu;
+	int order;        /* of several TSGs' plans: 0 before 1 before 2 */
+	bool preempt;     /* a single preempt call; changes no setting */
+	uint32_t changed; /* as the record had it */
+	uint32_t bits;    /* settings that the steps change */
+	uint64_t estimate_ns;
+	unsigned int nchannels; /* as the record had it */
+	unsigned int nsteps;
+	uint32_t step_bit[GS_MAX_STEPS];
+	uint8_t step_src[GS_MAX_STEPS];        /* enum gs_source */
+	struct gs_rm_step steps[GS_MAX_STEPS]; /* the user fills in the results */
+	int err;                               /* by the user: nothing was called, and why */
+};
+
+/* What follows from an input. In this order: note it, let go, make the calls. */
+struct gs_todo {
+	struct gpusched_poke poke; /* to be noted in the record; what 0: nothing */
+	bool let_go;               /* whom the gate has stopped, and nobody holds, may go on */
+	struct gs_plan plan;       /* nsteps 0: no call. Dry run: to be told, and not handed back */
+	unsigned int gave_up;      /* 1 + that step of the plan handed in will not be tried again */
+};
+
+/* What happened to a TSG besides what its record says. */
+struct gs_news {
+	uint32_t owner_set; /* settings that its owner itself has set ... */
+	uint64_t owner_ns;  /* ... at this time */
+	uint32_t anew;      /* settings that a person asks for anew: nothing is given up for good */
+	bool doubt;         /* if it is suspended: maybe not all of it */
+	bool preempt;       /* one preempt call, now */
+};
+
+struct gs_core_opts {
+	bool dry_run;
+	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
+	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
+	size_t ngpus;            /* each has a budget for calls; unknown ones share one */
+	double dilate;           /* all periods and limits are longer by this factor; 0: 1 */
+	/* What comes in and what follows, as bytes (core_trace.h). NULL: nobody wants to know. */
+	void (*trace)(void *user, const void *data, size_t size);
+	void *user;
+};
+
+struct gs_core;
+/* NULL: out of memory. */
+struct gs_core *gs_core_new(const struct gs_core_opts *opts);
+void gs_core_free(struct gs_core *c);
+
+/* A policy runs, with these GPUSCHED_F_*. Its wishes count from the next looks on. */
+void gs_core_policy(struct gs_core *c, bool active, uint32_t flags);
+/* The class's limits; zero: the default. */
+void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *cls);
+
+/*
+ * Compares what is with what should be. While calls of this TSG are under way only @news is taken
+ * in; their end is followed by another look. @news may be NULL. -ENOMEM.
+ */
+int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
+		 uint64_t now, struct gs_todo *ret);
+/* Looks at all there are, and forgets the others; @fn gets each that has something to do. */
+int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
+		     void (*fn)(const struct gs_todo *todo, void *user), void *user);
+/* The calls came back. @rec: as it is now, NULL when it could not be read. */
+int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
+		 uint64_t now, struct gs_todo *ret);
+/* The calls of that plan will not be made: nothing has happened. */
+void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan);
+/* The TSG ended. While calls are under way: once they are back. */
+void gs_core_forget(struct gs_core *c, const struct gpusched_key *key);
+
+/* When gs_core_due() is to be called; UINT64_MAX: no need. */
+uint64_t gs_core_next(const struct gs_core *c);
+/* Up to @max TSGs that are to be looked at now. As many as @max: call again. */
+size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max);
+
+/* No calls are under way, waiting for a retry, or due. */
+bool gs_core_idle(const struct gs_core *c, uint64_t now);
+/* How long whoever is not root has to wait with calls on that GPU: 0 not at all. */
+uint64_t gs_core_wait(const struct gs_core *c, uint32_t gpu, uint64_t now);
+/*
+ * The TSG that keeps a person from giving this one such a slice, since there is one below the
+ * switch cost on the runlist that a person chose; 0: none.
+ */
+uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us);
+/* How the last preempt call ended. -ENOENT: no such TSG; -EINPROGRESS. */
+int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
+		      struct gs_rm_result *ret);
+uint32_t gs_core_switch_cost_us(const struct gs_core *c);
+/* GS_ENG_MAX of them. What only the user sees (STUCK, CONTINUED, LEFT_STOPPED) it counts itself. */
+uint64_t *gs_core_counters(struct gs_core *c);
+
+#endif /* GPUSCHED_ENGINE_CORE_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/* core_gap.c - what is against what should be; the calls that close the gap */
+#include "engine/core_priv.h"
+
+enum gpusched_suspend_by gs_suspend_by(uint8_t src)
+{
+	static const enum gpusched_suspend_by by[] = {
+		[GS_SRC_ASKED] = GPUSCHED_BY_NOBODY,
+		[GS_SRC_POLICY] = GPUSCHED_BY_POLICY,
+		[GS_SRC_PERSON] = GPUSCHED_BY_PERSON,
+		[GS_SRC_ADMISSION] = GPUSCHED_BY_ADMISSION,
+	};
+
+	return by[src];
+}
+
+struct gap {
+	uint32_t call;    /* settings that want a call */
+	uint32_t settled; /* settings that are as the owner asked, though the record says changed */
+	uint32_t agreed;  /* wishes that are what the owner asked anyway */
+	struct gpusched_settings now; /* what the hardware is believed to hold */
+};
+
+static void find_gap(struct gs_node *n, const struct gpusched_tsg *rec, const struct gs_goal *t,
+		     struct gap *g)
+{
+	struct gpusched_settings asked = gs_asked(rec);
+
+	*g = (struct gap){ .now = asked };
+	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
+		uint32_t bit = GS_BIT(i), want = gs_field_get(&t->set, bit);
+		bool told = rec->task.is.valid & bit, unsure = n->unsure & bit;
+
+		if (told && !(n->owner_set & bit))
+			gs_field_put(&g->now, bit, gs_field_get(&rec->task.is, bit));
+		/* a channel was added to a suspended TSG: it runs */
+		if (bit == GPUSCHED_RUNNABLE && told && !want &&
+		    n->suspended_channels != rec->nchannels)
+			unsure = true;
+		/* the mode is set by way of a channel */
+		if (bit == GPUSCHED_PREEMPT_MODE && !rec->nchannels)
+			continue;
+		if ((n->gave_up & bit) && gs_field_get(&n->gave_up_at, bit) == want)
+			continue;
+		n->gave_up &= ~bit;
+		/* never seen, only assumed: a person's wish is worth a call */
+		if ((rec->task.assumed & bit) && !told && t->src[i] == GS_SRC_PERSON)
+			unsure = true;
+		if (unsure || gs_field_get(&g->now, bit) != want)
+			g->call |= bit;
+		else if (want != gs_field_get(&asked, bit))
+			continue;
+		else if (t->src[i] == GS_SRC_ASKED && ((rec->changed & bit) || told))
+			g->settled |= bit;
+		else if (t->src[i] != GS_SRC_ASKED && ((rec->changed & bit) || !told))
+			g->agreed |= bit;
+	}
+}
+
+static void add_step(struct gs_plan *plan, const struct gs_goal *t, unsigned int i)
+{
+	uint32_t bit = GS_BIT(i), value = gs_field_get(&t->set, bit);
+	unsigned int at = plan->nsteps++;
+
+	plan->bits |= bit;
+	plan->step_bit[at] = bit;
+	plan->step_src[at] = t->src[i];
+	plan->steps[at].op = gs_field_op(bit, value);
+	plan->steps[at].arg = bit == GPUSCHED_RUNNABLE ? 0 : value;
+}
+
+/* A suspension comes before what it makes harmless, a resume after what makes it harmless. */
+static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struct gap *g)
+{
+	bool run = g->call & GPUSCHED_RUNNABLE;
+	const unsigned int last = GS_NFIELDS - 1; /* RUNNABLE */
+
+	plan->order = 1;
+	if (run && !t->set.runnable) {
+		add_step(plan, t, last);
+		plan->order = 0;
+	}
+	for (unsigned int i = 0; i < last; i++)
+		if (g->call & GS_BIT(i))
+			add_step(plan, t, i);
+	if ((g->call & GPUSCHED_TIMESLICE) && t->set.timeslice_us > g->now.timeslice_us)
+		plan->order = 0;
+	if (run && t->set.runnable) {
+		add_step(plan, t, last);
+		plan->order = 2;
+	}
+}
+
+/* Of a plan that nobody is to carry out, what was not told yet. */
+static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
+		     const struct gs_goal *t)
+{
+	unsigned int kept = 0;
+
+	n->told.valid &= plan->bits;
+	for (unsigned int i = 0; i < plan->nsteps; i++) {
+		uint32_t bit = plan->step_bit[i], value = gs_field_get(&t->set, bit);
+
+		if ((n->told.valid & bit) && gs_field_get(&n->told, bit) == value)
+			continue;
+		gs_field_put(&n->told, bit, value);
+		c->counters[GS_ENG_DRY_RUN]++;
+		plan->steps[kept++] = plan->steps[i];
+	}
+	plan->nsteps = kept;
+}
+
+/* The record where no call is needed but something is to be noted. */
+static void note(struct gpusched_poke *p, uint64_t now, const struct gs_goal *t,
+		 const struct gap *g)
+{
+	uint32_t by = gs_suspend_by(t->src[GS_NFIELDS - 1]);
+
+	if (g->settled | g->agreed) {
+		p->what |= GPUSCHED_POKE_IS | GPUSCHED_POKE_CHANGED;
+		p->rec.task.is.valid &= ~g->settled;
+		p->rec.changed &= ~(g->settled | g->agreed);
+	}
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (g->agreed & GS_BIT(i))
+			gs_field_put(&p->rec.task.is, GS_BIT(i), gs_field_get(&t->set, GS_BIT(i)));
+	if (g->settled & GPUSCHED_RUNNABLE) {
+		p->what |= GPUSCHED_POKE_SUSPEND;
+		p->rec.suspend_by = GPUSCHED_BY_NOBODY;
+		p->rec.suspended_ns = p->rec.suspend_until_ns = 0;
+	} else if (!(g->call & GPUSCHED_RUNNABLE) && !t->set.runnable && by &&
+		   p->rec.suspend_by != by) {
+		p->what |= GPUSCHED_POKE_SUSPEND;
+		p->rec.suspend_by = by;
+		p->rec.suspended_ns = now;
+	}
+}
+
+/* `--for` is over: the person's wish to suspend goes. */
+static void end_persons_suspend(struct gs_core *c, struct gs_node *n, uint64_t now,
+				struct gpusched_poke *p)
+{
+	struct gpusched_tsg *rec = &p->rec;
+
+	if (!(rec->manual.valid & GPUSCHED_RUNNABLE) || rec->manual.runnable ||
+	    !rec->suspend_until_ns)
+		return;
+	if (now < rec->suspend_until_ns) {
+		gs_core_set_due(c, n, rec->suspend_until_ns);
+		return;
+	}
+	gs_field_unset(&rec->manual, GPUSCHED_RUNNABLE);
+	rec->suspend_until_ns = 0;
+	p->what |= GPUSCHED_POKE_MANUAL | GPUSCHED_POKE_SUSPEND;
+}
+
+static void begin_plan(struct gs_plan *plan, const struct gpusched_tsg *rec)
+{
+	plan->key = rec->key;
+	plan->id = rec->task.id;
+	plan->pid = rec->task.pid;
+	plan->gpu = rec->task.gpu;
+	plan->changed = rec->changed;
+	plan->nchannels = rec->nchannels;
+}
+
+static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
+{
+	struct gs_plan *plan = &todo->plan;
+
+	n->preempt = false;
+	begin_plan(plan, &todo->poke.rec);
+	plan->preempt = true;
+	plan->nsteps = 1;
+	plan->step_src[0] = GS_SRC_PERSON;
+	plan->steps[0].op = GS_RM_PREEMPT;
+	if (c->opts.dry_run) {
+		c->counters[GS_ENG_DRY_RUN]++;
+		n->preempting = false;
+		n->preempted = (struct gs_rm_result){ 0 };
+	} else {
+		gs_budget_take(c, n, plan, now);
+	}
+}
+
+/* Whatever keeps a TSG from running again may pass: that is never given up for good. */
+static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
+{
+	if (!(n->gave_up & GPUSCHED_RUNNABLE) || !n->gave_up_at.runnable)
+		return;
+	if (now < n->resume_ns) {
+		gs_core_set_due(c, n, n->resume_ns);
+		return;
+	}
+	n->gave_up &= ~GPUSCHED_RUNNABLE;
+	n->fails = GS_TRIES - 1; /* once */
+}
+
+/* False: not now. */
+static bool may_call(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_plan *plan)
+{
+	if (!gs_budget_take(c, n, plan, now))
+		return false;
+	if (n->fails)
+		c->counters[GS_ENG_RETRIES]++;
+	for (unsigned int i = 0; i < plan->nsteps; i++)
+		if ((n->owner_set & plan->step_bit[i]) && plan->step_src[i] != GS_SRC_ASKED)
+			c->counters[GS_ENG_OVERRIDDEN]++;
+	n->owner_set = n->unsure = 0;
+	return true;
+}
+
+void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
+{
+	struct gs_goal t;
+	struct gap g;
+
+	if (n->preempt) {
+		plan_preempt(c, n, now, todo);
+		return;
+	}
+	n->due = 0;
+	end_persons_suspend(c, n, now, &todo->poke);
+	try_resume_again(c, n, now);
+	gs_core_laws(c, n, now, todo, &t);
+	find_gap(n, &todo->poke.rec, &t, &g);
+	if (!c->opts.dry_run)
+		note(&todo->poke, now, &t, &g);
+	if (!g.call) {
+		n->owner_set = n->unsure = 0;
+		n->told.valid = 0;
+		n->deferred = false;
+		n->fails = 0;
+	} else if (n->fails && now < n->retry_at) {
+		gs_core_set_due(c, n, n->retry_at);
+	} else {
+		begin_plan(&todo->plan, &todo->poke.rec);
+		add_steps(&todo->plan, &t, &g);
+		if (c->opts.dry_run)
+			tell_dry(c, n, &todo->plan, &t);
+		else if (!may_call(c, n, now, &todo->plan))
+			todo->plan.nsteps = 0;
+	}
+}

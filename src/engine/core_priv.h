@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* core_priv.h - what the core remembers; shared by core_*.c */
+#ifndef GPUSCHED_ENGINE_CORE_PRIV_H
+#define GPUSCHED_ENGINE_CORE_PRIV_H
+
+#include <errno.h>
+#include <uthash.h>
+
+#include "basic/clock.h"
+#include "engine/core.h"
+#include "engine/fields.h"
+
+#define GS_TRIES 12u
+
+/* What a TSG should be, and who says so. */
+struct gs_goal {
+	struct gpusched_settings set; /* every field filled */
+	uint8_t src[GS_NFIELDS];
+};
+
+/* TSGs of one (GPU, engine), and which of them are to have slices below the switch cost. */
+struct gs_runlist {
+	UT_hash_handle hh;
+	uint64_t id; /* gpu << 16 | engine */
+	unsigned int nodes;
+	unsigned int nshort, nactive, npersons; /* that want a short slice; active; by a person */
+	struct gs_node *first;                  /* its nodes, by ->rl_next */
+	struct gs_node *elected;                /* the one that may have it */
+};
+
+/* What is remembered of one TSG. */
+struct gs_node {
+	UT_hash_handle hh;
+	struct gpusched_key key;
+	uint64_t id;
+	uint32_t pid; /* its owner */
+	uint64_t owner_start_ns;
+	uint64_t round;                /* of look_all, that met it last */
+	bool preempt;                  /* asked for while busy */
+	bool preempting;               /* asked for, and its end not seen yet */
+	struct gs_rm_result preempted; /* how the last one ended */
+	bool busy;                     /* its plan is being made true; then we look again */
+	bool forgotten;                /* free it when that is done */
+	/* which settings' hardware state is not what `is` says */
+	uint32_t owner_set; /* the owner's own call came after ours */
+	uint32_t unsure;    /* another daemon's, or a call with no clear end */
+	struct gpusched_settings seen_asked;
+	uint32_t called;    /* settings of our last call */
+	uint64_t called_ns; /* when its end was seen */
+	unsigned int suspended_channels;
+	/* failures */
+	unsigned int fails;
+	uint64_t retry_at;
+	uint32_t gave_up;   /* settings, until the goal of that setting or the owner changes */
+	uint64_t resume_ns; /* ... or, for a resume, until this time */
+	struct gpusched_settings gave_up_at;
+	/* laws */
+	uint32_t refused; /* settings whose wish was refused; counted once per value */
+	struct gpusched_settings refused_wish;
+	bool wants_short, active, by_person, told_short;
+	uint64_t held_ns; /* since when it waits for admission, as far as seen; 0: it does not */
+	bool released;    /* its suspension hit the limit: until the policy withdraws the wish */
+	bool starved;
+	uint64_t starved_ns, progress, progress_ns;
+	bool deferred;                 /* by the call budget */
+	struct gpusched_settings told; /* dry run: last told */
+	uint64_t due;                  /* look again at this time; 0: no need */
+	struct gs_runlist *runlist;
+	struct gs_node *rl_prev, *rl_next;
+};
+
+/* Time left for control calls of one GPU; below zero: owed. */
+struct gs_budget {
+	int64_t left_ns;
+	uint64_t at; /* as of; 0: never asked */
+};
+
+struct gs_core {
+	struct gs_core_opts opts;
+	struct gs_node *nodes;
+	struct gs_runlist *runlists;
+	struct gs_budget *budgets; /* ngpus + 1: the last is for unknown GPUs */
+	struct gpusched_class classes[GPUSCHED_MAX_CLASSES];
+	unsigned int nbusy;
+	uint64_t round;
+	uint64_t next_due; /* no node is due before; UINT64_MAX: none */
+	bool policy_active;
+	uint32_t policy_flags;
+	uint64_t call_ns_avg;
+	uint64_t counters[GS_ENG_MAX];
+};
+
+static inline uint64_t gs_core_dilated(const struct gs_core *c, uint64_t ns)
+{
+	return (uint64_t)((double)ns * c->opts.dilate);
+}
+
+/* Look again at that time. */
+static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_t ns)
+{
+	if (!n->due || ns < n->due)
+		n->due = ns;
+	if (ns < c->next_due)
+		c->next_due = ns;
+}
+
+/* core.c */
+struct gs_node *gs_core_find(const struct gs_core *c, const struct gpusched_key *key);
+struct gs_node *gs_core_node(struct gs_core *c, const struct gpusched_tsg *rec);
+void gs_core_drop(struct gs_core *c, struct gs_node *n);
+
+/* core_laws.c; those that end something note it in @todo, whose poke has the record */
+void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
+		  struct gs_goal *ret);
+void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n);
+
+/* core_gap.c; todo->poke has the record */
+void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
+/* Who is suspended by the words of that source. */
+enum gpusched_suspend_by gs_suspend_by(uint8_t src);
+
+/* core_results.c; into todo->poke */
+void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
+		     struct gs_todo *todo);
+/* Counts what the calls cost; returns it. */
+uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan);
+
+/* core_budget.c */
+/* 0, or how long a policy's change has to wait; @reserve: what is kept for first calls counts too. */
+uint64_t gs_budget_wait(const struct gs_core *c, struct gs_budget *b, uint64_t now, bool reserve);
+void gs_budget_charge(struct gs_budget *b, int64_t ns);
+/* Charges an estimate of the plan; false: it has to wait, and is looked at again in time. */
+bool gs_budget_take(struct gs_core *c, struct gs_node *n, struct gs_plan *plan, uint64_t now);
+void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns);
+
+#endif /* GPUSCHED_ENGINE_CORE_PRIV_H */

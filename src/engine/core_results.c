@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/* core_results.c - what a call's end means for the record and for the next try */
+#include "engine/core_priv.h"
+
+#define BACKOFF_FIRST_NS (10 * NS_PER_MS)
+#define BACKOFF_MOST_NS (10 * NS_PER_S)
+#define AGAIN_NS (60 * NS_PER_S) /* a resume that was given up is tried again after this time */
+
+/* RM or we said no before anything was changed. */
+static bool is_refusal(int err)
+{
+	return err == -EREMOTEIO || err == -EPERM || err == -ERANGE || err == -EBADF ||
+	       err == -ENXIO;
+}
+
+uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan)
+{
+	uint64_t spent = 0;
+
+	for (unsigned int i = 0; i < plan->nsteps; i++) {
+		const struct gs_rm_result *res = &plan->steps[i].res;
+
+		if (res->err == -ECANCELED)
+			continue;
+		c->counters[GS_ENG_CALLS] += res->calls;
+		c->counters[GS_ENG_CALL_NS] += res->ns;
+		c->counters[GS_ENG_CALLS_FAILED] += res->err != 0;
+		spent += res->ns;
+		c->call_ns_avg += (res->ns >> 3) - (c->call_ns_avg >> 3);
+	}
+	return spent;
+}
+
+/* ---- the record ------------------------------------------------------------------------------ */
+
+static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned int i,
+			 uint64_t now, struct gpusched_poke *p)
+{
+	enum gpusched_suspend_by by = gs_suspend_by(plan->step_src[i]);
+	struct gpusched_settings asked = gs_asked(&p->rec);
+	uint32_t bit = plan->step_bit[i], value = plan->steps[i].arg;
+
+	if (bit == GPUSCHED_RUNNABLE)
+		value = plan->steps[i].op == GS_RM_RESUME;
+	gs_field_put(&p->rec.task.is, bit, value);
+	if (value != gs_field_get(&asked, bit)) {
+		p->rec.changed |= bit;
+	} else {
+		p->rec.changed &= ~bit;
+		if (plan->step_src[i] == GS_SRC_ASKED) /* nobody wishes anything any more */
+			gs_field_unset(&p->rec.task.is, bit);
+	}
+	if (bit != GPUSCHED_RUNNABLE)
+		return;
+	p->what |= GPUSCHED_POKE_SUSPEND;
+	if (value) {
+		n->resume_ns = 0;
+		p->rec.suspend_by = GPUSCHED_BY_NOBODY;
+		p->rec.suspended_ns = 0;
+		p->rec.suspend_until_ns = 0;
+	} else {
+		if (p->rec.suspend_by != by || !p->rec.suspended_ns)
+			p->rec.suspended_ns = now;
+		p->rec.suspend_by = by;
+		n->suspended_channels = plan->nchannels;
+	}
+}
+
+static void write_record(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
+			 uint64_t now, struct gpusched_poke *p)
+{
+	uint32_t changed = p->rec.changed, errors = p->rec.errors;
+
+	p->what |= GPUSCHED_POKE_IS | GPUSCHED_POKE_CHANGED;
+	for (unsigned int i = 0; i < plan->nsteps; i++) {
+		const struct gs_rm_result *res = &plan->steps[i].res;
+
+		if (res->err == -ECANCELED)
+			continue;
+		p->what |= GPUSCHED_POKE_ERRORS;
+		if (!res->err) {
+			note_success(n, plan, i, now, p);
+			p->rec.errors = 0;
+			if (res->fd != (int)p->rec.owner_fd) {
+				p->what |= GPUSCHED_POKE_OWNER;
+				p->rec.owner_fd = (gs_u32)res->fd;
+			}
+			continue;
+		}
+		p->rec.errors = errors + 1;
+		p->rec.last_status = res->status;
+		/* nothing changed, so there is nothing to put back */
+		if (is_refusal(res->err) && !(plan->changed & plan->step_bit[i]))
+			p->rec.changed &= ~plan->step_bit[i];
+	}
+	c->counters[GS_ENG_RESTORED] += changed && !p->rec.changed;
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void give_up(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
+		    unsigned int i, uint64_t now)
+{
+	uint32_t bit = plan->step_bit[i], value = plan->steps[i].arg;
+
+	if (bit == GPUSCHED_RUNNABLE)
+		value = plan->steps[i].op == GS_RM_RESUME;
+	n->gave_up |= bit;
+	gs_field_put(&n->gave_up_at, bit, value);
+	if (bit == GPUSCHED_RUNNABLE && value)
+		n->resume_ns = now + gs_core_dilated(c, AGAIN_NS);
+}
+
+static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
+			uint64_t now, bool gone, struct gs_todo *todo)
+{
+	bool told = false;
+
+	for (unsigned int i = 0; i < plan->nsteps; i++) {
+		if (!plan->steps[i].res.err)
+			continue;
+		told |= plan->step_bit[i] == GPUSCHED_RUNNABLE && n->resume_ns;
+		give_up(c, n, plan, i, now);
+		n->unsure &= ~plan->step_bit[i];
+		if (!gone && !told) {
+			c->counters[GS_ENG_GAVE_UP]++;
+			todo->gave_up = i + 1;
+			told = true;
+		}
+	}
+	n->fails = 0;
+}
+
+static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
+		  struct gs_todo *todo)
+{
+	bool failed = plan->err, gone = gs_is_gone(plan->err);
+	uint64_t wait;
+
+	for (unsigned int i = 0; i < plan->nsteps; i++) {
+		int err = plan->steps[i].res.err;
+
+		gone |= gs_is_gone(err);
+		failed |= err && err != -ECANCELED;
+		if (err && err != -ECANCELED && !is_refusal(err) && !gs_is_gone(err))
+			n->unsure |= plan->step_bit[i];
+	}
+	if (!failed) {
+		n->fails = 0;
+		return;
+	}
+	n->fails++;
+	if (gone || n->fails >= GS_TRIES) {
+		give_up_all(c, n, plan, now, gone, todo);
+		return;
+	}
+	wait = BACKOFF_FIRST_NS << (n->fails - 1);
+	n->retry_at = now + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
+}
+
+void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
+		     struct gs_todo *todo)
+{
+	if (!plan->err)
+		write_record(c, n, plan, now, &todo->poke);
+	judge(c, n, plan, now, todo);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_trace.h - the bytes that gs_core_opts.trace gets: every input, and all that followed
+ *
+ * A record is a struct gs_core_trace and @size bytes. Fed into a core of the same build, the inputs
+ * give the same bytes again (docs/testing.md). Inputs are as gs_core_*() has them.
+ */
+#ifndef GPUSCHED_ENGINE_CORE_TRACE_H
+#define GPUSCHED_ENGINE_CORE_TRACE_H
+
+#include "engine/core.h"
+
+enum gs_core_trace_type {
+	GS_TRACE_OPTS = 0x67735400, /* struct gs_core_opts; the first one */
+	GS_TRACE_POLICY,            /* u32 active, u32 flags */
+	GS_TRACE_CLASS,             /* struct gpusched_class; now_ns: its id */
+	GS_TRACE_LOOK,              /* struct gpusched_tsg, struct gs_news or nothing */
+	GS_TRACE_ALL,               /* struct gpusched_tsg [] */
+	GS_TRACE_DONE,              /* struct gs_plan, struct gpusched_tsg or nothing */
+	GS_TRACE_CANCEL,            /* struct gs_plan */
+	GS_TRACE_FORGET,            /* struct gpusched_key */
+	GS_TRACE_DUE,
+	/* what followed */
+	GS_TRACE_TODO,   /* struct gs_todo, unless it says nothing */
+	GS_TRACE_DUE_IS, /* struct gpusched_key []; now_ns: gs_core_next() */
+};
+
+struct gs_core_trace {
+	uint32_t type; /* enum gs_core_trace_type */
+	uint32_t size;
+	uint64_t now_ns;
+};
+
+#endif /* GPUSCHED_ENGINE_CORE_TRACE_H */

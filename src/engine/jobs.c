@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/* jobs.c - plans on their way to the workers, and what becomes of them when they are back */
+#include <stdlib.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "engine/internal.h"
+#include "engine/ops.h"
+
+static void tell(struct gs_engine *e, const struct gs_plan *plan, unsigned int step)
+{
+	const struct gs_engine_call call = {
+		.key = plan->key,
+		.id = plan->id,
+		.pid = plan->pid,
+		.gpu = plan->gpu,
+		.op = plan->steps[step].op,
+		.arg = plan->steps[step].arg,
+		.dry_run = e->opts.dry_run,
+		.res = plan->steps[step].res,
+	};
+
+	if (e->opts.on_call && call.res.err != -ECANCELED)
+		e->opts.on_call(&call, e->opts.user);
+}
+
+struct gs_worker *gs_worker_of(struct gs_engine *e, uint32_t gpu)
+{
+	for (size_t i = 0; i + 1 < e->nworkers; i++)
+		if (e->gpus[i].index == gpu)
+			return &e->workers[i];
+	return &e->workers[e->nworkers - 1];
+}
+
+static int submit(struct gs_engine *e, const struct gs_todo *todo)
+{
+	struct gs_job *job = calloc(1, sizeof(*job));
+	uint64_t check = gs_now_ns() + gs_dilated(gs_engine_ops.stuck_ns);
+
+	if (!job) {
+		gs_core_cancel(e->core, &todo->plan);
+		return -ENOMEM;
+	}
+	job->plan = todo->plan;
+	gs_fill_tsg(&job->tsg, &todo->poke.rec, e->opts.branch);
+	e->pending++;
+	if (check < e->stuck_at)
+		e->stuck_at = check;
+	if (e->batching) {
+		job->next = e->batch;
+		e->batch = job;
+	} else {
+		gs_worker_push(gs_worker_of(e, job->plan.gpu), job);
+	}
+	return 0;
+}
+
+int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
+{
+	struct gpusched_poke poke;
+	int r = 0;
+
+	if (todo->poke.what) {
+		poke = todo->poke;
+		r = gs_engine_ops.poke(e->o, &poke);
+	}
+	if (todo->let_go)
+		gs_engine_let_go(e);
+	if (gs_is_gone(r)) {
+		if (todo->plan.nsteps && !e->opts.dry_run)
+			gs_core_cancel(e->core, &todo->plan);
+		gs_core_forget(e->core, &todo->poke.key);
+		return 0;
+	}
+	if (todo->plan.nsteps && !e->opts.dry_run)
+		return submit(e, todo);
+	for (unsigned int i = 0; i < todo->plan.nsteps; i++)
+		tell(e, &todo->plan, i);
+	return 0;
+}
+
+void gs_batch_release(struct gs_engine *e)
+{
+	struct gs_job *list = NULL;
+
+	e->batching = false;
+	while (e->batch) { /* oldest first */
+		struct gs_job *job = e->batch;
+
+		e->batch = job->next;
+		job->next = list;
+		list = job;
+	}
+	while (list) {
+		struct gs_job *job = list;
+
+		list = job->next;
+		gs_worker_push(gs_worker_of(e, job->plan.gpu), job);
+	}
+}
+
+static void log_given_up(const struct gs_plan *plan, unsigned int step)
+{
+	gs_log(LOG_WARNING, "tsg %llu of pid %u: %s failed too often (status 0x%x), given up",
+	       (unsigned long long)plan->id, plan->pid, gs_rm_op_name(plan->steps[step].op),
+	       plan->steps[step].res.status);
+}
+
+void gs_job_done(struct gs_engine *e, struct gs_job *job)
+{
+	struct gs_todo todo;
+	struct gpusched_tsg rec;
+	int r;
+
+	e->pending--;
+	for (unsigned int i = 0; i < job->plan.nsteps; i++)
+		tell(e, &job->plan, i);
+	r = gs_engine_ops.get(e->o, &job->plan.key, &rec);
+	gs_core_done(e->core, &job->plan, r ? NULL : &rec, gs_now_ns(), &todo);
+	if (todo.gave_up)
+		log_given_up(&job->plan, todo.gave_up - 1);
+	if (gs_is_gone(r))
+		gs_core_forget(e->core, &job->plan.key);
+	else
+		gs_carry_out(e, &todo);
+}
