@@ -19,20 +19,14 @@
 
 #define API_LARGE (1 << 20)
 #define WATCH_BEAT_US (5 * 1000 * 1000)
-#define POLL_US (20 * 1000) /* of requests whose calls are under way */
 
 struct api_request {
 	char *body;
 	size_t n;
 	bool too_long;
-	/* a control that takes long: its connection sleeps, the others are served */
-	struct api_request *next;
+	struct api *a;
 	struct MHD_Connection *c;
-	struct gs_pending *pending;
-	bool done;
-	int code;
-	json_t *result;
-	struct gs_error err;
+	struct gs_completion *asked; /* until it is over the connection sleeps */
 };
 
 /* ---- peers ----------------------------------------------------------------------------------- */
@@ -183,91 +177,46 @@ enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char 
 		      o ? json_dumps(o, JSON_COMPACT) : NULL);
 }
 
-static enum MHD_Result answer_verb(struct MHD_Connection *c, int code, const json_t *result,
-				   const char *error)
+/* ---- verbs ----------------------------------------------------------------------------------- */
+
+static enum MHD_Result answer_verb(struct MHD_Connection *c, const struct gs_completion *asked)
 {
-	if (code)
-		return api_answer_error(c, code, error);
-	return answer(c, MHD_HTTP_OK, "application/json", json_dumps(result, JSON_COMPACT));
+	if (asked->code)
+		return api_answer_error(c, asked->code, asked->err.text);
+	return answer(c, MHD_HTTP_OK, "application/json", json_dumps(asked->answer, JSON_COMPACT));
 }
 
-/* ---- controls whose calls take long ---------------------------------------------------------- */
-
-static void poll_soon(struct api *a)
+static void on_over(struct gs_completion *asked, void *user)
 {
-	uint64_t now;
+	struct api_request *rq = user;
 
-	sd_event_now(a->event, CLOCK_MONOTONIC, &now);
-	sd_event_source_set_time(a->poll, now + POLL_US);
-	sd_event_source_set_enabled(a->poll, SD_EVENT_ONESHOT);
-}
-
-static void wait_for_calls(struct api *a, struct MHD_Connection *c, struct api_request *rq,
-			   struct gs_pending *pending)
-{
-	rq->pending = pending;
-	rq->c = c;
-	rq->next = a->waiting;
-	a->waiting = rq;
-	MHD_suspend_connection(c);
-	poll_soon(a);
-}
-
-/* Wakes those that have their answer; all of them with @code when that is not 0. */
-static void wake_waiting(struct api *a, int code)
-{
-	struct api_request **at = &a->waiting;
-
-	while (*at) {
-		struct api_request *rq = *at;
-
-		rq->code = code ? gs_fail(&rq->err, code, "gpuschedd ends")
-				: gs_pending_poll(rq->pending, &rq->result, &rq->err);
-		if (rq->code == -EINPROGRESS) {
-			at = &rq->next;
-			continue;
-		}
-		*at = rq->next;
-		gs_pending_free(rq->pending);
-		rq->pending = NULL;
-		rq->done = true;
-		MHD_resume_connection(rq->c);
-		api_kick(a);
-	}
-}
-
-static int on_poll(sd_event_source *src, uint64_t us, void *user)
-{
-	struct api *a = user;
-
-	wake_waiting(a, 0);
-	if (a->waiting)
-		poll_soon(a);
-	return 0;
+	MHD_resume_connection(rq->c);
+	api_kick(rq->a);
 }
 
 static enum MHD_Result do_verb(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
 			       const char *verb, struct api_request *rq)
 {
-	CLEANUP_JSON json_t *args = NULL, *result = NULL;
-	struct gs_pending *pending = NULL;
-	const char *body = rq->body;
-	size_t n = rq->n;
-	struct gs_error err = { 0 };
+	CLEANUP_JSON json_t *args = NULL;
 	json_error_t why;
-	int r;
 
-	args = n ? json_loadb(body, n, JSON_REJECT_DUPLICATES, &why) : json_object();
+	args = rq->n ? json_loadb(rq->body, rq->n, JSON_REJECT_DUPLICATES, &why) : json_object();
 	if (!args) {
 		char text[JSON_ERROR_TEXT_LENGTH + 64];
 
-		snprintf(text, sizeof(text), "the body is not JSON: %s", n ? why.text : "");
+		snprintf(text, sizeof(text), "the body is not JSON: %s", rq->n ? why.text : "");
 		return api_answer_error(c, -EINVAL, text);
 	}
-	r = gs_service_verb_begin(a->s, peer, verb, args, &result, &pending, &err);
-	if (r != -EINPROGRESS)
-		return answer_verb(c, r, result, err.text);
-	wait_for_calls(a, c, rq, pending);
+	rq->asked = gs_service_ask(a->s, peer, verb, args);
+	if (!rq->asked)
+		return MHD_NO;
+	if (gs_completion_is_over(rq->asked))
+		return answer_verb(c, rq->asked);
+	rq->a = a;
+	rq->c = c;
+	rq->asked->done = on_over;
+	rq->asked->user = rq;
+	MHD_suspend_connection(c);
 	return MHD_YES;
 }
 
@@ -345,8 +294,8 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 	}
 	if (*inout_n)
 		return take_body(rq, data, inout_n);
-	if (rq->done)
-		return answer_verb(c, rq->code, rq->result, rq->err.text);
+	if (rq->asked)
+		return answer_verb(c, rq->asked);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_POST))
 		return api_answer_error(c, -EINVAL, "GET and POST alone are known");
 	return route(user, c, url, method, rq);
@@ -359,7 +308,7 @@ static void on_completed(void *user, struct MHD_Connection *c, void **context,
 
 	if (rq) {
 		free(rq->body);
-		json_decref(rq->result);
+		gs_completion_free(rq->asked);
 	}
 	free(rq);
 	*context = NULL;
@@ -514,10 +463,6 @@ static int add_sources(struct api *a)
 	if (r >= 0)
 		r = sd_event_source_set_enabled(a->beat, SD_EVENT_OFF);
 	if (r >= 0)
-		r = sd_event_add_time(a->event, &a->poll, CLOCK_MONOTONIC, 0, 1000, on_poll, a);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(a->poll, SD_EVENT_OFF);
-	if (r >= 0)
 		r = sd_event_add_defer(a->event, &a->defer, on_defer, a);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(a->defer, SD_EVENT_OFF);
@@ -552,7 +497,7 @@ void api_free(struct api *a)
 	if (a->mhd) {
 		unlink(gs_env()->socket);
 		api_watch_end(a);
-		wake_waiting(a, -ECANCELED);
+		gs_service_cancel_requests(a->s, "gpuschedd ends");
 		MHD_run(a->mhd);
 		MHD_stop_daemon(a->mhd);
 	} else if (a->fd >= 0) {
@@ -561,7 +506,6 @@ void api_free(struct api *a)
 	sd_event_source_unref(a->io);
 	sd_event_source_unref(a->timer);
 	sd_event_source_unref(a->beat);
-	sd_event_source_unref(a->poll);
 	sd_event_source_unref(a->defer);
 	forget_idle(a);
 	free(a);

@@ -26,8 +26,7 @@ struct api_uid {
 struct api {
 	struct gs_service *s;
 	sd_event *event;
-	sd_event_source *io, *timer, *defer, *beat, *poll;
-	struct api_request *waiting; /* their calls are under way */
+	sd_event_source *io, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
 	int fd;                   /* listening; the server closes it */
 	unsigned int connections; /* after the last run */

@@ -45,20 +45,14 @@ static int load_config(const struct daemon_options *o, struct gs_config **ret, s
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static int on_service(sd_event_source *src, int fd, uint32_t events, void *user)
-{
-	int r = gs_service_dispatch(user);
-
-	if (r < 0)
-		gs_log(LOG_ERR, "the service's loop: %s", strerror(-r));
-	return 0;
-}
+static bool stopping;
 
 static int on_stop(sd_event_source *src, const struct signalfd_siginfo *si, void *user)
 {
 	gs_log(LOG_INFO, "%s from process %u: ending", strsignal((int)si->ssi_signo), si->ssi_pid);
 	sd_notify(0, "STOPPING=1");
-	return sd_event_exit(sd_event_source_get_event(src), 0);
+	stopping = true;
+	return 0;
 }
 
 static int block_signals(void)
@@ -73,53 +67,45 @@ static int block_signals(void)
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
 }
 
-static int prepare_loop(sd_event **ret, struct gs_service *s)
+static int prepare_loop(sd_event *e)
 {
-	sd_event *e = NULL;
-	int r;
+	/* a terminal that closes sends the last */
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	int r = sd_event_set_watchdog(e, true);
 
-	r = sd_event_default(&e);
-	if (r >= 0)
-		r = sd_event_add_signal(e, NULL, SIGTERM, on_stop, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(e, NULL, SIGINT, on_stop, NULL);
-	if (r >= 0) /* a terminal that closes */
-		r = sd_event_add_signal(e, NULL, SIGHUP, on_stop, NULL);
-	if (r >= 0)
-		r = sd_event_set_watchdog(e, true);
-	if (r >= 0)
-		r = sd_event_add_io(e, NULL, gs_service_fd(s), EPOLLIN, on_service, s);
-	if (r < 0) {
-		sd_event_unref(e);
-		return r;
-	}
-	*ret = e;
-	return 0;
+	for (size_t i = 0; r >= 0 && i < GS_COUNT(signals); i++)
+		r = sd_event_add_signal(e, NULL, signals[i], on_stop, NULL);
+	return r < 0 ? r : 0;
 }
 
-static int serve(struct gs_service *s, struct gs_error *err)
+/* The loop is not told to end by itself: the service's own end waits in it. */
+static int serve(struct gs_service *s, sd_event *e, struct gs_error *err)
 {
-	sd_event *e = NULL;
 	struct api *api = NULL;
-	int r;
+	int r = prepare_loop(e);
 
-	r = prepare_loop(&e, s);
 	if (r)
 		return gs_fail(err, r, "the event loop cannot start: %s", strerror(-r));
 	r = api_new(e, s, &api, err);
-	if (!r) {
-		sd_notify(0, "READY=1\nSTATUS=watching");
-		gs_log(LOG_INFO, "gpuschedd %s is ready", GPUSCHED_VERSION);
-		r = sd_event_loop(e);
-		api_free(api);
-	}
-	sd_event_unref(e);
+	if (r)
+		return r;
+	sd_notify(0, "READY=1\nSTATUS=watching");
+	gs_log(LOG_INFO, "gpuschedd %s is ready", GPUSCHED_VERSION);
+	while (!stopping && r >= 0)
+		r = sd_event_run(e, UINT64_MAX);
+	api_free(api);
 	return r < 0 ? gs_fail(err, r, "%s", strerror(-r)) : 0;
+}
+
+static void unref_event(sd_event **e)
+{
+	sd_event_unref(*e);
 }
 
 static int run(const struct gs_config *config, struct gs_error *err)
 {
-	const struct gs_service_opts opts = {
+	CLEANUP(unref_event) sd_event *e = NULL;
+	struct gs_service_opts opts = {
 		.size = sizeof(opts),
 		.daemon = true,
 		.dry_run = config->dry_run,
@@ -129,10 +115,13 @@ static int run(const struct gs_config *config, struct gs_error *err)
 
 	r = block_signals();
 	if (!r)
+		r = sd_event_default(&e);
+	opts.event = e;
+	if (r >= 0)
 		r = gs_service_new(config, &opts, &s, err);
-	if (r)
+	if (r < 0)
 		return gs_fail(err, r, "%s", strerror(-r));
-	r = serve(s, err);
+	r = serve(s, e, err);
 	gs_service_free(s);
 	return r;
 }

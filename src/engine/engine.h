@@ -125,12 +125,18 @@ int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 /* ---- guardian -------------------------------------------------------------------------------- */
 
 /*
- * Forks a process of its own session (and cgroup where possible) that holds the table open, waits
- * for @daemon_pid to die and then runs gs_restore(). A daemon that stops in order tells it to leave
- * by closing *ret_release_fd after writing one byte to it. The guardian stays a child: reap it.
+ * A process of its own session (and cgroup where possible) that holds the table open, waits for this
+ * one to die and then runs gs_restore().
  */
-int gs_guardian_start(struct gs_table *o, unsigned int branch, int *ret_release_fd, pid_t *ret_pid,
+struct gs_guardian;
+int gs_guardian_start(struct gs_table *o, unsigned int branch, struct gs_guardian **ret,
 		      struct gs_error *err);
+/* Readable when it has ended; its process; how long ago it was started. */
+int gs_guardian_fd(const struct gs_guardian *g);
+pid_t gs_guardian_pid(const struct gs_guardian *g);
+uint64_t gs_guardian_age_ns(const struct gs_guardian *g);
+/* Tells it to leave, waits for that, and frees. */
+void gs_guardian_end(struct gs_guardian *g);
 
 /* The instance's lock: one daemon or one command that acts. -EBUSY with the holder's pid. */
 int gs_lock_take(int *ret_fd, struct gs_error *err);

@@ -282,31 +282,83 @@ static int wait_ready(int fd)
 	return read(fd, &byte, 1) == 1 ? 0 : -ECHILD;
 }
 
-int gs_guardian_start(struct gs_table *o, unsigned int branch, int *ret_release_fd, pid_t *ret_pid,
+/* ---- whose guardian it is -------------------------------------------------------------------- */
+
+struct gs_guardian {
+	pid_t pid; /* 0: none yet */
+	int pidfd, fd;
+	uint64_t since_ns;
+};
+
+void gs_guardian_end(struct gs_guardian *g)
+{
+	if (!g)
+		return;
+	if (g->fd >= 0 && send(g->fd, "q", 1, MSG_NOSIGNAL) != 1 && errno != EPIPE)
+		gs_log(LOG_WARNING, "the guardian could not be told to leave: %s", strerror(errno));
+	if (g->fd >= 0)
+		close(g->fd);
+	if (g->pidfd >= 0)
+		close(g->pidfd);
+	if (g->pid > 0)
+		waitpid(g->pid, NULL, 0);
+	free(g);
+}
+
+static void guardian_end_(struct gs_guardian **g)
+{
+	gs_guardian_end(*g);
+}
+
+int gs_guardian_fd(const struct gs_guardian *g)
+{
+	return g->pidfd;
+}
+
+pid_t gs_guardian_pid(const struct gs_guardian *g)
+{
+	return g->pid;
+}
+
+uint64_t gs_guardian_age_ns(const struct gs_guardian *g)
+{
+	return gs_now_ns() - g->since_ns;
+}
+
+static int start(struct gs_guardian *g, struct gs_table *o, unsigned int branch)
+{
+	CLEANUP_FD int ours = (int)syscall(SYS_pidfd_open, getpid(), 0), theirs = -1;
+	int pair[2], r;
+
+	if (ours < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	g->fd = pair[0];
+	theirs = pair[1];
+	g->pid = fork();
+	if (g->pid < 0)
+		return -errno;
+	if (!g->pid)
+		guard(ours, theirs, branch);
+	close(TAKE_FD(theirs));
+	g->pidfd = (int)syscall(SYS_pidfd_open, g->pid, 0);
+	r = g->pidfd < 0 ? -errno : wait_ready(g->fd);
+	if (r < 0)
+		kill(g->pid, SIGKILL);
+	return r;
+}
+
+int gs_guardian_start(struct gs_table *o, unsigned int branch, struct gs_guardian **ret,
 		      struct gs_error *err)
 {
-	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	CLEANUP_FD int ours = -1, theirs = -1;
-	int pair[2], r;
-	pid_t pid;
+	CLEANUP(guardian_end_) struct gs_guardian *g = malloc(sizeof(*g));
+	int r;
 
-	if (pidfd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return gs_fail(err, -errno, "starting the guardian: %s", strerror(errno));
-	ours = pair[0];
-	theirs = pair[1];
-	pid = fork();
-	if (pid < 0)
-		return gs_fail(err, -errno, "starting the guardian: %s", strerror(errno));
-	if (!pid)
-		guard(pidfd, theirs, branch);
-	close(TAKE_FD(theirs));
-	r = wait_ready(ours);
-	if (r < 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		return gs_fail(err, r, "the guardian cannot open the TSG table");
-	}
-	*ret_release_fd = TAKE_FD(ours);
-	*ret_pid = pid;
+	if (!g)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	*g = (struct gs_guardian){ .pidfd = -1, .fd = -1, .since_ns = gs_now_ns() };
+	r = start(g, o, branch);
+	if (r < 0)
+		return gs_fail(err, r, "the guardian cannot start: %s", strerror(-r));
+	*ret = TAKE_PTR(g);
 	return 0;
 }

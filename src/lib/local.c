@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Without a daemon: the same service in this process. It is opened when a verb first needs it. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -147,7 +146,6 @@ static void hand_out_missed(struct local *l)
 static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
 {
 	while (!l->stop) {
-		struct pollfd p = { .fd = gs_service_fd(l->s), .events = POLLIN };
 		uint64_t now = gs_now_ns();
 		int ms = -1, r;
 
@@ -155,10 +153,9 @@ static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
 			return -ETIMEDOUT;
 		if (until)
 			ms = (int)((until - now) / NS_PER_MS) + 1;
-		r = poll(&p, 1, ms);
-		if (r < 0)
-			return -errno;
-		r = r ? gs_service_dispatch(l->s) : 0;
+		r = gs_service_run(l->s, ms);
+		if (r == -EINTR)
+			return r;
 		if (r < 0)
 			return gs_fail(err, r, "events: %s", strerror(-r));
 	}

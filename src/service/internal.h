@@ -6,7 +6,9 @@
 #define GPUSCHED_SERVICE_INTERNAL_H
 
 #include <pthread.h>
+#include <systemd/sd-event.h>
 
+#include "basic/completion.h"
 #include "basic/sheet.h"
 #include "classify/classify.h"
 #include "engine/engine.h"
@@ -42,6 +44,7 @@ enum gs_service_counter {
 
 struct gs_watch;
 struct gs_starting;
+struct gs_request;
 
 struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
@@ -69,18 +72,18 @@ struct gs_service {
 	struct gs_launches *launches;            /* NULL: not counted */
 	bool launches_asked;                     /* a person wants them counted */
 	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */
-	int lock_fd, ep_fd, beat_fd, sweep_fd;
-	int reader_fd; /* -1: this process reads by itself */
-	int guardian_fd;
-	pid_t guardian_pid;
-	int guardian_pidfd;
-	uint64_t guardian_since_ns;
+	int lock_fd;
+	sd_event *event; /* NULL: read-only, or not open yet */
+	sd_event_source *beat, *sweep, *look, *happened;
+	sd_event_source *reads, *events, *results, *ticks, *guardian_ended;
+	struct gs_waits waits;
+	struct gs_guardian *guardian;   /* NULL: none */
+	struct gs_restoring *restoring; /* NULL: nothing is being put back */
+	bool has_readers;               /* false: this process reads by itself */
 	bool self_added;
-	bool draining; /* throws away events from before this instance */
-	bool sweep_armed;
-	uint64_t events_lost;        /* by the taps, as far as it was made up for */
-	uint64_t losses_next_ns;     /* not again before */
-	uint64_t impatient_until_ns; /* no waiting in place before: the last was in vain */
+	bool draining;           /* throws away events from before this instance */
+	uint64_t events_lost;    /* by the taps, as far as it was made up for */
+	uint64_t losses_next_ns; /* not again before */
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -96,35 +99,52 @@ static inline void gs_count(struct gs_service *s, enum gs_service_counter c)
 }
 
 /* ---- loop.c ---------------------------------------------------------------------------------- */
+/* What a completion may wait for. */
+#define GS_ON_ENGINE (1u << 0) /* calls came back */
+#define GS_ON_ERRAND (1u << 1) /* one has ended */
+#define GS_ON_READ (1u << 2)   /* late answers of readers came */
+
 int gs_loop_new(struct gs_service *s, struct gs_error *err);
-int gs_loop_add(struct gs_service *s, int fd);
-void gs_loop_del(struct gs_service *s, int fd);
+void gs_loop_free(struct gs_service *s);
 /* The next sweep is due in @ns, if that is sooner than what is planned. */
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
-void gs_loop_beat(struct gs_service *s);
-/*
- * Waits in place, at most @ms, until the engine is idle: true. A quarter of the time may go into
- * waits in vain, no more: who asks again and again holds up nobody else.
- */
-bool gs_loop_settle(struct gs_service *s, unsigned int ms);
+/* Runs the loop until @c is over. For whom nobody else waits: start, end, library. */
+void gs_loop_finish(struct gs_service *s, struct gs_completion *c);
+/* Begins it before. */
+void gs_loop_wait(struct gs_service *s, struct gs_completion *c);
+/* The same until the engine is idle, for @ms at most. */
+void gs_loop_settle(struct gs_service *s, unsigned int ms);
 
-/* ---- beating.c: the heartbeat while the loop is busy with one long thing --------------------- */
-struct gs_beating {
+/* ---- errand.c: what takes long, in a thread of its own ---------------------------------------- */
+struct gs_errand {
+	void (*work)(struct gs_errand *e); /* in the thread */
+	void (*end)(struct gs_errand *e);  /* in the loop, afterwards */
+	void (*free)(struct gs_errand *e);
 	struct gs_service *s;
+	unsigned int refs; /* the caller's, and the thread's */
+	bool over;
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t cond;
-	bool started, stop;
+	int fd;
+	sd_event_source *source;
 };
-void gs_beating_start(struct gs_beating *b, struct gs_service *s);
-void gs_beating_stop(struct gs_beating *b);
+/* On failure the caller frees it. */
+int gs_errand_begin(struct gs_errand *e, struct gs_service *s);
+void gs_errand_unref(struct gs_errand *e);
+/* Runs the loop until it is over. */
+void gs_errand_wait(struct gs_errand *e);
 
-/* ---- guarding.c: the guardian that this process forks ---------------------------------------- */
-int gs_guarding_start(struct gs_service *s, struct gs_error *err);
-/* It ended though nobody told it to: another one takes its place. */
-void gs_guarding_lost(struct gs_service *s);
-/* Tells it to leave, and waits for that. */
-void gs_guarding_end(struct gs_service *s);
+/* ---- restoring.c: everything back to what the owners asked, while the loop goes on ------------ */
+struct gs_restoring {
+	struct gs_errand errand;
+	int code;
+	struct gs_restored done;
+	struct gs_error err;
+};
+/* Joins the one that is under way. *ret is the caller's reference. */
+int gs_restoring_begin(struct gs_service *s, struct gs_restoring **ret, struct gs_error *err);
+/* The verb: stops the policy first. */
+int gs_restoring_answer(struct gs_request *rq);
+void gs_restored_fill(json_t *o, const struct gs_restored *done);
 
 /* ---- events.c -------------------------------------------------------------------------------- */
 void gs_on_event(const struct gpusched_event *ev, void *user);
@@ -172,10 +192,8 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message);
 /* The policy that is being started is called off; false: there is none. */
 bool gs_service_policy_cancel(struct gs_service *s, const char *message);
-/* After the policy's descriptor became readable. */
-void gs_service_policy_dispatch(struct gs_service *s);
 
-/* ---- starting.c: what takes long of a start, in a thread; one at a time ----------------------- */
+/* ---- starting.c: what takes long of a start; one at a time ------------------------------------ */
 /*
  * Policy @name, and counting launches if it or anybody wants that; NULL: that alone. -EBUSY while
  * another start is under way. *ret is the caller's reference.
@@ -188,11 +206,6 @@ int gs_starting_now(struct gs_service *s, const char *name, const char *const *o
 		    struct gs_error *err);
 /* -EINPROGRESS, or what became of it. */
 int gs_starting_result(const struct gs_starting *t, struct gs_error *err);
-/* The same after waiting in place, at most @ms; -1: as long as it takes. */
-int gs_starting_wait(struct gs_starting *t, int ms, struct gs_error *err);
-/* -1: none; else it becomes readable when the thread is done. */
-int gs_starting_fd(const struct gs_service *s);
-void gs_starting_dispatch(struct gs_service *s);
 /* The policy that is being started; NULL: none. */
 const char *gs_starting_policy(const struct gs_service *s);
 /* What is under way will be thrown away when it is ready. */
@@ -223,14 +236,6 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
 const char *gs_engine_name(uint16_t engine, char buffer[12]);
 const char *gs_kind_name(uint16_t kind);
 const char *gs_source_name(unsigned int source);
-
-/* ---- requests whose answer takes long --------------------------------------------------------- */
-struct gs_pending {
-	/* As gs_pending_poll(). */
-	int (*poll)(struct gs_pending *p, json_t **ret_answer, struct gs_error *err);
-	void (*free)(struct gs_pending *p);
-};
-#define GS_PENDING_MS 50 /* who can wait elsewhere waits this long in place before */
 
 /* ---- verbs: one function each ---------------------------------------------------------------- */
 /* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */

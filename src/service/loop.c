@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The service's descriptors under one epoll descriptor, and its two timers. */
+/*
+ * The service's part of the event loop: heartbeat, sweep, and those who wait for something. The
+ * daemon's loop is the service's; without a daemon it has one of its own.
+ */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "basic/clock.h"
 #include "basic/log.h"
@@ -14,90 +15,121 @@
 #include "table/events.h"
 
 #define HEARTBEAT_NS (250 * NS_PER_MS)
-#define MAX_READY 8
+#define ACCURACY_US 1000
 
-int gs_loop_add(struct gs_service *s, int fd)
+static uint64_t us_of(uint64_t ns)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
-
-	return epoll_ctl(s->ep_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return ns / NS_PER_US;
 }
 
-void gs_loop_del(struct gs_service *s, int fd)
-{
-	epoll_ctl(s->ep_fd, EPOLL_CTL_DEL, fd, NULL);
-}
-
-static int timer_new(struct gs_service *s, int *ret)
-{
-	*ret = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return *ret < 0 ? -errno : gs_loop_add(s, *ret);
-}
-
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){ .tv_sec = (time_t)(ns / NS_PER_S),
-				  .tv_nsec = (long)(ns % NS_PER_S) };
-}
-
-int gs_loop_new(struct gs_service *s, struct gs_error *err)
-{
-	struct itimerspec beat = { .it_interval = timespec_of(HEARTBEAT_NS),
-				   .it_value = timespec_of(HEARTBEAT_NS) };
-	int r;
-
-	s->ep_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->ep_fd < 0)
-		return gs_fail(err, -errno, "epoll: %s", strerror(errno));
-	r = timer_new(s, &s->sweep_fd);
-	if (!r && s->opts.daemon) {
-		r = timer_new(s, &s->beat_fd);
-		if (!r && timerfd_settime(s->beat_fd, 0, &beat, NULL))
-			r = -errno;
-		if (!r)
-			r = gs_reader_begin(&s->reader_fd);
-		if (!r)
-			r = gs_loop_add(s, s->reader_fd);
-		gs_loop_beat(s);
-	}
-	return r ? gs_fail(err, r, "timer: %s", strerror(-r)) : 0;
-}
+/* ---- heartbeat and sweep --------------------------------------------------------------------- */
 
 /* A dry run leaves it as it was: an old one says that there is something to repair. */
-void gs_loop_beat(struct gs_service *s)
+static void beat(struct gs_service *s)
 {
 	if (s->opts.daemon && !s->opts.dry_run)
 		gs_cfg_heartbeat(s->o, gs_now_ns());
 }
 
-bool gs_loop_settle(struct gs_service *s, unsigned int ms)
+static int on_beat(sd_event_source *src, uint64_t us, void *user)
 {
-	uint64_t begin = gs_now_ns(), end;
-	bool settled = !gs_engine_settle(s->e, begin < s->impatient_until_ns ? 0 : ms);
+	beat(user);
+	sd_event_source_set_time(src, us_of(gs_now_ns() + HEARTBEAT_NS));
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
 
-	if (!settled && begin >= s->impatient_until_ns) {
-		end = gs_now_ns();
-		s->impatient_until_ns = end + 3 * (end - begin);
-		gs_loop_beat(s);
-	}
-	return settled;
+static int on_sweep(sd_event_source *src, uint64_t us, void *user)
+{
+	gs_service_sweep(user);
+	return 0;
 }
 
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns)
 {
-	struct itimerspec now, due = { .it_value = timespec_of(ns) };
+	uint64_t due = us_of(gs_now_ns() + ns), planned;
+	int enabled = SD_EVENT_OFF;
 
-	if (s->sweep_fd < 0 || timerfd_gettime(s->sweep_fd, &now))
+	if (!s->sweep)
 		return;
-	if (s->sweep_armed &&
-	    (uint64_t)now.it_value.tv_sec * NS_PER_S + (uint64_t)now.it_value.tv_nsec <= ns)
+	sd_event_source_get_enabled(s->sweep, &enabled);
+	if (enabled && !sd_event_source_get_time(s->sweep, &planned) && planned <= due)
 		return;
-	timerfd_settime(s->sweep_fd, 0, &due, NULL);
-	s->sweep_armed = true;
+	sd_event_source_set_time(s->sweep, due);
+	sd_event_source_set_enabled(s->sweep, SD_EVENT_ONESHOT);
 }
 
+/* ---- who waits ------------------------------------------------------------------------------- */
+
+/* Nothing but the time has passed: on_happened() comes after it. */
+static int on_look(sd_event_source *src, uint64_t us, void *user)
+{
+	return 0;
+}
+
+static void plan_look(struct gs_service *s)
+{
+	uint64_t next = gs_waits_next(&s->waits);
+
+	if (next == UINT64_MAX) {
+		sd_event_source_set_enabled(s->look, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(s->look, us_of(next + NS_PER_US - 1));
+	sd_event_source_set_enabled(s->look, SD_EVENT_ONESHOT);
+}
+
+/* After each source of the loop, whosever it is. */
+static int on_happened(sd_event_source *src, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_waits_run(&s->waits, gs_now_ns());
+	plan_look(s);
+	return 0;
+}
+
+void gs_loop_finish(struct gs_service *s, struct gs_completion *c)
+{
+	int r = 0;
+
+	while (!gs_completion_is_over(c) && r >= 0) {
+		plan_look(s);
+		r = sd_event_run(s->event, UINT64_MAX);
+	}
+	if (r < 0)
+		gs_completion_cancel(c, r, strerror(-r));
+}
+
+void gs_loop_wait(struct gs_service *s, struct gs_completion *c)
+{
+	gs_completion_begin(c, &s->waits, gs_now_ns());
+	gs_loop_finish(s, c);
+}
+
+static int is_idle(struct gs_completion *c, uint64_t now_ns)
+{
+	const struct gs_service *s = c->user;
+
+	return gs_engine_idle(s->e) || gs_completion_is_late(c, now_ns) ? 0 : -EINPROGRESS;
+}
+
+void gs_loop_settle(struct gs_service *s, unsigned int ms)
+{
+	struct gs_completion c = {
+		.check = is_idle,
+		.on = GS_ON_ENGINE,
+		.until_ns = gs_now_ns() + ms * NS_PER_MS,
+		.user = s,
+	};
+
+	if (s->e && s->event)
+		gs_loop_wait(s, &c);
+}
+
+/* ---- the sources ----------------------------------------------------------------------------- */
+
 /* A late answer: it is asked for again, and is there now. */
-static void on_read(enum gs_reader_what what, pid_t pid, void *user)
+static void take_answer(enum gs_reader_what what, pid_t pid, void *user)
 {
 	struct gs_service *s = user;
 
@@ -107,55 +139,80 @@ static void on_read(enum gs_reader_what what, pid_t pid, void *user)
 		gs_launches_process(s->launches, pid);
 }
 
-static void drain_timer(int fd)
+static int on_read(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
-	uint64_t ticks;
+	struct gs_service *s = user;
 
-	if (read(fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
-		gs_log(LOG_WARNING, "timer: %s", strerror(errno));
+	gs_reader_dispatch(take_answer, s);
+	gs_waits_happened(&s->waits, GS_ON_READ);
+	return 0;
 }
 
-static void handle(struct gs_service *s, int fd)
+/* Off until it is given a time. */
+static int add_timer(struct gs_service *s, sd_event_time_handler_t fn, sd_event_source **ret)
 {
-	if (fd == s->beat_fd) {
-		drain_timer(fd);
-		gs_loop_beat(s);
-	} else if (fd == s->sweep_fd) {
-		drain_timer(fd);
-		s->sweep_armed = false;
-		gs_service_sweep(s);
-	} else if (fd == s->reader_fd) {
-		gs_reader_dispatch(on_read, s);
-	} else if (fd == s->guardian_pidfd) {
-		gs_guarding_lost(s);
-	} else if (fd == gs_events_fd(s->o)) {
-		gs_events_dispatch(s->o);
-		gs_losses_check(s);
-	} else if (s->e && fd == gs_engine_fd(s->e)) {
-		gs_engine_dispatch(s->e);
-	} else if (fd == gs_starting_fd(s)) {
-		gs_starting_dispatch(s);
-	} else if (s->p && fd == gs_policy_fd(s->p)) {
-		gs_service_policy_dispatch(s);
+	int r = sd_event_add_time(s->event, ret, CLOCK_MONOTONIC, 0, ACCURACY_US, fn, s);
+
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+static int add_daemons(struct gs_service *s)
+{
+	int fd, r = add_timer(s, on_beat, &s->beat);
+
+	if (r >= 0) /* whatever else there is to do */
+		r = sd_event_source_set_priority(s->beat, SD_EVENT_PRIORITY_IMPORTANT);
+	if (r < 0)
+		return r;
+	on_beat(s->beat, 0, s);
+	r = gs_reader_begin(&fd);
+	if (r >= 0)
+		s->has_readers = true;
+	return r < 0 ? r : sd_event_add_io(s->event, &s->reads, fd, EPOLLIN, on_read, s);
+}
+
+int gs_loop_new(struct gs_service *s, struct gs_error *err)
+{
+	int r = 0;
+
+	if (s->opts.event)
+		s->event = sd_event_ref(s->opts.event);
+	else
+		r = sd_event_new(&s->event);
+	if (r >= 0)
+		r = add_timer(s, on_sweep, &s->sweep);
+	if (r >= 0)
+		r = add_timer(s, on_look, &s->look);
+	if (r >= 0)
+		r = sd_event_add_post(s->event, &s->happened, on_happened, s);
+	if (r >= 0 && s->opts.daemon)
+		r = add_daemons(s);
+	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r)) : 0;
+}
+
+void gs_loop_free(struct gs_service *s)
+{
+	sd_event_source **all[] = { &s->happened, &s->look, &s->sweep, &s->beat, &s->reads };
+
+	for (size_t i = 0; i < GS_COUNT(all); i++)
+		*all[i] = sd_event_source_disable_unref(*all[i]);
+	if (s->has_readers)
+		gs_reader_end();
+	s->has_readers = false;
+	s->event = sd_event_unref(s->event);
+}
+
+int gs_service_run(struct gs_service *s, int ms)
+{
+	struct pollfd p = { .events = POLLIN };
+	int r = sd_event_prepare(s->event), signalled = 0;
+
+	if (!r) {
+		p.fd = sd_event_get_fd(s->event);
+		signalled = poll(&p, 1, ms) < 0 ? -errno : 0;
+		r = sd_event_wait(s->event, 0);
 	}
-}
-
-int gs_service_fd(const struct gs_service *s)
-{
-	return s->ep_fd;
-}
-
-int gs_service_dispatch(struct gs_service *s)
-{
-	struct epoll_event ready[MAX_READY];
-	int n;
-
-	if (s->ep_fd < 0)
-		return 0;
-	n = epoll_wait(s->ep_fd, ready, MAX_READY, 0);
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
-	for (int i = 0; i < n; i++)
-		handle(s, ready[i].data.fd);
-	return n;
+	if (r > 0)
+		r = sd_event_dispatch(s->event);
+	return r < 0 ? r : signalled;
 }

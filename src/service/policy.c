@@ -46,6 +46,8 @@ static int refuse(struct gs_service *s, const char *name, struct gs_policy_exit 
 	return gs_fail(err, code, "policy '%s' cannot start: %s", name, strerror(-code));
 }
 
+static void watch_ticks(struct gs_service *s);
+
 /* The old one's exit record, and the new one into the loop. */
 static void take_over(struct gs_service *s, struct gs_policy *p, const char *name, const char *old)
 {
@@ -57,7 +59,7 @@ static void take_over(struct gs_service *s, struct gs_policy *p, const char *nam
 		keep_exit(s, &switched);
 	}
 	s->p = p;
-	gs_loop_add(s, gs_policy_fd(p));
+	watch_ticks(s);
 	gs_engine_policy_flags(s->e, gs_policy_running(p)->flags);
 	gs_engine_touch_all(s->e);
 	gs_log(LOG_INFO, "policy %s started", gs_policy_running(p)->name);
@@ -73,7 +75,7 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 		return refuse(s, name, exit, code, err);
 	if (s->p) {
 		snprintf(old, sizeof(old), "%s", gs_policy_running(s->p)->name);
-		gs_loop_del(s, gs_policy_fd(s->p));
+		s->ticks = sd_event_source_disable_unref(s->ticks);
 	}
 	free(exit->dump);
 	code = gs_policy_take_over(p, s->p, exit, err);
@@ -82,7 +84,7 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 		return 0;
 	}
 	if (s->p)
-		gs_loop_add(s, gs_policy_fd(s->p));
+		watch_ticks(s);
 	gs_engine_touch_all(s->e); /* what it had seen begins anew, without a word of it */
 	return refuse(s, name, exit, code, err);
 }
@@ -113,7 +115,7 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 		return;
 	snprintf(exit.policy, sizeof(exit.policy), "%s", gs_policy_running(p)->name);
 	snprintf(exit.message, sizeof(exit.message), "%s", message);
-	gs_loop_del(s, gs_policy_fd(p));
+	s->ticks = sd_event_source_disable_unref(s->ticks);
 	s->p = NULL;
 	gs_policy_stop(p, kind);
 	gs_service_launches_update(s);
@@ -124,8 +126,9 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	keep_exit(s, &exit);
 }
 
-void gs_service_policy_dispatch(struct gs_service *s)
+static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
+	struct gs_service *s = user;
 	struct gs_policy_exit exit = { 0 };
 	char *dump;
 	int r;
@@ -134,10 +137,20 @@ void gs_service_policy_dispatch(struct gs_service *s)
 	if (r > 0)
 		gs_engine_touch_all(s->e);
 	if (r >= 0)
-		return;
+		return 0;
 	gs_log(LOG_ERR, "policy %s failed: %s", gs_policy_running(s->p)->name, exit.message);
 	dump = exit.dump;
 	gs_service_policy_stop(s, exit.kind ? exit.kind : GS_POLICY_EXIT_ERROR, exit.message);
 	s->last_exit.code = exit.code;
 	s->last_exit.dump = dump;
+	return 0;
+}
+
+static void watch_ticks(struct gs_service *s)
+{
+	int r = sd_event_add_io(s->event, &s->ticks, gs_policy_fd(s->p), EPOLLIN, on_tick, s);
+
+	if (r < 0)
+		gs_log(LOG_ERR, "policy %s cannot be watched: %s", gs_policy_running(s->p)->name,
+		       strerror(-r));
 }

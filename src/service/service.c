@@ -20,6 +20,7 @@
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
 #define SETTLE_MS 2000
+#define GUARDIAN_LIVES_NS NS_PER_S /* one that dies sooner is not replaced: the next would too */
 
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
 {
@@ -180,6 +181,50 @@ static void adopt(struct gs_service *s, bool fresh)
 		       found.tsgs, found.processes, found.failed);
 }
 
+static int start_guardian(struct gs_service *s, struct gs_error *err);
+
+/* It ended though nobody told it to: another one takes its place. */
+static int on_guardian_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_service *s = user;
+	bool soon = gs_guardian_age_ns(s->guardian) < GUARDIAN_LIVES_NS;
+	struct gs_error err = { 0 };
+
+	s->guardian_ended = sd_event_source_disable_unref(src);
+	gs_guardian_end(s->guardian);
+	s->guardian = NULL;
+	if (soon)
+		gs_log(LOG_ERR, "the guardian died at once: this daemon's death would be repaired "
+				"by the next start or 'gpusched restore' alone");
+	else if (start_guardian(s, &err))
+		gs_log(LOG_ERR, "%s", err.text);
+	else
+		gs_log(LOG_WARNING, "the guardian died: another one took its place");
+	return 0;
+}
+
+static int start_guardian(struct gs_service *s, struct gs_error *err)
+{
+	int r;
+
+	if (!s->opts.daemon || s->opts.dry_run)
+		return 0;
+	r = gs_guardian_start(s->o, s->branch, &s->guardian, err);
+	if (!r)
+		r = sd_event_add_io(s->event, &s->guardian_ended, gs_guardian_fd(s->guardian),
+				    EPOLLIN, on_guardian_ended, s);
+	return r < 0 ? gs_fail(err, r, "the guardian cannot start: %s", strerror(-r)) : 0;
+}
+
+static int on_results(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_engine_dispatch(s->e);
+	gs_waits_happened(&s->waits, GS_ON_ENGINE);
+	return 0;
+}
+
 static int start_engine(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_engine_opts opts = {
@@ -197,8 +242,18 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 
 	r = gs_engine_new(s->o, &opts, &s->e, err);
 	if (!r)
-		r = gs_loop_add(s, gs_engine_fd(s->e));
-	return r ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
+		r = sd_event_add_io(s->event, &s->results, gs_engine_fd(s->e), EPOLLIN, on_results,
+				    s);
+	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
+}
+
+static int on_events(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_events_dispatch(s->o);
+	gs_losses_check(s);
+	return 0;
 }
 
 static int start_events(struct gs_service *s, struct gs_error *err)
@@ -213,8 +268,8 @@ static int start_events(struct gs_service *s, struct gs_error *err)
 		;
 	s->draining = false;
 	gs_events_lost(s->o, &s->events_lost);
-	r = gs_loop_add(s, gs_events_fd(s->o));
-	return r ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
+	r = sd_event_add_io(s->event, &s->events, gs_events_fd(s->o), EPOLLIN, on_events, s);
+	return r < 0 ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
 }
 
 static int start_policy(struct gs_service *s, struct gs_error *err)
@@ -232,7 +287,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 
 	r = gs_loop_new(s, err);
 	if (!r) /* before any thread is made: it is a fork of this process */
-		r = gs_guarding_start(s, err);
+		r = start_guardian(s, err);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
@@ -286,8 +341,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 		return gs_fail(err, -ENOMEM, "out of memory");
 	s->config = config;
 	s->opts = *opts;
-	s->lock_fd = s->ep_fd = s->beat_fd = s->sweep_fd = s->reader_fd = -1;
-	s->guardian_fd = s->guardian_pidfd = -1;
+	s->lock_fd = -1;
 	r = start(s, err);
 	if (r) {
 		gs_service_free(s);
@@ -313,58 +367,63 @@ static void forget_dry_run(struct gs_service *s)
 	free(recs);
 }
 
-static void end_acting(struct gs_service *s)
+static void restore_at_end(struct gs_service *s)
 {
-	struct gs_restored done = { 0 };
+	struct gs_restoring *t;
 	struct gs_error err = { 0 };
 
+	if (gs_restoring_begin(s, &t, &err)) {
+		gs_log(LOG_ERR, "%s", err.text);
+		return;
+	}
+	gs_errand_wait(&t->errand);
+	if (t->code)
+		gs_log(LOG_ERR, "restore: %s", t->err.text);
+	if (t->done.changed)
+		gs_log(LOG_INFO, "%u TSGs put back, %u gone, %u failed", t->done.restored,
+		       t->done.gone, t->done.failed);
+	gs_errand_unref(&t->errand);
+}
+
+static void end_acting(struct gs_service *s)
+{
 	gs_service_policy_cancel(s, "gpusched ended");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
 	gs_launches_free(s->launches, NULL);
 	s->launches = NULL;
 	if (s->opts.dry_run)
 		forget_dry_run(s);
-	if (s->e)
-		gs_engine_settle(s->e, SETTLE_MS);
+	gs_loop_settle(s, SETTLE_MS);
+	s->events = sd_event_source_disable_unref(s->events);
+	s->results = sd_event_source_disable_unref(s->results);
 	gs_engine_free(s->e);
 	s->e = NULL;
-	if (!s->opts.daemon || s->opts.dry_run || !s->o || s->ep_fd < 0)
-		return;
-	if (gs_restore(s->o, s->branch, &done, &err))
-		gs_log(LOG_ERR, "restore: %s", err.text);
-	if (done.changed)
-		gs_log(LOG_INFO, "%u TSGs put back, %u gone, %u failed", done.restored, done.gone,
-		       done.failed);
-}
-
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
+	if (s->opts.daemon && !s->opts.dry_run && s->o && s->event)
+		restore_at_end(s);
 }
 
 void gs_service_free(struct gs_service *s)
 {
 	if (!s)
 		return;
+	if (s->restoring)
+		gs_errand_wait(&s->restoring->errand);
 	end_acting(s);
 	gs_starting_end(
-		s); /* a thread in the compiler or the verifier: what acted is put back by now */
+		s); /* it is in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);
-	if (s->o && s->opts.daemon && !s->opts.dry_run && s->beat_fd >= 0)
+	if (s->o && s->opts.daemon && !s->opts.dry_run && s->event)
 		gs_cfg_heartbeat(s->o, 0);
-	gs_guarding_end(s);
-	if (s->reader_fd >= 0)
-		gs_reader_end();
+	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
+	gs_guardian_end(s->guardian);
+	gs_loop_free(s);
 	if (s->self_added)
 		gs_self_del(s->o, getpid());
 	gs_table_close(s->o);
 	gs_classes_free(s->classes);
 	free(s->gpus);
 	free(s->last_exit.dump);
-	close_fd(s->beat_fd);
-	close_fd(s->sweep_fd);
-	close_fd(s->ep_fd);
-	close_fd(s->lock_fd);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
 	free(s);
 }

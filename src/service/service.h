@@ -14,7 +14,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <systemd/sd-event.h>
 
+#include "basic/completion.h"
 #include "basic/error.h"
 #include "service/config.h"
 
@@ -23,9 +25,10 @@ struct gs_service;
 struct gs_service_opts {
 	size_t size;
 	bool dry_run;
-	bool daemon;    /* long-lived: guardian, heartbeat, adoption at start, policy of the
+	bool daemon;     /* long-lived: guardian, heartbeat, adoption at start, policy of the
 			   configuration */
-	bool read_only; /* list, stats: takes no lock, reads no events, makes no calls */
+	bool read_only;  /* list, stats: takes no lock, reads no events, makes no calls */
+	sd_event *event; /* NULL: a loop of its own, run by gs_service_run() */
 };
 
 /* Opens (turning the taps on if need be), repairs what a dead instance left, adopts, classifies. */
@@ -34,8 +37,8 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 /* Stops the policy, restores what was changed by policies (daemon: everything), frees. */
 void gs_service_free(struct gs_service *s);
 
-int gs_service_fd(const struct gs_service *s); /* poll for input, then dispatch */
-int gs_service_dispatch(struct gs_service *s);
+/* One turn of its own loop; waits @ms at most (-1: no limit). 0, -EINTR: a signal came, -errno. */
+int gs_service_run(struct gs_service *s, int ms);
 
 /* The classes, rules and such of this configuration can be used: file, line and what if not. */
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
@@ -63,26 +66,18 @@ struct gs_peer {
 };
 
 /*
- * One verb, e.g. "list", {"target": "pid:12"}. *ret_answer is a new reference: an object, for
- * lists an object with an array. 0, or a negative errno with one line in err (EPERM, EINVAL,
- * ENOENT, ...). -EINPROGRESS never: calls are settled before the answer (bounded by 5 s), a policy
- * runs or has been refused.
+ * One verb, e.g. "list", {"target": "pid:12"}. What is given back is over at once, or when the loop
+ * has come that far (controls: within 5 s; a policy: when compiler and verifier are done). Then its
+ * code is 0, and its answer an object, or a negative errno, with one line in err (EPERM, EINVAL,
+ * ENOENT, ...). NULL: out of memory. Free it before the service.
  */
+struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
+				     const char *verb, const json_t *args);
+/* The same for a caller who has nothing else to do. *ret_answer is a new reference. */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
-
-/*
- * The same for a caller who has others to serve: controls whose calls are not back, and policies
- * that have not started, within some 50 ms return -EINPROGRESS and what to ask again, as often as
- * the loop comes round, until it returns something else (controls: within 5 s; a policy: when
- * compiler and verifier are done). Free it before the service.
- */
-struct gs_pending;
-int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,
-			  const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
-			  struct gs_error *err);
-int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err);
-void gs_pending_free(struct gs_pending *p);
+/* Whoever waits is told that it is in vain. */
+void gs_service_cancel_requests(struct gs_service *s, const char *text);
 
 /* Counters and gauges in OpenMetrics text, without its end mark; malloc'd. */
 int gs_service_metrics(struct gs_service *s, char **ret_text);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What takes long of a policy's start, and of beginning to count launches, in a thread of its own:
- * compiler, linker, verifier and attaching. The loop goes on meanwhile, and puts what is ready in
- * place. One at a time.
+ * What takes long of a policy's start, and of beginning to count launches: compiler, linker,
+ * verifier and attaching are an errand, the loop puts what is ready in place. One at a time.
  */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
@@ -16,62 +12,54 @@
 #include "service/internal.h"
 
 struct gs_starting {
-	struct gs_service *s;
-	unsigned int refs;
+	struct gs_errand errand;
 	char *name; /* of the policy; NULL: launches alone */
 	char **options;
 	size_t noptions;
 	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
 	bool may_count;
 
-	/* the thread's, until @fd is readable */
-	pthread_t thread;
-	int fd;
+	/* the thread's, until it is over */
 	struct gs_policy *policy;
 	struct gs_policy_exit exit;
 	struct gs_launches *launches;
 	struct gs_error err, launches_err;
 	int code, launches_code;
 
-	bool cancelled, done;
+	bool cancelled;
 };
 
-static void starting_free(struct gs_starting *t)
+static void starting_free(struct gs_errand *e)
 {
+	struct gs_starting *t = (struct gs_starting *)e;
+
 	for (size_t i = 0; i < t->noptions; i++)
 		free(t->options[i]);
 	free(t->options);
 	free(t->name);
 	free(t->exit.dump);
-	if (t->fd >= 0)
-		close(t->fd);
 	free(t);
 }
 
 void gs_starting_unref(struct gs_starting *t)
 {
-	if (t && !--t->refs)
-		starting_free(t);
+	gs_errand_unref(&t->errand);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static void *starting_main(void *arg)
+static void starting_work(struct gs_errand *e)
 {
-	struct gs_starting *t = arg;
-	uint64_t one = 1;
+	struct gs_starting *t = (struct gs_starting *)e;
 	bool count = t->count;
 
 	if (t->name)
-		t->code = gs_policy_prepare(t->s->o, t->name, (const char *const *)t->options,
+		t->code = gs_policy_prepare(e->s->o, t->name, (const char *const *)t->options,
 					    t->noptions, &t->policy, &t->exit, &t->err);
 	if (!t->code && t->name)
 		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
 	if (!t->code && count)
-		t->launches_code = gs_launches_new(t->s->o, &t->launches, &t->launches_err);
-	if (write(t->fd, &one, sizeof(one)) < 0)
-		gs_log(LOG_ERR, "a start is ready and cannot say so: %s", strerror(errno));
-	return NULL;
+		t->launches_code = gs_launches_new(e->s->o, &t->launches, &t->launches_err);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
@@ -107,6 +95,8 @@ static int refuse_second(const struct gs_starting *t, struct gs_error *err)
 	return gs_fail(err, -EBUSY, "launches begin to be counted: try again when that is done");
 }
 
+static void starting_end(struct gs_errand *e);
+
 int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		      struct gs_starting **ret, struct gs_error *err)
 {
@@ -118,37 +108,30 @@ int gs_starting_begin(struct gs_service *s, const char *name, const char *const 
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	t->s = s;
-	t->refs = 1;
+	t->errand = (struct gs_errand){ starting_work, starting_end, starting_free };
 	t->may_count = s->opts.daemon && !s->launches;
 	t->count = t->may_count && gs_service_launches_wanted(s);
-	t->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = t->fd < 0 ? -errno : copy_wish(t, name, options, n);
-	if (!r)
-		r = gs_loop_add(s, t->fd);
 	gs_policy_build_forbid(false);
-	if (!r)
-		r = -pthread_create(&t->thread, NULL, starting_main, t);
+	r = copy_wish(t, name, options, n);
 	if (r) {
-		starting_free(t);
+		starting_free(&t->errand);
+		return r;
+	}
+	r = gs_errand_begin(&t->errand, s);
+	if (r < 0) {
+		gs_starting_unref(t);
 		return gs_fail(err, r, "nothing can be started now: %s", strerror(-r));
 	}
 	s->starting = t;
-	t->refs++;
 	*ret = t;
 	return 0;
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-int gs_starting_fd(const struct gs_service *s)
-{
-	return s->starting ? s->starting->fd : -1;
-}
-
 static void put_launches(struct gs_starting *t)
 {
-	struct gs_service *s = t->s;
+	struct gs_service *s = t->errand.s;
 
 	if (t->launches_code)
 		gs_log(LOG_WARNING, "%s", t->launches_err.text);
@@ -173,47 +156,29 @@ static void put_in_place(struct gs_starting *t)
 {
 	put_launches(t);
 	if (t->name)
-		t->code = gs_service_policy_put(t->s, t->name, TAKE_PTR(t->policy), &t->exit,
+		t->code = gs_service_policy_put(t->errand.s, t->name, TAKE_PTR(t->policy), &t->exit,
 						t->code, &t->err);
 	else if (t->launches_code) {
-		t->s->launches_asked = false;
+		t->errand.s->launches_asked = false;
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
-	gs_service_launches_update(t->s);
+	gs_service_launches_update(t->errand.s);
 	if (t->name && !t->code && !t->launches_code)
-		count_after_all(t->s);
+		count_after_all(t->errand.s);
 }
 
-void gs_starting_dispatch(struct gs_service *s)
+static void starting_end(struct gs_errand *e)
 {
-	struct gs_starting *t = s->starting;
-	uint64_t waste;
+	struct gs_starting *t = (struct gs_starting *)e;
 
-	if (read(t->fd, &waste, sizeof(waste)) < 0)
-		return; /* not yet */
-	s->starting = NULL;
-	pthread_join(t->thread, NULL);
-	gs_loop_del(s, t->fd);
+	e->s->starting = NULL;
 	if (t->cancelled) {
 		gs_policy_discard(t->policy);
 		gs_launches_free(t->launches, NULL);
 	} else {
 		put_in_place(t);
 	}
-	t->done = true;
-	gs_starting_unref(t);
-}
-
-static bool wait_readable(int fd, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int r;
-
-	do
-		r = poll(&p, 1, ms);
-	while (r < 0 && errno == EINTR);
-	return r > 0;
 }
 
 void gs_starting_cancel(struct gs_service *s)
@@ -229,8 +194,7 @@ void gs_starting_end(struct gs_service *s)
 	if (!s->starting)
 		return;
 	gs_starting_cancel(s);
-	wait_readable(s->starting->fd, -1);
-	gs_starting_dispatch(s);
+	gs_errand_wait(&s->starting->errand);
 }
 
 const char *gs_starting_policy(const struct gs_service *s)
@@ -245,78 +209,59 @@ int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
 	if (t->cancelled)
 		return gs_fail(err, -ECANCELED, "%s was called off before it had started",
 			       t->name ? t->name : "counting launches");
-	if (!t->done)
+	if (!t->errand.over)
 		return -EINPROGRESS;
 	return t->code ? gs_fail(err, t->code, "%s", t->err.text) : 0;
-}
-
-int gs_starting_wait(struct gs_starting *t, int ms, struct gs_error *err)
-{
-	if (t->s->starting == t && wait_readable(t->fd, ms))
-		gs_starting_dispatch(t->s);
-	return gs_starting_result(t, err);
 }
 
 int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		    struct gs_error *err)
 {
-	struct gs_beating beating;
 	struct gs_starting *t;
 	int r = gs_starting_begin(s, name, options, n, &t, err);
 
 	if (r)
 		return r;
-	gs_beating_start(&beating, s);
-	r = gs_starting_wait(t, -1, err);
-	gs_beating_stop(&beating);
+	gs_errand_wait(&t->errand);
+	r = gs_starting_result(t, err);
 	gs_starting_unref(t);
 	return r;
 }
 
-struct waiting {
-	struct gs_pending base;
+struct answer {
 	struct gs_starting *t;
 	void (*fill)(struct gs_service *s, json_t *answer);
 };
 
-static int waiting_poll(struct gs_pending *base, json_t **ret_answer, struct gs_error *err)
+static void answer_free(void *state)
 {
-	struct waiting *w = (struct waiting *)base;
-	json_t *answer;
-	int r = gs_starting_result(w->t, err);
+	struct answer *a = state;
 
-	if (r)
-		return r;
-	answer = json_object();
-	if (!answer)
-		return gs_fail(err, -ENOMEM, "out of memory");
-	w->fill(w->t->s, answer);
-	*ret_answer = answer;
-	return 0;
+	gs_starting_unref(a->t);
+	free(a);
 }
 
-static void waiting_free(struct gs_pending *base)
+static int step_started(struct gs_request *rq, uint64_t now_ns)
 {
-	struct waiting *w = (struct waiting *)base;
+	const struct answer *a = rq->state;
+	int r = gs_starting_result(a->t, rq->err);
 
-	gs_starting_unref(w->t);
-	free(w);
+	if (!r)
+		a->fill(rq->s, rq->answer);
+	return r;
 }
 
 int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
 		       void (*fill)(struct gs_service *s, json_t *answer))
 {
-	struct waiting *w = rq->ret_pending ? calloc(1, sizeof(*w)) : NULL;
-	int r = gs_starting_wait(t, w ? GS_PENDING_MS : -1, rq->err);
+	struct answer *a = malloc(sizeof(*a));
 
-	if (w && r == -EINPROGRESS) {
-		*w = (struct waiting){ { waiting_poll, waiting_free }, t, fill };
-		*rq->ret_pending = &w->base;
-		return r;
+	if (!a) {
+		gs_starting_unref(t);
+		return -ENOMEM;
 	}
-	if (!r)
-		fill(rq->s, rq->answer);
-	gs_starting_unref(t);
-	free(w);
-	return r;
+	*a = (struct answer){ t, fill };
+	rq->state = a;
+	rq->free_state = answer_free;
+	return gs_request_wait(rq, step_started, GS_ON_ERRAND, 0);
 }

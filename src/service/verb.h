@@ -11,18 +11,39 @@
 
 #include "service/service.h"
 
-struct gs_pending;
-
+/*
+ * A request is what whoever asked waits for. Its verb fills @answer, or leaves a step to be taken
+ * when something has happened, which may leave another.
+ */
 struct gs_request {
+	struct gs_completion c;
 	struct gs_service *s; /* NULL for verbs that work alone */
 	const struct gs_peer *peer;
 	const json_t *args;
 	json_t *answer; /* an object to be filled */
 	struct gs_error *err;
-	struct gs_pending **ret_pending; /* NULL: the answer is waited for here */
-	uint32_t gpu;                    /* -EAGAIN: not before gs_engine_wait() of this one */
+	/* as a completion's check */
+	int (*step)(struct gs_request *rq, uint64_t now_ns);
+	void *state; /* of the step */
+	void (*free_state)(void *state);
+	/* verbs.c's */
+	const struct gs_verb *verb;
+	struct gs_peer who;
+	uint64_t turn_until_ns;
+	uint32_t gpu;
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
+
+/*
+ * What a verb returns when its answer comes later: @step is called now, when any of @on (GS_ON_*)
+ * has happened, and in @ms at the latest (0: no limit).
+ */
+int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
+		    unsigned int on, unsigned int ms);
+/* The answer is complete: it goes out when the engine is idle, in @ms at the latest. */
+int gs_request_settle(struct gs_request *rq, unsigned int ms);
+/* The verb is called anew when this user may make calls on that GPU; -EBUSY: not within 5 s. */
+int gs_request_take_turn(struct gs_request *rq, uint32_t gpu);
 
 enum gs_arg_type {
 	GS_ARG_TEXT,     /* a string that is not empty */

@@ -8,7 +8,7 @@
 #include "service/internal.h"
 
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
-#define TURN_NS (5 * NS_PER_S) /* longest that a request waits until it may begin */
+#define TURN_MS 5000 /* longest that a request waits until it may begin */
 
 #define ALONE GS_VERB_ALONE
 #define READS GS_VERB_READS
@@ -112,122 +112,186 @@ static int refuse(const char *verb, struct gs_error *err)
 		       verb[noun] ? " " : "", verb[noun] ? verb + noun + 1 : "");
 }
 
-/* @ret_gpu: with -EAGAIN, see struct gs_request */
-static int call(struct gs_service *s, const struct gs_peer *peer, const struct gs_verb *v,
-		const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
-		uint32_t *ret_gpu, struct gs_error *err)
+/* ---- the life of a request ------------------------------------------------------------------- */
+
+/* Of the present step. */
+static void drop_state(struct gs_request *rq)
 {
-	CLEANUP_JSON json_t *empty = json_object();
-	CLEANUP_JSON json_t *answer = json_object();
-	struct gs_request rq = { s, peer, args ? args : empty, answer, err, ret_pending };
+	if (rq->free_state)
+		rq->free_state(rq->state);
+	rq->state = NULL;
+	rq->free_state = NULL;
+}
+
+static int finish(struct gs_request *rq, int code)
+{
+	drop_state(rq);
+	if (!code) {
+		rq->c.answer = TAKE_PTR(rq->answer);
+		return 0;
+	}
+	if (rq->s)
+		gs_count(rq->s, code == -EPERM ? GS_SVC_REFUSED : GS_SVC_REQUESTS_FAILED);
+	return gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
+		       strerror(-code));
+}
+
+/* A step that leaves another goes on with it. */
+static int take_steps(struct gs_completion *c, uint64_t now_ns)
+{
+	struct gs_request *rq = (struct gs_request *)c;
+	int (*step)(struct gs_request * rq, uint64_t now_ns);
 	int r;
 
-	if (!empty || !answer)
-		return -ENOMEM;
-	r = gs_args_check(v, rq.args, err);
-	if (!r)
-		r = check_service(s, v, err);
-	if (!r && (v->flags & ROOT) && peer->uid)
-		r = refuse(v->name, err);
-	if (!r)
-		r = v->fn(&rq);
-	*ret_gpu = rq.gpu;
-	if (r)
-		return r;
-	*ret_answer = json_incref(answer);
-	return 0;
+	do {
+		step = rq->step;
+		r = step(rq, now_ns);
+	} while (r == -EINPROGRESS && rq->step != step);
+	return r == -EINPROGRESS ? r : finish(rq, r);
+}
+
+int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
+		    unsigned int on, unsigned int ms)
+{
+	rq->step = step;
+	rq->c.on = on;
+	rq->c.look_ns = 0;
+	rq->c.until_ns = ms ? gs_now_ns() + ms * NS_PER_MS : 0;
+	return -EINPROGRESS;
+}
+
+static int step_idle(struct gs_request *rq, uint64_t now_ns)
+{
+	return gs_engine_idle(rq->s->e) || gs_completion_is_late(&rq->c, now_ns) ? 0 : -EINPROGRESS;
+}
+
+int gs_request_settle(struct gs_request *rq, unsigned int ms)
+{
+	return rq->s->e ? gs_request_wait(rq, step_idle, GS_ON_ENGINE, ms) : 0;
 }
 
 /* ---- requests that may not begin yet --------------------------------------------------------- */
 
-struct turn {
-	struct gs_pending base, *inner; /* once it has begun */
-	struct gs_service *s;
-	struct gs_peer peer;
-	const struct gs_verb *v;
-	json_t *args;
-	uint32_t gpu;
-	uint64_t until;
-};
+static int step_verb(struct gs_request *rq, uint64_t now_ns);
 
-static int turn_poll(struct gs_pending *base, json_t **ret_answer, struct gs_error *err)
+static int step_turn(struct gs_request *rq, uint64_t now_ns)
 {
-	struct turn *t = (struct turn *)base;
-	int r = -EAGAIN;
+	uint64_t wait = gs_engine_wait(rq->s->e, rq->gpu);
 
-	if (t->inner)
-		return gs_pending_poll(t->inner, ret_answer, err);
-	if (!gs_engine_wait(t->s->e, t->gpu))
-		r = call(t->s, &t->peer, t->v, t->args, ret_answer, &t->inner, &t->gpu, err);
-	if (r != -EAGAIN)
-		return r;
-	if (gs_now_ns() < t->until)
-		return -EINPROGRESS;
-	return gs_fail(err, -EBUSY,
-		       "control calls have had their share of this GPU's time: try "
-		       "again in a while");
-}
-
-static void turn_free(struct gs_pending *base)
-{
-	struct turn *t = (struct turn *)base;
-
-	gs_pending_free(t->inner);
-	json_decref(t->args);
-	free(t);
-}
-
-static int wait_for_turn(struct turn what, const json_t *args, struct gs_pending **ret)
-{
-	struct turn *t = malloc(sizeof(*t));
-
-	if (!t)
-		return -ENOMEM;
-	*t = what;
-	t->base = (struct gs_pending){ turn_poll, turn_free };
-	t->args = json_deep_copy(args);
-	t->until = gs_now_ns() + TURN_NS;
-	*ret = &t->base;
+	if (!wait)
+		return gs_request_wait(rq, step_verb, 0, 0);
+	if (now_ns >= rq->turn_until_ns)
+		return gs_fail(rq->err, -EBUSY,
+			       "control calls have had their share of this GPU's time: try "
+			       "again in a while");
+	rq->c.look_ns = now_ns + wait < rq->turn_until_ns ? now_ns + wait : rq->turn_until_ns;
 	return -EINPROGRESS;
 }
 
-int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,
-			  const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
-			  struct gs_error *err)
+int gs_request_take_turn(struct gs_request *rq, uint32_t gpu)
 {
-	const struct gs_verb *v = find(verb);
-	uint32_t gpu;
+	if (!gs_engine_wait(rq->s->e, gpu))
+		return 0;
+	rq->gpu = gpu;
+	if (!rq->turn_until_ns)
+		rq->turn_until_ns = gs_now_ns() + TURN_MS * NS_PER_MS;
+	return gs_request_wait(rq, step_turn, 0, 0);
+}
+
+static int step_restoring(struct gs_request *rq, uint64_t now_ns)
+{
+	if (!rq->s->restoring)
+		return gs_request_wait(rq, step_verb, 0, 0);
+	if (gs_completion_is_late(&rq->c, now_ns))
+		return gs_fail(rq->err, -EBUSY,
+			       "everything is being put back: try again when that is done");
+	return -EINPROGRESS;
+}
+
+static int step_verb(struct gs_request *rq, uint64_t now_ns)
+{
+	const struct gs_verb *v = rq->verb;
+
+	if (rq->s && rq->s->restoring && !(v->flags & (READS | ALONE)))
+		return gs_request_wait(rq, step_restoring, GS_ON_ERRAND, TURN_MS);
+	json_object_clear(rq->answer);
+	return v->fn(rq);
+}
+
+static int step_check(struct gs_request *rq, uint64_t now_ns)
+{
+	const struct gs_verb *v = rq->verb;
 	int r;
 
+	if (!v)
+		return gs_fail(rq->err, -EINVAL, "there is no such verb");
+	r = gs_args_check(v, rq->args, rq->err);
+	if (!r)
+		r = check_service(rq->s, v, rq->err);
+	if (!r && (v->flags & ROOT) && rq->peer->uid)
+		r = refuse(v->name, rq->err);
+	return r ? r : gs_request_wait(rq, step_verb, 0, 0);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void request_release(struct gs_completion *c)
+{
+	struct gs_request *rq = (struct gs_request *)c;
+
+	drop_state(rq);
+	json_decref(rq->answer);
+	json_decref((json_t *)rq->args);
+	free(rq);
+}
+
+struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
+				     const char *verb, const json_t *args)
+{
+	struct gs_request *rq = calloc(1, sizeof(*rq));
+	struct gs_waits none = { 0 }; /* without a service every verb is over at once */
+
+	if (!rq)
+		return NULL;
+	rq->c.check = take_steps;
+	rq->c.release = request_release;
+	rq->s = s;
+	rq->who = *peer;
+	rq->peer = &rq->who;
+	rq->args = args ? json_incref((json_t *)args) : json_object();
+	rq->answer = json_object();
+	rq->err = &rq->c.err;
+	rq->verb = find(verb);
+	rq->step = step_check;
+	if (!rq->args || !rq->answer) {
+		request_release(&rq->c);
+		return NULL;
+	}
 	if (s)
 		gs_count(s, GS_SVC_REQUESTS);
-	r = v ? call(s, peer, v, args, ret_answer, ret_pending, &gpu, err)
-	      : gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
-	if (r == -EAGAIN && ret_pending)
-		r = wait_for_turn((struct turn){ .s = s, .peer = *peer, .v = v, .gpu = gpu }, args,
-				  ret_pending);
-	if (ret_pending && r == -EINPROGRESS)
-		return r;
-	if (r && s)
-		gs_count(s, r == -EPERM ? GS_SVC_REFUSED : GS_SVC_REQUESTS_FAILED);
-	return r ? gs_fail(err, r, "%.64s: %s", verb, strerror(-r)) : 0;
+	if (!rq->verb)
+		gs_fail(rq->err, -EINVAL, "there is no verb '%.64s'", verb);
+	gs_completion_begin(&rq->c, s ? &s->waits : &none, gs_now_ns());
+	return &rq->c;
 }
 
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err)
 {
-	return gs_service_verb_begin(s, peer, verb, args, ret_answer, NULL, err);
+	CLEANUP_COMPLETION struct gs_completion *c = gs_service_ask(s, peer, verb, args);
+
+	if (!c)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	gs_loop_finish(s, c);
+	if (c->code)
+		return gs_fail(err, c->code, "%s", c->err.text);
+	*ret_answer = TAKE_PTR(c->answer);
+	return 0;
 }
 
-int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err)
+void gs_service_cancel_requests(struct gs_service *s, const char *text)
 {
-	return p->poll(p, ret_answer, err);
-}
-
-void gs_pending_free(struct gs_pending *p)
-{
-	if (p)
-		p->free(p);
+	gs_waits_cancel(&s->waits, -ECANCELED, text);
 }
 
 int gs_request_target(struct gs_request *rq, struct gs_target *ret)

@@ -7,6 +7,8 @@
 #include "process/process.h"
 #include "table/procs.h"
 
+#define SETTLE_MS 200
+
 struct pids {
 	pid_t *pid;
 	size_t n;
@@ -216,18 +218,14 @@ int gs_verb_class_set(struct gs_request *rq)
 	r = check_weight(rq, id);
 	if (!r)
 		r = for_each(rq, set_one, id);
-	if (!r && rq->s->e)
-		gs_loop_settle(rq->s, 200);
-	return r;
+	return r ? r : gs_request_settle(rq, SETTLE_MS);
 }
 
 int gs_verb_class_clear(struct gs_request *rq)
 {
 	int r = for_each(rq, clear_one, 0);
 
-	if (!r && rq->s->e)
-		gs_loop_settle(rq->s, 200);
-	return r;
+	return r ? r : gs_request_settle(rq, SETTLE_MS);
 }
 
 static json_t *process_json(struct gs_request *rq, pid_t pid, const struct gs_class_answer *a)

@@ -10,7 +10,6 @@
 #include "service/internal.h"
 
 #define ANSWER_MS 5000 /* a call that takes longer is answered as failed */
-#define SLICE_MS 50    /* of waiting, between two heartbeats */
 
 static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, bool *ret_clear)
 {
@@ -117,12 +116,11 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 /* Whoever is not root waits until the policy's calls would not have to wait for his. */
 static int take_turn(struct gs_request *rq, const struct gpusched_tsg *recs, size_t n)
 {
-	for (size_t i = 0; rq->peer->uid && i < n; i++) {
-		rq->gpu = recs[i].task.gpu;
-		if (gs_engine_wait(rq->s->e, rq->gpu))
-			return -EAGAIN;
-	}
-	return 0;
+	int r = 0;
+
+	for (size_t i = 0; !r && rq->peer->uid && i < n; i++)
+		r = gs_request_take_turn(rq, recs[i].task.gpu);
+	return r;
 }
 
 static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size_t *ret_n)
@@ -155,12 +153,13 @@ static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size
 
 struct job {
 	struct gpusched_tsg *recs;
-	size_t n;
-	int *codes;     /* per record: what the engine said at once */
-	uint32_t which; /* settings that were asked for; 0: no settings */
-	bool clear;     /* they were asked to be as the owner has them */
-	bool preempt;   /* a preempt call each */
-	bool resume;    /* a person's suspension is taken back */
+	size_t n, settled;     /* as many at the beginning need not be looked at again */
+	int *codes;            /* per record: what the engine said at once */
+	struct gs_error first; /* of those */
+	uint32_t which;        /* settings that were asked for; 0: no settings */
+	bool clear;            /* they were asked to be as the owner has them */
+	bool preempt;          /* a preempt call each */
+	bool resume;           /* a person's suspension is taken back */
 };
 
 static bool same(const struct gpusched_settings *a, const struct gpusched_settings *b, uint32_t f)
@@ -213,26 +212,14 @@ static enum state state_of(struct gs_service *s, const struct job *j, size_t i,
 	return ret->errors ? FAILED : WAITS;
 }
 
-static bool all_settled(struct gs_service *s, const struct job *j)
+/* The first failure of a call is an answer: the engine goes on trying after it. */
+static bool all_settled(struct gs_service *s, struct job *j)
 {
 	struct gpusched_tsg now;
 
-	for (size_t i = 0; i < j->n; i++)
-		if (state_of(s, j, i, &now) == WAITS)
-			return false;
-	return true;
-}
-
-/* The first failure of a call is an answer: the engine goes on trying after it. */
-static void wait_settled(struct gs_service *s, const struct job *j)
-{
-	uint64_t until = gs_now_ns() + ANSWER_MS * NS_PER_MS;
-
-	do {
-		if (!gs_engine_settle(s->e, SLICE_MS) || all_settled(s, j))
-			return;
-		gs_loop_beat(s);
-	} while (gs_now_ns() < until);
+	while (j->settled < j->n && state_of(s, j, j->settled, &now) != WAITS)
+		j->settled++;
+	return j->settled == j->n;
 }
 
 static json_t *is_json(const struct gpusched_tsg *rec)
@@ -266,7 +253,7 @@ static json_t *result_json(struct gs_service *s, const struct job *j, size_t i, 
 }
 
 /* Fills the answer. All failed: an error with the reason of the first. */
-static int report(struct gs_request *rq, const struct job *j, const struct gs_error *first)
+static int report(struct gs_request *rq, const struct job *j)
 {
 	json_t *results = json_array();
 	unsigned int changed = 0, failed = 0;
@@ -276,7 +263,7 @@ static int report(struct gs_request *rq, const struct job *j, const struct gs_er
 	for (size_t i = 0; i < j->n; i++) {
 		struct gpusched_tsg now = { 0 };
 		enum state st = state_of(rq->s, j, i, &now);
-		json_t *one = result_json(rq->s, j, i, st, &now, first->text);
+		json_t *one = result_json(rq->s, j, i, st, &now, j->first.text);
 
 		changed += st == DONE;
 		failed += st != DONE;
@@ -305,95 +292,75 @@ static int report(struct gs_request *rq, const struct job *j, const struct gs_er
 typedef int (*act_fn)(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
 		      struct gs_error *err);
 
-/* What was asked, and is not settled yet. */
-struct waiting {
-	struct gs_pending base;
-	struct gs_service *s;
-	struct job j;
-	struct gs_error first;
-	uint64_t until;
-};
-
-static void waiting_free(struct gs_pending *base)
+static void job_free(void *state)
 {
-	struct waiting *p = (struct waiting *)base;
+	struct job *j = state;
 
-	free(p->j.recs);
-	free(p->j.codes);
-	free(p);
+	if (!j)
+		return;
+	free(j->recs);
+	free(j->codes);
+	free(j);
 }
 
-static int waiting_poll(struct gs_pending *base, json_t **ret_answer, struct gs_error *err)
+static void job_free_(struct job **j)
 {
-	CLEANUP_JSON json_t *answer = NULL;
-	struct waiting *p = (struct waiting *)base;
-	struct gs_request rq = { .s = p->s, .err = err };
+	job_free(*j);
+}
+
+/* What @rq's target selects. */
+static int job_new(struct gs_request *rq, struct job what, struct job **ret)
+{
+	CLEANUP(job_free_) struct job *j = malloc(sizeof(*j));
 	int r;
 
-	if (!gs_engine_idle(p->s->e) && gs_now_ns() < p->until && !all_settled(p->s, &p->j))
-		return -EINPROGRESS;
-	rq.answer = answer = json_object();
-	r = answer ? report(&rq, &p->j, &p->first) : -ENOMEM;
-	if (r)
-		return gs_fail(err, r, "%s", strerror(-r));
-	*ret_answer = json_incref(answer);
-	return 0;
+	if (!j)
+		return -ENOMEM;
+	*j = what;
+	r = select_records(rq, &j->recs, &j->n);
+	if (!r)
+		*ret = TAKE_PTR(j);
+	return r;
 }
 
-/* Who can wait elsewhere is given what to ask again; takes @j's records then. */
-static int leave_pending(struct gs_request *rq, struct job *j, const struct gs_error *first)
+static int step_settled(struct gs_request *rq, uint64_t now_ns)
 {
-	struct waiting *p;
+	struct job *j = rq->state;
 
-	if (!rq->ret_pending || gs_loop_settle(rq->s, GS_PENDING_MS) || all_settled(rq->s, j))
-		return 0;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return 0;
-	p->base = (struct gs_pending){ waiting_poll, waiting_free };
-	p->s = rq->s;
-	p->j = *j;
-	p->first = *first;
-	p->until = gs_now_ns() + ANSWER_MS * NS_PER_MS;
-	j->recs = NULL;
-	j->codes = NULL;
-	*rq->ret_pending = &p->base;
-	return -EINPROGRESS;
+	if (!gs_engine_idle(rq->s->e) && !gs_completion_is_late(&rq->c, now_ns) &&
+	    !all_settled(rq->s, j))
+		return -EINPROGRESS;
+	return report(rq, j);
 }
 
-/* Takes @j's records. */
+/* Takes @j. */
 static int act(struct gs_request *rq, struct job *j, act_fn fn, const void *arg)
 {
-	struct gs_error first = { 0 }, unsuited = { 0 };
+	struct gs_error unsuited = { 0 };
 	size_t done = 0;
-	int r;
 
+	rq->state = j;
+	rq->free_state = job_free;
 	j->codes = calloc(j->n, sizeof(*j->codes));
-	for (size_t i = 0; j->codes && i < j->n; i++) {
+	if (!j->codes)
+		return -ENOMEM;
+	for (size_t i = 0; i < j->n; i++) {
 		struct gs_error e = { 0 };
 
 		j->codes[i] = fn(rq->s, &j->recs[i], arg, &e);
 		done += !j->codes[i];
 		if (j->codes[i] == -ENOTSUP)
 			unsuited = e;
-		else if (j->codes[i] && !first.code)
-			first = e;
+		else if (j->codes[i] && !j->first.code)
+			j->first = e;
 	}
 	/* A mode alone: copy TSGs that matched beside compute TSGs have none, and none failed. */
 	for (size_t i = 0; i < j->n && done; i++)
 		if (j->codes[i] == -ENOTSUP && j->recs[i].task.kind != GPUSCHED_KIND_COMPUTE)
 			j->codes[i] = 0;
-	if (!first.code)
-		first = unsuited;
-	r = j->codes ? leave_pending(rq, j, &first) : -ENOMEM;
-	if (!r) {
-		if (!rq->ret_pending)
-			wait_settled(rq->s, j);
-		r = report(rq, j, &first);
-	}
-	free(j->recs);
-	free(j->codes);
-	return r;
+	if (!j->first.code)
+		j->first = unsuited;
+	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, ANSWER_MS);
 }
 
 struct manual {
@@ -423,48 +390,44 @@ static int act_preempt(struct gs_service *s, const struct gpusched_tsg *rec, con
 
 int gs_verb_set(struct gs_request *rq)
 {
+	CLEANUP(job_free_) struct job *j = NULL;
 	struct manual m = { 0 };
-	struct job j = { 0 };
 	bool clear = false;
 	int r;
 
 	r = parse_settings(rq, &m.set, &clear);
-	if (!r)
-		r = select_records(rq, &j.recs, &j.n);
 	if (r)
 		return r;
-	for (size_t i = 0; rq->peer->uid && i < j.n; i++) {
-		if (!raises(rq->s, &j.recs[i], &m.set, clear))
-			continue;
-		r = gs_fail(rq->err, -EPERM,
-			    "this would raise TSG %" PRIu64 " above what its program asked for, a "
-			    "person left it or the policy wants: only root may",
-			    j.recs[i].task.id);
-		free(j.recs);
-		return r;
-	}
 	m.clear = clear ? GPUSCHED_ALL_SETTINGS & ~GPUSCHED_RUNNABLE : 0;
-	j.clear = clear;
-	j.which = clear ? m.clear : m.set.valid;
-	return act(rq, &j, act_manual, &m);
+	r = job_new(rq, (struct job){ .clear = clear, .which = clear ? m.clear : m.set.valid }, &j);
+	if (r)
+		return r;
+	for (size_t i = 0; rq->peer->uid && i < j->n; i++)
+		if (raises(rq->s, &j->recs[i], &m.set, clear))
+			return gs_fail(rq->err, -EPERM,
+				       "this would raise TSG %" PRIu64
+				       " above what its program asked for, a person left it or the "
+				       "policy wants: only root may",
+				       j->recs[i].task.id);
+	return act(rq, TAKE_PTR(j), act_manual, &m);
 }
 
 int gs_verb_preempt(struct gs_request *rq)
 {
-	struct job j = { .preempt = true };
-	int r = select_records(rq, &j.recs, &j.n);
+	struct job *j;
+	int r = job_new(rq, (struct job){ .preempt = true }, &j);
 
-	return r ? r : act(rq, &j, act_preempt, NULL);
+	return r ? r : act(rq, j, act_preempt, NULL);
 }
 
 int gs_verb_suspend(struct gs_request *rq)
 {
 	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
 			    .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US };
-	struct job j = { .which = GPUSCHED_RUNNABLE };
-	int r = select_records(rq, &j.recs, &j.n);
+	struct job *j;
+	int r = job_new(rq, (struct job){ .which = GPUSCHED_RUNNABLE }, &j);
 
-	return r ? r : act(rq, &j, act_manual, &m);
+	return r ? r : act(rq, j, act_manual, &m);
 }
 
 static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
@@ -487,20 +450,17 @@ static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, cons
  */
 int gs_verb_resume(struct gs_request *rq)
 {
+	CLEANUP(job_free_) struct job *j = NULL;
 	struct manual m = { .clear = GPUSCHED_RUNNABLE };
-	struct job j = { .resume = true };
-	int r = select_records(rq, &j.recs, &j.n);
+	int r = job_new(rq, (struct job){ .resume = true }, &j);
 
 	if (r)
 		return r;
-	for (size_t i = 0; rq->peer->uid && i < j.n; i++) {
-		if (!(j.recs[i].flags & GPUSCHED_TSG_HELD))
-			continue;
-		r = gs_fail(rq->err, -EPERM,
-			    "TSG %" PRIu64 " waits for admission: only root may let it in",
-			    j.recs[i].task.id);
-		free(j.recs);
-		return r;
-	}
-	return act(rq, &j, act_resume, &m);
+	for (size_t i = 0; rq->peer->uid && i < j->n; i++)
+		if (j->recs[i].flags & GPUSCHED_TSG_HELD)
+			return gs_fail(rq->err, -EPERM,
+				       "TSG %" PRIu64
+				       " waits for admission: only root may let it in",
+				       j->recs[i].task.id);
+	return act(rq, TAKE_PTR(j), act_resume, &m);
 }

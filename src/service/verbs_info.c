@@ -10,8 +10,6 @@
 #include "table/cfg.h"
 #include "taps/taps.h"
 
-#define SETTLE_MS 2000
-
 int gs_verb_list(struct gs_request *rq)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
@@ -106,36 +104,6 @@ int gs_verb_observe_on(struct gs_request *rq)
 
 /* ---- restore --------------------------------------------------------------------------------- */
 
-static void put_restored(json_t *o, const struct gs_restored *done)
-{
-	json_object_set_new(o, "changed", json_integer(done->changed));
-	json_object_set_new(o, "restored", json_integer(done->restored));
-	json_object_set_new(o, "gone", json_integer(done->gone));
-	json_object_set_new(o, "failed", json_integer(done->failed));
-	json_object_set_new(o, "continued", json_integer(done->continued));
-	json_object_set_new(o, "time_us", json_integer((json_int_t)(done->ns / 1000)));
-}
-
-static int restore_here(struct gs_request *rq)
-{
-	struct gs_service *s = rq->s;
-	struct gs_restored done = { 0 };
-	struct gs_beating beating;
-	int r;
-
-	gs_service_policy_cancel(s, "a person restored everything");
-	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "a person restored everything");
-	if (s->e)
-		gs_engine_settle(s->e, SETTLE_MS);
-	gs_beating_start(&beating, s);
-	r = s->opts.dry_run ? 0 : gs_restore(s->o, s->branch, &done, rq->err);
-	gs_beating_stop(&beating);
-	if (s->e)
-		gs_engine_touch_all(s->e);
-	put_restored(rq->answer, &done);
-	return r;
-}
-
 /* From the pinned table alone: no daemon, no configuration, no engine. */
 static int restore_alone(struct gs_request *rq)
 {
@@ -147,7 +115,7 @@ static int restore_alone(struct gs_request *rq)
 	char version[64];
 	int r;
 
-	put_restored(rq->answer, &done);
+	gs_restored_fill(rq->answer, &done);
 	r = gs_taps_status(&st, rq->err);
 	if (r || !st.on)
 		return r;
@@ -165,13 +133,13 @@ static int restore_alone(struct gs_request *rq)
 		gs_cfg_heartbeat(o, 0);
 	gs_self_del(o, getpid());
 	gs_table_close(o);
-	put_restored(rq->answer, &done);
+	gs_restored_fill(rq->answer, &done);
 	return r;
 }
 
 int gs_verb_restore(struct gs_request *rq)
 {
-	return rq->s ? restore_here(rq) : restore_alone(rq);
+	return rq->s ? gs_restoring_answer(rq) : restore_alone(rq);
 }
 
 /* What was changed is put back first: without the table nobody could. */

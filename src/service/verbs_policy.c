@@ -5,6 +5,8 @@
 #include "basic/cleanup.h"
 #include "service/internal.h"
 
+#define SETTLE_MS 1000 /* of what a policy leaves */
+
 /* Of an option's type; null: more than JSON's integers reach. */
 static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
 {
@@ -130,9 +132,8 @@ int gs_verb_policy_stop(struct gs_request *rq)
 	if (!s->p && !cancelled)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
-	gs_engine_settle(s->e, 1000);
 	o = gs_policy_exit_json(&s->last_exit);
 	json_object_update(rq->answer, o);
 	json_decref(o);
-	return 0;
+	return gs_request_settle(rq, SETTLE_MS);
 }

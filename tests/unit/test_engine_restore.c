@@ -222,20 +222,15 @@ static pid_t start_daemon(pid_t *ret_guardian, bool orderly)
 	pid = fork();
 	if (!pid) {
 		struct gs_error err = { 0 };
-		pid_t guardian = 0;
-		int release = -1;
-		int r = gs_guardian_start(table(), 580, &release, &guardian, &err);
+		struct gs_guardian *g;
+		int r = gs_guardian_start(table(), 580, &g, &err);
+		pid_t guardian = r < 0 ? 0 : gs_guardian_pid(g);
 
 		if (r < 0 || write(fds[1], &guardian, sizeof(guardian)) != sizeof(guardian))
 			_exit(1);
 		if (orderly) {
-			int status = 1;
-
-			if (write(release, "x", 1) != 1)
-				_exit(2);
-			close(release);
-			waitpid(guardian, &status, 0);
-			_exit(status ? 3 : 0);
+			gs_guardian_end(g);
+			_exit(kill(guardian, 0) ? 0 : 3);
 		}
 		pause();
 		_exit(0);
@@ -333,10 +328,9 @@ static void test_guardian_restores_after_early_death(void **state)
 	gs_engine_ops.open = slow_open;
 	daemon = fork();
 	if (!daemon) {
-		pid_t guardian;
-		int release;
+		struct gs_guardian *g;
 
-		gs_guardian_start(table(), 580, &release, &guardian, NULL);
+		gs_guardian_start(table(), 580, &g, NULL);
 		pause();
 		_exit(0);
 	}

@@ -193,14 +193,12 @@ static int change(pid_t pid, bool killed)
 	struct gs_engine *e = NULL;
 	struct gs_error err = { 0 };
 	struct gpusched_tsg rec;
-	pid_t guardian = 0;
-	int release = -1;
+	struct gs_guardian *g;
 
 	if (find(pid, &rec))
 		return 1;
 	if (killed)
-		worked(gs_guardian_start(table, branch, &release, &guardian, &err), &err,
-		       "guardian");
+		worked(gs_guardian_start(table, branch, &g, &err), &err, "guardian");
 	worked(gs_engine_new(table, &opts, &e, &err), &err, "engine");
 	set_all(e, pid);
 	fflush(stdout);

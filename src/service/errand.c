@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/* What takes long and is done once, in a thread of its own: the loop goes on, and is told of its end. */
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "basic/log.h"
+#include "service/internal.h"
+
+void gs_errand_unref(struct gs_errand *e)
+{
+	if (!e || --e->refs)
+		return;
+	if (e->fd >= 0)
+		close(e->fd);
+	e->free(e);
+}
+
+static void *errand_main(void *arg)
+{
+	struct gs_errand *e = arg;
+	uint64_t one = 1;
+
+	e->work(e);
+	if (write(e->fd, &one, sizeof(one)) < 0)
+		gs_log(LOG_ERR, "what was begun is done and cannot say so: %s", strerror(errno));
+	return NULL;
+}
+
+static int on_end(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_errand *e = user;
+
+	e->source = sd_event_source_disable_unref(src);
+	pthread_join(e->thread, NULL);
+	e->over = true;
+	e->end(e);
+	gs_waits_happened(&e->s->waits, GS_ON_ERRAND);
+	gs_errand_unref(e);
+	return 0;
+}
+
+int gs_errand_begin(struct gs_errand *e, struct gs_service *s)
+{
+	int r;
+
+	e->s = s;
+	e->refs = 1;
+	e->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = e->fd < 0 ? -errno : sd_event_add_io(s->event, &e->source, e->fd, EPOLLIN, on_end, e);
+	if (r >= 0)
+		r = -pthread_create(&e->thread, NULL, errand_main, e);
+	if (r < 0) {
+		e->source = sd_event_source_disable_unref(e->source);
+		return r;
+	}
+	e->refs++;
+	return 0;
+}
+
+static int is_over(struct gs_completion *c, uint64_t now_ns)
+{
+	const struct gs_errand *e = c->user;
+
+	return e->over ? 0 : -EINPROGRESS;
+}
+
+void gs_errand_wait(struct gs_errand *e)
+{
+	struct gs_completion c = { .check = is_over, .on = GS_ON_ERRAND, .user = e };
+
+	gs_loop_wait(e->s, &c);
+}
