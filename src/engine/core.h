@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "gpusched/abi.h"
-#include "rm/rm.h"
+#include "rm/way.h"
 
 /* Counters, declared once: symbol, name, words. */
 #define GS_ENGINE_COUNTERS(X) \
@@ -26,6 +26,8 @@
 	X(RETRIES, "retries", "calls tried again after a failure") \
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \
+	X(LEFT_BEHIND, "left_behind", \
+	  "calls given up since their owner holds the lock of its execve()") \
 	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
 	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
@@ -157,7 +159,7 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);
 uint32_t gs_core_switch_cost_us(const struct gs_core *c);
-/* GS_ENG_MAX of them. What only the user sees (STUCK, CONTINUED, LEFT_STOPPED) it counts itself. */
+/* GS_ENG_MAX of them. What only the user sees (STUCK, LEFT_BEHIND, CONTINUED, LEFT_STOPPED) it counts itself. */
 uint64_t *gs_core_counters(struct gs_core *c);
 
 #endif /* GPUSCHED_ENGINE_CORE_H */

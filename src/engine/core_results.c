@@ -90,7 +90,8 @@ static void write_record(struct gs_core *c, struct gs_node *n, const struct gs_p
 		p->rec.errors = errors + 1;
 		p->rec.last_status = res->status;
 		/* nothing changed, so there is nothing to put back */
-		if (is_refusal(res->err) && !(plan->changed & plan->step_bit[i]))
+		if ((is_refusal(res->err) || res->err == -ETIMEDOUT) &&
+		    !(plan->changed & plan->step_bit[i]))
 			p->rec.changed &= ~plan->step_bit[i];
 	}
 	c->counters[GS_ENG_RESTORED] += changed && !p->rec.changed;
@@ -134,7 +135,7 @@ static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_pl
 static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
 		  struct gs_todo *todo)
 {
-	bool failed = plan->err, gone = gs_is_gone(plan->err);
+	bool failed = plan->err, gone = gs_is_gone(plan->err), waits = false;
 	uint64_t wait;
 
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
@@ -142,6 +143,7 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 
 		gone |= gs_is_gone(err);
 		failed |= err && err != -ECANCELED;
+		waits |= err == -ETIMEDOUT;
 		if (err && err != -ECANCELED && !is_refusal(err) && !gs_is_gone(err))
 			n->unsure |= plan->step_bit[i];
 	}
@@ -149,7 +151,8 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 		n->fails = 0;
 		return;
 	}
-	n->fails++;
+	n->fails +=
+		!waits || n->fails + 1 < GS_TRIES; /* nothing was called: it is never given up */
 	if (gone || n->fails >= GS_TRIES) {
 		give_up_all(c, n, plan, now, gone, todo);
 		return;

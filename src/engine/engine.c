@@ -244,18 +244,35 @@ static void refresh(struct gs_engine *e)
 		gs_core_policy(e->core, cfg.policy_active, e->policy_flags);
 }
 
-static uint64_t check_stuck(struct gs_engine *e, uint64_t now)
+static void replace_hands(struct gs_engine *e)
 {
-	uint64_t limit = gs_dilated(gs_engine_ops.stuck_ns), next = UINT64_MAX;
+	struct gs_job *job;
 
 	for (size_t i = 0; i < e->nworkers; i++) {
+		job = gs_worker_replace(&e->workers[i]);
+		if (!job)
+			continue;
+		gs_core_counters(e->core)[GS_ENG_LEFT_BEHIND]++;
+		gs_job_done(e, job);
+		free(job);
+	}
+}
+
+/* Returns when to look again: soon at whoever may be waiting for an owner. */
+static uint64_t check_workers(struct gs_engine *e)
+{
+	uint64_t limit = gs_dilated(gs_engine_ops.stuck_ns), next = UINT64_MAX, now;
+
+	replace_hands(e);
+	now = gs_now_ns();
+	for (size_t i = 0; i < e->nworkers; i++) {
 		struct gs_worker *w = &e->workers[i];
-		uint64_t since = gs_worker_busy_since(w);
+		uint64_t since = gs_worker_busy_since(w), soon = now + gs_wait_patience();
 
 		if (!since || now < since + limit) {
 			w->stuck = false;
-			if (since && since + limit < next)
-				next = since + limit;
+			if (since && soon < next)
+				next = soon;
 			continue;
 		}
 		if (!w->stuck) {
@@ -266,7 +283,7 @@ static uint64_t check_stuck(struct gs_engine *e, uint64_t now)
 		if (now + limit < next)
 			next = now + limit;
 	}
-	return e->pending && next == UINT64_MAX ? now + limit : next;
+	return e->pending && next == UINT64_MAX ? now + gs_wait_patience() : next;
 }
 
 static int look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)
@@ -288,7 +305,7 @@ static void do_due(struct gs_engine *e, uint64_t now)
 	struct gpusched_key keys[DUE_AT_ONCE];
 	size_t n;
 
-	e->stuck_at = check_stuck(e, now);
+	e->stuck_at = check_workers(e);
 	do {
 		n = gs_core_due(e->core, now, keys, DUE_AT_ONCE);
 		for (size_t i = 0; i < n; i++)

@@ -17,7 +17,7 @@
 #include "engine/core.h"
 #include "gpusched/abi.h"
 #include "table/table.h"
-#include "rm/rm.h"
+#include "rm/way.h"
 
 /* One RM call as it happened; told to on_call. */
 struct gs_engine_call {

@@ -51,6 +51,7 @@ void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned i
 {
 	*t = (struct gs_rm_tsg){
 		.pid = (pid_t)rec->task.pid,
+		.uid = rec->task.uid,
 		.start_ns = rec->owner_start_ns,
 		.fd = (int)rec->owner_fd,
 		.client = rec->key.client,

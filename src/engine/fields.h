@@ -5,6 +5,7 @@
 
 #include "gpusched/abi.h"
 #include "rm/setting.h"
+#include "rm/way.h"
 
 /* What the owner asked, every field filled: where it asked nothing, the driver's default. */
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);

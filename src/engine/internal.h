@@ -30,15 +30,18 @@ struct gs_results {
 	int fd; /* eventfd */
 };
 
+struct gs_hand;
+
+/* What a GPU has to be told, and the hand (a thread) that tells it. */
 struct gs_worker {
-	pthread_t thread;
+	struct gs_hand *hand;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct gs_table *o;
 	struct gs_results *results;
 	struct gs_job *queue;
 	uint64_t busy_since; /* 0: idle */
-	bool running, stop, abandoned, stuck;
+	bool stop, abandoned, stuck;
 };
 
 struct gs_engine {
@@ -75,6 +78,11 @@ void gs_worker_push(struct gs_worker *w, struct gs_job *job);
 /* Takes a queued job back; NULL when it is under way already. */
 struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key);
 uint64_t gs_worker_busy_since(struct gs_worker *w);
+/*
+ * When its hand has waited too long for the owner of a TSG, another takes its place. Returns the job
+ * that it was at, with -ETIMEDOUT in place of what it may still come back with; else NULL.
+ */
+struct gs_job *gs_worker_replace(struct gs_worker *w);
 /* false: it does not come back; it was left behind and its memory must stay. */
 bool gs_worker_stop(struct gs_worker *w);
 struct gs_job *gs_results_take(struct gs_results *r);

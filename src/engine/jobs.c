@@ -35,7 +35,7 @@ struct gs_worker *gs_worker_of(struct gs_engine *e, uint32_t gpu)
 static int submit(struct gs_engine *e, const struct gs_todo *todo)
 {
 	struct gs_job *job = calloc(1, sizeof(*job));
-	uint64_t check = gs_now_ns() + gs_dilated(gs_engine_ops.stuck_ns);
+	uint64_t check = gs_now_ns() + gs_wait_patience();
 
 	if (!job) {
 		gs_core_cancel(e->core, &todo->plan);

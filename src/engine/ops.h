@@ -9,7 +9,7 @@
 #define GPUSCHED_ENGINE_OPS_H
 
 #include "table/table.h"
-#include "rm/rm.h"
+#include "rm/way.h"
 #include "gate/gate.h"
 
 struct gs_engine_ops {
@@ -29,8 +29,9 @@ struct gs_engine_ops {
 	int (*sweep)(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
-	int (*rm)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
-	uint64_t stuck_ns; /* a call that takes longer is stuck */
+	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);
+	const struct gs_way *restore_way; /* the one that needs nobody's help */
+	uint64_t stuck_ns;                /* a call that takes longer is stuck */
 };
 
 extern struct gs_engine_ops gs_engine_ops;

@@ -3,7 +3,8 @@
  * restore.c - everything back to what the owners asked, from the pinned table alone
  *
  * One thread per GPU. Slices first: several short-sliced TSGs enabled together would thrash.
- * A GPU whose calls do not return is left behind, the others go on.
+ * A GPU whose calls do not return is left behind, the others go on. A thread that an owner makes wait
+ * is left behind as well: another goes on with that GPU, and comes to that user's TSGs last.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #define ENABLE_AFTER_NS (500 * NS_PER_MS)
 #define TRIES 3
 #define TRY_AGAIN_NS (20 * NS_PER_MS)
+#define LOOK_NS (10 * NS_PER_MS)
 
 struct item {
 	struct gpusched_tsg rec;
@@ -36,10 +38,18 @@ struct group {
 	size_t n;
 	uint64_t begin;
 	bool enabled;
-	pthread_t thread;
+	unsigned int tries;
+	struct hand *hand;
 	pthread_mutex_t lock; /* the three below */
 	uint64_t progress_ns;
 	bool done, abandoned;
+};
+
+/* The thread that works on a group. */
+struct hand {
+	struct gs_wait wait;
+	struct group *g;
+	pthread_t thread;
 };
 
 /* Groups whose thread did not come back; it still knows them. */
@@ -80,15 +90,18 @@ static void note(struct group *g, struct item *it, uint32_t bit)
 	gs_engine_ops.poke(g->o, &p);
 }
 
-static void put_back(struct group *g, struct item *it, uint32_t which)
+/* false: the thread is left behind, and must touch nothing but its hand. */
+static bool put_back(struct hand *h, struct item *it, uint32_t which)
 {
+	struct group *g = h->g;
 	struct gpusched_settings asked = gs_asked(&it->rec);
 	struct gpusched_channels ch;
 	struct gs_rm_tsg t;
 
 	if (it->gone || !(it->left & which) || !progress(g, false))
-		return;
+		return true;
 	gs_fill_tsg(&t, &it->rec, g->branch);
+	t.wait = &h->wait;
 	if (!gs_engine_ops.channels(g->o, &it->rec.key, &ch))
 		gs_fill_channels(&t, &ch);
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -100,9 +113,11 @@ static void put_back(struct group *g, struct item *it, uint32_t which)
 			continue;
 		if (bit != GPUSCHED_RUNNABLE)
 			step.arg = value;
-		r = gs_engine_ops.rm(&t, &step, 1);
-		if (!progress(g, false))
-			return;
+		r = gs_engine_ops.restore_way->take(&t, &step, 1);
+		if (gs_wait_is_given_up(&h->wait))
+			return false;
+		if (!progress(g, false) || r == -ETIMEDOUT)
+			break;
 		if (!r)
 			note(g, it, bit);
 		if (r == -ESRCH || r == -ENOENT || r == -EBADF) {
@@ -110,24 +125,37 @@ static void put_back(struct group *g, struct item *it, uint32_t which)
 			break;
 		}
 	}
+	return true;
 }
 
 /* ---- one GPU --------------------------------------------------------------------------------- */
 
-static void enable_all(struct group *g)
+/* Those whom others wait for last. */
+static bool each(struct hand *h, uint32_t which,
+		 bool (*fn)(struct hand *h, struct item *it, uint32_t which))
 {
-	g->enabled = true;
-	for (size_t i = 0; i < g->n; i++)
-		put_back(g, &g->items[i], GPUSCHED_RUNNABLE);
+	struct group *g = h->g;
+
+	for (int slow = 0; slow < 2; slow++)
+		for (size_t i = 0; i < g->n; i++)
+			if (gs_wait_is_slow(g->items[i].rec.task.uid) == slow &&
+			    !fn(h, &g->items[i], which))
+				return false;
+	return true;
 }
 
-static void pass(struct group *g, uint32_t which)
+static bool enable_all(struct hand *h)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		if (!g->enabled && gs_now_ns() - g->begin >= gs_dilated(ENABLE_AFTER_NS))
-			enable_all(g);
-		put_back(g, &g->items[i], which);
-	}
+	h->g->enabled = true;
+	return each(h, GPUSCHED_RUNNABLE, put_back);
+}
+
+static bool put_back_in_time(struct hand *h, struct item *it, uint32_t which)
+{
+	if (!h->g->enabled && gs_now_ns() - h->g->begin >= gs_dilated(ENABLE_AFTER_NS) &&
+	    !enable_all(h))
+		return false;
+	return put_back(h, it, which);
 }
 
 /* An owner that is gone may have left its file to another process: the sweep knows. */
@@ -164,18 +192,20 @@ static bool is_left(const struct group *g)
 
 static void *restore_gpu(void *arg)
 {
-	struct group *g = arg;
-	bool was = gs_rm_limit_waits(true); /* others are waiting for theirs */
+	struct hand *h = arg;
+	struct group *g = h->g;
 
-	for (int try = 0; try < TRIES; try++) {
-		pass(g, GPUSCHED_TIMESLICE);
-		pass(g, GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE);
-		enable_all(g);
+	for (; g->tries < TRIES; g->tries++) {
+		if (!each(h, GPUSCHED_TIMESLICE, put_back_in_time) ||
+		    !each(h, GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE, put_back_in_time) ||
+		    !enable_all(h)) {
+			free(h);
+			return NULL;
+		}
 		if (!progress(g, false) || (!find_new_owners(g) && !is_left(g)))
 			break;
 		gs_sleep_ns(TRY_AGAIN_NS);
 	}
-	gs_rm_limit_waits(was);
 	progress(g, true);
 	return NULL;
 }
@@ -240,28 +270,65 @@ static void clear_wishes(struct gs_table *o, struct gpusched_tsg *rec)
 		gs_engine_ops.poke(o, &p);
 }
 
+static int start(struct group *g)
+{
+	struct hand *h = calloc(1, sizeof(*h));
+	int r;
+
+	if (!h)
+		return -ENOMEM;
+	h->g = g;
+	r = -pthread_create(&h->thread, NULL, restore_gpu, h);
+	if (r)
+		free(h);
+	else
+		g->hand = h;
+	return r;
+}
+
+/* Its thread waits for an owner: another one goes on. */
+static bool replace_hand(struct group *g)
+{
+	pthread_t thread = g->hand->thread;
+
+	if (!gs_wait_give_up(&g->hand->wait, gs_wait_patience()))
+		return true;
+	pthread_detach(thread);
+	g->hand = NULL;
+	return !start(g);
+}
+
+static bool is_stuck(struct group *g)
+{
+	bool stuck;
+
+	pthread_mutex_lock(&g->lock);
+	stuck = !g->done && gs_now_ns() - g->progress_ns > gs_dilated(gs_engine_ops.stuck_ns);
+	g->abandoned = stuck;
+	pthread_mutex_unlock(&g->lock);
+	return stuck;
+}
+
 /* Waits as long as calls return; true when the thread has ended. */
 static bool wait_for(struct group *g)
 {
 	for (;;) {
 		struct timespec until;
-		bool stuck;
 
 		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += (long)(100 * NS_PER_MS);
+		until.tv_nsec += (long)(LOOK_NS);
 		if (until.tv_nsec >= (long)NS_PER_S) {
 			until.tv_sec++;
 			until.tv_nsec -= (long)NS_PER_S;
 		}
-		if (!pthread_timedjoin_np(g->thread, NULL, &until))
+		if (!pthread_timedjoin_np(g->hand->thread, NULL, &until)) {
+			free(g->hand);
 			return true;
-		pthread_mutex_lock(&g->lock);
-		stuck = !g->done &&
-			gs_now_ns() - g->progress_ns > gs_dilated(gs_engine_ops.stuck_ns);
-		g->abandoned = stuck;
-		pthread_mutex_unlock(&g->lock);
-		if (stuck) {
-			pthread_detach(g->thread);
+		}
+		if (!replace_hand(g))
+			return true; /* no thread to be had: what is left has failed */
+		if (is_stuck(g)) {
+			pthread_detach(g->hand->thread);
 			return false;
 		}
 	}
@@ -279,36 +346,27 @@ static void tally(const struct group *g, struct gs_restored *ret)
 	}
 }
 
-static bool start(struct group *g, struct gs_table *o, unsigned int branch, uint64_t begin)
-{
-	g->o = o;
-	g->branch = branch;
-	g->begin = begin;
-	g->progress_ns = gs_now_ns();
-	pthread_mutex_init(&g->lock, NULL);
-	return !pthread_create(&g->thread, NULL, restore_gpu, g);
-}
-
 /* false: a thread is left behind, the groups must stay. */
 static bool restore_groups(struct gs_table *o, unsigned int branch, uint64_t begin,
 			   struct group *groups, size_t n, struct gs_restored *ret)
 {
-	CLEANUP_FREE bool *started = calloc(n ? n : 1, sizeof(*started));
 	bool all = true;
 
 	for (size_t i = 0; i < n; i++) {
-		ret->changed += (unsigned int)groups[i].n;
-		if (started)
-			started[i] = start(&groups[i], o, branch, begin);
-		if (!started || !started[i]) { /* no thread to be had: one after the other */
-			groups[i].o = o;
-			groups[i].branch = branch;
-			groups[i].begin = begin;
-			restore_gpu(&groups[i]);
-		}
+		struct group *g = &groups[i];
+		struct hand ours = { .g = g };
+
+		g->o = o;
+		g->branch = branch;
+		g->begin = begin;
+		g->progress_ns = gs_now_ns();
+		pthread_mutex_init(&g->lock, NULL);
+		ret->changed += (unsigned int)g->n;
+		if (start(g)) /* no thread to be had: one after the other */
+			restore_gpu(&ours);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!started || !started[i] || wait_for(&groups[i])) {
+		if (!groups[i].hand || wait_for(&groups[i])) {
 			tally(&groups[i], ret);
 			continue;
 		}

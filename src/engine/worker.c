@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* worker.c - one thread per GPU that makes its calls, so that a slow RPC holds up nobody else */
+/*
+ * worker.c - one thread per GPU that makes its calls, so that a slow RPC holds up nobody else
+ *
+ * The owner of a TSG can make who borrows from it wait. Then that thread, the worker's hand, is left
+ * behind with its job, and another hand goes on: no thread is made for an ordinary call.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,26 +39,39 @@ static bool is_abandoned(struct gs_worker *w)
 	return abandoned;
 }
 
-static void run(struct gs_worker *w, struct gs_job *job)
+struct gs_hand {
+	struct gs_wait wait;
+	struct gs_worker *w;
+	struct gs_job *job; /* under w->lock */
+	pthread_t thread;
+};
+
+/* false: it was left behind, and must touch nothing but the job and itself. */
+static bool run(struct gs_hand *hand, struct gs_job *job)
 {
+	struct gs_worker *w = hand->w;
 	struct gpusched_channels ch;
 
 	for (unsigned int i = 0; i < job->plan.nsteps; i++)
 		job->plan.steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
 	job->plan.err = mark_changed(w, job);
 	if (job->plan.err)
-		return;
+		return true;
 	if (!gs_engine_ops.channels(w->o, &job->plan.key, &ch))
 		gs_fill_channels(&job->tsg, &ch);
+	job->tsg.wait = &hand->wait;
 	/* One refused setting does not keep the others back. */
 	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w); i++) {
 		const struct gs_rm_result *res = &job->plan.steps[i].res;
 
-		gs_engine_ops.rm(&job->tsg, &job->plan.steps[i], 1);
+		gs_engine_ops.way_of(&job->tsg)->take(&job->tsg, &job->plan.steps[i], 1);
+		if (gs_wait_is_given_up(&hand->wait))
+			return false;
 		job->tsg.fd = res->fd; /* where it was found, if it had moved */
-		if (gs_is_gone(res->err))
+		if (gs_is_gone(res->err) || res->err == -ETIMEDOUT)
 			break;
 	}
+	return true;
 }
 
 static void deliver(struct gs_results *r, struct gs_job *job)
@@ -84,22 +102,42 @@ struct gs_job *gs_results_take(struct gs_results *r)
 	return job;
 }
 
+/* The next one; those of users whom others wait for come last. */
+static struct gs_job *take(struct gs_worker *w)
+{
+	struct gs_job **at = &w->queue, *job;
+
+	while (*at && gs_wait_is_slow((*at)->tsg.uid))
+		at = &(*at)->next;
+	if (!*at)
+		at = &w->queue;
+	job = *at;
+	if (job)
+		*at = job->next;
+	return job;
+}
+
 static void *work(void *arg)
 {
-	struct gs_worker *w = arg;
+	struct gs_hand *hand = arg;
+	struct gs_worker *w = hand->w;
 
 	pthread_mutex_lock(&w->lock);
-	while (!w->stop) {
-		struct gs_job *job = w->queue;
+	while (!w->stop && w->hand == hand) {
+		struct gs_job *job = take(w);
 
 		if (!job) {
 			pthread_cond_wait(&w->wake, &w->lock);
 			continue;
 		}
-		w->queue = job->next;
+		hand->job = job;
 		w->busy_since = gs_now_ns();
 		pthread_mutex_unlock(&w->lock);
-		run(w, job);
+		if (!run(hand, job)) {
+			free(job);
+			free(hand);
+			return NULL;
+		}
 		pthread_mutex_lock(&w->lock);
 		w->busy_since = 0;
 		if (w->abandoned) {
@@ -108,9 +146,25 @@ static void *work(void *arg)
 		}
 		deliver(w->results, job);
 	}
-	w->running = false;
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
+}
+
+/* Its thread waits for the lock while the caller has it. */
+static int hand_new(struct gs_worker *w, struct gs_hand **ret)
+{
+	struct gs_hand *hand = calloc(1, sizeof(*hand));
+	int r;
+
+	if (!hand)
+		return -ENOMEM;
+	hand->w = w;
+	r = -pthread_create(&hand->thread, NULL, work, hand);
+	if (r)
+		free(hand);
+	else
+		*ret = hand;
+	return r;
 }
 
 int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *results)
@@ -121,11 +175,55 @@ int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *
 	pthread_cond_init(&w->wake, NULL);
 	w->o = o;
 	w->results = results;
-	w->running = true;
-	r = -pthread_create(&w->thread, NULL, work, w);
-	if (r)
-		w->running = false;
+	pthread_mutex_lock(&w->lock);
+	r = hand_new(w, &w->hand);
+	pthread_mutex_unlock(&w->lock);
 	return r;
+}
+
+/* As it is, but for the step that is under way. */
+static struct gs_job *copy_of(const struct gs_job *job)
+{
+	struct gs_job *copy = malloc(sizeof(*copy));
+	unsigned int i = 0;
+
+	if (!copy)
+		return NULL;
+	*copy = *job;
+	while (i < copy->plan.nsteps && copy->plan.steps[i].res.err != -ECANCELED)
+		i++;
+	if (i < copy->plan.nsteps)
+		copy->plan.steps[i].res.err = -ETIMEDOUT;
+	return copy;
+}
+
+struct gs_job *gs_worker_replace(struct gs_worker *w)
+{
+	struct gs_hand *hand, *spare = NULL;
+	struct gs_job *job = NULL;
+
+	pthread_mutex_lock(&w->lock);
+	hand = w->hand;
+	if (w->busy_since && gs_wait_is_long(&hand->wait) && !hand_new(w, &spare)) {
+		pthread_t thread = hand->thread;
+
+		job = copy_of(hand->job);
+		if (job && gs_wait_give_up(&hand->wait, gs_wait_patience())) {
+			pthread_detach(thread);
+			w->hand = spare;
+			w->busy_since = 0;
+			spare = NULL;
+		} else { /* it has come back */
+			free(job);
+			job = NULL;
+		}
+	}
+	pthread_mutex_unlock(&w->lock);
+	if (spare) {
+		pthread_join(spare->thread, NULL);
+		free(spare);
+	}
+	return job;
 }
 
 /* Slices that grow and suspensions first, resumes last. */
@@ -184,14 +282,17 @@ bool gs_worker_stop(struct gs_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 1;
-	if (!pthread_timedjoin_np(w->thread, NULL, &until)) {
-		pthread_cond_destroy(&w->wake);
-		pthread_mutex_destroy(&w->lock);
-		return true;
+	if (pthread_timedjoin_np(w->hand->thread, NULL, &until)) {
+		pthread_mutex_lock(&w->lock);
+		w->abandoned = true;
+		pthread_mutex_unlock(&w->lock);
+		pthread_detach(w->hand->thread);
+		if (!gs_wait_give_up(&w->hand->wait, 0))
+			return false;
+	} else {
+		free(w->hand);
 	}
-	pthread_mutex_lock(&w->lock);
-	w->abandoned = true;
-	pthread_mutex_unlock(&w->lock);
-	pthread_detach(w->thread);
-	return false;
+	pthread_cond_destroy(&w->wake);
+	pthread_mutex_destroy(&w->lock);
+	return true;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* ops.c - the operations on one TSG */
-#include "rm/rm.h"
+/* ops.c - the operations on one TSG, through an open file that carries its client */
+#include "rm/way.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
-#include "basic/clock.h"
 #include "rm/abi.h"
 #include "rm/setting.h"
 #include "rm/sys.h"
@@ -21,13 +19,6 @@ const char *gs_rm_op_name(enum gs_rm_op op)
 {
 	return op < GS_RM_OP_MAX ? op_names[op] : NULL;
 }
-
-/* One borrowed descriptor and what is known about the TSG through it. */
-struct session {
-	const struct gs_rm_tsg *tsg;
-	int fd;
-	bool proven; /* GET_TIMESLICE has succeeded on this descriptor */
-};
 
 /* An answer of RM as errno; @about_tsg: "not found" then means the TSG itself. */
 static int to_errno(uint32_t status, bool about_tsg)
@@ -47,7 +38,7 @@ static int to_errno(uint32_t status, bool about_tsg)
 	}
 }
 
-static int control(struct session *s, uint32_t object, uint32_t cmd, void *params, uint32_t size,
+static int control(struct gs_session *s, uint32_t object, uint32_t cmd, void *params, uint32_t size,
 		   struct gs_rm_result *res)
 {
 	uint32_t status = GS_NV_OK;
@@ -60,7 +51,7 @@ static int control(struct session *s, uint32_t object, uint32_t cmd, void *param
 	return to_errno(status, object == s->tsg->tsg);
 }
 
-static int get_timeslice(struct session *s, struct gs_rm_result *res)
+static int get_timeslice(struct gs_session *s, struct gs_rm_result *res)
 {
 	uint64_t us = 0;
 	int r = control(s, s->tsg->tsg, NV_CMD_GET_TIMESLICE, &us, sizeof(us), res);
@@ -73,14 +64,14 @@ static int get_timeslice(struct session *s, struct gs_rm_result *res)
 }
 
 /* RM does not check the channels that the next controls name: prove the TSG is there and ours. */
-static int prove(struct session *s, struct gs_rm_result *res)
+static int prove(struct gs_session *s, struct gs_rm_result *res)
 {
 	return s->proven ? 0 : get_timeslice(s, res);
 }
 
 /* ---- suspend, resume ------------------------------------------------------------------------- */
 
-static int enable_some(struct session *s, unsigned int from, unsigned int n, bool disable,
+static int enable_some(struct gs_session *s, unsigned int from, unsigned int n, bool disable,
 		       struct gs_rm_result *res)
 {
 	struct nv_disable_channels d = { .disable = disable, .n = n };
@@ -99,7 +90,7 @@ static bool channel_missing(uint32_t status)
 }
 
 /* A channel freed since the table was read fails the whole list: then one by one, without it. */
-static int enable_each(struct session *s, unsigned int from, unsigned int n, bool disable,
+static int enable_each(struct gs_session *s, unsigned int from, unsigned int n, bool disable,
 		       struct gs_rm_result *res)
 {
 	unsigned int found = 0;
@@ -119,7 +110,7 @@ static int enable_each(struct session *s, unsigned int from, unsigned int n, boo
 	return 0;
 }
 
-static int enable_channels(struct session *s, bool disable, struct gs_rm_result *res)
+static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_result *res)
 {
 	unsigned int done = 0, n = s->tsg->nchannels;
 	struct gs_rm_result undo = { 0 };
@@ -157,7 +148,7 @@ static int enable_channels(struct session *s, bool disable, struct gs_rm_result 
 
 /* ---- the others ------------------------------------------------------------------------------ */
 
-static int set_preempt_mode(struct session *s, uint32_t mode, struct gs_rm_result *res)
+static int set_preempt_mode(struct gs_session *s, uint32_t mode, struct gs_rm_result *res)
 {
 	struct nv_preempt_mode p = { .flags = NV_PREEMPT_FLAG_COMPUTE, .compute = mode };
 	int r;
@@ -171,7 +162,7 @@ static int set_preempt_mode(struct session *s, uint32_t mode, struct gs_rm_resul
 	return control(s, s->tsg->subdevice, NV_CMD_SET_PREEMPT_MODE, &p, sizeof(p), res);
 }
 
-static int preempt(struct session *s, uint32_t timeout_us, struct gs_rm_result *res)
+static int preempt(struct gs_session *s, uint32_t timeout_us, struct gs_rm_result *res)
 {
 	struct nv_preempt p = { .wait = 1, .manual_timeout = 1, .timeout_us = timeout_us };
 
@@ -182,21 +173,21 @@ static int preempt(struct session *s, uint32_t timeout_us, struct gs_rm_result *
 	return control(s, s->tsg->tsg, NV_CMD_PREEMPT, &p, sizeof(p), res);
 }
 
-static int schedule(struct session *s, bool enable, struct gs_rm_result *res)
+static int schedule(struct gs_session *s, bool enable, struct gs_rm_result *res)
 {
 	struct nv_schedule p = { .enable = enable };
 
 	return control(s, s->tsg->tsg, NV_CMD_SCHEDULE, &p, nv_schedule_size(s->tsg->branch), res);
 }
 
-static int set_timeslice(struct session *s, uint32_t us, struct gs_rm_result *res)
+static int set_timeslice(struct gs_session *s, uint32_t us, struct gs_rm_result *res)
 {
 	uint64_t value = us;
 
 	return control(s, s->tsg->tsg, NV_CMD_SET_TIMESLICE, &value, sizeof(value), res);
 }
 
-static int set_interleave(struct session *s, uint32_t level, struct gs_rm_result *res)
+static int set_interleave(struct gs_session *s, uint32_t level, struct gs_rm_result *res)
 {
 	return control(s, s->tsg->tsg, NV_CMD_SET_INTERLEAVE, &level, sizeof(level), res);
 }
@@ -209,7 +200,7 @@ static bool out_of_range(enum gs_rm_op op, uint32_t arg)
 	return false;
 }
 
-static int perform(struct session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
+int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
 {
 	if (out_of_range(op, arg))
 		return -ERANGE;
@@ -233,69 +224,4 @@ static int perform(struct session *s, enum gs_rm_op op, uint32_t arg, struct gs_
 	default:
 		return -EINVAL;
 	}
-}
-
-/* Tries descriptors of the owner until one of them carries the TSG's client. */
-static int perform_on_any(const struct gs_rm_tsg *tsg, struct gs_borrow *b, struct session *s,
-			  struct gs_rm_step *step)
-{
-	for (;;) {
-		int number = step->res.fd, r;
-
-		if (s->fd < 0) {
-			r = gs_borrow_next(b, &s->fd, &number);
-			if (r < 0)
-				return r;
-			s->proven = false;
-			step->res.fd = number;
-		}
-		r = perform(s, step->op, step->arg, &step->res);
-		/* ENOTTY: a simulated file of another kind */
-		if ((r != -EBADF && r != -ENOTTY) || s->proven)
-			return r;
-		close(s->fd);
-		s->fd = -1;
-	}
-}
-
-int gs_rm_do_all(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
-{
-	struct gs_borrow b CLEANUP(gs_borrow_end) = { 0 };
-	struct session s = { .tsg = tsg, .fd = -1 };
-	uint64_t begin = gs_now_ns();
-	int number = tsg->fd, r = 0;
-
-	for (size_t i = 0; i < n; i++)
-		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED, .fd = tsg->fd };
-	if (n)
-		r = gs_borrow_begin(&b, tsg->pid, tsg->start_ns, tsg->fd);
-	for (size_t i = 0; i < n; i++) {
-		struct gs_rm_result *res = &steps[i].res;
-		uint64_t end;
-
-		res->fd = number;
-		if (!r)
-			r = perform_on_any(tsg, &b, &s, &steps[i]);
-		number = res->fd;
-		if (r == -EACCES)
-			r = -EPERM;
-		res->err = r;
-		end = gs_now_ns();
-		res->ns = end - begin;
-		begin = end;
-		if (r)
-			break;
-	}
-	if (s.fd >= 0)
-		close(s.fd);
-	return r;
-}
-
-int gs_rm_do(const struct gs_rm_tsg *tsg, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res)
-{
-	struct gs_rm_step step = { .op = op, .arg = arg };
-	int r = gs_rm_do_all(tsg, &step, 1);
-
-	*res = step.res;
-	return r;
 }

@@ -10,7 +10,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
-#include "rm/rm.h"
+#include "rm/way.h"
 
 #define GS_NFIELDS 4u
 #define GS_BIT(i) (1u << (i))

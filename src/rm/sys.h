@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "rm/way.h"
+
 struct statx;
 
 struct gs_rm_sys {
@@ -27,35 +29,16 @@ extern struct gs_rm_sys gs_rm_sys;
 int gs_rm_sys_ioctl(int fd, unsigned long request, void *arg);
 bool gs_rm_sys_accept(const struct statx *st);
 
-/* ---- borrowing, for one call ----------------------------------------------------------------- */
+/* ---- ops.c ----------------------------------------------------------------------------------- */
 
-/*
- * Descriptors of one owner that may carry the client: the hint first, then all its others. -ETIMEDOUT: the
- * owner holds the lock of its execve(), which takes longer than is waited for.
- */
-struct gs_patient;
-struct gs_borrow {
-	struct gs_patient *p;
-	bool ahead; /* the next one is there */
+/* An open file of the driver's and what is known about the TSG through it. */
+struct gs_session {
+	const struct gs_rm_tsg *tsg;
+	int fd;
+	bool proven; /* GET_TIMESLICE has succeeded on this file */
 };
 
-int gs_borrow_begin(struct gs_borrow *b, pid_t pid, uint64_t start_ns, int hint);
-/* Next candidate: *ret_fd is ours to close, *ret_number the owner's. -EBADF: none left. */
-int gs_borrow_next(struct gs_borrow *b, int *ret_fd, int *ret_number);
-void gs_borrow_end(struct gs_borrow *b);
-
-/* borrow.c: the same, waiting as long as it takes. */
-struct gs_borrowing {
-	int pidfd;
-	pid_t pid;
-	int hint;
-	int *fds; /* candidates after the hint; read on demand */
-	size_t n, next;
-	bool hint_done, listed;
-};
-
-int gs_borrowing_begin(struct gs_borrowing *b, pid_t pid, uint64_t start_ns, int hint);
-int gs_borrowing_next(struct gs_borrowing *b, int *ret_fd, int *ret_number);
-void gs_borrowing_end(struct gs_borrowing *b);
+/* -EBADF: this file does not carry the TSG's client. */
+int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res);
 
 #endif /* GPUSCHED_RM_SYS_H */

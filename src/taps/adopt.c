@@ -14,6 +14,7 @@
 #include "basic/log.h"
 #include "taps/adopt.h"
 #include "rm/decode.h"
+#include "rm/way.h"
 #include "table/priv.h"
 #include "rm/abi.h"
 #include "process/process.h"
@@ -269,7 +270,7 @@ static void adopt_file(struct adopt *a, const struct gs_holder *h)
 	CLEANUP_FD int fd = -1;
 	uint32_t class_;
 
-	if (gs_rm_borrow(h->pid, h->start_ns, h->fd, &fd, &err) < 0) {
+	if (gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, &err) < 0) {
 		gs_log(LOG_INFO, "adoption of pid %d: %s", (int)h->pid, err.text);
 		a->sum.failed++;
 		return;

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "table/priv.h"
 #include "rm/abi.h"
+#include "rm/way.h"
 #include "process/process.h"
 #include "table/procs.h"
 #include "taps/holders.h"
@@ -158,7 +159,7 @@ static bool still_there(const struct gpusched_tsg *rec, const struct gs_holder *
 	uint64_t us = 0;
 	CLEANUP_FD int fd = -1;
 
-	if (gs_rm_borrow(h->pid, h->start_ns, h->fd, &fd, NULL) < 0)
+	if (gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, NULL) < 0)
 		return false;
 	return !gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
 			      sizeof(us), &status) &&

@@ -3,11 +3,12 @@
 # timeout: 90
 # needs: root bpf fuse
 # asan: yes
-# A program that holds the lock of its own execve() as long as it likes: its descriptors cannot be borrowed. All others get back
-# what they asked for when the daemon dies, and the next daemon starts.
+# Programs that hold the lock of their own execve() as long as they like: their descriptors cannot be borrowed. Others on the same
+# GPU are controlled all the same, they get back what they asked for when the daemon dies, and the next daemon starts.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt
+mkdir /mnt/{0..12}
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 start_daemon || not_ok "a daemon starts"
@@ -19,10 +20,18 @@ for i in 1 2 3 4 5; do
 	at_end+=($!)
 	check "program $i is there" wait_tsgs "pid:$!" 1
 done
-"$helper" lock /mnt 4711 exec 5 9<&- >"$scratch/out" 2>&1 &
+"$helper" lock /mnt/0 4711 exec 5 9<&- >"$scratch/out" 2>&1 &
 program=$!
 at_end+=($program)
 check "and one that will execute another" wait_tsgs "pid:$program" 1
+others=()
+for i in $(seq 12); do
+	"$helper" lock "/mnt/$i" 4712 exec 5 9<&- >"$scratch/more.$i" 2>&1 &
+	others+=($!)
+	at_end+=($!)
+	ln -s "more.$i" "$scratch/out.$!"
+done
+check "a dozen more of another user" wait_tsgs all 18
 slices() {
 	local pid all=
 	for pid in "${honest[@]}"; do
@@ -44,10 +53,37 @@ if timeout -s KILL 1 cat "/proc/$program/stat" >/dev/null 2>&1; then
 	done_testing
 fi
 
+# ---- the daemon's own calls
+servers=("$server")
+for pid in "${others[@]}"; do
+	check "another holds its lock too" wait_for 20 grep -q ready "$scratch/out.$pid"
+	servers+=("$(sed -n 's/^ready //p' "$scratch/out.$pid")")
+done
+at_end+=("${servers[@]}")
+"$gpusched" set "pid:$program" timeslice_us=310 >/dev/null 2>&1 &
+setter=$!
+at_end+=($setter)
+for pid in "${others[@]}"; do
+	"$gpusched" set "pid:$pid" timeslice_us=310 >/dev/null 2>&1 &
+	at_end+=($!)
+done
+sleep 0.1
+from=${EPOCHREALTIME/./}
+for pid in "${honest[@]}"; do
+	"$gpusched" set "pid:$pid" timeslice_us=320 >/dev/null
+done
+le $(((${EPOCHREALTIME/./} - from) / 1000)) 2000 "the others' slices are set beside them, in ms"
+check "as the driver knows" slices_are "320 320 320 320 320 "
+ge "$("$gpusched" stats --json | jq '.engine.left_behind')" 1 "which is counted"
+check "and the locked one's is not" test "$(sim_slice "$program")" = 300
+"$gpusched" set all timeslice_us=300 >/dev/null 2>&1
+check "once more" wait_for 5 slices_are "300 300 300 300 300 "
+
+from=${EPOCHREALTIME/./}
 kill -9 "$DAEMON_PID"
 check "without a daemon the others have their own again" wait_for 5 slices_are "$asked"
 is "$(sim_slice "$program")" 300 "the one that nobody can reach has not"
 check "a daemon starts beside it" start_daemon
-kill -USR1 "$server"
-check "the lock is let go, and all is put back" wait_for 20 eval '"$gpusched" restore >/dev/null && slices_are "$asked"'
+kill -USR1 "${servers[@]}"
+check "the locks are let go, and all is put back" wait_for 20 eval '"$gpusched" restore >/dev/null && slices_are "$asked"'
 done_testing

@@ -21,7 +21,6 @@
 #include "engine/fields.h"
 #include "engine/ops.h"
 #include "gate/gate.h"
-#include "taps/taps.h"
 #include "table/cfg.h"
 #include "table/classes.h"
 #include "taps/taps.h"
@@ -57,6 +56,7 @@ struct fake_state {
 	uint64_t call_ns;
 	uint32_t slow_tsg; /* this TSG's calls take slow_ns */
 	uint64_t slow_ns;
+	bool locked[MAX_REC];                 /* its owner holds the lock of its execve() */
 	struct gpusched_settings hw[MAX_REC]; /* what the hardware holds */
 };
 
@@ -270,17 +270,55 @@ static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 	return r;
 }
 
-static int fake_rm(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
+static bool fake_is_locked(uint32_t tsg)
+{
+	bool locked = false;
+
+	pthread_mutex_lock(&fake.lock);
+	for (unsigned int i = 0; i < fake.n; i++)
+		locked |= fake.rec[i].key.handle == tsg && fake.locked[i];
+	pthread_mutex_unlock(&fake.lock);
+	return locked;
+}
+
+static int fake_borrow(const struct gs_rm_tsg *tsg)
+{
+	int r = gs_wait_begin(tsg->wait, tsg->pid, tsg->uid);
+
+	if (r)
+		return r;
+	while (fake_is_locked(tsg->tsg))
+		gs_sleep_ns(NS_PER_MS);
+	return gs_wait_end(tsg->wait) ? 0 : -ECANCELED;
+}
+
+static int fake_take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
 	for (size_t i = 0; i < n; i++) {
-		int r = fake_step(tsg, &steps[i]);
+		int r = steps[i].res.err = fake_borrow(tsg);
 
+		if (!r)
+			r = fake_step(tsg, &steps[i]);
 		if (r)
 			return r;
 	}
 	return 0;
+}
+
+static const struct gs_way fake_way = { .name = "fake", .take = fake_take };
+
+static const struct gs_way *fake_way_of(const struct gs_rm_tsg *tsg)
+{
+	return &fake_way;
+}
+
+static inline void fake_lock(uint32_t n, bool locked)
+{
+	pthread_mutex_lock(&fake.lock);
+	fake.locked[n - 1] = locked;
+	pthread_mutex_unlock(&fake.lock);
 }
 
 /* Calls on this TSG take this long from now on. */
@@ -357,6 +395,7 @@ static void fake_reset(void)
 	fake.fail_err = -EREMOTEIO;
 	fake.call_ns = 1000;
 	fake.slow_tsg = 0;
+	memset(fake.locked, 0, sizeof(fake.locked));
 	fake.slow_ns = 0;
 	gs_engine_ops = (struct gs_engine_ops){
 		.open = fake_open,
@@ -373,7 +412,8 @@ static void fake_reset(void)
 		.self_del = fake_self_del,
 		.sweep = fake_sweep,
 		.gate_release = fake_gate_release,
-		.rm = fake_rm,
+		.way_of = fake_way_of,
+		.restore_way = &fake_way,
 		.stuck_ns = 5 * NS_PER_S,
 	};
 	pthread_mutex_unlock(&fake.lock);

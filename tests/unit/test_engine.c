@@ -371,6 +371,51 @@ static void test_stuck_call_holds_up_its_gpu_only(void **state)
 	assert_int_equal(counter(GS_ENG_STUCK), 1);
 }
 
+/* One whose owner holds its lock keeps no other of its GPU waiting, and is done when it is let go. */
+static void test_locked_owner_holds_up_nobody(void **state)
+{
+	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 0);
+	uint64_t begin = gs_now_ns();
+	unsigned int n;
+
+	a->task.uid = 1000;
+	fake_lock(1, true);
+	fake_want(a, GPUSCHED_TIMESLICE, 300);
+	gs_engine_touch(engine, &a->key);
+	gs_sleep_ns(20 * NS_PER_MS); /* under way */
+	fake_want(b, GPUSCHED_TIMESLICE, 400);
+	gs_engine_touch(engine, &b->key);
+	run_until(fake.hw[1].timeslice_us == 400);
+	assert_true(gs_now_ns() - begin < 2 * NS_PER_S);
+	assert_int_equal(counter(GS_ENG_LEFT_BEHIND), 1);
+	run_for(500); /* tried again and again, it takes no thread more */
+	assert_int_equal(counter(GS_ENG_LEFT_BEHIND), 1);
+	assert_int_equal(counter(GS_ENG_GAVE_UP), 0);
+	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 0);
+	n = fake.nlog;
+	fake_lock(1, false);
+	run_until(fake.hw[0].timeslice_us == 300);
+	settle();
+	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 1);
+	assert_int_equal(fake.nlog, n + 1); /* what came back late was dropped */
+}
+
+/* Nor does its end wait, and what comes back after it makes no call. */
+static void test_end_with_a_locked_owner(void **state)
+{
+	struct gpusched_tsg *a = fake_tsg(1, 0);
+
+	fake_lock(1, true);
+	fake_want(a, GPUSCHED_TIMESLICE, 20);
+	gs_engine_touch(engine, &a->key);
+	gs_sleep_ns(20 * NS_PER_MS);
+	gs_engine_free(engine);
+	fake_lock(1, false);
+	gs_sleep_ns(100 * NS_PER_MS);
+	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 0);
+	make_engine(false);
+}
+
 static void test_dry_run_calls_nothing(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -542,6 +587,8 @@ int main(void)
 		T(test_new_owner_is_told),
 		T(test_second_resume_of_a_person),
 		T(test_stuck_call_holds_up_its_gpu_only),
+		T(test_locked_owner_holds_up_nobody),
+		T(test_end_with_a_locked_owner),
 		T(test_dry_run_calls_nothing),
 		T(test_same_handles_again),
 		T(test_left_behind_worker_stops),

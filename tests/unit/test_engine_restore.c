@@ -151,6 +151,34 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	assert_restored();
 }
 
+/* However many processes one user has that hold their locks: the others have theirs back first. */
+static void test_locked_owners_come_last(void **state)
+{
+	struct gs_restored res;
+	uint64_t begin = gs_now_ns(), last = 0;
+
+	for (uint32_t i = 1; i <= 60; i++) {
+		changed_tsg(i, 0, i % 2);
+		fake.rec[i - 1].task.uid = i <= 50 ? 1000 : i;
+		if (i <= 50)
+			fake_lock(i, true);
+	}
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), -EIO);
+	assert_int_equal(res.restored, 10);
+	assert_int_equal(res.failed, 50);
+	for (unsigned int i = 0; i < fake.nlog; i++)
+		last = fake.log[i].ns - begin;
+	assert_true(last < 2 * NS_PER_S);
+	assert_int_equal(fake.hw[59].timeslice_us, 2048);
+	for (uint32_t i = 1; i <= 50; i++)
+		fake_lock(i, false);
+	gs_sleep_ns(100 * NS_PER_MS);
+	assert_int_equal(fake.rec[0].task.asked.timeslice_us, 2048);
+	assert_int_not_equal(fake.hw[0].timeslice_us, 2048); /* who comes back late calls nobody */
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+}
+
 static void test_failed_then_tried_again(void **state)
 {
 	struct gs_restored res;
@@ -438,6 +466,7 @@ int main(void)
 		T(test_stopped_go_on_first),
 		T(test_suspended_wait_half_a_second_at_most),
 		T(test_gpus_side_by_side_and_one_stuck),
+		T(test_locked_owners_come_last),
 		T(test_failed_then_tried_again),
 		T(test_dead_owner_is_no_failure),
 		T(test_inherited_file_is_followed),

@@ -22,6 +22,7 @@
 #include "rm/abi.h"
 #include "rm/rm.h"
 #include "rm/sys.h"
+#include "rm/way.h"
 #include "process/process.h"
 
 #define CLIENT 0xc1d00001u
@@ -147,6 +148,16 @@ static struct gs_rm_tsg own_tsg(unsigned int channels)
 	return t;
 }
 
+static int do_op(const struct gs_rm_tsg *t, enum gs_rm_op op, uint32_t arg,
+		 struct gs_rm_result *res)
+{
+	struct gs_rm_step step = { .op = op, .arg = arg };
+	int r = gs_way_of(t)->take(t, &step, 1);
+
+	*res = step.res;
+	return r;
+}
+
 static unsigned int open_fds(void)
 {
 	unsigned int n = 0;
@@ -165,24 +176,24 @@ static void test_layouts(void **state)
 	struct nv_disable_channels d;
 	struct nv_preempt_mode m;
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
 	assert_int_equal(drv.calls[0].cmd, 0xa06c0103);
 	assert_int_equal(drv.calls[0].size, 8);
 	assert_int_equal(*(uint64_t *)drv.calls[0].params, 20);
 	assert_int_equal(res.calls, 1);
 	assert_int_equal(res.fd, right_file);
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_INTERLEAVE, 2, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SET_INTERLEAVE, 2, &res), 0);
 	assert_int_equal(drv.calls[1].cmd, 0xa06c0107);
 	assert_int_equal(drv.calls[1].size, 4);
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_PREEMPT, 5000, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_PREEMPT, 5000, &res), 0);
 	assert_int_equal(drv.calls[2].size, 8);
 	assert_int_equal(drv.calls[2].params[0], 1);
 	assert_int_equal(*(uint32_t *)(drv.calls[2].params + 4), 5000);
 
 	/* proven first, then the call that names channels */
-	assert_int_equal(gs_rm_do(&t, GS_RM_SUSPEND, 0, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), 0);
 	assert_int_equal(drv.calls[3].cmd, NV_CMD_GET_TIMESLICE);
 	assert_int_equal(drv.calls[4].cmd, 0x2080110b);
 	assert_int_equal(drv.calls[4].size, 536);
@@ -193,7 +204,7 @@ static void test_layouts(void **state)
 	assert_int_equal(d.channels[2], 0x102);
 	assert_int_equal(res.calls, 2);
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_PREEMPT_MODE, GPUSCHED_PREEMPT_CTA, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SET_PREEMPT_MODE, GPUSCHED_PREEMPT_CTA, &res), 0);
 	assert_int_equal(drv.calls[5].cmd, NV_CMD_GET_TIMESLICE);
 	assert_int_equal(drv.calls[6].size, 32);
 	memcpy(&m, drv.calls[6].params, sizeof(m));
@@ -201,7 +212,7 @@ static void test_layouts(void **state)
 	assert_int_equal(m.channel, 0x100);
 	assert_int_equal(m.compute, 1);
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_GET_TIMESLICE, 0, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_GET_TIMESLICE, 0, &res), 0);
 	assert_int_equal(res.value, 2048);
 }
 
@@ -218,7 +229,7 @@ static void test_schedule_size_by_branch(void **state)
 		struct gs_rm_tsg t = own_tsg(1);
 
 		t.branch = cases[i].branch;
-		assert_int_equal(gs_rm_do(&t, GS_RM_SCHEDULE, 1, &res), 0);
+		assert_int_equal(do_op(&t, GS_RM_SCHEDULE, 1, &res), 0);
 		assert_int_equal(drv.calls[i].size, cases[i].size);
 		assert_int_equal(drv.calls[i].params[0], 1);
 	}
@@ -229,10 +240,10 @@ static void test_ranges_make_no_call(void **state)
 	struct gs_rm_tsg t = own_tsg(1);
 	struct gs_rm_result res;
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 0, &res), -ERANGE);
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_INTERLEAVE, 3, &res), -ERANGE);
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_PREEMPT_MODE, 3, &res), -ERANGE);
-	assert_int_equal(gs_rm_do(&t, GS_RM_PREEMPT, 2000000, &res), -ERANGE);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 0, &res), -ERANGE);
+	assert_int_equal(do_op(&t, GS_RM_SET_INTERLEAVE, 3, &res), -ERANGE);
+	assert_int_equal(do_op(&t, GS_RM_SET_PREEMPT_MODE, 3, &res), -ERANGE);
+	assert_int_equal(do_op(&t, GS_RM_PREEMPT, 2000000, &res), -ERANGE);
 	assert_int_equal(drv.n, 0);
 }
 
@@ -241,11 +252,11 @@ static void test_many_channels(void **state)
 	struct gs_rm_tsg t = own_tsg(100);
 	struct gs_rm_result res;
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_SUSPEND, 0, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), 0);
 	assert_int_equal(drv.n, 3); /* proof, 64, 36 */
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(drv.disabled[i], 1);
-	assert_int_equal(gs_rm_do(&t, GS_RM_RESUME, 0, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_RESUME, 0, &res), 0);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(drv.disabled[i], 0);
 }
@@ -258,7 +269,7 @@ static void test_partial_suspend_is_undone(void **state)
 	drv.fail_cmd = NV_CMD_DISABLE_CHANNELS;
 	drv.fail_after = 1;
 	drv.fail_status = 0x65;
-	assert_int_equal(gs_rm_do(&t, GS_RM_SUSPEND, 0, &res), -EREMOTEIO);
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), -EREMOTEIO);
 	assert_int_equal(res.status, 0x65);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(drv.disabled[i], 0);
@@ -270,9 +281,9 @@ static void test_freed_channel_does_not_keep_the_rest(void **state)
 	struct gs_rm_tsg t = own_tsg(4);
 	struct gs_rm_result res;
 
-	assert_int_equal(gs_rm_do(&t, GS_RM_SUSPEND, 0, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), 0);
 	drv.missing_channel = 0x101;
-	assert_int_equal(gs_rm_do(&t, GS_RM_RESUME, 0, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_RESUME, 0, &res), 0);
 	assert_int_equal(drv.disabled[0] + drv.disabled[2] + drv.disabled[3], 0);
 }
 
@@ -282,8 +293,8 @@ static void test_unproven_never_named(void **state)
 	struct gs_rm_result res;
 
 	t.tsg = TSG + 1;
-	assert_int_equal(gs_rm_do(&t, GS_RM_SUSPEND, 0, &res), -ENOENT);
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_PREEMPT_MODE, 1, &res), -ENOENT);
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), -ENOENT);
+	assert_int_equal(do_op(&t, GS_RM_SET_PREEMPT_MODE, 1, &res), -ENOENT);
 	for (unsigned int i = 0; i < drv.n; i++)
 		assert_int_equal(drv.calls[i].cmd, NV_CMD_GET_TIMESLICE);
 }
@@ -296,14 +307,14 @@ static void test_moved_descriptor_is_found(void **state)
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	t.fd = null; /* another file by now */
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
 	assert_int_equal(res.fd, right_file);
 	t.fd = wrong_file; /* status 0x23 */
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 30, &res), 0);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 30, &res), 0);
 	assert_int_equal(res.fd, right_file);
 	assert_int_equal(drv.n, 2);
 	t.client++;
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 30, &res), -EBADF);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 30, &res), -EBADF);
 	close(null);
 	usleep(10000);
 	assert_int_equal(open_fds(), before);
@@ -317,15 +328,15 @@ static void test_owner_gone(void **state)
 	int fd;
 
 	t.start_ns += 1000000000ull; /* the pid was given to another process */
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res), -ESRCH);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -ESRCH);
 	t.pid = fork();
 	if (!t.pid)
 		_exit(0);
 	waitpid(t.pid, NULL, 0);
 	t.start_ns = 0;
-	assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res), -ESRCH);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -ESRCH);
 	assert_int_equal(drv.n, 0);
-	assert_int_equal(gs_rm_borrow(t.pid, 0, 3, &fd, &err), -ESRCH);
+	assert_int_equal(gs_rm_borrow(t.pid, 0, 0, 3, &fd, &err), -ESRCH);
 	assert_non_null(strstr(err.text, "gone"));
 }
 
@@ -338,7 +349,7 @@ static void test_steps_stop_at_failure(void **state)
 
 	drv.fail_cmd = NV_CMD_SET_INTERLEAVE;
 	drv.fail_status = GS_NV_INSUFFICIENT_PERMISSIONS;
-	assert_int_equal(gs_rm_do_all(&t, steps, 3), -EPERM);
+	assert_int_equal(gs_way_borrow.take(&t, steps, 3), -EPERM);
 	assert_int_equal(steps[0].res.err, 0);
 	assert_int_equal(steps[1].res.err, -EPERM);
 	assert_int_equal(steps[1].res.status, 0x1b);
@@ -371,10 +382,10 @@ static void test_main_thread_gone(void **state)
 	t.start_ns = gs_proc_start_ns(child);
 	assert_true(t.start_ns > 0);
 	if (fd >= 0) {
-		assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
+		assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
 		close(fd);
 	} else { /* an older kernel: refused, not mistaken for a dead process */
-		assert_int_equal(gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res), -EINVAL);
+		assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EINVAL);
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -441,7 +452,7 @@ static void test_strangers_are_refused(void **state)
 	int fd = -1;
 
 	gs_rm_sys.accept = gs_rm_sys_accept;
-	assert_int_equal(gs_rm_borrow(getpid(), 0, 0, &fd, &err), -EBADF);
+	assert_int_equal(gs_rm_borrow(getpid(), 0, 0, 0, &fd, &err), -EBADF);
 	assert_int_equal(fd, -1);
 	assert_non_null(strstr(err.text, "no NVIDIA control file"));
 }
@@ -475,10 +486,10 @@ static void test_registered_files(void **state)
 		setenv("GPUSCHED_SIM", dir, 1);
 		gs_rm_sys.accept = gs_rm_sys_accept;
 		t = own_tsg(1);
-		if (gs_rm_do(&t, GS_RM_SET_TIMESLICE, 20, &res))
+		if (do_op(&t, GS_RM_SET_TIMESLICE, 20, &res))
 			_exit(1);
 		close(right_file); /* only the GPU's file is left */
-		_exit(gs_rm_borrow(getpid(), 0, wrong_file, &fd, NULL) == -EBADF ? 0 : 2);
+		_exit(gs_rm_borrow(getpid(), 0, 0, wrong_file, &fd, NULL) == -EBADF ? 0 : 2);
 	}
 	waitpid(child, &status, 0);
 	assert_int_equal(status, 0);

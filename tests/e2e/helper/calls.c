@@ -123,9 +123,11 @@ static int ops(pid_t pid)
 	if (fill(pid, &t))
 		return 1;
 	for (size_t i = 0; i < GS_COUNT(all); i++) {
+		struct gs_rm_step step = { .op = all[i].op, .arg = all[i].arg };
 		struct gs_rm_result res;
 
-		bad |= gs_rm_do(&t, all[i].op, all[i].arg, &res);
+		bad |= gs_way_of(&t)->take(&t, &step, 1);
+		res = step.res;
 		printf("%s arg %u err %d status %s value %u calls %u us %llu\n",
 		       gs_rm_op_name(all[i].op), all[i].arg, res.err, gs_rm_status_name(res.status),
 		       res.value, res.calls, (unsigned long long)(res.ns / NS_PER_US));
@@ -148,11 +150,11 @@ static int time_calls(pid_t pid, unsigned int n)
 	if (!ns || !n || fill(pid, &t))
 		return 1;
 	for (unsigned int i = 0; i < n; i++) {
-		struct gs_rm_result res;
+		struct gs_rm_step step = { .op = GS_RM_SET_TIMESLICE, .arg = 1000 + i };
 
-		if (gs_rm_do(&t, GS_RM_SET_TIMESLICE, 1000 + i, &res))
+		if (gs_way_of(&t)->take(&t, &step, 1))
 			return 1;
-		ns[i] = res.ns;
+		ns[i] = step.res.ns;
 	}
 	qsort(ns, n, sizeof(*ns), compare);
 	printf("set-timeslice median_us %llu p99_us %llu\n",

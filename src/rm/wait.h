@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.h - who borrows from a process that holds the lock of its execve(), and who gives up on it
+ *
+ * stat, fd/N and pidfd_getfd wait for that lock. A user can hold it as long as he likes: by a mapping
+ * of a file of his own FUSE that execve() takes away. No wait of that kind can be ended but by the
+ * end of the whole process. So the thread that waits is left behind: whoever needs its place has
+ * another thread go on. What it comes back with late is dropped. Thread safe, without locks: a fork
+ * may come at any time.
+ */
+#ifndef GPUSCHED_RM_WAIT_H
+#define GPUSCHED_RM_WAIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One per thread that borrows; it must live as long as that thread. All zero: it does not wait. */
+struct gs_wait {
+	_Atomic uint64_t since_ns; /* 0: it does not wait */
+	pid_t pid;                 /* for whom */
+	uid_t uid;
+};
+
+/* By the thread itself. A NULL @w waits as long as it takes. */
+/* -ETIMEDOUT: a thread waits for that process already, or too many wait for that user or in all. */
+int gs_wait_begin(struct gs_wait *w, pid_t pid, uid_t uid);
+/* false: given up. Then nobody wants what the thread came back with, and its @w is its own to free. */
+bool gs_wait_end(struct gs_wait *w);
+
+/* By another thread. How long to be patient: 300 ms, and 20 ms while somebody tries our patience. */
+uint64_t gs_wait_patience(void);
+/* Longer than that. */
+bool gs_wait_is_long(const struct gs_wait *w);
+/* true: it had waited that long and is left behind. Never for one that does not wait. */
+bool gs_wait_give_up(struct gs_wait *w, uint64_t patience_ns);
+bool gs_wait_is_given_up(const struct gs_wait *w);
+
+/* A thread waits for a process of that user: the others come first. */
+bool gs_wait_is_slow(uid_t uid);
+
+#endif /* GPUSCHED_RM_WAIT_H */

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * way.h - operations on a TSG, and the ways they take to the driver
+ *
+ * A way is one file: way_borrow.c calls through a copy of the owner's descriptor. Which one a TSG's
+ * operations take is settled in gs_way_of() alone. Restore takes none but borrowing: it needs
+ * nobody's help. Thread safe.
+ */
+#ifndef GPUSCHED_RM_WAY_H
+#define GPUSCHED_RM_WAY_H
+
+#include "rm/rm.h"
+#include "rm/wait.h"
+
+/* What a call needs to know; filled from the table by the engine. */
+struct gs_rm_tsg {
+	pid_t pid;
+	uid_t uid;         /* of the owner */
+	uint64_t start_ns; /* owner's start_boottime as in gpusched_tsg; 0: do not compare */
+	int fd; /* hint; others of the process are tried when it is another file by now */
+	uint32_t client, tsg, subdevice;
+	unsigned int branch;
+	unsigned int nchannels;
+	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
+	struct gs_wait *wait; /* of this thread; NULL: waits for the owner as long as it takes */
+};
+
+/* One line per operation: symbol, name in output and counters. */
+#define GS_RM_OPS(X) \
+	X(GET_TIMESLICE, "get-timeslice") \
+	X(SET_TIMESLICE, "set-timeslice") \
+	X(SET_INTERLEAVE, "set-interleave") \
+	X(SET_PREEMPT_MODE, "set-preempt-mode") \
+	X(PREEMPT, "preempt") \
+	X(SUSPEND, "suspend") \
+	X(RESUME, "resume") \
+	X(SCHEDULE, "schedule")
+
+enum gs_rm_op {
+#define X(sym, name) GS_RM_##sym,
+	GS_RM_OPS(X)
+#undef X
+		GS_RM_OP_MAX
+};
+
+const char *gs_rm_op_name(enum gs_rm_op op);
+
+struct gs_rm_result {
+	int err; /* 0; -ESRCH owner gone; -ENOENT TSG gone; -EREMOTEIO refused by RM: status;
+		    -EPERM; -EBADF no descriptor of it left; -ETIMEDOUT nothing was called, since the
+		    owner holds the lock of its execve(); -ECANCELED not begun, or given up */
+	uint32_t status;    /* RM status of the failed or last call */
+	uint64_t ns;        /* wall time of the borrow and the calls */
+	uint32_t value;     /* GET_TIMESLICE: us (saturated) */
+	int fd;             /* the number in the owner that worked: the next hint */
+	unsigned int calls; /* RM controls issued */
+};
+
+struct gs_rm_step {
+	enum gs_rm_op op;
+	uint32_t arg;
+	struct gs_rm_result res;
+};
+
+struct gs_way {
+	const char *name;
+	/* Can it reach this TSG, now? Cheap, waits for nobody. */
+	bool (*reaches)(const struct gs_rm_tsg *tsg);
+	/*
+	 * Does the steps in order; stops at the first failure, whose errno it returns. SUSPEND and
+	 * RESUME first prove the TSG with GET_TIMESLICE on the same descriptor, list one client
+	 * only, and undo what they did when a later part fails. SET_PREEMPT_MODE is proved likewise
+	 * and names the TSG's first channel. Blocks for 0.2 to 1 ms a step on a GPU.
+	 */
+	int (*take)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
+};
+
+extern const struct gs_way gs_way_borrow;
+
+/* The first that reaches it; borrowing where none does, which then says why. */
+const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
+
+/*
+ * For more than operations on one TSG (adoption): a copy of the owner's descriptor of the control
+ * file, which the caller closes at once after its calls (law 3). -ETIMEDOUT: as above.
+ */
+int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int fd_hint, int *ret_fd,
+		 struct gs_error *err);
+
+#endif /* GPUSCHED_RM_WAY_H */

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+/*
+ * way_borrow.c - through a copy of the owner's nvidiactl descriptor, for the time of one call
+ *
+ * RM checks its caller by open file, so that copy may do what the owner may. Order, always:
+ * pidfd_open, compare start time, pidfd_getfd, check the device number (or the registered simulated
+ * file), call, close.
+ * A stranger's file must neither be called nor make us wait: it is looked at through /proc without
+ * asking its file system before it is copied, again after, and a copy that turns out wrong is
+ * closed by a thread of its own (closing a FUSE file waits for its server).
+ */
+#include "rm/way.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "process/process.h"
+#include "rm/abi.h"
+#include "rm/sys.h"
+
+#define PIDFD_OF_THREAD O_EXCL /* PIDFD_THREAD, since Linux 6.9 */
+
+/* ---- which files are the driver's ------------------------------------------------------------ */
+
+static bool is_control(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path + strspn(path, " ");
+	return !strncmp(name, "nvidiactl", 9) && (!name[9] || name[9] == '\n');
+}
+
+/* A line of DIR/simfiles: device (kernel's or stat's encoding), inode, path. */
+static bool registered(uint32_t major_, uint32_t minor_, uint64_t ino)
+{
+	char path[256], line[512];
+	uint64_t kernel_dev = (uint64_t)major_ << 20 | minor_;
+	uint64_t stat_dev = makedev(major_, minor_);
+	CLEANUP_FILE FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "%s/simfiles", gs_env()->sim_dir);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *end;
+		uint64_t dev = strtoull(line, &end, 0), in;
+
+		if (end == line)
+			continue;
+		in = strtoull(end, &end, 0);
+		if (in == ino && (dev == kernel_dev || dev == stat_dev) && is_control(end))
+			return true;
+	}
+	return false;
+}
+
+bool gs_rm_sys_accept(const struct statx *st)
+{
+	if (gs_env()->sim)
+		return registered(st->stx_dev_major, st->stx_dev_minor, st->stx_ino);
+	return S_ISCHR(st->stx_mode) && st->stx_rdev_major == NV_MAJOR &&
+	       st->stx_rdev_minor == NV_CTL_MINOR;
+}
+
+static bool accepted(int dirfd, const char *path, int flags)
+{
+	struct statx st;
+
+	return !statx(dirfd, path, flags | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st) &&
+	       gs_rm_sys.accept(&st);
+}
+
+static bool looks_right(pid_t pid, int number)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, number);
+	return accepted(AT_FDCWD, path, 0);
+}
+
+/* Descriptors of one owner that may carry the client: the hint first, then all its others. */
+struct borrowing {
+	int pidfd;
+	pid_t pid;
+	int hint;
+	int *fds; /* candidates after the hint; read on demand */
+	size_t n, next;
+	bool hint_done, listed;
+};
+
+/* ---- copying --------------------------------------------------------------------------------- */
+
+static void *close_stranger(void *arg)
+{
+	close((int)(intptr_t)arg);
+	return NULL;
+}
+
+static void drop_stranger(int fd)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &attr, close_stranger, (void *)(intptr_t)fd))
+		close(fd);
+	pthread_attr_destroy(&attr);
+}
+
+static int copy_fd(struct borrowing *b, int number, int *ret)
+{
+	int fd;
+
+	if (number < 0 || !looks_right(b->pid, number))
+		return -EBADF;
+	fd = (int)syscall(SYS_pidfd_getfd, b->pidfd, number, 0);
+	if (fd < 0)
+		return -errno;
+	if (!accepted(fd, "", AT_EMPTY_PATH)) {
+		drop_stranger(fd);
+		return -EBADF;
+	}
+	*ret = fd;
+	return 0;
+}
+
+static int list_fds(struct borrowing *b)
+{
+	char path[32];
+	struct dirent *e;
+	CLEANUP_DIR DIR *dir = NULL;
+
+	b->listed = true;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)b->pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((e = readdir(dir))) {
+		int number = atoi(e->d_name), *more;
+
+		if (e->d_name[0] == '.' || number == b->hint || !looks_right(b->pid, number))
+			continue;
+		more = realloc(b->fds, (b->n + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		b->fds = more;
+		b->fds[b->n++] = number;
+	}
+	return 0;
+}
+
+/* A main thread that has ended has no descriptors any more; the process's others share them. */
+static int use_living_thread(struct borrowing *b)
+{
+	char path[32], state;
+	uint64_t start;
+	struct dirent *e;
+	CLEANUP_DIR DIR *dir = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)b->pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		pid_t tid = atoi(e->d_name);
+		int fd;
+
+		if (tid <= 0 || tid == b->pid || !gs_proc_stat(tid, &state, &start) || state == 'Z')
+			continue;
+		fd = (int)syscall(SYS_pidfd_open, tid, PIDFD_OF_THREAD);
+		if (fd < 0)
+			return -errno;
+		close(b->pidfd);
+		b->pidfd = fd;
+		b->pid = tid;
+		return 0;
+	}
+	return -ESRCH;
+}
+
+static void end(struct borrowing *b)
+{
+	if (b->pidfd >= 0)
+		close(b->pidfd);
+	b->pidfd = -1;
+	free(b->fds);
+	b->fds = NULL;
+}
+
+static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns, int hint)
+{
+	uint64_t start;
+	char state;
+	int r = 0;
+
+	*b = (struct borrowing){ .pidfd = -1, .pid = pid, .hint = hint };
+	if (pid <= 0)
+		return -ESRCH;
+	b->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (b->pidfd < 0)
+		return errno == EINVAL ? -ESRCH : -errno;
+	/* Read after the pidfd is open: the same start means the pidfd is of the owner. */
+	if (!gs_proc_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
+		r = -ESRCH;
+	else if (state == 'Z')
+		r = use_living_thread(b);
+	if (r < 0)
+		end(b);
+	return r;
+}
+
+static int next(struct borrowing *b, int *ret_fd, int *ret_number)
+{
+	int r = -EBADF;
+
+	if (!b->hint_done) {
+		b->hint_done = true;
+		*ret_number = b->hint;
+		r = copy_fd(b, b->hint, ret_fd);
+		if (r != -EBADF)
+			return r;
+	}
+	if (!b->listed) {
+		r = list_fds(b);
+		if (r < 0)
+			return r;
+	}
+	while (b->next < b->n) {
+		*ret_number = b->fds[b->next++];
+		r = copy_fd(b, *ret_number, ret_fd);
+		if (r != -EBADF)
+			return r;
+	}
+	return -EBADF;
+}
+
+/* The first, or the next one: *ret_fd is ours to close, *ret_number the owner's. -EBADF: none left. */
+static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd, int *ret_number)
+{
+	int fd = -1, r = gs_wait_begin(tsg->wait, tsg->pid, tsg->uid);
+
+	if (r)
+		return r;
+	if (b->pidfd < 0)
+		r = begin(b, tsg->pid, tsg->start_ns, tsg->fd);
+	if (!r)
+		r = next(b, &fd, ret_number);
+	if (!gs_wait_end(tsg->wait)) {
+		if (fd >= 0)
+			close(fd);
+		return -ECANCELED;
+	}
+	*ret_fd = fd;
+	return r;
+}
+
+/* ---- the way --------------------------------------------------------------------------------- */
+
+/* Tries descriptors of the owner until one of them carries the TSG's client. */
+static int perform_on_any(struct borrowing *b, struct gs_session *s, struct gs_rm_step *step)
+{
+	for (;;) {
+		int number = step->res.fd, r;
+
+		if (s->fd < 0) {
+			r = borrow(b, s->tsg, &s->fd, &number);
+			if (r < 0)
+				return r;
+			s->proven = false;
+			step->res.fd = number;
+		}
+		r = gs_rm_perform(s, step->op, step->arg, &step->res);
+		/* ENOTTY: a simulated file of another kind */
+		if ((r != -EBADF && r != -ENOTTY) || s->proven)
+			return r;
+		close(s->fd);
+		s->fd = -1;
+	}
+}
+
+static int take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
+{
+	struct borrowing b CLEANUP(end) = { .pidfd = -1 };
+	struct gs_session s = { .tsg = tsg, .fd = -1 };
+	uint64_t begun = gs_now_ns();
+	int number = tsg->fd, r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED, .fd = tsg->fd };
+	for (size_t i = 0; i < n && !r; i++) {
+		struct gs_rm_result *res = &steps[i].res;
+		uint64_t now;
+
+		res->fd = number;
+		r = perform_on_any(&b, &s, &steps[i]);
+		number = res->fd;
+		if (r == -EACCES)
+			r = -EPERM;
+		res->err = r;
+		now = gs_now_ns();
+		res->ns = now - begun;
+		begun = now;
+	}
+	if (s.fd >= 0)
+		close(s.fd);
+	return r;
+}
+
+static bool reaches(const struct gs_rm_tsg *tsg)
+{
+	return true;
+}
+
+const struct gs_way gs_way_borrow = { .name = "borrow", .reaches = reaches, .take = take };
+
+/* ---- a descriptor for more than that --------------------------------------------------------- */
+
+/* Who asks must not wait, and has no thread that could be left behind: so this one is made for it. */
+struct errand {
+	struct gs_wait wait;
+	struct gs_rm_tsg tsg;
+	sem_t done;
+	int code, fd;
+};
+
+static void errand_free(struct errand *e)
+{
+	sem_destroy(&e->done);
+	free(e);
+}
+
+static void *run_errand(void *arg)
+{
+	struct borrowing b CLEANUP(end) = { .pidfd = -1 };
+	struct errand *e = arg;
+	int number;
+
+	e->code = borrow(&b, &e->tsg, &e->fd, &number);
+	if (gs_wait_is_given_up(&e->wait))
+		errand_free(e);
+	else
+		sem_post(&e->done); /* now it is the other's */
+	return NULL;
+}
+
+/* Frees @e, or leaves it to the thread. */
+static int await_errand(struct errand *e, int *ret_fd)
+{
+	struct timespec t;
+	int r;
+
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		t.tv_nsec += (long)(10 * NS_PER_MS);
+		if (t.tv_nsec >= (long)NS_PER_S) {
+			t.tv_sec++;
+			t.tv_nsec -= (long)NS_PER_S;
+		}
+		r = sem_clockwait(&e->done, CLOCK_MONOTONIC, &t);
+		if (r && gs_wait_give_up(&e->wait, gs_wait_patience()))
+			return -ETIMEDOUT;
+	} while (r);
+	r = e->code;
+	*ret_fd = r ? *ret_fd : e->fd;
+	errand_free(e);
+	return r;
+}
+
+static int borrow_aside(const struct gs_rm_tsg *tsg, int *ret_fd)
+{
+	struct errand *e = calloc(1, sizeof(*e));
+	pthread_t thread;
+	int r;
+
+	if (!e)
+		return -ENOMEM;
+	e->tsg = *tsg;
+	e->tsg.wait = &e->wait;
+	e->fd = -1;
+	sem_init(&e->done, 0, 0);
+	r = -pthread_create(&thread, NULL, run_errand, e);
+	if (r) {
+		errand_free(e);
+		return r;
+	}
+	pthread_detach(thread);
+	return await_errand(e, ret_fd);
+}
+
+int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int fd_hint, int *ret_fd,
+		 struct gs_error *err)
+{
+	const struct gs_rm_tsg tsg = {
+		.pid = pid, .uid = uid, .start_ns = start_ns, .fd = fd_hint
+	};
+	int r = borrow_aside(&tsg, ret_fd);
+
+	if (r == -ESRCH)
+		return gs_fail(err, r, "process %d is gone", (int)pid);
+	if (r == -EBADF)
+		return gs_fail(err, r, "process %d holds no NVIDIA control file", (int)pid);
+	if (r == -ETIMEDOUT)
+		return gs_fail(err, r, "process %d holds the lock of its execve()", (int)pid);
+	if (r == -EPERM || r == -EACCES)
+		return gs_fail(err, -EPERM, "may not borrow a file of process %d: run as root",
+			       (int)pid);
+	if (r < 0)
+		return gs_fail(err, r, "borrowing a file of process %d: %s", (int)pid,
+			       strerror(-r));
+	return 0;
+}
