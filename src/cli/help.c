@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "basic/env.h"
 #include "cli/cli.h"
 
 static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
@@ -26,6 +27,15 @@ void cli_usage(FILE *out)
 	      "possible\n"
 	      "here, 4 partly done.\n",
 	      out);
+	if (gs_env()->sim)
+		fprintf(out,
+			"\nThe GPUs of this shell are simulated: 'gsload lc' and 'gsload be' are "
+			"programs that use\n"
+			"them (gsload --help), 'gpuschedd &' starts the daemon, and a second "
+			"terminal "
+			"joins by\n"
+			"'sudo %s/join'.\n",
+			gs_env()->sim_dir);
 }
 
 /* Breaks @text at spaces. */
@@ -195,6 +205,7 @@ static const char completion_head[] =
 	"\t--class | -c) COMPREPLY=($(compgen -W \"lc be normal\" -- \"$cur\")); return ;;\n"
 	"\t--branch) COMPREPLY=($(compgen -W \"535 550 570 580 595\" -- \"$cur\")); return ;;\n"
 	"\t--host) COMPREPLY=($(compgen -W \"native sim\" -- \"$cur\")); return ;;\n"
+	"\t--facts) COMPREPLY=($(compgen -W \"stock all\" -- \"$cur\")); return ;;\n"
 	"\t--policy)\n"
 	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_names policy)\" -- \"$cur\"))\n\t\treturn ;;\n"
 	"\tesac\n";

@@ -66,7 +66,7 @@ static const struct option {
 	{ "count", "N", LC | BE, NUMBER, AT(count), 0, 1e12,
 	  "end after this many requests or (whole graphs of) kernels; 0: no limit (0)" },
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
-	  "as 'gsload cal' printed on the idle GPU; 0: calibrate at the start (0)" },
+	  "as 'gsload cal' printed on the idle GPU; 0: measure (0)" },
 	{ "gpu", "N", LC | BE | CAL, NUMBER, AT(gpu), 0, 1023, "ordinal of the GPU (0)" },
 	{ "contexts", "N", LC | BE, NUMBER, AT(contexts), 1, 256,
 	  "contexts to make; the load runs in the first (1)" },
@@ -83,6 +83,9 @@ static void usage(FILE *to)
 		"  be   best-effort kernels back to back; prints their rate\n"
 		"  cal  prints how many iterations of the kernels' loop take 1 us\n\n"
 		"Work is a fixed number of iterations, so a preempted kernel does no less of it.\n"
+		"How much that is per us is measured at the start, unless another gsload did so in "
+		"the\n"
+		"last 10 minutes; 'cal' always measures.\n"
 		"Prints one JSON object. On a simulated GPU all times are simulated ones.\n\n"
 		"Options (in parentheses: default):\n");
 	for (size_t i = 0; i < GS_COUNT(options); i++) {

@@ -37,6 +37,10 @@ struct gsload_result {
 /* Set by SIGINT and SIGTERM: end in order and print what was measured. */
 extern volatile int gsload_stop;
 
+/* Iterations per us; not above 0: another program's work came between. */
+double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
+		      struct gsload_result *r);
+/* What was given, else what was measured lately, else measured now. Ends the program on failure. */
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
 void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);

@@ -64,16 +64,12 @@ static void wait_all(struct gsload_cuda *c)
 	gsload_check(c, c->stream_synchronize(c->stream), "waiting for the GPU");
 }
 
-void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
+double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r)
 {
 	const unsigned int rounds = 20, big = 100000, small = 20000;
 	double us[2];
 
-	if (o->iterations_per_us > 0) {
-		r->iterations_per_us = o->iterations_per_us;
-		return;
-	}
 	for (unsigned int i = 0; i < rounds; i++) /* clocks up */
 		launch(c, r, full_grid(c), big);
 	wait_all(c);
@@ -86,12 +82,7 @@ void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		wait_all(c);
 		us[k] = sim_us(o, gs_now_ns() - t) / rounds;
 	}
-	r->iterations_per_us = (big - small) / (us[1] - us[0]);
-	if (!(r->iterations_per_us > 0)) {
-		fprintf(stderr, "gsload: calibration failed: is another program using the GPU? "
-				"Give --iterations-per-us of an idle one\n");
-		exit(1);
-	}
+	return (big - small) / (us[1] - us[0]);
 }
 
 /* ---- what is launched at once: one kernel, or a graph of several ------------------------------ */

@@ -204,12 +204,16 @@ static int start_server(struct sim_world *w, struct shell_options *o, struct gs_
 		return gs_fail(err, -errno, "no new process: %s", strerror(errno));
 	if (!w->server) {
 		setsid(); /* the terminal's signals are the command's */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
 		close(ready[0]);
 		if (sim_server_run(&o->server, ready[1], &why))
 			fprintf(stderr, "gpusched: simulator: %s\n", why.text);
+		if (getppid() != parent) { /* the shell was killed: nobody else cleans up */
+			sim_world_kill(w->dir, 0);
+			sim_world_remove(w);
+		}
 		_exit(why.code ? 1 : 0);
 	}
 	close(ready[1]);
@@ -261,6 +265,14 @@ static int run_command(struct sim_world *w, char **argv)
 	struct sigaction pass = { .sa_handler = forward };
 	pid_t pid;
 
+	if (!argv && isatty(STDERR_FILENO))
+		fprintf(stderr,
+			"gpusched: simulated GPUs are here until this shell ends. 'gpuschedd &' "
+			"starts the daemon,\n"
+			"gpusched: 'gsload be &' a program (gsload --help); a second terminal "
+			"joins "
+			"by: sudo %s/join\n",
+			w->dir);
 	fflush(NULL);
 	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command too */
 	signal(SIGQUIT, SIG_IGN);
@@ -333,6 +345,7 @@ int sim_cmd_shell(int argc, char **argv)
 		code = gs_exit_of(err.code);
 	}
 	sim_reap_all(w.server);
+	sim_world_kill(w.dir, w.server); /* who came in by DIR/join */
 	stop_server(&w);
 	sim_world_remove(&w);
 	return code;

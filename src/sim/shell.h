@@ -22,17 +22,19 @@ struct sim_world {
 	int server; /* process id of the simulator */
 };
 
-/* Makes the directory, having removed those that dead shells left. */
+/* Makes the directory, having removed those that dead shells left, and killed what lived there. */
 int sim_world_new(struct sim_world *w, struct gs_error *err);
 /* Private mounts: DIR/bpf, DIR/run; before the simulator starts. */
 int sim_world_enter(struct sim_world *w, struct gs_error *err);
 /* The new /dev and DIR/simfiles; once the simulator has mounted DIR/dev. */
 int sim_world_devices(struct sim_world *w, struct gs_error *err);
-/* GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH, PATH. */
+/* GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH, PATH; and DIR/join, which sets them, too. */
 int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err);
 void sim_world_remove(struct sim_world *w);
 
 /* Ends every process that the command left behind; this process must be a subreaper. */
 void sim_reap_all(int except);
+/* Kills whoever else is in the world of directory @dir, whosever child it is; but not @except. */
+void sim_world_kill(const char *dir, int except);
 
 #endif /* GPUSCHED_SIM_SHELL_H */

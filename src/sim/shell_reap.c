@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * shell_reap.c - ends what a command left running in the simulated world
+ * shell_reap.c - ends what is still running in a simulated world
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,5 +64,49 @@ void sim_reap_all(int except)
 			if (pid == except)
 				except = -1;
 		} while (pid > 0);
+	}
+}
+
+/* Does it see @dir's mounts? Nobody outside of that world does. */
+static bool lives_in(const char *pid, const char *dir)
+{
+	char path[64], mounted[80];
+	CLEANUP_FREE char *line = NULL;
+	CLEANUP_FILE FILE *f = NULL;
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/mountinfo", pid);
+	snprintf(mounted, sizeof(mounted), " %.60s ", dir);
+	f = fopen(path, "re");
+	while (f && getline(&line, &size, f) > 0)
+		if (strstr(line, mounted))
+			return true;
+	return false;
+}
+
+static int kill_in(const char *dir, int except)
+{
+	CLEANUP_DIR DIR *proc = opendir("/proc");
+	struct dirent *e;
+	int n = 0;
+
+	while (proc && (e = readdir(proc))) {
+		int pid = atoi(e->d_name);
+
+		if (!isdigit((unsigned char)e->d_name[0]) || pid == getpid() || pid == except ||
+		    !lives_in(e->d_name, dir))
+			continue;
+		n++;
+		kill(pid, SIGKILL);
+	}
+	return n;
+}
+
+void sim_world_kill(const char *dir, int except)
+{
+	for (int i = 0; i < GRACE_ROUNDS && kill_in(dir, except); i++) {
+		usleep(ROUND_US);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
 	}
 }

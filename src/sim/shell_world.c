@@ -58,7 +58,14 @@ static bool is_ours(const char *dir)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* A shell that was killed left its directory; its mounts ended with its namespace. */
+/* Whoever lives there goes first: the mounts end with the namespace. */
+static void clean_up(const char *dir)
+{
+	sim_world_kill(dir, 0);
+	remove_tree(dir);
+}
+
+/* A shell that was killed, and its simulator with it, left its directory. */
 static void remove_leftovers(void)
 {
 	glob_t g = { 0 };
@@ -68,7 +75,7 @@ static void remove_leftovers(void)
 			pid_t owner = is_ours(g.gl_pathv[i]) ? owner_of(g.gl_pathv[i]) : 0;
 
 			if (owner > 0 && kill(owner, 0) && errno == ESRCH)
-				remove_tree(g.gl_pathv[i]);
+				clean_up(g.gl_pathv[i]);
 		}
 	}
 	globfree(&g);
@@ -114,6 +121,7 @@ void sim_world_remove(struct sim_world *w)
 		snprintf(path, sizeof(path), "%s/%s", w->dir, mounts[i]);
 		umount2(path, MNT_DETACH);
 	}
+	umount2(w->dir, MNT_DETACH);
 	remove_tree(w->dir);
 }
 
@@ -129,6 +137,8 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));
+	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL)) /* tells who lives here */
+		return gs_fail(err, -errno, "cannot mount %s: %s", w->dir, strerror(errno));
 	for (size_t i = 0; i < GS_COUNT(dirs); i++) {
 		int r = make_dir(w->dir, dirs[i].name, dirs[i].mode, err);
 
@@ -245,6 +255,43 @@ int sim_world_devices(struct sim_world *w, struct gs_error *err)
 
 /* ---- environment ----------------------------------------------------------------------------- */
 
+static void print_quoted(FILE *f, const char *text)
+{
+	putc('\'', f);
+	for (; *text; text++)
+		*text == '\'' ? fputs("'\\''", f) : putc(*text, f);
+	putc('\'', f);
+}
+
+/* DIR/join: how a second terminal comes in. */
+static int write_join(const struct sim_world *w, struct gs_error *err)
+{
+	static const char *const variables[] = { "GPUSCHED_SIM", "GPUSCHED_DILATE",
+						 "LD_LIBRARY_PATH", "PATH" };
+	CLEANUP_FILE FILE *f = NULL;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/join", w->dir);
+	f = fopen(path, "we");
+	if (!f)
+		return gs_fail(err, -errno, "cannot write %s: %s", path, strerror(errno));
+	fprintf(f,
+		"#!/bin/sh\n"
+		"# A shell, or the command that is given, in this world of simulated GPUs.\n"
+		"[ $# -gt 0 ] || set -- \"${SHELL:-/bin/sh}\"\n"
+		"exec nsenter --mount=/proc/%d/ns/mnt --wd=\"$PWD\" -- env",
+		(int)getpid());
+	for (size_t i = 0; i < GS_COUNT(variables); i++) {
+		const char *value = getenv(variables[i]);
+
+		fprintf(f, " %s=", variables[i]);
+		print_quoted(f, value ? value : "");
+	}
+	fprintf(f, " \"$@\"\n");
+	return fflush(f) || fchmod(fileno(f), 0755) ? gs_fail(err, -EIO, "cannot write %s", path)
+						    : 0;
+}
+
 static int prepend(const char *variable, const char *dir, struct gs_error *err)
 {
 	const char *old = getenv(variable);
@@ -292,5 +339,7 @@ int sim_world_environment(const struct sim_world *w, double dilate, struct gs_er
 		*strrchr(sbin, '/') = '\0';
 		r = prepend("PATH", sbin, err);
 	}
-	return r ? r : prepend("PATH", dir, err);
+	if (!r)
+		r = prepend("PATH", dir, err);
+	return r ? r : write_join(w, err);
 }

@@ -44,6 +44,46 @@ in_sim -- true
 check "the next one removes its directory" test ! -e "$(cat "$scratch/dir")"
 le "$(worlds)" $((before + 4)) "directories do not pile up"
 
+# ---- what it ran ends with it, and whoever came in from elsewhere
+settled() { "$gpusched" sim shell -- bash -c 'setsid sleep 300 & echo $! >'"$scratch"'/left
+	echo $PPID >'"$scratch"'/shell; echo $GPUSCHED_SIM >'"$scratch"'/dir; wait' & }
+is_there() { [ -s "$scratch/dir" ]; }
+rm -f "$scratch/dir"
+settled
+check "a shell with a process of its own session" wait_for 20 is_there
+dir=$(cat "$scratch/dir")
+like "$("$dir/join" sh -c 'echo "$GPUSCHED_SIM"; ls /dev/nvidia0; gpusched help')" "^$dir.*/dev/nvidia0.*gsload lc" \
+	"a second terminal joins, and help leads to gsload"
+"$dir/join" sleep 300 &
+joined=$!
+kill -9 "$(cat "$scratch/shell")"
+check "is killed: the process ends" wait_for 20 gone "$(cat "$scratch/left")"
+check "who joined ends" wait_for 20 gone $joined
+check "its directory goes at once" wait_for 20 test ! -e "$dir"
+rm -f "$scratch/dir"
+settled
+check "a shell whose simulator is killed with it" wait_for 20 is_there
+dir=$(cat "$scratch/dir") shell=$(cat "$scratch/shell")
+# shellcheck disable=SC2046 # one word each
+kill -9 "$shell" $(pgrep -P "$shell" -x gpusched)
+sleep 1
+check "leaves its process" kill -0 "$(cat "$scratch/left")"
+in_sim -- true
+check "which the next one ends" wait_for 20 gone "$(cat "$scratch/left")"
+check "and removes the directory" test ! -e "$dir"
+
+# ---- two that calibrate at once
+out=$(in_sim -- bash -c '
+	gsload be --seconds 0.2 & gsload be --seconds 0.2 & gsload be --seconds 0.2; wait
+	setpriv --reuid 65534 --regid 65534 --clear-groups gsload be --seconds 0.2
+	stat -c "%n %a" "$GPUSCHED_SIM"/gsload-*
+	chmod 0 "$GPUSCHED_SIM"/gsload-*; echo garbage >"$GPUSCHED_SIM"/gsload-*
+	gsload be --seconds 0.2; cat "$GPUSCHED_SIM"/gsload-* | cut -d" " -f2-')
+is "$(grep -c '"mode":"be"' <<<"$out")" 5 "all gsload that start together run"
+is "$(grep -o '"iterations_per_us":[0-9.]*' <<<"$out" | head -4 | sort -u | wc -l)" 1 "with what one has measured"
+ge "$(grep -o '"iterations_per_us":[0-9.]*' <<<"$out" | cut -d: -f2 | sort -n | head -1)" 20 "on the GPU alone"
+is "$(tail -1 <<<"$out")" "NVIDIA H200/132/1980000" "what is no measurement is replaced"
+
 # ---- programs
 out=$(in_sim --dilate 5 -- bash -c '
 	gsload cal

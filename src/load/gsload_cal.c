@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gsload_cal.c - how fast the GPU is, measured by one of several that start together
+ *
+ * A measurement beside another one's kernels is worth nothing. So the first takes the lock of a file,
+ * measures, and leaves the result there; who comes next reads it. The file is this simulated GPU's,
+ * else this user's. Where it cannot be had each measures for itself, and once more if need be.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "load/gsload.h"
+
+#define KEPT_S 600 /* other clocks, or another driver, by then */
+#define LOCK_S 5   /* of simulated time: a measurement takes less than 1 */
+#define ATTEMPTS 5
+
+/* What the result depends on. */
+static void key_of(const struct gsload_cuda *c, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s/%d/%d", c->name, c->multiprocessors, c->clock_khz);
+}
+
+static void path_of(const char *key, char *ret, size_t size)
+{
+	const char *dir = getenv("GPUSCHED_SIM"), *run = getenv("XDG_RUNTIME_DIR");
+	bool sim = dir && *dir;
+	uint64_t hash = 14695981039346656037ull;
+
+	for (const char *p = key; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211ull;
+	if (!sim)
+		dir = run && *run ? run : "/tmp";
+	snprintf(ret, size, "%s/gsload-%u-%016" PRIx64, dir, sim ? 0 : (unsigned int)geteuid(),
+		 hash);
+}
+
+/* The file and its lock; -1: there is none, or somebody else sits on it. */
+static int open_kept(const struct gsload_options *o, const char *path)
+{
+	uint64_t until = gs_now_ns() + (uint64_t)(LOCK_S * o->dilate * 1e9);
+	CLEANUP_FD int fd =
+		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+	struct stat st;
+
+	if (fd < 0) /* root's, of the same simulated GPU */
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+	    (st.st_uid != geteuid() && st.st_uid))
+		return -1;
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (gsload_stop || gs_now_ns() >= until || (errno != EWOULDBLOCK && errno != EINTR))
+			return -1;
+		gs_sleep_ns(10 * NS_PER_MS);
+	}
+	return TAKE_FD(fd);
+}
+
+/* 0: nothing is kept there, or of another GPU, or of another day. */
+static double read_kept(int fd, const char *key)
+{
+	char text[256] = "", *end;
+	struct stat st;
+	double age, v;
+
+	if (fstat(fd, &st) || pread(fd, text, sizeof(text) - 1, 0) <= 0)
+		return 0;
+	age = difftime(time(NULL), st.st_mtime);
+	v = strtod(text, &end);
+	if (age < 0 || age > KEPT_S || !(v > 0 && v < 1e9) || *end != ' ' ||
+	    strncmp(end + 1, key, strlen(key)) || strcmp(end + 1 + strlen(key), "\n"))
+		return 0;
+	return v;
+}
+
+/* A part of it, left by who is killed here, is no number and this key. */
+static void keep(int fd, const char *key, double v)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "%.3f %s\n", v, key);
+
+	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
+		(void)ftruncate(fd, 0); /* read only: whoever comes next measures, too */
+}
+
+void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
+		      struct gsload_result *r)
+{
+	char key[160], path[4096];
+	CLEANUP_FD int fd = -1;
+
+	r->iterations_per_us = o->iterations_per_us;
+	if (r->iterations_per_us > 0)
+		return;
+	key_of(c, key, sizeof(key));
+	path_of(key, path, sizeof(path));
+	fd = open_kept(o, path);
+	if (fd >= 0 && o->mode != GSLOAD_CAL)
+		r->iterations_per_us = read_kept(fd, key);
+	if (r->iterations_per_us > 0)
+		return;
+	for (int i = 0; i < ATTEMPTS && !(r->iterations_per_us > 0); i++)
+		r->iterations_per_us = gsload_measure(c, o, r);
+	if (!(r->iterations_per_us > 0)) {
+		fprintf(stderr, "gsload: calibration failed: is another program using the GPU? "
+				"Give --iterations-per-us of an idle one\n");
+		exit(1);
+	}
+	if (fd >= 0)
+		keep(fd, key, r->iterations_per_us);
+}
