@@ -56,6 +56,8 @@ static const struct cli_opt sim_run_opts[] = {
 	{ "policy", 0, "POLICY", "run under POLICY instead of the scenario's own" },
 	{ "option", 'o', "KEY=VALUE", "set an option of the policy; may be repeated" },
 	{ "host", 0, "HOST", "where the policy runs: native, or sim (in the kernel; root)" },
+	{ "facts", 0, "stock|all",
+	  "what the policy is told: what the stock host knows, or all that the model knows" },
 	{ "seed", 0, "N", "seed of every random choice" },
 	{ "timeline", 0, "FILE", "write a gnuplot timeline of one scenario to FILE" },
 	END,

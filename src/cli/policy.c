@@ -108,17 +108,24 @@ int cli_policy_list(struct cli *c)
 static int check_one(const struct cli *c, const char *what)
 {
 	struct gs_policy_exit why __attribute__((cleanup(exit_free))) = {};
-	CLEANUP_JSON json_t *row = NULL;
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = {};
+	CLEANUP_JSON json_t *row = NULL, *remarks = json_array();
+	char remark[240];
 	struct gs_error err = {};
 	const char *text;
 	int r;
 
-	r = gs_policy_check(what, &why, &err);
+	r = gs_policy_check(what, &info, &why, &err);
+	for (unsigned int n = 0; !r && gs_policy_remark(&info, n, remark, sizeof(remark)); n++) {
+		if (!c->json)
+			fprintf(stderr, "gpusched: policy check: %s: %s\n", what, remark);
+		json_array_append_new(remarks, json_string(remark));
+	}
 	text = err.text[0] ? err.text : why.message;
 	if (c->json) {
-		row = json_pack("{s:s,s:b,s:s?,s:s?,s:s?}", "policy", what, "ok", !r, "kind",
+		row = json_pack("{s:s,s:b,s:s?,s:s?,s:s?,s:O}", "policy", what, "ok", !r, "kind",
 				why.kind ? gs_policy_exit_name(why.kind) : NULL, "message",
-				r ? text : NULL, "dump", r ? why.dump : NULL);
+				r ? text : NULL, "dump", r ? why.dump : NULL, "remarks", remarks);
 		gs_json_line(stdout, row);
 	} else if (!r) {
 		printf("%s: ok\n", what);

@@ -77,6 +77,39 @@ const char *gs_polelf_section(const struct gs_polelf *e, size_t index, GElf_Shdr
 	return elf_strptr(e->elf, e->names, sh.sh_name);
 }
 
+size_t gs_polelf_text(const struct gs_polelf *e)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(e->elf, scn)))
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) && sh.sh_size > 0)
+			return elf_ndxscn(scn);
+	return 0;
+}
+
+const char *gs_polelf_relocated(const struct gs_polelf *e, size_t text, uint64_t offset,
+				GElf_Sym *ret)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(e->elf, scn))) {
+		Elf_Data *data = NULL;
+		GElf_Shdr sh;
+
+		if (!gs_polelf_section(e, elf_ndxscn(scn), &sh, &data) || sh.sh_type != SHT_REL ||
+		    sh.sh_info != text || !data || !sh.sh_entsize)
+			continue;
+		for (size_t i = 0; i < data->d_size / sh.sh_entsize; i++) {
+			GElf_Rel rel;
+
+			if (gelf_getrel(data, (int)i, &rel) && rel.r_offset == offset)
+				return gs_polelf_symbol(e, GELF_R_SYM(rel.r_info), ret);
+		}
+	}
+	return NULL;
+}
+
 static Elf_Data *section_named(const struct gs_polelf *e, const char *name)
 {
 	Elf_Scn *scn = NULL;
@@ -146,6 +179,7 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 		info.timeout_ms = d->timeout_ms;
 		info.flags = d->flags;
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
+		info.reads = gs_polelf_reads(&e, &info.reads_more);
 		if (read_options(&e, &info) < 0)
 			return gs_fail(err, -EINVAL, "%s: its options are damaged; build it again",
 				       obj->path);

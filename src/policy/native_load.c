@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "policy/native_ops.h"
 #include "policy/priv.h"
 
@@ -100,7 +101,7 @@ static void *open_copy(const char *path)
 	char name[320], slashes[256];
 	size_t len, at = 0, n;
 
-	if (gs_read_file(path, &data, &len) < 0)
+	if (gs_read_file(path, GS_MAX_OBJECT, &data, &len, NULL) < 0)
 		return NULL;
 	fd = memfd_create("gpusched-native", MFD_CLOEXEC);
 	while (fd >= 0 && at < len) {

@@ -2,48 +2,14 @@
 /*
  * object.c - a policy's object file: found by name or path, built first where it is a source
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "policy/priv.h"
-
-#define MAX_OBJECT (16u << 20)
-
-int gs_read_file(const char *path, unsigned char **ret, size_t *ret_len)
-{
-	CLEANUP_FREE unsigned char *data = NULL;
-	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	size_t at = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOEXEC;
-	if (st.st_size > (off_t)MAX_OBJECT)
-		return -EFBIG;
-	data = malloc((size_t)st.st_size + 1);
-	if (!data)
-		return -ENOMEM;
-	while (at < (size_t)st.st_size) {
-		ssize_t n = read(fd, data + at, (size_t)st.st_size - at);
-
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		at += (size_t)n;
-	}
-	data[at] = 0;
-	*ret = TAKE_PTR(data);
-	*ret_len = at;
-	return 0;
-}
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -80,7 +46,7 @@ static int open_built(const char *source, struct gs_polobj *obj, struct gs_error
 	snprintf(out, sizeof(out), "%s", tmp);
 	r = gs_policy_build(source, out, err);
 	if (r == 0) {
-		r = gs_read_file(out, &obj->data, &obj->len);
+		r = gs_read_file(out, GS_MAX_OBJECT, &obj->data, &obj->len, NULL);
 		if (r < 0)
 			gs_fail(err, r, "%s: cannot read what was built", source);
 	}
@@ -113,7 +79,7 @@ int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_er
 	if (ends_with(path, ".c")) {
 		r = open_built(path, &obj, err);
 	} else {
-		r = gs_read_file(path, &obj.data, &obj.len);
+		r = gs_read_file(path, GS_MAX_OBJECT, &obj.data, &obj.len, NULL);
 		if (r < 0)
 			gs_fail(err, r, "%s: cannot read the policy: %s", path, strerror(-r));
 	}

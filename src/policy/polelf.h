@@ -25,4 +25,16 @@ const char *gs_polelf_symbol(const struct gs_polelf *e, size_t i, GElf_Sym *ret)
 const char *gs_polelf_section(const struct gs_polelf *e, size_t index, GElf_Shdr *ret_head,
 			      Elf_Data **ret_data);
 
+/* Index of the section with its code; 0: none. */
+size_t gs_polelf_text(const struct gs_polelf *e);
+/* The symbol that the relocation at @offset of section @text names; NULL: none. */
+const char *gs_polelf_relocated(const struct gs_polelf *e, size_t text, uint64_t offset,
+				GElf_Sym *ret);
+
+/*
+ * reads.c: the facts about a TSG that its callbacks read, for gs_reads_text(). @ret_more: it may
+ * read others, which could not be seen.
+ */
+uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_more);
+
 #endif /* GPUSCHED_POLICY_POLELF_H */

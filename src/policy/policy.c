@@ -150,7 +150,8 @@ const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)
 	return &p->info;
 }
 
-int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit, struct gs_error *err)
+int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
+		    struct gs_policy_exit *ret_exit, struct gs_error *err)
 {
 	const struct gs_world nowhere = { 0 };
 	struct gs_policy *p = policy_new(&gs_host_stock, &nowhere);
@@ -160,6 +161,10 @@ int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit, s
 	if (!p)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	r = open_one(p, name_or_path, NULL, 0, false, &x, err);
+	if (r == 0 && ret_info) {
+		*ret_info = p->info;
+		p->info.options = NULL;
+	}
 	p->host->free(p);
 	*ret_exit = x;
 	return r;

@@ -57,6 +57,8 @@ struct gs_policy_info {
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
 	uint32_t flags;
+	uint32_t reads;                   /* facts about a TSG, see gs_reads_text() */
+	bool reads_more;                  /* and perhaps others: that cannot be seen */
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };
@@ -66,10 +68,19 @@ void gs_policy_info_free(struct gs_policy_info *info);
 int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *err);
 /* NAME (search path) or a path of an object or of a .bpf.c (built first, see gs_policy_build). */
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
-/* Refusals by name plus, with BPF rights, the kernel's verifier on the linked object. Nothing
- * attached. */
-int gs_policy_check(const char *name_or_path, struct gs_policy_exit *ret_exit,
-		    struct gs_error *err);
+/*
+ * Of what an object reads, the fields whose bit is not in @known (GPUSCHED_KNOWN_*), by name;
+ * false: none.
+ */
+bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
+/* What is allowed and hardly meant, the @n-th of it from 0 on; false: there is no more. */
+bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
+/*
+ * Refusals by name plus, with BPF rights, the kernel's verifier on the linked object. Nothing
+ * attached. *ret_info (may be NULL) is filled on success.
+ */
+int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
+		    struct gs_policy_exit *ret_exit, struct gs_error *err);
 /*
  * clang -target bpf over FILE.bpf.c into FILE.bpf.o. -ETIME: it does not end, and was killed; -ENOEXEC:
  * it does not compile.

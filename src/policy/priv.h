@@ -28,7 +28,7 @@ struct gs_polobj {
 /* NAME, object or source; a source is built into memory. */
 int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_error *err);
 void gs_polobj_close(struct gs_polobj *obj);
-int gs_read_file(const char *path, unsigned char **ret, size_t *ret_len);
+#define GS_MAX_OBJECT (16u << 20) /* bytes */
 
 /* ---- build.c ------------------------------------------------------------------------------ */
 

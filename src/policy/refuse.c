@@ -170,33 +170,11 @@ static int check_symbols(struct checker *c)
 	return any ? 0 : refuse(c, "no callback");
 }
 
-/* The symbol that the relocation at @offset of .text names, NULL: none. */
-static const char *relocated_to(struct checker *c, uint64_t offset, GElf_Sym *ret)
-{
-	Elf_Scn *scn = NULL;
-
-	while ((scn = elf_nextscn(c->e->elf, scn))) {
-		Elf_Data *data = NULL;
-		GElf_Shdr sh;
-
-		if (!gs_polelf_section(c->e, elf_ndxscn(scn), &sh, &data) ||
-		    sh.sh_type != SHT_REL || sh.sh_info != c->text || !data || !sh.sh_entsize)
-			continue;
-		for (size_t i = 0; i < data->d_size / sh.sh_entsize; i++) {
-			GElf_Rel rel;
-
-			if (gelf_getrel(data, (int)i, &rel) && rel.r_offset == offset)
-				return gs_polelf_symbol(c->e, GELF_R_SYM(rel.r_info), ret);
-		}
-	}
-	return NULL;
-}
-
 /* Calls between functions: static ones and the host's, never back into a callback. */
 static int check_call(struct checker *c, uint64_t at, int imm)
 {
 	GElf_Sym sym = { 0 };
-	const char *name = relocated_to(c, at * 8, &sym);
+	const char *name = gs_polelf_relocated(c->e, c->text, at * 8, &sym);
 	uint64_t target;
 
 	if (name && GELF_ST_TYPE(sym.st_info) != STT_SECTION)
@@ -214,7 +192,7 @@ static int check_insn(struct checker *c, const struct bpf_insn *insn, uint64_t a
 {
 	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW)) {
 		GElf_Sym sym = { 0 };
-		const char *name = relocated_to(c, at * 8, &sym);
+		const char *name = gs_polelf_relocated(c->e, c->text, at * 8, &sym);
 
 		/* a function's address is for loop helpers and timers */
 		if (name && (GELF_ST_TYPE(sym.st_info) == STT_FUNC ||

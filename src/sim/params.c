@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/parse.h"
 #include "sim/params.h"
 
@@ -177,13 +178,19 @@ static int on_key(void *user, const char *section, const char *name, const char 
 
 int sim_params_load(const char *path, struct sim_params *ret, char **ret_error)
 {
+	CLEANUP_FREE unsigned char *text = NULL;
 	struct loading l = { 0 };
-	int line;
+	struct gs_error err = { 0 };
+	size_t len;
+	int line, r;
 
 	sim_params_default(&l.p);
-	line = ini_parse(path, on_key, &l);
-	if (line < 0)
-		return -ENOENT;
+	r = gs_read_file(path, SIM_MAX_FILE, &text, &len, &err);
+	if (r < 0 && r != -ENOENT && ret_error)
+		*ret_error = strdup(err.text);
+	if (r < 0)
+		return r;
+	line = ini_parse_string((char *)text, on_key, &l);
 	if (line > 0) {
 		if (ret_error &&
 		    asprintf(ret_error, "%s:%d: %s", path, line,

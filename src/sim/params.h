@@ -47,6 +47,7 @@ struct sim_params {
 /* The compiled-in H200 values; the installed h200.conf holds the same. */
 void sim_params_default(struct sim_params *p);
 /* 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
+#define SIM_MAX_FILE (1u << 20) /* bytes of a scenario's or a model's file */
 int sim_params_load(const char *path, struct sim_params *ret, char **ret_error);
 
 #endif /* GPUSCHED_SIM_PARAMS_H */

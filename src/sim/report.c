@@ -94,6 +94,7 @@ json_t *sim_report_json(const struct sim_result *r)
 	if (!o || !processes || !checks)
 		goto fail;
 	json_object_set_new(o, "policy", r->policy[0] ? json_string(r->policy) : json_null());
+	json_object_set_new(o, "facts", json_string(sim_facts_words[r->facts]));
 	json_object_set_new(o, "policy_failure",
 			    r->policy_failure[0] ? json_string(r->policy_failure) : json_null());
 	for (size_t i = 0; i < r->nprocesses; i++)
@@ -239,9 +240,10 @@ int sim_report_table(const struct sim_result *r, FILE *out)
 	int err;
 
 	fprintf(out, "%s: %s\n", r->scenario->name, r->scenario->title);
-	fprintf(out, "GPU model %s, virtual time, %.1f s measured, seed %llu, policy %s\n",
+	fprintf(out, "GPU model %s, virtual time, %.1f s measured, seed %llu, policy %s%s\n",
 		r->scenario->params.name, r->measured_s, (unsigned long long)r->seed,
-		r->policy[0] ? r->policy : "-");
+		r->policy[0] ? r->policy : "-",
+		r->policy[0] && r->facts == SIM_FACTS_ALL ? ", told all that the model knows" : "");
 	if (r->policy_failure[0])
 		fprintf(out, "the policy ended: %s\n", r->policy_failure);
 	if (r->calls)

@@ -52,6 +52,10 @@ struct sim_group {
 	uint64_t deadline_us, cgroup_id;
 };
 
+/* What policies are told of a TSG: what the stock host knows too, or all that the model knows. */
+enum sim_facts { SIM_FACTS_STOCK, SIM_FACTS_ALL };
+extern const char *const sim_facts_words[]; /* NULL-terminated */
+
 enum sim_do { SIM_DO_SET, SIM_DO_SUSPEND, SIM_DO_RESUME, SIM_DO_PREEMPT };
 
 /* Done once, by RM calls one after the other, from @at_ms on. */
@@ -88,6 +92,7 @@ struct sim_scenario {
 	double duration_s, warmup_s; /* measured: from warmup_s to duration_s */
 	uint64_t seed;
 	char policy[256];
+	unsigned int facts; /* enum sim_facts */
 	char options[SIM_MAX_OPTIONS][96];
 	size_t noptions;
 	struct sim_group *groups;
@@ -113,9 +118,13 @@ struct sim_run_options {
 	const char *policy;         /* NULL: the scenario's; "none" or "": without one */
 	const char *const *options; /* in addition to the scenario's when policy is NULL */
 	size_t noptions;
-	const uint64_t *seed;       /* NULL: the scenario's */
-	const struct gs_host *host; /* in virtual time; NULL: the native one */
-	double timeline_ms;         /* keep this much of the context-switch log after the warm-up */
+	const uint64_t *seed;        /* NULL: the scenario's */
+	const struct gs_host *host;  /* in virtual time; NULL: the native one */
+	const enum sim_facts *facts; /* NULL: the scenario's */
+	/* how far it is, now and then; may be NULL */
+	void (*progress)(void *user, uint64_t done_ns, uint64_t all_ns);
+	void *progress_user;
+	double timeline_ms; /* keep this much of the context-switch log after the warm-up */
 };
 
 /* What one process did in the measured time. */
@@ -146,6 +155,7 @@ struct sim_result {
 	uint64_t seed;
 	char policy[256];
 	char policy_failure[256]; /* "": it ran to the end */
+	enum sim_facts facts;
 	double measured_s;
 	uint64_t calls, call_ns; /* RM calls made by policy and actions */
 	uint64_t policy_ticks;

@@ -12,6 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
+#include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/scenario.h"
 
@@ -129,26 +130,28 @@ struct run_args {
 	struct sim_run_options opts;
 	const char *options[SIM_MAX_OPTIONS];
 	uint64_t seed;
+	enum sim_facts facts;
+	struct {
+		char policy[256], text[160];
+	} unknown; /* facts that the policy reads and the stock host lacks */
 	bool json;
 	bool hopeless; /* the policy that was asked for cannot run at all */
 	const char *timeline, *scenario;
 };
 
 static const struct option long_options[] = {
-	{ "policy", required_argument, NULL, 'p' },
-	{ "seed", required_argument, NULL, 's' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "timeline", required_argument, NULL, 't' },
-	{ "host", required_argument, NULL, 'H' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	{ "policy", required_argument, NULL, 'p' }, { "seed", required_argument, NULL, 's' },
+	{ "json", no_argument, NULL, 'j' },         { "timeline", required_argument, NULL, 't' },
+	{ "host", required_argument, NULL, 'H' },   { "facts", required_argument, NULL, 'f' },
+	{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
 };
 
 static int usage(const char *why, const char *what)
 {
 	fprintf(stderr,
 		"gpusched sim: %s%s; usage: sim run SCENARIO|all [--policy P] [-o key=value] "
-		"[--host HOST] [--seed N] [--json] [--timeline FILE.gp], or sim list [--json]\n",
+		"[--host HOST] [--facts stock|all] [--seed N] [--json] [--timeline FILE.gp], or "
+		"sim list [--json]\n",
 		why, what);
 	return GS_EXIT_USAGE;
 }
@@ -179,6 +182,12 @@ static int run_option(struct run_args *a, int c)
 		a->opts.host = gs_host_find(optarg);
 		if (!a->opts.host || !a->opts.host->virtual_time)
 			return usage("--host takes native or sim, not ", optarg);
+		return 0;
+	case 'f':
+		a->facts = !strcmp(optarg, sim_facts_words[SIM_FACTS_ALL]);
+		if (strcmp(optarg, sim_facts_words[a->facts]))
+			return usage("--facts takes stock or all, not ", optarg);
+		a->opts.facts = &a->facts;
 		return 0;
 	case 'j':
 		a->json = true;
@@ -256,27 +265,69 @@ static void tell_broken(const struct run_args *a, const char *path, const struct
 	json_decref(o);
 }
 
+/* Of the policy's facts those that the stock host does not know; NULL: none, or nobody can tell. */
+static const char *unknown_facts(struct run_args *a, const char *policy)
+{
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
+
+	if (!policy[0])
+		return NULL;
+	if (strcmp(a->unknown.policy, policy)) {
+		snprintf(a->unknown.policy, sizeof(a->unknown.policy), "%s", policy);
+		a->unknown.text[0] = '\0';
+		if (gs_policy_info(policy, &info, NULL) == 0)
+			gs_reads_text(info.reads, gs_host_stock.facts, a->unknown.text,
+				      sizeof(a->unknown.text));
+	}
+	return a->unknown.text[0] ? a->unknown.text : NULL;
+}
+
+static int print_result(const struct sim_result *r, const char *unknown)
+{
+	json_t *o = sim_report_json(r);
+	int w;
+
+	json_object_set_new(o, "unknown_facts", unknown ? json_string(unknown) : json_null());
+	w = print_json(o);
+	json_decref(o);
+	return w;
+}
+
 /* Runs one; true when it passed. */
 static bool run_one(struct run_args *a, const char *path, bool alone)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
 	CLEANUP(sim_result_freep) struct sim_result *r = NULL;
 	struct gs_error err = { 0 };
+	struct sim_progress progress;
+	const char *unknown;
+	int ret;
 
-	if (sim_scenario_load(path, &s, &err) < 0 || sim_scenario_run(s, &a->opts, &r, &err) < 0) {
+	ret = sim_scenario_load(path, &s, &err);
+	if (ret == 0) {
+		sim_progress_begin(&progress, s->name);
+		a->opts.progress = sim_progress_tell;
+		a->opts.progress_user = &progress;
+		ret = sim_scenario_run(s, &a->opts, &r, &err);
+		sim_progress_end(&progress);
+	}
+	if (ret < 0) {
 		tell_broken(a, path, &err);
 		a->hopeless = s && a->opts.policy;
 		return false;
 	}
 	if (a->timeline && write_timeline(a, r) < 0)
 		return false;
-	if (a->json) {
-		json_t *o = sim_report_json(r);
-		int w = print_json(o);
-
-		json_decref(o);
-		return w == 0 && r->passed;
-	}
+	unknown = unknown_facts(a, r->policy);
+	if (a->json)
+		return print_result(r, unknown) == 0 && r->passed;
+	if (unknown && alone)
+		fprintf(stderr,
+			"gpusched sim: policy %s reads %s, which the stock host does not know: "
+			"%s\n",
+			r->policy, unknown,
+			r->facts == SIM_FACTS_ALL ? "results there will differ"
+						  : "0 here too, unless --facts all");
 	if (alone)
 		return sim_report_table(r, stdout) == 0 && r->passed;
 	if (!r->passed || !s->nchecks)

@@ -531,7 +531,11 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 			const char *const *options, size_t noptions, struct gs_error *err)
 {
 	const struct gs_world w = {
-		.now_ns = view_now, .tasks = view_tasks, .seed = x->res->seed, .user = x
+		.now_ns = view_now,
+		.tasks = view_tasks,
+		.seed = x->res->seed,
+		.hidden = x->res->facts == SIM_FACTS_ALL ? 0 : ~gs_host_stock.facts,
+		.user = x,
 	};
 	CLEANUP(exit_free) struct gs_policy_exit exit = { 0 };
 	int r = gs_policy_open(host, &w, policy, options, noptions, &x->policy, &exit, err);

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/file.h"
 #include "basic/parse.h"
 #include "sim/scenario.h"
 
@@ -37,6 +37,7 @@ static const char *const hold_words[] = { "none", "hint-one", "hint", "request",
 static const char *const level_words[] = { GPUSCHED_INTERLEAVE_WORDS, NULL };
 static const char *const mode_words[] = { GPUSCHED_PREEMPT_WORDS, NULL };
 static const char *const do_words[] = { "set", "suspend", "resume", "preempt", NULL };
+const char *const sim_facts_words[] = { "stock", "all", NULL };
 static const char *const order_words[] = { "old-first", "new-first", NULL };
 
 #define AT(type, member) offsetof(struct type, member), sizeof(((struct type *)0)->member)
@@ -53,6 +54,7 @@ static const struct key scenario_keys[] = {
 	{ "warmup_s", DOUBLE, S(warmup_s), 0, 86400 },
 	{ "seed", U64, S(seed), 0, 9e15 },
 	{ "policy", TEXT, S(policy) },
+	{ "facts", WORD, S(facts), 0, 0, sim_facts_words },
 };
 
 static const struct key group_keys[] = {
@@ -525,9 +527,10 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = calloc(1, sizeof(*s));
 	CLEANUP_FREE char *dir = strdup(path);
+	CLEANUP_FREE unsigned char *text = NULL;
 	struct loading l = { .s = s };
-	struct stat st;
 	char *slash;
+	size_t len;
 	int line, r;
 
 	if (!s || !dir)
@@ -546,11 +549,10 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 	s->path = strdup(path);
 	if (!s->path)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return gs_fail(err, -EISDIR, "%s: %s", path, strerror(EISDIR));
-	line = ini_parse(path, on_key, &l);
-	if (line < 0)
-		return gs_fail(err, -ENOENT, "%s: cannot be read: %s", path, strerror(errno));
+	r = gs_read_file(path, SIM_MAX_FILE, &text, &len, err);
+	if (r < 0)
+		return r;
+	line = ini_parse_string((char *)text, on_key, &l);
 	if (line > 0)
 		return gs_fail(err, -EINVAL, "%s:%d: %s", path, line,
 			       l.err.code ? l.err.text : "neither [section] nor key = value");

@@ -116,13 +116,15 @@ static void handle(struct sim_sim *x, const struct sim_event *ev)
 	}
 }
 
-static void loop(struct sim_sim *x)
+static void loop(struct sim_sim *x, const struct sim_run_options *o)
 {
-	while (!x->err.code) {
+	for (uint64_t n = 1; !x->err.code; n++) {
 		uint64_t ns = x->nheap ? x->heap[0].ns : UINT64_MAX;
 		uint64_t model = sim_model_next(x->m);
 		struct sim_event ev;
 
+		if (o->progress && n % 1024 == 0)
+			o->progress(o->progress_user, sim_model_now(x->m), x->end_ns);
 		if (model < ns || (model == ns && model != UINT64_MAX)) {
 			if (model > x->end_ns)
 				break;
@@ -231,6 +233,7 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 		return gs_fail(err, -ENOMEM, "out of memory");
 	res->scenario = s;
 	res->seed = opts->seed ? *opts->seed : s->seed;
+	res->facts = opts->facts ? *opts->facts : (enum sim_facts)s->facts;
 	res->measured_s = s->duration_s - s->warmup_s;
 	x.end_ns = sim_us(s->duration_s * 1e6);
 	x.warm_ns = sim_us(s->warmup_s * 1e6);
@@ -250,7 +253,7 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 	}
 	if (r >= 0) {
 		sim_post(&x, x.warm_ns, SIM_EV_WARM, NULL, 0);
-		loop(&x);
+		loop(&x, opts);
 		r = x.err.code ? gs_fail(err, x.err.code, "%s: %s", s->name, x.err.text) : 0;
 	}
 	if (r >= 0)

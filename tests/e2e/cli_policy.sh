@@ -36,6 +36,14 @@ like "$out" "forgets.bpf.c:6:.*warning: .*does not return a value" "with a warni
 "$gpusched" sim run lcbe-1be --policy ./forgets.bpf.c >out 2>err
 like "$(cat err)" "forgets.bpf.c:6:.*warning: .*Wreturn-type" "on the native host too"
 
+printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(deaf, 100000, 100, 0);' \
+	'GPUSCHED_WORK_SUBMIT(t, w) { t->priv[0] = w->count; return 0; }' \
+	'GPUSCHED_TICK(t, r) { t->priv[1] = t->last_run_ns; return 0; }' >deaf.bpf.c
+exits 0 "a policy that waits for what never comes" "$gpusched" policy check deaf.bpf.c
+like "$out" "deaf.bpf.c: warning: work_submit is never called without GPUSCHED_F_WORK" "is told of its launches"
+like "$out" "deaf.bpf.c: note: it reads last_run_ns, which the stock host does not know" "and of the facts it lacks"
+is "$("$gpusched" policy check deaf.bpf.c --json 2>/dev/null | jq '.remarks | length')" 2 "in JSON, too"
+is "$("$gpusched" policy check lcbe --json | jq -c .remarks)" "[]" "nothing is remarked of lcbe"
 exits 2 "policy new of what is no name" "$gpusched" policy new ../mine
 exits 1 "policy build of what is not there" "$gpusched" policy build none.bpf.c
 echo 'this is no C' >bad.bpf.c

@@ -36,6 +36,13 @@ check "what a policy says is printed" sh -c "$gpusched sim run admit-load --json
 	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
 exits 1 "admit-load stands by the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
 exits 1 "admit-load-pauses by its window" "$gpusched" sim run admit-load-pauses -o load_ms=100
+exits 1 "and by GPU time, which the stock host does not know" "$gpusched" sim run admit-load --facts stock
+like "$out" "policy admit reads gpu_time_ns, which the stock host does not know: 0 here" "which is told"
+exits 0 "an option tells a policy all" "$gpusched" sim run fair-1-3 --facts all
+like "$out" "policy fair, told all that the model knows" "which is told, too"
+is "$(jq -c 'select(.scenario == ("admit-load", "fair-1-3", "rr-3be")) | [.facts, .unknown_facts]' "$dir/all" | tr '\n' ' ')" \
+	'["all","gpu_time_ns"] ["stock","gpu_time_ns"] ["stock",null] ' "JSON has both"
+exits 2 "facts of nobody" "$gpusched" sim run admit-load --facts some
 mkdir "$dir/two"
 cp "$dir/broken.scn" "$top/scenarios/a-alone.scn" "$dir/two"
 out=$(GPUSCHED_SCENARIOS=$dir/two "$gpusched" sim run all --json)
@@ -58,6 +65,24 @@ like "$out" "option nosuch=1, but no policy" "is told"
 exits 2 "--policy without a name" "$gpusched" sim run "$dir/mine/mine.scn" --policy ""
 exits 1 "a folder is no scenario" "$gpusched" sim run "$dir/"
 like "$out" "$dir/: Is a directory" "which is told"
+mkfifo "$dir/pipe.scn"
+head -c 2M /dev/zero >"$dir/large.scn"
+exits 1 "a FIFO is none" timeout 20 "$gpusched" sim run "$dir/pipe.scn"
+like "$out" "pipe.scn: not a regular file" "which is told"
+exits 1 "nor is a device" timeout 20 "$gpusched" sim run /dev/zero
+exits 1 "nor 2 MiB" timeout 20 "$gpusched" sim run "$dir/large.scn"
+like "$out" "too large" "which is told"
+sed "s|^duration_s.*|&\nmodel = $dir/pipe.scn|" "$dir/mine/mine.scn" >"$dir/piped.scn"
+exits 1 "a FIFO is no model" timeout 20 "$gpusched" sim run "$dir/piped.scn"
+like "$out" "piped.scn:3: .*pipe.scn: not a regular file" "which is told with its place"
+printf '%s\n' '[scenario]' 'duration_s = 86400' '[process be]' 'kind = be' 'count = 8' 'kernel_us = 100' >"$dir/day.scn"
+timeout 12 "$gpusched" sim run "$dir/day.scn" >/dev/null 2>"$dir/lines" &
+lines=$!
+timeout 10 script -qec "timeout 5 '$gpusched' sim run '$dir/day.scn'" /dev/null </dev/null >"$dir/line" 2>&1
+like "$(tr '\r' '\n' <"$dir/line")" "day: [0-9]+ of 86400 s simulated, .* after [2-9] s" "a terminal is told how far a long run is"
+wait $lines
+like "$(cat "$dir/lines")" "^gpusched sim: day: [0-9]+ of 86400 s simulated, [0-9]+ %, after 1[0-2] s$" \
+	"a file gets a line, 10 s later"
 cp "$dir/mine/mine.scn" "$dir/mine/"$'\xff.scn'
 exits 1 "a name that JSON cannot hold" "$gpusched" sim run "$dir/mine/"$'\xff.scn' --json
 like "$out" "UTF-8" "is told"

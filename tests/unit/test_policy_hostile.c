@@ -52,7 +52,7 @@ static void test_check(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gs_policy_exit x = { 0 };
 		struct gs_error err = { 0 };
-		int r = gs_policy_check(fixture_source(cases[i].name), &x, &err);
+		int r = gs_policy_check(fixture_source(cases[i].name), NULL, &x, &err);
 
 		if (!strcmp(cases[i].name, "deny") && !gs_gate_probe(NULL)) {
 			assert_int_equal(r, 0); /* this kernel has the gate */

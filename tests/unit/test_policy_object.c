@@ -84,6 +84,36 @@ static void test_info(void **state)
 	gs_policy_info_free(&info);
 }
 
+/* Which facts it reads: directly, through a function, across calls, by a helper. */
+static void test_reads(void **state)
+{
+	struct gs_policy_info info = { 0 };
+	struct gs_error err = { 0 };
+	char text[160];
+
+	(void)state;
+	if (gs_policy_info(fixture_source("facts"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(gs_reads_text(info.reads, GPUSCHED_KNOWN_LAUNCHES, text, sizeof(text)));
+	assert_string_equal(text, "gpu_time_ns, switches, last_run_ns");
+	assert_true(gs_reads_text(info.reads, GPUSCHED_KNOWN_GPU_TIME, text, sizeof(text)));
+	assert_string_equal(text, "last_run_ns");
+	assert_false(gs_reads_text(info.reads, ~0u, text, sizeof(text)));
+	assert_false(info.reads_more);
+	assert_true(gs_policy_remark(&info, 0, text, sizeof(text)));
+	assert_non_null(strstr(text, "work_submit"));
+	assert_true(gs_policy_remark(&info, 1, text, sizeof(text)));
+	assert_non_null(strstr(text, "gpu_time_ns, switches, last_run_ns"));
+	assert_false(gs_policy_remark(&info, 2, text, sizeof(text)));
+	gs_policy_info_free(&info);
+
+	if (gs_policy_info(fixture_source("flips"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_false(gs_reads_text(info.reads, 0, text, sizeof(text)));
+	assert_false(gs_policy_remark(&info, 0, text, sizeof(text)));
+	gs_policy_info_free(&info);
+}
+
 static void test_option_errors(void **state)
 {
 	static const struct {
@@ -303,7 +333,7 @@ int main(void)
 		cmocka_unit_test(test_layout),        cmocka_unit_test(test_info),
 		cmocka_unit_test(test_option_errors), cmocka_unit_test(test_new_and_build),
 		cmocka_unit_test(test_build_limit),   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list),          cmocka_unit_test(test_reads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,41 @@ static void test_rests_in_the_kernel(void **state)
 	rests_on(&gs_host_sim);
 }
 
+/* What the world hides the policy is not told, and the world keeps. */
+static void hides_on(const struct gs_host *host)
+{
+	struct gpusched_task t = { .id = 1,
+				   .known = GPUSCHED_KNOWN_GPU_TIME | GPUSCHED_KNOWN_LAUNCHES,
+				   .gpu_time_ns = 7 };
+	static struct world w;
+
+	open_world(&w, host, fixture_source("facts"));
+	w.live[w.nlive++] = &t;
+	w.p->world.hidden = GPUSCHED_KNOWN_GPU_TIME;
+	assert_int_equal(gs_virtual_round(w.p), 0);
+	assert_int_equal(t.priv[0], 0);
+	assert_int_equal(t.priv[1], GPUSCHED_KNOWN_LAUNCHES);
+	assert_int_equal(t.gpu_time_ns, 7);
+	w.p->world.hidden = 0;
+	assert_int_equal(gs_virtual_round(w.p), 0);
+	assert_int_equal(t.priv[0], 7);
+	assert_int_equal(t.priv[1], t.known);
+	world_close(&w);
+}
+
+static void test_hides_natively(void **state)
+{
+	(void)state;
+	hides_on(&gs_host_native);
+}
+
+static void test_hides_in_the_kernel(void **state)
+{
+	(void)state;
+	NEED_TABLE();
+	hides_on(&gs_host_sim);
+}
+
 static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_t step)
 {
 	w->now += 100 * NS_PER_MS;
@@ -193,9 +228,14 @@ static void test_repeatable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_repeatable),          cmocka_unit_test(test_rr_idle),
-		cmocka_unit_test(test_admit_at_once),       cmocka_unit_test(test_rests_natively),
-		cmocka_unit_test(test_rests_in_the_kernel), cmocka_unit_test(test_fair_groups),
+		cmocka_unit_test(test_repeatable),
+		cmocka_unit_test(test_rr_idle),
+		cmocka_unit_test(test_admit_at_once),
+		cmocka_unit_test(test_rests_natively),
+		cmocka_unit_test(test_rests_in_the_kernel),
+		cmocka_unit_test(test_fair_groups),
+		cmocka_unit_test(test_hides_natively),
+		cmocka_unit_test(test_hides_in_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

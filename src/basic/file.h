@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.h - a whole file that somebody named
+ */
+#ifndef GPUSCHED_BASIC_FILE_H
+#define GPUSCHED_BASIC_FILE_H
+
+#include <stddef.h>
+
+#include "basic/error.h"
+
+/*
+ * A regular file of at most @max bytes, with a 0 behind it; to be freed. Anything else could keep
+ * the reader waiting, or never end: -EISDIR, -ENOEXEC (FIFO, device, socket), -EFBIG; -errno.
+ */
+int gs_read_file(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
+		 struct gs_error *err);
+
+#endif /* GPUSCHED_BASIC_FILE_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+/*
+ * reads.c - which facts about a TSG a policy reads, found in its object
+ *
+ * A pointer to the record comes in as the first argument of a callback. It is followed through
+ * registers, the stack and static functions, along every branch; each load through it names a field,
+ * and so does an address in it that is handed to a helper. Not seen: a pointer to the record that
+ * was kept in memory elsewhere, which the verifier does not allow, and whether the value is used.
+ */
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "policy/polelf.h"
+#include "policy/priv.h"
+
+#define MAX_INSNS 65536u /* of what is looked at: a state of each */
+#define STACK_SLOTS 64   /* of 8 bytes */
+#define FP BPF_REG_10
+
+/* What a register or a slot of the stack holds; 0: nothing of interest. */
+#define RECORD 0x10000 /* a pointer into the record, with the offset below */
+#define STACK 0x20000  /* the same into the stack, with the offset from its end */
+#define SOME 0x30000   /* a pointer into one of the two */
+#define KIND 0x30000
+
+#define PLACES (FP + 1 + STACK_SLOTS)
+struct state {
+	uint32_t reg[PLACES]; /* registers, then the stack's slots */
+	bool seen;
+};
+
+struct follower {
+	const struct gs_polelf *e;
+	const struct bpf_insn *insn;
+	size_t n, text;
+	struct state *at;
+	uint32_t *queue; /* instructions whose state has changed */
+	size_t nqueue;
+	bool *queued;
+	uint32_t fields;
+	bool lost;
+};
+
+static const struct {
+	const char *name;
+	uint32_t known, at;
+} fields[] = {
+#define FIELD(member, bit) \
+	{ \
+#member, GPUSCHED_KNOWN_##bit, offsetof(struct gpusched_task, member) \
+	}
+	FIELD(launches, LAUNCHES),        FIELD(launches_since_ns, LAUNCHES),
+	FIELD(last_launch_ns, LAUNCHES),  FIELD(launch_rate_mhz, RATE),
+	FIELD(gpu_time_ns, GPU_TIME),     FIELD(wait_time_ns, GPU_TIME),
+	FIELD(switches, GPU_TIME),        FIELD(last_run_ns, LAST_RUN),
+	FIELD(block_time_ns, BLOCK_TIME), FIELD(deadline_us, DEADLINE),
+#undef FIELD
+};
+
+bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
+{
+	size_t at = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < GS_COUNT(fields) && at < size; i++)
+		if (reads & 1u << i && !(fields[i].known & known))
+			at += (size_t)snprintf(ret + at, size - at, "%s%s", at ? ", " : "",
+					       fields[i].name);
+	return at;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* Of two that one place can hold: a pointer counts, whichever way it came. */
+static uint32_t either(uint32_t a, uint32_t b)
+{
+	return !a || a == b ? b : !b ? a : SOME;
+}
+
+/* Whoever comes to @to may find @s there. */
+static void go(struct follower *f, size_t to, const struct state *s)
+{
+	struct state *t;
+	bool changed;
+
+	if (to >= f->n) /* the verifier's to say */
+		return;
+	t = &f->at[to];
+	changed = !t->seen;
+	t->seen = true;
+	for (size_t i = 0; i < PLACES; i++) {
+		uint32_t *old = &t->reg[i], new = either(*old, s->reg[i]);
+
+		changed |= *old != new;
+		*old = new;
+	}
+	if (!changed || f->queued[to])
+		return;
+	f->queued[to] = true;
+	f->queue[f->nqueue++] = (uint32_t)to;
+}
+
+/* A load or an address at @offset of what @pointer points to. */
+static void reads(struct follower *f, uint32_t pointer, int offset)
+{
+	uint32_t at = (uint32_t)((int)(pointer & 0xffff) + offset);
+
+	if ((pointer & KIND) == SOME)
+		f->lost = true;
+	if ((pointer & KIND) != RECORD)
+		return;
+	for (size_t i = 0; i < GS_COUNT(fields); i++)
+		if (at >= fields[i].at && at < fields[i].at + sizeof(gs_u64))
+			f->fields |= 1u << i;
+}
+
+/* The slot at @offset of what @pointer points to; NULL: no slot of the stack. */
+static uint32_t *slot_of(struct state *s, uint32_t pointer, int offset)
+{
+	int at = (int)(int16_t)(pointer & 0xffff) + offset;
+
+	if ((pointer & KIND) != STACK || at >= 0 || at < -8 * STACK_SLOTS || at % 8)
+		return NULL;
+	return &s->reg[FP + -at / 8];
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+static void load(struct follower *f, const struct bpf_insn *i, struct state *s)
+{
+	uint32_t *slot = slot_of(s, s->reg[i->src_reg], i->off);
+
+	reads(f, s->reg[i->src_reg], i->off);
+	s->reg[i->dst_reg] = slot && BPF_SIZE(i->code) == BPF_DW ? *slot : 0;
+}
+
+static void store(const struct bpf_insn *i, struct state *s)
+{
+	uint32_t *slot = slot_of(s, s->reg[i->dst_reg], i->off);
+
+	if (slot)
+		*slot = BPF_CLASS(i->code) == BPF_STX && BPF_MODE(i->code) == BPF_MEM
+				? s->reg[i->src_reg]
+				: 0;
+}
+
+static void calculate(struct follower *f, const struct bpf_insn *i, struct state *s)
+{
+	uint32_t *dst = &s->reg[i->dst_reg];
+	bool wide = BPF_CLASS(i->code) == BPF_ALU64;
+
+	if (wide && BPF_OP(i->code) == BPF_MOV && BPF_SRC(i->code) == BPF_X)
+		*dst = s->reg[i->src_reg];
+	else if (wide && BPF_OP(i->code) == BPF_ADD && BPF_SRC(i->code) == BPF_K && *dst)
+		*dst = (*dst & KIND) | ((*dst + (uint32_t)i->imm) & 0xffff);
+	else if (wide && BPF_OP(i->code) == BPF_ADD && *dst)
+		*dst = SOME;
+	else
+		*dst = 0;
+}
+
+/* A static function is followed with what it is given; a helper reads through its arguments. */
+static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct state *s)
+{
+	GElf_Sym sym = { 0 };
+	const char *name = gs_polelf_relocated(f->e, f->text, at * 8, &sym);
+	bool own = i->src_reg == BPF_PSEUDO_CALL && (!name || sym.st_shndx == f->text);
+
+	if (own) {
+		size_t base = !name                                      ? at
+			      : GELF_ST_TYPE(sym.st_info) == STT_SECTION ? 0
+									 : sym.st_value / 8;
+		bool symbol = name && GELF_ST_TYPE(sym.st_info) != STT_SECTION;
+		struct state callee = { .seen = true };
+
+		memcpy(callee.reg + 1, s->reg + 1, 5 * sizeof(s->reg[0]));
+		callee.reg[FP] = STACK;
+		go(f, symbol ? base : base + (size_t)(int64_t)(i->imm + 1), &callee);
+	}
+	for (int r = 1; r <= 5; r++) {
+		if (!own)
+			reads(f, s->reg[r], 0);
+		s->reg[r] = 0;
+	}
+	s->reg[0] = 0;
+}
+
+static void jump(struct follower *f, const struct bpf_insn *i, size_t at, struct state *s)
+{
+	unsigned int op = BPF_OP(i->code);
+
+	if (op == BPF_EXIT)
+		return;
+	if (op == BPF_CALL)
+		call(f, i, at, s);
+	else
+		go(f, at + 1 + (size_t)(int64_t)i->off, s);
+	if (op != BPF_JA)
+		go(f, at + 1, s);
+}
+
+static void step(struct follower *f, size_t at)
+{
+	const struct bpf_insn *i = &f->insn[at];
+	struct state s = f->at[at];
+
+	if (i->dst_reg > FP || i->src_reg > FP)
+		return;
+	switch (BPF_CLASS(i->code)) {
+	case BPF_LDX:
+		load(f, i, &s);
+		break;
+	case BPF_ST:
+	case BPF_STX:
+		store(i, &s);
+		break;
+	case BPF_ALU:
+	case BPF_ALU64:
+		calculate(f, i, &s);
+		break;
+	case BPF_LD: /* a constant of two instructions */
+		s.reg[i->dst_reg] = 0;
+		go(f, at + 2, &s);
+		return;
+	default:
+		jump(f, i, at, &s);
+		return;
+	}
+	go(f, at + 1, &s);
+}
+
+/* ---- the object ------------------------------------------------------------------------------ */
+
+/* Callbacks that are handed a record. */
+static void begin(struct follower *f)
+{
+	static const char *const names[] = { "task_init",   "schedule",     "timeslice_set",
+					     "work_submit", "task_destroy", "tick" };
+	const struct state entry = { .reg = { [1] = RECORD, [FP] = STACK }, .seen = true };
+
+	for (size_t i = 0; i < f->e->nsymbols; i++) {
+		GElf_Sym sym;
+		const char *name = gs_polelf_symbol(f->e, i, &sym);
+
+		if (!name || sym.st_shndx != f->text || strncmp(name, "gpusched_ops_", 13))
+			continue;
+		for (size_t k = 0; k < GS_COUNT(names); k++)
+			if (strcmp(name + 13, names[k]) == 0)
+				go(f, sym.st_value / 8, &entry);
+	}
+}
+
+uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
+{
+	CLEANUP_FREE struct state *states = NULL;
+	CLEANUP_FREE uint32_t *queue = NULL;
+	CLEANUP_FREE bool *queued = NULL;
+	struct follower f = { .e = e, .text = gs_polelf_text(e) };
+	Elf_Data *data = NULL;
+
+	*ret_lost = true;
+	if (!f.text || !gs_polelf_section(e, f.text, NULL, &data) || !data)
+		return 0;
+	f.insn = data->d_buf;
+	f.n = data->d_size / sizeof(*f.insn);
+	if (!f.n || f.n > MAX_INSNS)
+		return 0;
+	f.at = states = calloc(f.n, sizeof(*states));
+	f.queue = queue = calloc(f.n, sizeof(*queue));
+	f.queued = queued = calloc(f.n, sizeof(*queued));
+	if (!states || !queue || !queued)
+		return 0;
+	begin(&f);
+	while (f.nqueue) {
+		size_t at = f.queue[--f.nqueue];
+
+		f.queued[at] = false;
+		step(&f, at);
+	}
+	*ret_lost = f.lost;
+	return f.fields;
+}

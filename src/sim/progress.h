@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress.h - how far a long run has come, on stderr
+ *
+ * Nothing in the first 2 s. A terminal then has one line that changes, anything else a line every
+ * 10 s.
+ */
+#ifndef GPUSCHED_SIM_PROGRESS_H
+#define GPUSCHED_SIM_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_progress {
+	const char *name; /* of the scenario */
+	uint64_t began_ns, next_ns;
+	bool terminal, shown;
+};
+
+void sim_progress_begin(struct sim_progress *p, const char *name);
+/* @done of @all, in simulated ns. Cheap enough for every thousand events. */
+void sim_progress_tell(void *progress, uint64_t done_ns, uint64_t all_ns);
+/* Takes the terminal's line away. */
+void sim_progress_end(struct sim_progress *p);
+
+#endif /* GPUSCHED_SIM_PROGRESS_H */
