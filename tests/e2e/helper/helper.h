@@ -37,7 +37,18 @@ VERB(lie);
 /* lock.c */
 VERB(lock);
 VERB(stall);
+/* meter.c */
+VERB(beat);
+VERB(forks);
+/* slip.c */
+VERB(inflight);
+VERB(compat);
+VERB(dups);
+VERB(slices);
+VERB(named);
 /* the others: a file each */
+VERB(ask);
+VERB(elf);
 VERB(cuda);
 VERB(graph);
 VERB(calls);

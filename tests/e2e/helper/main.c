@@ -51,6 +51,18 @@ static const struct {
 	{ "stall", verb_stall, 4, 4, "DIR UID FILE MS", "holds the lock of its memory so long" },
 	{ "user", verb_user, 1, 1, "TARGET", "uses libgpusched" },
 	{ "switches", verb_switches, 0, 0, "", "reads the GPU's own log of context switches" },
+	{ "beat", verb_beat, 0, 0, "",
+	  "prints how old the heartbeat was at most, in ms, at SIGTERM" },
+	{ "forks", verb_forks, 0, 0, "", "... how long a fork() took at most" },
+	{ "ask", verb_ask, 4, 4, "SOCKET CONNECTIONS VERB BODY",
+	  "asks the API without a pause; prints how many answers came, at SIGTERM" },
+	{ "elf", verb_elf, 3, 3, "FILE SECTIONS BYTES", "makes a library that is dear to read" },
+	{ "inflight", verb_inflight, 1, 1, "US",
+	  "between two words its file is in a message only" },
+	{ "compat", verb_compat, 0, 0, "", "a TSG made by the 32-bit system call" },
+	{ "dups", verb_dups, 1, 1, "N", "N descriptors before its TSG's, which moves at a word" },
+	{ "slices", verb_slices, 2, 2, "N US", "N TSGs that ask for slices of US" },
+	{ "named", verb_named, 1, 1, "NAME", "has that name and more objects than its share" },
 	{ "ring", verb_ring, 0, 0, "", "hands the simulated driver odd descriptors, as TAP" },
 };
 

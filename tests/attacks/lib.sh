@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# lib.sh - helpers of the attacks: an ordinary user does his worst, everybody else must not notice
+#
+# Each attack is shortened so that all take some minutes together; FULL=1 runs it at full size. What it may
+# cost others is the same everywhere:
+#   - no turn of the daemon's loop takes more than a second, nor is its heartbeat older
+#   - when the daemon is killed, everybody else is restored within two seconds
+# (docs/security.md tells what is meant to hold on a quiet machine.)
+#
+#   . "$(dirname "$0")/lib.sh"
+#   enter_sim
+#   start_daemon
+#   victim
+#   watch_loop
+#   attack dups 19800; a=$ATTACKER
+#   loop_turned "many descriptors"
+#   kill_restores "many descriptors" $VICTIM
+
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+
+attacker_uid=65534
+steady="--iterations-per-us 27.78" # no calibration: it is wrong on a busy machine
+
+# size SHORT FULL
+size() {
+	[ "${FULL:-}" = 1 ] && echo "$2" || echo "$1"
+}
+
+# "${as_attacker[@]}" COMMAND...: no function, so that $! is the command's
+as_attacker=(setpriv --reuid $attacker_uid --regid $attacker_uid --clear-groups)
+
+# Words for the attackers go to file descriptor 9.
+words_open() {
+	[ -p "$scratch/words" ] && return
+	chmod 711 "$scratch"
+	mkfifo "$scratch/words"
+	exec 9<>"$scratch/words"
+}
+
+# attack VERB WORDS...: the helper as the attacker, until it is ready; $ATTACKER, output in $ATTACK_OUT
+attacks_begun=0
+attack() {
+	attack_begin "$@"
+	attack_ready
+}
+
+attack_begin() {
+	words_open
+	attacks_begun=$((attacks_begun + 1))
+	ATTACK_OUT=$scratch/attack.$attacks_begun
+	"${as_attacker[@]}" "$helper" "$@" <"$scratch/words" 9<&- >"$ATTACK_OUT" 2>&1 &
+	ATTACKER=$!
+	at_end+=("$ATTACKER")
+}
+
+attack_ready() {
+	wait_for 60 grep -qE "^(ready|mapped)" "$ATTACK_OUT" ||
+		not_ok "the attacker is ready" "$(cat "$ATTACK_OUT")"
+}
+
+# attack_many N VERB WORDS...: N of them at once; their pids in ${ATTACKERS[@]}
+attack_many() {
+	local n=$1 i first=$((attacks_begun + 1))
+	ATTACKERS=()
+	shift
+	for ((i = 0; i < n; i++)); do
+		attack_begin "$@"
+		ATTACKERS+=("$ATTACKER")
+	done
+	for ((i = first; i <= attacks_begun; i++)); do
+		ATTACK_OUT=$scratch/attack.$i
+		attack_ready || return
+	done
+}
+
+end_attack() { # PID...
+	kill -9 "$@" 2>/dev/null
+	wait "$@" 2>/dev/null
+	return 0
+}
+
+# victim [GSLOAD'S ARGUMENTS]: root's, working; $VICTIM
+victim() {
+	# shellcheck disable=SC2086 # two words
+	load "${1:-be}" --seconds 0 --warmup 0 $steady "${@:2}"
+	VICTIM=$LOAD_PID
+	wait_for 30 eval '[ "$(sim_slice '$VICTIM')" != null ]' || not_ok "a victim runs"
+}
+
+now_ms() {
+	echo $((${EPOCHREALTIME/[.,]/} / 1000))
+}
+
+# took COMMAND...: its milliseconds in $MS
+took() {
+	local from
+	from=$(now_ms)
+	"$@"
+	local rc=$?
+	MS=$(($(now_ms) - from))
+	return $rc
+}
+
+# measured PROGRAM: begins to measure; measured_end: its result in $MEASURED
+measure_begin() { # VERB
+	"$helper" "$1" >"$scratch/measured.$1" &
+	declare -g "measure_$1=$!"
+	at_end+=($!)
+}
+
+measure_end() { # VERB
+	local pid=measure_$1
+	kill "${!pid}"
+	wait "${!pid}"
+	MEASURED=$(cat "$scratch/measured.$1")
+}
+
+watch_loop() {
+	measure_begin beat
+}
+
+# loop_turned NAME: since watch_loop
+loop_turned() {
+	local turn
+	measure_end beat
+	le "$MEASURED" 1250 "$1: the heartbeat was fresh, in ms"
+	turn=$("$gpusched" stats --json | jq '[.. | objects | .longest_turn_us // empty] | first // empty')
+	[ -z "$turn" ] || le "$turn" 1000000 "$1: every turn of the loop was short, in us"
+}
+
+pings() { # NAME: root is answered
+	took curl -sf -o /dev/null --max-time 30 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping
+	le $MS 1000 "$1: root is answered, in ms"
+}
+
+all_restored() { # PID...
+	local pid
+	for pid; do
+		slice_is "$pid" 2048 && [ "$(sim_disabled "$pid")" = 0 ] || return 1
+	done
+}
+
+# kill_restores NAME PID...: those are restored within two seconds of a SIGKILL
+kill_restores() {
+	local what=$1
+	shift
+	kill_daemon
+	took wait_for 60 all_restored "$@" || not_ok "$what: restored at all"
+	le $MS 2000 "$what: others are restored, in ms"
+}
+
+# set_obeyed NAME PID US: root's own set reaches RM
+set_obeyed() {
+	took timeout 60 "$gpusched" set "pid:$2" "timeslice=${3}us" >/dev/null 2>&1
+	took_set=$MS
+	is "$(sim_slice "$2")" "$3" "$1: root's set is obeyed"
+	le $took_set 2000 "$1: at once, in ms"
+}

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# needs: root bpf fuse
+# awaits: answers in slices
+# As many connections as a user may have ask for a list of thousands of TSGs, again and again.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Policy]
+Policy = lcbe
+[Classes]
+Rule = comm=gsload -> be'
+start_daemon || exit 1
+attack_many "$(size 4 16)" tsgs 1000
+wait_for 60 eval '[ "$(list_json all length)" -ge '$(size 4000 16000)' ]' || not_ok "they are listed"
+watch_loop
+"${as_attacker[@]}" "$helper" ask "$GPUSCHED_SIM/run/api" 48 list '{}' >"$scratch/answers" 2>&1 &
+asker=$!
+at_end+=($asker)
+sleep 0.5
+victim
+took wait_for 60 slice_is $VICTIM 1
+le $MS 2000 "a program that starts meanwhile has the policy's slice, in ms"
+sleep "$(size 5 25)"
+pings "beside a list without an end"
+set_obeyed "beside it" $VICTIM 400
+loop_turned "lists"
+kill $asker
+wait $asker
+ge "$(cat "$scratch/answers")" 1 "lists were given"
+le "$(awk '/VmHWM/ { print $2 }' "/proc/$DAEMON_PID/status")" 1000000 "the daemon's memory, in kB"
+kill_restores "lists" $VICTIM
+done_testing

@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# needs: root bpf fuse
+# awaits: a sweep in slices
+# Processes with as many descriptors as they may have: who sweeps does not look at them all at once.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Policy]
+Policy = lcbe
+[Classes]
+Rule = comm=gsload -> be'
+start_daemon || exit 1
+attack_many "$(size 60 150)" dups 19800
+watch_loop
+"${as_attacker[@]}" "$helper" churn "$(size 150 400)" 2 >/dev/null & # ends are what a sweep begins with
+churn=$!
+at_end+=($churn)
+sleep 2
+pings "beside sweeps"
+victim
+took wait_for 60 slice_is $VICTIM 1
+le $MS 2000 "a program that starts meanwhile has the policy's slice, in ms"
+wait $churn
+loop_turned "sweeps"
+kill_restores "many with many descriptors" $VICTIM
+done_testing

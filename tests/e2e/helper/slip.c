@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * slip.c - RM's clients that would slip out of the table, or make it dear to find their files
+ *
+ *   helper inflight US       a TSG whose file is nowhere but in a message, between two words; then sets its slice to US
+ *   helper compat            a TSG made by the 32-bit system call
+ *   helper dups N            N descriptors of another client's file before the TSG's own, which moves at a word
+ *   helper slices N US       N TSGs, each asking for slices of US
+ *   helper named NAME        under that name, with more objects than it has a share for
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "helper.h"
+#include "rm.h"
+
+#define SYS_IOCTL_32 54
+
+int verb_inflight(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC), pair[2];
+	uint32_t client = new_client(fd, 0);
+	char c;
+
+	new_tsg(fd, client, RC_TSG);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		die("socketpair");
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	if (read(0, &c, 1) != 1)
+		return 1;
+	send_fd(pair[0], fd);
+	close(fd);
+	say("inflight");
+	if (read(0, &c, 1) != 1)
+		return 1;
+	fd = take_fd(pair[1]);
+	rc_timeslice(fd, client, RC_TSG, number(nwords, words, 0));
+	say("back");
+	return until_eof();
+}
+
+int verb_compat(int nwords, char **words)
+{
+	uint32_t *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0), *params;
+	uint64_t at;
+	long r = -1;
+
+	if (low == MAP_FAILED)
+		die("mmap");
+	params = low + 64;
+	params[3] = 1;
+	at = (uintptr_t)params;
+	low[0] = client;
+	low[1] = RC_DEVICE;
+	low[2] = RC_TSG;
+	low[3] = 0xa06c;
+	memcpy(&low[4], &at, sizeof(at));
+#ifdef __x86_64__
+	__asm__ volatile("int $0x80"
+			 : "=a"(r)
+			 : "a"(SYS_IOCTL_32), "b"(fd),
+			   "c"(_IOC(_IOC_READ | _IOC_WRITE, 'F', 0x2b, 48)), "d"((uintptr_t)low)
+			 : "memory");
+#endif
+	if (r || low[10]) {
+		printf("refused %ld 0x%x\n", r, low[10]);
+		return 1;
+	}
+	return until_eof();
+}
+
+int verb_dups(int nwords, char **words)
+{
+	uint32_t n = number(nwords, words, 0);
+	struct rlimit files = { n + 64, n + 64 };
+	int fd = open_ctl(O_CLOEXEC), other = open_ctl(O_CLOEXEC), home, at, to;
+	uint32_t client = new_client(fd, 0);
+	char c;
+
+	new_client(other, 0);
+	new_tsg(fd, client, RC_TSG);
+	if (setrlimit(RLIMIT_NOFILE, &files) && getrlimit(RLIMIT_NOFILE, &files))
+		die("setrlimit");
+	at = home = (int)(files.rlim_cur < n + 64 ? files.rlim_cur : n + 64) - 32;
+	if (dup2(fd, at) != at)
+		die("dup2");
+	other = fcntl(other, F_DUPFD_CLOEXEC, at + 1);
+	for (int i = 3; i < at; i++)
+		if (dup2(other, i) != i)
+			die("dup2");
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	while (read(0, &c, 1) == 1) {
+		to = at == home ? home - 7 : home;
+		if (dup2(at, to) != to || dup2(other, at) != at)
+			die("dup2");
+		at = to;
+		say("moved");
+	}
+	return 0;
+}
+
+int verb_slices(int nwords, char **words)
+{
+	uint32_t n = number(nwords, words, 0), client = 0;
+	int fd = open_ctl(O_CLOEXEC);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i % 100 == 0)
+			client = new_client(fd, 0);
+		new_tsg_of(fd, client, RC_TSG + 2 * (i % 100), number(nwords, words, 1));
+	}
+	return until_eof();
+}
+
+int verb_named(int nwords, char **words)
+{
+	uint32_t params[14] = { 0 }, client, h;
+	int fd = open_ctl(O_CLOEXEC);
+
+	prctl(PR_SET_NAME, words[0]);
+	client = new_client(fd, 0);
+	new_tsg(fd, client, RC_TSG);
+	for (uint32_t i = 0; i < 1100; i++) {
+		h = 0x60000000 + i;
+		must(rm_alloc(fd, client, client, &h, 0x80, params), "device");
+	}
+	return until_eof();
+}
