@@ -145,20 +145,24 @@ static void find_callbacks(const struct gs_polelf *e, char *ret, size_t size)
 static int read_options(const struct gs_polelf *e, struct gs_policy_info *info)
 {
 	Elf_Data *data = section_named(e, "gpusched.opts");
+	CLEANUP_FREE struct gpusched_option_desc *all = NULL;
 
-	if (!data)
+	if (!data || !data->d_size)
 		return 0;
-	if (data->d_size % sizeof(struct gpusched_option_desc))
+	if (data->d_size % sizeof(*all))
 		return -EINVAL;
-	return gs_options_read(data->d_buf, data->d_size / sizeof(struct gpusched_option_desc),
-			       info);
+	all = malloc(data->d_size); /* a damaged object has it anywhere: aligned here */
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, data->d_buf, data->d_size);
+	return gs_options_read(all, data->d_size / sizeof(*all), info);
 }
 
 int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
 	CLEANUP(gs_polelf_close) struct gs_polelf e = { 0 };
-	const struct gpusched_policy_desc *d;
+	struct gpusched_policy_desc d = { 0 };
 	Elf_Data *data;
 
 	if (gs_polelf_open(obj, &e) < 0)
@@ -167,17 +171,18 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 			       "'gpusched policy build'",
 			       obj->path);
 	data = section_named(&e, "gpusched");
-	d = data ? data->d_buf : NULL;
-	if (!d || data->d_size < 8 || d->magic != GPUSCHED_DESC_MAGIC)
+	if (data && data->d_buf)
+		memcpy(&d, data->d_buf, data->d_size < sizeof(d) ? data->d_size : sizeof(d));
+	if (d.magic != GPUSCHED_DESC_MAGIC || data->d_size < 8)
 		return gs_fail(err, -EINVAL, "%s is no gpusched policy: no GPUSCHED_POLICY() in it",
 			       obj->path);
 	snprintf(info.path, sizeof(info.path), "%s", obj->path);
-	info.abi = d->abi;
-	if (d->abi == GPUSCHED_ABI_VERSION && data->d_size == sizeof(*d)) {
-		snprintf(info.name, sizeof(info.name), "%.31s", d->name);
-		info.tick_us = d->tick_us;
-		info.timeout_ms = d->timeout_ms;
-		info.flags = d->flags;
+	info.abi = d.abi;
+	if (d.abi == GPUSCHED_ABI_VERSION && data->d_size == sizeof(d)) {
+		snprintf(info.name, sizeof(info.name), "%.31s", d.name);
+		info.tick_us = d.tick_us;
+		info.timeout_ms = d.timeout_ms;
+		info.flags = d.flags;
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
 		info.reads = gs_polelf_reads(&e, &info.reads_more);
 		if (read_options(&e, &info) < 0)

@@ -217,20 +217,20 @@ static int check_insn(struct checker *c, const struct bpf_insn *insn, uint64_t a
 
 static int check_text(struct checker *c)
 {
-	const struct bpf_insn *insn;
+	struct bpf_insn insn;
 	Elf_Data *data = NULL;
-	size_t n;
 
-	if (!c->text || !gs_polelf_section(c->e, c->text, NULL, &data) || !data)
+	if (!c->text || !gs_polelf_section(c->e, c->text, NULL, &data) || !data || !data->d_buf)
 		return refuse(c, "no code");
-	insn = data->d_buf;
-	n = data->d_size / sizeof(*insn);
-	for (size_t i = 0; i < n; i++) {
-		int r = check_insn(c, &insn[i], i);
+	for (size_t i = 0; i < data->d_size / sizeof(insn); i++) {
+		int r;
 
+		/* a damaged object has it at any address */
+		memcpy(&insn, (const char *)data->d_buf + i * sizeof(insn), sizeof(insn));
+		r = check_insn(c, &insn, i);
 		if (r < 0)
 			return r;
-		if (insn[i].code == (BPF_LD | BPF_IMM | BPF_DW))
+		if (insn.code == (BPF_LD | BPF_IMM | BPF_DW))
 			i++;
 	}
 	return 0;

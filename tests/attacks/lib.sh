@@ -7,7 +7,6 @@
 # cost others is the same everywhere:
 #   - no turn of the daemon's loop takes more than a second, nor is its heartbeat older
 #   - when the daemon is killed, everybody else is restored within two seconds
-# (docs/security.md tells what is meant to hold on a quiet machine.)
 #
 #   . "$(dirname "$0")/lib.sh"
 #   enter_sim

@@ -1,15 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 600
 # beside: yes
-# libFuzzer over the decoder of ioctls, the simulated RM and the configuration; FUZZ_SECONDS in all.
+# libFuzzer over whatever others may hand us; FUZZ_SECONDS in all, or FULL=1: 20 minutes each.
 . "$(dirname "$0")/../check/lib.sh"
 
 seconds=${FUZZ_SECONDS:-60}
 out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
-targets=(decode rm config)
+targets=(decode rm config library policy scenario api)
 each=$((seconds / ${#targets[@]}))
+[ "${FULL:-}" = 1 ] && each=1200
+export TMPDIR=$(realpath "$out")/tmp # the API's socket lies there
+mkdir -p "$TMPDIR"
 
 sources() { # TARGET: what it is made of
 	case $1 in
@@ -20,6 +23,10 @@ sources() { # TARGET: what it is made of
 	config)
 		echo src/service/config*.c src/classify/*.c
 		;;
+	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
+	policy) echo src/policy/elf.c src/policy/refuse.c src/policy/options.c src/policy/records.c ;;
+	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
+	api) echo src/daemon/api*.c src/service/args.c src/service/target.c src/rm/setting.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c
 }
@@ -29,7 +36,14 @@ build() { # TARGET
 	clang-14 -g -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -w \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-Iinclude -Isrc tests/fuzz/fuzz_$1.c $(ls tests/fuzz/stub_$1.c 2>/dev/null) $(sources $1) \
-		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols) -lm -lpthread
+		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd) -lm -lpthread
+}
+
+# Inputs to begin with.
+seeds() { # TARGET
+	ls -d "$out/corpus_$1" "tests/fuzz/corpus_$1" 2>/dev/null
+	[ "$1" != scenario ] || echo scenarios
+	[ "$1" != policy ] || echo "$BUILD/policies"
 }
 
 point() { # OK NAME LOG
@@ -49,11 +63,13 @@ for t in "${targets[@]}"; do
 	point $rc "fuzz_$t builds" "$out/$t.build.log"
 	[ $rc = 0 ] || continue
 	mkdir -p "$out/corpus_$t"
+	# shellcheck disable=SC2046 # a list
 	timeout $((each + 60)) "$out/fuzz_$t" -max_total_time=$each -timeout=10 -rss_limit_mb=2048 \
-		-max_len=4096 -print_final_stats=1 -verbosity=1 -artifact_prefix="$out/$t-" \
-		"$out/corpus_$t" $(ls -d tests/fuzz/corpus_$t 2>/dev/null) >"$out/$t.log" 2>&1
+		-max_len=32768 -print_final_stats=1 -verbosity=1 -artifact_prefix="$out/$t-" \
+		$(seeds "$t") >"$out/$t.log" 2>&1
 	rc=$?
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$t.log")
 	point $rc "fuzz_$t finds nothing in $each s (${runs:-0} inputs)" "$out/$t.log"
 done
+rm -rf "$TMPDIR"
 done_testing
