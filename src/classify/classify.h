@@ -2,7 +2,7 @@
 /*
  * classify.h - which process is of which class
  *
- * Precedence: explicit command (run, class set; inherited by descendants), the cgroup's
+ * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup, the cgroup's
  * user.gpusched.class attribute, rules of the configuration, default. What a user can choose
  * himself (comm, arguments, an attribute on a cgroup of his own) never raises.
  */
@@ -42,6 +42,19 @@ int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);
 /* May @uid give a process of @owner_uid that has class @from the class @to? */
 bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
 		  uint32_t to);
+
+/*
+ * A command's class for what is in a cgroup (a path as in cgroup.h) or below it, now and later; the
+ * nearest holds. Comes after a class that the process itself was given. @weight 0: the class's.
+ * -ENOSPC: more than GS_MAX_CGROUPS.
+ */
+#define GS_MAX_CGROUPS 64
+int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class_id,
+			  uint32_t weight);
+/* false: there is none for that cgroup. */
+bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path);
+/* The @i-th cgroup of a class; NULL: no more. */
+const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i);
 
 struct gs_class_answer {
 	uint32_t class_id;

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mntent.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,27 +14,10 @@
 
 #include "basic/cleanup.h"
 #include "classify/priv.h"
+#include "process/cgroup.h"
 #include "process/reader.h"
 
 #define ATTRIBUTE "user.gpusched.class"
-
-static char cgroup_mount[256]; /* "" none */
-
-static void find_mount(void)
-{
-	FILE *f = setmntent("/proc/self/mounts", "r");
-	struct mntent entry, *e;
-	char buf[4096];
-
-	while (f && (e = getmntent_r(f, &entry, buf, sizeof(buf)))) {
-		if (strcmp(e->mnt_type, "cgroup2"))
-			continue;
-		snprintf(cgroup_mount, sizeof(cgroup_mount), "%s", e->mnt_dir);
-		break;
-	}
-	if (f)
-		endmntent(f);
-}
 
 static ssize_t read_small(pid_t pid, const char *name, char *buf, size_t size)
 {
@@ -87,7 +68,7 @@ static void cgroup_level(struct gs_facts *f, const char *path)
 
 	if (strlen(path) >= sizeof(cg->path))
 		return;
-	snprintf(dir, sizeof(dir), "%s%s", cgroup_mount, path);
+	snprintf(dir, sizeof(dir), "%s%s", gs_cgroup_root(), path);
 	if (stat(dir, &st) < 0)
 		return;
 	memset(cg, 0, sizeof(*cg));
@@ -104,21 +85,10 @@ static void cgroup_level(struct gs_facts *f, const char *path)
 
 static void read_cgroups(struct gs_facts *f)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	char buf[4096], path[256], *line, *end;
+	char path[GS_CGROUP_PATH_LEN];
 
-	pthread_once(&once, find_mount);
-	if (!cgroup_mount[0] || read_small(f->pid, "cgroup", buf, sizeof(buf)) <= 0)
+	if (!gs_cgroup_root() || gs_cgroup_path(f->pid, path))
 		return;
-	line = strncmp(buf, "0::", 3) == 0 ? buf : strstr(buf, "\n0::");
-	if (!line)
-		return;
-	line += *line == '\n' ? 4 : 3;
-	end = strchrnul(line, '\n');
-	/* "/..": outside of what we see */
-	if ((size_t)(end - line) >= sizeof(path) || strncmp(line, "/..", 3) == 0)
-		return;
-	snprintf(path, sizeof(path), "%.*s", (int)(end - line), line);
 	while (f->ncgroups < GS_CGROUP_LEVELS) {
 		char *slash = strrchr(path, '/');
 

@@ -6,6 +6,7 @@
 #define GPUSCHED_CLASSIFY_PRIV_H
 
 #include "classify/classify.h"
+#include "process/cgroup.h"
 
 #define GS_MAX_RULES 256
 #define GS_MAX_ALLOWS 64
@@ -15,7 +16,7 @@
 
 /* One directory of the process's cgroup path. */
 struct gs_cgroup_fact {
-	char path[256];                     /* below the cgroup2 mount, "/" first */
+	char path[GS_CGROUP_PATH_LEN];      /* below the cgroup2 mount, "/" first */
 	uid_t owner;                        /* of the directory */
 	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "" none */
 };
@@ -60,6 +61,12 @@ struct gs_allow {
 	gid_t gid;
 };
 
+/* By a command. */
+struct gs_cgroup_class {
+	char path[GS_CGROUP_PATH_LEN];
+	uint32_t class_id, weight;
+};
+
 struct gs_classes {
 	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* index: id; 0: none */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
@@ -67,6 +74,8 @@ struct gs_classes {
 	uint32_t default_class;
 	struct gs_rule rules[GS_MAX_RULES];
 	size_t nrules;
+	struct gs_cgroup_class cgroups[GS_MAX_CGROUPS];
+	size_t ncgroups;
 	struct gs_allow allows[GS_MAX_ALLOWS];
 	size_t nallows;
 };

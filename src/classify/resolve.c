@@ -90,6 +90,25 @@ static bool by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
 	return false;
 }
 
+/* For the nearest cgroup that a command has named. */
+static void by_command(const struct gs_classes *c, const struct gs_facts *f,
+		       struct gs_class_answer *a)
+{
+	for (size_t i = 0; i < f->ncgroups; i++)
+		for (size_t k = 0; k < c->ncgroups; k++) {
+			const struct gs_cgroup_class *cg = &c->cgroups[k];
+
+			if (strcmp(cg->path, f->cgroups[i].path) != 0)
+				continue;
+			set(c, a, cg->class_id, GPUSCHED_SRC_RULE);
+			if (cg->weight)
+				a->weight = cg->weight;
+			a->why[0] = '\0';
+			why(a, "class set for cgroup %.200s", cg->path);
+			return;
+		}
+}
+
 static bool asks_for_program(const struct gs_classes *c)
 {
 	for (size_t i = 0; i < c->nrules; i++)
@@ -110,6 +129,7 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	if (!by_rule(c, f, &a))
 		why(&a, "default class %s", c->cls[c->default_class].name);
 	by_cgroup(c, f, &a);
+	by_command(c, f, &a);
 	*ret = a;
 }
 

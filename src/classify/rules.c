@@ -128,6 +128,45 @@ int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error 
 	return r;
 }
 
+static struct gs_cgroup_class *find_cgroup(struct gs_classes *c, const char *path)
+{
+	for (size_t i = 0; i < c->ncgroups; i++)
+		if (!strcmp(c->cgroups[i].path, path))
+			return &c->cgroups[i];
+	return NULL;
+}
+
+int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class_id,
+			  uint32_t weight)
+{
+	struct gs_cgroup_class *at = find_cgroup(c, path);
+
+	if (!at && c->ncgroups == GS_MAX_CGROUPS)
+		return -ENOSPC;
+	if (!at)
+		at = &c->cgroups[c->ncgroups++];
+	*at = (struct gs_cgroup_class){ .class_id = class_id, .weight = weight };
+	snprintf(at->path, sizeof(at->path), "%s", path);
+	return 0;
+}
+
+bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path)
+{
+	struct gs_cgroup_class *at = find_cgroup(c, path);
+
+	if (at)
+		*at = c->cgroups[--c->ncgroups];
+	return at;
+}
+
+const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i)
+{
+	for (size_t k = 0; k < c->ncgroups; k++)
+		if (c->cgroups[k].class_id == class_id && !i--)
+			return c->cgroups[k].path;
+	return NULL;
+}
+
 static bool glob(const char *pattern, const char *text)
 {
 	return *text && fnmatch(pattern, text, 0) == 0;

@@ -21,6 +21,7 @@ static const struct gs_column class_columns[] = {
 	{ "suspend_limit_ms", "SUSPEND_LIMIT_MS", GS_COL_RIGHT },
 	{ "starve_limit_ms", "STARVE_LIMIT_MS", GS_COL_RIGHT },
 	{ "deadline_us", "DEADLINE_US", GS_COL_RIGHT },
+	{ "cgroups", "CGROUPS" },
 };
 
 int cli_class_get(struct cli *c)
@@ -41,11 +42,15 @@ static int told(const struct cli *c, const char *what, const json_t *answer)
 {
 	json_int_t n = json_integer_value(json_object_get(answer, "processes"));
 	json_int_t failed = json_integer_value(json_object_get(answer, "failed"));
+	const json_t *later = json_object_get(answer, "covers_later");
 
 	if (c->json && cli_print_object(c, answer))
 		return GS_EXIT_FAILED;
 	if (!c->json)
-		printf("%s: %" JSON_INTEGER_FORMAT " process%s\n", what, n, n == 1 ? "" : "es");
+		printf("%s: %" JSON_INTEGER_FORMAT " process%s%s\n", what, n, n == 1 ? "" : "es",
+		       json_is_true(later)    ? ", and those that come"
+		       : json_is_false(later) ? ", not those that come (only root, with a daemon)"
+					      : "");
 	if (!failed)
 		return GS_EXIT_OK;
 	cli_fail(-EREMOTEIO, "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " not changed",

@@ -23,6 +23,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "engine/engine.h"
+#include "process/cgroup.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
 
@@ -35,31 +36,6 @@
 #define BEAT_LOOK_MS 1000
 
 /* ---- a cgroup of its own --------------------------------------------------------------------- */
-
-static int cgroup2_mount(char *ret, size_t size)
-{
-	CLEANUP_FILE FILE *f = fopen("/proc/self/mounts", "re");
-	char line[1024], dir[512], type[64];
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%*s %511s %63s", dir, type) == 2 && !strcmp(type, "cgroup2") &&
-		    (size_t)snprintf(ret, size, "%s", dir) < size)
-			return 0;
-	return -ENOENT;
-}
-
-static int own_cgroup(char *ret, size_t size)
-{
-	CLEANUP_FILE FILE *f = fopen("/proc/self/cgroup", "re");
-	char line[1024];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!strncmp(line, "0::", 3) && (size_t)snprintf(ret, size, "%s", line + 3) < size)
-			return 0;
-	}
-	return -ENOENT;
-}
 
 static int join_cgroup(const char *dir)
 {
@@ -76,10 +52,11 @@ static int join_cgroup(const char *dir)
 /* Beside the daemon's, not in it. ret_dir "" where that cannot be had. */
 static void leave_cgroup(char *ret_dir, char *ret_parent, size_t size)
 {
-	char mount[512], own[512], *slash;
+	const char *mount = gs_cgroup_root();
+	char own[GS_CGROUP_PATH_LEN], *slash;
 
 	ret_dir[0] = '\0';
-	if (cgroup2_mount(mount, sizeof(mount)) || own_cgroup(own, sizeof(own)))
+	if (!mount || gs_cgroup_path(getpid(), own))
 		return;
 	slash = strrchr(own, '/');
 	if (slash)

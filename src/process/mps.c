@@ -53,7 +53,7 @@ static bool is_same(const struct statx *a, const struct statx *b)
 }
 
 /* Who names its executable so may have it served by one who never answers. */
-bool gs_proc_runs_mps(pid_t pid)
+bool gs_mps_read(pid_t pid)
 {
 	char link[32], path[PATH_MAX];
 	CLEANUP_FD int fd = -1;

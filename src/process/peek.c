@@ -9,7 +9,8 @@
 
 #include "basic/cleanup.h"
 
-#define MAX_MOUNTS 8192 /* looked at: a user may make more for himself */
+#define MAX_MOUNTS \
+	8192 /* looked at: a user may make more for himself, and libmount would read them all */
 
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret)
 {

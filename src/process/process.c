@@ -87,21 +87,3 @@ bool gs_proc_has_life(pid_t pid)
 	}
 	return life;
 }
-
-uint64_t gs_cgroup_of(pid_t pid)
-{
-	char path[64], line[512], dir[600];
-	CLEANUP_FILE FILE *f = NULL;
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "0::", 3))
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		snprintf(dir, sizeof(dir), "/sys/fs/cgroup%s", line + 3);
-		return stat(dir, &st) ? 0 : st.st_ino;
-	}
-	return 0;
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - who is a pid: start time, life, cgroup, MPS server or not
+ * process.h - who is a pid: start time, life, MPS server or not
  *
  * Reads /proc. What may make its reader wait is read by reader.h's forks.
  */
@@ -17,19 +17,17 @@ uint64_t gs_proc_start_ns(pid_t pid);
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
 /* Has it a thread that is not exiting? */
 bool gs_proc_has_life(pid_t pid);
-/* Of the unified hierarchy, as bpf_get_current_cgroup_id() has it; 0: not known. */
-uint64_t gs_cgroup_of(pid_t pid);
 /*
  * Does it run an installed MPS server or control daemon? By its executable, which must be that file
  * here as well, below folders that root alone writes: whoever can choose a name can't choose that.
  */
 bool gs_proc_is_mps(pid_t pid);
-/* The same, read by the caller itself, which may have to wait. */
-bool gs_proc_runs_mps(pid_t pid);
-
 /* ---- private to the room and to borrowing ---------------------------------------------------- */
 
 /* /proc/PID/stat: the state's letter and the start. false: gone. */
 bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
+
+/* mps.c: the answer to gs_proc_is_mps(), by a reader, which may have to wait. */
+bool gs_mps_read(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_PROCESS_H */

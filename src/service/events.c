@@ -6,6 +6,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/reader.h"
+#include "process/cgroup.h"
 #include "service/internal.h"
 #include "process/process.h"
 #include "table/events.h"
@@ -89,6 +90,16 @@ static void tell_class(struct gs_service *s, const struct gpusched_tsg *rec)
 		gs_watch_emit(s, gs_event_json(s, &ev));
 }
 
+void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	uint64_t id = gs_cgroup_of((pid_t)rec->task.pid);
+
+	if (!id || id == rec->task.cgroup_id)
+		return;
+	rec->task.cgroup_id = id;
+	poke(s, rec, GPUSCHED_POKE_WHO);
+}
+
 /* @answer: the class of its process; NULL: not known. */
 static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 		   const struct gs_class_answer *answer)
@@ -97,6 +108,7 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 	struct gpusched_tsg now;
 	uint32_t what = 0;
 
+	gs_record_cgroup(s, rec);
 	if (take_gpu(s, rec))
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(s, rec, answer))

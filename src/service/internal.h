@@ -159,6 +159,8 @@ void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
 void gs_records_settle(struct gs_service *s);
 /* The class of @pid anew, for it and for its records. */
 void gs_process_reclassify(struct gs_service *s, pid_t pid);
+/* A process may have been moved since its TSG was made: policies see where it is. */
+void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
 
 /* ---- records.c: the table with GPU and class filled in --------------------------------------- */
 int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,

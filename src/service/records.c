@@ -92,6 +92,8 @@ int gs_records(struct gs_service *s, const struct gs_target *target, struct gpus
 		if (recs[i].flags & GPUSCHED_TSG_GONE)
 			continue;
 		gs_record_complete(s, &recs[i]);
+		if (target->kind == GS_TARGET_CGROUP)
+			gs_record_cgroup(s, &recs[i]);
 		if (gs_target_match(target, &recs[i]))
 			recs[kept++] = recs[i];
 	}

@@ -2,14 +2,14 @@
 #include "service/target.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
-
-#define CGROUP_ROOT "/sys/fs/cgroup"
+#include "process/cgroup.h"
 
 struct lookup {
 	const struct gs_classes *classes;
@@ -39,12 +39,16 @@ static int parse_comm(const char *v, const struct lookup *in, struct gs_target *
 static int parse_cgroup(const char *v, const struct lookup *in, struct gs_target *t,
 			struct gs_error *err)
 {
-	char path[512];
+	const char *root = gs_cgroup_root();
+	char path[PATH_MAX];
 	struct stat st;
 	size_t len;
 
-	if (!strncmp(v, CGROUP_ROOT, strlen(CGROUP_ROOT)))
-		v += strlen(CGROUP_ROOT);
+	if (!root)
+		return gs_fail(err, -ENOENT, "cgroup:%s: no cgroup2 file system is mounted here",
+			       v);
+	if (gs_cgroup_is_in(v, root))
+		v += strlen(root);
 	while (*v == '/')
 		v++;
 	if (strstr(v, ".."))
@@ -53,10 +57,9 @@ static int parse_cgroup(const char *v, const struct lookup *in, struct gs_target
 	len = strlen(t->text);
 	while (len > 1 && t->text[len - 1] == '/')
 		t->text[--len] = 0;
-	snprintf(path, sizeof(path), CGROUP_ROOT "%s", t->text);
+	snprintf(path, sizeof(path), "%s%s", root, t->text);
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return gs_fail(err, -ENOENT, "there is no cgroup %s", path);
-	t->cgroup_id = st.st_ino;
 	return 0;
 }
 
@@ -126,27 +129,12 @@ int gs_target_parse(const char *text, const struct gs_classes *classes, const st
 	return gs_fail(err, -EINVAL, "'%s' is not a target: " GS_TARGETS, text);
 }
 
-/* The record's cgroup is @t's or below it. A process that is gone is in none. */
+/* As it is now: the record has where its process was. One that is gone is in none. */
 static bool in_cgroup(const struct gs_target *t, const struct gpusched_tsg *rec)
 {
-	CLEANUP_FILE FILE *f = NULL;
-	char path[64], line[4096];
-	size_t len = strlen(t->text);
+	char path[GS_CGROUP_PATH_LEN];
 
-	if (rec->task.cgroup_id == t->cgroup_id)
-		return true;
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", rec->task.pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "0::", 3))
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		if (len == 1)
-			return true;
-		return !strncmp(line + 3, t->text, len) &&
-		       (line[3 + len] == 0 || line[3 + len] == '/');
-	}
-	return false;
+	return !gs_cgroup_path((pid_t)rec->task.pid, path) && gs_cgroup_is_in(path, t->text);
 }
 
 bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec)

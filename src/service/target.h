@@ -25,8 +25,7 @@ enum gs_target_kind {
 
 struct gs_target {
 	enum gs_target_kind kind;
-	uint64_t number;    /* pid, TSG id, class id, GPU index */
-	uint64_t cgroup_id; /* CGROUP */
+	uint64_t number; /* pid, TSG id, class id, GPU index */
 	char text[256]; /* comm pattern; cgroup's path below the root, without a slash at the end */
 	char whole[300]; /* as written, for messages */
 };

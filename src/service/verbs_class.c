@@ -177,6 +177,12 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	return r;
 }
 
+static int look_again(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	gs_process_reclassify(rq->s, pid);
+	return 0;
+}
+
 static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to),
 		    uint32_t to)
 {
@@ -206,6 +212,47 @@ static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_
 	return done ? 0 : first;
 }
 
+/*
+ * Root's class for a cgroup is the daemon's rule, for what is there and what comes. Anybody else's, or
+ * without a daemon, is set process by process, and the answer says that later ones are not covered.
+ */
+static bool set_for_cgroup(struct gs_request *rq, uint32_t id, int *ret)
+{
+	struct gs_target t;
+
+	*ret = gs_request_target(rq, &t);
+	if (*ret || t.kind != GS_TARGET_CGROUP)
+		return *ret;
+	json_object_set_new(rq->answer, "covers_later",
+			    json_boolean(!rq->peer->uid && rq->s->opts.daemon));
+	if (rq->peer->uid || !rq->s->opts.daemon)
+		return false;
+	if (gs_classes_cgroup_set(rq->s->classes, t.text, id, weight_of(rq))) {
+		*ret = gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
+			       GS_MAX_CGROUPS);
+		return true;
+	}
+	*ret = for_each(rq, look_again, id);
+	if (*ret == -ENOENT) { /* nobody is in it yet */
+		*rq->err = (struct gs_error){ 0 };
+		json_object_update_new(rq->answer,
+				       json_pack("{s:i, s:i}", "processes", 0, "failed", 0));
+		*ret = 0;
+	}
+	return true;
+}
+
+static bool clear_for_cgroup(struct gs_request *rq)
+{
+	struct gs_target t;
+
+	if (rq->peer->uid || gs_request_target(rq, &t) || t.kind != GS_TARGET_CGROUP ||
+	    !gs_classes_cgroup_clear(rq->s->classes, t.text))
+		return false;
+	for_each(rq, look_again, 0);
+	return true;
+}
+
 int gs_verb_class_set(struct gs_request *rq)
 {
 	const char *name = gs_arg_text(rq, "class");
@@ -216,15 +263,22 @@ int gs_verb_class_set(struct gs_request *rq)
 		return gs_fail(rq->err, -EINVAL,
 			       "there is no class '%s': 'gpusched class list' shows them", name);
 	r = check_weight(rq, id);
-	if (!r)
+	if (!r && !set_for_cgroup(rq, id, &r))
 		r = for_each(rq, set_one, id);
 	return r ? r : gs_request_settle(rq, SETTLE_MS);
 }
 
 int gs_verb_class_clear(struct gs_request *rq)
 {
+	bool was = clear_for_cgroup(rq);
 	int r = for_each(rq, clear_one, 0);
 
+	if (was && r == -ENOENT) { /* nobody is in it, and nobody will be of that class */
+		*rq->err = (struct gs_error){ 0 };
+		json_object_update_new(rq->answer,
+				       json_pack("{s:i, s:i}", "processes", 0, "failed", 0));
+		r = 0;
+	}
 	return r ? r : gs_request_settle(rq, SETTLE_MS);
 }
 
@@ -290,6 +344,22 @@ int gs_verb_class_explain(struct gs_request *rq)
 	return 0;
 }
 
+/* What `class set cgroup:PATH` has put into it; one string. */
+static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
+{
+	json_t *all = json_null();
+	const char *path;
+
+	for (size_t i = 0; (path = gs_classes_cgroup(c, id, i)); i++) {
+		json_t *more = i ? json_sprintf("%s %s", json_string_value(all), path)
+				 : gs_json_text(path);
+
+		json_decref(all);
+		all = more;
+	}
+	return all;
+}
+
 int gs_verb_class_list(struct gs_request *rq)
 {
 	json_t *list = json_array();
@@ -302,13 +372,14 @@ int gs_verb_class_list(struct gs_request *rq)
 		if (!c || !name || !*name)
 			continue;
 		json_array_append_new(
-			list, json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b}", "id", (int)id,
+			list, json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b, s:o}", "id", (int)id,
 					"name", name, "weight", (int)c->weight, "suspend_limit_ms",
 					(int)c->suspend_limit_ms, "starve_limit_ms",
 					(int)c->starve_limit_ms, "deadline_us",
 					c->deadline_us ? json_integer((json_int_t)c->deadline_us)
 						       : json_null(),
-					"default", !strcmp(name, rq->s->config->default_class)));
+					"default", !strcmp(name, rq->s->config->default_class),
+					"cgroups", cgroups_json(rq->s->classes, id)));
 	}
 	return 0;
 }

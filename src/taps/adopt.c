@@ -17,6 +17,7 @@
 #include "rm/way.h"
 #include "table/priv.h"
 #include "rm/abi.h"
+#include "process/cgroup.h"
 #include "process/process.h"
 #include "table/procs.h"
 #include "taps/taps.h"

@@ -13,6 +13,7 @@
 #include "table/priv.h"
 #include "rm/abi.h"
 #include "rm/way.h"
+#include "process/cgroup.h"
 #include "process/process.h"
 #include "table/procs.h"
 #include "taps/holders.h"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "process/cgroup.h"
+
+#include <errno.h>
+#include <libmount.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "basic/cleanup.h"
+
+static char root[PATH_MAX]; /* "" none */
+
+/* It may be hidden below another mount. */
+static bool is_seen(struct libmnt_fs *fs)
+{
+	const char *type = mnt_fs_get_fstype(fs), *path = mnt_fs_get_target(fs);
+	struct statfs st;
+
+	return type && !strcmp(type, "cgroup2") && path && strlen(path) < sizeof(root) &&
+	       !statfs(path, &st) && st.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+/* A mount of the whole tree rather than of a part of it (a container's). */
+static void find_root(void)
+{
+	struct libmnt_table *all = mnt_new_table_from_file("/proc/self/mountinfo");
+	struct libmnt_iter *at = mnt_new_iter(MNT_ITER_BACKWARD);
+	struct libmnt_fs *fs, *found = NULL;
+
+	while (all && at && !mnt_table_next_fs(all, at, &fs)) {
+		const char *part = mnt_fs_get_root(fs);
+
+		if (is_seen(fs) && (!found || (part && !strcmp(part, "/"))))
+			found = fs;
+	}
+	if (found)
+		strcpy(root, mnt_fs_get_target(found));
+	mnt_free_iter(at);
+	mnt_unref_table(all);
+}
+
+const char *gs_cgroup_root(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_root);
+	return root[0] ? root : NULL;
+}
+
+int gs_cgroup_path(pid_t pid, char ret[GS_CGROUP_PATH_LEN])
+{
+	CLEANUP_FILE FILE *f = NULL;
+	char file[32], line[4096];
+
+	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+	f = fopen(file, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *path = line + 3;
+
+		if (strncmp(line, "0::/", 4) != 0)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(path, "/..", 3) == 0)
+			return -ENOENT;
+		if (strlen(path) >= GS_CGROUP_PATH_LEN)
+			return -ENAMETOOLONG;
+		strcpy(ret, path);
+		return 0;
+	}
+	return f ? -ENOENT : -ESRCH;
+}
+
+bool gs_cgroup_is_in(const char *path, const char *above)
+{
+	size_t len = strlen(above);
+
+	return len == 1 || (!strncmp(path, above, len) && (path[len] == '/' || !path[len]));
+}
+
+uint64_t gs_cgroup_of(pid_t pid)
+{
+	char path[GS_CGROUP_PATH_LEN], dir[PATH_MAX + GS_CGROUP_PATH_LEN];
+	struct stat st;
+
+	if (!gs_cgroup_root() || gs_cgroup_path(pid, path))
+		return 0;
+	snprintf(dir, sizeof(dir), "%s%s", root, path);
+	return stat(dir, &st) ? 0 : st.st_ino;
+}

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse cgroup2
+# asan: yes
+# cgroup2 may be mounted anywhere (a hybrid hierarchy): cgroup:PATH finds it. It means who is there now, and a class
+# that is set for a cgroup holds for who comes later.
+. "$(dirname "$0")/lib.sh"
+export TREE=/sys/fs/cgroup/elsewhere
+if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
+	rmdir "$scratch"
+	MOVED=1 exec unshare -m bash "$self"
+fi
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	mount -t tmpfs none /sys/fs/cgroup && mkdir "$TREE" && mount -t cgroup2 none "$TREE" || exit 1
+fi
+enter_sim
+a=/$name.$$.a b=/$name.$$.b
+mkdir "$TREE$a" "$TREE$b" "$TREE$a/inner" || not_ok "control groups are made"
+drop_groups() {
+	for group in "$a/inner" "$a" "$b"; do
+		echo 1 >"$TREE$group/cgroup.kill" 2>/dev/null
+		wait_for 3 rmdir "$TREE$group"
+	done
+	finish
+}
+trap drop_groups EXIT
+config '[Policy]
+Policy=lcbe'
+start_daemon
+in_group() { # GROUP: starts a program there, its pid is $LOAD_PID
+	bash -c 'echo $$ >"$1/cgroup.procs" && exec "$2" be --seconds 600 --iterations-per-us 1' - "$TREE$1" "$gsload" >/dev/null 2>&1 &
+	LOAD_PID=$!
+	at_end+=($!)
+	wait_tsgs "pid:$LOAD_PID" 4
+}
+pids_of() { # TARGET
+	list_json "$1" 'map(.pid) | unique | map(tostring) | join(" ")'
+}
+class_of() { # PID
+	list_json "pid:$1" 'map(select(.kind == "compute")) | .[0].class'
+}
+
+in_group "$a/inner"
+one=$LOAD_PID
+is "$(pids_of "cgroup:$a")" "$one" "a cgroup has who is below it"
+is "$(pids_of "cgroup:$TREE$a/inner")" "$one" "a path may begin with the mount"
+exits 1 "what is no cgroup" "$gpusched" set cgroup:/there/is/none timeslice=300us
+
+# ---- who moves
+echo $one >"$TREE$b/cgroup.procs"
+is "$(pids_of "cgroup:$b")" "$one" "who has moved is in its new cgroup"
+is "$(pids_of "cgroup:$a")" "" "and no more in the old one"
+exits 1 "nor suspended with it" "$gpusched" suspend "cgroup:$a"
+is "$(sim_disabled $one)" 0 "by the driver"
+is "$(list_json "pid:$one" '.[0].cgroup_id')" "$(stat -c %i "$TREE$b")" "the record has the new one"
+
+# ---- who comes
+check "a class for a cgroup that nobody is in" "$gpusched" class set "cgroup:$a" be
+like "$("$gpusched" class list)" "be .*$a" "class list has it"
+in_group "$a/inner"
+two=$LOAD_PID
+is "$(class_of $two)" be "who comes later is of that class"
+check "and has its slice" wait_for 5 slice_is $two 1
+is "$(class_of $one)" null "who is elsewhere is not"
+like "$("$gpusched" class explain pid:$two)" "class set for cgroup $a" "class explain says why"
+like "$("$gpusched" class set "cgroup:$b" lc)" "1 process, and those that come" "it is told what is covered"
+is "$(class_of $one)" lc "who is there already is"
+check "class clear" "$gpusched" class clear "cgroup:$a"
+is "$(class_of $two)" null "takes it back"
+check "and the slice" wait_for 5 slice_is $two 2048
+in_group "$a"
+is "$(class_of "$LOAD_PID")" null "who comes now has none"
+"$gpusched" class clear "cgroup:$b" >/dev/null
+stop_daemon
+like "$("$gpusched" class set "cgroup:$a" be)" "not those that come" "without a daemon it says that later ones are not covered"
+done_testing
