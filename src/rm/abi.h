@@ -20,6 +20,7 @@
 #define NV_ESC_FREE 0x29
 #define NV_ESC_CONTROL 0x2a
 #define NV_ESC_ALLOC 0x2b
+#define NV_ESC_MAP_MEMORY 0x4e
 #define NV_ESC_CARD_INFO 200
 #define NV_ESC_VERSION 210
 
@@ -42,6 +43,17 @@ struct nv_alloc { /* NVOS21 */
 	uint32_t status;      /* 535 and later */
 };
 _Static_assert(sizeof(struct nv_alloc) == 32, "NVOS21");
+
+struct nv_map_memory { /* NVOS33 with the file that is to be mapped */
+	uint32_t client, device, memory, pad;
+	uint64_t offset, length, address;
+	uint32_t status, flags;
+	int32_t fd;
+	uint32_t pad2;
+};
+_Static_assert(sizeof(struct nv_map_memory) == 56 && offsetof(struct nv_map_memory, fd) == 48,
+	       "NVOS33");
+#define NV_MAP_READ_ONLY 1u
 
 struct nv_version {
 	uint32_t cmd, reply;
@@ -149,5 +161,73 @@ struct nv_preempt_mode {
 	uint8_t route[16];
 };
 _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
+
+/* ---- the context-switch log: a buffer in memory of no device, bound to a subdevice's GPU -------- */
+
+#define NV_CLASS_MEMORY_DEVICELESS 0x90ceu
+#define NV_CLASS_EVENT_BUFFER 0x90cdu
+
+#define NV_CMD_GPU_TIME 0x20800403u
+#define NV_CMD_LOG_BIND 0x20801238u
+#define NV_CMD_LOG_ENABLE 0x90cd0101u
+#define NV_CMD_LOG_UPDATE_GET 0x90cd0102u
+#define NV_CMD_LOG_FLUSH 0x90cd0104u
+
+#define NV_MEMORY_CACHED (1u << 29)         /* attr */
+#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* attr2: RM insists on it for what users map */
+struct nv_memory_params {
+	uint32_t unused0[6], attr, attr2, unused1[8];
+	uint64_t size;
+	uint32_t unused2[14];
+};
+_Static_assert(sizeof(struct nv_memory_params) == 128 &&
+		       offsetof(struct nv_memory_params, size) == 64,
+	       "memory");
+
+struct nv_log_params {
+	uint64_t header, records;
+	uint32_t record_size, record_count;
+	uint64_t vardata;
+	uint32_t vardata_size, free_threshold;
+	uint64_t event;
+	uint32_t vardata_threshold, subdevice, flags, h_header, h_records, h_vardata;
+};
+_Static_assert(sizeof(struct nv_log_params) == 72 && offsetof(struct nv_log_params, event) == 40,
+	       "event buffer");
+
+struct nv_log_bind {
+	uint32_t buffer, record_size, level, filter;
+	uint8_t all_users, pad[3];
+	uint32_t reason; /* why it was refused */
+};
+_Static_assert(sizeof(struct nv_log_bind) == 24, "log bind");
+
+struct nv_log_enable {
+	uint8_t enable, pad[3];
+	uint32_t flags;
+};
+#define NV_LOG_KEEP_OLDEST 1u
+struct nv_log_get {
+	uint32_t record, vardata;
+};
+
+/* What RM writes and we read. */
+struct nv_log_header {
+	uint32_t get, put;
+	uint64_t count, dropped, vardata_dropped;
+};
+struct nv_log_record {
+	uint16_t type, subtype;
+	uint32_t vardata;
+	uint8_t tag, vmid; /* tag: NV_LOG_* */
+	uint16_t seqno;
+	uint32_t context, pid;
+	uint16_t reserved;
+	uint8_t gi, ci;
+	uint64_t ns; /* the GPU's time */
+};
+_Static_assert(sizeof(struct nv_log_record) == 32, "log record");
+#define NV_LOG_START 6
+#define NV_LOG_END 7
 
 #endif /* GPUSCHED_RM_ABI_H */

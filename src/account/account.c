@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+#include "account/account.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+
+#define SOON_NS (33 * NS_PER_MS) /* RM's own period */
+#define IDLE_NS NS_PER_S
+#define FLUSH_NS (100 * NS_PER_MS)
+#define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
+#define RETRY_NS (60 * NS_PER_S) /* a log that could not be opened */
+
+/* A TSG whose turns are counted. */
+struct tsg {
+	UT_hash_handle hh;
+	uint64_t id;
+	uint32_t gpu, maker; /* pid that made it */
+	uint32_t timeslice_us;
+	struct context *contexts;
+};
+
+/* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
+struct context_key {
+	uint32_t gpu, context, pid;
+};
+
+struct context {
+	UT_hash_handle hh;
+	struct context_key key;
+	struct tsg *tsg;
+	struct context *next; /* of the same TSG */
+};
+
+/* Compute TSGs of one process on one GPU. */
+struct maker_key {
+	uint32_t gpu, pid;
+};
+
+struct maker {
+	UT_hash_handle hh;
+	struct maker_key key;
+	unsigned int ntsgs;
+	struct tsg *sole; /* with one TSG: that */
+};
+
+struct gpu {
+	struct gs_account *a;
+	struct gs_gpu gpu;
+	struct gs_switchlog *log;
+	struct gs_turns *turns;
+	struct gs_switchlog_clock clock;
+	unsigned int ntsgs;
+	uint64_t flushed, retry_at, lost;
+	char reason[160];
+};
+
+struct gs_account {
+	struct gs_account_opts opts;
+	struct gpu *gpus;
+	size_t ngpus;
+	struct tsg *tsgs;
+	struct context *contexts;
+	struct maker *makers;
+	uint64_t counters[GS_ACC_MAX];
+};
+
+static struct gpu *gpu_of(const struct gs_account *a, uint32_t index)
+{
+	for (size_t i = 0; i < a->ngpus; i++)
+		if (a->gpus[i].gpu.index == index)
+			return &a->gpus[i];
+	return NULL;
+}
+
+static struct tsg *tsg_of(const struct gs_account *a, uint64_t id)
+{
+	struct tsg *t = NULL;
+
+	HASH_FIND(hh, a->tsgs, &id, sizeof(id), t);
+	return t;
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+static uint64_t to_monotonic(const struct gpu *g, uint64_t gpu_ns)
+{
+	return gpu_ns - g->clock.gpu_ns + g->clock.monotonic_ns;
+}
+
+static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
+{
+	return monotonic_ns - g->clock.monotonic_ns + g->clock.gpu_ns;
+}
+
+static void tell_turn(const struct gs_turn *turn, void *user)
+{
+	const struct gpu *g = user;
+	struct gs_turn at = *turn;
+
+	if (!g->a->opts.on_turn)
+		return;
+	at.start_ns = to_monotonic(g, turn->start_ns);
+	at.end_ns = to_monotonic(g, turn->end_ns);
+	g->a->opts.on_turn(&at, g->a->opts.user);
+}
+
+/* ---- a GPU's log ----------------------------------------------------------------------------- */
+
+static void log_close(struct gpu *g)
+{
+	gs_switchlog_close(g->log);
+	gs_turns_free(g->turns);
+	g->log = NULL;
+	g->turns = NULL;
+}
+
+static void log_open(struct gpu *g, uint64_t now)
+{
+	struct gs_error err = { 0 };
+	int r;
+
+	if (g->log || now < g->retry_at)
+		return;
+	r = gs_switchlog_open(&g->gpu, &g->log, &err);
+	if (!r)
+		r = gs_switchlog_clock(g->log, &g->clock);
+	if (!r)
+		r = gs_turns_new(tell_turn, g, &g->turns);
+	if (!r) {
+		g->lost = 0;
+		g->reason[0] = '\0';
+		return;
+	}
+	log_close(g);
+	if (!g->reason[0])
+		gs_log(LOG_NOTICE, "%s: no GPU time is known of it",
+		       err.text[0] ? err.text : strerror(-r));
+	snprintf(g->reason, sizeof(g->reason), "%.150s", err.text[0] ? err.text : strerror(-r));
+	g->a->counters[GS_ACC_NO_LOG]++;
+	g->retry_at = now + RETRY_NS;
+}
+
+static struct tsg *find_context(const struct gpu *g, uint32_t context, uint32_t pid)
+{
+	struct context_key key = { g->gpu.index, context, pid };
+	struct context *c = NULL;
+
+	HASH_FIND(hh, g->a->contexts, &key, sizeof(key), c);
+	return c ? c->tsg : NULL;
+}
+
+static struct maker *find_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid)
+{
+	struct maker_key key = { gpu, pid };
+	struct maker *m = NULL;
+
+	HASH_FIND(hh, a->makers, &key, sizeof(key), m);
+	return m;
+}
+
+/* Adopted before branch 560 its ids are not known: the process's only compute TSG it must be. */
+static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
+{
+	struct maker *m = find_maker(g->a, g->gpu.index, pid);
+
+	return m && m->ntsgs == 1 ? m->sole : NULL;
+}
+
+static void take(const struct gs_switchlog_record *rec, void *user)
+{
+	struct gpu *g = user;
+	struct tsg *t = find_context(g, rec->context, rec->pid);
+
+	if (!t)
+		t = find_sole(g, rec->pid);
+	g->a->counters[GS_ACC_RECORDS]++;
+	g->a->counters[GS_ACC_UNATTRIBUTED] += !t;
+	gs_turns_feed(g->turns, &rec->sw, t ? t->id : 0, t ? t->timeslice_us : 0);
+}
+
+/* How many records. */
+static int log_read(struct gpu *g)
+{
+	int n = gs_switchlog_read(g->log, take, g);
+	uint64_t lost = gs_switchlog_lost(g->log);
+
+	g->a->counters[GS_ACC_LOST] += lost - g->lost;
+	g->lost = lost;
+	return n;
+}
+
+uint64_t gs_account_read(struct gs_account *a, uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < a->ngpus; i++) {
+		struct gpu *g = &a->gpus[i];
+		uint64_t due;
+
+		if (g->ntsgs)
+			log_open(g, now);
+		if (!g->log) {
+			due = g->ntsgs ? g->retry_at : UINT64_MAX;
+		} else {
+			if (now - g->clock.monotonic_ns > CLOCK_NS)
+				gs_switchlog_clock(g->log, &g->clock);
+			due = now + (log_read(g) > 0 ? SOON_NS : IDLE_NS);
+		}
+		if (due < next)
+			next = due;
+	}
+	return next;
+}
+
+void gs_account_flush(struct gs_account *a, uint64_t now)
+{
+	for (size_t i = 0; i < a->ngpus; i++) {
+		struct gpu *g = &a->gpus[i];
+
+		if (!g->log || now - g->flushed < FLUSH_NS)
+			continue;
+		g->flushed = now;
+		a->counters[GS_ACC_FLUSHES]++;
+		if (gs_switchlog_flush(g->log))
+			continue;
+		log_read(g);
+		gs_turns_until(g->turns, to_gpu(g, now));
+	}
+}
+
+/* ---- TSGs ------------------------------------------------------------------------------------ */
+
+static int add_context(struct gs_account *a, struct tsg *t, uint32_t context)
+{
+	struct context_key key = { t->gpu, context, t->maker };
+	struct context *c = NULL;
+
+	HASH_FIND(hh, a->contexts, &key, sizeof(key), c);
+	if (c) /* told before, or a lie of that process about its own */
+		return 0;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->key = key;
+	c->tsg = t;
+	c->next = t->contexts;
+	t->contexts = c;
+	HASH_ADD(hh, a->contexts, key, sizeof(c->key), c);
+	return 0;
+}
+
+static int add_maker(struct gs_account *a, struct tsg *t)
+{
+	struct maker *m = find_maker(a, t->gpu, t->maker);
+
+	if (!m) {
+		m = calloc(1, sizeof(*m));
+		if (!m)
+			return -ENOMEM;
+		m->key = (struct maker_key){ t->gpu, t->maker };
+		HASH_ADD(hh, a->makers, key, sizeof(m->key), m);
+	}
+	m->ntsgs++;
+	m->sole = t;
+	return 0;
+}
+
+static void leave_maker(struct gs_account *a, const struct tsg *t)
+{
+	struct maker *m = find_maker(a, t->gpu, t->maker);
+
+	if (!--m->ntsgs) {
+		HASH_DEL(a->makers, m);
+		free(m);
+		return;
+	}
+	for (struct tsg *o = a->tsgs; m->ntsgs == 1 && o; o = o->hh.next)
+		if (o != t && o->gpu == t->gpu && o->maker == t->maker)
+			m->sole = o;
+}
+
+static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_tsg *rec,
+		   struct tsg **ret)
+{
+	struct tsg *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->id = rec->task.id;
+	t->gpu = rec->task.gpu;
+	t->maker = rec->task.pid;
+	if (add_maker(a, t)) {
+		free(t);
+		return -ENOMEM;
+	}
+	HASH_ADD(hh, a->tsgs, id, sizeof(t->id), t);
+	if (!g->ntsgs++)
+		g->retry_at = 0;
+	*ret = t;
+	return 0;
+}
+
+int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
+		   const struct gpusched_channels *ch)
+{
+	struct gpu *g = gpu_of(a, rec->task.gpu);
+	struct tsg *t = tsg_of(a, rec->task.id);
+	int r = 0;
+
+	if (!g || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	if (!t)
+		r = new_tsg(a, g, rec, &t);
+	if (r)
+		return r;
+	t->timeslice_us = rec->task.is.timeslice_us;
+	for (uint32_t i = 0; ch && !r && i < ch->n; i++)
+		r = add_context(a, t, ch->ch[i].cid);
+	return r;
+}
+
+void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us)
+{
+	struct tsg *t = tsg_of(a, id);
+
+	if (t)
+		t->timeslice_us = timeslice_us;
+}
+
+void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t monotonic_ns)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+
+	if (g && g->turns)
+		gs_turns_launched(g->turns, id, to_gpu(g, monotonic_ns));
+}
+
+void gs_account_gone(struct gs_account *a, uint64_t id)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct context *c, *next;
+
+	if (!t)
+		return;
+	for (c = t->contexts; c; c = next) {
+		next = c->next;
+		HASH_DEL(a->contexts, c);
+		free(c);
+	}
+	leave_maker(a, t);
+	if (g && g->turns)
+		gs_turns_forget(g->turns, id);
+	if (g && !--g->ntsgs)
+		log_close(g);
+	HASH_DEL(a->tsgs, t);
+	free(t);
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+
+	return g && g->turns ? gs_turns_of(g->turns, id, ret) : -ENOENT;
+}
+
+void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret)
+{
+	const struct gpu *g = gpu_of(a, gpu);
+
+	*ret = (struct gs_account_gpu){ 0 };
+	if (!g)
+		return;
+	ret->open = g->log != NULL;
+	memcpy(ret->reason, g->reason, sizeof(ret->reason));
+	ret->error_ns = g->clock.error_ns;
+	if (g->turns)
+		gs_turns_runlist(g->turns, &ret->sums);
+}
+
+uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c)
+{
+	return c < GS_ACC_MAX ? a->counters[c] : 0;
+}
+
+static const struct {
+	const char *name, *text;
+} counters[GS_ACC_MAX] = {
+#define X(sym, name_, text_) [GS_ACC_##sym] = { name_, text_ },
+	GS_ACCOUNT_COUNTERS(X)
+#undef X
+};
+
+const char *gs_account_counter_name(enum gs_account_counter c)
+{
+	return c < GS_ACC_MAX ? counters[c].name : NULL;
+}
+
+const char *gs_account_counter_text(enum gs_account_counter c)
+{
+	return c < GS_ACC_MAX ? counters[c].text : NULL;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void gs_account_free(struct gs_account *a)
+{
+	struct tsg *t, *next;
+
+	if (!a)
+		return;
+	HASH_ITER(hh, a->tsgs, t, next)
+		gs_account_gone(a, t->id);
+	free(a->gpus);
+	free(a);
+}
+
+int gs_account_new(const struct gs_account_opts *opts, struct gs_account **ret)
+{
+	struct gs_account *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->gpus = calloc(opts->ngpus ? opts->ngpus : 1, sizeof(*a->gpus));
+	if (!a->gpus) {
+		free(a);
+		return -ENOMEM;
+	}
+	a->opts = *opts;
+	a->ngpus = opts->ngpus;
+	for (size_t i = 0; i < a->ngpus; i++) {
+		a->gpus[i].a = a;
+		a->gpus[i].gpu = opts->gpus[i];
+	}
+	*ret = a;
+	return 0;
+}

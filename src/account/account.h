@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * account.h - GPU time by TSG: the logs of all GPUs, read in turn
+ *
+ * A GPU's log is open while a TSG of its graphics engine is known here. Nothing below waits, but
+ * opening a log makes RM calls (some 5 ms). For the loop's thread.
+ */
+#ifndef GPUSCHED_ACCOUNT_ACCOUNT_H
+#define GPUSCHED_ACCOUNT_ACCOUNT_H
+
+#include "account/switchlog.h"
+#include "account/turns.h"
+
+/* Counters, declared once: symbol, name, words. */
+#define GS_ACCOUNT_COUNTERS(X) \
+	X(RECORDS, "log_records", "records read from context-switch logs") \
+	X(LOST, "log_lost", "records of context-switch logs that were lost") \
+	X(UNATTRIBUTED, "log_unattributed", "records of contexts that are no known TSG's") \
+	X(FLUSHES, "log_flushes", "times RM was asked to fill a log now") \
+	X(NO_LOG, "log_unavailable", "GPUs whose context-switch log could not be opened")
+
+enum gs_account_counter {
+#define X(sym, name, text) GS_ACC_##sym,
+	GS_ACCOUNT_COUNTERS(X)
+#undef X
+		GS_ACC_MAX
+};
+
+struct gs_account_opts {
+	size_t size;               /* sizeof(struct gs_account_opts) */
+	const struct gs_gpu *gpus; /* copied */
+	size_t ngpus;
+	unsigned int branch; /* the driver's; 0: unknown */
+	gs_turn_fn on_turn;  /* may be NULL; times are CLOCK_MONOTONIC here */
+	void *user;
+};
+
+struct gs_account;
+int gs_account_new(const struct gs_account_opts *opts, struct gs_account **ret);
+void gs_account_free(struct gs_account *a);
+
+/*
+ * A compute TSG is there, or has new channels (@ch may be NULL: not known, it is told by its
+ * process). Others are passed over. The process that made it is the one that it has at the first
+ * call.
+ */
+int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
+		   const struct gpusched_channels *ch);
+/* The slice that its turns are judged by. */
+void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us);
+void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t monotonic_ns);
+void gs_account_gone(struct gs_account *a, uint64_t id);
+
+/*
+ * Reads what there is. Returns when to call again, ns, CLOCK_MONOTONIC: soon while there are
+ * switches, once a second while there are none; UINT64_MAX: no log is open.
+ */
+uint64_t gs_account_read(struct gs_account *a, uint64_t now);
+/* Up to now, for somebody who asks: at most 10 times a second a GPU, however many ask. */
+void gs_account_flush(struct gs_account *a, uint64_t now);
+
+/* -ENOENT: no turn was seen of it, or its GPU has no log. Times are durations. */
+int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);
+
+struct gs_account_gpu {
+	bool open;         /* its log is */
+	char reason[160];  /* why it is not; "" : nothing to see there */
+	uint64_t error_ns; /* of times against CLOCK_MONOTONIC */
+	struct gs_runlist_sums sums;
+};
+void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
+
+uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c);
+const char *gs_account_counter_name(enum gs_account_counter c);
+const char *gs_account_counter_text(enum gs_account_counter c);
+
+#endif /* GPUSCHED_ACCOUNT_ACCOUNT_H */

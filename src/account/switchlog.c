@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+#include "account/switchlog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "rm/abi.h"
+#include "rm/sys.h"
+
+#define SLOTS 16384u /* two seconds at 4,000 switches a second */
+#define HEADER_SIZE 4096u
+#define READINGS 5
+
+struct gs_switchlog {
+	int ctl, gpu;
+	uint32_t client, subdevice, buffer;
+	const struct nv_log_header *header;
+	const struct nv_log_record *records;
+	uint32_t get;
+	uint16_t seqno; /* of the next record */
+	bool any;
+	uint64_t lost;
+};
+
+/* ---- RM's side ------------------------------------------------------------------------------- */
+
+static int alloc(struct gs_switchlog *log, uint32_t parent, uint32_t class_, void *params,
+		 uint32_t size, uint32_t *ret, uint32_t *ret_status)
+{
+	uint32_t handle = 0;
+	int r = gs_rm_alloc(log->ctl, log->client, parent, &handle, class_, params, size,
+			    ret_status);
+
+	*ret = handle;
+	return r ? r : *ret_status ? -EREMOTEIO : 0;
+}
+
+static int control(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void *params,
+		   uint32_t size, uint32_t *ret_status)
+{
+	int r = gs_rm_control(log->ctl, log->client, object, cmd, params, size, ret_status);
+
+	return r ? r : *ret_status ? -EREMOTEIO : 0;
+}
+
+static int new_memory(struct gs_switchlog *log, uint64_t size, uint32_t *ret, uint32_t *ret_status)
+{
+	struct nv_memory_params p = {
+		.attr = NV_MEMORY_CACHED,
+		.attr2 = NV_MEMORY_USER_READ_ONLY,
+		.size = size,
+	};
+
+	return alloc(log, log->client, NV_CLASS_MEMORY_DEVICELESS, &p, sizeof(p), ret, ret_status);
+}
+
+static int prepare_map(struct gs_switchlog *log, uint32_t memory, uint64_t size, int fd,
+		       uint32_t *ret_status)
+{
+	struct nv_map_memory m = {
+		.client = log->client,
+		.device = log->client,
+		.memory = memory,
+		.length = size,
+		.status = GS_NV_NOT_SUPPORTED,
+		.flags = NV_MAP_READ_ONLY,
+		.fd = fd,
+	};
+	int r = gs_rm_sys.ioctl(log->ctl,
+				_IOWR(NV_IOCTL_TYPE, NV_ESC_MAP_MEMORY, struct nv_map_memory), &m);
+
+	*ret_status = m.status;
+	return r ? r : m.status ? -EREMOTEIO : 0;
+}
+
+/* What stands in for a device's memory where RM's files cannot be mapped: the simulated RM. */
+static int new_memfd(uint64_t size)
+{
+	CLEANUP_FD int fd = memfd_create("gpusched-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* Each mapping needs a file of its own: RM keeps one pending mapping a file. */
+static int map(struct gs_switchlog *log, uint32_t memory, uint64_t size, const void **ret,
+	       uint32_t *ret_status)
+{
+	CLEANUP_FD int fd = gs_rm_open_control();
+	void *p;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = prepare_map(log, memory, size, fd, ret_status);
+	if (r == -EREMOTEIO && *ret_status == GS_NV_NOT_SUPPORTED) {
+		close(fd);
+		fd = new_memfd(size);
+		if (fd < 0)
+			return fd;
+		r = prepare_map(log, memory, size, fd, ret_status);
+	}
+	if (r)
+		return r;
+	p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	*ret = p;
+	return 0;
+}
+
+static int new_buffer(struct gs_switchlog *log, uint32_t *ret_status)
+{
+	const uint64_t size = SLOTS * sizeof(struct nv_log_record);
+	struct nv_log_params p = {
+		.record_size = sizeof(struct nv_log_record),
+		.record_count = SLOTS,
+		.free_threshold = SLOTS,
+	};
+	const void *header = NULL, *records = NULL;
+	int r = new_memory(log, HEADER_SIZE, &p.h_header, ret_status);
+
+	if (!r)
+		r = new_memory(log, size, &p.h_records, ret_status);
+	if (!r)
+		r = map(log, p.h_header, HEADER_SIZE, &header, ret_status);
+	log->header = header;
+	if (!r)
+		r = map(log, p.h_records, size, &records, ret_status);
+	log->records = records;
+	if (!r)
+		r = alloc(log, log->client, NV_CLASS_EVENT_BUFFER, &p, sizeof(p), &log->buffer,
+			  ret_status);
+	return r;
+}
+
+static int begin(struct gs_switchlog *log, const struct gs_gpu *gpu, uint32_t *ret_status)
+{
+	struct nv_device_params device = { .device = gpu->dev_instance };
+	uint32_t sub = gpu->sub_instance, h_device = 0;
+	struct nv_log_bind bind = {
+		.record_size = sizeof(struct nv_log_record),
+		.filter = ~0u,
+		.all_users = 1,
+	};
+	struct nv_log_enable on = { .enable = 1, .flags = NV_LOG_KEEP_OLDEST };
+	int r = alloc(log, 0, NV_CLASS_ROOT, NULL, 0, &log->client, ret_status);
+
+	if (!r)
+		r = alloc(log, log->client, NV_CLASS_DEVICE, &device, sizeof(device), &h_device,
+			  ret_status);
+	if (!r)
+		r = alloc(log, h_device, NV_CLASS_SUBDEVICE, &sub, sizeof(sub), &log->subdevice,
+			  ret_status);
+	if (!r)
+		r = new_buffer(log, ret_status);
+	bind.buffer = log->buffer;
+	if (!r)
+		r = control(log, log->subdevice, NV_CMD_LOG_BIND, &bind, sizeof(bind), ret_status);
+	if (!r)
+		r = control(log, log->buffer, NV_CMD_LOG_ENABLE, &on, sizeof(on), ret_status);
+	return r;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+void gs_switchlog_close(struct gs_switchlog *log)
+{
+	if (!log)
+		return;
+	if (log->header)
+		munmap((void *)log->header, HEADER_SIZE);
+	if (log->records)
+		munmap((void *)log->records, SLOTS * sizeof(*log->records));
+	if (log->ctl >= 0)
+		close(log->ctl); /* RM frees all of the client with it */
+	if (log->gpu >= 0)
+		close(log->gpu);
+	free(log);
+}
+
+static void log_closep(struct gs_switchlog **log)
+{
+	gs_switchlog_close(*log);
+}
+
+int gs_switchlog_open(const struct gs_gpu *gpu, struct gs_switchlog **ret, struct gs_error *err)
+{
+	CLEANUP(log_closep) struct gs_switchlog *log = calloc(1, sizeof(*log));
+	uint32_t status = 0;
+	int r;
+
+	if (!log)
+		return -ENOMEM;
+	log->gpu = gs_rm_open_gpu(gpu->minor);
+	log->ctl = gs_rm_open_control();
+	if (log->ctl < 0)
+		return gs_fail(err, log->ctl, "GPU %u: the driver's file cannot be opened: %s",
+			       gpu->index, strerror(-log->ctl));
+	r = begin(log, gpu, &status);
+	if (r == -EREMOTEIO) {
+		const char *name = gs_rm_status_name(status);
+
+		return gs_fail(err, status == GS_NV_INSUFFICIENT_PERMISSIONS ? -EPERM : -ENOTSUP,
+			       "GPU %u has no context-switch log for us: RM says 0x%x%s%s",
+			       gpu->index, status, name ? " " : "", name ? name : "");
+	}
+	if (r)
+		return gs_fail(err, r, "GPU %u: its context-switch log cannot be opened: %s",
+			       gpu->index, strerror(-r));
+	*ret = TAKE_PTR(log);
+	return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void take(struct gs_switchlog *log, const struct nv_log_record *r, gs_switchlog_fn fn,
+		 void *user)
+{
+	struct gs_switchlog_record rec = {
+		.sw = { .ns = r->ns, .start = r->tag == NV_LOG_START },
+		.context = r->context,
+		.pid = r->pid,
+	};
+	uint16_t missed = log->any ? (uint16_t)(r->seqno - log->seqno) : 0;
+
+	log->lost += missed;
+	log->seqno = (uint16_t)(r->seqno + 1);
+	log->any = true;
+	rec.sw.gap = missed != 0;
+	if (r->tag == NV_LOG_START || r->tag == NV_LOG_END)
+		fn(&rec, user);
+}
+
+int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user)
+{
+	uint32_t put = __atomic_load_n(&log->header->put, __ATOMIC_ACQUIRE), status = 0;
+	struct nv_log_get where = { 0 };
+	int n = 0;
+
+	if (put == log->get || put >= SLOTS)
+		return 0;
+	for (; log->get != put; log->get = (log->get + 1) % SLOTS, n++) {
+		/* RM does not write where we have not said that we are done */
+		struct nv_log_record r = log->records[log->get];
+
+		take(log, &r, fn, user);
+	}
+	where.record = log->get;
+	control(log, log->buffer, NV_CMD_LOG_UPDATE_GET, &where, sizeof(where), &status);
+	return n;
+}
+
+int gs_switchlog_flush(struct gs_switchlog *log)
+{
+	uint32_t status = 0;
+
+	return control(log, log->buffer, NV_CMD_LOG_FLUSH, NULL, 0, &status);
+}
+
+uint64_t gs_switchlog_lost(const struct gs_switchlog *log)
+{
+	return log->lost;
+}
+
+int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret)
+{
+	struct gs_switchlog_clock best = { .error_ns = UINT64_MAX };
+	uint32_t status = 0;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t gpu = 0, t = gs_now_ns(), took;
+		int r = control(log, log->subdevice, NV_CMD_GPU_TIME, &gpu, sizeof(gpu), &status);
+
+		if (r)
+			return r;
+		took = gs_now_ns() - t;
+		if (took / 2 < best.error_ns)
+			best = (struct gs_switchlog_clock){ gpu, t + took / 2, took / 2 };
+	}
+	*ret = best;
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * switchlog.h - the context-switch log of one GPU, as RM hands it out to root
+ *
+ * While it is open, so is the GPU's file: resets and unloading of the driver wait for it. RM fills
+ * the buffer 30 times a second (once a second before branch 545); reading it is no call. One thread
+ * at a time.
+ */
+#ifndef GPUSCHED_ACCOUNT_SWITCHLOG_H
+#define GPUSCHED_ACCOUNT_SWITCHLOG_H
+
+#include "account/turns.h"
+#include "rm/rm.h"
+
+/* What the log says of one context: which one, and of which process (in the initial namespace). */
+struct gs_switchlog_record {
+	struct gs_switch sw;
+	uint32_t context;
+	uint32_t pid; /* of whoever made the channel; 0: hidden from us */
+};
+
+struct gs_switchlog;
+/*
+ * All users' switches from now on. -EPERM: not root; -ENOTSUP: the driver or the GPU's mode (MIG,
+ * confidential computing) has none, with the reason.
+ */
+int gs_switchlog_open(const struct gs_gpu *gpu, struct gs_switchlog **ret, struct gs_error *err);
+void gs_switchlog_close(struct gs_switchlog *log);
+
+/* Calls fn for each record that is there; how many. */
+typedef void (*gs_switchlog_fn)(const struct gs_switchlog_record *rec, void *user);
+int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user);
+/* Has RM fill the buffer now: an RM call, 65 us on an H200. 0 or -errno. */
+int gs_switchlog_flush(struct gs_switchlog *log);
+/* Records that were lost since it is open, by their sequence numbers. */
+uint64_t gs_switchlog_lost(const struct gs_switchlog *log);
+
+/* One moment on both clocks. */
+struct gs_switchlog_clock {
+	uint64_t gpu_ns, monotonic_ns;
+	uint64_t error_ns; /* CLOCK_MONOTONIC is right to within this */
+};
+/* The best of a few readings: 0.1 ms on an H200, error 4 to 25 us. 0 or -errno. */
+int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret);
+
+#endif /* GPUSCHED_ACCOUNT_SWITCHLOG_H */
