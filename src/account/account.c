@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/env.h"
 #include "basic/log.h"
 
 #define SOON_NS (33 * NS_PER_MS) /* RM's own period */
@@ -88,14 +89,19 @@ static struct tsg *tsg_of(const struct gs_account *a, uint64_t id)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
+/* The simulated GPU's time runs slower than ours by its dilation. */
 static uint64_t to_monotonic(const struct gpu *g, uint64_t gpu_ns)
 {
-	return gpu_ns - g->clock.gpu_ns + g->clock.monotonic_ns;
+	int64_t d = (int64_t)(gpu_ns - g->clock.gpu_ns);
+
+	return g->clock.monotonic_ns + (uint64_t)(int64_t)((double)d * gs_env()->dilate);
 }
 
 static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 {
-	return monotonic_ns - g->clock.monotonic_ns + g->clock.gpu_ns;
+	int64_t d = (int64_t)(monotonic_ns - g->clock.monotonic_ns);
+
+	return g->clock.gpu_ns + (uint64_t)(int64_t)((double)d / gs_env()->dilate);
 }
 
 static void tell_turn(const struct gs_turn *turn, void *user)
@@ -230,7 +236,7 @@ void gs_account_flush(struct gs_account *a, uint64_t now)
 		if (gs_switchlog_flush(g->log))
 			continue;
 		log_read(g);
-		gs_turns_until(g->turns, to_gpu(g, now));
+		gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
 	}
 }
 

@@ -40,6 +40,7 @@ struct gs_turns {
 	uint64_t start_ns;       /* of the turn under way */
 	uint64_t contended_from; /* in it; 0: nobody is known to wait */
 	uint64_t last_ns;        /* of what the sums have */
+	uint64_t record_ns;      /* of the last record */
 	struct node *left;       /* who was loaded before; NULL: unknown */
 	bool idle;               /* nobody was loaded for so long that it is no switch */
 	unsigned int nwaiting;
@@ -262,28 +263,38 @@ static void end(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_
 	t->contended_from = 0;
 }
 
+/* gs_turns_until() may have gone a little past a record that was under way: it was then. */
+static uint64_t time_of(struct gs_turns *t, const struct gs_switch *sw)
+{
+	bool late = sw->ns >= t->record_ns && sw->ns < t->last_ns;
+
+	t->record_ns = sw->ns;
+	return late ? t->last_ns : sw->ns;
+}
+
 int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us)
 {
 	bool first = !t->sums.since_ns;
 	struct node *n = id ? find_or_new(t, id) : NULL;
+	uint64_t ns = time_of(t, sw);
 
 	if (first)
-		t->sums.since_ns = t->last_ns = t->start_ns = sw->ns;
-	if (sw->gap || sw->ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
+		t->sums.since_ns = t->last_ns = t->start_ns = ns;
+	if (sw->gap || ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
 	    (!sw->start && !first && (!t->loaded || t->cur != n)))
 		lose_track(t);
-	if (sw->ns > t->last_ns)
-		pass_until(t, sw->ns);
+	if (ns > t->last_ns)
+		pass_until(t, ns);
 	if (id && !n)
 		return -ENOMEM;
 	if (sw->start)
-		start(t, n, sw->ns);
+		start(t, n, ns);
 	else if (t->loaded)
-		end(t, n, sw->ns, slice_us);
+		end(t, n, ns, slice_us);
 	else { /* its START was not seen */
 		t->blind = false;
 		t->left = n;
-		t->start_ns = sw->ns;
+		t->start_ns = ns;
 	}
 	return 0;
 }

@@ -57,6 +57,16 @@ static char *wanted(const json_t *row)
 	return asprintf(&marked, "%s (set)", text) < 0 ? NULL : marked;
 }
 
+static char *held(const json_t *row)
+{
+	const json_t *ns = gs_json_at(row, "gpu_time_ns");
+	char *text = NULL;
+
+	if (!ns)
+		return NULL;
+	return asprintf(&text, "%.1f", (double)json_integer_value(ns) / 1e9) < 0 ? NULL : text;
+}
+
 #define LAUNCHES_HEAD "LAUNCHES"
 
 static const struct gs_column columns[] = {
@@ -74,6 +84,7 @@ static const struct gs_column columns[] = {
 	{ "is.interleave", "INTERLEAVE" },
 	{ "is.preempt_mode", "MODE" },
 	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT },
+	{ "gpu_time_ns", "HELD", GS_COL_RIGHT, .cell = held },
 	{ "is.runnable", "STATE", .cell = state },
 	{ "known_by", "KNOWN" },
 	{ "assumed", "ASSUMED" },

@@ -44,6 +44,8 @@
 	  "find TSGs of processes that were running before the taps were on") \
 	X("Daemon", "CountLaunches", BOOL, count_launches, "no", \
 	  "count launches whether or not a policy wants it: about 0.7 us a launch") \
+	X("Daemon", "Account", BOOL, account, "yes", \
+	  "read the GPUs' context-switch logs: who had the GPU, and how long") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
 	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
 
@@ -63,6 +65,7 @@ struct gs_config {
 	uint32_t switch_cost_us;
 	bool adopt;
 	bool count_launches;
+	bool account;
 	bool dry_run;
 	char log_level[16];
 	/* Where the lines of the lists came from ("FILE:LINE"), index for index. */

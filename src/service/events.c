@@ -126,6 +126,7 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
 		tell_class(s, rec);
+	gs_sight_record(s, rec);
 	if (s->e)
 		gs_engine_touch(s->e, &rec->key);
 }
@@ -230,6 +231,7 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 	};
 
 	gs_count(s, GS_SVC_SWEPT);
+	gs_sight_gone(s, rec->task.id);
 	if (s->p)
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
 	if (s->e)
@@ -414,6 +416,7 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 		gs_watch_emit(s, gs_event_json(s, ev));
 	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
 	react(s, ev);
+	gs_sight_event(s, ev);
 	if (s->p && is_policys(ev->type))
 		gs_policy_nudge(s->p);
 }
@@ -430,6 +433,7 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 		if (call->res.ns > st->max_ns)
 			st->max_ns = call->res.ns;
 	}
+	gs_sight_call(s, call);
 	if (call->res.err && !call->dry_run)
 		gs_log(LOG_NOTICE, "TSG %llu of process %u: %s failed: %s",
 		       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),

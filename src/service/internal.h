@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <systemd/sd-event.h>
 
+#include "account/account.h"
 #include "basic/completion.h"
 #include "basic/sheet.h"
 #include "classify/classify.h"
@@ -77,6 +78,8 @@ struct gs_service {
 	sd_event_source *beat, *sweep, *look, *happened;
 	sd_event_source *reads, *events, *results, *ticks, *guardian_ended;
 	struct gs_waits waits;
+	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
+	sd_event_source *sight;
 	struct gs_guardian *guardian;   /* NULL: none */
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	bool has_readers;               /* false: this process reads by itself */
@@ -220,6 +223,21 @@ bool gs_service_launches_wanted(const struct gs_service *s);
 /* Ends counting when nobody wants it any more. */
 void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
+
+/* ---- sight.c: who has the GPU ----------------------------------------------------------------- */
+int gs_sight_start(struct gs_service *s, struct gs_error *err);
+void gs_sight_end(struct gs_service *s);
+/* A record is there, or its channels changed. */
+void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec);
+void gs_sight_gone(struct gs_service *s, uint64_t id);
+void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev);
+void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call);
+/* Before an answer that tells times: up to now, within limits. */
+void gs_sight_flush(struct gs_service *s);
+/* GPU time and turns of TSG @id, into its object; what another user may not see, out of it. */
+void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o);
+void gs_sight_hide(json_t *o);
+json_t *gs_sight_gpus_json(struct gs_service *s);
 
 /* ---- watch.c --------------------------------------------------------------------------------- */
 bool gs_watched(const struct gs_service *s);

@@ -292,6 +292,8 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = start_engine(s, err);
 	if (!r)
 		r = start_events(s, err);
+	if (!r)
+		r = gs_sight_start(s, err);
 	if (r)
 		return r;
 	gs_records_settle(s);
@@ -394,6 +396,7 @@ static void end_acting(struct gs_service *s)
 	if (s->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);
+	gs_sight_end(s);
 	s->events = sd_event_source_disable_unref(s->events);
 	s->results = sd_event_source_disable_unref(s->results);
 	gs_engine_free(s->e);

@@ -44,6 +44,16 @@ static json_t *engine_json(const struct gs_engine *e)
 	return o;
 }
 
+static json_t *account_json(const struct gs_account *a)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < GS_ACC_MAX; i++)
+		json_object_set_new(o, gs_account_counter_name(i),
+				    json_integer((json_int_t)gs_account_counter(a, i)));
+	return o;
+}
+
 static json_t *calls_json(const struct gs_service *s)
 {
 	json_t *o = json_object();
@@ -118,6 +128,9 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "engine", s->e ? engine_json(s->e) : json_null());
 	json_object_set_new(o, "calls", s->e ? calls_json(s) : json_null());
 	json_object_set_new(o, "launches", launches_json(s));
+	gs_sight_flush(s);
+	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));
+	json_object_set_new(o, "account", s->account ? account_json(s->account) : json_null());
 	json_object_set_new(o, "service",
 			    counters_json(service_counters, service_values(s), GS_SVC_MAX));
 	return o;
@@ -154,6 +167,41 @@ static void calls_text(const struct gs_service *s, FILE *f)
 	for (int i = 0; i < GS_RM_OP_MAX; i++)
 		fprintf(f, "gpusched_calls_total{op=\"%s\"} %" PRIu64 "\n", gs_rm_op_name(i),
 			s->calls[i].count);
+}
+
+static void seconds_text(struct gs_service *s, FILE *f, const char *name, const char *text,
+			 size_t offset)
+{
+	fprintf(f,
+		"# TYPE gpusched_gpu_%s_seconds counter\n"
+		"# UNIT gpusched_gpu_%s_seconds seconds\n"
+		"# HELP gpusched_gpu_%s_seconds %s\n",
+		name, name, name, text);
+	for (size_t i = 0; i < s->ngpus; i++) {
+		struct gs_account_gpu g;
+		uint64_t ns;
+
+		gs_account_gpu(s->account, s->gpus[i].index, &g);
+		memcpy(&ns, (const char *)&g.sums + offset, sizeof(ns));
+		if (g.open)
+			fprintf(f, "gpusched_gpu_%s_seconds_total{gpu=\"%u\",UUID=\"%s\"} %.9f\n",
+				name, s->gpus[i].index, s->gpus[i].uuid, (double)ns / 1e9);
+	}
+}
+
+static void gpu_time_text(struct gs_service *s, FILE *f)
+{
+	if (!s->account)
+		return;
+	gs_sight_flush(s);
+	seconds_text(s, f, "held", "time in which a program's context was loaded",
+		     offsetof(struct gs_runlist_sums, held_ns));
+	seconds_text(s, f, "lost", "time between two programs' turns, below 1 ms",
+		     offsetof(struct gs_runlist_sums, lost_ns));
+	seconds_text(s, f, "open", "time in which no context was loaded",
+		     offsetof(struct gs_runlist_sums, open_ns));
+	seconds_text(s, f, "unknown", "time around lost records",
+		     offsetof(struct gs_runlist_sums, unknown_ns));
 }
 
 /* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
@@ -232,7 +280,13 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 		counter_text(f, "service", &service_counters[i], service_values(s)[i]);
 	if (s->e)
 		engine_text(s->e, f);
+	for (int i = 0; s->account && i < GS_ACC_MAX; i++) {
+		const struct counter c = { gs_account_counter_name(i), gs_account_counter_text(i) };
+
+		counter_text(f, "account", &c, gs_account_counter(s->account, i));
+	}
 	calls_text(s, f);
+	gpu_time_text(s, f);
 	tsgs_text(s, f);
 	launches_text(s, f);
 	fprintf(f, "# TYPE gpusched_policy gauge\n# HELP gpusched_policy the running policy\n");

@@ -178,6 +178,7 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 	put(o, "manual", gs_settings_json(&rec->manual));
 	put_state(s, rec, o);
 	put_facts(&rec->task, o);
+	gs_sight_json(s, rec->task.id, o);
 	return o;
 }
 

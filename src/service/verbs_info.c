@@ -30,8 +30,15 @@ int gs_verb_list(struct gs_request *rq)
 	if (!n && (t.kind == GS_TARGET_TSG ||
 		   (t.kind == GS_TARGET_PID && gs_process_uid((pid_t)t.number, &uid))))
 		return gs_target_nothing(&t, rq->err);
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(tsgs, gs_tsg_json(rq->s, &recs[i]));
+	gs_sight_flush(rq->s);
+	for (size_t i = 0; i < n; i++) {
+		json_t *o = gs_tsg_json(rq->s, &recs[i]);
+
+		/* as the driver does: others' activity is root's to see */
+		if (rq->peer->uid && rq->peer->uid != recs[i].task.uid)
+			gs_sight_hide(o);
+		json_array_append_new(tsgs, o);
+	}
 	return 0;
 }
 

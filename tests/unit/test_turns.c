@@ -237,6 +237,25 @@ static void unattributed_and_forgotten(void **state)
 	gs_turns_free(t);
 }
 
+/* Time may have been taken to be later than a record's: nothing is lost over that. */
+static void late_record(void **state)
+{
+	struct gs_turns *t = begin();
+	struct gs_runlist_sums r;
+
+	start(t, A, MS, SLICE);
+	gs_turns_until(t, 3 * MS);
+	end(t, A, 2 * MS, SLICE);
+	start(t, B, 2 * MS + 80 * US, SLICE);
+	gs_turns_until(t, 5 * MS);
+	gs_turns_runlist(t, &r);
+	assert_int_equal(r.gaps, 0);
+	assert_int_equal(of(t, A).held_ns, 2 * MS);
+	assert_int_equal(of(t, B).held_ns, 2 * MS);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
 /* Any records in any order: nothing is counted twice, and nobody held more than there was. */
 static void random_records(void **state)
 {
@@ -347,6 +366,7 @@ int main(void)
 		cmocka_unit_test(alone),
 		cmocka_unit_test(gaps),
 		cmocka_unit_test(unattributed_and_forgotten),
+		cmocka_unit_test(late_record),
 		cmocka_unit_test(random_records),
 		cmocka_unit_test(real_record),
 	};

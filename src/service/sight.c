@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+/* Who has the GPU: the account of the logs, fed from the table's events and told in answers. */
+#include <string.h>
+
+#include "account/account.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "service/internal.h"
+#include "table/events.h"
+
+static uint64_t us_of(uint64_t ns)
+{
+	return ns / NS_PER_US;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int on_read(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_service *s = user;
+	uint64_t next = gs_account_read(s->account, gs_now_ns());
+
+	if (next == UINT64_MAX)
+		return 0; /* the next TSG wakes it */
+	sd_event_source_set_time(src, us_of(next));
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+static void read_soon(struct gs_service *s)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(s->sight, &enabled);
+	if (enabled)
+		return;
+	sd_event_source_set_time(s->sight, us_of(gs_now_ns()));
+	sd_event_source_set_enabled(s->sight, SD_EVENT_ONESHOT);
+}
+
+int gs_sight_start(struct gs_service *s, struct gs_error *err)
+{
+	const struct gs_account_opts opts = {
+		.size = sizeof(opts),
+		.gpus = s->gpus,
+		.ngpus = s->ngpus,
+		.branch = s->branch,
+	};
+	int r;
+
+	if (!s->opts.daemon || !s->config->account)
+		return 0;
+	r = gs_account_new(&opts, &s->account);
+	if (!r)
+		r = sd_event_add_time(s->event, &s->sight, CLOCK_MONOTONIC, 0, 1000, on_read, s);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(s->sight, SD_EVENT_OFF);
+	return r < 0 ? gs_fail(err, r, "the account of GPU time cannot start: %s", strerror(-r))
+		     : 0;
+}
+
+void gs_sight_end(struct gs_service *s)
+{
+	s->sight = sd_event_source_disable_unref(s->sight);
+	gs_account_free(s->account);
+	s->account = NULL;
+}
+
+/* ---- what there is to see -------------------------------------------------------------------- */
+
+void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct gpusched_channels ch = { 0 };
+
+	if (!s->account || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return;
+	if (gs_table_channels(s->o, &rec->key, &ch))
+		ch.n = 0;
+	if (gs_account_tsg(s->account, rec, &ch))
+		gs_log(LOG_WARNING, "TSG %llu: no memory for its GPU time",
+		       (unsigned long long)rec->task.id);
+	read_soon(s);
+}
+
+void gs_sight_gone(struct gs_service *s, uint64_t id)
+{
+	if (s->account)
+		gs_account_gone(s->account, id);
+}
+
+void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
+{
+	struct gpusched_tsg rec;
+
+	if (!s->account)
+		return;
+	switch (ev->type) {
+	case GPUSCHED_EV_CHANNEL:
+		if (!gs_table_get(s->o, &ev->key, &rec))
+			gs_sight_record(s, &rec);
+		break;
+	case GPUSCHED_EV_TIMESLICE:
+		gs_account_slice(s->account, ev->id, ev->arg[0]);
+		break;
+	case GPUSCHED_EV_TSG_FREE:
+		gs_sight_gone(s, ev->id);
+		break;
+	default:
+		break;
+	}
+}
+
+void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call)
+{
+	if (s->account && call->op == GS_RM_SET_TIMESLICE && !call->res.err && !call->dry_run)
+		gs_account_slice(s->account, call->id, call->arg);
+}
+
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+static void put(json_t *o, const char *key, bool known, uint64_t value)
+{
+	json_object_set_new(o, key, known ? json_integer((json_int_t)value) : json_null());
+}
+
+static json_t *turns_json(const struct gs_turn_sums *t)
+{
+	json_t *o = json_object();
+
+	put(o, "turns", true, t->turns);
+	put(o, "slice_ended", true, t->ended[GS_TURN_SLICE]);
+	put(o, "drained", true, t->ended[GS_TURN_DRAINED]);
+	put(o, "unsure", true, t->ended[GS_TURN_UNSURE]);
+	put(o, "longest_us", t->turns, us_of(t->longest_ns));
+	put(o, "contended_ns", true, t->contended_ns);
+	put(o, "waits", true, t->waits);
+	put(o, "wait_p50_us", t->waits, us_of(gs_wait_percentile(t, 50)));
+	put(o, "wait_p99_us", t->waits, us_of(gs_wait_percentile(t, 99)));
+	json_object_set_new(o, "loaded", json_boolean(t->loaded));
+	json_object_set_new(o, "waiting", json_boolean(t->waiting));
+	return o;
+}
+
+void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o)
+{
+	struct gs_turn_sums t;
+
+	if (!s || !s->account || gs_account_of(s->account, id, &t)) {
+		json_object_set_new(o, "turns", json_null());
+		return;
+	}
+	put(o, "gpu_time_ns", true, t.held_ns);
+	put(o, "wait_time_ns", t.waits, t.wait_ns);
+	put(o, "switches", true, t.turns + t.loaded);
+	json_object_set_new(o, "turns", turns_json(&t));
+}
+
+void gs_sight_hide(json_t *o)
+{
+	static const char *const keys[] = { "gpu_time_ns", "wait_time_ns", "switches",
+					    "last_run_ns", "turns" };
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		json_object_set_new(o, keys[i], json_null());
+}
+
+/* One moment of it all, for an answer. */
+void gs_sight_flush(struct gs_service *s)
+{
+	if (s->account)
+		gs_account_flush(s->account, gs_now_ns());
+}
+
+json_t *gs_sight_gpus_json(struct gs_service *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->ngpus; i++) {
+		struct gs_account_gpu g = { .reason = "no daemon reads its log" };
+		json_t *o = json_object();
+
+		if (s->account)
+			gs_account_gpu(s->account, s->gpus[i].index, &g);
+		put(o, "gpu", true, s->gpus[i].index);
+		json_object_set_new(o, "gpu_uuid", json_string(s->gpus[i].uuid));
+		json_object_set_new(o, "log", json_boolean(g.open));
+		json_object_set_new(o, "reason", g.reason[0] ? json_string(g.reason) : json_null());
+		put(o, "held_ns", g.open, g.sums.held_ns);
+		put(o, "lost_ns", g.open, g.sums.lost_ns);
+		put(o, "open_ns", g.open, g.sums.open_ns);
+		put(o, "unknown_ns", g.open, g.sums.unknown_ns);
+		put(o, "unattributed_ns", g.open, g.sums.unattributed_ns);
+		put(o, "span_ns", g.open, g.sums.as_of_ns - g.sums.since_ns);
+		put(o, "switches", g.open, g.sums.switches);
+		put(o, "clock_error_ns", g.open, g.error_ns);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
