@@ -11,66 +11,105 @@
 
 #include "basic/cleanup.h"
 
-/* Reads the leading number; *ret_rest is what follows it. Signs and spaces are refused. */
-static int leading_u64(const char *text, uint64_t *ret, const char **ret_rest)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	*ret = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
-	if (errno)
-		return -ERANGE;
-	*ret_rest = end;
-	return 0;
-}
-
+/* Signs and spaces are refused. */
 int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct gs_error *err)
 {
-	const char *rest;
+	char *end = NULL;
 	uint64_t v = 0;
-	int r;
 
-	r = leading_u64(text, &v, &rest);
-	if (r == -EINVAL || (!r && *rest))
+	errno = 0;
+	if (isdigit((unsigned char)text[0]))
+		v = strtoull(text, &end, text[0] == '0' && (text[1] | 32) == 'x' ? 16 : 10);
+	if (!end || *end)
 		return gs_fail(err, -EINVAL, "'%s' is not a number", text);
-	if (r || v < min || v > max)
+	if (errno || v < min || v > max)
 		return gs_fail(err, -ERANGE, "%s is out of range: %" PRIu64 " to %" PRIu64, text,
 			       min, max);
 	*ret = v;
 	return 0;
 }
 
+#define TIME_EXAMPLES "20us, 500ms, 5s or 1h30m"
+
+/* "1h30m" in us: units from large to small, each once. -EINVAL: not so; a bare number neither. */
+static int parse_span(const char *text, double *ret_us)
+{
+	static const struct {
+		const char *name;
+		double us;
+	} units[] = { { "h", 3.6e9 }, { "m", 6e7 }, { "s", 1e6 }, { "ms", 1e3 }, { "us", 1 } };
+	double sum = 0;
+	size_t next = 0;
+
+	do {
+		char *end;
+		double v = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
+		size_t n = v < 0 ? 0 : strspn(end, "hmsu"), i = next;
+
+		while (i < GS_COUNT(units) &&
+		       (strlen(units[i].name) != n || strncmp(units[i].name, end, n)))
+			i++;
+		if (v < 0 || i == GS_COUNT(units))
+			return -EINVAL;
+		sum += v * units[i].us;
+		next = i + 1;
+		text = end + n;
+	} while (*text);
+	*ret_us = sum;
+	return 0;
+}
+
 int gs_parse_us(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
 		struct gs_error *err)
 {
-	static const struct {
-		const char *suffix;
-		uint64_t us;
-	} units[] = { { "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 } };
-	const char *rest;
-	uint64_t v = 0;
-	int r;
+	double us;
+	int r = gs_parse_u64(text, min_us, max_us, ret, NULL);
 
-	r = leading_u64(text, &v, &rest);
-	if (r == -EINVAL)
-		return gs_fail(err, -EINVAL, "'%s' is not a time: write 20us, 2ms or 1s", text);
-	for (size_t i = 0; !r && i < GS_COUNT(units); i++) {
-		if (strcmp(rest, units[i].suffix))
-			continue;
-		if (v > UINT64_MAX / units[i].us || v * units[i].us < min_us ||
-		    v * units[i].us > max_us)
-			return gs_fail(err, -ERANGE,
-				       "%s is out of range: %" PRIu64 " us to %" PRIu64 " us", text,
-				       min_us, max_us);
-		*ret = v * units[i].us;
-		return 0;
+	if (r == -EINVAL && !parse_span(text, &us)) {
+		r = us < (double)min_us || us > (double)max_us ? -ERANGE : us != floor(us) ? r : 0;
+		if (!r)
+			*ret = (uint64_t)us;
 	}
-	if (r)
-		return gs_fail(err, -ERANGE, "%s is out of range: %" PRIu64 " us to %" PRIu64 " us",
-			       text, min_us, max_us);
-	return gs_fail(err, -EINVAL, "'%s' is not a time: write 20us, 2ms or 1s", text);
+	if (r == -ERANGE)
+		return gs_fail(err, r, "%s is out of range: %" PRIu64 " us to %" PRIu64 " us", text,
+			       min_us, max_us);
+	return r ? gs_fail(err, r, "'%s' is not a time: write " TIME_EXAMPLES, text) : 0;
+}
+
+double gs_unit_of(const char *name)
+{
+	static const struct {
+		const char *end;
+		double us;
+	} units[] = { { "ns", 1e-3 }, { "us", 1 }, { "ms", 1e3 }, { "s", 1e6 } };
+	size_t len = strcspn(name, "=");
+
+	for (size_t i = 0; i < GS_COUNT(units); i++) {
+		size_t n = strlen(units[i].end);
+
+		if (len > n && strchr("_-", name[len - n - 1]) &&
+		    !strncmp(name + len - n, units[i].end, n))
+			return units[i].us;
+	}
+	return 0;
+}
+
+int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max, uint64_t *ret,
+		    struct gs_error *err)
+{
+	double us;
+	int r = gs_parse_u64(text, min, max, ret, NULL);
+
+	if (r != -EINVAL || unit_us == 0 || parse_span(text, &us))
+		return r ? gs_parse_u64(text, min, max, ret, err) : 0;
+	us = round(us / unit_us * 1e6) / 1e6; /* 0.3ms is 300 us */
+	if (us < (double)min || us > (double)max)
+		return gs_fail(err, -ERANGE, "%s is out of range: %" PRIu64 " to %" PRIu64, text,
+			       min, max);
+	if (us != floor(us))
+		return gs_fail(err, -EINVAL, "'%s' is no whole number of its unit", text);
+	*ret = (uint64_t)us;
+	return 0;
 }
 
 int gs_parse_bool(const char *text, bool *ret, struct gs_error *err)
@@ -98,5 +137,18 @@ int gs_parse_double(const char *text, double min, double max, double *ret, struc
 	if (v < min || v > max)
 		return gs_fail(err, -ERANGE, "%s is out of range: %g to %g", text, min, max);
 	*ret = v;
+	return 0;
+}
+
+int gs_parse_double_in(double unit_us, const char *text, double min, double max, double *ret,
+		       struct gs_error *err)
+{
+	double us;
+
+	if (unit_us == 0 || parse_span(text, &us))
+		return gs_parse_double(text, min, max, ret, err);
+	if (us / unit_us < min || us / unit_us > max)
+		return gs_fail(err, -ERANGE, "%s is out of range: %g to %g", text, min, max);
+	*ret = us / unit_us;
 	return 0;
 }

@@ -12,11 +12,22 @@
 
 /* Decimal or 0x hex, within [min, max]. 0, -EINVAL (not a number), -ERANGE (with the range). */
 int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct gs_error *err);
-/* "20us" "2ms" "1s"; a bare number is in us. Result in us. */
+/* "20us" "500ms" "1.5s" "1h30m"; a bare number is in us. Result in us, whole. */
 int gs_parse_us(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
 		struct gs_error *err);
 /* yes/no, on/off, true/false, 1/0 */
 int gs_parse_bool(const char *text, bool *ret, struct gs_error *err);
 int gs_parse_double(const char *text, double min, double max, double *ret, struct gs_error *err);
+
+/*
+ * The same for a time that is counted in units of @unit_us: a bare number is in them, and so is the
+ * result, "5s" and its kin will do as well. 0: no time, a number alone.
+ */
+int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max, uint64_t *ret,
+		    struct gs_error *err);
+int gs_parse_double_in(double unit_us, const char *text, double min, double max, double *ret,
+		       struct gs_error *err);
+/* The unit that a name ends with ("period_ms", "gap-us"), in us; 0: none. */
+double gs_unit_of(const char *name);
 
 #endif /* GPUSCHED_BASIC_PARSE_H */

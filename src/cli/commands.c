@@ -9,13 +9,13 @@
 	}
 
 static const struct cli_opt monitor_opts[] = {
-	{ "for", 't', "TIME", "end after TIME (500ms, 10s)" },
+	{ "for", 't', "TIME", "end after TIME (500ms, 1h30m)" },
 	{ "count", 'n', "N", "end after N events" },
 	END,
 };
 
 static const struct cli_opt suspend_opts[] = {
-	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 10s)" },
+	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 1h30m)" },
 	END,
 };
 

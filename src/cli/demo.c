@@ -35,7 +35,7 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	if (dilate)
 		r = gs_parse_double(dilate, 1, 1000, &d->dilate, err);
 	if (!r && seconds)
-		r = gs_parse_double(seconds, 0.1, 3600, &d->seconds, err);
+		r = gs_parse_double_in(1e6, seconds, 0.1, 3600, &d->seconds, err);
 	if (r)
 		return r;
 	if (d->gpu && (dilate || d->refuse || cli_opt(c, "model")))

@@ -86,7 +86,8 @@ static void usage(FILE *to)
 		"How much that is per us is measured at the start, unless another gsload did so in "
 		"the\n"
 		"last 10 minutes; 'cal' always measures.\n"
-		"Prints one JSON object. On a simulated GPU all times are simulated ones.\n\n"
+		"Prints one JSON object. On a simulated GPU all times are simulated ones.\n"
+		"Times may have units (500ms, 1h30m), instead of US (us) and S (seconds).\n\n"
 		"Options (in parentheses: default):\n");
 	for (size_t i = 0; i < GS_COUNT(options); i++) {
 		const struct option *o = &options[i];
@@ -109,7 +110,8 @@ static int parse_value(const struct option *d, const char *text, struct gsload_o
 	case NUMBER:
 		return gs_parse_u64(text, (uint64_t)d->min, (uint64_t)d->max, at, err);
 	case REAL:
-		return gs_parse_double(text, d->min, d->max, at, err);
+		return gs_parse_double_in(d->value[0] == 'S' ? 1e6 : gs_unit_of(d->name), text,
+					  d->min, d->max, at, err);
 	case FLAG:
 		*(bool *)at = true;
 		return 0;

@@ -38,13 +38,14 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 
 		if (strncmp(word, values[i].key, len))
 			continue;
-		r = gs_parse_u64(word + len, values[i].min, values[i].max, &v, err);
+		r = gs_parse_u64_in(gs_unit_of(values[i].key), word + len, values[i].min,
+				    values[i].max, &v, err);
 		if (!r)
 			*(uint32_t *)((char *)cls + values[i].offset) = (uint32_t)v;
 		return r;
 	}
 	if (!strncmp(word, "deadline_us=", 12)) {
-		r = gs_parse_u64(word + 12, 1, 1000000000, &v, err);
+		r = gs_parse_u64_in(1, word + 12, 1, 1000000000, &v, err);
 		if (!r)
 			cls->deadline_us = v;
 		return r;

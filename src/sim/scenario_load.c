@@ -123,8 +123,8 @@ static int store_number(const struct key *k, const char *text, void *field, stru
 	int r;
 
 	if (k->type == DOUBLE)
-		return gs_parse_double(text, k->min, k->max, field, err);
-	r = gs_parse_u64(text, (uint64_t)k->min, (uint64_t)k->max, &u, err);
+		return gs_parse_double_in(gs_unit_of(k->name), text, k->min, k->max, field, err);
+	r = gs_parse_u64_in(gs_unit_of(k->name), text, (uint64_t)k->min, (uint64_t)k->max, &u, err);
 	if (r < 0)
 		return r;
 	if (k->type == U64)

@@ -92,7 +92,7 @@ static void mistakes_have_file_and_line(void **state)
 		{ "\nNonsense=1\n", "test.conf:2: unknown key 'Nonsense'" },
 		{ "[Daemon]\nPolicy=x\n", "test.conf:2: Policy= belongs into [Policy]" },
 		{ "[Daemon]\nAdopt=perhaps\n", "test.conf:2: Adopt: 'perhaps' is neither" },
-		{ "SwitchCost=2h\n", "test.conf:1: SwitchCost: '2h' is not a time" },
+		{ "SwitchCost=2x\n", "test.conf:1: SwitchCost: '2x' is not a time" },
 		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost: 10s is out of range" },
 		{ "LogLevel=loud\n", "test.conf:1: LogLevel: 'loud' is no log level" },
 		{ "# one\n\nwhat is this\n", "test.conf:3: neither" },

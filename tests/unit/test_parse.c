@@ -31,8 +31,19 @@ static void test_us(void **state)
 		{ " 1", -EINVAL, 0 },
 		{ "1 ", -EINVAL, 0 },
 		{ "20 us", -EINVAL, 0 },
-		{ "2m", -EINVAL, 0 },
 		{ "us", -EINVAL, 0 },
+		{ "1m30s", 0, 90000000 },
+		{ "1s5ms3us", 0, 1005003 },
+		{ "1.5ms", 0, 1500 },
+		{ "0.5us", -ERANGE, 0 },
+		{ "1.5us", -EINVAL, 0 },
+		{ "2m", -ERANGE, 0 },
+		{ "1h", -ERANGE, 0 },
+		{ "1s1s", -EINVAL, 0 },
+		{ "1ms1s", -EINVAL, 0 },
+		{ "1s2", -EINVAL, 0 },
+		{ "1x", -EINVAL, 0 },
+		{ "nans", -EINVAL, 0 },
 		{ "1e3", -EINVAL, 0 },
 	};
 
@@ -76,6 +87,32 @@ static void test_double(void **state)
 	assert_true(v == 2.5);
 }
 
+static void test_time_in(void **state)
+{
+	double d = 3;
+	uint64_t u = 3;
+
+	assert_true(gs_unit_of("suspend_limit_ms=") == 1e3);
+	assert_true(gs_unit_of("gap-us") == 1 && gs_unit_of("start_s") == 1e6);
+	assert_true(gs_unit_of("status") == 0 && gs_unit_of("us") == 0);
+	assert_int_equal(gs_parse_double_in(1e6, "0.5", 0, 10, &d, NULL), 0);
+	assert_true(d == 0.5);
+	assert_int_equal(gs_parse_double_in(1e6, "1500ms", 0, 10, &d, NULL), 0);
+	assert_true(d == 1.5);
+	assert_int_equal(gs_parse_double_in(1e6, "1h", 0, 10, &d, NULL), -ERANGE);
+	assert_int_equal(gs_parse_double_in(0, "1s", 0, 10, &d, NULL), -EINVAL);
+	assert_int_equal(gs_parse_u64_in(1e3, "7", 1, 100000, &u, NULL), 0);
+	assert_int_equal(u, 7);
+	assert_int_equal(gs_parse_u64_in(1e3, "1m", 1, 100000, &u, NULL), 0);
+	assert_int_equal(u, 60000);
+	assert_int_equal(gs_parse_u64_in(1, "0.3ms", 1, 100000, &u, NULL), 0);
+	assert_int_equal(u, 300);
+	assert_int_equal(gs_parse_u64_in(1e3, "20us", 1, 100000, &u, NULL), -ERANGE);
+	assert_int_equal(gs_parse_u64_in(1e3, "1500us", 1, 100000, &u, NULL), -EINVAL);
+	assert_int_equal(gs_parse_u64_in(0, "1s", 1, 100000, &u, NULL), -EINVAL);
+	assert_int_equal(u, 300);
+}
+
 static void test_bool(void **state)
 {
 	bool v = false;
@@ -114,11 +151,9 @@ static void test_exit_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_us),
-		cmocka_unit_test(test_u64),
-		cmocka_unit_test(test_double),
-		cmocka_unit_test(test_bool),
-		cmocka_unit_test(test_first_error_wins),
+		cmocka_unit_test(test_us),         cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_double),     cmocka_unit_test(test_time_in),
+		cmocka_unit_test(test_bool),       cmocka_unit_test(test_first_error_wins),
 		cmocka_unit_test(test_exit_codes),
 	};
 
