@@ -23,6 +23,7 @@
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(edf, 5000, 500, GPUSCHED_F_WORK);
+GPUSCHED_ABOUT("earliest deadline first");
 
 GPUSCHED_OPTION_RANGE(gs_u32, first_slice_us, 100000, 1000, 10000000,
 		      "timeslice of the TSG that is due first, us");

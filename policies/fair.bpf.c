@@ -19,6 +19,7 @@
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(fair, 100000, 500, 0);
+GPUSCHED_ABOUT("shares of the GPU by weight, through the timeslices");
 
 GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 2000, 200, 100000, "timeslice of weight 100, us");
 GPUSCHED_OPTION_RANGE(gs_u32, min_slice_us, 800, 100, 100000,

@@ -12,6 +12,7 @@
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(none, 0, 1000, 0);
+GPUSCHED_ABOUT("no wish for any TSG: the driver's own behaviour");
 
 GPUSCHED_TASK_INIT(t)
 {

@@ -22,6 +22,7 @@
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(prio, 10000, 500, GPUSCHED_F_WORK);
+GPUSCHED_ABOUT("strict priorities by class, with ageing");
 
 GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 50, 1, 60000,
 		      "a TSG that has launched nothing for this long, and has no work, is idle");

@@ -116,6 +116,16 @@ extern int gpusched_host_count(struct gpusched_filter *filter);
 	}
 
 /*
+ * GPUSCHED_ABOUT(text): what the policy does, in one line for `gpusched policy list`; once per file,
+ * may be left out.
+ */
+#define GPUSCHED_ABOUT(text) \
+	_Static_assert(sizeof(text) <= GPUSCHED_ABOUT_LEN, \
+		       "GPUSCHED_ABOUT: a text of at most 67 characters"); \
+	static const char gpusched_about[GPUSCHED_ABOUT_LEN] \
+		__attribute__((section("gpusched.about"), used)) = text
+
+/*
  * GPUSCHED_OPTION(type, name, default, help): an option of the policy, read like a variable. type:
  * gs_u32, gs_s32, gs_u64 or gs_bool. GPUSCHED_OPTION_RANGE adds the accepted range.
  */

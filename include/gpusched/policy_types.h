@@ -97,6 +97,7 @@ _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 #define GPUSCHED_TIMEOUT_MAX_MS 30000u
 
 #define GPUSCHED_POLICY_NAME_LEN 32
+#define GPUSCHED_ABOUT_LEN 68 /* in section "gpusched.about" */
 #define GPUSCHED_DESC_MAGIC 0x6c6f7047u
 /* In section "gpusched" of a policy's object, one per policy. */
 struct gpusched_policy_desc {

@@ -43,7 +43,7 @@ int cli_filter_new(const char *target, struct cli_filter **ret)
 	}
 	f->target = target;
 	f->known = json_object();
-	for (size_t i = 0; i < GS_COUNT(direct); i++) {
+	for (size_t i = 0; i < GS_COUNT(direct) && !strchr(target, ','); i++) {
 		if (strncmp(target, direct[i].prefix, strlen(direct[i].prefix)))
 			continue;
 		f->key = direct[i].key;

@@ -4,38 +4,11 @@
 
 #include "basic/env.h"
 #include "cli/cli.h"
+#include "service/target.h"
 
 static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
-}
-
-void cli_usage(FILE *out)
-{
-	char name[64];
-
-	fputs("gpusched - who gets an NVIDIA GPU, when, and for how long\n\n"
-	      "usage: gpusched VERB|NOUN VERB [ARGUMENTS] [--json]\n\n",
-	      out);
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		name_of(&cli_commands[i], name, sizeof(name));
-		fprintf(out, "  %-17s %s\n", name, cli_commands[i].help);
-	}
-	fputs("\n'gpusched VERB --help' explains one. TARGET is pid:N, tsg:N, comm:NAME, "
-	      "cgroup:PATH,\n"
-	      "class:NAME, gpu:SELECTOR or all. Exit codes: 0 done, 1 failed, 2 usage, 3 not "
-	      "possible\n"
-	      "here, 4 partly done.\n",
-	      out);
-	if (gs_env()->sim)
-		fprintf(out,
-			"\nThe GPUs of this shell are simulated: 'gsload lc' and 'gsload be' are "
-			"programs that use\n"
-			"them (gsload --help), 'gpuschedd &' starts the daemon, and a second "
-			"terminal "
-			"joins by\n"
-			"'sudo %s/join'.\n",
-			gs_env()->sim_dir);
 }
 
 /* Breaks @text at spaces. */
@@ -60,6 +33,33 @@ static void wrapped(FILE *out, const char *text, size_t width)
 	putc('\n', out);
 }
 
+void cli_usage(FILE *out)
+{
+	char name[64];
+
+	fputs("gpusched - who gets an NVIDIA GPU, when, and for how long\n\n"
+	      "usage: gpusched VERB|NOUN VERB [ARGUMENTS] [--json]\n\n",
+	      out);
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		name_of(&cli_commands[i], name, sizeof(name));
+		fprintf(out, "  %-17s %s\n", name, cli_commands[i].help);
+	}
+	putc('\n', out);
+	wrapped(out,
+		"'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
+		". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done.",
+		80);
+	if (gs_env()->sim)
+		fprintf(out,
+			"\nThe GPUs of this shell are simulated: 'gsload lc' and 'gsload be' are "
+			"programs that use\n"
+			"them (gsload --help), 'gpuschedd &' starts the daemon, and a second "
+			"terminal "
+			"joins by\n"
+			"'sudo %s/join'.\n",
+			gs_env()->sim_dir);
+}
+
 static void print_opt(FILE *out, char letter, const char *name, const char *arg, const char *help)
 {
 	char left[64];
@@ -82,11 +82,10 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 		putc('\n', out);
 		wrapped(out, cmd->more, 90);
 	}
-	if (cmd->flags & CLI_TARGET)
-		fputs("\nTARGET is pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR "
-		      "(index,\n"
-		      "UUID, PCI id) or all.\n",
-		      out);
+	if (cmd->flags & CLI_TARGET) {
+		putc('\n', out);
+		wrapped(out, "TARGET is " GS_TARGETS ".", 80);
+	}
 	fputs("\noptions:\n", out);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
 		print_opt(out, o->letter, o->name, o->arg, o->help);
@@ -197,7 +196,7 @@ static const char completion_head[] =
 	"_gpusched()\n{\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	"\tlocal noun=${COMP_WORDS[1]} verb=${COMP_WORDS[2]} opts= words= what i\n"
-	"\tlocal targets=\"pid: tsg: comm: cgroup: class: gpu: all\"\n\n"
+	"\tlocal targets=\"pid: tsg: uid: user: comm: cgroup: class: gpu: all\"\n\n"
 	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
 	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"

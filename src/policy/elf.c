@@ -183,6 +183,10 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 		info.tick_us = d.tick_us;
 		info.timeout_ms = d.timeout_ms;
 		info.flags = d.flags;
+		data = section_named(&e, "gpusched.about");
+		if (data && data->d_size == sizeof(info.about))
+			snprintf(info.about, sizeof(info.about), "%.67s",
+				 (const char *)data->d_buf);
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
 		info.reads = gs_polelf_reads(&e, &info.reads_more);
 		if (read_options(&e, &info) < 0)

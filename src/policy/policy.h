@@ -11,6 +11,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
+#include "gpusched/policy_types.h"
 #include "table/table.h"
 
 #define GS_POLICY_NAME_LEN 32
@@ -51,8 +52,9 @@ struct gs_policy_option {
 /* What is known of a policy without running it. */
 struct gs_policy_info {
 	char name[GS_POLICY_NAME_LEN];
-	char path[256];      /* the .bpf.o */
-	char callbacks[256]; /* "task_init tick" */
+	char about[GPUSCHED_ABOUT_LEN]; /* what it does; "" unknown */
+	char path[256];                 /* the .bpf.o */
+	char callbacks[256];            /* "task_init tick" */
 	uint32_t abi;
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;

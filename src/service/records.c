@@ -92,7 +92,7 @@ int gs_records(struct gs_service *s, const struct gs_target *target, struct gpus
 		if (recs[i].flags & GPUSCHED_TSG_GONE)
 			continue;
 		gs_record_complete(s, &recs[i]);
-		if (target->kind == GS_TARGET_CGROUP)
+		if (gs_target_has(target, GS_TARGET_CGROUP))
 			gs_record_cgroup(s, &recs[i]);
 		if (gs_target_match(target, &recs[i]))
 			recs[kept++] = recs[i];
@@ -140,17 +140,17 @@ int gs_target_nothing(const struct gs_target *t, struct gs_error *err)
 {
 	uid_t uid;
 
-	switch (t->kind) {
+	switch (gs_target_kind(t)) {
 	case GS_TARGET_PID:
-		if (gs_process_uid((pid_t)t->number, &uid))
+		if (gs_process_uid((pid_t)t->part[0].number, &uid))
 			return gs_fail(err, -ENOENT, "there is no process %llu",
-				       (unsigned long long)t->number);
+				       (unsigned long long)t->part[0].number);
 		return gs_fail(err, -ENOENT, "process %llu has no TSG on a GPU",
-			       (unsigned long long)t->number);
+			       (unsigned long long)t->part[0].number);
 	case GS_TARGET_TSG:
 		return gs_fail(err, -ENOENT,
 			       "there is no TSG %llu (any more): 'gpusched list' shows them",
-			       (unsigned long long)t->number);
+			       (unsigned long long)t->part[0].number);
 	case GS_TARGET_ALL:
 		return gs_fail(err, -ENOENT, "no process has a TSG on a GPU");
 	default:

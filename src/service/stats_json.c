@@ -207,7 +207,7 @@ static void gpu_time_text(struct gs_service *s, FILE *f)
 /* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
 static void tsgs_text(struct gs_service *s, FILE *f)
 {
-	static const struct gs_target all = { .kind = GS_TARGET_ALL };
+	static const struct gs_target all = { .n = 0 };
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	CLEANUP_FREE uint32_t *counts = NULL;
 	size_t n = 0, slots = (s->ngpus + 1) * GPUSCHED_MAX_CLASSES * 3, suspended = 0;

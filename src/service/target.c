@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,26 +18,48 @@ struct lookup {
 	size_t ngpus;
 };
 
-static int parse_pid(const char *v, const struct lookup *in, struct gs_target *t,
+static int parse_pid(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
 	return gs_parse_u64(v, 1, 4194304, &t->number, err);
 }
 
-static int parse_tsg(const char *v, const struct lookup *in, struct gs_target *t,
+static int parse_tsg(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
 	return gs_parse_u64(v, 1, UINT64_MAX, &t->number, err);
 }
 
-static int parse_comm(const char *v, const struct lookup *in, struct gs_target *t,
+static int parse_uid(const char *v, const struct lookup *in, struct gs_target_part *t,
+		     struct gs_error *err)
+{
+	return gs_parse_u64(v, 0, UINT32_MAX - 1, &t->number, err);
+}
+
+/* From the file: other sources of users may let the caller wait. */
+static int parse_user(const char *v, const struct lookup *in, struct gs_target_part *t,
+		      struct gs_error *err)
+{
+	CLEANUP_FILE FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *pw = NULL;
+
+	while (f && (pw = fgetpwent(f)) && strcmp(pw->pw_name, v))
+		;
+	if (!pw)
+		return gs_fail(err, -ENOENT,
+			       "there is no user '%s' in /etc/passwd: name it by uid:N", v);
+	t->number = pw->pw_uid;
+	return 0;
+}
+
+static int parse_comm(const char *v, const struct lookup *in, struct gs_target_part *t,
 		      struct gs_error *err)
 {
 	snprintf(t->text, sizeof(t->text), "%s", v);
 	return 0;
 }
 
-static int parse_cgroup(const char *v, const struct lookup *in, struct gs_target *t,
+static int parse_cgroup(const char *v, const struct lookup *in, struct gs_target_part *t,
 			struct gs_error *err)
 {
 	const char *root = gs_cgroup_root();
@@ -63,7 +86,7 @@ static int parse_cgroup(const char *v, const struct lookup *in, struct gs_target
 	return 0;
 }
 
-static int parse_class(const char *v, const struct lookup *in, struct gs_target *t,
+static int parse_class(const char *v, const struct lookup *in, struct gs_target_part *t,
 		       struct gs_error *err)
 {
 	uint32_t id;
@@ -75,7 +98,7 @@ static int parse_class(const char *v, const struct lookup *in, struct gs_target 
 	return 0;
 }
 
-static int parse_gpu(const char *v, const struct lookup *in, struct gs_target *t,
+static int parse_gpu(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
 	const struct gs_gpu *gpu = gs_gpu_find(in->gpus, in->ngpus, v);
@@ -88,66 +111,99 @@ static int parse_gpu(const char *v, const struct lookup *in, struct gs_target *t
 	return 0;
 }
 
-static const struct {
+static const struct kind {
 	const char *prefix;
 	enum gs_target_kind kind;
-	int (*parse)(const char *v, const struct lookup *in, struct gs_target *t,
+	int (*parse)(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err);
 } kinds[] = {
 	{ "pid:", GS_TARGET_PID, parse_pid },       { "tsg:", GS_TARGET_TSG, parse_tsg },
+	{ "uid:", GS_TARGET_UID, parse_uid },       { "user:", GS_TARGET_UID, parse_user },
 	{ "comm:", GS_TARGET_COMM, parse_comm },    { "cgroup:", GS_TARGET_CGROUP, parse_cgroup },
 	{ "class:", GS_TARGET_CLASS, parse_class }, { "gpu:", GS_TARGET_GPU, parse_gpu },
 };
+
+static const struct kind *kind_of(const char *text)
+{
+	for (size_t i = 0; i < GS_COUNT(kinds); i++)
+		if (!strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)))
+			return &kinds[i];
+	return NULL;
+}
+
+/* The comma that ends this part: what follows begins another. Names may have commas. */
+static char *end_of_part(char *text)
+{
+	char *comma = strchr(text, ',');
+
+	while (comma && !kind_of(comma + 1))
+		comma = strchr(comma + 1, ',');
+	return comma;
+}
+
+static int parse_part(const char *text, const struct lookup *in, struct gs_target *t,
+		      struct gs_error *err)
+{
+	const struct kind *k = kind_of(text);
+	int r;
+
+	if (!k)
+		return gs_fail(err, -EINVAL, "'%s' is not a target: " GS_TARGETS, text);
+	text += strlen(k->prefix);
+	if (!*text)
+		return gs_fail(err, -EINVAL, "'%s': something must follow the colon", t->whole);
+	if (t->n == GS_TARGET_PARTS)
+		return gs_fail(err, -EINVAL, "'%s' has more than %d parts", t->whole,
+			       GS_TARGET_PARTS);
+	t->part[t->n].kind = k->kind;
+	r = k->parse(text, in, &t->part[t->n++], err);
+	return r == -ERANGE ? -EINVAL : r;
+}
 
 int gs_target_parse(const char *text, const struct gs_classes *classes, const struct gs_gpu *gpus,
 		    size_t ngpus, struct gs_target *ret, struct gs_error *err)
 {
 	const struct lookup in = { classes, gpus, ngpus };
-	struct gs_target t = { .kind = GS_TARGET_ALL };
-	int r;
+	struct gs_target t = { .n = 0 };
+	char copy[256], *at = copy;
+	int r = 0;
 
-	if (strlen(text) > 255)
+	if (strlen(text) >= sizeof(copy))
 		return gs_fail(err, -EINVAL, "the target is longer than 255 characters");
 	snprintf(t.whole, sizeof(t.whole), "%s", text);
-	if (!strcmp(text, "all")) {
-		*ret = t;
-		return 0;
-	}
-	for (size_t i = 0; i < GS_COUNT(kinds); i++) {
-		size_t len = strlen(kinds[i].prefix);
+	snprintf(copy, sizeof(copy), "%s", text);
+	while (!r && at && strcmp(text, "all")) {
+		char *part = at;
 
-		if (strncmp(text, kinds[i].prefix, len))
-			continue;
-		if (!text[len])
-			return gs_fail(err, -EINVAL, "'%s': something must follow the colon", text);
-		t.kind = kinds[i].kind;
-		r = kinds[i].parse(text + len, &in, &t, err);
-		if (!r)
-			*ret = t;
-		return r == -ERANGE ? -EINVAL : r;
+		at = end_of_part(part);
+		if (at)
+			*at++ = 0;
+		r = parse_part(part, &in, &t, err);
 	}
-	return gs_fail(err, -EINVAL, "'%s' is not a target: " GS_TARGETS, text);
+	if (!r)
+		*ret = t;
+	return r;
 }
 
 /* As it is now: the record has where its process was. One that is gone is in none. */
-static bool in_cgroup(const struct gs_target *t, const struct gpusched_tsg *rec)
+static bool in_cgroup(const struct gs_target_part *t, const struct gpusched_tsg *rec)
 {
 	char path[GS_CGROUP_PATH_LEN];
 
 	return !gs_cgroup_path((pid_t)rec->task.pid, path) && gs_cgroup_is_in(path, t->text);
 }
 
-bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec)
+static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg *rec)
 {
 	char comm[GPUSCHED_COMM_LEN + 1];
 
 	switch (t->kind) {
-	case GS_TARGET_ALL:
-		return true;
 	case GS_TARGET_PID:
 		return rec->task.pid == t->number;
 	case GS_TARGET_TSG:
 		return rec->task.id == t->number;
+	case GS_TARGET_UID:
+		return rec->task.uid == t->number;
 	case GS_TARGET_COMM:
 		snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 		return !fnmatch(t->text, comm, 0);
@@ -157,6 +213,17 @@ bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec)
 		return rec->task.class_id == t->number;
 	case GS_TARGET_GPU:
 		return rec->task.gpu == t->number;
+	case GS_TARGET_ALL:
+	case GS_TARGET_SEVERAL:
+		break;
 	}
-	return false;
+	return true;
+}
+
+bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!match_part(&t->part[i], rec))
+			return false;
+	return true;
 }

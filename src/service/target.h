@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.h - which TSGs a verb means: pid:N tsg:N comm:NAME cgroup:PATH class:NAME gpu:SELECTOR all
+ * target.h - which TSGs a verb means: "all", or parts such as "class:be,gpu:0" that must all hold
  */
 #ifndef GPUSCHED_SERVICE_TARGET_H
 #define GPUSCHED_SERVICE_TARGET_H
@@ -11,22 +11,32 @@
 #include "rm/rm.h"
 
 /* What a target is, for people. */
-#define GS_TARGETS "pid:N, tsg:N, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR or all"
+#define GS_TARGETS \
+	"pid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR, " \
+	"several of them with a comma between (all must hold), or all"
 
 enum gs_target_kind {
 	GS_TARGET_ALL,
 	GS_TARGET_PID,
 	GS_TARGET_TSG,
+	GS_TARGET_UID,
 	GS_TARGET_COMM,
 	GS_TARGET_CGROUP,
 	GS_TARGET_CLASS,
 	GS_TARGET_GPU,
+	GS_TARGET_SEVERAL, /* parts of more than one kind, or several of one */
 };
 
-struct gs_target {
+struct gs_target_part {
 	enum gs_target_kind kind;
-	uint64_t number; /* pid, TSG id, class id, GPU index */
+	uint64_t number; /* pid, TSG id, uid, class id, GPU index */
 	char text[256]; /* comm pattern; cgroup's path below the root, without a slash at the end */
+};
+
+#define GS_TARGET_PARTS 4
+struct gs_target {
+	struct gs_target_part part[GS_TARGET_PARTS];
+	size_t n;        /* 0: all TSGs */
 	char whole[300]; /* as written, for messages */
 };
 
@@ -35,10 +45,22 @@ int gs_target_parse(const char *text, const struct gs_classes *classes, const st
 		    size_t ngpus, struct gs_target *ret, struct gs_error *err);
 /* @rec has GPU and class filled in. */
 bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec);
+
+static inline enum gs_target_kind gs_target_kind(const struct gs_target *t)
+{
+	return !t->n ? GS_TARGET_ALL : t->n == 1 ? t->part[0].kind : GS_TARGET_SEVERAL;
+}
+static inline bool gs_target_has(const struct gs_target *t, enum gs_target_kind kind)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->part[i].kind == kind)
+			return true;
+	return false;
+}
 /* One process or TSG was named: refusing is better than leaving it out. */
 static inline bool gs_target_narrow(const struct gs_target *t)
 {
-	return t->kind == GS_TARGET_PID || t->kind == GS_TARGET_TSG;
+	return gs_target_has(t, GS_TARGET_PID) || gs_target_has(t, GS_TARGET_TSG);
 }
 
 #endif /* GPUSCHED_SERVICE_TARGET_H */

@@ -30,13 +30,13 @@ static int processes_of(struct gs_request *rq, const struct gs_target *t, struct
 	size_t n;
 	int r;
 
-	if (t->kind == GS_TARGET_PID) {
-		if (gs_process_uid((pid_t)t->number, &uid))
+	if (gs_target_kind(t) == GS_TARGET_PID) {
+		if (gs_process_uid((pid_t)t->part[0].number, &uid))
 			return gs_target_nothing(t, rq->err);
 		ret->pid = malloc(sizeof(pid_t));
 		if (!ret->pid)
 			return -ENOMEM;
-		ret->pid[ret->n++] = (pid_t)t->number;
+		ret->pid[ret->n++] = (pid_t)t->part[0].number;
 		return 0;
 	}
 	r = gs_records(rq->s, t, &recs, &n, rq->err);
@@ -219,15 +219,16 @@ static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_
 static bool set_for_cgroup(struct gs_request *rq, uint32_t id, int *ret)
 {
 	struct gs_target t;
+	bool covers;
 
 	*ret = gs_request_target(rq, &t);
-	if (*ret || t.kind != GS_TARGET_CGROUP)
+	if (*ret || !gs_target_has(&t, GS_TARGET_CGROUP))
 		return *ret;
-	json_object_set_new(rq->answer, "covers_later",
-			    json_boolean(!rq->peer->uid && rq->s->opts.daemon));
-	if (rq->peer->uid || !rq->s->opts.daemon)
+	covers = !rq->peer->uid && rq->s->opts.daemon && t.n == 1;
+	json_object_set_new(rq->answer, "covers_later", json_boolean(covers));
+	if (!covers)
 		return false;
-	if (gs_classes_cgroup_set(rq->s->classes, t.text, id, weight_of(rq))) {
+	if (gs_classes_cgroup_set(rq->s->classes, t.part[0].text, id, weight_of(rq))) {
 		*ret = gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
 			       GS_MAX_CGROUPS);
 		return true;
@@ -246,8 +247,8 @@ static bool clear_for_cgroup(struct gs_request *rq)
 {
 	struct gs_target t;
 
-	if (rq->peer->uid || gs_request_target(rq, &t) || t.kind != GS_TARGET_CGROUP ||
-	    !gs_classes_cgroup_clear(rq->s->classes, t.text))
+	if (rq->peer->uid || gs_request_target(rq, &t) || gs_target_kind(&t) != GS_TARGET_CGROUP ||
+	    !gs_classes_cgroup_clear(rq->s->classes, t.part[0].text))
 		return false;
 	for_each(rq, look_again, 0);
 	return true;
@@ -329,14 +330,14 @@ int gs_verb_class_explain(struct gs_request *rq)
 	r = gs_request_target(rq, &t);
 	if (r)
 		return r;
-	if (t.kind != GS_TARGET_PID)
+	if (gs_target_kind(&t) != GS_TARGET_PID)
 		return gs_fail(rq->err, -EINVAL, "class explain needs one process: pid:N");
-	if (gs_process_uid((pid_t)t.number, &uid))
+	if (gs_process_uid((pid_t)t.part[0].number, &uid))
 		return gs_target_nothing(&t, rq->err);
-	r = classify(rq, rq->s->o, (pid_t)t.number, &a);
+	r = classify(rq, rq->s->o, (pid_t)t.part[0].number, &a);
 	if (r)
 		return r;
-	o = process_json(rq, (pid_t)t.number, &a);
+	o = process_json(rq, (pid_t)t.part[0].number, &a);
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));

@@ -98,7 +98,7 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 {
 	size_t kept = 0, n = *inout_n;
 
-	if (t->kind != GS_TARGET_CLASS)
+	if (!gs_target_has(t, GS_TARGET_CLASS) || gs_target_narrow(t))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (!(recs[i].flags & GPUSCHED_TSG_MPS))

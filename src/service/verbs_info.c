@@ -27,8 +27,9 @@ int gs_verb_list(struct gs_request *rq)
 		return r;
 	/* A process without TSGs is an empty list; a process or a TSG that is not there, an error.
 	 */
-	if (!n && (t.kind == GS_TARGET_TSG ||
-		   (t.kind == GS_TARGET_PID && gs_process_uid((pid_t)t.number, &uid))))
+	if (!n && (gs_target_kind(&t) == GS_TARGET_TSG ||
+		   (gs_target_kind(&t) == GS_TARGET_PID &&
+		    gs_process_uid((pid_t)t.part[0].number, &uid))))
 		return gs_target_nothing(&t, rq->err);
 	gs_sight_flush(rq->s);
 	for (size_t i = 0; i < n; i++) {

@@ -31,4 +31,16 @@ is "$("$gpusched" policy get --json | jq '.running.options[] | select(.name == "
 	"in the option's own unit"
 exits 0 "policy stop" "$gpusched" policy stop
 
+# ---- targets -----------------------------------------------------------------------------------------
+
+is "$(list_json uid:$(id -u) length) $(list_json user:$(id -un) length)" "4 4" "targets by user"
+is "$(list_json "pid:$be,gpu:0" length) $(list_json "user:$(id -un),comm:gs*,pid:$be" length)" "4 4" \
+	"parts with commas: all hold"
+exits 1 "one of them does not" "$gpusched" list "pid:$be,uid:12345"
+exits 1 "and nothing is set then" "$gpusched" set "pid:$be,uid:12345" timeslice=33us
+check "as before" slice_is $be 2048
+exits 0 "set by parts" "$gpusched" set "user:$(id -un),gpu:0" timeslice=33us
+check "is done" slice_is $be 33
+exits 0 "clear" "$gpusched" set all clear
+
 done_testing

@@ -64,11 +64,29 @@ static void targets_match(void **state)
 		const char *text;
 		bool match;
 	} cases[] = {
-		{ "all", true },          { "pid:4711", true },      { "pid:47", false },
-		{ "tsg:7", true },        { "tsg:8", false },        { "comm:gsload", true },
-		{ "comm:gs*", true },     { "comm:gs", false },      { "class:be", true },
-		{ "class:lc", false },    { "gpu:1", true },         { "gpu:0", false },
-		{ "gpu:GPU-bbbb", true }, { "gpu:GPU-aaaa", false }, { "cgroup:/", false },
+		{ "all", true },
+		{ "pid:4711", true },
+		{ "pid:47", false },
+		{ "tsg:7", true },
+		{ "tsg:8", false },
+		{ "comm:gsload", true },
+		{ "comm:gs*", true },
+		{ "comm:gs", false },
+		{ "class:be", true },
+		{ "class:lc", false },
+		{ "gpu:1", true },
+		{ "gpu:0", false },
+		{ "gpu:GPU-bbbb", true },
+		{ "gpu:GPU-aaaa", false },
+		{ "cgroup:/", false },
+		{ "uid:1000", true },
+		{ "uid:0", false },
+		{ "user:root", false },
+		{ "class:be,gpu:1", true },
+		{ "class:be,gpu:0", false },
+		{ "pid:4711,tsg:7,uid:1000,comm:gs*", true },
+		{ "comm:gsload,x", false },
+		{ "comm:[g,x]sload,pid:4711", true },
 	};
 
 	for (size_t i = 0; i < GS_COUNT(cases); i++) {
@@ -105,7 +123,12 @@ static void targets_refused(void **state)
 		{ "gpu:GPU-", -ENOENT, "or several" },
 		{ "cgroup:/../etc", -EINVAL, "not allowed" },
 		{ "cgroup:/there/is/none", -ENOENT, "no cgroup" },
-		{ "user:root", -EINVAL, "is not a target" },
+		{ "group:root", -EINVAL, "is not a target" },
+		{ "user:no-such-user", -ENOENT, "uid:N" },
+		{ "uid:x", -EINVAL, "not a number" },
+		{ "class:be,pid:", -EINVAL, "must follow" },
+		{ "pid:1,all", -EINVAL, "not a number" },
+		{ "uid:1,uid:1,uid:1,uid:1,uid:1", -EINVAL, "more than 4 parts" },
 	};
 
 	for (size_t i = 0; i < GS_COUNT(cases); i++) {
