@@ -28,7 +28,10 @@ typedef uint64_t gs_u64;
 typedef int32_t gs_s32;
 #endif
 
+/* What policies are built against: raised when one that was built before must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
+/* The pinned maps: raised with their keys, values and names. An older table is taken over. */
+#define GPUSCHED_TABLE_VERSION 2u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32
@@ -207,14 +210,38 @@ struct gpusched_channels {
 };
 _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS, "channels");
 
-/* A device object of a client: what its TSGs hang under. Keyed by (file, client, hDevice). */
-struct gpusched_device {
-	gs_u32 dev_instance;
-	gs_u32 h_subdevice;
+/* What the entries of devices, clients and open files begin with. */
+struct gpusched_origin {
 	gs_u32 owner; /* the process whose share it is of */
 	gs_u32 made;  /* tells it from a later one with the same key */
 };
+
+/* A device object of a client: what its TSGs hang under. */
+struct gpusched_device {
+	struct gpusched_origin origin;
+	gs_u32 dev_instance; /* RM's; GPUSCHED_GPU_UNKNOWN */
+	gs_u32 h_subdevice;  /* 0: none seen yet */
+};
 _Static_assert(sizeof(struct gpusched_device) == 16, "gpusched_device");
+
+/* An RM client of an open file. */
+struct gpusched_client {
+	struct gpusched_origin origin;
+	gs_u32 tsgs; /* its records: the free of a client without any walks no table */
+	gs_u32 mig;  /* 1: bound to a MIG instance */
+};
+_Static_assert(sizeof(struct gpusched_client) == 16, "gpusched_client");
+
+/*
+ * An open file with records. The kernel reuses the memory of closed files at once: an open that
+ * comes out at such an address ends what was there.
+ */
+struct gpusched_file {
+	struct gpusched_origin origin;
+	gs_u32 holder; /* the process that its records are of */
+	gs_u32 sweep;  /* 1: some record waits for the sweep, or is another process's */
+};
+_Static_assert(sizeof(struct gpusched_file) == 16, "gpusched_file");
 
 /* ---- processes and classes ------------------------------------------------------------------- */
 
@@ -312,7 +339,7 @@ _Static_assert(sizeof(struct gpusched_event) == 72, "gpusched_event");
 /* ---- configuration and counters of the taps -------------------------------------------------- */
 
 struct gpusched_cfg {
-	gs_u32 abi; /* GPUSCHED_ABI_VERSION of who pinned the maps */
+	gs_u32 version; /* GPUSCHED_TABLE_VERSION of who pinned the maps; first, for ever */
 	gs_u32 sim; /* 1: accept only the registered simulated files; 0: only char device 195:* */
 	gs_u32 branch; /* driver branch, e.g. 580; 0 unknown */
 	gs_u32 max_tsgs_per_proc;
@@ -443,7 +470,9 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 /*
  * gs_tsgs      HASH   gpusched_key -> gpusched_tsg
  * gs_chans     HASH   gpusched_key -> gpusched_channels     (key of the TSG)
- * gs_devs      HASH   gpusched_key -> gpusched_device       (handle = hDevice)
+ * gs_devices   HASH   gpusched_key -> gpusched_device       (handle = hDevice)
+ * gs_clients   HASH   gpusched_key -> gpusched_client       (handle 0)
+ * gs_files     HASH   u64 file -> gpusched_file
  * gs_procs     HASH   u32 tgid -> gpusched_proc
  * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
  * gs_cfg       ARRAY  0 -> gpusched_cfg

@@ -19,12 +19,19 @@ static const struct {
 
 static int print_status(const struct cli *c, const json_t *st)
 {
+	const json_t *version = json_object_get(st, "version");
 	const char *no_gate = json_string_value(json_object_get(st, "gate_reason"));
 
 	if (c->json)
 		return cli_print_object(c, st);
 	if (!json_is_true(json_object_get(st, "on"))) {
 		puts("off: 'gpusched observe on' turns the taps on");
+		return GS_EXIT_OK;
+	}
+	if (json_is_integer(version) && json_integer_value(version) != GPUSCHED_TABLE_VERSION) {
+		printf("on, by an older gpusched (table version %" JSON_INTEGER_FORMAT
+		       "): 'gpusched observe on' takes it over\n",
+		       json_integer_value(version));
 		return GS_EXIT_OK;
 	}
 	printf("on%s, %" JSON_INTEGER_FORMAT " TSGs, %" JSON_INTEGER_FORMAT " processes noted\n",

@@ -239,6 +239,13 @@ void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o);
 void gs_sight_hide(json_t *o);
 json_t *gs_sight_gpus_json(struct gs_service *s);
 
+/* ---- takeover.c: a table that is not as this version makes it; the instance's lock is held ----- */
+
+/* As gs_taps_on(); takes an older table over, and starts anew where that or pins are missing. */
+int gs_taps_ready(struct gs_error *err);
+/* Of an incomplete or older table, too. -ENODATA: there are no records. */
+int gs_restore_remains(struct gs_restored *ret, struct gs_error *err);
+
 /* ---- watch.c --------------------------------------------------------------------------------- */
 bool gs_watched(const struct gs_service *s);
 /* Takes @event. */

@@ -86,7 +86,7 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	int r;
 
 	*ret_fresh = gs_taps_status(&status, NULL) || !status.on;
-	r = gs_taps_on(err);
+	r = s->opts.read_only ? gs_taps_on(err) : gs_taps_ready(err);
 	if (!r)
 		r = gs_table_open(&s->o, err);
 	if (!r)

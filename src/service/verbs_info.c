@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* list, stats, ping, observe_*, restore: what there is, and putting it back. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
@@ -92,6 +94,7 @@ int gs_verb_observe_status(struct gs_request *rq)
 		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
 	json_object_set_new(o, "on", json_boolean(st.on));
 	json_object_set_new(o, "complete", json_boolean(st.complete));
+	json_object_set_new(o, "version", st.version ? json_integer(st.version) : json_null());
 	r = st.gate ? 0 : gs_gate_probe(&why);
 	json_object_set_new(o, "gate", json_boolean(st.gate));
 	json_object_set_new(o, "gate_reason", r ? json_string(why.text) : json_null());
@@ -105,42 +108,33 @@ int gs_verb_observe_status(struct gs_request *rq)
 
 int gs_verb_observe_on(struct gs_request *rq)
 {
-	int r = gs_taps_on(rq->err);
+	struct gs_error why = { 0 };
+	CLEANUP_FD int lock = -1;
+	int r = gs_taps_on(&why);
 
-	return r ? r : gs_verb_observe_status(rq);
+	if (r == -ESTALE || r == -EUCLEAN) { /* nobody else may be at work on what is there */
+		r = gs_service_lock(&lock, rq->err);
+		if (!r)
+			r = gs_taps_ready(rq->err);
+	}
+	return r ? gs_fail(rq->err, r, "%s", why.text) : gs_verb_observe_status(rq);
 }
 
 /* ---- restore --------------------------------------------------------------------------------- */
 
-/* From the pinned table alone: no daemon, no configuration, no engine. */
+/* From the pinned table alone, or what there is of it: no daemon, no configuration, no engine. */
 static int restore_alone(struct gs_request *rq)
 {
 	CLEANUP_FD int lock = -1;
 	struct gs_restored done = { 0 };
-	struct gs_taps_status st = { 0 };
-	struct gs_table *o;
-	unsigned int branch;
-	char version[64];
 	int r;
 
 	gs_restored_fill(rq->answer, &done);
-	r = gs_taps_status(&st, rq->err);
-	if (r || !st.on)
-		return r;
+	if (access(gs_env()->bpffs, F_OK) && errno == ENOENT)
+		return 0;
 	r = gs_service_lock(&lock, rq->err);
 	if (!r)
-		r = gs_table_open(&o, rq->err);
-	if (r)
-		return r;
-	gs_self_add(o, getpid());
-	gs_cfg_policy_active(o, false);
-	r = gs_rm_driver(&branch, version, sizeof(version), rq->err);
-	if (!r)
-		r = gs_restore(o, branch, &done, rq->err);
-	if (!r)
-		gs_cfg_heartbeat(o, 0);
-	gs_self_del(o, getpid());
-	gs_table_close(o);
+		r = gs_restore_remains(&done, rq->err);
 	gs_restored_fill(rq->answer, &done);
 	return r;
 }
@@ -160,5 +154,10 @@ int gs_verb_observe_off(struct gs_request *rq)
 			       "a running instance needs the taps: stop gpuschedd first");
 	r = restore_alone(rq);
 	json_object_clear(rq->answer);
+	if (r == -ENODATA) {
+		gs_log(LOG_WARNING, "%s", rq->err->text);
+		rq->err->code = 0;
+		r = 0;
+	}
 	return r ? r : gs_taps_off(rq->err);
 }

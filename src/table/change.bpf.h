@@ -45,13 +45,13 @@ static __always_inline void gs_tell_owner(const struct gpusched_tsg *rec,
 static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct gpusched_tsg *new)
 {
 	gs_u32 pid = rec->task.pid, to = new->task.pid;
-	struct gpusched_key k = { .file = rec->key.file };
-	struct gpusched_device *mark = bpf_map_lookup_elem(&gs_devs, &k);
+	gs_u64 file = rec->key.file;
+	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
 	struct gpusched_cfg *cfg = gs_cfg_of();
 	struct gpusched_proc *proc;
 
-	if (mark)
-		mark->dev_instance = to;
+	if (entry)
+		entry->holder = to;
 	rec->owner_fd = new->owner_fd;
 	rec->owner_start_ns = new->owner_start_ns;
 	/* its end may have taken it off its owner */
@@ -180,14 +180,14 @@ struct {
 } gs_adoptee SEC(".maps");
 
 /*
- * An adopted TSG: the process's share counts here as well, else whatever the taps refused would
- * come in at the daemon's next start.
+ * An adopted TSG, or one of an older table, which has its id and class: the process's share counts
+ * here as well, else whatever the taps refused would come in at the daemon's next start.
  */
 static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
 {
 	struct gpusched_cfg *cfg = gs_cfg_of();
 	struct gpusched_key key = h->key;
-	struct gpusched_device *client;
+	struct gpusched_client *client;
 	struct gpusched_proc *proc;
 	struct gpusched_tsg *rec;
 	gs_u32 zero = 0, pid;
@@ -212,13 +212,15 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	}
 	rec->key = key;
 	rec->nchannels = 0;
-	rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
-	gs_fill_class(&rec->task, proc, cfg->default_class);
+	if (h->op == GS_TABLE_INSERT) {
+		rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
+		gs_fill_class(&rec->task, proc, cfg->default_class);
+	}
 	if (bpf_map_update_elem(&gs_tsgs, &key, rec, BPF_NOEXIST)) {
 		gs_give_back(pid, GPUSCHED_SHARE_TSGS);
 		return bpf_map_lookup_elem(&gs_tsgs, &key) ? -GS_EEXIST : -GS_ENOSPC;
 	}
-	__sync_fetch_and_add(&client->h_subdevice, 1);
+	__sync_fetch_and_add(&client->tsgs, 1);
 	h->id = rec->task.id;
 	return 0;
 }
@@ -302,42 +304,75 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 	return gs_end_overtook(&key, id, &k) ? -GS_ENOENT : 0;
 }
 
-static __always_inline int gs_insert_device(const struct gs_table_head *h)
+/* The owner's share counts: it has to be known. */
+static __always_inline int gs_owner_known(const struct gs_table_head *h, gs_u32 owner)
 {
 	struct gpusched_cfg *cfg = gs_cfg_of();
+
+	return cfg && gs_meet(cfg, owner, h->id);
+}
+
+static __always_inline int gs_insert_device(const struct gs_table_head *h)
+{
 	struct gpusched_device *dev;
 
-	if (!cfg || !gs_meet(cfg, h->dev.owner, h->id))
+	if (!gs_owner_known(h, h->device.origin.owner))
 		return -GS_ENOENT;
-	if (bpf_map_lookup_elem(&gs_devs, &h->key))
-		return -GS_EEXIST;
-	dev = gs_entry(&h->key, h->dev.owner, h->dev.dev_instance);
+	dev = gs_device_entry(&h->key, h->device.origin.owner, h->device.dev_instance);
 	if (!dev)
 		return -GS_ENOSPC;
-	dev->h_subdevice = h->dev.h_subdevice;
+	if (!dev->h_subdevice)
+		dev->h_subdevice = h->device.h_subdevice;
+	return 0;
+}
+
+static __always_inline int gs_insert_client(const struct gs_table_head *h)
+{
+	struct gpusched_client *client;
+
+	if (!gs_owner_known(h, h->client.origin.owner))
+		return -GS_ENOENT;
+	client = gs_client_entry(&h->key, h->client.origin.owner);
+	if (!client)
+		return -GS_ENOSPC;
+	if (h->client.mig)
+		client->mig = 1;
+	return 0;
+}
+
+static __always_inline int gs_insert_file(const struct gs_table_head *h)
+{
+	struct gpusched_file *file;
+
+	if (!gs_owner_known(h, h->file.origin.owner))
+		return -GS_ENOENT;
+	file = gs_file_entry(h->key.file, h->file.origin.owner);
+	if (!file)
+		return -GS_ENOSPC;
+	file->holder = h->file.holder;
 	return 0;
 }
 
 /* The sweep's: its key may be a new file's by now, at a closed one's address. */
-static __always_inline int gs_forget_made(const struct gs_table_head *h)
+static __always_inline int gs_forget_made(void *map, const void *key, gs_u32 made)
 {
-	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &h->key);
+	struct gpusched_origin *origin = bpf_map_lookup_elem(map, key);
 
-	if (!dev || dev->made != h->dev.made)
+	if (!origin || origin->made != made)
 		return -GS_ESTALE;
-	gs_forget_device(&h->key);
+	gs_forget(map, key);
 	return 0;
 }
 
-static __always_inline int gs_set_file(const struct gs_table_head *h)
+static __always_inline int gs_set_holder(const struct gs_table_head *h)
 {
-	struct gpusched_device *file = bpf_map_lookup_elem(&gs_devs, &h->key);
+	struct gpusched_file *file = bpf_map_lookup_elem(&gs_files, &h->key.file);
 
-	if (!file || file->made != h->dev.made)
+	if (!file || file->origin.made != h->made)
 		return -GS_ESTALE;
-	file->dev_instance = h->dev.dev_instance;
-	if (h->dev.h_subdevice != GS_MARK_KEEP)
-		file->h_subdevice = h->dev.h_subdevice;
+	file->holder = h->file.holder;
+	if (h->file.sweep != GS_SWEEP_KEEP)
+		file->sweep = h->file.sweep;
 	return 0;
 }
 
@@ -370,6 +405,7 @@ int change_table(struct gs_table_arg *a)
 		return 0;
 	switch (h.op) {
 	case GS_TABLE_INSERT:
+	case GS_TABLE_TAKE:
 		ret = gs_insert(&h, &a->rec);
 		break;
 	case GS_TABLE_CLAIM:
@@ -384,11 +420,23 @@ int change_table(struct gs_table_arg *a)
 	case GS_TABLE_DEVICE:
 		ret = gs_insert_device(&h);
 		break;
-	case GS_TABLE_FORGET:
-		ret = gs_forget_made(&h);
+	case GS_TABLE_CLIENT:
+		ret = gs_insert_client(&h);
 		break;
 	case GS_TABLE_FILE:
-		ret = gs_set_file(&h);
+		ret = gs_insert_file(&h);
+		break;
+	case GS_TABLE_FORGET_DEVICE:
+		ret = gs_forget_made(&gs_devices, &h.key, h.made);
+		break;
+	case GS_TABLE_FORGET_CLIENT:
+		ret = gs_forget_made(&gs_clients, &h.key, h.made);
+		break;
+	case GS_TABLE_FORGET_FILE:
+		ret = gs_forget_made(&gs_files, &h.key.file, h.made);
+		break;
+	case GS_TABLE_HOLDER:
+		ret = gs_set_holder(&h);
 		break;
 	case GS_CFG_HEARTBEAT:
 	case GS_CFG_DEFAULT_CLASS:

@@ -59,11 +59,27 @@ GS_MAP struct {
 
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, GS_MAX_DEVS);
+	__uint(max_entries, GS_MAX_PLACES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct gpusched_key);
 	__type(value, struct gpusched_device);
-} gs_devs SEC(".maps");
+} gs_devices SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_PLACES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_key);
+	__type(value, struct gpusched_client);
+} gs_clients SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_PLACES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u64);
+	__type(value, struct gpusched_file);
+} gs_files SEC(".maps");
 
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -222,16 +238,24 @@ static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
 		__sync_fetch_and_add(gs_share_of(proc, what), -1);
 }
 
-static __always_inline void gs_forget_device(const struct gpusched_key *key)
+/* Of gs_devices, gs_clients or gs_files. */
+static __always_inline void gs_forget(void *map, const void *key)
 {
-	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, key);
+	struct gpusched_origin *origin = bpf_map_lookup_elem(map, key);
 	gs_u32 owner;
 
-	if (!dev)
+	if (!origin)
 		return;
-	owner = dev->owner;
-	if (!bpf_map_delete_elem(&gs_devs, key))
+	owner = origin->owner;
+	if (!bpf_map_delete_elem(map, key))
 		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+}
+
+static __always_inline struct gpusched_client *gs_client_of(const struct gpusched_key *key)
+{
+	struct gpusched_key k = { .file = key->file, .client = key->client };
+
+	return bpf_map_lookup_elem(&gs_clients, &k);
 }
 
 static __always_inline void gs_forget_channel(const struct gpusched_key *key)
@@ -262,17 +286,16 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 	return 0;
 }
 
-/* One record fewer for its owner, who may be changing; also for its client (change.h). */
+/* One record fewer for its owner, who may be changing; and for its client. */
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_key k = rec->key;
-	struct gpusched_device *client;
+	struct gpusched_client *client;
 
 	gs_give_back(__sync_lock_test_and_set(&rec->task.pid, 0), GPUSCHED_SHARE_TSGS);
-	k.handle = k.client;
-	client = bpf_map_lookup_elem(&gs_devs, &k);
-	if (client && client->h_subdevice)
-		__sync_fetch_and_add(&client->h_subdevice, -1);
+	client = gs_client_of(&k);
+	if (client && client->tsgs)
+		__sync_fetch_and_add(&client->tsgs, -1);
 }
 
 /* Takes a TSG and its channels out of the table; for who has claimed it. */

@@ -17,7 +17,9 @@ struct ring_buffer;
 	X(gs_tsgs) \
 	X(gs_chans) \
 	X(gs_chantsg) \
-	X(gs_devs) \
+	X(gs_devices) \
+	X(gs_clients) \
+	X(gs_files) \
 	X(gs_procs) \
 	X(gs_classes) \
 	X(gs_cfg) \
@@ -61,10 +63,15 @@ struct gs_table {
 	void *user;
 };
 
+/* Of this version, whatever stands in the configuration of the one in place. */
+int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *err);
 /* Runs a syscall program on @arg, which is read and written. */
 int gs_run_prog(int prog_fd, void *arg, size_t size);
 int gs_table_change(struct gs_table *t, struct gs_table_arg *arg);
+/* As gs_table_insert(), of a record that has its id and class: an older table's. */
+int gs_table_take(struct gs_table *t, const struct gpusched_tsg *rec,
+		  const struct gpusched_channels *ch);
 int gs_table_device(struct gs_table *t, const struct gpusched_key *key,
-		    const struct gpusched_device *dev, uint64_t start_ns);
+		    const struct gpusched_device *device, uint64_t start_ns);
 
 #endif /* GPUSCHED_TABLE_PRIV_H */

@@ -171,18 +171,16 @@ static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)
 static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 {
 	struct gpusched_key k = rec->key;
-	struct gpusched_device *dev, *client;
+	struct gpusched_client *client = gs_client_of(&k);
+	struct gpusched_device *dev;
 
 	k.handle = parent;
-	dev = bpf_map_lookup_elem(&gs_devs, &k);
+	dev = bpf_map_lookup_elem(&gs_devices, &k);
 	rec->dev_instance = dev ? dev->dev_instance : GPUSCHED_GPU_UNKNOWN;
 	rec->h_subdevice = dev ? dev->h_subdevice : 0;
 	rec->h_device = parent;
 	rec->task.gpu = gs_gpu_of(rec->dev_instance);
-	k.handle = k.client;
-	client = bpf_map_lookup_elem(&gs_devs, &k);
-	if ((client && client->dev_instance & GS_CLIENT_MIG) ||
-	    (rec->task.engine >= 2 && rec->task.engine <= 8))
+	if ((client && client->mig) || (rec->task.engine >= 2 && rec->task.engine <= 8))
 		rec->flags |= GPUSCHED_TSG_MIG;
 }
 
@@ -195,22 +193,21 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 	s->runnable = 1;
 }
 
-/* ---- devices, clients, files (change.h) --------------------------------------------------------- */
+/* ---- devices, clients, files ------------------------------------------------------------------ */
 
-/* The entry, made when it is missing. NULL: no room, or past the process's share; counted. */
-static __always_inline struct gpusched_device *gs_entry(const struct gpusched_key *key,
-							gs_u32 owner, gs_u32 dev_instance)
+/*
+ * The entry of gs_devices, gs_clients or gs_files, made of @fresh (which begins with its origin)
+ * when it is missing. NULL: no room, or past the process's share; counted.
+ */
+static __always_inline void *gs_entry(void *map, const void *key, void *fresh)
 {
-	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, key);
-	struct gpusched_device fresh = {
-		.dev_instance = dev_instance,
-		.owner = owner,
-		.made = (gs_u32)bpf_ktime_get_ns(),
-	};
+	void *entry = bpf_map_lookup_elem(map, key);
+	struct gpusched_origin *origin = fresh;
+	gs_u32 owner = origin->owner;
 	struct gpusched_proc *proc;
 
-	if (dev)
-		return dev;
+	if (entry)
+		return entry;
 	proc = bpf_map_lookup_elem(&gs_procs, &owner);
 	if (!proc) {
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
@@ -220,44 +217,56 @@ static __always_inline struct gpusched_device *gs_entry(const struct gpusched_ke
 		gs_tap_count(GPUSCHED_CNT_DEVICE_LIMIT);
 		return NULL;
 	}
-	if (bpf_map_update_elem(&gs_devs, key, &fresh, BPF_NOEXIST))
+	origin->made = (gs_u32)bpf_ktime_get_ns();
+	if (bpf_map_update_elem(map, key, fresh, BPF_NOEXIST))
 		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
-	dev = bpf_map_lookup_elem(&gs_devs, key);
-	if (!dev)
+	entry = bpf_map_lookup_elem(map, key);
+	if (!entry)
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
-	return dev;
+	return entry;
 }
 
-/* The entries of the file and the client of @key. */
-static __always_inline struct gpusched_device *gs_client_entry(const struct gpusched_key *key,
+static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 owner)
+{
+	struct gpusched_file fresh = { .origin.owner = owner, .holder = owner };
+
+	return gs_entry(&gs_files, &file, &fresh);
+}
+
+/* The client of @key, below its file. */
+static __always_inline struct gpusched_client *gs_client_entry(const struct gpusched_key *key,
 							       gs_u32 owner)
 {
-	struct gpusched_key k = *key;
+	struct gpusched_key k = { .file = key->file, .client = key->client };
+	struct gpusched_client fresh = { .origin.owner = owner };
 
-	k.client = k.handle = 0;
-	if (!gs_entry(&k, owner, owner))
-		return NULL;
-	k.client = k.handle = key->client;
-	return gs_entry(&k, owner, 0);
+	return gs_file_entry(key->file, owner) ? gs_entry(&gs_clients, &k, &fresh) : NULL;
+}
+
+/* The device @key, below its client. */
+static __always_inline struct gpusched_device *gs_device_entry(const struct gpusched_key *key,
+							       gs_u32 owner, gs_u32 dev_instance)
+{
+	struct gpusched_device fresh = { .origin.owner = owner, .dev_instance = dev_instance };
+
+	return gs_client_entry(key, owner) ? gs_entry(&gs_devices, key, &fresh) : NULL;
 }
 
 /* Some record of this file waits for the sweep. */
 static __always_inline void gs_call_sweep(gs_u64 file)
 {
-	struct gpusched_key k = { .file = file };
-	struct gpusched_device *mark = bpf_map_lookup_elem(&gs_devs, &k);
+	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
 
-	if (mark)
-		mark->h_subdevice = 1;
+	if (entry)
+		entry->sweep = 1;
 }
 
 /* Else the process shares the file with others, and has records in it beside theirs. */
-static __always_inline int gs_is_owner(gs_u64 file, gs_u32 tgid)
+static __always_inline int gs_is_holder(gs_u64 file, gs_u32 tgid)
 {
-	struct gpusched_key k = { .file = file };
-	struct gpusched_device *entry = bpf_map_lookup_elem(&gs_devs, &k);
+	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
 
-	return entry && entry->dev_instance == tgid;
+	return entry && entry->holder == tgid;
 }
 
 static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct gs_caller *c)
@@ -273,10 +282,10 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 }
 
 /* A record's place: below a client of a file, and in the process's share. */
-static __always_inline struct gpusched_device *
+static __always_inline struct gpusched_client *
 gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
 {
-	struct gpusched_device *client = gs_client_entry(key, c->tgid);
+	struct gpusched_client *client = gs_client_entry(key, c->tgid);
 	gs_u32 max = c->cfg->max_tsgs_per_proc;
 
 	if (!client) {
@@ -317,7 +326,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 					 gs_u32 parent, gs_u32 engine)
 {
 	struct gpusched_proc *proc = gs_proc_of(c);
-	struct gpusched_device *client;
+	struct gpusched_client *client;
 	struct gpusched_tsg *rec;
 	gs_u32 zero = 0;
 
@@ -351,8 +360,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;
 	}
-	__sync_fetch_and_add(&client->h_subdevice, 1);
-	if (!gs_is_owner(key->file, c->tgid))
+	__sync_fetch_and_add(&client->tsgs, 1);
+	if (!gs_is_holder(key->file, c->tgid))
 		gs_call_sweep(key->file);
 	return rec->task.id;
 }
@@ -495,13 +504,28 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 	return 0;
 }
 
-static long gs_fall_dev(void *map, struct gpusched_key *key, struct gpusched_device *dev,
-			struct gs_fall *f)
+static __always_inline int gs_falls(const struct gs_fall *f, const struct gpusched_key *key)
+{
+	return key->file == f->file && (!f->client || key->client == f->client);
+}
+
+static long gs_fall_device(void *map, struct gpusched_key *key, struct gpusched_device *dev,
+			   struct gs_fall *f)
 {
 	struct gpusched_key k = *key;
 
-	if (k.file == f->file && (!f->client || k.client == f->client))
-		gs_forget_device(&k);
+	if (gs_falls(f, &k))
+		gs_forget(&gs_devices, &k);
+	return 0;
+}
+
+static long gs_fall_client(void *map, struct gpusched_key *key, struct gpusched_client *client,
+			   struct gs_fall *f)
+{
+	struct gpusched_key k = *key;
+
+	if (gs_falls(f, &k))
+		gs_forget(&gs_clients, &k);
 	return 0;
 }
 

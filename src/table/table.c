@@ -30,12 +30,12 @@ int gs_run_prog(int prog_fd, void *arg, size_t size)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int open_pin(const char *name, struct gs_error *err)
+static int open_pin(const char *dir, const char *name, struct gs_error *err)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", gs_env()->bpffs, name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = bpf_obj_get(path);
 	if (fd >= 0)
 		return fd;
@@ -54,42 +54,60 @@ static int check_value_size(int fd, const char *name, uint32_t size, struct gs_e
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return gs_fail(err, -errno, "cannot ask for %s: %s", name, strerror(errno));
 	if (info.value_size != size)
-		return gs_fail(
-			err, -EPROTO,
-			"%s/%s is of another version of gpusched (%u bytes, not %u): run its "
-			"'gpusched restore' and 'gpusched observe off'",
-			gs_env()->bpffs, name, info.value_size, size);
+		return gs_fail(err, -EPROTO, "%s/%s has values of %u bytes, not %u",
+			       gs_env()->bpffs, name, info.value_size, size);
 	return 0;
 }
 
-static int check_version(struct gs_table *t, struct gs_error *err)
+int gs_table_version(unsigned int *ret, struct gs_error *err)
 {
-	static const struct {
-		enum gs_pin map;
-		uint32_t size;
-	} values[] = {
-		{ GS_PIN_gs_cfg, sizeof(struct gpusched_cfg) },
-		{ GS_PIN_gs_tsgs, sizeof(struct gpusched_tsg) },
-		{ GS_PIN_gs_devs, sizeof(struct gpusched_device) },
-		{ GS_PIN_gs_procs, sizeof(struct gpusched_proc) },
-	};
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info), zero = 0, *value;
+	CLEANUP_FREE void *cfg = NULL;
+	CLEANUP_FD int fd = open_pin(gs_env()->bpffs, "gs_cfg", err);
+
+	if (fd < 0)
+		return fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return gs_fail(err, -errno, "cannot ask for gs_cfg: %s", strerror(errno));
+	cfg = calloc(1, info.value_size + sizeof(*value));
+	if (!cfg)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(fd, &zero, cfg))
+		return gs_fail(err, -errno, "cannot read gs_cfg: %s", strerror(errno));
+	value = cfg;
+	*ret = *value;
+	if (*value > GPUSCHED_TABLE_VERSION)
+		return gs_fail(err, -EPROTO,
+			       "the table under %s is a newer gpusched's (version %u, this one "
+			       "knows %u): use that one, or its 'gpusched observe off'",
+			       gs_env()->bpffs, *value, GPUSCHED_TABLE_VERSION);
+	return 0;
+}
+
+static int check_version(struct gs_error *err)
+{
+	unsigned int version;
+	int r = gs_table_version(&version, err);
+
+	if (r < 0)
+		return r;
+	if (version != GPUSCHED_TABLE_VERSION)
+		return gs_fail(err, -ESTALE,
+			       "the table under %s is an older gpusched's (version %u): 'gpusched "
+			       "observe on' or the start of gpuschedd takes it over",
+			       gs_env()->bpffs, version);
+	return 0;
+}
+
+static int check_namespace(struct gs_table *t, struct gs_error *err)
+{
 	struct gpusched_cfg cfg = {};
 	struct stat st;
-	int r = 0;
+	int r = gs_cfg_get(t, &cfg);
 
-	for (size_t i = 0; !r && i < GS_COUNT(values); i++)
-		r = check_value_size(t->fd[values[i].map], pin_names[values[i].map], values[i].size,
-				     err);
-	if (r)
-		return r;
-	r = gs_cfg_get(t, &cfg);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table's configuration: %s", strerror(-r));
-	if (cfg.abi != GPUSCHED_ABI_VERSION)
-		return gs_fail(err, -EPROTO,
-			       "the table under %s has ABI version %u, this gpusched %u: run the "
-			       "other's 'gpusched restore' and 'gpusched observe off'",
-			       gs_env()->bpffs, cfg.abi, GPUSCHED_ABI_VERSION);
 	if (cfg.pidns_ino && !stat("/proc/self/ns/pid", &st) && st.st_ino != cfg.pidns_ino)
 		return gs_fail(err, -EPERM,
 			       "the table under %s is of another pid namespace: run gpusched there",
@@ -102,22 +120,70 @@ static void table_close(struct gs_table **t)
 	gs_table_close(*t);
 }
 
-int gs_table_open(struct gs_table **ret, struct gs_error *err)
+static int table_new(struct gs_table **ret)
 {
-	CLEANUP(table_close) struct gs_table *t = calloc(1, sizeof(*t));
-	int r;
+	struct gs_table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
 		t->fd[i] = -1;
 	t->cpus = libbpf_num_possible_cpus();
+	*ret = t;
+	return 0;
+}
+
+int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *err)
+{
+	CLEANUP(table_close) struct gs_table *t = NULL;
+	int r = table_new(&t);
+
+	if (r < 0)
+		return r;
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++) {
-		t->fd[i] = open_pin(pin_names[i], err);
+		t->fd[i] = open_pin(dir, pin_names[i], err);
 		if (t->fd[i] < 0)
 			return t->fd[i];
 	}
-	r = check_version(t, err);
+	r = check_value_size(t->fd[GS_PIN_gs_tsgs], "gs_tsgs", sizeof(struct gpusched_tsg), err);
+	if (!r)
+		r = check_namespace(t, err);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(t);
+	return 0;
+}
+
+int gs_table_open(struct gs_table **ret, struct gs_error *err)
+{
+	int r = check_version(err);
+
+	return r < 0 ? r : gs_table_open_at(gs_env()->bpffs, ret, err);
+}
+
+int gs_table_open_remains(struct gs_table **ret, struct gs_error *err)
+{
+	CLEANUP(table_close) struct gs_table *t = NULL;
+	struct gs_error why = {};
+	unsigned int version;
+	int r = gs_table_version(&version, &why);
+
+	if (r == -EPROTO || r == -EPERM)
+		return gs_fail(err, r, "%s", why.text);
+	r = table_new(&t);
+	if (r < 0)
+		return r;
+	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
+		t->fd[i] = open_pin(gs_env()->bpffs, pin_names[i], NULL);
+	if (t->fd[GS_PIN_gs_tsgs] < 0)
+		return gs_fail(err, -ENODATA,
+			       "%s has no records any more: what was changed can't be put back, "
+			       "end the processes",
+			       gs_env()->bpffs);
+	/* versions 1 and 2 have the same records */
+	r = check_value_size(t->fd[GS_PIN_gs_tsgs], "gs_tsgs", sizeof(struct gpusched_tsg), err);
+	if (!r && t->fd[GS_PIN_gs_cfg] >= 0)
+		r = check_namespace(t, err);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(t);
@@ -171,8 +237,13 @@ bool gs_table_is_empty(struct gs_table *t)
 {
 	struct gpusched_key key;
 
-	return bpf_map_get_next_key(t->fd[GS_PIN_gs_tsgs], NULL, &key) &&
-	       bpf_map_get_next_key(t->fd[GS_PIN_gs_devs], NULL, &key);
+	static const enum gs_pin maps[] = { GS_PIN_gs_tsgs, GS_PIN_gs_files, GS_PIN_gs_clients,
+					    GS_PIN_gs_devices };
+
+	for (size_t i = 0; i < GS_COUNT(maps); i++)
+		if (!bpf_map_get_next_key(t->fd[maps[i]], NULL, &key))
+			return false;
+	return true;
 }
 
 struct growing {
@@ -271,11 +342,11 @@ int gs_table_change(struct gs_table *t, struct gs_table_arg *arg)
 	return r < 0 ? r : arg->head.ret;
 }
 
-int gs_table_insert(struct gs_table *t, struct gpusched_tsg *inout_rec,
-		    const struct gpusched_channels *ch)
+static int insert(struct gs_table *t, enum gs_table_op op, struct gpusched_tsg *inout_rec,
+		  const struct gpusched_channels *ch)
 {
 	struct gs_table_arg arg = {
-		.head = { .op = GS_TABLE_INSERT, .key = inout_rec->key },
+		.head = { .op = op, .key = inout_rec->key },
 		.rec = *inout_rec,
 	};
 	int r = gs_table_change(t, &arg);
@@ -294,6 +365,20 @@ int gs_table_insert(struct gs_table *t, struct gpusched_tsg *inout_rec,
 	return 0;
 }
 
+int gs_table_insert(struct gs_table *t, struct gpusched_tsg *inout_rec,
+		    const struct gpusched_channels *ch)
+{
+	return insert(t, GS_TABLE_INSERT, inout_rec, ch);
+}
+
+int gs_table_take(struct gs_table *t, const struct gpusched_tsg *rec,
+		  const struct gpusched_channels *ch)
+{
+	struct gpusched_tsg copy = *rec;
+
+	return insert(t, GS_TABLE_TAKE, &copy, ch);
+}
+
 int gs_table_remove(struct gs_table *t, const struct gpusched_key *key)
 {
 	struct gs_table_arg arg = { .head = { .op = GS_TABLE_REMOVE, .key = *key } };
@@ -302,10 +387,10 @@ int gs_table_remove(struct gs_table *t, const struct gpusched_key *key)
 }
 
 int gs_table_device(struct gs_table *t, const struct gpusched_key *key,
-		    const struct gpusched_device *dev, uint64_t start_ns)
+		    const struct gpusched_device *device, uint64_t start_ns)
 {
 	struct gs_table_arg arg = {
-		.head = { .op = GS_TABLE_DEVICE, .key = *key, .dev = *dev, .id = start_ns },
+		.head = { .op = GS_TABLE_DEVICE, .key = *key, .device = *device, .id = start_ns },
 	};
 
 	return gs_table_change(t, &arg);

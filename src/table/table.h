@@ -18,8 +18,15 @@
 #include "gpusched/abi.h"
 
 struct gs_table;
-/* -ENOENT when the taps are off. */
+/* -ENOENT: the taps are off. -ESTALE: an older version's. -EPROTO: a newer version's. */
 int gs_table_open(struct gs_table **ret, struct gs_error *err);
+/*
+ * For restoring: opens what there is of an incomplete table, or of an older version's. What is
+ * missing fails when it is used. -ENODATA: there are no records.
+ */
+int gs_table_open_remains(struct gs_table **ret, struct gs_error *err);
+/* Version of the pinned table, as far as this gpusched knows it; -EPROTO: a newer one. */
+int gs_table_version(unsigned int *ret, struct gs_error *err);
 void gs_table_close(struct gs_table *t);
 /* For linking policies: descriptor of the pinned map or program by its name in abi.h; -ENOENT. */
 int gs_table_map_fd(const struct gs_table *t, const char *name);

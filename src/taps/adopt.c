@@ -208,7 +208,8 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 		.h_device = tsg->parent,
 		.dev_instance = GPUSCHED_GPU_UNKNOWN,
 	};
-	struct gpusched_device dev = { .dev_instance = GPUSCHED_GPU_UNKNOWN, .owner = h->pid };
+	struct gpusched_device dev = { .origin.owner = h->pid,
+				       .dev_instance = GPUSCHED_GPU_UNKNOWN };
 	const struct gs_gpu *gpu;
 	uint32_t status = GS_NV_INVALID_CLIENT;
 	uint64_t us = 0;

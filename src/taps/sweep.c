@@ -2,7 +2,7 @@
 /*
  * sweep.c - the end of TSGs whose open file nobody holds any more
  *
- * The table keeps an entry for every open file with its owner, so usually a look at the owners' own
+ * The table keeps an entry for every open file with its holder, so usually a look at the holders'
  * descriptors is enough, however many TSGs they have. All records are read only when a file is not
  * found there, when a tap asks for it, and now and then.
  */
@@ -19,15 +19,22 @@
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-#define MANY_OWNERS 32 /* more: one walk over all processes is cheaper */
-#define FULL_EVERY 64  /* sweeps */
-#define MAX_DEVS GS_MAX_DEVS
+#define MANY_HOLDERS 32 /* more: one walk over all processes is cheaper */
+#define FULL_EVERY 64   /* sweeps */
+
+/* What hangs below files, of gs_devices or gs_clients. */
+struct places {
+	struct gpusched_key *keys;
+	struct gpusched_device *values; /* or clients: their origin is what counts */
+	uint32_t n;
+};
 
 struct sweep {
 	struct gs_table *t;
-	struct gpusched_key *dev_keys; /* what gs_devs has */
-	struct gpusched_device *devs;
-	uint32_t ndevs;
+	uint64_t *file_keys; /* what gs_files has */
+	struct gpusched_file *files;
+	uint32_t nfiles;
+	struct places devices, clients;
 	struct gpusched_tsg *recs;
 	size_t nrecs;
 	struct gs_holder *holders;
@@ -36,8 +43,12 @@ struct sweep {
 
 static void sweep_free(struct sweep *s)
 {
-	free(s->dev_keys);
-	free(s->devs);
+	free(s->file_keys);
+	free(s->files);
+	free(s->devices.keys);
+	free(s->devices.values);
+	free(s->clients.keys);
+	free(s->clients.values);
 	free(s->recs);
 	free(s->holders);
 }
@@ -48,27 +59,34 @@ static const struct gs_holder *find(const struct sweep *s, uint64_t file, pid_t 
 	return gs_holder_find(s->holders, s->nholders, file, pid);
 }
 
-static int read_devs(struct sweep *s)
+static int read_map(const struct sweep *s, enum gs_pin map, size_t key_size, void *ret_keys,
+		    size_t value_size, void *ret_values, uint32_t *ret_n)
 {
-	uint32_t at = 0, n = MAX_DEVS;
+	/* not calloc: what is not filled is not touched either */
+	void *keys = malloc(GS_MAX_PLACES * key_size), *values = malloc(GS_MAX_PLACES * value_size);
+	uint32_t at = 0, n = GS_MAX_PLACES;
 	int r;
 
-	/* not calloc: what is not filled is not touched either */
-	s->dev_keys = malloc(MAX_DEVS * sizeof(*s->dev_keys));
-	s->devs = malloc(MAX_DEVS * sizeof(*s->devs));
-	if (!s->dev_keys || !s->devs)
+	*(void **)ret_keys = keys;
+	*(void **)ret_values = values;
+	if (!keys || !values)
 		return -ENOMEM;
-	r = bpf_map_lookup_batch(s->t->fd[GS_PIN_gs_devs], NULL, &at, s->dev_keys, s->devs, &n,
-				 NULL);
+	r = bpf_map_lookup_batch(s->t->fd[map], NULL, &at, keys, values, &n, NULL);
 	if (r && r != -ENOENT)
 		return r;
-	s->ndevs = n;
+	*ret_n = n;
 	return 0;
 }
 
-static bool is_file(const struct gpusched_key *key)
+static int read_files(struct sweep *s)
 {
-	return !key->client && !key->handle;
+	return read_map(s, GS_PIN_gs_files, sizeof(*s->file_keys), &s->file_keys, sizeof(*s->files),
+			&s->files, &s->nfiles);
+}
+
+static int read_places(struct sweep *s, enum gs_pin map, struct places *p)
+{
+	return read_map(s, map, sizeof(*p->keys), &p->keys, sizeof(*p->values), &p->values, &p->n);
 }
 
 static int append(struct sweep *s, struct gs_holder *more, size_t n)
@@ -86,10 +104,10 @@ static int append(struct sweep *s, struct gs_holder *more, size_t n)
 	return 0;
 }
 
-static bool was_read(const struct sweep *s, uint32_t until, uint32_t owner)
+static bool was_read(const struct sweep *s, uint32_t until, uint32_t holder)
 {
 	for (uint32_t i = 0; i < until; i++)
-		if (is_file(&s->dev_keys[i]) && s->devs[i].dev_instance == owner)
+		if (s->files[i].holder == holder)
 			return true;
 	return false;
 }
@@ -102,36 +120,36 @@ static int read_all(struct sweep *s, struct gs_error *err)
 	return gs_holders_read(s->t, &s->holders, &s->nholders, err);
 }
 
-static int read_owner(struct sweep *s, uint32_t owner, struct gs_error *err)
+static int read_one(struct sweep *s, uint32_t pid, struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_holder *more = NULL;
 	size_t n = 0;
-	int r = gs_holders_of(s->t, (pid_t)owner, &more, &n, err);
+	int r = gs_holders_of(s->t, (pid_t)pid, &more, &n, err);
 
 	if (!r)
 		r = append(s, more, n);
-	return r < 0 ? gs_fail(err, r, "cannot read the open files of process %u: %s", owner,
+	return r < 0 ? gs_fail(err, r, "cannot read the open files of process %u: %s", pid,
 			       strerror(-r))
 		     : 0;
 }
 
 /* 0, or 1: some tap asks for more. */
-static int read_owners(struct sweep *s, struct gs_error *err)
+static int read_known(struct sweep *s, struct gs_error *err)
 {
-	unsigned int owners = 0;
+	unsigned int processes = 0;
 	int r;
 
-	for (uint32_t i = 0; i < s->ndevs; i++)
-		if (is_file(&s->dev_keys[i]) && s->devs[i].h_subdevice)
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (s->files[i].sweep)
 			return 1;
-	for (uint32_t i = 0; i < s->ndevs; i++) {
-		uint32_t owner = s->devs[i].dev_instance;
+	for (uint32_t i = 0; i < s->nfiles; i++) {
+		uint32_t holder = s->files[i].holder;
 
-		if (!is_file(&s->dev_keys[i]) || was_read(s, i, owner))
+		if (was_read(s, i, holder))
 			continue;
-		if (++owners > MANY_OWNERS)
+		if (++processes > MANY_HOLDERS)
 			return read_all(s, err);
-		r = read_owner(s, owner, err);
+		r = read_one(s, holder, err);
 		if (r < 0)
 			return r;
 	}
@@ -139,16 +157,15 @@ static int read_owners(struct sweep *s, struct gs_error *err)
 }
 
 /* Looks at descriptors alone. 1: every file is where it was, and nobody asked for more. */
-static int look_at_owners(struct sweep *s, struct gs_error *err)
+static int look_at_files(struct sweep *s, struct gs_error *err)
 {
-	int r = read_owners(s, err);
+	int r = read_known(s, err);
 
 	if (r)
 		return r < 0 ? r : 0;
 	gs_holders_sort(s->holders, s->nholders);
-	for (uint32_t i = 0; i < s->ndevs; i++)
-		if (is_file(&s->dev_keys[i]) &&
-		    !find(s, s->dev_keys[i].file, (pid_t)s->devs[i].dev_instance))
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (!find(s, s->file_keys[i], (pid_t)s->files[i].holder))
 			return 0;
 	return 1;
 }
@@ -233,31 +250,48 @@ static int judge(struct sweep *s, void (*fn)(const struct gpusched_tsg *rec, voi
 	return ended;
 }
 
-static void change_entry(struct sweep *s, enum gs_table_op op, const struct gpusched_key *key,
-			 const struct gpusched_device *dev)
+static void change(struct sweep *s, struct gs_table_head head)
 {
-	struct gs_table_arg arg = { .head = { .op = op, .key = *key, .dev = *dev } };
+	struct gs_table_arg arg = { .head = head };
 
 	gs_table_change(s->t, &arg); /* -ESTALE: it is another one by now */
 }
 
-/* Entries of files that are closed; they were read before the holders. */
-static void forget_devices(struct sweep *s)
+static void forget_places(struct sweep *s, const struct places *p, enum gs_table_op op)
 {
-	for (uint32_t i = 0; i < s->ndevs; i++)
-		if (!find(s, s->dev_keys[i].file, 0))
-			change_entry(s, GS_TABLE_FORGET, &s->dev_keys[i], &s->devs[i]);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!find(s, p->keys[i].file, 0))
+			change(s, (struct gs_table_head){ .op = op,
+							  .key = p->keys[i],
+							  .made = p->values[i].origin.made });
+}
+
+/* Entries of files that are closed; they were read before the holders. */
+static void forget_closed(struct sweep *s)
+{
+	forget_places(s, &s->devices, GS_TABLE_FORGET_DEVICE);
+	forget_places(s, &s->clients, GS_TABLE_FORGET_CLIENT);
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (!find(s, s->file_keys[i], 0))
+			change(s, (struct gs_table_head){ .op = GS_TABLE_FORGET_FILE,
+							  .key.file = s->file_keys[i],
+							  .made = s->files[i].origin.made });
+}
+
+static void set_holder(struct sweep *s, uint32_t i, uint32_t holder, uint32_t sweep)
+{
+	change(s, (struct gs_table_head){ .op = GS_TABLE_HOLDER,
+					  .key.file = s->file_keys[i],
+					  .made = s->files[i].origin.made,
+					  .file = { .holder = holder, .sweep = sweep } });
 }
 
 /* What waited is being dealt with now; who comes later asks again. */
 static void clear_requests(struct sweep *s)
 {
-	for (uint32_t i = 0; i < s->ndevs; i++) {
-		if (!is_file(&s->dev_keys[i]) || !s->devs[i].h_subdevice)
-			continue;
-		s->devs[i].h_subdevice = GS_MARK_CLEAR;
-		change_entry(s, GS_TABLE_FILE, &s->dev_keys[i], &s->devs[i]);
-	}
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (s->files[i].sweep)
+			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
 }
 
 /* Who has the records of one file: 0 nobody, -1 several, which only a look at each can tell. */
@@ -278,21 +312,16 @@ static int64_t owner_of(const struct sweep *s, uint64_t file)
 }
 
 /* So that the next sweep looks at the right processes, or at all. */
-static void note_owners(struct sweep *s)
+static void note_holders(struct sweep *s)
 {
-	for (uint32_t i = 0; i < s->ndevs; i++) {
-		struct gpusched_device dev = s->devs[i];
-		int64_t owner;
+	for (uint32_t i = 0; i < s->nfiles; i++) {
+		uint32_t holder = s->files[i].holder;
+		int64_t owner = owner_of(s, s->file_keys[i]);
 
-		if (!is_file(&s->dev_keys[i]))
-			continue;
-		owner = owner_of(s, s->dev_keys[i].file);
-		if (!owner || owner == dev.dev_instance)
-			continue;
-		if (owner > 0)
-			dev.dev_instance = (uint32_t)owner;
-		dev.h_subdevice = owner < 0 ? GS_MARK_SET : GS_MARK_KEEP;
-		change_entry(s, GS_TABLE_FILE, &s->dev_keys[i], &dev);
+		if (owner < 0)
+			set_holder(s, i, holder, GS_SWEEP_WANTED);
+		else if (owner && owner != holder)
+			set_holder(s, i, (uint32_t)owner, GS_SWEEP_KEEP);
 	}
 }
 
@@ -303,23 +332,27 @@ int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void
 	bool full = ++t->sweeps % FULL_EVERY == 0;
 	int r;
 
-	r = read_devs(&s);
+	r = read_files(&s);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
 	if (!full) {
-		r = look_at_owners(&s, err);
+		r = look_at_files(&s, err);
 		if (r)
 			return r < 0 ? r : 0;
 	}
 	clear_requests(&s);
-	r = gs_table_all(t, &s.recs, &s.nrecs);
+	r = read_places(&s, GS_PIN_gs_devices, &s.devices);
+	if (!r)
+		r = read_places(&s, GS_PIN_gs_clients, &s.clients);
+	if (!r)
+		r = gs_table_all(t, &s.recs, &s.nrecs);
 	if (r < 0)
 		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
 	r = read_all(&s, err);
 	if (r < 0)
 		return r;
 	r = judge(&s, fn, user);
-	forget_devices(&s);
-	note_owners(&s);
+	forget_closed(&s);
+	note_holders(&s);
 	return r;
 }

@@ -71,7 +71,7 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 		return;
 	if (a->params)
 		gs_read_user(&instance, sizeof(instance), a->params);
-	dev = gs_client_entry(&key, c->tgid) ? gs_entry(&key, c->tgid, instance) : NULL;
+	dev = gs_device_entry(&key, c->tgid, instance);
 	if (dev) { /* it may be of an earlier one, whose free was not seen */
 		dev->dev_instance = instance;
 		dev->h_subdevice = 0;
@@ -83,16 +83,16 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 static __always_inline void gs_on_mig(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->root, 0);
-	struct gpusched_device *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid) : NULL;
+	struct gpusched_client *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid) : NULL;
 
 	if (client)
-		__sync_fetch_and_or(&client->dev_instance, GS_CLIENT_MIG);
+		client->mig = 1;
 }
 
 static __always_inline void gs_on_subdevice(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->root, a->parent);
-	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &key);
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devices, &key);
 
 	if (dev && !dev->h_subdevice)
 		dev->h_subdevice = a->handle;
@@ -134,7 +134,7 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 
 	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
 		/* A bare channel under a device has a TSG of RM's own, which has no name. */
-		if (!bpf_map_lookup_elem(&gs_devs, &key))
+		if (!bpf_map_lookup_elem(&gs_devices, &key))
 			gs_tap_count(GPUSCHED_CNT_ORPHAN_CHANNEL);
 		return;
 	}
@@ -213,7 +213,7 @@ static __always_inline void gs_on_schedule(void *ctx, const struct gs_caller *c,
 		return;
 	}
 	k.handle = rec->h_device;
-	dev = bpf_map_lookup_elem(&gs_devs, &k);
+	dev = bpf_map_lookup_elem(&gs_devices, &k);
 	if (dev && !rec->h_subdevice)
 		rec->h_subdevice = dev->h_subdevice;
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_SCHEDULED);
@@ -328,31 +328,44 @@ static __always_inline void gs_end_tsg(void *ctx, const struct gs_caller *c,
 	gs_ask(ctx, c, GPUSCHED_RUN_TASK_DESTROY, GPUSCHED_EV_TSG_FREE, key, id, 0);
 }
 
+/* What hangs under the device or subdevice that ended. 0: it was neither. */
+static __always_inline int gs_below(const struct gs_caller *c, const struct gs_free *q,
+				    struct gs_fall *f)
+{
+	struct gpusched_key key = gs_key(c, q->root, q->handle);
+	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devices, &key);
+
+	if (dev) {
+		f->device = q->handle;
+		gs_forget(&gs_devices, &key);
+		return 1;
+	}
+	key.handle = q->parent; /* a subdevice's */
+	dev = bpf_map_lookup_elem(&gs_devices, &key);
+	if (!dev || dev->h_subdevice != q->handle)
+		return 0;
+	dev->h_subdevice = 0;
+	f->subdevice = q->handle;
+	return 1;
+}
+
 /* A client, a device or a subdevice ended, and with it what hung under it. */
 static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_caller *c,
 						const struct gs_free *q)
 {
 	struct gs_fall f = { .c = c, .file = c->file, .client = q->root };
-	struct gpusched_key key = gs_key(c, q->root, q->handle), client = key;
-	struct gpusched_device *dev = bpf_map_lookup_elem(&gs_devs, &key), *count;
+	struct gpusched_key key = gs_key(c, q->root, 0);
+	struct gpusched_client *client;
 
-	if (!dev) { /* a subdevice's parent is a device */
-		key.handle = q->parent;
-		dev = bpf_map_lookup_elem(&gs_devs, &key);
-		if (!dev || key.handle == key.client || dev->h_subdevice != q->handle)
-			return;
-		dev->h_subdevice = 0;
-		f.subdevice = q->handle;
-	} else if (q->handle != q->root) {
-		f.device = q->handle;
-		gs_forget_device(&key);
-	}
-	client.handle = client.client;
-	count = bpf_map_lookup_elem(&gs_devs, &client);
-	if (count && count->h_subdevice)
+	if (q->handle != q->root && !gs_below(c, q, &f))
+		return;
+	client = bpf_map_lookup_elem(&gs_clients, &key);
+	if (client && client->tsgs)
 		bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, &f, 0);
-	if (q->handle == q->root)
-		bpf_for_each_map_elem(&gs_devs, gs_fall_dev, &f, 0);
+	if (client && q->handle == q->root) {
+		bpf_for_each_map_elem(&gs_devices, gs_fall_device, &f, 0);
+		gs_forget(&gs_clients, &key);
+	}
 	if (f.n)
 		gs_end_tsg(ctx, c, &f.first, f.first_id);
 }
@@ -436,7 +449,6 @@ static __always_inline int gs_open(void *ctx, gs_u32 fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = fd };
-	struct gpusched_key key = {};
 	struct gs_fall f = { .c = &c };
 
 	if (!c.cfg || gs_is_compat(task))
@@ -444,13 +456,15 @@ static __always_inline int gs_open(void *ctx, gs_u32 fd)
 	c.file = gs_file_of(task, fd);
 	if (!c.file || !gs_file_accept(c.cfg, (struct file *)c.file))
 		return 0;
-	key.file = f.file = c.file;
-	if (!bpf_map_lookup_elem(&gs_devs, &key))
+	f.file = c.file;
+	if (!bpf_map_lookup_elem(&gs_files, &f.file))
 		return 0;
 	c.leader = task->group_leader;
 	c.tgid = gs_tgid_of(c.cfg, c.leader);
 	bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, &f, 0);
-	bpf_for_each_map_elem(&gs_devs, gs_fall_dev, &f, 0);
+	bpf_for_each_map_elem(&gs_devices, gs_fall_device, &f, 0);
+	bpf_for_each_map_elem(&gs_clients, gs_fall_client, &f, 0);
+	gs_forget(&gs_files, &f.file);
 	if (f.n)
 		gs_end_tsg(ctx, &c, &f.first, f.first_id);
 	return 0;

@@ -18,6 +18,8 @@
 #include "table/bpffs.h"
 #include "table/hush.h"
 #include "table/priv.h"
+#include "table/upgrade.h"
+#include "taps/on.h"
 #include "taps/simfiles.h"
 #include "taps/taps.skel.h"
 #include "gate/gate.h"
@@ -59,10 +61,10 @@ static int probe(struct gs_error *err)
 
 /* ---- on -------------------------------------------------------------------------------------- */
 
-static int fill_cfg(struct taps_bpf *skel)
+static int fill_cfg(struct taps_bpf *skel, const struct gs_old_table *old)
 {
 	struct gpusched_cfg cfg = {
-		.abi = GPUSCHED_ABI_VERSION,
+		.version = GPUSCHED_TABLE_VERSION,
 		.sim = gs_env()->sim,
 		.max_tsgs_per_proc = GPUSCHED_MAX_TSGS_PER_PROC,
 		.default_class = GPUSCHED_CLASS_NONE,
@@ -77,6 +79,8 @@ static int fill_cfg(struct taps_bpf *skel)
 	}
 	if (!gs_rm_driver(&branch, NULL, 0, NULL))
 		cfg.branch = branch;
+	if (old)
+		gs_old_table_fill_cfg(old, &cfg);
 	return bpf_map_update_elem(bpf_map__fd(skel->maps.gs_cfg), &zero, &cfg, BPF_ANY);
 }
 
@@ -212,7 +216,7 @@ static void remove_stale(void)
 	}
 }
 
-static void tmp_name(char *ret, size_t size)
+void gs_taps_tmp(char *ret, size_t size)
 {
 	char parent[256];
 
@@ -221,24 +225,65 @@ static void tmp_name(char *ret, size_t size)
 	snprintf(ret, size, "%s/gpusched-tmp-%d", parent, (int)getpid());
 }
 
+static int fill(struct taps_bpf *skel, const struct gs_old_table *old, struct gs_error *err)
+{
+	int r = fill_cfg(skel, old);
+
+	if (r < 0)
+		return gs_fail(err, r, "cannot configure the taps: %s", strerror(-r));
+	r = fill_simfiles(skel, err);
+	if (r < 0)
+		return r;
+	fill_classes(skel);
+	fill_gpus(skel);
+	return 0;
+}
+
+int gs_taps_pin(const char *dir, const struct gs_old_table *old, struct gs_error *err)
+{
+	CLEANUP(skel_destroy) struct taps_bpf *skel = NULL;
+	struct gs_error why = { 0 };
+	int r;
+
+	remove_stale();
+	r = load(&skel, err);
+	if (!r)
+		r = fill(skel, old, err);
+	if (!r)
+		r = attach(skel, err);
+	if (r < 0)
+		return r;
+	if (mkdir(dir, 0700))
+		return gs_fail(err, -errno, "cannot make %s: %s", dir, strerror(errno));
+	r = pin_all(skel, dir, err);
+	if (!r && gs_gate_on(skel->obj, dir, &why))
+		gs_log(LOG_DEBUG, "no gate, holds suspend: %s", why.text);
+	if (r < 0)
+		gs_pins_remove(dir);
+	return r;
+}
+
 /* 1: on, 0: off, -errno: something else is there. */
 static int look(struct gs_error *err)
 {
 	struct gs_taps_status st = {};
 	int r = gs_taps_status(&st, err);
 
-	if (r < 0)
+	if (r < 0 || !st.on)
 		return r;
-	if (st.on && !st.complete)
-		return gs_fail(err, -EEXIST, "%s is incomplete: run 'gpusched observe off' first",
+	if (st.version && st.version != GPUSCHED_TABLE_VERSION)
+		return gs_fail(err, -ESTALE,
+			       "%s is an older gpusched's (version %u): as root, 'gpusched observe "
+			       "on' takes it over",
+			       gs_env()->bpffs, st.version);
+	if (!st.complete)
+		return gs_fail(err, -EUCLEAN, "%s is incomplete: run 'gpusched observe off' first",
 			       gs_env()->bpffs);
-	return st.on;
+	return 1;
 }
 
 int gs_taps_on(struct gs_error *err)
 {
-	CLEANUP(skel_destroy) struct taps_bpf *skel = NULL;
-	struct gs_error why = { 0 };
 	char tmp[PATH_MAX];
 	int r = probe(err);
 
@@ -247,28 +292,11 @@ int gs_taps_on(struct gs_error *err)
 	r = look(err);
 	if (r)
 		return r < 0 ? r : 0;
-	remove_stale();
-	r = load(&skel, err);
+	gs_taps_tmp(tmp, sizeof(tmp));
+	r = gs_taps_pin(tmp, NULL, err);
 	if (r < 0)
 		return r;
-	r = fill_cfg(skel);
-	if (r < 0)
-		return gs_fail(err, r, "cannot configure the taps: %s", strerror(-r));
-	r = fill_simfiles(skel, err);
-	if (r < 0)
-		return r;
-	fill_classes(skel);
-	fill_gpus(skel);
-	r = attach(skel, err);
-	if (r < 0)
-		return r;
-	tmp_name(tmp, sizeof(tmp));
-	if (mkdir(tmp, 0700))
-		return gs_fail(err, -errno, "cannot make %s: %s", tmp, strerror(errno));
-	r = pin_all(skel, tmp, err);
-	if (!r && gs_gate_on(skel->obj, tmp, &why))
-		gs_log(LOG_DEBUG, "no gate, holds suspend: %s", why.text);
-	if (!r && rename(tmp, gs_env()->bpffs)) {
+	if (rename(tmp, gs_env()->bpffs)) {
 		r = -errno;
 		/* somebody else was faster: theirs counts */
 		r = r == -EEXIST || r == -ENOTEMPTY
@@ -302,9 +330,9 @@ int gs_taps_off(struct gs_error *err)
 
 	if (geteuid())
 		return gs_fail(err, -EPERM, "observing needs root: the taps are BPF programs");
-	if (gs_table_open(&t, NULL))
+	if (gs_table_open_remains(&t, NULL))
 		t = NULL;
-	tmp_name(tmp, sizeof(tmp));
+	gs_taps_tmp(tmp, sizeof(tmp));
 	if (rename(gs_env()->bpffs, tmp)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return 0;
@@ -360,6 +388,7 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 {
 	CLEANUP(table_close) struct gs_table *t = NULL;
 	struct gs_taps_status st = {};
+	struct gs_error why = {};
 	int r;
 
 	if (access(gs_env()->bpffs, F_OK)) {
@@ -370,8 +399,11 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 		return 0;
 	}
 	st.on = true;
-	st.complete = true;
 	st.gate = gs_gate_there();
+	r = gs_table_version(&st.version, &why);
+	if (r == -EPROTO)
+		return gs_fail(err, r, "%s", why.text);
+	st.complete = !r && st.version == GPUSCHED_TABLE_VERSION;
 #define X(name) st.complete = st.complete && exists(#name);
 	GS_PIN_MAPS(X)
 	GS_PIN_PROGS(X)

@@ -14,17 +14,25 @@
 
 /*
  * Loads, pins, attaches; registers simulated files of the instance (gs_env()->sim: DIR/simfiles).
- * Already on: 0, nothing changes. -EPERM, -ENOTSUP (no BPF, no BTF, with the reason), -ENOENT (no
- * bpffs: says how to mount it). On failure nothing stays pinned.
+ * Already on: 0, nothing changes. -ESTALE: an older version is; -EUCLEAN: pins are missing. -EPERM,
+ * -ENOTSUP (no BPF, no BTF, with the reason), -ENOENT (no bpffs: says how to mount it). On failure
+ * nothing stays pinned.
  */
 int gs_taps_on(struct gs_error *err);
-/* Detaches and unpins everything; 0 when it was off. */
+/*
+ * When gs_taps_on() said -ESTALE, in place of the older version's: its records, settings and
+ * suspensions are taken over. For who holds the instance's lock. -EUCLEAN: they can't be: it is
+ * there as before, but for its gate and its policy.
+ */
+int gs_taps_upgrade(struct gs_error *err);
+/* Detaches and unpins everything, or what there is of it; 0 when it was off. */
 int gs_taps_off(struct gs_error *err);
 
 struct gs_taps_status {
 	bool on;
-	bool complete; /* every expected pin is there */
-	bool gate;     /* is loaded */
+	unsigned int version; /* of the pinned table; 0: not known */
+	bool complete;        /* every expected pin is there, of this version */
+	bool gate;            /* is loaded */
 	unsigned int tsgs, procs;
 	uint64_t counters[GPUSCHED_CNT_MAX];
 };

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# awaits: a table with a pin missing used all the same
 # A directory of pins that lacks one is no dead end: what is there is used to put things back.
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -46,7 +46,7 @@ while read -r what n counted; do
 	kill -9 $hoarder
 	wait $hoarder 2>/dev/null
 	check "$what: with the hoarder its entries go" wait_for 30 eval \
-		'[ "$(entries gs_tsgs) $(entries gs_devs) $(entries gs_chantsg) $(entries gs_procs)" = "0 0 0 0" ]'
+		'[ "$(entries gs_tsgs)$(entries gs_devices)$(entries gs_clients)$(entries gs_files)$(entries gs_chantsg)$(entries gs_procs)" = 000000 ]'
 done <<'EOF'
 devices 10000 device_limit
 clients 10000 device_limit

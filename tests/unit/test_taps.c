@@ -666,13 +666,13 @@ static void test_other_version(void **state)
 
 	NEEDS();
 	assert_int_equal(gs_cfg_get(table, &cfg), 0);
-	cfg.abi++;
+	cfg.version++;
 	assert_int_equal(
 		bpf_map_update_elem(gs_table_map_fd(table, "gs_cfg"), &zero, &cfg, BPF_ANY), 0);
 	assert_int_equal(gs_table_open(&o, &err), -EPROTO);
-	assert_non_null(strstr(err.text, "ABI version"));
+	assert_non_null(strstr(err.text, "newer gpusched"));
 	assert_null(o);
-	cfg.abi--;
+	cfg.version--;
 	cfg.pidns_ino++;
 	err.code = 0;
 	assert_int_equal(

@@ -46,6 +46,9 @@ VERB(compat);
 VERB(dups);
 VERB(slices);
 VERB(named);
+/* table.c */
+VERB(oldtable);
+VERB(version);
 /* the others: a file each */
 VERB(ask);
 VERB(elf);

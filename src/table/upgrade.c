@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * upgrade.c - from version 1 of the pinned table: devices, clients and files were one map there
+ *
+ * All other maps are as they were. What a version changes is converted here, in one place.
+ */
+#include "table/upgrade.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "table/priv.h"
+#include "table/procs.h"
+
+#define PASSES 16
+/* Of a table that changes while it is read, more than it can hold may be seen. */
+#define MAX_READ (2 * GPUSCHED_MAX_TSGS)
+
+/* An entry of gs_devs: a device's, a client's (handle == client), or a file's (both 0). */
+struct v1_device {
+	gs_u32 dev_instance; /* client: 1 bound to a MIG instance; file: the process of its TSGs */
+	gs_u32 h_subdevice;
+	gs_u32 owner;
+	gs_u32 made;
+};
+
+#define OLD_MAPS(X) \
+	X(gs_cfg, sizeof(struct gpusched_cfg)) \
+	X(gs_tsgs, sizeof(struct gpusched_tsg)) \
+	X(gs_chans, sizeof(struct gpusched_channels)) \
+	X(gs_devs, sizeof(struct v1_device)) \
+	X(gs_procs, sizeof(struct gpusched_proc)) \
+	X(gs_classes, sizeof(struct gpusched_class)) \
+	X(gs_stopped, sizeof(struct gpusched_stopped)) \
+	X(gs_slot, 4) \
+	X(gs_work_slot, 4) \
+	X(gs_gate_slot, 4)
+
+enum old_map {
+#define X(name, size) OLD_##name,
+	OLD_MAPS(X)
+#undef X
+		OLD_COUNT
+};
+
+struct gs_old_table {
+	int fd[OLD_COUNT];
+	struct gpusched_cfg cfg;
+	struct gpusched_tsg *copied; /* by key */
+	size_t ncopied;
+};
+
+static int broken(struct gs_error *err, const char *what, int code)
+{
+	return gs_fail(err, -EUCLEAN, "the older table under %s can't be taken over: %s: %s",
+		       gs_env()->bpffs, what, strerror(code < 0 ? -code : code));
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+static int open_map(const char *name, uint32_t value_size, int *ret_fd, struct gs_error *err)
+{
+	CLEANUP_FREE char *path = NULL;
+	struct bpf_map_info info = {};
+	uint32_t len = sizeof(info);
+
+	if (asprintf(&path, "%s/%s", gs_env()->bpffs, name) < 0)
+		return -ENOMEM;
+	*ret_fd = bpf_obj_get(path);
+	if (*ret_fd < 0 || bpf_obj_get_info_by_fd(*ret_fd, &info, &len))
+		return broken(err, name, errno);
+	return info.value_size == value_size ? 0 : broken(err, name, EPROTO);
+}
+
+static void old_free(struct gs_old_table **old)
+{
+	gs_old_table_free(*old);
+}
+
+int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
+{
+	static const struct {
+		const char *name;
+		uint32_t value_size;
+	} maps[] = {
+#define X(name, size) { #name, size },
+		OLD_MAPS(X)
+#undef X
+	};
+	CLEANUP(old_free) struct gs_old_table *old = calloc(1, sizeof(*old));
+	uint32_t zero = 0;
+	int r = 0;
+
+	if (!old)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < OLD_COUNT; i++)
+		old->fd[i] = -1;
+	for (unsigned int i = 0; !r && i < OLD_COUNT; i++)
+		r = open_map(maps[i].name, maps[i].value_size, &old->fd[i], err);
+	if (!r && bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
+		r = broken(err, "gs_cfg", errno);
+	if (!r && old->cfg.version != 1)
+		r = broken(err, "gs_cfg", EPROTO);
+	if (r)
+		return r;
+	*ret = TAKE_PTR(old);
+	return 0;
+}
+
+void gs_old_table_free(struct gs_old_table *old)
+{
+	if (!old)
+		return;
+	for (unsigned int i = 0; i < OLD_COUNT; i++)
+		if (old->fd[i] >= 0)
+			close(old->fd[i]);
+	free(old->copied);
+	free(old);
+}
+
+void gs_old_table_end_policy(struct gs_old_table *old)
+{
+	uint32_t zero = 0;
+
+	bpf_map_delete_elem(old->fd[OLD_gs_slot], &zero);
+	bpf_map_delete_elem(old->fd[OLD_gs_work_slot], &zero);
+	bpf_map_delete_elem(old->fd[OLD_gs_gate_slot], &zero);
+}
+
+void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout)
+{
+	inout->max_tsgs_per_proc = old->cfg.max_tsgs_per_proc;
+	inout->default_class = old->cfg.default_class;
+	inout->heartbeat_ns = old->cfg.heartbeat_ns;
+	/* the old taps hand out ids until they are gone */
+	inout->next_id = old->cfg.next_id + GPUSCHED_MAX_TSGS;
+}
+
+/* ---- processes, classes, who is stopped ------------------------------------------------------ */
+
+/* All of a map, into two arrays. */
+static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, void *ret_values,
+		    uint32_t max, uint32_t *ret_n)
+{
+	void *keys = malloc(max * key_size), *values = malloc(max * value_size);
+	uint32_t at = 0, n = max;
+	int r;
+
+	*(void **)ret_keys = keys;
+	*(void **)ret_values = values;
+	if (!keys || !values)
+		return -ENOMEM;
+	r = bpf_map_lookup_batch(fd, NULL, &at, keys, values, &n, NULL);
+	*ret_n = n;
+	return r == -ENOENT ? 0 : r;
+}
+
+/* How many were new to the table. */
+static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
+{
+	CLEANUP_FREE struct gpusched_proc *procs = NULL;
+	CLEANUP_FREE uint32_t *pids = NULL;
+	uint32_t n = 0;
+	int r = read_all(old->fd[OLD_gs_procs], sizeof(*pids), &pids, sizeof(*procs), &procs,
+			 GS_MAX_PROCS, &n);
+	int copied = 0;
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++) {
+		struct gpusched_proc now, *p = &procs[i];
+
+		if (!gs_proc_get(t, (pid_t)pids[i], &now) && now.start_ns == p->start_ns &&
+		    now.class_id == p->class_id && now.source == p->source)
+			continue;
+		/* the new table counts what it has itself */
+		p->tsgs = p->devices = p->channels = p->told = 0;
+		if (bpf_map_update_elem(t->fd[GS_PIN_gs_procs], &pids[i], p, BPF_NOEXIST)) {
+			r = gs_proc_set(t, (pid_t)pids[i], p);
+			if (r < 0 && r != -ENOENT)
+				return r;
+		}
+		copied += !gs_proc_forget_dead(t, (pid_t)pids[i], p->start_ns);
+	}
+	return copied;
+}
+
+static int copy_classes(const struct gs_old_table *old, struct gs_table *t)
+{
+	struct gpusched_class cls;
+
+	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++)
+		if (bpf_map_lookup_elem(old->fd[OLD_gs_classes], &id, &cls) ||
+		    bpf_map_update_elem(t->fd[GS_PIN_gs_classes], &id, &cls, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
+{
+	struct gpusched_stopped_key key, *at = NULL;
+	struct gpusched_stopped value;
+
+	while (!bpf_map_get_next_key(old->fd[OLD_gs_stopped], at, &key)) {
+		at = &key;
+		if (!bpf_map_lookup_elem(old->fd[OLD_gs_stopped], &key, &value) &&
+		    bpf_map_update_elem(t->fd[GS_PIN_gs_stopped], &key, &value, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+/* ---- devices, clients, files ----------------------------------------------------------------- */
+
+static int copy_place(struct gs_table *t, const struct gpusched_key *key,
+		      const struct v1_device *dev)
+{
+	const struct gpusched_origin origin = { .owner = dev->owner };
+	struct gpusched_proc owner = {};
+	struct gs_table_arg arg = { .head.key = *key };
+	struct gs_table_head *h = &arg.head;
+	int r;
+
+	gs_proc_get(t, (pid_t)dev->owner, &owner);
+	h->id = owner.start_ns;
+	if (!key->client && !key->handle) {
+		h->op = GS_TABLE_FILE;
+		h->file = (struct gpusched_file){ .origin = origin, .holder = dev->dev_instance };
+	} else if (key->handle == key->client) {
+		h->op = GS_TABLE_CLIENT;
+		h->client =
+			(struct gpusched_client){ .origin = origin, .mig = dev->dev_instance & 1 };
+	} else {
+		h->op = GS_TABLE_DEVICE;
+		h->device = (struct gpusched_device){ .origin = origin,
+						      .dev_instance = dev->dev_instance,
+						      .h_subdevice = dev->h_subdevice };
+	}
+	r = gs_table_change(t, &arg);
+	if (!owner.start_ns) /* it has ended: its file went to another process */
+		gs_proc_del(t, (pid_t)dev->owner);
+	return r;
+}
+
+static int copy_places(const struct gs_old_table *old, struct gs_table *t)
+{
+	CLEANUP_FREE struct gpusched_key *keys = NULL;
+	CLEANUP_FREE struct v1_device *devs = NULL;
+	uint32_t n = 0;
+	int r = read_all(old->fd[OLD_gs_devs], sizeof(*keys), &keys, sizeof(*devs), &devs, MAX_READ,
+			 &n);
+
+	/* files first: whoever is below one makes it otherwise, with itself as the owner */
+	for (int files = 1; files >= 0; files--)
+		for (uint32_t i = 0; !r && i < n; i++)
+			if ((!keys[i].client && !keys[i].handle) == files)
+				r = copy_place(t, &keys[i], &devs[i]);
+	return r;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct gpusched_key)); /* what a record begins with */
+}
+
+/* What taps write, and what it is the copy of. */
+static bool is_same(const struct gpusched_tsg *a, const struct gpusched_tsg *b)
+{
+	return a->task.id == b->task.id && a->flags == b->flags && a->nchannels == b->nchannels &&
+	       a->h_subdevice == b->h_subdevice && a->task.pid == b->task.pid &&
+	       !memcmp(&a->task.asked, &b->task.asked, sizeof(a->task.asked)) &&
+	       !memcmp(&a->task.is, &b->task.is, sizeof(a->task.is));
+}
+
+static bool has_ended(const struct gpusched_tsg *rec)
+{
+	return rec->flags & (GPUSCHED_TSG_GONE | GPUSCHED_TSG_ENDING);
+}
+
+static void take_back(struct gs_table *t, const struct gpusched_tsg *rec)
+{
+	struct gpusched_tsg now;
+
+	if (!gs_table_get(t, &rec->key, &now) && now.task.id == rec->task.id)
+		gs_table_remove(t, &rec->key);
+}
+
+static int copy_record(const struct gs_old_table *old, struct gs_table *t,
+		       const struct gpusched_tsg *from)
+{
+	struct gpusched_channels ch = {};
+	struct gpusched_tsg rec = *from;
+	int r;
+
+	if (has_ended(from))
+		return 0;
+	bpf_map_lookup_elem(old->fd[OLD_gs_chans], &rec.key, &ch);
+	rec.flags &= ~(GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED);
+	rec.task.want.valid = 0;
+	memset(rec.task.priv, 0, sizeof(rec.task.priv));
+	r = gs_table_take(t, &rec, &ch);
+	return r == -EEXIST ? 0 : r; /* the new taps saw it being made */
+}
+
+static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struct gpusched_tsg *rec)
+{
+	return n ? bsearch(rec, all, n, sizeof(*all), by_key) : NULL;
+}
+
+/* How many have changed since the last pass. */
+static int copy_records(struct gs_old_table *old, struct gs_table *t)
+{
+	CLEANUP_FREE struct gpusched_key *keys = NULL;
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	struct gpusched_tsg *last;
+	uint32_t n = 0;
+	int changed = 0;
+	int r = read_all(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, sizeof(*recs), &recs, MAX_READ,
+			 &n);
+
+	if (r < 0)
+		return r;
+	qsort(recs, n, sizeof(*recs), by_key);
+	for (size_t i = 0; i < old->ncopied; i++)
+		if (!find(recs, n, &old->copied[i]))
+			take_back(t, &old->copied[i]);
+	for (uint32_t i = 0; !r && i < n; i++) {
+		last = find(old->copied, old->ncopied, &recs[i]);
+		if (last && is_same(last, &recs[i]))
+			continue;
+		if (last)
+			take_back(t, last);
+		r = copy_record(old, t, &recs[i]);
+		changed++;
+	}
+	free(old->copied);
+	old->copied = TAKE_PTR(recs);
+	old->ncopied = n;
+	return r < 0 ? r : changed;
+}
+
+int gs_old_table_copy(struct gs_old_table *old, struct gs_table *t, struct gs_error *err)
+{
+	int procs = 1, records = 1, r = copy_classes(old, t);
+
+	for (int pass = 0; !r && (procs || records) && pass < PASSES; pass++) {
+		procs = copy_procs(old, t);
+		r = procs < 0 ? procs : copy_places(old, t);
+		records = r ? 0 : copy_records(old, t);
+		r = records < 0 ? records : r;
+	}
+	if (!r)
+		r = copy_stopped(old, t);
+	if (r < 0)
+		return broken(err, "copying its records", r);
+	gs_log(LOG_INFO, "%zu TSGs of an older version's table taken over", old->ncopied);
+	return 0;
+}

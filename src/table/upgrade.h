@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upgrade.h - the pinned table of an older version, taken over into a new one
+ */
+#ifndef GPUSCHED_TABLE_UPGRADE_H
+#define GPUSCHED_TABLE_UPGRADE_H
+
+#include "table/table.h"
+
+/* Version 1, under gs_env()->bpffs. */
+struct gs_old_table;
+
+/* -EUCLEAN: a map is missing, or is not that version's. */
+int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err);
+void gs_old_table_free(struct gs_old_table *old);
+/* No policy is called from its taps any more: what it would do there reaches nobody. */
+void gs_old_table_end_policy(struct gs_old_table *old);
+/* What the new taps have to know before they see their first call. */
+void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout);
+/*
+ * Copies what the old table has. Both tables' taps are on meanwhile: it is copied again until
+ * nothing has changed, so that no call is lost. Wishes of the old policy stay behind. -EUCLEAN.
+ */
+int gs_old_table_copy(struct gs_old_table *old, struct gs_table *t, struct gs_error *err);
+
+#endif /* GPUSCHED_TABLE_UPGRADE_H */

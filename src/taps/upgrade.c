@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/*
+ * upgrade.c - the taps of this version in place of an older one's
+ *
+ * The new ones are complete, in a folder of their own, before the two folders change places: whoever
+ * is killed in between leaves the one or the other. No call is lost, since both are on meanwhile.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "gate/gate.h"
+#include "table/bpffs.h"
+#include "table/priv.h"
+#include "table/upgrade.h"
+#include "taps/on.h"
+#include "taps/taps.h"
+
+static void table_close(struct gs_table **t)
+{
+	gs_table_close(*t);
+}
+
+static void old_free(struct gs_old_table **old)
+{
+	gs_old_table_free(*old);
+}
+
+static int change_places(const char *tmp, struct gs_error *err)
+{
+	if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, gs_env()->bpffs, RENAME_EXCHANGE))
+		return 0;
+	return gs_fail(err, -errno, "cannot put %s in place of %s: %s", tmp, gs_env()->bpffs,
+		       strerror(errno));
+}
+
+int gs_taps_upgrade(struct gs_error *err)
+{
+	CLEANUP(old_free) struct gs_old_table *old = NULL;
+	CLEANUP(table_close) struct gs_table *t = NULL;
+	char tmp[PATH_MAX];
+	int r = gs_old_table_open(&old, err);
+
+	if (r < 0)
+		return r;
+	/* its gate first: then nobody is stopped any more whom nobody would let go on */
+	gs_gate_off(gs_env()->bpffs);
+	gs_old_table_end_policy(old);
+	gs_taps_tmp(tmp, sizeof(tmp));
+	r = gs_taps_pin(tmp, old, err);
+	if (r < 0)
+		return r;
+	r = gs_table_open_at(tmp, &t, err);
+	if (!r)
+		r = gs_old_table_copy(old, t, err);
+	if (!r)
+		r = change_places(tmp, err);
+	gs_pins_remove(tmp); /* the older one, or what has come of the new one */
+	if (r < 0)
+		return r;
+	gs_gate_release(t, true, NULL);
+	if (gs_sweep(t, NULL, NULL, NULL) < 0)
+		gs_log(LOG_DEBUG, "the first sweep failed");
+	return 0;
+}
