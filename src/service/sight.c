@@ -170,29 +170,37 @@ void gs_sight_flush(struct gs_service *s)
 		gs_account_flush(s->account, gs_now_ns());
 }
 
+static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g)
+{
+	const struct gs_runlist_sums *r = &g->sums;
+	bool known = g->open && r->since_ns; /* before the first record nothing is */
+	json_t *o = json_object();
+
+	put(o, "gpu", true, gpu->index);
+	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
+	json_object_set_new(o, "log", json_boolean(g->open));
+	json_object_set_new(o, "reason", g->reason[0] ? json_string(g->reason) : json_null());
+	put(o, "held_ns", known, r->held_ns);
+	put(o, "lost_ns", known, r->lost_ns);
+	put(o, "open_ns", known, r->open_ns);
+	put(o, "unknown_ns", known, r->unknown_ns);
+	put(o, "unattributed_ns", known, r->unattributed_ns);
+	put(o, "span_ns", known, r->as_of_ns - r->since_ns);
+	put(o, "switches", g->open, r->switches);
+	put(o, "clock_error_ns", g->open, g->error_ns);
+	return o;
+}
+
 json_t *gs_sight_gpus_json(struct gs_service *s)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < s->ngpus; i++) {
 		struct gs_account_gpu g = { .reason = "no daemon reads its log" };
-		json_t *o = json_object();
 
 		if (s->account)
 			gs_account_gpu(s->account, s->gpus[i].index, &g);
-		put(o, "gpu", true, s->gpus[i].index);
-		json_object_set_new(o, "gpu_uuid", json_string(s->gpus[i].uuid));
-		json_object_set_new(o, "log", json_boolean(g.open));
-		json_object_set_new(o, "reason", g.reason[0] ? json_string(g.reason) : json_null());
-		put(o, "held_ns", g.open, g.sums.held_ns);
-		put(o, "lost_ns", g.open, g.sums.lost_ns);
-		put(o, "open_ns", g.open, g.sums.open_ns);
-		put(o, "unknown_ns", g.open, g.sums.unknown_ns);
-		put(o, "unattributed_ns", g.open, g.sums.unattributed_ns);
-		put(o, "span_ns", g.open, g.sums.as_of_ns - g.sums.since_ns);
-		put(o, "switches", g.open, g.sums.switches);
-		put(o, "clock_error_ns", g.open, g.error_ns);
-		json_array_append_new(list, o);
+		json_array_append_new(list, gpu_json(&s->gpus[i], &g));
 	}
 	return list;
 }
