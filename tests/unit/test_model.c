@@ -1,326 +1,353 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of turns in the GPU model, one test each. */
+/*
+ * The rules of turns in the GPU model. Those that are a course of events and the times that come out
+ * are data: a case is a list of steps; the others are functions.
+ */
 #include "model_world.h"
 
-static void resident_context_starts_at_once(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_channel *ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
+enum op {
+	END,
+	KERNEL,  /* for channel @who: @n blocks of @us; kernels are numbered from 1 */
+	MARK,    /* for channel @who, with number @n */
+	TO,      /* time goes on to @us */
+	SLICE,   /* of TSG @who: @us */
+	MODE,    /* of TSG @who: @n */
+	ENABLE,  /* channel @who */
+	DISABLE, /* channel @who */
+	LEAVE,   /* TSG @who is no longer scheduled */
+	JOIN,    /* ... is */
+	PREEMPT, /* TSG @who */
+	UNIT,    /* of slices: @us ns; comes first */
+	DONE,    /* kernel @n was done at @us; 0: is not done */
+	EVER,    /* kernel @n is done */
+	TURNS,   /* TSG @who has had @n */
+	WAITED,  /* TSG @who, for @us */
+	RAN,     /* TSG @who, for @us */
+	SWITCH,  /* the @n-th entry of the log, the last one, was at @us */
+};
 
-	kernel(ch, CAPACITY, 100, 1);
-	sim_model_advance(w->m, 10 * MS);
-	kernel(ch, CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 2), 10 * MS + 100 * US);
-	world_free(w);
-}
+/*
+ * Channels are letters: 'a' to 'c' the first ones of TSGs 'a' to 'c', 'A' to 'C' their second ones. All are made
+ * where they are named first.
+ */
+struct step {
+	enum op op;
+	char who;
+	uint64_t n, us;
+};
 
-static void slice_goes_on_while_nobody_else_is_ready(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *t = tsg(w, 0, SIM_ENGINE_GR, 1);
-	struct sim_channel *ch = channel(t, 7);
+struct course {
+	const char *name;
+	struct step steps[20];
+};
 
-	kernel(ch, CAPACITY, 20000, 1);
-	kernel(ch, CAPACITY, 20000, 2);
-	sim_model_advance(w->m, 50 * MS);
-	assert_int_equal(turns(t), 1);
-	assert_int_equal(done_at(w, 2), 40055 * US);
-	world_free(w);
-}
-
-static void slice_expires_when_another_is_ready(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-
-	kernel(channel(a, 7), CAPACITY, 3000, 1);
-	kernel(channel(b, 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	/* a from 50 to 1050, saved 20, switch 100, start 5, run 100 */
-	assert_int_equal(done_at(w, 2), (1050 + 20 + 100 + 5 + 100) * US);
-	/* b idle for 40, switch 50, restore 30; a has done 995 of 3000 */
-	assert_int_equal(done_at(w, 1), (1275 + 40 + 50 + 30 + 3000 - 995) * US);
-	/* to its START each; a once more from its END at 1070 to its START at 1365 */
-	assert_int_equal(wait_time(b), 1170 * US);
-	assert_int_equal(wait_time(a), (50 + 1365 - 1070) * US);
-	world_free(w);
-}
-
-static void late_rival_waits_for_the_end_of_the_period(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	struct sim_channel *cb = channel(b, 8);
-
-	kernel(channel(a, 7), CAPACITY, 30000, 1);
-	sim_model_advance(w->m, 4550 * US); /* the fifth period ends at 5050 */
-	kernel(cb, CAPACITY, 100, 2);
-	sim_model_advance(w->m, 60 * MS);
-	assert_int_equal(done_at(w, 2), (5050 + 20 + 100 + 5 + 100) * US);
-	world_free(w);
-}
-
-/* Ready while the switch to another is under way: that one comes first. */
-static void next_is_settled_when_the_turn_ends(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	struct sim_tsg *c = tsg(w, 0, SIM_ENGINE_GR, 3);
-	struct sim_channel *cb = channel(b, 8);
-
-	kernel(channel(a, 7), CAPACITY, 3000, 1);
-	kernel(channel(c, 9), CAPACITY, 100, 3);
-	sim_model_advance(w->m, 1100 * US); /* a has left at 1050 */
-	kernel(cb, CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 3), (1050 + 20 + 100 + 5 + 100) * US);
-	assert_true(done_at(w, 2) > done_at(w, 3));
-	world_free(w);
-}
-
-static void next_is_settled_when_an_idle_turn_ends(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	struct sim_tsg *c = tsg(w, 0, SIM_ENGINE_GR, 3);
-	struct sim_channel *cb = channel(b, 8);
-
-	kernel(channel(a, 7), CAPACITY, 100, 1);
-	kernel(channel(c, 9), CAPACITY, 100, 3);
-	sim_model_advance(w->m, 160 * US); /* a was done at 155 and leaves until 195 */
-	kernel(cb, CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 3), (195 + 50 + 5 + 100) * US);
-	assert_true(done_at(w, 2) > done_at(w, 3));
-	world_free(w);
-}
-
-/* A restore is paid once; the next turn after finished work is a fresh start. */
-static void restored_state_is_gone(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	struct sim_channel *ca = channel(a, 7), *cb = channel(b, 8);
-
-	kernel(ca, CAPACITY, 1500, 1);
-	kernel(cb, CAPACITY, 100, 2);
-	sim_model_advance(w->m, 10 * MS);
-	kernel(cb, CAPACITY, 100, 3);
-	sim_model_advance(w->m, 20 * MS);
-	kernel(ca, CAPACITY, 100, 4);
-	sim_model_advance(w->m, 30 * MS);
-	assert_int_equal(done_at(w, 4), 20 * MS + (50 + 5 + 100) * US);
-	world_free(w);
-}
-
-static void preempt_ends_an_idle_turn(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1);
-
-	kernel(channel(a, 7), CAPACITY, 100, 1);
-	sim_model_advance(w->m, 160 * US);
-	sim_tsg_preempt(a);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(w->nsw, 2);
-	assert_int_equal(w->sw[1].ns, 160 * US);
-	world_free(w);
-}
-
-static void new_timeslice_counts_at_once(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-
-	kernel(channel(a, 7), CAPACITY, 30000, 1);
-	kernel(channel(b, 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 250 * US);
-	assert_int_equal(sim_tsg_set_timeslice(a, 300), 0);
-	sim_model_advance(w->m, 60 * MS);
-	assert_int_equal(done_at(w, 2), (350 + 20 + 100 + 5 + 100) * US);
-	assert_int_equal(sim_tsg_set_timeslice(a, 0), -EINVAL);
-	assert_int_equal(sim_tsg_set_timeslice(a, 100000001), -EINVAL);
-	world_free(w);
-}
-
-static void drained_gives_up_its_turn(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-
-	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
-	kernel(channel(a, 7), CAPACITY, 200, 1);
-	kernel(channel(b, 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 1), 255 * US);
-	assert_int_equal(done_at(w, 2), (255 + 40 + 50 + 5 + 100) * US);
-	world_free(w);
-}
-
-/* The host goes on when all that is queued has begun, but what runs keeps the GPU. */
-static void the_last_kernel_runs_to_its_end(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-
-	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
-	kernel(channel(a, 7), CAPACITY, 20000, 1);
-	kernel(channel(b, 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 30 * MS);
-	assert_int_equal(turns(a), 1);
-	assert_int_equal(done_at(w, 1), 20055 * US);
-	assert_int_equal(done_at(w, 2), (20055 + 40 + 50 + 5 + 100) * US);
-	world_free(w);
-}
-
-/* When kernel 3 of a is done that comes at 200, while its 1 runs; b has something to do @from. */
-static uint64_t done_that_came_late(uint64_t from, bool event_behind)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	struct sim_channel *ca = channel(a, 7), *cb = channel(b, 8);
-	struct sim_work mark = { .kind = SIM_WORK_MARK, .cookie = 9 };
-	uint64_t ns;
-
-	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
-	kernel(ca, CAPACITY, 500, 1);
-	if (event_behind)
-		assert_int_equal(sim_channel_submit(ca, &mark), 0);
-	if (from < 200) {
-		sim_model_advance(w->m, from * US);
-		kernel(cb, CAPACITY, 100, 2);
+#define K(who, us) \
+	{ \
+		KERNEL, who, CAPACITY, us \
 	}
-	sim_model_advance(w->m, 200 * US);
-	kernel(ca, CAPACITY, 100, 3);
-	sim_model_advance(w->m, from * US);
-	if (from >= 200)
-		kernel(cb, CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 1), 555 * US);
-	ns = done_at(w, 3);
-	assert_int_equal(done_at(w, 2),
-			 (ns == 655 * US ? 655 : 555) * US + (40 + 50 + 5 + 100) * US);
-	world_free(w);
-	return ns;
-}
+#define KB(who, blocks, us) \
+	{ \
+		KERNEL, who, blocks, us \
+	}
+#define AT(us) \
+	{ \
+		TO, 0, 0, us \
+	}
+#define SET(op, who, value) \
+	{ \
+		op, who, value, value \
+	}
+#define IS(n, us) \
+	{ \
+		DONE, 0, n, us \
+	}
 
-static void what_comes_after_the_last_has_begun_waits_for_the_next_turn(void **state)
-{
-	uint64_t next_turn = (555 + 2 * (40 + 50 + 5 + 100)) * US;
-
-	assert_int_equal(done_that_came_late(0, false), next_turn);
-	assert_int_equal(done_that_came_late(150, false), next_turn);
-	assert_int_equal(done_that_came_late(0, true), next_turn);
-	assert_int_equal(done_that_came_late(300, false), 655 * US); /* nobody waited then */
-}
-
-/* What was left out begins when the last of the others is gone. */
-static void a_turn_takes_work_again_when_nobody_waits_any_more(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	struct sim_channel *one = channel(a, 7), *two = channel(a, 8);
-
-	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
-	kernel(one, CAPACITY / 2, 500, 1);
-	kernel(channel(b, 9), CAPACITY, 100, 3);
-	sim_model_advance(w->m, 150 * US);
-	kernel(two, CAPACITY / 2, 100, 2);
-	sim_model_advance(w->m, 300 * US);
-	sim_tsg_schedule(b, false);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 1), 555 * US);
-	assert_int_equal(done_at(w, 2), 400 * US);
-	world_free(w);
-}
-
-static void what_comes_while_an_idle_context_is_saved_waits_for_the_next_turn(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_channel *ca = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
-	struct sim_channel *cb = channel(tsg(w, 0, SIM_ENGINE_GR, 2), 8);
-
-	kernel(ca, CAPACITY, 100, 1);
-	sim_model_advance(w->m, 170 * US); /* done at 155; nobody waits, so it stays */
-	kernel(ca, CAPACITY, 100, 2);
-	kernel(cb, CAPACITY, 100, 3);
-	sim_model_advance(w->m, 280 * US); /* done at 270 */
-	kernel(ca, CAPACITY, 100, 4);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 2), 270 * US);
-	assert_int_equal(done_at(w, 3), (270 + 40 + 50 + 5 + 100) * US);
-	assert_int_equal(done_at(w, 4), (465 + 40 + 50 + 5 + 100) * US);
-	world_free(w);
-}
-
-static void a_slice_is_counted_in_its_unit(void **state)
-{
-	struct sim_params p;
+struct course_world {
 	struct world *w;
+	struct sim_tsg *tsg[3];
+	struct sim_channel *ch[2][3];
+	uint64_t kernels;
+};
+
+static struct sim_tsg *tsg_of(struct course_world *c, char who)
+{
+	unsigned int i = (unsigned int)((who | 0x20) - 'a');
+
+	if (!c->tsg[i])
+		c->tsg[i] = tsg(c->w, 0, SIM_ENGINE_GR, i + 1);
+	return c->tsg[i];
+}
+
+static struct sim_channel *channel_of(struct course_world *c, char who)
+{
+	unsigned int i = (unsigned int)((who | 0x20) - 'a');
+	struct sim_channel **ch = &c->ch[who < 'a'][i];
+
+	if (!*ch)
+		*ch = channel(tsg_of(c, who), 7 + i);
+	return *ch;
+}
+
+static void act(struct course_world *c, const struct step *s)
+{
+	struct sim_work mark = { .kind = SIM_WORK_MARK, .cookie = s->n };
+
+	switch (s->op) {
+	case KERNEL:
+		kernel(channel_of(c, s->who), s->n, s->us, ++c->kernels);
+		break;
+	case MARK:
+		assert_int_equal(sim_channel_submit(channel_of(c, s->who), &mark), 0);
+		break;
+	case TO:
+		sim_model_advance(c->w->m, s->us * US);
+		break;
+	case SLICE:
+		assert_int_equal(sim_tsg_set_timeslice(tsg_of(c, s->who), s->us), 0);
+		break;
+	case MODE:
+		assert_int_equal(sim_tsg_set_preempt_mode(tsg_of(c, s->who), (unsigned int)s->n),
+				 0);
+		break;
+	case ENABLE:
+	case DISABLE:
+		sim_channel_enable(channel_of(c, s->who), s->op == ENABLE);
+		break;
+	case LEAVE:
+	case JOIN:
+		sim_tsg_schedule(tsg_of(c, s->who), s->op == JOIN);
+		break;
+	case PREEMPT:
+		sim_tsg_preempt(tsg_of(c, s->who));
+		break;
+	default:
+		fail_msg("no act");
+	}
+}
+
+static void look(struct course_world *c, const struct step *s)
+{
+	switch (s->op) {
+	case DONE:
+		assert_int_equal(done_at(c->w, s->n), s->us * US);
+		break;
+	case EVER:
+		assert_int_not_equal(done_at(c->w, s->n), 0);
+		break;
+	case TURNS:
+		assert_int_equal(turns(tsg_of(c, s->who)), s->n);
+		break;
+	case WAITED:
+		assert_int_equal(wait_time(tsg_of(c, s->who)), s->us * US);
+		break;
+	case RAN:
+		assert_int_equal(gpu_time(tsg_of(c, s->who)), s->us * US);
+		break;
+	case SWITCH:
+		assert_int_equal(c->w->nsw, s->n + 1);
+		assert_int_equal(c->w->sw[s->n].ns, s->us * US);
+		break;
+	default:
+		act(c, s);
+	}
+}
+
+static void take_course(void **state)
+{
+	const struct course *course = *state;
+	const struct step *s = course->steps;
+	struct course_world c = { 0 };
+	struct sim_params p;
 
 	params(&p);
-	p.slice_unit_ns = 1024;
-	w = world(&p, 1);
-	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7), CAPACITY, 3000, 1);
-	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 2), 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 2), (50 + 1024 + 20 + 100 + 5 + 100) * US);
-	world_free(w);
+	if (s->op == UNIT)
+		p.slice_unit_ns = (s++)->us;
+	c.w = world(&p, 1);
+	for (; s->op; s++) {
+		if (s == &course->steps[sizeof(course->steps) / sizeof(*s) - 1])
+			fail_msg("%s has too many steps", course->name);
+		look(&c, s);
+	}
+	world_free(c.w);
 }
 
-static void held_by_a_second_kernel(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_channel *ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
+/* The order of making and of the round is that of the letters where it matters: see each. */
+static const struct course courses[] = {
+	{ "a resident context starts at once",
+	  { K('a', 100), AT(10000), K('a', 100), AT(20000), IS(2, 10000 + 100) } },
+	{ "a slice goes on while nobody else is ready",
+	  { K('a', 20000), K('a', 20000), AT(50000), { TURNS, 'a', 1 }, IS(2, 40055) } },
+	/*
+	 * a from 50 to 1050, saved 20, switch 100, start 5, run 100; b idle for 40, switch 50, restore 30; a has done
+	 * 995 of 3000. Waiting is to its START each; for a once more from its END at 1070 to its START at 1365.
+	 */
+	{ "a slice expires when another is ready",
+	  { K('a', 3000), K('b', 100), AT(20000), IS(2, 1050 + 20 + 100 + 5 + 100),
+	    IS(1, 1275 + 40 + 50 + 30 + 3000 - 995), SET(WAITED, 'b', 1170),
+	    SET(WAITED, 'a', 50 + 1365 - 1070) } },
+	/* the fifth period ends at 5050 */
+	{ "a late rival waits for the end of the period",
+	  { K('a', 30000), SET(JOIN, 'b', 0), AT(4550), K('b', 100), AT(60000),
+	    IS(2, 5050 + 20 + 100 + 5 + 100) } },
+	/* b is ready while the switch to c is under way: a has left at 1050 */
+	{ "who is next is settled when the turn ends",
+	  { SET(JOIN, 'a', 0),
+	    SET(JOIN, 'b', 0),
+	    K('a', 3000),
+	    K('c', 100),
+	    AT(1100),
+	    K('b', 100),
+	    AT(20000),
+	    IS(2, 1050 + 20 + 100 + 5 + 100),
+	    { EVER, 0, 3 },
+	    { TURNS, 'b', 1 },
+	    { WAITED, 'c', 0, 1170 } } },
+	/* a was done at 155 and leaves until 195 */
+	{ "who is next is settled when an idle turn ends",
+	  { SET(JOIN, 'a', 0),
+	    SET(JOIN, 'b', 0),
+	    K('a', 100),
+	    K('c', 100),
+	    AT(160),
+	    K('b', 100),
+	    AT(20000),
+	    IS(2, 195 + 50 + 5 + 100),
+	    { EVER, 0, 3 } } },
+	/* a restore is paid once; the next turn after finished work is a fresh start */
+	{ "restored state is gone",
+	  { K('a', 1500), K('b', 100), AT(10000), K('b', 100), AT(20000), K('a', 100), AT(30000),
+	    IS(4, 20000 + 50 + 5 + 100) } },
+	{ "preempt ends an idle turn",
+	  { K('a', 100), AT(160), SET(PREEMPT, 'a', 0), AT(10000), { SWITCH, 0, 1, 160 } } },
+	{ "a new timeslice counts at once",
+	  { K('a', 30000), K('b', 100), AT(250), SET(SLICE, 'a', 300), AT(60000),
+	    IS(2, 350 + 20 + 100 + 5 + 100) } },
+	{ "who is drained gives up its turn",
+	  { SET(SLICE, 'a', 1000000), K('a', 200), K('b', 100), AT(20000), IS(1, 255),
+	    IS(2, 255 + 40 + 50 + 5 + 100) } },
+	/* The host goes on when all that is queued has begun, but what runs keeps the GPU. */
+	{ "the last kernel runs to its end",
+	  { SET(SLICE, 'a', 1000000),
+	    K('a', 20000),
+	    K('b', 100),
+	    AT(30000),
+	    { TURNS, 'a', 1 },
+	    IS(1, 20055),
+	    IS(2, 20055 + 40 + 50 + 5 + 100) } },
+	/* A second kernel of a comes at 200, while its first runs; b has something to do from @0, 150, 300. */
+	{ "what comes after the last has begun waits for the next turn: a rival from the beginning",
+	  { SET(SLICE, 'a', 1000000), K('a', 500), K('b', 100), AT(200), K('a', 100), AT(20000),
+	    IS(1, 555), IS(2, 555 + 40 + 50 + 5 + 100), IS(3, 555 + 2 * (40 + 50 + 5 + 100)) } },
+	{ "... a rival from 150 on",
+	  { SET(SLICE, 'a', 1000000), SET(JOIN, 'b', 0), K('a', 500), AT(150), K('b', 100), AT(200),
+	    K('a', 100), AT(20000), IS(1, 555), IS(2, 555 + 40 + 50 + 5 + 100),
+	    IS(3, 555 + 2 * (40 + 50 + 5 + 100)) } },
+	{ "... an event behind the last",
+	  { SET(SLICE, 'a', 1000000),
+	    K('a', 500),
+	    { MARK, 'a', 9 },
+	    K('b', 100),
+	    AT(200),
+	    K('a', 100),
+	    AT(20000),
+	    IS(1, 555),
+	    IS(2, 555 + 40 + 50 + 5 + 100),
+	    IS(3, 555 + 2 * (40 + 50 + 5 + 100)) } },
+	{ "... nobody waited then",
+	  { SET(SLICE, 'a', 1000000), SET(JOIN, 'b', 0), K('a', 500), AT(200), K('a', 100), AT(300),
+	    K('b', 100), AT(20000), IS(1, 555), IS(2, 655), IS(3, 655 + 40 + 50 + 5 + 100) } },
+	/* What was left out begins when the last of the others is gone. */
+	{ "a turn takes work again when nobody waits any more",
+	  { SET(SLICE, 'a', 1000000), KB('a', CAPACITY / 2, 500), K('b', 100), AT(150),
+	    KB('A', CAPACITY / 2, 100), AT(300), SET(LEAVE, 'b', 0), AT(20000), IS(1, 555),
+	    IS(3, 400) } },
+	/* done at 155; nobody waits, so it stays; done at 270 */
+	{ "what comes while an idle context is saved waits for the next turn",
+	  { SET(JOIN, 'a', 0), SET(JOIN, 'b', 0), K('a', 100), AT(170), K('a', 100), K('b', 100),
+	    AT(280), K('a', 100), AT(10000), IS(2, 270), IS(3, 270 + 40 + 50 + 5 + 100),
+	    IS(4, 465 + 40 + 50 + 5 + 100) } },
+	{ "a slice is counted in its unit",
+	  { { UNIT, 0, 0, 1024 },
+	    K('a', 3000),
+	    K('b', 100),
+	    AT(20000),
+	    IS(2, 50 + 1024 + 20 + 100 + 5 + 100) } },
+	{ "a turn is held by a second kernel",
+	  { SET(SLICE, 'a', 1000000), K('a', 20000), KB('a', 1, 10), K('b', 100), AT(1000),
+	    K('a', 100), AT(30000), IS(1, 20055), IS(4, 20165),
+	    IS(3, 20165 + 40 + 50 + 5 + 100) } },
+	/* a: 10 waves of 300 us from 55 on; its slice ends at 1050, in the fourth wave (955 to 1255) */
+	{ "CILP saves at once",
+	  { SET(MODE, 'a', 2),
+	    KB('a', 10 * CAPACITY, 300),
+	    K('b', 100),
+	    AT(60000),
+	    { EVER, 0, 1 },
+	    IS(2, 1050 + 20 + 100 + 5 + 100) } },
+	{ "CTA waits for running blocks",
+	  { SET(MODE, 'a', 1),
+	    KB('a', 10 * CAPACITY, 300),
+	    K('b', 100),
+	    AT(60000),
+	    { EVER, 0, 1 },
+	    IS(2, 1255 + 10 + 100 + 5 + 100) } },
+	{ "WFI waits for the kernel",
+	  { SET(MODE, 'a', 0),
+	    KB('a', 10 * CAPACITY, 300),
+	    K('b', 100),
+	    AT(60000),
+	    { EVER, 0, 1 },
+	    IS(2, 3055 + 10 + 100 + 5 + 100) } },
+	/* 400 done; start 5, run 400, save 20; suspended is not waiting */
+	{ "a disabled one is skipped and keeps its progress",
+	  { K('a', 1000), AT(455), SET(DISABLE, 'a', 0), AT(5000), SET(RAN, 'a', 425), AT(10000),
+	    SET(RAN, 'a', 425), SET(WAITED, 'a', 50), IS(1, 0), SET(ENABLE, 'a', 0), AT(20000),
+	    IS(1, 10000 + 50 + 30 + 600) } },
+	{ "one disabled channel leaves the others",
+	  { KB('a', CAPACITY / 2, 1000),
+	    KB('A', CAPACITY / 2, 1000),
+	    AT(555),
+	    SET(DISABLE, 'a', 0),
+	    AT(10000),
+	    IS(2, 1055),
+	    IS(1, 0),
+	    SET(ENABLE, 'a', 0),
+	    AT(20000),
+	    { EVER, 0, 1 } } },
+	{ "an unscheduled one does not run",
+	  { SET(LEAVE, 'a', 0),
+	    KB('a', 1, 100),
+	    AT(10000),
+	    IS(1, 0),
+	    SET(JOIN, 'a', 0),
+	    AT(20000),
+	    { EVER, 0, 1 } } },
+	/* b is not running: nothing happens to it */
+	{ "preempt ends the turn",
+	  { SET(SLICE, 'a', 1000000),
+	    K('a', 20000),
+	    K('b', 100),
+	    AT(555),
+	    SET(PREEMPT, 'a', 0),
+	    SET(PREEMPT, 'b', 0),
+	    AT(30000),
+	    IS(2, 555 + 20 + 100 + 5 + 100),
+	    { EVER, 0, 1 } } },
+	/* work */
+	{ "the first kernel pays switch and start",
+	  { K('a', 100), AT(10000), IS(1, 50 + 5 + 100) } },
+	{ "a kernel runs in waves",
+	  { KB('a', 2 * CAPACITY + 1, 100), AT(10000), IS(1, 50 + 5 + 300) } },
+	{ "a channel is in order",
+	  { KB('a', 1, 100), KB('a', 1, 10), AT(10000), IS(1, 155), IS(2, 165) } },
+	/* no room: the fourth waits until the third one's wave is over */
+	{ "channels of a TSG run side by side",
+	  { KB('a', CAPACITY / 2, 100), KB('A', CAPACITY / 2, 60), AT(10000), IS(1, 155),
+	    IS(2, 115), K('a', 100), K('A', 100), AT(20000), IS(3, 10000 + 100),
+	    IS(4, 10000 + 200) } },
+};
 
-	assert_int_equal(sim_tsg_set_timeslice(sim_channel_tsg(ch), 1000000), 0);
-	kernel(ch, CAPACITY, 20000, 1);
-	kernel(ch, 1, 10, 3);
-	kernel(channel(tsg(w, 0, SIM_ENGINE_GR, 2), 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 1 * MS);
-	kernel(ch, CAPACITY, 100, 4);
-	sim_model_advance(w->m, 30 * MS);
-	assert_int_equal(done_at(w, 1), 20055 * US);
-	assert_int_equal(done_at(w, 4), 20165 * US);
-	assert_int_equal(done_at(w, 2), (20165 + 40 + 50 + 5 + 100) * US);
-	world_free(w);
-}
-
-static uint64_t second_done_with_mode(unsigned int mode, uint64_t blocks, uint64_t block_us)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-	uint64_t ns;
-
-	assert_int_equal(sim_tsg_set_preempt_mode(a, mode), 0);
-	kernel(channel(a, 7), blocks, block_us, 1);
-	kernel(channel(b, 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 60 * MS);
-	assert_int_not_equal(done_at(w, 1), 0);
-	ns = done_at(w, 2);
-	world_free(w);
-	return ns;
-}
-
-/* a: 10 waves of 300 us from 55 on; its slice ends at 1050, in the fourth wave (955 to 1255) */
-static void cilp_saves_at_once(void **state)
-{
-	assert_int_equal(second_done_with_mode(2, 10 * CAPACITY, 300),
-			 (1050 + 20 + 100 + 5 + 100) * US);
-}
-
-static void cta_waits_for_running_blocks(void **state)
-{
-	assert_int_equal(second_done_with_mode(1, 10 * CAPACITY, 300),
-			 (1255 + 10 + 100 + 5 + 100) * US);
-}
-
-static void wfi_waits_for_the_kernel(void **state)
-{
-	assert_int_equal(second_done_with_mode(0, 10 * CAPACITY, 300),
-			 (3055 + 10 + 100 + 5 + 100) * US);
-}
+#define NCOURSES (sizeof(courses) / sizeof(courses[0]))
 
 static void unknown_settings_are_refused(void **state)
 {
@@ -329,6 +356,8 @@ static void unknown_settings_are_refused(void **state)
 
 	assert_int_equal(sim_tsg_set_preempt_mode(t, 3), -EINVAL);
 	assert_int_equal(sim_tsg_set_interleave(t, 3), -EINVAL);
+	assert_int_equal(sim_tsg_set_timeslice(t, 0), -EINVAL);
+	assert_int_equal(sim_tsg_set_timeslice(t, 100000001), -EINVAL);
 	assert_int_equal(sim_tsg_new(w->m, 1, SIM_ENGINE_GR, NULL, &none), -EINVAL);
 	assert_int_equal(sim_tsg_new(w->m, 0, 8, NULL, &none), -EINVAL);
 	assert_int_equal(sim_tsg_new(w->m, 0, SIM_ENGINE_COPY0 + w->p.copy_engines, NULL, &none),
@@ -407,80 +436,6 @@ static void round_is_in_order(void **state)
 	world_free(w);
 }
 
-static void disabled_is_skipped_and_keeps_its_progress(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1);
-	struct sim_channel *ch = channel(a, 7);
-	uint64_t before;
-
-	kernel(ch, CAPACITY, 1000, 1);
-	sim_model_advance(w->m, 455 * US); /* 400 done */
-	sim_channel_enable(ch, false);
-	sim_model_advance(w->m, 5 * MS);
-	before = gpu_time(a);
-	assert_int_equal(before, 425 * US); /* start 5, run 400, save 20 */
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(gpu_time(a), before);
-	assert_int_equal(wait_time(a), 50 * US); /* suspended is not waiting */
-	assert_int_equal(done_at(w, 1), 0);
-	sim_channel_enable(ch, true);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 1), 10 * MS + (50 + 30 + 600) * US);
-	world_free(w);
-}
-
-static void one_disabled_channel_leaves_the_others(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *t = tsg(w, 0, SIM_ENGINE_GR, 1);
-	struct sim_channel *a = channel(t, 7), *b = channel(t, 7);
-
-	kernel(a, CAPACITY / 2, 1000, 1);
-	kernel(b, CAPACITY / 2, 1000, 2);
-	sim_model_advance(w->m, 555 * US);
-	sim_channel_enable(a, false);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 2), 1055 * US);
-	assert_int_equal(done_at(w, 1), 0);
-	sim_channel_enable(a, true);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_not_equal(done_at(w, 1), 0);
-	world_free(w);
-}
-
-static void unscheduled_does_not_run(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *t = NULL;
-
-	assert_int_equal(sim_tsg_new(w->m, 0, SIM_ENGINE_GR, NULL, &t), 0);
-	kernel(channel(t, 7), 1, 100, 1);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 1), 0);
-	sim_tsg_schedule(t, true);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_not_equal(done_at(w, 1), 0);
-	world_free(w);
-}
-
-static void preempt_ends_the_turn(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *a = tsg(w, 0, SIM_ENGINE_GR, 1), *b = tsg(w, 0, SIM_ENGINE_GR, 2);
-
-	assert_int_equal(sim_tsg_set_timeslice(a, 1000000), 0);
-	kernel(channel(a, 7), CAPACITY, 20000, 1);
-	kernel(channel(b, 8), CAPACITY, 100, 2);
-	sim_model_advance(w->m, 555 * US);
-	sim_tsg_preempt(a);
-	sim_tsg_preempt(b); /* not running: nothing happens */
-	sim_model_advance(w->m, 30 * MS);
-	assert_int_equal(done_at(w, 2), (555 + 20 + 100 + 5 + 100) * US);
-	assert_int_not_equal(done_at(w, 1), 0);
-	world_free(w);
-}
-
 static void slice_shorter_than_the_restore_makes_no_progress(void **state)
 {
 	struct world *w = world(NULL, 1);
@@ -528,38 +483,23 @@ static void log_is_balanced_and_numbered(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(resident_context_starts_at_once),
-		cmocka_unit_test(slice_goes_on_while_nobody_else_is_ready),
-		cmocka_unit_test(slice_expires_when_another_is_ready),
-		cmocka_unit_test(late_rival_waits_for_the_end_of_the_period),
-		cmocka_unit_test(next_is_settled_when_the_turn_ends),
-		cmocka_unit_test(next_is_settled_when_an_idle_turn_ends),
-		cmocka_unit_test(restored_state_is_gone),
-		cmocka_unit_test(preempt_ends_an_idle_turn),
-		cmocka_unit_test(new_timeslice_counts_at_once),
-		cmocka_unit_test(drained_gives_up_its_turn),
-		cmocka_unit_test(the_last_kernel_runs_to_its_end),
-		cmocka_unit_test(what_comes_after_the_last_has_begun_waits_for_the_next_turn),
-		cmocka_unit_test(a_turn_takes_work_again_when_nobody_waits_any_more),
-		cmocka_unit_test(what_comes_while_an_idle_context_is_saved_waits_for_the_next_turn),
-		cmocka_unit_test(a_slice_is_counted_in_its_unit),
-		cmocka_unit_test(held_by_a_second_kernel),
-		cmocka_unit_test(cilp_saves_at_once),
-		cmocka_unit_test(cta_waits_for_running_blocks),
-		cmocka_unit_test(wfi_waits_for_the_kernel),
+	const struct CMUnitTest others[] = {
 		cmocka_unit_test(unknown_settings_are_refused),
 		cmocka_unit_test(engines_have_their_numbers),
 		cmocka_unit_test(interleave_counts_turns),
 		cmocka_unit_test(interleave_is_ignored_where_the_gpu_does),
 		cmocka_unit_test(round_is_in_order),
-		cmocka_unit_test(disabled_is_skipped_and_keeps_its_progress),
-		cmocka_unit_test(one_disabled_channel_leaves_the_others),
-		cmocka_unit_test(unscheduled_does_not_run),
-		cmocka_unit_test(preempt_ends_the_turn),
 		cmocka_unit_test(slice_shorter_than_the_restore_makes_no_progress),
 		cmocka_unit_test(log_is_balanced_and_numbered),
 	};
+	const size_t n = sizeof(others) / sizeof(others[0]);
+	struct CMUnitTest tests[NCOURSES + sizeof(others) / sizeof(others[0])] = { 0 };
 
+	memcpy(tests, others, sizeof(others));
+	for (size_t i = 0; i < NCOURSES; i++)
+		tests[n + i] =
+			(struct CMUnitTest){ .name = courses[i].name,
+					     .test_func = take_course,
+					     .initial_state = (void *)(uintptr_t)&courses[i] };
 	return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

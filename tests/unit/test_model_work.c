@@ -1,61 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work in the GPU model: waves, channels, conservation, objects that come and go. */
+/* Work in the GPU model: what goes beyond a course of kernels, which test_model.c has as data. */
 #include "model_world.h"
-
-static void first_kernel_pays_switch_and_start(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *t = tsg(w, 0, SIM_ENGINE_GR, 1);
-
-	kernel(channel(t, 7), CAPACITY, 100, 1);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 1), (50 + 5 + 100) * US);
-	world_free(w);
-}
-
-static void kernel_runs_in_waves(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_channel *ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
-
-	kernel(ch, 2 * CAPACITY + 1, 100, 1); /* three waves */
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 1), (50 + 5 + 300) * US);
-	world_free(w);
-}
-
-static void channel_is_in_order(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_channel *ch = channel(tsg(w, 0, SIM_ENGINE_GR, 1), 7);
-
-	kernel(ch, 1, 100, 1);
-	kernel(ch, 1, 10, 2);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 1), 155 * US);
-	assert_int_equal(done_at(w, 2), 165 * US);
-	world_free(w);
-}
-
-static void channels_of_a_tsg_run_side_by_side(void **state)
-{
-	struct world *w = world(NULL, 1);
-	struct sim_tsg *t = tsg(w, 0, SIM_ENGINE_GR, 1);
-	struct sim_channel *a = channel(t, 7), *b = channel(t, 7);
-
-	kernel(a, CAPACITY / 2, 100, 1);
-	kernel(b, CAPACITY / 2, 60, 2);
-	sim_model_advance(w->m, 10 * MS);
-	assert_int_equal(done_at(w, 1), 155 * US);
-	assert_int_equal(done_at(w, 2), 115 * US);
-	/* no room: the second waits until the first one's wave is over */
-	kernel(a, CAPACITY, 100, 3);
-	kernel(b, CAPACITY, 100, 4);
-	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 3), 10 * MS + 100 * US);
-	assert_int_equal(done_at(w, 4), 10 * MS + 200 * US);
-	world_free(w);
-}
 
 static void work_is_conserved(void **state)
 {
@@ -325,10 +270,6 @@ static void same_seed_same_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_kernel_pays_switch_and_start),
-		cmocka_unit_test(kernel_runs_in_waves),
-		cmocka_unit_test(channel_is_in_order),
-		cmocka_unit_test(channels_of_a_tsg_run_side_by_side),
 		cmocka_unit_test(work_is_conserved),
 		cmocka_unit_test(steps_of_time_change_nothing),
 		cmocka_unit_test(two_gpus_are_independent),
