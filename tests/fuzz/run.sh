@@ -24,7 +24,7 @@ sources() { # TARGET: what it is made of
 		echo src/service/config*.c src/classify/*.c
 		;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
-	policy) echo src/policy/elf.c src/policy/refuse.c src/policy/options.c src/policy/records.c ;;
+	policy) echo src/policy/{elf,reads,refuse,options,records}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
 	api) echo src/daemon/api*.c src/service/args.c src/service/target.c src/rm/setting.c ;;
 	esac

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/completion.h"
 #include "service/target.h"
 #include "service/verb.h"
 
@@ -41,25 +42,76 @@ int gs_verb_flags(const char *name)
 	return find(name) ? 0 : -ENOENT;
 }
 
-int gs_service_verb_begin(struct gs_service *s, const struct gs_peer *peer, const char *verb,
-			  const json_t *args, json_t **ret_answer, struct gs_pending **ret_pending,
-			  struct gs_error *err)
+/* ---- a request, which begins at once or with stub_go_on() -------------------------------------- */
+
+#define GO_ON 1u
+
+struct asked {
+	struct gs_completion base;
+	const struct gs_verb *verb;
+	json_t *args;
+	bool waits;
+};
+static struct gs_waits waits;
+
+static int check(struct gs_completion *c, uint64_t now_ns)
 {
-	const char *text = json_string_value(json_object_get(args, "target"));
+	struct asked *q = (struct asked *)c;
+	const char *text = json_string_value(json_object_get(q->args, "target"));
 	struct gpusched_settings settings;
 	struct gs_target target;
-	int r = gs_args_check(find(verb), args, err);
+	int r;
 
+	if (q->waits) {
+		q->waits = false;
+		return -EINPROGRESS;
+	}
+	r = gs_args_check(q->verb, q->args, &c->err);
 	if (!r && text)
-		r = gs_target_parse(text, NULL, NULL, 0, &target, err);
+		r = gs_target_parse(text, NULL, NULL, 0, &target, &c->err);
 	/* A refusal says why. */
-	if (r && !err->text[0])
+	if (r && !c->err.text[0])
 		abort();
 	if (r)
 		return r;
-	gs_args_settings(args, &settings);
-	*ret_answer = json_deep_copy(args);
+	gs_args_settings(q->args, &settings);
+	c->answer = json_deep_copy(q->args);
 	return 0;
+}
+
+static void release(struct gs_completion *c)
+{
+	struct asked *q = (struct asked *)c;
+
+	json_decref(q->args);
+	free(q);
+}
+
+struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
+				     const char *verb, const json_t *args)
+{
+	struct asked *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	q->base = (struct gs_completion){ .check = check, .on = GO_ON, .release = release };
+	q->verb = find(verb);
+	q->args = json_deep_copy(args);
+	q->waits = json_is_true(json_object_get(args, "clear"));
+	gs_completion_begin(&q->base, &waits, 0);
+	return &q->base;
+}
+
+void gs_service_cancel_requests(struct gs_service *s, const char *text)
+{
+	gs_waits_cancel(&waits, -EIO, text);
+}
+
+void stub_go_on(void);
+void stub_go_on(void)
+{
+	gs_waits_happened(&waits, GO_ON);
+	gs_waits_run(&waits, 0);
 }
 
 int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret)
@@ -70,15 +122,6 @@ int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret)
 const struct gs_gpu *gs_gpu_find(const struct gs_gpu *gpus, size_t n, const char *selector)
 {
 	return NULL;
-}
-
-int gs_pending_poll(struct gs_pending *p, json_t **ret_answer, struct gs_error *err)
-{
-	return -EIO;
-}
-
-void gs_pending_free(struct gs_pending *p)
-{
 }
 
 int gs_service_metrics(struct gs_service *s, char **ret_text)
