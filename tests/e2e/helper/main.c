@@ -101,7 +101,8 @@ int until_eof(void)
 
 /* A message of one byte, with room for one descriptor. */
 struct one_fd {
-	char byte, control[CMSG_SPACE(sizeof(int))];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	char byte;
 	struct iovec iov;
 	struct msghdr msg;
 };
