@@ -255,6 +255,7 @@ static void begin(struct follower *f)
 
 uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 {
+	CLEANUP_FREE struct bpf_insn *insns = NULL;
 	CLEANUP_FREE struct state *states = NULL;
 	CLEANUP_FREE uint32_t *queue = NULL;
 	CLEANUP_FREE bool *queued = NULL;
@@ -264,10 +265,14 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 	*ret_lost = true;
 	if (!f.text || !gs_polelf_section(e, f.text, NULL, &data) || !data)
 		return 0;
-	f.insn = data->d_buf;
 	f.n = data->d_size / sizeof(*f.insn);
-	if (!f.n || f.n > MAX_INSNS)
+	if (!data->d_buf || !f.n || f.n > MAX_INSNS)
 		return 0;
+	f.insn = insns = malloc(f.n * sizeof(*insns));
+	if (!insns)
+		return 0;
+	memcpy(insns, data->d_buf,
+	       f.n * sizeof(*insns)); /* a damaged object has it at any address */
 	f.at = states = calloc(f.n, sizeof(*states));
 	f.queue = queue = calloc(f.n, sizeof(*queue));
 	f.queued = queued = calloc(f.n, sizeof(*queued));
