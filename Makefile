@@ -9,13 +9,14 @@
 #   make lint       format, licences, sizes, static analysis
 #   make bundle     build/ and its libraries packed for a machine without them
 #   make install    DESTDIR= PREFIX=
+#   make uninstall  what the last `make install` put there
 BUILD ?= build
 PREFIX ?= /usr
 DESTDIR ?=
 SHELL := /bin/bash
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps demo test bench lint bundle install clean
+.PHONY: format all deps demo test bench lint bundle install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -46,6 +47,9 @@ bundle: all
 install: all
 	@meson configure --prefix=$(PREFIX) $(BUILD) && ninja -C $(BUILD)
 	@DESTDIR=$(DESTDIR) meson install --no-rebuild -C $(BUILD)
+
+uninstall:
+	@ninja -C $(BUILD) uninstall >/dev/null
 
 clean:
 	@rm -rf $(BUILD) build-asan build-fuzz bundle

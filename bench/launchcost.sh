@@ -31,7 +31,7 @@ launchcost_cases() {
 	END
 	cat >"$folder/policy" <<-END
 		sh $folder/end-empty
-		$gpusched policy switch $policy >/dev/null && sleep 0.1
+		$gpusched policy start $policy >/dev/null && sleep 0.1
 	END
 	cases=()
 	for name in off empty counted policy; do

@@ -20,7 +20,7 @@ has_torch || {
 }
 
 policy() { # NAME: from whatever was before
-	gs policy switch "$1" >/dev/null 2>&1 || gs policy start "$1" >/dev/null
+	gs policy start "$1" >/dev/null
 }
 
 # One kind of serving beside the training

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <libsmartcols.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 
@@ -13,7 +15,7 @@ struct gs_sheet {
 	enum gs_sheet_mode mode;
 	FILE *out;
 	struct libscols_table *scols;
-	bool head_done;
+	bool head_done, colour;
 };
 
 json_t *gs_json_at(const json_t *row, const char *path)
@@ -123,6 +125,23 @@ static char *cell_text(const struct gs_column *col, const json_t *row)
 	return text ? printable(text) : strdup("-");
 }
 
+bool gs_term_colour(FILE *out)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no && *no) && term && strcmp(term, "dumb") && isatty(fileno(out));
+}
+
+static struct libscols_column *new_column(struct gs_sheet *t, const struct gs_column *c)
+{
+	struct libscols_column *col = scols_table_new_column(
+		t->scols, c->head, 0, c->flags & GS_COL_RIGHT ? SCOLS_FL_RIGHT : 0);
+
+	if (col && t->colour)
+		scols_cell_set_color(scols_column_get_header(col), "bold");
+	return col;
+}
+
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret)
 {
@@ -131,17 +150,15 @@ int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode m
 	if (!t)
 		return -ENOMEM;
 	*t = (struct gs_sheet){ .columns = columns, .n = n, .mode = mode, .out = out };
+	t->colour = mode != GS_SHEET_JSON && gs_term_colour(out);
 	if (mode == GS_SHEET_PLAIN) {
 		t->scols = scols_new_table();
 		if (!t->scols)
 			goto fail;
 		scols_table_set_stream(t->scols, out);
+		scols_table_enable_colors(t->scols, t->colour);
 		for (size_t i = 0; i < n; i++) {
-			if (!columns[i].head)
-				continue;
-			if (!scols_table_new_column(t->scols, columns[i].head, 0,
-						    columns[i].flags & GS_COL_RIGHT ? SCOLS_FL_RIGHT
-										    : 0))
+			if (columns[i].head && !new_column(t, &columns[i]))
 				goto fail;
 		}
 	}
@@ -165,8 +182,12 @@ static int plain_row(struct gs_sheet *t, const json_t *row)
 		if (!t->columns[i].head)
 			continue;
 		text = cell_text(&t->columns[i], row);
-		if (!text || scols_line_set_data(line, at++, text))
+		if (!text || scols_line_set_data(line, at, text))
 			return -ENOMEM;
+		if (t->colour && t->columns[i].colour)
+			scols_cell_set_color(scols_line_get_cell(line, at),
+					     t->columns[i].colour(row));
+		at++;
 	}
 	return 0;
 }
@@ -181,9 +202,13 @@ static void stream_cell(struct gs_sheet *t, size_t i, const char *text)
 
 static int stream_row(struct gs_sheet *t, const json_t *row)
 {
+	if (!t->head_done && t->colour)
+		fputs("\033[1m", t->out);
 	for (size_t i = 0; !t->head_done && i < t->n; i++)
 		if (t->columns[i].head)
 			stream_cell(t, i, t->columns[i].head);
+	if (!t->head_done && t->colour)
+		fputs("\033[0m", t->out);
 	t->head_done = true;
 	for (size_t i = 0; i < t->n; i++) {
 		CLEANUP_FREE char *text = NULL;

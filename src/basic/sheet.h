@@ -22,6 +22,8 @@ struct gs_column {
 	int width; /* streams only: what the cell is padded to */
 	/* May be NULL. Makes the cell's text (malloc'd; NULL: "-") from the whole row. */
 	char *(*cell)(const json_t *row);
+	/* May be NULL. The cell's colour on a terminal: "red", "yellow"; NULL: none. */
+	const char *(*colour)(const json_t *row);
 };
 
 enum gs_sheet_mode {
@@ -31,6 +33,9 @@ enum gs_sheet_mode {
 };
 
 struct gs_sheet;
+
+/* @out is a terminal whose user has not said NO_COLOR. */
+bool gs_term_colour(FILE *out);
 
 /* @columns must outlive the table. 0 or -ENOMEM. */
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,

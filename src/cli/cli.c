@@ -17,7 +17,7 @@ int cli_fail(int code, const char *format, ...)
 	va_list ap;
 
 	fflush(stdout);
-	fputs("gpusched: ", stderr);
+	fputs(gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m " : "gpusched: ", stderr);
 	va_start(ap, format);
 	vfprintf(stderr, format, ap);
 	va_end(ap);
@@ -220,6 +220,41 @@ static int early(int argc, char **argv)
 	return -1;
 }
 
+/* Does a value follow this word, which stands before the verb? Options of one name agree in that. */
+static bool takes_value(const char *word)
+{
+	for (size_t i = 0; i < cli_ncommands; i++)
+		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
+			if (word[1] == '-' ? !strcmp(word + 2, o->name)
+					   : o->letter && word[1] == o->letter && !word[2])
+				return o->arg;
+	return false;
+}
+
+static bool has_verbs(const char *noun)
+{
+	for (size_t i = 0; i < cli_ncommands; i++)
+		if (!strcmp(cli_commands[i].noun, noun))
+			return cli_commands[i].verb;
+	return false;
+}
+
+/* Options may stand before the verb: it and its noun are brought to the front. */
+void cli_verb_first(int argc, char **argv)
+{
+	int at = 1, n;
+	char *words[2];
+
+	while (at < argc && argv[at][0] == '-' && argv[at][1] && strcmp(argv[at], "--"))
+		at += takes_value(argv[at]) ? 2 : 1;
+	if (at == 1 || at >= argc)
+		return;
+	n = has_verbs(argv[at]) && at + 1 < argc && argv[at + 1][0] != '-' ? 2 : 1;
+	memcpy(words, argv + at, (size_t)n * sizeof(*words));
+	memmove(argv + 1 + n, argv + 1, (size_t)(at - 1) * sizeof(*argv));
+	memcpy(argv + 1, words, (size_t)n * sizeof(*words));
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const struct cli_cmd *cmd = NULL;
@@ -227,6 +262,7 @@ static int dispatch(int argc, char **argv)
 	struct cli c = {};
 	int used = 0, r;
 
+	cli_verb_first(argc, argv);
 	r = early(argc, argv);
 	if (r >= 0)
 		return r;

@@ -65,6 +65,8 @@ int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used,
 /* Parses what follows the command's name: argv[0] is its last word. */
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	      struct gs_error *err);
+/* Moves options that stand before the verb behind it. */
+void cli_verb_first(int argc, char **argv);
 int cli_main(int argc, char **argv);
 
 /* Value of an option, "" for a flag that was given, NULL when absent. */
@@ -118,7 +120,7 @@ int cli_class_explain(struct cli *c);
 int cli_policy_get(struct cli *c);
 int cli_policy_list(struct cli *c);
 int cli_policy_start(struct cli *c);
-int cli_policy_switch(struct cli *c);
+int cli_policy_show(struct cli *c);
 int cli_policy_stop(struct cli *c);
 int cli_policy_check(struct cli *c);
 int cli_policy_new(struct cli *c);

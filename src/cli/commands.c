@@ -8,6 +8,17 @@
 		NULL \
 	}
 
+static const struct cli_opt doctor_opts[] = {
+	{ "gpu", 0, NULL, "exit code 3 unless a GPU can be used" },
+	END,
+};
+
+static const struct cli_opt list_opts[] = {
+	{ "all", 'a', NULL, "all TSGs, not only those of compute work" },
+	{ "watch", 0, NULL, "again every second, until SIGINT" },
+	END,
+};
+
 static const struct cli_opt monitor_opts[] = {
 	{ "for", 't', "TIME", "end after TIME (500ms, 1h30m)" },
 	{ "count", 'n', "N", "end after N events" },
@@ -32,6 +43,7 @@ static const struct cli_opt class_set_opts[] = {
 
 static const struct cli_opt policy_start_opts[] = {
 	{ "option", 'o', "KEY=VALUE", "set an option of the policy; may be repeated" },
+	{ "no-replace", 0, NULL, "fail if another policy runs" },
 	END,
 };
 
@@ -83,11 +95,12 @@ const struct cli_cmd cli_commands[] = {
 	{ "doctor", NULL, "", "say what works here and what to do about the rest",
 	  "Exit code 0: gpusched can be used here, on a GPU, on the simulated one or through the "
 	  "daemon; 3: it cannot.",
-	  cli_doctor, NULL, CLI_JSON, 0, 0 },
+	  cli_doctor, doctor_opts, CLI_JSON, 0, 0 },
 	{ "list", NULL, "[TARGET]", "list the TSGs: who has them, what was asked, what is",
-	  "One row per TSG: ASKED, IS and WANT are timeslices in us as the owner asked, as the "
+	  "One row per compute TSG (--json and --all: per TSG): ASKED, IS and WANT are timeslices "
+	  "in us as the owner asked, as the "
 	  "hardware was told, and as a policy or person wants them; \"-\" is unknown or unset.",
-	  cli_list, NULL, CLI_JSON | CLI_TARGET, 0, 1 },
+	  cli_list, list_opts, CLI_JSON | CLI_TARGET, 0, 1 },
 	{ "monitor", NULL, "[TARGET]", "print events as they happen, and a summary at the end",
 	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
 	  CLI_JSON | CLI_TARGET, 0, 1 },
@@ -127,12 +140,12 @@ const struct cli_cmd cli_commands[] = {
 	  cli_policy_get, NULL, CLI_JSON, 0, 0 },
 	{ "policy", "list", "", "list the policies that are installed", NULL, cli_policy_list, NULL,
 	  CLI_JSON, 0, 0 },
-	{ "policy", "start", "NAME [-o KEY=VALUE]...", "start a policy",
-	  "NAME is one that policy list shows, or the path of an object. Needs the daemon.",
-	  cli_policy_start, policy_start_opts, CLI_JSON, 1, 1 },
-	{ "policy", "switch", "NAME [-o KEY=VALUE]...", "replace the running policy",
+	{ "policy", "show", "NAME|FILE", "show a policy's options and callbacks", NULL,
+	  cli_policy_show, NULL, CLI_JSON, 1, 1 },
+	{ "policy", "start", "NAME [-o KEY=VALUE]...", "start a policy, or replace the running one",
+	  "NAME is one that policy list shows, or the path of an object. Needs the daemon. "
 	  "Exactly one policy acts at any time; if the new one is refused the old one goes on.",
-	  cli_policy_switch, policy_start_opts, CLI_JSON, 1, 1 },
+	  cli_policy_start, policy_start_opts, CLI_JSON, 1, 1 },
 	{ "policy", "stop", "", "stop the running policy: the driver's own behaviour", NULL,
 	  cli_policy_stop, NULL, CLI_JSON, 0, 0 },
 	{ "policy", "check", "NAME|FILE...", "verify policies without attaching anything",

@@ -28,8 +28,13 @@ static const struct {
 	{ "guardian", cli_probe_guardian, 0 },
 };
 
+static const char *ok_colour(const json_t *row)
+{
+	return json_is_true(json_object_get(row, "ok")) ? NULL : "red";
+}
+
 static const struct gs_column columns[] = {
-	{ "ok", "OK" },
+	{ "ok", "OK", .colour = ok_colour },
 	{ "name", "CHECK" },
 	{ "detail", "WHAT" },
 	{ "remedy", "WHAT TO DO" },
@@ -39,7 +44,7 @@ int cli_doctor(struct cli *c)
 {
 	CLEANUP_JSON json_t *rows = json_array(), *all = NULL;
 	unsigned int missing = 0;
-	bool real, sim, daemon;
+	bool real, sim, daemon, gpu = true, good;
 
 	for (size_t i = 0; i < GS_COUNT(checks); i++) {
 		struct cli_check k = {};
@@ -47,6 +52,8 @@ int cli_doctor(struct cli *c)
 		checks[i].fn(&k);
 		if (!k.ok)
 			missing |= checks[i].needed;
+		if (!k.ok && (checks[i].fn == cli_probe_driver || checks[i].fn == cli_probe_gpus))
+			gpu = false;
 		json_array_append_new(rows,
 				      json_pack("{s:s,s:b,s:s?,s:s?}", "name", checks[i].name, "ok",
 						k.ok, "detail", k.detail[0] ? k.detail : NULL,
@@ -55,12 +62,13 @@ int cli_doctor(struct cli *c)
 	real = !(missing & CLI_NEED_REAL);
 	sim = !(missing & CLI_NEED_SIM);
 	daemon = !(missing & CLI_NEED_DAEMON);
+	good = cli_opt(c, "gpu") ? gpu && (real || daemon) : real || sim || daemon;
 	if (c->json) {
 		all = json_pack("{s:b,s:b,s:b,s:b,s:O}", "ok", real || sim || daemon, "gpu", real,
 				"sim", sim, "daemon", daemon, "checks", rows);
 		if (gs_json_line(stdout, all))
 			return GS_EXIT_FAILED;
-		return real || sim || daemon ? GS_EXIT_OK : GS_EXIT_IMPOSSIBLE;
+		return good ? GS_EXIT_OK : GS_EXIT_IMPOSSIBLE;
 	}
 	if (cli_print_rows(c, columns, GS_COUNT(columns), rows))
 		return GS_EXIT_FAILED;
@@ -76,5 +84,6 @@ int cli_doctor(struct cli *c)
 		return cli_fail(-ENOTSUP,
 				"gpusched cannot be used here: see what to do above; "
 				"'gpusched demo --model' and 'gpusched sim run' need nothing");
-	return GS_EXIT_OK;
+	return good ? GS_EXIT_OK
+		    : cli_fail(-ENOTSUP, "no GPU can be used here: see what to do above");
 }

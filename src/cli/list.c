@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <pwd.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
@@ -27,6 +29,12 @@ static char *state(const json_t *row)
 	if (json_is_false(gs_json_at(row, "scheduled")))
 		return strdup("idle");
 	return runnable ? strdup("runnable") : NULL;
+}
+
+static const char *state_colour(const json_t *row)
+{
+	return json_is_true(gs_json_at(row, "held")) || gs_json_at(row, "suspended_by") ? "yellow"
+											: NULL;
 }
 
 /* Whose process it is: by name, as ps tells it. Neighbours are mostly one user's. */
@@ -85,7 +93,7 @@ static const struct gs_column columns[] = {
 	{ "is.preempt_mode", "MODE" },
 	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT },
 	{ "gpu_time_ns", "HELD", GS_COL_RIGHT, .cell = held },
-	{ "is.runnable", "STATE", .cell = state },
+	{ "is.runnable", "STATE", .cell = state, .colour = state_colour },
 	{ "known_by", "KNOWN" },
 	{ "assumed", "ASSUMED" },
 	{ "asked" },
@@ -109,23 +117,81 @@ static void hide_unknown_launches(struct gs_column *cols, size_t n, const json_t
 			cols[i].head = NULL;
 }
 
-int cli_list(struct cli *c)
+/* What most people look for; a TSG that was named is shown whatever it is. */
+static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
+{
+	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");
+	json_t *rows = json_array(), *row;
+	size_t i;
+
+	json_array_foreach(tsgs, i, row) {
+		const char *kind = json_string_value(gs_json_at(row, "kind"));
+
+		if (all || (kind && !strcmp(kind, "compute")))
+			json_array_append(rows, row);
+	}
+	return rows;
+}
+
+static int list_once(const struct cli *c, struct gpusched *g, const char *target)
 {
 	struct gs_column shown[GS_COUNT(columns)];
-	const char *target = c->argc ? c->argv[0] : "all";
-	CLEANUP_JSON json_t *answer = NULL;
-	json_t *tsgs;
+	CLEANUP_JSON json_t *answer = NULL, *rows = NULL;
+	const json_t *tsgs;
 	int r;
 
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "list", json_pack("{s:s}", "target", target), &answer);
+	r = cli_request(g, "list", json_pack("{s:s}", "target", target), &answer);
 	if (r)
 		return gs_exit_of(r);
 	tsgs = json_object_get(answer, "tsgs");
-	if (!json_array_size(tsgs) && strcmp(target, "all"))
+	if (!json_array_size(tsgs) && strcmp(target, "all") && !cli_opt(c, "watch"))
 		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
+	rows = shown_rows(c, target, json_object_get(answer, "tsgs"));
 	if (!json_array_size(tsgs) && !c->json)
 		puts("no TSGs: no process uses a GPU");
+	else if (!json_array_size(rows) && !c->json)
+		printf("no compute TSGs; %zu others: 'gpusched list --all' shows them\n",
+		       json_array_size(tsgs));
 	memcpy(shown, columns, sizeof(columns));
-	hide_unknown_launches(shown, GS_COUNT(shown), tsgs);
-	return cli_print_rows(c, shown, GS_COUNT(shown), tsgs);
+	hide_unknown_launches(shown, GS_COUNT(shown), rows);
+	return cli_print_rows(c, shown, GS_COUNT(shown), rows);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	stopped = sig;
+}
+
+/* A terminal is cleared before each round; elsewhere an empty line parts them. */
+static int watch(const struct cli *c, struct gpusched *g, const char *target)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	bool tty = isatty(STDOUT_FILENO);
+	int code = GS_EXIT_OK;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	for (int round = 0; !stopped && code == GS_EXIT_OK; round++) {
+		if (!c->json && (tty || round))
+			fputs(tty ? "\033[H\033[J" : "\n", stdout);
+		code = list_once(c, g, target);
+		fflush(stdout);
+		if (!stopped && code == GS_EXIT_OK)
+			sleep(1);
+	}
+	return code;
+}
+
+int cli_list(struct cli *c)
+{
+	const char *target = c->argc ? c->argv[0] : "all";
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	int r;
+
+	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &g);
+	if (r)
+		return gs_exit_of(r);
+	return (cli_opt(c, "watch") ? watch : list_once)(c, g, target);
 }

@@ -53,30 +53,28 @@ static json_t *callbacks_json(const struct gs_policy_info *info)
 	return all;
 }
 
-static char *option_names(const json_t *row)
-{
-	CLEANUP_FREE char *all = strdup("");
-	json_t *o;
-	size_t i;
-
-	json_array_foreach(json_object_get(row, "options"), i, o) {
-		char *longer = NULL;
-
-		if (!all || asprintf(&longer, "%s%s%s=%" JSON_INTEGER_FORMAT, all, i ? " " : "",
-				     json_string_value(json_object_get(o, "name")),
-				     json_integer_value(json_object_get(o, "default"))) < 0)
-			return NULL;
-		free(all);
-		all = longer;
-	}
-	return all && *all ? TAKE_PTR(all) : NULL;
-}
-
 static const struct gs_column columns[] = {
-	{ "name", "NAME" },           { "tick_us", "TICK_US", GS_COL_RIGHT },
-	{ "callbacks", "CALLBACKS" }, { "options", "OPTIONS", .cell = option_names },
-	{ "path", "PATH" },
+	{ "name", "NAME" }, { "about", "WHAT IT DOES" },
+	{ "tick_us" },      { "callbacks" },
+	{ "options" },      { "path" },
 };
+
+static const struct gs_column option_columns[] = {
+	{ "name", "OPTION" },
+	{ "default", "DEFAULT", GS_COL_RIGHT },
+	{ "min", "FROM", GS_COL_RIGHT },
+	{ "max", "TO", GS_COL_RIGHT },
+	{ "help", "WHAT IT IS" },
+};
+
+static json_t *info_json(const struct gs_policy_info *p)
+{
+	return json_pack("{s:s,s:s*,s:s,s:i,s:o,s:i,s:o,s:o}", "name", p->name, "about",
+			 *p->about ? p->about : NULL, "path", p->path, "abi", (int)p->abi,
+			 "tick_us", p->tick_us ? json_integer(p->tick_us) : json_null(),
+			 "timeout_ms", (int)p->timeout_ms, "callbacks", callbacks_json(p),
+			 "options", options_json(p));
+}
 
 int cli_policy_list(struct cli *c)
 {
@@ -89,20 +87,37 @@ int cli_policy_list(struct cli *c)
 	r = gs_policy_list(&infos, &n, &err);
 	if (r)
 		return cli_fail_err(r, &err, "policy list");
-	for (size_t i = 0; i < n; i++) {
-		const struct gs_policy_info *p = &infos[i];
-
-		json_array_append_new(rows,
-				      json_pack("{s:s,s:s,s:i,s:o,s:i,s:o,s:o}", "name", p->name,
-						"path", p->path, "abi", (int)p->abi, "tick_us",
-						p->tick_us ? json_integer(p->tick_us) : json_null(),
-						"timeout_ms", (int)p->timeout_ms, "callbacks",
-						callbacks_json(p), "options", options_json(p)));
-	}
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(rows, info_json(&infos[i]));
 	infos_free(infos, n);
 	if (!n && !c->json)
 		puts("no policies found: set GPUSCHED_POLICIES to their directory");
 	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+}
+
+int cli_policy_show(struct cli *c)
+{
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = {};
+	CLEANUP_JSON json_t *row = NULL;
+	struct gs_error err = {};
+	int r;
+
+	r = gs_policy_info(c->argv[0], &info, &err);
+	if (r)
+		return cli_fail_err(r, &err, "policy show");
+	row = info_json(&info);
+	if (c->json)
+		return cli_print_object(c, row);
+	printf("%s - %s\n\nobject     %s\ncallbacks  %s\n", info.name,
+	       *info.about ? info.about : "it does not say what it does", info.path,
+	       info.callbacks);
+	if (info.tick_us)
+		printf("tick       every %u us, a round at most %u ms\n", info.tick_us,
+		       info.timeout_ms);
+	if (info.noptions)
+		putchar('\n');
+	return cli_print_rows(c, option_columns, GS_COUNT(option_columns),
+			      json_object_get(row, "options"));
 }
 
 static int check_one(const struct cli *c, const char *what)
@@ -237,7 +252,7 @@ static char *as_daemon_finds_it(const char *name)
 	return path;
 }
 
-static int start(struct cli *c, const char *verb)
+int cli_policy_start(struct cli *c)
 {
 	CLEANUP_FREE char *name = as_daemon_finds_it(c->argv[0]);
 	json_t *options = json_array();
@@ -256,18 +271,9 @@ static int start(struct cli *c, const char *verb)
 		}
 		json_array_append_new(options, json_string(c->opts[i].value));
 	}
-	return ask(c, verb, GPUSCHED_OPEN_DAEMON_ONLY,
-		   json_pack("{s:s,s:o}", "name", name, "options", options));
-}
-
-int cli_policy_start(struct cli *c)
-{
-	return start(c, "policy_start");
-}
-
-int cli_policy_switch(struct cli *c)
-{
-	return start(c, "policy_switch");
+	return ask(c, "policy_start", GPUSCHED_OPEN_DAEMON_ONLY,
+		   json_pack("{s:s,s:o,s:b}", "name", name, "options", options, "replace",
+			     !cli_opt(c, "no-replace")));
 }
 
 int cli_policy_stop(struct cli *c)

@@ -283,7 +283,6 @@ int gs_verb_class_list(struct gs_request *rq);
 int gs_verb_class_explain(struct gs_request *rq);
 int gs_verb_policy_get(struct gs_request *rq);
 int gs_verb_policy_start(struct gs_request *rq);
-int gs_verb_policy_switch(struct gs_request *rq);
 int gs_verb_policy_stop(struct gs_request *rq);
 int gs_verb_observe_status(struct gs_request *rq);
 int gs_verb_observe_on(struct gs_request *rq);

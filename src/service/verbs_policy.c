@@ -88,34 +88,22 @@ static void fill_running(struct gs_service *s, json_t *answer)
 	json_decref(o);
 }
 
-static int start(struct gs_request *rq)
+int gs_verb_policy_start(struct gs_request *rq)
 {
 	const char *options[GS_POLICY_OPTIONS_MAX];
+	bool keep = gs_arg_given(rq, "replace") && !gs_arg_true(rq, "replace");
 	struct gs_starting *t;
 	size_t n;
-	int r;
+	int r = need_daemon(rq);
 
-	r = parse_options(rq, options, &n);
+	if (!r && rq->s->p && keep)
+		r = gs_fail(rq->err, -EBUSY, "policy %s runs, and is not to be replaced",
+			    gs_policy_running(rq->s->p)->name);
+	if (!r)
+		r = parse_options(rq, options, &n);
 	if (!r)
 		r = gs_starting_begin(rq->s, gs_arg_text(rq, "name"), options, n, &t, rq->err);
 	return r ? r : gs_starting_answer(rq, t, fill_running);
-}
-
-int gs_verb_policy_start(struct gs_request *rq)
-{
-	int r = need_daemon(rq);
-
-	if (!r && rq->s->p)
-		r = gs_fail(rq->err, -EBUSY, "policy %s runs: use 'gpusched policy switch'",
-			    gs_policy_running(rq->s->p)->name);
-	return r ? r : start(rq);
-}
-
-int gs_verb_policy_switch(struct gs_request *rq)
-{
-	int r = need_daemon(rq);
-
-	return r ? r : start(rq);
 }
 
 /* Afterwards none runs: one that is being started is called off. */

@@ -89,9 +89,9 @@ is "$(counter released_hold)" 0 "the limit has let nobody in"
 # ---- the end of the policy, the end of the daemon
 run_load be last be --seconds 0
 check "a sixth waits" wait_for 10 held $last
-check "another policy takes over" "$gpusched" policy switch none
+check "another policy takes over" "$gpusched" policy start none
 check "which holds nobody" wait_for 10 runs $last
-check "admit takes over" "$gpusched" policy switch admit -o max_be=1
+check "admit takes over" "$gpusched" policy start admit -o max_be=1
 sleep 0.3
 check "who runs goes on" runs $last
 run_load be orphan be --seconds 0

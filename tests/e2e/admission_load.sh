@@ -42,7 +42,7 @@ check "beside a light one another is let in, once its load has been seen" wait_f
 end_load "$waits"
 end_load "$light"
 
-check "without launch_us" "$gpusched" policy switch admit -o max_lc=8 -o max_lc_load=50
+check "without launch_us" "$gpusched" policy start admit -o max_lc=8 -o max_lc_load=50
 run_lc heavy 2000
 check "load is not known:" wait_for 10 runs "$heavy"
 sleep 1.5

@@ -44,7 +44,7 @@ check "a policy that wishes levels starts" "$gpusched" policy start "$top/tests/
 check "it sets what was read back" wait_for 20 slice_is $a 1700
 check "and leaves alone what is assumed" level_is $a 1
 ge "$("$gpusched" stats --json | jq .engine.refused_assumed)" 2 "which is counted"
-check "one with the flag takes over" "$gpusched" policy switch "$top/tests/policy/modes_assumed.bpf.c"
+check "one with the flag takes over" "$gpusched" policy start "$top/tests/policy/modes_assumed.bpf.c"
 check "it sets what is assumed, too" wait_for 20 level_is $a 2
 check "it stops" "$gpusched" policy stop
 check "the assumed is back" wait_for 20 level_is $a 1

@@ -19,7 +19,7 @@ import json, os, random, socket, sys
 api, kind, rounds, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 rnd = random.Random(seed)
 verbs = ["list", "set", "suspend", "resume", "preempt", "class_set", "class_get", "class_clear", "class_list",
-         "class_explain", "policy_get", "policy_list", "policy_start", "policy_switch", "stats", "ping",
+         "class_explain", "policy_get", "policy_list", "policy_start", "stats", "ping",
          "observe_status", "watch", "nothing", "", "../list", "list" * 500]
 keys = ["target", "timeslice_us", "interleave", "preempt_mode", "clear", "for_us", "class", "weight", "name",
         "options", "policy", "", "\u0000", "x" * 300]

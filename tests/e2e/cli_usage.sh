@@ -145,7 +145,7 @@ bad=$(sed -n '/GS_CONFIG_KEYS/,/^$/s/^	X("[A-Za-z]*", "\([A-Za-z]*\)".*/\1/p' "$
 is "$bad" "" "gpusched.conf(5) tells every key"
 
 counters=$(sed -nE '/define (GPUSCHED_TAP|GS_ENGINE|GS_SERVICE)_COUNTERS/,/^$/s/^	X\([A-Z_]+, "([a-z_]+)".*/\1/p' \
-	"$top"/include/gpusched/abi.h "$top"/src/engine/engine.h "$top"/src/service/internal.h)
+	"$top"/include/gpusched/*.h "$top"/src/*/*.h)
 ge "$(wc -l <<<"$counters")" 40 "there are counters"
 is "$(for counter in $counters; do
 	grep -qE "^(.*, )?\*$counter\*" "$top/man/gpusched-stats.8.scd" || echo "$counter"
@@ -191,7 +191,7 @@ complete_words() { # WORD...: what completion offers for the last one
 		- "$top" "$@" 2>/dev/null
 }
 is "$(complete_words sus)" suspend "completion of a verb"
-is "$(complete_words policy sw)" switch "completion of a noun's verb"
+is "$(complete_words policy sh)" show "completion of a noun's verb"
 is "$(complete_words suspend --f)" --for "completion of an option"
 is "$(complete_words run --class b)" be "completion of a class"
 is "$(complete_words observe launches o)" "on off" "completion of on and off"

@@ -43,4 +43,69 @@ exits 0 "set by parts" "$gpusched" set "user:$(id -un),gpu:0" timeslice=33us
 check "is done" slice_is $be 33
 exits 0 "clear" "$gpusched" set all clear
 
+# ---- options before the verb ---------------------------------------------------------------------------
+
+exits 0 "options before the verb" "$gpusched" --json list pid:$be
+is "$(jq -s length <<<"$out")" 4 "are the verb's"
+exits 0 "with values too" "$gpusched" --for 200ms suspend pid:$be
+check "and those" wait_for 10 eval "[ \$(sim_disabled $be) = 0 ]"
+is "$("$gpusched" --class be run -- echo -n --json)" "--json" "a command's options stay behind it"
+
+# ---- list ----------------------------------------------------------------------------------------------
+
+is "$("$gpusched" list pid:$be | grep -c " $be ") $("$gpusched" list pid:$be --all | grep -c " $be ")" "1 4" \
+	"list shows compute TSGs, --all the others too"
+copy=$(list_json pid:$be 'map(select(.kind == "copy"))[0].id')
+like "$("$gpusched" list tsg:$copy)" " copy " "a copy TSG that is named is shown"
+like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "by a part too"
+"$gpusched" list --watch pid:$be >"$scratch/watched" &
+watch=$!
+at_end+=($watch)
+heads() {
+	[ "$(grep -c ' KIND ' "$scratch/watched")" -ge "$1" ]
+}
+check "list --watch lists again" wait_for 20 heads 3
+kill -INT $watch
+wait $watch
+is "$?" 0 "until SIGINT"
+
+# ---- policies ------------------------------------------------------------------------------------------
+
+is "$("$gpusched" policy list | awk 'length > 80')" "" "policy list fits 80 columns"
+like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "and tells what each does"
+is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "of every policy"
+like "$("$gpusched" policy show lcbe)" "be_slice_us +1 +1 +100000000 +timeslice of a be TSG" "policy show has the options"
+is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "in JSON, too"
+exits 1 "policy show of none" "$gpusched" policy show there_is_none
+exits 0 "policy start" "$gpusched" policy start none
+exits 1 "--no-replace leaves it" "$gpusched" policy start lcbe --no-replace
+is "$("$gpusched" policy get --json | jq -r .running.name)" none "in place"
+exits 0 "policy start again" "$gpusched" policy start lcbe
+is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "replaces it"
+exits 2 "there is no policy switch" "$gpusched" policy switch none
+exits 0 "policy stop" "$gpusched" policy stop
+
+# ---- colours, completion, doctor -----------------------------------------------------------------------
+
+on_terminal() {
+	python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))' env TERM=xterm "$@"
+}
+is "$(on_terminal "$gpusched" policy list | grep -c $'\e\[')" 1 "headings are bold on a terminal"
+is "$(on_terminal NO_COLOR=1 "$gpusched" policy list | grep -c $'\e\[')" 0 "not with NO_COLOR"
+is "$("$gpusched" policy list | grep -c $'\e\[')" 0 "nor elsewhere"
+is "$(on_terminal "$gpusched" list pid:0 | grep -c $'\e\[31mgpusched:')" 1 "an error is red"
+
+complete_line() { # WORDS...: what bash offers for the last one
+	PATH="$build:$PATH" bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }
+		_gpusched; printf "%s\n" "${COMPREPLY[@]}"' "$top/completions/gpusched" "$@"
+}
+like "$(complete_line gpusched policy start lcbe -o be_s | paste -sd ' ')" "^be_slice_us= be_slice_multi_us=$" \
+	"options of the policy complete"
+like "$(complete_line gpusched list --w)" "^--watch$" "and those of a verb"
+exits 0 "doctor --gpu with a GPU" "$gpusched" doctor --gpu
+if [ ! -e /proc/driver/nvidia/version ]; then
+	exits 3 "doctor --gpu without" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
+	like "$out" "no GPU can be used here" "and says so"
+fi
+
 done_testing

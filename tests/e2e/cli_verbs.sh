@@ -128,7 +128,7 @@ is "$("$gpusched" policy get --json | jq -r '.running | "\(.name) \(.options[] |
 	"lcbe 30" "policy get"
 exits 0 "the program is made best-effort" "$gpusched" class set pid:$be be
 check "the policy's option acts" slice_is $be 30
-exits 0 "policy switch" "$gpusched" policy switch lcbe
+exits 0 "policy start" "$gpusched" policy start lcbe
 check "the default acts" slice_is $be 1
 exits 0 "policy stop" "$gpusched" policy stop
 check "as its owner asked after stop" slice_is $be 2048

@@ -53,7 +53,7 @@ slice=$(sim_slice $be)
 # ---- that do not start: the one that runs goes on
 # refused NAME KIND WORDS
 refused() {
-	exits 1 "$1 does not start" "$gpusched" policy switch "$(hostile "$1")"
+	exits 1 "$1 does not start" "$gpusched" policy start "$(hostile "$1")"
 	is "$(exit_record .kind)" "$2" "$1: $2"
 	like "$(exit_record .message)" "$3" "$1: with the reason"
 }
@@ -71,9 +71,9 @@ like "$("$gpusched" policy get)" $'\nlast_exit.dump\n    [^\n]+\n    [^\n]+\n' "
 refused endless verifier "verifier"
 refused helper refused "bpf_probe_write_user"
 refused own_program refused "sched_switch"
-out=$("$gpusched" policy switch "$(hostile fast_tick)" 2>&1)
+out=$("$gpusched" policy start "$(hostile fast_tick)" 2>&1)
 like "$out" "tick of 1 us: 1000 to" "fast_tick is refused with the range"
-out=$("$gpusched" policy switch "$(hostile abi_future)" 2>&1)
+out=$("$gpusched" policy start "$(hostile abi_future)" 2>&1)
 like "$out" "ABI 99" "abi_future is refused with both versions"
 is "$(running)" lcbe "lcbe has run all the while"
 check "with its slice" slice_is $be "$slice"
@@ -108,9 +108,9 @@ check "it stops" "$gpusched" policy stop
 check "a policy with an option above JSON's integers starts" "$gpusched" policy start "$(hostile options)" -o big=18446744073709551615
 is "$("$gpusched" policy get --json | jq -c '[.running.options[] | select(.name == "big" or .name == "neg") | .value]')" "[null,-3]" \
 	"which is told as null"
-check "div_zero takes over" "$gpusched" policy switch "$(hostile div_zero)"
+check "div_zero takes over" "$gpusched" policy start "$(hostile div_zero)"
 check "and does no harm" works $be
-check "absurd takes over" "$gpusched" policy switch "$(hostile absurd)"
+check "absurd takes over" "$gpusched" policy start "$(hostile absurd)"
 check "its wishes are refused and counted" wait_for 10 eval '[ "$(counter refused_range)" -ge 3 ]'
 check "the hardware has what the owner asked" restored
 check "the program works" works $be
@@ -123,7 +123,7 @@ rate() { # PID: work a second, over two seconds
 	echo $((($(sim_work "$1") - work) * 1000000 / (${EPOCHREALTIME/./} - from)))
 }
 undisturbed=$(rate $be)
-check "flips takes over" "$gpusched" policy switch "$(hostile flips)"
+check "flips takes over" "$gpusched" policy start "$(hostile flips)"
 calls=$(counter call_ns) from=$(date +%s%N)
 sleep 1
 made=$(rate $be)
@@ -135,7 +135,7 @@ le "$(awk -v s=$spent -v t=$took 'BEGIN { print (s - 60e6) / t }')" 0.12 "calls 
 [ $undisturbed -le 1000 ] || undisturbed=1000
 ge $made $((undisturbed / 2)) "the program keeps at least half of its rate"
 
-check "suspends_all takes over" "$gpusched" policy switch "$(hostile suspends_all)"
+check "suspends_all takes over" "$gpusched" policy start "$(hostile suspends_all)"
 # flips has used up what calls may take: one after another
 check "all is suspended, by the policy" wait_for 10 eval \
 	'[ "$(list_json pid:$be "map(.suspended_by) | unique | tostring")" = "[\"policy\"]" ]'
@@ -147,7 +147,7 @@ sleep 1
 check "it is not suspended again" eval '[ "$(sim_disabled $be)" = 0 ]'
 is "$(running)" suspends_all "the policy still wants it"
 
-check "starves takes over" "$gpusched" policy switch "$(hostile starves)"
+check "starves takes over" "$gpusched" policy start "$(hostile starves)"
 run_load lc lc lc --seconds 0
 check "the class is suspended" wait_for 10 eval '[ "$(sim_disabled $be)" -ge 8 ]'
 check "but not for longer than its limit" wait_for 15 works $be

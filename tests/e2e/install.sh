@@ -24,6 +24,11 @@ for page in "$top"/man/*.scd; do
 	[ -s "$root/share/man/man${page##*.}/$page" ] || bad+=" $page"
 done
 is "$bad" "" "and every manual page"
+named=$(grep -hoE '/usr/share/doc/gpusched/[a-z/.-]*\.md' "$top"/man/*.scd | sort -u)
+ge "$(wc -l <<<"$named")" 2 "manual pages name documents"
+is "$(while read -r file; do [ -s "$root/${file#/usr/}" ] || echo "$file"; done <<<"$named")" "" \
+	"which are installed where they say"
+is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "and none is named by its place in the source"
 is "$(grep -hoE '^Exec[A-Za-z]*=[^ ]*' "$root"/lib/systemd/system/*.service | sed "s|=$prefix|=$root|" |
 	cut -d= -f2 | while read -r program; do [ -x "$program" ] || echo "$program"; done)" "" \
 	"the units start what was installed"
@@ -36,4 +41,7 @@ is "$(installed policy list --json | jq -r .path | xargs -n 1 dirname | sort -u 
 	"$(realpath "$root/lib/gpusched/policies")" "an installed gpusched finds the installed policies"
 export GPUSCHED_SCENARIOS=$root/share/gpusched/scenarios # the place is built in
 exits 0 "and plays an installed scenario under one" installed sim run lcbe-1be
+exits 0 "make uninstall" make --no-print-directory -C "$top" BUILD="$build" uninstall
+is "$(find "$scratch$prefix" ! -type d)" "" "leaves no file"
+is "$(find "$scratch$prefix" -name '*gpusched*')" "" "and no folder of ours"
 done_testing

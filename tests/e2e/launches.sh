@@ -224,16 +224,16 @@ check "the 500th brings its wish" wait_for 5 eval '[ "$(sim_slice '$USE_PID')" =
 use_end
 load be --seconds 30 $iterations --linger 30 --count 4000 --kernel-us 200
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-	"$gpusched" policy switch "$top/tests/policy/work.bpf.c" -o after=1000000 >/dev/null ||
+	"$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000 >/dev/null ||
 		not_ok "a switch fails"
 done
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(launches $LOAD_PID)" "$(jq .launches <"$scratch/load.out")" "ten switches lose no launch"
 end_load $LOAD_PID
-check "a policy that sees each launch takes over" "$gpusched" policy switch "$top/tests/policy/every.bpf.c"
+check "a policy that sees each launch takes over" "$gpusched" policy start "$top/tests/policy/every.bpf.c"
 load be --seconds 1 --graph --kernels 10 --kernel-us 100 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
-check "and gives way" "$gpusched" policy switch "$top/tests/policy/work.bpf.c" -o after=1000000
+check "and gives way" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
 is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" switched "it missed none, and saw none twice"
 is "$(sed -n 's/.*policy every: .* seen //p' "$scratch/daemon.log" | xargs)" \
 	"$(jq -r '"\(.launches - .graph_launches) \(.graph_launches)"' <"$scratch/load.out")" \
@@ -260,7 +260,7 @@ check "nothing of the probes is left" wait_for 10 no_keeper
 end_load $slow
 start_daemon --policy "$top/tests/policy/work.bpf.c" || not_ok "a daemon starts with the policy"
 is "$(counting | jq -c '[.on, .policy]')" '[true,true]' "its policy turns counting on"
-check "a policy without work_submit takes over" "$gpusched" policy switch none
+check "a policy without work_submit takes over" "$gpusched" policy start none
 is "$(counting | jq -c '[.on, .policy]')" '[false,false]' "nobody wants launches any more"
 stop_daemon
 done_testing

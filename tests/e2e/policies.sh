@@ -61,7 +61,7 @@ stat_of() { # FILTER
 	"$gpusched" stats --json | jq "$1"
 }
 start_policy() {
-	check "$1 takes over" "$gpusched" policy switch "$@" || diag "$(tail -3 "$scratch/daemon.log")"
+	check "$1 takes over" "$gpusched" policy start "$@" || diag "$(tail -3 "$scratch/daemon.log")"
 }
 
 

@@ -68,7 +68,7 @@ previous = ask("policy_get")["running"]["name"]
 begin = time.time()
 for i in range(count):
     name, options, wish = kinds[i % len(kinds)]
-    ask("policy_switch", name=name, options=options)
+    ask("policy_start", name=name, options=options)
     state = ask("policy_get")
     running = state["running"]
     wrong_name += not running or running["path" if "/" in name else "name"] != name
@@ -108,7 +108,7 @@ own() {
 counted() {
 	list_json "pid:$1" 'map(.launches) | max'
 }
-"$gpusched" policy switch none >/dev/null
+"$gpusched" policy start none >/dev/null
 kill -INT $a $b # they end their load, and keep their contexts
 is "$(own "$scratch/a.out")" "$(counted $a)" "the program's launches are counted exactly"
 is "$(own "$scratch/b.out")" "$(counted $b)" "those of graphs as well"

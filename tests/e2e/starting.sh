@@ -80,7 +80,7 @@ check "a person's control is done" "$gpusched" set pid:$one timeslice=200us
 is "$(sim_slice $one)" 200 "and has reached the driver"
 end_load $two
 check "a record whose program ended goes" wait_for 20 eval '[ "$(list_json all "map(select(.pid == '$two')) | length")" = 0 ]'
-exits 1 "a second switch is refused" "$gpusched" policy switch none
+exits 1 "a second start is refused" "$gpusched" policy start none
 like "$out" "work.bpf.c is being started" "and says what is in the way"
 is "$(running) $(starting)" "lcbe $slow" "all that happened before the switch was done"
 check "the daemon answered all the time" wait_for 20 grep -qx 3 "$scratch/rounds"
@@ -112,7 +112,7 @@ is "$(running)" none "the one that was called off does not come back"
 
 # ---- the daemon ends meanwhile ---------------------------------------------------------------------------
 
-check "lcbe again" "$gpusched" policy switch lcbe -o be_slice_us=301 -o be_slice_multi_us=301
+check "lcbe again" "$gpusched" policy start lcbe -o be_slice_us=301 -o be_slice_multi_us=301
 "$gpusched" set pid:$one --clear >/dev/null 2>&1
 check "a program has a short slice" wait_for 5 eval '[ "$(sim_slice '$one')" != 2048 ]'
 begin switch

@@ -166,7 +166,7 @@ exits 1 "a pipe for a policy" timeout 20 "$gpusched" policy start "$scratch/fifo
 one_line "a pipe"
 check "after all that a good one starts" "$gpusched" policy start lcbe
 is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "and runs"
-exits 1 "a bad one does not replace it" "$gpusched" policy switch "$scratch/bad.bpf.o"
+exits 1 "a bad one does not replace it" "$gpusched" policy start "$scratch/bad.bpf.o"
 is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "the good one goes on"
 stop_daemon
 

@@ -61,7 +61,7 @@ while read -r command; do
 		at_end+=($!)
 		check "$command" wait_for 10 eval "[ \"\$(sim_work $!)\" != 0 ]"
 		;;
-	"gpusched policy switch"*)
+	"gpusched policy start lcbe"*)
 		be=${running[0]}
 		check "beside the server the training has short slices" wait_for 5 slice_is "$be" 800
 		end_load "${running[1]}"

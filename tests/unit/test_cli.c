@@ -26,6 +26,7 @@ static int parse(const char *line, struct cli *ret, struct gs_error *err)
 	     w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
 	argv[argc] = NULL;
+	cli_verb_first(argc, argv);
 	r = cli_find(argc, argv, &cmd, &used, err);
 	return r ? r : cli_parse(cmd, argc - used, argv + used, ret, err);
 }
@@ -75,6 +76,38 @@ static void test_words(void **state)
 	assert_int_equal(c.nopts, 2);
 	assert_string_equal(c.opts[1].value, "b=2");
 	assert_string_equal(c.cmd->verb, "start");
+}
+
+static void test_options_first(void **state)
+{
+	struct cli c = {};
+
+	assert_int_equal(parse("--json --for 2s suspend tsg:4", &c, NULL), 0);
+	assert_string_equal(cli_opt(&c, "for"), "2s");
+	assert_true(c.json);
+	assert_string_equal(c.argv[0], "tsg:4");
+
+	assert_int_equal(parse("-o a=1 policy start lcbe -o b=2", &c, NULL), 0);
+	assert_int_equal(c.nopts, 2);
+	assert_string_equal(c.opts[0].value, "a=1");
+	assert_string_equal(c.argv[0], "lcbe");
+
+	assert_int_equal(parse("--class=lc run ls -l", &c, NULL), 0);
+	assert_string_equal(cli_opt(&c, "class"), "lc");
+	assert_string_equal(c.argv[1], "-l");
+}
+
+/* So that a value is told from a verb before the verb is known. */
+static void test_options_agree(void **state)
+{
+	for (size_t i = 0; i < cli_ncommands; i++)
+		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
+			for (size_t j = 0; j < i; j++)
+				for (const struct cli_opt *p = cli_commands[j].opts; p && p->name;
+				     p++)
+					if (!strcmp(o->name, p->name) ||
+					    (o->letter && o->letter == p->letter))
+						assert_true(!o->arg == !p->arg);
 }
 
 static void test_command_keeps_its_options(void **state)
@@ -171,6 +204,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table_is_sound),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_options_first),
+		cmocka_unit_test(test_options_agree),
 		cmocka_unit_test(test_command_keeps_its_options),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_settings),

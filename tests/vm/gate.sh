@@ -120,9 +120,9 @@ run_be holder
 check "a new one has the place" wait_for 30 runs $holder
 run_be waits
 check "another waits" wait_for 30 at_gate $waits
-check "another policy takes over" "$gpusched" policy switch none
+check "another policy takes over" "$gpusched" policy start none
 check "which holds nobody" wait_for 30 runs $waits
-check "admit takes over" "$gpusched" policy switch admit -o max_be=1
+check "admit takes over" "$gpusched" policy start admit -o max_be=1
 
 # ---- a daemon that hangs, and one that dies
 end_load $holder KILL
@@ -179,7 +179,7 @@ run_be late
 check "who comes waits" wait_for 30 at_gate $late
 check "until the limit admits it" wait_for 30 runs $late
 is "$(engine released_hold)" 1 "which is counted"
-check "a policy that denies may run" "$gpusched" policy switch "$top/tests/policy/deny.bpf.o"
+check "a policy that denies may run" "$gpusched" policy start "$top/tests/policy/deny.bpf.o"
 run_be denied
 wait $denied
 is $? 1 "its program gets an error"

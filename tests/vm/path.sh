@@ -30,7 +30,7 @@ ended() { # CLASS
 
 start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
 exits 0 "launches are counted" "$gpusched" observe launches on
-exits 0 "lcbe takes over" "$gpusched" policy switch lcbe
+exits 0 "lcbe takes over" "$gpusched" policy start lcbe
 run_load be --seconds 0 --count 60
 run_load lc --seconds 0 --count 10
 # shellcheck disable=SC2154 # set by run_load
