@@ -82,6 +82,16 @@ static json_t *check_json(const struct sim_check *c, const struct sim_check_resu
 	return j;
 }
 
+static json_t *engine_json(const struct sim_result *r)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < GS_ENG_MAX; i++)
+		json_object_set_new(o, gs_engine_counter_name(i),
+				    json_integer((json_int_t)r->engine[i]));
+	return o;
+}
+
 json_t *sim_report_json(const struct sim_result *r)
 {
 	const struct sim_scenario *s = r->scenario;
@@ -97,6 +107,7 @@ json_t *sim_report_json(const struct sim_result *r)
 	json_object_set_new(o, "facts", json_string(sim_facts_words[r->facts]));
 	json_object_set_new(o, "policy_failure",
 			    r->policy_failure[0] ? json_string(r->policy_failure) : json_null());
+	json_object_set_new(o, "engine", r->policy[0] ? engine_json(r) : json_null());
 	for (size_t i = 0; i < r->nprocesses; i++)
 		json_array_append_new(processes, process_json(r, &r->processes[i]));
 	for (size_t i = 0; i < s->nchecks; i++)
@@ -234,6 +245,15 @@ int sim_report_checks(struct sim_result *const *r, size_t n, FILE *out)
 	return 0;
 }
 
+/* What the laws had to say. */
+static void print_engine(const struct sim_result *r, FILE *out)
+{
+	for (int i = GS_ENG_CALL_NS + 1; i < GS_ENG_MAX; i++)
+		if (r->engine[i])
+			fprintf(out, "%s %llu: %s\n", gs_engine_counter_name(i),
+				(unsigned long long)r->engine[i], gs_engine_counter_text(i));
+}
+
 int sim_report_table(const struct sim_result *r, FILE *out)
 {
 	struct sim_result *one = (struct sim_result *)r;
@@ -249,6 +269,7 @@ int sim_report_table(const struct sim_result *r, FILE *out)
 	if (r->calls)
 		fprintf(out, "%llu RM calls, %.1f ms\n", (unsigned long long)r->calls,
 			(double)r->call_ns / 1e6);
+	print_engine(r, out);
 	fputc('\n', out);
 	err = print_processes(r, out);
 	if (err < 0 || !r->scenario->nchecks)

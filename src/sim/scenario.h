@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "basic/error.h"
+#include "engine/core.h"
 #include "gpusched/abi.h"
 #include "sim/params.h"
 #include "policy/host.h"
@@ -157,7 +158,8 @@ struct sim_result {
 	char policy_failure[256]; /* "": it ran to the end */
 	enum sim_facts facts;
 	double measured_s;
-	uint64_t calls, call_ns; /* RM calls made by policy and actions */
+	uint64_t calls, call_ns;     /* RM calls made by policy and actions */
+	uint64_t engine[GS_ENG_MAX]; /* the counters of its core, where there is a policy */
 	uint64_t policy_ticks;
 	struct sim_process_result *processes;
 	size_t nprocesses;

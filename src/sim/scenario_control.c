@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done to a scenario's processes: actions, rotation, a policy's wishes. All of it goes
- * through RM calls that take the model's time, one after the other per worker.
- *
- * The reconciler here is the simple one: disabling first, then timeslices, levels and modes, then
- * enabling, so that nobody becomes runnable with settings of before.
+ * What is done to a scenario's processes: actions, rotation, a policy's wishes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "rm/setting.h"
 #include "sim/scenario_priv.h"
 
 static uint64_t now_of(const struct sim_sim *x)
@@ -19,169 +16,12 @@ static uint64_t now_of(const struct sim_sim *x)
 	return sim_model_now(x->m);
 }
 
-/* ---- calls ----------------------------------------------------------------------------------- */
-
-static void set_runnable(struct sim_proc *p, bool on)
-{
-	if (p->task.is.runnable == on)
-		return;
-	sim_channel_enable(p->work, on);
-	sim_channel_enable(p->hold, on);
-	p->task.is.runnable = on;
-	if (on)
-		p->res->suspended_ns += now_of(p->sim) - p->suspended_since;
-	else
-		p->suspended_since = now_of(p->sim);
-}
-
-static void take_effect(const struct sim_job *j)
-{
-	struct sim_proc *p = j->proc;
-
-	if (!p->alive)
-		return;
-	switch (j->call) {
-	case SIM_CALL_SET_TIMESLICE:
-		sim_tsg_set_timeslice(p->tsg, j->value);
-		p->task.is.timeslice_us = (uint32_t)j->value;
-		break;
-	case SIM_CALL_SET_INTERLEAVE:
-		sim_tsg_set_interleave(p->tsg, (unsigned int)j->value);
-		p->task.is.interleave = (uint8_t)j->value;
-		break;
-	case SIM_CALL_SET_PREEMPT_MODE:
-		sim_tsg_set_preempt_mode(p->tsg, (unsigned int)j->value);
-		p->task.is.preempt_mode = (uint8_t)j->value;
-		break;
-	case SIM_CALL_DISABLE:
-	case SIM_CALL_ENABLE:
-		set_runnable(p, j->call == SIM_CALL_ENABLE);
-		break;
-	case SIM_CALL_PREEMPT:
-		sim_tsg_preempt(p->tsg);
-		break;
-	default:
-		break;
-	}
-}
-
-static void begin_job(struct sim_sim *x, unsigned int worker, const struct sim_job *j)
-{
-	uint64_t ns = sim_call_time(x->m, j->call);
-
-	x->workers[worker].now = *j;
-	x->workers[worker].busy = true;
-	x->res->calls++;
-	x->res->call_ns += ns;
-	sim_post(x, now_of(x) + ns * x->s->params.call_effect_pct / 100, SIM_EV_CALL_EFFECT, NULL,
-		 worker);
-	sim_post(x, now_of(x) + ns, SIM_EV_CALL_END, NULL, worker);
-}
-
-static void script(struct sim_sim *x, struct sim_proc *p, enum sim_call call, uint64_t value)
-{
-	struct sim_worker *w = &x->workers[0];
-	struct sim_job j = { .proc = p, .call = call, .value = value };
-
-	if (!w->busy) {
-		begin_job(x, 0, &j);
-		return;
-	}
-	if (w->nqueue == w->cap) {
-		size_t cap = w->cap ? 2 * w->cap : 16;
-		struct sim_job *q = reallocarray(w->queue, cap, sizeof(*q));
-
-		if (!q) {
-			gs_fail(&x->err, -ENOMEM, "out of memory");
-			return;
-		}
-		w->queue = q;
-		w->cap = cap;
-	}
-	w->queue[w->nqueue++] = j;
-}
-
-/* ---- the reconciler -------------------------------------------------------------------------- */
-
-static const struct gpusched_settings *source(const struct sim_proc *p, uint32_t field)
-{
-	if (p->manual.valid & field)
-		return &p->manual;
-	return p->task.want.valid & field ? &p->task.want : &p->task.asked;
-}
-
-/* The most urgent call that this process needs. Returns its rank, 0: none. */
-static int needed(struct sim_proc *p, struct sim_job *ret)
-{
-	const struct gpusched_settings *is = &p->task.is, *s;
-
-	*ret = (struct sim_job){ .proc = p };
-	s = source(p, GPUSCHED_RUNNABLE);
-	if (is->runnable && !s->runnable) {
-		ret->call = SIM_CALL_DISABLE;
-		return 3;
-	}
-	s = source(p, GPUSCHED_TIMESLICE);
-	if (is->timeslice_us != s->timeslice_us) {
-		ret->call = SIM_CALL_SET_TIMESLICE;
-		ret->value = s->timeslice_us;
-		return 2;
-	}
-	s = source(p, GPUSCHED_INTERLEAVE);
-	if (is->interleave != s->interleave) {
-		ret->call = SIM_CALL_SET_INTERLEAVE;
-		ret->value = s->interleave;
-		return 2;
-	}
-	s = source(p, GPUSCHED_PREEMPT_MODE);
-	if (is->preempt_mode != s->preempt_mode) {
-		ret->call = SIM_CALL_SET_PREEMPT_MODE;
-		ret->value = s->preempt_mode;
-		return 2;
-	}
-	s = source(p, GPUSCHED_RUNNABLE);
-	if (!is->runnable && s->runnable) {
-		ret->call = SIM_CALL_ENABLE;
-		return 1;
-	}
-	return 0;
-}
-
-static void reconcile(struct sim_sim *x, unsigned int gpu)
-{
-	struct sim_worker *w = &x->workers[1 + gpu];
-	struct sim_job best, j;
-	int rank = 0;
-
-	if (w->busy || !x->has_policy)
-		return;
-	for (size_t i = 0; i < x->nprocs && rank < 3; i++) {
-		int r;
-
-		if (!x->procs[i].alive || x->procs[i].gpu != gpu)
-			continue;
-		r = needed(&x->procs[i], &j);
-		if (r > rank) {
-			rank = r;
-			best = j;
-		}
-	}
-	if (rank)
-		begin_job(x, 1 + gpu, &best);
-}
-
-static void reconcile_all(struct sim_sim *x)
-{
-	for (unsigned int g = 0; g < x->s->gpus; g++)
-		reconcile(x, g);
-}
-
 /* ---- the policy ------------------------------------------------------------------------------ */
 
 /* Facts as of now; only what the host of a real machine would know too. */
 static void refresh(struct sim_proc *p)
 {
-	struct gpusched_task *t = &p->task;
+	struct gpusched_task *t = &p->rec.task;
 	struct sim_tsg_state s;
 	uint64_t dt = now_of(p->sim) - p->rate_ns;
 
@@ -212,24 +52,6 @@ static void refresh(struct sim_proc *p)
 	}
 }
 
-/* True: @why says what is wrong with it. */
-static bool bad_wish(const struct gpusched_settings *w, char *why, size_t size)
-{
-	if (w->valid & GPUSCHED_TIMESLICE && (w->timeslice_us < GPUSCHED_TIMESLICE_MIN_US ||
-					      w->timeslice_us > GPUSCHED_TIMESLICE_MAX_US))
-		snprintf(why, size, "a wish out of range: a timeslice of %u us, not %u to %u",
-			 w->timeslice_us, GPUSCHED_TIMESLICE_MIN_US, GPUSCHED_TIMESLICE_MAX_US);
-	else if (w->valid & GPUSCHED_INTERLEAVE && w->interleave > GPUSCHED_INTERLEAVE_HIGH)
-		snprintf(why, size, "a wish out of range: interleave level %u, not 0 to %u",
-			 w->interleave, GPUSCHED_INTERLEAVE_HIGH);
-	else if (w->valid & GPUSCHED_PREEMPT_MODE && w->preempt_mode > GPUSCHED_PREEMPT_CILP)
-		snprintf(why, size, "a wish out of range: preemption mode %u, not 0 to %u",
-			 w->preempt_mode, GPUSCHED_PREEMPT_CILP);
-	else
-		return false;
-	return true;
-}
-
 /* Settings go back to what the owners asked for; nobody is held any more. */
 static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const char *why)
 {
@@ -239,24 +61,27 @@ static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const
 		snprintf(x->res->policy_failure, sizeof(x->res->policy_failure), "%s", why);
 	gs_policy_stop(x->policy, reason);
 	x->policy = NULL;
-	for (size_t i = 0; i < x->nprocs; i++)
-		x->procs[i].task.want.valid = 0;
+	for (size_t i = 0; i < x->nprocs; i++) {
+		x->procs[i].rec.task.want.valid = 0;
+		x->procs[i].rec.flags &= ~GPUSCHED_TSG_HELD;
+	}
 }
 
-/* Looks at what a call returned and at the wishes it left. */
-static void after_call(struct sim_sim *x, int ret)
+/* Looks at what a call returned, and at the wish that it left if @p is that TSG's process. */
+static void after_call(struct sim_sim *x, int ret, struct sim_proc *p)
 {
-	const char *why = NULL;
-	char wish[96];
+	const struct gpusched_settings *want = &p->rec.task.want;
 
 	if (ret < 0) {
-		why = x->policy->failure;
+		const char *why = x->policy->failure;
+
 		end_policy(x, GS_POLICY_EXIT_ERROR, *why ? why : strerror(-ret));
+		gs_core_policy(x->core, false, 0);
+		sim_look_all(x);
+		return;
 	}
-	for (size_t i = 0; i < x->ntasks && x->policy; i++)
-		if (bad_wish(&x->tasks[i]->want, wish, sizeof(wish)))
-			end_policy(x, GS_POLICY_EXIT_ERROR, wish);
-	reconcile_all(x);
+	if (!(want->valid & GPUSCHED_RUNNABLE) || want->runnable)
+		p->rec.flags &= ~GPUSCHED_TSG_HELD; /* admitted */
 }
 
 static uint64_t view_now(void *user)
@@ -289,11 +114,16 @@ static uint32_t class_id(const struct sim_sim *x, const char *name)
 	return id;
 }
 
-static void fill_task(struct sim_proc *p)
+static void fill_record(struct sim_proc *p)
 {
 	const struct sim_group *g = p->g;
-	struct gpusched_task *t = &p->task;
+	struct gpusched_task *t = &p->rec.task;
 
+	p->rec = (struct gpusched_tsg){
+		.key = { .file = 1, .client = 1, .handle = (uint32_t)(p - p->sim->procs) + 1 },
+		.flags = GPUSCHED_TSG_SCHEDULED,
+		.nchannels = 2,
+	};
 	*t = (struct gpusched_task){
 		.id = (uint64_t)(p - p->sim->procs) + 1,
 		.gpu = p->gpu,
@@ -317,30 +147,30 @@ static void fill_task(struct sim_proc *p)
 		.preempt_mode = (uint8_t)g->preempt_mode,
 		.runnable = 1,
 	};
-	t->is = t->asked;
+	p->is = t->asked;
 	p->rate_ns = now_of(p->sim);
 }
 
 /* Asks the policy about a new TSG, in the order of CUDA's own calls. */
 static void ask_policy(struct sim_proc *p)
 {
+	struct gpusched_task *t = &p->rec.task;
 	struct sim_sim *x = p->sim;
 	int r;
 
-	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_INIT, &p->task, 0);
+	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_INIT, t, 0);
 	if (r >= 0)
-		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_SCHEDULE, &p->task, 0);
+		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_SCHEDULE, t, 0);
 	if (r == GPUSCHED_HOLD) {
-		p->task.want.valid |= GPUSCHED_RUNNABLE;
-		p->task.want.runnable = 0;
-		set_runnable(p, false); /* before its first work: nothing to wait for */
+		p->rec.flags = GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
+		gs_field_put(&t->want, GPUSCHED_RUNNABLE, 0);
+		sim_set_runnable(p, false); /* the gate has stopped it before its first work */
 	} else if (r == GPUSCHED_DENY) {
 		p->denied = true;
 	}
 	if (r >= 0)
-		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TIMESLICE_SET, &p->task,
-				   p->g->timeslice_us);
-	after_call(x, r);
+		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TIMESLICE_SET, t, p->g->timeslice_us);
+	after_call(x, r, p);
 }
 
 void sim_control_new(struct sim_proc *p)
@@ -349,17 +179,19 @@ void sim_control_new(struct sim_proc *p)
 	struct sim_sim *x = p->sim;
 	bool rotated = rot->on && sim_target_matches(rot->target, p->g, p->index);
 
-	fill_task(p);
-	sim_tsg_set_timeslice(p->tsg, p->task.is.timeslice_us);
-	sim_tsg_set_interleave(p->tsg, p->task.is.interleave);
-	sim_tsg_set_preempt_mode(p->tsg, p->task.is.preempt_mode);
-	x->tasks[x->ntasks++] = &p->task;
+	fill_record(p);
+	sim_tsg_set_timeslice(p->tsg, p->is.timeslice_us);
+	sim_tsg_set_interleave(p->tsg, p->is.interleave);
+	sim_tsg_set_preempt_mode(p->tsg, p->is.preempt_mode);
+	x->tasks[x->ntasks++] = &p->rec.task;
 	if (p->g->suspended || (rotated && p != &x->procs[x->rotate_at])) {
-		p->manual.valid |= GPUSCHED_RUNNABLE;
-		set_runnable(p, false);
+		gs_field_put(&p->rec.manual, GPUSCHED_RUNNABLE, 0);
+		sim_set_runnable(p, false);
 	}
 	if (x->policy)
 		ask_policy(p);
+	if (x->core)
+		sim_look(p, NULL);
 }
 
 void sim_control_gone(struct sim_proc *p)
@@ -369,69 +201,95 @@ void sim_control_gone(struct sim_proc *p)
 	int r = 0;
 
 	if (x->policy)
-		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_DESTROY, &p->task, 0);
-	while (x->tasks[i] != &p->task)
+		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_DESTROY, &p->rec.task, 0);
+	while (x->tasks[i] != &p->rec.task)
 		i++;
 	memmove(x->tasks + i, x->tasks + i + 1, (--x->ntasks - i) * sizeof(*x->tasks));
+	p->alive = false;
+	if (!x->core)
+		return;
+	sim_forget(p);
 	if (x->policy)
-		after_call(x, r);
+		after_call(x, r, p);
 }
 
 void sim_control_launch(struct sim_proc *p, unsigned int count)
 {
+	struct gpusched_task *t = &p->rec.task;
 	struct sim_sim *x = p->sim;
 	struct gpusched_settings before;
 	int r;
 
 	if (!x->policy || !(x->policy_flags & GPUSCHED_F_WORK))
 		return;
-	p->task.known |= GPUSCHED_KNOWN_LAUNCHES;
-	before = p->task.want;
-	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_WORK_SUBMIT, &p->task,
+	t->known |= GPUSCHED_KNOWN_LAUNCHES;
+	before = t->want;
+	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_WORK_SUBMIT, t,
 			   GS_WORK_ARG(count, GPUSCHED_WORK_KERNEL));
-	if (r < 0 || memcmp(&before, &p->task.want, sizeof(before)) != 0)
-		after_call(x, r);
+	if (r >= 0 && !memcmp(&before, &t->want, sizeof(before)))
+		return;
+	after_call(x, r, p);
+	sim_look(p, NULL);
 }
 
 static void tick(struct sim_sim *x)
 {
-	for (size_t i = 0; i < x->nprocs; i++)
-		if (x->procs[i].alive)
-			refresh(&x->procs[i]);
+	bool changed = false;
+	int r;
+
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_proc *p = &x->procs[i];
+
+		if (p->alive)
+			refresh(p);
+		p->wanted = p->rec.task.want;
+	}
 	x->res->policy_ticks++;
-	after_call(x, gs_virtual_round(x->policy));
-	if (x->policy)
-		sim_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
+	r = gs_virtual_round(x->policy);
+	for (size_t i = 0; i < x->nprocs && x->policy; i++) {
+		struct sim_proc *p = &x->procs[i];
+
+		changed |= memcmp(&p->wanted, &p->rec.task.want, sizeof(p->wanted)) != 0;
+		if (p->alive || r < 0)
+			after_call(x, r, p);
+	}
+	if (!x->policy)
+		return;
+	if (changed)
+		sim_look_all(x);
+	sim_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
 }
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
 
-static void act_on(struct sim_proc *p, const struct sim_action *a)
+/* A person's wish: overrides the policy's, or is simply made true where there is no policy. */
+static void wish(struct sim_proc *p, uint32_t bit, uint32_t value)
 {
+	const struct gs_news news = { .anew = bit };
 	struct sim_sim *x = p->sim;
 
-	if (a->what == SIM_DO_PREEMPT) {
-		script(x, p, SIM_CALL_PREEMPT, 0);
-	} else if (a->what != SIM_DO_SET) {
-		p->manual.valid |= GPUSCHED_RUNNABLE;
-		p->manual.runnable = a->what == SIM_DO_RESUME;
-		if (a->what == SIM_DO_RESUME && x->policy)
-			p->manual.valid &= ~GPUSCHED_RUNNABLE;
-		script(x, p, p->manual.runnable ? SIM_CALL_ENABLE : SIM_CALL_DISABLE, 0);
-	}
-	p->manual.valid |= a->set.valid;
-	if (a->set.valid & GPUSCHED_TIMESLICE) {
-		p->manual.timeslice_us = a->set.timeslice_us;
-		script(x, p, SIM_CALL_SET_TIMESLICE, a->set.timeslice_us);
-	}
-	if (a->set.valid & GPUSCHED_INTERLEAVE) {
-		p->manual.interleave = a->set.interleave;
-		script(x, p, SIM_CALL_SET_INTERLEAVE, a->set.interleave);
-	}
-	if (a->set.valid & GPUSCHED_PREEMPT_MODE) {
-		p->manual.preempt_mode = a->set.preempt_mode;
-		script(x, p, SIM_CALL_SET_PREEMPT_MODE, a->set.preempt_mode);
-	}
+	gs_field_put(&p->rec.manual, bit, value);
+	if (bit == GPUSCHED_RUNNABLE && value && x->policy)
+		gs_field_unset(&p->rec.manual, bit);
+	if (x->core)
+		sim_look(p, &news);
+	else
+		sim_script(x, p, gs_field_op(bit, value), value);
+}
+
+static void act_on(struct sim_proc *p, const struct sim_action *a)
+{
+	const struct gs_news preempt = { .preempt = true };
+
+	if (a->what == SIM_DO_PREEMPT && p->sim->core)
+		sim_look(p, &preempt);
+	else if (a->what == SIM_DO_PREEMPT)
+		sim_script(p->sim, p, GS_RM_PREEMPT, 0);
+	else if (a->what != SIM_DO_SET)
+		wish(p, GPUSCHED_RUNNABLE, a->what == SIM_DO_RESUME);
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (a->set.valid & GS_BIT(i))
+			wish(p, GS_BIT(i), gs_field_get(&a->set, GS_BIT(i)));
 }
 
 static void act(struct sim_sim *x, const struct sim_action *a)
@@ -465,37 +323,13 @@ static void rotate(struct sim_sim *x)
 		return;
 	}
 	x->rotating = true;
-	old->manual.runnable = 0;
-	old->manual.valid |= GPUSCHED_RUNNABLE;
-	p->manual.runnable = 1;
-	p->manual.valid |= GPUSCHED_RUNNABLE;
 	x->rotate_at = next;
 	if (x->s->rotate.new_first)
-		script(x, p, SIM_CALL_ENABLE, 0);
-	script(x, old, SIM_CALL_DISABLE, 0);
+		wish(p, GPUSCHED_RUNNABLE, 1);
+	wish(old, GPUSCHED_RUNNABLE, 0);
 	if (!x->s->rotate.new_first)
-		script(x, p, SIM_CALL_ENABLE, 0);
-}
-
-static void call_end(struct sim_sim *x, unsigned int worker)
-{
-	struct sim_worker *w = &x->workers[worker];
-
-	w->busy = false;
-	if (worker) {
-		reconcile(x, worker - 1);
-		return;
-	}
-	if (w->nqueue) {
-		struct sim_job j = w->queue[0];
-
-		memmove(w->queue, w->queue + 1, --w->nqueue * sizeof(*w->queue));
-		begin_job(x, 0, &j);
-	} else if (x->rotating) {
-		x->rotating = false;
-		sim_post(x, now_of(x) + sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE, NULL,
-			 0);
-	}
+		wish(p, GPUSCHED_RUNNABLE, 1);
+	sim_end_rotation(x);
 }
 
 void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
@@ -512,10 +346,13 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
 		rotate(x);
 		break;
 	case SIM_EV_CALL_EFFECT:
-		take_effect(&x->workers[ev->arg].now);
+		sim_call_effect(x, ev->arg);
 		break;
 	case SIM_EV_CALL_END:
-		call_end(x, ev->arg);
+		sim_call_end(x, ev->arg);
+		break;
+	case SIM_EV_DUE:
+		sim_due(x);
 		break;
 	default:
 		break;
@@ -537,13 +374,19 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		.hidden = x->res->facts == SIM_FACTS_ALL ? 0 : ~gs_host_stock.facts,
 		.user = x,
 	};
+	const struct gs_core_opts core = { .ngpus = x->s->gpus };
 	CLEANUP(exit_free) struct gs_policy_exit exit = { 0 };
 	int r = gs_policy_open(host, &w, policy, options, noptions, &x->policy, &exit, err);
 
 	if (r < 0)
 		return gs_fail(err, r, "policy %s: cannot be started", policy);
-	x->has_policy = true;
 	x->policy_flags = x->policy->info.flags;
+	x->due_at = UINT64_MAX;
+	x->core = gs_core_new(&core);
+	x->recs = calloc(x->nprocs, sizeof(*x->recs));
+	if (!x->core || !x->recs)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	gs_core_policy(x->core, true, x->policy_flags);
 	if (x->policy->info.tick_us)
 		sim_post(x, x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
 	return 0;
@@ -578,6 +421,10 @@ int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct 
 void sim_control_end(struct sim_sim *x)
 {
 	end_policy(x, GS_POLICY_EXIT_STOPPED, NULL);
+	if (x->core)
+		memcpy(x->res->engine, gs_core_counters(x->core), sizeof(x->res->engine));
+	gs_core_free(x->core);
+	free(x->recs);
 	if (x->workers)
 		for (unsigned int i = 0; i <= x->s->gpus; i++)
 			free(x->workers[i].queue);

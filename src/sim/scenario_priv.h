@@ -5,6 +5,7 @@
 #ifndef GPUSCHED_SIM_SCENARIO_PRIV_H
 #define GPUSCHED_SIM_SCENARIO_PRIV_H
 
+#include "engine/core.h"
 #include "sim/model.h"
 #include "sim/scenario.h"
 
@@ -27,8 +28,9 @@ struct sim_proc {
 	unsigned int to_launch, to_finish, request;
 	bool released[SIM_HOLD_FLAGS];
 	/* control */
-	struct gpusched_task task;
-	struct gpusched_settings manual; /* by the scenario's actions; over the policy's wish */
+	struct gpusched_tsg rec;
+	struct gpusched_settings is;     /* of the hardware */
+	struct gpusched_settings wanted; /* before the tick */
 	bool denied;
 	uint64_t suspended_since; /* while is.runnable is 0 */
 	uint64_t base_gpu_time, base_switches, base_launches;
@@ -49,6 +51,7 @@ enum sim_event_type {
 	SIM_EV_ROTATE,
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
+	SIM_EV_DUE, /* the engine's core wants to look again */
 };
 
 struct sim_event {
@@ -58,19 +61,20 @@ struct sim_event {
 	struct sim_proc *proc;
 };
 
-/* One RM call on one process's TSG. */
+/* RM calls on one process's TSG. */
 struct sim_job {
 	struct sim_proc *proc;
-	enum sim_call call;
-	uint64_t value;
+	struct gs_plan plan;
+	unsigned int step; /* under way */
 };
 
-/* Makes calls one after the other. Worker 0 is the scenario's script, 1 + g the policy's for GPU g.
+/*
+ * Makes calls one after the other, the first job's now. Worker 0 is the scenario's script, 1 + g
+ * the engine's for GPU g.
  */
 struct sim_worker {
-	struct sim_job now, *queue;
-	size_t nqueue, cap;
-	bool busy;
+	struct sim_job *queue;
+	size_t n, cap;
 };
 
 struct sim_sim {
@@ -89,7 +93,9 @@ struct sim_sim {
 	size_t rotate_at;         /* process that is runnable */
 	bool rotating;            /* its calls are under way */
 	struct gs_policy *policy; /* NULL: none, or ended */
-	bool has_policy;          /* it had one at the start */
+	struct gs_core *core;     /* NULL: it had no policy at the start */
+	uint64_t due_at;          /* an event is posted for the core then */
+	struct gpusched_tsg *recs;
 	uint32_t policy_flags;
 	struct gs_error err; /* out of memory in a callback */
 };
@@ -110,6 +116,20 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
 void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
 void sim_proc_count_from_here(struct sim_proc *p); /* the warm-up is over */
 void sim_proc_finish(struct sim_proc *p);          /* fills its result */
+
+/* scenario_calls.c: RM calls, and what the engine's core orders */
+void sim_set_runnable(struct sim_proc *p, bool on);
+/* A call that is made as it stands in the scenario. */
+void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg);
+/* With a core: something about it, or about any of them, may be other than wanted. */
+void sim_look(struct sim_proc *p, const struct gs_news *news);
+void sim_look_all(struct sim_sim *x);
+void sim_forget(struct sim_proc *p);
+void sim_due(struct sim_sim *x);
+void sim_call_effect(struct sim_sim *x, unsigned int worker);
+void sim_call_end(struct sim_sim *x, unsigned int worker);
+/* A rotation's next turn is counted from the end of this one's calls. */
+void sim_end_rotation(struct sim_sim *x);
 
 /* scenario_control.c: what is done to it */
 int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct gs_error *err);

@@ -39,8 +39,8 @@ static void submit_kernel(struct sim_proc *p)
 	};
 
 	submit(p, p->work, &w);
-	p->task.launches++;
-	p->task.last_launch_ns = now_of(p);
+	p->rec.task.launches++;
+	p->rec.task.last_launch_ns = now_of(p);
 	sim_control_launch(p, 1);
 }
 
@@ -237,7 +237,7 @@ void sim_proc_count_from_here(struct sim_proc *p)
 	sim_tsg_state(p->tsg, &s);
 	p->base_gpu_time = s.gpu_time_ns;
 	p->base_switches = s.context_switches;
-	p->base_launches = p->task.launches;
+	p->base_launches = p->rec.task.launches;
 	p->res->suspended_ns = 0;
 	p->suspended_since = now_of(p);
 }
@@ -253,11 +253,11 @@ void sim_proc_finish(struct sim_proc *p)
 	sim_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;
 	r->switches = s.context_switches - p->base_switches;
-	r->launches = p->task.launches - p->base_launches;
+	r->launches = p->rec.task.launches - p->base_launches;
 	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
-	if (!p->task.is.runnable)
+	if (!p->is.runnable)
 		r->suspended_ns += now_of(p) - p->suspended_since;
-	r->is = p->task.is;
+	r->is = p->is;
 }
 
 void sim_proc_stop(struct sim_proc *p)
@@ -266,7 +266,6 @@ void sim_proc_stop(struct sim_proc *p)
 		return;
 	sim_proc_finish(p);
 	sim_control_gone(p);
-	p->alive = false;
 	sim_tsg_free(p->tsg);
 	p->tsg = NULL;
 	p->work = p->hold = NULL;

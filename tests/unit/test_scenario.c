@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
+#include "rm/setting.h"
 #include "sim/report.h"
 #include "sim/scenario.h"
 #include "sim/scenario_cmd.h"
@@ -289,7 +290,7 @@ static void known_miss_is_not_counted(void **state)
 
 /* ---- a policy host --------------------------------------------------------------------------- */
 
-enum misdeed { NONE, FAIL_TICK, ABSURD_WISH, HOLD_BE, DENY_BE };
+enum misdeed { NONE, FAIL_TICK, ABSURD_WISH, HOLD_BE, DENY_BE, ALL_SHORT, SUSPEND_ALL, FIDGET };
 
 struct fake {
 	struct gs_world world;
@@ -307,7 +308,7 @@ static int fake_vet(struct gs_policy *p, const char *policy, struct gs_policy_ex
 	if (strcmp(policy, "fake"))
 		return gs_fail(err, -ENOENT, "no policy %s", policy);
 	fake = (struct fake){ .world = p->world, .misdeed = misdeed };
-	p->info.tick_us = 100000;
+	p->info.tick_us = misdeed == FIDGET ? 10000 : 100000;
 	p->info.flags = GPUSCHED_F_WORK;
 	return 0;
 }
@@ -351,8 +352,15 @@ static int fake_tick(void)
 		tasks[0]->want.valid |= GPUSCHED_PREEMPT_MODE;
 		tasks[0]->want.preempt_mode = 9;
 	}
-	for (size_t i = 0; i < n && fake.misdeed == HOLD_BE; i++)
-		tasks[i]->want.valid &= ~GPUSCHED_RUNNABLE;
+	for (size_t i = 0; i < n; i++)
+		if (fake.misdeed == HOLD_BE)
+			tasks[i]->want.valid &= ~GPUSCHED_RUNNABLE;
+		else if (fake.misdeed == ALL_SHORT)
+			gs_field_put(&tasks[i]->want, GPUSCHED_TIMESLICE, 1);
+		else if (fake.misdeed == SUSPEND_ALL)
+			gs_field_put(&tasks[i]->want, GPUSCHED_RUNNABLE, 0);
+		else if (fake.misdeed == FIDGET)
+			gs_field_put(&tasks[i]->want, GPUSCHED_TIMESLICE, 1000 + fake.ticks);
 	return 0;
 }
 
@@ -448,20 +456,84 @@ static void wishes_are_carried_out(void **state)
 
 static void failed_policy_leaves_the_owners_settings(void **state)
 {
-	for (enum misdeed m = FAIL_TICK; m <= ABSURD_WISH; m++) {
-		CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
-		CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, m);
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, FAIL_TICK);
 
-		assert_int_equal(fake.exits, 1);
-		assert_int_equal(fake.reason, GPUSCHED_EXIT_ERROR);
-		assert_int_equal(fake.ticks, 10);
-		assert_true(r->policy_failure[0]);
-		if (m == ABSURD_WISH)
-			assert_non_null(strstr(r->policy_failure, "preemption mode 9, not 0 to 2"));
-		assert_false(r->passed);
-		assert_int_equal(r->processes[1].is.timeslice_us, GPUSCHED_CUDA_TIMESLICE_US);
-		assert_int_equal(r->calls, 2);
-	}
+	assert_int_equal(fake.exits, 1);
+	assert_int_equal(fake.reason, GPUSCHED_EXIT_ERROR);
+	assert_int_equal(fake.ticks, 10);
+	assert_true(r->policy_failure[0]);
+	assert_false(r->passed);
+	assert_int_equal(r->processes[1].is.timeslice_us, GPUSCHED_CUDA_TIMESLICE_US);
+	assert_int_equal(r->calls, 2);
+	assert_int_equal(r->engine[GS_ENG_RESTORED], 1);
+}
+
+/* As on a machine: refused and counted once, and the policy goes on. */
+static void a_wish_out_of_range_is_refused(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, ABSURD_WISH);
+
+	assert_int_equal(fake.ticks, 30);
+	assert_true(r->passed);
+	assert_int_equal(r->engine[GS_ENG_REFUSED_RANGE], 1);
+	assert_int_equal(r->processes[0].is.preempt_mode, GPUSCHED_PREEMPT_CILP);
+}
+
+static void a_person_overrides_the_policy(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s =
+		load(HEAD LC BE "[actions]\nat_ms = 100\ntarget = be\ndo = suspend\n"
+				"[actions]\nat_ms = 1500\ntarget = be\ndo = resume\n"
+				"[actions]\nat_ms = 200\ntarget = be\ntimeslice_us = 3000\n"
+				"[actions]\nat_ms = 300\ntarget = lc\ndo = preempt\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, NONE);
+
+	assert_int_equal(r->processes[1].is.timeslice_us, 3000);
+	assert_int_equal(r->processes[1].is.runnable, 1);
+	assert_int_equal(r->calls, 5);
+	assert_int_equal(r->engine[GS_ENG_CALLS], 5);
+	assert_in_range(r->processes[1].suspended_ns, 450000000, 550000000);
+}
+
+#define THREE "[process be]\nkind = be\nkernel_us = 1000\ncount = 3\n"
+
+/* Several slices below the switch cost would only switch: nobody gets one, and all get on. */
+static void one_short_slice_per_runlist(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD THREE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, ALL_SHORT);
+
+	assert_int_equal(r->engine[GS_ENG_REFUSED_SLICE], 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(r->processes[i].is.timeslice_us, 800);
+	assert_true(metric(r, "be.rate_min") > 150);
+}
+
+static void no_suspension_for_ever(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load("[scenario]\nduration_s = 20\nwarmup_s = 0\n" THREE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, SUSPEND_ALL);
+
+	assert_int_equal(r->engine[GS_ENG_RELEASED_SUSPEND], 3);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(r->processes[i].is.runnable, 1);
+	assert_in_range((int)metric(r, "be.suspended_pct"), 49, 51);
+}
+
+/* 5 % of the time, and half of the bucket of 50 ms. */
+static void calls_have_a_budget(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load("[scenario]\nduration_s = 10\nwarmup_s = 0\n" THREE);
+	CLEANUP(sim_result_freep) struct sim_result *r = run_policy(s, FIDGET);
+
+	assert_true(r->engine[GS_ENG_OVER_BUDGET] > 100);
+	assert_in_range(r->call_ns, 450000000, 535000000);
+	assert_true(r->call_ns - r->engine[GS_ENG_CALL_NS] < 5000000); /* one under way */
 }
 
 static void held_waits_until_admitted(void **state)
@@ -551,6 +623,11 @@ int main(void)
 		cmocka_unit_test(an_unknown_policy_is_refused),
 		cmocka_unit_test(wishes_are_carried_out),
 		cmocka_unit_test(failed_policy_leaves_the_owners_settings),
+		cmocka_unit_test(a_wish_out_of_range_is_refused),
+		cmocka_unit_test(a_person_overrides_the_policy),
+		cmocka_unit_test(one_short_slice_per_runlist),
+		cmocka_unit_test(no_suspension_for_ever),
+		cmocka_unit_test(calls_have_a_budget),
 		cmocka_unit_test(held_waits_until_admitted),
 		cmocka_unit_test(denied_does_not_run),
 		cmocka_unit_test(timeline_has_the_turns),

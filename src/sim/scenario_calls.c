@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RM calls in the model's time, one after the other per worker, and the shell of the engine's core
+ * that orders them: it has the laws and the order of the live engine.
+ *
+ * Without a policy there is no core: a script's calls are made as they stand in the scenario.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "engine/fields.h"
+#include "sim/scenario_priv.h"
+
+#define DUE_AT_ONCE 64u
+/* What the engine of a real machine is told of a TSG. */
+#define ENGINE_KNOWS (GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE)
+
+static uint64_t now_of(const struct sim_sim *x)
+{
+	return sim_model_now(x->m);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static const enum sim_call calls[GS_RM_OP_MAX] = {
+	[GS_RM_SET_TIMESLICE] = SIM_CALL_SET_TIMESLICE,
+	[GS_RM_SET_INTERLEAVE] = SIM_CALL_SET_INTERLEAVE,
+	[GS_RM_SET_PREEMPT_MODE] = SIM_CALL_SET_PREEMPT_MODE,
+	[GS_RM_PREEMPT] = SIM_CALL_PREEMPT,
+	[GS_RM_SUSPEND] = SIM_CALL_DISABLE,
+	[GS_RM_RESUME] = SIM_CALL_ENABLE,
+};
+
+void sim_set_runnable(struct sim_proc *p, bool on)
+{
+	if (p->is.runnable == on)
+		return;
+	sim_channel_enable(p->work, on);
+	sim_channel_enable(p->hold, on);
+	p->is.runnable = on;
+	if (on)
+		p->res->suspended_ns += now_of(p->sim) - p->suspended_since;
+	else
+		p->suspended_since = now_of(p->sim);
+}
+
+static struct gs_rm_step *step_of(struct sim_job *j)
+{
+	return &j->plan.steps[j->step];
+}
+
+void sim_call_effect(struct sim_sim *x, unsigned int worker)
+{
+	struct sim_job *j = x->workers[worker].queue;
+	const struct gs_rm_step *s = step_of(j);
+	struct sim_proc *p = j->proc;
+
+	if (!p->alive)
+		return;
+	switch (s->op) {
+	case GS_RM_SET_TIMESLICE:
+		sim_tsg_set_timeslice(p->tsg, s->arg);
+		p->is.timeslice_us = s->arg;
+		break;
+	case GS_RM_SET_INTERLEAVE:
+		sim_tsg_set_interleave(p->tsg, s->arg);
+		p->is.interleave = (uint8_t)s->arg;
+		break;
+	case GS_RM_SET_PREEMPT_MODE:
+		sim_tsg_set_preempt_mode(p->tsg, s->arg);
+		p->is.preempt_mode = (uint8_t)s->arg;
+		break;
+	case GS_RM_SUSPEND:
+	case GS_RM_RESUME:
+		sim_set_runnable(p, s->op == GS_RM_RESUME);
+		break;
+	case GS_RM_PREEMPT:
+		sim_tsg_preempt(p->tsg);
+		break;
+	default:
+		break;
+	}
+}
+
+static void begin_call(struct sim_sim *x, unsigned int worker)
+{
+	struct gs_rm_step *s = step_of(&x->workers[worker].queue[0]);
+	uint64_t ns = sim_call_time(x->m, calls[s->op]);
+
+	s->res.ns = ns;
+	s->res.calls = 1;
+	x->res->calls++;
+	x->res->call_ns += ns;
+	sim_post(x, now_of(x) + ns * x->s->params.call_effect_pct / 100, SIM_EV_CALL_EFFECT, NULL,
+		 worker);
+	sim_post(x, now_of(x) + ns, SIM_EV_CALL_END, NULL, worker);
+}
+
+static void begin_job(struct sim_sim *x, unsigned int worker)
+{
+	const struct sim_job *j = x->workers[worker].queue;
+
+	j->proc->rec.changed |= j->plan.bits;
+	begin_call(x, worker);
+}
+
+/* In the order of the plans, but for the one under way. */
+static int push(struct sim_sim *x, unsigned int worker, struct sim_proc *p,
+		const struct gs_plan *plan)
+{
+	struct sim_worker *w = &x->workers[worker];
+	size_t at = w->n;
+
+	if (w->n == w->cap) {
+		size_t cap = w->cap ? 2 * w->cap : 16;
+		struct sim_job *q = reallocarray(w->queue, cap, sizeof(*q));
+
+		if (!q)
+			return gs_fail(&x->err, -ENOMEM, "out of memory");
+		w->queue = q;
+		w->cap = cap;
+	}
+	while (at > 1 && w->queue[at - 1].plan.order > plan->order)
+		at--;
+	memmove(w->queue + at + 1, w->queue + at, (w->n - at) * sizeof(*w->queue));
+	w->queue[at] = (struct sim_job){ .proc = p, .plan = *plan };
+	if (w->n++ == 0)
+		begin_job(x, worker);
+	return 0;
+}
+
+static void drop_job(struct sim_worker *w, size_t at)
+{
+	memmove(w->queue + at, w->queue + at + 1, (--w->n - at) * sizeof(*w->queue));
+}
+
+void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg)
+{
+	const struct gs_plan plan = { .nsteps = 1, .steps = { { .op = op, .arg = arg } } };
+
+	push(x, 0, p, &plan);
+}
+
+/* ---- the engine's core ----------------------------------------------------------------------- */
+
+/* Never 0, which the core knows as no time. */
+static uint64_t core_now(const struct sim_sim *x)
+{
+	return now_of(x) + 1;
+}
+
+/* Due times of the core become an event. */
+static void arm(struct sim_sim *x)
+{
+	uint64_t next = gs_core_next(x->core);
+
+	if (next >= x->due_at)
+		return;
+	x->due_at = next;
+	sim_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
+}
+
+/* The gate lets those go on who are held no more: their call reaches the driver. */
+static void let_go(struct sim_sim *x)
+{
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_proc *p = &x->procs[i];
+
+		if (!p->alive || !(p->rec.flags & GPUSCHED_TSG_GATED) ||
+		    (p->rec.flags & GPUSCHED_TSG_HELD))
+			continue;
+		p->rec.flags = GPUSCHED_TSG_SCHEDULED;
+		gs_core_counters(x->core)[GS_ENG_CONTINUED]++;
+		sim_set_runnable(p, true);
+		sim_look(p, NULL);
+	}
+}
+
+static void carry_out(const struct gs_todo *todo, void *user)
+{
+	struct sim_sim *x = user;
+	struct sim_proc *p = &x->procs[todo->poke.key.handle - 1];
+
+	gs_poke_apply(&p->rec, &todo->poke);
+	if (todo->let_go)
+		let_go(x);
+	if (todo->plan.nsteps)
+		push(x, 1 + p->gpu, p, &todo->plan);
+}
+
+static struct gpusched_tsg as_engine_knows(const struct sim_proc *p)
+{
+	struct gpusched_tsg rec = p->rec;
+
+	rec.task.known &= ENGINE_KNOWS;
+	return rec;
+}
+
+void sim_look(struct sim_proc *p, const struct gs_news *news)
+{
+	const struct gpusched_tsg rec = as_engine_knows(p);
+	struct sim_sim *x = p->sim;
+	struct gs_todo todo;
+
+	if (gs_core_look(x->core, &rec, news, core_now(x), &todo) < 0)
+		gs_fail(&x->err, -ENOMEM, "out of memory");
+	carry_out(&todo, x);
+	arm(x);
+}
+
+void sim_look_all(struct sim_sim *x)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->nprocs; i++)
+		if (x->procs[i].alive)
+			x->recs[n++] = as_engine_knows(&x->procs[i]);
+	if (gs_core_look_all(x->core, x->recs, n, core_now(x), carry_out, x) < 0)
+		gs_fail(&x->err, -ENOMEM, "out of memory");
+	arm(x);
+}
+
+void sim_due(struct sim_sim *x)
+{
+	struct gpusched_key keys[DUE_AT_ONCE];
+	size_t n;
+
+	x->due_at = UINT64_MAX;
+	do {
+		n = gs_core_due(x->core, core_now(x), keys, DUE_AT_ONCE);
+		for (size_t i = 0; i < n; i++)
+			sim_look(&x->procs[keys[i].handle - 1], NULL);
+	} while (n == DUE_AT_ONCE);
+	arm(x);
+}
+
+void sim_forget(struct sim_proc *p)
+{
+	struct sim_sim *x = p->sim;
+	struct sim_worker *w = &x->workers[1 + p->gpu];
+
+	for (size_t i = 1; i < w->n; i++)
+		if (w->queue[i].proc == p) {
+			gs_core_cancel(x->core, &w->queue[i].plan);
+			drop_job(w, i);
+			break;
+		}
+	gs_core_forget(x->core, &p->rec.key);
+	arm(x);
+}
+
+void sim_end_rotation(struct sim_sim *x)
+{
+	for (unsigned int i = 0; i <= x->s->gpus; i++)
+		if (x->workers[i].n)
+			return;
+	if (x->rotating)
+		sim_post(x, now_of(x) + sim_us(x->s->rotate.period_ms * 1000), SIM_EV_ROTATE, NULL,
+			 0);
+	x->rotating = false;
+}
+
+void sim_call_end(struct sim_sim *x, unsigned int worker)
+{
+	struct sim_worker *w = &x->workers[worker];
+	struct sim_job j = w->queue[0];
+	struct gpusched_tsg rec;
+	struct gs_todo todo;
+
+	if (++w->queue[0].step < j.plan.nsteps && j.proc->alive) {
+		begin_call(x, worker);
+		return;
+	}
+	drop_job(w, 0);
+	if (w->n)
+		begin_job(x, worker);
+	if (worker) {
+		rec = as_engine_knows(j.proc);
+		gs_core_done(x->core, &j.plan, j.proc->alive ? &rec : NULL, core_now(x), &todo);
+		if (j.proc->alive)
+			carry_out(&todo, x);
+		arm(x);
+	}
+	sim_end_rotation(x);
+}
