@@ -51,9 +51,12 @@ static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *to
 struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 {
 	struct gs_core *c = calloc(1, sizeof(*c));
+	struct gs_core_opts said = *opts;
 
 	if (!c)
 		return NULL;
+	said.trace = NULL;
+	said.user = NULL;
 	c->opts = *opts;
 	if (!c->opts.switch_cost_us)
 		c->opts.switch_cost_us = SWITCH_COST_US;
@@ -68,7 +71,7 @@ struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 		free(c);
 		return NULL;
 	}
-	trace(c, GS_TRACE_OPTS, 0, opts, sizeof(*opts));
+	trace(c, GS_TRACE_OPTS, 0, &said, sizeof(said));
 	return c;
 }
 
@@ -270,6 +273,7 @@ int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n
 			if (has_something(&todo))
 				fn(&todo, user);
 		}
+	trace(c, GS_TRACE_ALL_IS, now, NULL, 0);
 	HASH_ITER(hh, c->nodes, node, tmp)
 		if (node->round != c->round && !node->busy)
 			gs_core_drop(c, node);

@@ -23,6 +23,7 @@ enum gs_core_trace_type {
 	/* what followed */
 	GS_TRACE_TODO,   /* struct gs_todo, unless it says nothing */
 	GS_TRACE_DUE_IS, /* struct gpusched_key []; now_ns: gs_core_next() */
+	GS_TRACE_ALL_IS, /* all were looked at; in between: what the shell came upon meanwhile */
 };
 
 struct gs_core_trace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* test_engine.c - the reconciler and its laws against a fake table and a fake RM */
+#include "core_replay.h"
 #include "engine_setup.h"
 
 /* ---- the plain path -------------------------------------------------------------------------- */
@@ -563,6 +564,99 @@ static void test_preempt_tells_its_end(void **state)
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), 0);
 }
 
+/* One of the things that happen to a TSG. */
+static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
+{
+	const struct gpusched_settings set = { .valid = what < 8 ? GPUSCHED_RUNNABLE
+								 : GPUSCHED_TIMESLICE,
+					       .timeslice_us = 20 + value,
+					       .runnable = value & 1 };
+
+	switch (what) {
+	case 0:
+		pthread_mutex_lock(&fake.lock);
+		t->task.id += MAX_REC; /* the same handles again */
+		t->changed = 0;
+		pthread_mutex_unlock(&fake.lock);
+		gs_engine_touch(engine, &t->key);
+		break;
+	case 1:
+		gs_engine_forget(engine, &t->key);
+		break;
+	case 2:
+		gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, gs_now_ns());
+		break;
+	case 3:
+		gs_engine_doubt(engine, &t->key);
+		break;
+	case 4:
+		gs_engine_preempt(engine, &t->key, NULL);
+		break;
+	case 5:
+		fake.fail_op = GS_RM_SET_TIMESLICE + (int)value % 4;
+		fake.fail_err = value & 1 ? -EREMOTEIO : -ESRCH;
+		fake.fail_times = value % 5;
+		break;
+	case 6:
+		gs_engine_clear_manual(engine, &t->key, GPUSCHED_ALL_SETTINGS);
+		break;
+	case 7:
+	case 8:
+		gs_engine_set_manual(engine, &t->key, &set, NS_PER_MS, NULL);
+		break;
+	case 9:
+		fake.cfg.policy_active = value % 4 != 0;
+		gs_engine_touch_all(engine);
+		break;
+	default:
+		fake_want(t, value & 1 ? GPUSCHED_RUNNABLE : GPUSCHED_TIMESLICE,
+			  value & 1 ? value >> 1 & 1 : 100 * value);
+		gs_engine_touch_all(engine);
+	}
+}
+
+/* What the core was given and what it said, given to another core: it says the same. */
+static void test_core_says_the_same_again(void **state)
+{
+	enum { TSGS = 6 };
+	static unsigned char data[64 << 20];
+	char name[] = "/tmp/core-trace-XXXXXX", path[64];
+	struct gpusched_tsg *t[TSGS];
+	struct replay r;
+	unsigned int seed = 1;
+	size_t size;
+	FILE *f;
+
+	assert_true(mkstemp(name) >= 0);
+	setenv("GPUSCHED_CORE_TRACE", name, 1);
+	gs_engine_free(engine);
+	make_engine(false);
+	unsetenv("GPUSCHED_CORE_TRACE");
+	for (uint32_t i = 0; i < TSGS; i++)
+		t[i] = fake_tsg(i + 1, i & 1);
+	for (unsigned int i = 0; i < 2000; i++) {
+		happen((unsigned int)rand_r(&seed) % 20, t[rand_r(&seed) % TSGS],
+		       (uint32_t)rand_r(&seed) % 8);
+		gs_engine_dispatch(engine);
+	}
+	gs_engine_free(engine);
+	make_engine(false);
+	snprintf(path, sizeof(path), "%s.%d", name, (int)getpid());
+	f = fopen(path, "r");
+	assert_non_null(f);
+	size = fread(data, 1, sizeof(data), f);
+	fclose(f);
+	unlink(path);
+	unlink(name);
+	assert_true(replay_trace(&r, data, size));
+	for (size_t i = 0; i < sizeof(r.inputs) / sizeof(r.inputs[0]); i++)
+		assert_true(r.inputs[i] > 0);
+	assert_true(r.todos > 100);
+	/* another answer is seen */
+	data[r.last_todo + sizeof(struct gs_core_trace) + offsetof(struct gs_todo, poke.what)] ^= 1;
+	assert_false(replay_trace(&r, data, size));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +687,7 @@ int main(void)
 		T(test_same_handles_again),
 		T(test_left_behind_worker_stops),
 		T(test_selves_are_taken_back),
+		T(test_core_says_the_same_again),
 	};
 
 	return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

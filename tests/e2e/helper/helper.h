@@ -52,6 +52,7 @@ VERB(version);
 /* the others: a file each */
 VERB(ask);
 VERB(elf);
+VERB(replay);
 VERB(cuda);
 VERB(graph);
 VERB(calls);

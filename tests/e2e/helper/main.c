@@ -66,6 +66,8 @@ static const struct {
 	{ "dups", verb_dups, 1, 1, "N", "N descriptors before its TSG's, which moves at a word" },
 	{ "slices", verb_slices, 2, 2, "N US", "N TSGs that ask for slices of US" },
 	{ "named", verb_named, 1, 1, "NAME", "has that name and more objects than its share" },
+	{ "replay", verb_replay, 1, 1, "FILE",
+	  "feeds a trace of the engine's core to another one" },
 	{ "ring", verb_ring, 0, 0, "", "hands the simulated driver odd descriptors, as TAP" },
 };
 
