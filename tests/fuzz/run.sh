@@ -21,12 +21,12 @@ sources() { # TARGET: what it is made of
 		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
 		;;
 	config)
-		echo src/service/config*.c src/classify/*.c
+		echo src/service/config*.c src/classify/*.c src/process/cgroup.c
 		;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
 	policy) echo src/policy/{elf,reads,refuse,options,records}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
-	api) echo src/daemon/api*.c src/service/args.c src/service/target.c src/rm/setting.c ;;
+	api) echo src/process/cgroup.c src/daemon/api*.c src/service/args.c src/service/target.c src/rm/setting.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c
 }
@@ -36,7 +36,7 @@ build() { # TARGET
 	clang-14 -g -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -w \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-Iinclude -Isrc tests/fuzz/fuzz_$1.c $(ls tests/fuzz/stub_$1.c 2>/dev/null) $(sources $1) \
-		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd) -lm -lpthread
+		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount) -lm -lpthread
 }
 
 # Inputs to begin with.
