@@ -44,8 +44,8 @@ struct gs_scratch {
 #endif
 
 /* A host whose clock is not the policy's translates the facts' times here. */
-#ifndef GS_FACTS
-#define GS_FACTS(task) ((void)(task))
+#ifndef GS_SHOW
+#define GS_SHOW(task) ((void)(task))
 #endif
 
 GS_DECIDE struct gs_want *gs_want_of(struct gpusched_task *t)
@@ -126,7 +126,7 @@ GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 	s->want = *want;
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		s->priv[i] = s->task.priv[i];
-	GS_FACTS(&s->task);
+	GS_SHOW(&s->task);
 }
 
 /*

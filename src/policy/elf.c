@@ -88,11 +88,13 @@ size_t gs_polelf_text(const struct gs_polelf *e)
 	return 0;
 }
 
-const char *gs_polelf_relocated(const struct gs_polelf *e, size_t text, uint64_t offset,
-				GElf_Sym *ret)
+int gs_polelf_relocations(const struct gs_polelf *e, size_t text, size_t n, uint32_t **ret)
 {
+	CLEANUP_FREE uint32_t *symbols = calloc(n, sizeof(*symbols));
 	Elf_Scn *scn = NULL;
 
+	if (!symbols)
+		return -ENOMEM;
 	while ((scn = elf_nextscn(e->elf, scn))) {
 		Elf_Data *data = NULL;
 		GElf_Shdr sh;
@@ -103,11 +105,12 @@ const char *gs_polelf_relocated(const struct gs_polelf *e, size_t text, uint64_t
 		for (size_t i = 0; i < data->d_size / sh.sh_entsize; i++) {
 			GElf_Rel rel;
 
-			if (gelf_getrel(data, (int)i, &rel) && rel.r_offset == offset)
-				return gs_polelf_symbol(e, GELF_R_SYM(rel.r_info), ret);
+			if (gelf_getrel(data, (int)i, &rel) && rel.r_offset / 8 < n)
+				symbols[rel.r_offset / 8] = (uint32_t)GELF_R_SYM(rel.r_info);
 		}
 	}
-	return NULL;
+	*ret = TAKE_PTR(symbols);
+	return 0;
 }
 
 static Elf_Data *section_named(const struct gs_polelf *e, const char *name)

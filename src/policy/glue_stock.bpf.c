@@ -10,8 +10,8 @@
 #include "launch/answer.bpf.h"
 #include "taps/answer.bpf.h"
 
-static __attribute__((always_inline)) inline void gs_facts(struct gpusched_task *t);
-#define GS_FACTS(task) gs_facts(task)
+static __attribute__((always_inline)) inline void gs_in_policy_time(struct gpusched_task *t);
+#define GS_SHOW(task) gs_in_policy_time(task)
 #include "policy/decide.h"
 
 GPUSCHED_LICENSE_TEXT;
@@ -113,7 +113,7 @@ static __always_inline gs_u64 policy_time(gs_u64 ns)
 	return gs_dilate_milli == 1000 ? ns : ns / gs_dilate_milli * 1000;
 }
 
-static __always_inline void gs_facts(struct gpusched_task *t)
+static __always_inline void gs_in_policy_time(struct gpusched_task *t)
 {
 	if (gs_dilate_milli == 1000)
 		return;

@@ -27,9 +27,8 @@ const char *gs_polelf_section(const struct gs_polelf *e, size_t index, GElf_Shdr
 
 /* Index of the section with its code; 0: none. */
 size_t gs_polelf_text(const struct gs_polelf *e);
-/* The symbol that the relocation at @offset of section @text names; NULL: none. */
-const char *gs_polelf_relocated(const struct gs_polelf *e, size_t text, uint64_t offset,
-				GElf_Sym *ret);
+/* For each of the @n instructions of section @text the symbol that it names; 0: none. */
+int gs_polelf_relocations(const struct gs_polelf *e, size_t text, size_t n, uint32_t **ret);
 
 /*
  * reads.c: the facts about a TSG that its callbacks read, for gs_reads_text(). @ret_more: it may

@@ -17,6 +17,7 @@
 #include "policy/priv.h"
 
 #define MAX_INSNS 65536u /* of what is looked at: a state of each */
+#define STEPS 64u        /* per instruction, on the average; usual ones take 2 */
 #define STACK_SLOTS 64   /* of 8 bytes */
 #define FP BPF_REG_10
 
@@ -35,6 +36,7 @@ struct state {
 struct follower {
 	const struct gs_polelf *e;
 	const struct bpf_insn *insn;
+	const uint32_t *symbols; /* that instructions name */
 	size_t n, text;
 	struct state *at;
 	uint32_t *queue; /* instructions whose state has changed */
@@ -166,7 +168,7 @@ static void calculate(struct follower *f, const struct bpf_insn *i, struct state
 static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct state *s)
 {
 	GElf_Sym sym = { 0 };
-	const char *name = gs_polelf_relocated(f->e, f->text, at * 8, &sym);
+	const char *name = f->symbols[at] ? gs_polelf_symbol(f->e, f->symbols[at], &sym) : NULL;
 	bool own = i->src_reg == BPF_PSEUDO_CALL && (!name || sym.st_shndx == f->text);
 
 	if (own) {
@@ -257,30 +259,35 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 {
 	CLEANUP_FREE struct bpf_insn *insns = NULL;
 	CLEANUP_FREE struct state *states = NULL;
-	CLEANUP_FREE uint32_t *queue = NULL;
+	CLEANUP_FREE uint32_t *queue = NULL, *symbols = NULL;
 	CLEANUP_FREE bool *queued = NULL;
 	struct follower f = { .e = e, .text = gs_polelf_text(e) };
 	Elf_Data *data = NULL;
 
 	*ret_lost = true;
-	if (!f.text || !gs_polelf_section(e, f.text, NULL, &data) || !data)
+	if (!f.text || !gs_polelf_section(e, f.text, NULL, &data) || !data || !data->d_buf)
 		return 0;
-	f.n = data->d_size / sizeof(*f.insn);
-	if (!data->d_buf || !f.n || f.n > MAX_INSNS)
+	f.n = data->d_size / sizeof(*insns);
+	if (!f.n || f.n > MAX_INSNS)
 		return 0;
-	f.insn = insns = malloc(f.n * sizeof(*insns));
-	if (!insns)
-		return 0;
-	memcpy(insns, data->d_buf,
-	       f.n * sizeof(*insns)); /* a damaged object has it at any address */
+	f.insn = insns = calloc(f.n, sizeof(*insns));
+	if (insns) /* a damaged object has them at any address */
+		memcpy(insns, data->d_buf, f.n * sizeof(*insns));
 	f.at = states = calloc(f.n, sizeof(*states));
 	f.queue = queue = calloc(f.n, sizeof(*queue));
 	f.queued = queued = calloc(f.n, sizeof(*queued));
-	if (!states || !queue || !queued)
+	if (!insns || !states || !queue || !queued ||
+	    gs_polelf_relocations(e, f.text, f.n, &symbols) < 0)
 		return 0;
+	f.symbols = symbols;
 	begin(&f);
-	while (f.nqueue) {
+	for (size_t steps = 0; f.nqueue; steps++) {
 		size_t at = f.queue[--f.nqueue];
+
+		if (steps > STEPS * f.n) {
+			f.lost = true;
+			break;
+		}
 
 		f.queued[at] = false;
 		step(&f, at);

@@ -46,7 +46,8 @@ struct checker {
 	const struct gs_polelf *e;
 	char *why;
 	size_t size;
-	size_t text; /* index of .text, 0: none */
+	size_t text;       /* index of .text, 0: none */
+	uint32_t *symbols; /* that its instructions name */
 };
 
 static int refuse(struct checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -170,11 +171,17 @@ static int check_symbols(struct checker *c)
 	return any ? 0 : refuse(c, "no callback");
 }
 
+/* The symbol that instruction @at names; NULL: none. */
+static const char *named(const struct checker *c, uint64_t at, GElf_Sym *ret)
+{
+	return c->symbols[at] ? gs_polelf_symbol(c->e, c->symbols[at], ret) : NULL;
+}
+
 /* Calls between functions: static ones and the host's, never back into a callback. */
 static int check_call(struct checker *c, uint64_t at, int imm)
 {
 	GElf_Sym sym = { 0 };
-	const char *name = gs_polelf_relocated(c->e, c->text, at * 8, &sym);
+	const char *name = named(c, at, &sym);
 	uint64_t target;
 
 	if (name && GELF_ST_TYPE(sym.st_info) != STT_SECTION)
@@ -192,7 +199,7 @@ static int check_insn(struct checker *c, const struct bpf_insn *insn, uint64_t a
 {
 	if (insn->code == (BPF_LD | BPF_IMM | BPF_DW)) {
 		GElf_Sym sym = { 0 };
-		const char *name = gs_polelf_relocated(c->e, c->text, at * 8, &sym);
+		const char *name = named(c, at, &sym);
 
 		/* a function's address is for loop helpers and timers */
 		if (name && (GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
@@ -219,10 +226,14 @@ static int check_text(struct checker *c)
 {
 	struct bpf_insn insn;
 	Elf_Data *data = NULL;
+	size_t n;
 
 	if (!c->text || !gs_polelf_section(c->e, c->text, NULL, &data) || !data || !data->d_buf)
 		return refuse(c, "no code");
-	for (size_t i = 0; i < data->d_size / sizeof(insn); i++) {
+	n = data->d_size / sizeof(insn);
+	if (gs_polelf_relocations(c->e, c->text, n, &c->symbols) < 0)
+		return refuse(c, "more code than there is memory for");
+	for (size_t i = 0; i < n; i++) {
 		int r;
 
 		/* a damaged object has it at any address */
@@ -249,5 +260,6 @@ int gs_polobj_refuse(const struct gs_polobj *obj, char *why, size_t size)
 		r = check_symbols(&c);
 	if (r == 0)
 		r = check_text(&c);
+	free(c.symbols);
 	return r;
 }
