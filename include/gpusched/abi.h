@@ -311,7 +311,8 @@ struct gpusched_class {
 	X(OWNER, "owner", "a TSG went to another process, with its open file") \
 	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen") \
 	X(HOLD, "hold", "the gate stopped a process until its TSG is admitted") \
-	X(DENY, "deny", "the gate refused to put a TSG on the runlist")
+	X(DENY, "deny", "the gate refused to put a TSG on the runlist") \
+	X(OVERRULED, "overruled", "a TSG does not get what was wished for it")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,
@@ -330,7 +331,7 @@ struct gpusched_event {
 	struct gpusched_key key; /* of the TSG; CLIENT: handle 0 */
 	gs_u64 id;               /* of the TSG; 0: none */
 	gs_u32 arg[4]; /* TIMESLICE: us; CHANNEL: handle, cid; INTERLEAVE/PREEMPT_MODE: value;
-			* LIMIT: enum gpusched_share;
+			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
 			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
 	char comm[GPUSCHED_COMM_LEN];
 };

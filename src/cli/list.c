@@ -76,6 +76,7 @@ static char *held(const json_t *row)
 }
 
 #define LAUNCHES_HEAD "LAUNCHES"
+#define REASON_HEAD "REASON"
 
 static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
@@ -96,6 +97,7 @@ static const struct gs_column columns[] = {
 	{ "is.runnable", "STATE", .cell = state, .colour = state_colour },
 	{ "known_by", "KNOWN" },
 	{ "assumed", "ASSUMED" },
+	{ "reason", REASON_HEAD },
 	{ "asked" },
 	{ "is" },
 	{ "want" },
@@ -103,18 +105,19 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
-/* A column of nothing but "-" while nobody counts them would only be in the way. */
-static void hide_unknown_launches(struct gs_column *cols, size_t n, const json_t *rows)
+/* A column of nothing but "-" would only be in the way. */
+static void hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
+	struct gs_column *col = cols;
 	json_t *row;
 	size_t i;
 
+	while (col < cols + n && (!col->head || strcmp(col->head, head)))
+		col++;
 	json_array_foreach(rows, i, row)
-		if (gs_json_at(row, "launches"))
+		if (gs_json_at(row, col->path))
 			return;
-	for (i = 0; i < n; i++)
-		if (cols[i].head && !strcmp(cols[i].head, LAUNCHES_HEAD))
-			cols[i].head = NULL;
+	col->head = NULL;
 }
 
 /* What most people look for; a TSG that was named is shown whatever it is. */
@@ -153,7 +156,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		printf("no compute TSGs; %zu others: 'gpusched list --all' shows them\n",
 		       json_array_size(tsgs));
 	memcpy(shown, columns, sizeof(columns));
-	hide_unknown_launches(shown, GS_COUNT(shown), rows);
+	hide_unknown(shown, GS_COUNT(shown), LAUNCHES_HEAD, rows);
+	hide_unknown(shown, GS_COUNT(shown), REASON_HEAD, rows);
 	return cli_print_rows(c, shown, GS_COUNT(shown), rows);
 }
 

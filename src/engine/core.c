@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "engine/core_priv.h"
 #include "engine/core_trace.h"
 
@@ -37,7 +38,8 @@ static void trace(struct gs_core *c, enum gs_core_trace_type type, uint64_t now,
 
 static bool has_something(const struct gs_todo *todo)
 {
-	return todo->poke.what || todo->let_go || todo->plan.nsteps || todo->gave_up;
+	return todo->poke.what || todo->let_go || todo->plan.nsteps || todo->gave_up ||
+	       todo->wished || todo->overruled;
 }
 
 static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *todo)
@@ -184,6 +186,24 @@ struct gs_node *gs_core_node(struct gs_core *c, const struct gpusched_tsg *rec)
 	follow_asked(n, rec);
 	follow_owner(n, rec);
 	return n;
+}
+
+uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key)
+{
+	const struct gs_node *n = gs_core_find(c, key);
+
+	return n ? gs_core_overrules(n) : 0;
+}
+
+const char *gs_overrule_text(enum gs_overrule why)
+{
+	static const char *const texts[] = {
+#define X(sym, text) text,
+		GS_OVERRULES(X)
+#undef X
+	};
+
+	return why < GS_COUNT(texts) ? texts[why] : NULL;
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */

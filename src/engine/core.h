@@ -52,6 +52,27 @@ enum gs_engine_counter {
 const char *gs_engine_counter_name(enum gs_engine_counter c);
 const char *gs_engine_counter_text(enum gs_engine_counter c);
 
+/* Why a TSG does not get what was wished for it: symbol, words. */
+#define GS_OVERRULES(X) \
+	X(RANGE, "the wish is out of range") \
+	X(MPS, "an MPS server is left alone") \
+	X(ASSUMED, "the policy leaves settings alone that are only assumed") \
+	X(SHORT, "no two short slices on a runlist: it has a longer one") \
+	X(SUSPEND_LIMIT, "suspended for as long as its class allows: it runs") \
+	X(HOLD_LIMIT, "held for as long as HoldLimit= allows: it runs") \
+	X(STARVED, "no progress with its short slice: it has a longer one") \
+	X(BUDGET, "calls have had their share of the GPU: its change waits") \
+	X(GAVE_UP, "calls failed too often: its change is given up")
+
+enum gs_overrule {
+#define X(sym, text) GS_OVERRULE_##sym,
+	GS_OVERRULES(X)
+#undef X
+		GS_OVERRULE_MAX
+};
+
+const char *gs_overrule_text(enum gs_overrule why);
+
 /* Who says what a setting should be. */
 enum gs_source {
 	GS_SRC_ASKED = 0,
@@ -92,6 +113,8 @@ struct gs_todo {
 	bool let_go;               /* whom the gate has stopped, and nobody holds, may go on */
 	struct gs_plan plan;       /* nsteps 0: no call. Dry run: to be told, and not handed back */
 	unsigned int gave_up;      /* 1 + that step of the plan handed in will not be tried again */
+	uint32_t wished;           /* settings for which the policy's wish is another now */
+	uint32_t overruled;        /* 1 << enum gs_overrule: what has begun to hold */
 };
 
 /* What happened to a TSG besides what its record says. */
@@ -159,6 +182,8 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);
 uint32_t gs_core_switch_cost_us(const struct gs_core *c);
+/* 1 << enum gs_overrule: what holds for that TSG at present. */
+uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key);
 /* GS_ENG_MAX of them. What only the user sees (STUCK, LEFT_BEHIND, CONTINUED, LEFT_STOPPED) it counts itself. */
 uint64_t *gs_core_counters(struct gs_core *c);
 

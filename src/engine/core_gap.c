@@ -210,6 +210,15 @@ static bool may_call(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 	return true;
 }
 
+/* Told when it begins to hold. */
+static void note_overrules(struct gs_node *n, struct gs_todo *todo)
+{
+	uint32_t now = gs_core_overrules(n);
+
+	todo->overruled |= now & ~n->overruled;
+	n->overruled = now;
+}
+
 void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
 	struct gs_goal t;
@@ -241,4 +250,5 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 		else if (!may_call(c, n, now, &todo->plan))
 			todo->plan.nsteps = 0;
 	}
+	note_overrules(n, todo);
 }

@@ -19,30 +19,52 @@
 
 /* ---- wishes of the policy -------------------------------------------------------------------- */
 
-static void refuse(struct gs_core *c, struct gs_node *n, uint32_t bit, uint32_t value,
-		   enum gs_engine_counter counter)
+static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_t value,
+		   enum gs_overrule why)
 {
+	static const enum gs_engine_counter counters[] = {
+		[GS_OVERRULE_RANGE] = GS_ENG_REFUSED_RANGE,
+		[GS_OVERRULE_MPS] = GS_ENG_REFUSED_MPS,
+		[GS_OVERRULE_ASSUMED] = GS_ENG_REFUSED_ASSUMED,
+	};
+	uint32_t bit = GS_BIT(i);
+
 	if ((n->refused & bit) && gs_field_get(&n->refused_wish, bit) == value)
 		return;
 	n->refused |= bit;
+	n->refused_by[i] = why;
 	gs_field_put(&n->refused_wish, bit, value);
-	c->counters[counter]++;
+	c->counters[counters[why]]++;
 }
 
 static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
-		    uint32_t bit, uint32_t value)
+		    unsigned int i, uint32_t value)
 {
+	uint32_t bit = GS_BIT(i);
+
 	if (bit == GPUSCHED_PREEMPT_MODE && rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return false;
 	if (!gs_field_in_range(bit, value))
-		refuse(c, n, bit, value, GS_ENG_REFUSED_RANGE);
+		refuse(c, n, i, value, GS_OVERRULE_RANGE);
 	else if (rec->flags & GPUSCHED_TSG_MPS)
-		refuse(c, n, bit, value, GS_ENG_REFUSED_MPS);
+		refuse(c, n, i, value, GS_OVERRULE_MPS);
 	else if ((rec->task.assumed & bit) && !(c->policy_flags & GPUSCHED_F_ASSUMED))
-		refuse(c, n, bit, value, GS_ENG_REFUSED_ASSUMED);
+		refuse(c, n, i, value, GS_OVERRULE_ASSUMED);
 	else
 		return true;
 	return false;
+}
+
+static uint32_t changed_wishes(struct gs_node *n, const struct gpusched_settings *want)
+{
+	uint32_t changed = n->seen_want.valid ^ want->valid;
+
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if ((want->valid & GS_BIT(i)) &&
+		    gs_field_get(&n->seen_want, GS_BIT(i)) != gs_field_get(want, GS_BIT(i)))
+			changed |= GS_BIT(i);
+	n->seen_want = *want;
+	return changed & GPUSCHED_ALL_SETTINGS;
 }
 
 static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
@@ -56,7 +78,7 @@ static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusc
 			continue;
 		}
 		value = gs_field_get(&rec->task.want, bit);
-		if (!allowed(c, n, rec, bit, value))
+		if (!allowed(c, n, rec, i, value))
 			continue;
 		n->refused &= ~bit;
 		gs_field_put(&t->set, bit, value);
@@ -142,7 +164,7 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		return;
 	}
 	if (rec->flags & GPUSCHED_TSG_MPS) {
-		refuse(c, n, GPUSCHED_RUNNABLE, 0, GS_ENG_REFUSED_MPS);
+		refuse(c, n, RUN_INDEX, 0, GS_OVERRULE_MPS);
 		admit(c, todo, t);
 		return;
 	}
@@ -153,6 +175,7 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 	end = n->held_ns + gs_core_dilated(c, c->opts.hold_limit_ms * NS_PER_MS);
 	if (now >= end) {
 		c->counters[GS_ENG_RELEASED_HOLD]++;
+		todo->overruled |= 1u << GS_OVERRULE_HOLD_LIMIT;
 		n->held_ns = 0;
 		admit(c, todo, t);
 		return;
@@ -393,14 +416,32 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 		raise_slice(t, long_slice(c));
 }
 
+uint32_t gs_core_overrules(const struct gs_node *n)
+{
+	uint32_t all = 0;
+
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (n->refused & GS_BIT(i))
+			all |= 1u << n->refused_by[i];
+	return all | (uint32_t)n->told_short << GS_OVERRULE_SHORT |
+	       (uint32_t)n->released << GS_OVERRULE_SUSPEND_LIMIT |
+	       (uint32_t)n->starved << GS_OVERRULE_STARVED |
+	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
+	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
+}
+
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret)
 {
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
 	*ret = (struct gs_goal){ .set = gs_asked(rec) };
-	if (c->policy_active)
+	if (c->policy_active) {
+		todo->wished = changed_wishes(n, &rec->task.want);
 		take_wishes(c, n, rec, ret);
+	} else {
+		n->refused = n->seen_want.valid = 0;
+	}
 	hold_for_admission(c, n, now, todo, ret);
 	take_manual(rec, ret);
 	limit_suspension(c, n, rec, now, ret);

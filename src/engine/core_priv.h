@@ -57,6 +57,9 @@ struct gs_node {
 	/* laws */
 	uint32_t refused; /* settings whose wish was refused; counted once per value */
 	struct gpusched_settings refused_wish;
+	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
+	struct gpusched_settings seen_want;
+	uint32_t overruled; /* 1 << enum gs_overrule: as it was told */
 	bool wants_short, active, by_person, told_short;
 	uint64_t held_ns; /* since when it waits for admission, as far as seen; 0: it does not */
 	bool released;    /* its suspension hit the limit: until the policy withdraws the wish */
@@ -113,6 +116,9 @@ void gs_core_drop(struct gs_core *c, struct gs_node *n);
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret);
 void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n);
+
+/* 1 << enum gs_overrule. */
+uint32_t gs_core_overrules(const struct gs_node *n);
 
 /* core_gap.c; todo->poke has the record */
 void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);

@@ -448,6 +448,11 @@ int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms)
 	}
 }
 
+uint32_t gs_engine_overruled(const struct gs_engine *e, const struct gpusched_key *key)
+{
+	return gs_core_overruled(e->core, key);
+}
+
 uint64_t gs_engine_counter(const struct gs_engine *e, enum gs_engine_counter c)
 {
 	return c < GS_ENG_MAX ? gs_core_counters(e->core)[c] : 0;

@@ -40,6 +40,9 @@ struct gs_engine_opts {
 	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
 	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
 	void (*on_call)(const struct gs_engine_call *call, void *user);
+	/* The policy changed its wish for this TSG; it does not get what was wished for it: @why. */
+	void (*on_wish)(const struct gpusched_tsg *rec, void *user);
+	void (*on_overruled)(const struct gpusched_tsg *rec, uint32_t why, void *user);
 	void *user;
 };
 
@@ -102,6 +105,9 @@ int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, struc
 /* How the last one ended. -EINPROGRESS: not yet; -ENOENT: the TSG is gone; else ret->err. */
 int gs_engine_preempted(struct gs_engine *e, const struct gpusched_key *key,
 			struct gs_rm_result *ret);
+
+/* 1 << enum gs_overrule: why that TSG does not get what was wished for it, at present. */
+uint32_t gs_engine_overruled(const struct gs_engine *e, const struct gpusched_key *key);
 
 uint64_t gs_engine_counter(const struct gs_engine *e, enum gs_engine_counter c);
 

@@ -60,6 +60,10 @@ int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
 	struct gpusched_poke poke;
 	int r = 0;
 
+	if (todo->wished && e->opts.on_wish)
+		e->opts.on_wish(&todo->poke.rec, e->opts.user);
+	if (todo->overruled && e->opts.on_overruled)
+		e->opts.on_overruled(&todo->poke.rec, todo->overruled, e->opts.user);
 	if (todo->poke.what) {
 		poke = todo->poke;
 		r = gs_engine_ops.poke(e->o, &poke);

@@ -74,15 +74,15 @@ static bool take_class(struct gs_service *s, struct gpusched_tsg *rec,
 	return true;
 }
 
-static void tell_class(struct gs_service *s, const struct gpusched_tsg *rec)
+static void tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type, uint32_t arg)
 {
 	struct gpusched_event ev = {
 		.ns = gs_now_ns(),
-		.type = GPUSCHED_EV_CLASS,
+		.type = type,
 		.pid = rec->task.pid,
 		.key = rec->key,
 		.id = rec->task.id,
-		.arg = { rec->task.class_id },
+		.arg = { arg },
 	};
 
 	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
@@ -125,7 +125,7 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 	    (now.flags & GPUSCHED_TSG_SCHEDULED))
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
-		tell_class(s, rec);
+		tell(s, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
 	gs_sight_record(s, rec);
 	if (s->e)
 		gs_engine_touch(s->e, &rec->key);
@@ -222,13 +222,6 @@ static void rename_process(struct gs_service *s, const struct gpusched_event *ev
 static void on_swept(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;
-	struct gpusched_event ev = {
-		.ns = gs_now_ns(),
-		.type = GPUSCHED_EV_TSG_FREE,
-		.pid = rec->task.pid,
-		.key = rec->key,
-		.id = rec->task.id,
-	};
 
 	gs_count(s, GS_SVC_SWEPT);
 	gs_sight_gone(s, rec->task.id);
@@ -236,11 +229,8 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
 	if (s->e)
 		gs_engine_forget(s->e, &rec->key);
-	if (rec->flags & GPUSCHED_TSG_GONE) /* a tap saw its end and told it */
-		return;
-	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
-	if (gs_watched(s))
-		gs_watch_emit(s, gs_event_json(s, &ev));
+	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
+		tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
 }
 
 /*
@@ -412,13 +402,34 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 	if (s->draining)
 		return;
 	gs_count(s, GS_SVC_EVENTS);
-	if (gs_watched(s))
+	if (gs_watched(s) && ev->type != GPUSCHED_EV_WANT) /* the engine tells of all wishes */
 		gs_watch_emit(s, gs_event_json(s, ev));
 	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
 	react(s, ev);
 	gs_sight_event(s, ev);
 	if (s->p && is_policys(ev->type))
 		gs_policy_nudge(s->p);
+}
+
+void gs_on_wish(const struct gpusched_tsg *rec, void *user)
+{
+	tell(user, rec, GPUSCHED_EV_WANT, 0);
+}
+
+/* Logged once for each policy and reason: anybody can have as many TSGs as he likes. */
+void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
+{
+	struct gs_service *s = user;
+	uint32_t news = why & ~s->overruled_logged;
+
+	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++)
+		if (news & 1u << i)
+			gs_log(LOG_NOTICE,
+			       "tsg %llu of pid %u is overruled: %s; 'gpusched list' shows others",
+			       (unsigned long long)rec->task.id, rec->task.pid,
+			       gs_overrule_text(i));
+	s->overruled_logged |= why;
+	tell(s, rec, GPUSCHED_EV_OVERRULED, why);
 }
 
 void gs_on_call(const struct gs_engine_call *call, void *user)

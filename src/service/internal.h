@@ -84,9 +84,10 @@ struct gs_service {
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	bool has_readers;               /* false: this process reads by itself */
 	bool self_added;
-	bool draining;           /* throws away events from before this instance */
-	uint64_t events_lost;    /* by the taps, as far as it was made up for */
-	uint64_t losses_next_ns; /* not again before */
+	bool draining;             /* throws away events from before this instance */
+	uint64_t events_lost;      /* by the taps, as far as it was made up for */
+	uint32_t overruled_logged; /* 1 << enum gs_overrule: said of the running policy */
+	uint64_t losses_next_ns;   /* not again before */
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -152,6 +153,8 @@ void gs_restored_fill(json_t *o, const struct gs_restored *done);
 /* ---- events.c -------------------------------------------------------------------------------- */
 void gs_on_event(const struct gpusched_event *ev, void *user);
 void gs_on_call(const struct gs_engine_call *call, void *user);
+void gs_on_wish(const struct gpusched_tsg *rec, void *user);
+void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
 /* Makes up for events that found the ring full; costs one read of a counter when none did. */
 void gs_losses_check(struct gs_service *s);
 /* Ends records without holders; tells policy, engine and watchers. */

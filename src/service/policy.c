@@ -60,6 +60,7 @@ static void take_over(struct gs_service *s, struct gs_policy *p, const char *nam
 	}
 	s->p = p;
 	watch_ticks(s);
+	s->overruled_logged = 0;
 	gs_engine_policy_flags(s->e, gs_policy_running(p)->flags);
 	gs_engine_touch_all(s->e);
 	gs_log(LOG_INFO, "policy %s started", gs_policy_running(p)->name);

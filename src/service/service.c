@@ -236,6 +236,8 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 		.switch_cost_us = s->config->switch_cost_us,
 		.hold_limit_ms = s->config->hold_limit_ms,
 		.on_call = gs_on_call,
+		.on_wish = gs_on_wish,
+		.on_overruled = gs_on_overruled,
 		.user = s,
 	};
 	int r;

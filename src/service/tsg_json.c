@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Records and events as JSON, as docs/api.md has them. What is not known is null, never 0. */
 #include <stdio.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -8,6 +9,8 @@
 #include "service/internal.h"
 #include "table/events.h"
 #include "table/procs.h"
+
+#define REASON_LEN 640 /* for all of them together */
 
 /* Takes @value, which may be NULL: null then. */
 static void put(json_t *o, const char *key, json_t *value)
@@ -97,12 +100,22 @@ static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json
 	put_text(o, "class_source", rec->task.class_id ? source : NULL);
 }
 
-/* Why it does not run. */
+static void add_overrules(uint32_t why, char *text, size_t size)
+{
+	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++) {
+		size_t at = strlen(text);
+
+		if (why & 1u << i)
+			snprintf(text + at, size - at, "%s%s", at ? "; " : "", gs_overrule_text(i));
+	}
+}
+
+/* Why it does not run, or not as was wished. */
 static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
 {
 	const char *policy = s && s->p ? gs_policy_running(s->p)->name : NULL;
 	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
-	char text[160] = "";
+	char text[REASON_LEN] = "";
 
 	if (held)
 		snprintf(text, sizeof(text), "%s until policy %s admits it, or for %g s",
@@ -113,6 +126,8 @@ static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, jso
 	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
+	if (s && s->e)
+		add_overrules(gs_engine_overruled(s->e, &rec->key), text, sizeof(text));
 	put_text(o, "held_by", held ? policy : NULL);
 	put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	put_text(o, "reason", text);
@@ -187,6 +202,7 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 static void put_arguments(struct gs_service *s, const struct gpusched_event *ev, json_t *o)
 {
 	static const char *const shares[] = { "tsgs", "devices", "channels" };
+	char reason[REASON_LEN] = "";
 
 	switch (ev->type) {
 	case GPUSCHED_EV_TIMESLICE:
@@ -207,6 +223,10 @@ static void put_arguments(struct gs_service *s, const struct gpusched_event *ev,
 		break;
 	case GPUSCHED_EV_LIMIT:
 		put_text(o, "share", ev->arg[0] < GS_COUNT(shares) ? shares[ev->arg[0]] : NULL);
+		break;
+	case GPUSCHED_EV_OVERRULED:
+		add_overrules(ev->arg[0], reason, sizeof(reason));
+		put_text(o, "reason", reason);
 		break;
 	default:
 		break;

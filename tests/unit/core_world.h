@@ -48,6 +48,7 @@ static struct {
 	uint64_t call_ns;
 	int fail_op, fail_err; /* -1: none */
 	unsigned int fail_times;
+	unsigned int wishes, overruled[GS_OVERRULE_MAX]; /* how often they were told */
 } world;
 
 static unsigned int world_index(const struct gpusched_key *key)
@@ -85,6 +86,9 @@ static void world_carry_out(const struct gs_todo *todo, void *user)
 		gs_poke_apply(&world.rec[world_index(&todo->poke.key)], &todo->poke);
 	if (todo->let_go)
 		world_let_go();
+	world.wishes += todo->wished != 0;
+	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++)
+		world.overruled[i] += todo->overruled >> i & 1;
 	if (!todo->plan.nsteps)
 		return;
 	while (at > 1 && w->queue[at - 1].order > todo->plan.order)

@@ -21,6 +21,11 @@ static void test_switch_cost_rule(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 800);
 	assert_int_equal(world.hw[1].timeslice_us, 800);
 	assert_int_equal(counter(GS_ENG_REFUSED_SLICE), 2);
+	assert_int_equal(gs_core_overruled(world.core, &a->key), 1u << GS_OVERRULE_SHORT);
+	assert_int_equal(gs_core_overruled(world.core, &c->key), 0);
+	touch_all();
+	assert_int_equal(world.overruled[GS_OVERRULE_SHORT], 2); /* once each */
+	assert_int_equal(world.wishes, 3);
 	/* one of them suspended: the other may have it */
 	want(b, GPUSCHED_RUNNABLE, 0);
 	touch(b);
@@ -94,6 +99,7 @@ static void test_starving_tsg_gets_a_longer_slice(void **state)
 	pass(52 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 800);
 	assert_int_equal(counter(GS_ENG_STARVED), 1);
+	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_STARVED);
 	for (int i = 0; i < 20; i++) {
 		t->task.launches++;
 		pass(10 * NS_PER_MS);
@@ -116,8 +122,12 @@ static void test_policy_cannot_suspend_for_ever(void **state)
 	touch_all(); /* the wish stands, but had its time */
 	settle();
 	assert_int_equal(world.hw[0].runnable, 1);
+	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_SUSPEND_LIMIT);
+	assert_int_equal(world.overruled[GS_OVERRULE_SUSPEND_LIMIT], 1);
 	want(t, GPUSCHED_RUNNABLE, 1);
 	touch(t);
+	assert_int_equal(gs_core_overruled(world.core, &t->key), 0);
+	assert_int_equal(world.wishes, 2);
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch(t);
 	settle();
