@@ -242,8 +242,7 @@ static int copy_place(struct gs_table *t, const struct gpusched_key *key,
 						      .h_subdevice = dev->h_subdevice };
 	}
 	r = gs_table_change(t, &arg);
-	if (!owner.start_ns) /* it has ended: its file went to another process */
-		gs_proc_del(t, (pid_t)dev->owner);
+	gs_proc_forget_dead(t, (pid_t)dev->owner, owner.start_ns);
 	return r;
 }
 
@@ -306,6 +305,7 @@ static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 	rec.task.want.valid = 0;
 	memset(rec.task.priv, 0, sizeof(rec.task.priv));
 	r = gs_table_take(t, &rec, &ch);
+	gs_proc_forget_dead(t, (pid_t)rec.task.pid, rec.owner_start_ns);
 	return r == -EEXIST ? 0 : r; /* the new taps saw it being made */
 }
 
