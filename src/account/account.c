@@ -399,24 +399,6 @@ uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter 
 	return c < GS_ACC_MAX ? a->counters[c] : 0;
 }
 
-static const struct {
-	const char *name, *text;
-} counters[GS_ACC_MAX] = {
-#define X(sym, name_, text_) [GS_ACC_##sym] = { name_, text_ },
-	GS_ACCOUNT_COUNTERS(X)
-#undef X
-};
-
-const char *gs_account_counter_name(enum gs_account_counter c)
-{
-	return c < GS_ACC_MAX ? counters[c].name : NULL;
-}
-
-const char *gs_account_counter_text(enum gs_account_counter c)
-{
-	return c < GS_ACC_MAX ? counters[c].text : NULL;
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void gs_account_free(struct gs_account *a)

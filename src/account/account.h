@@ -71,7 +71,5 @@ struct gs_account_gpu {
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 
 uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c);
-const char *gs_account_counter_name(enum gs_account_counter c);
-const char *gs_account_counter_text(enum gs_account_counter c);
 
 #endif /* GPUSCHED_ACCOUNT_ACCOUNT_H */

@@ -22,7 +22,7 @@
 #define GS_ENGINE_COUNTERS(X) \
 	X(CALLS, "calls", "RM calls made") \
 	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
-	X(CALL_NS, "call_ns", "time spent in RM calls, ns") \
+	X(CALL_NS, "call_ns", "time spent in RM calls") \
 	X(RETRIES, "retries", "calls tried again after a failure") \
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \

@@ -8,49 +8,59 @@
 #include "service/internal.h"
 #include "taps/taps.h"
 
+/*
+ * Everything that only counts, by group: its JSON and its OpenMetrics follow. A name that ends in _ns
+ * is a time, which OpenMetrics has in seconds.
+ */
 struct counter {
 	const char *name, *text;
 };
 
-static const struct counter tap_counters[] = {
 #define X(sym, name, text) { name, text },
-	GPUSCHED_TAP_COUNTERS(X)
+static const struct counter tap_counters[] = { GPUSCHED_TAP_COUNTERS(X) };
+static const struct counter engine_counters[] = { GS_ENGINE_COUNTERS(X) };
+static const struct counter account_counters[] = { GS_ACCOUNT_COUNTERS(X) };
+static const struct counter service_counters[] = { GS_SERVICE_COUNTERS(X) };
 #undef X
+
+enum group { TAPS, ENGINE, ACCOUNT, SERVICE, GROUPS };
+static const struct {
+	const char *name;
+	const struct counter *counters;
+	size_t n;
+} groups[GROUPS] = {
+	[TAPS] = { "taps", tap_counters, GS_COUNT(tap_counters) },
+	[ENGINE] = { "engine", engine_counters, GS_COUNT(engine_counters) },
+	[ACCOUNT] = { "account", account_counters, GS_COUNT(account_counters) },
+	[SERVICE] = { "service", service_counters, GS_COUNT(service_counters) },
 };
-static const struct counter service_counters[] = {
-#define X(sym, name, text) { name, text },
-	GS_SERVICE_COUNTERS(X)
-#undef X
-};
+
+/* Does this instance have such a part? */
+static bool is_there(const struct gs_service *s, enum group g)
+{
+	return g == ENGINE ? s->e != NULL : g == ACCOUNT ? s->account != NULL : true;
+}
+
+static uint64_t value_of(const struct gs_service *s, const struct gs_taps_status *st, enum group g,
+			 unsigned int i)
+{
+	if (g == SERVICE && i == GS_SVC_READS_LEFT)
+		return gs_reader_left();
+	return g == TAPS      ? st->counters[i]
+	       : g == ENGINE  ? gs_engine_counter(s->e, i)
+	       : g == ACCOUNT ? gs_account_counter(s->account, i)
+			      : s->counters[i];
+}
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *counters_json(const struct counter *names, const uint64_t *values, size_t n)
+static json_t *group_json(const struct gs_service *s, const struct gs_taps_status *st, enum group g)
 {
-	json_t *o = json_object();
+	json_t *o = is_there(s, g) ? json_object() : json_null();
 
-	for (size_t i = 0; i < n; i++)
-		json_object_set_new(o, names[i].name, json_integer((json_int_t)values[i]));
-	return o;
-}
-
-static json_t *engine_json(const struct gs_engine *e)
-{
-	json_t *o = json_object();
-
-	for (int i = 0; i < GS_ENG_MAX; i++)
-		json_object_set_new(o, gs_engine_counter_name(i),
-				    json_integer((json_int_t)gs_engine_counter(e, i)));
-	return o;
-}
-
-static json_t *account_json(const struct gs_account *a)
-{
-	json_t *o = json_object();
-
-	for (int i = 0; i < GS_ACC_MAX; i++)
-		json_object_set_new(o, gs_account_counter_name(i),
-				    json_integer((json_int_t)gs_account_counter(a, i)));
+	for (unsigned int i = 0; is_there(s, g) && i < groups[g].n; i++)
+		json_object_set_new(o, groups[g].counters[i].name,
+				    json_integer((json_int_t)value_of(s, st, g, i)));
 	return o;
 }
 
@@ -101,12 +111,6 @@ static json_t *launches_json(const struct gs_service *s)
 	return o;
 }
 
-static const uint64_t *service_values(struct gs_service *s)
-{
-	s->counters[GS_SVC_READS_LEFT] = gs_reader_left();
-	return s->counters;
-}
-
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 {
 	struct gs_taps_status st = { 0 };
@@ -123,42 +127,41 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "dry_run", json_boolean(s->opts.dry_run));
 	json_object_set_new(o, "policy",
 			    s->p ? json_string(gs_policy_running(s->p)->name) : json_null());
-	json_object_set_new(o, "taps",
-			    counters_json(tap_counters, st.counters, GS_COUNT(tap_counters)));
-	json_object_set_new(o, "engine", s->e ? engine_json(s->e) : json_null());
 	json_object_set_new(o, "calls", s->e ? calls_json(s) : json_null());
 	json_object_set_new(o, "launches", launches_json(s));
 	gs_sight_flush(s);
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));
-	json_object_set_new(o, "account", s->account ? account_json(s->account) : json_null());
-	json_object_set_new(o, "service",
-			    counters_json(service_counters, service_values(s), GS_SVC_MAX));
+	for (enum group g = 0; g < GROUPS; g++)
+		json_object_set_new(o, groups[g].name, group_json(s, &st, g));
 	return o;
 }
 
 /* ---- OpenMetrics ----------------------------------------------------------------------------- */
 
-static void counter_text(FILE *f, const char *prefix, const struct counter *c, uint64_t value)
+static void counter_text(FILE *f, const char *group, const struct counter *c, uint64_t value)
 {
-	fprintf(f, "# TYPE gpusched_%s_%s counter\n# HELP gpusched_%s_%s %s\n", prefix, c->name,
-		prefix, c->name, c->text);
-	fprintf(f, "gpusched_%s_%s_total %" PRIu64 "\n", prefix, c->name, value);
+	size_t n = strlen(c->name);
+	bool time = n > 3 && !strcmp(c->name + n - 3, "_ns");
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%.*s%s", group, (int)(time ? n - 3 : n), c->name,
+		 time ? "_seconds" : "");
+	fprintf(f, "# TYPE gpusched_%s counter\n", name);
+	if (time)
+		fprintf(f, "# UNIT gpusched_%s seconds\n", name);
+	fprintf(f, "# HELP gpusched_%s %s\n", name, c->text);
+	if (time)
+		fprintf(f, "gpusched_%s_total %.9f\n", name, (double)value / 1e9);
+	else
+		fprintf(f, "gpusched_%s_total %" PRIu64 "\n", name, value);
 }
 
-static void engine_text(const struct gs_engine *e, FILE *f)
+static void groups_text(const struct gs_service *s, const struct gs_taps_status *st, FILE *f)
 {
-	for (int i = 0; i < GS_ENG_MAX; i++) {
-		const struct counter c = { gs_engine_counter_name(i), gs_engine_counter_text(i) };
-
-		if (i != GS_ENG_CALL_NS)
-			counter_text(f, "engine", &c, gs_engine_counter(e, i));
-	}
-	fprintf(f,
-		"# TYPE gpusched_engine_call_seconds counter\n"
-		"# UNIT gpusched_engine_call_seconds seconds\n"
-		"# HELP gpusched_engine_call_seconds time spent in RM calls\n"
-		"gpusched_engine_call_seconds_total %.9f\n",
-		(double)gs_engine_counter(e, GS_ENG_CALL_NS) / 1e9);
+	for (enum group g = 0; g < GROUPS; g++)
+		for (unsigned int i = 0; is_there(s, g) && i < groups[g].n; i++)
+			counter_text(f, groups[g].name, &groups[g].counters[i],
+				     value_of(s, st, g, i));
 }
 
 static void calls_text(const struct gs_service *s, FILE *f)
@@ -274,17 +277,7 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 		"# TYPE gpusched info\n# HELP gpusched version of gpusched\n"
 		"gpusched_info{version=\"%s\"} 1\n",
 		GPUSCHED_VERSION);
-	for (size_t i = 0; i < GS_COUNT(tap_counters); i++)
-		counter_text(f, "taps", &tap_counters[i], st.counters[i]);
-	for (size_t i = 0; i < GS_COUNT(service_counters); i++)
-		counter_text(f, "service", &service_counters[i], service_values(s)[i]);
-	if (s->e)
-		engine_text(s->e, f);
-	for (int i = 0; s->account && i < GS_ACC_MAX; i++) {
-		const struct counter c = { gs_account_counter_name(i), gs_account_counter_text(i) };
-
-		counter_text(f, "account", &c, gs_account_counter(s->account, i));
-	}
+	groups_text(s, &st, f);
 	calls_text(s, f);
 	gpu_time_text(s, f);
 	tsgs_text(s, f);

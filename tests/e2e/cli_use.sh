@@ -85,6 +85,15 @@ is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "replaces it"
 exits 2 "there is no policy switch" "$gpusched" policy switch none
 exits 0 "policy stop" "$gpusched" policy stop
 
+# ---- counters ------------------------------------------------------------------------------------------
+
+curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics >"$scratch/metrics"
+names=$("$gpusched" stats --json | jq -r '. as $o | ("taps", "engine", "account", "service") as $g |
+	($o[$g] // {}) | keys[] | "\($g)_\(sub("_ns$"; "_seconds"))_total"')
+ge "$(wc -l <<<"$names")" 40 "stats has counters"
+is "$(while read -r name; do grep -q "^gpusched_$name [0-9]" "$scratch/metrics" || echo "$name"; done <<<"$names")" "" \
+	"each of which /metrics has"
+
 # ---- colours, completion, doctor -----------------------------------------------------------------------
 
 on_terminal() {

@@ -69,7 +69,7 @@ check "a policy starts" "$gpusched" policy start lcbe -o be_slice_us=301 -o be_s
 load be --seconds 600 $iterations
 one=$LOAD_PID
 check "and acts" wait_for 10 slice_is $one 301
-begin switch -o after=1000000
+begin start -o after=1000000
 from=$SECONDS
 goes_on >"$scratch/on" &
 watcher=$!
@@ -82,7 +82,7 @@ end_load $two
 check "a record whose program ended goes" wait_for 20 eval '[ "$(list_json all "map(select(.pid == '$two')) | length")" = 0 ]'
 exits 1 "a second start is refused" "$gpusched" policy start none
 like "$out" "work.bpf.c is being started" "and says what is in the way"
-is "$(running) $(starting)" "lcbe $slow" "all that happened before the switch was done"
+is "$(running) $(starting)" "lcbe $slow" "all that happened before the start was done"
 check "the daemon answered all the time" wait_for 20 grep -qx 3 "$scratch/rounds"
 rm "$scratch/slow"
 wait $START
@@ -98,10 +98,10 @@ check "and has its launches" wait_for 5 eval '[ "$(list_json pid:'$one' "map(.la
 
 # ---- called off ----------------------------------------------------------------------------------------
 
-begin switch -o after=1
+begin start -o after=1
 check "a stop is answered at once" "$gpusched" policy stop
 wait $START
-is "$?" 1 "who asked for the switch is told"
+is "$?" 1 "who asked for the start is told"
 like "$(cat "$scratch/start.out")" "called off" "why"
 is "$(running) $(starting)" "- -" "no policy runs"
 is "$("$gpusched" policy get --json | jq -r '.last_exit.kind')" stopped "the exit record says so"
@@ -115,13 +115,13 @@ is "$(running)" none "the one that was called off does not come back"
 check "lcbe again" "$gpusched" policy start lcbe -o be_slice_us=301 -o be_slice_multi_us=301
 "$gpusched" set pid:$one --clear >/dev/null 2>&1
 check "a program has a short slice" wait_for 5 eval '[ "$(sim_slice '$one')" != 2048 ]'
-begin switch
+begin start
 kill $DAEMON_PID
 check "all is put back" wait_for 5 restored
 wait $DAEMON_PID
 is "$?" 0 "the daemon ends in order"
 DAEMON_PID=
 wait $START
-ge "$?" 1 "who asked for the switch is told"
+ge "$?" 1 "who asked for the start is told"
 is "$(grep -c -i "sanitizer\|assert\|corrupt" "$scratch/daemon.log")" 0 "nothing was said of memory"
 done_testing
