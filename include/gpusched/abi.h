@@ -349,8 +349,8 @@ struct gpusched_cfg {
 	gs_u32 policy_active;
 	gs_u32 default_class;
 	gs_u64 pidns_dev, pidns_ino; /* the pid namespace the table's pids are of */
-	gs_u32 gate; /* 1: the running policy may hold and deny at the gate, where there is one */
-	gs_u32 pad;
+	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, where there is one */
+	gs_u32 epoch; /* counts who acted in place of a daemon that did not answer */
 };
 
 /*

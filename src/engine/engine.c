@@ -142,6 +142,7 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 		  struct gs_error *err)
 {
 	struct gs_engine *e = calloc(1, sizeof(*e));
+	struct gpusched_cfg cfg = { 0 };
 	int r;
 
 	if (!e)
@@ -150,7 +151,10 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 	e->o = o;
 	e->epoll = e->timer = -1;
 	e->stuck_at = UINT64_MAX;
-	r = start_core(e);
+	r = gs_engine_ops.cfg(o, &cfg);
+	e->epoch = cfg.epoch;
+	if (!r)
+		r = start_core(e);
 	if (!r)
 		r = start(e);
 	if (r < 0) {
@@ -240,8 +244,10 @@ static void refresh(struct gs_engine *e)
 {
 	struct gpusched_cfg cfg;
 
-	if (!gs_engine_ops.cfg(e->o, &cfg))
-		gs_core_policy(e->core, cfg.policy_active, e->policy_flags);
+	if (gs_engine_ops.cfg(e->o, &cfg))
+		return;
+	gs_core_policy(e->core, cfg.policy_active, e->policy_flags);
+	e->overtaken = cfg.epoch != e->epoch;
 }
 
 static void replace_hands(struct gs_engine *e)
@@ -383,6 +389,28 @@ int gs_engine_touch_all(struct gs_engine *e)
 	gs_batch_release(e);
 	arm(e);
 	return r;
+}
+
+int gs_engine_begin_anew(struct gs_engine *e)
+{
+	/* to the core it is as if their owners had set them, and maybe after our last calls */
+	const struct gs_news news = { .owner_set = GPUSCHED_ALL_SETTINGS, .owner_ns = 1 };
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	struct gpusched_cfg cfg;
+	size_t count = 0;
+	int r = gs_engine_ops.cfg(e->o, &cfg);
+
+	if (!r)
+		r = gs_engine_ops.all(e->o, &all, &count);
+	if (r < 0)
+		return r;
+	e->epoch = cfg.epoch;
+	refresh(e);
+	e->batching = true;
+	for (size_t i = 0; i < count; i++)
+		look(e, &all[i].key, &news);
+	gs_batch_release(e);
+	return gs_engine_touch_all(e);
 }
 
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)

@@ -74,6 +74,11 @@ int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
 int gs_engine_touch_all(struct gs_engine *e);
 /* The classes of the table were published anew: their limits are read. Done by new as well. */
 void gs_engine_classes(struct gs_engine *e);
+/*
+ * Somebody else has acted since the engine was made (gpusched_cfg.epoch): what it had planned is not
+ * called any more, and nothing is planned until this. Looks at all of them.
+ */
+int gs_engine_begin_anew(struct gs_engine *e);
 /* What the running policy may do (GPUSCHED_F_*); nothing until told. */
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */
@@ -146,5 +151,10 @@ void gs_guardian_end(struct gs_guardian *g);
 
 /* The instance's lock: one daemon or one command that acts. -EBUSY with the holder's pid. */
 int gs_lock_take(int *ret_fd, struct gs_error *err);
+/*
+ * Beside it: to put everything back in place of a daemon that has the lock and does not answer.
+ * Whoever has this calls gs_cfg_next_epoch() before anything else. -EBUSY: another one has it.
+ */
+int gs_lock_take_over(int *ret_fd, struct gs_error *err);
 
 #endif /* GPUSCHED_ENGINE_ENGINE_H */

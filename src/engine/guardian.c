@@ -33,6 +33,8 @@
 #define RETRY_FOR_NS (30 * NS_PER_S)
 #define READY_MS 5000
 #define BEAT_LATE_NS (2 * NS_PER_S)
+#define BEAT_LOST_NS (5 * NS_PER_S)
+#define BEAT_LOST_TRIES 30
 #define BEAT_LOOK_MS 1000
 
 /* ---- a cgroup of its own --------------------------------------------------------------------- */
@@ -75,19 +77,59 @@ static void return_cgroup(const char *dir, const char *parent)
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* A daemon that lives but decides nothing any more lets nobody go on whom the gate has stopped. */
-static void open_gate_if_late(struct gs_table *o)
+/* The daemon's heartbeat at the last look. */
+struct heart {
+	uint64_t ns;
+	uint32_t epoch;
+	bool taken_over; /* since that beat, by us or somebody else */
+	unsigned int tries;
+};
+
+/* In place of a daemon that lives and does nothing. Next second again if it was not all done. */
+static void take_over(struct gs_table *o, unsigned int branch, struct heart *h)
+{
+	CLEANUP_FD int lock = -1;
+	struct gs_restored res = { 0 };
+	int r;
+
+	if (gs_lock_take_over(&lock, NULL) || gs_engine_ops.next_epoch(o))
+		return;
+	h->epoch++;
+	gs_engine_ops.policy_active(o, false); /* first: its gate stops nobody any more */
+	r = gs_restore(o, branch, &res, NULL);
+	h->taken_over = !r || ++h->tries == BEAT_LOST_TRIES;
+	syslog(r ? LOG_WARNING : LOG_NOTICE,
+	       "the daemon does not answer: %u TSGs changed, %u put back, %u gone, %u failed, %u "
+	       "stopped processes let go on",
+	       res.changed, res.restored, res.gone, res.failed, res.continued);
+}
+
+/*
+ * A daemon that lives but decides nothing any more lets nobody go on whom the gate has stopped, and
+ * puts nothing back. One look alone does not tell: the whole machine may have stood still.
+ */
+static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart *h)
 {
 	struct gpusched_cfg cfg;
+	uint64_t now = gs_now_ns();
 
-	if (!gs_engine_ops.cfg(o, &cfg) && cfg.heartbeat_ns && cfg.gate &&
-	    gs_now_ns() > cfg.heartbeat_ns + gs_dilated(BEAT_LATE_NS))
+	if (gs_engine_ops.cfg(o, &cfg) || !cfg.heartbeat_ns)
+		return;
+	if (cfg.gate && now > cfg.heartbeat_ns + gs_dilated(BEAT_LATE_NS))
 		gs_engine_ops.gate_release(o, true, NULL);
+	if (cfg.heartbeat_ns != h->ns) {
+		*h = (struct heart){ .ns = cfg.heartbeat_ns, .epoch = cfg.epoch };
+		return;
+	}
+	h->taken_over |= cfg.epoch != h->epoch;
+	if (!h->taken_over && now > cfg.heartbeat_ns + gs_dilated(BEAT_LOST_NS))
+		take_over(o, branch, h);
 }
 
 /* true: the daemon died; false: it told us to go. */
-static bool wait_for_death(struct gs_table *o, int pidfd, int release)
+static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, int release)
 {
+	struct heart heart = { 0 };
 	struct pollfd p[2] = {
 		{ .fd = pidfd, .events = POLLIN },
 		{ .fd = release, .events = POLLIN },
@@ -100,7 +142,7 @@ static bool wait_for_death(struct gs_table *o, int pidfd, int release)
 		if (r < 0 && errno != EINTR)
 			return true;
 		if (!r)
-			open_gate_if_late(o);
+			look_at_heart(o, branch, &heart);
 		if (r <= 0)
 			continue;
 		if (p[1].revents & (POLLIN | POLLHUP)) {
@@ -236,7 +278,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	/* a daemon that died by now cannot hear it: what it left is put back like any other's */
 	if (write(release, &ready, 1) != 1)
 		errno = 0;
-	if (wait_for_death(o, pidfd, release))
+	if (wait_for_death(o, branch, pidfd, release))
 		put_back(o, branch);
 	gs_self_put(o);
 	gs_engine_ops.close(o);

@@ -22,6 +22,7 @@ struct gs_job {
 	struct gs_job *next;
 	struct gs_plan plan;
 	struct gs_rm_tsg tsg;
+	uint32_t epoch; /* it was planned in */
 };
 
 struct gs_results {
@@ -59,6 +60,8 @@ struct gs_engine {
 	uint64_t stuck_at; /* next check for calls that do not return; UINT64_MAX: none */
 	uint64_t timer_at; /* what the timer is set to */
 	uint32_t policy_flags;
+	uint32_t epoch;
+	bool overtaken;  /* it is another one by now: no calls until gs_engine_begin_anew() */
 	FILE *trace;     /* of the core; NULL: none */
 	bool registered; /* self.c */
 };

@@ -46,32 +46,70 @@ static int make_run_dir(struct gs_error *err)
 	return 0;
 }
 
-int gs_lock_take(int *ret_fd, struct gs_error *err)
+/* -EWOULDBLOCK: somebody has it. */
+static int lock_file(const char *path, int *ret_fd, struct gs_error *err)
 {
-	const char *path = gs_env()->lock;
-	CLEANUP_FD int fd = -1;
-	char text[24] = "";
+	/* Who may open it, even to read, may hold it: nobody but us. */
+	CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0 || fchmod(fd, 0600))
+		return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK
+			       ? -errno
+			       : gs_fail(err, -errno, "cannot lock %s: %s", path, strerror(errno));
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int gs_lock_take_over(int *ret_fd, struct gs_error *err)
+{
+	char path[300];
 	int r = make_run_dir(err);
 
 	if (!r)
 		r = check_pidns(err);
 	if (r < 0)
 		return r;
-	/* Who may open it, even to read, may hold it: nobody but us. */
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || fchmod(fd, 0600))
-		return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK)
-			return gs_fail(err, -errno, "cannot lock %s: %s", path, strerror(errno));
-		if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
-			strcpy(text, "?");
-		text[strcspn(text, "\n")] = '\0';
-		return gs_fail(
-			err, -EBUSY,
-			"another gpusched (pid %s) is in charge: use its socket %s, or stop it",
-			text, gs_env()->socket);
-	}
+	snprintf(path, sizeof(path), "%s.over", gs_env()->lock);
+	r = lock_file(path, ret_fd, err);
+	return r == -EWOULDBLOCK
+		       ? gs_fail(err, -EBUSY,
+				 "somebody else acts in place of a daemon that does not answer: "
+				 "try again in a moment")
+		       : r;
+}
+
+/* Who holds it wrote its pid there. */
+static int refuse(struct gs_error *err)
+{
+	CLEANUP_FD int fd = open(gs_env()->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char text[24] = "";
+
+	if (fd < 0 || pread(fd, text, sizeof(text) - 1, 0) <= 0)
+		strcpy(text, "?");
+	text[strcspn(text, "\n")] = '\0';
+	return gs_fail(err, -EBUSY,
+		       "another gpusched (pid %s) is in charge: use its socket %s, or stop it",
+		       text, gs_env()->socket);
+}
+
+int gs_lock_take(int *ret_fd, struct gs_error *err)
+{
+	CLEANUP_FD int fd = -1, over = -1;
+	char text[24];
+	int r = make_run_dir(err);
+
+	if (!r)
+		r = check_pidns(err);
+	if (!r)
+		r = lock_file(gs_env()->lock, &fd, err);
+	if (r == -EWOULDBLOCK)
+		return refuse(err);
+	if (!r) /* nobody begins while everything is being put back */
+		r = gs_lock_take_over(&over, err);
+	if (r < 0)
+		return r;
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
 	/* Only for people; the lock itself is what counts, so a full disk does not matter. */
 	if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0)

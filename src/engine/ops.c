@@ -17,6 +17,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.poke = gs_table_poke,
 	.cfg = gs_cfg_get,
 	.class_get = gs_class_get,
+	.next_epoch = gs_cfg_next_epoch,
 	.heartbeat = gs_cfg_heartbeat,
 	.policy_active = gs_cfg_policy_active,
 	.self_add = gs_self_add,

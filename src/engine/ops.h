@@ -22,6 +22,7 @@ struct gs_engine_ops {
 	int (*poke)(struct gs_table *o, struct gpusched_poke *poke);
 	int (*cfg)(struct gs_table *o, struct gpusched_cfg *ret);
 	int (*class_get)(struct gs_table *o, uint32_t id, struct gpusched_class *ret);
+	int (*next_epoch)(struct gs_table *o);
 	int (*heartbeat)(struct gs_table *o, uint64_t ns);
 	int (*policy_active)(struct gs_table *o, bool active);
 	int (*self_add)(struct gs_table *o, pid_t tgid);

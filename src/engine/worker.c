@@ -39,6 +39,14 @@ static bool is_abandoned(struct gs_worker *w)
 	return abandoned;
 }
 
+/* Somebody acted in our place while we did not: what was planned before holds no more. */
+static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
+{
+	struct gpusched_cfg cfg;
+
+	return !gs_engine_ops.cfg(w->o, &cfg) && cfg.epoch != job->epoch;
+}
+
 struct gs_hand {
 	struct gs_wait wait;
 	struct gs_worker *w;
@@ -51,9 +59,12 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 {
 	struct gs_worker *w = hand->w;
 	struct gpusched_channels ch;
+	bool called = false;
 
 	for (unsigned int i = 0; i < job->plan.nsteps; i++)
 		job->plan.steps[i].res = (struct gs_rm_result){ .err = -ECANCELED };
+	if (is_overtaken(w, job))
+		return true;
 	job->plan.err = mark_changed(w, job);
 	if (job->plan.err)
 		return true;
@@ -61,15 +72,22 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 		gs_fill_channels(&job->tsg, &ch);
 	job->tsg.wait = &hand->wait;
 	/* One refused setting does not keep the others back. */
-	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w); i++) {
+	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w) && !is_overtaken(w, job);
+	     i++) {
 		const struct gs_rm_result *res = &job->plan.steps[i].res;
 
+		called = true;
 		gs_engine_ops.way_of(&job->tsg)->take(&job->tsg, &job->plan.steps[i], 1);
 		if (gs_wait_is_given_up(&hand->wait))
 			return false;
 		job->tsg.fd = res->fd; /* where it was found, if it had moved */
 		if (gs_is_gone(res->err) || res->err == -ETIMEDOUT)
 			break;
+	}
+	/* the last call crossed it: that is to be put back again, should we die now */
+	if (called && is_overtaken(w, job)) {
+		job->plan.changed = 0;
+		mark_changed(w, job);
 	}
 	return true;
 }

@@ -18,6 +18,7 @@ int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n);
 /* Most TSGs that one process may have in the table (default 1024); 0: no limit. */
 int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
 /* false: everything passes the gate, and holds suspend. */
+int gs_cfg_next_epoch(struct gs_table *t);
 int gs_cfg_gate(struct gs_table *t, bool on);
 /* Our own processes, whose calls do not count as the owner's wish. */
 int gs_self_add(struct gs_table *t, pid_t tgid);

@@ -388,6 +388,8 @@ static __always_inline int gs_set_cfg(gs_u32 op, gs_u64 value)
 		cfg->default_class = value;
 	else if (op == GS_CFG_POLICY_ACTIVE)
 		cfg->policy_active = value;
+	else if (op == GS_CFG_EPOCH)
+		__sync_fetch_and_add(&cfg->epoch, 1);
 	else if (op == GS_CFG_GATE)
 		cfg->gate = value;
 	else
@@ -443,6 +445,7 @@ int change_table(struct gs_table_arg *a)
 	case GS_CFG_POLICY_ACTIVE:
 	case GS_CFG_MAX_TSGS:
 	case GS_CFG_GATE:
+	case GS_CFG_EPOCH:
 		ret = gs_set_cfg(h.op, h.id);
 		break;
 	default:

@@ -42,6 +42,7 @@ enum gs_table_op {
 	GS_CFG_POLICY_ACTIVE,
 	GS_CFG_MAX_TSGS,
 	GS_CFG_GATE,
+	GS_CFG_EPOCH, /* one more; no value */
 };
 #define GS_SWEEP_DONE 0u
 #define GS_SWEEP_WANTED 1u

@@ -46,6 +46,11 @@ int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max)
 	return set_cfg(t, GS_CFG_MAX_TSGS, max);
 }
 
+int gs_cfg_next_epoch(struct gs_table *t)
+{
+	return set_cfg(t, GS_CFG_EPOCH, 0);
+}
+
 int gs_cfg_gate(struct gs_table *t, bool on)
 {
 	return set_cfg(t, GS_CFG_GATE, on);

@@ -147,6 +147,12 @@ static int fake_class(struct gs_table *o, uint32_t id, struct gpusched_class *re
 	return 0;
 }
 
+static int fake_next_epoch(struct gs_table *o)
+{
+	fake.cfg.epoch++;
+	return 0;
+}
+
 static int fake_heartbeat(struct gs_table *o, uint64_t ns)
 {
 	fake.cfg.heartbeat_ns = ns;
@@ -406,6 +412,7 @@ static void fake_reset(void)
 		.poke = fake_poke,
 		.cfg = fake_cfg,
 		.class_get = fake_class,
+		.next_epoch = fake_next_epoch,
 		.heartbeat = fake_heartbeat,
 		.policy_active = fake_policy_active,
 		.self_add = fake_self_add,
@@ -459,6 +466,7 @@ UNREACHED(gs_table_channels,
 UNREACHED(gs_table_poke, (struct gs_table * o, struct gpusched_poke *poke))
 UNREACHED(gs_cfg_get, (struct gs_table * o, struct gpusched_cfg *ret))
 UNREACHED(gs_class_get, (struct gs_table * o, uint32_t id, struct gpusched_class *ret))
+UNREACHED(gs_cfg_next_epoch, (struct gs_table * o))
 UNREACHED(gs_cfg_heartbeat, (struct gs_table * o, uint64_t ns))
 UNREACHED(gs_cfg_policy_active, (struct gs_table * o, bool active))
 UNREACHED(gs_self_add, (struct gs_table * o, pid_t tgid))

@@ -71,6 +71,38 @@ static void test_policy_counts_only_while_active(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 2048);
 }
 
+/* Somebody acted in our place: what was planned is not called, and then all begins anew. */
+static void test_overtaken(void **state)
+{
+	struct gpusched_tsg *t = fake_tsg(1, 0), *next = fake_tsg(2, 0);
+
+	fake_want(t, GPUSCHED_TIMESLICE, 1000);
+	fake_want(t, GPUSCHED_INTERLEAVE, 2);
+	fake_want(next, GPUSCHED_TIMESLICE, 3000);
+	fake.call_ns = NS_PER_S;
+	gs_engine_touch(engine, &t->key);
+	while (!*(volatile unsigned int *)&fake.begun)
+		gs_sleep_ns(NS_PER_MS);
+	gs_engine_touch(engine, &next->key); /* queued behind it */
+	fake.cfg.epoch++; /* during the first of three calls; whoever it was puts that back */
+	fake.call_ns = 0;
+	t->changed = 0;
+	run_until(gs_engine_idle(engine));
+	assert_int_equal(fake.nlog, 1);
+	assert_int_equal(next->changed, 0);
+	assert_true(t->changed &
+		    GPUSCHED_TIMESLICE); /* it was made all the same: should we die now */
+	gs_engine_touch_all(engine);
+	run_for(50);
+	assert_int_equal(fake.nlog, 1);
+	fake.hw[0].timeslice_us = 2048; /* nobody knows which of the two calls came last */
+	assert_int_equal(gs_engine_begin_anew(engine), 0);
+	settle();
+	assert_int_equal(fake.hw[0].timeslice_us, 1000);
+	assert_int_equal(fake.hw[0].interleave, 2);
+	assert_int_equal(fake.hw[1].timeslice_us, 3000);
+}
+
 static void test_owner_is_overridden(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -663,6 +695,7 @@ int main(void)
 		T(test_wish_becomes_is),
 		T(test_changed_is_in_the_table_before_the_call),
 		T(test_policy_counts_only_while_active),
+		T(test_overtaken),
 		T(test_owner_is_overridden),
 		T(test_restarted_engine_trusts_nothing),
 		T(test_scheduled_while_suspended),

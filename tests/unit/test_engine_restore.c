@@ -338,6 +338,49 @@ static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 	wait_gone(guardian);
 }
 
+/* ... and after five seconds everything is put back, once. */
+static void test_guardian_takes_over_from_a_hung_daemon(void **state)
+{
+	pid_t guardian, daemon;
+	uint64_t until = gs_now_ns() + 20 * NS_PER_S;
+
+	changed_tsg(1, 0, true);
+	fake.cfg.heartbeat_ns = gs_now_ns() - 3 * NS_PER_S;
+	daemon = start_daemon(&guardian, false);
+	gs_sleep_ns(1200 * NS_PER_MS);
+	assert_int_equal(fake.nlog, 0); /* late is not lost */
+	while (*(volatile gs_u32 *)&fake.rec[0].changed && gs_now_ns() < until)
+		gs_sleep_ns(10 * NS_PER_MS);
+	assert_restored();
+	assert_int_equal(fake.cfg.epoch, 1);
+	assert_int_equal(fake.cfg.policy_active, 0);
+	assert_true(fake.cfg.heartbeat_ns); /* it lives, after all */
+	gs_sleep_ns(2500 * NS_PER_MS);
+	assert_int_equal(fake.cfg.epoch, 1);
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	wait_gone(guardian);
+}
+
+/* Somebody else took over: that is not done once more. */
+static void test_guardian_sees_that_it_was_done(void **state)
+{
+	pid_t guardian, daemon;
+
+	changed_tsg(1, 0, true);
+	fake.cfg.heartbeat_ns = gs_now_ns() - 3 * NS_PER_S;
+	daemon = start_daemon(&guardian, false);
+	gs_sleep_ns(1200 * NS_PER_MS);
+	fake.cfg.epoch++;
+	gs_sleep_ns(3500 * NS_PER_MS);
+	assert_int_equal(fake.nlog, 0);
+	fake.cfg.heartbeat_ns = 0; /* nothing to put back at its end either */
+	fake.rec[0].changed = 0;
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	wait_gone(guardian);
+}
+
 static int slow_open(struct gs_table **ret, struct gs_error *err)
 {
 	pthread_mutex_lock(&fake.lock);
@@ -473,6 +516,8 @@ int main(void)
 		T(test_values_the_owner_forged_are_not_used),
 		T(test_guardian_restores_after_sigkill),
 		T(test_guardian_opens_the_gate_of_a_hung_daemon),
+		T(test_guardian_takes_over_from_a_hung_daemon),
+		T(test_guardian_sees_that_it_was_done),
 		T(test_guardian_restores_after_early_death),
 		T(test_guardian_leaves_when_told),
 		T(test_guardian_yields_to_a_new_daemon),
