@@ -45,6 +45,7 @@ int cli_doctor(struct cli *c)
 	CLEANUP_JSON json_t *rows = json_array(), *all = NULL;
 	unsigned int missing = 0;
 	bool real, sim, daemon, gpu = true, good;
+	const char *why;
 
 	for (size_t i = 0; i < GS_COUNT(checks); i++) {
 		struct cli_check k = {};
@@ -68,7 +69,9 @@ int cli_doctor(struct cli *c)
 				"sim", sim, "daemon", daemon, "checks", rows);
 		if (gs_json_line(stdout, all))
 			return GS_EXIT_FAILED;
-		return good ? GS_EXIT_OK : GS_EXIT_IMPOSSIBLE;
+		return cli_probe_mute(&why) ? cli_fail(-EHOSTDOWN, "%s", why)
+		       : good               ? GS_EXIT_OK
+					    : GS_EXIT_IMPOSSIBLE;
 	}
 	if (cli_print_rows(c, columns, GS_COUNT(columns), rows))
 		return GS_EXIT_FAILED;
@@ -80,6 +83,8 @@ int cli_doctor(struct cli *c)
 	if (!gs_env()->sim)
 		printf("; on simulated GPUs: %s", sim ? "yes" : "no");
 	putchar('\n');
+	if (cli_probe_mute(&why))
+		return cli_fail(-EHOSTDOWN, "%s", why);
 	if (!real && !sim && !daemon)
 		return cli_fail(-ENOTSUP,
 				"gpusched cannot be used here: see what to do above; "

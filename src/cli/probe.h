@@ -31,4 +31,7 @@ void cli_probe_gate(struct cli_check *k);
 void cli_probe_daemon(struct cli_check *k);
 void cli_probe_guardian(struct cli_check *k);
 
+/* A daemon is there and does not answer: *ret_why says so, and what to do. */
+bool cli_probe_mute(const char **ret_why);
+
 #endif /* GPUSCHED_CLI_PROBE_H */

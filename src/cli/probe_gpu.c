@@ -82,27 +82,44 @@ void cli_probe_policies(struct cli_check *k)
 	snprintf(k->remedy, sizeof(k->remedy), "install gpusched, or set GPUSCHED_POLICIES");
 }
 
-/* The daemon's answer to ping; NULL: none. */
-static json_t *ping(char *why, size_t size)
+/* The daemon's answer to ping; NULL: none. Asked once: one that does not answer takes its time. */
+static const json_t *ping(int *ret_code, const char **ret_why)
 {
+	static char why[256];
+	static json_t *pong;
+	static int code = 1;
 	struct gpusched_open_options options = { .size = sizeof(options),
 						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_FREE char *answer = NULL;
-	int r;
 
-	r = gpusched_open(&options, &g);
-	if (!r)
-		r = gpusched_request(g, "ping", NULL, &answer);
-	if (!r)
-		return json_loads(answer, 0, NULL);
-	snprintf(why, size, "%.200s", g && *gpusched_error(g) ? gpusched_error(g) : strerror(-r));
-	return NULL;
+	if (code > 0) {
+		code = gpusched_open(&options, &g);
+		if (!code)
+			code = gpusched_request(g, "ping", NULL, &answer);
+		if (!code)
+			pong = json_loads(answer, 0, NULL);
+		else
+			snprintf(why, sizeof(why), "%.250s",
+				 g && *gpusched_error(g) ? gpusched_error(g) : strerror(-code));
+	}
+	*ret_code = code;
+	*ret_why = why;
+	return pong;
+}
+
+bool cli_probe_mute(const char **ret_why)
+{
+	int code;
+
+	return !ping(&code, ret_why) && code == -EHOSTDOWN;
 }
 
 void cli_probe_daemon(struct cli_check *k)
 {
-	CLEANUP_JSON json_t *pong = ping(k->detail, sizeof(k->detail));
+	const char *why;
+	int code;
+	const json_t *pong = ping(&code, &why);
 
 	k->ok = pong != NULL;
 	if (k->ok)
@@ -110,6 +127,8 @@ void cli_probe_daemon(struct cli_check *k)
 			 json_integer_value(json_object_get(pong, "pid")),
 			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "");
 	else
+		snprintf(k->detail, sizeof(k->detail), "%s", why);
+	if (!k->ok && code != -EHOSTDOWN) /* else that says what to do */
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "%s; without it root's verbs act by themselves",
 			 gs_env()->sim ? "gpuschedd --foreground &" : "systemctl start gpuschedd");
@@ -139,8 +158,9 @@ static int find_guardian(json_int_t daemon)
 
 void cli_probe_guardian(struct cli_check *k)
 {
-	char why[256];
-	CLEANUP_JSON json_t *pong = ping(why, sizeof(why));
+	const char *why;
+	int code;
+	const json_t *pong = ping(&code, &why);
 	int pid = pong ? find_guardian(json_integer_value(json_object_get(pong, "pid"))) : 0;
 
 	k->ok = pid > 0;

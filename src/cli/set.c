@@ -146,6 +146,9 @@ int cli_restore(struct cli *c)
 		       " changed TSGs put back, %" JSON_INTEGER_FORMAT " gone\n",
 		       restored, json_integer_value(json_object_get(answer, "changed")),
 		       json_integer_value(json_object_get(answer, "gone")));
+	if (json_is_true(json_object_get(answer, "overtook")))
+		fprintf(stderr, "gpusched: gpuschedd does not answer: everything was put back in "
+				"its place; when it goes on it begins anew\n");
 	if (!failed)
 		return GS_EXIT_OK;
 	cli_fail(-EREMOTEIO,

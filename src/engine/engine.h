@@ -155,6 +155,6 @@ int gs_lock_take(int *ret_fd, struct gs_error *err);
  * Beside it: to put everything back in place of a daemon that has the lock and does not answer.
  * Whoever has this calls gs_cfg_next_epoch() before anything else. -EBUSY: another one has it.
  */
-int gs_lock_take_over(int *ret_fd, struct gs_error *err);
+int gs_lock_overtake(int *ret_fd, struct gs_error *err);
 
 #endif /* GPUSCHED_ENGINE_ENGINE_H */

@@ -81,23 +81,23 @@ static void return_cgroup(const char *dir, const char *parent)
 struct heart {
 	uint64_t ns;
 	uint32_t epoch;
-	bool taken_over; /* since that beat, by us or somebody else */
+	bool overtaken; /* since that beat, by us or somebody else */
 	unsigned int tries;
 };
 
 /* In place of a daemon that lives and does nothing. Next second again if it was not all done. */
-static void take_over(struct gs_table *o, unsigned int branch, struct heart *h)
+static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 {
 	CLEANUP_FD int lock = -1;
 	struct gs_restored res = { 0 };
 	int r;
 
-	if (gs_lock_take_over(&lock, NULL) || gs_engine_ops.next_epoch(o))
+	if (gs_lock_overtake(&lock, NULL) || gs_engine_ops.next_epoch(o))
 		return;
 	h->epoch++;
 	gs_engine_ops.policy_active(o, false); /* first: its gate stops nobody any more */
 	r = gs_restore(o, branch, &res, NULL);
-	h->taken_over = !r || ++h->tries == BEAT_LOST_TRIES;
+	h->overtaken = !r || ++h->tries == BEAT_LOST_TRIES;
 	syslog(r ? LOG_WARNING : LOG_NOTICE,
 	       "the daemon does not answer: %u TSGs changed, %u put back, %u gone, %u failed, %u "
 	       "stopped processes let go on",
@@ -121,9 +121,9 @@ static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart 
 		*h = (struct heart){ .ns = cfg.heartbeat_ns, .epoch = cfg.epoch };
 		return;
 	}
-	h->taken_over |= cfg.epoch != h->epoch;
-	if (!h->taken_over && now > cfg.heartbeat_ns + gs_dilated(BEAT_LOST_NS))
-		take_over(o, branch, h);
+	h->overtaken |= cfg.epoch != h->epoch;
+	if (!h->overtaken && now > cfg.heartbeat_ns + gs_dilated(BEAT_LOST_NS))
+		overtake(o, branch, h);
 }
 
 /* true: the daemon died; false: it told us to go. */

@@ -62,7 +62,7 @@ static int lock_file(const char *path, int *ret_fd, struct gs_error *err)
 	return 0;
 }
 
-int gs_lock_take_over(int *ret_fd, struct gs_error *err)
+int gs_lock_overtake(int *ret_fd, struct gs_error *err)
 {
 	char path[300];
 	int r = make_run_dir(err);
@@ -107,7 +107,7 @@ int gs_lock_take(int *ret_fd, struct gs_error *err)
 	if (r == -EWOULDBLOCK)
 		return refuse(err);
 	if (!r) /* nobody begins while everything is being put back */
-		r = gs_lock_take_over(&over, err);
+		r = gs_lock_overtake(&over, err);
 	if (r < 0)
 		return r;
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());

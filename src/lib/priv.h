@@ -6,6 +6,7 @@
 #define GPUSCHED_LIB_PRIV_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "basic/error.h"
 #include "gpusched/gpusched.h"
@@ -18,6 +19,7 @@ struct gpusched {
 	struct gs_error err;
 	struct remote *remote; /* one of the two is set */
 	struct local *local;
+	bool may_act; /* as root, with this machine's own daemon */
 };
 
 /* One verb. 0 and a new reference, or a negative errno with one line. */
@@ -26,7 +28,10 @@ int remote_request(struct remote *r, const char *verb, const char *args, json_t 
 int local_request(struct local *l, const char *verb, const char *args, json_t **ret,
 		  struct gs_error *err);
 
-/* -ECONNREFUSED, -ENOENT: nobody answers there. */
+/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. Before any request. */
+int remote_alive(struct remote *r, struct gs_error *err);
+
+/* -ECONNREFUSED, -ENOENT: nobody listens there. */
 int remote_new(const char *socket, struct remote **ret, struct gs_error *err);
 void remote_free(struct remote *r);
 int local_new(uint32_t flags, struct local **ret, struct gs_error *err);

@@ -15,7 +15,9 @@
 
 #define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
 #define LINE_LIMIT (1u << 20)
-#define REQUEST_TIMEOUT_S 30L /* controls are answered within 5 s, a policy's start takes longer */
+#define REQUEST_MS 30000L /* controls are answered within 5 s, a policy's start takes longer */
+#define PING_MS 1500L     /* a daemon that lives answers that at once */
+#define PING_EVERY_NS NS_PER_S
 
 struct text {
 	char *p;
@@ -23,6 +25,8 @@ struct text {
 };
 
 struct remote {
+	CURL *ping;
+	uint64_t alive_ns; /* when it last answered */
 	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	CURL *easy;
 	CURLM *multi; /* for the watch; NULL: none yet */
@@ -31,10 +35,15 @@ struct remote {
 	int watch_code; /* the stream broke: negative errno */
 };
 
-/* Asks the socket itself: curl's own error does not tell a missing daemon from a slow one. */
-static int try_connect(const char *path)
+/*
+ * Asks the socket itself: curl's own error does not tell a missing daemon from a slow one. -EAGAIN:
+ * many wait already for it to take their connections. *ret_pid: who listens, 0 unknown.
+ */
+static int try_connect(const char *path, pid_t *ret_pid)
 {
-	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct ucred cred = { 0 };
+	socklen_t len = sizeof(cred);
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 
 	if (fd < 0)
@@ -42,7 +51,11 @@ static int try_connect(const char *path)
 	if (strlen(path) >= sizeof(sun.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(sun.sun_path, path);
-	return connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ? -errno : 0;
+	if (connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
+		return -errno;
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		*ret_pid = cred.pid;
+	return 0;
 }
 
 static void init_curl(void)
@@ -54,17 +67,20 @@ int remote_new(const char *socket, struct remote **ret, struct gs_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct remote *r;
+	pid_t pid = 0;
 	int code;
 
-	code = try_connect(socket);
-	if (code)
+	code = try_connect(socket, &pid);
+	if (code && code != -EAGAIN)
 		return gs_fail(err, code, "%s: %s", socket, strerror(-code));
 	pthread_once(&once, init_curl);
 	r = calloc(1, sizeof(*r));
-	if (r)
+	if (r) {
 		r->easy = curl_easy_init();
-	if (!r || !r->easy) {
-		free(r);
+		r->ping = curl_easy_init();
+	}
+	if (!r || !r->easy || !r->ping) {
+		remote_free(r);
 		return gs_fail(err, -ENOMEM, "out of memory");
 	}
 	strcpy(r->socket, socket);
@@ -83,6 +99,7 @@ void remote_free(struct remote *r)
 	if (r->multi)
 		curl_multi_cleanup(r->multi);
 	curl_easy_cleanup(r->easy);
+	curl_easy_cleanup(r->ping);
 	free(r->in.p);
 	free(r);
 }
@@ -130,27 +147,83 @@ static int read_error(long status, const json_t *body, struct gs_error *err)
 	return gs_fail(err, (int)json_integer_value(code), "%s", json_string_value(text));
 }
 
-static CURLcode perform(struct remote *r, const char *url, const char *args, struct text *body,
-			long *ret_status)
+static CURLcode perform(struct remote *r, CURL *easy, const char *url, const char *args, long ms,
+			struct text *body)
 {
 	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
 	CURLcode c;
 
 	headers = curl_slist_append(headers, "Expect:");
-	curl_easy_reset(r->easy);
-	curl_easy_setopt(r->easy, CURLOPT_UNIX_SOCKET_PATH, r->socket);
-	curl_easy_setopt(r->easy, CURLOPT_URL, url);
-	curl_easy_setopt(r->easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, args);
-	curl_easy_setopt(r->easy, CURLOPT_TIMEOUT, REQUEST_TIMEOUT_S);
-	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, body);
-	c = curl_easy_perform(r->easy);
-	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, ret_status);
+	curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, r->socket);
+	curl_easy_setopt(easy, CURLOPT_URL, url);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, args);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, ms);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
+	c = curl_easy_perform(easy);
 	curl_slist_free_all(headers);
 	return c;
+}
+
+/* ---- a daemon that does not answer ------------------------------------------------------------ */
+
+/* SIGSTOP, or a debugger. */
+static bool is_stopped(pid_t pid)
+{
+	CLEANUP_FILE FILE *f = NULL;
+	char path[32], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = pid > 0 ? fopen(path, "re") : NULL;
+	return f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && (state == 'T' || state == 't');
+}
+
+static bool is_alive(struct remote *r, pid_t *ret_pid)
+{
+	struct text body = { 0 };
+	CURLcode c;
+	int code;
+
+	*ret_pid = 0;
+	code = try_connect(r->socket, ret_pid);
+	if (code && code != -EAGAIN) /* there is none: the request says so */
+		return true;
+	if (code || is_stopped(*ret_pid))
+		return false;
+	curl_easy_reset(r->ping);
+	c = perform(r, r->ping, "http://gpusched/v1/ping", "{}", PING_MS, &body);
+	free(body.p);
+	r->alive_ns = gs_now_ns();
+	return c != CURLE_OPERATION_TIMEDOUT;
+}
+
+int remote_alive(struct remote *r, struct gs_error *err)
+{
+	char who[64] = "";
+	bool stopped;
+	pid_t pid;
+
+	if (is_alive(r, &pid))
+		return 0;
+	stopped = is_stopped(pid);
+	if (pid)
+		snprintf(who, sizeof(who), " (process %d%s)", (int)pid, stopped ? ", stopped" : "");
+	return gs_fail(err, -EHOSTDOWN,
+		       "gpuschedd%s does not answer: %s it, or have root put everything back by "
+		       "'gpusched restore'",
+		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
+}
+
+/* While a request is under way: it may have been stopped since. */
+static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	struct remote *r = user;
+	pid_t pid;
+
+	return gs_now_ns() - r->alive_ns >= PING_EVERY_NS && !is_alive(r, &pid);
 }
 
 static bool is_word(const char *verb)
@@ -172,7 +245,19 @@ int remote_request(struct remote *r, const char *verb, const char *args, json_t 
 	if (!is_word(verb))
 		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
 	snprintf(url, sizeof(url), "http://gpusched/v1/%s", verb);
-	c = perform(r, url, args ? args : "{}", &body, &status);
+	curl_easy_reset(r->easy);
+	curl_easy_setopt(r->easy, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(r->easy, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(r->easy, CURLOPT_XFERINFODATA, r);
+	c = perform(r, r->easy, url, args ? args : "{}", REQUEST_MS, &body);
+	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (c == CURLE_ABORTED_BY_CALLBACK) {
+		free(body.p);
+		return remote_alive(r, err)
+			       ?: gs_fail(err, -ETIMEDOUT,
+					  "gpuschedd did not answer "
+					  "for some time: try again");
+	}
 	if (c) {
 		free(body.p);
 		return gs_fail(err, errno_of(c), "the daemon does not answer: %s",
@@ -285,7 +370,10 @@ int remote_watch(struct remote *r, gpusched_event_fn fn, void *user, uint64_t ti
 		 struct gs_error *err)
 {
 	uint64_t until = timeout_us ? gs_now_ns() + timeout_us * NS_PER_US : 0;
-	int code = r->watch ? 0 : open_stream(r, err), running = 1;
+	int code = r->watch ? 0 : remote_alive(r, err), running = 1;
+
+	if (!code && !r->watch)
+		code = open_stream(r, err);
 
 	while (!code && running) {
 		if (curl_multi_perform(r->multi, &running))

@@ -32,6 +32,8 @@
 	  "times that a libcuda's launches could not be counted") \
 	X(READS_LEFT, "reads_left", \
 	  "times that a process's program or libraries were not read: it took too long") \
+	X(OVERTAKEN, "overtaken", \
+	  "times that somebody had to put everything back in place of this daemon") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission")
@@ -85,6 +87,7 @@ struct gs_service {
 	bool has_readers;               /* false: this process reads by itself */
 	bool self_added;
 	bool draining;             /* throws away events from before this instance */
+	uint32_t epoch;            /* of the table, see gpusched_cfg */
 	uint64_t events_lost;      /* by the taps, as far as it was made up for */
 	uint32_t overruled_logged; /* 1 << enum gs_overrule: said of the running policy */
 	uint64_t losses_next_ns;   /* not again before */
@@ -101,6 +104,10 @@ static inline void gs_count(struct gs_service *s, enum gs_service_counter c)
 {
 	s->counters[c]++;
 }
+
+/* ---- service.c ------------------------------------------------------------------------------- */
+/* One listens on the socket, whether it answers or not. */
+bool gs_service_has_daemon(void);
 
 /* ---- loop.c ---------------------------------------------------------------------------------- */
 /* What a completion may wait for. */
@@ -198,6 +205,8 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 			  struct gs_policy_exit *exit, int code, struct gs_error *err);
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message);
+/* It acts again after somebody put everything back: all TSGs are new to it. */
+void gs_service_policy_anew(struct gs_service *s);
 /* The policy that is being started is called off; false: there is none. */
 bool gs_service_policy_cancel(struct gs_service *s, const char *message);
 
@@ -246,8 +255,8 @@ json_t *gs_sight_gpus_json(struct gs_service *s);
 
 /* As gs_taps_on(); takes an older table over, and starts anew where that or pins are missing. */
 int gs_taps_ready(struct gs_error *err);
-/* Of an incomplete or older table, too. -ENODATA: there are no records. */
-int gs_restore_remains(struct gs_restored *ret, struct gs_error *err);
+/* Of an incomplete or older table, too. @lives: its heartbeat is a daemon's. -ENODATA: no records. */
+int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err);
 
 /* ---- watch.c --------------------------------------------------------------------------------- */
 bool gs_watched(const struct gs_service *s);

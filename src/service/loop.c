@@ -31,9 +31,36 @@ static void beat(struct gs_service *s)
 		gs_cfg_heartbeat(s->o, gs_now_ns());
 }
 
+/*
+ * This process stood still, and somebody acted in its place. What it had planned is dropped by then:
+ * everything is looked at as if it were seen for the first time.
+ */
+static void take_up_again(struct gs_service *s)
+{
+	CLEANUP_FD int lock = -1;
+	struct gpusched_cfg cfg;
+
+	if (gs_cfg_get(s->o, &cfg) || cfg.epoch == s->epoch)
+		return;
+	if (gs_lock_overtake(&lock, NULL)) /* they are still at it: at the next beat */
+		return;
+	s->epoch = cfg.epoch;
+	gs_count(s, GS_SVC_OVERTAKEN);
+	gs_log(LOG_WARNING, "this daemon did not answer for some time, and everything was put back "
+			    "meanwhile: it begins anew");
+	if (s->p)
+		gs_service_policy_anew(s);
+	gs_records_settle(s);
+	gs_engine_begin_anew(s->e);
+}
+
 static int on_beat(sd_event_source *src, uint64_t us, void *user)
 {
-	beat(user);
+	struct gs_service *s = user;
+
+	beat(s);
+	if (s->e)
+		take_up_again(s);
 	sd_event_source_set_time(src, us_of(gs_now_ns() + HEARTBEAT_NS));
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }

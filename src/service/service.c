@@ -19,6 +19,7 @@
 #include "taps/taps.h"
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
+#define BEAT_STALE_NS NS_PER_S          /* as the gate has it */
 #define SETTLE_MS 2000
 #define GUARDIAN_LIVES_NS NS_PER_S /* one that dies sooner is not replaced: the next would too */
 
@@ -34,8 +35,8 @@ int gs_service_check_config(const struct gs_config *config, struct gs_error *err
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* A living daemon answers its socket; a guardian at work, or another command, will be done soon. */
-static bool daemon_answers(void)
+/* A living daemon listens on its socket; a guardian at work, or another command, will be done soon. */
+bool gs_service_has_daemon(void)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
@@ -54,10 +55,36 @@ int gs_service_lock(int *ret_fd, struct gs_error *err)
 		struct gs_error why = { 0 };
 		int r = gs_lock_take(ret_fd, &why);
 
-		if (r != -EBUSY || gs_now_ns() >= until || daemon_answers())
+		if (r != -EBUSY || gs_now_ns() >= until || gs_service_has_daemon())
 			return r ? gs_fail(err, r, "%s", why.text) : 0;
 		gs_sleep_ns(20 * NS_PER_MS);
 	}
+}
+
+static bool is_late(struct gs_table *o)
+{
+	struct gpusched_cfg cfg;
+
+	return !gs_cfg_get(o, &cfg) && cfg.heartbeat_ns &&
+	       gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS;
+}
+
+int gs_service_overtake(int *ret_fd, struct gs_error *err)
+{
+	CLEANUP_FD int fd = -1;
+	struct gs_table *o;
+	int r = gs_table_open(&o, err);
+
+	if (r)
+		return r;
+	/* whoever has the lock is a command, is beginning, or lives: nobody acts in its place */
+	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
+	if (!r)
+		r = gs_cfg_next_epoch(o);
+	if (!r)
+		*ret_fd = TAKE_FD(fd);
+	gs_table_close(o);
+	return r;
 }
 
 /* The table's pids must mean to us what they mean to the taps. */
@@ -240,9 +267,13 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 		.on_overruled = gs_on_overruled,
 		.user = s,
 	};
+	struct gpusched_cfg cfg = { 0 };
 	int r;
 
 	r = gs_engine_new(s->o, &opts, &s->e, err);
+	if (!r)
+		r = gs_cfg_get(s->o, &cfg);
+	s->epoch = cfg.epoch;
 	if (!r)
 		r = sd_event_add_io(s->event, &s->results, gs_engine_fd(s->e), EPOLLIN, on_results,
 				    s);

@@ -48,6 +48,11 @@ int gs_service_check_config(const struct gs_config *config, struct gs_error *err
  * command; -EBUSY beside a daemon.
  */
 int gs_service_lock(int *ret_fd, struct gs_error *err);
+/*
+ * To put everything back in place of a daemon that has the lock and whose heart does not beat. What
+ * it had planned is dropped when it goes on. -EBUSY: it lives, or another one is at it.
+ */
+int gs_service_overtake(int *ret_fd, struct gs_error *err);
 
 /* What a verb needs. */
 #define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing need be opened */

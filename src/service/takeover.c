@@ -9,7 +9,7 @@
 #include "table/cfg.h"
 #include "taps/taps.h"
 
-int gs_restore_remains(struct gs_restored *ret, struct gs_error *err)
+int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err)
 {
 	struct gs_table *t;
 	unsigned int branch;
@@ -23,7 +23,7 @@ int gs_restore_remains(struct gs_restored *ret, struct gs_error *err)
 	r = gs_rm_driver(&branch, version, sizeof(version), err);
 	if (!r)
 		r = gs_restore(t, branch, ret, err);
-	if (!r)
+	if (!r && !lives)
 		gs_cfg_heartbeat(t, 0);
 	gs_self_del(t, getpid());
 	gs_table_close(t);
@@ -35,7 +35,7 @@ static int start_anew(struct gs_error *err)
 {
 	struct gs_restored done = { 0 };
 	struct gs_error why = { 0 };
-	int r = gs_restore_remains(&done, &why);
+	int r = gs_restore_remains(false, &done, &why);
 
 	if (done.changed)
 		gs_log(LOG_WARNING, "%u TSGs put back, %u gone, %u failed", done.restored,

@@ -122,20 +122,35 @@ int gs_verb_observe_on(struct gs_request *rq)
 
 /* ---- restore --------------------------------------------------------------------------------- */
 
+/* Beside a daemon that has it, if that one does not answer: *ret_beside. */
+static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
+{
+	struct gs_error busy = { 0 };
+	int r = gs_service_lock(ret_fd, &busy);
+
+	if (r == -EBUSY && !gs_service_overtake(ret_fd, rq->err)) {
+		*ret_beside = true;
+		return 0;
+	}
+	return r ? gs_fail(rq->err, r, "%s", busy.text) : 0;
+}
+
 /* From the pinned table alone, or what there is of it: no daemon, no configuration, no engine. */
 static int restore_alone(struct gs_request *rq)
 {
 	CLEANUP_FD int lock = -1;
 	struct gs_restored done = { 0 };
+	bool beside = false;
 	int r;
 
 	gs_restored_fill(rq->answer, &done);
 	if (access(gs_env()->bpffs, F_OK) && errno == ENOENT)
 		return 0;
-	r = gs_service_lock(&lock, rq->err);
+	r = take_lock(rq, &lock, &beside);
 	if (!r)
-		r = gs_restore_remains(&done, rq->err);
+		r = gs_restore_remains(beside, &done, rq->err);
 	gs_restored_fill(rq->answer, &done);
+	json_object_set_new(rq->answer, "overtook", json_boolean(beside));
 	return r;
 }
 
@@ -149,7 +164,8 @@ int gs_verb_observe_off(struct gs_request *rq)
 {
 	int r;
 
-	if (rq->s)
+	/* nor are they taken from one that does not answer */
+	if (rq->s || gs_service_has_daemon())
 		return gs_fail(rq->err, -EBUSY,
 			       "a running instance needs the taps: stop gpuschedd first");
 	r = restore_alone(rq);
