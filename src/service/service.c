@@ -61,12 +61,19 @@ int gs_service_lock(int *ret_fd, struct gs_error *err)
 	}
 }
 
+/* One that was stopped just now is waited for: its last beat may still be young. */
 static bool is_late(struct gs_table *o)
 {
 	struct gpusched_cfg cfg;
+	uint64_t first = 0;
 
-	return !gs_cfg_get(o, &cfg) && cfg.heartbeat_ns &&
-	       gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS;
+	while (!gs_cfg_get(o, &cfg) && cfg.heartbeat_ns && (!first || cfg.heartbeat_ns == first)) {
+		if (gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS)
+			return true;
+		first = cfg.heartbeat_ns;
+		gs_sleep_ns(50 * NS_PER_MS);
+	}
+	return false;
 }
 
 int gs_service_overtake(int *ret_fd, struct gs_error *err)
