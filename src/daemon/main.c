@@ -91,8 +91,8 @@ static int serve(struct gs_service *s, sd_event *e, struct gs_error *err)
 		return r;
 	sd_notify(0, "READY=1\nSTATUS=watching");
 	gs_log(LOG_INFO, "gpuschedd %s is ready", GPUSCHED_VERSION);
-	while (!stopping && r >= 0)
-		r = sd_event_run(e, UINT64_MAX);
+	while (!stopping && (r >= 0 || r == -EINTR))
+		r = gs_service_run(s, -1);
 	api_free(api);
 	return r < 0 ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }

@@ -95,6 +95,7 @@ struct gs_service {
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
 	uint64_t counters[GS_SVC_MAX];
+	uint64_t longest_turn_ns; /* of the loop, since this instance began */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */
 	struct gs_asked asked[GS_ASKED];
