@@ -164,7 +164,8 @@ static void longest_turn_text(const struct gs_service *s, FILE *f)
 	fprintf(f,
 		"# TYPE gpusched_service_longest_turn_seconds gauge\n"
 		"# UNIT gpusched_service_longest_turn_seconds seconds\n"
-		"# HELP gpusched_service_longest_turn_seconds longest turn of the event loop so far\n"
+		"# HELP gpusched_service_longest_turn_seconds longest turn of the event loop so "
+		"far\n"
 		"gpusched_service_longest_turn_seconds %.6f\n",
 		(double)s->longest_turn_ns / 1e9);
 }

@@ -249,8 +249,7 @@ int main(void)
 		cmocka_unit_test(test_long_path_is_cut), cmocka_unit_test(test_offsets),
 		cmocka_unit_test(test_no_elf),           cmocka_unit_test(test_steady_rates),
 		cmocka_unit_test(test_rate_fades),       cmocka_unit_test(test_cut_meanwhile),
-		cmocka_unit_test(test_absurd_sizes),
-		cmocka_unit_test(test_absurd_numbers),
+		cmocka_unit_test(test_absurd_sizes),     cmocka_unit_test(test_absurd_numbers),
 	};
 
 	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
