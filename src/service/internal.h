@@ -16,6 +16,7 @@
 #include "launch/launch.h"
 #include "table/table.h"
 #include "policy/policy.h"
+#include "service/audit.h"
 #include "service/service.h"
 #include "service/target.h"
 #include "service/verb.h"
@@ -36,7 +37,9 @@
 	  "times that somebody had to put everything back in place of this daemon") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
-	X(REFUSED, "refused", "requests refused for lack of permission")
+	X(REFUSED, "refused", "requests refused for lack of permission") \
+	X(AUDIT_LEFT, "audit_left", \
+	  "users' requests that were not noted: more than 10 a minute of one user")
 
 enum gs_service_counter {
 #define X(sym, name, text) GS_SVC_##sym,
@@ -94,6 +97,7 @@ struct gs_service {
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
+	struct gs_audit audit;
 	uint64_t counters[GS_SVC_MAX];
 	uint64_t longest_turn_ns; /* of the loop, since this instance began */
 	struct gs_call_stats calls[GS_RM_OP_MAX];

@@ -31,6 +31,7 @@ struct gs_request {
 	struct gs_peer who;
 	uint64_t turn_until_ns;
 	uint32_t gpu;
+	bool entered; /* in the journal */
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
 

@@ -5,6 +5,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "service/audit.h"
 #include "service/internal.h"
 
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
@@ -127,17 +128,30 @@ static void drop_state(struct gs_request *rq)
 	rq->free_state = NULL;
 }
 
+/* Who changes something, or tried to. */
+static void enter(struct gs_request *rq, int code)
+{
+	const struct gs_verb *v = rq->verb;
+
+	if (!rq->entered && v && (v->flags & (ROOT | OWNER) || gs_arg_given(rq, "on")))
+		gs_audit(rq->s, rq->peer, v->name, rq->args, code, rq->err->text, rq->answer);
+	rq->entered = true;
+}
+
 static int finish(struct gs_request *rq, int code)
 {
 	drop_state(rq);
+	if (code)
+		gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
+			strerror(-code));
+	enter(rq, code);
 	if (!code) {
 		rq->c.answer = TAKE_PTR(rq->answer);
 		return 0;
 	}
 	if (rq->s)
 		gs_count(rq->s, code == -EPERM ? GS_SVC_REFUSED : GS_SVC_REQUESTS_FAILED);
-	return gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
-		       strerror(-code));
+	return code;
 }
 
 /* A step that leaves another goes on with it. */
@@ -244,6 +258,7 @@ static void request_release(struct gs_completion *c)
 	struct gs_request *rq = (struct gs_request *)c;
 
 	drop_state(rq);
+	enter(rq, -ECANCELED); /* nobody waited for the end */
 	json_decref(rq->answer);
 	json_decref((json_t *)rq->args);
 	free(rq);
