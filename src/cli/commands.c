@@ -30,6 +30,11 @@ static const struct cli_opt suspend_opts[] = {
 	END,
 };
 
+static const struct cli_opt restore_opts[] = {
+	{ "keep", 0, NULL, "the daemon's next start sets again what people had set" },
+	END,
+};
+
 static const struct cli_opt run_opts[] = {
 	{ "class", 'c', "CLASS", "class of CMD and all its descendants" },
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
@@ -120,7 +125,7 @@ const struct cli_cmd cli_commands[] = {
 	  CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
-	  NULL, CLI_JSON, 0, 0 },
+	  restore_opts, CLI_JSON, 0, 0 },
 	{ "run", NULL, "[--class CLASS] [--weight W] -- CMD [ARG...]",
 	  "run a command in a class, with all its descendants",
 	  "The class is in force before CMD starts. Exit code: that of CMD; 126 or 127 when it "

@@ -133,6 +133,13 @@ struct gs_restored {
 int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);
 
+/*
+ * What was put back after a daemon's death that began at @died_ns, for the next daemon: it takes
+ * the report, which is gone then. -ENOENT: there is none.
+ */
+int gs_report_write(const struct gs_restored *done, uint64_t died_ns, struct gs_error *err);
+int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns);
+
 /* ---- guardian -------------------------------------------------------------------------------- */
 
 /*

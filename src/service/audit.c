@@ -66,7 +66,8 @@ static void put_result(char *ret, size_t size, int code, const char *error, cons
 	if (code)
 		put_text(ret, size, error && *error ? error : strerror(-code));
 	else if (failed > 0)
-		snprintf(ret, size, "%" JSON_INTEGER_FORMAT " done, %" JSON_INTEGER_FORMAT " failed",
+		snprintf(ret, size,
+			 "%" JSON_INTEGER_FORMAT " done, %" JSON_INTEGER_FORMAT " failed",
 			 json_integer_value(json_object_get(answer, "changed")), failed);
 	else
 		snprintf(ret, size, "done");

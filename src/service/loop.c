@@ -112,6 +112,7 @@ static int on_happened(sd_event_source *src, void *user)
 
 	gs_waits_run(&s->waits, gs_now_ns());
 	plan_look(s);
+	gs_saved_write(s, false);
 	return 0;
 }
 

@@ -53,7 +53,10 @@ const struct gs_verb gs_verbs[] = {
 	  OWNER,
 	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until resume", 0, MAX_FOR_US } } },
 	{ "resume", gs_verb_resume, OWNER, { TARGET } },
-	{ "restore", gs_verb_restore, ALONE | ROOT },
+	{ "restore",
+	  gs_verb_restore,
+	  ALONE | ROOT,
+	  { { "keep", GS_ARG_BOOL, false, "the next start sets again what people had set" } } },
 	{ "class_set",
 	  gs_verb_class_set,
 	  OWNER,
@@ -145,6 +148,8 @@ static int finish(struct gs_request *rq, int code)
 		gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
 			strerror(-code));
 	enter(rq, code);
+	if (rq->s)
+		gs_saved_write(rq->s, false);
 	if (!code) {
 		rq->c.answer = TAKE_PTR(rq->answer);
 		return 0;

@@ -103,7 +103,10 @@ int gs_verb_policy_start(struct gs_request *rq)
 		r = parse_options(rq, options, &n);
 	if (!r)
 		r = gs_starting_begin(rq->s, gs_arg_text(rq, "name"), options, n, &t, rq->err);
-	return r ? r : gs_starting_answer(rq, t, fill_running);
+	if (r)
+		return r;
+	gs_starting_chosen(t);
+	return gs_starting_answer(rq, t, fill_running);
 }
 
 /* Afterwards none runs: one that is being started is called off. */
@@ -120,6 +123,7 @@ int gs_verb_policy_stop(struct gs_request *rq)
 	if (!s->p && !cancelled)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
+	gs_saved_choose(s, NULL, NULL, 0);
 	o = gs_policy_exit_json(&s->last_exit);
 	json_object_update(rq->answer, o);
 	json_decref(o);
