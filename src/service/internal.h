@@ -36,7 +36,8 @@
 	  "times that a process's program or libraries were not read: it took too long") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
-	X(SAVED_LEFT, "saved_left", "settings that a restart will not know of: there are too many") \
+	X(SAVED_LEFT, "saved_left", \
+	  "settings that a restart will not know of: there are too many") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \

@@ -7,6 +7,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/process.h"
+#include "table/cfg.h"
 #include "service/internal.h"
 
 void gs_past_learn(struct gs_service *s)

@@ -37,8 +37,8 @@ struct gs_saved_tsg {
 };
 
 struct gs_saved_policy {
-	bool chosen;   /* by a person: this one started, or (no name) the one before stopped */
-	char *name;    /* as for a start; an object named by its path: our copy of it */
+	bool chosen;    /* by a person: this one started, or (no name) the one before stopped */
+	char *name;     /* as for a start; an object named by its path: our copy of it */
 	char **options; /* key=value */
 	size_t noptions;
 	char *configured; /* the configuration's policy when it was chosen */
