@@ -170,8 +170,7 @@ static void put_in_place(struct gs_starting *t)
 		t->err = t->launches_err;
 	}
 	if (t->name && !t->code && t->chosen)
-		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options,
-				t->noptions);
+		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options, t->noptions);
 	gs_service_launches_update(t->errand.s);
 	if (t->name && !t->code && !t->launches_code)
 		count_after_all(t->errand.s);
