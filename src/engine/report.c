@@ -47,8 +47,8 @@ int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns)
 	if (r)
 		return r;
 	unlink(path);
-	if (sscanf((const char *)text, REPORT, &died_ns, &done.changed, &done.restored, &done.gone, &done.failed,
-		   &done.continued) != 6)
+	if (sscanf((const char *)text, REPORT, &died_ns, &done.changed, &done.restored, &done.gone,
+		   &done.failed, &done.continued) != 6)
 		return -EPROTO;
 	*ret = done;
 	*ret_died_ns = died_ns;
