@@ -52,6 +52,9 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 /* Joins the workers (a stuck one is left behind after 1 s). Does not restore. */
 void gs_engine_free(struct gs_engine *e);
 
+/* Other limits from now on, see the options. */
+void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
+
 /* Poll this descriptor for input, then dispatch: results of calls, retries, limits. */
 int gs_engine_fd(const struct gs_engine *e);
 int gs_engine_dispatch(struct gs_engine *e);

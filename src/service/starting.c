@@ -169,6 +169,8 @@ static void put_in_place(struct gs_starting *t)
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
+	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for it */
+		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
 	if (t->name && !t->code && t->chosen)
 		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options, t->noptions);
 	gs_service_launches_update(t->errand.s);
