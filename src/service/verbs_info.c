@@ -156,14 +156,14 @@ static int restore_alone(struct gs_request *rq)
 	int r;
 
 	gs_restored_fill(rq->answer, &done);
+	if (!gs_arg_true(rq, "keep"))
+		gs_saved_forget_file();
 	if (access(gs_env()->bpffs, F_OK) && errno == ENOENT)
 		return 0;
 	r = take_lock(rq, &lock, &beside);
 	if (!r)
 		r = gs_restore_remains(beside, &done, rq->err);
-	if (!r && !gs_arg_true(rq, "keep"))
-		gs_saved_forget_file();
-	else if (done.changed)
+	if (done.changed && gs_arg_true(rq, "keep"))
 		gs_report_write(&done, begin, NULL);
 	gs_restored_fill(rq->answer, &done);
 	json_object_set_new(rq->answer, "overtook", json_boolean(beside));
