@@ -228,8 +228,8 @@ bool gs_service_policy_cancel(struct gs_service *s, const char *message);
 int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		      struct gs_starting **ret, struct gs_error *err);
 void gs_starting_unref(struct gs_starting *t);
-/* A person chose that policy: a restart starts it again. */
-void gs_starting_chosen(struct gs_starting *t);
+/* A person chose that policy: a restart starts it again; @permanent: so does every other start. */
+void gs_starting_chosen(struct gs_starting *t, bool permanent);
 /* Begins and waits for the end: for an instance that serves nobody yet. */
 int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		    struct gs_error *err);

@@ -182,8 +182,10 @@ int gs_reapply_policy(struct gs_service *s, struct gs_error *err)
 			return 0;
 		}
 	}
-	if (!c->policy[0])
+	if (!c->policy[0]) {
+		gs_permanent_start(s);
 		return 0;
+	}
 	return gs_starting_now(s, c->policy, (const char *const *)c->policy_options,
 			       c->npolicy_options, err);
 }

@@ -34,7 +34,7 @@ static int boot_id(char ret[64])
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-static void policy_done(struct gs_saved_policy *p)
+void gs_saved_policy_done(struct gs_saved_policy *p)
 {
 	for (size_t i = 0; i < p->noptions; i++)
 		free(p->options[i]);
@@ -55,7 +55,7 @@ static int policy_copy(struct gs_saved_policy *ret, const char *name, const char
 		p.noptions += p.options[i] != NULL;
 	}
 	if (!p.name || !p.options || p.noptions != n) {
-		policy_done(&p);
+		gs_saved_policy_done(&p);
 		return -ENOMEM;
 	}
 	*ret = p;
@@ -101,7 +101,7 @@ void gs_saved_choose(struct gs_service *s, const char *name, const char *const *
 		next = (struct gs_saved_policy){ 0 };
 	if (is_copy(p->name) && (!next.name || strcmp(p->name, next.name)))
 		unlink(p->name);
-	policy_done(p);
+	gs_saved_policy_done(p);
 	*p = next;
 	p->configured = gs_saved_configured(s);
 	s->saved.dirty = true;
@@ -311,7 +311,7 @@ static json_t *policy_json(const struct gs_saved_policy *p)
 			 p->configured, "options", options);
 }
 
-static int policy_parse(struct gs_saved_policy *p, json_t *o)
+int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o)
 {
 	const char *name = NULL, *configured = NULL, *options[MAX_OPTIONS];
 	json_t *list = NULL, *one;
@@ -365,7 +365,7 @@ int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot, s
 	saved->running = running;
 	saved->crashed_ns = (uint64_t)crashed;
 	saved->launches = launches;
-	r = policy_parse(&saved->policy, policy);
+	r = gs_saved_policy_parse(&saved->policy, policy);
 	json_array_foreach(tsgs, i, one)
 		r = r ? r : tsg_parse(saved, one);
 	return r ? gs_fail(err, r, "it cannot be read") : 0;
@@ -396,7 +396,7 @@ void gs_saved_load(struct gs_service *s)
 
 void gs_saved_free(struct gs_saved *saved)
 {
-	policy_done(&saved->policy);
+	gs_saved_policy_done(&saved->policy);
 	free(saved->tsgs);
 	*saved = (struct gs_saved){ 0 };
 }
@@ -444,7 +444,7 @@ void gs_saved_forget(struct gs_service *s)
 		return;
 	if (is_copy(saved->policy.name))
 		unlink(saved->policy.name);
-	policy_done(&saved->policy);
+	gs_saved_policy_done(&saved->policy);
 	saved->ntsgs = 0;
 	saved->launches = false;
 	saved->dirty = true;

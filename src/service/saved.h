@@ -9,6 +9,7 @@
 #ifndef GPUSCHED_SERVICE_SAVED_H
 #define GPUSCHED_SERVICE_SAVED_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,6 +86,22 @@ char *gs_saved_configured(const struct gs_service *s);
 void gs_saved_write(struct gs_service *s, bool now);
 /* The daemon ends in order. */
 void gs_saved_end(struct gs_service *s);
+
+void gs_saved_policy_done(struct gs_saved_policy *p);
+int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o);
+
+/* ---- permanent.c: starts with the daemon, kept in the state directory ------------------------- */
+
+/* -EBUSY: the configuration names one. */
+int gs_permanent_may(const struct gs_service *s, struct gs_error *err);
+/* The policy that runs, as it was loaded. */
+int gs_permanent_keep(const struct gs_service *s, const char *const *options, size_t n,
+		      struct gs_error *err);
+/* -ENOENT: there is none. */
+int gs_permanent_load(struct gs_saved_policy *ret, struct gs_error *err);
+void gs_permanent_forget(void);
+/* At the daemon's start; the log says if it cannot. */
+void gs_permanent_start(struct gs_service *s);
 
 /* ---- reapply.c: at a daemon's start ---------------------------------------------------------- */
 

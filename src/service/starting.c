@@ -27,7 +27,7 @@ struct gs_starting {
 	int code, launches_code;
 
 	bool cancelled;
-	bool chosen; /* by a person */
+	bool chosen, permanent; /* by a person */
 };
 
 static void starting_free(struct gs_errand *e)
@@ -47,8 +47,9 @@ void gs_starting_unref(struct gs_starting *t)
 	gs_errand_unref(&t->errand);
 }
 
-void gs_starting_chosen(struct gs_starting *t)
+void gs_starting_chosen(struct gs_starting *t, bool permanent)
 {
+	t->permanent = permanent;
 	t->chosen = true;
 }
 
@@ -173,6 +174,9 @@ static void put_in_place(struct gs_starting *t)
 		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
 	if (t->name && !t->code && t->chosen)
 		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options, t->noptions);
+	if (t->name && !t->code && t->permanent)
+		t->code = gs_permanent_keep(t->errand.s, (const char *const *)t->options,
+					    t->noptions, &t->err);
 	gs_service_launches_update(t->errand.s);
 	if (t->name && !t->code && !t->launches_code)
 		count_after_all(t->errand.s);

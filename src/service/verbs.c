@@ -38,6 +38,11 @@
 		"options", GS_ARG_TEXTS, false, "key=value", 0, GS_POLICY_OPTIONS_MAX \
 	}
 
+#define PERMANENT \
+	{ \
+		"permanent", GS_ARG_BOOL, false, "holds for the daemon's next starts, too" \
+	}
+
 const struct gs_verb gs_verbs[] = {
 	{ "list", gs_verb_list, READS, { TARGET_OR_ALL } },
 	{ "stats", gs_verb_stats, READS },
@@ -74,8 +79,9 @@ const struct gs_verb gs_verbs[] = {
 	  ROOT,
 	  { POLICY,
 	    OPTIONS,
-	    { "replace", GS_ARG_BOOL, false, "a running policy; true when not given" } } },
-	{ "policy_stop", gs_verb_policy_stop, ROOT },
+	    { "replace", GS_ARG_BOOL, false, "a running policy; true when not given" },
+	    PERMANENT } },
+	{ "policy_stop", gs_verb_policy_stop, ROOT, { PERMANENT } },
 	{ "observe_status", gs_verb_observe_status, ALONE | READS },
 	{ "observe_on", gs_verb_observe_on, ALONE | ROOT },
 	{ "observe_off", gs_verb_observe_off, ALONE | ROOT },
