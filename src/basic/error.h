@@ -25,6 +25,7 @@ enum gs_exit {
 	GS_EXIT_USAGE = 2,
 	GS_EXIT_IMPOSSIBLE = 3, /* not possible here */
 	GS_EXIT_PARTLY = 4,
+	GS_EXIT_WRONG = 5, /* status: something is wrong */
 };
 
 /* -EINVAL: USAGE; -ENOTSUP, -EPERM, -ENOSYS, -ENODEV: IMPOSSIBLE; -EREMOTEIO etc.: FAILED. */

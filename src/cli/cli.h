@@ -106,6 +106,7 @@ int cli_doctor(struct cli *c);
 int cli_list(struct cli *c);
 int cli_monitor(struct cli *c);
 int cli_stats(struct cli *c);
+int cli_status(struct cli *c);
 int cli_set(struct cli *c);
 int cli_preempt(struct cli *c);
 int cli_suspend(struct cli *c);

@@ -25,6 +25,11 @@ static const struct cli_opt monitor_opts[] = {
 	END,
 };
 
+static const struct cli_opt status_opts[] = {
+	{ "for", 't', "TIME", "time between the two looks (1s)" },
+	END,
+};
+
 static const struct cli_opt suspend_opts[] = {
 	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 1h30m)" },
 	END,
@@ -115,6 +120,11 @@ const struct cli_cmd cli_commands[] = {
 	{ "monitor", NULL, "[TARGET]", "print events as they happen, and a summary at the end",
 	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
 	  CLI_JSON | CLI_TARGET, 0, 1 },
+	{ "status", NULL, "", "is all well? who holds the GPUs, what is lost, what to do",
+	  "Looks twice. Exit code 5: something is wrong. Times of other users' programs are root's "
+	  "to "
+	  "see.",
+	  cli_status, status_opts, CLI_JSON, 0, 0 },
 	{ "stats", NULL, "", "print counters: taps, engine, driver calls, service", NULL, cli_stats,
 	  NULL, CLI_JSON, 0, 0 },
 	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
