@@ -32,6 +32,8 @@ at_end+=($noise)
 check "a program is listed" wait_tsgs "pid:$noise" 1
 check "and suspended" "$gpusched" suspend "pid:$noise"
 is "$(sim_disabled $noise)" 1 "in the RM too"
+# its guardian would take over after 5 s
+pkill -STOP -P "$DAEMON_PID" -x gpusched-guard
 kill -STOP "$DAEMON_PID"
 echo go >&9
 check "the flood is over" wait_for 60 grep -q ready "$scratch/noise"
@@ -46,6 +48,7 @@ renamed=$!
 at_end+=($renamed)
 check "a third one executes something else" wait_for 10 grep -q ready "$scratch/exec"
 kill -CONT "$DAEMON_PID"
+(sleep 2 && pkill -CONT -P "$DAEMON_PID" -x gpusched-guard) &
 check "it gets its class" wait_for 10 eval '[ "$(written_class "$late")" = 2 ]'
 check "the third one has its new name" wait_for 10 eval '[ "$(list_json "pid:$renamed" ".[0].comm")" = other-name ]'
 ge "$(stats .taps.events_lost)" 1000 "events were lost"

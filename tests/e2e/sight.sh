@@ -31,10 +31,14 @@ agrees() { # PID
 gpu() { "$gpusched" stats --json | jq -s "(.[0] // .).gpu_time[0] | $1"; }
 
 is "$(gpu .log)" false "without TSGs no log is open"
+# The log says nothing of who is loaded when it is opened: somebody opens it, and is there first.
+load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 100
+first=$LOAD_PID
+check "a program without work is there" wait_tsgs "pid:$first" 1
+check "then it is" wait_for 10 eval '[ "$(gpu .log)" = true ]'
 load be $fixed
 be=$LOAD_PID
 check "a BE is there" wait_tsgs "pid:$be" 1
-check "then it is" wait_for 10 eval '[ "$(gpu .log)" = true ]'
 check "alone it holds the GPU" wait_for 10 agrees $be
 is "$(one $be .turns.turns)" 0 "in no turn that has ended"
 is "$(one $be .wait_time_ns)" null "and nobody knows that it waited"
@@ -64,6 +68,7 @@ check "the metrics have it" grep -q '^gpusched_gpu_held_seconds_total{gpu="0"' "
 
 end_load $lc
 end_load $be
+end_load $first
 check "the log is closed with the last TSG" wait_for 10 eval '[ "$(gpu .log)" = false ]'
 check "and nothing of it is left" wait_for 5 eval '[ "$(sim_state .objects)" = 0 ]'
 done_testing

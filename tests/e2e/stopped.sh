@@ -53,7 +53,7 @@ agrees_once_stopped() { # the policy goes, so that nothing moves while the two a
 	"$gpusched" policy stop >/dev/null && wait_for 5 agrees && restored
 }
 
-check "the policy rotates" wait_for 20 rotates
+check "the policy rotates" wait_for 60 rotates
 
 # ---- every verb says so --------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ is "$(sim_slice "${bes[0]}")" 300 "and reaches the driver"
 # ---- the guardian --------------------------------------------------------------------------------------
 
 check "the policy once more" "$gpusched" policy start rr -o quantum_ms=20
-check "rotates" wait_for 20 rotates
+check "rotates" wait_for 60 rotates
 check "it is stopped again" stop
 from=${EPOCHREALTIME/./}
 check "its guardian puts everything back" wait_for 15 restored
