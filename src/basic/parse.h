@@ -6,9 +6,15 @@
 #define GPUSCHED_BASIC_PARSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "basic/error.h"
+
+/* An option of a command line, a file or a verb; value NULL: a flag. */
+struct gs_option_text {
+	const char *name, *value;
+};
 
 /* Decimal or 0x hex, within [min, max]. 0, -EINVAL (not a number), -ERANGE (with the range). */
 int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct gs_error *err);

@@ -138,7 +138,7 @@ static int take_opt(struct cli *c, const struct spec *s, int got, struct gs_erro
 	else if (got == OPT_HELP || got == 'h')
 		c->help = true;
 	else if (o && c->nopts < GS_COUNT(c->opts))
-		c->opts[c->nopts++] = (struct cli_value){ o->name, o->arg ? optarg : NULL };
+		c->opts[c->nopts++] = (struct gs_option_text){ o->name, o->arg ? optarg : NULL };
 	else
 		return gs_fail(err, -EINVAL, "too many options");
 	return 0;
@@ -269,14 +269,9 @@ static int dispatch(int argc, char **argv)
 	r = cli_find(argc, argv, &cmd, &used, &err);
 	if (r)
 		return cli_fail_err(r, &err, "gpusched");
-	if (cmd->flags & CLI_RAW) {
-		c = (struct cli){ .cmd = cmd, .argc = argc - used, .argv = argv + used };
-		c.help = c.argc > 1 && (!strcmp(c.argv[1], "--help") || !strcmp(c.argv[1], "-h"));
-	} else {
-		r = cli_parse(cmd, argc - used, argv + used, &c, &err);
-		if (r)
-			return cli_fail_err(r, &err, cmd->noun);
-	}
+	r = cli_parse(cmd, argc - used, argv + used, &c, &err);
+	if (r)
+		return cli_fail_err(r, &err, cmd->noun);
 	if (c.help) {
 		cli_help(stdout, cmd);
 		return GS_EXIT_OK;

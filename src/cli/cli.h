@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "basic/error.h"
+#include "basic/parse.h"
 #include "basic/sheet.h"
 
 struct cli;
@@ -28,9 +29,7 @@ struct cli_opt {
 
 #define CLI_JSON (1u << 0)    /* prints: has --json */
 #define CLI_COMMAND (1u << 1) /* positionals are a command with options of its own */
-#define CLI_RAW (1u << 2)     /* hands its arguments on unparsed */
-
-#define CLI_TARGET (1u << 3) /* --help says what a TARGET is */
+#define CLI_TARGET (1u << 2)  /* --help says what a TARGET is */
 
 #define CLI_ANY 1000 /* no upper limit */
 
@@ -53,9 +52,7 @@ struct cli {
 	bool help;
 	int argc; /* positionals */
 	char **argv;
-	struct cli_value {
-		const char *name, *value;
-	} opts[32];
+	struct gs_option_text opts[32];
 	size_t nopts;
 };
 

@@ -190,12 +190,11 @@ const struct cli_cmd cli_commands[] = {
 	  "run a command, or a shell, on simulated GPUs",
 	  "In a private mount namespace with simulated /dev/nvidia* and libcuda. Exit code: that "
 	  "of CMD.",
-	  cli_sim_shell, shell_opts, CLI_RAW, 0, CLI_ANY },
+	  cli_sim_shell, shell_opts, CLI_COMMAND, 0, CLI_ANY },
 	{ "sim", "run", "SCENARIO|all [--policy P] [--seed N]", "run scenarios in virtual time",
 	  "Exit code 1 when an expectation of a scenario is not met.", cli_sim_run, sim_run_opts,
-	  CLI_RAW | CLI_JSON, 0, CLI_ANY },
-	{ "sim", "list", "", "list the scenarios", NULL, cli_sim_list, NULL, CLI_RAW | CLI_JSON, 0,
-	  CLI_ANY },
+	  CLI_JSON, 1, 1 },
+	{ "sim", "list", "", "list the scenarios", NULL, cli_sim_list, NULL, CLI_JSON, 0, 0 },
 	{ "demo", NULL, "", "measure before and after: latency and throughput",
 	  "An LC and a BE program share a simulated GPU: alone, by default, and under gpusched. "
 	  "Where root, BPF or FUSE is missing the model in virtual time answers instead.",

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+
 #include "basic/log.h"
 #include "cli/cli.h"
 #include "sim/scenario_cmd.h"
@@ -6,16 +9,18 @@
 
 int cli_sim_shell(struct cli *c)
 {
-	return sim_cmd_shell(c->argc, c->argv);
+	if (c->argc && strcmp(c->argv[-1], "--"))
+		return cli_fail(-EINVAL, "sim shell: write -- before the command '%s'", c->argv[0]);
+	return sim_cmd_shell(c->opts, c->nopts, c->argc ? c->argv : NULL);
 }
 
 int cli_sim_run(struct cli *c)
 {
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_INFO); /* what the policy says */
-	return sim_cmd_run(c->argc, c->argv);
+	return sim_cmd_run(c->argv[0], c->opts, c->nopts, c->json);
 }
 
 int cli_sim_list(struct cli *c)
 {
-	return sim_cmd_list(c->argc, c->argv);
+	return sim_cmd_list(c->json);
 }

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <libsmartcols.h>
 #include <limits.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/parse.h"
 #include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/scenario.h"
@@ -139,88 +137,80 @@ struct run_args {
 	const char *timeline, *scenario;
 };
 
-static const struct option long_options[] = {
-	{ "policy", required_argument, NULL, 'p' }, { "seed", required_argument, NULL, 's' },
-	{ "json", no_argument, NULL, 'j' },         { "timeline", required_argument, NULL, 't' },
-	{ "host", required_argument, NULL, 'H' },   { "facts", required_argument, NULL, 'f' },
-	{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
-};
-
 static int usage(const char *why, const char *what)
 {
-	fprintf(stderr,
-		"gpusched sim: %s%s; usage: sim run SCENARIO|all [--policy P] [-o key=value] "
-		"[--host HOST] [--facts stock|all] [--seed N] [--json] [--timeline FILE.gp], or "
-		"sim list [--json]\n",
-		why, what);
+	fprintf(stderr, "gpusched sim: %s%s: see 'gpusched sim run --help'\n", why, what);
 	return GS_EXIT_USAGE;
 }
 
-static int run_option(struct run_args *a, int c)
+static int take_policy(struct run_args *a, const char *value)
+{
+	if (!*value)
+		return usage("--policy: an empty name", "");
+	a->opts.policy = value;
+	return 0;
+}
+
+static int take_option(struct run_args *a, const char *value)
+{
+	if (!strchr(value, '='))
+		return usage("-o takes key=value, not ", value);
+	if (a->opts.noptions == SIM_MAX_OPTIONS)
+		return usage("too many -o: ", value);
+	a->options[a->opts.noptions++] = value;
+	return 0;
+}
+
+static int take_seed(struct run_args *a, const char *value)
 {
 	struct gs_error err = { 0 };
 
-	switch (c) {
-	case 'p':
-		if (!*optarg)
-			return usage("--policy: an empty name", "");
-		a->opts.policy = optarg;
-		return 0;
-	case 'o':
-		if (!strchr(optarg, '='))
-			return usage("-o takes key=value, not ", optarg);
-		if (a->opts.noptions == SIM_MAX_OPTIONS)
-			return usage("too many -o: ", optarg);
-		a->options[a->opts.noptions++] = optarg;
-		return 0;
-	case 's':
-		if (gs_parse_u64(optarg, 0, INT64_MAX, &a->seed, &err) < 0) /* as JSON has it */
-			return usage("--seed: ", err.text);
-		a->opts.seed = &a->seed;
-		return 0;
-	case 'H':
-		a->opts.host = gs_host_find(optarg);
-		if (!a->opts.host || !a->opts.host->virtual_time)
-			return usage("--host takes native or sim, not ", optarg);
-		return 0;
-	case 'f':
-		a->facts = !strcmp(optarg, sim_facts_words[SIM_FACTS_ALL]);
-		if (strcmp(optarg, sim_facts_words[a->facts]))
-			return usage("--facts takes stock or all, not ", optarg);
-		a->opts.facts = &a->facts;
-		return 0;
-	case 'j':
-		a->json = true;
-		return 0;
-	case 't':
-		a->timeline = optarg;
-		a->opts.timeline_ms = TIMELINE_MS;
-		return 0;
-	default:
-		return usage("unknown or incomplete option", "");
-	}
+	if (gs_parse_u64(value, 0, INT64_MAX, &a->seed, &err) < 0) /* as JSON has it */
+		return usage("--seed: ", err.text);
+	a->opts.seed = &a->seed;
+	return 0;
 }
 
-/* 0, or an exit code */
-static int parse_run(int argc, char **argv, struct run_args *a)
+static int take_host(struct run_args *a, const char *value)
 {
-	int c, r;
-
-	optind = 0;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
-		r = c == 'h' ? usage("help", "") : run_option(a, c);
-		if (r)
-			return r;
-	}
-	if (optind != argc - 1)
-		return usage(optind < argc ? "one scenario at a time, or all" : "which scenario?",
-			     "");
-	a->scenario = argv[optind];
-	a->opts.options = a->options;
-	if (a->timeline && !strcmp(a->scenario, "all"))
-		return usage("--timeline takes one scenario, not ", "all");
+	a->opts.host = gs_host_find(value);
+	if (!a->opts.host || !a->opts.host->virtual_time)
+		return usage("--host takes native or sim, not ", value);
 	return 0;
+}
+
+static int take_facts(struct run_args *a, const char *value)
+{
+	a->facts = !strcmp(value, sim_facts_words[SIM_FACTS_ALL]);
+	if (strcmp(value, sim_facts_words[a->facts]))
+		return usage("--facts takes stock or all, not ", value);
+	a->opts.facts = &a->facts;
+	return 0;
+}
+
+static int take_timeline(struct run_args *a, const char *value)
+{
+	if (!strcmp(a->scenario, "all"))
+		return usage("--timeline takes one scenario, not ", "all");
+	a->timeline = value;
+	a->opts.timeline_ms = TIMELINE_MS;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*take)(struct run_args *a, const char *value); /* 0, or an exit code */
+} takers[] = {
+	{ "policy", take_policy }, { "option", take_option }, { "seed", take_seed },
+	{ "host", take_host },     { "facts", take_facts },   { "timeline", take_timeline },
+};
+
+static int take(struct run_args *a, const struct gs_option_text *o)
+{
+	for (size_t i = 0; i < GS_COUNT(takers); i++)
+		if (!strcmp(takers[i].name, o->name))
+			return takers[i].take(a, o->value);
+	return usage("there is no option ", o->name);
 }
 
 static int print_json(const json_t *o)
@@ -338,17 +328,19 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	return r->passed;
 }
 
-int sim_cmd_run(int argc, char **argv)
+int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t n, bool json)
 {
 	CLEANUP(free_names) struct names names = { 0 };
-	struct run_args a = { 0 };
+	struct run_args a = { .scenario = scenario, .json = json };
+	bool all = !strcmp(scenario, "all");
 	size_t passed = 0;
-	bool all;
-	int r = parse_run(argc, argv, &a);
+	int r = 0;
 
+	a.opts.options = a.options;
+	for (size_t i = 0; i < n && !r; i++)
+		r = take(&a, &opts[i]);
 	if (r)
 		return r;
-	all = !strcmp(a.scenario, "all");
 	r = all ? list_all(&names) : find(a.scenario, &names);
 	if (r < 0 || !names.n) {
 		fprintf(stderr, "gpusched sim: no scenario '%s'; 'gpusched sim list' shows them\n",
@@ -409,13 +401,10 @@ static int print_list(const struct names *names, bool json)
 	return code;
 }
 
-int sim_cmd_list(int argc, char **argv)
+int sim_cmd_list(bool json)
 {
 	CLEANUP(free_names) struct names names = { 0 };
-	bool json = argc == 2 && !strcmp(argv[1], "--json");
 
-	if (argc > 2 || (argc == 2 && !json))
-		return usage("list takes --json alone, not ", argv[1]);
 	if (list_all(&names) < 0)
 		return GS_EXIT_FAILED;
 	if (!names.n) {

@@ -3,15 +3,14 @@
  * scenario_cmd.h - the verbs `gpusched sim run` and `gpusched sim list`
  *
  * Both print to stdout, errors as one line to stderr, and return an exit code of enum gs_exit.
- * argv[0] is the verb.
  */
 #ifndef GPUSCHED_SIM_SCENARIO_CMD_H
 #define GPUSCHED_SIM_SCENARIO_CMD_H
 
-/* run SCENARIO...|all [--policy P] [-o key=value] [--host H] [--seed N] [--json] [--timeline
- * FILE.gp] */
-int sim_cmd_run(int argc, char **argv);
-/* list [--json] */
-int sim_cmd_list(int argc, char **argv);
+#include "basic/parse.h"
+
+/* @scenario: a name, a file or "all". Options: policy, option, host, facts, seed, timeline. */
+int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t n, bool json);
+int sim_cmd_list(bool json);
 
 #endif /* GPUSCHED_SIM_SCENARIO_CMD_H */

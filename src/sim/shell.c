@@ -20,7 +20,6 @@
 
 struct shell_options {
 	struct sim_server_config server;
-	char **command;
 	unsigned int nrefuse;
 	uint64_t mig; /* instances of each GPU; 0: off */
 };
@@ -55,13 +54,16 @@ static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
 }
 
 /* "set-timeslice=0x56", or without a status for --hang */
-static int add_refusal(struct shell_options *o, char *text, bool hang, struct gs_error *err)
+static int add_refusal(struct shell_options *o, const char *value, bool hang, struct gs_error *err)
 {
+	CLEANUP_FREE char *text = strdup(value);
+	char *equals = text ? strchr(text, '=') : NULL;
 	struct sim_refuse *refuse;
-	char *equals = strchr(text, '=');
 	uint64_t status = 0x56; /* NOT_SUPPORTED */
 	int r;
 
+	if (!text)
+		return gs_fail(err, -ENOMEM, "out of memory");
 	if (o->nrefuse + 1 >= SIM_MAX_REFUSE)
 		return gs_fail(err, -EINVAL, "too many refused controls: at most %d",
 			       SIM_MAX_REFUSE - 1);
@@ -102,61 +104,45 @@ static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error 
 	return 0;
 }
 
-static int set_option(struct shell_options *o, const char *name, char *value, struct gs_error *err)
+static int set_option(struct shell_options *o, const char *name, const char *value,
+		      struct gs_error *err)
 {
 	uint64_t n = 0;
 	int r;
 
-	if (!strcmp(name, "--gpus")) {
+	if (!strcmp(name, "gpus")) {
 		r = gs_parse_u64(value, 1, SIM_MAX_GPUS, &n, err);
 		o->server.rm.gpus = (unsigned int)n;
 		return r;
 	}
-	if (!strcmp(name, "--branch")) {
+	if (!strcmp(name, "branch")) {
 		r = gs_parse_u64(value, 1, 9999, &n, err);
 		return r ? r : set_branch(o, n, err);
 	}
-	if (!strcmp(name, "--dilate"))
+	if (!strcmp(name, "dilate"))
 		return gs_parse_double(value, 0.01, MAX_DILATE, &o->server.dilate, err);
-	if (!strcmp(name, "--seed"))
+	if (!strcmp(name, "seed"))
 		return gs_parse_u64(value, 0, UINT64_MAX, &o->server.seed, err);
-	if (!strcmp(name, "--params"))
+	if (!strcmp(name, "params"))
 		return load_params(o, value, err);
-	if (!strcmp(name, "--mig"))
+	if (!strcmp(name, "mig"))
 		return gs_parse_u64(value, 2, SIM_MAX_GR - 1, &o->mig, err);
-	if (!strcmp(name, "--refuse"))
+	if (!strcmp(name, "refuse"))
 		return add_refusal(o, value, false, err);
-	if (!strcmp(name, "--hang"))
+	if (!strcmp(name, "hang"))
 		return add_refusal(o, value, true, err);
-	return gs_fail(err, -EINVAL, "there is no option '%s': see 'gpusched sim shell --help'",
-		       name);
+	return gs_fail(err, -EINVAL, "there is no such option");
 }
 
-static int parse(int argc, char **argv, struct shell_options *o, struct gs_error *err)
+static int set_options(struct shell_options *o, const struct gs_option_text *opts, size_t n,
+		       struct gs_error *err)
 {
-	for (int i = 1; i < argc; i++) {
-		char *name = argv[i], *value = strchr(name, '=');
+	for (size_t i = 0; i < n; i++) {
 		struct gs_error why = {};
-		int r;
+		int r = set_option(o, opts[i].name, opts[i].value, &why);
 
-		if (!strcmp(name, "--")) {
-			o->command = i + 1 < argc ? argv + i + 1 : NULL;
-			return 0;
-		}
-		if (strncmp(name, "--", 2))
-			return gs_fail(err, -EINVAL, "write -- before the command '%s'", name);
-		/* --refuse=a=b and --refuse a=b alike */
-		if (value)
-			*value++ = '\0';
-		else if (i + 1 < argc)
-			value = argv[++i];
-		else
-			return gs_fail(err, -EINVAL,
-				       "%s needs a value: see 'gpusched sim shell --help'", name);
-		r = set_option(o, name, value, &why);
 		if (r)
-			return strstr(why.text, name) ? gs_fail(err, r, "%s", why.text)
-						      : gs_fail(err, r, "%s: %s", name, why.text);
+			return gs_fail(err, r, "--%s: %s", opts[i].name, why.text);
 	}
 	return 0;
 }
@@ -285,7 +271,8 @@ static int run_command(struct sim_world *w, char **argv)
 	return pid < 0 ? GS_EXIT_FAILED : wait_for(w, pid);
 }
 
-static int run(struct sim_world *w, struct shell_options *o, int *ret_code, struct gs_error *err)
+static int run(struct sim_world *w, struct shell_options *o, char **command, int *ret_code,
+	       struct gs_error *err)
 {
 	int r;
 
@@ -301,7 +288,7 @@ static int run(struct sim_world *w, struct shell_options *o, int *ret_code, stru
 	r = sim_world_environment(w, o->server.dilate, err);
 	if (r)
 		return r;
-	*ret_code = run_command(w, o->command);
+	*ret_code = run_command(w, command);
 	return 0;
 }
 
@@ -319,7 +306,7 @@ static void stop_server(const struct sim_world *w)
 	waitpid(w->server, NULL, 0);
 }
 
-int sim_cmd_shell(int argc, char **argv)
+int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 {
 	struct shell_options o = { .server = { .dilate = 1, .seed = 1 } };
 	struct sim_world w = { 0 };
@@ -329,7 +316,7 @@ int sim_cmd_shell(int argc, char **argv)
 	o.server.rm.gpus = 1;
 	o.server.rm.branch = 580;
 	sim_params_default(&o.server.params);
-	if (parse(argc, argv, &o, &err) || check_rights(&err) || sim_world_new(&w, &err)) {
+	if (set_options(&o, opts, n, &err) || check_rights(&err) || sim_world_new(&w, &err)) {
 		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
 		return gs_exit_of(err.code);
 	}
@@ -340,7 +327,7 @@ int sim_cmd_shell(int argc, char **argv)
 	o.server.rm.gpu_name = o.server.params.pci_name;
 	w.gpus = o.server.rm.gpus;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (run(&w, &o, &code, &err)) {
+	if (run(&w, &o, command, &code, &err)) {
 		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
 		code = gs_exit_of(err.code);
 	}

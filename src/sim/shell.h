@@ -9,10 +9,13 @@
 #ifndef GPUSCHED_SIM_SHELL_H
 #define GPUSCHED_SIM_SHELL_H
 
-#include "basic/error.h"
+#include "basic/parse.h"
 
-/* argv[0] is the verb itself. The command's exit code, or GS_EXIT_* after one line on stderr. */
-int sim_cmd_shell(int argc, char **argv);
+/*
+ * @command: NULL for a shell. Options: gpus, branch, mig, dilate, seed, params, refuse, hang. The
+ * command's exit code, or GS_EXIT_* after one line on stderr.
+ */
+int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command);
 
 /* ---- parts, in shell_world.c and shell_reap.c ---------------------------------------------- */
 

@@ -78,7 +78,14 @@ like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "which option is
 refused 2 sim shell --colour
 refused 2 sim shell --params "$scratch/none" -- true
 like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "and which file"
+refused 2 sim shell true
+like "$(cat "$scratch/err")" "write -- before the command 'true'" "a command stands behind --"
 refused 2 sim run no-such-scenario
+refused 2 sim run
+refused 2 sim run --colour all
+refused 2 sim run a-alone a-beside-b
+refused 2 sim run all --timeline "$scratch/t"
+refused 2 sim list all
 refused 1 policy build "$scratch/none.bpf.c"
 
 [ -e /dev/nvidiactl ] || refused 3 demo --gpu

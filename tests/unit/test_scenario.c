@@ -591,18 +591,12 @@ static void tables_are_printed(void **state)
 
 static void exit_codes(void **state)
 {
-	char *unknown[] = { "run", "no-such-scenario", NULL };
-	char *nothing[] = { "run", NULL };
-	char *option[] = { "run", "--colour", "all", NULL };
-	char *bad_seed[] = { "run", "--seed", "x", "all", NULL };
-	char *list[] = { "list", "all", NULL };
+	const struct gs_option_text option = { "colour", "red" }, bad_seed = { "seed", "x" };
 
 	setenv("GPUSCHED_SCENARIOS", "/nonexistent", 1);
-	assert_int_equal(sim_cmd_run(2, unknown), GS_EXIT_USAGE);
-	assert_int_equal(sim_cmd_run(1, nothing), GS_EXIT_USAGE);
-	assert_int_equal(sim_cmd_run(3, option), GS_EXIT_USAGE);
-	assert_int_equal(sim_cmd_run(4, bad_seed), GS_EXIT_USAGE);
-	assert_int_equal(sim_cmd_list(2, list), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_run("no-such-scenario", NULL, 0, false), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_run("all", &option, 1, false), GS_EXIT_USAGE);
+	assert_int_equal(sim_cmd_run("all", &bad_seed, 1, false), GS_EXIT_USAGE);
 }
 
 int main(void)
