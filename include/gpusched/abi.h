@@ -467,7 +467,6 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 
 /* ---- names of the pinned maps, under <bpffs>/gpusched/ --------------------------------------- */
 
-#define GPUSCHED_PIN_SUBDIR "gpusched"
 /*
  * gs_tsgs      HASH   gpusched_key -> gpusched_tsg
  * gs_chans     HASH   gpusched_key -> gpusched_channels     (key of the TSG)

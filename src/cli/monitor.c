@@ -11,6 +11,7 @@
 #include "cli/filter.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
+#include "table/events.h"
 
 struct monitor {
 	struct gs_sheet *table;
@@ -29,12 +30,6 @@ static void on_signal(int sig)
 {
 	stopped = sig;
 }
-
-static const char *const event_names[GPUSCHED_EV_MAX] = {
-#define X(sym, name, text) [GPUSCHED_EV_##sym] = name,
-	GPUSCHED_EVENTS(X)
-#undef X
-};
 
 /* Seconds since the first event. */
 static uint64_t epoch_ns;
@@ -106,7 +101,7 @@ static int on_event(const char *line, void *user)
 		return 1;
 	if (!name || !cli_filter_match(m->filter, row))
 		return 0;
-	for (i = 1; i < GPUSCHED_EV_MAX && strcmp(event_names[i], name); i++)
+	for (i = 1; i < GPUSCHED_EV_MAX && strcmp(gs_event_name(i), name); i++)
 		;
 	if (i < GPUSCHED_EV_MAX)
 		m->counts[i]++;
@@ -127,7 +122,7 @@ static int summary(const struct monitor *m, uint64_t ns)
 
 	for (size_t i = 1; i < GPUSCHED_EV_MAX; i++)
 		if (m->counts[i])
-			json_object_set_new(by, event_names[i], json_integer(m->counts[i]));
+			json_object_set_new(by, gs_event_name(i), json_integer(m->counts[i]));
 	if (m->others)
 		json_object_set_new(by, "other", json_integer(m->others));
 	if (m->json) {
@@ -140,7 +135,7 @@ static int summary(const struct monitor *m, uint64_t ns)
 	printf("\n%" PRIu64 " events in %.1f s", m->seen, (double)ns / NS_PER_S);
 	for (size_t i = 1; i < GPUSCHED_EV_MAX; i++)
 		if (m->counts[i])
-			printf(", %s %" PRIu64, event_names[i], m->counts[i]);
+			printf(", %s %" PRIu64, gs_event_name(i), m->counts[i]);
 	putchar('\n');
 	return 0;
 }

@@ -125,11 +125,6 @@ int cli_child_wait(struct cli_child *c, unsigned int timeout_ms)
 	return -ECHILD;
 }
 
-bool cli_child_alive(struct cli_child *c)
-{
-	return c->pid > 0 && waitpid(c->pid, NULL, WNOHANG | WNOWAIT) == 0 && !kill(c->pid, 0);
-}
-
 void cli_child_stop(struct cli_child *c)
 {
 	if (c->pid <= 0)

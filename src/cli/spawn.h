@@ -29,7 +29,6 @@ int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct
 int cli_child_line(struct cli_child *c, unsigned int timeout_ms, char *ret, size_t size);
 /* Waits for its end: exit status or 128 + signal; -ETIMEDOUT. */
 int cli_child_wait(struct cli_child *c, unsigned int timeout_ms);
-bool cli_child_alive(struct cli_child *c);
 /* SIGTERM, what it still says goes on to cli_child_line(); SIGKILL after 10 s. */
 void cli_child_stop(struct cli_child *c);
 void cli_child_free_(struct cli_child *c);

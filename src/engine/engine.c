@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -456,29 +455,6 @@ uint64_t gs_engine_wait(struct gs_engine *e, uint32_t gpu)
 bool gs_engine_idle(const struct gs_engine *e)
 {
 	return !e->pending && gs_core_idle(e->core, gs_now_ns());
-}
-
-int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms)
-{
-	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
-	struct pollfd p = { .fd = e->epoll, .events = POLLIN };
-
-	for (;;) {
-		uint64_t now = gs_now_ns();
-		int r;
-
-		if (gs_engine_idle(e))
-			return 0;
-		if (now >= end)
-			return -ETIMEDOUT;
-		r = poll(&p, 1, (int)((end - now + NS_PER_MS - 1) / NS_PER_MS));
-		if (r < 0 && errno != EINTR)
-			return -errno;
-		if (r > 0)
-			r = gs_engine_dispatch(e);
-		if (r < 0 && errno != EINTR)
-			return r;
-	}
 }
 
 uint32_t gs_engine_overruled(const struct gs_engine *e, const struct gpusched_key *key)

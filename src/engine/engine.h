@@ -90,8 +90,6 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
 void gs_engine_let_go(struct gs_engine *e);
 /* True when nothing is queued, under way or waiting for a retry. */
 bool gs_engine_idle(const struct gs_engine *e);
-/* Dispatches until idle or timeout; 0 or -ETIMEDOUT. */
-int gs_engine_settle(struct gs_engine *e, unsigned int timeout_ms);
 
 /*
  * A person's wishes. valid bits of @set are taken over, others stay. -ERANGE with the range;

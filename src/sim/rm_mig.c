@@ -12,7 +12,6 @@
 #include "sim/rm_object.h"
 
 #define PROFILING 0xfffffffeu /* the whole device, for who looks on */
-#define MAX_COMPUTE_INSTANCES 8u
 #define PARAMS_SIZE 16u
 #define ID_AT 8u
 

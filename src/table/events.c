@@ -8,22 +8,15 @@
 #include "table/events.h"
 #include "table/priv.h"
 
-static const struct {
-	const char *name, *text;
-} events[GPUSCHED_EV_MAX] = {
-#define X(sym, name_, text_) [GPUSCHED_EV_##sym] = { name_, text_ },
+static const char *const names[GPUSCHED_EV_MAX] = {
+#define X(sym, name, text) [GPUSCHED_EV_##sym] = name,
 	GPUSCHED_EVENTS(X)
 #undef X
 };
 
 const char *gs_event_name(unsigned int type)
 {
-	return type < GS_COUNT(events) ? events[type].name : NULL;
-}
-
-const char *gs_event_text(unsigned int type)
-{
-	return type < GS_COUNT(events) ? events[type].text : NULL;
+	return type < GS_COUNT(names) ? names[type] : NULL;
 }
 
 #define AT_ONCE 64

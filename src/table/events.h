@@ -18,8 +18,7 @@ int gs_events_fd(const struct gs_table *t); /* readable when there are events */
 int gs_events_dispatch(struct gs_table *t);
 /* How many events found no room since the taps are on. */
 int gs_events_lost(struct gs_table *t, uint64_t *ret);
-/* Event names from abi.h's table; NULL out of range. */
+/* As abi.h's table has it; NULL out of range. */
 const char *gs_event_name(unsigned int type);
-const char *gs_event_text(unsigned int type);
 
 #endif /* GPUSCHED_TABLE_EVENTS_H */

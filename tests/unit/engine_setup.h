@@ -50,11 +50,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static inline void settle(void)
-{
-	assert_int_equal(gs_engine_settle(engine, 5000), 0);
-}
-
 /* Dispatches for a while, settled or not. */
 static inline void run_for(unsigned int ms)
 {
@@ -73,6 +68,11 @@ static inline void run_for(unsigned int ms)
 			run_for(1); \
 		assert_true(cond); \
 	} while (0)
+
+static inline void settle(void)
+{
+	run_until(gs_engine_idle(engine));
+}
 
 static inline uint64_t counter(enum gs_engine_counter c)
 {

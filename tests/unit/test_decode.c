@@ -83,7 +83,7 @@ static void test_simfile_line(void **state)
 static void test_event_names(void **state)
 {
 	assert_string_equal(gs_event_name(GPUSCHED_EV_TSG_NEW), "tsg-new");
-	assert_non_null(gs_event_text(GPUSCHED_EV_POLICY));
+	assert_non_null(gs_event_name(GPUSCHED_EV_POLICY));
 	assert_null(gs_event_name(GPUSCHED_EV_NONE));
 	assert_null(gs_event_name(GPUSCHED_EV_MAX));
 }

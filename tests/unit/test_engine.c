@@ -305,7 +305,7 @@ static void test_backoff_then_success(void **state)
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	fake_want(t, GPUSCHED_INTERLEAVE, 2);
 	gs_engine_touch(engine, &t->key);
-	assert_int_equal(gs_engine_settle(engine, 5000), 0);
+	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(fake.hw[0].interleave, 2);
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 4);

@@ -169,6 +169,18 @@ static void told(const struct gs_engine_call *call, void *user)
 	       (unsigned long long)(call->res.ns / NS_PER_US));
 }
 
+static void settle(struct gs_engine *e)
+{
+	const struct gs_error none = { 0 };
+	uint64_t end = gs_now_ns() + 30 * NS_PER_S;
+
+	while (!gs_engine_idle(e) && gs_now_ns() < end) {
+		gs_engine_dispatch(e);
+		gs_sleep_ns(NS_PER_MS);
+	}
+	worked(gs_engine_idle(e) ? 0 : -ETIMEDOUT, &none, "settle");
+}
+
 static void set_all(struct gs_engine *e, pid_t pid)
 {
 	const struct gpusched_settings set = {
@@ -186,7 +198,7 @@ static void set_all(struct gs_engine *e, pid_t pid)
 	for (size_t i = 0; i < n; i++)
 		if ((pid_t)all[i].task.pid == pid && all[i].task.kind == GPUSCHED_KIND_COMPUTE)
 			worked(gs_engine_set_manual(e, &all[i].key, &set, 0, &err), &err, "set");
-	worked(gs_engine_settle(e, 30000), &err, "settle");
+	settle(e);
 }
 
 static int change(pid_t pid, bool killed)
