@@ -3,7 +3,7 @@
  * cli.h - the command line of gpusched: one static table of commands
  *
  * A command's parser, its --help, its part of the manual page and the shell completion all follow
- * from its entry in cli_commands[]. Control verbs go through libgpusched and nothing else.
+ * from its entry in cli_commands[]. Control verbs go through src/lib and nothing else.
  */
 #ifndef GPUSCHED_CLI_CLI_H
 #define GPUSCHED_CLI_CLI_H
@@ -82,7 +82,7 @@ void cli_completion(FILE *out);
 void cli_man(FILE *out);
 int cli_help_cmd(struct cli *c);
 
-/* ---- client.c: libgpusched ------------------------------------------------------------------- */
+/* ---- client.c: src/lib ---------------------------------------------------------------------- */
 
 struct gpusched;
 /* Opens; on failure prints the reason and returns a negative errno. */

@@ -4,7 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
-#include "gpusched/gpusched.h"
+#include "lib/priv.h"
 
 void cli_close_(struct gpusched **g)
 {
@@ -40,30 +40,12 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
-	CLEANUP_FREE char *body = NULL, *answer = NULL;
-	json_error_t jerr;
-	json_t *parsed;
 	int r;
 
-	if (owned) {
-		body = json_dumps(owned, JSON_COMPACT);
-		if (!body) {
-			cli_fail(-EINVAL, "%s: an argument is not valid UTF-8", verb);
-			return -EINVAL;
-		}
-	}
-	r = gpusched_request(g, verb, body, &answer);
-	if (r) {
+	r = lib_request(g, verb, owned, ret);
+	if (r)
 		report(g, verb, r);
-		return r;
-	}
-	parsed = json_loads(answer ? answer : "", 0, &jerr);
-	if (!parsed) {
-		cli_fail(-EPROTO, "%s: the answer is not JSON: %s", verb, jerr.text);
-		return -EPROTO;
-	}
-	*ret = parsed;
-	return 0;
+	return r;
 }
 
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)

@@ -8,18 +8,20 @@
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
 #include "cli/cli.h"
-#include "gpusched/gpusched.h"
+#include "lib/priv.h"
 
-static json_t *ask(const char *verb, const char *args)
+/* Takes @args. */
+static json_t *ask(const char *verb, json_t *args)
 {
 	struct gpusched_open_options options = { .size = sizeof(options),
 						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
-	CLEANUP_FREE char *answer = NULL;
+	CLEANUP_JSON json_t *owned = args;
+	json_t *answer = NULL;
 
-	if (gpusched_open(&options, &g) || gpusched_request(g, verb, args, &answer))
+	if (gpusched_open(&options, &g) || lib_request(g, verb, owned, &answer))
 		return NULL;
-	return json_loads(answer, 0, NULL);
+	return answer;
 }
 
 bool demo_daemon_ready(pid_t pid)
@@ -80,7 +82,7 @@ static void compare(struct demo *d, const json_t *be, const json_t *stats)
 void demo_reason(struct demo *d)
 {
 	CLEANUP_JSON json_t *stats = ask("stats", NULL);
-	CLEANUP_JSON json_t *list = ask("list", "{\"target\":\"class:be\"}");
+	CLEANUP_JSON json_t *list = ask("list", json_pack("{s:s}", "target", "class:be"));
 	const json_t *be = find_be(list);
 
 	if (!stats)

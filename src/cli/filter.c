@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
-#include "gpusched/gpusched.h"
+#include "lib/priv.h"
 
 #define MAX_KNOWN 4096
 
@@ -74,13 +74,11 @@ void cli_filter_free(struct cli_filter *f)
 static bool ask(struct cli_filter *f, json_int_t id)
 {
 	CLEANUP_JSON json_t *args = json_pack("{s:s}", "target", f->target), *list = NULL;
-	CLEANUP_FREE char *body = json_dumps(args, JSON_COMPACT), *text = NULL;
 	json_t *row;
 	size_t i;
 
-	if (!body || gpusched_request(f->g, "list", body, &text))
+	if (lib_request(f->g, "list", args, &list))
 		return false;
-	list = json_loads(text, 0, NULL);
 	json_array_foreach(json_object_get(list, "tsgs"), i, row) {
 		if (json_integer_value(json_object_get(row, "id")) == id)
 			return true;

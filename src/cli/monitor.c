@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/filter.h"
 #include "gpusched/abi.h"
-#include "gpusched/gpusched.h"
+#include "lib/priv.h"
 #include "table/events.h"
 
 struct monitor {
@@ -90,9 +90,8 @@ static const struct gs_column columns[] = {
 	{ NULL, "MORE", 0, 0, rest },
 };
 
-static int on_event(const char *line, void *user)
+static int on_event(const json_t *row, void *user)
 {
-	CLEANUP_JSON json_t *row = json_loads(line, 0, NULL);
 	struct monitor *m = user;
 	const char *name = json_string_value(json_object_get(row, "event"));
 	size_t i;
@@ -111,7 +110,7 @@ static int on_event(const char *line, void *user)
 		epoch_ns = (uint64_t)json_integer_value(json_object_get(row, "time_ns"));
 	/* Keys that do not apply are absent in events: no nulls are added. */
 	m->error = m->json ? gs_json_line(stdout, row) || fflush(stdout) ? -EIO : 0
-			   : gs_sheet_row(m->table, row);
+			   : gs_sheet_row(m->table, (json_t *)row);
 	return m->error || (m->limit && m->seen >= m->limit);
 }
 
@@ -153,7 +152,7 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 			return 0;
 		if (end && (end - now) / NS_PER_US < slice)
 			slice = (end - now) / NS_PER_US + 1;
-		r = gpusched_watch(g, on_event, m, slice);
+		r = lib_watch(g, on_event, m, slice);
 		if (!r)
 			m->ended = true;
 		if (!r || (r < 0 && r != -ETIMEDOUT && r != -EINTR))

@@ -10,7 +10,7 @@
 #include "basic/sheet.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
-#include "gpusched/gpusched.h"
+#include "lib/priv.h"
 #include "policy/policy.h"
 #include "rm/rm.h"
 
@@ -91,15 +91,12 @@ static const json_t *ping(int *ret_code, const char **ret_why)
 	struct gpusched_open_options options = { .size = sizeof(options),
 						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
-	CLEANUP_FREE char *answer = NULL;
 
 	if (code > 0) {
 		code = gpusched_open(&options, &g);
 		if (!code)
-			code = gpusched_request(g, "ping", NULL, &answer);
-		if (!code)
-			pong = json_loads(answer, 0, NULL);
-		else
+			code = lib_request(g, "ping", NULL, &pong);
+		if (code)
 			snprintf(why, sizeof(why), "%.250s",
 				 g && *gpusched_error(g) ? gpusched_error(g) : strerror(-code));
 	}

@@ -115,7 +115,7 @@ static int make_ready(struct gpusched *g, const char *verb)
 }
 
 /* In place of a daemon that does not answer. */
-static int restore_beside(struct gpusched *g, const char *args, json_t **ret)
+static int restore_beside(struct gpusched *g, const json_t *args, json_t **ret)
 {
 	struct local *l = NULL;
 	int r;
@@ -128,7 +128,7 @@ static int restore_beside(struct gpusched *g, const char *args, json_t **ret)
 	return r;
 }
 
-static int ask(struct gpusched *g, const char *verb, const char *args, json_t **ret)
+int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)
 {
 	int r = make_ready(g, verb);
 
@@ -148,14 +148,19 @@ static int ask(struct gpusched *g, const char *verb, const char *args, json_t **
 
 int gpusched_request(struct gpusched *g, const char *verb, const char *args_json, char **ret_json)
 {
-	CLEANUP_JSON json_t *answer = NULL;
+	CLEANUP_JSON json_t *args = NULL, *answer = NULL;
+	json_error_t why;
 	int r;
 
 	r = need(g, verb, "the verb");
 	if (!r)
 		r = need(g, ret_json, "the place for the answer");
-	if (!r)
-		r = ask(g, verb, args_json, &answer);
+	if (r)
+		return r;
+	args = args_json ? json_loads(args_json, JSON_REJECT_DUPLICATES, &why) : NULL;
+	if (args_json && !args)
+		return gs_fail(&g->err, -EINVAL, "the arguments are not JSON: %s", why.text);
+	r = lib_request(g, verb, args, &answer);
 	if (r)
 		return r;
 	*ret_json = json_dumps(answer, JSON_COMPACT);
@@ -166,12 +171,11 @@ int gpusched_request(struct gpusched *g, const char *verb, const char *args_json
 static int ask_with(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
-	CLEANUP_FREE char *text = owned ? json_dumps(owned, JSON_COMPACT) : NULL;
 
 	g->err = (struct gs_error){ 0 };
-	if (!text)
+	if (!owned)
 		return gs_fail(&g->err, -EINVAL, "%s: an argument is not valid UTF-8", verb);
-	return ask(g, verb, text, ret);
+	return lib_request(g, verb, owned, ret);
 }
 
 static int number(struct gpusched *g, const json_t *o, const char *key, unsigned int *ret)
@@ -338,12 +342,10 @@ int gpusched_class_clear(struct gpusched *g, const char *target)
 	return r ? r : ask_with(g, "class_clear", json_pack("{s:s}", "target", target), &answer);
 }
 
-int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user, uint64_t timeout_us)
+int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us)
 {
-	int r = need(g, (const void *)(uintptr_t)fn, "the function to call");
+	int r = make_ready(g, NULL);
 
-	if (!r)
-		r = make_ready(g, NULL);
 	if (r)
 		return r;
 	if (g->remote)
@@ -351,4 +353,25 @@ int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user, uint64_
 	if (g->local)
 		return local_watch(g->local, fn, user, timeout_us, &g->err);
 	return gs_fail(&g->err, -EBADF, "this handle was not opened");
+}
+
+struct text_watch {
+	gpusched_event_fn fn;
+	void *user;
+};
+
+static int on_event(const json_t *event, void *user)
+{
+	const struct text_watch *w = user;
+	CLEANUP_FREE char *line = json_dumps(event, JSON_COMPACT);
+
+	return line ? w->fn(line, w->user) : 0;
+}
+
+int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user, uint64_t timeout_us)
+{
+	struct text_watch w = { fn, user };
+	int r = need(g, (const void *)(uintptr_t)fn, "the function to call");
+
+	return r ? r : lib_watch(g, on_event, &w, timeout_us);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/sheet.h"
 #include "lib/priv.h"
 #include "service/service.h"
 
@@ -15,10 +17,10 @@ struct local {
 	uint32_t flags;
 	struct gs_config *config;
 	struct gs_service *s;
-	bool s_reads;         /* @s is a read-only one */
-	unsigned int token;   /* of the watch; 0: none */
-	json_t *missed;       /* events that came between two calls of local_watch() */
-	gpusched_event_fn fn; /* NULL between two calls of local_watch() */
+	bool s_reads;       /* @s is a read-only one */
+	unsigned int token; /* of the watch; 0: none */
+	json_t *missed;     /* events that came between two calls of local_watch() */
+	lib_event_fn fn;    /* NULL between two calls of local_watch() */
 	void *user;
 	int stop;
 };
@@ -77,45 +79,23 @@ int local_ready(struct local *l, const char *verb, struct gs_error *err)
 	return need_service(l, flags & GS_VERB_READS, err);
 }
 
-static int parse(const char *args, json_t **ret, struct gs_error *err)
-{
-	json_error_t why;
-
-	*ret = args ? json_loads(args, JSON_REJECT_DUPLICATES, &why) : json_object();
-	if (!*ret)
-		return gs_fail(err, -EINVAL, "the arguments are not JSON: %s",
-			       args ? why.text : "out of memory");
-	return 0;
-}
-
-int local_request(struct local *l, const char *verb, const char *args, json_t **ret,
+int local_request(struct local *l, const char *verb, const json_t *args, json_t **ret,
 		  struct gs_error *err)
 {
 	const struct gs_peer self = { .uid = geteuid(), .gid = getegid(), .pid = getpid() };
-	int flags = gs_verb_flags(verb), r;
-	json_t *parsed;
+	CLEANUP_JSON json_t *none = args ? NULL : json_object();
+	int flags = gs_verb_flags(verb), r = 0;
 
 	if (flags < 0)
 		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
 	if (l->flags & GPUSCHED_OPEN_READ_ONLY && !(flags & GS_VERB_READS))
 		return gs_fail(err, -ENOTSUP, "%s: this handle was opened read-only", verb);
-	r = parse(args, &parsed, err);
-	if (!r && !(flags & GS_VERB_ALONE))
+	if (!(flags & GS_VERB_ALONE))
 		r = need_service(l, flags & GS_VERB_READS, err);
 	if (!r)
 		r = gs_service_verb(l->s_reads && flags & GS_VERB_ALONE ? NULL : l->s, &self, verb,
-				    parsed, ret, err);
-	json_decref(parsed);
+				    args ? args : none, ret, err);
 	return r;
-}
-
-static void hand_out(struct local *l, const json_t *event)
-{
-	char *text = json_dumps(event, JSON_COMPACT);
-
-	if (text)
-		l->stop = l->fn(text, l->user);
-	free(text);
 }
 
 /* The newest are lost when nobody comes back for them: their number has a limit. */
@@ -124,7 +104,7 @@ static void on_event(const json_t *event, void *user)
 	struct local *l = user;
 
 	if (l->fn && !l->stop) {
-		hand_out(l, event);
+		l->stop = l->fn(event, l->user);
 		return;
 	}
 	if (!l->missed)
@@ -138,7 +118,7 @@ static void hand_out_missed(struct local *l)
 	size_t n = json_array_size(l->missed), i = 0;
 
 	while (i < n && !l->stop)
-		hand_out(l, json_array_get(l->missed, i++));
+		l->stop = l->fn(json_array_get(l->missed, i++), l->user);
 	while (i--)
 		json_array_remove(l->missed, 0);
 }
@@ -162,7 +142,7 @@ static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
 	return l->stop;
 }
 
-int local_watch(struct local *l, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+int local_watch(struct local *l, lib_event_fn fn, void *user, uint64_t timeout_us,
 		struct gs_error *err)
 {
 	int r;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * priv.h - a handle of the library: a daemon on a socket, or an instance in this process
+ *
+ * Our own command line links this room itself and asks in json_t; other programs have the shared
+ * library, gpusched.h and text.
  */
 #ifndef GPUSCHED_LIB_PRIV_H
 #define GPUSCHED_LIB_PRIV_H
@@ -22,10 +25,17 @@ struct gpusched {
 	bool may_act; /* as root, with this machine's own daemon */
 };
 
+/* One verb; @args NULL: none. 0 and a new reference, or a negative errno and gpusched_error(). */
+int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
+
+typedef int (*lib_event_fn)(const json_t *event, void *user);
+/* As gpusched_watch(). */
+int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us);
+
 /* One verb. 0 and a new reference, or a negative errno with one line. */
-int remote_request(struct remote *r, const char *verb, const char *args, json_t **ret,
+int remote_request(struct remote *r, const char *verb, const json_t *args, json_t **ret,
 		   struct gs_error *err);
-int local_request(struct local *l, const char *verb, const char *args, json_t **ret,
+int local_request(struct local *l, const char *verb, const json_t *args, json_t **ret,
 		  struct gs_error *err);
 
 /* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. Before any request. */
@@ -43,9 +53,9 @@ void local_free(struct local *l);
  * Events until fn returns non-zero (returned), the end (0), -ETIMEDOUT or -EINTR. The subscription
  * stays with the handle, so that a caller who comes back has missed nothing.
  */
-int remote_watch(struct remote *r, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+int remote_watch(struct remote *r, lib_event_fn fn, void *user, uint64_t timeout_us,
 		 struct gs_error *err);
-int local_watch(struct local *l, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+int local_watch(struct local *l, lib_event_fn fn, void *user, uint64_t timeout_us,
 		struct gs_error *err);
 
 /* Reads one TSG object strictly: -EPROTO when a key is missing or of another type. */

@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/sheet.h"
 #include "lib/priv.h"
 
 #define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
@@ -232,9 +233,10 @@ static bool is_word(const char *verb)
 	       strlen(verb) < 64;
 }
 
-int remote_request(struct remote *r, const char *verb, const char *args, json_t **ret,
+int remote_request(struct remote *r, const char *verb, const json_t *args, json_t **ret,
 		   struct gs_error *err)
 {
+	CLEANUP_FREE char *asked = args ? json_dumps(args, JSON_COMPACT) : strdup("{}");
 	struct text body = { 0 };
 	char url[128];
 	json_error_t why;
@@ -244,12 +246,14 @@ int remote_request(struct remote *r, const char *verb, const char *args, json_t 
 
 	if (!is_word(verb))
 		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
+	if (!asked)
+		return gs_fail(err, -ENOMEM, "out of memory");
 	snprintf(url, sizeof(url), "http://gpusched/v1/%s", verb);
 	curl_easy_reset(r->easy);
 	curl_easy_setopt(r->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(r->easy, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(r->easy, CURLOPT_XFERINFODATA, r);
-	c = perform(r, r->easy, url, args ? args : "{}", REQUEST_MS, &body);
+	c = perform(r, r->easy, url, asked, REQUEST_MS, &body);
 	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (c == CURLE_ABORTED_BY_CALLBACK) {
 		free(body.p);
@@ -318,19 +322,23 @@ static void close_stream(struct remote *r)
 }
 
 /* Hands out whole lines; empty ones say that the daemon lives. Non-zero: what @fn returned. */
-static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
+static int hand_out(struct remote *r, lib_event_fn fn, void *user)
 {
 	size_t at = 0;
 	int stop = 0;
 
 	while (!stop && r->in.p) {
-		char *end = memchr(r->in.p + at, '\n', r->in.n - at);
+		const char *line = r->in.p + at, *end = memchr(line, '\n', r->in.n - at);
+		CLEANUP_JSON json_t *event = NULL;
 
 		if (!end)
 			break;
-		*end = 0;
-		if (r->in.p[at])
-			stop = fn(r->in.p + at, user);
+		if (end > line)
+			event = json_loadb(line, (size_t)(end - line), 0, NULL);
+		if (event)
+			stop = fn(event, user);
+		else if (end > line)
+			stop = r->watch_code = -EPROTO;
 		at = (size_t)(end - r->in.p) + 1;
 	}
 	if (at) {
@@ -366,7 +374,7 @@ static int wait_stream(struct remote *r, uint64_t until)
 	return pselect(max + 1, &in, &out, &ex, &ts, NULL) < 0 ? -errno : 0;
 }
 
-int remote_watch(struct remote *r, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+int remote_watch(struct remote *r, lib_event_fn fn, void *user, uint64_t timeout_us,
 		 struct gs_error *err)
 {
 	uint64_t until = timeout_us ? gs_now_ns() + timeout_us * NS_PER_US : 0;
@@ -385,7 +393,7 @@ int remote_watch(struct remote *r, gpusched_event_fn fn, void *user, uint64_t ti
 	}
 	if (running && (code > 0 || code == -ETIMEDOUT || code == -EINTR))
 		return code;
-	if (!code && r->watch_code)
+	if (r->watch_code && (!code || code == r->watch_code))
 		code = gs_fail(err, r->watch_code, "the daemon's stream of events is broken: %s",
 			       strerror(-r->watch_code));
 	if (r->watch)
