@@ -104,13 +104,19 @@ int cli_observe_status(struct cli *c)
 
 static void print_launches(const json_t *st)
 {
+	const char *refused = json_string_value(json_object_get(st, "refused"));
 	const json_t *v;
 	size_t i;
 
 	if (!json_is_true(json_object_get(st, "on"))) {
-		puts("off: launches are not counted; 'gpusched observe launches on' does");
+		printf("off: launches are not counted%s\n",
+		       refused ? "" : "; 'gpusched observe launches on' does");
+		if (refused)
+			printf("cannot be turned on: %s\n", refused);
 		return;
 	}
+	if (refused)
+		printf("no further library is probed: %s\n", refused);
 	printf("on: wanted by%s%s%s\n",
 	       json_is_true(json_object_get(st, "asked")) ? " a person" : "",
 	       json_is_true(json_object_get(st, "policy")) ? " the policy" : "",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "cli/cli.h"
 #include "cli/probe.h"
 
 #include <bpf/bpf.h>
@@ -22,6 +23,8 @@
 #include "basic/env.h"
 #include "table/table.h"
 #include "gate/gate.h"
+#include "gpusched/gpusched.h"
+#include "launch/launch.h"
 
 static void good(struct cli_check *k, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -201,13 +204,36 @@ void cli_probe_gate(struct cli_check *k)
 		    "no gate: %s", why.text);
 }
 
+/* As the daemon is configured, or would be. */
+static bool users_are_trusted(void)
+{
+	struct gpusched_open_options options = { .size = sizeof(options),
+						 .flags = GPUSCHED_OPEN_READ_ONLY };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *st = NULL;
+	CLEANUP_FREE char *answer = NULL;
+	const char *why;
+
+	if (!cli_probe_mute(&why) && !gpusched_open(&options, &g) &&
+	    !gpusched_request(g, "observe_launches", NULL, &answer))
+		st = json_loads(answer, 0, NULL);
+	return json_is_true(json_object_get(st, "trusted"));
+}
+
 void cli_probe_uprobes(struct cli_check *k)
 {
-	if (!access("/sys/bus/event_source/devices/uprobe/type", R_OK))
-		good(k, "launches can be counted");
-	else
+	struct gs_error why = { 0 };
+
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
 		bad(k,
 		    "use a kernel built with CONFIG_UPROBE_EVENTS; launches are not counted "
 		    "without",
 		    "no uprobes");
+	else if (gs_launches_allowed(users_are_trusted(), &why))
+		bad(k,
+		    "nothing has to be done: launches are not counted; where no user would do "
+		    "that, set CountLaunches=trusted",
+		    "%s", why.text);
+	else
+		good(k, "launches can be counted");
 }

@@ -178,27 +178,10 @@ static int take_lock(struct gs_table *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
-/* @sum: of all tries */
-static void report(struct gs_restored *sum, const struct gs_restored *res, uint64_t died_ns)
-{
-	struct gs_error err = { 0 };
-
-	sum->restored += res->restored;
-	sum->gone += res->gone;
-	sum->failed = res->failed;
-	sum->continued += res->continued;
-	sum->changed = sum->restored + sum->gone + sum->failed;
-	if (gs_report_write(sum, died_ns, &err))
-		syslog(LOG_WARNING, "%s", err.text);
-}
-
-static bool restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
-		    struct gs_restored *sum)
+static bool restore(struct gs_table *o, unsigned int branch)
 {
 	struct gs_restored res = { 0 };
 	int r = gs_restore(o, branch, &res, NULL);
-
-	report(sum, &res, died_ns);
 
 	syslog(r ? LOG_WARNING : LOG_NOTICE,
 	       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %u "
@@ -215,19 +198,20 @@ static bool restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
 static void put_back(struct gs_table *o, unsigned int branch)
 {
 	uint64_t died = gs_now_ns();
-	struct gs_restored sum = { 0 };
 	bool other, done = false;
 	CLEANUP_FD int lock = take_lock(o, died, &other);
 
 	if (!other)
-		done = restore(o, branch, died, &sum);
+		done = restore(o, branch);
+	if (!other && lock >= 0) /* else whoever has it has begun with that */
+		gs_engine_ops.launches_forget();
 	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
 		if (lock >= 0)
 			close(TAKE_FD(lock));
 		gs_sleep_ns(RETRY_NS);
 		lock = take_lock(o, died, &other);
 		if (lock >= 0)
-			done = restore(o, branch, died, &sum);
+			done = restore(o, branch);
 	}
 	if (other || someone_else_acts(o, died))
 		return;

@@ -24,6 +24,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.self_del = gs_self_del,
 	.sweep = gs_sweep,
 	.gate_release = gs_gate_release,
+	.launches_forget = gs_launches_forget,
 	.way_of = gs_way_of,
 	.restore_way = &gs_way_borrow,
 	.stuck_ns = 5 * NS_PER_S,

@@ -11,6 +11,7 @@
 #include "table/table.h"
 #include "rm/way.h"
 #include "gate/gate.h"
+#include "launch/launch.h"
 
 struct gs_engine_ops {
 	int (*open)(struct gs_table **ret, struct gs_error *err);
@@ -30,6 +31,7 @@ struct gs_engine_ops {
 	int (*sweep)(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
+	int (*launches_forget)(void);
 	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);
 	const struct gs_way *restore_way; /* the one that needs nobody's help */
 	uint64_t stuck_ns;                /* a call that takes longer is stuck */

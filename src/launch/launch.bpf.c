@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * launch - uprobes on libcuda that count launches per TSG
+ * launch - counts launches per TSG; what uprobes on libcuda enter (enter.bpf.c)
  *
  * A submission goes through a user-mode doorbell that no kernel code sees, so the launch functions
  * themselves are probed. Which TSG a launch is for follows from the thread's current context, and
@@ -41,7 +41,7 @@ struct {
 	__type(value, struct gs_launcher);
 } gs_launchers SEC(".maps");
 
-/* When all probes of a library were in place, by its number; 0: not yet. */
+/* When all probes of a library were in place, by its number, or GS_LAUNCH_LIB_. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, GS_MAX_LAUNCH_LIBS);
@@ -57,7 +57,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_classes SEC(".maps");
 
-/* NULL: the library that this probe is in is not counted any more. */
+/* NULL: the library that this probe is in is not counted. */
 static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 {
 	gs_u32 lib = cookie >> 8;
@@ -353,7 +353,7 @@ static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_
 	if (!since) { /* its context was not seen being made: exact since the probes are there */
 		gs_u64 *at = lib_of(cookie);
 
-		since = at && *at ? *at : now;
+		since = at && *at > GS_LAUNCH_LIB_BEGINS ? *at : now;
 		if (since < task->created_ns)
 			since = task->created_ns;
 		__sync_val_compare_and_swap(&task->launches_since_ns, 0, since);
@@ -409,7 +409,7 @@ static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg 
 	return 0;
 }
 
-/* No probe is attached when this runs: counts with a gap in them are worse than none. */
+/* No probe counts when this runs: counts with a gap in them are worse than none. */
 SEC("syscall")
 int launch_forget(void *ctx)
 {

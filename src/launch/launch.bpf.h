@@ -40,8 +40,12 @@ enum gs_cookie_made {
 	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
 };
 
-/* In gs_launch_libs: its probes are being detached, which takes a while, and count no more. */
-#define GS_LAUNCH_LIB_OFF (~0ull)
+/* The programs of src/launch/launch.bpf.c that count, in the order of attaching. */
+enum gs_launch_prog { GS_LAUNCH_MADE, GS_LAUNCH_CONTEXT, GS_LAUNCH_LAUNCH, GS_LAUNCH_PROGS };
+
+/* In gs_launch_libs, beside the time when all probes of a library were in place. */
+#define GS_LAUNCH_LIB_OFF 0ull
+#define GS_LAUNCH_LIB_BEGINS 1ull
 
 /*
  * Launches per second, smoothed: each adds 1/T, and all of it fades with e^(-t/T). T is 2^30 ns, so

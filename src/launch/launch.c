@@ -21,11 +21,13 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/env.h"
 #include "basic/log.h"
 #include "launch/launch.bpf.h"
 #include "launch/launch_attach.h"
-#include "launch/launch_keeper.h"
+#include "launch/launch_pins.h"
 #include "process/peek.h"
+#include "table/hush.h"
 #include "table/priv.h"
 #include "taps/taps.h"
 
@@ -33,23 +35,28 @@
 #define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
 #define MAX_TRIES 8
 #define SAY_AGAIN_NS (60 * NS_PER_S)
+#define ASK_AGAIN_NS NS_PER_S
 
 /* Why launches of a library are not counted. */
-enum left { LEFT_FULL, LEFT_SERVED, LEFT_FAILED, LEFT_MAX };
+enum left { LEFT_FULL, LEFT_SERVED, LEFT_USERS, LEFT_REFUSED, LEFT_FAILED, LEFT_MAX };
 
 struct lib {
 	struct gs_launch_lib info;
-	uint32_t number; /* in the cookie */
-	uid_t uid;       /* whose process brought it */
-	struct gs_probes probes;
+	struct gs_pinned_lib
+		pinned; /* its number is in the cookies; no probes: it could not be done */
+	uid_t uid;      /* whose process brought it */
 	pid_t *users;
 	size_t nusers;
-	int keeper_fd;
 };
 
 struct gs_launches {
 	struct gs_table *t;
 	struct launch_bpf *skel;
+	struct enter_bpf *entries;
+	int slots_fd;
+	bool trusted, allowed;
+	struct gs_error why; /* they are not allowed */
+	uint64_t asked_ns;
 	struct lib **libs;
 	size_t nlibs;
 	uint32_t next_number;
@@ -57,93 +64,51 @@ struct gs_launches {
 	uint64_t said_ns[LEFT_MAX];
 };
 
-/* ---- beginning anew ------------------------------------------------------------------------- */
-
-static int forget(const struct launch_bpf *skel)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-
-	return bpf_prog_test_run_opts(bpf_program__fd(skel->progs.launch_forget), &opts) ? -errno
-											 : 0;
-}
-
-int gs_launches_forget(struct gs_table *t)
-{
-	struct gpusched_key key = { 0 };
-	struct launch_bpf *skel;
-	struct gpusched_tsg rec;
-	int r;
-
-	do {
-		if (gs_table_next(t, &key, &rec))
-			return 0;
-	} while (!(rec.task.known & GPUSCHED_KNOWN_LAUNCHES));
-	r = gs_launch_load(t, &skel, NULL);
-	if (r)
-		return r;
-	r = forget(skel);
-	launch_bpf__destroy(skel);
-	return r;
-}
-
 /* ---- one library ----------------------------------------------------------------------------- */
 
 static int set_attached(struct gs_launches *l, const struct lib *lib, uint64_t ns)
 {
 	int fd = bpf_map__fd(l->skel->maps.gs_launch_libs);
 
-	return bpf_map_update_elem(fd, &lib->number, &ns, BPF_ANY) ? -errno : 0;
-}
-
-/* Nothing of it counts from here on. */
-static void lib_off(struct gs_launches *l, const struct lib *lib)
-{
-	set_attached(l, lib, GS_LAUNCH_LIB_OFF);
+	return bpf_map_update_elem(fd, &lib->pinned.number, &ns, BPF_ANY) ? -errno : 0;
 }
 
 static void lib_free(struct lib *lib)
 {
-	/* the keeper has them too: this is not the end of them, so it is quick */
-	gs_probes_detach(&lib->probes);
-	gs_keeper_release(lib->keeper_fd);
 	free(lib->users);
 	free(lib);
 }
 
-static void lib_keep(struct gs_launches *l, struct lib *lib)
-{
-	int fds[GS_MAX_PROBES];
-	struct gs_keeper_job job = {
-		.fds = fds,
-		.n = gs_probes_fds(&lib->probes, fds),
-		.libs_fd = bpf_map__fd(l->skel->maps.gs_launch_libs),
-		.forget_fd = bpf_program__fd(l->skel->progs.launch_forget),
-		.lib = lib->number,
-	};
-	int r = gs_keeper_start(&job, &lib->keeper_fd);
-
-	if (r)
-		gs_log(LOG_WARNING, "no process to keep the launch probes: %s", strerror(-r));
-}
-
-/* All or none: a library of which half is seen counts wrong. */
-static int lib_attach(struct gs_launches *l, struct lib *lib, int fd, char *said, size_t size)
+static int lib_attach(struct gs_launches *l, struct lib *lib, int fd)
 {
 	uint64_t start = gs_now_ns();
 	int r;
 
-	set_attached(l, lib, 0);
-	r = gs_probes_attach(&lib->probes, l->skel, lib->number, fd, said, size);
-	if (r)
+	set_attached(l, lib, GS_LAUNCH_LIB_BEGINS);
+	r = gs_pinned_attach(l->entries, &lib->pinned, fd);
+	if (r) {
+		set_attached(l, lib, GS_LAUNCH_LIB_OFF);
 		return r;
-	lib_keep(l, lib);
-	lib->info.probes = lib->probes.n;
+	}
+	lib->info.probes = lib->pinned.probes;
 	lib->info.attached_ns = gs_now_ns();
 	lib->info.attach_us = (lib->info.attached_ns - start) / 1000;
 	return set_attached(l, lib, lib->info.attached_ns);
 }
 
 /* ---- the libraries --------------------------------------------------------------------------- */
+
+static bool allowed(struct gs_launches *l)
+{
+	uint64_t now = gs_now_ns();
+
+	if (!l->asked_ns || now - l->asked_ns > ASK_AGAIN_NS) {
+		l->why = (struct gs_error){ 0 };
+		l->allowed = !gs_launches_allowed(l->trusted, &l->why);
+		l->asked_ns = now;
+	}
+	return l->allowed;
+}
 
 static struct lib *find(struct gs_launches *l, dev_t dev, ino_t ino)
 {
@@ -202,7 +167,7 @@ static int free_number(struct gs_launches *l, uint32_t *ret)
 		uint32_t n = l->next_number++ % GS_MAX_LAUNCH_LIBS;
 		size_t i;
 
-		for (i = 0; i < l->nlibs && l->libs[i]->number != n; i++)
+		for (i = 0; i < l->nlibs && l->libs[i]->pinned.number != n; i++)
 			;
 		if (i == l->nlibs) {
 			*ret = n;
@@ -212,35 +177,48 @@ static int free_number(struct gs_launches *l, uint32_t *ret)
 	return -ENOSPC;
 }
 
-static int new_lib(struct gs_launches *l, const struct statx *st, const char *path, uid_t uid,
-		   struct lib **ret)
+static int new_lib(struct gs_launches *l, const struct gs_pinned_lib *what, struct lib **ret)
 {
 	struct lib **all = reallocarray(l->libs, l->nlibs + 1, sizeof(struct lib *));
 	struct lib *lib = calloc(1, sizeof(*lib));
-	int r;
 
 	if (all)
 		l->libs = all;
-	r = !lib || !all ? -ENOMEM : has_share(l, uid) ? -ENOSPC : free_number(l, &lib->number);
-	if (r) {
+	if (!lib || !all) {
 		free(lib);
-		return r;
+		return -ENOMEM;
 	}
-	lib->keeper_fd = -1;
-	lib->uid = uid;
-	lib->info.dev = makedev(st->stx_dev_major, st->stx_dev_minor);
-	lib->info.ino = st->stx_ino;
-	snprintf(lib->info.path, sizeof(lib->info.path), "%s", path);
+	lib->pinned = *what;
+	lib->info.dev = what->dev;
+	lib->info.ino = what->ino;
+	lib->info.probes = what->probes;
 	l->libs[l->nlibs++] = *ret = lib;
 	return 0;
+}
+
+/* Probed by an earlier instance; who uses it, and by which name, is not known yet. */
+static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
+{
+	struct gs_launches *l = user;
+	struct lib *lib;
+	int r = new_lib(l, pinned, &lib);
+
+	if (r)
+		return r;
+	lib->info.attached_ns = gs_now_ns();
+	return set_attached(l, lib, lib->info.attached_ns);
 }
 
 /* One that cannot be probed stays in the list, without probes: it is told once. */
 static void attach_or_tell(struct gs_launches *l, struct lib *lib, int fd)
 {
 	char said[256] = "", reason[384];
-	int r = lib_attach(l, lib, fd, said, sizeof(said));
+	int r;
 
+	gs_hush_begin(said, sizeof(said));
+	r = lib_attach(l, lib, fd);
+	gs_hush_end();
+	gs_hush_first(said, "");
 	snprintf(reason, sizeof(reason), "%s%s%s", strerror(-r), said[0] ? ": " : "", said);
 	if (r)
 		leave(l, LEFT_FAILED, lib->info.path, reason);
@@ -249,18 +227,39 @@ static void attach_or_tell(struct gs_launches *l, struct lib *lib, int fd)
 		       lib->info.probes, (unsigned long long)lib->info.attach_us);
 }
 
+/* A user could change it, or what its bytes cost to read; root knows what he simulates. */
+static bool is_roots(const struct statx *st, pid_t pid)
+{
+	return (!pid && gs_env()->sim) || (!st->stx_uid && !(st->stx_mode & 0022));
+}
+
+static int left_alone(struct gs_launches *l, const struct statx *st, const char *path, pid_t pid)
+{
+	if (pid && (!S_ISREG(st->stx_mode) || !gs_peek_is_local(st, pid)))
+		leave(l, LEFT_SERVED, path, "its file system is not this kernel's own");
+	else if (!is_roots(st, pid))
+		leave(l, LEFT_USERS, path, "it is not root's alone");
+	else if (!allowed(l))
+		leave(l, LEFT_REFUSED, path, l->why.text);
+	else
+		return 0;
+	return -EPERM;
+}
+
 /*
  * @file reaches the library, @path is its name for people. @pid: the process that brought it, which
  * may have chosen a file whose server never answers, or one with a lease that an open would wait
- * for. Nor may a probe be set in such a file: the kernel reads it then with all forks waiting.
+ * for. Nor may a probe be set in such a file: the kernel reads it then while no fork() can begin.
  */
 static int open_lib(struct gs_launches *l, const char *file, const char *path, pid_t pid,
 		    struct lib **ret)
 {
+	struct gs_pinned_lib pinned = { 0 };
 	CLEANUP_FD int place = -1;
 	CLEANUP_FD int fd = -1;
 	char itself[32];
 	struct statx st;
+	uid_t uid;
 	int r;
 
 	place = gs_peek(AT_FDCWD, file, 0, &st);
@@ -270,21 +269,30 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 		return place;
 	}
 	*ret = find(l, makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino);
-	if (*ret)
+	if (*ret) {
+		if (!(*ret)->info.path[0])
+			snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
 		return 0;
-	if (pid && (!S_ISREG(st.stx_mode) || !gs_peek_is_local(&st, pid))) {
-		leave(l, LEFT_SERVED, path, "its file system is not this kernel's own");
-		return -EXDEV;
 	}
+	if (left_alone(l, &st, path, pid))
+		return -EPERM;
+	pinned.dev = makedev(st.stx_dev_major, st.stx_dev_minor);
+	pinned.ino = st.stx_ino;
 	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", place);
 	fd = open(itself, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	r = fd < 0 ? -errno : new_lib(l, &st, path, pid ? uid_of(pid) : 0, ret);
-	if (r)
+	uid = pid ? uid_of(pid) : 0;
+	r = fd < 0 ? -errno : has_share(l, uid) ? -ENOSPC : free_number(l, &pinned.number);
+	if (!r)
+		r = new_lib(l, &pinned, ret);
+	if (r) {
 		leave(l, r == -ENOSPC ? LEFT_FULL : LEFT_FAILED, path,
 		      r == -ENOSPC ? "too many libraries are in use" : strerror(-r));
-	else
-		attach_or_tell(l, *ret, fd);
-	return r;
+		return r;
+	}
+	(*ret)->uid = uid;
+	snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
+	attach_or_tell(l, *ret, fd);
+	return 0;
 }
 
 static int add_user(struct lib *lib, pid_t pid)
@@ -334,6 +342,7 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	return gs_cuda_maps(pid, on_map, &look);
 }
 
+/* Its probes stay while letting go of them could do harm: it may come back, too. */
 static void drop_unused(struct gs_launches *l)
 {
 	for (size_t i = l->nlibs; i-- > 0;) {
@@ -341,9 +350,14 @@ static void drop_unused(struct gs_launches *l)
 
 		if (lib->nusers || lib->info.system)
 			continue;
-		gs_log(LOG_INFO, "nobody uses %s any more", lib->info.path);
+		if (lib->pinned.probes && !allowed(l))
+			continue;
+		if (lib->info.path[0])
+			gs_log(LOG_INFO, "nobody uses %s any more", lib->info.path);
 		l->libs[i] = l->libs[--l->nlibs];
-		lib_off(l, lib);
+		set_attached(l, lib, GS_LAUNCH_LIB_OFF);
+		if (lib->pinned.probes)
+			gs_pinned_detach(&lib->pinned);
 		lib_free(lib);
 	}
 }
@@ -398,7 +412,37 @@ static int attach_all(struct gs_launches *l)
 	return gs_launches_catch_up(l);
 }
 
-int gs_launches_new(struct gs_table *t, struct gs_launches **ret, struct gs_error *err)
+/* Those of an earlier instance, or new ones where that may be done. */
+static int open_entries(struct gs_launches *l, struct gs_error *err)
+{
+	CLEANUP_FD int slots = gs_pinned_slots();
+	int r = slots < 0 ? slots : gs_entries_load(slots, &l->entries, NULL);
+
+	if (r) {
+		if (gs_launches_clear(l->trusted, err))
+			return gs_fail(err, -ENOTSUP, "launches cannot be counted");
+		r = gs_entries_load(-1, &l->entries, err);
+		if (!r)
+			r = gs_pinned_begin(l->entries);
+	}
+	if (!r)
+		l->slots_fd = bpf_map__fd(l->entries->maps.gs_launch_slots);
+	return r;
+}
+
+static int begin(struct gs_launches *l)
+{
+	int r;
+
+	gs_launches_forget();
+	r = gs_pinned_fill(l->slots_fd, l->skel);
+	if (!r)
+		r = gs_pinned_libs(on_pinned, l);
+	return r ? r : attach_all(l);
+}
+
+int gs_launches_new(struct gs_table *t, bool trusted, struct gs_launches **ret,
+		    struct gs_error *err)
 {
 	struct gs_launches *l = calloc(1, sizeof(*l));
 	int r;
@@ -406,11 +450,13 @@ int gs_launches_new(struct gs_table *t, struct gs_launches **ret, struct gs_erro
 	if (!l)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	l->t = t;
+	l->trusted = trusted;
+	l->slots_fd = -1;
 	r = gs_launch_load(t, &l->skel, err);
 	if (!r)
-		r = forget(l->skel);
+		r = open_entries(l, err);
 	if (!r)
-		r = attach_all(l);
+		r = begin(l);
 	if (r) {
 		gs_launches_free(l, NULL);
 		return gs_fail(err, r, "launches cannot be counted: %s", strerror(-r));
@@ -419,20 +465,33 @@ int gs_launches_new(struct gs_table *t, struct gs_launches **ret, struct gs_erro
 	return 0;
 }
 
+int gs_launches_clear(bool trusted, struct gs_error *why)
+{
+	int r = gs_launches_allowed(trusted, why);
+
+	if (!r)
+		gs_pinned_remove();
+	return r;
+}
+
 void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class)
 {
+	struct gs_error why = { 0 };
+
 	if (!l)
 		return;
-	for (size_t i = 0; i < l->nlibs; i++)
-		lib_off(l, l->libs[i]);
-	if (l->skel) {
-		gs_launch_quiesce();
+	if (l->slots_fd >= 0) {
+		gs_pinned_empty(l->slots_fd);
 		if (inout_by_class)
 			gs_launches_by_class(l, inout_by_class);
-		forget(l->skel);
+		gs_pinned_forget();
+		if (gs_launches_clear(l->trusted, &why))
+			gs_log(LOG_NOTICE, "the launch probes stay, and count nothing: %s",
+			       why.text);
 	}
 	for (size_t i = 0; i < l->nlibs; i++)
 		lib_free(l->libs[i]);
+	enter_bpf__destroy(l->entries);
 	launch_bpf__destroy(l->skel);
 	free(l->libs);
 	free(l);

@@ -2,8 +2,9 @@
 /*
  * launch.h - launches counted per TSG, by uprobes on every libcuda that processes with TSGs use
  *
- * The probes belong to the process that made them and are gone with it. Counting begins and ends
- * with all counts unknown: one with a gap in it is worse than none.
+ * The probes are pinned and stay when the daemon is gone, switched off by its guardian; the next one
+ * takes them over. Counting begins and ends with all counts unknown: one with a gap in it is worse
+ * than none.
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_H
 #define GPUSCHED_LAUNCH_LAUNCH_H
@@ -20,17 +21,30 @@
 struct gs_launches;
 
 /*
+ * May probes be set and removed here? -EPERM: a user could make every fork() of the machine wait for
+ * that, with how. @trusted: the administrator says that none would. @why may be NULL.
+ */
+int gs_launches_allowed(bool trusted, struct gs_error *why);
+
+/*
  * Loads the probes and attaches them to the libcuda in the usual places and to those of all
  * processes that use the driver. Kernels without uprobe_multi may take seconds for it, so a thread
- * of its own may do it. -ENOTSUP: no uprobes here, with the reason.
+ * of its own may do it. -ENOTSUP: no uprobes here, or none allowed, with the reason. Where none are
+ * allowed any more those that are there count.
  */
-int gs_launches_new(struct gs_table *t, struct gs_launches **ret, struct gs_error *err);
+int gs_launches_new(struct gs_table *t, bool trusted, struct gs_launches **ret,
+		    struct gs_error *err);
 /*
- * Counting ends at once and all counts become unknown. Detaching takes the kernel longer; a process
- * of its own does that (launch_keeper.c). NULL is fine. @inout_by_class (may be NULL): as
+ * Counting ends at once and all counts become unknown. The probes go where that is allowed, in the
+ * kernel's own time; else they stay and do nothing. NULL is fine. @inout_by_class (may be NULL): as
  * gs_launches_by_class(), to the last one.
  */
 void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class);
+
+/* What an instance that is no more has left: it counts no more, and its counts become unknown. */
+int gs_launches_forget(void);
+/* Its probes go, where gs_launches_allowed(). */
+int gs_launches_clear(bool trusted, struct gs_error *why);
 
 /* The same for what has come since it began, when events went elsewhere meanwhile. */
 int gs_launches_catch_up(struct gs_launches *l);
@@ -44,7 +58,8 @@ void gs_launches_sweep(struct gs_launches *l);
 
 /*
  * Libraries since the last call whose launches are not counted (again for each look at a process):
- * too many, on a file system that this kernel does not answer for, or without functions to probe.
+ * not root's, too many, where probes are not allowed, on a file system that this kernel does not
+ * answer for, or without functions to probe.
  */
 uint64_t gs_launches_left(struct gs_launches *l);
 
@@ -69,10 +84,6 @@ struct gs_launch_proc {
 int gs_launches_unattributed(const struct gs_launches *l, struct gs_launch_proc **ret,
 			     size_t *ret_n);
 
-/* Counts that an instance which is no more has left: they become unknown. 0 when there were none.
- */
-int gs_launches_forget(struct gs_table *t);
-
 /*
  * Attach type for programs on launch functions and for what these call: BPF_TRACE_UPROBE_MULTI
  * where the kernel has it (GPUSCHED_UPROBES=single in the environment: as if it had not), else 0.
@@ -89,6 +100,9 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now);
  * one offset once: an alias would count twice.
  */
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
+
+/* A line of mountinfo: a FUSE that others than its server's own user are let into, and where. */
+bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256]);
 
 /* Calls fn for each libcuda.so.1 in the library path and the usual places. */
 void gs_cuda_usual(void (*fn)(const char *path, void *user), void *user);

@@ -3,14 +3,16 @@
  * launch_attach.c - the launch probes: which functions, and attaching them to one library
  *
  * Kernels from 6.6 take all functions of a library in one link for each program, which is attached
- * and detached in tens of milliseconds. Older ones take one perf event a function: about 1 ms each
- * to attach and 0.1 s each to detach, and who attaches waits for whom detaches.
+ * in tens of milliseconds. Older ones take one perf event a function: about 1 ms each to attach and
+ * 0.1 s each to detach, and attaching waits for detaching. All links are pinned: what detaches is
+ * the kernel's own thread, some time after the last pin is gone.
  */
 #include "launch/launch_attach.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +69,6 @@ static const struct probe {
 #undef X
 };
 #define NPROBES GS_COUNT(probes)
-_Static_assert(NPROBES <= GS_MAX_PROBES, "more probes than a library has room for");
 
 /* ---- what the kernel can --------------------------------------------------------------------- */
 
@@ -158,6 +159,27 @@ static int load_quietly(struct gs_table *t, struct launch_bpf *skel)
 	return launch_bpf__load(skel);
 }
 
+static int load_entries(int slots_fd, struct enter_bpf *skel)
+{
+	int type = gs_launch_attach_type();
+	struct bpf_program *p;
+	int r = 0;
+
+	if (type)
+		bpf_object__for_each_program(p, skel->obj)
+			bpf_program__set_expected_attach_type(p, type);
+	if (slots_fd >= 0)
+		r = bpf_map__reuse_fd(skel->maps.gs_launch_slots, slots_fd);
+	return r ? r : enter_bpf__load(skel);
+}
+
+static int refused(int r, char *said, struct gs_error *err)
+{
+	return gs_fail(err, r == -EPERM ? r : -ENOTSUP,
+		       "the kernel refused the launch probes (%s): %s", strerror(-r),
+		       gs_hush_first(said, "no reason given"));
+}
+
 int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error *err)
 {
 	struct launch_bpf *skel;
@@ -170,9 +192,25 @@ int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error 
 	gs_hush_end();
 	if (r) {
 		launch_bpf__destroy(skel);
-		return gs_fail(err, r == -EPERM ? r : -ENOTSUP,
-			       "the kernel refused the launch probes (%s): %s", strerror(-r),
-			       gs_hush_first(said, "no reason given"));
+		return refused(r, said, err);
+	}
+	*ret = skel;
+	return 0;
+}
+
+int gs_entries_load(int slots_fd, struct enter_bpf **ret, struct gs_error *err)
+{
+	struct enter_bpf *skel;
+	char said[256];
+	int r;
+
+	gs_hush_begin(said, sizeof(said));
+	skel = enter_bpf__open();
+	r = skel ? load_entries(slots_fd, skel) : -errno;
+	gs_hush_end();
+	if (r) {
+		enter_bpf__destroy(skel);
+		return refused(r, said, err);
 	}
 	*ret = skel;
 	return 0;
@@ -180,17 +218,19 @@ int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error 
 
 /* ---- attaching ------------------------------------------------------------------------------- */
 
-static struct bpf_program *program(const struct launch_bpf *skel, enum gs_launch_prog prog)
+static int program_fd(const struct enter_bpf *skel, enum gs_launch_prog prog)
 {
-	return prog == GS_LAUNCH_MADE      ? skel->progs.made
-	       : prog == GS_LAUNCH_CONTEXT ? skel->progs.context
-					   : skel->progs.launch;
+	return bpf_program__fd(prog == GS_LAUNCH_MADE      ? skel->progs.enter_made
+			       : prog == GS_LAUNCH_CONTEXT ? skel->progs.enter_context
+							   : skel->progs.enter_launch);
 }
 
 struct target {
 	char path[32]; /* of the very file that was looked into: a name could be another's by now */
+	const char *pins;
 	uint32_t lib;
 	uint64_t at[NPROBES]; /* file offsets; 0: not in this library */
+	unsigned int links;
 };
 
 /* Where the functions are. Return probes take the offset of the entry's; an alias comes once. */
@@ -212,12 +252,22 @@ static int find_functions(struct target *t, int fd)
 	return r;
 }
 
-static int attach_multi(struct gs_probes *p, const struct launch_bpf *skel, const struct target *t,
-			enum gs_launch_prog prog)
+/* @link, or -errno, is used up: the pin holds it. */
+static int pin(struct target *t, int link)
+{
+	CLEANUP_FD int fd = link;
+	char path[420];
+
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "%s/%u", t->pins, t->links++);
+	return bpf_obj_pin(fd, path) ? -errno : 0;
+}
+
+static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_launch_prog prog)
 {
 	uint64_t offsets[NPROBES], cookies[NPROBES];
 	size_t n = 0;
-	int fd;
 
 	for (size_t i = 0; i < NPROBES; i++) {
 		if (probes[i].prog != prog || !t->at[i])
@@ -227,79 +277,67 @@ static int attach_multi(struct gs_probes *p, const struct launch_bpf *skel, cons
 	}
 	if (!n)
 		return 0;
-	fd = multi_link(bpf_program__fd(program(skel, prog)), prog == GS_LAUNCH_MADE, t->path,
-			offsets, cookies, n);
-	if (fd < 0)
-		return fd;
-	p->multi[prog] = fd;
-	p->n += (unsigned int)n;
-	return 0;
+	return pin(t, multi_link(program_fd(skel, prog), prog == GS_LAUNCH_MADE, t->path, offsets,
+				 cookies, n));
 }
 
-static int attach_singles(struct gs_probes *p, const struct launch_bpf *skel,
-			  const struct target *t)
+/* @name: of a file of the kernel's about its uprobes; @format reads a number from it. */
+static int about_uprobes(const char *name, const char *format, unsigned int *ret)
 {
-	for (size_t i = 0; i < NPROBES; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = probes[i].prog == GS_LAUNCH_MADE,
-			    .bpf_cookie = GS_COOKIE(t->lib, probes[i].what));
+	CLEANUP_FILE FILE *f = NULL;
+	char path[96];
 
-		if (!t->at[i])
-			continue;
-		p->single[p->n] = bpf_program__attach_uprobe_opts(program(skel, probes[i].prog), -1,
-								  t->path, t->at[i], &opts);
-		if (!p->single[p->n])
-			return -errno;
-		p->n++;
-	}
-	return 0;
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/uprobe/%s", name);
+	f = fopen(path, "re");
+	return f && fscanf(f, format, ret) == 1 ? 0 : -ENOTSUP;
 }
 
-int gs_probes_attach(struct gs_probes *p, struct launch_bpf *skel, uint32_t lib, int fd, char *said,
-		     size_t size)
+/* libbpf's links switch their event off when they are let go of, pinned or not. */
+static int single_link(const struct target *t, int prog_fd, const struct probe *p, uint64_t at)
 {
-	struct target t = { .lib = lib };
-	int r;
+	struct perf_event_attr attr = { .size = sizeof(attr),
+					.config1 = (uint64_t)(uintptr_t)t->path,
+					.config2 = at };
+	LIBBPF_OPTS(bpf_link_create_opts, opts,
+		    .perf_event.bpf_cookie = GS_COOKIE(t->lib, p->what));
+	unsigned int bit = 0;
+	CLEANUP_FD int fd = -1;
+	int r = about_uprobes("type", "%u", &attr.type);
 
-	snprintf(t.path, sizeof(t.path), "/proc/self/fd/%d", fd);
-	*p = (struct gs_probes){ .multi = { -1, -1, -1 } };
-	*said = '\0';
-	r = find_functions(&t, fd);
+	if (!r && p->prog == GS_LAUNCH_MADE)
+		r = about_uprobes("format/retprobe", "config:%u", &bit);
 	if (r)
 		return r;
-	gs_hush_begin(said, size);
-	if (gs_launch_attach_type())
-		for (int i = 0; i < GS_LAUNCH_PROGS && !r; i++)
-			r = attach_multi(p, skel, &t, (enum gs_launch_prog)i);
-	else
-		r = attach_singles(p, skel, &t);
-	gs_hush_end();
-	if (!r && !p->n)
-		r = -ENOEXEC;
-	if (r)
-		gs_probes_detach(p);
+	attr.config = p->prog == GS_LAUNCH_MADE ? 1ull << bit : 0;
+	fd = (int)syscall(__NR_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : bpf_link_create(prog_fd, fd, BPF_PERF_EVENT, &opts);
+}
+
+static int attach_singles(struct target *t, const struct enter_bpf *skel)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < NPROBES && !r; i++)
+		if (t->at[i])
+			r = pin(t, single_link(t, program_fd(skel, probes[i].prog), &probes[i],
+					       t->at[i]));
 	return r;
 }
 
-void gs_probes_detach(struct gs_probes *p)
+int gs_probes_attach(const struct enter_bpf *skel, const char *pins, uint32_t lib, int fd)
 {
-	/* backwards: launches first */
-	for (size_t i = GS_LAUNCH_PROGS; i-- > 0;)
-		if (p->n && p->multi[i] >= 0)
-			close(p->multi[i]);
-	for (size_t i = GS_MAX_PROBES; i-- > 0;)
-		bpf_link__destroy(p->single[i]);
-	*p = (struct gs_probes){ .multi = { -1, -1, -1 } };
-}
+	struct target t = { .lib = lib, .pins = pins };
+	int n = 0, r;
 
-size_t gs_probes_fds(const struct gs_probes *p, int *fds)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < GS_LAUNCH_PROGS; i++)
-		if (p->n && p->multi[i] >= 0)
-			fds[n++] = p->multi[i];
-	for (size_t i = 0; i < GS_MAX_PROBES; i++)
-		if (p->single[i])
-			fds[n++] = bpf_link__fd(p->single[i]);
-	return n;
+	snprintf(t.path, sizeof(t.path), "/proc/self/fd/%d", fd);
+	r = find_functions(&t, fd);
+	for (size_t i = 0; i < NPROBES; i++)
+		n += t.at[i] != 0;
+	if (r || !n)
+		return r ? r : -ENOEXEC;
+	if (!gs_launch_attach_type())
+		r = attach_singles(&t, skel);
+	for (int i = 0; i < GS_LAUNCH_PROGS && !r && gs_launch_attach_type(); i++)
+		r = attach_multi(&t, skel, (enum gs_launch_prog)i);
+	return r ? r : n;
 }

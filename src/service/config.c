@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 
-enum type { NAME, TEXTS, BOOL, US, MS };
+enum type { NAME, TEXTS, BOOL, US, MS, LAUNCHES };
 
 struct key {
 	const char *section, *name, *def, *help;
@@ -140,6 +140,32 @@ static int set_texts(struct gs_config *c, const struct key *k, const char *value
 	return texts_add(t, value, at, err);
 }
 
+/* "yes", "no", "trusted", "yes trusted" */
+static int set_launches(uint32_t *ret, const char *value, struct gs_error *err)
+{
+	CLEANUP_FREE char *words = strdup(value);
+	char *at = words, *word;
+	uint32_t v = 0;
+
+	if (!words)
+		return -ENOMEM;
+	while ((word = strsep(&at, " \t"))) {
+		bool yes = false;
+		int r;
+
+		if (!strcasecmp(word, "trusted")) {
+			v |= GS_LAUNCHES_TRUSTED;
+			continue;
+		}
+		r = *word ? gs_parse_bool(word, &yes, err) : 0;
+		if (r)
+			return gs_fail(err, r, "'%s' is neither yes, no nor trusted", word);
+		v |= yes ? GS_LAUNCHES_ALWAYS : 0;
+	}
+	*ret = v;
+	return 0;
+}
+
 static int set_key(struct gs_config *c, const struct key *k, const char *value, const char *at,
 		   struct gs_error *err)
 {
@@ -153,6 +179,8 @@ static int set_key(struct gs_config *c, const struct key *k, const char *value, 
 		return set_texts(c, k, value, at, err);
 	case BOOL:
 		return gs_parse_bool(value, (bool *)((char *)c + k->offset), err);
+	case LAUNCHES:
+		return set_launches((uint32_t *)((char *)c + k->offset), value, err);
 	case US:
 		r = gs_parse_us(value, 1, 1000000, &us, err);
 		if (!r)

@@ -19,7 +19,7 @@
 /*
  * One line per key: section, key, type, field, default as text, what it is.
  * Types: NAME a word, TEXTS a list (every line adds one, an empty value clears it), BOOL, US (20us,
- * 2ms, a bare number is in us), MS the same for longer times, kept in ms.
+ * 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \
@@ -42,12 +42,18 @@
 	  "what a context switch costs: at most one TSG of a runlist gets a slice below it") \
 	X("Daemon", "Adopt", BOOL, adopt, "yes", \
 	  "find TSGs of processes that were running before the taps were on") \
-	X("Daemon", "CountLaunches", BOOL, count_launches, "no", \
-	  "count launches whether or not a policy wants it: about 0.7 us a launch") \
+	X("Daemon", "CountLaunches", LAUNCHES, launches, "no", \
+	  "yes: count launches whether or not a policy wants it, about 0.7 us a launch; trusted: " \
+	  "no " \
+	  "user would stop every fork() by the probes (docs/launches.md); or both words") \
 	X("Daemon", "Account", BOOL, account, "yes", \
 	  "read the GPUs' context-switch logs: who had the GPU, and how long") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
 	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
+
+/* CountLaunches= */
+#define GS_LAUNCHES_ALWAYS (1u << 0)
+#define GS_LAUNCHES_TRUSTED (1u << 1)
 
 struct gs_config {
 	char policy[64]; /* started with the daemon; "" none */
@@ -64,7 +70,7 @@ struct gs_config {
 	size_t nclasses;
 	uint32_t switch_cost_us;
 	bool adopt;
-	bool count_launches;
+	uint32_t launches; /* GS_LAUNCHES_ */
 	bool account;
 	bool dry_run;
 	char log_level[16];

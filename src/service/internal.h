@@ -16,8 +16,6 @@
 #include "launch/launch.h"
 #include "table/table.h"
 #include "policy/policy.h"
-#include "service/audit.h"
-#include "service/saved.h"
 #include "service/service.h"
 #include "service/target.h"
 #include "service/verb.h"
@@ -36,13 +34,9 @@
 	  "times that a process's program or libraries were not read: it took too long") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
-	X(SAVED_LEFT, "saved_left", \
-	  "settings that a restart will not know of: there are too many") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
-	X(REFUSED, "refused", "requests refused for lack of permission") \
-	X(AUDIT_LEFT, "audit_left", \
-	  "users' requests that were not noted: more than 10 a minute of one user")
+	X(REFUSED, "refused", "requests refused for lack of permission")
 
 enum gs_service_counter {
 #define X(sym, name, text) GS_SVC_##sym,
@@ -100,11 +94,7 @@ struct gs_service {
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
-	struct gs_audit audit;
-	struct gs_saved saved;
-	struct gs_past past;
 	uint64_t counters[GS_SVC_MAX];
-	uint64_t longest_turn_ns; /* of the loop, since this instance began */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */
 	struct gs_asked asked[GS_ASKED];
@@ -228,8 +218,6 @@ bool gs_service_policy_cancel(struct gs_service *s, const char *message);
 int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		      struct gs_starting **ret, struct gs_error *err);
 void gs_starting_unref(struct gs_starting *t);
-/* A person chose that policy: a restart starts it again; @permanent: so does every other start. */
-void gs_starting_chosen(struct gs_starting *t, bool permanent);
 /* Begins and waits for the end: for an instance that serves nobody yet. */
 int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		    struct gs_error *err);
@@ -244,7 +232,11 @@ void gs_starting_end(struct gs_service *s);
 
 /* ---- launches.c: counted while a policy, a person or the configuration wants it -------------- */
 bool gs_service_launches_wanted(const struct gs_service *s);
-/* Ends counting when nobody wants it any more. */
+/* The configuration says that no user would stop fork() by the probes. */
+bool gs_service_launches_trusted(const struct gs_service *s);
+/* Why no probe may be set here now; null: they may. */
+json_t *gs_service_launches_refused(const struct gs_service *s);
+/* When nobody wants it any more counting ends, and probes go where they may. */
 void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
 

@@ -14,16 +14,33 @@ static bool policy_wants(const struct gs_service *s)
 
 bool gs_service_launches_wanted(const struct gs_service *s)
 {
-	return s->launches_asked || s->config->count_launches || policy_wants(s);
+	return s->launches_asked || s->config->launches & GS_LAUNCHES_ALWAYS || policy_wants(s);
+}
+
+bool gs_service_launches_trusted(const struct gs_service *s)
+{
+	return s->config->launches & GS_LAUNCHES_TRUSTED;
+}
+
+json_t *gs_service_launches_refused(const struct gs_service *s)
+{
+	struct gs_error why = { 0 };
+
+	return gs_launches_allowed(gs_service_launches_trusted(s), &why) ? json_string(why.text)
+									 : json_null();
 }
 
 void gs_service_launches_update(struct gs_service *s)
 {
-	if (!s->launches || gs_service_launches_wanted(s))
+	if (!s->opts.daemon || gs_service_launches_wanted(s))
 		return;
-	gs_launches_free(s->launches, s->launched);
-	s->launches = NULL;
-	gs_log(LOG_INFO, "launches are not counted any more");
+	if (s->launches) {
+		gs_launches_free(s->launches, s->launched);
+		s->launches = NULL;
+		gs_log(LOG_INFO, "launches are not counted any more");
+	} else if (!s->starting) { /* of an earlier instance, or left when they might do harm */
+		gs_launches_clear(gs_service_launches_trusted(s), NULL);
+	}
 }
 
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev)
@@ -80,7 +97,10 @@ static void answer(struct gs_service *s, json_t *o)
 {
 	json_object_set_new(o, "on", json_boolean(s->launches != NULL));
 	json_object_set_new(o, "asked", json_boolean(s->launches_asked));
-	json_object_set_new(o, "configured", json_boolean(s->config->count_launches));
+	json_object_set_new(o, "configured",
+			    json_boolean(s->config->launches & GS_LAUNCHES_ALWAYS));
+	json_object_set_new(o, "trusted", json_boolean(gs_service_launches_trusted(s)));
+	json_object_set_new(o, "refused", gs_service_launches_refused(s));
 	json_object_set_new(o, "policy", json_boolean(policy_wants(s)));
 	json_object_set_new(o, "libraries", libs_json(s));
 	json_object_set_new(o, "unattributed", unattributed_json(s));
@@ -94,14 +114,12 @@ static int begin(struct gs_request *rq)
 	int r;
 
 	s->launches_asked = true;
-	gs_saved_launches(s, true);
 	if (s->launches) {
 		answer(s, rq->answer);
 		return 0;
 	}
 	r = gs_starting_begin(s, NULL, NULL, 0, &t, rq->err);
 	if (r) {
-		gs_saved_launches(s, asked);
 		s->launches_asked = asked; /* somebody else's beginning may be under way */
 		return r;
 	}
@@ -123,7 +141,6 @@ int gs_verb_observe_launches(struct gs_request *rq)
 		return begin(rq);
 	if (on) {
 		s->launches_asked = false;
-		gs_saved_launches(s, false);
 		gs_service_launches_update(s);
 	}
 	answer(s, rq->answer);

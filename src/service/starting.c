@@ -27,7 +27,6 @@ struct gs_starting {
 	int code, launches_code;
 
 	bool cancelled;
-	bool chosen, permanent; /* by a person */
 };
 
 static void starting_free(struct gs_errand *e)
@@ -47,12 +46,6 @@ void gs_starting_unref(struct gs_starting *t)
 	gs_errand_unref(&t->errand);
 }
 
-void gs_starting_chosen(struct gs_starting *t, bool permanent)
-{
-	t->permanent = permanent;
-	t->chosen = true;
-}
-
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 static void starting_work(struct gs_errand *e)
@@ -66,7 +59,8 @@ static void starting_work(struct gs_errand *e)
 	if (!t->code && t->name)
 		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
 	if (!t->code && count)
-		t->launches_code = gs_launches_new(e->s->o, &t->launches, &t->launches_err);
+		t->launches_code = gs_launches_new(e->s->o, gs_service_launches_trusted(e->s),
+						   &t->launches, &t->launches_err);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
@@ -170,13 +164,6 @@ static void put_in_place(struct gs_starting *t)
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
-	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for it */
-		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
-	if (t->name && !t->code && t->chosen)
-		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options, t->noptions);
-	if (t->name && !t->code && t->permanent)
-		t->code = gs_permanent_keep(t->errand.s, (const char *const *)t->options,
-					    t->noptions, &t->err);
 	gs_service_launches_update(t->errand.s);
 	if (t->name && !t->code && !t->launches_code)
 		count_after_all(t->errand.s);

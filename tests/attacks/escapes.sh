@@ -8,6 +8,7 @@
 enter_sim
 config '[Classes]
 Rule = comm=*x* -> be'
+trusting
 start_daemon || exit 1
 check "launches are counted" "$gpusched" observe launches on
 words_open

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# awaits: no probes on libraries that a user holds
-# A user holds the lock of his memory while his libcuda would be probed: no fork() waits for that.
+# alone: yes
+# A user holds the lock of his memory while probes would be set or removed: no fork() waits for that. Somebody
+# else's uprobes, set or removed at the same time, would make it fail.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 words_open
@@ -12,32 +13,96 @@ mount -t tmpfs -o mode=755 none /mnt
 library=$scratch/libcuda.so.1
 cp "$build/simcuda/libcuda.so.1" "$library"
 chown $attacker_uid "$library"
-start_daemon || exit 1
 
-# held NAME LIBRARY COMMAND...: what makes the daemon probe it, while the lock of a process that maps it is held
+# held NAME LIBRARY|fork COMMAND...: what would set or remove a probe, while the lock of a process that maps it
+# is held, or that of one that maps none and has begun a fork()
+in_front=() # of the attacker
 held() {
-	local what=$1 library=$2 at=/mnt/$attacks_begun
+	local what=$1 library=$2 at=/mnt/$attacks_begun uid=$attacker_uid
 	shift 2
 	mkdir $at
-	words_open
+	chown $uid $at
+	[ ${#in_front[@]} = 0 ] || uid=0
 	attacks_begun=$((attacks_begun + 1))
 	ATTACK_OUT=$scratch/attack.$attacks_begun
 	mkfifo "$ATTACK_OUT.words"
 	exec 8<>"$ATTACK_OUT.words"
-	"$helper" stall $at $attacker_uid "$library" "$(size 2500 8000)" <&8 8<&- 9<&- >"$ATTACK_OUT" 2>&1 &
+	"${in_front[@]}" "$helper" stall $at $uid "$library" "$(size 2500 8000)" <&8 8<&- 9<&- >"$ATTACK_OUT" 2>&1 &
 	local program=$!
 	at_end+=($program)
 	attack_ready
 	measure_begin forks
 	echo >&8
 	check "$what: the lock is held" wait_for 10 grep -q ^ready "$ATTACK_OUT"
-	"$@"
+	sleep 0.4 # the fork(), if there is one, waits for it
+	"$@" >"$scratch/said" 2>&1
 	sleep "$(size 2.5 8)"
 	measure_end forks
 	le "$MEASURED" 1000 "$what: the longest fork(), in ms"
 	end_attack $program
+	umount -l $at 2>/dev/null
 }
 
-held "when launches begin to be counted" "$build/simcuda/libcuda.so.1" timeout 20 "$gpusched" observe launches on
+pins() {
+	find "$GPUSCHED_SIM/bpf/gpusched-launch" -mindepth 2 2>/dev/null | wc -l
+}
+counting() {
+	"$gpusched" observe launches --json | jq "$1"
+}
+no_pins() { [ "$(pins)" = 0 ]; }
+turn_on=(timeout 20 "$gpusched" observe launches on)
+turn_off=("$gpusched" observe launches off)
+
+# ---- a file system that root serves, and lets users into ---------------------------------------------
+
+start_daemon || exit 1
+held "when launches begin to be counted" "$build/simcuda/libcuda.so.1" "${turn_on[@]}"
+like "$(cat "$scratch/said")" "into the FUSE at /mnt/" "it is refused, with the reason"
+"${turn_off[@]}" >/dev/null
+held "though nobody maps it" fork "${turn_on[@]}"
 held "when another process maps it" "$library" attack library of "$library"
+is "$(counting '.libraries | map(select(.processes > 0)) | length')" 0 "a user's library is left alone"
+
+# ---- one of the user's own -----------------------------------------------------------------------------
+
+mknod "$scratch/fuse" c 10 229
+chmod 666 "$scratch/fuse"
+mount --bind "$scratch/fuse" /dev/fuse
+in_front=("${as_attacker[@]}" unshare -Urm)
+if "${in_front[@]}" true 2>/dev/null; then
+	"${turn_off[@]}" >/dev/null
+	held "by a FUSE of the user's own" fork "${turn_on[@]}"
+	like "$(cat "$scratch/said")" "/dev/fuse is open to them" "it is refused, with the reason"
+	like "$("$gpusched" doctor)" "uprobes +users may serve files" "doctor says so"
+	like "$("$gpusched" observe launches)" "cannot be turned on: users may" "so does observe launches"
+	like "$("$gpusched" policy start "$top/tests/policy/work.bpf.c" --json | jq -r .launches_refused)" "users may serve" \
+		"and a policy that wants launches"
+	"$gpusched" policy stop >/dev/null
+else
+	skip_optional "a FUSE of the user's own" "no user namespaces for users"
+fi
+in_front=()
+stop_daemon
+
+# ---- probes that are there ------------------------------------------------------------------------------
+
+config $'[Daemon]\nCountLaunches=yes trusted'
+start_daemon || exit 1
+is "$(counting .on)" true "where users are trusted launches are counted"
+ge "$(pins)" 1 "their probes are pinned"
+unset GPUSCHED_CONFIG
+held "when the daemon is killed" fork kill_daemon
+ge "$(pins)" 1 "the probes are still there"
+held "when it starts again" fork start_daemon
+ge "$(pins)" 1 "also when they may not be removed"
+load be --seconds 1 $steady --linger 60
+held "when counting begins with the old probes" fork "${turn_on[@]}"
+is "$(counting .on)" true "they count"
+end_load $LOAD_PID
+held "when it ends" fork "${turn_off[@]}"
+umount -l /dev/fuse
+if [ "$("$gpusched" observe launches --json | jq .refused)" = null ]; then
+	"${turn_off[@]}" >/dev/null
+	check "where no user could do harm they go" wait_for 10 no_pins
+fi
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 1800
+# timeout: 600
 # beside: yes
 # Static analysis: clang-tidy and cppcheck over the C files.
 #

@@ -24,6 +24,7 @@ runs() {
 	[ "$(compute "$1" .held)" = false ] && [ "$(sim_disabled "$1")" = 0 ] && [ "$(sim_work "$1")" != 0 ]
 }
 
+trusting
 start_daemon || exit 1
 check "admit starts" "$gpusched" policy start admit -o max_lc=8 -o max_lc_load=50 -o launch_us=100
 run_lc heavy 2000

@@ -8,20 +8,17 @@ export GPUSCHED_UPROBES=single
 enter_sim
 iterations="--iterations-per-us 27.78"
 
-no_keeper() { # of this simulated machine
-	local comm
-	for comm in $(grep -ls gpusched-keeper /proc/[0-9]*/comm); do
-		[ "$(readlink "${comm%comm}ns/mnt")" = "$(readlink /proc/self/ns/mnt)" ] && return 1
-	done
-	return 0
+pins() {
+	find "$GPUSCHED_SIM/bpf/gpusched-launch" -mindepth 2 2>/dev/null | wc -l
 }
+no_pins() { [ "$(pins)" = 0 ]; }
 
+trusting
 start_daemon || not_ok "a daemon starts"
 exits 0 "counting is turned on" "$gpusched" observe launches on
 ge "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" 10 "libcuda is probed"
 # A link of its own for each function, and not one for all.
-links=$(ls -l /proc/$DAEMON_PID/fd | grep -c bpf_link)
-ge "$links" "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" "each function has a link"
+ge "$(pins)" "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" "each function has a link"
 check "a policy with work_submit starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=100
 load be --seconds 1 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
@@ -29,7 +26,18 @@ is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratc
 check "and the policy saw them" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 300 ]'
 end_load $LOAD_PID
 check "the policy stops" "$gpusched" policy stop
-exits 0 "counting is turned off" "$gpusched" observe launches off
+kill_daemon
+start_daemon || not_ok "a daemon starts again"
+check "the probes of a killed daemon are gone" wait_for 5 no_pins
+exits 0 "counting is turned on again" "$gpusched" observe launches on
+kill_daemon
+config $'[Daemon]\nCountLaunches=yes trusted'
+ge "$(pins)" 10 "they stay when it is killed"
+start_daemon || not_ok "a daemon starts"
+load be --seconds 1 $iterations --linger 30
+wait_for 20 grep -q launches "$scratch/load.out"
+is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "and count for the next"
+end_load $LOAD_PID
 stop_daemon
-check "nothing of the probes is left" wait_for 20 no_keeper
+check "nothing of the probes is left" no_pins
 done_testing

@@ -310,3 +310,9 @@ config() {
 	printf '%s\n' "$1" >"$scratch/gpusched.conf"
 	export GPUSCHED_CONFIG=$scratch/gpusched.conf
 }
+
+# Launches are counted whatever users could do (docs/launches.md): for tests that need them, after config.
+trusting() {
+	printf '[Daemon]\nCountLaunches=trusted\n' >>"$scratch/gpusched.conf"
+	export GPUSCHED_CONFIG=$scratch/gpusched.conf
+}

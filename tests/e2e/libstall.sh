@@ -11,6 +11,7 @@ mkdir "$scratch/lib"
 chmod 777 "$scratch" "$scratch/lib"
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
+trusting
 start_daemon || not_ok "a daemon starts"
 check "launches are counted" "$gpusched" observe launches on
 
@@ -94,13 +95,22 @@ is "$(libs)" "$libs" "none of them is listed"
 is "$(grep -c 'are not counted: its file system' "$scratch/daemon.log")" 1 "the file system is told once"
 like "$(grep 'are not counted' "$scratch/daemon.log")" "/mnt/libcuda.so.1 are not counted: Resource temp" "so is the lease"
 
-# ---- one user's share ------------------------------------------------------------------------------------
+# ---- users' own, and one user's share of root's ----------------------------------------------------------
 
 as=(setpriv --reuid 4711 --regid 4711 --clear-groups)
 before=$(left)
+begin many "$scratch/lib" 1
+check "a user's own library is left alone" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
+is "$(libs)" "$libs" "without a look into it"
+like "$(grep 'are not counted' "$scratch/daemon.log")" "are not counted: it is not root's alone" "which is told"
+end
+mkdir "$scratch/roots"
+touch "$scratch/roots"/libcuda.so.{1..48}
+before=$(left)
 all=()
-for _ in 1 2 3 4 5 6; do
-	begin many "$scratch/lib" 8
+for i in 0 8 16 24 32 40; do
+	# shellcheck disable=SC2086 # eight words
+	begin of $(seq -f "$scratch/roots/libcuda.so.%.0f" $((i + 1)) $((i + 8)))
 	all+=($PROGRAM)
 	check "is listed" wait_tsgs "pid:$PROGRAM" 1
 done

@@ -12,6 +12,7 @@ exec 9<>"$scratch/fifo"
 mount -t tmpfs -o mode=755 none /mnt
 config '[Classes]
 Rule = arg=tsgs -> be'
+trusting
 start_daemon || not_ok "a daemon starts"
 
 # begin UID WORDS...: a program that holds its lock; $PROGRAM, $SERVER

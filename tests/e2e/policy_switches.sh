@@ -13,6 +13,7 @@ switches=${SWITCHES:-1000}
 
 config '[Classes]
 Rule = comm=gsload -> be'
+trusting
 start_daemon || exit 1
 check "launches are counted" "$gpusched" observe launches on
 "$gpusched" policy build "$top/tests/policy/every.bpf.c" -O "$scratch/every.bpf.o" >/dev/null

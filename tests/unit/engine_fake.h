@@ -188,6 +188,11 @@ static void fake_close(struct gs_table *o)
 }
 
 /* @all: of those in the table; each counts as one process. */
+static int fake_launches_forget(void)
+{
+	return 0;
+}
+
 static int fake_gate_release(struct gs_table *o, bool all, struct gs_released *ret)
 {
 	struct gs_released sum = { 0 };
@@ -419,6 +424,7 @@ static void fake_reset(void)
 		.self_del = fake_self_del,
 		.sweep = fake_sweep,
 		.gate_release = fake_gate_release,
+		.launches_forget = fake_launches_forget,
 		.way_of = fake_way_of,
 		.restore_way = &fake_way,
 		.stuck_ns = 5 * NS_PER_S,
@@ -472,6 +478,7 @@ UNREACHED(gs_cfg_policy_active, (struct gs_table * o, bool active))
 UNREACHED(gs_self_add, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_self_del, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_gate_release, (struct gs_table * o, bool all, struct gs_released *ret))
+UNREACHED(gs_launches_forget, (void))
 UNREACHED(gs_sweep, (struct gs_table * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))
 void gs_table_close(struct gs_table *o)

@@ -84,6 +84,31 @@ static void empty_value_clears_a_list(void **state)
 	gs_config_free(c);
 }
 
+static void launches_have_two_words(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t v;
+	} cases[] = {
+		{ "yes", GS_LAUNCHES_ALWAYS },
+		{ "no", 0 },
+		{ "Trusted", GS_LAUNCHES_TRUSTED },
+		{ "no trusted", GS_LAUNCHES_TRUSTED },
+		{ "yes  trusted", GS_LAUNCHES_ALWAYS | GS_LAUNCHES_TRUSTED },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gs_config *c = fresh();
+		char text[64];
+
+		assert_int_equal(c->launches, 0);
+		snprintf(text, sizeof(text), "CountLaunches=%s\n", cases[i].text);
+		assert_int_equal(parse(c, text, NULL), 0);
+		assert_int_equal(c->launches, cases[i].v);
+		gs_config_free(c);
+	}
+}
+
 static void mistakes_have_file_and_line(void **state)
 {
 	static const struct {
@@ -92,6 +117,7 @@ static void mistakes_have_file_and_line(void **state)
 		{ "\nNonsense=1\n", "test.conf:2: unknown key 'Nonsense'" },
 		{ "[Daemon]\nPolicy=x\n", "test.conf:2: Policy= belongs into [Policy]" },
 		{ "[Daemon]\nAdopt=perhaps\n", "test.conf:2: Adopt: 'perhaps' is neither" },
+		{ "CountLaunches=trust\n", "test.conf:1: CountLaunches: 'trust' is neither" },
 		{ "SwitchCost=2x\n", "test.conf:1: SwitchCost: '2x' is not a time" },
 		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost: 10s is out of range" },
 		{ "LogLevel=loud\n", "test.conf:1: LogLevel: 'loud' is no log level" },
@@ -234,6 +260,7 @@ int main(void)
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(every_key),
 		cmocka_unit_test(empty_value_clears_a_list),
+		cmocka_unit_test(launches_have_two_words),
 		cmocka_unit_test(mistakes_have_file_and_line),
 		cmocka_unit_test(the_first_mistake_is_told),
 		cmocka_unit_test(long_line_is_refused),

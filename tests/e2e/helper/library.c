@@ -6,7 +6,7 @@
  *   helper library gone DIR        the same, and DIR is unmounted
  *   helper library lease FILE      with a lease, for which whoever opens it waits (45 s)
  *   helper library many DIR N      N of them, made in DIR
- *   helper library of FILE         that one
+ *   helper library of FILE...      those
  *
  * The server prints "read" or "lookup" when it is asked.
  */
@@ -100,7 +100,8 @@ int verb_library(int nwords, char **words)
 	} else if (!strcmp(what, "many")) {
 		map_many(words[1], number(nwords, words, 2));
 	} else if (!strcmp(what, "of")) {
-		map(words[1], O_RDONLY);
+		for (int i = 1; i < nwords; i++)
+			close(map(words[i], O_RDONLY));
 	} else {
 		return 2;
 	}

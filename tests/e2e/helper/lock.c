@@ -5,6 +5,7 @@
  *   helper lock DIR UID WORD...        as that user; words are only there to be read
  *   helper lock DIR UID exec [SECONDS]
  *   helper stall DIR UID FILE MS       maps FILE executable, says "mapped" and begins at a line
+ *   helper stall DIR UID fork MS       maps no library; one of its threads is in a fork() meanwhile
  *
  * It serves a FUSE on DIR, maps a file of it and writes to that mapping. Then a thread replaces it:
  * the kernel holds the lock of the process's memory for that, and waits until the server has
@@ -111,19 +112,37 @@ int verb_lock(int nwords, char **words)
 	return replaced(at);
 }
 
+static void map_code(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		die(path);
+}
+
+/* Made before the lock is held, which a new thread's stack needs too. */
+static void *fork_soon(void *unused)
+{
+	(void)unused;
+	usleep(200000);
+	if (!fork())
+		_exit(0);
+	return NULL;
+}
+
 int verb_stall(int nwords, char **words)
 {
+	bool forks = !strcmp(words[2], "fork");
+	pthread_t thread;
 	void *at;
-	int fd;
 	char c;
 
 	answer_after_ms = number(nwords, words, 3);
 	at = served_as(words[0], number(nwords, words, 1));
-	fd = open(words[2], O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
-		die(words[2]);
+	if (!forks)
+		map_code(words[2]);
 	say("mapped");
-	if (read(0, &c, 1) != 1)
+	if (read(0, &c, 1) != 1 || (forks && pthread_create(&thread, NULL, fork_soon, NULL)))
 		return 1;
 	return replaced(at);
 }
