@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "basic/completion.h"
 
+#include <stdlib.h>
 #include <utlist.h>
 
 static void end(struct gs_completion *c, int code)
@@ -14,10 +15,13 @@ static void end(struct gs_completion *c, int code)
 		c->done(c, c->user);
 }
 
-static void ask(struct gs_completion *c, uint64_t now_ns)
+void gs_completion_ask(struct gs_completion *c, uint64_t now_ns)
 {
-	int code = c->check(c, now_ns);
+	int code;
 
+	if (gs_completion_is_over(c))
+		return;
+	code = c->check(c, now_ns);
 	if (code == -EINPROGRESS && gs_completion_is_late(c, now_ns))
 		code = gs_fail(&c->err, -ETIMEDOUT, "it takes too long");
 	if (code != -EINPROGRESS)
@@ -27,7 +31,7 @@ static void ask(struct gs_completion *c, uint64_t now_ns)
 void gs_completion_begin(struct gs_completion *c, struct gs_waits *w, uint64_t now_ns)
 {
 	c->code = -EINPROGRESS;
-	ask(c, now_ns);
+	gs_completion_ask(c, now_ns);
 	if (gs_completion_is_over(c))
 		return;
 	c->in = w;
@@ -49,6 +53,8 @@ void gs_completion_free(struct gs_completion *c)
 	c->in = NULL;
 	json_decref(c->answer);
 	c->answer = NULL;
+	free(c->text);
+	c->text = NULL;
 	if (c->release)
 		c->release(c);
 }
@@ -67,7 +73,7 @@ void gs_waits_run(struct gs_waits *w, uint64_t now_ns)
 	w->happened = 0;
 	DL_FOREACH_SAFE(w->first, c, next) {
 		if (concerns(c, happened, now_ns))
-			ask(c, now_ns);
+			gs_completion_ask(c, now_ns);
 	}
 }
 

@@ -44,6 +44,7 @@ struct gs_completion {
 	/* What became of it. */
 	int code;
 	json_t *answer;
+	char *text; /* of a long answer, in its place */
 	struct gs_error err;
 
 	struct gs_waits *in; /* NULL: it is over, or has not begun */
@@ -52,6 +53,8 @@ struct gs_completion {
 
 /* Asks it once, and again as @w is run. */
 void gs_completion_begin(struct gs_completion *c, struct gs_waits *w, uint64_t now_ns);
+/* The same for one that has begun. */
+void gs_completion_ask(struct gs_completion *c, uint64_t now_ns);
 static inline bool gs_completion_is_over(const struct gs_completion *c)
 {
 	return c->code != -EINPROGRESS;

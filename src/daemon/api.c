@@ -179,11 +179,13 @@ enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char 
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
-static enum MHD_Result answer_verb(struct MHD_Connection *c, const struct gs_completion *asked)
+static enum MHD_Result answer_verb(struct MHD_Connection *c, struct gs_completion *asked)
 {
 	if (asked->code)
 		return api_answer_error(c, asked->code, asked->err.text);
-	return answer(c, MHD_HTTP_OK, "application/json", json_dumps(asked->answer, JSON_COMPACT));
+	return answer(c, MHD_HTTP_OK, "application/json",
+		      asked->text ? TAKE_PTR(asked->text)
+				  : json_dumps(asked->answer, JSON_COMPACT));
 }
 
 static void on_over(struct gs_completion *asked, void *user)
@@ -207,6 +209,8 @@ static enum MHD_Result do_verb(struct api *a, struct MHD_Connection *c, const st
 		snprintf(text, sizeof(text), "the body is not JSON: %s", rq->n ? why.text : "");
 		return api_answer_error(c, -EINVAL, text);
 	}
+	if (a->ending)
+		return api_answer_error(c, -ECANCELED, "gpuschedd ends");
 	rq->asked = gs_service_ask(a->s, peer, verb, args);
 	if (!rq->asked)
 		return MHD_NO;
@@ -497,6 +501,7 @@ void api_free(struct api *a)
 	if (a->mhd) {
 		unlink(gs_env()->socket);
 		api_watch_end(a);
+		a->ending = true; /* who asks in this last run must not sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");
 		MHD_run(a->mhd);
 		MHD_stop_daemon(a->mhd);

@@ -87,3 +87,37 @@ bool gs_proc_has_life(pid_t pid)
 	}
 	return life;
 }
+
+static FILE *open_of(pid_t pid, const char *what)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	return fopen(path, "re");
+}
+
+/* From status: /proc/PID itself belongs to root when the process is not dumpable. */
+int gs_process_uid(pid_t pid, uid_t *ret)
+{
+	CLEANUP_FILE FILE *f = open_of(pid, "status");
+	char line[256];
+	unsigned int uid;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Uid: %u", &uid) == 1) {
+			*ret = uid;
+			return 0;
+		}
+	}
+	return -ESRCH;
+}
+
+int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN])
+{
+	CLEANUP_FILE FILE *f = open_of(pid, "comm");
+
+	if (!f || !fgets(ret, GPUSCHED_COMM_LEN, f))
+		return -ESRCH;
+	ret[strcspn(ret, "\n")] = 0;
+	return 0;
+}

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "gpusched/abi.h"
+
 /* start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0 if gone. */
 uint64_t gs_proc_start_ns(pid_t pid);
 /* Equal up to the clock-tick resolution of /proc. */
@@ -22,6 +24,10 @@ bool gs_proc_has_life(pid_t pid);
  * here as well, below folders that root alone writes: whoever can choose a name can't choose that.
  */
 bool gs_proc_is_mps(pid_t pid);
+/* Its real uid, its name; -ESRCH. */
+int gs_process_uid(pid_t pid, uid_t *ret);
+int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
+
 /* ---- private to the room and to borrowing ---------------------------------------------------- */
 
 /* /proc/PID/stat: the state's letter and the start. false: gone. */

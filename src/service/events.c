@@ -139,27 +139,6 @@ void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
 	settle(s, rec, r ? NULL : &answer);
 }
 
-void gs_records_settle(struct gs_service *s)
-{
-	struct gs_class_answer answer;
-	struct gpusched_tsg *recs;
-	size_t n;
-
-	if (gs_table_all(s->o, &recs, &n))
-		return;
-	memset(s->asked, 0, sizeof(s->asked));
-	for (size_t i = 0; i < n; i++) {
-		int r = gs_record_classify(s, (pid_t)recs[i].task.pid, &answer);
-
-		settle(s, &recs[i], r ? NULL : &answer);
-	}
-	if (!gs_table_is_empty(s->o))
-		gs_loop_sweep_in(s, SWEEP_MIN_NS);
-	if (n && s->p)
-		gs_policy_nudge(s->p);
-	free(recs);
-}
-
 /* Notes a process's class, and whether it is an MPS server: the taps give both to its TSGs. */
 static void note_process(struct gs_service *s, pid_t pid)
 {
@@ -173,8 +152,6 @@ static void note_process(struct gs_service *s, pid_t pid)
 	if (known && proc.class_id == answer.class_id && proc.source == (uint32_t)answer.source &&
 	    proc.mps == mps)
 		return;
-	if (!known && answer.source == GPUSCHED_SRC_DEFAULT)
-		return;
 	if (!proc.start_ns) {
 		if (gs_reader_program(pid, &program))
 			return; /* a late answer brings us here again */
@@ -184,6 +161,29 @@ static void note_process(struct gs_service *s, pid_t pid)
 	proc.source = answer.source;
 	proc.mps = mps;
 	gs_proc_set(s->o, pid, &proc);
+}
+
+void gs_records_settle(struct gs_service *s)
+{
+	struct gs_class_answer answer;
+	struct gpusched_tsg *recs;
+	size_t n;
+
+	if (gs_table_all(s->o, &recs, &n))
+		return;
+	memset(s->asked, 0, sizeof(s->asked));
+	for (size_t i = 0; i < n; i++) {
+		int r = gs_record_classify(s, (pid_t)recs[i].task.pid, &answer);
+
+		if (!i || recs[i].task.pid != recs[i - 1].task.pid)
+			note_process(s, (pid_t)recs[i].task.pid);
+		settle(s, &recs[i], r ? NULL : &answer);
+	}
+	if (!gs_table_is_empty(s->o))
+		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+	if (n && s->p)
+		gs_policy_nudge(s->p);
+	free(recs);
 }
 
 void gs_process_reclassify(struct gs_service *s, pid_t pid)

@@ -11,6 +11,7 @@
 #include "account/account.h"
 #include "basic/completion.h"
 #include "basic/sheet.h"
+#include "basic/slices.h"
 #include "classify/classify.h"
 #include "engine/engine.h"
 #include "launch/launch.h"
@@ -79,6 +80,8 @@ struct gs_service {
 	sd_event *event; /* NULL: read-only, or not open yet */
 	sd_event_source *beat, *sweep, *look, *happened;
 	sd_event_source *reads, *events, *results, *ticks, *guardian_ended;
+	sd_event_source *round;
+	struct gs_slices slices;
 	struct gs_waits waits;
 	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
 	sd_event_source *sight;
@@ -119,6 +122,8 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err);
 void gs_loop_free(struct gs_service *s);
 /* The next sweep is due in @ns, if that is sooner than what is planned. */
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
+/* Work in slices; @again: before what else there is of the same user. */
+void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again);
 /* Runs the loop until @c is over. For whom nobody else waits: start, end, library. */
 void gs_loop_finish(struct gs_service *s, struct gs_completion *c);
 /* Begins it before. */
@@ -178,6 +183,11 @@ void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
 /* ---- records.c: the table with GPU and class filled in --------------------------------------- */
 int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,
 	       size_t *ret_n, struct gs_error *err);
+/* The same in parts, for many of them: all as they are now; one of them completed, if it is meant. */
+int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret_n,
+		    struct gs_error *err);
+bool gs_record_matches(struct gs_service *s, const struct gs_target *target,
+		       struct gpusched_tsg *inout_rec);
 /* gs_classify(), for records of one gs_records(): a process has many TSGs. */
 int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
 /* NULL when unknown. */
@@ -192,9 +202,6 @@ void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec);
 struct gpusched_settings gs_record_is(const struct gpusched_tsg *rec);
 /* Why a target matched nothing; returns -ENOENT. */
 int gs_target_nothing(const struct gs_target *t, struct gs_error *err);
-/* uid of a process; -ESRCH. */
-int gs_process_uid(pid_t pid, uid_t *ret);
-int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
 /*

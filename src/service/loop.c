@@ -85,6 +85,33 @@ void gs_loop_sweep_in(struct gs_service *s, uint64_t ns)
 	sd_event_source_set_enabled(s->sweep, SD_EVENT_ONESHOT);
 }
 
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+/* A time that has come rather than a deferred source: that would go before all others each time. */
+static void plan_round(struct gs_service *s)
+{
+	sd_event_source_set_time(s->round, us_of(gs_now_ns()));
+	sd_event_source_set_enabled(s->round, SD_EVENT_ONESHOT);
+}
+
+static int on_round(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_service *s = user;
+
+	if (gs_slices_run(&s->slices))
+		plan_round(s);
+	return 0;
+}
+
+void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again)
+{
+	if (again)
+		gs_slices_again(&s->slices, w);
+	else
+		gs_slices_add(&s->slices, w);
+	plan_round(s);
+}
+
 /* ---- who waits ------------------------------------------------------------------------------- */
 
 /* Nothing but the time has passed: on_happened() comes after it. */
@@ -211,6 +238,10 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 	if (r >= 0)
 		r = add_timer(s, on_look, &s->look);
 	if (r >= 0)
+		r = add_timer(s, on_round, &s->round);
+	if (r >= 0)
+		r = sd_event_source_set_time_accuracy(s->round, 1);
+	if (r >= 0)
 		r = sd_event_add_post(s->event, &s->happened, on_happened, s);
 	if (r >= 0 && s->opts.daemon)
 		r = add_daemons(s);
@@ -219,7 +250,8 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 
 void gs_loop_free(struct gs_service *s)
 {
-	sd_event_source **all[] = { &s->happened, &s->look, &s->sweep, &s->beat, &s->reads };
+	sd_event_source **all[] = { &s->happened, &s->look, &s->round,
+				    &s->sweep,	  &s->beat, &s->reads };
 
 	for (size_t i = 0; i < GS_COUNT(all); i++)
 		*all[i] = sd_event_source_disable_unref(*all[i]);

@@ -36,13 +36,15 @@ bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec)
 	return !strncmp(rec->task.comm, "nvidia-cuda-mps", GPUSCHED_COMM_LEN - 1);
 }
 
-/* What nobody has written into the table yet (no daemon runs) is found out here. */
+/* What nobody has written into the table since no daemon runs is found out here. */
 void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec)
 {
 	const struct gs_gpu *gpu = gs_record_gpu(s, rec);
 	struct gs_class_answer answer;
 
 	rec->task.gpu = gpu ? gpu->index : GPUSCHED_GPU_UNKNOWN;
+	if (s->opts.daemon)
+		return;
 	if (gs_record_calls_itself_mps(rec) && gs_proc_is_mps((pid_t)rec->task.pid))
 		rec->flags |= GPUSCHED_TSG_MPS;
 	if (rec->task.class_id == GPUSCHED_CLASS_NONE &&
@@ -76,63 +78,43 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret_n,
+		    struct gs_error *err)
+{
+	int r = gs_table_all(s->o, ret, ret_n);
+
+	memset(s->asked, 0, sizeof(s->asked)); /* classes may have changed since the last request */
+	if (r)
+		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
+	qsort(*ret, *ret_n, sizeof(**ret), by_id);
+	return 0;
+}
+
+bool gs_record_matches(struct gs_service *s, const struct gs_target *target,
+		       struct gpusched_tsg *inout_rec)
+{
+	if (inout_rec->flags & GPUSCHED_TSG_GONE)
+		return false;
+	gs_record_complete(s, inout_rec);
+	if (gs_target_has(target, GS_TARGET_CGROUP))
+		gs_record_cgroup(s, inout_rec);
+	return gs_target_match(target, inout_rec);
+}
+
 int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,
 	       size_t *ret_n, struct gs_error *err)
 {
 	struct gpusched_tsg *recs = NULL;
 	size_t n = 0, kept = 0;
-	int r;
+	int r = gs_records_read(s, &recs, &n, err);
 
-	memset(s->asked, 0, sizeof(s->asked)); /* classes may have changed since the last request */
-	r = gs_table_all(s->o, &recs, &n);
 	if (r)
-		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
-	qsort(recs, n, sizeof(*recs), by_id);
-	for (size_t i = 0; i < n; i++) {
-		if (recs[i].flags & GPUSCHED_TSG_GONE)
-			continue;
-		gs_record_complete(s, &recs[i]);
-		if (gs_target_has(target, GS_TARGET_CGROUP))
-			gs_record_cgroup(s, &recs[i]);
-		if (gs_target_match(target, &recs[i]))
+		return r;
+	for (size_t i = 0; i < n; i++)
+		if (gs_record_matches(s, target, &recs[i]))
 			recs[kept++] = recs[i];
-	}
 	*ret = recs;
 	*ret_n = kept;
-	return 0;
-}
-
-static FILE *open_of(pid_t pid, const char *what)
-{
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
-	return fopen(path, "re");
-}
-
-/* The real uid, from status: /proc/PID itself belongs to root when the process is not dumpable. */
-int gs_process_uid(pid_t pid, uid_t *ret)
-{
-	CLEANUP_FILE FILE *f = open_of(pid, "status");
-	char line[256];
-	unsigned int uid;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "Uid: %u", &uid) == 1) {
-			*ret = uid;
-			return 0;
-		}
-	}
-	return -ESRCH;
-}
-
-int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN])
-{
-	CLEANUP_FILE FILE *f = open_of(pid, "comm");
-
-	if (!f || !fgets(ret, GPUSCHED_COMM_LEN, f))
-		return -ESRCH;
-	ret[strcspn(ret, "\n")] = 0;
 	return 0;
 }
 

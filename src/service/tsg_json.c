@@ -84,20 +84,26 @@ static void put_gpu(struct gs_service *s, const struct gpusched_tsg *rec, json_t
 	put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
 }
 
-static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+/* As the table has it: what a look at its process would say now is `class explain`'s to tell. */
+static const char *source_of(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	struct gpusched_proc proc;
 	struct gs_class_answer answer;
-	const char *source = NULL;
 
-	put_text(o, "class",
-		 s && rec->task.class_id ? gs_class_name(s->classes, rec->task.class_id) : NULL);
-	if (s && !gs_proc_get(s->o, (pid_t)rec->task.pid, &proc) &&
-	    proc.source == GPUSCHED_SRC_COMMAND)
-		source = gs_source_name(proc.source);
-	else if (s && !gs_record_classify(s, (pid_t)rec->task.pid, &answer))
-		source = gs_source_name(answer.source);
-	put_text(o, "class_source", rec->task.class_id ? source : NULL);
+	if (!gs_proc_get(s->o, (pid_t)rec->task.pid, &proc) &&
+	    (proc.source == GPUSCHED_SRC_COMMAND || proc.class_id == rec->task.class_id))
+		return gs_source_name(proc.source);
+	if (s->opts.daemon || gs_record_classify(s, (pid_t)rec->task.pid, &answer))
+		return NULL;
+	return gs_source_name(answer.source);
+}
+
+static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+{
+	bool has = s && rec->task.class_id;
+
+	put_text(o, "class", has ? gs_class_name(s->classes, rec->task.class_id) : NULL);
+	put_text(o, "class_source", has ? source_of(s, rec) : NULL);
 }
 
 static void add_overrules(uint32_t why, char *text, size_t size)

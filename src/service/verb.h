@@ -9,6 +9,8 @@
 #ifndef GPUSCHED_SERVICE_VERB_H
 #define GPUSCHED_SERVICE_VERB_H
 
+#include "basic/clock.h"
+#include "basic/slices.h"
 #include "service/service.h"
 
 /*
@@ -26,7 +28,11 @@ struct gs_request {
 	int (*step)(struct gs_request *rq, uint64_t now_ns);
 	void *state; /* of the step */
 	void (*free_state)(void *state);
+	/* of a step that works: it goes on until then at most; others' requests come after that */
+	uint64_t until_ns;
 	/* verbs.c's */
+	struct gs_sliced sliced;
+	bool works; /* the step has its turn in slices */
 	const struct gs_verb *verb;
 	struct gs_peer who;
 	uint64_t turn_until_ns;
@@ -40,6 +46,15 @@ typedef int (*gs_verb_fn)(struct gs_request *rq);
  */
 int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
 		    unsigned int on, unsigned int ms);
+/*
+ * The same for a step that waits for nothing but has much to do: it is called in this user's turns, and
+ * says -EINPROGRESS when @until_ns has come.
+ */
+int gs_request_work(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns));
+static inline bool gs_request_has_time(const struct gs_request *rq)
+{
+	return gs_now_ns() < rq->until_ns;
+}
 /* The answer is complete: it goes out when the engine is idle, in @ms at the latest. */
 int gs_request_settle(struct gs_request *rq, unsigned int ms);
 /* The verb is called anew when this user may make calls on that GPU; -EBUSY: not within 5 s. */

@@ -131,7 +131,8 @@ static int finish(struct gs_request *rq, int code)
 {
 	drop_state(rq);
 	if (!code) {
-		rq->c.answer = TAKE_PTR(rq->answer);
+		if (!rq->c.text)
+			rq->c.answer = TAKE_PTR(rq->answer);
 		return 0;
 	}
 	if (rq->s)
@@ -140,7 +141,9 @@ static int finish(struct gs_request *rq, int code)
 		       strerror(-code));
 }
 
-/* A step that leaves another goes on with it. */
+static int step_check(struct gs_request *rq, uint64_t now_ns);
+
+/* A step that leaves another goes on with it: in a turn of this user's if that has much to do. */
 static int take_steps(struct gs_completion *c, uint64_t now_ns)
 {
 	struct gs_request *rq = (struct gs_request *)c;
@@ -150,14 +153,35 @@ static int take_steps(struct gs_completion *c, uint64_t now_ns)
 	do {
 		step = rq->step;
 		r = step(rq, now_ns);
-	} while (r == -EINPROGRESS && rq->step != step);
+	} while (r == -EINPROGRESS && (rq->works ? gs_request_has_time(rq) : rq->step != step));
+	if (r == -EINPROGRESS && rq->works) {
+		rq->until_ns = 0;
+		gs_loop_slice(rq->s, &rq->sliced, step != step_check);
+	}
 	return r == -EINPROGRESS ? r : finish(rq, r);
+}
+
+static void take_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_request *rq =
+		(struct gs_request *)((char *)w - offsetof(struct gs_request, sliced));
+
+	rq->until_ns = until_ns;
+	gs_completion_ask(&rq->c, gs_now_ns());
+}
+
+int gs_request_work(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns))
+{
+	gs_request_wait(rq, step, 0, 0);
+	rq->works = true;
+	return -EINPROGRESS;
 }
 
 int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
 		    unsigned int on, unsigned int ms)
 {
 	rq->step = step;
+	rq->works = false;
 	rq->c.on = on;
 	rq->c.look_ns = 0;
 	rq->c.until_ns = ms ? gs_now_ns() + ms * NS_PER_MS : 0;
@@ -183,7 +207,7 @@ static int step_turn(struct gs_request *rq, uint64_t now_ns)
 	uint64_t wait = gs_engine_wait(rq->s->e, rq->gpu);
 
 	if (!wait)
-		return gs_request_wait(rq, step_verb, 0, 0);
+		return gs_request_work(rq, step_verb);
 	if (now_ns >= rq->turn_until_ns)
 		return gs_fail(rq->err, -EBUSY,
 			       "control calls have had their share of this GPU's time: try "
@@ -205,7 +229,7 @@ int gs_request_take_turn(struct gs_request *rq, uint32_t gpu)
 static int step_restoring(struct gs_request *rq, uint64_t now_ns)
 {
 	if (!rq->s->restoring)
-		return gs_request_wait(rq, step_verb, 0, 0);
+		return gs_request_work(rq, step_verb);
 	if (gs_completion_is_late(&rq->c, now_ns))
 		return gs_fail(rq->err, -EBUSY,
 			       "everything is being put back: try again when that is done");
@@ -234,7 +258,7 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 		r = check_service(rq->s, v, rq->err);
 	if (!r && (v->flags & ROOT) && rq->peer->uid)
 		r = refuse(v->name, rq->err);
-	return r ? r : gs_request_wait(rq, step_verb, 0, 0);
+	return r ? r : gs_request_work(rq, step_verb);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -243,6 +267,8 @@ static void request_release(struct gs_completion *c)
 {
 	struct gs_request *rq = (struct gs_request *)c;
 
+	if (rq->s)
+		gs_slices_drop(&rq->s->slices, &rq->sliced);
 	drop_state(rq);
 	json_decref(rq->answer);
 	json_decref((json_t *)rq->args);
@@ -267,6 +293,8 @@ struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer 
 	rq->err = &rq->c.err;
 	rq->verb = find(verb);
 	rq->step = step_check;
+	rq->sliced = (struct gs_sliced){ .work = take_slice, .uid = peer->uid };
+	rq->until_ns = s && s->opts.daemon ? 0 : UINT64_MAX; /* there is nobody else */
 	if (!rq->args || !rq->answer) {
 		request_release(&rq->c);
 		return NULL;
@@ -289,8 +317,8 @@ int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char
 	gs_loop_finish(s, c);
 	if (c->code)
 		return gs_fail(err, c->code, "%s", c->err.text);
-	*ret_answer = TAKE_PTR(c->answer);
-	return 0;
+	*ret_answer = c->text ? json_loads(c->text, 0, NULL) : TAKE_PTR(c->answer);
+	return *ret_answer ? 0 : gs_fail(err, -ENOMEM, "out of memory");
 }
 
 void gs_service_cancel_requests(struct gs_service *s, const char *text)

@@ -12,37 +12,89 @@
 #include "table/cfg.h"
 #include "taps/taps.h"
 
+/* ---- list ------------------------------------------------------------------------------------ */
+
+struct listing {
+	struct gs_target target;
+	struct gpusched_tsg *recs; /* as they were when it was asked for */
+	size_t n, at, listed;
+	FILE *out;
+	char *text;
+	size_t size;
+	bool failed;
+};
+
+static void listing_free(void *state)
+{
+	struct listing *l = state;
+
+	if (l->out)
+		fclose(l->out);
+	free(l->text);
+	free(l->recs);
+	free(l);
+}
+
+static void put_record(struct gs_request *rq, struct listing *l, const struct gpusched_tsg *rec)
+{
+	CLEANUP_JSON json_t *o = gs_tsg_json(rq->s, rec);
+
+	/* as the driver does: others' activity is root's to see */
+	if (rq->peer->uid && rq->peer->uid != rec->task.uid)
+		gs_sight_hide(o);
+	fputs(l->listed++ ? "," : "{\"tsgs\":[", l->out);
+	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
+}
+
+/* A process without TSGs is an empty list; a process or a TSG that is not there, an error. */
+static bool is_nothing(const struct gs_target *t)
+{
+	uid_t uid;
+
+	return gs_target_kind(t) == GS_TARGET_TSG ||
+	       (gs_target_kind(t) == GS_TARGET_PID &&
+		gs_process_uid((pid_t)t->part[0].number, &uid));
+}
+
+static int step_list(struct gs_request *rq, uint64_t now_ns)
+{
+	struct listing *l = rq->state;
+
+	for (; l->at < l->n && gs_request_has_time(rq); l->at++)
+		if (gs_record_matches(rq->s, &l->target, &l->recs[l->at]))
+			put_record(rq, l, &l->recs[l->at]);
+	if (l->at < l->n)
+		return -EINPROGRESS;
+	if (!l->listed && is_nothing(&l->target))
+		return gs_target_nothing(&l->target, rq->err);
+	fputs(l->listed ? "]}" : "{\"tsgs\":[]}", l->out);
+	l->failed |= fclose(l->out) != 0;
+	l->out = NULL;
+	if (l->failed)
+		return -ENOMEM;
+	rq->c.text = TAKE_PTR(l->text);
+	return 0;
+}
+
 int gs_verb_list(struct gs_request *rq)
 {
-	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
-	json_t *tsgs = json_array();
-	struct gs_target t;
-	uid_t uid;
-	size_t n;
+	struct listing *l = calloc(1, sizeof(*l));
 	int r;
 
-	json_object_set_new(rq->answer, "tsgs", tsgs);
-	r = gs_request_target(rq, &t);
+	if (!l)
+		return -ENOMEM;
+	rq->state = l;
+	rq->free_state = listing_free;
+	r = gs_request_target(rq, &l->target);
 	if (!r)
-		r = gs_records(rq->s, &t, &recs, &n, rq->err);
+		r = gs_records_read(rq->s, &l->recs, &l->n, rq->err);
 	if (r)
 		return r;
-	/* A process without TSGs is an empty list; a process or a TSG that is not there, an error.
-	 */
-	if (!n && (gs_target_kind(&t) == GS_TARGET_TSG ||
-		   (gs_target_kind(&t) == GS_TARGET_PID &&
-		    gs_process_uid((pid_t)t.part[0].number, &uid))))
-		return gs_target_nothing(&t, rq->err);
+	l->out = open_memstream(&l->text, &l->size);
+	if (!l->out)
+		return -ENOMEM;
 	gs_sight_flush(rq->s);
-	for (size_t i = 0; i < n; i++) {
-		json_t *o = gs_tsg_json(rq->s, &recs[i]);
-
-		/* as the driver does: others' activity is root's to see */
-		if (rq->peer->uid && rq->peer->uid != recs[i].task.uid)
-			gs_sight_hide(o);
-		json_array_append_new(tsgs, o);
-	}
-	return 0;
+	return gs_request_work(rq, step_list);
 }
 
 int gs_verb_stats(struct gs_request *rq)

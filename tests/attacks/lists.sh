@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# awaits: answers in slices
 # As many connections as a user may have ask for a list of thousands of TSGs, again and again.
 . "$(dirname "$0")/lib.sh"
 enter_sim
