@@ -20,14 +20,18 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
 
-#define MAX_READERS 8
-#define MAX_SLOW 32
-#define WAIT_MS 50 /* in place */
+#define MAX_READERS 8 /* the first is for root's processes alone */
+#define MAX_SLOW 256
+#define MAX_WAITING 4096
+#define MAX_WAITING_UID 256
+#define MAX_AGAIN 2 /* readers at what took too long before */
+#define WAIT_MS 50  /* in place */
 #define GIVE_UP_NS (3 * NS_PER_S)
 #define NOT_AGAIN_NS (30 * NS_PER_S)
 #define SAY_AGAIN_NS (60 * NS_PER_S)
@@ -49,9 +53,18 @@ struct reader {
 	/* unless NONE or IDLE: */
 	struct gs_reader_request rq;
 	int64_t account;
-	int pidfd; /* so that a late answer is not taken for another process's */
+	bool again; /* it took too long before */
+	int pidfd;  /* so that a late answer is not taken for another process's */
 	uint64_t since_ns;
 	struct gs_reader_answer answer;
+};
+
+/* What is to be asked when its turn comes. */
+struct waiting {
+	struct gs_reader_request rq;
+	int64_t account;
+	bool again;
+	struct waiting *prev, *next;
 };
 
 static struct {
@@ -64,6 +77,8 @@ static struct {
 		uint64_t until_ns;
 	} slow[MAX_SLOW];
 	unsigned int next_slow;
+	struct waiting *waiting;
+	int64_t turn;                /* whose was the last */
 	uint64_t impatient_until_ns; /* no waiting in place before: the last was in vain */
 	uint64_t left, said_ns;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
@@ -107,11 +122,16 @@ static unsigned int reap(void)
 	return n;
 }
 
-static struct reader *free_reader(void)
+static bool is_roots(int64_t account)
+{
+	return account < 0;
+}
+
+static struct reader *free_reader(int64_t account)
 {
 	struct reader *none = NULL;
 
-	for (size_t i = 0; i < MAX_READERS; i++) {
+	for (size_t i = is_roots(account) ? 0 : 1; i < MAX_READERS; i++) {
 		struct reader *r = &all.readers[i];
 
 		if (r->state == IDLE)
@@ -141,6 +161,9 @@ static void set_timer(void)
 		if ((r->state == KILLED || r->state == LATE) && (!next || at < next))
 			next = at;
 	}
+	for (size_t i = 0; all.waiting && i < MAX_SLOW; i++)
+		if (all.slow[i].until_ns > now && (!next || all.slow[i].until_ns < next))
+			next = all.slow[i].until_ns;
 	t.it_value.tv_sec = (time_t)(next / NS_PER_S);
 	t.it_value.tv_nsec = (long)(next % NS_PER_S);
 	timerfd_settime(all.timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
@@ -148,25 +171,32 @@ static void set_timer(void)
 
 /* ---- whom it is not waited for ---------------------------------------------------------------- */
 
-/* A user; of root's processes each for itself. */
+/* A user; of root's processes each for itself. 0: it is gone. */
 static int64_t account_of(pid_t pid)
 {
-	char path[32];
-	struct stat st;
+	uid_t uid;
 
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return stat(path, &st) || !st.st_uid ? -(int64_t)pid : (int64_t)st.st_uid;
+	if (gs_process_uid(pid, &uid))
+		return 0;
+	return uid ? (int64_t)uid : -(int64_t)pid;
 }
 
+/* One of its answers took too long, a short time ago. */
 static bool is_slow(int64_t account)
 {
 	uint64_t now = gs_now_ns();
 
-	for (size_t i = 0; i < MAX_READERS; i++)
-		if (all.readers[i].state >= LATE && all.readers[i].account == account)
-			return true;
 	for (size_t i = 0; i < MAX_SLOW; i++)
 		if (all.slow[i].account == account && now < all.slow[i].until_ns)
+			return true;
+	return false;
+}
+
+/* A reader is late with one of its answers. */
+static bool is_late(int64_t account)
+{
+	for (size_t i = 0; i < MAX_READERS; i++)
+		if (all.readers[i].state >= LATE && all.readers[i].account == account)
 			return true;
 	return false;
 }
@@ -183,12 +213,82 @@ static void leave(pid_t pid, const char *why)
 	       (int)pid, why);
 }
 
+static void note_slow(int64_t account)
+{
+	size_t at = all.next_slow;
+
+	for (size_t i = 0; i < MAX_SLOW; i++)
+		if (all.slow[i].account == account)
+			at = i;
+	if (at == all.next_slow)
+		all.next_slow = (all.next_slow + 1) % MAX_SLOW;
+	all.slow[at].account = account;
+	all.slow[at].until_ns = gs_now_ns() + NOT_AGAIN_NS;
+}
+
+/* ---- in turn --------------------------------------------------------------------------------- */
+
+/* False: its user has too much there. */
+static bool enqueue(const struct gs_reader_request *rq, int64_t account, bool again)
+{
+	unsigned int n = 0, own = 0;
+	struct waiting *w;
+
+	DL_FOREACH(all.waiting, w) {
+		if (w->rq.pid == rq->pid && w->rq.what == rq->what)
+			return true;
+		n++;
+		own += w->account == account;
+	}
+	if (n >= MAX_WAITING || own >= MAX_WAITING_UID)
+		return false;
+	w = malloc(sizeof(*w));
+	if (!w)
+		return false;
+	*w = (struct waiting){ .rq = *rq, .account = account, .again = again };
+	DL_APPEND(all.waiting, w);
+	return true;
+}
+
+static bool is_before(const struct waiting *a, const struct waiting *b)
+{
+	bool a_above = a->account > all.turn, b_above = b->account > all.turn;
+
+	if (a->again != b->again)
+		return b->again;
+	return a_above != b_above ? a_above : a->account < b->account;
+}
+
+static bool may_have(int64_t account)
+{
+	for (size_t i = is_roots(account) ? 0 : 1; i < MAX_READERS; i++)
+		if (all.readers[i].state <= IDLE)
+			return true;
+	return false;
+}
+
+/* Of those for whom a reader is there, by uid in turn; whoever took too long comes last. */
+static struct waiting *next_waiting(void)
+{
+	struct waiting *w, *best = NULL;
+	unsigned int again = 0;
+
+	for (size_t i = 0; i < MAX_READERS; i++)
+		again += all.readers[i].state == LATE && all.readers[i].again;
+	DL_FOREACH(all.waiting, w) {
+		if ((best && !is_before(w, best)) || (w->again && again >= MAX_AGAIN))
+			continue;
+		if (may_have(w->account) && !is_late(w->account) && !is_slow(w->account))
+			best = w;
+	}
+	return best;
+}
+
 static void give_up(struct reader *r)
 {
 	unwatch(r);
-	all.slow[all.next_slow].account = r->account;
-	all.slow[all.next_slow].until_ns = gs_now_ns() + NOT_AGAIN_NS;
-	all.next_slow = (all.next_slow + 1) % MAX_SLOW;
+	note_slow(r->account);
+	enqueue(&r->rq, r->account, true);
 	leave(r->rq.pid,
 	      "reading them takes too long, as it does when somebody holds a lock of that "
 	      "process");
@@ -216,26 +316,64 @@ static int finish(struct reader *r, struct gs_reader_answer *ret)
 	if (code) {
 		leave(r->rq.pid, "the process that reads them ended");
 		kill_reader(r);
-		set_timer();
 		return -EIO;
 	}
 	set_idle(r);
 	return ret->code;
 }
 
-static int wait_for(struct reader *r, struct gs_reader_answer *ret)
+static void watch(struct reader *r)
 {
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = r };
 
+	r->state = LATE;
+	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
+		give_up(r); /* nobody would tell it */
+}
+
+static int wait_for(struct reader *r, struct gs_reader_answer *ret)
+{
 	if (is_readable(r->sock, r->since_ns < all.impatient_until_ns ? 0 : WAIT_MS))
 		return finish(r, ret);
 	if (r->since_ns >= all.impatient_until_ns)
 		all.impatient_until_ns = gs_now_ns() + 3 * WAIT_MS * NS_PER_MS;
-	r->state = LATE;
-	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
-		give_up(r); /* nobody would tell it */
-	set_timer();
+	watch(r);
 	return -EAGAIN;
+}
+
+/* False: the process is gone. */
+static bool send_request(struct reader *r, const struct gs_reader_request *rq, int64_t account,
+			 bool again)
+{
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, rq->pid, 0);
+
+	if (pidfd < 0)
+		return false;
+	r->state = ASKED;
+	r->rq = *rq;
+	r->account = account;
+	r->again = again;
+	r->pidfd = TAKE_FD(pidfd);
+	r->since_ns = gs_now_ns();
+	/* -EPIPE: it has ended, and says so when it is to answer */
+	send(r->sock, rq, sizeof(*rq), MSG_NOSIGNAL | MSG_DONTWAIT);
+	return true;
+}
+
+/* Those for whom there are readers. */
+static void ask_waiting(void)
+{
+	struct waiting *w;
+	struct reader *r;
+
+	while ((w = next_waiting()) && (r = free_reader(w->account))) {
+		all.turn = w->account;
+		if (send_request(r, &w->rq, w->account, w->again))
+			watch(r);
+		DL_DELETE(all.waiting, w);
+		free(w);
+	}
+	set_timer();
 }
 
 /* One that is asked for already. */
@@ -254,28 +392,19 @@ static struct reader *find(const struct gs_reader_request *rq)
 static int begin_to_ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
 {
 	int64_t account = account_of(rq->pid);
-	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, rq->pid, 0);
+	bool slow = is_slow(account), enqueued;
 	struct reader *r;
 
-	if (pidfd < 0)
+	if (!account)
 		return -ESRCH;
-	if (is_slow(account)) {
-		leave(rq->pid, "reading takes too long of another of that user's processes");
-		return -EBUSY;
-	}
-	r = free_reader();
-	if (!r) {
-		leave(rq->pid, "no process is free to read them");
-		return -EBUSY;
-	}
-	r->state = ASKED;
-	r->rq = *rq;
-	r->account = account;
-	r->pidfd = TAKE_FD(pidfd);
-	r->since_ns = gs_now_ns();
-	/* -EPIPE: it has ended, and says so when it is to answer */
-	send(r->sock, rq, sizeof(*rq), MSG_NOSIGNAL | MSG_DONTWAIT);
-	return wait_for(r, ret);
+	r = slow || is_late(account) ? NULL : free_reader(account);
+	if (r)
+		return send_request(r, rq, account, false) ? wait_for(r, ret) : -ESRCH;
+	enqueued = enqueue(rq, account, slow);
+	if (slow || !enqueued)
+		leave(rq->pid, slow ? "reading takes too long of another of that user's processes"
+				    : "too many of that user's processes wait for it");
+	return enqueued ? -EAGAIN : -EBUSY;
 }
 
 static int ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
@@ -293,6 +422,7 @@ static int ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
 	r = find(rq);
 	if (!r) {
 		code = begin_to_ask(rq, ret);
+		ask_waiting();
 	} else if (r->state == LATE) {
 		code = -EAGAIN;
 	} else {
@@ -366,7 +496,7 @@ void gs_reader_dispatch(gs_reader_fn fn, void *user)
 			give_up(r);
 	}
 	reap();
-	set_timer();
+	ask_waiting();
 	pthread_mutex_unlock(&all.lock);
 }
 
@@ -402,6 +532,8 @@ int gs_reader_begin(int *ret_fd)
 
 void gs_reader_end(void)
 {
+	struct waiting *w;
+
 	pthread_mutex_lock(&all.lock);
 	for (size_t i = 0; all.begun && i < MAX_READERS; i++) {
 		struct reader *r = &all.readers[i];
@@ -418,6 +550,10 @@ void gs_reader_end(void)
 		close(all.timer_fd);
 	}
 	all.ep_fd = all.timer_fd = -1;
+	while ((w = all.waiting)) {
+		DL_DELETE(all.waiting, w);
+		free(w);
+	}
 	all.begun = false;
 	pthread_mutex_unlock(&all.lock);
 }

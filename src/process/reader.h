@@ -45,13 +45,12 @@ void gs_reader_end(void);
 typedef void (*gs_reader_fn)(enum gs_reader_what what, pid_t pid, void *user);
 void gs_reader_dispatch(gs_reader_fn fn, void *user);
 
-/* How many times since the beginning an answer was given up, or not asked for. */
+/* How many times since the beginning an answer was given up, or not asked for until later. */
 uint64_t gs_reader_left(void);
 
 /*
- * 0; -ESRCH, or what the kernel says; -EAGAIN: it takes long, gs_reader_dispatch() will tell it;
- * -EBUSY: it is not asked for, since another of the same user takes long, or did a short time ago,
- * or too many do.
+ * 0; -ESRCH, or what the kernel says; -EAGAIN: it takes long, or waits for its turn, and
+ * gs_reader_dispatch() will tell it; -EBUSY: it is not asked for, since too many of the same user wait.
  */
 int gs_reader_program(pid_t pid, struct gs_program *ret);
 /* The code of libcudas; each place (see launch.h) is the caller's to close. */

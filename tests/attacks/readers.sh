@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# awaits: a reader of root's own
 # Many users, each with a process whose memory is locked, ask for it: root's programs get their class all the same.
 . "$(dirname "$0")/lib.sh"
 enter_sim
