@@ -10,6 +10,7 @@
 #define GPUSCHED_BASIC_SLICES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define GS_SLICES_OURS (-1) /* not a user's, but the daemon's own */
@@ -24,6 +25,9 @@ struct gs_sliced {
 	bool queued;
 	struct gs_sliced *prev, *next;
 };
+
+/* What @w, its member @member, is part of. */
+#define GS_SLICED_OF(w, type, member) ((type *)((char *)(w)-offsetof(type, member)))
 
 struct gs_slices {
 	struct gs_sliced *first;

@@ -28,7 +28,7 @@ struct api {
 	sd_event *event;
 	sd_event_source *io, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
-	int fd;                   /* listening; the server closes it */
+	int fd; /* listening; the server closes it */
 	bool ending;
 	unsigned int connections; /* after the last run */
 	struct api_uid *uids;

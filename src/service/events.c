@@ -17,6 +17,7 @@
 #define SWEEP_MIN_NS NS_PER_S
 #define SWEEP_MAX_NS (10 * NS_PER_S)
 #define SWEEP_COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
+#define SWEEP_SOON_FACTOR 2    /* ... and nobody can have it cost more than a third */
 #define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
 
 /* ---- class and GPU of a record --------------------------------------------------------------- */
@@ -163,26 +164,37 @@ static void note_process(struct gs_service *s, pid_t pid)
 	gs_proc_set(s->o, pid, &proc);
 }
 
-void gs_records_settle(struct gs_service *s)
+/* @before: the one that was settled before it; NULL: none. */
+static void settle_next(struct gs_service *s, struct gpusched_tsg *rec,
+			const struct gpusched_tsg *before)
 {
 	struct gs_class_answer answer;
+	int r = gs_record_classify(s, (pid_t)rec->task.pid, &answer);
+
+	if (!before || rec->task.pid != before->task.pid)
+		note_process(s, (pid_t)rec->task.pid);
+	settle(s, rec, r ? NULL : &answer);
+}
+
+static void all_settled(struct gs_service *s, size_t n)
+{
+	if (!gs_table_is_empty(s->o))
+		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+	if (n && s->p)
+		gs_policy_nudge(s->p);
+}
+
+void gs_records_settle(struct gs_service *s)
+{
 	struct gpusched_tsg *recs;
 	size_t n;
 
 	if (gs_table_all(s->o, &recs, &n))
 		return;
 	memset(s->asked, 0, sizeof(s->asked));
-	for (size_t i = 0; i < n; i++) {
-		int r = gs_record_classify(s, (pid_t)recs[i].task.pid, &answer);
-
-		if (!i || recs[i].task.pid != recs[i - 1].task.pid)
-			note_process(s, (pid_t)recs[i].task.pid);
-		settle(s, &recs[i], r ? NULL : &answer);
-	}
-	if (!gs_table_is_empty(s->o))
-		gs_loop_sweep_in(s, SWEEP_MIN_NS);
-	if (n && s->p)
-		gs_policy_nudge(s->p);
+	for (size_t i = 0; i < n; i++)
+		settle_next(s, &recs[i], i ? &recs[i - 1] : NULL);
+	all_settled(s, n);
 	free(recs);
 }
 
@@ -236,30 +248,67 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 /*
  * Exits are told before the files of the process are closed, which may take its time; what else
  * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is
- * dear, so it comes the rarer the longer it takes.
+ * dear, so it comes the rarer the longer it takes: by the timer, and after an exit.
  */
-void gs_service_sweep(struct gs_service *s)
+static void end_sweep(struct gs_service *s)
 {
-	uint64_t start = gs_thread_cpu_ns(), next;
-	struct gs_error err = { 0 };
-	int r;
+	uint64_t next = s->sweeping.cpu_ns * SWEEP_COST_FACTOR, now = gs_now_ns();
 
-	gs_losses_check(s);
-	gs_count(s, GS_SVC_SWEEPS);
-	r = gs_sweep(s->o, on_swept, s, &err);
-	if (r < 0) {
-		gs_fail(&err, r, "%s", strerror(-r));
-		gs_log(LOG_WARNING, "sweep: %s", err.text);
-	}
+	gs_sweep_free(s->sweeping.sweep);
+	s->sweeping.sweep = NULL;
+	s->sweeping.not_before_ns = now + s->sweeping.cpu_ns * SWEEP_SOON_FACTOR;
 	if (s->e)
 		gs_engine_let_go(s->e);
 	if (s->launches)
 		gs_launches_sweep(s->launches);
+	if (s->sweeping.again)
+		gs_loop_sweep_in(s, SWEEP_SOON_NS);
+	s->sweeping.again = false;
 	if (gs_table_is_empty(s->o))
 		return;
-	next = (gs_thread_cpu_ns() - start) * SWEEP_COST_FACTOR;
 	next = next < SWEEP_MIN_NS ? SWEEP_MIN_NS : next > SWEEP_MAX_NS ? SWEEP_MAX_NS : next;
 	gs_loop_sweep_in(s, next);
+}
+
+static void sweep_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_service *s = GS_SLICED_OF(w, struct gs_service, sweeping.sliced);
+	uint64_t start = gs_thread_cpu_ns();
+	struct gs_error err = { 0 };
+	int r = gs_sweep_step(s->sweeping.sweep, until_ns, &err);
+
+	s->sweeping.cpu_ns += gs_thread_cpu_ns() - start;
+	if (r == -EINPROGRESS) {
+		gs_loop_slice(s, w, true);
+		return;
+	}
+	if (r < 0) {
+		gs_fail(&err, r, "%s", strerror(-r));
+		gs_log(LOG_WARNING, "sweep: %s", err.text);
+	}
+	end_sweep(s);
+}
+
+/* One that is under way may have passed what this one is for. */
+void gs_service_sweep(struct gs_service *s)
+{
+	uint64_t now = gs_now_ns();
+
+	gs_losses_check(s);
+	if (s->sweeping.sweep) {
+		s->sweeping.again = true;
+		return;
+	}
+	if (now < s->sweeping.not_before_ns) {
+		gs_loop_sweep_in(s, s->sweeping.not_before_ns - now);
+		return;
+	}
+	gs_count(s, GS_SVC_SWEEPS);
+	if (gs_sweep_new(s->o, on_swept, s, &s->sweeping.sweep))
+		return;
+	s->sweeping.cpu_ns = 0;
+	s->sweeping.sliced = (struct gs_sliced){ .work = sweep_slice, .uid = GS_SLICES_OURS };
+	gs_loop_slice(s, &s->sweeping.sliced, false);
 }
 
 /* ---- events that were lost ------------------------------------------------------------------- */
@@ -283,22 +332,60 @@ static void meet(struct gs_service *s, const struct gpusched_tsg *rec, struct gp
 	gs_service_launches_event(s, ret);
 }
 
-/* They may have executed something unseen, and what their launches are counted by been loaded. */
-static void meet_processes(struct gs_service *s)
+static void end_looking(struct gs_service *s)
 {
-	struct gpusched_event met[GS_ASKED] = { 0 }; /* the last ones, by pid */
-	struct gpusched_key key = { 0 };
-	struct gpusched_tsg rec;
+	all_settled(s, s->looking.n);
+	free(s->looking.recs);
+	s->looking.recs = NULL;
+	gs_loop_sweep_in(s, SWEEP_SOON_NS); /* exits may be among what was lost */
+	s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
+}
 
-	while (!gs_table_next(s->o, &key, &rec)) {
-		struct gpusched_event *ev = &met[rec.task.pid % GS_ASKED];
+/* Its process may have executed something unseen, and what its launches are counted by been loaded. */
+static void look_at(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	struct gpusched_event *met = &s->looking.met;
+	uint64_t id = rec->task.id;
 
-		doubt(s, &rec);
-		if (rec.task.pid != ev->pid)
-			meet(s, &rec, ev);
-		if (ev->comm[0])
-			rename_record(s, &rec, ev->comm);
-	}
+	if (gs_table_get(s->o, &rec->key, rec) || rec->task.id != id)
+		return;
+	doubt(s, rec);
+	if (rec->task.pid != met->pid)
+		meet(s, rec, met);
+	if (met->comm[0])
+		rename_record(s, rec, met->comm);
+	settle_next(s, rec, s->looking.at ? rec - 1 : NULL);
+}
+
+static void look_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_service *s = GS_SLICED_OF(w, struct gs_service, looking.sliced);
+	struct gs_looking *l = &s->looking;
+
+	memset(s->asked, 0, sizeof(s->asked));
+	for (; l->at < l->n && gs_now_ns() < until_ns; l->at++)
+		look_at(s, &l->recs[l->at]);
+	if (l->at < l->n)
+		gs_loop_slice(s, w, true);
+	else
+		end_looking(s);
+}
+
+static void look_at_all(struct gs_service *s)
+{
+	struct gs_looking *l = &s->looking;
+
+	*l = (struct gs_looking){ .sliced = { .work = look_slice, .uid = GS_SLICES_OURS } };
+	if (!gs_table_all(s->o, &l->recs, &l->n))
+		gs_loop_slice(s, &l->sliced, false);
+}
+
+void gs_looking_free(struct gs_service *s)
+{
+	gs_slices_drop(&s->slices, &s->sweeping.sliced);
+	gs_sweep_free(s->sweeping.sweep);
+	gs_slices_drop(&s->slices, &s->looking.sliced);
+	free(s->looking.recs);
 }
 
 /*
@@ -312,6 +399,8 @@ void gs_losses_check(struct gs_service *s)
 	if (s->draining || gs_events_lost(s->o, &lost) || lost == s->events_lost)
 		return;
 	now = gs_now_ns();
+	if (s->looking.recs)
+		return; /* its end brings us here again */
 	if (now < s->losses_next_ns) {
 		gs_loop_sweep_in(s, s->losses_next_ns - now); /* which looks here again */
 		return;
@@ -320,10 +409,7 @@ void gs_losses_check(struct gs_service *s)
 	gs_log(LOG_WARNING, "%llu events of the taps were lost: all TSGs are looked at",
 	       (unsigned long long)(lost - s->events_lost));
 	s->events_lost = lost;
-	meet_processes(s);
-	gs_records_settle(s);
-	gs_loop_sweep_in(s, SWEEP_SOON_NS); /* exits may be among them */
-	s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
+	look_at_all(s);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

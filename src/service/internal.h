@@ -54,6 +54,23 @@ struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
 };
 
+/* The sweep that is under way. */
+struct gs_sweeping {
+	struct gs_sliced sliced;
+	struct gs_sweep *sweep; /* NULL: none is */
+	bool again;             /* another was asked for meanwhile */
+	uint64_t cpu_ns;        /* spent on it */
+	uint64_t not_before_ns; /* the next */
+};
+
+/* A look at all records that is under way, since events were lost. */
+struct gs_looking {
+	struct gs_sliced sliced;
+	struct gpusched_tsg *recs; /* NULL: none is */
+	size_t n, at;
+	struct gpusched_event met; /* the last one's process */
+};
+
 #define GS_ASKED 64
 struct gs_asked {
 	pid_t pid; /* 0: none */
@@ -82,6 +99,8 @@ struct gs_service {
 	sd_event_source *reads, *events, *results, *ticks, *guardian_ended;
 	sd_event_source *round;
 	struct gs_slices slices;
+	struct gs_sweeping sweeping;
+	struct gs_looking looking;
 	struct gs_waits waits;
 	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
 	sd_event_source *sight;
@@ -171,6 +190,8 @@ void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
 void gs_losses_check(struct gs_service *s);
 /* Ends records without holders; tells policy, engine and watchers. */
 void gs_service_sweep(struct gs_service *s);
+/* What of both is under way. */
+void gs_looking_free(struct gs_service *s);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
 /* All records. */

@@ -251,7 +251,7 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 void gs_loop_free(struct gs_service *s)
 {
 	sd_event_source **all[] = { &s->happened, &s->look, &s->round,
-				    &s->sweep,	  &s->beat, &s->reads };
+				    &s->sweep,    &s->beat, &s->reads };
 
 	for (size_t i = 0; i < GS_COUNT(all); i++)
 		*all[i] = sd_event_source_disable_unref(*all[i]);

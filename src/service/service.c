@@ -453,6 +453,7 @@ void gs_service_free(struct gs_service *s)
 		gs_cfg_heartbeat(s->o, 0);
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
 	gs_guardian_end(s->guardian);
+	gs_looking_free(s);
 	gs_loop_free(s);
 	if (s->self_added)
 		gs_self_del(s->o, getpid());

@@ -163,8 +163,7 @@ static int take_steps(struct gs_completion *c, uint64_t now_ns)
 
 static void take_slice(struct gs_sliced *w, uint64_t until_ns)
 {
-	struct gs_request *rq =
-		(struct gs_request *)((char *)w - offsetof(struct gs_request, sliced));
+	struct gs_request *rq = GS_SLICED_OF(w, struct gs_request, sliced);
 
 	rq->until_ns = until_ns;
 	gs_completion_ask(&rq->c, gs_now_ns());

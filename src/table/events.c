@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "table/events.h"
 #include "table/priv.h"
 
@@ -20,6 +21,7 @@ const char *gs_event_name(unsigned int type)
 }
 
 #define AT_ONCE 64
+#define AT_ONCE_NS (10 * NS_PER_MS)
 
 static int on_record(void *user, void *data, size_t size)
 {
@@ -30,7 +32,7 @@ static int on_record(void *user, void *data, size_t size)
 		return 0;
 	memcpy(&ev, data, sizeof(ev)); /* the ring is the kernel's */
 	t->fn(&ev, t->user);
-	return ++t->handled < AT_ONCE ? 0 : -ECANCELED;
+	return ++t->handled < AT_ONCE && gs_now_ns() < t->handle_until_ns ? 0 : -ECANCELED;
 }
 
 int gs_events_open(struct gs_table *t, gs_event_fn fn, void *user, struct gs_error *err)
@@ -57,6 +59,7 @@ int gs_events_dispatch(struct gs_table *t)
 	if (!t->ring)
 		return -EBADF;
 	t->handled = 0;
+	t->handle_until_ns = gs_now_ns() + AT_ONCE_NS;
 	r = ring_buffer__consume(t->ring);
 	return r == -ECANCELED ? (int)t->handled : r;
 }

@@ -57,7 +57,8 @@ struct gs_table {
 	int fd[GS_PIN_OPENED];
 	unsigned int cpus;
 	unsigned int sweeps;
-	unsigned int handled; /* events in this dispatch */
+	unsigned int handled;     /* events in this dispatch */
+	uint64_t handle_until_ns; /* no more of them after that */
 	struct ring_buffer *ring;
 	gs_event_fn fn;
 	void *user;

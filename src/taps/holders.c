@@ -5,18 +5,37 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "table/priv.h"
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-struct holders {
+/* An iterator as far as it has been read. It hands out whole records, but a read may end inside one. */
+struct walk {
+	int fd;
+	char buf[64 * sizeof(struct gs_holder_rec)];
+	size_t have;
+};
+
+struct gs_holders {
+	struct walk walk;
 	struct gs_holder *all;
 	size_t n, size;
 };
 
-static void holders_free(struct holders *h)
+void gs_holders_free(struct gs_holders *h)
 {
+	if (!h)
+		return;
+	if (h->walk.fd >= 0)
+		close(h->walk.fd);
 	free(h->all);
+	free(h);
+}
+
+static void holders_free(struct gs_holders **h)
+{
+	gs_holders_free(*h);
 }
 
 static int by_file(const void *x, const void *y)
@@ -31,7 +50,7 @@ static int by_file(const void *x, const void *y)
 }
 
 /* A process may have as many descriptors of one file as it likes: the first of them will do. */
-static void keep_first(struct holders *h)
+static void keep_first(struct gs_holders *h)
 {
 	size_t kept = 0;
 
@@ -45,8 +64,9 @@ static void keep_first(struct holders *h)
 	h->n = kept;
 }
 
-static int add(struct holders *h, const struct gs_holder_rec *rec)
+static int add(const struct gs_holder_rec *rec, void *user)
 {
+	struct gs_holders *h = user;
 	bool was_full = h->n == h->size;
 	struct gs_holder *at;
 
@@ -75,62 +95,82 @@ static int add(struct holders *h, const struct gs_holder_rec *rec)
 	return 0;
 }
 
-/* The iterator hands out whole records, but a read may end inside one. */
-static int drain(int fd, struct holders *h)
+/* Until @until_ns (-EINPROGRESS), or @fn returns something else than 0, which is returned. */
+static int drain(struct walk *w, uint64_t until_ns,
+		 int (*fn)(const struct gs_holder_rec *rec, void *user), void *user)
 {
-	char buf[64 * sizeof(struct gs_holder_rec)];
 	struct gs_holder_rec rec;
-	size_t have = 0, at;
+	size_t at;
 	ssize_t n;
 	int r;
 
-	for (;;) {
-		n = read(fd, buf + have, sizeof(buf) - have);
+	do {
+		n = read(w->fd, w->buf + w->have, sizeof(w->buf) - w->have);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
-		have += n;
-		for (at = 0; at + sizeof(rec) <= have; at += sizeof(rec)) {
-			memcpy(&rec, buf + at, sizeof(rec));
+		w->have += (size_t)n;
+		for (at = 0; at + sizeof(rec) <= w->have; at += sizeof(rec)) {
+			memcpy(&rec, w->buf + at, sizeof(rec));
 			if (!rec.pid) /* outside the table's pid namespace */
 				continue;
-			r = add(h, &rec);
-			if (r < 0)
+			r = fn(&rec, user);
+			if (r)
 				return r;
 		}
-		memmove(buf, buf + at, have - at);
-		have -= at;
-	}
+		memmove(w->buf, w->buf + at, w->have - at);
+		w->have -= at;
+	} while (gs_now_ns() < until_ns);
+	return -EINPROGRESS;
 }
 
-int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
-		  struct gs_error *err)
+/* @pid 0: all processes. -ESRCH: it is gone. */
+static int begin(struct gs_table *t, pid_t pid, struct walk *ret)
 {
 	union bpf_iter_link_info info = { .task = { .pid = pid } };
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	CLEANUP(holders_free) struct holders h = {};
-	CLEANUP_FD int link = -1, iter = -1;
-	int r;
+	CLEANUP_FD int link =
+		bpf_link_create(t->fd[GS_PIN_iter_holders], 0, BPF_TRACE_ITER, pid ? &opts : NULL);
 
-	link = bpf_link_create(t->fd[GS_PIN_iter_holders], 0, BPF_TRACE_ITER, pid ? &opts : NULL);
-	if (link < 0) {
-		if (pid && errno == ESRCH) {
-			*ret = NULL;
-			*ret_n = 0;
-			return 0;
-		}
-		return gs_fail(err, -errno, "cannot walk open files: %s", strerror(errno));
-	}
-	iter = bpf_iter_create(link);
-	if (iter < 0)
-		return gs_fail(err, -errno, "cannot walk open files: %s", strerror(errno));
-	r = drain(iter, &h);
-	if (r < 0)
+	ret->have = 0;
+	ret->fd = link < 0 ? -1 : bpf_iter_create(link);
+	return ret->fd < 0 ? -errno : 0;
+}
+
+int gs_holders_begin(struct gs_table *t, pid_t pid, struct gs_holders **ret, struct gs_error *err)
+{
+	CLEANUP(holders_free) struct gs_holders *h = calloc(1, sizeof(*h));
+	int r = h ? begin(t, pid, &h->walk) : -ENOMEM;
+
+	if (r && !(pid && r == -ESRCH))
+		return gs_fail(err, r, "cannot walk open files: %s", strerror(-r));
+	*ret = TAKE_PTR(h);
+	return 0;
+}
+
+int gs_holders_step(struct gs_holders *h, uint64_t until_ns, struct gs_error *err)
+{
+	int r = h->walk.fd < 0 ? 0 : drain(&h->walk, until_ns, add, h);
+
+	if (r && r != -EINPROGRESS)
 		return gs_fail(err, r, "cannot read the list of open files: %s", strerror(-r));
-	keep_first(&h);
-	*ret_n = h.n;
-	*ret = TAKE_PTR(h.all);
+	return r;
+}
+
+int gs_holders_take(struct gs_holders *h, struct gs_holder **inout, size_t *inout_n)
+{
+	struct gs_holder *all;
+
+	keep_first(h);
+	if (!h->n)
+		return 0;
+	all = reallocarray(*inout, *inout_n + h->n, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + *inout_n, h->all, h->n * sizeof(*all));
+	*inout = all;
+	*inout_n += h->n;
 	return 0;
 }
 
@@ -160,5 +200,12 @@ void gs_holders_sort(struct gs_holder *all, size_t n)
 
 int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n, struct gs_error *err)
 {
-	return gs_holders_of(t, 0, ret, ret_n, err);
+	CLEANUP(holders_free) struct gs_holders *h = NULL;
+	int r = gs_holders_begin(t, 0, &h, err);
+
+	if (!r)
+		r = gs_holders_step(h, UINT64_MAX, err);
+	*ret = NULL;
+	*ret_n = 0;
+	return r ? r : gs_holders_take(h, ret, ret_n);
 }

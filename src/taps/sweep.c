@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sweep.c - the end of TSGs whose open file nobody holds any more
+ * sweep.c - the end of TSGs whose open file nobody holds any more, in slices
  *
  * The table keeps an entry for every open file with its holder, so usually a look at the holders'
  * descriptors is enough, however many TSGs they have. All records are read only when a file is not
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "table/priv.h"
 #include "rm/abi.h"
 #include "rm/way.h"
@@ -29,8 +30,17 @@ struct places {
 	uint32_t n;
 };
 
-struct sweep {
+struct gs_sweep {
 	struct gs_table *t;
+	void (*fn)(const struct gpusched_tsg *rec, void *user);
+	void *user;
+	struct gs_error *err; /* of this slice */
+	uint64_t until_ns;    /* of this slice */
+	int (*step)(struct gs_sweep *s);
+	size_t at; /* how far it has come */
+	struct gs_holders *walk;
+	unsigned int processes;
+	int ended;
 	uint64_t *file_keys; /* what gs_files has */
 	struct gpusched_file *files;
 	uint32_t nfiles;
@@ -41,8 +51,11 @@ struct sweep {
 	size_t nholders;
 };
 
-static void sweep_free(struct sweep *s)
+void gs_sweep_free(struct gs_sweep *s)
 {
+	if (!s)
+		return;
+	gs_holders_free(s->walk);
 	free(s->file_keys);
 	free(s->files);
 	free(s->devices.keys);
@@ -51,15 +64,29 @@ static void sweep_free(struct sweep *s)
 	free(s->clients.values);
 	free(s->recs);
 	free(s->holders);
+	free(s);
+}
+
+static bool has_time(const struct gs_sweep *s)
+{
+	return gs_now_ns() < s->until_ns;
+}
+
+/* What comes after this. */
+static int go_on(struct gs_sweep *s, int (*step)(struct gs_sweep *s))
+{
+	s->step = step;
+	s->at = 0;
+	return -EINPROGRESS;
 }
 
 /* @pid 0: anybody. */
-static const struct gs_holder *find(const struct sweep *s, uint64_t file, pid_t pid)
+static const struct gs_holder *find(const struct gs_sweep *s, uint64_t file, pid_t pid)
 {
 	return gs_holder_find(s->holders, s->nholders, file, pid);
 }
 
-static int read_map(const struct sweep *s, enum gs_pin map, size_t key_size, void *ret_keys,
+static int read_map(const struct gs_sweep *s, enum gs_pin map, size_t key_size, void *ret_keys,
 		    size_t value_size, void *ret_values, uint32_t *ret_n)
 {
 	/* not calloc: what is not filled is not touched either */
@@ -78,96 +105,39 @@ static int read_map(const struct sweep *s, enum gs_pin map, size_t key_size, voi
 	return 0;
 }
 
-static int read_files(struct sweep *s)
+static int read_files(struct gs_sweep *s)
 {
 	return read_map(s, GS_PIN_gs_files, sizeof(*s->file_keys), &s->file_keys, sizeof(*s->files),
 			&s->files, &s->nfiles);
 }
 
-static int read_places(struct sweep *s, enum gs_pin map, struct places *p)
+static int read_places(struct gs_sweep *s, enum gs_pin map, struct places *p)
 {
 	return read_map(s, map, sizeof(*p->keys), &p->keys, sizeof(*p->values), &p->values, &p->n);
 }
 
-static int append(struct sweep *s, struct gs_holder *more, size_t n)
+static bool was_read(const struct gs_sweep *s, size_t until, uint32_t holder)
 {
-	struct gs_holder *all;
-
-	if (!n)
-		return 0;
-	all = reallocarray(s->holders, s->nholders + n, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	memcpy(all + s->nholders, more, n * sizeof(*more));
-	s->holders = all;
-	s->nholders += n;
-	return 0;
-}
-
-static bool was_read(const struct sweep *s, uint32_t until, uint32_t holder)
-{
-	for (uint32_t i = 0; i < until; i++)
+	for (size_t i = 0; i < until; i++)
 		if (s->files[i].holder == holder)
 			return true;
 	return false;
 }
 
-static int read_all(struct sweep *s, struct gs_error *err)
+/* @pid 0: all. Adds what it has found when it is done. */
+static int walk(struct gs_sweep *s, pid_t pid)
 {
-	free(s->holders);
-	s->holders = NULL;
-	s->nholders = 0;
-	return gs_holders_read(s->t, &s->holders, &s->nholders, err);
-}
-
-static int read_one(struct sweep *s, uint32_t pid, struct gs_error *err)
-{
-	CLEANUP_FREE struct gs_holder *more = NULL;
-	size_t n = 0;
-	int r = gs_holders_of(s->t, (pid_t)pid, &more, &n, err);
+	int r = s->walk ? 0 : gs_holders_begin(s->t, pid, &s->walk, s->err);
 
 	if (!r)
-		r = append(s, more, n);
-	return r < 0 ? gs_fail(err, r, "cannot read the open files of process %u: %s", pid,
-			       strerror(-r))
-		     : 0;
-}
-
-/* 0, or 1: some tap asks for more. */
-static int read_known(struct sweep *s, struct gs_error *err)
-{
-	unsigned int processes = 0;
-	int r;
-
-	for (uint32_t i = 0; i < s->nfiles; i++)
-		if (s->files[i].sweep)
-			return 1;
-	for (uint32_t i = 0; i < s->nfiles; i++) {
-		uint32_t holder = s->files[i].holder;
-
-		if (was_read(s, i, holder))
-			continue;
-		if (++processes > MANY_HOLDERS)
-			return read_all(s, err);
-		r = read_one(s, holder, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Looks at descriptors alone. 1: every file is where it was, and nobody asked for more. */
-static int look_at_files(struct sweep *s, struct gs_error *err)
-{
-	int r = read_known(s, err);
-
-	if (r)
-		return r < 0 ? r : 0;
-	gs_holders_sort(s->holders, s->nholders);
-	for (uint32_t i = 0; i < s->nfiles; i++)
-		if (!find(s, s->file_keys[i], (pid_t)s->files[i].holder))
-			return 0;
-	return 1;
+		r = gs_holders_step(s->walk, s->until_ns, s->err);
+	if (!r)
+		r = gs_holders_take(s->walk, &s->holders, &s->nholders);
+	if (r == -EINPROGRESS)
+		return r;
+	gs_holders_free(s->walk);
+	s->walk = NULL;
+	return r;
 }
 
 /* The address may be another file's by now: RM itself says whether the TSG can be reached there. */
@@ -216,69 +186,50 @@ static int claim(struct gs_table *t, struct gpusched_tsg *inout_rec)
 	return r;
 }
 
-/* Number of records ended. */
-static int judge(struct sweep *s, void (*fn)(const struct gpusched_tsg *rec, void *user),
-		 void *user)
+static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 {
-	int ended = 0;
+	const struct gs_holder *h = NULL;
+	struct gpusched_tsg now;
 
-	for (size_t i = 0; i < s->nrecs; i++) {
-		struct gpusched_tsg *rec = &s->recs[i];
-		const struct gs_holder *h = NULL;
-		struct gpusched_tsg now;
-
-		if (!(rec->flags & GPUSCHED_TSG_GONE)) {
-			if (find(s, rec->key.file, rec->task.pid))
-				continue;
-			h = find(s, rec->key.file, 0);
-		}
-		/* it may have ended, and its handle be used again, since we read it */
-		if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
-			continue;
-		if (h && still_there(rec, h)) {
-			move(s->t, rec, h);
-			continue;
-		}
-		if (claim(s->t, &now))
-			continue;
-		if (fn)
-			fn(&now, user);
-		gs_table_remove(s->t, &rec->key);
-		rec->task.pid = 0;
-		ended++;
+	if (!(rec->flags & GPUSCHED_TSG_GONE)) {
+		if (find(s, rec->key.file, rec->task.pid))
+			return;
+		h = find(s, rec->key.file, 0);
 	}
-	return ended;
+	/* it may have ended, and its handle be used again, since we read it */
+	if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
+		return;
+	if (h && still_there(rec, h)) {
+		move(s->t, rec, h);
+		return;
+	}
+	if (claim(s->t, &now))
+		return;
+	if (s->fn)
+		s->fn(&now, s->user);
+	gs_table_remove(s->t, &rec->key);
+	rec->task.pid = 0;
+	s->ended++;
 }
 
-static void change(struct sweep *s, struct gs_table_head head)
+static void change(struct gs_sweep *s, struct gs_table_head head)
 {
 	struct gs_table_arg arg = { .head = head };
 
 	gs_table_change(s->t, &arg); /* -ESTALE: it is another one by now */
 }
 
-static void forget_places(struct sweep *s, const struct places *p, enum gs_table_op op)
+static bool forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		if (!find(s, p->keys[i].file, 0))
+	for (; s->at < p->n && has_time(s); s->at++)
+		if (!find(s, p->keys[s->at].file, 0))
 			change(s, (struct gs_table_head){ .op = op,
-							  .key = p->keys[i],
-							  .made = p->values[i].origin.made });
+							  .key = p->keys[s->at],
+							  .made = p->values[s->at].origin.made });
+	return s->at == p->n;
 }
 
-/* Entries of files that are closed; they were read before the holders. */
-static void forget_closed(struct sweep *s)
-{
-	forget_places(s, &s->devices, GS_TABLE_FORGET_DEVICE);
-	forget_places(s, &s->clients, GS_TABLE_FORGET_CLIENT);
-	for (uint32_t i = 0; i < s->nfiles; i++)
-		if (!find(s, s->file_keys[i], 0))
-			change(s, (struct gs_table_head){ .op = GS_TABLE_FORGET_FILE,
-							  .key.file = s->file_keys[i],
-							  .made = s->files[i].origin.made });
-}
-
-static void set_holder(struct sweep *s, uint32_t i, uint32_t holder, uint32_t sweep)
+static void set_holder(struct gs_sweep *s, uint32_t i, uint32_t holder, uint32_t sweep)
 {
 	change(s, (struct gs_table_head){ .op = GS_TABLE_HOLDER,
 					  .key.file = s->file_keys[i],
@@ -286,23 +237,31 @@ static void set_holder(struct sweep *s, uint32_t i, uint32_t holder, uint32_t sw
 					  .file = { .holder = holder, .sweep = sweep } });
 }
 
-/* What waited is being dealt with now; who comes later asks again. */
-static void clear_requests(struct sweep *s)
+static int by_file(const void *x, const void *y)
 {
-	for (uint32_t i = 0; i < s->nfiles; i++)
-		if (s->files[i].sweep)
-			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
+	const struct gpusched_tsg *a = x, *b = y;
+
+	return a->key.file < b->key.file ? -1 : a->key.file > b->key.file;
 }
 
 /* Who has the records of one file: 0 nobody, -1 several, which only a look at each can tell. */
-static int64_t owner_of(const struct sweep *s, uint64_t file)
+static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 {
+	size_t from = 0, to = s->nrecs;
 	int64_t owner = 0;
 
-	for (size_t i = 0; i < s->nrecs; i++) {
+	while (from < to) {
+		size_t at = from + (to - from) / 2;
+
+		if (s->recs[at].key.file < file)
+			from = at + 1;
+		else
+			to = at;
+	}
+	for (size_t i = from; i < s->nrecs && s->recs[i].key.file == file; i++) {
 		uint32_t pid = s->recs[i].task.pid;
 
-		if (s->recs[i].key.file != file || !pid || pid == owner)
+		if (!pid || pid == owner)
 			continue;
 		if (owner)
 			return -1;
@@ -311,48 +270,158 @@ static int64_t owner_of(const struct sweep *s, uint64_t file)
 	return owner;
 }
 
-/* So that the next sweep looks at the right processes, or at all. */
-static void note_holders(struct sweep *s)
+static void note_holder(struct gs_sweep *s, uint32_t i)
 {
-	for (uint32_t i = 0; i < s->nfiles; i++) {
-		uint32_t holder = s->files[i].holder;
-		int64_t owner = owner_of(s, s->file_keys[i]);
+	uint32_t holder = s->files[i].holder;
+	int64_t owner = owner_of(s, s->file_keys[i]);
 
-		if (owner < 0)
-			set_holder(s, i, holder, GS_SWEEP_WANTED);
-		else if (owner && owner != holder)
-			set_holder(s, i, (uint32_t)owner, GS_SWEEP_KEEP);
+	if (owner < 0)
+		set_holder(s, i, holder, GS_SWEEP_WANTED);
+	else if (owner && owner != holder)
+		set_holder(s, i, (uint32_t)owner, GS_SWEEP_KEEP);
+}
+
+/* ---- the steps, last to first ---------------------------------------------------------------- */
+
+/* So that the next sweep looks at the right processes, or at all. */
+static int note_holders(struct gs_sweep *s)
+{
+	for (; s->at < s->nfiles && has_time(s); s->at++)
+		note_holder(s, (uint32_t)s->at);
+	return s->at < s->nfiles ? -EINPROGRESS : s->ended;
+}
+
+/* Entries of files that are closed; they were read before the holders. */
+static int forget_files(struct gs_sweep *s)
+{
+	for (; s->at < s->nfiles && has_time(s); s->at++)
+		if (!find(s, s->file_keys[s->at], 0))
+			change(s, (struct gs_table_head){ .op = GS_TABLE_FORGET_FILE,
+							  .key.file = s->file_keys[s->at],
+							  .made = s->files[s->at].origin.made });
+	if (s->at < s->nfiles)
+		return -EINPROGRESS;
+	if (s->nrecs)
+		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);
+	return go_on(s, note_holders);
+}
+
+static int forget_clients(struct gs_sweep *s)
+{
+	return forget_places(s, &s->clients, GS_TABLE_FORGET_CLIENT) ? go_on(s, forget_files)
+								     : -EINPROGRESS;
+}
+
+static int forget_devices(struct gs_sweep *s)
+{
+	return forget_places(s, &s->devices, GS_TABLE_FORGET_DEVICE) ? go_on(s, forget_clients)
+								     : -EINPROGRESS;
+}
+
+static int judge(struct gs_sweep *s)
+{
+	for (; s->at < s->nrecs && has_time(s); s->at++)
+		judge_one(s, &s->recs[s->at]);
+	return s->at < s->nrecs ? -EINPROGRESS : go_on(s, forget_devices);
+}
+
+static int look_at_all(struct gs_sweep *s)
+{
+	int r = walk(s, 0);
+
+	if (r)
+		return r;
+	gs_holders_sort(s->holders, s->nholders);
+	return go_on(s, judge);
+}
+
+/* What waited is being dealt with now; who comes later asks again. */
+static int read_table(struct gs_sweep *s)
+{
+	int r = read_places(s, GS_PIN_gs_devices, &s->devices);
+
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (s->files[i].sweep)
+			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
+	if (!r)
+		r = read_places(s, GS_PIN_gs_clients, &s->clients);
+	if (!r)
+		r = gs_table_all(s->t, &s->recs, &s->nrecs);
+	if (r < 0)
+		return gs_fail(s->err, r, "cannot read the table: %s", strerror(-r));
+	s->nholders = 0;
+	return go_on(s, look_at_all);
+}
+
+/* Looks at descriptors alone: every file is where it was, and nobody asked for more? */
+static int look_at_holders(struct gs_sweep *s)
+{
+	for (; s->at < s->nfiles; s->at++) {
+		uint32_t holder = s->files[s->at].holder;
+		int r;
+
+		if (!s->walk && was_read(s, s->at, holder))
+			continue;
+		if (!s->walk && ++s->processes > MANY_HOLDERS)
+			return go_on(s, read_table);
+		r = walk(s, (pid_t)holder);
+		if (r)
+			return r;
 	}
+	gs_holders_sort(s->holders, s->nholders);
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (!find(s, s->file_keys[i], (pid_t)s->files[i].holder))
+			return go_on(s, read_table);
+	return 0;
+}
+
+static int look_at_files(struct gs_sweep *s)
+{
+	bool full = ++s->t->sweeps % FULL_EVERY == 0;
+	int r = read_files(s);
+
+	if (r < 0)
+		return gs_fail(s->err, r, "cannot read the table: %s", strerror(-r));
+	for (uint32_t i = 0; i < s->nfiles && !full; i++)
+		full = s->files[i].sweep;
+	return go_on(s, full ? read_table : look_at_holders);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+int gs_sweep_new(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user),
+		 void *user, struct gs_sweep **ret)
+{
+	struct gs_sweep *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	*s = (struct gs_sweep){ .t = t, .fn = fn, .user = user, .step = look_at_files };
+	*ret = s;
+	return 0;
+}
+
+int gs_sweep_step(struct gs_sweep *s, uint64_t until_ns, struct gs_error *err)
+{
+	int r;
+
+	s->until_ns = until_ns;
+	s->err = err;
+	do
+		r = s->step(s);
+	while (r == -EINPROGRESS && has_time(s));
+	return r;
 }
 
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err)
 {
-	CLEANUP(sweep_free) struct sweep s = { .t = t };
-	bool full = ++t->sweeps % FULL_EVERY == 0;
-	int r;
+	struct gs_sweep *s;
+	int r = gs_sweep_new(t, fn, user, &s);
 
-	r = read_files(&s);
-	if (r < 0)
-		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
-	if (!full) {
-		r = look_at_files(&s, err);
-		if (r)
-			return r < 0 ? r : 0;
-	}
-	clear_requests(&s);
-	r = read_places(&s, GS_PIN_gs_devices, &s.devices);
-	if (!r)
-		r = read_places(&s, GS_PIN_gs_clients, &s.clients);
-	if (!r)
-		r = gs_table_all(t, &s.recs, &s.nrecs);
-	if (r < 0)
-		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
-	r = read_all(&s, err);
-	if (r < 0)
+	if (r)
 		return r;
-	r = judge(&s, fn, user);
-	forget_closed(&s);
-	note_holders(&s);
+	r = gs_sweep_step(s, UINT64_MAX, err);
+	gs_sweep_free(s);
 	return r;
 }

@@ -68,8 +68,15 @@ int gs_adopt(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, struct
 /*
  * Ends records whose open file has no holder any more, and moves records whose owner closed its
  * descriptor to another holder. fn (may be NULL) is called for each ended record before removal.
+ * Returns how many have ended.
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
+/* The same in slices: gs_sweep_step() says -EINPROGRESS when @until_ns has come before its end. */
+struct gs_sweep;
+int gs_sweep_new(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user),
+		 void *user, struct gs_sweep **ret);
+int gs_sweep_step(struct gs_sweep *s, uint64_t until_ns, struct gs_error *err);
+void gs_sweep_free(struct gs_sweep *s);
 
 #endif /* GPUSCHED_TAPS_TAPS_H */

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# awaits: a sweep in slices
 # Processes with as many descriptors as they may have: who sweeps does not look at them all at once.
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -36,8 +36,8 @@ while read -r what n counted; do
 	ge "$(counter "$counted")" "$((before + 1000))" "$what: what is past its share is counted"
 	load be --seconds 600
 	check "$what: a program that starts afterwards is listed" wait_tsgs "pid:$LOAD_PID" 4
-	is "$(list_json "pid:$LOAD_PID" '[.[] | [.gpu, .class] | join(" ")] | unique | join(",")')" "0 be" \
-		"$what: with GPU and class"
+	check "$what: with GPU and class" wait_for 10 eval \
+		'[ "$(list_json "pid:$LOAD_PID" "[.[] | [.gpu, .class] | join(\" \")] | unique | join(\",\")")" = "0 be" ]'
 	check "$what: it is suspended" "$gpusched" suspend "pid:$LOAD_PID"
 	ge "$(sim_disabled "$LOAD_PID")" 4 "$what: all its channels are disabled"
 	check "$what: and resumed" "$gpusched" resume "pid:$LOAD_PID"
