@@ -339,15 +339,6 @@ void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us)
 		t->timeslice_us = timeslice_us;
 }
 
-void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t monotonic_ns)
-{
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
-
-	if (g && g->turns)
-		gs_turns_launched(g->turns, id, to_gpu(g, monotonic_ns));
-}
-
 void gs_account_gone(struct gs_account *a, uint64_t id)
 {
 	struct tsg *t = tsg_of(a, id);

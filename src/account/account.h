@@ -48,7 +48,6 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch);
 /* The slice that its turns are judged by. */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us);
-void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t monotonic_ns);
 void gs_account_gone(struct gs_account *a, uint64_t id);
 
 /*

@@ -28,7 +28,6 @@ struct gs_engine_call {
 	uint32_t arg;
 	struct gs_rm_result res;
 	bool dry_run;
-	bool after_release; /* part of a restore */
 };
 
 struct gs_engine_opts {

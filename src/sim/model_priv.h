@@ -84,7 +84,6 @@ struct sim_engine_state {
 	/* the round, when interleave levels count: see model_round.c */
 	struct sim_tsg **level[SIM_LEVELS];
 	unsigned int nlevel[SIM_LEVELS], cap_level, pos[SIM_LEVELS];
-	unsigned int level_ready[SIM_LEVELS];
 	bool round_dirty;
 };
 

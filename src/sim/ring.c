@@ -35,7 +35,6 @@ struct ring {
 	struct sim_ring *shared;
 	bool mapped;
 	uint32_t tail;      /* our own copy: the shared one is the client's to spoil */
-	bool full;          /* the channel of the head entry takes no more for now */
 	struct item *items; /* oldest first */
 	struct item *last;
 	unsigned int n;
@@ -337,7 +336,6 @@ static uint64_t take_entries(struct ring *r, uint64_t now)
 		r->rs->bad++;
 		r->tail = head;
 	}
-	r->full = false;
 	while (r->tail != head) {
 		struct sim_ring_entry e = r->shared->entry[r->tail % SIM_RING_ENTRIES];
 		int err;
@@ -347,10 +345,8 @@ static uint64_t take_entries(struct ring *r, uint64_t now)
 			break;
 		due = UINT64_MAX;
 		err = r->n < MAX_OUTSTANDING ? submit(r, &e) : -ENOSPC;
-		if (err == -ENOSPC) {
-			r->full = true;
+		if (err == -ENOSPC)
 			break;
-		}
 		r->rs->bad += err < 0;
 		r->tail++;
 	}

@@ -160,7 +160,6 @@ struct sim_result {
 	double measured_s;
 	uint64_t calls, call_ns;     /* RM calls made by policy and actions */
 	uint64_t engine[GS_ENG_MAX]; /* the counters of its core, where there is a policy */
-	uint64_t policy_ticks;
 	struct sim_process_result *processes;
 	size_t nprocesses;
 	struct sim_check_result *checks; /* as many as the scenario's */

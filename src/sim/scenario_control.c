@@ -244,7 +244,6 @@ static void tick(struct sim_sim *x)
 			refresh(p);
 		p->wanted = p->rec.task.want;
 	}
-	x->res->policy_ticks++;
 	r = gs_virtual_round(x->policy);
 	for (size_t i = 0; i < x->nprocs && x->policy; i++) {
 		struct sim_proc *p = &x->procs[i];

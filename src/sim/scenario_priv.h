@@ -24,7 +24,7 @@ struct sim_proc {
 	uint64_t wave_places, block_ns; /* of one kernel */
 	/* the request under way */
 	bool busy;
-	uint64_t arrival, counted_from, next_arrival;
+	uint64_t counted_from, next_arrival;
 	unsigned int to_launch, to_finish, request;
 	bool released[SIM_HOLD_FLAGS];
 	/* control */

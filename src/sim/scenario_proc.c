@@ -77,7 +77,7 @@ static void begin_request(struct sim_proc *p, uint64_t arrival)
 {
 	p->busy = true;
 	p->request++;
-	p->arrival = p->counted_from = arrival;
+	p->counted_from = arrival;
 	if (p->g->hold != SIM_HOLD_NONE)
 		submit_hold(p);
 	if (p->g->hold == SIM_HOLD_HINT || p->g->hold == SIM_HOLD_HINT_ONE)
