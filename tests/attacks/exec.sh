@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# awaits: restore round by user
 # Processes that hold the lock of their execve(): nobody's restore waits for them.
 . "$(dirname "$0")/lib.sh"
 enter_sim
