@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# awaits: libraries of users read with a limit of work
 # A user's libcuda whose sections all name one table, so that reading them all takes an hour.
 . "$(dirname "$0")/lib.sh"
 enter_sim
