@@ -8,6 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim
 words_open
+sleep 3 # probes of a test before may still be going
 chmod 755 "$scratch"
 mount -t tmpfs -o mode=755 none /mnt
 library=$scratch/libcuda.so.1
