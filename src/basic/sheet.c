@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/escape.h"
 
 struct gs_sheet {
 	const struct gs_column *columns;
@@ -49,20 +50,6 @@ json_t *gs_json_text(const char *text)
 	return copy ? json_string(copy) : NULL;
 }
 
-/* Control characters of a hostile comm must not reach the terminal. */
-static char *printable(char *text)
-{
-	for (char *p = text; p && *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	return text;
-}
-
-static char *string_cell(const char *text)
-{
-	return printable(strdup(*text ? text : "-"));
-}
-
 static char *joined(const json_t *array)
 {
 	CLEANUP_FREE char *all = strdup("");
@@ -95,7 +82,7 @@ char *gs_json_cell(const json_t *value)
 	case JSON_FALSE:
 		return strdup("no");
 	case JSON_STRING:
-		return string_cell(json_string_value(value));
+		return gs_escaped(*json_string_value(value) ? json_string_value(value) : "-");
 	case JSON_INTEGER:
 		return asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0
 			       ? NULL
@@ -112,7 +99,7 @@ char *gs_json_cell(const json_t *value)
 
 int gs_json_line(FILE *out, const json_t *object)
 {
-	if (json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(12)) ||
+	if (json_dumpf(object, out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) ||
 	    putc('\n', out) == EOF)
 		return -EIO;
 	return 0;
@@ -120,9 +107,10 @@ int gs_json_line(FILE *out, const json_t *object)
 
 static char *cell_text(const struct gs_column *col, const json_t *row)
 {
-	char *text = col->cell ? col->cell(row) : gs_json_cell(gs_json_at(row, col->path));
+	CLEANUP_FREE char *text =
+		col->cell ? col->cell(row) : gs_json_cell(gs_json_at(row, col->path));
 
-	return text ? printable(text) : strdup("-");
+	return gs_escaped(text ? text : "-");
 }
 
 bool gs_term_colour(FILE *out)

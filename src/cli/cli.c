@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/escape.h"
 #include "basic/env.h"
 #include "basic/log.h"
 
@@ -14,14 +15,16 @@
 
 int cli_fail(int code, const char *format, ...)
 {
+	char text[1024], shown[1024];
 	va_list ap;
 
 	fflush(stdout);
-	fputs(gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m " : "gpusched: ", stderr);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	putc('\n', stderr);
+	fprintf(stderr, "%s %s\n",
+		gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m" : "gpusched:",
+		gs_escape(shown, sizeof(shown), text));
 	return gs_exit_of(code);
 }
 

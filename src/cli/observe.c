@@ -121,13 +121,16 @@ static void print_launches(const json_t *st)
 	       json_is_true(json_object_get(st, "asked")) ? " a person" : "",
 	       json_is_true(json_object_get(st, "policy")) ? " the policy" : "",
 	       json_is_true(json_object_get(st, "configured")) ? " the configuration" : "");
-	json_array_foreach(json_object_get(st, "libraries"), i, v)
+	json_array_foreach(json_object_get(st, "libraries"), i, v) {
+		CLEANUP_FREE char *path = gs_json_cell(json_object_get(v, "path"));
+
 		printf("%4" JSON_INTEGER_FORMAT " probes, %3" JSON_INTEGER_FORMAT
 		       " process%s  %s\n",
 		       json_integer_value(json_object_get(v, "probes")),
 		       json_integer_value(json_object_get(v, "processes")),
 		       json_integer_value(json_object_get(v, "processes")) == 1 ? "  " : "es",
-		       json_string_value(json_object_get(v, "path")));
+		       path ? path : "-");
+	}
 	json_array_foreach(json_object_get(st, "unattributed"), i, v)
 		printf("%12" JSON_INTEGER_FORMAT "  launches of process %" JSON_INTEGER_FORMAT
 		       " whose context is not known\n",

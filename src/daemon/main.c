@@ -8,14 +8,18 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
+#include "basic/escape.h"
 #include "basic/log.h"
 #include "daemon/daemon.h"
 
 static int complain(const struct gs_error *err, int code)
 {
-	fprintf(stderr, "gpuschedd: %s\n", err->text[0] ? err->text : strerror(-code));
+	char shown[2 * sizeof(err->text)];
+
+	gs_escape(shown, sizeof(shown), err->text[0] ? err->text : strerror(-code));
+	fprintf(stderr, "gpuschedd: %s\n", shown);
 	if (getenv("NOTIFY_SOCKET"))
-		sd_notifyf(0, "STATUS=%s\nERRNO=%d", err->text, -code);
+		sd_notifyf(0, "STATUS=%s\nERRNO=%d", shown, -code);
 	return gs_exit_of(code);
 }
 

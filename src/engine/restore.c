@@ -315,13 +315,13 @@ static bool wait_for(struct group *g)
 	for (;;) {
 		struct timespec until;
 
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += (long)(LOOK_NS);
 		if (until.tv_nsec >= (long)NS_PER_S) {
 			until.tv_sec++;
 			until.tv_nsec -= (long)NS_PER_S;
 		}
-		if (!pthread_timedjoin_np(g->hand->thread, NULL, &until)) {
+		if (!pthread_clockjoin_np(g->hand->thread, NULL, CLOCK_MONOTONIC, &until)) {
 			free(g->hand);
 			return true;
 		}

@@ -298,9 +298,9 @@ bool gs_worker_stop(struct gs_worker *w)
 		free(job);
 	}
 	pthread_mutex_unlock(&w->lock);
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += 1;
-	if (pthread_timedjoin_np(w->hand->thread, NULL, &until)) {
+	if (pthread_clockjoin_np(w->hand->thread, NULL, CLOCK_MONOTONIC, &until)) {
 		pthread_mutex_lock(&w->lock);
 		w->abandoned = true;
 		pthread_mutex_unlock(&w->lock);

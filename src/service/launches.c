@@ -66,13 +66,13 @@ static json_t *libs_json(const struct gs_service *s)
 		return list;
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(
-			list,
-			json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "path", libs[i].path,
-				  "device", (json_int_t)libs[i].dev, "inode",
-				  (json_int_t)libs[i].ino, "probes", (json_int_t)libs[i].probes,
-				  "processes", (json_int_t)libs[i].processes, "system",
-				  libs[i].system, "attached_ns", (json_int_t)libs[i].attached_ns,
-				  "attach_time_us", (json_int_t)libs[i].attach_us));
+			list, json_pack("{s:o, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "path",
+					gs_json_text(libs[i].path), "device",
+					(json_int_t)libs[i].dev, "inode", (json_int_t)libs[i].ino,
+					"probes", (json_int_t)libs[i].probes, "processes",
+					(json_int_t)libs[i].processes, "system", libs[i].system,
+					"attached_ns", (json_int_t)libs[i].attached_ns,
+					"attach_time_us", (json_int_t)libs[i].attach_us));
 	free(libs);
 	return list;
 }

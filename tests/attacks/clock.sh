@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# awaits: waits by the monotonic clock
 # The wall clock is set back by an hour while the daemon waits: it does not wait an hour longer.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang set-timeslice

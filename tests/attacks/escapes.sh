@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# awaits: control characters escaped everywhere
 # Names and paths with control characters: no terminal gets them.
 . "$(dirname "$0")/lib.sh"
 enter_sim

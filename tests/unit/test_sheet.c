@@ -94,7 +94,7 @@ static void test_hostile_text(void **state)
 	CLEANUP_FREE char *text = printed(GS_SHEET_STREAM, "[{\"name\":\"\\u001b[2J\\n\"}]");
 
 	assert_null(strchr(text, 0x1b));
-	assert_non_null(strstr(text, "?[2J?"));
+	assert_non_null(strstr(text, "\\x1b[2J\\x0a"));
 }
 
 static void test_cells(void **state)
