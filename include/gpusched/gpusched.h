@@ -62,6 +62,7 @@ struct gpusched_values {
 
 struct gpusched_tsg_info {
 	size_t size; /* filled by the library: what it knows */
+	/* What the caller may not see of another user's process is 0, "", GPUSCHED_UNSET (uid: -1). */
 	uint64_t id;
 	int gpu; /* index, or GPUSCHED_UNSET */
 	char gpu_uuid[48];
@@ -73,7 +74,7 @@ struct gpusched_tsg_info {
 	char class_name[32];  /* "" none */
 	char known_by[12];    /* "tap", "scan" */
 	uint32_t client, tsg; /* RM handles */
-	unsigned int channels;
+	int channels;
 	struct gpusched_values asked, is, want;
 };
 

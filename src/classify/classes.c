@@ -168,49 +168,79 @@ int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b)
 
 /* ---- who may ------------------------------------------------------------------------------ */
 
+/* "uid=N", "user=NAME", "gid=N" or "group=NAME"; cut in two */
+static int parse_who(char *text, struct gs_who *ret, struct gs_error *err)
+{
+	char *value = strchr(text, '=');
+	const struct passwd *pw;
+	const struct group *gr;
+	uint64_t n;
+
+	if (!value)
+		return gs_fail(err, -EINVAL, "'%s' is not uid=N, user=NAME or group=NAME", text);
+	*value++ = '\0';
+	*ret = (struct gs_who){ .is_group = text[0] == 'g' };
+	if (strcmp(text, "uid") == 0 || strcmp(text, "gid") == 0) {
+		if (gs_parse_u64(value, 0, UINT32_MAX - 1, &n, NULL) < 0)
+			return gs_fail(err, -EINVAL, "'%s' is no %s", value, text);
+		ret->uid = (uid_t)n;
+		ret->gid = (gid_t)n;
+	} else if (strcmp(text, "user") == 0) {
+		pw = getpwnam(value);
+		if (!pw)
+			return gs_fail(err, -ENOENT, "no user '%s'", value);
+		ret->uid = pw->pw_uid;
+	} else if (strcmp(text, "group") == 0) {
+		gr = getgrnam(value);
+		if (!gr)
+			return gs_fail(err, -ENOENT, "no group '%s'", value);
+		ret->gid = gr->gr_gid;
+	} else {
+		return gs_fail(err, -EINVAL, "'%s=' is none of uid=, user=, gid=, group=", text);
+	}
+	return 0;
+}
+
 int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = strdup(allow);
 	struct gs_allow a = { 0 };
-	char *save = NULL, *name, *who, *value;
-	struct passwd *pw;
-	struct group *gr;
-	uint64_t n;
+	char *save = NULL, *name, *who;
+	int r;
 
 	name = copy ? strtok_r(copy, " \t", &save) : NULL;
 	who = name ? strtok_r(NULL, " \t", &save) : NULL;
-	value = who ? strchr(who, '=') : NULL;
-	if (!value || strtok_r(NULL, " \t", &save))
+	if (!who || !strchr(who, '=') || strtok_r(NULL, " \t", &save))
 		return gs_fail(err, -EINVAL,
 			       "'%s' is not CLASS uid=N, CLASS user=NAME or CLASS group=NAME",
 			       allow);
-	*value++ = '\0';
 	if (gs_class_id(c, name, &a.class_id) < 0)
 		return gs_fail(err, -ENOENT, "no class '%s'", name);
 	if (c->nallows >= GS_MAX_ALLOWS)
 		return gs_fail(err, -ENOSPC, "more than %d allowances", GS_MAX_ALLOWS);
-	if (strcmp(who, "uid") == 0 || strcmp(who, "gid") == 0) {
-		if (gs_parse_u64(value, 0, UINT32_MAX - 1, &n, NULL) < 0)
-			return gs_fail(err, -EINVAL, "'%s' is no %s", value, who);
-		a.is_group = who[0] == 'g';
-		a.uid = (uid_t)n;
-		a.gid = (gid_t)n;
-	} else if (strcmp(who, "user") == 0) {
-		pw = getpwnam(value);
-		if (!pw)
-			return gs_fail(err, -ENOENT, "no user '%s'", value);
-		a.uid = pw->pw_uid;
-	} else if (strcmp(who, "group") == 0) {
-		gr = getgrnam(value);
-		if (!gr)
-			return gs_fail(err, -ENOENT, "no group '%s'", value);
-		a.is_group = true;
-		a.gid = gr->gr_gid;
-	} else {
-		return gs_fail(err, -EINVAL, "'%s=' is none of uid=, user=, gid=, group=", who);
-	}
-	c->allows[c->nallows++] = a;
-	return 0;
+	r = parse_who(who, &a.who, err);
+	if (!r)
+		c->allows[c->nallows++] = a;
+	return r;
+}
+
+int gs_classes_allow_trace(struct gs_classes *c, const char *who, struct gs_error *err)
+{
+	CLEANUP_FREE char *copy = strdup(who);
+	int r;
+
+	if (!copy)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	if (c->ntracers >= GS_MAX_ALLOWS)
+		return gs_fail(err, -ENOSPC, "more than %d allowances", GS_MAX_ALLOWS);
+	r = parse_who(copy, &c->tracers[c->ntracers], err);
+	c->ntracers += !r;
+	return r;
+}
+
+const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i)
+{
+	return i < c->ntracers ? &c->tracers[i] : NULL;
 }
 
 static bool in_group(uid_t uid, gid_t gid, gid_t wanted)
@@ -238,7 +268,7 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 		/* who may raise to a class may raise to those below it */
 		if (gs_class_compare(c, class_id, a->class_id) > 0)
 			continue;
-		if (a->is_group ? in_group(uid, gid, a->gid) : uid == a->uid)
+		if (a->who.is_group ? in_group(uid, gid, a->who.gid) : uid == a->who.uid)
 			return true;
 	}
 	return false;

@@ -33,6 +33,16 @@ int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error 
 /* uid or group that may raise to a class: AllowClass= of the configuration. */
 int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *err);
 
+struct gs_who {
+	bool is_group;
+	uid_t uid;
+	gid_t gid;
+};
+/* uid or group that sees others' GPU times: AllowTrace= of the configuration. */
+int gs_classes_allow_trace(struct gs_classes *c, const char *who, struct gs_error *err);
+/* The @i-th of them; NULL: no more. */
+const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i);
+
 /* -ENOENT. */
 int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret);
 const char *gs_class_name(const struct gs_classes *c, uint32_t id); /* NULL: unknown id */

@@ -56,9 +56,7 @@ bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *re
 /* Who may raise to a class. */
 struct gs_allow {
 	uint32_t class_id;
-	bool is_group;
-	uid_t uid;
-	gid_t gid;
+	struct gs_who who;
 };
 
 /* By a command. */
@@ -78,6 +76,8 @@ struct gs_classes {
 	size_t ncgroups;
 	struct gs_allow allows[GS_MAX_ALLOWS];
 	size_t nallows;
+	struct gs_who tracers[GS_MAX_ALLOWS];
+	size_t ntracers;
 };
 
 /* AllowClass= holds for this user or one of his groups. */

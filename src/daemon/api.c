@@ -38,7 +38,7 @@ static int peer_of_fd(int fd, struct gs_peer *ret)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
 		return -EPERM;
-	*ret = (struct gs_peer){ .uid = cred.uid, .gid = cred.gid, .pid = cred.pid };
+	*ret = (struct gs_peer){ .uid = cred.uid, .gid = cred.gid, .pid = cred.pid, .fd = fd };
 	return 0;
 }
 

@@ -109,8 +109,10 @@ static void on_end(void *user)
 	free(w);
 }
 
-static struct api_watcher *watcher_new(struct api *a, struct MHD_Connection *c, uid_t uid)
+static struct api_watcher *watcher_new(struct api *a, struct MHD_Connection *c,
+				       const struct gs_peer *peer)
 {
+	uid_t uid = peer->uid;
 	struct api_uid *u = api_uid_of(a, uid);
 	struct api_watcher *w;
 
@@ -122,7 +124,7 @@ static struct api_watcher *watcher_new(struct api *a, struct MHD_Connection *c, 
 	w->a = a;
 	w->c = c;
 	w->uid = uid;
-	if (gs_service_watch(a->s, on_event, w, &w->token)) {
+	if (gs_service_watch(a->s, peer, on_event, w, &w->token)) {
 		free(w);
 		return NULL;
 	}
@@ -135,7 +137,7 @@ static struct api_watcher *watcher_new(struct api *a, struct MHD_Connection *c, 
 
 enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer)
 {
-	struct api_watcher *w = watcher_new(a, c, peer->uid);
+	struct api_watcher *w = watcher_new(a, c, peer);
 	struct MHD_Response *r;
 	enum MHD_Result done;
 

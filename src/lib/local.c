@@ -79,10 +79,15 @@ int local_ready(struct local *l, const char *verb, struct gs_error *err)
 	return need_service(l, flags & GS_VERB_READS, err);
 }
 
+static struct gs_peer this_process(void)
+{
+	return (struct gs_peer){ .uid = geteuid(), .gid = getegid(), .pid = getpid(), .fd = -1 };
+}
+
 int local_request(struct local *l, const char *verb, const json_t *args, json_t **ret,
 		  struct gs_error *err)
 {
-	const struct gs_peer self = { .uid = geteuid(), .gid = getegid(), .pid = getpid() };
+	const struct gs_peer self = this_process();
 	CLEANUP_JSON json_t *none = args ? NULL : json_object();
 	int flags = gs_verb_flags(verb), r = 0;
 
@@ -145,11 +150,12 @@ static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
 int local_watch(struct local *l, lib_event_fn fn, void *user, uint64_t timeout_us,
 		struct gs_error *err)
 {
+	const struct gs_peer self = this_process();
 	int r;
 
 	r = need_service(l, false, err);
 	if (!r && !l->token)
-		r = gs_service_watch(l->s, on_event, l, &l->token);
+		r = gs_service_watch(l->s, &self, on_event, l, &l->token);
 	if (r)
 		return r;
 	l->fn = fn;

@@ -27,7 +27,7 @@ static int64_t number(struct reader *rd, const char *key, int64_t min, int64_t m
 	const json_t *v = get(rd, key);
 	int64_t n;
 
-	if (!v || (json_is_null(v) && absent != INT64_MIN))
+	if (!v || json_is_null(v))
 		return absent;
 	n = json_integer_value(v);
 	if (!json_is_integer(v) || n < min || n > max)
@@ -54,8 +54,10 @@ static uint32_t handle(struct reader *rd, const char *key)
 	unsigned long v;
 
 	text(rd, key, hex, sizeof(hex));
+	if (!*hex)
+		return 0;
 	v = strtoul(hex, &end, 16);
-	if (!*hex || *end || v > UINT32_MAX)
+	if (*end || v > UINT32_MAX)
 		rd->code = -EPROTO;
 	return (uint32_t)v;
 }
@@ -79,6 +81,10 @@ static void values(struct reader *outer, const char *key, struct gpusched_values
 	struct reader rd = { get(outer, key), 0 };
 	const json_t *runnable;
 
+	*ret = (struct gpusched_values){ GPUSCHED_UNSET, GPUSCHED_UNSET, GPUSCHED_UNSET,
+					 GPUSCHED_UNSET };
+	if (json_is_null(rd.o))
+		return;
 	ret->timeslice_us = number(&rd, "timeslice_us", 0, UINT32_MAX, GPUSCHED_UNSET);
 	ret->interleave = choice(&rd, GPUSCHED_INTERLEAVE);
 	ret->preempt_mode = choice(&rd, GPUSCHED_PREEMPT_MODE);
@@ -96,11 +102,11 @@ int tsg_info_read(const json_t *o, struct gpusched_tsg_info *ret)
 	struct reader rd = { o, 0 };
 	struct gpusched_tsg_info t = { .size = sizeof(t) };
 
-	t.id = (uint64_t)number(&rd, "id", 1, INT64_MAX, INT64_MIN);
+	t.id = (uint64_t)number(&rd, "id", 1, INT64_MAX, 0);
 	t.gpu = (int)number(&rd, "gpu", 0, INT_MAX, GPUSCHED_UNSET);
-	t.pid = (int32_t)number(&rd, "pid", 0, INT32_MAX, INT64_MIN);
-	t.uid = (uint32_t)number(&rd, "uid", 0, UINT32_MAX, INT64_MIN);
-	t.channels = (unsigned int)number(&rd, "channels", 0, INT_MAX, INT64_MIN);
+	t.pid = (int32_t)number(&rd, "pid", 0, INT32_MAX, GPUSCHED_UNSET);
+	t.uid = (uint32_t)number(&rd, "uid", 0, UINT32_MAX, UINT32_MAX);
+	t.channels = (int)number(&rd, "channels", 0, INT_MAX, GPUSCHED_UNSET);
 	text(&rd, "gpu_uuid", t.gpu_uuid, sizeof(t.gpu_uuid));
 	text(&rd, "comm", t.comm, sizeof(t.comm));
 	text(&rd, "kind", t.kind, sizeof(t.kind));

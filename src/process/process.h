@@ -28,6 +28,14 @@ bool gs_proc_is_mps(pid_t pid);
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 
+struct gs_hidepid {
+	bool on; /* who is not in its group does not see others' processes */
+	bool has_gid;
+	gid_t gid;
+};
+/* How /proc is mounted here. On, and nobody's, when that cannot be told. */
+void gs_hidepid(struct gs_hidepid *ret);
+
 /* ---- private to the room and to borrowing ---------------------------------------------------- */
 
 /* /proc/PID/stat: the state's letter and the start. false: gone. */

@@ -48,6 +48,8 @@ static struct texts texts_of(struct gs_config *c, const struct key *k)
 		return (struct texts){ &c->rules, &c->rules_at, &c->nrules };
 	if (k->offset == offsetof(struct gs_config, allow))
 		return (struct texts){ &c->allow, &c->allow_at, &c->nallow };
+	if (k->offset == offsetof(struct gs_config, allow_trace))
+		return (struct texts){ &c->allow_trace, &c->allow_trace_at, &c->nallow_trace };
 	return (struct texts){ &c->classes, &c->classes_at, &c->nclasses };
 }
 

@@ -38,6 +38,8 @@
 	  "MATCHER=VALUE... -> CLASS; matchers comm exe cgroup uid arg; the first that matches") \
 	X("Classes", "AllowClass", TEXTS, allow, "", \
 	  "who may raise processes of his own to a class: CLASS uid=N|user=NAME|group=NAME") \
+	X("Classes", "AllowTrace", TEXTS, allow_trace, "", \
+	  "who sees how long others' programs had the GPU: uid=N|user=NAME|group=NAME") \
 	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \
 	  "what a context switch costs: at most one TSG of a runlist gets a slice below it") \
 	X("Daemon", "Adopt", BOOL, adopt, "yes", \
@@ -66,6 +68,8 @@ struct gs_config {
 	size_t nrules;
 	char **allow; /* AllowClass= */
 	size_t nallow;
+	char **allow_trace; /* AllowTrace= */
+	size_t nallow_trace;
 	char **classes; /* Class= lines: "name weight=200 suspend_limit_ms=5000" */
 	size_t nclasses;
 	uint32_t switch_cost_us;
@@ -75,7 +79,7 @@ struct gs_config {
 	bool dry_run;
 	char log_level[16];
 	/* Where the lines of the lists came from ("FILE:LINE"), index for index. */
-	char **policy_options_at, **rules_at, **allow_at, **classes_at;
+	char **policy_options_at, **rules_at, **allow_at, **classes_at, **allow_trace_at;
 	char default_class_at[256];
 };
 

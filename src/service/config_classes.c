@@ -104,6 +104,9 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 		r = add_lines(classes, gs_classes_add_rule, c->rules, c->rules_at, c->nrules, err);
 	if (!r)
 		r = add_lines(classes, gs_classes_allow, c->allow, c->allow_at, c->nallow, err);
+	if (!r)
+		r = add_lines(classes, gs_classes_allow_trace, c->allow_trace, c->allow_trace_at,
+			      c->nallow_trace, err);
 	if (r || !c->default_class[0])
 		return r;
 	r = gs_classes_set_default(classes, c->default_class, &why);

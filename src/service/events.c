@@ -88,7 +88,7 @@ static void tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t 
 
 	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
 	if (gs_watched(s))
-		gs_watch_emit(s, gs_event_json(s, &ev));
+		gs_watch_emit(s, gs_event_json(s, &ev), rec->task.uid);
 }
 
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
@@ -489,7 +489,7 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 		return;
 	gs_count(s, GS_SVC_EVENTS);
 	if (gs_watched(s) && ev->type != GPUSCHED_EV_WANT) /* the engine tells of all wishes */
-		gs_watch_emit(s, gs_event_json(s, ev));
+		gs_watch_emit(s, gs_event_json(s, ev), gs_event_owner(s, ev));
 	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
 	react(s, ev);
 	gs_sight_event(s, ev);
@@ -538,5 +538,8 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 			       ? gs_rm_status_name(call->res.status)
 			       : strerror(-call->res.err));
 	if (gs_watched(s))
-		gs_watch_emit(s, gs_call_json(s, call));
+		gs_watch_emit(s, gs_call_json(s, call),
+			      gs_event_owner(s, &(struct gpusched_event){ .key = call->key,
+									  .id = call->id,
+									  .pid = call->pid }));
 }

@@ -78,6 +78,11 @@ struct gs_asked {
 	struct gs_class_answer answer;
 };
 
+struct gs_owner {
+	pid_t pid;
+	uid_t uid;
+};
+
 struct gs_service {
 	const struct gs_config *config;
 	struct gs_service_opts opts;
@@ -120,6 +125,10 @@ struct gs_service {
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */
 	struct gs_asked asked[GS_ASKED];
+	/* who ran the processes of the last events, by pid: they may have ended */
+	struct gs_owner owners[GS_ASKED];
+	struct gs_hidepid hidepid;
+	uint64_t hidepid_ns; /* when it was looked up; 0: never */
 };
 
 static inline void gs_count(struct gs_service *s, enum gs_service_counter c)
@@ -202,13 +211,14 @@ void gs_process_reclassify(struct gs_service *s, pid_t pid);
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
 
 /* ---- records.c: the table with GPU and class filled in --------------------------------------- */
-int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,
-	       size_t *ret_n, struct gs_error *err);
+/* As far as @view finds them; NULL: all. */
+int gs_records(struct gs_service *s, const struct gs_view *view, const struct gs_target *target,
+	       struct gpusched_tsg **ret, size_t *ret_n, struct gs_error *err);
 /* The same in parts, for many of them: all as they are now; one of them completed, if it is meant. */
 int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret_n,
 		    struct gs_error *err);
-bool gs_record_matches(struct gs_service *s, const struct gs_target *target,
-		       struct gpusched_tsg *inout_rec);
+bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
+		       const struct gs_target *target, struct gpusched_tsg *inout_rec);
 /* gs_classify(), for records of one gs_records(): a process has many TSGs. */
 int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
 /* NULL when unknown. */
@@ -221,8 +231,8 @@ void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec);
  * never changed, or put back, is as the owner asked.
  */
 struct gpusched_settings gs_record_is(const struct gpusched_tsg *rec);
-/* Why a target matched nothing; returns -ENOENT. */
-int gs_target_nothing(const struct gs_target *t, struct gs_error *err);
+/* Why a target matched nothing that who asks may know of; returns -ENOENT. */
+int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, struct gs_error *err);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
 /*
@@ -278,9 +288,8 @@ void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev);
 void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call);
 /* Before an answer that tells times: up to now, within limits. */
 void gs_sight_flush(struct gs_service *s);
-/* GPU time and turns of TSG @id, into its object; what another user may not see, out of it. */
+/* GPU time and turns of TSG @id, into its object. */
 void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o);
-void gs_sight_hide(json_t *o);
 json_t *gs_sight_gpus_json(struct gs_service *s);
 
 /* ---- takeover.c: a table that is not as this version makes it; the instance's lock is held ----- */
@@ -292,8 +301,9 @@ int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err
 
 /* ---- watch.c --------------------------------------------------------------------------------- */
 bool gs_watched(const struct gs_service *s);
-/* Takes @event. */
-void gs_watch_emit(struct gs_service *s, json_t *event);
+/* Takes @event, which is about a process of user @owner; GS_NOBODY: about none. */
+#define GS_NOBODY ((uid_t)-1)
+void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner);
 void gs_watch_free_all(struct gs_service *s);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -311,7 +321,7 @@ const char *gs_source_name(unsigned int source);
 /* ---- verbs: one function each ---------------------------------------------------------------- */
 /* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */
 int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
-		       void (*fill)(struct gs_service *s, json_t *answer));
+		       void (*fill)(struct gs_request *rq));
 
 int gs_verb_list(struct gs_request *rq);
 int gs_verb_stats(struct gs_request *rq);

@@ -77,7 +77,7 @@ static json_t *libs_json(const struct gs_service *s)
 	return list;
 }
 
-static json_t *unattributed_json(const struct gs_service *s)
+static json_t *unattributed_json(const struct gs_service *s, const struct gs_view *view)
 {
 	json_t *list = json_array();
 	struct gs_launch_proc *procs;
@@ -85,16 +85,25 @@ static json_t *unattributed_json(const struct gs_service *s)
 
 	if (!s->launches || gs_launches_unattributed(s->launches, &procs, &n))
 		return list;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		uid_t owner;
+
+		if (gs_view_pid(view, procs[i].pid, &owner) ||
+		    !(gs_view_process(view, owner) & GS_SEES_ALL))
+			continue;
 		json_array_append_new(list, json_pack("{s:i, s:I, s:I}", "pid", (int)procs[i].pid,
 						      "launches", (json_int_t)procs[i].launches,
 						      "since_ns", (json_int_t)procs[i].since_ns));
+	}
 	free(procs);
 	return list;
 }
 
-static void answer(struct gs_service *s, json_t *o)
+static void answer(struct gs_request *rq)
 {
+	const struct gs_service *s = rq->s;
+	json_t *o = rq->answer;
+
 	json_object_set_new(o, "on", json_boolean(s->launches != NULL));
 	json_object_set_new(o, "asked", json_boolean(s->launches_asked));
 	json_object_set_new(o, "configured",
@@ -102,8 +111,9 @@ static void answer(struct gs_service *s, json_t *o)
 	json_object_set_new(o, "trusted", json_boolean(gs_service_launches_trusted(s)));
 	json_object_set_new(o, "refused", gs_service_launches_refused(s));
 	json_object_set_new(o, "policy", json_boolean(policy_wants(s)));
-	json_object_set_new(o, "libraries", libs_json(s));
-	json_object_set_new(o, "unattributed", unattributed_json(s));
+	json_object_set_new(o, "libraries",
+			    rq->view.others & GS_SEES_ALL ? libs_json(s) : json_null());
+	json_object_set_new(o, "unattributed", unattributed_json(s, &rq->view));
 }
 
 static int begin(struct gs_request *rq)
@@ -115,7 +125,7 @@ static int begin(struct gs_request *rq)
 
 	s->launches_asked = true;
 	if (s->launches) {
-		answer(s, rq->answer);
+		answer(rq);
 		return 0;
 	}
 	r = gs_starting_begin(s, NULL, NULL, 0, &t, rq->err);
@@ -143,6 +153,6 @@ int gs_verb_observe_launches(struct gs_request *rq)
 		s->launches_asked = false;
 		gs_service_launches_update(s);
 	}
-	answer(s, rq->answer);
+	answer(rq);
 	return 0;
 }

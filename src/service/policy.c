@@ -12,9 +12,11 @@ static void tell(struct gs_service *s, const char *policy, const char *what, con
 {
 	if (!gs_watched(s))
 		return;
-	gs_watch_emit(s, json_pack("{s:I, s:s, s:s, s:s, s:s?}", "time_ns", (json_int_t)gs_now_ns(),
-				   "event", "policy", "policy", policy, "what", what, "message",
-				   message && *message ? message : NULL));
+	gs_watch_emit(s,
+		      json_pack("{s:I, s:s, s:s, s:s, s:s?}", "time_ns", (json_int_t)gs_now_ns(),
+				"event", "policy", "policy", policy, "what", what, "message",
+				message && *message ? message : NULL),
+		      GS_NOBODY);
 }
 
 /* Takes @exit (its dump). */

@@ -90,10 +90,11 @@ int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret
 	return 0;
 }
 
-bool gs_record_matches(struct gs_service *s, const struct gs_target *target,
-		       struct gpusched_tsg *inout_rec)
+bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
+		       const struct gs_target *target, struct gpusched_tsg *inout_rec)
 {
-	if (inout_rec->flags & GPUSCHED_TSG_GONE)
+	if (inout_rec->flags & GPUSCHED_TSG_GONE ||
+	    (view && !gs_view_finds(view, target, inout_rec)))
 		return false;
 	gs_record_complete(s, inout_rec);
 	if (gs_target_has(target, GS_TARGET_CGROUP))
@@ -101,8 +102,8 @@ bool gs_record_matches(struct gs_service *s, const struct gs_target *target,
 	return gs_target_match(target, inout_rec);
 }
 
-int gs_records(struct gs_service *s, const struct gs_target *target, struct gpusched_tsg **ret,
-	       size_t *ret_n, struct gs_error *err)
+int gs_records(struct gs_service *s, const struct gs_view *view, const struct gs_target *target,
+	       struct gpusched_tsg **ret, size_t *ret_n, struct gs_error *err)
 {
 	struct gpusched_tsg *recs = NULL;
 	size_t n = 0, kept = 0;
@@ -111,20 +112,20 @@ int gs_records(struct gs_service *s, const struct gs_target *target, struct gpus
 	if (r)
 		return r;
 	for (size_t i = 0; i < n; i++)
-		if (gs_record_matches(s, target, &recs[i]))
+		if (gs_record_matches(s, view, target, &recs[i]))
 			recs[kept++] = recs[i];
 	*ret = recs;
 	*ret_n = kept;
 	return 0;
 }
 
-int gs_target_nothing(const struct gs_target *t, struct gs_error *err)
+int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, struct gs_error *err)
 {
 	uid_t uid;
 
 	switch (gs_target_kind(t)) {
 	case GS_TARGET_PID:
-		if (gs_process_uid((pid_t)t->part[0].number, &uid))
+		if (gs_view_pid(view, (pid_t)t->part[0].number, &uid))
 			return gs_fail(err, -ENOENT, "there is no process %llu",
 				       (unsigned long long)t->part[0].number);
 		return gs_fail(err, -ENOENT, "process %llu has no TSG on a GPU",

@@ -68,6 +68,7 @@ struct gs_peer {
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
+	int fd; /* its socket, as long as it waits: which groups it is in; -1: this process */
 };
 
 /*
@@ -87,9 +88,10 @@ void gs_service_cancel_requests(struct gs_service *s, const char *text);
 /* Counters and gauges in OpenMetrics text, without its end mark; malloc'd. */
 int gs_service_metrics(struct gs_service *s, char **ret_text);
 
-/* Events as JSON objects, for monitor and watch. Returns a token for _unwatch. */
+/* Events that @peer may see, as JSON objects. Returns a token for _unwatch. */
 typedef void (*gs_watch_fn)(const json_t *event, void *user);
-int gs_service_watch(struct gs_service *s, gs_watch_fn fn, void *user, unsigned int *ret_token);
+int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
+		     unsigned int *ret_token);
 void gs_service_unwatch(struct gs_service *s, unsigned int token);
 
 #endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -154,15 +154,6 @@ void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o)
 	json_object_set_new(o, "turns", turns_json(&t));
 }
 
-void gs_sight_hide(json_t *o)
-{
-	static const char *const keys[] = { "gpu_time_ns", "wait_time_ns", "switches",
-					    "last_run_ns", "turns" };
-
-	for (size_t i = 0; i < GS_COUNT(keys); i++)
-		json_object_set_new(o, keys[i], json_null());
-}
-
 /* One moment of it all, for an answer. */
 void gs_sight_flush(struct gs_service *s)
 {

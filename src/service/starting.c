@@ -231,7 +231,7 @@ int gs_starting_now(struct gs_service *s, const char *name, const char *const *o
 
 struct answer {
 	struct gs_starting *t;
-	void (*fill)(struct gs_service *s, json_t *answer);
+	void (*fill)(struct gs_request *rq);
 };
 
 static void answer_free(void *state)
@@ -248,12 +248,12 @@ static int step_started(struct gs_request *rq, uint64_t now_ns)
 	int r = gs_starting_result(a->t, rq->err);
 
 	if (!r)
-		a->fill(rq->s, rq->answer);
+		a->fill(rq);
 	return r;
 }
 
 int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
-		       void (*fill)(struct gs_service *s, json_t *answer))
+		       void (*fill)(struct gs_request *rq))
 {
 	struct answer *a = malloc(sizeof(*a));
 

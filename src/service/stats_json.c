@@ -216,7 +216,7 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 	size_t n = 0, slots = (s->ngpus + 1) * GPUSCHED_MAX_CLASSES * 3, suspended = 0;
 
 	counts = calloc(slots, sizeof(*counts));
-	if (!counts || gs_records(s, &all, &recs, &n, NULL))
+	if (!counts || gs_records(s, NULL, &all, &recs, &n, NULL))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const struct gs_gpu *gpu = gs_record_gpu(s, &recs[i]);

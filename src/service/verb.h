@@ -11,6 +11,7 @@
 
 #include "basic/clock.h"
 #include "basic/slices.h"
+#include "service/privacy.h"
 #include "service/service.h"
 
 /*
@@ -21,6 +22,7 @@ struct gs_request {
 	struct gs_completion c;
 	struct gs_service *s; /* NULL for verbs that work alone */
 	const struct gs_peer *peer;
+	struct gs_view view; /* what it may see */
 	const json_t *args;
 	json_t *answer; /* an object to be filled */
 	struct gs_error *err;

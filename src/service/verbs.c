@@ -287,6 +287,7 @@ struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer 
 	rq->s = s;
 	rq->who = *peer;
 	rq->peer = &rq->who;
+	rq->view = gs_view_of(s, peer);
 	rq->args = args ? json_incref((json_t *)args) : json_object();
 	rq->answer = json_object();
 	rq->err = &rq->c.err;

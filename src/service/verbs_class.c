@@ -31,15 +31,15 @@ static int processes_of(struct gs_request *rq, const struct gs_target *t, struct
 	int r;
 
 	if (gs_target_kind(t) == GS_TARGET_PID) {
-		if (gs_process_uid((pid_t)t->part[0].number, &uid))
-			return gs_target_nothing(t, rq->err);
+		if (gs_view_pid(&rq->view, (pid_t)t->part[0].number, &uid))
+			return gs_target_nothing(&rq->view, t, rq->err);
 		ret->pid = malloc(sizeof(pid_t));
 		if (!ret->pid)
 			return -ENOMEM;
 		ret->pid[ret->n++] = (pid_t)t->part[0].number;
 		return 0;
 	}
-	r = gs_records(rq->s, t, &recs, &n, rq->err);
+	r = gs_records(rq->s, &rq->view, t, &recs, &n, rq->err);
 	if (r)
 		return r;
 	ret->pid = calloc(n + 1, sizeof(pid_t));
@@ -63,7 +63,7 @@ static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 
 static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
 {
-	if (gs_process_uid(pid, ret_owner))
+	if (gs_view_pid(&rq->view, pid, ret_owner))
 		return gs_fail(rq->err, -ENOENT, "there is no process %d", pid);
 	if (rq->peer->uid && *ret_owner != rq->peer->uid)
 		return gs_fail(rq->err, -EPERM,
@@ -199,7 +199,7 @@ static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_
 	if (r)
 		return r;
 	if (!p.n)
-		return gs_target_nothing(&t, rq->err);
+		return gs_target_nothing(&rq->view, &t, rq->err);
 	for (size_t i = 0; i < p.n; i++) {
 		r = fn(rq, p.pid[i], to);
 		done += !r;
@@ -283,15 +283,19 @@ int gs_verb_class_clear(struct gs_request *rq)
 	return r ? r : gs_request_settle(rq, SETTLE_MS);
 }
 
-static json_t *process_json(struct gs_request *rq, pid_t pid, const struct gs_class_answer *a)
+/* The words of root's rules are for the process's owner. */
+static json_t *process_json(struct gs_request *rq, pid_t pid, uid_t owner,
+			    const struct gs_class_answer *a)
 {
+	bool all = gs_view_process(&rq->view, owner) & GS_SEES_ALL;
 	char comm[GPUSCHED_COMM_LEN] = "";
 	const char *name = gs_class_name(rq->s->classes, a->class_id);
 	json_t *o;
 
 	gs_process_comm(pid, comm);
 	o = json_pack("{s:i, s:s?, s:s?, s:o}", "pid", (int)pid, "class", a->class_id ? name : NULL,
-		      "source", gs_source_name(a->source), "why", gs_json_text(a->why));
+		      "source", gs_source_name(a->source), "why",
+		      all ? gs_json_text(a->why) : json_null());
 	json_object_set_new(o, "comm", gs_json_text(comm) ?: json_null());
 	return o;
 }
@@ -311,10 +315,12 @@ int gs_verb_class_get(struct gs_request *rq)
 	array = p.pid;
 	for (size_t i = 0; !r && i < p.n; i++) {
 		struct gs_class_answer a;
+		uid_t owner;
 
 		/* One that has just ended is no error of the rest. */
-		if (!gs_classify(rq->s->classes, rq->s->o, p.pid[i], &a, NULL))
-			json_array_append_new(list, process_json(rq, p.pid[i], &a));
+		if (!gs_view_pid(&rq->view, p.pid[i], &owner) &&
+		    !gs_classify(rq->s->classes, rq->s->o, p.pid[i], &a, NULL))
+			json_array_append_new(list, process_json(rq, p.pid[i], owner, &a));
 	}
 	return r;
 }
@@ -332,12 +338,17 @@ int gs_verb_class_explain(struct gs_request *rq)
 		return r;
 	if (gs_target_kind(&t) != GS_TARGET_PID)
 		return gs_fail(rq->err, -EINVAL, "class explain needs one process: pid:N");
-	if (gs_process_uid((pid_t)t.part[0].number, &uid))
-		return gs_target_nothing(&t, rq->err);
+	if (gs_view_pid(&rq->view, (pid_t)t.part[0].number, &uid))
+		return gs_target_nothing(&rq->view, &t, rq->err);
+	if (!(gs_view_process(&rq->view, uid) & GS_SEES_ALL))
+		return gs_fail(rq->err, -EPERM,
+			       "process %llu belongs to another user: only root is told why it is "
+			       "of its class",
+			       (unsigned long long)t.part[0].number);
 	r = classify(rq, rq->s->o, (pid_t)t.part[0].number, &a);
 	if (r)
 		return r;
-	o = process_json(rq, (pid_t)t.part[0].number, &a);
+	o = process_json(rq, (pid_t)t.part[0].number, uid, &a);
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));
@@ -363,6 +374,7 @@ static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
 
 int gs_verb_class_list(struct gs_request *rq)
 {
+	bool all = rq->view.others & GS_SEES_ALL;
 	json_t *list = json_array();
 
 	json_object_set_new(rq->answer, "classes", list);
@@ -373,14 +385,15 @@ int gs_verb_class_list(struct gs_request *rq)
 		if (!c || !name || !*name)
 			continue;
 		json_array_append_new(
-			list, json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b, s:o}", "id", (int)id,
-					"name", name, "weight", (int)c->weight, "suspend_limit_ms",
-					(int)c->suspend_limit_ms, "starve_limit_ms",
-					(int)c->starve_limit_ms, "deadline_us",
-					c->deadline_us ? json_integer((json_int_t)c->deadline_us)
-						       : json_null(),
-					"default", !strcmp(name, rq->s->config->default_class),
-					"cgroups", cgroups_json(rq->s->classes, id)));
+			list,
+			json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b, s:o}", "id", (int)id, "name",
+				  name, "weight", (int)c->weight, "suspend_limit_ms",
+				  (int)c->suspend_limit_ms, "starve_limit_ms",
+				  (int)c->starve_limit_ms, "deadline_us",
+				  c->deadline_us ? json_integer((json_int_t)c->deadline_us)
+						 : json_null(),
+				  "default", !strcmp(name, rq->s->config->default_class), "cgroups",
+				  all ? cgroups_json(rq->s->classes, id) : json_null()));
 	}
 	return 0;
 }

@@ -132,10 +132,10 @@ static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size
 
 	r = gs_request_target(rq, &t);
 	if (!r)
-		r = gs_records(rq->s, &t, &recs, &n, rq->err);
+		r = gs_records(rq->s, &rq->view, &t, &recs, &n, rq->err);
 	if (r)
 		return r;
-	r = n ? own_only(rq, &t, recs, &n) : gs_target_nothing(&t, rq->err);
+	r = n ? own_only(rq, &t, recs, &n) : gs_target_nothing(&rq->view, &t, rq->err);
 	if (!r)
 		r = no_servers(rq, &t, recs, &n);
 	if (!r)

@@ -39,21 +39,19 @@ static void put_record(struct gs_request *rq, struct listing *l, const struct gp
 {
 	CLEANUP_JSON json_t *o = gs_tsg_json(rq->s, rec);
 
-	/* as the driver does: others' activity is root's to see */
-	if (rq->peer->uid && rq->peer->uid != rec->task.uid)
-		gs_sight_hide(o);
+	gs_view_tsg(&rq->view, rec->task.uid, o);
 	fputs(l->listed++ ? "," : "{\"tsgs\":[", l->out);
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
 }
 
 /* A process without TSGs is an empty list; a process or a TSG that is not there, an error. */
-static bool is_nothing(const struct gs_target *t)
+static bool is_nothing(const struct gs_view *view, const struct gs_target *t)
 {
 	uid_t uid;
 
 	return gs_target_kind(t) == GS_TARGET_TSG ||
 	       (gs_target_kind(t) == GS_TARGET_PID &&
-		gs_process_uid((pid_t)t->part[0].number, &uid));
+		gs_view_pid(view, (pid_t)t->part[0].number, &uid));
 }
 
 static int step_list(struct gs_request *rq, uint64_t now_ns)
@@ -61,12 +59,12 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 	struct listing *l = rq->state;
 
 	for (; l->at < l->n && gs_request_has_time(rq); l->at++)
-		if (gs_record_matches(rq->s, &l->target, &l->recs[l->at]))
+		if (gs_record_matches(rq->s, &rq->view, &l->target, &l->recs[l->at]))
 			put_record(rq, l, &l->recs[l->at]);
 	if (l->at < l->n)
 		return -EINPROGRESS;
-	if (!l->listed && is_nothing(&l->target))
-		return gs_target_nothing(&l->target, rq->err);
+	if (!l->listed && is_nothing(&rq->view, &l->target))
+		return gs_target_nothing(&rq->view, &l->target, rq->err);
 	fputs(l->listed ? "]}" : "{\"tsgs\":[]}", l->out);
 	l->failed |= fclose(l->out) != 0;
 	l->out = NULL;

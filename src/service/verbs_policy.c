@@ -80,14 +80,15 @@ static int need_daemon(const struct gs_request *rq)
 		       "gpuschedd, or gpuschedd --foreground)");
 }
 
-static void fill_running(struct gs_service *s, json_t *answer)
+static void fill_running(struct gs_request *rq)
 {
-	json_t *o = s->p ? gs_policy_json(gs_policy_running(s->p)) : NULL;
+	json_t *o = rq->s->p ? gs_policy_json(gs_policy_running(rq->s->p)) : NULL;
 
-	json_object_update(answer, o);
+	json_object_update(rq->answer, o);
 	json_decref(o);
-	if (s->p && gs_policy_running(s->p)->flags & GPUSCHED_F_WORK && !s->launches)
-		json_object_set_new(answer, "launches_refused", gs_service_launches_refused(s));
+	if (rq->s->p && gs_policy_running(rq->s->p)->flags & GPUSCHED_F_WORK && !rq->s->launches)
+		json_object_set_new(rq->answer, "launches_refused",
+				    gs_service_launches_refused(rq->s));
 }
 
 int gs_verb_policy_start(struct gs_request *rq)

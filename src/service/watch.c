@@ -6,6 +6,7 @@
 struct gs_watch {
 	struct gs_watch *next;
 	unsigned int token; /* 0: ended, freed after the current emission */
+	struct gs_view view;
 	gs_watch_fn fn;
 	void *user;
 };
@@ -15,12 +16,14 @@ bool gs_watched(const struct gs_service *s)
 	return s->watches != NULL;
 }
 
-int gs_service_watch(struct gs_service *s, gs_watch_fn fn, void *user, unsigned int *ret_token)
+int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
+		     unsigned int *ret_token)
 {
 	struct gs_watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
+	w->view = gs_view_of(s, peer);
 	w->fn = fn;
 	w->user = user;
 	w->token = ++s->next_token;
@@ -56,14 +59,23 @@ void gs_service_unwatch(struct gs_service *s, unsigned int token)
 		collect(s);
 }
 
-void gs_watch_emit(struct gs_service *s, json_t *event)
+static void show(const struct gs_watch *w, json_t *event, uid_t owner)
+{
+	CLEANUP_JSON json_t *shown =
+		owner == GS_NOBODY ? json_incref(event) : gs_view_event(&w->view, owner, event);
+
+	if (shown)
+		w->fn(shown, w->user);
+}
+
+void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner)
 {
 	if (!event)
 		return;
 	s->emitting = true;
 	for (struct gs_watch *w = s->watches; w; w = w->next)
 		if (w->token)
-			w->fn(event, w->user);
+			show(w, event, owner);
 	s->emitting = false;
 	collect(s);
 	json_decref(event);

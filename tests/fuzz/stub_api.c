@@ -130,7 +130,8 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-int gs_service_watch(struct gs_service *s, gs_watch_fn fn, void *user, unsigned int *ret_token)
+int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
+		     unsigned int *ret_token)
 {
 	*ret_token = 1;
 	return 0;

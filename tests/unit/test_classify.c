@@ -124,6 +124,14 @@ static void test_order_and_may(void **state)
 	assert_int_equal(gs_classes_allow(c, "nosuch uid=1", NULL), -ENOENT);
 	assert_int_equal(gs_classes_allow(c, "lc uid=x", NULL), -EINVAL);
 	assert_int_equal(gs_classes_allow(c, "lc shoe=1", NULL), -EINVAL);
+	assert_int_equal(gs_classes_allow_trace(c, "gid=1001", NULL), 0);
+	assert_int_equal(gs_classes_allow_trace(c, "user=root", NULL), 0);
+	assert_int_equal(gs_classes_allow_trace(c, "lc uid=1", NULL), -EINVAL);
+	assert_int_equal(gs_classes_allow_trace(c, "1000", NULL), -EINVAL);
+	assert_int_equal(gs_classes_allow_trace(c, "user=no-such-user", NULL), -ENOENT);
+	assert_true(gs_classes_tracer(c, 0)->is_group && gs_classes_tracer(c, 0)->gid == 1001);
+	assert_true(!gs_classes_tracer(c, 1)->is_group && !gs_classes_tracer(c, 1)->uid);
+	assert_null(gs_classes_tracer(c, 2));
 	gs_classes_free(c);
 }
 

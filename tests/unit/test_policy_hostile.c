@@ -158,7 +158,7 @@ static void test_init(void **state)
 	free(x.dump);
 	gs_log_sink(NULL, NULL, 0);
 	assert_non_null(strstr(
-		logged, "policy dies_in_init: it is not \xab the day \xbb; of the week 5\n"));
+		logged, "policy dies_in_init: it is not \\xab the day \\xbb; of the week 5\n"));
 	assert_non_null(strstr(logged, "policy fails_in_init: files that were looked at 3\n"));
 }
 

@@ -356,18 +356,19 @@ static void on_event(const json_t *event, void *user)
 
 static void watchers_may_leave(void **state)
 {
+	const struct gs_peer root = { 0 };
 	struct gs_service s = { 0 };
 	struct seen stays = { &s }, leaves = { &s, .leave = true };
 
-	assert_int_equal(gs_service_watch(&s, on_event, &stays, &stays.token), 0);
-	assert_int_equal(gs_service_watch(&s, on_event, &leaves, &leaves.token), 0);
-	gs_watch_emit(&s, json_object());
-	gs_watch_emit(&s, json_object());
+	assert_int_equal(gs_service_watch(&s, &root, on_event, &stays, &stays.token), 0);
+	assert_int_equal(gs_service_watch(&s, &root, on_event, &leaves, &leaves.token), 0);
+	gs_watch_emit(&s, json_object(), GS_NOBODY);
+	gs_watch_emit(&s, json_object(), GS_NOBODY);
 	assert_int_equal(stays.n, 2);
 	assert_int_equal(leaves.n, 1);
 	gs_service_unwatch(&s, stays.token);
 	assert_false(gs_watched(&s));
-	gs_watch_emit(&s, json_object());
+	gs_watch_emit(&s, json_object(), GS_NOBODY);
 	assert_int_equal(stays.n, 2);
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/* Does /proc show a process to everybody? */
+#include <libmount.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/parse.h"
+#include "process/process.h"
+
+/* The value of an option of the mount; "" none. */
+static void option(const char *all, const char *name, char ret[16])
+{
+	char *value = NULL;
+	size_t n = 0;
+
+	*ret = 0;
+	if (all && !mnt_optstr_get_option(all, name, &value, &n))
+		snprintf(ret, 16, "%.*s", (int)n, value);
+}
+
+void gs_hidepid(struct gs_hidepid *ret)
+{
+	struct libmnt_table *all = mnt_new_table_from_file("/proc/self/mountinfo");
+	struct libmnt_fs *fs = all ? mnt_table_find_target(all, "/proc", MNT_ITER_BACKWARD) : NULL;
+	const char *options = fs ? mnt_fs_get_fs_options(fs) : NULL;
+	char mode[16], group[16];
+	uint64_t gid;
+
+	option(options, "hidepid", mode);
+	option(options, "gid", group);
+	mnt_unref_table(all);
+	*ret = (struct gs_hidepid){
+		.on = !all || (*mode && strcmp(mode, "off") && strcmp(mode, "0")),
+	};
+	/* there may be no other than those a process may trace */
+	if (!strcmp(mode, "ptraceable") || !strcmp(mode, "4"))
+		return;
+	/* without gid= the kernel lets root's group in */
+	if (!gs_parse_u64(*group ? group : "0", 0, UINT32_MAX - 1, &gid, NULL)) {
+		ret->has_gid = true;
+		ret->gid = (gid_t)gid;
+	}
+}
