@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -66,6 +67,32 @@ struct api_uid *api_uid_of(struct api *a, uid_t uid)
 	return u;
 }
 
+/* Of users other than root: calls need descriptors as well, and root always gets in. */
+static unsigned int room_for_users(void)
+{
+	struct rlimit l = { 0 };
+	unsigned int room = API_CONNECTIONS - API_CONNECTIONS_ROOT;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur / 4 < room) {
+		room = (unsigned int)(l.rlim_cur / 4);
+		gs_log(LOG_WARNING,
+		       "with %llu descriptors users have %u connections instead of %d: raise "
+		       "LimitNOFILE=",
+		       (unsigned long long)l.rlim_cur, room,
+		       API_CONNECTIONS - API_CONNECTIONS_ROOT);
+	}
+	return room;
+}
+
+static bool is_one_too_many(const struct api *a, const struct api_uid *of)
+{
+	unsigned int users = 0;
+
+	for (const struct api_uid *u = a->uids; u; u = u->next)
+		users += u->uid ? u->connections : 0;
+	return of->uid && (of->connections > API_CONNECTIONS_UID || users > a->room);
+}
+
 /* Forgets users without connections, so that the list does not grow with the machine's age. */
 static void forget_idle(struct api *a)
 {
@@ -105,8 +132,11 @@ static void on_connection(void *user, struct MHD_Connection *c, void **context,
 	if (!u)
 		return;
 	*context = u;
-	if (++u->connections > API_CONNECTIONS_UID && peer.uid)
+	u->connections++;
+	if (is_one_too_many(a, u)) {
+		a->refused++;
 		shutdown(info->connect_fd, SHUT_RDWR);
+	}
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -232,13 +262,17 @@ static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c)
 	if (gs_service_metrics(a->s, &service))
 		return api_answer_error(c, -EIO, "the counters cannot be read");
 	if (asprintf(&text,
-		     "%s# TYPE gpusched_watchers gauge\n"
+		     "%s# TYPE gpusched_connections_refused counter\n"
+		     "# HELP gpusched_connections_refused connections past a user's share\n"
+		     "gpusched_connections_refused_total %llu\n"
+		     "# TYPE gpusched_watchers gauge\n"
 		     "# HELP gpusched_watchers clients that watch events\n"
 		     "gpusched_watchers %u\n"
 		     "# TYPE gpusched_watchers_dropped counter\n"
 		     "# HELP gpusched_watchers_dropped watchers that did not keep up\n"
 		     "gpusched_watchers_dropped_total %llu\n# EOF\n",
-		     service, a->nwatchers, (unsigned long long)a->watchers_dropped) < 0)
+		     service, (unsigned long long)a->refused, a->nwatchers,
+		     (unsigned long long)a->watchers_dropped) < 0)
 		return MHD_NO;
 	return answer(c, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
 		      text);
@@ -428,7 +462,7 @@ static int listen_on(const char *path, struct gs_error *err)
 	if (r)
 		return r;
 	/* The mode comes last: who waits for its notice (the guardian) finds us listening. */
-	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, 128) ||
+	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
 	    chmod(path, 0666))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
 	return TAKE_FD(fd);
@@ -483,6 +517,7 @@ int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_e
 	a->s = s;
 	a->event = event;
 	a->fd = -1;
+	a->room = room_for_users();
 	r = start_server(a, err);
 	if (!r)
 		r = add_sources(a);

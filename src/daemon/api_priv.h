@@ -9,8 +9,9 @@
 
 #include "daemon/daemon.h"
 
-#define API_CONNECTIONS 256    /* all together */
-#define API_CONNECTIONS_UID 48 /* of a user other than root: none locks the others out */
+#define API_CONNECTIONS 256     /* all together */
+#define API_CONNECTIONS_ROOT 16 /* of these for root alone */
+#define API_CONNECTIONS_UID 48  /* of a user other than root: none locks the others out */
 #define API_WATCHERS 64
 #define API_WATCHERS_UID 8
 #define API_BODY_LIMIT (64u << 10)
@@ -31,6 +32,8 @@ struct api {
 	int fd; /* listening; the server closes it */
 	bool ending;
 	unsigned int connections; /* after the last run */
+	unsigned int room;        /* for connections of users other than root */
+	uint64_t refused;         /* connections past that or a user's share */
 	struct api_uid *uids;
 	struct api_watcher *watchers;
 	unsigned int nwatchers;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 #include "basic/cleanup.h"
@@ -11,6 +12,8 @@
 #include "basic/escape.h"
 #include "basic/log.h"
 #include "daemon/daemon.h"
+
+#define MAX_DESCRIPTORS 65536 /* as in gpuschedd.service */
 
 static int complain(const struct gs_error *err, int code)
 {
@@ -106,6 +109,17 @@ static void unref_event(sd_event **e)
 	sd_event_unref(*e);
 }
 
+/* Each connection, library, wait for an owner is one: what a shell gives by default is little. */
+static void take_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= MAX_DESCRIPTORS)
+		return;
+	l.rlim_cur = l.rlim_max < MAX_DESCRIPTORS ? l.rlim_max : MAX_DESCRIPTORS;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
 static int run(const struct gs_config *config, struct gs_error *err)
 {
 	CLEANUP(unref_event) sd_event *e = NULL;
@@ -117,6 +131,7 @@ static int run(const struct gs_config *config, struct gs_error *err)
 	struct gs_service *s;
 	int r;
 
+	take_descriptors();
 	r = block_signals();
 	if (!r)
 		r = sd_event_default(&e);

@@ -396,7 +396,8 @@ void gs_losses_check(struct gs_service *s)
 {
 	uint64_t lost, now;
 
-	if (s->draining || gs_events_lost(s->o, &lost) || lost == s->events_lost)
+	if (s->draining || gs_tap_counter(s->o, GPUSCHED_CNT_EVENTS_LOST, &lost) ||
+	    lost == s->events_lost)
 		return;
 	now = gs_now_ns();
 	if (s->looking.recs)

@@ -118,6 +118,8 @@ struct gs_service {
 	uint64_t events_lost;      /* by the taps, as far as it was made up for */
 	uint32_t overruled_logged; /* 1 << enum gs_overrule: said of the running policy */
 	uint64_t losses_next_ns;   /* not again before */
+	uint64_t table_full;       /* what the taps had no room for, as far as it was told */
+	uint64_t full_next_ns;     /* not told again before */
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -277,6 +279,10 @@ json_t *gs_service_launches_refused(const struct gs_service *s);
 /* When nobody wants it any more counting ends, and probes go where they may. */
 void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
+
+/* ---- full.c ----------------------------------------------------------------------------------- */
+/* Tells who has most of a table that is full; costs one read of a counter when it is not. */
+void gs_full_check(struct gs_service *s);
 
 /* ---- sight.c: who has the GPU ----------------------------------------------------------------- */
 int gs_sight_start(struct gs_service *s, struct gs_error *err);

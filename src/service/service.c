@@ -300,7 +300,8 @@ static int start_events(struct gs_service *s, struct gs_error *err)
 	while (gs_events_dispatch(s->o) > 0)
 		;
 	s->draining = false;
-	gs_events_lost(s->o, &s->events_lost);
+	gs_tap_counter(s->o, GPUSCHED_CNT_EVENTS_LOST, &s->events_lost);
+	gs_tap_counter(s->o, GPUSCHED_CNT_TABLE_FULL, &s->table_full);
 	r = sd_event_add_io(s->event, &s->events, gs_events_fd(s->o), EPOLLIN, on_events, s);
 	return r < 0 ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
 }

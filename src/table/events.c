@@ -64,15 +64,15 @@ int gs_events_dispatch(struct gs_table *t)
 	return r == -ECANCELED ? (int)t->handled : r;
 }
 
-int gs_events_lost(struct gs_table *t, uint64_t *ret)
+int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret)
 {
 	CLEANUP_FREE uint64_t *v = calloc(t->cpus, sizeof(*v));
-	uint32_t which = GPUSCHED_CNT_EVENTS_LOST;
+	uint32_t key = which;
 	uint64_t sum = 0;
 
 	if (!v)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(t->fd[GS_PIN_gs_counters], &which, v))
+	if (bpf_map_lookup_elem(t->fd[GS_PIN_gs_counters], &key, v))
 		return -errno;
 	for (unsigned int c = 0; c < t->cpus; c++)
 		sum += v[c];

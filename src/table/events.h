@@ -16,8 +16,8 @@ int gs_events_fd(const struct gs_table *t); /* readable when there are events */
  * handled would hold the caller up for ever. 0: there are none.
  */
 int gs_events_dispatch(struct gs_table *t);
-/* How many events found no room since the taps are on. */
-int gs_events_lost(struct gs_table *t, uint64_t *ret);
+/* What a counter of the taps has, of all CPUs; since the taps are on. */
+int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
 /* As abi.h's table has it; NULL out of range. */
 const char *gs_event_name(unsigned int type);
 

@@ -128,20 +128,59 @@ static int renumber(struct gs_table *t, uint32_t tgid, struct gpusched_proc *pro
 	return r == -ENOENT ? 0 : r; /* it has just ended */
 }
 
+/* The caller frees both, whatever comes. */
+static int read_all(struct gs_table *t, uint32_t **ret_tgids, struct gpusched_proc **ret,
+		    uint32_t *ret_n)
+{
+	uint32_t at = 0;
+	int r;
+
+	*ret_n = GS_MAX_PROCS;
+	*ret = malloc(GS_MAX_PROCS * sizeof(**ret));
+	*ret_tgids = malloc(GS_MAX_PROCS * sizeof(**ret_tgids));
+	if (!*ret || !*ret_tgids)
+		return -ENOMEM;
+	r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_procs], NULL, &at, *ret_tgids, *ret, ret_n, NULL);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int by_entries(const void *a, const void *b)
+{
+	uint32_t x = ((const struct gs_proc_size *)a)->entries;
+	uint32_t y = ((const struct gs_proc_size *)b)->entries;
+
+	return (x < y) - (x > y);
+}
+
+size_t gs_procs_largest(struct gs_table *t, struct gs_proc_size *ret, size_t n)
+{
+	CLEANUP_FREE struct gs_proc_size *sizes = NULL;
+	CLEANUP_FREE struct gpusched_proc *procs = NULL;
+	CLEANUP_FREE uint32_t *tgids = NULL;
+	uint32_t all;
+
+	if (read_all(t, &tgids, &procs, &all))
+		return 0;
+	sizes = calloc(all + 1, sizeof(*sizes));
+	if (!sizes)
+		return 0;
+	for (uint32_t i = 0; i < all; i++)
+		sizes[i] =
+			(struct gs_proc_size){ (pid_t)tgids[i], procs[i].tsgs + procs[i].devices };
+	qsort(sizes, all, sizeof(*sizes), by_entries);
+	n = n < all ? n : all;
+	memcpy(ret, sizes, n * sizeof(*sizes));
+	return n;
+}
+
 /* All are read before the first is changed: none is met twice. */
 int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES])
 {
-	CLEANUP_FREE struct gpusched_proc *procs = malloc(GS_MAX_PROCS * sizeof(*procs));
-	CLEANUP_FREE uint32_t *tgids = malloc(GS_MAX_PROCS * sizeof(*tgids));
-	uint32_t at = 0, n = GS_MAX_PROCS;
-	int r;
+	CLEANUP_FREE struct gpusched_proc *procs = NULL;
+	CLEANUP_FREE uint32_t *tgids = NULL;
+	uint32_t n;
+	int r = read_all(t, &tgids, &procs, &n);
 
-	if (!procs || !tgids)
-		return -ENOMEM;
-	r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_procs], NULL, &at, tgids, procs, &n, NULL);
-	if (r && r != -ENOENT)
-		return r;
-	r = 0;
 	for (uint32_t i = 0; !r && i < n; i++) {
 		uint32_t old = procs[i].class_id;
 

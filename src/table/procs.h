@@ -11,6 +11,13 @@ int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret);
 /* -ENOENT: not a command's class, and the process has ended or never met the driver. */
 int gs_proc_set(struct gs_table *t, pid_t tgid, const struct gpusched_proc *proc);
 int gs_proc_del(struct gs_table *t, pid_t tgid);
+
+struct gs_proc_size {
+	pid_t pid;
+	uint32_t entries; /* of the table: TSGs, devices, clients and files */
+};
+/* Those with most of the table, @n at most, the largest first. Returns how many. */
+size_t gs_procs_largest(struct gs_table *t, struct gs_proc_size *ret, size_t n);
 /*
  * After user space made an entry: nobody would take it out if the process that started then had
  * ended before. true: it had, and the entry is gone.

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# A daemon with few descriptors, and users who take all connections they get: root gets in, and calls are made.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+chmod 711 "$scratch"
+printf '#!/bin/sh\nulimit -n 160\nexec %s "$@"\n' "$gpuschedd" >"$scratch/few"
+chmod 755 "$scratch/few"
+gpuschedd=$scratch/few start_daemon || exit 1
+like "$(cat "$scratch/daemon.log")" "with 160 descriptors users have 40 connections" "says what that means"
+victim
+check "a program is listed" wait_tsgs "pid:$VICTIM" 4
+for uid in $(seq 60001 60002); do
+	setpriv --reuid $uid --regid $uid --clear-groups "$helper" ask "$GPUSCHED_SIM/run/api" 48 list '{}' >/dev/null 2>&1 &
+	at_end+=($!)
+done
+refused() {
+	curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
+		sed -n 's/^gpusched_connections_refused_total //p'
+}
+check "users' connections are refused, root's are not" wait_for 20 eval '[ "$(refused)" -ge 1 ]'
+check "root suspends" "$gpusched" suspend "pid:$VICTIM"
+ge "$(sim_disabled "$VICTIM")" 1 "which is done"
+check "root resumes" "$gpusched" resume "pid:$VICTIM"
+is "$(sim_disabled "$VICTIM")" 0 "which is done, too"
+set_obeyed "beside them" "$VICTIM" 400
+le "$(fds_of $DAEMON_PID)" 140 "descriptors are left"
+kill_restores "few descriptors" "$VICTIM"
+done_testing
