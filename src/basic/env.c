@@ -29,11 +29,13 @@ static void fill(void)
 		snprintf(env.sim_dir, sizeof(env.sim_dir), "%s", real[0] ? real : dir);
 		snprintf(env.bpffs, sizeof(env.bpffs), "%s/bpf/gpusched", env.sim_dir);
 		snprintf(env.run_dir, sizeof(env.run_dir), "%s/run", env.sim_dir);
+		snprintf(env.state_dir, sizeof(env.state_dir), "%s/state", env.sim_dir);
 		if (dilate)
 			gs_parse_double(dilate, 0.01, 10000, &env.dilate, NULL);
 	} else {
 		snprintf(env.bpffs, sizeof(env.bpffs), "/sys/fs/bpf/gpusched");
 		snprintf(env.run_dir, sizeof(env.run_dir), "/run/gpusched");
+		snprintf(env.state_dir, sizeof(env.state_dir), "/var/lib/gpusched");
 	}
 	snprintf(env.socket, sizeof(env.socket), "%.240s/api", env.run_dir);
 	snprintf(env.lock, sizeof(env.lock), "%.240s/lock", env.run_dir);

@@ -16,11 +16,12 @@
 struct gs_env {
 	bool sim;
 	char sim_dir[200];
-	char bpffs[256];   /* directory of our pins: /sys/fs/bpf/gpusched or DIR/bpf/gpusched */
-	char run_dir[256]; /* /run/gpusched or DIR/run */
-	char socket[256];  /* run_dir/api */
-	char lock[256];    /* run_dir/lock */
-	double dilate;     /* GPUSCHED_DILATE: simulated time is this many times slower; 1.0 */
+	char bpffs[256];     /* directory of our pins: /sys/fs/bpf/gpusched or DIR/bpf/gpusched */
+	char run_dir[256];   /* /run/gpusched or DIR/run */
+	char socket[256];    /* run_dir/api */
+	char lock[256];      /* run_dir/lock */
+	char state_dir[256]; /* /var/lib/gpusched or DIR/state: what outlives a boot */
+	double dilate;       /* GPUSCHED_DILATE: simulated time is this many times slower; 1.0 */
 };
 
 /* Filled once from the environment; never fails: a bad GPUSCHED_DILATE counts as 1. */

@@ -35,6 +35,11 @@ static const struct cli_opt suspend_opts[] = {
 	END,
 };
 
+static const struct cli_opt restore_opts[] = {
+	{ "keep", 0, NULL, "the daemon's next start sets again what people had set" },
+	END,
+};
+
 static const struct cli_opt run_opts[] = {
 	{ "class", 'c', "CLASS", "class of CMD and all its descendants" },
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
@@ -49,6 +54,12 @@ static const struct cli_opt class_set_opts[] = {
 static const struct cli_opt policy_start_opts[] = {
 	{ "option", 'o', "KEY=VALUE", "set an option of the policy; may be repeated" },
 	{ "no-replace", 0, NULL, "fail if another policy runs" },
+	{ "permanent", 0, NULL, "start it with the daemon from now on, from a copy" },
+	END,
+};
+
+static const struct cli_opt policy_stop_opts[] = {
+	{ "permanent", 0, NULL, "the permanent one does not start with the daemon any more" },
 	END,
 };
 
@@ -130,7 +141,7 @@ const struct cli_cmd cli_commands[] = {
 	  CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
-	  NULL, CLI_JSON, 0, 0 },
+	  restore_opts, CLI_JSON, 0, 0 },
 	{ "run", NULL, "[--class CLASS] [--weight W] -- CMD [ARG...]",
 	  "run a command in a class, with all its descendants",
 	  "The class is in force before CMD starts. Exit code: that of CMD; 126 or 127 when it "
@@ -157,7 +168,7 @@ const struct cli_cmd cli_commands[] = {
 	  "Exactly one policy acts at any time; if the new one is refused the old one goes on.",
 	  cli_policy_start, policy_start_opts, CLI_JSON, 1, 1 },
 	{ "policy", "stop", "", "stop the running policy: the driver's own behaviour", NULL,
-	  cli_policy_stop, NULL, CLI_JSON, 0, 0 },
+	  cli_policy_stop, policy_stop_opts, CLI_JSON, 0, 0 },
 	{ "policy", "check", "NAME|FILE...", "verify policies without attaching anything",
 	  "FILE is an object or a source (FILE.bpf.c), which is built first.", cli_policy_check,
 	  NULL, CLI_JSON, 1, CLI_ANY },

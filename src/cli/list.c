@@ -2,11 +2,36 @@
 #include <pwd.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
+
+static const char *user_name(uid_t uid);
+
+/* "alice until 14:03:22": the person who suspended it. */
+static char *person(const json_t *row)
+{
+	const json_t *uid = gs_json_at(row, "suspended_by_uid");
+	const json_t *until = gs_json_at(row, "suspended_until_ns");
+	const char *who = uid ? user_name((uid_t)json_integer_value(uid)) : "person";
+	char when[32] = "", *text = NULL;
+	struct tm tm;
+	time_t at;
+
+	if (until) {
+		at = time(NULL) +
+		     (time_t)((json_integer_value(until) - (json_int_t)gs_now_ns()) / 1000000000);
+		strftime(when, sizeof(when), " until %T", localtime_r(&at, &tm));
+	}
+	return asprintf(&text, "suspended (%s%s)%s", who, when,
+			json_is_true(gs_json_at(row, "reapplied")) ? ", again" : "") < 0
+		       ? NULL
+		       : text;
+}
 
 /* Who keeps it off the GPU, or how it is. */
 static char *state(const json_t *row)
@@ -22,6 +47,8 @@ static char *state(const json_t *row)
 				how && !strcmp(how, "gate") ? "at the gate" : "suspended") < 0
 			       ? NULL
 			       : text;
+	if (by && !strcmp(by, "person"))
+		return person(row);
 	if (by)
 		return asprintf(&text, "suspended (%s)", by) < 0 ? NULL : text;
 	if (json_is_false(runnable))
@@ -37,20 +64,30 @@ static const char *state_colour(const json_t *row)
 											: NULL;
 }
 
-/* Whose process it is: by name, as ps tells it. Neighbours are mostly one user's. */
-static char *user(const json_t *row)
+/* By name, as ps tells it. Neighbours are mostly one user's. */
+static const char *user_name(uid_t uid)
 {
 	static uid_t asked = (uid_t)-1;
 	static char name[64];
-	const json_t *uid = gs_json_at(row, "uid");
 	const struct passwd *pw;
 
-	if (uid && (uid_t)json_integer_value(uid) != asked) {
-		asked = (uid_t)json_integer_value(uid);
+	if (uid != asked) {
+		asked = uid;
 		pw = getpwuid(asked);
-		snprintf(name, sizeof(name), "%s", pw ? pw->pw_name : "");
+		if (pw)
+			snprintf(name, sizeof(name), "%s", pw->pw_name);
+		else
+			snprintf(name, sizeof(name), "%u", uid);
 	}
-	return uid && *name ? strdup(name) : gs_json_cell(uid);
+	return name;
+}
+
+/* Whose process it is. */
+static char *user(const json_t *row)
+{
+	const json_t *uid = gs_json_at(row, "uid");
+
+	return uid ? strdup(user_name((uid_t)json_integer_value(uid))) : NULL;
 }
 
 /* A person's wish stands above the policy's. */
@@ -62,7 +99,10 @@ static char *wanted(const json_t *row)
 
 	if (!manual)
 		return gs_json_cell(gs_json_at(row, "want.timeslice_us"));
-	return asprintf(&marked, "%s (set)", text) < 0 ? NULL : marked;
+	return asprintf(&marked, "%s (%s)", text,
+			json_is_true(gs_json_at(row, "reapplied")) ? "set again" : "set") < 0
+		       ? NULL
+		       : marked;
 }
 
 static char *held(const json_t *row)

@@ -272,11 +272,13 @@ int cli_policy_start(struct cli *c)
 		json_array_append_new(options, json_string(c->opts[i].value));
 	}
 	return ask(c, "policy_start", GPUSCHED_OPEN_DAEMON_ONLY,
-		   json_pack("{s:s,s:o,s:b}", "name", name, "options", options, "replace",
-			     !cli_opt(c, "no-replace")));
+		   json_pack("{s:s,s:o,s:b,s:b}", "name", name, "options", options, "replace",
+			     !cli_opt(c, "no-replace"), "permanent",
+			     cli_opt(c, "permanent") != NULL));
 }
 
 int cli_policy_stop(struct cli *c)
 {
-	return ask(c, "policy_stop", 0, NULL);
+	return ask(c, "policy_stop", 0,
+		   json_pack("{s:b}", "permanent", cli_opt(c, "permanent") != NULL));
 }

@@ -112,17 +112,34 @@ bool cli_probe_mute(const char **ret_why)
 	return !ping(&code, ret_why) && code == -EHOSTDOWN;
 }
 
+/* What a crash of the daemon before has meant; "" when there was none. */
+static void put_crash(const json_t *past, char *ret, size_t size)
+{
+	*ret = '\0';
+	if (json_is_true(json_object_get(past, "crashed")))
+		snprintf(ret, size,
+			 "; the one before crashed: %" JSON_INTEGER_FORMAT
+			 " TSGs put back, %" JSON_INTEGER_FORMAT " set again%s",
+			 json_integer_value(json_object_get(past, "restored")),
+			 json_integer_value(json_object_get(past, "reapplied")),
+			 json_is_true(json_object_get(past, "forgotten"))
+				 ? " (two crashes within 60 s: see the log)"
+				 : "");
+}
+
 void cli_probe_daemon(struct cli_check *k)
 {
 	const char *why;
 	int code;
 	const json_t *pong = ping(&code, &why);
+	char crash[160];
 
 	k->ok = pong != NULL;
+	put_crash(json_object_get(pong, "past"), crash, sizeof(crash));
 	if (k->ok)
-		snprintf(k->detail, sizeof(k->detail), "pid %" JSON_INTEGER_FORMAT "%s",
+		snprintf(k->detail, sizeof(k->detail), "pid %" JSON_INTEGER_FORMAT "%s%s",
 			 json_integer_value(json_object_get(pong, "pid")),
-			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "");
+			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "", crash);
 	else
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
 	if (!k->ok && code != -EHOSTDOWN) /* else that says what to do */

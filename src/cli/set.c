@@ -134,7 +134,7 @@ int cli_restore(struct cli *c)
 	json_int_t failed, restored;
 	int r;
 
-	r = cli_ask(0, "restore", NULL, &answer);
+	r = cli_ask(0, "restore", json_pack("{s:b}", "keep", cli_opt(c, "keep") != NULL), &answer);
 	if (r)
 		return gs_exit_of(r);
 	failed = json_integer_value(json_object_get(answer, "failed"));

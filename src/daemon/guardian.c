@@ -84,10 +84,10 @@ static void put_back(void)
 	uint64_t until = gs_now_ns() + RETRY_FOR_NS;
 
 	while (died() && gs_now_ns() < until) {
-		CLEANUP_JSON json_t *answer = NULL;
+		CLEANUP_JSON json_t *args = json_pack("{s:b}", "keep", 1), *answer = NULL;
 		CLEANUP_FREE char *text = NULL;
 		struct gs_error err = { 0 };
-		int r = gs_service_verb(NULL, &root, "restore", NULL, &answer, &err);
+		int r = gs_service_verb(NULL, &root, "restore", args, &answer, &err);
 		int fd;
 
 		if (!r) {

@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/escape.h"
 #include "basic/log.h"
@@ -62,6 +63,46 @@ static int on_stop(sd_event_source *src, const struct signalfd_siginfo *si, void
 	return 0;
 }
 
+struct running {
+	const struct daemon_options *options;
+	struct gs_config *config;
+	struct gs_service *s;
+};
+
+/* A broken configuration leaves the old one in force. */
+static void reload(struct running *run)
+{
+	struct gs_config *next = NULL;
+	struct gs_error err = { 0 };
+	int r;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)(gs_now_ns() / NS_PER_US));
+	r = load_config(run->options, &next, &err);
+	if (!r)
+		r = gs_service_reload(run->s, next, &err);
+	if (r) {
+		gs_config_free(next);
+		gs_log(LOG_ERR, "the old configuration stays in force: %s", err.text);
+		sd_notifyf(0, "READY=1\nSTATUS=watching; reload failed: %s", err.text);
+		return;
+	}
+	gs_config_free(run->config);
+	run->config = next;
+	log_open(run->options->foreground, gs_config_log_level(next));
+	gs_log(LOG_INFO, "the configuration was read again");
+	sd_notify(0, "READY=1\nSTATUS=watching");
+}
+
+/* From the kernel: a terminal that closes. */
+static int on_hangup(sd_event_source *src, const struct signalfd_siginfo *si, void *user)
+{
+	if (si->ssi_code == SI_KERNEL)
+		return on_stop(src, si, user);
+	reload(user);
+	return 0;
+}
+
 static int block_signals(void)
 {
 	sigset_t set;
@@ -74,32 +115,34 @@ static int block_signals(void)
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
 }
 
-static int prepare_loop(sd_event *e)
+static int prepare_loop(sd_event *e, struct running *run)
 {
-	/* a terminal that closes sends the last */
-	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	int r = sd_event_set_watchdog(e, true);
 
-	for (size_t i = 0; r >= 0 && i < GS_COUNT(signals); i++)
-		r = sd_event_add_signal(e, NULL, signals[i], on_stop, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(e, NULL, SIGTERM, on_stop, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(e, NULL, SIGINT, on_stop, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(e, NULL, SIGHUP, on_hangup, run);
 	return r < 0 ? r : 0;
 }
 
 /* The loop is not told to end by itself: the service's own end waits in it. */
-static int serve(struct gs_service *s, sd_event *e, struct gs_error *err)
+static int serve(struct running *run, sd_event *e, struct gs_error *err)
 {
 	struct api *api = NULL;
-	int r = prepare_loop(e);
+	int r = prepare_loop(e, run);
 
 	if (r)
 		return gs_fail(err, r, "the event loop cannot start: %s", strerror(-r));
-	r = api_new(e, s, &api, err);
+	r = api_new(e, run->s, &api, err);
 	if (r)
 		return r;
 	sd_notify(0, "READY=1\nSTATUS=watching");
 	gs_log(LOG_INFO, "gpuschedd %s is ready", GPUSCHED_VERSION);
-	while (!stopping && r >= 0)
-		r = sd_event_run(e, UINT64_MAX);
+	while (!stopping && (r >= 0 || r == -EINTR))
+		r = gs_service_run(run->s, -1);
 	api_free(api);
 	return r < 0 ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
@@ -120,15 +163,14 @@ static void take_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
-static int run(const struct gs_config *config, struct gs_error *err)
+static int run(struct running *run, struct gs_error *err)
 {
 	CLEANUP(unref_event) sd_event *e = NULL;
 	struct gs_service_opts opts = {
 		.size = sizeof(opts),
 		.daemon = true,
-		.dry_run = config->dry_run,
+		.dry_run = run->config->dry_run,
 	};
-	struct gs_service *s;
 	int r;
 
 	take_descriptors();
@@ -137,18 +179,18 @@ static int run(const struct gs_config *config, struct gs_error *err)
 		r = sd_event_default(&e);
 	opts.event = e;
 	if (r >= 0)
-		r = gs_service_new(config, &opts, &s, err);
+		r = gs_service_new(run->config, &opts, &run->s, err);
 	if (r < 0)
 		return gs_fail(err, r, "%s", strerror(-r));
-	r = serve(s, e, err);
-	gs_service_free(s);
+	r = serve(run, e, err);
+	gs_service_free(run->s);
 	return r;
 }
 
 int main(int argc, char **argv)
 {
 	struct daemon_options o = { 0 };
-	struct gs_config *config = NULL;
+	struct running running = { .options = &o };
 	struct gs_error err = { 0 };
 	int r;
 
@@ -171,16 +213,16 @@ int main(int argc, char **argv)
 		r = guardian_run(&err);
 		return r ? complain(&err, r) : GS_EXIT_OK;
 	}
-	r = load_config(&o, &config, &err);
+	r = load_config(&o, &running.config, &err);
 	if (r) {
 		complain(&err, r);
-		gs_config_free(config);
+		gs_config_free(running.config);
 		return GS_EXIT_FAILED;
 	}
-	log_open(o.foreground, gs_config_log_level(config));
+	log_open(o.foreground, gs_config_log_level(running.config));
 	if (!o.check_config)
-		r = run(config, &err);
-	gs_config_free(config);
+		r = run(&running, &err);
+	gs_config_free(running.config);
 	if (!r)
 		return GS_EXIT_OK;
 	/* What is wrong now is not how it was called. */

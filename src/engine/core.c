@@ -60,10 +60,7 @@ struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 	said.trace = NULL;
 	said.user = NULL;
 	c->opts = *opts;
-	if (!c->opts.switch_cost_us)
-		c->opts.switch_cost_us = SWITCH_COST_US;
-	if (!c->opts.hold_limit_ms)
-		c->opts.hold_limit_ms = HOLD_LIMIT_MS;
+	gs_core_limits(c, c->opts.switch_cost_us, c->opts.hold_limit_ms);
 	if (c->opts.dilate <= 0)
 		c->opts.dilate = 1;
 	c->next_due = UINT64_MAX;
@@ -416,6 +413,12 @@ int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		return -EINPROGRESS;
 	*ret = n->preempted;
 	return n->preempted.err;
+}
+
+void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms)
+{
+	c->opts.switch_cost_us = switch_cost_us ? switch_cost_us : SWITCH_COST_US;
+	c->opts.hold_limit_ms = hold_limit_ms ? hold_limit_ms : HOLD_LIMIT_MS;
 }
 
 uint32_t gs_core_switch_cost_us(const struct gs_core *c)

@@ -184,6 +184,8 @@ int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 uint32_t gs_core_switch_cost_us(const struct gs_core *c);
 /* 1 << enum gs_overrule: what holds for that TSG at present. */
 uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key);
+/* Others from now on; 0: as in the options. */
+void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 /* GS_ENG_MAX of them. What only the user sees (STUCK, LEFT_BEHIND, CONTINUED, LEFT_STOPPED) it counts itself. */
 uint64_t *gs_core_counters(struct gs_core *c);
 

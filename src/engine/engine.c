@@ -212,6 +212,11 @@ void gs_engine_free(struct gs_engine *e)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms)
+{
+	gs_core_limits(e->core, switch_cost_us, hold_limit_ms);
+}
+
 int gs_engine_fd(const struct gs_engine *e)
 {
 	return e->epoll;

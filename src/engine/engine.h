@@ -51,6 +51,9 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 /* Joins the workers (a stuck one is left behind after 1 s). Does not restore. */
 void gs_engine_free(struct gs_engine *e);
 
+/* Other limits from now on, see the options. */
+void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
+
 /* Poll this descriptor for input, then dispatch: results of calls, retries, limits. */
 int gs_engine_fd(const struct gs_engine *e);
 int gs_engine_dispatch(struct gs_engine *e);
@@ -129,6 +132,13 @@ struct gs_restored {
  */
 int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);
+
+/*
+ * What was put back after a daemon's death that began at @died_ns, for the next daemon: it takes
+ * the report, which is gone then. -ENOENT: there is none.
+ */
+int gs_report_write(const struct gs_restored *done, uint64_t died_ns, struct gs_error *err);
+int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns);
 
 /* ---- guardian -------------------------------------------------------------------------------- */
 

@@ -178,10 +178,27 @@ static int take_lock(struct gs_table *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
-static bool restore(struct gs_table *o, unsigned int branch)
+/* @sum: of all tries */
+static void report(struct gs_restored *sum, const struct gs_restored *res, uint64_t died_ns)
+{
+	struct gs_error err = { 0 };
+
+	sum->restored += res->restored;
+	sum->gone += res->gone;
+	sum->failed = res->failed;
+	sum->continued += res->continued;
+	sum->changed = sum->restored + sum->gone + sum->failed;
+	if (gs_report_write(sum, died_ns, &err))
+		syslog(LOG_WARNING, "%s", err.text);
+}
+
+static bool restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
+		    struct gs_restored *sum)
 {
 	struct gs_restored res = { 0 };
 	int r = gs_restore(o, branch, &res, NULL);
+
+	report(sum, &res, died_ns);
 
 	syslog(r ? LOG_WARNING : LOG_NOTICE,
 	       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %u "
@@ -198,11 +215,12 @@ static bool restore(struct gs_table *o, unsigned int branch)
 static void put_back(struct gs_table *o, unsigned int branch)
 {
 	uint64_t died = gs_now_ns();
+	struct gs_restored sum = { 0 };
 	bool other, done = false;
 	CLEANUP_FD int lock = take_lock(o, died, &other);
 
 	if (!other)
-		done = restore(o, branch);
+		done = restore(o, branch, died, &sum);
 	if (!other && lock >= 0) /* else whoever has it has begun with that */
 		gs_engine_ops.launches_forget();
 	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
@@ -211,7 +229,7 @@ static void put_back(struct gs_table *o, unsigned int branch)
 		gs_sleep_ns(RETRY_NS);
 		lock = take_lock(o, died, &other);
 		if (lock >= 0)
-			done = restore(o, branch);
+			done = restore(o, branch, died, &sum);
 	}
 	if (other || someone_else_acts(o, died))
 		return;

@@ -61,6 +61,8 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now)
  * read has limits.
  */
 #define MAX_SEGMENTS 64
+#define MAX_SECTIONS 1024    /* a libcuda has some 40 */
+#define MAX_TABLES 2         /* of symbols; a library has one */
 #define MAX_TABLE (4u << 20) /* symbols, and their names; a libcuda's are some 100 KiB */
 
 static void elf_close(Elf **elf)
@@ -103,14 +105,14 @@ static void take_symbol(Elf *elf, const char *name, uint64_t address, const char
 	}
 }
 
-/* Not that of a library for this machine, or one with more sections than its header counts. */
+/* Not that of a library for this machine, or one with more sections than one has. */
 static bool is_strange(int fd)
 {
 	Elf64_Ehdr h;
 
 	return pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
 	       memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-	       !h.e_shnum;
+	       !h.e_shnum || h.e_shnum > MAX_SECTIONS;
 }
 
 static bool has_symbols(Elf *elf, Elf_Scn *scn, GElf_Shdr *ret)
@@ -125,6 +127,7 @@ static bool has_symbols(Elf *elf, Elf_Scn *scn, GElf_Shdr *ret)
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets)
 {
 	CLEANUP(elf_close) Elf *elf = NULL;
+	unsigned int tables = 0;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
 
@@ -141,6 +144,8 @@ int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_off
 
 		if (!has_symbols(elf, scn, &sh))
 			continue;
+		if (++tables > MAX_TABLES)
+			return -ENOEXEC;
 		data = elf_getdata(scn, NULL);
 		for (size_t i = 0; data && i < sh.sh_size / sh.sh_entsize; i++) {
 			GElf_Sym sym;

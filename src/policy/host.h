@@ -32,7 +32,7 @@ struct gs_policy {
 	const struct gs_host *host;
 	struct gs_world world;
 	struct gs_policy_info info;
-	struct gs_polobj obj;    /* from vet to link, and */
+	struct gs_polobj obj;    /* from vet on */
 	struct gs_loaded loaded; /* in the kernel; nothing natively */
 	int fail_code;
 	char failure[200]; /* after a negative ask(): why */

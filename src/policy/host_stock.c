@@ -266,6 +266,12 @@ const struct gs_host gs_host_stock = {
 	.ask = stock_ask,
 };
 
+const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len)
+{
+	*ret_len = p->obj.len;
+	return p->obj.data;
+}
+
 /* ---- while it runs --------------------------------------------------------------------------- */
 
 int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,

@@ -381,10 +381,7 @@ bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, s
 int gs_polobj_load(struct gs_policy *p, const struct gs_load_opts *opts, struct gs_policy_exit *x,
 		   struct gs_error *err)
 {
-	int r = gs_policy_load(&p->obj, opts, &p->loaded, x, err);
-
-	gs_polobj_close(&p->obj);
-	return r;
+	return gs_policy_load(&p->obj, opts, &p->loaded, x, err);
 }
 
 void gs_polobj_unload(struct gs_policy *p)

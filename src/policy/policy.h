@@ -121,6 +121,8 @@ int gs_policy_start(struct gs_table *o, const char *name, const char *const *opt
 /* Empties the slot, calls exit, clears all wishes. Frees @p. */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
+/* The object that it was loaded from, as the verifier accepted it. */
+const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len);
 
 /* Calls a callback for one TSG (adopted, class changed, ended). */
 int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,

@@ -17,6 +17,8 @@
 #include "launch/launch.h"
 #include "table/table.h"
 #include "policy/policy.h"
+#include "service/audit.h"
+#include "service/saved.h"
 #include "service/service.h"
 #include "service/target.h"
 #include "service/verb.h"
@@ -35,9 +37,13 @@
 	  "times that a process's program or libraries were not read: it took too long") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
+	X(SAVED_LEFT, "saved_left", \
+	  "settings that a restart will not know of: there are too many") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
-	X(REFUSED, "refused", "requests refused for lack of permission")
+	X(REFUSED, "refused", "requests refused for lack of permission") \
+	X(AUDIT_LEFT, "audit_left", \
+	  "users' requests that were not noted: more than 10 a minute of one user")
 
 enum gs_service_counter {
 #define X(sym, name, text) GS_SVC_##sym,
@@ -123,7 +129,11 @@ struct gs_service {
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
+	struct gs_audit audit;
+	struct gs_saved saved;
+	struct gs_past past;
 	uint64_t counters[GS_SVC_MAX];
+	uint64_t longest_turn_ns; /* of the loop, since this instance began */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */
 	struct gs_asked asked[GS_ASKED];
@@ -258,6 +268,8 @@ bool gs_service_policy_cancel(struct gs_service *s, const char *message);
 int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		      struct gs_starting **ret, struct gs_error *err);
 void gs_starting_unref(struct gs_starting *t);
+/* A person chose that policy: a restart starts it again; @permanent: so does every other start. */
+void gs_starting_chosen(struct gs_starting *t, bool permanent);
 /* Begins and waits for the end: for an instance that serves nobody yet. */
 int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		    struct gs_error *err);

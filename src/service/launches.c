@@ -124,12 +124,14 @@ static int begin(struct gs_request *rq)
 	int r;
 
 	s->launches_asked = true;
+	gs_saved_launches(s, true);
 	if (s->launches) {
 		answer(rq);
 		return 0;
 	}
 	r = gs_starting_begin(s, NULL, NULL, 0, &t, rq->err);
 	if (r) {
+		gs_saved_launches(s, asked);
 		s->launches_asked = asked; /* somebody else's beginning may be under way */
 		return r;
 	}
@@ -151,6 +153,7 @@ int gs_verb_observe_launches(struct gs_request *rq)
 		return begin(rq);
 	if (on) {
 		s->launches_asked = false;
+		gs_saved_launches(s, false);
 		gs_service_launches_update(s);
 	}
 	answer(rq);

@@ -140,7 +140,29 @@ static int on_happened(sd_event_source *src, void *user)
 
 	gs_waits_run(&s->waits, gs_now_ns());
 	plan_look(s);
+	gs_saved_write(s, false);
 	return 0;
+}
+
+/* What is ready: one source of the loop, whosever it is. */
+static int take_turn(struct gs_service *s)
+{
+	uint64_t began = gs_now_ns(), ns;
+	int r = sd_event_dispatch(s->event);
+
+	ns = gs_now_ns() - began;
+	if (ns > s->longest_turn_ns)
+		s->longest_turn_ns = ns;
+	return r;
+}
+
+static int turn(struct gs_service *s)
+{
+	int r = sd_event_prepare(s->event);
+
+	if (!r)
+		r = sd_event_wait(s->event, UINT64_MAX);
+	return r > 0 ? take_turn(s) : r;
 }
 
 void gs_loop_finish(struct gs_service *s, struct gs_completion *c)
@@ -149,7 +171,7 @@ void gs_loop_finish(struct gs_service *s, struct gs_completion *c)
 
 	while (!gs_completion_is_over(c) && r >= 0) {
 		plan_look(s);
-		r = sd_event_run(s->event, UINT64_MAX);
+		r = turn(s);
 	}
 	if (r < 0)
 		gs_completion_cancel(c, r, strerror(-r));
@@ -273,6 +295,6 @@ int gs_service_run(struct gs_service *s, int ms)
 		r = sd_event_wait(s->event, 0);
 	}
 	if (r > 0)
-		r = sd_event_dispatch(s->event);
+		r = take_turn(s);
 	return r < 0 ? r : signalled;
 }

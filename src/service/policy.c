@@ -154,6 +154,8 @@ static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)
 		return 0;
 	gs_log(LOG_ERR, "policy %s failed: %s", gs_policy_running(s->p)->name, exit.message);
 	dump = exit.dump;
+	if (s->saved.policy.chosen)
+		gs_saved_choose(s, NULL, NULL, 0);
 	gs_service_policy_stop(s, exit.kind ? exit.kind : GS_POLICY_EXIT_ERROR, exit.message);
 	s->last_exit.code = exit.code;
 	s->last_exit.dump = dump;

@@ -107,6 +107,8 @@ static int step_settled(struct gs_request *rq, uint64_t now_ns)
 
 int gs_restoring_answer(struct gs_request *rq)
 {
+	if (!gs_arg_true(rq, "keep"))
+		gs_saved_forget(rq->s);
 	gs_service_policy_cancel(rq->s, "a person restored everything");
 	gs_service_policy_stop(rq->s, GS_POLICY_EXIT_STOPPED, "a person restored everything");
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, SETTLE_MS);

@@ -61,12 +61,19 @@ int gs_service_lock(int *ret_fd, struct gs_error *err)
 	}
 }
 
+/* One that was stopped just now is waited for: its last beat may still be young. */
 static bool is_late(struct gs_table *o)
 {
 	struct gpusched_cfg cfg;
+	uint64_t first = 0;
 
-	return !gs_cfg_get(o, &cfg) && cfg.heartbeat_ns &&
-	       gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS;
+	while (!gs_cfg_get(o, &cfg) && cfg.heartbeat_ns && (!first || cfg.heartbeat_ns == first)) {
+		if (gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS)
+			return true;
+		first = cfg.heartbeat_ns;
+		gs_sleep_ns(50 * NS_PER_MS);
+	}
+	return false;
 }
 
 int gs_service_overtake(int *ret_fd, struct gs_error *err)
@@ -179,6 +186,10 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	gs_cfg_heartbeat(s->o, 0);
 	if (r && !done.failed)
 		return gs_fail(err, r, "%s", why.text);
+	s->past.restored += done.restored;
+	s->past.gone += done.gone;
+	s->past.failed += done.failed;
+	s->past.continued += done.continued;
 	if (done.changed)
 		gs_log(LOG_WARNING, "an earlier daemon died: %u TSGs put back, %u gone, %u failed",
 		       done.restored, done.gone, done.failed);
@@ -306,14 +317,6 @@ static int start_events(struct gs_service *s, struct gs_error *err)
 	return r < 0 ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
 }
 
-static int start_policy(struct gs_service *s, struct gs_error *err)
-{
-	if (!s->opts.daemon || !s->config->policy[0])
-		return 0;
-	return gs_starting_now(s, s->config->policy, (const char *const *)s->config->policy_options,
-			       s->config->npolicy_options, err);
-}
-
 static int start_acting(struct gs_service *s, struct gs_error *err)
 {
 	struct gs_error why = { 0 };
@@ -334,8 +337,9 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	gs_cfg_gate(s->o, s->opts.daemon && !s->opts.dry_run && s->config->gate);
 	if (gs_launches_forget())
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
-	r = start_policy(s, err);
-	if (!r && s->opts.daemon && s->config->launches & GS_LAUNCHES_ALWAYS && !s->launches)
+	gs_reapply_settings(s);
+	r = gs_reapply_policy(s, err);
+	if (!r && s->opts.daemon && gs_service_launches_wanted(s) && !s->launches)
 		gs_starting_now(s, NULL, NULL, 0, &why); /* it logs a failure */
 	gs_service_launches_update(s);
 	return r;
@@ -355,8 +359,11 @@ static int start(struct gs_service *s, struct gs_error *err)
 		r = read_machine(s, fresh, err);
 	if (!r)
 		r = publish_classes(s, err);
-	if (!r)
-		r = repair(s, err);
+	if (r)
+		return r;
+	gs_saved_load(s);
+	gs_past_learn(s);
+	r = repair(s, err);
 	if (r)
 		return r;
 	if (gs_sweep(s->o, NULL, NULL, NULL) < 0)
@@ -446,6 +453,7 @@ void gs_service_free(struct gs_service *s)
 		return;
 	if (s->restoring)
 		gs_errand_wait(&s->restoring->errand);
+	gs_saved_end(s);
 	end_acting(s);
 	gs_starting_end(
 		s); /* it is in the compiler or the verifier: what acted is put back by now */
@@ -459,6 +467,7 @@ void gs_service_free(struct gs_service *s)
 	if (s->self_added)
 		gs_self_del(s->o, getpid());
 	gs_table_close(s->o);
+	gs_saved_free(&s->saved);
 	gs_classes_free(s->classes);
 	free(s->gpus);
 	free(s->last_exit.dump);

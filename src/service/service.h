@@ -40,6 +40,12 @@ void gs_service_free(struct gs_service *s);
 /* One turn of its own loop; waits @ms at most (-1: no limit). 0, -EINTR: a signal came, -errno. */
 int gs_service_run(struct gs_service *s, int ms);
 
+/*
+ * @config takes the place of the configuration, which the caller may free then. On failure the old
+ * one is in force as before. For a daemon.
+ */
+int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err);
+
 /* The classes, rules and such of this configuration can be used: file, line and what if not. */
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 

@@ -27,6 +27,7 @@ struct gs_starting {
 	int code, launches_code;
 
 	bool cancelled;
+	bool chosen, permanent; /* by a person */
 };
 
 static void starting_free(struct gs_errand *e)
@@ -44,6 +45,12 @@ static void starting_free(struct gs_errand *e)
 void gs_starting_unref(struct gs_starting *t)
 {
 	gs_errand_unref(&t->errand);
+}
+
+void gs_starting_chosen(struct gs_starting *t, bool permanent)
+{
+	t->permanent = permanent;
+	t->chosen = true;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -164,6 +171,13 @@ static void put_in_place(struct gs_starting *t)
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
+	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for it */
+		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
+	if (t->name && !t->code && t->chosen)
+		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options, t->noptions);
+	if (t->name && !t->code && t->permanent)
+		t->code = gs_permanent_keep(t->errand.s, (const char *const *)t->options,
+					    t->noptions, &t->err);
 	gs_service_launches_update(t->errand.s);
 	if (t->name && !t->code && !t->launches_code)
 		count_after_all(t->errand.s);

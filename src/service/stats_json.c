@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "process/reader.h"
 #include "service/internal.h"
 #include "taps/taps.h"
@@ -133,6 +134,8 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));
 	for (enum group g = 0; g < GROUPS; g++)
 		json_object_set_new(o, groups[g].name, group_json(s, &st, g));
+	json_object_set_new(json_object_get(o, "service"), "longest_turn_us",
+			    json_integer((json_int_t)(s->longest_turn_ns / NS_PER_US)));
 	return o;
 }
 
@@ -154,6 +157,17 @@ static void counter_text(FILE *f, const char *group, const struct counter *c, ui
 		fprintf(f, "gpusched_%s_total %.9f\n", name, (double)value / 1e9);
 	else
 		fprintf(f, "gpusched_%s_total %" PRIu64 "\n", name, value);
+}
+
+static void longest_turn_text(const struct gs_service *s, FILE *f)
+{
+	fprintf(f,
+		"# TYPE gpusched_service_longest_turn_seconds gauge\n"
+		"# UNIT gpusched_service_longest_turn_seconds seconds\n"
+		"# HELP gpusched_service_longest_turn_seconds longest turn of the event loop so "
+		"far\n"
+		"gpusched_service_longest_turn_seconds %.6f\n",
+		(double)s->longest_turn_ns / 1e9);
 }
 
 static void groups_text(const struct gs_service *s, const struct gs_taps_status *st, FILE *f)
@@ -278,6 +292,7 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 		"gpusched_info{version=\"%s\"} 1\n",
 		GPUSCHED_VERSION);
 	groups_text(s, &st, f);
+	longest_turn_text(s, f);
 	calls_text(s, f);
 	gpu_time_text(s, f);
 	tsgs_text(s, f);

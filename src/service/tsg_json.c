@@ -143,6 +143,8 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 {
 	static const char *const by[] = { NULL, "policy", "person", "admission" };
 	const char *status = gs_rm_status_name(rec->last_status);
+	const struct gs_saved_tsg *kept =
+		s && rec->manual.valid ? gs_saved_find(&s->saved, rec->task.id) : NULL;
 
 	put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
 	put(o, "assumed", assumed_json(rec->task.assumed));
@@ -155,11 +157,14 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 	put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
 	put_reason(s, rec, o);
 	put_text(o, "suspended_by", rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
+	put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,
+		   kept ? kept->suspended_by : 0);
 	put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
 	put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0, rec->suspend_until_ns);
 	put_number(o, "errors", true, rec->errors);
 	put_text(o, "last_error", rec->errors ? status : NULL);
 	put(o, "changed", json_boolean(rec->changed != 0));
+	put(o, "reapplied", json_boolean(kept && kept->reapplied));
 }
 
 static void put_facts(const struct gpusched_task *t, json_t *o)

@@ -39,6 +39,7 @@ struct gs_request {
 	struct gs_peer who;
 	uint64_t turn_until_ns;
 	uint32_t gpu;
+	bool entered; /* in the journal */
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
 
@@ -78,7 +79,7 @@ struct gs_arg {
 	const char *help;
 	int64_t min, max;
 };
-#define GS_ARGS_MAX 4
+#define GS_ARGS_MAX 5
 
 #define GS_VERB_ROOT (1u << 8)  /* root alone */
 #define GS_VERB_OWNER (1u << 9) /* whose process it is, and root: the handler checks it */

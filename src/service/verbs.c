@@ -5,6 +5,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "service/audit.h"
 #include "service/internal.h"
 
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
@@ -37,6 +38,11 @@
 		"options", GS_ARG_TEXTS, false, "key=value", 0, GS_POLICY_OPTIONS_MAX \
 	}
 
+#define PERMANENT \
+	{ \
+		"permanent", GS_ARG_BOOL, false, "holds for the daemon's next starts, too" \
+	}
+
 const struct gs_verb gs_verbs[] = {
 	{ "list", gs_verb_list, READS, { TARGET_OR_ALL } },
 	{ "stats", gs_verb_stats, READS },
@@ -52,7 +58,10 @@ const struct gs_verb gs_verbs[] = {
 	  OWNER,
 	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until resume", 0, MAX_FOR_US } } },
 	{ "resume", gs_verb_resume, OWNER, { TARGET } },
-	{ "restore", gs_verb_restore, ALONE | ROOT },
+	{ "restore",
+	  gs_verb_restore,
+	  ALONE | ROOT,
+	  { { "keep", GS_ARG_BOOL, false, "the next start sets again what people had set" } } },
 	{ "class_set",
 	  gs_verb_class_set,
 	  OWNER,
@@ -70,8 +79,9 @@ const struct gs_verb gs_verbs[] = {
 	  ROOT,
 	  { POLICY,
 	    OPTIONS,
-	    { "replace", GS_ARG_BOOL, false, "a running policy; true when not given" } } },
-	{ "policy_stop", gs_verb_policy_stop, ROOT },
+	    { "replace", GS_ARG_BOOL, false, "a running policy; true when not given" },
+	    PERMANENT } },
+	{ "policy_stop", gs_verb_policy_stop, ROOT, { PERMANENT } },
 	{ "observe_status", gs_verb_observe_status, ALONE | READS },
 	{ "observe_on", gs_verb_observe_on, ALONE | ROOT },
 	{ "observe_off", gs_verb_observe_off, ALONE | ROOT },
@@ -127,9 +137,25 @@ static void drop_state(struct gs_request *rq)
 	rq->free_state = NULL;
 }
 
+/* Who changes something, or tried to. */
+static void enter(struct gs_request *rq, int code)
+{
+	const struct gs_verb *v = rq->verb;
+
+	if (!rq->entered && v && (v->flags & (ROOT | OWNER) || gs_arg_given(rq, "on")))
+		gs_audit(rq->s, rq->peer, v->name, rq->args, code, rq->err->text, rq->answer);
+	rq->entered = true;
+}
+
 static int finish(struct gs_request *rq, int code)
 {
 	drop_state(rq);
+	if (code)
+		gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
+			strerror(-code));
+	enter(rq, code);
+	if (rq->s)
+		gs_saved_write(rq->s, false);
 	if (!code) {
 		if (!rq->c.text)
 			rq->c.answer = TAKE_PTR(rq->answer);
@@ -137,8 +163,7 @@ static int finish(struct gs_request *rq, int code)
 	}
 	if (rq->s)
 		gs_count(rq->s, code == -EPERM ? GS_SVC_REFUSED : GS_SVC_REQUESTS_FAILED);
-	return gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
-		       strerror(-code));
+	return code;
 }
 
 static int step_check(struct gs_request *rq, uint64_t now_ns);
@@ -269,6 +294,7 @@ static void request_release(struct gs_completion *c)
 	if (rq->s)
 		gs_slices_drop(&rq->s->slices, &rq->sliced);
 	drop_state(rq);
+	enter(rq, -ECANCELED); /* nobody waited for the end */
 	json_decref(rq->answer);
 	json_decref((json_t *)rq->args);
 	free(rq);

@@ -364,6 +364,7 @@ static int act(struct gs_request *rq, struct job *j, act_fn fn, const void *arg)
 }
 
 struct manual {
+	const struct gs_peer *by;
 	struct gpusched_settings set;
 	uint64_t for_ns;
 	uint32_t clear; /* settings to clear, 0: set */
@@ -377,6 +378,8 @@ static int act_manual(struct gs_service *s, const struct gpusched_tsg *rec, cons
 
 	r = m->clear ? gs_engine_clear_manual(s->e, &rec->key, m->clear)
 		     : gs_engine_set_manual(s->e, &rec->key, &m->set, m->for_ns, err);
+	if (!r)
+		gs_saved_note(s, &rec->key, m->by, m->clear ? m->clear : m->set.valid);
 	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
 
@@ -391,7 +394,7 @@ static int act_preempt(struct gs_service *s, const struct gpusched_tsg *rec, con
 int gs_verb_set(struct gs_request *rq)
 {
 	CLEANUP(job_free_) struct job *j = NULL;
-	struct manual m = { 0 };
+	struct manual m = { .by = rq->peer };
 	bool clear = false;
 	int r;
 
@@ -422,7 +425,8 @@ int gs_verb_preempt(struct gs_request *rq)
 
 int gs_verb_suspend(struct gs_request *rq)
 {
-	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
+	struct manual m = { .by = rq->peer,
+			    .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
 			    .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US };
 	struct job *j;
 	int r = job_new(rq, (struct job){ .which = GPUSCHED_RUNNABLE }, &j);
@@ -451,7 +455,7 @@ static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, cons
 int gs_verb_resume(struct gs_request *rq)
 {
 	CLEANUP(job_free_) struct job *j = NULL;
-	struct manual m = { .clear = GPUSCHED_RUNNABLE };
+	struct manual m = { .by = rq->peer, .clear = GPUSCHED_RUNNABLE };
 	int r = job_new(rq, (struct job){ .resume = true }, &j);
 
 	if (r)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
 #include "service/internal.h"
@@ -106,6 +107,15 @@ int gs_verb_stats(struct gs_request *rq)
 	return 0;
 }
 
+/* How the daemon before ended, and what that means now. */
+static json_t *past_json(const struct gs_past *p)
+{
+	return json_pack("{s:b,s:b,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "crashed", p->crashed,
+			 "forgotten", p->twice, "restored", (int)p->restored, "gone", (int)p->gone,
+			 "failed", (int)p->failed, "continued", (int)p->continued, "reapplied",
+			 (int)p->reapplied, "ended", (int)p->ended, "refused", (int)p->refused);
+}
+
 int gs_verb_ping(struct gs_request *rq)
 {
 	const struct gs_env *env = gs_env();
@@ -120,6 +130,7 @@ int gs_verb_ping(struct gs_request *rq)
 	if (rq->s) {
 		json_object_set_new(o, "driver_branch", json_integer(rq->s->branch));
 		json_object_set_new(o, "gpus", json_integer((json_int_t)rq->s->ngpus));
+		json_object_set_new(o, "past", past_json(&rq->s->past));
 	}
 	return 0;
 }
@@ -191,14 +202,19 @@ static int restore_alone(struct gs_request *rq)
 	CLEANUP_FD int lock = -1;
 	struct gs_restored done = { 0 };
 	bool beside = false;
+	uint64_t begin = gs_now_ns();
 	int r;
 
 	gs_restored_fill(rq->answer, &done);
+	if (!gs_arg_true(rq, "keep"))
+		gs_saved_forget_file();
 	if (access(gs_env()->bpffs, F_OK) && errno == ENOENT)
 		return 0;
 	r = take_lock(rq, &lock, &beside);
 	if (!r)
 		r = gs_restore_remains(beside, &done, rq->err);
+	if (done.changed && gs_arg_true(rq, "keep"))
+		gs_report_write(&done, begin, NULL);
 	gs_restored_fill(rq->answer, &done);
 	json_object_set_new(rq->answer, "overtook", json_boolean(beside));
 	return r;

@@ -46,12 +46,16 @@ int gs_verb_policy_get(struct gs_request *rq)
 {
 	struct gs_service *s = rq->s;
 
+	struct gs_saved_policy kept = { 0 };
 	const char *starting = gs_starting_policy(s);
 
 	json_object_set_new(rq->answer, "running",
 			    s->p ? gs_policy_json(gs_policy_running(s->p)) : json_null());
 	json_object_set_new(rq->answer, "starting", starting ? json_string(starting) : json_null());
+	json_object_set_new(rq->answer, "permanent",
+			    gs_permanent_load(&kept, NULL) ? json_null() : json_string(kept.name));
 	json_object_set_new(rq->answer, "last_exit", gs_policy_exit_json(&s->last_exit));
+	gs_saved_policy_done(&kept);
 	return 0;
 }
 
@@ -102,11 +106,16 @@ int gs_verb_policy_start(struct gs_request *rq)
 	if (!r && rq->s->p && keep)
 		r = gs_fail(rq->err, -EBUSY, "policy %s runs, and is not to be replaced",
 			    gs_policy_running(rq->s->p)->name);
+	if (!r && gs_arg_true(rq, "permanent"))
+		r = gs_permanent_may(rq->s, rq->err);
 	if (!r)
 		r = parse_options(rq, options, &n);
 	if (!r)
 		r = gs_starting_begin(rq->s, gs_arg_text(rq, "name"), options, n, &t, rq->err);
-	return r ? r : gs_starting_answer(rq, t, fill_running);
+	if (r)
+		return r;
+	gs_starting_chosen(t, gs_arg_true(rq, "permanent"));
+	return gs_starting_answer(rq, t, fill_running);
 }
 
 /* Afterwards none runs: one that is being started is called off. */
@@ -119,10 +128,15 @@ int gs_verb_policy_stop(struct gs_request *rq)
 
 	if (r)
 		return r;
+	if (gs_arg_true(rq, "permanent"))
+		gs_permanent_forget();
 	cancelled = gs_service_policy_cancel(s, "stopped by a person before it had started");
+	if (!s->p && !cancelled && gs_arg_true(rq, "permanent"))
+		return 0;
 	if (!s->p && !cancelled)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
+	gs_saved_choose(s, NULL, NULL, 0);
 	o = gs_policy_exit_json(&s->last_exit);
 	json_object_update(rq->answer, o);
 	json_decref(o);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 1800
 # beside: yes
 # Static analysis: clang-tidy and cppcheck over the C files.
 #

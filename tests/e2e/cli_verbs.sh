@@ -93,7 +93,7 @@ exits 0 "set clear" "$gpusched" set pid:$be clear
 check "as its owner asked" slice_is $be 2048
 exits 0 "suspend" "$gpusched" suspend pid:$be
 ge "$(sim_disabled $be)" 1 "its channels are disabled"
-like "$("$gpusched" list pid:$be)" "suspended \(person\)" "list says who suspended it"
+like "$("$gpusched" list pid:$be)" "suspended \(root\)" "list says who suspended it"
 exits 0 "resume" "$gpusched" resume pid:$be
 is "$(sim_disabled $be)" 0 "its channels are enabled"
 exits 0 "suspend --for" "$gpusched" suspend pid:$be --for 500ms

@@ -68,6 +68,7 @@ for _ in $(seq "$rounds"); do
 	sleep 0.2
 	kill $dry
 	wait $dry 2>/dev/null
+	rm -f "$GPUSCHED_SIM/run/saved.json" # by which it would be set again
 	start_daemon || bad=$((bad + 1))
 	wait_for 5 same_as_before || bad=$((bad + 1))
 	stop_daemon

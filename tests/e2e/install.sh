@@ -13,7 +13,7 @@ root=$scratch$prefix
 bad=
 for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,policy.bpf.h,abi.h} \
 	lib/systemd/system/gpusched{d,-guardian}.service lib/gpusched/policies/lcbe.{bpf.o,bpf.c,native.so} \
-	lib/gpusched/simcuda/libcuda.so.1 share/gpusched/{h200.conf,scenarios/a-alone.scn} \
+	lib/gpusched/simcuda/libcuda.so.1 share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
 	share/bash-completion/completions/gpusched share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
 	[ -s "$root/$file" ] || bad+=" $file"
 done

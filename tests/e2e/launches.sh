@@ -79,7 +79,7 @@ ge "$since" "$((before + 1))" "they are counted from later than its start"
 ge "$(list_json pid:$off 'map(select(.kind == "compute"))[0].launch_rate_mhz')" 100000 "there is a rate"
 is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique | map(tostring) | join(" ")')" null \
 	"copy TSGs have no launches"
-like "$("$gpusched" list pid:$off)" 'MODE +LAUNCHES .*STATE' "the table has a column for them"
+like "$("$gpusched" list pid:$off)" 'MODE +LAUNCHES +HELD' "the table has a column for them"
 end_load $off
 
 # metric CLASS: of /metrics

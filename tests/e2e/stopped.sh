@@ -65,6 +65,12 @@ for verb in list "suspend pid:${bes[0]}" "resume pid:${bes[0]}" "set pid:${bes[0
 	says_so $verb
 done
 
+# ---- at once -------------------------------------------------------------------------------------------
+
+kill -CONT "$DAEMON_PID"
+check "it goes on" wait_for 5 daemon_ready
+check "and is stopped again" stop
+
 # ---- restore beside it ---------------------------------------------------------------------------------
 
 restored && not_ok "something is still changed"

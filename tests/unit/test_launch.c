@@ -212,6 +212,32 @@ static void test_absurd_sizes(void **state)
 	close(fd);
 }
 
+/* Nor is table after table, or section after section. */
+static void test_absurd_numbers(void **state)
+{
+	static const char *const names[] = { "malloc" };
+	int fd = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	uint64_t at[1];
+	Elf64_Ehdr h;
+	Elf64_Shdr sh = { 0 };
+
+	(void)state;
+	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	for (unsigned int i = 0; sh.sh_type != SHT_DYNSYM; i++)
+		assert_int_equal(pread(fd, &sh, sizeof(sh), (off_t)(h.e_shoff + i * sizeof(sh))),
+				 sizeof(sh));
+	assert_int_equal(gs_elf_offsets(fd, names, 1, at), 0);
+	assert_int_not_equal(at[0], 0);
+	for (unsigned int i = h.e_shnum - 3; i < h.e_shnum; i++)
+		assert_int_equal(pwrite(fd, &sh, sizeof(sh), (off_t)(h.e_shoff + i * sizeof(sh))),
+				 sizeof(sh));
+	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	h.e_shnum = 65000;
+	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
+	close(fd);
+}
+
 /* A steady load comes out at its rate, whatever that is. */
 static void test_steady_rates(void **state)
 {
@@ -260,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_rate_fades),
 		cmocka_unit_test(test_cut_meanwhile),
 		cmocka_unit_test(test_absurd_sizes),
+		cmocka_unit_test(test_absurd_numbers),
 	};
 
 	return cmocka_run_group_tests_name("launch", tests, NULL, NULL);

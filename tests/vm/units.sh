@@ -97,6 +97,21 @@ kill_both
 check "the slice is the owner's again" wait_for 4 restored
 check "by ExecStopPost" wait_for 4 post_restored
 check "systemd starts it once more" wait_for 5 active_again 1
+check "which sets again what a person had set" wait_for 5 slice_is $be 300
+check "and says so" wait_for 4 eval 'journalctl -b -u gpuschedd --no-pager | grep -q "settings of before the crash: 4 TSGs"'
+is "$(journalctl -b --no-pager -o json GPUSCHED_VERB=set | head -1 | jq -r '[.GPUSCHED_UID, .GPUSCHED_TARGET, .GPUSCHED_RESULT] | join(" ")')" \
+	"0 pid:$be done" "the journal has who set it"
+
+mkdir -p /etc/gpusched
+printf '[Classes]\nClass=mine\n' >/etc/gpusched/gpusched.conf
+exits 0 "systemctl reload" systemctl reload gpuschedd
+check "reads the configuration again" wait_for 5 eval '"$gpusched" class list | grep -q mine'
+is "$(unit ActiveState) $(unit NRestarts)" "active 1" "without a restart"
+echo nonsense >/etc/gpusched/gpusched.conf
+exits 1 "systemctl reload of a broken one fails" systemctl reload gpuschedd
+check "the journal says where" wait_for 4 eval 'journalctl -b -u gpuschedd --no-pager | grep -q "gpusched.conf:1: "'
+is "$(unit ActiveState) $("$gpusched" class list | grep -c mine)" "active 1" "and the old one stays in force"
+rm /etc/gpusched/gpusched.conf
 
 printf '[Service]\nExecStopPost=\nRestart=no\n' >/run/systemd/system/gpuschedd.service.d/alone.conf
 systemctl daemon-reload

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/* What the daemon before had been told by people, in force again at this one's start. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "process/process.h"
+#include "table/cfg.h"
+#include "service/internal.h"
+
+void gs_past_learn(struct gs_service *s)
+{
+	struct gs_past *past = &s->past;
+	struct gs_restored done = { 0 };
+	struct gpusched_cfg cfg;
+	uint64_t died_ns;
+
+	if (!s->opts.daemon || s->opts.dry_run)
+		return;
+	past->crashed = s->saved.running;
+	if (!gs_cfg_get(s->o, &cfg))
+		past->died_ns = cfg.heartbeat_ns;
+	if (!gs_report_take(&done, &died_ns)) {
+		past->died_ns = died_ns;
+		past->restored += done.restored;
+		past->gone += done.gone;
+		past->failed += done.failed;
+		past->continued += done.continued;
+		gs_log(LOG_WARNING,
+		       "the daemon before died: %u TSGs were put back, %u gone, %u failed, %u "
+		       "stopped processes went on",
+		       done.restored, done.gone, done.failed, done.continued);
+	}
+	if (!past->died_ns)
+		past->died_ns = gs_now_ns();
+	past->twice = past->crashed && gs_saved_crashed_twice(&s->saved, past->died_ns);
+	if (past->crashed)
+		s->saved.crashed_ns = past->died_ns;
+}
+
+bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns)
+{
+	return saved->crashed_ns && died_ns >= saved->crashed_ns &&
+	       died_ns - saved->crashed_ns < GS_SAVED_TWICE_NS;
+}
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *rec)
+{
+	return rec->key.client == t->key.client && rec->key.handle == t->key.handle &&
+	       rec->task.pid == t->pid && gs_start_same(rec->owner_start_ns, t->start_ns) &&
+	       !(rec->flags & GPUSCHED_TSG_GONE);
+}
+
+/* What a person set since, without a daemon, is in the table and stands above it. */
+static int reapply(struct gs_service *s, struct gs_saved_tsg *t, const struct gpusched_tsg *rec,
+		   struct gs_error *err)
+{
+	struct gpusched_settings set = t->set;
+	uint64_t now = gs_now_ns(), for_ns = 0;
+	int r;
+
+	set.valid &= ~rec->manual.valid;
+	if (t->until_ns > now)
+		for_ns = t->until_ns - now;
+	else if (t->until_ns)
+		set.valid &= ~GPUSCHED_RUNNABLE;
+	t->key = rec->key;
+	t->pending = false;
+	r = set.valid ? gs_engine_set_manual(s->e, &rec->key, &set, for_ns, err) : 0;
+	t->reapplied = !r && set.valid;
+	s->past.reapplied += t->reapplied;
+	s->past.refused += r != 0;
+	return r;
+}
+
+static void forget_harm(struct gs_service *s)
+{
+	struct gs_saved *saved = &s->saved;
+
+	if (saved->ntsgs || saved->policy.chosen || saved->launches)
+		gs_log(LOG_ERR,
+		       "the daemon crashed twice within 60 s: what people had set (%zu TSGs%s%s) "
+		       "is "
+		       "not in force again",
+		       saved->ntsgs, saved->policy.name ? ", policy " : "",
+		       saved->policy.name ? saved->policy.name : "");
+	gs_saved_forget(s);
+}
+
+static void log_settings(const struct gs_past *past, const struct gs_error *first)
+{
+	if (past->reapplied || past->ended || past->refused)
+		gs_log(LOG_NOTICE,
+		       "settings of before the %s: %u TSGs have them again, %u have ended, %u "
+		       "refused%s%s",
+		       past->crashed ? "crash" : "restart", past->reapplied, past->ended,
+		       past->refused, first->text[0] ? ": " : "", first->text);
+}
+
+/* Pending ones that fitted no record. */
+static void drop_ended(struct gs_service *s)
+{
+	struct gs_saved *saved = &s->saved;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < saved->ntsgs; i++)
+		if (!saved->tsgs[i].pending)
+			saved->tsgs[kept++] = saved->tsgs[i];
+	s->past.ended = (unsigned int)(saved->ntsgs - kept);
+	saved->ntsgs = kept;
+}
+
+void gs_reapply_settings(struct gs_service *s)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	struct gs_error first = { 0 };
+	size_t n = 0;
+
+	if (!s->opts.daemon || s->opts.dry_run)
+		return;
+	if (s->past.twice)
+		forget_harm(s);
+	if (gs_table_all(s->o, &recs, &n))
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct gs_saved_tsg *t = gs_saved_find(&s->saved, recs[i].task.id);
+
+		if (t && t->pending && same_tsg(t, &recs[i]))
+			reapply(s, t, &recs[i], &first);
+		else if (!t && recs[i].manual.valid) /* set without a daemon */
+			gs_saved_note(s, &recs[i].key, NULL, GPUSCHED_ALL_SETTINGS);
+	}
+	drop_ended(s);
+	log_settings(&s->past, &first);
+	s->saved.running = s->saved.dirty = true;
+	gs_saved_write(s, true);
+}
+
+/* ---- the policy ------------------------------------------------------------------------------ */
+
+static bool still_chosen(const struct gs_service *s)
+{
+	const struct gs_saved_policy *p = &s->saved.policy;
+	CLEANUP_FREE char *now = gs_saved_configured(s);
+
+	return p->chosen && now && p->configured && !strcmp(now, p->configured);
+}
+
+/* It ran before, so that it does not now is no mistake of the configuration. */
+static void start_chosen(struct gs_service *s)
+{
+	const struct gs_saved_policy *p = &s->saved.policy;
+	struct gs_error err = { 0 };
+
+	if (!p->name) {
+		if (s->config->policy[0])
+			gs_log(LOG_NOTICE, "policy %s does not start: a person had stopped it",
+			       s->config->policy);
+		return;
+	}
+	if (gs_starting_now(s, p->name, (const char *const *)p->options, p->noptions, &err))
+		gs_log(LOG_ERR, "policy %s does not run again: %s", p->name, err.text);
+	else
+		gs_log(LOG_NOTICE, "policy %s runs again, as before the %s",
+		       gs_policy_running(s->p)->name, s->past.crashed ? "crash" : "restart");
+}
+
+int gs_reapply_policy(struct gs_service *s, struct gs_error *err)
+{
+	const struct gs_config *c = s->config;
+
+	if (!s->opts.daemon)
+		return 0;
+	if (!s->opts.dry_run) {
+		s->launches_asked = s->saved.launches;
+		if (still_chosen(s)) {
+			start_chosen(s);
+			return 0;
+		}
+	}
+	if (!c->policy[0]) {
+		gs_permanent_start(s);
+		return 0;
+	}
+	return gs_starting_now(s, c->policy, (const char *const *)c->policy_options,
+			       c->npolicy_options, err);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/* The configuration is read again: what has changed is in force at once. */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "service/internal.h"
+#include "table/cfg.h"
+
+/* Ids may be others than before, so whoever has a class gets it anew. */
+static int reload_classes(struct gs_service *s, const struct gs_config *config,
+			  struct gs_error *err)
+{
+	struct gs_classes *classes;
+	int r = gs_config_classes(config, &classes, err);
+
+	if (r)
+		return r;
+	r = gs_classes_publish(classes, s->o);
+	if (r) {
+		gs_classes_publish(s->classes, s->o);
+		gs_classes_free(classes);
+		return gs_fail(err, r, "the classes cannot be published: %s", strerror(-r));
+	}
+	gs_classes_free(s->classes);
+	s->classes = classes;
+	return 0;
+}
+
+/* One that cannot start leaves the one that runs; the log says so. */
+static void reload_policy(struct gs_service *s, const char *before)
+{
+	const struct gs_config *c = s->config;
+	CLEANUP_FREE char *now = gs_saved_configured(s);
+	struct gs_error err = { 0 };
+	struct gs_starting *t;
+
+	if (!before || !now || !strcmp(before, now))
+		return;
+	if (!c->policy[0]) {
+		gs_service_policy_cancel(s, "the configuration has none any more");
+		gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED,
+				       "the configuration has none any more");
+		return;
+	}
+	if (gs_starting_begin(s, c->policy, (const char *const *)c->policy_options,
+			      c->npolicy_options, &t, &err))
+		gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
+	else
+		gs_starting_unref(t);
+}
+
+static void reload_launches(struct gs_service *s)
+{
+	struct gs_starting *t;
+
+	gs_service_launches_update(s);
+	if (gs_service_launches_wanted(s) && !s->launches && !s->starting &&
+	    !gs_starting_begin(s, NULL, NULL, 0, &t, NULL))
+		gs_starting_unref(t);
+}
+
+int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err)
+{
+	CLEANUP_FREE char *before = gs_saved_configured(s);
+	const struct gs_config *old = s->config;
+	int r = reload_classes(s, config, err);
+
+	if (r)
+		return r;
+	s->config = config;
+	gs_engine_limits(s->e, config->switch_cost_us, config->hold_limit_ms);
+	gs_cfg_gate(s->o, !s->opts.dry_run && config->gate);
+	gs_records_settle(s);
+	gs_engine_touch_all(s->e);
+	reload_policy(s, before);
+	reload_launches(s);
+	if (old->dry_run != config->dry_run || old->adopt != config->adopt ||
+	    old->account != config->account)
+		gs_log(LOG_NOTICE, "DryRun=, Adopt= and Account= take effect at the next start");
+	return 0;
+}

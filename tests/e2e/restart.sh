@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# needs: root bpf fuse
+# asan: yes
+# What people had set is in force again after a daemon's restart and after its crash, not after the
+# second within a minute, not after restore, not for TSGs that have ended.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+load be --seconds 600
+set=$LOAD_PID
+load be --seconds 600
+kept=$LOAD_PID
+wait_for 10 eval "[ \"\$(sim_tsgs $kept)\" -ge 4 ] && [ \"\$(sim_tsgs $set)\" -ge 4 ]"
+suspended() { [ "$(sim_disabled $kept)" -gt 0 ]; }
+runs() { [ "$(sim_disabled $kept)" = 0 ]; }
+saved() { jq -r "$1" "$GPUSCHED_SIM/run/saved.json"; }
+compute() { # PID KEY
+	list_json pid:$1 "map(select(.kind == \"compute\"))[0].$2"
+}
+policy_now() { "$gpusched" policy get --json | jq -r '.running.name'; }
+past() { curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping | jq -c ".past | $1"; }
+crash() { # and wait until the guardian has put everything back
+	kill_daemon
+	wait_for 10 restored
+}
+
+# ---- a crash
+start_daemon || not_ok "a daemon starts"
+"$gpusched" set pid:$set timeslice=300us interleave=low >/dev/null
+"$gpusched" suspend pid:$kept --for 100s >/dev/null
+"$gpusched" observe launches on >/dev/null
+cp "$build/policies/none.bpf.o" "$scratch/mine.bpf.o"
+check "a policy starts from a path" "$gpusched" policy start "$scratch/mine.bpf.o"
+echo nonsense >"$scratch/mine.bpf.o"
+until_ns=$(compute $kept suspended_until_ns)
+is "$(compute $kept suspended_by_uid)" 0 "list says who suspended"
+like "$("$gpusched" list pid:$kept)" 'suspended \(root until [0-9:]{8}\)' "and until when"
+is "$(stat -c '%a %u' "$GPUSCHED_SIM/run/saved.json")" "600 0" "what people set is in a file of root's"
+check "after SIGKILL" crash
+is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "everything is the owners' again"
+is "$("$gpusched" list pid:$set --json | jq -s 'flatten | map(select(.manual.timeslice_us)) | length')" 0 \
+	"and nothing is changed while no daemon runs"
+start_daemon || not_ok "the next one starts"
+check "the next daemon sets the slice again" wait_for 5 slice_is $set 300
+is "$(compute $set is.interleave) $(compute $set reapplied)" "low true" "with the level, and says so"
+like "$("$gpusched" list pid:$set)" '300 \(set again\)' "in words too"
+check "the suspension is there again" wait_for 5 suspended
+is "$(compute $kept "suspended_until_ns - $until_ns | . >= -1e9 and . < 1e9")" true "until the same time"
+is "$(compute $kept suspended_by_uid)" 0 "by the same person"
+is "$("$gpusched" observe launches --json | jq -c '[.on, .asked]')" "[true,true]" "launches are counted again"
+is "$(policy_now)" none "the policy runs, whatever is at its path now"
+like "$(grep before "$scratch/daemon.log")" "the daemon before died: .* TSGs were put back" "the log has what the guardian did"
+like "$(grep before "$scratch/daemon.log")" "settings of before the crash: 8 TSGs have them again" "and what is set again"
+like "$("$gpusched" doctor | grep daemon)" "the one before crashed: 8 TSGs put back, 8 set again" "doctor has both"
+is "$(past '[.crashed, .reapplied]')" "[true,8]" "so has the API"
+
+# ---- another crash at once: it may be what is set that the daemon cannot bear
+check "a second crash within 60 s" crash
+start_daemon || not_ok "a daemon starts after it"
+is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "nothing is set again"
+is "$(policy_now) $("$gpusched" observe launches --json | jq .asked)" "null false" "no policy runs, nothing is counted"
+like "$(grep twice "$scratch/daemon.log")" "crashed twice within 60 s.*policy" "and the log says why"
+
+# ---- an orderly restart
+"$gpusched" set pid:$set timeslice=400us >/dev/null
+"$gpusched" suspend pid:$kept >/dev/null
+stop_daemon
+is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "an orderly end puts everything back"
+start_daemon || not_ok "it starts again"
+check "an orderly restart sets it again" wait_for 5 slice_is $set 400
+check "a suspension without an end, too" wait_for 5 suspended
+is "$(past .crashed)" false "and is no crash"
+
+# ---- what root does without a daemon stands above it
+stop_daemon
+check "without a daemon: resume" "$gpusched" resume pid:$kept
+check "and another slice" "$gpusched" set pid:$set timeslice=500us
+start_daemon || not_ok "it starts again"
+check "the slice is the last one" wait_for 5 slice_is $set 500
+check "and who was resumed runs" runs
+
+# ---- TSGs that have ended, and restore
+"$gpusched" suspend pid:$kept >/dev/null
+"$gpusched" set pid:$kept interleave=low >/dev/null
+stop_daemon
+end_load $kept
+kept=$set
+start_daemon || not_ok "it starts again"
+is "$(past '[.reapplied, .ended]')" "[4,4]" "what has ended is counted and forgotten"
+"$gpusched" restore >/dev/null
+stop_daemon
+start_daemon || not_ok "it starts again"
+is "$(sim_slice $set) $(past .reapplied)" "2048 0" "nothing is set again after restore"
+"$gpusched" set pid:$set timeslice=300us >/dev/null
+stop_daemon
+"$gpusched" restore >/dev/null
+start_daemon || not_ok "it starts again"
+is "$(sim_slice $set) $(past .reapplied)" "2048 0" "nor after a restore without a daemon"
+
+# ---- a file of another boot, or damaged
+"$gpusched" set pid:$set timeslice=300us >/dev/null
+stop_daemon
+saved '.boot = "another"' >"$scratch/saved"
+cp "$scratch/saved" "$GPUSCHED_SIM/run/saved.json"
+start_daemon || not_ok "it starts again"
+is "$(sim_slice $set) $(past .reapplied)" "2048 0" "nothing is set again after a reboot"
+stop_daemon
+echo '{"version":1' >"$GPUSCHED_SIM/run/saved.json"
+start_daemon && ok "a damaged file keeps no daemon from starting" || not_ok "a damaged file keeps no daemon from starting"
+check "and is logged" grep -q "saved.json: nothing is reapplied" "$scratch/daemon.log"
+stop_daemon
+
+# ---- the configuration's policy, and a person who stopped it
+config '[Policy]
+Policy=none'
+start_daemon || not_ok "it starts again"
+is "$(policy_now)" none "the configuration's policy starts"
+"$gpusched" policy stop >/dev/null
+stop_daemon
+start_daemon || not_ok "it starts again"
+is "$(policy_now)" null "not when a person had stopped it"
+stop_daemon
+config '[Policy]
+Policy=lcbe'
+start_daemon || not_ok "it starts again"
+is "$(policy_now)" lcbe "until the configuration has another one"
+done_testing
