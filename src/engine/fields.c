@@ -54,6 +54,7 @@ void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned i
 		.uid = rec->task.uid,
 		.start_ns = rec->owner_start_ns,
 		.fd = (int)rec->owner_fd,
+		.file = rec->key.file,
 		.client = rec->key.client,
 		.tsg = rec->key.handle,
 		.subdevice = rec->h_subdevice,

@@ -44,6 +44,8 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 	job->plan = todo->plan;
 	job->epoch = e->epoch;
 	gs_fill_tsg(&job->tsg, &todo->poke.rec, e->opts.branch);
+	job->tsg.find = gs_engine_ops.find_fd;
+	job->tsg.finder = e->o;
 	e->pending++;
 	if (check < e->stuck_at)
 		e->stuck_at = check;

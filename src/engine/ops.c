@@ -23,6 +23,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.self_add = gs_self_add,
 	.self_del = gs_self_del,
 	.sweep = gs_sweep,
+	.find_fd = gs_find_fd,
 	.gate_release = gs_gate_release,
 	.launches_forget = gs_launches_forget,
 	.way_of = gs_way_of,

@@ -30,6 +30,7 @@ struct gs_engine_ops {
 	int (*self_del)(struct gs_table *o, pid_t tgid);
 	int (*sweep)(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
+	int (*find_fd)(void *table, pid_t pid, uint64_t file);
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
 	int (*launches_forget)(void);
 	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);

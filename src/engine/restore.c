@@ -26,6 +26,7 @@
 struct item {
 	struct gpusched_tsg rec;
 	uint32_t left; /* settings still to be put back */
+	unsigned int turn;
 	bool gone;
 };
 
@@ -102,6 +103,8 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 		return true;
 	gs_fill_tsg(&t, &it->rec, g->branch);
 	t.wait = &h->wait;
+	t.find = gs_engine_ops.find_fd;
+	t.finder = g->o;
 	if (!gs_engine_ops.channels(g->o, &it->rec.key, &ch))
 		gs_fill_channels(&t, &ch);
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -228,6 +231,35 @@ static struct group *group_of(struct group **groups, size_t *n, uint32_t gpu)
 	return g;
 }
 
+static int by_user(const void *a, const void *b)
+{
+	const struct gpusched_task *x = &((const struct item *)a)->rec.task;
+	const struct gpusched_task *y = &((const struct item *)b)->rec.task;
+
+	if (x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->turn != y->turn)
+		return x->turn < y->turn ? -1 : 1;
+	return by_user(a, b);
+}
+
+/* One of each user, then the next of each: nobody waits for all that another one has. */
+static void take_turns(struct group *g)
+{
+	qsort(g->items, g->n, sizeof(*g->items), by_user);
+	for (size_t i = 1; i < g->n; i++)
+		if (g->items[i].rec.task.uid == g->items[i - 1].rec.task.uid)
+			g->items[i].turn = g->items[i - 1].turn + 1;
+	qsort(g->items, g->n, sizeof(*g->items), by_turn);
+}
+
 static int sort_out(const struct gpusched_tsg *all, size_t count, struct group **groups, size_t *n)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -243,6 +275,8 @@ static int sort_out(const struct gpusched_tsg *all, size_t count, struct group *
 		g->items = more;
 		g->items[g->n++] = (struct item){ .rec = all[i], .left = all[i].changed };
 	}
+	for (size_t i = 0; i < *n; i++)
+		take_turns(&(*groups)[i]);
 	return 0;
 }
 

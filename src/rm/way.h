@@ -17,7 +17,11 @@ struct gs_rm_tsg {
 	pid_t pid;
 	uid_t uid;         /* of the owner */
 	uint64_t start_ns; /* owner's start_boottime as in gpusched_tsg; 0: do not compare */
-	int fd; /* hint; others of the process are tried when it is another file by now */
+	int fd;            /* hint; another is looked for when it is another file by now */
+	uint64_t file;     /* the client's open file, as find() knows it */
+	/* Its number in the process, -EBADF: not there; told @finder. NULL: the hint alone. */
+	int (*find)(void *finder, pid_t pid, uint64_t file);
+	void *finder;
 	uint32_t client, tsg, subdevice;
 	unsigned int branch;
 	unsigned int nchannels;
@@ -81,10 +85,10 @@ extern const struct gs_way gs_way_borrow;
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
 
 /*
- * For more than operations on one TSG (adoption): a copy of the owner's descriptor of the control
- * file, which the caller closes at once after its calls (law 3). -ETIMEDOUT: as above.
+ * For more than operations on one TSG (adoption): a copy of the owner's descriptor @number of the
+ * control file, which the caller closes at once after its calls (law 3). -ETIMEDOUT: as above.
  */
-int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int fd_hint, int *ret_fd,
+int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_fd,
 		 struct gs_error *err);
 
 #endif /* GPUSCHED_RM_WAY_H */

@@ -87,14 +87,14 @@ static bool looks_right(pid_t pid, int number)
 	return accepted(AT_FDCWD, path, 0);
 }
 
-/* Descriptors of one owner that may carry the client: the hint first, then all its others. */
+#define FINDS 3 /* its owner may move it in between */
+
+/* Descriptors of one owner that may be the client's file: the hint, then where the kernel finds it. */
 struct borrowing {
 	int pidfd;
-	pid_t pid;
-	int hint;
-	int *fds; /* candidates after the hint; read on demand */
-	size_t n, next;
-	bool hint_done, listed;
+	pid_t pid;  /* or a thread's id */
+	int number; /* tried last; -1: none */
+	unsigned int finds;
 };
 
 /* ---- copying --------------------------------------------------------------------------------- */
@@ -134,31 +134,6 @@ static int copy_fd(struct borrowing *b, int number, int *ret)
 	return 0;
 }
 
-static int list_fds(struct borrowing *b)
-{
-	char path[32];
-	struct dirent *e;
-	CLEANUP_DIR DIR *dir = NULL;
-
-	b->listed = true;
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)b->pid);
-	dir = opendir(path);
-	if (!dir)
-		return errno == ENOENT ? -ESRCH : -errno;
-	while ((e = readdir(dir))) {
-		int number = atoi(e->d_name), *more;
-
-		if (e->d_name[0] == '.' || number == b->hint || !looks_right(b->pid, number))
-			continue;
-		more = realloc(b->fds, (b->n + 1) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		b->fds = more;
-		b->fds[b->n++] = number;
-	}
-	return 0;
-}
-
 /* A main thread that has ended has no descriptors any more; the process's others share them. */
 static int use_living_thread(struct borrowing *b)
 {
@@ -191,17 +166,15 @@ static void end(struct borrowing *b)
 	if (b->pidfd >= 0)
 		close(b->pidfd);
 	b->pidfd = -1;
-	free(b->fds);
-	b->fds = NULL;
 }
 
-static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns, int hint)
+static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns)
 {
 	uint64_t start;
 	char state;
 	int r = 0;
 
-	*b = (struct borrowing){ .pidfd = -1, .pid = pid, .hint = hint };
+	*b = (struct borrowing){ .pidfd = -1, .pid = pid, .number = -1 };
 	if (pid <= 0)
 		return -ESRCH;
 	b->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -217,29 +190,22 @@ static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns, int hint)
 	return r;
 }
 
-static int next(struct borrowing *b, int *ret_fd, int *ret_number)
+static int next(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd)
 {
-	int r = -EBADF;
+	int number = tsg->fd, r = -EBADF;
 
-	if (!b->hint_done) {
-		b->hint_done = true;
-		*ret_number = b->hint;
-		r = copy_fd(b, b->hint, ret_fd);
-		if (r != -EBADF)
-			return r;
+	if (b->number < 0) {
+		b->number = number;
+		r = copy_fd(b, number, ret_fd);
 	}
-	if (!b->listed) {
-		r = list_fds(b);
-		if (r < 0)
-			return r;
+	while (r == -EBADF && tsg->find && b->finds++ < FINDS) {
+		number = tsg->find(tsg->finder, tsg->pid, tsg->file);
+		if (number < 0 || number == b->number)
+			return number < 0 ? number : -EBADF;
+		b->number = number;
+		r = copy_fd(b, number, ret_fd);
 	}
-	while (b->next < b->n) {
-		*ret_number = b->fds[b->next++];
-		r = copy_fd(b, *ret_number, ret_fd);
-		if (r != -EBADF)
-			return r;
-	}
-	return -EBADF;
+	return r;
 }
 
 /* The first, or the next one: *ret_fd is ours to close, *ret_number the owner's. -EBADF: none left. */
@@ -250,15 +216,16 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 	if (r)
 		return r;
 	if (b->pidfd < 0)
-		r = begin(b, tsg->pid, tsg->start_ns, tsg->fd);
+		r = begin(b, tsg->pid, tsg->start_ns);
 	if (!r)
-		r = next(b, &fd, ret_number);
+		r = next(b, tsg, &fd);
 	if (!gs_wait_end(tsg->wait)) {
 		if (fd >= 0)
 			close(fd);
 		return -ECANCELED;
 	}
 	*ret_fd = fd;
+	*ret_number = b->number;
 	return r;
 }
 
@@ -395,12 +362,10 @@ static int borrow_aside(const struct gs_rm_tsg *tsg, int *ret_fd)
 	return await_errand(e, ret_fd);
 }
 
-int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int fd_hint, int *ret_fd,
+int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_fd,
 		 struct gs_error *err)
 {
-	const struct gs_rm_tsg tsg = {
-		.pid = pid, .uid = uid, .start_ns = start_ns, .fd = fd_hint
-	};
+	const struct gs_rm_tsg tsg = { .pid = pid, .uid = uid, .start_ns = start_ns, .fd = number };
 	int r = borrow_aside(&tsg, ret_fd);
 
 	if (r == -ESRCH)

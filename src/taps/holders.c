@@ -174,6 +174,34 @@ int gs_holders_take(struct gs_holders *h, struct gs_holder **inout, size_t *inou
 	return 0;
 }
 
+struct search {
+	uint64_t file;
+	int fd;
+};
+
+static int is_it(const struct gs_holder_rec *rec, void *user)
+{
+	struct search *s = user;
+
+	if (rec->file != s->file)
+		return 0;
+	s->fd = (int)rec->fd;
+	return 1;
+}
+
+int gs_find_fd(void *table, pid_t pid, uint64_t file)
+{
+	struct search s = { .file = file, .fd = -EBADF };
+	struct walk w;
+	int r = begin(table, pid, &w);
+
+	if (!r)
+		r = drain(&w, UINT64_MAX, is_it, &s);
+	if (w.fd >= 0)
+		close(w.fd);
+	return r < 0 ? r : s.fd;
+}
+
 const struct gs_holder *gs_holder_find(const struct gs_holder *all, size_t n, uint64_t file,
 				       pid_t pid)
 {

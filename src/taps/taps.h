@@ -53,6 +53,11 @@ struct gs_holder {
 /* By file and process, one descriptor for each of these: the lowest. */
 int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n,
 		    struct gs_error *err);
+/*
+ * Number of an open file, as in gpusched_key, among a process's descriptors; -EBADF: it is not among
+ * them. As gs_rm_tsg.find, with a struct gs_table. Asks the kernel, however many they are.
+ */
+int gs_find_fd(void *table, pid_t pid, uint64_t file);
 
 struct gs_adopted {
 	unsigned int processes, files, clients, tsgs, failed;

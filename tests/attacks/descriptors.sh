@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# awaits: the file of a record found without a search
 # Tens of thousands of descriptors of another file before the one that RM wants.
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -479,6 +479,7 @@ UNREACHED(gs_self_add, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_self_del, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_gate_release, (struct gs_table * o, bool all, struct gs_released *ret))
 UNREACHED(gs_launches_forget, (void))
+UNREACHED(gs_find_fd, (void *table, pid_t pid, uint64_t file))
 UNREACHED(gs_sweep, (struct gs_table * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))
 void gs_table_close(struct gs_table *o)

@@ -151,6 +151,21 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	assert_restored();
 }
 
+/* However many TSGs one user has: everybody else's first is put back before his second. */
+static void test_users_take_turns(void **state)
+{
+	struct gs_restored res;
+
+	for (uint32_t i = 1; i <= 60; i++) {
+		changed_tsg(i, 0, false);
+		fake.rec[i - 1].task.uid = i <= 58 ? 1000 : 1000 + i;
+	}
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_true(fake.log[i].tsg == 1 || fake.log[i].tsg >= 59);
+	assert_restored();
+}
+
 /* However many processes one user has that hold their locks: the others have theirs back first. */
 static void test_locked_owners_come_last(void **state)
 {
@@ -509,6 +524,7 @@ int main(void)
 		T(test_stopped_go_on_first),
 		T(test_suspended_wait_half_a_second_at_most),
 		T(test_gpus_side_by_side_and_one_stuck),
+		T(test_users_take_turns),
 		T(test_locked_owners_come_last),
 		T(test_failed_then_tried_again),
 		T(test_dead_owner_is_no_failure),

@@ -299,6 +299,14 @@ static void test_unproven_never_named(void **state)
 		assert_int_equal(drv.calls[i].cmd, NV_CMD_GET_TIMESLICE);
 }
 
+static unsigned int finds;
+
+static int find_right(void *finder, pid_t pid, uint64_t file)
+{
+	finds++;
+	return file == 42 && finder == &finds ? right_file : -EBADF;
+}
+
 static void test_moved_descriptor_is_found(void **state)
 {
 	struct gs_rm_tsg t = own_tsg(1);
@@ -307,6 +315,11 @@ static void test_moved_descriptor_is_found(void **state)
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	t.fd = null; /* another file by now */
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EBADF);
+	t.find = find_right;
+	t.finder = &finds;
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EBADF);
+	t.file = 42;
 	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
 	assert_int_equal(res.fd, right_file);
 	t.fd = wrong_file; /* status 0x23 */
@@ -314,7 +327,9 @@ static void test_moved_descriptor_is_found(void **state)
 	assert_int_equal(res.fd, right_file);
 	assert_int_equal(drv.n, 2);
 	t.client++;
+	finds = drv.n = 0;
 	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 30, &res), -EBADF);
+	assert_true(finds <= 3);
 	close(null);
 	usleep(10000);
 	assert_int_equal(open_fds(), before);
