@@ -169,6 +169,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_SWEPT (1u << 7)     /* ... in user space, where it may be killed over that */
 /* its owner's call to schedule it is with the gate: the driver has not seen it yet (gs_stopped) */
 #define GPUSCHED_TSG_GATED (1u << 8)
+/* no process holds its open file, which is in a message, a ring or a mapping: nobody can call it */
+#define GPUSCHED_TSG_IN_FLIGHT (1u << 9)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {
@@ -240,8 +242,10 @@ struct gpusched_file {
 	struct gpusched_origin origin;
 	gs_u32 holder; /* the process that its records are of */
 	gs_u32 sweep;  /* 1: some record waits for the sweep, or is another process's */
+	gs_u64 inode;  /* with @data, what tells it from a later file at its address */
+	gs_u64 data;   /* the driver's own */
 };
-_Static_assert(sizeof(struct gpusched_file) == 16, "gpusched_file");
+_Static_assert(sizeof(struct gpusched_file) == 32, "gpusched_file");
 
 /* ---- processes and classes ------------------------------------------------------------------- */
 
@@ -312,7 +316,8 @@ struct gpusched_class {
 	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen") \
 	X(HOLD, "hold", "the gate stopped a process until its TSG is admitted") \
 	X(DENY, "deny", "the gate refused to put a TSG on the runlist") \
-	X(OVERRULED, "overruled", "a TSG does not get what was wished for it")
+	X(OVERRULED, "overruled", "a TSG does not get what was wished for it") \
+	X(ORPHAN, "orphan", "a process used a TSG that is not in the table")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,
@@ -393,7 +398,6 @@ struct gpusched_simfile {
 	X(ORPHAN_CHANNEL, "orphan_channel", "channels of a TSG that is not in the table") \
 	X(ORPHAN_CALL, "orphan_call", "controls on a TSG that is not in the table") \
 	X(EVENTS_LOST, "events_lost", "events that found the ring buffer full") \
-	X(COMPAT, "compat", "ioctls of 32-bit processes, not decoded") \
 	X(RM_FAILED, "rm_failed", "calls that the driver itself refused") \
 	X(GATE_HELD, "gate_held", "holds at the gate: the caller was stopped") \
 	X(GATE_DENIED, "gate_denied", "calls that the gate refused") \

@@ -110,8 +110,7 @@ void cli_probe_bpf(struct cli_check *k)
 			   NULL);
 	libbpf_set_print(before);
 	if (fd >= 0)
-		good(k, "BPF programs for tracepoints load; 32-bit processes' calls are counted, "
-			"not decoded");
+		good(k, "BPF programs for tracepoints load");
 	else if (fd == -EPERM)
 		bad(k,
 		    "run it as root; in a container with CAP_BPF and CAP_PERFMON and bpf() allowed",

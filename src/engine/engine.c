@@ -367,6 +367,13 @@ int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uin
 	return gs_engine_tell(e, key, &news);
 }
 
+int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key)
+{
+	const struct gs_news news = { .anew = GPUSCHED_ALL_SETTINGS };
+
+	return gs_engine_tell(e, key, &news);
+}
+
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key)
 {
 	const struct gs_news news = { .doubt = true };

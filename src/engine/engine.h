@@ -72,6 +72,8 @@ int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uin
  * it is suspended once more, or resumed when nobody wants that any longer.
  */
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
+/* Calls have become possible: whatever was given up is tried again. */
+int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key);
 /* All of them (start, policy switch, tick). */
 int gs_engine_touch_all(struct gs_engine *e);
 /* The classes of the table were published anew: their limits are read. Done by new as well. */

@@ -105,8 +105,7 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 	return 0;
 }
 
-SEC("lsm/file_ioctl")
-int gate(unsigned long long *ctx)
+static __always_inline int gs_gate_ioctl(unsigned long long *ctx)
 {
 	struct file *file = (struct file *)ctx[0];
 	struct task_struct *task;
@@ -118,9 +117,22 @@ int gate(unsigned long long *ctx)
 		return 0;
 	c.cfg = gs_cfg_of();
 	task = bpf_get_current_task_btf();
-	if (!c.cfg || gs_is_compat(task) || !gs_file_accept(c.cfg, file))
+	if (!c.cfg || !gs_file_accept(c.cfg, file))
 		return 0;
 	c.file = (gs_u64)file;
 	c.leader = task->group_leader;
 	return gs_gate(ctx, &c, ctx[2]);
+}
+
+SEC("lsm/file_ioctl")
+int gate(unsigned long long *ctx)
+{
+	return gs_gate_ioctl(ctx);
+}
+
+/* 32-bit calls, since Linux 6.8; before, they came to the other one as well. */
+SEC("?lsm/file_ioctl_compat")
+int gate_compat(unsigned long long *ctx)
+{
+	return gs_gate_ioctl(ctx);
 }

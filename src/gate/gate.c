@@ -21,6 +21,7 @@
 #include "table/cfg.h"
 
 #define PIN_NAME "gate"
+#define PIN_COMPAT "gate_compat" /* where the kernel has a hook of its own for 32-bit calls */
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
@@ -47,6 +48,8 @@ static int load(struct gate_bpf *skel, const struct bpf_object *taps)
 {
 	int r = reuse_maps(skel, taps);
 
+	bpf_program__set_autoload(skel->progs.gate_compat,
+				  libbpf_find_vmlinux_btf_id("file_ioctl_compat", BPF_LSM_MAC) > 0);
 	/* under dilation limits are scaled, the heartbeat is not */
 	skel->rodata->gs_alive_ns =
 		(uint64_t)((double)skel->rodata->gs_alive_ns * gs_env()->dilate);
@@ -57,11 +60,20 @@ static int load(struct gate_bpf *skel, const struct bpf_object *taps)
 	return r;
 }
 
+static int pin(const struct bpf_link *link, const char *dir, const char *name, struct gs_error *err)
+{
+	char path[PATH_MAX + sizeof(PIN_COMPAT)];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (bpf_obj_pin(bpf_link__fd(link), path))
+		return gs_fail(err, -errno, "cannot pin %s: %s", path, strerror(errno));
+	return 0;
+}
+
 int gs_gate_on(const struct bpf_object *taps, const char *dir, struct gs_error *err)
 {
 	CLEANUP(skel_destroy) struct gate_bpf *skel = NULL;
 	char words[512];
-	char path[PATH_MAX + sizeof(PIN_NAME)];
 	int r = gs_gate_probe(err);
 
 	if (r < 0)
@@ -73,18 +85,23 @@ int gs_gate_on(const struct bpf_object *taps, const char *dir, struct gs_error *
 	if (r < 0)
 		return gs_fail(err, r, "the kernel refuses its program: %s",
 			       gs_hush_first(words, strerror(-r)));
-	snprintf(path, sizeof(path), "%s/" PIN_NAME, dir);
-	if (bpf_obj_pin(bpf_link__fd(skel->links.gate), path))
-		return gs_fail(err, -errno, "cannot pin %s: %s", path, strerror(errno));
-	return 0;
+	r = pin(skel->links.gate, dir, PIN_NAME, err);
+	if (!r && skel->links.gate_compat)
+		r = pin(skel->links.gate_compat, dir, PIN_COMPAT, err);
+	if (r < 0)
+		gs_gate_off(dir);
+	return r;
 }
 
 void gs_gate_off(const char *dir)
 {
-	char path[PATH_MAX + sizeof(PIN_NAME)];
+	static const char *const names[] = { PIN_NAME, PIN_COMPAT };
+	char path[PATH_MAX + sizeof(PIN_COMPAT)];
 
-	snprintf(path, sizeof(path), "%s/" PIN_NAME, dir);
-	unlink(path);
+	for (size_t i = 0; i < GS_COUNT(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		unlink(path);
+	}
 }
 
 bool gs_gate_there(void)

@@ -75,7 +75,8 @@ static bool take_class(struct gs_service *s, struct gpusched_tsg *rec,
 	return true;
 }
 
-static void tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type, uint32_t arg)
+void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
+		    uint32_t arg)
 {
 	struct gpusched_event ev = {
 		.ns = gs_now_ns(),
@@ -126,7 +127,7 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 	    (now.flags & GPUSCHED_TSG_SCHEDULED))
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
-		tell(s, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
+		gs_record_tell(s, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
 	gs_sight_record(s, rec);
 	if (s->e)
 		gs_engine_touch(s->e, &rec->key);
@@ -242,7 +243,7 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 	if (s->e)
 		gs_engine_forget(s->e, &rec->key);
 	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
-		tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
+		gs_record_tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
 }
 
 /*
@@ -464,11 +465,15 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		rename_process(s, ev);
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
-	case GPUSCHED_EV_OWNER:
+	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */
+		gs_engine_anew(s->e, &ev->key);
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_EXIT:
 		gs_loop_sweep_in(s, SWEEP_SOON_NS);
+		break;
+	case GPUSCHED_EV_ORPHAN:
+		gs_orphan_seen(s, ev);
 		break;
 	case GPUSCHED_EV_LIMIT:
 		gs_log(LOG_NOTICE,
@@ -500,7 +505,7 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 
 void gs_on_wish(const struct gpusched_tsg *rec, void *user)
 {
-	tell(user, rec, GPUSCHED_EV_WANT, 0);
+	gs_record_tell(user, rec, GPUSCHED_EV_WANT, 0);
 }
 
 /* Logged once for each policy and reason: anybody can have as many TSGs as he likes. */
@@ -516,7 +521,7 @@ void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
 			       (unsigned long long)rec->task.id, rec->task.pid,
 			       gs_overrule_text(i));
 	s->overruled_logged |= why;
-	tell(s, rec, GPUSCHED_EV_OVERRULED, why);
+	gs_record_tell(s, rec, GPUSCHED_EV_OVERRULED, why);
 }
 
 void gs_on_call(const struct gs_engine_call *call, void *user)

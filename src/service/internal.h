@@ -35,6 +35,8 @@
 	  "times that a libcuda's launches could not be counted") \
 	X(READS_LEFT, "reads_left", \
 	  "times that a process's program or libraries were not read: it took too long") \
+	X(ORPHANS_LEFT, "orphans_left", \
+	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
 	X(SAVED_LEFT, "saved_left", \
@@ -50,6 +52,20 @@ enum gs_service_counter {
 	GS_SERVICE_COUNTERS(X)
 #undef X
 		GS_SVC_MAX
+};
+
+/* Clients that a tap saw a TSG of used which the table does not have. */
+#define GS_MAX_ORPHANS 256
+struct gs_orphans {
+	struct gs_orphan {
+		pid_t pid;
+		uid_t uid;
+		struct gpusched_key key;
+	} all[GS_MAX_ORPHANS];
+	size_t n;
+	uid_t last; /* whose was adopted last */
+	uint64_t next_ns;
+	sd_event_source *due;
 };
 
 struct gs_watch;
@@ -126,6 +142,7 @@ struct gs_service {
 	uint64_t losses_next_ns;   /* not again before */
 	uint64_t table_full;       /* what the taps had no room for, as far as it was told */
 	uint64_t full_next_ns;     /* not told again before */
+	struct gs_orphans orphans;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -213,6 +230,9 @@ void gs_losses_check(struct gs_service *s);
 void gs_service_sweep(struct gs_service *s);
 /* What of both is under way. */
 void gs_looking_free(struct gs_service *s);
+/* An event about a record, for who watches. */
+void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
+		    uint32_t arg);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
 /* All records. */
@@ -221,6 +241,10 @@ void gs_records_settle(struct gs_service *s);
 void gs_process_reclassify(struct gs_service *s, pid_t pid);
 /* A process may have been moved since its TSG was made: policies see where it is. */
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
+
+/* ---- orphans.c: what is used and not in the table is adopted, in turn by user ------------------ */
+void gs_orphan_seen(struct gs_service *s, const struct gpusched_event *ev);
+void gs_orphans_end(struct gs_service *s);
 
 /* ---- records.c: the table with GPU and class filled in --------------------------------------- */
 /* As far as @view finds them; NULL: all. */

@@ -439,6 +439,7 @@ static void end_acting(struct gs_service *s)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);
 	gs_sight_end(s);
+	gs_orphans_end(s);
 	s->events = sd_event_source_disable_unref(s->events);
 	s->results = sd_event_source_disable_unref(s->results);
 	gs_engine_free(s->e);

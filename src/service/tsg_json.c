@@ -132,6 +132,8 @@ static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, jso
 	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
+	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
+		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (s && s->e)
 		add_overrules(gs_engine_overruled(s->e, &rec->key), text, sizeof(text));
 	put_text(o, "held_by", held ? policy : NULL);
@@ -155,6 +157,7 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 	put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
 	put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
 	put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
+	put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
 	put_reason(s, rec, o);
 	put_text(o, "suspended_by", rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
 	put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,

@@ -50,6 +50,36 @@ static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct
 	return 1 + ((rdev & 0xfffff) == 255);
 }
 
+#define GS_REF_RELEASED 0xc000000000000000ull /* as in file_ref_t, where 0 is one reference */
+
+static __always_inline int gs_file_referenced(gs_u64 file)
+{
+	gs_u64 n = 0;
+
+	if (bpf_core_field_exists(((struct file___count *)0)->f_count)) {
+		bpf_core_read(&n, sizeof(n), &((struct file___count *)file)->f_count);
+		return n != 0;
+	}
+	if (bpf_core_field_exists(((struct file___ref *)0)->f_ref)) {
+		bpf_core_read(&n, sizeof(n), &((struct file___ref *)file)->f_ref);
+		return n < GS_REF_RELEASED;
+	}
+	return 0;
+}
+
+/*
+ * Does anything refer to the open file of these records, whoever holds it? The memory of a closed one
+ * may be anything by now, so that it must be what it was.
+ */
+static __always_inline int gs_file_lives(gs_u64 file)
+{
+	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
+	struct gpusched_cfg *cfg = gs_cfg_of();
+
+	return entry && cfg && gs_file_accept(cfg, (struct file *)file) &&
+	       gs_file_is(file, entry) && gs_file_referenced(file);
+}
+
 /* A channel's or a TSG's handle to the TSG's key. */
 static __always_inline void gs_to_tsg(struct gpusched_key *key)
 {

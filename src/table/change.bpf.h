@@ -8,7 +8,7 @@
 #ifndef GPUSCHED_TABLE_CHANGE_BPF_H
 #define GPUSCHED_TABLE_CHANGE_BPF_H
 
-#include "table/record.bpf.h"
+#include "table/caller.bpf.h"
 #include "table/change.h"
 
 #define GS_ENOENT 2
@@ -104,6 +104,17 @@ static __always_inline int gs_pokes(const struct gpusched_tsg *rec, const struct
 	return p->what & what && gs_is_still(rec, p);
 }
 
+/* A tap or a policy may change others meanwhile. */
+static __always_inline void gs_poke_flags(struct gpusched_tsg *rec, const struct gpusched_poke *p)
+{
+	gs_u32 old = __sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
+
+	__sync_fetch_and_or(&rec->flags, p->rec.flags & p->flags_mask);
+	if (old & p->flags_mask & ~p->rec.flags & GPUSCHED_TSG_IN_FLIGHT &&
+	    rec->task.pid == p->rec.task.pid)
+		gs_tell_owner(rec, &p->rec);
+}
+
 static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusched_poke *p)
 {
 	if (gs_pokes(rec, p, GPUSCHED_POKE_GPU)) {
@@ -161,11 +172,8 @@ int poke(struct gpusched_poke *p)
 		rec->errors = p->rec.errors;
 		rec->last_status = p->rec.last_status;
 	}
-	if (gs_pokes(rec, p,
-		     GPUSCHED_POKE_FLAGS)) { /* a tap or a policy may change others meanwhile */
-		__sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
-		__sync_fetch_and_or(&rec->flags, p->rec.flags & p->flags_mask);
-	}
+	if (gs_pokes(rec, p, GPUSCHED_POKE_FLAGS))
+		gs_poke_flags(rec, p);
 	gs_poke_rare(rec, p);
 	p->ret = gs_is_still(rec, p) ? 0 : -GS_ESTALE;
 	return 0;
@@ -436,6 +444,9 @@ int change_table(struct gs_table_arg *a)
 		break;
 	case GS_TABLE_FORGET_FILE:
 		ret = gs_forget_made(&gs_files, &h.key.file, h.made);
+		break;
+	case GS_TABLE_FILE_LIVES:
+		ret = gs_file_lives(h.key.file);
 		break;
 	case GS_TABLE_HOLDER:
 		ret = gs_set_holder(&h);

@@ -36,6 +36,7 @@ enum gs_table_op {
 	GS_TABLE_FORGET_CLIENT, /* key; made */
 	GS_TABLE_FORGET_FILE,   /* key.file; made */
 	GS_TABLE_HOLDER,        /* key.file; made; file: holder, sweep: GS_SWEEP_* */
+	GS_TABLE_FILE_LIVES, /* key.file: 1 something refers to it, 0 nothing does, or not known */
 	/* Fields of gs_cfg, id is the value: a whole new one would undo the taps' id counter. */
 	GS_CFG_HEARTBEAT,
 	GS_CFG_DEFAULT_CLASS,

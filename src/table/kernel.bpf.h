@@ -10,6 +10,7 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
+	unsigned long bx;
 	unsigned long cx;
 	unsigned long dx;
 	unsigned long si;
@@ -34,6 +35,20 @@ struct inode {
 
 struct file {
 	struct inode *f_inode;
+	void *private_data;
+};
+
+/* Its references: up to Linux 6.12, and from then on. */
+struct gs_word {
+	unsigned long long value;
+};
+
+struct file___count {
+	struct gs_word f_count;
+};
+
+struct file___ref {
+	struct gs_word f_ref;
 };
 
 struct fdtable {

@@ -226,10 +226,28 @@ static __always_inline void *gs_entry(void *map, const void *key, void *fresh)
 	return entry;
 }
 
+static __always_inline void gs_file_identity(gs_u64 file, struct gpusched_file *ret)
+{
+	struct file *f = (struct file *)file;
+
+	ret->inode = (gs_u64)BPF_CORE_READ(f, f_inode);
+	ret->data = (gs_u64)BPF_CORE_READ(f, private_data);
+}
+
+/* Else another file is at its address by now. */
+static __always_inline int gs_file_is(gs_u64 file, const struct gpusched_file *entry)
+{
+	struct gpusched_file now = {};
+
+	gs_file_identity(file, &now);
+	return now.inode == entry->inode && now.data == entry->data;
+}
+
 static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 owner)
 {
 	struct gpusched_file fresh = { .origin.owner = owner, .holder = owner };
 
+	gs_file_identity(file, &fresh);
 	return gs_entry(&gs_files, &file, &fresh);
 }
 

@@ -13,6 +13,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "taps/adopt.h"
+#include "taps/holders.h"
 #include "rm/decode.h"
 #include "rm/way.h"
 #include "table/priv.h"
@@ -41,6 +42,7 @@ struct adopt {
 	uint32_t *clients; /* numbers that may exist */
 	size_t nclients;
 	uint64_t deadline;
+	bool used; /* its owner uses it just now: not one that was made and forgotten */
 	struct gs_adopted sum;
 };
 
@@ -225,6 +227,10 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 		rec.dev_instance = dev.dev_instance = gpu->dev_instance;
 	rec.task.kind = gs_objects_kind(s, tsg->handle);
 	rec.task.engine = engine_of(fd, client, s, tsg->handle);
+	if (a->used && rec.task.kind == GPUSCHED_KIND_OTHER) { /* no work yet: governed till then */
+		rec.task.kind = GPUSCHED_KIND_COMPUTE;
+		rec.task.engine = 1;
+	}
 	rec.task.pid = h->pid;
 	rec.task.uid = h->uid;
 	rec.task.cgroup_id = gs_cgroup_of(h->pid);
@@ -242,12 +248,16 @@ static int adopt_tsg(struct adopt *a, int fd, const struct gs_holder *h, uint32_
 	return gs_table_insert(a->t, &rec, &ch);
 }
 
-static void adopt_client(struct adopt *a, int fd, const struct gs_holder *h, uint32_t client)
+/* @handle: known to be there; 0: none is. */
+static void adopt_client(struct adopt *a, int fd, const struct gs_holder *h, uint32_t client,
+			 uint32_t handle)
 {
 	const struct gs_object_source rm = { rm_query, rm_child, &fd };
 	CLEANUP(objects_free) struct gs_objects s = {};
 	int r = gs_objects_scan(&rm, client, &s);
 
+	if (!r && handle)
+		r = gs_objects_near(&rm, client, handle, &s);
 	if (r < 0) {
 		a->sum.failed++;
 		return;
@@ -282,7 +292,7 @@ static void adopt_file(struct adopt *a, const struct gs_holder *h)
 		if (!a->clients[i] ||
 		    rm_query(&fd, a->clients[i], a->clients[i], GS_INDEX_CLASS, &class_))
 			continue;
-		adopt_client(a, fd, h, a->clients[i]);
+		adopt_client(a, fd, h, a->clients[i], 0);
 		a->clients[i] = 0; /* a client is of one file */
 	}
 	gs_proc_forget_dead(a->t, h->pid, h->start_ns);
@@ -330,6 +340,30 @@ int gs_adopt(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, struct
 		last = all[i].pid;
 		adopt_file(&a, &all[i]);
 	}
+	*ret = a.sum;
+	return 0;
+}
+
+int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, pid_t pid,
+		    const struct gpusched_key *key, struct gs_adopted *ret, struct gs_error *err)
+{
+	struct adopt a = { .t = t, .gpus = gpus, .ngpus = ngpus, .own = -1, .used = true };
+	CLEANUP_FREE struct gs_holder *all = NULL;
+	const struct gs_holder *h;
+	CLEANUP_FD int fd = -1;
+	size_t n = 0;
+	int r = gs_holders_of(t, pid, &all, &n, err);
+
+	if (r < 0)
+		return r;
+	h = gs_holder_find(all, n, key->file, pid);
+	if (!h)
+		return gs_fail(err, -ENOENT, "process %d has closed that file", (int)pid);
+	r = gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, err);
+	if (r < 0)
+		return r;
+	adopt_client(&a, fd, h, key->client, key->handle);
+	gs_proc_forget_dead(t, h->pid, h->start_ns);
 	*ret = a.sum;
 	return 0;
 }

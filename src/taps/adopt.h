@@ -41,6 +41,9 @@ struct gs_object_source {
 
 /* Finds what matters to a scheduler; free(ret->all) whatever it returns. */
 int gs_objects_scan(const struct gs_object_source *src, uint32_t client, struct gs_objects *ret);
+/* Adds @handle, wherever it is, and what lies behind it; of a channel also its TSG. */
+int gs_objects_near(const struct gs_object_source *src, uint32_t client, uint32_t handle,
+		    struct gs_objects *s);
 /* First child of a class, 0: none. */
 uint32_t gs_objects_child(const struct gs_objects *s, uint32_t parent, uint32_t class_);
 bool gs_objects_has(const struct gs_objects *s, uint32_t class_);

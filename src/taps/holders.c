@@ -228,8 +228,14 @@ void gs_holders_sort(struct gs_holder *all, size_t n)
 
 int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n, struct gs_error *err)
 {
+	return gs_holders_of(t, 0, ret, ret_n, err);
+}
+
+int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
+		  struct gs_error *err)
+{
 	CLEANUP(holders_free) struct gs_holders *h = NULL;
-	int r = gs_holders_begin(t, 0, &h, err);
+	int r = gs_holders_begin(t, pid, &h, err);
 
 	if (!r)
 		r = gs_holders_step(h, UINT64_MAX, err);

@@ -7,6 +7,9 @@
 
 #include "taps/taps.h"
 
+/* Like gs_holders_read(), of one process; pid 0: of all. */
+int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
+		  struct gs_error *err);
 /* gs_holders_read() in slices, of one process; pid 0: of all. One that is gone has none. */
 struct gs_holders;
 int gs_holders_begin(struct gs_table *t, pid_t pid, struct gs_holders **ret, struct gs_error *err);

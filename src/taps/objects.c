@@ -108,6 +108,18 @@ static int below_devices(const struct gs_object_source *src, uint32_t client, st
 	return r == -ENOENT ? 0 : r;
 }
 
+int gs_objects_near(const struct gs_object_source *src, uint32_t client, uint32_t handle,
+		    struct gs_objects *s)
+{
+	int r = known(s, handle) ? 0 : window(src, client, handle, GAP_ELSEWHERE, s);
+	uint32_t parent;
+
+	if (r || src->query(src->user, client, handle, GS_INDEX_PARENT, &parent) ||
+	    parent == client || known(s, parent))
+		return r;
+	return window(src, client, parent, GAP_ELSEWHERE, s);
+}
+
 int gs_objects_scan(const struct gs_object_source *src, uint32_t client, struct gs_objects *ret)
 {
 	int r = around(src, client, client, GS_INTERNAL_DEVICE, GS_CLASS_DEVICE, ret);

@@ -140,15 +140,29 @@ static int walk(struct gs_sweep *s, pid_t pid)
 	return r;
 }
 
+/* In a message, a ring or a mapping, though no process holds it: the kernel counts references. */
+static bool lives(const struct gs_sweep *s, uint64_t file)
+{
+	struct gs_table_arg arg = { .head = { .op = GS_TABLE_FILE_LIVES, .key.file = file } };
+
+	return gs_table_change(s->t, &arg) > 0;
+}
+
+static bool is_closed(const struct gs_sweep *s, uint64_t file)
+{
+	return !find(s, file, 0) && !lives(s, file);
+}
+
 /* The address may be another file's by now: RM itself says whether the TSG can be reached there. */
-static bool still_there(const struct gpusched_tsg *rec, const struct gs_holder *h)
+static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec,
+			const struct gs_holder *h)
 {
 	uint32_t status = GS_NV_INVALID_CLIENT;
 	uint64_t us = 0;
 	CLEANUP_FD int fd = -1;
 
 	if (gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, NULL) < 0)
-		return false;
+		return lives(s, rec->key.file); /* nobody can be asked now */
 	return !gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
 			      sizeof(us), &status) &&
 	       status == GS_NV_OK;
@@ -159,7 +173,8 @@ static void move(struct gs_table *t, struct gpusched_tsg *rec, const struct gs_h
 	struct gpusched_poke poke = {
 		.key = rec->key,
 		.id = rec->task.id,
-		.what = GPUSCHED_POKE_OWNER | GPUSCHED_POKE_WHO,
+		.what = GPUSCHED_POKE_OWNER | GPUSCHED_POKE_WHO | GPUSCHED_POKE_FLAGS,
+		.flags_mask = GPUSCHED_TSG_IN_FLIGHT,
 	};
 
 	rec->task.pid = h->pid;
@@ -168,9 +183,26 @@ static void move(struct gs_table *t, struct gpusched_tsg *rec, const struct gs_h
 	rec->owner_fd = h->fd;
 	rec->owner_start_ns = h->start_ns;
 	memcpy(rec->task.comm, h->comm, sizeof(rec->task.comm));
+	rec->flags &= ~GPUSCHED_TSG_IN_FLIGHT;
 	poke.rec = *rec;
 	gs_table_poke(t, &poke);
 	gs_proc_forget_dead(t, h->pid, h->start_ns);
+}
+
+static void set_in_flight(struct gs_table *t, struct gpusched_tsg *rec, bool is)
+{
+	struct gpusched_poke poke = {
+		.key = rec->key,
+		.id = rec->task.id,
+		.what = GPUSCHED_POKE_FLAGS,
+		.flags_mask = GPUSCHED_TSG_IN_FLIGHT,
+	};
+
+	if (is == !!(rec->flags & GPUSCHED_TSG_IN_FLIGHT))
+		return;
+	rec->flags ^= GPUSCHED_TSG_IN_FLIGHT;
+	poke.rec = *rec;
+	gs_table_poke(t, &poke);
 }
 
 /* Its end is ours to tell, unless a tap is at it; with the flags that it had before. */
@@ -192,14 +224,21 @@ static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 	struct gpusched_tsg now;
 
 	if (!(rec->flags & GPUSCHED_TSG_GONE)) {
-		if (find(s, rec->key.file, rec->task.pid))
+		h = find(s, rec->key.file, (pid_t)rec->task.pid);
+		if (h && h->start_ns == rec->owner_start_ns) {
+			set_in_flight(s->t, rec, false);
 			return;
+		}
 		h = find(s, rec->key.file, 0);
+		if (!h && lives(s, rec->key.file)) {
+			set_in_flight(s->t, rec, true);
+			return;
+		}
 	}
 	/* it may have ended, and its handle be used again, since we read it */
 	if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
 		return;
-	if (h && still_there(rec, h)) {
+	if (h && still_there(s, rec, h)) {
 		move(s->t, rec, h);
 		return;
 	}
@@ -222,7 +261,7 @@ static void change(struct gs_sweep *s, struct gs_table_head head)
 static bool forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
 {
 	for (; s->at < p->n && has_time(s); s->at++)
-		if (!find(s, p->keys[s->at].file, 0))
+		if (is_closed(s, p->keys[s->at].file))
 			change(s, (struct gs_table_head){ .op = op,
 							  .key = p->keys[s->at],
 							  .made = p->values[s->at].origin.made });
@@ -244,7 +283,7 @@ static int by_file(const void *x, const void *y)
 	return a->key.file < b->key.file ? -1 : a->key.file > b->key.file;
 }
 
-/* Who has the records of one file: 0 nobody, -1 several, which only a look at each can tell. */
+/* Who has the records of one file: 0 nobody, -1 several or in flight: look at each. */
 static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 {
 	size_t from = 0, to = s->nrecs;
@@ -261,9 +300,9 @@ static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 	for (size_t i = from; i < s->nrecs && s->recs[i].key.file == file; i++) {
 		uint32_t pid = s->recs[i].task.pid;
 
-		if (!pid || pid == owner)
+		if (!pid)
 			continue;
-		if (owner)
+		if ((owner && pid != owner) || (s->recs[i].flags & GPUSCHED_TSG_IN_FLIGHT))
 			return -1;
 		owner = pid;
 	}
@@ -295,7 +334,7 @@ static int note_holders(struct gs_sweep *s)
 static int forget_files(struct gs_sweep *s)
 {
 	for (; s->at < s->nfiles && has_time(s); s->at++)
-		if (!find(s, s->file_keys[s->at], 0))
+		if (is_closed(s, s->file_keys[s->at]))
 			change(s, (struct gs_table_head){ .op = GS_TABLE_FORGET_FILE,
 							  .key.file = s->file_keys[s->at],
 							  .made = s->files[s->at].origin.made });

@@ -14,11 +14,17 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+#define X32_BIT 0x40000000u
+#define NR_OPEN_32 5
 #define NR_IOCTL 16
 #define NR_IOCTL_32 54
 #define NR_OPEN 2
 #define NR_OPENAT 257
-#define NR_OPENAT2 437
+#define NR_OPENAT_32 295
+#define NR_OPEN_BY_HANDLE 304
+#define NR_OPEN_BY_HANDLE_32 342
+#define NR_OPENAT2 437 /* in both */
+#define NR_IOCTL_X32 514
 
 static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 {
@@ -127,6 +133,16 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
 }
 
+/* RM has it, the table does not: whoever is told adopts it. */
+static __always_inline void gs_on_orphan(const struct gs_caller *c, const struct gpusched_key *key,
+					 gs_u32 counter)
+{
+	if (gs_is_self(c))
+		return;
+	gs_tap_count(counter);
+	gs_tell_event(c, GPUSCHED_EV_ORPHAN, key, 0, 0, 0);
+}
+
 static __always_inline void gs_on_channel(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->root, a->parent);
@@ -135,7 +151,7 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
 		/* A bare channel under a device has a TSG of RM's own, which has no name. */
 		if (!bpf_map_lookup_elem(&gs_devices, &key))
-			gs_tap_count(GPUSCHED_CNT_ORPHAN_CHANNEL);
+			gs_on_orphan(c, &key, GPUSCHED_CNT_ORPHAN_CHANNEL);
 		return;
 	}
 	if (a->params)
@@ -257,6 +273,21 @@ static __always_inline void gs_on_interleave(const struct gs_caller *c,
 	gs_tell_event(c, GPUSCHED_EV_INTERLEAVE, key, rec->task.id, level, 0);
 }
 
+/* Its owner has its file back: what could not be called can be now. */
+static __always_inline void gs_is_back(const struct gs_caller *c, const struct gpusched_key *key,
+				       struct gpusched_tsg *rec)
+{
+	if (!(rec->flags & GPUSCHED_TSG_IN_FLIGHT))
+		return;
+	if (rec->task.pid != c->tgid) {
+		gs_call_sweep(c->file);
+		return;
+	}
+	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_IN_FLIGHT);
+	rec->owner_fd = c->fd;
+	gs_tell_event(c, GPUSCHED_EV_OWNER, key, rec->task.id, 0, 0);
+}
+
 static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32 client,
 					       gs_u64 params)
 {
@@ -270,7 +301,7 @@ static __always_inline void gs_on_preempt_mode(const struct gs_caller *c, gs_u32
 	gs_to_tsg(&key);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (!rec) {
-		gs_tap_count(GPUSCHED_CNT_ORPHAN_CALL);
+		gs_on_orphan(c, &key, GPUSCHED_CNT_ORPHAN_CALL);
 		return;
 	}
 	rec->task.asked.preempt_mode = w[3];
@@ -305,9 +336,10 @@ static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, 
 	gs_to_tsg(&key);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (!rec) {
-		gs_tap_count(GPUSCHED_CNT_ORPHAN_CALL);
+		gs_on_orphan(c, &key, GPUSCHED_CNT_ORPHAN_CALL);
 		return;
 	}
+	gs_is_back(c, &key, rec);
 	switch (q.cmd) {
 	case GS_CMD_TSG_SCHEDULE:
 	case GS_CMD_CHANNEL_SCHEDULE:
@@ -410,14 +442,40 @@ static __always_inline int gs_size_ok(gs_u32 nr, gs_u32 size)
 	return size == 32 || size == 40 || size == 48;
 }
 
-static __always_inline int gs_ioctl(void *ctx, struct pt_regs *regs, gs_u32 cmd)
+/* Ends what hangs below an open file that is another one by now; f->n != 0: no policy is called. */
+static __noinline int gs_file_anew(struct gs_fall *f)
+{
+	gs_u64 file = f->file;
+	struct gpusched_file *entry;
+
+	bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, f, 0);
+	bpf_for_each_map_elem(&gs_devices, gs_fall_device, f, 0);
+	bpf_for_each_map_elem(&gs_clients, gs_fall_client, f, 0);
+	entry = bpf_map_lookup_elem(&gs_files, &file);
+	if (entry && entry->sweep) /* it is to come, for the sake of the policy */
+		gs_file_identity(file, entry);
+	else
+		gs_forget(&gs_files, &file);
+	return 0;
+}
+
+/* An open that was not seen, by io_uring: its memory was a closed file's. */
+static __always_inline void gs_check_file(const struct gs_caller *c)
+{
+	struct gs_fall f = { .c = c, .file = c->file, .n = 1 };
+	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &f.file);
+
+	if (entry && !gs_file_is(f.file, entry))
+		gs_file_anew(&f);
+}
+
+static __always_inline int gs_ioctl(void *ctx, gs_u32 fd, gs_u32 cmd, gs_u64 arg)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = regs->di };
+	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = fd };
 	gs_u32 nr = GS_IOC_NR(cmd);
-	gs_u64 arg = regs->dx;
 
-	if (!c.cfg || gs_is_compat(task))
+	if (GS_IOC_TYPE(cmd) != 'F' || nr < GS_ESC_FREE || nr > GS_ESC_ALLOC || !c.cfg)
 		return 0;
 	c.file = gs_file_of(task, c.fd);
 	if (!c.file) {
@@ -435,6 +493,7 @@ static __always_inline int gs_ioctl(void *ctx, struct pt_regs *regs, gs_u32 cmd)
 	c.tgid = gs_tgid_of(c.cfg, c.leader);
 	if (!c.tgid)
 		return 0;
+	gs_check_file(&c);
 	if (nr == GS_ESC_ALLOC)
 		gs_on_alloc(ctx, &c, GS_IOC_SIZE(cmd), arg);
 	else if (nr == GS_ESC_CONTROL)
@@ -451,7 +510,7 @@ static __always_inline int gs_open(void *ctx, gs_u32 fd)
 	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = fd };
 	struct gs_fall f = { .c = &c };
 
-	if (!c.cfg || gs_is_compat(task))
+	if (!c.cfg)
 		return 0;
 	c.file = gs_file_of(task, fd);
 	if (!c.file || !gs_file_accept(c.cfg, (struct file *)c.file))
@@ -461,37 +520,57 @@ static __always_inline int gs_open(void *ctx, gs_u32 fd)
 		return 0;
 	c.leader = task->group_leader;
 	c.tgid = gs_tgid_of(c.cfg, c.leader);
-	bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, &f, 0);
-	bpf_for_each_map_elem(&gs_devices, gs_fall_device, &f, 0);
-	bpf_for_each_map_elem(&gs_clients, gs_fall_client, &f, 0);
-	gs_forget(&gs_files, &f.file);
+	gs_file_anew(&f);
 	if (f.n)
 		gs_end_tsg(ctx, &c, &f.first, f.first_id);
 	return 0;
+}
+
+/* A 32-bit call, which any process can make, has its own numbers and registers. */
+static __always_inline int gs_is_ioctl(gs_u32 nr, int compat)
+{
+	return compat ? nr == NR_IOCTL_32 : nr == NR_IOCTL || nr == NR_IOCTL_X32;
+}
+
+static __always_inline int gs_is_open(gs_u32 nr, int compat)
+{
+	if (compat)
+		return nr == NR_OPEN_32 || nr == NR_OPENAT_32 || nr == NR_OPENAT2 ||
+		       nr == NR_OPEN_BY_HANDLE_32;
+	return nr == NR_OPEN || nr == NR_OPENAT || nr == NR_OPENAT2 || nr == NR_OPEN_BY_HANDLE;
 }
 
 SEC("tp_btf/sys_exit")
 int tap_sys_exit(unsigned long long *ctx)
 {
 	struct pt_regs *regs = (struct pt_regs *)ctx[0];
-	unsigned long nr = regs->orig_ax;
-	gs_u32 cmd;
+	gs_u32 nr = (gs_u32)regs->orig_ax & ~X32_BIT;
+	gs_u32 fd, cmd;
+	int compat;
 
-	if (nr != NR_IOCTL) {
-		if ((nr == NR_OPENAT || nr == NR_OPEN || nr == NR_OPENAT2) && (long)ctx[1] >= 0)
-			return gs_open(ctx, ctx[1]);
-		if (nr == NR_IOCTL_32 && GS_IOC_TYPE(regs->cx) == 'F' &&
-		    gs_is_compat(bpf_get_current_task_btf()))
-			gs_tap_count(GPUSCHED_CNT_COMPAT);
+	switch (nr) {
+	case NR_IOCTL:
+	case NR_IOCTL_32:
+	case NR_IOCTL_X32:
+	case NR_OPEN:
+	case NR_OPEN_32:
+	case NR_OPENAT:
+	case NR_OPENAT_32:
+	case NR_OPENAT2:
+	case NR_OPEN_BY_HANDLE:
+	case NR_OPEN_BY_HANDLE_32:
+		break;
+	default:
 		return 0;
 	}
-	cmd = regs->si;
-	if (GS_IOC_TYPE(cmd) != 'F' || GS_IOC_NR(cmd) < GS_ESC_FREE ||
-	    GS_IOC_NR(cmd) > GS_ESC_ALLOC)
+	compat = gs_is_compat(bpf_get_current_task_btf());
+	if (gs_is_open(nr, compat))
+		return (gs_s32)ctx[1] < 0 ? 0 : gs_open(ctx, ctx[1]);
+	if (ctx[1] || !gs_is_ioctl(nr, compat))
 		return 0;
-	if ((long)ctx[1] != 0)
-		return 0;
-	return gs_ioctl(ctx, regs, cmd);
+	fd = compat ? regs->bx : regs->di;
+	cmd = compat ? regs->cx : regs->si;
+	return gs_ioctl(ctx, fd, cmd, compat ? (gs_u32)regs->dx : regs->dx);
 }
 
 /* ---- who holds NVIDIA files ------------------------------------------------------------------ */

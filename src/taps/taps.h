@@ -70,10 +70,14 @@ struct gs_adopted {
 int gs_adopt(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
 	     struct gs_error *err);
 
+/* One client alone: of process @pid, which uses @key there. -ENOENT: it has closed that file. */
+int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, pid_t pid,
+		    const struct gpusched_key *key, struct gs_adopted *ret, struct gs_error *err);
+
 /*
- * Ends records whose open file has no holder any more, and moves records whose owner closed its
- * descriptor to another holder. fn (may be NULL) is called for each ended record before removal.
- * Returns how many have ended.
+ * Ends records whose open file is closed, marks those whose file no process holds, and moves records
+ * whose owner closed its descriptor to another holder. fn (may be NULL) is called for each ended
+ * record before removal. Returns how many have ended.
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);

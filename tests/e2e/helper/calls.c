@@ -9,6 +9,7 @@
  *   helper calls change PID   sets slice, mode and interleave and suspends, by the engine; stays so
  *   helper calls die PID      the same with a guardian, then SIGKILL on itself
  *   helper calls restore      from the table alone
+ *   helper calls forget PID   takes its TSGs out of the table
  */
 #include <errno.h>
 #include <signal.h>
@@ -233,6 +234,19 @@ static int restore_all(void)
 	return 0;
 }
 
+static int forget(pid_t pid)
+{
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	struct gs_error err = { 0 };
+	size_t n = 0;
+
+	worked(gs_table_all(table, &all, &n), &err, "table");
+	for (size_t i = 0; i < n; i++)
+		if ((pid_t)all[i].task.pid == pid)
+			worked(gs_table_remove(table, &all[i].key), &err, "remove");
+	return 0;
+}
+
 int verb_calls(int nwords, char **words)
 {
 	const char *word = words[0];
@@ -251,6 +265,8 @@ int verb_calls(int nwords, char **words)
 		return change(pid, false);
 	if (!strcmp(word, "die"))
 		return change(pid, true);
+	if (!strcmp(word, "forget"))
+		return forget(pid);
 	if (!strcmp(word, "restore"))
 		return restore_all();
 	return 2;
