@@ -16,6 +16,7 @@ static const struct {
 	{ "btf", cli_probe_btf, CLI_NEED_ALL },
 	{ "bpf", cli_probe_bpf, CLI_NEED_ALL },
 	{ "bpffs", cli_probe_bpffs, CLI_NEED_REAL },
+	{ "files", cli_probe_references, 0 },
 	{ "pidfd", cli_probe_pidfd, CLI_NEED_ALL },
 	{ "driver", cli_probe_driver, CLI_NEED_REAL },
 	{ "gpus", cli_probe_gpus, CLI_NEED_REAL },

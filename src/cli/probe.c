@@ -25,6 +25,7 @@
 #include "gate/gate.h"
 #include "gpusched/gpusched.h"
 #include "launch/launch.h"
+#include "taps/taps.h"
 
 static void good(struct cli_check *k, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -118,6 +119,20 @@ void cli_probe_bpf(struct cli_check *k)
 	else
 		bad(k, "use a kernel built with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS",
 		    "no BPF program loads: %s", strerror(-fd));
+}
+
+void cli_probe_references(struct cli_check *k)
+{
+	if (gs_taps_see_references())
+		good(k, "a TSG is listed until its file is closed; where no process holds it (in a "
+			"message, a ring, a mapping) nobody can call it");
+	else
+		bad(k,
+		    "nothing has to be done: such a TSG is listed again at the first call that "
+		    "uses "
+		    "it",
+		    "a TSG whose file no process holds (in a message, a ring, a mapping) is not "
+		    "seen");
 }
 
 void cli_probe_bpffs(struct cli_check *k)

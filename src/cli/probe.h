@@ -19,6 +19,7 @@ struct cli_check {
 void cli_probe_root(struct cli_check *k);
 void cli_probe_btf(struct cli_check *k);
 void cli_probe_bpf(struct cli_check *k);
+void cli_probe_references(struct cli_check *k);
 void cli_probe_bpffs(struct cli_check *k);
 void cli_probe_pidfd(struct cli_check *k);
 void cli_probe_driver(struct cli_check *k);

@@ -6,6 +6,7 @@
  * on or off, never half. Off is the same in reverse.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <limits.h>
 #include <signal.h>
@@ -421,4 +422,20 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 	}
 	*ret = st;
 	return 0;
+}
+
+bool gs_taps_see_references(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "file", BTF_KIND_STRUCT) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	bool found = false;
+
+	for (unsigned int i = 0; t && i < btf_vlen(t); i++) {
+		const char *name = btf__name_by_offset(btf, btf_members(t)[i].name_off);
+
+		found |= !strcmp(name, "f_count") || !strcmp(name, "f_ref");
+	}
+	btf__free(btf);
+	return found;
 }

@@ -38,6 +38,9 @@ struct gs_taps_status {
 };
 int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err);
 
+/* Can this kernel tell whether something refers to an open file that no process holds? */
+bool gs_taps_see_references(void);
+
 /* ---- who holds NVIDIA files; adoption; the sweep --------------------------------------------- */
 
 /* One descriptor of one process on an NVIDIA control file (task_file iterator). */
