@@ -2,21 +2,21 @@
 /*
  * adaptive - tells latency-critical from best-effort TSGs by how they launch
  *
- * Does: for TSGs that nobody has classified it looks at the rate of launches: above high_rate
- * (1000/s by default) a TSG is taken for latency-critical, below low_rate (100/s) for best-effort,
- * in between it stays what it was. It changes its mind only after `steady` looks in a row
+ * Does: looks at the rate of launches of TSGs that nobody has classified. Above high_rate (1000/s
+ * by default) it takes a TSG for latency-critical, below low_rate (100/s) for best-effort. In
+ * between a TSG stays what it was. It changes its mind only after `steady` looks in a row
  * (hysteresis). A typical thread block longer than long_block_us, where known, makes a TSG
- * best-effort whatever its rate. Then as lcbe: a long slice for the one kind, a short one for a
- * lone TSG of the other. TSGs with a class of their own are taken at their word.
+ * best-effort whatever its rate. Then it acts as lcbe does: a long slice for the latency-critical,
+ * a short one for a lone best-effort TSG. A TSG with a class of its own is treated as its class
+ * says.
  *
- * Good for: machines where nobody says what is what.
+ * Good for: machines where nobody says which program is which.
  *
  * Known weaknesses:
- *  - A rate is a poor witness: a training loop of tiny kernels looks latency-critical, a service
- * with ten requests a second best-effort. Give a class to what matters.
- *  - It needs launches to be seen; where they are not, all unclassified TSGs keep their own
- * settings.
- *  - The weaknesses of lcbe with several BE.
+ *  - A rate is a poor witness. A training loop of tiny kernels looks latency-critical; a service
+ *    with ten requests a second looks best-effort. Give a class to what matters.
+ *  - It needs to see launches. Where it does not, all unclassified TSGs keep their own settings.
+ *  - With several BE it has the weaknesses of lcbe.
  */
 #include "gpusched/policy.bpf.h"
 

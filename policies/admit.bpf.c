@@ -2,30 +2,31 @@
 /*
  * admit - caps how many latency-critical and best-effort TSGs run on a GPU; the rest waits
  *
- * Does: a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of its
- * class are admitted on that GPU is held: it waits, nothing fails. When one ends, the one that has
- * waited longest is admitted, at the next tick. Likewise an lc TSG waits while those of its class
- * that are in take more than max_lc_load percent of the GPU's time: measured over load_ms, it must
- * fall load_slack below the cap before the next is let in, and each newcomer's own load is measured
- * before another is. Idle ones do not count as load, and the first lc of a GPU never waits for
- * load. Load is GPU time where that is known; elsewhere launches times launch_us, and without
- * launch_us it is not known and the cap on load is off. Admitted TSGs get the slices that lcbe gives where
- * several BE share a runlist. Other classes always run.
+ * Does: holds a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of
+ * its class are admitted on that GPU. The TSG waits; nothing fails. When an admitted one ends, the
+ * next tick admits the TSG that has waited longest. Likewise an lc TSG waits while the admitted
+ * ones of its class take more than max_lc_load percent of the GPU's time, measured over load_ms.
+ * Before the next is admitted, the load must fall load_slack below the cap, and the load of the
+ * last newcomer must have been measured. Idle TSGs do not count as load, and the first lc of a GPU
+ * never waits for load. Load is GPU time where that is known. Elsewhere it is launches times
+ * launch_us; without launch_us it is unknown and has no cap. Admitted TSGs get the slices that lcbe
+ * gives where several BE share a runlist. Other classes always run.
  *
- * Good for: keeping a promise of latency to those who are in.
+ * Good for: keeping a promise of latency to the TSGs that are admitted.
  *
  * Known weaknesses:
- *  - The host's limit on holds (10 minutes by default) admits whoever waited that long, full or
- *    not.
- *  - Where there is no gate (BPF LSM) a held TSG is suspended right after it was scheduled: its
+ *  - The host's limit on holds (10 minutes by default) admits a TSG that has waited that long, even
+ *    if the GPU is full.
+ *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
- *  - On a GPU with a stock driver load is a guess, for now: all launches are taken to be equally
- * long. Counting them costs each launch about half a microsecond, launch_us or not.
- *  - Load is that of the last load_ms: a pause longer than that looks like the end of the load.
- * Nobody is thrown out when those who are in need more than the cap later.
- *  - Where load is known a second lc waits for at least load_ms, until the first one's has been seen.
- *  - Only lc has a cap on load, since a be TSG takes what it gets. An idle TSG keeps its place among
- * max_lc and max_be.
+ *  - On a GPU with a stock driver, load is a guess for now: it takes all launches to be equally
+ *    long. Counting them costs each launch about half a microsecond, with or without launch_us.
+ *  - Load is that of the last load_ms, so a longer pause looks like the end of the load. If the
+ *    admitted TSGs later need more than the cap, none is thrown out.
+ *  - Where load is known, a second lc waits for at least load_ms, until the first one's load has
+ *    been seen.
+ *  - Only lc has a cap on load, since a be TSG takes what it gets. An idle TSG keeps its place
+ *    among max_lc and max_be.
  */
 #include "gpusched/policy.bpf.h"
 

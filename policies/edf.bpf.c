@@ -3,22 +3,21 @@
  * edf - earliest deadline first
  *
  * Does: a TSG with a deadline is due its relative deadline after its last idle time ended. At every
- * tick the busy compute TSG that is due first on a runlist gets a long timeslice and the others
- * short ones, so that what is urgent is not cut and comes round soon. TSGs without a deadline count
- * as due last. When the demand of those with deadlines exceeds the GPU (GPU time used over the
- * last second above overload_pct) it says so in the log, once per overload.
+ * tick, the busy compute TSG of a runlist that is due first gets a long timeslice and the others
+ * short ones. So urgent work is not cut, and its turn comes soon. TSGs without a deadline count as
+ * due last. When the TSGs with deadlines demand more than the GPU (GPU time used over the last
+ * second above overload_pct), the log says so, once per overload.
  *
  * Good for: periodic work with deadlines of tens of milliseconds and more.
  *
  * Known weaknesses:
- *  - It orders at the tick (5 ms), not at each launch: deadlines below about 20 ms are lcbe's
- * business.
- *  - A request's beginning is taken from launches after idleness; where launches are not seen every
- * TSG is due its deadline after its creation, again and again.
- *  - Where GPU time is not known (a stock driver, for now) a TSG that has launched nothing for
- * busy_ms counts as idle, though its queue may be full: a request that launches all its work at once
- * loses its long slice then. Set busy_ms above the GPU time of the longest request.
- *  - Overload is told only where GPU time is known. Under overload everybody may be late.
+ *  - It orders at the tick (5 ms), not at each launch. Use lcbe for deadlines below about 20 ms.
+ *  - A request begins with a launch after idleness. Where launches are not seen, every TSG is due
+ *    its deadline after its creation, again and again.
+ *  - Where GPU time is not known (a stock driver, for now), a TSG that has launched nothing for
+ *    busy_ms counts as idle, though its queue may be full. A request that launches all its work at
+ *    once then loses its long slice. Set busy_ms above the GPU time of the longest request.
+ *  - Overload is reported only where GPU time is known. Under overload all work may be late.
  */
 #include "gpusched/policy.bpf.h"
 

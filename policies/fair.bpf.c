@@ -2,19 +2,21 @@
 /*
  * fair - shares of the GPU by weight, through the timeslices
  *
- * Does: gives every compute TSG a timeslice in proportion to its weight: timeslices act as
- * shares between TSGs that always have work. With group_by_cgroup the TSGs of a cgroup on one GPU
- * share its part. Where GPU time is known, a slow correction follows what they really got: who is
- * behind his share gets a longer slice, who is ahead a shorter one, within a factor of four.
+ * Does: gives every compute TSG a timeslice in proportion to its weight. Between TSGs that always
+ * have work, timeslices act as shares. With group_by_cgroup the TSGs of a cgroup on one GPU share
+ * the cgroup's part. Where GPU time is known, a slow correction follows the time that each TSG
+ * really got: one that is behind its share gets a longer slice, one that is ahead a shorter one,
+ * within a factor of four.
  *
- * Good for: several training or batch jobs on one GPU, weights 1:3 give 1:3.
+ * Good for: several training or batch jobs on one GPU: weights 1:3 give 1:3.
  *
  * Known weaknesses:
- *  - Shares hold between TSGs that are always busy; one that pauses does not get its turn made up.
- *  - Where the host knows no GPU time (a stock driver, for now) there is no correction: work whose
+ *  - Shares hold between TSGs that are always busy. A TSG that pauses does not get the lost turns
+ *    back.
+ *  - Where the host knows no GPU time (a stock driver, for now) there is no correction. Work whose
  *    kernels are longer than its slice gets more than its share.
- *  - With group_by_cgroup an idle TSG takes its part of what its cgroup has.
- *  - A latency-critical TSG among them waits for all the others' slices: use lcbe.
+ *  - With group_by_cgroup an idle TSG still takes its part of its cgroup's share.
+ *  - A latency-critical TSG among them waits for the slices of all the others: use lcbe.
  */
 #include "gpusched/policy.bpf.h"
 

@@ -2,22 +2,22 @@
 /*
  * prio - strict priorities by class, with ageing
  *
- * Does: sorts the compute TSGs of a runlist into four levels (lc, normal and none, the
- * configuration's own classes, be). While any TSG of a higher level is busy, those of lower levels
+ * Does: sorts the compute TSGs of a runlist into four levels: lc; normal and none; the
+ * configuration's own classes; be. While any TSG of a higher level is busy, those of lower levels
  * are suspended. A TSG that has been suspended for age_ms runs for one age_run_ms beside the higher
  * ones, so that none starves. Copy engines are left alone.
  *
  * Good for: batch work that may only use what others leave, when seconds of waiting do not matter.
  *
  * Known weaknesses:
- *  - It reacts at the tick (10 ms), not at the launch: the first requests after a pause of the
- * higher level meet the lower one on the GPU. Use lcbe for latency.
- *  - Where GPU time is not known (a stock driver, for now) busy is told from launches alone: work
- * that lasts longer than idle_ms after its last launch (a deep queue, one long kernel, a graph)
- * looks idle, and lower levels come in. Set idle_ms above the longest such stretch.
+ *  - It reacts at the tick (10 ms), not at the launch. The first requests after a pause of the
+ *    higher level meet the lower one on the GPU. Use lcbe for latency.
+ *  - Where GPU time is not known (a stock driver, for now), only launches show who is busy. Work
+ *    that lasts longer than idle_ms after its last launch (a deep queue, one long kernel, a graph)
+ *    looks idle, and lower levels come in. Set idle_ms above the longest such stretch.
  *  - Where launches are not seen either, a TSG of a higher level counts as busy for as long as it
- * exists, and lower levels run on ageing alone.
- *  - A suspended program stands still, its GPU memory stays occupied.
+ *    exists. Lower levels then run by ageing alone.
+ *  - A suspended program stands still, but its GPU memory stays occupied.
  */
 #include "gpusched/policy.bpf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpusched.h - libgpusched: see and steer who has the GPU, for other programs
+ * gpusched.h - libgpusched: see and decide, from other programs, which process has the GPU
  *
  * With a daemon every call goes through its socket (/run/gpusched/api) and may be made by any user:
  * the daemon checks what the caller may touch. Without one, root's calls run the same code in this
@@ -57,11 +57,11 @@ struct gpusched_values {
 	int64_t timeslice_us; /* 1..100000000 or GPUSCHED_UNSET */
 	int interleave;       /* 0 low, 1 medium, 2 high, or GPUSCHED_UNSET */
 	int preempt_mode;     /* 0 WFI, 1 CTA, 2 CILP, or GPUSCHED_UNSET */
-	int runnable;         /* in answers only; gpusched_set() takes GPUSCHED_UNSET alone */
+	int runnable;         /* in answers only; gpusched_set() takes only GPUSCHED_UNSET */
 };
 
 struct gpusched_tsg_info {
-	size_t size; /* filled by the library: what it knows */
+	size_t size; /* filled in by the library: the size that it knows */
 	/* What the caller may not see of another user's process is 0, "", GPUSCHED_UNSET (uid: -1). */
 	uint64_t id;
 	int gpu; /* index, or GPUSCHED_UNSET */
@@ -79,24 +79,24 @@ struct gpusched_tsg_info {
 };
 
 /* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.
- * Target: pid:N tsg:N uid:N user:NAME comm:NAME cgroup:PATH class:NAME gpu:SELECTOR, up to four with
- * a comma between (all must hold), or all */
+ * Target: pid:N tsg:N uid:N user:NAME comm:NAME cgroup:PATH class:NAME gpu:SELECTOR, up to four
+ * with a comma between (all must hold), or all */
 typedef int (*gpusched_tsg_fn)(const struct gpusched_tsg_info *tsg, void *user);
 GPUSCHED_API int gpusched_list(struct gpusched *g, const char *target, gpusched_tsg_fn fn,
 			       void *user);
 
-/* Settings of a person: they override the policy's until cleared. Unset fields stay. *ret_n (may be
- * NULL): TSGs changed. -EREMOTEIO when some failed and some not: *ret_n tells. */
+/* Settings of a person, which override the policy's until cleared. Unset fields stay. *ret_n (may
+ * be NULL): TSGs changed. -EREMOTEIO also when only some failed: see *ret_n. */
 GPUSCHED_API int gpusched_set(struct gpusched *g, const char *target,
 			      const struct gpusched_values *values, unsigned int *ret_n);
 /* Clears all manual settings of the target. */
 GPUSCHED_API int gpusched_unset(struct gpusched *g, const char *target, unsigned int *ret_n);
 GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* @for_us: 0 until resume. Without a daemon the caller has to resume when the time is over. */
+/* @for_us: 0: until resume. Without a daemon the caller has to resume when the time is over. */
 GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
 				  unsigned int *ret_n);
 GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* Puts every TSG back to what its owner asked, stops the policy; works from the pinned table alone
+/* Stops the policy and puts every TSG back to what its owner asked. Needs only the pinned table
  * when no daemon runs (root). */
 GPUSCHED_API int gpusched_restore(struct gpusched *g, unsigned int *ret_n);
 
@@ -116,7 +116,7 @@ GPUSCHED_API int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *
 
 /* ---- everything else, as the command line uses it -------------------------------------------- */
 
-/* One verb of the API with JSON arguments (NULL: {}); *ret_json is to be freed by the caller. */
+/* One verb of the API with JSON arguments (NULL: {}); the caller frees *ret_json. */
 GPUSCHED_API int gpusched_request(struct gpusched *g, const char *verb, const char *args_json,
 				  char **ret_json);
 

@@ -19,14 +19,14 @@
  *	}
  *
  * What holds for all callbacks
- *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; whatever else is
- *    written is thrown away. A wish out of range is refused by the host, counted and shown.
- *  - They run on several CPUs at once, also for the same TSG. Each wish and each word of priv that a
- *    callback leaves as it was shown it stays as another one may have made it meanwhile; of two
- *    that change it the last writer wins. Use gpusched_add() for counters in maps.
- *  - They may not block and have no system calls; the helpers of this file are all there is. Calls
- *    to other kernel helpers, other BPF programs, pinned maps and global functions of one's own are
- *    refused by name when the policy is loaded. Loops must be bounded (the verifier counts).
+ *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; other changes are
+ *    ignored. The host refuses a wish out of range, counts it and shows it.
+ *  - They run on several CPUs at once, also for the same TSG. A wish or a word of priv that a
+ *    callback does not change keeps what another callback may have written meanwhile. If two change
+ *    it, the last writer wins. Use gpusched_add() for counters in maps.
+ *  - They may not block, and have no system calls, only the helpers of this file. Other kernel
+ *    helpers, other BPF programs, pinned maps and global functions of the policy are refused by
+ *    name when the policy is loaded. Loops must be bounded (the verifier counts).
  *  - Division by zero: write gpusched_div(), which gives 0 on every host.
  *  - After gpusched_fail() no callback is called any more.
  */
@@ -80,7 +80,7 @@ GPUSCHED_INLINE void *gpusched_find_or_add(void *map, const void *key, const voi
 	bpf_map_update_elem(map, key, fresh, BPF_NOEXIST); /* another CPU may be first */
 	return bpf_map_lookup_elem(map, key);
 }
-/* The value's address; where there is none a copy of *fresh becomes it. NULL: the map is full. */
+/* The value's address; if there is none, a copy of *fresh is added. NULL: the map is full. */
 #define gpusched_lookup_or_add(map, key, fresh) gpusched_find_or_add(&(map), (key), (fresh))
 /* Adds to a counter in a map value, safely on several CPUs. */
 #define gpusched_add(ptr, n) ((void)__sync_fetch_and_add((ptr), (n)))
@@ -116,8 +116,8 @@ extern int gpusched_host_count(struct gpusched_filter *filter);
 	}
 
 /*
- * GPUSCHED_ABOUT(text): what the policy does, in one line for `gpusched policy list`; once per file,
- * may be left out.
+ * GPUSCHED_ABOUT(text): what the policy does, in one line for `gpusched policy list`; once per
+ * file, may be left out.
  */
 #define GPUSCHED_ABOUT(text) \
 	_Static_assert(sizeof(text) <= GPUSCHED_ABOUT_LEN, \
@@ -164,9 +164,9 @@ int gpusched_ops_tick(struct gpusched_task *task, struct gpusched_round *round);
 int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /*
- * GPUSCHED_INIT(): the policy starts, before any other callback; process context, once. Returns 0,
- * or a negative number: the start fails with it and the policy that ran before goes on. Without it:
- * nothing.
+ * GPUSCHED_INIT(): the policy starts, before any other callback; process context, once. Returns 0
+ * or a negative number. With the latter the start fails, and the policy that ran before goes on.
+ * Without it: nothing.
  */
 #define GPUSCHED_INIT() \
 	GPUSCHED_INLINE int gpusched_body_init(void); \
@@ -201,31 +201,35 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	GPUSCHED_INLINE int gpusched_body_##cb(GPUSCHED_UNUSED struct gpusched_task *t)
 
 /*
- * GPUSCHED_TASK_INIT(t): the policy sees this TSG for the first time (it was made, was adopted, or
- * the policy started: priv and want are zero then), or its class, weight or deadline changed (they
- * keep what the policy wrote). Before the TSG's first work when it was seen being made, in the
- * context of the owner's system call. The class may still be GPUSCHED_CLASS_NONE; a class given
- * later brings another call. Return value ignored. Without it: no wish.
+ * GPUSCHED_TASK_INIT(t): the policy sees this TSG for the first time (it was made or adopted, or
+ * the policy has just started): priv and want are zero. Or its class, weight or deadline has
+ * changed: priv and want are as the policy left them. For a TSG that was seen being made, the call
+ * comes before its first work, in the context of the owner's system call. The class may still be
+ * GPUSCHED_CLASS_NONE; a class given later brings another call. Return value ignored. Without it:
+ * no wish.
  */
 #define GPUSCHED_TASK_INIT(t) GPUSCHED_TASK_CALLBACK(task_init, t)
 
 /*
  * GPUSCHED_SCHEDULE(t): its owner asks to put the TSG on the runlist; context of the owner's system
- * call. Returns GPUSCHED_ADMIT, or GPUSCHED_HOLD: the TSG waits until the policy admits it by
- * gpusched_admit(t) in a later callback, or until the host's limit. With the stock host's gate (BPF
- * LSM) the process is stopped before the driver sees the call; elsewhere the TSG is suspended.
- * GPUSCHED_DENY makes the owner's call fail (at the gate: EPERM); a policy that uses it sets
- * GPUSCHED_F_DENY and is refused where the host cannot. Any other value admits. A TSG that got its
- * class only after it was put on the runlist is asked about once more. When the host's limit, or
- * root, ends a wait, the wish not to be runnable is gone at the next tick. Without it: admitted.
+ * call. Returns one of these; any other value admits.
+ *  - GPUSCHED_ADMIT.
+ *  - GPUSCHED_HOLD: the TSG waits until the policy admits it by gpusched_admit(t) in a later
+ *    callback, or until the host's limit. With the stock host's gate (BPF LSM) the process is
+ *    stopped before the driver sees the call; elsewhere the TSG is suspended. When the host's
+ *    limit, or root, ends a wait, the wish not to be runnable is gone at the next tick.
+ *  - GPUSCHED_DENY: the owner's call fails (at the gate: EPERM). A policy that uses it sets
+ *    GPUSCHED_F_DENY, and is refused where the host cannot deny.
+ * If a TSG gets its class only after it was put on the runlist, the policy is asked once more.
+ * Without it: admitted.
  */
 #define GPUSCHED_SCHEDULE(t) GPUSCHED_TASK_CALLBACK(schedule, t)
 
 /*
  * GPUSCHED_TIMESLICE_SET(t, us): its owner has asked for a timeslice; t->asked holds it already.
- * Context of the owner's system call. To accept clear the wish (gpusched_want_default), to replace
- * leave or set it. Return value ignored. Without it: wishes stay as they are, so a wish overrides
- * what the owner asks.
+ * Context of the owner's system call. To accept it, clear the wish (gpusched_want_default); to
+ * override it, leave or set the wish. Return value ignored. Without it: wishes stay as they are, so
+ * a wish overrides what the owner asks.
  */
 #define GPUSCHED_TIMESLICE_SET(t, us) \
 	GPUSCHED_INLINE int gpusched_body_timeslice_set(struct gpusched_task *t, gs_u64 us); \
@@ -264,16 +268,16 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /*
  * The tick, every tick_us: tick_begin(round) once, then tick(t, round) for every TSG in each of
- * round->passes passes, then tick_end(round) once. A policy that has to know all before it decides
- * gathers in pass 0 and decides in pass 1. Process context, a thread of its own, one round at a
- * time; other callbacks may run beside it. The order of TSGs is any, but within one host run the
- * same set is met in each pass unless TSGs come or go. Over no TSG at all rounds come as in a rest
- * of GPUSCHED_REST_MAX_MS (see tick_end). Where a round makes more than 2048 calls rounds come as
- * rarely as it takes to spend a twentieth of the time on them, a two hundredth when nothing
- * changes: go by round->now_ns.
+ * round->passes passes, then tick_end(round) once. A policy that has to know all TSGs before it
+ * decides gathers in pass 0 and decides in pass 1. Process context, a thread of its own, one round
+ * at a time; other callbacks may run beside it. TSGs come in any order, but each pass meets the
+ * same set unless TSGs come or go. With no TSG at all, rounds come as in a rest of
+ * GPUSCHED_REST_MAX_MS (see tick_end). If a round makes more than 2048 calls, rounds come less
+ * often, so that they take at most a twentieth of the time, or a two hundredth when nothing
+ * changes. So use round->now_ns.
  *
- * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 ..
- * GPUSCHED_MAX_PASSES; 0 skips the round. Without it: one pass.
+ * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 .. GPUSCHED_MAX_PASSES; 0
+ * skips the round. Without it: one pass.
  */
 #define GPUSCHED_TICK_BEGIN(round) \
 	GPUSCHED_INLINE int gpusched_body_tick_begin(const struct gpusched_round *round); \
@@ -290,12 +294,12 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 #define GPUSCHED_TICK(t, round) GPUSCHED_PAIR_CALLBACK(tick, t, struct gpusched_round, round)
 
 /*
- * GPUSCHED_TICK_END(round): returns 0: the next round comes after the period; or, for a policy that
- * is settled, for how many ms (at most GPUSCHED_REST_MAX_MS) a round over the same TSGs would
- * change nothing: the next one comes then, or after one period once task_init, schedule,
- * timeslice_set or task_destroy was called for any TSG, or work_submit changed a wish. Launches as
- * such end no rest: a policy that goes by them, or by time that passes, returns 0. A round that
- * changed a wish is followed by another whatever it returns. Without it: 0.
+ * GPUSCHED_TICK_END(round): returns 0, and the next round comes after the period. A settled policy
+ * returns the number of ms (at most GPUSCHED_REST_MAX_MS) for which a round over the same TSGs
+ * would change nothing, and the next round comes after them. It comes after one period once
+ * task_init, schedule, timeslice_set or task_destroy was called for any TSG, or work_submit changed
+ * a wish. Launches alone end no rest: a policy that depends on them, or on time that passes,
+ * returns 0. A round that changed a wish is always followed by another. Without it: 0.
  */
 #define GPUSCHED_TICK_END(round) \
 	GPUSCHED_INLINE int gpusched_body_tick_end(const struct gpusched_round *round); \
@@ -346,8 +350,8 @@ GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
 }
 
 /*
- * Wishes. A wish that is not set, or is taken back, means: as the owner asked. Where what it asked is
- * not known (t->assumed, of adopted TSGs) a wish is refused and counted, unless the policy has
+ * Wishes. A wish that is not set, or is taken back, means: as the owner asked. Where what it asked
+ * is not known (t->assumed, of adopted TSGs) a wish is refused and counted, unless the policy has
  * GPUSCHED_F_ASSUMED.
  */
 GPUSCHED_INLINE void gpusched_want_timeslice(struct gpusched_task *t, gs_u32 us)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.h - what is not there yet, and who waits for it
+ * completion.h - a result that is not there yet, and its waiter
  *
- * Nobody who has to wait keeps the others waiting: it is given a completion. Whoever works says what
- * has happened, the loop then asks the completions that wait for it, and each is over once: with an
- * answer, with an error, or called off. All of it in one thread. No function reads a clock.
+ * A caller that has to wait gets a completion, so that it does not keep others waiting. The worker
+ * says what has happened, and the loop then asks the completions that wait for that. Each is over
+ * once: with an answer, with an error, or called off. All in one thread. No function reads a clock.
  */
 #ifndef GPUSCHED_BASIC_COMPLETION_H
 #define GPUSCHED_BASIC_COMPLETION_H
@@ -27,7 +27,7 @@ struct gs_waits {
 
 struct gs_completion {
 	/*
-	 * Of who works. 0 or a negative errno: it is over; -EINPROGRESS: not yet. May change the
+	 * The worker's. 0 or a negative errno: it is over; -EINPROGRESS: not yet. May change the
 	 * next three.
 	 */
 	int (*check)(struct gs_completion *c, uint64_t now_ns);
@@ -37,7 +37,7 @@ struct gs_completion {
 	void (*release)(
 		struct gs_completion *c); /* frees what it is part of; NULL: not on the heap */
 
-	/* Of who waits: called once when it is over, if that is not at once. May free it. */
+	/* The waiter's: called once when it is over, if that is not at once. May free it. */
 	void (*done)(struct gs_completion *c, void *user);
 	void *user;
 
@@ -79,7 +79,7 @@ static inline void gs_waits_happened(struct gs_waits *w, unsigned int what)
 {
 	w->happened |= what;
 }
-/* Asks all whom that concerns, or whose time has come. */
+/* Asks all that wait for what has happened, or whose time has come. */
 void gs_waits_run(struct gs_waits *w, uint64_t now_ns);
 /* When to run again, should nothing happen before; 0: at once, UINT64_MAX: no need. */
 uint64_t gs_waits_next(const struct gs_waits *w);

@@ -107,7 +107,7 @@ int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max
 		return gs_fail(err, -ERANGE, "%s is out of range: %" PRIu64 " to %" PRIu64, text,
 			       min, max);
 	if (us != floor(us))
-		return gs_fail(err, -EINVAL, "'%s' is no whole number of its unit", text);
+		return gs_fail(err, -EINVAL, "'%s' is not a whole number of its unit", text);
 	*ret = (uint64_t)us;
 	return 0;
 }

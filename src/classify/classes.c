@@ -72,8 +72,8 @@ static int check_class(const char *name, const struct gpusched_class *cls, struc
 {
 	if (!name_ok(name))
 		return gs_fail(err, -EINVAL,
-			       "'%s' is no class name: a letter, then letters, digits, _ - ., at "
-			       "most %d",
+			       "'%s' is not a class name: a letter, then letters, digits, _ - ., "
+			       "at most %d",
 			       name, GPUSCHED_CLASS_NAME_LEN - 1);
 	if (strcmp(name, "none") == 0)
 		return gs_fail(err, -EINVAL, "the name 'none' means: no class");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * classify.h - which process is of which class
+ * classify.h - which class a process has
  *
- * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup, the cgroup's
- * user.gpusched.class attribute, rules of the configuration, default. What a user can choose
- * himself (comm, arguments, an attribute on a cgroup of his own) never raises.
+ * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup,
+ * the cgroup's user.gpusched.class attribute, rules of the configuration, default. What users can
+ * choose (comm, arguments, an attribute on their own cgroup) never raises their processes.
  */
 #ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
 #define GPUSCHED_CLASSIFY_CLASSIFY_H

@@ -80,7 +80,7 @@ struct gs_classes {
 	size_t ntracers;
 };
 
-/* AllowClass= holds for this user or one of his groups. */
+/* AllowClass= holds for this user or one of the user's groups. */
 bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
 /* Everything but the explicit command. */
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,

@@ -335,7 +335,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 	if (rq->asked)
 		return answer_verb(c, rq->asked);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_POST))
-		return api_answer_error(c, -EINVAL, "GET and POST alone are known");
+		return api_answer_error(c, -EINVAL, "only GET and POST are known");
 	return route(user, c, url, method, rq);
 }
 
@@ -438,7 +438,7 @@ static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
 			       ? 0
 			       : gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return gs_fail(err, -EEXIST, "%s is in the way and is no socket: remove it",
+		return gs_fail(err, -EEXIST, "%s is in the way and is not a socket: remove it",
 			       sun->sun_path);
 	if (fd < 0 || !connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) || errno == EAGAIN)
 		return gs_fail(err, -EADDRINUSE, "another program listens on %s: stop it",

@@ -45,7 +45,7 @@ static int reserve(struct api_watcher *w, size_t n)
 	return 0;
 }
 
-/* A reader who does not keep up is dropped, rather than given a stream with holes. */
+/* A reader that does not keep up is dropped, rather than given a stream with holes. */
 static void enqueue(struct api_watcher *w, const char *text, size_t n)
 {
 	if (w->ended)

@@ -23,10 +23,10 @@ static const struct {
 	  AT(dry_run) },
 	{ "config", 'c', "FILE", "read FILE (and FILE.d) instead of /etc/gpusched/gpusched.conf",
 	  TEXT, AT(config) },
-	{ "check-config", 0, NULL, "check the configuration and leave", FLAG, AT(check_config) },
-	{ "help-config", 0, NULL, "print every key of the configuration and leave", FLAG,
+	{ "check-config", 0, NULL, "check the configuration and exit", FLAG, AT(check_config) },
+	{ "help-config", 0, NULL, "print every key of the configuration and exit", FLAG,
 	  AT(help_config) },
-	{ "help-api", 0, NULL, "print every verb of the API with its arguments and leave", FLAG,
+	{ "help-api", 0, NULL, "print every verb of the API with its arguments and exit", FLAG,
 	  AT(help_api) },
 	{ "policy", 'p', "NAME", "start this policy instead of the configuration's", TEXT,
 	  AT(policy) },
@@ -35,8 +35,8 @@ static const struct {
 	  AT(guardian) },
 	{ "no-adopt", 0, NULL, "do not look for processes that were running before", FLAG,
 	  AT(no_adopt) },
-	{ "version", 'V', NULL, "print the version and leave", VERSION, 0 },
-	{ "help", 'h', NULL, "print this and leave", HELP, 0 },
+	{ "version", 'V', NULL, "print the version and exit", VERSION, 0 },
+	{ "help", 'h', NULL, "print this and exit", HELP, 0 },
 #undef AT
 };
 

@@ -3,9 +3,9 @@
  * gate.bpf.c - before the driver sees that a TSG is to be scheduled
  *
  * An LSM program on ioctl: the only place where a call can be kept from the driver. Kernels that
- * refuse such programs do without it (gate.c). It asks the running policy; who has to wait is
- * stopped, and makes the same call again when he goes on. Whatever is not certain passes: the tap
- * at the call's exit asks the policy then, and a hold suspends.
+ * refuse such programs do without it (gate.c). It asks the running policy. A process that has to
+ * wait is stopped, and makes the same call again when it goes on. Whatever is not certain passes:
+ * the tap at the call's exit asks the policy then, and a hold suspends.
  */
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"

@@ -3,9 +3,9 @@
  * gate.bpf.h - what the gate does with a policy's answer: for its own program, which does it again
  * when a stopped process comes back, and for the policy's dispatcher
  *
- * Nothing may stay stopped that nobody lets go on. So a process stands in gs_stopped before it is
- * stopped, and what could have ended the wait meanwhile is looked at after it was: whoever ends the
- * wait later finds the entry.
+ * No process may stay stopped for ever. So it is entered in gs_stopped before it is stopped, and
+ * after that the gate looks at what could have ended the wait meanwhile. Whatever ends the wait
+ * later finds the entry.
  */
 #ifndef GPUSCHED_GATE_GATE_BPF_H
 #define GPUSCHED_GATE_GATE_BPF_H
@@ -96,9 +96,9 @@ static __always_inline int gs_gate_signal(const struct gs_gate_call *g, gs_u32 *
 }
 
 /*
- * Stops the caller, who makes the call again when he goes on. A stopped process does none of its
- * work: one that has been admitted with another TSG, or that cannot be stopped, has this one
- * suspended instead, as where there is no gate.
+ * Stops the caller, which makes the call again when it goes on. A stopped process does none of its
+ * work. So if it was admitted with another TSG, or cannot be stopped, this TSG is suspended
+ * instead, as where there is no gate.
  */
 static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_tsg *rec)
 {

@@ -26,8 +26,8 @@ struct gs_released {
 	unsigned int gone;
 };
 /*
- * Lets those go on whom the gate stopped and whose TSG nobody holds any more; @all: everybody,
- * whose TSG is taken as admitted. ret may be NULL.
+ * Continues the processes that the gate stopped and whose TSG nobody holds any more. @all: every
+ * process that it stopped; their TSGs are taken as admitted. ret may be NULL.
  */
 int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret);
 

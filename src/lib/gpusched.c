@@ -264,7 +264,7 @@ int gpusched_set(struct gpusched *g, const char *target, const struct gpusched_v
 	if (values->runnable != GPUSCHED_UNSET)
 		return gs_fail(
 			&g->err, -EINVAL,
-			"runnable is no setting: use gpusched_suspend() and gpusched_resume()");
+			"runnable is not a setting: use gpusched_suspend() and gpusched_resume()");
 	args = json_pack("{s:s?}", "target", target);
 	put(args, "timeslice_us", values->timeslice_us);
 	put(args, "interleave", values->interleave);

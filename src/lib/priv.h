@@ -51,7 +51,7 @@ void local_free(struct local *l);
 
 /*
  * Events until fn returns non-zero (returned), the end (0), -ETIMEDOUT or -EINTR. The subscription
- * stays with the handle, so that a caller who comes back has missed nothing.
+ * stays with the handle, so that a caller that comes back has missed nothing.
  */
 int remote_watch(struct remote *r, lib_event_fn fn, void *user, uint64_t timeout_us,
 		 struct gs_error *err);

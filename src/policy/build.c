@@ -174,7 +174,7 @@ static int check_source(const char *source, const char *output, char *include, s
 	size_t n = strlen(source);
 
 	if (n < 7 || strcmp(source + n - 6, ".bpf.c"))
-		return gs_fail(err, -EINVAL, "'%s' is no policy source: NAME.bpf.c", source);
+		return gs_fail(err, -EINVAL, "'%s' is not a policy source: NAME.bpf.c", source);
 	if (access(source, R_OK) < 0 || stat(source, &from) < 0)
 		return gs_fail(err, -errno, "%s: %s", source, strerror(errno));
 	if (!S_ISREG(from.st_mode))
@@ -335,7 +335,7 @@ int gs_policy_new(const char *name, struct gs_error *err)
 
 	if (!gs_policy_name_ok(name))
 		return gs_fail(err, -EINVAL,
-			       "'%s' is no policy's name: letters, digits and _, at most %d", name,
+			       "'%s' is not a policy name: letters, digits and _, at most %d", name,
 			       GS_POLICY_NAME_LEN - 1);
 	if (strncmp(name, "gs_", 3) == 0 || strncmp(name, "gpusched_", 9) == 0)
 		return gs_fail(err, -EINVAL,

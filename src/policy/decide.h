@@ -7,8 +7,8 @@
  * marks records that its policy has seen by a generation number in the padding of want, so that
  * nothing has to be kept beside the table and a policy switch invalidates all marks at once.
  *
- * A hold is the flag GPUSCHED_TSG_HELD and nothing else; the wish not to be runnable is how policies
- * see it. Only a callback that was shown a hold can end it.
+ * A hold is the flag GPUSCHED_TSG_HELD and nothing else; the wish not to be runnable is how
+ * policies see it. Only a callback that was shown a hold can end it.
  */
 #ifndef GPUSCHED_POLICY_DECIDE_H
 #define GPUSCHED_POLICY_DECIDE_H
@@ -130,15 +130,15 @@ GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 }
 
 /*
- * The kernel uses a deleted element again at once: while the callback ran its memory may have become
- * another TSG's record. A few instructions before the write this is the best that can be had.
+ * The kernel reuses a deleted element at once. So while the callback ran, the memory may have
+ * become another TSG's record. This check right before the write leaves only a few instructions.
  */
 GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch *s)
 {
 	return *(const volatile gs_u64 *)&rec->task.id == s->id;
 }
 
-/* Nor may a callback that outlasted its policy's end write into what another one has seen since. */
+/* A callback that outlasted its policy must not write into what another policy has seen since. */
 GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 {
 	return *(volatile gs_u32 *)&gs_want_of(&rec->task)->generation == generation;
@@ -203,8 +203,8 @@ struct gs_decision {
 };
 
 /*
- * One callback for one record, task_init first where the policy has not seen it. Beside the one that
- * sees it first others are not asked: as if they had come before the policy.
+ * One callback for one record, task_init first if the policy has not seen it. While one callback
+ * sees it for the first time, others are skipped, as if they had come before the policy.
  */
 GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struct gpusched_tsg *rec,
 				       struct gs_scratch *s, gs_u32 op, gs_u64 arg, gs_u64 now)

@@ -177,7 +177,8 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 	if (data && data->d_buf)
 		memcpy(&d, data->d_buf, data->d_size < sizeof(d) ? data->d_size : sizeof(d));
 	if (d.magic != GPUSCHED_DESC_MAGIC || data->d_size < 8)
-		return gs_fail(err, -EINVAL, "%s is no gpusched policy: no GPUSCHED_POLICY() in it",
+		return gs_fail(err, -EINVAL,
+			       "%s is not a gpusched policy: no GPUSCHED_POLICY() in it",
 			       obj->path);
 	snprintf(info.path, sizeof(info.path), "%s", obj->path);
 	info.abi = d.abi;

@@ -219,12 +219,12 @@ static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_ex
 		return r;
 	desc = dlsym(n->dl, "gpusched_policy");
 	if (!desc)
-		return gs_fail(err, -EINVAL, "%s is no gpusched policy: no GPUSCHED_POLICY() in it",
-			       name);
+		return gs_fail(err, -EINVAL,
+			       "%s is not a gpusched policy: no GPUSCHED_POLICY() in it", name);
 	if (!dlsym(n->dl, "gpusched_native_ops") || desc->magic != GPUSCHED_DESC_MAGIC ||
 	    desc->abi != GPUSCHED_ABI_VERSION)
 		return gs_fail(err, -EINVAL,
-			       "%s is no policy of ABI %u for the native host: build it again",
+			       "%s is not a policy of ABI %u for the native host: build it again",
 			       name, GPUSCHED_ABI_VERSION);
 	snprintf(p->info.name, sizeof(p->info.name), "%.31s", desc->name);
 	p->info.abi = desc->abi;

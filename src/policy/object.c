@@ -66,7 +66,7 @@ int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_er
 	if (!strpbrk(path, "/.")) {
 		if (!gs_policy_name_ok(path))
 			return gs_fail(err, -EINVAL,
-				       "'%s' is no policy's name: letters, digits and _", path);
+				       "'%s' is not a policy name: letters, digits and _", path);
 		if (gs_policy_dirs(try_dir, &s) != 1)
 			return gs_fail(err, -ENOENT,
 				       "no policy '%s': see 'gpusched policy list', or give a path",

@@ -17,7 +17,7 @@ struct gs_stock {
 	/* the tick and its watchdog, with p.seq and p.rest; all below @lock but @stalled, @changed */
 	pthread_mutex_t lock;
 	pthread_cond_t cond;  /* the tick's thread sleeps here */
-	pthread_cond_t ended; /* a round's end, for who waits for it */
+	pthread_cond_t ended; /* a round's end, for its waiters */
 	pthread_cond_t dog;   /* the watchdog sleeps here */
 	pthread_t ticker, watchdog;
 	bool made, started, paused, quit, orphan;

@@ -9,8 +9,7 @@
 
 #include "basic/cleanup.h"
 
-#define MAX_MOUNTS \
-	8192 /* looked at: a user may make more for himself, and libmount would read them all */
+#define MAX_MOUNTS 8192 /* looked at: a user may make more, and libmount would read them all */
 
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret)
 {

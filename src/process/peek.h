@@ -2,9 +2,9 @@
 /*
  * peek.h - files that somebody else has chosen, looked at without waiting for anybody
  *
- * What a program (FUSE) or another machine serves may never answer. So such a file is opened for its
- * place alone and told by what the kernel has of it, and only when its file system is one that this
- * kernel answers for by itself is it really opened.
+ * A file that a program (FUSE) or another machine serves may never answer. So a file is first
+ * opened for its place alone (O_PATH), and judged by what the kernel knows of it. It is really
+ * opened only if this kernel itself answers for its file system.
  */
 #ifndef GPUSCHED_PROCESS_PEEK_H
 #define GPUSCHED_PROCESS_PEEK_H

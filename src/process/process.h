@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - who is a pid: start time, life, MPS server or not
+ * process.h - what a pid is: start time, life, MPS server or not
  *
- * Reads /proc. What may make its reader wait is read by reader.h's forks.
+ * Reads /proc. The forks of reader.h read what may make its reader wait.
  */
 #ifndef GPUSCHED_PROCESS_PROCESS_H
 #define GPUSCHED_PROCESS_PROCESS_H
@@ -21,7 +21,7 @@ bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
 bool gs_proc_has_life(pid_t pid);
 /*
  * Does it run an installed MPS server or control daemon? By its executable, which must be that file
- * here as well, below folders that root alone writes: whoever can choose a name can't choose that.
+ * here as well, below folders that only root writes: a user can choose a name, but not that.
  */
 bool gs_proc_is_mps(pid_t pid);
 /* Its real uid, its name; -ESRCH. */

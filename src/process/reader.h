@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.h - what of a stranger's /proc may make its reader wait, read without waiting
+ * reader.h - reads what may make its reader wait in another user's /proc, without waiting
  *
- * A user can hold two locks of his process as long as he likes: that of its memory (a mapping of a
- * file of his own FUSE that is replaced waits for his server), for which cmdline, maps and map_files
- * wait; and that of its execve() (the same when that takes the old mappings away), for which stat,
- * exe, maps, map_files, fd/N and pidfd_getfd do on 6.18. comm, status, cgroup, mountinfo and the
- * lists fd/ and task/ wait for neither. So a daemon has forks of itself read what a process is and
- * what it maps. What is not there at once is told later, or never. Who has not begun reads by
- * himself. Any thread may ask.
+ * A user with a FUSE server that never answers can hold two locks of a process for any time.
+ * One is that of the process's memory: to replace a mapping waits for the server. Reads of cmdline,
+ * maps and map_files wait for it. The other is that of execve(), which takes the old mappings away.
+ * On 6.18 stat, exe, maps, map_files, fd/N and pidfd_getfd wait for it. comm, status, cgroup,
+ * mountinfo and the lists fd/ and task/ wait for neither. So forks of the daemon read what a
+ * process is and what it maps. An answer that is not there at once comes later, or never. Without
+ * gs_reader_begin() the caller reads by itself. Any thread may ask.
  */
 #ifndef GPUSCHED_PROCESS_READER_H
 #define GPUSCHED_PROCESS_READER_H
@@ -33,15 +33,15 @@ struct gs_program {
 };
 
 /*
- * From here on nobody in this process waits longer than 50 ms for an answer, nor more than a quarter
- * of the time. @ret_fd is readable when gs_reader_dispatch() has something to do; it is not the
- * caller's.
+ * From here on no thread of this process waits longer than 50 ms for an answer, nor more than a
+ * quarter of the time. @ret_fd is readable when gs_reader_dispatch() has something to do; it is not
+ * the caller's.
  */
 int gs_reader_begin(int *ret_fd);
 /* Waits for nobody. Answers that have not come are lost. */
 void gs_reader_end(void);
 
-/* Calls fn for each answer that came late: whoever asks for the same in it is given that. */
+/* Calls fn for each answer that came late; asking for the same in fn gives that answer. */
 typedef void (*gs_reader_fn)(enum gs_reader_what what, pid_t pid, void *user);
 void gs_reader_dispatch(gs_reader_fn fn, void *user);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.h - who borrows from a process that holds the lock of its execve(), and who gives up on it
+ * wait.h - threads that borrow from a process that holds the lock of its execve(), and giving up
  *
- * stat, fd/N and pidfd_getfd wait for that lock. A user can hold it as long as he likes: by a mapping
- * of a file of his own FUSE that execve() takes away. No wait of that kind can be ended but by the
- * end of the whole process. So the thread that waits is left behind: whoever needs its place has
- * another thread go on. What it comes back with late is dropped. Thread safe, without locks: a fork
- * may come at any time.
+ * stat, fd/N and pidfd_getfd wait for that lock. A user can hold it for any time, by a mapping of a
+ * file of the user's own FUSE that execve() takes away. Only the end of the whole process ends such
+ * a wait. So the thread that waits is left behind, and another thread takes its place. What the
+ * first one comes back with late is dropped. Thread safe, without locks: a fork may come at any
+ * time.
  */
 #ifndef GPUSCHED_RM_WAIT_H
 #define GPUSCHED_RM_WAIT_H
@@ -26,10 +26,10 @@ struct gs_wait {
 /* By the thread itself. A NULL @w waits as long as it takes. */
 /* -ETIMEDOUT: a thread waits for that process already, or too many wait for that user or in all. */
 int gs_wait_begin(struct gs_wait *w, pid_t pid, uid_t uid);
-/* false: given up. Then nobody wants what the thread came back with, and its @w is its own to free. */
+/* false: given up. What the thread came back with is not wanted, and @w is the thread's to free. */
 bool gs_wait_end(struct gs_wait *w);
 
-/* By another thread. How long to be patient: 300 ms, and 20 ms while somebody tries our patience. */
+/* By another thread. How long to wait: 300 ms, and 20 ms for 30 s after that was in vain. */
 uint64_t gs_wait_patience(void);
 /* Longer than that. */
 bool gs_wait_is_long(const struct gs_wait *w);

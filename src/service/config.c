@@ -121,7 +121,8 @@ static int set_name(struct gs_config *c, const struct key *k, const char *value,
 		return gs_fail(err, -EINVAL, "longer than %zu characters", k->size - 1);
 	if (field == c->log_level && log_level_of(value) < 0)
 		return gs_fail(err, -EINVAL,
-			       "'%s' is no log level: err, warning, notice, info or debug", value);
+			       "'%s' is not a log level: err, warning, notice, info or debug",
+			       value);
 	if (field == c->default_class)
 		snprintf(c->default_class_at, sizeof(c->default_class_at), "%s", at);
 	strcpy(field, value);

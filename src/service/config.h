@@ -37,7 +37,7 @@
 	X("Classes", "Rule", TEXTS, rules, "", \
 	  "MATCHER=VALUE... -> CLASS; matchers comm exe cgroup uid arg; the first that matches") \
 	X("Classes", "AllowClass", TEXTS, allow, "", \
-	  "who may raise processes of his own to a class: CLASS uid=N|user=NAME|group=NAME") \
+	  "lets users raise their own processes to a class: CLASS uid=N|user=NAME|group=NAME") \
 	X("Classes", "AllowTrace", TEXTS, allow_trace, "", \
 	  "who sees how long others' programs had the GPU: uid=N|user=NAME|group=NAME") \
 	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \

@@ -508,7 +508,7 @@ void gs_on_wish(const struct gpusched_tsg *rec, void *user)
 	gs_record_tell(user, rec, GPUSCHED_EV_WANT, 0);
 }
 
-/* Logged once for each policy and reason: anybody can have as many TSGs as he likes. */
+/* Logged once for each policy and reason: a user can have any number of TSGs. */
 void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
 {
 	struct gs_service *s = user;

@@ -46,7 +46,7 @@ struct sim_ring_entry {
 
 struct sim_ring {
 	uint32_t head, tail;   /* written by client, by server; free running */
-	uint32_t seq, waiters; /* futex word: changes with every completion; who sleeps on it */
+	uint32_t seq, waiters; /* futex word: changes with every completion; its sleepers */
 	uint64_t done[SIM_RING_SLOTS];
 	uint64_t stamp_ns[SIM_RING_STAMPS];
 	struct sim_ring_entry entry[SIM_RING_ENTRIES];

@@ -334,7 +334,7 @@ static int check_key(struct loading *l, const char *section, const char *name, c
 	if (end == value || !isfinite(c->limit))
 		goto bad;
 	if (!reference)
-		return *end ? gs_fail(&l->err, -EINVAL, "[%s] %s: '%s' is no number", section,
+		return *end ? gs_fail(&l->err, -EINVAL, "[%s] %s: '%s' is not a number", section,
 				      c->text, value)
 			    : 0;
 	if (sscanf(end, " within %lf", &c->within_pct) != 1 || c->within_pct <= 0 ||

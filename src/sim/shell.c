@@ -47,7 +47,7 @@ static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
 	if (gs_parse_u64(text, 1, UINT32_MAX, &v, NULL))
 		return gs_fail(
 			err, -EINVAL,
-			"'%s' is no control: write set-timeslice, preempt, ... or its number",
+			"'%s' is not a control: write set-timeslice, preempt, ... or its number",
 			text);
 	*ret = (uint32_t)v;
 	return 0;

@@ -37,7 +37,7 @@ void sim_world_remove(struct sim_world *w);
 
 /* Ends every process that the command left behind; this process must be a subreaper. */
 void sim_reap_all(int except);
-/* Kills whoever else is in the world of directory @dir, whosever child it is; but not @except. */
+/* Kills all processes in the world of directory @dir, whosever children, but @except. */
 void sim_world_kill(const char *dir, int except);
 
 #endif /* GPUSCHED_SIM_SHELL_H */

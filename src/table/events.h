@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - the events of those who fill the table
+ * events.h - the events of the programs that fill the table
  */
 #ifndef GPUSCHED_TABLE_EVENTS_H
 #define GPUSCHED_TABLE_EVENTS_H
@@ -12,8 +12,8 @@ typedef void (*gs_event_fn)(const struct gpusched_event *ev, void *user);
 int gs_events_open(struct gs_table *t, gs_event_fn fn, void *user, struct gs_error *err);
 int gs_events_fd(const struct gs_table *t); /* readable when there are events */
 /*
- * Calls fn for each; how many, or -errno. Not for all at once: who makes events faster than they are
- * handled would hold the caller up for ever. 0: there are none.
+ * Calls fn for each; how many, or -errno. Not for all at once: a program that makes events faster
+ * than they are handled would hold the caller up for ever. 0: there are none.
  */
 int gs_events_dispatch(struct gs_table *t);
 /* What a counter of the taps has, of all CPUs; since the taps are on. */

@@ -4,7 +4,7 @@
  *
  * One header defines the maps for every BPF object, because libbpf reuses a pinned map only when
  * the definitions agree. An object that is linked with another one that defines them says
- * GS_MAPS_EXTERN first. Who loads such an object sets the maps' pin paths (or reuses their
+ * GS_MAPS_EXTERN first. What loads such an object sets the maps' pin paths (or reuses their
  * descriptors, see gs_table_map_fd()).
  */
 #ifndef GPUSCHED_TABLE_MAPS_BPF_H
@@ -220,8 +220,8 @@ static __always_inline void gs_emit(struct gpusched_event *ev)
 }
 
 /*
- * Shares. An entry is counted on the process that made it, named in the entry, when its insertion
- * succeeded, and off when its deletion did: each happens once, whoever comes first.
+ * Shares. Each entry is charged to the process that made it, named in the entry, from insertion to
+ * deletion. Each of these succeeds exactly once, so the charge cannot drift.
  */
 static __always_inline gs_u32 *gs_share_of(struct gpusched_proc *proc, enum gpusched_share what)
 {
@@ -271,8 +271,8 @@ static __always_inline void gs_forget_channel(const struct gpusched_key *key)
 }
 
 /*
- * A record's end is somebody's alone, who tells the policy and then drops it: the tap that saw it,
- * or the sweep. 0: it is somebody else's.
+ * One program ends a record: the tap that saw its end, or the sweep. It tells the policy and then
+ * drops the record. 0: another one has claimed it.
  */
 static __always_inline int gs_claim(struct gpusched_tsg *rec)
 {
@@ -286,7 +286,7 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 	return 0;
 }
 
-/* One record fewer for its owner, who may be changing; and for its client. */
+/* One record fewer for its owner, which may be changing; and for its client. */
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_key k = rec->key;
@@ -298,7 +298,7 @@ static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 		__sync_fetch_and_add(&client->tsgs, -1);
 }
 
-/* Takes a TSG and its channels out of the table; for who has claimed it. */
+/* Takes a TSG and its channels out of the table; the caller has claimed it. */
 static __always_inline void gs_drop(const struct gpusched_key *key)
 {
 	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, key);

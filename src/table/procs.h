@@ -19,8 +19,8 @@ struct gs_proc_size {
 /* Those with most of the table, @n at most, the largest first. Returns how many. */
 size_t gs_procs_largest(struct gs_table *t, struct gs_proc_size *ret, size_t n);
 /*
- * After user space made an entry: nobody would take it out if the process that started then had
- * ended before. true: it had, and the entry is gone.
+ * After user space made an entry: if the process had ended before, nobody else would take the entry
+ * out. true: it had, and the entry is gone.
  */
 bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns);
 /*

@@ -2,8 +2,8 @@
 /*
  * record.bpf.h - making, changing and ending the table's records
  *
- * The callers' memory may lie, and be rewritten while a call runs. A record is therefore always of
- * the caller's own open file: whatever it claims, it reaches nobody else's.
+ * A caller's memory may lie, and may be rewritten while a call runs. So a record always belongs to
+ * the caller's own open file. Whatever the memory claims, it reaches no other process's records.
  */
 #ifndef GPUSCHED_TABLE_RECORD_BPF_H
 #define GPUSCHED_TABLE_RECORD_BPF_H

@@ -21,7 +21,7 @@
 int gs_taps_on(struct gs_error *err);
 /*
  * When gs_taps_on() said -ESTALE, in place of the older version's: its records, settings and
- * suspensions are taken over. For who holds the instance's lock. -EUCLEAN: they can't be: it is
+ * suspensions are taken over. The caller holds the instance's lock. -EUCLEAN: they can't be: it is
  * there as before, but for its gate and its policy.
  */
 int gs_taps_upgrade(struct gs_error *err);

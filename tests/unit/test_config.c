@@ -120,7 +120,7 @@ static void mistakes_have_file_and_line(void **state)
 		{ "CountLaunches=trust\n", "test.conf:1: CountLaunches: 'trust' is neither" },
 		{ "SwitchCost=2x\n", "test.conf:1: SwitchCost: '2x' is not a time" },
 		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost: 10s is out of range" },
-		{ "LogLevel=loud\n", "test.conf:1: LogLevel: 'loud' is no log level" },
+		{ "LogLevel=loud\n", "test.conf:1: LogLevel: 'loud' is not a log level" },
 		{ "# one\n\nwhat is this\n", "test.conf:3: neither" },
 		{ "[Daemon\n", "test.conf:1: neither" },
 		{ "[Daemon\nNonsense=1\n", "test.conf:1: neither" },
