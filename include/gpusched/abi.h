@@ -171,6 +171,9 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_GATED (1u << 8)
 /* no process holds its open file, which is in a message, a ring or a mapping: nobody can call it */
 #define GPUSCHED_TSG_IN_FLIGHT (1u << 9)
+/* four bits: settings of @manual that a user other than root has set */
+#define GPUSCHED_TSG_USERS_SHIFT 10
+#define GPUSCHED_TSG_USERS (GPUSCHED_ALL_SETTINGS << GPUSCHED_TSG_USERS_SHIFT)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {

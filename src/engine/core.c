@@ -70,6 +70,8 @@ struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 		free(c);
 		return NULL;
 	}
+	for (size_t i = 0; i <= opts->ngpus; i++)
+		c->budgets[i].due = UINT64_MAX;
 	trace(c, GS_TRACE_OPTS, 0, &said, sizeof(said));
 	return c;
 }
@@ -82,7 +84,7 @@ void gs_core_free(struct gs_core *c)
 		return;
 	HASH_ITER(hh, c->nodes, n, tmp)
 		gs_core_drop(c, n);
-	free(c->budgets);
+	free(c->budgets); /* nobody waits there any more */
 	free(c);
 }
 
@@ -126,6 +128,7 @@ static void set_busy(struct gs_core *c, struct gs_node *n, bool busy)
 void gs_core_drop(struct gs_core *c, struct gs_node *n)
 {
 	set_busy(c, n, false);
+	gs_budget_leave(n);
 	gs_core_leave_runlist(c, n);
 	HASH_DELETE(hh, c->nodes, n);
 	free(n);
@@ -222,6 +225,8 @@ static bool is_suspended(const struct gpusched_tsg *rec)
 
 static void take_in(struct gs_node *n, const struct gpusched_tsg *rec, const struct gs_news *news)
 {
+	uint32_t asked;
+
 	n->owner_set |= news->owner_set & rec->task.is.valid;
 	if (news->owner_ns <= n->called_ns)
 		n->unsure |= news->owner_set & n->called;
@@ -233,6 +238,8 @@ static void take_in(struct gs_node *n, const struct gpusched_tsg *rec, const str
 	}
 	if (news->preempt)
 		n->preempt = n->preempting = true;
+	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
+	n->users = news->user ? n->users | asked : n->users & ~asked;
 }
 
 static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
@@ -376,6 +383,7 @@ size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, si
 	if (c->next_due > now)
 		return 0;
 	trace(c, GS_TRACE_DUE, now, &max, sizeof(max));
+	count = gs_budget_due(c, now, ret, max, &next);
 	for (n = c->nodes; n && count < max; n = n->hh.next) {
 		if (n->due && n->due <= now) {
 			n->due = 0;

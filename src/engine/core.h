@@ -79,6 +79,7 @@ enum gs_source {
 	GS_SRC_POLICY,
 	GS_SRC_PERSON,
 	GS_SRC_ADMISSION,
+	GS_SRC_LAW, /* against what its owner asked */
 };
 
 /* The TSG, its owner or its record is not there any more. */
@@ -124,6 +125,7 @@ struct gs_news {
 	uint32_t anew;      /* settings that a person asks for anew: nothing is given up for good */
 	bool doubt;         /* if it is suspended: maybe not all of it */
 	bool preempt;       /* one preempt call, now */
+	bool user; /* that person is not root: what is asked for comes after the policy's */
 };
 
 struct gs_core_opts {
@@ -171,13 +173,12 @@ size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, si
 
 /* No calls are under way, waiting for a retry, or due. */
 bool gs_core_idle(const struct gs_core *c, uint64_t now);
-/* How long whoever is not root has to wait with calls on that GPU: 0 not at all. */
-uint64_t gs_core_wait(const struct gs_core *c, uint32_t gpu, uint64_t now);
 /*
- * The TSG that keeps a person from giving this one such a slice, since there is one below the
- * switch cost on the runlist that a person chose; 0: none.
+ * The TSG that keeps a person (@user: not root) from giving this one such a slice, since there is a
+ * busy one below the switch cost on the runlist that gives way to no such wish; 0: none.
  */
-uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us);
+uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
+		       bool user);
 /* How the last preempt call ended. -ENOENT: no such TSG; -EINPROGRESS. */
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);

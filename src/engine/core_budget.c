@@ -3,20 +3,22 @@
  * core_budget.c - at most 5 % of a GPU's time goes into control calls
  *
  * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero, as
- * far as they do, and all of that is paid back before the policy goes on: so its part holds over any
+ * far as they do, and all of that is paid back before others go on: so its part holds over any
  * time that is long against the bucket. Half of the bucket is kept for TSGs that had no call yet: a
  * policy that changes its mind all the time does not delay the first settings of those that come.
+ * What users ask for themselves begins only while three quarters are there.
  *
- * A person's changes, holds, and what puts something back or lets it run, do not wait and are
- * charged all the same. So that no user keeps the policy waiting, requests of users other than root
- * do not begin before more is there than the policy needs.
+ * Those that have to wait do so in a line for each user, and the users go round: a thousand TSGs of
+ * one delay another's by one call. A change of root's, holds, and what puts something back or lets
+ * it run, do not wait and are charged all the same.
  */
+#include <stdlib.h>
+#include <utlist.h>
+
 #include "engine/core_priv.h"
 
 #define PART 20
 #define BUCKET_NS (50 * NS_PER_MS)
-#define RESERVE_NS (BUCKET_NS / 2)
-#define USERS_NS (BUCKET_NS / 4 * 3)
 #define STEP_NS NS_PER_MS
 /* A call that takes longer hangs in the driver: that is no time of the GPU's. */
 #define CALL_MOST_NS (100 * NS_PER_MS)
@@ -33,8 +35,12 @@ static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64
 	return left < most ? left : most;
 }
 
-static uint64_t wait_for(int64_t left, int64_t least)
+/* 0, or how long those in @q have to wait where @left is. */
+static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 {
+	static const unsigned int kept[GS_QUEUES] = { 0, 2, 3 }; /* quarters of the bucket */
+	int64_t least = (int64_t)gs_core_dilated(c, BUCKET_NS) / 4 * kept[q];
+
 	return left > least ? 0 : (uint64_t)(least - left + (int64_t)STEP_NS) * PART;
 }
 
@@ -43,51 +49,187 @@ static struct gs_budget *budget_of(const struct gs_core *c, uint32_t gpu)
 	return &c->budgets[gpu < c->opts.ngpus ? gpu : c->opts.ngpus];
 }
 
-uint64_t gs_budget_wait(const struct gs_core *c, struct gs_budget *b, uint64_t now, bool reserve)
+uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint64_t now,
+			enum gs_queue q)
 {
-	b->left_ns = filled(c, b, now);
+	return wait_for(c, filled(c, b, now), q);
+}
+
+void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now, int64_t ns)
+{
+	b->left_ns = filled(c, b, now) - ns;
 	b->at = now;
-	return wait_for(b->left_ns, reserve ? 0 : (int64_t)gs_core_dilated(c, RESERVE_NS));
 }
 
-uint64_t gs_core_wait(const struct gs_core *c, uint32_t gpu, uint64_t now)
+/* ---- those who wait -------------------------------------------------------------------------- */
+
+void gs_budget_leave(struct gs_node *n)
 {
-	return wait_for(filled(c, budget_of(c, gpu), now), (int64_t)gs_core_dilated(c, USERS_NS));
+	struct gs_share *s = n->share;
+
+	n->deferred = n->may_go = false;
+	if (!s)
+		return;
+	DL_DELETE2(s->nodes, n, wait_prev, wait_next);
+	if (!s->nodes) {
+		DL_DELETE(n->budget->shares[n->queue], s);
+		free(s);
+	}
+	n->share = NULL;
 }
 
-void gs_budget_charge(struct gs_budget *b, int64_t ns)
+/* NULL: out of memory. */
+static struct gs_share *share_of(struct gs_budget *b, enum gs_queue q, uint32_t uid)
 {
-	b->left_ns -= ns;
+	struct gs_share *s;
+
+	DL_SEARCH_SCALAR(b->shares[q], s, uid, uid);
+	if (s)
+		return s;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->uid = uid;
+	DL_APPEND(b->shares[q], s);
+	return s;
 }
 
-static bool can_wait(const struct gs_plan *plan)
+/* Those of the users before it, and its own in @q, come first. */
+static bool is_next(const struct gs_core *c, const struct gs_budget *b, enum gs_queue q,
+		    uint64_t now)
 {
-	bool policy = false;
+	for (unsigned int i = 0; i <= q; i++)
+		if (b->shares[i])
+			return false;
+	return !gs_budget_wait(c, b, now, q);
+}
+
+static bool wait_in(struct gs_core *c, struct gs_node *n, struct gs_budget *b, enum gs_queue q,
+		    uint32_t uid, uint64_t now)
+{
+	uint64_t due = now + gs_budget_wait(c, b, now, q);
+	struct gs_share *s;
+
+	if (n->share && n->budget == b && n->queue == q && n->share->uid == uid)
+		return true;
+	if (!n->deferred)
+		c->counters[GS_ENG_OVER_BUDGET]++;
+	gs_budget_leave(n);
+	s = share_of(b, q, uid);
+	if (!s)
+		return false;
+	DL_APPEND2(s->nodes, n, wait_prev, wait_next);
+	n->share = s;
+	n->budget = b;
+	n->queue = (uint8_t)q;
+	n->deferred = true;
+	if (due < b->due)
+		b->due = due;
+	if (b->due < c->next_due)
+		c->next_due = b->due;
+	return true;
+}
+
+static uint32_t let_in_first(struct gs_budget *b, enum gs_queue q, struct gpusched_key *ret)
+{
+	struct gs_share *s = b->shares[q];
+	struct gs_node *n = s->nodes;
+	uint32_t uid = s->uid;
+
+	DL_DELETE(b->shares[q], s);
+	DL_APPEND(b->shares[q], s);
+	gs_budget_leave(n);
+	n->deferred = n->may_go = true;
+	*ret = n->key;
+	return uid;
+}
+
+/*
+ * Lets in those that there is time for; the calls themselves are charged when they are planned. A
+ * user who makes TSGs without end does not keep changes of another's waiting: one of those for each.
+ */
+static size_t let_in(struct gs_core *c, struct gs_budget *b, uint64_t now, struct gpusched_key *ret,
+		     size_t max)
+{
+	const int64_t call = (int64_t)c->call_ns_avg;
+	struct gs_share **changes = &b->shares[GS_QUEUE_POLICY];
+	int64_t left = filled(c, b, now);
+	unsigned int q = 0;
+	size_t count = 0;
+
+	while (q < GS_QUEUES && count + 1 < max) {
+		uint32_t uid;
+
+		if (!b->shares[q]) {
+			q++;
+			continue;
+		}
+		if (wait_for(c, left, q))
+			break;
+		uid = let_in_first(b, q, &ret[count++]);
+		left -= call;
+		if (q == GS_QUEUE_FIRST && *changes && (*changes)->uid != uid) {
+			let_in_first(b, GS_QUEUE_POLICY, &ret[count++]);
+			left -= call;
+		}
+	}
+	b->due = q < GS_QUEUES ? now + wait_for(c, left, q) : UINT64_MAX;
+	return count;
+}
+
+size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
+		     uint64_t *inout_next)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i <= c->opts.ngpus; i++) {
+		struct gs_budget *b = &c->budgets[i];
+
+		if (b->due <= now)
+			count += let_in(c, b, now, ret + count, max - count);
+		if (b->due < *inout_next)
+			*inout_next = b->due;
+	}
+	return count;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg *rec,
+			      const struct gs_plan *plan)
+{
+	bool policy = false, user = false;
 
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
-		/* the one before it is suspended already */
-		if (plan->steps[i].op == GS_RM_RESUME || plan->step_src[i] == GS_SRC_PERSON)
-			return false;
-		policy |= plan->step_src[i] == GS_SRC_POLICY;
+		uint32_t bit = plan->step_bit[i];
+		uint8_t src = plan->step_src[i];
+
+		if ((n->users & bit) || (src == GS_SRC_PERSON && (gs_users(rec) & bit)))
+			user = true;
+		else if (plan->steps[i].op == GS_RM_RESUME || src == GS_SRC_PERSON)
+			return GS_QUEUE_NONE; /* the one before it is suspended already */
+		else
+			policy |= src == GS_SRC_POLICY || src == GS_SRC_LAW;
 	}
-	return policy;
+	if (policy)
+		return n->called_ns ? GS_QUEUE_POLICY : GS_QUEUE_FIRST;
+	return user ? GS_QUEUE_USERS : GS_QUEUE_NONE;
 }
 
-bool gs_budget_take(struct gs_core *c, struct gs_node *n, struct gs_plan *plan, uint64_t now)
+bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+		    struct gs_plan *plan, uint64_t now)
 {
 	struct gs_budget *b = budget_of(c, plan->gpu);
-	uint64_t wait = gs_budget_wait(c, b, now, !n->called_ns);
+	enum gs_queue q = queue_of(n, rec, plan);
 
-	if (wait && can_wait(plan)) {
-		if (!n->deferred)
-			c->counters[GS_ENG_OVER_BUDGET]++;
-		n->deferred = true;
-		gs_core_set_due(c, n, now + wait);
+	if (q != GS_QUEUE_NONE && !n->may_go && !is_next(c, b, q, now) &&
+	    wait_in(c, n, b, q, rec->task.uid, now))
 		return false;
-	}
-	n->deferred = false;
+	gs_budget_leave(n);
+	for (unsigned int i = 0; i < plan->nsteps; i++)
+		n->users &= ~plan->step_bit[i];
 	plan->estimate_ns = c->call_ns_avg * plan->nsteps;
-	gs_budget_charge(b, (int64_t)plan->estimate_ns);
+	gs_budget_charge(c, b, now, (int64_t)plan->estimate_ns);
 	return true;
 }
 
@@ -97,5 +239,5 @@ void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t sp
 
 	if (spent_ns > most)
 		spent_ns = most;
-	gs_budget_charge(budget_of(c, plan->gpu), (int64_t)spent_ns - (int64_t)plan->estimate_ns);
+	budget_of(c, plan->gpu)->left_ns -= (int64_t)spent_ns - (int64_t)plan->estimate_ns;
 }

@@ -5,10 +5,9 @@
 enum gpusched_suspend_by gs_suspend_by(uint8_t src)
 {
 	static const enum gpusched_suspend_by by[] = {
-		[GS_SRC_ASKED] = GPUSCHED_BY_NOBODY,
-		[GS_SRC_POLICY] = GPUSCHED_BY_POLICY,
-		[GS_SRC_PERSON] = GPUSCHED_BY_PERSON,
-		[GS_SRC_ADMISSION] = GPUSCHED_BY_ADMISSION,
+		[GS_SRC_ASKED] = GPUSCHED_BY_NOBODY,  [GS_SRC_POLICY] = GPUSCHED_BY_POLICY,
+		[GS_SRC_PERSON] = GPUSCHED_BY_PERSON, [GS_SRC_ADMISSION] = GPUSCHED_BY_ADMISSION,
+		[GS_SRC_LAW] = GPUSCHED_BY_NOBODY,
 	};
 
 	return by[src];
@@ -168,19 +167,20 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 {
 	struct gs_plan *plan = &todo->plan;
 
-	n->preempt = false;
+	*plan = (struct gs_plan){ .preempt = true, .nsteps = 1 };
 	begin_plan(plan, &todo->poke.rec);
-	plan->preempt = true;
-	plan->nsteps = 1;
 	plan->step_src[0] = GS_SRC_PERSON;
+	plan->step_bit[0] = GS_PREEMPT;
 	plan->steps[0].op = GS_RM_PREEMPT;
 	if (c->opts.dry_run) {
 		c->counters[GS_ENG_DRY_RUN]++;
 		n->preempting = false;
 		n->preempted = (struct gs_rm_result){ 0 };
-	} else {
-		gs_budget_take(c, n, plan, now);
+	} else if (!gs_budget_take(c, n, &todo->poke.rec, plan, now)) {
+		plan->nsteps = 0;
+		return;
 	}
+	n->preempt = false;
 }
 
 /* Whatever keeps a TSG from running again may pass: that is never given up for good. */
@@ -197,9 +197,10 @@ static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 }
 
 /* False: not now. */
-static bool may_call(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_plan *plan)
+static bool may_call(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+		     uint64_t now, struct gs_plan *plan)
 {
-	if (!gs_budget_take(c, n, plan, now))
+	if (!gs_budget_take(c, n, rec, plan, now))
 		return false;
 	if (n->fails)
 		c->counters[GS_ENG_RETRIES]++;
@@ -224,7 +225,7 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 	struct gs_goal t;
 	struct gap g;
 
-	if (n->preempt) {
+	if (n->preempt && c->opts.dry_run) {
 		plan_preempt(c, n, now, todo);
 		return;
 	}
@@ -238,8 +239,10 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 	if (!g.call) {
 		n->owner_set = n->unsure = 0;
 		n->told.valid = 0;
-		n->deferred = false;
 		n->fails = 0;
+		n->users &= GS_PREEMPT;
+		if (!n->preempt)
+			gs_budget_leave(n);
 	} else if (n->fails && now < n->retry_at) {
 		gs_core_set_due(c, n, n->retry_at);
 	} else {
@@ -247,8 +250,12 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 		add_steps(&todo->plan, &t, &g);
 		if (c->opts.dry_run)
 			tell_dry(c, n, &todo->plan, &t);
-		else if (!may_call(c, n, now, &todo->plan))
+		else if (!may_call(c, n, &todo->poke.rec, now, &todo->plan))
 			todo->plan.nsteps = 0;
 	}
+	/* a user's preempt call comes after settings that wait */
+	if (n->preempt && !todo->plan.nsteps &&
+	    (!(n->users & GS_PREEMPT) || !n->deferred || n->queue == GS_QUEUE_USERS))
+		plan_preempt(c, n, now, todo);
 	note_overrules(n, todo);
 }

@@ -12,6 +12,7 @@
 #define STARVE_LIMIT_MS 1000u
 #define ACTIVE_NS NS_PER_S
 #define RECHECK_NS (250 * NS_PER_MS)
+#define OWNER_RECHECK_NS (10 * NS_PER_S) /* may it have what it asked again? */
 #define LONG_SLICE_COSTS 4u
 
 #define TS_INDEX 0u
@@ -245,12 +246,14 @@ static struct gs_runlist *runlist_of(struct gs_core *c, const struct gpusched_ta
 	return rl;
 }
 
-uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us)
+uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
+		       bool user)
 {
 	const struct gs_runlist *rl = runlist_find(c, &rec->task);
 	const struct gs_node *n = rl ? rl->elected : NULL;
 
-	if (us >= c->opts.switch_cost_us || !n || !n->by_person || n->id == rec->task.id)
+	if (us >= c->opts.switch_cost_us || !n || !n->active || n->id == rec->task.id ||
+	    n->rank < (user ? GS_RANK_USER : GS_RANK_ROOT))
 		return 0;
 	return n->id;
 }
@@ -263,29 +266,41 @@ static void count_short(struct gs_runlist *rl, struct gs_node *n, bool counts)
 	if (n->wants_short == counts)
 		return;
 	n->wants_short = counts;
-	rl->nshort += by;
-	rl->nactive += n->active ? by : 0;
-	rl->npersons += n->by_person ? by : 0;
+	rl->nshort[n->rank] += by;
+	rl->nactive[n->rank] += n->active ? by : 0;
+}
+
+/* What its program asked is the owner's own affair until it stands against others' wishes. */
+static void look_at_owners(struct gs_core *c, struct gs_runlist *rl, unsigned int was)
+{
+	if (was > GS_RANK_USER || rl->top <= GS_RANK_USER || !rl->nshort[GS_RANK_OWNER])
+		return;
+	for (struct gs_node *x = rl->first; x; x = x->rl_next)
+		if (x->wants_short && x->rank == GS_RANK_OWNER && !x->told_short)
+			gs_core_set_due(c, x, 1);
 }
 
 /*
- * Several that are busy would switch all the time: none keeps it. A single busy one may, and one
- * that a person chose comes before all that a policy chose.
+ * Of those of the highest rank, the busy ones if there are any. Several would switch all the time:
+ * none keeps it, but the oldest of those that persons chose.
  */
 static void elect(struct gs_core *c, struct gs_runlist *rl)
 {
-	bool one = rl->nshort == 1 || rl->nactive == 1;
 	struct gs_node *elected = NULL, *old = rl->elected;
+	unsigned int was = rl->top, several;
+	bool busy;
 
+	for (rl->top = GS_RANKS - 1; rl->top && !rl->nshort[rl->top];)
+		rl->top--;
+	busy = rl->nactive[rl->top];
+	several = busy ? rl->nactive[rl->top] : rl->nshort[rl->top];
 	/* runlists are long where nobody is elected */
-	for (struct gs_node *x = rl->first; x && (one || rl->npersons); x = x->rl_next) {
-		if (!x->wants_short)
-			continue;
-		if (x->by_person && (!elected || !elected->by_person || x->id < elected->id))
-			elected = x;
-		else if (!rl->npersons && (rl->nshort == 1 || x->active))
-			elected = x;
-	}
+	if (several == 1 || (several && rl->top != GS_RANK_POLICY && rl->top != GS_RANK_OWNER))
+		for (struct gs_node *x = rl->first; x; x = x->rl_next)
+			if (x->wants_short && x->rank == rl->top && (x->active || !busy) &&
+			    (!elected || x->id < elected->id))
+				elected = x;
+	look_at_owners(c, rl, was);
 	if (elected == old)
 		return;
 	rl->elected = elected;
@@ -338,6 +353,18 @@ static void runlist_join(struct gs_core *c, struct gs_node *n, const struct gpus
 	rl->nodes++;
 }
 
+static enum gs_rank rank_of(const struct gpusched_tsg *rec, const struct gs_goal *t)
+{
+	switch (t->src[TS_INDEX]) {
+	case GS_SRC_PERSON:
+		return gs_users(rec) & GPUSCHED_TIMESLICE ? GS_RANK_USER : GS_RANK_ROOT;
+	case GS_SRC_POLICY:
+		return GS_RANK_POLICY;
+	default:
+		return GS_RANK_OWNER;
+	}
+}
+
 static void raise_slice(struct gs_goal *t, uint32_t us)
 {
 	if (t->set.timeslice_us < us)
@@ -348,33 +375,35 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 			     uint64_t now, struct gs_goal *t)
 {
 	bool is_short = t->set.runnable && t->set.timeslice_us < c->opts.switch_cost_us;
-	bool active = is_active(c, &rec->task, now), person = t->src[TS_INDEX] == GS_SRC_PERSON;
+	bool active = is_active(c, &rec->task, now);
+	enum gs_rank rank = rank_of(rec, t);
+	struct gs_runlist *rl;
 
 	runlist_join(c, n, rec);
-	if (!n->runlist)
+	rl = n->runlist;
+	if (!rl)
 		return;
-	if (is_short != n->wants_short ||
-	    (is_short && (active != n->active || person != n->by_person))) {
-		count_short(n->runlist, n, false);
+	if (is_short != n->wants_short || (is_short && (active != n->active || rank != n->rank))) {
+		count_short(rl, n, false);
 		n->active = active;
-		n->by_person = person;
-		count_short(n->runlist, n, is_short);
-		elect(c, n->runlist);
-	} else if (is_short && n->runlist->nshort == 1 && n->runlist->elected != n) {
-		elect(c, n->runlist);
+		n->rank = rank;
+		count_short(rl, n, is_short);
+		elect(c, rl);
 	}
-	if (!is_short || n->runlist->elected == n) {
+	if (!is_short || rl->elected == n || (rank == GS_RANK_OWNER && rl->top <= GS_RANK_USER)) {
 		n->told_short = false;
 		return;
 	}
-	if (n->runlist->nshort > 1 && is_watched(&rec->task))
+	if (rank == GS_RANK_OWNER)
+		gs_core_set_due(c, n, now + gs_core_dilated(c, OWNER_RECHECK_NS));
+	else if (is_watched(&rec->task))
 		gs_core_set_due(c, n, now + RECHECK_NS);
-	if (t->src[TS_INDEX] == GS_SRC_ASKED) /* the owner's own affair */
-		return;
 	if (!n->told_short)
 		c->counters[GS_ENG_REFUSED_SLICE]++;
 	n->told_short = true;
 	raise_slice(t, long_slice(c));
+	if (rank == GS_RANK_OWNER)
+		t->src[TS_INDEX] = GS_SRC_LAW;
 }
 
 /*

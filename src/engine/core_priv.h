@@ -11,6 +11,7 @@
 #include "engine/fields.h"
 
 #define GS_TRIES 12u
+#define GS_PREEMPT (1u << 31) /* beside settings: a preempt call */
 
 /* What a TSG should be, and who says so. */
 struct gs_goal {
@@ -18,14 +19,34 @@ struct gs_goal {
 	uint8_t src[GS_NFIELDS];
 };
 
+/* Whose wish a short slice is: the lower one gives way. Users' own do not move each other's. */
+enum gs_rank {
+	GS_RANK_OWNER, /* its program asked */
+	GS_RANK_USER,
+	GS_RANK_POLICY,
+	GS_RANK_ROOT,
+	GS_RANKS
+};
+
+/* Who waits for calls: the first ones before the others, and of each the users in turn. */
+enum gs_queue {
+	GS_QUEUE_FIRST, /* a TSG that had no call yet */
+	GS_QUEUE_POLICY,
+	GS_QUEUE_USERS, /* what they ask for themselves */
+	GS_QUEUES,
+	GS_QUEUE_NONE = GS_QUEUES /* does not wait */
+};
+
 /* TSGs of one (GPU, engine), and which of them are to have slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
 	uint64_t id; /* gpu << 16 | engine */
 	unsigned int nodes;
-	unsigned int nshort, nactive, npersons; /* that want a short slice; active; by a person */
-	struct gs_node *first;                  /* its nodes, by ->rl_next */
-	struct gs_node *elected;                /* the one that may have it */
+	unsigned int nshort[GS_RANKS],
+		nactive[GS_RANKS]; /* that want a short slice; and are busy */
+	unsigned int top;          /* enum gs_rank: the highest of those */
+	struct gs_node *first;     /* its nodes, by ->rl_next */
+	struct gs_node *elected;   /* the one that may have it */
 };
 
 /* What is remembered of one TSG. */
@@ -60,22 +81,40 @@ struct gs_node {
 	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
 	struct gpusched_settings seen_want;
 	uint32_t overruled; /* 1 << enum gs_overrule: as it was told */
-	bool wants_short, active, by_person, told_short;
+	bool wants_short, active, told_short;
+	uint8_t rank;     /* enum gs_rank */
 	uint64_t held_ns; /* since when it waits for admission, as far as seen; 0: it does not */
 	bool released;    /* its suspension hit the limit: until the policy withdraws the wish */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
-	bool deferred;                 /* by the call budget */
+	/* the call budget */
+	uint32_t
+		users; /* settings, and GS_PREEMPT, that a user asked for and no call was made of yet */
+	bool deferred;
+	bool may_go;            /* it has waited, and the next calls are its */
+	uint8_t queue;          /* enum gs_queue: in which it waits */
+	struct gs_share *share; /* NULL: it does not wait */
+	struct gs_budget *budget;
+	struct gs_node *wait_prev, *wait_next;
 	struct gpusched_settings told; /* dry run: last told */
 	uint64_t due;                  /* look again at this time; 0: no need */
 	struct gs_runlist *runlist;
 	struct gs_node *rl_prev, *rl_next;
 };
 
+/* Of one user who waits. */
+struct gs_share {
+	struct gs_share *prev, *next;
+	uint32_t uid;
+	struct gs_node *nodes; /* oldest first */
+};
+
 /* Time left for control calls of one GPU; below zero: owed. */
 struct gs_budget {
 	int64_t left_ns;
-	uint64_t at; /* as of; 0: never asked */
+	uint64_t at;                        /* as of; 0: never asked */
+	struct gs_share *shares[GS_QUEUES]; /* whose turn it is first */
+	uint64_t due; /* somebody who waits may go then; UINT64_MAX: nobody waits */
 };
 
 struct gs_core {
@@ -132,11 +171,18 @@ void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan 
 uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan);
 
 /* core_budget.c */
-/* 0, or how long a policy's change has to wait; @reserve: what is kept for first calls counts too. */
-uint64_t gs_budget_wait(const struct gs_core *c, struct gs_budget *b, uint64_t now, bool reserve);
-void gs_budget_charge(struct gs_budget *b, int64_t ns);
+/* 0, or how long those in @q have to wait. */
+uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint64_t now,
+			enum gs_queue q);
+void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now, int64_t ns);
 /* Charges an estimate of the plan; false: it has to wait, and is looked at again in time. */
-bool gs_budget_take(struct gs_core *c, struct gs_node *n, struct gs_plan *plan, uint64_t now);
+bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+		    struct gs_plan *plan, uint64_t now);
+/* It waits no longer, if it does. */
+void gs_budget_leave(struct gs_node *n);
+/* As gs_core_due(): those whose turn it is. @inout_next: when there may be others. */
+size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
+		     uint64_t *inout_next);
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns);
 
 #endif /* GPUSCHED_ENGINE_CORE_PRIV_H */

@@ -454,11 +454,6 @@ void gs_engine_let_go(struct gs_engine *e)
 	sums[GS_ENG_LEFT_STOPPED] += done.left;
 }
 
-uint64_t gs_engine_wait(struct gs_engine *e, uint32_t gpu)
-{
-	return gs_core_wait(e->core, gpu, gs_now_ns());
-}
-
 bool gs_engine_idle(const struct gs_engine *e)
 {
 	return !e->pending && gs_core_idle(e->core, gs_now_ns());

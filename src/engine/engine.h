@@ -93,22 +93,20 @@ void gs_engine_let_go(struct gs_engine *e);
 bool gs_engine_idle(const struct gs_engine *e);
 
 /*
- * A person's wishes. valid bits of @set are taken over, others stay. -ERANGE with the range;
+ * A person's wishes; those of a user other than root give way to a policy's, and their calls come
+ * after its. valid bits of @set are taken over, others stay. -ERANGE with the range;
  * -EBUSY: a second slice below the switch cost on its runlist; -ENOTSUP: a preemption mode alone
  * for a TSG that is not a compute TSG (with other settings it is left out).
  */
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
-			 const struct gpusched_settings *set, uint64_t for_ns,
+			 const struct gpusched_settings *set, uint64_t for_ns, uid_t by,
 			 struct gs_error *err);
-/*
- * 0, or how long whoever is not root has to wait with calls on that GPU: his come after the
- * policy's, and are of the same share of its time.
- */
-uint64_t gs_engine_wait(struct gs_engine *e, uint32_t gpu);
 /* Clears the named manual settings. */
-int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which);
+int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which,
+			   uid_t by);
 /* One preempt call, now. */
-int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, struct gs_error *err);
+int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, uid_t by,
+		      struct gs_error *err);
 /* How the last one ended. -EINPROGRESS: not yet; -ENOENT: the TSG is gone; else ret->err. */
 int gs_engine_preempted(struct gs_engine *e, const struct gpusched_key *key,
 			struct gs_rm_result *ret);

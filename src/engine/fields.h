@@ -10,6 +10,12 @@
 /* What the owner asked, every field filled: where it asked nothing, the driver's default. */
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);
 
+/* Settings that a user other than root has set by hand. */
+static inline uint32_t gs_users(const struct gpusched_tsg *rec)
+{
+	return (rec->flags & GPUSCHED_TSG_USERS) >> GPUSCHED_TSG_USERS_SHIFT & rec->manual.valid;
+}
+
 /* What the table does with a poke by the engine, for records that are elsewhere. */
 void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p);
 

@@ -24,14 +24,14 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 
 /* At most one runnable TSG of a runlist has a slice below the switch cost (law 4). */
 static int check_slice(struct gs_engine *e, const struct gpusched_tsg *rec,
-		       const struct gpusched_settings *set, struct gs_error *err)
+		       const struct gpusched_settings *set, uid_t by, struct gs_error *err)
 {
 	uint32_t cost = gs_core_switch_cost_us(e->core);
 	uint64_t rival;
 
 	if (!(set->valid & GPUSCHED_TIMESLICE))
 		return 0;
-	rival = gs_core_rival(e->core, rec, set->timeslice_us);
+	rival = gs_core_rival(e->core, rec, set->timeslice_us, by != 0);
 	if (!rival)
 		return 0;
 	gs_core_counters(e->core)[GS_ENG_REFUSED_SLICE]++;
@@ -55,9 +55,11 @@ static int get(struct gs_engine *e, const struct gpusched_key *key, struct gpusc
 }
 
 /* The record with the wish in it is noted, and looked at. */
-static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, struct gs_error *err)
+static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, uid_t by,
+		struct gs_error *err)
 {
-	const struct gs_news news = { .anew = which }; /* what was given up is tried again */
+	const struct gs_news news = { .anew = which,
+				      .user = by != 0 }; /* tried again if given up */
 	struct gs_todo todo;
 	int r;
 
@@ -72,17 +74,20 @@ static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, st
 }
 
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
-			 const struct gpusched_settings *asked, uint64_t for_ns,
+			 const struct gpusched_settings *asked, uint64_t for_ns, uid_t by,
 			 struct gs_error *err)
 {
 	struct gpusched_settings wanted = *asked, *set = &wanted;
-	struct gpusched_poke p = { .key = *key, .what = GPUSCHED_POKE_MANUAL };
+	struct gpusched_poke p = {
+		.key = *key,
+		.what = GPUSCHED_POKE_MANUAL | GPUSCHED_POKE_FLAGS,
+	};
 	int r = get(e, key, &p.rec, err);
 
 	if (!r)
 		r = check(&p.rec, set, err);
 	if (!r)
-		r = check_slice(e, &p.rec, set, err);
+		r = check_slice(e, &p.rec, set, by, err);
 	if (r < 0)
 		return r;
 	if (p.rec.task.kind != GPUSCHED_KIND_COMPUTE)
@@ -91,14 +96,17 @@ int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
 		if (set->valid & GS_BIT(i))
 			gs_field_put(&p.rec.manual, GS_BIT(i), gs_field_get(set, GS_BIT(i)));
+	p.flags_mask = set->valid << GPUSCHED_TSG_USERS_SHIFT;
+	p.rec.flags = by ? p.rec.flags | p.flags_mask : p.rec.flags & ~p.flags_mask;
 	if (set->valid & GPUSCHED_RUNNABLE) {
 		p.what |= GPUSCHED_POKE_SUSPEND;
 		p.rec.suspend_until_ns = !set->runnable && for_ns ? gs_now_ns() + for_ns : 0;
 	}
-	return wish(e, &p, set->valid, err);
+	return wish(e, &p, set->valid, by, err);
 }
 
-int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which)
+int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, uint32_t which,
+			   uid_t by)
 {
 	struct gpusched_poke p = { .key = *key, .what = GPUSCHED_POKE_MANUAL };
 	int r = get(e, key, &p.rec, NULL);
@@ -111,12 +119,14 @@ int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, 
 		p.what |= GPUSCHED_POKE_SUSPEND;
 		p.rec.suspend_until_ns = 0;
 	}
-	return wish(e, &p, which, NULL);
+	return wish(e, &p, which, by, NULL);
 }
 
-int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, struct gs_error *err)
+int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, uid_t by,
+		      struct gs_error *err)
 {
-	const struct gs_news news = { .preempt = true }; /* when a call is under way: after it */
+	/* when a call is under way: after it */
+	const struct gs_news news = { .preempt = true, .user = by != 0 };
 	struct gpusched_tsg rec;
 	int r = get(e, key, &rec, err);
 

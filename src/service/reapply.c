@@ -59,7 +59,7 @@ static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *re
 static int reapply(struct gs_service *s, struct gs_saved_tsg *t, const struct gpusched_tsg *rec,
 		   struct gs_error *err)
 {
-	struct gpusched_settings set = t->set;
+	struct gpusched_settings set = t->set, users = t->set;
 	uint64_t now = gs_now_ns(), for_ns = 0;
 	int r;
 
@@ -70,8 +70,12 @@ static int reapply(struct gs_service *s, struct gs_saved_tsg *t, const struct gp
 		set.valid &= ~GPUSCHED_RUNNABLE;
 	t->key = rec->key;
 	t->pending = false;
-	r = set.valid ? gs_engine_set_manual(s->e, &rec->key, &set, for_ns, err) : 0;
-	t->reapplied = !r && set.valid;
+	users.valid = set.valid & t->users;
+	set.valid &= ~t->users;
+	r = set.valid ? gs_engine_set_manual(s->e, &rec->key, &set, for_ns, 0, err) : 0;
+	if (!r && users.valid)
+		r = gs_engine_set_manual(s->e, &rec->key, &users, for_ns, t->uid, err);
+	t->reapplied = !r && (set.valid | users.valid);
 	s->past.reapplied += t->reapplied;
 	s->past.refused += r != 0;
 	return r;

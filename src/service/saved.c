@@ -10,6 +10,7 @@
 #include "basic/env.h"
 #include "basic/file.h"
 #include "basic/log.h"
+#include "engine/fields.h"
 #include "service/internal.h"
 
 #define VERSION 1
@@ -203,6 +204,7 @@ static void take(struct gs_saved_tsg *t, const struct gpusched_tsg *rec, uint32_
 	else
 		t->until_ns = rec->suspend_until_ns;
 	t->set.valid |= keep;
+	t->users = gs_users(rec) | (t->users & keep);
 }
 
 void gs_saved_note(struct gs_service *s, const struct gpusched_key *key, const struct gs_peer *by,
@@ -255,7 +257,7 @@ static void refresh(struct gs_service *s)
 
 /* ---- the file's text ------------------------------------------------------------------------- */
 
-#define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:b}"
+#define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b}"
 
 static json_t *tsg_json(const struct gs_saved_tsg *t)
 {
@@ -265,20 +267,21 @@ static json_t *tsg_json(const struct gs_saved_tsg *t)
 			 (int)t->set.valid, "timeslice_us", (int)t->set.timeslice_us, "interleave",
 			 t->set.interleave, "preempt_mode", t->set.preempt_mode, "runnable",
 			 t->set.runnable, "until_ns", (json_int_t)t->until_ns, "suspended_by",
-			 (json_int_t)t->suspended_by, "reapplied", t->reapplied);
+			 (json_int_t)t->suspended_by, "users", (int)t->users, "reapplied",
+			 t->reapplied);
 }
 
 static int tsg_parse(struct gs_saved *saved, json_t *o)
 {
 	json_int_t id, start, client, handle, pid, uid, until, by;
-	int valid, timeslice, interleave, mode, runnable, reapplied;
+	int valid, timeslice, interleave, mode, runnable, users, reapplied;
 	struct gs_saved_tsg *t;
 
 	if (json_unpack(o, TSG_FORMAT, "id", &id, "start_ns", &start, "client", &client, "tsg",
 			&handle, "pid", &pid, "uid", &uid, "valid", &valid, "timeslice_us",
 			&timeslice, "interleave", &interleave, "preempt_mode", &mode, "runnable",
-			&runnable, "until_ns", &until, "suspended_by", &by, "reapplied",
-			&reapplied))
+			&runnable, "until_ns", &until, "suspended_by", &by, "users", &users,
+			"reapplied", &reapplied))
 		return -EINVAL;
 	if (id <= 0 || gs_saved_find(saved, (uint64_t)id))
 		return -EINVAL;
@@ -296,6 +299,7 @@ static int tsg_parse(struct gs_saved *saved, json_t *o)
 					     .runnable = runnable != 0 };
 	t->until_ns = (uint64_t)until;
 	t->suspended_by = (uint32_t)by;
+	t->users = (uint32_t)users;
 	t->pending = true;
 	t->reapplied = reapplied;
 	return 0;

@@ -33,6 +33,7 @@ struct gs_saved_tsg {
 	struct gpusched_settings set;
 	uint64_t until_ns;     /* end of a suspension; 0: until resume */
 	uint32_t suspended_by; /* uid */
+	uint32_t users;        /* settings of @set that a user set, not root */
 	bool pending;          /* of an earlier daemon, not reapplied (yet): not in the table */
 	bool reapplied;
 };

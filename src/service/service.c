@@ -407,7 +407,7 @@ static void forget_dry_run(struct gs_service *s)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (recs[i].manual.valid)
-			gs_engine_clear_manual(s->e, &recs[i].key, GPUSCHED_ALL_SETTINGS);
+			gs_engine_clear_manual(s->e, &recs[i].key, GPUSCHED_ALL_SETTINGS, 0);
 	free(recs);
 }
 

@@ -37,8 +37,6 @@ struct gs_request {
 	bool works; /* the step has its turn in slices */
 	const struct gs_verb *verb;
 	struct gs_peer who;
-	uint64_t turn_until_ns;
-	uint32_t gpu;
 	bool entered; /* in the journal */
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
@@ -60,8 +58,6 @@ static inline bool gs_request_has_time(const struct gs_request *rq)
 }
 /* The answer is complete: it goes out when the engine is idle, in @ms at the latest. */
 int gs_request_settle(struct gs_request *rq, unsigned int ms);
-/* The verb is called anew when this user may make calls on that GPU; -EBUSY: not within 5 s. */
-int gs_request_take_turn(struct gs_request *rq, uint32_t gpu);
 
 enum gs_arg_type {
 	GS_ARG_TEXT,     /* a string that is not empty */

@@ -9,7 +9,7 @@
 #include "service/internal.h"
 
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
-#define TURN_MS 5000 /* longest that a request waits until it may begin */
+#define RESTORING_MS 5000 /* longest that a request waits for a restore */
 
 #define ALONE GS_VERB_ALONE
 #define READS GS_VERB_READS
@@ -226,30 +226,6 @@ int gs_request_settle(struct gs_request *rq, unsigned int ms)
 
 static int step_verb(struct gs_request *rq, uint64_t now_ns);
 
-static int step_turn(struct gs_request *rq, uint64_t now_ns)
-{
-	uint64_t wait = gs_engine_wait(rq->s->e, rq->gpu);
-
-	if (!wait)
-		return gs_request_work(rq, step_verb);
-	if (now_ns >= rq->turn_until_ns)
-		return gs_fail(rq->err, -EBUSY,
-			       "control calls have had their share of this GPU's time: try "
-			       "again in a while");
-	rq->c.look_ns = now_ns + wait < rq->turn_until_ns ? now_ns + wait : rq->turn_until_ns;
-	return -EINPROGRESS;
-}
-
-int gs_request_take_turn(struct gs_request *rq, uint32_t gpu)
-{
-	if (!gs_engine_wait(rq->s->e, gpu))
-		return 0;
-	rq->gpu = gpu;
-	if (!rq->turn_until_ns)
-		rq->turn_until_ns = gs_now_ns() + TURN_MS * NS_PER_MS;
-	return gs_request_wait(rq, step_turn, 0, 0);
-}
-
 static int step_restoring(struct gs_request *rq, uint64_t now_ns)
 {
 	if (!rq->s->restoring)
@@ -265,7 +241,7 @@ static int step_verb(struct gs_request *rq, uint64_t now_ns)
 	const struct gs_verb *v = rq->verb;
 
 	if (rq->s && rq->s->restoring && !(v->flags & (READS | ALONE)))
-		return gs_request_wait(rq, step_restoring, GS_ON_ERRAND, TURN_MS);
+		return gs_request_wait(rq, step_restoring, GS_ON_ERRAND, RESTORING_MS);
 	json_object_clear(rq->answer);
 	return v->fn(rq);
 }

@@ -113,16 +113,6 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 	return 0;
 }
 
-/* Whoever is not root waits until the policy's calls would not have to wait for his. */
-static int take_turn(struct gs_request *rq, const struct gpusched_tsg *recs, size_t n)
-{
-	int r = 0;
-
-	for (size_t i = 0; !r && rq->peer->uid && i < n; i++)
-		r = gs_request_take_turn(rq, recs[i].task.gpu);
-	return r;
-}
-
 static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	struct gs_target t;
@@ -138,8 +128,6 @@ static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size
 	r = n ? own_only(rq, &t, recs, &n) : gs_target_nothing(&rq->view, &t, rq->err);
 	if (!r)
 		r = no_servers(rq, &t, recs, &n);
-	if (!r)
-		r = take_turn(rq, recs, n);
 	if (r) {
 		free(recs);
 		return r;
@@ -289,7 +277,7 @@ static int report(struct gs_request *rq, const struct job *j)
 
 /* ---- the verbs ------------------------------------------------------------------------------- */
 
-typedef int (*act_fn)(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+typedef int (*act_fn)(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
 		      struct gs_error *err);
 
 static void job_free(void *state)
@@ -347,7 +335,7 @@ static int act(struct gs_request *rq, struct job *j, act_fn fn, const void *arg)
 	for (size_t i = 0; i < j->n; i++) {
 		struct gs_error e = { 0 };
 
-		j->codes[i] = fn(rq->s, &j->recs[i], arg, &e);
+		j->codes[i] = fn(rq, &j->recs[i], arg, &e);
 		done += !j->codes[i];
 		if (j->codes[i] == -ENOTSUP)
 			unsuited = e;
@@ -364,29 +352,29 @@ static int act(struct gs_request *rq, struct job *j, act_fn fn, const void *arg)
 }
 
 struct manual {
-	const struct gs_peer *by;
 	struct gpusched_settings set;
 	uint64_t for_ns;
 	uint32_t clear; /* settings to clear, 0: set */
 };
 
-static int act_manual(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+static int act_manual(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
 		      struct gs_error *err)
 {
 	const struct manual *m = arg;
 	int r;
 
-	r = m->clear ? gs_engine_clear_manual(s->e, &rec->key, m->clear)
-		     : gs_engine_set_manual(s->e, &rec->key, &m->set, m->for_ns, err);
+	r = m->clear ? gs_engine_clear_manual(rq->s->e, &rec->key, m->clear, rq->peer->uid)
+		     : gs_engine_set_manual(rq->s->e, &rec->key, &m->set, m->for_ns, rq->peer->uid,
+					    err);
 	if (!r)
-		gs_saved_note(s, &rec->key, m->by, m->clear ? m->clear : m->set.valid);
+		gs_saved_note(rq->s, &rec->key, rq->peer, m->clear ? m->clear : m->set.valid);
 	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
 
-static int act_preempt(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+static int act_preempt(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
 		       struct gs_error *err)
 {
-	int r = gs_engine_preempt(s->e, &rec->key, err);
+	int r = gs_engine_preempt(rq->s->e, &rec->key, rq->peer->uid, err);
 
 	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
@@ -394,7 +382,7 @@ static int act_preempt(struct gs_service *s, const struct gpusched_tsg *rec, con
 int gs_verb_set(struct gs_request *rq)
 {
 	CLEANUP(job_free_) struct job *j = NULL;
-	struct manual m = { .by = rq->peer };
+	struct manual m = { 0 };
 	bool clear = false;
 	int r;
 
@@ -425,8 +413,7 @@ int gs_verb_preempt(struct gs_request *rq)
 
 int gs_verb_suspend(struct gs_request *rq)
 {
-	struct manual m = { .by = rq->peer,
-			    .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
+	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
 			    .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US };
 	struct job *j;
 	int r = job_new(rq, (struct job){ .which = GPUSCHED_RUNNABLE }, &j);
@@ -434,7 +421,7 @@ int gs_verb_suspend(struct gs_request *rq)
 	return r ? r : act(rq, j, act_manual, &m);
 }
 
-static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, const void *arg,
+static int act_resume(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
 		      struct gs_error *err)
 {
 	struct gpusched_poke poke = {
@@ -443,9 +430,9 @@ static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, cons
 		.what = GPUSCHED_POKE_ADMIT,
 	};
 
-	if ((rec->flags & GPUSCHED_TSG_HELD) && !s->opts.dry_run)
-		gs_table_poke(s->o, &poke);
-	return act_manual(s, rec, arg, err);
+	if ((rec->flags & GPUSCHED_TSG_HELD) && !rq->s->opts.dry_run)
+		gs_table_poke(rq->s->o, &poke);
+	return act_manual(rq, rec, arg, err);
 }
 
 /*
@@ -455,7 +442,7 @@ static int act_resume(struct gs_service *s, const struct gpusched_tsg *rec, cons
 int gs_verb_resume(struct gs_request *rq)
 {
 	CLEANUP(job_free_) struct job *j = NULL;
-	struct manual m = { .by = rq->peer, .clear = GPUSCHED_RUNNABLE };
+	struct manual m = { .clear = GPUSCHED_RUNNABLE };
 	int r = job_new(rq, (struct job){ .resume = true }, &j);
 
 	if (r)

@@ -18,10 +18,11 @@ static uint64_t fake_spent[FAKE_MS + 1]; /* call time until each ms of a time th
 static void spend(unsigned int from_ms, unsigned int to_ms)
 {
 	for (unsigned int ms = from_ms; ms < to_ms; ms++) {
-		bool go = !gs_budget_wait(&core, &budget, (ms + 1) * NS_PER_MS, false);
+		uint64_t now = (ms + 1) * NS_PER_MS;
+		bool go = !gs_budget_wait(&core, &budget, now, GS_QUEUE_POLICY);
 
 		if (go)
-			gs_budget_charge(&budget, 3 * (int64_t)NS_PER_MS / 2);
+			gs_budget_charge(&core, &budget, now, 3 * (int64_t)NS_PER_MS / 2);
 		fake_spent[ms + 1] = fake_spent[ms] + (go ? 3 * NS_PER_MS / 2 : 0);
 	}
 }
@@ -41,6 +42,7 @@ static uint64_t most_in(unsigned int from_ms, unsigned int to_ms, unsigned int l
 static void test_budget_holds_over_time(void **state)
 {
 	const int64_t debt = 400 * (int64_t)NS_PER_MS;
+	const uint64_t now = 30000 * NS_PER_MS;
 
 	spend(0, 30000);
 	assert_true(fake_spent[1000] >= 70 * NS_PER_MS); /* 25 of the bucket at once, 5 % of 1 s */
@@ -48,11 +50,12 @@ static void test_budget_holds_over_time(void **state)
 	assert_true(most_in(1000, 30000, 1000) <= 53 * NS_PER_MS);
 	assert_true(most_in(1000, 30000, 10000) <= 503 * NS_PER_MS);
 	assert_true(fake_spent[30000] - fake_spent[1000] >= 1440 * NS_PER_MS); /* and all of that */
-	assert_int_equal(gs_budget_wait(&core, &budget, 30000 * NS_PER_MS, true),
-			 0); /* a first call goes */
+	/* a first call goes, a user's does not */
+	assert_int_equal(gs_budget_wait(&core, &budget, now, GS_QUEUE_FIRST), 0);
+	assert_true(gs_budget_wait(&core, &budget, now, GS_QUEUE_USERS) > 200 * NS_PER_MS);
 
-	gs_budget_charge(&budget, debt); /* a person's calls */
-	assert_true(gs_budget_wait(&core, &budget, 30000 * NS_PER_MS, true) > 7 * NS_PER_S);
+	gs_budget_charge(&core, &budget, now, debt); /* a person's calls */
+	assert_true(gs_budget_wait(&core, &budget, now, GS_QUEUE_FIRST) > 7 * NS_PER_S);
 	spend(30000, FAKE_MS);
 	/* 40 s, a twentieth of it less what is owed */
 	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt <= 2003 * NS_PER_MS);

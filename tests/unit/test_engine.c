@@ -219,25 +219,25 @@ static void test_person_before_policy(void **state)
 	struct gs_error err = { 0 };
 
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
-	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, &err), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, 0, &err), 0);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 500);
-	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_TIMESLICE), 0);
+	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_TIMESLICE, 0), 0);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	/* what the owner has anyway: accepted and shown, one call to leave 20 */
 	set.timeslice_us = 2048;
 	fake.nlog = 0;
-	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, &err), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, 0, &err), 0);
 	settle();
 	assert_int_equal(fake.nlog, 1);
 	assert_int_equal(t->task.is.timeslice_us, 2048);
 	assert_int_equal(t->task.is.valid, GPUSCHED_TIMESLICE);
 	assert_int_equal(t->changed, 0);
-	gs_engine_clear_manual(engine, &t->key, GPUSCHED_TIMESLICE);
+	gs_engine_clear_manual(engine, &t->key, GPUSCHED_TIMESLICE, 0);
 	settle();
 	set.timeslice_us = 0;
-	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, &err), -ERANGE);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, 0, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "1 to 100000000"));
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 }
@@ -249,16 +249,16 @@ static void test_modes_are_for_compute_tsgs(void **state)
 	struct gs_error err = { 0 };
 
 	copy->task.kind = GPUSCHED_KIND_COPY;
-	assert_int_equal(gs_engine_set_manual(engine, &copy->key, &set, 0, &err), -ENOTSUP);
+	assert_int_equal(gs_engine_set_manual(engine, &copy->key, &set, 0, 0, &err), -ENOTSUP);
 	set.valid |= GPUSCHED_TIMESLICE;
 	set.timeslice_us = 700;
-	assert_int_equal(gs_engine_set_manual(engine, &copy->key, &set, 0, NULL), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &copy->key, &set, 0, 0, NULL), 0);
 	settle();
 	assert_int_equal(fake.nlog, 1);
 	assert_int_equal(copy->manual.valid, GPUSCHED_TIMESLICE);
 	/* an assumed setting is set even to what it is assumed to be */
 	old->task.assumed = GPUSCHED_PREEMPT_MODE;
-	assert_int_equal(gs_engine_set_manual(engine, &old->key, &set, 0, NULL), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &old->key, &set, 0, 0, NULL), 0);
 	settle();
 	assert_int_equal(fake_count(2, GS_RM_SET_PREEMPT_MODE), 1);
 }
@@ -268,7 +268,7 @@ static void test_persons_suspend_ends_in_time(void **state)
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 	struct gpusched_settings set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 };
 
-	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 1500 * NS_PER_MS, NULL), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 1500 * NS_PER_MS, 0, NULL), 0);
 	settle();
 	assert_int_equal(fake.hw[0].runnable, 0);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_PERSON);
@@ -286,11 +286,11 @@ static void test_preempt(void **state)
 	struct gpusched_key none = { .handle = 77 };
 	struct gs_error err = { 0 };
 
-	assert_int_equal(gs_engine_preempt(engine, &t->key, &err), 0);
+	assert_int_equal(gs_engine_preempt(engine, &t->key, 0, &err), 0);
 	settle();
 	assert_int_equal(fake_count(1, GS_RM_PREEMPT), 1);
 	assert_int_equal(t->changed, 0);
-	assert_int_equal(gs_engine_preempt(engine, &none, &err), -ENOENT);
+	assert_int_equal(gs_engine_preempt(engine, &none, 0, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "gone"));
 }
 
@@ -376,15 +376,15 @@ static void test_second_resume_of_a_person(void **state)
 	const struct gpusched_settings suspend = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 };
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 
-	assert_int_equal(gs_engine_set_manual(engine, &t->key, &suspend, 0, NULL), 0);
+	assert_int_equal(gs_engine_set_manual(engine, &t->key, &suspend, 0, 0, NULL), 0);
 	settle();
 	fake.fail_op = GS_RM_RESUME;
 	fake.fail_err = -ESRCH;
 	fake.fail_times = 1;
-	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_RUNNABLE), 0);
+	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_RUNNABLE, 0), 0);
 	settle();
 	assert_int_equal(fake.hw[0].runnable, 0);
-	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_RUNNABLE), 0);
+	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_RUNNABLE, 0), 0);
 	settle();
 	assert_int_equal(fake.hw[0].runnable, 1);
 }
@@ -461,8 +461,8 @@ static void test_dry_run_calls_nothing(void **state)
 	for (int i = 0; i < 3; i++)
 		gs_engine_touch_all(engine);
 	assert_int_equal(told_dry, 1); /* told once */
-	gs_engine_set_manual(engine, &t->key, &set, 0, NULL);
-	gs_engine_preempt(engine, &t->key, NULL);
+	gs_engine_set_manual(engine, &t->key, &set, 0, 0, NULL);
+	gs_engine_preempt(engine, &t->key, 0, NULL);
 	settle();
 	assert_int_equal(fake.nlog, 0);
 	assert_int_equal(told_dry, 3);
@@ -582,17 +582,17 @@ static void test_preempt_tells_its_end(void **state)
 
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), -ENOENT);
 	fake_slow(1, 50 * NS_PER_MS);
-	assert_int_equal(gs_engine_preempt(engine, &t->key, NULL), 0);
+	assert_int_equal(gs_engine_preempt(engine, &t->key, 0, NULL), 0);
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), -EINPROGRESS);
 	settle();
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), 0);
 	fake.fail_op = GS_RM_PREEMPT;
 	fake.fail_times = 1;
-	assert_int_equal(gs_engine_preempt(engine, &t->key, NULL), 0);
+	assert_int_equal(gs_engine_preempt(engine, &t->key, 0, NULL), 0);
 	settle();
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), -EREMOTEIO);
 	assert_int_equal(res.status, 0x65);
-	assert_int_equal(gs_engine_preempt(engine, &t->key, NULL), 0);
+	assert_int_equal(gs_engine_preempt(engine, &t->key, 0, NULL), 0);
 	settle();
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), 0);
 }
@@ -623,7 +623,7 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 		gs_engine_doubt(engine, &t->key);
 		break;
 	case 4:
-		gs_engine_preempt(engine, &t->key, NULL);
+		gs_engine_preempt(engine, &t->key, 0, NULL);
 		break;
 	case 5:
 		fake.fail_op = GS_RM_SET_TIMESLICE + (int)value % 4;
@@ -631,11 +631,11 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 		fake.fail_times = value % 5;
 		break;
 	case 6:
-		gs_engine_clear_manual(engine, &t->key, GPUSCHED_ALL_SETTINGS);
+		gs_engine_clear_manual(engine, &t->key, GPUSCHED_ALL_SETTINGS, 0);
 		break;
 	case 7:
 	case 8:
-		gs_engine_set_manual(engine, &t->key, &set, NS_PER_MS, NULL);
+		gs_engine_set_manual(engine, &t->key, &set, NS_PER_MS, 0, NULL);
 		break;
 	case 9:
 		fake.cfg.policy_active = value % 4 != 0;

@@ -44,15 +44,22 @@ static void test_switch_cost_rule(void **state)
 }
 
 /* A person's slice; false: refused. */
-static bool set_slice(struct gpusched_tsg *t, uint32_t us)
+static bool set_slice_by(struct gpusched_tsg *t, uint32_t us, bool user)
 {
-	const struct gs_news news = { .anew = GPUSCHED_TIMESLICE };
+	const struct gs_news news = { .anew = GPUSCHED_TIMESLICE, .user = user };
+	const uint32_t users = GPUSCHED_TIMESLICE << GPUSCHED_TSG_USERS_SHIFT;
 
-	if (gs_core_rival(world.core, t, us))
+	if (gs_core_rival(world.core, t, us, user))
 		return false;
 	gs_field_put(&t->manual, GPUSCHED_TIMESLICE, us);
+	t->flags = user ? t->flags | users : t->flags & ~users;
 	tell(t, &news);
 	return true;
+}
+
+static bool set_slice(struct gpusched_tsg *t, uint32_t us)
+{
+	return set_slice_by(t, us, false);
 }
 
 static void test_second_short_slice_of_a_person_is_refused(void **state)
@@ -61,7 +68,7 @@ static void test_second_short_slice_of_a_person_is_refused(void **state)
 
 	assert_true(set_slice(a, 20));
 	settle();
-	assert_int_equal(gs_core_rival(world.core, b, 20), a->task.id);
+	assert_int_equal(gs_core_rival(world.core, b, 20, false), a->task.id);
 	assert_true(set_slice(b, 200));
 	/* and a policy's wish yields to a person's */
 	gs_field_unset(&b->manual, GPUSCHED_TIMESLICE);
@@ -269,8 +276,168 @@ static void test_call_budget(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 700);
 	assert_int_equal(counter(GS_ENG_OVER_BUDGET), waits);
 	/* users come after all that */
-	assert_true(gs_core_wait(world.core, 0, world.now) > 0);
-	assert_int_equal(gs_core_wait(world.core, 1, world.now), 0);
+	assert_true(set_slice_by(fresh, 1000, true));
+	pass(10 * NS_PER_MS);
+	assert_int_equal(world.hw[1].timeslice_us, 900);
+	pass(2 * NS_PER_S);
+	assert_int_equal(world.hw[1].timeslice_us, 1000);
+}
+
+/* A thousand TSGs of one user, as far as the world has room. */
+enum { CROWD = 400 };
+
+static void crowd(void)
+{
+	for (uint32_t i = 1; i <= CROWD; i++)
+		new_tsg(i, 0)->task.uid = 1000;
+}
+
+static uint64_t first_call_after(struct gpusched_tsg *t, uint64_t start, uint64_t most)
+{
+	want(t, GPUSCHED_TIMESLICE, 900);
+	touch(t);
+	while (!calls_of(t->key.handle, GS_RM_SET_TIMESLICE) && world.now < start + most)
+		pass(NS_PER_MS);
+	return world.now - start;
+}
+
+/* What a user asks for all of them waits, call by call; what others need does not wait for it. */
+static void test_users_requests_come_last(void **state)
+{
+	const struct gs_news preempt = { .preempt = true, .user = true };
+	struct gpusched_tsg *fresh, *old;
+
+	crowd();
+	fresh = new_tsg(CROWD + 1, 0);
+	old = new_tsg(CROWD + 2, 0);
+	want(old, GPUSCHED_TIMESLICE, 700);
+	touch(old);
+	settle();
+	for (uint32_t i = 0; i < CROWD; i++)
+		tell(&world.rec[i], &preempt);
+	pass(100 * NS_PER_MS);
+	assert_in_range(first_call_after(fresh, world.now, NS_PER_S), 0, 20 * NS_PER_MS);
+	want(old, GPUSCHED_TIMESLICE, 600);
+	touch(old);
+	pass(100 * NS_PER_MS);
+	assert_int_equal(world.hw[old - world.rec].timeslice_us, 600);
+	/* all of them, and no more of the GPU than 5 % and the bucket */
+	settle();
+	for (uint32_t i = 1; i <= CROWD; i++)
+		assert_int_equal(calls_of(i, GS_RM_PREEMPT), 1);
+	assert_true(counter(GS_ENG_CALL_NS) < (world.now - 3600 * NS_PER_S) / 20 + 50 * NS_PER_MS);
+}
+
+/* A policy's wishes for all TSGs of one user, all of them new: another's waits for one of them. */
+static void test_first_calls_go_round_by_user(void **state)
+{
+	struct gpusched_tsg *fresh, *old;
+
+	crowd();
+	fresh = new_tsg(CROWD + 1, 0);
+	old = new_tsg(CROWD + 2, 0);
+	want(old, GPUSCHED_TIMESLICE, 700);
+	touch(old);
+	for (uint32_t i = 0; i < CROWD; i++)
+		want(&world.rec[i], GPUSCHED_TIMESLICE, 800);
+	touch_all();
+	pass(300 * NS_PER_MS);
+	assert_true(counter(GS_ENG_OVER_BUDGET) > CROWD / 2);
+	assert_in_range(first_call_after(fresh, world.now, NS_PER_S), 0, 100 * NS_PER_MS);
+	assert_true(counter(GS_ENG_CALLS) < CROWD);
+	/* neither do changes of others wait for all of the new ones */
+	want(old, GPUSCHED_TIMESLICE, 600);
+	touch(old);
+	pass(100 * NS_PER_MS);
+	assert_int_equal(world.hw[old - world.rec].timeslice_us, 600);
+	settle();
+	assert_int_equal(world.hw[CROWD - 1].timeslice_us, 800);
+	assert_int_equal(calls_of(1, GS_RM_SET_TIMESLICE), 1);
+}
+
+/* Who waits and ends, or whose wish is withdrawn, keeps nobody waiting. */
+static void test_waiting_ends(void **state)
+{
+	crowd();
+	for (uint32_t i = 0; i < CROWD; i++)
+		want(&world.rec[i], GPUSCHED_TIMESLICE, 800);
+	touch_all();
+	pass(10 * NS_PER_MS);
+	for (uint32_t i = 0; i < CROWD; i += 2)
+		gs_core_forget(world.core, &world.rec[i].key);
+	for (uint32_t i = 1; i < CROWD; i += 2) {
+		world.rec[i].task.want.valid = 0;
+		touch(&world.rec[i]);
+	}
+	settle();
+	assert_true(world.now < 3601 * NS_PER_S);
+}
+
+/* The user's own short slice, asked or set, is lengthened where a policy wishes one; root's is not. */
+static void test_users_slice_gives_way(void **state)
+{
+	struct gpusched_tsg *be = new_tsg(1, 0), *user = new_tsg(2, 0), *roots = new_tsg(3, 0);
+
+	user->task.asked.timeslice_us = world.hw[1].timeslice_us = 1;
+	touch_all();
+	settle();
+	assert_int_equal(world.nlog, 0); /* its own affair */
+	want(be, GPUSCHED_TIMESLICE, 1);
+	touch(be);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1);
+	assert_int_equal(world.hw[1].timeslice_us, 800);
+	assert_int_equal(gs_core_overruled(world.core, &user->key), 1u << GS_OVERRULE_SHORT);
+	assert_int_equal(user->changed, GPUSCHED_TIMESLICE);
+	/* set: refused while the policy has its own, lengthened when that comes later */
+	assert_false(set_slice_by(user, 20, true));
+	be->task.want.valid = 0;
+	touch(be);
+	settle();
+	assert_true(set_slice_by(user, 20, true));
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, 20);
+	want(be, GPUSCHED_TIMESLICE, 1);
+	touch(be);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1);
+	assert_int_equal(world.hw[1].timeslice_us, 800);
+	/* root's comes before both, and is refused for nobody but root's own */
+	assert_true(set_slice(roots, 30));
+	settle();
+	assert_int_equal(world.hw[2].timeslice_us, 30);
+	assert_int_equal(world.hw[0].timeslice_us, 800);
+	assert_false(set_slice(be, 20));
+	/* what the program asked comes back when nobody else has a short one */
+	gs_field_unset(&roots->manual, GPUSCHED_TIMESLICE);
+	gs_field_unset(&user->manual, GPUSCHED_TIMESLICE);
+	be->task.want.valid = 0;
+	touch_all();
+	pass(11 * NS_PER_S);
+	assert_int_equal(world.hw[1].timeslice_us, 1);
+	assert_int_equal(user->changed, 0);
+}
+
+/* One that is known to do nothing takes the short slice from nobody who works. */
+static void test_idle_takes_no_short_slice(void **state)
+{
+	struct gpusched_tsg *busy = new_tsg(2, 0), *idle = new_tsg(1, 0);
+
+	busy->task.known = idle->task.known = GPUSCHED_KNOWN_LAST_RUN;
+	for (int i = 0; i < 2; i++) {
+		world.rec[i].task.last_run_ns = i ? 0 : world.now;
+		want(&world.rec[i], GPUSCHED_TIMESLICE, 1);
+	}
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1);
+	assert_int_equal(world.hw[1].timeslice_us, 800);
+	/* nor does root's, from another of root's */
+	assert_true(set_slice(idle, 10));
+	assert_true(set_slice(busy, 20));
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 20);
+	assert_int_equal(world.hw[1].timeslice_us, 800);
 }
 
 /* Its owner is stopped in the call that would schedule it: there is nothing to suspend. */
@@ -376,6 +543,11 @@ int main(void)
 		T(test_refused_wishes),
 		T(test_assumed_needs_the_flag),
 		T(test_call_budget),
+		T(test_users_requests_come_last),
+		T(test_first_calls_go_round_by_user),
+		T(test_waiting_ends),
+		T(test_users_slice_gives_way),
+		T(test_idle_takes_no_short_slice),
 		T(test_held_until_admitted),
 		T(test_held_at_the_gate),
 		T(test_many_short_wishes),

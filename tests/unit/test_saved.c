@@ -16,7 +16,7 @@
 #define TSG(id) \
 	"{\"id\":" #id ",\"start_ns\":5,\"client\":6,\"tsg\":7,\"pid\":8,\"uid\":9,\"valid\":9," \
 	"\"timeslice_us\":300,\"interleave\":1,\"preempt_mode\":0,\"runnable\":0,\"until_ns\":70," \
-	"\"suspended_by\":1000,\"reapplied\":false}"
+	"\"suspended_by\":1000,\"users\":8,\"reapplied\":false}"
 #define GOOD \
 	"{\"version\":1,\"boot\":\"b\",\"running\":true,\"crashed_ns\":44,\"launches\":true," \
 	"\"policy\":{\"chosen\":true,\"name\":\"lcbe\",\"configured\":\"edf\",\"options\":[" \
@@ -41,6 +41,7 @@ static void comes_back_as_it_was(void **state)
 	assert_int_equal(t->set.timeslice_us, 300);
 	assert_int_equal(t->until_ns, 70);
 	assert_int_equal(t->suspended_by, 1000);
+	assert_int_equal(t->users, GPUSCHED_RUNNABLE);
 	assert_null(gs_saved_find(&s, 4));
 	text = gs_saved_text(&s, "b");
 	assert_int_equal(gs_saved_parse(&again, text, "b", NULL), 0);

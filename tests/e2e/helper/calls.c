@@ -198,7 +198,7 @@ static void set_all(struct gs_engine *e, pid_t pid)
 	worked(gs_table_all(table, &all, &n), &err, "table");
 	for (size_t i = 0; i < n; i++)
 		if ((pid_t)all[i].task.pid == pid && all[i].task.kind == GPUSCHED_KIND_COMPUTE)
-			worked(gs_engine_set_manual(e, &all[i].key, &set, 0, &err), &err, "set");
+			worked(gs_engine_set_manual(e, &all[i].key, &set, 0, 0, &err), &err, "set");
 	settle(e);
 }
 
