@@ -134,7 +134,7 @@ struct gpusched_task {
 	gs_u64 gpu_time_ns;
 	gs_u64 wait_time_ns;
 	gs_u64 switches;
-	gs_u64 last_run_ns;
+	gs_u64 last_run_ns; /* when it last had the GPU, or was seen to wait; 0: never seen there */
 	gs_u64 block_time_ns;               /* typical thread-block length */
 	struct gpusched_settings asked;     /* what the owner itself set */
 	struct gpusched_settings is;        /* what the hardware was last told and accepted */

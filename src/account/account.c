@@ -24,6 +24,7 @@ struct tsg {
 	uint32_t gpu, maker; /* pid that made it */
 	uint32_t timeslice_us;
 	struct context *contexts;
+	struct gs_seen seen; /* as it was told */
 };
 
 /* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
@@ -47,7 +48,8 @@ struct maker {
 	UT_hash_handle hh;
 	struct maker_key key;
 	unsigned int ntsgs;
-	struct tsg *sole; /* with one TSG: that */
+	struct tsg *sole;  /* with one TSG: that */
+	bool unattributed; /* it has had turns that are none of its known TSGs' */
 };
 
 struct gpu {
@@ -182,9 +184,12 @@ static void take(const struct gs_switchlog_record *rec, void *user)
 {
 	struct gpu *g = user;
 	struct tsg *t = find_context(g, rec->context, rec->pid);
+	struct maker *m;
 
 	if (!t)
 		t = find_sole(g, rec->pid);
+	if (!t && (m = find_maker(g->a, g->gpu.index, rec->pid)))
+		m->unattributed = true;
 	g->a->counters[GS_ACC_RECORDS]++;
 	g->a->counters[GS_ACC_UNATTRIBUTED] += !t;
 	gs_turns_feed(g->turns, &rec->sw, t ? t->id : 0, t ? t->timeslice_us : 0);
@@ -301,6 +306,11 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	t->id = rec->task.id;
 	t->gpu = rec->task.gpu;
 	t->maker = rec->task.pid;
+	t->seen = (struct gs_seen){
+		.key = rec->key,
+		.id = rec->task.id,
+		.known = rec->task.known & GPUSCHED_KNOWN_LAST_RUN, /* an earlier daemon's */
+	};
 	if (add_maker(a, t)) {
 		free(t);
 		return -ENOMEM;
@@ -369,6 +379,42 @@ int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *
 	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
 
 	return g && g->turns ? gs_turns_of(g->turns, id, ret) : -ENOENT;
+}
+
+static struct gs_seen see(const struct gs_account *a, const struct tsg *t, uint64_t now)
+{
+	struct gs_seen seen = { .key = t->seen.key, .id = t->id };
+	const struct maker *m = find_maker(a, t->gpu, t->maker);
+	const struct gpu *g = gpu_of(a, t->gpu);
+	struct gs_turn_sums sums;
+
+	if (!g || !g->turns || !m || m->unattributed)
+		return seen;
+	if (gs_turns_of(g->turns, t->id, &sums)) {
+		seen.known = t->contexts || m->ntsgs == 1;
+		return seen;
+	}
+	seen.known = true;
+	seen.last_ns = sums.loaded || sums.waiting ? now : to_monotonic(g, sums.last_end_ns);
+	return seen;
+}
+
+uint64_t gs_account_seen(struct gs_account *a, uint64_t now,
+			 void (*fn)(const struct gs_seen *seen, void *user), void *user)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (struct tsg *t = a->tsgs; t; t = t->hh.next) {
+		struct gs_seen seen = see(a, t, now);
+
+		if (seen.last_ns > t->seen.last_ns)
+			next = now + GS_SEEN_NS;
+		if (seen.known == t->seen.known && seen.last_ns < t->seen.last_ns + GS_SEEN_NS)
+			continue;
+		t->seen = seen;
+		fn(&seen, user);
+	}
+	return next;
 }
 
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret)

@@ -58,6 +58,21 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now);
 /* Up to now, for somebody who asks: at most 10 times a second a GPU, however many ask. */
 void gs_account_flush(struct gs_account *a, uint64_t now);
 
+/* Of a TSG: when it last had the GPU, or waited for it. */
+struct gs_seen {
+	struct gpusched_key key;
+	uint64_t id;
+	bool known; /* false: its turns may be among those of nobody known, or there is no log */
+	uint64_t last_ns; /* CLOCK_MONOTONIC; 0: it was never seen */
+};
+/*
+ * Tells @fn what has become known, or is known no longer, since the last call; of one that works
+ * every GS_SEEN_NS. Returns when to call again; UINT64_MAX: after the next read.
+ */
+#define GS_SEEN_NS 250000000ull
+uint64_t gs_account_seen(struct gs_account *a, uint64_t now,
+			 void (*fn)(const struct gs_seen *seen, void *user), void *user);
+
 /* -ENOENT: no turn was seen of it, or its GPU has no log. Times are durations. */
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);
 

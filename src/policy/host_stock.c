@@ -255,7 +255,8 @@ static void stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 const struct gs_host gs_host_stock = {
 	.name = "stock",
 	.size = sizeof(struct gs_stock),
-	.facts = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE,
+	.facts = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE |
+		 GPUSCHED_KNOWN_LAST_RUN,
 	.flags = stock_flags,
 	.vet = gs_polobj_vet,
 	.link = stock_link,

@@ -15,11 +15,31 @@ static uint64_t us_of(uint64_t ns)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* For policies and the engine: whether a TSG works. */
+static void tell_seen(const struct gs_seen *seen, void *user)
+{
+	struct gs_service *s = user;
+	struct gpusched_poke p = {
+		.key = seen->key,
+		.id = seen->id,
+		.what = GPUSCHED_POKE_FACTS,
+		.rec.task.known = seen->known ? GPUSCHED_KNOWN_LAST_RUN : 0,
+		.rec.task.last_run_ns = seen->last_ns,
+	};
+
+	gs_table_poke(s->o, &p);
+	if (s->p && !seen->last_ns)
+		gs_policy_nudge(s->p);
+}
+
 static int on_read(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_service *s = user;
-	uint64_t next = gs_account_read(s->account, gs_now_ns());
+	uint64_t now = gs_now_ns(), next = gs_account_read(s->account, now),
+		 again = gs_account_seen(s->account, now, tell_seen, s);
 
+	if (again < next)
+		next = again;
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG wakes it */
 	sd_event_source_set_time(src, us_of(next));
@@ -71,6 +91,8 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	struct gpusched_channels ch = { 0 };
 
+	if (!s->account && (rec->task.known & GPUSCHED_KNOWN_LAST_RUN))
+		tell_seen(&(struct gs_seen){ .key = rec->key, .id = rec->task.id }, s);
 	if (!s->account || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return;
 	if (gs_table_channels(s->o, &rec->key, &ch))

@@ -26,17 +26,15 @@ static void refresh(struct sim_proc *p)
 	uint64_t dt = now_of(p->sim) - p->rate_ns;
 
 	sim_tsg_state(p->tsg, &s);
+	if (s.running || s.gpu_time_ns != t->gpu_time_ns)
+		t->last_run_ns = now_of(p->sim);
 	t->gpu_time_ns = s.gpu_time_ns;
 	t->wait_time_ns = s.wait_time_ns;
 	t->switches = s.context_switches;
-	t->known |= GPUSCHED_KNOWN_GPU_TIME;
+	t->known |= GPUSCHED_KNOWN_GPU_TIME | GPUSCHED_KNOWN_LAST_RUN;
 	if (s.switches_in) {
 		t->block_time_ns = p->block_ns;
 		t->known |= GPUSCHED_KNOWN_BLOCK_TIME;
-	}
-	if (s.running) {
-		t->last_run_ns = now_of(p->sim);
-		t->known |= GPUSCHED_KNOWN_LAST_RUN;
 	}
 	if (!(p->sim->policy_flags & GPUSCHED_F_WORK))
 		return;

@@ -74,7 +74,9 @@ static __always_inline void gs_poke_facts(struct gpusched_task *t, const struct 
 	t->wait_time_ns = new->wait_time_ns;
 	t->switches = new->switches;
 	t->last_run_ns = new->last_run_ns;
-	t->known = (t->known & ~facts) | (new->known &facts);
+	/* launches are counted at the same time */
+	__sync_fetch_and_and(&t->known, ~facts | new->known);
+	__sync_fetch_and_or(&t->known, new->known &facts);
 }
 
 static __always_inline void gs_poke_class(struct gpusched_task *t, const struct gpusched_task *new)

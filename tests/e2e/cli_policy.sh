@@ -38,10 +38,10 @@ like "$(cat err)" "forgets.bpf.c:6:.*warning: .*Wreturn-type" "on the native hos
 
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(deaf, 100000, 100, 0);' \
 	'GPUSCHED_WORK_SUBMIT(t, w) { t->priv[0] = w->count; return 0; }' \
-	'GPUSCHED_TICK(t, r) { t->priv[1] = t->last_run_ns; return 0; }' >deaf.bpf.c
+	'GPUSCHED_TICK(t, r) { t->priv[1] = t->block_time_ns; return 0; }' >deaf.bpf.c
 exits 0 "a policy that waits for what never comes" "$gpusched" policy check deaf.bpf.c
 like "$out" "deaf.bpf.c: warning: work_submit is never called without GPUSCHED_F_WORK" "is told of its launches"
-like "$out" "deaf.bpf.c: note: it reads last_run_ns, which the stock host does not know" "and of the facts it lacks"
+like "$out" "deaf.bpf.c: note: it reads block_time_ns, which the stock host does not know" "and of the facts it lacks"
 is "$("$gpusched" policy check deaf.bpf.c --json 2>/dev/null | jq '.remarks | length')" 2 "in JSON, too"
 is "$("$gpusched" policy check lcbe --json | jq -c .remarks)" "[]" "nothing is remarked of lcbe"
 exits 2 "policy new of what is no name" "$gpusched" policy new ../mine
