@@ -18,9 +18,10 @@
  *  - Launch-bound LC: a service with CPU time between its many small kernels gives the GPU up
  * between them and pays a switch for each one; short BE slices are then worse than the driver's
  * own.
- *  - Every BE that exists counts, busy or not: where launches are not seen an idle one is not told
- *    from a busy one, and makes another's slice long. Where they are (another's wish: this policy
- *    does not ask for counting) a BE whose work outlasts its last launch by busy_ms counts as idle.
+ *  - Where the daemon keeps account of GPU time a BE that has not run for busy_ms does not count. Else
+ *    one without a launch for busy_ms does not, where launches are counted (another's wish: this
+ *    policy does not ask for counting), not even while a longer kernel runs. Where nothing is known
+ *    every BE that exists counts, busy or not, and makes another's slice long.
  *  - It does not know how long a BE's thread blocks are: be_cta is for who does (on an H200 a gain
  *    of 40 us with blocks of 20 us, a loss of 900 us with blocks of 1 ms).
  */
@@ -34,9 +35,10 @@ GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 1, 1, 100000000,
 		      "timeslice of a be TSG that is the only one of its runlist, us");
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_multi_us, 800, 1, 100000000,
 		      "timeslice of be TSGs that share a runlist, us; at least 4 switch costs");
-GPUSCHED_OPTION_RANGE(gs_u32, busy_ms, 1000, 0, 3600000,
-		      "a be TSG without a launch for this long is idle, where launches are seen; "
-		      "0: never");
+GPUSCHED_OPTION_RANGE(
+	gs_u32, busy_ms, 1000, 0, 3600000,
+	"a be TSG that has not run (or, where only that is seen, launched) for this long "
+	"is idle; 0: never");
 GPUSCHED_OPTION(gs_bool, be_cta, 0,
 		"preempt be TSGs between thread blocks (CTA); harmful where blocks are long");
 
@@ -44,15 +46,17 @@ struct runlist {
 	gs_u64 seq;      /* round that @counting belongs to */
 	gs_u32 counting; /* BEs met in this round so far */
 	gs_u32 be;       /* BEs of the last complete count, and made since */
+	gs_u32 met;      /* BEs met in this round so far, busy or not */
+	gs_u32 pad;
 };
 GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* One entry: the last rounds that met a BE whose launches are counted, and two on one runlist. */
+/* One entry: the last rounds that met a BE of which work is seen, and two BEs on one runlist. */
 struct rounds {
 	gs_u64 counted, several;
 };
 GPUSCHED_MAP(lcbe_rounds, ARRAY, gs_u32, struct rounds, 1);
-/* Beside another BE launches matter, which may begin to be counted without a word. */
+/* Beside another BE it matters who works, which may begin to be seen without a word. */
 #define SEVERAL_REST_MS 5000
 
 GPUSCHED_INLINE int is_be(const struct gpusched_task *t)
@@ -62,14 +66,19 @@ GPUSCHED_INLINE int is_be(const struct gpusched_task *t)
 
 GPUSCHED_INLINE int is_busy(const struct gpusched_task *t, gs_u64 now)
 {
-	if (!busy_ms || !(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches)
+	gs_u64 quiet_ns = (gs_u64)busy_ms * 1000000ull;
+	int runs = now < t->last_run_ns + quiet_ns, launches = now < t->last_launch_ns + quiet_ns;
+
+	if (!busy_ms)
 		return 1;
-	return now < t->last_launch_ns + (gs_u64)busy_ms * 1000000ull;
+	if (t->known & GPUSCHED_KNOWN_LAST_RUN)
+		return runs;
+	return !(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches || launches;
 }
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	struct runlist fresh = { 0, 0, 0 };
+	struct runlist fresh = { 0, 0, 0, 0, 0 };
 	gs_u32 key = gpusched_runlist(t);
 
 	return gpusched_lookup_or_add(lcbe_runlists, &key, &fresh);
@@ -147,14 +156,18 @@ GPUSCHED_TICK(t, round)
 		if (r->seq != round->seq) {
 			r->seq = round->seq;
 			r->counting = 0;
+			r->met = 0;
 		}
 		t->priv[0] = is_be(t) && is_busy(t, round->now_ns);
 		t->priv[1] = gpusched_runlist(t);
 		if (t->priv[0])
 			r->counting++;
-		if (met && is_be(t) && t->known & GPUSCHED_KNOWN_LAUNCHES)
+		if (is_be(t))
+			r->met++;
+		if (met && is_be(t) &&
+		    t->known & (GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_LAST_RUN))
 			met->counted = round->seq;
-		if (met && r->counting > 1)
+		if (met && r->met > 1)
 			met->several = round->seq;
 		return 0;
 	}
@@ -164,13 +177,13 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* Who is busy changes with launches and with time; where none are seen only by what is told. */
+/* Who is busy changes with time; where work is not seen only by what is told; alone it is one. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;
 	const struct rounds *met = gpusched_lookup(lcbe_rounds, &zero);
 
-	if (!met || met->counted == round->seq)
+	if (!met || (met->counted == round->seq && met->several == round->seq))
 		return 0;
 	return met->several == round->seq ? SEVERAL_REST_MS : GPUSCHED_REST_MAX_MS;
 }

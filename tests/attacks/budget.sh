@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# awaits: a budget charged per call
 # One request over a thousand TSGs of one's own does not spend what others' TSGs need.
 . "$(dirname "$0")/lib.sh"
 enter_sim

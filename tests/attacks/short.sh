@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# awaits: a user's slice that does not outrank the policy's
 # One idle TSG with a short slice must not take the policy's slices from others, nor root's own.
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# awaits: a user's slice that does not outrank the policy's
 # alone: yes
 # The same attack, by what it does to the latency of others.
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# awaits: turns by user and process
 # A process with many idle TSGs does not get a turn for each of them.
 . "$(dirname "$0")/lib.sh"
 enter_sim
