@@ -28,6 +28,7 @@ end_load $LOAD_PID
 check "the policy stops" "$gpusched" policy stop
 kill_daemon
 start_daemon || not_ok "a daemon starts again"
+exits 0 "the next one counts as it did: counting is turned off" "$gpusched" observe launches off
 check "the probes of a killed daemon are gone" wait_for 5 no_pins
 exits 0 "counting is turned on again" "$gpusched" observe launches on
 kill_daemon
