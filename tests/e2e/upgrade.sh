@@ -86,6 +86,7 @@ kill_daemon
 check "daemon and guardian die" eval '! restored'
 check "version 1 again" "$helper" oldtable "$table"
 printf '[Classes]\nRule = comm=gsload -> be\n' >"$GPUSCHED_CONFIG"
+rm -f "$GPUSCHED_SIM/run/saved.json" # else what people had set is set again
 start_daemon
 check "its changes are put back" wait_for 10 restored
 is "$(list_json all '[.[] | .want | select(.) | .[] | values] | length')" 0 "its wishes are gone"
@@ -122,6 +123,7 @@ start_daemon
 stop_daemon
 check "suspend" "$gpusched" suspend "pid:$stopped"
 rm "$table/gs_slot"
+rm -f "$GPUSCHED_SIM/run/saved.json"
 start_daemon
 check "incomplete: a start puts back first" restored
 stop_daemon
