@@ -2,28 +2,28 @@
 /*
  * lcbe - two classes: latency-critical work first, best-effort work in short slices
  *
- * Does: gives every compute TSG of class lc a long timeslice, so that a request that runs is never
- * cut, and every one of class be a short one, so that a request that arrives waits one short slice
- * and one switch. Short is be_slice_us (1) where a runlist has one BE; with several every switch
- * between two of them would cost more than such a slice, so each gets be_slice_multi_us (800, four
- * switch costs). With be_cta a BE is stopped at the end of its running thread blocks, which is
- * quicker than in the middle of them where blocks are short. TSGs of no class, other classes and
- * copy engines keep their own settings.
+ * Does: gives every compute TSG of class lc a long timeslice, so that a running request is never
+ * cut. Gives every one of class be a short timeslice, so that a new request waits for one short
+ * slice and one switch. Where a runlist has one BE, its slice is be_slice_us (1). With several,
+ * each switch between two of them would cost more than such a slice, so each gets be_slice_multi_us
+ * (800, four switch costs). With be_cta a BE is stopped at the end of its running thread blocks.
+ * Where blocks are short, that is quicker than in the middle of them. TSGs of no class or another
+ * class, and copy engines, keep their own settings.
  *
  * Good for: one or more services of short requests beside one training or batch job.
  *
  * Known weaknesses:
- *  - Several BE on one GPU: a request waits for up to a whole be_slice_multi_us and the BEs lose
- * time to switches among themselves (on an H200 three BEs at 200 us lost half of it).
+ *  - Several BE on one GPU: a request waits for up to a whole be_slice_multi_us, and the BE lose
+ *    time to switches among themselves (on an H200 three BE at 200 us lost half of it).
  *  - Launch-bound LC: a service with CPU time between its many small kernels gives the GPU up
- * between them and pays a switch for each one; short BE slices are then worse than the driver's
- * own.
- *  - Where the daemon keeps account of GPU time a BE that has not run for busy_ms does not count. Else
- *    one without a launch for busy_ms does not, where launches are counted (another's wish: this
- *    policy does not ask for counting), not even while a longer kernel runs. Where nothing is known
- *    every BE that exists counts, busy or not, and makes another's slice long.
- *  - It does not know how long a BE's thread blocks are: be_cta is for who does (on an H200 a gain
- *    of 40 us with blocks of 20 us, a loss of 900 us with blocks of 1 ms).
+ *    between them, and pays a switch for each. Short BE slices are then worse than the driver's
+ *    own.
+ *  - Where the daemon keeps account of GPU time, a BE that has not run for busy_ms does not count.
+ *    Elsewhere, if launches are counted (somebody else asked for that; this policy does not), a BE
+ *    without a launch for busy_ms does not count, even while a longer kernel runs. Where nothing is
+ *    known, every BE that exists counts, busy or not, and makes another's slice long.
+ *  - It does not know how long a BE's thread blocks are. Set be_cta only if you do (on an H200 a
+ *    gain of 40 us with blocks of 20 us, a loss of 900 us with blocks of 1 ms).
  */
 #include "gpusched/policy.bpf.h"
 

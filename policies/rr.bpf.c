@@ -2,27 +2,28 @@
 /*
  * rr - round robin in software: one best-effort TSG of a runlist runs at a time, for a quantum
  *
- * Does: of the compute TSGs of class be on a runlist one is runnable and the others are suspended;
- * every quantum_ms the next one gets its turn. Turns go round the users, within a user round the
- * processes, and within a process round its TSGs. The one that runs has a timeslice of slice_us, short
- * enough for latency-critical TSGs beside it, which get lc_slice_us. So a request meets one BE
- * however many there are, and no time is lost to switches between BEs. With be_cta a BE is stopped at
- * the end of its running thread blocks, which is quicker than in the middle of them where blocks
- * are short. A BE that is known to be idle has no turn.
+ * Does: lets one compute TSG of class be run on a runlist and suspends the others. Every quantum_ms
+ * the next one gets its turn. Turns go round the users, within a user round the processes, and
+ * within a process round its TSGs. A BE that is known to be idle has no turn. The one that runs has
+ * a timeslice of slice_us, short enough for latency-critical TSGs beside it, which get lc_slice_us.
+ * So a request meets one BE however many there are, and no time is lost to switches between BE.
+ * With be_cta a BE is stopped at the end of its running thread blocks. Where blocks are short, that
+ * is quicker than in the middle of them.
  *
  * Good for: one or more services of short requests beside several training or batch jobs.
  *
  * Known weaknesses:
- *  - A BE waits for all the others' quanta: (n - 1) * quantum_ms without any progress. With more
- * than 200 of them at 50 ms the host's limit on suspension (10 s) ends waits early.
- *  - An idle BE is known by its turns, where the daemon keeps account of GPU time: it has slept
- *    through those of idle_ms. Else by launches, where they are counted (another's wish: this policy
- *    does not ask for counting), and a kernel longer than idle_ms looks idle. It runs beside the one
- *    whose turn it is, with its own slice. Where nothing is known every BE that exists has turns.
+ *  - A BE waits for the quanta of all the others: (n - 1) * quantum_ms without any progress. With
+ *    more than 200 BE at 50 ms, the host's limit on suspension (10 s) ends waits early.
+ *  - Where the daemon keeps account of GPU time, a BE is known to be idle when it has slept through
+ *    its turns of idle_ms. Elsewhere launches tell, if they are counted (somebody else asked for
+ *    that; this policy does not), and a kernel longer than idle_ms looks idle. An idle BE runs
+ *    beside the one whose turn it is, with its own slice. Where nothing is known, every BE that
+ *    exists has turns.
  *  - Somebody with several user ids has the turns of several users.
  *  - Each change of turn costs two driver calls (about 1 ms in all) and one round of them without
  *    any BE.
- *  - It does not know how long a BE's thread blocks are: be_cta is for who does.
+ *  - It does not know how long a BE's thread blocks are. Set be_cta only if you do.
  */
 #include "gpusched/policy.bpf.h"
 

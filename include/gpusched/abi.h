@@ -348,7 +348,7 @@ _Static_assert(sizeof(struct gpusched_event) == 72, "gpusched_event");
 /* ---- configuration and counters of the taps -------------------------------------------------- */
 
 struct gpusched_cfg {
-	gs_u32 version; /* GPUSCHED_TABLE_VERSION of who pinned the maps; first, for ever */
+	gs_u32 version; /* GPUSCHED_TABLE_VERSION of the maps' maker; first, for ever */
 	gs_u32 sim; /* 1: accept only the registered simulated files; 0: only char device 195:* */
 	gs_u32 branch; /* driver branch, e.g. 580; 0 unknown */
 	gs_u32 max_tsgs_per_proc;
@@ -358,12 +358,12 @@ struct gpusched_cfg {
 	gs_u32 default_class;
 	gs_u64 pidns_dev, pidns_ino; /* the pid namespace the table's pids are of */
 	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, where there is one */
-	gs_u32 epoch; /* counts who acted in place of a daemon that did not answer */
+	gs_u32 epoch; /* counts takeovers from a daemon that did not answer */
 };
 
 /*
- * A process that the gate has stopped (SIGSTOP) in its call to schedule a TSG. Who lets it go on
- * sends SIGCONT and takes the entry out; the kernel makes the call again then.
+ * A process that the gate has stopped (SIGSTOP) in its call to schedule a TSG. To continue it, send
+ * SIGCONT and take the entry out; the kernel then makes the call again.
  */
 struct gpusched_stopped_key {
 	gs_u64 id; /* of the TSG that it waits for */

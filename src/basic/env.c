@@ -57,7 +57,7 @@ static int check_dir(const char *path, bool parent, struct gs_error *err)
 	if (lstat(path, &st))
 		return gs_fail(err, -errno, "GPUSCHED_SIM: %s: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return gs_fail(err, -ENOTDIR, "GPUSCHED_SIM: %s is no directory", path);
+		return gs_fail(err, -ENOTDIR, "GPUSCHED_SIM: %s is not a directory", path);
 	if (st.st_uid && st.st_uid != geteuid() && !(parent && st.st_uid == NOBODY))
 		return gs_fail(err, -EPERM,
 			       "GPUSCHED_SIM: %s belongs to user %u: unset it, or start the "

@@ -27,16 +27,17 @@
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \
 	X(LEFT_BEHIND, "left_behind", \
-	  "calls given up since their owner holds the lock of its execve()") \
+	  "calls given up because their owner holds the lock of its execve()") \
 	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
 	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
-	X(REFUSED_ASSUMED, "refused_assumed", "wishes on assumed settings without the flag") \
-	X(REFUSED_MPS, "refused_mps", "wishes on an MPS server left alone") \
+	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
+	X(REFUSED_MPS, "refused_mps", "wishes for an MPS server, which was left alone") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
-	X(CONTINUED, "continued", "processes stopped by the gate that were let go on") \
-	X(LEFT_STOPPED, "left_stopped", "such processes left to who else had stopped them") \
+	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
+	X(LEFT_STOPPED, "left_stopped", \
+	  "such processes left alone, since others had stopped them") \
 	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
 	X(OVER_BUDGET, "over_budget", "changes put off by the call budget") \
 	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
@@ -111,7 +112,7 @@ struct gs_plan {
 /* What follows from an input. In this order: note it, let go, make the calls. */
 struct gs_todo {
 	struct gpusched_poke poke; /* to be noted in the record; what 0: nothing */
-	bool let_go;               /* whom the gate has stopped, and nobody holds, may go on */
+	bool let_go;               /* processes stopped by the gate that nobody holds may go on */
 	struct gs_plan plan;       /* nsteps 0: no call. Dry run: to be told, and not handed back */
 	unsigned int gave_up;      /* 1 + that step of the plan handed in will not be tried again */
 	uint32_t wished;           /* settings for which the policy's wish is another now */

@@ -58,7 +58,7 @@ void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hol
 int gs_engine_fd(const struct gs_engine *e);
 int gs_engine_dispatch(struct gs_engine *e);
 
-/* This TSG may differ from what is wanted: compare and queue the calls. */
+/* Compares this TSG with what is wanted, and queues the calls. */
 int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key);
 /*
  * The owner itself set these fields (GPUSCHED_TIMESLICE | ...) at @ns. After our last call: what we
@@ -74,20 +74,20 @@ int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uin
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
 /* Calls have become possible: whatever was given up is tried again. */
 int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key);
-/* All of them (start, policy switch, tick). */
+/* The same for all TSGs (at start, when the policy changed, at a tick). */
 int gs_engine_touch_all(struct gs_engine *e);
 /* The classes of the table were published anew: their limits are read. Done by new as well. */
 void gs_engine_classes(struct gs_engine *e);
 /*
- * Somebody else has acted since the engine was made (gpusched_cfg.epoch): what it had planned is not
- * called any more, and nothing is planned until this. Looks at all of them.
+ * Somebody else has acted since the engine was made (gpusched_cfg.epoch): what it had planned is
+ * not called any more, and nothing is planned until this. Looks at all of them.
  */
 int gs_engine_begin_anew(struct gs_engine *e);
 /* What the running policy may do (GPUSCHED_F_*); nothing until told. */
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */
 void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
-/* Whom the gate has stopped goes on if his TSG is gone, or held no more. Done by touch as well. */
+/* Continues processes that the gate stopped and nobody holds any more. Done by touch as well. */
 void gs_engine_let_go(struct gs_engine *e);
 /* True when nothing is queued, under way or waiting for a retry. */
 bool gs_engine_idle(const struct gs_engine *e);
@@ -128,7 +128,7 @@ struct gs_restored {
  * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode,
  * then suspended ones are enabled (at the latest 500 ms after the start of the restore of that
  * GPU). Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU.
- * Whom the gate has stopped goes on before all that.
+ * Before all that, processes that the gate stopped are continued.
  */
 int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);
@@ -143,8 +143,8 @@ int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns);
 /* ---- guardian -------------------------------------------------------------------------------- */
 
 /*
- * A process of its own session (and cgroup where possible) that holds the table open, waits for this
- * one to die and then runs gs_restore().
+ * A process of its own session (and cgroup where possible) that holds the table open, waits for
+ * this one to die and then runs gs_restore().
  */
 struct gs_guardian;
 int gs_guardian_start(struct gs_table *o, unsigned int branch, struct gs_guardian **ret,
@@ -153,7 +153,7 @@ int gs_guardian_start(struct gs_table *o, unsigned int branch, struct gs_guardia
 int gs_guardian_fd(const struct gs_guardian *g);
 pid_t gs_guardian_pid(const struct gs_guardian *g);
 uint64_t gs_guardian_age_ns(const struct gs_guardian *g);
-/* Tells it to leave, waits for that, and frees. */
+/* Ends it, waits for that, and frees. */
 void gs_guardian_end(struct gs_guardian *g);
 
 /* The instance's lock: one daemon or one command that acts. -EBUSY with the holder's pid. */

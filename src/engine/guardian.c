@@ -209,8 +209,8 @@ static bool restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
 }
 
 /*
- * An owner can see to it that his TSG is never put back. Who comes next must not wait for that:
- * between two tries the lock is free.
+ * An owner can prevent its TSG from ever being put back. Others must not wait for that, so the lock
+ * is free between two tries.
  */
 static void put_back(struct gs_table *o, unsigned int branch)
 {

@@ -75,7 +75,7 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
  * false: none.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
-/* What is allowed and hardly meant, the @n-th of it from 0 on; false: there is no more. */
+/* The @n-th remark, from 0 on, on what is allowed but hardly meant; false: no more. */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
 /*
  * Refusals by name plus, with BPF rights, the kernel's verifier on the linked object. Nothing
@@ -84,11 +84,11 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
 int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
 /*
- * clang -target bpf over FILE.bpf.c into FILE.bpf.o. -ETIME: it does not end, and was killed; -ENOEXEC:
- * it does not compile.
+ * clang -target bpf over FILE.bpf.c into FILE.bpf.o. -ETIME: it does not end, and was killed;
+ * -ENOEXEC: it does not compile.
  */
 int gs_policy_build(const char *source, const char *output, struct gs_error *err);
-/* On: kills the compiler that another thread waits for, and no other begins: builds fail, -EINTR. */
+/* On: kills the compiler that another thread waits for, and builds fail with -EINTR. */
 void gs_policy_build_forbid(bool on);
 /* Writes a commented skeleton NAME.bpf.c into the current folder. -EEXIST. */
 int gs_policy_new(const char *name, struct gs_error *err);
@@ -105,11 +105,11 @@ struct gs_policy;
 int gs_policy_prepare(struct gs_table *o, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
-/* What was prepared is not wanted any more. */
+/* Frees what was prepared and not attached. */
 void gs_policy_discard(struct gs_policy *p);
 /*
- * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the one
- * it takes over from: exactly one acts at any time; on success @prev is freed with exit kind
+ * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the
+ * one it takes over from: exactly one acts at any time; on success @prev is freed with exit kind
  * SWITCHED, on failure it goes on undisturbed and @p is freed.
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,

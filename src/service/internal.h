@@ -181,7 +181,7 @@ void gs_loop_free(struct gs_service *s);
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
 /* Work in slices; @again: before what else there is of the same user. */
 void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again);
-/* Runs the loop until @c is over. For whom nobody else waits: start, end, library. */
+/* Runs the loop until @c is over. For start, end and library, where nobody else waits. */
 void gs_loop_finish(struct gs_service *s, struct gs_completion *c);
 /* Begins it before. */
 void gs_loop_wait(struct gs_service *s, struct gs_completion *c);

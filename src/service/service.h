@@ -50,7 +50,7 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 
 /*
- * The instance's lock; who holds it may act. Waits a moment for a guardian at work or for another
+ * The instance's lock; its holder may act. Waits a moment for a guardian at work or for another
  * command; -EBUSY beside a daemon.
  */
 int gs_service_lock(int *ret_fd, struct gs_error *err);
@@ -85,10 +85,10 @@ struct gs_peer {
  */
 struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
 				     const char *verb, const json_t *args);
-/* The same for a caller who has nothing else to do. *ret_answer is a new reference. */
+/* The same for a caller that has nothing else to do. *ret_answer is a new reference. */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
-/* Whoever waits is told that it is in vain. */
+/* Ends all requests that are not over, with @text. */
 void gs_service_cancel_requests(struct gs_service *s, const char *text);
 
 /* Counters and gauges in OpenMetrics text, without its end mark; malloc'd. */

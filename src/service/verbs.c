@@ -72,7 +72,7 @@ const struct gs_verb gs_verbs[] = {
 	{ "class_explain",
 	  gs_verb_class_explain,
 	  READS,
-	  { { "target", GS_ARG_TARGET, true, "pid:N alone" } } },
+	  { { "target", GS_ARG_TARGET, true, "only pid:N" } } },
 	{ "policy_get", gs_verb_policy_get, READS },
 	{ "policy_start",
 	  gs_verb_policy_start,

@@ -54,8 +54,8 @@ static bool is_above(const struct gpusched_settings *a, const struct gpusched_se
 }
 
 /*
- * As with nice, the owner may lower his own TSGs and not take back what lowers them: what is above
- * what his program asked for, a person left it, or the running policy wants, is root's to give.
+ * As with nice, owners may lower their own TSGs, and not take back what lowers them. What is above
+ * what the program asked for, a person left it, or the running policy wants is root's to give.
  */
 static bool raises(const struct gs_service *s, const struct gpusched_tsg *rec,
 		   const struct gpusched_settings *set, bool clear)
@@ -84,10 +84,9 @@ static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpu
 				       recs[i].task.pid);
 	}
 	if (n && !kept)
-		return gs_fail(
-			rq->err, -EPERM,
-			"%s matches processes of other users alone: only root may touch them",
-			t->whole);
+		return gs_fail(rq->err, -EPERM,
+			       "%s matches only processes of other users: only root may touch them",
+			       t->whole);
 	*inout_n = kept;
 	return 0;
 }

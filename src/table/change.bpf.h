@@ -91,8 +91,8 @@ static __always_inline void gs_poke_class(struct gpusched_task *t, const struct 
 }
 
 /*
- * A deleted element is used again at once, and this program can be preempted: the memory may be
- * another record's by now. So that is looked at before each group of fields, and at the end.
+ * The kernel reuses a deleted element at once, and this program can be preempted. So the memory may
+ * be another record's by now. That is checked before each group of fields, and at the end.
  */
 static __always_inline int gs_is_still(const struct gpusched_tsg *rec,
 				       const struct gpusched_poke *p)
@@ -190,8 +190,8 @@ struct {
 } gs_adoptee SEC(".maps");
 
 /*
- * An adopted TSG, or one of an older table, which has its id and class: the process's share counts
- * here as well, else whatever the taps refused would come in at the daemon's next start.
+ * An adopted TSG, or one of an older table, which has its id and class. The process's share counts
+ * here as well. Otherwise what the taps refused would come in at the daemon's next start.
  */
 static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
 {

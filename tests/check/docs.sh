@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the documents name is there, and every document is named somewhere.
+# What the documents name is there, every document is named somewhere, and their prose keeps to the
+# house style: 100 columns, and a process is no "he" or "who".
 . "$(dirname "$0")/lib.sh"
 
 pages=$(tree_files | grep -E '\.md$' | grep -v '^bench/results/')
@@ -31,4 +32,16 @@ while read -r page; do
 	echo "$pages" | grep -vxF "$page" | xargs grep -qF "$name" || bad="$bad $page"
 done < <(echo "$pages" | grep -E '^(docs|bench)/' | grep -v README.md)
 is "$bad" "" "every document is named by another"
+
+prose=$(echo "$pages" | grep -E '^(docs/|bench/|README|HACKING)')
+# Tables and code may be wider, since their lines cannot be broken.
+# shellcheck disable=SC2086 # a list
+bad=$(awk 'FNR == 1 { code = 0 } /^ *```/ { code = !code }
+	!code && !/^(\||    |<!--|!\[)/ && length > 100 { print FILENAME ":" FNR }' $prose)
+is "$bad" "" "no line of prose is wider than 100 columns"
+
+pages=$(tree_files | grep -E '^man/.*\.scd$')
+# shellcheck disable=SC2086
+bad=$(grep -HnwE "his|him|himself|(process|program|TSG|task|daemon|policy|kernel)(e?s)? who|he" $prose $pages)
+is "$bad" "" "a process is it: no he, his, him, nor one who"
 done_testing
