@@ -173,7 +173,7 @@ GPUSCHED_TICK(t, round)
 	}
 	r->be = r->counting;
 	/* an idle one may wake before the next round: no short slice beside the busy one's */
-	decide(t, is_be(t) && !t->priv[0] ? r->be + 1 : r->be);
+	decide(t, is_be(t) && !t->priv[0] && r->met > 1 ? 2 : r->be);
 	return 0;
 }
 
