@@ -209,6 +209,7 @@ load be --seconds 600 $iterations
 late=$LOAD_PID
 wait_for 5 eval '[ "$(launches '$late')" -gt 10 ]'
 kill_daemon
+rm -f "$GPUSCHED_SIM/run/saved.json" # by which it would be on again
 start_daemon || not_ok "a daemon starts again"
 is "$(launches $late)" null "counts of a daemon that died are not shown as if they went on"
 is "$(counting | jq .on)" false "its probes count nothing"
