@@ -85,7 +85,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 			break;
 	}
 	/* the last call crossed it: that is to be put back again, should we die now */
-	if (called && is_overtaken(w, job)) {
+	if (called && !is_abandoned(w) && is_overtaken(w, job)) {
 		job->plan.changed = 0;
 		mark_changed(w, job);
 	}

@@ -179,6 +179,7 @@ kill -9 "$guard" "$DAEMON_PID"
 wait "$DAEMON_PID" 2>/dev/null
 sleep 0.5
 is "$(sim_slice $be)" 333 "nobody is left to put the slice back"
+rm -f "$GPUSCHED_SIM/run/saved.json" # by which it would be set again
 start_daemon
 check "the next daemon does" wait_for 3 slice_is $be 2048
 "$gpusched" set pid:$be timeslice=334us >/dev/null
