@@ -115,5 +115,4 @@ trap - EXIT
 		 ($all["lc." + $c].p99_us), ($all["be." + $c + ".0"])] |
 		map(if type == "number" then (. * 100 | round / 100 | tostring) else . // "-" end) | "| " + join(" | ") + " |"' "$out/sight.json"
 	echo
-	"$jq" -c 'to_entries[] | select(.key | startswith("tsgs."))' "$out/sight.json"
 } | tee "$out/sight.md"
