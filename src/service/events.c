@@ -128,9 +128,9 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
 		gs_record_tell(s, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
-	gs_sight_record(s, rec);
-	if (s->e)
+	if (s->e) /* first: the GPU may be waiting for it */
 		gs_engine_touch(s->e, &rec->key);
+	gs_sight_record(s, rec);
 }
 
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
