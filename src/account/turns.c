@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <uthash.h>
+#include <utlist.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -24,8 +25,9 @@ struct node {
 	uint64_t id;
 	struct gs_turn_sums sums;
 	struct gs_turn last; /* its last turn; its end is pending while @pending */
-	bool pending;
-	uint64_t others;        /* turns of others since its last */
+	bool pending;        /* in gs_turns.pending */
+	struct node *prev, *next;
+	uint64_t switches;      /* of all, at its last END */
 	uint64_t waiting_since; /* 0: not known to wait */
 };
 
@@ -34,6 +36,7 @@ struct gs_turns {
 	void *user;
 	struct node *nodes;
 	unsigned int nnodes;
+	struct node *pending; /* the earliest END first */
 	struct gs_runlist_sums sums;
 	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
 	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
@@ -118,6 +121,7 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 	if (!n->pending)
 		return;
 	n->pending = false;
+	DL_DELETE(t->pending, n);
 	n->last.end = end;
 	n->sums.ended[end]++;
 	if (end == GS_TURN_SLICE)
@@ -126,17 +130,22 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 		t->fn(&n->last, t->user);
 }
 
+/* Turns of others since its last. */
+static uint64_t turns_since(const struct gs_turns *t, const struct node *n)
+{
+	return t->sums.switches - n->switches;
+}
+
 /* Whoever was cut off comes back in its place of the round; who does not had nothing left to do. */
 static void settle_absent(struct gs_turns *t)
 {
-	for (struct node *n = t->nodes; n; n = n->hh.next)
-		if (n->pending && (t->idle || n->others > 2 * t->nnodes))
-			settle(t, n, GS_TURN_DRAINED);
+	while (t->pending && (t->idle || turns_since(t, t->pending) > 2 * t->nnodes))
+		settle(t, t->pending, GS_TURN_DRAINED);
 }
 
 static void settle_returned(struct gs_turns *t, struct node *n)
 {
-	bool in_place = !t->idle && t->left != n && n->others < t->nnodes;
+	bool in_place = !t->idle && t->left != n && turns_since(t, n) < t->nnodes;
 
 	/* a launch in between says that there was none left */
 	settle(t, n, n->waiting_since || !in_place ? GS_TURN_DRAINED : GS_TURN_SLICE);
@@ -195,10 +204,10 @@ static void lose_track(struct gs_turns *t)
 		n->sums.turns++;
 		n->sums.ended[GS_TURN_UNSURE]++;
 	}
-	for (n = t->nodes; n; n = n->hh.next) {
-		settle(t, n, GS_TURN_UNSURE);
+	while (t->pending)
+		settle(t, t->pending, GS_TURN_UNSURE);
+	for (n = t->nodes; n; n = n->hh.next)
 		forget_wait(t, n);
-	}
 	t->cur = NULL;
 	t->left = NULL;
 	t->loaded = false;
@@ -213,8 +222,6 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 		end_wait(t, n, ns);
 		n->sums.loaded = true;
 	}
-	for (struct node *o = t->nodes; o; o = o->hh.next)
-		o->others += o != n;
 	t->sums.switches++;
 	t->cur = n;
 	t->loaded = true;
@@ -243,8 +250,9 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t sli
 	n->sums.last_end_ns = ns;
 	if (length > n->sums.longest_ns)
 		n->sums.longest_ns = length;
-	n->others = 0;
+	n->switches = t->sums.switches;
 	n->pending = true;
+	DL_APPEND(t->pending, n);
 	if (!slices)
 		settle(t, n, slice_us ? GS_TURN_DRAINED : GS_TURN_UNSURE);
 	else if (slice_us >= SLICE_SHOWS_US)
