@@ -173,7 +173,6 @@ bool gs_service_has_daemon(void);
 /* What a completion may wait for. */
 #define GS_ON_ENGINE (1u << 0) /* calls came back */
 #define GS_ON_ERRAND (1u << 1) /* one has ended */
-#define GS_ON_READ (1u << 2)   /* late answers of readers came */
 
 int gs_loop_new(struct gs_service *s, struct gs_error *err);
 void gs_loop_free(struct gs_service *s);

@@ -221,7 +221,6 @@ static int on_read(sd_event_source *src, int fd, uint32_t revents, void *user)
 	struct gs_service *s = user;
 
 	gs_reader_dispatch(take_answer, s);
-	gs_waits_happened(&s->waits, GS_ON_READ);
 	return 0;
 }
 
