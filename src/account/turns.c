@@ -147,8 +147,7 @@ static void settle_returned(struct gs_turns *t, struct node *n)
 {
 	bool in_place = !t->idle && t->left != n && turns_since(t, n) < t->nnodes;
 
-	/* a launch in between says that there was none left */
-	settle(t, n, n->waiting_since || !in_place ? GS_TURN_DRAINED : GS_TURN_SLICE);
+	settle(t, n, in_place ? GS_TURN_SLICE : GS_TURN_DRAINED);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -305,14 +304,6 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 		t->start_ns = ns;
 	}
 	return 0;
-}
-
-void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns)
-{
-	struct node *n = find(t, id);
-
-	if (n && n != t->cur && !t->blind && ns > n->sums.last_end_ns)
-		wait_from(t, n, ns);
 }
 
 void gs_turns_until(struct gs_turns *t, uint64_t ns)

@@ -9,7 +9,7 @@
  *   work;
  * - why a turn ended is inferred: from its length where the slice is long enough to show in it, else
  *   from whether the TSG came back in its place of the round (docs/account.md);
- * - waiting is known after a turn that its slice ended, and from a launch that was told.
+ * - waiting is known only after a turn that its slice ended.
  */
 #ifndef GPUSCHED_ACCOUNT_TURNS_H
 #define GPUSCHED_ACCOUNT_TURNS_H
@@ -78,8 +78,6 @@ void gs_turns_free(struct gs_turns *t);
  * -ENOMEM: then it is as if the record had been lost.
  */
 int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us);
-/* TSG @id had work launched at @ns: if it is not loaded, it waits from then on. */
-void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
 /* No record came until @ns. */
 void gs_turns_until(struct gs_turns *t, uint64_t ns);
 /* The TSG is gone. What it held stays in the runlist's sums. */

@@ -72,6 +72,7 @@ static void adds_up(struct gs_turns *t)
 static void cut_and_drained(void **state)
 {
 	struct gs_turns *t = begin();
+	struct gs_turn_sums sums;
 	uint64_t at = 10 * MS;
 	struct gs_runlist_sums r;
 
@@ -90,6 +91,10 @@ static void cut_and_drained(void **state)
 	assert_int_equal(of(t, A).held_ns, SLICE_NS + SAVE + 57 * US);
 	assert_int_equal(of(t, A).waits, 1);
 	assert_int_equal(of(t, A).wait_ns, 323 * US);
+	sums = of(t, A);
+	assert_in_range(gs_wait_percentile(&sums, 99), 323 * US, 646 * US);
+	sums = of(t, B);
+	assert_int_equal(gs_wait_percentile(&sums, 99), 0);
 	assert_true(of(t, A).loaded);
 	assert_false(of(t, A).waiting);
 	assert_int_equal(of(t, B).waits, 0);
@@ -152,32 +157,6 @@ static void idle_settles(void **state)
 	gs_turns_runlist(t, &r);
 	assert_int_equal(r.open_ns, 3 * MS);
 	assert_int_equal(r.lost_ns, 0);
-	gs_turns_free(t);
-}
-
-static void launches(void **state)
-{
-	struct gs_turns *t = begin();
-	struct gs_turn_sums sums;
-
-	start(t, B, MS, SLICE);
-	end(t, B, 2 * MS, SLICE);
-	start(t, A, 3 * MS, SLICE);
-	gs_turns_launched(t, A, 4 * MS); /* it is loaded: it waits for nobody */
-	gs_turns_launched(t, B, 1 * MS); /* older than its turn */
-	assert_false(of(t, B).waiting);
-	gs_turns_launched(t, B, 5 * MS);
-	gs_turns_launched(t, B, 6 * MS);
-	assert_true(of(t, B).waiting);
-	gs_turns_until(t, 7 * MS);
-	assert_int_equal(of(t, A).contended_ns, 2 * MS);
-	end(t, A, 8 * MS, SLICE);
-	start(t, B, 8 * MS + 80 * US, SLICE);
-	assert_int_equal(of(t, B).wait_ns, 3 * MS + 80 * US);
-	assert_int_equal(of(t, A).contended_ns, 3 * MS);
-	assert_int_equal(gs_wait_percentile(&(struct gs_turn_sums){ 0 }, 99), 0);
-	sums = of(t, B);
-	assert_in_range(gs_wait_percentile(&sums, 99), 3 * MS, 8 * MS);
 	gs_turns_free(t);
 }
 
@@ -274,8 +253,6 @@ static void random_records(void **state)
 			gs_turns_feed(t, &sw, (uint64_t)(rand() % 5), 1u << rand() % 12);
 			at += (uint64_t)(rand() % 3000) * US;
 			at -= rand() % 40 ? 0 : 5 * US;
-			if (rand() % 3 == 0)
-				gs_turns_launched(t, (uint64_t)(rand() % 5), at);
 			if (rand() % 9 == 0)
 				gs_turns_until(t, at);
 		}
@@ -362,7 +339,6 @@ int main(void)
 		cmocka_unit_test(contended_in_the_last_slice),
 		cmocka_unit_test(short_slices),
 		cmocka_unit_test(idle_settles),
-		cmocka_unit_test(launches),
 		cmocka_unit_test(alone),
 		cmocka_unit_test(gaps),
 		cmocka_unit_test(unattributed_and_forgotten),
