@@ -154,8 +154,8 @@ static int finish(struct gs_request *rq, int code)
 		gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
 			strerror(-code));
 	enter(rq, code);
-	if (rq->s)
-		gs_saved_write(rq->s, false);
+	if (rq->s) /* what root is told is done outlives a crash; users could write without end */
+		gs_saved_write(rq->s, rq->peer->uid == 0);
 	if (!code) {
 		if (!rq->c.text)
 			rq->c.answer = TAKE_PTR(rq->answer);
