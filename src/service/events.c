@@ -141,8 +141,7 @@ void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
 	settle(s, rec, r ? NULL : &answer);
 }
 
-/* Notes a process's class, and whether it is an MPS server: the taps give both to its TSGs. */
-static void note_process(struct gs_service *s, pid_t pid)
+void gs_process_note(struct gs_service *s, pid_t pid)
 {
 	struct gs_class_answer answer;
 	struct gpusched_proc proc = { 0 };
@@ -173,7 +172,7 @@ static void settle_next(struct gs_service *s, struct gpusched_tsg *rec,
 	int r = gs_record_classify(s, (pid_t)rec->task.pid, &answer);
 
 	if (!before || rec->task.pid != before->task.pid)
-		note_process(s, (pid_t)rec->task.pid);
+		gs_process_note(s, (pid_t)rec->task.pid);
 	settle(s, rec, r ? NULL : &answer);
 }
 
@@ -204,7 +203,7 @@ void gs_process_reclassify(struct gs_service *s, pid_t pid)
 	struct gpusched_key key = { 0 };
 	struct gpusched_tsg rec;
 
-	note_process(s, pid);
+	gs_process_note(s, pid);
 	while (!gs_table_next(s->o, &key, &rec))
 		if (rec.task.pid == (uint32_t)pid)
 			gs_record_settle(s, &rec);
@@ -430,7 +429,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 
 	switch (ev->type) {
 	case GPUSCHED_EV_CLIENT:
-		note_process(s, (pid_t)ev->pid);
+		gs_process_note(s, (pid_t)ev->pid);
 		gs_loop_sweep_in(s, SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:

@@ -37,6 +37,8 @@
 	  "times that a process's program or libraries were not read: it took too long") \
 	X(ORPHANS_LEFT, "orphans_left", \
 	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
+	X(ADOPTION_LEFT, "adoption_left", \
+	  "open files from before the taps not looked at to the end: their user has too many") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
 	X(SAVED_LEFT, "saved_left", \
@@ -54,18 +56,23 @@ enum gs_service_counter {
 		GS_SVC_MAX
 };
 
-/* Clients that a tap saw a TSG of used which the table does not have. */
+struct gs_adoption;
+struct gs_adopting_trip;
+/* TSGs that no tap saw made. */
 #define GS_MAX_ORPHANS 256
-struct gs_orphans {
+struct gs_adopting {
+	struct gs_adoption *rest;      /* of the start's; NULL: it is over */
+	struct gs_adopting_trip *trip; /* NULL: no errand is under way */
+	sd_event_source *due;
+	/* clients that a tap saw a TSG of used which the table does not have */
 	struct gs_orphan {
 		pid_t pid;
 		uid_t uid;
 		struct gpusched_key key;
-	} all[GS_MAX_ORPHANS];
+	} orphans[GS_MAX_ORPHANS];
 	size_t n;
-	uid_t last; /* whose was adopted last */
-	uint64_t next_ns;
-	sd_event_source *due;
+	uid_t last;       /* whose was adopted last */
+	uint64_t next_ns; /* no orphan before */
 };
 
 struct gs_watch;
@@ -142,7 +149,7 @@ struct gs_service {
 	uint64_t losses_next_ns;   /* not again before */
 	uint64_t table_full;       /* what the taps had no room for, as far as it was told */
 	uint64_t full_next_ns;     /* not told again before */
-	struct gs_orphans orphans;
+	struct gs_adopting adopting;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -236,14 +243,19 @@ void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
 /* All records. */
 void gs_records_settle(struct gs_service *s);
-/* The class of @pid anew, for it and for its records. */
+/* The class of @pid, and whether it is an MPS server: the taps give both to its TSGs. */
+void gs_process_note(struct gs_service *s, pid_t pid);
+/* The same anew, for it and for its records. */
 void gs_process_reclassify(struct gs_service *s, pid_t pid);
 /* A process may have been moved since its TSG was made: policies see where it is. */
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
 
-/* ---- orphans.c: what is used and not in the table is adopted, in turn by user ------------------ */
+/* ---- adopting.c: TSGs that no tap saw made ---------------------------------------------------- */
+/* Before there is a loop; what is left of it, when there is one. */
+void gs_adopting_begin(struct gs_service *s);
+void gs_adopting_go_on(struct gs_service *s);
 void gs_orphan_seen(struct gs_service *s, const struct gpusched_event *ev);
-void gs_orphans_end(struct gs_service *s);
+void gs_adopting_end(struct gs_service *s);
 
 /* ---- records.c: the table with GPU and class filled in --------------------------------------- */
 /* As far as @view finds them; NULL: all. */

@@ -201,24 +201,6 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	return 0; /* whose owner does not let it be put back keeps nobody from starting */
 }
 
-static void adopt(struct gs_service *s, bool fresh)
-{
-	struct gs_adopted found = { 0 };
-	struct gs_error err = { 0 };
-	int r;
-
-	if (!s->config->adopt || !(fresh || s->opts.daemon))
-		return;
-	r = gs_adopt(s->o, s->gpus, s->ngpus, &found, &err);
-	if (r < 0) {
-		gs_fail(&err, r, "%s", strerror(-r));
-		gs_log(LOG_WARNING, "adoption: %s", err.text);
-	}
-	if (found.tsgs || found.failed)
-		gs_log(LOG_INFO, "adopted %u TSGs of %u processes, %u could not be read",
-		       found.tsgs, found.processes, found.failed);
-}
-
 static int start_guardian(struct gs_service *s, struct gs_error *err);
 
 /* It ended though nobody told it to: another one takes its place. */
@@ -334,6 +316,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (r)
 		return r;
 	gs_records_settle(s);
+	gs_adopting_go_on(s);
 	gs_cfg_gate(s->o, s->opts.daemon && !s->opts.dry_run && s->config->gate);
 	if (gs_launches_forget())
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
@@ -368,7 +351,8 @@ static int start(struct gs_service *s, struct gs_error *err)
 		return r;
 	if (gs_sweep(s->o, NULL, NULL, NULL) < 0)
 		gs_log(LOG_DEBUG, "the first sweep failed");
-	adopt(s, fresh);
+	if (s->config->adopt && (fresh || s->opts.daemon))
+		gs_adopting_begin(s);
 	return s->opts.read_only ? 0 : start_acting(s, err);
 }
 
@@ -439,7 +423,6 @@ static void end_acting(struct gs_service *s)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);
 	gs_sight_end(s);
-	gs_orphans_end(s);
 	s->events = sd_event_source_disable_unref(s->events);
 	s->results = sd_event_source_disable_unref(s->results);
 	gs_engine_free(s->e);
@@ -456,6 +439,7 @@ void gs_service_free(struct gs_service *s)
 		gs_errand_wait(&s->restoring->errand);
 	gs_saved_end(s);
 	end_acting(s);
+	gs_adopting_end(s);
 	gs_starting_end(
 		s); /* it is in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);

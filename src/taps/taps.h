@@ -63,19 +63,32 @@ int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n,
 int gs_find_fd(void *table, pid_t pid, uint64_t file);
 
 struct gs_adopted {
-	unsigned int processes, files, clients, tsgs, failed;
+	unsigned int processes, files, clients, tsgs;
+	unsigned int failed; /* that could not be read */
+	unsigned int left;   /* files not looked at to the end: their user has too many */
 };
+/* A TSG that was adopted just now. */
+typedef void (*gs_adopted_fn)(const struct gpusched_tsg *rec, void *user);
 /*
  * Finds the TSGs of processes that were running before the taps, by asking RM on borrowed
- * descriptors, and inserts them marked ADOPTED with their assumed settings.
+ * descriptors, and inserts them marked ADOPTED with their assumed settings. Users take turns, file by
+ * file; what can't be had is tried again. fn (may be NULL) is called for each.
  * Bar: 1 s for 50 processes.
  */
-int gs_adopt(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, struct gs_adopted *ret,
-	     struct gs_error *err);
+struct gs_adoption;
+int gs_adoption_new(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, gs_adopted_fn fn,
+		    void *user, struct gs_adoption **ret, struct gs_error *err);
+/* In any thread, one at a time. Some milliseconds longer than @until_ns. */
+void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns);
+/* When to go on: 0 at once; UINT64_MAX: it is over. */
+uint64_t gs_adoption_due(const struct gs_adoption *a);
+const struct gs_adopted *gs_adoption_sum(const struct gs_adoption *a);
+void gs_adoption_free(struct gs_adoption *a);
 
 /* One client alone: of process @pid, which uses @key there. -ENOENT: it has closed that file. */
 int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, pid_t pid,
-		    const struct gpusched_key *key, struct gs_adopted *ret, struct gs_error *err);
+		    const struct gpusched_key *key, gs_adopted_fn fn, void *user,
+		    struct gs_adopted *ret, struct gs_error *err);
 
 /*
  * Ends records whose open file is closed, marks those whose file no process holds, and moves records

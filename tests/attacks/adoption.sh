@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# awaits: adoption round by user, and retried
 # A process with more files than adoption looks at: everybody else is adopted, before and after.
 . "$(dirname "$0")/lib.sh"
 enter_sim
