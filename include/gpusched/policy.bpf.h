@@ -91,6 +91,7 @@ extern gs_u32 gpusched_host_random(void);
 extern int gpusched_host_log(struct gpusched_text *text, gs_u64 value);
 extern int gpusched_host_fail(gs_s32 code, struct gpusched_text *text);
 extern int gpusched_host_count(struct gpusched_filter *filter);
+extern int gpusched_host_kick(void);
 #endif
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
@@ -343,6 +344,15 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * (-7). In the tick count in pass 0 instead.
  */
 #define gpusched_count(filter) gpusched_host_count(filter)
+
+/*
+ * A round now, from any callback: it comes as soon as the host's thread can make it, and ends a
+ * rest. The period goes on as it was. In the tick it asks for another round right after this one.
+ * Limits: 100 a second for the TSG of the callback, 400 for its user; on the stock host such rounds
+ * take at most a twentieth of a CPU. What is past them is counted, and waits for the tick. Without
+ * a tick there are no rounds, and this does nothing.
+ */
+#define gpusched_kick() ((void)gpusched_host_kick())
 
 GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
 {

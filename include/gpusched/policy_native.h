@@ -33,6 +33,7 @@ struct gpusched_native_ops {
 	int (*log)(void *user, const char *text, gs_u64 value);
 	int (*fail)(void *user, gs_s32 code, const char *text);
 	int (*count)(void *user, const struct gpusched_filter *filter);
+	int (*kick)(void *user);
 	void *user;
 };
 extern GPUSCHED_EXPORT struct gpusched_native_ops gpusched_native_ops;
@@ -45,6 +46,7 @@ struct gpusched_native_ops gpusched_native_ops;
 #define gpusched_host_fail(code, text) \
 	gpusched_native_ops.fail(gpusched_native_ops.user, (code), (text)->s)
 #define gpusched_host_count(filter) gpusched_native_ops.count(gpusched_native_ops.user, (filter))
+#define gpusched_host_kick() gpusched_native_ops.kick(gpusched_native_ops.user)
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

@@ -8,6 +8,7 @@
 #include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
 #include "launch/answer.bpf.h"
+#include "policy/kick.h"
 #include "taps/answer.bpf.h"
 
 static __attribute__((always_inline)) inline void gs_in_policy_time(struct gpusched_task *t);
@@ -87,6 +88,21 @@ struct {
 	__type(value, gs_u32);
 } gs_walks SEC(".maps");
 
+/* The callback under way has called gpusched_kick(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_kicked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, GS_KICK_KEYS);
+	__type(key, gs_u64);
+	__type(value, struct gs_kicks);
+} gs_kicks SEC(".maps");
+
 static __always_inline struct gs_pstate *state_of(void)
 {
 	gs_u32 zero = 0;
@@ -99,12 +115,16 @@ static __always_inline int is_over(const struct gs_pstate *st)
 	return *(volatile gs_u32 *)&st->failed || *(volatile gs_u32 *)&st->stopped;
 }
 
+/* A callback begins. */
 static __always_inline void grant_walks(void)
 {
 	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);
+	gs_u32 *kicked = bpf_map_lookup_elem(&gs_kicked, &zero);
 
 	if (left)
 		*left = GS_WALKS_PER_CALL;
+	if (kicked)
+		*kicked = 0;
 }
 
 /* The kernel's time as the policy's; to the microsecond where they differ. */
@@ -185,6 +205,47 @@ __attribute__((noinline)) int gpusched_host_fail(gs_s32 code, struct gpusched_te
 	return 0;
 }
 
+__attribute__((noinline)) int gpusched_host_kick(void)
+{
+	gs_u32 zero = 0, *kicked = bpf_map_lookup_elem(&gs_kicked, &zero);
+
+	if (kicked)
+		*kicked = 1;
+	return 0;
+}
+
+static __always_inline int may_kick(gs_u64 key, gs_u64 limit, gs_u64 now)
+{
+	struct gs_kicks fresh = { now, 0 }, *k = bpf_map_lookup_elem(&gs_kicks, &key);
+
+	if (!k) {
+		bpf_map_update_elem(&gs_kicks, &key, &fresh, BPF_NOEXIST);
+		k = bpf_map_lookup_elem(&gs_kicks, &key);
+	}
+	return k && gs_kick_take(k, now, limit);
+}
+
+/* After a callback: 1 when it has asked for a round, and is within its limits. */
+int gs_take_kick(gs_u64 id, gs_u32 uid);
+__attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
+{
+	gs_u32 zero = 0, *kicked = bpf_map_lookup_elem(&gs_kicked, &zero);
+	struct gs_pstate *st = state_of();
+	gs_u64 now;
+
+	if (!kicked || !*kicked || !st)
+		return 0;
+	*kicked = 0;
+	now = gpusched_host_now();
+	if (!may_kick(id, GS_KICKS_PER_TSG, now) ||
+	    (id != GS_KICK_NO_TSG && !may_kick(GS_KICK_OF_UID(uid), GS_KICKS_PER_UID, now))) {
+		__sync_fetch_and_add(&st->kicks_refused, 1);
+		return 0;
+	}
+	__sync_fetch_and_add(&st->kicks, 1);
+	return 1;
+}
+
 struct count_ctx {
 	struct gpusched_filter filter;
 	int n;
@@ -231,6 +292,7 @@ __attribute__((noinline)) gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct 
 	if (!rec || !s)
 		return 0;
 	d = gs_decide(0, gs_generation, rec, s, op, arg, now);
+	gs_take_kick(s->task.id, s->task.uid);
 	return (d.changed ? CHANGED : 0) | (gs_u32)d.ret;
 }
 
@@ -286,6 +348,7 @@ int gpusched_dispatch_work(void *ctx)
 	struct gpusched_key key;
 	struct gs_decision d;
 	gs_u64 now;
+	int kicked;
 
 	if (!t || !st || is_over(st))
 		return 0;
@@ -302,8 +365,9 @@ int gpusched_dispatch_work(void *ctx)
 	grant_walks();
 	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
 		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
+	kicked = gs_take_kick(w->s.task.id, w->s.task.uid);
 	/* of its failure too, since the tick may rest */
-	gs_launch_answered(rec, now, d.changed || st->failed);
+	gs_launch_answered(rec, now, d.changed || st->failed || kicked);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
 }
@@ -470,6 +534,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 	c->round.passes = 0;
 	s->round = c->round;
 	passes = gpusched_ops_tick_begin(&s->round);
+	gs_take_kick(GS_KICK_NO_TSG, 0);
 	if (passes <= 0) {
 		passes = 0;
 		c->visited = 1; /* nobody looked whether the table is empty */
@@ -491,6 +556,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 	s->round = c->round;
 	if (passes)
 		a->ret = gpusched_ops_tick_end(&s->round);
+	gs_take_kick(GS_KICK_NO_TSG, 0);
 	a->visited = c->visited;
 	a->changed = c->changed;
 	return 0;

@@ -39,6 +39,8 @@ struct gs_policy {
 	/* virtual time */
 	uint64_t seq;
 	struct gs_rest rest;
+	uint64_t kicks, kicks_refused; /* of gpusched_kick(): granted, past its limits */
+	uint64_t kicks_seen;
 };
 
 struct gs_host {
@@ -101,6 +103,11 @@ int gs_virtual_ask(struct gs_policy *p, enum gpusched_run_op op, struct gpusched
 		   uint64_t arg);
 /* One whole round of the tick over all tasks, unless the policy rests. */
 int gs_virtual_round(struct gs_policy *p);
+/*
+ * True once after calls of gpusched_kick(): the world's next round comes at once, rest or not, as
+ * late as a thread wakes up.
+ */
+bool gs_virtual_kicked(struct gs_policy *p);
 /* @t as the policy is shown it: without what the world hides. */
 struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gpusched_task *t);
 

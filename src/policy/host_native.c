@@ -14,6 +14,7 @@
 #include "policy/native_ops.h"
 #include "policy/decide.h"
 #include "policy/host.h"
+#include "policy/kick.h"
 #include "policy/watchdog.h"
 
 /* gpusched/policy_native.h's table, which this side of the boundary fills */
@@ -23,6 +24,7 @@ struct native_helpers {
 	int (*log)(void *user, const char *text, gs_u64 value);
 	int (*fail)(void *user, gs_s32 code, const char *text);
 	int (*count)(void *user, const struct gpusched_filter *filter);
+	int (*kick)(void *user);
 	void *user;
 };
 
@@ -33,7 +35,8 @@ struct native {
 	struct gs_scratch scratch;
 	uint64_t random_state;
 	unsigned int walks;
-	bool failed, watched;
+	bool failed, watched, kicked;
+	struct gs_kicks kicks[GS_KICK_KEYS]; /* by key modulo; two keys of one place share it */
 };
 
 #define GENERATION 1 /* of its marks: nobody else's are in these records */
@@ -103,6 +106,30 @@ static int help_count(void *user, const struct gpusched_filter *filter)
 	return found;
 }
 
+static int help_kick(void *user)
+{
+	struct native *n = user;
+
+	n->kicked = true;
+	return 0;
+}
+
+/* After a callback for @t (NULL: for none): has it asked for a round, and may it? */
+static void take_kick(struct native *n, const struct gpusched_task *t)
+{
+	uint64_t now = help_now(n), id = t ? t->id : GS_KICK_NO_TSG;
+
+	if (!n->kicked)
+		return;
+	n->kicked = false;
+	if (gs_kick_take(&n->kicks[id % (GS_KICK_KEYS / 2)], now, GS_KICKS_PER_TSG) &&
+	    (!t || gs_kick_take(&n->kicks[GS_KICK_KEYS / 2 + t->uid % (GS_KICK_KEYS / 2)], now,
+				GS_KICKS_PER_UID)))
+		n->p.kicks++;
+	else
+		n->p.kicks_refused++;
+}
+
 /* ---- calls -------------------------------------------------------------------------------- */
 
 static const char *what_happened(int why)
@@ -139,11 +166,13 @@ static int decide_one(struct native *n, struct gpusched_run *r, struct gpusched_
 	t->want = rec.task.want;
 	memcpy(t->priv, rec.task.priv, sizeof(t->priv));
 	r->changed += (uint64_t)d.changed;
+	take_kick(n, t);
 	return d.ret;
 }
 
 static int round_of(struct native *n, struct gpusched_run *r)
 {
+	int ret;
 	struct gpusched_round round = { .now_ns = help_now(n),
 					.seq = r->arg >> 32,
 					.period_us = (uint32_t)r->arg };
@@ -154,6 +183,7 @@ static int round_of(struct native *n, struct gpusched_run *r)
 	tasks = n->p.world.tasks(n->p.world.user, &count);
 	n->scratch.round = round;
 	passes = n->ops.tick_begin(&n->scratch.round);
+	take_kick(n, NULL);
 	if (passes <= 0)
 		return 0;
 	if (passes > GPUSCHED_MAX_PASSES)
@@ -167,7 +197,9 @@ static int round_of(struct native *n, struct gpusched_run *r)
 	}
 	round.pass = round.passes - 1;
 	n->scratch.round = round;
-	return n->ops.tick_end(&n->scratch.round);
+	ret = n->ops.tick_end(&n->scratch.round);
+	take_kick(n, NULL);
+	return ret;
 }
 
 static void do_call(void *arg)
@@ -247,8 +279,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
-	*helpers = (struct native_helpers){ help_now,  help_random, help_log,
-					    help_fail, help_count,  n };
+	*helpers = (struct native_helpers){ help_now,   help_random, help_log, help_fail,
+					    help_count, help_kick,   n };
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

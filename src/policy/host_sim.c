@@ -89,6 +89,8 @@ static int call(struct gs_policy *p, struct gpusched_run *r)
 	ret = gs_loaded_ask(&p->loaded, r);
 	snprintf(when, sizeof(when), " at %.6f s", (double)st->virtual_now / NS_PER_S);
 	gs_loaded_logs(&p->loaded, p->info.name, when, &((struct sim *)(void *)p)->log_seen);
+	p->kicks = st->kicks;
+	p->kicks_refused = st->kicks_refused;
 	if (ret < 0)
 		snprintf(p->failure, sizeof(p->failure), "BPF_PROG_RUN: %s", strerror(-ret));
 	else if (gs_loaded_failed(&p->loaded, &p->fail_code, p->failure, sizeof(p->failure)))

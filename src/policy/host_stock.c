@@ -290,6 +290,14 @@ void gs_policy_nudge(struct gs_policy *p)
 	gs_ticker_nudge(gs_stock_of(p));
 }
 
+void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused)
+{
+	const struct gs_pstate *st = p->loaded.state;
+
+	*ret_granted = __atomic_load_n(&st->kicks, __ATOMIC_RELAXED);
+	*ret_refused = __atomic_load_n(&st->kicks_refused, __ATOMIC_RELAXED);
+}
+
 int gs_policy_fd(const struct gs_policy *p)
 {
 	return gs_stock_of(p)->event_fd;

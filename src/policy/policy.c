@@ -199,6 +199,16 @@ int gs_virtual_round(struct gs_policy *p)
 	return ret;
 }
 
+bool gs_virtual_kicked(struct gs_policy *p)
+{
+	bool kicked = p->kicks != p->kicks_seen;
+
+	p->kicks_seen = p->kicks;
+	if (kicked)
+		gs_rest_end(&p->rest);
+	return kicked;
+}
+
 struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gpusched_task *t)
 {
 	uint32_t hidden = p->world.hidden;

@@ -127,8 +127,13 @@ const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len);
 /* Calls a callback for one TSG (adopted, class changed, ended). */
 int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg);
-/* A tap called the policy, or its work_submit changed a wish: a tick that rests goes on. */
+/*
+ * A tap called the policy, or its work_submit changed a wish: a tick that rests goes on, and a round
+ * that the policy asked for comes.
+ */
 void gs_policy_nudge(struct gs_policy *p);
+/* Rounds that its gpusched_kick() has asked for so far, and how many more were past the limits. */
+void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
 /*
  * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a
  * wish, and when the policy failed; gs_policy_dispatch() then returns the number of records

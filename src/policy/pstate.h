@@ -21,6 +21,8 @@ struct gs_pstate {
 	gs_u64 activity;    /* changes with every TSG that a callback saw outside of the tick */
 	gs_u64 work_missed; /* launches that found the probes' memory in use; counted all the same
 			     */
+	gs_u64 kicks;         /* rounds that gpusched_kick() has asked for */
+	gs_u64 kicks_refused; /* past its limits */
 	struct gpusched_text fail_text;
 };
 

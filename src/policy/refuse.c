@@ -29,7 +29,7 @@ static const struct {
 
 static const char *const host_functions[] = {
 	"gpusched_host_now",  "gpusched_host_random", "gpusched_host_log",
-	"gpusched_host_fail", "gpusched_host_count",
+	"gpusched_host_fail", "gpusched_host_count",  "gpusched_host_kick",
 };
 
 /* Names of the helpers, as the kernel's header lists them. */

@@ -24,6 +24,8 @@ struct gs_stock {
 	bool dog_sleeps;      /* no round went on: the next one wakes the watchdog */
 	uint64_t round_began; /* 0: no round is under way */
 	uint64_t activity;    /* as the last round found it */
+	uint64_t kicks;       /* as the last round found them */
+	uint64_t kick_ns;     /* the next round that the policy asks for may come then */
 	bool nudged;          /* since the last round began */
 	bool dozing;          /* it sleeps as long as it rests */
 	bool large;           /* the last round met very many; its thread's alone */

@@ -93,6 +93,13 @@ static bool is_idle(const struct gs_stock *s, uint64_t now)
 	       s->activity == __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
 }
 
+/* It has asked for a round since the last one began. */
+static bool is_kicked(const struct gs_stock *s)
+{
+	return s->p.info.tick_us &&
+	       s->kicks != __atomic_load_n(&s->p.loaded.state->kicks, __ATOMIC_RELAXED);
+}
+
 /* Its failure, or lines of its log. */
 static bool has_news(const struct gs_stock *s)
 {
@@ -101,11 +108,11 @@ static bool has_news(const struct gs_stock *s)
 }
 
 /* One round, without the lock. Returns how long the next one must wait at least. */
-static uint64_t round_of(struct gs_stock *s, uint64_t seq, uint64_t *ret_rest)
+static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t *ret_rest)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK, .arg = seq << 32 | s->p.info.tick_us };
 	bool large = s->large;
-	uint64_t began = large ? gs_thread_cpu_ns() : 0;
+	uint64_t began = large || kicked ? gs_thread_cpu_ns() : 0, took;
 	int r = gs_loaded_ask(&s->p.loaded, &run);
 
 	if (r == 0 && !run.visited)
@@ -119,7 +126,10 @@ static uint64_t round_of(struct gs_stock *s, uint64_t seq, uint64_t *ret_rest)
 		__atomic_fetch_add(&s->changed, (uint32_t)run.changed, __ATOMIC_ACQ_REL);
 	if (run.changed || has_news(s))
 		wake_loop(s);
-	return large ? (gs_thread_cpu_ns() - began) * (run.changed ? BUSY_PART : QUIET_PART) : 0;
+	took = began ? gs_thread_cpu_ns() - began : 0;
+	if (kicked)
+		s->kick_ns = gs_now_ns() + took * BUSY_PART;
+	return large ? took * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
 
 /* With the lock: a round begins at @now. The watchdog is woken only if it had gone to sleep. */
@@ -137,14 +147,16 @@ static void begin_round(struct gs_stock *s, uint64_t now)
 static uint64_t do_round(struct gs_stock *s, uint64_t now)
 {
 	uint64_t seq, rest = EMPTY_PERIOD_NS, wait = 0;
+	bool kicked = is_kicked(s);
 
 	s->nudged = false;
 	s->activity = __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
+	s->kicks = __atomic_load_n(&s->p.loaded.state->kicks, __ATOMIC_RELAXED);
 	if (s->p.info.tick_us) {
 		begin_round(s, now);
 		seq = s->p.seq;
 		pthread_mutex_unlock(&s->lock);
-		wait = round_of(s, seq, &rest);
+		wait = round_of(s, seq, kicked, &rest);
 		pthread_mutex_lock(&s->lock);
 		s->round_began = 0;
 		pthread_cond_broadcast(&s->ended);
@@ -169,6 +181,8 @@ static void *ticker_main(void *arg)
 		s->dozing = is_idle(s, now);
 		if (s->dozing && s->p.rest.until_ns > at)
 			at = s->p.rest.until_ns;
+		if (is_kicked(s) && s->kick_ns < at)
+			at = s->kick_ns;
 		t = abstime(at);
 		if (s->paused) {
 			pthread_cond_wait(&s->cond, &s->lock);
@@ -176,7 +190,8 @@ static void *ticker_main(void *arg)
 			pthread_cond_timedwait(&s->cond, &s->lock, &t);
 		} else {
 			/* rounds that were missed are not made up for */
-			next = now + period_ns(s) - (now - next) % period_ns(s);
+			if (next <= now)
+				next = now + period_ns(s) - (now - next) % period_ns(s);
 			may = do_round(s, now);
 			if (next < may)
 				next = may;
@@ -278,7 +293,7 @@ void gs_ticker_nudge(struct gs_stock *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->nudged = true;
-	if (s->dozing)
+	if (s->dozing || is_kicked(s))
 		pthread_cond_signal(&s->cond);
 	pthread_mutex_unlock(&s->lock);
 }

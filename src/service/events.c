@@ -420,7 +420,7 @@ static bool is_policys(uint32_t type)
 {
 	return type == GPUSCHED_EV_TSG_NEW || type == GPUSCHED_EV_SCHEDULE ||
 	       type == GPUSCHED_EV_TIMESLICE || type == GPUSCHED_EV_TSG_FREE ||
-	       type == GPUSCHED_EV_WANT;
+	       type == GPUSCHED_EV_WANT || type == GPUSCHED_EV_HOLD || type == GPUSCHED_EV_DENY;
 }
 
 static void react(struct gs_service *s, const struct gpusched_event *ev)

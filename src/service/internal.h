@@ -43,6 +43,9 @@
 	  "times that somebody had to put everything back in place of this daemon") \
 	X(SAVED_LEFT, "saved_left", \
 	  "settings that a restart will not know of: there are too many") \
+	X(KICKS, "policy_kicks", "rounds that policies asked for by gpusched_kick()") \
+	X(KICKS_LEFT, "policy_kicks_left", \
+	  "times that gpusched_kick() asked in vain: past the limits of its TSG or user") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \
@@ -288,6 +291,8 @@ int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, str
  */
 int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_policy *p,
 			  struct gs_policy_exit *exit, int code, struct gs_error *err);
+/* Of the running policy; the counters have those of the ones before. */
+uint64_t gs_service_kicks(const struct gs_service *s, uint64_t *ret_left);
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message);
 /* It acts again after somebody put everything back: all TSGs are new to it. */

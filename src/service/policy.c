@@ -50,6 +50,17 @@ static int refuse(struct gs_service *s, const char *name, struct gs_policy_exit 
 
 static void watch_ticks(struct gs_service *s);
 
+uint64_t gs_service_kicks(const struct gs_service *s, uint64_t *ret_left)
+{
+	uint64_t granted = 0, left = 0;
+
+	if (s->p)
+		gs_policy_kicks(s->p, &granted, &left);
+	if (ret_left)
+		*ret_left = left;
+	return granted;
+}
+
 /* The old one's exit record, and the new one into the loop. */
 static void take_over(struct gs_service *s, struct gs_policy *p, const char *name, const char *old)
 {
@@ -72,6 +83,7 @@ static void take_over(struct gs_service *s, struct gs_policy *p, const char *nam
 int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_policy *p,
 			  struct gs_policy_exit *exit, int code, struct gs_error *err)
 {
+	uint64_t left, granted = gs_service_kicks(s, &left);
 	char old[GS_POLICY_NAME_LEN] = "";
 
 	if (code)
@@ -83,6 +95,8 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 	free(exit->dump);
 	code = gs_policy_take_over(p, s->p, exit, err);
 	if (!code) {
+		s->counters[GS_SVC_KICKS] += granted;
+		s->counters[GS_SVC_KICKS_LEFT] += left;
 		take_over(s, p, name, old);
 		return 0;
 	}
@@ -123,6 +137,7 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message)
 {
 	struct gs_policy_exit exit = { .kind = kind };
+	uint64_t left, granted = gs_service_kicks(s, &left);
 	struct gs_policy *p = s->p;
 
 	if (!p)
@@ -130,6 +145,8 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	snprintf(exit.policy, sizeof(exit.policy), "%s", gs_policy_running(p)->name);
 	snprintf(exit.message, sizeof(exit.message), "%s", message);
 	s->ticks = sd_event_source_disable_unref(s->ticks);
+	s->counters[GS_SVC_KICKS] += granted;
+	s->counters[GS_SVC_KICKS_LEFT] += left;
 	s->p = NULL;
 	gs_policy_stop(p, kind);
 	gs_service_launches_update(s);

@@ -47,6 +47,14 @@ static uint64_t value_of(const struct gs_service *s, const struct gs_taps_status
 {
 	if (g == SERVICE && i == GS_SVC_READS_LEFT)
 		return gs_reader_left();
+	if (g == SERVICE && i == GS_SVC_KICKS)
+		return s->counters[i] + gs_service_kicks(s, NULL);
+	if (g == SERVICE && i == GS_SVC_KICKS_LEFT) {
+		uint64_t left;
+
+		gs_service_kicks(s, &left);
+		return s->counters[i] + left;
+	}
 	return g == TAPS      ? st->counters[i]
 	       : g == ENGINE  ? gs_engine_counter(s->e, i)
 	       : g == ACCOUNT ? gs_account_counter(s->account, i)

@@ -50,6 +50,24 @@ static void refresh(struct sim_proc *p)
 	}
 }
 
+/* From gpusched_kick() to the round: an event and a thread that wakes up; and between two of them. */
+#define KICK_LATE_NS (100 * NS_PER_US)
+#define KICK_STEP_NS (500 * NS_PER_US)
+
+/* After any call: a round that the policy has asked for. */
+static void hear_kick(struct sim_sim *x)
+{
+	uint64_t at = now_of(x) + KICK_LATE_NS;
+
+	if (!x->policy || !gs_virtual_kicked(x->policy) || x->kick_at > now_of(x) ||
+	    !x->policy->info.tick_us)
+		return;
+	if (at < x->kick_at + KICK_STEP_NS)
+		at = x->kick_at + KICK_STEP_NS;
+	x->kick_at = at;
+	sim_post(x, at, SIM_EV_KICK, NULL, 0);
+}
+
 /* Settings go back to what the owners asked for; nobody is held any more. */
 static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const char *why)
 {
@@ -188,6 +206,7 @@ void sim_control_new(struct sim_proc *p)
 	}
 	if (x->policy)
 		ask_policy(p);
+	hear_kick(x);
 	if (x->core)
 		sim_look(p, NULL);
 }
@@ -200,6 +219,7 @@ void sim_control_gone(struct sim_proc *p)
 
 	if (x->policy)
 		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_DESTROY, &p->rec.task, 0);
+	hear_kick(x);
 	while (x->tasks[i] != &p->rec.task)
 		i++;
 	memmove(x->tasks + i, x->tasks + i + 1, (--x->ntasks - i) * sizeof(*x->tasks));
@@ -224,13 +244,14 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	before = t->want;
 	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_WORK_SUBMIT, t,
 			   GS_WORK_ARG(count, GPUSCHED_WORK_KERNEL));
+	hear_kick(x);
 	if (r >= 0 && !memcmp(&before, &t->want, sizeof(before)))
 		return;
 	after_call(x, r, p);
 	sim_look(p, NULL);
 }
 
-static void tick(struct sim_sim *x)
+static void do_round(struct sim_sim *x)
 {
 	bool changed = false;
 	int r;
@@ -250,11 +271,16 @@ static void tick(struct sim_sim *x)
 		if (p->alive || r < 0)
 			after_call(x, r, p);
 	}
-	if (!x->policy)
-		return;
-	if (changed)
+	if (changed && x->policy)
 		sim_look_all(x);
-	sim_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
+	hear_kick(x);
+}
+
+static void tick(struct sim_sim *x)
+{
+	do_round(x);
+	if (x->policy)
+		sim_post(x, now_of(x) + x->policy->info.tick_us * NS_PER_US, SIM_EV_TICK, NULL, 0);
 }
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
@@ -335,6 +361,10 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
 	case SIM_EV_TICK:
 		if (x->policy)
 			tick(x);
+		break;
+	case SIM_EV_KICK:
+		if (x->policy)
+			do_round(x);
 		break;
 	case SIM_EV_ACTION:
 		act(x, &x->s->actions[ev->arg]);

@@ -47,6 +47,7 @@ enum sim_event_type {
 	SIM_EV_NOTICE,   /* the program sees completion */
 	SIM_EV_WARM,
 	SIM_EV_TICK,
+	SIM_EV_KICK, /* a round that the policy has asked for */
 	SIM_EV_ACTION,
 	SIM_EV_ROTATE,
 	SIM_EV_CALL_EFFECT,
@@ -95,6 +96,7 @@ struct sim_sim {
 	struct gs_policy *policy; /* NULL: none, or ended */
 	struct gs_core *core;     /* NULL: it had no policy at the start */
 	uint64_t due_at;          /* an event is posted for the core then */
+	uint64_t kick_at;         /* a round is posted for the policy then; past: none is */
 	struct gpusched_tsg *recs;
 	uint32_t policy_flags;
 	struct gs_error err; /* out of memory in a callback */

@@ -366,6 +366,39 @@ static void test_rests(void **state)
 	fixture_remove(&rec);
 }
 
+static uint64_t rounds_of(const struct gpusched_tsg *rec, uint64_t at_least)
+{
+	for (int i = 0; i < 300 && fixture_get(rec).task.priv[0] < at_least; i++)
+		gs_sleep_ns(10 * NS_PER_MS);
+	return fixture_get(rec).task.priv[0];
+}
+
+/* gpusched_kick(): a round long before the period of 10 s ends, and not as often as it is asked. */
+static void test_kicks(void **state)
+{
+	uint64_t granted, refused;
+	struct gpusched_tsg rec;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	p = start(fixture_source("kicks"), NULL, NULL);
+	for (uint64_t n = 1; n <= 3; n++) {
+		assert_int_equal(gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &rec.key, 1), 0);
+		assert_true(rounds_of(&rec, n) >= n);
+	}
+	for (int i = 0; i < 1000; i++)
+		gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &rec.key, 1);
+	gs_policy_kicks(p, &granted, &refused);
+	assert_int_equal(granted + refused, 1003);
+	assert_true(refused > 0 && granted >= 3);
+	gs_sleep_ns(100 * NS_PER_MS);
+	assert_true(fixture_get(&rec).task.priv[0] <= granted);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&rec);
+}
+
 /* Back and forth: at every moment the wishes are those of exactly one policy. */
 static void test_switch_often(void **state)
 {
@@ -391,17 +424,12 @@ static void test_switch_often(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decides),
-		cmocka_unit_test(test_tick_wakes_loop),
-		cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_callbacks),
-		cmocka_unit_test(test_switch_often),
-		cmocka_unit_test(test_tick_meets_all),
-		cmocka_unit_test(test_skipped_rounds),
-		cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_failed_switch),
-		cmocka_unit_test(test_log_wakes_loop),
-		cmocka_unit_test(test_hears_of_launches),
+		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
+		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
+		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
+		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
+		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -70,6 +70,48 @@ static void test_rests_in_the_kernel(void **state)
 	rests_on(&gs_host_sim);
 }
 
+/* A kick ends a rest and asks for a round, within its limits. */
+static void kicks_on(const struct gs_host *host)
+{
+	static struct world w;
+	struct gpusched_task *t = &w.tasks[0].t;
+	unsigned int heard = 0;
+
+	open_world(&w, host, fixture_source("kicks"));
+	t->id = 1;
+	w.live[w.nlive++] = t;
+	assert_int_equal(round_at(&w, 10000), 1);
+	assert_false(gs_virtual_kicked(w.p));
+	assert_int_equal(round_at(&w, 20000), 1);
+	gs_virtual_ask(w.p, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(1, 0));
+	assert_true(gs_virtual_kicked(w.p));
+	assert_false(gs_virtual_kicked(w.p));
+	assert_int_equal(round_at(&w, 20001), 2);
+	for (int i = 0; i < 1000; i++) {
+		gs_virtual_ask(w.p, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(1, 0));
+		heard += gs_virtual_kicked(w.p);
+	}
+	assert_int_equal(heard, 99);
+	assert_int_equal(w.p->kicks_refused, 901);
+	w.now += NS_PER_S; /* the next second has its own */
+	gs_virtual_ask(w.p, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(1, 0));
+	assert_true(gs_virtual_kicked(w.p));
+	world_close(&w);
+}
+
+static void test_kicks_natively(void **state)
+{
+	(void)state;
+	kicks_on(&gs_host_native);
+}
+
+static void test_kicks_in_the_kernel(void **state)
+{
+	(void)state;
+	NEED_TABLE();
+	kicks_on(&gs_host_sim);
+}
+
 /* What the world hides the policy is not told, and the world keeps. */
 static void hides_on(const struct gs_host *host)
 {
@@ -233,6 +275,8 @@ int main(void)
 		cmocka_unit_test(test_admit_at_once),
 		cmocka_unit_test(test_rests_natively),
 		cmocka_unit_test(test_rests_in_the_kernel),
+		cmocka_unit_test(test_kicks_natively),
+		cmocka_unit_test(test_kicks_in_the_kernel),
 		cmocka_unit_test(test_fair_groups),
 		cmocka_unit_test(test_hides_natively),
 		cmocka_unit_test(test_hides_in_the_kernel),

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * kick.h - how often gpusched_kick() may bring a round: the same on every host
+ *
+ * Programs cause callbacks as often as they like (each launch is one), so a TSG has a share of the
+ * rounds that a policy asks for, and so has a user. In addition the stock host keeps such rounds
+ * within the part of a CPU that the tick may take (ticker.c).
+ */
+#ifndef GPUSCHED_POLICY_KICK_H
+#define GPUSCHED_POLICY_KICK_H
+
+#include "gpusched/abi.h"
+
+#define GS_KICK_WINDOW_NS 1000000000ull
+#define GS_KICKS_PER_TSG 100 /* a window; of callbacks that are for no TSG, together, the same */
+#define GS_KICKS_PER_UID 400
+#define GS_KICK_KEYS 4096
+
+/* Keys: a TSG's id, no TSG, or a user. */
+#define GS_KICK_NO_TSG 0ull
+#define GS_KICK_OF_UID(uid) (1ull << 63 | (gs_u32)(uid))
+
+struct gs_kicks {
+	gs_u64 since_ns; /* when the window under way began */
+	gs_u64 n;        /* kicks in it */
+};
+
+static inline __attribute__((always_inline)) int gs_kick_take(struct gs_kicks *k, gs_u64 now,
+							      gs_u64 limit)
+{
+	if (now - k->since_ns >= GS_KICK_WINDOW_NS) {
+		k->since_ns = now;
+		k->n = 0;
+	}
+	return ++k->n <= limit;
+}
+
+#endif /* GPUSCHED_POLICY_KICK_H */
