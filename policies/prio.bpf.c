@@ -5,7 +5,8 @@
  * Does: sorts the compute TSGs of a runlist into four levels: lc; normal and none; the
  * configuration's own classes; be. While any TSG of a higher level is busy, those of lower levels
  * are suspended. A TSG that has been suspended for age_ms runs for one age_run_ms beside the higher
- * ones, so that none starves. Copy engines are left alone.
+ * ones, so that none starves. Copy engines are left alone. Root may give a single TSG another
+ * level while the policy runs: its id and a number from 0 (as be) to 3 (as lc) in map prio_levels.
  *
  * Good for: batch work that may only use what others leave, when seconds of waiting do not matter.
  *
@@ -41,8 +42,16 @@ GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 #define RUNS_UNTIL 1      /* priv: end of an aged TSG's turn */
 #define WORK 2            /* priv: gpusched_is_busy()'s */
 
+/* TSG's id to its level, from outside: gpusched policy map prio_levels ID LEVEL */
+GPUSCHED_MAP(prio_levels, HASH, gs_u64, gs_u32, 1024);
+
 GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
 {
+	gs_u64 id = t->id;
+	const gs_u32 *level = gpusched_lookup(prio_levels, &id);
+
+	if (level)
+		return *level < 3 ? *level : 3;
 	switch (t->class_id) {
 	case GPUSCHED_CLASS_LC:
 		return 3;
@@ -87,6 +96,14 @@ GPUSCHED_INLINE void hold_back(struct gpusched_task *t, gs_u64 now)
 		return;
 	}
 	gpusched_want_runnable(t, 0);
+}
+
+GPUSCHED_TASK_DESTROY(t)
+{
+	gs_u64 id = t->id;
+
+	gpusched_delete(prio_levels, &id);
+	return 0;
 }
 
 GPUSCHED_TICK_BEGIN(round)

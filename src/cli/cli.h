@@ -116,6 +116,7 @@ int cli_class_clear(struct cli *c);
 int cli_class_list(struct cli *c);
 int cli_class_explain(struct cli *c);
 int cli_policy_get(struct cli *c);
+int cli_policy_map(struct cli *c);
 int cli_policy_list(struct cli *c);
 int cli_policy_start(struct cli *c);
 int cli_policy_show(struct cli *c);

@@ -169,6 +169,10 @@ const struct cli_cmd cli_commands[] = {
 	  cli_policy_start, policy_start_opts, CLI_JSON, 1, 1 },
 	{ "policy", "stop", "", "stop the running policy: the driver's own behaviour", NULL,
 	  cli_policy_stop, policy_stop_opts, CLI_JSON, 0, 0 },
+	{ "policy", "map", "[MAP [KEY [VALUE]]]", "look into the running policy's maps, or write",
+	  "Without MAP: which there are. KEY and VALUE are numbers, or FIELD=NUMBER,... for "
+	  "structures. Needs root, not the daemon.",
+	  cli_policy_map, NULL, CLI_JSON, 0, 3 },
 	{ "policy", "check", "NAME|FILE...", "verify policies without attaching anything",
 	  "FILE is an object or a source (FILE.bpf.c), which is built first.", cli_policy_check,
 	  NULL, CLI_JSON, 1, CLI_ANY },

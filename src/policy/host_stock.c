@@ -18,6 +18,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "gate/gate.h"
+#include "policy/maps.h"
 #include "policy/stock.h"
 #include "table/cfg.h"
 
@@ -227,9 +228,22 @@ static void finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 	stock_free(p);
 }
 
+static void pin_maps(struct gs_policy *p)
+{
+	int r = gs_polmaps_pin(p->loaded.obj);
+
+	if (r < 0)
+		gs_log(LOG_WARNING, "policy %s: its maps cannot be pinned: %s", p->info.name,
+		       strerror(-r));
+}
+
 static int stock_attach(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
-	return take_over(p, NULL, x, err);
+	int r = take_over(p, NULL, x, err);
+
+	if (r == 0)
+		pin_maps(p);
+	return r;
 }
 
 static int stock_switch_over(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
@@ -237,9 +251,11 @@ static int stock_switch_over(struct gs_policy *p, struct gs_policy *prev, struct
 {
 	int r = take_over(p, prev, x, err);
 
-	if (r == 0)
-		finish(prev, GS_POLICY_EXIT_SWITCHED);
-	return r;
+	if (r < 0)
+		return r;
+	finish(prev, GS_POLICY_EXIT_SWITCHED);
+	pin_maps(p);
+	return 0;
 }
 
 static void stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)

@@ -66,6 +66,11 @@ int gs_bpffs_ready(struct gs_error *err)
 	return 0;
 }
 
+void gs_pins_of_policy(char ret[GS_PINS_PATH])
+{
+	snprintf(ret, GS_PINS_PATH, "%s-policy", gs_env()->bpffs);
+}
+
 int gs_pins_remove(const char *dir)
 {
 	CLEANUP_DIR DIR *d = opendir(dir);

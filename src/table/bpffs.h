@@ -6,6 +6,9 @@
 
 /* Makes sure that the parent of gs_env()->bpffs is a BPF file system; mounts one where it may. */
 int gs_bpffs_ready(struct gs_error *err);
+/* Where the maps of the running policy are pinned. */
+#define GS_PINS_PATH 300
+void gs_pins_of_policy(char ret[GS_PINS_PATH]);
 /* Removes a folder of pins and everything in it. */
 int gs_pins_remove(const char *dir);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "table/bpffs.h"
 #include "table/priv.h"
 #include "process/process.h"
 #include "table/cfg.h"
@@ -36,8 +37,14 @@ int gs_cfg_default_class(struct gs_table *t, uint32_t class_id)
 	return set_cfg(t, GS_CFG_DEFAULT_CLASS, class_id);
 }
 
+/* Nobody else may be told of a policy that is gone: with it go the pins of its maps. */
 int gs_cfg_policy_active(struct gs_table *t, bool active)
 {
+	char dir[GS_PINS_PATH];
+
+	gs_pins_of_policy(dir);
+	if (!active)
+		gs_pins_remove(dir);
 	return set_cfg(t, GS_CFG_POLICY_ACTIVE, active);
 }
 

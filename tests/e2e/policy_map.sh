@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# The running policy's maps: shown and written by their types, by us and by bpftool; the pins go with
+# the policy, however it ends. The commands are those of docs/policies/prio.md.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr"
+pins=$GPUSCHED_SIM/bpf/gpusched-policy
+page() { awk '$0 == "```sh live" { on = 1; next } /^```/ { on = 0 } on' "$top/docs/policies/prio.md"; }
+id_of() { list_json "pid:$1" '[.[] | select(.kind == "compute")][0].id'; }
+suspended() { [ "$(sim_disabled "$1")" != 0 ]; }
+
+start_daemon || exit 1
+exits 1 "without a policy there are no maps" "$gpusched" policy map
+like "$out" "no policy runs" "and that is told"
+load be --seconds 0
+be=$LOAD_PID
+load be --seconds 0
+other=$LOAD_PID
+check "two programs are there" wait_for 10 eval '[ "$(sim_work $be)" != 0 ] && [ "$(sim_work $other)" != 0 ]'
+"$gpusched" class set "pid:$be" normal >/dev/null
+"$gpusched" class set "pid:$other" normal >/dev/null
+exits 0 "prio starts" "$gpusched" policy start prio
+is "$("$gpusched" policy map --json | jq -r .map | tr '\n' ' ')" "prio_levels prio_runlists " "its maps are listed"
+is "$(stat -c '%a %u' "$pins")" "700 0" "in a folder of root's"
+sleep 0.3
+check "both are of one level, and run" eval '! suspended $be && ! suspended $other'
+
+TSG=$(id_of "$be")
+while read -r command; do
+	exits 0 "$command" eval "\"$build\"/$command"
+done < <(page)
+is "$(jq -c '[.map, .key, .value]' <<<"$out")" "[\"prio_levels\",$TSG,0]" "the last one printed the entry"
+check "the one with the low level waits" wait_for 5 suspended "$be"
+check "and the other does not" eval '! suspended $other'
+exits 0 "in hexadecimal" "$gpusched" policy map prio_levels "$TSG" 0x2
+is "$out" "$TSG: 2" "as text"
+check "at the level of the other it runs" wait_for 5 eval '! suspended $be'
+if command -v bpftool >/dev/null; then
+	is "$(bpftool -j map dump pinned "$pins/prio_levels" | jq -c '[.[0].formatted.key, .[0].formatted.value]')" \
+		"[$TSG,2]" "bpftool sees the same"
+else
+	skip_optional "bpftool"
+fi
+exits 0 "a structure's map" "$gpusched" policy map prio_runlists --json
+check "has its fields" jq -es 'length >= 1 and .[0].value.seq > 0 and (.[0].value | has("gathering"))' <<<"$out"
+exits 0 "as text" "$gpusched" policy map prio_runlists
+like "$out" "\.seq = ?|seq=|\{" "with libbpf's words"
+
+exits 1 "a map that is not there" "$gpusched" policy map nothing
+like "$out" "has no map 'nothing': prio_levels, prio_runlists" "and those that are"
+exits 1 "a key that is not there" "$gpusched" policy map prio_levels 99999999
+exits 2 "a key that is no number" "$gpusched" policy map prio_levels many 1
+exits 2 "a value out of range" "$gpusched" policy map prio_levels 5 4294967296
+exits 2 "a field that is not there" "$gpusched" policy map prio_runlists 1 hours=3
+check "others are refused" eval '! setpriv --reuid 65534 --regid 65534 --clear-groups "$gpusched" policy map 2>/dev/null'
+
+end_load "$be"
+check "the entry goes with its TSG" wait_for 5 eval '[ -z "$("$gpusched" policy map prio_levels)" ]'
+exits 0 "another policy" "$gpusched" policy start rr
+is "$(ls "$pins" | tr '\n' ' ')" "rr_processes rr_runlists rr_users " "has its own"
+exits 0 "it stops" "$gpusched" policy stop
+check "and the pins are gone" test ! -e "$pins"
+"$gpusched" policy start prio >/dev/null
+kill_daemon
+check "they go when the daemon is killed" wait_for 5 eval '[ ! -e "$pins" ]'
+done_testing
