@@ -9,8 +9,9 @@
  * Before the next is admitted, the load must fall load_slack below the cap, and the load of the
  * last newcomer must have been measured. Idle TSGs do not count as load, and the first lc of a GPU
  * never waits for load. Load is GPU time where that is known. Elsewhere it is launches times
- * launch_us; without launch_us it is unknown and has no cap. Admitted TSGs get the slices that lcbe
- * gives where several BE share a runlist. Other classes always run.
+ * launch_us; without launch_us it is unknown and has no cap. With max_starts_per_s at most so many
+ * TSGs of a class start on a GPU in any second that begins with a start. Admitted TSGs get the
+ * slices that lcbe gives where several BE share a runlist. Other classes always run.
  *
  * Good for: keeping a promise of latency to the TSGs that are admitted.
  *
@@ -43,6 +44,8 @@ GPUSCHED_OPTION_RANGE(gs_u32, load_slack, 10, 0, 50,
 GPUSCHED_OPTION_RANGE(gs_u32, load_ms, 1000, 100, 60000, "load is that of so many ms");
 GPUSCHED_OPTION_RANGE(gs_u32, launch_us, 0, 0, 1000000,
 		      "GPU time of a launch, us, where GPU time is not known; 0: nobody can tell");
+GPUSCHED_OPTION_RANGE(gs_u32, max_starts_per_s, 0, 0, 10000,
+		      "TSGs of lc, and of be, that start on a GPU in a second; 0: any number");
 GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
 
@@ -58,6 +61,7 @@ struct place {
 	gs_u64 settled;   /* a whole window has passed since the last one came in */
 	gs_u64 loaded; /* they took more than the cap, and have not fallen below it by the slack */
 	gs_u64 judged, counted_judged; /* of those who are in, how many have a load that is known */
+	gs_u64 second_ns, starts;      /* a second that a start began, and how many came in it */
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u32, struct place, 512);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
@@ -83,7 +87,7 @@ GPUSCHED_INLINE gs_u64 limit_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 {
-	struct place fresh = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	struct place fresh = { 0 };
 	gs_u32 key = t->gpu << 8 | t->class_id;
 
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
@@ -146,6 +150,21 @@ GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t, 
 		p->loaded = 0;
 	}
 	begin_window(p, now, 1);
+}
+
+/* May another one start now? Counts it if so. */
+GPUSCHED_INLINE int take_start(struct place *p, gs_u64 now)
+{
+	if (!max_starts_per_s)
+		return 1;
+	if (now >= p->second_ns + 1000000000ull) {
+		p->second_ns = now;
+		p->starts = 0;
+	}
+	if (p->starts >= max_starts_per_s)
+		return 0;
+	gpusched_add(&p->starts, 1ull);
+	return 1;
 }
 
 GPUSCHED_INLINE void let_in(struct gpusched_task *t)
@@ -222,9 +241,13 @@ GPUSCHED_SCHEDULE(t)
 		return GPUSCHED_HOLD;
 	/* a round that counts at this moment may have passed it already */
 	if (!p->waiting && !is_loaded(p, t) && take_place(p, limit_of(t))) {
-		begin_window(p, gpusched_now(), 0);
-		let_in(t);
-		return GPUSCHED_ADMIT;
+		if (take_start(p, gpusched_now())) {
+			begin_window(p, gpusched_now(), 0);
+			let_in(t);
+			return GPUSCHED_ADMIT;
+		}
+		gpusched_add(&p->in, (gs_u64)-1);
+		gpusched_add(&p->counted_in, (gs_u64)-1);
 	}
 	gpusched_add(&p->waiting, 1ull);
 	gpusched_add(&p->counted_waiting, 1ull);
@@ -305,12 +328,15 @@ GPUSCHED_TICK(t, round)
 	judge_load(p, t, round->now_ns);
 	if (t->priv[STATE] == ADMITTED) {
 		let_in(t);
-	} else if (p->first == t->id && p->in < limit_of(t) && !is_loaded(p, t)) {
+	} else if (p->first == t->id && p->in < limit_of(t) && !is_loaded(p, t) &&
+		   take_start(p, round->now_ns)) {
 		begin_window(p, round->now_ns, 0);
 		gpusched_add(&p->counted_in, 1ull);
 		gpusched_add(&p->counted_waiting, (gs_u64)-1);
 		p->first = 0;
 		let_in(t);
+		if (p->counted_waiting)
+			gpusched_kick(); /* the next one need not wait for the tick */
 	}
 	return 0;
 }

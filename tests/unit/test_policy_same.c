@@ -28,6 +28,7 @@ static const struct {
 	{ "edf", SLICES, { NULL } },
 	{ "adaptive", SLICES, { "steady=1" } },
 	{ "admit", SLICES | SUSPENDS | HOLDS, { NULL } },
+	{ "admit", SLICES | SUSPENDS | HOLDS, { "max_lc=100", "max_starts_per_s=3" } },
 	{ "admit", SLICES | SUSPENDS | HOLDS, { "max_lc=100", "max_lc_load=10", "load_ms=100" } },
 	{ "admit", SLICES | SUSPENDS | HOLDS, { "max_lc=100", "launch_us=2000", "load_ms=100" } },
 };
