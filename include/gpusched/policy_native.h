@@ -33,10 +33,17 @@ struct gpusched_native_ops {
 	int (*log)(void *user, const char *text, gs_u64 value);
 	int (*fail)(void *user, gs_s32 code, const char *text);
 	int (*count)(void *user, const struct gpusched_filter *filter);
-	int (*kick)(void *user);
 	void *user;
 };
 extern GPUSCHED_EXPORT struct gpusched_native_ops gpusched_native_ops;
+
+/* The same; a table of its own, since policies that were built earlier do not have it. */
+struct gpusched_native_kick {
+	int (*kick)(void *user);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_kick gpusched_native_kick;
+struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_ops gpusched_native_ops;
 
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
@@ -46,7 +53,7 @@ struct gpusched_native_ops gpusched_native_ops;
 #define gpusched_host_fail(code, text) \
 	gpusched_native_ops.fail(gpusched_native_ops.user, (code), (text)->s)
 #define gpusched_host_count(filter) gpusched_native_ops.count(gpusched_native_ops.user, (filter))
-#define gpusched_host_kick() gpusched_native_ops.kick(gpusched_native_ops.user)
+#define gpusched_host_kick() gpusched_native_kick.kick(gpusched_native_kick.user)
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

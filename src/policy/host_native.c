@@ -24,6 +24,10 @@ struct native_helpers {
 	int (*log)(void *user, const char *text, gs_u64 value);
 	int (*fail)(void *user, gs_s32 code, const char *text);
 	int (*count)(void *user, const struct gpusched_filter *filter);
+	void *user;
+};
+
+struct native_kick {
 	int (*kick)(void *user);
 	void *user;
 };
@@ -276,11 +280,14 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 {
 	struct native *n = native_of(p);
 	struct native_helpers *helpers = dlsym(n->dl, "gpusched_native_ops");
+	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
-	*helpers = (struct native_helpers){ help_now,   help_random, help_log, help_fail,
-					    help_count, help_kick,   n };
+	*helpers = (struct native_helpers){ help_now,  help_random, help_log,
+					    help_fail, help_count,  n };
+	if (kick)
+		*kick = (struct native_kick){ help_kick, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

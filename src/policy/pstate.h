@@ -18,8 +18,8 @@ struct gs_pstate {
 	gs_u64 random_state; /* sim host: seeded generator; 0: the kernel's */
 	gs_u64 log_seq;      /* lines written so far */
 	gs_u64 walks_refused;
-	gs_u64 activity;    /* changes with every TSG that a callback saw outside of the tick */
-	gs_u64 work_missed; /* launches that found the probes' memory in use; counted all the same
+	gs_u64 activity;      /* changes with every TSG that a callback saw outside of the tick */
+	gs_u64 work_missed;   /* launches that found the probes' memory in use; counted all the same
 			     */
 	gs_u64 kicks;         /* rounds that gpusched_kick() has asked for */
 	gs_u64 kicks_refused; /* past its limits */
