@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * gpusched_hook.h - what the hooks in the driver say, and who hears it
+ *
+ * Shared by RM's side (gpusched_rm.c, no kernel headers), the kernel's side (gpusched_os.c) and the
+ * module that listens. Plain C types only.
+ */
+#ifndef GPUSCHED_HOOK_H
+#define GPUSCHED_HOOK_H
+
+enum gpusched_hook_kind {
+	GPUSCHED_HOOK_TASK_INIT = 1,
+	GPUSCHED_HOOK_SCHEDULE,       /* value: 1 onto the runlist, 0 off it */
+	GPUSCHED_HOOK_TIMESLICE_SET,  /* value: us; may be rewritten */
+	GPUSCHED_HOOK_INTERLEAVE_SET, /* value: 0 low, 1 medium, 2 high; may be rewritten */
+	GPUSCHED_HOOK_PREEMPT,        /* cmd: which control; params, size: the kernel's copy */
+	GPUSCHED_HOOK_WORK_TOKEN,     /* value: the token; channel: whose */
+	GPUSCHED_HOOK_TASK_DESTROY,
+};
+
+enum gpusched_hook_verdict {
+	GPUSCHED_HOOK_GO = 0,
+	GPUSCHED_HOOK_HOLD, /* not now: who was to wait in ioctl_enter() and did not is refused */
+	GPUSCHED_HOOK_DENY,
+};
+
+/*
+ * One call of a hook. TSGs that RM makes for itself have no hooks. RM's locks are held: whoever
+ * listens must not sleep and must not call RM.
+ */
+struct gpusched_hook {
+	unsigned int kind;   /* enum gpusched_hook_kind */
+	unsigned int gpu;    /* RM's instance number */
+	unsigned int client; /* RM handles */
+	unsigned int object;
+	unsigned int group; /* RM's number of the TSG on its GPU */
+	unsigned int runlist;
+	unsigned int engine;  /* RM's engine type */
+	unsigned int channel; /* WORK_TOKEN: handle */
+	unsigned int cmd;     /* PREEMPT */
+	unsigned int size;
+	void *params;
+	unsigned long long timeslice_us; /* RM's copy of what is in force */
+	unsigned long long value;
+	unsigned int verdict; /* out; SCHEDULE (onto the runlist) and PREEMPT heed it */
+	unsigned int pad;
+};
+
+/* Who listens: one module at a time. */
+struct gpusched_hook_ops {
+	unsigned int size; /* sizeof(struct gpusched_hook_ops) */
+	unsigned int pad;
+	void (*hook)(struct gpusched_hook *h);
+	/*
+	 * Around RM's ioctl, in the caller's context, without RM's locks: may sleep and call RM.
+	 * @file tells open files apart, and is never followed. @arg is the kernel's copy. Enter
+	 * returns 0, or a negative errno with which the ioctl ends; the driver has then seen nothing.
+	 */
+	int (*ioctl_enter)(const void *file, unsigned int nr, void *arg, unsigned long size);
+	void (*ioctl_exit)(const void *file, unsigned int nr, void *arg, unsigned long size);
+	void (*close)(const void *file); /* its last descriptor is closed; RM frees what it made */
+};
+
+/* -EBUSY: somebody listens already; -EINVAL: another version of this header. May sleep. */
+int nvidia_gpusched_register(const struct gpusched_hook_ops *ops);
+/* No function of @ops runs any more when it returns. May sleep. */
+void nvidia_gpusched_unregister(const struct gpusched_hook_ops *ops);
+
+/* For RM's side, which has no static keys: a nop and a return while nobody listens. */
+int os_gpusched_on(void);
+void os_gpusched_hook(struct gpusched_hook *h);
+
+#endif /* GPUSCHED_HOOK_H */

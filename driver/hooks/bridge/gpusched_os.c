@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/* The kernel's side of the hooks: one listener, found by SRCU, since some of its functions sleep. */
+#ifdef CONFIG_BPF_GPU_SCHED
+
+#include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/srcu.h>
+
+#include "gpusched_hook.h"
+#include "gpusched_os.h"
+
+DEFINE_STATIC_KEY_FALSE(gpusched_listened);
+DEFINE_STATIC_SRCU(gpusched_srcu);
+static DEFINE_MUTEX(gpusched_lock);
+static const struct gpusched_hook_ops __rcu *gpusched_ops;
+
+int nvidia_gpusched_register(const struct gpusched_hook_ops *ops)
+{
+	int r = 0;
+
+	if (ops->size != sizeof(*ops))
+		return -EINVAL;
+	mutex_lock(&gpusched_lock);
+	if (rcu_access_pointer(gpusched_ops)) {
+		r = -EBUSY;
+	} else {
+		rcu_assign_pointer(gpusched_ops, ops);
+		static_branch_enable(&gpusched_listened);
+	}
+	mutex_unlock(&gpusched_lock);
+	return r;
+}
+EXPORT_SYMBOL_GPL(nvidia_gpusched_register);
+
+void nvidia_gpusched_unregister(const struct gpusched_hook_ops *ops)
+{
+	mutex_lock(&gpusched_lock);
+	if (rcu_access_pointer(gpusched_ops) == ops) {
+		static_branch_disable(&gpusched_listened);
+		RCU_INIT_POINTER(gpusched_ops, NULL);
+		synchronize_srcu(&gpusched_srcu);
+	}
+	mutex_unlock(&gpusched_lock);
+}
+EXPORT_SYMBOL_GPL(nvidia_gpusched_unregister);
+
+/* Never inlined: stable places for fentry and kprobes, without RM's types. */
+noinline int os_gpusched_on(void)
+{
+	return static_branch_unlikely(&gpusched_listened);
+}
+
+noinline void os_gpusched_hook(struct gpusched_hook *h)
+{
+	const struct gpusched_hook_ops *ops;
+	int idx = srcu_read_lock(&gpusched_srcu);
+
+	ops = srcu_dereference(gpusched_ops, &gpusched_srcu);
+	if (ops && ops->hook)
+		ops->hook(h);
+	srcu_read_unlock(&gpusched_srcu, idx);
+}
+
+noinline int gpusched_os_enter(const void *file, unsigned int nr, void *arg, unsigned long size)
+{
+	const struct gpusched_hook_ops *ops;
+	int idx = srcu_read_lock(&gpusched_srcu), r = 0;
+
+	ops = srcu_dereference(gpusched_ops, &gpusched_srcu);
+	if (ops && ops->ioctl_enter)
+		r = ops->ioctl_enter(file, nr, arg, size);
+	srcu_read_unlock(&gpusched_srcu, idx);
+	return r;
+}
+
+noinline void gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size)
+{
+	const struct gpusched_hook_ops *ops;
+	int idx = srcu_read_lock(&gpusched_srcu);
+
+	ops = srcu_dereference(gpusched_ops, &gpusched_srcu);
+	if (ops && ops->ioctl_exit)
+		ops->ioctl_exit(file, nr, arg, size);
+	srcu_read_unlock(&gpusched_srcu, idx);
+}
+
+noinline void gpusched_os_close(const void *file)
+{
+	const struct gpusched_hook_ops *ops;
+	int idx = srcu_read_lock(&gpusched_srcu);
+
+	ops = srcu_dereference(gpusched_ops, &gpusched_srcu);
+	if (ops && ops->close)
+		ops->close(file);
+	srcu_read_unlock(&gpusched_srcu, idx);
+}
+
+#endif /* CONFIG_BPF_GPU_SCHED */

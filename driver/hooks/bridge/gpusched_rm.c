@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/* RM's side of the hooks: its objects as one flat struct, and what is decided back into its own. */
+#include "gpusched_rm.h"
+
+#ifdef CONFIG_BPF_GPU_SCHED
+
+#include "kernel/gpu/fifo/kernel_channel_group.h"
+#include "rmapi/rmapi.h"
+#include "rmapi/rs_utils.h"
+
+/* false: a TSG that RM made for itself, or one without a group; it has no hooks. */
+static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OBJGPU *gpu,
+		       KernelChannelGroupApi *api)
+{
+	const KernelChannelGroup *group = api ? api->pKernelChannelGroup : NULL;
+
+	if (!group || group->bAllocatedByRm)
+		return NV_FALSE;
+	*h = (struct gpusched_hook){
+		.kind = kind,
+		.gpu = gpu->gpuInstance,
+		.client = RES_GET_CLIENT_HANDLE(api),
+		.object = RES_GET_HANDLE(api),
+		.group = group->grpID,
+		.runlist = group->runlistId,
+		.engine = (unsigned int)group->engineType,
+		.timeslice_us = group->timesliceUs,
+	};
+	return NV_TRUE;
+}
+
+static NV_STATUS status_of(const struct gpusched_hook *h)
+{
+	switch (h->verdict) {
+	case GPUSCHED_HOOK_HOLD:
+		return NV_ERR_BUSY_RETRY;
+	case GPUSCHED_HOOK_DENY:
+		return NV_ERR_INSUFFICIENT_PERMISSIONS;
+	default:
+		return NV_OK;
+	}
+}
+
+/* That RM made it for itself is noted only after it is constructed, but such a one skips the RPC. */
+void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
+			   const RS_RES_ALLOC_PARAMS_INTERNAL *params)
+{
+	struct gpusched_hook h;
+
+	if (!(params->allocFlags & RMAPI_ALLOC_FLAGS_SKIP_RPC) &&
+	    of_group(&h, GPUSCHED_HOOK_TASK_INIT, gpu, api))
+		os_gpusched_hook(&h);
+}
+
+void gpusched_rm_task_destroy(OBJGPU *gpu, KernelChannelGroupApi *api)
+{
+	struct gpusched_hook h;
+
+	if (of_group(&h, GPUSCHED_HOOK_TASK_DESTROY, gpu, api))
+		os_gpusched_hook(&h);
+}
+
+NV_STATUS gpusched_rm_schedule(OBJGPU *gpu, KernelChannelGroupApi *api, NvBool enable)
+{
+	struct gpusched_hook h;
+
+	if (!of_group(&h, GPUSCHED_HOOK_SCHEDULE, gpu, api))
+		return NV_OK;
+	h.value = enable ? 1 : 0;
+	os_gpusched_hook(&h);
+	return enable ? status_of(&h) : NV_OK;
+}
+
+void gpusched_rm_timeslice_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU64 *us)
+{
+	struct gpusched_hook h;
+
+	if (!of_group(&h, GPUSCHED_HOOK_TIMESLICE_SET, gpu, api))
+		return;
+	h.value = *us;
+	os_gpusched_hook(&h);
+	*us = h.value;
+}
+
+void gpusched_rm_interleave_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU32 *level)
+{
+	struct gpusched_hook h;
+
+	if (!of_group(&h, GPUSCHED_HOOK_INTERLEAVE_SET, gpu, api))
+		return;
+	h.value = *level;
+	os_gpusched_hook(&h);
+	*level = (NvU32)h.value;
+}
+
+/* Of all controls that go on to GSP, those that concern the scheduler; the object may be a TSG, a
+ * channel or a subdevice. */
+NV_STATUS gpusched_rm_preempt(OBJGPU *gpu, RS_RES_CONTROL_PARAMS_INTERNAL *params)
+{
+	struct gpusched_hook h = {
+		.kind = GPUSCHED_HOOK_PREEMPT,
+		.gpu = gpu->gpuInstance,
+		.client = params->hClient,
+		.object = params->hObject,
+		.cmd = params->cmd,
+		.size = params->paramsSize,
+		.params = params->pParams,
+	};
+
+	switch (params->cmd) {
+	case 0xa06c0105: /* PREEMPT */
+	case 0xa06c0110: /* MAKE_REALTIME */
+	case 0xa06f0111: /* RESTART_RUNLIST */
+	case 0x20801115: /* RUNLIST_SET_SCHED_POLICY */
+	case 0x20801210: /* GR_SET_CTXSW_PREEMPTION_MODE */
+		os_gpusched_hook(&h);
+		return status_of(&h);
+	default:
+		return NV_OK;
+	}
+}
+
+void gpusched_rm_work_token(OBJGPU *gpu, KernelChannel *channel, NvU32 token)
+{
+	struct gpusched_hook h;
+
+	if (!of_group(&h, GPUSCHED_HOOK_WORK_TOKEN, gpu, channel->pKernelChannelGroupApi))
+		return;
+	h.channel = RES_GET_HANDLE(channel);
+	h.value = token;
+	os_gpusched_hook(&h);
+}
+
+#endif /* CONFIG_BPF_GPU_SCHED */

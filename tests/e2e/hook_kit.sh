@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# The hook kit (driver/hooks) on a miniature of the driver: each hook exactly once, what it does, and
+# that nothing of it is left when it is off or taken out.
+. "$(dirname "$0")/lib.sh"
+kit=$top/driver/hooks
+tree=$scratch/tree
+rm=$tree/src/nvidia
+kernel=$rm/src/kernel
+file=$kernel/gpu/fifo/kernel_channel_group_api.c
+fresh() {
+	rm -rf "$tree"
+	cp -r "$top/tests/hooks/tree" "$tree"
+}
+same() { diff -r "$top/tests/hooks/tree" "$tree"; }
+# refused NAME COMMAND...: exit 1, one line on stderr that matches $want
+refused() {
+	local what=$1 got=0
+	shift
+	"$@" >"$scratch/out" 2>"$scratch/err" || got=$?
+	is "$got $(wc -l <"$scratch/err")" "1 1" "$what: exit 1 and one line"
+	like "$(cat "$scratch/err")" "$want" "$what: which says why"
+}
+command -v spatch >/dev/null || {
+	not_ok "spatch is there (package coccinelle)"
+	done_testing
+	exit
+}
+
+# ---- in, used, out
+fresh
+check "the hooks go in" "$kit/apply" "$tree"
+check "each is there exactly once, and it compiles" "$kit/check" "$tree"
+"$kit/check" "$tree" >"$scratch/out" 2>&1
+is "$(grep -c ' 1 line ' "$scratch/out")" 10 "a line per hook"
+like "$(cat "$scratch/out")" "the same code as before" "off, the code is what it was"
+make -s -C "$rm" OUTPUTDIR="$scratch/objects" 2>&1
+cc -Wall -Wextra -Werror -I "$rm/inc" "$top/tests/hooks/run.c" "$scratch"/objects/*.o \
+	-o "$scratch/run" || not_ok "the hooks link"
+"$scratch/run" >"$scratch/out"
+is "$(grep -c '^not ok' "$scratch/out") $(tail -1 "$scratch/out")" "0 1..37" \
+	"37 points of what they do: $(grep '^not ok' "$scratch/out")"
+want='are there already' refused "apply twice" "$kit/apply" "$tree"
+check "they come out" "$kit/revert" "$tree"
+check "and nothing is left" same
+want='no hooks of apply' refused "revert twice" "$kit/revert" "$tree"
+
+# ---- somebody else's changes
+"$kit/apply" "$tree" >/dev/null
+sed -i '1s/.*/\/\/ mine/' "$file"
+check "a change of the owner's does not keep them in" "$kit/revert" "$tree"
+is "$(sed -n 1p "$file")" "// mine" "and stays"
+fresh
+"$kit/apply" "$tree" >/dev/null
+sed -i 's/gpusched_task_init(pGpu/gpusched_task_init(myGpu/' "$file"
+want='nothing is taken out' refused "revert of a hook that was changed" "$kit/revert" "$tree"
+
+# ---- what check finds
+fresh
+"$kit/apply" "$tree" >/dev/null
+sed -i '/gpusched_task_destroy(/d' "$file"
+want='not every hook' refused "a hook is missing: check" "$kit/check" "$tree"
+sed -i '/gpusched_timeslice_set(/p' "$file"
+want='not every hook' refused "a hook is there twice: check" "$kit/check" "$tree"
+fresh
+want='not every hook' refused "no hooks: check" "$kit/check" "$tree"
+fresh
+"$kit/apply" "$tree" >/dev/null
+sed -i 's/^#define gpusched_timeslice_set(gpu, api, us) *((void)0)/#define gpusched_timeslice_set(gpu, api, us) (*(us) = 1)/' \
+	"$rm/inc/gpusched_rm.h"
+want="not this kit's" refused "a bridge that was changed: check" "$kit/check" "$tree"
+
+# ---- a driver in which a place is not found
+fresh
+sed -i 's/kchannelIsSchedulable_HAL/kchannelMayRun/' "$file" "$rm/inc/mini.h"
+cp -r "$tree" "$scratch/before"
+want='nothing is changed' refused "an unknown shape: apply" "$kit/apply" "$tree"
+like "$(cat "$scratch/out")" 'schedule +0 lines' "it says which hook has no place"
+check "and the tree is untouched" diff -r "$scratch/before" "$tree"
+want='no tree of NVIDIA' refused "a folder of something else" "$kit/apply" "$scratch"
+want='no such folder' refused "no folder" "$kit/check" "$scratch/nothing"
+want='usage' refused "no argument" "$kit/revert"
+done_testing
