@@ -146,7 +146,6 @@ static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
-	h->doorbell = -1;
 	if (ino == INO_STATE) {
 		h->text = sim_rm_state_json(s->rm);
 		h->size = h->text ? strlen(h->text) : 0;
@@ -173,11 +172,12 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		sim_rm_release(s->rm, h->file);
 		sim_rings_detach(s->rings, h->file);
 	}
-	if (h->doorbell >= 0) {
+	for (unsigned int i = 0; i < h->ndoorbells; i++) {
 		/* by hand: its owner may hold it open, and the kernel would keep watching it */
-		epoll_ctl(s->epoll, EPOLL_CTL_DEL, h->doorbell, NULL);
-		close(h->doorbell);
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, h->doorbells[i], NULL);
+		close(h->doorbells[i]);
 	}
+	free(h->doorbells);
 	free(h->text);
 	free(h);
 	fuse_reply_err(req, 0);

@@ -105,24 +105,27 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
 	unsigned int n = p->copy_engines / p->gr_engines; /* as one MIG instance has */
-	int r;
+	int *grown, r;
 
-	if (a->version != SIM_RING_VERSION || h->doorbell >= 0)
+	if (a->version != SIM_RING_VERSION)
 		return -EINVAL;
+	grown = reallocarray(h->doorbells, h->ndoorbells + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	h->doorbells = grown;
 	memfd = sim_caller_memfd(c, a->memfd);
 	bell = sim_caller_eventfd(c, a->eventfd);
 	if (memfd < 0 || bell < 0)
 		return -EBADF;
-	r = sim_rings_attach(s->rings, h->file, memfd);
-	if (r < 0)
-		return r;
 	/* edge-triggered and never read: a client that empties it first cannot make us wait */
-	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, bell, &ev) < 0) {
-		r = -errno;
-		sim_rings_detach(s->rings, h->file);
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, bell, &ev) < 0)
+		return -errno;
+	r = sim_rings_attach(s->rings, h->file, memfd);
+	if (r < 0) {
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, bell, NULL);
 		return r;
 	}
-	h->doorbell = TAKE_FD(bell);
+	h->doorbells[h->ndoorbells++] = TAKE_FD(bell);
 	a->blocks_at_once = p->blocks_at_once;
 	a->queue_depth = p->queue_depth;
 	for (unsigned int i = 0; i < GS_COUNT(a->copy_engine); i++)

@@ -29,7 +29,8 @@ struct sim_server {
 /* What fi->fh points to. */
 struct handle {
 	struct sim_file *file; /* NULL: state.json */
-	int doorbell;          /* -1: none */
+	int *doorbells;        /* of the rings on it */
+	unsigned int ndoorbells;
 	char *text;
 	size_t size;
 };

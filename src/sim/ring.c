@@ -19,6 +19,7 @@
 #define MAX_BLOCK_NS (3600ull * NS_PER_S)
 #define MAX_BLOCKS (1ull << 40)
 #define NO_FLAG UINT32_MAX
+#define MAX_RINGS_OF_FILE 512 /* an MPS server's clients work on its file */
 
 struct item {
 	struct ring *ring;
@@ -162,11 +163,13 @@ static bool released(void *arg)
 
 int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim_ring *memory)
 {
+	unsigned int n = 0;
 	struct ring *r;
 
 	for (r = rs->rings; r; r = r->next)
-		if (r->file == f)
-			return -EBUSY;
+		n += r->file == f;
+	if (n >= MAX_RINGS_OF_FILE)
+		return -EBUSY;
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
@@ -205,14 +208,17 @@ static void ring_free(struct sim_rings *rs, struct ring *r)
 
 void sim_rings_detach(struct sim_rings *rs, struct sim_file *f)
 {
-	for (struct ring **at = &rs->rings; *at; at = &(*at)->next) {
+	struct ring **at = &rs->rings;
+
+	while (*at) {
 		struct ring *r = *at;
 
-		if (r->file == f) {
-			*at = r->next;
-			ring_free(rs, r);
-			return;
+		if (r->file != f) {
+			at = &r->next;
+			continue;
 		}
+		*at = r->next;
+		ring_free(rs, r);
 	}
 }
 

@@ -3,8 +3,9 @@
  * ring.h - how launches reach the GPU model: a memfd ring that the stand-in libcuda hands over
  *
  * The doorbell of a real GPU is a page that no kernel code sees; here it is an eventfd. One ring
- * per nvidiactl file. All of it is the client's memory: the server checks every number it reads,
- * reads each once, and trusts nothing that it has written there itself.
+ * per process, on its nvidiactl file or on that of its MPS server. All of it is the client's memory:
+ * the server checks every number it reads, reads each once, and trusts nothing that it has written
+ * there itself.
  */
 #ifndef GPUSCHED_SIM_RING_H
 #define GPUSCHED_SIM_RING_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 
-#define SIM_RING_VERSION 2u
+#define SIM_RING_VERSION 3u
 #define SIM_RING_ENTRIES 4096u
 #define SIM_RING_SLOTS 1024u
 #define SIM_RING_STAMPS 4096u
@@ -47,6 +48,8 @@ struct sim_ring_entry {
 struct sim_ring {
 	uint32_t head, tail;   /* written by client, by server; free running */
 	uint32_t seq, waiters; /* futex word: changes with every completion; its sleepers */
+	uint32_t fault;        /* CUresult of all further calls, from the client's MPS server */
+	uint32_t pad;
 	uint64_t done[SIM_RING_SLOTS];
 	uint64_t stamp_ns[SIM_RING_STAMPS];
 	struct sim_ring_entry entry[SIM_RING_ENTRIES];
@@ -79,7 +82,8 @@ void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm
 void sim_rings_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
 void sim_rings_channel_gone(void *user, struct sim_channel *ch);
 
-/* Maps @memfd (it must be sealed against shrinking); the caller keeps the descriptor. */
+/* Maps @memfd (it must be sealed against shrinking); the caller keeps the descriptor. -EBUSY: the
+ * file has as many rings as it may. */
 int sim_rings_attach(struct sim_rings *rs, struct sim_file *f, int memfd);
 /* The same over memory of the caller's own, for tests. */
 int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim_ring *memory);

@@ -34,7 +34,7 @@ struct cu_stream *cu_stream_of(CUstream s)
 
 /* ---- making one ----------------------------------------------------------------------------- */
 
-static int make_channel(struct tsg *t, struct channel *ch, bool work)
+int cu_channel_make(struct tsg *t, struct channel *ch, bool work)
 {
 	uint8_t p[SIM_CHANNEL_PARAMS_MAX] = { 0 };
 	uint32_t entries = 1024, size = cu.branch >= 570 ? 368 : 360, token = 0;
@@ -66,7 +66,7 @@ static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int 
 	if (engine == 1 && cu_rm_alloc(t->handle, cu_rm_handle(), SIM_CLASS_CTXSHARE, NULL, 0))
 		return -1;
 	for (unsigned int i = 0; i < channels; i++)
-		if (make_channel(t, &t->ch[i], engine == 1 || i == 0))
+		if (cu_channel_make(t, &t->ch[i], engine == 1 || (i == 0 && cu.mps < 0)))
 			return -1;
 	return cu_rm_control(t->handle, SIM_CTRL_TSG_SCHEDULE, schedule, cu.branch >= 575 ? 3 : 2);
 }
@@ -76,7 +76,7 @@ static void put_slots(CUcontext ctx)
 	for (unsigned int i = 0; i < ctx->gr.n; i++)
 		cu_slot_put(&ctx->gr.ch[i]);
 	for (int k = 0; k < COPY_TSGS; k++)
-		if (ctx->copy[k].n)
+		if (ctx->copy[k].n && cu.mps < 0)
 			cu_slot_put(&ctx->copy[k].ch[0]);
 }
 
@@ -123,11 +123,14 @@ static int make_objects(CUcontext ctx)
 	    choose_instance(ctx) ||
 	    cu_rm_alloc(ctx->h_device, ctx->h_vaspace, SIM_CLASS_VASPACE, NULL, 0) ||
 	    cu_rm_alloc(ctx->h_subdevice, cu_rm_handle(), SIM_CLASS_USERMODE, NULL, 0) ||
-	    make_tsg(ctx, &ctx->gr, 1, GR_CHANNELS))
+	    (cu.mps >= 0 ? cu_mps_channels(ctx->dev, &ctx->gr)
+			 : make_tsg(ctx, &ctx->gr, 1, GR_CHANNELS)))
 		return -1;
 	for (int i = 0; i < COPY_TSGS; i++)
 		if (make_tsg(ctx, &ctx->copy[i], cu.facts.copy_engine[i], COPY_CHANNELS))
 			return -1;
+	if (cu.mps >= 0)
+		return 0;
 	mode.channel = ctx->gr.ch[0].handle;
 	cu_rm_control(ctx->h_subdevice, SIM_CTRL_SUB_PREEMPTION_MODE, &mode, sizeof(mode));
 	cu_rm_control(ctx->gr.handle, SIM_CTRL_TSG_SET_TIMESLICE, &slice, sizeof(slice));
@@ -168,6 +171,8 @@ static CUresult context_new(unsigned int flags, CUdevice d, CUcontext *ret)
 static void context_free(CUcontext ctx)
 {
 	pthread_mutex_lock(&cu.lock);
+	if (cu.mps >= 0)
+		cu_mps_put(&ctx->gr);
 	cu_rm_free(cu.client, ctx->h_device);
 	put_slots(ctx);
 	pthread_mutex_unlock(&cu.lock);
@@ -187,7 +192,7 @@ CUresult cu_context_wait(CUcontext ctx)
 
 	for (unsigned int i = 0; i < ctx->gr.n && !r; i++)
 		r = cu_wait(&ctx->gr.ch[i], ctx->gr.ch[i].submitted);
-	for (int k = 0; k < COPY_TSGS && !r; k++)
+	for (int k = 0; k < COPY_TSGS && !r && cu.mps < 0; k++)
 		r = cu_wait(&ctx->copy[k].ch[0], ctx->copy[k].ch[0].submitted);
 	return r;
 }

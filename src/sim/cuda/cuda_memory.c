@@ -225,6 +225,8 @@ static CUresult copy(void *to, const void *from, size_t size, int which, CUstrea
 	if (r)
 		return r;
 	memmove(to, from, size);
+	if (cu.mps >= 0)
+		return CUDA_SUCCESS;
 	ch = &s->ctx->copy[which].ch[0];
 	r = cu_submit(ch, &e, 1, &at);
 	return r ? r : cu_wait(ch, at);

@@ -6,6 +6,7 @@
  * kernel costs:
  *     // gpusched-sim: NAME work iterations=I      parameter I is the number of loop iterations
  *     // gpusched-sim: NAME hold flag=F limit=L    waits until *F != 0 or L ns have passed
+ *     // gpusched-sim: NAME bad                    reads where nothing is
  * The load generator's own kernels are known by name. Any other takes a fixed short time.
  */
 #include <stdio.h>
@@ -85,6 +86,9 @@ static void read_costs(CUmodule m, const char *text)
 			f->kind = KERNEL_HOLD;
 			f->flag_at = a;
 			f->limit_at = b;
+		} else if (!strcmp(kind, "bad")) {
+			f->kind = KERNEL_BAD;
+			continue;
 		}
 		if (a >= (int)f->nparams || b >= (int)f->nparams || a < 0)
 			f->kind = KERNEL_PLAIN;

@@ -42,6 +42,10 @@ enum {
 	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
 	CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
+	CUDA_ERROR_LAUNCH_FAILED = 719,
+	CUDA_ERROR_MPS_CONNECTION_FAILED = 805,
+	CUDA_ERROR_MPS_RPC_FAILURE = 806,
+	CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
 	CUDA_ERROR_UNKNOWN = 999,
 };
 
@@ -111,7 +115,7 @@ struct cu_event {
 	bool recorded;
 };
 
-enum kernel_kind { KERNEL_PLAIN, KERNEL_WORK, KERNEL_HOLD };
+enum kernel_kind { KERNEL_PLAIN, KERNEL_WORK, KERNEL_HOLD, KERNEL_BAD };
 
 struct cu_function {
 	CUmodule module;
@@ -141,6 +145,8 @@ struct cu_state {
 	struct sim_ring *ring;
 	struct sim_ring_attach facts;
 	int doorbell;
+	int mps;             /* socket to the server; -1: none */
+	uint32_t mps_client; /* whose channels we work on then; else 0 */
 	bool slot_used[SIM_RING_SLOTS], stamp_used[SIM_RING_STAMPS];
 };
 extern struct cu_state cu;
@@ -155,7 +161,9 @@ CUresult cu_start(void);
 bool cu_alive(void);
 
 /* cuda_ring.c */
-CUresult cu_ring_start(void);
+CUresult cu_ring_make(int *ret_memfd);
+/* Takes both. @file: where it works, an MPS server's; -1: our own. */
+CUresult cu_ring_start(int memfd, int file);
 int cu_slot_get(struct channel *ch);
 void cu_slot_put(struct channel *ch);
 /* @n entries that the GPU sees at once; waits while the channel is full. *ret_at: the counter once
@@ -164,7 +172,17 @@ CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n,
 bool cu_is_done(const struct channel *ch, uint64_t at);
 CUresult cu_wait(const struct channel *ch, uint64_t at);
 
+/* cuda_mps.c: the client. Without a server behind $CUDA_MPS_PIPE_DIRECTORY nothing happens. */
+CUresult cu_mps_begin(struct cu_device *dev, int *inout_n, int ring_memfd, int *ret_file);
+/* Channels of the server's compute TSG on that device. */
+int cu_mps_channels(const struct cu_device *dev, struct tsg *t);
+void cu_mps_put(const struct tsg *t);
+bool cu_mps_alive(void);
+/* A kernel of ours reads where nothing is: the server's affair. */
+CUresult cu_mps_bad_access(void);
+
 /* cuda_context.c */
+int cu_channel_make(struct tsg *t, struct channel *ch, bool work);
 CUcontext cu_current(void);
 struct cu_stream *cu_stream_of(CUstream s); /* NULL, 1, 2: the default stream */
 CUresult cu_context_wait(CUcontext ctx);

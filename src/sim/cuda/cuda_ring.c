@@ -23,33 +23,44 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-CUresult cu_ring_start(void)
+CUresult cu_ring_make(int *ret_memfd)
 {
 	int fd = memfd_create("gpusched-sim-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	void *p = MAP_FAILED;
 
-	if (fd >= 0 && bell >= 0 && ftruncate(fd, sizeof(struct sim_ring)) == 0 &&
+	if (fd >= 0 && ftruncate(fd, sizeof(struct sim_ring)) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		p = mmap(NULL, sizeof(struct sim_ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED) {
+		if (fd >= 0)
+			close(fd);
+		return CUDA_ERROR_OPERATING_SYSTEM;
+	}
+	cu.ring = p;
+	*ret_memfd = fd;
+	return CUDA_SUCCESS;
+}
+
+CUresult cu_ring_start(int memfd, int file)
+{
+	int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	CUresult r = CUDA_ERROR_OPERATING_SYSTEM;
+
 	cu.facts = (struct sim_ring_attach){
 		.version = SIM_RING_VERSION,
-		.memfd = fd,
+		.memfd = memfd,
 		.eventfd = bell,
 	};
-	if (p != MAP_FAILED && ioctl(cu.ctl, SIM_RING_ATTACH, &cu.facts) == 0) {
-		cu.ring = p;
+	if (bell >= 0 && ioctl(file >= 0 ? file : cu.ctl, SIM_RING_ATTACH, &cu.facts) == 0) {
 		cu.doorbell = bell;
-		close(fd);
-		return CUDA_SUCCESS;
-	}
-	if (p != MAP_FAILED)
-		munmap(p, sizeof(struct sim_ring));
-	if (bell >= 0)
+		r = CUDA_SUCCESS;
+	} else if (bell >= 0) {
 		close(bell);
-	if (fd >= 0)
-		close(fd);
-	return CUDA_ERROR_OPERATING_SYSTEM;
+	}
+	close(memfd);
+	if (file >= 0) /* the ring keeps what we need of it; its owner is the server */
+		close(file);
+	return r;
 }
 
 int cu_slot_get(struct channel *ch)
@@ -82,23 +93,30 @@ static bool sleep_on(uint32_t seen)
 	struct timespec second = { .tv_sec = 1 };
 	long r = syscall(SYS_futex, &cu.ring->seq, FUTEX_WAIT, seen, &second, NULL, 0);
 
-	return r == 0 || errno != ETIMEDOUT || cu_alive();
+	return r == 0 || errno != ETIMEDOUT || (cu_alive() && cu_mps_alive());
+}
+
+/* What an MPS server has told us, and what stays of it. */
+static CUresult cu_fault(void)
+{
+	return (CUresult)__atomic_load_n(&cu.ring->fault, __ATOMIC_SEQ_CST);
 }
 
 CUresult cu_wait(const struct channel *ch, uint64_t at)
 {
-	CUresult r = CUDA_SUCCESS;
+	CUresult r = cu_fault();
 
-	if (cu_is_done(ch, at))
+	if (r || cu_is_done(ch, at))
 		return r;
 	__atomic_add_fetch(&cu.ring->waiters, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
 		uint32_t seen = __atomic_load_n(&cu.ring->seq, __ATOMIC_SEQ_CST);
 
-		if (cu_is_done(ch, at))
+		r = cu_fault();
+		if (r || cu_is_done(ch, at))
 			break;
 		if (!sleep_on(seen)) {
-			r = CUDA_ERROR_UNKNOWN;
+			r = cu_mps_alive() ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_MPS_RPC_FAILURE;
 			break;
 		}
 	}
@@ -121,6 +139,8 @@ static CUresult wait_room(uint32_t head)
 
 		ring_bell();
 		nanosleep(&t, NULL);
+		if (cu_fault())
+			return cu_fault();
 		if (!cu_alive())
 			return CUDA_ERROR_UNKNOWN;
 	}
@@ -165,7 +185,7 @@ static CUresult put(struct channel *ch, const struct sim_ring_entry *e, uint64_t
 		*now = now_ns();
 	to = &cu.ring->entry[head % SIM_RING_ENTRIES];
 	*to = *e;
-	to->client = cu.client;
+	to->client = cu.mps_client ? cu.mps_client : cu.client;
 	to->channel = ch->handle;
 	to->slot = ch->slot;
 	to->submitted_ns = *now;
@@ -181,6 +201,7 @@ CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n,
 
 	if (!cu.up) /* a child of fork(): the ring is its parent's */
 		return CUDA_ERROR_NOT_INITIALIZED;
+	r = cu_fault();
 	pthread_mutex_lock(&cu.lock);
 	for (size_t i = 0; i < n && !r; i++)
 		r = put(ch, &e[i], &now);

@@ -17,7 +17,9 @@
 #define UVM_INITIALIZE 0x30000001u
 #define GID_BINARY 2u
 
-struct cu_state cu = { .lock = PTHREAD_MUTEX_INITIALIZER, .ctl = -1, .uvm = -1, .doorbell = -1 };
+struct cu_state cu = {
+	.lock = PTHREAD_MUTEX_INITIALIZER, .ctl = -1, .uvm = -1, .doorbell = -1, .mps = -1
+};
 
 int cu_rm_open(const char *path)
 {
@@ -118,7 +120,29 @@ static void read_names(struct cu_device *d)
 	cu_rm_free(cu.client, h);
 }
 
-static int visible(int n, int order[MAX_DEVICES])
+/* One name of $CUDA_VISIBLE_DEVICES: an ordinal, or the beginning of a UUID; -1: neither. */
+static int device_named(const char *name, size_t len, const struct cu_device *all, int n)
+{
+	char text[48], *end;
+	long v = strtol(name, &end, 10);
+
+	if (end == name + len && len)
+		return v >= 0 && v < n ? (int)v : -1;
+	for (int i = 0; i < n; i++) {
+		const uint8_t *u = all[i].uuid;
+
+		snprintf(text, sizeof(text),
+			 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+			 u[12], u[13], u[14], u[15]);
+		if (len > 4 && !strncmp(text, name, len))
+			return i;
+	}
+	return -1;
+}
+
+/* The first name that means nothing ends the list, as it does for the real library. */
+static int visible(const struct cu_device *all, int n, int order[MAX_DEVICES])
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
 	int count = 0;
@@ -129,23 +153,25 @@ static int visible(int n, int order[MAX_DEVICES])
 		return n;
 	}
 	while (*list && count < MAX_DEVICES) {
-		char *end;
-		long v = strtol(list, &end, 10);
+		size_t len = strcspn(list, ",");
+		int i = device_named(list, len, all, n);
 
-		if (end == list || v < 0 || v >= n)
+		if (i < 0)
 			break;
-		order[count++] = (int)v;
-		list = *end == ',' ? end + 1 : end;
+		order[count++] = i;
+		list += len + (list[len] == ',');
 	}
 	return count;
 }
 
-static CUresult find_devices(void)
+/* @ret_file: see cu_ring_start(). */
+static CUresult find_devices(int memfd, int *ret_file)
 {
 	struct sim_card cards[32] = { 0 };
 	uint32_t ids[32], probed[96];
 	struct cu_device all[MAX_DEVICES];
 	int n = 0, order[MAX_DEVICES];
+	CUresult r;
 
 	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_CARD_INFO, cards), cards) < 0)
 		return CUDA_ERROR_OPERATING_SYSTEM;
@@ -167,7 +193,10 @@ static CUresult find_devices(void)
 		};
 		read_names(&all[n++]);
 	}
-	cu.ndev = visible(n, order);
+	r = cu_mps_begin(all, &n, memfd, ret_file);
+	if (r)
+		return r;
+	cu.ndev = visible(all, n, order);
 	for (int i = 0; i < cu.ndev; i++)
 		cu.dev[i] = all[order[i]];
 	return cu.ndev ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
@@ -187,6 +216,7 @@ static void in_child(void)
 static CUresult start(void)
 {
 	uint64_t uvm[2] = { 0 };
+	int memfd = -1, file = -1; /* our ring, and the file it works on */
 	CUresult r;
 
 	cu.ctl = cu_rm_open("/dev/nvidiactl");
@@ -196,13 +226,15 @@ static CUresult start(void)
 	if (!r)
 		r = make_client();
 	if (!r)
-		r = find_devices();
+		r = cu_ring_make(&memfd);
+	if (!r)
+		r = find_devices(memfd, &file);
 	if (r)
 		return r;
 	cu.uvm = cu_rm_open("/dev/nvidia-uvm");
 	if (cu.uvm >= 0)
 		ioctl(cu.uvm, UVM_INITIALIZE, uvm);
-	r = cu_ring_start();
+	r = cu_ring_start(memfd, file);
 	if (!r)
 		pthread_atfork(NULL, NULL, in_child);
 	return r;

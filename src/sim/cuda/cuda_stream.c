@@ -203,7 +203,7 @@ static bool cost(const struct cu_function *f, void **params, struct sim_ring_ent
 {
 	e->kind = SIM_RING_KERNEL;
 	e->block_ns = PLAIN_NS;
-	if (f->kind == KERNEL_PLAIN)
+	if (f->kind == KERNEL_PLAIN || f->kind == KERNEL_BAD)
 		return true;
 	if (!params)
 		return false;
@@ -246,6 +246,8 @@ static CUresult launch(CUfunction f, uint64_t blocks, uint64_t threads, CUstream
 
 	if (!s)
 		return CUDA_ERROR_INVALID_CONTEXT;
+	if (f && f->kind == KERNEL_BAD)
+		return cu_mps_bad_access();
 	r = cu_kernel(f, blocks, threads, params, &e);
 	return r ? r : cu_launch(s, &e, 1);
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/*
+ * mps_server.c - stand-in for nvidia-cuda-mps-server: all of it is in the stand-in libcuda, which
+ * alone knows how to make channels
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+	const char *dir = getenv("CUDA_MPS_PIPE_DIRECTORY");
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	int (*init)(unsigned int flags) = NULL;
+	int (*serve)(const char *dir) = NULL;
+	char *at = dir ? realpath(dir, NULL) : NULL;
+
+	if (lib) {
+		*(void **)&init = dlsym(lib, "cuInit");
+		*(void **)&serve = dlsym(lib, "cuSimMpsServe");
+	}
+	if (!at || !init || !serve) {
+		fprintf(stderr,
+			"nvidia-cuda-mps-server: no pipe directory, or no simulated libcuda\n");
+		return 1;
+	}
+	setenv("CUDA_MPS_PIPE_DIRECTORY", "/nowhere", 1); /* it is nobody's client */
+	return init(0) ? 1 : serve(at);
+}
