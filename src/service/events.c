@@ -13,11 +13,6 @@
 #include "table/procs.h"
 #include "taps/taps.h"
 
-#define SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
-#define SWEEP_MIN_NS NS_PER_S
-#define SWEEP_MAX_NS (10 * NS_PER_S)
-#define SWEEP_COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
-#define SWEEP_SOON_FACTOR 2    /* ... and nobody can have it cost more than a third */
 #define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
 
 /* ---- class and GPU of a record --------------------------------------------------------------- */
@@ -179,7 +174,7 @@ static void settle_next(struct gs_service *s, struct gpusched_tsg *rec,
 static void all_settled(struct gs_service *s, size_t n)
 {
 	if (!gs_table_is_empty(s->o))
-		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
 	if (n && s->p)
 		gs_policy_nudge(s->p);
 }
@@ -229,88 +224,6 @@ static void rename_process(struct gs_service *s, const struct gpusched_event *ev
 			rename_record(s, &rec, ev->comm);
 }
 
-/* ---- the sweep ------------------------------------------------------------------------------- */
-
-static void on_swept(const struct gpusched_tsg *rec, void *user)
-{
-	struct gs_service *s = user;
-
-	gs_count(s, GS_SVC_SWEPT);
-	gs_sight_gone(s, rec->task.id);
-	if (s->p)
-		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
-	if (s->e)
-		gs_engine_forget(s->e, &rec->key);
-	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
-		gs_record_tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
-}
-
-/*
- * Exits are told before the files of the process are closed, which may take its time; what else
- * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is
- * dear, so it comes the rarer the longer it takes: by the timer, and after an exit.
- */
-static void end_sweep(struct gs_service *s)
-{
-	uint64_t next = s->sweeping.cpu_ns * SWEEP_COST_FACTOR, now = gs_now_ns();
-
-	gs_sweep_free(s->sweeping.sweep);
-	s->sweeping.sweep = NULL;
-	s->sweeping.not_before_ns = now + s->sweeping.cpu_ns * SWEEP_SOON_FACTOR;
-	if (s->e)
-		gs_engine_let_go(s->e);
-	if (s->launches)
-		gs_launches_sweep(s->launches);
-	if (s->sweeping.again)
-		gs_loop_sweep_in(s, SWEEP_SOON_NS);
-	s->sweeping.again = false;
-	if (gs_table_is_empty(s->o))
-		return;
-	next = next < SWEEP_MIN_NS ? SWEEP_MIN_NS : next > SWEEP_MAX_NS ? SWEEP_MAX_NS : next;
-	gs_loop_sweep_in(s, next);
-}
-
-static void sweep_slice(struct gs_sliced *w, uint64_t until_ns)
-{
-	struct gs_service *s = GS_SLICED_OF(w, struct gs_service, sweeping.sliced);
-	uint64_t start = gs_thread_cpu_ns();
-	struct gs_error err = { 0 };
-	int r = gs_sweep_step(s->sweeping.sweep, until_ns, &err);
-
-	s->sweeping.cpu_ns += gs_thread_cpu_ns() - start;
-	if (r == -EINPROGRESS) {
-		gs_loop_slice(s, w, true);
-		return;
-	}
-	if (r < 0) {
-		gs_fail(&err, r, "%s", strerror(-r));
-		gs_log(LOG_WARNING, "sweep: %s", err.text);
-	}
-	end_sweep(s);
-}
-
-/* One that is under way may have passed what this one is for. */
-void gs_service_sweep(struct gs_service *s)
-{
-	uint64_t now = gs_now_ns();
-
-	gs_losses_check(s);
-	if (s->sweeping.sweep) {
-		s->sweeping.again = true;
-		return;
-	}
-	if (now < s->sweeping.not_before_ns) {
-		gs_loop_sweep_in(s, s->sweeping.not_before_ns - now);
-		return;
-	}
-	gs_count(s, GS_SVC_SWEEPS);
-	if (gs_sweep_new(s->o, on_swept, s, &s->sweeping.sweep))
-		return;
-	s->sweeping.cpu_ns = 0;
-	s->sweeping.sliced = (struct gs_sliced){ .work = sweep_slice, .uid = GS_SLICES_OURS };
-	gs_loop_slice(s, &s->sweeping.sliced, false);
-}
-
 /* ---- events that were lost ------------------------------------------------------------------- */
 
 /* Its `is` does not show that the owner had a suspended one run again. */
@@ -337,7 +250,7 @@ static void end_looking(struct gs_service *s)
 	all_settled(s, s->looking.n);
 	free(s->looking.recs);
 	s->looking.recs = NULL;
-	gs_loop_sweep_in(s, SWEEP_SOON_NS); /* exits may be among what was lost */
+	gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
 	s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
 }
 
@@ -382,8 +295,6 @@ static void look_at_all(struct gs_service *s)
 
 void gs_looking_free(struct gs_service *s)
 {
-	gs_slices_drop(&s->slices, &s->sweeping.sliced);
-	gs_sweep_free(s->sweeping.sweep);
 	gs_slices_drop(&s->slices, &s->looking.sliced);
 	free(s->looking.recs);
 }
@@ -430,12 +341,12 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 	switch (ev->type) {
 	case GPUSCHED_EV_CLIENT:
 		gs_process_note(s, (pid_t)ev->pid);
-		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:
 		if (!gs_table_get(s->o, &ev->key, &rec))
 			gs_record_settle(s, &rec);
-		gs_loop_sweep_in(s, SWEEP_MIN_NS);
+		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
 		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
@@ -469,7 +380,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_EXIT:
-		gs_loop_sweep_in(s, SWEEP_SOON_NS);
+		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
 		break;
 	case GPUSCHED_EV_ORPHAN:
 		gs_orphan_seen(s, ev);
@@ -479,7 +390,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		       "process %u (%.*s) has its share of the table: what it makes more is left "
 		       "alone",
 		       ev->pid, GPUSCHED_COMM_LEN, ev->comm);
-		gs_loop_sweep_in(s, SWEEP_SOON_NS); /* what it has closed counts until then */
+		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* what it has closed counts until then */
 		break;
 	default:
 		break;

@@ -86,13 +86,12 @@ struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
 };
 
-/* The sweep that is under way. */
+/* The sweep that is under way: an errand looks, the loop tells of ends. */
+struct gs_sweep_errand;
 struct gs_sweeping {
-	struct gs_sliced sliced;
-	struct gs_sweep *sweep; /* NULL: none is */
-	bool again;             /* another was asked for meanwhile */
-	uint64_t cpu_ns;        /* spent on it */
-	uint64_t not_before_ns; /* the next */
+	struct gs_sweep_errand *errand; /* NULL: none is */
+	bool again;                     /* another was asked for meanwhile */
+	uint64_t not_before_ns;         /* the next */
 };
 
 /* A look at all records that is under way, since events were lost. */
@@ -161,6 +160,7 @@ struct gs_service {
 	struct gs_past past;
 	uint64_t counters[GS_SVC_MAX];
 	uint64_t longest_turn_ns; /* of the loop, since this instance began */
+	uint64_t longest_turn_cpu_ns;
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */
 	struct gs_asked asked[GS_ASKED];
@@ -235,9 +235,7 @@ void gs_on_wish(const struct gpusched_tsg *rec, void *user);
 void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
 /* Makes up for events that found the ring full; costs one read of a counter when none did. */
 void gs_losses_check(struct gs_service *s);
-/* Ends records without holders; tells policy, engine and watchers. */
-void gs_service_sweep(struct gs_service *s);
-/* What of both is under way. */
+/* What of it is under way. */
 void gs_looking_free(struct gs_service *s);
 /* An event about a record, for who watches. */
 void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
@@ -259,6 +257,12 @@ void gs_adopting_begin(struct gs_service *s);
 void gs_adopting_go_on(struct gs_service *s);
 void gs_orphan_seen(struct gs_service *s, const struct gpusched_event *ev);
 void gs_adopting_end(struct gs_service *s);
+
+/* ---- sweeping.c: ends records without holders; tells policy, engine and watchers -------------- */
+#define GS_SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
+#define GS_SWEEP_MIN_NS NS_PER_S
+void gs_service_sweep(struct gs_service *s);
+void gs_sweeping_end(struct gs_service *s);
 
 /* ---- records.c: the table with GPU and class filled in --------------------------------------- */
 /* As far as @view finds them; NULL: all. */

@@ -147,12 +147,15 @@ static int on_happened(sd_event_source *src, void *user)
 /* What is ready: one source of the loop, whosever it is. */
 static int take_turn(struct gs_service *s)
 {
-	uint64_t began = gs_now_ns(), ns;
+	uint64_t began = gs_now_ns(), cpu = gs_thread_cpu_ns(), ns;
 	int r = sd_event_dispatch(s->event);
 
 	ns = gs_now_ns() - began;
 	if (ns > s->longest_turn_ns)
 		s->longest_turn_ns = ns;
+	cpu = gs_thread_cpu_ns() - cpu;
+	if (cpu > s->longest_turn_cpu_ns)
+		s->longest_turn_cpu_ns = cpu;
 	return r;
 }
 

@@ -440,6 +440,7 @@ void gs_service_free(struct gs_service *s)
 	gs_saved_end(s);
 	end_acting(s);
 	gs_adopting_end(s);
+	gs_sweeping_end(s);
 	gs_starting_end(
 		s); /* it is in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);

@@ -142,8 +142,11 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));
 	for (enum group g = 0; g < GROUPS; g++)
 		json_object_set_new(o, groups[g].name, group_json(s, &st, g));
-	json_object_set_new(json_object_get(o, "service"), "longest_turn_us",
-			    json_integer((json_int_t)(s->longest_turn_ns / NS_PER_US)));
+	json_object_update_new(json_object_get(o, "service"),
+			       json_pack("{s:I, s:I}", "longest_turn_us",
+					 (json_int_t)(s->longest_turn_ns / NS_PER_US),
+					 "longest_turn_cpu_us",
+					 (json_int_t)(s->longest_turn_cpu_ns / NS_PER_US)));
 	return o;
 }
 
@@ -167,15 +170,21 @@ static void counter_text(FILE *f, const char *group, const struct counter *c, ui
 		fprintf(f, "gpusched_%s_total %" PRIu64 "\n", name, value);
 }
 
-static void longest_turn_text(const struct gs_service *s, FILE *f)
+static void gauge_text(FILE *f, const char *name, const char *text, uint64_t ns)
 {
 	fprintf(f,
-		"# TYPE gpusched_service_longest_turn_seconds gauge\n"
-		"# UNIT gpusched_service_longest_turn_seconds seconds\n"
-		"# HELP gpusched_service_longest_turn_seconds longest turn of the event loop so "
-		"far\n"
-		"gpusched_service_longest_turn_seconds %.6f\n",
-		(double)s->longest_turn_ns / 1e9);
+		"# TYPE gpusched_service_%s_seconds gauge\n"
+		"# UNIT gpusched_service_%s_seconds seconds\n"
+		"# HELP gpusched_service_%s_seconds %s\n"
+		"gpusched_service_%s_seconds %.6f\n",
+		name, name, name, text, name, (double)ns / 1e9);
+}
+
+static void longest_turn_text(const struct gs_service *s, FILE *f)
+{
+	gauge_text(f, "longest_turn", "longest turn of the event loop so far", s->longest_turn_ns);
+	gauge_text(f, "longest_turn_cpu", "most CPU time of one turn of the event loop so far",
+		   s->longest_turn_cpu_ns);
 }
 
 static void groups_text(const struct gs_service *s, const struct gs_taps_status *st, FILE *f)

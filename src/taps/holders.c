@@ -17,25 +17,20 @@ struct walk {
 	size_t have;
 };
 
-struct gs_holders {
-	struct walk walk;
+struct list {
 	struct gs_holder *all;
 	size_t n, size;
 };
 
-void gs_holders_free(struct gs_holders *h)
+static void list_free(struct list *h)
 {
-	if (!h)
-		return;
-	if (h->walk.fd >= 0)
-		close(h->walk.fd);
 	free(h->all);
-	free(h);
 }
 
-static void holders_free(struct gs_holders **h)
+static void walk_end(struct walk *w)
 {
-	gs_holders_free(*h);
+	if (w->fd >= 0)
+		close(w->fd);
 }
 
 static int by_file(const void *x, const void *y)
@@ -50,7 +45,7 @@ static int by_file(const void *x, const void *y)
 }
 
 /* A process may have as many descriptors of one file as it likes: the first of them will do. */
-static void keep_first(struct gs_holders *h)
+static void keep_first(struct list *h)
 {
 	size_t kept = 0;
 
@@ -66,7 +61,7 @@ static void keep_first(struct gs_holders *h)
 
 static int add(const struct gs_holder_rec *rec, void *user)
 {
-	struct gs_holders *h = user;
+	struct list *h = user;
 	bool was_full = h->n == h->size;
 	struct gs_holder *at;
 
@@ -95,16 +90,15 @@ static int add(const struct gs_holder_rec *rec, void *user)
 	return 0;
 }
 
-/* Until @until_ns (-EINPROGRESS), or @fn returns something else than 0, which is returned. */
-static int drain(struct walk *w, uint64_t until_ns,
-		 int (*fn)(const struct gs_holder_rec *rec, void *user), void *user)
+/* Until @fn returns something else than 0, which is returned. */
+static int drain(struct walk *w, int (*fn)(const struct gs_holder_rec *rec, void *user), void *user)
 {
 	struct gs_holder_rec rec;
 	size_t at;
 	ssize_t n;
 	int r;
 
-	do {
+	for (;;) {
 		n = read(w->fd, w->buf + w->have, sizeof(w->buf) - w->have);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -121,8 +115,7 @@ static int drain(struct walk *w, uint64_t until_ns,
 		}
 		memmove(w->buf, w->buf + at, w->have - at);
 		w->have -= at;
-	} while (gs_now_ns() < until_ns);
-	return -EINPROGRESS;
+	}
 }
 
 /* @pid 0: all processes. -ESRCH: it is gone. */
@@ -138,39 +131,30 @@ static int begin(struct gs_table *t, pid_t pid, struct walk *ret)
 	return ret->fd < 0 ? -errno : 0;
 }
 
-int gs_holders_begin(struct gs_table *t, pid_t pid, struct gs_holders **ret, struct gs_error *err)
+int gs_holders_add(struct gs_table *t, pid_t pid, struct gs_holder **inout, size_t *inout_n,
+		   struct gs_error *err)
 {
-	CLEANUP(holders_free) struct gs_holders *h = calloc(1, sizeof(*h));
-	int r = h ? begin(t, pid, &h->walk) : -ENOMEM;
-
-	if (r && !(pid && r == -ESRCH))
-		return gs_fail(err, r, "cannot walk open files: %s", strerror(-r));
-	*ret = TAKE_PTR(h);
-	return 0;
-}
-
-int gs_holders_step(struct gs_holders *h, uint64_t until_ns, struct gs_error *err)
-{
-	int r = h->walk.fd < 0 ? 0 : drain(&h->walk, until_ns, add, h);
-
-	if (r && r != -EINPROGRESS)
-		return gs_fail(err, r, "cannot read the list of open files: %s", strerror(-r));
-	return r;
-}
-
-int gs_holders_take(struct gs_holders *h, struct gs_holder **inout, size_t *inout_n)
-{
+	CLEANUP(list_free) struct list h = {};
+	struct walk w CLEANUP(walk_end) = { .fd = -1 };
 	struct gs_holder *all;
+	int r = begin(t, pid, &w);
 
-	keep_first(h);
-	if (!h->n)
+	if (pid && r == -ESRCH)
 		return 0;
-	all = reallocarray(*inout, *inout_n + h->n, sizeof(*all));
+	if (r)
+		return gs_fail(err, r, "cannot walk open files: %s", strerror(-r));
+	r = drain(&w, add, &h);
+	if (r)
+		return gs_fail(err, r, "cannot read the list of open files: %s", strerror(-r));
+	keep_first(&h);
+	if (!h.n)
+		return 0;
+	all = reallocarray(*inout, *inout_n + h.n, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	memcpy(all + *inout_n, h->all, h->n * sizeof(*all));
+	memcpy(all + *inout_n, h.all, h.n * sizeof(*all));
 	*inout = all;
-	*inout_n += h->n;
+	*inout_n += h.n;
 	return 0;
 }
 
@@ -192,13 +176,11 @@ static int is_it(const struct gs_holder_rec *rec, void *user)
 int gs_find_fd(void *table, pid_t pid, uint64_t file)
 {
 	struct search s = { .file = file, .fd = -EBADF };
-	struct walk w;
+	struct walk w CLEANUP(walk_end) = { .fd = -1 };
 	int r = begin(table, pid, &w);
 
 	if (!r)
-		r = drain(&w, UINT64_MAX, is_it, &s);
-	if (w.fd >= 0)
-		close(w.fd);
+		r = drain(&w, is_it, &s);
 	return r < 0 ? r : s.fd;
 }
 
@@ -234,12 +216,7 @@ int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n, s
 int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err)
 {
-	CLEANUP(holders_free) struct gs_holders *h = NULL;
-	int r = gs_holders_begin(t, pid, &h, err);
-
-	if (!r)
-		r = gs_holders_step(h, UINT64_MAX, err);
 	*ret = NULL;
 	*ret_n = 0;
-	return r ? r : gs_holders_take(h, ret, ret_n);
+	return gs_holders_add(t, pid, ret, ret_n, err);
 }

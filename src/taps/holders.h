@@ -10,14 +10,9 @@
 /* Like gs_holders_read(), of one process; pid 0: of all. */
 int gs_holders_of(struct gs_table *t, pid_t pid, struct gs_holder **ret, size_t *ret_n,
 		  struct gs_error *err);
-/* gs_holders_read() in slices, of one process; pid 0: of all. One that is gone has none. */
-struct gs_holders;
-int gs_holders_begin(struct gs_table *t, pid_t pid, struct gs_holders **ret, struct gs_error *err);
-/* -EINPROGRESS: there is more to read. */
-int gs_holders_step(struct gs_holders *h, uint64_t until_ns, struct gs_error *err);
-/* Behind what is there. */
-int gs_holders_take(struct gs_holders *h, struct gs_holder **inout, size_t *inout_n);
-void gs_holders_free(struct gs_holders *h);
+/* Behind what is there. One that is gone has none. */
+int gs_holders_add(struct gs_table *t, pid_t pid, struct gs_holder **inout, size_t *inout_n,
+		   struct gs_error *err);
 /* Several lists as one, for gs_holder_find(). */
 void gs_holders_sort(struct gs_holder *all, size_t n);
 /* In a sorted list; @pid 0: the first of the file. NULL: there is none. */

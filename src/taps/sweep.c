@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sweep.c - the end of TSGs whose open file nobody holds any more, in slices
+ * sweep.c - the end of TSGs whose open file nobody holds any more
  *
  * The table keeps an entry for every open file with its holder, so usually a look at the holders'
  * descriptors is enough, however many TSGs they have. All records are read only when a file is not
@@ -32,15 +32,8 @@ struct places {
 
 struct gs_sweep {
 	struct gs_table *t;
-	void (*fn)(const struct gpusched_tsg *rec, void *user);
-	void *user;
-	struct gs_error *err; /* of this slice */
-	uint64_t until_ns;    /* of this slice */
-	int (*step)(struct gs_sweep *s);
-	size_t at; /* how far it has come */
-	struct gs_holders *walk;
-	unsigned int processes;
-	int ended;
+	struct gpusched_tsg *ended; /* claimed: their end is ours to tell */
+	size_t nended, at;
 	uint64_t *file_keys; /* what gs_files has */
 	struct gpusched_file *files;
 	uint32_t nfiles;
@@ -55,7 +48,7 @@ void gs_sweep_free(struct gs_sweep *s)
 {
 	if (!s)
 		return;
-	gs_holders_free(s->walk);
+	free(s->ended);
 	free(s->file_keys);
 	free(s->files);
 	free(s->devices.keys);
@@ -65,19 +58,6 @@ void gs_sweep_free(struct gs_sweep *s)
 	free(s->recs);
 	free(s->holders);
 	free(s);
-}
-
-static bool has_time(const struct gs_sweep *s)
-{
-	return gs_now_ns() < s->until_ns;
-}
-
-/* What comes after this. */
-static int go_on(struct gs_sweep *s, int (*step)(struct gs_sweep *s))
-{
-	s->step = step;
-	s->at = 0;
-	return -EINPROGRESS;
 }
 
 /* @pid 0: anybody. */
@@ -122,22 +102,6 @@ static bool was_read(const struct gs_sweep *s, size_t until, uint32_t holder)
 		if (s->files[i].holder == holder)
 			return true;
 	return false;
-}
-
-/* @pid 0: all. Adds what it has found when it is done. */
-static int walk(struct gs_sweep *s, pid_t pid)
-{
-	int r = s->walk ? 0 : gs_holders_begin(s->t, pid, &s->walk, s->err);
-
-	if (!r)
-		r = gs_holders_step(s->walk, s->until_ns, s->err);
-	if (!r)
-		r = gs_holders_take(s->walk, &s->holders, &s->nholders);
-	if (r == -EINPROGRESS)
-		return r;
-	gs_holders_free(s->walk);
-	s->walk = NULL;
-	return r;
 }
 
 /* In a message, a ring or a mapping, though no process holds it: the kernel counts references. */
@@ -244,11 +208,8 @@ static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 	}
 	if (claim(s->t, &now))
 		return;
-	if (s->fn)
-		s->fn(&now, s->user);
-	gs_table_remove(s->t, &rec->key);
+	s->ended[s->nended++] = now;
 	rec->task.pid = 0;
-	s->ended++;
 }
 
 static void change(struct gs_sweep *s, struct gs_table_head head)
@@ -258,14 +219,13 @@ static void change(struct gs_sweep *s, struct gs_table_head head)
 	gs_table_change(s->t, &arg); /* -ESTALE: it is another one by now */
 }
 
-static bool forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
+static void forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
 {
-	for (; s->at < p->n && has_time(s); s->at++)
-		if (is_closed(s, p->keys[s->at].file))
+	for (uint32_t i = 0; i < p->n; i++)
+		if (is_closed(s, p->keys[i].file))
 			change(s, (struct gs_table_head){ .op = op,
-							  .key = p->keys[s->at],
-							  .made = p->values[s->at].origin.made });
-	return s->at == p->n;
+							  .key = p->keys[i],
+							  .made = p->values[i].origin.made });
 }
 
 static void set_holder(struct gs_sweep *s, uint32_t i, uint32_t holder, uint32_t sweep)
@@ -320,65 +280,23 @@ static void note_holder(struct gs_sweep *s, uint32_t i)
 		set_holder(s, i, (uint32_t)owner, GS_SWEEP_KEEP);
 }
 
-/* ---- the steps, last to first ---------------------------------------------------------------- */
-
-/* So that the next sweep looks at the right processes, or at all. */
-static int note_holders(struct gs_sweep *s)
-{
-	for (; s->at < s->nfiles && has_time(s); s->at++)
-		note_holder(s, (uint32_t)s->at);
-	return s->at < s->nfiles ? -EINPROGRESS : s->ended;
-}
+/* ---- looking --------------------------------------------------------------------------------- */
 
 /* Entries of files that are closed; they were read before the holders. */
-static int forget_files(struct gs_sweep *s)
+static void forget_files(struct gs_sweep *s)
 {
-	for (; s->at < s->nfiles && has_time(s); s->at++)
-		if (is_closed(s, s->file_keys[s->at]))
+	for (uint32_t i = 0; i < s->nfiles; i++)
+		if (is_closed(s, s->file_keys[i]))
 			change(s, (struct gs_table_head){ .op = GS_TABLE_FORGET_FILE,
-							  .key.file = s->file_keys[s->at],
-							  .made = s->files[s->at].origin.made });
-	if (s->at < s->nfiles)
-		return -EINPROGRESS;
-	if (s->nrecs)
-		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);
-	return go_on(s, note_holders);
+							  .key.file = s->file_keys[i],
+							  .made = s->files[i].origin.made });
 }
 
-static int forget_clients(struct gs_sweep *s)
-{
-	return forget_places(s, &s->clients, GS_TABLE_FORGET_CLIENT) ? go_on(s, forget_files)
-								     : -EINPROGRESS;
-}
-
-static int forget_devices(struct gs_sweep *s)
-{
-	return forget_places(s, &s->devices, GS_TABLE_FORGET_DEVICE) ? go_on(s, forget_clients)
-								     : -EINPROGRESS;
-}
-
-static int judge(struct gs_sweep *s)
-{
-	for (; s->at < s->nrecs && has_time(s); s->at++)
-		judge_one(s, &s->recs[s->at]);
-	return s->at < s->nrecs ? -EINPROGRESS : go_on(s, forget_devices);
-}
-
-static int look_at_all(struct gs_sweep *s)
-{
-	int r = walk(s, 0);
-
-	if (r)
-		return r;
-	gs_holders_sort(s->holders, s->nholders);
-	return go_on(s, judge);
-}
-
-/* What waited is being dealt with now; who comes later asks again. */
 static int read_table(struct gs_sweep *s)
 {
 	int r = read_places(s, GS_PIN_gs_devices, &s->devices);
 
+	/* What waited is being dealt with now; who comes later asks again. */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
@@ -386,81 +304,118 @@ static int read_table(struct gs_sweep *s)
 		r = read_places(s, GS_PIN_gs_clients, &s->clients);
 	if (!r)
 		r = gs_table_all(s->t, &s->recs, &s->nrecs);
-	if (r < 0)
-		return gs_fail(s->err, r, "cannot read the table: %s", strerror(-r));
-	s->nholders = 0;
-	return go_on(s, look_at_all);
+	s->ended = malloc((s->nrecs + 1) * sizeof(*s->ended));
+	return !r && !s->ended ? -ENOMEM : r;
 }
 
-/* Looks at descriptors alone: every file is where it was, and nobody asked for more? */
-static int look_at_holders(struct gs_sweep *s)
+static int look_at_all(struct gs_sweep *s, struct gs_error *err)
 {
-	for (; s->at < s->nfiles; s->at++) {
-		uint32_t holder = s->files[s->at].holder;
-		int r;
+	int r = read_table(s);
 
-		if (!s->walk && was_read(s, s->at, holder))
-			continue;
-		if (!s->walk && ++s->processes > MANY_HOLDERS)
-			return go_on(s, read_table);
-		r = walk(s, (pid_t)holder);
-		if (r)
-			return r;
-	}
-	gs_holders_sort(s->holders, s->nholders);
+	if (r < 0)
+		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
+	free(s->holders);
+	r = gs_holders_read(s->t, &s->holders, &s->nholders, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->nrecs; i++)
+		judge_one(s, &s->recs[i]);
+	forget_places(s, &s->devices, GS_TABLE_FORGET_DEVICE);
+	forget_places(s, &s->clients, GS_TABLE_FORGET_CLIENT);
+	forget_files(s);
+	if (s->nrecs)
+		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);
+	/* so that the next sweep looks at the right processes, or at all */
 	for (uint32_t i = 0; i < s->nfiles; i++)
-		if (!find(s, s->file_keys[i], (pid_t)s->files[i].holder))
-			return go_on(s, read_table);
+		note_holder(s, i);
 	return 0;
 }
 
-static int look_at_files(struct gs_sweep *s)
+/* 1: there are too many to look at one by one. */
+static int read_holders(struct gs_sweep *s, struct gs_error *err)
+{
+	unsigned int processes = 0;
+	int r = 0;
+
+	for (uint32_t i = 0; i < s->nfiles && !r; i++) {
+		if (was_read(s, i, s->files[i].holder))
+			continue;
+		if (++processes > MANY_HOLDERS)
+			return 1;
+		r = gs_holders_add(s->t, (pid_t)s->files[i].holder, &s->holders, &s->nholders, err);
+	}
+	gs_holders_sort(s->holders, s->nholders);
+	return r;
+}
+
+/* Looks at descriptors alone: 0: every file is where it was. */
+static int look_at_holders(struct gs_sweep *s, struct gs_error *err)
+{
+	int r = read_holders(s, err);
+
+	for (uint32_t i = 0; i < s->nfiles && !r; i++)
+		r = !find(s, s->file_keys[i], (pid_t)s->files[i].holder);
+	return r;
+}
+
+int gs_sweep_look(struct gs_sweep *s, struct gs_error *err)
 {
 	bool full = ++s->t->sweeps % FULL_EVERY == 0;
 	int r = read_files(s);
 
 	if (r < 0)
-		return gs_fail(s->err, r, "cannot read the table: %s", strerror(-r));
+		return gs_fail(err, r, "cannot read the table: %s", strerror(-r));
 	for (uint32_t i = 0; i < s->nfiles && !full; i++)
 		full = s->files[i].sweep;
-	return go_on(s, full ? read_table : look_at_holders);
+	r = full ? 1 : look_at_holders(s, err);
+	return r == 1 ? look_at_all(s, err) : r;
 }
 
-/* ---- beginning ------------------------------------------------------------------------------- */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
-int gs_sweep_new(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user),
-		 void *user, struct gs_sweep **ret)
+int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret)
 {
 	struct gs_sweep *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
-	*s = (struct gs_sweep){ .t = t, .fn = fn, .user = user, .step = look_at_files };
+	s->t = t;
 	*ret = s;
 	return 0;
 }
 
-int gs_sweep_step(struct gs_sweep *s, uint64_t until_ns, struct gs_error *err)
+/* A tap may have made another one under that handle since. */
+static void remove_one(struct gs_sweep *s, const struct gpusched_tsg *rec)
 {
-	int r;
+	struct gpusched_tsg now;
 
-	s->until_ns = until_ns;
-	s->err = err;
-	do
-		r = s->step(s);
-	while (r == -EINPROGRESS && has_time(s));
-	return r;
+	if (!gs_table_get(s->t, &rec->key, &now) && now.task.id == rec->task.id)
+		gs_table_remove(s->t, &rec->key);
+}
+
+bool gs_sweep_end(struct gs_sweep *s, uint64_t until_ns,
+		  void (*fn)(const struct gpusched_tsg *rec, void *user), void *user)
+{
+	for (; s->at < s->nended && gs_now_ns() < until_ns; s->at++) {
+		if (fn)
+			fn(&s->ended[s->at], user);
+		remove_one(s, &s->ended[s->at]);
+	}
+	return s->at == s->nended;
 }
 
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err)
 {
 	struct gs_sweep *s;
-	int r = gs_sweep_new(t, fn, user, &s);
+	int r = gs_sweep_new(t, &s);
 
 	if (r)
 		return r;
-	r = gs_sweep_step(s, UINT64_MAX, err);
+	r = gs_sweep_look(s, err);
+	gs_sweep_end(s, UINT64_MAX, fn, user);
+	if (!r)
+		r = (int)s->nended;
 	gs_sweep_free(s);
 	return r;
 }

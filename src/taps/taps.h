@@ -97,11 +97,13 @@ int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus,
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
-/* The same in slices: gs_sweep_step() says -EINPROGRESS when @until_ns has come before its end. */
+/* The same in two parts: what takes long, in any thread, one at a time... */
 struct gs_sweep;
-int gs_sweep_new(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user),
-		 void *user, struct gs_sweep **ret);
-int gs_sweep_step(struct gs_sweep *s, uint64_t until_ns, struct gs_error *err);
+int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret);
+int gs_sweep_look(struct gs_sweep *s, struct gs_error *err);
+/* ... and the records that have ended. false: there are more; @until_ns has come. */
+bool gs_sweep_end(struct gs_sweep *s, uint64_t until_ns,
+		  void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
 void gs_sweep_free(struct gs_sweep *s);
 
 #endif /* GPUSCHED_TAPS_TAPS_H */

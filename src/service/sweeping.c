@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sweeping.c - when to look at who holds the driver's files, and what follows from an end
+ *
+ * A look is an errand: it takes as long as users have descriptors. The loop tells of the ends.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "service/internal.h"
+#include "taps/taps.h"
+
+#define MAX_NS (10 * NS_PER_S)
+#define COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
+#define SOON_FACTOR 2    /* ... and nobody can have it cost more than a third */
+
+struct gs_sweep_errand {
+	struct gs_errand errand;
+	struct gs_sliced sliced;
+	struct gs_sweep *sweep;
+	uint64_t cpu_ns;
+	int code;
+	struct gs_error err;
+};
+
+static void sweep_work(struct gs_errand *e)
+{
+	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+	uint64_t start = gs_thread_cpu_ns();
+
+	t->code = gs_sweep_look(t->sweep, &t->err);
+	t->cpu_ns = gs_thread_cpu_ns() - start;
+}
+
+static void on_swept(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_count(s, GS_SVC_SWEPT);
+	gs_sight_gone(s, rec->task.id);
+	if (s->p)
+		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
+	if (s->e)
+		gs_engine_forget(s->e, &rec->key);
+	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
+		gs_record_tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
+}
+
+/*
+ * Exits are told before the files of the process are closed, which may take its time; what else
+ * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is
+ * dear, so it comes the rarer the longer it takes: by the timer, and after an exit.
+ */
+static void end_sweep(struct gs_service *s, uint64_t cpu_ns)
+{
+	uint64_t next = cpu_ns * COST_FACTOR;
+	bool again = s->sweeping.again;
+
+	s->sweeping = (struct gs_sweeping){ .not_before_ns = gs_now_ns() + cpu_ns * SOON_FACTOR };
+	if (s->e)
+		gs_engine_let_go(s->e);
+	if (s->launches)
+		gs_launches_sweep(s->launches);
+	if (again)
+		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
+	if (gs_table_is_empty(s->o))
+		return;
+	next = next < GS_SWEEP_MIN_NS ? GS_SWEEP_MIN_NS : next > MAX_NS ? MAX_NS : next;
+	gs_loop_sweep_in(s, next);
+}
+
+static void tell_ends(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_sweep_errand *t = GS_SLICED_OF(w, struct gs_sweep_errand, sliced);
+	struct gs_service *s = t->errand.s;
+
+	if (!gs_sweep_end(t->sweep, until_ns, on_swept, s)) {
+		gs_loop_slice(s, w, true);
+		return;
+	}
+	end_sweep(s, t->cpu_ns);
+	gs_errand_unref(&t->errand);
+}
+
+static void sweep_end(struct gs_errand *e)
+{
+	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+
+	if (t->code < 0) {
+		gs_fail(&t->err, t->code, "%s", strerror(-t->code));
+		gs_log(LOG_WARNING, "sweep: %s", t->err.text);
+	}
+	t->sliced = (struct gs_sliced){ .work = tell_ends, .uid = GS_SLICES_OURS };
+	gs_loop_slice(e->s, &t->sliced, false);
+}
+
+static void sweep_free(struct gs_errand *e)
+{
+	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+
+	gs_sweep_free(t->sweep);
+	free(t);
+}
+
+static int begin(struct gs_service *s)
+{
+	struct gs_sweep_errand *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	t->errand = (struct gs_errand){ sweep_work, sweep_end, sweep_free };
+	r = gs_sweep_new(s->o, &t->sweep);
+	if (!r)
+		r = gs_errand_begin(&t->errand, s);
+	if (r < 0)
+		sweep_free(&t->errand);
+	else
+		s->sweeping.errand = t;
+	return r;
+}
+
+/* One that is under way may have passed what this one is for. */
+void gs_service_sweep(struct gs_service *s)
+{
+	uint64_t now = gs_now_ns();
+	int r;
+
+	gs_losses_check(s);
+	if (s->sweeping.errand) {
+		s->sweeping.again = true;
+		return;
+	}
+	if (now < s->sweeping.not_before_ns) {
+		gs_loop_sweep_in(s, s->sweeping.not_before_ns - now);
+		return;
+	}
+	gs_count(s, GS_SVC_SWEEPS);
+	r = begin(s);
+	if (r < 0) {
+		gs_log(LOG_WARNING, "sweep: %s", strerror(-r));
+		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
+	}
+}
+
+/* Ends that were not told are the next daemon's to find. */
+void gs_sweeping_end(struct gs_service *s)
+{
+	struct gs_sweep_errand *t = s->sweeping.errand;
+
+	s->sweep = sd_event_source_disable_unref(s->sweep); /* no other one */
+	if (!t)
+		return;
+	t->errand.refs++;
+	gs_errand_wait(&t->errand);
+	if (s->sweeping.errand) {
+		gs_slices_drop(&s->slices, &t->sliced);
+		gs_errand_unref(&t->errand);
+	}
+	gs_errand_unref(&t->errand);
+}
