@@ -20,6 +20,7 @@
 /* A TSG whose turns are counted. */
 struct tsg {
 	UT_hash_handle hh;
+	struct gpusched_key key;
 	uint64_t id;
 	uint32_t gpu, maker; /* pid that made it */
 	uint32_t timeslice_us;
@@ -303,6 +304,7 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 
 	if (!t)
 		return -ENOMEM;
+	t->key = rec->key;
 	t->id = rec->task.id;
 	t->gpu = rec->task.gpu;
 	t->maker = rec->task.pid;
@@ -369,6 +371,17 @@ void gs_account_gone(struct gs_account *a, uint64_t id)
 		log_close(g);
 	HASH_DEL(a->tsgs, t);
 	free(t);
+}
+
+void gs_account_prune(struct gs_account *a,
+		      bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
+		      void *user)
+{
+	struct tsg *t, *next;
+
+	HASH_ITER(hh, a->tsgs, t, next)
+		if (!is_there(&t->key, t->id, user))
+			gs_account_gone(a, t->id);
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */

@@ -49,6 +49,10 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 /* The slice that its turns are judged by. */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us);
 void gs_account_gone(struct gs_account *a, uint64_t id);
+/* Those are gone that @is_there denies: word of their end may have been lost. */
+void gs_account_prune(struct gs_account *a,
+		      bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
+		      void *user);
 
 /*
  * Reads what there is. Returns when to call again, ns, CLOCK_MONOTONIC: soon while there are

@@ -248,6 +248,7 @@ static void meet(struct gs_service *s, const struct gpusched_tsg *rec, struct gp
 static void end_looking(struct gs_service *s)
 {
 	all_settled(s, s->looking.n);
+	gs_sight_losses(s);
 	free(s->looking.recs);
 	s->looking.recs = NULL;
 	gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* exits may be among what was lost */

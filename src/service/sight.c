@@ -87,6 +87,15 @@ void gs_sight_end(struct gs_service *s)
 
 /* ---- what there is to see -------------------------------------------------------------------- */
 
+static bool is_there(const struct gpusched_key *key, uint64_t id, void *user)
+{
+	struct gs_service *s = user;
+	struct gpusched_tsg now;
+
+	return !gs_table_get(s->o, key, &now) && now.task.id == id &&
+	       !(now.flags & GPUSCHED_TSG_GONE);
+}
+
 void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	struct gpusched_channels ch = { 0 };
@@ -95,6 +104,8 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 		tell_seen(&(struct gs_seen){ .key = rec->key, .id = rec->task.id }, s);
 	if (!s->account || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return;
+	if (!is_there(&rec->key, rec->task.id, s))
+		return; /* it ended while its class was looked for, and nobody says so again */
 	if (gs_table_channels(s->o, &rec->key, &ch))
 		ch.n = 0;
 	if (gs_account_tsg(s->account, rec, &ch))
@@ -107,6 +118,13 @@ void gs_sight_gone(struct gs_service *s, uint64_t id)
 {
 	if (s->account)
 		gs_account_gone(s->account, id);
+}
+
+/* Events were lost: ends may be among them. */
+void gs_sight_losses(struct gs_service *s)
+{
+	if (s->account)
+		gs_account_prune(s->account, is_there, s);
 }
 
 void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
