@@ -432,12 +432,9 @@ enum gpusched_tap_counter {
 #define GPUSCHED_POKE_SUBDEVICE (1u << 9)
 #define GPUSCHED_POKE_ASKED (1u << 10)      /* asked, assumed: adoption only */
 #define GPUSCHED_POKE_WANT_CLEAR (1u << 11) /* want.valid = 0 */
-#define GPUSCHED_POKE_FACTS \
-	(1u << 12)                   /* gpu_time_ns, wait_time_ns, switches, last_run_ns, known \
-				      */
-#define GPUSCHED_POKE_WHO (1u << 14) /* uid, cgroup_id, comm */
 #define GPUSCHED_POKE_ADMIT \
-	(1u << 13) /* ends a hold: the flag and the wish not to be runnable go */
+	(1u << 13)                   /* ends a hold: the flag and the wish not to be runnable go */
+#define GPUSCHED_POKE_WHO (1u << 14) /* uid, cgroup_id, comm */
 
 struct gpusched_poke {
 	struct gpusched_key key;

@@ -92,6 +92,8 @@ extern int gpusched_host_log(struct gpusched_text *text, gs_u64 value);
 extern int gpusched_host_fail(gs_s32 code, struct gpusched_text *text);
 extern int gpusched_host_count(struct gpusched_filter *filter);
 extern int gpusched_host_kick(void);
+extern int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret);
+extern int gpusched_host_runlist(gs_u32 runlist, struct gpusched_runlist_facts *ret);
 #endif
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
@@ -401,6 +403,24 @@ GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);
 }
 
+/* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */
+GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
+{
+	return t->gpu << 8 | (t->engine & 0xffu);
+}
+
+/*
+ * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts, 184 bytes of
+ * the 512 that a callback and its functions have on the stack). From any callback; one lookup each.
+ * 0, or -ENOENT (-2) with *ret zeroed: nothing is known of it. That is so without GPU time (no
+ * daemon, no root, MIG: docs/account.md), for copy engines, and for the first moments of a TSG.
+ */
+#define gpusched_facts(t, ret) gpusched_host_facts((t)->id, (ret))
+/* The same for any TSG by its id, of which a policy may keep as many as its maps hold. */
+#define gpusched_peek(id, ret) gpusched_host_facts((id), (ret))
+/* The same of a runlist (gpusched_runlist(t)): what is held, lost in switches, and open. */
+#define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
+
 /*
  * Has it work? Yes when it launched something in the @quiet_ns before @now, or, where GPU time is
  * known, when it has run or waited for its turn since the last call: a burst is worked off long
@@ -421,12 +441,6 @@ GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, 
 	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
 		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
 	return t->launches && now < t->last_launch_ns + quiet_ns;
-}
-
-/* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */
-GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
-{
-	return t->gpu << 8 | (t->engine & 0xffu);
 }
 
 #endif /* GPUSCHED_POLICY_BPF_H */

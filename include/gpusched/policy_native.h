@@ -46,6 +46,15 @@ extern GPUSCHED_EXPORT struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_ops gpusched_native_ops;
 
+/* The same; a table of its own, since policies that were built earlier do not have it. */
+struct gpusched_native_facts {
+	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
+	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_facts gpusched_native_facts;
+struct gpusched_native_facts gpusched_native_facts;
+
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
 #define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
 #define gpusched_host_log(text, value) \
@@ -54,6 +63,10 @@ struct gpusched_native_ops gpusched_native_ops;
 	gpusched_native_ops.fail(gpusched_native_ops.user, (code), (text)->s)
 #define gpusched_host_count(filter) gpusched_native_ops.count(gpusched_native_ops.user, (filter))
 #define gpusched_host_kick() gpusched_native_kick.kick(gpusched_native_kick.user)
+#define gpusched_host_facts(id, ret) \
+	gpusched_native_facts.facts(gpusched_native_facts.user, (id), (ret))
+#define gpusched_host_runlist(key, ret) \
+	gpusched_native_facts.runlist(gpusched_native_facts.user, (key), (ret))
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

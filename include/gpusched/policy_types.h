@@ -82,13 +82,100 @@ struct gpusched_filter {
 };
 _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 
+/* ---- facts: who had the GPU ------------------------------------------------------------------ */
+
+/* Bits of gpusched_facts.known. A field whose bit is unset says nothing; it is 0 then. */
+/* since_ns, held_ns, contended_ns, turns, slice_ended, drained, unsure, returns */
+#define GPUSCHED_FACT_HELD (1u << 0)
+#define GPUSCHED_FACT_STATE (1u << 1)    /* state: no record was lost since */
+#define GPUSCHED_FACT_LAST_RUN (1u << 2) /* last_run_ns, last_turn_ns, loaded_since_ns */
+#define GPUSCHED_FACT_WAIT (1u << 3)     /* wait_ns, waits */
+#define GPUSCHED_FACT_DRAIN (1u << 4)    /* drain_ns, drains */
+#define GPUSCHED_FACT_WORK (1u << 5)     /* work_ns */
+#define GPUSCHED_FACT_BLOCK (1u << 6)    /* block_ns */
+
+/* gpusched_facts.state, at as_of_ns */
+#define GPUSCHED_STATE_LOADED (1u << 0)    /* it holds the GPU, whether it works or not */
+#define GPUSCHED_STATE_CONTENDED (1u << 1) /* ... and somebody waits: it has work */
+#define GPUSCHED_STATE_WAITING (1u << 2)   /* it waits for the GPU; unset: nobody knows that */
+
+/*
+ * struct gpusched_facts - what the GPU's own log says of one TSG; from gpusched_facts() or
+ * gpusched_peek(). Times of day are CLOCK_MONOTONIC (in the sim: the model's), ns; durations are
+ * the GPU's, ns. Sums begin at since_ns and never go back while since_ns stays the same: use
+ * differences.
+ *
+ * They are as of as_of_ns, which is up to 33 ms ago (the driver's period), 100 ms before driver
+ * branch 545; a policy without GPUSCHED_F_FACTS may find them a second old. Compare times of the
+ * facts with as_of_ns, not with now.
+ *
+ * The log knows who is loaded, not who works: held_ns alone is no sign of work, since a TSG that has
+ * drained stays loaded until another one is ready.
+ */
+struct gpusched_facts {
+	gs_u64 id;
+	gs_u32 known;   /* GPUSCHED_FACT_* */
+	gs_u32 state;   /* GPUSCHED_STATE_* */
+	gs_u32 runlist; /* as gpusched_runlist() */
+	gs_u32 pad;
+	gs_u64 as_of_ns;
+	gs_u64 since_ns;
+	gs_u64 held_ns;      /* loaded: from START to END */
+	gs_u64 contended_ns; /* of that while somebody was known to wait: it worked */
+	gs_u64 turns;        /* that have ended, */
+	gs_u64 slice_ended;  /* of them because its slice was over: it has more work, and waits */
+	gs_u64 drained;      /* of them because it had no more work */
+	gs_u64 unsure;       /* of them nobody knows why; the rest: not known yet */
+	/*
+	 * Turns that began right after one of its own that had drained: within 1 ms, or after one
+	 * slice of one other TSG. Nearly all turns of a launch-bound service do, and hardly any of
+	 * a service that works in whole turns.
+	 */
+	gs_u64 returns;
+	gs_u64 last_turn_ns;     /* length of the last turn that has ended; 0: none has */
+	gs_u64 last_run_ns;      /* when it was last loaded; 0: not since its log is read */
+	gs_u64 last_work_ns;     /* when it last had work for certain; with LAST_RUN; 0: never */
+	gs_u64 loaded_since_ns;  /* with STATE_LOADED */
+	gs_u64 waiting_since_ns; /* with STATE_WAITING */
+	gs_u64 wait_ns, waits;   /* those that are known, and have ended */
+	/*
+	 * How long after the end of its slice it leaves the GPU, smoothed over some 8 of @drains:
+	 * saving its context, and with CTA and WFI first the end of its running thread blocks. From
+	 * turns at whose START somebody waited.
+	 */
+	gs_u64 drain_ns, drains;
+	gs_u64 work_ns;  /* what it worked, as far as can be told: see docs/account.md */
+	gs_u64 block_ns; /* typical thread block */
+};
+_Static_assert(sizeof(struct gpusched_facts) == 184, "gpusched_facts");
+
+/*
+ * struct gpusched_runlist_facts - the same of a runlist; from gpusched_runlist_facts(). held, lost,
+ * open and unknown add up to as_of_ns - since_ns, in the GPU's time.
+ */
+struct gpusched_runlist_facts {
+	gs_u64 as_of_ns;
+	gs_u64 since_ns;
+	gs_u64 held_ns;
+	gs_u64 unattributed_ns; /* of that, by contexts that are no known TSG's */
+	gs_u64 lost_ns;         /* switching: from one's END to another's START, if under 1 ms */
+	gs_u64 open_ns;         /* nobody was loaded */
+	gs_u64 unknown_ns;      /* records were lost */
+	gs_u64 switches;        /* STARTs */
+	gs_u32 waiting;         /* TSGs that are known to wait at as_of_ns */
+	gs_u32 pad;
+};
+_Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_facts");
+
 /* Flags of GPUSCHED_POLICY(). */
 #define GPUSCHED_F_DENY (1u << 0) /* schedule() may return GPUSCHED_DENY */
 #define GPUSCHED_F_ASSUMED \
 	(1u << 1)                 /* may change settings that are only assumed (adopted TSGs) \
 				   */
 #define GPUSCHED_F_WORK (1u << 2) /* wants launches counted: turns the launch probes on */
-#define GPUSCHED_F_ALL 0x7u
+#define GPUSCHED_F_FACTS \
+	(1u << 3) /* wants gpusched_facts(): the daemon reads the GPUs' logs 30 times a second */
+#define GPUSCHED_F_ALL 0xfu
 
 /* Limits of GPUSCHED_POLICY(), refused by name when exceeded. */
 #define GPUSCHED_TICK_MIN_US 1000u

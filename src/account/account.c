@@ -13,6 +13,8 @@
 
 #define SOON_NS (33 * NS_PER_MS) /* RM's own period */
 #define IDLE_NS NS_PER_S
+#define OLD_BRANCH 545u /* before it RM's period is a second */
+#define OLD_PERIOD_NS NS_PER_S
 #define FLUSH_NS (100 * NS_PER_MS)
 #define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
 #define RETRY_NS (60 * NS_PER_S) /* a log that could not be opened */
@@ -24,8 +26,9 @@ struct tsg {
 	uint64_t id;
 	uint32_t gpu, maker; /* pid that made it */
 	uint32_t timeslice_us;
+	uint32_t engine;
 	struct context *contexts;
-	struct gs_seen seen; /* as it was told */
+	bool told; /* its facts were, and hold */
 };
 
 /* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
@@ -60,6 +63,9 @@ struct gpu {
 	struct gs_turns *turns;
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
+	bool anew;   /* who is known has changed: all are told */
+	bool active; /* there were switches at the last look */
+	bool told;   /* its runlist was, and holds */
 	uint64_t flushed, retry_at, lost;
 	char reason[160];
 };
@@ -71,6 +77,7 @@ struct gs_account {
 	struct tsg *tsgs;
 	struct context *contexts;
 	struct maker *makers;
+	bool eager;
 	uint64_t counters[GS_ACC_MAX];
 };
 
@@ -127,6 +134,7 @@ static void log_close(struct gpu *g)
 	gs_turns_free(g->turns);
 	g->log = NULL;
 	g->turns = NULL;
+	g->anew = true;
 }
 
 static void log_open(struct gpu *g, uint64_t now)
@@ -144,6 +152,7 @@ static void log_open(struct gpu *g, uint64_t now)
 	if (!r) {
 		g->lost = 0;
 		g->reason[0] = '\0';
+		g->anew = true;
 		return;
 	}
 	log_close(g);
@@ -189,8 +198,9 @@ static void take(const struct gs_switchlog_record *rec, void *user)
 
 	if (!t)
 		t = find_sole(g, rec->pid);
-	if (!t && (m = find_maker(g->a, g->gpu.index, rec->pid)))
-		m->unattributed = true;
+	m = t ? NULL : find_maker(g->a, g->gpu.index, rec->pid);
+	if (m && !m->unattributed)
+		m->unattributed = g->anew = true;
 	g->a->counters[GS_ACC_RECORDS]++;
 	g->a->counters[GS_ACC_UNATTRIBUTED] += !t;
 	gs_turns_feed(g->turns, &rec->sw, t ? t->id : 0, t ? t->timeslice_us : 0);
@@ -207,23 +217,50 @@ static int log_read(struct gpu *g)
 	return n;
 }
 
+static void flush(struct gpu *g, uint64_t now)
+{
+	if (now - g->flushed < FLUSH_NS)
+		return;
+	g->flushed = now;
+	g->a->counters[GS_ACC_FLUSHES]++;
+	if (gs_switchlog_flush(g->log))
+		return;
+	g->active = log_read(g) > 0;
+	gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
+}
+
+/* Returns when to look again. */
+static uint64_t look(struct gpu *g, uint64_t now)
+{
+	bool old = g->a->opts.branch && g->a->opts.branch < OLD_BRANCH;
+	uint64_t behind = (old ? OLD_PERIOD_NS : SOON_NS) + g->clock.error_ns;
+
+	if (now - g->clock.monotonic_ns > CLOCK_NS)
+		gs_switchlog_clock(g->log, &g->clock);
+	if (old && (g->active || g->a->eager)) {
+		flush(g, now);
+		return now + FLUSH_NS;
+	}
+	g->active = log_read(g) > 0;
+	/* RM has handed out what is older */
+	gs_turns_until(g->turns, to_gpu(g, now - behind));
+	return now + (g->active || g->a->eager ? SOON_NS : IDLE_NS);
+}
+
 uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; i < a->ngpus; i++) {
 		struct gpu *g = &a->gpus[i];
-		uint64_t due;
+		uint64_t due = UINT64_MAX;
 
 		if (g->ntsgs)
 			log_open(g, now);
-		if (!g->log) {
-			due = g->ntsgs ? g->retry_at : UINT64_MAX;
-		} else {
-			if (now - g->clock.monotonic_ns > CLOCK_NS)
-				gs_switchlog_clock(g->log, &g->clock);
-			due = now + (log_read(g) > 0 ? SOON_NS : IDLE_NS);
-		}
+		if (g->log)
+			due = look(g, now);
+		else if (g->ntsgs)
+			due = g->retry_at;
 		if (due < next)
 			next = due;
 	}
@@ -232,18 +269,14 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 
 void gs_account_flush(struct gs_account *a, uint64_t now)
 {
-	for (size_t i = 0; i < a->ngpus; i++) {
-		struct gpu *g = &a->gpus[i];
+	for (size_t i = 0; i < a->ngpus; i++)
+		if (a->gpus[i].log)
+			flush(&a->gpus[i], now);
+}
 
-		if (!g->log || now - g->flushed < FLUSH_NS)
-			continue;
-		g->flushed = now;
-		a->counters[GS_ACC_FLUSHES]++;
-		if (gs_switchlog_flush(g->log))
-			continue;
-		log_read(g);
-		gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
-	}
+void gs_account_eager(struct gs_account *a, bool on)
+{
+	a->eager = on;
 }
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
@@ -308,16 +341,13 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	t->id = rec->task.id;
 	t->gpu = rec->task.gpu;
 	t->maker = rec->task.pid;
-	t->seen = (struct gs_seen){
-		.key = rec->key,
-		.id = rec->task.id,
-		.known = rec->task.known & GPUSCHED_KNOWN_LAST_RUN, /* an earlier daemon's */
-	};
+	t->engine = rec->task.engine;
 	if (add_maker(a, t)) {
 		free(t);
 		return -ENOMEM;
 	}
 	HASH_ADD(hh, a->tsgs, id, sizeof(t->id), t);
+	g->anew = true; /* its process may have had one that was told by that alone */
 	if (!g->ntsgs++)
 		g->retry_at = 0;
 	*ret = t;
@@ -365,6 +395,8 @@ void gs_account_gone(struct gs_account *a, uint64_t id)
 		free(c);
 	}
 	leave_maker(a, t);
+	if (g)
+		g->anew = true;
 	if (g && g->turns)
 		gs_turns_forget(g->turns, id);
 	if (g && !--g->ntsgs)
@@ -394,40 +426,97 @@ int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *
 	return g && g->turns ? gs_turns_of(g->turns, id, ret) : -ENOENT;
 }
 
-static struct gs_seen see(const struct gs_account *a, const struct tsg *t, uint64_t now)
+static uint64_t clock_of(const void *user, uint64_t gpu_ns)
 {
-	struct gs_seen seen = { .key = t->seen.key, .id = t->id };
-	const struct maker *m = find_maker(a, t->gpu, t->maker);
-	const struct gpu *g = gpu_of(a, t->gpu);
-	struct gs_turn_sums sums;
-
-	if (!g || !g->turns || !m || m->unattributed)
-		return seen;
-	if (gs_turns_of(g->turns, t->id, &sums)) {
-		seen.known = t->contexts || m->ntsgs == 1;
-		return seen;
-	}
-	seen.known = true;
-	seen.last_ns = sums.loaded || sums.waiting ? now : to_monotonic(g, sums.last_end_ns);
-	return seen;
+	return to_monotonic(user, gpu_ns);
 }
 
-uint64_t gs_account_seen(struct gs_account *a, uint64_t now,
-			 void (*fn)(const struct gs_seen *seen, void *user), void *user)
+int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret)
 {
-	uint64_t next = UINT64_MAX;
+	const struct tsg *t = tsg_of(a, id);
+	const struct maker *m = t ? find_maker(a, t->gpu, t->maker) : NULL;
+	const struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct gs_turn_sums sums;
 
-	for (struct tsg *t = a->tsgs; t; t = t->hh.next) {
-		struct gs_seen seen = see(a, t, now);
+	*ret = (struct gpusched_facts){ 0 };
+	/* its turns may be among those of nobody known */
+	if (!g || !g->turns || !m || m->unattributed ||
+	    (!t->contexts && m->ntsgs != 1 && gs_turns_of(g->turns, id, &sums)) ||
+	    gs_facts_of(g->turns, id, clock_of, g, ret))
+		return -ENOENT;
+	ret->runlist = t->gpu << 8 | t->engine;
+	return 0;
+}
 
-		if (seen.last_ns > t->seen.last_ns)
-			next = now + GS_SEEN_NS;
-		if (seen.known == t->seen.known && seen.last_ns < t->seen.last_ns + GS_SEEN_NS)
-			continue;
-		t->seen = seen;
-		fn(&seen, user);
+struct telling {
+	struct gs_account *a;
+	const struct gs_account_news *news;
+};
+
+static void tell_tsg(struct gs_account *a, struct tsg *t, const struct gs_account_news *news)
+{
+	struct gpusched_facts facts;
+
+	if (!gs_account_facts(a, t->id, &facts)) {
+		news->tsg(&facts, !t->told, news->user);
+		t->told = true;
+	} else if (t->told) {
+		news->unknown(t->id, news->user);
+		t->told = false;
 	}
-	return next;
+}
+
+static void tell_changed(uint64_t id, void *user)
+{
+	const struct telling *x = user;
+	struct tsg *t = tsg_of(x->a, id);
+
+	if (t)
+		tell_tsg(x->a, t, x->news);
+}
+
+static void ignore(uint64_t id, void *user)
+{
+}
+
+static void tell_runlist(struct gpu *g, const struct gs_account_news *news)
+{
+	struct gpusched_runlist_facts facts;
+
+	if (g->turns && !gs_facts_of_runlist(g->turns, clock_of, g, &facts)) {
+		g->told = true;
+		news->runlist(g->gpu.index, &facts, news->user);
+	} else if (g->told) {
+		g->told = false;
+		news->closed(g->gpu.index, news->user);
+	}
+}
+
+/* The TSGs first: what is not told of them is as of what is told of the runlist. */
+void gs_account_tell(struct gs_account *a, const struct gs_account_news *news)
+{
+	struct telling x = { a, news };
+	bool anew = false;
+
+	for (size_t i = 0; i < a->ngpus; i++) {
+		struct gpu *g = &a->gpus[i];
+		struct gs_runlist_sums r = { 0 };
+
+		if (g->turns)
+			gs_turns_runlist(g->turns, &r);
+		if (!g->told && r.since_ns) /* the first record */
+			g->anew = true;
+		anew |= g->anew;
+		if (g->turns)
+			gs_turns_changed(g->turns, g->anew ? ignore : tell_changed, &x);
+	}
+	for (struct tsg *t = anew ? a->tsgs : NULL; t; t = t->hh.next)
+		if (gpu_of(a, t->gpu)->anew)
+			tell_tsg(a, t, news);
+	for (size_t i = 0; i < a->ngpus; i++) {
+		a->gpus[i].anew = false;
+		tell_runlist(&a->gpus[i], news);
+	}
 }
 
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret)

@@ -8,6 +8,7 @@
 #ifndef GPUSCHED_ACCOUNT_ACCOUNT_H
 #define GPUSCHED_ACCOUNT_ACCOUNT_H
 
+#include "account/facts.h"
 #include "account/switchlog.h"
 #include "account/turns.h"
 
@@ -62,20 +63,23 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now);
 /* Up to now, for somebody who asks: at most 10 times a second a GPU, however many ask. */
 void gs_account_flush(struct gs_account *a, uint64_t now);
 
-/* Of a TSG: when it last had the GPU, or waited for it. */
-struct gs_seen {
-	struct gpusched_key key;
-	uint64_t id;
-	bool known; /* false: its turns may be among those of nobody known, or there is no log */
-	uint64_t last_ns; /* CLOCK_MONOTONIC; 0: it was never seen */
-};
 /*
- * Tells @fn what has become known, or is known no longer, since the last call; of one that works
- * every GS_SEEN_NS. Returns when to call again; UINT64_MAX: after the next read.
+ * For policies and the engine: what has changed since the last call. Where nothing changed, time goes
+ * on as gs_facts_until() says, up to the runlist's as_of_ns. Nothing here waits or calls RM.
  */
-#define GS_SEEN_NS 250000000ull
-uint64_t gs_account_seen(struct gs_account *a, uint64_t now,
-			 void (*fn)(const struct gs_seen *seen, void *user), void *user);
+struct gs_account_news {
+	/* @fresh: nothing was known of it before */
+	void (*tsg)(const struct gpusched_facts *facts, bool fresh, void *user);
+	void (*unknown)(uint64_t id, void *user); /* nothing is known of it any more */
+	void (*runlist)(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user);
+	void (*closed)(uint32_t gpu, void *user); /* nothing is known of its runlist any more */
+	void *user;
+};
+void gs_account_tell(struct gs_account *a, const struct gs_account_news *news);
+/* Now and in full. -ENOENT with *ret zeroed: nothing is known of it. */
+int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret);
+/* Somebody acts on facts: logs are read 30 times a second, switches or not. */
+void gs_account_eager(struct gs_account *a, bool on);
 
 /* -ENOENT: no turn was seen of it, or its GPU has no log. Times are durations. */
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);

@@ -19,6 +19,9 @@
 /* A shorter slice does not show in a turn's length: the window above is a tenth of it or more. */
 #define SLICE_SHOWS_US 800u
 #define LOST_MAX_NS NS_PER_MS
+/* Who drained and comes back sooner had hardly anything to do in between: it is launch-bound. */
+#define RETURN_NS NS_PER_MS
+#define DRAIN_SMOOTH 8
 
 struct node {
 	UT_hash_handle hh;
@@ -29,6 +32,10 @@ struct node {
 	struct node *prev, *next;
 	uint64_t switches;      /* of all, at its last END */
 	uint64_t waiting_since; /* 0: not known to wait */
+	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
+	uint64_t slice_ns;      /* of its last turn */
+	bool changed;           /* in gs_turns.changed */
+	struct node *cprev, *cnext;
 };
 
 struct gs_turns {
@@ -37,6 +44,7 @@ struct gs_turns {
 	struct node *nodes;
 	unsigned int nnodes;
 	struct node *pending; /* the earliest END first */
+	struct node *changed;
 	struct gs_runlist_sums sums;
 	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
 	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
@@ -72,6 +80,14 @@ static struct node *find_or_new(struct gs_turns *t, uint64_t id)
 	return n;
 }
 
+static void change(struct gs_turns *t, struct node *n)
+{
+	if (n->changed)
+		return;
+	n->changed = true;
+	DL_APPEND2(t->changed, n, cprev, cnext);
+}
+
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 static void wait_from(struct gs_turns *t, struct node *n, uint64_t ns)
@@ -80,8 +96,12 @@ static void wait_from(struct gs_turns *t, struct node *n, uint64_t ns)
 		return;
 	n->waiting_since = ns;
 	t->nwaiting++;
-	if (t->loaded && t->cur != n && !t->contended_from)
-		t->contended_from = ns > t->start_ns ? ns : t->start_ns;
+	change(t, n);
+	if (!t->loaded || t->cur == n || t->contended_from)
+		return;
+	t->contended_from = ns > t->start_ns ? ns : t->start_ns;
+	if (t->cur)
+		change(t, t->cur);
 }
 
 static void forget_wait(struct gs_turns *t, struct node *n)
@@ -105,15 +125,32 @@ static void end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 
 /* ---- why a turn ended ------------------------------------------------------------------------ */
 
-/* Slices in a turn of that length if its slice may have ended it, else 0. */
-static uint64_t slices_in(uint64_t length, uint64_t slice_us)
+/*
+ * Slices in a turn of that length if its slice may have ended it, else 0. @contended: from its START
+ * on, so that its first slice was the last, however long its thread blocks took to come to an end.
+ */
+static uint64_t slices_in(uint64_t length, uint64_t slice_us, bool contended)
 {
 	uint64_t slice = slice_us * SLICE_NS_PER_US, k;
 
 	if (!slice || length < slice + SAVE_MIN_NS)
 		return 0;
+	if (contended)
+		return 1;
 	k = (length - SAVE_MIN_NS) / slice;
 	return slice_us < SLICE_SHOWS_US || length - k * slice <= SAVE_MAX_NS ? k : 0;
+}
+
+/* Somebody waited from its START on: the GPU was told to leave at the end of its first slice. */
+static void learn_drain(struct node *n)
+{
+	uint64_t length = n->last.end_ns - n->last.start_ns;
+	int64_t drain = (int64_t)(length - n->slice_ns), old = (int64_t)n->sums.drain_ns;
+
+	if (!n->one_slice || n->last.contended_ns < length)
+		return;
+	n->sums.drain_ns = (uint64_t)(n->sums.drains ? old + (drain - old) / DRAIN_SMOOTH : drain);
+	n->sums.drains++;
 }
 
 static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
@@ -124,8 +161,12 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 	DL_DELETE(t->pending, n);
 	n->last.end = end;
 	n->sums.ended[end]++;
-	if (end == GS_TURN_SLICE)
+	change(t, n);
+	if (end == GS_TURN_SLICE) {
+		n->sums.last_work_ns = n->last.end_ns;
+		learn_drain(n);
 		wait_from(t, n, n->last.end_ns);
+	}
 	if (t->fn)
 		t->fn(&n->last, t->user);
 }
@@ -199,18 +240,37 @@ static void lose_track(struct gs_turns *t)
 
 	t->sums.gaps++;
 	if (n) {
+		change(t, n);
 		n->sums.loaded = false;
 		n->sums.turns++;
 		n->sums.ended[GS_TURN_UNSURE]++;
 	}
 	while (t->pending)
 		settle(t, t->pending, GS_TURN_UNSURE);
-	for (n = t->nodes; n; n = n->hh.next)
+	for (n = t->nodes; t->nwaiting && n; n = n->hh.next) {
+		if (n->waiting_since)
+			change(t, n);
 		forget_wait(t, n);
+	}
 	t->cur = NULL;
 	t->left = NULL;
 	t->loaded = false;
 	t->blind = true;
+}
+
+/*
+ * It had drained, and is back within a moment. Or it was ready by the end of the first slice of the
+ * only other one that had a turn: its pause was shorter than that.
+ */
+static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t ns)
+{
+	const struct node *other = t->left;
+
+	if (!n->sums.turns || n->last.end != GS_TURN_DRAINED || t->blind || !other)
+		return false;
+	return ns - n->last.end_ns <= RETURN_NS ||
+	       (turns_since(t, n) == 1 && other != n && other->one_slice &&
+		(other->pending || other->last.end == GS_TURN_SLICE));
 }
 
 static void start(struct gs_turns *t, struct node *n, uint64_t ns)
@@ -218,8 +278,11 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 	was_switch(t, n, ns);
 	if (n) {
 		settle_returned(t, n);
+		n->sums.returns += is_return(t, n, ns);
 		end_wait(t, n, ns);
 		n->sums.loaded = true;
+		n->sums.start_ns = n->sums.last_work_ns = ns;
+		change(t, n);
 	}
 	t->sums.switches++;
 	t->cur = n;
@@ -233,8 +296,11 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 
 static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
 {
-	uint64_t length = ns - t->start_ns, slices = slices_in(length, slice_us);
+	uint64_t length = ns - t->start_ns;
+	uint64_t slices = slices_in(length, slice_us, t->contended_from == t->start_ns);
 
+	n->slice_ns = slice_us * SLICE_NS_PER_US;
+	n->one_slice = slices == 1;
 	if (slices && !t->contended_from) /* somebody came in its last slice */
 		t->contended_from = t->start_ns + (slices - 1) * slice_us * SLICE_NS_PER_US;
 	n->last = (struct gs_turn){
@@ -247,8 +313,10 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t sli
 	n->sums.turns++;
 	n->sums.loaded = false;
 	n->sums.last_end_ns = ns;
+	n->sums.last_ns = length;
 	if (length > n->sums.longest_ns)
 		n->sums.longest_ns = length;
+	change(t, n);
 	n->switches = t->sums.switches;
 	n->pending = true;
 	DL_APPEND(t->pending, n);
@@ -294,6 +362,8 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 		pass_until(t, ns);
 	if (id && !n)
 		return -ENOMEM;
+	if (n && !n->sums.since_ns)
+		n->sums.since_ns = ns;
 	if (sw->start)
 		start(t, n, ns);
 	else if (t->loaded)
@@ -302,6 +372,10 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 		t->blind = false;
 		t->left = n;
 		t->start_ns = ns;
+		if (n) {
+			n->sums.last_end_ns = n->sums.last_work_ns = ns;
+			change(t, n);
+		}
 	}
 	return 0;
 }
@@ -322,14 +396,31 @@ int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
 		return -ENOENT;
 	*ret = n->sums;
 	ret->waiting = n->waiting_since != 0;
-	if (n == t->cur && t->contended_from && t->last_ns > t->contended_from)
+	ret->waiting_since_ns = n->waiting_since;
+	ret->contended = n == t->cur && t->contended_from;
+	if (ret->contended && t->last_ns > t->contended_from)
 		ret->contended_ns += t->last_ns - t->contended_from;
+	if (ret->contended || ret->waiting)
+		ret->last_work_ns = t->last_ns;
 	return 0;
+}
+
+void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user)
+{
+	struct node *n;
+
+	while ((n = t->changed)) {
+		n->changed = false;
+		DL_DELETE2(t->changed, n, cprev, cnext);
+		fn(n->id, user);
+	}
 }
 
 void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret)
 {
 	*ret = t->sums;
+	ret->waiting = t->nwaiting;
+	ret->blind = t->blind;
 }
 
 uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent)
@@ -356,6 +447,8 @@ void gs_turns_forget(struct gs_turns *t, uint64_t id)
 		t->cur = NULL;
 	if (t->left == n)
 		t->left = NULL;
+	if (n->changed)
+		DL_DELETE2(t->changed, n, cprev, cnext);
 	HASH_DEL(t->nodes, n);
 	t->nnodes--;
 	free(n);

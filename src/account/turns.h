@@ -47,12 +47,19 @@ struct gs_turn_sums {
 	uint64_t contended_ns;
 	uint64_t turns; /* that have ended */
 	uint64_t ended[GS_TURN_ENDS];
-	uint64_t longest_ns;
-	uint64_t wait_ns, waits; /* those known */
+	uint64_t returns; /* turns that began right after one that had drained, see there */
+	uint64_t longest_ns, last_ns; /* of the turns that have ended */
+	uint64_t wait_ns, waits;      /* those known */
 	uint64_t wait_bucket[GS_WAIT_BUCKETS];
-	uint64_t last_end_ns; /* 0: no turn has ended */
-	bool loaded;          /* now */
-	bool waiting;         /* now, as far as known */
+	uint64_t drain_ns, drains; /* from a slice's end to the turn's: smoothed; of how many */
+	uint64_t since_ns;         /* it was first seen */
+	uint64_t start_ns;         /* of its last turn; 0: it was not seen */
+	uint64_t last_end_ns;      /* 0: no turn has ended */
+	uint64_t last_work_ns;     /* it had work then, for certain */
+	uint64_t waiting_since_ns; /* while @waiting */
+	bool loaded;               /* now */
+	bool contended;            /* now: it is loaded, and somebody is known to wait */
+	bool waiting;              /* now, as far as known */
 };
 
 /* Of the runlist; held, lost, open and unknown add up to the time since the first record. */
@@ -65,6 +72,8 @@ struct gs_runlist_sums {
 	uint64_t switches;   /* STARTs */
 	uint64_t gaps;       /* in the records; out of order included */
 	uint64_t since_ns, as_of_ns;
+	unsigned int waiting; /* TSGs that are known to, now */
+	bool blind;           /* records were lost: nobody knows who is loaded */
 };
 
 struct gs_turns;
@@ -82,6 +91,13 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 void gs_turns_until(struct gs_turns *t, uint64_t ns);
 /* The TSG is gone. What it held stays in the runlist's sums. */
 void gs_turns_forget(struct gs_turns *t, uint64_t id);
+
+/*
+ * Calls @fn for each TSG of which something has changed since the last call; not for what time alone
+ * changes: what is loaded is held, and contended if it says so.
+ */
+typedef void (*gs_turns_changed_fn)(uint64_t id, void *user);
+void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user);
 
 /* -ENOENT: nothing was seen of it. */
 int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret);

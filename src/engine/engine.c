@@ -296,6 +296,12 @@ static uint64_t check_workers(struct gs_engine *e)
 	return e->pending && next == UINT64_MAX ? now + gs_wait_patience() : next;
 }
 
+static void complete(struct gs_engine *e, struct gpusched_tsg *recs, size_t n)
+{
+	for (size_t i = 0; e->opts.complete && i < n; i++)
+		e->opts.complete(&recs[i], e->opts.user);
+}
+
 static int look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)
 {
 	struct gpusched_tsg rec;
@@ -306,6 +312,7 @@ static int look(struct gs_engine *e, const struct gpusched_key *key, const struc
 		gs_engine_forget(e, key);
 	if (r < 0)
 		return r;
+	complete(e, &rec, 1);
 	r = gs_core_look(e->core, &rec, news, gs_now_ns(), &todo);
 	return r < 0 ? r : gs_carry_out(e, &todo);
 }
@@ -395,6 +402,7 @@ int gs_engine_touch_all(struct gs_engine *e)
 	if (r < 0)
 		return r;
 	refresh(e);
+	complete(e, all, count);
 	e->batching = true;
 	r = gs_core_look_all(e->core, all, count, gs_now_ns(), carry_out, e);
 	gs_batch_release(e);
@@ -417,6 +425,7 @@ int gs_engine_begin_anew(struct gs_engine *e)
 		return r;
 	e->epoch = cfg.epoch;
 	refresh(e);
+	complete(e, all, count);
 	e->batching = true;
 	for (size_t i = 0; i < count; i++)
 		look(e, &all[i].key, &news);

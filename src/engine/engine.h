@@ -38,6 +38,8 @@ struct gs_engine_opts {
 	size_t ngpus;
 	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
 	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
+	/* May be NULL: puts into a record what the table does not hold, when it last ran. */
+	void (*complete)(struct gpusched_tsg *rec, void *user);
 	void (*on_call)(const struct gs_engine_call *call, void *user);
 	/* The policy changed its wish for this TSG; it does not get what was wished for it: @why. */
 	void (*on_wish)(const struct gpusched_tsg *rec, void *user);

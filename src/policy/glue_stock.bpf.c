@@ -9,10 +9,11 @@
 #include "gpusched/policy.bpf.h"
 #include "launch/answer.bpf.h"
 #include "policy/kick.h"
+#include "table/facts.h"
 #include "taps/answer.bpf.h"
 
-static __attribute__((always_inline)) inline void gs_in_policy_time(struct gpusched_task *t);
-#define GS_SHOW(task) gs_in_policy_time(task)
+static __attribute__((always_inline)) inline void gs_show(struct gpusched_task *t);
+#define GS_SHOW(task) gs_show(task)
 #include "policy/decide.h"
 
 GPUSCHED_LICENSE_TEXT;
@@ -103,6 +104,26 @@ struct {
 	__type(value, struct gs_kicks);
 } gs_kicks SEC(".maps");
 
+/*
+ * What the GPUs' logs say: filled by the daemon, of TSGs that have changed. The kernel reuses a
+ * replaced value at once, so whoever has copied one compares the id.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GPUSCHED_MAX_TSGS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u64);
+	__type(value, struct gpusched_facts);
+} gs_facts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_RUNLISTS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_runlist_facts);
+} gs_runlists SEC(".maps");
+
 static __always_inline struct gs_pstate *state_of(void)
 {
 	gs_u32 zero = 0;
@@ -133,7 +154,7 @@ static __always_inline gs_u64 policy_time(gs_u64 ns)
 	return gs_dilate_milli == 1000 ? ns : ns / gs_dilate_milli * 1000;
 }
 
-static __always_inline void gs_in_policy_time(struct gpusched_task *t)
+static __always_inline void in_policy_time(struct gpusched_task *t)
 {
 	if (gs_dilate_milli == 1000)
 		return;
@@ -145,6 +166,30 @@ static __always_inline void gs_in_policy_time(struct gpusched_task *t)
 	t->gpu_time_ns = policy_time(t->gpu_time_ns);
 	t->wait_time_ns = policy_time(t->wait_time_ns);
 	t->block_time_ns = policy_time(t->block_time_ns);
+}
+
+/* Facts are beside the table; in virtual time the world's are in the record. */
+static __always_inline void overlay(struct gpusched_task *t)
+{
+	struct gs_pstate *st = state_of();
+	struct gpusched_facts *f;
+	gs_u64 id = t->id;
+
+	if (!st || st->is_virtual)
+		return;
+	f = bpf_map_lookup_elem(&gs_facts, &id);
+	t->known &= ~GPUSCHED_KNOWN_LAST_RUN;
+	if (!f || !(f->known & GPUSCHED_FACT_LAST_RUN))
+		return;
+	t->last_run_ns = gs_facts_last_run(f, bpf_ktime_get_ns());
+	if (*(volatile gs_u64 *)&f->id == id)
+		t->known |= GPUSCHED_KNOWN_LAST_RUN;
+}
+
+static __always_inline void gs_show(struct gpusched_task *t)
+{
+	overlay(t);
+	in_policy_time(t);
 }
 
 /* ---- helpers for policies ----------------------------------------------------------------- */
@@ -275,6 +320,57 @@ __attribute__((noinline)) int gpusched_host_count(struct gpusched_filter *filter
 	c.filter = *filter;
 	bpf_for_each_map_elem(&gs_tsgs, count_one, &c, 0);
 	return c.n;
+}
+
+__attribute__((noinline)) int gpusched_host_runlist(gs_u32 runlist,
+						    struct gpusched_runlist_facts *ret)
+{
+	struct gpusched_runlist_facts *r;
+
+	if (!ret)
+		return 0;
+	r = bpf_map_lookup_elem(&gs_runlists, &runlist);
+	if (!r) {
+		__builtin_memset(ret, 0, sizeof(*ret));
+		return -2; /* ENOENT */
+	}
+	*ret = *r;
+	ret->as_of_ns = policy_time(ret->as_of_ns);
+	ret->since_ns = policy_time(ret->since_ns);
+	return 0;
+}
+
+/* To the moment that the runlist is known up to: what did not change since was not written. */
+static __always_inline void bring_up(struct gpusched_facts *f)
+{
+	gs_u32 runlist = f->runlist;
+	struct gpusched_runlist_facts *r = bpf_map_lookup_elem(&gs_runlists, &runlist);
+
+	if (r)
+		gs_facts_until(f, r->as_of_ns, policy_time(r->as_of_ns) - policy_time(f->as_of_ns));
+	f->as_of_ns = policy_time(f->as_of_ns);
+	f->since_ns = policy_time(f->since_ns);
+	f->last_run_ns = policy_time(f->last_run_ns);
+	f->last_work_ns = policy_time(f->last_work_ns);
+	f->loaded_since_ns = policy_time(f->loaded_since_ns);
+	f->waiting_since_ns = policy_time(f->waiting_since_ns);
+}
+
+__attribute__((noinline)) int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret)
+{
+	struct gpusched_facts *f;
+
+	if (!ret)
+		return 0;
+	f = bpf_map_lookup_elem(&gs_facts, &id);
+	if (f)
+		*ret = *f;
+	if (!f || *(volatile gs_u64 *)&f->id != id || ret->id != id) {
+		__builtin_memset(ret, 0, sizeof(*ret));
+		return -2; /* ENOENT */
+	}
+	bring_up(ret);
+	return 0;
 }
 
 /*

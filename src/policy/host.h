@@ -23,6 +23,9 @@ struct gs_world {
 	uint64_t (*now_ns)(void *user);
 	/* all TSGs that exist; valid until the call returns */
 	struct gpusched_task *const *(*tasks)(void *user, size_t *ret_n);
+	/* May be NULL: none are known. 0 or -ENOENT. */
+	int (*facts)(void *user, uint64_t id, struct gpusched_facts *ret);
+	int (*runlist)(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 	uint64_t seed;   /* of the policy's random numbers */
 	uint32_t hidden; /* GPUSCHED_KNOWN_*: facts that the policy is not told */
 	void *user;
@@ -110,5 +113,10 @@ int gs_virtual_round(struct gs_policy *p);
 bool gs_virtual_kicked(struct gs_policy *p);
 /* @t as the policy is shown it: without what the world hides. */
 struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gpusched_task *t);
+
+/* Its world's facts; -ENOENT with *ret zeroed. */
+int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_facts *ret);
+int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
+		       struct gpusched_runlist_facts *ret);
 
 #endif /* GPUSCHED_POLICY_HOST_H */

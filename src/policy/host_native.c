@@ -32,6 +32,13 @@ struct native_kick {
 	void *user;
 };
 
+/* The same; a policy that was built earlier has none. */
+struct native_facts {
+	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
+	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
+	void *user;
+};
+
 struct native {
 	struct gs_policy p;
 	void *dl;
@@ -132,6 +139,20 @@ static void take_kick(struct native *n, const struct gpusched_task *t)
 		n->p.kicks++;
 	else
 		n->p.kicks_refused++;
+}
+
+static int help_facts(void *user, gs_u64 id, struct gpusched_facts *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_facts(&n->p, id, ret);
+}
+
+static int help_runlist(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_runlist(&n->p, runlist, ret);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -281,6 +302,7 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	struct native *n = native_of(p);
 	struct native_helpers *helpers = dlsym(n->dl, "gpusched_native_ops");
 	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
+	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
@@ -288,6 +310,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 					    help_fail, help_count,  n };
 	if (kick)
 		*kick = (struct native_kick){ help_kick, n };
+	if (facts)
+		*facts = (struct native_facts){ help_facts, help_runlist, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

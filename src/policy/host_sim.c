@@ -56,6 +56,25 @@ static struct gpusched_key key_of(const struct gpusched_task *t)
 	return (struct gpusched_key){ .file = t->id, .client = 1, .handle = 1 };
 }
 
+/* The world's, for helpers that look them up in maps here. */
+static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
+{
+	uint32_t runlist = t->gpu << 8 | (t->engine & 0xffu);
+	struct gpusched_runlist_facts r;
+	struct gpusched_facts f;
+	uint64_t id = t->id;
+
+	if (!(p->info.flags & GPUSCHED_F_FACTS))
+		return 0;
+	if (!gs_virtual_facts(p, id, &f) &&
+	    bpf_map_update_elem(p->loaded.facts_fd, &id, &f, BPF_ANY) < 0)
+		return -errno;
+	if (!gs_virtual_runlist(p, runlist, &r) &&
+	    bpf_map_update_elem(p->loaded.runlists_fd, &runlist, &r, BPF_ANY) < 0)
+		return -errno;
+	return 0;
+}
+
 static int put(struct gs_policy *p, const struct gpusched_task *t)
 {
 	struct gpusched_tsg rec = { .key = key_of(t), .task = gs_virtual_shown(p, t) };
@@ -64,7 +83,7 @@ static int put(struct gs_policy *p, const struct gpusched_task *t)
 		snprintf(p->failure, sizeof(p->failure), "the table of the sim host is full");
 		return -errno;
 	}
-	return 0;
+	return put_facts(p, t);
 }
 
 static int take(struct gs_policy *p, struct gpusched_task *t)
@@ -123,6 +142,8 @@ static int sim_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_
 		ret = take(p, t);
 	if (t && r->op == GPUSCHED_RUN_TASK_DESTROY)
 		bpf_map_delete_elem(p->loaded.tsgs_fd, &r->key);
+	if (t && r->op == GPUSCHED_RUN_TASK_DESTROY)
+		bpf_map_delete_elem(p->loaded.facts_fd, &t->id);
 	return ret;
 }
 

@@ -223,3 +223,16 @@ struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gp
 		shown.block_time_ns = 0;
 	return shown;
 }
+
+int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_facts *ret)
+{
+	*ret = (struct gpusched_facts){ 0 };
+	return p->world.facts ? p->world.facts(p->world.user, id, ret) : -ENOENT;
+}
+
+int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
+		       struct gpusched_runlist_facts *ret)
+{
+	*ret = (struct gpusched_runlist_facts){ 0 };
+	return p->world.runlist ? p->world.runlist(p->world.user, runlist, ret) : -ENOENT;
+}

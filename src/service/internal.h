@@ -41,6 +41,7 @@
 	  "open files from before the taps not looked at to the end: their user has too many") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
+	X(FACTS_LEFT, "facts_left", "times that facts of TSGs did not get to the running policy") \
 	X(SAVED_LEFT, "saved_left", \
 	  "settings that a restart will not know of: there are too many") \
 	X(KICKS, "policy_kicks", "rounds that policies asked for by gpusched_kick()") \
@@ -349,6 +350,10 @@ void gs_sight_gone(struct gs_service *s, uint64_t id);
 void gs_sight_losses(struct gs_service *s);
 void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev);
 void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call);
+/* What the running policy wants (GPUSCHED_F_*). */
+void gs_sight_policy(struct gs_service *s, uint32_t flags);
+/* What the table does not hold of a record: when it last ran. */
+void gs_sight_complete(struct gs_service *s, struct gpusched_tsg *rec);
 /* Before an answer that tells times: up to now, within limits. */
 void gs_sight_flush(struct gs_service *s);
 /* GPU time and turns of TSG @id, into its object. */

@@ -75,6 +75,7 @@ static void take_over(struct gs_service *s, struct gs_policy *p, const char *nam
 	watch_ticks(s);
 	s->overruled_logged = 0;
 	gs_engine_policy_flags(s->e, gs_policy_running(p)->flags);
+	gs_sight_policy(s, gs_policy_running(p)->flags);
 	gs_engine_touch_all(s->e);
 	gs_log(LOG_INFO, "policy %s started", gs_policy_running(p)->name);
 	tell(s, gs_policy_running(p)->name, old[0] ? "switched" : "started", NULL);
@@ -149,6 +150,7 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	s->counters[GS_SVC_KICKS_LEFT] += left;
 	s->p = NULL;
 	gs_policy_stop(p, kind);
+	gs_sight_policy(s, 0);
 	gs_service_launches_update(s);
 	gs_cfg_policy_active(s->o, false);
 	gs_engine_touch_all(s->e);

@@ -245,6 +245,11 @@ static int on_results(sd_event_source *src, int fd, uint32_t revents, void *user
 	return 0;
 }
 
+static void complete(struct gpusched_tsg *rec, void *user)
+{
+	gs_sight_complete(user, rec);
+}
+
 static int start_engine(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_engine_opts opts = {
@@ -255,6 +260,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 		.ngpus = s->ngpus,
 		.switch_cost_us = s->config->switch_cost_us,
 		.hold_limit_ms = s->config->hold_limit_ms,
+		.complete = complete,
 		.on_call = gs_on_call,
 		.on_wish = gs_on_wish,
 		.on_overruled = gs_on_overruled,

@@ -7,6 +7,7 @@
 #include "basic/log.h"
 #include "service/internal.h"
 #include "table/events.h"
+#include "table/facts.h"
 
 static uint64_t us_of(uint64_t ns)
 {
@@ -15,31 +16,81 @@ static uint64_t us_of(uint64_t ns)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* For policies and the engine: whether a TSG works. */
-static void tell_seen(const struct gs_seen *seen, void *user)
-{
-	struct gs_service *s = user;
-	struct gpusched_poke p = {
-		.key = seen->key,
-		.id = seen->id,
-		.what = GPUSCHED_POKE_FACTS,
-		.rec.task.known = seen->known ? GPUSCHED_KNOWN_LAST_RUN : 0,
-		.rec.task.last_run_ns = seen->last_ns,
-	};
+/* Facts on their way to the map, many to a call. */
+#define TOLD_AT_ONCE 256
+struct telling {
+	struct gs_service *s;
+	size_t n;
+	bool fresh;
+	struct gpusched_facts facts[TOLD_AT_ONCE];
+};
 
-	gs_table_poke(s->o, &p);
-	if (s->p && !seen->last_ns)
+static void put_told(struct telling *x)
+{
+	if (x->n && gs_facts_put(x->s->o, x->facts, x->n))
+		gs_count(x->s, GS_SVC_FACTS_LEFT);
+	x->n = 0;
+}
+
+static void tell_tsg(const struct gpusched_facts *facts, bool fresh, void *user)
+{
+	struct telling *x = user;
+
+	x->fresh |= fresh;
+	x->facts[x->n++] = *facts;
+	if (x->n == TOLD_AT_ONCE)
+		put_told(x);
+}
+
+static void tell_unknown(uint64_t id, void *user)
+{
+	struct telling *x = user;
+
+	put_told(x); /* it may be among those */
+	gs_facts_remove(x->s->o, id);
+	x->fresh = true;
+}
+
+/* One runlist a GPU has a log; the engine of an adopted TSG may be unknown. */
+static const uint32_t engines[] = { 0, 1 };
+
+static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user)
+{
+	struct telling *x = user;
+
+	put_told(x);
+	for (size_t i = 0; i < GS_COUNT(engines); i++)
+		gs_facts_put_runlist(x->s->o, gpu << 8 | engines[i], facts);
+}
+
+static void tell_closed(uint32_t gpu, void *user)
+{
+	struct telling *x = user;
+
+	for (size_t i = 0; i < GS_COUNT(engines); i++)
+		gs_facts_remove_runlist(x->s->o, gpu << 8 | engines[i]);
+}
+
+static void tell(struct gs_service *s)
+{
+	struct telling x = { .s = s };
+	const struct gs_account_news news = { tell_tsg, tell_unknown, tell_runlist, tell_closed,
+					      &x };
+
+	if (!gs_facts_has(s->o))
+		return;
+	gs_account_tell(s->account, &news);
+	put_told(&x);
+	if (s->p && x.fresh)
 		gs_policy_nudge(s->p);
 }
 
 static int on_read(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_service *s = user;
-	uint64_t now = gs_now_ns(), next = gs_account_read(s->account, now),
-		 again = gs_account_seen(s->account, now, tell_seen, s);
+	uint64_t next = gs_account_read(s->account, gs_now_ns());
 
-	if (again < next)
-		next = again;
+	tell(s);
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG wakes it */
 	sd_event_source_set_time(src, us_of(next));
@@ -48,13 +99,17 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 
 static void read_soon(struct gs_service *s)
 {
+	sd_event_source_set_time(s->sight, us_of(gs_now_ns()));
+	sd_event_source_set_enabled(s->sight, SD_EVENT_ONESHOT);
+}
+
+static void read_unless_planned(struct gs_service *s)
+{
 	int enabled = SD_EVENT_OFF;
 
 	sd_event_source_get_enabled(s->sight, &enabled);
-	if (enabled)
-		return;
-	sd_event_source_set_time(s->sight, us_of(gs_now_ns()));
-	sd_event_source_set_enabled(s->sight, SD_EVENT_ONESHOT);
+	if (!enabled)
+		read_soon(s);
 }
 
 int gs_sight_start(struct gs_service *s, struct gs_error *err)
@@ -70,6 +125,8 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 	if (!s->opts.daemon || !s->config->account)
 		return 0;
 	r = gs_account_new(&opts, &s->account);
+	if (!r)
+		r = gs_facts_begin(s->o);
 	if (!r)
 		r = sd_event_add_time(s->event, &s->sight, CLOCK_MONOTONIC, 0, 1000, on_read, s);
 	if (r >= 0)
@@ -100,8 +157,6 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	struct gpusched_channels ch = { 0 };
 
-	if (!s->account && (rec->task.known & GPUSCHED_KNOWN_LAST_RUN))
-		tell_seen(&(struct gs_seen){ .key = rec->key, .id = rec->task.id }, s);
 	if (!s->account || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return;
 	if (!is_there(&rec->key, rec->task.id, s))
@@ -111,13 +166,35 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 	if (gs_account_tsg(s->account, rec, &ch))
 		gs_log(LOG_WARNING, "TSG %llu: no memory for its GPU time",
 		       (unsigned long long)rec->task.id);
-	read_soon(s);
+	read_unless_planned(s);
 }
 
 void gs_sight_gone(struct gs_service *s, uint64_t id)
 {
-	if (s->account)
-		gs_account_gone(s->account, id);
+	if (!s->account)
+		return;
+	gs_account_gone(s->account, id);
+	gs_facts_remove(s->o, id);
+}
+
+void gs_sight_policy(struct gs_service *s, uint32_t flags)
+{
+	if (!s->account)
+		return;
+	gs_account_eager(s->account, flags & GPUSCHED_F_FACTS);
+	read_soon(s);
+}
+
+/* The engine asks who works. */
+void gs_sight_complete(struct gs_service *s, struct gpusched_tsg *rec)
+{
+	struct gpusched_facts f;
+
+	rec->task.known &= ~GPUSCHED_KNOWN_LAST_RUN;
+	if (!s->account || gs_account_facts(s->account, rec->task.id, &f))
+		return;
+	rec->task.known |= GPUSCHED_KNOWN_LAST_RUN;
+	rec->task.last_run_ns = gs_facts_last_run(&f, gs_now_ns());
 }
 
 /* Events were lost: ends may be among them. */
@@ -182,8 +259,11 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 
 void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o)
 {
+	struct gpusched_facts f;
 	struct gs_turn_sums t;
 
+	if (s && s->account && !gs_account_facts(s->account, id, &f))
+		put(o, "last_run_ns", f.last_run_ns, gs_facts_last_run(&f, gs_now_ns()));
 	if (!s || !s->account || gs_account_of(s->account, id, &t)) {
 		json_object_set_new(o, "turns", json_null());
 		return;

@@ -180,10 +180,10 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 		   t->launches_since_ns);
 	put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
 		   gs_launch_rate_mhz(t, gs_now_ns()));
-	put_number(o, "gpu_time_ns", t->known & GPUSCHED_KNOWN_GPU_TIME, t->gpu_time_ns);
-	put_number(o, "wait_time_ns", t->known & GPUSCHED_KNOWN_GPU_TIME, t->wait_time_ns);
-	put_number(o, "switches", t->known & GPUSCHED_KNOWN_GPU_TIME, t->switches);
-	put_number(o, "last_run_ns", t->known & GPUSCHED_KNOWN_LAST_RUN, t->last_run_ns);
+	put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() knows */
+	put_number(o, "wait_time_ns", false, 0);
+	put_number(o, "switches", false, 0);
+	put_number(o, "last_run_ns", false, 0);
 }
 
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)

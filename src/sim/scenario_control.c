@@ -26,12 +26,11 @@ static void refresh(struct sim_proc *p)
 	uint64_t dt = now_of(p->sim) - p->rate_ns;
 
 	sim_tsg_state(p->tsg, &s);
-	if (s.running || s.gpu_time_ns != t->gpu_time_ns)
-		t->last_run_ns = now_of(p->sim);
+	sim_sight_refresh(p);
 	t->gpu_time_ns = s.gpu_time_ns;
 	t->wait_time_ns = s.wait_time_ns;
 	t->switches = s.context_switches;
-	t->known |= GPUSCHED_KNOWN_GPU_TIME | GPUSCHED_KNOWN_LAST_RUN;
+	t->known |= GPUSCHED_KNOWN_GPU_TIME;
 	if (s.switches_in) {
 		t->block_time_ns = p->block_ns;
 		t->known |= GPUSCHED_KNOWN_BLOCK_TIME;
@@ -220,6 +219,7 @@ void sim_control_gone(struct sim_proc *p)
 	if (x->policy)
 		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_TASK_DESTROY, &p->rec.task, 0);
 	hear_kick(x);
+	sim_sight_gone(p);
 	while (x->tasks[i] != &p->rec.task)
 		i++;
 	memmove(x->tasks + i, x->tasks + i + 1, (--x->ntasks - i) * sizeof(*x->tasks));
@@ -397,6 +397,8 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 	const struct gs_world w = {
 		.now_ns = view_now,
 		.tasks = view_tasks,
+		.facts = sim_sight_facts,
+		.runlist = sim_sight_runlist,
 		.seed = x->res->seed,
 		.hidden = x->res->facts == SIM_FACTS_ALL ? 0 : ~gs_host_stock.facts,
 		.user = x,
@@ -411,7 +413,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 	x->due_at = UINT64_MAX;
 	x->core = gs_core_new(&core);
 	x->recs = calloc(x->nprocs, sizeof(*x->recs));
-	if (!x->core || !x->recs)
+	if (!x->core || !x->recs || sim_sight_init(x))
 		return gs_fail(err, -ENOMEM, "out of memory");
 	gs_core_policy(x->core, true, x->policy_flags);
 	if (x->policy->info.tick_us)
@@ -451,6 +453,7 @@ void sim_control_end(struct sim_sim *x)
 	if (x->core)
 		memcpy(x->res->engine, gs_core_counters(x->core), sizeof(x->res->engine));
 	gs_core_free(x->core);
+	sim_sight_end(x);
 	free(x->recs);
 	if (x->workers)
 		for (unsigned int i = 0; i <= x->s->gpus; i++)

@@ -97,6 +97,7 @@ struct sim_sim {
 	struct gs_core *core;     /* NULL: it had no policy at the start */
 	uint64_t due_at;          /* an event is posted for the core then */
 	uint64_t kick_at;         /* a round is posted for the policy then; past: none is */
+	struct sim_sight *sights; /* by GPU; NULL: without a core nobody asks */
 	struct gpusched_tsg *recs;
 	uint32_t policy_flags;
 	struct gs_error err; /* out of memory in a callback */
@@ -140,5 +141,15 @@ void sim_control_new(struct sim_proc *p);
 void sim_control_gone(struct sim_proc *p);
 void sim_control_launch(struct sim_proc *p, unsigned int count);
 void sim_control_event(struct sim_sim *x, const struct sim_event *ev);
+
+/* scenario_sight.c: who had the GPU, as far as the log says */
+int sim_sight_init(struct sim_sim *x);
+void sim_sight_end(struct sim_sim *x);
+void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
+void sim_sight_gone(struct sim_proc *p);
+/* When it last ran, into its record. */
+void sim_sight_refresh(struct sim_proc *p);
+int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);
+int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 
 #endif /* GPUSCHED_SIM_SCENARIO_PRIV_H */

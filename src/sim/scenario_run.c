@@ -62,13 +62,13 @@ static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_
 	sim_proc_done(sim_tsg_user(t), ch);
 }
 
-static void on_switch(void *user, const struct sim_switch *sw)
+/* For a timeline; nothing without one. */
+static void keep_turn(struct sim_sim *x, const struct sim_switch *sw)
 {
-	struct sim_sim *x = user;
 	struct sim_result *r = x->res;
 	struct sim_proc *p = sw->user;
 
-	if (sw->ns < x->turns_from || sw->ns > x->turns_until)
+	if (!x->turns_until || sw->ns < x->turns_from || sw->ns > x->turns_until)
 		return;
 	if (!sw->start) {
 		for (size_t i = r->nturns; i-- > 0;)
@@ -92,6 +92,15 @@ static void on_switch(void *user, const struct sim_switch *sw)
 	r->turns[r->nturns++] = (struct sim_turn){ .start_ns = sw->ns,
 						   .gpu = sw->gpu,
 						   .process = (size_t)(p - x->procs) };
+}
+
+static void on_switch(void *user, const struct sim_switch *sw)
+{
+	struct sim_sim *x = user;
+
+	if (x->sights)
+		sim_sight_switch(x, sw);
+	keep_turn(x, sw);
 }
 
 static void handle(struct sim_sim *x, const struct sim_event *ev)
@@ -226,7 +235,7 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 {
 	CLEANUP(sim_result_freep) struct sim_result *res = calloc(1, sizeof(*res));
 	struct sim_sim x = { .s = s, .res = res };
-	struct sim_model_ops ops = { .on_done = on_done, .user = &x };
+	struct sim_model_ops ops = { .on_done = on_done, .on_switch = on_switch, .user = &x };
 	int r;
 
 	if (!res)
@@ -238,7 +247,6 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 	x.end_ns = sim_us(s->duration_s * 1e6);
 	x.warm_ns = sim_us(s->warmup_s * 1e6);
 	if (opts->timeline_ms > 0) {
-		ops.on_switch = on_switch;
 		x.turns_from = x.warm_ns;
 		x.turns_until = x.warm_ns + sim_us(opts->timeline_ms * 1000);
 	}

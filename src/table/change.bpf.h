@@ -65,20 +65,6 @@ static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct
 	gs_tell_owner(rec, new);
 }
 
-static __always_inline void gs_poke_facts(struct gpusched_task *t, const struct gpusched_task *new)
-{
-	const gs_u32 facts =
-		GPUSCHED_KNOWN_GPU_TIME | GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_BLOCK_TIME;
-
-	t->gpu_time_ns = new->gpu_time_ns;
-	t->wait_time_ns = new->wait_time_ns;
-	t->switches = new->switches;
-	t->last_run_ns = new->last_run_ns;
-	/* launches are counted at the same time */
-	__sync_fetch_and_and(&t->known, ~facts | new->known);
-	__sync_fetch_and_or(&t->known, new->known &facts);
-}
-
 static __always_inline void gs_poke_class(struct gpusched_task *t, const struct gpusched_task *new)
 {
 	t->class_id = new->class_id;
@@ -142,8 +128,6 @@ static __always_inline void gs_poke_rare(struct gpusched_tsg *rec, struct gpusch
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_HELD);
 		__sync_fetch_and_and(&rec->task.want.valid, ~GPUSCHED_RUNNABLE);
 	}
-	if (gs_pokes(rec, p, GPUSCHED_POKE_FACTS))
-		gs_poke_facts(&rec->task, &p->rec.task);
 }
 
 SEC("syscall")

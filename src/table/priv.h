@@ -55,6 +55,7 @@ enum gs_pin {
 
 struct gs_table {
 	int fd[GS_PIN_OPENED];
+	int facts_fd, runlists_fd; /* -1: facts.h's are not made */
 	unsigned int cpus;
 	unsigned int sweeps;
 	unsigned int handled;     /* events in this dispatch */

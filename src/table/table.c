@@ -128,6 +128,7 @@ static int table_new(struct gs_table **ret)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
 		t->fd[i] = -1;
+	t->facts_fd = t->runlists_fd = -1;
 	t->cpus = libbpf_num_possible_cpus();
 	*ret = t;
 	return 0;
@@ -198,6 +199,10 @@ void gs_table_close(struct gs_table *t)
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
 		if (t->fd[i] >= 0)
 			close(t->fd[i]);
+	if (t->facts_fd >= 0)
+		close(t->facts_fd);
+	if (t->runlists_fd >= 0)
+		close(t->runlists_fd);
 	free(t);
 }
 
@@ -206,7 +211,9 @@ int gs_table_map_fd(const struct gs_table *t, const char *name)
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
 		if (!strcmp(pin_names[i], name))
 			return t->fd[i];
-	return -ENOENT;
+	if (!strcmp(name, "gs_facts"))
+		return t->facts_fd;
+	return strcmp(name, "gs_runlists") ? -ENOENT : t->runlists_fd;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
 /*
  * abi_v1.h - the layout that policies of ABI version 1 are compiled against
  *
- * X(struct, field, offset, size), X(struct, size), X(name, value). Never edited for version 1: a
- * policy object built yesterday has to find its fields tomorrow. A field that moves makes the check
- * fail, a new version gets a new file.
+ * X(struct, field, offset, size), X(struct, size), X(name, value). For version 1 lines are added
+ * and never edited: a policy object built yesterday has to find its fields tomorrow. A field that
+ * moves makes the check fail, a new version gets a new file.
  */
 #ifndef GPUSCHED_TESTS_ABI_V1_H
 #define GPUSCHED_TESTS_ABI_V1_H
@@ -79,7 +79,42 @@
 	X(gpusched_option_desc, is_signed, 172, 4) \
 	X(gpusched_option_desc, def, 176, 8) \
 	X(gpusched_option_desc, min, 184, 8) \
-	X(gpusched_option_desc, max, 192, 8)
+	X(gpusched_option_desc, max, 192, 8) \
+	X(gpusched_facts, id, 0, 8) \
+	X(gpusched_facts, known, 8, 4) \
+	X(gpusched_facts, state, 12, 4) \
+	X(gpusched_facts, runlist, 16, 4) \
+	X(gpusched_facts, pad, 20, 4) \
+	X(gpusched_facts, as_of_ns, 24, 8) \
+	X(gpusched_facts, since_ns, 32, 8) \
+	X(gpusched_facts, held_ns, 40, 8) \
+	X(gpusched_facts, contended_ns, 48, 8) \
+	X(gpusched_facts, turns, 56, 8) \
+	X(gpusched_facts, slice_ended, 64, 8) \
+	X(gpusched_facts, drained, 72, 8) \
+	X(gpusched_facts, unsure, 80, 8) \
+	X(gpusched_facts, returns, 88, 8) \
+	X(gpusched_facts, last_turn_ns, 96, 8) \
+	X(gpusched_facts, last_run_ns, 104, 8) \
+	X(gpusched_facts, last_work_ns, 112, 8) \
+	X(gpusched_facts, loaded_since_ns, 120, 8) \
+	X(gpusched_facts, waiting_since_ns, 128, 8) \
+	X(gpusched_facts, wait_ns, 136, 8) \
+	X(gpusched_facts, waits, 144, 8) \
+	X(gpusched_facts, drain_ns, 152, 8) \
+	X(gpusched_facts, drains, 160, 8) \
+	X(gpusched_facts, work_ns, 168, 8) \
+	X(gpusched_facts, block_ns, 176, 8) \
+	X(gpusched_runlist_facts, as_of_ns, 0, 8) \
+	X(gpusched_runlist_facts, since_ns, 8, 8) \
+	X(gpusched_runlist_facts, held_ns, 16, 8) \
+	X(gpusched_runlist_facts, unattributed_ns, 24, 8) \
+	X(gpusched_runlist_facts, lost_ns, 32, 8) \
+	X(gpusched_runlist_facts, open_ns, 40, 8) \
+	X(gpusched_runlist_facts, unknown_ns, 48, 8) \
+	X(gpusched_runlist_facts, switches, 56, 8) \
+	X(gpusched_runlist_facts, waiting, 64, 4) \
+	X(gpusched_runlist_facts, pad, 68, 4)
 
 #define GPUSCHED_ABI_V1_SIZES(X) \
 	X(gpusched_settings, 16) \
@@ -90,7 +125,9 @@
 	X(gpusched_text, 64) \
 	X(gpusched_filter, 32) \
 	X(gpusched_policy_desc, 56) \
-	X(gpusched_option_desc, 200)
+	X(gpusched_option_desc, 200) \
+	X(gpusched_facts, 184) \
+	X(gpusched_runlist_facts, 72)
 
 /* Numbers that a policy is compiled with. */
 #define GPUSCHED_ABI_V1_VALUES(X) \
@@ -102,6 +139,17 @@
 	X(GPUSCHED_F_DENY, 1) \
 	X(GPUSCHED_F_ASSUMED, 2) \
 	X(GPUSCHED_F_WORK, 4) \
+	X(GPUSCHED_F_FACTS, 8) \
+	X(GPUSCHED_FACT_HELD, 1) \
+	X(GPUSCHED_FACT_STATE, 2) \
+	X(GPUSCHED_FACT_LAST_RUN, 4) \
+	X(GPUSCHED_FACT_WAIT, 8) \
+	X(GPUSCHED_FACT_DRAIN, 16) \
+	X(GPUSCHED_FACT_WORK, 32) \
+	X(GPUSCHED_FACT_BLOCK, 64) \
+	X(GPUSCHED_STATE_LOADED, 1) \
+	X(GPUSCHED_STATE_CONTENDED, 2) \
+	X(GPUSCHED_STATE_WAITING, 4) \
 	X(GPUSCHED_ALL_SETTINGS, 15) \
 	X(GPUSCHED_POLICY_WORDS, 8)
 /* clang-format on */

@@ -9,7 +9,9 @@
 #include "basic/log.h"
 #include "gpusched/policy_types.h"
 #include "policy_fixture.h"
+#include "policy/host.h"
 #include "table/cfg.h"
+#include "table/facts.h"
 
 static struct gs_policy *start(const char *name, const char *option, struct gs_policy *prev)
 {
@@ -118,6 +120,78 @@ static void test_hears_of_launches(void **state)
 	assert_false(hears_of_launches());
 	gs_policy_stop(counts, GS_POLICY_EXIT_STOPPED);
 	assert_false(hears_of_launches());
+}
+
+static void put_facts(const struct gpusched_tsg *rec, uint64_t held, uint32_t state)
+{
+	const struct gpusched_facts f = {
+		.id = rec->task.id,
+		.known = GPUSCHED_FACT_HELD | GPUSCHED_FACT_STATE | GPUSCHED_FACT_LAST_RUN,
+		.state = state,
+		.runlist = 1,
+		.as_of_ns = 1000,
+		.held_ns = held,
+		.turns = 7,
+		.last_run_ns = 900,
+	};
+
+	assert_int_equal(gs_facts_put(table, &f, 1), 0);
+}
+
+static void look(struct gs_policy *p, const struct gpusched_tsg *rec, uint64_t *priv)
+{
+	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK };
+
+	assert_int_equal(gs_loaded_ask(&p->loaded, &run), 0);
+	memcpy(priv, fixture_get(rec).task.priv, sizeof(fixture_get(rec).task.priv));
+}
+
+/* Facts reach a policy: of what is loaded as of the runlist's time, and of nobody else's TSG. */
+static void test_facts(void **state)
+{
+	const struct gpusched_runlist_facts r = {
+		.as_of_ns = 3000, .held_ns = 55, .lost_ns = 66, .switches = 77
+	};
+	struct gpusched_tsg a, b;
+	struct gs_policy *p;
+	uint64_t priv[GPUSCHED_POLICY_WORDS];
+
+	(void)state;
+	NEED_TABLE();
+	assert_int_equal(gs_facts_begin(table), 0);
+	a = fixture_tsg(1, GPUSCHED_CLASS_LC);
+	b = fixture_tsg(2, GPUSCHED_CLASS_BE);
+	p = start(fixture_source("looks"), NULL, NULL);
+	look(p, &a, priv);
+	assert_int_equal(priv[0], 2ull << 32);
+	assert_int_equal(priv[1] | priv[4] | priv[5], 0);
+
+	put_facts(&a, 100, GPUSCHED_STATE_LOADED);
+	put_facts(&b, 200, 0);
+	assert_int_equal(gs_facts_put_runlist(table, 1, &r), 0);
+	look(p, &a, priv);
+	assert_int_equal(priv[0],
+			 GPUSCHED_FACT_HELD | GPUSCHED_FACT_STATE | GPUSCHED_FACT_LAST_RUN);
+	assert_int_equal(priv[1], 100 + 2000);
+	assert_int_equal(priv[2], 7);
+	assert_int_equal(priv[3], 3000);
+	assert_int_equal(priv[5], 55);
+	assert_int_equal(priv[6], 66);
+	assert_int_equal(priv[7], 77);
+	look(p, &b, priv);
+	assert_int_equal(priv[1], 200);
+
+	gs_facts_remove(table, a.task.id);
+	gs_facts_remove_runlist(table, 1);
+	look(p, &a, priv);
+	assert_int_equal(priv[0], 2ull << 32);
+	assert_int_equal(priv[1], 0);
+	look(p, &b, priv);
+	assert_int_equal(priv[3], 1000);
+	gs_facts_remove(table, b.task.id);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&a);
+	fixture_remove(&b);
 }
 
 static void count_log(int level, const char *message, void *count)
@@ -430,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
 		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
+		cmocka_unit_test(test_facts),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * facts.h - turns as policies see them; pure
+ */
+#ifndef GPUSCHED_ACCOUNT_FACTS_H
+#define GPUSCHED_ACCOUNT_FACTS_H
+
+#include "account/turns.h"
+#include "gpusched/policy_types.h"
+
+/* A moment of the GPU's time on the policies' clock. */
+typedef uint64_t (*gs_facts_clock)(const void *user, uint64_t gpu_ns);
+
+/*
+ * Of TSG @id, of whose turns @t says what is known. -ENOENT with *ret zeroed: there is no record of
+ * the runlist yet. Leaves runlist, work_ns and block_ns to the caller. @clock NULL: the same clock.
+ */
+int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, const void *user,
+		struct gpusched_facts *ret);
+/* -ENOENT: the same. */
+int gs_facts_of_runlist(const struct gs_turns *t, gs_facts_clock clock, const void *user,
+			struct gpusched_runlist_facts *ret);
+
+#endif /* GPUSCHED_ACCOUNT_FACTS_H */

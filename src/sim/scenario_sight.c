@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Who had the model's GPUs, as the daemon would know it: the account's rules on the model's log,
+ * which is read as late as RM hands out a real one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "account/facts.h"
+#include "basic/clock.h"
+#include "sim/scenario_priv.h"
+#include "table/facts.h"
+
+#define PERIOD_NS 33333333u /* RM's own */
+
+struct record {
+	struct gs_switch sw;
+	struct sim_proc *proc;
+};
+
+/* A GPU's log. */
+struct sim_sight {
+	struct gs_turns *turns;
+	struct record *queue;
+	size_t n, cap, at;
+};
+
+int sim_sight_init(struct sim_sim *x)
+{
+	x->sights = calloc(x->s->gpus, sizeof(*x->sights));
+	for (unsigned int i = 0; x->sights && i < x->s->gpus; i++)
+		if (gs_turns_new(NULL, NULL, &x->sights[i].turns))
+			return -ENOMEM;
+	return x->sights ? 0 : -ENOMEM;
+}
+
+void sim_sight_end(struct sim_sim *x)
+{
+	for (unsigned int i = 0; x->sights && i < x->s->gpus; i++) {
+		gs_turns_free(x->sights[i].turns);
+		free(x->sights[i].queue);
+	}
+	free(x->sights);
+	x->sights = NULL;
+}
+
+void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw)
+{
+	struct sim_sight *g = &x->sights[sw->gpu];
+
+	if (g->n == g->cap) {
+		size_t cap = g->cap ? 2 * g->cap : 1024;
+		struct record *q = reallocarray(g->queue, cap, sizeof(*q));
+
+		if (!q) {
+			gs_fail(&x->err, -ENOMEM, "out of memory");
+			return;
+		}
+		g->queue = q;
+		g->cap = cap;
+	}
+	g->queue[g->n++] = (struct record){ { .ns = sw->ns, .start = sw->start }, sw->user };
+}
+
+/* Up to what is handed out by now. */
+static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
+{
+	bool all = x->res->facts == SIM_FACTS_ALL;
+	uint64_t now = sim_model_now(x->m), until = all ? now : now / PERIOD_NS * PERIOD_NS;
+	struct sim_sight *g = &x->sights[gpu];
+
+	while (g->at < g->n && g->queue[g->at].sw.ns <= until) {
+		const struct record *r = &g->queue[g->at++];
+		const struct sim_proc *p = r->proc;
+
+		if (gs_turns_feed(g->turns, &r->sw, p->alive ? p->rec.task.id : 0,
+				  p->is.timeslice_us))
+			gs_fail(&x->err, -ENOMEM, "out of memory");
+	}
+	if (g->at == g->n)
+		g->at = g->n = 0;
+	gs_turns_until(g->turns, until);
+	return g->turns;
+}
+
+void sim_sight_gone(struct sim_proc *p)
+{
+	if (p->sim->sights)
+		gs_turns_forget(read_log(p->sim, p->gpu), p->rec.task.id);
+}
+
+int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
+{
+	struct sim_sim *x = user;
+	struct sim_tsg_state s;
+	const struct sim_proc *p;
+	int r;
+
+	if (!id || id > x->nprocs || !x->procs[id - 1].alive)
+		return -ENOENT;
+	p = &x->procs[id - 1];
+	r = gs_facts_of(read_log(x, p->gpu), id, NULL, NULL, ret);
+	if (r)
+		return r;
+	ret->runlist = p->gpu << 8 | SIM_ENGINE_GR;
+	if (x->res->facts != SIM_FACTS_ALL)
+		return 0;
+	sim_tsg_state(p->tsg, &s);
+	ret->work_ns = s.gpu_time_ns;
+	ret->block_ns = p->block_ns;
+	ret->known |= GPUSCHED_FACT_WORK | GPUSCHED_FACT_BLOCK;
+	return 0;
+}
+
+int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret)
+{
+	struct sim_sim *x = user;
+
+	if (runlist >> 8 >= x->s->gpus || (runlist & 0xff) != SIM_ENGINE_GR)
+		return -ENOENT;
+	return gs_facts_of_runlist(read_log(x, runlist >> 8), NULL, NULL, ret);
+}
+
+void sim_sight_refresh(struct sim_proc *p)
+{
+	struct gpusched_task *t = &p->rec.task;
+	struct gpusched_facts f;
+
+	t->known &= ~GPUSCHED_KNOWN_LAST_RUN;
+	if (sim_sight_facts(p->sim, t->id, &f))
+		return;
+	t->known |= GPUSCHED_KNOWN_LAST_RUN;
+	t->last_run_ns = gs_facts_last_run(&f, sim_model_now(p->sim->m));
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "table/facts.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "table/priv.h"
+
+#define BATCH 256
+
+static int new_map(const char *name, uint32_t key, uint32_t value, uint32_t entries)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+
+	return bpf_map_create(BPF_MAP_TYPE_HASH, name, key, value, entries, &opts);
+}
+
+int gs_facts_begin(struct gs_table *t)
+{
+	CLEANUP_FD int facts = -1;
+	int runlists;
+
+	if (gs_facts_has(t))
+		return 0;
+	facts = new_map("gs_facts", sizeof(uint64_t), sizeof(struct gpusched_facts),
+			GPUSCHED_MAX_TSGS);
+	if (facts < 0)
+		return facts;
+	runlists = new_map("gs_runlists", sizeof(uint32_t), sizeof(struct gpusched_runlist_facts),
+			   GS_MAX_RUNLISTS);
+	if (runlists < 0)
+		return runlists;
+	t->facts_fd = TAKE_FD(facts);
+	t->runlists_fd = runlists;
+	return 0;
+}
+
+bool gs_facts_has(const struct gs_table *t)
+{
+	return t->facts_fd >= 0;
+}
+
+int gs_facts_put(struct gs_table *t, const struct gpusched_facts *facts, size_t n)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, opts, .elem_flags = BPF_ANY);
+	uint64_t ids[BATCH];
+	int r = 0;
+
+	while (n) {
+		uint32_t some = n < BATCH ? (uint32_t)n : BATCH, done = some;
+
+		for (uint32_t i = 0; i < some; i++)
+			ids[i] = facts[i].id;
+		if (bpf_map_update_batch(t->facts_fd, ids, facts, &done, &opts))
+			r = -errno;
+		facts += some;
+		n -= some;
+	}
+	return r;
+}
+
+int gs_facts_put_runlist(struct gs_table *t, uint32_t runlist,
+			 const struct gpusched_runlist_facts *facts)
+{
+	return bpf_map_update_elem(t->runlists_fd, &runlist, facts, BPF_ANY) ? -errno : 0;
+}
+
+void gs_facts_remove(struct gs_table *t, uint64_t id)
+{
+	bpf_map_delete_elem(t->facts_fd, &id);
+}
+
+void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist)
+{
+	bpf_map_delete_elem(t->runlists_fd, &runlist);
+}

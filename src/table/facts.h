@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * facts.h - what the GPUs' logs say of TSGs and runlists: maps that policies read
+ *
+ * Not pinned: facts are old a second after the daemon that reads the logs is gone. By TSG id, which
+ * is never used again.
+ */
+#ifndef GPUSCHED_TABLE_FACTS_H
+#define GPUSCHED_TABLE_FACTS_H
+
+#include "gpusched/policy_types.h"
+
+#define GS_MAX_RUNLISTS 1024
+
+/*
+ * Facts are written when something has happened to their TSG. Until then what is loaded is held, and
+ * who waits goes on waiting. @passed_ns: from f->as_of_ns to @as_of_ns, in the GPU's time.
+ */
+static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched_facts *f,
+								 gs_u64 as_of_ns, gs_u64 passed_ns)
+{
+	gs_u32 works = GPUSCHED_STATE_CONTENDED | GPUSCHED_STATE_WAITING;
+
+	if (as_of_ns <= f->as_of_ns || !(f->known & GPUSCHED_FACT_STATE))
+		return;
+	f->as_of_ns = as_of_ns;
+	if (f->state & works)
+		f->last_work_ns = as_of_ns;
+	if (f->state & GPUSCHED_STATE_CONTENDED)
+		f->contended_ns += passed_ns;
+	if (f->state & GPUSCHED_STATE_LOADED) {
+		f->held_ns += passed_ns;
+		f->last_run_ns = as_of_ns;
+	}
+}
+
+/* When it last had the GPU or waited for it, as far as @now can be told. */
+static inline __attribute__((always_inline)) gs_u64
+gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
+{
+	return f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING) ? now : f->last_run_ns;
+}
+
+#ifndef __bpf__
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "table/table.h"
+
+/* Makes the maps, once; policies that are loaded from then on read them. 0 or -errno. */
+int gs_facts_begin(struct gs_table *t);
+bool gs_facts_has(const struct gs_table *t);
+/* Many at once: a call for each few hundred. 0 or -errno of the last that failed. */
+int gs_facts_put(struct gs_table *t, const struct gpusched_facts *facts, size_t n);
+int gs_facts_put_runlist(struct gs_table *t, uint32_t runlist,
+			 const struct gpusched_runlist_facts *facts);
+void gs_facts_remove(struct gs_table *t, uint64_t id);
+void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
+#endif
+
+#endif /* GPUSCHED_TABLE_FACTS_H */

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Facts on the model's hosts: both tell the same, as late as a real log is, and what the model did.
+# timeout: 60
+# needs: root bpf
+. "$(dirname "$0")/../e2e/lib.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cat >"$dir/two.scn" <<'E2'
+[scenario]
+title = one request now and then beside back to back work
+duration_s = 3
+warmup_s = 0
+
+[process lc]
+kind = lc
+arrivals = poisson
+kernel_us = 100
+gap_us = 5000
+
+[process be]
+kind = be
+kernel_us = 1000
+E2
+policy=$top/tests/policy/looks.bpf.c
+
+told() { # HOST FACTS: the lines that it logged
+	"$gpusched" sim run "$dir/two.scn" --policy "$policy" -o at_ms=2010 --host "$1" --facts "$2" \
+		--json 2>&1 >"$dir/$1.json" | sed -n 's/.*: \([a-z]* [0-9]*\)$/\1/p'
+}
+of() { # FILE TSG KEY
+	awk -v id="$2" -v key="$3" '$1 == "id" { on = $2 == id } on && $1 == key { print $2 }' "$1"
+}
+
+told native stock >"$dir/native"
+told sim stock >"$dir/sim"
+is "$(wc -l <"$dir/native")" 18 "the policy has logged what it saw"
+by_id() { awk '$1 == "id" { id = $2 } { print id, $0 }' "$1" | sort -sn -k1,1; } # hosts differ in order
+is "$(diff <(by_id "$dir/native") <(by_id "$dir/sim"))" "" "in the kernel it sees the same"
+for id in 1 2; do
+	is "$(($(of "$dir/native" $id known) & 7))" 7 "TSG $id: its time, its state and its last run are known"
+	ge "$(of "$dir/native" $id behind)" 1 "TSG $id: as of a moment ago"
+	le "$(of "$dir/native" $id behind)" 33333333 "and of no earlier one than RM's last period"
+	is "$(of "$dir/native" $id other)" "$(of "$dir/native" $((3 - id)) held)" "the other one by its id"
+done
+ge "$(of "$dir/native" 1 turns)" 250 "the service has a turn for each request"
+is "$(($(of "$dir/native" 1 held) + $(of "$dir/native" 2 held)))" "$(of "$dir/native" 1 runlist)" \
+	"both together are what is held of the runlist"
+ge "$(of "$dir/native" 1 lost)" 1000000 "switches are lost time"
+
+told native all >"$dir/native"
+is "$(of "$dir/native" 1 behind)" 0 "with --facts all it knows of now"
+is "$(($(of "$dir/native" 1 known) & 96))" 96 "and the work and the blocks as well"
+done_testing
