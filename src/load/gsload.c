@@ -17,6 +17,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/parse.h"
+#include "basic/sample.h"
 
 #define LC 1u
 #define BE 2u
@@ -46,6 +47,7 @@ static const struct option {
 	  "poisson or periodic: latency counts from the scheduled arrival; closed: the time "
 	  "between "
 	  "runs from completion to launch, latency from launch (poisson)" },
+	{ "burst", "N", LC, NUMBER, AT(burst), 1, 1e6, "requests that arrive at once (1)" },
 	{ "gap-us", "US", LC, REAL, AT(gap_us), 0, 1e8, "CPU time between two launches (0)" },
 	{ "hold", NULL, LC, FLAG, AT(hold), 0, 0,
 	  "hold the GPU during a request by a waiting kernel" },
@@ -73,6 +75,8 @@ static const struct option {
 	{ "seed", "N", LC, NUMBER, AT(seed), 0, 4294967295.0, "of the arrivals (1)" },
 	{ "ready", NULL, LC | BE, FLAG, AT(ready), 0, 0,
 	  "print {\"ready\":true} when the load begins" },
+	{ "lines", NULL, LC | BE, FLAG, AT(lines), 0, 0,
+	  "print a line for each request (lc) or each 20 ms (be), with its time" },
 };
 
 static void usage(FILE *to)
@@ -180,6 +184,7 @@ static int parse_all(int argc, char **argv, struct gsload_options *o, struct gs_
 		.mode = (enum gsload_mode)mode,
 		.contexts = 1,
 		.seed = 1,
+		.burst = 1,
 		.kernels = 1,
 		.in_flight = 4,
 		.kernel_us = mode == GSLOAD_BE ? 1000 : 100,
@@ -209,12 +214,9 @@ static void print_lc(const struct gsload_options *o, const struct gsload_result 
 	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"hold\":%s,", arrivals[o->arrivals],
 	       o->period_us, o->hold ? "true" : "false");
 	for (size_t i = 0; i < GS_COUNT(parts); i++) {
-		size_t at = (size_t)(parts[i].part * (double)r->n);
-
-		if (at >= r->n)
-			at = r->n ? r->n - 1 : 0;
 		if (r->n)
-			printf("\"%s_us\":%.1f,", parts[i].key, r->latency_us[at]);
+			printf("\"%s_us\":%.1f,", parts[i].key,
+			       r->latency_us[gs_quantile_at(r->n, parts[i].part)]);
 		else
 			printf("\"%s_us\":null,", parts[i].key);
 	}

@@ -15,11 +15,11 @@ enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 
 struct gsload_options {
 	enum gsload_mode mode;
-	uint64_t gpu, contexts, seed, kernels, in_flight, count;
+	uint64_t gpu, contexts, seed, kernels, burst, in_flight, count;
 	double kernel_us, block_us, fill_pct, period_us, gap_us, seconds, warmup, delay, linger;
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
-	bool hold, graph, ready;
+	bool hold, graph, ready, lines;
 	double dilate; /* real seconds per simulated second */
 };
 

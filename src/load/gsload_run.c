@@ -12,12 +12,14 @@
 
 #include "basic/clock.h"
 #include "basic/error.h"
+#include "basic/sample.h"
 
 #define THREADS 256
 #define BLOCKS_PER_SM 8
 #define MAX_IN_FLIGHT 64
 #define HOLD_LIMIT_MS 30 /* so that a request that dies frees the GPU */
 #define SPIN_NS 100000   /* the last stretch before an arrival is not slept */
+#define LINE_NS (20 * NS_PER_MS)
 
 volatile int gsload_stop;
 
@@ -141,6 +143,13 @@ static void sleep_until(uint64_t at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+/* By CLOCK_MONOTONIC, at its end. */
+static void print_line(const struct gsload_options *o, uint64_t at, const char *key, double value)
+{
+	if (o->lines)
+		printf("{\"t\":%.6f,\"%s\":%.1f}\n", (double)at / 1e9, key, value);
+}
+
 /* ---- BE: kernels back to back ---------------------------------------------------------------- */
 
 /* As many waves as fit into the kernel; @ret_blocks of them all. */
@@ -167,6 +176,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 {
 	unsigned int blocks, waves = shape(c, o, &blocks);
 	uint64_t start = gs_now_ns(), from = start, end, k = 0, k0 = 0, now = start;
+	uint64_t told = start, k_told = 0;
 	uint64_t depth = o->in_flight ? o->in_flight : 1;
 	cu_handle done[MAX_IN_FLIGHT];
 	bool warm = o->warmup <= 0;
@@ -187,6 +197,11 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 		gsload_check(c, c->event_record(done[k % depth], c->stream), "recording an event");
 		k++;
 		now = gs_now_ns();
+		if (now - told >= LINE_NS) {
+			print_line(o, now, "n", (double)((k - k_told) * o->kernels));
+			told = now;
+			k_told = k;
+		}
 		if (!warm && now - start >= real_ns(o, o->warmup * 1e6)) {
 			warm = true;
 			k0 = k;
@@ -194,6 +209,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 		}
 	}
 	now = gs_now_ns();
+	print_line(o, now, "n", (double)((k - k_told) * o->kernels));
 	wait_all(c);
 	if (!k0) /* else as many were under way at the beginning as are at the end */
 		now = gs_now_ns();
@@ -280,16 +296,10 @@ static uint64_t wait_for_arrival(const struct gsload_options *o, uint64_t *rng, 
 	return at;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
 {
 	uint64_t start = gs_now_ns(), from, end, at = start, rng = o->seed * 2654435769u + 1;
+	uint64_t left = 0, now;
 	struct hold hold = { 0 };
 	struct batch batch;
 	size_t room = 0;
@@ -301,10 +311,15 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 	from = start + real_ns(o, o->warmup * 1e6);
 	end = from + real_ns(o, o->seconds * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || at < end) && (!o->count || r->n < o->count)) {
-		at = wait_for_arrival(o, &rng, at);
+		if (!left--) {
+			at = wait_for_arrival(o, &rng, at);
+			left = o->burst - 1;
+		}
 		if (gsload_stop)
 			break;
 		request(c, o, &batch, &hold, r);
+		now = gs_now_ns();
+		print_line(o, now, "us", sim_us(o, now - at));
 		if (at < from)
 			continue;
 		if (r->n == room) {
@@ -313,10 +328,9 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 			if (!r->latency_us)
 				exit(1);
 		}
-		r->latency_us[r->n++] = sim_us(o, gs_now_ns() - at);
+		r->latency_us[r->n++] = sim_us(o, now - at);
 	}
 	r->seconds = gs_now_ns() > from ? sim_us(o, gs_now_ns() - from) / 1e6 : 0;
 	batch_free(c, &batch);
-	if (r->n)
-		qsort(r->latency_us, r->n, sizeof(double), by_size);
+	gs_sort(r->latency_us, r->n);
 }

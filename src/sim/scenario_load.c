@@ -67,6 +67,7 @@ static const struct key group_keys[] = {
 	{ "block_us", DOUBLE, G(block_us), 0.001, 1e8 },
 	{ "fill_pct", DOUBLE, G(fill_pct), 0.01, 100 },
 	{ "kernels", UINT, G(kernels), 1, 1000 },
+	{ "burst", UINT, G(burst), 1, 1000 },
 	{ "launch_gap_us", DOUBLE, G(launch_gap_us), 0, 1e8 },
 	{ "gap_us", DOUBLE, G(gap_us), 0, 1e9 },
 	{ "prep_us", DOUBLE, G(prep_us), 0, 1e8 },
@@ -216,6 +217,7 @@ static struct sim_group *find_group(struct loading *l, const char *name)
 	g->count = 1;
 	g->fill_pct = 100;
 	g->kernels = 1;
+	g->burst = 1;
 	g->in_flight = 4;
 	g->hold_limit_us = 2000;
 	g->prep_us = 300;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/sample.h"
 #include "sim/scenario.h"
 
 /* Latencies of several processes as one sorted array. */
@@ -69,11 +70,9 @@ static int gather(const struct sim_result *r, const char *target, struct pool *r
 
 static int quantile(const struct pool *o, double q, double *ret)
 {
-	size_t i = (size_t)(q * (double)o->n);
-
 	if (!o->n)
 		return -ENODATA;
-	*ret = (double)o->ns[i < o->n ? i : o->n - 1] / 1000;
+	*ret = (double)o->ns[gs_quantile_at(o->n, q)] / 1000;
 	return 0;
 }
 

@@ -26,6 +26,7 @@ struct sim_proc {
 	bool busy;
 	uint64_t counted_from, next_arrival;
 	unsigned int to_launch, to_finish, request;
+	unsigned int of_burst; /* requests of this arrival that are left */
 	bool released[SIM_HOLD_FLAGS];
 	/* control */
 	struct gpusched_tsg rec;

@@ -92,6 +92,12 @@ static void next_request(struct sim_proc *p)
 	double gap = g->gap_us * 1000;
 	uint64_t ns;
 
+	if (p->of_burst) {
+		p->of_burst--;
+		sim_post(p->sim, now_of(p), SIM_EV_ARRIVE, p, 0);
+		return;
+	}
+	p->of_burst = g->burst - 1;
 	if (g->arrivals == SIM_ARRIVE_CLOSED) {
 		ns = sim_rng_exp(&p->rng, gap);
 		if (ns > (uint64_t)(5 * gap))

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.h - statistics of measurements: quantiles, medians over blocks, and how sure they are
+ *
+ * Pure. A block is one pass over all that is compared, so figures of one block belong together. The
+ * intervals are bootstrap intervals of 95 %: blocks are drawn again with replacement, and within a
+ * block its measurements. The same input gives the same interval.
+ */
+#ifndef GPUSCHED_BASIC_SAMPLE_H
+#define GPUSCHED_BASIC_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where the @q-quantile (0 to 1) of @n sorted values stands; n must not be 0. */
+static inline size_t gs_quantile_at(size_t n, double q)
+{
+	size_t i = (size_t)(q * (double)n);
+
+	return i < n ? i : n - 1;
+}
+
+/* The measurements of one block, sorted by gs_sort(). */
+struct gs_sample {
+	const double *v;
+	size_t n;
+};
+
+/* A figure and its interval. One block has no interval that says anything: low and high are NAN. */
+struct gs_figure {
+	double value, low, high; /* NAN: not known */
+};
+
+void gs_sort(double *v, size_t n);
+/* Sorts @v. Of an even number the mean of the two in the middle; NAN: none. */
+double gs_median(double *v, size_t n);
+/* Median over blocks of each block's @q-quantile; blocks without a measurement do not count. */
+struct gs_figure gs_quantile_of(const struct gs_sample *blocks, size_t n, double q);
+/*
+ * Median over blocks of that quantile in @a divided by the one in @b: block i of both was measured
+ * in one pass. Blocks that lack one of them do not count.
+ */
+struct gs_figure gs_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b, size_t n,
+				   double q);
+
+#endif /* GPUSCHED_BASIC_SAMPLE_H */
