@@ -51,34 +51,6 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	return 0;
 }
 
-/* What the whole path on a simulated GPU lacks here; "" nothing. */
-static void missing(char *ret, size_t size)
-{
-	static const struct {
-		const char *name;
-		void (*fn)(struct cli_check *k);
-	} needs[] = {
-		{ "root", cli_probe_root },
-		{ "BTF", cli_probe_btf },
-		{ "BPF", cli_probe_bpf },
-		{ "FUSE", cli_probe_fuse },
-		{ "mount namespaces", cli_probe_namespace },
-	};
-	/* within a simulated GPU's world that much is there */
-	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
-
-	ret[0] = '\0';
-	for (size_t i = 0; i < n; i++) {
-		struct cli_check k = {};
-
-		needs[i].fn(&k);
-		if (!k.ok && at < size)
-			at += (size_t)snprintf(ret + at, size - at, "%s%s (%s)",
-					       at ? "; " : "missing here: ", needs[i].name,
-					       k.detail);
-	}
-}
-
 /* This program again, in a world with a simulated GPU. */
 static int enter_sim(const struct demo *d)
 {
@@ -126,19 +98,6 @@ static int on_model(struct demo *d, struct gs_error *err)
 	return finish(d, demo_model(d, err), err);
 }
 
-static int need_gpu(void)
-{
-	struct cli_check root = {}, driver = {};
-
-	cli_probe_root(&root);
-	cli_probe_driver(&driver);
-	if (!root.ok)
-		return cli_fail(-EPERM, "demo: --gpu: %s: %s", root.detail, root.remedy);
-	if (!driver.ok)
-		return cli_fail(-ENODEV, "demo: --gpu: %s", driver.detail);
-	return 0;
-}
-
 int cli_demo(struct cli *c)
 {
 	struct gs_error err = {};
@@ -153,12 +112,12 @@ int cli_demo(struct cli *c)
 		return on_model(&d, &err);
 	}
 	if (d.gpu) {
-		r = need_gpu();
+		r = cli_need_gpu("demo");
 		if (r)
 			return r;
 	}
 	if (!d.gpu)
-		missing(d.missing, sizeof(d.missing));
+		cli_path_missing(d.missing, sizeof(d.missing));
 	if (d.missing[0])
 		return on_model(&d, &err);
 	if (!d.seconds)

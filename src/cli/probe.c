@@ -251,3 +251,43 @@ void cli_probe_uprobes(struct cli_check *k)
 	else
 		good(k, "launches can be counted");
 }
+
+void cli_path_missing(char *ret, size_t size)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(struct cli_check *k);
+	} needs[] = {
+		{ "root", cli_probe_root },
+		{ "BTF", cli_probe_btf },
+		{ "BPF", cli_probe_bpf },
+		{ "FUSE", cli_probe_fuse },
+		{ "mount namespaces", cli_probe_namespace },
+	};
+	/* within a simulated GPU's world that much is there */
+	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		struct cli_check k = {};
+
+		needs[i].fn(&k);
+		if (!k.ok && at < size)
+			at += (size_t)snprintf(ret + at, size - at, "%s%s (%s)",
+					       at ? "; " : "missing here: ", needs[i].name,
+					       k.detail);
+	}
+}
+
+int cli_need_gpu(const char *verb)
+{
+	struct cli_check root = {}, driver = {};
+
+	cli_probe_root(&root);
+	cli_probe_driver(&driver);
+	if (!root.ok)
+		return cli_fail(-EPERM, "%s: %s: %s", verb, root.detail, root.remedy);
+	if (!driver.ok)
+		return cli_fail(-ENODEV, "%s: %s", verb, driver.detail);
+	return 0;
+}

@@ -4,6 +4,7 @@
 #define GPUSCHED_CLI_PROBE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define CLI_NEED_REAL (1u << 0)   /* acting on a GPU */
 #define CLI_NEED_SIM (1u << 1)    /* the simulated GPU */
@@ -32,6 +33,10 @@ void cli_probe_gate(struct cli_check *k);
 void cli_probe_daemon(struct cli_check *k);
 void cli_probe_guardian(struct cli_check *k);
 
+/* What the whole path on a simulated GPU lacks here; "": nothing. */
+void cli_path_missing(char *ret, size_t size);
+/* 0; else why the real GPU cannot be used was said, and this is the exit code. */
+int cli_need_gpu(const char *verb);
 /* A daemon is there and does not answer: *ret_why says so, and what to do. */
 bool cli_probe_mute(const char **ret_why);
 

@@ -13,22 +13,38 @@
 
 #define STOP_MS 10000
 
+/* The folder of this program with the slash behind it; "" when it is not known. */
+static void own_folder(char *ret, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+	char *slash;
+
+	ret[n > 0 ? n : 0] = '\0';
+	slash = strrchr(ret, '/');
+	if (slash)
+		slash[1] = '\0';
+}
+
+void cli_beside(const char *name, char *ret, size_t size)
+{
+	char folder[512];
+
+	own_folder(folder, sizeof(folder));
+	snprintf(ret, size, "%s%s", folder, name);
+}
+
 void cli_program(const char *name, char *ret, size_t size)
 {
 	/*
 	 * In the build directory beside this program; installed, a daemon is in sbin; packed by
 	 * tools/bundle.sh, what is in bin starts the others.
 	 */
-	static const char *const places[] = { "", "/../sbin", "/../bin" };
-	char exe[512];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash;
+	static const char *const places[] = { "", "../sbin/", "../bin/" };
+	char folder[512];
 
-	exe[n > 0 ? n : 0] = '\0';
-	slash = strrchr(exe, '/');
-	for (size_t i = 0; slash && i < GS_COUNT(places); i++) {
-		*slash = '\0';
-		snprintf(ret, size, "%s%s/%s", exe, places[i], name);
+	own_folder(folder, sizeof(folder));
+	for (size_t i = 0; *folder && i < GS_COUNT(places); i++) {
+		snprintf(ret, size, "%s%s%s", folder, places[i], name);
 		if (access(ret, X_OK) == 0)
 			return;
 	}
@@ -48,23 +64,34 @@ static void child(const char *const *argv, int out, int log_fd, pid_t parent)
 	_exit(127);
 }
 
-int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct gs_error *err)
+int cli_spawn_to(const char *const *argv, int out_fd, int log_fd, struct cli_child *ret,
+		 struct gs_error *err)
 {
 	pid_t pid, parent = getpid();
-	int fds[2];
+
+	pid = fork();
+	if (pid == 0)
+		child(argv, out_fd, log_fd, parent);
+	if (pid < 0)
+		return gs_fail(err, -errno, "%s cannot be started: %s", argv[0], strerror(errno));
+	*ret = (struct cli_child){ .pid = pid, .out = -1, .name = argv[0] };
+	return 0;
+}
+
+int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct gs_error *err)
+{
+	int fds[2], r;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return gs_fail(err, -errno, "%s: no pipe: %s", argv[0], strerror(errno));
-	pid = fork();
-	if (pid == 0)
-		child(argv, fds[1], log_fd, parent);
+	r = cli_spawn_to(argv, fds[1], log_fd, ret, err);
 	close(fds[1]);
-	if (pid < 0) {
+	if (r) {
 		close(fds[0]);
-		return gs_fail(err, -errno, "%s cannot be started: %s", argv[0], strerror(errno));
+		return r;
 	}
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	*ret = (struct cli_child){ .pid = pid, .out = fds[0], .name = argv[0] };
+	ret->out = fds[0];
 	return 0;
 }
 

@@ -23,8 +23,13 @@ struct cli_child {
 
 /* A program of ours: beside this executable, else found in PATH. */
 void cli_program(const char *name, char *ret, size_t size);
+/* A path that is relative to this executable's folder. */
+void cli_beside(const char *name, char *ret, size_t size);
 /* Starts argv (argv[0] as execvp wants it). @log_fd: its standard error, -1: ours. */
 int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct gs_error *err);
+/* The same; its output goes to @out_fd. */
+int cli_spawn_to(const char *const *argv, int out_fd, int log_fd, struct cli_child *ret,
+		 struct gs_error *err);
 /* The next line of its output without the newline. -ETIMEDOUT, -ENODATA at the end. */
 int cli_child_line(struct cli_child *c, unsigned int timeout_ms, char *ret, size_t size);
 /* Waits for its end: exit status or 128 + signal; -ETIMEDOUT. */

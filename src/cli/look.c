@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "cli/look.h"
+
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+
+void cli_look_free(struct cli_look *l)
+{
+	json_decref(l->stats);
+	json_decref(l->tsgs);
+}
+
+int cli_look(struct gpusched *g, struct cli_look *ret)
+{
+	CLEANUP_JSON json_t *list = NULL;
+	int r = cli_request(g, "stats", NULL, &ret->stats);
+
+	if (!r)
+		r = cli_request(g, "list", json_pack("{s:s}", "target", "all"), &list);
+	if (!r)
+		ret->tsgs = json_incref(json_object_get(list, "tsgs"));
+	return r;
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+double cli_number(const json_t *o, const char *path)
+{
+	return json_number_value(gs_json_at(o, path));
+}
+
+static double tenths(double v)
+{
+	return (double)(int64_t)(v * 10 + 0.5) / 10;
+}
+
+/* The element of @list whose @key is that of @like; NULL: none. */
+static const json_t *same(const json_t *list, const json_t *like, const char *key)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o)
+		if (json_integer_value(json_object_get(o, key)) ==
+		    json_integer_value(json_object_get(like, key)))
+			return o;
+	return NULL;
+}
+
+/* @after less @before, in parts of @all; null where nobody knows. */
+static void put_share(json_t *o, const char *name, const json_t *before, const json_t *after,
+		      const char *path, double all)
+{
+	bool known = all > 0 && gs_json_at(after, path);
+	double d = known ? cli_number(after, path) - cli_number(before, path) : 0;
+
+	json_object_set_new(o, name, known ? json_real(tenths(100 * d / all)) : json_null());
+}
+
+static void put_rate(json_t *o, const char *name, double d, double span_ns)
+{
+	json_object_set_new(o, name,
+			    span_ns > 0 ? json_real(tenths(d * 1e9 / span_ns)) : json_null());
+}
+
+/* What one compute TSG did in the window. */
+static json_t *tsg_json(const json_t *before, const json_t *after, double span)
+{
+	static const char *const keys[] = { "id", "pid", "uid", "comm", "class", "suspended_by" };
+	double turns = cli_number(after, "turns.turns") - cli_number(before, "turns.turns");
+	double held = cli_number(after, "gpu_time_ns") - cli_number(before, "gpu_time_ns");
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++) {
+		json_t *v = json_object_get(after, keys[i]);
+
+		json_object_set_new(o, keys[i], v ? json_incref(v) : json_null());
+	}
+	put_share(o, "held_pct", before, after, "gpu_time_ns", span);
+	put_share(o, "waited_pct", before, after, "wait_time_ns", span);
+	put_share(o, "slice_ended_pct", before, after, "turns.slice_ended", turns);
+	put_rate(o, "turns_per_s", turns, span);
+	json_object_set_new(o, "mean_turn_us",
+			    turns > 0 ? json_real(tenths(held / turns / 1e3)) : json_null());
+	json_object_set_new(o, "waiting",
+			    json_incref(gs_json_at(after, "turns.waiting")
+						? (json_t *)gs_json_at(after, "turns.waiting")
+						: json_null()));
+	return o;
+}
+
+static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, const json_t *gpu)
+{
+	const json_t *before = same(json_object_get(a->stats, "gpu_time"), gpu, "gpu");
+	double span = cli_number(gpu, "span_ns") - cli_number(before, "span_ns");
+	json_t *o = json_object(), *tsgs = json_array(), *t;
+	size_t i;
+
+	json_object_set(o, "gpu", json_object_get(gpu, "gpu"));
+	json_object_set(o, "gpu_uuid", json_object_get(gpu, "gpu_uuid"));
+	json_object_set(o, "log", json_object_get(gpu, "log"));
+	json_object_set(o, "reason", json_object_get(gpu, "reason"));
+	put_share(o, "held_pct", before, gpu, "held_ns", span);
+	put_share(o, "lost_pct", before, gpu, "lost_ns", span);
+	put_share(o, "open_pct", before, gpu, "open_ns", span);
+	put_share(o, "unknown_pct", before, gpu, "unknown_ns", span);
+	put_rate(o, "switches_per_s", cli_number(gpu, "switches") - cli_number(before, "switches"),
+		 span);
+	json_array_foreach(b->tsgs, i, t) {
+		const char *kind = json_string_value(json_object_get(t, "kind"));
+		const json_t *was = same(a->tsgs, t, "id");
+
+		if (was && kind && !strcmp(kind, "compute") &&
+		    cli_number(t, "gpu") == cli_number(gpu, "gpu"))
+			json_array_append_new(tsgs, tsg_json(was, t, span));
+	}
+	json_object_set_new(o, "tsgs", tsgs);
+	return o;
+}
+
+json_t *cli_look_gpus(const struct cli_look *a, const struct cli_look *b)
+{
+	json_t *gpus = json_array(), *gpu;
+	size_t i;
+
+	json_array_foreach(json_object_get(b->stats, "gpu_time"), i, gpu)
+		json_array_append_new(gpus, gpu_json(a, b, gpu));
+	return gpus;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * look.h - two looks at the GPUs, and what happened in between
+ */
+#ifndef GPUSCHED_CLI_LOOK_H
+#define GPUSCHED_CLI_LOOK_H
+
+#include <jansson.h>
+
+struct gpusched;
+
+/* The answers of the verbs `stats` and `list` (all TSGs). */
+struct cli_look {
+	json_t *stats, *tsgs;
+};
+
+/* Prints the reason when it fails. */
+int cli_look(struct gpusched *g, struct cli_look *ret);
+void cli_look_free(struct cli_look *l);
+
+/*
+ * One object per GPU (held_pct, lost_pct, open_pct, unknown_pct, switches_per_s; tsgs: what each of
+ * its compute TSGs that is in both looks did). Figures that nobody knows are null.
+ */
+json_t *cli_look_gpus(const struct cli_look *a, const struct cli_look *b);
+
+/* The number at @path; 0: absent. */
+double cli_number(const json_t *o, const char *path);
+
+#endif /* GPUSCHED_CLI_LOOK_H */
