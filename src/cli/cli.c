@@ -223,15 +223,20 @@ static int early(int argc, char **argv)
 	return -1;
 }
 
-/* Does a value follow this word, which stands before the verb? Options of one name agree in that. */
-static bool takes_value(const char *word)
+/*
+ * Does a value follow this word, which stands before the verb? Where commands disagree (--gpu), it
+ * does unless a noun follows.
+ */
+static bool takes_value(const char *word, const char *next)
 {
+	bool value = false, flag = false;
+
 	for (size_t i = 0; i < cli_ncommands; i++)
 		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
 			if (word[1] == '-' ? !strcmp(word + 2, o->name)
 					   : o->letter && word[1] == o->letter && !word[2])
-				return o->arg;
-	return false;
+				*(o->arg ? &value : &flag) = true;
+	return value && !(flag && next && cli_known_noun(next));
 }
 
 static bool has_verbs(const char *noun)
@@ -249,7 +254,7 @@ void cli_verb_first(int argc, char **argv)
 	char *words[2];
 
 	while (at < argc && argv[at][0] == '-' && argv[at][1] && strcmp(argv[at], "--"))
-		at += takes_value(argv[at]) ? 2 : 1;
+		at += takes_value(argv[at], argv[at + 1]) ? 2 : 1;
 	if (at == 1 || at >= argc)
 		return;
 	n = has_verbs(argv[at]) && at + 1 < argc && argv[at + 1][0] != '-' ? 2 : 1;

@@ -132,5 +132,6 @@ int cli_sim_shell(struct cli *c);
 int cli_sim_run(struct cli *c);
 int cli_sim_list(struct cli *c);
 int cli_demo(struct cli *c);
+int cli_bench(struct cli *c);
 
 #endif /* GPUSCHED_CLI_CLI_H */

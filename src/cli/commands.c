@@ -101,6 +101,23 @@ static const struct cli_opt demo_opts[] = {
 	END,
 };
 
+static const struct cli_opt bench_opts[] = {
+	{ "list", 0, NULL, "list loads and schemes, and what is not here" },
+	{ "gpu", 0, "real|path|sim",
+	  "the GPU, the simulated one with the whole path, or the model in virtual time (real)" },
+	{ "load", 0, "NAME,...", "only these loads" },
+	{ "scheme", 0, "NAME,...", "only these schemes, on every chosen load" },
+	{ "quick", 0, NULL, "few and short blocks" },
+	{ "blocks", 0, "N", "blocks of every load (5; loads that are not core: 3)" },
+	{ "seconds", 0, "S", "length of a cell in the GPU's time (real 5; path 1; sim 30)" },
+	{ "warmup", 0, "S", "its time before, which does not count (real 3; path 0.5; sim 4)" },
+	{ "minutes", 0, "N", "end after N minutes; --resume goes on" },
+	{ "out", 0, "DIR", "raw data, table and pictures go there" },
+	{ "resume", 0, NULL, "go on with what DIR has" },
+	{ "dilate", 0, "F", "path: simulated time runs F times slower than real time (8)" },
+	END,
+};
+
 static const struct cli_opt help_opts[] = {
 	{ "man", 0, NULL, "print the verbs as scdoc, for the manual page" },
 	{ "completion", 0, NULL, "print the completion for bash" },
@@ -203,6 +220,10 @@ const struct cli_cmd cli_commands[] = {
 	  "An LC and a BE program share a simulated GPU: alone, by default, and under gpusched. "
 	  "Where root, BPF or FUSE is missing the model in virtual time answers instead.",
 	  cli_demo, demo_opts, CLI_JSON, 0, 0 },
+	{ "bench", NULL, "", "measure loads under schemes: the driver's default, MPS, gpusched",
+	  "Real programs beside each other, in interleaved blocks. Exit code 4: the time was over, "
+	  "or a cell failed. See gpusched-bench(8).",
+	  cli_bench, bench_opts, CLI_JSON, 0, 0 },
 	{ "help", NULL, "[NOUN [VERB]]", "explain a verb", NULL, cli_help_cmd, help_opts, 0, 0, 2 },
 };
 const size_t cli_ncommands = GS_COUNT(cli_commands);

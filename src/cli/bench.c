@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: MIT
+/* bench - loads under schemes: what to measure, in which order, until when; the table */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/parse.h"
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/probe.h"
+#include "cli/spawn.h"
+#include "sim/params.h"
+
+#define CORE_BLOCKS 5
+#define OTHER_BLOCKS 3
+#define DILATE 8
+
+struct bench {
+	struct cli *c;
+	struct bench_run run;
+	struct bench_pick *picks;
+	size_t npicks;
+	struct bench_result result;
+	const char *dir; /* NULL: nothing is kept */
+	FILE *raw;
+	uint64_t end_ns, longest_ns; /* of the whole; of one cell so far */
+	bool resume, quick, partly;
+};
+
+static void bench_free(struct bench *b)
+{
+	bench_path_end(&b->run);
+	bench_result_free(&b->result);
+	free(b->picks);
+	if (b->raw)
+		fclose(b->raw);
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+static const struct {
+	double seconds, warmup_s, quick_seconds;
+	unsigned int quick_blocks;
+} lengths[BENCH_MODES] = {
+	[BENCH_REAL] = { 5, 3, 3, 1 },
+	[BENCH_PATH] = { 1, 0.5, 0.5, 1 },
+	[BENCH_SIM] = { 30, 4, 5, 2 },
+};
+
+static int parse_mode(struct bench *b, struct gs_error *err)
+{
+	const char *mode = cli_opt(b->c, "gpu");
+
+	for (unsigned int i = 0; mode && i < BENCH_MODES; i++) {
+		if (strcmp(mode, bench_mode_names[i]))
+			continue;
+		b->run.mode = (enum bench_mode)i;
+		mode = NULL;
+	}
+	if (mode)
+		return gs_fail(err, -EINVAL, "--gpu is real, path or sim, not '%s'", mode);
+	if (b->run.mode == BENCH_REAL && gs_env()->sim && !cli_opt(b->c, "list"))
+		return gs_fail(err, -EINVAL, "the GPU of this shell is simulated: --gpu path");
+	if (cli_opt(b->c, "dilate") && b->run.mode != BENCH_PATH)
+		return gs_fail(err, -EINVAL, "--dilate goes with --gpu path");
+	return 0;
+}
+
+static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err)
+{
+	const char *blocks = cli_opt(b->c, "blocks"), *minutes = cli_opt(b->c, "minutes");
+	const char *seconds = cli_opt(b->c, "seconds"), *warmup = cli_opt(b->c, "warmup");
+	uint64_t n = 0;
+	double limit = 0;
+	int r = parse_mode(b, err);
+
+	b->quick = cli_opt(b->c, "quick");
+	b->resume = cli_opt(b->c, "resume");
+	b->dir = cli_opt(b->c, "out");
+	b->run.dilate = b->run.mode == BENCH_PATH ? gs_env()->dilate : 1;
+	b->run.seconds =
+		b->quick ? lengths[b->run.mode].quick_seconds : lengths[b->run.mode].seconds;
+	b->run.warmup_s = lengths[b->run.mode].warmup_s;
+	if (!r && seconds)
+		r = gs_parse_double_in(1e6, seconds, 0.1, 3600, &b->run.seconds, err);
+	if (!r && warmup)
+		r = gs_parse_double_in(1e6, warmup, 0, 3600, &b->run.warmup_s, err);
+	if (!r && blocks)
+		r = gs_parse_u64(blocks, 1, 50, &n, err);
+	if (!r && minutes)
+		r = gs_parse_double(minutes, 0, 10000, &limit, err);
+	if (!r && b->resume && !b->dir)
+		r = gs_fail(err, -EINVAL, "--resume needs --out DIR");
+	if (r)
+		return r;
+	*ret_blocks = (unsigned int)n;
+	b->end_ns = minutes ? gs_now_ns() + (uint64_t)(limit * 60e9) : UINT64_MAX;
+	return 0;
+}
+
+/* @list is names with commas between; NULL: all. */
+static bool listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (!strncmp(at, name, n) && (at[n] == ',' || !at[n]))
+			return true;
+	return !list;
+}
+
+static int check_names(const char *list, const char *what, size_t n, const char *(*name)(size_t i),
+		       struct gs_error *err)
+{
+	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
+	char *at = copy, *word;
+
+	while (at && (word = strsep(&at, ","))) {
+		size_t i = 0;
+
+		while (i < n && strcmp(name(i), word))
+			i++;
+		if (i == n)
+			return gs_fail(err, -EINVAL, "there is no %s '%s': see bench --list", what,
+				       word);
+	}
+	return 0;
+}
+
+static const char *load_name(size_t i)
+{
+	return bench_loads[i].name;
+}
+
+static const char *scheme_name(size_t i)
+{
+	return bench_schemes[i].name;
+}
+
+/* The rows, in the tables' order: those of one load side by side. */
+static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
+{
+	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
+	int r = check_names(loads, "load", bench_nloads, load_name, err);
+
+	if (!r)
+		r = check_names(schemes, "scheme", bench_nschemes, scheme_name, err);
+	if (r)
+		return r;
+	b->picks = calloc(bench_nloads * bench_nschemes, sizeof(*b->picks));
+	if (!b->picks)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < bench_nloads * bench_nschemes; i++) {
+		const struct bench_load *l = &bench_loads[i / bench_nschemes];
+		const struct bench_scheme *s = &bench_schemes[i % bench_nschemes];
+		struct bench_pick *p = &b->picks[b->npicks];
+
+		if (!listed(loads, l->name) || !listed(schemes, s->name) ||
+		    (!l->core && !s->everywhere && !schemes))
+			continue;
+		p->load = l;
+		p->scheme = s;
+		if (!bench_absent(l, s, b->run.mode, p->absent, sizeof(p->absent)))
+			p->blocks = blocks     ? blocks
+				    : b->quick ? lengths[b->run.mode].quick_blocks
+				    : l->core  ? CORE_BLOCKS
+					       : OTHER_BLOCKS;
+		b->npicks++;
+	}
+	return 0;
+}
+
+static int print_list(struct bench *b)
+{
+	static const struct gs_column columns[] = {
+		{ "kind", "KIND" },       { "name", "NAME" }, { "core", "CORE" },
+		{ "absent", "NOT HERE" }, { "text", "WHAT" },
+	};
+	CLEANUP_JSON json_t *rows = json_array();
+	char why[160];
+
+	for (size_t i = 0; i < bench_nloads; i++) {
+		const struct bench_load *l = &bench_loads[i];
+
+		/* the first two schemes need nothing of their own */
+		bench_absent(l, &bench_schemes[1], b->run.mode, why, sizeof(why));
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:s?, s:s}", "kind", "load",
+						      "name", l->name, "core", l->core, "absent",
+						      why[0] ? why : NULL, "text", l->text));
+	}
+	for (size_t i = 0; i < bench_nschemes; i++) {
+		const struct bench_scheme *s = &bench_schemes[i];
+
+		bench_absent(&bench_loads[0], s, b->run.mode, why, sizeof(why));
+		json_array_append_new(rows,
+				      json_pack("{s:s, s:s, s:b, s:s?, s:s}", "kind", "scheme",
+						"name", s->name, "core", !s->everywhere, "absent",
+						why[0] ? why : NULL, "text", s->text));
+	}
+	return cli_print_rows(b->c, columns, GS_COUNT(columns), rows);
+}
+
+/* ---- raw data -------------------------------------------------------------------------------- */
+
+/* Of results that are only looked at: whose they are. */
+static void know_origin(struct bench *b, const json_t *line)
+{
+	const char *mode = json_string_value(json_object_get(line, "mode"));
+	const char *machine = json_string_value(json_object_get(line, "machine"));
+	const char *gpu = json_string_value(json_object_get(line, "gpu"));
+
+	if (!mode || strcmp(mode, bench_mode_names[b->run.mode]))
+		return;
+	snprintf(b->run.machine, sizeof(b->run.machine), "%s", machine ? machine : "");
+	snprintf(b->run.gpu, sizeof(b->run.gpu), "%s", gpu ? gpu : "");
+}
+
+static int read_raw(struct bench *b, const char *path, struct gs_error *err)
+{
+	CLEANUP_FILE FILE *f = fopen(path, "re");
+	CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+	int r = 0;
+
+	while (f && !r && getline(&line, &size, f) > 0) {
+		CLEANUP_JSON json_t *o = json_loads(line, 0, NULL);
+		struct bench_cell cell;
+
+		if (!b->run.machine[0])
+			know_origin(b, o);
+		/* the last one may have been cut off */
+		if (!o || bench_cell_parse(&b->run, o, &cell) < 0)
+			continue;
+		r = bench_result_add(&b->result, &cell);
+	}
+	return r ? gs_fail(err, r, "out of memory") : 0;
+}
+
+static int open_raw(struct bench *b, struct gs_error *err)
+{
+	char path[4096];
+
+	if (!b->dir)
+		return 0;
+	if (mkdir(b->dir, 0755) && errno != EEXIST)
+		return gs_fail(err, -errno, "bench: %s: %s", b->dir, strerror(errno));
+	snprintf(path, sizeof(path), "%s/raw.jsonl", b->dir);
+	if (!b->resume && access(path, F_OK) == 0)
+		return gs_fail(err, -EEXIST, "bench: %s is there: --resume goes on with it", path);
+	if (b->resume && read_raw(b, path, err))
+		return err->code;
+	b->raw = fopen(path, "a+e");
+	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n')
+		fputc('\n', b->raw); /* behind a line that was cut off */
+	return b->raw ? 0 : gs_fail(err, -errno, "bench: %s: %s", path, strerror(errno));
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+static void tell(const struct bench_cell *cell)
+{
+	fprintf(stderr, "block %u  %-11s %-12s ", cell->block + 1, cell->load->name,
+		cell->scheme->name);
+	if (cell->failed[0])
+		fprintf(stderr, "failed: %s\n", cell->failed);
+	else
+		fprintf(stderr, "LC p50 %.0f p99 %.0f us, BE %.0f/s, lost %.1f %%%s\n",
+			cell->latency_us[gs_quantile_at(cell->n, 0.5)],
+			cell->latency_us[gs_quantile_at(cell->n, 0.99)], cell->be_rate,
+			cell->lost_pct, cell->proved ? "" : ", NOT as the scheme says");
+}
+
+static int measure_cell(struct bench *b, const struct bench_pick *p, unsigned int block,
+			struct gs_error *err)
+{
+	CLEANUP(bench_cell_free)
+	struct bench_cell cell = {
+		.load = p->scheme->alone ? bench_alone_of(p->load) : p->load,
+		.scheme = p->scheme,
+		.block = block,
+	};
+	uint64_t begun = gs_now_ns();
+	int r;
+
+	r = b->run.mode == BENCH_SIM ? bench_on_model(&b->run, &cell, err)
+				     : bench_on_path(&b->run, &cell, err);
+	if (r)
+		return r;
+	if (gs_now_ns() - begun > b->longest_ns)
+		b->longest_ns = gs_now_ns() - begun;
+	b->partly |= cell.failed[0];
+	if (b->run.mode != BENCH_SIM)
+		tell(&cell);
+	if (b->raw) {
+		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, &cell);
+
+		if (gs_json_line(b->raw, line) || fflush(b->raw))
+			return gs_fail(err, -EIO, "bench: the raw data cannot be written");
+	}
+	r = bench_result_add(&b->result, &cell);
+	return r ? gs_fail(err, r, "out of memory") : 0;
+}
+
+static bool to_measure(struct bench *b, const struct bench_pick *p, unsigned int block)
+{
+	const struct bench_cell *c = bench_result_find(&b->result, p->load, p->scheme, block);
+
+	return block < p->blocks && (!c || c->failed[0]);
+}
+
+/* One pass over all loads. The order of the schemes turns with the block. */
+static int measure_block(struct bench *b, unsigned int block, struct gs_error *err)
+{
+	int r = 0;
+
+	for (size_t from = 0, n; !r && from < b->npicks; from += n) {
+		for (n = 1; from + n < b->npicks && b->picks[from + n].load == b->picks[from].load;)
+			n++;
+		for (size_t i = 0; !r && i < n; i++) {
+			const struct bench_pick *p = &b->picks[from + (i + block) % n];
+
+			if (!to_measure(b, p, block))
+				continue;
+			if (gs_now_ns() + b->longest_ns > b->end_ns) {
+				b->partly = true;
+				return 0;
+			}
+			r = measure_cell(b, p, block, err);
+		}
+	}
+	return r;
+}
+
+static int measure(struct bench *b, struct gs_error *err)
+{
+	unsigned int blocks = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < b->npicks; i++)
+		if (b->picks[i].blocks > blocks)
+			blocks = b->picks[i].blocks;
+	for (unsigned int i = 0; !r && i < blocks; i++)
+		r = measure_block(b, i, err);
+	return r;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static char *with_interval(const json_t *row, const char *key, double by, int digits)
+{
+	const json_t *v = gs_json_at(row, key), *in;
+	char name[64], *text = NULL;
+
+	if (!v)
+		return NULL;
+	snprintf(name, sizeof(name), "%s_interval", key);
+	in = json_object_get(row, name);
+	if (json_is_array(in) &&
+	    asprintf(&text, "%.*f (%.*f-%.*f)", digits, by * json_number_value(v), digits,
+		     by * json_number_value(json_array_get(in, 0)), digits,
+		     by * json_number_value(json_array_get(in, 1))) > 0)
+		return text;
+	return asprintf(&text, "%.*f", digits, by * json_number_value(v)) > 0 ? text : NULL;
+}
+
+static char *p50_cell(const json_t *row)
+{
+	return with_interval(row, "lc_p50_us", 1, 0);
+}
+
+static char *p99_cell(const json_t *row)
+{
+	return with_interval(row, "lc_p99_us", 1, 0);
+}
+
+static char *share_cell(const json_t *row)
+{
+	return with_interval(row, "be_share_of_default", 100, 1);
+}
+
+static char *rate_cell(const json_t *row)
+{
+	const json_t *v = gs_json_at(row, "be_rate");
+	char *text = NULL;
+
+	return v && asprintf(&text, "%.1f", json_number_value(v)) > 0 ? text : NULL;
+}
+
+static char *lost_cell(const json_t *row)
+{
+	const json_t *v = gs_json_at(row, "lost_pct");
+	char *text = NULL;
+
+	return v && asprintf(&text, "%.1f", json_number_value(v)) > 0 ? text : NULL;
+}
+
+/* Why a figure is not there, or should not be trusted. */
+static char *note_cell(const json_t *row)
+{
+	const json_t *absent = gs_json_at(row, "absent"), *failed = gs_json_at(row, "failed");
+
+	if (absent || failed)
+		return gs_json_cell(absent ? absent : failed);
+	if (json_is_false(json_object_get(row, "proved")))
+		return strdup("settings were not as the scheme says");
+	return NULL;
+}
+
+static const struct gs_column columns[] = {
+	{ "load", "LOAD" },
+	{ "scheme", "SCHEME" },
+	{ "blocks", "BLOCKS", GS_COL_RIGHT },
+	{ "lc_p50_us", "LC P50 US", GS_COL_RIGHT, .cell = p50_cell },
+	{ "lc_p99_us", "LC P99 US", GS_COL_RIGHT, .cell = p99_cell },
+	{ "be_rate", "BE/S", GS_COL_RIGHT, .cell = rate_cell },
+	{ "be_share_of_default", "BE % OF DEFAULT", GS_COL_RIGHT, .cell = share_cell },
+	{ "lost_pct", "LOST %", GS_COL_RIGHT, .cell = lost_cell },
+	{ "note", "NOTE", .cell = note_cell },
+};
+
+/* rows.jsonl and table.txt beside the raw data, and the pictures. */
+static int keep(struct bench *b, json_t *rows, struct gs_error *err)
+{
+	static const struct {
+		const char *name;
+		enum gs_sheet_mode mode;
+	} files[] = { { "rows.jsonl", GS_SHEET_JSON }, { "table.txt", GS_SHEET_PLAIN } };
+	char path[4096];
+	json_t *row;
+	size_t k;
+
+	for (size_t i = 0; i < GS_COUNT(files); i++) {
+		CLEANUP_SHEET struct gs_sheet *t = NULL;
+		CLEANUP_FILE FILE *f = NULL;
+
+		snprintf(path, sizeof(path), "%s/%s", b->dir, files[i].name);
+		f = fopen(path, "we");
+		if (!f || gs_sheet_new(columns, GS_COUNT(columns), files[i].mode, f, &t))
+			return gs_fail(err, -EIO, "bench: %s: %s", path, strerror(errno));
+		json_array_foreach(rows, k, row)
+			gs_sheet_row(t, row);
+		if (gs_sheet_end(t))
+			return gs_fail(err, -EIO, "bench: %s cannot be written", path);
+	}
+	return bench_plot(&b->run, &b->result, b->picks, b->npicks, b->dir, err);
+}
+
+/* The different values that @key has in rows of this reason. */
+static void print_names(const json_t *rows, const char *why, const char *key)
+{
+	CLEANUP_JSON json_t *told = json_object();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		const char *absent = json_string_value(json_object_get(row, "absent"));
+		const char *name = json_string_value(json_object_get(row, key));
+
+		if (!absent || strcmp(absent, why) || json_object_get(told, name))
+			continue;
+		printf("%s %s", json_object_size(told) ? "," : "", name);
+		json_object_set_new(told, name, json_true());
+	}
+}
+
+/* By reason: which rows are not there. */
+static void print_absent(const json_t *rows)
+{
+	CLEANUP_JSON json_t *told = json_object();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		const char *why = json_string_value(json_object_get(row, "absent"));
+
+		if (!why || json_object_get(told, why))
+			continue;
+		json_object_set_new(told, why, json_true());
+		printf("not measured, %s:", why);
+		print_names(rows, why, "scheme");
+		fputs("; of", stdout);
+		print_names(rows, why, "load");
+		putchar('\n');
+	}
+}
+
+static int print_rows(const struct bench *b, json_t *rows)
+{
+	CLEANUP_JSON json_t *there = json_array();
+	json_t *row;
+	size_t i;
+	int r;
+
+	if (b->c->json)
+		return cli_print_rows(b->c, columns, GS_COUNT(columns), rows);
+	json_array_foreach(rows, i, row)
+		if (!gs_json_at(row, "absent"))
+			json_array_append(there, row);
+	printf("%s, %s: medians over blocks, 95 %% intervals in brackets\n", b->run.gpu,
+	       bench_mode_names[b->run.mode]);
+	r = cli_print_rows(b->c, columns, GS_COUNT(columns), there);
+	print_absent(rows);
+	return r;
+}
+
+static int report(struct bench *b)
+{
+	CLEANUP_JSON json_t *rows = json_array();
+	struct gs_error err = {};
+	int r;
+
+	for (size_t i = 0; i < b->npicks; i++)
+		json_array_append_new(rows, bench_row(&b->run, &b->result, &b->picks[i]));
+	if (b->dir && keep(b, rows, &err))
+		fprintf(stderr, "gpusched: %s\n", err.text);
+	r = print_rows(b, rows);
+	return r ? r : b->partly ? GS_EXIT_PARTLY : GS_EXIT_OK;
+}
+
+/* ---- where ----------------------------------------------------------------------------------- */
+
+/* This program again, in a world with a simulated GPU. */
+static int enter_sim(struct bench *b)
+{
+	const char *argv[96], *dilate = cli_opt(b->c, "dilate");
+	char self[512], factor[32], names[GS_COUNT(b->c->opts)][40];
+	size_t n = 0;
+
+	cli_program("gpusched", self, sizeof(self));
+	snprintf(factor, sizeof(factor), "%s", dilate ? dilate : "");
+	if (!dilate)
+		snprintf(factor, sizeof(factor), "%d", DILATE);
+	argv[n++] = self;
+	argv[n++] = "sim";
+	argv[n++] = "shell";
+	argv[n++] = "--dilate";
+	argv[n++] = factor;
+	argv[n++] = "--";
+	argv[n++] = self;
+	argv[n++] = "bench";
+	for (size_t i = 0; i < b->c->nopts; i++) {
+		snprintf(names[i], sizeof(names[i]), "--%s", b->c->opts[i].name);
+		argv[n++] = names[i];
+		if (b->c->opts[i].value && *b->c->opts[i].value)
+			argv[n++] = b->c->opts[i].value;
+	}
+	if (b->c->json)
+		argv[n++] = "--json";
+	argv[n] = NULL;
+	fflush(stdout);
+	execv(self, (char *const *)argv);
+	return cli_fail(-errno, "bench: %s: %s", self, strerror(errno));
+}
+
+/* Ready to measure in this mode; else the exit code of what was said. */
+static int begin(struct bench *b, struct gs_error *err)
+{
+	struct sim_params params;
+	char missing[512];
+	int r;
+
+	if (b->resume && b->end_ns <= gs_now_ns()) /* --minutes 0: only the table */
+		return 0;
+	if (b->run.mode == BENCH_SIM) {
+		sim_params_default(&params);
+		snprintf(b->run.machine, sizeof(b->run.machine), "model");
+		snprintf(b->run.gpu, sizeof(b->run.gpu), "%s", params.name);
+		return 0;
+	}
+	if (b->run.mode == BENCH_PATH) {
+		cli_path_missing(missing, sizeof(missing));
+		if (missing[0])
+			return cli_fail(-ENOTSUP, "bench: --gpu path: %s", missing);
+		if (!gs_env()->sim)
+			return enter_sim(b);
+	} else {
+		r = cli_need_gpu("bench");
+		if (r)
+			return r;
+	}
+	r = bench_path_begin(&b->run, err);
+	return r ? cli_fail_err(r == -EBUSY ? -ENOTSUP : r, err, "bench") : 0;
+}
+
+int cli_bench(struct cli *c)
+{
+	CLEANUP(bench_free) struct bench b = { .c = c };
+	struct gs_error err = {};
+	unsigned int blocks = 0;
+	int r;
+
+	r = parse(&b, &blocks, &err);
+	if (r)
+		return cli_fail(r, "bench: %s", err.text);
+	if (cli_opt(c, "list"))
+		return print_list(&b);
+	r = choose(&b, blocks, &err);
+	if (r)
+		return cli_fail(r, "bench: %s", err.text);
+	r = begin(&b, &err);
+	if (r)
+		return r;
+	r = open_raw(&b, &err);
+	if (!r)
+		r = measure(&b, &err);
+	if (r)
+		return cli_fail_err(r, &err, "bench");
+	return report(&b);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench.h - loads beside each other under several schemes: what is measured, and what came out
+ *
+ * A cell is one load under one scheme in one block, measured once. Blocks are passes over all cells
+ * in an order that changes with the block, so a drift of the machine meets all alike, and figures
+ * are compared within a block.
+ */
+#ifndef GPUSCHED_CLI_BENCH_H
+#define GPUSCHED_CLI_BENCH_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+#include "basic/sample.h"
+
+enum bench_mode { BENCH_REAL, BENCH_PATH, BENCH_SIM, BENCH_MODES };
+extern const char *const bench_mode_names[BENCH_MODES]; /* of --gpu */
+
+/* ---- what is measured: bench_tables.c -------------------------------------------------------- */
+
+enum bench_work {
+	BENCH_REQUESTS, /* one at a time, with gaps */
+	BENCH_BATCH,    /* kernels back to back */
+	BENCH_MEMORY,   /* the same; they read and write all of the memory's bandwidth */
+	BENCH_COPY,     /* copies to the GPU back to back */
+	BENCH_TORCH,    /* a PyTorch program; real GPU only */
+};
+
+/* One program, as gsload, the model and torch_load.py are told. Times in us; 0: their default. */
+struct bench_program {
+	enum bench_work work;
+	const char *arrivals; /* REQUESTS: poisson (latency from the arrival) or closed */
+	double period_us, kernel_us, block_us, gap_us;
+	unsigned int kernels, burst;
+	const char *torch; /* TORCH: its arguments */
+};
+
+struct bench_load {
+	const char *name, *text;
+	bool core; /* 5 blocks and all schemes; else 3 blocks of few */
+	const struct bench_program *lc, *be;
+	unsigned int nlc, nbe;
+};
+extern const struct bench_load bench_loads[];
+extern const size_t bench_nloads;
+
+enum bench_mps { BENCH_NO_MPS, BENCH_MPS, BENCH_MPS_PRIORITY };
+
+struct bench_scheme {
+	const char *name, *text;
+	bool everywhere; /* also on loads that are not core */
+	bool alone;      /* the LC without the BE */
+	bool slices;     /* static slices of the BE: bench_slice_us() */
+	enum bench_mps mps;
+	const char *policy; /* NULL: none */
+	bool told;          /* the programs have their classes */
+	/* further options of `gpusched run`, one each; NULL: none */
+	const char *run_lc, *run_be;
+};
+extern const struct bench_scheme bench_schemes[];
+extern const size_t bench_nschemes;
+
+/* What static slices would be: the shortest one that a BE works with; several need longer ones. */
+unsigned int bench_slice_us(const struct bench_load *load);
+/* The LC alone is the same for all loads with this LC: the first of them stands for it. */
+const struct bench_load *bench_alone_of(const struct bench_load *load);
+/* Why this cell cannot be measured here: static text in @ret; false: it can. */
+bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
+		  enum bench_mode mode, char *ret, size_t size);
+
+/* torch_load.py, beside this program or installed. */
+void bench_torch_script(char *ret, size_t size);
+
+/* ---- measuring -------------------------------------------------------------------------------- */
+
+struct bench_run {
+	enum bench_mode mode;
+	double seconds, warmup_s; /* of one cell, in the GPU's time */
+	double dilate;            /* PATH */
+	char machine[96];         /* rows of one machine are never mixed with another's */
+	char gpu[96];
+	struct bench_path *path; /* REAL and PATH: what the programs need */
+};
+
+/* What a cell came to, as a line of the raw data has it. */
+struct bench_cell {
+	const struct bench_load *load;
+	const struct bench_scheme *scheme;
+	unsigned int block;
+	double *latency_us; /* sorted; malloc'd */
+	size_t n;
+	double be_rate;                  /* NAN: there was none, or it is not known */
+	double lost_pct, switches_per_s; /* NAN: not known */
+	json_t *in_force;                /* what the settings were while it was measured */
+	bool proved;                     /* they were as the scheme says */
+	char failed[200];                /* "": it was measured */
+};
+void bench_cell_free(struct bench_cell *cell);
+
+/* One cell on the model; @cell has load, scheme and block. 0, or -errno: the bench cannot go on. */
+int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
+
+/* The same with real programs; begin once, before the first cell. */
+int bench_path_begin(struct bench_run *run, struct gs_error *err);
+int bench_on_path(struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
+void bench_path_end(struct bench_run *run);
+
+/* ---- results: bench_rows.c -------------------------------------------------------------------- */
+
+struct bench_result {
+	struct bench_cell *cells;
+	size_t n;
+};
+void bench_result_free(struct bench_result *r);
+/* Takes what @cell has, in place of an earlier one of the same. */
+int bench_result_add(struct bench_result *r, struct bench_cell *cell);
+const struct bench_cell *bench_result_find(const struct bench_result *r,
+					   const struct bench_load *load,
+					   const struct bench_scheme *scheme, unsigned int block);
+
+/* A line of the raw data, and back. -ENOENT: a line of another machine, mode, load or scheme. */
+json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell);
+int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret);
+
+/* A row of the table: a load under a scheme. */
+struct bench_pick {
+	const struct bench_load *load;
+	const struct bench_scheme *scheme;
+	unsigned int blocks; /* wanted; 0: it cannot be measured here */
+	char absent[160];    /* why */
+};
+/* Into @dir: plot.gp and, where gnuplot is, latency of each load and share.svg. */
+int bench_plot(const struct bench_run *run, const struct bench_result *r,
+	       const struct bench_pick *picks, size_t n, const char *dir, struct gs_error *err);
+/* The figures over all blocks. */
+json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
+		  const struct bench_pick *pick);
+
+#endif /* GPUSCHED_CLI_BENCH_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/* bench_model.c - a cell on the model of the GPU, in virtual time */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "account/turns.h"
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "cli/bench.h"
+#include "sim/scenario.h"
+
+#define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
+#define CLEANUP_RESULT CLEANUP(sim_result_freep)
+
+static void put_program(int fd, const char *name, const struct bench_program *p, unsigned int n,
+			const struct bench_scheme *s)
+{
+	bool batch = p->work == BENCH_BATCH;
+
+	dprintf(fd, "[process %s]\nclass = %s\nkind = %s\ncount = %u\nkernel_us = %g\n", name,
+		s->told ? name : "none", batch ? "be" : "lc", n, p->kernel_us);
+	if (p->block_us > 0)
+		dprintf(fd, "block_us = %g\n", p->block_us);
+	if (!batch)
+		dprintf(fd,
+			"arrivals = %s\ngap_us = %g\nkernels = %u\nlaunch_gap_us = %g\nburst = "
+			"%u\n",
+			p->arrivals, p->period_us, p->kernels, p->gap_us, p->burst);
+}
+
+static int make_scenario(const struct bench_run *run, const struct bench_cell *cell,
+			 struct sim_scenario **ret, struct gs_error *err)
+{
+	CLEANUP_FD int fd = memfd_create("bench", MFD_CLOEXEC);
+	const struct bench_load *l = cell->load;
+	char path[64];
+
+	if (fd < 0)
+		return gs_fail(err, -errno, "bench: no memory for a scenario");
+	dprintf(fd, "[scenario]\ntitle = %s\nduration_s = %g\nwarmup_s = %g\nseed = %u\n", l->name,
+		run->warmup_s + run->seconds, run->warmup_s, cell->block + 1);
+	put_program(fd, "lc", l->lc, l->nlc, cell->scheme);
+	if (!cell->scheme->alone)
+		put_program(fd, "be", l->be, l->nbe, cell->scheme);
+	if (cell->scheme->slices)
+		dprintf(fd, "timeslice_us = %u\n", bench_slice_us(l));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return sim_scenario_load(path, ret, err);
+}
+
+/* The account of the model's own log. */
+static int account(const struct sim_result *res, struct bench_cell *cell)
+{
+	struct gs_runlist_sums sums;
+	struct gs_turns *turns = NULL;
+	double span;
+	int r = gs_turns_new(NULL, NULL, &turns);
+
+	for (size_t i = 0; !r && i < res->nturns; i++) {
+		const struct sim_turn *t = &res->turns[i];
+		const struct gs_switch start = { .ns = t->start_ns, .start = true };
+		const struct gs_switch end = { .ns = t->end_ns };
+
+		r = gs_turns_feed(turns, &start, t->process + 1, 0);
+		if (!r)
+			r = gs_turns_feed(turns, &end, t->process + 1, 0);
+	}
+	if (!r) {
+		gs_turns_runlist(turns, &sums);
+		span = (double)(sums.as_of_ns - sums.since_ns);
+		cell->lost_pct = span > 0 ? 100 * (double)sums.lost_ns / span : NAN;
+		cell->switches_per_s = span > 0 ? (double)sums.switches * 1e9 / span : NAN;
+	}
+	gs_turns_free(turns);
+	return r;
+}
+
+static int take_latencies(const struct sim_result *res, struct bench_cell *cell)
+{
+	for (size_t i = 0; i < res->nprocesses; i++) {
+		const struct sim_process_result *p = &res->processes[i];
+		double *grown;
+
+		if (p->group != &res->scenario->groups[0])
+			continue;
+		grown = reallocarray(cell->latency_us, cell->n + p->nlatency + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		cell->latency_us = grown;
+		for (size_t k = 0; k < p->nlatency; k++)
+			grown[cell->n++] = (double)p->latency_ns[k] / NS_PER_US;
+	}
+	gs_sort(cell->latency_us, cell->n);
+	return 0;
+}
+
+/* What the BE had at its end; a policy that failed was not in force. */
+static void take_settings(const struct sim_result *res, struct bench_cell *cell)
+{
+	json_t *slices = json_array();
+
+	for (size_t i = 0; i < res->nprocesses; i++) {
+		const struct sim_process_result *p = &res->processes[i];
+
+		if (p->group != &res->scenario->groups[0])
+			json_array_append_new(slices, json_integer(p->is.timeslice_us));
+	}
+	cell->in_force = json_pack("{s:s?, s:o, s:I}", "policy", cell->scheme->policy,
+				   "be_timeslice_us", slices, "rm_calls", (json_int_t)res->calls);
+	cell->proved = !res->policy_failure[0];
+	if (res->policy_failure[0])
+		snprintf(cell->failed, sizeof(cell->failed), "policy %s: %.150s",
+			 cell->scheme->policy, res->policy_failure);
+}
+
+int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err)
+{
+	const struct sim_run_options options = {
+		.policy = cell->scheme->policy ? cell->scheme->policy : "none",
+		.timeline_ms = run->seconds * 1e3,
+	};
+	CLEANUP_SCENARIO struct sim_scenario *s = NULL;
+	CLEANUP_RESULT struct sim_result *res = NULL;
+	double rate;
+	int r;
+
+	cell->be_rate = cell->lost_pct = cell->switches_per_s = NAN;
+	r = make_scenario(run, cell, &s, err);
+	if (!r)
+		r = sim_scenario_run(s, &options, &res, err);
+	if (!r)
+		r = take_latencies(res, cell);
+	if (!r)
+		r = account(res, cell);
+	if (r)
+		return r;
+	take_settings(res, cell);
+	/* of one that makes requests it counts these */
+	if (!cell->scheme->alone && !sim_result_metric(res, "be.rate", &rate))
+		cell->be_rate =
+			rate *
+			(cell->load->be->work == BENCH_REQUESTS ? cell->load->be->kernels : 1);
+	return 0;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bench_path.c - a cell with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
+ *
+ * Each cell has its own daemon and its own programs, so nothing of one reaches the next. Programs
+ * write what they do, with the time, into memory of their own; what lies in the measured window
+ * counts.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/file.h"
+#include "cli/bench_path.h"
+#include "cli/cli.h"
+#include "cli/look.h"
+
+#define READY_MS 90000 /* PyTorch on a cold disk */
+#define DAEMON_MS 20000
+#define MPS_MS 15000
+#define MAX_OUTPUT (64u << 20)
+
+/* ---- daemon ---------------------------------------------------------------------------------- */
+
+static void last_words(const struct bench_path *p, char *ret, size_t size)
+{
+	char name[320], line[512];
+	CLEANUP_FILE FILE *f = NULL;
+
+	snprintf(name, sizeof(name), "%s/log", p->dir);
+	f = fopen(name, "re");
+	snprintf(ret, size, "it said nothing");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0])
+			snprintf(ret, size, "%.150s", line);
+	}
+}
+
+static int failed(const struct bench_path *p, const char *what, int code, struct gs_error *err)
+{
+	char words[160];
+
+	last_words(p, words, sizeof(words));
+	return gs_fail(err, code, "bench: %s: %s", what, words);
+}
+
+static int write_config(const struct bench_path *p, const struct bench_cell *cell,
+			struct gs_error *err)
+{
+	const struct bench_scheme *s = cell ? cell->scheme : NULL;
+	CLEANUP_FILE FILE *f = NULL;
+	char name[320];
+
+	snprintf(name, sizeof(name), "%s/conf", p->dir);
+	f = fopen(name, "we");
+	if (!f)
+		return gs_fail(err, -errno, "bench: %s: %s", name, strerror(errno));
+	if (s && s->policy)
+		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
+	if (s && s->slices) /* as somebody who sets slices without gpusched has them */
+		fprintf(f, "[Daemon]\nSwitchCost=1us\n");
+	setenv("GPUSCHED_CONFIG", name, 1);
+	return fflush(f) ? gs_fail(err, -EIO, "bench: %s cannot be written", name) : 0;
+}
+
+static bool daemon_ready(pid_t pid)
+{
+	struct gpusched_open_options o = { .size = sizeof(o), .flags = GPUSCHED_OPEN_READ_ONLY };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *pong = NULL;
+
+	return access(gs_env()->socket, F_OK) == 0 && !gpusched_open(&o, &g) &&
+	       !lib_request(g, "ping", NULL, &pong) &&
+	       json_integer_value(json_object_get(pong, "pid")) == pid;
+}
+
+static int start_daemon(const struct bench_path *p, const struct bench_cell *cell,
+			struct cli_child *ret, struct gs_error *err)
+{
+	const char *const argv[] = { p->gpuschedd, "--foreground", NULL };
+	uint64_t end = gs_now_ns() + DAEMON_MS * NS_PER_MS;
+	int r = write_config(p, cell, err);
+
+	if (!r)
+		r = cli_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
+	while (!r && !daemon_ready(ret->pid)) {
+		if (cli_child_wait(ret, 50) != -ETIMEDOUT)
+			r = failed(p, "gpuschedd", -EBUSY, err);
+		else if (gs_now_ns() > end)
+			r = failed(p, "gpuschedd does not answer", -ETIMEDOUT, err);
+	}
+	return r;
+}
+
+/* ---- MPS: a server of ours ------------------------------------------------------------------- */
+
+#define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps CUDA_MPS_LOG_DIRECTORY=%s/mps-log; "
+
+/* What @script prints, its first 4 KiB. */
+static int mps_shell(const struct bench_path *p, const char *script, char *ret, size_t size)
+{
+	char text[1200];
+	const char *const argv[] = { "sh", "-c", text, NULL };
+	CLEANUP_FD int out = memfd_create("mps", MFD_CLOEXEC);
+	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	ssize_t n;
+	int r;
+
+	snprintf(text, sizeof(text), MPS_ENV "%s", p->dir, p->dir, script);
+	r = out < 0 ? -errno : cli_spawn_to(argv, out, p->log_fd, &c, NULL);
+	if (!r)
+		r = cli_child_wait(&c, MPS_MS);
+	n = pread(out, ret, size - 1, 0);
+	ret[n > 0 ? n : 0] = '\0';
+	return r;
+}
+
+static int start_mps(const struct bench_path *p, struct cli_child *ret, struct gs_error *err)
+{
+	char text[1200], dir[320];
+	const char *const argv[] = { "sh", "-c", text, NULL };
+	uint64_t end = gs_now_ns() + MPS_MS * NS_PER_MS;
+	int r;
+
+	snprintf(dir, sizeof(dir), "%s/mps", p->dir);
+	mkdir(dir, 0700);
+	snprintf(dir, sizeof(dir), "%s/mps-log", p->dir);
+	mkdir(dir, 0700);
+	snprintf(text, sizeof(text), MPS_ENV "exec nvidia-cuda-mps-control -f", p->dir, p->dir);
+	r = cli_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
+	snprintf(dir, sizeof(dir), "%s/mps/control", p->dir);
+	while (!r && access(dir, F_OK)) {
+		if (cli_child_wait(ret, 50) != -ETIMEDOUT)
+			r = failed(p, "nvidia-cuda-mps-control", -EIO, err);
+		else if (gs_now_ns() > end)
+			r = failed(p, "nvidia-cuda-mps-control does not come up", -ETIMEDOUT, err);
+	}
+	return r;
+}
+
+static void stop_mps(const struct bench_path *p, struct cli_child *c)
+{
+	char text[64];
+
+	if (c->pid <= 0)
+		return;
+	mps_shell(p, "echo quit | timeout 10 nvidia-cuda-mps-control", text, sizeof(text));
+	cli_child_wait(c, MPS_MS);
+	cli_child_free_(c);
+}
+
+/* How many of our programs the servers themselves name as clients. */
+static int mps_clients(const struct bench_path *p, const struct program *all, size_t n)
+{
+	char text[4096], *at = text, *word;
+	int clients = 0;
+
+	if (mps_shell(p,
+		      "for s in $(echo get_server_list | timeout 5 nvidia-cuda-mps-control); do "
+		      "echo get_client_list $s | timeout 5 nvidia-cuda-mps-control; done",
+		      text, sizeof(text)))
+		return 0;
+	while ((word = strsep(&at, " \n")))
+		for (size_t i = 0; i < n; i++)
+			clients += *word && atoi(word) == all[i].child.pid;
+	return clients;
+}
+
+/* ---- one cell -------------------------------------------------------------------------------- */
+
+struct cell_run {
+	struct bench_run *run;
+	struct bench_path *p;
+	struct bench_cell *cell;
+	struct cli_child daemon, mps;
+	struct program all[MAX_PROGRAMS];
+	size_t n;
+	struct cli_look before, after;
+	uint64_t from_ns, to_ns;
+	int mps_clients;
+};
+
+static void cell_end(struct cell_run *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->all[i].child.pid > 0)
+			kill(c->all[i].child.pid, SIGTERM);
+	for (size_t i = 0; i < c->n; i++)
+		bench_program_free(&c->all[i]);
+	c->n = 0;
+	stop_mps(c->p, &c->mps);
+	cli_child_free_(&c->daemon);
+	cli_look_free(&c->before);
+	cli_look_free(&c->after);
+}
+
+static int start_all(struct cell_run *c, struct gs_error *err)
+{
+	const struct bench_load *l = c->cell->load;
+	unsigned int nbe = c->cell->scheme->alone ? 0 : l->nbe;
+	int r = 0;
+
+	for (unsigned int i = 0; !r && i < l->nlc + nbe; i++) {
+		bool is_lc = i < l->nlc;
+
+		r = bench_program_start(c->p, c->run, c->cell->scheme, is_lc ? l->lc : l->be, is_lc,
+					i + 1 + 100 * c->cell->block, &c->all[c->n], err);
+		c->n += !r;
+	}
+	for (size_t i = 0; !r && i < c->n; i++)
+		r = bench_program_ready(&c->all[i], READY_MS);
+	return r == -ENODATA || r == -ETIMEDOUT ? failed(c->p, "a program did not begin", r, err)
+						: r;
+}
+
+static int set_slices(struct cell_run *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+
+	if (!c->cell->scheme->slices)
+		return 0;
+	for (size_t i = 0; i < c->n; i++) {
+		char target[32];
+		int r;
+
+		if (c->all[i].is_lc)
+			continue;
+		snprintf(target, sizeof(target), "pid:%d", c->all[i].child.pid);
+		r = cli_ask(0, "set",
+			    json_pack("{s:s, s:i}", "target", target, "timeslice_us",
+				      (int)bench_slice_us(c->cell->load)),
+			    &answer);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int look(struct cli_look *ret)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	int r = cli_open(GPUSCHED_OPEN_READ_ONLY, &g);
+
+	return r ? r : cli_look(g, ret);
+}
+
+/* The programs' own account, and what the GPU's log says of the same time. */
+static int take_figures(struct cell_run *c)
+{
+	struct bench_cell *cell = c->cell;
+	CLEANUP_JSON json_t *gpus = cli_look_gpus(&c->before, &c->after);
+	const json_t *gpu = json_array_get(gpus, 0);
+	int r = 0;
+
+	if (gs_json_at(gpu, "lost_pct"))
+		cell->lost_pct = cli_number(gpu, "lost_pct");
+	if (gs_json_at(gpu, "switches_per_s"))
+		cell->switches_per_s = cli_number(gpu, "switches_per_s");
+	bench_in_force(cell, c->all, c->n, &c->after, gpu);
+	if (cell->scheme->mps != BENCH_NO_MPS) {
+		json_object_set_new(cell->in_force, "mps_clients", json_integer(c->mps_clients));
+		cell->proved &= c->mps_clients == (int)c->n;
+	}
+	for (size_t i = 0; !r && i < c->n; i++) {
+		struct program *p = &c->all[i];
+
+		cli_child_stop(&p->child);
+		if (p->is_lc)
+			r = bench_program_latencies(p, c->from_ns, c->to_ns, cell);
+		else
+			cell->be_rate =
+				(isfinite(cell->be_rate) ? cell->be_rate : 0) +
+				bench_program_rate(p, c->from_ns, c->to_ns) * c->run->dilate;
+	}
+	gs_sort(cell->latency_us, cell->n);
+	if (!r && !cell->n)
+		snprintf(cell->failed, sizeof(cell->failed), "no request ended in the window");
+	return r;
+}
+
+static int measure(struct cell_run *c, struct gs_error *err)
+{
+	double real = c->run->dilate * 1e9;
+	int r = 0;
+
+	if (c->cell->scheme->mps != BENCH_NO_MPS)
+		r = start_mps(c->p, &c->mps, err);
+	if (!r)
+		r = start_daemon(c->p, c->cell, &c->daemon, err);
+	if (!r)
+		r = start_all(c, err);
+	if (!r)
+		r = set_slices(c);
+	if (r)
+		return r;
+	gs_sleep_ns((uint64_t)(c->run->warmup_s * real));
+	if (c->cell->scheme->mps != BENCH_NO_MPS)
+		c->mps_clients = mps_clients(c->p, c->all, c->n);
+	r = look(&c->before);
+	c->from_ns = gs_now_ns();
+	if (r)
+		return r;
+	gs_sleep_ns((uint64_t)(c->run->seconds * real));
+	c->to_ns = gs_now_ns();
+	r = look(&c->after);
+	return r ? r : take_figures(c);
+}
+
+int bench_on_path(struct bench_run *run, struct bench_cell *cell, struct gs_error *err)
+{
+	CLEANUP(cell_end)
+	struct cell_run c = {
+		.run = run,
+		.p = run->path,
+		.cell = cell,
+		.daemon = CLI_CHILD_NONE,
+		.mps = CLI_CHILD_NONE,
+	};
+	int r;
+
+	cell->be_rate = cell->lost_pct = cell->switches_per_s = NAN;
+	r = measure(&c, err);
+	if (r == -ENOMEM)
+		return r;
+	if (r)
+		snprintf(cell->failed, sizeof(cell->failed), "%.190s",
+			 err->text[0] ? err->text : strerror(-r));
+	return 0;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+/* The load generator's unit on the idle GPU, and the GPU's name. */
+static int calibrate(struct bench_run *run, struct gs_error *err)
+{
+	struct bench_path *p = run->path;
+	const char *const argv[] = { p->gsload, "cal", NULL };
+	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_JSON json_t *o = NULL;
+	char line[4096];
+	int r = cli_spawn(argv, p->log_fd, &c, err);
+
+	if (r)
+		return r;
+	if (cli_child_line(&c, READY_MS, line, sizeof(line)))
+		return failed(p, "gsload cal", -EIO, err);
+	o = json_loads(line, 0, NULL);
+	p->iterations = cli_number(o, "iterations_per_us");
+	snprintf(run->gpu, sizeof(run->gpu), "%s",
+		 json_is_string(json_object_get(o, "gpu"))
+			 ? json_string_value(json_object_get(o, "gpu"))
+			 : "unknown GPU");
+	return p->iterations > 0 ? 0 : failed(p, "gsload cal", -EIO, err);
+}
+
+/* Others' work would be measured with ours, and disturbed by it. */
+static int refuse_others(const struct cli_look *l, struct gs_error *err)
+{
+	const json_t *t = json_array_get(l->tsgs, 0);
+	const char *comm = json_string_value(json_object_get(t, "comm"));
+
+	if (!t)
+		return 0;
+	return gs_fail(err, -EBUSY,
+		       "bench: %zu TSGs of other programs are on the GPUs, the first of process "
+		       "%.0f (%s): end them first",
+		       json_array_size(l->tsgs), cli_number(t, "pid"), comm ? comm : "-");
+}
+
+static int know_machine(struct bench_run *run, struct gs_error *err)
+{
+	CLEANUP(cli_look_free) struct cli_look l = { 0 };
+	CLEANUP_CHILD struct cli_child daemon = CLI_CHILD_NONE;
+	const json_t *uuid;
+	int r = start_daemon(run->path, NULL, &daemon, err);
+
+	if (r)
+		return r;
+	gs_sleep_ns(NS_PER_S); /* programs that were there before are found by then */
+	r = look(&l);
+	if (!r)
+		r = refuse_others(&l, err);
+	if (r)
+		return r;
+	uuid = gs_json_at(json_array_get(json_object_get(l.stats, "gpu_time"), 0), "gpu_uuid");
+	if (run->mode == BENCH_REAL && uuid)
+		snprintf(run->machine, sizeof(run->machine), "%s", json_string_value(uuid));
+	else if (gethostname(run->machine, sizeof(run->machine) - 1))
+		snprintf(run->machine, sizeof(run->machine), "unknown");
+	return 0;
+}
+
+int bench_path_begin(struct bench_run *run, struct gs_error *err)
+{
+	struct bench_path *p = calloc(1, sizeof(*p));
+	char log[320];
+	int r;
+
+	if (!p)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	run->path = p;
+	p->log_fd = -1;
+	cli_program("gsload", p->gsload, sizeof(p->gsload));
+	cli_program("gpusched", p->gpusched, sizeof(p->gpusched));
+	cli_program("gpuschedd", p->gpuschedd, sizeof(p->gpuschedd));
+	bench_torch_script(p->torch, sizeof(p->torch));
+	snprintf(p->dir, sizeof(p->dir), "%s/gpusched-bench.XXXXXX",
+		 gs_env()->sim ? gs_env()->run_dir : "/tmp");
+	if (!mkdtemp(p->dir)) {
+		p->dir[0] = '\0';
+		return gs_fail(err, -errno, "bench: no directory for its files: %s",
+			       strerror(errno));
+	}
+	snprintf(log, sizeof(log), "%s/log", p->dir);
+	p->log_fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+	if (p->log_fd < 0)
+		return gs_fail(err, -errno, "bench: %s: %s", log, strerror(errno));
+	r = know_machine(run, err);
+	return r ? r : calibrate(run, err);
+}
+
+void bench_path_end(struct bench_run *run)
+{
+	struct bench_path *p = run->path;
+
+	if (!p)
+		return;
+	if (p->dir[0]) {
+		const char *const argv[] = { "rm", "-rf", p->dir, NULL };
+		CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+
+		if (!cli_spawn_to(argv, p->log_fd, p->log_fd, &c, NULL))
+			cli_child_wait(&c, 5000);
+	}
+	if (p->log_fd >= 0)
+		close(p->log_fd);
+	free(p);
+	run->path = NULL;
+}

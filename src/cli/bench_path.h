@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_path.h - programs of a cell: how they are started, and what they say of themselves */
+#ifndef GPUSCHED_CLI_BENCH_PATH_H
+#define GPUSCHED_CLI_BENCH_PATH_H
+
+#include <signal.h>
+
+#include "cli/bench.h"
+#include "cli/look.h"
+#include "cli/spawn.h"
+#include "gpusched/gpusched.h"
+#include "lib/priv.h"
+
+#define MAX_PROGRAMS 64
+
+struct bench_path {
+	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
+	double iterations; /* per us, of the load generator's kernels */
+	char dir[300];     /* log and configuration of the daemon, the MPS server's pipes */
+	int log_fd;
+};
+
+struct program {
+	struct cli_child child;
+	bool is_lc;
+	int out; /* memory that it writes to */
+	const struct bench_program *what;
+};
+
+/* Through `gpusched run` where it has a class or a server. @seed: of its arrivals. */
+int bench_program_start(const struct bench_path *p, const struct bench_run *run,
+			const struct bench_scheme *scheme, const struct bench_program *what,
+			bool is_lc, unsigned int seed, struct program *ret, struct gs_error *err);
+/* Its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
+int bench_program_ready(struct program *p, unsigned int timeout_ms);
+/* After its end: requests that ended between the two times are added to @cell's. */
+int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t to_ns,
+			    struct bench_cell *cell);
+/* Kernels, or steps, per second of real time between the two. */
+double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns);
+void bench_program_free(struct program *p);
+
+/* What the table and the log said while it was measured; and whether that is the scheme. */
+void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
+		    const struct cli_look *after, const json_t *gpu);
+
+#endif /* GPUSCHED_CLI_BENCH_PATH_H */

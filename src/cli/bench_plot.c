@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/* bench_plot.c - results as pictures: latency as a distribution, and BE work against LC p99 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/spawn.h"
+
+#define POINTS 200 /* of one curve */
+#define MAX_BLOCKS 64
+
+/* All blocks' latencies of a row, thinned. */
+static size_t put_curve(FILE *f, const struct bench_result *r, const struct bench_pick *p)
+{
+	CLEANUP_FREE double *all = NULL;
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < MAX_BLOCKS; i++) {
+		const struct bench_cell *c = bench_result_find(r, p->load, p->scheme, i);
+		double *grown;
+
+		if (!c || !c->n)
+			continue;
+		grown = reallocarray(all, n + c->n, sizeof(*all));
+		if (!grown)
+			return 0;
+		all = grown;
+		memcpy(all + n, c->latency_us, c->n * sizeof(*all));
+		n += c->n;
+	}
+	gs_sort(all, n);
+	if (n)
+		fprintf(f, "$c_%zu << E\n", (size_t)(p->scheme - bench_schemes));
+	for (size_t i = 0; n && i <= POINTS; i++) {
+		double q = (double)i / POINTS;
+
+		fprintf(f, "%.1f %.4f\n", all[gs_quantile_at(n, q)], q);
+	}
+	if (n)
+		fputs("E\n", f);
+	return n;
+}
+
+/* The rows of one load stand side by side in @picks. */
+static void put_latency(FILE *f, const struct bench_result *r, const struct bench_pick *p, size_t n)
+{
+	bool drawn[64] = { false };
+	const char *comma = "";
+	size_t curves = 0;
+
+	for (size_t i = 0; i < n && i < GS_COUNT(drawn); i++) {
+		drawn[i] = put_curve(f, r, &p[i]);
+		curves += drawn[i];
+	}
+	if (!curves)
+		return;
+	fprintf(f,
+		"set output 'latency-%s.svg'\nset title '%s'\nset xlabel 'latency, us'\n"
+		"set ylabel 'part of the requests'\nset logscale x\nset yrange [0:1]\nset key "
+		"bottom right\nplot ",
+		p->load->name, p->load->text);
+	for (size_t i = 0; i < n && i < GS_COUNT(drawn); i++) {
+		if (!drawn[i])
+			continue;
+		fprintf(f, "%s$c_%zu with lines lw 2 title '%s'", comma,
+			(size_t)(p[i].scheme - bench_schemes), p[i].scheme->name);
+		comma = ", \\\n\t";
+	}
+	fputs("\n", f);
+}
+
+/* One point per row that has both. */
+static void put_share(FILE *f, const struct bench_run *run, const struct bench_result *r,
+		      const struct bench_pick *p, size_t n)
+{
+	size_t points = 0;
+
+	fputs("$share << E\n", f);
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP_JSON json_t *row = bench_row(run, r, &p[i]);
+		const json_t *p99 = gs_json_at(row, "lc_p99_us");
+		const json_t *share = gs_json_at(row, "be_share_of_default");
+
+		if (!p99 || !share)
+			continue;
+		fprintf(f, "%g %g \"%s %s\"\n", 100 * json_number_value(share),
+			json_number_value(p99), p[i].load->name, p[i].scheme->name);
+		points++;
+	}
+	fputs("E\n", f);
+	if (points)
+		fputs("set output 'share.svg'\nset title 'BE work against LC p99'\n"
+		      "set xlabel 'BE work, % of the default'\nset ylabel 'LC p99, us'\n"
+		      "unset logscale\nset logscale y\nset autoscale\nunset key\n"
+		      "plot $share using 1:2 with points pt 7 ps 0.6, "
+		      "'' using 1:2:3 with labels font ',8' left offset 0.5,0\n",
+		      f);
+}
+
+int bench_plot(const struct bench_run *run, const struct bench_result *r,
+	       const struct bench_pick *picks, size_t n, const char *dir, struct gs_error *err)
+{
+	const char *const argv[] = { "sh", "-c", "cd \"$0\" && exec gnuplot plot.gp 2>/dev/null",
+				     dir, NULL };
+	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_FILE FILE *f = NULL;
+	char name[4096];
+	int r2;
+
+	snprintf(name, sizeof(name), "%s/plot.gp", dir);
+	f = fopen(name, "we");
+	if (!f)
+		return gs_fail(err, -errno, "bench: %s: %s", name, strerror(errno));
+	fprintf(f, "# %s, %s\nset terminal svg size 900,600 dynamic font 'sans,12'\n", run->gpu,
+		bench_mode_names[run->mode]);
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && picks[to].load == picks[from].load;)
+			to++;
+		put_latency(f, r, &picks[from], to - from);
+	}
+	put_share(f, run, r, picks, n);
+	if (fclose(TAKE_PTR(f)))
+		return gs_fail(err, -EIO, "bench: %s cannot be written", name);
+	r2 = cli_spawn_to(argv, STDERR_FILENO, -1, &c, err);
+	if (!r2 && cli_child_wait(&c, 60000))
+		return gs_fail(err, -ENOENT, "bench: no pictures: 'gnuplot plot.gp' in %s failed",
+			       dir);
+	return r2;
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+/* bench_program.c - one program of a cell */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "basic/clock.h"
+#include "cli/bench_path.h"
+#include "cli/cli.h"
+
+#define MAX_ARGS 48
+#define TEXTS 16
+
+/* Arguments, and the texts that were made for them. */
+struct args {
+	const char *argv[MAX_ARGS];
+	size_t n;
+	char text[TEXTS][32], mps[360];
+	size_t ntexts;
+};
+
+static void add(struct args *a, const char *word)
+{
+	if (word && a->n + 1 < MAX_ARGS)
+		a->argv[a->n++] = word;
+}
+
+/* Nothing where @value is 0: the program's own default. */
+static void add_number(struct args *a, const char *name, double value)
+{
+	if (!(value > 0) || a->ntexts == TEXTS)
+		return;
+	snprintf(a->text[a->ntexts], sizeof(a->text[0]), "%.6f", value);
+	if (value == floor(value))
+		snprintf(a->text[a->ntexts], sizeof(a->text[0]), "%.0f", value);
+	add(a, name);
+	add(a, a->text[a->ntexts++]);
+}
+
+static void add_run(struct args *a, const struct bench_path *p, const struct bench_scheme *s,
+		    bool is_lc)
+{
+	const char *how = is_lc ? s->run_lc : s->run_be;
+
+	if (s->mps != BENCH_NO_MPS) {
+		add(a, "env");
+		snprintf(a->mps, sizeof(a->mps), "CUDA_MPS_PIPE_DIRECTORY=%s/mps", p->dir);
+		add(a, a->mps);
+		if (s->mps == BENCH_MPS_PRIORITY && !is_lc)
+			add(a, "CUDA_MPS_CLIENT_PRIORITY=1");
+	}
+	if (!s->told && !how)
+		return;
+	add(a, p->gpusched);
+	add(a, "run");
+	add(a, how);
+	if (s->told) {
+		add(a, "--class");
+		add(a, is_lc ? "lc" : "be");
+	}
+	add(a, "--");
+}
+
+static void add_gsload(struct args *a, const struct bench_path *p, const struct bench_program *w,
+		       unsigned int seed)
+{
+	bool requests = w->work == BENCH_REQUESTS;
+
+	add(a, p->gsload);
+	add(a, requests ? "lc" : "be");
+	if (w->work == BENCH_MEMORY)
+		add(a, "--memory");
+	if (w->work == BENCH_COPY)
+		add(a, "--copy");
+	add(a, "--lines");
+	add(a, "--ready");
+	add(a, "--seconds");
+	add(a, "0");
+	add_number(a, "--iterations-per-us", p->iterations);
+	add_number(a, "--kernel-us", w->kernel_us);
+	add_number(a, "--block-us", w->block_us);
+	if (!requests)
+		return;
+	add(a, "--arrivals");
+	add(a, w->arrivals);
+	add_number(a, "--period-us", w->period_us);
+	add_number(a, "--kernels", w->kernels);
+	add_number(a, "--gap-us", w->gap_us);
+	add_number(a, "--burst", w->burst);
+	add_number(a, "--seed", seed);
+}
+
+int bench_program_start(const struct bench_path *p, const struct bench_run *run,
+			const struct bench_scheme *scheme, const struct bench_program *what,
+			bool is_lc, unsigned int seed, struct program *ret, struct gs_error *err)
+{
+	struct args a = { .n = 0 };
+	int r;
+
+	*ret = (struct program){ .child = CLI_CHILD_NONE, .is_lc = is_lc, .what = what };
+	ret->out = memfd_create("program", MFD_CLOEXEC);
+	if (ret->out < 0)
+		return gs_fail(err, -errno, "bench: no memory for a program's output");
+	add_run(&a, p, scheme, is_lc);
+	if (what->work == BENCH_TORCH) {
+		add(&a, "python3");
+		add(&a, p->torch);
+		add(&a, what->torch);
+	} else {
+		add_gsload(&a, p, what, seed);
+	}
+	r = cli_spawn_to(a.argv, ret->out, p->log_fd, &ret->child, err);
+	if (r)
+		bench_program_free(ret);
+	return r;
+}
+
+/* What it has written so far; NULL: nothing. */
+static char *output(const struct program *p, size_t *ret_n)
+{
+	struct stat st;
+	char *text;
+
+	if (fstat(p->out, &st) || st.st_size <= 0)
+		return NULL;
+	text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, p->out, 0);
+	*ret_n = (size_t)st.st_size;
+	return text == MAP_FAILED ? NULL : text;
+}
+
+int bench_program_ready(struct program *p, unsigned int timeout_ms)
+{
+	static const char ready[] = "\"ready\"";
+	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
+
+	for (;;) {
+		size_t n = 0;
+		char *text = output(p, &n);
+		bool found = text && memmem(text, n, ready, strlen(ready));
+
+		if (text)
+			munmap(text, n);
+		if (found)
+			return 0;
+		if (cli_child_wait(&p->child, 20) != -ETIMEDOUT)
+			return -ENODATA;
+		if (gs_now_ns() > end)
+			return -ETIMEDOUT;
+	}
+}
+
+/* A line {"t":SECONDS,"KEY":VALUE}; false: another one. */
+static bool parse_line(const char *at, size_t n, double *ret_t, char *ret_key, double *ret_value)
+{
+	char line[128], key[8];
+
+	if (n >= sizeof(line))
+		return false;
+	memcpy(line, at, n);
+	line[n] = '\0';
+	if (sscanf(line, "{\"t\":%lf,\"%7[a-z]\":%lf}", ret_t, key, ret_value) != 3 &&
+	    sscanf(line, "{\"t\": %lf, \"%7[a-z]\": %lf}", ret_t, key, ret_value) != 3)
+		return false;
+	*ret_key = key[0];
+	return true;
+}
+
+typedef int (*line_fn)(double t_ns, char key, double value, void *user);
+
+static int each_line(const struct program *p, line_fn fn, void *user)
+{
+	size_t n = 0;
+	char *text = output(p, &n), *end;
+	double t, value;
+	char key;
+	int r = 0;
+
+	for (char *at = text; !r && text && at < text + n; at = end + 1) {
+		end = memchr(at, '\n', (size_t)(text + n - at));
+		if (!end)
+			break;
+		if (parse_line(at, (size_t)(end - at), &t, &key, &value))
+			r = fn(t * 1e9, key, value, user);
+	}
+	if (text)
+		munmap(text, n);
+	return r;
+}
+
+struct window {
+	double from_ns, to_ns;
+	struct bench_cell *cell;
+	double before_ns, n; /* the line before; work within the window so far */
+};
+
+static int add_latency(double ns, char key, double value, void *user)
+{
+	struct window *w = user;
+	struct bench_cell *c = w->cell;
+
+	if (ns < w->from_ns || ns >= w->to_ns)
+		return 0;
+	if ((c->n & (c->n - 1)) == 0) {
+		double *grown = reallocarray(c->latency_us, c->n ? 2 * c->n : 1, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		c->latency_us = grown;
+	}
+	c->latency_us[c->n++] = value;
+	return 0;
+}
+
+/* "n": so many since the line before; "us": one request or step. Its part within the window. */
+static int add_work(double ns, char key, double value, void *user)
+{
+	struct window *w = user;
+	double from = fmax(w->before_ns, w->from_ns), to = fmin(ns, w->to_ns);
+
+	if (w->before_ns && to > from)
+		w->n += (key == 'n' ? value : 1) * (to - from) / (ns - w->before_ns);
+	w->before_ns = ns;
+	return 0;
+}
+
+int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t to_ns,
+			    struct bench_cell *cell)
+{
+	struct window w = { .from_ns = (double)from_ns, .to_ns = (double)to_ns, .cell = cell };
+
+	return each_line(p, add_latency, &w);
+}
+
+double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns)
+{
+	struct window w = { .from_ns = (double)from_ns, .to_ns = (double)to_ns };
+	unsigned int kernels = p->what->work == BENCH_REQUESTS ? p->what->kernels : 1;
+
+	each_line(p, add_work, &w);
+	return to_ns > from_ns ? w.n * kernels * 1e9 / (w.to_ns - w.from_ns) : 0;
+}
+
+void bench_program_free(struct program *p)
+{
+	cli_child_free_(&p->child);
+	if (p->out >= 0)
+		close(p->out);
+	p->out = -1;
+}
+
+void bench_torch_script(char *ret, size_t size)
+{
+	cli_beside("../bench/torch_load.py", ret, size);
+	if (access(ret, R_OK))
+		snprintf(ret, size, GPUSCHED_DATADIR "/bench/torch_load.py");
+}
+
+/* ---- what was in force ----------------------------------------------------------------------- */
+
+static const struct program *owner_of(const struct program *all, size_t n, const json_t *tsg)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].child.pid == (pid_t)cli_number(tsg, "pid"))
+			return &all[i];
+	return NULL;
+}
+
+static bool is_text(const json_t *o, const char *key, const char *text)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return text ? s && !strcmp(s, text) : !s;
+}
+
+/* Its settings and class are what the scheme says. */
+static bool as_said(const struct bench_cell *cell, const struct program *p, const json_t *tsg)
+{
+	const struct bench_scheme *s = cell->scheme;
+
+	if (s->told && !is_text(tsg, "class", p->is_lc ? "lc" : "be"))
+		return false;
+	if (s->slices && !p->is_lc)
+		return cli_number(tsg, "is.timeslice_us") == bench_slice_us(cell->load);
+	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
+}
+
+void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
+		    const struct cli_look *after, const json_t *gpu)
+{
+	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
+	bool as_is = is_text(after->stats, "policy", cell->scheme->policy), mps = false;
+	size_t i;
+
+	json_array_foreach(after->tsgs, i, tsg) {
+		const struct program *p = owner_of(all, n, tsg);
+
+		mps |= json_is_true(json_object_get(tsg, "mps"));
+		if (!p || !is_text(tsg, "kind", "compute"))
+			continue;
+		as_is &= as_said(cell, p, tsg);
+		if (gs_json_at(tsg, "reason"))
+			json_array_append(why, json_object_get(tsg, "reason"));
+		if (!p->is_lc && gs_json_at(tsg, "is.timeslice_us"))
+			json_array_append(be, gs_json_at(tsg, "is.timeslice_us"));
+	}
+	json_array_foreach(json_object_get(gpu, "tsgs"), i, tsg) {
+		const struct program *p = owner_of(all, n, tsg);
+
+		if (p && !p->is_lc)
+			json_array_append(turns, json_object_get(tsg, "mean_turn_us"));
+	}
+	cell->in_force = json_pack("{s:O, s:o, s:o, s:b, s:o}", "policy",
+				   json_object_get(after->stats, "policy"), "be_timeslice_us", be,
+				   "be_turn_us", turns, "mps", mps, "reasons", why);
+	cell->proved = as_is;
+}

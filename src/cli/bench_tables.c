@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/* bench_tables.c - every load and every scheme of the bench */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "cli/bench.h"
+#include "cli/cli.h"
+#include "cli/spawn.h"
+#include "policy/policy.h"
+
+const char *const bench_mode_names[BENCH_MODES] = { "real", "path", "sim" };
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static const struct bench_program one_kernel = {
+	.arrivals = "closed", .period_us = 5000, .kernel_us = 100, .kernels = 1, .burst = 1
+};
+static const struct bench_program twenty_kernels = {
+	.arrivals = "closed", .period_us = 10000, .kernel_us = 50, .kernels = 20, .burst = 1
+};
+static const struct bench_program open_arrivals = {
+	.arrivals = "poisson", .period_us = 5000, .kernel_us = 100, .kernels = 1, .burst = 1
+};
+static const struct bench_program launch_bound = {
+	.arrivals = "closed",
+	.period_us = 5000,
+	.kernel_us = 4,
+	.kernels = 500,
+	.gap_us = 14,
+	.burst = 1,
+};
+static const struct bench_program bursts = {
+	.arrivals = "poisson", .period_us = 50000, .kernel_us = 100, .kernels = 1, .burst = 10
+};
+
+static const struct bench_program batch = { BENCH_BATCH, .kernel_us = 1000 };
+static const struct bench_program short_batch = { BENCH_BATCH, .kernel_us = 100 };
+static const struct bench_program long_batch = { BENCH_BATCH, .kernel_us = 20000,
+						 .block_us = 1000 };
+static const struct bench_program memory_batch = { BENCH_MEMORY, .kernel_us = 1000 };
+static const struct bench_program copies = { BENCH_COPY };
+static const struct bench_program half_idle = {
+	.arrivals = "closed", .period_us = 20000, .kernel_us = 1000, .kernels = 20, .burst = 1
+};
+
+static const struct bench_program graph_service = { BENCH_TORCH, .torch = "graph" };
+static const struct bench_program eager_service = { BENCH_TORCH, .torch = "eager" };
+static const struct bench_program decoder_service = { BENCH_TORCH, .torch = "decoder" };
+static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+#define A "one kernel of 100 us a request, "
+#define B "20 kernels of 50 us a request, "
+#define BESIDE_TRAINING " beside the training of a transformer"
+
+const struct bench_load bench_loads[] = {
+	{ "a-1be", A "beside 1 BE of 1 ms kernels", true, &one_kernel, &batch, 1, 1 },
+	{ "a-3be", A "beside 3", true, &one_kernel, &batch, 1, 3 },
+	{ "a-8be", A "beside 8", true, &one_kernel, &batch, 1, 8 },
+	{ "b-1be", B "beside 1 BE", true, &twenty_kernels, &batch, 1, 1 },
+	{ "b-3be", B "beside 3", true, &twenty_kernels, &batch, 1, 3 },
+	{ "b-8be", B "beside 8", true, &twenty_kernels, &batch, 1, 8 },
+	{ "open-1be", "arrivals by the clock, " A "beside 1 BE", true, &open_arrivals, &batch, 1,
+	  1 },
+	{ "launch-1be", "launch-bound: 500 kernels of 4 us a request, 14 us apart, beside 1 BE",
+	  true, &launch_bound, &batch, 1, 1 },
+	{ "graph", "ResNet-50 as a CUDA graph" BESIDE_TRAINING, true, &graph_service, &training, 1,
+	  1 },
+	{ "eager", "ResNet-50, eager" BESIDE_TRAINING, true, &eager_service, &training, 1, 1 },
+	{ "decoder", "a decoder of 16 tokens a request" BESIDE_TRAINING, true, &decoder_service,
+	  &training, 1, 1 },
+	{ "two-lc", "two LC, each with " A "beside 1 BE", false, &one_kernel, &batch, 2, 1 },
+	{ "short-be", A "beside 1 BE of 100 us kernels", false, &one_kernel, &short_batch, 1, 1 },
+	{ "long-be", A "beside 1 BE of 20 ms kernels", false, &one_kernel, &long_batch, 1, 1 },
+	{ "memory-be", A "beside 1 BE that is bound by memory", false, &one_kernel, &memory_batch,
+	  1, 1 },
+	{ "copy-be", A "beside 1 BE that copies to the GPU", false, &one_kernel, &copies, 1, 1 },
+	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, &bursts,
+	  &batch, 1, 1 },
+	{ "half-be", A "beside 1 BE that rests half of its time", false, &one_kernel, &half_idle, 1,
+	  1 },
+};
+const size_t bench_nloads = GS_COUNT(bench_loads);
+
+/* ---- schemes --------------------------------------------------------------------------------- */
+
+const struct bench_scheme bench_schemes[] = {
+	{ "alone", "the LC alone", .everywhere = true, .alone = true },
+	{ "default", "the driver's own time slices", .everywhere = true },
+	{ "slices", "static slices: 1 us for one BE, 200 us for several", .slices = true },
+	{ "mps", "all in one MPS server", .mps = BENCH_MPS },
+	{ "mps-prio", "MPS, the BE at client priority 1", .mps = BENCH_MPS_PRIORITY },
+	{ "lcbe", "policy lcbe", .policy = "lcbe", .told = true },
+	{ "rr", "policy rr", .policy = "rr", .told = true },
+	{ "auto", "policy auto", .everywhere = true, .policy = "auto", .told = true },
+	{ "auto-untold", "policy auto; nobody has a class", .everywhere = true, .policy = "auto" },
+	{ "pool", "policy auto; the BE in a pool", .policy = "auto", .told = true,
+	  .run_be = "--pool" },
+	{ "share", "policy auto; both in one server of ours", .policy = "auto", .told = true,
+	  .run_lc = "--share", .run_be = "--share" },
+};
+const size_t bench_nschemes = GS_COUNT(bench_schemes);
+
+unsigned int bench_slice_us(const struct bench_load *load)
+{
+	return load->nbe > 1 ? 200 : 1;
+}
+
+const struct bench_load *bench_alone_of(const struct bench_load *load)
+{
+	for (size_t i = 0; i < bench_nloads; i++)
+		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc)
+			return &bench_loads[i];
+	return load;
+}
+
+/* ---- what is not here ------------------------------------------------------------------------ */
+
+static bool run_has(const char *option)
+{
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		if (strcmp(cli_commands[i].noun, "run"))
+			continue;
+		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
+			if (!strcmp(o->name, option + strlen("--")))
+				return true;
+	}
+	return false;
+}
+
+static bool in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	CLEANUP_FREE char *copy = strdup(path ? path : "");
+	char file[PATH_MAX], *at = copy, *dir;
+
+	while (copy && (dir = strsep(&at, ":"))) {
+		snprintf(file, sizeof(file), "%s/%s", dir, program);
+		if (!access(file, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Asked once: python takes seconds to say so. */
+static bool has_torch(void)
+{
+	static int known = -1;
+	static const char *const argv[] = { "python3", "-c", "import torch, torchvision", NULL };
+	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_FD int null = -1;
+
+	if (known < 0) {
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		known = !cli_spawn_to(argv, null, null, &c, NULL) && cli_child_wait(&c, 60000) == 0;
+	}
+	return known;
+}
+
+static const char *program_absent(const struct bench_program *p, enum bench_mode mode)
+{
+	bool bandwidth = p->work == BENCH_MEMORY || p->work == BENCH_COPY;
+
+	if (mode != BENCH_REAL && bandwidth)
+		return "the model has no memory bandwidth";
+	if (p->work != BENCH_TORCH)
+		return NULL;
+	if (mode != BENCH_REAL)
+		return "PyTorch runs on a real GPU only";
+	return has_torch() ? NULL : "python3 has no torch and torchvision here";
+}
+
+static const char *mps_absent(const struct bench_scheme *s, enum bench_mode mode)
+{
+	if (s->mps == BENCH_NO_MPS && !s->run_be)
+		return NULL;
+	if (mode == BENCH_SIM)
+		return "the model has no MPS";
+	return in_path("nvidia-cuda-mps-control") ? NULL : "there is no nvidia-cuda-mps-control";
+}
+
+bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
+		  enum bench_mode mode, char *ret, size_t size)
+{
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
+	const char *why = program_absent(load->lc, mode);
+
+	ret[0] = '\0';
+	if (!why && !scheme->alone)
+		why = program_absent(load->be, mode);
+	if (!why)
+		why = mps_absent(scheme, mode);
+	if (why)
+		snprintf(ret, size, "%s", why);
+	else if (scheme->policy && gs_policy_info(scheme->policy, &info, NULL))
+		snprintf(ret, size, "there is no policy %s", scheme->policy);
+	else if (scheme->run_be && !run_has(scheme->run_be))
+		snprintf(ret, size, "this build has no 'gpusched run %s'", scheme->run_be);
+	return ret[0];
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gpusched bench: on the model and through the whole path; what it keeps, goes on with, and refuses.
+# timeout: 150
+# needs: root bpf fuse
+# alone: yes
+. "$(dirname "$0")/lib.sh"
+
+row() { # LOAD SCHEME FILTER: of the rows in $rows
+	jq -r "select(.load == \"$1\" and .scheme == \"$2\") | $3" <<<"$rows"
+}
+
+# ---- what there is -----------------------------------------------------------------------------
+
+list=$("$gpusched" bench --list --gpu sim --json)
+ge "$(jq -s 'map(select(.kind == "load")) | length' <<<"$list")" 18 "loads are listed"
+is "$(jq -r 'select(.name == "mps") | .absent' <<<"$list")" "the model has no MPS" \
+	"a scheme that is not here is listed with the reason"
+is "$(jq -r 'select(.name == "graph") | .absent' <<<"$list")" "PyTorch runs on a real GPU only" "a load likewise"
+exits 2 "an unknown load is refused" "$gpusched" bench --gpu sim --load a-9be
+exits 2 "an unknown place is refused" "$gpusched" bench --gpu there
+
+# ---- the model -----------------------------------------------------------------------------------
+
+rows=$("$gpusched" bench --gpu sim --quick --json --load a-1be,a-3be,half-be)
+is "$(jq -s 'map(.load + .scheme) | unique | length' <<<"$rows")" "$(jq -s length <<<"$rows")" "each row comes once"
+is "$(jq -s 'map(has("lc_p50_us") and has("lc_p99_us") and has("be_rate") and has("be_share_of_default") and
+	has("lost_pct") and has("mode")) | all' <<<"$rows")" true "every row has every figure, or null"
+le "$(row a-1be alone .lc_p99_us)" 200 "LC alone"
+ge "$(row a-1be default .lc_p99_us)" 2000 "by default it waits"
+le "$(row a-1be lcbe .lc_p99_us)" 400 "under lcbe it does not"
+le "$(row a-1be lcbe '.lc_p99_of_default')" 0.2 "which is said as a part of the default"
+is "$(row a-1be default '.be_share_of_default')" 1 "the default has its own share"
+ge "$(row a-3be rr '.be_share_of_default')" 0.95 "turns cost the BE nothing"
+le "$(row a-3be slices '.be_share_of_default')" 0.6 "static slices of three BE cost half"
+ge "$(row a-3be slices .lost_pct)" 15 "which is lost in switches"
+is "$(row a-1be alone '.be_rate')" null "there is no BE where the LC is alone"
+is "$(row a-1be mps '[.absent, .lc_p50_us] | @json')" '["the model has no MPS",null]' "what is absent has no figures"
+is "$(row half-be lcbe .load)" "" "a load that is not core is measured under few schemes"
+ge "$(row half-be default .be_rate)" 400 "a BE that rests counts its kernels"
+
+# ---- what it keeps ---------------------------------------------------------------------------------
+
+kept=$scratch/kept
+"$gpusched" bench --gpu sim --quick --load a-1be --scheme default,lcbe --blocks 2 --minutes 5 --out "$kept" >"$scratch/first"
+is "$(wc -l <"$kept/raw.jsonl")" 4 "a cell is a line of the raw data"
+check "which has every latency" jq -es 'map(.latency_us | length > 500) | all' "$kept/raw.jsonl"
+check "the table is kept" grep -q '^a-1be *lcbe' "$kept/table.txt"
+check "pictures are made" eval '[ -s "$kept/latency-a-1be.svg" ] && [ -s "$kept/share.svg" ]'
+exits 1 "results are not overwritten" "$gpusched" bench --gpu sim --quick --load a-1be --out "$kept"
+head -n 3 "$kept/raw.jsonl" >"$kept/cut"
+{ head -c 100 "$kept/cut"; } >>"$kept/cut"
+mv "$kept/cut" "$kept/raw.jsonl"
+"$gpusched" bench --gpu sim --quick --load a-1be --scheme default,lcbe --blocks 2 --out "$kept" --resume >"$scratch/second"
+is "$(jq -R 'fromjson? | 1' "$kept/raw.jsonl" | wc -l)" 4 "it goes on behind a line that was cut off"
+is "$(cat "$scratch/second")" "$(cat "$scratch/first")" "and comes to the same"
+jq -c '.machine = "another"' <"$kept/raw.jsonl" >"$kept/other" 2>/dev/null
+mv "$kept/other" "$kept/raw.jsonl"
+"$gpusched" bench --gpu sim --quick --load a-1be --scheme default --blocks 1 --out "$kept" --resume --json >"$scratch/third"
+is "$(jq -r '[.machine, .blocks] | @json' "$scratch/third")" '["model",1]' "rows of another machine are not mixed in"
+exits 4 "when the time is over that is said" "$gpusched" bench --gpu sim --load b-1be --out "$scratch/late" --minutes 0
+
+# ---- the whole path ------------------------------------------------------------------------------
+
+rows=$("$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be --scheme alone,default,rr,slices --json \
+	2>"$scratch/told")
+diag "$(cat "$scratch/told")"
+is "$(row a-3be default .mode)" path "the same through the whole path"
+le "$(row a-3be rr '.lc_p50_us * 4')" "$(row a-3be default .lc_p50_us)" "under rr the median is a quarter at most"
+is "$(row a-3be rr '.in_force.policy')" rr "the policy was in force"
+is "$(row a-3be slices '.in_force.be_timeslice_us | @json')" "[200,200,200]" "static slices were"
+is "$(jq -s 'map(select(.lc_p50_us) | .proved) | all' <<<"$rows")" true "all was as the schemes say"
+ge "$(row a-3be default '.in_force.be_turn_us | min')" 1000 "by the log the BE had long turns by default"
+le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with static slices"
+
+# ---- not beside others ------------------------------------------------------------------------------
+
+"$gpusched" sim shell --dilate 2 -- bash -c '
+	"$0" be --iterations-per-us 27.777 --seconds 0 --ready >"$2" & be=$!
+	until grep -q ready "$2"; do sleep 0.05; done
+	"$1" bench --gpu path --load a-1be --scheme alone; echo "exit $?"; kill $be' \
+	"$gsload" "$gpusched" "$scratch/ready" >"$scratch/beside" 2>&1
+like "$(cat "$scratch/beside")" 'TSGs of other programs.*exit 3' "it refuses beside other programs"
+done_testing
