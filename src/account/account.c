@@ -114,16 +114,21 @@ static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 	return g->clock.gpu_ns + (uint64_t)(int64_t)((double)d / gs_env()->dilate);
 }
 
+static void tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user)
+{
+	struct gs_turn at = *turn;
+
+	at.start_ns = to_monotonic(g, turn->start_ns);
+	at.end_ns = to_monotonic(g, turn->end_ns);
+	fn(&at, user);
+}
+
 static void tell_turn(const struct gs_turn *turn, void *user)
 {
 	const struct gpu *g = user;
-	struct gs_turn at = *turn;
 
-	if (!g->a->opts.on_turn)
-		return;
-	at.start_ns = to_monotonic(g, turn->start_ns);
-	at.end_ns = to_monotonic(g, turn->end_ns);
-	g->a->opts.on_turn(&at, g->a->opts.user);
+	if (g->a->opts.on_turn)
+		tell_to(g, turn, g->a->opts.on_turn, g->a->opts.user);
 }
 
 /* ---- a GPU's log ----------------------------------------------------------------------------- */
@@ -531,6 +536,29 @@ void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_
 	ret->error_ns = g->clock.error_ns;
 	if (g->turns)
 		gs_turns_runlist(g->turns, &ret->sums);
+}
+
+struct teller {
+	const struct gpu *g;
+	gs_turn_fn fn;
+	void *user;
+};
+
+static void tell_open(const struct gs_turn *turn, void *user)
+{
+	const struct teller *t = user;
+
+	tell_to(t->g, turn, t->fn, t->user);
+}
+
+void gs_account_open(const struct gs_account *a, gs_turn_fn fn, void *user)
+{
+	for (size_t i = 0; i < a->ngpus; i++) {
+		struct teller t = { &a->gpus[i], fn, user };
+
+		if (t.g->turns)
+			gs_turns_open(t.g->turns, tell_open, &t);
+	}
 }
 
 uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c)

@@ -92,6 +92,9 @@ struct gs_account_gpu {
 };
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 
+/* As gs_turns_open(), times as on_turn has them. */
+void gs_account_open(const struct gs_account *a, gs_turn_fn fn, void *user);
+
 uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c);
 
 #endif /* GPUSCHED_ACCOUNT_ACCOUNT_H */

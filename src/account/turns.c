@@ -423,6 +423,17 @@ void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret)
 	ret->blind = t->blind;
 }
 
+void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user)
+{
+	for (const struct node *n = t->pending; n; n = n->next)
+		fn(&n->last, user);
+	if (t->cur)
+		fn(&(struct gs_turn){ .id = t->cur->id,
+				      .start_ns = t->start_ns,
+				      .end_ns = t->last_ns },
+		   user);
+}
+
 uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent)
 {
 	uint64_t seen = 0;

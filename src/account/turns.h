@@ -102,6 +102,8 @@ void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user);
 /* -ENOENT: nothing was seen of it. */
 int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret);
 void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret);
+/* Turns that were not told yet: the one under way, up to now, and those whose end is not settled. */
+void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user);
 
 /* Upper end, ns, of the bucket in which the @percent-th (1 to 100) of the waits lies; 0: none. */
 uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent);

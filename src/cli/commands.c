@@ -118,6 +118,25 @@ static const struct cli_opt bench_opts[] = {
 	END,
 };
 
+static const struct cli_opt trace_record_opts[] = {
+	{ "output", 'o', "FILE", "where to; - is standard output" },
+	{ "for", 't', "S", "end after S seconds, or a time such as 1m30s" },
+	END,
+};
+
+static const struct cli_opt trace_export_opts[] = {
+	{ "format", 'f', "json|summary",
+	  "trace events as JSON, or sums by process (summary, the default)" },
+	END,
+};
+
+static const struct cli_opt trace_plot_opts[] = {
+	{ "output", 'o', "FILE", "the picture, SVG" },
+	{ "from", 0, "TIME", "begin of the stretch, counted from that of the recording (0)" },
+	{ "for", 't', "TIME", "its length (100ms)" },
+	END,
+};
+
 static const struct cli_opt help_opts[] = {
 	{ "man", 0, NULL, "print the verbs as scdoc, for the manual page" },
 	{ "completion", 0, NULL, "print the completion for bash" },
@@ -207,6 +226,16 @@ const struct cli_cmd cli_commands[] = {
 	  "Lasts until off or the daemon's end. A policy that needs launches turns it on by "
 	  "itself.",
 	  cli_observe_launches, NULL, CLI_JSON, 0, 1 },
+	{ "trace", "record", "-o FILE [-t S]", "record who has the GPU, turn by turn",
+	  "A file in Perfetto's format, for ui.perfetto.dev. Needs the daemon. Other users' turns "
+	  "are root's, and those whom AllowTrace= names. Ends on SIGINT, too.",
+	  cli_trace_record, trace_record_opts, 0, 0, 0 },
+	{ "trace", "export", "FILE [--format json|summary]",
+	  "sums of a recording, or all of it as JSON",
+	  "DROPPED is of the whole recording: when it is not 0, times may be too small.",
+	  cli_trace_export, trace_export_opts, CLI_JSON, 1, 1 },
+	{ "trace", "plot", "FILE -o FILE.svg", "draw a stretch of a recording, by gnuplot", NULL,
+	  cli_trace_plot, trace_plot_opts, 0, 1, 1 },
 	{ "sim", "shell", "[--gpus N] [--branch B] [--dilate F] [-- CMD [ARG...]]",
 	  "run a command, or a shell, on simulated GPUs",
 	  "In a private mount namespace with simulated /dev/nvidia* and libcuda. Exit code: that "

@@ -270,9 +270,13 @@ static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c)
 		     "gpusched_watchers %u\n"
 		     "# TYPE gpusched_watchers_dropped counter\n"
 		     "# HELP gpusched_watchers_dropped watchers that did not keep up\n"
-		     "gpusched_watchers_dropped_total %llu\n# EOF\n",
+		     "gpusched_watchers_dropped_total %llu\n"
+		     "# TYPE gpusched_trace_lines_missed counter\n"
+		     "# HELP gpusched_trace_lines_missed lines that a recorder was too slow for\n"
+		     "gpusched_trace_lines_missed_total %llu\n# EOF\n",
 		     service, (unsigned long long)a->refused, a->nwatchers,
-		     (unsigned long long)a->watchers_dropped) < 0)
+		     (unsigned long long)a->watchers_dropped,
+		     (unsigned long long)a->lines_missed) < 0)
 		return MHD_NO;
 	return answer(c, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
 		      text);
@@ -310,7 +314,9 @@ static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char
 	if (rq->too_long)
 		return api_answer_error(c, -EMSGSIZE, "the body is longer than 64 KiB");
 	if (get && !strcmp(url, "/v1/watch"))
-		return api_watch_open(a, c, &peer);
+		return api_watch_open(a, c, &peer, false);
+	if (get && !strcmp(url, "/v1/trace"))
+		return api_watch_open(a, c, &peer, true);
 	if (get && !strcmp(url, "/metrics"))
 		return do_metrics(a, c);
 	if (!get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)

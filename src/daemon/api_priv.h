@@ -17,6 +17,7 @@
 #define API_BODY_LIMIT (64u << 10)
 #define API_TIMEOUT_S 10u            /* of a silent connection */
 #define API_QUEUE_LIMIT (256u << 10) /* of events that a watcher has not read yet */
+#define API_TRACE_LIMIT (2u << 20)   /* the same of one that records */
 
 struct api_uid {
 	struct api_uid *next;
@@ -38,6 +39,7 @@ struct api {
 	struct api_watcher *watchers;
 	unsigned int nwatchers;
 	uint64_t watchers_dropped;
+	uint64_t lines_missed; /* by those who record */
 };
 
 /* Lets the server work as soon as the loop comes round. */
@@ -49,7 +51,8 @@ struct api_uid *api_uid_of(struct api *a, uid_t uid);
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
 
 /* ---- api_watch.c */
-enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer);
+enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
+			       bool records);
 /* An empty line to each, so that one whose reader is gone is found out. */
 void api_watch_beat(struct api *a);
 /* Ends every stream. */

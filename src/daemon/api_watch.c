@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* GET /v1/watch: events line by line, for as long as the reader keeps up. */
+/*
+ * GET /v1/watch: events line by line, for as long as the reader keeps up.
+ * GET /v1/trace: the same with turns and counters; what a slow reader misses is counted for it.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -15,8 +18,10 @@ struct api_watcher {
 	unsigned int token;
 	bool suspended; /* nothing to send */
 	bool ended;
-	char *queue;
-	size_t n, room;
+	bool records;
+	char *queue; /* what was not read yet: @n bytes from @at on */
+	size_t at, n, room;
+	uint64_t missed; /* lines, since it was told last */
 };
 
 static void wake(struct api_watcher *w)
@@ -33,7 +38,11 @@ static int reserve(struct api_watcher *w, size_t n)
 	size_t room = w->room ? w->room : 4096;
 	char *grown;
 
-	while (room < w->n + n)
+	if (w->at && w->at + w->n + n > w->room) {
+		memmove(w->queue, w->queue + w->at, w->n);
+		w->at = 0;
+	}
+	while (room < w->at + w->n + n)
 		room *= 2;
 	if (room == w->room)
 		return 0;
@@ -45,18 +54,45 @@ static int reserve(struct api_watcher *w, size_t n)
 	return 0;
 }
 
-/* A reader that does not keep up is dropped, rather than given a stream with holes. */
+static int push(struct api_watcher *w, const char *text, size_t n)
+{
+	if (w->n + n > (w->records ? API_TRACE_LIMIT : API_QUEUE_LIMIT) || reserve(w, n))
+		return -ENOBUFS;
+	memcpy(w->queue + w->at + w->n, text, n);
+	w->n += n;
+	return 0;
+}
+
+/* One that records is told of the hole in its stream, once there is room. */
+static int tell_missed(struct api_watcher *w)
+{
+	char text[64];
+	int n;
+
+	if (!w->missed)
+		return 0;
+	n = snprintf(text, sizeof(text), "{\"event\":\"missed\",\"lines\":%llu}\n",
+		     (unsigned long long)w->missed);
+	if (push(w, text, (size_t)n))
+		return -ENOBUFS;
+	w->missed = 0;
+	return 0;
+}
+
+/* Who watches and does not keep up is dropped, rather than given a stream with holes. */
 static void enqueue(struct api_watcher *w, const char *text, size_t n)
 {
 	if (w->ended)
 		return;
-	if (w->n + n > API_QUEUE_LIMIT || reserve(w, n)) {
-		w->ended = true;
-		w->a->watchers_dropped++;
-		gs_log(LOG_NOTICE, "a watcher of user %u does not keep up: dropped", w->uid);
-	} else {
-		memcpy(w->queue + w->n, text, n);
-		w->n += n;
+	if (tell_missed(w) || push(w, text, n)) {
+		w->missed += w->records;
+		w->a->lines_missed += w->records;
+		if (!w->records) {
+			w->ended = true;
+			w->a->watchers_dropped++;
+			gs_log(LOG_NOTICE, "a watcher of user %u does not keep up: dropped",
+			       w->uid);
+		}
 	}
 	wake(w);
 }
@@ -84,9 +120,9 @@ static ssize_t on_read(void *user, uint64_t pos, char *buf, size_t max)
 		MHD_suspend_connection(w->c);
 		return 0;
 	}
-	memcpy(buf, w->queue, n);
-	memmove(w->queue, w->queue + n, w->n - n);
+	memcpy(buf, w->queue + w->at, n);
 	w->n -= n;
+	w->at = w->n ? w->at + n : 0;
 	return (ssize_t)n;
 }
 
@@ -109,42 +145,61 @@ static void on_end(void *user)
 	free(w);
 }
 
-static struct api_watcher *watcher_new(struct api *a, struct MHD_Connection *c,
-				       const struct gs_peer *peer)
+static int begin(struct api_watcher *w, const struct gs_peer *peer)
+{
+	return w->records ? gs_service_trace(w->a->s, peer, on_event, w, &w->token)
+			  : gs_service_watch(w->a->s, peer, on_event, w, &w->token);
+}
+
+/* -EBUSY, -ENOTSUP. */
+static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
+		       bool records, struct api_watcher **ret)
 {
 	uid_t uid = peer->uid;
 	struct api_uid *u = api_uid_of(a, uid);
 	struct api_watcher *w;
+	int r;
 
 	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= API_WATCHERS_UID))
-		return NULL;
+		return -EBUSY;
 	w = calloc(1, sizeof(*w));
 	if (!w)
-		return NULL;
+		return -ENOMEM;
 	w->a = a;
 	w->c = c;
 	w->uid = uid;
-	if (gs_service_watch(a->s, peer, on_event, w, &w->token)) {
+	w->records = records;
+	r = begin(w, peer);
+	if (r) {
+		free(w->queue);
 		free(w);
-		return NULL;
+		return r;
 	}
 	w->next = a->watchers;
 	a->watchers = w;
 	a->nwatchers++;
 	u->watchers++;
-	return w;
+	*ret = w;
+	return 0;
 }
 
-enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer)
+enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
+			       bool records)
 {
-	struct api_watcher *w = watcher_new(a, c, peer);
+	struct api_watcher *w = NULL;
 	struct MHD_Response *r;
 	enum MHD_Result done;
+	int code = watcher_new(a, c, peer, records, &w);
 
-	if (!w)
-		return api_answer_error(c, -EBUSY, "too many watch already: try again later");
+	if (code)
+		return api_answer_error(c, code,
+					code == -ENOTSUP
+						? "the daemon does not read the GPUs' logs: "
+						  "set Account=yes"
+						: "too many watch already: try again later");
 	enqueue(w, "\n", 1); /* so that the header is sent at once */
-	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, on_read, w, on_end);
+	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, records ? 65536 : 4096, on_read, w,
+					      on_end);
 	if (!r) {
 		on_end(w);
 		return MHD_NO;

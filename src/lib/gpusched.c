@@ -349,10 +349,20 @@ int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_
 	if (r)
 		return r;
 	if (g->remote)
-		return remote_watch(g->remote, fn, user, timeout_us, &g->err);
+		return remote_watch(g->remote, "http://gpusched/v1/watch", fn, user, timeout_us,
+				    &g->err);
 	if (g->local)
 		return local_watch(g->local, fn, user, timeout_us, &g->err);
 	return gs_fail(&g->err, -EBADF, "this handle was not opened");
+}
+
+int lib_trace(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us)
+{
+	if (!g->remote)
+		return gs_fail(&g->err, -ENOTSUP,
+			       "only a daemon reads the GPUs' logs: start "
+			       "gpuschedd");
+	return remote_watch(g->remote, "http://gpusched/v1/trace", fn, user, timeout_us, &g->err);
 }
 
 struct text_watch {

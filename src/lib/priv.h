@@ -31,6 +31,8 @@ int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t
 typedef int (*lib_event_fn)(const json_t *event, void *user);
 /* As gpusched_watch(). */
 int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us);
+/* The same with turns and counters (GET /v1/trace). -ENOTSUP without a daemon. */
+int lib_trace(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us);
 
 /* One verb. 0 and a new reference, or a negative errno with one line. */
 int remote_request(struct remote *r, const char *verb, const json_t *args, json_t **ret,
@@ -53,8 +55,8 @@ void local_free(struct local *l);
  * Events until fn returns non-zero (returned), the end (0), -ETIMEDOUT or -EINTR. The subscription
  * stays with the handle, so that a caller that comes back has missed nothing.
  */
-int remote_watch(struct remote *r, lib_event_fn fn, void *user, uint64_t timeout_us,
-		 struct gs_error *err);
+int remote_watch(struct remote *r, const char *url, lib_event_fn fn, void *user,
+		 uint64_t timeout_us, struct gs_error *err);
 int local_watch(struct local *l, lib_event_fn fn, void *user, uint64_t timeout_us,
 		struct gs_error *err);
 

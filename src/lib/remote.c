@@ -15,7 +15,8 @@
 #include "lib/priv.h"
 
 #define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
-#define LINE_LIMIT (1u << 20)
+#define STREAM_LIMIT \
+	(8u << 20)        /* what comes at once: the daemon keeps 2 MiB for one that was slow */
 #define REQUEST_MS 30000L /* controls are answered within 5 s, a policy's start takes longer */
 #define PING_MS 1500L     /* a daemon that lives answers that at once */
 #define PING_EVERY_NS NS_PER_S
@@ -34,6 +35,7 @@ struct remote {
 	CURL *watch;
 	struct text in; /* what of the stream was not handed out yet */
 	int watch_code; /* the stream broke: negative errno */
+	bool refused;   /* what comes is the reason why there is none */
 };
 
 /*
@@ -289,14 +291,21 @@ static size_t on_stream(char *data, size_t one, size_t n, void *user)
 	long status = 0;
 
 	curl_easy_getinfo(r->watch, CURLINFO_RESPONSE_CODE, &status);
-	if (status != 200)
-		r->watch_code = -EPROTO;
-	else
-		r->watch_code = append(&r->in, data, one * n, LINE_LIMIT);
+	r->watch_code = append(&r->in, data, one * n, STREAM_LIMIT);
+	r->refused = status != 200;
 	return r->watch_code ? 0 : one * n;
 }
 
-static int open_stream(struct remote *r, struct gs_error *err)
+static int read_refusal(struct remote *r, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *why = json_loadb(r->in.p ? r->in.p : "", r->in.n, 0, NULL);
+	long status = 0;
+
+	curl_easy_getinfo(r->watch, CURLINFO_RESPONSE_CODE, &status);
+	return read_error(status, why, err);
+}
+
+static int open_stream(struct remote *r, const char *url, struct gs_error *err)
 {
 	if (!r->multi)
 		r->multi = curl_multi_init();
@@ -304,12 +313,13 @@ static int open_stream(struct remote *r, struct gs_error *err)
 	if (!r->watch)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	curl_easy_setopt(r->watch, CURLOPT_UNIX_SOCKET_PATH, r->socket);
-	curl_easy_setopt(r->watch, CURLOPT_URL, "http://gpusched/v1/watch");
+	curl_easy_setopt(r->watch, CURLOPT_URL, url);
 	curl_easy_setopt(r->watch, CURLOPT_PROXY, "");
 	curl_easy_setopt(r->watch, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(r->watch, CURLOPT_WRITEFUNCTION, on_stream);
 	curl_easy_setopt(r->watch, CURLOPT_WRITEDATA, r);
 	r->watch_code = 0;
+	r->refused = false;
 	r->in.n = 0;
 	return curl_multi_add_handle(r->multi, r->watch) ? -ENOMEM : 0;
 }
@@ -327,7 +337,7 @@ static int hand_out(struct remote *r, lib_event_fn fn, void *user)
 	size_t at = 0;
 	int stop = 0;
 
-	while (!stop && r->in.p) {
+	while (!stop && r->in.p && !r->refused) {
 		const char *line = r->in.p + at, *end = memchr(line, '\n', r->in.n - at);
 		CLEANUP_JSON json_t *event = NULL;
 
@@ -374,14 +384,14 @@ static int wait_stream(struct remote *r, uint64_t until)
 	return pselect(max + 1, &in, &out, &ex, &ts, NULL) < 0 ? -errno : 0;
 }
 
-int remote_watch(struct remote *r, lib_event_fn fn, void *user, uint64_t timeout_us,
-		 struct gs_error *err)
+int remote_watch(struct remote *r, const char *url, lib_event_fn fn, void *user,
+		 uint64_t timeout_us, struct gs_error *err)
 {
 	uint64_t until = timeout_us ? gs_now_ns() + timeout_us * NS_PER_US : 0;
 	int code = r->watch ? 0 : remote_alive(r, err), running = 1;
 
 	if (!code && !r->watch)
-		code = open_stream(r, err);
+		code = open_stream(r, url, err);
 
 	while (!code && running) {
 		if (curl_multi_perform(r->multi, &running))
@@ -393,6 +403,8 @@ int remote_watch(struct remote *r, lib_event_fn fn, void *user, uint64_t timeout
 	}
 	if (running && (code > 0 || code == -ETIMEDOUT || code == -EINTR))
 		return code;
+	if (r->refused && !code)
+		code = read_refusal(r, err);
 	if (r->watch_code && (!code || code == r->watch_code))
 		code = gs_fail(err, r->watch_code, "the daemon's stream of events is broken: %s",
 			       strerror(-r->watch_code));

@@ -80,6 +80,7 @@ struct gs_adopting {
 };
 
 struct gs_watch;
+struct gs_tracing;
 struct gs_starting;
 struct gs_request;
 
@@ -141,6 +142,7 @@ struct gs_service {
 	struct gs_waits waits;
 	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
 	sd_event_source *sight;
+	struct gs_tracing *tracing;     /* NULL: nobody records */
 	struct gs_guardian *guardian;   /* NULL: none */
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	bool has_readers;               /* false: this process reads by itself */
@@ -372,7 +374,25 @@ bool gs_watched(const struct gs_service *s);
 /* Takes @event, which is about a process of user @owner; GS_NOBODY: about none. */
 #define GS_NOBODY ((uid_t)-1)
 void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner);
+/* Some of them record: each gets what @make gives for its eyes; NULL: nothing. */
+bool gs_watch_traces(const struct gs_service *s);
+void gs_watch_trace(struct gs_service *s,
+		    json_t *(*make)(struct gs_service *s, const struct gs_view *view,
+				    const void *what),
+		    const void *what);
 void gs_watch_free_all(struct gs_service *s);
+
+/* ---- trace.c: what those who record are told beside the events -------------------------------- */
+/* -ENOTSUP: nobody reads the GPUs' logs. */
+int gs_trace_begin(struct gs_service *s);
+void gs_trace_end(struct gs_service *s);
+/* What there is, to one who begins. */
+void gs_trace_tell_all(struct gs_service *s, const struct gs_view *v, gs_watch_fn fn, void *user);
+void gs_trace_record(struct gs_service *s, const struct gpusched_tsg *rec);
+void gs_trace_gone(struct gs_service *s, uint64_t id);
+void gs_trace_turn(struct gs_service *s, const struct gs_turn *turn);
+/* Tells the turns that have come together. */
+void gs_trace_flush(struct gs_service *s);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec);

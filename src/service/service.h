@@ -98,6 +98,12 @@ int gs_service_metrics(struct gs_service *s, char **ret_text);
 typedef void (*gs_watch_fn)(const json_t *event, void *user);
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
 		     unsigned int *ret_token);
+/*
+ * The same, and what a recording needs beside: lines "trace" (once), "tsg" (one there is or that
+ * changed), "turns" and "counters" (docs/api.md). -ENOTSUP: nobody reads the GPUs' logs.
+ */
+int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
+		     unsigned int *ret_token);
 void gs_service_unwatch(struct gs_service *s, unsigned int token);
 
 #endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -91,6 +91,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	uint64_t next = gs_account_read(s->account, gs_now_ns());
 
 	tell(s);
+	gs_trace_flush(s);
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG wakes it */
 	sd_event_source_set_time(src, us_of(next));
@@ -112,6 +113,12 @@ static void read_unless_planned(struct gs_service *s)
 		read_soon(s);
 }
 
+/* Each turn once, when why it ended is settled. */
+static void on_turn(const struct gs_turn *turn, void *user)
+{
+	gs_trace_turn(user, turn);
+}
+
 int gs_sight_start(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_account_opts opts = {
@@ -119,6 +126,8 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 		.gpus = s->gpus,
 		.ngpus = s->ngpus,
 		.branch = s->branch,
+		.on_turn = on_turn,
+		.user = s,
 	};
 	int r;
 
@@ -137,6 +146,7 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 
 void gs_sight_end(struct gs_service *s)
 {
+	gs_trace_end(s);
 	s->sight = sd_event_source_disable_unref(s->sight);
 	gs_account_free(s->account);
 	s->account = NULL;
@@ -161,6 +171,7 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 		return;
 	if (!is_there(&rec->key, rec->task.id, s))
 		return; /* it ended while its class was looked for, and nobody says so again */
+	gs_trace_record(s, rec);
 	if (gs_table_channels(s->o, &rec->key, &ch))
 		ch.n = 0;
 	if (gs_account_tsg(s->account, rec, &ch))
@@ -174,6 +185,7 @@ void gs_sight_gone(struct gs_service *s, uint64_t id)
 	if (!s->account)
 		return;
 	gs_account_gone(s->account, id);
+	gs_trace_gone(s, id); /* after its last turn */
 	gs_facts_remove(s->o, id);
 }
 
@@ -279,6 +291,7 @@ void gs_sight_flush(struct gs_service *s)
 {
 	if (s->account)
 		gs_account_flush(s->account, gs_now_ns());
+	gs_trace_flush(s);
 }
 
 static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g)

@@ -7,6 +7,7 @@ struct gs_watch {
 	struct gs_watch *next;
 	unsigned int token; /* 0: ended, freed after the current emission */
 	struct gs_view view;
+	bool records;
 	gs_watch_fn fn;
 	void *user;
 };
@@ -30,6 +31,20 @@ int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 	w->next = s->watches;
 	s->watches = w;
 	*ret_token = w->token;
+	return 0;
+}
+
+int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
+		     unsigned int *ret_token)
+{
+	int r = gs_trace_begin(s);
+
+	if (!r)
+		r = gs_service_watch(s, peer, fn, user, ret_token);
+	if (r)
+		return r;
+	gs_trace_tell_all(s, &s->watches->view, fn, user);
+	s->watches->records = true; /* from now on */
 	return 0;
 }
 
@@ -79,6 +94,27 @@ void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner)
 	s->emitting = false;
 	collect(s);
 	json_decref(event);
+}
+
+bool gs_watch_traces(const struct gs_service *s)
+{
+	for (const struct gs_watch *w = s->watches; w; w = w->next)
+		if (w->token && w->records)
+			return true;
+	return false;
+}
+
+void gs_watch_trace(struct gs_service *s,
+		    json_t *(*make)(struct gs_service *s, const struct gs_view *view,
+				    const void *what),
+		    const void *what)
+{
+	for (struct gs_watch *w = s->watches; w; w = w->next) {
+		CLEANUP_JSON json_t *line = w->token && w->records ? make(s, &w->view, what) : NULL;
+
+		if (line)
+			w->fn(line, w->user);
+	}
 }
 
 void gs_watch_free_all(struct gs_service *s)

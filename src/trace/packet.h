@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * packet.h - a recording's packets: tracks, and events on them (trace.proto)
+ *
+ * Pure: no file, no clock. Times are ns of CLOCK_MONOTONIC.
+ */
+#ifndef GPUSCHED_TRACE_PACKET_H
+#define GPUSCHED_TRACE_PACKET_H
+
+#include "trace/pb.h"
+
+#define GS_TRACE_NOTES 16
+#define GS_TRACE_NAME 96
+
+enum gs_trace_type {
+	GS_TRACE_BEGIN = 1,
+	GS_TRACE_END = 2,
+	GS_TRACE_INSTANT = 3,
+	GS_TRACE_COUNTER = 4,
+};
+
+/* A fact beside an event: a text, or a number when that is empty. */
+struct gs_trace_note {
+	char name[32];
+	char text[GS_TRACE_NAME];
+	int64_t number;
+};
+
+struct gs_trace_event {
+	uint64_t ns, track;
+	enum gs_trace_type type;
+	char name[GS_TRACE_NAME];
+	char category[16];
+	double value; /* of a counter */
+	struct gs_trace_note notes[GS_TRACE_NOTES];
+	size_t n;
+};
+
+struct gs_trace_track {
+	uint64_t uuid, parent; /* 0: none */
+	char name[GS_TRACE_NAME];
+	uint32_t pid; /* 0: not a process's own */
+	bool counter;
+	char unit[16];
+};
+
+struct gs_trace_clocks {
+	uint64_t monotonic_ns, realtime_ns, boottime_ns;
+};
+
+/* What a packet is. */
+enum gs_trace_kind { GS_TRACE_OTHER, GS_TRACE_CLOCKS, GS_TRACE_TRACK, GS_TRACE_EVENT };
+
+struct gs_trace_packet {
+	enum gs_trace_kind kind;
+	bool dropped; /* something before it was lost */
+	struct gs_trace_clocks clocks;
+	struct gs_trace_track track;
+	struct gs_trace_event event;
+};
+
+/* The first packet. */
+void gs_trace_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks);
+void gs_trace_put_track(struct gs_pb *pb, const struct gs_trace_track *track);
+void gs_trace_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped);
+
+/* Texts that are too long are cut. */
+void gs_trace_note_text(struct gs_trace_event *ev, const char *name, const char *text);
+void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t number);
+/* NULL: it has no such note. */
+const struct gs_trace_note *gs_trace_find(const struct gs_trace_event *ev, const char *name);
+
+/* How many of these bytes are whole packets, counted from the first. */
+size_t gs_trace_whole(const uint8_t *data, size_t n);
+/* One packet's bytes. 0 or -EBADMSG; what is not ours is passed over. */
+int gs_trace_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret);
+
+#endif /* GPUSCHED_TRACE_PACKET_H */

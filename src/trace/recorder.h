@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h - from the daemon's stream (GET /v1/trace) to a recording's packets
+ *
+ * Pure. Memory grows with the TSGs and processes that live, not with time. A track per GPU's engine
+ * (who had it), its RM calls and its counters; per process; per TSG. Why a turn ended is inferred
+ * (docs/account.md), and each turn says so.
+ */
+#ifndef GPUSCHED_TRACE_RECORDER_H
+#define GPUSCHED_TRACE_RECORDER_H
+
+#include <jansson.h>
+
+#include "trace/packet.h"
+
+struct gs_recorder;
+int gs_recorder_new(struct gs_recorder **ret);
+void gs_recorder_free(struct gs_recorder *r);
+
+/* One line of the stream; what comes of it is added to @out. 0 or -ENOMEM. */
+int gs_recorder_line(struct gs_recorder *r, const json_t *line, struct gs_pb *out);
+/* From here on nothing is recorded but what had begun before @ns. */
+void gs_recorder_stop(struct gs_recorder *r, uint64_t ns);
+/* The turns that nobody has told the end of. */
+int gs_recorder_end(struct gs_recorder *r, struct gs_pb *out);
+
+struct gs_recorder_sums {
+	uint64_t turns, events;
+	uint64_t missed;   /* lines that we were too slow for */
+	uint64_t log_lost; /* records that the GPUs' logs have lost meanwhile */
+	uint64_t begin_ns; /* 0: not yet */
+	uint64_t seen_ns;  /* everything up to then has come */
+	bool log;          /* a GPU's log was open */
+	char reason[160];  /* why none was; "": unknown */
+};
+void gs_recorder_sums(const struct gs_recorder *r, struct gs_recorder_sums *ret);
+
+#endif /* GPUSCHED_TRACE_RECORDER_H */

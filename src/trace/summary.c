@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "trace/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "basic/clock.h"
+#include "basic/sheet.h"
+
+struct process {
+	UT_hash_handle hh;
+	uint64_t track;
+	uint32_t pid;
+	int64_t uid;
+	char comm[32], class[32];
+	bool hidden;
+	uint64_t held_ns, turns;
+	uint64_t *waits;
+	size_t nwaits, room;
+};
+
+/* A TSG's last turn. */
+struct last {
+	UT_hash_handle hh;
+	uint64_t track, end_ns;
+	bool cut_off; /* by its slice: it waits from then on */
+};
+
+struct summary {
+	struct process *processes;
+	struct last *lasts;
+	uint64_t dropped;
+	double dilate;
+};
+
+static const char *note_text(const struct gs_trace_event *ev, const char *name)
+{
+	const struct gs_trace_note *n = gs_trace_find(ev, name);
+
+	return n ? n->text : "";
+}
+
+static struct process *process_of(struct summary *s, const struct gs_trace_track *track)
+{
+	struct process *p = NULL;
+
+	HASH_FIND(hh, s->processes, &track->uuid, sizeof(track->uuid), p);
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->track = track->uuid;
+	p->pid = track->pid;
+	HASH_ADD(hh, s->processes, track, sizeof(p->track), p);
+	return p;
+}
+
+static struct last *last_of(struct summary *s, uint64_t track)
+{
+	struct last *l = NULL;
+
+	HASH_FIND(hh, s->lasts, &track, sizeof(track), l);
+	if (l)
+		return l;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	l->track = track;
+	HASH_ADD(hh, s->lasts, track, sizeof(l->track), l);
+	return l;
+}
+
+static int add_wait(struct process *p, uint64_t ns)
+{
+	size_t room = p->room ? 2 * p->room : 64;
+	uint64_t *grown;
+
+	if (p->nwaits == p->room) {
+		grown = realloc(p->waits, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		p->waits = grown;
+		p->room = room;
+	}
+	p->waits[p->nwaits++] = ns;
+	return 0;
+}
+
+static int take_turn(struct summary *s, const struct gs_trace_item *item)
+{
+	struct process *p = process_of(s, item->process);
+	struct last *l = last_of(s, item->track->uuid);
+	const char *end = note_text(item->event, "end");
+	int r = 0;
+
+	if (!p || !l)
+		return -ENOMEM;
+	p->held_ns += item->end_ns - item->event->ns;
+	p->turns += strcmp(note_text(item->event, "end_is"), "not seen") != 0;
+	if (l->cut_off && item->event->ns >= l->end_ns)
+		r = add_wait(p, item->event->ns - l->end_ns);
+	l->cut_off = !strcmp(end, "slice over");
+	l->end_ns = item->end_ns;
+	return r;
+}
+
+static int take_tsg(struct summary *s, const struct gs_trace_item *item)
+{
+	struct process *p = process_of(s, item->process);
+	const struct gs_trace_note *uid = gs_trace_find(item->event, "uid");
+
+	if (!p)
+		return -ENOMEM;
+	snprintf(p->comm, sizeof(p->comm), "%.31s", note_text(item->event, "comm"));
+	snprintf(p->class, sizeof(p->class), "%.31s", note_text(item->event, "class"));
+	p->uid = uid ? uid->number : -1;
+	p->hidden |= !strcmp(note_text(item->event, "turns"), "hidden");
+	return 0;
+}
+
+static int take(const struct gs_trace_item *item, void *user)
+{
+	const char *category = item->event->category;
+	const struct gs_trace_note *lost;
+	struct summary *s = user;
+
+	if (item->process && !strcmp(category, "turn"))
+		return take_turn(s, item);
+	if (item->process && !strcmp(category, "tsg"))
+		return take_tsg(s, item);
+	lost = !strcmp(category, "lost") ? gs_trace_find(item->event, "lost") : NULL;
+	s->dropped += lost ? (uint64_t)lost->number : 0;
+	if (!strcmp(category, "begin"))
+		s->dilate = strtod(note_text(item->event, "dilate"), NULL);
+	return 0;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static int by_length(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int by_held(struct process *a, struct process *b)
+{
+	return (a->held_ns < b->held_ns) - (a->held_ns > b->held_ns);
+}
+
+static json_t *us_or_null(const struct summary *s, bool known, uint64_t ns)
+{
+	double dilate = s->dilate > 0 ? s->dilate : 1;
+
+	return known ? json_integer((json_int_t)((double)ns / dilate / (double)NS_PER_US))
+		     : json_null();
+}
+
+static json_t *percentile(const struct summary *s, const struct process *p, unsigned int percent)
+{
+	size_t at = p->nwaits ? (p->nwaits * percent + 99) / 100 - 1 : 0;
+
+	return us_or_null(s, p->nwaits, p->nwaits ? p->waits[at] : 0);
+}
+
+static json_t *process_json(const struct summary *s, struct process *p)
+{
+	json_t *o = json_object();
+
+	if (p->nwaits)
+		qsort(p->waits, p->nwaits, sizeof(*p->waits), by_length);
+	json_object_set_new(o, "pid", json_integer(p->pid));
+	json_object_set_new(o, "comm", gs_json_text(p->comm));
+	json_object_set_new(o, "uid", p->uid < 0 ? json_null() : json_integer(p->uid));
+	json_object_set_new(o, "class", p->class[0] ? gs_json_text(p->class) : json_null());
+	json_object_set_new(o, "gpu_time_us", us_or_null(s, !p->hidden, p->held_ns));
+	json_object_set_new(o, "turns",
+			    p->hidden ? json_null() : json_integer((json_int_t)p->turns));
+	json_object_set_new(o, "waits",
+			    p->hidden ? json_null() : json_integer((json_int_t)p->nwaits));
+	json_object_set_new(o, "wait_p50_us", percentile(s, p, 50));
+	json_object_set_new(o, "wait_p99_us", percentile(s, p, 99));
+	json_object_set_new(o, "dropped", json_integer((json_int_t)s->dropped));
+	return o;
+}
+
+int gs_trace_summary(FILE *in, json_t **ret_processes, struct gs_error *err)
+{
+	struct summary s = { 0 };
+	struct process *p, *next;
+	struct last *l, *next_last;
+	json_t *list = json_array();
+	int r = gs_trace_read(in, take, NULL, &s, err);
+
+	HASH_SORT(s.processes, by_held);
+	HASH_ITER(hh, s.processes, p, next) {
+		if (!r)
+			json_array_append_new(list, process_json(&s, p));
+		HASH_DEL(s.processes, p);
+		free(p->waits);
+		free(p);
+	}
+	HASH_ITER(hh, s.lasts, l, next_last) {
+		HASH_DEL(s.lasts, l);
+		free(l);
+	}
+	if (r)
+		json_decref(list);
+	else
+		*ret_processes = list;
+	return r;
+}
