@@ -100,6 +100,7 @@ void cli_close_(struct gpusched **g);
 
 /* ---- verbs, one file per noun ---------------------------------------------------------------- */
 int cli_doctor(struct cli *c);
+int cli_history(struct cli *c);
 int cli_list(struct cli *c);
 int cli_monitor(struct cli *c);
 int cli_stats(struct cli *c);

@@ -30,6 +30,15 @@ static const struct cli_opt status_opts[] = {
 	END,
 };
 
+static const struct cli_opt history_opts[] = {
+	{ "since", 's', "T", "from T on: 90m ago, or \"2026-11-22 07:00\", 07:00 (24h)" },
+	{ "until", 'u', "T", "until T (now)" },
+	{ "by", 'b', "WHOM", "sums by process, user, cgroup, class or gpu (process)" },
+	{ "changes", 0, NULL, "who changed what, instead of sums" },
+	{ "csv", 0, NULL, "comma-separated values, with a heading" },
+	END,
+};
+
 static const struct cli_opt suspend_opts[] = {
 	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 1h30m)" },
 	END,
@@ -163,6 +172,10 @@ const struct cli_cmd cli_commands[] = {
 	  cli_status, status_opts, CLI_JSON, 0, 0 },
 	{ "stats", NULL, "", "print counters: taps, engine, driver calls, service", NULL, cli_stats,
 	  NULL, CLI_JSON, 0, 0 },
+	{ "history", NULL, "[pid:N|tsg:N]", "who had the GPUs, from the daemon's records on disk",
+	  "Whole minutes: T is rounded down to one. tsg:N: all that happened to that TSG. Other "
+	  "users' processes are root's to see; sums by class and GPU are everybody's.",
+	  cli_history, history_opts, CLI_JSON, 0, 1 },
 	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
 	  "set a TSG's timeslice, interleave, mode",
 	  "Keys: timeslice=TIME (1us to 100s; timeslice_us=N), interleave=low|medium|high, "

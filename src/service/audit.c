@@ -91,6 +91,7 @@ void gs_audit(struct gs_service *s, const struct gs_peer *peer, const char *verb
 			"GPUSCHED_VERB=%s", verb, "GPUSCHED_TARGET=%s", target, "GPUSCHED_ARGS=%s",
 			rest, "GPUSCHED_RESULT=%s", result, "GPUSCHED_RUN_DIR=%s",
 			gs_env()->run_dir, NULL);
+	gs_ledger_change(s, peer, verb, target, rest, result);
 	if (!getenv("JOURNAL_STREAM"))
 		gs_log(LOG_INFO, "%s", line);
 }

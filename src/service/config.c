@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 
-enum type { NAME, TEXTS, BOOL, US, MS, LAUNCHES };
+enum type { NAME, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
 
 struct key {
 	const char *section, *name, *def, *help;
@@ -193,6 +193,11 @@ static int set_key(struct gs_config *c, const struct key *k, const char *value, 
 		r = gs_parse_us(value, 1000, 86400000000ull, &us, err);
 		if (!r)
 			*(uint32_t *)((char *)c + k->offset) = (uint32_t)(us / 1000);
+		return r;
+	case NUMBER:
+		r = gs_parse_u64(value, 1, 100000, &us, err);
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)us;
 		return r;
 	}
 	return -EINVAL;

@@ -19,7 +19,7 @@
 /*
  * One line per key: section, key, type, field, default as text, what it is.
  * Types: NAME a word, TEXTS a list (every line adds one, an empty value clears it), BOOL, US (20us,
- * 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words.
+ * 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words, NUMBER from 1 to 100000.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \
@@ -50,6 +50,11 @@
 	  "user would stop every fork() by the probes (docs/launches.md); or both words") \
 	X("Daemon", "Account", BOOL, account, "yes", \
 	  "read the GPUs' context-switch logs: who had the GPU, and how long") \
+	X("Daemon", "History", BOOL, history, "yes", \
+	  "keep who used the GPUs, in the state directory") \
+	X("Daemon", "HistoryDays", NUMBER, history_days, "90", "how long") \
+	X("Daemon", "HistorySize", NUMBER, history_mib, "1024", \
+	  "largest size of its file, in MiB; then the oldest goes") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
 	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
 
@@ -76,6 +81,8 @@ struct gs_config {
 	bool adopt;
 	uint32_t launches; /* GS_LAUNCHES_ */
 	bool account;
+	bool history;
+	uint32_t history_days, history_mib;
 	bool dry_run;
 	char log_level[16];
 	/* Where the lines of the lists came from ("FILE:LINE"), index for index. */

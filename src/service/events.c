@@ -83,6 +83,7 @@ void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 	};
 
 	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
+	gs_ledger_event(s, &ev);
 	if (gs_watched(s))
 		gs_watch_emit(s, gs_event_json(s, &ev), rec->task.uid);
 }
@@ -126,6 +127,7 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 	if (s->e) /* first: the GPU may be waiting for it */
 		gs_engine_touch(s->e, &rec->key);
 	gs_sight_record(s, rec);
+	gs_ledger_record(s, rec);
 }
 
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
@@ -409,6 +411,7 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 		gs_watch_emit(s, gs_event_json(s, ev), gs_event_owner(s, ev));
 	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
 	react(s, ev);
+	gs_ledger_event(s, ev);
 	gs_sight_event(s, ev);
 	if (s->p && is_policys(ev->type))
 		gs_policy_nudge(s->p);
@@ -448,6 +451,7 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 			st->max_ns = call->res.ns;
 	}
 	gs_sight_call(s, call);
+	gs_ledger_call(s, call);
 	if (call->res.err && !call->dry_run)
 		gs_log(LOG_NOTICE, "TSG %llu of process %u: %s failed: %s",
 		       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),

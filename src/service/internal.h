@@ -18,6 +18,7 @@
 #include "table/table.h"
 #include "policy/policy.h"
 #include "service/audit.h"
+#include "service/ledger.h"
 #include "service/saved.h"
 #include "service/service.h"
 #include "service/target.h"
@@ -51,7 +52,9 @@
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \
 	X(AUDIT_LEFT, "audit_left", \
-	  "users' requests that were not noted: more than 10 a minute of one user")
+	  "users' requests that were not noted: more than 10 a minute of one user") \
+	X(HISTORY_LEFT, "history_left", \
+	  "events of TSGs that the history leaves out: too many a minute")
 
 enum gs_service_counter {
 #define X(sym, name, text) GS_SVC_##sym,
@@ -143,6 +146,8 @@ struct gs_service {
 	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
 	sd_event_source *sight;
 	struct gs_tracing *tracing;     /* NULL: nobody records */
+	struct gs_ledger *ledger;       /* NULL: not a daemon */
+	struct gs_errand *question;     /* to the history, that is being answered; NULL: none */
 	struct gs_guardian *guardian;   /* NULL: none */
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	bool has_readers;               /* false: this process reads by itself */
@@ -411,6 +416,7 @@ const char *gs_source_name(unsigned int source);
 int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
 		       void (*fill)(struct gs_request *rq));
 
+int gs_verb_history(struct gs_request *rq);
 int gs_verb_list(struct gs_request *rq);
 int gs_verb_stats(struct gs_request *rq);
 int gs_verb_set(struct gs_request *rq);

@@ -94,6 +94,7 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 		s->ticks = sd_event_source_disable_unref(s->ticks);
 	}
 	free(exit->dump);
+	gs_ledger_take(s); /* what was so far was under the old one */
 	code = gs_policy_take_over(p, s->p, exit, err);
 	if (!code) {
 		s->counters[GS_SVC_KICKS] += granted;
@@ -148,6 +149,7 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	s->ticks = sd_event_source_disable_unref(s->ticks);
 	s->counters[GS_SVC_KICKS] += granted;
 	s->counters[GS_SVC_KICKS_LEFT] += left;
+	gs_ledger_take(s);
 	s->p = NULL;
 	gs_policy_stop(p, kind);
 	gs_sight_policy(s, 0);

@@ -319,6 +319,8 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = start_events(s, err);
 	if (!r)
 		r = gs_sight_start(s, err);
+	if (!r)
+		r = gs_ledger_start(s, err);
 	if (r)
 		return r;
 	gs_records_settle(s);
@@ -428,6 +430,7 @@ static void end_acting(struct gs_service *s)
 	if (s->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);
+	gs_ledger_end(s);
 	gs_sight_end(s);
 	s->events = sd_event_source_disable_unref(s->events);
 	s->results = sd_event_source_disable_unref(s->results);

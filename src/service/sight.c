@@ -182,6 +182,7 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 
 void gs_sight_gone(struct gs_service *s, uint64_t id)
 {
+	gs_ledger_gone(s, id);
 	if (!s->account)
 		return;
 	gs_account_gone(s->account, id);
@@ -220,6 +221,8 @@ void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
 {
 	struct gpusched_tsg rec;
 
+	if (ev->type == GPUSCHED_EV_TSG_FREE)
+		gs_sight_gone(s, ev->id);
 	if (!s->account)
 		return;
 	switch (ev->type) {
@@ -229,9 +232,6 @@ void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
 		break;
 	case GPUSCHED_EV_TIMESLICE:
 		gs_account_slice(s->account, ev->id, ev->arg[0]);
-		break;
-	case GPUSCHED_EV_TSG_FREE:
-		gs_sight_gone(s, ev->id);
 		break;
 	default:
 		break;

@@ -21,10 +21,11 @@ struct counter {
 static const struct counter tap_counters[] = { GPUSCHED_TAP_COUNTERS(X) };
 static const struct counter engine_counters[] = { GS_ENGINE_COUNTERS(X) };
 static const struct counter account_counters[] = { GS_ACCOUNT_COUNTERS(X) };
+static const struct counter history_counters[] = { GS_HISTORY_COUNTERS(X) };
 static const struct counter service_counters[] = { GS_SERVICE_COUNTERS(X) };
 #undef X
 
-enum group { TAPS, ENGINE, ACCOUNT, SERVICE, GROUPS };
+enum group { TAPS, ENGINE, ACCOUNT, HISTORY, SERVICE, GROUPS };
 static const struct {
 	const char *name;
 	const struct counter *counters;
@@ -33,13 +34,17 @@ static const struct {
 	[TAPS] = { "taps", tap_counters, GS_COUNT(tap_counters) },
 	[ENGINE] = { "engine", engine_counters, GS_COUNT(engine_counters) },
 	[ACCOUNT] = { "account", account_counters, GS_COUNT(account_counters) },
+	[HISTORY] = { "history", history_counters, GS_COUNT(history_counters) },
 	[SERVICE] = { "service", service_counters, GS_COUNT(service_counters) },
 };
 
 /* Does this instance have such a part? */
 static bool is_there(const struct gs_service *s, enum group g)
 {
-	return g == ENGINE ? s->e != NULL : g == ACCOUNT ? s->account != NULL : true;
+	return g == ENGINE    ? s->e != NULL
+	       : g == ACCOUNT ? s->account != NULL
+	       : g == HISTORY ? gs_ledger_history(s) != NULL
+			      : true;
 }
 
 static uint64_t value_of(const struct gs_service *s, const struct gs_taps_status *st, enum group g,
@@ -58,6 +63,7 @@ static uint64_t value_of(const struct gs_service *s, const struct gs_taps_status
 	return g == TAPS      ? st->counters[i]
 	       : g == ENGINE  ? gs_engine_counter(s->e, i)
 	       : g == ACCOUNT ? gs_account_counter(s->account, i)
+	       : g == HISTORY ? gs_history_counter(gs_ledger_history(s), i)
 			      : s->counters[i];
 }
 

@@ -39,13 +39,13 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 	struct gs_service *s = user;
 
 	gs_count(s, GS_SVC_SWEPT);
-	gs_sight_gone(s, rec->task.id);
 	if (s->p)
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
 	if (s->e)
 		gs_engine_forget(s->e, &rec->key);
 	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
 		gs_record_tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
+	gs_sight_gone(s, rec->task.id);
 }
 
 /*

@@ -75,7 +75,7 @@ struct gs_arg {
 	const char *help;
 	int64_t min, max;
 };
-#define GS_ARGS_MAX 5
+#define GS_ARGS_MAX 8
 
 #define GS_VERB_ROOT (1u << 8)  /* root alone */
 #define GS_VERB_OWNER (1u << 9) /* whose process it is, and root: the handler checks it */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+
+#define SINCE_S (24 * 3600)
+#define MAX_S (100ull * 366 * 24 * 3600)
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* "07:00" is the last one that was, "2026-11-22 07:00" that one; of the local clock. */
+static int parse_clock(const char *text, time_t now, time_t *ret)
+{
+	static const char *const formats[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
+					       "%Y-%m-%d %H:%M",    "%Y-%m-%d",
+					       "%H:%M:%S",          "%H:%M" };
+	for (size_t i = 0; i < GS_COUNT(formats); i++) {
+		struct tm tm;
+		const char *end;
+
+		localtime_r(&now, &tm);
+		tm.tm_sec = 0;
+		if (formats[i][1] == 'Y')
+			tm.tm_hour = tm.tm_min = 0;
+		tm.tm_isdst = -1;
+		end = strptime(text, formats[i], &tm);
+		if (!end || *end)
+			continue;
+		*ret = mktime(&tm);
+		if (formats[i][1] == 'H' && *ret > now)
+			*ret -= 24 * 3600;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* "90m" is so long ago; a bare number would be in us. */
+static int parse_when(const char *name, const char *text, time_t now, time_t *ret)
+{
+	uint64_t us;
+
+	if (!parse_clock(text, now, ret))
+		return 0;
+	if (strspn(text, "0123456789") == strlen(text) ||
+	    gs_parse_us(text, 0, MAX_S * 1000000, &us, NULL))
+		return cli_fail(-EINVAL,
+				"history: --%s %s: a time such as 90m, 24h (ago), 07:00 or "
+				"\"2026-11-22 07:00\"",
+				name, text);
+	*ret = now - (time_t)(us / 1000000);
+	return 0;
+}
+
+static char *when(const json_t *v, bool ms)
+{
+	time_t at = (time_t)(json_integer_value(v) / (ms ? 1000 : 1));
+	char text[32];
+	struct tm tm;
+
+	if (!v || !json_is_integer(v))
+		return NULL;
+	strftime(text, sizeof(text), "%F %T", localtime_r(&at, &tm));
+	return strdup(text);
+}
+
+static char *ended(const json_t *row)
+{
+	const json_t *at = gs_json_at(row, "ended_s");
+
+	return at ? when(at, false) : strdup("runs");
+}
+
+static char *began(const json_t *row)
+{
+	return when(gs_json_at(row, "began_s"), false);
+}
+
+static char *happened(const json_t *row)
+{
+	return when(gs_json_at(row, "time_ms"), true);
+}
+
+/* ---- how far a row can be trusted ------------------------------------------------------------ */
+
+static char *is(const json_t *row)
+{
+	if (!gs_json_at(row, "gpu_time_ms"))
+		return NULL;
+	return strdup(json_is_true(gs_json_at(row, "pool"))           ? "a pool's"
+		      : json_is_true(gs_json_at(row, "lost_records")) ? "records lost"
+		      : json_is_true(gs_json_at(row, "partly"))       ? "in part"
+								      : "exact");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+#define FIGURES \
+	{ "gpu_time_ms", "HELD MS", GS_COL_RIGHT }, \
+		{ "contended_ms", "CONTENDED MS", GS_COL_RIGHT }, \
+		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT }, \
+		{ "wait_p99_us", "P99 US", GS_COL_RIGHT }, { "turns", "TURNS", GS_COL_RIGHT }, \
+		{ "launches", "LAUNCHES", GS_COL_RIGHT }, { "calls", "CALLS", GS_COL_RIGHT }, \
+		{ "policy", "POLICY" }, \
+	{ \
+		"partly", "IS", .cell = is \
+	}
+
+static const struct gs_column by_process[] = {
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "comm", "COMM" },
+	{ "uid", "UID", GS_COL_RIGHT },
+	{ "class", "CLASS" },
+	{ "gpu", "GPU" },
+	{ "began_s", "BEGAN", .cell = began },
+	{ "ended_s", "ENDED", .cell = ended },
+	FIGURES,
+};
+static const struct gs_column by_user[] = {
+	{ "uid", "UID", GS_COL_RIGHT }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
+};
+static const struct gs_column by_cgroup[] = {
+	{ "cgroup", "CGROUP" }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
+};
+static const struct gs_column by_class[] = { { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES };
+static const struct gs_column by_gpu[] = {
+	{ "gpu", "GPU" },
+	{ "gpu_time_ms", "HELD MS", GS_COL_RIGHT },
+	{ "lost_ms", "LOST MS", GS_COL_RIGHT },
+	{ "open_ms", "OPEN MS", GS_COL_RIGHT },
+	{ "unknown_ms", "UNKNOWN MS", GS_COL_RIGHT },
+	{ "turns", "SWITCHES", GS_COL_RIGHT },
+	{ "policy", "POLICY" },
+	{ "partly", "IS", .cell = is },
+};
+static const struct gs_column events[] = {
+	{ "time_ms", "TIME", .cell = happened },
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "comm", "COMM" },
+	{ "tsg", "TSG", GS_COL_RIGHT },
+	{ "what", "WHAT" },
+	{ "target", "TARGET" },
+	{ "detail", "DETAIL" },
+	{ "by_uid", "BY UID", GS_COL_RIGHT },
+	{ "result", "RESULT" },
+};
+
+static const struct {
+	const char *by;
+	const struct gs_column *columns;
+	size_t n;
+} tables[] = {
+	{ "process", by_process, GS_COUNT(by_process) },
+	{ "user", by_user, GS_COUNT(by_user) },
+	{ "cgroup", by_cgroup, GS_COUNT(by_cgroup) },
+	{ "class", by_class, GS_COUNT(by_class) },
+	{ "gpu", by_gpu, GS_COUNT(by_gpu) },
+};
+
+/* ---- CSV: the keys of the JSON, in its order ------------------------------------------------- */
+
+static bool is_flat(const json_t *v)
+{
+	return !json_is_object(v) && !json_is_array(v);
+}
+
+static void put_csv(const char *text)
+{
+	if (!strpbrk(text, ",\"\n\r")) {
+		fputs(text, stdout);
+		return;
+	}
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"')
+			putchar('"');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+/* Absent is an empty field. */
+static void put_csv_row(const json_t *row, bool heading)
+{
+	const char *key, *comma = "";
+	json_t *v;
+
+	json_object_foreach((json_t *)row, key, v) {
+		CLEANUP_FREE char *text = NULL;
+
+		if (!is_flat(v))
+			continue;
+		fputs(comma, stdout);
+		comma = ",";
+		if (heading)
+			put_csv(key);
+		else if (json_is_string(v))
+			put_csv(json_string_value(v));
+		else if (!json_is_null(v) && (text = json_dumps(v, JSON_ENCODE_ANY)))
+			put_csv(text);
+	}
+	putchar('\n');
+}
+
+static void print_csv(const json_t *rows)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach((json_t *)rows, i, row) {
+		if (!i)
+			put_csv_row(row, true);
+		put_csv_row(row, false);
+	}
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+static int print(const struct cli *c, const char *by, bool of_events, json_t *rows)
+{
+	const struct gs_column *columns = events;
+	size_t n = GS_COUNT(events);
+
+	if (cli_opt(c, "csv")) {
+		print_csv(rows);
+		return GS_EXIT_OK;
+	}
+	for (size_t i = 0; i < GS_COUNT(tables) && !of_events; i++)
+		if (!strcmp(tables[i].by, by)) {
+			columns = tables[i].columns;
+			n = tables[i].n;
+		}
+	if (!json_array_size(rows) && !c->json)
+		puts("nothing of that time is known");
+	return !json_array_size(rows) && !c->json ? GS_EXIT_OK
+						  : cli_print_rows(c, columns, n, rows);
+}
+
+/* NULL: said why not. */
+static json_t *make_args(const struct cli *c, const char *by)
+{
+	const char *since_text = cli_opt(c, "since"), *until_text = cli_opt(c, "until");
+	time_t now = time(NULL), since = now - SINCE_S, until = 0;
+	json_t *args;
+
+	if ((since_text && parse_when("since", since_text, now, &since)) ||
+	    (until_text && parse_when("until", until_text, now, &until)))
+		return NULL;
+	if (until_text && until < since) {
+		cli_fail(-EINVAL, "history: --until is before --since");
+		return NULL;
+	}
+	args = json_pack("{s:I, s:s, s:b}", "since_s", (json_int_t)since, "by", by, "changes",
+			 cli_opt(c, "changes") != NULL);
+	if (until_text)
+		json_object_set_new(args, "until_s", json_integer(until));
+	if (c->argc)
+		json_object_set_new(args, "target", json_string(c->argv[0]));
+	return args;
+}
+
+int cli_history(struct cli *c)
+{
+	const char *by = cli_opt(c, "by") ? cli_opt(c, "by") : "process";
+	CLEANUP_JSON json_t *answer = NULL;
+	json_t *args;
+	bool of_events;
+	int r;
+
+	if (c->json && cli_opt(c, "csv"))
+		return cli_fail(-EINVAL, "history: --json or --csv, not both");
+	args = make_args(c, by);
+	if (!args)
+		return GS_EXIT_USAGE;
+	of_events = cli_opt(c, "changes") || (c->argc && !strncmp(c->argv[0], "tsg:", 4));
+	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "history", args, &answer);
+	return r ? (int)gs_exit_of(r) : print(c, by, of_events, json_object_get(answer, "rows"));
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/* What was told, into the file. Each function returns an SQLite result. */
+#include <string.h>
+
+#include "basic/clock.h"
+#include "history/priv.h"
+
+static int bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	return text ? sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC) : SQLITE_OK;
+}
+
+/* The one number that a statement with RETURNING answers. */
+static int returned(sqlite3_stmt *st, int64_t *ret)
+{
+	int rc = sqlite3_step(st);
+
+	if (rc != SQLITE_ROW)
+		return rc;
+	*ret = sqlite3_column_int64(st, 0);
+	rc = sqlite3_step(st);
+	sqlite3_reset(st);
+	return rc;
+}
+
+static int put_process(struct db *db, const struct item *it, int64_t *ret)
+{
+	sqlite3_stmt *st = db_statement(db, ST_PROCESS);
+
+	if (!st)
+		return sqlite3_errcode(db->sql);
+	bind_text(st, 1, db->boot);
+	sqlite3_bind_int64(st, 2, it->who.pid);
+	sqlite3_bind_int64(st, 3, (int64_t)it->who.start_ns);
+	sqlite3_bind_int64(st, 4, it->who.uid);
+	bind_text(st, 5, it->who.comm);
+	sqlite3_bind_int64(st, 6, (int64_t)(it->at_s - it->span_s));
+	sqlite3_bind_int64(st, 7, (int64_t)it->at_s);
+	return returned(st, ret);
+}
+
+static int put_series(struct db *db, const struct item *it, int64_t process, int64_t *ret)
+{
+	sqlite3_stmt *st = db_statement(db, ST_SERIES);
+	int rc;
+
+	if (!st)
+		return sqlite3_errcode(db->sql);
+	sqlite3_bind_int64(st, 1, process);
+	bind_text(st, 2, it->who.gpu_uuid);
+	sqlite3_bind_int64(st, 3, it->who.gpu);
+	bind_text(st, 4, it->who.class);
+	bind_text(st, 5, it->who.cgroup);
+	bind_text(st, 6, it->who.policy);
+	sqlite3_bind_int64(st, 7, it->who.pool);
+	sqlite3_bind_int64(st, 8, (int64_t)(it->at_s - it->span_s));
+	sqlite3_bind_int64(st, 9, (int64_t)it->at_s);
+	rc = sums_bind(st, 10, &it->sums);
+	return rc == SQLITE_OK ? returned(st, ret) : rc;
+}
+
+/* What comes at a minute's very beginning is of the one before. */
+static int put_point(struct db *db, const struct item *it, int64_t series)
+{
+	sqlite3_stmt *st = db_statement(db, ST_POINT);
+
+	if (!st)
+		return sqlite3_errcode(db->sql);
+	sqlite3_bind_int64(st, 1, series);
+	sqlite3_bind_int64(st, 2, (int64_t)((it->at_s - 1) / MINUTE_S));
+	return sqlite3_step(st);
+}
+
+static int put_sums(struct db *db, const struct item *it)
+{
+	int64_t process = 0, series = 0;
+	int rc = it->who.pid ? put_process(db, it, &process) : SQLITE_DONE;
+
+	if (rc == SQLITE_DONE)
+		rc = put_series(db, it, process, &series);
+	return rc == SQLITE_DONE ? put_point(db, it, series) : rc;
+}
+
+static int put_end(struct db *db, const struct item *it)
+{
+	sqlite3_stmt *st = db_statement(db, ST_ENDED);
+
+	if (!st)
+		return sqlite3_errcode(db->sql);
+	bind_text(st, 1, db->boot);
+	sqlite3_bind_int64(st, 2, it->who.pid);
+	sqlite3_bind_int64(st, 3, (int64_t)it->who.start_ns);
+	sqlite3_bind_int64(st, 4, (int64_t)it->at_s);
+	return sqlite3_step(st);
+}
+
+static int put_event(struct db *db, const struct item *it)
+{
+	sqlite3_stmt *st = db_statement(db, ST_EVENT);
+
+	if (!st)
+		return sqlite3_errcode(db->sql);
+	sqlite3_bind_int64(st, 1, (int64_t)(it->at_ms - it->ev.ago_ns / NS_PER_MS));
+	bind_text(st, 2, db->boot);
+	sqlite3_bind_int64(st, 3, it->ev.pid);
+	sqlite3_bind_int64(st, 4, (int64_t)it->ev.start_ns);
+	if (it->ev.tsg)
+		sqlite3_bind_int64(st, 5, (int64_t)it->ev.tsg);
+	bind_text(st, 6, it->ev.what);
+	bind_text(st, 7, it->ev.target);
+	bind_text(st, 8, it->ev.detail);
+	bind_text(st, 9, it->ev.result);
+	if (it->ev.by) {
+		sqlite3_bind_int64(st, 10, it->ev.by_uid);
+		sqlite3_bind_int64(st, 11, it->ev.by_pid);
+	}
+	return sqlite3_step(st);
+}
+
+/* Totals are kept: a later point is less to look up, no figure less. */
+int apply_step(struct db *db, uint64_t now_s)
+{
+	static const char *const all[] = {
+		"DELETE FROM point WHERE series IN (SELECT id FROM series WHERE last > ?1) AND "
+		"minute > ?1 / 60",
+		"UPDATE series SET last = ?1, began = min(began, ?1) WHERE last > ?1",
+		"UPDATE process SET last = min(last, ?1), began = min(began, ?1), "
+		"ended = min(ended, ?1) WHERE last > ?1 OR ended > ?1",
+		"UPDATE event SET at = ?1 * 1000 WHERE at > ?1 * 1000",
+	};
+	const int64_t now = (int64_t)now_s;
+	int rc = SQLITE_DONE;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && rc == SQLITE_DONE; i++)
+		rc = db_run(db, all[i], &now, 1);
+	return rc;
+}
+
+int item_apply(struct db *db, const struct item *it)
+{
+	switch (it->kind) {
+	case ITEM_SUMS:
+		return put_sums(db, it);
+	case ITEM_ENDED:
+		return put_end(db, it);
+	case ITEM_EVENT:
+		return put_event(db, it);
+	case ITEM_STEP:
+		return apply_step(db, it->at_s);
+	}
+	return SQLITE_DONE;
+}

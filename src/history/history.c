@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: MIT
+/* The queue, and the thread that writes. */
+#include "history/history.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "history/priv.h"
+
+#define QUEUE_MAX 16384 /* all 4,096 TSGs' minute, and what happens meanwhile */
+#define AGAIN_S 10      /* after a file that could not be opened */
+#define END_S 3
+#define TEND_NS (100 * NS_PER_MS) /* at a time */
+#define FUTURE_S 60 /* what is later than this in the file was written by a clock that was wrong */
+
+struct gs_history {
+	struct gs_history_opts opts;
+	char dir[256];
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	struct item *first, **last;
+	size_t n;
+	uint64_t given, taken; /* items; taken: written, or lost */
+	bool stop, damaged;
+	int code; /* why nothing is kept; 0: it is */
+	char reason[512];
+	_Atomic uint64_t counters[GS_HIST_MAX];
+
+	/* the thread's own */
+	struct db db;
+	struct tending tending;
+	uint64_t again_s;
+	bool told; /* of a failure, since the last success */
+};
+
+static uint64_t now_ms(const struct gs_history *h)
+{
+	struct timespec t;
+
+	if (h->opts.clock)
+		return h->opts.clock();
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / NS_PER_MS;
+}
+
+static uint64_t now_s(const struct gs_history *h)
+{
+	return now_ms(h) / 1000;
+}
+
+static void count(struct gs_history *h, enum gs_history_counter c, uint64_t n)
+{
+	atomic_fetch_add(&h->counters[c], n);
+}
+
+uint64_t gs_history_counter(const struct gs_history *h, enum gs_history_counter c)
+{
+	return h && c < GS_HIST_MAX ? atomic_load(&h->counters[c]) : 0;
+}
+
+/* ---- the writer ------------------------------------------------------------------------------ */
+
+static void set_state(struct gs_history *h, int code, const char *reason)
+{
+	pthread_mutex_lock(&h->lock);
+	h->code = code;
+	snprintf(h->reason, sizeof(h->reason), "%s", reason);
+	pthread_mutex_unlock(&h->lock);
+}
+
+static void complain(struct gs_history *h, const char *text)
+{
+	if (!h->told)
+		gs_log(LOG_WARNING, "the history cannot be written: %s", text);
+	h->told = true;
+}
+
+/* Its place is free for a new one. */
+static int put_aside(struct gs_history *h, const char *why)
+{
+	struct gs_error err = { 0 };
+
+	db_close(&h->db);
+	if (db_put_aside(h->opts.dir, &err)) {
+		complain(h, err.text);
+		return -EIO;
+	}
+	count(h, GS_HIST_RENEWED, 1);
+	gs_log(LOG_WARNING,
+	       "the history was damaged (%s): it is history.db.damaged now, and begins anew", why);
+	return 0;
+}
+
+/* A clock that was set while nobody kept a history. */
+static void check_clock(struct gs_history *h)
+{
+	uint64_t now = now_s(h);
+	int64_t last = 0;
+
+	db_number(&h->db, "SELECT max(last) FROM series", &last);
+	if (last <= (int64_t)(now + FUTURE_S))
+		return;
+	count(h, GS_HIST_STEPS, 1);
+	gs_log(LOG_WARNING, "the history goes on later than the clock: it was set back by %lld s",
+	       (long long)(last - (int64_t)now));
+	apply_step(&h->db, now);
+}
+
+static int open_db(struct gs_history *h)
+{
+	struct gs_error err = { 0 };
+	int r;
+
+	if (h->db.sql)
+		return 0;
+	if (now_s(h) < h->again_s && now_s(h) + AGAIN_S >= h->again_s)
+		return -EAGAIN;
+	r = db_open(&h->db, h->opts.dir, &err);
+	if (r == -EUCLEAN && !put_aside(h, err.text))
+		r = db_open(&h->db, h->opts.dir, &err);
+	set_state(h, r, err.text);
+	if (!r) {
+		check_clock(h);
+		return 0;
+	}
+	complain(h, err.text);
+	count(h, GS_HIST_FAILED, 1);
+	h->again_s = now_s(h) + AGAIN_S;
+	return r;
+}
+
+/* An SQLite result. */
+static int write_items(struct gs_history *h, const struct item *it)
+{
+	sqlite3_stmt *st = db_statement(&h->db, ST_BEGIN);
+	int rc = st ? sqlite3_step(st) : sqlite3_errcode(h->db.sql);
+
+	for (; it && rc == SQLITE_DONE; it = it->next)
+		rc = item_apply(&h->db, it);
+	if (rc == SQLITE_DONE) {
+		st = db_statement(&h->db, ST_COMMIT);
+		rc = st ? sqlite3_step(st) : sqlite3_errcode(h->db.sql);
+	}
+	return rc;
+}
+
+static void failed(struct gs_history *h)
+{
+	char text[300];
+	int r = db_errno(sqlite3_errcode(h->db.sql));
+	sqlite3_stmt *st;
+
+	snprintf(text, sizeof(text), "%.290s", sqlite3_errmsg(h->db.sql));
+	st = db_statement(&h->db, ST_ROLLBACK);
+	if (st)
+		sqlite3_step(st);
+	count(h, GS_HIST_FAILED, 1);
+	if (r == -EUCLEAN)
+		put_aside(h, text);
+	else
+		complain(h, text);
+}
+
+static void write_batch(struct gs_history *h, const struct item *items, size_t n)
+{
+	if (open_db(h)) {
+		count(h, GS_HIST_LOST, n);
+		return;
+	}
+	if (n && write_items(h, items) != SQLITE_DONE) {
+		count(h, GS_HIST_LOST, n);
+		failed(h);
+		return;
+	}
+	if (n)
+		h->told = false;
+	count(h, GS_HIST_WRITTEN, n);
+}
+
+/* A clock that was set back does not keep it waiting. */
+static bool is_tended(const struct gs_history *h)
+{
+	uint64_t now = now_s(h), due = h->tending.due_s;
+
+	return now < due && due - now <= TEND_PERIOD_S;
+}
+
+/* For a moment: what is left comes after the next batch. */
+static void tend(struct gs_history *h)
+{
+	uint64_t until = gs_now_ns() + TEND_NS, trimmed = 0;
+
+	while (h->db.sql && !is_tended(h) && gs_now_ns() < until) {
+		if (tend_step(&h->db, &h->tending, &h->opts, now_s(h), &trimmed) != SQLITE_DONE) {
+			failed(h);
+			h->tending.due_s = now_s(h) + AGAIN_S;
+		}
+		count(h, GS_HIST_TRIMMED, trimmed);
+	}
+}
+
+static void wait_for_work(struct gs_history *h)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += is_tended(h) ? 60 : 1;
+	while (!h->n && !h->stop && !h->damaged)
+		if (pthread_cond_timedwait(&h->work, &h->lock, &until))
+			break;
+}
+
+static void free_items(struct item *it)
+{
+	while (it) {
+		struct item *next = it->next;
+
+		free(it);
+		it = next;
+	}
+}
+
+static void *writer(void *user)
+{
+	struct gs_history *h = user;
+	bool stop = false;
+
+	open_db(h); /* what is wrong with it is told at once */
+	while (!stop) {
+		struct item *items;
+		bool damaged;
+		size_t n;
+
+		pthread_mutex_lock(&h->lock);
+		wait_for_work(h);
+		items = h->first;
+		n = h->n;
+		stop = h->stop;
+		damaged = h->damaged;
+		h->first = NULL;
+		h->last = &h->first;
+		h->n = 0;
+		h->damaged = false;
+		pthread_mutex_unlock(&h->lock);
+		if (damaged && h->db.sql)
+			put_aside(h, "found when it was read");
+		write_batch(h, items, n);
+		free_items(items);
+		pthread_mutex_lock(&h->lock);
+		h->taken += n;
+		pthread_cond_broadcast(&h->done);
+		pthread_mutex_unlock(&h->lock);
+		if (!stop)
+			tend(h);
+	}
+	db_close(&h->db);
+	return NULL;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
+
+/* Takes @it. */
+static int put(struct gs_history *h, struct item *it)
+{
+	bool full;
+
+	it->at_ms = now_ms(h);
+	it->at_s = it->at_ms / 1000;
+	pthread_mutex_lock(&h->lock);
+	full = h->n >= QUEUE_MAX || h->stop;
+	if (!full) {
+		*h->last = it;
+		h->last = &it->next;
+		h->n++;
+		h->given++;
+		pthread_cond_signal(&h->work);
+	}
+	pthread_mutex_unlock(&h->lock);
+	if (!full)
+		return 0;
+	free(it);
+	count(h, GS_HIST_LOST, 1);
+	return -ENOBUFS;
+}
+
+static struct item *item_new(struct gs_history *h, enum item_kind kind)
+{
+	struct item *it = calloc(1, sizeof(*it));
+
+	if (it)
+		it->kind = kind;
+	else
+		count(h, GS_HIST_LOST, 1);
+	return it;
+}
+
+int gs_history_add(struct gs_history *h, const struct gs_history_who *who, uint64_t span_s,
+		   const struct gs_history_sums *sums)
+{
+	struct item *it = item_new(h, ITEM_SUMS);
+
+	if (!it)
+		return -ENOBUFS;
+	it->who = *who;
+	it->span_s = span_s;
+	it->sums = *sums;
+	return put(h, it);
+}
+
+int gs_history_ended(struct gs_history *h, int32_t pid, uint64_t start_ns)
+{
+	struct item *it = item_new(h, ITEM_ENDED);
+
+	if (!it)
+		return -ENOBUFS;
+	it->who.pid = pid;
+	it->who.start_ns = start_ns;
+	return put(h, it);
+}
+
+static const char *copy(char *to, size_t size, const char *text)
+{
+	if (text)
+		snprintf(to, size, "%s", text);
+	return text ? to : NULL;
+}
+
+int gs_history_event(struct gs_history *h, const struct gs_history_event *ev)
+{
+	struct item *it = item_new(h, ITEM_EVENT);
+
+	if (!it)
+		return -ENOBUFS;
+	it->ev = *ev;
+	it->ev.what = copy(it->what, sizeof(it->what), ev->what);
+	it->ev.target = copy(it->target, sizeof(it->target), ev->target);
+	it->ev.detail = copy(it->detail, sizeof(it->detail), ev->detail);
+	it->ev.result = copy(it->result, sizeof(it->result), ev->result);
+	return put(h, it);
+}
+
+int gs_history_stepped(struct gs_history *h, int64_t by_s)
+{
+	struct item *it = item_new(h, ITEM_STEP);
+
+	count(h, GS_HIST_STEPS, 1);
+	if (!it)
+		return -ENOBUFS;
+	it->step_s = by_s;
+	return put(h, it);
+}
+
+void gs_history_damaged(struct gs_history *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->damaged = true;
+	pthread_cond_signal(&h->work);
+	pthread_mutex_unlock(&h->lock);
+}
+
+void gs_history_flush(struct gs_history *h)
+{
+	uint64_t upto;
+
+	pthread_mutex_lock(&h->lock);
+	upto = h->given;
+	while (h->taken < upto)
+		pthread_cond_wait(&h->done, &h->lock);
+	pthread_mutex_unlock(&h->lock);
+}
+
+int gs_history_state(struct gs_history *h, struct gs_error *err)
+{
+	int r;
+
+	pthread_mutex_lock(&h->lock);
+	r = h->code ? gs_fail(err, -ENOTSUP, "%s", h->reason) : 0;
+	pthread_mutex_unlock(&h->lock);
+	return r;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void read_boot(char ret[40])
+{
+	CLEANUP_FILE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!f || !fgets(ret, 40, f))
+		snprintf(ret, 40, "unknown");
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+int gs_history_new(const struct gs_history_opts *opts, struct gs_history **ret)
+{
+	struct gs_history *h = calloc(1, sizeof(*h));
+	pthread_condattr_t attr;
+	int r;
+
+	if (!h)
+		return -ENOMEM;
+	h->opts = *opts;
+	snprintf(h->dir, sizeof(h->dir), "%s", opts->dir);
+	h->opts.dir = h->dir;
+	if (opts->boot)
+		snprintf(h->db.boot, sizeof(h->db.boot), "%s", opts->boot);
+	else
+		read_boot(h->db.boot);
+	h->last = &h->first;
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&h->work, &attr);
+	pthread_cond_init(&h->done, &attr);
+	pthread_condattr_destroy(&attr);
+	r = -pthread_create(&h->thread, NULL, writer, h);
+	if (r) {
+		free(h);
+		return r;
+	}
+	*ret = h;
+	return 0;
+}
+
+void gs_history_free(struct gs_history *h)
+{
+	struct timespec until;
+
+	if (!h)
+		return;
+	pthread_mutex_lock(&h->lock);
+	h->stop = true;
+	pthread_cond_signal(&h->work);
+	pthread_mutex_unlock(&h->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
+	if (pthread_timedjoin_np(h->thread, NULL, &until)) {
+		gs_log(LOG_WARNING, "the disk takes too long: the end of the history is lost");
+		return; /* its thread still has it */
+	}
+	free_items(h->first);
+	pthread_cond_destroy(&h->work);
+	pthread_cond_destroy(&h->done);
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history.h - what the GPUs did, kept on disk: who held them, who waited, who changed what
+ *
+ * One SQLite file. A thread of its own writes what it is given; nobody waits for it. A full disk, a
+ * damaged or newer file, a clock that steps are told and counted, and stop nothing. Sums are kept as
+ * running totals of each series (a process on a GPU in a class, cgroup and policy; a GPU), one
+ * point a minute, so a range costs two look-ups a series and older points can go without loss.
+ */
+#ifndef GPUSCHED_HISTORY_HISTORY_H
+#define GPUSCHED_HISTORY_HISTORY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "account/turns.h"
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "process/cgroup.h"
+
+/* What the room counts: symbol, name, words. */
+#define GS_HISTORY_COUNTERS(X) \
+	X(WRITTEN, "written", "records written to the history") \
+	X(LOST, "lost", "records lost to the history: the queue was full, or a write failed") \
+	X(FAILED, "failed", "times that the history could not be written") \
+	X(RENEWED, "renewed", "times that a damaged history was put aside") \
+	X(STEPS, "clock_steps", "times that the clock was set while the history was kept") \
+	X(TRIMMED, "trimmed", "processes dropped from the history to stay in its limits")
+
+enum gs_history_counter {
+#define X(sym, name, text) GS_HIST_##sym,
+	GS_HISTORY_COUNTERS(X)
+#undef X
+		GS_HIST_MAX
+};
+
+/* What is summed up: symbol, column. All but add up. */
+#define GS_HISTORY_SUMS(X) \
+	X(HELD, held_ns) \
+	X(CONTENDED, contended_ns) \
+	X(WAIT, wait_ns) \
+	X(WAITS, waits) \
+	X(TURNS, turns) \
+	X(CUT, slice_ended) \
+	X(LOST, lost_ns) \
+	X(OPEN, open_ns) \
+	X(UNKNOWN, unknown_ns) \
+	X(LAUNCHES, launches) \
+	X(CALLS, calls) \
+	X(SEEN, seen)       /* pieces in which the times are known */ \
+	X(BLIND, blind)     /* in which they are not */ \
+	X(COUNTED, counted) /* in which launches are known */ \
+	X(FLAWED, flawed)   /* in which records of the log were lost */
+
+enum gs_history_sum {
+#define X(sym, column) GS_SUM_##sym,
+	GS_HISTORY_SUMS(X)
+#undef X
+		GS_SUM_MAX
+};
+
+struct gs_history_sums {
+	uint64_t v[GS_SUM_MAX];
+	uint64_t wait_bucket[GS_WAIT_BUCKETS]; /* as in struct gs_turn_sums */
+};
+
+/* Whose sums. */
+struct gs_history_who {
+	int32_t pid;       /* 0: a GPU's own */
+	uint64_t start_ns; /* of the process */
+	uint32_t uid;
+	char comm[GPUSCHED_COMM_LEN + 1];
+	uint32_t gpu;
+	char gpu_uuid[48];
+	char class[32];  /* "": none */
+	char policy[64]; /* in force; "": none */
+	char cgroup[GS_CGROUP_PATH_LEN];
+	bool pool; /* it serves other processes, whose work its figures are */
+};
+
+/* Something that happened to a TSG or a process, or that somebody did (@by). Texts may be NULL. */
+struct gs_history_event {
+	int32_t pid; /* 0: about no process */
+	uint64_t start_ns;
+	uint64_t tsg;    /* 0: about none */
+	uint64_t ago_ns; /* when it happened */
+	const char *what, *target, *detail, *result;
+	bool by;
+	uint32_t by_uid;
+	int32_t by_pid;
+};
+
+struct gs_history_opts {
+	size_t size;             /* sizeof(struct gs_history_opts) */
+	const char *dir;         /* made with 0700 if need be; the file is DIR/history.db, 0600 */
+	uint32_t days;           /* what is older goes */
+	uint64_t bytes;          /* what is oldest goes */
+	const char *boot;        /* which boot of the machine: NULL: this one */
+	uint64_t (*clock)(void); /* milliseconds since 1970; NULL: the machine's */
+};
+
+struct gs_history;
+/* -ENOMEM, or what pthread_create() says. A file that cannot be used is told later. */
+int gs_history_new(const struct gs_history_opts *opts, struct gs_history **ret);
+/* Writes what it has, for 3 s at most. NULL is fine. */
+void gs_history_free(struct gs_history *h);
+/* Any thread. -ENOTSUP: nothing can be kept, with the reason. */
+int gs_history_state(struct gs_history *h, struct gs_error *err);
+
+/* Any thread, none waits. -ENOBUFS: the queue is full, and that is counted. */
+
+/* @sums are since @span_s ago. */
+int gs_history_add(struct gs_history *h, const struct gs_history_who *who, uint64_t span_s,
+		   const struct gs_history_sums *sums);
+/* It has no TSG any more. */
+int gs_history_ended(struct gs_history *h, int32_t pid, uint64_t start_ns);
+int gs_history_event(struct gs_history *h, const struct gs_history_event *ev);
+/* The clock was set by @by_s; what lies in its future now is put right. */
+int gs_history_stepped(struct gs_history *h, int64_t by_s);
+
+/* All that was given before is written, or lost. Waits for it. */
+void gs_history_flush(struct gs_history *h);
+
+uint64_t gs_history_counter(const struct gs_history *h, enum gs_history_counter c);
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+enum gs_history_by { GS_BY_PROCESS, GS_BY_USER, GS_BY_CGROUP, GS_BY_CLASS, GS_BY_GPU, GS_BY_MAX };
+/* -EINVAL */
+int gs_history_by_parse(const char *text, enum gs_history_by *ret);
+
+struct gs_history_query {
+	uint64_t since_s, until_s; /* since 1970; until 0: no end */
+	enum gs_history_by by;
+	int32_t pid;  /* 0: all */
+	uint64_t tsg; /* 0: all; else what happened to it is answered */
+	bool changes; /* who changed what, instead of sums */
+	bool calm;    /* with each process's calm minutes */
+	/* who asks: @uid sees its own, and sums by class and GPU */
+	uint32_t uid;
+	bool times; /* others' times, too; not their launches, cgroups, nor what happened to them */
+	bool root;  /* all */
+};
+
+/*
+ * Rows as docs/history.md has them, the one that held most first. Reads the file by itself: any
+ * thread, any process that may read it. -ENOENT: there is no history; -EUCLEAN: it is damaged;
+ * -ENOTSUP: it is a newer gpusched's.
+ */
+int gs_history_ask(const char *dir, const struct gs_history_query *q, json_t **ret,
+		   struct gs_error *err);
+/* The file was found damaged: the writer puts it aside. */
+void gs_history_damaged(struct gs_history *h);
+
+#endif /* GPUSCHED_HISTORY_HISTORY_H */

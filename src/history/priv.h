@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - what the files of the room share
+ */
+#ifndef GPUSCHED_HISTORY_PRIV_H
+#define GPUSCHED_HISTORY_PRIV_H
+
+#include <sqlite3.h>
+
+#include "history/history.h"
+
+#define MINUTE_S 60
+#define SCHEMA_VERSION 1
+
+/* ", held_ns, contended_ns" and so on, from the table of sums. */
+#define SUM_NAME(sym, column) ", " #column
+#define SUM_COLUMNS GS_HISTORY_SUMS(SUM_NAME) ", hist"
+
+/* One statement that is kept; prepared when it is first used. */
+enum statement {
+	ST_BEGIN,
+	ST_COMMIT,
+	ST_ROLLBACK,
+	ST_PROCESS,
+	ST_SERIES,
+	ST_POINT,
+	ST_ENDED,
+	ST_EVENT,
+	ST_MAX
+};
+
+struct db {
+	sqlite3 *sql;
+	sqlite3_stmt *st[ST_MAX];
+	char path[300];
+	char boot[40];
+};
+
+/* Makes it where there is none. -ENOTSUP: a newer gpusched's; -EUCLEAN: not ours, or damaged. */
+int db_open(struct db *db, const char *dir, struct gs_error *err);
+/* -ENOENT too */
+int db_open_read(struct db *db, const char *dir, struct gs_error *err);
+void db_close(struct db *db);
+/* The file, whatever it is, gets another name; the one that had it goes. */
+int db_put_aside(const char *dir, struct gs_error *err);
+/* Of an SQLite result: 0 for OK, ROW, DONE. */
+int db_errno(int rc);
+/* One that is kept, reset; NULL: @db says why. */
+sqlite3_stmt *db_statement(struct db *db, enum statement which);
+int db_exec(struct db *db, const char *text);
+/* Runs @text with numbers bound in order, for no rows. Returns an SQLite result. */
+int db_run(struct db *db, const char *text, const int64_t *numbers, int n);
+/* The first number that @text answers. */
+int db_number(struct db *db, const char *text, int64_t *ret);
+
+/* ---- sums.c: packed wait buckets, sums in rows ------------------------------------------------ */
+
+#define HIST_MAX (GS_WAIT_BUCKETS * 9)
+/* Pairs of a bucket and a 64-bit count, empty ones left out. Returns its length. */
+int hist_pack(const uint64_t bucket[GS_WAIT_BUCKETS], unsigned char ret[HIST_MAX]);
+/* Adds to @inout; garbage is passed over. */
+void hist_add(uint64_t inout[GS_WAIT_BUCKETS], const unsigned char *blob, int len);
+/* The SQL function hist_sum(a, b). */
+void hist_sum(sqlite3_context *ctx, int n, sqlite3_value **v);
+/* From column @at on; binds from parameter @at on. */
+void sums_read(sqlite3_stmt *st, int at, struct gs_history_sums *ret);
+int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s);
+void sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
+/* None goes below 0. */
+void sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
+
+/* ---- apply.c: one thing that was told, into the file; an SQLite result ------------------------ */
+
+enum item_kind { ITEM_SUMS, ITEM_ENDED, ITEM_EVENT, ITEM_STEP };
+
+struct item {
+	struct item *next;
+	enum item_kind kind;
+	uint64_t at_ms, at_s, span_s;
+	int64_t step_s;
+	struct gs_history_who who;
+	struct gs_history_sums sums;
+	struct gs_history_event ev;
+	char what[32], target[160], detail[256], result[256];
+};
+int item_apply(struct db *db, const struct item *it);
+/* What lies past @now_s, which it cannot, is of a clock that went wrong. */
+int apply_step(struct db *db, uint64_t now_s);
+
+/* ---- tend.c: keeping to the limits ------------------------------------------------------------ */
+
+#define TEND_PERIOD_S 600 /* between two rounds */
+
+struct tending {
+	int64_t series;  /* the next one to thin; 0: from the beginning */
+	uint64_t due_s;  /* of the next round; the present one is done */
+	uint64_t fine_s; /* points younger than this stay, one a minute; older: one an hour */
+};
+/* A little of it. *ret_trimmed: processes that were dropped. An SQLite result. */
+int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,
+	      uint64_t *ret_trimmed);
+
+#endif /* GPUSCHED_HISTORY_PRIV_H */

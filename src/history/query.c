@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+/* Answers: totals of a range from the points at its two ends, summed up by whoever is asked about. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/sheet.h"
+#include "history/priv.h"
+
+#define NAMES_MAX 120      /* of several classes or policies in one row */
+#define CALM_MINUTES_MIN 5 /* fewer say nothing */
+#define CALM_SPAN_S (24 * 3600)
+#define EVENTS_MAX 10000
+
+static const char *const by_names[GS_BY_MAX] = {
+	[GS_BY_PROCESS] = "process", [GS_BY_USER] = "user", [GS_BY_CGROUP] = "cgroup",
+	[GS_BY_CLASS] = "class",     [GS_BY_GPU] = "gpu",
+};
+
+int gs_history_by_parse(const char *text, enum gs_history_by *ret)
+{
+	for (int i = 0; i < GS_BY_MAX; i++)
+		if (!strcmp(by_names[i], text)) {
+			*ret = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* One series as it is read, and what it adds to a row. */
+struct series {
+	int64_t id, process, pid, uid, began, last, gpu, process_began, process_ended;
+	const char *comm, *uuid, *class, *cgroup, *policy;
+	bool pool, runs;
+	struct gs_history_sums sums;
+};
+
+struct row {
+	UT_hash_handle hh;
+	char key[400];
+	struct series first; /* its texts are not kept */
+	char comm[GPUSCHED_COMM_LEN + 1], cgroup[GS_CGROUP_PATH_LEN];
+	char class[NAMES_MAX], policy[NAMES_MAX], gpus[NAMES_MAX], uuid[48];
+	bool pool;
+	int64_t began, last;
+	struct gs_history_sums sums;
+};
+
+struct asking {
+	struct db db;
+	const struct gs_history_query *q;
+	int64_t first_minute, end_minute; /* of the range: from, and before */
+	sqlite3_stmt *point;
+	struct row *rows;
+};
+
+/* ---- a series in the range ------------------------------------------------------------------- */
+
+#define OF_SERIES(sym, column) ", s." #column
+static const char series_text[] =
+	"SELECT s.id, s.process, p.pid, p.uid, p.comm, p.began, p.ended, s.uuid, s.gpu, s.class, "
+	"s.cgroup, s.policy, s.pool, s.began, s.last" GS_HISTORY_SUMS(
+		OF_SERIES) ", s.hist FROM series s "
+			   "LEFT JOIN process p ON p.id = s.process WHERE s.last >= ?1 AND s.began "
+			   "< ?2";
+#define SERIES_SUMS 15 /* the column that they begin at */
+
+static const char *text_at(sqlite3_stmt *st, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(st, at);
+
+	return text ? text : "";
+}
+
+static void read_series(sqlite3_stmt *st, struct series *s)
+{
+	s->id = sqlite3_column_int64(st, 0);
+	s->process = sqlite3_column_int64(st, 1);
+	s->pid = sqlite3_column_int64(st, 2);
+	s->uid = sqlite3_column_int64(st, 3);
+	s->comm = text_at(st, 4);
+	s->process_began = sqlite3_column_int64(st, 5);
+	s->process_ended = sqlite3_column_int64(st, 6);
+	s->runs = sqlite3_column_type(st, 6) == SQLITE_NULL;
+	s->uuid = text_at(st, 7);
+	s->gpu = sqlite3_column_int64(st, 8);
+	s->class = text_at(st, 9);
+	s->cgroup = text_at(st, 10);
+	s->policy = text_at(st, 11);
+	s->pool = sqlite3_column_int64(st, 12);
+	s->began = sqlite3_column_int64(st, 13);
+	s->last = sqlite3_column_int64(st, 14);
+	sums_read(st, SERIES_SUMS, &s->sums);
+}
+
+/* The totals at the end of the minute before @minute. */
+static int totals_before(struct asking *a, int64_t series, int64_t minute,
+			 struct gs_history_sums *ret)
+{
+	static const char text[] = "SELECT minute" SUM_COLUMNS " FROM point WHERE series = ?1 AND "
+				   "minute < ?2 ORDER BY minute DESC LIMIT 1";
+	int rc = SQLITE_OK;
+
+	if (!a->point)
+		rc = sqlite3_prepare_v2(a->db.sql, text, -1, &a->point, NULL);
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_reset(a->point);
+	sqlite3_bind_int64(a->point, 1, series);
+	sqlite3_bind_int64(a->point, 2, minute);
+	rc = sqlite3_step(a->point);
+	memset(ret, 0, sizeof(*ret));
+	if (rc == SQLITE_ROW)
+		sums_read(a->point, 1, ret);
+	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
+}
+
+static int cut_to_range(struct asking *a, struct series *s)
+{
+	struct gs_history_sums before;
+	int rc = SQLITE_DONE;
+
+	if ((s->last - 1) / MINUTE_S >= a->end_minute)
+		rc = totals_before(a, s->id, a->end_minute, &s->sums);
+	if (rc == SQLITE_DONE && s->began / MINUTE_S < a->first_minute) {
+		rc = totals_before(a, s->id, a->first_minute, &before);
+		sums_sub(&s->sums, &before);
+	}
+	return rc;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Is it for these eyes, and meant? A GPU's own sums are those of the rows by GPU. */
+static bool is_wanted(const struct gs_history_query *q, const struct series *s)
+{
+	if ((s->process == 0) != (q->by == GS_BY_GPU && !q->pid))
+		return false;
+	if (q->pid && s->pid != q->pid)
+		return false;
+	if (q->by == GS_BY_CLASS || (q->by == GS_BY_GPU && !q->pid))
+		return true;
+	return q->root || s->uid == q->uid || (q->times && q->by != GS_BY_CGROUP);
+}
+
+static void make_key(enum gs_history_by by, const struct series *s, char *ret, size_t size)
+{
+	if (by == GS_BY_PROCESS)
+		snprintf(ret, size, "%lld", (long long)s->process);
+	else if (by == GS_BY_USER)
+		snprintf(ret, size, "%lld", (long long)s->uid);
+	else
+		snprintf(ret, size, "%s",
+			 by == GS_BY_CGROUP  ? s->cgroup
+			 : by == GS_BY_CLASS ? s->class
+					     : s->uuid);
+}
+
+/* "be,lc": each once. */
+static void add_name(char *list, const char *name)
+{
+	size_t len = strlen(name), at = strlen(list);
+
+	for (const char *p = list; *name && (p = strstr(p, name)); p += len)
+		if ((p == list || p[-1] == ',') && (!p[len] || p[len] == ','))
+			return;
+	if (len && at + len + 2 < NAMES_MAX)
+		snprintf(list + at, NAMES_MAX - at, "%s%s", at ? "," : "", name);
+}
+
+static int add_series(struct asking *a, const struct series *s)
+{
+	struct row *row = NULL;
+	char key[400], gpu[24];
+
+	make_key(a->q->by, s, key, sizeof(key));
+	HASH_FIND_STR(a->rows, key, row);
+	if (!row) {
+		row = calloc(1, sizeof(*row));
+		if (!row)
+			return SQLITE_NOMEM;
+		memcpy(row->key, key, sizeof(key));
+		row->first = *s;
+		row->began = s->began;
+		snprintf(row->comm, sizeof(row->comm), "%s", s->comm);
+		snprintf(row->cgroup, sizeof(row->cgroup), "%s", s->cgroup);
+		snprintf(row->uuid, sizeof(row->uuid), "%s", s->uuid);
+		HASH_ADD_STR(a->rows, key, row);
+	}
+	snprintf(gpu, sizeof(gpu), "%lld", (long long)s->gpu);
+	add_name(row->class, s->class);
+	add_name(row->policy, s->policy);
+	add_name(row->gpus, gpu);
+	row->pool |= s->pool;
+	row->began = s->began < row->began ? s->began : row->began;
+	row->last = s->last > row->last ? s->last : row->last;
+	sums_add(&row->sums, &s->sums);
+	return SQLITE_DONE;
+}
+
+static int collect(struct asking *a)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(a->db.sql, series_text, -1, &st, NULL);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int64(st, 1, a->first_minute * MINUTE_S);
+	sqlite3_bind_int64(st, 2, a->end_minute * MINUTE_S);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		struct series s;
+
+		read_series(st, &s);
+		if (!is_wanted(a->q, &s))
+			continue;
+		rc = cut_to_range(a, &s);
+		if (rc == SQLITE_DONE)
+			rc = add_series(a, &s);
+		if (rc != SQLITE_DONE)
+			break;
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- calm minutes ---------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * How much of its time on the GPU or waiting for it a process waited in the calmest quarter of its
+ * minutes of the last day, in which it held the GPU at all.
+ */
+static int calm_of(struct asking *a, int64_t process, double *ret_pct, int *ret_minutes)
+{
+	static const char text[] =
+		"SELECT p.series, p.held_ns, p.wait_ns FROM point p JOIN series s ON s.id = "
+		"p.series "
+		"WHERE s.process = ?1 AND p.minute >= ?2 ORDER BY p.series, p.minute";
+	double pct[CALM_SPAN_S / MINUTE_S];
+	int64_t series = -1, held = 0, wait = 0;
+	sqlite3_stmt *st = NULL;
+	int n = 0, rc = sqlite3_prepare_v2(a->db.sql, text, -1, &st, NULL);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int64(st, 1, process);
+	sqlite3_bind_int64(st, 2, a->end_minute - CALM_SPAN_S / MINUTE_S);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW && n < (int)GS_COUNT(pct)) {
+		int64_t h = sqlite3_column_int64(st, 1), w = sqlite3_column_int64(st, 2);
+
+		if (sqlite3_column_int64(st, 0) == series && h > held)
+			pct[n++] = 100.0 * (double)(w - wait) / (double)(w - wait + h - held);
+		series = sqlite3_column_int64(st, 0);
+		held = h;
+		wait = w;
+	}
+	sqlite3_finalize(st);
+	*ret_minutes = n;
+	if (n >= CALM_MINUTES_MIN) {
+		qsort(pct, (size_t)n, sizeof(*pct), compare);
+		*ret_pct = pct[n / 4];
+	}
+	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put(json_t *o, const char *key, bool known, double value)
+{
+	json_object_set_new(o, key,
+			    !known                            ? json_null()
+			    : value == (double)(int64_t)value ? json_integer((json_int_t)value)
+							      : json_real(value));
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	json_object_set_new(o, key, *text ? gs_json_text(text) : json_null());
+}
+
+static void put_ms(json_t *o, const char *key, bool known, uint64_t ns)
+{
+	uint64_t us = ns / NS_PER_US;
+
+	put(o, key, known, (double)us / 1e3);
+}
+
+static void put_percentile(json_t *o, const char *key, const struct gs_turn_sums *t,
+			   unsigned int percent)
+{
+	uint64_t us = gs_wait_percentile(t, percent) / NS_PER_US;
+
+	put(o, key, t->waits, (double)us);
+}
+
+static void put_wait(json_t *o, const struct gs_history_sums *s)
+{
+	struct gs_turn_sums t = { .waits = s->v[GS_SUM_WAITS] };
+
+	memcpy(t.wait_bucket, s->wait_bucket, sizeof(t.wait_bucket));
+	put_ms(o, "wait_ms", t.waits, s->v[GS_SUM_WAIT]);
+	put(o, "waits", s->v[GS_SUM_SEEN], (double)t.waits);
+	put_percentile(o, "wait_p50_us", &t, 50);
+	put_percentile(o, "wait_p99_us", &t, 99);
+}
+
+/* How each figure that is there has come about. */
+static json_t *figures_json(const json_t *o)
+{
+	static const struct {
+		const char *key, *is;
+	} figures[] = {
+		{ "gpu_time_ms", "exact" },     { "contended_ms", "estimated" },
+		{ "wait_ms", "estimated" },     { "wait_p50_us", "estimated" },
+		{ "wait_p99_us", "estimated" }, { "turns", "exact" },
+		{ "slice_ended", "estimated" }, { "lost_ms", "exact" },
+		{ "open_ms", "exact" },         { "launches", "exact" },
+		{ "calls", "exact" },
+	};
+	json_t *list = json_object();
+
+	for (size_t i = 0; i < GS_COUNT(figures); i++)
+		json_object_set_new(list, figures[i].key,
+				    gs_json_at(o, figures[i].key) ? json_string(figures[i].is)
+								  : json_null());
+	return list;
+}
+
+static void put_sums(json_t *o, const struct row *row, bool of_gpu)
+{
+	const uint64_t *v = row->sums.v;
+	bool seen = v[GS_SUM_SEEN];
+
+	put_ms(o, "gpu_time_ms", seen, v[GS_SUM_HELD]);
+	put_ms(o, "contended_ms", seen && !of_gpu, v[GS_SUM_CONTENDED]);
+	put_wait(o, &row->sums);
+	put(o, "turns", seen, (double)v[GS_SUM_TURNS]);
+	put(o, "slice_ended", seen && !of_gpu, (double)v[GS_SUM_CUT]);
+	put_ms(o, "lost_ms", seen && of_gpu, v[GS_SUM_LOST]);
+	put_ms(o, "open_ms", seen && of_gpu, v[GS_SUM_OPEN]);
+	put_ms(o, "unknown_ms", seen && of_gpu, v[GS_SUM_UNKNOWN]);
+	put(o, "launches", v[GS_SUM_COUNTED], (double)v[GS_SUM_LAUNCHES]);
+	put(o, "calls", !of_gpu, (double)v[GS_SUM_CALLS]);
+	json_object_set_new(o, "figures", figures_json(o));
+	json_object_set_new(o, "lost_records", json_boolean(v[GS_SUM_FLAWED]));
+	json_object_set_new(o, "partly", json_boolean(seen && v[GS_SUM_BLIND]));
+	json_object_set_new(o, "pool", json_boolean(row->pool));
+}
+
+static json_t *row_json(const struct gs_history_query *q, const struct row *row)
+{
+	bool process = q->by == GS_BY_PROCESS, gpu = q->by == GS_BY_GPU;
+	const struct series *s = &row->first;
+	bool whole = q->root || s->uid == q->uid || (!process && q->by != GS_BY_USER);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "by", json_string(by_names[q->by]));
+	put(o, "pid", process, (double)s->pid);
+	put_text(o, "comm", process ? row->comm : "");
+	put(o, "uid", process || q->by == GS_BY_USER, (double)s->uid);
+	put_text(o, "class", row->class);
+	put_text(o, "cgroup", (process && whole) || q->by == GS_BY_CGROUP ? row->cgroup : "");
+	put_text(o, "gpu", row->gpus);
+	put_text(o, "gpu_uuid", gpu ? row->uuid : "");
+	put_text(o, "policy", row->policy);
+	put(o, "began_s", true, (double)(process ? s->process_began : row->began));
+	put(o, "ended_s", process && !s->runs, (double)s->process_ended);
+	put(o, "last_s", true, (double)row->last);
+	put_sums(o, row, gpu && !q->pid);
+	if (!whole) {
+		json_object_set_new(o, "launches", json_null());
+		json_object_set_new(json_object_get(o, "figures"), "launches", json_null());
+	}
+	return o;
+}
+
+static int by_held(struct row *a, struct row *b)
+{
+	uint64_t x = a->sums.v[GS_SUM_HELD], y = b->sums.v[GS_SUM_HELD];
+
+	return x > y ? -1 : x < y;
+}
+
+static int put_calm(struct asking *a, const struct row *row, json_t *o)
+{
+	double pct = 0;
+	int minutes = 0, rc = calm_of(a, row->first.process, &pct, &minutes);
+
+	json_object_set_new(o, "calm_wait_pct",
+			    minutes >= CALM_MINUTES_MIN ? json_real(pct) : json_null());
+	json_object_set_new(o, "calm_minutes", json_integer(minutes));
+	return rc;
+}
+
+static int ask_sums(struct asking *a, json_t *list)
+{
+	int rc = collect(a);
+
+	HASH_SORT(a->rows, by_held);
+	for (struct row *row = a->rows; row && rc == SQLITE_DONE; row = row->hh.next) {
+		json_t *o = row_json(a->q, row);
+
+		if (a->q->calm && a->q->by == GS_BY_PROCESS)
+			rc = put_calm(a, row, o);
+		json_array_append_new(list, o);
+	}
+	return rc;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static json_t *event_json(sqlite3_stmt *st)
+{
+	bool by = sqlite3_column_type(st, 7) != SQLITE_NULL;
+	json_t *o = json_object();
+
+	put(o, "time_ms", true, (double)sqlite3_column_int64(st, 0));
+	put_text(o, "what", text_at(st, 1));
+	put_text(o, "target", text_at(st, 2));
+	put_text(o, "detail", text_at(st, 3));
+	put_text(o, "result", text_at(st, 4));
+	put(o, "tsg", sqlite3_column_type(st, 5) != SQLITE_NULL,
+	    (double)sqlite3_column_int64(st, 5));
+	put(o, "pid", sqlite3_column_type(st, 6) != SQLITE_NULL,
+	    (double)sqlite3_column_int64(st, 6));
+	put(o, "by_uid", by, (double)sqlite3_column_int64(st, 7));
+	put(o, "by_pid", by, (double)sqlite3_column_int64(st, 8));
+	put_text(o, "comm", text_at(st, 9));
+	return o;
+}
+
+/* What somebody did is for root and for whom it was; what happened to a process for its owner. */
+static int ask_events(struct asking *a, json_t *list)
+{
+	static const char text[] =
+		"SELECT * FROM (SELECT e.at, e.what, e.target, e.detail, e.result, e.tsg, p.pid, "
+		"e.by_uid, e.by_pid, p.comm, e.id FROM event e LEFT JOIN process p ON p.id = "
+		"e.process "
+		"WHERE e.at >= ?1 AND e.at < ?2 AND (?3 = 0 OR e.tsg = ?3) AND "
+		"(?4 = 0 OR e.by_uid IS NOT NULL) AND (?5 = 0 OR p.pid = ?5 OR "
+		"e.target = 'pid:' || ?5) AND (?6 OR p.uid = ?7 OR e.by_uid = ?7) "
+		"ORDER BY e.at DESC, e.id DESC LIMIT ?8) ORDER BY 1, 11";
+	const struct gs_history_query *q = a->q;
+	const int64_t args[] = { a->first_minute * MINUTE_S * 1000,
+				 a->end_minute * MINUTE_S * 1000,
+				 (int64_t)q->tsg,
+				 q->changes,
+				 q->pid,
+				 q->root,
+				 q->uid,
+				 EVENTS_MAX };
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(a->db.sql, text, -1, &st, NULL);
+
+	for (size_t i = 0; i < GS_COUNT(args) && rc == SQLITE_OK; i++)
+		rc = sqlite3_bind_int64(st, (int)i + 1, args[i]);
+	if (rc == SQLITE_OK)
+		while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+			json_array_append_new(list, event_json(st));
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void rows_free(struct row *rows)
+{
+	struct row *row, *next;
+
+	HASH_ITER(hh, rows, row, next) {
+		HASH_DEL(rows, row);
+		free(row);
+	}
+}
+
+int gs_history_ask(const char *dir, const struct gs_history_query *q, json_t **ret,
+		   struct gs_error *err)
+{
+	struct asking a = { .q = q, .first_minute = (int64_t)(q->since_s / MINUTE_S) };
+	json_t *list = json_array();
+	int rc, r;
+
+	a.end_minute = q->until_s ? (int64_t)((q->until_s + MINUTE_S - 1) / MINUTE_S)
+				  : INT64_MAX / MINUTE_S / 1000 - 1;
+	r = db_open_read(&a.db, dir, err);
+	if (r) {
+		json_decref(list);
+		return r;
+	}
+	db_exec(&a.db, "BEGIN"); /* one moment of it */
+	rc = q->tsg || q->changes ? ask_events(&a, list) : ask_sums(&a, list);
+	r = db_errno(rc);
+	if (r) {
+		gs_fail(err, r, "%s: %s", a.db.path, sqlite3_errmsg(a.db.sql));
+		json_decref(list);
+	} else {
+		*ret = list;
+	}
+	rows_free(a.rows);
+	sqlite3_finalize(a.point);
+	db_close(&a.db);
+	return r;
+}

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+#include "service/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uthash.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "process/cgroup.h"
+#include "service/internal.h"
+#include "table/events.h"
+
+#define SAMPLE_NS (2 * NS_PER_S)
+#define MINUTE_NS (60 * NS_PER_S)
+#define REST_NS (600 * NS_PER_S) /* one that does nothing is taken down less often */
+#define STEP_S 2                 /* a clock that is set by less is drift */
+#define EVENTS_A_MINUTE 2000     /* of all TSGs */
+#define EVENTS_A_TSG 16          /* of one, a minute */
+
+/* A process with compute TSGs. */
+struct proc {
+	UT_hash_handle hh;
+	int32_t pid;
+	uint64_t start_ns;
+	unsigned int ntsgs;
+};
+
+struct kept {
+	UT_hash_handle hh;
+	uint64_t id, cgroup_id;
+	uint32_t class_id;
+	struct gpusched_key key;
+	struct gs_history_who who;
+	struct gs_turn_sums seen; /* the account's, as far as it was taken down */
+	struct gs_history_sums pending;
+	uint64_t launches, launches_since_ns, gaps;
+	uint64_t given_ns; /* to the history */
+	unsigned int events;
+	bool missing; /* the table had no such record at the last look */
+};
+
+struct gpu_kept {
+	struct gs_runlist_sums seen;
+	struct gs_history_sums pending;
+	uint64_t given_ns;
+};
+
+struct gs_ledger {
+	struct kept *all;
+	struct proc *procs;
+	struct gpu_kept *gpus; /* as s->gpus */
+	sd_event_source *due;
+	struct gs_history *history;
+	uint64_t minute_ns, taken_ns;
+	unsigned int events;
+	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
+};
+
+struct gs_history *gs_ledger_history(const struct gs_service *s)
+{
+	return s->ledger ? s->ledger->history : NULL;
+}
+
+static struct kept *find(const struct gs_ledger *l, uint64_t id)
+{
+	struct kept *k = NULL;
+
+	if (l)
+		HASH_FIND(hh, l->all, &id, sizeof(id), k);
+	return k;
+}
+
+static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
+{
+	struct proc *p = NULL;
+
+	HASH_FIND(hh, l->procs, &pid, sizeof(pid), p);
+	return p;
+}
+
+/* ---- what was done since ---------------------------------------------------------------------- */
+
+static void add(uint64_t *sum, uint64_t now, uint64_t before)
+{
+	*sum += now > before ? now - before : 0;
+}
+
+/* A log that was opened again begins at 0. */
+static void take_turns(struct gs_service *s, struct kept *k, bool *ret_known)
+{
+	struct gs_history_sums *p = &k->pending;
+	struct gs_turn_sums t;
+
+	*ret_known = s->account && !gs_account_of(s->account, k->id, &t);
+	if (!*ret_known)
+		return;
+	if (t.held_ns < k->seen.held_ns || t.turns < k->seen.turns)
+		k->seen = (struct gs_turn_sums){ 0 };
+	add(&p->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
+	add(&p->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
+	add(&p->v[GS_SUM_WAIT], t.wait_ns, k->seen.wait_ns);
+	add(&p->v[GS_SUM_WAITS], t.waits, k->seen.waits);
+	add(&p->v[GS_SUM_TURNS], t.turns, k->seen.turns);
+	add(&p->v[GS_SUM_CUT], t.ended[GS_TURN_SLICE], k->seen.ended[GS_TURN_SLICE]);
+	for (int i = 0; i < GS_WAIT_BUCKETS; i++)
+		add(&p->wait_bucket[i], t.wait_bucket[i], k->seen.wait_bucket[i]);
+	k->seen = t;
+}
+
+/* Counting may have begun anew since. */
+static void take_launches(struct gs_service *s, struct kept *k, bool *ret_known)
+{
+	struct gpusched_tsg rec;
+
+	k->missing = gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id;
+	*ret_known = !k->missing && rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
+	if (!*ret_known)
+		return;
+	if (rec.task.launches_since_ns != k->launches_since_ns)
+		k->launches = 0;
+	add(&k->pending.v[GS_SUM_LAUNCHES], rec.task.launches, k->launches);
+	k->launches = rec.task.launches;
+	k->launches_since_ns = rec.task.launches_since_ns;
+	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec.task.comm);
+}
+
+static bool is_nothing(const struct gs_history_sums *sums)
+{
+	for (int i = 0; i < GS_SUM_MAX; i++)
+		if (sums->v[i])
+			return false;
+	return true;
+}
+
+static uint64_t seconds_since(uint64_t ns, uint64_t now)
+{
+	return (now - ns + NS_PER_S / 2) / NS_PER_S;
+}
+
+/* In the records of a GPU's log. */
+static uint64_t gaps_of(const struct gs_service *s, uint32_t gpu)
+{
+	struct gs_account_gpu g = { 0 };
+
+	if (s->account)
+		gs_account_gpu(s->account, gpu, &g);
+	return g.sums.gaps;
+}
+
+/* @always: an entry even if there is nothing to tell. */
+static void give(struct gs_service *s, struct kept *k, bool always)
+{
+	uint64_t now = gs_now_ns(), gaps;
+	bool turns, launches;
+
+	take_turns(s, k, &turns);
+	take_launches(s, k, &launches);
+	if (!s->ledger->history ||
+	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
+		return;
+	gaps = gaps_of(s, k->who.gpu);
+	k->pending.v[GS_SUM_SEEN] = turns;
+	k->pending.v[GS_SUM_BLIND] = !turns;
+	k->pending.v[GS_SUM_COUNTED] = launches;
+	k->pending.v[GS_SUM_FLAWED] = turns && gaps != k->gaps;
+	k->gaps = gaps;
+	gs_history_add(s->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
+	k->pending = (struct gs_history_sums){ 0 };
+	k->given_ns = now;
+}
+
+static void put_policy(const struct gs_service *s, struct gs_history_who *who)
+{
+	snprintf(who->policy, sizeof(who->policy), "%s", s->p ? gs_policy_running(s->p)->name : "");
+}
+
+static void take_gpu(struct gs_service *s, size_t i)
+{
+	struct gpu_kept *k = &s->ledger->gpus[i];
+	struct gs_history_sums *p = &k->pending;
+	struct gs_account_gpu g = { 0 };
+
+	if (s->account)
+		gs_account_gpu(s->account, s->gpus[i].index, &g);
+	if (!g.open || !g.sums.since_ns)
+		return;
+	if (g.sums.since_ns != k->seen.since_ns)
+		k->seen = (struct gs_runlist_sums){ 0 };
+	add(&p->v[GS_SUM_HELD], g.sums.held_ns, k->seen.held_ns);
+	add(&p->v[GS_SUM_LOST], g.sums.lost_ns, k->seen.lost_ns);
+	add(&p->v[GS_SUM_OPEN], g.sums.open_ns, k->seen.open_ns);
+	add(&p->v[GS_SUM_UNKNOWN], g.sums.unknown_ns, k->seen.unknown_ns);
+	add(&p->v[GS_SUM_TURNS], g.sums.switches, k->seen.switches);
+	p->v[GS_SUM_SEEN] = 1;
+	p->v[GS_SUM_FLAWED] |= g.sums.gaps != k->seen.gaps;
+	k->seen = g.sums;
+}
+
+static void give_gpu(struct gs_service *s, size_t i, uint64_t now)
+{
+	struct gpu_kept *k = &s->ledger->gpus[i];
+	struct gs_history_who who = { .gpu = s->gpus[i].index };
+
+	take_gpu(s, i);
+	if (!s->ledger->history || is_nothing(&k->pending)) {
+		k->given_ns = now;
+		return;
+	}
+	snprintf(who.gpu_uuid, sizeof(who.gpu_uuid), "%s", s->gpus[i].uuid);
+	put_policy(s, &who);
+	gs_history_add(s->ledger->history, &who, seconds_since(k->given_ns, now), &k->pending);
+	k->pending = (struct gs_history_sums){ 0 };
+	k->given_ns = now;
+}
+
+/* Somebody set it: what was written so far keeps its time. */
+static void check_clock(struct gs_ledger *l)
+{
+	struct timespec boot, real;
+	int64_t now, by;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_REALTIME, &real);
+	now = real.tv_sec - boot.tv_sec;
+	by = now - l->clock_s;
+	if (l->history && l->clock_s && (by > STEP_S || by < -STEP_S)) {
+		gs_log(LOG_NOTICE, "the clock was set by %lld s: the history goes on from there",
+		       (long long)by);
+		gs_history_stepped(l->history, by);
+	}
+	l->clock_s = now;
+}
+
+void gs_ledger_take(struct gs_service *s)
+{
+	struct gs_ledger *l = s->ledger;
+	uint64_t now = gs_now_ns();
+
+	if (!l)
+		return;
+	check_clock(l);
+	gs_sight_flush(s);
+	for (struct kept *k = l->all; k; k = k->hh.next) {
+		give(s, k, false);
+		put_policy(s, &k->who);
+		k->events = 0;
+	}
+	for (size_t i = 0; i < s->ngpus; i++)
+		give_gpu(s, i, now);
+	l->taken_ns = now;
+}
+
+void gs_ledger_take_for_answer(struct gs_service *s)
+{
+	if (s->ledger && gs_now_ns() - s->ledger->taken_ns >= NS_PER_S)
+		gs_ledger_take(s);
+}
+
+/* Word of an end can be lost; that of one just now is under way. */
+static void prune(struct gs_service *s)
+{
+	struct kept *k, *next;
+
+	HASH_ITER(hh, s->ledger->all, k, next) {
+		struct gpusched_tsg rec;
+
+		if (k->missing && (gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id))
+			gs_ledger_gone(s, k->id);
+	}
+}
+
+/* ---- its times -------------------------------------------------------------------------------- */
+
+static int on_due(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_service *s = user;
+	struct gs_ledger *l = s->ledger;
+	uint64_t now = gs_now_ns();
+
+	if (now - l->minute_ns >= MINUTE_NS) {
+		l->minute_ns = now;
+		l->events = 0;
+		prune(s);
+		gs_ledger_take(s);
+	}
+	if (!l->all)
+		return 0; /* the next TSG wakes it */
+	sd_event_source_set_time(src, (now + SAMPLE_NS) / NS_PER_US);
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+static void wake(struct gs_ledger *l)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(l->due, &enabled);
+	if (enabled)
+		return;
+	sd_event_source_set_time(l->due, (gs_now_ns() + SAMPLE_NS) / NS_PER_US);
+	sd_event_source_set_enabled(l->due, SD_EVENT_ONESHOT);
+}
+
+/* ---- TSGs ------------------------------------------------------------------------------------ */
+
+static void put_class(struct gs_service *s, struct kept *k, const struct gpusched_tsg *rec)
+{
+	const char *name = rec->task.class_id ? gs_class_name(s->classes, rec->task.class_id) : "";
+
+	k->class_id = rec->task.class_id;
+	snprintf(k->who.class, sizeof(k->who.class), "%s", name ? name : "");
+}
+
+/* As it is now: it may have ended, or be out of sight. */
+static void put_cgroup(struct kept *k, const struct gpusched_tsg *rec)
+{
+	k->cgroup_id = rec->task.cgroup_id;
+	if (gs_cgroup_path((pid_t)rec->task.pid, k->who.cgroup))
+		k->who.cgroup[0] = '\0';
+}
+
+static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *who)
+{
+	struct proc *p = find_proc(l, who->pid);
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		p->pid = who->pid;
+		HASH_ADD(hh, l->procs, pid, sizeof(p->pid), p);
+	}
+	p->start_ns = who->start_ns;
+	p->ntsgs++;
+	return p;
+}
+
+static struct kept *new_kept(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(s, rec);
+	struct kept *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->id = rec->task.id;
+	k->key = rec->key;
+	k->given_ns = gs_now_ns();
+	k->gaps = gaps_of(s, rec->task.gpu);
+	k->who.pid = (int32_t)rec->task.pid;
+	k->who.start_ns = rec->owner_start_ns;
+	k->who.uid = rec->task.uid;
+	k->who.gpu = gpu ? gpu->index : rec->task.gpu;
+	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
+	snprintf(k->who.gpu_uuid, sizeof(k->who.gpu_uuid), "%s", gpu ? gpu->uuid : "");
+	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	put_policy(s, &k->who);
+	if (!join_proc(s->ledger, &k->who)) {
+		free(k);
+		return NULL;
+	}
+	HASH_ADD(hh, s->ledger->all, id, sizeof(k->id), k);
+	return k;
+}
+
+void gs_ledger_record(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct kept *k = find(s->ledger, rec->task.id);
+	bool is_new = !k;
+
+	if (!s->ledger || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
+	    rec->task.gpu == GPUSCHED_GPU_UNKNOWN)
+		return;
+	if (!k)
+		k = new_kept(s, rec);
+	if (!k)
+		return;
+	if (!is_new && (k->class_id != rec->task.class_id || k->cgroup_id != rec->task.cgroup_id ||
+			k->who.pool != !!(rec->flags & GPUSCHED_TSG_MPS)))
+		give(s, k, false);
+	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
+	put_class(s, k, rec);
+	if (is_new || k->cgroup_id != rec->task.cgroup_id)
+		put_cgroup(k, rec);
+	if (is_new && s->ledger->history) /* the process is known from here on */
+		gs_history_add(s->ledger->history, &k->who, 0, &k->pending);
+	wake(s->ledger);
+}
+
+static void leave_proc(struct gs_ledger *l, int32_t pid)
+{
+	struct proc *p = find_proc(l, pid);
+
+	if (!p || --p->ntsgs)
+		return;
+	if (l->history)
+		gs_history_ended(l->history, p->pid, p->start_ns);
+	HASH_DEL(l->procs, p);
+	free(p);
+}
+
+void gs_ledger_gone(struct gs_service *s, uint64_t id)
+{
+	struct gs_ledger *l = s->ledger;
+	struct kept *k = find(l, id);
+
+	if (!k)
+		return;
+	gs_sight_flush(s);
+	give(s, k, true);
+	for (size_t i = 0; i < s->ngpus; i++) /* the log may be closed with it */
+		if (s->gpus[i].index == k->who.gpu)
+			take_gpu(s, i);
+	leave_proc(l, k->who.pid);
+	HASH_DEL(l->all, k);
+	free(k);
+}
+
+/* ---- what happened ---------------------------------------------------------------------------- */
+
+/* More than that says nothing, and is counted. */
+static bool has_room(struct gs_service *s, struct kept *k)
+{
+	if (!s->ledger->history)
+		return false;
+	if (k->events < EVENTS_A_TSG && s->ledger->events < EVENTS_A_MINUTE) {
+		k->events++;
+		s->ledger->events++;
+		return true;
+	}
+	gs_count(s, GS_SVC_HISTORY_LEFT);
+	return false;
+}
+
+/* Takes @o, of which it tells what is not told already. */
+static void tell(struct gs_service *s, const struct kept *k, const char *what, uint64_t ns,
+		 json_t *o)
+{
+	static const char *const known[] = { "time_ns",  "event",  "pid", "comm",
+					     "id",       "client", "tsg", "gpu_pci",
+					     "gpu_uuid", "engine", "kind" };
+	struct gs_history_event ev = {
+		.pid = k->who.pid,
+		.start_ns = k->who.start_ns,
+		.tsg = k->id,
+		.ago_ns = gs_now_ns() - ns,
+		.what = what,
+	};
+	CLEANUP_FREE char *text = NULL;
+
+	for (size_t i = 0; i < GS_COUNT(known); i++)
+		json_object_del(o, known[i]);
+	text = json_object_size(o) ? json_dumps(o, JSON_COMPACT) : NULL;
+	ev.detail = text;
+	gs_history_event(s->ledger->history, &ev);
+	json_decref(o);
+}
+
+void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev)
+{
+	struct kept *k = ev->id ? find(s->ledger, ev->id) : NULL;
+
+	if (k && ev->type != GPUSCHED_EV_WANT && ev->type != GPUSCHED_EV_CHANNEL && has_room(s, k))
+		tell(s, k, gs_event_name(ev->type), ev->ns, gs_event_json(s, ev));
+}
+
+void gs_ledger_call(struct gs_service *s, const struct gs_engine_call *call)
+{
+	struct kept *k = find(s->ledger, call->id);
+
+	if (!k)
+		return;
+	k->pending.v[GS_SUM_CALLS] += !call->dry_run;
+	if (has_room(s, k))
+		tell(s, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), gs_call_json(s, call));
+}
+
+void gs_ledger_change(struct gs_service *s, const struct gs_peer *peer, const char *verb,
+		      const char *target, const char *args, const char *result)
+{
+	struct gs_history_event ev = {
+		.what = verb,
+		.target = *target ? target : NULL,
+		.detail = *args ? args : NULL,
+		.result = result,
+		.by = true,
+		.by_uid = peer->uid,
+		.by_pid = peer->pid,
+	};
+	struct proc *p = NULL;
+
+	if (!s || !gs_ledger_history(s))
+		return;
+	if (!strncmp(target, "pid:", 4))
+		p = find_proc(s->ledger, atoi(target + 4));
+	if (!strncmp(target, "tsg:", 4))
+		ev.tsg = strtoull(target + 4, NULL, 10);
+	if (p) {
+		ev.pid = p->pid;
+		ev.start_ns = p->start_ns;
+	}
+	gs_history_event(s->ledger->history, &ev);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int start_history(struct gs_service *s, struct gs_error *err)
+{
+	const struct gs_history_opts opts = {
+		.size = sizeof(opts),
+		.dir = gs_env()->state_dir,
+		.days = s->config->history_days,
+		.bytes = (uint64_t)s->config->history_mib << 20,
+	};
+	int r;
+
+	if (!s->config->history)
+		return 0;
+	r = gs_history_new(&opts, &s->ledger->history);
+	return r ? gs_fail(err, r, "the history cannot begin: %s", strerror(-r)) : 0;
+}
+
+int gs_ledger_start(struct gs_service *s, struct gs_error *err)
+{
+	struct gs_ledger *l;
+	int r;
+
+	if (!s->opts.daemon)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	s->ledger = l;
+	l->minute_ns = gs_now_ns();
+	l->gpus = calloc(s->ngpus ? s->ngpus : 1, sizeof(*l->gpus));
+	if (!l->gpus)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->ngpus; i++)
+		l->gpus[i].given_ns = l->minute_ns;
+	r = sd_event_add_time(s->event, &l->due, CLOCK_MONOTONIC, 0, 100000, on_due, s);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(l->due, SD_EVENT_OFF);
+	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r)) : start_history(s, err);
+}
+
+/* Its thread asks what is about to go. */
+static void end_question(struct gs_service *s)
+{
+	struct gs_errand *e = s->question;
+
+	if (!e)
+		return;
+	e->refs++;
+	gs_errand_wait(e);
+	gs_errand_unref(e);
+}
+
+void gs_ledger_end(struct gs_service *s)
+{
+	struct gs_ledger *l = s->ledger;
+	struct kept *k, *next;
+	struct proc *p, *after;
+
+	if (!l)
+		return;
+	end_question(s);
+	if (l->gpus && l->due)
+		gs_ledger_take(s);
+	s->ledger = NULL;
+	HASH_ITER(hh, l->all, k, next) {
+		HASH_DEL(l->all, k);
+		free(k);
+	}
+	HASH_ITER(hh, l->procs, p, after) {
+		HASH_DEL(l->procs, p);
+		free(p);
+	}
+	sd_event_source_disable_unref(l->due);
+	gs_history_free(l->history);
+	free(l->gpus);
+	free(l);
+}

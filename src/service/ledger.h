@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger.h - who used the GPUs, from the account's totals: kept for the history, for metrics, and
+ * for "what of the last ten seconds"
+ *
+ * One entry per compute TSG while a daemon runs. What it did since it was last looked at is taken
+ * down every minute, at its end, when its class, cgroup or policy changes, and when somebody asks.
+ */
+#ifndef GPUSCHED_SERVICE_LEDGER_H
+#define GPUSCHED_SERVICE_LEDGER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+#include "history/history.h"
+
+struct gpusched_event;
+struct gpusched_tsg;
+struct gs_engine_call;
+struct gs_peer;
+struct gs_service;
+
+struct gs_ledger;
+
+/* Of a daemon; the history, if the configuration wants one. */
+int gs_ledger_start(struct gs_service *s, struct gs_error *err);
+/* Takes all down, and ends the history. */
+void gs_ledger_end(struct gs_service *s);
+
+/* It is there, or its class or cgroup may have changed. */
+void gs_ledger_record(struct gs_service *s, const struct gpusched_tsg *rec);
+/* Before the account forgets it. */
+void gs_ledger_gone(struct gs_service *s, uint64_t id);
+void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev);
+void gs_ledger_call(struct gs_service *s, const struct gs_engine_call *call);
+/* @peer did it, or was refused. */
+void gs_ledger_change(struct gs_service *s, const struct gs_peer *peer, const char *verb,
+		      const char *target, const char *args, const char *result);
+/* All, up to now: before another policy acts, and before an answer; once a second at most then. */
+void gs_ledger_take(struct gs_service *s);
+void gs_ledger_take_for_answer(struct gs_service *s);
+/* NULL: none is kept. */
+struct gs_history *gs_ledger_history(const struct gs_service *s);
+
+#endif /* GPUSCHED_SERVICE_LEDGER_H */

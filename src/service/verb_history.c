@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* history: asked of the file in a thread of its own, one question after the other. */
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/parse.h"
+#include "service/internal.h"
+
+struct question {
+	struct gs_errand errand;
+	struct gs_history *history; /* NULL: nobody writes now */
+	struct gs_history_query q;
+
+	/* the thread's, until it is over */
+	char *text;
+	int code;
+	struct gs_error err;
+};
+
+static void ask(struct gs_errand *e)
+{
+	struct question *qn = (struct question *)e;
+	CLEANUP_JSON json_t *rows = NULL, *o = NULL;
+
+	if (qn->history)
+		gs_history_flush(qn->history);
+	qn->code = qn->history ? gs_history_state(qn->history, &qn->err) : 0;
+	if (!qn->code)
+		qn->code = gs_history_ask(gs_env()->state_dir, &qn->q, &rows, &qn->err);
+	if (qn->code)
+		return;
+	o = json_pack("{s:O}", "rows", rows);
+	qn->text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	if (!qn->text)
+		qn->code = -ENOMEM;
+}
+
+static void asked(struct gs_errand *e)
+{
+	const struct question *qn = (struct question *)e;
+
+	e->s->question = NULL;
+	if (qn->code == -EUCLEAN && qn->history)
+		gs_history_damaged(qn->history);
+}
+
+static void question_free(struct gs_errand *e)
+{
+	struct question *qn = (struct question *)e;
+
+	free(qn->text);
+	free(qn);
+}
+
+static void unref(void *state)
+{
+	gs_errand_unref(state);
+}
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+static int parse_target(const char *text, struct gs_history_query *q, struct gs_error *err)
+{
+	uint64_t n = 0;
+	bool tsg = text && !strncmp(text, "tsg:", 4);
+	int r;
+
+	if (!text)
+		return 0;
+	if (!tsg && strncmp(text, "pid:", 4))
+		return gs_fail(err, -EINVAL, "'%.64s': the history is kept by pid:N and tsg:N",
+			       text);
+	r = gs_parse_u64(text + 4, 1, tsg ? INT64_MAX : INT32_MAX, &n, err);
+	if (tsg)
+		q->tsg = n;
+	else
+		q->pid = (int32_t)n;
+	return r ? -EINVAL : 0;
+}
+
+/* Others' figures are for whom others' times are. */
+static int parse(const struct gs_request *rq, struct gs_history_query *q)
+{
+	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
+	const char *by = gs_arg_text(rq, "by");
+
+	q->since_s = (uint64_t)gs_arg_number(rq, "since_s", 0);
+	q->until_s = (uint64_t)gs_arg_number(rq, "until_s", 0);
+	q->changes = gs_arg_true(rq, "changes");
+	q->calm = gs_arg_true(rq, "calm");
+	q->uid = rq->view.uid;
+	q->root = !rq->view.uid;
+	q->times = (rq->view.others & needs) == needs;
+	if (by && gs_history_by_parse(by, &q->by))
+		return gs_fail(rq->err, -EINVAL,
+			       "by '%.64s': one of process, user, cgroup, class, gpu", by);
+	return parse_target(gs_arg_text(rq, "target"), q, rq->err);
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+static int step_asked(struct gs_request *rq, uint64_t now_ns)
+{
+	struct question *qn = rq->state;
+
+	if (!qn->errand.over)
+		return -EINPROGRESS;
+	if (qn->code)
+		return gs_fail(rq->err, qn->code, "%s", qn->err.text);
+	rq->c.text = TAKE_PTR(qn->text);
+	return 0;
+}
+
+static int begin(struct gs_request *rq)
+{
+	struct question *qn = calloc(1, sizeof(*qn));
+	int r;
+
+	if (!qn)
+		return -ENOMEM;
+	qn->errand = (struct gs_errand){ ask, asked, question_free, .fd = -1, .refs = 1 };
+	rq->state = &qn->errand;
+	rq->free_state = unref;
+	qn->history = gs_ledger_history(rq->s);
+	r = parse(rq, &qn->q);
+	if (r)
+		return r;
+	gs_ledger_take_for_answer(rq->s);
+	r = gs_errand_begin(&qn->errand, rq->s);
+	if (r)
+		return r;
+	rq->s->question = &qn->errand;
+	return gs_request_wait(rq, step_asked, GS_ON_ERRAND, 0);
+}
+
+static int step_free(struct gs_request *rq, uint64_t now_ns)
+{
+	return rq->s->question ? -EINPROGRESS : begin(rq);
+}
+
+/* In this process, which may read the file or not. */
+static int ask_here(struct gs_request *rq)
+{
+	struct gs_history_query q = { 0 };
+	json_t *rows = NULL;
+	int r = parse(rq, &q);
+
+	if (!r)
+		r = gs_history_ask(gs_env()->state_dir, &q, &rows, rq->err);
+	if (r)
+		return r;
+	json_object_set_new(rq->answer, "rows", rows);
+	return 0;
+}
+
+int gs_verb_history(struct gs_request *rq)
+{
+	if (!rq->s || !rq->s->opts.daemon)
+		return ask_here(rq);
+	if (!gs_ledger_history(rq->s))
+		return gs_fail(rq->err, -ENOTSUP,
+			       "no history is kept: the configuration says History=no");
+	return rq->s->question ? gs_request_wait(rq, step_free, GS_ON_ERRAND, 0) : begin(rq);
+}

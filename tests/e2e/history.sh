@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gpusched history: who had the GPU, after they have ended, after the daemon has; and what goes wrong with the file.
+# timeout: 120
+# needs: root bpf fuse
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 2
+fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
+db=$GPUSCHED_SIM/state/history.db
+
+rows() { # FILTER ARGUMENTS...
+	local filter=$1
+	shift
+	"$gpusched" history --since 1h "$@" --json | jq -cs "flatten | $filter"
+}
+of() { # PID KEY: of its row
+	rows "map(select(.pid == $1))[0].$2" --by process
+}
+own() { # PID: what the simulated GPU says that it held, in ms
+	sim_state "[.tsgs[] | select(.pid == $1 and .engine == 1) | .held_ns] | add / 1e6"
+}
+
+start_daemon
+is "$(rows length)" 0 "at first nothing is known"
+exits 2 "a time must be a time" "$gpusched" history --since soon
+exits 2 "and whom one of five" "$gpusched" history --by planet
+exits 2 "and a target a process or a TSG" "$gpusched" history class:be
+
+load be $fixed
+be=$LOAD_PID
+check "a BE is there" wait_tsgs "pid:$be" 1
+load lc $fixed
+lc=$LOAD_PID
+check "an LC comes" wait_tsgs "pid:$lc" 1
+tsg=$(list_json "pid:$lc" 'map(select(.kind == "compute"))[0].id')
+"$gpusched" class set pid:$lc lc >/dev/null
+"$gpusched" policy start lcbe >/dev/null
+check "both have held the GPU" wait_for 20 eval '[ "$(of $lc turns)" -gt 20 ] && [ "$(of $be turns)" -gt 20 ]'
+before=$(own $be)
+sleep 1.1 # answers are brought up to date once a second
+ours=$(of $be gpu_time_ms)
+ge "$ours" "$(jq -n "$before * 0.98 - 10")" "BE's time is the GPU's figure"
+le "$ours" "$(jq -n "$(own $be) * 1.02 + 10")" "not more"
+is "$(of $lc class)" '"lc"' "LC's class is there"
+is "$(of $lc launches)" null "launches nobody counted are unknown"
+is "$(of $lc figures.gpu_time_ms)" '"exact"' "its time is exact"
+is "$(of $be figures.wait_p99_us)" '"estimated"' "waiting is not"
+is "$(of $lc ended_s)" null "it runs"
+like "$(of $be policy)" 'lcbe' "under which policy"
+ge "$(rows '.[0].lost_ms' --by gpu)" 1 "the GPU has lost time"
+is "$(rows 'map(.class) | sort' --by class)" '[null,"lc"]' "by class"
+is "$(rows 'map(.uid)' --by user)" '[0]' "by user"
+ge "$(rows '.[0].gpu_time_ms' --by user)" "$(jq -n "$ours * 0.9")" "whose sum is theirs"
+
+"$gpusched" set pid:$lc timeslice=5ms >/dev/null
+events() { "$gpusched" history tsg:$tsg --since 1h --json | jq -cs 'flatten | map(.what)'; }
+like "$(events)" '"tsg-new".*"class".*"call"' "the life of one TSG"
+changes() { "$gpusched" history --changes --since 1h --json | jq -cs 'flatten | map(.what)'; }
+is "$(changes)" '["class_set","policy_start","set"]' "who changed what"
+is "$("$gpusched" history pid:$lc --since 1h --json | jq -s 'flatten | length')" 1 "of one process"
+out=$("$gpusched" history --since 1h --csv)
+is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "as CSV"
+is "$(wc -l <<<"$out")" 3 "with a line each"
+out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --json | jq -s 'flatten | length')
+is "$out" 0 "others' processes are not for a user's eyes"
+out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --by class --json | jq -s 'flatten | length')
+is "$out" 2 "sums by class are"
+out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --changes --json | jq -s 'flatten | length')
+is "$out" 0 "nor what was done to them"
+is "$(stat -c %a "$db")" 600 "the file is root's"
+is "$(stat -c %a "$(dirname "$db")")" 700 "and its folder"
+
+end_load $lc
+check "it has ended" wait_for 10 eval '[ "$(of $lc ended_s)" != null ]'
+like "$(events)" '"tsg-free"\]$' "and its TSG"
+held=$(of $lc gpu_time_ms)
+kill_daemon
+ge "$("$gpusched" history --since 1h --json | jq -s 'flatten | length')" 2 "without a daemon root reads it"
+start_daemon
+is "$(of $lc gpu_time_ms)" "$held" "a restart loses nothing of it"
+check "who still runs goes on" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
+
+# ---- what goes wrong -------------------------------------------------------------------------------
+lost() { "$gpusched" stats --json | jq -s "flatten[0].history.$1"; }
+printf 'this is no database' | dd of="$db" conv=notrunc status=none
+rm -f "$db-wal" "$db-shm"
+stop_daemon
+start_daemon
+check "a damaged file is put aside" wait_for 10 eval '[ "$(lost renewed)" = 1 ] && [ -e $db.damaged ]'
+check "and a new one begun" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
+stop_daemon
+rm -rf "$GPUSCHED_SIM/state"
+mkdir -m 700 "$GPUSCHED_SIM/state"
+mount -t tmpfs -o size=64k none "$GPUSCHED_SIM/state"
+start_daemon
+check "a full disk is counted" wait_for 10 eval '"$gpusched" history >/dev/null 2>&1; [ "$(lost lost)" -gt 0 ]'
+check "and stops nothing" "$gpusched" set pid:$be timeslice=3ms
+check "the log says it" grep -q 'the history cannot be written' "$scratch/daemon.log"
+stop_daemon
+umount "$GPUSCHED_SIM/state"
+config '[Daemon]
+History = no'
+start_daemon
+exits 3 "without a history it says so" "$gpusched" history
+like "$out" 'History=no' "and why"
+done_testing
