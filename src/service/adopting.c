@@ -114,7 +114,7 @@ static void meet(struct gs_service *s, struct gpusched_tsg *rec, pid_t *inout_no
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	}
 	if (*inout_noted != (pid_t)rec->task.pid)
-		gs_process_note(s, (pid_t)rec->task.pid);
+		gs_process_note(s, (pid_t)rec->task.pid, NULL);
 	*inout_noted = (pid_t)rec->task.pid;
 	gs_record_settle(s, rec);
 }

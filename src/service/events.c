@@ -13,11 +13,9 @@
 #include "table/procs.h"
 #include "taps/taps.h"
 
-#define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
-
 /* ---- class and GPU of a record --------------------------------------------------------------- */
 
-static void poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what)
+void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what)
 {
 	struct gpusched_poke p = {
 		.key = rec->key,
@@ -95,12 +93,11 @@ void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
 	if (!id || id == rec->task.cgroup_id)
 		return;
 	rec->task.cgroup_id = id;
-	poke(s, rec, GPUSCHED_POKE_WHO);
+	gs_record_poke(s, rec, GPUSCHED_POKE_WHO);
 }
 
-/* @answer: the class of its process; NULL: not known. */
-static void settle(struct gs_service *s, struct gpusched_tsg *rec,
-		   const struct gs_class_answer *answer)
+void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
+			 const struct gs_class_answer *answer)
 {
 	bool unclassified = rec->task.class_id == GPUSCHED_CLASS_NONE;
 	struct gpusched_tsg now;
@@ -114,7 +111,7 @@ static void settle(struct gs_service *s, struct gpusched_tsg *rec,
 	if (take_mps(rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
-		poke(s, rec, what);
+		gs_record_poke(s, rec, what);
 	/* A policy that could not place the TSG when it was made gets to see it again. */
 	if ((what & ~GPUSCHED_POKE_FLAGS) && s->p)
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
@@ -135,196 +132,34 @@ void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
 	struct gs_class_answer answer;
 	int r = gs_classify(s->classes, s->o, (pid_t)rec->task.pid, &answer, NULL);
 
-	settle(s, rec, r ? NULL : &answer);
+	gs_record_settle_as(s, rec, r ? NULL : &answer);
 }
 
-void gs_process_note(struct gs_service *s, pid_t pid)
+int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret)
 {
 	struct gs_class_answer answer;
 	struct gpusched_proc proc = { 0 };
 	struct gs_program program;
 	bool known = !gs_proc_get(s->o, pid, &proc), mps = gs_proc_is_mps(pid);
+	int r = gs_classify(s->classes, s->o, pid, &answer, NULL);
 
-	if (gs_classify(s->classes, s->o, pid, &answer, NULL))
-		return;
+	if (r)
+		return r;
+	if (ret)
+		*ret = answer;
 	if (known && proc.class_id == answer.class_id && proc.source == (uint32_t)answer.source &&
 	    proc.mps == mps)
-		return;
+		return 0;
 	if (!proc.start_ns) {
 		if (gs_reader_program(pid, &program))
-			return; /* a late answer brings us here again */
+			return 0; /* a late answer brings us here again */
 		proc.start_ns = program.start_ns;
 	}
 	proc.class_id = answer.class_id;
 	proc.source = answer.source;
 	proc.mps = mps;
 	gs_proc_set(s->o, pid, &proc);
-}
-
-/* @before: the one that was settled before it; NULL: none. */
-static void settle_next(struct gs_service *s, struct gpusched_tsg *rec,
-			const struct gpusched_tsg *before)
-{
-	struct gs_class_answer answer;
-	int r = gs_record_classify(s, (pid_t)rec->task.pid, &answer);
-
-	if (!before || rec->task.pid != before->task.pid)
-		gs_process_note(s, (pid_t)rec->task.pid);
-	settle(s, rec, r ? NULL : &answer);
-}
-
-static void all_settled(struct gs_service *s, size_t n)
-{
-	if (!gs_table_is_empty(s->o))
-		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
-	if (n && s->p)
-		gs_policy_nudge(s->p);
-}
-
-void gs_records_settle(struct gs_service *s)
-{
-	struct gpusched_tsg *recs;
-	size_t n;
-
-	if (gs_table_all(s->o, &recs, &n))
-		return;
-	memset(s->asked, 0, sizeof(s->asked));
-	for (size_t i = 0; i < n; i++)
-		settle_next(s, &recs[i], i ? &recs[i - 1] : NULL);
-	all_settled(s, n);
-	free(recs);
-}
-
-void gs_process_reclassify(struct gs_service *s, pid_t pid)
-{
-	struct gpusched_key key = { 0 };
-	struct gpusched_tsg rec;
-
-	gs_process_note(s, pid);
-	while (!gs_table_next(s->o, &key, &rec))
-		if (rec.task.pid == (uint32_t)pid)
-			gs_record_settle(s, &rec);
-}
-
-static void rename_record(struct gs_service *s, struct gpusched_tsg *rec,
-			  const char comm[GPUSCHED_COMM_LEN])
-{
-	if (!strncmp(rec->task.comm, comm, GPUSCHED_COMM_LEN))
-		return;
-	memcpy(rec->task.comm, comm, GPUSCHED_COMM_LEN);
-	poke(s, rec, GPUSCHED_POKE_WHO);
-}
-
-/* Its descriptors may outlive an exec, and its TSGs with them. */
-static void rename_process(struct gs_service *s, const struct gpusched_event *ev)
-{
-	struct gpusched_key key = { 0 };
-	struct gpusched_tsg rec;
-
-	while (!gs_table_next(s->o, &key, &rec))
-		if (rec.task.pid == ev->pid)
-			rename_record(s, &rec, ev->comm);
-}
-
-/* ---- events that were lost ------------------------------------------------------------------- */
-
-/* Its `is` does not show that the owner had a suspended one run again. */
-static void doubt(struct gs_service *s, const struct gpusched_tsg *rec)
-{
-	if (rec->changed & GPUSCHED_RUNNABLE)
-		gs_engine_doubt(s->e, &rec->key);
-}
-
-/* @ret->comm: as it is now; empty: the process has ended. */
-static void meet(struct gs_service *s, const struct gpusched_tsg *rec, struct gpusched_event *ret)
-{
-	pid_t pid = (pid_t)rec->task.pid;
-
-	*ret = (struct gpusched_event){ .type = GPUSCHED_EV_CLIENT, .pid = rec->task.pid };
-	if (gs_process_comm(pid, ret->comm) ||
-	    !gs_start_same(gs_proc_start_ns(pid), rec->owner_start_ns))
-		memset(ret->comm, 0, sizeof(ret->comm));
-	gs_service_launches_event(s, ret);
-}
-
-static void end_looking(struct gs_service *s)
-{
-	all_settled(s, s->looking.n);
-	gs_sight_losses(s);
-	free(s->looking.recs);
-	s->looking.recs = NULL;
-	gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
-	s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
-}
-
-/* Its process may have executed something unseen, and what its launches are counted by been loaded. */
-static void look_at(struct gs_service *s, struct gpusched_tsg *rec)
-{
-	struct gpusched_event *met = &s->looking.met;
-	uint64_t id = rec->task.id;
-
-	if (gs_table_get(s->o, &rec->key, rec) || rec->task.id != id)
-		return;
-	doubt(s, rec);
-	if (rec->task.pid != met->pid)
-		meet(s, rec, met);
-	if (met->comm[0])
-		rename_record(s, rec, met->comm);
-	settle_next(s, rec, s->looking.at ? rec - 1 : NULL);
-}
-
-static void look_slice(struct gs_sliced *w, uint64_t until_ns)
-{
-	struct gs_service *s = GS_SLICED_OF(w, struct gs_service, looking.sliced);
-	struct gs_looking *l = &s->looking;
-
-	memset(s->asked, 0, sizeof(s->asked));
-	for (; l->at < l->n && gs_now_ns() < until_ns; l->at++)
-		look_at(s, &l->recs[l->at]);
-	if (l->at < l->n)
-		gs_loop_slice(s, w, true);
-	else
-		end_looking(s);
-}
-
-static void look_at_all(struct gs_service *s)
-{
-	struct gs_looking *l = &s->looking;
-
-	*l = (struct gs_looking){ .sliced = { .work = look_slice, .uid = GS_SLICES_OURS } };
-	if (!gs_table_all(s->o, &l->recs, &l->n))
-		gs_loop_slice(s, &l->sliced, false);
-}
-
-void gs_looking_free(struct gs_service *s)
-{
-	gs_slices_drop(&s->slices, &s->looking.sliced);
-	free(s->looking.recs);
-}
-
-/*
- * Whatever it was, the taps have written it into the table: all of that is looked at, as at a
- * start. One program can fill the ring again and again, so this has a pause between two.
- */
-void gs_losses_check(struct gs_service *s)
-{
-	uint64_t lost, now;
-
-	if (s->draining || gs_tap_counter(s->o, GPUSCHED_CNT_EVENTS_LOST, &lost) ||
-	    lost == s->events_lost)
-		return;
-	now = gs_now_ns();
-	if (s->looking.recs)
-		return; /* its end brings us here again */
-	if (now < s->losses_next_ns) {
-		gs_loop_sweep_in(s, s->losses_next_ns - now); /* which looks here again */
-		return;
-	}
-	gs_count(s, GS_SVC_LOSSES);
-	gs_log(LOG_WARNING, "%llu events of the taps were lost: all TSGs are looked at",
-	       (unsigned long long)(lost - s->events_lost));
-	s->events_lost = lost;
-	look_at_all(s);
+	return 0;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -343,7 +178,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 
 	switch (ev->type) {
 	case GPUSCHED_EV_CLIENT:
-		gs_process_note(s, (pid_t)ev->pid);
+		gs_process_note(s, (pid_t)ev->pid, NULL);
 		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
 		break;
 	case GPUSCHED_EV_TSG_NEW:
@@ -375,7 +210,6 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_engine_let_go(s->e);
 		break;
 	case GPUSCHED_EV_EXEC:
-		rename_process(s, ev);
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */

@@ -99,10 +99,20 @@ struct gs_sweeping {
 	uint64_t not_before_ns;         /* the next */
 };
 
-/* A look at all records that is under way, since events were lost. */
+struct gs_looked_pid {
+	pid_t pid;
+	bool known; /* its class */
+	uint32_t class_id, weight;
+};
+/* A look at records that is under way. */
 struct gs_looking {
 	struct gs_sliced sliced;
-	struct gpusched_tsg *recs; /* NULL: none is */
+	struct gs_looked_for {
+		bool all, lost; /* lost: since events were */
+		struct gs_looked_pid *pids;
+		size_t n;
+	} round, next;             /* next: asked for meanwhile */
+	struct gpusched_tsg *recs; /* those that were asked for, by process */
 	size_t n, at;
 	struct gpusched_event met; /* the last one's process */
 };
@@ -191,6 +201,7 @@ bool gs_service_has_daemon(void);
 /* What a completion may wait for. */
 #define GS_ON_ENGINE (1u << 0) /* calls came back */
 #define GS_ON_ERRAND (1u << 1) /* one has ended */
+#define GS_ON_LOOKED (1u << 2) /* at records */
 
 int gs_loop_new(struct gs_service *s, struct gs_error *err);
 void gs_loop_free(struct gs_service *s);
@@ -241,23 +252,33 @@ void gs_on_event(const struct gpusched_event *ev, void *user);
 void gs_on_call(const struct gs_engine_call *call, void *user);
 void gs_on_wish(const struct gpusched_tsg *rec, void *user);
 void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
-/* Makes up for events that found the ring full; costs one read of a counter when none did. */
-void gs_losses_check(struct gs_service *s);
-/* What of it is under way. */
-void gs_looking_free(struct gs_service *s);
 /* An event about a record, for who watches. */
 void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
 		    uint32_t arg);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
-/* All records. */
-void gs_records_settle(struct gs_service *s);
-/* The class of @pid, and whether it is an MPS server: the taps give both to its TSGs. */
-void gs_process_note(struct gs_service *s, pid_t pid);
-/* The same anew, for it and for its records. */
-void gs_process_reclassify(struct gs_service *s, pid_t pid);
+/* @answer: the class of its process; NULL: not known. */
+void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
+			 const struct gs_class_answer *answer);
+void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what);
+/*
+ * The class of @pid, and whether it is an MPS server: the taps give both to its TSGs. @ret may be
+ * NULL.
+ */
+int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
 /* A process may have been moved since its TSG was made: policies see where it is. */
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
+
+/* ---- looking.c: records settled anew ---------------------------------------------------------- */
+/* All records: before there is a loop; in slices. */
+void gs_records_settle(struct gs_service *s);
+void gs_records_look(struct gs_service *s);
+/* The class of @pid anew, and soon after that of its records, and its name there. */
+void gs_process_reclassify(struct gs_service *s, pid_t pid);
+bool gs_looking_is_over(const struct gs_service *s);
+void gs_looking_free(struct gs_service *s);
+/* Makes up for events that found the ring full; costs one read of a counter when none did. */
+void gs_losses_check(struct gs_service *s);
 
 /* ---- adopting.c: TSGs that no tap saw made ---------------------------------------------------- */
 /* Before there is a loop; what is left of it, when there is one. */

@@ -50,7 +50,7 @@ static void take_up_again(struct gs_service *s)
 			    "meanwhile: it begins anew");
 	if (s->p)
 		gs_service_policy_anew(s);
-	gs_records_settle(s);
+	gs_records_look(s);
 	gs_engine_begin_anew(s->e);
 }
 

@@ -223,12 +223,14 @@ int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, ui
 
 static int step_idle(struct gs_request *rq, uint64_t now_ns)
 {
-	return gs_engine_idle(rq->s->e) || gs_completion_is_late(&rq->c, now_ns) ? 0 : -EINPROGRESS;
+	if (gs_completion_is_late(&rq->c, now_ns))
+		return 0;
+	return gs_looking_is_over(rq->s) && gs_engine_idle(rq->s->e) ? 0 : -EINPROGRESS;
 }
 
 int gs_request_settle(struct gs_request *rq, unsigned int ms)
 {
-	return rq->s->e ? gs_request_wait(rq, step_idle, GS_ON_ENGINE, ms) : 0;
+	return rq->s->e ? gs_request_wait(rq, step_idle, GS_ON_ENGINE | GS_ON_LOOKED, ms) : 0;
 }
 
 /* ---- requests that may not begin yet --------------------------------------------------------- */
