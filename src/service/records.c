@@ -102,21 +102,21 @@ bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
 	return gs_target_match(target, inout_rec);
 }
 
-int gs_records(struct gs_service *s, const struct gs_view *view, const struct gs_target *target,
-	       struct gpusched_tsg **ret, size_t *ret_n, struct gs_error *err)
+void gs_selection_free(struct gs_selection *l)
 {
-	struct gpusched_tsg *recs = NULL;
-	size_t n = 0, kept = 0;
-	int r = gs_records_read(s, &recs, &n, err);
+	free(l->recs);
+}
+
+int gs_selection_step(struct gs_request *rq, struct gs_selection *l)
+{
+	int r = l->recs ? 0 : gs_records_read(rq->s, &l->recs, &l->read, rq->err);
 
 	if (r)
 		return r;
-	for (size_t i = 0; i < n; i++)
-		if (gs_record_matches(s, view, target, &recs[i]))
-			recs[kept++] = recs[i];
-	*ret = recs;
-	*ret_n = kept;
-	return 0;
+	for (; l->at < l->read && gs_request_has_time(rq); l->at++)
+		if (gs_record_matches(rq->s, &rq->view, &l->target, &l->recs[l->at]))
+			l->recs[l->n++] = l->recs[l->at];
+	return l->at < l->read ? -EINPROGRESS : 0;
 }
 
 int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, struct gs_error *err)

@@ -247,13 +247,12 @@ static void gpu_time_text(struct gs_service *s, FILE *f)
 /* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
 static void tsgs_text(struct gs_service *s, FILE *f)
 {
-	static const struct gs_target all = { .n = 0 };
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	CLEANUP_FREE uint32_t *counts = NULL;
 	size_t n = 0, slots = (s->ngpus + 1) * GPUSCHED_MAX_CLASSES * 3, suspended = 0;
 
 	counts = calloc(slots, sizeof(*counts));
-	if (!counts || gs_records(s, NULL, &all, &recs, &n, NULL))
+	if (!counts || gs_table_all(s->o, &recs, &n))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const struct gs_gpu *gpu = gs_record_gpu(s, &recs[i]);

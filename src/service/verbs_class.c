@@ -9,46 +9,105 @@
 
 #define SETTLE_MS 200
 
-struct pids {
-	pid_t *pid;
-	size_t n;
+/* One by one, in the request's slices: the processes of what it means. */
+struct each {
+	struct gs_selection sel;
+	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
+	uint32_t to;
+	bool may_be_none;
+	int (*end)(struct gs_request *rq, struct each *e);
+	pid_t *pids; /* NULL: not known yet */
+	size_t n, at;
+	json_int_t done;
+	int first;    /* of the errors */
+	json_t *list; /* class_get's */
 };
 
-static bool has(const struct pids *p, pid_t pid)
+static void each_free(void *state)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->pid[i] == pid)
-			return true;
-	return false;
+	struct each *e = state;
+
+	gs_selection_free(&e->sel);
+	free(e->pids);
+	json_decref(e->list);
+	free(e);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 /* A process is named by pid:N whether it has TSGs or not; else by the TSGs that match. */
-static int processes_of(struct gs_request *rq, const struct gs_target *t, struct pids *ret)
+static int find_processes(struct gs_request *rq, struct each *e)
 {
-	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	const struct gs_target *t = &e->sel.target;
+	bool one = gs_target_kind(t) == GS_TARGET_PID;
+	size_t n = 0;
 	uid_t uid;
-	size_t n;
-	int r;
+	int r = one ? 0 : gs_selection_step(rq, &e->sel);
 
-	if (gs_target_kind(t) == GS_TARGET_PID) {
-		if (gs_view_pid(&rq->view, (pid_t)t->part[0].number, &uid))
-			return gs_target_nothing(&rq->view, t, rq->err);
-		ret->pid = malloc(sizeof(pid_t));
-		if (!ret->pid)
-			return -ENOMEM;
-		ret->pid[ret->n++] = (pid_t)t->part[0].number;
-		return 0;
-	}
-	r = gs_records(rq->s, &rq->view, t, &recs, &n, rq->err);
 	if (r)
 		return r;
-	ret->pid = calloc(n + 1, sizeof(pid_t));
-	if (!ret->pid)
+	if (one && gs_view_pid(&rq->view, (pid_t)t->part[0].number, &uid))
+		return gs_target_nothing(&rq->view, t, rq->err);
+	e->pids = calloc(e->sel.n + 1, sizeof(pid_t));
+	if (!e->pids)
 		return -ENOMEM;
+	if (one)
+		e->pids[n++] = (pid_t)t->part[0].number;
+	for (size_t i = 0; i < e->sel.n; i++)
+		e->pids[n++] = (pid_t)e->sel.recs[i].task.pid;
+	qsort(e->pids, n, sizeof(*e->pids), by_pid);
 	for (size_t i = 0; i < n; i++)
-		if (!has(ret, (pid_t)recs[i].task.pid))
-			ret->pid[ret->n++] = (pid_t)recs[i].task.pid;
+		if (!e->n || e->pids[i] != e->pids[e->n - 1])
+			e->pids[e->n++] = e->pids[i];
 	return 0;
+}
+
+static int step_each(struct gs_request *rq, uint64_t now_ns)
+{
+	struct each *e = rq->state;
+	int r = e->pids ? 0 : find_processes(rq, e);
+
+	if (r)
+		return r;
+	for (; e->at < e->n && gs_request_has_time(rq); e->at++) {
+		r = e->fn(rq, e->pids[e->at], e->to);
+		e->done += !r;
+		e->first = e->first ? e->first : r;
+	}
+	return e->at < e->n ? -EINPROGRESS : e->end(rq, e);
+}
+
+static int for_each(struct gs_request *rq, struct each what)
+{
+	struct each *e = malloc(sizeof(*e));
+	int r;
+
+	if (!e) {
+		json_decref(what.list);
+		return -ENOMEM;
+	}
+	*e = what;
+	rq->state = e;
+	rq->free_state = each_free;
+	r = gs_request_target(rq, &e->sel.target);
+	return r ? r : gs_request_work(rq, step_each);
+}
+
+static int end_change(struct gs_request *rq, struct each *e)
+{
+	if (!e->n && !e->may_be_none)
+		return gs_target_nothing(&rq->view, &e->sel.target, rq->err);
+	json_object_set_new(rq->answer, "processes", json_integer(e->done));
+	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)e->n - e->done));
+	if (e->n && !e->done)
+		return e->first;
+	*rq->err = (struct gs_error){ 0 };
+	return gs_request_settle(rq, SETTLE_MS);
 }
 
 /* @o: where commands have noted classes; NULL: what it would be of without them */
@@ -149,6 +208,12 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	return 0;
 }
 
+static int look_again(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	gs_process_reclassify(rq->s, pid);
+	return 0;
+}
+
 static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 {
 	struct gpusched_proc proc;
@@ -159,7 +224,7 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	if (r)
 		return r;
 	if (gs_proc_get(rq->s->o, pid, &proc) || proc.source != GPUSCHED_SRC_COMMAND)
-		return 0;
+		return look_again(rq, pid, 0); /* its cgroup may have been what was cleared */
 	r = classify(rq, rq->s->o, pid, &now);
 	if (!r)
 		r = classify(rq, NULL, pid, &then);
@@ -177,110 +242,61 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	return r;
 }
 
-static int look_again(struct gs_request *rq, pid_t pid, uint32_t unused)
-{
-	gs_process_reclassify(rq->s, pid);
-	return 0;
-}
-
-static int for_each(struct gs_request *rq, int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to),
-		    uint32_t to)
-{
-	struct pids p = { 0 };
-	CLEANUP_FREE pid_t *array = NULL;
-	struct gs_target t;
-	json_int_t done = 0;
-	int r, first = 0;
-
-	r = gs_request_target(rq, &t);
-	if (!r)
-		r = processes_of(rq, &t, &p);
-	array = p.pid;
-	if (r)
-		return r;
-	if (!p.n)
-		return gs_target_nothing(&rq->view, &t, rq->err);
-	for (size_t i = 0; i < p.n; i++) {
-		r = fn(rq, p.pid[i], to);
-		done += !r;
-		first = first ? first : r;
-	}
-	json_object_set_new(rq->answer, "processes", json_integer(done));
-	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)p.n - done));
-	if (done && rq->err)
-		*rq->err = (struct gs_error){ 0 };
-	return done ? 0 : first;
-}
-
 /*
  * Root's class for a cgroup is the daemon's rule, for what is there and what comes. Anybody else's, or
  * without a daemon, is set process by process, and the answer says that later ones are not covered.
  */
-static bool set_for_cgroup(struct gs_request *rq, uint32_t id, int *ret)
+static int set_for_cgroup(struct gs_request *rq, struct each *e)
 {
 	struct gs_target t;
 	bool covers;
+	int r = gs_request_target(rq, &t);
 
-	*ret = gs_request_target(rq, &t);
-	if (*ret || !gs_target_has(&t, GS_TARGET_CGROUP))
-		return *ret;
+	if (r || !gs_target_has(&t, GS_TARGET_CGROUP))
+		return r;
 	covers = !rq->peer->uid && rq->s->opts.daemon && t.n == 1;
 	json_object_set_new(rq->answer, "covers_later", json_boolean(covers));
 	if (!covers)
-		return false;
-	if (gs_classes_cgroup_set(rq->s->classes, t.part[0].text, id, weight_of(rq))) {
-		*ret = gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
+		return 0;
+	if (gs_classes_cgroup_set(rq->s->classes, t.part[0].text, e->to, weight_of(rq)))
+		return gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
 			       GS_MAX_CGROUPS);
-		return true;
-	}
-	*ret = for_each(rq, look_again, id);
-	if (*ret == -ENOENT) { /* nobody is in it yet */
-		*rq->err = (struct gs_error){ 0 };
-		json_object_update_new(rq->answer,
-				       json_pack("{s:i, s:i}", "processes", 0, "failed", 0));
-		*ret = 0;
-	}
-	return true;
+	e->fn = look_again;
+	e->may_be_none = true;
+	return 0;
 }
 
 static bool clear_for_cgroup(struct gs_request *rq)
 {
 	struct gs_target t;
 
-	if (rq->peer->uid || gs_request_target(rq, &t) || gs_target_kind(&t) != GS_TARGET_CGROUP ||
-	    !gs_classes_cgroup_clear(rq->s->classes, t.part[0].text))
-		return false;
-	for_each(rq, look_again, 0);
-	return true;
+	return !rq->peer->uid && !gs_request_target(rq, &t) &&
+	       gs_target_kind(&t) == GS_TARGET_CGROUP &&
+	       gs_classes_cgroup_clear(rq->s->classes, t.part[0].text);
 }
 
 int gs_verb_class_set(struct gs_request *rq)
 {
+	struct each e = { .fn = set_one, .end = end_change };
 	const char *name = gs_arg_text(rq, "class");
-	uint32_t id;
 	int r;
 
-	if (gs_class_id(rq->s->classes, name, &id))
+	if (gs_class_id(rq->s->classes, name, &e.to))
 		return gs_fail(rq->err, -EINVAL,
 			       "there is no class '%s': 'gpusched class list' shows them", name);
-	r = check_weight(rq, id);
-	if (!r && !set_for_cgroup(rq, id, &r))
-		r = for_each(rq, set_one, id);
-	return r ? r : gs_request_settle(rq, SETTLE_MS);
+	r = check_weight(rq, e.to);
+	if (!r)
+		r = set_for_cgroup(rq, &e);
+	return r ? r : for_each(rq, e);
 }
 
 int gs_verb_class_clear(struct gs_request *rq)
 {
-	bool was = clear_for_cgroup(rq);
-	int r = for_each(rq, clear_one, 0);
-
-	if (was && r == -ENOENT) { /* nobody is in it, and nobody will be of that class */
-		*rq->err = (struct gs_error){ 0 };
-		json_object_update_new(rq->answer,
-				       json_pack("{s:i, s:i}", "processes", 0, "failed", 0));
-		r = 0;
-	}
-	return r ? r : gs_request_settle(rq, SETTLE_MS);
+	return for_each(rq, (struct each){
+				    .fn = clear_one,
+				    .end = end_change,
+				    .may_be_none = clear_for_cgroup(rq),
+			    });
 }
 
 /* The words of root's rules are for the process's owner. */
@@ -300,29 +316,28 @@ static json_t *process_json(struct gs_request *rq, pid_t pid, uid_t owner,
 	return o;
 }
 
+static int get_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	struct each *e = rq->state;
+	struct gs_class_answer a;
+	uid_t owner;
+
+	/* One that has just ended is no error of the rest. */
+	if (!gs_view_pid(&rq->view, pid, &owner) &&
+	    !gs_classify(rq->s->classes, rq->s->o, pid, &a, NULL))
+		json_array_append_new(e->list, process_json(rq, pid, owner, &a));
+	return 0;
+}
+
+static int end_get(struct gs_request *rq, struct each *e)
+{
+	json_object_set_new(rq->answer, "processes", TAKE_PTR(e->list));
+	return 0;
+}
+
 int gs_verb_class_get(struct gs_request *rq)
 {
-	struct pids p = { 0 };
-	CLEANUP_FREE pid_t *array = NULL;
-	json_t *list = json_array();
-	struct gs_target t;
-	int r;
-
-	json_object_set_new(rq->answer, "processes", list);
-	r = gs_request_target(rq, &t);
-	if (!r)
-		r = processes_of(rq, &t, &p);
-	array = p.pid;
-	for (size_t i = 0; !r && i < p.n; i++) {
-		struct gs_class_answer a;
-		uid_t owner;
-
-		/* One that has just ended is no error of the rest. */
-		if (!gs_view_pid(&rq->view, p.pid[i], &owner) &&
-		    !gs_classify(rq->s->classes, rq->s->o, p.pid[i], &a, NULL))
-			json_array_append_new(list, process_json(rq, p.pid[i], owner, &a));
-	}
-	return r;
+	return for_each(rq, (struct each){ .fn = get_one, .end = end_get, .list = json_array() });
 }
 
 int gs_verb_class_explain(struct gs_request *rq)

@@ -112,41 +112,31 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 	return 0;
 }
 
-static int select_records(struct gs_request *rq, struct gpusched_tsg **ret, size_t *ret_n)
-{
-	struct gs_target t;
-	struct gpusched_tsg *recs;
-	size_t n;
-	int r;
-
-	r = gs_request_target(rq, &t);
-	if (!r)
-		r = gs_records(rq->s, &rq->view, &t, &recs, &n, rq->err);
-	if (r)
-		return r;
-	r = n ? own_only(rq, &t, recs, &n) : gs_target_nothing(&rq->view, &t, rq->err);
-	if (!r)
-		r = no_servers(rq, &t, recs, &n);
-	if (r) {
-		free(recs);
-		return r;
-	}
-	*ret = recs;
-	*ret_n = n;
-	return 0;
-}
-
 /* ---- waiting for the calls ------------------------------------------------------------------- */
 
+struct manual {
+	struct gpusched_settings set;
+	uint64_t for_ns;
+	uint32_t clear; /* settings to clear, 0: set */
+};
+
 struct job {
-	struct gpusched_tsg *recs;
-	size_t n, settled;     /* as many at the beginning need not be looked at again */
-	int *codes;            /* per record: what the engine said at once */
-	struct gs_error first; /* of those */
-	uint32_t which;        /* settings that were asked for; 0: no settings */
-	bool clear;            /* they were asked to be as the owner has them */
-	bool preempt;          /* a preempt call each */
-	bool resume;           /* a person's suspension is taken back */
+	struct gs_selection sel; /* the TSGs */
+	/* May it be done to this one? NULL: it is enough to own it. */
+	int (*check)(struct gs_request *rq, const struct gpusched_tsg *rec);
+	int (*act)(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err);
+	struct manual m;
+	size_t acted, settled, reported; /* as many at the beginning are done with */
+	unsigned int accepted, changed, failed;
+	int *codes;                      /* per record: what the engine said at once */
+	struct gs_error first, unsuited; /* of those */
+	uint32_t which;                  /* settings that were asked for; 0: no settings */
+	bool clear;                      /* they were asked to be as the owner has them */
+	bool preempt;                    /* a preempt call each */
+	bool resume;                     /* a person's suspension is taken back */
+	json_t *results;
+	int code;  /* of the first that was not done */
+	char *why; /* ... and in words */
 };
 
 static bool same(const struct gpusched_settings *a, const struct gpusched_settings *b, uint32_t f)
@@ -179,7 +169,7 @@ static enum state state_of(struct gs_service *s, const struct job *j, size_t i,
 
 	if (j->codes[i])
 		return FAILED;
-	if (gs_table_get(s->o, &j->recs[i].key, ret) || ret->task.id != j->recs[i].task.id)
+	if (gs_table_get(s->o, &j->sel.recs[i].key, ret) || ret->task.id != j->sel.recs[i].task.id)
 		return GONE;
 	if (j->preempt)
 		return preempt_state(s, ret);
@@ -204,9 +194,9 @@ static bool all_settled(struct gs_service *s, struct job *j)
 {
 	struct gpusched_tsg now;
 
-	while (j->settled < j->n && state_of(s, j, j->settled, &now) != WAITS)
+	while (j->settled < j->sel.n && state_of(s, j, j->settled, &now) != WAITS)
 		j->settled++;
-	return j->settled == j->n;
+	return j->settled == j->sel.n;
 }
 
 static json_t *is_json(const struct gpusched_tsg *rec)
@@ -234,80 +224,47 @@ static json_t *result_json(struct gs_service *s, const struct job *j, size_t i, 
 		text = "the TSG ended meanwhile";
 	else if (st == WAITS)
 		text = "not done within 5 s";
-	return json_pack("{s:I, s:i, s:b, s:s?, s:o}", "id", (json_int_t)j->recs[i].task.id, "pid",
-			 (int)j->recs[i].task.pid, "done", st == DONE, "error", text, "is",
-			 st == DONE ? is_json(now) : json_null());
+	return json_pack("{s:I, s:i, s:b, s:s?, s:o}", "id", (json_int_t)j->sel.recs[i].task.id,
+			 "pid", (int)j->sel.recs[i].task.pid, "done", st == DONE, "error", text,
+			 "is", st == DONE ? is_json(now) : json_null());
+}
+
+static void report_one(struct gs_service *s, struct job *j, size_t i)
+{
+	struct gpusched_tsg now = { 0 };
+	enum state st = state_of(s, j, i, &now);
+	json_t *one = result_json(s, j, i, st, &now, j->first.text);
+
+	j->changed += st == DONE;
+	j->failed += st != DONE;
+	if (st != DONE && !j->why) {
+		j->why = strdup(json_string_value(json_object_get(one, "error")) ?: "failed");
+		j->code = j->codes[i]   ? j->codes[i]
+			  : st == GONE  ? -ENOENT
+			  : st == WAITS ? -ETIMEDOUT
+					: -EREMOTEIO;
+	}
+	json_array_append_new(j->results, one);
 }
 
 /* Fills the answer. All failed: an error with the reason of the first. */
-static int report(struct gs_request *rq, const struct job *j)
+static int step_report(struct gs_request *rq, uint64_t now_ns)
 {
-	json_t *results = json_array();
-	unsigned int changed = 0, failed = 0;
-	CLEANUP_FREE char *why = NULL;
-	int code = 0;
+	struct job *j = rq->state;
 
-	for (size_t i = 0; i < j->n; i++) {
-		struct gpusched_tsg now = { 0 };
-		enum state st = state_of(rq->s, j, i, &now);
-		json_t *one = result_json(rq->s, j, i, st, &now, j->first.text);
-
-		changed += st == DONE;
-		failed += st != DONE;
-		if (st != DONE && !why) {
-			why = strdup(json_string_value(json_object_get(one, "error")) ?: "failed");
-			code = j->codes[i]   ? j->codes[i]
-			       : st == GONE  ? -ENOENT
-			       : st == WAITS ? -ETIMEDOUT
-					     : -EREMOTEIO;
-		}
-		json_array_append_new(results, one);
-	}
-	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->n));
-	json_object_set_new(rq->answer, "changed", json_integer(changed));
-	json_object_set_new(rq->answer, "failed", json_integer(failed));
+	for (; j->reported < j->sel.n && gs_request_has_time(rq); j->reported++)
+		report_one(rq->s, j, j->reported);
+	if (j->reported < j->sel.n)
+		return -EINPROGRESS;
+	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->sel.n));
+	json_object_set_new(rq->answer, "changed", json_integer(j->changed));
+	json_object_set_new(rq->answer, "failed", json_integer(j->failed));
 	json_object_set_new(rq->answer, "dry_run", json_boolean(rq->s->opts.dry_run));
-	json_object_set_new(rq->answer, "results", results);
-	if (failed && !changed)
-		return gs_fail(rq->err, code, "%s%s", code == -EREMOTEIO ? "the driver said " : "",
-			       why);
+	json_object_set_new(rq->answer, "results", TAKE_PTR(j->results));
+	if (j->failed && !j->changed)
+		return gs_fail(rq->err, j->code, "%s%s",
+			       j->code == -EREMOTEIO ? "the driver said " : "", j->why);
 	return 0;
-}
-
-/* ---- the verbs ------------------------------------------------------------------------------- */
-
-typedef int (*act_fn)(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
-		      struct gs_error *err);
-
-static void job_free(void *state)
-{
-	struct job *j = state;
-
-	if (!j)
-		return;
-	free(j->recs);
-	free(j->codes);
-	free(j);
-}
-
-static void job_free_(struct job **j)
-{
-	job_free(*j);
-}
-
-/* What @rq's target selects. */
-static int job_new(struct gs_request *rq, struct job what, struct job **ret)
-{
-	CLEANUP(job_free_) struct job *j = malloc(sizeof(*j));
-	int r;
-
-	if (!j)
-		return -ENOMEM;
-	*j = what;
-	r = select_records(rq, &j->recs, &j->n);
-	if (!r)
-		*ret = TAKE_PTR(j);
-	return r;
 }
 
 static int step_settled(struct gs_request *rq, uint64_t now_ns)
@@ -317,49 +274,96 @@ static int step_settled(struct gs_request *rq, uint64_t now_ns)
 	if (!gs_engine_idle(rq->s->e) && !gs_completion_is_late(&rq->c, now_ns) &&
 	    !all_settled(rq->s, j))
 		return -EINPROGRESS;
-	return report(rq, j);
+	j->results = json_array();
+	return gs_request_work(rq, step_report);
 }
 
-/* Takes @j. */
-static int act(struct gs_request *rq, struct job *j, act_fn fn, const void *arg)
+/* ---- acting ---------------------------------------------------------------------------------- */
+
+static void act_on(struct gs_request *rq, struct job *j, size_t i)
 {
-	struct gs_error unsuited = { 0 };
-	size_t done = 0;
+	const struct gpusched_tsg *rec = &j->sel.recs[i];
+	struct gpusched_tsg now;
+	struct gs_error e = { 0 };
 
-	rq->state = j;
-	rq->free_state = job_free;
-	j->codes = calloc(j->n, sizeof(*j->codes));
-	if (!j->codes)
-		return -ENOMEM;
-	for (size_t i = 0; i < j->n; i++) {
-		struct gs_error e = { 0 };
+	/* it may have ended since it was chosen, and another one have its handle */
+	if (!gs_table_get(rq->s->o, &rec->key, &now) && now.task.id == rec->task.id)
+		j->codes[i] = j->act(rq, rec, &e);
+	j->accepted += !j->codes[i];
+	if (j->codes[i] == -ENOTSUP)
+		j->unsuited = e;
+	else if (j->codes[i] && !j->first.code)
+		j->first = e;
+}
 
-		j->codes[i] = fn(rq, &j->recs[i], arg, &e);
-		done += !j->codes[i];
-		if (j->codes[i] == -ENOTSUP)
-			unsuited = e;
-		else if (j->codes[i] && !j->first.code)
-			j->first = e;
-	}
+static int step_act(struct gs_request *rq, uint64_t now_ns)
+{
+	struct job *j = rq->state;
+
+	for (; j->acted < j->sel.n && gs_request_has_time(rq); j->acted++)
+		act_on(rq, j, j->acted);
+	if (j->acted < j->sel.n)
+		return -EINPROGRESS;
 	/* A mode alone: copy TSGs that matched beside compute TSGs have none, and none failed. */
-	for (size_t i = 0; i < j->n && done; i++)
-		if (j->codes[i] == -ENOTSUP && j->recs[i].task.kind != GPUSCHED_KIND_COMPUTE)
+	for (size_t i = 0; i < j->sel.n && j->accepted; i++)
+		if (j->codes[i] == -ENOTSUP && j->sel.recs[i].task.kind != GPUSCHED_KIND_COMPUTE)
 			j->codes[i] = 0;
 	if (!j->first.code)
-		j->first = unsuited;
+		j->first = j->unsuited;
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, ANSWER_MS);
 }
 
-struct manual {
-	struct gpusched_settings set;
-	uint64_t for_ns;
-	uint32_t clear; /* settings to clear, 0: set */
-};
-
-static int act_manual(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
-		      struct gs_error *err)
+/* Nothing is done where one of them may not be touched. */
+static int step_select(struct gs_request *rq, uint64_t now_ns)
 {
-	const struct manual *m = arg;
+	struct job *j = rq->state;
+	struct gs_selection *l = &j->sel;
+	int r = gs_selection_step(rq, l);
+
+	if (r)
+		return r;
+	r = l->n ? own_only(rq, &l->target, l->recs, &l->n)
+		 : gs_target_nothing(&rq->view, &l->target, rq->err);
+	if (!r)
+		r = no_servers(rq, &l->target, l->recs, &l->n);
+	for (size_t i = 0; !r && rq->peer->uid && j->check && i < l->n; i++)
+		r = j->check(rq, &l->recs[i]);
+	if (r)
+		return r;
+	j->codes = calloc(l->n, sizeof(*j->codes));
+	return j->codes ? gs_request_work(rq, step_act) : -ENOMEM;
+}
+
+static void job_free(void *state)
+{
+	struct job *j = state;
+
+	gs_selection_free(&j->sel);
+	free(j->codes);
+	json_decref(j->results);
+	free(j->why);
+	free(j);
+}
+
+static int begin(struct gs_request *rq, struct job what)
+{
+	struct job *j = malloc(sizeof(*j));
+	int r;
+
+	if (!j)
+		return -ENOMEM;
+	*j = what;
+	rq->state = j;
+	rq->free_state = job_free;
+	r = gs_request_target(rq, &j->sel.target);
+	return r ? r : gs_request_work(rq, step_select);
+}
+
+/* ---- the verbs ------------------------------------------------------------------------------- */
+
+static int act_manual(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err)
+{
+	const struct manual *m = &((struct job *)rq->state)->m;
 	int r;
 
 	r = m->clear ? gs_engine_clear_manual(rq->s->e, &rec->key, m->clear, rq->peer->uid)
@@ -370,58 +374,55 @@ static int act_manual(struct gs_request *rq, const struct gpusched_tsg *rec, con
 	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
 
-static int act_preempt(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
-		       struct gs_error *err)
+static int act_preempt(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err)
 {
 	int r = gs_engine_preempt(rq->s->e, &rec->key, rq->peer->uid, err);
 
 	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
 
+static int check_set(struct gs_request *rq, const struct gpusched_tsg *rec)
+{
+	const struct job *j = rq->state;
+
+	if (!raises(rq->s, rec, &j->m.set, j->clear))
+		return 0;
+	return gs_fail(rq->err, -EPERM,
+		       "this would raise TSG %" PRIu64
+		       " above what its program asked for, a person "
+		       "left it or the policy wants: only root may",
+		       rec->task.id);
+}
+
 int gs_verb_set(struct gs_request *rq)
 {
-	CLEANUP(job_free_) struct job *j = NULL;
-	struct manual m = { 0 };
-	bool clear = false;
-	int r;
+	struct job j = { .check = check_set, .act = act_manual };
+	int r = parse_settings(rq, &j.m.set, &j.clear);
 
-	r = parse_settings(rq, &m.set, &clear);
 	if (r)
 		return r;
-	m.clear = clear ? GPUSCHED_ALL_SETTINGS & ~GPUSCHED_RUNNABLE : 0;
-	r = job_new(rq, (struct job){ .clear = clear, .which = clear ? m.clear : m.set.valid }, &j);
-	if (r)
-		return r;
-	for (size_t i = 0; rq->peer->uid && i < j->n; i++)
-		if (raises(rq->s, &j->recs[i], &m.set, clear))
-			return gs_fail(rq->err, -EPERM,
-				       "this would raise TSG %" PRIu64
-				       " above what its program asked for, a person left it or the "
-				       "policy wants: only root may",
-				       j->recs[i].task.id);
-	return act(rq, TAKE_PTR(j), act_manual, &m);
+	j.m.clear = j.clear ? GPUSCHED_ALL_SETTINGS & ~GPUSCHED_RUNNABLE : 0;
+	j.which = j.clear ? j.m.clear : j.m.set.valid;
+	return begin(rq, j);
 }
 
 int gs_verb_preempt(struct gs_request *rq)
 {
-	struct job *j;
-	int r = job_new(rq, (struct job){ .preempt = true }, &j);
-
-	return r ? r : act(rq, j, act_preempt, NULL);
+	return begin(rq, (struct job){ .act = act_preempt, .preempt = true });
 }
 
 int gs_verb_suspend(struct gs_request *rq)
 {
-	struct manual m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
-			    .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US };
-	struct job *j;
-	int r = job_new(rq, (struct job){ .which = GPUSCHED_RUNNABLE }, &j);
-
-	return r ? r : act(rq, j, act_manual, &m);
+	return begin(
+		rq, (struct job){
+			    .act = act_manual,
+			    .m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
+				   .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US },
+			    .which = GPUSCHED_RUNNABLE,
+		    });
 }
 
-static int act_resume(struct gs_request *rq, const struct gpusched_tsg *rec, const void *arg,
-		      struct gs_error *err)
+static int act_resume(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err)
 {
 	struct gpusched_poke poke = {
 		.key = rec->key,
@@ -431,7 +432,16 @@ static int act_resume(struct gs_request *rq, const struct gpusched_tsg *rec, con
 
 	if ((rec->flags & GPUSCHED_TSG_HELD) && !rq->s->opts.dry_run)
 		gs_table_poke(rq->s->o, &poke);
-	return act_manual(rq, rec, arg, err);
+	return act_manual(rq, rec, err);
+}
+
+static int check_resume(struct gs_request *rq, const struct gpusched_tsg *rec)
+{
+	if (!(rec->flags & GPUSCHED_TSG_HELD))
+		return 0;
+	return gs_fail(rq->err, -EPERM,
+		       "TSG %" PRIu64 " waits for admission: only root may let it in",
+		       rec->task.id);
 }
 
 /*
@@ -440,17 +450,8 @@ static int act_resume(struct gs_request *rq, const struct gpusched_tsg *rec, con
  */
 int gs_verb_resume(struct gs_request *rq)
 {
-	CLEANUP(job_free_) struct job *j = NULL;
-	struct manual m = { .clear = GPUSCHED_RUNNABLE };
-	int r = job_new(rq, (struct job){ .resume = true }, &j);
-
-	if (r)
-		return r;
-	for (size_t i = 0; rq->peer->uid && i < j->n; i++)
-		if (j->recs[i].flags & GPUSCHED_TSG_HELD)
-			return gs_fail(rq->err, -EPERM,
-				       "TSG %" PRIu64
-				       " waits for admission: only root may let it in",
-				       j->recs[i].task.id);
-	return act(rq, TAKE_PTR(j), act_resume, &m);
+	return begin(rq, (struct job){ .check = check_resume,
+				       .act = act_resume,
+				       .m = { .clear = GPUSCHED_RUNNABLE },
+				       .resume = true });
 }
