@@ -16,6 +16,7 @@
 #include "gate/gate.skel.h"
 #include "table/hush.h"
 #include "table/priv.h"
+#include "table/procs.h"
 #include "gate/gate.h"
 #include "process/process.h"
 #include "table/cfg.h"
@@ -188,13 +189,23 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 	return state == 'T' && (pending & stops);
 }
 
+/* By its entry: /proc/PID/stat would wait for a process in the middle of execve(). */
+static bool is_same_process(struct gs_table *t, const struct stopped *s)
+{
+	struct gpusched_proc proc;
+	pid_t pid = (pid_t)s->key.tgid;
+
+	return gs_start_same(gs_proc_get(t, pid, &proc) ? gs_proc_start_ns(pid) : proc.start_ns,
+			     s->value.start_ns);
+}
+
 static void let_go(struct gs_table *t, const struct stopped *all, size_t n, const struct stopped *s,
 		   struct gs_released *ret)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, s->key.tgid, 0);
 	int fd = t->fd[GS_PIN_gs_stopped];
 
-	if (pidfd < 0 || !gs_start_same(gs_proc_start_ns((pid_t)s->key.tgid), s->value.start_ns)) {
+	if (pidfd < 0 || !is_same_process(t, s)) {
 		bpf_map_delete_elem(fd, &s->key);
 		ret->gone++;
 		return;

@@ -30,8 +30,10 @@
 #define MAX_SLOW 256
 #define MAX_WAITING 4096
 #define MAX_WAITING_UID 256
-#define MAX_AGAIN 2 /* readers at what took too long before */
-#define WAIT_MS 50  /* in place */
+#define MAX_AGAIN 2          /* readers at what took too long before */
+#define WAIT_MS 20           /* in place */
+#define PAUSE_FACTOR 3       /* no waiting in place for so many times as long as the last took */
+#define SHORT_NS (NS_PER_MS) /* ... unless that was nothing */
 #define GIVE_UP_NS (3 * NS_PER_S)
 #define NOT_AGAIN_NS (30 * NS_PER_S)
 #define SAY_AGAIN_NS (60 * NS_PER_S)
@@ -79,7 +81,7 @@ static struct {
 	unsigned int next_slow;
 	struct waiting *waiting;
 	int64_t turn;                /* whose was the last */
-	uint64_t impatient_until_ns; /* no waiting in place before: the last was in vain */
+	uint64_t impatient_until_ns; /* no waiting in place before */
 	uint64_t left, said_ns;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
 
@@ -331,12 +333,16 @@ static void watch(struct reader *r)
 		give_up(r); /* nobody would tell it */
 }
 
+/* Many that answer just in time would hold up a caller as one that does not answer. */
 static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 {
-	if (is_readable(r->sock, r->since_ns < all.impatient_until_ns ? 0 : WAIT_MS))
+	bool there = is_readable(r->sock, r->since_ns < all.impatient_until_ns ? 0 : WAIT_MS);
+	uint64_t now = gs_now_ns();
+
+	if (now - r->since_ns > SHORT_NS && r->since_ns >= all.impatient_until_ns)
+		all.impatient_until_ns = now + PAUSE_FACTOR * (now - r->since_ns);
+	if (there)
 		return finish(r, ret);
-	if (r->since_ns >= all.impatient_until_ns)
-		all.impatient_until_ns = gs_now_ns() + 3 * WAIT_MS * NS_PER_MS;
 	watch(r);
 	return -EAGAIN;
 }

@@ -26,6 +26,7 @@ enum gs_reader_what { GS_READER_PROGRAM, GS_READER_CUDA_MAPS };
 
 struct gs_program {
 	uint64_t start_ns; /* as gs_proc_start_ns() */
+	bool life;         /* as gs_proc_has_life() */
 	bool mps;          /* as gs_proc_is_mps() */
 	char exe[512];     /* "" unknown */
 	char args[4096];   /* NUL after each, and one more */
@@ -33,7 +34,7 @@ struct gs_program {
 };
 
 /*
- * From here on no thread of this process waits longer than 50 ms for an answer, nor more than a
+ * From here on no thread of this process waits longer than 20 ms for an answer, nor more than a
  * quarter of the time. @ret_fd is readable when gs_reader_dispatch() has something to do; it is not
  * the caller's.
  */

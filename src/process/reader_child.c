@@ -56,6 +56,7 @@ static void read_program(pid_t pid, struct gs_reader_answer *ret)
 	struct gs_program *p = &ret->program;
 
 	p->start_ns = gs_proc_start_ns(pid);
+	p->life = gs_proc_has_life(pid);
 	p->mps = gs_mps_read(pid);
 	read_exe(pid, p->exe, sizeof(p->exe));
 	ret->code = p->start_ns ? read_args(pid, p) : -ESRCH;

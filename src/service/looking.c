@@ -13,6 +13,7 @@
 #include "process/process.h"
 #include "service/internal.h"
 #include "table/events.h"
+#include "table/procs.h"
 
 #define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
 #define MAX_PIDS 4096          /* more: all are looked at */
@@ -51,10 +52,12 @@ static void doubt(struct gs_service *s, const struct gpusched_tsg *rec)
 static void meet(struct gs_service *s, const struct gpusched_tsg *rec, struct gpusched_event *ret)
 {
 	pid_t pid = (pid_t)rec->task.pid;
+	struct gpusched_proc proc;
 
 	*ret = (struct gpusched_event){ .type = GPUSCHED_EV_CLIENT, .pid = rec->task.pid };
-	if (gs_process_comm(pid, ret->comm) ||
-	    !gs_start_same(gs_proc_start_ns(pid), rec->owner_start_ns))
+	/* not from /proc/PID/stat, which waits for the process */
+	if (gs_process_comm(pid, ret->comm) || gs_proc_get(s->o, pid, &proc) ||
+	    !gs_start_same(proc.start_ns, rec->owner_start_ns))
 		memset(ret->comm, 0, sizeof(ret->comm));
 	if (s->looking.round.all)
 		gs_process_note(s, pid, NULL);

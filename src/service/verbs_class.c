@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* class set, clear, get, list, explain. */
+#include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "basic/cleanup.h"
-#include "service/internal.h"
 #include "process/process.h"
+#include "process/reader.h"
+#include "service/internal.h"
 #include "table/procs.h"
 
 #define SETTLE_MS 200
@@ -178,22 +182,45 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 		       pid, now->weight);
 }
 
+/* Of one that has no entry yet, from a reader: /proc/PID/stat may wait for the process. */
+static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
+{
+	bool known = !gs_proc_get(rq->s->o, pid, ret);
+	struct gs_program program;
+	int r = gs_reader_program(pid, &program);
+
+	if (r && !known)
+		return gs_fail(rq->err, r == -ESRCH ? -ENOENT : -EBUSY,
+			       "process %d cannot be looked at now: try again", pid);
+	if (!r && (!known || !gs_start_same(ret->start_ns, program.start_ns)))
+		*ret = (struct gpusched_proc){ .start_ns = program.start_ns };
+	return 0;
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 {
-	uint64_t start = gs_proc_start_ns(pid); /* before it is looked at whose it is */
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct gpusched_proc proc = { 0 };
 	struct gs_class_answer now;
-	int r;
+	int r = pidfd < 0 ? gs_fail(rq->err, -ENOENT, "process %d has ended", pid) : 0;
 
-	r = classify(rq, rq->s->o, pid, &now);
+	if (!r)
+		r = classify(rq, rq->s->o, pid, &now);
 	if (!r)
 		r = check_may(rq, pid, now.class_id, to);
 	if (!r)
 		r = check_present_weight(rq, pid, &now, to);
+	if (!r)
+		r = entry_of(rq, pid, &proc);
 	if (r)
 		return r;
-	if (gs_proc_get(rq->s->o, pid, &proc) || !gs_start_same(proc.start_ns, start))
-		proc = (struct gpusched_proc){ .start_ns = start };
 	proc.class_id = to;
 	proc.source = GPUSCHED_SRC_COMMAND;
 	proc.weight = weight_of(rq);
@@ -202,8 +229,10 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
 			       strerror(-r));
 	/* its end is what takes the entry out again, and may have been before */
-	if (gs_proc_forget_dead(rq->s->o, pid, start))
+	if (has_ended(pidfd)) {
+		gs_proc_del(rq->s->o, pid);
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
+	}
 	gs_process_reclassify(rq->s, pid);
 	return 0;
 }

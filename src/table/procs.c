@@ -7,6 +7,7 @@
 #include "table/bpffs.h"
 #include "table/priv.h"
 #include "process/process.h"
+#include "process/reader.h"
 #include "table/cfg.h"
 #include "table/classes.h"
 #include "table/procs.h"
@@ -116,8 +117,11 @@ int gs_proc_del(struct gs_table *t, pid_t tgid)
 
 bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns)
 {
-	if (gs_proc_has_life(pid) && gs_start_same(gs_proc_start_ns(pid), start_ns))
-		return false;
+	struct gs_program now;
+	int r = gs_reader_program(pid, &now);
+
+	if (r ? r != -ESRCH : now.life && gs_start_same(now.start_ns, start_ns))
+		return false; /* or it cannot be told now, and its end is still to come */
 	gs_proc_del(t, pid);
 	return true;
 }

@@ -38,7 +38,7 @@ observed=$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)
 
 check "$procs processes come and go" "$helper" churn "$procs" 4
 check "the table is empty again" wait_for 30 eval '[ "$(records)" = 0 ]'
-check "descriptors of the daemon" wait_for 10 eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 2))" ]'
+check "descriptors of the daemon" wait_for 10 eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 8))" ]'
 le "$(rss_kb_of $DAEMON_PID)" "$((rss + 4096))" "memory of the daemon, KiB"
 is "$(ls /proc/$DAEMON_PID/task | wc -l)" "$threads" "threads of the daemon"
 is "$(pins_now)" "$pins" "pins"
