@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto - acts on what it sees: short slices or turns for best-effort work, within bounds
+ *
+ * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice, a
+ * lone be TSG gets a slice of be_slice_us (1). Of several be TSGs of a runlist one runs at a time,
+ * for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count as
+ * users), within a user round the jobs (cgroups; without one, processes), within a job round its
+ * processes. The turn of a job is the same on all its GPUs, weights share the turns, and a be TSG
+ * that has nothing to do has none.
+ *
+ * It watches what this costs. When more than waste_pct of a runlist's time goes into switches, the
+ * be slice grows, at most to what the owners asked for; it shrinks again when the requests come in
+ * whole turns. Where be TSGs get less than be_floor_pct of the time in which they have work, the lc
+ * TSGs lose their long slice until that is paid. A be TSG is tried in CTA mode now and then, and
+ * stays in it if it then leaves the GPU sooner.
+ *
+ * A TSG of no class is taken for lc or be by how its turns end while others wait: nearly all drained
+ * and short, or nearly all cut off by the slice. That counts after several looks, and only beside
+ * its counterpart. When somebody then makes more than 10 % less progress for a second, it is undone,
+ * and not tried again for a minute. Class normal and the configuration's own classes keep their
+ * settings; copy engines too.
+ *
+ * Good for: any machine with services beside training or batch jobs; the one to start with.
+ *
+ * Known weaknesses:
+ *  - It needs the daemon's account of GPU time. Where there is none, a be TSG gets blind_slice_us
+ *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
+ *  - The account is up to 33 ms old, so a be TSG that wakes up runs beside the one whose turn it is
+ *    for that long, with a slice of 800 us.
+ *  - A service that launches many small kernels with CPU time between them loses to every be TSG,
+ *    under any slices: bounds keep that near the driver's own. MPS with priorities serves it better.
+ *  - Jobs of one user in one cgroup are one job: their processes have turns one by one, which on
+ *    several GPUs may not fit together. `systemd-run --scope` gives a job a cgroup.
+ *  - Which programs want the GPU at the same moment without a class is a guess from the log. A class
+ *    is better.
+ *  - An lc TSG's wait is known only where launches are counted (gpusched observe launches on), so
+ *    elsewhere an inversion is seen only for lc TSGs that were cut off.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(auto, 10000, 500, GPUSCHED_F_FACTS | GPUSCHED_F_ASSUMED);
+GPUSCHED_ABOUT("acts on what it sees; the one to start with");
+
+GPUSCHED_OPTION_RANGE(gs_u32, waste_pct, 10, 1, 90,
+		      "percent of a runlist's time that may go into switches");
+GPUSCHED_OPTION_RANGE(gs_u32, be_floor_pct, 5, 0, 50,
+		      "percent of the time in which be TSGs have work that they get in all");
+GPUSCHED_OPTION_RANGE(gs_u32, turn_ms, 50, 20, 1000, "how long a turn of several be TSGs lasts");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 1, 1, 100000,
+		      "timeslice of a be TSG beside lc TSGs that come in whole turns, us");
+GPUSCHED_OPTION_RANGE(gs_u32, blind_slice_us, 1000, 1, 100000,
+		      "the same where the GPU's log is not known, us");
+GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 200000, 1000, 100000000,
+		      "timeslice of an lc TSG that is the only one of its runlist, us");
+GPUSCHED_OPTION(gs_bool, guess, 1, "take TSGs of no class for lc or be by what is seen");
+GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute");
+
+#include "auto/state.h"
+#include "auto/look.h"
+#include "auto/turns.h"
+#include "auto/bounds.h"
+#include "auto/decide.h"
+
+/* Comes again when class, weight or GPU change. A new be TSG waits for its turn from the start. */
+GPUSCHED_TASK_INIT(t)
+{
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = tsg_of(t);
+
+	if (!r || !s)
+		return 0;
+	s->role = role_of(t, s);
+	if (s->role == BE && !r->turn_id) {
+		r->turn_id = t->id;
+		r->turn_ns = gpusched_now();
+	}
+	s->idle = 0;
+	decide(t, s, r, gpusched_now());
+	return 0;
+}
+
+GPUSCHED_TASK_DESTROY(t)
+{
+	gs_u64 id = t->id;
+	struct runlist *r = runlist_of(t);
+
+	if (r && r->turn_id == id)
+		r->turn_id = 0;
+	gpusched_delete(auto_tsgs, &id);
+	gpusched_kick(); /* its turn is somebody else's now */
+	return 0;
+}
+
+/* Pass 0 looks at all TSGs, pass 1 decides: the first TSG of a runlist for the runlist as well. */
+GPUSCHED_TICK_BEGIN(round)
+{
+	gs_u32 zero = 0;
+	struct whole *w = gpusched_lookup(auto_whole, &zero);
+
+	if (w)
+		w->sleep_ms = GPUSCHED_REST_MAX_MS;
+	return 2;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = tsg_of(t);
+
+	if (!r || !s)
+		return 0;
+	if (round->pass == 0) {
+		begin_runlist(r, round);
+		look(t, s, r, round->now_ns);
+		return 0;
+	}
+	if (r->settled != round->seq) {
+		r->settled = round->seq;
+		settle(r, gpusched_runlist(t), round->now_ns);
+	}
+	take_turn(t, s, r, round->now_ns);
+	decide(t, s, r, round->now_ns);
+	return 0;
+}
+
+/* How long a round may stay away depends on what there is to watch. */
+GPUSCHED_TICK_END(round)
+{
+	gs_u32 zero = 0;
+	struct whole *w = gpusched_lookup(auto_whole, &zero);
+
+	return w ? (int)w->sleep_ms : 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/bounds.h - what the present settings cost, and what follows: the BE slice, the BE's floor,
+ * and whether to do anything for TSGs without a class
+ */
+#ifndef AUTO_BOUNDS_H
+#define AUTO_BOUNDS_H
+
+/* The first slice of a BE that makes progress, far above the cost of a switch. */
+#define GROWN_US 400ull
+#define PATIENCE_NS (2 * S)
+#define PATIENCE_MAX_NS (64 * S)
+/* What BEs are owed before LC has to pay, and at most. */
+#define OWED_NS (40 * MS)
+#define OWED_MAX_NS (400 * MS)
+#define PAYING_LC_US 10000ull
+/* A change without a class is watched for so long, and left alone for so long when it harmed. */
+#define WATCH_NS (10 * S)
+#define LEAVE_NS (60 * S)
+
+GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
+{
+	return most(r->asked_us, GPUSCHED_CUDA_TIMESLICE_US);
+}
+
+GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 now)
+{
+	gs_u64 us = r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2;
+
+	/* what was tried too soon is tried later */
+	if (r->shrunk_ns && now < r->shrunk_ns + 3 * S)
+		r->patience_ns = least(2 * r->patience_ns, PATIENCE_MAX_NS);
+	r->slice_us = most(least(us, longest_us(r)), be_slice_us);
+	r->grown_ns = now;
+	r->calm_ns = 0;
+}
+
+GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
+{
+	if (!r->calm_ns)
+		r->calm_ns = now;
+	if (!r->patience_ns || now > r->grown_ns + 4 * PATIENCE_MAX_NS)
+		r->patience_ns = PATIENCE_NS;
+	if (now < r->calm_ns + r->patience_ns)
+		return;
+	r->slice_us = be_slice_us;
+	r->shrunk_ns = now;
+	r->calm_ns = 0;
+}
+
+/*
+ * Requests that come in whole turns: there are as many turns whatever the slice is, so it may come
+ * close to the bound. A launch-bound service makes the more turns the shorter the slice is: it stays
+ * away from the bound, and short slices come back only when little is lost.
+ */
+GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
+{
+	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
+	gs_u64 bound = (gs_u64)waste_pct * 10;
+	gs_u32 whole;
+
+	/* beside a long slice every service seems to return */
+	if (turns >= 20 && r->slice_us <= 2 * GROWN_US)
+		r->launch_bound = returns * 4 > turns * 3;
+	whole = !r->launch_bound;
+	if (r->lc && r->lost_permille * 100 > bound * (whole ? 90 : 75))
+		grow(r, now);
+	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * (whole ? 50 : 20))
+		shrink(r, now);
+	else
+		r->calm_ns = 0;
+}
+
+/* BEs with work get their floor, or LC pays. */
+GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
+{
+	gs_u64 got = r->be_progress - r->look_progress;
+	gs_u64 due = r->ready ? span * be_floor_pct * 13 / 1000 : 0; /* and a bit: looks are late */
+
+	r->owed_ns = least(r->owed_ns + due, OWED_MAX_NS + got);
+	r->owed_ns = r->owed_ns > got ? r->owed_ns - got : 0;
+	if (r->owed_ns > OWED_NS)
+		r->paying = 1;
+	else if (!r->owed_ns)
+		r->paying = 0;
+}
+
+GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
+{
+	struct gpusched_runlist_facts f;
+	gs_u64 span;
+
+	if (now < r->look_ns + LOOK_NS)
+		return;
+	if (gpusched_runlist_facts(runlist, &f)) {
+		r->slice_us = blind_slice_us;
+		return;
+	}
+	span = f.as_of_ns - r->look_ns;
+	if (r->look_ns && r->look_since == f.since_ns && f.as_of_ns > r->look_ns && span < 2 * S) {
+		if (span < LOOK_NS / 2)
+			return;
+		r->lost_permille = gpusched_div((f.lost_ns - r->look_lost) * 1000, span);
+		owe(r, span);
+		fit_slice(r, now);
+	} else {
+		r->slice_us = be_slice_us;
+		r->owed_ns = r->paying = 0;
+	}
+	r->look_ns = f.as_of_ns;
+	r->look_since = f.since_ns;
+	r->look_lost = f.lost_ns;
+	r->look_progress = r->be_progress;
+	r->look_turns = r->lc_turns;
+	r->look_returns = r->lc_returns;
+}
+
+/* Something is done for TSGs without a class only where both sides are there. */
+GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
+{
+	gs_u32 act = r->g_guessed_lc + r->g_guessed_be && r->g_lc + r->g_guessed_lc &&
+		     r->g_be + r->g_guessed_be && now >= r->leave_until_ns;
+
+	if (act && !r->acting)
+		r->acting_ns = now;
+	r->acting = act;
+}
+
+/* Once per round and runlist, before the first TSG is decided on. */
+GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
+{
+	if (!r->slice_us)
+		r->slice_us = be_slice_us;
+	choose_acting(r, now);
+	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
+	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
+	r->running_lc = r->g_running_lc;
+	r->busy = r->g_busy;
+	r->ready = r->g_ready;
+	r->tsgs = r->g_tsgs;
+	r->asked_us = r->g_asked_us;
+	watch_costs(r, runlist, now);
+	change_turn(r, runlist, now);
+	if (r->ready > 1)
+		sleep_at_most(0);
+	else if (r->be > 1)
+		sleep_at_most(30);
+	else if (r->tsgs > 1)
+		sleep_at_most(100);
+}
+
+/*
+ * Is somebody worse off than before something was done without a class? Only who had work all the
+ * time can tell. @s->progress goes on, so a second of it is a rate.
+ */
+GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
+				gs_u64 now)
+{
+	const struct gpusched_facts *f = &s->now;
+	gs_u64 span = now - s->check_ns, permille;
+	int worked = f->drained == s->check_drained;
+
+	if (!s->sighted || span < S)
+		return;
+	permille = gpusched_div((s->progress - s->check_progress) * 1000, span);
+	if (!r->acting) {
+		s->base_permille = worked && span < 2 * S ? permille : 0;
+	} else if (s->check_ns > r->acting_ns + S / 2 && worked && span < 2 * S &&
+		   now < r->acting_ns + WATCH_NS && permille * 10 < s->base_permille * 9) {
+		gpusched_log("undone: without a class somebody lost more than 10 %; TSG", t->id);
+		r->undone++;
+		r->leave_until_ns = now + LEAVE_NS;
+		r->acting = 0;
+	}
+	s->check_ns = now;
+	s->check_progress = s->progress;
+	s->check_drained = f->drained;
+}
+
+#endif /* AUTO_BOUNDS_H */

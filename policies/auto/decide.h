@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/decide.h - pass 1: what a TSG gets
+ */
+#ifndef AUTO_DECIDE_H
+#define AUTO_DECIDE_H
+
+#define PROBE_NS (150 * MS)
+#define PROBE_EVERY_NS (60 * S)
+#define PROBE_GAIN_NS (10 * 1000ull)
+#define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
+/* Beside the one whose turn it is, one that may wake up: four switches long. */
+#define IDLE_US 800
+
+/* CTA where that makes it leave sooner. Where blocks are long it does not, by far. */
+GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
+{
+	const struct gpusched_facts *f = &s->now;
+	int sees = s->sighted && f->known & GPUSCHED_FACT_DRAIN;
+
+	if (!cta || t->assumed & GPUSCHED_PREEMPT_MODE ||
+	    t->asked.preempt_mode != GPUSCHED_PREEMPT_CILP)
+		return 0;
+	if (s->probe_until_ns) {
+		if (now < s->probe_until_ns)
+			return 1;
+		s->probe_until_ns = 0;
+		s->next_probe_ns = now + PROBE_EVERY_NS;
+		s->in_cta = sees && f->drains >= s->probe_drains + PROBE_DRAINS &&
+			    f->drain_ns + PROBE_GAIN_NS < s->cilp_ns;
+		return (int)s->in_cta;
+	}
+	if (s->in_cta) {
+		s->in_cta = !sees || f->drain_ns < s->cilp_ns;
+		return (int)s->in_cta;
+	}
+	if (!sees || now < s->next_probe_ns || f->drains < s->probe_drains + PROBE_DRAINS)
+		return 0;
+	s->cilp_ns = f->drain_ns;
+	s->probe_drains = f->drains;
+	s->probe_until_ns = now + PROBE_NS;
+	return 1;
+}
+
+GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, const struct runlist *r)
+{
+	gpusched_want_default(t, GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE);
+	if (r->paying)
+		gpusched_want_timeslice(t, (gs_u32)PAYING_LC_US);
+	else if (r->running_lc > 1)
+		gpusched_want_default(t, GPUSCHED_TIMESLICE);
+	else
+		gpusched_want_timeslice(t, lc_slice_us);
+}
+
+/* Short only where it helps somebody, and where nobody else makes it starve. */
+GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
+				   const struct runlist *r)
+{
+	gs_u64 us = r->slice_us ? r->slice_us : be_slice_us;
+
+	if (r->paying)
+		us = most(longest_us(r), least(1200ull * r->lc, 100000));
+	else if (s->idle)
+		us = IDLE_US;
+	if (!r->lc || (r->busy && !r->paying))
+		gpusched_want_default(t, GPUSCHED_TIMESLICE);
+	else
+		gpusched_want_timeslice(t, (gs_u32)us);
+}
+
+GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
+			       gs_u64 now)
+{
+	want_be_slice(t, s, r);
+	if (r->lc && !r->paying && r->slice_us < GROWN_US && wants_cta(t, s, now))
+		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
+	else
+		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
+	if (s->idle || s->absent || r->turn_id == t->id)
+		gpusched_want_default(t, GPUSCHED_RUNNABLE);
+	else
+		gpusched_want_runnable(t, 0);
+}
+
+GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
+{
+	if (guess)
+		watch_harm(t, s, r, now);
+	if (counts_as(t, s, r, LC))
+		decide_lc(t, r);
+	else if (counts_as(t, s, r, BE))
+		decide_be(t, s, r, now);
+	else
+		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+}
+
+#endif /* AUTO_DECIDE_H */

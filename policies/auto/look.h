@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/look.h - pass 0: what the log says of a TSG, what it is taken for, and sums by runlist
+ */
+#ifndef AUTO_LOOK_H
+#define AUTO_LOOK_H
+
+/* What a turn has of the GPU without working: loading and saving its context. */
+#define TURN_COST_NS (120 * 1000ull)
+/* A TSG that somebody else has suspended; our own call may still be under way. */
+#define ABSENT_NS (100 * MS)
+/* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
+#define IDLE_NS (20 * MS)
+/* An LC TSG that has waited so long while others ran. */
+#define INVERSION_NS (5 * MS)
+/* How many looks in a row it takes to change the mind about a TSG without a class. */
+#define STEADY 6
+#define LOOK_NS (250 * MS)
+#define LOOK_MAX_NS (2 * S)
+/* Who has not run for so long does not count as running. */
+#define STALE_NS (5 * S)
+/* A TSG of another class, or of none, with such a part of the GPU competes with BEs for it. */
+#define BUSY_PERMILLE 200
+
+GPUSCHED_INLINE gs_u32 role_of(const struct gpusched_task *t, const struct tsg *s)
+{
+	switch (t->class_id) {
+	case GPUSCHED_CLASS_LC:
+		return LC;
+	case GPUSCHED_CLASS_BE:
+		return BE;
+	case GPUSCHED_CLASS_NONE:
+		return guess && s->verdict ? s->verdict : OTHER;
+	default:
+		return OTHER;
+	}
+}
+
+GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
+{
+	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
+}
+
+/* Suspended, and not by us: for turns it is not there. */
+GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
+{
+	if (!is_suspended(&t->is) || is_suspended(&t->want)) {
+		s->absent_ns = 0;
+		s->absent = 0;
+		return;
+	}
+	if (!s->absent_ns)
+		s->absent_ns = now;
+	s->absent = now >= s->absent_ns + ABSENT_NS;
+}
+
+/* Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. */
+GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s)
+{
+	const struct gpusched_facts *f = &s->now;
+	gs_u64 since = most(t->priv[BEGAN], t->created_ns);
+
+	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN)) {
+		s->idle = 0;
+		return;
+	}
+	if (f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING) ||
+	    f->last_run_ns + IDLE_NS > f->as_of_ns) {
+		s->idle = 0;
+		return;
+	}
+	if (!is_suspended(&t->want) && f->as_of_ns > since + IDLE_NS + 5 * MS)
+		s->idle = 1;
+}
+
+/* What the present turns look like: LC, BE, or no opinion. */
+GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, gs_u64 span)
+{
+	const struct gpusched_facts *f = &s->now;
+	gs_u64 cut = f->slice_ended - s->look_slice, drained = f->drained - s->look_drained;
+	gs_u64 held = f->held_ns - s->look_held, returns = f->returns - s->look_returns;
+
+	if (cut * 10 >= (cut + drained) * 7 && held * 5 >= span)
+		return BE;
+	if (drained * 10 >= (cut + drained) * 9 && held * 2 <= span && returns * 2 <= drained)
+		return LC;
+	return NOTHING;
+}
+
+GPUSCHED_INLINE void begin_look(struct tsg *s)
+{
+	const struct gpusched_facts *f = &s->now;
+
+	s->look_ns = f->as_of_ns;
+	s->look_since = f->since_ns;
+	s->look_held = f->held_ns;
+	s->look_slice = f->slice_ended;
+	s->look_drained = f->drained;
+	s->look_returns = f->returns;
+}
+
+/* Only turns that somebody else ended say something: alone there are none. */
+GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s)
+{
+	const struct gpusched_facts *f = &s->now;
+	gs_u64 span = f->as_of_ns - s->look_ns, ended;
+	gs_u32 says;
+
+	if (t->class_id != GPUSCHED_CLASS_NONE || !(f->known & GPUSCHED_FACT_HELD)) {
+		s->verdict = NOTHING;
+		return;
+	}
+	ended = f->slice_ended + f->drained - s->look_slice - s->look_drained;
+	if (!s->look_ns || s->look_since != f->since_ns || span > 4 * LOOK_MAX_NS) {
+		begin_look(s);
+		return;
+	}
+	if (span < LOOK_NS || (ended < 4 && span < LOOK_MAX_NS))
+		return;
+	says = ended < 4 ? s->verdict : opinion(s, span);
+	begin_look(s);
+	if (says == s->verdict) {
+		s->looks = 0;
+		return;
+	}
+	s->looks = says == s->leaning ? s->looks + 1 : 1;
+	s->leaning = says;
+	if (s->looks < STEADY)
+		return;
+	s->verdict = says;
+	s->looks = 0;
+}
+
+/* An LC waits, or has waited, for long while others run; once per wait. */
+GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
+{
+	const struct gpusched_facts *f = &s->now;
+
+	if (s->role != LC || !(f->state & GPUSCHED_STATE_WAITING)) {
+		s->waited = 0;
+		return;
+	}
+	if (s->waited || !r->be || f->as_of_ns < f->waiting_since_ns + INVERSION_NS)
+		return;
+	s->waited = 1;
+	r->inversions++;
+	if (f->as_of_ns < r->told_ns + 10 * S)
+		return;
+	r->told_ns = f->as_of_ns;
+	gpusched_log("inversion: lc waits for 5 ms while be runs; TSG", t->id);
+}
+
+/* What it got since the last round, into its own sum and its runlist's. */
+GPUSCHED_INLINE void look_progress(struct tsg *s, struct runlist *r)
+{
+	const struct gpusched_facts *f = &s->now;
+	gs_u64 held, turns, returns, cost;
+
+	if (s->last_since == f->since_ns) {
+		held = f->held_ns - s->last_held;
+		turns = f->turns - s->last_turns;
+		returns = f->returns - s->last_returns;
+		cost = turns * TURN_COST_NS;
+		held = held > cost ? held - cost : 0;
+		s->progress += held;
+		if (s->role == BE)
+			r->be_progress += held;
+		if (s->role == LC) {
+			r->lc_turns += turns;
+			r->lc_returns += returns;
+		}
+	}
+	if (f->as_of_ns > s->share_ns + LOOK_NS) {
+		s->share_permille = gpusched_div((s->progress - s->share_progress) * 1000,
+						 f->as_of_ns - s->share_ns);
+		s->share_ns = f->as_of_ns;
+		s->share_progress = s->progress;
+	}
+	s->last_since = f->since_ns;
+	s->last_held = f->held_ns;
+	s->last_turns = f->turns;
+	s->last_returns = f->returns;
+}
+
+GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_round *round)
+{
+	if (r->seq == round->seq)
+		return;
+	r->seq = round->seq;
+	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
+	r->g_ready = r->g_alive = r->g_tsgs = 0;
+	r->g_asked_us = 0;
+	r->next.id = 0;
+}
+
+/* It has not run for long. */
+GPUSCHED_INLINE int is_stale(const struct tsg *s)
+{
+	const struct gpusched_facts *f = &s->now;
+
+	return s->sighted && f->known & GPUSCHED_FACT_LAST_RUN &&
+	       f->as_of_ns > f->last_run_ns + STALE_NS;
+}
+
+GPUSCHED_INLINE int is_guessed(const struct gpusched_task *t)
+{
+	return t->class_id == GPUSCHED_CLASS_NONE;
+}
+
+/* Of a class, or of none and dealt with all the same. */
+GPUSCHED_INLINE int counts_as(const struct gpusched_task *t, const struct tsg *s,
+			      const struct runlist *r, gs_u32 role)
+{
+	return s->role == role && (!is_guessed(t) || r->acting);
+}
+
+GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, struct runlist *r)
+{
+	int stale = is_stale(s), guessed = is_guessed(t);
+
+	r->g_tsgs++;
+	if (s->absent || (guessed && stale))
+		return;
+	if (s->role == LC) {
+		r->g_lc += !guessed;
+		r->g_guessed_lc += guessed;
+		r->g_running_lc += !stale;
+	} else if (s->role == BE) {
+		r->g_be += !guessed;
+		r->g_guessed_be += guessed;
+		r->g_asked_us = most(r->g_asked_us, t->asked.timeslice_us);
+	}
+	if (s->role != LC && !counts_as(t, s, r, BE) && s->share_permille >= BUSY_PERMILLE)
+		r->g_busy++;
+}
+
+GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t);
+
+GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
+{
+	s->sighted = gpusched_facts(t, &s->now) == 0;
+	look_absent(t, s, now);
+	if (s->sighted) {
+		if (guess)
+			judge(t, s);
+		look_progress(s, r);
+		look_inversion(t, s, r);
+	}
+	s->role = role_of(t, s);
+	count(t, s, r);
+	if (!counts_as(t, s, r, BE))
+		return;
+	look_idle(t, s);
+	if (t->id == r->turn_id && !s->idle && !s->absent)
+		r->g_alive = 1;
+	if (s->idle || s->absent)
+		return;
+	r->g_ready++;
+	gather(r, t);
+}
+
+#endif /* AUTO_LOOK_H */

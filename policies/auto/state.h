@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/state.h - what auto remembers: all of it is in these maps, for `gpusched policy map` to show
+ */
+#ifndef AUTO_STATE_H
+#define AUTO_STATE_H
+
+#define MS 1000000ull
+#define S 1000000000ull
+
+/* What it takes a TSG for. */
+enum role { NOTHING, LC, BE, OTHER };
+
+/*
+ * One compute TSG. @now is what the GPU's log says of it, @look what it said when the last look at
+ * how its turns end began, and @last at the last round.
+ */
+struct tsg {
+	struct gpusched_facts now;
+	gs_u32 sighted;   /* @now is known */
+	gs_u32 role;      /* enum role */
+	gs_u32 idle;      /* BE: has nothing to do, and no turn */
+	gs_u32 absent;    /* suspended by somebody else */
+	gs_u64 absent_ns; /* seen so since; 0: it is not */
+	gs_u64 last_since, last_held, last_turns, last_returns;
+	gs_u64 share_ns, share_progress, share_permille; /* of the GPU, lately */
+	/* no class: what it is taken for, and how often in a row it looked otherwise */
+	gs_u64 look_ns, look_since, look_held, look_slice, look_drained, look_returns;
+	gs_u32 verdict, leaning, looks, pad;
+	/* progress, ns of GPU time; before something was done without a class, and since the last look */
+	gs_u64 progress, base_permille, check_ns, check_progress, check_drained;
+	/* CTA */
+	gs_u64 probe_until_ns, next_probe_ns, cilp_ns, probe_drains;
+	gs_u32 in_cta; /* it is kept there */
+	gs_u32 waited; /* LC: its present wait is counted as an inversion */
+};
+GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, 4096);
+
+/* A BE that may be the next: the lowest numbers are, in this order. */
+struct candidate {
+	gs_u64 user_v, user, job_v, job; /* virtual times: what they have had, by weight */
+	gs_u64 process_v, tsg_v;         /* numbers of their last turns */
+	gs_u64 id;                       /* 0: there is no candidate */
+	gs_u32 pid, weight;
+};
+
+struct runlist {
+	gs_u64 seq, settled; /* rounds: of the gathering, and that has decided */
+	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
+	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
+	gs_u32 g_ready, g_alive, g_tsgs, pad;
+	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
+	struct candidate next;
+	/* of the last complete round: how many count as what, and BEs that want turns */
+	gs_u32 lc, be, running_lc, busy, ready, tsgs;
+	gs_u64 asked_us;
+	/* the turn; number counts them */
+	gs_u64 turn_id, turn_ns, epoch, number;
+	/* sums over its TSGs, which never go back */
+	gs_u64 be_progress, lc_turns, lc_returns;
+	/* a look at what is lost in switches, and at the BEs' part */
+	gs_u64 look_ns, look_since, look_lost, look_progress, look_turns, look_returns;
+	gs_u64 lost_permille; /* as the last look found it */
+	gs_u64 slice_us;      /* BE's beside LC */
+	gs_u64 grown_ns, shrunk_ns, calm_ns, patience_ns;
+	gs_u64 owed_ns;      /* to BEs, of their floor */
+	gs_u32 launch_bound; /* its services, as seen beside short slices */
+	gs_u32 paying;
+	gs_u32 acting; /* on TSGs of no class, too */
+	gs_u32 pad2;
+	gs_u64 acting_ns, leave_until_ns;
+	gs_u64 inversions, undone, told_ns;
+};
+GPUSCHED_MAP(auto_runlists, HASH, gs_u32, struct runlist, 256);
+
+/* Of all GPUs: virtual time of whoever came last, and how long the next round may stay away. */
+struct whole {
+	gs_u64 v;
+	gs_u64 sleep_ms;
+};
+GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
+
+/* Turns of a user or of one's job; epoch: the last that is on its account. */
+struct account {
+	gs_u64 v, epoch;
+	gs_u64 inner_v; /* of the one whose turn it was last, among those below it */
+};
+struct job_key {
+	gs_u64 user, job;
+};
+GPUSCHED_MAP(auto_users, HASH, gs_u64, struct account, 4096);
+GPUSCHED_MAP(auto_jobs, HASH, struct job_key, struct account, 8192);
+struct process_key {
+	gs_u32 runlist, pid;
+};
+GPUSCHED_MAP(auto_processes, HASH, struct process_key, gs_u64, 16384);
+
+#define TURN 0  /* priv: number of its last turn on its runlist */
+#define BEGAN 1 /* priv: when that began */
+
+/* What a new entry begins with: zeroes, too many of them for the stack. */
+union blank {
+	struct tsg tsg;
+	struct runlist runlist;
+};
+GPUSCHED_MAP(auto_blank, ARRAY, gs_u32, union blank, 1);
+
+GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
+{
+	gs_u32 key = gpusched_runlist(t), zero = 0;
+	const union blank *blank = gpusched_lookup(auto_blank, &zero);
+
+	if (t->kind != GPUSCHED_KIND_COMPUTE || !blank)
+		return 0;
+	return gpusched_lookup_or_add(auto_runlists, &key, &blank->runlist);
+}
+
+GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
+{
+	const union blank *blank;
+	gs_u64 id = t->id;
+	gs_u32 zero = 0;
+
+	blank = gpusched_lookup(auto_blank, &zero);
+	return blank ? gpusched_lookup_or_add(auto_tsgs, &id, &blank->tsg) : 0;
+}
+
+GPUSCHED_INLINE gs_u64 least(gs_u64 a, gs_u64 b)
+{
+	return a < b ? a : b;
+}
+
+GPUSCHED_INLINE gs_u64 most(gs_u64 a, gs_u64 b)
+{
+	return a > b ? a : b;
+}
+
+GPUSCHED_INLINE void sleep_at_most(gs_u64 ms)
+{
+	gs_u32 zero = 0;
+	struct whole *w = gpusched_lookup(auto_whole, &zero);
+
+	if (w && ms < w->sleep_ms)
+		w->sleep_ms = ms;
+}
+
+#endif /* AUTO_STATE_H */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/turns.h - whose turn it is among several BEs of a runlist
+ *
+ * Each user, and each of its jobs, has a virtual time that goes on with its turns, more slowly the
+ * larger its weight. The one that is farthest behind is next; who comes or comes back starts where
+ * the last one stands. These times are the same for all GPUs, and turns change everywhere at the
+ * same moments, so that a job has its turn on all its GPUs at once.
+ */
+#ifndef AUTO_TURNS_H
+#define AUTO_TURNS_H
+
+#define ROOTS (1ull << 63)   /* of root, a cgroup is a user */
+#define OWN_JOB (1ull << 62) /* without a cgroup a process is a job */
+
+GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
+{
+	return t->cgroup_id ? t->cgroup_id : OWN_JOB | t->pid;
+}
+
+GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
+{
+	return t->uid ? t->uid : ROOTS | job_of(t);
+}
+
+GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
+{
+	struct account fresh = { w->v, 0, 0 };
+
+	return gpusched_lookup_or_add(auto_users, &user, &fresh);
+}
+
+GPUSCHED_INLINE struct account *job_account(gs_u64 user, gs_u64 job, const struct account *u)
+{
+	struct job_key key = { user, job };
+	struct account fresh = { u->inner_v, 0, 0 };
+
+	return gpusched_lookup_or_add(auto_jobs, &key, &fresh);
+}
+
+GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate *b)
+{
+	if (a->user_v != b->user_v)
+		return a->user_v < b->user_v;
+	if (a->user != b->user)
+		return a->user < b->user;
+	if (a->job_v != b->job_v)
+		return a->job_v < b->job_v;
+	if (a->job != b->job)
+		return a->job < b->job;
+	if (a->process_v != b->process_v)
+		return a->process_v < b->process_v;
+	if (a->pid != b->pid)
+		return a->pid < b->pid;
+	if (a->tsg_v != b->tsg_v)
+		return a->tsg_v < b->tsg_v;
+	return a->id < b->id;
+}
+
+GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t)
+{
+	struct process_key process = { gpusched_runlist(t), t->pid };
+	struct candidate c = { 0 };
+	const struct account *u, *j;
+	const struct whole *w;
+	const gs_u64 *number;
+	gs_u32 zero = 0;
+
+	w = gpusched_lookup(auto_whole, &zero);
+	if (!w)
+		return;
+	c.user = user_of(t);
+	c.job = job_of(t);
+	u = user_account(c.user, w);
+	j = u ? job_account(c.user, c.job, u) : 0;
+	if (!j) /* too many users or jobs: those take turns as the last */
+		c.user_v = ~0ull;
+	else
+		c.user_v = most(u->v, w->v);
+	if (j)
+		c.job_v = most(j->v, u->inner_v);
+	number = gpusched_lookup(auto_processes, &process);
+	c.process_v = number ? *number : 0;
+	c.tsg_v = t->priv[TURN];
+	c.id = t->id;
+	c.pid = t->pid;
+	c.weight = t->weight ? t->weight : 100;
+	if (!r->next.id || is_before(&c, &r->next))
+		r->next = c;
+}
+
+/* A turn for whoever is next, on the accounts of its user and job: once, on however many GPUs. */
+GPUSCHED_INLINE void charge(const struct runlist *r, gs_u64 ns)
+{
+	const struct candidate *c = &r->next;
+	struct account *u, *j;
+	struct whole *w;
+	gs_u32 zero = 0;
+	gs_u64 by_weight = gpusched_div(ns * 100, c->weight);
+
+	w = gpusched_lookup(auto_whole, &zero);
+	u = w ? user_account(c->user, w) : 0;
+	j = u ? job_account(c->user, c->job, u) : 0;
+	if (!j)
+		return;
+	w->v = most(w->v, c->user_v);
+	u->inner_v = most(u->inner_v, c->job_v);
+	if (u->epoch != r->epoch)
+		u->v = c->user_v + (c->user & ROOTS ? by_weight : ns);
+	u->epoch = r->epoch;
+	if (j->epoch != r->epoch)
+		j->v = c->job_v + by_weight;
+	j->epoch = r->epoch;
+}
+
+/* Once per round and runlist: is the turn over, and who is next? */
+GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
+{
+	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
+	struct process_key process = { runlist, r->next.pid };
+
+	if (r->g_alive && r->epoch == epoch)
+		return;
+	r->epoch = epoch;
+	r->turn_id = r->next.id;
+	r->turn_ns = now;
+	r->g_alive = 1;
+	r->number++;
+	if (!r->turn_id)
+		return;
+	gpusched_update(auto_processes, &process, &r->number);
+	if (r->g_ready > 1)
+		charge(r, (epoch + 1) * turn_ns - now);
+}
+
+GPUSCHED_INLINE void take_turn(struct gpusched_task *t, const struct tsg *s,
+			       const struct runlist *r, gs_u64 now)
+{
+	if (s->role != BE || r->turn_id != t->id || t->priv[TURN] == r->number)
+		return;
+	t->priv[TURN] = r->number;
+	t->priv[BEGAN] = now;
+}
+
+#endif /* AUTO_TURNS_H */
