@@ -2,22 +2,20 @@
 /*
  * auto - acts on what it sees: short slices or turns for best-effort work, within bounds
  *
- * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice, a
- * lone be TSG gets a slice of be_slice_us (1). Of several be TSGs of a runlist one runs at a time,
- * for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count as
- * users), within a user round the jobs (cgroups; without one, processes), within a job round its
+ * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice,
+ * a lone be TSG gets a slice of be_slice_us (1). Of several be TSGs of a runlist one runs at a
+ * time, for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count
+ * as users), within a user round the jobs (cgroups; without one, processes), within a job round its
  * processes. The turn of a job is the same on all its GPUs, weights share the turns, and a be TSG
- * that has nothing to do has none.
- *
- * It watches what this costs. When more than waste_pct of a runlist's time goes into switches, the
- * be slice grows, at most to what the owners asked for; it shrinks again when the requests come in
- * whole turns. Where be TSGs get less than be_floor_pct of the time in which they have work, the lc
- * TSGs lose their long slice until that is paid. A be TSG is tried in CTA mode now and then, and
- * stays in it if it then leaves the GPU sooner.
- *
- * A TSG of no class is taken for lc or be by how its turns end while others wait: nearly all drained
- * and short, or nearly all cut off by the slice. That counts after several looks, and only beside
- * its counterpart. When somebody then makes more than 10 % less progress for a second, it is undone,
+ * that has nothing to do has none. It watches what this costs. Before more than waste_pct of a
+ * runlist's time goes into switches, the be slice grows, at most to what the owners asked for; it
+ * shrinks again when requests come in whole turns. Beside a launch-bound service the slice is one
+ * that leaves be 85 % of what it has by default. Where be TSGs get less than be_floor_pct of the
+ * time in which they have work, the lc TSGs lose their long slice until that is paid. A be TSG is
+ * tried in CTA mode, for 150 ms a minute, and stays in it if it then leaves the GPU sooner. A TSG
+ * of no class is taken for lc or be by how its turns end while others wait: nearly all drained and
+ * short, or nearly all cut off by the slice. That counts after several looks, and only beside its
+ * counterpart. When somebody then makes more than 10 % less progress for a second, it is undone,
  * and not tried again for a minute. Class normal and the configuration's own classes keep their
  * settings; copy engines too.
  *
@@ -28,14 +26,16 @@
  *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
  *  - The account is up to 33 ms old, so a be TSG that wakes up runs beside the one whose turn it is
  *    for that long, with a slice of 800 us.
- *  - A service that launches many small kernels with CPU time between them loses to every be TSG,
- *    under any slices: bounds keep that near the driver's own. MPS with priorities serves it better.
+ *  - A service that launches many small kernels with CPU time between them pays a be slice for each
+ *    pause, under any slices. MPS with priorities serves it better.
  *  - Jobs of one user in one cgroup are one job: their processes have turns one by one, which on
  *    several GPUs may not fit together. `systemd-run --scope` gives a job a cgroup.
  *  - Which programs want the GPU at the same moment without a class is a guess from the log. A class
  *    is better.
- *  - An lc TSG's wait is known only where launches are counted (gpusched observe launches on), so
- *    elsewhere an inversion is seen only for lc TSGs that were cut off.
+ *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for it.
+ *    Where nobody counts them (gpusched observe launches on), an inversion is seen only for an lc
+ *    TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes to
+ *    leave: where the next one waits already when its turn begins.
  */
 #include "gpusched/policy.bpf.h"
 

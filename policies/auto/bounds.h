@@ -18,15 +18,30 @@
 #define WATCH_NS (10 * S)
 #define LEAVE_NS (60 * S)
 
+/* What lies between two turns of LC with the driver's own slices. */
 GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
 {
-	return most(r->asked_us, GPUSCHED_CUDA_TIMESLICE_US);
+	return most(r->asked_us, GPUSCHED_CUDA_TIMESLICE_US) * most(r->ready, 1);
 }
 
-GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 now)
+/*
+ * The slice with which BEs get KEEP_PERMILLE of what the driver's own slices would leave them, when
+ * after each slice a launch-bound service takes the same time.
+ */
+#define KEEP_PERMILLE 870ull
+GPUSCHED_INLINE gs_u64 fair_us(const struct runlist *r, gs_u64 got_permille)
 {
-	gs_u64 us = r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2;
+	gs_u64 us = r->slice_us, all = longest_us(r), part, between;
 
+	if (us < GROWN_US || !got_permille || got_permille >= 1000)
+		return 0;
+	between = gpusched_div(us * (1000 - got_permille), got_permille);
+	part = gpusched_div(KEEP_PERMILLE * all, all + between);
+	return least(gpusched_div(between * part, 1000 - part), all);
+}
+
+GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
+{
 	/* what was tried too soon is tried later */
 	if (r->shrunk_ns && now < r->shrunk_ns + 3 * S)
 		r->patience_ns = least(2 * r->patience_ns, PATIENCE_MAX_NS);
@@ -53,8 +68,9 @@ GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
  * close to the bound. A launch-bound service makes the more turns the shorter the slice is: it stays
  * away from the bound, and short slices come back only when little is lost.
  */
-GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
+GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 {
+	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span), fair;
 	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
 	gs_u64 bound = (gs_u64)waste_pct * 10;
 	gs_u32 whole;
@@ -63,8 +79,11 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
 	if (turns >= 20 && r->slice_us <= 2 * GROWN_US)
 		r->launch_bound = returns * 4 > turns * 3;
 	whole = !r->launch_bound;
+	fair = whole ? 0 : fair_us(r, got);
 	if (r->lc && r->lost_permille * 100 > bound * (whole ? 90 : 75))
-		grow(r, now);
+		grow(r, r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2, now);
+	else if (r->lc && fair > r->slice_us * 21 / 20)
+		grow(r, fair, now);
 	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * (whole ? 50 : 20))
 		shrink(r, now);
 	else
@@ -102,7 +121,7 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 			return;
 		r->lost_permille = gpusched_div((f.lost_ns - r->look_lost) * 1000, span);
 		owe(r, span);
-		fit_slice(r, now);
+		fit_slice(r, span, now);
 	} else {
 		r->slice_us = be_slice_us;
 		r->owed_ns = r->paying = 0;

@@ -73,7 +73,7 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 			       gs_u64 now)
 {
 	want_be_slice(t, s, r);
-	if (r->lc && !r->paying && r->slice_us < GROWN_US && wants_cta(t, s, now))
+	if (r->lc && !r->busy && wants_cta(t, s, now))
 		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	else
 		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);

@@ -82,7 +82,7 @@ GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 
 /* Turns of a user or of one's job; epoch: the last that is on its account. */
 struct account {
-	gs_u64 v, epoch;
+	gs_u64 v, epoch, paid_ns;
 	gs_u64 inner_v; /* of the one whose turn it was last, among those below it */
 };
 struct job_key {

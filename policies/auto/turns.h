@@ -25,7 +25,7 @@ GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
 {
-	struct account fresh = { w->v, 0, 0 };
+	struct account fresh = { w->v, 0, 0, 0 };
 
 	return gpusched_lookup_or_add(auto_users, &user, &fresh);
 }
@@ -33,7 +33,7 @@ GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
 GPUSCHED_INLINE struct account *job_account(gs_u64 user, gs_u64 job, const struct account *u)
 {
 	struct job_key key = { user, job };
-	struct account fresh = { u->inner_v, 0, 0 };
+	struct account fresh = { u->inner_v, 0, 0, 0 };
 
 	return gpusched_lookup_or_add(auto_jobs, &key, &fresh);
 }
@@ -89,6 +89,16 @@ GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t)
 		r->next = c;
 }
 
+/* Once per epoch; on several GPUs in the same round, whatever their order, the largest counts. */
+GPUSCHED_INLINE void pay(struct account *a, gs_u64 v, gs_u64 epoch, gs_u64 now)
+{
+	if (a->epoch == epoch && a->paid_ns != now)
+		return;
+	a->v = most(a->v, v);
+	a->epoch = epoch;
+	a->paid_ns = now;
+}
+
 /* A turn for whoever is next, on the accounts of its user and job: once, on however many GPUs. */
 GPUSCHED_INLINE void charge(const struct runlist *r, gs_u64 ns)
 {
@@ -105,12 +115,8 @@ GPUSCHED_INLINE void charge(const struct runlist *r, gs_u64 ns)
 		return;
 	w->v = most(w->v, c->user_v);
 	u->inner_v = most(u->inner_v, c->job_v);
-	if (u->epoch != r->epoch)
-		u->v = c->user_v + (c->user & ROOTS ? by_weight : ns);
-	u->epoch = r->epoch;
-	if (j->epoch != r->epoch)
-		j->v = c->job_v + by_weight;
-	j->epoch = r->epoch;
+	pay(u, c->user_v + (c->user & ROOTS ? by_weight : ns), r->epoch, r->turn_ns);
+	pay(j, c->job_v + by_weight, r->epoch, r->turn_ns);
 }
 
 /* Once per round and runlist: is the turn over, and who is next? */

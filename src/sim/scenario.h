@@ -44,7 +44,8 @@ struct sim_group {
 	double gap_us;
 	double prep_us; /* hold = hint: CPU time between arrival and launch */
 	double hold_limit_us;
-	unsigned int in_flight;               /* BE */
+	unsigned int in_flight; /* BE */
+	bool sync; /* BE: none of the group begins a kernel before all have ended the one before */
 	double start_s, start_step_s, stop_s; /* stop_s 0: at the end */
 	/* what its owner asks for at its start */
 	uint64_t timeslice_us;
@@ -52,6 +53,7 @@ struct sim_group {
 	bool suspended; /* from its start, by a person */
 	unsigned int weight;
 	uint64_t deadline_us, cgroup_id;
+	unsigned int uid;
 };
 
 /* What policies are told of a TSG: what the stock host knows too, or all that the model knows. */
@@ -138,6 +140,7 @@ struct sim_process_result {
 	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
 	uint64_t gpu_time_ns, switches, suspended_ns;
 	double ran_s;                /* of the measured time, how long it existed */
+	double lost_pct;             /* of its GPU, lost in switches in the worst 3 s */
 	struct gpusched_settings is; /* at the end */
 };
 

@@ -145,7 +145,7 @@ static void fill_record(struct sim_proc *p)
 		.kind = GPUSCHED_KIND_COMPUTE,
 		.engine = SIM_ENGINE_GR,
 		.pid = 1000 + (uint32_t)(p - p->sim->procs),
-		.uid = 1000,
+		.uid = g->uid,
 		.cgroup_id = g->cgroup_id ? g->cgroup_id : (uint64_t)(g - p->sim->s->groups) + 1,
 		.class_id = class_id(p->sim, g->class_name),
 		.weight = g->weight,

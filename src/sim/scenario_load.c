@@ -72,6 +72,8 @@ static const struct key group_keys[] = {
 	{ "gap_us", DOUBLE, G(gap_us), 0, 1e9 },
 	{ "prep_us", DOUBLE, G(prep_us), 0, 1e8 },
 	{ "hold_limit_us", DOUBLE, G(hold_limit_us), 1, 1e8 },
+	{ "sync", YESNO, G(sync) },
+	{ "uid", UINT, G(uid), 0, 4e9 },
 	{ "in_flight", UINT, G(in_flight), 1, 64 },
 	{ "start_s", DOUBLE, G(start_s), 0, 86400 },
 	{ "start_step_s", DOUBLE, G(start_step_s), 0, 86400 },
@@ -225,6 +227,7 @@ static struct sim_group *find_group(struct loading *l, const char *name)
 	g->interleave = GPUSCHED_INTERLEAVE_MEDIUM;
 	g->preempt_mode = GPUSCHED_PREEMPT_CILP;
 	g->weight = 100;
+	g->uid = 1000;
 	return g;
 }
 

@@ -15,6 +15,7 @@ struct pool {
 	uint64_t *ns;
 	size_t n;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
+	double lost;
 	size_t processes;
 };
 
@@ -48,6 +49,7 @@ static void add(struct pool *o, const struct sim_process_result *p, double measu
 	o->requests += (double)p->nlatency;
 	o->missed += (double)p->missed;
 	o->launches += (double)p->launches;
+	o->lost = p->lost_pct > o->lost ? p->lost_pct : o->lost;
 	o->processes++;
 }
 
@@ -107,6 +109,7 @@ static int mean(const struct pool *o, double *ret)
 	X("suspended_pct", value(o, o->suspended_pct / (double)o->processes, ret)) \
 	X("switches", value(o, o->switches, ret)) \
 	X("requests", value(o, o->requests, ret)) \
+	X("lost_pct", value(o, o->lost, ret)) \
 	X("missed_pct", value(o, o->requests ? 100 * o->missed / o->requests : 0, ret))
 
 static const char *const metric_names[] = {

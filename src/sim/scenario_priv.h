@@ -26,7 +26,8 @@ struct sim_proc {
 	bool busy;
 	uint64_t counted_from, next_arrival;
 	unsigned int to_launch, to_finish, request;
-	unsigned int of_burst; /* requests of this arrival that are left */
+	uint64_t steps, steps_launched; /* sync: kernels done, and under way or done */
+	unsigned int of_burst;          /* requests of this arrival that are left */
 	bool released[SIM_HOLD_FLAGS];
 	/* control */
 	struct gpusched_tsg rec;
@@ -79,6 +80,13 @@ struct sim_worker {
 	size_t n, cap;
 };
 
+/* Time between turns of a GPU, in steps. */
+struct sim_lost {
+	uint64_t *ns;
+	uint64_t end_ns;
+	const void *last; /* whose turn was the last */
+};
+
 struct sim_sim {
 	const struct sim_scenario *s;
 	struct sim_model *m;
@@ -96,6 +104,8 @@ struct sim_sim {
 	bool rotating;            /* its calls are under way */
 	struct gs_policy *policy; /* NULL: none, or ended */
 	struct gs_core *core;     /* NULL: it had no policy at the start */
+	struct sim_lost *lost;    /* by GPU */
+	uint64_t lost_steps;
 	uint64_t due_at;          /* an event is posted for the core then */
 	uint64_t kick_at;         /* a round is posted for the policy then; past: none is */
 	struct sim_sight *sights; /* by GPU; NULL: without a core nobody asks */
@@ -120,6 +130,12 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
 void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
 void sim_proc_count_from_here(struct sim_proc *p); /* the warm-up is over */
 void sim_proc_finish(struct sim_proc *p);          /* fills its result */
+
+/* scenario_lost.c: what switches take */
+int sim_lost_init(struct sim_sim *x);
+void sim_lost_switch(struct sim_sim *x, const struct sim_switch *sw);
+void sim_lost_finish(struct sim_sim *x);
+void sim_lost_free(struct sim_sim *x);
 
 /* scenario_calls.c: RM calls, and what the engine's core orders */
 void sim_set_runnable(struct sim_proc *p, bool on);

@@ -150,6 +150,36 @@ static void launch(struct sim_proc *p)
 		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
 }
 
+/* How many kernels every process of its group has ended. */
+static uint64_t common_steps(const struct sim_proc *p)
+{
+	const struct sim_sim *x = p->sim;
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < x->nprocs; i++)
+		if (x->procs[i].g == p->g && x->procs[i].alive && x->procs[i].steps < least)
+			least = x->procs[i].steps;
+	return least;
+}
+
+/* sync: whoever may go on launches its next. */
+static void launch_together(struct sim_proc *p, uint64_t at)
+{
+	struct sim_sim *x = p->sim;
+	uint64_t most;
+
+	p->steps++;
+	most = common_steps(p) + p->g->in_flight;
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_proc *q = &x->procs[i];
+
+		while (q->g == p->g && q->alive && q->steps_launched < most) {
+			q->steps_launched++;
+			sim_post(x, at + sim_launch_time(x->m), SIM_EV_LAUNCH, q, 0);
+		}
+	}
+}
+
 void sim_proc_done(struct sim_proc *p, struct sim_channel *ch)
 {
 	uint64_t notice;
@@ -159,7 +189,9 @@ void sim_proc_done(struct sim_proc *p, struct sim_channel *ch)
 	if (measured(p))
 		p->res->kernels++;
 	notice = now_of(p) + sim_notice_time(p->sim->m);
-	if (p->g->kind == SIM_KIND_BE)
+	if (p->g->kind == SIM_KIND_BE && p->g->sync)
+		launch_together(p, notice);
+	else if (p->g->kind == SIM_KIND_BE)
 		sim_post(p->sim, notice + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
 	else if (--p->to_finish == 0)
 		sim_post(p->sim, notice, SIM_EV_NOTICE, p, 0);
@@ -229,6 +261,7 @@ int sim_proc_start(struct sim_proc *p)
 		next_request(p);
 		return 0;
 	}
+	p->steps_launched = p->g->in_flight;
 	for (unsigned int i = 0; i < p->g->in_flight; i++)
 		sim_post(x, now_of(p) + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
 	return 0;

@@ -100,6 +100,7 @@ static void on_switch(void *user, const struct sim_switch *sw)
 
 	if (x->sights)
 		sim_sight_switch(x, sw);
+	sim_lost_switch(x, sw);
 	keep_turn(x, sw);
 }
 
@@ -202,6 +203,7 @@ static void post_processes(struct sim_sim *x)
 static void release(struct sim_sim *x)
 {
 	sim_control_end(x);
+	sim_lost_free(x);
 	sim_model_free(x->m);
 	free(x->procs);
 	free(x->tasks);
@@ -227,6 +229,7 @@ static void finish(struct sim_sim *x)
 	for (size_t i = 0; i < x->res->nturns; i++)
 		if (!x->res->turns[i].end_ns)
 			x->res->turns[i].end_ns = x->turns_until;
+	sim_lost_finish(x);
 	sim_result_check(x->res);
 }
 
@@ -251,6 +254,8 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 		x.turns_until = x.warm_ns + sim_us(opts->timeline_ms * 1000);
 	}
 	r = make_processes(&x);
+	if (r >= 0)
+		r = sim_lost_init(&x);
 	if (r >= 0)
 		r = sim_model_new(&s->params, s->gpus, res->seed, &ops, &x.m);
 	if (r < 0)

@@ -19,6 +19,7 @@ static const struct {
 	const char *options[4];
 } cases[] = {
 	{ "none", 0, { NULL } },
+	{ "auto", SLICES | SUSPENDS, { NULL } },
 	{ "lcbe", SLICES, { NULL } },
 	{ "lcbe", SLICES, { "busy_ms=20" } },
 	{ "rr", SLICES | SUSPENDS, { NULL } },

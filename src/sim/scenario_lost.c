@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The time between one TSG's turn and another's: the worst 3 s of each GPU, in percent.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "basic/clock.h"
+#include "sim/scenario_priv.h"
+
+#define STEP_NS (100 * NS_PER_MS)
+#define WINDOW_STEPS 30u
+/* A longer time without anybody is idle. */
+#define LONGEST_NS NS_PER_MS
+
+int sim_lost_init(struct sim_sim *x)
+{
+	x->lost_steps = x->end_ns / STEP_NS + 1;
+	x->lost = calloc(x->s->gpus, sizeof(*x->lost));
+	for (unsigned int g = 0; x->lost && g < x->s->gpus; g++) {
+		x->lost[g].ns = calloc(x->lost_steps, sizeof(*x->lost[g].ns));
+		if (!x->lost[g].ns)
+			return -ENOMEM;
+	}
+	return x->lost ? 0 : -ENOMEM;
+}
+
+void sim_lost_switch(struct sim_sim *x, const struct sim_switch *sw)
+{
+	struct sim_lost *l = &x->lost[sw->gpu];
+	uint64_t gap = sw->ns - l->end_ns;
+
+	if (sw->engine != SIM_ENGINE_GR)
+		return;
+	if (!sw->start)
+		l->end_ns = sw->ns;
+	else if (l->end_ns && sw->user != l->last && gap < LONGEST_NS)
+		l->ns[sw->ns / STEP_NS] += gap;
+	if (sw->start)
+		l->last = sw->user;
+}
+
+static double worst(const struct sim_sim *x, const struct sim_lost *l)
+{
+	uint64_t most = 0, sum = 0, from = (x->warm_ns + STEP_NS - 1) / STEP_NS;
+	uint64_t steps = 0;
+
+	for (uint64_t i = from; i + 1 < x->lost_steps; i++) {
+		sum += l->ns[i];
+		if (steps == WINDOW_STEPS)
+			sum -= l->ns[i - WINDOW_STEPS];
+		else
+			steps++;
+		if (sum > most)
+			most = sum;
+	}
+	return steps ? 100.0 * (double)most / (double)(steps * STEP_NS) : 0;
+}
+
+void sim_lost_finish(struct sim_sim *x)
+{
+	for (size_t i = 0; i < x->nprocs; i++)
+		x->res->processes[i].lost_pct = worst(x, &x->lost[x->procs[i].gpu]);
+}
+
+void sim_lost_free(struct sim_sim *x)
+{
+	for (unsigned int g = 0; x->lost && g < x->s->gpus; g++)
+		free(x->lost[g].ns);
+	free(x->lost);
+}
