@@ -8,7 +8,7 @@
 
 #define STEPS 600
 
-static const char *const policies[] = { "auto", "lcbe", "none", "prio",     "fair",
+static const char *const policies[] = { "auto", "lcbe", "none",     "prio", "fair",
 					"rr",   "edf",  "adaptive", "admit" };
 
 static void open_world(struct world *w, const struct gs_host *host, const char *policy)
