@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "account/turns.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "cli/bench.h"
-#include "sim/scenario.h"
+#include "cli/bench_model.h"
 
 #define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
 #define CLEANUP_RESULT CLEANUP(sim_result_freep)
@@ -51,23 +49,37 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 	return sim_scenario_load(path, ret, err);
 }
 
-/* The account of the model's own log. */
+int bench_model_turns(const struct sim_result *res, struct gs_turns **ret)
+{
+	struct gs_turns *turns;
+	int r = gs_turns_new(NULL, NULL, &turns);
+
+	if (r)
+		return r;
+	for (size_t i = 0; !r && i < res->nturns; i++) {
+		const struct sim_turn *t = &res->turns[i];
+		const struct gs_switch start = { .ns = t->start_ns, .start = true };
+		const struct gs_switch end = { .ns = t->end_ns };
+		uint64_t slice = res->processes[t->process].is.timeslice_us;
+
+		r = gs_turns_feed(turns, &start, t->process + 1, slice);
+		if (!r)
+			r = gs_turns_feed(turns, &end, t->process + 1, slice);
+	}
+	if (r)
+		gs_turns_free(turns);
+	else
+		*ret = turns;
+	return r;
+}
+
 static int account(const struct sim_result *res, struct bench_cell *cell)
 {
 	struct gs_runlist_sums sums;
 	struct gs_turns *turns = NULL;
 	double span;
-	int r = gs_turns_new(NULL, NULL, &turns);
+	int r = bench_model_turns(res, &turns);
 
-	for (size_t i = 0; !r && i < res->nturns; i++) {
-		const struct sim_turn *t = &res->turns[i];
-		const struct gs_switch start = { .ns = t->start_ns, .start = true };
-		const struct gs_switch end = { .ns = t->end_ns };
-
-		r = gs_turns_feed(turns, &start, t->process + 1, 0);
-		if (!r)
-			r = gs_turns_feed(turns, &end, t->process + 1, 0);
-	}
 	if (!r) {
 		gs_turns_runlist(turns, &sums);
 		span = (double)(sums.as_of_ns - sums.since_ns);
@@ -116,21 +128,27 @@ static void take_settings(const struct sim_result *res, struct bench_cell *cell)
 			 cell->scheme->policy, res->policy_failure);
 }
 
-int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err)
+int bench_model_run(const struct bench_run *run, const struct bench_cell *cell,
+		    struct sim_scenario **ret_s, struct sim_result **ret, struct gs_error *err)
 {
 	const struct sim_run_options options = {
 		.policy = cell->scheme->policy ? cell->scheme->policy : "none",
 		.timeline_ms = run->seconds * 1e3,
 	};
+	int r = make_scenario(run, cell, ret_s, err);
+
+	return r ? r : sim_scenario_run(*ret_s, &options, ret, err);
+}
+
+int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err)
+{
 	CLEANUP_SCENARIO struct sim_scenario *s = NULL;
 	CLEANUP_RESULT struct sim_result *res = NULL;
 	double rate;
 	int r;
 
 	cell->be_rate = cell->lost_pct = cell->switches_per_s = NAN;
-	r = make_scenario(run, cell, &s, err);
-	if (!r)
-		r = sim_scenario_run(s, &options, &res, err);
+	r = bench_model_run(run, cell, &s, &res, err);
 	if (!r)
 		r = take_latencies(res, cell);
 	if (!r)

@@ -121,18 +121,6 @@ const struct bench_load *bench_alone_of(const struct bench_load *load)
 
 /* ---- what is not here ------------------------------------------------------------------------ */
 
-static bool run_has(const char *option)
-{
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		if (strcmp(cli_commands[i].noun, "run"))
-			continue;
-		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
-			if (!strcmp(o->name, option + strlen("--")))
-				return true;
-	}
-	return false;
-}
-
 static bool in_path(const char *program)
 {
 	const char *path = getenv("PATH");
@@ -199,7 +187,7 @@ bool bench_absent(const struct bench_load *load, const struct bench_scheme *sche
 		snprintf(ret, size, "%s", why);
 	else if (scheme->policy && gs_policy_info(scheme->policy, &info, NULL))
 		snprintf(ret, size, "there is no policy %s", scheme->policy);
-	else if (scheme->run_be && !run_has(scheme->run_be))
+	else if (scheme->run_be && !cli_run_has(scheme->run_be + strlen("--")))
 		snprintf(ret, size, "this build has no 'gpusched run %s'", scheme->run_be);
 	return ret[0];
 }

@@ -223,6 +223,18 @@ static int early(int argc, char **argv)
 	return -1;
 }
 
+bool cli_run_has(const char *option)
+{
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		if (strcmp(cli_commands[i].noun, "run"))
+			continue;
+		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
+			if (!strcmp(o->name, option))
+				return true;
+	}
+	return false;
+}
+
 /*
  * Does a value follow this word, which stands before the verb? Where commands disagree (--gpu), it
  * does unless a noun follows.

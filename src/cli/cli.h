@@ -66,6 +66,8 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 void cli_verb_first(int argc, char **argv);
 int cli_main(int argc, char **argv);
 
+/* `gpusched run` has this option, named without its dashes. */
+bool cli_run_has(const char *option);
 /* Value of an option, "" for a flag that was given, NULL when absent. */
 const char *cli_opt(const struct cli *c, const char *name);
 bool cli_known_noun(const char *noun);
@@ -136,6 +138,7 @@ int cli_sim_shell(struct cli *c);
 int cli_sim_run(struct cli *c);
 int cli_sim_list(struct cli *c);
 int cli_demo(struct cli *c);
+int cli_advise(struct cli *c);
 int cli_bench(struct cli *c);
 
 #endif /* GPUSCHED_CLI_CLI_H */

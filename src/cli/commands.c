@@ -39,6 +39,11 @@ static const struct cli_opt history_opts[] = {
 	END,
 };
 
+static const struct cli_opt advise_opts[] = {
+	{ "for", 't', "TIME", "how long to watch (10s)" },
+	END,
+};
+
 static const struct cli_opt suspend_opts[] = {
 	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 1h30m)" },
 	END,
@@ -170,6 +175,10 @@ const struct cli_cmd cli_commands[] = {
 	  "to "
 	  "see.",
 	  cli_status, status_opts, CLI_JSON, 0, 0 },
+	{ "advise", NULL, "", "what the programs are, what they lose to whom, and what would help",
+	  "Watches the GPUs' logs. Says nothing of a program that it has not seen beside others. "
+	  "Changes nothing but the counting of launches, for as long as it watches.",
+	  cli_advise, advise_opts, CLI_JSON, 0, 0 },
 	{ "stats", NULL, "", "print counters: taps, engine, driver calls, service", NULL, cli_stats,
 	  NULL, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[pid:N|tsg:N]", "who had the GPUs, from the daemon's records on disk",

@@ -102,6 +102,7 @@ static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, cons
 	json_object_set(o, "gpu_uuid", json_object_get(gpu, "gpu_uuid"));
 	json_object_set(o, "log", json_object_get(gpu, "log"));
 	json_object_set(o, "reason", json_object_get(gpu, "reason"));
+	json_object_set_new(o, "span_ms", span > 0 ? json_real(span / 1e6) : json_null());
 	put_share(o, "held_pct", before, gpu, "held_ns", span);
 	put_share(o, "lost_pct", before, gpu, "lost_ns", span);
 	put_share(o, "open_pct", before, gpu, "open_ns", span);

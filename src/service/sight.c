@@ -259,6 +259,7 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 	put(o, "slice_ended", true, t->ended[GS_TURN_SLICE]);
 	put(o, "drained", true, t->ended[GS_TURN_DRAINED]);
 	put(o, "unsure", true, t->ended[GS_TURN_UNSURE]);
+	put(o, "returns", true, t->returns);
 	put(o, "longest_us", t->turns, us_of(t->longest_ns));
 	put(o, "contended_ns", true, t->contended_ns);
 	put(o, "waits", true, t->waits);

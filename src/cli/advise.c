@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+/* advise - what each program is, what it loses to whom, and the command that would help */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/parse.h"
+#include "cli/advise.h"
+#include "cli/cli.h"
+#include "cli/look.h"
+#include "gpusched/gpusched.h"
+#include "lib/priv.h"
+#include "policy/policy.h"
+
+#define WINDOW_US 10000000
+
+/* ---- launches are counted while it watches ----------------------------------------------------- */
+
+static bool count(struct gpusched *g, bool on)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	CLEANUP_JSON json_t *args = json_pack("{s:b}", "on", on);
+
+	return !lib_request(g, "observe_launches", args, &answer);
+}
+
+enum counting { NOT_COUNTED, COUNTED, COUNTED_FOR_NOW };
+
+/* Where it is refused: without. */
+static enum counting count_for_now(struct gpusched *g)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+
+	if (lib_request(g, "observe_launches", NULL, &answer))
+		return NOT_COUNTED;
+	if (json_is_true(json_object_get(answer, "on")))
+		return COUNTED;
+	return count(g, true) ? COUNTED_FOR_NOW : NOT_COUNTED;
+}
+
+/* ---- what was seen --------------------------------------------------------------------------- */
+
+/* The same TSG in the first look; NULL: it is new. */
+static const json_t *before_of(const struct cli_look *a, const json_t *tsg)
+{
+	json_t *t;
+	size_t i;
+
+	json_array_foreach(a->tsgs, i, t)
+		if (cli_number(t, "id") == cli_number(tsg, "id"))
+			return t;
+	return NULL;
+}
+
+static double less(const json_t *after, const json_t *before, const char *path)
+{
+	return cli_number(after, path) - cli_number(before, path);
+}
+
+static struct advise_seen seen_of(const json_t *before, const json_t *t, double span_s)
+{
+	/* of a new one, or one without a turn so far, sums begin at 0 */
+	bool log = span_s > 0,
+	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches");
+
+	return (struct advise_seen){
+		.known = log && before,
+		.server = json_is_true(json_object_get(t, "mps")),
+		.suspended = gs_json_at(t, "suspended_by"),
+		.span_s = span_s,
+		.held_s = less(t, before, "gpu_time_ns") / 1e9,
+		.turns = less(t, before, "turns.turns"),
+		.slice_ended = less(t, before, "turns.slice_ended"),
+		.drained = less(t, before, "turns.drained"),
+		.returns = less(t, before, "turns.returns"),
+		.waited_s =
+			gs_json_at(t, "wait_time_ns") ? less(t, before, "wait_time_ns") / 1e9 : NAN,
+		.launches = launches ? less(t, before, "launches") : NAN,
+		.timeslice_us = (uint32_t)cli_number(t, "is.timeslice_us"),
+	};
+}
+
+/* One GPU and its programs. */
+struct crowd {
+	struct advise_crowd c;
+	const char *policy; /* that runs; NULL: none */
+	json_t *programs;   /* rows */
+	double lost_pct;    /* NAN: not known */
+	double span_s;
+	long long gpu;
+};
+
+static void put(json_t *o, const char *key, double v)
+{
+	json_object_set_new(o, key, isfinite(v) ? json_real(round(v * 10) / 10) : json_null());
+}
+
+static void add_program(struct crowd *c, const json_t *before, const json_t *t)
+{
+	static const char *const keys[] = { "pid", "uid", "comm", "class" };
+	struct advise_seen s = seen_of(before, t, c->span_s);
+	enum advise_kind kind = advise_kind(&s);
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++) {
+		json_t *v = json_object_get(t, keys[i]);
+
+		json_object_set(o, keys[i], v ? v : json_null());
+	}
+	json_object_set_new(o, "gpu", json_integer(c->gpu));
+	json_object_set_new(o, "kind", json_string(advise_kind_name(kind)));
+	json_object_set_new(o, "why", json_string(advise_kind_text(kind)));
+	json_object_set_new(o, "timeslice_us", json_integer(s.timeslice_us));
+	put(o, "held_pct", s.known ? 100 * s.held_s / s.span_s : NAN);
+	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
+	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
+	put(o, "launches_per_s", s.launches / s.span_s);
+	c->c.n[kind]++;
+	json_array_append_new(c->programs, o);
+}
+
+static enum advise_kind kind_of(const json_t *program)
+{
+	const char *name = json_string_value(json_object_get(program, "kind"));
+	enum advise_kind k = ADVISE_UNSEEN;
+
+	while (k < ADVISE_KIND_MAX - 1 && strcmp(advise_kind_name(k), name ? name : ""))
+		k++;
+	return k;
+}
+
+/* ---- what it loses, and the means --------------------------------------------------------------- */
+
+/* A request may have to wait for one slice of every batch program; a batch program for them all. */
+static void put_loss(const struct crowd *c, json_t *o, enum advise_kind kind)
+{
+	json_t *to = json_array(), *other;
+	double slices = 0;
+	size_t i;
+
+	json_array_foreach(c->programs, i, other) {
+		enum advise_kind k = kind_of(other);
+		bool counts =
+			k == ADVISE_BATCH ||
+			(kind == ADVISE_BATCH && (k == ADVISE_WHOLE || k == ADVISE_LAUNCH_BOUND));
+
+		if (other == o || !counts)
+			continue;
+		json_array_append(to, json_object_get(other, "pid"));
+		slices += cli_number(other, "timeslice_us");
+	}
+	if (kind != ADVISE_WHOLE && kind != ADVISE_LAUNCH_BOUND && kind != ADVISE_BATCH)
+		json_array_clear(to);
+	put(o, "may_wait_us",
+	    (kind == ADVISE_WHOLE || kind == ADVISE_LAUNCH_BOUND) && json_array_size(to) ? slices
+											 : NAN);
+	json_object_set_new(o, "loses_to", to);
+}
+
+static void command(json_t *list, const char *format, long long pid, const char *word)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), format, pid, word);
+	json_array_append_new(list, json_string(text));
+}
+
+static bool has_class(const json_t *program, const char *name)
+{
+	const char *class_name = json_string_value(json_object_get(program, "class"));
+
+	return class_name && !strcmp(class_name, name);
+}
+
+static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
+{
+	enum advise_means m = advise_means(kind, &c->c);
+	long long pid = json_integer_value(json_object_get(o, "pid"));
+	const char *policy = advise_policy(&c->c), *want = m == ADVISE_DO_LC ? "lc" : "be";
+	bool by_class = m == ADVISE_DO_LC || m == ADVISE_DO_BE;
+	json_t *list = json_array();
+
+	if (by_class && has_class(o, want) && policy && c->policy && !strcmp(policy, c->policy))
+		m = ADVISE_DO_NOTHING; /* it is as it should be */
+	else if (by_class && !has_class(o, want))
+		command(list, "gpusched class set pid:%lld %s", pid, want);
+	else if (m == ADVISE_DO_POOL)
+		command(list, "gpusched run --pool --class be -- COMMAND # instead of process %lld",
+			pid, "");
+	else if (m == ADVISE_DO_SHARE)
+		command(list,
+			"gpusched run --share --class %2$s -- COMMAND # instead of process %1$lld",
+			pid, kind == ADVISE_BATCH ? "be" : "lc");
+	json_object_set_new(o, "means", json_string(advise_means_name(m)));
+	json_object_set_new(o, "text", json_string(advise_means_text(m)));
+	json_object_set_new(o, "do", list);
+}
+
+static json_t *gpu_json(const struct crowd *c)
+{
+	const char *policy = advise_policy(&c->c);
+	bool runs = policy && c->policy && !strcmp(policy, c->policy);
+	json_t *o = json_pack("{s:I, s:s?}", "gpu", (json_int_t)c->gpu, "policy", c->policy);
+	json_t *list = json_array();
+
+	put(o, "lost_pct", c->lost_pct);
+	if (policy && !runs)
+		command(list, "gpusched policy start %2$s", 0, policy);
+	json_object_set_new(o, "do", list);
+	return o;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static bool installed(const char *policy)
+{
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
+
+	return !gs_policy_info(policy, &info, NULL);
+}
+
+static void judge_gpu(const struct cli_look *a, const struct cli_look *b, const json_t *gpu,
+		      const struct advise_crowd *means, json_t *ret)
+{
+	struct crowd c = { .c = *means, .programs = json_object_get(ret, "programs") };
+	CLEANUP_JSON json_t *mine = json_array();
+	json_t *programs = c.programs, *t, *o;
+	const json_t *lost = gs_json_at(gpu, "lost_pct");
+	size_t i;
+
+	c.gpu = json_integer_value(json_object_get(gpu, "gpu"));
+	c.policy = json_string_value(json_object_get(b->stats, "policy"));
+	c.lost_pct = lost ? json_number_value(lost) : NAN;
+	c.span_s = cli_number(gpu, "span_ms") / 1e3;
+	c.programs = mine;
+	json_array_foreach(b->tsgs, i, t) {
+		const char *kind = json_string_value(json_object_get(t, "kind"));
+
+		if (kind && !strcmp(kind, "compute") && cli_number(t, "gpu") == (double)c.gpu)
+			add_program(&c, before_of(a, t), t);
+	}
+	json_array_foreach(mine, i, o) {
+		put_loss(&c, o, kind_of(o));
+		put_means(&c, o, kind_of(o));
+	}
+	json_array_extend(programs, mine);
+	json_array_append_new(json_object_get(ret, "gpus"), gpu_json(&c));
+}
+
+static char *loss_cell(const json_t *row)
+{
+	const json_t *wait = gs_json_at(row, "may_wait_us"),
+		     *waited = gs_json_at(row, "waited_pct");
+	CLEANUP_FREE char *to = gs_json_cell(json_object_get(row, "loses_to"));
+	char *text = NULL;
+
+	if (!json_array_size(json_object_get(row, "loses_to")))
+		return NULL;
+	if (wait ? asprintf(&text, "up to %.1f ms a turn to %s", json_number_value(wait) / 1000, to)
+	    : waited ? asprintf(&text, "%.0f %% of its time to %s", json_number_value(waited), to)
+		     : asprintf(&text, "not known how much, to %s", to))
+		return text;
+	return NULL;
+}
+
+static void print_commands(const json_t *rows, const char *gap)
+{
+	json_t *row, *text;
+	size_t i, k;
+
+	json_array_foreach(rows, i, row)
+		json_array_foreach(json_object_get(row, "do"), k, text)
+			printf("%s%s\n", gap, json_string_value(text));
+}
+
+static void print_all(const struct cli *c, const json_t *o)
+{
+	static const struct gs_column columns[] = {
+		{ "gpu", "GPU", GS_COL_RIGHT },
+		{ "pid", "PID", GS_COL_RIGHT },
+		{ "comm", "COMM" },
+		{ "class", "CLASS" },
+		{ "kind", "IS" },
+		{ "held_pct", "HELD %", GS_COL_RIGHT },
+		{ "loss", "LOSES", .cell = loss_cell },
+		{ "means", "MEANS" },
+	};
+	const json_t *programs = json_object_get(o, "programs");
+
+	if (!json_array_size(programs)) {
+		puts("no program uses a GPU");
+		return;
+	}
+	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
+	puts("to type:");
+	print_commands(programs, "  ");
+	print_commands(json_object_get(o, "gpus"), "  ");
+	if (!json_is_true(json_object_get(o, "launches")))
+		puts("launches were not counted: what is launch-bound is seen beside one other "
+		     "program only");
+}
+
+static int watch(struct gpusched *g, uint64_t window_us, struct cli_look *a, struct cli_look *b,
+		 bool *ret_counted)
+{
+	enum counting counted = count_for_now(g);
+	int r;
+
+	if (counted == COUNTED_FOR_NOW)
+		gs_sleep_ns(NS_PER_S / 2); /* TSGs are counted from their next launch on */
+	r = cli_look(g, a);
+	if (!r)
+		gs_sleep_ns(window_us * NS_PER_US);
+	if (!r)
+		r = cli_look(g, b);
+	if (counted == COUNTED_FOR_NOW)
+		count(g, false);
+	*ret_counted = counted != NOT_COUNTED;
+	return r;
+}
+
+int cli_advise(struct cli *c)
+{
+	CLEANUP(cli_look_free) struct cli_look a = { 0 }, b = { 0 };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *gpus = NULL;
+	const struct advise_crowd means = {
+		.has_auto = installed("auto"),
+		.has_pool = cli_run_has("pool"),
+		.has_share = cli_run_has("share"),
+	};
+	uint64_t window_us = WINDOW_US;
+	struct gs_error err = { 0 };
+	bool counted = false;
+	json_t *gpu;
+	size_t i;
+	int r = 0;
+
+	if (cli_opt(c, "for"))
+		r = gs_parse_us(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
+	if (r)
+		return cli_fail(r, "advise: --for: %s", err.text);
+	r = cli_open(0, &g);
+	if (!r)
+		r = watch(g, window_us, &a, &b, &counted);
+	if (r)
+		return gs_exit_of(r);
+	gpus = cli_look_gpus(&a, &b);
+	json_array_foreach(gpus, i, gpu)
+		judge_gpu(&a, &b, gpu, &means, o);
+	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));
+	json_object_set_new(o, "launches", json_boolean(counted));
+	if (c->json)
+		return gs_json_line(stdout, o) ? cli_fail(-EIO, "output cannot be written")
+					       : GS_EXIT_OK;
+	print_all(c, o);
+	return GS_EXIT_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advise.h - what a program is, by its turns, and what would help it
+ *
+ * Pure. The only signs are those of the GPU's context-switch log, so nothing is said of a program
+ * that had the GPU for itself.
+ */
+#ifndef GPUSCHED_CLI_ADVISE_H
+#define GPUSCHED_CLI_ADVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What was seen of one compute TSG, between two looks. */
+struct advise_seen {
+	bool known;  /* the log told of it at both looks */
+	bool server; /* an MPS server: many programs that look like one */
+	bool suspended;
+	double span_s, held_s; /* held: the time it was loaded */
+	double turns, slice_ended, drained, returns;
+	double launches; /* NAN: they were not counted */
+	double waited_s; /* after turns that its slice ended */
+	uint32_t timeslice_us;
+};
+
+/* Declared once: symbol, name, words. */
+#define ADVISE_KINDS(X) \
+	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
+	X(IDLE, "idle", "it had no turn") \
+	X(WHOLE, "whole turns", "its requests are done in one turn each, or a few") \
+	X(LAUNCH_BOUND, "launch-bound", \
+	  "it launches little at a time: its turns end, and it is back at once") \
+	X(BATCH, "batch", "it has work all the time, and its slice ends its turns") \
+	X(SERVER, "MPS server", "its clients share its turns")
+
+enum advise_kind {
+#define X(sym, name, text) ADVISE_##sym,
+	ADVISE_KINDS(X)
+#undef X
+		ADVISE_KIND_MAX
+};
+const char *advise_kind_name(enum advise_kind k);
+const char *advise_kind_text(enum advise_kind k);
+
+enum advise_kind advise_kind(const struct advise_seen *s);
+
+/* One GPU's programs together. */
+struct advise_crowd {
+	unsigned int n[ADVISE_KIND_MAX];
+	bool has_auto;            /* there is a policy auto; else lcbe and rr are what there is */
+	bool has_pool, has_share; /* options of gpusched run */
+};
+
+/* Declared once: symbol, name, words. */
+#define ADVISE_MEANS(X) \
+	X(NOTHING, "nothing", "nothing has to be done") \
+	X(UNKNOWN, "unknown", "too little was seen to say") \
+	X(LC, "class lc", "say that it is latency-critical, and start a policy") \
+	X(BE, "class be", "say that it is best-effort") \
+	X(POOL, "pool", \
+	  "start the batch programs in a pool: they no longer switch between each other") \
+	X(SHARE, "share", "start it and the batch programs in one server, or use CUDA graphs") \
+	X(GRAPHS, "CUDA graphs", \
+	  "let it launch more at a time (CUDA graphs), or start all in an MPS server, the batch " \
+	  "programs at client priority 1")
+
+enum advise_means {
+#define X(sym, name, text) ADVISE_DO_##sym,
+	ADVISE_MEANS(X)
+#undef X
+		ADVISE_MEANS_MAX
+};
+const char *advise_means_name(enum advise_means m);
+const char *advise_means_text(enum advise_means m);
+
+/* For a program of kind @k in that crowd. */
+enum advise_means advise_means(enum advise_kind k, const struct advise_crowd *c);
+/* The policy that fits; NULL: none is needed. */
+const char *advise_policy(const struct advise_crowd *c);
+
+#endif /* GPUSCHED_CLI_ADVISE_H */

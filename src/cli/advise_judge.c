@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/* advise_judge.c - what a program is, and which means fits: no I/O */
+#include "cli/advise.h"
+
+#include "basic/cleanup.h"
+
+/* Fewer turns whose end is known say nothing. */
+#define MIN_TURNS 20
+#define BATCH_PART 0.7  /* of its turns: its slice ended them */
+#define BATCH_HELD 0.05 /* of the time; a request that is cut is no batch */
+#define WHOLE_PART 0.9  /* of its turns: they drained */
+/*
+ * A launch that works for so short a time is over before the next one comes, as a CPU launches. Of a
+ * turn some 60 us are no work (docs/account.md).
+ */
+#define SHORT_LAUNCH_S 20e-6
+#define TURN_COST_S 60e-6
+/* Launches are not counted: turns that begin right after its own have the same effect, if many. */
+#define RETURN_PART 0.5
+#define MANY_RETURNS 300 /* a second: they cost a tenth of the GPU's time or more */
+
+const char *advise_kind_name(enum advise_kind k)
+{
+	static const char *const names[] = {
+#define X(sym, name, text) name,
+		ADVISE_KINDS(X)
+#undef X
+	};
+
+	return names[k];
+}
+
+const char *advise_kind_text(enum advise_kind k)
+{
+	static const char *const texts[] = {
+#define X(sym, name, text) text,
+		ADVISE_KINDS(X)
+#undef X
+	};
+
+	return texts[k];
+}
+
+const char *advise_means_name(enum advise_means m)
+{
+	static const char *const names[] = {
+#define X(sym, name, text) name,
+		ADVISE_MEANS(X)
+#undef X
+	};
+
+	return names[m];
+}
+
+const char *advise_means_text(enum advise_means m)
+{
+	static const char *const texts[] = {
+#define X(sym, name, text) text,
+		ADVISE_MEANS(X)
+#undef X
+	};
+
+	return texts[m];
+}
+
+/* Whose turns drain. */
+static enum advise_kind service_kind(const struct advise_seen *s)
+{
+	double work = s->held_s - TURN_COST_S * s->turns;
+
+	if (s->launches >= MIN_TURNS)
+		return work < SHORT_LAUNCH_S * s->launches ? ADVISE_LAUNCH_BOUND : ADVISE_WHOLE;
+	if (s->returns < RETURN_PART * s->drained)
+		return ADVISE_WHOLE;
+	/* that, or requests that come in bursts */
+	return s->returns >= MANY_RETURNS * s->span_s ? ADVISE_LAUNCH_BOUND : ADVISE_UNSEEN;
+}
+
+enum advise_kind advise_kind(const struct advise_seen *s)
+{
+	double ended = s->slice_ended + s->drained;
+
+	if (s->server)
+		return ADVISE_SERVER;
+	if (!s->known || s->suspended)
+		return ADVISE_UNSEEN;
+	if (s->turns == 0)
+		return s->held_s > 0 ? ADVISE_UNSEEN : ADVISE_IDLE;
+	if (ended < MIN_TURNS)
+		return ADVISE_UNSEEN;
+	if (s->slice_ended >= BATCH_PART * ended && s->held_s >= BATCH_HELD * s->span_s)
+		return ADVISE_BATCH;
+	return s->drained >= WHOLE_PART * ended ? service_kind(s) : ADVISE_UNSEEN;
+}
+
+enum advise_means advise_means(enum advise_kind k, const struct advise_crowd *c)
+{
+	switch (k) {
+	case ADVISE_WHOLE:
+		return c->n[ADVISE_BATCH] ? ADVISE_DO_LC : ADVISE_DO_NOTHING;
+	case ADVISE_LAUNCH_BOUND:
+		if (!c->n[ADVISE_BATCH])
+			return ADVISE_DO_NOTHING;
+		return c->has_share ? ADVISE_DO_SHARE : ADVISE_DO_GRAPHS;
+	case ADVISE_BATCH:
+		if (c->n[ADVISE_LAUNCH_BOUND] && c->has_share)
+			return ADVISE_DO_SHARE;
+		if (c->n[ADVISE_BATCH] > 1 && c->has_pool)
+			return ADVISE_DO_POOL;
+		return advise_policy(c) ? ADVISE_DO_BE : ADVISE_DO_NOTHING;
+	case ADVISE_IDLE:
+	case ADVISE_SERVER:
+		return ADVISE_DO_NOTHING;
+	default:
+		return ADVISE_DO_UNKNOWN;
+	}
+}
+
+const char *advise_policy(const struct advise_crowd *c)
+{
+	if (!c->n[ADVISE_BATCH] || !(c->n[ADVISE_WHOLE] + c->n[ADVISE_LAUNCH_BOUND]))
+		return NULL;
+	if (c->has_auto)
+		return "auto";
+	/* these two know no bound on what a launch-bound program costs the others */
+	if (c->n[ADVISE_LAUNCH_BOUND])
+		return NULL;
+	return c->n[ADVISE_BATCH] > 1 ? "rr" : "lcbe";
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gpusched advise: what programs are, on the simulated GPU; its commands do what it says.
+# timeout: 120
+# needs: root bpf fuse
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 3
+fixed="--iterations-per-us 27.777 --seconds 1000 --warmup 0"
+config ''
+trusting
+
+kind() { # PID: of $advice
+	jq -r ".programs[] | select(.pid == $1) | .kind" <<<"$advice"
+}
+commands() { # PID
+	jq -r ".programs[] | select(.pid == $1) | .do[]" <<<"$advice"
+}
+advise() {
+	advice=$("$gpusched" advise --for 3s --json)
+}
+
+exits 2 "a time must be a time" "$gpusched" advise --for soon
+start_daemon
+exits 0 "without programs" "$gpusched" advise --for 100ms
+like "$out" 'no program uses a GPU' "it says so"
+
+load be $fixed
+be=$LOAD_PID
+wait_tsgs "pid:$be" 1
+advise
+like "$(kind $be)" '^(not enough seen|idle)$' "nothing is said of a program that is alone"
+is "$(commands $be)" "" "and nothing is to be done"
+
+load lc $fixed --arrivals closed
+lc=$LOAD_PID
+wait_tsgs "pid:$lc" 1
+advise
+diag "$advice"
+is "$(kind $be)" batch "a BE is seen beside an LC"
+is "$(kind $lc)" "whole turns" "and the LC beside the BE"
+is "$(jq -r ".programs[] | select(.pid == $lc) | [.may_wait_us, .loses_to[0]] | @json" <<<"$advice")" "[2048,$be]" \
+	"its requests may wait for a slice of the BE"
+is "$(commands $lc)" "gpusched class set pid:$lc lc" "the command to type"
+like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto)$' "with a policy"
+while read -r command; do
+	"$gpusched" ${command#gpusched } >/dev/null || not_ok "it can be typed: $command"
+done < <(jq -r '(.programs[], .gpus[]).do[]' <<<"$advice")
+advise
+is "$(jq -r '[(.programs[], .gpus[]).do[]] | length' <<<"$advice")" 0 "after that nothing is to be done"
+is "$(kind $lc), $(kind $be)" "whole turns, batch" "they are known under the policy, too"
+end_load $lc
+
+load lc $fixed --arrivals closed --period-us 5000 --kernels 500 --kernel-us 4 --gap-us 14
+lc=$LOAD_PID
+wait_tsgs "pid:$lc" 1
+advise
+diag "$advice"
+is "$(kind $lc)" "launch-bound" "a service that launches little at a time"
+like "$(jq -r ".programs[] | select(.pid == $lc) | .means" <<<"$advice")" '^(share|CUDA graphs)$' "needs other means"
+is "$("$gpusched" observe launches --json | jq .asked)" false "launches are counted no longer than it watches"
+done_testing

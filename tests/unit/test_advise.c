@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* What programs are: on every load of the bench that the model has, under several schemes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "cli/advise.h"
+#include "cli/bench_model.h"
+
+#define SECONDS 10
+
+/* As `gpusched advise` sees it, from the log alone. */
+static struct advise_seen seen_of(struct gs_turns *turns, size_t process, uint64_t slice_us)
+{
+	struct advise_seen s = { .known = true, .span_s = SECONDS, .launches = NAN };
+	struct gs_turn_sums t;
+
+	if (gs_turns_of(turns, process + 1, &t))
+		return s;
+	s.held_s = (double)t.held_ns / 1e9;
+	s.turns = (double)t.turns;
+	s.slice_ended = (double)t.ended[GS_TURN_SLICE];
+	s.drained = (double)t.ended[GS_TURN_DRAINED];
+	s.returns = (double)t.returns;
+	s.waited_s = (double)t.wait_ns / 1e9;
+	s.timeslice_us = (uint32_t)slice_us;
+	return s;
+}
+
+static const struct bench_scheme *scheme(const char *name)
+{
+	for (size_t i = 0; i < bench_nschemes; i++)
+		if (!strcmp(bench_schemes[i].name, name))
+			return &bench_schemes[i];
+	return NULL;
+}
+
+/*
+ * How many programs of @load are not taken for what they are. Without counted launches some may be
+ * left open, and none may be taken for what it is not.
+ */
+static unsigned int wrong(const struct bench_load *load, const char *scheme_name, bool launches)
+{
+	const struct bench_run run = { .mode = BENCH_SIM, .seconds = SECONDS, .warmup_s = 1 };
+	const struct bench_cell cell = { .load = load, .scheme = scheme(scheme_name) };
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
+	CLEANUP(sim_result_freep) struct sim_result *res = NULL;
+	struct gs_turns *turns = NULL;
+	struct gs_error err = { 0 };
+	unsigned int n = 0;
+
+	assert_int_equal(bench_model_run(&run, &cell, &s, &res, &err), 0);
+	assert_int_equal(bench_model_turns(res, &turns), 0);
+	for (size_t i = 0; i < res->nprocesses; i++) {
+		const struct sim_process_result *p = &res->processes[i];
+		struct advise_seen seen = seen_of(turns, i, p->is.timeslice_us);
+		enum advise_kind kind, want = ADVISE_BATCH;
+
+		if (launches)
+			seen.launches = (double)p->launches;
+		kind = advise_kind(&seen);
+
+		if (p->group == &s->groups[0])
+			want = strcmp(load->name, "launch-1be") ? ADVISE_WHOLE
+								: ADVISE_LAUNCH_BOUND;
+		if (kind == want || (!launches && kind == ADVISE_UNSEEN))
+			continue;
+		print_message("%s %s %s[%u]: %s: turns %.0f cut %.0f drained %.0f returns %.0f "
+			      "held %.2f\n",
+			      load->name, scheme_name, p->group->name, p->index,
+			      advise_kind_name(kind), seen.turns, seen.slice_ended, seen.drained,
+			      seen.returns, seen.held_s);
+		n++;
+	}
+	gs_turns_free(turns);
+	return n;
+}
+
+static void all_loads(const char *scheme_name, bool launches)
+{
+	unsigned int n = 0, loads = 0;
+
+	for (size_t i = 0; i < bench_nloads; i++) {
+		char why[160];
+
+		if (bench_absent(&bench_loads[i], &bench_schemes[1], BENCH_SIM, why, sizeof(why)))
+			continue;
+		n += wrong(&bench_loads[i], scheme_name, launches);
+		loads++;
+	}
+	assert_true(loads >= 13);
+	assert_int_equal(n, 0);
+}
+
+static void test_default(void **state)
+{
+	all_loads("default", true);
+	all_loads("default", false);
+}
+
+static void test_lcbe(void **state)
+{
+	all_loads("lcbe", true);
+	all_loads("lcbe", false);
+}
+
+static void test_rr(void **state)
+{
+	all_loads("rr", true);
+	all_loads("rr", false);
+}
+
+static void test_signs(void **state)
+{
+	struct advise_seen s = { .known = true,
+				 .span_s = 10,
+				 .held_s = 1,
+				 .turns = 100,
+				 .drained = 100,
+				 .launches = NAN };
+
+	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
+	s.returns = 80; /* launch-bound, or bursts */
+	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
+	s.launches = 10000; /* 0.1 ms each */
+	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
+	s.launches = 100000;
+	assert_int_equal(advise_kind(&s), ADVISE_LAUNCH_BOUND);
+	s.known = false; /* records were lost, or there is no log */
+	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
+	s = (struct advise_seen){ .known = true, .span_s = 10 };
+	assert_int_equal(advise_kind(&s), ADVISE_IDLE);
+	s.held_s = 10; /* loaded, and nobody else is there: it may work or not */
+	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
+	s.server = true;
+	assert_int_equal(advise_kind(&s), ADVISE_SERVER);
+	s = (struct advise_seen){ .known = true,
+				  .span_s = 10,
+				  .held_s = 5,
+				  .turns = 100,
+				  .slice_ended = 50,
+				  .drained = 50 };
+	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN); /* it changes its ways */
+}
+
+static void test_means(void **state)
+{
+	struct advise_crowd c = { .n = { [ADVISE_WHOLE] = 1, [ADVISE_BATCH] = 1 } };
+
+	assert_int_equal(advise_means(ADVISE_WHOLE, &c), ADVISE_DO_LC);
+	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_BE);
+	assert_string_equal(advise_policy(&c), "lcbe");
+	c.n[ADVISE_BATCH] = 3;
+	assert_string_equal(advise_policy(&c), "rr");
+	c.has_auto = c.has_pool = c.has_share = true;
+	assert_string_equal(advise_policy(&c), "auto");
+	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_POOL);
+	c.n[ADVISE_LAUNCH_BOUND] = 1;
+	assert_int_equal(advise_means(ADVISE_LAUNCH_BOUND, &c), ADVISE_DO_SHARE);
+	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_SHARE);
+	c.has_share = c.has_pool = false;
+	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_BE);
+	assert_int_equal(advise_means(ADVISE_LAUNCH_BOUND, &c), ADVISE_DO_GRAPHS);
+	c.has_auto = false; /* lcbe and rr would starve the batch programs */
+	assert_null(advise_policy(&c));
+	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_NOTHING);
+	c = (struct advise_crowd){ .n = { [ADVISE_BATCH] = 2 } }; /* nobody waits for an answer */
+	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_NOTHING);
+	assert_null(advise_policy(&c));
+	assert_int_equal(advise_means(ADVISE_UNSEEN, &c), ADVISE_DO_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_default), cmocka_unit_test(test_lcbe),
+		cmocka_unit_test(test_rr),      cmocka_unit_test(test_signs),
+		cmocka_unit_test(test_means),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
