@@ -21,7 +21,7 @@
  */
 #include "gpusched/policy.bpf.h"
 
-GPUSCHED_POLICY(edf, 5000, 500, GPUSCHED_F_WORK);
+GPUSCHED_POLICY(edf, 5000, 500, GPUSCHED_F_WORK | GPUSCHED_F_FACTS);
 GPUSCHED_ABOUT("earliest deadline first");
 
 GPUSCHED_OPTION_RANGE(gs_u32, first_slice_us, 100000, 1000, 10000000,

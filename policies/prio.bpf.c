@@ -13,16 +13,17 @@
  * Known weaknesses:
  *  - It reacts at the tick (10 ms), not at the launch. The first requests after a pause of the
  *    higher level meet the lower one on the GPU. Use lcbe for latency.
- *  - Where GPU time is not known (a stock driver, for now), only launches show who is busy. Work
- *    that lasts longer than idle_ms after its last launch (a deep queue, one long kernel, a graph)
- *    looks idle, and lower levels come in. Set idle_ms above the longest such stretch.
+ *  - Nothing tells whether a TSG that is alone on the GPU and launches nothing works off its queue.
+ *    So lower levels come in now and then to see, for some 40 ms, and the policy learns from that
+ *    how long to wait. Where GPU time is not known they stay until the next launch. Set idle_ms
+ *    above the longest such stretch there.
  *  - Where launches are not seen either, a TSG of a higher level counts as busy for as long as it
  *    exists. Lower levels then run by ageing alone.
  *  - A suspended program stands still, but its GPU memory stays occupied.
  */
 #include "gpusched/policy.bpf.h"
 
-GPUSCHED_POLICY(prio, 10000, 500, GPUSCHED_F_WORK);
+GPUSCHED_POLICY(prio, 10000, 500, GPUSCHED_F_WORK | GPUSCHED_F_FACTS);
 GPUSCHED_ABOUT("strict priorities by class, with ageing");
 
 GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 50, 1, 60000,

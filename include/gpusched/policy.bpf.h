@@ -422,25 +422,55 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
 
 /*
- * Has it work? Yes when it launched something in the @quiet_ns before @now, or, where GPU time is
- * known, when it has run or waited for its turn since the last call: a burst is worked off long
- * after its launches. *last, a word of t->priv, is the helper's memory. Where neither launches nor
- * GPU time are known nobody can say that it is idle: yes. A suspended TSG neither runs, waits for a
- * turn, nor launches for long: it looks idle, whatever it has queued.
+ * Has it work? Yes while it launches, and for @quiet_ns after that; and so long after it was last
+ * certain that it had work (facts: it waited, or was cut off by its slice), as of the facts' time.
+ *
+ * What is loaded and alone may work or not, and nothing tells. So it has the benefit of the doubt,
+ * for GPUSCHED_DOUBT_NS at first. Then it is called idle. Others that come in by that will show: a
+ * TSG that works is cut off by its slice, and is busy again within 33 ms. From that the helper learns
+ * how long this TSG works after its last launch, and so how long to doubt: up to
+ * GPUSCHED_DOUBT_MAX_NS. *last, a word of t->priv, is its memory.
+ *
+ * Where neither launches nor facts are known, nobody can say that it is idle: yes. A suspended TSG
+ * neither runs, waits for a turn, nor launches for long: it looks idle, whatever it has queued.
  */
+#define GPUSCHED_DOUBT_NS 100000000ull
+#define GPUSCHED_DOUBT_MAX_NS 500000000ull
 GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, gs_u64 quiet_ns,
 				     gs_u64 *last)
 {
-	gs_u64 before = *last;
+	gs_u64 launch = t->known & GPUSCHED_KNOWN_LAUNCHES ? t->last_launch_ns : 0;
+	/* bit 0: it was called idle while it was loaded */
+	gs_u64 doubt = *last ? *last & ~1ull : GPUSCHED_DOUBT_NS, work;
+	struct gpusched_facts f;
 
-	if (t->known & GPUSCHED_KNOWN_GPU_TIME) {
-		*last = t->gpu_time_ns + t->wait_time_ns + 1; /* 0: it was never asked about */
-		if (before && *last != before)
-			return 1;
+	if (launch && now < launch + quiet_ns)
+		return 1;
+	if (gpusched_facts(t, &f) < 0 || !(f.known & GPUSCHED_FACT_LAST_RUN))
+		return !(t->known & GPUSCHED_KNOWN_LAUNCHES);
+	work = f.last_work_ns;
+	if (launch && work > launch + doubt / 3 * 2) /* it goes on for long */
+		doubt = (work - launch) / 2 * 3;
+	if (doubt > GPUSCHED_DOUBT_MAX_NS)
+		doubt = GPUSCHED_DOUBT_MAX_NS;
+	if (work && f.as_of_ns < work + quiet_ns) {
+		*last = doubt;
+		return 1;
 	}
-	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES))
-		return !(t->known & GPUSCHED_KNOWN_GPU_TIME);
-	return t->launches && now < t->last_launch_ns + quiet_ns;
+	if (f.known & GPUSCHED_FACT_EXACT)
+		return 0;
+	if (f.known & GPUSCHED_FACT_STATE && !(f.state & GPUSCHED_STATE_LOADED)) {
+		if (*last & 1) /* rightly so */
+			doubt -= doubt / 8;
+		*last = doubt | 2; /* never 0 */
+		return 0;
+	}
+	if (now < (work < launch + doubt ? launch : work) + doubt + quiet_ns) {
+		*last = doubt;
+		return 1;
+	}
+	*last = doubt | 1;
+	return 0;
 }
 
 #endif /* GPUSCHED_POLICY_BPF_H */

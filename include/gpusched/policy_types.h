@@ -93,6 +93,8 @@ _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 #define GPUSCHED_FACT_DRAIN (1u << 4)    /* drain_ns, drains */
 #define GPUSCHED_FACT_WORK (1u << 5)     /* work_ns */
 #define GPUSCHED_FACT_BLOCK (1u << 6)    /* block_ns */
+/* work_ns and last_work_ns are exact, as only the model knows them */
+#define GPUSCHED_FACT_EXACT (1u << 7)
 
 /* gpusched_facts.state, at as_of_ns */
 #define GPUSCHED_STATE_LOADED (1u << 0)    /* it holds the GPU, whether it works or not */

@@ -28,7 +28,8 @@ struct tsg {
 	uint32_t timeslice_us;
 	uint32_t engine;
 	struct context *contexts;
-	bool told; /* its facts were, and hold */
+	bool told;      /* its facts were, and hold */
+	bool suspended; /* by a call of ours */
 };
 
 /* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
@@ -142,6 +143,13 @@ static void log_close(struct gpu *g)
 	g->anew = true;
 }
 
+static void tell_suspended(struct gpu *g)
+{
+	for (struct tsg *t = g->a->tsgs; t; t = t->hh.next)
+		if (t->suspended && t->gpu == g->gpu.index)
+			gs_turns_suspend(g->turns, t->id, true);
+}
+
 static void log_open(struct gpu *g, uint64_t now)
 {
 	struct gs_error err = { 0 };
@@ -158,6 +166,7 @@ static void log_open(struct gpu *g, uint64_t now)
 		g->lost = 0;
 		g->reason[0] = '\0';
 		g->anew = true;
+		tell_suspended(g);
 		return;
 	}
 	log_close(g);
@@ -359,9 +368,22 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	return 0;
 }
 
+void gs_account_runnable(struct gs_account *a, uint64_t id, bool on)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+
+	if (!g || t->suspended == !on)
+		return;
+	t->suspended = !on;
+	if (g->turns)
+		gs_turns_suspend(g->turns, id, !on);
+}
+
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch)
 {
+	const struct gpusched_settings *is = &rec->task.is;
 	struct gpu *g = gpu_of(a, rec->task.gpu);
 	struct tsg *t = tsg_of(a, rec->task.id);
 	int r = 0;
@@ -373,6 +395,7 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 	if (r)
 		return r;
 	t->timeslice_us = rec->task.is.timeslice_us;
+	gs_account_runnable(a, t->id, !(is->valid & GPUSCHED_RUNNABLE) || is->runnable);
 	for (uint32_t i = 0; ch && !r && i < ch->n; i++)
 		r = add_context(a, t, ch->ch[i].cid);
 	return r;

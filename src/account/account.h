@@ -49,6 +49,8 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch);
 /* The slice that its turns are judged by. */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us);
+/* Ours to know: while it is suspended it does not wait for its turn. */
+void gs_account_runnable(struct gs_account *a, uint64_t id, bool on);
 void gs_account_gone(struct gs_account *a, uint64_t id);
 /* Those are gone that @is_there denies: word of their end may have been lost. */
 void gs_account_prune(struct gs_account *a,

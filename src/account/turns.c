@@ -19,6 +19,13 @@
 /* A shorter slice does not show in a turn's length: the window above is a tenth of it or more. */
 #define SLICE_SHOWS_US 800u
 #define LOST_MAX_NS NS_PER_MS
+/*
+ * A turn that is longer than its first slice by this had nobody waiting beside it, whatever its
+ * thread blocks took to come to an end.
+ */
+#define ALONE_NS (5 * NS_PER_MS)
+/* Of so many slices a turn's length says little: it may have ended at any time. */
+#define SURE_SLICES 2u
 /* Who drained and comes back sooner had hardly anything to do in between: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
@@ -34,6 +41,8 @@ struct node {
 	uint64_t waiting_since; /* 0: not known to wait */
 	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
 	uint64_t slice_ns;      /* of its last turn */
+	uint64_t assumed_ns;    /* of that, contended if its slice ended it */
+	bool suspended;         /* it cannot run: it does not wait for its turn */
 	bool changed;           /* in gs_turns.changed */
 	struct node *cprev, *cnext;
 };
@@ -49,7 +58,9 @@ struct gs_turns {
 	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
 	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
 	uint64_t start_ns;       /* of the turn under way */
+	uint64_t alone_ns;       /* if that goes on until then nobody waits */
 	uint64_t contended_from; /* in it; 0: nobody is known to wait */
+	uint64_t contended_ns;   /* in it before, while somebody did */
 	uint64_t last_ns;        /* of what the sums have */
 	uint64_t record_ns;      /* of the last record */
 	struct node *left;       /* who was loaded before; NULL: unknown */
@@ -92,7 +103,7 @@ static void change(struct gs_turns *t, struct node *n)
 
 static void wait_from(struct gs_turns *t, struct node *n, uint64_t ns)
 {
-	if (n->waiting_since)
+	if (n->waiting_since || n->suspended)
 		return;
 	n->waiting_since = ns;
 	t->nwaiting++;
@@ -108,6 +119,13 @@ static void forget_wait(struct gs_turns *t, struct node *n)
 {
 	t->nwaiting -= !!n->waiting_since;
 	n->waiting_since = 0;
+	if (t->nwaiting || !t->contended_from)
+		return;
+	if (t->last_ns > t->contended_from)
+		t->contended_ns += t->last_ns - t->contended_from;
+	t->contended_from = 0;
+	if (t->cur)
+		change(t, t->cur);
 }
 
 static void end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
@@ -163,6 +181,8 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 	n->sums.ended[end]++;
 	change(t, n);
 	if (end == GS_TURN_SLICE) {
+		n->last.contended_ns += n->assumed_ns;
+		n->sums.contended_ns += n->assumed_ns;
 		n->sums.last_work_ns = n->last.end_ns;
 		learn_drain(n);
 		wait_from(t, n, n->last.end_ns);
@@ -191,6 +211,18 @@ static void settle_returned(struct gs_turns *t, struct node *n)
 	settle(t, n, in_place ? GS_TURN_SLICE : GS_TURN_DRAINED);
 }
 
+/* The turn under way goes on, so whoever could wait does not: it had drained. */
+static void settle_alone(struct gs_turns *t)
+{
+	while (t->pending)
+		settle(t, t->pending, GS_TURN_DRAINED);
+	for (struct node *n = t->nodes; t->nwaiting && n; n = n->hh.next) {
+		if (n->waiting_since)
+			change(t, n);
+		forget_wait(t, n);
+	}
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static void hold_until(struct gs_turns *t, uint64_t ns)
@@ -215,6 +247,8 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 		t->sums.open_ns += ns - t->last_ns;
 	t->last_ns = ns;
 	t->sums.as_of_ns = ns;
+	if (t->loaded && ns > t->alone_ns && (t->pending || t->nwaiting))
+		settle_alone(t);
 	if (!t->loaded && !t->blind && ns - t->start_ns >= LOST_MAX_NS && !t->idle) {
 		t->idle = true;
 		settle_absent(t);
@@ -266,14 +300,14 @@ static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t n
 {
 	const struct node *other = t->left;
 
-	if (!n->sums.turns || n->last.end != GS_TURN_DRAINED || t->blind || !other)
+	if (!n->sums.turns || n->last.end != GS_TURN_DRAINED || t->blind || t->idle || !other)
 		return false;
 	return ns - n->last.end_ns <= RETURN_NS ||
 	       (turns_since(t, n) == 1 && other != n && other->one_slice &&
 		(other->pending || other->last.end == GS_TURN_SLICE));
 }
 
-static void start(struct gs_turns *t, struct node *n, uint64_t ns)
+static void start(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
 {
 	was_switch(t, n, ns);
 	if (n) {
@@ -291,23 +325,26 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 	t->idle = false;
 	t->start_ns = ns;
 	t->contended_from = t->nwaiting ? ns : 0;
+	t->contended_ns = 0;
+	t->alone_ns = slice_us ? ns + slice_us * SLICE_NS_PER_US + ALONE_NS : UINT64_MAX;
 	settle_absent(t);
 }
 
 static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
 {
 	uint64_t length = ns - t->start_ns;
+	bool contended = t->contended_from || t->contended_ns;
 	uint64_t slices = slices_in(length, slice_us, t->contended_from == t->start_ns);
 
 	n->slice_ns = slice_us * SLICE_NS_PER_US;
 	n->one_slice = slices == 1;
-	if (slices && !t->contended_from) /* somebody came in its last slice */
-		t->contended_from = t->start_ns + (slices - 1) * slice_us * SLICE_NS_PER_US;
+	/* if its slice ended it somebody came in the last one */
+	n->assumed_ns = contended || !slices ? 0 : length - (slices - 1) * n->slice_ns;
 	n->last = (struct gs_turn){
 		.id = n->id,
 		.start_ns = t->start_ns,
 		.end_ns = ns,
-		.contended_ns = t->contended_from ? ns - t->contended_from : 0,
+		.contended_ns = t->contended_ns + (t->contended_from ? ns - t->contended_from : 0),
 	};
 	n->sums.contended_ns += n->last.contended_ns;
 	n->sums.turns++;
@@ -322,7 +359,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t sli
 	DL_APPEND(t->pending, n);
 	if (!slices)
 		settle(t, n, slice_us ? GS_TURN_DRAINED : GS_TURN_UNSURE);
-	else if (slice_us >= SLICE_SHOWS_US)
+	else if (slice_us >= SLICE_SHOWS_US && (contended || slices <= SURE_SLICES))
 		settle(t, n, GS_TURN_SLICE);
 }
 
@@ -365,7 +402,7 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 	if (n && !n->sums.since_ns)
 		n->sums.since_ns = ns;
 	if (sw->start)
-		start(t, n, ns);
+		start(t, n, ns, slice_us);
 	else if (t->loaded)
 		end(t, n, ns, slice_us);
 	else { /* its START was not seen */
@@ -386,6 +423,20 @@ void gs_turns_until(struct gs_turns *t, uint64_t ns)
 		pass_until(t, ns);
 }
 
+int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on)
+{
+	struct node *n = find_or_new(t, id);
+
+	if (!n)
+		return -ENOMEM;
+	n->suspended = on;
+	if (on && n->waiting_since) {
+		forget_wait(t, n);
+		change(t, n);
+	}
+	return 0;
+}
+
 /* ---- what is known --------------------------------------------------------------------------- */
 
 int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
@@ -398,6 +449,8 @@ int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
 	ret->waiting = n->waiting_since != 0;
 	ret->waiting_since_ns = n->waiting_since;
 	ret->contended = n == t->cur && t->contended_from;
+	if (n == t->cur)
+		ret->contended_ns += t->contended_ns;
 	if (ret->contended && t->last_ns > t->contended_from)
 		ret->contended_ns += t->last_ns - t->contended_from;
 	if (ret->contended || ret->waiting)

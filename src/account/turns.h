@@ -89,6 +89,8 @@ void gs_turns_free(struct gs_turns *t);
 int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us);
 /* No record came until @ns. */
 void gs_turns_until(struct gs_turns *t, uint64_t ns);
+/* It cannot run, or can again: while it cannot, it does not wait for its turn. 0 or -ENOMEM. */
+int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on);
 /* The TSG is gone. What it held stays in the runlist's sums. */
 void gs_turns_forget(struct gs_turns *t, uint64_t id);
 

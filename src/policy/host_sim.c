@@ -64,8 +64,6 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 	struct gpusched_facts f;
 	uint64_t id = t->id;
 
-	if (!(p->info.flags & GPUSCHED_F_FACTS))
-		return 0;
 	if (!gs_virtual_facts(p, id, &f) &&
 	    bpf_map_update_elem(p->loaded.facts_fd, &id, &f, BPF_ANY) < 0)
 		return -errno;

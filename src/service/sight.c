@@ -240,8 +240,12 @@ void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
 
 void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call)
 {
-	if (s->account && call->op == GS_RM_SET_TIMESLICE && !call->res.err && !call->dry_run)
+	if (!s->account || call->res.err || call->dry_run)
+		return;
+	if (call->op == GS_RM_SET_TIMESLICE)
 		gs_account_slice(s->account, call->id, call->arg);
+	if (call->op == GS_RM_SUSPEND || call->op == GS_RM_RESUME)
+		gs_account_runnable(s->account, call->id, call->op == GS_RM_RESUME);
 }
 
 /* ---- what is told ---------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ void sim_set_runnable(struct sim_proc *p, bool on)
 	sim_channel_enable(p->work, on);
 	sim_channel_enable(p->hold, on);
 	p->is.runnable = on;
+	sim_sight_runnable(p);
 	if (on)
 		p->res->suspended_ns += now_of(p->sim) - p->suspended_since;
 	else

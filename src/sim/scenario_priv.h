@@ -163,6 +163,7 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev);
 int sim_sight_init(struct sim_sim *x);
 void sim_sight_end(struct sim_sim *x);
 void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
+void sim_sight_runnable(struct sim_proc *p);
 void sim_sight_gone(struct sim_proc *p);
 /* When it last ran, into its record. */
 void sim_sight_refresh(struct sim_proc *p);

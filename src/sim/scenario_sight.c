@@ -83,6 +83,13 @@ static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 	return g->turns;
 }
 
+void sim_sight_runnable(struct sim_proc *p)
+{
+	if (p->sim->sights &&
+	    gs_turns_suspend(p->sim->sights[p->gpu].turns, p->rec.task.id, !p->is.runnable))
+		gs_fail(&p->sim->err, -ENOMEM, "out of memory");
+}
+
 void sim_sight_gone(struct sim_proc *p)
 {
 	if (p->sim->sights)
@@ -108,7 +115,9 @@ int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 	sim_tsg_state(p->tsg, &s);
 	ret->work_ns = s.gpu_time_ns;
 	ret->block_ns = p->block_ns;
-	ret->known |= GPUSCHED_FACT_WORK | GPUSCHED_FACT_BLOCK;
+	ret->known |= GPUSCHED_FACT_WORK | GPUSCHED_FACT_BLOCK | GPUSCHED_FACT_EXACT;
+	if (s.queued)
+		ret->last_work_ns = ret->as_of_ns;
 	return 0;
 }
 

@@ -112,7 +112,149 @@ static void contended_in_the_last_slice(void **state)
 
 	start(t, A, MS, SLICE);
 	end(t, A, MS + 5 * SLICE_NS + SAVE, SLICE);
-	assert_int_equal(told[0].contended_ns, SLICE_NS + SAVE);
+	assert_int_equal(ntold, 0);
+	start(t, B, MS + 5 * SLICE_NS + 2 * SAVE, SLICE);
+	end(t, B, MS + 5 * SLICE_NS + 4 * SAVE, SLICE);
+	start(t, A, MS + 5 * SLICE_NS + 5 * SAVE, SLICE);
+	assert_int_equal(told[1].id, A);
+	assert_int_equal(told[1].end, GS_TURN_SLICE);
+	assert_int_equal(told[1].contended_ns, SLICE_NS + SAVE);
+	gs_turns_free(t);
+}
+
+/* A turn of many slices ended by chance as if by its slice: nobody waits, for B goes on and on. */
+static void nobody_waits_beside_a_long_turn(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS + 100 * SLICE_NS + SAVE;
+
+	start(t, A, MS, SLICE);
+	end(t, A, at, SLICE);
+	start(t, B, at + SAVE, SLICE);
+	gs_turns_until(t, at + 4 * MS);
+	assert_int_equal(ntold, 0);
+	gs_turns_until(t, at + 10 * MS);
+	assert_int_equal(told[0].end, GS_TURN_DRAINED);
+	assert_int_equal(of(t, A).contended_ns, 0);
+	assert_false(of(t, A).waiting);
+	end(t, B, at + 20 * MS, SLICE);
+	/* and of two slices: it is taken to be cut off, until B goes on */
+	start(t, A, at + 21 * MS, SLICE);
+	end(t, A, at + 21 * MS + 2 * SLICE_NS + SAVE, SLICE);
+	assert_true(of(t, A).waiting);
+	start(t, B, at + 26 * MS, SLICE);
+	assert_true(of(t, B).contended);
+	gs_turns_until(t, at + 36 * MS);
+	assert_false(of(t, A).waiting);
+	assert_false(of(t, B).contended);
+	assert_int_equal(of(t, A).waits, 0);
+	gs_turns_free(t);
+}
+
+/* Who is suspended waits for somebody's will, and contends with nobody. */
+static void suspended_waits_not(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS + SLICE_NS + SAVE;
+
+	start(t, A, MS, SLICE);
+	end(t, A, at, SLICE);
+	start(t, B, at + SAVE, SLICE);
+	gs_turns_until(t, at + 500 * US);
+	assert_true(of(t, B).contended);
+	assert_int_equal(of(t, B).last_work_ns, at + 500 * US);
+	gs_turns_suspend(t, A, true);
+	gs_turns_until(t, at + 900 * US);
+	assert_false(of(t, A).waiting);
+	assert_false(of(t, B).contended);
+	assert_int_equal(of(t, B).contended_ns, 500 * US - SAVE);
+	end(t, B, at + MS, SLICE);
+	assert_int_equal(of(t, B).contended_ns, 500 * US - SAVE);
+	/* its last turn's end is settled while it is suspended */
+	start(t, A, at + 2 * MS, SLICE);
+	end(t, A, at + 2 * MS + SLICE_NS + SAVE, SLICE);
+	assert_false(of(t, A).waiting);
+	gs_turns_suspend(t, A, false);
+	start(t, A, at + 5 * MS, SLICE);
+	end(t, A, at + 5 * MS + SLICE_NS + SAVE, SLICE);
+	assert_true(of(t, A).waiting);
+	gs_turns_free(t);
+}
+
+/* A launch-bound TSG is back at once; one of whole turns is not. */
+static void returns(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	for (int i = 0; i < 10; i++, at += 400 * US) { /* beside a slice of 20 us */
+		start(t, A, at, 1000000);
+		end(t, A, at + 100 * US, 1000000);
+		start(t, B, at + 180 * US, 20);
+		end(t, B, at + 320 * US, 20);
+	}
+	assert_int_equal(of(t, A).returns, 9);
+	for (int i = 0; i < 10; i++, at += SLICE_NS + SAVE + 260 * US) { /* beside one of 2 ms */
+		start(t, A, at, 1000000);
+		end(t, A, at + 100 * US, 1000000);
+		start(t, B, at + 180 * US, SLICE);
+		end(t, B, at + 180 * US + SLICE_NS + SAVE, SLICE);
+	}
+	assert_int_equal(of(t, A).returns, 19);
+	for (int i = 0; i < 10; i++, at += 20 * MS) { /* after a pause */
+		start(t, A, at + 15 * MS, 1000000);
+		end(t, A, at + 15 * MS + 100 * US, 1000000);
+		start(t, B, at + 15 * MS + 180 * US, SLICE);
+		end(t, B, at + 34 * MS, SLICE);
+	}
+	assert_int_equal(of(t, A).returns, 19);
+	gs_turns_free(t);
+}
+
+/* How long it takes to leave: what is longer than its slice while somebody waits from START on. */
+static void drains(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	for (int i = 0; i < 100; i++, at += 2 * (SLICE_NS + 600 * US)) {
+		start(t, A, at, SLICE);
+		end(t, A, at + SLICE_NS + 500 * US, SLICE); /* of long thread blocks */
+		start(t, B, at + SLICE_NS + 600 * US, SLICE);
+		end(t, B, at + 2 * SLICE_NS + 600 * US + SAVE, SLICE);
+	}
+	assert_int_equal(of(t, B).drains, 100);
+	assert_int_equal(of(t, B).drain_ns, SAVE);
+	assert_true(of(t, A).drains > 90);
+	assert_int_equal(of(t, A).drain_ns, 500 * US);
+	assert_true(of(t, A).ended[GS_TURN_SLICE] > 90);
+	gs_turns_free(t);
+}
+
+static void hear(uint64_t id, void *user)
+{
+	*(uint64_t *)user = *(uint64_t *)user * 10 + id;
+}
+
+/* Whoever has changed is told once. */
+static void changes(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t told_ids = 0;
+
+	start(t, A, MS, SLICE);
+	end(t, A, 2 * MS, SLICE);
+	start(t, B, 3 * MS, SLICE);
+	gs_turns_changed(t, hear, &told_ids);
+	assert_int_equal(told_ids, 12);
+	told_ids = 0;
+	gs_turns_until(t, 100 * MS);
+	gs_turns_changed(t, hear, &told_ids);
+	assert_int_equal(told_ids, 0);
+	end(t, B, 101 * MS, SLICE);
+	gs_turns_forget(t, B);
+	gs_turns_changed(t, hear, &told_ids);
+	assert_int_equal(told_ids, 0);
 	gs_turns_free(t);
 }
 
@@ -337,6 +479,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cut_and_drained),
 		cmocka_unit_test(contended_in_the_last_slice),
+		cmocka_unit_test(nobody_waits_beside_a_long_turn),
+		cmocka_unit_test(suspended_waits_not),
+		cmocka_unit_test(returns),
+		cmocka_unit_test(drains),
+		cmocka_unit_test(changes),
 		cmocka_unit_test(short_slices),
 		cmocka_unit_test(idle_settles),
 		cmocka_unit_test(alone),
