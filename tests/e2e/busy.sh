@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# alone: yes
+# Who works, on a stock driver whose log is silent about it, new and old: under prio a long kernel is
+# not taken for idle, and an idle service that stays loaded holds nobody back.
+. "$(dirname "$0")/lib.sh"
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	for branch in 535 580; do
+		check "branch $branch" in_sim --branch $branch -- bash "$self"
+	done
+	done_testing
+	exit
+fi
+
+per_us=27.777
+run_load() { # CLASS NAME ARGUMENTS...
+	local class=$1 name=$2
+	shift 2
+	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us $per_us --warmup 0 \
+		>"$scratch/$name.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$name=$!"
+}
+runs() { [ "$(sim_disabled "$1")" = 0 ]; }
+# share PID SECONDS: of that time, in percent, in which it was not suspended
+share() {
+	local on=0 n=0 end=$((SECONDS + $2))
+	while [ $SECONDS -lt $end ]; do
+		runs "$1" && on=$((on + 1))
+		n=$((n + 1))
+		sleep 0.02
+	done
+	echo $((on * 100 / n))
+}
+
+start_daemon
+exits 0 "prio starts" "$gpusched" policy start prio
+run_load be be be --seconds 0
+check "a BE is there" wait_tsgs "pid:$be" 1
+
+# it works for 3 s after its only launch; beside an equal it would take 6
+run_load lc long lc --kernel-us 3000000 --count 1 --seconds 60
+wait $long
+ms=$(jq '.p50_us / 1000 | floor' "$scratch/long.out")
+ge "$ms" 2900 "a kernel of 3 s takes that long"
+le "$ms" 4000 "and not much more: it is not taken for idle"
+
+run_load lc idle lc --kernel-us 1000 --count 3 --seconds 60 --linger 60
+check "a service has worked" wait_for 20 test -s "$scratch/idle.out"
+check "once it is idle the BE run" wait_for 2 runs $be
+ge "$(share $be 3)" 80 "and go on to run"
+check "and work" wait_for 2 eval "[ \"\$(sim_work $be)\" -gt $(sim_work $be) ]"
+is "$("$gpusched" stats --json | jq -s '(.[0] // .).service.facts_left')" 0 "no fact was left out"
+done_testing
