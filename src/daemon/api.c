@@ -6,10 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -32,7 +29,7 @@ struct api_request {
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-static int peer_of_fd(int fd, struct gs_peer *ret)
+int api_peer_of_fd(int fd, struct gs_peer *ret)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -48,95 +45,7 @@ int api_peer(struct MHD_Connection *c, struct gs_peer *ret)
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-	return info ? peer_of_fd(info->connect_fd, ret) : -EPERM;
-}
-
-struct api_uid *api_uid_of(struct api *a, uid_t uid)
-{
-	struct api_uid *u;
-
-	for (u = a->uids; u; u = u->next)
-		if (u->uid == uid)
-			return u;
-	u = calloc(1, sizeof(*u));
-	if (!u)
-		return NULL;
-	u->uid = uid;
-	u->next = a->uids;
-	a->uids = u;
-	return u;
-}
-
-/* Of users other than root: calls need descriptors as well, and root always gets in. */
-static unsigned int room_for_users(void)
-{
-	struct rlimit l = { 0 };
-	unsigned int room = API_CONNECTIONS - API_CONNECTIONS_ROOT;
-
-	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur / 4 < room) {
-		room = (unsigned int)(l.rlim_cur / 4);
-		gs_log(LOG_WARNING,
-		       "with %llu descriptors users have %u connections instead of %d: raise "
-		       "LimitNOFILE=",
-		       (unsigned long long)l.rlim_cur, room,
-		       API_CONNECTIONS - API_CONNECTIONS_ROOT);
-	}
-	return room;
-}
-
-static bool is_one_too_many(const struct api *a, const struct api_uid *of)
-{
-	unsigned int users = 0;
-
-	for (const struct api_uid *u = a->uids; u; u = u->next)
-		users += u->uid ? u->connections : 0;
-	return of->uid && (of->connections > API_CONNECTIONS_UID || users > a->room);
-}
-
-/* Forgets users without connections, so that the list does not grow with the machine's age. */
-static void forget_idle(struct api *a)
-{
-	struct api_uid **at = &a->uids;
-
-	while (*at) {
-		struct api_uid *u = *at;
-
-		if (u->connections || u->watchers) {
-			at = &u->next;
-			continue;
-		}
-		*at = u->next;
-		free(u);
-	}
-}
-
-static void on_connection(void *user, struct MHD_Connection *c, void **context,
-			  enum MHD_ConnectionNotificationCode code)
-{
-	const union MHD_ConnectionInfo *info;
-	struct api *a = user;
-	struct api_uid *u;
-	struct gs_peer peer;
-
-	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		u = *context;
-		if (u)
-			u->connections--;
-		forget_idle(a);
-		return;
-	}
-	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (!info || peer_of_fd(info->connect_fd, &peer))
-		return;
-	u = api_uid_of(a, peer.uid);
-	if (!u)
-		return;
-	*context = u;
-	u->connections++;
-	if (is_one_too_many(a, u)) {
-		a->refused++;
-		shutdown(info->connect_fd, SHUT_RDWR);
-	}
+	return info ? api_peer_of_fd(info->connect_fd, ret) : -EPERM;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -360,28 +269,13 @@ static void on_completed(void *user, struct MHD_Connection *c, void **context,
 
 /* ---- the server in our loop ------------------------------------------------------------------ */
 
-/*
- * At its limit of connections the server stops listening, and listens again at the run after the one
- * that closed some: without that run nothing would wake it any more.
- */
-static void run_again_after_closing(struct api *a)
-{
-	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(a->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-	unsigned int n = info ? info->num_connections : 0;
-
-	if (n < a->connections)
-		sd_event_source_set_enabled(a->defer, SD_EVENT_ONESHOT);
-	a->connections = n;
-}
-
 static void run_server(struct api *a)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 	uint64_t now;
 
+	api_hand_over(a);
 	MHD_run(a->mhd);
-	run_again_after_closing(a);
 	if (MHD_get_timeout(a->mhd, &ms) != MHD_YES) {
 		sd_event_source_set_enabled(a->timer, SD_EVENT_OFF);
 		return;
@@ -433,61 +327,17 @@ void api_kick(struct api *a)
 	sd_event_source_set_enabled(a->beat, SD_EVENT_ONESHOT);
 }
 
-/* What is there and is not a dead daemon's socket is somebody else's, and stays. */
-static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
-{
-	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct stat st;
-
-	if (lstat(sun->sun_path, &st))
-		return errno == ENOENT
-			       ? 0
-			       : gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
-	if (!S_ISSOCK(st.st_mode))
-		return gs_fail(err, -EEXIST, "%s is in the way and is not a socket: remove it",
-			       sun->sun_path);
-	if (fd < 0 || !connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) || errno == EAGAIN)
-		return gs_fail(err, -EADDRINUSE, "another program listens on %s: stop it",
-			       sun->sun_path);
-	if (unlink(sun->sun_path) && errno != ENOENT)
-		return gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
-	return 0;
-}
-
-static int listen_on(const char *path, struct gs_error *err)
-{
-	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	int r;
-
-	if (strlen(path) >= sizeof(sun.sun_path))
-		return gs_fail(err, -ENAMETOOLONG, "%s is too long for a socket", path);
-	strcpy(sun.sun_path, path);
-	/* We hold the instance's lock: a socket that nobody serves is a dead daemon's. */
-	r = make_way(&sun, err);
-	if (r)
-		return r;
-	/* The mode comes last: who waits for its notice (the guardian) finds us listening. */
-	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
-	    chmod(path, 0666))
-		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
-	return TAKE_FD(fd);
-}
-
 static int start_server(struct api *a, struct gs_error *err)
 {
-	a->fd = listen_on(gs_env()->socket, err);
-	if (a->fd < 0)
-		return a->fd;
 	a->mhd = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, a,
-		MHD_OPTION_LISTEN_SOCKET, a->fd, MHD_OPTION_CONNECTION_LIMIT, API_CONNECTIONS,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+		on_request, a, MHD_OPTION_CONNECTION_LIMIT, API_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, API_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)16384, MHD_OPTION_NOTIFY_CONNECTION, on_connection, a,
+		(size_t)16384, MHD_OPTION_NOTIFY_CONNECTION, api_on_connection, a,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, a, MHD_OPTION_END);
 	if (!a->mhd)
 		return gs_fail(err, -EIO, "the API on %s cannot be served", gs_env()->socket);
-	return 0;
+	return api_listen(a, err);
 }
 
 static int add_sources(struct api *a)
@@ -522,8 +372,7 @@ int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_e
 		return gs_fail(err, -ENOMEM, "out of memory");
 	a->s = s;
 	a->event = event;
-	a->fd = -1;
-	a->room = room_for_users();
+	a->fd = a->spare_fd = -1;
 	r = start_server(a, err);
 	if (!r)
 		r = add_sources(a);
@@ -540,19 +389,18 @@ void api_free(struct api *a)
 	if (!a)
 		return;
 	if (a->mhd) {
-		unlink(gs_env()->socket);
+		if (a->fd >= 0)
+			unlink(gs_env()->socket);
 		api_watch_end(a);
 		a->ending = true; /* who asks in this last run must not sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");
 		MHD_run(a->mhd);
 		MHD_stop_daemon(a->mhd);
-	} else if (a->fd >= 0) {
-		close(a->fd);
 	}
 	sd_event_source_unref(a->io);
 	sd_event_source_unref(a->timer);
 	sd_event_source_unref(a->beat);
 	sd_event_source_unref(a->defer);
-	forget_idle(a);
+	api_listen_end(a);
 	free(a);
 }

@@ -23,18 +23,22 @@ struct api_uid {
 	struct api_uid *next;
 	uid_t uid;
 	unsigned int connections, watchers;
+	int waiting[API_CONNECTIONS_UID]; /* of these, for their turn */
+	unsigned int nwaiting;
 };
 
 struct api {
 	struct gs_service *s;
 	sd_event *event;
-	sd_event_source *io, *timer, *defer, *beat;
+	sd_event_source *io, *listen, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
-	int fd; /* listening; the server closes it */
+	int fd;       /* listening */
+	int spare_fd; /* for a moment without descriptors */
 	bool ending;
-	unsigned int connections; /* after the last run */
-	unsigned int room;        /* for connections of users other than root */
-	uint64_t refused;         /* connections past that or a user's share */
+	unsigned int open;      /* connections that the server has */
+	unsigned int room;      /* for connections of users other than root */
+	uint64_t refused;       /* connections past that or a user's share */
+	struct api_uid *adding; /* whose it is given just now */
 	struct api_uid *uids;
 	struct api_watcher *watchers;
 	unsigned int nwatchers;
@@ -49,6 +53,15 @@ int api_peer(struct MHD_Connection *c, struct gs_peer *ret);
 /* This user's counts; NULL: out of memory. */
 struct api_uid *api_uid_of(struct api *a, uid_t uid);
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
+
+/* ---- api_accept.c */
+int api_listen(struct api *a, struct gs_error *err);
+void api_listen_end(struct api *a);
+/* Before the server runs. */
+void api_hand_over(struct api *a);
+void api_on_connection(void *user, struct MHD_Connection *c, void **context,
+		       enum MHD_ConnectionNotificationCode code);
+int api_peer_of_fd(int fd, struct gs_peer *ret);
 
 /* ---- api_watch.c */
 enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/*
+ * api_accept.c - the listening socket: who is let in, and in which order
+ *
+ * All accounts share the kernel's one queue, so it is emptied at once. One connection too many is
+ * closed before a byte of it is read; the others go to the server one for each user in turn, root's
+ * first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "daemon/api_priv.h"
+
+#define AT_ONCE API_CONNECTIONS_UID /* accepted in one turn: what may wait of one user */
+
+/* ---- users ----------------------------------------------------------------------------------- */
+
+struct api_uid *api_uid_of(struct api *a, uid_t uid)
+{
+	struct api_uid *u;
+
+	for (u = a->uids; u; u = u->next)
+		if (u->uid == uid)
+			return u;
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return NULL;
+	u->uid = uid;
+	u->next = a->uids;
+	a->uids = u;
+	return u;
+}
+
+/* Of users other than root: calls need descriptors as well, and root always gets in. */
+static unsigned int room_for_users(void)
+{
+	struct rlimit l = { 0 };
+	unsigned int room = API_CONNECTIONS - API_CONNECTIONS_ROOT;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur / 4 < room) {
+		room = (unsigned int)(l.rlim_cur / 4);
+		gs_log(LOG_WARNING,
+		       "with %llu descriptors users have %u connections instead of %d: raise "
+		       "LimitNOFILE=",
+		       (unsigned long long)l.rlim_cur, room,
+		       API_CONNECTIONS - API_CONNECTIONS_ROOT);
+	}
+	return room;
+}
+
+/* Nobody has more than what is left for others: so there is always something for the next user. */
+static bool is_one_too_many(const struct api *a, const struct api_uid *of)
+{
+	unsigned int users = 0;
+
+	for (const struct api_uid *u = a->uids; u; u = u->next)
+		users += u->uid ? u->connections : 0;
+	if (!of->uid)
+		return of->nwaiting == API_CONNECTIONS_UID;
+	return of->connections > API_CONNECTIONS_UID || users > a->room ||
+	       (of->connections > 1 && of->connections > a->room - users);
+}
+
+/* Forgets users without connections, so that the list does not grow with the machine's age. */
+static void forget_idle(struct api *a)
+{
+	struct api_uid **at = &a->uids;
+
+	while (*at) {
+		struct api_uid *u = *at;
+
+		if (u->connections || u->watchers) {
+			at = &u->next;
+			continue;
+		}
+		*at = u->next;
+		free(u);
+	}
+}
+
+/* ---- handing over ---------------------------------------------------------------------------- */
+
+void api_on_connection(void *user, struct MHD_Connection *c, void **context,
+		       enum MHD_ConnectionNotificationCode code)
+{
+	struct api *a = user;
+	struct api_uid *u;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*context = a->adding;
+		a->open++;
+		return;
+	}
+	u = *context;
+	u->connections--;
+	a->open--;
+	api_kick(a); /* others may wait for its place */
+}
+
+static void hand_over(struct api *a, struct api_uid *u)
+{
+	const struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int fd = u->waiting[0];
+
+	memmove(u->waiting, u->waiting + 1, --u->nwaiting * sizeof(*u->waiting));
+	a->adding = u;
+	if (MHD_add_connection(a->mhd, fd, (const struct sockaddr *)&sun, sizeof(sun)) != MHD_YES)
+		u->connections--; /* it closed it */
+	a->adding = NULL;
+}
+
+void api_hand_over(struct api *a)
+{
+	bool more = false;
+
+	for (struct api_uid *u = a->uids; u; u = u->next) {
+		if (u->nwaiting && a->open < API_CONNECTIONS)
+			hand_over(a, u);
+		while (!u->uid && u->nwaiting && a->open < API_CONNECTIONS)
+			hand_over(a, u);
+		more |= u->nwaiting && a->open < API_CONNECTIONS;
+	}
+	forget_idle(a);
+	if (more)
+		api_kick(a);
+}
+
+/* ---- accepting ------------------------------------------------------------------------------- */
+
+/* Takes @fd. */
+static void take_in(struct api *a, int fd)
+{
+	struct gs_peer peer;
+	struct api_uid *u = api_peer_of_fd(fd, &peer) ? NULL : api_uid_of(a, peer.uid);
+
+	if (!u) {
+		close(fd);
+		return;
+	}
+	u->connections++;
+	if (is_one_too_many(a, u)) {
+		u->connections--;
+		a->refused++;
+		close(fd);
+		return;
+	}
+	u->waiting[u->nwaiting++] = fd;
+}
+
+/* Without a descriptor the queue could not be emptied, and the loop would turn for nothing. */
+static void refuse_one(struct api *a)
+{
+	int fd;
+
+	close(a->spare_fd);
+	fd = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	a->refused++;
+}
+
+static int on_listen(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	struct api *a = user;
+
+	for (unsigned int i = 0; i < AT_ONCE; i++) {
+		int c = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (c < 0 && (errno == EMFILE || errno == ENFILE))
+			refuse_one(a);
+		if (c < 0)
+			break;
+		take_in(a, c);
+	}
+	api_kick(a);
+	return 0;
+}
+
+/* ---- the socket ------------------------------------------------------------------------------ */
+
+/* What is there and is not a dead daemon's socket is somebody else's, and stays. */
+static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (lstat(sun->sun_path, &st))
+		return errno == ENOENT
+			       ? 0
+			       : gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return gs_fail(err, -EEXIST, "%s is in the way and is not a socket: remove it",
+			       sun->sun_path);
+	if (fd < 0 || !connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) || errno == EAGAIN)
+		return gs_fail(err, -EADDRINUSE, "another program listens on %s: stop it",
+			       sun->sun_path);
+	if (unlink(sun->sun_path) && errno != ENOENT)
+		return gs_fail(err, -errno, "%s: %s", sun->sun_path, strerror(errno));
+	return 0;
+}
+
+static int listen_on(const char *path, struct gs_error *err)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int r;
+
+	if (strlen(path) >= sizeof(sun.sun_path))
+		return gs_fail(err, -ENAMETOOLONG, "%s is too long for a socket", path);
+	strcpy(sun.sun_path, path);
+	/* We hold the instance's lock: a socket that nobody serves is a dead daemon's. */
+	r = make_way(&sun, err);
+	if (r)
+		return r;
+	/* The mode comes last: who waits for its notice (the guardian) finds us listening. */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
+	    chmod(path, 0666))
+		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
+	return TAKE_FD(fd);
+}
+
+int api_listen(struct api *a, struct gs_error *err)
+{
+	int r;
+
+	a->room = room_for_users();
+	a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (a->spare_fd < 0)
+		return gs_fail(err, -errno, "/dev/null: %s", strerror(errno));
+	a->fd = listen_on(gs_env()->socket, err);
+	if (a->fd < 0)
+		return a->fd;
+	r = sd_event_add_io(a->event, &a->listen, a->fd, EPOLLIN, on_listen, a);
+	return r < 0 ? r : 0;
+}
+
+void api_listen_end(struct api *a)
+{
+	a->listen = sd_event_source_disable_unref(a->listen);
+	if (a->fd >= 0)
+		close(a->fd);
+	if (a->spare_fd >= 0)
+		close(a->spare_fd);
+	for (struct api_uid *u = a->uids; u; u = u->next) {
+		for (unsigned int i = 0; i < u->nwaiting; i++)
+			close(u->waiting[i]);
+		u->connections -= u->nwaiting;
+		u->nwaiting = 0;
+	}
+	forget_idle(a);
+}
