@@ -14,7 +14,8 @@ build=${BUILD:-build}
 out=${1:-bundle}
 
 rm -rf "$out"
-mkdir -p "$out/bin" "$out/lib" "$out/libc" "$out/real" "$out/policies"
+mkdir -p "$out/bin" "$out/lib" "$out/libc" "$out/real" "$out/policies" "$out/bench"
+install -m 644 bench/torch_load.py "$out/bench/"
 
 programs=(gpusched gpuschedd helper jq)
 for p in "${programs[@]}"; do

@@ -56,6 +56,10 @@ static const struct option {
 	  "kernel)" },
 	{ "fill", "PERCENT", BE, REAL, AT(fill_pct), 0.1, 100,
 	  "how much of the GPU a wave of blocks fills (100)" },
+	{ "memory", NULL, BE, FLAG, AT(memory), 0, 0,
+	  "kernels that read and write 1 GiB each, instead of such that compute" },
+	{ "copy", NULL, BE, FLAG, AT(copy), 0, 0,
+	  "copies of 64 MiB to the GPU, instead of kernels" },
 	{ "in-flight", "N", BE, NUMBER, AT(in_flight), 1, 64, "kernels queued at a time (4)" },
 	{ "seconds", "S", LC | BE, REAL, AT(seconds), 0, 1e6,
 	  "how long to measure; 0: until SIGINT or SIGTERM (5)" },
@@ -164,6 +168,8 @@ static int check_together(const struct gsload_options *o, struct gs_error *err)
 {
 	if (o->mode == GSLOAD_BE && o->kernels > 1 && !o->graph)
 		return gs_fail(err, -EINVAL, "--kernels goes with be only together with --graph");
+	if (o->memory + o->copy + o->graph > 1)
+		return gs_fail(err, -EINVAL, "--memory, --copy and --graph exclude each other");
 	if (o->graph && o->gap_us > 0)
 		return gs_fail(err, -EINVAL,
 			       "--gap-us does not go with --graph: a graph is one "

@@ -19,7 +19,7 @@ struct gsload_options {
 	double kernel_us, block_us, fill_pct, period_us, gap_us, seconds, warmup, delay, linger;
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
-	bool hold, graph, ready, lines;
+	bool hold, graph, memory, copy, ready, lines;
 	double dilate; /* real seconds per simulated second */
 };
 

@@ -85,3 +85,13 @@ int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts)
 	load_kernels(c);
 	return 0;
 }
+
+void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
+			cu_address *ret_at)
+{
+	cu_handle module;
+
+	gsload_check(c, c->module_load(&module, gsload_stream_ptx), "loading a kernel");
+	gsload_check(c, c->module_function(ret_function, module, "gs_stream"), "finding gs_stream");
+	gsload_check(c, c->memory_alloc(ret_at, bytes), "allocating memory");
+}

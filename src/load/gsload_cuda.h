@@ -57,6 +57,8 @@ typedef unsigned long long cu_address;
 	X(event_record, "cuEventRecord", (cu_handle event, cu_handle stream)) \
 	X(event_synchronize, "cuEventSynchronize", (cu_handle event)) \
 	X(event_destroy, "cuEventDestroy_v2", (cu_handle event)) \
+	X(copy_to_gpu, "cuMemcpyHtoDAsync_v2", \
+	  (cu_address to, const void *from, size_t size, cu_handle stream)) \
 	X(memory_alloc, "cuMemAlloc_v2", (cu_address * address, size_t size)) \
 	X(host_alloc, "cuMemHostAlloc", (void **memory, size_t size, unsigned int flags)) \
 	X(host_address, "cuMemHostGetDevicePointer_v2", \
@@ -76,6 +78,9 @@ struct gsload_cuda {
 /* Loads libcuda, makes @contexts contexts on GPU @ordinal and loads the kernels into the first,
  * which is then current. 0, or -1 after one line on stderr. */
 int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts);
+/* What gs_stream needs besides: its kernel and @bytes of memory. */
+void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
+			cu_address *ret_at);
 /* Ends the program with one line when a call failed. */
 void gsload_check(const struct gsload_cuda *c, cu_result r, const char *what);
 

@@ -4,6 +4,7 @@
  *
  * gs_work does a fixed amount of arithmetic: @n rounds of four multiply-adds a thread. A kernel
  * that watched a clock would count the time in which it is preempted as work.
+ * gs_stream, in a module of its own, reads and writes each of @n words at @at once.
  * gs_hold waits until the word at @flag is not 0, or for @limit clocks.
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_PTX_H
@@ -64,5 +65,37 @@ static const char gsload_ptx[] =
 	"OUT:\n"
 	"	ret;\n"
 	"}\n";
+
+static const char gsload_stream_ptx[] = ".version 6.0\n"
+					".target sm_50\n"
+					".address_size 64\n"
+					".visible .entry gs_stream(.param .u64 at, .param .u64 n)\n"
+					"{\n"
+					"	.reg .pred %done;\n"
+					"	.reg .u32 %block, %threads, %thread, %blocks;\n"
+					"	.reg .f32 %value;\n"
+					"	.reg .u64 %base, %limit, %i, %step, %word;\n"
+					"	ld.param.u64 %base, [at];\n"
+					"	ld.param.u64 %limit, [n];\n"
+					"	mov.u32 %block, %ctaid.x;\n"
+					"	mov.u32 %threads, %ntid.x;\n"
+					"	mov.u32 %thread, %tid.x;\n"
+					"	mov.u32 %blocks, %nctaid.x;\n"
+					"	cvt.u64.u32 %word, %thread;\n"
+					"	mad.wide.u32 %i, %block, %threads, %word;\n"
+					"	mul.wide.u32 %step, %blocks, %threads;\n"
+					"NEXT:\n"
+					"	setp.ge.u64 %done, %i, %limit;\n"
+					"	@%done bra END;\n"
+					"	shl.b64 %word, %i, 2;\n"
+					"	add.u64 %word, %base, %word;\n"
+					"	ld.global.f32 %value, [%word];\n"
+					"	add.f32 %value, %value, 0f3F800000;\n"
+					"	st.global.f32 [%word], %value;\n"
+					"	add.u64 %i, %i, %step;\n"
+					"	bra NEXT;\n"
+					"END:\n"
+					"	ret;\n"
+					"}\n";
 
 #endif /* GPUSCHED_LOAD_GSLOAD_PTX_H */

@@ -89,10 +89,44 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 
 /* ---- what is launched at once: one kernel, or a graph of several ------------------------------ */
 
+#define STREAM_BYTES (1ull << 30)
+#define COPY_BYTES (64u << 20)
+
 struct batch {
 	unsigned int blocks;
 	cu_handle graph; /* executable; NULL: one kernel */
+	/* --memory, --copy: instead */
+	cu_handle stream_function;
+	cu_address memory;
+	void *host;
 };
+
+static void batch_traffic(struct gsload_cuda *c, const struct gsload_options *o, struct batch *b)
+{
+	if (o->memory)
+		gsload_cuda_stream(c, STREAM_BYTES, &b->stream_function, &b->memory);
+	if (!o->copy)
+		return;
+	gsload_check(c, c->host_alloc(&b->host, COPY_BYTES, 0), "allocating host memory");
+	gsload_check(c, c->memory_alloc(&b->memory, COPY_BYTES), "allocating memory");
+}
+
+static void launch_traffic(struct gsload_cuda *c, struct gsload_result *r, const struct batch *b)
+{
+	uint64_t words = STREAM_BYTES / sizeof(float);
+	cu_address at = b->memory;
+	void *parameters[] = { &at, &words };
+
+	if (b->host) {
+		gsload_check(c, c->copy_to_gpu(at, b->host, COPY_BYTES, c->stream), "copying");
+		return;
+	}
+	gsload_check(c,
+		     c->launch(b->stream_function, full_grid(c), 1, 1, THREADS, 1, 1, 0, c->stream,
+			       parameters, NULL),
+		     "launching a kernel");
+	r->launches++;
+}
 
 /* Captured from the stream, as frameworks do it. */
 static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
@@ -101,6 +135,7 @@ static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
 	cu_handle graph;
 
 	*b = (struct batch){ .blocks = blocks };
+	batch_traffic(c, o, b);
 	if (!o->graph)
 		return;
 	gsload_check(c, c->capture_begin(c->stream, CU_CAPTURE_THREAD_LOCAL), "capturing a graph");
@@ -113,6 +148,10 @@ static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
 
 static void batch_launch(struct gsload_cuda *c, struct gsload_result *r, const struct batch *b)
 {
+	if (b->memory) {
+		launch_traffic(c, r, b);
+		return;
+	}
 	if (!b->graph) {
 		launch(c, r, b->blocks, r->iterations);
 		return;

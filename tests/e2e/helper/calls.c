@@ -6,6 +6,8 @@
  *   helper calls on           only the taps
  *   helper calls ops PID      every operation on PID's compute TSG by a borrowed descriptor: name, status
  *   helper calls time PID N   N set-timeslice calls: median time
+ *   helper calls realtime PID 0|1   MAKE_REALTIME; gpusched has no use for it
+ *   helper calls restart PID N      RESTART_RUNLIST for its first channel, N times, 2 ms apart
  *   helper calls change PID   sets slice, mode and interleave and suspends, by the engine; stays so
  *   helper calls die PID      the same with a guardian, then SIGKILL on itself
  *   helper calls restore      from the table alone
@@ -164,6 +166,47 @@ static int time_calls(pid_t pid, unsigned int n)
 	return 0;
 }
 
+/* Raw controls that nothing of gpusched makes, for bench/hw/settings.sh: n times. */
+static int control(pid_t pid, bool channel, uint32_t cmd, void *params, uint32_t size,
+		   unsigned int n)
+{
+	uint32_t status = 0, failed = 0;
+	struct gs_error err = { 0 };
+	uint64_t begun = gs_now_ns();
+	struct gs_rm_tsg t;
+
+	if (fill(pid, &t) || !t.nchannels)
+		return 1;
+	for (unsigned int i = 0; i < n; i++) {
+		CLEANUP_FD int fd = -1;
+
+		if (i)
+			gs_sleep_ns(2 * NS_PER_MS);
+		worked(gs_rm_borrow(pid, 0, t.start_ns, t.fd, &fd, &err), &err, "borrow");
+		worked(gs_rm_control(fd, t.client, channel ? t.channels[0].handle : t.tsg, cmd,
+				     params, size, &status),
+		       &err, "control");
+		failed += status != 0;
+	}
+	printf("status 0x%x failed %u of %u us %llu\n", status, failed, n,
+	       (unsigned long long)((gs_now_ns() - begun) / NS_PER_US / n));
+	return failed != 0;
+}
+
+static int realtime(pid_t pid, unsigned int on)
+{
+	uint8_t params = on != 0;
+
+	return control(pid, false, 0xa06c0110, &params, sizeof(params), 1);
+}
+
+static int restart_runlist(pid_t pid, unsigned int n)
+{
+	uint8_t params[2] = { 1, 0 }; /* force, do not skip the wait */
+
+	return control(pid, true, 0xa06f0111, params, sizeof(params), n ? n : 1);
+}
+
 static void told(const struct gs_engine_call *call, void *user)
 {
 	printf("%s arg %u err %d us %llu\n", gs_rm_op_name(call->op), call->arg, call->res.err,
@@ -261,6 +304,10 @@ int verb_calls(int nwords, char **words)
 		return ops(pid);
 	if (!strcmp(word, "time") && nwords > 2)
 		return time_calls(pid, number(nwords, words, 2));
+	if (!strcmp(word, "realtime") && nwords > 2)
+		return realtime(pid, number(nwords, words, 2));
+	if (!strcmp(word, "restart") && nwords > 2)
+		return restart_runlist(pid, number(nwords, words, 2));
 	if (!strcmp(word, "change"))
 		return change(pid, false);
 	if (!strcmp(word, "die"))

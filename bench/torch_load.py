@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """torch_load.py - a PyTorch program that serves or trains until it is told to end
 
-    torch_load.py serve [--graph] [--gap-ms MS]    a ResNet-50 answers one image at a time
-    torch_load.py train                            a transformer is trained
+    torch_load.py graph      a ResNet-50 answers one image at a time, as one CUDA graph
+    torch_load.py eager      the same, as some hundred launches
+    torch_load.py decoder    a decoder of 8 layers generates 16 tokens a request
+    torch_load.py train      a transformer is trained
 
 Prints {"ready":true} once it is warm, then one line per request or step: {"t":SECONDS,"us":MICROSECONDS},
-t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap with a fixed seed. With --graph a
-request is one CUDA graph instead of some hundred launches. Ends on SIGTERM. Knows nothing of gpusched.
+t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap with a fixed seed: about 40 requests/s, of the
+decoder 15. Ends on SIGTERM. Knows nothing of gpusched.
 """
 import argparse
 import json
@@ -51,6 +53,25 @@ def resnet(graph):
     return replay
 
 
+def decoder():
+    """A function that answers one request: 16 tokens, one after the other, each looked at by the CPU."""
+    layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, dropout=0.0, batch_first=True, norm_first=True)
+    model = torch.nn.TransformerEncoder(layer, 8, enable_nested_tensor=False).cuda().half()
+    embed = torch.nn.Embedding(32000, 1024).cuda().half()
+    head = torch.nn.Linear(1024, 32000).cuda().half()
+    model.train()  # no fused layers: many small launches, as most code has them
+
+    def answer():
+        tokens = [1]
+        with torch.no_grad():
+            for _ in range(16):
+                hidden = model(embed(torch.tensor([tokens], device="cuda")))
+                tokens.append(int(head(hidden[:, -1]).argmax()))
+        return tokens
+
+    return answer
+
+
 def transformer():
     """A function that makes one step of training: 8 layers, 8 sequences of 1024 tokens."""
     layer = torch.nn.TransformerEncoderLayer(2048, 16, 8192, dropout=0.0, batch_first=True, norm_first=True)
@@ -71,20 +92,25 @@ def transformer():
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["serve", "train"])
-    parser.add_argument("--graph", action="store_true")
-    parser.add_argument("--gap-ms", type=float, default=10.0)
+    programs = {
+        "graph": (lambda: resnet(True), 25.0),
+        "eager": (lambda: resnet(False), 20.0),
+        "decoder": (decoder, 40.0),
+        "train": (transformer, 0.0),
+    }
+    parser.add_argument("what", choices=programs)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     torch.backends.cudnn.benchmark = True
     gaps = random.Random(1)
-    work = resnet(options.graph) if options.what == "serve" else transformer()
+    make, gap_ms = programs[options.what]
+    work = make()
     for _ in range(10):
         work()
     say(ready=True)
     while True:
-        if options.what == "serve":
-            time.sleep(gaps.expovariate(1000 / options.gap_ms))
+        if gap_ms:
+            time.sleep(gaps.expovariate(1000 / gap_ms))
         begin = time.monotonic()
         work()
         end = time.monotonic()
