@@ -105,6 +105,12 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
 			 "note: it reads %s, which the stock host does not know: 0 there", fields);
 		return true;
 	}
+	if ((info->reads & GS_READS_FACTS) && !(info->flags & GPUSCHED_F_FACTS) && !n--) {
+		snprintf(ret, size,
+			 "note: it asks for facts without GPUSCHED_F_FACTS: they may be a second "
+			 "old");
+		return true;
+	}
 	if (info->reads_more && !n--) {
 		snprintf(ret, size, "note: not all that it reads of a TSG can be seen");
 		return true;

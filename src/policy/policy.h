@@ -59,8 +59,8 @@ struct gs_policy_info {
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
 	uint32_t flags;
-	uint32_t reads;                   /* facts about a TSG, see gs_reads_text() */
-	bool reads_more;                  /* and perhaps others: that cannot be seen */
+	uint32_t reads;  /* facts about a TSG, see gs_reads_text(); GS_READS_FACTS */
+	bool reads_more; /* and perhaps others: that cannot be seen */
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };
@@ -70,6 +70,7 @@ void gs_policy_info_free(struct gs_policy_info *info);
 int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *err);
 /* NAME (search path) or a path of an object or of a .bpf.c (built first, see gs_policy_build). */
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
+#define GS_READS_FACTS (1u << 31) /* it asks for gpusched_facts() */
 /*
  * Of what an object reads, the fields whose bit is not in @known (GPUSCHED_KNOWN_*), by name;
  * false: none.

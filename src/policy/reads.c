@@ -25,7 +25,9 @@
 #define RECORD 0x10000 /* a pointer into the record, with the offset below */
 #define STACK 0x20000  /* the same into the stack, with the offset from its end */
 #define SOME 0x30000   /* a pointer into one of the two */
-#define KIND 0x30000
+#define FACT 0x40000   /* a field of struct gpusched_facts, with its offset there */
+#define FACTS 0x50000  /* a pointer into that structure, with the offset below */
+#define KIND 0x70000
 
 #define PLACES (FP + 1 + STACK_SLOTS)
 struct state {
@@ -49,17 +51,24 @@ struct follower {
 static const struct {
 	const char *name;
 	uint32_t known, at;
+	bool fact;
 } fields[] = {
 #define FIELD(member, bit) \
 	{ \
-#member, GPUSCHED_KNOWN_##bit, offsetof(struct gpusched_task, member) \
+#member, GPUSCHED_KNOWN_##bit, offsetof(struct gpusched_task, member), false \
+	}
+#define FACT_FIELD(member, bit) \
+	{ \
+#member, GPUSCHED_KNOWN_##bit, offsetof(struct gpusched_facts, member), true \
 	}
 	FIELD(launches, LAUNCHES),        FIELD(launches_since_ns, LAUNCHES),
 	FIELD(last_launch_ns, LAUNCHES),  FIELD(launch_rate_mhz, RATE),
 	FIELD(gpu_time_ns, GPU_TIME),     FIELD(wait_time_ns, GPU_TIME),
 	FIELD(switches, GPU_TIME),        FIELD(last_run_ns, LAST_RUN),
 	FIELD(block_time_ns, BLOCK_TIME), FIELD(deadline_us, DEADLINE),
+	FACT_FIELD(work_ns, GPU_TIME),    FACT_FIELD(block_ns, BLOCK_TIME),
 #undef FIELD
+#undef FACT_FIELD
 };
 
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
@@ -115,7 +124,14 @@ static void reads(struct follower *f, uint32_t pointer, int offset)
 	if ((pointer & KIND) != RECORD)
 		return;
 	for (size_t i = 0; i < GS_COUNT(fields); i++)
-		if (at >= fields[i].at && at < fields[i].at + sizeof(gs_u64))
+		if (!fields[i].fact && at >= fields[i].at && at < fields[i].at + sizeof(gs_u64))
+			f->fields |= 1u << i;
+}
+
+static void reads_fact(struct follower *f, uint32_t at)
+{
+	for (size_t i = 0; i < GS_COUNT(fields); i++)
+		if (fields[i].fact && fields[i].at == at)
 			f->fields |= 1u << i;
 }
 
@@ -136,7 +152,12 @@ static void load(struct follower *f, const struct bpf_insn *i, struct state *s)
 	uint32_t *slot = slot_of(s, s->reg[i->src_reg], i->off);
 
 	reads(f, s->reg[i->src_reg], i->off);
-	s->reg[i->dst_reg] = slot && BPF_SIZE(i->code) == BPF_DW ? *slot : 0;
+	if (slot && (*slot & KIND) == FACT)
+		reads_fact(f, *slot & 0xffff);
+	if ((s->reg[i->src_reg] & KIND) == FACTS)
+		reads_fact(f, (s->reg[i->src_reg] & 0xffff) + (uint32_t)i->off);
+	s->reg[i->dst_reg] =
+		slot && BPF_SIZE(i->code) == BPF_DW && (*slot & KIND) != FACT ? *slot : 0;
 }
 
 static void store(const struct bpf_insn *i, struct state *s)
@@ -164,6 +185,28 @@ static void calculate(struct follower *f, const struct bpf_insn *i, struct state
 		*dst = 0;
 }
 
+/* gpusched_facts() fills the stack, where its fields are found again; elsewhere they are not. */
+static void ask_facts(struct follower *f, struct state *s)
+{
+	f->fields |= GS_READS_FACTS;
+	if ((s->reg[2] & KIND) != STACK)
+		f->lost = true;
+	for (unsigned int at = 0; at < sizeof(struct gpusched_facts); at += 8) {
+		uint32_t *slot = slot_of(s, s->reg[2], (int)at);
+
+		if (slot)
+			*slot = FACT | at;
+	}
+}
+
+/* Whose stack is whose is not followed: a pointer to facts there becomes one to facts. */
+static uint32_t handed(struct state *s, uint32_t value)
+{
+	const uint32_t *slot = slot_of(s, value, 0);
+
+	return slot && (*slot & KIND) == FACT ? FACTS | (*slot & 0xffff) : value;
+}
+
 /* A static function is followed with what it is given; a helper reads through its arguments. */
 static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct state *s)
 {
@@ -178,10 +221,13 @@ static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct
 		bool symbol = name && GELF_ST_TYPE(sym.st_info) != STT_SECTION;
 		struct state callee = { .seen = true };
 
-		memcpy(callee.reg + 1, s->reg + 1, 5 * sizeof(s->reg[0]));
+		for (int r = 1; r <= 5; r++)
+			callee.reg[r] = handed(s, s->reg[r]);
 		callee.reg[FP] = STACK;
 		go(f, symbol ? base : base + (size_t)(int64_t)(i->imm + 1), &callee);
 	}
+	if (name && !strcmp(name, "gpusched_host_facts"))
+		ask_facts(f, s);
 	for (int r = 1; r <= 5; r++) {
 		if (!own)
 			reads(f, s->reg[r], 0);

@@ -34,11 +34,12 @@ of() { # FILE TSG KEY
 
 told native stock >"$dir/native"
 told sim stock >"$dir/sim"
-is "$(wc -l <"$dir/native")" 18 "the policy has logged what it saw"
+is "$(wc -l <"$dir/native")" 22 "the policy has logged what it saw"
 by_id() { awk '$1 == "id" { id = $2 } { print id, $0 }' "$1" | sort -sn -k1,1; } # hosts differ in order
 is "$(diff <(by_id "$dir/native") <(by_id "$dir/sim"))" "" "in the kernel it sees the same"
 for id in 1 2; do
 	is "$(($(of "$dir/native" $id known) & 7))" 7 "TSG $id: its time, its state and its last run are known"
+	is "$(of "$dir/native" $id block)" 0 "TSG $id: its thread blocks are not"
 	ge "$(of "$dir/native" $id behind)" 1 "TSG $id: as of a moment ago"
 	le "$(of "$dir/native" $id behind)" 33333333 "and of no earlier one than RM's last period"
 	is "$(of "$dir/native" $id other)" "$(of "$dir/native" $((3 - id)) held)" "the other one by its id"
@@ -51,4 +52,8 @@ ge "$(of "$dir/native" 1 lost)" 1000000 "switches are lost time"
 told native all >"$dir/native"
 is "$(of "$dir/native" 1 behind)" 0 "with --facts all it knows of now"
 is "$(($(of "$dir/native" 1 known) & 96))" 96 "and the work and the blocks as well"
+ge "$(of "$dir/native" 2 block)" 1000 "those of the BE have a length"
+ge "$(of "$dir/native" 2 work)" 1000000000 "and it worked for most of 2 s"
+like "$("$gpusched" policy check "$policy" 2>&1)" "reads work_ns, block_ns, which the stock host does not know" \
+	"policy check says what the stock host does not know of it"
 done_testing

@@ -16,6 +16,11 @@ GPUSCHED_INLINE void look_at_runlist(struct gpusched_task *t)
 	t->priv[7] = r.switches;
 }
 
+static __attribute__((noinline)) gs_u64 block_of(const struct gpusched_facts *f)
+{
+	return f ? f->block_ns + gpusched_random() % 1 : 0;
+}
+
 GPUSCHED_TICK(t, round)
 {
 	struct gpusched_facts f;
@@ -25,11 +30,15 @@ GPUSCHED_TICK(t, round)
 	t->priv[1] = f.held_ns;
 	t->priv[2] = f.turns;
 	t->priv[3] = f.as_of_ns;
+	if (at_ms && round->now_ns / 1000000 == at_ms) {
+		gpusched_log("id", t->id);
+		gpusched_log("block", block_of(&f));
+		gpusched_log("work", f.work_ns);
+	}
 	gpusched_peek(t->id ^ 3, &f); /* of 1 and 2 the other one */
 	t->priv[4] = f.held_ns;
 	look_at_runlist(t);
 	if (at_ms && round->now_ns / 1000000 == at_ms) {
-		gpusched_log("id", t->id);
 		gpusched_log("known", t->priv[0]);
 		gpusched_log("held", t->priv[1]);
 		gpusched_log("turns", t->priv[2]);
