@@ -29,7 +29,7 @@ for p in "${programs[@]}"; do
 	install -m 755 -s "$from" "$out/real/$p"
 done
 install -m 755 "$build/gsload" "$out/gsload"
-for extra in tapcost launchcost emptyprobe turns; do
+for extra in tapcost launchcost emptyprobe turns bad_access; do
 	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done

@@ -115,8 +115,11 @@ static void make_spec(const struct cli_cmd *cmd, struct spec *s)
 	s->shorts[at++] = ':'; /* a missing argument is told apart */
 	s->shorts[at++] = 'h';
 	for (const struct cli_opt *o = cmd->opts; o && o->name && s->n < MAX_OPTS; o++) {
-		s->longs[n++] = (struct option){ o->name, o->arg ? required_argument : no_argument,
-						 NULL, OPT_FIRST + (int)s->n };
+		int has = !o->arg          ? no_argument
+			  : *o->arg == '=' ? optional_argument
+					   : required_argument;
+
+		s->longs[n++] = (struct option){ o->name, has, NULL, OPT_FIRST + (int)s->n };
 		if (o->letter) {
 			s->shorts[at++] = o->letter;
 			if (o->arg)
@@ -247,7 +250,7 @@ static bool takes_value(const char *word, const char *next)
 		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
 			if (word[1] == '-' ? !strcmp(word + 2, o->name)
 					   : o->letter && word[1] == o->letter && !word[2])
-				*(o->arg ? &value : &flag) = true;
+				*(o->arg && *o->arg != '=' ? &value : &flag) = true;
 	return value && !(flag && next && cli_known_noun(next));
 }
 

@@ -23,7 +23,7 @@ struct cli;
 struct cli_opt {
 	const char *name; /* long name, NULL ends the list */
 	char letter;      /* short form, 0: none */
-	const char *arg;  /* what follows; NULL: a flag */
+	const char *arg;  /* what follows; "=X": may follow; NULL: a flag */
 	const char *help;
 };
 
@@ -113,6 +113,11 @@ int cli_suspend(struct cli *c);
 int cli_resume(struct cli *c);
 int cli_restore(struct cli *c);
 int cli_run(struct cli *c);
+/* Only returns when it cannot: the exit code. */
+int cli_run_exec(char **argv);
+/* run_pool.c: into a pool or shared use; an enum gs_exit. Then runs CMD, and stays. */
+int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock);
+int cli_run_beside(const struct cli *c, int sock);
 int cli_class_get(struct cli *c);
 int cli_class_set(struct cli *c);
 int cli_class_clear(struct cli *c);

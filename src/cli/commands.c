@@ -57,6 +57,9 @@ static const struct cli_opt restore_opts[] = {
 static const struct cli_opt run_opts[] = {
 	{ "class", 'c', "CLASS", "class of CMD and all its descendants" },
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
+	{ "pool", 0, "=NAME", "in one MPS server with the other programs of this pool (pool)" },
+	{ "share", 0, "=NAME", "in one MPS server with programs of the classes lc and be (share)" },
+	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
 	END,
 };
 
@@ -200,10 +203,11 @@ const struct cli_cmd cli_commands[] = {
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
 	  restore_opts, CLI_JSON, 0, 0 },
-	{ "run", NULL, "[--class CLASS] [--weight W] -- CMD [ARG...]",
+	{ "run", NULL, "[--class CLASS] [--weight W] [--pool|--share] -- CMD [ARG...]",
 	  "run a command in a class, with all its descendants",
-	  "The class is in force before CMD starts. Exit code: that of CMD; 126 or 127 when it "
-	  "cannot be executed, as in a shell.",
+	  "The class is in force before CMD starts. --pool and --share go through NVIDIA MPS; what "
+	  "that gives up is said at the start. Exit code: that of CMD; 126 or "
+	  "127 when it cannot be executed, as in a shell.",
 	  cli_run, run_opts, CLI_COMMAND, 1, CLI_ANY },
 	{ "class", "get", "[TARGET]", "show the class of processes", NULL, cli_class_get, NULL,
 	  CLI_JSON | CLI_TARGET, 0, 1 },

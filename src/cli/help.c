@@ -64,8 +64,14 @@ static void print_opt(FILE *out, char letter, const char *name, const char *arg,
 {
 	char left[64];
 
-	snprintf(left, sizeof(left), "%c%c%s--%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
-		 letter ? ", " : "  ", name, arg ? " " : "", arg ? arg : "");
+	bool may = arg && *arg == '=';
+
+	snprintf(left, sizeof(left), "%c%c%s--%s%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+		 letter ? ", " : "  ", name,
+		 may   ? "["
+		 : arg ? " "
+		       : "",
+		 arg ? arg : "", may ? "]" : "");
 	fprintf(out, "  %-30s %s\n", left, help);
 }
 
@@ -123,7 +129,9 @@ static void man_opt(FILE *out, const struct cli_opt *o)
 	fprintf(out, "\t*--%s*", o->name);
 	if (o->letter)
 		fprintf(out, ", *-%c*", o->letter);
-	if (o->arg)
+	if (o->arg && *o->arg == '=')
+		fprintf(out, "\\[=_%s_\\]", o->arg + 1);
+	else if (o->arg)
 		fprintf(out, " _%s_", o->arg);
 	fputs(": ", out);
 	scdoc_text(out, o->help);

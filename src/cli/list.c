@@ -36,12 +36,16 @@ static char *person(const json_t *row)
 /* Who keeps it off the GPU, or how it is. */
 static char *state(const json_t *row)
 {
+	const json_t *server = gs_json_at(row, "client_of");
 	const json_t *runnable = gs_json_at(row, "is.runnable");
 	const char *by = json_string_value(gs_json_at(row, "suspended_by"));
 	const char *holder = json_string_value(gs_json_at(row, "held_by"));
 	const char *how = json_string_value(gs_json_at(row, "held_how"));
 	char *text = NULL;
 
+	if (server)
+		return asprintf(&text, "client of %lld", json_integer_value(server)) < 0 ? NULL
+											 : text;
 	if (json_is_true(gs_json_at(row, "held")))
 		return asprintf(&text, "held (%s), %s", holder ? holder : "admission",
 				how && !strcmp(how, "gate") ? "at the gate" : "suspended") < 0
@@ -160,6 +164,25 @@ static void hide_unknown(struct gs_column *cols, size_t n, const char *head, con
 	col->head = NULL;
 }
 
+/* The programs whose kernels are in that server's TSG. */
+static void add_clients(json_t *rows, const json_t *server)
+{
+	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
+	size_t i;
+
+	json_array_foreach((json_t *)clients, i, c) {
+		json_t *row = json_pack(
+			"{s:O?, s:O?, s:O?, s:O?, s:O?}", "pid", json_object_get(c, "pid"), "class",
+			json_object_get(c, "class"), "gpu", gs_json_at(server, "gpu"), "uid",
+			gs_json_at(server, "uid"), "client_of", gs_json_at(server, "pid"));
+
+		json_object_set_new(
+			row, "comm",
+			json_sprintf("`- %s", json_string_value(gs_json_at(c, "comm")) ?: "-"));
+		json_array_append_new(rows, row);
+	}
+}
+
 /* What most people look for; a TSG that was named is shown whatever it is. */
 static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 {
@@ -170,8 +193,11 @@ static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 	json_array_foreach(tsgs, i, row) {
 		const char *kind = json_string_value(gs_json_at(row, "kind"));
 
-		if (all || (kind && !strcmp(kind, "compute")))
-			json_array_append(rows, row);
+		if (!all && (!kind || strcmp(kind, "compute")))
+			continue;
+		json_array_append(rows, row);
+		if (!c->json && kind && !strcmp(kind, "compute"))
+			add_clients(rows, row);
 	}
 	return rows;
 }

@@ -32,19 +32,56 @@ static bool is_nowhere(const char *name)
 	return true;
 }
 
+int cli_run_exec(char **argv)
+{
+	int r;
+
+	execvp(argv[0], argv);
+	r = errno == EACCES && is_nowhere(argv[0]) ? ENOENT : errno;
+	cli_fail(-r, "run: %s cannot be executed: %s", argv[0], strerror(r));
+	return r == ENOENT ? 127 : 126; /* as a shell says it */
+}
+
+/* Those that do not go together; an enum gs_exit. */
+static int check_options(const struct cli *c, const char *class_name)
+{
+	bool pool = cli_opt(c, "pool"), share = cli_opt(c, "share");
+
+	if (pool && share)
+		return cli_fail(-EINVAL, "run: --pool and --share do not go together");
+	if ((pool || share) && !class_name)
+		return cli_fail(-EINVAL, "run: --%s needs --class", pool ? "pool" : "share");
+	if (share && strcmp(class_name, "lc") && strcmp(class_name, "be"))
+		return cli_fail(-EINVAL, "run: --share is for the classes lc and be");
+	if (cli_opt(c, "sm") && !share)
+		return cli_fail(-EINVAL, "run: --sm goes with --share");
+	return GS_EXIT_OK;
+}
+
 /*
  * The class is given to this very process and then CMD takes its place: it is in force before
  * CMD's first instruction, and its descendants inherit it.
  */
+static int take_class(const char *class_name, uint64_t weight)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	char target[32];
+	json_t *args;
+
+	snprintf(target, sizeof(target), "pid:%d", getpid());
+	args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
+	if (args && weight)
+		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
+	return cli_ask(0, "class_set", args, &answer);
+}
+
 int cli_run(struct cli *c)
 {
 	const char *class_name = cli_opt(c, "class"), *weight = cli_opt(c, "weight");
-	CLEANUP_JSON json_t *answer = NULL;
+	bool pool = cli_opt(c, "pool") || cli_opt(c, "share");
 	struct gs_error err = {};
+	int sock = -1, r;
 	uint64_t w = 0;
-	char target[32];
-	json_t *args;
-	int r;
 
 	if (weight) {
 		r = gs_parse_u64(weight, GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, &w, &err);
@@ -53,18 +90,16 @@ int cli_run(struct cli *c)
 		if (!class_name)
 			return cli_fail(-EINVAL, "run: --weight needs --class");
 	}
-	if (class_name) {
-		snprintf(target, sizeof(target), "pid:%d", getpid());
-		args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
-		if (args && w)
-			json_object_set_new(args, "weight", json_integer((json_int_t)w));
-		r = cli_ask(0, "class_set", args, &answer);
-		if (r)
-			return gs_exit_of(r);
-	}
+	r = check_options(c, class_name);
+	if (r)
+		return r;
+	if (pool) /* first: a server that it starts is not of its class by inheritance */
+		r = cli_run_join(c, class_name, &sock);
+	if (r)
+		return r;
+	r = class_name ? take_class(class_name, w) : 0;
+	if (r)
+		return gs_exit_of(r);
 	fflush(stdout);
-	execvp(c->argv[0], c->argv);
-	r = errno == EACCES && is_nowhere(c->argv[0]) ? ENOENT : errno;
-	cli_fail(-r, "run: %s cannot be executed: %s", c->argv[0], strerror(r));
-	return r == ENOENT ? 127 : 126; /* as a shell says it */
+	return pool ? cli_run_beside(c, sock) : cli_run_exec(c->argv);
 }

@@ -9,6 +9,8 @@
 #include "rm/setting.h"
 #include "rm/sys.h"
 
+_Static_assert(GS_RM_SUSPEND_BATCH == NV_DISABLE_MAX, "0x2080110b");
+
 static const char *const op_names[] = {
 #define X(sym, name) [GS_RM_##sym] = name,
 	GS_RM_OPS(X)

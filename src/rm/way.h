@@ -47,6 +47,9 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
+/* Channels that one call suspends or resumes: more of a TSG take several. */
+#define GS_RM_SUSPEND_BATCH 64u
+
 const char *gs_rm_op_name(enum gs_rm_op op);
 
 struct gs_rm_result {

@@ -21,7 +21,7 @@ void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 		.key = rec->key,
 		.id = rec->task.id,
 		.what = what,
-		.flags_mask = GPUSCHED_TSG_MPS,
+		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL,
 		.rec = *rec,
 	};
 
@@ -39,15 +39,19 @@ static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
 }
 
 /* The taps know it when we were told of its client in time. */
-static bool take_mps(struct gpusched_tsg *rec)
+static bool take_mps(const struct gs_service *s, struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
+	uint32_t flags;
 
 	if (is)
 		is = gs_proc_is_mps((pid_t)rec->task.pid);
-	if (is == !!(rec->flags & GPUSCHED_TSG_MPS))
+	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL);
+	flags |= is ? GPUSCHED_TSG_MPS : 0;
+	flags |= is && gs_pool_of_server(s, (pid_t)rec->task.pid) ? GPUSCHED_TSG_POOL : 0;
+	if (flags == rec->flags)
 		return false;
-	rec->flags ^= GPUSCHED_TSG_MPS;
+	rec->flags = flags;
 	return true;
 }
 
@@ -108,7 +112,7 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(s, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
-	if (take_mps(rec))
+	if (take_mps(s, rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
 		gs_record_poke(s, rec, what);
@@ -140,7 +144,8 @@ int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret
 	struct gs_class_answer answer;
 	struct gpusched_proc proc = { 0 };
 	struct gs_program program;
-	bool known = !gs_proc_get(s->o, pid, &proc), mps = gs_proc_is_mps(pid);
+	bool known = !gs_proc_get(s->o, pid, &proc);
+	uint32_t mps = gs_pool_mps_of(s, pid, gs_proc_is_mps(pid));
 	int r = gs_classify(s->classes, s->o, pid, &answer, NULL);
 
 	if (r)
@@ -170,6 +175,12 @@ static bool is_policys(uint32_t type)
 	return type == GPUSCHED_EV_TSG_NEW || type == GPUSCHED_EV_SCHEDULE ||
 	       type == GPUSCHED_EV_TIMESLICE || type == GPUSCHED_EV_TSG_FREE ||
 	       type == GPUSCHED_EV_WANT || type == GPUSCHED_EV_HOLD || type == GPUSCHED_EV_DENY;
+}
+
+static void on_exit_of(struct gs_service *s, pid_t pid)
+{
+	gs_pool_drop(s, pid);
+	gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
 }
 
 static void react(struct gs_service *s, const struct gpusched_event *ev)
@@ -217,7 +228,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_EXIT:
-		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
+		on_exit_of(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_ORPHAN:
 		gs_orphan_seen(s, ev);

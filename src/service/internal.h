@@ -19,6 +19,7 @@
 #include "policy/policy.h"
 #include "service/audit.h"
 #include "service/ledger.h"
+#include "service/pools.h"
 #include "service/saved.h"
 #include "service/service.h"
 #include "service/target.h"
@@ -170,6 +171,7 @@ struct gs_service {
 	uint64_t table_full;       /* what the taps had no room for, as far as it was told */
 	uint64_t full_next_ns;     /* not told again before */
 	struct gs_adopting adopting;
+	struct gs_pools pools;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -456,6 +458,9 @@ int gs_verb_class_clear(struct gs_request *rq);
 int gs_verb_class_get(struct gs_request *rq);
 int gs_verb_class_list(struct gs_request *rq);
 int gs_verb_class_explain(struct gs_request *rq);
+int gs_verb_pool_set(struct gs_request *rq);
+int gs_verb_pool_end(struct gs_request *rq);
+int gs_verb_pool_dir(struct gs_request *rq);
 int gs_verb_policy_get(struct gs_request *rq);
 int gs_verb_policy_start(struct gs_request *rq);
 int gs_verb_policy_stop(struct gs_request *rq);

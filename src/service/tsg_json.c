@@ -155,6 +155,7 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 	put_number(o, "channels", true, rec->nchannels);
 	put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
 	put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
+	put(o, "pool", gs_pool_json(s, (pid_t)rec->task.pid));
 	put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
 	put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
 	put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));

@@ -204,6 +204,28 @@ static bool has_ended(int pidfd)
 	return poll(&p, 1, 0) > 0;
 }
 
+/* Its kernels are in its server's TSG, and its priority there is that of its start. */
+static int check_client(struct gs_request *rq, pid_t pid)
+{
+	const struct gs_pool *p = gs_pool_of_client(rq->s, pid);
+	uid_t owner;
+	int r = p ? check_owner(rq, pid, &owner) : 0;
+
+	if (!p || r)
+		return r;
+	if (p->share)
+		return gs_fail(
+			rq->err, -ENOTSUP,
+			"process %d is a client of MPS server %d (share %s): its priority is "
+			"that of its class when it started, and fixed: start it again with "
+			"'gpusched run --share --class CLASS'",
+			pid, p->server, p->name);
+	return gs_fail(rq->err, -ENOTSUP,
+		       "process %d is a client of MPS server %d (pool %s), and the pool has one "
+		       "class: set that of pid:%d, or start the program again outside",
+		       pid, p->server, p->name, p->server);
+}
+
 static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -211,6 +233,8 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	struct gs_class_answer now;
 	int r = pidfd < 0 ? gs_fail(rq->err, -ENOENT, "process %d has ended", pid) : 0;
 
+	if (!r)
+		r = check_client(rq, pid);
 	if (!r)
 		r = classify(rq, rq->s->o, pid, &now);
 	if (!r)

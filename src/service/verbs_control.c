@@ -100,7 +100,7 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 	if (!gs_target_has(t, GS_TARGET_CLASS) || gs_target_narrow(t))
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		if (!(recs[i].flags & GPUSCHED_TSG_MPS))
+		if (!(recs[i].flags & GPUSCHED_TSG_MPS) || recs[i].flags & GPUSCHED_TSG_POOL)
 			recs[kept++] = recs[i];
 	if (n && !kept)
 		return gs_fail(

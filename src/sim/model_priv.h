@@ -31,6 +31,8 @@ struct sim_channel {
 	unsigned int cap, head, n;
 	uint32_t context_id;
 	bool enabled;
+	uint64_t served; /* when it had block places last, as its TSG counts */
+	uint64_t round;  /* of the TSG's, in which it was asked */
 };
 
 struct sim_tsg {
@@ -49,6 +51,7 @@ struct sim_tsg {
 	uint64_t waiting_since; /* valid while ready and not its turn */
 	uint64_t gpu_time, wait_time, work_done, switches_in, context_switches;
 	uint64_t held; /* loaded, as the log has it */
+	uint64_t served, round;
 };
 
 enum sim_phase {

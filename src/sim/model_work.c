@@ -3,7 +3,7 @@
  * Work of one TSG: channels side by side, each in order, in waves of thread blocks.
  *
  * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
- * places in channel order: a kernel that fills it leaves the next one what it does not need.
+ * places: who has had none for longest comes first, and leaves the next one what it does not need.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,12 +61,47 @@ static void begin(struct sim_item *it, const struct sim_params *p)
 	}
 }
 
+static bool wants_places(const struct sim_channel *ch)
+{
+	const struct sim_item *it = sim_head(ch);
+
+	return active(ch) && it->started && !it->setup && !it->cur && it->left;
+}
+
+/* Of those that have blocks to start and were not asked in this round. */
+static struct sim_channel *next_to_serve(const struct sim_tsg *t)
+{
+	struct sim_channel *next = NULL;
+
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (ch->round != t->round && wants_places(ch) &&
+		    (!next || ch->served < next->served))
+			next = ch;
+	return next;
+}
+
+static void give(struct sim_item *it, uint64_t *places, bool *copying)
+{
+	if (it->w.kind == SIM_WORK_COPY) {
+		it->cur = *copying ? 0 : 1;
+		*copying = true;
+	} else if (it->w.kind == SIM_WORK_HOLD) {
+		it->cur = it->left; /* one thread: room for it is always found */
+	} else {
+		it->cur = it->left < *places ? it->left : *places;
+		*places -= it->cur;
+	}
+	it->left -= it->cur;
+	it->rem = it->cur ? it->block_ns : 0;
+}
+
 /* Gives free block places to those that have blocks to start. */
 static void assign(struct sim_tsg *t)
 {
 	const struct sim_params *p = &t->eng->m->p;
 	uint64_t places = p->blocks_at_once;
 	bool copying = false;
+	struct sim_channel *next;
 
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
 		struct sim_item *it = sim_head(ch);
@@ -78,26 +113,15 @@ static void assign(struct sim_tsg *t)
 		else if (it->w.kind == SIM_WORK_KERNEL)
 			places -= it->cur < places ? it->cur : places;
 	}
-	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
-		struct sim_item *it = sim_head(ch);
-
-		if (!active(ch))
-			continue;
-		if (!it->started)
-			begin(it, p);
-		if (it->setup || it->cur || !it->left)
-			continue;
-		if (it->w.kind == SIM_WORK_COPY) {
-			it->cur = copying ? 0 : 1;
-			copying = true;
-		} else if (it->w.kind == SIM_WORK_HOLD) {
-			it->cur = it->left; /* one thread: room for it is always found */
-		} else {
-			it->cur = it->left < places ? it->left : places;
-			places -= it->cur;
-		}
-		it->left -= it->cur;
-		it->rem = it->cur ? it->block_ns : 0;
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (active(ch) && !sim_head(ch)->started)
+			begin(sim_head(ch), p);
+	t->round++;
+	while ((next = next_to_serve(t))) {
+		next->round = t->round;
+		give(sim_head(next), &places, &copying);
+		if (sim_head(next)->cur)
+			next->served = ++t->served;
 	}
 }
 

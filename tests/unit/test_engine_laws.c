@@ -198,6 +198,27 @@ static void test_new_channel_of_a_suspended_tsg(void **state)
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 2);
 }
 
+/* A server of ours is one program; it is suspended in one call or not at all. */
+static void test_pools(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	t->flags |= GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL;
+	t->nchannels = GS_RM_SUSPEND_BATCH + 1;
+	want(t, GPUSCHED_TIMESLICE, 500);
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 500);
+	assert_int_equal(counter(GS_ENG_REFUSED_MPS), 0);
+	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 1);
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 0);
+	t->nchannels = GS_RM_SUSPEND_BATCH;
+	touch(t);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
+}
+
 static void test_refused_wishes(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0), *mps = new_tsg(2, 0), *old = new_tsg(3, 0);
@@ -540,6 +561,7 @@ int main(void)
 		T(test_resume_is_tried_again),
 		T(test_backoff),
 		T(test_new_channel_of_a_suspended_tsg),
+		T(test_pools),
 		T(test_refused_wishes),
 		T(test_assumed_needs_the_flag),
 		T(test_call_budget),

@@ -38,6 +38,22 @@ static void work_is_conserved(void **state)
 	world_free(w);
 }
 
+/* Channels that fill the GPU again and again leave a third one its turn: clients of one server. */
+static void full_channels_take_turns(void **state)
+{
+	struct world *w = world(NULL, 1);
+	struct sim_tsg *t = tsg(w, 0, SIM_ENGINE_GR, 0);
+	struct sim_channel *last;
+
+	keep_busy(w, channel(t, 1));
+	keep_busy(w, channel(t, 2));
+	last = channel(t, 3);
+	kernel(last, CAPACITY, 1000, 500);
+	sim_model_advance(w->m, 20 * MS);
+	assert_int_not_equal(done_at(w, 500), 0);
+	world_free(w);
+}
+
 /* Progress does not depend on how often the caller looks. */
 static void steps_of_time_change_nothing(void **state)
 {
@@ -281,6 +297,7 @@ int main(void)
 		cmocka_unit_test(full_queue_refuses),
 		cmocka_unit_test(freed_while_running_lets_others_in),
 		cmocka_unit_test(channel_freed_with_work_drops_it),
+		cmocka_unit_test(full_channels_take_turns),
 		cmocka_unit_test(same_seed_same_times),
 	};
 

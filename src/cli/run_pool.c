@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * run_pool.c - `gpusched run --pool` and `--share`: stays beside CMD, so that its work is off the GPU
+ * before it is killed, and whoever shares the MPS server with it lives on
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/parse.h"
+#include "cli/cli.h"
+#include "mps/join.h"
+#include "mps/link.h"
+
+#define STOP_MS 3000 /* longest that a signal waits for the server to let go of CMD's work */
+
+static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+static void say(const char *text)
+{
+	fprintf(stderr, "gpusched: run: %s\n", text);
+}
+
+/* What it gets, and what it gives up for that. */
+static void tell(const struct gs_mps_place *p, const struct gs_mps_joined *j)
+{
+	char server[80] = "that starts with it";
+
+	if (j->server)
+		snprintf(server, sizeof(server), "%d, class %s", j->server, j->server_class);
+	fprintf(stderr,
+		"gpusched: run: in %s %s (MPS server %s). No time slices between its programs, "
+		"and one that fails can make all of them fail: see gpusched-run(8)\n",
+		gs_mps_kind(p), p->name, server);
+}
+
+static sigset_t signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < GS_COUNT(forwarded); i++)
+		sigaddset(&set, forwarded[i]);
+	return set;
+}
+
+/* A program that ends by itself when it is told to may have to use the GPU for that. */
+static bool handles(pid_t pid, int sig)
+{
+	unsigned long long caught = 0;
+	char path[32], line[256];
+	CLEANUP_FILE FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+			return caught >> (sig - 1) & 1;
+	return false;
+}
+
+/* The server first lets go of what CMD has on the GPU. */
+static void stop_work(int sock)
+{
+	struct gs_mps_message m = { .op = GS_MPS_STOP };
+	uint64_t until = gs_now_ns() + STOP_MS * NS_PER_MS, now;
+
+	if (gs_mps_send(sock, &m))
+		return;
+	while ((now = gs_now_ns()) < until &&
+	       !gs_mps_receive(sock, &m, (int)((until - now) / NS_PER_MS) + 1)) {
+		if (m.op == GS_MPS_STOPPED)
+			return;
+		if (m.op == GS_MPS_SAY)
+			say(m.text);
+	}
+}
+
+/* What the terminal sends has reached CMD, too, which is in the same group. */
+static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
+{
+	int sig = (int)si->ssi_signo;
+
+	if (si->ssi_code == SI_KERNEL)
+		return;
+	if (sig != SIGUSR1 && sig != SIGUSR2 && !handles(pid, sig))
+		stop_work(sock);
+	kill(pid, sig);
+}
+
+/* Descendants that lose their parents are ours: reaped on the way. */
+static bool has_ended(pid_t pid, int *ret_status)
+{
+	int status;
+	pid_t ended;
+
+	while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
+		if (ended == pid) {
+			*ret_status = status;
+			return true;
+		}
+	return ended < 0 && errno == ECHILD;
+}
+
+static int watch(int sock, int sigs, pid_t pid)
+{
+	struct gs_mps_message m;
+	int status = 0;
+
+	while (!has_ended(pid, &status)) {
+		struct pollfd f[2] = { { .fd = sigs, .events = POLLIN },
+				       { .fd = sock, .events = POLLIN } };
+		struct signalfd_siginfo si;
+
+		if (poll(f, 2, -1) < 0)
+			continue;
+		if (f[0].revents && read(sigs, &si, sizeof(si)) == sizeof(si) &&
+		    si.ssi_signo != SIGCHLD)
+			forward(sock, pid, &si);
+		if (!f[1].revents)
+			continue;
+		if (gs_mps_receive(sock, &m, 0)) {
+			say("the pool's supervisor has ended, and its MPS server with it");
+			sock = -1;
+		} else if (m.op == GS_MPS_SAY) {
+			say(m.text);
+		}
+	}
+	m = (struct gs_mps_message){ .op = GS_MPS_LEFT, .number = status };
+	gs_mps_send(sock, &m);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int cli_run_beside(const struct cli *c, int sock)
+{
+	struct gs_mps_message m = { .op = GS_MPS_STARTED };
+	sigset_t set = signals(), before;
+	CLEANUP_FD int sigs = -1;
+	pid_t pid;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	sigs = signalfd(-1, &set, SFD_CLOEXEC);
+	pid = sigs < 0 ? -1 : fork();
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		_exit(cli_run_exec(c->argv));
+	}
+	if (pid < 0)
+		return cli_fail(-errno, "run: no new process: %s", strerror(errno));
+	m.pid = pid;
+	gs_mps_send(sock, &m);
+	return watch(sock, sigs, pid);
+}
+
+int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock)
+{
+	const char *share = cli_opt(c, "share"), *sm = cli_opt(c, "sm");
+	const char *name = share ? share : cli_opt(c, "pool");
+	struct gs_mps_place place;
+	struct gs_mps_joined joined;
+	struct gs_error err = { 0 };
+	uint64_t percent = 0;
+	int r = 0;
+
+	if (sm)
+		r = gs_parse_u64(sm, 1, 100, &percent, &err);
+	if (r)
+		return cli_fail(-EINVAL, "run: --sm: %s", err.text);
+	if (!*name)
+		name = share ? "share" : "pool";
+	r = gs_mps_place(name, share != NULL, &place, &err);
+	if (!r)
+		r = gs_mps_join(&place, class_name, (unsigned int)percent, &joined, &err);
+	if (r)
+		return cli_fail(r, "run: %s", err.text);
+	tell(&place, &joined);
+	*ret_sock = joined.sock;
+	return GS_EXIT_OK;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "mps/join.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "mps/control.h"
+#include "mps/link.h"
+#include "mps/supervisor.h"
+
+#define JOIN_MS 90000 /* a server starts, or is tried and replaced before */
+#define TRIES 3
+
+/* -EAGAIN: the supervisor was just about to end. */
+static int ask(const struct gs_mps_place *p, const struct gs_mps_message *say, int *ret_sock,
+	       struct gs_mps_message *ret, struct gs_error *err)
+{
+	CLEANUP_FD int sock = gs_mps_link_connect(p);
+	int r;
+
+	if (sock < 0 || gs_mps_send(sock, say))
+		return -EAGAIN;
+	do
+		r = gs_mps_receive(sock, ret, JOIN_MS);
+	while (!r && ret->op == GS_MPS_SAY);
+	if (r == -ETIMEDOUT)
+		return gs_fail(err, r, "the pool's supervisor does not answer within %d s",
+			       JOIN_MS / 1000);
+	if (r)
+		return -EAGAIN;
+	if (ret->op != GS_MPS_IN)
+		return gs_fail(err, ret->number < 0 ? ret->number : -EIO, "%s", ret->text);
+	*ret_sock = TAKE_FD(sock);
+	return 0;
+}
+
+/* Priority is a hint to MPS, and the percentage a cap; both are fixed at the client's start. */
+static void set_environment(const struct gs_mps_place *p, const char *gpus, const char *class_name,
+			    unsigned int sm_percent)
+{
+	char text[16];
+
+	gs_mps_environment(p, gpus);
+	if (p->share)
+		setenv("CUDA_MPS_CLIENT_PRIORITY", strcmp(class_name, "be") ? "0" : "1", 1);
+	if (!sm_percent)
+		return;
+	snprintf(text, sizeof(text), "%u", sm_percent);
+	setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", text, 1);
+}
+
+int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned int sm_percent,
+		struct gs_mps_joined *ret, struct gs_error *err)
+{
+	struct gs_mps_message say = { .op = GS_MPS_JOIN, .pid = getpid() }, answer;
+	int r = gs_mps_gpus(say.text, err), sock = -1;
+
+	snprintf(say.word, sizeof(say.word), "%s", class_name);
+	for (int i = 0; !r && i < TRIES; i++) {
+		r = gs_mps_supervisor_start(p, say.text, class_name, err);
+		if (!r)
+			r = ask(p, &say, &sock, &answer, err);
+		if (r != -EAGAIN)
+			break;
+		r = i + 1 < TRIES ? 0 : gs_fail(err, -EIO, "the pool's supervisor has ended");
+	}
+	if (r)
+		return r;
+	set_environment(p, say.text, class_name, sm_percent);
+	*ret = (struct gs_mps_joined){ .sock = sock, .server = answer.number };
+	snprintf(ret->server_class, sizeof(ret->server_class), "%s", answer.word);
+	return 0;
+}

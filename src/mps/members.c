@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "mps/members.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+#include "process/process.h"
+
+#define MAX_DEPTH 64
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], line[512];
+	CLEANUP_FILE FILE *f = NULL;
+	const char *at;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(line, sizeof(line), f))
+		return 0;
+	at = strrchr(line, ')'); /* the name may hold anything */
+	return at && sscanf(at, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool gs_mps_descends(pid_t pid, pid_t ancestor)
+{
+	for (int i = 0; i < MAX_DEPTH && pid > 1; i++) {
+		if (pid == ancestor)
+			return true;
+		pid = parent_of(pid);
+	}
+	return false;
+}
+
+static bool knows(const struct gs_mps_member *m, pid_t pid)
+{
+	for (size_t i = 0; i < m->nclients; i++)
+		if (m->clients[i].pid == pid)
+			return true;
+	return false;
+}
+
+static bool lives(const struct gs_mps_client *c)
+{
+	return gs_start_same(gs_proc_start_ns(c->pid), c->start_ns);
+}
+
+/* What it runs is somebody else's child once `gpusched run` was killed. */
+static bool is_of(const struct gs_mps_member *m, pid_t pid)
+{
+	return gs_mps_descends(pid, m->run) || (m->child && gs_mps_descends(pid, m->child));
+}
+
+void gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->nclients; i++)
+		if (lives(&m->clients[i]))
+			m->clients[kept++] = m->clients[i];
+	m->nclients = kept;
+	for (size_t i = 0; i < n; i++) {
+		if (m->nclients == GS_MPS_CLIENTS || knows(m, clients[i]) || !is_of(m, clients[i]))
+			continue;
+		m->clients[m->nclients++] =
+			(struct gs_mps_client){ clients[i], gs_proc_start_ns(clients[i]) };
+		m->seen = true;
+	}
+}
+
+pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs)
+{
+	const json_t *t;
+	size_t i;
+
+	json_array_foreach((json_t *)tsgs, i, t) {
+		const char *kind = json_string_value(json_object_get(t, "kind"));
+		pid_t pid = (pid_t)json_integer_value(json_object_get(t, "pid"));
+
+		if (kind && !strcmp(kind, "compute") && is_of(m, pid))
+			return pid;
+	}
+	return 0;
+}
+
+void gs_mps_member_terminate(pid_t server, const struct gs_mps_member *m)
+{
+	char text[256];
+
+	for (size_t i = 0; server && i < m->nclients; i++)
+		if (lives(&m->clients[i]))
+			gs_mps_ask(text, sizeof(text), "terminate_client %d %d", (int)server,
+				   (int)m->clients[i].pid);
+}
+
+void gs_mps_member_kill(const struct gs_mps_member *m)
+{
+	const struct gs_mps_client child = { m->child, m->child_start_ns };
+
+	for (size_t i = 0; i < m->nclients; i++)
+		if (lives(&m->clients[i]))
+			kill(m->clients[i].pid, SIGKILL);
+	if (m->child && lives(&child))
+		kill(m->child, SIGKILL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place.h - a pool: an MPS server of one user's under a name, and the directory where it lives
+ *
+ * The directory is the user's alone (0700): $XDG_RUNTIME_DIR/gpusched/KIND-NAME, or one that the
+ * daemon makes under its run directory for users, and services, without a runtime directory. In it:
+ *   api     the supervisor's socket
+ *   lock    held by whoever starts a supervisor
+ *   pipe/   CUDA_MPS_PIPE_DIRECTORY
+ *   log/    CUDA_MPS_LOG_DIRECTORY
+ */
+#ifndef GPUSCHED_MPS_PLACE_H
+#define GPUSCHED_MPS_PLACE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/error.h"
+
+#define GS_MPS_NAME_MAX 32
+#define GS_MPS_UUIDS 800 /* of 16 GPUs, with commas */
+/* The control daemon's sockets lie below it, and a socket's path has 107 characters. */
+#define GS_MPS_DIR_MAX 80
+
+struct gs_mps_place {
+	char name[GS_MPS_NAME_MAX + 1];
+	bool share; /* for clients of several classes */
+	char dir[GS_MPS_DIR_MAX + 1];
+};
+
+/* -EINVAL: not a name; -ENOTSUP: a container, no daemon. */
+int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct gs_error *err);
+/* "pool NAME" or "share NAME", for people. */
+const char *gs_mps_kind(const struct gs_mps_place *p);
+/* Empties "pipe" or "log", when nothing lives there any more. */
+void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder);
+
+/*
+ * The GPUs that this process may use, as $CUDA_VISIBLE_DEVICES has them, by UUID: ordinals count
+ * anew behind a server. -ENODEV: one is not there.
+ */
+int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err);
+/* The same GPUs, in whatever order? */
+bool gs_mps_same_gpus(const char *a, const char *b);
+
+/* One request to the daemon. Takes @args; @ret may be NULL. */
+int gs_mps_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
+
+#endif /* GPUSCHED_MPS_PLACE_H */

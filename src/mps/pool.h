@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - what a supervisor has; private to the room
+ */
+#ifndef GPUSCHED_MPS_POOL_H
+#define GPUSCHED_MPS_POOL_H
+
+#include "mps/keeper.h"
+#include "mps/link.h"
+#include "mps/members.h"
+
+struct gs_mps_pool {
+	struct gs_mps_place place;
+	char gpus[GS_MPS_UUIDS];
+	char class_name[40];   /* of a pool's programs */
+	char server_class[40]; /* as the daemon has it; "": not registered */
+	struct gs_mps_keeper keeper;
+	pid_t server; /* 0: none */
+	uint64_t server_start_ns;
+	unsigned int batch; /* channels that can be suspended at once; 0: unknown */
+	bool told_batch;    /* that there are more */
+	bool told_daemon;   /* that it does not register the server */
+	pid_t clients[GS_MPS_CLIENTS];
+	size_t nclients;
+	struct gs_mps_member members[GS_MPS_MEMBERS];
+	size_t nmembers;
+	pid_t probe; /* a small program that finds out whether the server takes clients; 0: none */
+	uint64_t probe_until_ns;
+	bool suspect; /* a probe is wanted: a client ended in a way that may have harmed the server */
+	uint64_t idle_since_ns; /* 0: it is not */
+	uint64_t look_ns;       /* next */
+	uint64_t register_ns;   /* last */
+	int listen, watch;      /* the socket; -1 or, with the probe, its output */
+};
+
+/* ---- server.c: the server ------------------------------------------------------------------- */
+
+/* Starts it where none is, and registers it. */
+int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err);
+/* Looks who is there; tells members what has happened to the server. */
+void gs_mps_server_look(struct gs_mps_pool *p);
+/* Ends server and control daemon. */
+void gs_mps_server_end(struct gs_mps_pool *p);
+/* One line to each program in the pool. */
+void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- probe.c: does the server take clients? -------------------------------------------------- */
+
+void gs_mps_probe_start(struct gs_mps_pool *p);
+/* The server is ended if it does not; a probe that is wanted begins. */
+void gs_mps_probe_look(struct gs_mps_pool *p);
+void gs_mps_probe_end(struct gs_mps_pool *p);
+
+#endif /* GPUSCHED_MPS_POOL_H */

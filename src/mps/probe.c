@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/*
+ * probe.c - does the server take clients? A server that looks healthy may let whoever comes hang in
+ * CUDA's start, so one small CUDA program is sent first.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "mps/pool.h"
+
+#define PROBE_NS (10 * NS_PER_S) /* CUDA's start takes up to 3 s on a busy machine */
+
+/* In the folder of this program, as built and as installed. */
+static void find_load(char *ret, size_t size)
+{
+	char exe[PATH_MAX - 16] = "", *slash;
+
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
+		exe[0] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash)
+		*slash = '\0';
+	snprintf(ret, size, "%s/gsload", exe);
+	if (access(ret, X_OK))
+		gs_mps_program("gsload", ret, size);
+}
+
+static void run_probe(const char *program)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	execl(program, program, "be", "--count", "1", "--kernel-us", "1", "--warmup", "0",
+	      "--iterations-per-us", "1", NULL);
+	_exit(127);
+}
+
+void gs_mps_probe_start(struct gs_mps_pool *p)
+{
+	char program[PATH_MAX];
+
+	p->suspect = false;
+	find_load(program, sizeof(program));
+	if (!program[0] || p->probe || !p->server)
+		return;
+	p->probe = fork();
+	if (!p->probe)
+		run_probe(program);
+	if (p->probe < 0)
+		p->probe = 0;
+	p->probe_until_ns = gs_now_ns() + PROBE_NS;
+}
+
+void gs_mps_probe_end(struct gs_mps_pool *p)
+{
+	if (!p->probe)
+		return;
+	kill(p->probe, SIGKILL);
+	waitpid(p->probe, NULL, 0);
+	p->probe = 0;
+}
+
+void gs_mps_probe_look(struct gs_mps_pool *p)
+{
+	int status = 0;
+	pid_t ended;
+
+	if (p->suspect)
+		gs_mps_probe_start(p);
+	if (!p->probe)
+		return;
+	ended = waitpid(p->probe, &status, WNOHANG);
+	if (!ended && gs_now_ns() < p->probe_until_ns)
+		return;
+	if (ended == p->probe)
+		p->probe = 0;
+	if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return;
+	gs_mps_say(
+		p,
+		"the MPS server %d takes no new program since one of its programs failed: it is "
+		"ended, and a new one starts with the next program. Programs still in it fail now",
+		(int)p->server);
+	gs_mps_server_end(p);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/sheet.h"
+#include "mps/pool.h"
+#include "process/process.h"
+
+#define START_NS (20 * NS_PER_S)
+#define OLD_NS \
+	(2 * NS_PER_S) /* a version that does not know start_server has none until a client */
+#define REGISTER_NS (2 * NS_PER_S) /* again: the daemon may be another one */
+#define STEP_NS (50 * NS_PER_MS)
+
+void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
+{
+	struct gs_mps_message m = { .op = GS_MPS_SAY };
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(m.text, sizeof(m.text), format, ap);
+	va_end(ap);
+	for (size_t i = 0; i < p->nmembers; i++)
+		if (p->members[i].run)
+			gs_mps_send(p->members[i].sock, &m);
+}
+
+/* ---- the daemon ------------------------------------------------------------------------------ */
+
+static json_t *client_names(const struct gs_mps_pool *p)
+{
+	json_t *all = json_array();
+	char text[16];
+
+	for (size_t i = 0; i < p->nclients; i++) {
+		snprintf(text, sizeof(text), "%d", (int)p->clients[i]);
+		json_array_append_new(all, json_string(text));
+	}
+	return all;
+}
+
+static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r = gs_mps_daemon("pool_set",
+			      json_pack("{s:i,s:s,s:s,s:b,s:o}", "server", (int)p->server, "name",
+					p->place.name, "class", p->class_name, "share",
+					p->place.share, "clients", client_names(p)),
+			      &answer, err);
+
+	p->register_ns = gs_now_ns();
+	if (r)
+		return r;
+	snprintf(p->server_class, sizeof(p->server_class), "%s",
+		 json_string_value(json_object_get(answer, "class")) ?: "none");
+	p->batch = (unsigned int)json_integer_value(json_object_get(answer, "batch"));
+	return 0;
+}
+
+/* What a daemon that is not there misses is told to the next one. */
+static void keep_registered(struct gs_mps_pool *p, bool changed)
+{
+	struct gs_error err = { 0 };
+
+	if (!p->server || (!changed && gs_now_ns() < p->register_ns + REGISTER_NS))
+		return;
+	if (!tell_daemon(p, &err)) {
+		p->told_daemon = false;
+		return;
+	}
+	if (!p->told_daemon)
+		gs_mps_say(p,
+			   "gpuschedd does not have the MPS server %d as one unit now (%.300s): it "
+			   "is left alone until then",
+			   (int)p->server, err.text);
+	p->told_daemon = true;
+}
+
+/* More channels than one call suspends could be stopped half only: the engine refuses that. */
+static void check_batch(struct gs_mps_pool *p, const json_t *tsgs)
+{
+	const json_t *t;
+	size_t i;
+
+	json_array_foreach((json_t *)tsgs, i, t) {
+		json_int_t n = json_integer_value(json_object_get(t, "channels"));
+
+		if (json_integer_value(json_object_get(t, "pid")) != p->server || p->told_batch ||
+		    !p->batch || n <= p->batch)
+			continue;
+		p->told_batch = true;
+		gs_mps_say(p,
+			   "the MPS server %d has %d channels, and %u can be suspended at once: it "
+			   "is never suspended by a policy and gets time slices only",
+			   (int)p->server, (int)n, p->batch);
+	}
+}
+
+static void check_members(struct gs_mps_pool *p, const json_t *tsgs)
+{
+	for (size_t i = 0; i < p->nmembers; i++) {
+		struct gs_mps_member *m = &p->members[i];
+		struct gs_mps_message say = { .op = GS_MPS_SAY };
+		pid_t pid = m->in && !m->outside ? gs_mps_member_outside(m, tsgs) : 0;
+
+		if (!pid)
+			continue;
+		m->outside = true;
+		snprintf(say.text, sizeof(say.text),
+			 "process %d runs WITHOUT the MPS server: it has a TSG of its own. Is "
+			 "CUDA_MPS_PIPE_DIRECTORY as it was set, and can the program enter it? Its "
+			 "class holds for it alone",
+			 (int)pid);
+		gs_mps_send(m->sock, &say);
+	}
+}
+
+/* What the GPU's driver was asked for says who works where. */
+static void look_at_tsgs(struct gs_mps_pool *p)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	const json_t *tsgs;
+	char target[32];
+
+	snprintf(target, sizeof(target), "uid:%u", geteuid());
+	if (!p->nmembers ||
+	    gs_mps_daemon("list", json_pack("{s:s}", "target", target), &answer, NULL))
+		return;
+	tsgs = json_object_get(answer, "tsgs");
+	check_batch(p, tsgs);
+	check_members(p, tsgs);
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+static bool server_lives(const struct gs_mps_pool *p)
+{
+	return p->server && gs_start_same(gs_proc_start_ns(p->server), p->server_start_ns);
+}
+
+static void take_server(struct gs_mps_pool *p, pid_t pid)
+{
+	p->server = pid;
+	p->server_start_ns = pid ? gs_proc_start_ns(pid) : 0;
+	p->server_class[0] = '\0';
+	p->told_batch = false;
+}
+
+/* A control daemon that hangs is one, too. */
+static bool is_answered(void)
+{
+	char text[256];
+	int r = gs_mps_ask(text, sizeof(text), "get_server_list");
+
+	return r != -ESRCH && r != -ENOENT;
+}
+
+/* One of an earlier supervisor would be taken for ours. */
+static int end_leftover(const struct gs_mps_pool *p, struct gs_error *err)
+{
+	char text[256];
+	uint64_t until = gs_now_ns() + 10 * NS_PER_S;
+
+	if (!is_answered())
+		return 0;
+	gs_mps_ask(text, sizeof(text), "quit -t 1");
+	while (gs_now_ns() < until) {
+		if (!is_answered())
+			return 0;
+		gs_sleep_ns(4 * STEP_NS);
+	}
+	return gs_fail(err, -EBUSY,
+		       "an MPS control daemon that nobody watches answers in %s/pipe, and does not "
+		       "end: kill it",
+		       p->place.dir);
+}
+
+static int start_control(struct gs_mps_pool *p, struct gs_error *err)
+{
+	uint64_t until = gs_now_ns() + START_NS;
+	char text[256];
+	int r = end_leftover(p, err);
+
+	if (!r)
+		r = gs_mps_keeper_start(&p->place, &p->keeper, err);
+	while (!r && gs_mps_ask(text, sizeof(text), "get_server_list")) {
+		if (gs_now_ns() >= until || gs_mps_keeper_is_gone(&p->keeper))
+			return gs_fail(err, -EIO,
+				       "the MPS control daemon does not start: see %s/log",
+				       p->place.dir);
+		gs_sleep_ns(STEP_NS);
+	}
+	return r;
+}
+
+/* A class that its user may not have is refused here, before anybody works there. */
+static int start_server(struct gs_mps_pool *p, struct gs_error *err)
+{
+	uint64_t now = gs_now_ns(), until;
+	char text[256];
+	pid_t pid = 0;
+	int r;
+
+	/* a version that does not know the word says so in what it prints, if at all */
+	gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
+	until = now + (text[0] ? OLD_NS : START_NS);
+	do
+		r = gs_mps_server(&pid);
+	while (!r && !pid && gs_now_ns() < until && (gs_sleep_ns(STEP_NS), true));
+	if (r || (!pid && !text[0]))
+		return gs_fail(err, -EIO, "the MPS server does not start: see %s/log",
+			       p->place.dir);
+	take_server(p, pid);
+	do
+		r = pid ? tell_daemon(p, err) : 0;
+	while (r == -EBUSY && gs_now_ns() < until &&
+	       (*err = (struct gs_error){ 0 }, gs_sleep_ns(STEP_NS), true));
+	return r;
+}
+
+int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
+{
+	int r = 0;
+
+	if (gs_mps_keeper_is_gone(&p->keeper))
+		r = start_control(p, err);
+	if (!r && !server_lives(p))
+		r = start_server(p, err);
+	if (r)
+		gs_mps_server_end(p);
+	return r;
+}
+
+void gs_mps_server_end(struct gs_mps_pool *p)
+{
+	gs_mps_probe_end(p);
+	p->suspect = false;
+	if (p->server)
+		gs_mps_daemon("pool_end", json_pack("{s:i}", "server", (int)p->server), NULL, NULL);
+	gs_mps_keeper_end(&p->keeper);
+	take_server(p, 0);
+	p->nclients = 0;
+}
+
+static void look_for_server(struct gs_mps_pool *p)
+{
+	pid_t pid = 0, was = p->server;
+
+	if (gs_mps_keeper_is_gone(&p->keeper)) {
+		if (was || p->nclients)
+			gs_mps_say(p,
+				   "the pool's MPS control daemon has ended: programs in the pool "
+				   "fail. A new one starts with the next program");
+		take_server(p, 0);
+		p->nclients = 0;
+		return;
+	}
+	if (server_lives(p))
+		return;
+	if (was) {
+		gs_mps_say(p,
+			   "the MPS server %d has ended: programs that were in it fail. A new one "
+			   "starts with the next program",
+			   (int)was);
+		take_server(p, 0);
+		p->nclients = 0;
+	}
+	if (!gs_mps_server(&pid) && pid)
+		take_server(p, pid); /* the control daemon starts one for whoever comes */
+}
+
+static bool same_clients(const struct gs_mps_pool *p, const pid_t *clients, size_t n)
+{
+	return n == p->nclients && !memcmp(clients, p->clients, n * sizeof(*clients));
+}
+
+void gs_mps_server_look(struct gs_mps_pool *p)
+{
+	pid_t clients[GS_MPS_CLIENTS];
+	bool changed = false;
+	size_t n = 0;
+
+	look_for_server(p);
+	if (p->server && !gs_mps_clients(p->server, clients, &n)) {
+		for (size_t i = 0; i < n; i++) /* the probe is nobody's program */
+			if (p->probe && clients[i] == p->probe)
+				clients[i--] = clients[--n];
+		changed = !same_clients(p, clients, n);
+		memcpy(p->clients, clients, sizeof(clients));
+		p->nclients = n;
+		for (size_t i = 0; i < p->nmembers; i++)
+			gs_mps_member_take(&p->members[i], clients, n);
+	}
+	keep_registered(p, changed || !p->server_class[0]);
+	look_at_tsgs(p);
+}

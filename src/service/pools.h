@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pools.h - MPS servers that gpusched's own supervisors have registered (src/mps)
+ *
+ * Such a server is one unit with a class: policies and laws see its TSG as one program's. What makes
+ * it one is registration by a process of the server's user, and the server's executable, which only
+ * root can have put there. It lasts until the server's end, or the daemon's: supervisors register
+ * again and again.
+ */
+#ifndef GPUSCHED_SERVICE_POOLS_H
+#define GPUSCHED_SERVICE_POOLS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "gpusched/abi.h"
+
+struct gs_service;
+
+#define GS_MAX_POOLS 64
+#define GS_MAX_POOLS_UID 8
+#define GS_POOL_CLIENTS 64 /* a server has 60 at most */
+#define GS_POOL_NAME_MAX 32
+
+struct gs_pool {
+	pid_t server;
+	uid_t uid;
+	char name[GS_POOL_NAME_MAX + 1];
+	bool share; /* clients of several classes, told apart by MPS; else of one */
+	pid_t clients[GS_POOL_CLIENTS];
+	size_t nclients;
+};
+
+struct gs_pools {
+	struct gs_pool all[GS_MAX_POOLS];
+	size_t n;
+};
+
+/* NULL: it is none. */
+const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid);
+const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid);
+/* The server has ended, or is to be left alone again; false: it was none. */
+bool gs_pool_drop(struct gs_service *s, pid_t server);
+/* What stands in gpusched_proc.mps of a process that is, or is not, an MPS server. */
+uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps);
+/* For `list`; null: not such a server. */
+json_t *gs_pool_json(const struct gs_service *s, pid_t server);
+
+#endif /* GPUSCHED_SERVICE_POOLS_H */

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/* pool set, end, dir: what a supervisor of MPS servers (src/mps) asks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/parse.h"
+#include "process/process.h"
+#include "process/reader.h"
+#include "rm/way.h"
+#include "service/internal.h"
+#include "table/procs.h"
+
+#define SERVER_NAME "/nvidia-cuda-mps-server"
+#define SETTLE_MS 200
+
+static int check_daemon(struct gs_request *rq)
+{
+	if (rq->s->opts.daemon)
+		return 0;
+	return gs_fail(rq->err, -ENOTSUP,
+		       "a pool needs gpuschedd: start it ('systemctl start gpuschedd')");
+}
+
+/* The peer's own process, running what only root can have installed. */
+static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns)
+{
+	struct gs_program program;
+	size_t len = strlen(SERVER_NAME), n;
+	uid_t owner;
+	int r;
+
+	if (gs_view_pid(&rq->view, pid, &owner))
+		return gs_fail(rq->err, -ENOENT, "there is no process %d", pid);
+	if (owner != rq->peer->uid)
+		return gs_fail(rq->err, -EPERM, "process %d belongs to another user", pid);
+	r = gs_reader_program(pid, &program);
+	if (r)
+		return gs_fail(rq->err, r == -EAGAIN ? -EBUSY : r,
+			       "what process %d runs cannot be read: %s", pid, strerror(-r));
+	n = strlen(program.exe);
+	if (!program.mps || n < len || strcmp(program.exe + n - len, SERVER_NAME))
+		return gs_fail(rq->err, -EPERM,
+			       "process %d does not run an nvidia-cuda-mps-server that root has "
+			       "installed",
+			       pid);
+	*ret_start_ns = program.start_ns;
+	return 0;
+}
+
+/* A server for both classes is lc only where its user may raise to that. */
+static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *ret)
+{
+	struct gs_classes *c = rq->s->classes;
+	const struct gs_peer *peer = rq->peer;
+	struct gs_class_answer now;
+	int r = gs_classify(c, rq->s->o, pid, &now, NULL);
+
+	if (r)
+		return gs_fail(rq->err, r, "process %d cannot be classified: %s", pid,
+			       strerror(-r));
+	if (!share && gs_class_id(c, gs_arg_text(rq, "class"), ret))
+		return gs_fail(rq->err, -EINVAL,
+			       "there is no class '%s': 'gpusched class list' shows them",
+			       gs_arg_text(rq, "class"));
+	if (share)
+		*ret = gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id,
+				    GPUSCHED_CLASS_LC)
+			       ? GPUSCHED_CLASS_LC
+			       : GPUSCHED_CLASS_NORMAL;
+	if (gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id, *ret))
+		return 0;
+	if (share) { /* it stays what it was started as */
+		*ret = now.class_id;
+		return 0;
+	}
+	return gs_fail(rq->err, -EPERM,
+		       "raising a pool to class '%s' needs root or an AllowClass= line",
+		       gs_class_name(c, *ret));
+}
+
+static struct gs_pool *place_for(struct gs_request *rq, pid_t server)
+{
+	struct gs_pools *all = &rq->s->pools;
+	size_t mine = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->all[i].server == server)
+			return &all->all[i];
+		mine += all->all[i].uid == rq->peer->uid;
+	}
+	if (all->n == GS_MAX_POOLS || mine == GS_MAX_POOLS_UID) {
+		gs_fail(rq->err, -ENOSPC, "%d pools of one user, %d in all: that many are there",
+			GS_MAX_POOLS_UID, GS_MAX_POOLS);
+		return NULL;
+	}
+	all->all[all->n] = (struct gs_pool){ .server = server, .uid = rq->peer->uid };
+	return &all->all[all->n++];
+}
+
+/* Only processes of the peer's own: a list may say what it likes. */
+static void take_clients(struct gs_request *rq, struct gs_pool *p)
+{
+	const json_t *list = json_object_get(rq->args, "clients"), *v;
+	size_t i;
+
+	p->nclients = 0;
+	json_array_foreach((json_t *)list, i, v) {
+		uint64_t pid;
+		uid_t owner;
+
+		if (p->nclients < GS_POOL_CLIENTS &&
+		    !gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL) &&
+		    !gs_process_uid((pid_t)pid, &owner) && owner == p->uid)
+			p->clients[p->nclients++] = (pid_t)pid;
+	}
+}
+
+/* Both into the process map: the server's TSGs have them from their beginning. */
+static int mark(struct gs_service *s, pid_t pid, uint64_t start_ns, uint32_t class_id,
+		bool *ret_new)
+{
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+	struct gpusched_proc proc = { 0 };
+	int r;
+
+	if (gs_proc_get(s->o, pid, &proc) || !gs_start_same(proc.start_ns, start_ns))
+		proc = (struct gpusched_proc){ .start_ns = start_ns };
+	if (proc.mps == GPUSCHED_MPS_POOL && proc.class_id == class_id &&
+	    proc.source == GPUSCHED_SRC_COMMAND)
+		return 0;
+	*ret_new = true;
+	proc.mps = GPUSCHED_MPS_POOL;
+	proc.class_id = class_id;
+	proc.source = GPUSCHED_SRC_COMMAND;
+	r = pidfd < 0 ? -ESRCH : gs_proc_set(s->o, pid, &proc);
+	/* its end is what takes the entry out again, and may have been before */
+	if (!r && poll(&ended, 1, 0) > 0) {
+		gs_proc_del(s->o, pid);
+		r = -ESRCH;
+	}
+	if (!r)
+		gs_process_reclassify(s, pid);
+	return r;
+}
+
+int gs_verb_pool_set(struct gs_request *rq)
+{
+	pid_t pid = (pid_t)gs_arg_number(rq, "server", 0);
+	bool share = gs_arg_true(rq, "share"), is_new = false;
+	uint32_t class_id = GPUSCHED_CLASS_NONE;
+	uint64_t start_ns = 0;
+	struct gs_pool *p;
+	int r = check_daemon(rq);
+
+	if (!r)
+		r = check_server(rq, pid, &start_ns);
+	if (!r)
+		r = choose_class(rq, pid, share, &class_id);
+	if (r)
+		return r;
+	p = place_for(rq, pid);
+	if (!p)
+		return -ENOSPC;
+	snprintf(p->name, sizeof(p->name), "%s", gs_arg_text(rq, "name"));
+	p->share = share;
+	take_clients(rq, p);
+	r = mark(rq->s, pid, start_ns, class_id, &is_new);
+	if (r) {
+		gs_pool_drop(rq->s, pid);
+		return gs_fail(rq->err, r, "the server's class cannot be noted: %s", strerror(-r));
+	}
+	if (!r && !is_new) /* said again, every few seconds: no news for the journal */
+		rq->entered = true;
+	json_object_set_new(rq->answer, "class",
+			    json_string(gs_class_name(rq->s->classes, class_id)));
+	json_object_set_new(rq->answer, "batch", json_integer(GS_RM_SUSPEND_BATCH));
+	return gs_request_settle(rq, SETTLE_MS);
+}
+
+int gs_verb_pool_end(struct gs_request *rq)
+{
+	pid_t pid = (pid_t)gs_arg_number(rq, "server", 0);
+	const struct gs_pool *p = gs_pool_of_server(rq->s, pid);
+
+	if (!p || (rq->peer->uid && p->uid != rq->peer->uid))
+		return gs_fail(rq->err, -ENOENT, "process %d is no pool's server", pid);
+	gs_pool_drop(rq->s, pid);
+	gs_process_reclassify(rq->s, pid);
+	return 0;
+}
+
+/* For users without a runtime directory of their own; nobody else can enter it. */
+static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct gs_error *err)
+{
+	CLEANUP_FD int fd = -1;
+	struct stat st;
+
+	snprintf(path, size, "%s/mps", gs_env()->run_dir);
+	if (mkdir(path, 0711) && errno != EEXIST)
+		return gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno));
+	snprintf(path, size, "%s/mps/%u", gs_env()->run_dir, peer->uid);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) ||
+	    (st.st_uid != peer->uid && fchown(fd, peer->uid, peer->gid)))
+		return gs_fail(err, -errno, "%s cannot be given to its user: %s", path,
+			       strerror(errno));
+	return 0;
+}
+
+int gs_verb_pool_dir(struct gs_request *rq)
+{
+	pid_t pid = (pid_t)gs_arg_number(rq, "pid", 0);
+	char path[PATH_MAX];
+	int r = check_daemon(rq);
+
+	/* MPS names processes by their pids: both must mean the same by one */
+	if (!r && pid != rq->peer->pid)
+		r = gs_fail(rq->err, -ENOTSUP,
+			    "this process is in a container: it is %d there and %d for the daemon; "
+			    "pools work in the daemon's own pid namespace only",
+			    pid, rq->peer->pid);
+	if (!r)
+		r = make_dir(rq->peer, path, sizeof(path), rq->err);
+	if (!r)
+		json_object_set_new(rq->answer, "dir", json_string(path));
+	return r;
+}

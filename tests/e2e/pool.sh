@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Pools: an MPS server of ours is one unit with a class; who is in it is what the server's own list
+# and the TSGs say; and what happens when a program of it, or the server, dies.
+# timeout: 120
+# needs: root bpf fuse
+. "$(dirname "$0")/lib.sh"
+enter_sim --gpus 2
+mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
+cp "$build"/simmps/* /opt
+export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
+unset XDG_RUNTIME_DIR
+pipe=$GPUSCHED_SIM/run/mps/0/pool-pool/pipe
+be="$gsload be --seconds 60 --warmup 0 --ready --iterations-per-us 27"
+config '[Policy]
+Policy=lcbe'
+start_daemon
+
+# pool ARGUMENTS...: `gpusched run` with them in the background; $POOL_PID, what both say in $scratch/pool.PID
+pool() {
+	{ "$gpusched" run "$@" & } >"$scratch/pool.out" 2>&1
+	POOL_PID=$!
+	mv "$scratch/pool.out" "$scratch/pool.$POOL_PID"
+	at_end+=("$POOL_PID")
+}
+works() { # PID...: what runs there has begun its load
+	local p
+	for p; do wait_for 20 grep -q ready "$scratch/pool.$p" || { diag "$(cat "$scratch/pool.$p")"; return 1; }; done
+}
+said() { # PID TEXT
+	wait_for 20 grep -q -e "$2" "$scratch/pool.$1"
+}
+child() { # PID: what `gpusched run` runs
+	pgrep -P "$1" | head -1
+}
+server() { # of the pool
+	list_json all '[.[] | select(.pool != null) | .pid] | first'
+}
+nothing_left() {
+	[ "$(list_json all 'map(select(.mps)) | length')" = 0 ] && [ -z "$(ls "$pipe")" ] && ! pgrep -x gpusched-pool -s 0
+}
+
+# ---- two in a pool
+pool --pool --class be -- $be
+a=$POOL_PID
+pool --pool --class be -- $be
+b=$POOL_PID
+check "two programs of a pool work" works "$a" "$b"
+like "$(cat "$scratch/pool.$a")" "No time slices between" "what it gives up is said at the start"
+wait_for 10 eval '[ "$(list_json all "[.[] | select(.pool != null) | .pool.clients[].pid] | unique | length")" = 2 ]'
+s=$(server)
+is "$(list_json "pid:$s" 'map(select(.kind == "compute")) | .[0] | "\(.class) \(.class_source) \(.mps) \(.pool.name) \(.pool.share)"')" \
+	"be command true pool false" "the server has the pool's class"
+check "the policy acts on it as on one program" slice_is "$s" 1
+is "$(list_json all 'map(select(.kind == "compute")) | length')" 2 "one compute TSG of each GPU is all there is"
+like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
+ca=$(child "$a")
+exits 3 "a client's class cannot be set" "$gpusched" class set "pid:$ca" lc
+like "$out" "pool has one class" "with the reason"
+exits 3 "one of another class is not let in" "$gpusched" run --pool --class normal -- $be
+like "$out" "is of class be" "with the reason"
+check "it is suspended as one" "$gpusched" suspend "pid:$s"
+is "$(sim_state "[.tsgs[] | select(.pid == $s and .engine == 1) | .channels == .disabled_channels] | all")" true "with all its channels"
+check "and goes on" "$gpusched" resume "pid:$s"
+check "class:be means it, too" "$gpusched" set class:be timeslice=300us
+check "in the RM too" slice_is "$s" 300
+check "and back" "$gpusched" set class:be clear
+
+# ---- a daemon that comes later
+kill_daemon
+start_daemon
+check "the next daemon is told of it" wait_for 10 eval '[ "$(server)" = "$s" ]'
+check "and the policy acts" wait_for 10 slice_is "$s" 1
+
+# ---- other GPUs: a pool has its own
+exits 3 "a program that wants other GPUs is not let in" env CUDA_VISIBLE_DEVICES=1 "$gpusched" run --pool --class be -- $be
+like "$out" "has the GPUs .*give it another name" "with the reason"
+pool --pool=second --class be -- true
+wait "$POOL_PID"
+CUDA_VISIBLE_DEVICES=1 pool --pool=one --class be -- $be
+c=$POOL_PID
+check "under another name it gets its GPU, though a server counts anew" works "$c"
+is "$(list_json all '[.[] | select(.pool.name == "one" and .kind == "compute") | .gpu] | join(",")')" 1 "the right one"
+kill "$c"
+
+# ---- ends that harm nobody
+kill "$b"
+check "one is told to end" wait_for 10 gone "$b"
+check "the other works on" kill -0 "$ca"
+pool --pool --class be -- $be
+b=$POOL_PID
+check "another comes" works "$b"
+cb=$(child "$b")
+check "it is known as a client" wait_for 10 eval '[[ $(list_json all "[.[] | select(.pool != null) | .pool.clients[].pid] | unique | join(\" \")") == *$cb* ]]'
+kill -9 "$b"
+check "when its run is killed it ends" wait_for 10 gone "$cb"
+sleep 1
+check "its work was taken off the GPU before, so the other works on" kill -0 "$ca"
+
+# ---- a client that is killed with work in flight takes the others along, and alone it leaves a server that hangs
+pool --pool --class be -- $be
+b=$POOL_PID
+check "another comes" works "$b"
+kill -9 "$(child "$b")"
+check "a killed client makes the other fail" wait_for 10 gone "$a"
+pool --pool --class be -- $be
+a=$POOL_PID
+check "a newcomer works all the same" works "$a"
+s=$(server)
+kill -9 "$(child "$a")"
+wait "$a"
+is $? 137 "run's exit status is its program's"
+pool --pool --class be -- $be
+a=$POOL_PID
+check "after one that was killed alone a newcomer works" works "$a"
+is "$([ "$(server)" != "$s" ] && echo yes)" yes "in a new server: the old one took nobody"
+exits 1 "a bad access fails" "$gpusched" run --pool --class be -- "$build/bad_access"
+check "and the others with it" wait_for 10 gone "$a"
+
+# ---- the server, and the supervisor
+pool --pool --class be -- $be
+a=$POOL_PID
+check "a newcomer works" works "$a"
+wait_for 10 eval '[ -n "$(server)" ]'
+kill -9 "$(server)"
+check "programs are told that their server has ended" said "$a" "has ended: programs that were in it fail"
+check "and fail" wait_for 10 gone "$a"
+pool --pool --class be -- $be
+a=$POOL_PID
+check "the next has a new one" works "$a"
+s=$(server)
+up=$s
+for _ in 1 2 3; do up=$(ps -o ppid= -p "$up" | xargs); done
+is "$(cat "/proc/$up/comm")" gpusched-pool "server, control daemon and keeper are below the supervisor"
+kill -9 "$up"
+check "when the supervisor is killed its programs are told" said "$a" "supervisor has ended"
+check "and no server is left" wait_for 15 gone "$s"
+wait_for 10 gone "$a"
+
+# ---- programs that are not in it
+pool --pool --class be -- env CUDA_MPS_PIPE_DIRECTORY=/nowhere $be
+a=$POOL_PID
+check "one with a wrong pipe directory works" works "$a"
+check "without the server, and that is said" said "$a" "runs WITHOUT the MPS server"
+kill "$a"
+wait_for 10 gone "$a"
+check "when nobody is there any more nothing is left" wait_for 10 nothing_left
+stop_daemon
+done_testing

@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Where pools do not work and why, whose they are, shared use of both classes, and old versions of
+# NVIDIA's programs.
+# timeout: 90
+# needs: root bpf fuse
+. "$(dirname "$0")/lib.sh"
+enter_sim
+mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
+cp "$build"/simmps/* "$gsload" "$gpusched" /opt
+cp -r "$build/simcuda" /opt
+export LD_LIBRARY_PATH=/opt/simcuda
+mkdir -m 777 /opt/users
+plain=$PATH
+export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
+unset XDG_RUNTIME_DIR
+chmod 755 "$GPUSCHED_SIM"
+be="gsload be --seconds 60 --warmup 0 --ready --iterations-per-us 27"
+once="gsload be --count 1 --warmup 0 --iterations-per-us 27"
+config '[Policy]
+Policy=lcbe'
+
+exits 3 "without a daemon there are no pools" "$gpusched" run --pool --class be -- $once
+start_daemon
+exits 2 "a pool needs a class" "$gpusched" run --pool -- true
+exits 2 "--pool and --share do not go together" "$gpusched" run --pool --share --class be -- true
+exits 2 "--sm goes with --share" "$gpusched" run --pool --class be --sm 50 -- true
+exits 2 "--sm is a percentage" "$gpusched" run --share --class be --sm 101 -- true
+exits 2 "sharing is for lc and be" "$gpusched" run --share --class normal -- true
+exits 2 "a name is a word" "$gpusched" run --pool=../x --class be -- true
+exits 127 "a command that is not there" "$gpusched" run --pool --class be -- /nowhere/command
+exits 3 "without NVIDIA's programs" env PATH="$plain" "$gpusched" run --pool=none --class be -- $gsload be --count 1
+like "$out" "nvidia-cuda-mps-control is not installed" "with the reason"
+
+# ---- the GPU
+smi() { # COMPUTE_MODE MIG
+	printf '#!/bin/sh\necho "%s, %s, %s"\n' "$uuid" "$1" "$2" >/opt/nvidia-smi
+	chmod 755 /opt/nvidia-smi
+}
+load be --seconds 60
+wait_tsgs "pid:$LOAD_PID" 1
+uuid=$(list_json all '.[0].gpu_uuid')
+end_load "$LOAD_PID"
+smi Exclusive_Process Disabled
+exits 3 "an exclusive compute mode" "$gpusched" run --pool=mode --class be -- $once
+like "$out" "nvidia-smi -c DEFAULT" "with the remedy"
+smi Default Enabled
+exits 3 "a GPU that is divided" "$gpusched" run --pool=mig --class be -- $once
+like "$out" "MIG" "with the reason"
+smi Default Disabled
+exits 0 "neither" "$gpusched" run --pool --class be -- $once
+exits 3 "a container" unshare --pid --fork --mount-proc "$gpusched" run --pool --class be -- $once
+like "$out" "container" "with the reason"
+
+# ---- whose it is
+user_is="setpriv --reuid 65534 --regid 65534 --clear-groups"
+as_user() { # COMMAND...
+	$user_is "$@"
+}
+{ $user_is gpusched run --pool --class be -- $be & } >"$scratch/user" 2>&1
+user=$!
+at_end+=($user)
+check "a user has a pool, in a directory that the daemon has made" wait_for 20 grep -q ready "$scratch/user" ||
+	diag "$(cat "$scratch/user")"
+dir=$GPUSCHED_SIM/run/mps/65534
+is "$(stat -c '%u %a' "$dir") $(stat -c '%u %a' "$dir/pool-pool")" "65534 700 65534 700" "which is that user's alone"
+wait_for 10 eval '[ "$(list_json uid:65534 "[.[] | select(.pool != null)] | length")" -ge 1 ]'
+s=$(list_json uid:65534 '[.[] | select(.pool != null) | .pid] | first')
+is "$(stat -c %u "/proc/$s")" 65534 "with that user's rights"
+is "$(list_json "pid:$s" '.[0].class')" be "of its class"
+like "$(setpriv --reuid 65533 --clear-groups curl -s --unix-socket "$GPUSCHED_SIM/run/api" \
+	-d "{\"server\":$s,\"name\":\"x\",\"class\":\"be\"}" http://g/v1/pool_set)" "belongs to another user" "another user cannot register it"
+mkdir /opt/users/own
+chown 65534 /opt/users/own
+cp /opt/nvidia-cuda-mps-* /opt/users/own
+chown 65534 /opt/users/own/*
+out=$(as_user env PATH="/opt/users/own:$PATH" gpusched run --pool=own --class be -- $once 2>&1)
+like "$out" "does not run an nvidia-cuda-mps-server that root has installed" "a server that is not root's is none"
+out=$(as_user gpusched run --pool=lc --class lc -- $once 2>&1)
+like "$out" "raising" "nor has a user a pool of a class above its own"
+kill "$user"
+wait_for 10 gone "$user"
+mkdir -m 700 "$scratch/roots"
+out=$(as_user env XDG_RUNTIME_DIR="$scratch/roots" gpusched run --pool --class be -- $once 2>&1)
+is $? 0 "a runtime directory that the user cannot enter is not used" || diag "$out"
+
+# ---- shared use
+share() { # FILE CLASS ARGUMENTS...
+	{ "$gpusched" run --share --class "$2" "${@:3}" -- bash -c 'env | grep CUDA_MPS; exec "$@"' - $be & } >"$scratch/$1" 2>&1
+	at_end+=($!)
+	PID=$!
+}
+share lc lc
+lc=$PID
+share be be --sm 50
+b=$PID
+check "an lc and a be share a server" wait_for 20 grep -q ready "$scratch/lc"
+check "both work" wait_for 20 grep -q ready "$scratch/be"
+like "$(cat "$scratch/be")" "CLIENT_PRIORITY=1" "the be has priority 1"
+like "$(cat "$scratch/be")" "THREAD_PERCENTAGE=50" "and its share of the SMs"
+like "$(cat "$scratch/lc")" "CLIENT_PRIORITY=0" "the lc has priority 0"
+wait_for 10 eval '[ "$(list_json uid:0 "[.[] | select(.pool != null) | .pool.clients[].class] | unique | join(\" \")")" = "be lc" ]'
+is "$(list_json uid:0 '[.[] | select(.pool != null) | "\(.class) \(.pool.share) \([.pool.clients[].class] | sort | join(" "))"] | first')" \
+	"lc true be lc" "the server is lc where its user may raise to it"
+exits 3 "a client's class is fixed" "$gpusched" class set "pid:$(pgrep -P "$b" | head -1)" lc
+like "$out" "priority is that of its class when it started" "with the reason"
+kill "$lc" "$b"
+wait_for 10 gone "$lc"
+out=$(as_user gpusched run --share --class be -- $once 2>&1)
+like "$out" "class normal" "for a user without that right it is normal"
+
+# ---- versions that know fewer words
+{ GPUSCHED_SIM_MPS=old "$gpusched" run --pool=old --class be -- $be & } >"$scratch/old" 2>&1
+old=$!
+at_end+=($old)
+check "an old version does as well" wait_for 20 grep -q ready "$scratch/old"
+check "its server is known once a client is there" wait_for 10 eval \
+	'[ "$(list_json uid:0 "[.[] | select(.pool.name == \"old\" and .class == \"be\") | .pool.clients[].pid] | unique | length")" = 1 ]'
+kill "$old"
+wait_for 10 gone "$old"
+
+# ---- more than one call suspends
+pids=()
+for i in 1 2 3 4 5 6 7 8; do
+	{ "$gpusched" run --pool=many --class be -- $be & } >"$scratch/many.$i" 2>&1
+	pids+=($!)
+done
+at_end+=("${pids[@]}")
+check "with eight programs it is said that the pool cannot be suspended any more" wait_for 20 grep -q "gets time slices only" "$scratch/many.1"
+kill "${pids[@]}"
+check "when nobody is there any more nothing is left" wait_for 15 eval '[ "$(list_json all "map(select(.mps)) | length")" = 0 ]'
+stop_daemon
+done_testing
