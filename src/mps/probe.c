@@ -18,19 +18,23 @@
 
 #define PROBE_NS (10 * NS_PER_S) /* CUDA's start takes up to 3 s on a busy machine */
 
-/* In the folder of this program, as built and as installed. */
+/* Beside this program, as built and as installed; where tools/bundle.sh packs it; in $PATH. */
 static void find_load(char *ret, size_t size)
 {
-	char exe[PATH_MAX - 16] = "", *slash;
+	static const char *const places[] = { "", "/../bin" };
+	char exe[PATH_MAX - 32] = "", *slash;
 
 	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 		exe[0] = '\0';
 	slash = strrchr(exe, '/');
 	if (slash)
 		*slash = '\0';
-	snprintf(ret, size, "%s/gsload", exe);
-	if (access(ret, X_OK))
-		gs_mps_program("gsload", ret, size);
+	for (size_t i = 0; i < GS_COUNT(places); i++) {
+		snprintf(ret, size, "%s%s/gsload", exe, places[i]);
+		if (!access(ret, X_OK))
+			return;
+	}
+	gs_mps_program("gsload", ret, size);
 }
 
 static void run_probe(const char *program)
@@ -55,8 +59,15 @@ void gs_mps_probe_start(struct gs_mps_pool *p)
 
 	p->suspect = false;
 	find_load(program, sizeof(program));
-	if (!program[0] || p->probe || !p->server)
+	if (p->probe || !p->server)
 		return;
+	if (!program[0]) {
+		gs_mps_say(
+			p,
+			"a program failed, and whether the MPS server still takes new ones cannot "
+			"be found out: gsload is not installed");
+		return;
+	}
 	p->probe = fork();
 	if (!p->probe)
 		run_probe(program);
