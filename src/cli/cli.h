@@ -91,12 +91,16 @@ struct gpusched;
 int cli_open(uint32_t flags, struct gpusched **ret);
 /* Takes @args (may be NULL). On failure prints the reason and returns a negative errno. */
 int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret);
+/* The same for what is not needed: says nothing, takes nothing. */
+int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 /* Opens, asks, closes. */
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
 /* Prints one object: JSON, or "key  value" lines. */
 int cli_print_object(const struct cli *c, const json_t *object);
+/* Sums by @by, as `history` and `stats --by` have them; @life: with when each process began and ended. */
+int cli_print_sums(const struct cli *c, const char *by, bool life, json_t *rows);
 void cli_close_(struct gpusched **g);
 #define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
 

@@ -48,6 +48,11 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 	return r;
 }
 
+int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)
+{
+	return lib_request(g, verb, args, ret);
+}
+
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;

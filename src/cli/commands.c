@@ -26,7 +26,12 @@ static const struct cli_opt monitor_opts[] = {
 };
 
 static const struct cli_opt status_opts[] = {
-	{ "for", 't', "TIME", "time between the two looks (1s)" },
+	{ "for", 't', "TIME", "look twice, TIME apart, instead of at the last ten seconds" },
+	END,
+};
+
+static const struct cli_opt stats_opts[] = {
+	{ "by", 'b', "WHOM", "sums by process, class, cgroup or gpu instead of counters" },
 	END,
 };
 
@@ -174,16 +179,17 @@ const struct cli_cmd cli_commands[] = {
 	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
 	  CLI_JSON | CLI_TARGET, 0, 1 },
 	{ "status", NULL, "", "is all well? who holds the GPUs, what is lost, what to do",
-	  "Looks twice. Exit code 5: something is wrong. Times of other users' programs are root's "
-	  "to "
-	  "see.",
+	  "Of the last ten seconds, as the daemon has them. Exit code 5: something is wrong. Times "
+	  "of other users' programs are root's to see.",
 	  cli_status, status_opts, CLI_JSON, 0, 0 },
 	{ "advise", NULL, "", "what the programs are, what they lose to whom, and what would help",
 	  "Watches the GPUs' logs. Says nothing of a program that it has not seen beside others. "
 	  "Changes nothing but the counting of launches, for as long as it watches.",
 	  cli_advise, advise_opts, CLI_JSON, 0, 0 },
-	{ "stats", NULL, "", "print counters: taps, engine, driver calls, service", NULL, cli_stats,
-	  NULL, CLI_JSON, 0, 0 },
+	{ "stats", NULL, "", "print counters: taps, engine, driver calls, service; or sums",
+	  "With --by: what was done since the daemon's start, of those that run (process) or in "
+	  "all.",
+	  cli_stats, stats_opts, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[pid:N|tsg:N]", "who had the GPUs, from the daemon's records on disk",
 	  "Whole minutes: T is rounded down to one. tsg:N: all that happened to that TSG. Other "
 	  "users' processes are root's to see; sums by class and GPU are everybody's.",

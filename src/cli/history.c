@@ -115,10 +115,12 @@ static const struct gs_column by_process[] = {
 	{ "uid", "UID", GS_COL_RIGHT },
 	{ "class", "CLASS" },
 	{ "gpu", "GPU" },
+	FIGURES,
 	{ "began_s", "BEGAN", .cell = began },
 	{ "ended_s", "ENDED", .cell = ended },
-	FIGURES,
 };
+#define LIFE 2 /* the last columns, of what only a history knows */
+
 static const struct gs_column by_user[] = {
 	{ "uid", "UID", GS_COL_RIGHT }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
 };
@@ -219,24 +221,27 @@ static void print_csv(const json_t *rows)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
+int cli_print_sums(const struct cli *c, const char *by, bool life, json_t *rows)
+{
+	for (size_t i = 0; i < GS_COUNT(tables); i++)
+		if (!strcmp(tables[i].by, by))
+			return cli_print_rows(c, tables[i].columns,
+					      tables[i].n - (i || life ? 0 : LIFE), rows);
+	return cli_fail(-EINVAL, "'%s' is nobody that there are sums of", by);
+}
+
 static int print(const struct cli *c, const char *by, bool of_events, json_t *rows)
 {
-	const struct gs_column *columns = events;
-	size_t n = GS_COUNT(events);
-
 	if (cli_opt(c, "csv")) {
 		print_csv(rows);
 		return GS_EXIT_OK;
 	}
-	for (size_t i = 0; i < GS_COUNT(tables) && !of_events; i++)
-		if (!strcmp(tables[i].by, by)) {
-			columns = tables[i].columns;
-			n = tables[i].n;
-		}
-	if (!json_array_size(rows) && !c->json)
+	if (!json_array_size(rows) && !c->json) {
 		puts("nothing of that time is known");
-	return !json_array_size(rows) && !c->json ? GS_EXIT_OK
-						  : cli_print_rows(c, columns, n, rows);
+		return GS_EXIT_OK;
+	}
+	return of_events ? cli_print_rows(c, events, GS_COUNT(events), rows)
+			 : cli_print_sums(c, by, true, rows);
 }
 
 /* NULL: said why not. */

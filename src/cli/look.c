@@ -24,6 +24,41 @@ int cli_look(struct gpusched *g, struct cli_look *ret)
 	return r;
 }
 
+/* What was then, by the same keys, and @key to find it by. */
+static json_t *then_of(const json_t *list, const char *key)
+{
+	json_t *then = json_array(), *o;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, o) {
+		json_t *ago = json_object_get(o, "ago");
+		json_t *was = json_is_object(ago) ? json_copy(ago) : json_object();
+
+		json_object_set(was, key, json_object_get(o, key));
+		json_array_append_new(then, was);
+	}
+	return then;
+}
+
+uint64_t cli_look_ago(const struct cli_look *now, struct cli_look *ret)
+{
+	json_t *ago = json_object_get(now->stats, "ago");
+	json_int_t ms = json_integer_value(json_object_get(ago, "ms"));
+
+	if (ms <= 0)
+		return 0;
+	ret->stats = json_copy(ago);
+	json_object_set_new(ret->stats, "gpu_time",
+			    then_of(json_object_get(now->stats, "gpu_time"), "gpu"));
+	ret->tsgs = then_of(now->tsgs, "id");
+	return (uint64_t)ms;
+}
+
+bool cli_is_harmed(double wait_pct, double calm_pct)
+{
+	return wait_pct > 2 * calm_pct + 10;
+}
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 double cli_number(const json_t *o, const char *path)
@@ -80,6 +115,8 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 	}
 	put_share(o, "held_pct", before, after, "gpu_time_ns", span);
 	put_share(o, "waited_pct", before, after, "wait_time_ns", span);
+	put_share(o, "wait_share_pct", before, after, "wait_time_ns",
+		  held + cli_number(after, "wait_time_ns") - cli_number(before, "wait_time_ns"));
 	put_share(o, "slice_ended_pct", before, after, "turns.slice_ended", turns);
 	put_rate(o, "turns_per_s", turns, span);
 	json_object_set_new(o, "mean_turn_us",

@@ -6,6 +6,8 @@
 #define GPUSCHED_CLI_LOOK_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct gpusched;
 
@@ -16,6 +18,11 @@ struct cli_look {
 
 /* Prints the reason when it fails. */
 int cli_look(struct gpusched *g, struct cli_look *ret);
+/*
+ * The look that the daemon had some 10 s before @now. Returns how long ago, in ms; 0: it has none,
+ * nor has who runs without a daemon.
+ */
+uint64_t cli_look_ago(const struct cli_look *now, struct cli_look *ret);
 void cli_look_free(struct cli_look *l);
 
 /*
@@ -24,6 +31,12 @@ void cli_look_free(struct cli_look *l);
  * nobody knows are null.
  */
 json_t *cli_look_gpus(const struct cli_look *a, const struct cli_look *b);
+
+/*
+ * A service whose time goes into waiting like this is harmed: twice as much as in its calm minutes,
+ * and 10 points more. Both in % of its time on the GPU or waiting for it.
+ */
+bool cli_is_harmed(double wait_pct, double calm_pct);
 
 /* The number at @path; 0: absent. */
 double cli_number(const json_t *o, const char *path);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* status - is all well? Two looks, and what the GPUs did in between. */
+/*
+ * status - is all well? What the GPUs did in the last ten seconds, as the daemon has them, or between
+ * two looks.
+ */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -12,7 +17,10 @@
 
 #define LOST_LIMIT_PCT 10 /* of a GPU's time in switches: more is waste */
 #define SHARE_LIMIT_PCT 1 /* a program that waits and gets less is starved */
-#define WINDOW_US 1000000 /* without --for */
+#define WINDOW_US 1000000 /* where the daemon has no look of its own */
+#define ROWS_MAX 5        /* of all GPUs together: the others are summed up */
+#define CALM_SPAN_S 86400
+#define CALM_MAX 8 /* LC processes that are compared */
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
 
@@ -44,7 +52,25 @@ static void judge_tsg(const json_t *t, json_t *list)
 		      comm ? comm : "-", json_number_value(held));
 }
 
-static void judge_gpu(const json_t *g, json_t *list)
+/* Is this service harmed now? By what it waits against its own calm minutes. */
+static void judge_lc(const json_t *t, const char *policy, json_t *list)
+{
+	const json_t *share = gs_json_at(t, "wait_share_pct"),
+		     *calm = gs_json_at(t, "calm_wait_pct");
+	const char *comm = json_string_value(json_object_get(t, "comm"));
+
+	if (!share || !calm || !cli_is_harmed(json_number_value(share), json_number_value(calm)))
+		return;
+	wrong(list,
+	      policy ? "shorter slices for class be, or suspend what is beside it ('gpusched list')"
+		     : "start a policy: gpusched policy start lcbe",
+	      "process %lld (%s) of class lc waits %.0f %% of its time for the GPU; in its calm "
+	      "minutes %.0f %%",
+	      (long long)json_integer_value(json_object_get(t, "pid")), comm ? comm : "-",
+	      json_number_value(share), json_number_value(calm));
+}
+
+static void judge_gpu(const json_t *g, const char *policy, json_t *list)
 {
 	json_t *t;
 	size_t i;
@@ -63,8 +89,10 @@ static void judge_gpu(const json_t *g, json_t *list)
 		      "launches kernel by kernel beside short slices",
 		      (long long)json_integer_value(json_object_get(g, "gpu")),
 		      cli_number(g, "lost_pct"), cli_number(g, "switches_per_s"));
-	json_array_foreach(json_object_get(g, "tsgs"), i, t)
+	json_array_foreach(json_object_get(g, "tsgs"), i, t) {
 		judge_tsg(t, list);
+		judge_lc(t, policy, list);
+	}
 }
 
 static void judge(const struct cli_look *a, const struct cli_look *b, const json_t *gpus,
@@ -86,26 +114,136 @@ static void judge(const struct cli_look *a, const struct cli_look *b, const json
 	if (!json_is_true(json_object_get(b->stats, "daemon")))
 		wrong(list, "systemctl start gpuschedd", "no daemon runs: nobody watches the GPUs");
 	json_array_foreach(gpus, i, g)
-		judge_gpu(g, list);
+		judge_gpu(g, json_string_value(json_object_get(b->stats, "policy")), list);
 	for (i = 0; i < GS_COUNT(counters); i++)
 		if (cli_number(b->stats, counters[i].path) > cli_number(a->stats, counters[i].path))
 			wrong(list, counters[i].remedy, "%s", counters[i].what);
 }
 
+/* ---- calm minutes ---------------------------------------------------------------------------- */
+
+/* From the history, of LC processes whose waiting is known; null: nobody knows. */
+static json_t *calm_of(struct gpusched *g, json_int_t pid)
+{
+	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
+	char target[32];
+	json_t *calm;
+
+	snprintf(target, sizeof(target), "pid:%lld", (long long)pid);
+	args = json_pack("{s:s, s:s, s:b, s:I}", "target", target, "by", "process", "calm", 1,
+			 "since_s", (json_int_t)time(NULL) - CALM_SPAN_S);
+	if (cli_try(g, "history", args, &answer))
+		return json_null();
+	calm = json_object_get(json_array_get(json_object_get(answer, "rows"), 0), "calm_wait_pct");
+	return calm ? json_incref(calm) : json_null();
+}
+
+static void put_calm(struct gpusched *g, json_t *gpus)
+{
+	int asked = 0;
+	json_t *gpu, *t;
+	size_t i, j;
+
+	json_array_foreach(gpus, i, gpu)
+		json_array_foreach(json_object_get(gpu, "tsgs"), j, t) {
+			const char *class = json_string_value(json_object_get(t, "class"));
+			bool ask = class && !strcmp(class, "lc") &&
+				   gs_json_at(t, "wait_share_pct") && asked++ < CALM_MAX;
+
+			json_object_set_new(
+				t, "calm_wait_pct",
+				ask ? calm_of(g, json_integer_value(json_object_get(t, "pid")))
+				    : json_null());
+		}
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void print_gpu(const struct cli *c, const json_t *g, const char *policy)
+/* "62 (12)": of its time on the GPU or waiting for it; in its calm minutes. */
+static char *waits(const json_t *row)
+{
+	const json_t *share = gs_json_at(row, "wait_share_pct");
+	const json_t *calm = gs_json_at(row, "calm_wait_pct");
+	char *text = NULL;
+
+	if (!share)
+		return NULL;
+	if (!calm)
+		return asprintf(&text, "%.0f", json_number_value(share)) < 0 ? NULL : text;
+	return asprintf(&text, "%.0f (%.0f)", json_number_value(share), json_number_value(calm)) < 0
+		       ? NULL
+		       : text;
+}
+
+static char *state(const json_t *row)
+{
+	if (gs_json_at(row, "suspended_by"))
+		return strdup("suspended");
+	return json_is_true(gs_json_at(row, "waiting")) ? strdup("waits") : NULL;
+}
+
+/* Who waits first, then who holds most. */
+static int compare(const void *a, const void *b)
+{
+	const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
+	int wait = json_is_true(json_object_get(y, "waiting")) -
+		   json_is_true(json_object_get(x, "waiting"));
+	double dx = cli_number(x, "held_pct"), dy = cli_number(y, "held_pct");
+
+	return wait ? wait : (dx < dy) - (dx > dy);
+}
+
+static void sort(json_t *tsgs)
+{
+	size_t n = json_array_size(tsgs);
+	CLEANUP_FREE json_t **all = calloc(n ? n : 1, sizeof(json_t *));
+
+	if (!all)
+		return;
+	for (size_t i = 0; i < n; i++)
+		all[i] = json_incref(json_array_get(tsgs, i));
+	qsort(all, n, sizeof(json_t *), compare);
+	json_array_clear(tsgs);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(tsgs, all[i]);
+}
+
+/* Ten lines are what a person reads. */
+static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 {
 	static const struct gs_column columns[] = {
 		{ "pid", "PID", GS_COL_RIGHT },
 		{ "comm", "COMM" },
 		{ "class", "CLASS" },
 		{ "held_pct", "HELD %", GS_COL_RIGHT },
-		{ "waited_pct", "WAITED %", GS_COL_RIGHT },
+		{ "wait_share_pct", "WAITS % (CALM)", GS_COL_RIGHT, .cell = waits },
 		{ "turns_per_s", "TURNS/S", GS_COL_RIGHT },
 		{ "mean_turn_us", "TURN US", GS_COL_RIGHT },
 		{ "slice_ended_pct", "CUT %", GS_COL_RIGHT },
+		{ "waiting", "NOW", .cell = state },
 	};
+	CLEANUP_JSON json_t *shown = json_array();
+	size_t n = json_array_size(tsgs), waiting = 0;
+	double held = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *t = json_array_get(tsgs, i);
+
+		if (i < most) {
+			json_array_append(shown, t);
+			continue;
+		}
+		held += cli_number(t, "held_pct");
+		waiting += json_is_true(json_object_get(t, "waiting"));
+	}
+	cli_print_rows(c, columns, GS_COUNT(columns), shown);
+	if (n > most)
+		printf("%zu more held %.1f %%, %zu of them wait: 'gpusched list'\n", n - most, held,
+		       waiting);
+}
+
+static void print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
+{
 	const json_t *held = gs_json_at(g, "held_pct");
 	json_t *tsgs = json_object_get(g, "tsgs");
 
@@ -119,17 +257,17 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy)
 		puts(json_array_size(tsgs) ? "one program or none has work: no switches are seen"
 					   : "no program uses it");
 	if (json_array_size(tsgs))
-		cli_print_rows(c, columns, GS_COUNT(columns), tsgs);
+		print_tsgs(c, tsgs, most);
 }
 
 static void print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
-	json_t *x;
-	size_t i;
+	json_t *gpus = json_object_get(o, "gpus"), *x;
+	size_t most = ROWS_MAX / (json_array_size(gpus) ? json_array_size(gpus) : 1), i;
 
-	json_array_foreach(json_object_get(o, "gpus"), i, x)
-		print_gpu(c, x, policy);
+	json_array_foreach(gpus, i, x)
+		print_gpu(c, x, policy, most ? most : 1);
 	json_array_foreach(json_object_get(o, "wrong"), i, x)
 		printf("wrong: %s\n   do: %s\n", json_string_value(json_object_get(x, "what")),
 		       json_string_value(json_object_get(x, "do")));
@@ -137,14 +275,37 @@ static void print_status(const struct cli *c, const json_t *o)
 		puts("nothing is wrong");
 }
 
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+/* Both looks; *inout_us: what lies between them, of a second where nobody asks for another time. */
+static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct cli_look *a,
+		      struct cli_look *b)
+{
+	uint64_t ms;
+	int r = cli_look(g, b);
+
+	if (r)
+		return r;
+	ms = given ? 0 : cli_look_ago(b, a);
+	if (ms) {
+		*inout_us = ms * 1000;
+		return 0;
+	}
+	*a = *b;
+	*b = (struct cli_look){ 0 };
+	gs_sleep_ns(*inout_us * NS_PER_US);
+	return cli_look(g, b);
+}
+
 int cli_status(struct cli *c)
 {
 	CLEANUP(cli_look_free) struct cli_look a = { 0 }, b = { 0 };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *o = json_object();
-	json_t *gpus, *list = json_array();
+	json_t *gpus, *list = json_array(), *gpu;
 	uint64_t window_us = WINDOW_US;
 	struct gs_error err = { 0 };
+	size_t i;
 	int r = 0;
 
 	json_object_set_new(o, "ok", json_false());
@@ -155,15 +316,14 @@ int cli_status(struct cli *c)
 		return cli_fail(r, "status: --for: %s", err.text);
 	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &g);
 	if (!r)
-		r = cli_look(g, &a);
-	if (r)
-		return gs_exit_of(r);
-	gs_sleep_ns(window_us * NS_PER_US);
-	r = cli_look(g, &b);
+		r = look_twice(g, cli_opt(c, "for"), &window_us, &a, &b);
 	if (r)
 		return gs_exit_of(r);
 	gpus = cli_look_gpus(&a, &b);
 	json_object_set_new(o, "gpus", gpus);
+	put_calm(g, gpus);
+	json_array_foreach(gpus, i, gpu)
+		sort(json_object_get(gpu, "tsgs"));
 	judge(&a, &b, gpus, list);
 	json_object_set(o, "policy", json_object_get(b.stats, "policy"));
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));

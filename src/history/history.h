@@ -65,6 +65,26 @@ struct gs_history_sums {
 	uint64_t wait_bucket[GS_WAIT_BUCKETS]; /* as in struct gs_turn_sums */
 };
 
+void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
+/* None goes below 0. */
+void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
+
+/* What is told of sums, declared once. */
+#define GS_FIGURE_PROCESS (1u << 0) /* of processes, and of sums over them */
+#define GS_FIGURE_GPU (1u << 1)     /* of GPUs as a whole */
+struct gs_history_figure {
+	enum gs_history_sum sum;
+	const char *key;           /* of JSON; _ms: a time */
+	const char *is;            /* how it came about: exact, estimated */
+	unsigned int of;           /* GS_FIGURE_* */
+	enum gs_history_sum known; /* it is, if this is not 0; GS_SUM_MAX: always */
+	const char *metric, *help; /* OpenMetrics, without gpusched_ and _total; NULL: none */
+};
+extern const struct gs_history_figure gs_history_figures[];
+extern const size_t gs_history_nfigures;
+/* All of them, with percentiles of the waits and how far they can be trusted; @of: GS_FIGURE_*. */
+void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool);
+
 /* Whose sums. */
 struct gs_history_who {
 	int32_t pid;       /* 0: a GPU's own */

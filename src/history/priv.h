@@ -65,9 +65,6 @@ void hist_sum(sqlite3_context *ctx, int n, sqlite3_value **v);
 /* From column @at on; binds from parameter @at on. */
 void sums_read(sqlite3_stmt *st, int at, struct gs_history_sums *ret);
 int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s);
-void sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
-/* None goes below 0. */
-void sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
 
 /* ---- apply.c: one thing that was told, into the file; an SQLite result ------------------------ */
 

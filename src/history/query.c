@@ -6,7 +6,6 @@
 #include <uthash.h>
 
 #include "basic/cleanup.h"
-#include "basic/clock.h"
 #include "basic/sheet.h"
 #include "history/priv.h"
 
@@ -127,7 +126,7 @@ static int cut_to_range(struct asking *a, struct series *s)
 		rc = totals_before(a, s->id, a->end_minute, &s->sums);
 	if (rc == SQLITE_DONE && s->began / MINUTE_S < a->first_minute) {
 		rc = totals_before(a, s->id, a->first_minute, &before);
-		sums_sub(&s->sums, &before);
+		gs_history_sums_sub(&s->sums, &before);
 	}
 	return rc;
 }
@@ -197,7 +196,7 @@ static int add_series(struct asking *a, const struct series *s)
 	row->pool |= s->pool;
 	row->began = s->began < row->began ? s->began : row->began;
 	row->last = s->last > row->last ? s->last : row->last;
-	sums_add(&row->sums, &s->sums);
+	gs_history_sums_add(&row->sums, &s->sums);
 	return SQLITE_DONE;
 }
 
@@ -239,7 +238,8 @@ static int compare(const void *a, const void *b)
  * How much of its time on the GPU or waiting for it a process waited in the calmest quarter of its
  * minutes of the last day, in which it held the GPU at all.
  */
-static int calm_of(struct asking *a, int64_t process, double *ret_pct, int *ret_minutes)
+static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *ret_pct,
+		   int *ret_minutes)
 {
 	static const char text[] =
 		"SELECT p.series, p.held_ns, p.wait_ns FROM point p JOIN series s ON s.id = "
@@ -253,7 +253,7 @@ static int calm_of(struct asking *a, int64_t process, double *ret_pct, int *ret_
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_bind_int64(st, 1, process);
-	sqlite3_bind_int64(st, 2, a->end_minute - CALM_SPAN_S / MINUTE_S);
+	sqlite3_bind_int64(st, 2, (last_s - CALM_SPAN_S) / MINUTE_S);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW && n < (int)GS_COUNT(pct)) {
 		int64_t h = sqlite3_column_int64(st, 1), w = sqlite3_column_int64(st, 2);
 
@@ -287,75 +287,6 @@ static void put_text(json_t *o, const char *key, const char *text)
 	json_object_set_new(o, key, *text ? gs_json_text(text) : json_null());
 }
 
-static void put_ms(json_t *o, const char *key, bool known, uint64_t ns)
-{
-	uint64_t us = ns / NS_PER_US;
-
-	put(o, key, known, (double)us / 1e3);
-}
-
-static void put_percentile(json_t *o, const char *key, const struct gs_turn_sums *t,
-			   unsigned int percent)
-{
-	uint64_t us = gs_wait_percentile(t, percent) / NS_PER_US;
-
-	put(o, key, t->waits, (double)us);
-}
-
-static void put_wait(json_t *o, const struct gs_history_sums *s)
-{
-	struct gs_turn_sums t = { .waits = s->v[GS_SUM_WAITS] };
-
-	memcpy(t.wait_bucket, s->wait_bucket, sizeof(t.wait_bucket));
-	put_ms(o, "wait_ms", t.waits, s->v[GS_SUM_WAIT]);
-	put(o, "waits", s->v[GS_SUM_SEEN], (double)t.waits);
-	put_percentile(o, "wait_p50_us", &t, 50);
-	put_percentile(o, "wait_p99_us", &t, 99);
-}
-
-/* How each figure that is there has come about. */
-static json_t *figures_json(const json_t *o)
-{
-	static const struct {
-		const char *key, *is;
-	} figures[] = {
-		{ "gpu_time_ms", "exact" },     { "contended_ms", "estimated" },
-		{ "wait_ms", "estimated" },     { "wait_p50_us", "estimated" },
-		{ "wait_p99_us", "estimated" }, { "turns", "exact" },
-		{ "slice_ended", "estimated" }, { "lost_ms", "exact" },
-		{ "open_ms", "exact" },         { "launches", "exact" },
-		{ "calls", "exact" },
-	};
-	json_t *list = json_object();
-
-	for (size_t i = 0; i < GS_COUNT(figures); i++)
-		json_object_set_new(list, figures[i].key,
-				    gs_json_at(o, figures[i].key) ? json_string(figures[i].is)
-								  : json_null());
-	return list;
-}
-
-static void put_sums(json_t *o, const struct row *row, bool of_gpu)
-{
-	const uint64_t *v = row->sums.v;
-	bool seen = v[GS_SUM_SEEN];
-
-	put_ms(o, "gpu_time_ms", seen, v[GS_SUM_HELD]);
-	put_ms(o, "contended_ms", seen && !of_gpu, v[GS_SUM_CONTENDED]);
-	put_wait(o, &row->sums);
-	put(o, "turns", seen, (double)v[GS_SUM_TURNS]);
-	put(o, "slice_ended", seen && !of_gpu, (double)v[GS_SUM_CUT]);
-	put_ms(o, "lost_ms", seen && of_gpu, v[GS_SUM_LOST]);
-	put_ms(o, "open_ms", seen && of_gpu, v[GS_SUM_OPEN]);
-	put_ms(o, "unknown_ms", seen && of_gpu, v[GS_SUM_UNKNOWN]);
-	put(o, "launches", v[GS_SUM_COUNTED], (double)v[GS_SUM_LAUNCHES]);
-	put(o, "calls", !of_gpu, (double)v[GS_SUM_CALLS]);
-	json_object_set_new(o, "figures", figures_json(o));
-	json_object_set_new(o, "lost_records", json_boolean(v[GS_SUM_FLAWED]));
-	json_object_set_new(o, "partly", json_boolean(seen && v[GS_SUM_BLIND]));
-	json_object_set_new(o, "pool", json_boolean(row->pool));
-}
-
 static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 {
 	bool process = q->by == GS_BY_PROCESS, gpu = q->by == GS_BY_GPU;
@@ -375,7 +306,8 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	put(o, "began_s", true, (double)(process ? s->process_began : row->began));
 	put(o, "ended_s", process && !s->runs, (double)s->process_ended);
 	put(o, "last_s", true, (double)row->last);
-	put_sums(o, row, gpu && !q->pid);
+	gs_history_put_figures(o, &row->sums, gpu && !q->pid ? GS_FIGURE_GPU : GS_FIGURE_PROCESS,
+			       row->pool);
 	if (!whole) {
 		json_object_set_new(o, "launches", json_null());
 		json_object_set_new(json_object_get(o, "figures"), "launches", json_null());
@@ -393,7 +325,7 @@ static int by_held(struct row *a, struct row *b)
 static int put_calm(struct asking *a, const struct row *row, json_t *o)
 {
 	double pct = 0;
-	int minutes = 0, rc = calm_of(a, row->first.process, &pct, &minutes);
+	int minutes = 0, rc = calm_of(a, row->first.process, row->last, &pct, &minutes);
 
 	json_object_set_new(o, "calm_wait_pct",
 			    minutes >= CALM_MINUTES_MIN ? json_real(pct) : json_null());

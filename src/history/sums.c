@@ -73,7 +73,7 @@ int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s)
 	return rc;
 }
 
-void sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s)
+void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s)
 {
 	for (int i = 0; i < GS_SUM_MAX; i++)
 		inout->v[i] += s->v[i];
@@ -86,7 +86,7 @@ static void sub(uint64_t *inout, uint64_t v)
 	*inout -= *inout < v ? *inout : v;
 }
 
-void sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s)
+void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s)
 {
 	for (int i = 0; i < GS_SUM_MAX; i++)
 		sub(&inout->v[i], s->v[i]);

@@ -54,6 +54,8 @@
 	X(REFUSED, "refused", "requests refused for lack of permission") \
 	X(AUDIT_LEFT, "audit_left", \
 	  "users' requests that were not noted: more than 10 a minute of one user") \
+	X(CGROUPS_LEFT, "cgroups_left", \
+	  "times that sums by cgroup had no room for one more: it counts as none") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 

@@ -4,61 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <uthash.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/cgroup.h"
-#include "service/internal.h"
+#include "service/ledger_priv.h"
 #include "table/events.h"
 
-#define SAMPLE_NS (2 * NS_PER_S)
 #define MINUTE_NS (60 * NS_PER_S)
 #define REST_NS (600 * NS_PER_S) /* one that does nothing is taken down less often */
 #define STEP_S 2                 /* a clock that is set by less is drift */
 #define EVENTS_A_MINUTE 2000     /* of all TSGs */
 #define EVENTS_A_TSG 16          /* of one, a minute */
-
-/* A process with compute TSGs. */
-struct proc {
-	UT_hash_handle hh;
-	int32_t pid;
-	uint64_t start_ns;
-	unsigned int ntsgs;
-};
-
-struct kept {
-	UT_hash_handle hh;
-	uint64_t id, cgroup_id;
-	uint32_t class_id;
-	struct gpusched_key key;
-	struct gs_history_who who;
-	struct gs_turn_sums seen; /* the account's, as far as it was taken down */
-	struct gs_history_sums pending;
-	uint64_t launches, launches_since_ns, gaps;
-	uint64_t given_ns; /* to the history */
-	unsigned int events;
-	bool missing; /* the table had no such record at the last look */
-};
-
-struct gpu_kept {
-	struct gs_runlist_sums seen;
-	struct gs_history_sums pending;
-	uint64_t given_ns;
-};
-
-struct gs_ledger {
-	struct kept *all;
-	struct proc *procs;
-	struct gpu_kept *gpus; /* as s->gpus */
-	sd_event_source *due;
-	struct gs_history *history;
-	uint64_t minute_ns, taken_ns;
-	unsigned int events;
-	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
-};
 
 struct gs_history *gs_ledger_history(const struct gs_service *s)
 {
@@ -90,55 +49,41 @@ static void add(uint64_t *sum, uint64_t now, uint64_t before)
 }
 
 /* A log that was opened again begins at 0. */
-static void take_turns(struct gs_service *s, struct kept *k, bool *ret_known)
+static void take_turns(struct gs_service *s, struct kept *k, struct gs_history_sums *d)
 {
-	struct gs_history_sums *p = &k->pending;
 	struct gs_turn_sums t;
 
-	*ret_known = s->account && !gs_account_of(s->account, k->id, &t);
-	if (!*ret_known)
+	if (!s->account || gs_account_of(s->account, k->id, &t))
 		return;
 	if (t.held_ns < k->seen.held_ns || t.turns < k->seen.turns)
 		k->seen = (struct gs_turn_sums){ 0 };
-	add(&p->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
-	add(&p->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
-	add(&p->v[GS_SUM_WAIT], t.wait_ns, k->seen.wait_ns);
-	add(&p->v[GS_SUM_WAITS], t.waits, k->seen.waits);
-	add(&p->v[GS_SUM_TURNS], t.turns, k->seen.turns);
-	add(&p->v[GS_SUM_CUT], t.ended[GS_TURN_SLICE], k->seen.ended[GS_TURN_SLICE]);
+	add(&d->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
+	add(&d->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
+	add(&d->v[GS_SUM_WAIT], t.wait_ns, k->seen.wait_ns);
+	add(&d->v[GS_SUM_WAITS], t.waits, k->seen.waits);
+	add(&d->v[GS_SUM_TURNS], t.turns, k->seen.turns);
+	add(&d->v[GS_SUM_CUT], t.ended[GS_TURN_SLICE], k->seen.ended[GS_TURN_SLICE]);
 	for (int i = 0; i < GS_WAIT_BUCKETS; i++)
-		add(&p->wait_bucket[i], t.wait_bucket[i], k->seen.wait_bucket[i]);
+		add(&d->wait_bucket[i], t.wait_bucket[i], k->seen.wait_bucket[i]);
+	d->v[GS_SUM_SEEN] = 1;
 	k->seen = t;
 }
 
 /* Counting may have begun anew since. */
-static void take_launches(struct gs_service *s, struct kept *k, bool *ret_known)
+static void take_launches(struct gs_service *s, struct kept *k, struct gs_history_sums *d)
 {
 	struct gpusched_tsg rec;
 
 	k->missing = gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id;
-	*ret_known = !k->missing && rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
-	if (!*ret_known)
+	if (k->missing || !(rec.task.known & GPUSCHED_KNOWN_LAUNCHES))
 		return;
 	if (rec.task.launches_since_ns != k->launches_since_ns)
 		k->launches = 0;
-	add(&k->pending.v[GS_SUM_LAUNCHES], rec.task.launches, k->launches);
+	add(&d->v[GS_SUM_LAUNCHES], rec.task.launches, k->launches);
+	d->v[GS_SUM_COUNTED] = 1;
 	k->launches = rec.task.launches;
 	k->launches_since_ns = rec.task.launches_since_ns;
 	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec.task.comm);
-}
-
-static bool is_nothing(const struct gs_history_sums *sums)
-{
-	for (int i = 0; i < GS_SUM_MAX; i++)
-		if (sums->v[i])
-			return false;
-	return true;
-}
-
-static uint64_t seconds_since(uint64_t ns, uint64_t now)
-{
-	return (now - ns + NS_PER_S / 2) / NS_PER_S;
 }
 
 /* In the records of a GPU's log. */
@@ -151,23 +96,50 @@ static uint64_t gaps_of(const struct gs_service *s, uint32_t gpu)
 	return g.sums.gaps;
 }
 
+static void add_all(struct kept *k, const struct gs_history_sums *d)
+{
+	gs_history_sums_add(&k->pending, d);
+	gs_history_sums_add(&k->total, d);
+	if (k->group)
+		gs_history_sums_add(&k->group->sums, d);
+}
+
+void ledger_take_tsg(struct gs_service *s, struct kept *k)
+{
+	uint64_t gaps = gaps_of(s, k->who.gpu);
+	struct gs_history_sums d = { 0 };
+
+	take_turns(s, k, &d);
+	take_launches(s, k, &d);
+	d.v[GS_SUM_FLAWED] = d.v[GS_SUM_SEEN] && gaps != k->gaps;
+	k->gaps = gaps;
+	add_all(k, &d);
+}
+
+/* Nothing was done, whether or not that is known. */
+static bool is_nothing(const struct gs_history_sums *sums)
+{
+	for (int i = 0; i < GS_SUM_SEEN; i++)
+		if (sums->v[i])
+			return false;
+	return true;
+}
+
+static uint64_t seconds_since(uint64_t ns, uint64_t now)
+{
+	return (now - ns + NS_PER_S / 2) / NS_PER_S;
+}
+
 /* @always: an entry even if there is nothing to tell. */
 static void give(struct gs_service *s, struct kept *k, bool always)
 {
-	uint64_t now = gs_now_ns(), gaps;
-	bool turns, launches;
+	uint64_t now = gs_now_ns();
 
-	take_turns(s, k, &turns);
-	take_launches(s, k, &launches);
+	ledger_take_tsg(s, k);
 	if (!s->ledger->history ||
 	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
 		return;
-	gaps = gaps_of(s, k->who.gpu);
-	k->pending.v[GS_SUM_SEEN] = turns;
-	k->pending.v[GS_SUM_BLIND] = !turns;
-	k->pending.v[GS_SUM_COUNTED] = launches;
-	k->pending.v[GS_SUM_FLAWED] = turns && gaps != k->gaps;
-	k->gaps = gaps;
+	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
 	gs_history_add(s->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
 	k->pending = (struct gs_history_sums){ 0 };
 	k->given_ns = now;
@@ -178,10 +150,10 @@ static void put_policy(const struct gs_service *s, struct gs_history_who *who)
 	snprintf(who->policy, sizeof(who->policy), "%s", s->p ? gs_policy_running(s->p)->name : "");
 }
 
-static void take_gpu(struct gs_service *s, size_t i)
+void ledger_take_gpu(struct gs_service *s, size_t i)
 {
 	struct gpu_kept *k = &s->ledger->gpus[i];
-	struct gs_history_sums *p = &k->pending;
+	struct gs_history_sums d = { 0 };
 	struct gs_account_gpu g = { 0 };
 
 	if (s->account)
@@ -190,14 +162,16 @@ static void take_gpu(struct gs_service *s, size_t i)
 		return;
 	if (g.sums.since_ns != k->seen.since_ns)
 		k->seen = (struct gs_runlist_sums){ 0 };
-	add(&p->v[GS_SUM_HELD], g.sums.held_ns, k->seen.held_ns);
-	add(&p->v[GS_SUM_LOST], g.sums.lost_ns, k->seen.lost_ns);
-	add(&p->v[GS_SUM_OPEN], g.sums.open_ns, k->seen.open_ns);
-	add(&p->v[GS_SUM_UNKNOWN], g.sums.unknown_ns, k->seen.unknown_ns);
-	add(&p->v[GS_SUM_TURNS], g.sums.switches, k->seen.switches);
-	p->v[GS_SUM_SEEN] = 1;
-	p->v[GS_SUM_FLAWED] |= g.sums.gaps != k->seen.gaps;
+	add(&d.v[GS_SUM_HELD], g.sums.held_ns, k->seen.held_ns);
+	add(&d.v[GS_SUM_LOST], g.sums.lost_ns, k->seen.lost_ns);
+	add(&d.v[GS_SUM_OPEN], g.sums.open_ns, k->seen.open_ns);
+	add(&d.v[GS_SUM_UNKNOWN], g.sums.unknown_ns, k->seen.unknown_ns);
+	add(&d.v[GS_SUM_TURNS], g.sums.switches, k->seen.switches);
+	d.v[GS_SUM_SEEN] = 1;
+	d.v[GS_SUM_FLAWED] = g.sums.gaps != k->seen.gaps;
 	k->seen = g.sums;
+	gs_history_sums_add(&k->pending, &d);
+	gs_history_sums_add(&k->total, &d);
 }
 
 static void give_gpu(struct gs_service *s, size_t i, uint64_t now)
@@ -205,7 +179,7 @@ static void give_gpu(struct gs_service *s, size_t i, uint64_t now)
 	struct gpu_kept *k = &s->ledger->gpus[i];
 	struct gs_history_who who = { .gpu = s->gpus[i].index };
 
-	take_gpu(s, i);
+	ledger_take_gpu(s, i);
 	if (!s->ledger->history || is_nothing(&k->pending)) {
 		k->given_ns = now;
 		return;
@@ -281,25 +255,30 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	struct gs_ledger *l = s->ledger;
 	uint64_t now = gs_now_ns();
 
+	ledger_sample(s);
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
 		l->events = 0;
 		prune(s);
 		gs_ledger_take(s);
 	}
-	if (!l->all)
-		return 0; /* the next TSG wakes it */
+	if (!l->all) { /* the next TSG wakes it */
+		ledger_pause(l);
+		return 0;
+	}
 	sd_event_source_set_time(src, (now + SAMPLE_NS) / NS_PER_US);
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
-static void wake(struct gs_ledger *l)
+static void wake(struct gs_service *s)
 {
+	struct gs_ledger *l = s->ledger;
 	int enabled = SD_EVENT_OFF;
 
 	sd_event_source_get_enabled(l->due, &enabled);
 	if (enabled)
 		return;
+	ledger_sample(s);
 	sd_event_source_set_time(l->due, (gs_now_ns() + SAMPLE_NS) / NS_PER_US);
 	sd_event_source_set_enabled(l->due, SD_EVENT_ONESHOT);
 }
@@ -349,6 +328,7 @@ static struct kept *new_kept(struct gs_service *s, const struct gpusched_tsg *re
 	k->key = rec->key;
 	k->given_ns = gs_now_ns();
 	k->gaps = gaps_of(s, rec->task.gpu);
+	k->first_sample = s->ledger->nsamples;
 	k->who.pid = (int32_t)rec->task.pid;
 	k->who.start_ns = rec->owner_start_ns;
 	k->who.uid = rec->task.uid;
@@ -384,9 +364,10 @@ void gs_ledger_record(struct gs_service *s, const struct gpusched_tsg *rec)
 	put_class(s, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);
+	ledger_join(s, k);
 	if (is_new && s->ledger->history) /* the process is known from here on */
 		gs_history_add(s->ledger->history, &k->who, 0, &k->pending);
-	wake(s->ledger);
+	wake(s);
 }
 
 static void leave_proc(struct gs_ledger *l, int32_t pid)
@@ -412,8 +393,9 @@ void gs_ledger_gone(struct gs_service *s, uint64_t id)
 	give(s, k, true);
 	for (size_t i = 0; i < s->ngpus; i++) /* the log may be closed with it */
 		if (s->gpus[i].index == k->who.gpu)
-			take_gpu(s, i);
+			ledger_take_gpu(s, i);
 	leave_proc(l, k->who.pid);
+	ledger_leave(k);
 	HASH_DEL(l->all, k);
 	free(k);
 }
@@ -472,7 +454,7 @@ void gs_ledger_call(struct gs_service *s, const struct gs_engine_call *call)
 
 	if (!k)
 		return;
-	k->pending.v[GS_SUM_CALLS] += !call->dry_run;
+	add_all(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
 	if (has_room(s, k))
 		tell(s, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), gs_call_json(s, call));
 }
@@ -579,6 +561,7 @@ void gs_ledger_end(struct gs_service *s)
 	}
 	sd_event_source_disable_unref(l->due);
 	gs_history_free(l->history);
+	ledger_free_groups(l);
 	free(l->gpus);
 	free(l);
 }

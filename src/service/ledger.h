@@ -21,6 +21,7 @@ struct gpusched_tsg;
 struct gs_engine_call;
 struct gs_peer;
 struct gs_service;
+struct gs_view;
 
 struct gs_ledger;
 
@@ -41,6 +42,21 @@ void gs_ledger_change(struct gs_service *s, const struct gs_peer *peer, const ch
 /* All, up to now: before another policy acts, and before an answer; once a second at most then. */
 void gs_ledger_take(struct gs_service *s);
 void gs_ledger_take_for_answer(struct gs_service *s);
+/*
+ * Rows of sums by process, class, cgroup (root) or gpu, since the daemon's start; @view: who asks.
+ * -ENOTSUP: not a daemon; -EPERM; -EINVAL.
+ */
+int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by, json_t **ret,
+		   struct gs_error *err);
+
+/*
+ * "ago": what an object's figures were some 10 s ago, by its own keys; null: not known. Of a TSG, of
+ * a GPU by its place, of `stats`.
+ */
+void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o);
+void gs_ledger_ago_gpu(const struct gs_service *s, size_t i, json_t *o);
+void gs_ledger_ago_stats(const struct gs_service *s, json_t *o);
+
 /* NULL: none is kept. */
 struct gs_history *gs_ledger_history(const struct gs_service *s);
 

@@ -139,6 +139,16 @@ static const struct {
 	{ GS_SEES_TIMES, "switches" },
 	{ GS_SEES_TIMES, "last_run_ns" },
 	{ GS_SEES_TIMES, "turns" },
+	{ GS_SEES_TIMES, "ago" },
+
+	{ GS_SEES_WHO, "by" },
+	{ GS_SEES_TIMES, "gpu_time_ms" },
+	{ GS_SEES_TIMES, "contended_ms" },
+	{ GS_SEES_TIMES, "wait_ms" },
+	{ GS_SEES_TIMES, "waits" },
+	{ GS_SEES_TIMES, "wait_p50_us" },
+	{ GS_SEES_TIMES, "wait_p99_us" },
+	{ GS_SEES_TIMES, "slice_ended" },
 };
 
 static bool is_shown(unsigned int sees, const char *key)

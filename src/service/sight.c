@@ -281,6 +281,7 @@ void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o)
 
 	if (s && s->account && !gs_account_facts(s->account, id, &f))
 		put(o, "last_run_ns", f.last_run_ns, gs_facts_last_run(&f, gs_now_ns()));
+	gs_ledger_ago_tsg(s, id, o);
 	if (!s || !s->account || gs_account_of(s->account, id, &t)) {
 		json_object_set_new(o, "turns", json_null());
 		return;
@@ -326,10 +327,13 @@ json_t *gs_sight_gpus_json(struct gs_service *s)
 
 	for (size_t i = 0; i < s->ngpus; i++) {
 		struct gs_account_gpu g = { .reason = "no daemon reads its log" };
+		json_t *o;
 
 		if (s->account)
 			gs_account_gpu(s->account, s->gpus[i].index, &g);
-		json_array_append_new(list, gpu_json(&s->gpus[i], &g));
+		o = gpu_json(&s->gpus[i], &g);
+		gs_ledger_ago_gpu(s, i, o);
+		json_array_append_new(list, o);
 	}
 	return list;
 }

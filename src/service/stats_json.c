@@ -146,6 +146,7 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "launches", launches_json(s));
 	gs_sight_flush(s);
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));
+	gs_ledger_ago_stats(s, o);
 	for (enum group g = 0; g < GROUPS; g++)
 		json_object_set_new(o, groups[g].name, group_json(s, &st, g));
 	json_object_update_new(json_object_get(o, "service"),

@@ -45,7 +45,11 @@
 
 const struct gs_verb gs_verbs[] = {
 	{ "list", gs_verb_list, READS, { TARGET_OR_ALL } },
-	{ "stats", gs_verb_stats, READS },
+	{ "stats",
+	  gs_verb_stats,
+	  READS,
+	  { { "by", GS_ARG_TEXT, false,
+	      "sums by process, class, cgroup (root) or gpu instead" } } },
 	{ "history",
 	  gs_verb_history,
 	  ALONE | READS,

@@ -98,8 +98,15 @@ int gs_verb_list(struct gs_request *rq)
 
 int gs_verb_stats(struct gs_request *rq)
 {
-	json_t *stats = gs_stats_json(rq->s, rq->err);
+	const char *by = gs_arg_text(rq, "by");
+	json_t *stats, *rows = NULL;
+	int r = by ? gs_ledger_rows(rq->s, &rq->view, by, &rows, rq->err) : 0;
 
+	if (by && !r)
+		json_object_set_new(rq->answer, "rows", rows);
+	if (by)
+		return r;
+	stats = gs_stats_json(rq->s, rq->err);
 	if (!stats)
 		return gs_fail(rq->err, -EIO, "the counters cannot be read");
 	json_object_update(rq->answer, stats);

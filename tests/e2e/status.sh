@@ -28,6 +28,32 @@ ge "$(jq '.gpus[0].tsgs[] | select(.comm == "gsload" and .pid == '$be') | .held_
 le "$(jq '.gpus[0].tsgs[] | select(.pid == '$lc') | .held_pct' <<<"$status")" 10 "LC little"
 end_load $lc
 
+ge "$(jq .window_ms <<<"$status")" 1000 "it is of more than a second, and comes at once"
+is "$(jq '.gpus[0].tsgs | map(.pid == '$be') | .[0]' <<<"$status")" true "who holds most is first"
+idle=()
+for _ in 1 2 3 4 5; do
+	load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 100
+	idle+=($LOAD_PID)
+	wait_tsgs "pid:$LOAD_PID" 1
+done
+check "six programs" wait_for 10 eval '"$gpusched" status | grep -q "1 more held"'
+le "$("$gpusched" status | wc -l)" 10 "a person reads ten lines"
+
+for pid in "${idle[@]}"; do
+	end_load $pid
+done
+sums() { # BY FILTER
+	"$gpusched" stats --by "$1" --json | jq -cs "flatten | $2"
+}
+ge "$(sums process 'map(select(.pid == '$be'))[0].gpu_time_ms')" 500 "stats: BE's sums"
+ge "$(sums class 'map(.gpu_time_ms) | add')" 500 "sums by class"
+ge "$(sums cgroup 'map(.turns) | add')" 50 "by cgroup"
+ge "$(sums gpu '.[0].lost_ms')" 1 "by GPU"
+is "$(sums process 'map(.figures.gpu_time_ms) | unique')" '["exact"]' "and how they came about"
+exits 2 "by nobody else" "$gpusched" stats --by planet
+is "$(setpriv --reuid 65534 --clear-groups "$gpusched" stats --by process --json |
+	jq -cs 'flatten | map(.gpu_time_ms) | unique')" '[null]' "others' times are not for a user's eyes"
+
 "$gpusched" class set pid:$be be >/dev/null
 "$gpusched" policy start lcbe >/dev/null
 load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --gap-us 14

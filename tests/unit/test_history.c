@@ -309,6 +309,30 @@ static void test_who_ended_and_came_back(void **state)
 	gs_history_free(h);
 }
 
+static void test_calm_minutes(void **state)
+{
+	struct gs_history_query q = { .since_s = NOON, .calm = true, .root = true };
+	struct gs_history *h = open_history();
+	struct gs_history_who a = somebody(2);
+
+	/* of eight minutes three are calm: a tenth of its time it waits; else nine tenths */
+	for (int i = 0; i < 8; i++) {
+		struct gs_history_sums s = minute(i % 3 ? 10 : 90);
+
+		s.v[GS_SUM_WAIT] = (i % 3 ? 90 : 10) * NS_PER_MS;
+		gs_history_add(h, &a, MINUTE, &s);
+		if (i == 3) {
+			gs_history_flush(h);
+			assert_figure(ask(&q), "pid", "2", "calm_wait_pct", -1);
+		}
+		set_now(fake() / 1000 + MINUTE);
+	}
+	gs_history_flush(h);
+	assert_figure(ask(&q), "pid", "2", "calm_wait_pct", 10);
+	assert_figure(ask(&q), "pid", "2", "calm_minutes", 7);
+	gs_history_free(h);
+}
+
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 static int64_t number_in_file(const char *text)
@@ -337,6 +361,9 @@ static void wait_until(const char *text, int64_t below)
 	assert_true(number_in_file(text) < below);
 }
 
+/* Four hours on, by the hour: what lies before that. */
+#define HOURS_BEFORE (4 * HOUR - NOON % HOUR)
+
 static void test_old_minutes_become_hours(void **state)
 {
 	struct gs_history *h = open_history();
@@ -353,7 +380,7 @@ static void test_old_minutes_become_hours(void **state)
 	wait_until("SELECT count(*) FROM point", 9);
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 301);
 	assert_figure(since(NOON + 4 * HOUR, GS_BY_PROCESS), "pid", "2", "gpu_time_ms",
-		      301 - (double)((NOON + 4 * HOUR) / HOUR * HOUR - NOON) / 60);
+		      301 - (double)HOURS_BEFORE / 60.0);
 	gs_history_free(h);
 }
 
@@ -566,10 +593,10 @@ static void test_a_day_of_2000_processes(void **state)
 	       (long long)number_in_file("SELECT page_count * 4096 FROM pragma_page_count"));
 	assert_true(took < NS_PER_S);
 	assert_int_equal(json_array_size(list), PROCESSES);
-	assert_figure(list, "pid", "1", "gpu_time_ms", DAY / MINUTE);
+	assert_figure(list, "pid", "1", "gpu_time_ms", 1440);
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "1500", "gpu_time_ms", 60);
 	assert_figure(since(NOON, GS_BY_CLASS), "class", "be", "gpu_time_ms",
-		      ALL_DAY * (DAY / MINUTE) + (PROCESSES - ALL_DAY) * 60);
+		      ALL_DAY * 1440 + (PROCESSES - ALL_DAY) * 60);
 	assert_figure(since(now - 2 * HOUR, GS_BY_PROCESS), "pid", "1", "gpu_time_ms", 120);
 	gs_history_free(h);
 }
@@ -585,6 +612,7 @@ int main(void)
 		TEST(test_waits_of_minutes_add_up),
 		TEST(test_others_are_not_shown),
 		TEST(test_who_ended_and_came_back),
+		TEST(test_calm_minutes),
 		TEST(test_old_minutes_become_hours),
 		TEST(test_what_is_too_old_goes),
 		TEST(test_too_much_goes),

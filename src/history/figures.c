@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/* Every figure of a row, declared once: JSON of `history` and `stats --by`, and metrics, follow. */
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/sheet.h"
+#include "history/history.h"
+
+#define P GS_FIGURE_PROCESS
+#define G GS_FIGURE_GPU
+
+const struct gs_history_figure gs_history_figures[] = {
+	{ GS_SUM_HELD, "gpu_time_ms", "exact", P | G, GS_SUM_SEEN, "gpu_seconds",
+	  "time on the GPU: a context was loaded" },
+	{ GS_SUM_CONTENDED, "contended_ms", "estimated", P, GS_SUM_SEEN, "contended_seconds",
+	  "of it, while somebody else was known to wait" },
+	{ GS_SUM_WAIT, "wait_ms", "estimated", P, GS_SUM_WAITS, NULL, NULL },
+	{ GS_SUM_WAITS, "waits", "exact", P, GS_SUM_SEEN, NULL, NULL },
+	{ GS_SUM_TURNS, "turns", "exact", P | G, GS_SUM_SEEN, "turns", "turns on the GPU" },
+	{ GS_SUM_CUT, "slice_ended", "estimated", P, GS_SUM_SEEN, "turns_cut",
+	  "of them, those that the slice ended" },
+	{ GS_SUM_LOST, "lost_ms", "exact", G, GS_SUM_SEEN, NULL, NULL },
+	{ GS_SUM_OPEN, "open_ms", "exact", G, GS_SUM_SEEN, NULL, NULL },
+	{ GS_SUM_UNKNOWN, "unknown_ms", "exact", G, GS_SUM_SEEN, NULL, NULL },
+	{ GS_SUM_LAUNCHES, "launches", "exact", P, GS_SUM_COUNTED, NULL, NULL },
+	{ GS_SUM_CALLS, "calls", "exact", P, GS_SUM_MAX, NULL, NULL },
+};
+const size_t gs_history_nfigures = GS_COUNT(gs_history_figures);
+
+static bool is_time(const char *key)
+{
+	size_t n = strlen(key);
+
+	return n > 3 && !strcmp(key + n - 3, "_ms");
+}
+
+static void put(json_t *o, json_t *figures, const char *key, const char *is, json_t *value)
+{
+	json_object_set_new(figures, key, value ? json_string(is) : json_null());
+	json_object_set_new(o, key, value ? value : json_null());
+}
+
+static json_t *percentile(const struct gs_history_sums *s, unsigned int percent)
+{
+	struct gs_turn_sums t = { .waits = s->v[GS_SUM_WAITS] };
+
+	memcpy(t.wait_bucket, s->wait_bucket, sizeof(t.wait_bucket));
+	return t.waits ? json_integer((json_int_t)(gs_wait_percentile(&t, percent) / NS_PER_US))
+		       : NULL;
+}
+
+static json_t *value_of(const struct gs_history_figure *f, const struct gs_history_sums *s)
+{
+	uint64_t v = s->v[f->sum], us = v / NS_PER_US;
+
+	if (f->known < GS_SUM_MAX && !s->v[f->known])
+		return NULL;
+	return is_time(f->key) ? json_real((double)us / 1e3) : json_integer((json_int_t)v);
+}
+
+void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool)
+{
+	json_t *figures = json_object();
+
+	for (size_t i = 0; i < gs_history_nfigures; i++) {
+		const struct gs_history_figure *f = &gs_history_figures[i];
+
+		put(o, figures, f->key, f->is, f->of & of ? value_of(f, s) : NULL);
+		if (f->sum != GS_SUM_WAITS)
+			continue;
+		put(o, figures, "wait_p50_us", "estimated", percentile(s, 50));
+		put(o, figures, "wait_p99_us", "estimated", percentile(s, 99));
+	}
+	json_object_set_new(o, "figures", figures);
+	json_object_set_new(o, "lost_records", json_boolean(s->v[GS_SUM_FLAWED]));
+	json_object_set_new(o, "partly", json_boolean(s->v[GS_SUM_SEEN] && s->v[GS_SUM_BLIND]));
+	json_object_set_new(o, "pool", json_boolean(pool));
+}

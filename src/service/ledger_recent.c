@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/* The last ten seconds: how figures stood at the oldest of a few samples. */
+#include <string.h>
+
+#include "basic/clock.h"
+#include "service/ledger_priv.h"
+#include "table/events.h"
+
+static uint64_t tap_counter(const struct gs_service *s, unsigned int c)
+{
+	uint64_t n = 0;
+
+	gs_tap_counter(s->o, c, &n);
+	return n;
+}
+
+static void take_troubles(struct gs_service *s, uint64_t ret[TROUBLE_MAX])
+{
+#define X(group, name, value) ret[TROUBLE_##name] = value;
+	TROUBLES(X)
+#undef X
+}
+
+static void take_tsg(struct gs_service *s, struct kept *k, size_t slot)
+{
+	struct tsg_sample *m = &k->samples[slot];
+	struct gs_turn_sums t = { 0 };
+
+	if (s->account)
+		gs_account_of(s->account, k->id, &t);
+	*m = (struct tsg_sample){ t.held_ns, t.wait_ns, t.turns, t.ended[GS_TURN_SLICE] };
+}
+
+static void take_gpu(struct gs_service *s, size_t i, size_t slot)
+{
+	struct gs_account_gpu g = { 0 };
+	const struct gs_runlist_sums *r = &g.sums;
+
+	if (s->account)
+		gs_account_gpu(s->account, s->gpus[i].index, &g);
+	s->ledger->gpus[i].samples[slot] = (struct gpu_sample){
+		r->held_ns, r->lost_ns, r->open_ns, r->unknown_ns, r->as_of_ns - r->since_ns,
+		r->switches
+	};
+}
+
+void ledger_sample(struct gs_service *s)
+{
+	struct gs_ledger *l = s->ledger;
+	size_t slot = l->nsamples % SAMPLES;
+
+	gs_sight_flush(s);
+	l->sampled_ns[slot] = gs_now_ns();
+	take_troubles(s, l->troubles[slot]);
+	for (struct kept *k = l->all; k; k = k->hh.next)
+		take_tsg(s, k, slot);
+	for (size_t i = 0; i < s->ngpus; i++)
+		take_gpu(s, i, slot);
+	l->nsamples++;
+}
+
+void ledger_pause(struct gs_ledger *l)
+{
+	l->first_sample = l->nsamples;
+}
+
+/* The oldest sample that is there; false: none is older than a second. */
+static bool oldest(const struct gs_ledger *l, uint64_t *ret)
+{
+	uint64_t at;
+
+	if (!l || l->nsamples == l->first_sample)
+		return false;
+	at = l->nsamples > SAMPLES ? l->nsamples - SAMPLES : 0;
+	*ret = at > l->first_sample ? at : l->first_sample;
+	return gs_now_ns() - l->sampled_ns[*ret % SAMPLES] >= NS_PER_S;
+}
+
+/* ---- JSON: with the keys of what stands beside it --------------------------------------------- */
+
+/* One that came since then had nothing. */
+void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o)
+{
+	struct tsg_sample m = { 0 };
+	struct kept *k = NULL;
+	uint64_t at;
+
+	if (s && s->ledger)
+		HASH_FIND(hh, s->ledger->all, &id, sizeof(id), k);
+	if (!k || !oldest(s->ledger, &at)) {
+		json_object_set_new(o, "ago", json_null());
+		return;
+	}
+	if (k->first_sample <= at)
+		m = k->samples[at % SAMPLES];
+	json_object_set_new(o, "ago",
+			    json_pack("{s:I, s:I, s:{s:I, s:I}}", "gpu_time_ns",
+				      (json_int_t)m.held_ns, "wait_time_ns", (json_int_t)m.wait_ns,
+				      "turns", "turns", (json_int_t)m.turns, "slice_ended",
+				      (json_int_t)m.cut));
+}
+
+/* A log that was opened since then began at 0. */
+void gs_ledger_ago_gpu(const struct gs_service *s, size_t i, json_t *o)
+{
+	struct gpu_sample m;
+	uint64_t at;
+
+	if (!oldest(s->ledger, &at)) {
+		json_object_set_new(o, "ago", json_null());
+		return;
+	}
+	m = s->ledger->gpus[i].samples[at % SAMPLES];
+	if (json_integer_value(json_object_get(o, "span_ns")) < (json_int_t)m.span_ns)
+		m = (struct gpu_sample){ 0 };
+	json_object_set_new(o, "ago",
+			    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
+				      (json_int_t)m.held_ns, "lost_ns", (json_int_t)m.lost_ns,
+				      "open_ns", (json_int_t)m.open_ns, "unknown_ns",
+				      (json_int_t)m.unknown_ns, "span_ns", (json_int_t)m.span_ns,
+				      "switches", (json_int_t)m.switches));
+}
+
+void gs_ledger_ago_stats(const struct gs_service *s, json_t *o)
+{
+	const uint64_t *t;
+	json_t *ago;
+	uint64_t at;
+
+	if (!oldest(s->ledger, &at)) {
+		json_object_set_new(o, "ago", json_null());
+		return;
+	}
+	t = s->ledger->troubles[at % SAMPLES];
+	ago = json_object();
+#define X(group, name, value) \
+	if (!json_object_get(ago, #group)) \
+		json_object_set_new(ago, #group, json_object()); \
+	json_object_set_new(json_object_get(ago, #group), #name, \
+			    json_integer((json_int_t)t[TROUBLE_##name]));
+	TROUBLES(X)
+#undef X
+	json_object_set_new(
+		ago, "ms",
+		json_integer((json_int_t)((gs_now_ns() - s->ledger->sampled_ns[at % SAMPLES]) /
+					  NS_PER_MS)));
+	json_object_set_new(o, "ago", ago);
+}
