@@ -140,6 +140,15 @@ static const struct cli_opt bench_opts[] = {
 	END,
 };
 
+static const struct cli_opt top_opts[] = {
+	{ "batch", 'b', NULL, "print it instead, without a terminal" },
+	{ "count", 'n', "N", "how many times (1; with --batch)" },
+	{ "delay", 'd', "S", "seconds between two looks (1)" },
+	{ "process", 'p', NULL, "one row per process, not per TSG" },
+	{ "sort", 0, "KEY", "by held, waited, turns or pid (held)" },
+	END,
+};
+
 static const struct cli_opt trace_record_opts[] = {
 	{ "output", 'o', "FILE", "where to; - is standard output" },
 	{ "for", 't', "S", "end after S seconds, or a time such as 1m30s" },
@@ -178,6 +187,9 @@ const struct cli_cmd cli_commands[] = {
 	{ "monitor", NULL, "[TARGET]", "print events as they happen, and a summary at the end",
 	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
 	  CLI_JSON | CLI_TARGET, 0, 1 },
+	{ "top", NULL, "", "watch who has the GPUs; keys to set classes, suspend, resume",
+	  "With --batch or --json it prints: one screen or one object per look.", cli_top, top_opts,
+	  CLI_JSON, 0, 0 },
 	{ "status", NULL, "", "is all well? who holds the GPUs, what is lost, what to do",
 	  "Of the last ten seconds, as the daemon has them. Exit code 5: something is wrong. Times "
 	  "of other users' programs are root's to see.",

@@ -103,7 +103,8 @@ static void put_rate(json_t *o, const char *name, double d, double span_ns)
 /* What one compute TSG did in the window. */
 static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 {
-	static const char *const keys[] = { "id", "pid", "uid", "comm", "class", "suspended_by" };
+	static const char *const keys[] = { "id",    "pid",          "uid",  "comm",
+					    "class", "suspended_by", "held", "reason" };
 	double turns = cli_number(after, "turns.turns") - cli_number(before, "turns.turns");
 	double held = cli_number(after, "gpu_time_ns") - cli_number(before, "gpu_time_ns");
 	json_t *o = json_object();
@@ -118,7 +119,7 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 	put_share(o, "wait_share_pct", before, after, "wait_time_ns",
 		  held + cli_number(after, "wait_time_ns") - cli_number(before, "wait_time_ns"));
 	put_share(o, "slice_ended_pct", before, after, "turns.slice_ended", turns);
-	put_rate(o, "turns_per_s", turns, span);
+	put_rate(o, "turns_per_s", turns, gs_json_at(after, "turns.turns") ? span : 0);
 	json_object_set_new(o, "mean_turn_us",
 			    turns > 0 ? json_real(tenths(held / turns / 1e3)) : json_null());
 	json_object_set_new(o, "waiting",

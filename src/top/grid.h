@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grid.h - a screen in memory: cells with a style. Pure.
+ */
+#ifndef GPUSCHED_TOP_GRID_H
+#define GPUSCHED_TOP_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <wchar.h>
+
+enum gs_style {
+	GS_STYLE_PLAIN,
+	GS_STYLE_HEAD,   /* headings */
+	GS_STYLE_CHOSEN, /* the row under the cursor */
+	GS_STYLE_LC,
+	GS_STYLE_BE,
+	GS_STYLE_OTHER, /* of other classes */
+	GS_STYLE_WARN,  /* waits, overruled; lost time */
+	GS_STYLE_BAD,   /* suspended */
+	GS_STYLES
+};
+
+struct gs_cell {
+	wchar_t ch;
+	enum gs_style style;
+};
+
+struct gs_grid {
+	unsigned int rows, cols;
+	struct gs_cell *cells; /* row by row */
+};
+
+/* All blank. -ENOMEM. */
+int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
+void gs_grid_free(struct gs_grid *g);
+/* What does not fit is left out. What would move the cursor becomes '?'. */
+void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
+		 const char *format, ...) __attribute__((format(printf, 5, 6)));
+void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,
+		  enum gs_style style);
+/* The whole row gets this style. */
+void gs_grid_mark(struct gs_grid *g, unsigned int row, enum gs_style style);
+/* Without styles, and blanks at the end of a line. */
+void gs_grid_print(const struct gs_grid *g, FILE *out);
+
+#endif /* GPUSCHED_TOP_GRID_H */

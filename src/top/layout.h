@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * layout.h - what is where on the screen of `gpusched top`
+ *
+ * Pure: from figures and what the user chose to a grid. Figures that nobody knows are "-".
+ */
+#ifndef GPUSCHED_TOP_LAYOUT_H
+#define GPUSCHED_TOP_LAYOUT_H
+
+#include <jansson.h>
+
+#include "top/grid.h"
+#include "top/strip.h"
+
+enum gs_top_sort { GS_SORT_HELD, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_SORTS };
+const char *gs_top_sort_name(enum gs_top_sort sort);
+
+struct gs_top {
+	const json_t *gpus; /* as `status` has them: figures of each GPU, and of its TSGs */
+	const char *policy; /* NULL: none */
+	const char *clock;
+	const struct gs_strip *strip; /* NULL: no turns are known */
+	enum gs_top_sort sort;
+	bool by_process; /* one row per process instead of per TSG */
+	char filter[32]; /* rows whose pid, comm, class or user has it */
+	size_t chosen;   /* row under the cursor */
+	bool has_cursor; /* false: for a file */
+	char line[160];  /* the last one: a question, an answer; "": the keys */
+};
+
+/* The rows, sorted and filtered: objects like a TSG's of @gpus with "gpu". A new reference. */
+json_t *gs_top_rows(const struct gs_top *t);
+/* How many lines all of it needs. */
+unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);
+void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);
+
+#endif /* GPUSCHED_TOP_LAYOUT_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strip.h - the last second's turns of each GPU, for one line of a screen. Pure.
+ */
+#ifndef GPUSCHED_TOP_STRIP_H
+#define GPUSCHED_TOP_STRIP_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gs_strip;
+int gs_strip_new(struct gs_strip **ret);
+void gs_strip_free(struct gs_strip *s);
+/* A line of the daemon's stream (GET /v1/trace). */
+void gs_strip_line(struct gs_strip *s, const json_t *line);
+/*
+ * Whose each of @n (at least 1) equal parts of the second before the last known moment was: TSG ids;
+ * 0: nobody's. Each TSG has as many parts as its time was, among those in which it had a turn.
+ * Returns 0, or -ENODATA: no turn of that GPU is known.
+ */
+int gs_strip_read(const struct gs_strip *s, uint32_t gpu, uint64_t *ids, size_t n);
+
+#endif /* GPUSCHED_TOP_STRIP_H */

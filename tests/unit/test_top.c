@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* The screen of top, cell by cell, from figures that are given. */
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+#include "top/layout.h"
+
+#define TSG(id, pid, comm, class, held, waited, more) \
+	"{\"id\":" #id ",\"pid\":" #pid ",\"comm\":\"" comm \
+	"\",\"class\":" class ",\"held_pct\":" held ",\"waited_pct\":" waited \
+			      ",\"turns_per_s\":200.0," \
+			      "\"mean_turn_us\":4700.0,\"slice_ended_pct\":100.0" more "}"
+
+static const char two[] =
+	"[{\"gpu\":0,\"reason\":null,\"held_pct\":90.0,\"lost_pct\":5.0,\"open_pct\":5.0,"
+	"\"switches_per_s\":398.2,\"tsgs\":[" TSG(1, 100, "train", "\"be\"", "60.0", "6.5", ",\"waiting\":true") "," TSG(
+		2, 200, "serve", "\"lc\"", "20.0", "null",
+		"") "," TSG(3, 100, "train", "\"be\"", "10.0", "1.5",
+			    ",\"suspended_by\":\"person\"") "," TSG(4, 300, "other", "\"be\"",
+								    "null", "null",
+								    ",\"reason\":\"a second short "
+								    "slice\"") "]},{\"gpu\":1,"
+									       "\"reason\":\"MIG "
+									       "hides "
+									       "it\",\"held_pct\":"
+									       "null,\"tsgs\":[]}]";
+
+struct screen {
+	struct gs_top t;
+	json_t *gpus, *rows;
+	struct gs_grid g;
+};
+
+static struct screen begin(unsigned int rows, unsigned int cols)
+{
+	struct screen s = { .t = { .clock = "12:00:00", .policy = "lcbe" } };
+
+	s.gpus = json_loads(two, 0, NULL);
+	assert_non_null(s.gpus);
+	s.t.gpus = s.gpus;
+	assert_int_equal(gs_grid_new(rows, cols, &s.g), 0);
+	return s;
+}
+
+static void draw(struct screen *s)
+{
+	s->rows = gs_top_rows(&s->t);
+	gs_top_draw(&s->t, s->rows, &s->g);
+}
+
+static void end(struct screen *s)
+{
+	json_decref(s->gpus);
+	json_decref(s->rows);
+	gs_grid_free(&s->g);
+}
+
+static char *printed(const struct screen *s)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	gs_grid_print(&s->g, f);
+	fclose(f);
+	return text;
+}
+
+static enum gs_style style(const struct screen *s, unsigned int row, unsigned int col)
+{
+	return s->g.cells[row * s->g.cols + col].style;
+}
+
+/* All of it, on the classical terminal. */
+static void whole_screen(void **state)
+{
+	struct screen s = begin(24, 80);
+	CLEANUP_FREE char *text = NULL;
+
+	s.t.has_cursor = true;
+	draw(&s);
+	text = printed(&s);
+	assert_string_equal(
+		text,
+		"gpusched top 12:00:00  policy lcbe  4 TSGs by held: 1 waiting, 1 suspended\n"
+		"GPU 0 [BBBBBBBBBBBBBBBBBBBBBBBBBBBBLLLLLLLL%%..] held 90 lost 5 open 5 % 398/s\n"
+		"GPU 1 MIG hides it\n"
+		"      ID     PID COMM            CLASS    GPU  HELD%  WAIT% TURNS/S STATE\n"
+		"a      1     100 train           be         0   60.0    6.5     200 waits\n"
+		"b      2     200 serve           lc         0   20.0      -     200 runs\n"
+		"c      3     100 train           be         0   10.0    1.5     200 suspended\n"
+		"d      4     300 other           be         0      -      -     200 overruled\n"
+		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
+		"q quit  s sort  g group  / filter  c class  z suspend  r resume\n");
+	assert_int_equal(style(&s, 4, 0), GS_STYLE_CHOSEN);
+	assert_int_equal(style(&s, 5, 33), GS_STYLE_LC);
+	assert_int_equal(style(&s, 6, 68), GS_STYLE_BAD);
+	assert_int_equal(style(&s, 7, 68), GS_STYLE_WARN);
+	end(&s);
+}
+
+static void wide_has_more(void **state)
+{
+	struct screen s = begin(10, 120);
+	CLEANUP_FREE char *text = NULL;
+
+	draw(&s);
+	text = printed(&s);
+	assert_non_null(strstr(text, "TURNS/S TURN_US CUT% STATE"));
+	assert_non_null(strstr(text, "200    4700  100 waits"));
+	end(&s);
+}
+
+/* The rows' ids, in order. */
+static void order(struct screen *s, const char *want)
+{
+	CLEANUP_JSON json_t *rows = gs_top_rows(&s->t);
+	char got[64] = "";
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		sprintf(got + strlen(got), "%lld ",
+			(long long)json_integer_value(json_object_get(row, "id")));
+	assert_string_equal(got, want);
+}
+
+static void sorted_and_filtered(void **state)
+{
+	struct screen s = begin(24, 80);
+
+	order(&s, "1 2 3 4 ");
+	s.t.sort = GS_SORT_WAITED;
+	order(&s, "1 3 2 4 ");
+	s.t.sort = GS_SORT_PID;
+	order(&s, "1 3 2 4 ");
+	strcpy(s.t.filter, "tra");
+	order(&s, "1 3 ");
+	strcpy(s.t.filter, "lc");
+	order(&s, "2 ");
+	strcpy(s.t.filter, "300");
+	order(&s, "4 ");
+	strcpy(s.t.filter, "nobody");
+	order(&s, "");
+	end(&s);
+}
+
+static void processes(void **state)
+{
+	struct screen s = begin(24, 80);
+	CLEANUP_FREE char *text = NULL;
+
+	s.t.by_process = true;
+	draw(&s);
+	text = printed(&s);
+	assert_non_null(strstr(text, "3 processes by held"));
+	assert_non_null(strstr(text, "    TSGS     PID"));
+	assert_non_null(strstr(
+		text,
+		"a      2     100 train           be         0   70.0    8.0     400 suspended"));
+	/* what nobody knows stays unknown */
+	assert_non_null(strstr(
+		text,
+		"c      1     300 other           be         0      -      -     200 overruled"));
+	end(&s);
+}
+
+/* However small the window and wherever the cursor: nothing outside is written (the sanitizer looks). */
+static void any_size(void **state)
+{
+	for (unsigned int rows = 1; rows < 14; rows++) {
+		for (unsigned int cols = 1; cols < 130; cols += 7) {
+			struct screen s = begin(rows, cols);
+
+			s.t.has_cursor = true;
+			s.t.chosen = 3;
+			draw(&s);
+			end(&s);
+		}
+	}
+}
+
+/* With one row of room the chosen one is in it. */
+static void scrolls(void **state)
+{
+	struct screen s = begin(8, 80);
+	CLEANUP_FREE char *text = NULL;
+
+	s.t.has_cursor = true;
+	s.t.chosen = 3;
+	draw(&s);
+	text = printed(&s);
+	assert_null(strstr(text, "\na      1"));
+	assert_non_null(strstr(text, "\nd      4"));
+	end(&s);
+}
+
+/* A name moves no cursor, and a character of two columns shifts nothing. */
+static void hostile_names(void **state)
+{
+	struct gs_grid g;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f;
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	assert_int_equal(gs_grid_new(1, 20, &g), 0);
+	gs_grid_put(&g, 0, 0, GS_STYLE_PLAIN, "%s",
+		    "a\033[2Jb\xff"
+		    "c\xe4\xb8\xad"
+		    "d\xc3\xa4");
+	f = open_memstream(&text, &n);
+	gs_grid_print(&g, f);
+	fclose(f);
+	assert_string_equal(text, "a?[2Jb?c?d\xc3\xa4\n");
+	free(text);
+	gs_grid_free(&g);
+}
+
+/* ---- the strip ------------------------------------------------------------------------------- */
+
+static void feed(struct gs_strip *s, const char *text)
+{
+	CLEANUP_JSON json_t *o = json_loads(text, 0, NULL);
+
+	assert_non_null(o);
+	gs_strip_line(s, o);
+}
+
+static void strip_of_a_second(void **state)
+{
+	struct gs_strip *s = NULL;
+	uint64_t ids[10];
+
+	assert_int_equal(gs_strip_new(&s), 0);
+	assert_int_equal(gs_strip_read(s, 0, ids, 10), -ENODATA);
+	feed(s, "{\"event\":\"tsg\",\"id\":1,\"gpu\":0}");
+	feed(s, "{\"event\":\"tsg\",\"id\":2,\"gpu\":1}");
+	/* from 5.0 to 6.0 s: 200 ms of the first, 300 ms of nobody, the rest under way */
+	feed(s, "{\"event\":\"turns\",\"turns\":[[1,4000000000,5200000000,0,\"slice\"],"
+		"[2,5000000000,5900000000,0,null],[9,5000000000,5900000000,0,null]]}");
+	feed(s, "{\"event\":\"counters\",\"open\":[[1,5500000000,6000000000]]}");
+	assert_int_equal(gs_strip_read(s, 0, ids, 10), 0);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(ids[i], i < 2 || i >= 5 ? 1 : 0);
+	assert_int_equal(gs_strip_read(s, 1, ids, 10), 0);
+	assert_int_equal(ids[0], 2);
+	assert_int_equal(ids[9], 0);
+	gs_strip_free(s);
+}
+
+/* One with a tenth of the time has a tenth of the parts, though never the most of one. */
+static void strip_in_proportion(void **state)
+{
+	struct gs_strip *s = NULL;
+	unsigned int shown = 0;
+	uint64_t ids[50];
+
+	assert_int_equal(gs_strip_new(&s), 0);
+	feed(s, "{\"event\":\"tsg\",\"id\":1,\"gpu\":0}");
+	feed(s, "{\"event\":\"tsg\",\"id\":2,\"gpu\":0}");
+	for (unsigned long i = 0; i < 200; i++) {
+		unsigned long at = 1000000000 + i * 5000000;
+		char text[200];
+
+		snprintf(text, sizeof(text),
+			 "{\"event\":\"turns\",\"turns\":[[1,%lu,%lu,0,null],[2,%lu,%lu,0,null]]}",
+			 at, at + 4500000, at + 4500000, at + 5000000);
+		feed(s, text);
+	}
+	assert_int_equal(gs_strip_read(s, 0, ids, 50), 0);
+	for (size_t i = 0; i < 50; i++)
+		shown += ids[i] == 2;
+	assert_in_range(shown, 4, 6);
+	gs_strip_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_screen),
+		cmocka_unit_test(wide_has_more),
+		cmocka_unit_test(sorted_and_filtered),
+		cmocka_unit_test(processes),
+		cmocka_unit_test(any_size),
+		cmocka_unit_test(scrolls),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(strip_of_a_second),
+		cmocka_unit_test(strip_in_proportion),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
