@@ -20,7 +20,7 @@
 #include "mps/join.h"
 #include "mps/link.h"
 
-#define STOP_MS 3000 /* longest that a signal waits for the server to let go of CMD's work */
+#define ASK_MS 3000 /* longest that a signal, or the end, waits for the supervisor */
 
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -68,17 +68,17 @@ static bool handles(pid_t pid, int sig)
 	return false;
 }
 
-/* The server first lets go of what CMD has on the GPU. */
-static void stop_work(int sock)
+/* Waits for the answer, and says what comes before it. */
+static void ask(int sock, enum gs_mps_op op, int number)
 {
-	struct gs_mps_message m = { .op = GS_MPS_STOP };
-	uint64_t until = gs_now_ns() + STOP_MS * NS_PER_MS, now;
+	struct gs_mps_message m = { .op = op, .number = number };
+	uint64_t until = gs_now_ns() + ASK_MS * NS_PER_MS, now;
 
 	if (gs_mps_send(sock, &m))
 		return;
 	while ((now = gs_now_ns()) < until &&
 	       !gs_mps_receive(sock, &m, (int)((until - now) / NS_PER_MS) + 1)) {
-		if (m.op == GS_MPS_STOPPED)
+		if (m.op == GS_MPS_DONE)
 			return;
 		if (m.op == GS_MPS_SAY)
 			say(m.text);
@@ -93,7 +93,7 @@ static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 	if (si->ssi_code == SI_KERNEL)
 		return;
 	if (sig != SIGUSR1 && sig != SIGUSR2 && !handles(pid, sig))
-		stop_work(sock);
+		ask(sock, GS_MPS_STOP, 0); /* the server first lets go of what it has on the GPU */
 	kill(pid, sig);
 }
 
@@ -135,8 +135,7 @@ static int watch(int sock, int sigs, pid_t pid)
 			say(m.text);
 		}
 	}
-	m = (struct gs_mps_message){ .op = GS_MPS_LEFT, .number = status };
-	gs_mps_send(sock, &m);
+	ask(sock, GS_MPS_LEFT, status);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -18,13 +18,13 @@ enum gs_mps_op {
 	/* from run */
 	GS_MPS_JOIN = 1, /* pid: of run, whose descendants are meant; word: class; text: GPUs */
 	GS_MPS_STARTED,  /* pid: of the program */
-	GS_MPS_STOP,     /* about to be killed: take its work off the GPU first */
-	GS_MPS_LEFT,     /* number: its wait status */
+	GS_MPS_STOP,     /* about to be killed: take its work off the GPU first; answered */
+	GS_MPS_LEFT,     /* number: its wait status; answered, after what there is to say */
 	/* from the supervisor */
 	GS_MPS_IN,      /* it may start; number: the server's pid; word: the server's class */
 	GS_MPS_REFUSED, /* number: -errno; text: why */
 	GS_MPS_SAY,     /* text: for the user */
-	GS_MPS_STOPPED, /* may be killed now */
+	GS_MPS_DONE,    /* STOP, LEFT */
 };
 
 struct gs_mps_message {

@@ -17,6 +17,7 @@ struct gs_mps_pool {
 	struct gs_mps_keeper keeper;
 	pid_t server; /* 0: none */
 	uint64_t server_start_ns;
+	int server_fd;      /* readable when it has ended; -1 */
 	unsigned int batch; /* channels that can be suspended at once; 0: unknown */
 	bool told_batch;    /* that there are more */
 	bool told_daemon;   /* that it does not register the server */
@@ -30,7 +31,7 @@ struct gs_mps_pool {
 	uint64_t idle_since_ns; /* 0: it is not */
 	uint64_t look_ns;       /* next */
 	uint64_t register_ns;   /* last */
-	int listen, watch;      /* the socket; -1 or, with the probe, its output */
+	int listen;             /* the socket */
 };
 
 /* ---- server.c: the server ------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -145,7 +146,10 @@ static bool server_lives(const struct gs_mps_pool *p)
 
 static void take_server(struct gs_mps_pool *p, pid_t pid)
 {
+	if (p->server_fd >= 0)
+		close(p->server_fd);
 	p->server = pid;
+	p->server_fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	p->server_start_ns = pid ? gs_proc_start_ns(pid) : 0;
 	p->server_class[0] = '\0';
 	p->told_batch = false;

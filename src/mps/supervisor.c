@@ -113,16 +113,20 @@ static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs
 /* Its end may have left work on the GPU: the server is tried before anybody else comes. */
 static void left(struct gs_mps_pool *p, struct gs_mps_member *m, int status)
 {
+	struct gs_mps_message done = { .op = GS_MPS_DONE };
 	bool failed = !WIFEXITED(status) || WEXITSTATUS(status);
 
+	if (failed)
+		gs_mps_server_look(p); /* it may be the server's end that made it fail */
 	if (m->in && !m->outside && failed)
 		p->suspect = true;
 	m->in = false;
+	gs_mps_send(m->sock, &done);
 }
 
 static void stop(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
-	struct gs_mps_message done = { .op = GS_MPS_STOPPED };
+	struct gs_mps_message done = { .op = GS_MPS_DONE };
 
 	gs_mps_server_look(p);
 	gs_mps_member_terminate(p->server, m);
@@ -230,7 +234,7 @@ static void look(struct gs_mps_pool *p, uint64_t now)
 
 static void serve(struct gs_mps_pool *p)
 {
-	struct pollfd f[1 + GS_MPS_MEMBERS];
+	struct pollfd f[2 + GS_MPS_MEMBERS];
 	uint64_t limit = idle_limit_ns(), now = gs_now_ns();
 
 	while (!ending && !is_idle(p, now, limit)) {
@@ -240,12 +244,15 @@ static void serve(struct gs_mps_pool *p)
 		if (p->idle_since_ns && wait > limit)
 			wait = limit;
 		f[0] = (struct pollfd){ .fd = p->listen, .events = POLLIN };
+		f[1] = (struct pollfd){ .fd = p->server_fd, .events = POLLIN };
 		for (size_t i = 0; i < n; i++)
-			f[1 + i] = (struct pollfd){ .fd = p->members[i].sock, .events = POLLIN };
-		if (poll(f, 1 + n, (int)(wait / NS_PER_MS)) > 0) {
+			f[2 + i] = (struct pollfd){ .fd = p->members[i].sock, .events = POLLIN };
+		if (poll(f, 2 + n, (int)(wait / NS_PER_MS)) > 0) {
 			for (size_t i = n; i-- > 0;) /* the last takes the place of one that goes */
-				if (f[1 + i].revents)
+				if (f[2 + i].revents)
 					hear(p, i);
+			if (f[1].revents) /* first of all programs are told */
+				gs_mps_server_look(p);
 			if (f[0].revents)
 				greet(p);
 		}
@@ -362,6 +369,7 @@ int gs_mps_supervisor_start(const struct gs_mps_place *p, const char *gpus, cons
 	}
 	pool->place = *p;
 	pool->keeper = (struct gs_mps_keeper)GS_MPS_NO_KEEPER;
+	pool->server_fd = -1;
 	snprintf(pool->gpus, sizeof(pool->gpus), "%s", gpus);
 	snprintf(pool->class_name, sizeof(pool->class_name), "%s", class_name);
 	return start(pool, lock, err);

@@ -49,8 +49,11 @@ check "two programs of a pool work" works "$a" "$b"
 like "$(cat "$scratch/pool.$a")" "No time slices between" "what it gives up is said at the start"
 wait_for 10 eval '[ "$(list_json all "[.[] | select(.pool != null) | .pool.clients[].pid] | unique | length")" = 2 ]'
 s=$(server)
-is "$(list_json "pid:$s" 'map(select(.kind == "compute")) | .[0] | "\(.class) \(.class_source) \(.mps) \(.pool.name) \(.pool.share)"')" \
-	"be command true pool false" "the server has the pool's class"
+facts() {
+	list_json "pid:$s" 'map(select(.kind == "compute")) | .[0] | "\(.class) \(.class_source) \(.mps) \(.pool.name) \(.pool.share)"'
+}
+wait_for 10 eval '[[ $(facts) == be* ]]'
+is "$(facts)" "be command true pool false" "the server has the pool's class"
 check "the policy acts on it as on one program" slice_is "$s" 1
 is "$(list_json all 'map(select(.kind == "compute")) | length')" 2 "one compute TSG of each GPU is all there is"
 like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
