@@ -197,7 +197,7 @@ static uint64_t turns_since(const struct gs_turns *t, const struct node *n)
 	return t->sums.switches - n->switches;
 }
 
-/* Whoever was cut off comes back in its place of the round; who does not had nothing left to do. */
+/* Whoever was cut off comes back in its place of the round; one that does not had nothing left to do. */
 static void settle_absent(struct gs_turns *t)
 {
 	while (t->pending && (t->idle || turns_since(t, t->pending) > 2 * t->nnodes))

@@ -12,7 +12,7 @@
 
 #include "basic/parse.h"
 
-#define NOBODY 65534 /* who is not mapped into our user namespace */
+#define NOBODY 65534 /* a uid that is not mapped into our user namespace */
 
 static struct gs_env env;
 

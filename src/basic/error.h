@@ -3,8 +3,8 @@
  * error.h - a failure with one clear line: what went wrong and what to do
  *
  * Functions that can fail for a reason worth telling take `struct gs_error *err` (may be NULL) as
- * their last argument and return a negative errno. The first message set wins, so that the one who
- * knows most speaks.
+ * their last argument and return a negative errno. The first message set wins, so that the
+ * function that knows most speaks.
  */
 #ifndef GPUSCHED_BASIC_ERROR_H
 #define GPUSCHED_BASIC_ERROR_H

@@ -19,7 +19,7 @@ int gs_read_file(const char *path, size_t max, unsigned char **ret, size_t *ret_
 /* The same for a file of ours; -EPERM: others than root and we may write it. */
 int gs_read_own(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
 		struct gs_error *err);
-/* Takes the place of @path in one step, with mode 0600: who reads sees the old one or the new one. */
+/* Takes the place of @path in one step, with mode 0600: a reader sees the old one or the new one. */
 int gs_file_replace(const char *path, const void *data, size_t len, struct gs_error *err);
 
 #endif /* GPUSCHED_BASIC_FILE_H */

@@ -3,8 +3,8 @@
  * slices.h - work that grows with what users have, done a slice at a time and in turn by uid
  *
  * The loop makes a round of some milliseconds in each of its turns, in which each user has a slice
- * or more of his own. What one user asks for is done in the order in which it came, so that one
- * thing of his at a time takes memory.
+ * or more of its own. What one user asks for is done in the order in which it came, so that one
+ * thing of a user at a time takes memory.
  */
 #ifndef GPUSCHED_BASIC_SLICES_H
 #define GPUSCHED_BASIC_SLICES_H

@@ -66,7 +66,7 @@ static int write_config(const struct bench_path *p, const struct bench_cell *cel
 		return gs_fail(err, -errno, "bench: %s: %s", name, strerror(errno));
 	if (s && s->policy)
 		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
-	if (s && s->slices) /* as somebody who sets slices without gpusched has them */
+	if (s && s->slices) /* as a program that sets slices without gpusched has them */
 		fprintf(f, "[Daemon]\nSwitchCost=1us\n");
 	setenv("GPUSCHED_CONFIG", name, 1);
 	return fflush(f) ? gs_fail(err, -EIO, "bench: %s cannot be written", name) : 0;

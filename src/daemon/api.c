@@ -392,7 +392,7 @@ void api_free(struct api *a)
 		if (a->fd >= 0)
 			unlink(gs_env()->socket);
 		api_watch_end(a);
-		a->ending = true; /* who asks in this last run must not sleep */
+		a->ending = true; /* a request of this last run must not sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");
 		MHD_run(a->mhd);
 		MHD_stop_daemon(a->mhd);

@@ -222,7 +222,7 @@ static int listen_on(const char *path, struct gs_error *err)
 	r = make_way(&sun, err);
 	if (r)
 		return r;
-	/* The mode comes last: who waits for its notice (the guardian) finds us listening. */
+	/* The mode comes last: whoever waits for its notice (the guardian) finds us listening. */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
 	    chmod(path, 0666))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));

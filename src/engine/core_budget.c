@@ -146,7 +146,7 @@ static uint32_t let_in_first(struct gs_budget *b, enum gs_queue q, struct gpusch
 
 /*
  * Lets in those that there is time for; the calls themselves are charged when they are planned. A
- * user who makes TSGs without end does not keep changes of another's waiting: one of those for each.
+ * user that makes TSGs without end does not keep changes of another's waiting: one of those for each.
  */
 static size_t let_in(struct gs_core *c, struct gs_budget *b, uint64_t now, struct gpusched_key *ret,
 		     size_t max)

@@ -102,7 +102,7 @@ struct gs_node {
 	struct gs_node *rl_prev, *rl_next;
 };
 
-/* Of one user who waits. */
+/* Of one user that waits. */
 struct gs_share {
 	struct gs_share *prev, *next;
 	uint32_t uid;
@@ -114,7 +114,7 @@ struct gs_budget {
 	int64_t left_ns;
 	uint64_t at;                        /* as of; 0: never asked */
 	struct gs_share *shares[GS_QUEUES]; /* whose turn it is first */
-	uint64_t due; /* somebody who waits may go then; UINT64_MAX: nobody waits */
+	uint64_t due; /* one that waits may go then; UINT64_MAX: nobody waits */
 };
 
 struct gs_core {

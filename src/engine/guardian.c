@@ -105,7 +105,7 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 }
 
 /*
- * A daemon that lives but decides nothing any more lets nobody go on whom the gate has stopped, and
+ * A daemon that lives but decides nothing any more lets nothing go on that the gate has stopped, and
  * puts nothing back. One look alone does not tell: the whole machine may have stood still.
  */
 static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart *h)

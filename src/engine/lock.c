@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "engine/ops.h"
 
-/* The table's pids mean something in the namespace of who made it only. */
+/* The table's pids mean something only in the namespace of its maker. */
 static int check_pidns(struct gs_error *err)
 {
 	struct gs_table *o = NULL;

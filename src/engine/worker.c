@@ -2,7 +2,7 @@
 /*
  * worker.c - one thread per GPU that makes its calls, so that a slow RPC holds up nobody else
  *
- * The owner of a TSG can make who borrows from it wait. Then that thread, the worker's hand, is left
+ * The owner of a TSG can make a thread wait that borrows from it. Then that thread, the worker's hand, is left
  * behind with its job, and another hand goes on: no thread is made for an ordinary call.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * gate.c - loading the gate, and letting those go on whom it has stopped
+ * gate.c - loading the gate, and letting those go on that it has stopped
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -196,7 +196,7 @@ static int new_lib(struct gs_launches *l, const struct gs_pinned_lib *what, stru
 	return 0;
 }
 
-/* Probed by an earlier instance; who uses it, and by which name, is not known yet. */
+/* Probed by an earlier instance; its users and its name are not known yet. */
 static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
 {
 	struct gs_launches *l = user;
@@ -227,7 +227,7 @@ static void attach_or_tell(struct gs_launches *l, struct lib *lib, int fd)
 		       lib->info.probes, (unsigned long long)lib->info.attach_us);
 }
 
-/* A user could change it, or what its bytes cost to read; root knows what he simulates. */
+/* A user could change it, or what its bytes cost to read; root knows what it simulates. */
 static bool is_roots(const struct statx *st, pid_t pid)
 {
 	return (!pid && gs_env()->sim) || (!st->stx_uid && !(st->stx_mode & 0022));

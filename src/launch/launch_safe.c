@@ -4,8 +4,8 @@
  *
  * The kernel sets and removes a uprobe, in whatever file, while it lets no fork() begin, and waits
  * first for those that have begun, then for the memory of each process that maps the file. A user
- * who serves files himself can hold his process's memory as long as he likes, and a fork() of it
- * (docs/uprobe-fork-stall.md). No look at who has the library open tells that: it need not be his.
+ * that serves a file system can hold the memory of an own process for any time, and a fork() of it
+ * (docs/uprobe-fork-stall.md). No look at who has the library open tells that: it may be anybody's.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -40,7 +40,7 @@ struct remote {
 
 /*
  * Asks the socket itself: curl's own error does not tell a missing daemon from a slow one. -EAGAIN:
- * many wait already for it to take their connections. *ret_pid: who listens, 0 unknown.
+ * many wait already for it to take their connections. *ret_pid: the listener, 0 unknown.
  */
 static int try_connect(const char *path, pid_t *ret_pid)
 {

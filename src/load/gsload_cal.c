@@ -3,7 +3,7 @@
  * gsload_cal.c - how fast the GPU is, measured by one of several that start together
  *
  * A measurement beside another one's kernels is worth nothing. So the first takes the lock of a file,
- * measures, and leaves the result there; who comes next reads it. The file is this simulated GPU's,
+ * measures, and leaves the result there; the next one reads it. The file is this simulated GPU's,
  * else this user's. Where it cannot be had each measures for itself, and once more if need be.
  */
 #include <errno.h>
@@ -83,7 +83,7 @@ static double read_kept(int fd, const char *key)
 	return v;
 }
 
-/* A part of it, left by who is killed here, is no number and this key. */
+/* A part of it, left by one that is killed here, is no number and this key. */
 static void keep(int fd, const char *key, double v)
 {
 	char text[256];

@@ -52,7 +52,7 @@ static bool is_same(const struct statx *a, const struct statx *b)
 	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
-/* Who names its executable so may have it served by one who never answers. */
+/* A program of that name may be served by a file system that never answers. */
 bool gs_mps_read(pid_t pid)
 {
 	char link[32], path[PATH_MAX];

@@ -29,7 +29,7 @@ int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 
 struct gs_hidepid {
-	bool on; /* who is not in its group does not see others' processes */
+	bool on; /* users outside its group do not see others' processes */
 	bool has_gid;
 	gid_t gid;
 };

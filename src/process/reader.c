@@ -99,7 +99,7 @@ static void set_idle(struct reader *r)
 	r->state = IDLE;
 }
 
-/* The lock is such that who waits for it can be killed; what else it may wait for ends some time. */
+/* A wait for the lock ends with a kill; what else a reader may wait for ends some time. */
 static void kill_reader(struct reader *r)
 {
 	kill(r->child, SIGKILL);
@@ -171,7 +171,7 @@ static void set_timer(void)
 	timerfd_settime(all.timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-/* ---- whom it is not waited for ---------------------------------------------------------------- */
+/* ---- users not waited for ----------------------------------------------------------------------- */
 
 /* A user; of root's processes each for itself. 0: it is gone. */
 static int64_t account_of(pid_t pid)
@@ -434,7 +434,7 @@ static int ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
 	} else {
 		*ret = r->answer;
 		code = ret->code;
-		r->answer.nmaps = 0; /* who asks first has the descriptors */
+		r->answer.nmaps = 0; /* the first to ask has the descriptors */
 	}
 	pthread_mutex_unlock(&all.lock);
 	return code;

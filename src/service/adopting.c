@@ -183,7 +183,7 @@ static void begin_trip(struct gs_service *s, const struct gs_orphan *orphan)
 	plan(s);
 }
 
-/* The next of the user who comes after the last one. */
+/* The next of the user that comes after the last one. */
 static struct gs_orphan take_orphan(struct gs_adopting *a)
 {
 	struct gs_orphan ret;

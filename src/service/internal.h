@@ -256,7 +256,7 @@ void gs_on_event(const struct gpusched_event *ev, void *user);
 void gs_on_call(const struct gs_engine_call *call, void *user);
 void gs_on_wish(const struct gpusched_tsg *rec, void *user);
 void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
-/* An event about a record, for who watches. */
+/* An event about a record, for watchers. */
 void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
 		    uint32_t arg);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */
@@ -324,7 +324,7 @@ void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec);
  * never changed, or put back, is as the owner asked.
  */
 struct gpusched_settings gs_record_is(const struct gpusched_tsg *rec);
-/* Why a target matched nothing that who asks may know of; returns -ENOENT. */
+/* Why a target matched nothing that the caller may know of; returns -ENOENT. */
 int gs_target_nothing(const struct gs_view *view, const struct gs_target *t, struct gs_error *err);
 
 /* ---- policy.c -------------------------------------------------------------------------------- */
@@ -376,7 +376,7 @@ void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
 
 /* ---- full.c ----------------------------------------------------------------------------------- */
-/* Tells who has most of a table that is full; costs one read of a counter when it is not. */
+/* Says whose TSGs fill a table that is full; costs one read of a counter when it is not. */
 void gs_full_check(struct gs_service *s);
 
 /* ---- sight.c: who has the GPU ----------------------------------------------------------------- */
@@ -422,7 +422,7 @@ void gs_watch_free_all(struct gs_service *s);
 /* -ENOTSUP: nobody reads the GPUs' logs. */
 int gs_trace_begin(struct gs_service *s);
 void gs_trace_end(struct gs_service *s);
-/* What there is, to one who begins. */
+/* What there is, to one that begins. */
 void gs_trace_tell_all(struct gs_service *s, const struct gs_view *v, gs_watch_fn fn, void *user);
 void gs_trace_record(struct gs_service *s, const struct gpusched_tsg *rec);
 void gs_trace_gone(struct gs_service *s, uint64_t id);

@@ -32,7 +32,7 @@ static void keep_exit(struct gs_service *s, struct gs_policy_exit *exit)
 	s->last_exit = *exit;
 }
 
-/* Takes @exit's dump. Returns @code, or what it means to who asked. */
+/* Takes @exit's dump. Returns @code, or what it means to the caller. */
 static int refuse(struct gs_service *s, const char *name, struct gs_policy_exit *exit, int code,
 		  struct gs_error *err)
 {

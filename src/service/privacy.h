@@ -41,7 +41,7 @@ static inline unsigned int gs_view_process(const struct gs_view *v, uid_t owner)
 {
 	return v->uid == owner ? ~0u : v->others;
 }
-/* Its user, where who asks may see it: -ESRCH. */
+/* Its user, where the viewer may see it: -ESRCH. */
 int gs_view_pid(const struct gs_view *v, pid_t pid, uid_t *ret_owner);
 /* @rec may be found by @t: hidden ones by GPU and class alone. */
 bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,

@@ -25,7 +25,7 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 
 /* ---- who may --------------------------------------------------------------------------------- */
 
-/* What a TSG has without the wish of who asks: a person's settings, else its program's. */
+/* What a TSG has without the wish of the caller: a person's settings, else its program's. */
 static struct gpusched_settings without(const struct gpusched_tsg *rec, bool manual)
 {
 	struct gpusched_settings s = { 0 };
@@ -445,7 +445,7 @@ static int check_resume(struct gs_request *rq, const struct gpusched_tsg *rec)
 }
 
 /*
- * Takes a person's suspension back, and lets in who waits for admission. One by a policy is lifted
+ * Takes a person's suspension back, and admits what waits for it. One by a policy is lifted
  * by a wish for it.
  */
 int gs_verb_resume(struct gs_request *rq)

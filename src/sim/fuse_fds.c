@@ -4,7 +4,7 @@
  *
  * Whatever it names is copied before it can be looked at. A copy that turns out to be a file of ours,
  * or of another file system in user space, is not closed here: the kernel would ask that file
- * system first, which is us, or somebody who never answers.
+ * system first, which is us, or a server that never answers.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #define INTERVAL_OLD_NS 1000000000u /* ... before 545 */
 #define MAX_PENDING 16384u          /* what the GPU's own buffer holds is not known */
 #define TICK_NS 32u                 /* of the GPU's timer */
-#define NOISE_NS 65536u             /* how far off others' times are for who is no administrator */
+#define NOISE_NS 65536u             /* how far off others' times are for all but administrators */
 #define MAX_LOGS 256u               /* of all clients */
 #define KEEP_OLDEST 1u
 #define KEEP_NEWEST 2u

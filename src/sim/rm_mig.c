@@ -11,7 +11,7 @@
 
 #include "sim/rm_object.h"
 
-#define PROFILING 0xfffffffeu /* the whole device, for who looks on */
+#define PROFILING 0xfffffffeu /* the whole device, for onlookers */
 #define PARAMS_SIZE 16u
 #define ID_AT 8u
 

@@ -163,7 +163,7 @@ static void arm(struct sim_sim *x)
 	sim_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
 }
 
-/* The gate lets those go on who are held no more: their call reaches the driver. */
+/* The gate lets those go on that are held no more: their call reaches the driver. */
 static void let_go(struct sim_sim *x)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {

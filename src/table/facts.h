@@ -14,7 +14,7 @@
 
 /*
  * Facts are written when something has happened to their TSG. Until then what is loaded is held, and
- * who waits goes on waiting. @passed_ns: from f->as_of_ns to @as_of_ns, in the GPU's time.
+ * a TSG that waits goes on waiting. @passed_ns: from f->as_of_ns to @as_of_ns, in the GPU's time.
  */
 static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched_facts *f,
 								 gs_u64 as_of_ns, gs_u64 passed_ns)

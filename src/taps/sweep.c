@@ -296,7 +296,7 @@ static int read_table(struct gs_sweep *s)
 {
 	int r = read_places(s, GS_PIN_gs_devices, &s->devices);
 
-	/* What waited is being dealt with now; who comes later asks again. */
+	/* What waited is being dealt with now; whatever comes later asks again. */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);

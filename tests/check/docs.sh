@@ -40,7 +40,7 @@ bad=$(awk 'FNR == 1 { code = 0 } /^ *```/ { code = !code }
 	!code && !/^(\||    |<!--|!\[)/ && length > 100 { print FILENAME ":" FNR }' $prose)
 is "$bad" "" "no line of prose is wider than 100 columns"
 
-pages=$(tree_files | grep -E '^man/.*\.scd$')
+pages=$(tree_files | grep -E '^(man/.*\.scd|(src|include|policies|tests/e2e/helper)/.*\.[ch])$')
 # shellcheck disable=SC2086
 bad=$(grep -HnwE "his|him|himself|(process|program|TSG|task|daemon|policy|kernel)(e?s)? who|he" $prose $pages)
 is "$bad" "" "a process is it: no he, his, him, nor one who"
