@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Writes what comes from the programs' tables: the verbs of man/gpusched.8.scd, the completion, the
-# API's arguments in docs/api.md. A list stands between two lines with "NAME begin" and "NAME end".
+# Writes what comes from the programs' tables: the verbs of man/gpusched.8.scd, the counters of
+# man/gpusched-stats.8.scd, the completion, the API's arguments in docs/api.md. A list stands between two lines with "NAME begin" and "NAME end".
 # Usage: tools/lists.sh [BUILD [DIR]]   DIR: write there instead of in place
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
@@ -25,6 +25,7 @@ indented() {
 }
 
 between man/gpusched.8.scd verbs "$build/gpusched" help --man
+between man/gpusched-stats.8.scd counters "$build/gpuschedd" --help-counters
 between docs/api.md verbs indented "$build/gpuschedd" --help-api
 mkdir -p "$to/completions"
 "$build/gpusched" help --completion >"$to/completions/gpusched.new"

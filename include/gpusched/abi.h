@@ -405,8 +405,9 @@ struct gpusched_simfile {
 	X(REUSED, "handle_reused", "TSGs made under a handle whose last TSG's end was not seen") \
 	X(CHANNELS_DROPPED, "channels_dropped", "channels past a TSG's channel table") \
 	X(ORPHAN_CHANNEL, "orphan_channel", "channels of a TSG that is not in the table") \
-	X(ORPHAN_CALL, "orphan_call", "controls on a TSG that is not in the table") \
-	X(EVENTS_LOST, "events_lost", "events that found the ring buffer full") \
+	X(ORPHAN_CALL, "orphan_call", \
+	  "controls on a TSG that is not in the table, which is then adopted") \
+	X(EVENTS_LOST, "events_lost", "events that found the ring buffer full: see losses") \
 	X(RM_FAILED, "rm_failed", "calls that the driver itself refused") \
 	X(GATE_HELD, "gate_held", "holds at the gate: the caller was stopped") \
 	X(GATE_DENIED, "gate_denied", "calls that the gate refused") \

@@ -13,7 +13,8 @@
 
 /* ---- options.c ------------------------------------------------------------------------------- */
 struct daemon_options {
-	bool foreground, dry_run, check_config, no_adopt, help_config, help_api, guardian;
+	bool foreground, dry_run, check_config, no_adopt, guardian;
+	bool help_config, help_api, help_counters;
 	const char *config, *policy;
 	const char *set[GS_POLICY_OPTIONS_MAX]; /* -o key=value */
 	size_t nset;

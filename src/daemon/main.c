@@ -205,6 +205,10 @@ int main(int argc, char **argv)
 		gs_verbs_print(stdout);
 		return GS_EXIT_OK;
 	}
+	if (o.help_counters) {
+		gs_counters_print(stdout);
+		return GS_EXIT_OK;
+	}
 	r = gs_env_check(&err);
 	if (r)
 		return complain(&err, r);

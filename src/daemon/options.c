@@ -28,6 +28,8 @@ static const struct {
 	  AT(help_config) },
 	{ "help-api", 0, NULL, "print every verb of the API with its arguments and exit", FLAG,
 	  AT(help_api) },
+	{ "help-counters", 0, NULL, "print what stats counts, for the manual, and exit", FLAG,
+	  AT(help_counters) },
 	{ "policy", 'p', "NAME", "start this policy instead of the configuration's", TEXT,
 	  AT(policy) },
 	{ "option", 'o', "KEY=VALUE", "an option of the policy; may be repeated", OPTION, 0 },

@@ -27,9 +27,10 @@
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \
 	X(LEFT_BEHIND, "left_behind", \
-	  "calls given up because their owner holds the lock of its execve()") \
+	  "calls given up because their owner holds the lock of its execve(): tried again") \
 	X(OVERRIDDEN, "overridden", "owner's own settings overridden by a wish") \
-	X(REFUSED_SLICE, "refused_slice", "slices refused by the switch-cost rule") \
+	X(REFUSED_SLICE, "refused_slice", \
+	  "slices refused or lengthened because another TSG of the runlist has a short one") \
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
 	X(REFUSED_MPS, "refused_mps", "wishes for an MPS server, which was left alone") \
@@ -41,9 +42,10 @@
 	X(LEFT_STOPPED, "left_stopped", \
 	  "such processes left alone, since others had stopped them") \
 	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
-	X(OVER_BUDGET, "over_budget", "changes put off by the call budget") \
+	X(OVER_BUDGET, "over_budget", \
+	  "changes put off because calls had taken 5 % of a GPU's time") \
 	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
-	X(RESTORED, "restored", "TSGs put back")
+	X(RESTORED, "restored", "TSGs put back to what their owner asked for")
 
 enum gs_engine_counter {
 #define X(sym, name, text) GS_ENG_##sym,

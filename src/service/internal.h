@@ -32,11 +32,14 @@
 	X(EVENTS, "events", "events of the taps handled") \
 	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
 	X(SWEPT, "swept", "TSGs ended by a sweep") \
-	X(LOSSES, "losses", "times that all TSGs were looked at since events had been lost") \
+	X(LOSSES, "losses", "times that all TSGs were looked at because events had been lost") \
 	X(LAUNCH_LIBS_LEFT, "launch_libs_left", \
-	  "times that a libcuda's launches could not be counted") \
+	  "times that a process was found with a libcuda whose launches are not counted: see the " \
+	  "log") \
 	X(READS_LEFT, "reads_left", \
-	  "times that a process's program or libraries were not read: it took too long") \
+	  "times that a process's program or libraries were not read: that takes longer than 3 " \
+	  "s, " \
+	  "or did so for its user in the last 30 s; it is tried again") \
 	X(ORPHANS_LEFT, "orphans_left", \
 	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
 	X(ADOPTION_LEFT, "adoption_left", \

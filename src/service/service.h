@@ -68,6 +68,8 @@ int gs_verb_flags(const char *verb);
 
 /* Every verb with its arguments, for people: docs/api.md has it. */
 void gs_verbs_print(FILE *out);
+/* Every counter by group, as gpusched-stats(8) has it. */
+void gs_counters_print(FILE *out);
 
 /* Who asks: credentials of the peer (or of this process). */
 struct gs_peer {

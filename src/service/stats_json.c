@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Counters and gauges, as JSON and as OpenMetrics text. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,6 +38,22 @@ static const struct {
 	[HISTORY] = { "history", history_counters, GS_COUNT(history_counters) },
 	[SERVICE] = { "service", service_counters, GS_COUNT(service_counters) },
 };
+
+void gs_counters_print(FILE *f)
+{
+	for (enum group g = 0; g < GROUPS; g++) {
+		fputs("# ", f);
+		for (const char *c = groups[g].name; *c; c++)
+			fputc(toupper(*c), f);
+		fputc('\n', f);
+		for (size_t i = 0; i < groups[g].n; i++) {
+			const struct counter *c = &groups[g].counters[i];
+
+			fprintf(f, "\n*%s*\n\t%c%s.\n", c->name, toupper(c->text[0]), c->text + 1);
+		}
+		fputc('\n', f);
+	}
+}
 
 /* Does this instance have such a part? */
 static bool is_there(const struct gs_service *s, enum group g)
