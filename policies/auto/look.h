@@ -79,10 +79,14 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, gs_u64 span)
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 cut = f->slice_ended - s->look_slice, drained = f->drained - s->look_drained;
 	gs_u64 held = f->held_ns - s->look_held, returns = f->returns - s->look_returns;
+	gs_u64 ended = cut + drained;
 
-	if (cut * 10 >= (cut + drained) * 7 && held * 5 >= span)
+	/* most of the GPU, or a good part of it and hardly ever out of work */
+	if (cut * 10 >= ended && held * 2 >= span)
 		return BE;
-	if (drained * 10 >= (cut + drained) * 9 && held * 2 <= span && returns * 2 <= drained)
+	if (cut * 10 >= ended * 7 && held * 5 >= span)
+		return BE;
+	if (drained * 10 >= ended * 9 && held * 2 <= span && returns * 4 <= drained * 3)
 		return LC;
 	return NOTHING;
 }

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# alone: yes
+# The policy auto in real time on the simulated GPU (slowed): what the taps, the account of the GPU's
+# log, the engine and the driver's side make of it, with classes and without.
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 4
+exec 2>"$scratch/stderr"
+
+# program CLASS ARGUMENTS...: gsload of that class ("-": of none); its pid in $program
+program() {
+	local -a options=()
+	[ "$1" = - ] || options=(--class "$1")
+	{ "$gpusched" run "${options[@]}" -- "$gsload" "${@:2}" --seconds 0 --iterations-per-us 27.78 & } >/dev/null
+	program=$!
+	at_end+=("$program")
+	wait_for 10 eval "[ \"\$(sim_work $program)\" != 0 ]" || diag "$program does not work"
+}
+suspended() { [ "$(sim_disabled "$1")" != 0 ]; }
+working() { # PID: it makes progress
+	local before
+	before=$(sim_work "$1")
+	wait_for 10 eval "[ \"\$(sim_work $1)\" -gt $before ]"
+}
+runlist() { "$gpusched" policy map auto_runlists --json | jq -s "[.[].value | select(.tsgs > 0)][0] | $1"; }
+role_is() { # PID ROLE
+	local id
+	id=$(list_json "pid:$1" '[.[] | select(.kind == "compute")][0].id')
+	[ "$("$gpusched" policy map auto_tsgs "$id" --json | jq .value.role)" = "$2" ]
+}
+
+start_daemon || exit 1
+exits 0 "auto starts" "$gpusched" policy start auto
+
+# ---- with classes
+program be be
+first=$program
+check "alone nothing is done" slice_is "$first" 2048
+program lc lc --arrivals closed --period-us 5000
+lc=$program
+check "beside LC a BE has the shortest slice" wait_for 10 slice_is "$first" 1
+check "and LC a long one" wait_for 5 slice_is "$lc" 200000
+program be be
+second=$program
+check "of two BE the first has its turn" wait_for 10 eval 'suspended $second && ! suspended $first'
+check "and then the second" wait_for 10 eval 'suspended $first && ! suspended $second'
+check "both work" eval 'working $first && working $second'
+check "turns are counted" eval '[ "$(runlist .number)" -gt 2 ]'
+check "what is lost in switches is known" wait_for 10 eval '[ "$(runlist .lost_permille)" -gt 0 ]'
+le "$(runlist .lost_permille)" 100 "and within the bound, permille"
+check "LC is never suspended" eval '! suspended $lc'
+
+exits 0 "a person suspends one" "$gpusched" suspend "pid:$second"
+check "the other has all turns" wait_for 10 eval '[ "$(runlist .ready)" = 1 ]'
+check "and works" working "$first"
+exits 0 "and resumes it" "$gpusched" resume "pid:$second"
+check "there are turns again" wait_for 10 eval '[ "$(runlist .ready)" = 2 ]'
+
+end_load "$second"
+end_load "$lc"
+check "without LC the slice is the owner's again" wait_for 10 slice_is "$first" 2048
+check "and it runs" eval '! suspended $first'
+end_load "$first"
+
+# ---- without
+program - be
+training=$program
+program - lc --arrivals closed --period-us 5000
+service=$program
+check "of no class: the service is found" wait_for 20 role_is "$service" 1
+check "and the training" wait_for 20 role_is "$training" 2
+check "they get what classes would give them" wait_for 10 eval 'slice_is $training 1 && slice_is $service 200000'
+end_load "$service"
+check "alone again nothing is done" wait_for 40 slice_is "$training" 2048
+
+exits 0 "auto stops" "$gpusched" policy stop
+check "and everything is as its owner asked" wait_for 5 restored
+done_testing

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# beside: yes
+# Each scenario of the policy auto fails on an auto that lacks what the scenario is about: one with an
+# option against its purpose, or a copy with one thing taken out. (That they pass: e2e/scenarios.sh.)
+. "$(dirname "$0")/../e2e/lib.sh"
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+export GPUSCHED_INCLUDE=$top/include
+tried=""
+
+# fails SCENARIO ARGUMENTS...: of sim run
+fails() {
+	tried+=" $1"
+	"$gpusched" sim run "auto-$1" "${@:2}" --json >"$copy/out" 2>"$copy/err"
+	is "$? $(jq -s '[.[] | select(.scenario) | .checks[] | select(.ok == false)] | length > 0' "$copy/out")" "1 true" \
+		"auto-$1 fails: $what"
+}
+# without WHAT FILE EDIT SCENARIO...: those fail on a copy in which EDIT was applied to FILE
+without() {
+	local edit=$3 file=$2
+	what="without $1"
+	rm -rf "$copy/auto" "$copy/auto.bpf.c"
+	cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$copy"
+	sed -i "$edit" "$copy/$file"
+	check "$what: something is taken out" eval '! cmp -s "$copy/$file" "$top/policies/$file"'
+	for scenario in "${@:4}"; do fails "$scenario" --policy "$copy/auto.bpf.c"; done
+}
+# with OPTION SCENARIO...
+with() {
+	what="with $1"
+	for scenario in "${@:2}"; do fails "$scenario" --policy auto -o "$1"; done
+}
+
+with be_slice_us=800 1be 20x50-1be
+with waste_pct=90 launch-bound near
+with be_floor_pct=0 hostile-lc hostile-forks
+with guess=no nobody nobody-3be
+with cta=no short-blocks
+without "turns" auto/decide.h 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
+without "their end" auto/turns.h 's/if (r->g_alive && r->epoch == epoch)/if (r->g_alive)/' 8be
+without "the part that by default is a BE's" auto/bounds.h 's/KEEP_PERMILLE 870ull/KEEP_PERMILLE 100ull/' launch-bound-3be
+without "an end of paying" auto/bounds.h 's/r->paying = 0;/r->paying = 1;/' hostile-flips
+without "users" auto/turns.h 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
+without "jobs" auto/turns.h 's/return t->cgroup_id ? .*/return t->pid;/' jobs
+without "weights" auto/turns.h 's/ns \* 100, c->weight/ns, 1/' weights
+without "limits to them" auto/turns.h 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
+without "one clock for all GPUs" auto/turns.h 's/gpusched_div(now, turn_ns)/gpusched_div(now + (runlist >> 8) * 25 * MS, turn_ns)/' 2gpus
+without "idleness" auto/look.h 's/s->idle = 1;/s->idle = 0;/' idle-be
+without "absence, nor idleness instead" auto/look.h 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
+without "respect for other classes" auto/decide.h 's/(r->busy && !r->paying)/0/' normal
+without "a limit to CTA" auto/decide.h 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
+without "a counterpart" auto/bounds.h 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
+without "restraint" auto/decide.h '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
+without "regard for launch-bound services" auto/look.h 's/ && returns \* 4 <= drained \* 3//' nobody-launch-bound
+
+is "$(tr ' ' '\n' <<<"$tried" | sed '/^$/d' | sort -u)" \
+	"$(ls "$top"/scenarios/auto-*.scn | sed 's/.*auto-\(.*\)\.scn/\1/' | sort)" "every scenario was tried"
+done_testing
