@@ -13,11 +13,12 @@
  * that leaves be 85 % of what it has by default. Where be TSGs get less than be_floor_pct of the
  * time in which they have work, the lc TSGs lose their long slice until that is paid. A be TSG is
  * tried in CTA mode, for 150 ms a minute, and stays in it if it then leaves the GPU sooner. A TSG
- * of no class is taken for lc or be by how its turns end while others wait: nearly all drained and
- * short, or nearly all cut off by the slice. That counts after several looks, and only beside its
- * counterpart. When somebody then makes more than 10 % less progress for a second, it is undone,
- * and not tried again for a minute. Class normal and the configuration's own classes keep their
- * settings; copy engines too.
+ * of no class is taken for lc or be by how its turns end while others wait: for lc when nearly all
+ * are drained and it takes less than half of the GPU, for be when nearly all are cut off by the
+ * slice, or some are and it takes more than half. That counts after several looks, and only beside
+ * its counterpart. When somebody then makes more than 10 % less progress for a second, it is
+ * undone, and not tried again for a minute. Class normal and the configuration's own classes keep
+ * their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -25,7 +26,7 @@
  *  - It needs the daemon's account of GPU time. Where there is none, a be TSG gets blind_slice_us
  *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
  *  - The account is up to 33 ms old, so a be TSG that wakes up runs beside the one whose turn it is
- *    for that long, with a slice of 800 us.
+ *    for that long, with a slice of 1200 us.
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. MPS with priorities serves it better.
  *  - Jobs of one user in one cgroup are one job: their processes have turns one by one, which on

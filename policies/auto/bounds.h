@@ -94,7 +94,8 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
 	gs_u64 got = r->be_progress - r->look_progress;
-	gs_u64 due = r->ready ? span * be_floor_pct * 13 / 1000 : 0; /* and a bit: looks are late */
+	gs_u64 due = r->ready + r->part ? span * be_floor_pct * 13 / 1000
+					: 0; /* and a bit: looks are late */
 
 	r->owed_ns = least(r->owed_ns + due, OWED_MAX_NS + got);
 	r->owed_ns = r->owed_ns > got ? r->owed_ns - got : 0;
@@ -156,6 +157,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->running_lc = r->g_running_lc;
 	r->busy = r->g_busy;
 	r->ready = r->g_ready;
+	r->part = r->g_part;
 	r->tsgs = r->g_tsgs;
 	r->asked_us = r->g_asked_us;
 	watch_costs(r, runlist, now);

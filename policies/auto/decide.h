@@ -9,8 +9,8 @@
 #define PROBE_EVERY_NS (60 * S)
 #define PROBE_GAIN_NS (10 * 1000ull)
 #define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
-/* Beside the one whose turn it is, one that may wake up: four switches long. */
-#define IDLE_US 800
+/* Beside the one whose turn it is, one that may wake up: six switches long. */
+#define IDLE_US 1200
 
 /* CTA where that makes it leave sooner. Where blocks are long it does not, by far. */
 GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
@@ -61,8 +61,10 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 
 	if (r->paying)
 		us = most(longest_us(r), least(1200ull * r->lc, 100000));
-	else if (s->idle)
+	else if (s->idle || s->part)
 		us = IDLE_US;
+	else if (r->part)
+		us = most(us, IDLE_US);
 	if (!r->lc || (r->busy && !r->paying))
 		gpusched_want_default(t, GPUSCHED_TIMESLICE);
 	else
@@ -77,7 +79,7 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	else
 		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
-	if (s->idle || s->absent || r->turn_id == t->id)
+	if (s->idle || s->part || s->absent || r->turn_id == t->id)
 		gpusched_want_default(t, GPUSCHED_RUNNABLE);
 	else
 		gpusched_want_runnable(t, 0);

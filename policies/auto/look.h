@@ -11,6 +11,9 @@
 #define ABSENT_NS (100 * MS)
 /* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
 #define IDLE_NS (20 * MS)
+/* One that is off for so long, but shorter, in so many of the looks at it, works in bits. */
+#define OFF_NS (4 * MS)
+#define PART_PERMILLE 120
 /* An LC TSG that has waited so long while others ran. */
 #define INVERSION_NS (5 * MS)
 /* How many looks in a row it takes to change the mind about a TSG without a class. */
@@ -54,22 +57,42 @@ GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, g
 	s->absent = now >= s->absent_ns + ABSENT_NS;
 }
 
+/*
+ * How often a BE that may run is off the GPU for short and does not wait for it. One that often is
+ * would waste turns: it runs beside the one whose turn it is, with an equal slice. Who is off for
+ * longer is idle then, which costs LC less.
+ */
+GPUSCHED_INLINE void look_part(struct tsg *s, int off)
+{
+	if (s->now.as_of_ns == s->off_ns)
+		return;
+	s->off_ns = s->now.as_of_ns;
+	s->off_permille = (s->off_permille * 15 + (off ? 1000 : 0)) / 16;
+	if (s->off_permille > PART_PERMILLE && s->share_permille > PART_PERMILLE)
+		s->part = 1;
+	else if (s->off_permille < PART_PERMILLE / 6 || s->share_permille < PART_PERMILLE / 6)
+		s->part = 0;
+}
+
 /* Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. */
 GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 since = most(t->priv[BEGAN], t->created_ns);
+	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
+	int settled = !is_suspended(&t->want) && f->as_of_ns > since + IDLE_NS + 5 * MS;
 
 	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN)) {
 		s->idle = 0;
+		s->part = 0;
 		return;
 	}
-	if (f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING) ||
-	    f->last_run_ns + IDLE_NS > f->as_of_ns) {
+	if (settled)
+		look_part(s, away && f->last_run_ns + OFF_NS <= f->as_of_ns &&
+				     f->as_of_ns < f->last_run_ns + IDLE_NS);
+	if (!away || f->last_run_ns + IDLE_NS > f->as_of_ns)
 		s->idle = 0;
-		return;
-	}
-	if (!is_suspended(&t->want) && f->as_of_ns > since + IDLE_NS + 5 * MS)
+	else if (settled)
 		s->idle = 1;
 }
 
@@ -192,7 +215,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 		return;
 	r->seq = round->seq;
 	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
-	r->g_ready = r->g_alive = r->g_tsgs = 0;
+	r->g_ready = r->g_part = r->g_alive = r->g_tsgs = 0;
 	r->g_asked_us = 0;
 	r->next.id = 0;
 }
@@ -255,10 +278,11 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	if (!counts_as(t, s, r, BE))
 		return;
 	look_idle(t, s);
-	if (t->id == r->turn_id && !s->idle && !s->absent)
-		r->g_alive = 1;
-	if (s->idle || s->absent)
+	r->g_part += s->part && !s->idle && !s->absent;
+	if (s->idle || s->absent || s->part)
 		return;
+	if (t->id == r->turn_id)
+		r->g_alive = 1;
 	r->g_ready++;
 	gather(r, t);
 }

@@ -31,8 +31,11 @@ struct tsg {
 	gs_u64 progress, base_permille, check_ns, check_progress, check_drained;
 	/* CTA */
 	gs_u64 probe_until_ns, next_probe_ns, cilp_ns, probe_drains;
-	gs_u32 in_cta; /* it is kept there */
-	gs_u32 waited; /* LC: its present wait is counted as an inversion */
+	gs_u64 off_ns, off_permille; /* BE: how often it is off the GPU, without waiting */
+	gs_u32 part;                 /* BE: so often that turns would be wasted on it */
+	gs_u32 in_cta;               /* BE: it is kept there */
+	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
+	gs_u32 pad2;
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, 4096);
 
@@ -48,11 +51,11 @@ struct runlist {
 	gs_u64 seq, settled; /* rounds: of the gathering, and that has decided */
 	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
-	gs_u32 g_ready, g_alive, g_tsgs, pad;
+	gs_u32 g_ready, g_part, g_alive, g_tsgs;
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
 	struct candidate next;
 	/* of the last complete round: how many count as what, and BEs that want turns */
-	gs_u32 lc, be, running_lc, busy, ready, tsgs;
+	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, pad;
 	gs_u64 asked_us;
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;

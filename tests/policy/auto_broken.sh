@@ -48,6 +48,8 @@ without "weights" auto/turns.h 's/ns \* 100, c->weight/ns, 1/' weights
 without "limits to them" auto/turns.h 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
 without "one clock for all GPUs" auto/turns.h 's/gpusched_div(now, turn_ns)/gpusched_div(now + (runlist >> 8) * 25 * MS, turn_ns)/' 2gpus
 without "idleness" auto/look.h 's/s->idle = 1;/s->idle = 0;/' idle-be
+without "a way to work in bits" auto/look.h 's/s->part = 1;/s->part = 0;/' half-idle
+without "equal slices beside it" auto/decide.h 's/us = most(us, IDLE_US);/us = us;/' hostile-sleeper
 without "absence, nor idleness instead" auto/look.h 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
 without "respect for other classes" auto/decide.h 's/(r->busy && !r->paying)/0/' normal
 without "a limit to CTA" auto/decide.h 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
