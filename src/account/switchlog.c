@@ -141,7 +141,8 @@ static int new_buffer(struct gs_switchlog *log, uint32_t *ret_status)
 	return r;
 }
 
-static int begin(struct gs_switchlog *log, const struct gs_gpu *gpu, uint32_t *ret_status)
+static int begin(struct gs_switchlog *log, const struct gs_gpu *gpu, uint32_t *ret_status,
+		 uint32_t *ret_reason)
 {
 	struct nv_device_params device = { .device = gpu->dev_instance };
 	uint32_t sub = gpu->sub_instance, h_device = 0;
@@ -164,6 +165,7 @@ static int begin(struct gs_switchlog *log, const struct gs_gpu *gpu, uint32_t *r
 	bind.buffer = log->buffer;
 	if (!r)
 		r = control(log, log->subdevice, NV_CMD_LOG_BIND, &bind, sizeof(bind), ret_status);
+	*ret_reason = r ? bind.reason : 0;
 	if (!r)
 		r = control(log, log->buffer, NV_CMD_LOG_ENABLE, &on, sizeof(on), ret_status);
 	return r;
@@ -191,10 +193,38 @@ static void log_closep(struct gs_switchlog **log)
 	gs_switchlog_close(*log);
 }
 
+/* RM's status, or its reason where it gives one, in words. */
+static const char *words_of(uint32_t status, uint32_t reason)
+{
+	if (reason == NV_LOG_NEED_ADMIN || status == GS_NV_INSUFFICIENT_PERMISSIONS)
+		return "it is for root (CAP_SYS_ADMIN) alone";
+	if (reason == NV_LOG_NEED_CAPABILITY)
+		return "this virtual GPU may not be profiled";
+	if (reason == NV_LOG_GPU_TOO_OLD)
+		return "the GPU is too old";
+	if (status == GS_NV_OBJECT_NOT_FOUND)
+		return "in MIG mode there is none of the whole GPU";
+	if (status == GS_NV_NOT_SUPPORTED)
+		return "the GPU is too old, or in confidential computing mode";
+	return NULL;
+}
+
+static int refused(const struct gs_gpu *gpu, uint32_t status, uint32_t reason, struct gs_error *err)
+{
+	const char *words = words_of(status, reason), *name = gs_rm_status_name(status);
+	bool root = reason == NV_LOG_NEED_ADMIN || status == GS_NV_INSUFFICIENT_PERMISSIONS;
+	char rm[64];
+
+	snprintf(rm, sizeof(rm), "RM says 0x%x%s%s", status, name ? " " : "", name ? name : "");
+	return gs_fail(err, root ? -EPERM : -ENOTSUP,
+		       "GPU %u has no context-switch log for us: %s%s%s%s", gpu->index,
+		       words ? words : rm, words ? " (" : "", words ? rm : "", words ? ")" : "");
+}
+
 int gs_switchlog_open(const struct gs_gpu *gpu, struct gs_switchlog **ret, struct gs_error *err)
 {
 	CLEANUP(log_closep) struct gs_switchlog *log = calloc(1, sizeof(*log));
-	uint32_t status = 0;
+	uint32_t status = 0, reason = 0;
 	int r;
 
 	if (!log)
@@ -204,14 +234,9 @@ int gs_switchlog_open(const struct gs_gpu *gpu, struct gs_switchlog **ret, struc
 	if (log->ctl < 0)
 		return gs_fail(err, log->ctl, "GPU %u: the driver's file cannot be opened: %s",
 			       gpu->index, strerror(-log->ctl));
-	r = begin(log, gpu, &status);
-	if (r == -EREMOTEIO) {
-		const char *name = gs_rm_status_name(status);
-
-		return gs_fail(err, status == GS_NV_INSUFFICIENT_PERMISSIONS ? -EPERM : -ENOTSUP,
-			       "GPU %u has no context-switch log for us: RM says 0x%x%s%s",
-			       gpu->index, status, name ? " " : "", name ? name : "");
-	}
+	r = begin(log, gpu, &status, &reason);
+	if (r == -EREMOTEIO)
+		return refused(gpu, status, reason, err);
 	if (r)
 		return gs_fail(err, r, "GPU %u: its context-switch log cannot be opened: %s",
 			       gpu->index, strerror(-r));

@@ -391,7 +391,7 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 	uint64_t ns = time_of(t, sw);
 
 	if (first)
-		t->sums.since_ns = t->last_ns = t->start_ns = ns;
+		t->sums.since_ns = t->sums.as_of_ns = t->last_ns = t->start_ns = ns;
 	if (sw->gap || ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
 	    (!sw->start && !first && (!t->loaded || t->cur != n)))
 		lose_track(t);

@@ -198,8 +198,11 @@ _Static_assert(sizeof(struct nv_log_params) == 72 && offsetof(struct nv_log_para
 struct nv_log_bind {
 	uint32_t buffer, record_size, level, filter;
 	uint8_t all_users, pad[3];
-	uint32_t reason; /* why it was refused */
+	uint32_t reason; /* why it was refused: NV_LOG_* */
 };
+#define NV_LOG_GPU_TOO_OLD 1u
+#define NV_LOG_NEED_ADMIN 4u
+#define NV_LOG_NEED_CAPABILITY 5u
 _Static_assert(sizeof(struct nv_log_bind) == 24, "log bind");
 
 struct nv_log_enable {

@@ -63,6 +63,8 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 	set_metric(o, "gpu_share_pct", r, p, "share_pct");
 	set_metric(o, "suspended_pct", r, p, "suspended_pct");
 	json_object_set_new(o, "timeslice_us", json_integer(p->is.timeslice_us));
+	json_object_set_new(o, "held_ns", json_integer((json_int_t)p->held_ns));
+	json_object_set_new(o, "account_ns", json_integer((json_int_t)p->account_ns));
 	return o;
 }
 

@@ -413,7 +413,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 	x->due_at = UINT64_MAX;
 	x->core = gs_core_new(&core);
 	x->recs = calloc(x->nprocs, sizeof(*x->recs));
-	if (!x->core || !x->recs || sim_sight_init(x))
+	if (!x->core || !x->recs)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	gs_core_policy(x->core, true, x->policy_flags);
 	if (x->policy->info.tick_us)
@@ -453,7 +453,6 @@ void sim_control_end(struct sim_sim *x)
 	if (x->core)
 		memcpy(x->res->engine, gs_core_counters(x->core), sizeof(x->res->engine));
 	gs_core_free(x->core);
-	sim_sight_end(x);
 	free(x->recs);
 	if (x->workers)
 		for (unsigned int i = 0; i <= x->s->gpus; i++)

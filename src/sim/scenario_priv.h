@@ -108,7 +108,7 @@ struct sim_sim {
 	uint64_t lost_steps;
 	uint64_t due_at;          /* an event is posted for the core then */
 	uint64_t kick_at;         /* a round is posted for the policy then; past: none is */
-	struct sim_sight *sights; /* by GPU; NULL: without a core nobody asks */
+	struct sim_sight *sights; /* by GPU */
 	struct gpusched_tsg *recs;
 	uint32_t policy_flags;
 	struct gs_error err; /* out of memory in a callback */
@@ -165,6 +165,8 @@ void sim_sight_end(struct sim_sim *x);
 void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
 void sim_sight_runnable(struct sim_proc *p);
 void sim_sight_gone(struct sim_proc *p);
+/* All of it, for the result: what the account makes of the log; 0: nothing. */
+uint64_t sim_sight_held(struct sim_proc *p);
 /* When it last ran, into its record. */
 void sim_sight_refresh(struct sim_proc *p);
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);

@@ -98,8 +98,7 @@ static void on_switch(void *user, const struct sim_switch *sw)
 {
 	struct sim_sim *x = user;
 
-	if (x->sights)
-		sim_sight_switch(x, sw);
+	sim_sight_switch(x, sw);
 	sim_lost_switch(x, sw);
 	keep_turn(x, sw);
 }
@@ -204,6 +203,7 @@ static void release(struct sim_sim *x)
 {
 	sim_control_end(x);
 	sim_lost_free(x);
+	sim_sight_end(x);
 	sim_model_free(x->m);
 	free(x->procs);
 	free(x->tasks);
@@ -256,6 +256,8 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 	r = make_processes(&x);
 	if (r >= 0)
 		r = sim_lost_init(&x);
+	if (r >= 0)
+		r = sim_sight_init(&x);
 	if (r >= 0)
 		r = sim_model_new(&s->params, s->gpus, res->seed, &ops, &x.m);
 	if (r < 0)

@@ -62,11 +62,8 @@ void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw)
 	g->queue[g->n++] = (struct record){ { .ns = sw->ns, .start = sw->start }, sw->user };
 }
 
-/* Up to what is handed out by now. */
-static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
+static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t until)
 {
-	bool all = x->res->facts == SIM_FACTS_ALL;
-	uint64_t now = sim_model_now(x->m), until = all ? now : now / PERIOD_NS * PERIOD_NS;
 	struct sim_sight *g = &x->sights[gpu];
 
 	while (g->at < g->n && g->queue[g->at].sw.ns <= until) {
@@ -83,17 +80,32 @@ static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 	return g->turns;
 }
 
+/* Up to what is handed out by now. */
+static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
+{
+	bool all = x->res->facts == SIM_FACTS_ALL;
+	uint64_t now = sim_model_now(x->m);
+
+	return read_until(x, gpu, all ? now : now / PERIOD_NS * PERIOD_NS);
+}
+
+uint64_t sim_sight_held(struct sim_proc *p)
+{
+	uint64_t now = sim_model_now(p->sim->m);
+	struct gs_turn_sums s;
+
+	return gs_turns_of(read_until(p->sim, p->gpu, now), p->rec.task.id, &s) ? 0 : s.held_ns;
+}
+
 void sim_sight_runnable(struct sim_proc *p)
 {
-	if (p->sim->sights &&
-	    gs_turns_suspend(p->sim->sights[p->gpu].turns, p->rec.task.id, !p->is.runnable))
+	if (gs_turns_suspend(p->sim->sights[p->gpu].turns, p->rec.task.id, !p->is.runnable))
 		gs_fail(&p->sim->err, -ENOMEM, "out of memory");
 }
 
 void sim_sight_gone(struct sim_proc *p)
 {
-	if (p->sim->sights)
-		gs_turns_forget(read_log(p->sim, p->gpu), p->rec.task.id);
+	gs_turns_forget(read_log(p->sim, p->gpu), p->rec.task.id);
 }
 
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)

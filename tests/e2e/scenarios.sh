@@ -15,6 +15,11 @@ check "none fails" test -z "$(jq -r 'select(.passed == false) | .scenario' "$dir
 n=$(find "$top/scenarios" -name '*.scn' | wc -l)
 check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
 check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
+# what the account makes of the log, against the model's own record
+is "$(jq -r 'select(.scenario) | .scenario as $s | .processes[] |
+	select((.account_ns - .held_ns | fabs) > .held_ns / 100) | "\($s) \(.name) \(.account_ns) \(.held_ns)"' "$dir/all")" "" \
+	"the account has each process's time on the GPU within 1 %"
+ge "$(jq -r 'select(.scenario) | .processes[].account_ns | select(. > 0)' "$dir/all" | wc -l)" 100 "of more than a hundred"
 check "at least 25 of them" test "$n" -ge 25
 check "sim list names the same" test "$("$gpusched" sim list --json | jq -r .name | sort | sha1sum)" = \
 	"$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort | sha1sum)"

@@ -8,7 +8,7 @@
 seconds=${FUZZ_SECONDS:-60}
 out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
-targets=(decode rm config library policy scenario api)
+targets=(decode rm log config library policy scenario api)
 each=$((seconds / ${#targets[@]}))
 [ "${FULL:-}" = 1 ] && each=1200
 export TMPDIR=$(realpath "$out")/tmp # the API's socket lies there
@@ -23,6 +23,7 @@ sources() { # TARGET: what it is made of
 	config)
 		echo src/service/config*.c src/classify/*.c src/process/cgroup.c
 		;;
+	log) echo src/account/*.c src/rm/{call,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
 	policy) echo src/policy/{elf,reads,refuse,options,records}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;

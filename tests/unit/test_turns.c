@@ -308,6 +308,7 @@ static void alone(void **state)
 	struct gs_turns *t = begin();
 
 	start(t, A, MS, SLICE);
+	adds_up(t);
 	gs_turns_until(t, 1000 * MS);
 	assert_int_equal(of(t, A).held_ns, 999 * MS);
 	assert_int_equal(of(t, A).contended_ns, 0);

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+/* The account of a log: whose turn it was, what is told of whom, and what lost records do. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "account/account.h"
+#include "fake_log.h"
+
+#define MS NS_PER_MS
+#define SLICE_NS (2048 * 1024ull)
+#define SAVE 100000ull
+#define MANY 4096
+
+static struct gs_account *account;
+static uint64_t now; /* of records, and of who reads them */
+static unsigned int told, fresh, unknown, runlists, closed;
+static struct gpusched_facts last[MANY + 1]; /* by id */
+static struct gpusched_runlist_facts runlist;
+
+static int begin(void **state)
+{
+	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_account_opts opts = {
+		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .branch = 580
+	};
+
+	fake_log_begin();
+	told = fresh = unknown = runlists = closed = 0;
+	memset(last, 0, sizeof(last));
+	now = gs_now_ns();
+	return gs_account_new(&opts, &account);
+}
+
+static int end(void **state)
+{
+	gs_account_free(account);
+	return 0;
+}
+
+static void tell_tsg(const struct gpusched_facts *f, bool is_fresh, void *user)
+{
+	told++;
+	fresh += is_fresh;
+	last[f->id] = *f;
+}
+
+static void tell_unknown(uint64_t id, void *user)
+{
+	unknown++;
+	memset(&last[id], 0, sizeof(last[id]));
+}
+
+static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *f, void *user)
+{
+	runlists++;
+	runlist = *f;
+}
+
+static void tell_closed(uint32_t gpu, void *user)
+{
+	closed++;
+}
+
+/* One look at the log, and what is told then: how many TSGs. */
+static unsigned int look(void)
+{
+	const struct gs_account_news news = { tell_tsg, tell_unknown, tell_runlist, tell_closed,
+					      NULL };
+	unsigned int before = told;
+
+	gs_account_read(account, now + 33 * MS); /* all of them are handed out */
+	gs_account_tell(account, &news);
+	return told - before;
+}
+
+static void tsg(uint64_t id, uint32_t pid, uint32_t context)
+{
+	const struct gpusched_tsg rec = {
+		.task = { .id = id,
+			  .kind = GPUSCHED_KIND_COMPUTE,
+			  .engine = 1,
+			  .pid = pid,
+			  .is = { .valid = GPUSCHED_TIMESLICE, .timeslice_us = 2048 } },
+	};
+	const struct gpusched_channels ch = { .n = context != 0, .ch = { { 1, context } } };
+
+	assert_int_equal(gs_account_tsg(account, &rec, &ch), 0);
+}
+
+static void turn(uint32_t context, uint32_t pid, uint64_t ns)
+{
+	fake_log_switch(context, pid, true, now);
+	now += ns;
+	fake_log_switch(context, pid, false, now);
+	now += 80000;
+}
+
+static uint64_t counter(enum gs_account_counter c)
+{
+	return gs_account_counter(account, c);
+}
+
+static void told_what_changed(void **state)
+{
+	tsg(1, 11, 101);
+	tsg(2, 12, 102);
+	look(); /* opens the log */
+	assert_int_equal(told, 0);
+	turn(101, 11, MS);
+	turn(102, 12, 2 * MS);
+	assert_int_equal(look(), 2);
+	assert_int_equal(fresh, 2);
+	assert_int_equal(last[1].held_ns, MS);
+	assert_int_equal(last[2].held_ns, 2 * MS);
+	assert_int_equal(last[1].runlist, 1);
+	assert_in_range(last[1].last_run_ns, now - 3 * MS, now);
+	assert_int_equal(runlist.switches, 2);
+	assert_in_range(runlist.as_of_ns, now - MS, now + MS);
+	assert_int_equal(look(), 0);
+	assert_int_equal(runlists, 2);
+	turn(101, 11, MS);
+	assert_int_equal(look(), 1);
+	assert_int_equal(fresh, 2);
+	assert_int_equal(last[1].held_ns, 2 * MS);
+	assert_int_equal(counter(GS_ACC_RECORDS), 6);
+	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 0);
+	gs_account_gone(account, 1);
+	gs_account_gone(account, 2);
+	look();
+	assert_int_equal(closed, 1);
+}
+
+/* Context ids come from memory that their owner can write. */
+static void others_ids(void **state)
+{
+	struct gpusched_facts f;
+
+	tsg(1, 11, 101);
+	tsg(2, 12, 101); /* says that 101 is its own */
+	look();
+	turn(101, 11, MS);
+	turn(101, 12, 2 * MS);
+	turn(101, 13, 4 * MS); /* nobody known */
+	look();
+	assert_int_equal(last[1].held_ns, MS);
+	assert_int_equal(last[2].held_ns, 2 * MS);
+	assert_int_equal(runlist.unattributed_ns, 4 * MS);
+	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 2);
+	/* of a process with turns of none of its TSGs nothing is claimed any more */
+	tsg(3, 12, 103);
+	turn(199, 12, MS);
+	look();
+	assert_int_equal(unknown, 1);
+	assert_int_equal(gs_account_facts(account, 2, &f), -ENOENT);
+	assert_int_equal(f.known, 0);
+	assert_int_equal(gs_account_facts(account, 1, &f), 0);
+}
+
+/* Without ids: by its process, if that has one. */
+static void by_process(void **state)
+{
+	tsg(1, 11, 0);
+	look();
+	turn(55, 11, MS);
+	look();
+	assert_int_equal(last[1].held_ns, MS);
+	tsg(2, 11, 0);
+	turn(56, 11, MS);
+	look();
+	assert_int_equal(unknown, 1);
+	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 2);
+}
+
+/* Lost records are counted, and what lies around them is nobody's. */
+static void drops(void **state)
+{
+	struct gs_account_gpu g;
+
+	tsg(1, 11, 101);
+	tsg(2, 12, 102);
+	look();
+	turn(101, 11, MS);
+	fake_log_switch(102, 12, true, now);
+	look();
+	assert_true(last[2].state & GPUSCHED_STATE_LOADED);
+	fake_log.seqno += 7;
+	fake_log_switch(101, 11, false, now += 5 * MS);
+	look();
+	assert_int_equal(counter(GS_ACC_LOST), 7);
+	assert_int_equal(last[2].state, 0);
+	assert_int_equal(last[2].unsure, 1);
+	gs_account_gpu(account, 0, &g);
+	assert_int_equal(g.sums.held_ns + g.sums.lost_ns + g.sums.open_ns + g.sums.unknown_ns,
+			 g.sums.as_of_ns - g.sums.since_ns);
+	assert_true(g.sums.unknown_ns > 0 && g.sums.gaps > 0);
+	/* and as many as a buffer that nobody reads has no room for */
+	for (int i = 0; i < 20000; i++)
+		fake_log_switch(101, 11, i % 2 == 0, now += 100000);
+	now += 80000;
+	look();
+	turn(102, 12, MS);
+	look();
+	assert_true(fake_log.dropped > 3000);
+	assert_int_equal(counter(GS_ACC_LOST), 7 + fake_log.dropped);
+}
+
+static void very_many(void **state)
+{
+	unsigned int seen = 0;
+
+	for (uint32_t id = 1; id <= MANY; id++)
+		tsg(id, id, 1000 + id);
+	look();
+	for (uint32_t id = 1; id <= MANY; id++)
+		turn(1000 + id, id, 20000);
+	assert_int_equal(look(), MANY);
+	for (uint32_t id = 1; id <= MANY; id++)
+		seen += last[id].held_ns == 20000 && last[id].turns == 1;
+	assert_int_equal(seen, MANY);
+	assert_int_equal(counter(GS_ACC_LOST), 0);
+	turn(1000 + MANY, MANY, 20000);
+	assert_int_equal(look(), 1);
+}
+
+static void suspended(void **state)
+{
+	tsg(1, 11, 101);
+	tsg(2, 12, 102);
+	gs_account_runnable(account, 1, false); /* before there is a log */
+	look();
+	turn(101, 11, SLICE_NS + SAVE);
+	fake_log_switch(102, 12, true, now);
+	look();
+	assert_int_equal(last[1].state, 0);
+	assert_int_equal(last[2].state, GPUSCHED_STATE_LOADED);
+	fake_log_switch(102, 12, false, now += SLICE_NS + SAVE);
+	look();
+	assert_int_equal(last[2].state, GPUSCHED_STATE_WAITING);
+}
+
+/* Why there is no log, in words. */
+static void reasons(void **state)
+{
+	static const struct {
+		uint32_t status, reason;
+		const char *words;
+	} cases[] = {
+		{ GS_NV_INSUFFICIENT_PERMISSIONS, 0, "for root" },
+		{ GS_NV_NOT_SUPPORTED, NV_LOG_NEED_ADMIN, "for root" },
+		{ GS_NV_OBJECT_NOT_FOUND, 0, "MIG mode" },
+		{ GS_NV_NOT_SUPPORTED, 0, "confidential computing" },
+		{ GS_NV_NOT_SUPPORTED, NV_LOG_GPU_TOO_OLD, "too old" },
+		{ GS_NV_INVALID_ARGUMENT, 0, "0x1f NV_ERR_INVALID_ARGUMENT" },
+	};
+	struct gs_account_gpu g;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(NULL);
+		fake_log.status = cases[i].status;
+		fake_log.reason = cases[i].reason;
+		tsg(1, 11, 101);
+		assert_int_equal(look(), 0);
+		gs_account_gpu(account, 0, &g);
+		assert_false(g.open);
+		if (!strstr(g.reason, cases[i].words))
+			fail_msg("0x%x %u: %s", cases[i].status, cases[i].reason, g.reason);
+		assert_int_equal(counter(GS_ACC_NO_LOG), 1);
+		gs_account_free(account);
+	}
+	begin(NULL);
+}
+
+/* Somebody acts on facts: on old branches, too, they are never a second old. */
+static void eager(void **state)
+{
+	const struct gs_gpu gpu = { .index = 0 };
+	struct gs_account_opts opts = { .size = sizeof(opts), .gpus = &gpu, .ngpus = 1 };
+	uint64_t at = gs_now_ns();
+
+	for (int old = 0; old < 2; old++) {
+		gs_account_free(account);
+		opts.branch = old ? 535 : 580;
+		assert_int_equal(gs_account_new(&opts, &account), 0);
+		tsg(1, 11, 101);
+		assert_int_equal(gs_account_read(account, at), at + NS_PER_S);
+		gs_account_eager(account, true);
+		fake_log.flushes = 0;
+		assert_in_range(gs_account_read(account, at), at, at + 100 * MS);
+		assert_int_equal(fake_log.flushes, old);
+		gs_account_read(account, at + MS); /* not more than 10 times a second */
+		gs_account_flush(account, at + 2 * MS);
+		assert_int_equal(fake_log.flushes, 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(told_what_changed, begin, end),
+		cmocka_unit_test_setup_teardown(others_ids, begin, end),
+		cmocka_unit_test_setup_teardown(by_process, begin, end),
+		cmocka_unit_test_setup_teardown(drops, begin, end),
+		cmocka_unit_test_setup_teardown(very_many, begin, end),
+		cmocka_unit_test_setup_teardown(suspended, begin, end),
+		cmocka_unit_test_setup_teardown(reasons, NULL, end),
+		cmocka_unit_test_setup_teardown(eager, begin, end),
+	};
+
+	return cmocka_run_group_tests_name("account", tests, NULL, NULL);
+}
