@@ -15,7 +15,6 @@
 #include "cli/cli.h"
 #include "cli/probe.h"
 #include "cli/spawn.h"
-#include "sim/params.h"
 
 #define CORE_BLOCKS 5
 #define OTHER_BLOCKS 3
@@ -115,42 +114,37 @@ static bool listed(const char *list, const char *name)
 	return !list;
 }
 
-static int check_names(const char *list, const char *what, size_t n, const char *(*name)(size_t i),
+static bool known_load(const char *name)
+{
+	return bench_load(name);
+}
+
+static bool known_scheme(const char *name)
+{
+	return bench_scheme(name);
+}
+
+static int check_names(const char *list, const char *what, bool (*known)(const char *name),
 		       struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
 	char *at = copy, *word;
 
-	while (at && (word = strsep(&at, ","))) {
-		size_t i = 0;
-
-		while (i < n && strcmp(name(i), word))
-			i++;
-		if (i == n)
+	while (at && (word = strsep(&at, ",")))
+		if (!known(word))
 			return gs_fail(err, -EINVAL, "there is no %s '%s': see bench --list", what,
 				       word);
-	}
 	return 0;
-}
-
-static const char *load_name(size_t i)
-{
-	return bench_loads[i].name;
-}
-
-static const char *scheme_name(size_t i)
-{
-	return bench_schemes[i].name;
 }
 
 /* The rows, in the tables' order: those of one load side by side. */
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
-	int r = check_names(loads, "load", bench_nloads, load_name, err);
+	int r = check_names(loads, "load", known_load, err);
 
 	if (!r)
-		r = check_names(schemes, "scheme", bench_nschemes, scheme_name, err);
+		r = check_names(schemes, "scheme", known_scheme, err);
 	if (r)
 		return r;
 	b->picks = calloc(bench_nloads * bench_nschemes, sizeof(*b->picks));
@@ -188,8 +182,7 @@ static int print_list(struct bench *b)
 	for (size_t i = 0; i < bench_nloads; i++) {
 		const struct bench_load *l = &bench_loads[i];
 
-		/* the first two schemes need nothing of their own */
-		bench_absent(l, &bench_schemes[1], b->run.mode, why, sizeof(why));
+		bench_absent(l, bench_scheme("default"), b->run.mode, why, sizeof(why));
 		json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:s?, s:s}", "kind", "load",
 						      "name", l->name, "core", l->core, "absent",
 						      why[0] ? why : NULL, "text", l->text));
@@ -249,16 +242,16 @@ static int open_raw(struct bench *b, struct gs_error *err)
 	if (!b->dir)
 		return 0;
 	if (mkdir(b->dir, 0755) && errno != EEXIST)
-		return gs_fail(err, -errno, "bench: %s: %s", b->dir, strerror(errno));
+		return gs_fail(err, -errno, "%s: %s", b->dir, strerror(errno));
 	snprintf(path, sizeof(path), "%s/raw.jsonl", b->dir);
 	if (!b->resume && access(path, F_OK) == 0)
-		return gs_fail(err, -EEXIST, "bench: %s is there: --resume goes on with it", path);
+		return gs_fail(err, -EEXIST, "%s is there: --resume goes on with it", path);
 	if (b->resume && read_raw(b, path, err))
 		return err->code;
 	b->raw = fopen(path, "a+e");
 	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n')
 		fputc('\n', b->raw); /* behind a line that was cut off */
-	return b->raw ? 0 : gs_fail(err, -errno, "bench: %s: %s", path, strerror(errno));
+	return b->raw ? 0 : gs_fail(err, -errno, "%s: %s", path, strerror(errno));
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -269,6 +262,8 @@ static void tell(const struct bench_cell *cell)
 		cell->scheme->name);
 	if (cell->failed[0])
 		fprintf(stderr, "failed: %s\n", cell->failed);
+	else if (!cell->n)
+		fprintf(stderr, "BE %.0f/s\n", cell->be_rate);
 	else
 		fprintf(stderr, "LC p50 %.0f p99 %.0f us, BE %.0f/s, lost %.1f %%%s\n",
 			cell->latency_us[gs_quantile_at(cell->n, 0.5)],
@@ -301,7 +296,7 @@ static int measure_cell(struct bench *b, const struct bench_pick *p, unsigned in
 		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, &cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))
-			return gs_fail(err, -EIO, "bench: the raw data cannot be written");
+			return gs_fail(err, -EIO, "the raw data cannot be written");
 	}
 	r = bench_result_add(&b->result, &cell);
 	return r ? gs_fail(err, r, "out of memory") : 0;
@@ -442,11 +437,11 @@ static int keep(struct bench *b, json_t *rows, struct gs_error *err)
 		snprintf(path, sizeof(path), "%s/%s", b->dir, files[i].name);
 		f = fopen(path, "we");
 		if (!f || gs_sheet_new(columns, GS_COUNT(columns), files[i].mode, f, &t))
-			return gs_fail(err, -EIO, "bench: %s: %s", path, strerror(errno));
+			return gs_fail(err, -EIO, "%s: %s", path, strerror(errno));
 		json_array_foreach(rows, k, row)
 			gs_sheet_row(t, row);
 		if (gs_sheet_end(t))
-			return gs_fail(err, -EIO, "bench: %s cannot be written", path);
+			return gs_fail(err, -EIO, "%s cannot be written", path);
 	}
 	return bench_plot(&b->run, &b->result, b->picks, b->npicks, b->dir, err);
 }
@@ -518,7 +513,7 @@ static int report(struct bench *b)
 	for (size_t i = 0; i < b->npicks; i++)
 		json_array_append_new(rows, bench_row(&b->run, &b->result, &b->picks[i]));
 	if (b->dir && keep(b, rows, &err))
-		fprintf(stderr, "gpusched: %s\n", err.text);
+		fprintf(stderr, "gpusched: bench: %s\n", err.text);
 	r = print_rows(b, rows);
 	return r ? r : b->partly ? GS_EXIT_PARTLY : GS_EXIT_OK;
 }
@@ -561,16 +556,14 @@ static int enter_sim(struct bench *b)
 /* Ready to measure in this mode; else the exit code of what was said. */
 static int begin(struct bench *b, struct gs_error *err)
 {
-	struct sim_params params;
 	char missing[512];
 	int r;
 
 	if (b->resume && b->end_ns <= gs_now_ns()) /* --minutes 0: only the table */
 		return 0;
 	if (b->run.mode == BENCH_SIM) {
-		sim_params_default(&params);
 		snprintf(b->run.machine, sizeof(b->run.machine), "model");
-		snprintf(b->run.gpu, sizeof(b->run.gpu), "%s", params.name);
+		snprintf(b->run.gpu, sizeof(b->run.gpu), "%s", bench_model_name());
 		return 0;
 	}
 	if (b->run.mode == BENCH_PATH) {
@@ -585,7 +578,7 @@ static int begin(struct bench *b, struct gs_error *err)
 			return r;
 	}
 	r = bench_path_begin(&b->run, err);
-	return r ? cli_fail_err(r == -EBUSY ? -ENOTSUP : r, err, "bench") : 0;
+	return r ? cli_fail(r == -EBUSY ? -ENOTSUP : r, "bench: %s", err->text) : 0;
 }
 
 int cli_bench(struct cli *c)
@@ -610,6 +603,6 @@ int cli_bench(struct cli *c)
 	if (!r)
 		r = measure(&b, &err);
 	if (r)
-		return cli_fail_err(r, &err, "bench");
+		return cli_fail(r, "bench: %s", err.text);
 	return report(&b);
 }

@@ -54,6 +54,7 @@ struct bench_scheme {
 	const char *name, *text;
 	bool everywhere; /* also on loads that are not core */
 	bool alone;      /* the LC without the BE */
+	bool be_alone;   /* the BE without the LC */
 	bool slices;     /* static slices of the BE: bench_slice_us() */
 	enum bench_mps mps;
 	const char *policy; /* NULL: none */
@@ -64,6 +65,9 @@ struct bench_scheme {
 extern const struct bench_scheme bench_schemes[];
 extern const size_t bench_nschemes;
 
+/* By its name; NULL: there is none. */
+const struct bench_load *bench_load(const char *name);
+const struct bench_scheme *bench_scheme(const char *name);
 /* What static slices would be: the shortest one that a BE works with; several need longer ones. */
 unsigned int bench_slice_us(const struct bench_load *load);
 /* The LC alone is the same for all loads with this LC: the first of them stands for it. */
@@ -77,6 +81,7 @@ void bench_torch_script(char *ret, size_t size);
 
 /* ---- measuring -------------------------------------------------------------------------------- */
 
+struct bench_cell;
 struct bench_run {
 	enum bench_mode mode;
 	double seconds, warmup_s; /* of one cell, in the GPU's time */
@@ -84,6 +89,10 @@ struct bench_run {
 	char machine[96];         /* rows of one machine are never mixed with another's */
 	char gpu[96];
 	struct bench_path *path; /* REAL and PATH: what the programs need */
+	bool dry_run;            /* the same: of the daemon */
+	/* the same; may be NULL: the window is over, and all still runs */
+	void (*before_end)(void *user, const struct bench_cell *cell);
+	void *user;
 };
 
 /* What a cell came to, as a line of the raw data has it. */
@@ -101,6 +110,8 @@ struct bench_cell {
 };
 void bench_cell_free(struct bench_cell *cell);
 
+/* The GPU whose parameters the model has. */
+const char *bench_model_name(void);
 /* One cell on the model; @cell has load, scheme and block. 0, or -errno: the bench cannot go on. */
 int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "basic/cleanup.h"
@@ -37,10 +38,11 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 	char path[64];
 
 	if (fd < 0)
-		return gs_fail(err, -errno, "bench: no memory for a scenario");
+		return gs_fail(err, -errno, "no memory for a scenario");
 	dprintf(fd, "[scenario]\ntitle = %s\nduration_s = %g\nwarmup_s = %g\nseed = %u\n", l->name,
 		run->warmup_s + run->seconds, run->warmup_s, cell->block + 1);
-	put_program(fd, "lc", l->lc, l->nlc, cell->scheme);
+	if (!cell->scheme->be_alone)
+		put_program(fd, "lc", l->lc, l->nlc, cell->scheme);
 	if (!cell->scheme->alone)
 		put_program(fd, "be", l->be, l->nbe, cell->scheme);
 	if (cell->scheme->slices)
@@ -90,13 +92,18 @@ static int account(const struct sim_result *res, struct bench_cell *cell)
 	return r;
 }
 
+static bool is_lc(const struct sim_process_result *p)
+{
+	return !strcmp(p->group->name, "lc");
+}
+
 static int take_latencies(const struct sim_result *res, struct bench_cell *cell)
 {
 	for (size_t i = 0; i < res->nprocesses; i++) {
 		const struct sim_process_result *p = &res->processes[i];
 		double *grown;
 
-		if (p->group != &res->scenario->groups[0])
+		if (!is_lc(p))
 			continue;
 		grown = reallocarray(cell->latency_us, cell->n + p->nlatency + 1, sizeof(*grown));
 		if (!grown)
@@ -117,7 +124,7 @@ static void take_settings(const struct sim_result *res, struct bench_cell *cell)
 	for (size_t i = 0; i < res->nprocesses; i++) {
 		const struct sim_process_result *p = &res->processes[i];
 
-		if (p->group != &res->scenario->groups[0])
+		if (!is_lc(p))
 			json_array_append_new(slices, json_integer(p->is.timeslice_us));
 	}
 	cell->in_force = json_pack("{s:s?, s:o, s:I}", "policy", cell->scheme->policy,
@@ -162,4 +169,12 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 			rate *
 			(cell->load->be->work == BENCH_REQUESTS ? cell->load->be->kernels : 1);
 	return 0;
+}
+
+const char *bench_model_name(void)
+{
+	static struct sim_params params;
+
+	sim_params_default(&params);
+	return params.name;
 }

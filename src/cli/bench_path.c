@@ -50,7 +50,7 @@ static int failed(const struct bench_path *p, const char *what, int code, struct
 	char words[160];
 
 	last_words(p, words, sizeof(words));
-	return gs_fail(err, code, "bench: %s: %s", what, words);
+	return gs_fail(err, code, "%s: %s", what, words);
 }
 
 static int write_config(const struct bench_path *p, const struct bench_cell *cell,
@@ -63,30 +63,31 @@ static int write_config(const struct bench_path *p, const struct bench_cell *cel
 	snprintf(name, sizeof(name), "%s/conf", p->dir);
 	f = fopen(name, "we");
 	if (!f)
-		return gs_fail(err, -errno, "bench: %s: %s", name, strerror(errno));
+		return gs_fail(err, -errno, "%s: %s", name, strerror(errno));
 	if (s && s->policy)
 		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
 	if (s && s->slices) /* as a program that sets slices without gpusched has them */
 		fprintf(f, "[Daemon]\nSwitchCost=1us\n");
 	setenv("GPUSCHED_CONFIG", name, 1);
-	return fflush(f) ? gs_fail(err, -EIO, "bench: %s cannot be written", name) : 0;
+	return fflush(f) ? gs_fail(err, -EIO, "%s cannot be written", name) : 0;
 }
 
 static bool daemon_ready(pid_t pid)
 {
-	struct gpusched_open_options o = { .size = sizeof(o), .flags = GPUSCHED_OPEN_READ_ONLY };
+	struct gpusched_open_options o = { .size = sizeof(o), .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *pong = NULL;
 
-	return access(gs_env()->socket, F_OK) == 0 && !gpusched_open(&o, &g) &&
-	       !lib_request(g, "ping", NULL, &pong) &&
+	return !gpusched_open(&o, &g) && !lib_request(g, "ping", NULL, &pong) &&
 	       json_integer_value(json_object_get(pong, "pid")) == pid;
 }
 
-static int start_daemon(const struct bench_path *p, const struct bench_cell *cell,
+static int start_daemon(const struct bench_run *run, const struct bench_cell *cell,
 			struct cli_child *ret, struct gs_error *err)
 {
-	const char *const argv[] = { p->gpuschedd, "--foreground", NULL };
+	const struct bench_path *p = run->path;
+	const char *const argv[] = { p->gpuschedd, "--foreground",
+				     run->dry_run ? "--dry-run" : NULL, NULL };
 	uint64_t end = gs_now_ns() + DAEMON_MS * NS_PER_MS;
 	int r = write_config(p, cell, err);
 
@@ -206,11 +207,12 @@ static void cell_end(struct cell_run *c)
 static int start_all(struct cell_run *c, struct gs_error *err)
 {
 	const struct bench_load *l = c->cell->load;
+	unsigned int nlc = c->cell->scheme->be_alone ? 0 : l->nlc;
 	unsigned int nbe = c->cell->scheme->alone ? 0 : l->nbe;
 	int r = 0;
 
-	for (unsigned int i = 0; !r && i < l->nlc + nbe; i++) {
-		bool is_lc = i < l->nlc;
+	for (unsigned int i = 0; !r && i < nlc + nbe; i++) {
+		bool is_lc = i < nlc;
 
 		r = bench_program_start(c->p, c->run, c->cell->scheme, is_lc ? l->lc : l->be, is_lc,
 					i + 1 + 100 * c->cell->block, &c->all[c->n], err);
@@ -282,7 +284,7 @@ static int take_figures(struct cell_run *c)
 				bench_program_rate(p, c->from_ns, c->to_ns) * c->run->dilate;
 	}
 	gs_sort(cell->latency_us, cell->n);
-	if (!r && !cell->n)
+	if (!r && !cell->n && !cell->scheme->be_alone)
 		snprintf(cell->failed, sizeof(cell->failed), "no request ended in the window");
 	return r;
 }
@@ -295,7 +297,7 @@ static int measure(struct cell_run *c, struct gs_error *err)
 	if (c->cell->scheme->mps != BENCH_NO_MPS)
 		r = start_mps(c->p, &c->mps, err);
 	if (!r)
-		r = start_daemon(c->p, c->cell, &c->daemon, err);
+		r = start_daemon(c->run, c->cell, &c->daemon, err);
 	if (!r)
 		r = start_all(c, err);
 	if (!r)
@@ -312,6 +314,8 @@ static int measure(struct cell_run *c, struct gs_error *err)
 	gs_sleep_ns((uint64_t)(c->run->seconds * real));
 	c->to_ns = gs_now_ns();
 	r = look(&c->after);
+	if (!r && c->run->before_end)
+		c->run->before_end(c->run->user, c->cell);
 	return r ? r : take_figures(c);
 }
 
@@ -371,7 +375,7 @@ static int refuse_others(const struct cli_look *l, struct gs_error *err)
 	if (!t)
 		return 0;
 	return gs_fail(err, -EBUSY,
-		       "bench: %zu TSGs of other programs are on the GPUs, the first of process "
+		       "%zu TSGs of other programs are on the GPUs, the first of process "
 		       "%.0f (%s): end them first",
 		       json_array_size(l->tsgs), cli_number(t, "pid"), comm ? comm : "-");
 }
@@ -381,7 +385,7 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 	CLEANUP(cli_look_free) struct cli_look l = { 0 };
 	CLEANUP_CHILD struct cli_child daemon = CLI_CHILD_NONE;
 	const json_t *uuid;
-	int r = start_daemon(run->path, NULL, &daemon, err);
+	int r = start_daemon(run, NULL, &daemon, err);
 
 	if (r)
 		return r;
@@ -417,13 +421,12 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err)
 		 gs_env()->sim ? gs_env()->run_dir : "/tmp");
 	if (!mkdtemp(p->dir)) {
 		p->dir[0] = '\0';
-		return gs_fail(err, -errno, "bench: no directory for its files: %s",
-			       strerror(errno));
+		return gs_fail(err, -errno, "no directory for its files: %s", strerror(errno));
 	}
 	snprintf(log, sizeof(log), "%s/log", p->dir);
 	p->log_fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
 	if (p->log_fd < 0)
-		return gs_fail(err, -errno, "bench: %s: %s", log, strerror(errno));
+		return gs_fail(err, -errno, "%s: %s", log, strerror(errno));
 	r = know_machine(run, err);
 	return r ? r : calibrate(run, err);
 }

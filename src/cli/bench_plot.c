@@ -115,7 +115,7 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	snprintf(name, sizeof(name), "%s/plot.gp", dir);
 	f = fopen(name, "we");
 	if (!f)
-		return gs_fail(err, -errno, "bench: %s: %s", name, strerror(errno));
+		return gs_fail(err, -errno, "%s: %s", name, strerror(errno));
 	fprintf(f, "# %s, %s\nset terminal svg size 900,600 dynamic font 'sans,12'\n", run->gpu,
 		bench_mode_names[run->mode]);
 	for (size_t from = 0, to; from < n; from = to) {
@@ -125,10 +125,9 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	}
 	put_share(f, run, r, picks, n);
 	if (fclose(TAKE_PTR(f)))
-		return gs_fail(err, -EIO, "bench: %s cannot be written", name);
+		return gs_fail(err, -EIO, "%s cannot be written", name);
 	r2 = cli_spawn_to(argv, STDERR_FILENO, -1, &c, err);
 	if (!r2 && cli_child_wait(&c, 60000))
-		return gs_fail(err, -ENOENT, "bench: no pictures: 'gnuplot plot.gp' in %s failed",
-			       dir);
+		return gs_fail(err, -ENOENT, "no pictures: 'gnuplot plot.gp' in %s failed", dir);
 	return r2;
 }

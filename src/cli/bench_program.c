@@ -104,7 +104,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_run *run,
 	*ret = (struct program){ .child = CLI_CHILD_NONE, .is_lc = is_lc, .what = what };
 	ret->out = memfd_create("program", MFD_CLOEXEC);
 	if (ret->out < 0)
-		return gs_fail(err, -errno, "bench: no memory for a program's output");
+		return gs_fail(err, -errno, "no memory for a program's output");
 	add_run(&a, p, scheme, is_lc);
 	if (what->work == BENCH_TORCH) {
 		add(&a, "python3");

@@ -87,27 +87,25 @@ json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *ce
 		cell->failed[0] ? cell->failed : NULL, "latency_us", latency);
 }
 
-static bool says(const json_t *line, const char *key, const char *value)
+static const char *text(const json_t *line, const char *key)
 {
-	const char *text = json_string_value(json_object_get(line, key));
+	const char *s = json_string_value(json_object_get(line, key));
 
-	return text && !strcmp(text, value);
+	return s ? s : "";
 }
 
 int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret)
 {
 	const json_t *latency = json_object_get(line, "latency_us");
 	const char *failed = json_string_value(json_object_get(line, "failed"));
-	struct bench_cell c = { .block = (unsigned int)number(line, "block") };
+	struct bench_cell c = {
+		.load = bench_load(text(line, "load")),
+		.scheme = bench_scheme(text(line, "scheme")),
+		.block = (unsigned int)number(line, "block"),
+	};
 
-	for (size_t i = 0; i < bench_nloads; i++)
-		if (says(line, "load", bench_loads[i].name))
-			c.load = &bench_loads[i];
-	for (size_t i = 0; i < bench_nschemes; i++)
-		if (says(line, "scheme", bench_schemes[i].name))
-			c.scheme = &bench_schemes[i];
-	if (!c.load || !c.scheme || !says(line, "machine", run->machine) ||
-	    !says(line, "mode", bench_mode_names[run->mode]))
+	if (!c.load || !c.scheme || strcmp(text(line, "machine"), run->machine) ||
+	    strcmp(text(line, "mode"), bench_mode_names[run->mode]))
 		return -ENOENT;
 	c.latency_us = calloc(json_array_size(latency) + 1, sizeof(double));
 	if (!c.latency_us)
@@ -201,14 +199,12 @@ json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 		{ "lc_p90_us", "lc_p90_of_default", 0.9 },
 		{ "lc_p99_us", "lc_p99_of_default", 0.99 },
 	};
-	const struct bench_scheme *by_default = bench_schemes;
+	const struct bench_scheme *by_default = bench_scheme("default");
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s}", "load", pick->load->name, "scheme",
 			      pick->scheme->name, "mode", bench_mode_names[run->mode], "machine",
 			      run->machine, "gpu", run->gpu);
 	struct blocks mine, theirs;
 
-	while (by_default->alone) /* the table's second row, whatever comes to stand before it */
-		by_default++;
 	gather(r, pick->load, pick->scheme, &mine);
 	gather(r, pick->load, by_default, &theirs);
 	json_object_set_new(o, "blocks", json_integer((json_int_t)mine.done));

@@ -92,6 +92,7 @@ const size_t bench_nloads = GS_COUNT(bench_loads);
 const struct bench_scheme bench_schemes[] = {
 	{ "alone", "the LC alone", .everywhere = true, .alone = true },
 	{ "default", "the driver's own time slices", .everywhere = true },
+	{ "be-alone", "the BE alone", .be_alone = true },
 	{ "slices", "static slices: 1 us for one BE, 200 us for several", .slices = true },
 	{ "mps", "all in one MPS server", .mps = BENCH_MPS },
 	{ "mps-prio", "MPS, the BE at client priority 1", .mps = BENCH_MPS_PRIORITY },
@@ -105,6 +106,22 @@ const struct bench_scheme bench_schemes[] = {
 	  .run_lc = "--share", .run_be = "--share" },
 };
 const size_t bench_nschemes = GS_COUNT(bench_schemes);
+
+const struct bench_load *bench_load(const char *name)
+{
+	for (size_t i = 0; i < bench_nloads; i++)
+		if (!strcmp(bench_loads[i].name, name))
+			return &bench_loads[i];
+	return NULL;
+}
+
+const struct bench_scheme *bench_scheme(const char *name)
+{
+	for (size_t i = 0; i < bench_nschemes; i++)
+		if (!strcmp(bench_schemes[i].name, name))
+			return &bench_schemes[i];
+	return NULL;
+}
 
 unsigned int bench_slice_us(const struct bench_load *load)
 {

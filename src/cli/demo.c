@@ -95,7 +95,7 @@ static int on_model(struct demo *d, struct gs_error *err)
 			-ENOTSUP,
 			"demo: --dry-run and --refuse-set-timeslice need the whole path: %s",
 			d->missing);
-	return finish(d, demo_model(d, err), err);
+	return finish(d, demo_run(d, true, err), err);
 }
 
 int cli_demo(struct cli *c)
@@ -124,6 +124,5 @@ int cli_demo(struct cli *c)
 		d.seconds = d.gpu ? GPU_SECONDS : SECONDS;
 	if (!d.gpu && !gs_env()->sim)
 		return enter_sim(&d);
-	d.dilate = gs_env()->dilate;
-	return finish(&d, demo_path(&d, &err), &err);
+	return finish(&d, demo_run(&d, false, &err), &err);
 }

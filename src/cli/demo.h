@@ -7,10 +7,8 @@
 
 #include "basic/error.h"
 
-/* The load: one 100 us kernel a request, 5 ms apart; 1 ms kernels back to back. */
-#define DEMO_LC_KERNEL_US 100
-#define DEMO_LC_GAP_US 5000
-#define DEMO_BE_KERNEL_US 1000
+/* Of the bench's tables. */
+#define DEMO_LOAD "a-1be"
 #define DEMO_POLICY "lcbe"
 
 enum demo_case { DEMO_ALONE, DEMO_DEFAULT, DEMO_GPUSCHED, DEMO_CASES };
@@ -26,12 +24,12 @@ struct demo {
 	char missing[512]; /* why it is the model; "" */
 };
 
-/* Measures in real time, on the GPU that this process sees. */
-int demo_path(struct demo *d, struct gs_error *err);
-/* Measures in virtual time. */
-int demo_model(struct demo *d, struct gs_error *err);
+/* Measures @model: in virtual time; else in real time, on the GPU that this process sees. */
+int demo_run(struct demo *d, bool model, struct gs_error *err);
 int demo_print(const struct demo *d);
 /* One line of progress for people. */
 void demo_tell(const struct demo *d, const char *what);
+/* While the daemon still runs: why it could not act, if so. */
+void demo_reason(struct demo *d);
 
 #endif /* GPUSCHED_CLI_DEMO_H */

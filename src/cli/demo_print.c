@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "cli/bench.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
 
@@ -76,12 +77,14 @@ static void print_table(const struct demo *d)
 
 int demo_print(const struct demo *d)
 {
+	const struct bench_load *l = bench_load(DEMO_LOAD);
+
 	if (d->json)
 		return print_json(d);
-	printf("\nLC: one %d us kernel a request, %d us apart on average; BE: %d us kernels back "
+	printf("\nLC: one %g us kernel a request, %g us apart on average; BE: %g us kernels back "
 	       "to "
 	       "back.\n",
-	       DEMO_LC_KERNEL_US, DEMO_LC_GAP_US, DEMO_BE_KERNEL_US);
+	       l->lc->kernel_us, l->lc->period_us, l->be->kernel_us);
 	if (!strcmp(d->mode, "model"))
 		printf("From the MODEL of the GPU in virtual time (%s), not from the whole path: "
 		       "%s\n\n",

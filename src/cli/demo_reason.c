@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/demo_reason.h"
+#include "cli/demo.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -22,13 +22,6 @@ static json_t *ask(const char *verb, json_t *args)
 	if (gpusched_open(&options, &g) || lib_request(g, verb, owned, &answer))
 		return NULL;
 	return answer;
-}
-
-bool demo_daemon_ready(pid_t pid)
-{
-	CLEANUP_JSON json_t *pong = ask("ping", NULL);
-
-	return json_integer_value(json_object_get(pong, "pid")) == pid;
 }
 
 /* The BE's compute TSG. */

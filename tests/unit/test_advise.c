@@ -33,14 +33,6 @@ static struct advise_seen seen_of(struct gs_turns *turns, size_t process, uint64
 	return s;
 }
 
-static const struct bench_scheme *scheme(const char *name)
-{
-	for (size_t i = 0; i < bench_nschemes; i++)
-		if (!strcmp(bench_schemes[i].name, name))
-			return &bench_schemes[i];
-	return NULL;
-}
-
 /*
  * How many programs of @load are not taken for what they are. Without counted launches some may be
  * left open, and none may be taken for what it is not.
@@ -48,7 +40,7 @@ static const struct bench_scheme *scheme(const char *name)
 static unsigned int wrong(const struct bench_load *load, const char *scheme_name, bool launches)
 {
 	const struct bench_run run = { .mode = BENCH_SIM, .seconds = SECONDS, .warmup_s = 1 };
-	const struct bench_cell cell = { .load = load, .scheme = scheme(scheme_name) };
+	const struct bench_cell cell = { .load = load, .scheme = bench_scheme(scheme_name) };
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
 	CLEANUP(sim_result_freep) struct sim_result *res = NULL;
 	struct gs_turns *turns = NULL;
@@ -89,7 +81,7 @@ static void all_loads(const char *scheme_name, bool launches)
 	for (size_t i = 0; i < bench_nloads; i++) {
 		char why[160];
 
-		if (bench_absent(&bench_loads[i], &bench_schemes[1], BENCH_SIM, why, sizeof(why)))
+		if (bench_absent(&bench_loads[i], bench_scheme("default"), BENCH_SIM, why, sizeof(why)))
 			continue;
 		n += wrong(&bench_loads[i], scheme_name, launches);
 		loads++;
