@@ -316,5 +316,6 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 	cell->in_force = json_pack("{s:O, s:o, s:o, s:b, s:o}", "policy",
 				   json_object_get(after->stats, "policy"), "be_timeslice_us", be,
 				   "be_turn_us", turns, "mps", mps, "reasons", why);
-	cell->proved = as_is;
+	/* a program that was to run in a server of ours and does not is nobody's client */
+	cell->proved = as_is && (!cell->scheme->run_be || mps);
 }

@@ -7,10 +7,14 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
+#include "lib/priv.h"
+
+#define BUSY_S 3
 
 /*
  * execvp() says EACCES of a program that is nowhere when one folder of $PATH cannot be looked into;
@@ -60,19 +64,28 @@ static int check_options(const struct cli *c, const char *class_name)
 
 /*
  * The class is given to this very process and then CMD takes its place: it is in force before
- * CMD's first instruction, and its descendants inherit it.
+ * CMD's first instruction, and its descendants inherit it. A daemon that has no time to look at this
+ * process is asked again.
  */
 static int take_class(const char *class_name, uint64_t weight)
 {
-	CLEANUP_JSON json_t *answer = NULL;
+	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	uint64_t end = gs_now_ns() + BUSY_S * NS_PER_S;
 	char target[32];
-	json_t *args;
+	int r = cli_open(0, &g);
 
+	if (r)
+		return r;
 	snprintf(target, sizeof(target), "pid:%d", getpid());
 	args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
 	if (args && weight)
 		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
-	return cli_ask(0, "class_set", args, &answer);
+	while ((r = lib_request(g, "class_set", args, &answer)) == -EBUSY && gs_now_ns() < end)
+		gs_sleep_ns(100 * NS_PER_MS);
+	if (r)
+		cli_fail(r, "%s", gpusched_error(g));
+	return r;
 }
 
 int cli_run(struct cli *c)

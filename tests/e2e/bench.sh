@@ -34,6 +34,8 @@ is "$(row a-1be default '.be_share_of_default')" 1 "the default has its own shar
 ge "$(row a-3be rr '.be_share_of_default')" 0.95 "turns cost the BE nothing"
 le "$(row a-3be slices '.be_share_of_default')" 0.6 "static slices of three BE cost half"
 ge "$(row a-3be slices .lost_pct)" 15 "which is lost in switches"
+ge "$(row a-1be be-alone '.be_rate')" 980 "the BE alone"
+is "$(row a-1be be-alone '[.lc_p50_us, .failed] | @json')" "[null,null]" "has no latency, and that is no failure"
 is "$(row a-1be alone '.be_rate')" null "there is no BE where the LC is alone"
 is "$(row a-1be mps '[.absent, .lc_p50_us] | @json')" '["the model has no MPS",null]' "what is absent has no figures"
 is "$(row half-be lcbe .load)" "" "a load that is not core is measured under few schemes"
@@ -62,14 +64,16 @@ exits 4 "when the time is over that is said" "$gpusched" bench --gpu sim --load 
 
 # ---- the whole path ------------------------------------------------------------------------------
 
-rows=$("$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be --scheme alone,default,rr,slices --json \
-	2>"$scratch/told")
+rows=$(PATH=$build/simmps:$PATH "$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be \
+	--scheme alone,default,rr,slices,mps --json 2>"$scratch/told")
 diag "$(cat "$scratch/told")"
 is "$(row a-3be default .mode)" path "the same through the whole path"
 le "$(row a-3be rr '.lc_p50_us * 4')" "$(row a-3be default .lc_p50_us)" "under rr the median is a quarter at most"
 is "$(row a-3be rr '.in_force.policy')" rr "the policy was in force"
 is "$(row a-3be slices '.in_force.be_timeslice_us | @json')" "[200,200,200]" "static slices were"
 is "$(jq -s 'map(select(.lc_p50_us) | .proved) | all' <<<"$rows")" true "all was as the schemes say"
+is "$(row a-3be mps '.in_force.mps_clients')" 4 "all were clients of an MPS server, which says so itself"
+is "$(pgrep -c -f "$build/simmps/nvidia-cuda-mps-server")" 0 "which is gone"
 ge "$(row a-3be default '.in_force.be_turn_us | min')" 1000 "by the log the BE had long turns by default"
 le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with static slices"
 
