@@ -6,11 +6,13 @@
 #
 #   bench/hw/matrix.sh OUTDIR
 #
-# As root, on an otherwise idle machine with a GPU. OUTDIR gets raw.jsonl, rows.jsonl, table.txt and,
-# where gnuplot is, pictures. SCHEMES, BLOCKS, SECONDS_EACH: others than these.
+# As root, on an otherwise idle machine with a GPU. OUTDIR gets table.txt and bench.tar.gz: all that
+# `gpusched bench` keeps. SCHEMES, BLOCKS, SECONDS_EACH: others than these.
 set -u
 [ $# = 1 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && out=$(cd "$1" && pwd) || exit 1
+mkdir -p "$1" && to=$(cd "$1" && pwd) && out=$to/bench || exit 1
+mkdir -p "$out"
+[ ! -e "$to/bench.tar.gz" ] || tar -C "$to" -xzf "$to/bench.tar.gz"
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 PATH=$PATH:/usr/local/nvidia/bin
@@ -40,3 +42,5 @@ part $((budget * 6 / 10)) a-1be,a-3be,a-8be
 part $((budget * 2 / 10)) b-1be,b-3be
 part "$budget" launch-1be,open-1be,b-8be
 timeout 60 "$gpusched" bench --out "$out" --resume --minutes 0
+cp "$out/table.txt" "$to/" 2>/dev/null
+tar -C "$to" -czf "$to/bench.tar.gz" bench && rm -rf "$out"

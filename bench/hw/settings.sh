@@ -7,7 +7,7 @@
 #   bench/hw/settings.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU. Rounds are interleaved, so a drift of the machine
-# meets all cases alike. OUTDIR gets settings.md (the table) and raw/. ROUNDS=N: others than 2.
+# meets all cases alike. OUTDIR gets settings.md (the table) and raw.tar.gz. ROUNDS=N: others than 2.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -112,3 +112,4 @@ map(select(.value | type == "object")) | map(. + {case: (.key | sub("\\.[0-9]+$"
 "| case | LC p50 us | LC p99 us | BE kernels/s in all | call |", "|---|---|---|---|---|",
 (.[] | "| \(.[0].case) | \(map(.value.p50_us | tostring) | join(", ")) | \(map(.value.p99_us | tostring) | join(", ")) | \(map(.value.be_per_s | tostring) | join(", ")) | \(.[0].value.action | gsub("\n"; " ")) |")
 ' "$raw/notes.jsonl" | tee "$out/settings.md"
+tar -C "$out" -czf "$out/raw.tar.gz" raw && rm -rf "$raw"

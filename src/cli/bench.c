@@ -13,6 +13,7 @@
 #include "basic/parse.h"
 #include "cli/bench.h"
 #include "cli/cli.h"
+#include "cli/look.h"
 #include "cli/probe.h"
 #include "cli/spawn.h"
 
@@ -30,6 +31,7 @@ struct bench {
 	FILE *raw;
 	uint64_t end_ns, longest_ns; /* of the whole; of one cell so far */
 	bool resume, quick, partly;
+	bool only_looks; /* --minutes 0: nothing is measured */
 };
 
 static void bench_free(struct bench *b)
@@ -99,6 +101,7 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 	if (r)
 		return r;
 	*ret_blocks = (unsigned int)n;
+	b->only_looks = b->resume && minutes && limit == 0;
 	b->end_ns = minutes ? gs_now_ns() + (uint64_t)(limit * 60e9) : UINT64_MAX;
 	return 0;
 }
@@ -504,14 +507,29 @@ static int print_rows(const struct bench *b, json_t *rows)
 	return r;
 }
 
+/* Has something to show. The LC alone stands for many loads: not for one of which nothing is known. */
+static bool to_show(const struct bench *b, const struct bench_pick *p, const json_t *row)
+{
+	if (!b->only_looks || gs_json_at(row, "failed"))
+		return true;
+	if (p->scheme->alone && p->load != bench_alone_of(p->load) &&
+	    !bench_result_find(&b->result, p->load, bench_scheme("default"), 0))
+		return false;
+	return cli_number(row, "blocks") > 0;
+}
+
 static int report(struct bench *b)
 {
 	CLEANUP_JSON json_t *rows = json_array();
 	struct gs_error err = {};
 	int r;
 
-	for (size_t i = 0; i < b->npicks; i++)
-		json_array_append_new(rows, bench_row(&b->run, &b->result, &b->picks[i]));
+	for (size_t i = 0; i < b->npicks; i++) {
+		CLEANUP_JSON json_t *row = bench_row(&b->run, &b->result, &b->picks[i]);
+
+		if (to_show(b, &b->picks[i], row))
+			json_array_append(rows, row);
+	}
 	if (b->dir && keep(b, rows, &err))
 		fprintf(stderr, "gpusched: bench: %s\n", err.text);
 	r = print_rows(b, rows);
@@ -559,7 +577,7 @@ static int begin(struct bench *b, struct gs_error *err)
 	char missing[512];
 	int r;
 
-	if (b->resume && b->end_ns <= gs_now_ns()) /* --minutes 0: only the table */
+	if (b->only_looks)
 		return 0;
 	if (b->run.mode == BENCH_SIM) {
 		snprintf(b->run.machine, sizeof(b->run.machine), "model");
@@ -600,7 +618,7 @@ int cli_bench(struct cli *c)
 	if (r)
 		return r;
 	r = open_raw(&b, &err);
-	if (!r)
+	if (!r && !b.only_looks)
 		r = measure(&b, &err);
 	if (r)
 		return cli_fail(r, "bench: %s", err.text);

@@ -56,6 +56,8 @@ mv "$kept/cut" "$kept/raw.jsonl"
 "$gpusched" bench --gpu sim --quick --load a-1be --scheme default,lcbe --blocks 2 --out "$kept" --resume >"$scratch/second"
 is "$(jq -R 'fromjson? | 1' "$kept/raw.jsonl" | wc -l)" 4 "it goes on behind a line that was cut off"
 is "$(cat "$scratch/second")" "$(cat "$scratch/first")" "and comes to the same"
+"$gpusched" bench --gpu sim --out "$kept" --resume --minutes 0 >"$scratch/looked"
+is "$(cat "$scratch/looked")" "$(cat "$scratch/first")" "what is there can be looked at, and nothing else is shown"
 jq -c '.machine = "another"' <"$kept/raw.jsonl" >"$kept/other" 2>/dev/null
 mv "$kept/other" "$kept/raw.jsonl"
 "$gpusched" bench --gpu sim --quick --load a-1be --scheme default --blocks 1 --out "$kept" --resume --json >"$scratch/third"
