@@ -81,7 +81,8 @@ static void all_loads(const char *scheme_name, bool launches)
 	for (size_t i = 0; i < bench_nloads; i++) {
 		char why[160];
 
-		if (bench_absent(&bench_loads[i], bench_scheme("default"), BENCH_SIM, why, sizeof(why)))
+		if (bench_absent(&bench_loads[i], bench_scheme("default"), BENCH_SIM, why,
+				 sizeof(why)))
 			continue;
 		n += wrong(&bench_loads[i], scheme_name, launches);
 		loads++;
