@@ -25,6 +25,7 @@ struct item {
 	struct ring *ring;
 	struct sim_channel *channel;
 	uint32_t slot, stamp, flag_at;
+	uint64_t set_at; /* when its word was seen to be set; 0: not yet */
 	bool done;
 	uint64_t done_ns, visible_ns;
 	struct item *next, *prev;
@@ -149,14 +150,23 @@ static void empty_graves(struct sim_rings *rs)
 	}
 }
 
+/*
+ * The word is seen at once, but the model's time may be behind: then it is set when that comes to
+ * the time of the look. What was launched before it was set is due by then.
+ */
 static bool released(void *arg)
 {
-	const struct item *it = arg;
+	struct item *it = arg;
+	const uint32_t *word;
 
 	if (!it->ring || it->flag_at == NO_FLAG)
 		return it->ring == NULL;
-	return __atomic_load_n((uint32_t *)(it->ring->shared->host + it->flag_at),
-			       __ATOMIC_ACQUIRE) != 0;
+	word = (const uint32_t *)(it->ring->shared->host + it->flag_at);
+	if (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
+		return false;
+	if (!it->set_at)
+		it->set_at = sim_clock_now(&it->ring->rs->clock);
+	return sim_model_now(it->ring->rs->model) >= it->set_at;
 }
 
 /* ---- rings ---------------------------------------------------------------------------------- */

@@ -74,9 +74,12 @@ static void world_switched(void *user, const struct sim_switch *sw)
 	sim_rm_switched(((struct simrm_world *)user)->rm, sw);
 }
 
+/* When its clock began, for tests in which that matters. */
+static uint64_t world_clock_start;
+
 static inline void world_new_mig(struct simrm_world *w, unsigned int branch, unsigned int mig)
 {
-	static const struct sim_clock clock = { .dilate = 1 };
+	const struct sim_clock clock = { .start_ns = world_clock_start, .dilate = 1 };
 	struct sim_rm_config config = {
 		.gpus = 2, .branch = branch, .max_objects = 2000, .mig = mig, .copy_engines = 10
 	};

@@ -85,18 +85,25 @@ static void hold_waits_for_its_flag(void **s)
 	struct world_tsg t;
 	struct sim_ring_entry *e;
 
+	uint64_t now;
+
+	world_clock_start = gs_now_ns() - 100000000; /* the model's time is behind by that */
 	begin(&w, &t);
 	e = put(&t);
 	e->kind = SIM_RING_HOLD;
-	e->limit_ns = 1000000000;
+	e->limit_ns = 10000000000;
 	e->flag_at = 128;
 	put(&t); /* behind it: keeps the turn */
 	run_until(&w, 5000000);
 	assert_int_equal(ring.done[3], 0);
 	*(uint32_t *)(ring.host + 128) = 1;
-	run_until(&w, 6000000);
+	run_until(&w, 99000000); /* not yet: what was launched before is not due by then */
+	assert_int_equal(ring.done[3], 0);
+	now = gs_now_ns() - world_clock_start;
+	run_until(&w, now + 1000000);
 	assert_int_equal(ring.done[3], 2);
 	end(&w, &t);
+	world_clock_start = 0;
 }
 
 static void hold_ends_at_its_limit(void **s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/cuda/cuda_priv.h"
@@ -8,8 +9,20 @@
 #define DRIVER_VERSION 13000
 #define TOTAL_MEMORY (141ull << 30)
 
+/* As the real library does it: a tool's library is loaded and called, once. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *tool = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*begin)(void) = tool ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
+
+	if (begin)
+		begin();
+}
+
 API CUresult cuInit(unsigned int flags)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	CUresult r;
 
 	if (flags)
@@ -17,6 +30,8 @@ API CUresult cuInit(unsigned int flags)
 	pthread_mutex_lock(&cu.lock);
 	r = cu_start();
 	pthread_mutex_unlock(&cu.lock);
+	if (!r)
+		pthread_once(&once, inject);
 	return r;
 }
 
