@@ -18,6 +18,7 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "basic/sample.h"
+#include "gpusched/hint.h"
 
 #define LC 1u
 #define BE 2u
@@ -49,6 +50,10 @@ static const struct option {
 	  "runs from completion to launch, latency from launch (poisson)" },
 	{ "burst", "N", LC, NUMBER, AT(burst), 1, 1e6, "requests that arrive at once (1)" },
 	{ "gap-us", "US", LC, REAL, AT(gap_us), 0, 1e8, "CPU time between two launches (0)" },
+	{ "lead-us", "US", LC, REAL, AT(lead_us), 0, 1e6,
+	  "CPU time between a request's arrival and its first launch (0)" },
+	{ "hint", NULL, LC, FLAG, AT(hint), 0, 0,
+	  "tell gpusched's agent of each request on its arrival (gpusched run --agent)" },
 	{ "hold", NULL, LC, FLAG, AT(hold), 0, 0,
 	  "hold the GPU during a request by a waiting kernel" },
 	{ "block-us", "US", BE, REAL, AT(block_us), 0.1, 1e8,
@@ -209,23 +214,34 @@ static int parse_all(int argc, char **argv, struct gsload_options *o, struct gs_
 	return check_together(o, err);
 }
 
-static void print_lc(const struct gsload_options *o, const struct gsload_result *r)
+static void print_parts(const char *prefix, const double *sorted, uint64_t n)
 {
-	static const char *const arrivals[] = { "poisson", "periodic", "closed" };
 	static const struct {
 		const char *key;
 		double part;
 	} parts[] = { { "min", 0 }, { "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 }, { "max", 1 } };
 
-	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"hold\":%s,", arrivals[o->arrivals],
-	       o->period_us, o->hold ? "true" : "false");
 	for (size_t i = 0; i < GS_COUNT(parts); i++) {
-		if (r->n)
-			printf("\"%s_us\":%.1f,", parts[i].key,
-			       r->latency_us[gs_quantile_at(r->n, parts[i].part)]);
+		if (n)
+			printf("\"%s%s_us\":%.1f,", prefix, parts[i].key,
+			       sorted[gs_quantile_at(n, parts[i].part)]);
 		else
-			printf("\"%s_us\":null,", parts[i].key);
+			printf("\"%s%s_us\":null,", prefix, parts[i].key);
 	}
+}
+
+static void print_lc(const struct gsload_options *o, const struct gsload_result *r)
+{
+	static const char *const arrivals[] = { "poisson", "periodic", "closed" };
+
+	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"hold\":%s,\"lead_us\":%g,",
+	       arrivals[o->arrivals], o->period_us, o->hold ? "true" : "false", o->lead_us);
+	if (o->hint)
+		printf("\"hint\":\"%s\",", gpusched_hint_state());
+	else
+		printf("\"hint\":null,");
+	print_parts("", r->latency_us, r->n);
+	print_parts("service_", r->service_us, r->n);
 }
 
 static void print_result(const struct gsload_options *o, const struct gsload_cuda *c,
@@ -334,5 +350,6 @@ int main(int argc, char **argv)
 	     !ended && gs_now_ns() < until;)
 		gs_sleep_ns(10 * NS_PER_MS);
 	free(r.latency_us);
+	free(r.service_us);
 	return GS_EXIT_OK;
 }

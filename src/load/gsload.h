@@ -16,10 +16,11 @@ enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 struct gsload_options {
 	enum gsload_mode mode;
 	uint64_t gpu, contexts, seed, kernels, burst, in_flight, count;
-	double kernel_us, block_us, fill_pct, period_us, gap_us, seconds, warmup, delay, linger;
+	double kernel_us, block_us, fill_pct, period_us, gap_us, lead_us, seconds, warmup, delay,
+		linger;
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
-	bool hold, graph, memory, copy, ready, lines;
+	bool hold, hint, graph, memory, copy, ready, lines;
 	double dilate; /* real seconds per simulated second */
 };
 
@@ -30,6 +31,7 @@ struct gsload_result {
 	uint64_t n;              /* requests or kernels counted */
 	double seconds;          /* that they took */
 	double *latency_us;      /* LC: sorted, n of them */
+	double *service_us;      /* LC: of them, from the first launch on; sorted */
 	double iterations_per_us;
 	uint32_t iterations; /* of one thread of one block */
 };

@@ -13,6 +13,7 @@
 #include "basic/clock.h"
 #include "basic/error.h"
 #include "basic/sample.h"
+#include "gpusched/hint.h"
 
 #define THREADS 256
 #define BLOCKS_PER_SM 8
@@ -293,27 +294,52 @@ static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_resu
 	r->launches += 2;
 }
 
+static void spin(const struct gsload_options *o, double us)
+{
+	uint64_t until = gs_now_ns() + real_ns(o, us);
+
+	while (us > 0 && gs_now_ns() < until)
+		;
+}
+
+/* *ret_launched_ns: when its first launch began. */
 static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
-		    struct hold *h, struct gsload_result *r)
+		    struct hold *h, struct gsload_result *r, uint64_t *ret_launched_ns)
 {
 	uint64_t batches = o->graph ? 1 : o->kernels;
 
+	if (o->hint)
+		gpusched_hint_coming();
+	spin(o, o->lead_us);
 	if (o->hold)
 		hold_begin(c, h, r);
+	*ret_launched_ns = gs_now_ns();
 	for (uint64_t i = 0; i < batches; i++) {
 		batch_launch(c, r, b);
-		if (o->gap_us > 0 && i + 1 < batches) {
-			uint64_t until = gs_now_ns() + real_ns(o, o->gap_us);
-
-			while (gs_now_ns() < until)
-				;
-		}
+		if (i + 1 < batches)
+			spin(o, o->gap_us);
 	}
+	if (o->hint)
+		gpusched_hint_here();
 	wait_all(c);
+	if (o->hint)
+		gpusched_hint_done();
 	if (o->hold) {
 		*h->flag = 1;
 		gsload_check(c, c->stream_synchronize(c->hold_stream), "ending the hold");
 	}
+}
+
+/* Room for one more result in both lists. */
+static void make_room(struct gsload_result *r, size_t *inout_room)
+{
+	if (r->n < *inout_room)
+		return;
+	*inout_room = *inout_room ? *inout_room * 2 : 1024;
+	r->latency_us = realloc(r->latency_us, *inout_room * sizeof(double));
+	r->service_us = realloc(r->service_us, *inout_room * sizeof(double));
+	if (!r->latency_us || !r->service_us)
+		exit(GS_EXIT_FAILED);
 }
 
 static uint64_t wait_for_arrival(const struct gsload_options *o, uint64_t *rng, uint64_t last)
@@ -338,7 +364,7 @@ static uint64_t wait_for_arrival(const struct gsload_options *o, uint64_t *rng, 
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
 {
 	uint64_t start = gs_now_ns(), from, end, at = start, rng = o->seed * 2654435769u + 1;
-	uint64_t left = 0, now;
+	uint64_t left = 0, launched, done;
 	struct hold hold = { 0 };
 	struct batch batch;
 	size_t room = 0;
@@ -356,20 +382,17 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 		}
 		if (gsload_stop)
 			break;
-		request(c, o, &batch, &hold, r);
-		now = gs_now_ns();
-		print_line(o, now, "us", sim_us(o, now - at));
+		request(c, o, &batch, &hold, r, &launched);
+		done = gs_now_ns();
+		print_line(o, done, "us", sim_us(o, done - at));
 		if (at < from)
 			continue;
-		if (r->n == room) {
-			room = room ? room * 2 : 1024;
-			r->latency_us = realloc(r->latency_us, room * sizeof(double));
-			if (!r->latency_us)
-				exit(1);
-		}
-		r->latency_us[r->n++] = sim_us(o, now - at);
+		make_room(r, &room);
+		r->latency_us[r->n] = sim_us(o, done - at);
+		r->service_us[r->n++] = sim_us(o, done - launched);
 	}
 	r->seconds = gs_now_ns() > from ? sim_us(o, gs_now_ns() - from) / 1e6 : 0;
 	batch_free(c, &batch);
 	gs_sort(r->latency_us, r->n);
+	gs_sort(r->service_us, r->n);
 }

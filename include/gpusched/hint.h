@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpusched/hint.h - what a program may tell gpusched about its requests, and ask it
+ *
+ * For C99 and C++. Nothing is linked: the functions look for libgpusched-agent.so in the process,
+ * and do nothing where it is not (`gpusched run --agent` brings it; a call then costs a few ns).
+ * Any thread may call them. None changes errno, blocks on the GPU, or changes a result.
+ *
+ * A request that first needs the CPU, and then the GPU beside others' work:
+ *
+ *	gpusched_hint_coming();		on arrival: the GPU begins to switch to this program
+ *	... prepare ...
+ *	... launch ...
+ *	gpusched_hint_here();		the work is queued: nothing need be kept for it any more
+ *	... wait for the result ...
+ *	gpusched_hint_done();
+ *
+ * docs/hints.md says what happens when, and when hints do harm.
+ */
+#ifndef GPUSCHED_HINT_H
+#define GPUSCHED_HINT_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the agent exports under the name gpusched_hints. Later versions only add at the end. */
+struct gpusched_hints {
+	uint32_t size; /* of this struct, in bytes */
+	uint32_t version;
+	int (*coming)(void);
+	void (*here)(void);
+	void (*done)(void);
+	void (*deadline)(uint64_t us);
+	int (*yield_asked)(void);
+	int (*self_preempt)(void);
+	const char *(*state)(void);
+};
+
+/* The agent's, NULL without one. A missing one is looked for again now and then, ever more rarely. */
+static inline const struct gpusched_hints *gpusched_hints_find(void)
+{
+	static const struct gpusched_hints *found;
+	static uint32_t calls;
+
+	if (!found && (calls & (calls + 1)) == 0)
+		found = (const struct gpusched_hints *)dlsym((void *)0, "gpusched_hints");
+	if (!found)
+		calls++;
+	return found;
+}
+
+/*
+ * A request is coming: its first launch follows within 30 ms. Where this program is of class lc and
+ * has a CUDA context, the GPU is switched to it and kept till gpusched_hint_here() or _done(), for
+ * 30 ms at most, and for a quarter of any second at most. Takes some 10 us then; some ms the first
+ * time in a context. 1: it is being switched; 0: not, gpusched_hint_state() says why.
+ */
+static inline int gpusched_hint_coming(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	return h ? h->coming() : 0;
+}
+
+/* The request's first work is launched. */
+static inline void gpusched_hint_here(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	if (h)
+		h->here();
+}
+
+/* The request is done, or was dropped. */
+static inline void gpusched_hint_done(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	if (h)
+		h->done();
+}
+
+/* Requests want to be done within @us microseconds of their arrival; 0: no wish. Shown in lists. */
+static inline void gpusched_hint_deadline(uint64_t us)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	if (h)
+		h->deadline(us);
+}
+
+/*
+ * Has somebody preempted or suspended this program through its agent since it last gave way? A
+ * program that works in steps may look between two of them. 1: yes.
+ */
+static inline int gpusched_yield_asked(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	return h ? h->yield_asked() : 0;
+}
+
+/*
+ * Takes the GPU from this program's own work, once: whoever waits has it next. Takes about 1 ms.
+ * 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a GPU, -ETIMEDOUT.
+ */
+static inline int gpusched_self_preempt(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	return h ? h->self_preempt() : -19 /* ENODEV */;
+}
+
+/* What became of the last gpusched_hint_coming(): "on", or why not. Never NULL; do not free it. */
+static inline const char *gpusched_hint_state(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	return h ? h->state() : "off: no agent (gpusched run --agent)";
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GPUSCHED_HINT_H */
