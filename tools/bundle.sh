@@ -29,7 +29,8 @@ for p in "${programs[@]}"; do
 	install -m 755 -s "$from" "$out/real/$p"
 done
 install -m 755 "$build/gsload" "$out/gsload"
-for extra in tapcost launchcost emptyprobe turns bad_access; do
+install -m 755 "$build/libgpusched-agent.so" "$out/real/" # beside the program that looks for it
+for extra in tapcost launchcost emptyprobe turns bad_access requests agentcost; do
 	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done

@@ -1,0 +1,166 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Hints on a real GPU: what the switch ahead of a request gains and costs; at most 4 minutes.
+#
+#   bench/hw/hints.sh OUTDIR
+#
+# On an otherwise idle machine with a GPU. As root for the daemon of one part; the programs themselves need neither
+# root nor daemon. OUTDIR gets hints.md (the tables), raw/ and log.txt. TIME=N: seconds of each measurement (4).
+#   service   a 100 us request, 300 us of CPU ahead, beside a best-effort program that fills the GPU: alone, without
+#             hint, with hint; with the best-effort program as it is, and with a slice of 20 us
+#   curve     the same with leads of 0 to 500 us
+#   auto      an unmodified server behind epoll (requests.c), alone, without, and with --hint=auto
+#   cost      of a counted launch and of a hint
+#   same      PyTorch (eager, graph) and an nvcc program with and without agent, where the machine has them
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+begin 225 raw "$@"
+T=${TIME:-4}
+requests=$top/bundle/requests
+agentcost=$top/bundle/agentcost
+[ -x "$requests" ] || { requests=$top/build/requests agentcost=$top/build/agentcost; }
+agent=("$gpusched" run --agent --class lc)
+export XDG_RUNTIME_DIR=$raw/run
+mkdir -p "$XDG_RUNTIME_DIR"
+
+# one NAME BE(0|1) SLICE LEAD [PREFIX -- ] [GSLOAD-OPTIONS]: notes service percentiles, and what BE did meanwhile
+one() {
+	local name=$1 be=$2 slice=$3 lead=$4 b='' rate=null how=()
+	shift 4
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		how+=("$1")
+		shift
+	done
+	[ $# = 0 ] || shift
+	if [ "$be" = 1 ]; then
+		as_be=("$gpusched" run --agent --class be --)
+		be_start "$name"
+		b=$pid
+		[ "$slice" = - ] || slice "$b" "$slice"
+	fi
+	[ ${#how[@]} = 0 ] || how+=(--)
+	timeout $((T + 20)) "${how[@]}" "$gsload" lc --seconds "$T" --warmup 1 --iterations-per-us "$iterations" \
+		--arrivals closed --period-us 5000 --lead-us "$lead" "$@" >"$raw/$name.lc.json" 2>&1
+	[ -z "$b" ] || { be_end "$name" "$b"; rate=$(be_rate "$name"); }
+	note "$name" "$("$jq" -cs --argjson be "${rate:-null}" 'map(select(.service_p99_us)) | last |
+		{p50: .service_p50_us, p90: .service_p90_us, p99: .service_p99_us, whole_p99: .p99_us, n, hint, be: $be}' "$raw/$name.lc.json")"
+	tail -n 1 "$raw/notes.jsonl"
+	pids=()
+}
+
+# Root's own command, without a daemon; an ordinary user's would ask the agent.
+slice() { # PID SLICE
+	gs set "pid:$1" "timeslice=$2"
+}
+
+prepare() {
+	calibrate || return 1
+	nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$raw/gpu.txt"
+	return 0
+}
+
+service() {
+	one alone 0 - 300
+	one alone_hint 0 - 300 "${agent[@]}" -- --hint
+	one default 1 - 300
+	one default_hint 1 - 300 "${agent[@]}" -- --hint
+	one slice 1 20us 300
+	one slice_hint 1 20us 300 "${agent[@]}" -- --hint
+}
+
+# With the daemon and its policy: as root, and the class is the daemon's to give.
+policy() {
+	daemon_start || return 1
+	gs policy start lcbe || return 1
+	one lcbe 1 - 300 "$gpusched" run --class lc --
+	one lcbe_hint 1 - 300 "${agent[@]}" -- --hint
+}
+
+curve() {
+	local lead
+	for lead in 0 50 100 150 200 300 400 500; do
+		one "lead.$lead" 1 20us "$lead" "${agent[@]}" -- --hint
+	done
+}
+
+# auto_one NAME BE PREFIX...: the server under PREFIX, asked by its client
+auto_one() {
+	local name=$1 be=$2 sock=$raw/run/$1.sock s b=''
+	shift 2
+	timeout $((T + 40)) "$@" "$requests" serve "$sock" 100 300 "$iterations" 2>"$raw/$name.server.err" &
+	s=$!
+	wait_for 20 test -S "$sock" || { cat "$raw/$name.server.err"; kill $s; return 1; }
+	if [ "$be" = 1 ]; then
+		as_be=("$gpusched" run --agent --class be --)
+		be_start "$name"
+		b=$pid
+		slice "$b" 20us
+	fi
+	timeout $((T + 20)) "$requests" ask "$sock" "$T" 5000 >"$raw/$name.ask.json"
+	kill $s
+	wait $s 2>/dev/null
+	[ -z "$b" ] || be_end "$name" "$b"
+	note "$name" "$("$jq" -cs --argjson be "$([ -z "$b" ] && echo null || be_rate "$name")" 'last |
+		{p50: .service_p50_us, p99: .service_p99_us, whole_p99: .p99_us, n, hint: null, be: $be}' "$raw/$name.ask.json")"
+	tail -n 1 "$raw/notes.jsonl"
+	pids=()
+}
+
+automatic() {
+	local i
+	for i in 1 2; do
+		auto_one auto.alone.$i 0 timeout 60
+		auto_one auto.without.$i 1 timeout 60
+		auto_one auto.with.$i 1 "$gpusched" run --agent --class lc --hint=auto --
+		auto_one auto.alone_with.$i 0 "$gpusched" run --agent --class lc --hint=auto --
+	done
+}
+
+cost() {
+	note cost.without "$(timeout 20 "$agentcost")"
+	note cost.with "$(timeout 20 "${agent[@]}" -- "$agentcost")"
+	tail -n 2 "$raw/notes.jsonl"
+}
+
+same() {
+	local i
+	if python3 -c 'import torch' 2>/dev/null; then
+		for i in 1 2 3; do
+			timeout 40 python3 "$here/hint_torch.py" 300 >>"$raw/torch.without.jsonl" 2>>"$raw/torch.err"
+			timeout 40 "${agent[@]}" -- python3 "$here/hint_torch.py" 300 >>"$raw/torch.with.jsonl" 2>>"$raw/torch.err"
+		done
+		note same.torch "$("$jq" -cn --slurpfile a "$raw/torch.without.jsonl" --slurpfile b "$raw/torch.with.jsonl" '
+			[("eager", "graph") as $c | ($a | map(select(.case == $c))) as $x | ($b | map(select(.case == $c))) as $y |
+			 {case: $c, same: (([$x[].sum] + [$y[].sum]) | unique | length == 1), without_us: ($x | map(.us) | min), with_us: ($y | map(.us) | min)}]')"
+	fi
+	if PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -o "$raw/work" "$here/work.cu" 2>>"$raw/nvcc.log"; then
+		for i in 1 2 3; do
+			timeout 30 "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.without.json"
+			timeout 30 "${agent[@]}" -- "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.with.json"
+		done
+		note same.nvcc "$("$jq" -cn --slurpfile a "$raw/nvcc.without.json" --slurpfile b "$raw/nvcc.with.json" \
+			'{without_per_s: ($a | map(.rate)), with_per_s: ($b | map(.rate))}')"
+		timeout 20 "${agent[@]}" -- "$raw/work" be --seconds 6 >/dev/null & # what the agent counts of a static cudart
+		i=$!
+		sleep 4
+		timeout 10 "$gpusched" list --json >"$raw/nvcc.list.jsonl" 2>&1
+		wait $i
+	fi
+	rm -f "$raw/work"
+	tail -n 3 "$raw/notes.jsonl"
+}
+
+step prepare 40 prepare
+for s in ${STEPS:-service curve policy automatic cost same}; do
+	step "$s" 60 "$s"
+done
+at_end
+trap - EXIT
+"$jq" -rs '
+def row: "| \(.key) | \(.value.p50 // "-") | \(.value.p90 // "-") | \(.value.p99 // "-") | \(.value.whole_p99 // "-") | \(.value.be // "-") | \(.value.n // "-") | \(.value.hint // "-") |";
+"| case | service p50 us | p90 us | p99 us | from arrival p99 us | BE kernels/s | requests | hint |", "|---|---|---|---|---|---|---|---|",
+(.[] | select(.value | type == "object" and has("p99")) | row), "",
+(.[] | select(.key | test("^(cost|same|failed|skipped)")) | "- \(.key): `\(.value | tojson)`")
+' "$raw/notes.jsonl" | tee "$out/hints.md"
