@@ -4,6 +4,7 @@
 #   make            install what is missing (DEPS=no forbids), configure, build into build/
 #   make demo       an LC and a BE program share a GPU, before and after (simulated GPU)
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
+#   make agent-test  the part about agents and hints; last line as make test
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files
 #   make lint       format, licences, sizes, static analysis
@@ -16,7 +17,7 @@ DESTDIR ?=
 SHELL := /bin/bash
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps demo test bench lint bundle install uninstall clean
+.PHONY: format all deps demo test agent-test bench lint bundle install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -31,6 +32,9 @@ demo: all
 
 test: deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
+
+agent-test: deps
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent headers
 
 bench: all
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) bench/local/run.sh $(ARGS)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "basic/clock.h"
+#include "basic/sample.h"
 #include "load/gsload_cuda.h"
 
 #define THREADS 256
@@ -96,17 +97,10 @@ static int serve(char **argv)
 	}
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double part(double *v, size_t n, double q)
 {
-	qsort(v, n, sizeof(*v), by_size);
-	return v[(size_t)(q * (double)(n - 1))];
+	gs_sort(v, n);
+	return v[gs_quantile_at(n, q)];
 }
 
 static int ask(char **argv)

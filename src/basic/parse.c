@@ -94,6 +94,12 @@ double gs_unit_of(const char *name)
 	return 0;
 }
 
+/* To the nearest whole number, without libm: this is linked into others' programs. */
+static double whole(double x)
+{
+	return x < 0x1p52 ? (double)(uint64_t)(x + 0.5) : x;
+}
+
 int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max, uint64_t *ret,
 		    struct gs_error *err)
 {
@@ -102,7 +108,7 @@ int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max
 
 	if (r != -EINVAL || unit_us == 0 || parse_span(text, &us))
 		return r ? gs_parse_u64(text, min, max, ret, err) : 0;
-	us = round(us / unit_us * 1e6) / 1e6; /* 0.3ms is 300 us */
+	us = whole(us / unit_us * 1e6) / 1e6; /* 0.3ms is 300 us */
 	if (us < (double)min || us > (double)max)
 		return gs_fail(err, -ERANGE, "%s is out of range: %" PRIu64 " to %" PRIu64, text,
 			       min, max);

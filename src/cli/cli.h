@@ -119,6 +119,10 @@ int cli_restore(struct cli *c);
 int cli_run(struct cli *c);
 /* Only returns when it cannot: the exit code. */
 int cli_run_exec(char **argv);
+/* run_agent.c: is a class the agent's word alone (no daemon, not root)? */
+bool cli_run_only_tells(void);
+/* Brings an agent into what this process runs next; an enum gs_exit. */
+int cli_run_agent(const struct cli *c, const char *class_name);
 /* run_pool.c: into a pool or shared use; an enum gs_exit. Then runs CMD, and stays. */
 int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock);
 int cli_run_beside(const struct cli *c, int sock);

@@ -65,6 +65,8 @@ static const struct cli_opt run_opts[] = {
 	{ "pool", 0, "=NAME", "in one MPS server with the other programs of this pool (pool)" },
 	{ "share", 0, "=NAME", "in one MPS server with programs of the classes lc and be (share)" },
 	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
+	{ "agent", 0, NULL, "with an agent in it: needs no daemon and no root for your own" },
+	{ "hint", 0, "auto", "with --agent: switch ahead when requests arrive on sockets" },
 	END,
 };
 
@@ -221,7 +223,8 @@ const struct cli_cmd cli_commands[] = {
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
 	  restore_opts, CLI_JSON, 0, 0 },
-	{ "run", NULL, "[--class CLASS] [--weight W] [--pool|--share] -- CMD [ARG...]",
+	{ "run", NULL,
+	  "[--class CLASS] [--weight W] [--pool|--share|--agent [--hint=auto]] -- CMD [ARG...]",
 	  "run a command in a class, with all its descendants",
 	  "The class is in force before CMD starts. --pool and --share go through NVIDIA MPS; what "
 	  "that gives up is said at the start. Exit code: that of CMD; 126 or "

@@ -59,6 +59,10 @@ static int check_options(const struct cli *c, const char *class_name)
 		return cli_fail(-EINVAL, "run: --share is for the classes lc and be");
 	if (cli_opt(c, "sm") && !share)
 		return cli_fail(-EINVAL, "run: --sm goes with --share");
+	if (cli_opt(c, "agent") && (pool || share)) /* its TSGs are the server's */
+		return cli_fail(-EINVAL, "run: --agent does not go with --pool or --share");
+	if (cli_opt(c, "hint") && !cli_opt(c, "agent"))
+		return cli_fail(-EINVAL, "run: --hint needs --agent");
 	return GS_EXIT_OK;
 }
 
@@ -92,6 +96,7 @@ int cli_run(struct cli *c)
 {
 	const char *class_name = cli_opt(c, "class"), *weight = cli_opt(c, "weight");
 	bool pool = cli_opt(c, "pool") || cli_opt(c, "share");
+	bool agent = cli_opt(c, "agent");
 	struct gs_error err = {};
 	int sock = -1, r;
 	uint64_t w = 0;
@@ -110,9 +115,14 @@ int cli_run(struct cli *c)
 		r = cli_run_join(c, class_name, &sock);
 	if (r)
 		return r;
-	r = class_name ? take_class(class_name, w) : 0;
+	if (class_name && !(agent && cli_run_only_tells())) {
+		r = take_class(class_name, w);
+		if (r)
+			return gs_exit_of(r);
+	}
+	r = agent ? cli_run_agent(c, class_name) : 0;
 	if (r)
-		return gs_exit_of(r);
+		return r;
 	fflush(stdout);
 	return pool ? cli_run_beside(c, sock) : cli_run_exec(c->argv);
 }

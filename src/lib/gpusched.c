@@ -40,6 +40,9 @@ static int connect_or_act(struct gpusched *g, const char *socket)
 	if (g->flags & GPUSCHED_OPEN_DAEMON_ONLY || socket)
 		return gs_fail(&g->err, -ECONNREFUSED, "no daemon answers on %s: start gpuschedd",
 			       path);
+	g->agents = geteuid() && agents_are_there();
+	if (g->agents)
+		return 0;
 	if (geteuid())
 		return gs_fail(&g->err, -EPERM,
 			       "no daemon answers on %s, and without one only root can act: start "
@@ -143,6 +146,8 @@ int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t
 		return remote_request(g->remote, verb, args, ret, &g->err);
 	if (g->local)
 		return local_request(g->local, verb, args, ret, &g->err);
+	if (g->agents)
+		return agents_request(verb, args, ret, &g->err);
 	return gs_fail(&g->err, -EBADF, "this handle was not opened");
 }
 
@@ -353,6 +358,8 @@ int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_
 				    &g->err);
 	if (g->local)
 		return local_watch(g->local, fn, user, timeout_us, &g->err);
+	if (g->agents)
+		return gs_fail(&g->err, -EPERM, "events need a daemon: start gpuschedd");
 	return gs_fail(&g->err, -EBADF, "this handle was not opened");
 }
 

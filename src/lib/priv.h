@@ -20,8 +20,9 @@ struct local;
 struct gpusched {
 	uint32_t flags;
 	struct gs_error err;
-	struct remote *remote; /* one of the two is set */
+	struct remote *remote; /* one of the three is set */
 	struct local *local;
+	bool agents;  /* an ordinary user's: no daemon, but agents */
 	bool may_act; /* as root, with this machine's own daemon */
 };
 
@@ -39,6 +40,11 @@ int remote_request(struct remote *r, const char *verb, const json_t *args, json_
 		   struct gs_error *err);
 int local_request(struct local *l, const char *verb, const json_t *args, json_t **ret,
 		  struct gs_error *err);
+
+/* Has this user programs with an agent? Some that have crashed, perhaps. */
+bool agents_are_there(void);
+/* list, set, preempt, suspend and resume, by the agents in the user's own programs. */
+int agents_request(const char *verb, const json_t *args, json_t **ret, struct gs_error *err);
 
 /* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. Before any request. */
 int remote_alive(struct remote *r, struct gs_error *err);

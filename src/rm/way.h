@@ -2,9 +2,9 @@
 /*
  * way.h - operations on a TSG, and the ways they take to the driver
  *
- * A way is one file: way_borrow.c calls through a copy of the owner's descriptor. Which one a TSG's
- * operations take is settled in gs_way_of() alone. Restore takes none but borrowing: it needs
- * nobody's help. Thread safe.
+ * A way is one file: way_borrow.c calls through a copy of the owner's descriptor, way_agent.c asks
+ * the agent in the owner. Which one a TSG's operations take in a service is settled in gs_way_of()
+ * alone. Restore takes none but borrowing: it needs nobody's help. Thread safe.
  */
 #ifndef GPUSCHED_RM_WAY_H
 #define GPUSCHED_RM_WAY_H
@@ -66,6 +66,7 @@ struct gs_rm_result {
 struct gs_rm_step {
 	enum gs_rm_op op;
 	uint32_t arg;
+	bool clear; /* by an agent: the value is the program's own, and nobody's wish any more */
 	struct gs_rm_result res;
 };
 
@@ -83,6 +84,7 @@ struct gs_way {
 };
 
 extern const struct gs_way gs_way_borrow;
+extern const struct gs_way gs_way_agent; /* for a user without a daemon: src/lib/agents.c */
 
 /* The first that reaches it; borrowing where none does, which then says why. */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);

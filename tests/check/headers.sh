@@ -32,6 +32,14 @@ for h in include/gpusched/*.h; do
 	is "$out" "" "$base is pedantic C++17"
 done
 
+# Programs of any age include this one.
+printf '#include <gpusched/hint.h>\nint main(void) { gpusched_hint_here(); return gpusched_hint_coming(); }\n' >"$tmp/h.c"
+out=$(gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/h.c" -o "$tmp/h.o" 2>&1)
+is "$out" "" "gpusched/hint.h is pedantic C99"
+out=$(g++ -std=c++98 -x c++ -Wall -Wextra -Werror -Iinclude -c "$tmp/h.c" -o "$tmp/h.o" 2>&1)
+is "$out" "" "gpusched/hint.h is C++98"
+is "$(grep -cE '^static inline .*gpusched_(hint|yield|self)_[a-z]+\(' include/gpusched/hint.h)" 7 "gpusched/hint.h has seven functions"
+
 lib=$(ls "$BUILD"/libgpusched.so "$BUILD"/src/lib/libgpusched.so 2>/dev/null | head -1)
 if [ -z "$lib" ]; then
 	is "no libgpusched.so in $BUILD" "" "the library is built"

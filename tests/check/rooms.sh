@@ -49,11 +49,11 @@ missing=$(find src -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort |
 	grep -vxF "$(echo "$order" | cut -d' ' -f2; printf 'sim\nload')")
 is "$missing" "" "every folder of src has its place there"
 is "$(includes | upward "$order")" "" "no room includes upwards"
-for edge in rm:taps engine:policy table:service sim:service load:rm engine:sim cli:load nowhere:basic; do
+for edge in rm:agent agent:service rm:taps engine:policy table:service sim:service load:rm engine:sim cli:load nowhere:basic; do
 	is "$(echo "src/${edge%:*}/x.c ${edge#*:}/x.h" | upward "$order" | wc -l)" 1 \
 		"${edge%:*} may not include ${edge#*:}"
 done
-for edge in service:engine cli:sim load:basic taps:gpusched policy:policy sim:policy; do
+for edge in agent:taps service:engine cli:sim load:basic taps:gpusched policy:policy sim:policy; do
 	is "$(echo "src/${edge%:*}/x.c ${edge#*:}/x.h" | upward "$order")" "" \
 		"${edge%:*} may include ${edge#*:}"
 done

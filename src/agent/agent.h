@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agent.h - inside of libgpusched-agent.so: what its files share
+ *
+ * The library lives in somebody else's program. So: nothing happens before that program's cuInit()
+ * but looking names up; every function leaves errno alone; what it opens, it opens in threads with
+ * descriptors of their own; nothing is printed; whatever fails is left.
+ */
+#ifndef GPUSCHED_AGENT_AGENT_H
+#define GPUSCHED_AGENT_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "rm/agent.h"
+#include "rm/way.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* From the environment, read once when the library is loaded. */
+struct agent_settings {
+	bool inert;     /* AT_SECURE */
+	bool hint_auto; /* GPUSCHED_AGENT_HINT=auto */
+	bool lc;        /* GPUSCHED_AGENT_CLASS=lc: may pre-switch */
+	int signal;     /* GPUSCHED_AGENT_SIGNAL: SIGRTMIN+N; 0: none */
+	char class_[GPUSCHED_COMM_LEN];
+	char blind[96]; /* why launches are left alone; "": they are not */
+};
+extern struct agent_settings agent_settings;
+
+/* ---- agent.c: life --------------------------------------------------------------------------- */
+
+/* The program uses CUDA: socket and threads. Again in a child of fork(). */
+void agent_start(void);
+bool agent_is_up(void);
+/* A detached thread that takes no signal and shares no descriptor. */
+int agent_thread(void *(*fn)(void *));
+/* For the beginning of such a thread: 0, or it must end. */
+int agent_thread_begin(const char *name);
+
+/* ---- serve.c: the socket --------------------------------------------------------------------- */
+void *agent_serve(void *unused);
+void agent_facts(struct gs_agent_facts *ret);
+/* A thread of the program that ends it when all its own have ended. */
+void agent_leave_last(void);
+
+/* ---- tsgs.c: the program's own TSGs ---------------------------------------------------------- */
+
+/* In a thread of ours only, since these open and copy descriptors. */
+unsigned int agent_tsgs_list(struct gpusched_tsg *ret, unsigned int max, uint32_t *ret_more);
+void agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *ret);
+/* As the page asks: number 0 means all compute TSGs. */
+void agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct gs_agent_answer *a);
+/* In a signal handler: SET_TIMESLICE and PREEMPT alone, on the program's own descriptor. */
+int agent_tsgs_call_at_once(uint32_t number, uint32_t op, uint32_t arg);
+void agent_tsgs_after_fork(void);
+
+/* ---- page.c: the page, its thread, its signal ------------------------------------------------ */
+
+/* In the serving thread, once. */
+int agent_page_make(void);
+/* A descriptor of the page in the calling thread's table, close() it. -errno. */
+int agent_page_open(void);
+/* One request through the page by the program itself, until it is done or 1 s has passed. */
+int agent_page_ask(uint32_t op, uint32_t number, uint32_t arg);
+void agent_page_yield(void); /* somebody wants the GPU */
+bool agent_page_yield_asked(void);
+void agent_page_yielded(void);
+void agent_page_after_fork(void);
+
+/* ---- hooks.c: launch functions --------------------------------------------------------------- */
+
+void agent_hooks_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
+/* From now on launches are looked at as well as counted: hints are in use. */
+void agent_hooks_watch(void);
+bool agent_hooks_capturing(void);
+/* As dlsym(RTLD_NEXT, @name), whoever asks. */
+void *agent_next(const char *name);
+/* The real libcuda's function; NULL: none is loaded, or it has none. */
+void *agent_cuda(const char *name);
+
+/* ---- hold.c: the pre-switch ------------------------------------------------------------------ */
+
+/* What came of a request for one; the names are what gpusched_hint_state() tells. */
+#define HOLD_ANSWERS(X) \
+	X(MADE, "on") \
+	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \
+	X(BLIND, "off: launches are not seen, so nothing would end it in time") \
+	X(CAPTURE, "not while a stream is captured") \
+	X(SHARE, "not now: a quarter of the last second is used up") \
+	X(BUSY, "not now: one is under way") \
+	X(NO_CONTEXT, "not yet: no CUDA context") \
+	X(REFUSED, "off: CUDA refused the waiting kernel")
+enum hold_answer {
+#define X(sym, text) HOLD_##sym,
+	HOLD_ANSWERS(X)
+#undef X
+};
+
+/* In the program's thread, some 10 us. @limit_ns: it ends by itself then. */
+enum hold_answer hold_begin(uint64_t limit_ns);
+void hold_release(void);
+bool hold_is_on(void);
+/* The current context ends: nothing of ours in it is used again. */
+void hold_forget(void);
+void hold_counts(uint64_t *ret_holds, uint64_t *ret_ns);
+void hold_after_fork(void);
+
+/* ---- auto.c: hints by themselves ------------------------------------------------------------- */
+
+void auto_launched(void);
+
+/* ---- hints.c --------------------------------------------------------------------------------- */
+void hints_counts(uint64_t *ret_hints, uint64_t *ret_deadline_us);
+
+#endif /* GPUSCHED_AGENT_AGENT_H */

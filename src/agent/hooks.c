@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hooks.c - between a program and libcuda's launch functions
+ *
+ * A program comes to libcuda by dlsym(), by cuGetProcAddress() (so do static and shared cudart), or
+ * because it was linked with it; each gets our entry in place of the function. A function that is
+ * not libcuda's own is left alone: another tool stands there already.
+ */
+#include "agent/hooks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "basic/cleanup.h"
+
+#define NNAMES (sizeof(names) / sizeof(names[0]))
+#define LIBRARY "libcuda.so"
+#define COUNTERS 64
+#define CUDA_ERROR_NOT_INITIALIZED 3
+
+static const struct {
+	const char *name;
+	uint32_t kind;
+} names[] = {
+#define HOOK(name, kind) { #name, HOOK_##kind },
+#include "agent/hooks.def"
+#undef HOOK
+};
+
+struct hook gs_hooks[NNAMES + HOOK_POOL] = {
+#define COUNT_OF(kind) \
+	((kind)&HOOK_GRAPH ? COUNT_GRAPHS : (kind)&HOOK_LAUNCHES ? COUNT_LAUNCHES : COUNT_OTHERS)
+#define HOOK(name, kind) { (void *)gs_hook_lazy, HOOK_##kind, COUNT_OF(HOOK_##kind), #name, 0 },
+#include "agent/hooks.def"
+#undef HOOK
+};
+static unsigned int npool;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+uint32_t gs_hook_watch = HOOK_ALWAYS;
+void *gs_real_dlsym;
+static _Atomic int captures;
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+struct counter {
+	_Atomic uint64_t launches, graphs, others;
+} __attribute__((aligned(64)));
+_Static_assert(offsetof(struct counter, graphs) == COUNT_GRAPHS &&
+		       offsetof(struct counter, others) == COUNT_OTHERS,
+	       "counter");
+
+static struct counter counters[COUNTERS];
+static _Atomic unsigned int next_counter;
+
+/* Of this thread; NULL before its first call. Hidden, so that the assembler may name it. */
+__attribute__((visibility("hidden"),
+	       tls_model("initial-exec"))) __thread struct counter *gs_hook_counter;
+
+void agent_hooks_counts(uint64_t *ret_launches, uint64_t *ret_graphs)
+{
+	*ret_launches = *ret_graphs = 0;
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		*ret_graphs += counters[i].graphs;
+		*ret_launches += counters[i].launches + counters[i].graphs;
+	}
+}
+
+static void count(const struct hook *h)
+{
+	if (!gs_hook_counter)
+		gs_hook_counter = &counters[next_counter++ % COUNTERS];
+	(*(_Atomic uint64_t *)((char *)gs_hook_counter + h->count_at))++;
+}
+
+/* ---- who is who ------------------------------------------------------------------------------ */
+
+static void *real_dlsym(void *handle, const char *name)
+{
+	return ((void *(*)(void *, const char *))gs_real_dlsym)(handle, name);
+}
+
+static void __attribute__((constructor)) find_dlsym(void)
+{
+	if (!gs_real_dlsym)
+		gs_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34")
+					?: dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+}
+
+/* Of libcuda itself, not of what another tool has put before it. */
+static bool is_cuda(const void *p)
+{
+	const char *base;
+	Dl_info info;
+
+	if (!dladdr(p, &info) || !info.dli_fname)
+		return false;
+	base = strrchr(info.dli_fname, '/');
+	return !strncmp(base ? base + 1 : info.dli_fname, LIBRARY, strlen(LIBRARY));
+}
+
+static bool is_entry(const void *p)
+{
+	return (const char *)p >= gs_hook_entries && (const char *)p < gs_hook_entries_end;
+}
+
+static void *entry_of(size_t i)
+{
+	return (void *)(gs_hook_pool + (i - NNAMES) * 16);
+}
+
+/*
+ * The entry of the pool that goes to @real: libcuda has several versions of some functions. Those
+ * with names are for programs that were linked with libcuda. NULL: none is left.
+ */
+static void *bind(size_t name, void *real)
+{
+	void *entry = NULL;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = NNAMES; i < NNAMES + npool && !entry; i++)
+		if (gs_hooks[i].real == real && gs_hooks[i].kind == names[name].kind)
+			entry = entry_of(i);
+	if (!entry && npool < HOOK_POOL) {
+		size_t i = NNAMES + npool;
+
+		gs_hooks[i] = gs_hooks[name];
+		gs_hooks[i].real = real;
+		entry = entry_of(i);
+		npool++;
+	}
+	pthread_mutex_unlock(&lock);
+	return entry;
+}
+
+static bool find_name(const char *name, size_t *ret)
+{
+	for (size_t i = 0; i < NNAMES; i++) {
+		if (strcmp(names[i].name, name))
+			continue;
+		*ret = i;
+		/* where launches are left alone we still want to know that CUDA is used */
+		return !agent_settings.blind[0] || names[i].kind & (HOOK_START | HOOK_NAMES);
+	}
+	return false;
+}
+
+/* For dlsym(): our entry; NULL: the real one shall answer; 1: there is none. */
+void *gs_hook_find(void *handle, const char *name)
+{
+	int saved = errno;
+	void *p = NULL;
+	size_t i;
+
+	if (!gs_real_dlsym)
+		find_dlsym();
+	if (agent_settings.inert || !name || name[0] != 'c' || name[1] != 'u' ||
+	    handle == RTLD_NEXT || !find_name(name, &i))
+		return NULL;
+	p = real_dlsym(handle, name);
+	if (is_entry(p)) { /* by our own export: is there a real one? */
+		p = real_dlsym(RTLD_NEXT, name);
+		if (!p)
+			return (void *)1;
+	}
+	p = p && is_cuda(p) ? bind(i, p) : NULL;
+	errno = saved;
+	return p;
+}
+
+void *agent_next(const char *name)
+{
+	find_dlsym();
+	return real_dlsym(RTLD_NEXT, name);
+}
+
+/* ---- libcuda --------------------------------------------------------------------------------- */
+
+void *agent_cuda(const char *name)
+{
+	void *lib = dlopen(LIBRARY ".1", RTLD_LAZY | RTLD_NOLOAD), *p;
+
+	if (!lib)
+		return NULL;
+	find_dlsym();
+	p = real_dlsym(lib, name);
+	dlclose(lib);
+	return p;
+}
+
+static int not_there(void)
+{
+	return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/* A program that was linked with libcuda calls the name itself. */
+void gs_hook_resolve(struct hook *h)
+{
+	int saved = errno;
+	void *p = agent_cuda(h->name);
+
+	h->real = p ? p : (void *)not_there;
+	errno = saved;
+}
+
+/* ---- before and after ------------------------------------------------------------------------ */
+
+#define SEEN 4096
+static _Atomic uint64_t seen[SEEN]; /* functions and graphs that were launched before */
+
+/* Its first launch may load its code or make local memory grow, and waits for a hold's end. */
+static bool is_first(uint64_t f)
+{
+	_Atomic uint64_t *at = &seen[(f >> 4 ^ f >> 16) % SEEN];
+
+	if (*at == f)
+		return false;
+	*at = f;
+	return true;
+}
+
+static void forget_functions(void)
+{
+	for (size_t i = 0; i < SEEN; i++)
+		seen[i] = 0;
+}
+
+static void before_launch(const struct hook *h, const uint64_t regs[6])
+{
+	bool first = is_first(regs[h->kind & HOOK_LAUNCH_EX ? 1 : 0]);
+
+	if (first || h->kind & HOOK_TOGETHER)
+		hold_release();
+}
+
+void gs_hook_before(struct hook *h, const uint64_t regs[6])
+{
+	int saved = errno;
+
+	count(h);
+	if (!(h->kind & gs_hook_watch))
+		return;
+	if (h->kind & HOOK_LAUNCHES)
+		before_launch(h, regs);
+	if (h->kind & (HOOK_CAPTURE | HOOK_WAITS | HOOK_UNLOADS | HOOK_ENDS))
+		hold_release();
+	if (h->kind & HOOK_CAPTURE)
+		captures++;
+	if (h->kind & (HOOK_UNLOADS | HOOK_ENDS))
+		forget_functions();
+	if (h->kind & HOOK_ENDS)
+		hold_forget();
+	errno = saved;
+}
+
+/* The answer of cuGetProcAddress(): by the address that libcuda chose for this version. */
+static void replace(const char *name, void **at)
+{
+	size_t i;
+
+	if (name && at && *at && find_name(name, &i) && is_cuda(*at))
+		*at = bind(i, *at) ?: *at;
+}
+
+void gs_hook_after(struct hook *h, const uint64_t regs[6], uint32_t result)
+{
+	int saved = errno;
+
+	if (h->kind & HOOK_START && !result)
+		agent_start();
+	if (h->kind & HOOK_NAMES && !result)
+		replace((const char *)regs[0], (void **)regs[1]);
+	if ((h->kind & HOOK_CAPTURE && result) || h->kind & HOOK_CAPTURED)
+		captures -= captures > 0;
+	if (h->kind & HOOK_LAUNCHES && h->kind & gs_hook_watch)
+		auto_launched();
+	errno = saved;
+}
+
+bool agent_hooks_capturing(void)
+{
+	return captures > 0;
+}
+
+void agent_hooks_watch(void)
+{
+	__atomic_or_fetch(&gs_hook_watch, HOOK_LAUNCHES | HOOK_WAITS | HOOK_UNLOADS | HOOK_ENDS,
+			  __ATOMIC_RELAXED);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hooks.h - what hooks.c and its assembler share
+ *
+ * A hook is a place with the real function's address. Its entry counts the call and jumps there;
+ * only while somebody wants to know more does it call C before and after.
+ */
+#ifndef GPUSCHED_AGENT_HOOKS_H
+#define GPUSCHED_AGENT_HOOKS_H
+
+#define HOOK_REAL 0 /* offsets in struct hook */
+#define HOOK_KIND 8
+#define HOOK_COUNT 12
+#define HOOK_SIZE 32
+#define HOOK_POOL 128 /* entries for functions by address */
+
+#define HOOK_START (1 << 0)     /* cuInit: the agent starts after it */
+#define HOOK_NAMES (1 << 1)     /* gives out functions by name */
+#define HOOK_LAUNCH (1 << 2)    /* argument 0: the function */
+#define HOOK_LAUNCH_EX (1 << 3) /* argument 1: the function */
+#define HOOK_GRAPH (1 << 4)     /* argument 0: the graph */
+#define HOOK_TOGETHER (1 << 5)  /* all blocks at once: not beside a waiting kernel */
+#define HOOK_CAPTURE (1 << 6)
+#define HOOK_CAPTURED (1 << 7)
+#define HOOK_WAITS (1 << 8)   /* may wait for the whole context */
+#define HOOK_UNLOADS (1 << 9) /* the same, and addresses of functions are used again after it */
+#define HOOK_ENDS (1 << 10)   /* a context ends */
+
+#define HOOK_LAUNCHES (HOOK_LAUNCH | HOOK_LAUNCH_EX | HOOK_GRAPH | HOOK_TOGETHER)
+#define HOOK_ALWAYS (HOOK_START | HOOK_NAMES | HOOK_CAPTURE | HOOK_CAPTURED)
+
+/* In a thread's counters: where a kind counts. */
+#define COUNT_LAUNCHES 0
+#define COUNT_GRAPHS 8
+#define COUNT_OTHERS 16
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+struct hook {
+	void *real; /* gs_hook_lazy() at first */
+	uint32_t kind, count_at;
+	const char *name;
+	uint64_t pad;
+};
+_Static_assert(sizeof(struct hook) == HOOK_SIZE, "hook");
+
+/* hooks_x86.S */
+void gs_hook_lazy(void);
+extern const char gs_hook_entries[], gs_hook_entries_end[]; /* of the names */
+extern const char gs_hook_pool[];                           /* 16 bytes each */
+
+/* hooks.c, for the assembler */
+extern struct hook gs_hooks[];
+extern uint32_t gs_hook_watch; /* kinds that C is told of */
+extern void *gs_real_dlsym;
+void *gs_hook_find(void *handle, const char *name);
+void gs_hook_resolve(struct hook *h);
+void gs_hook_before(struct hook *h, const uint64_t regs[6]);
+void gs_hook_after(struct hook *h, const uint64_t regs[6], uint32_t result);
+#endif
+
+#endif /* GPUSCHED_AGENT_HOOKS_H */

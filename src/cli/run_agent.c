@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/* run_agent.c - run: an agent in CMD */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "cli/cli.h"
+#include "gpusched/gpusched.h"
+
+#define AGENT "libgpusched-agent.so"
+
+bool cli_run_only_tells(void)
+{
+	const struct gpusched_open_options o = { .size = sizeof(o),
+						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+
+	return geteuid() && gpusched_open(&o, &g);
+}
+
+/* Beside this program as built, else where libraries are installed. */
+static bool find_agent(char *ret, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, size - sizeof("/" AGENT));
+	char *slash;
+
+	if (n > 0) {
+		ret[n] = '\0';
+		slash = strrchr(ret, '/');
+		strcpy(slash ? slash : ret, "/" AGENT);
+		if (!access(ret, R_OK))
+			return true;
+	}
+	snprintf(ret, size, "%s", GPUSCHED_LIBDIR "/" AGENT);
+	return !access(ret, R_OK);
+}
+
+/* By LD_PRELOAD, before what is there already; CMD's descendants have it too. */
+int cli_run_agent(const struct cli *c, const char *class_name)
+{
+	const char *before = getenv("LD_PRELOAD"), *hint = cli_opt(c, "hint");
+	char path[PATH_MAX];
+	CLEANUP_FREE char *list = NULL;
+
+	if (hint && strcmp(hint, "auto"))
+		return cli_fail(-EINVAL, "run: --hint: '%s' is not auto", hint);
+	if (!find_agent(path, sizeof(path)))
+		return cli_fail(-ENOSYS, "run: --agent: there is no " AGENT " beside gpusched");
+	if (strpbrk(path, " :"))
+		return cli_fail(-ENOTSUP, "run: --agent: LD_PRELOAD can't name %s", path);
+	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
+		return cli_fail(-ENOMEM, "run: out of memory");
+	setenv("LD_PRELOAD", list, 1);
+	if (class_name)
+		setenv("GPUSCHED_AGENT_CLASS", class_name, 1);
+	if (hint)
+		setenv("GPUSCHED_AGENT_HINT", hint, 1);
+	return 0;
+}

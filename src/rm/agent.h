@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * agent.h - what is said on the socket of a program's own agent, and in its page of memory
+ *
+ * The agent (src/agent) listens on a SOCK_SEQPACKET socket, agent-PID in gs_agent_dir(), for its
+ * own user and root. One message asks, one answers. Both sides are of one version: the agent
+ * refuses others.
+ */
+#ifndef GPUSCHED_RM_AGENT_H
+#define GPUSCHED_RM_AGENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+
+#define GS_AGENT_MAGIC 0x47414731u /* "1GAG": raise with any change below */
+#define GS_AGENT_TSGS 64u          /* most TSGs of one answer */
+
+enum gs_agent_ask {
+	GS_AGENT_LIST = 1, /* facts and TSGs */
+	GS_AGENT_CALL,     /* one operation on one TSG */
+	GS_AGENT_PAGE,     /* the page, as a descriptor beside the answer */
+	GS_AGENT_ASK_MAX
+};
+
+struct gs_agent_request {
+	uint32_t magic, ask;
+	uint32_t client, tsg; /* CALL: as LIST named them */
+	uint32_t op, arg;     /* CALL: enum gs_rm_op, but not GS_RM_SCHEDULE */
+	uint32_t clear;       /* CALL: the setting is the program's own again, nobody's wish */
+	uint32_t pad;
+};
+
+struct gs_agent_facts {
+	uint32_t pid, more; /* more: TSGs that did not fit */
+	uint64_t launches, graph_launches;
+	uint64_t hints, holds; /* requests announced; pre-switches made for them */
+	uint64_t held_ns;      /* what those took */
+	uint64_t deadline_us;  /* told by the program; 0: none */
+	char class_[GPUSCHED_COMM_LEN];
+	char blind[96]; /* why launches are not counted; "": they are */
+};
+
+struct gs_agent_answer {
+	uint32_t magic;
+	int32_t err; /* 0 or a negative errno, as gs_rm_result has it */
+	uint32_t status, value, calls, n;
+	uint64_t ns;
+	struct gs_agent_facts facts; /* LIST */
+	struct gpusched_tsg tsgs[];  /* LIST: n of them; manual: what people have set through it */
+};
+
+/*
+ * The page: who has it may ask without the socket. It names TSGs by their number in LIST, from 1;
+ * 0 means all compute TSGs. Write op, number and arg, count @asked up, wake it (futex), and wait for
+ * @answered to become the same. With GPUSCHED_AGENT_SIGNAL=N send signal SIGRTMIN+N instead.
+ */
+struct gs_agent_page {
+	uint32_t magic, size;
+	_Atomic uint32_t asked, answered;
+	_Atomic uint32_t op, number, arg;
+	_Atomic int32_t err;
+	_Atomic uint32_t status;
+	_Atomic uint32_t yield; /* how often somebody has asked the program to give way */
+	_Atomic uint64_t launches;
+};
+
+/* The user's folder of agents: XDG_RUNTIME_DIR/gpusched, else /tmp/gpusched-UID. Returns @buf. */
+const char *gs_agent_dir(char *buf, size_t size);
+/*
+ * Makes it, or with @make false only looks: must be a folder of this user's that nobody else may
+ * enter. 0, -ENOENT, -EPERM.
+ */
+int gs_agent_dir_check(const char *dir, int make);
+
+/* A connection to the agent of a process; close() it. -ENOENT, -ECONNREFUSED, -EPERM: not ours. */
+int gs_agent_connect(pid_t pid);
+/*
+ * Asks and waits 5 s at most. @answer has room for @size bytes; a longer one is -EPROTO. *ret_fd
+ * (may be NULL): the descriptor that came with it, or -1.
+ */
+int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
+		 size_t size, int *ret_fd);
+
+#endif /* GPUSCHED_RM_AGENT_H */

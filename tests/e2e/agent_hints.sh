@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root fuse
+# Hints: said by a program, and by themselves; their limits; profilers.
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 4
+. "$(dirname "$0")/helper/agent_lib.sh"
+agent_begin
+requests=$build/requests
+iterations=$("$gsload" cal | jq .iterations_per_us)
+
+is "$(as $user "$guest" hint)" "0 off: no agent (gpusched run --agent)" "without an agent a hint does nothing"
+is "$(as $user "$gpusched" run --agent --class lc -- "$guest" hint)" "0 not yet: no CUDA context" "nor without CUDA"
+
+hinted() { # CLASS OPTIONS...: what gsload says
+	as $user "$gpusched" run --agent --class "$1" -- "$gsload" lc --hint --iterations-per-us "$iterations" \
+		--arrivals closed --period-us 5000 --warmup 0.1 --seconds 0.8 --lead-us 400 "${@:2}"
+}
+is "$(hinted be | jq -r .hint)" "off: only programs of class lc (gpusched run --agent --class lc)" "class be may not"
+is "$(CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so hinted lc | jq -r .hint)" \
+	"off: launches are not seen, so nothing would end it in time" "nor where a profiler is"
+
+"${as_user[@]}" "$gsload" be --seconds 300 --iterations-per-us "$iterations" >/dev/null 2>&1 &
+be=$!
+at_end+=($be)
+wait_for 20 eval '[ "$(sim_slice $be)" = 2048 ]'
+sleep 1
+agent_load lc --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed --period-us 5000 \
+	--lead-us 400 --warmup 0.1 --seconds 1.5
+wait $agent_pid
+lc=$(cat "$scratch/lc.out")
+is "$(jq -r .hint <<<"$lc")" on "class lc is switched ahead of"
+ge "$(jq -r .n <<<"$lc")" 50 "its requests are done"
+
+# a quarter of any second at most: leads of 20 ms back to back would be nearly all of it
+agent_load greedy --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed --period-us 100 \
+	--lead-us 5000 --warmup 0 --seconds 2
+wait_for 10 mine_has $agent_pid
+sleep 3
+a=$(mine '.[0].pre_switched_ns' pid:$agent_pid) t=$EPOCHREALTIME
+sleep 2
+b=$(mine '.[0].pre_switched_ns' pid:$agent_pid)
+used=$(awk -v a="$a" -v b="$b" -v t="$t" -v u="$EPOCHREALTIME" 'BEGIN { print (b - a) / 1e9 / (u - t) }')
+ge "$used" 0.02 "hints use some of the time"
+le "$used" 0.4 "and stop at a quarter of a second, as the agent counts it"
+is "$(mine '.[0] | .hints > .pre_switches and .pre_switches > 0' pid:$agent_pid)" true "others are not acted on"
+end_load $agent_pid
+wait $agent_pid 2>/dev/null
+
+# by themselves: a server that waits with epoll, and knows nothing of hints
+"${as_user[@]}" "$gpusched" run --agent --class lc --hint=auto -- "$requests" serve "$XDG_RUNTIME_DIR/sock" 100 300 "$iterations" 2>"$scratch/serve.out" &
+server=$!
+at_end+=($server)
+wait_for 20 test -S "$XDG_RUNTIME_DIR/sock"
+as $user "$requests" ask "$XDG_RUNTIME_DIR/sock" 3 20000 >"$scratch/ask.out"
+ge "$(jq .n "$scratch/ask.out")" 30 "requests are answered"
+pre=$(mine '.[0].pre_switches' pid:$server)
+ge "$pre" 10 "after ten that were followed by a launch the next are foreseen"
+le "$pre" "$(mine '.[0].launches' pid:$server)" "at most once each"
+end_load $server
+
+# ctypes, in a program without CUDA
+is "$(as $user "$gpusched" run --agent -- /usr/bin/python3 -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import gpusched_hint as h
+print(h.coming(), h.yield_asked(), h.state())' "$top/integrations/python")" \
+	"False False off: only programs of class lc (gpusched run --agent --class lc)" "the Python module finds the agent"
+is "$(as $user /usr/bin/python3 -c '
+import sys; sys.path.insert(0, sys.argv[1])
+import gpusched_hint as h
+h.here(); h.done(); h.deadline(5)
+print(h.coming(), h.state())' "$top/integrations/python")" "False off: no agent (gpusched run --agent)" "and does without"
+agent_end
+done_testing

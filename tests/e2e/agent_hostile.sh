@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 60
+# needs: root fuse
+# Agents and their page against messages, peers and folders that are not as they should be.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+. "$(dirname "$0")/helper/agent_lib.sh"
+agent_begin
+
+mkfifo "$scratch/in"
+chmod 666 "$scratch/in"
+exec 7<>"$scratch/in"
+agent_load wait -- "$guest" wait <&7
+pid=$agent_pid
+wait_for 10 mine_has $pid
+check "an agent answers" mine_has $pid
+is "$(as $user "$guest" assault $pid)" "proper 0" "and after 300 bad messages and 40 connections"
+check "its program goes on" mine_has $pid
+is "$(sim_disabled $pid)" 0 "with its channels enabled"
+
+# the page: 1 is SET_TIMESLICE of enum gs_rm_op, 4 PREEMPT, 7 SCHEDULE
+like "$(as $user "$guest" page $pid 1 0 600)" "cannot be shrunk 1.answered 1, error 0" "a request through the page"
+check "is made" slice_is $pid 600
+like "$(as $user "$guest" page $pid 1 1 700)" "answered 1, error 0" "after its last user filled the page with ones"
+check "and is made, too" slice_is $pid 700
+like "$(as $user "$guest" page $pid 7 0 0)" "answered 1, error -22" "what is not on the list is refused"
+like "$(as $user "$guest" page $pid 4000000000 0 0)" "answered 1, error -22" "and so is nonsense"
+like "$(as $user "$guest" page $pid 1 77 600)" "error -22" "a TSG's number that there is not"
+like "$(as $user "$guest" page $pid 1 0 0)" "error -34" "a slice out of range"
+like "$(as 4712 env XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$guest" page $pid 1 0 800)" "no page" "another user has none"
+chmod 755 "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/gpusched"
+chmod 777 "$XDG_RUNTIME_DIR/gpusched/agent-$pid"
+exits 3 "a folder that others may enter is not trusted" as $user "$gpusched" list
+chmod 700 "$XDG_RUNTIME_DIR/gpusched"
+check "slices are as they were" slice_is $pid 700
+
+# by its own choice: what is asked for, and giving way
+as $user "$gpusched" preempt pid:$pid >/dev/null
+echo >&7
+check "the program ends" wait_for 10 gone $pid
+wait $pid 2>/dev/null
+is "$(tail -n 1 "$scratch/wait.out")" "asked 1, gave way 0, asked 0" "it was asked, gave way, and is not asked any more"
+
+# on demand by a signal, in the program's own thread
+export GPUSCHED_AGENT_SIGNAL=3
+agent_load signal -- "$guest" wait <&7
+pid=$agent_pid
+wait_for 10 mine_has $pid
+like "$(as $user "$guest" page $pid 1 0 650 3)" "answered 1, error 0" "a request by signal"
+check "is made in the handler" slice_is $pid 650
+like "$(as $user "$guest" page $pid 5 0 0 3)" "answered 1, error -22" "which suspends nothing"
+unset GPUSCHED_AGENT_SIGNAL
+echo >&7
+wait_for 10 gone $pid
+
+# somebody else's folder in the place of ours
+agent_end
+mkdir -m 777 "$XDG_RUNTIME_DIR"
+ln -s /tmp "$XDG_RUNTIME_DIR/gpusched"
+as $user timeout 10 env LD_PRELOAD="$agent_so" "$guest" quick >"$scratch/out"
+is $? 12 "where the folder is a link, the program runs"
+is "$(find /tmp -maxdepth 1 -name 'agent-*' -newer "$scratch/in" | wc -l)" 0 "and nothing is made through it"
+agent_end
+done_testing

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/*
+ * guest.c - programs that an agent is a guest in: guest MODE [ARGUMENT]
+ *
+ * Each prints what it sees (not addresses or ids) and ends in its own way, so that a run with an
+ * agent can be compared with one without. The second part speaks with agents, well and badly.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpusched/hint.h"
+#include "rm/agent.h"
+#include "rm/way.h"
+
+static int (*init)(unsigned int), (*create)(void **, unsigned int, int);
+
+/* CUDA by dlopen(), as frameworks have it; a context. */
+static void use_cuda(void)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW), *context;
+	int r;
+
+	if (!lib)
+		_exit(3);
+	*(void **)&init = dlsym(lib, "cuInit");
+	*(void **)&create = dlsym(lib, "cuCtxCreate_v2");
+	r = init(0);
+	printf("cuda %d %d\n", r, create(&context, 0, 0));
+	usleep(50000); /* the agent's threads have begun */
+}
+
+static int lowest_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	close(fd);
+	return fd;
+}
+
+static int in_child(int (*fn)(void))
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		int r = fn();
+
+		fflush(stdout);
+		_exit(r);
+	}
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int child_uses_cuda(void)
+{
+	use_cuda();
+	return 7;
+}
+
+static int mode_fork(const char *arg)
+{
+	printf("before %d\n", in_child(child_uses_cuda));
+	use_cuda();
+	printf("fds %d\n", lowest_fd());
+	for (int i = 0; i < 20; i++)
+		printf("%d ", in_child(lowest_fd));
+	printf("\nerrno %d\n", (errno = 77, usleep(1), errno));
+	return 5;
+}
+
+static int mode_exec(const char *arg)
+{
+	if (arg && !strcmp(arg, "again")) {
+		use_cuda();
+		printf("fds %d\n", lowest_fd());
+		return 6;
+	}
+	use_cuda();
+	fflush(stdout);
+	execl("/proc/self/exe", "guest", "exec", "again", NULL);
+	return 1;
+}
+
+static void *thread(void *arg)
+{
+	usleep(1000);
+	return arg;
+}
+
+static int mode_threads(const char *arg)
+{
+	pthread_t t[16];
+	long sum = 0;
+
+	use_cuda();
+	for (long i = 0; i < 16; i++)
+		pthread_create(&t[i], NULL, thread, (void *)i);
+	for (int i = 0; i < 16; i++) {
+		void *r;
+
+		pthread_join(t[i], &r);
+		sum += (long)r;
+	}
+	printf("sum %ld\n", sum);
+	return 8;
+}
+
+static void *outlive(void *arg)
+{
+	usleep(200000);
+	puts("the last thread");
+	return NULL;
+}
+
+static void at_exit(void)
+{
+	puts("atexit");
+}
+
+/* The main thread ends first: the program ends with the other one, and with 0. */
+static int mode_main_first(const char *arg)
+{
+	pthread_t t;
+
+	use_cuda();
+	atexit(at_exit);
+	pthread_create(&t, NULL, outlive, NULL);
+	pthread_exit(NULL);
+}
+
+static int mode_crash(const char *arg)
+{
+	const struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	use_cuda();
+	fflush(stdout);
+	raise(SIGSEGV);
+	return 0;
+}
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int sig)
+{
+	signals++;
+}
+
+/* Blocked signals stay blocked and pending; others come to a thread of the program's. */
+static int mode_masks(const char *arg)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	sigset_t all, pending;
+
+	use_cuda();
+	sigaction(SIGUSR1, &sa, NULL);
+	sigaction(SIGRTMIN, &sa, NULL);
+	kill(getpid(), SIGUSR1);
+	kill(getpid(), SIGRTMIN);
+	printf("got %d\n", signals);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	kill(getpid(), SIGUSR1);
+	kill(getpid(), SIGRTMIN);
+	usleep(20000);
+	sigpending(&pending);
+	printf("got %d, pending %d %d\n", signals, sigismember(&pending, SIGUSR1),
+	       sigismember(&pending, SIGRTMIN));
+	return 9;
+}
+
+/* As daemons do; and its ends of pipes are its own: the reader sees the end of the file. */
+static int mode_close_all(const char *arg)
+{
+	int pipes[2], out = dup(1);
+	char c;
+
+	use_cuda();
+	if (pipe(pipes))
+		return 1;
+	close(pipes[1]);
+	dprintf(out, "end of the pipe %zd\n", read(pipes[0], &c, 1));
+	fflush(stdout);
+	for (int fd = 3; fd < 256; fd++)
+		if (fd != out)
+			close(fd);
+	dprintf(out, "lowest %d\n", lowest_fd());
+	usleep(300000);
+	dprintf(out, "lowest %d\n", lowest_fd());
+	return 10;
+}
+
+static int mode_dlopen(const char *arg)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	const char *why;
+
+	printf("%d %d\n", lib != NULL, dlsym(lib, "cuNoSuch") != NULL);
+	why = dlerror();
+	printf("%d %s\n", why != NULL, why && strstr(why, "cuNoSuch") ? "named" : "-");
+	printf("default %d %d\n", dlsym(RTLD_DEFAULT, "cuLaunchKernel") != NULL,
+	       dlsym(RTLD_DEFAULT, "printf") != NULL);
+	printf("next %d\n", dlsym(RTLD_NEXT, "malloc") != NULL);
+	use_cuda();
+	dlclose(lib);
+	return 11;
+}
+
+static int mode_quick(const char *arg)
+{
+	use_cuda();
+	fflush(stdout);
+	_exit(12);
+}
+
+/* ---- who speaks with an agent ---------------------------------------------------------------- */
+
+/* Waits until told, with TSGs of its own; says whether it was asked to give way. */
+static int mode_wait(const char *arg)
+{
+	char c;
+
+	use_cuda();
+	printf("asked %d\n", gpusched_yield_asked());
+	fflush(stdout);
+	while (read(0, &c, 1) < 0 && errno == EINTR)
+		;
+	printf("asked %d, ", gpusched_yield_asked());
+	printf("gave way %d, ", gpusched_self_preempt());
+	printf("asked %d\n", gpusched_yield_asked());
+	return 0;
+}
+
+static int connect_raw(pid_t pid)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	char dir[80];
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", gs_agent_dir(dir, sizeof(dir)),
+		 (int)pid);
+	return connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ? -errno : fd;
+}
+
+/* Messages of all sizes and contents, and more connections than it takes; then a proper one. */
+static int mode_assault(const char *arg)
+{
+	struct gs_agent_request rq = { .magic = GS_AGENT_MAGIC };
+	static struct gs_agent_answer a;
+	static char junk[70000];
+	pid_t pid = atoi(arg);
+	int fd, many[40];
+
+	srand(1);
+	for (int i = 0; i < 300; i++) {
+		uint32_t *words = (uint32_t *)&rq;
+
+		fd = connect_raw(pid);
+		for (size_t k = 1; k < sizeof(rq) / 4; k++)
+			words[k] = (uint32_t)rand() % (i % 3 ? 12 : 1u << 30);
+		send(fd, &rq, sizeof(rq), MSG_NOSIGNAL | MSG_DONTWAIT);
+		send(fd, junk, (size_t)rand() % sizeof(junk), MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(fd);
+	}
+	for (int i = 0; i < 40; i++)
+		many[i] = connect_raw(pid);
+	for (int i = 0; i < 40; i++)
+		close(many[i]);
+	usleep(100000);
+	fd = gs_agent_connect(pid);
+	rq = (struct gs_agent_request){ .ask = GS_AGENT_PAGE };
+	printf("proper %d\n", fd < 0 ? fd : gs_agent_ask(fd, &rq, &a, sizeof(a), NULL));
+	return 0;
+}
+
+/* One operation by the page alone: guest page PID OP NUMBER ARG [SIGNAL] */
+static int by_page(char **argv)
+{
+	const struct gs_agent_request rq = { .ask = GS_AGENT_PAGE };
+	pid_t pid = atoi(argv[0]);
+	struct gs_agent_answer a;
+	struct gs_agent_page *p;
+	int fd = -1, r, at = gs_agent_connect(pid);
+
+	r = at < 0 ? at : gs_agent_ask(at, &rq, &a, sizeof(a), &fd);
+	if (r || fd < 0) {
+		printf("no page: %s\n", strerror(-r));
+		return 1;
+	}
+	printf("cannot be shrunk %d\n", ftruncate(fd, 0) ? errno == EPERM : 0);
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return 1;
+	p->op = (uint32_t)atoi(argv[1]);
+	p->number = (uint32_t)strtoul(argv[2], NULL, 0);
+	p->arg = (uint32_t)strtoul(argv[3], NULL, 0);
+	r = (int)++p->asked;
+	if (argv[4])
+		kill(pid, SIGRTMIN + atoi(argv[4]));
+	else
+		syscall(SYS_futex, &p->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
+	for (int i = 0; i < 300 && (int)p->answered != r; i++)
+		usleep(10000);
+	printf("answered %d, error %d\n", (int)p->answered == r, p->err);
+	/* whatever stands there from now on is nobody's request */
+	memset((char *)p + 8, 0xff, 4088);
+	return 0;
+}
+
+/* Nothing but what one hint costs where there is no agent, or does. */
+static int mode_hint(const char *arg)
+{
+	int r = gpusched_hint_coming();
+
+	printf("%d %s\n", r, gpusched_hint_state());
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*fn)(const char *arg);
+	} modes[] = {
+		{ "fork", mode_fork },
+		{ "exec", mode_exec },
+		{ "threads", mode_threads },
+		{ "crash", mode_crash },
+		{ "main-first", mode_main_first },
+		{ "masks", mode_masks },
+		{ "quick", mode_quick },
+		{ "close-all", mode_close_all },
+		{ "dlopen", mode_dlopen },
+		{ "wait", mode_wait },
+		{ "assault", mode_assault },
+		{ "hint", mode_hint },
+	};
+
+	if (argc >= 6 && !strcmp(argv[1], "page"))
+		return by_page(argv + 2);
+	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strcmp(argv[1], modes[i].name))
+			return modes[i].fn(argv[2]);
+	return 2;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/* What the agent decides: when a launch is foreseen, and how much of a second is used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/foresee.h"
+#include "agent/share.h"
+
+#define MS 1000000ull
+
+/* One request: it arrives at @at, a launch follows after @after; 0: none does. */
+static bool request(struct foresee *f, uint64_t at, uint64_t after)
+{
+	bool foreseen = foresee_arrival(f, at);
+
+	if (after)
+		foresee_launch(f, at + after);
+	return foreseen;
+}
+
+static void test_ten_good_cases(void **state)
+{
+	struct foresee f = { 0 };
+
+	for (uint64_t i = 1; i <= 10; i++)
+		assert_false(request(&f, i * 100 * MS, MS));
+	assert_true(request(&f, 1100 * MS, MS));
+}
+
+static void test_nine_of_ten(void **state)
+{
+	struct foresee f = { 0 };
+
+	for (uint64_t i = 1; i <= 10; i++)
+		request(&f, i * 100 * MS, i == 4 ? 0 : MS);
+	assert_true(request(&f, 1100 * MS, MS));
+	f = (struct foresee){ 0 };
+	for (uint64_t i = 1; i <= 10; i++)
+		request(&f, i * 100 * MS, i == 4 || i == 6 ? 0 : MS);
+	assert_false(request(&f, 1100 * MS, MS));
+}
+
+static void test_late_launch_is_none(void **state)
+{
+	struct foresee f = { 0 };
+
+	for (uint64_t i = 1; i <= 20; i++)
+		assert_false(request(&f, i * 100 * MS, 11 * MS));
+	f = (struct foresee){ 0 };
+	for (uint64_t i = 1; i <= 10; i++)
+		request(&f, i * 100 * MS, 10 * MS);
+	assert_true(request(&f, 1100 * MS, 0));
+}
+
+static void test_given_up_when_wrong(void **state)
+{
+	struct foresee f = { 0 };
+
+	for (uint64_t i = 1; i <= 10; i++)
+		request(&f, i * 100 * MS, MS);
+	assert_true(request(&f, 1100 * MS, 0)); /* foreseen, and wrong */
+	for (uint64_t i = 12; i <= 21; i++)
+		assert_false(request(&f, i * 100 * MS, MS));
+	assert_true(request(&f, 2200 * MS, MS)); /* it has earned it anew */
+}
+
+/* A request in three pieces is one case, and foreseen once. */
+static void test_pieces(void **state)
+{
+	struct foresee f = { 0 };
+
+	for (uint64_t i = 1; i <= 10; i++) {
+		foresee_arrival(&f, i * 100 * MS);
+		foresee_arrival(&f, i * 100 * MS + 1);
+		foresee_launch(&f, i * 100 * MS + 2);
+	}
+	assert_int_equal(f.n, 10);
+	assert_true(foresee_arrival(&f, 1100 * MS));
+	assert_false(foresee_arrival(&f, 1100 * MS + 1));
+}
+
+static void test_share_of_a_second(void **state)
+{
+	struct share s = { 0 };
+
+	for (uint64_t at = 5000; at < 6000; at += 100)
+		share_use(&s, at * MS, (at + 20) * MS);
+	assert_int_equal(share_used(&s, 6000 * MS), 200 * MS);
+	assert_true(share_used(&s, 6500 * MS) >= 100 * MS); /* what lies within the second */
+	assert_true(share_used(&s, 6500 * MS) <= 120 * MS);
+	assert_int_equal(share_used(&s, 8000 * MS), 0);
+	assert_int_equal(share_used(&s, 999999999 * MS), 0);
+}
+
+/* Never less than what was really used in the second before any moment. */
+static void test_share_is_not_less(void **state)
+{
+	struct share s = { 0 };
+	uint64_t from[64], to[64], now = 3 * 1000 * MS;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < 64; i++) {
+		uint64_t used = 0;
+
+		now += (i * 37 % 90 + 1) * MS;
+		from[n] = now - (i % 25 + 1) * MS;
+		to[n] = now;
+		if (n && from[n] < to[n - 1])
+			from[n] = to[n - 1];
+		share_use(&s, from[n], to[n]);
+		n++;
+		for (unsigned int k = 0; k < n; k++)
+			if (to[k] + 1000 * MS > now)
+				used += to[k] - from[k];
+		assert_true(share_used(&s, now) >= used);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ten_good_cases),
+		cmocka_unit_test(test_nine_of_ten),
+		cmocka_unit_test(test_late_launch_is_none),
+		cmocka_unit_test(test_given_up_when_wrong),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_share_of_a_second),
+		cmocka_unit_test(test_share_is_not_less),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
