@@ -55,14 +55,25 @@ static bool is_of(const struct gs_mps_member *m, pid_t pid)
 	return gs_mps_descends(pid, m->run) || (m->child && gs_mps_descends(pid, m->child));
 }
 
-void gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n)
+/* true: one has, that was not its child. */
+static bool drop_ended(struct gs_mps_member *m)
 {
 	size_t kept = 0;
+	bool lost = false;
 
 	for (size_t i = 0; i < m->nclients; i++)
 		if (lives(&m->clients[i]))
 			m->clients[kept++] = m->clients[i];
+		else
+			lost |= m->clients[i].pid != m->child;
 	m->nclients = kept;
+	return lost;
+}
+
+bool gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n)
+{
+	bool lost = drop_ended(m);
+
 	for (size_t i = 0; i < n; i++) {
 		if (m->nclients == GS_MPS_CLIENTS || knows(m, clients[i]) || !is_of(m, clients[i]))
 			continue;
@@ -70,6 +81,7 @@ void gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n)
 			(struct gs_mps_client){ clients[i], gs_proc_start_ns(clients[i]) };
 		m->seen = true;
 	}
+	return lost;
 }
 
 pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs)

@@ -40,8 +40,11 @@ struct gs_mps_member {
 
 /* Is @pid @ancestor, or a descendant of it? */
 bool gs_mps_descends(pid_t pid, pid_t ancestor);
-/* Notes which of the server's clients are of this member. */
-void gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n);
+/*
+ * Notes which of the server's clients are of this member. true: one that it had has ended in a way
+ * that nobody tells, since it is not what `gpusched run` itself runs.
+ */
+bool gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n);
 /* The pid of a process of the member that has a compute TSG of its own; 0: none. @tsgs: as `list`. */
 pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs);
 /* All its clients' work is taken off the GPU by the server, so that their end harms nobody. */

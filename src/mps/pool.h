@@ -27,6 +27,8 @@ struct gs_mps_pool {
 	size_t nmembers;
 	pid_t probe; /* a small program that finds out whether the server takes clients; 0: none */
 	uint64_t probe_until_ns;
+	bool tainted; /* a client has ended, and nobody knows how */
+	uint64_t probed_ns;
 	bool suspect; /* a probe is wanted: a client ended in a way that may have harmed the server */
 	uint64_t idle_since_ns; /* 0: it is not */
 	uint64_t look_ns;       /* next */

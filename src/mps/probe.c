@@ -57,7 +57,8 @@ void gs_mps_probe_start(struct gs_mps_pool *p)
 {
 	char program[PATH_MAX];
 
-	p->suspect = false;
+	p->suspect = p->tainted = false;
+	p->probed_ns = gs_now_ns();
 	find_load(program, sizeof(program));
 	if (p->probe || !p->server)
 		return;

@@ -243,7 +243,7 @@ int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
 void gs_mps_server_end(struct gs_mps_pool *p)
 {
 	gs_mps_probe_end(p);
-	p->suspect = false;
+	p->suspect = p->tainted = false;
 	if (p->server)
 		gs_mps_daemon("pool_end", json_pack("{s:i}", "server", (int)p->server), NULL, NULL);
 	gs_mps_keeper_end(&p->keeper);
@@ -298,7 +298,7 @@ void gs_mps_server_look(struct gs_mps_pool *p)
 		memcpy(p->clients, clients, sizeof(clients));
 		p->nclients = n;
 		for (size_t i = 0; i < p->nmembers; i++)
-			gs_mps_member_take(&p->members[i], clients, n);
+			p->tainted |= gs_mps_member_take(&p->members[i], clients, n);
 	}
 	keep_registered(p, changed || !p->server_class[0]);
 	look_at_tsgs(p);

@@ -22,6 +22,8 @@
 #define LOOK_SOON_NS (250 * NS_PER_MS) /* while somebody is not where it should be yet */
 #define SOON_FOR_NS (20 * NS_PER_S)
 #define HANG_NS (15 * NS_PER_S) /* let in, neither a client nor ended: is the server wedged? */
+#define TAINTED_NS \
+	(30 * NS_PER_S) /* programs of a program that come and go are no reason for more */
 #define START_MS 60000
 #define MAX_CONTEXTS 60 /* of one MPS server and device */
 
@@ -101,6 +103,7 @@ static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs
 
 	m->run = say->pid;
 	snprintf(m->class_name, sizeof(m->class_name), "%s", say->word);
+	p->suspect |= p->tainted;
 	r = check(p, m, say->text, &err);
 	if (r)
 		refuse(m, r, err.text);
@@ -187,6 +190,7 @@ static void greet(struct gs_mps_pool *p)
 /* One that neither arrives nor ends may hang in CUDA's start. Once for each. */
 static void check_arrivals(struct gs_mps_pool *p, uint64_t now)
 {
+	p->suspect |= p->tainted && now >= p->probed_ns + TAINTED_NS;
 	for (size_t i = 0; i < p->nmembers; i++) {
 		struct gs_mps_member *m = &p->members[i];
 

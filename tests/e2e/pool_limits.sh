@@ -109,6 +109,17 @@ wait_for 10 gone "$lc"
 out=$(as_user gpusched run --share --class be -- $once 2>&1)
 like "$out" "class normal" "for a user without that right it is normal"
 
+# ---- a program's own child that is killed alone: its end is told by nobody
+{ "$gpusched" run --pool=child --class be -- bash -c "$be & echo \$! >$scratch/child; wait; sleep 60" & } >"$scratch/parent" 2>&1
+parent=$!
+at_end+=($parent)
+wait_for 20 grep -q ready "$scratch/parent"
+wait_for 10 eval '[ "$(list_json uid:0 "[.[] | select(.pool.name == \"child\") | .pool.clients[].pid] | unique | length")" = 1 ]'
+kill -9 "$(cat "$scratch/child")"
+exits 0 "whoever comes then works all the same" timeout 40 "$gpusched" run --pool=child --class be -- $once
+check "and the first is told why" grep -q "takes no new program" "$scratch/parent"
+kill "$parent"
+
 # ---- versions that know fewer words
 { GPUSCHED_SIM_MPS=old "$gpusched" run --pool=old --class be -- $be & } >"$scratch/old" 2>&1
 old=$!
