@@ -7,9 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -52,29 +50,17 @@ static struct gs_results *results_new(void)
 	return r;
 }
 
-static int watch(struct gs_engine *e, int fd)
-{
-	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
-
-	return epoll_ctl(e->epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
 static int start(struct gs_engine *e)
 {
-	int r;
+	int r = 0;
 
-	e->epoll = epoll_create1(EPOLL_CLOEXEC);
-	e->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	e->results = results_new();
 	e->workers = calloc(e->opts.ngpus + 1, sizeof(*e->workers));
 	e->gpus = calloc(e->opts.ngpus + 1, sizeof(*e->gpus));
-	if (e->epoll < 0 || e->timer < 0 || !e->results || !e->workers || !e->gpus)
+	if (!e->results || !e->workers || !e->gpus)
 		return -ENOMEM;
 	if (e->opts.ngpus)
 		memcpy(e->gpus, e->opts.gpus, e->opts.ngpus * sizeof(*e->gpus));
-	r = watch(e, e->timer);
-	if (!r)
-		r = watch(e, e->results->fd);
 	while (!r && e->nworkers < e->opts.ngpus + 1) {
 		r = gs_worker_start(&e->workers[e->nworkers], e->o, e->results);
 		if (!r)
@@ -148,7 +134,6 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 		return gs_fail(err, -ENOMEM, "out of memory");
 	memcpy(&e->opts, opts, opts->size < sizeof(e->opts) ? opts->size : sizeof(e->opts));
 	e->o = o;
-	e->epoll = e->timer = -1;
 	e->stuck_at = UINT64_MAX;
 	r = gs_engine_ops.cfg(o, &cfg);
 	e->epoch = cfg.epoch;
@@ -196,10 +181,6 @@ void gs_engine_free(struct gs_engine *e)
 	gs_core_free(e->core);
 	if (e->trace)
 		fclose(e->trace);
-	if (e->epoll >= 0)
-		close(e->epoll);
-	if (e->timer >= 0)
-		close(e->timer);
 	if (all) {
 		results_free(e->results);
 		free(e->workers);
@@ -219,29 +200,14 @@ void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hol
 
 int gs_engine_fd(const struct gs_engine *e)
 {
-	return e->epoll;
+	return e->results->fd;
 }
 
-static uint64_t next_due(const struct gs_engine *e)
+uint64_t gs_engine_due(const struct gs_engine *e)
 {
 	uint64_t due = gs_core_next(e->core);
 
 	return due < e->stuck_at ? due : e->stuck_at;
-}
-
-static void arm(struct gs_engine *e)
-{
-	struct itimerspec t = { 0 };
-	uint64_t at = next_due(e);
-
-	if (at == e->timer_at)
-		return;
-	e->timer_at = at;
-	if (at != UINT64_MAX) {
-		t.it_value.tv_sec = (time_t)(at / NS_PER_S);
-		t.it_value.tv_nsec = (long)(at % NS_PER_S);
-	}
-	timerfd_settime(e->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
 static void refresh(struct gs_engine *e)
@@ -342,12 +308,9 @@ int gs_engine_dispatch(struct gs_engine *e)
 		gs_job_done(e, job);
 		free(job);
 	}
-	if (read(e->timer, &count, sizeof(count)) > 0)
-		e->timer_at = 0;
 	now = gs_now_ns();
-	if (next_due(e) <= now)
+	if (gs_engine_due(e) <= now)
 		do_due(e, now);
-	arm(e);
 	return 0;
 }
 
@@ -357,7 +320,6 @@ int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const st
 
 	refresh(e);
 	r = look(e, key, news);
-	arm(e);
 	return r;
 }
 
@@ -406,7 +368,6 @@ int gs_engine_touch_all(struct gs_engine *e)
 	e->batching = true;
 	r = gs_core_look_all(e->core, all, count, gs_now_ns(), carry_out, e);
 	gs_batch_release(e);
-	arm(e);
 	return r;
 }
 
@@ -450,7 +411,6 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 		free(job);
 	}
 	gs_core_forget(e->core, key);
-	arm(e);
 }
 
 void gs_engine_let_go(struct gs_engine *e)

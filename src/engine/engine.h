@@ -56,8 +56,9 @@ void gs_engine_free(struct gs_engine *e);
 /* Other limits from now on, see the options. */
 void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 
-/* Poll this descriptor for input, then dispatch: results of calls, retries, limits. */
+/* To be dispatched when this is readable (calls are back), and when retries or limits are due. */
 int gs_engine_fd(const struct gs_engine *e);
+uint64_t gs_engine_due(const struct gs_engine *e); /* UINT64_MAX: nothing is */
 int gs_engine_dispatch(struct gs_engine *e);
 
 /* Compares this TSG with what is wanted, and queues the calls. */

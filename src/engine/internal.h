@@ -56,9 +56,7 @@ struct gs_engine {
 	struct gs_job *batch; /* held back while touch_all looks at everything */
 	bool batching;
 	unsigned int pending; /* jobs not yet back */
-	int epoll, timer;
-	uint64_t stuck_at; /* next check for calls that do not return; UINT64_MAX: none */
-	uint64_t timer_at; /* what the timer is set to */
+	uint64_t stuck_at;    /* next check for calls that do not return; UINT64_MAX: none */
 	uint32_t policy_flags;
 	uint32_t epoch;
 	bool overtaken;  /* it is another one by now: no calls until gs_engine_begin_anew() */

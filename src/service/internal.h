@@ -153,7 +153,7 @@ struct gs_service {
 	int lock_fd;
 	sd_event *event; /* NULL: read-only, or not open yet */
 	sd_event_source *beat, *sweep, *look, *happened;
-	sd_event_source *reads, *events, *results, *ticks, *guardian_ended;
+	sd_event_source *reads, *events, *results, *due, *ticks, *guardian_ended;
 	sd_event_source *round;
 	struct gs_slices slices;
 	struct gs_sweeping sweeping;

@@ -121,16 +121,24 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
-static void plan_look(struct gs_service *s)
+/* In ns, CLOCK_MONOTONIC; UINT64_MAX: never. */
+static void plan(sd_event_source *src, uint64_t at)
 {
-	uint64_t next = gs_waits_next(&s->waits);
-
-	if (next == UINT64_MAX) {
-		sd_event_source_set_enabled(s->look, SD_EVENT_OFF);
+	if (at == UINT64_MAX) {
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
 		return;
 	}
-	sd_event_source_set_time(s->look, us_of(next + NS_PER_US - 1));
-	sd_event_source_set_enabled(s->look, SD_EVENT_ONESHOT);
+	sd_event_source_set_time(src, us_of(at + NS_PER_US - 1));
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+/* Whatever has happened may have changed when what waits is to be looked at. */
+static int prepare(struct gs_service *s)
+{
+	plan(s->look, gs_waits_next(&s->waits));
+	if (s->due)
+		plan(s->due, gs_engine_due(s->e));
+	return sd_event_prepare(s->event);
 }
 
 /* After each source of the loop, whosever it is. */
@@ -139,7 +147,6 @@ static int on_happened(sd_event_source *src, void *user)
 	struct gs_service *s = user;
 
 	gs_waits_run(&s->waits, gs_now_ns());
-	plan_look(s);
 	gs_saved_write(s, false);
 	return 0;
 }
@@ -161,7 +168,7 @@ static int take_turn(struct gs_service *s)
 
 static int turn(struct gs_service *s)
 {
-	int r = sd_event_prepare(s->event);
+	int r = prepare(s);
 
 	if (!r)
 		r = sd_event_wait(s->event, UINT64_MAX);
@@ -172,10 +179,8 @@ void gs_loop_finish(struct gs_service *s, struct gs_completion *c)
 {
 	int r = 0;
 
-	while (!gs_completion_is_over(c) && r >= 0) {
-		plan_look(s);
+	while (!gs_completion_is_over(c) && r >= 0)
 		r = turn(s);
-	}
 	if (r < 0)
 		gs_completion_cancel(c, r, strerror(-r));
 }
@@ -289,7 +294,7 @@ void gs_loop_free(struct gs_service *s)
 int gs_service_run(struct gs_service *s, int ms)
 {
 	struct pollfd p = { .events = POLLIN };
-	int r = sd_event_prepare(s->event), signalled = 0;
+	int r = prepare(s), signalled = 0;
 
 	if (!r) {
 		p.fd = sd_event_get_fd(s->event);

@@ -236,12 +236,21 @@ static int start_guardian(struct gs_service *s, struct gs_error *err)
 	return r < 0 ? gs_fail(err, r, "the guardian cannot start: %s", strerror(-r)) : 0;
 }
 
-static int on_results(sd_event_source *src, int fd, uint32_t revents, void *user)
+static void dispatch_engine(struct gs_service *s)
 {
-	struct gs_service *s = user;
-
 	gs_engine_dispatch(s->e);
 	gs_waits_happened(&s->waits, GS_ON_ENGINE);
+}
+
+static int on_results(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	dispatch_engine(user);
+	return 0;
+}
+
+static int on_engine_due(sd_event_source *src, uint64_t us, void *user)
+{
+	dispatch_engine(user);
 	return 0;
 }
 
@@ -276,6 +285,9 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 	if (!r)
 		r = sd_event_add_io(s->event, &s->results, gs_engine_fd(s->e), EPOLLIN, on_results,
 				    s);
+	if (r >= 0) /* the loop gives it its times */
+		r = sd_event_add_time(s->event, &s->due, CLOCK_MONOTONIC, UINT64_MAX, 1,
+				      on_engine_due, s);
 	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
 }
 
@@ -434,6 +446,7 @@ static void end_acting(struct gs_service *s)
 	gs_sight_end(s);
 	s->events = sd_event_source_disable_unref(s->events);
 	s->results = sd_event_source_disable_unref(s->results);
+	s->due = sd_event_source_disable_unref(s->due);
 	gs_engine_free(s->e);
 	s->e = NULL;
 	if (s->opts.daemon && !s->opts.dry_run && s->o && s->event)
