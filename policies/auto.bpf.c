@@ -85,9 +85,13 @@ GPUSCHED_TASK_DESTROY(t)
 {
 	gs_u64 id = t->id;
 	struct runlist *r = runlist_of(t);
+	struct tsg *s = gpusched_lookup(auto_tsgs, &id);
 
 	if (r && r->turn_id == id)
 		r->turn_id = 0;
+	if (!s)
+		return 0;
+	leave(s, t->pid);
 	gpusched_delete(auto_tsgs, &id);
 	gpusched_kick(); /* its turn is somebody else's now */
 	return 0;

@@ -94,7 +94,7 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
 	gs_u64 got = r->be_progress - r->look_progress;
-	gs_u64 due = r->ready + r->part ? span * be_floor_pct * 13 / 1000
+	gs_u64 due = r->ready + r->part ? span * be_floor_pct * 16 / 1000
 					: 0; /* and a bit: looks are late */
 
 	r->owed_ns = least(r->owed_ns + due, OWED_MAX_NS + got);
@@ -161,7 +161,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->tsgs = r->g_tsgs;
 	r->asked_us = r->g_asked_us;
 	watch_costs(r, runlist, now);
-	change_turn(r, runlist, now);
+	change_turn(r, now);
 	if (r->ready > 1)
 		sleep_at_most(0);
 	else if (r->be > 1)
@@ -171,15 +171,16 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 }
 
 /*
- * Is somebody worse off than before something was done without a class? Only who had work all the
- * time can tell. @s->progress goes on, so a second of it is a rate.
+ * Is somebody worse off than before something was done without a class? Only who had work nearly
+ * all the time can tell. @s->progress goes on, so a second of it is a rate.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				gs_u64 now)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 span = now - s->check_ns, permille;
-	int worked = f->drained == s->check_drained;
+	gs_u64 drained = f->drained - s->check_drained, cut = f->slice_ended - s->check_cut;
+	int worked = drained * 9 <= cut;
 
 	if (!s->sighted || span < S)
 		return;
@@ -196,6 +197,7 @@ GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, st
 	s->check_ns = now;
 	s->check_progress = s->progress;
 	s->check_drained = f->drained;
+	s->check_cut = f->slice_ended;
 }
 
 #endif /* AUTO_BOUNDS_H */

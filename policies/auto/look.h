@@ -17,7 +17,7 @@
 /* An LC TSG that has waited so long while others ran. */
 #define INVERSION_NS (5 * MS)
 /* How many looks in a row it takes to change the mind about a TSG without a class. */
-#define STEADY 6
+#define STEADY 10
 #define LOOK_NS (250 * MS)
 #define LOOK_MAX_NS (2 * S)
 /* Who has not run for so long does not count as running. */
@@ -261,7 +261,7 @@ GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, s
 		r->g_busy++;
 }
 
-GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t);
+GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t);
 
 GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
 {
@@ -284,7 +284,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	if (t->id == r->turn_id)
 		r->g_alive = 1;
 	r->g_ready++;
-	gather(r, t);
+	gather(r, s, t);
 }
 
 #endif /* AUTO_LOOK_H */

@@ -21,6 +21,7 @@ struct tsg {
 	gs_u32 role;      /* enum role */
 	gs_u32 idle;      /* BE: has nothing to do, and no turn */
 	gs_u32 absent;    /* suspended by somebody else */
+	gs_u64 user, job; /* that it is counted for; user 0: none yet */
 	gs_u64 absent_ns; /* seen so since; 0: it is not */
 	gs_u64 last_since, last_held, last_turns, last_returns;
 	gs_u64 share_ns, share_progress, share_permille; /* of the GPU, lately */
@@ -28,7 +29,7 @@ struct tsg {
 	gs_u64 look_ns, look_since, look_held, look_slice, look_drained, look_returns;
 	gs_u32 verdict, leaning, looks, pad;
 	/* progress, ns of GPU time; before something was done without a class, and since the last look */
-	gs_u64 progress, base_permille, check_ns, check_progress, check_drained;
+	gs_u64 progress, base_permille, check_ns, check_progress, check_drained, check_cut;
 	/* CTA */
 	gs_u64 probe_until_ns, next_probe_ns, cilp_ns, probe_drains;
 	gs_u64 off_ns, off_permille; /* BE: how often it is off the GPU, without waiting */
@@ -37,12 +38,12 @@ struct tsg {
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
 	gs_u32 pad2;
 };
-GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, 4096);
+GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 
 /* A BE that may be the next: the lowest numbers are, in this order. */
 struct candidate {
 	gs_u64 user_v, user, job_v, job; /* virtual times: what they have had, by weight */
-	gs_u64 process_v, tsg_v;         /* numbers of their last turns */
+	gs_u64 process_v, tsg_v;         /* epoch, and number, of their last turns */
 	gs_u64 id;                       /* 0: there is no candidate */
 	gs_u32 pid, weight;
 };
@@ -86,6 +87,7 @@ GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 /* Turns of a user or of one's job; epoch: the last that is on its account. */
 struct account {
 	gs_u64 v, epoch, paid_ns;
+	gs_u64 tsgs;    /* that it is kept for */
 	gs_u64 inner_v; /* of the one whose turn it was last, among those below it */
 };
 struct job_key {
@@ -93,10 +95,8 @@ struct job_key {
 };
 GPUSCHED_MAP(auto_users, HASH, gs_u64, struct account, 4096);
 GPUSCHED_MAP(auto_jobs, HASH, struct job_key, struct account, 8192);
-struct process_key {
-	gs_u32 runlist, pid;
-};
-GPUSCHED_MAP(auto_processes, HASH, struct process_key, gs_u64, 16384);
+/* Epoch of a process's last turn; on all GPUs, so that one with several has it on all at once. */
+GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 
 #define TURN 0  /* priv: number of its last turn on its runlist */
 #define BEGAN 1 /* priv: when that began */

@@ -25,7 +25,7 @@ GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
 {
-	struct account fresh = { w->v, 0, 0, 0 };
+	struct account fresh = { w->v, 0, 0, 0, 0 };
 
 	return gpusched_lookup_or_add(auto_users, &user, &fresh);
 }
@@ -33,7 +33,7 @@ GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
 GPUSCHED_INLINE struct account *job_account(gs_u64 user, gs_u64 job, const struct account *u)
 {
 	struct job_key key = { user, job };
-	struct account fresh = { u->inner_v, 0, 0, 0 };
+	struct account fresh = { u->inner_v, 0, 0, 0, 0 };
 
 	return gpusched_lookup_or_add(auto_jobs, &key, &fresh);
 }
@@ -57,13 +57,44 @@ GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate 
 	return a->id < b->id;
 }
 
-GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t)
+/* Accounts are kept while they have TSGs. */
+GPUSCHED_INLINE void join(struct tsg *s, struct account *u, struct account *j,
+			  const struct candidate *c)
 {
-	struct process_key process = { gpusched_runlist(t), t->pid };
+	if (s->user)
+		return;
+	s->user = c->user;
+	s->job = c->job;
+	gpusched_add(&u->tsgs, 1ull);
+	gpusched_add(&j->tsgs, 1ull);
+}
+
+GPUSCHED_INLINE void leave(struct tsg *s, gs_u32 pid)
+{
+	struct job_key key = { s->user, s->job };
+	struct account *u = gpusched_lookup(auto_users, &key.user);
+	struct account *j = gpusched_lookup(auto_jobs, &key);
+
+	gpusched_delete(auto_processes, &pid);
+	if (!s->user)
+		return;
+	if (j && j->tsgs > 1)
+		gpusched_add(&j->tsgs, (gs_u64)-1);
+	else
+		gpusched_delete(auto_jobs, &key);
+	if (u && u->tsgs > 1)
+		gpusched_add(&u->tsgs, (gs_u64)-1);
+	else
+		gpusched_delete(auto_users, &key.user);
+}
+
+GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)
+{
 	struct candidate c = { 0 };
-	const struct account *u, *j;
+	struct account *u, *j;
+	gs_u32 pid = t->pid;
 	const struct whole *w;
-	const gs_u64 *number;
+	const gs_u64 *last;
 	gs_u32 zero = 0;
 
 	w = gpusched_lookup(auto_whole, &zero);
@@ -77,10 +108,12 @@ GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t)
 		c.user_v = ~0ull;
 	else
 		c.user_v = most(u->v, w->v);
-	if (j)
+	if (j) {
 		c.job_v = most(j->v, u->inner_v);
-	number = gpusched_lookup(auto_processes, &process);
-	c.process_v = number ? *number : 0;
+		join(s, u, j, &c);
+	}
+	last = gpusched_lookup(auto_processes, &pid);
+	c.process_v = last ? *last : 0;
 	c.tsg_v = t->priv[TURN];
 	c.id = t->id;
 	c.pid = t->pid;
@@ -120,10 +153,10 @@ GPUSCHED_INLINE void charge(const struct runlist *r, gs_u64 ns)
 }
 
 /* Once per round and runlist: is the turn over, and who is next? */
-GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
+GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u64 now)
 {
 	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
-	struct process_key process = { runlist, r->next.pid };
+	gs_u32 pid = r->next.pid;
 
 	if (r->g_alive && r->epoch == epoch)
 		return;
@@ -132,11 +165,10 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->turn_ns = now;
 	r->g_alive = 1;
 	r->number++;
-	if (!r->turn_id)
+	if (!r->turn_id || r->g_ready < 2)
 		return;
-	gpusched_update(auto_processes, &process, &r->number);
-	if (r->g_ready > 1)
-		charge(r, (epoch + 1) * turn_ns - now);
+	gpusched_update(auto_processes, &pid, &epoch);
+	charge(r, (epoch + 1) * turn_ns - now);
 }
 
 GPUSCHED_INLINE void take_turn(struct gpusched_task *t, const struct tsg *s,

@@ -17,15 +17,18 @@ fails() {
 	is "$? $(jq -s '[.[] | select(.scenario) | .checks[] | select(.ok == false)] | length > 0' "$copy/out")" "1 true" \
 		"auto-$1 fails: $what"
 }
-# without WHAT FILE EDIT SCENARIO...: those fail on a copy in which EDIT was applied to FILE
-without() {
-	local edit=$3 file=$2
-	what="without $1"
+# take_out EDIT: a copy with EDIT applied
+take_out() {
 	rm -rf "$copy/auto" "$copy/auto.bpf.c"
 	cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$copy"
-	sed -i "$edit" "$copy/$file"
-	check "$what: something is taken out" eval '! cmp -s "$copy/$file" "$top/policies/$file"'
-	for scenario in "${@:4}"; do fails "$scenario" --policy "$copy/auto.bpf.c"; done
+	sed -i "$1" "$copy"/auto/*.h
+	check "$what: something is taken out" eval '! diff -rq "$copy/auto" "$top/policies/auto" >/dev/null'
+}
+# without WHAT EDIT SCENARIO...: those fail on such a copy
+without() {
+	what="without $1"
+	take_out "$2"
+	for scenario in "${@:3}"; do fails "$scenario" --policy "$copy/auto.bpf.c"; done
 }
 # with OPTION SCENARIO...
 with() {
@@ -38,24 +41,30 @@ with waste_pct=90 launch-bound near
 with be_floor_pct=0 hostile-lc hostile-forks
 with guess=no nobody nobody-3be
 with cta=no short-blocks
-without "turns" auto/decide.h 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
-without "their end" auto/turns.h 's/if (r->g_alive && r->epoch == epoch)/if (r->g_alive)/' 8be
-without "the part that by default is a BE's" auto/bounds.h 's/KEEP_PERMILLE 870ull/KEEP_PERMILLE 100ull/' launch-bound-3be
-without "an end of paying" auto/bounds.h 's/r->paying = 0;/r->paying = 1;/' hostile-flips
-without "users" auto/turns.h 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
-without "jobs" auto/turns.h 's/return t->cgroup_id ? .*/return t->pid;/' jobs
-without "weights" auto/turns.h 's/ns \* 100, c->weight/ns, 1/' weights
-without "limits to them" auto/turns.h 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
-without "one clock for all GPUs" auto/turns.h 's/gpusched_div(now, turn_ns)/gpusched_div(now + (runlist >> 8) * 25 * MS, turn_ns)/' 2gpus
-without "idleness" auto/look.h 's/s->idle = 1;/s->idle = 0;/' idle-be
-without "a way to work in bits" auto/look.h 's/s->part = 1;/s->part = 0;/' half-idle
-without "equal slices beside it" auto/decide.h 's/us = most(us, IDLE_US);/us = us;/' hostile-sleeper
-without "absence, nor idleness instead" auto/look.h 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
-without "respect for other classes" auto/decide.h 's/(r->busy && !r->paying)/0/' normal
-without "a limit to CTA" auto/decide.h 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
-without "a counterpart" auto/bounds.h 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
-without "restraint" auto/decide.h '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
-without "regard for launch-bound services" auto/look.h 's/ && returns \* 4 <= drained \* 3//' nobody-launch-bound
+without "turns" 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
+without "their end" 's/if (r->g_alive && r->epoch == epoch)/if (r->g_alive)/' 8be
+without "the part that by default is a BE's" 's/KEEP_PERMILLE 870ull/KEEP_PERMILLE 100ull/' launch-bound-3be
+without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
+without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
+without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
+without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
+without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
+without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
+without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
+without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
+without "equal slices beside it" 's/us = most(us, IDLE_US);/us = us;/' hostile-sleeper
+without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
+without "respect for other classes" 's/(r->busy && !r->paying)/0/' normal
+without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
+without "a counterpart" 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
+without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
+regard='s/ && returns \* 4 <= drained \* 3//'
+without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
+	nobody-launch-bound
+what="without the first alone"
+take_out "$regard"
+exits 0 "what it did is undone, and nobody-launch-bound passes" \
+	"$gpusched" sim run auto-nobody-launch-bound --policy "$copy/auto.bpf.c"
 
 is "$(tr ' ' '\n' <<<"$tried" | sed '/^$/d' | sort -u)" \
 	"$(ls "$top"/scenarios/auto-*.scn | sed 's/.*auto-\(.*\)\.scn/\1/' | sort)" "every scenario was tried"
