@@ -13,10 +13,11 @@ fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 file=$scratch/one.pftrace
 
 record() { # FILE [OPTIONS]: in the background; $RECORD
+	wait_for 20 watchers 0 # an earlier one may not have been missed yet
 	"$gpusched" trace record -o "$@" >"$scratch/record.out" 2>&1 &
 	RECORD=$!
 	at_end+=($RECORD)
-	wait_for 10 watchers "${WATCHERS:-1}"
+	wait_for 10 watchers 1
 }
 stop_record() {
 	kill -INT "$RECORD"
