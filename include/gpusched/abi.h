@@ -326,7 +326,8 @@ struct gpusched_class {
 	X(HOLD, "hold", "the gate stopped a process until its TSG is admitted") \
 	X(DENY, "deny", "the gate refused to put a TSG on the runlist") \
 	X(OVERRULED, "overruled", "a TSG does not get what was wished for it") \
-	X(ORPHAN, "orphan", "a process used a TSG that is not in the table")
+	X(ORPHAN, "orphan", "a process used a TSG that is not in the table") \
+	X(ODD, "odd", "something is not as it should be on a GPU")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

@@ -90,6 +90,7 @@ struct gs_adopting {
 
 struct gs_watch;
 struct gs_tracing;
+struct gs_oddities;
 struct gs_starting;
 struct gs_request;
 
@@ -162,6 +163,7 @@ struct gs_service {
 	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
 	sd_event_source *sight;
 	struct gs_tracing *tracing;     /* NULL: nobody records */
+	struct gs_oddities *oddities;   /* NULL: nobody watches */
 	struct gs_ledger *ledger;       /* NULL: not a daemon */
 	struct gs_errand *question;     /* to the history, that is being answered; NULL: none */
 	struct gs_guardian *guardian;   /* NULL: none */
@@ -420,6 +422,10 @@ void gs_watch_trace(struct gs_service *s,
 				    const void *what),
 		    const void *what);
 void gs_watch_free_all(struct gs_service *s);
+
+/* ---- oddities.c: what is odd on the GPUs, while somebody watches ------------------------------- */
+void gs_oddities_begin(struct gs_service *s);
+void gs_oddities_end(struct gs_service *s);
 
 /* ---- trace.c: what those who record are told beside the events -------------------------------- */
 /* -ENOTSUP: nobody reads the GPUs' logs. */

@@ -147,6 +147,7 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 void gs_sight_end(struct gs_service *s)
 {
 	gs_trace_end(s);
+	gs_oddities_end(s);
 	s->sight = sd_event_source_disable_unref(s->sight);
 	gs_account_free(s->account);
 	s->account = NULL;

@@ -31,6 +31,7 @@ int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 	w->next = s->watches;
 	s->watches = w;
 	*ret_token = w->token;
+	gs_oddities_begin(s);
 	return 0;
 }
 

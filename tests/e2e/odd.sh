@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# Events for what is odd: time lost in switches, turns that are cut short, who stopped launching. Whose eyes see them.
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 2
+chmod 711 "$scratch"
+config ''
+trusting
+fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
+start_daemon || exit 1
+
+monitor_as() { # UID NAME
+	setpriv --reuid "$1" --clear-groups "$gpusched" monitor --json --for 60s >"$scratch/$2" 2>&1 &
+	at_end+=($!)
+}
+odd() { # NAME WHAT: how many
+	jq -cs "map(select(.event == \"odd\" and .what == \"$2\")) | length" "$scratch/$1"
+}
+told() { # WHAT
+	[ "$(odd root "$1")" -ge 1 ]
+}
+first() { # WHAT FILTER
+	jq -s "map(select(.event == \"odd\" and .what == \"$1\")) | .[0] | $2" "$scratch/root"
+}
+
+load be $fixed
+be=$LOAD_PID
+check "launches are counted" "$gpusched" observe launches on
+load lc $fixed --period-us 5000
+lc=$LOAD_PID
+check "two programs run" wait_for 20 eval 'wait_tsgs pid:$be 4 && wait_tsgs pid:$lc 4'
+"$gpusched" class set "pid:$be" be >/dev/null
+"$gpusched" class set "pid:$lc" lc >/dev/null
+monitor_as 0 root
+monitor_as 65534 other
+check "they watch" wait_for 10 watchers 2
+sleep 6 # of dilated seconds half as many: what is usual is known then
+is "$(jq -cs 'map(select(.event == "odd")) | length' "$scratch/root")" 0 "nothing is odd about whole turns"
+
+kill -STOP $lc
+check "a program that stops launching is told" wait_for 20 told launches-stopped
+is "$(first launches-stopped .pid)" "$lc" "with whose it is"
+kill -CONT $lc
+
+"$gpusched" policy start lcbe >/dev/null
+load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --gap-us 14
+bound=$LOAD_PID
+wait_tsgs "pid:$bound" 1
+"$gpusched" class set "pid:$bound" lc >/dev/null
+check "so is time that is lost beside short slices" wait_for 20 told lost-time
+ge "$(first lost-time .lost_pct)" 10 "with how much"
+is "$(first lost-time .gpu)" 0 "and where"
+check "and whose turns come to nothing" wait_for 20 told cut-short
+is "$(first cut-short .pid)" "$be" "namely BE's"
+ge "$(first cut-short .turns_per_s)" 50 "with how many there are"
+check "another user is told of the GPU" wait_for 5 eval '[ "$(odd other lost-time)" -ge 1 ]'
+is "$(jq -cs 'map(select(.event == "odd" and .pid)) | length' "$scratch/other")" 0 "but of no program"
+done_testing
