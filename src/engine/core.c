@@ -50,6 +50,20 @@ static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *to
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+static void set_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms)
+{
+	c->opts.switch_cost_us = switch_cost_us ? switch_cost_us : SWITCH_COST_US;
+	c->opts.hold_limit_ms = hold_limit_ms ? hold_limit_ms : HOLD_LIMIT_MS;
+}
+
+void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms)
+{
+	const uint32_t said[] = { switch_cost_us, hold_limit_ms };
+
+	trace(c, GS_TRACE_LIMITS, 0, said, sizeof(said));
+	set_limits(c, switch_cost_us, hold_limit_ms);
+}
+
 struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 {
 	struct gs_core *c = calloc(1, sizeof(*c));
@@ -60,7 +74,7 @@ struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 	said.trace = NULL;
 	said.user = NULL;
 	c->opts = *opts;
-	gs_core_limits(c, c->opts.switch_cost_us, c->opts.hold_limit_ms);
+	set_limits(c, c->opts.switch_cost_us, c->opts.hold_limit_ms);
 	if (c->opts.dilate <= 0)
 		c->opts.dilate = 1;
 	c->next_due = UINT64_MAX;
@@ -421,12 +435,6 @@ int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		return -EINPROGRESS;
 	*ret = n->preempted;
 	return n->preempted.err;
-}
-
-void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms)
-{
-	c->opts.switch_cost_us = switch_cost_us ? switch_cost_us : SWITCH_COST_US;
-	c->opts.hold_limit_ms = hold_limit_ms ? hold_limit_ms : HOLD_LIMIT_MS;
 }
 
 uint32_t gs_core_switch_cost_us(const struct gs_core *c)

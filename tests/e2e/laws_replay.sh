@@ -52,6 +52,12 @@ for policy in adaptive admit edf fair lcbe none prio rr; do
 	one $policy
 done
 one rr -o quantum_ms=10 -o slice_us=200
+config '[Daemon]
+SwitchCost = 300us
+[Classes]
+Class = soon deadline_us=20000
+Class = be suspend_limit_ms=500'
+kill -HUP "$DAEMON_PID"
 one lcbe
 one admit -o max_be=1
 for policy in starves suspends_all flips absurd every rests suspends_all flips starves; do
@@ -72,5 +78,6 @@ diag "$out"
 out=$(tail -1 <<<"$out")
 ge "$(jq '[.look, .all, .done] | min' <<<"$out")" 100 "many looks, rounds and calls"
 ge "$(jq '[.policy, .class, .forget, .due] | min' <<<"$out")" 10 "and all else that there is"
+ge "$(jq .limits <<<"$out")" 1 "and a reload's new limits"
 ge "$(jq .todo <<<"$out")" "$(jq .done <<<"$out")" "from which something followed"
 done_testing

@@ -89,12 +89,15 @@ static void replay_look(struct replay *r, const struct gs_core_trace *head,
 
 static void replay_rest(struct replay *r, const struct gs_core_trace *head, void *data)
 {
-	const uint32_t *policy = data;
+	const uint32_t *two = data;
 	struct gpusched_key keys[64];
 
 	switch (head->type) {
 	case GS_TRACE_POLICY:
-		gs_core_policy(r->core, policy[0], policy[1]);
+		gs_core_policy(r->core, two[0], two[1]);
+		break;
+	case GS_TRACE_LIMITS:
+		gs_core_limits(r->core, two[0], two[1]);
 		break;
 	case GS_TRACE_CLASS:
 		gs_core_class(r->core, (uint32_t)head->now_ns, data);

@@ -641,6 +641,9 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 		fake.cfg.policy_active = value % 4 != 0;
 		gs_engine_touch_all(engine);
 		break;
+	case 10:
+		gs_engine_limits(engine, 50 + 40 * value, 0);
+		break;
 	default:
 		fake_want(t, value & 1 ? GPUSCHED_RUNNABLE : GPUSCHED_TIMESLICE,
 			  value & 1 ? value >> 1 & 1 : 100 * value);
