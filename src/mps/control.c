@@ -69,7 +69,7 @@ static void child(char *const *argv, int in, int out)
 /* As much as there is room for; the rest is thrown away. -ETIMEDOUT. */
 static int read_until(int fd, uint64_t until, char *ret, size_t size)
 {
-	char rest[512];
+	char rest[512] = "";
 	size_t n = 0;
 
 	for (;;) {
