@@ -174,25 +174,27 @@ static bool has_class(const json_t *program, const char *name)
 	return class_name && !strcmp(class_name, name);
 }
 
+/* What can be done now comes first; a server of ours is for its next start. */
 static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
 	long long pid = json_integer_value(json_object_get(o, "pid"));
-	const char *policy = advise_policy(&c->c), *want = m == ADVISE_DO_LC ? "lc" : "be";
-	bool by_class = m == ADVISE_DO_LC || m == ADVISE_DO_BE;
+	const char *policy = advise_policy(&c->c), *want = kind == ADVISE_BATCH ? "be" : "lc";
+	bool by_class = m == ADVISE_DO_LC || m == ADVISE_DO_BE || m == ADVISE_DO_POOL;
 	json_t *list = json_array();
 
-	if (by_class && has_class(o, want) && policy && c->policy && !strcmp(policy, c->policy))
+	if ((m == ADVISE_DO_LC || m == ADVISE_DO_BE) && has_class(o, want) && policy && c->policy &&
+	    !strcmp(policy, c->policy))
 		m = ADVISE_DO_NOTHING; /* it is as it should be */
-	else if (by_class && !has_class(o, want))
+	if (by_class && policy && !has_class(o, want))
 		command(list, "gpusched class set pid:%lld %s", pid, want);
-	else if (m == ADVISE_DO_POOL)
+	if (m == ADVISE_DO_POOL)
 		command(list, "gpusched run --pool --class be -- COMMAND # instead of process %lld",
 			pid, "");
-	else if (m == ADVISE_DO_SHARE)
+	if (m == ADVISE_DO_SHARE)
 		command(list,
 			"gpusched run --share --class %2$s -- COMMAND # instead of process %1$lld",
-			pid, kind == ADVISE_BATCH ? "be" : "lc");
+			pid, want);
 	json_object_set_new(o, "means", json_string(advise_means_name(m)));
 	json_object_set_new(o, "text", json_string(advise_means_text(m)));
 	json_object_set_new(o, "do", list);

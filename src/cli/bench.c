@@ -620,6 +620,10 @@ int cli_bench(struct cli *c)
 	r = open_raw(&b, &err);
 	if (!r && !b.only_looks)
 		r = measure(&b, &err);
+	if (r == -EINTR) { /* what was measured until then is shown */
+		b.partly = true;
+		r = 0;
+	}
 	if (r)
 		return cli_fail(r, "bench: %s", err.text);
 	return report(&b);

@@ -117,6 +117,7 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 
 /* The same with real programs; begin once, before the first cell. */
 int bench_path_begin(struct bench_run *run, struct gs_error *err);
+/* -EINTR: SIGINT or SIGTERM came; the cell's programs and daemon have been ended. */
 int bench_on_path(struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
 void bench_path_end(struct bench_run *run);
 

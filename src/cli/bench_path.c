@@ -28,6 +28,23 @@
 #define MPS_MS 15000
 #define MAX_OUTPUT (64u << 20)
 
+/* SIGINT, SIGTERM: the cell is given up, and all that runs is ended in order. */
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	stopped = 1;
+}
+
+static int wait_for(double ns)
+{
+	uint64_t end = gs_now_ns() + (uint64_t)ns, now;
+
+	while (!stopped && (now = gs_now_ns()) < end)
+		gs_sleep_ns(end - now < 50 * NS_PER_MS ? end - now : 50 * NS_PER_MS);
+	return stopped ? -EINTR : 0;
+}
+
 /* ---- daemon ---------------------------------------------------------------------------------- */
 
 static void last_words(const struct bench_path *p, char *ret, size_t size)
@@ -304,16 +321,19 @@ static int measure(struct cell_run *c, struct gs_error *err)
 		r = set_slices(c);
 	if (r)
 		return r;
-	gs_sleep_ns((uint64_t)(c->run->warmup_s * real));
+	r = wait_for(c->run->warmup_s * real);
+	if (r)
+		return r;
 	if (c->cell->scheme->mps != BENCH_NO_MPS)
 		c->mps_clients = mps_clients(c->p, c->all, c->n);
 	r = look(&c->before);
 	c->from_ns = gs_now_ns();
 	if (r)
 		return r;
-	gs_sleep_ns((uint64_t)(c->run->seconds * real));
+	r = wait_for(c->run->seconds * real);
 	c->to_ns = gs_now_ns();
-	r = look(&c->after);
+	if (!r)
+		r = look(&c->after);
 	if (!r && c->run->before_end)
 		c->run->before_end(c->run->user, c->cell);
 	return r ? r : take_figures(c);
@@ -333,6 +353,8 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cell, struct gs_erro
 
 	cell->be_rate = cell->lost_pct = cell->switches_per_s = NAN;
 	r = measure(&c, err);
+	if (stopped)
+		return gs_fail(err, -EINTR, "interrupted");
 	if (r == -ENOMEM)
 		return r;
 	if (r)
@@ -405,10 +427,13 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 
 int bench_path_begin(struct bench_run *run, struct gs_error *err)
 {
+	static const struct sigaction stop = { .sa_handler = on_signal };
 	struct bench_path *p = calloc(1, sizeof(*p));
 	char log[320];
 	int r;
 
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
 	if (!p)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	run->path = p;

@@ -87,4 +87,14 @@ le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with s
 	"$1" bench --gpu path --load a-1be --scheme alone; echo "exit $?"; kill $be' \
 	"$gsload" "$gpusched" "$scratch/ready" >"$scratch/beside" 2>&1
 like "$(cat "$scratch/beside")" 'TSGs of other programs.*exit 3' "it refuses beside other programs"
+
+# ---- interrupted ------------------------------------------------------------------------------------
+
+"$gpusched" sim shell --dilate 2 -- bash -c '
+	tsgs() { [ "$(jq ".tsgs | length" <"$GPUSCHED_SIM/dev/state.json")" -ge 8 ]; }
+	"$0" bench --gpu path --seconds 100 --load a-1be --scheme default 2>/dev/null & bench=$!
+	for i in {1..200}; do tsgs && break; sleep 0.1; done
+	kill -TERM $bench; wait $bench; echo "exit $? tsgs $(jq ".tsgs | length" <"$GPUSCHED_SIM/dev/state.json")"' \
+	"$gpusched" >"$scratch/interrupted" 2>&1
+like "$(cat "$scratch/interrupted")" 'exit 4 tsgs 0' "told to end, it ends its programs first"
 done_testing
