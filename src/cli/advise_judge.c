@@ -6,9 +6,12 @@
 
 /* Fewer turns whose end is known say nothing. */
 #define MIN_TURNS 20
-#define BATCH_PART 0.7  /* of its turns: its slice ended them */
+/* A batch program's slice ends nearly all of its turns; fewer will do for one that has the GPU most. */
+#define BATCH_PART 0.7
 #define BATCH_HELD 0.05 /* of the time; a request that is cut is no batch */
-#define WHOLE_PART 0.9  /* of its turns: they drained */
+#define MOST_PART 0.4
+#define MOST_HELD 0.5
+#define WHOLE_PART 0.9 /* of its turns: they drained */
 /*
  * A launch that works for so short a time is over before the next one comes, as a CPU launches. Of a
  * turn some 60 us are no work (docs/account.md).
@@ -76,6 +79,12 @@ static enum advise_kind service_kind(const struct advise_seen *s)
 	return s->returns >= MANY_RETURNS * s->span_s ? ADVISE_LAUNCH_BOUND : ADVISE_UNSEEN;
 }
 
+static bool is_batch(const struct advise_seen *s, double ended)
+{
+	return (s->slice_ended >= BATCH_PART * ended && s->held_s >= BATCH_HELD * s->span_s) ||
+	       (s->slice_ended >= MOST_PART * ended && s->held_s >= MOST_HELD * s->span_s);
+}
+
 enum advise_kind advise_kind(const struct advise_seen *s)
 {
 	double ended = s->slice_ended + s->drained;
@@ -88,7 +97,7 @@ enum advise_kind advise_kind(const struct advise_seen *s)
 		return s->held_s > 0 ? ADVISE_UNSEEN : ADVISE_IDLE;
 	if (ended < MIN_TURNS)
 		return ADVISE_UNSEEN;
-	if (s->slice_ended >= BATCH_PART * ended && s->held_s >= BATCH_HELD * s->span_s)
+	if (is_batch(s, ended))
 		return ADVISE_BATCH;
 	return s->drained >= WHOLE_PART * ended ? service_kind(s) : ADVISE_UNSEEN;
 }

@@ -109,6 +109,12 @@ static void test_rr(void **state)
 	all_loads("rr", false);
 }
 
+static void test_auto(void **state)
+{
+	all_loads("auto", true);
+	all_loads("auto", false);
+}
+
 static void test_signs(void **state)
 {
 	struct advise_seen s = { .known = true,
@@ -135,11 +141,13 @@ static void test_signs(void **state)
 	assert_int_equal(advise_kind(&s), ADVISE_SERVER);
 	s = (struct advise_seen){ .known = true,
 				  .span_s = 10,
-				  .held_s = 5,
+				  .held_s = 2,
 				  .turns = 100,
 				  .slice_ended = 50,
 				  .drained = 50 };
 	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN); /* it changes its ways */
+	s.held_s = 8;                                     /* its queue runs dry now and then */
+	assert_int_equal(advise_kind(&s), ADVISE_BATCH);
 }
 
 static void test_means(void **state)
@@ -173,8 +181,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_default), cmocka_unit_test(test_lcbe),
-		cmocka_unit_test(test_rr),      cmocka_unit_test(test_signs),
-		cmocka_unit_test(test_means),
+		cmocka_unit_test(test_rr),      cmocka_unit_test(test_auto),
+		cmocka_unit_test(test_signs),   cmocka_unit_test(test_means),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
