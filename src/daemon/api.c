@@ -163,12 +163,13 @@ static enum MHD_Result do_verb(struct api *a, struct MHD_Connection *c, const st
 	return MHD_YES;
 }
 
-static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c)
+static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c,
+				  const struct gs_peer *peer)
 {
 	CLEANUP_FREE char *service = NULL;
 	char *text = NULL;
 
-	if (gs_service_metrics(a->s, &service))
+	if (gs_service_metrics(a->s, peer, &service))
 		return api_answer_error(c, -EIO, "the counters cannot be read");
 	if (asprintf(&text,
 		     "%s# TYPE gpusched_connections_refused counter\n"
@@ -227,7 +228,7 @@ static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char
 	if (get && !strcmp(url, "/v1/trace"))
 		return api_watch_open(a, c, &peer, true);
 	if (get && !strcmp(url, "/metrics"))
-		return do_metrics(a, c);
+		return do_metrics(a, c, &peer);
 	if (!get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
 		return do_verb(a, c, &peer, url + 4, rq);
 	if (get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)

@@ -49,6 +49,9 @@ void gs_ledger_take_for_answer(struct gs_service *s);
 int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by, json_t **ret,
 		   struct gs_error *err);
 
+/* Sums as OpenMetrics: by class, and for whom others' times are by cgroup, pod and container. */
+void gs_ledger_text(struct gs_service *s, const struct gs_view *view, FILE *f);
+
 /*
  * "ago": what an object's figures were some 10 s ago, by its own keys; null: not known. Of a TSG, of
  * a GPU by its place, of `stats`.

@@ -21,6 +21,7 @@ struct group {
 	struct gs_history_sums sums;
 	unsigned int live; /* TSGs */
 	bool pool;
+	bool coarse; /* stands for all cgroups of its GPU and class */
 };
 
 /* What was known at the last few samples: a ring. */
@@ -99,10 +100,17 @@ void ledger_take_gpu(struct gs_service *s, size_t i);
 /* ledger_sums.c: joins the group that its class and cgroup say now. */
 void ledger_join(struct gs_service *s, struct kept *k);
 void ledger_leave(struct kept *k);
+/* Each class has one on each GPU, whoever came. */
+void ledger_fill_groups(struct gs_service *s);
 void ledger_free_groups(struct gs_ledger *l);
+
+/* All sums up to now. */
+void gs_ledger_bring_up(struct gs_service *s);
 
 /* ledger_recent.c */
 void ledger_sample(struct gs_service *s);
+/* Part of the last ten seconds that it held; negative: not known. */
+double gs_ledger_share(struct gs_service *s, const struct group *g);
 /* Samples begin anew after a pause. */
 void ledger_pause(struct gs_ledger *l);
 

@@ -76,6 +76,47 @@ static bool oldest(const struct gs_ledger *l, uint64_t *ret)
 	return gs_now_ns() - l->sampled_ns[*ret % SAMPLES] >= NS_PER_S;
 }
 
+static bool is_in(const struct group *g, const struct kept *k)
+{
+	return k->group == g ||
+	       (g->coarse && k->who.gpu == g->key.gpu && !strcmp(k->who.class, g->key.class));
+}
+
+/* The GPU's log has a time of its own: what is held is part of that. */
+static double span_of(struct gs_service *s, uint32_t gpu, uint64_t at)
+{
+	struct gs_account_gpu a = { 0 };
+
+	gs_account_gpu(s->account, gpu, &a);
+	for (size_t i = 0; a.open && a.sums.since_ns && i < s->ngpus; i++) {
+		uint64_t span = a.sums.as_of_ns - a.sums.since_ns,
+			 was = s->ledger->gpus[i].samples[at % SAMPLES].span_ns;
+
+		if (s->gpus[i].index == gpu)
+			return (double)(span - (was < span ? was : 0));
+	}
+	return 0;
+}
+
+double gs_ledger_share(struct gs_service *s, const struct group *g)
+{
+	double held = 0, span;
+	uint64_t at;
+
+	if (!s->account || !oldest(s->ledger, &at))
+		return g->live ? -1 : 0;
+	span = span_of(s, g->key.gpu, at);
+	if (span <= 0)
+		return g->live ? -1 : 0;
+	for (const struct kept *k = s->ledger->all; k; k = k->hh.next) {
+		uint64_t was = k->first_sample <= at ? k->samples[at % SAMPLES].held_ns : 0;
+
+		if (is_in(g, k) && k->seen.held_ns > was)
+			held += (double)(k->seen.held_ns - was);
+	}
+	return held / span;
+}
+
 /* ---- JSON: with the keys of what stands beside it --------------------------------------------- */
 
 /* One that came since then had nothing. */

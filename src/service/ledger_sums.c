@@ -80,6 +80,20 @@ void ledger_join(struct gs_service *s, struct kept *k)
 	k->group->pool |= k->who.pool;
 }
 
+void ledger_fill_groups(struct gs_service *s)
+{
+	for (uint32_t c = 0; c < GPUSCHED_MAX_CLASSES; c++) {
+		const char *name = c ? gs_class_name(s->classes, c) : "";
+
+		for (size_t i = 0; name && i < s->ngpus; i++) {
+			struct group_key key = { .gpu = s->gpus[i].index };
+
+			snprintf(key.class, sizeof(key.class), "%s", name);
+			make_group(s->ledger, &key);
+		}
+	}
+}
+
 void ledger_free_groups(struct gs_ledger *l)
 {
 	struct group *g, *next;
@@ -193,7 +207,11 @@ static json_t *group_rows(struct gs_service *s, bool by_class)
 	struct sum *all = NULL;
 
 	for (struct group *g = s->ledger->groups; g; g = g->hh.next) {
-		struct sum *sum = sum_of(&all, by_class ? g->key.class : g->key.cgroup);
+		struct sum *sum;
+
+		if (!g->live && !g->sums.v[GS_SUM_SEEN])
+			continue; /* nobody came */
+		sum = sum_of(&all, by_class ? g->key.class : g->key.cgroup);
 
 		if (!sum)
 			break;
@@ -217,8 +235,9 @@ static json_t *gpu_rows(struct gs_service *s)
 	return rows;
 }
 
-static void take_all(struct gs_service *s)
+void gs_ledger_bring_up(struct gs_service *s)
 {
+	ledger_fill_groups(s);
 	gs_sight_flush(s);
 	for (struct kept *k = s->ledger->all; k; k = k->hh.next)
 		ledger_take_tsg(s, k);
@@ -231,9 +250,10 @@ int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char 
 {
 	if (!s->ledger)
 		return gs_fail(err, -ENOTSUP, "without a daemon nobody adds up what was done");
-	if (!strcmp(by, "cgroup") && view->uid)
-		return gs_fail(err, -EPERM, "sums by cgroup are root's to see");
-	take_all(s);
+	if (!strcmp(by, "cgroup") && !gs_view_sees_all_times(view))
+		return gs_fail(err, -EPERM,
+			       "sums by cgroup are for root and whom AllowTrace= names");
+	gs_ledger_bring_up(s);
 	if (!strcmp(by, "process"))
 		*ret = process_rows(s, view);
 	else if (!strcmp(by, "class") || !strcmp(by, "cgroup"))

@@ -41,6 +41,13 @@ static inline unsigned int gs_view_process(const struct gs_view *v, uid_t owner)
 {
 	return v->uid == owner ? ~0u : v->others;
 }
+/* Others' times, and who they are. */
+static inline bool gs_view_sees_all_times(const struct gs_view *v)
+{
+	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
+
+	return (v->others & needs) == needs;
+}
 /* Its user, where the viewer may see it: -ESRCH. */
 int gs_view_pid(const struct gs_view *v, pid_t pid, uid_t *ret_owner);
 /* @rec may be found by @t: hidden ones by GPU and class alone. */

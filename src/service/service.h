@@ -93,8 +93,8 @@ int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char
 /* Ends all requests that are not over, with @text. */
 void gs_service_cancel_requests(struct gs_service *s, const char *text);
 
-/* Counters and gauges in OpenMetrics text, without its end mark; malloc'd. */
-int gs_service_metrics(struct gs_service *s, char **ret_text);
+/* Counters and gauges in OpenMetrics text, without its end mark, as @peer may see them; malloc'd. */
+int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text);
 
 /* Events that @peer may see, as JSON objects. Returns a token for _unwatch. */
 typedef void (*gs_watch_fn)(const json_t *event, void *user);

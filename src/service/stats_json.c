@@ -227,41 +227,6 @@ static void calls_text(const struct gs_service *s, FILE *f)
 			s->calls[i].count);
 }
 
-static void seconds_text(struct gs_service *s, FILE *f, const char *name, const char *text,
-			 size_t offset)
-{
-	fprintf(f,
-		"# TYPE gpusched_gpu_%s_seconds counter\n"
-		"# UNIT gpusched_gpu_%s_seconds seconds\n"
-		"# HELP gpusched_gpu_%s_seconds %s\n",
-		name, name, name, text);
-	for (size_t i = 0; i < s->ngpus; i++) {
-		struct gs_account_gpu g;
-		uint64_t ns;
-
-		gs_account_gpu(s->account, s->gpus[i].index, &g);
-		memcpy(&ns, (const char *)&g.sums + offset, sizeof(ns));
-		if (g.open)
-			fprintf(f, "gpusched_gpu_%s_seconds_total{gpu=\"%u\",UUID=\"%s\"} %.9f\n",
-				name, s->gpus[i].index, s->gpus[i].uuid, (double)ns / 1e9);
-	}
-}
-
-static void gpu_time_text(struct gs_service *s, FILE *f)
-{
-	if (!s->account)
-		return;
-	gs_sight_flush(s);
-	seconds_text(s, f, "held", "time in which a program's context was loaded",
-		     offsetof(struct gs_runlist_sums, held_ns));
-	seconds_text(s, f, "lost", "time between two programs' turns, below 1 ms",
-		     offsetof(struct gs_runlist_sums, lost_ns));
-	seconds_text(s, f, "open", "time in which no context was loaded",
-		     offsetof(struct gs_runlist_sums, open_ns));
-	seconds_text(s, f, "unknown", "time around lost records",
-		     offsetof(struct gs_runlist_sums, unknown_ns));
-}
-
 /* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
 static void tsgs_text(struct gs_service *s, FILE *f)
 {
@@ -287,10 +252,10 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 		if (!counts[i])
 			continue;
 		if (g < s->ngpus)
-			fprintf(f, "gpusched_tsgs{gpu=\"%u\",uuid=\"%s\",", s->gpus[g].index,
+			fprintf(f, "gpusched_tsgs{gpu=\"%u\",UUID=\"%s\",", s->gpus[g].index,
 				s->gpus[g].uuid);
 		else
-			fprintf(f, "gpusched_tsgs{gpu=\"\",uuid=\"\",");
+			fprintf(f, "gpusched_tsgs{gpu=\"\",UUID=\"\",");
 		fprintf(f, "class=\"%s\",kind=\"%s\"} %u\n",
 			class_label(s, (uint32_t)(i / 3 % GPUSCHED_MAX_CLASSES)),
 			gs_kind_name(i % 3), counts[i]);
@@ -315,8 +280,9 @@ static void launches_text(const struct gs_service *s, FILE *f)
 				class_label(s, i), n[i]);
 }
 
-int gs_service_metrics(struct gs_service *s, char **ret_text)
+int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text)
 {
+	const struct gs_view view = gs_view_of(s, peer);
 	struct gs_taps_status st = { 0 };
 	char *text = NULL;
 	size_t size;
@@ -334,7 +300,7 @@ int gs_service_metrics(struct gs_service *s, char **ret_text)
 	groups_text(s, &st, f);
 	longest_turn_text(s, f);
 	calls_text(s, f);
-	gpu_time_text(s, f);
+	gs_ledger_text(s, &view, f);
 	tsgs_text(s, f);
 	launches_text(s, f);
 	fprintf(f, "# TYPE gpusched_policy gauge\n# HELP gpusched_policy the running policy\n");

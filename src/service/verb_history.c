@@ -83,7 +83,6 @@ static int parse_target(const char *text, struct gs_history_query *q, struct gs_
 /* Others' figures are for whom others' times are. */
 static int parse(const struct gs_request *rq, struct gs_history_query *q)
 {
-	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
 	const char *by = gs_arg_text(rq, "by");
 
 	q->since_s = (uint64_t)gs_arg_number(rq, "since_s", 0);
@@ -92,7 +91,7 @@ static int parse(const struct gs_request *rq, struct gs_history_query *q)
 	q->calm = gs_arg_true(rq, "calm");
 	q->uid = rq->view.uid;
 	q->root = !rq->view.uid;
-	q->times = (rq->view.others & needs) == needs;
+	q->times = gs_view_sees_all_times(&rq->view);
 	if (by && gs_history_by_parse(by, &q->by))
 		return gs_fail(rq->err, -EINVAL,
 			       "by '%.64s': one of process, user, cgroup, class, gpu", by);

@@ -124,7 +124,7 @@ const struct gs_gpu *gs_gpu_find(const struct gs_gpu *gpus, size_t n, const char
 	return NULL;
 }
 
-int gs_service_metrics(struct gs_service *s, char **ret_text)
+int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text)
 {
 	*ret_text = strdup("");
 	return *ret_text ? 0 : -ENOMEM;

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Who used the GPUs, as OpenMetrics: by class; with cgroup, pod and container for whom others' times
+ * are. Labels are spelled as dcgm-exporter has them. No label is a process or a user: their number
+ * has no bound.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/escape.h"
+#include "service/ledger_priv.h"
+#include "service/pod.h"
+
+/* Ends of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
+#define LE_FIRST 12
+#define LE_LAST 30
+#define LE_STEP 2
+
+static void put_label(FILE *f, const char *name, const char *value)
+{
+	CLEANUP_FREE char *shown = gs_escaped(value);
+
+	if (!*value)
+		return;
+	fprintf(f, ",%s=\"", name);
+	for (const char *c = shown ? shown : ""; *c; c++)
+		fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+	fputc('"', f);
+}
+
+/* Malloc'd: gpu="0",UUID="...",class="be" and what else it says. */
+static char *labels_of(const struct gs_service *s, const struct group *g)
+{
+	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN], *text = NULL;
+	const struct gs_gpu *gpu = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < s->ngpus; i++)
+		if (s->gpus[i].index == g->key.gpu)
+			gpu = &s->gpus[i];
+	fprintf(f, "gpu=\"%u\",UUID=\"%s\",class=\"%s\"", g->key.gpu, gpu ? gpu->uuid : "",
+		g->key.class);
+	gs_pod_of(g->key.cgroup, pod, container);
+	put_label(f, "cgroup", g->key.cgroup);
+	put_label(f, "pod", pod);
+	put_label(f, "container", container);
+	return fclose(f) ? NULL : text;
+}
+
+/* ---- whose ----------------------------------------------------------------------------------- */
+
+/* Its times are known: 0 where nobody came, but not where nobody could look. */
+static bool is_known(const struct gs_service *s, const struct group *g)
+{
+	struct gs_account_gpu a = { 0 };
+
+	gs_account_gpu(s->account, g->key.gpu, &a);
+	return g->sums.v[GS_SUM_SEEN] || (a.open ? !g->live : !a.reason[0]);
+}
+
+struct shown {
+	const struct group *g;
+	char *labels;
+	double share; /* of the last 10 s; negative: not known */
+};
+
+struct showing {
+	struct shown *all;
+	size_t n, room;
+	struct group *coarse; /* made for this answer */
+	size_t ncoarse;
+};
+
+static void show(struct gs_service *s, struct showing *w, const struct group *g)
+{
+	struct shown *grown;
+
+	if (!is_known(s, g))
+		return;
+	if (w->n == w->room) {
+		grown = reallocarray(w->all, w->room * 2 + 64, sizeof(*grown));
+		if (!grown)
+			return;
+		w->all = grown;
+		w->room = w->room * 2 + 64;
+	}
+	w->all[w->n] = (struct shown){ g, labels_of(s, g), gs_ledger_share(s, g) };
+	w->n += w->all[w->n].labels != NULL;
+}
+
+/* All cgroups of a class on a GPU in one. */
+static void show_coarse(struct gs_service *s, struct showing *w)
+{
+	w->coarse = calloc(HASH_COUNT(s->ledger->groups) + 1, sizeof(*w->coarse));
+	for (struct group *g = s->ledger->groups; w->coarse && g; g = g->hh.next) {
+		struct group *c = w->coarse;
+
+		while (c < w->coarse + w->ncoarse &&
+		       (c->key.gpu != g->key.gpu || strcmp(c->key.class, g->key.class)))
+			c++;
+		if (c == w->coarse + w->ncoarse) {
+			c->key = g->key;
+			memset(c->key.cgroup, 0, sizeof(c->key.cgroup));
+			c->coarse = true;
+			w->ncoarse++;
+		}
+		c->live += g->live;
+		gs_history_sums_add(&c->sums, &g->sums);
+	}
+	for (size_t i = 0; i < w->ncoarse; i++)
+		show(s, w, &w->coarse[i]);
+}
+
+static void showing_free(struct showing *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->all[i].labels);
+	free(w->all);
+	free(w->coarse);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void head(FILE *f, const char *name, const char *type, const char *help)
+{
+	size_t n = strlen(name);
+
+	fprintf(f, "# TYPE gpusched_%s %s\n", name, type);
+	if (n > 8 && !strcmp(name + n - 8, "_seconds"))
+		fprintf(f, "# UNIT gpusched_%s seconds\n", name);
+	fprintf(f, "# HELP gpusched_%s %s\n", name, help);
+}
+
+static void figure_text(FILE *f, const struct showing *w, const struct gs_history_figure *m)
+{
+	bool time = strstr(m->metric, "_seconds") != NULL;
+
+	head(f, m->metric, "counter", m->help);
+	for (size_t i = 0; i < w->n; i++) {
+		uint64_t v = w->all[i].g->sums.v[m->sum];
+
+		fprintf(f, "gpusched_%s_total{%s} ", m->metric, w->all[i].labels);
+		if (time)
+			fprintf(f, "%.9f\n", (double)v / 1e9);
+		else
+			fprintf(f, "%" PRIu64 "\n", v);
+	}
+}
+
+static void histogram_text(FILE *f, const struct showing *w)
+{
+	head(f, "wait_seconds", "histogram",
+	     "waits for a turn on the GPU, as far as they are known");
+	for (size_t i = 0; i < w->n; i++) {
+		const struct gs_history_sums *s = &w->all[i].g->sums;
+		uint64_t n = 0;
+		int bucket = 0;
+
+		for (int e = LE_FIRST; e <= LE_LAST; e += LE_STEP) {
+			for (; bucket < e; bucket++)
+				n += s->wait_bucket[bucket];
+			fprintf(f, "gpusched_wait_seconds_bucket{%s,le=\"%.9f\"} %" PRIu64 "\n",
+				w->all[i].labels, (double)(1ull << e) / 1e9, n);
+		}
+		fprintf(f,
+			"gpusched_wait_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n"
+			"gpusched_wait_seconds_count{%s} %" PRIu64 "\n"
+			"gpusched_wait_seconds_sum{%s} %.9f\n",
+			w->all[i].labels, s->v[GS_SUM_WAITS], w->all[i].labels, s->v[GS_SUM_WAITS],
+			w->all[i].labels, (double)s->v[GS_SUM_WAIT] / 1e9);
+	}
+}
+
+static void shares_text(FILE *f, const struct showing *w)
+{
+	head(f, "gpu_share", "gauge",
+	     "part of the GPU's last 10 s that was held; without log: none");
+	for (size_t i = 0; i < w->n; i++)
+		if (w->all[i].share >= 0)
+			fprintf(f, "gpusched_gpu_share{%s} %.4f\n", w->all[i].labels,
+				w->all[i].share);
+}
+
+/* A GPU whose log cannot be read has none of these. */
+static void gpu_text(struct gs_service *s, FILE *f, const char *name, enum gs_history_sum sum,
+		     const char *help)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "gpu_%s_seconds", name);
+	head(f, full, "counter", help);
+	for (size_t i = 0; i < s->ngpus; i++) {
+		const struct gs_history_sums *t = &s->ledger->gpus[i].total;
+		struct gs_account_gpu g;
+
+		gs_account_gpu(s->account, s->gpus[i].index, &g);
+		if (t->v[GS_SUM_SEEN] || !g.reason[0])
+			fprintf(f, "gpusched_%s_total{gpu=\"%u\",UUID=\"%s\"} %.9f\n", full,
+				s->gpus[i].index, s->gpus[i].uuid, (double)t->v[sum] / 1e9);
+	}
+}
+
+void gs_ledger_text(struct gs_service *s, const struct gs_view *view, FILE *f)
+{
+	struct showing w = { 0 };
+
+	if (!s->ledger || !s->account)
+		return;
+	gs_ledger_bring_up(s);
+	gpu_text(s, f, "held", GS_SUM_HELD, "time in which a program's context was loaded");
+	gpu_text(s, f, "lost", GS_SUM_LOST, "time between two programs' turns, below 1 ms");
+	gpu_text(s, f, "open", GS_SUM_OPEN, "time in which no context was loaded");
+	gpu_text(s, f, "unknown", GS_SUM_UNKNOWN, "time around lost records");
+	if (gs_view_sees_all_times(view))
+		for (struct group *g = s->ledger->groups; g; g = g->hh.next)
+			show(s, &w, g);
+	else
+		show_coarse(s, &w);
+	for (size_t i = 0; i < gs_history_nfigures; i++)
+		if (gs_history_figures[i].metric)
+			figure_text(f, &w, &gs_history_figures[i]);
+	histogram_text(f, &w);
+	shares_text(f, &w);
+	showing_free(&w);
+}

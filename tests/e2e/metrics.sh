@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Metrics by class, cgroup, pod and container; the exporter; Prometheus reads it.
+# timeout: 120
+# needs: root bpf fuse cgroup2
+. "$(dirname "$0")/lib.sh"
+tree=/sys/fs/cgroup/elsewhere
+if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
+	rmdir "$scratch"
+	MOVED=1 exec unshare -m bash "$self"
+fi
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
+fi
+enter_sim --dilate 2
+chmod 711 "$scratch"
+config '[Classes]
+AllowTrace = uid=4713
+Class = batch weight=50'
+fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
+uid=6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+id=$(printf '%064d' 7)
+port=$((20000 + $$ % 20000))
+start_daemon
+
+as() { # UID COMMAND...
+	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
+}
+metrics() { # UID
+	as "$1" curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics
+}
+value() { # UID METRIC LABEL=VALUE...: the sum of what fits
+	local uid=$1 name=$2 lines
+	shift 2
+	lines=$(metrics "$uid" | grep "^$name{")
+	for label in "$@"; do
+		lines=$(grep -F "${label%%=*}=\"${label#*=}\"" <<<"$lines")
+	done
+	awk '{ sum += $NF; n++ } END { print n ? sum : "none" }' <<<"$(grep . <<<"$lines")"
+}
+
+is "$(value 0 gpusched_gpu_seconds_total class=batch gpu=0)" 0 "a class that nobody is in has zeros"
+is "$(value 0 gpusched_gpu_lost_seconds_total gpu=0)" 0 "and so has a GPU"
+
+pod=/$name.$$/kubepods/pod$uid/$id
+mkdir -p "$tree$pod"
+drop_groups() {
+	local group=$pod
+	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
+	while [ "$group" ]; do
+		wait_for 3 rmdir "$tree$group"
+		group=${group%/*}
+	done
+	finish
+}
+trap drop_groups EXIT
+load be $fixed
+be=$LOAD_PID
+wait_tsgs "pid:$be" 1
+bash -c 'echo $$ >"$1" && exec "${@:2}"' - "$tree$pod/cgroup.procs" "$gsload" lc $fixed >"$scratch/load.out" 2>&1 &
+lc=$!
+at_end+=($lc)
+wait_tsgs "pid:$lc" 1
+"$gpusched" class set pid:$lc lc >/dev/null
+"$gpusched" class set pid:$be be >/dev/null
+
+check "both have time" wait_for 20 eval '[ "$(value 0 gpusched_turns_total class=lc)" -gt 50 ] 2>/dev/null'
+ge "$(value 0 gpusched_gpu_seconds_total class=be)" 0.1 "BE's seconds"
+ge "$(value 0 gpusched_wait_seconds_count class=be)" 20 "its waits"
+ge "$(value 0 gpusched_wait_seconds_bucket class=be le=+Inf)" 20 "as a histogram"
+le "$(value 0 gpusched_wait_seconds_bucket class=be le=0.000004096)" "$(value 0 gpusched_wait_seconds_count class=be)" "whose buckets grow"
+ge "$(value 0 gpusched_gpu_lost_seconds_total)" 0.0001 "what is lost"
+check "shares" wait_for 10 eval '[ "$(value 0 gpusched_gpu_share class=be | cut -c1-3)" = 0.9 ]'
+ge "$(value 0 gpusched_gpu_seconds_total "cgroup=$pod" "pod=$uid" "container=$id")" 0.0001 "by pod and container"
+ge "$(value 4713 gpusched_gpu_seconds_total "pod=$uid")" 0.0001 "for whom AllowTrace= names, too"
+out=$(metrics 4712)
+is "$(grep -oE '(cgroup|pod|container|pid|uid|user|comm)="' <<<"$out")" "" "others see neither"
+ge "$(value 4712 gpusched_gpu_seconds_total class=be)" 0.1 "but sums by class"
+is "$(metrics 0 | grep -oE '(pid|uid|user|comm)="')" "" "no label is a process or a user"
+is "$(metrics 0 | grep -v '^#' | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "no series is there twice"
+held=$(value 0 gpusched_gpu_seconds_total class=lc)
+end_load $lc
+check "what ended still counts" eval \
+	'awk -v a="$(value 0 gpusched_gpu_seconds_total class=lc)" -v b="'"$held"'" "BEGIN { exit !(a >= b) }"'
+
+# ---- the exporter ----------------------------------------------------------------------------------
+exporter=$build/gpusched-exporter
+exits 2 "an address must be one" "$exporter" --listen everywhere
+as 4713 env "GPUSCHED_SIM=$GPUSCHED_SIM" "$exporter" --listen 127.0.0.1:$port &
+at_end+=($!)
+url=http://127.0.0.1:$port
+check "the exporter serves them, without any privilege" wait_for 10 curl -sf "$url/metrics"
+curl -sf "$url/metrics" >"$scratch/exported"
+is "$(tail -1 "$scratch/exported")" "# EOF" "to the end"
+check "with cgroups, as its user may see them" grep -q '^gpusched_gpu_seconds_total{.*cgroup="' "$scratch/exported"
+is "$(curl -s -o /dev/null -w '%{http_code}' "$url/v1/list" -d '{}')" 405 "it asks the daemon for nothing else"
+is "$(curl -s -o /dev/null -w '%{http_code}' "$url/v1/list")" 404 "whatever the path"
+is "$(awk -v port=":$(printf %04X "$port")" '$4 == "0A" && index($2, port) { print $2 }' /proc/net/tcp /proc/net/tcp6)" \
+	"0100007F:$(printf %04X "$port")" "it listens on the loopback address alone"
+
+cat >"$scratch/prometheus.yml" <<-END
+	global: { scrape_interval: 1s }
+	scrape_configs:
+	  - job_name: gpusched
+	    static_configs: [ { targets: ["127.0.0.1:$port"] } ]
+END
+prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/tsdb" \
+	--web.listen-address=127.0.0.1:$((port + 1)) >"$scratch/prometheus.log" 2>&1 &
+at_end+=($!)
+query() { # EXPRESSION: its value
+	curl -sf "http://127.0.0.1:$((port + 1))/api/v1/query" --data-urlencode "query=$1" |
+		jq -r '.data.result[0].value[1] // "none"'
+}
+check "Prometheus reads it" wait_for 30 eval '[ "$(query up)" = 1 ]'
+check "by class" wait_for 10 eval '[ "$(query "sum(gpusched_gpu_seconds_total{class=\"be\"}) > bool 0.1")" = 1 ]'
+check "and how long they wait" wait_for 20 eval \
+	'[ "$(query "histogram_quantile(0.99, sum by (le) (gpusched_wait_seconds_bucket{class=\"be\"})) > bool 0")" = 1 ]'
+done_testing
