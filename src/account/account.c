@@ -28,8 +28,9 @@ struct tsg {
 	uint32_t timeslice_us;
 	uint32_t engine;
 	struct context *contexts;
-	bool told;      /* its facts were, and hold */
-	bool suspended; /* by a call of ours */
+	bool told;          /* its facts were, and hold */
+	bool suspended;     /* by a call of ours */
+	uint64_t launch_ns; /* the last that was told */
 };
 
 /* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
@@ -243,11 +244,18 @@ static void flush(struct gpu *g, uint64_t now)
 	gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
 }
 
+/* How long that lasts on our clock. */
+static uint64_t in_gpu_time(uint64_t ns)
+{
+	return (uint64_t)((double)ns * gs_env()->dilate);
+}
+
 /* Returns when to look again. */
 static uint64_t look(struct gpu *g, uint64_t now)
 {
 	bool old = g->a->opts.branch && g->a->opts.branch < OLD_BRANCH;
-	uint64_t behind = (old ? OLD_PERIOD_NS : SOON_NS) + g->clock.error_ns;
+	uint64_t period = in_gpu_time(SOON_NS);
+	uint64_t behind = (old ? in_gpu_time(OLD_PERIOD_NS) : period) + g->clock.error_ns;
 
 	if (now - g->clock.monotonic_ns > CLOCK_NS)
 		gs_switchlog_clock(g->log, &g->clock);
@@ -258,7 +266,7 @@ static uint64_t look(struct gpu *g, uint64_t now)
 	g->active = log_read(g) > 0;
 	/* RM has handed out what is older */
 	gs_turns_until(g->turns, to_gpu(g, now - behind));
-	return now + (g->active || g->a->eager ? SOON_NS : IDLE_NS);
+	return now + (g->active || g->a->eager ? period : IDLE_NS);
 }
 
 uint64_t gs_account_read(struct gs_account *a, uint64_t now)
@@ -366,6 +374,17 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 		g->retry_at = 0;
 	*ret = t;
 	return 0;
+}
+
+void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+
+	if (!g || !g->turns || ns == t->launch_ns)
+		return;
+	t->launch_ns = ns;
+	gs_turns_launched(g->turns, id, to_gpu(g, ns));
 }
 
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on)

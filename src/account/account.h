@@ -49,6 +49,8 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch);
 /* The slice that its turns are judged by. */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us);
+/* The last launch of its program that was counted, CLOCK_MONOTONIC; told after each look. */
+void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
 /* Ours to know: while it is suspended it does not wait for its turn. */
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on);
 void gs_account_gone(struct gs_account *a, uint64_t id);

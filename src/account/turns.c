@@ -20,8 +20,8 @@
 #define SLICE_SHOWS_US 800u
 #define LOST_MAX_NS NS_PER_MS
 /*
- * A turn that is longer than its first slice by this had nobody waiting beside it, whatever its
- * thread blocks took to come to an end.
+ * A turn that goes on for this and a slice had nobody waiting beside it, whatever its thread blocks
+ * took to come to an end.
  */
 #define ALONE_NS (5 * NS_PER_MS)
 /* Of so many slices a turn's length says little: it may have ended at any time. */
@@ -45,6 +45,8 @@ struct node {
 	bool suspended;         /* it cannot run: it does not wait for its turn */
 	bool changed;           /* in gs_turns.changed */
 	struct node *cprev, *cnext;
+	uint64_t launch_ns; /* in gs_turns.launched; 0: not there */
+	struct node *lprev, *lnext;
 };
 
 struct gs_turns {
@@ -54,11 +56,13 @@ struct gs_turns {
 	unsigned int nnodes;
 	struct node *pending; /* the earliest END first */
 	struct node *changed;
+	struct node *launched; /* at times that the records have not come to */
 	struct gs_runlist_sums sums;
 	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
 	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
 	uint64_t start_ns;       /* of the turn under way */
-	uint64_t alone_ns;       /* if that goes on until then nobody waits */
+	uint64_t slice_ns;       /* of it */
+	uint64_t alone_ns;       /* if it goes on until then nobody waits */
 	uint64_t contended_from; /* in it; 0: nobody is known to wait */
 	uint64_t contended_ns;   /* in it before, while somebody did */
 	uint64_t last_ns;        /* of what the sums have */
@@ -103,12 +107,20 @@ static void change(struct gs_turns *t, struct node *n)
 
 static void wait_from(struct gs_turns *t, struct node *n, uint64_t ns)
 {
-	if (n->waiting_since || n->suspended)
+	if (n->suspended)
 		return;
+	if (n->waiting_since) {
+		n->waiting_since = ns < n->waiting_since ? ns : n->waiting_since;
+		return;
+	}
 	n->waiting_since = ns;
 	t->nwaiting++;
 	change(t, n);
-	if (!t->loaded || t->cur == n || t->contended_from)
+	if (!t->loaded || t->cur == n)
+		return;
+	if (t->alone_ns != UINT64_MAX && ns + t->slice_ns + ALONE_NS > t->alone_ns)
+		t->alone_ns = ns + t->slice_ns + ALONE_NS;
+	if (t->contended_from)
 		return;
 	t->contended_from = ns > t->start_ns ? ns : t->start_ns;
 	if (t->cur)
@@ -139,6 +151,22 @@ static void end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 	n->sums.waits++;
 	n->sums.wait_bucket[bucket < GS_WAIT_BUCKETS ? bucket : GS_WAIT_BUCKETS - 1]++;
 	forget_wait(t, n);
+}
+
+/* What was launched up to @ns. Who is loaded then works on it at once. */
+static void hear_launches(struct gs_turns *t, uint64_t ns)
+{
+	struct node *n, *next;
+
+	for (n = t->launched; n; n = next) {
+		next = n->lnext;
+		if (n->launch_ns > ns)
+			continue;
+		DL_DELETE2(t->launched, n, lprev, lnext);
+		if (n != t->cur && !t->blind && n->launch_ns > n->sums.last_end_ns)
+			wait_from(t, n, n->launch_ns);
+		n->launch_ns = 0;
+	}
 }
 
 /* ---- why a turn ended ------------------------------------------------------------------------ */
@@ -326,7 +354,8 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slic
 	t->start_ns = ns;
 	t->contended_from = t->nwaiting ? ns : 0;
 	t->contended_ns = 0;
-	t->alone_ns = slice_us ? ns + slice_us * SLICE_NS_PER_US + ALONE_NS : UINT64_MAX;
+	t->slice_ns = slice_us * SLICE_NS_PER_US;
+	t->alone_ns = slice_us ? ns + t->slice_ns + ALONE_NS : UINT64_MAX;
 	settle_absent(t);
 }
 
@@ -401,6 +430,7 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 		return -ENOMEM;
 	if (n && !n->sums.since_ns)
 		n->sums.since_ns = ns;
+	hear_launches(t, ns);
 	if (sw->start)
 		start(t, n, ns, slice_us);
 	else if (t->loaded)
@@ -421,6 +451,19 @@ void gs_turns_until(struct gs_turns *t, uint64_t ns)
 {
 	if (t->sums.since_ns && ns > t->last_ns)
 		pass_until(t, ns);
+	hear_launches(t, ns);
+}
+
+void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns)
+{
+	struct node *n = find(t, id);
+
+	if (!n || !ns)
+		return;
+	if (!n->launch_ns)
+		DL_APPEND2(t->launched, n, lprev, lnext);
+	n->launch_ns = ns;
+	hear_launches(t, t->last_ns);
 }
 
 int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on)
@@ -513,6 +556,8 @@ void gs_turns_forget(struct gs_turns *t, uint64_t id)
 		t->left = NULL;
 	if (n->changed)
 		DL_DELETE2(t->changed, n, cprev, cnext);
+	if (n->launch_ns)
+		DL_DELETE2(t->launched, n, lprev, lnext);
 	HASH_DEL(t->nodes, n);
 	t->nnodes--;
 	free(n);

@@ -9,7 +9,7 @@
  *   work;
  * - why a turn ended is inferred: from its length where the slice is long enough to show in it, else
  *   from whether the TSG came back in its place of the round (docs/account.md);
- * - waiting is known only after a turn that its slice ended.
+ * - waiting is known only after a turn that its slice ended, or from a launch that was counted.
  */
 #ifndef GPUSCHED_ACCOUNT_TURNS_H
 #define GPUSCHED_ACCOUNT_TURNS_H
@@ -89,6 +89,11 @@ void gs_turns_free(struct gs_turns *t);
 int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us);
 /* No record came until @ns. */
 void gs_turns_until(struct gs_turns *t, uint64_t ns);
+/*
+ * Its program launched something at @ns, which may be later than the records so far. If it is not
+ * loaded then, and can run, it waits from then on. Nothing is remembered of an earlier launch.
+ */
+void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
 /* It cannot run, or can again: while it cannot, it does not wait for its turn. 0 or -ENOMEM. */
 int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on);
 /* The TSG is gone. What it held stays in the runlist's sums. */

@@ -162,6 +162,7 @@ struct gs_service {
 	struct gs_waits waits;
 	struct gs_account *account; /* NULL: nobody reads the GPUs' logs */
 	sd_event_source *sight;
+	unsigned int sight_skips;       /* looks before launches are read again */
 	struct gs_tracing *tracing;     /* NULL: nobody records */
 	struct gs_oddities *oddities;   /* NULL: nobody watches */
 	struct gs_ledger *ledger;       /* NULL: not a daemon */

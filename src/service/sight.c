@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "account/account.h"
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "service/internal.h"
@@ -85,11 +86,28 @@ static void tell(struct gs_service *s)
 		gs_policy_nudge(s->p);
 }
 
+/* Of very many TSGs not at every look. */
+#define LAUNCHES_AT_ONCE 256u
+static void tell_launches(struct gs_service *s)
+{
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	size_t n = 0;
+
+	if (!s->launches || (s->sight_skips && s->sight_skips--) || gs_table_all(s->o, &all, &n))
+		return;
+	s->sight_skips = (unsigned int)(n / LAUNCHES_AT_ONCE);
+	for (size_t i = 0; i < n; i++)
+		if (all[i].task.known & GPUSCHED_KNOWN_LAUNCHES)
+			gs_account_launched(s->account, all[i].task.id, all[i].task.last_launch_ns);
+}
+
 static int on_read(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_service *s = user;
-	uint64_t next = gs_account_read(s->account, gs_now_ns());
+	uint64_t next;
 
+	next = gs_account_read(s->account, gs_now_ns());
+	tell_launches(s); /* those told before have met their records */
 	tell(s);
 	gs_trace_flush(s);
 	if (next == UINT64_MAX)

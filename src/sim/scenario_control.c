@@ -241,6 +241,7 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	if (!x->policy || !(x->policy_flags & GPUSCHED_F_WORK))
 		return;
 	t->known |= GPUSCHED_KNOWN_LAUNCHES;
+	sim_sight_launched(p);
 	before = t->want;
 	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_WORK_SUBMIT, t,
 			   GS_WORK_ARG(count, GPUSCHED_WORK_KERNEL));

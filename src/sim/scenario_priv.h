@@ -37,6 +37,8 @@ struct sim_proc {
 	uint64_t suspended_since; /* while is.runnable is 0 */
 	uint64_t base_gpu_time, base_switches, base_launches;
 	uint64_t rate_launches, rate_ns;
+	/* its last launch, the last before the log's period that this was in, and what was told */
+	uint64_t launch_ns, launch_before, launch_told;
 };
 
 enum sim_event_type {
@@ -163,6 +165,7 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev);
 int sim_sight_init(struct sim_sim *x);
 void sim_sight_end(struct sim_sim *x);
 void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
+void sim_sight_launched(struct sim_proc *p);
 void sim_sight_runnable(struct sim_proc *p);
 void sim_sight_gone(struct sim_proc *p);
 /* All of it, for the result: what the account makes of the log; 0: nothing. */

@@ -23,6 +23,7 @@ struct sim_sight {
 	struct gs_turns *turns;
 	struct record *queue;
 	size_t n, cap, at;
+	uint64_t read; /* up to then */
 };
 
 int sim_sight_init(struct sim_sim *x)
@@ -62,9 +63,37 @@ void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw)
 	g->queue[g->n++] = (struct record){ { .ns = sw->ns, .start = sw->start }, sw->user };
 }
 
+void sim_sight_launched(struct sim_proc *p)
+{
+	uint64_t now = sim_model_now(p->sim->m);
+
+	if (p->launch_ns / PERIOD_NS != now / PERIOD_NS)
+		p->launch_before = p->launch_ns;
+	p->launch_ns = now;
+}
+
+/* As the daemon reads counts: the last launch of each, once a period. */
+static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
+{
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_proc *p = &x->procs[i];
+		uint64_t ns = p->launch_ns <= until ? p->launch_ns : p->launch_before;
+
+		if (p->gpu != gpu || !p->alive || ns == p->launch_told)
+			continue;
+		p->launch_told = ns;
+		gs_turns_launched(x->sights[gpu].turns, p->rec.task.id, ns);
+	}
+}
+
 static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t until)
 {
 	struct sim_sight *g = &x->sights[gpu];
+
+	if (until == g->read)
+		return g->turns;
+	g->read = until;
+	tell_launches(x, gpu, until);
 
 	while (g->at < g->n && g->queue[g->at].sw.ns <= until) {
 		const struct record *r = &g->queue[g->at++];

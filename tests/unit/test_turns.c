@@ -181,6 +181,48 @@ static void suspended_waits_not(void **state)
 	gs_turns_free(t);
 }
 
+/* From a launch on it waits, whether that is told before or after the records around it. */
+static void launches(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = 10 * MS;
+
+	start(t, A, MS, SLICE);
+	end(t, A, MS + 300 * US, SLICE);
+	start(t, B, 2 * MS, SLICE);
+	gs_turns_until(t, at);
+	gs_turns_launched(t, A, at + 500 * US); /* to come */
+	assert_false(of(t, A).waiting);
+	gs_turns_until(t, at + 700 * US);
+	assert_true(of(t, A).waiting);
+	assert_true(of(t, B).contended);
+	assert_int_equal(of(t, B).contended_ns, 200 * US);
+	end(t, B, at + MS, SLICE);
+	start(t, A, at + MS + 80 * US, SLICE);
+	assert_int_equal(of(t, A).waits, 1);
+	assert_int_equal(of(t, A).wait_ns, 580 * US);
+	assert_int_equal(of(t, B).contended_ns, 500 * US);
+	/* while it is loaded it does not wait, nor for what was launched before its last turn */
+	gs_turns_launched(t, A, at + MS + 90 * US);
+	end(t, A, at + MS + 400 * US, SLICE);
+	gs_turns_launched(t, A, at + MS + 300 * US);
+	start(t, B, at + 2 * MS, SLICE);
+	assert_false(of(t, A).waiting);
+	/* it has launched what cannot run yet: B goes on */
+	gs_turns_until(t, at + 50 * MS);
+	gs_turns_launched(t, A, at + 50 * MS);
+	gs_turns_until(t, at + 52 * MS);
+	assert_true(of(t, A).waiting);
+	gs_turns_until(t, at + 60 * MS);
+	assert_false(of(t, A).waiting);
+	assert_int_equal(of(t, A).waits, 1);
+	gs_turns_launched(t, A, at + 99 * MS);
+	gs_turns_forget(t, A);
+	gs_turns_until(t, at + 100 * MS);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
 /* A launch-bound TSG is back at once; one of whole turns is not. */
 static void returns(void **state)
 {
@@ -482,6 +524,7 @@ int main(void)
 		cmocka_unit_test(contended_in_the_last_slice),
 		cmocka_unit_test(nobody_waits_beside_a_long_turn),
 		cmocka_unit_test(suspended_waits_not),
+		cmocka_unit_test(launches),
 		cmocka_unit_test(returns),
 		cmocka_unit_test(drains),
 		cmocka_unit_test(changes),
