@@ -144,6 +144,7 @@ int cli_observe_on(struct cli *c);
 int cli_observe_off(struct cli *c);
 int cli_observe_status(struct cli *c);
 int cli_observe_launches(struct cli *c);
+int cli_shell(struct cli *c);
 int cli_top(struct cli *c);
 int cli_trace_record(struct cli *c);
 int cli_trace_export(struct cli *c);

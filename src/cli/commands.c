@@ -300,6 +300,10 @@ const struct cli_cmd cli_commands[] = {
 	  "Real programs beside each other, in interleaved blocks. Exit code 4: the time was over, "
 	  "or a cell failed. See gpusched-bench(8).",
 	  cli_bench, bench_opts, CLI_JSON, 0, 0 },
+	{ "shell", NULL, "", "a prompt in which every verb works",
+	  "With history and completion (Tab). 'help' explains, 'quit' ends. Without a terminal it "
+	  "reads commands line by line.",
+	  cli_shell, NULL, 0, 0, 0 },
 	{ "help", NULL, "[NOUN [VERB]]", "explain a verb", NULL, cli_help_cmd, help_opts, 0, 0, 2 },
 };
 const size_t cli_ncommands = GS_COUNT(cli_commands);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* shell.h - what may follow on a command line that is being typed */
+#ifndef GPUSCHED_CLI_SHELL_H
+#define GPUSCHED_CLI_SHELL_H
+
+#include <stddef.h>
+
+#define CLI_CANDIDATES 64
+#define CLI_CANDIDATE_LEN 40
+
+/*
+ * What may stand where the last of @words does, which is its beginning (""  : a blank came last). Each
+ * once, in the order of the table of commands; returns how many.
+ */
+size_t cli_candidates(size_t n, const char *const *words,
+		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN]);
+
+#endif /* GPUSCHED_CLI_SHELL_H */
