@@ -213,10 +213,19 @@ static bool is_soon(const struct gs_mps_pool *p, uint64_t now)
 	return p->probe || p->suspect;
 }
 
+/* A descendant that its program has left behind may still work there. */
+static bool has_clients(const struct gs_mps_pool *p)
+{
+	for (size_t i = 0; i < p->nclients; i++)
+		if (gs_proc_start_ns(p->clients[i]))
+			return true;
+	return false;
+}
+
 /* true: nobody has been here for as long as it stays for nobody. */
 static bool is_idle(struct gs_mps_pool *p, uint64_t now, uint64_t limit)
 {
-	if (p->nmembers || p->nclients || p->probe) {
+	if (p->nmembers || p->probe || has_clients(p)) {
 		p->idle_since_ns = 0;
 		return false;
 	}

@@ -130,6 +130,17 @@ check "its server is known once a client is there" wait_for 10 eval \
 kill "$old"
 wait_for 10 gone "$old"
 
+for version in wide crowd; do
+	{ GPUSCHED_SIM_MPS=$version "$gpusched" run --pool=$version --class be -- $be & } >"$scratch/$version" 2>&1
+	at_end+=($!)
+	wait_for 20 grep -q ready "$scratch/$version"
+	check "$version: its client is known" wait_for 10 eval \
+		'[[ $(list_json uid:0 "[.[] | select(.pool.name == \"'$version'\") | .pool.clients[].pid] | unique | join(\" \")") == "'"$(pgrep -P $!)"'" ]]'
+done
+exits 3 "more programs than a server takes are not let in" "$gpusched" run --pool=crowd --class be -- $once
+like "$out" "an MPS server takes 60 contexts" "with the reason"
+kill "${at_end[@]: -2}"
+
 # ---- more than one call suspends
 pids=()
 for i in 1 2 3 4 5 6 7 8; do

@@ -4,7 +4,8 @@
  * the program that reads commands and asks the daemon
  *
  * Words and answers as the real one's, as far as they are used here. $GPUSCHED_SIM_MPS=old: one
- * that knows neither terminate_client nor get_server_status nor start_server.
+ * that knows neither terminate_client nor get_server_status nor start_server; wide: lists have a
+ * head and more columns; crowd: there are 60 clients more.
  */
 #include <errno.h>
 #include <libgen.h>
@@ -86,6 +87,21 @@ static void end_server(int sig)
 	server = 0;
 }
 
+static void dress(char *text, size_t size, const char *version)
+{
+	char plain[1024], *at = plain, *line;
+	size_t n = 0;
+
+	snprintf(plain, sizeof(plain), "%s", text);
+	if (!strcmp(version, "wide"))
+		n = (size_t)snprintf(text, size, "PID\tID\tNAMESPACE\n");
+	while (!strcmp(version, "wide") && (line = strsep(&at, "\n")) && *line)
+		n += (size_t)snprintf(text + n, size - n, " %s\t0\t4026531836\n", line);
+	n = strlen(text);
+	for (int i = 0; !strcmp(version, "crowd") && i < 60; i++)
+		n += (size_t)snprintf(text + n, size - n, "%d\n", 100000000 + i);
+}
+
 static void command(struct mps_message *m)
 {
 	const char *version = getenv("GPUSCHED_SIM_MPS");
@@ -104,6 +120,7 @@ static void command(struct mps_message *m)
 	} else if (sscanf(text, "get_client_list %d", &pid) == 1 && pid == server && server) {
 		strcpy(m->text, "get_client_list");
 		ask_server(m);
+		dress(m->text, sizeof(m->text), version ? version : "");
 	} else if (!strcmp(text, "get_default_active_thread_percentage")) {
 		snprintf(m->text, sizeof(m->text), "%.1f\n", percentage);
 	} else if (sscanf(text, "set_default_active_thread_percentage %lf", &percentage) == 1) {
