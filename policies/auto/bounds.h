@@ -158,6 +158,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->busy = r->g_busy;
 	r->ready = r->g_ready;
 	r->part = r->g_part;
+	r->lc_permille = r->g_lc_permille;
 	r->tsgs = r->g_tsgs;
 	r->asked_us = r->g_asked_us;
 	watch_costs(r, runlist, now);

@@ -61,9 +61,7 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 
 	if (r->paying)
 		us = most(longest_us(r), least(1200ull * r->lc, 100000));
-	else if (s->idle || s->part)
-		us = IDLE_US;
-	else if (r->part)
+	else if (r->be > 1 && (s->idle || r->part))
 		us = most(us, IDLE_US);
 	if (!r->lc || (r->busy && !r->paying))
 		gpusched_want_default(t, GPUSCHED_TIMESLICE);

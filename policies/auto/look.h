@@ -24,6 +24,7 @@
 #define STALE_NS (5 * S)
 /* A TSG of another class, or of none, with such a part of the GPU competes with BEs for it. */
 #define BUSY_PERMILLE 200
+#define HOGGED_PERMILLE 800
 
 GPUSCHED_INLINE gs_u32 role_of(const struct gpusched_task *t, const struct tsg *s)
 {
@@ -75,14 +76,17 @@ GPUSCHED_INLINE void look_part(struct tsg *s, int off)
 }
 
 /* Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. */
-GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s)
+GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
+			       const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 since = most(t->priv[BEGAN], t->created_ns);
 	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
 	int settled = !is_suspended(&t->want) && f->as_of_ns > since + IDLE_NS + 5 * MS;
 
-	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN)) {
+	/* whom LC leaves next to nothing is not off because it has nothing to do */
+	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN) ||
+	    r->lc_permille > HOGGED_PERMILLE) {
 		s->idle = 0;
 		s->part = 0;
 		return;
@@ -104,10 +108,12 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, gs_u64 span)
 	gs_u64 held = f->held_ns - s->look_held, returns = f->returns - s->look_returns;
 	gs_u64 ended = cut + drained;
 
-	/* most of the GPU, or a good part of it and hardly ever out of work */
+	/* most of the GPU; a good part of it, and seldom out of work; any, and never */
 	if (cut * 10 >= ended && held * 2 >= span)
 		return BE;
 	if (cut * 10 >= ended * 7 && held * 5 >= span)
+		return BE;
+	if (cut * 100 >= ended * 95 && held * 25 >= span)
 		return BE;
 	if (drained * 10 >= ended * 9 && held * 2 <= span && returns * 4 <= drained * 3)
 		return LC;
@@ -215,7 +221,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 		return;
 	r->seq = round->seq;
 	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
-	r->g_ready = r->g_part = r->g_alive = r->g_tsgs = 0;
+	r->g_ready = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
 	r->g_asked_us = 0;
 	r->next.id = 0;
 }
@@ -252,6 +258,7 @@ GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, s
 		r->g_lc += !guessed;
 		r->g_guessed_lc += guessed;
 		r->g_running_lc += !stale;
+		r->g_lc_permille += (gs_u32)s->share_permille;
 	} else if (s->role == BE) {
 		r->g_be += !guessed;
 		r->g_guessed_be += guessed;
@@ -277,7 +284,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	count(t, s, r);
 	if (!counts_as(t, s, r, BE))
 		return;
-	look_idle(t, s);
+	look_idle(t, s, r);
 	r->g_part += s->part && !s->idle && !s->absent;
 	if (s->idle || s->absent || s->part)
 		return;

@@ -52,11 +52,12 @@ struct runlist {
 	gs_u64 seq, settled; /* rounds: of the gathering, and that has decided */
 	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
-	gs_u32 g_ready, g_part, g_alive, g_tsgs;
+	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
 	struct candidate next;
 	/* of the last complete round: how many count as what, and BEs that want turns */
-	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, pad;
+	gs_u32 lc, be, running_lc, busy, ready, part, tsgs;
+	gs_u32 lc_permille; /* of the GPU, that LC has */
 	gs_u64 asked_us;
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;
