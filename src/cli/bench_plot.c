@@ -57,7 +57,8 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 		drawn[i] = put_curve(f, r, &p[i]);
 		curves += drawn[i];
 	}
-	if (!curves)
+	/* the LC alone stands for many loads: alone it is a picture of one only */
+	if (!curves || (curves == 1 && p->load != bench_alone_of(p->load)))
 		return;
 	fprintf(f,
 		"set output 'latency-%s.svg'\nset title '%s'\nset xlabel 'latency, us'\n"
@@ -74,32 +75,53 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 	fputs("\n", f);
 }
 
-/* One point per row that has both. */
-static void put_share(FILE *f, const struct bench_run *run, const struct bench_result *r,
-		      const struct bench_pick *p, size_t n)
+/* A scheme's loads, one point each that has both figures. */
+static size_t put_points(FILE *f, const struct bench_run *run, const struct bench_result *r,
+			 const struct bench_pick *p, size_t n, const struct bench_scheme *scheme)
 {
 	size_t points = 0;
 
-	fputs("$share << E\n", f);
 	for (size_t i = 0; i < n; i++) {
 		CLEANUP_JSON json_t *row = bench_row(run, r, &p[i]);
-		const json_t *p99 = gs_json_at(row, "lc_p99_us");
+		const json_t *p99 = gs_json_at(row, "lc_p99_of_default");
 		const json_t *share = gs_json_at(row, "be_share_of_default");
 
-		if (!p99 || !share)
+		if (p[i].scheme != scheme || !p99 || !share)
 			continue;
-		fprintf(f, "%g %g \"%s %s\"\n", 100 * json_number_value(share),
-			json_number_value(p99), p[i].load->name, p[i].scheme->name);
-		points++;
+		if (!points++)
+			fprintf(f, "$s_%zu << E\n", (size_t)(scheme - bench_schemes));
+		fprintf(f, "%g %g \"%s\"\n", 100 * json_number_value(share),
+			100 * json_number_value(p99), p[i].load->name);
 	}
-	fputs("E\n", f);
 	if (points)
-		fputs("set output 'share.svg'\nset title 'BE work against LC p99'\n"
-		      "set xlabel 'BE work, % of the default'\nset ylabel 'LC p99, us'\n"
-		      "unset logscale\nset logscale y\nset autoscale\nunset key\n"
-		      "plot $share using 1:2 with points pt 7 ps 0.6, "
-		      "'' using 1:2:3 with labels font ',8' left offset 0.5,0\n",
-		      f);
+		fputs("E\n", f);
+	return points;
+}
+
+static void put_share(FILE *f, const struct bench_run *run, const struct bench_result *r,
+		      const struct bench_pick *p, size_t n)
+{
+	bool drawn[64] = { false };
+	const char *comma = "";
+
+	for (size_t i = 0; i < bench_nschemes && i < GS_COUNT(drawn); i++)
+		drawn[i] = put_points(f, run, r, p, n, &bench_schemes[i]);
+	fputs("set output 'share.svg'\nset title 'BE work against LC p99, both in percent of the "
+	      "default'\nset xlabel 'BE work, %'\nset ylabel 'LC p99, %'\nunset logscale\n"
+	      "set logscale y\nset autoscale\nset offsets graph 0.02, graph 0.12, 0, 0\n"
+	      "set key outside right top\nplot ",
+	      f);
+	for (size_t i = 0; i < bench_nschemes && i < GS_COUNT(drawn); i++) {
+		if (!drawn[i])
+			continue;
+		fprintf(f,
+			"%s$s_%zu using 1:2 with points pt 7 lc %zu title '%s', '' using 1:2:3 "
+			"with "
+			"labels font ',7' left offset 0.4,0.3 notitle",
+			comma, i, i, bench_schemes[i].name);
+		comma = ", \\\n\t";
+	}
+	fputs(*comma ? "\n" : "NaN\n", f);
 }
 
 int bench_plot(const struct bench_run *run, const struct bench_result *r,

@@ -100,9 +100,9 @@ const struct bench_scheme bench_schemes[] = {
 	{ "rr", "policy rr", .policy = "rr", .told = true },
 	{ "auto", "policy auto", .everywhere = true, .policy = "auto", .told = true },
 	{ "auto-untold", "policy auto; nobody has a class", .everywhere = true, .policy = "auto" },
-	{ "pool", "policy lcbe; the BE in a pool", .policy = "lcbe", .told = true,
+	{ "pool", "policy auto; the BE in a pool", .policy = "auto", .told = true,
 	  .run_be = "--pool" },
-	{ "share", "policy lcbe; both in one server of ours", .policy = "lcbe", .told = true,
+	{ "share", "policy auto; both in one server of ours", .policy = "auto", .told = true,
 	  .run_lc = "--share", .run_be = "--share" },
 };
 const size_t bench_nschemes = GS_COUNT(bench_schemes);
