@@ -146,7 +146,7 @@ struct gpusched_facts {
 	 * turns at whose START somebody waited.
 	 */
 	gs_u64 drain_ns, drains;
-	gs_u64 work_ns;  /* what it worked, as far as can be told: see docs/account.md */
+	gs_u64 work_ns;  /* what it worked: the model knows; a stock driver does not say */
 	gs_u64 block_ns; /* typical thread block */
 };
 _Static_assert(sizeof(struct gpusched_facts) == 184, "gpusched_facts");
