@@ -5,9 +5,9 @@
 #
 #   bench/hw/timeline.sh OUTDIR
 #
-# As root, on an otherwise idle machine with a GPU. A best-effort program beside a server whose request is 20
-# kernels of 50 us. OUTDIR gets default.pftrace and lcbe.pftrace, their sums (NAME.jsonl), how far these are
-# from the daemon's account (sums.txt), and log.txt. `gpusched trace plot` draws them anywhere.
+# As root, on an otherwise idle machine with a GPU. Two best-effort programs beside a server whose request is 20
+# kernels of 50 us. OUTDIR gets default.pftrace and rr.pftrace, their sums (NAME.jsonl), how far these are
+# from the daemon's account (sums.txt), log.txt and raw.tar.gz. `gpusched trace plot` draws them anywhere.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -45,16 +45,19 @@ timeline() {
 	daemon_start || return 1
 	be_start timeline
 	gs class set "pid:$pid" be
+	be_start timeline2
+	gs class set "pid:$pid" be
 	"$gsload" lc --seconds 0 --warmup 0 --ready --iterations-per-us "$iterations" "${twenty[@]}" >"$raw/timeline.lc.json" 2>&1 &
 	pids+=($!)
 	gs class set "pid:$!" lc
 	wait_for 20 grep -q ready "$raw/timeline.lc.json"
 	sleep 1.5
 	recorded default
-	gs policy start lcbe || return 1
+	gs policy start rr || return 1
 	sleep 1.5
-	recorded lcbe
+	recorded rr
 }
 
 step timeline 50 timeline
 cat "$out/sums.txt"
+tar -C "$out" -czf "$out/raw.tar.gz" raw && rm -f "$raw"/*

@@ -143,7 +143,7 @@ static const struct cli_opt bench_opts[] = {
 };
 
 static const struct cli_opt top_opts[] = {
-	{ "batch", 'b', NULL, "print it instead, without a terminal" },
+	{ "batch", 0, NULL, "print it instead, without a terminal" },
 	{ "count", 'n', "N", "how many times (1; with --batch)" },
 	{ "delay", 'd', "S", "seconds between two looks (1)" },
 	{ "process", 'p', NULL, "one row per process, not per TSG" },
