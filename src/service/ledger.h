@@ -43,11 +43,15 @@ void gs_ledger_change(struct gs_service *s, const struct gs_peer *peer, const ch
 void gs_ledger_take(struct gs_service *s);
 void gs_ledger_take_for_answer(struct gs_service *s);
 /*
- * Rows of sums by process, class, cgroup (root) or gpu, since the daemon's start; @view: who asks.
- * -ENOTSUP: not a daemon; -EPERM; -EINVAL.
+ * Sums by process, class, cgroup (root, and whom others' times are for) or gpu, since the daemon's
+ * start; @view: who asks. -ENOTSUP: not a daemon; -EPERM; -EINVAL.
  */
-int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by, json_t **ret,
-		   struct gs_error *err);
+struct gs_ledger_rows;
+int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by,
+		   struct gs_ledger_rows **ret, struct gs_error *err);
+/* The next one, as @view may see it; NULL: there is none. */
+json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view);
+void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
 /* Sums as OpenMetrics: by class, and for whom others' times are by cgroup, pod and container. */
 void gs_ledger_text(struct gs_service *s, const struct gs_view *view, FILE *f);

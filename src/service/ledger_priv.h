@@ -86,7 +86,7 @@ struct gs_ledger {
 	struct gpu_kept *gpus; /* as s->gpus */
 	sd_event_source *due;
 	struct gs_history *history;
-	uint64_t minute_ns, taken_ns;
+	uint64_t minute_ns, taken_ns, brought_ns;
 	unsigned int events;
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */

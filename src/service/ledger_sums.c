@@ -7,6 +7,8 @@
 #include "basic/clock.h"
 #include "service/ledger_priv.h"
 
+#define BRING_NS (100 * NS_PER_MS)
+
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static struct group *find_group(struct gs_ledger *l, const struct group_key *key)
@@ -122,7 +124,8 @@ struct sum {
 	char name[GS_CGROUP_PATH_LEN]; /* what it is a sum of */
 	struct gs_history_sums sums;
 	bool pool;
-	const struct kept *first; /* of a process */
+	bool is_process;
+	struct gs_history_who who; /* of a process; of a GPU its index and UUID */
 };
 
 /* NULL: out of memory. */
@@ -147,10 +150,8 @@ static void add_to(struct sum *sum, const struct gs_history_sums *sums, bool poo
 	sum->pool |= pool;
 }
 
-static void put_process(const struct sum *sum, json_t *o)
+static void put_process(const struct gs_history_who *who, json_t *o)
 {
-	const struct gs_history_who *who = &sum->first->who;
-
 	json_object_set_new(o, "pid", json_integer(who->pid));
 	put_text(o, "comm", who->comm);
 	json_object_set_new(o, "uid", json_integer(who->uid));
@@ -160,83 +161,99 @@ static void put_process(const struct sum *sum, json_t *o)
 	put_text(o, "gpu_uuid", who->gpu_uuid);
 }
 
-/* Takes @all. */
-static json_t *rows_of(struct sum *all, const char *by, const struct gs_view *view)
+/* Added up at once; each row is made when it is asked for. */
+struct gs_ledger_rows {
+	const char *by;
+	struct sum *sums;
+};
+
+json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view)
 {
-	json_t *rows = json_array();
+	struct sum *sum = r->sums;
+	bool gpu = !strcmp(r->by, "gpu");
+	json_t *o;
+
+	if (!sum)
+		return NULL;
+	o = new_row(r->by);
+	if (sum->is_process || gpu)
+		put_process(&sum->who, o);
+	else
+		put_text(o, r->by, sum->name);
+	for (size_t i = 0; gpu && i < 2; i++) /* it is no process */
+		json_object_set_new(o, i ? "pid" : "uid", json_null());
+	gs_history_put_figures(o, &sum->sums, gpu ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, sum->pool);
+	if (sum->is_process)
+		gs_view_tsg(view, sum->who.uid, o);
+	HASH_DEL(r->sums, sum);
+	free(sum);
+	return o;
+}
+
+void gs_ledger_rows_free(struct gs_ledger_rows *r)
+{
 	struct sum *sum, *next;
 
-	HASH_ITER(hh, all, sum, next) {
-		json_t *o = new_row(by);
-
-		if (sum->first)
-			put_process(sum, o);
-		else
-			put_text(o, by, sum->name);
-		gs_history_put_figures(o, &sum->sums, GS_FIGURE_PROCESS, sum->pool);
-		if (sum->first)
-			gs_view_tsg(view, sum->first->who.uid, o);
-		json_array_append_new(rows, o);
-		HASH_DEL(all, sum);
+	HASH_ITER(hh, r->sums, sum, next) {
+		HASH_DEL(r->sums, sum);
 		free(sum);
 	}
-	return rows;
+	free(r);
 }
 
 /* Of one with TSGs in several classes or on several GPUs those of the first are told. */
-static json_t *process_rows(struct gs_service *s, const struct gs_view *view)
+static void sum_processes(struct gs_service *s, struct sum **all)
 {
-	struct sum *all = NULL;
-
 	for (struct kept *k = s->ledger->all; k; k = k->hh.next) {
 		struct sum *sum;
 		char name[16];
 
 		snprintf(name, sizeof(name), "%d", k->who.pid);
-		sum = sum_of(&all, name);
+		sum = sum_of(all, name);
 		if (!sum)
 			break;
-		sum->first = sum->first ? sum->first : k;
+		if (!sum->is_process)
+			sum->who = k->who;
+		sum->is_process = true;
 		add_to(sum, &k->total, k->who.pool);
 	}
-	return rows_of(all, "process", view);
 }
 
-static json_t *group_rows(struct gs_service *s, bool by_class)
+static void sum_groups(struct gs_service *s, bool by_class, struct sum **all)
 {
-	struct sum *all = NULL;
-
 	for (struct group *g = s->ledger->groups; g; g = g->hh.next) {
 		struct sum *sum;
 
 		if (!g->live && !g->sums.v[GS_SUM_SEEN])
 			continue; /* nobody came */
-		sum = sum_of(&all, by_class ? g->key.class : g->key.cgroup);
-
+		sum = sum_of(all, by_class ? g->key.class : g->key.cgroup);
 		if (!sum)
 			break;
 		add_to(sum, &g->sums, g->pool);
 	}
-	return rows_of(all, by_class ? "class" : "cgroup", NULL);
 }
 
-static json_t *gpu_rows(struct gs_service *s)
+static void sum_gpus(struct gs_service *s, struct sum **all)
 {
-	json_t *rows = json_array();
-
 	for (size_t i = 0; i < s->ngpus; i++) {
-		json_t *o = new_row("gpu");
+		struct sum *sum = sum_of(all, s->gpus[i].uuid);
 
-		json_object_set_new(o, "gpu", json_integer(s->gpus[i].index));
-		put_text(o, "gpu_uuid", s->gpus[i].uuid);
-		gs_history_put_figures(o, &s->ledger->gpus[i].total, GS_FIGURE_GPU, false);
-		json_array_append_new(rows, o);
+		if (!sum)
+			break;
+		sum->who.gpu = s->gpus[i].index;
+		memcpy(sum->who.gpu_uuid, s->gpus[i].uuid, sizeof(sum->who.gpu_uuid));
+		add_to(sum, &s->ledger->gpus[i].total, false);
 	}
-	return rows;
 }
 
+/* Who asks more often gets what there is. */
 void gs_ledger_bring_up(struct gs_service *s)
 {
+	uint64_t now = gs_now_ns();
+
+	if (now - s->ledger->brought_ns < BRING_NS)
+		return;
+	s->ledger->brought_ns = now;
 	ledger_fill_groups(s);
 	gs_sight_flush(s);
 	for (struct kept *k = s->ledger->all; k; k = k->hh.next)
@@ -245,22 +262,33 @@ void gs_ledger_bring_up(struct gs_service *s)
 		ledger_take_gpu(s, i);
 }
 
-int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by, json_t **ret,
-		   struct gs_error *err)
+int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by,
+		   struct gs_ledger_rows **ret, struct gs_error *err)
 {
+	static const char *const names[] = { "process", "class", "cgroup", "gpu" };
+	struct gs_ledger_rows *r;
+	size_t i = 0;
+
+	while (i < GS_COUNT(names) && strcmp(names[i], by))
+		i++;
+	if (i == GS_COUNT(names))
+		return gs_fail(err, -EINVAL, "by '%.64s': one of process, class, cgroup, gpu", by);
 	if (!s->ledger)
 		return gs_fail(err, -ENOTSUP, "without a daemon nobody adds up what was done");
-	if (!strcmp(by, "cgroup") && !gs_view_sees_all_times(view))
+	if (i == 2 && !gs_view_sees_all_times(view))
 		return gs_fail(err, -EPERM,
 			       "sums by cgroup are for root and whom AllowTrace= names");
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->by = names[i];
 	gs_ledger_bring_up(s);
-	if (!strcmp(by, "process"))
-		*ret = process_rows(s, view);
-	else if (!strcmp(by, "class") || !strcmp(by, "cgroup"))
-		*ret = group_rows(s, !strcmp(by, "class"));
-	else if (!strcmp(by, "gpu"))
-		*ret = gpu_rows(s);
+	if (i == 0)
+		sum_processes(s, &r->sums);
+	else if (i == 3)
+		sum_gpus(s, &r->sums);
 	else
-		return gs_fail(err, -EINVAL, "by '%.64s': one of process, class, cgroup, gpu", by);
+		sum_groups(s, i == 1, &r->sums);
+	*ret = r;
 	return 0;
 }

@@ -96,16 +96,74 @@ int gs_verb_list(struct gs_request *rq)
 	return gs_request_work(rq, step_list);
 }
 
+/* ---- stats ----------------------------------------------------------------------------------- */
+
+struct summing {
+	struct gs_ledger_rows *rows;
+	size_t n;
+	FILE *out;
+	char *text;
+	size_t size;
+};
+
+static void summing_free(void *state)
+{
+	struct summing *t = state;
+
+	if (t->out)
+		fclose(t->out);
+	if (t->rows)
+		gs_ledger_rows_free(t->rows);
+	free(t->text);
+	free(t);
+}
+
+/* As many as there are processes: in slices. */
+static int step_sums(struct gs_request *rq, uint64_t now_ns)
+{
+	struct summing *t = rq->state;
+	bool failed = false;
+
+	while (gs_request_has_time(rq)) {
+		CLEANUP_JSON json_t *row = gs_ledger_row(t->rows, &rq->view);
+
+		if (!row) {
+			fputs(t->n ? "]}" : "{\"rows\":[]}", t->out);
+			failed |= fclose(t->out) != 0;
+			t->out = NULL;
+			rq->c.text = TAKE_PTR(t->text);
+			return failed ? -ENOMEM : 0;
+		}
+		fputs(t->n++ ? "," : "{\"rows\":[", t->out);
+		if (json_dumpf(row, t->out, JSON_COMPACT))
+			return -ENOMEM;
+	}
+	return -EINPROGRESS;
+}
+
+static int begin_sums(struct gs_request *rq, const char *by)
+{
+	struct summing *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	rq->state = t;
+	rq->free_state = summing_free;
+	r = gs_ledger_rows(rq->s, &rq->view, by, &t->rows, rq->err);
+	if (r)
+		return r;
+	t->out = open_memstream(&t->text, &t->size);
+	return t->out ? gs_request_work(rq, step_sums) : -ENOMEM;
+}
+
 int gs_verb_stats(struct gs_request *rq)
 {
 	const char *by = gs_arg_text(rq, "by");
-	json_t *stats, *rows = NULL;
-	int r = by ? gs_ledger_rows(rq->s, &rq->view, by, &rows, rq->err) : 0;
+	json_t *stats;
 
-	if (by && !r)
-		json_object_set_new(rq->answer, "rows", rows);
 	if (by)
-		return r;
+		return begin_sums(rq, by);
 	stats = gs_stats_json(rq->s, rq->err);
 	if (!stats)
 		return gs_fail(rq->err, -EIO, "the counters cannot be read");
