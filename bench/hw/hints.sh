@@ -11,6 +11,7 @@
 #             hint, with hint; with the best-effort program as it is, and with a slice of 20 us
 #   curve     the same with leads of 0 to 500 us
 #   auto      an unmodified server behind epoll (requests.c), alone, without, and with --hint=auto
+#   recorded  the turns of the GPU under lcbe, without and with hints: lcbe.pftrace, lcbe_hint.pftrace
 #   cost      of a counted launch and of a hint
 #   same      PyTorch (eager, graph) and an nvcc program with and without agent, where the machine has them
 set -u
@@ -78,6 +79,30 @@ policy() {
 	one lcbe_hint 1 - 300 "${agent[@]}" -- --hint
 }
 
+# The GPU's own log of it, for a picture: gpusched trace plot FILE -o FILE.svg --from 500ms -t 20ms
+recorded() {
+	local name how b
+	daemon_start || return 1
+	gs policy start lcbe || return 1
+	as_be=("$gpusched" run --class be --)
+	be_start recorded
+	b=$pid
+	for name in lcbe lcbe_hint; do
+		how=("$gpusched" run --class lc --)
+		[ $name = lcbe ] || how=("${agent[@]}" -- "$gsload" lc --hint)
+		[ $name = lcbe ] && how+=("$gsload" lc)
+		timeout 20 "${how[@]}" --seconds 2.5 --warmup 1 --iterations-per-us "$iterations" --arrivals closed \
+			--period-us 5000 --lead-us 300 >"$raw/recorded.$name.json" 2>&1 &
+		local l=$!
+		sleep 2
+		timeout 20 "$gpusched" trace record -o "$out/$name.pftrace" -t 1 >"$raw/$name.record" 2>&1
+		timeout 20 "$gpusched" trace export "$out/$name.pftrace" >"$raw/$name.sums" 2>&1
+		wait $l
+	done
+	be_end recorded "$b"
+	cat "$raw"/*.sums
+}
+
 curve() {
 	local lead
 	for lead in 0 50 100 150 200 300 400 500; do
@@ -110,7 +135,7 @@ auto_one() {
 
 automatic() {
 	local i
-	for i in 1 2; do
+	for ((i = 1; i <= ${ROUNDS:-2}; i++)); do
 		auto_one auto.alone.$i 0 timeout 60
 		auto_one auto.without.$i 1 timeout 60
 		auto_one auto.with.$i 1 "$gpusched" run --agent --class lc --hint=auto --
@@ -124,36 +149,62 @@ cost() {
 	tail -n 2 "$raw/notes.jsonl"
 }
 
-same() {
+torch() {
 	local i
-	if python3 -c 'import torch' 2>/dev/null; then
-		for i in 1 2 3; do
-			timeout 40 python3 "$here/hint_torch.py" 300 >>"$raw/torch.without.jsonl" 2>>"$raw/torch.err"
-			timeout 40 "${agent[@]}" -- python3 "$here/hint_torch.py" 300 >>"$raw/torch.with.jsonl" 2>>"$raw/torch.err"
-		done
-		note same.torch "$("$jq" -cn --slurpfile a "$raw/torch.without.jsonl" --slurpfile b "$raw/torch.with.jsonl" '
-			[("eager", "graph") as $c | ($a | map(select(.case == $c))) as $x | ($b | map(select(.case == $c))) as $y |
-			 {case: $c, same: (([$x[].sum] + [$y[].sum]) | unique | length == 1), without_us: ($x | map(.us) | min), with_us: ($y | map(.us) | min)}]')"
-	fi
-	if PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -o "$raw/work" "$here/work.cu" 2>>"$raw/nvcc.log"; then
-		for i in 1 2 3; do
-			timeout 30 "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.without.json"
-			timeout 30 "${agent[@]}" -- "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.with.json"
-		done
-		note same.nvcc "$("$jq" -cn --slurpfile a "$raw/nvcc.without.json" --slurpfile b "$raw/nvcc.with.json" \
-			'{without_per_s: ($a | map(.rate)), with_per_s: ($b | map(.rate))}')"
-		timeout 20 "${agent[@]}" -- "$raw/work" be --seconds 6 >/dev/null & # what the agent counts of a static cudart
-		i=$!
-		sleep 4
-		timeout 10 "$gpusched" list --json >"$raw/nvcc.list.jsonl" 2>&1
-		wait $i
-	fi
+	python3 -c 'import torch' 2>/dev/null || return 0
+	for i in 1 2 3; do
+		timeout 40 python3 "$here/hint_torch.py" 300 >>"$raw/torch.without.jsonl" 2>>"$raw/torch.err"
+		timeout 40 "${agent[@]}" -- python3 "$here/hint_torch.py" 300 >>"$raw/torch.with.jsonl" 2>>"$raw/torch.err"
+	done
+	note same.torch "$("$jq" -cn --slurpfile a "$raw/torch.without.jsonl" --slurpfile b "$raw/torch.with.jsonl" '
+		[("eager", "graph") as $c | ($a | map(select(.case == $c))) as $x | ($b | map(select(.case == $c))) as $y |
+		 {case: $c, same: (([$x[].sum] + [$y[].sum]) | unique | length == 1), without_us: ($x | map(.us) | min), with_us: ($y | map(.us) | min)}]')"
+}
+
+# A program with static cudart: kernels of 20 us, so that launches count; and what the agent counts of them.
+static_cudart() {
+	local i launches
+	PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -o "$raw/work" "$here/work.cu" 2>>"$raw/nvcc.log" || return 0
+	for i in 1 2 3; do
+		timeout 30 "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.without.json"
+		timeout 30 "${agent[@]}" -- "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.with.json"
+	done
+	timeout 20 "${agent[@]}" -- "$raw/work" be --seconds 4 --kernel-us 20 >/dev/null &
+	i=$!
+	sleep 2.5
+	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	launches=$(by_agent_alone "$raw/work")
+	wait $i
+	note same.nvcc "$("$jq" -cn --slurpfile a "$raw/nvcc.without.json" --slurpfile b "$raw/nvcc.with.json" --argjson l "${launches:-null}" \
+		'{without_per_s: ($a | map(.rate)), with_per_s: ($b | map(.rate)), ordinary_user: $l}')"
 	rm -f "$raw/work"
-	tail -n 3 "$raw/notes.jsonl"
+}
+
+# What an ordinary user sees and does without a daemon: list, set, suspend, resume, by the agent. Needs a copy that
+# user can read.
+by_agent_alone() { # PROGRAM
+	local dir=/tmp/gpusched-hints.$$ p seen
+	mkdir -m 755 "$dir" && cp "$1" "$dir/work" && cp -r "$(dirname "$gpusched")/.." "$dir/bundle" 2>/dev/null && chmod -R go+rX "$dir" || return
+	mkdir -m 700 "$dir/run" && chown 65534:65534 "$dir/run"
+	local g=("${as_user[@]}" env XDG_RUNTIME_DIR="$dir/run" "$dir/bundle/bin/gpusched")
+	timeout 20 "${g[@]}" run --agent --class be -- "$dir/work" be --seconds 8 --kernel-us 200 >"$raw/user.out" 2>&1 &
+	p=$!
+	sleep 3
+	{
+		timeout 10 "${g[@]}" list
+		timeout 10 "${g[@]}" set all timeslice=500us
+		timeout 10 "${g[@]}" suspend all && timeout 10 "${g[@]}" list && timeout 10 "${g[@]}" resume all
+		timeout 10 "${g[@]}" preempt all
+	} >"$raw/user.log" 2>&1
+	seen=$(timeout 10 "${g[@]}" list --json | "$jq" -cs 'flatten | map(select(.kind == "compute")) | first | {launches, known_by, slice_us: .is.timeslice_us, manual_us: .manual.timeslice_us}')
+	kill $p 2>/dev/null
+	wait $p 2>/dev/null
+	rm -rf "$dir"
+	echo "${seen:-null}"
 }
 
 step prepare 40 prepare
-for s in ${STEPS:-service curve policy automatic cost same}; do
+for s in ${STEPS:-service curve policy recorded automatic cost torch static_cudart}; do
 	step "$s" 60 "$s"
 done
 at_end

@@ -103,8 +103,8 @@ enum hold_answer {
 enum hold_answer hold_begin(uint64_t limit_ns);
 void hold_release(void);
 bool hold_is_on(void);
-/* The current context ends: nothing of ours in it is used again. */
-void hold_forget(void);
+/* @context ends; NULL: one that we can't name may. Nothing of ours in it is used again. */
+void hold_forget(void *context);
 void hold_counts(uint64_t *ret_holds, uint64_t *ret_ns);
 void hold_after_fork(void);
 

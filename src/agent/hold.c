@@ -144,16 +144,19 @@ static result fill(struct place *p)
 static struct place *place_of(handle context)
 {
 	unsigned long long id = 0;
-	struct place *p;
+	struct place *p = NULL;
 
 	if (cuda.id)
 		cuda.id(context, &id);
-	for (unsigned int i = 0; i < nplaces; i++)
+	for (unsigned int i = 0; i < nplaces; i++) {
 		if (places[i].context == context && places[i].id == id)
 			return &places[i];
-	if (nplaces == CONTEXTS)
+		if (!places[i].context || places[i].context == context)
+			p = &places[i]; /* of one that has ended */
+	}
+	if (!p && nplaces == CONTEXTS)
 		return NULL;
-	p = &places[nplaces++];
+	p = p ? p : &places[nplaces++];
 	*p = (struct place){ .context = context, .id = id };
 	p->broken = fill(p);
 	return p;
@@ -184,11 +187,14 @@ void hold_release(void)
 	pthread_mutex_unlock(&lock);
 }
 
-void hold_forget(void)
+/* Contexts have ids, so that a later one at the same address is another; with old libcudas they don't. */
+void hold_forget(void *context)
 {
 	hold_release();
 	pthread_mutex_lock(&lock);
-	nplaces = 0;
+	for (unsigned int i = 0; i < nplaces; i++)
+		if (places[i].context == context || (!context && !cuda.id))
+			places[i].context = NULL;
 	last_context = NULL;
 	pthread_mutex_unlock(&lock);
 }

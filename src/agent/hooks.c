@@ -245,14 +245,14 @@ void gs_hook_before(struct hook *h, const uint64_t regs[6])
 		return;
 	if (h->kind & HOOK_LAUNCHES)
 		before_launch(h, regs);
-	if (h->kind & (HOOK_CAPTURE | HOOK_WAITS | HOOK_UNLOADS | HOOK_ENDS))
+	if (h->kind & ~(HOOK_ALWAYS | HOOK_LAUNCHES) || h->kind & HOOK_CAPTURE)
 		hold_release();
 	if (h->kind & HOOK_CAPTURE)
 		captures++;
-	if (h->kind & (HOOK_UNLOADS | HOOK_ENDS))
+	if (h->kind & (HOOK_UNLOADS | HOOK_ENDS | HOOK_DESTROYS))
 		forget_functions();
-	if (h->kind & HOOK_ENDS)
-		hold_forget();
+	if (h->kind & (HOOK_ENDS | HOOK_DESTROYS))
+		hold_forget(h->kind & HOOK_DESTROYS ? (void *)regs[0] : NULL);
 	errno = saved;
 }
 

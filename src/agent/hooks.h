@@ -22,9 +22,10 @@
 #define HOOK_TOGETHER (1 << 5)  /* all blocks at once: not beside a waiting kernel */
 #define HOOK_CAPTURE (1 << 6)
 #define HOOK_CAPTURED (1 << 7)
-#define HOOK_WAITS (1 << 8)   /* may wait for the whole context */
-#define HOOK_UNLOADS (1 << 9) /* the same, and addresses of functions are used again after it */
-#define HOOK_ENDS (1 << 10)   /* a context ends */
+#define HOOK_WAITS (1 << 8)     /* may wait for the whole context */
+#define HOOK_UNLOADS (1 << 9)   /* the same, and addresses of functions are used again after it */
+#define HOOK_ENDS (1 << 10)     /* a primary context may end */
+#define HOOK_DESTROYS (1 << 11) /* argument 0: the context that ends */
 
 #define HOOK_LAUNCHES (HOOK_LAUNCH | HOOK_LAUNCH_EX | HOOK_GRAPH | HOOK_TOGETHER)
 #define HOOK_ALWAYS (HOOK_START | HOOK_NAMES | HOOK_CAPTURE | HOOK_CAPTURED)

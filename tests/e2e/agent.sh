@@ -56,6 +56,23 @@ stop_daemon
 check "the daemon's end puts back what it set" wait_for 10 slice_is $be 2048
 check "then the agents answer again" mine_has $be
 
+# launch functions by dlsym, and by cuGetProcAddress as CUDA 11.8, 12 and 13 have it
+mkfifo "$scratch/in"
+exec 7<>"$scratch/in"
+agent_load entries -- "$guest" entries <&7
+wait_for 10 grep -q calls "$scratch/entries.out"
+is "$(grep calls "$scratch/entries.out")" "calls 120" "eight launch functions are called by three ways each"
+wait_for 10 mine_has $agent_pid
+is "$(mine '.[0].launches' pid:$agent_pid)" 120 "and each call is counted, once"
+echo >&7
+export CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so
+agent_load profiled -- "$guest" entries <&7
+wait_for 10 mine_has $agent_pid
+is "$(mine '.[0] | .launches, .reason' pid:$agent_pid)" \
+	"null"$'\n'"launches are not counted: a profiler is there (CUDA_INJECTION64_PATH)" "beside a profiler none is, and the list says why"
+echo >&7
+unset CUDA_INJECTION64_PATH
+
 # a crash leaves a socket, which the next list removes
 kill -9 $other
 wait $other 2>/dev/null

@@ -325,6 +325,51 @@ static int by_page(char **argv)
 	return 0;
 }
 
+/*
+ * Each launch function, by each way that a program may come to it: guest entries; prints how often
+ * they were called, and waits.
+ */
+static int mode_entries(const char *arg)
+{
+	static const char *const names[] = {
+		"cuLaunchKernel",
+		"cuLaunchKernel_ptsz",
+		"cuLaunchKernelEx",
+		"cuLaunchKernelEx_ptsz",
+		"cuLaunchCooperativeKernel",
+		"cuLaunchCooperativeKernel_ptsz",
+		"cuGraphLaunch",
+		"cuGraphLaunch_ptsz",
+	};
+	typedef int (*fn)(void *, size_t, size_t, size_t, size_t, size_t, size_t, size_t, void *,
+			  void *, void *);
+	int (*first)(const char *, void **, int, uint64_t);
+	int (*second)(const char *, void **, int, uint64_t, int *);
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	int calls = 0;
+	char c;
+
+	use_cuda();
+	*(void **)&first = dlsym(lib, "cuGetProcAddress");     /* CUDA 11.3 to 11.8 */
+	*(void **)&second = dlsym(lib, "cuGetProcAddress_v2"); /* from 12.0 on */
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		void *ways[3] = { dlsym(lib, names[i]) };
+		bool per_thread = strstr(names[i], "_ptsz");
+		char plain[64];
+
+		snprintf(plain, sizeof(plain), "%.*s",
+			 (int)(strlen(names[i]) - (per_thread ? 5 : 0)), names[i]);
+		first(plain, &ways[1], 11080, per_thread ? 2 : 0);
+		second(plain, &ways[2], 13000, per_thread ? 2 : 0, NULL);
+		for (int k = 0; k < 3; k++)
+			for (int n = 0; n < 5 && ways[k]; n++, calls++)
+				((fn)ways[k])(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+	}
+	printf("calls %d\n", calls);
+	fflush(stdout);
+	return read(0, &c, 1) < 0;
+}
+
 /* Nothing but what one hint costs where there is no agent, or does. */
 static int mode_hint(const char *arg)
 {
@@ -349,6 +394,7 @@ int main(int argc, char **argv)
 		{ "quick", mode_quick },
 		{ "close-all", mode_close_all },
 		{ "dlopen", mode_dlopen },
+		{ "entries", mode_entries },
 		{ "wait", mode_wait },
 		{ "assault", mode_assault },
 		{ "hint", mode_hint },
