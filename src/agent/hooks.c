@@ -76,6 +76,9 @@ static void count(const struct hook *h)
 	(*(_Atomic uint64_t *)((char *)gs_hook_counter + h->count_at))++;
 }
 
+/* A sanitizer's runtime asks dlsym() before it can check anything. */
+#define EARLY __attribute__((no_sanitize("address", "undefined")))
+
 /* ---- who is who ------------------------------------------------------------------------------ */
 
 static void *real_dlsym(void *handle, const char *name)
@@ -83,7 +86,7 @@ static void *real_dlsym(void *handle, const char *name)
 	return ((void *(*)(void *, const char *))gs_real_dlsym)(handle, name);
 }
 
-static void __attribute__((constructor)) find_dlsym(void)
+static void EARLY __attribute__((constructor)) find_dlsym(void)
 {
 	if (!gs_real_dlsym)
 		gs_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34")
@@ -149,10 +152,10 @@ static bool find_name(const char *name, size_t *ret)
 }
 
 /* For dlsym(): our entry; NULL: the real one shall answer; 1: there is none. */
-void *gs_hook_find(void *handle, const char *name)
+EARLY void *gs_hook_find(void *handle, const char *name)
 {
-	int saved = errno;
 	void *p = NULL;
+	int saved;
 	size_t i;
 
 	if (!gs_real_dlsym)
@@ -160,6 +163,7 @@ void *gs_hook_find(void *handle, const char *name)
 	if (agent_settings.inert || !name || name[0] != 'c' || name[1] != 'u' ||
 	    handle == RTLD_NEXT || !find_name(name, &i))
 		return NULL;
+	saved = errno;
 	p = real_dlsym(handle, name);
 	if (is_entry(p)) { /* by our own export: is there a real one? */
 		p = real_dlsym(RTLD_NEXT, name);

@@ -35,7 +35,7 @@ ge "$(jq -r .n <<<"$lc")" 50 "its requests are done"
 
 # a quarter of any second at most: leads of 20 ms back to back would be nearly all of it
 agent_load greedy --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed --period-us 100 \
-	--lead-us 5000 --warmup 0 --seconds 2
+	--lead-us 5000 --warmup 0 --seconds 300
 wait_for 10 mine_has $agent_pid
 sleep 3
 a=$(mine '.[0].pre_switched_ns' pid:$agent_pid) t=$EPOCHREALTIME

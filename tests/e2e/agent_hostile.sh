@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root fuse
+# asan: yes
 # Agents and their page against messages, peers and folders that are not as they should be.
 . "$(dirname "$0")/lib.sh"
 enter_sim
@@ -58,7 +59,7 @@ wait_for 10 gone $pid
 agent_end
 mkdir -m 777 "$XDG_RUNTIME_DIR"
 ln -s /tmp "$XDG_RUNTIME_DIR/gpusched"
-as $user timeout 10 env LD_PRELOAD="$agent_so" "$guest" quick >"$scratch/out"
+as $user timeout 10 env LD_PRELOAD="$agent_preload" "$guest" quick >"$scratch/out"
 is $? 12 "where the folder is a link, the program runs"
 is "$(find /tmp -maxdepth 1 -name 'agent-*' -newer "$scratch/in" | wc -l)" 0 "and nothing is made through it"
 agent_end

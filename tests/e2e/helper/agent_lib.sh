@@ -5,6 +5,10 @@
 user=4711
 guest=$build/tests/e2e/guest
 agent_so=$build/libgpusched-agent.so
+# A sanitizer's runtime must be in every program that has a sanitized agent.
+asan=$(ldd "$agent_so" | awk '$1 ~ /^libasan/ { print $3 }')
+[ -z "$asan" ] || export LD_PRELOAD=$asan ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_segv=0
+agent_preload=$agent_so${asan:+:$asan}
 export XDG_RUNTIME_DIR=/tmp/$name.run.$$
 
 # no capability can ever be had again, so no BPF, no mounts, no borrowing from others
