@@ -8,7 +8,9 @@
 
 /* The first slice of a BE that makes progress, far above the cost of a switch. */
 #define GROWN_US 400ull
-#define PATIENCE_NS (2 * S)
+#define PATIENCE_NS (S / 4)
+/* After a TSG came or went: what is lost meanwhile is not the slice's doing. */
+#define SETTLE_NS (S / 2)
 #define PATIENCE_MAX_NS (64 * S)
 /* What BEs are owed before LC has to pay, and at most. */
 #define OWED_NS (40 * MS)
@@ -80,11 +82,13 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 		r->launch_bound = returns * 4 > turns * 3;
 	whole = !r->launch_bound;
 	fair = whole ? 0 : fair_us(r, got);
+	if (now < r->changed_ns + SETTLE_NS)
+		return;
 	if (r->lc && r->lost_permille * 100 > bound * (whole ? 90 : 75))
 		grow(r, r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2, now);
 	else if (r->lc && fair > r->slice_us * 21 / 20)
 		grow(r, fair, now);
-	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * (whole ? 50 : 20))
+	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * 50)
 		shrink(r, now);
 	else
 		r->calm_ns = 0;
@@ -152,6 +156,8 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	if (!r->slice_us)
 		r->slice_us = be_slice_us;
 	choose_acting(r, now);
+	if (r->g_tsgs != r->tsgs || r->g_ready != r->ready)
+		r->changed_ns = now;
 	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;

@@ -67,6 +67,7 @@ struct runlist {
 	gs_u64 look_ns, look_since, look_lost, look_progress, look_turns, look_returns;
 	gs_u64 lost_permille; /* as the last look found it */
 	gs_u64 slice_us;      /* BE's beside LC */
+	gs_u64 changed_ns;    /* when a TSG came or went last, or a BE got or lost its turns */
 	gs_u64 grown_ns, shrunk_ns, calm_ns, patience_ns;
 	gs_u64 owed_ns;      /* to BEs, of their floor */
 	gs_u32 launch_bound; /* its services, as seen beside short slices */

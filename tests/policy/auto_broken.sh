@@ -51,6 +51,7 @@ without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
 without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
+without "short slices again" 's/r->slice_us = be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
 without "equal slices beside it" 's/(s->idle || r->part)/(s->idle || s->part)/' hostile-sleeper
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
