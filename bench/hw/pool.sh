@@ -49,11 +49,20 @@ ours() { # NAME: pids of that program of NVIDIA's in a pool of ours
 }
 servers() { ours nvidia-cuda-mps-server | xargs; }
 controls() { ours nvidia-cuda-mps-control | xargs; }
+supervisors() { # above server, control daemon and keeper
+	local p i
+	for p in $(servers); do
+		for i in 1 2 3; do p=$(ps -o ppid= -p "$p" | xargs); done
+		[ "$(cat "/proc/$p/comm" 2>/dev/null)" = gpusched-pool ] && echo "$p"
+	done
+}
 all_gone() { [ -z "$(servers)$(controls)" ]; }
 
 pool_end() {
 	local p
 	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
+	# whoever comes next finds no server, not even an idle one
+	for p in $(supervisors); do kill "$p"; done
 	wait_for 30 all_gone && return
 	for p in $(servers) $(controls); do kill -9 "$p"; done
 	note left_behind true
@@ -157,12 +166,7 @@ kill_busy_run() {
 }
 bad() { timeout 30 "${pool[@]}" "$bad_access" 1 >"$raw/bad_access.json" 2>&1; }
 kill_server() { kill -9 "$(servers)"; }
-kill_supervisor() { # above server, control daemon and keeper
-	local p i
-	p=$(servers)
-	for i in 1 2 3; do p=$(ps -o ppid= -p "$p" | xargs); done
-	[ "$(cat "/proc/$p/comm")" = gpusched-pool ] && kill -9 "$p"
-}
+kill_supervisor() { kill -9 $(supervisors); }
 
 incidents() {
 	daemon_start || return 1

@@ -176,6 +176,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_USERS (GPUSCHED_ALL_SETTINGS << GPUSCHED_TSG_USERS_SHIFT)
 /* with GPUSCHED_TSG_MPS: a server that gpusched started, which is one unit with a class */
 #define GPUSCHED_TSG_POOL (1u << 14)
+/* with both: its clients' channels are under handles of their own, so it is suspended in part only */
+#define GPUSCHED_TSG_SPREAD (1u << 15)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {

@@ -611,6 +611,7 @@ int cli_bench(struct cli *c)
 		return cli_fail(r, "bench: %s", err.text);
 	if (cli_opt(c, "list"))
 		return print_list(&b);
+	setenv("GPUSCHED_POOL_IDLE", "1s", 0); /* a pool's server is in the next cell's way */
 	r = choose(&b, blocks, &err);
 	if (r)
 		return cli_fail(r, "bench: %s", err.text);

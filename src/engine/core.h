@@ -34,8 +34,7 @@
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
 	X(REFUSED_MPS, "refused_mps", "wishes for an MPS server, which was left alone") \
-	X(REFUSED_BATCH, "refused_batch", \
-	  "suspensions of a pool with more channels than one call suspends") \
+	X(REFUSED_BATCH, "refused_batch", "suspensions of a pool that one call cannot suspend") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
@@ -61,7 +60,7 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 #define GS_OVERRULES(X) \
 	X(RANGE, "the wish is out of range") \
 	X(MPS, "an MPS server is left alone") \
-	X(BATCH, "a pool with more channels than one call suspends gets slices only") \
+	X(BATCH, "one call cannot suspend all of a pool: it gets slices only") \
 	X(ASSUMED, "the policy leaves settings alone that are only assumed") \
 	X(SHORT, "no two short slices on a runlist: it has a longer one") \
 	X(SUSPEND_LIMIT, "suspended for as long as its class allows: it runs") \

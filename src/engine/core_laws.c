@@ -48,7 +48,8 @@ static bool is_foreign_mps(const struct gpusched_tsg *rec)
 /* Between two calls half of a server's clients would run, and wait for the others. */
 static bool is_past_batch(const struct gpusched_tsg *rec)
 {
-	return (rec->flags & GPUSCHED_TSG_POOL) && rec->nchannels > GS_RM_SUSPEND_BATCH;
+	return (rec->flags & GPUSCHED_TSG_SPREAD) ||
+	       ((rec->flags & GPUSCHED_TSG_POOL) && rec->nchannels > GS_RM_SUSPEND_BATCH);
 }
 
 static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,

@@ -91,9 +91,12 @@ pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs)
 
 	json_array_foreach((json_t *)tsgs, i, t) {
 		const char *kind = json_string_value(json_object_get(t, "kind"));
+		const char *known = json_string_value(json_object_get(t, "known_by"));
 		pid_t pid = (pid_t)json_integer_value(json_object_get(t, "pid"));
 
-		if (kind && !strcmp(kind, "compute") && is_of(m, pid))
+		/* what it was not seen to make is the server's, under another handle */
+		if (kind && !strcmp(kind, "compute") && known && strcmp(known, "scan") &&
+		    is_of(m, pid))
 			return pid;
 	}
 	return 0;

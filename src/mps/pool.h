@@ -42,6 +42,8 @@ struct gs_mps_pool {
 int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err);
 /* Looks who is there; tells members what has happened to the server. */
 void gs_mps_server_look(struct gs_mps_pool *p);
+/* The daemon is told at once who is in the pool. */
+void gs_mps_server_tell(struct gs_mps_pool *p);
 /* Ends server and control daemon. */
 void gs_mps_server_end(struct gs_mps_pool *p);
 /* One line to each program in the pool. */

@@ -33,15 +33,30 @@ void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
 
 /* ---- the daemon ------------------------------------------------------------------------------ */
 
+static void add_pid(json_t *all, pid_t pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	json_array_append_new(all, json_string(text));
+}
+
 static json_t *client_names(const struct gs_mps_pool *p)
 {
 	json_t *all = json_array();
-	char text[16];
 
-	for (size_t i = 0; i < p->nclients; i++) {
-		snprintf(text, sizeof(text), "%d", (int)p->clients[i]);
-		json_array_append_new(all, json_string(text));
-	}
+	for (size_t i = 0; i < p->nclients; i++)
+		add_pid(all, p->clients[i]);
+	return all;
+}
+
+static json_t *member_names(const struct gs_mps_pool *p)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < p->nmembers; i++)
+		if (p->members[i].run)
+			add_pid(all, p->members[i].run);
 	return all;
 }
 
@@ -49,9 +64,10 @@ static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	int r = gs_mps_daemon("pool_set",
-			      json_pack("{s:i,s:s,s:s,s:b,s:o}", "server", (int)p->server, "name",
-					p->place.name, "class", p->class_name, "share",
-					p->place.share, "clients", client_names(p)),
+			      json_pack("{s:i,s:s,s:s,s:b,s:o,s:o}", "server", (int)p->server,
+					"name", p->place.name, "class", p->class_name, "share",
+					p->place.share, "clients", client_names(p), "members",
+					member_names(p)),
 			      &answer, err);
 
 	p->register_ns = gs_now_ns();
@@ -82,23 +98,36 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	p->told_daemon = true;
 }
 
-/* More channels than one call suspends could be stopped half only: the engine refuses that. */
+/* Half of it would go on: the engine refuses that. A client's handle of the server's TSG counts. */
+static bool is_past_batch(const struct gs_mps_pool *p, const json_t *tsg)
+{
+	const char *kind = json_string_value(json_object_get(tsg, "kind"));
+	pid_t pid = (pid_t)json_integer_value(json_object_get(tsg, "pid"));
+
+	if (!kind || strcmp(kind, "compute"))
+		return false;
+	if (pid == p->server)
+		return p->batch && json_integer_value(json_object_get(tsg, "channels")) > p->batch;
+	for (size_t i = 0; i < p->nclients; i++)
+		if (p->clients[i] == pid && json_is_true(json_object_get(tsg, "mps")))
+			return true;
+	return false;
+}
+
 static void check_batch(struct gs_mps_pool *p, const json_t *tsgs)
 {
 	const json_t *t;
 	size_t i;
 
 	json_array_foreach((json_t *)tsgs, i, t) {
-		json_int_t n = json_integer_value(json_object_get(t, "channels"));
-
-		if (json_integer_value(json_object_get(t, "pid")) != p->server || p->told_batch ||
-		    !p->batch || n <= p->batch)
+		if (p->told_batch || !is_past_batch(p, t))
 			continue;
 		p->told_batch = true;
-		gs_mps_say(p,
-			   "the MPS server %d has %d channels, and %u can be suspended at once: it "
-			   "is never suspended by a policy and gets time slices only",
-			   (int)p->server, (int)n, p->batch);
+		gs_mps_say(
+			p,
+			"the MPS server %d has more channels than one call suspends: it is never "
+			"suspended by a policy and gets time slices only",
+			(int)p->server);
 	}
 }
 
@@ -281,6 +310,11 @@ static void look_for_server(struct gs_mps_pool *p)
 static bool same_clients(const struct gs_mps_pool *p, const pid_t *clients, size_t n)
 {
 	return n == p->nclients && !memcmp(clients, p->clients, n * sizeof(*clients));
+}
+
+void gs_mps_server_tell(struct gs_mps_pool *p)
+{
+	keep_registered(p, true);
 }
 
 void gs_mps_server_look(struct gs_mps_pool *p)

@@ -90,6 +90,7 @@ static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 	}
 	yes.number = p->server;
 	snprintf(yes.word, sizeof(yes.word), "%s", p->server_class);
+	gs_mps_server_tell(p); /* before it comes */
 	m->in = true;
 	m->since_ns = gs_now_ns();
 	p->look_ns = 0;

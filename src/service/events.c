@@ -21,7 +21,7 @@ void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 		.key = rec->key,
 		.id = rec->task.id,
 		.what = what,
-		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL,
+		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL | GPUSCHED_TSG_SPREAD,
 		.rec = *rec,
 	};
 
@@ -39,16 +39,23 @@ static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
 }
 
 /* The taps know it when we were told of its client in time. */
-static bool take_mps(const struct gs_service *s, struct gpusched_tsg *rec)
+static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
+	const struct gs_pool *own = gs_pool_of_server(s, (pid_t)rec->task.pid);
+	struct gs_pool *other = own ? NULL : gs_pool_of_alias(s, rec);
 	uint32_t flags;
 
 	if (is)
 		is = gs_proc_is_mps((pid_t)rec->task.pid);
-	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL);
-	flags |= is ? GPUSCHED_TSG_MPS : 0;
-	flags |= is && gs_pool_of_server(s, (pid_t)rec->task.pid) ? GPUSCHED_TSG_POOL : 0;
+	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL | GPUSCHED_TSG_SPREAD);
+	flags |= is || other ? GPUSCHED_TSG_MPS : 0;
+	flags |= is && own ? GPUSCHED_TSG_POOL : 0;
+	flags |= is && own && own->spread ? GPUSCHED_TSG_SPREAD : 0;
+	if (other && !other->spread) {
+		other->spread = true;
+		gs_process_reclassify(s, other->server);
+	}
 	if (flags == rec->flags)
 		return false;
 	rec->flags = flags;
@@ -179,7 +186,7 @@ static bool is_policys(uint32_t type)
 
 static void on_exit_of(struct gs_service *s, pid_t pid)
 {
-	gs_pool_drop(s, pid);
+	gs_pool_check(s, pid);
 	gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
 }
 

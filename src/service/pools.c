@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "service/pools.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "process/process.h"
 #include "service/internal.h"
 #include "table/procs.h"
+
+#define MAX_DEPTH 16
 
 const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid)
 {
@@ -24,11 +30,70 @@ const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid)
 	return NULL;
 }
 
+/* From a file that waits for none of a process's locks. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], line[128];
+	CLEANUP_FILE FILE *f = NULL;
+	int parent;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "PPid: %d", &parent) == 1)
+			return parent;
+	return 0;
+}
+
+static bool has(const pid_t *pids, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+static struct gs_pool *pool_with(struct gs_service *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->pools.n; i++) {
+		struct gs_pool *p = &s->pools.all[i];
+
+		if (has(p->clients, p->nclients, pid) || has(p->members, p->nmembers, pid))
+			return p;
+	}
+	return NULL;
+}
+
+struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	pid_t pid = (pid_t)rec->task.pid;
+	struct gs_pool *p = NULL;
+
+	if (!s->pools.n || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
+	    !(rec->flags & GPUSCHED_TSG_ADOPTED))
+		return NULL;
+	for (int i = 0; i < MAX_DEPTH && pid > 1 && !p; i++) {
+		p = pool_with(s, pid);
+		pid = parent_of(pid);
+	}
+	return p && p->uid == rec->task.uid ? p : NULL;
+}
+
+void gs_pool_check(struct gs_service *s, pid_t server)
+{
+	const struct gs_pool *p = gs_pool_of_server(s, server);
+	struct pollfd f = { .fd = p ? p->pidfd : -1, .events = POLLIN };
+
+	if (p && poll(&f, 1, 0) != 0)
+		gs_pool_drop(s, server);
+}
+
 bool gs_pool_drop(struct gs_service *s, pid_t server)
 {
 	for (size_t i = 0; i < s->pools.n; i++) {
 		if (s->pools.all[i].server != server)
 			continue;
+		close(s->pools.all[i].pidfd);
 		s->pools.all[i] = s->pools.all[--s->pools.n];
 		return true;
 	}

@@ -31,6 +31,10 @@ struct gs_pool {
 	bool share; /* clients of several classes, told apart by MPS; else of one */
 	pid_t clients[GS_POOL_CLIENTS];
 	size_t nclients;
+	pid_t members[GS_POOL_CLIENTS]; /* whose descendants may become clients */
+	size_t nmembers;
+	int pidfd;   /* of the server */
+	bool spread; /* clients have its TSG under handles of their own */
 };
 
 struct gs_pools {
@@ -41,6 +45,13 @@ struct gs_pools {
 /* NULL: it is none. */
 const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid);
+/*
+ * Clients of the driver's own servers have the server's TSG under a handle of their own, which nobody
+ * sees them make: it is adopted, as if it were another TSG. NULL: @rec is none of these.
+ */
+struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec);
+/* An exit was told: drops the pool if the server has ended. */
+void gs_pool_check(struct gs_service *s, pid_t server);
 /* The server has ended, or is to be left alone again; false: it was none. */
 bool gs_pool_drop(struct gs_service *s, pid_t server);
 /* What stands in gpusched_proc.mps of a process that is, or is not, an MPS server. */

@@ -101,26 +101,30 @@ static struct gs_pool *place_for(struct gs_request *rq, pid_t server)
 			GS_MAX_POOLS_UID, GS_MAX_POOLS);
 		return NULL;
 	}
-	all->all[all->n] = (struct gs_pool){ .server = server, .uid = rq->peer->uid };
+	all->all[all->n] = (struct gs_pool){
+		.server = server,
+		.uid = rq->peer->uid,
+		.pidfd = (int)syscall(SYS_pidfd_open, server, 0),
+	};
 	return &all->all[all->n++];
 }
 
 /* Only processes of the peer's own: a list may say what it likes. */
-static void take_clients(struct gs_request *rq, struct gs_pool *p)
+static size_t take_pids(struct gs_request *rq, const char *name, pid_t ret[GS_POOL_CLIENTS])
 {
-	const json_t *list = json_object_get(rq->args, "clients"), *v;
-	size_t i;
+	const json_t *list = json_object_get(rq->args, name), *v;
+	size_t i, n = 0;
 
-	p->nclients = 0;
 	json_array_foreach((json_t *)list, i, v) {
 		uint64_t pid;
 		uid_t owner;
 
-		if (p->nclients < GS_POOL_CLIENTS &&
+		if (n < GS_POOL_CLIENTS &&
 		    !gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL) &&
-		    !gs_process_uid((pid_t)pid, &owner) && owner == p->uid)
-			p->clients[p->nclients++] = (pid_t)pid;
+		    !gs_process_uid((pid_t)pid, &owner) && owner == rq->peer->uid)
+			ret[n++] = (pid_t)pid;
 	}
+	return n;
 }
 
 /* Both into the process map: the server's TSGs have them from their beginning. */
@@ -172,7 +176,8 @@ int gs_verb_pool_set(struct gs_request *rq)
 		return -ENOSPC;
 	snprintf(p->name, sizeof(p->name), "%s", gs_arg_text(rq, "name"));
 	p->share = share;
-	take_clients(rq, p);
+	p->nclients = take_pids(rq, "clients", p->clients);
+	p->nmembers = take_pids(rq, "members", p->members);
 	r = mark(rq->s, pid, start_ns, class_id, &is_new);
 	if (r) {
 		gs_pool_drop(rq->s, pid);
