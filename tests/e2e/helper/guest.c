@@ -193,9 +193,9 @@ static int mode_close_all(const char *arg)
 	int pipes[2], out = dup(1);
 	char c;
 
-	use_cuda();
-	if (pipe(pipes))
+	if (pipe(pipes)) /* before the agent's threads begin, which must not keep its ends */
 		return 1;
+	use_cuda();
 	close(pipes[1]);
 	dprintf(out, "end of the pipe %zd\n", read(pipes[0], &c, 1));
 	fflush(stdout);
