@@ -217,6 +217,12 @@ static void test_pools(void **state)
 	touch(t);
 	settle();
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
+	/* its clients turn out to have channels elsewhere: what is suspended goes on */
+	t->flags |= GPUSCHED_TSG_SPREAD;
+	touch(t);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_RESUME), 1);
+	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 2);
 }
 
 static void test_refused_wishes(void **state)
