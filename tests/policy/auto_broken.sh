@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 900
 # beside: yes
 # Each scenario of the policy auto fails on an auto that lacks what the scenario is about: one with an
 # option against its purpose, or a copy with one thing taken out. (That they pass: e2e/scenarios.sh.)
