@@ -53,7 +53,7 @@ without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now 
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
 without "short slices again" 's/r->slice_us = be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
-without "equal slices beside it" 's/(s->idle || r->part)/(s->idle || s->part)/' hostile-sleeper
+without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
 without "respect for other classes" 's/(r->busy && !r->paying)/0/' normal
 without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
