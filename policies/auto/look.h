@@ -7,8 +7,8 @@
 
 /* What a turn has of the GPU without working: loading and saving its context. */
 #define TURN_COST_NS (120 * 1000ull)
-/* A TSG that somebody else has suspended; our own call may still be under way. */
-#define ABSENT_NS (100 * MS)
+/* One that somebody else has suspended: within a turn, once our own call has had its time. */
+#define ABSENT_NS (30 * MS)
 /* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
 #define IDLE_NS (20 * MS)
 /* One that is off for so long, but shorter, in so many of the looks at it, works in bits. */
