@@ -18,8 +18,12 @@
  */
 #define SHORT_LAUNCH_S 20e-6
 #define TURN_COST_S 60e-6
-/* Launches are not counted: turns that begin right after its own have the same effect, if many. */
+/*
+ * Launches are not counted: turns that begin right after its own have the same effect, if many. The
+ * longer the slices of the others, the fewer a launch-bound program has.
+ */
 #define RETURN_PART 0.5
+#define FEW_RETURNS 0.2
 #define MANY_RETURNS 300 /* a second: they cost a tenth of the GPU's time or more */
 
 const char *advise_kind_name(enum advise_kind k)
@@ -73,8 +77,10 @@ static enum advise_kind service_kind(const struct advise_seen *s)
 
 	if (s->launches >= MIN_TURNS)
 		return work < SHORT_LAUNCH_S * s->launches ? ADVISE_LAUNCH_BOUND : ADVISE_WHOLE;
-	if (s->returns < RETURN_PART * s->drained)
+	if (s->returns < FEW_RETURNS * s->drained)
 		return ADVISE_WHOLE;
+	if (s->returns < RETURN_PART * s->drained)
+		return ADVISE_UNSEEN;
 	/* that, or requests that come in bursts */
 	return s->returns >= MANY_RETURNS * s->span_s ? ADVISE_LAUNCH_BOUND : ADVISE_UNSEEN;
 }
