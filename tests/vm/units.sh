@@ -74,8 +74,8 @@ is "$(unit ActiveState)" active "it is active"
 is "$(unit StatusText)" watching "it told systemd that it is ready, and what it does"
 is "$(unit ActiveState gpusched-guardian)" active "the guardian's unit came with it"
 check "the daemon has a guardian of its own as well" wait_for 5 has_guardian
-is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c001a80026 1 " \
-	"it has the nine capabilities of its unit and gets no others"
+is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c001a80027 1 " \
+	"it has the ten capabilities of its unit and gets no others"
 load be --seconds 0 --iterations-per-us 27.78
 be=$LOAD_PID
 check "the hardened daemon sees a program that comes" wait_tsgs pid:$be 4
