@@ -130,6 +130,12 @@ static uint64_t seconds_since(uint64_t ns, uint64_t now)
 	return (now - ns + NS_PER_S / 2) / NS_PER_S;
 }
 
+/* The one in force since the last time: a change of policies gives what was before it. */
+static void put_policy(const struct gs_service *s, struct gs_history_who *who)
+{
+	snprintf(who->policy, sizeof(who->policy), "%s", s->p ? gs_policy_running(s->p)->name : "");
+}
+
 /* @always: an entry even if there is nothing to tell. */
 static void give(struct gs_service *s, struct kept *k, bool always)
 {
@@ -140,14 +146,10 @@ static void give(struct gs_service *s, struct kept *k, bool always)
 	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
 		return;
 	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
+	put_policy(s, &k->who);
 	gs_history_add(s->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
 	k->pending = (struct gs_history_sums){ 0 };
 	k->given_ns = now;
-}
-
-static void put_policy(const struct gs_service *s, struct gs_history_who *who)
-{
-	snprintf(who->policy, sizeof(who->policy), "%s", s->p ? gs_policy_running(s->p)->name : "");
 }
 
 void ledger_take_gpu(struct gs_service *s, size_t i)
@@ -220,7 +222,6 @@ void gs_ledger_take(struct gs_service *s)
 	gs_sight_flush(s);
 	for (struct kept *k = l->all; k; k = k->hh.next) {
 		give(s, k, false);
-		put_policy(s, &k->who);
 		k->events = 0;
 	}
 	for (size_t i = 0; i < s->ngpus; i++)
@@ -336,7 +337,6 @@ static struct kept *new_kept(struct gs_service *s, const struct gpusched_tsg *re
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	snprintf(k->who.gpu_uuid, sizeof(k->who.gpu_uuid), "%s", gpu ? gpu->uuid : "");
 	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-	put_policy(s, &k->who);
 	if (!join_proc(s->ledger, &k->who)) {
 		free(k);
 		return NULL;
