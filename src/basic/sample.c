@@ -78,11 +78,12 @@ static struct gs_figure figure_of(const struct gs_sample *a, const struct gs_sam
 {
 	struct gs_figure f = { NAN, NAN, NAN };
 	unsigned short state[3] = { 1, 2, 3 };
-	double *room = calloc(n + ROUNDS, sizeof(*room)), *drawn = room + n;
+	double *room = calloc(n + ROUNDS, sizeof(*room)), *drawn;
 	size_t known = 0;
 
 	if (!room)
 		return f;
+	drawn = room + n;
 	f.value = over_blocks(a, b, n, q, NULL, room);
 	for (int i = 0; n > 1 && i < ROUNDS; i++) {
 		double v = over_blocks(a, b, n, q, state, room);
