@@ -113,7 +113,7 @@ is "$(launches 4712)" '[true,"null"]' "a user that they are"
 as 4712 curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics >"$scratch/metrics"
 as 4712 "$gpusched" stats --json >"$scratch/stats"
 like "$(cat "$scratch/metrics")" 'gpusched_tsgs\{gpu="0".*class="be"' "sums by GPU and class are everybody's"
-is "$(cat "$scratch/metrics" "$scratch/stats" | grep -oE "gsload|[{,\"](pid|comm|uid|user|path|cgroup)\"?[=:]|libcuda.so|4711")" "" \
+is "$(cat "$scratch/metrics" "$scratch/stats" | grep -oE "gsload|[{,\"](pid|comm|uid|user|path|cgroup)\"?[=:]|libcuda.so|(^|[^0-9.])4711([^0-9.]|$)")" "" \
 	"no process is in them"
 
 # ---- hidepid ---------------------------------------------------------------------------------------
