@@ -17,7 +17,7 @@ DESTDIR ?=
 SHELL := /bin/bash
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps demo test agent-test bench lint bundle install uninstall clean
+.PHONY: format all deps demo test agent-test vm-test bench lint bundle install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -35,6 +35,9 @@ test: deps
 
 agent-test: deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent headers
+
+vm-test: deps
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s vm $(ARGS)
 
 bench: all
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) bench/local/run.sh $(ARGS)

@@ -267,14 +267,16 @@ static char *loss_cell(const json_t *row)
 	return NULL;
 }
 
-static void print_commands(const json_t *rows, const char *gap)
+/* Returns @n and how many there were. */
+static size_t print_commands(const json_t *rows, size_t n)
 {
 	json_t *row, *text;
 	size_t i, k;
 
 	json_array_foreach(rows, i, row)
 		json_array_foreach(json_object_get(row, "do"), k, text)
-			printf("%s%s\n", gap, json_string_value(text));
+			printf("%s  %s\n", n++ ? "" : "to type:\n", json_string_value(text));
+	return n;
 }
 
 static void print_all(const struct cli *c, const json_t *o)
@@ -296,9 +298,8 @@ static void print_all(const struct cli *c, const json_t *o)
 		return;
 	}
 	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
-	puts("to type:");
-	print_commands(programs, "  ");
-	print_commands(json_object_get(o, "gpus"), "  ");
+	if (!print_commands(json_object_get(o, "gpus"), print_commands(programs, 0)))
+		puts("nothing has to be done");
 	if (!json_is_true(json_object_get(o, "launches")))
 		puts("launches were not counted: what is launch-bound is seen beside one other "
 		     "program only");

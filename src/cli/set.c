@@ -141,6 +141,8 @@ int cli_restore(struct cli *c)
 	restored = json_integer_value(json_object_get(answer, "restored"));
 	if (c->json)
 		cli_print_object(c, answer);
+	else if (!json_integer_value(json_object_get(answer, "changed")))
+		puts("restore: every TSG has its owner's settings");
 	else
 		printf("restore: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
 		       " changed TSGs put back, %" JSON_INTEGER_FORMAT " gone\n",
