@@ -26,48 +26,30 @@
 #define FEW_RETURNS 0.2
 #define MANY_RETURNS 300 /* a second: they cost a tenth of the GPU's time or more */
 
+#define X(sym, name, text) { name, text },
+static const struct {
+	const char *name, *text;
+} kinds[] = { ADVISE_KINDS(X) }, means[] = { ADVISE_MEANS(X) };
+#undef X
+
 const char *advise_kind_name(enum advise_kind k)
 {
-	static const char *const names[] = {
-#define X(sym, name, text) name,
-		ADVISE_KINDS(X)
-#undef X
-	};
-
-	return names[k];
+	return kinds[k].name;
 }
 
 const char *advise_kind_text(enum advise_kind k)
 {
-	static const char *const texts[] = {
-#define X(sym, name, text) text,
-		ADVISE_KINDS(X)
-#undef X
-	};
-
-	return texts[k];
+	return kinds[k].text;
 }
 
 const char *advise_means_name(enum advise_means m)
 {
-	static const char *const names[] = {
-#define X(sym, name, text) name,
-		ADVISE_MEANS(X)
-#undef X
-	};
-
-	return names[m];
+	return means[m].name;
 }
 
 const char *advise_means_text(enum advise_means m)
 {
-	static const char *const texts[] = {
-#define X(sym, name, text) text,
-		ADVISE_MEANS(X)
-#undef X
-	};
-
-	return texts[m];
+	return means[m].text;
 }
 
 /* Whose turns drain. */
