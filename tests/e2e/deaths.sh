@@ -117,7 +117,7 @@ for i in $(seq "$rounds"); do
 	wait_for 30 eval '[ "$(list_json all length)" = 0 ]' || bad=$((bad + 1))
 done
 is $bad 0 "$rounds programs of 100 TSGs killed meanwhile: no file, no client, no record is left"
-le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "nor a descriptor of the daemon's"
+check "nor a descriptor of the daemon's" wait_for 10 eval '[ "$(fds_of "$DAEMON_PID")" -le "$((fds + 2))" ]'
 check "the daemon answers" daemon_ready
 stop_daemon
 done_testing

