@@ -15,10 +15,12 @@ check "two programs are there" wait_for 20 eval 'wait_tsgs pid:$be 4 && wait_tsg
 "$gpusched" class set "pid:$be" be >/dev/null
 "$gpusched" class set "pid:$lc" lc >/dev/null
 
+servers=0 # one for each screen: a new one at the socket of one that is ending would end with it
 mux() {
-	tmux -L "$name.$$" -f /dev/null "$@"
+	tmux -L "$name.$$.$servers" -f /dev/null "$@"
 }
 open_top() { # COLSxROWS [ENVIRONMENT...]
+	servers=$((servers + 1))
 	mux new-session -d -x "${1%x*}" -y "${1#*x}" "env ${*:2} LC_ALL=C.UTF-8 '$gpusched' top -d 0.3; echo ended \$?; sleep 100"
 }
 screen() {
