@@ -541,6 +541,8 @@ int main(void)
 		T(test_lock),
 		T(test_lock_of_another_pid_namespace),
 	};
+	static const char *const left[] = { "run/lock", "run/lock.over", "run/put_back", "run",
+					    "" };
 	char path[64];
 	int r;
 
@@ -548,10 +550,9 @@ int main(void)
 	if (!mkdtemp(dir) || setenv("GPUSCHED_SIM", dir, 1))
 		return 1;
 	r = cmocka_run_group_tests_name("engine_restore", tests, NULL, NULL);
-	snprintf(path, sizeof(path), "%s/run/lock", dir);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/run", dir);
-	rmdir(path);
-	rmdir(dir);
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, left[i]);
+		remove(path);
+	}
 	return r;
 }
