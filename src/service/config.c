@@ -18,7 +18,6 @@ struct key {
 	size_t offset, size;
 };
 
-/* TEXTS fields come with their number and origins; see texts_of(). */
 static const struct key keys[] = {
 #define X(section, name, type, field, def, help) \
 	{ section, \
@@ -34,59 +33,46 @@ static const struct key keys[] = {
 
 #define MAX_TEXTS 1024
 
-struct texts {
-	char ***text, ***at;
-	size_t *n;
-};
-
-static struct texts texts_of(struct gs_config *c, const struct key *k)
+static struct gs_texts *texts_of(struct gs_config *c, const struct key *k)
 {
-	if (k->offset == offsetof(struct gs_config, policy_options))
-		return (struct texts){ &c->policy_options, &c->policy_options_at,
-				       &c->npolicy_options };
-	if (k->offset == offsetof(struct gs_config, rules))
-		return (struct texts){ &c->rules, &c->rules_at, &c->nrules };
-	if (k->offset == offsetof(struct gs_config, allow))
-		return (struct texts){ &c->allow, &c->allow_at, &c->nallow };
-	if (k->offset == offsetof(struct gs_config, allow_trace))
-		return (struct texts){ &c->allow_trace, &c->allow_trace_at, &c->nallow_trace };
-	return (struct texts){ &c->classes, &c->classes_at, &c->nclasses };
+	return (struct gs_texts *)((char *)c + k->offset);
 }
 
-static void texts_clear(struct texts t)
+static void texts_clear(struct gs_texts *t)
 {
-	for (size_t i = 0; i < *t.n; i++) {
-		free((*t.text)[i]);
-		free((*t.at)[i]);
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->text[i]);
+		free(t->at[i]);
 	}
-	free(*t.text);
-	free(*t.at);
-	*t.text = *t.at = NULL;
-	*t.n = 0;
+	free(t->text);
+	free(t->at);
+	*t = (struct gs_texts){ 0 };
 }
 
-static int texts_add(struct texts t, const char *value, const char *at, struct gs_error *err)
+/* Room for one more in *list. */
+static int grow(char ***list, size_t n)
 {
-	char **grown;
+	char **grown = reallocarray(*list, n + 1, sizeof(char *));
 
-	if (*t.n >= MAX_TEXTS)
+	if (grown)
+		*list = grown;
+	return grown ? 0 : -ENOMEM;
+}
+
+static int texts_add(struct gs_texts *t, const char *value, const char *at, struct gs_error *err)
+{
+	if (t->n >= MAX_TEXTS)
 		return gs_fail(err, -EINVAL, "more than %d lines of this key", MAX_TEXTS);
-	grown = reallocarray(*t.text, *t.n + 1, sizeof(char *));
-	if (!grown)
+	if (grow(&t->text, t->n) || grow(&t->at, t->n))
 		return -ENOMEM;
-	*t.text = grown;
-	grown = reallocarray(*t.at, *t.n + 1, sizeof(char *));
-	if (!grown)
-		return -ENOMEM;
-	*t.at = grown;
-	(*t.text)[*t.n] = strdup(value);
-	(*t.at)[*t.n] = strdup(at);
-	if (!(*t.text)[*t.n] || !(*t.at)[*t.n]) {
-		free((*t.text)[*t.n]);
-		free((*t.at)[*t.n]);
+	t->text[t->n] = strdup(value);
+	t->at[t->n] = strdup(at);
+	if (!t->text[t->n] || !t->at[t->n]) {
+		free(t->text[t->n]);
+		free(t->at[t->n]);
 		return -ENOMEM;
 	}
-	(*t.n)++;
+	t->n++;
 	return 0;
 }
 
@@ -132,13 +118,13 @@ static int set_name(struct gs_config *c, const struct key *k, const char *value,
 static int set_texts(struct gs_config *c, const struct key *k, const char *value, const char *at,
 		     struct gs_error *err)
 {
-	struct texts t = texts_of(c, k);
+	struct gs_texts *t = texts_of(c, k);
 
 	if (!*value) {
 		texts_clear(t);
 		return 0;
 	}
-	if (t.text == &c->policy_options && (!strchr(value, '=') || value[0] == '='))
+	if (t == &c->policy_options && (!strchr(value, '=') || value[0] == '='))
 		return gs_fail(err, -EINVAL, "'%s' is not key=value", value);
 	return texts_add(t, value, at, err);
 }

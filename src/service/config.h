@@ -62,21 +62,20 @@
 #define GS_LAUNCHES_ALWAYS (1u << 0)
 #define GS_LAUNCHES_TRUSTED (1u << 1)
 
+/* The lines of a list, and where each came from ("FILE:LINE"). */
+struct gs_texts {
+	char **text, **at;
+	size_t n;
+};
+
 struct gs_config {
 	char policy[64]; /* started with the daemon; "" none */
-	char **policy_options;
-	size_t npolicy_options;
+	struct gs_texts policy_options;
 	uint32_t hold_limit_ms;
 	bool gate;
 	char default_class[32];
-	char **rules; /* text of Rule= lines */
-	size_t nrules;
-	char **allow; /* AllowClass= */
-	size_t nallow;
-	char **allow_trace; /* AllowTrace= */
-	size_t nallow_trace;
-	char **classes; /* Class= lines: "name weight=200 suspend_limit_ms=5000" */
-	size_t nclasses;
+	char default_class_at[256]; /* "FILE:LINE" */
+	struct gs_texts rules, allow, allow_trace, classes;
 	uint32_t switch_cost_us;
 	bool adopt;
 	uint32_t launches; /* GS_LAUNCHES_ */
@@ -85,9 +84,6 @@ struct gs_config {
 	uint32_t history_days, history_mib;
 	bool dry_run;
 	char log_level[16];
-	/* Where the lines of the lists came from ("FILE:LINE"), index for index. */
-	char **policy_options_at, **rules_at, **allow_at, **classes_at, **allow_trace_at;
-	char default_class_at[256];
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

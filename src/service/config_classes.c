@@ -81,15 +81,15 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 
 typedef int (*add_fn)(struct gs_classes *c, const char *line, struct gs_error *err);
 
-static int add_lines(struct gs_classes *classes, add_fn add, char *const *lines, char *const *at,
-		     size_t n, struct gs_error *err)
+static int add_lines(struct gs_classes *classes, add_fn add, const struct gs_texts *lines,
+		     struct gs_error *err)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < lines->n; i++) {
 		struct gs_error why = { 0 };
-		int r = add(classes, lines[i], &why);
+		int r = add(classes, lines->text[i], &why);
 
 		if (r)
-			return located(err, r == -ENOMEM ? r : -EINVAL, at[i], &why);
+			return located(err, r == -ENOMEM ? r : -EINVAL, lines->at[i], &why);
 	}
 	return 0;
 }
@@ -99,14 +99,13 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 	struct gs_error why = { 0 };
 	int r;
 
-	r = add_lines(classes, add_class, c->classes, c->classes_at, c->nclasses, err);
+	r = add_lines(classes, add_class, &c->classes, err);
 	if (!r)
-		r = add_lines(classes, gs_classes_add_rule, c->rules, c->rules_at, c->nrules, err);
+		r = add_lines(classes, gs_classes_add_rule, &c->rules, err);
 	if (!r)
-		r = add_lines(classes, gs_classes_allow, c->allow, c->allow_at, c->nallow, err);
+		r = add_lines(classes, gs_classes_allow, &c->allow, err);
 	if (!r)
-		r = add_lines(classes, gs_classes_allow_trace, c->allow_trace, c->allow_trace_at,
-			      c->nallow_trace, err);
+		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
 	if (r || !c->default_class[0])
 		return r;
 	r = gs_classes_set_default(classes, c->default_class, &why);

@@ -116,6 +116,7 @@ struct gs_looking {
 	struct gs_sliced sliced;
 	struct gs_looked_for {
 		bool all, lost; /* lost: since events were */
+		bool anew;      /* all are new to the policy */
 		struct gs_looked_pid *pids;
 		size_t n;
 	} round, next;             /* next: asked for meanwhile */

@@ -101,6 +101,8 @@ static void look_at(struct gs_service *s, struct gpusched_tsg *rec)
 		return;
 	if (s->looking.round.lost)
 		doubt(s, rec);
+	if (s->looking.round.anew && s->p)
+		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
 	if (rec->task.pid != met->pid)
 		meet(s, rec, met);
 	if (met->comm[0])

@@ -126,13 +126,9 @@ bool gs_service_policy_cancel(struct gs_service *s, const char *message)
 
 void gs_service_policy_anew(struct gs_service *s)
 {
-	struct gpusched_key key = { 0 };
-	struct gpusched_tsg rec;
-
 	gs_cfg_policy_active(s->o, true);
-	while (!gs_table_next(s->o, &key, &rec))
-		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_INIT, &rec.key, 0);
-	gs_policy_nudge(s->p);
+	s->looking.next.anew = true;
+	gs_records_look(s);
 }
 
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,

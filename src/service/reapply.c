@@ -190,6 +190,6 @@ int gs_reapply_policy(struct gs_service *s, struct gs_error *err)
 		gs_permanent_start(s);
 		return 0;
 	}
-	return gs_starting_now(s, c->policy, (const char *const *)c->policy_options,
-			       c->npolicy_options, err);
+	return gs_starting_now(s, c->policy, (const char *const *)c->policy_options.text,
+			       c->policy_options.n, err);
 }

@@ -43,8 +43,8 @@ static void reload_policy(struct gs_service *s, const char *before)
 				       "the configuration has none any more");
 		return;
 	}
-	if (gs_starting_begin(s, c->policy, (const char *const *)c->policy_options,
-			      c->npolicy_options, &t, &err))
+	if (gs_starting_begin(s, c->policy, (const char *const *)c->policy_options.text,
+			      c->policy_options.n, &t, &err))
 		gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
 	else
 		gs_starting_unref(t);

@@ -114,12 +114,12 @@ char *gs_saved_configured(const struct gs_service *s)
 	size_t len = strlen(c->policy) + 1;
 	char *text, *at;
 
-	for (size_t i = 0; i < c->npolicy_options; i++)
-		len += strlen(c->policy_options[i]) + 1;
+	for (size_t i = 0; i < c->policy_options.n; i++)
+		len += strlen(c->policy_options.text[i]) + 1;
 	text = malloc(len);
 	at = text ? stpcpy(text, c->policy) : NULL;
-	for (size_t i = 0; text && i < c->npolicy_options; i++)
-		at = stpcpy(stpcpy(at, "\n"), c->policy_options[i]);
+	for (size_t i = 0; text && i < c->policy_options.n; i++)
+		at = stpcpy(stpcpy(at, "\n"), c->policy_options.text[i]);
 	return text;
 }
 
@@ -193,17 +193,11 @@ static void take(struct gs_saved_tsg *t, const struct gpusched_tsg *rec, uint32_
 	struct gpusched_settings old = t->set;
 
 	t->set = rec->manual;
-	if (keep & GPUSCHED_TIMESLICE)
-		t->set.timeslice_us = old.timeslice_us;
-	if (keep & GPUSCHED_INTERLEAVE)
-		t->set.interleave = old.interleave;
-	if (keep & GPUSCHED_PREEMPT_MODE)
-		t->set.preempt_mode = old.preempt_mode;
-	if (keep & GPUSCHED_RUNNABLE)
-		t->set.runnable = old.runnable;
-	else
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (keep & GS_BIT(i))
+			gs_field_put(&t->set, GS_BIT(i), gs_field_get(&old, GS_BIT(i)));
+	if (!(keep & GPUSCHED_RUNNABLE))
 		t->until_ns = rec->suspend_until_ns;
-	t->set.valid |= keep;
 	t->users = gs_users(rec) | (t->users & keep);
 }
 

@@ -223,23 +223,6 @@ int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpus
 	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_tsgs], key, ret) ? -errno : 0;
 }
 
-int gs_table_next(struct gs_table *t, struct gpusched_key *inout_key, struct gpusched_tsg *ret)
-{
-	static const struct gpusched_key zero;
-	struct gpusched_key next;
-	bool first = !memcmp(inout_key, &zero, sizeof(zero));
-
-	while (!bpf_map_get_next_key(t->fd[GS_PIN_gs_tsgs], first ? NULL : inout_key, &next)) {
-		*inout_key = next;
-		first = false;
-		if (!bpf_map_lookup_elem(t->fd[GS_PIN_gs_tsgs], &next, ret))
-			return 0;
-		if (errno != ENOENT)
-			return -errno;
-	}
-	return -errno;
-}
-
 bool gs_table_is_empty(struct gs_table *t)
 {
 	struct gpusched_key key;

@@ -32,8 +32,6 @@ void gs_table_close(struct gs_table *t);
 int gs_table_map_fd(const struct gs_table *t, const char *name);
 
 int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpusched_tsg *ret);
-/* Walk: *key all zero starts; -ENOENT at the end. Records that vanish meanwhile are skipped. */
-int gs_table_next(struct gs_table *t, struct gpusched_key *inout_key, struct gpusched_tsg *ret);
 /* No TSG and no device, client or file: nothing for a sweep to find. */
 bool gs_table_is_empty(struct gs_table *t);
 /* All records at once, free() the array. */

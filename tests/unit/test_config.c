@@ -60,13 +60,13 @@ static void every_key(void **state)
 			       &err),
 			 0);
 	assert_string_equal(c->policy, "lcbe");
-	assert_int_equal(c->npolicy_options, 2);
-	assert_string_equal(c->policy_options[1], "b=2");
-	assert_string_equal(c->policy_options_at[1], "test.conf:5");
-	assert_string_equal(c->classes[0], "gold weight=200");
+	assert_int_equal(c->policy_options.n, 2);
+	assert_string_equal(c->policy_options.text[1], "b=2");
+	assert_string_equal(c->policy_options.at[1], "test.conf:5");
+	assert_string_equal(c->classes.text[0], "gold weight=200");
 	assert_string_equal(c->default_class, "be");
-	assert_string_equal(c->rules[0], "comm=x -> lc");
-	assert_string_equal(c->allow[0], "lc uid=5");
+	assert_string_equal(c->rules.text[0], "comm=x -> lc");
+	assert_string_equal(c->allow.text[0], "lc uid=5");
 	assert_int_equal(c->switch_cost_us, 1000);
 	assert_false(c->adopt);
 	assert_true(c->dry_run);
@@ -79,8 +79,8 @@ static void empty_value_clears_a_list(void **state)
 	struct gs_config *c = fresh();
 
 	assert_int_equal(parse(c, "Rule=comm=x -> lc\nRule=\nRule=comm=y -> be\n", NULL), 0);
-	assert_int_equal(c->nrules, 1);
-	assert_string_equal(c->rules[0], "comm=y -> be");
+	assert_int_equal(c->rules.n, 1);
+	assert_string_equal(c->rules.text[0], "comm=y -> be");
 	gs_config_free(c);
 }
 
