@@ -63,10 +63,13 @@ static struct advise_seen seen_of(const json_t *before, const json_t *t, double 
 {
 	/* of a new one, or one without a turn so far, sums begin at 0 */
 	bool log = span_s > 0,
-	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches");
+	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches"),
+	     /* the viewer's own, or root's to see, always have "client" */
+		hidden = !gs_json_at(t, "turns") && !gs_json_at(t, "client");
 
 	return (struct advise_seen){
-		.known = log && before,
+		.known = log && before && !hidden,
+		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
 		.suspended = gs_json_at(t, "suspended_by"),
 		.span_s = span_s,
@@ -86,6 +89,7 @@ static struct advise_seen seen_of(const json_t *before, const json_t *t, double 
 struct crowd {
 	struct advise_crowd c;
 	const char *policy; /* that runs; NULL: none */
+	const char *reason; /* why its log is not read; NULL: it is */
 	json_t *programs;   /* rows */
 	double lost_pct;    /* NAN: not known */
 	double span_s;
@@ -204,7 +208,8 @@ static json_t *gpu_json(const struct crowd *c)
 {
 	const char *policy = advise_policy(&c->c);
 	bool runs = policy && c->policy && !strcmp(policy, c->policy);
-	json_t *o = json_pack("{s:I, s:s?}", "gpu", (json_int_t)c->gpu, "policy", c->policy);
+	json_t *o = json_pack("{s:I, s:s?, s:s?}", "gpu", (json_int_t)c->gpu, "policy", c->policy,
+			      "reason", c->reason);
 	json_t *list = json_array();
 
 	put(o, "lost_pct", c->lost_pct);
@@ -234,6 +239,7 @@ static void judge_gpu(const struct cli_look *a, const struct cli_look *b, const 
 
 	c.gpu = json_integer_value(json_object_get(gpu, "gpu"));
 	c.policy = json_string_value(json_object_get(b->stats, "policy"));
+	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
 	c.span_s = cli_number(gpu, "span_ms") / 1e3;
 	c.programs = mine;
@@ -279,6 +285,24 @@ static size_t print_commands(const json_t *rows, size_t n)
 	return n;
 }
 
+/* What follows from the rows where nothing is to be typed: what nobody could judge is not well. */
+static void print_no_commands(const json_t *programs, const json_t *gpus)
+{
+	size_t judged = 0, i;
+	json_t *row;
+
+	json_array_foreach((json_t *)programs, i, row)
+		judged += advise_is_known(kind_of(row));
+	puts(judged == json_array_size(programs) ? "nothing has to be done"
+	     : judged ? "nothing has to be done for the programs of which something is known"
+		      : "nothing is known of these programs: ask again when they compete");
+	json_array_foreach((json_t *)gpus, i, row)
+		if (gs_json_at(row, "reason"))
+			printf("GPU %lld: %s: see 'gpusched status'\n",
+			       (long long)json_integer_value(json_object_get(row, "gpu")),
+			       json_string_value(json_object_get(row, "reason")));
+}
+
 static void print_all(const struct cli *c, const json_t *o)
 {
 	static const struct gs_column columns[] = {
@@ -299,7 +323,7 @@ static void print_all(const struct cli *c, const json_t *o)
 	}
 	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
 	if (!print_commands(json_object_get(o, "gpus"), print_commands(programs, 0)))
-		puts("nothing has to be done");
+		print_no_commands(programs, json_object_get(o, "gpus"));
 	if (!json_is_true(json_object_get(o, "launches")))
 		puts("launches were not counted: what is launch-bound is seen beside one other "
 		     "program only");

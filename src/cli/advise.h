@@ -15,6 +15,7 @@
 /* What was seen of one compute TSG, between two looks. */
 struct advise_seen {
 	bool known;  /* the log told of it at both looks */
+	bool hidden; /* its times are not for this viewer */
 	bool server; /* an MPS server: many programs that look like one */
 	bool suspended;
 	double span_s, held_s; /* held: the time it was loaded */
@@ -27,6 +28,8 @@ struct advise_seen {
 /* Declared once: symbol, name, words. */
 #define ADVISE_KINDS(X) \
 	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
+	X(HIDDEN, "not yours to see", \
+	  "its times are for its user, root and whom AllowTrace= names") \
 	X(IDLE, "idle", "it had no turn") \
 	X(WHOLE, "whole turns", "its requests are done in one turn each, or a few") \
 	X(LAUNCH_BOUND, "launch-bound", \
@@ -44,6 +47,11 @@ const char *advise_kind_name(enum advise_kind k);
 const char *advise_kind_text(enum advise_kind k);
 
 enum advise_kind advise_kind(const struct advise_seen *s);
+/* Something can be said of it. */
+static inline bool advise_is_known(enum advise_kind k)
+{
+	return k != ADVISE_UNSEEN && k != ADVISE_HIDDEN;
+}
 
 /* One GPU's programs together. */
 struct advise_crowd {

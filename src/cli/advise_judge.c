@@ -77,6 +77,8 @@ enum advise_kind advise_kind(const struct advise_seen *s)
 {
 	double ended = s->slice_ended + s->drained;
 
+	if (s->hidden)
+		return ADVISE_HIDDEN;
 	if (s->server)
 		return ADVISE_SERVER;
 	if (!s->known || s->suspended)

@@ -95,6 +95,16 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 /* Opens, asks, closes. */
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
+/* The command that starts the daemon here, for messages that say what to do. */
+const char *cli_start_daemon(void);
+#define CLI_WIDTH 80 /* of what is the same on every terminal */
+/* Columns of the terminal that is standard output; 0: it is none. */
+size_t cli_term_width(void);
+/*
+ * Prints @text, broken at blanks before column @width (0: never), and ends the line. The cursor is at
+ * @column, and other lines begin there too.
+ */
+void cli_wrap(FILE *out, const char *text, size_t column, size_t width);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
 /* Prints one object: JSON, or "key  value" lines. */

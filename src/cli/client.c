@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/env.h"
 #include "cli/cli.h"
 #include "lib/priv.h"
 
@@ -10,6 +11,11 @@ void cli_close_(struct gpusched **g)
 {
 	if (*g)
 		gpusched_close(*g);
+}
+
+const char *cli_start_daemon(void)
+{
+	return gs_env()->sim ? "gpuschedd --foreground &" : "systemctl start gpuschedd";
 }
 
 static void report(const struct gpusched *g, const char *what, int r)

@@ -144,8 +144,7 @@ void cli_probe_daemon(struct cli_check *k)
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
 	if (!k->ok && code != -EHOSTDOWN) /* else that says what to do */
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "%s; without it root's verbs act by themselves",
-			 gs_env()->sim ? "gpuschedd --foreground &" : "systemctl start gpuschedd");
+			 "%s; without it root's verbs act by themselves", cli_start_daemon());
 }
 
 /* The guardian is a child of the daemon that outlives it. */

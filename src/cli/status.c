@@ -70,12 +70,13 @@ static void judge_lc(const json_t *t, const char *policy, json_t *list)
 	      json_number_value(share), json_number_value(calm));
 }
 
-static void judge_gpu(const json_t *g, const char *policy, json_t *list)
+static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *list)
 {
 	json_t *t;
 	size_t i;
 
-	if (!json_is_true(json_object_get(g, "log")) && gs_json_at(g, "reason"))
+	/* without a daemon nobody reads it: that is one thing, and said already */
+	if (daemon && !json_is_true(json_object_get(g, "log")) && gs_json_at(g, "reason"))
 		wrong(list, "see 'gpusched doctor'; root can read it on a stock driver",
 		      "GPU %lld: its log cannot be read: %s",
 		      (long long)json_integer_value(json_object_get(g, "gpu")),
@@ -108,13 +109,14 @@ static void judge(const struct cli_look *a, const struct cli_look *b, const json
 		  "figures around them are unknown" },
 		{ "taps.table_full", "the table of TSGs is full", "see 'gpusched list --all'" },
 	};
+	bool daemon = json_is_true(json_object_get(b->stats, "daemon"));
 	json_t *g;
 	size_t i;
 
-	if (!json_is_true(json_object_get(b->stats, "daemon")))
-		wrong(list, "systemctl start gpuschedd", "no daemon runs: nobody watches the GPUs");
+	if (!daemon)
+		wrong(list, cli_start_daemon(), "no daemon runs: nobody watches the GPUs");
 	json_array_foreach(gpus, i, g)
-		judge_gpu(g, json_string_value(json_object_get(b->stats, "policy")), list);
+		judge_gpu(g, daemon, json_string_value(json_object_get(b->stats, "policy")), list);
 	for (i = 0; i < GS_COUNT(counters); i++)
 		if (cli_number(b->stats, counters[i].path) > cli_number(a->stats, counters[i].path))
 			wrong(list, counters[i].remedy, "%s", counters[i].what);
@@ -244,7 +246,7 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 
 static void print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
 {
-	const json_t *held = gs_json_at(g, "held_pct");
+	const json_t *held = gs_json_at(g, "held_pct"), *reason = gs_json_at(g, "reason");
 	json_t *tsgs = json_object_get(g, "tsgs");
 
 	printf("GPU %lld, policy %s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
@@ -254,8 +256,9 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		       json_number_value(held), cli_number(g, "lost_pct"),
 		       cli_number(g, "open_pct"), cli_number(g, "switches_per_s"));
 	else
-		puts(json_array_size(tsgs) ? "one program or none has work: no switches are seen"
-					   : "no program uses it");
+		puts(!json_array_size(tsgs) ? "no program uses it"
+		     : reason               ? json_string_value(reason)
+					    : "one program or none has work: no switches are seen");
 	if (json_array_size(tsgs))
 		print_tsgs(c, tsgs, most);
 }

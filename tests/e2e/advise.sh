@@ -20,6 +20,11 @@ advise() {
 }
 
 exits 2 "a time must be a time" "$gpusched" advise --for soon
+load be $fixed
+wait_tsgs "pid:$LOAD_PID" 1
+exits 0 "without a daemon" "$gpusched" advise --for 100ms
+like "$out" 'nothing is known of these programs.*no daemon reads its log' "nothing is known, and it says why"
+end_load $LOAD_PID
 start_daemon
 exits 0 "without programs" "$gpusched" advise --for 100ms
 like "$out" 'no program uses a GPU' "it says so"
@@ -41,6 +46,9 @@ is "$(kind $lc)" "whole turns" "and the LC beside the BE"
 is "$(jq -r ".programs[] | select(.pid == $lc) | [.may_wait_us, .loses_to[0]] | @json" <<<"$advice")" "[2048,$be]" \
 	"its requests may wait for a slice of the BE"
 is "$(commands $lc)" "gpusched class set pid:$lc lc" "the command to type"
+exits 0 "another user asks" setpriv --reuid 65534 --clear-groups "$gpusched" advise --for 200ms --json
+is "$(jq -c '[.programs[] | .kind, .means, .held_pct] | unique' <<<"$out")" '[null,"not yours to see","unknown"]' \
+	"and is told that these are not for that user's eyes, not that they are idle"
 like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto)$' "with a policy"
 while read -r command; do
 	"$gpusched" ${command#gpusched } >/dev/null || not_ok "it can be typed: $command"

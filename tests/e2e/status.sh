@@ -9,6 +9,12 @@ fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 
 exits 5 "without a daemon something is wrong" "$gpusched" status --for 100ms
 like "$out" 'wrong: no daemon runs' "which it says"
+load be $fixed
+wait_tsgs "pid:$LOAD_PID" 1
+exits 5 "beside a program" "$gpusched" status --for 100ms
+like "$out" 'policy none: no daemon reads its log' "it does not say that nothing was seen"
+is "$(grep -c wrong: <<<"$out")" 1 "and tells the one cause once"
+end_load $LOAD_PID
 start_daemon
 exits 0 "an idle GPU is all right" "$gpusched" status --for 100ms
 like "$out" 'nothing is wrong' "which it says"
