@@ -29,17 +29,30 @@ static const struct {
 	{ "guardian", cli_probe_guardian, 0 },
 };
 
-static const char *ok_colour(const json_t *row)
-{
-	return json_is_true(json_object_get(row, "ok")) ? NULL : "red";
-}
+#define DETAIL_COLUMN 14
 
-static const struct gs_column columns[] = {
-	{ "ok", "OK", .colour = ok_colour },
-	{ "name", "CHECK" },
-	{ "detail", "WHAT" },
-	{ "remedy", "WHAT TO DO" },
-};
+/* Lines, not a table: what is to be done may be long, and this is the first that a new user sees. */
+static void print_checks(const json_t *rows)
+{
+	size_t width = cli_term_width(), i;
+	bool colour = gs_term_colour(stdout);
+	json_t *row;
+
+	json_array_foreach((json_t *)rows, i, row) {
+		const char *detail = json_string_value(json_object_get(row, "detail"));
+		const char *remedy = json_string_value(json_object_get(row, "remedy"));
+		bool ok = json_is_true(json_object_get(row, "ok"));
+
+		printf("%s%-3s%s %-9s ", colour && !ok ? "\033[31m" : "", ok ? "yes" : "no",
+		       colour && !ok ? "\033[0m" : "",
+		       json_string_value(json_object_get(row, "name")));
+		cli_wrap(stdout, detail ? detail : "-", DETAIL_COLUMN, width);
+		if (!remedy)
+			continue;
+		printf("%*sdo: ", DETAIL_COLUMN, "");
+		cli_wrap(stdout, remedy, DETAIL_COLUMN + strlen("do: "), width);
+	}
+}
 
 int cli_doctor(struct cli *c)
 {
@@ -74,8 +87,7 @@ int cli_doctor(struct cli *c)
 		       : good               ? GS_EXIT_OK
 					    : GS_EXIT_IMPOSSIBLE;
 	}
-	if (cli_print_rows(c, columns, GS_COUNT(columns), rows))
-		return GS_EXIT_FAILED;
+	print_checks(rows);
 	printf("\non the %s: %s",
 	       gs_env()->sim ? "simulated GPUs of this shell" : "GPUs of this machine",
 	       real     ? "yes"

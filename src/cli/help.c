@@ -6,31 +6,11 @@
 #include "cli/cli.h"
 #include "service/target.h"
 
+#define OPTION_COLUMN 33 /* where the text about an option begins */
+
 static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
-}
-
-/* Breaks @text at spaces. */
-static void wrapped(FILE *out, const char *text, size_t width)
-{
-	size_t at = 0;
-
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (at && at + 1 + word > width) {
-			putc('\n', out);
-			at = 0;
-		}
-		if (at)
-			putc(' ', out);
-		fwrite(text, 1, word, out);
-		at += word + (at ? 1 : 0);
-		text += word;
-		text += strspn(text, " ");
-	}
-	putc('\n', out);
 }
 
 void cli_usage(FILE *out)
@@ -45,10 +25,11 @@ void cli_usage(FILE *out)
 		fprintf(out, "  %-17s %s\n", name, cli_commands[i].help);
 	}
 	putc('\n', out);
-	wrapped(out,
-		"'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
-		". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done.",
-		80);
+	cli_wrap(out,
+		 "'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
+		 ". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done, "
+		 "5 something is wrong (status).",
+		 0, CLI_WIDTH);
 	if (gs_env()->sim)
 		fprintf(out,
 			"\nThe GPUs of this shell are simulated: 'gsload lc' and 'gsload be' are "
@@ -72,25 +53,29 @@ static void print_opt(FILE *out, char letter, const char *name, const char *arg,
 		 : arg ? " "
 		       : "",
 		 arg ? arg : "", may ? "]" : "");
-	fprintf(out, "  %-30s %s\n", left, help);
+	fprintf(out, "  %-30s ", left);
+	cli_wrap(out, help, OPTION_COLUMN, CLI_WIDTH);
 }
 
 void cli_help(FILE *out, const struct cli_cmd *cmd)
 {
-	char name[64];
+	char name[64], text[256];
 
 	name_of(cmd, name, sizeof(name));
-	fprintf(out, "gpusched %s - %s\n\nusage: gpusched %s%s%s%s\n", name, cmd->help, name,
-		cmd->args[0] ? " " : "", cmd->args,
-		/* where it names some itself they will do */
-		strstr(cmd->args, "[-") ? "" : " [OPTION]...");
+	snprintf(text, sizeof(text), "gpusched %s - %s", name, cmd->help);
+	cli_wrap(out, text, 0, CLI_WIDTH);
+	fputs("\nusage: ", out);
+	snprintf(text, sizeof(text), "gpusched %s%s%s%s", name, cmd->args[0] ? " " : "", cmd->args,
+		 /* where it names some itself they will do */
+		 strstr(cmd->args, "[-") ? "" : " [OPTION]...");
+	cli_wrap(out, text, strlen("usage: "), CLI_WIDTH);
 	if (cmd->more) {
 		putc('\n', out);
-		wrapped(out, cmd->more, 90);
+		cli_wrap(out, cmd->more, 0, CLI_WIDTH);
 	}
 	if (cmd->flags & CLI_TARGET) {
 		putc('\n', out);
-		wrapped(out, "TARGET is " GS_TARGETS ".", 80);
+		cli_wrap(out, "TARGET is " GS_TARGETS ".", 0, CLI_WIDTH);
 	}
 	fputs("\noptions:\n", out);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)

@@ -1,8 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
+
+size_t cli_term_width(void)
+{
+	struct winsize w;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_col ? 0 : w.ws_col;
+}
+
+void cli_wrap(FILE *out, const char *text, size_t column, size_t width)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (width && at > column && at + 1 + word > width) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		if (at > column)
+			putc(' ', out);
+		fwrite(text, 1, word, out);
+		at += word + (at > column ? 1 : 0);
+		text += word;
+		text += strspn(text, " ");
+	}
+	putc('\n', out);
+}
 
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
 {

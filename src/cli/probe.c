@@ -128,7 +128,7 @@ void cli_probe_references(struct cli_check *k)
 			"message, a ring, a mapping) nobody can call it");
 	else
 		bad(k,
-		    "nothing has to be done: such a TSG is listed again at the first call that "
+		    "nothing: such a TSG is listed again at the first call that "
 		    "uses "
 		    "it",
 		    "a TSG whose file no process holds (in a message, a ring, a mapping) is not "
@@ -213,7 +213,7 @@ void cli_probe_gate(struct cli_check *k)
 		good(k, "holds can stop a process before the driver sees its call");
 	else
 		bad(k,
-		    "nothing has to be done: a policy's hold suspends TSGs instead, and policies "
+		    "nothing: a policy's hold suspends TSGs instead, and policies "
 		    "that deny are refused",
 		    "no gate: %s", why.text);
 }
@@ -245,7 +245,7 @@ void cli_probe_uprobes(struct cli_check *k)
 		    "no uprobes");
 	else if (gs_launches_allowed(users_are_trusted(), &why))
 		bad(k,
-		    "nothing has to be done: launches are not counted; where no user would do "
+		    "nothing: launches are not counted; where no user would do "
 		    "that, set CountLaunches=trusted",
 		    "%s", why.text);
 	else

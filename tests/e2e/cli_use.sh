@@ -113,6 +113,14 @@ complete_line() { # WORDS...: what bash offers for the last one
 like "$(complete_line gpusched policy start lcbe -o be_s | paste -sd ' ')" "^be_slice_us= be_slice_multi_us=$" \
 	"options of the policy complete"
 like "$(complete_line gpusched list --w)" "^--watch$" "and those of a verb"
+widest() { # of what comes by standard input, without colours
+	sed $'s/\e\\[[0-9;]*m//g; s/\r//' | awk 'length > n { n = length } END { print n + 0 }'
+}
+le "$(on_terminal sh -c 'stty cols 60; exec "$0" doctor' "$gpusched" | widest)" 60 "doctor is as wide as the terminal"
+ge "$("$gpusched" doctor | widest)" 61 "and elsewhere has one line for each text"
+le "$(for verb in $("$gpusched" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | sort -u); do
+	"$gpusched" help "$verb"
+done | widest)" 80 "help is 80 columns wide"
 exits 0 "doctor --gpu with a GPU" "$gpusched" doctor --gpu
 if [ ! -e /proc/driver/nvidia/version ]; then
 	exits 3 "doctor --gpu without" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
