@@ -224,7 +224,7 @@ static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct
 		for (int r = 1; r <= 5; r++)
 			callee.reg[r] = handed(s, s->reg[r]);
 		callee.reg[FP] = STACK;
-		go(f, symbol ? base : base + (size_t)(int64_t)(i->imm + 1), &callee);
+		go(f, symbol ? base : base + 1 + (size_t)(int64_t)i->imm, &callee);
 	}
 	if (name && !strcmp(name, "gpusched_host_facts"))
 		ask_facts(f, s);

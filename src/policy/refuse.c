@@ -187,7 +187,7 @@ static int check_call(struct checker *c, uint64_t at, int imm)
 
 	if (name && GELF_ST_TYPE(sym.st_info) != STT_SECTION)
 		return is_callback(name) ? refuse(c, "a call of its own callback '%s'", name) : 0;
-	target = (name ? 0 : at * 8) + 8 * (uint64_t)(int64_t)(imm + 1);
+	target = (name ? 0 : at * 8) + 8 * (1 + (uint64_t)(int64_t)imm);
 	for (size_t i = 1; i < c->e->nsymbols; i++) {
 		name = gs_polelf_symbol(c->e, i, &sym);
 		if (name && sym.st_shndx == c->text && sym.st_value == target && is_callback(name))

@@ -3,12 +3,14 @@
 # timeout: 600
 # beside: yes
 # libFuzzer over whatever others may hand us; FUZZ_SECONDS in all, or FULL=1: 20 minutes each.
+# Arguments: the targets, if not all.
 . "$(dirname "$0")/../check/lib.sh"
 
 seconds=${FUZZ_SECONDS:-60}
 out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
 targets=(decode rm log config library policy scenario api)
+[ $# = 0 ] || targets=("$@")
 each=$((seconds / ${#targets[@]}))
 [ "${FULL:-}" = 1 ] && each=1200
 export TMPDIR=$(realpath "$out")/tmp # the API's socket lies there
