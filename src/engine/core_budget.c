@@ -20,8 +20,8 @@
 #define PART 20
 #define BUCKET_NS (50 * NS_PER_MS)
 #define STEP_NS NS_PER_MS
-/* A call that takes longer hangs in the driver: that is no time of the GPU's. */
-#define CALL_MOST_NS (100 * NS_PER_MS)
+/* A call that takes longer waits for a lock or a processor: that is no time of the GPU's. */
+#define CALL_MOST_NS (20 * NS_PER_MS)
 
 static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64_t now)
 {
