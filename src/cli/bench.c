@@ -140,25 +140,38 @@ static int check_names(const char *list, const char *what, bool (*known)(const c
 	return 0;
 }
 
+/* Policies of the user's own are schemes, too. */
+static int add_policies(const char *list, struct gs_error *err)
+{
+	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
+	char *at = copy, *word;
+	int r = 0;
+
+	while (!r && at && (word = strsep(&at, ",")))
+		r = bench_add_policy(word, err);
+	return r;
+}
+
 /* The rows, in the tables' order: those of one load side by side. */
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
+	size_t nschemes = bench_nschemes();
 	int r = check_names(loads, "load", known_load, err);
 
 	if (!r)
 		r = check_names(schemes, "scheme", known_scheme, err);
 	if (r)
 		return r;
-	b->picks = calloc(bench_nloads * bench_nschemes, sizeof(*b->picks));
+	b->picks = calloc(bench_nloads * nschemes, sizeof(*b->picks));
 	if (!b->picks)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < bench_nloads * bench_nschemes; i++) {
-		const struct bench_load *l = &bench_loads[i / bench_nschemes];
-		const struct bench_scheme *s = &bench_schemes[i % bench_nschemes];
+	for (size_t i = 0; i < bench_nloads * nschemes; i++) {
+		const struct bench_load *l = &bench_loads[i / nschemes];
+		const struct bench_scheme *s = &bench_schemes[i % nschemes];
 		struct bench_pick *p = &b->picks[b->npicks];
 
-		if (!listed(loads, l->name) || !listed(schemes, s->name) ||
+		if (!listed(loads, l->name) || (!s->runs && !listed(schemes, s->name)) ||
 		    (!l->core && !s->everywhere && !schemes))
 			continue;
 		p->load = l;
@@ -190,7 +203,7 @@ static int print_list(struct bench *b)
 						      "name", l->name, "core", l->core, "absent",
 						      why[0] ? why : NULL, "text", l->text));
 	}
-	for (size_t i = 0; i < bench_nschemes; i++) {
+	for (size_t i = 0; i < bench_nschemes(); i++) {
 		const struct bench_scheme *s = &bench_schemes[i];
 
 		bench_absent(&bench_loads[0], s, b->run.mode, why, sizeof(why));
@@ -607,6 +620,8 @@ int cli_bench(struct cli *c)
 	int r;
 
 	r = parse(&b, &blocks, &err);
+	if (!r)
+		r = add_policies(cli_opt(c, "policy"), &err);
 	if (r)
 		return cli_fail(r, "bench: %s", err.text);
 	if (cli_opt(c, "list"))

@@ -57,13 +57,17 @@ struct bench_scheme {
 	bool be_alone;   /* the BE without the LC */
 	bool slices;     /* static slices of the BE: bench_slice_us() */
 	enum bench_mps mps;
-	const char *policy; /* NULL: none */
+	const char *policy; /* to start: a name or a path; NULL: none */
+	const char *runs;   /* what it then calls itself; NULL: the same */
 	bool told;          /* the programs have their classes */
 	/* further options of `gpusched run`, one each; NULL: none */
 	const char *run_lc, *run_be;
 };
-extern const struct bench_scheme bench_schemes[];
-extern const size_t bench_nschemes;
+#define BENCH_SCHEMES_MAX 24
+extern struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX];
+size_t bench_nschemes(void);
+/* A scheme of this name more: policy @given (installed, or a source or object of the user's own). */
+int bench_add_policy(const char *given, struct gs_error *err);
 
 /* By its name; NULL: there is none. */
 const struct bench_load *bench_load(const char *name);

@@ -104,14 +104,14 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 	bool drawn[64] = { false };
 	const char *comma = "";
 
-	for (size_t i = 0; i < bench_nschemes && i < GS_COUNT(drawn); i++)
+	for (size_t i = 0; i < bench_nschemes() && i < GS_COUNT(drawn); i++)
 		drawn[i] = put_points(f, run, r, p, n, &bench_schemes[i]);
 	fputs("set output 'share.svg'\nset title 'BE work against LC p99, both in percent of the "
 	      "default'\nset xlabel 'BE work, %'\nset ylabel 'LC p99, %'\nunset logscale\n"
 	      "set logscale y\nset autoscale\nset offsets graph 0.02, graph 0.12, 0, 0\n"
 	      "set key outside right top\nplot ",
 	      f);
-	for (size_t i = 0; i < bench_nschemes && i < GS_COUNT(drawn); i++) {
+	for (size_t i = 0; i < bench_nschemes() && i < GS_COUNT(drawn); i++) {
 		if (!drawn[i])
 			continue;
 		fprintf(f,

@@ -292,7 +292,8 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 		    const struct cli_look *after, const json_t *gpu)
 {
 	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
-	bool as_is = is_text(after->stats, "policy", cell->scheme->policy), mps = false;
+	const char *policy = cell->scheme->runs ? cell->scheme->runs : cell->scheme->policy;
+	bool as_is = is_text(after->stats, "policy", policy), mps = false;
 	size_t i;
 
 	json_array_foreach(after->tsgs, i, tsg) {

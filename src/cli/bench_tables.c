@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* bench_tables.c - every load and every scheme of the bench */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,7 +91,7 @@ const size_t bench_nloads = GS_COUNT(bench_loads);
 
 /* ---- schemes --------------------------------------------------------------------------------- */
 
-const struct bench_scheme bench_schemes[] = {
+struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX] = {
 	{ "alone", "the LC alone", .everywhere = true, .alone = true },
 	{ "default", "the driver's own time slices", .everywhere = true },
 	{ "be-alone", "the BE alone", .be_alone = true },
@@ -105,7 +107,45 @@ const struct bench_scheme bench_schemes[] = {
 	{ "share", "policy auto; both in one server of ours", .policy = "auto", .told = true,
 	  .run_lc = "--share", .run_be = "--share" },
 };
-const size_t bench_nschemes = GS_COUNT(bench_schemes);
+
+size_t bench_nschemes(void)
+{
+	size_t n = 0;
+
+	while (n < BENCH_SCHEMES_MAX && bench_schemes[n].name)
+		n++;
+	return n;
+}
+
+/* What is kept here lives as long as the program. */
+int bench_add_policy(const char *given, struct gs_error *err)
+{
+	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
+	CLEANUP_FREE char *name = strdup(given), *runs = NULL, *path = NULL;
+	size_t n = bench_nschemes();
+	int r;
+
+	if (bench_scheme(given))
+		return gs_fail(err, -EINVAL, "%s is a scheme already: --scheme %s", given, given);
+	if (n == BENCH_SCHEMES_MAX)
+		return gs_fail(err, -E2BIG, "too many policies");
+	if (strpbrk(given, "'\"\\\n"))
+		return gs_fail(err, -EINVAL, "--policy takes no name with quotes");
+	r = gs_policy_info(given, &info, err);
+	if (r)
+		return r;
+	runs = strdup(info.name);
+	path = strpbrk(given, "./") ? realpath(given, NULL) : strdup(given);
+	if (!name || !runs || !path)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	bench_schemes[n] = (struct bench_scheme){ .text = "a policy that --policy names",
+						  .everywhere = true,
+						  .told = true };
+	bench_schemes[n].name = TAKE_PTR(name);
+	bench_schemes[n].policy = TAKE_PTR(path);
+	bench_schemes[n].runs = TAKE_PTR(runs);
+	return 0;
+}
 
 const struct bench_load *bench_load(const char *name)
 {
@@ -117,7 +157,7 @@ const struct bench_load *bench_load(const char *name)
 
 const struct bench_scheme *bench_scheme(const char *name)
 {
-	for (size_t i = 0; i < bench_nschemes; i++)
+	for (size_t i = 0; i < bench_nschemes(); i++)
 		if (!strcmp(bench_schemes[i].name, name))
 			return &bench_schemes[i];
 	return NULL;
@@ -202,7 +242,7 @@ bool bench_absent(const struct bench_load *load, const struct bench_scheme *sche
 		why = mps_absent(scheme, mode);
 	if (why)
 		snprintf(ret, size, "%s", why);
-	else if (scheme->policy && gs_policy_info(scheme->policy, &info, NULL))
+	else if (scheme->policy && !scheme->runs && gs_policy_info(scheme->policy, &info, NULL))
 		snprintf(ret, size, "there is no policy %s", scheme->policy);
 	else if (scheme->run_be && !cli_run_has(scheme->run_be + strlen("--")))
 		snprintf(ret, size, "this build has no 'gpusched run %s'", scheme->run_be);

@@ -131,6 +131,7 @@ static const struct cli_opt bench_opts[] = {
 	  "the GPU, the simulated one with the whole path, or the model in virtual time (real)" },
 	{ "load", 0, "NAME,...", "only these loads" },
 	{ "scheme", 0, "NAME,...", "only these schemes, on every chosen load" },
+	{ "policy", 0, "POLICY,...", "these policies too: names, or files of your own" },
 	{ "quick", 0, NULL, "few and short blocks" },
 	{ "blocks", 0, "N", "blocks of every load (5; loads that are not core: 3)" },
 	{ "seconds", 0, "S", "length of a cell in the GPU's time (real 5; path 1; sim 30)" },

@@ -41,6 +41,17 @@ is "$(row a-1be mps '[.absent, .lc_p50_us] | @json')" '["the model has no MPS",n
 is "$(row half-be lcbe .load)" "" "a load that is not core is measured under few schemes"
 ge "$(row half-be default .be_rate)" 400 "a BE that rests counts its kernels"
 
+# ---- a policy of one's own ---------------------------------------------------------------------------
+
+(cd "$scratch" && "$gpusched" policy new mine) >/dev/null
+sed -i 's/slice_us, 500/slice_us, 1/' "$scratch/mine.bpf.c"
+own=$(cd "$scratch" && "$gpusched" bench --gpu sim --quick --json --load a-1be --scheme default \
+	--policy ./mine.bpf.c,fair)
+is "$(jq -r .scheme <<<"$own" | paste -sd ' ')" "default ./mine.bpf.c fair" "own policies are measured beside the schemes"
+le "$(jq 'select(.scheme == "./mine.bpf.c").lc_p99_us' <<<"$own")" 400 "and act"
+exits 2 "a scheme is no policy more" "$gpusched" bench --gpu sim --policy auto
+exits 1 "one that is not there is refused" "$gpusched" bench --gpu sim --policy "$scratch/none.bpf.c"
+
 # ---- what it keeps ---------------------------------------------------------------------------------
 
 kept=$scratch/kept
@@ -67,11 +78,12 @@ exits 4 "when the time is over that is said" "$gpusched" bench --gpu sim --load 
 # ---- the whole path ------------------------------------------------------------------------------
 
 rows=$(PATH=$build/simmps:$PATH "$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be \
-	--scheme alone,default,rr,slices,mps --json 2>"$scratch/told")
+	--scheme alone,default,rr,slices,mps --policy "$scratch/mine.bpf.c" --json 2>"$scratch/told")
 diag "$(cat "$scratch/told")"
 is "$(row a-3be default .mode)" path "the same through the whole path"
 le "$(row a-3be rr '.lc_p50_us * 4')" "$(row a-3be default .lc_p50_us)" "under rr the median is a quarter at most"
 is "$(row a-3be rr '.in_force.policy')" rr "the policy was in force"
+is "$(row a-3be "$scratch/mine.bpf.c" '.in_force.policy')" mine "so was one's own"
 is "$(row a-3be slices '.in_force.be_timeslice_us | @json')" "[200,200,200]" "static slices were"
 is "$(jq -s 'map(select(.lc_p50_us) | .proved) | all' <<<"$rows")" true "all was as the schemes say"
 is "$(row a-3be mps '.in_force.mps_clients')" 4 "all were clients of an MPS server, which says so itself"
