@@ -42,7 +42,6 @@ int agent_thread_begin(const char *name);
 
 /* ---- serve.c: the socket --------------------------------------------------------------------- */
 void *agent_serve(void *unused);
-void agent_facts(struct gs_agent_facts *ret);
 /* A thread of the program that ends it when all its own have ended. */
 void agent_leave_last(void);
 

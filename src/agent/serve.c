@@ -24,7 +24,7 @@ static struct {
 	struct gpusched_tsg room[GS_AGENT_TSGS];
 } answer;
 
-void agent_facts(struct gs_agent_facts *f)
+static void fill_facts(struct gs_agent_facts *f)
 {
 	f->pid = (uint32_t)getpid();
 	agent_hooks_counts(&f->launches, &f->graph_launches);
@@ -111,7 +111,7 @@ static void do_request(int fd, const struct gs_agent_request *rq)
 	*a = (struct gs_agent_answer){ .magic = GS_AGENT_MAGIC };
 	switch (rq->magic == GS_AGENT_MAGIC ? rq->ask : 0) {
 	case GS_AGENT_LIST:
-		agent_facts(&a->facts);
+		fill_facts(&a->facts);
 		a->n = agent_tsgs_list(answer.room, GS_AGENT_TSGS, &a->facts.more);
 		break;
 	case GS_AGENT_CALL:

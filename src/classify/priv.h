@@ -48,8 +48,6 @@ struct gs_rule {
 	char *text;
 };
 void gs_rule_done(struct gs_rule *r);
-int gs_rule_parse(const struct gs_classes *c, const char *text, struct gs_rule *ret,
-		  struct gs_error *err);
 /* @ret_trusted: it names something that the process's owner cannot choose. */
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
 

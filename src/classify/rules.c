@@ -81,8 +81,8 @@ static char *trim(char *s)
 	return s;
 }
 
-int gs_rule_parse(const struct gs_classes *c, const char *text, struct gs_rule *ret,
-		  struct gs_error *err)
+static int parse_rule(const struct gs_classes *c, const char *text, struct gs_rule *ret,
+		      struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = strdup(text);
 	CLEANUP(gs_rule_done) struct gs_rule rule = { 0 };
@@ -122,7 +122,7 @@ int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error 
 
 	if (c->nrules >= GS_MAX_RULES)
 		return gs_fail(err, -ENOSPC, "more than %d rules", GS_MAX_RULES);
-	r = gs_rule_parse(c, rule, &c->rules[c->nrules], err);
+	r = parse_rule(c, rule, &c->rules[c->nrules], err);
 	if (r == 0)
 		c->nrules++;
 	return r;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
@@ -558,7 +559,7 @@ static int enter_sim(struct bench *b)
 	char self[512], factor[32], names[GS_COUNT(b->c->opts)][40];
 	size_t n = 0;
 
-	cli_program("gpusched", self, sizeof(self));
+	gs_beside("gpusched", self, sizeof(self));
 	snprintf(factor, sizeof(factor), "%s", dilate ? dilate : "");
 	if (!dilate)
 		snprintf(factor, sizeof(factor), "%d", DILATE);

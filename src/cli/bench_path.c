@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
@@ -438,9 +439,9 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	run->path = p;
 	p->log_fd = -1;
-	cli_program("gsload", p->gsload, sizeof(p->gsload));
-	cli_program("gpusched", p->gpusched, sizeof(p->gpusched));
-	cli_program("gpuschedd", p->gpuschedd, sizeof(p->gpuschedd));
+	gs_beside("gsload", p->gsload, sizeof(p->gsload));
+	gs_beside("gpusched", p->gpusched, sizeof(p->gpusched));
+	gs_beside("gpuschedd", p->gpuschedd, sizeof(p->gpuschedd));
 	bench_torch_script(p->torch, sizeof(p->torch));
 	snprintf(p->dir, sizeof(p->dir), "%s/gpusched-bench.XXXXXX",
 		 gs_env()->sim ? gs_env()->run_dir : "/tmp");

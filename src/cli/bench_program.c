@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* bench_program.c - one program of a cell */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "basic/beside.h"
 #include "basic/clock.h"
 #include "cli/bench_path.h"
 #include "cli/cli.h"
@@ -254,7 +256,10 @@ void bench_program_free(struct program *p)
 
 void bench_torch_script(char *ret, size_t size)
 {
-	cli_beside("../bench/torch_load.py", ret, size);
+	char folder[PATH_MAX - 32];
+
+	gs_own_folder(folder, sizeof(folder));
+	snprintf(ret, size, "%s/../bench/torch_load.py", folder);
 	if (access(ret, R_OK))
 		snprintf(ret, size, GPUSCHED_DATADIR "/bench/torch_load.py");
 }

@@ -80,8 +80,6 @@ int cli_fail_err(int code, const struct gs_error *err, const char *fallback);
 void cli_usage(FILE *out);
 void cli_help(FILE *out, const struct cli_cmd *cmd);
 void cli_help_noun(FILE *out, const char *noun);
-void cli_completion(FILE *out);
-void cli_man(FILE *out);
 int cli_help_cmd(struct cli *c);
 
 /* ---- client.c: src/lib ---------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/parse.h"
@@ -58,7 +59,7 @@ static int enter_sim(const struct demo *d)
 	const char *argv[24] = { self, "sim", "shell", "--dilate", dilate };
 	size_t n = 5;
 
-	cli_program("gpusched", self, sizeof(self));
+	gs_beside("gpusched", self, sizeof(self));
 	snprintf(dilate, sizeof(dilate), "%g", d->dilate);
 	snprintf(seconds, sizeof(seconds), "%g", d->seconds);
 	if (d->refuse) {

@@ -123,7 +123,7 @@ static void man_opt(FILE *out, const struct cli_opt *o)
 	fputs(".\n\n", out);
 }
 
-void cli_man(FILE *out)
+static void print_man(FILE *out)
 {
 	char name[64];
 
@@ -247,7 +247,7 @@ static void completion_verbs(FILE *out)
 	      out);
 }
 
-void cli_completion(FILE *out)
+static void print_completion(FILE *out)
 {
 	fputs(completion_head, out);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"", out);
@@ -271,7 +271,7 @@ int cli_help_cmd(struct cli *c)
 	int used, r;
 
 	if (cli_opt(c, "man") || cli_opt(c, "completion")) {
-		(cli_opt(c, "man") ? cli_man : cli_completion)(stdout);
+		(cli_opt(c, "man") ? print_man : print_completion)(stdout);
 		return GS_EXIT_OK;
 	}
 	if (!c->argc) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
@@ -25,13 +26,8 @@ bool cli_run_only_tells(void)
 /* Beside this program as built, else where libraries are installed. */
 static bool find_agent(char *ret, size_t size)
 {
-	ssize_t n = readlink("/proc/self/exe", ret, size - sizeof("/" AGENT));
-	char *slash;
-
-	if (n > 0) {
-		ret[n] = '\0';
-		slash = strrchr(ret, '/');
-		strcpy(slash ? slash : ret, "/" AGENT);
+	if (!gs_own_folder(ret, size - sizeof("/" AGENT))) {
+		strcat(ret, "/" AGENT);
 		if (!access(ret, R_OK))
 			return true;
 	}

@@ -13,44 +13,6 @@
 
 #define STOP_MS 10000
 
-/* The folder of this program with the slash behind it; "" when it is not known. */
-static void own_folder(char *ret, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
-	char *slash;
-
-	ret[n > 0 ? n : 0] = '\0';
-	slash = strrchr(ret, '/');
-	if (slash)
-		slash[1] = '\0';
-}
-
-void cli_beside(const char *name, char *ret, size_t size)
-{
-	char folder[512];
-
-	own_folder(folder, sizeof(folder));
-	snprintf(ret, size, "%s%s", folder, name);
-}
-
-void cli_program(const char *name, char *ret, size_t size)
-{
-	/*
-	 * In the build directory beside this program; installed, a daemon is in sbin; packed by
-	 * tools/bundle.sh, what is in bin starts the others.
-	 */
-	static const char *const places[] = { "", "../sbin/", "../bin/" };
-	char folder[512];
-
-	own_folder(folder, sizeof(folder));
-	for (size_t i = 0; *folder && i < GS_COUNT(places); i++) {
-		snprintf(ret, size, "%s%s%s", folder, places[i], name);
-		if (access(ret, X_OK) == 0)
-			return;
-	}
-	snprintf(ret, size, "%s", name);
-}
-
 static void child(const char *const *argv, int out, int log_fd, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -21,10 +21,6 @@ struct cli_child {
 		.pid = 0, .out = -1 \
 	}
 
-/* A program of ours: beside this executable, else found in PATH. */
-void cli_program(const char *name, char *ret, size_t size);
-/* A path that is relative to this executable's folder. */
-void cli_beside(const char *name, char *ret, size_t size);
 /* Starts argv (argv[0] as execvp wants it). @log_fd: its standard error, -1: ours. */
 int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct gs_error *err);
 /* The same; its output goes to @out_fd. */

@@ -40,7 +40,8 @@ int api_peer_of_fd(int fd, struct gs_peer *ret)
 	return 0;
 }
 
-int api_peer(struct MHD_Connection *c, struct gs_peer *ret)
+/* -EPERM: it cannot be told. */
+static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -219,7 +220,7 @@ static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char
 	bool get = !strcmp(method, MHD_HTTP_METHOD_GET);
 	struct gs_peer peer;
 
-	if (api_peer(c, &peer))
+	if (peer_of(c, &peer))
 		return api_answer_error(c, -EPERM, "the peer's user cannot be told");
 	if (rq->too_long)
 		return api_answer_error(c, -EMSGSIZE, "the body is longer than 64 KiB");

@@ -48,8 +48,6 @@ struct api {
 
 /* Lets the server work as soon as the loop comes round. */
 void api_kick(struct api *a);
-/* Peer of a connection; -EPERM when it cannot be told. */
-int api_peer(struct MHD_Connection *c, struct gs_peer *ret);
 /* This user's counts; NULL: out of memory. */
 struct api_uid *api_uid_of(struct api *a, uid_t uid);
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);

@@ -90,6 +90,23 @@ struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 	return c;
 }
 
+static void set_busy(struct gs_core *c, struct gs_node *n, bool busy)
+{
+	if (n->busy == busy)
+		return;
+	n->busy = busy;
+	c->nbusy += busy ? 1 : -1u;
+}
+
+static void drop(struct gs_core *c, struct gs_node *n)
+{
+	set_busy(c, n, false);
+	gs_budget_leave(n);
+	gs_core_leave_runlist(c, n);
+	HASH_DELETE(hh, c->nodes, n);
+	free(n);
+}
+
 void gs_core_free(struct gs_core *c)
 {
 	struct gs_node *n, *tmp;
@@ -97,7 +114,7 @@ void gs_core_free(struct gs_core *c)
 	if (!c)
 		return;
 	HASH_ITER(hh, c->nodes, n, tmp)
-		gs_core_drop(c, n);
+		drop(c, n);
 	free(c->budgets); /* nobody waits there any more */
 	free(c);
 }
@@ -123,29 +140,12 @@ void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-struct gs_node *gs_core_find(const struct gs_core *c, const struct gpusched_key *key)
+static struct gs_node *find_node(const struct gs_core *c, const struct gpusched_key *key)
 {
 	struct gs_node *n = NULL;
 
 	HASH_FIND(hh, c->nodes, key, sizeof(*key), n);
 	return n;
-}
-
-static void set_busy(struct gs_core *c, struct gs_node *n, bool busy)
-{
-	if (n->busy == busy)
-		return;
-	n->busy = busy;
-	c->nbusy += busy ? 1 : -1u;
-}
-
-void gs_core_drop(struct gs_core *c, struct gs_node *n)
-{
-	set_busy(c, n, false);
-	gs_budget_leave(n);
-	gs_core_leave_runlist(c, n);
-	HASH_DELETE(hh, c->nodes, n);
-	free(n);
 }
 
 /* The owner's own later call changed the hardware; `is` no longer says what it holds. */
@@ -176,13 +176,13 @@ static void follow_owner(struct gs_node *n, const struct gpusched_tsg *rec)
 	n->fails = 0;
 }
 
-struct gs_node *gs_core_node(struct gs_core *c, const struct gpusched_tsg *rec)
+static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec)
 {
-	struct gs_node *n = gs_core_find(c, &rec->key);
+	struct gs_node *n = find_node(c, &rec->key);
 
 	/* The same handles again: another TSG. A busy node is told apart when its calls are back. */
 	if (n && n->id != rec->task.id && !n->busy) {
-		gs_core_drop(c, n);
+		drop(c, n);
 		n = NULL;
 	}
 	if (!n) {
@@ -204,7 +204,7 @@ struct gs_node *gs_core_node(struct gs_core *c, const struct gpusched_tsg *rec)
 
 uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key)
 {
-	const struct gs_node *n = gs_core_find(c, key);
+	const struct gs_node *n = find_node(c, key);
 
 	return n ? gs_core_overrules(n) : 0;
 }
@@ -268,7 +268,7 @@ static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_t
 static int look_at(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
 		   uint64_t now, struct gs_todo *todo)
 {
-	struct gs_node *n = gs_core_node(c, rec);
+	struct gs_node *n = node_of(c, rec);
 
 	begin(todo, rec);
 	if (!n)
@@ -314,14 +314,14 @@ int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n
 	trace(c, GS_TRACE_ALL_IS, now, NULL, 0);
 	HASH_ITER(hh, c->nodes, node, tmp)
 		if (node->round != c->round && !node->busy)
-			gs_core_drop(c, node);
+			drop(c, node);
 	return result;
 }
 
 int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
 		 uint64_t now, struct gs_todo *ret)
 {
-	struct gs_node *n = gs_core_find(c, &plan->key);
+	struct gs_node *n = find_node(c, &plan->key);
 	bool same = rec && rec->task.id == plan->id;
 
 	trace2(c, GS_TRACE_DONE, now, plan, sizeof(*plan), rec, sizeof(*rec));
@@ -337,7 +337,7 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 		n->preempted = plan->steps[0].res;
 	}
 	if (n->forgotten) {
-		gs_core_drop(c, n);
+		drop(c, n);
 		if (same)
 			return 0;
 	} else if (same && !plan->preempt) {
@@ -345,7 +345,7 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	}
 	if (!rec)
 		return 0;
-	n = gs_core_node(c, &ret->poke.rec);
+	n = node_of(c, &ret->poke.rec);
 	if (!n)
 		return -ENOMEM;
 	/*
@@ -360,7 +360,7 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 
 void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan)
 {
-	struct gs_node *n = gs_core_find(c, &plan->key);
+	struct gs_node *n = find_node(c, &plan->key);
 
 	trace(c, GS_TRACE_CANCEL, 0, plan, sizeof(*plan));
 	gs_budget_settle(c, plan, 0);
@@ -370,7 +370,7 @@ void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan)
 
 void gs_core_forget(struct gs_core *c, const struct gpusched_key *key)
 {
-	struct gs_node *n = gs_core_find(c, key);
+	struct gs_node *n = find_node(c, key);
 
 	if (!n)
 		return;
@@ -378,7 +378,7 @@ void gs_core_forget(struct gs_core *c, const struct gpusched_key *key)
 	if (n->busy)
 		n->forgotten = true;
 	else
-		gs_core_drop(c, n);
+		drop(c, n);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -427,7 +427,7 @@ bool gs_core_idle(const struct gs_core *c, uint64_t now)
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret)
 {
-	const struct gs_node *n = gs_core_find(c, key);
+	const struct gs_node *n = find_node(c, key);
 
 	if (!n)
 		return -ENOENT;

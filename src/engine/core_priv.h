@@ -146,11 +146,6 @@ static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_
 		c->next_due = ns;
 }
 
-/* core.c */
-struct gs_node *gs_core_find(const struct gs_core *c, const struct gpusched_key *key);
-struct gs_node *gs_core_node(struct gs_core *c, const struct gpusched_tsg *rec);
-void gs_core_drop(struct gs_core *c, struct gs_node *n);
-
 /* core_laws.c; those that end something note it in @todo, whose poke has the record */
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret);

@@ -93,6 +93,15 @@ static void open_trace(struct gs_engine *e)
 		gs_log(LOG_WARNING, "no trace: cannot make %s: %s", name, strerror(errno));
 }
 
+static void read_classes(struct gs_engine *e)
+{
+	struct gpusched_class cls;
+
+	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++)
+		if (!gs_engine_ops.class_get(e->o, id, &cls))
+			gs_core_class(e->core, id, &cls);
+}
+
 static int start_core(struct gs_engine *e)
 {
 	struct gs_core_opts opts = {
@@ -110,17 +119,8 @@ static int start_core(struct gs_engine *e)
 	e->core = gs_core_new(&opts);
 	if (!e->core)
 		return -ENOMEM;
-	gs_engine_classes(e);
+	read_classes(e);
 	return 0;
-}
-
-void gs_engine_classes(struct gs_engine *e)
-{
-	struct gpusched_class cls;
-
-	for (uint32_t id = 0; id < GPUSCHED_MAX_CLASSES; id++)
-		if (!gs_engine_ops.class_get(e->o, id, &cls))
-			gs_core_class(e->core, id, &cls);
 }
 
 int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct gs_engine **ret,

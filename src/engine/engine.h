@@ -79,8 +79,6 @@ int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
 int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key);
 /* The same for all TSGs (at start, when the policy changed, at a tick). */
 int gs_engine_touch_all(struct gs_engine *e);
-/* The classes of the table were published anew: their limits are read. Done by new as well. */
-void gs_engine_classes(struct gs_engine *e);
 /*
  * Somebody else has acted since the engine was made (gpusched_cfg.epoch): what it had planned is
  * not called any more, and nothing is planned until this. Looks at all of them.

@@ -89,7 +89,6 @@ bool gs_worker_stop(struct gs_worker *w);
 struct gs_job *gs_results_take(struct gs_results *r);
 
 /* jobs.c */
-struct gs_worker *gs_worker_of(struct gs_engine *e, uint32_t gpu);
 /* Does what follows from an input: notes it, and sends the calls on their way. */
 int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo);
 void gs_batch_release(struct gs_engine *e);

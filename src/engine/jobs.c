@@ -24,7 +24,7 @@ static void tell(struct gs_engine *e, const struct gs_plan *plan, unsigned int s
 		e->opts.on_call(&call, e->opts.user);
 }
 
-struct gs_worker *gs_worker_of(struct gs_engine *e, uint32_t gpu)
+static struct gs_worker *worker_of(struct gs_engine *e, uint32_t gpu)
 {
 	for (size_t i = 0; i + 1 < e->nworkers; i++)
 		if (e->gpus[i].index == gpu)
@@ -53,7 +53,7 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 		job->next = e->batch;
 		e->batch = job;
 	} else {
-		gs_worker_push(gs_worker_of(e, job->plan.gpu), job);
+		gs_worker_push(worker_of(e, job->plan.gpu), job);
 	}
 	return 0;
 }
@@ -102,7 +102,7 @@ void gs_batch_release(struct gs_engine *e)
 		struct gs_job *job = list;
 
 		list = job->next;
-		gs_worker_push(gs_worker_of(e, job->plan.gpu), job);
+		gs_worker_push(worker_of(e, job->plan.gpu), job);
 	}
 }
 

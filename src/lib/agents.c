@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/grow.h"
 #include "basic/sheet.h"
 #include "lib/priv.h"
 #include "rm/agent.h"
@@ -73,15 +74,8 @@ static int add(struct agents *a, const struct gs_agent_answer *answer, uint32_t 
 	struct seen *s;
 	uint32_t id;
 
-	if (a->n == a->room) {
-		size_t room = a->room ? 2 * a->room : 64;
-		struct seen *all = reallocarray(a->tsgs, room, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		a->tsgs = all;
-		a->room = room;
-	}
+	if (GS_GROW(a->tsgs, a->room, a->n + 1))
+		return -ENOMEM;
 	s = &a->tsgs[a->n++];
 	s->rec = answer->tsgs[i];
 	s->facts = answer->facts;

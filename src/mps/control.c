@@ -105,7 +105,11 @@ static int reap(pid_t pid, uint64_t until, int *ret_status)
 	return 0;
 }
 
-int gs_mps_run(char *const *argv, const char *input, unsigned int ms, char *ret, size_t size,
+/*
+ * Runs argv with @input (may be NULL) for at most @ms; its output, cut to @size. 0 and its status in
+ * *ret_status, -ETIMEDOUT: it was killed.
+ */
+static int run(char *const *argv, const char *input, unsigned int ms, char *ret, size_t size,
 	       int *ret_status)
 {
 	uint64_t until = gs_now_ns() + ms * NS_PER_MS;
@@ -152,7 +156,7 @@ int gs_mps_ask(char *ret, size_t size, const char *format, ...)
 	gs_mps_program("nvidia-cuda-mps-control", program, sizeof(program));
 	if (!program[0])
 		return -ENOENT;
-	r = gs_mps_run(argv, words, ASK_MS, ret, size, &status);
+	r = run(argv, words, ASK_MS, ret, size, &status);
 	if (r)
 		return r;
 	return status || strstr(ret, "Cannot find MPS control") ? -ESRCH : 0;
@@ -223,7 +227,7 @@ int gs_mps_check_gpus(const char *gpus, struct gs_error *err)
 	int status = 0, r = 0;
 
 	gs_mps_program("nvidia-smi", program, sizeof(program));
-	if (!program[0] || gs_mps_run(argv, NULL, SMI_MS, text, sizeof(text), &status) || status)
+	if (!program[0] || run(argv, NULL, SMI_MS, text, sizeof(text), &status) || status)
 		return 0;
 	while (!r && (line = strsep(&at, "\n")))
 		r = check_line(gpus, line, err);

@@ -23,13 +23,6 @@ void gs_mps_program(const char *name, char *ret, size_t size);
 /* What the control program, its server and its clients need: PIPE and LOG directory, GPUs. */
 void gs_mps_environment(const struct gs_mps_place *p, const char *gpus);
 
-/*
- * Runs argv with @input (may be NULL) for at most @ms; its output, cut to @size. 0 and its status in
- * *ret_status, -ETIMEDOUT: it was killed.
- */
-int gs_mps_run(char *const *argv, const char *input, unsigned int ms, char *ret, size_t size,
-	       int *ret_status);
-
 /* After gs_mps_environment(). 0; -ESRCH: no control daemon answers; -ETIMEDOUT: it does not answer in time. */
 int gs_mps_ask(char *ret, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -26,7 +26,8 @@ static pid_t parent_of(pid_t pid)
 	return at && sscanf(at, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
-bool gs_mps_descends(pid_t pid, pid_t ancestor)
+/* Is @pid @ancestor, or a descendant of it? */
+static bool descends(pid_t pid, pid_t ancestor)
 {
 	for (int i = 0; i < MAX_DEPTH && pid > 1; i++) {
 		if (pid == ancestor)
@@ -52,7 +53,7 @@ static bool lives(const struct gs_mps_client *c)
 /* What it runs is somebody else's child once `gpusched run` was killed. */
 static bool is_of(const struct gs_mps_member *m, pid_t pid)
 {
-	return gs_mps_descends(pid, m->run) || (m->child && gs_mps_descends(pid, m->child));
+	return descends(pid, m->run) || (m->child && descends(pid, m->child));
 }
 
 /* true: one has, that was not its child. */

@@ -38,8 +38,6 @@ struct gs_mps_member {
 	size_t nclients;
 };
 
-/* Is @pid @ancestor, or a descendant of it? */
-bool gs_mps_descends(pid_t pid, pid_t ancestor);
 /*
  * Notes which of the server's clients are of this member. true: one that it had has ended in a way
  * that nobody tells, since it is not what `gpusched run` itself runs.

@@ -52,7 +52,6 @@ void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
 
 /* ---- probe.c: does the server take clients? -------------------------------------------------- */
 
-void gs_mps_probe_start(struct gs_mps_pool *p);
 /* The server is ended if it does not; a probe that is wanted begins. */
 void gs_mps_probe_look(struct gs_mps_pool *p);
 void gs_mps_probe_end(struct gs_mps_pool *p);

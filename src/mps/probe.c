@@ -12,30 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "mps/pool.h"
 
 #define PROBE_NS (10 * NS_PER_S) /* CUDA's start takes up to 3 s on a busy machine */
-
-/* Beside this program, as built and as installed; where tools/bundle.sh packs it; in $PATH. */
-static void find_load(char *ret, size_t size)
-{
-	static const char *const places[] = { "", "/../bin" };
-	char exe[PATH_MAX - 32] = "", *slash;
-
-	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
-		exe[0] = '\0';
-	slash = strrchr(exe, '/');
-	if (slash)
-		*slash = '\0';
-	for (size_t i = 0; i < GS_COUNT(places); i++) {
-		snprintf(ret, size, "%s%s/gsload", exe, places[i]);
-		if (!access(ret, X_OK))
-			return;
-	}
-	gs_mps_program("gsload", ret, size);
-}
 
 static void run_probe(const char *program)
 {
@@ -53,13 +35,14 @@ static void run_probe(const char *program)
 	_exit(127);
 }
 
-void gs_mps_probe_start(struct gs_mps_pool *p)
+static void probe_start(struct gs_mps_pool *p)
 {
 	char program[PATH_MAX];
 
 	p->suspect = p->tainted = false;
 	p->probed_ns = gs_now_ns();
-	find_load(program, sizeof(program));
+	if (!gs_beside("gsload", program, sizeof(program)))
+		gs_mps_program("gsload", program, sizeof(program));
 	if (p->probe || !p->server)
 		return;
 	if (!program[0]) {
@@ -92,7 +75,7 @@ void gs_mps_probe_look(struct gs_mps_pool *p)
 	pid_t ended;
 
 	if (p->suspect)
-		gs_mps_probe_start(p);
+		probe_start(p);
 	if (!p->probe)
 		return;
 	ended = waitpid(p->probe, &status, WNOHANG);

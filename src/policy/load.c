@@ -272,6 +272,16 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	return 0;
 }
 
+static void unload(struct gs_loaded *l)
+{
+	if (l->state)
+		munmap(l->state, sizeof(*l->state));
+	l->state = NULL;
+	if (l->obj)
+		bpf_object__close(l->obj);
+	l->obj = NULL;
+}
+
 /* Opens and loads what was linked. *ret_load: what the kernel said, 0 when it was not asked. */
 static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs_loaded *ret,
 		   int *ret_load, struct gs_policy_exit *x, struct gs_error *err)
@@ -301,7 +311,7 @@ static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs
 			r = find_programs(&l, opts);
 	}
 	if (r < 0) {
-		gs_policy_unload(&l);
+		unload(&l);
 		return r;
 	}
 	*ret = l;
@@ -321,8 +331,9 @@ static int refused_by_kernel(int code, const char *name, const char *log, struct
 			    words[0] ? words : strerror(-code));
 }
 
-int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
-		   struct gs_loaded *ret, struct gs_policy_exit *x, struct gs_error *err)
+/* Links, sets options, loads. On failure *x says why (VERIFIER or REFUSED). */
+static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, struct gs_loaded *ret,
+		struct gs_policy_exit *x, struct gs_error *err)
 {
 	const char *name = opts->info->name;
 	CLEANUP_FREE char *log = NULL;
@@ -349,16 +360,6 @@ int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
 	return refused_by_kernel(code, name, log, x, err);
 }
 
-void gs_policy_unload(struct gs_loaded *l)
-{
-	if (l->state)
-		munmap(l->state, sizeof(*l->state));
-	l->state = NULL;
-	if (l->obj)
-		bpf_object__close(l->obj);
-	l->obj = NULL;
-}
-
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = r, .ctx_size_in = sizeof(*r));
@@ -383,12 +384,12 @@ bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, s
 int gs_polobj_load(struct gs_policy *p, const struct gs_load_opts *opts, struct gs_policy_exit *x,
 		   struct gs_error *err)
 {
-	return gs_policy_load(&p->obj, opts, &p->loaded, x, err);
+	return load(&p->obj, opts, &p->loaded, x, err);
 }
 
 void gs_polobj_unload(struct gs_policy *p)
 {
 	gs_polobj_close(&p->obj);
-	gs_policy_unload(&p->loaded);
+	unload(&p->loaded);
 	gs_policy_info_free(&p->info);
 }

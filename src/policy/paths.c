@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
@@ -16,22 +17,16 @@
 
 static int exe_dir(unsigned int up, char *ret, size_t size)
 {
-	char buf[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", buf, sizeof(buf) - 1);
+	int r = gs_own_folder(ret, size);
 
-	if (n <= 0)
-		return -ENOENT;
-	buf[n] = '\0';
-	for (unsigned int i = 0; i <= up; i++) {
-		char *slash = strrchr(buf, '/');
+	for (unsigned int i = 0; !r && i < up; i++) {
+		char *slash = strrchr(ret, '/');
 
-		if (!slash || slash == buf)
+		if (!slash || slash == ret)
 			return -ENOENT;
 		*slash = '\0';
 	}
-	if ((size_t)snprintf(ret, size, "%s", buf) >= size)
-		return -ENAMETOOLONG;
-	return 0;
+	return r;
 }
 
 int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user)

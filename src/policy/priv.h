@@ -85,10 +85,6 @@ struct gs_load_opts {
 	bool run_only; /* sim host: no dispatcher */
 	bool gate;     /* the kernel has a place for the gate's */
 };
-/* Links, sets options, loads. On failure *x says why (VERIFIER or REFUSED). */
-int gs_policy_load(const struct gs_polobj *obj, const struct gs_load_opts *opts,
-		   struct gs_loaded *ret, struct gs_policy_exit *x, struct gs_error *err);
-void gs_policy_unload(struct gs_loaded *l);
 /* One call of its run program; *r is in and out. 0 or -errno of the system call. */
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r);
 /* What gpusched_log() has written since *inout_seen, into our log. @when: "" or " at 1.5 s". */

@@ -7,13 +7,13 @@
 #include "rm/abi.h"
 #include "rm/sys.h"
 
-int gs_rm_sys_ioctl(int fd, unsigned long request, void *arg)
+static int sys_ioctl(int fd, unsigned long request, void *arg)
 {
 	return ioctl(fd, request, arg) < 0 ? -errno : 0;
 }
 
 struct gs_rm_sys gs_rm_sys = {
-	.ioctl = gs_rm_sys_ioctl,
+	.ioctl = sys_ioctl,
 	.accept = gs_rm_sys_accept,
 };
 

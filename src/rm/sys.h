@@ -25,8 +25,7 @@ struct gs_rm_sys {
 
 extern struct gs_rm_sys gs_rm_sys;
 
-/* The real ones. */
-int gs_rm_sys_ioctl(int fd, unsigned long request, void *arg);
+/* The real one. */
 bool gs_rm_sys_accept(const struct statx *st);
 
 /* ---- ops.c ----------------------------------------------------------------------------------- */

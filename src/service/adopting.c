@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/grow.h"
 #include "basic/log.h"
 #include "service/internal.h"
 #include "taps/taps.h"
@@ -42,17 +43,9 @@ static void plan(struct gs_service *s);
 static void on_found(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_adopting_trip *t = user;
-	size_t size = t->size ? 2 * t->size : 64;
-	struct gpusched_key *all;
 
-	if (t->n == t->size) {
-		all = reallocarray(t->found, size, sizeof(*all));
-		if (!all)
-			return; /* the policy sees it at its next start */
-		t->found = all;
-		t->size = size;
-	}
-	t->found[t->n++] = rec->key;
+	if (!GS_GROW(t->found, t->size, t->n + 1)) /* else the policy sees it at its next start */
+		t->found[t->n++] = rec->key;
 }
 
 /* The adoption is the service's, and outlives its trips. */

@@ -325,7 +325,6 @@ int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *
 const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec);
 /* Worth a look at its executable: gs_proc_is_mps(). */
 bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec);
-void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec);
 /*
  * What the hardware has: `is` holds what we told it and what the owner set since; a setting that we
  * never changed, or put back, is as the owner asked.
@@ -363,8 +362,6 @@ void gs_starting_chosen(struct gs_starting *t, bool permanent);
 /* Begins and waits for the end: for an instance that serves nobody yet. */
 int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
 		    struct gs_error *err);
-/* -EINPROGRESS, or what became of it. */
-int gs_starting_result(const struct gs_starting *t, struct gs_error *err);
 /* The policy that is being started; NULL: none. */
 const char *gs_starting_policy(const struct gs_service *s);
 /* What is under way will be thrown away when it is ready. */
@@ -446,8 +443,6 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec);
 json_t *gs_settings_json(const struct gpusched_settings *set);
 json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev);
 json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call);
-json_t *gs_policy_json(const struct gs_policy_info *info);
-json_t *gs_policy_exit_json(const struct gs_policy_exit *exit);
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
 const char *gs_engine_name(uint16_t engine, char buffer[12]);
 const char *gs_kind_name(uint16_t kind);

@@ -100,8 +100,6 @@ void ledger_take_gpu(struct gs_service *s, size_t i);
 /* ledger_sums.c: joins the group that its class and cgroup say now. */
 void ledger_join(struct gs_service *s, struct kept *k);
 void ledger_leave(struct kept *k);
-/* Each class has one on each GPU, whoever came. */
-void ledger_fill_groups(struct gs_service *s);
 void ledger_free_groups(struct gs_ledger *l);
 
 /* All sums up to now. */

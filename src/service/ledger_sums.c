@@ -82,7 +82,8 @@ void ledger_join(struct gs_service *s, struct kept *k)
 	k->group->pool |= k->who.pool;
 }
 
-void ledger_fill_groups(struct gs_service *s)
+/* Each class has one on each GPU, whoever came. */
+static void fill_groups(struct gs_service *s)
 {
 	for (uint32_t c = 0; c < GPUSCHED_MAX_CLASSES; c++) {
 		const char *name = c ? gs_class_name(s->classes, c) : "";
@@ -254,7 +255,7 @@ void gs_ledger_bring_up(struct gs_service *s)
 	if (now - s->ledger->brought_ns < BRING_NS)
 		return;
 	s->ledger->brought_ns = now;
-	ledger_fill_groups(s);
+	fill_groups(s);
 	gs_sight_flush(s);
 	for (struct kept *k = s->ledger->all; k; k = k->hh.next)
 		ledger_take_tsg(s, k);

@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/escape.h"
+#include "basic/grow.h"
 #include "service/ledger_priv.h"
 #include "service/pod.h"
 
@@ -78,17 +79,8 @@ struct showing {
 
 static void show(struct gs_service *s, struct showing *w, const struct group *g)
 {
-	struct shown *grown;
-
-	if (!is_known(s, g))
+	if (!is_known(s, g) || GS_GROW(w->all, w->room, w->n + 1))
 		return;
-	if (w->n == w->room) {
-		grown = reallocarray(w->all, w->room * 2 + 64, sizeof(*grown));
-		if (!grown)
-			return;
-		w->all = grown;
-		w->room = w->room * 2 + 64;
-	}
 	w->all[w->n] = (struct shown){ g, labels_of(s, g), gs_ledger_share(s, g) };
 	w->n += w->all[w->n].labels != NULL;
 }

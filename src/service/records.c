@@ -37,7 +37,7 @@ bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec)
 }
 
 /* What nobody has written into the table since no daemon runs is found out here. */
-void gs_record_complete(struct gs_service *s, struct gpusched_tsg *rec)
+static void complete(struct gs_service *s, struct gpusched_tsg *rec)
 {
 	const struct gs_gpu *gpu = gs_record_gpu(s, rec);
 	struct gs_class_answer answer;
@@ -96,7 +96,7 @@ bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
 	if (inout_rec->flags & GPUSCHED_TSG_GONE ||
 	    (view && !gs_view_finds(view, target, inout_rec)))
 		return false;
-	gs_record_complete(s, inout_rec);
+	complete(s, inout_rec);
 	if (gs_target_has(target, GS_TARGET_CGROUP))
 		gs_record_cgroup(s, inout_rec);
 	return gs_target_match(target, inout_rec);

@@ -219,7 +219,8 @@ const char *gs_starting_policy(const struct gs_service *s)
 
 /* ---- who waits for it ------------------------------------------------------------------------ */
 
-int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
+/* -EINPROGRESS, or what became of it. */
+static int result(const struct gs_starting *t, struct gs_error *err)
 {
 	if (t->cancelled)
 		return gs_fail(err, -ECANCELED, "%s was called off before it had started",
@@ -238,7 +239,7 @@ int gs_starting_now(struct gs_service *s, const char *name, const char *const *o
 	if (r)
 		return r;
 	gs_errand_wait(&t->errand);
-	r = gs_starting_result(t, err);
+	r = result(t, err);
 	gs_starting_unref(t);
 	return r;
 }
@@ -259,7 +260,7 @@ static void answer_free(void *state)
 static int step_started(struct gs_request *rq, uint64_t now_ns)
 {
 	const struct answer *a = rq->state;
-	int r = gs_starting_result(a->t, rq->err);
+	int r = result(a->t, rq->err);
 
 	if (!r)
 		a->fill(rq);

@@ -13,7 +13,7 @@ static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
 	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();
 }
 
-json_t *gs_policy_json(const struct gs_policy_info *info)
+static json_t *policy_json(const struct gs_policy_info *info)
 {
 	json_t *options = json_array();
 
@@ -31,7 +31,7 @@ json_t *gs_policy_json(const struct gs_policy_info *info)
 			 (int)info->timeout_ms, "options", options);
 }
 
-json_t *gs_policy_exit_json(const struct gs_policy_exit *exit)
+static json_t *exit_json(const struct gs_policy_exit *exit)
 {
 	if (exit->kind == GS_POLICY_EXIT_NONE)
 		return json_null();
@@ -50,11 +50,11 @@ int gs_verb_policy_get(struct gs_request *rq)
 	const char *starting = gs_starting_policy(s);
 
 	json_object_set_new(rq->answer, "running",
-			    s->p ? gs_policy_json(gs_policy_running(s->p)) : json_null());
+			    s->p ? policy_json(gs_policy_running(s->p)) : json_null());
 	json_object_set_new(rq->answer, "starting", starting ? json_string(starting) : json_null());
 	json_object_set_new(rq->answer, "permanent",
 			    gs_permanent_load(&kept, NULL) ? json_null() : json_string(kept.name));
-	json_object_set_new(rq->answer, "last_exit", gs_policy_exit_json(&s->last_exit));
+	json_object_set_new(rq->answer, "last_exit", exit_json(&s->last_exit));
 	gs_saved_policy_done(&kept);
 	return 0;
 }
@@ -86,7 +86,7 @@ static int need_daemon(const struct gs_request *rq)
 
 static void fill_running(struct gs_request *rq)
 {
-	json_t *o = rq->s->p ? gs_policy_json(gs_policy_running(rq->s->p)) : NULL;
+	json_t *o = rq->s->p ? policy_json(gs_policy_running(rq->s->p)) : NULL;
 
 	json_object_update(rq->answer, o);
 	json_decref(o);
@@ -137,7 +137,7 @@ int gs_verb_policy_stop(struct gs_request *rq)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
 	gs_saved_choose(s, NULL, NULL, 0);
-	o = gs_policy_exit_json(&s->last_exit);
+	o = exit_json(&s->last_exit);
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	return gs_request_settle(rq, SETTLE_MS);

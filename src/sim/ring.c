@@ -60,7 +60,7 @@ static uint64_t to_ns(double ns)
 	return ns < 0x1p62 ? (uint64_t)ns : 1ull << 62;
 }
 
-uint64_t sim_clock_to_sim(const struct sim_clock *c, uint64_t real)
+static uint64_t to_sim(const struct sim_clock *c, uint64_t real)
 {
 	return real <= c->start_ns ? 0 : to_ns((double)(real - c->start_ns) / c->dilate);
 }
@@ -72,7 +72,7 @@ uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim)
 
 uint64_t sim_clock_now(const struct sim_clock *c)
 {
-	return sim_clock_to_sim(c, gs_now_ns());
+	return to_sim(c, gs_now_ns());
 }
 
 int sim_rings_new(struct sim_rm *rm, const struct sim_clock *clock, struct sim_rings **ret)
@@ -309,7 +309,7 @@ static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 {
 	const struct sim_rings *rs = r->rs;
 	uint64_t now = sim_model_now(rs->model);
-	uint64_t at = sim_clock_to_sim(&rs->clock, e->submitted_ns);
+	uint64_t at = to_sim(&rs->clock, e->submitted_ns);
 
 	if (at > now && at > sim_clock_now(&rs->clock))
 		at = 0; /* nonsense: nobody has called later than now */

@@ -69,7 +69,6 @@ struct sim_clock {
 	double dilate;
 };
 uint64_t sim_clock_now(const struct sim_clock *c);
-uint64_t sim_clock_to_sim(const struct sim_clock *c, uint64_t monotonic_ns);
 uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
 
 struct sim_rings;

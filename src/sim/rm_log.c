@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/grow.h"
+
 #define INTERVAL_NS 33333333u       /* how often RM looks at the GPU's buffer ... */
 #define INTERVAL_OLD_NS 1000000000u /* ... before 545 */
 #define MAX_PENDING 16384u          /* what the GPU's own buffer holds is not known */
@@ -127,16 +129,9 @@ void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw)
 
 	if (sw->engine >= SIM_ENGINE_COPY0 || !rm->logs || !is_bound(rm, sw->gpu))
 		return;
-	if (g->n == g->cap) {
-		unsigned int cap = g->cap ? 2 * g->cap : 64;
-		void *p = cap <= MAX_PENDING ? reallocarray(g->at, cap, sizeof(*g->at)) : NULL;
-
-		if (!p) {
-			g->lost++;
-			return;
-		}
-		g->at = p;
-		g->cap = cap;
+	if (g->n == MAX_PENDING || GS_GROW(g->at, g->cap, g->n + 1)) {
+		g->lost++;
+		return;
 	}
 	g->at[g->n++] = (struct sim_pending){
 		.ns = sw->ns,

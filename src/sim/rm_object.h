@@ -62,7 +62,7 @@ struct sim_count {
 /* What a GPU has recorded and RM not yet looked at. */
 struct sim_gpu_log {
 	struct sim_pending *at;
-	unsigned int n, cap;
+	size_t n, cap;
 	uint16_t lost;
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/clock.h"
+#include "basic/grow.h"
 #include "engine/fields.h"
 #include "sim/scenario_priv.h"
 
@@ -114,15 +115,8 @@ static int push(struct sim_sim *x, unsigned int worker, struct sim_proc *p,
 	struct sim_worker *w = &x->workers[worker];
 	size_t at = w->n;
 
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? 2 * w->cap : 16;
-		struct sim_job *q = reallocarray(w->queue, cap, sizeof(*q));
-
-		if (!q)
-			return gs_fail(&x->err, -ENOMEM, "out of memory");
-		w->queue = q;
-		w->cap = cap;
-	}
+	if (GS_GROW(w->queue, w->cap, w->n + 1))
+		return gs_fail(&x->err, -ENOMEM, "out of memory");
 	while (at > 1 && w->queue[at - 1].plan.order > plan->order)
 		at--;
 	memmove(w->queue + at + 1, w->queue + at, (w->n - at) * sizeof(*w->queue));

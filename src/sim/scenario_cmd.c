@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "sim/progress.h"
 #include "sim/report.h"
@@ -32,20 +33,15 @@ static void free_names(struct names *l)
 static int each_directory(size_t i, char *ret, size_t size)
 {
 	const char *env = getenv("GPUSCHED_SCENARIOS");
-	char exe[PATH_MAX - 32], *slash;
-	ssize_t n;
+	char folder[PATH_MAX - 32];
 
 	switch (i) {
 	case 0:
 		snprintf(ret, size, "%s", env ? env : "");
 		return 0;
 	case 1:
-		n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-		exe[n > 0 ? n : 0] = 0;
-		slash = strrchr(exe, '/');
-		if (slash)
-			*slash = 0;
-		snprintf(ret, size, "%s/../scenarios", exe);
+		gs_own_folder(folder, sizeof(folder));
+		snprintf(ret, size, "%s/../scenarios", folder);
 		return 0;
 	case 2:
 		snprintf(ret, size, "%s", GPUSCHED_DATADIR "/scenarios");

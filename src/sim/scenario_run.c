@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/grow.h"
 #include "sim/rng.h"
 #include "sim/scenario_priv.h"
 
@@ -22,16 +23,9 @@ void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct s
 	struct sim_event ev = { .ns = ns, .seq = x->seq++, .type = type, .arg = arg, .proc = p };
 	size_t i;
 
-	if (x->nheap == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 256;
-		struct sim_event *h = reallocarray(x->heap, cap, sizeof(*h));
-
-		if (!h) {
-			gs_fail(&x->err, -ENOMEM, "out of memory");
-			return;
-		}
-		x->heap = h;
-		x->cap = cap;
+	if (GS_GROW(x->heap, x->cap, x->nheap + 1)) {
+		gs_fail(&x->err, -ENOMEM, "out of memory");
+		return;
 	}
 	for (i = x->nheap++; i && before(&ev, &x->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		x->heap[i] = x->heap[(i - 1) / 2];
@@ -78,16 +72,9 @@ static void keep_turn(struct sim_sim *x, const struct sim_switch *sw)
 			}
 		return;
 	}
-	if (r->nturns == r->turns_cap) {
-		size_t cap = r->turns_cap ? 2 * r->turns_cap : 256;
-		struct sim_turn *t = reallocarray(r->turns, cap, sizeof(*t));
-
-		if (!t) {
-			gs_fail(&x->err, -ENOMEM, "out of memory");
-			return;
-		}
-		r->turns = t;
-		r->turns_cap = cap;
+	if (GS_GROW(r->turns, r->turns_cap, r->nturns + 1)) {
+		gs_fail(&x->err, -ENOMEM, "out of memory");
+		return;
 	}
 	r->turns[r->nturns++] = (struct sim_turn){ .start_ns = sw->ns,
 						   .gpu = sw->gpu,

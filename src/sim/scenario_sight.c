@@ -8,6 +8,7 @@
 
 #include "account/facts.h"
 #include "basic/clock.h"
+#include "basic/grow.h"
 #include "sim/scenario_priv.h"
 #include "table/facts.h"
 
@@ -49,16 +50,9 @@ void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw)
 {
 	struct sim_sight *g = &x->sights[sw->gpu];
 
-	if (g->n == g->cap) {
-		size_t cap = g->cap ? 2 * g->cap : 1024;
-		struct record *q = reallocarray(g->queue, cap, sizeof(*q));
-
-		if (!q) {
-			gs_fail(&x->err, -ENOMEM, "out of memory");
-			return;
-		}
-		g->queue = q;
-		g->cap = cap;
+	if (GS_GROW(g->queue, g->cap, g->n + 1)) {
+		gs_fail(&x->err, -ENOMEM, "out of memory");
+		return;
 	}
 	g->queue[g->n++] = (struct record){ { .ns = sw->ns, .start = sw->start }, sw->user };
 }

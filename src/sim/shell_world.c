@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
-#include <libgen.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "sim/shell.h"
@@ -320,12 +320,11 @@ static int find_stand_in(const char *dir, char *ret, size_t size, struct gs_erro
 
 int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err)
 {
-	char exe[PATH_MAX] = "", cuda[PATH_MAX + 40], sbin[PATH_MAX + 16], number[32], *dir;
+	char dir[PATH_MAX], cuda[PATH_MAX + 40], sbin[PATH_MAX + 24], number[32];
 	int r;
 
-	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
-		return gs_fail(err, -errno, "/proc/self/exe: %s", strerror(errno));
-	dir = dirname(exe);
+	if (gs_own_folder(dir, sizeof(dir)))
+		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	r = find_stand_in(dir, cuda, sizeof(cuda), err);
 	if (r)
 		return r;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "basic/cleanup.h"
+#include "basic/grow.h"
 #include "rm/decode.h"
 
 #define CUDA_BASE 0x5c000000u
@@ -36,15 +37,8 @@ static bool known(const struct gs_objects *s, uint32_t handle)
 
 static int add(struct gs_objects *s, const struct gs_object *o)
 {
-	if (s->n == s->size) {
-		size_t size = s->size ? 2 * s->size : 64;
-		struct gs_object *all = reallocarray(s->all, size, sizeof(*all));
-
-		if (!all)
-			return -ENOMEM;
-		s->all = all;
-		s->size = size;
-	}
+	if (GS_GROW(s->all, s->size, s->n + 1))
+		return -ENOMEM;
 	s->all[s->n++] = *o;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <uthash.h>
 
 #include "basic/clock.h"
+#include "basic/grow.h"
 #include "basic/sheet.h"
 
 struct process {
@@ -75,16 +76,8 @@ static struct last *last_of(struct summary *s, uint64_t track)
 
 static int add_wait(struct process *p, uint64_t ns)
 {
-	size_t room = p->room ? 2 * p->room : 64;
-	uint64_t *grown;
-
-	if (p->nwaits == p->room) {
-		grown = realloc(p->waits, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		p->waits = grown;
-		p->room = room;
-	}
+	if (GS_GROW(p->waits, p->room, p->nwaits + 1))
+		return -ENOMEM;
 	p->waits[p->nwaits++] = ns;
 	return 0;
 }

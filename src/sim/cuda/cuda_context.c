@@ -186,7 +186,7 @@ static void context_free(CUcontext ctx)
 	free(ctx);
 }
 
-CUresult cu_context_wait(CUcontext ctx)
+static CUresult context_wait(CUcontext ctx)
 {
 	CUresult r = CUDA_SUCCESS;
 
@@ -288,7 +288,7 @@ API CUresult cuCtxSynchronize(void)
 {
 	CUcontext ctx = cu_current();
 
-	return ctx ? cu_context_wait(ctx) : CUDA_ERROR_INVALID_CONTEXT;
+	return ctx ? context_wait(ctx) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 API CUresult cuCtxGetFlags(unsigned int *ret)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/grow.h"
 #include "sim/cuda/cuda_priv.h"
 
 #define MAX_CAPTURE_MODE 2u
@@ -36,15 +37,8 @@ static CUresult add(struct cu_graph *g, CUcontext ctx, const struct sim_ring_ent
 {
 	if (g->n && g->ctx != ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	if (g->n == g->room) {
-		size_t room = g->room ? 2 * g->room : 16;
-		void *p = room <= MAX_NODES ? realloc(g->entry, room * sizeof(*e)) : NULL;
-
-		if (!p)
-			return CUDA_ERROR_OUT_OF_MEMORY;
-		g->entry = p;
-		g->room = room;
-	}
+	if (g->n == MAX_NODES || GS_GROW(g->entry, g->room, g->n + 1))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	g->ctx = ctx;
 	g->entry[g->n++] = *e;
 	return CUDA_SUCCESS;

@@ -185,7 +185,6 @@ CUresult cu_mps_bad_access(void);
 int cu_channel_make(struct tsg *t, struct channel *ch, bool work);
 CUcontext cu_current(void);
 struct cu_stream *cu_stream_of(CUstream s); /* NULL, 1, 2: the default stream */
-CUresult cu_context_wait(CUcontext ctx);
 
 /* cuda_stream.c */
 CUresult cu_kernel(const struct cu_function *f, uint64_t blocks, uint64_t threads, void **params,

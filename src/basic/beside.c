@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "basic/beside.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+
+int gs_own_folder(char *ret, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+	char *slash;
+
+	ret[n > 0 ? n : 0] = '\0';
+	slash = strrchr(ret, '/');
+	if (slash)
+		*slash = '\0';
+	return slash ? 0 : -ENOENT;
+}
+
+bool gs_beside(const char *name, char *ret, size_t size)
+{
+	/* built, all are in one folder; installed, a daemon is in sbin; what is packed is in bin */
+	static const char *const places[] = { "", "/../sbin", "/../bin" };
+	char folder[PATH_MAX - 64];
+
+	if (!gs_own_folder(folder, sizeof(folder)))
+		for (size_t i = 0; i < GS_COUNT(places); i++) {
+			snprintf(ret, size, "%s%s/%s", folder, places[i], name);
+			if (!access(ret, X_OK))
+				return true;
+		}
+	snprintf(ret, size, "%s", name);
+	return false;
+}
