@@ -196,6 +196,7 @@ void gs_engine_free(struct gs_engine *e)
 void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms)
 {
 	gs_core_limits(e->core, switch_cost_us, hold_limit_ms);
+	read_classes(e);
 }
 
 int gs_engine_fd(const struct gs_engine *e)

@@ -53,7 +53,7 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 /* Joins the workers (a stuck one is left behind after 1 s). Does not restore. */
 void gs_engine_free(struct gs_engine *e);
 
-/* Other limits from now on, see the options. */
+/* Other limits from now on, see the options; those of the classes are read from the table. */
 void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 
 /* To be dispatched when this is readable (calls are back), and when retries or limits are due. */

@@ -280,6 +280,22 @@ static void test_persons_suspend_ends_in_time(void **state)
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_NOBODY);
 }
 
+/* A class's limit of the table counts from the next time that limits are told. */
+static void test_limits_of_classes_are_read_again(void **state)
+{
+	struct gpusched_tsg *t = fake_tsg(1, 0);
+	uint64_t from = gs_now_ns();
+
+	fake.cls.suspend_limit_ms = 500; /* it was 10 s */
+	gs_engine_limits(engine, 200, 0);
+	fake_want(t, GPUSCHED_RUNNABLE, 0);
+	gs_engine_touch(engine, &t->key);
+	settle();
+	assert_int_equal(fake.hw[0].runnable, 0);
+	run_until(fake.hw[0].runnable);
+	assert_in_range(gs_now_ns() - from, 500 * NS_PER_MS, 9 * NS_PER_S);
+}
+
 static void test_preempt(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -721,6 +737,7 @@ int main(void)
 		T(test_person_before_policy),
 		T(test_modes_are_for_compute_tsgs),
 		T(test_persons_suspend_ends_in_time),
+		T(test_limits_of_classes_are_read_again),
 		T(test_preempt),
 		T(test_preempt_tells_its_end),
 		T(test_owner_races_and_is_told),
