@@ -37,12 +37,12 @@ static void put_handle(json_t *o, const char *key, uint32_t handle)
 }
 
 /* A comm is bytes that a user chose: what is not UTF-8 becomes '?'. */
-static void put_comm(json_t *o, const char *key, const char comm[GPUSCHED_COMM_LEN])
+static void put_comm(json_t *o, const char comm[GPUSCHED_COMM_LEN])
 {
 	char text[GPUSCHED_COMM_LEN + 1];
 
 	snprintf(text, sizeof(text), "%.*s", GPUSCHED_COMM_LEN, comm);
-	put(o, key, *text ? gs_json_text(text) : NULL);
+	put(o, "comm", *text ? gs_json_text(text) : NULL);
 }
 
 static json_t *setting_json(unsigned int i, uint32_t value)
@@ -196,7 +196,7 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 	put_number(o, "id", true, rec->task.id);
 	put_gpu(s, rec, o);
 	put_number(o, "pid", true, rec->task.pid);
-	put_comm(o, "comm", rec->task.comm);
+	put_comm(o, rec->task.comm);
 	put_number(o, "uid", true, rec->task.uid);
 	put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
 	put_text(o, "kind", gs_kind_name(rec->task.kind));
@@ -262,7 +262,7 @@ json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
 	put_number(o, "time_ns", true, ev->ns);
 	put_text(o, "event", gs_event_name(ev->type));
 	put_number(o, "pid", true, ev->pid);
-	put_comm(o, "comm", ev->comm);
+	put_comm(o, ev->comm);
 	if (ev->key.client)
 		put_handle(o, "client", ev->key.client);
 	if (ev->key.handle)
@@ -295,7 +295,7 @@ json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call)
 	put_number(o, "id", true, call->id);
 	put_number(o, "gpu", call->gpu != GPUSCHED_GPU_UNKNOWN, call->gpu);
 	if (!gs_table_get(s->o, &call->key, &rec) && rec.task.id == call->id) {
-		put_comm(o, "comm", rec.task.comm);
+		put_comm(o, rec.task.comm);
 		put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
 		put_text(o, "kind", gs_kind_name(rec.task.kind));
 	}

@@ -96,12 +96,10 @@ int gs_args_check(const struct gs_verb *v, const json_t *args, struct gs_error *
 /* The settings among arguments that were checked. */
 void gs_args_settings(const json_t *args, struct gpusched_settings *ret);
 
-/* Values of checked arguments; @def where it is not given. */
-static inline int64_t gs_arg_number(const struct gs_request *rq, const char *name, int64_t def)
+/* Values of checked arguments; 0, NULL, false: not given. */
+static inline int64_t gs_arg_number(const struct gs_request *rq, const char *name)
 {
-	const json_t *v = json_object_get(rq->args, name);
-
-	return json_is_integer(v) ? json_integer_value(v) : def;
+	return json_integer_value(json_object_get(rq->args, name));
 }
 static inline const char *gs_arg_text(const struct gs_request *rq, const char *name)
 {

@@ -85,8 +85,8 @@ static int parse(const struct gs_request *rq, struct gs_history_query *q)
 {
 	const char *by = gs_arg_text(rq, "by");
 
-	q->since_s = (uint64_t)gs_arg_number(rq, "since_s", 0);
-	q->until_s = (uint64_t)gs_arg_number(rq, "until_s", 0);
+	q->since_s = (uint64_t)gs_arg_number(rq, "since_s");
+	q->until_s = (uint64_t)gs_arg_number(rq, "until_s");
 	q->changes = gs_arg_true(rq, "changes");
 	q->calm = gs_arg_true(rq, "calm");
 	q->uid = rq->view.uid;

@@ -153,7 +153,7 @@ static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t t
 /* 0 when none is given: the class's own. */
 static uint32_t weight_of(const struct gs_request *rq)
 {
-	return (uint32_t)gs_arg_number(rq, "weight", 0);
+	return (uint32_t)gs_arg_number(rq, "weight");
 }
 
 /* More weight than the class has, or than a person left it, is a raise like any other. */

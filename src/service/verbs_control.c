@@ -417,7 +417,7 @@ int gs_verb_suspend(struct gs_request *rq)
 		rq, (struct job){
 			    .act = act_manual,
 			    .m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
-				   .for_ns = (uint64_t)gs_arg_number(rq, "for_us", 0) * NS_PER_US },
+				   .for_ns = (uint64_t)gs_arg_number(rq, "for_us") * NS_PER_US },
 			    .which = GPUSCHED_RUNNABLE,
 		    });
 }

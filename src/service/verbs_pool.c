@@ -158,7 +158,7 @@ static int mark(struct gs_service *s, pid_t pid, uint64_t start_ns, uint32_t cla
 
 int gs_verb_pool_set(struct gs_request *rq)
 {
-	pid_t pid = (pid_t)gs_arg_number(rq, "server", 0);
+	pid_t pid = (pid_t)gs_arg_number(rq, "server");
 	bool share = gs_arg_true(rq, "share"), is_new = false;
 	uint32_t class_id = GPUSCHED_CLASS_NONE;
 	uint64_t start_ns = 0;
@@ -193,7 +193,7 @@ int gs_verb_pool_set(struct gs_request *rq)
 
 int gs_verb_pool_end(struct gs_request *rq)
 {
-	pid_t pid = (pid_t)gs_arg_number(rq, "server", 0);
+	pid_t pid = (pid_t)gs_arg_number(rq, "server");
 	const struct gs_pool *p = gs_pool_of_server(rq->s, pid);
 
 	if (!p || (rq->peer->uid && p->uid != rq->peer->uid))
@@ -225,7 +225,7 @@ static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct 
 
 int gs_verb_pool_dir(struct gs_request *rq)
 {
-	pid_t pid = (pid_t)gs_arg_number(rq, "pid", 0);
+	pid_t pid = (pid_t)gs_arg_number(rq, "pid");
 	char path[PATH_MAX];
 	int r = check_daemon(rq);
 

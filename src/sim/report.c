@@ -234,15 +234,14 @@ static void check_rows(struct libscols_table *t, const struct sim_result *r)
 	}
 }
 
-int sim_report_checks(struct sim_result *const *r, size_t n, FILE *out)
+int sim_report_checks(const struct sim_result *r, FILE *out)
 {
 	CLEANUP(unref_table)
 	struct libscols_table *t = new_table(check_columns, GS_COUNT(check_columns), out);
 
 	if (!t)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		check_rows(t, r[i]);
+	check_rows(t, r);
 	scols_print_table(t);
 	return 0;
 }
@@ -258,7 +257,6 @@ static void print_engine(const struct sim_result *r, FILE *out)
 
 int sim_report_table(const struct sim_result *r, FILE *out)
 {
-	struct sim_result *one = (struct sim_result *)r;
 	int err;
 
 	fprintf(out, "%s: %s\n", r->scenario->name, r->scenario->title);
@@ -277,7 +275,7 @@ int sim_report_table(const struct sim_result *r, FILE *out)
 	if (err < 0 || !r->scenario->nchecks)
 		return err;
 	fputc('\n', out);
-	return sim_report_checks(&one, 1, out);
+	return sim_report_checks(r, out);
 }
 
 /* ---- timeline -------------------------------------------------------------------------------- */

@@ -14,8 +14,8 @@
 json_t *sim_report_json(const struct sim_result *r);
 /* Processes and checks of one scenario. */
 int sim_report_table(const struct sim_result *r, FILE *out);
-/* One line per check of many scenarios: expected, from the model, deviation. */
-int sim_report_checks(struct sim_result *const *r, size_t n, FILE *out);
+/* One line per check: expected, from the model, deviation. */
+int sim_report_checks(const struct sim_result *r, FILE *out);
 /* A gnuplot program with its data: one row per process, one bar per turn. */
 int sim_report_timeline(const struct sim_result *r, FILE *out);
 

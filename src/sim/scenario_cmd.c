@@ -319,7 +319,7 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	if (!r->passed || !s->nchecks)
 		sim_report_table(r, stdout);
 	else
-		sim_report_checks(&r, 1, stdout);
+		sim_report_checks(r, stdout);
 	putchar('\n');
 	return r->passed;
 }

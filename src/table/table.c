@@ -46,16 +46,17 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-static int check_value_size(int fd, const char *name, uint32_t size, struct gs_error *err)
+/* Versions 1 and 2 have the same. */
+static int check_records(int fd, struct gs_error *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t len = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return gs_fail(err, -errno, "cannot ask for %s: %s", name, strerror(errno));
-	if (info.value_size != size)
-		return gs_fail(err, -EPROTO, "%s/%s has values of %u bytes, not %u",
-			       gs_env()->bpffs, name, info.value_size, size);
+		return gs_fail(err, -errno, "cannot ask for gs_tsgs: %s", strerror(errno));
+	if (info.value_size != sizeof(struct gpusched_tsg))
+		return gs_fail(err, -EPROTO, "%s/gs_tsgs has values of %u bytes, not %zu",
+			       gs_env()->bpffs, info.value_size, sizeof(struct gpusched_tsg));
 	return 0;
 }
 
@@ -146,7 +147,7 @@ int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *er
 		if (t->fd[i] < 0)
 			return t->fd[i];
 	}
-	r = check_value_size(t->fd[GS_PIN_gs_tsgs], "gs_tsgs", sizeof(struct gpusched_tsg), err);
+	r = check_records(t->fd[GS_PIN_gs_tsgs], err);
 	if (!r)
 		r = check_namespace(t, err);
 	if (r < 0)
@@ -181,8 +182,7 @@ int gs_table_open_remains(struct gs_table **ret, struct gs_error *err)
 			       "%s has no records any more: what was changed can't be put back, "
 			       "end the processes",
 			       gs_env()->bpffs);
-	/* versions 1 and 2 have the same records */
-	r = check_value_size(t->fd[GS_PIN_gs_tsgs], "gs_tsgs", sizeof(struct gpusched_tsg), err);
+	r = check_records(t->fd[GS_PIN_gs_tsgs], err);
 	if (!r && t->fd[GS_PIN_gs_cfg] >= 0)
 		r = check_namespace(t, err);
 	if (r < 0)

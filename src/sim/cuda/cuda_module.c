@@ -58,7 +58,6 @@ static bool read_entries(CUmodule m, const char *text)
 
 		if (m->n == sizeof(m->fn) / sizeof(m->fn[0]))
 			return false;
-		f->module = m;
 		if (sscanf(p, ".entry %127[A-Za-z0-9_$]", f->name) != 1 || !read_params(p, f))
 			return false;
 		m->n++;

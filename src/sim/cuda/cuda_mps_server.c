@@ -77,12 +77,12 @@ static unsigned int at_work(void)
 	return n;
 }
 
-static void fail_all(CUresult why)
+static void fail_all(void)
 {
 	faulty = true;
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		if (clients[i].sock >= 0 && !clients[i].waits)
-			fail(&clients[i], why);
+			fail(&clients[i], CUDA_ERROR_LAUNCH_FAILED);
 }
 
 static void welcome(struct client *c)
@@ -107,7 +107,7 @@ static void gone(struct client *c)
 	close(c->sock);
 	*c = (struct client){ .sock = -1 };
 	if (busy && at_work())
-		fail_all(CUDA_ERROR_LAUNCH_FAILED);
+		fail_all();
 	else if (busy && !faulty)
 		wedged = true;
 	if (at_work())
@@ -231,7 +231,7 @@ static void serve(struct client *c)
 	else if (m.op == MPS_FREE)
 		forget_channels(c, &m);
 	else if (m.op == MPS_BAD)
-		fail_all(CUDA_ERROR_LAUNCH_FAILED);
+		fail_all();
 	if (fd >= 0)
 		close(fd);
 }

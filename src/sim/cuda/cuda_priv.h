@@ -118,7 +118,6 @@ struct cu_event {
 enum kernel_kind { KERNEL_PLAIN, KERNEL_WORK, KERNEL_HOLD, KERNEL_BAD };
 
 struct cu_function {
-	CUmodule module;
 	char name[128];
 	enum kernel_kind kind;
 	int iterations_at, flag_at, limit_at; /* which parameter */
