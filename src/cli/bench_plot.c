@@ -116,8 +116,7 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 			continue;
 		fprintf(f,
 			"%s$s_%zu using 1:2 with points pt 7 lc %zu title '%s', '' using 1:2:3 "
-			"with "
-			"labels font ',7' left offset 0.4,0.3 notitle",
+			"with labels font ',7' left offset 0.4,0.3 notitle",
 			comma, i, i, bench_schemes[i].name);
 		comma = ", \\\n\t";
 	}

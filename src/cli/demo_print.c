@@ -82,8 +82,7 @@ int demo_print(const struct demo *d)
 	if (d->json)
 		return print_json(d);
 	printf("\nLC: one %g us kernel a request, %g us apart on average; BE: %g us kernels back "
-	       "to "
-	       "back.\n",
+	       "to back.\n",
 	       l->lc->kernel_us, l->lc->period_us, l->be->kernel_us);
 	if (!strcmp(d->mode, "model"))
 		printf("From the MODEL of the GPU in virtual time (%s), not from the whole path: "

@@ -27,16 +27,15 @@ void cli_usage(FILE *out)
 	putc('\n', out);
 	cli_wrap(out,
 		 "'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
-		 ". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done, "
-		 "5 something is wrong (status).",
+		 ". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done, 5 "
+		 "something is wrong (status).",
 		 0, CLI_WIDTH);
 	if (gs_env()->sim)
 		fprintf(out,
 			"\nThe GPUs of this shell are simulated: 'gsload lc' and 'gsload be' are "
 			"programs that use\n"
 			"them (gsload --help), 'gpuschedd &' starts the daemon, and a second "
-			"terminal "
-			"joins by\n"
+			"terminal joins by\n"
 			"'sudo %s/join'.\n",
 			gs_env()->sim_dir);
 }

@@ -84,8 +84,7 @@ static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *
 	if (cli_number(g, "lost_pct") > LOST_LIMIT_PCT)
 		wrong(list,
 		      "longer slices for class be (gpusched set class:be timeslice=1ms), CUDA "
-		      "graphs "
-		      "in the service, or MPS for both",
+		      "graphs in the service, or MPS for both",
 		      "GPU %lld loses %.0f %% of its time in %.0f switches a second: some program "
 		      "launches kernel by kernel beside short slices",
 		      (long long)json_integer_value(json_object_get(g, "gpu")),

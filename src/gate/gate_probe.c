@@ -50,8 +50,7 @@ static int refused(int code, struct gs_error *err)
 		return gs_fail(err, -EPERM, "needs root");
 	if (code == -EPERM || code == -EACCES)
 		return gs_fail(err, -EPERM,
-			       "this kernel, or the container's profile, refuses BPF "
-			       "LSM programs");
+			       "this kernel, or the container's profile, refuses BPF LSM programs");
 	return gs_fail(err, -ENOTSUP, "no BPF LSM in this kernel (CONFIG_BPF_LSM): %s",
 		       strerror(-code));
 }
@@ -73,7 +72,7 @@ int gs_gate_probe(struct gs_error *err)
 		return refused(link, err);
 	if (ioctl(fd, PROBE_CMD, nonce) && errno == ECANCELED)
 		return 0;
-	return gs_fail(err, -ENOTSUP,
-		       "bpf is not among the active LSMs: add it to lsm= on the kernel's command "
-		       "line");
+	return gs_fail(
+		err, -ENOTSUP,
+		"bpf is not among the active LSMs: add it to lsm= on the kernel's command line");
 }

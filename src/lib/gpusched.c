@@ -367,8 +367,7 @@ int lib_trace(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_
 {
 	if (!g->remote)
 		return gs_fail(&g->err, -ENOTSUP,
-			       "only a daemon reads the GPUs' logs: start "
-			       "gpuschedd");
+			       "only a daemon reads the GPUs' logs: start gpuschedd");
 	return remote_watch(g->remote, "http://gpusched/v1/trace", fn, user, timeout_us, &g->err);
 }
 

@@ -261,8 +261,7 @@ int remote_request(struct remote *r, const char *verb, const json_t *args, json_
 		free(body.p);
 		return remote_alive(r, err)
 			       ?: gs_fail(err, -ETIMEDOUT,
-					  "gpuschedd did not answer "
-					  "for some time: try again");
+					  "gpuschedd did not answer for some time: try again");
 	}
 	if (c) {
 		free(body.p);

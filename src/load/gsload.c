@@ -46,8 +46,7 @@ static const struct option {
 	  "mean time between two requests (5000)" },
 	{ "arrivals", "KIND", LC, ARRIVALS, AT(arrivals), 0, 0,
 	  "poisson or periodic: latency counts from the scheduled arrival; closed: the time "
-	  "between "
-	  "runs from completion to launch, latency from launch (poisson)" },
+	  "between runs from completion to launch, latency from launch (poisson)" },
 	{ "burst", "N", LC, NUMBER, AT(burst), 1, 1e6, "requests that arrive at once (1)" },
 	{ "gap-us", "US", LC, REAL, AT(gap_us), 0, 1e8, "CPU time between two launches (0)" },
 	{ "lead-us", "US", LC, REAL, AT(lead_us), 0, 1e6,
@@ -72,8 +71,8 @@ static const struct option {
 	{ "delay", "S", LC | BE, REAL, AT(delay), 0, 1e6,
 	  "idle time between the context's creation and the load (0)" },
 	{ "linger", "S", LC | BE, REAL, AT(linger), 0, 1e6,
-	  "after the result (SIGINT ends the load) keep the contexts for S real seconds, or "
-	  "until a signal (0)" },
+	  "after the result (SIGINT ends the load) keep the contexts for S real seconds, or until "
+	  "a signal (0)" },
 	{ "count", "N", LC | BE, NUMBER, AT(count), 0, 1e12,
 	  "end after this many requests or (whole graphs of) kernels; 0: no limit (0)" },
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
@@ -177,8 +176,7 @@ static int check_together(const struct gsload_options *o, struct gs_error *err)
 		return gs_fail(err, -EINVAL, "--memory, --copy and --graph exclude each other");
 	if (o->graph && o->gap_us > 0)
 		return gs_fail(err, -EINVAL,
-			       "--gap-us does not go with --graph: a graph is one "
-			       "launch");
+			       "--gap-us does not go with --graph: a graph is one launch");
 	return 0;
 }
 

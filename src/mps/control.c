@@ -208,11 +208,10 @@ static int check_line(const char *gpus, char *line, struct gs_error *err)
 	if (!mode || !mig || !strstr(gpus, uuid))
 		return 0;
 	if (strcasestr(mode, "exclusive") || strcasestr(mode, "prohibited"))
-		return gs_fail(
-			err, -ENOTSUP,
-			"%s is in compute mode%s: a pool needs 'nvidia-smi -c DEFAULT', else "
-			"its server is alone on the GPU",
-			uuid, mode);
+		return gs_fail(err, -ENOTSUP,
+			       "%s is in compute mode%s: a pool needs 'nvidia-smi -c DEFAULT', "
+			       "else its server is alone on the GPU",
+			       uuid, mode);
 	if (strcasestr(mig, "enabled"))
 		return gs_fail(err, -ENOTSUP, "%s is divided by MIG: pools do not work there",
 			       uuid);

@@ -155,10 +155,10 @@ int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err)
 		const struct gs_gpu *gpu = gs_gpu_find(gpus, n, word);
 
 		if (!strncmp(word, "MIG-", 4))
-			r = gs_fail(err, -ENOTSUP,
-				    "CUDA_VISIBLE_DEVICES names %s: pools do not work on MIG "
-				    "instances",
-				    word);
+			r = gs_fail(
+				err, -ENOTSUP,
+				"CUDA_VISIBLE_DEVICES names %s: pools do not work on MIG instances",
+				word);
 		else
 			r = gpu ? add_uuid(ret, gpu, err)
 				: gs_fail(err, -ENODEV,

@@ -46,10 +46,8 @@ static void probe_start(struct gs_mps_pool *p)
 	if (p->probe || !p->server)
 		return;
 	if (!program[0]) {
-		gs_mps_say(
-			p,
-			"a program failed, and whether the MPS server still takes new ones cannot "
-			"be found out: gsload is not installed");
+		gs_mps_say(p, "a program failed, and whether the MPS server still takes new ones "
+			      "cannot be found out: gsload is not installed");
 		return;
 	}
 	p->probe = fork();

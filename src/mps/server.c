@@ -123,11 +123,10 @@ static void check_batch(struct gs_mps_pool *p, const json_t *tsgs)
 		if (p->told_batch || !is_past_batch(p, t))
 			continue;
 		p->told_batch = true;
-		gs_mps_say(
-			p,
-			"the MPS server %d has more channels than one call suspends: it is never "
-			"suspended by a policy and gets time slices only",
-			(int)p->server);
+		gs_mps_say(p,
+			   "the MPS server %d has more channels than one call suspends: it is "
+			   "never suspended by a policy and gets time slices only",
+			   (int)p->server);
 	}
 }
 
@@ -286,9 +285,8 @@ static void look_for_server(struct gs_mps_pool *p)
 
 	if (gs_mps_keeper_is_gone(&p->keeper)) {
 		if (was || p->nclients)
-			gs_mps_say(p,
-				   "the pool's MPS control daemon has ended: programs in the pool "
-				   "fail. A new one starts with the next program");
+			gs_mps_say(p, "the pool's MPS control daemon has ended: programs in the "
+				      "pool fail. A new one starts with the next program");
 		take_server(p, 0);
 		p->nclients = 0;
 		return;

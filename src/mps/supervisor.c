@@ -65,10 +65,10 @@ static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, con
 			       gs_mps_kind(&p->place), p->place.name, p->gpus, gpus,
 			       gs_mps_kind(&p->place));
 	if (!p->place.share && strcmp(m->class_name, p->class_name))
-		return gs_fail(err, -ENOTSUP,
-			       "pool %s is of class %s: one of class %s needs another name "
-			       "(--pool=NAME)",
-			       p->place.name, p->class_name, m->class_name);
+		return gs_fail(
+			err, -ENOTSUP,
+			"pool %s is of class %s: one of class %s needs another name (--pool=NAME)",
+			p->place.name, p->class_name, m->class_name);
 	if (p->nclients >= MAX_CONTEXTS)
 		return gs_fail(err, -ENOTSUP,
 			       "%s %s has %zu programs already: an MPS server takes %d contexts",

@@ -170,8 +170,7 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 
 	if (gs_polelf_open(obj, &e) < 0)
 		return gs_fail(err, -EINVAL,
-			       "%s is no BPF object: build it with "
-			       "'gpusched policy build'",
+			       "%s is no BPF object: build it with 'gpusched policy build'",
 			       obj->path);
 	data = section_named(&e, "gpusched");
 	if (data && data->d_buf)

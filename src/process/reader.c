@@ -292,8 +292,7 @@ static void give_up(struct reader *r)
 	note_slow(r->account);
 	enqueue(&r->rq, r->account, true);
 	leave(r->rq.pid,
-	      "reading them takes too long, as it does when somebody holds a lock of that "
-	      "process");
+	      "reading them takes too long, as it does when somebody holds a lock of that process");
 	kill_reader(r);
 }
 

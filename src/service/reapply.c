@@ -88,8 +88,7 @@ static void forget_harm(struct gs_service *s)
 	if (saved->ntsgs || saved->policy.chosen || saved->launches)
 		gs_log(LOG_ERR,
 		       "the daemon crashed twice within 60 s: what people had set (%zu TSGs%s%s) "
-		       "is "
-		       "not in force again",
+		       "is not in force again",
 		       saved->ntsgs, saved->policy.name ? ", policy " : "",
 		       saved->policy.name ? saved->policy.name : "");
 	gs_saved_forget(s);

@@ -107,10 +107,9 @@ static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
 	if (stat("/proc/self/ns/pid", &st))
 		return gs_fail(err, -errno, "/proc/self/ns/pid: %s", strerror(errno));
 	if (cfg.pidns_ino && cfg.pidns_ino != st.st_ino)
-		return gs_fail(
-			err, -ENOTSUP,
-			"the TSG table belongs to another pid namespace: run gpusched in that "
-			"one (the host's)");
+		return gs_fail(err, -ENOTSUP,
+			       "the TSG table belongs to another pid namespace: run gpusched in "
+			       "that one (the host's)");
 	return 0;
 }
 
@@ -195,8 +194,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 		       done.restored, done.gone, done.failed);
 	if (done.continued)
 		gs_log(LOG_WARNING,
-		       "an earlier daemon died: %u processes that its gate had "
-		       "stopped go on",
+		       "an earlier daemon died: %u processes that its gate had stopped go on",
 		       done.continued);
 	return 0; /* whose owner does not let it be put back keeps nobody from starting */
 }

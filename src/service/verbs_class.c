@@ -214,12 +214,11 @@ static int check_client(struct gs_request *rq, pid_t pid)
 	if (!p || r)
 		return r;
 	if (p->share)
-		return gs_fail(
-			rq->err, -ENOTSUP,
-			"process %d is a client of MPS server %d (share %s): its priority is "
-			"that of its class when it started, and fixed: start it again with "
-			"'gpusched run --share --class CLASS'",
-			pid, p->server, p->name);
+		return gs_fail(rq->err, -ENOTSUP,
+			       "process %d is a client of MPS server %d (share %s): its priority "
+			       "is that of its class when it started, and fixed: start it again "
+			       "with 'gpusched run --share --class CLASS'",
+			       pid, p->server, p->name);
 	return gs_fail(rq->err, -ENOTSUP,
 		       "process %d is a client of MPS server %d (pool %s), and the pool has one "
 		       "class: set that of pid:%d, or start the program again outside",

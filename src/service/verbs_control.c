@@ -103,11 +103,10 @@ static int no_servers(struct gs_request *rq, const struct gs_target *t, struct g
 		if (!(recs[i].flags & GPUSCHED_TSG_MPS) || recs[i].flags & GPUSCHED_TSG_POOL)
 			recs[kept++] = recs[i];
 	if (n && !kept)
-		return gs_fail(
-			rq->err, -ENOTSUP,
-			"process %u is an MPS server, which is one unit for all its clients: "
-			"name it by its pid instead of %s",
-			recs[0].task.pid, t->whole);
+		return gs_fail(rq->err, -ENOTSUP,
+			       "process %u is an MPS server, which is one unit for all its "
+			       "clients: name it by its pid instead of %s",
+			       recs[0].task.pid, t->whole);
 	*inout_n = kept;
 	return 0;
 }
@@ -389,8 +388,8 @@ static int check_set(struct gs_request *rq, const struct gpusched_tsg *rec)
 		return 0;
 	return gs_fail(rq->err, -EPERM,
 		       "this would raise TSG %" PRIu64
-		       " above what its program asked for, a person "
-		       "left it or the policy wants: only root may",
+		       " above what its program asked for, a person left it or the policy wants: "
+		       "only root may",
 		       rec->task.id);
 }
 
@@ -413,13 +412,13 @@ int gs_verb_preempt(struct gs_request *rq)
 
 int gs_verb_suspend(struct gs_request *rq)
 {
-	return begin(
-		rq, (struct job){
-			    .act = act_manual,
-			    .m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
-				   .for_ns = (uint64_t)gs_arg_number(rq, "for_us") * NS_PER_US },
-			    .which = GPUSCHED_RUNNABLE,
-		    });
+	return begin(rq,
+		     (struct job){
+			     .act = act_manual,
+			     .m = { .set = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 },
+				    .for_ns = (uint64_t)gs_arg_number(rq, "for_us") * NS_PER_US },
+			     .which = GPUSCHED_RUNNABLE,
+		     });
 }
 
 static int act_resume(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err)

@@ -47,10 +47,10 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 			       "what process %d runs cannot be read: %s", pid, strerror(-r));
 	n = strlen(program.exe);
 	if (!program.mps || n < len || strcmp(program.exe + n - len, SERVER_NAME))
-		return gs_fail(rq->err, -EPERM,
-			       "process %d does not run an nvidia-cuda-mps-server that root has "
-			       "installed",
-			       pid);
+		return gs_fail(
+			rq->err, -EPERM,
+			"process %d does not run an nvidia-cuda-mps-server that root has installed",
+			pid);
 	*ret_start_ns = program.start_ns;
 	return 0;
 }

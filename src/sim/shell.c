@@ -256,8 +256,7 @@ static int run_command(struct sim_world *w, char **argv)
 			"gpusched: simulated GPUs are here until this shell ends. 'gpuschedd &' "
 			"starts the daemon,\n"
 			"gpusched: 'gsload be &' a program (gsload --help); a second terminal "
-			"joins "
-			"by: sudo %s/join\n",
+			"joins by: sudo %s/join\n",
 			w->dir);
 	fflush(NULL);
 	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command too */

@@ -58,11 +58,10 @@ int gs_bpffs_ready(struct gs_error *err)
 		return gs_fail(err, -ENOENT, "%s is no BPF file system: mount -t bpf bpf %s",
 			       parent, parent);
 	if (mount("bpf", parent, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=700"))
-		return gs_fail(
-			err, -errno,
-			"%s is no BPF file system and cannot become one (%s): as root, mount "
-			"-t bpf bpf %s",
-			parent, strerror(errno), parent);
+		return gs_fail(err, -errno,
+			       "%s is no BPF file system and cannot become one (%s): as root, "
+			       "mount -t bpf bpf %s",
+			       parent, strerror(errno), parent);
 	return 0;
 }
 

@@ -35,16 +35,14 @@ static void skel_destroy(struct taps_bpf **skel)
 static int load_error(int code, const char *what, struct gs_error *err)
 {
 	if (code == -EPERM)
-		return gs_fail(
-			err, -EPERM,
-			"the kernel does not let this process load BPF programs: run as root "
-			"(CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
+		return gs_fail(err, -EPERM,
+			       "the kernel does not let this process load BPF programs: run as "
+			       "root (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN)");
 	if (code == -ESRCH || code == -ENOENT)
-		return gs_fail(
-			err, -ENOTSUP,
-			"this kernel lacks something the taps need, 6.1 or later with BTF is "
-			"needed: %s",
-			what);
+		return gs_fail(err, -ENOTSUP,
+			       "this kernel lacks something the taps need, 6.1 or later with BTF "
+			       "is needed: %s",
+			       what);
 	return gs_fail(err, code == -ENOMEM ? code : -ENOTSUP,
 		       "the kernel refused the taps (%s): %s", strerror(-code), what);
 }
