@@ -13,7 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "table/gate_call.h"
-#include "gate/gate.skel.h"
+#include "gate.skel.h"
 #include "table/hush.h"
 #include "table/priv.h"
 #include "table/procs.h"

@@ -10,8 +10,8 @@
 #include "basic/error.h"
 #include "launch/launch.bpf.h"
 /* need the types above */
-#include "launch/enter.skel.h"
-#include "launch/launch.skel.h"
+#include "enter.skel.h"
+#include "launch.skel.h"
 #include "table/table.h"
 
 /* Loads the programs that count on @t's maps. -EPERM, or -ENOTSUP with the reason. */

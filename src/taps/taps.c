@@ -22,7 +22,7 @@
 #include "table/upgrade.h"
 #include "taps/on.h"
 #include "taps/simfiles.h"
-#include "taps/taps.skel.h"
+#include "taps.skel.h"
 #include "gate/gate.h"
 #include "table/cfg.h"
 #include "taps/taps.h"
