@@ -219,6 +219,14 @@ struct gpusched_channels {
 };
 _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS, "channels");
 
+/* Who made a TSG; there is none of one that was there before the taps. */
+struct gpusched_maker {
+	gs_u64 id;  /* of the TSG */
+	gs_u32 tid; /* the thread, as gpusched_task.pid */
+	gs_u32 pad;
+};
+_Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
+
 /* What the entries of devices, clients and open files begin with. */
 struct gpusched_origin {
 	gs_u32 owner; /* the process whose share it is of */
@@ -351,8 +359,10 @@ struct gpusched_event {
 			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
 			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
 	char comm[GPUSCHED_COMM_LEN];
+	gs_u32 tid; /* the thread whose call it was, as @pid; 0: nobody's, or not known */
+	gs_u32 cpu; /* where it ran; with @tid */
 };
-_Static_assert(sizeof(struct gpusched_event) == 72, "gpusched_event");
+_Static_assert(sizeof(struct gpusched_event) == 80, "gpusched_event");
 
 /* ---- configuration and counters of the taps -------------------------------------------------- */
 
@@ -484,6 +494,7 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 /*
  * gs_tsgs      HASH   gpusched_key -> gpusched_tsg
  * gs_chans     HASH   gpusched_key -> gpusched_channels     (key of the TSG)
+ * gs_makers    HASH   gpusched_key -> gpusched_maker        (key of the TSG)
  * gs_devices   HASH   gpusched_key -> gpusched_device       (handle = hDevice)
  * gs_clients   HASH   gpusched_key -> gpusched_client       (handle 0)
  * gs_files     HASH   u64 file -> gpusched_file

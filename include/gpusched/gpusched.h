@@ -79,8 +79,8 @@ struct gpusched_tsg_info {
 };
 
 /* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.
- * Target: pid:N tsg:N uid:N user:NAME comm:NAME cgroup:PATH class:NAME gpu:SELECTOR, up to four
- * with a comma between (all must hold), or all */
+ * Target: pid:N tid:N tsg:N uid:N user:NAME comm:NAME cgroup:PATH class:NAME gpu:SELECTOR, up to
+ * four with a comma between (all must hold), or all */
 typedef int (*gpusched_tsg_fn)(const struct gpusched_tsg_info *tsg, void *user);
 GPUSCHED_API int gpusched_list(struct gpusched *g, const char *target, gpusched_tsg_fn fn,
 			       void *user);

@@ -15,6 +15,7 @@ static const struct cli_opt doctor_opts[] = {
 
 static const struct cli_opt list_opts[] = {
 	{ "all", 'a', NULL, "all TSGs, not only those of compute work" },
+	{ "wide", 0, NULL, "with the thread that made it, the GPU's own ids, its channels" },
 	{ "watch", 0, NULL, "again every second, until SIGINT" },
 	END,
 };
@@ -22,6 +23,7 @@ static const struct cli_opt list_opts[] = {
 static const struct cli_opt monitor_opts[] = {
 	{ "for", 't', "TIME", "end after TIME (500ms, 1h30m)" },
 	{ "count", 'n', "N", "end after N events" },
+	{ "verbose", 'v', NULL, "with clock time, CPU, thread, the GPU's own ids, channels" },
 	END,
 };
 

@@ -197,7 +197,7 @@ static const char completion_head[] =
 	"_gpusched()\n{\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	"\tlocal noun=${COMP_WORDS[1]} verb=${COMP_WORDS[2]} opts= words= what i\n"
-	"\tlocal targets=\"pid: tsg: uid: user: comm: cgroup: class: gpu: all\"\n\n"
+	"\tlocal targets=\"pid: tid: tsg: uid: user: comm: cgroup: class: gpu: all\"\n\n"
 	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
 	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"

@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "cli/cli.h"
+#include "cli/detail.h"
 #include "gpusched/gpusched.h"
 
 static const char *user_name(uid_t uid);
@@ -149,6 +150,14 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
+/* What identifies it to the hardware and to the driver; with --wide. */
+static const struct gs_column wide_columns[] = {
+	{ "tid", "TID", GS_COL_RIGHT },
+	{ "runlist", "RUNLIST", GS_COL_RIGHT },
+	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
+	{ "channel_list", "CHANNELS", .cell = cli_channels },
+};
+
 /* A column of nothing but "-" would only be in the way. */
 static void hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
@@ -204,12 +213,16 @@ static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 
 static int list_once(const struct cli *c, struct gpusched *g, const char *target)
 {
-	struct gs_column shown[GS_COUNT(columns)];
+	struct gs_column shown[GS_COUNT(columns) + GS_COUNT(wide_columns)];
+	size_t n = GS_COUNT(columns) + (cli_opt(c, "wide") ? GS_COUNT(wide_columns) : 0);
 	CLEANUP_JSON json_t *answer = NULL, *rows = NULL;
 	const json_t *tsgs;
 	int r;
 
-	r = cli_request(g, "list", json_pack("{s:s}", "target", target), &answer);
+	r = cli_request(
+		g, "list",
+		json_pack("{s:s,s:b}", "target", target, "wide", cli_opt(c, "wide") != NULL),
+		&answer);
 	if (r)
 		return gs_exit_of(r);
 	tsgs = json_object_get(answer, "tsgs");
@@ -222,9 +235,10 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		printf("no compute TSGs; %zu others: 'gpusched list --all' shows them\n",
 		       json_array_size(tsgs));
 	memcpy(shown, columns, sizeof(columns));
-	hide_unknown(shown, GS_COUNT(shown), LAUNCHES_HEAD, rows);
-	hide_unknown(shown, GS_COUNT(shown), REASON_HEAD, rows);
-	return cli_print_rows(c, shown, GS_COUNT(shown), rows);
+	memcpy(shown + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
+	hide_unknown(shown, n, LAUNCHES_HEAD, rows);
+	hide_unknown(shown, n, REASON_HEAD, rows);
+	return cli_print_rows(c, shown, n, rows);
 }
 
 static volatile sig_atomic_t stopped;

@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/detail.h"
 #include "cli/filter.h"
 #include "gpusched/abi.h"
 #include "lib/priv.h"
@@ -16,6 +17,7 @@
 struct monitor {
 	struct gs_sheet *table;
 	struct cli_filter *filter; /* NULL: all */
+	struct cli_detail *detail; /* NULL: not wanted */
 	uint64_t limit, seen;
 	uint64_t first_ns;
 	uint64_t counts[GPUSCHED_EV_MAX], others;
@@ -50,9 +52,11 @@ static char *when(const json_t *row)
 /* What the declared columns do not show: result of a call, a class, a policy's name. */
 static char *rest(const json_t *row)
 {
-	static const char *const shown[] = { "time_ns",  "event",   "pid",         "comm", "client",
-					     "tsg",      "id",      "engine",      "kind", "gpu",
-					     "gpu_uuid", "gpu_pci", "timeslice_us" };
+	static const char *const shown[] = {
+		"time_ns",      "event",   "pid",    "comm",         "client",       "tsg", "id",
+		"engine",       "kind",    "gpu",    "gpu_uuid",     "gpu_pci",      "cpu", "tid",
+		"time_unix_ns", "runlist", "hw_tsg", "channel_list", "timeslice_us",
+	};
 	CLEANUP_FREE char *all = strdup("");
 	const char *key;
 	json_t *v;
@@ -90,6 +94,26 @@ static const struct gs_column columns[] = {
 	{ NULL, "MORE", 0, 0, rest },
 };
 
+/* With --verbose. */
+static const struct gs_column verbose_columns[] = {
+	{ "time_unix_ns", "CLOCK", 0, 15, cli_clock },
+	{ "event", "EVENT", 0, 12 },
+	{ "cpu", "CPU", GS_COL_RIGHT, 4 },
+	{ "pid", "PID", GS_COL_RIGHT, 8 },
+	{ "tid", "TID", GS_COL_RIGHT, 8 },
+	{ "comm", "COMM", 0, 15 },
+	{ "id", "ID", GS_COL_RIGHT, 6 },
+	{ "client", "CLIENT", 0, 10 },
+	{ "tsg", "TSG", 0, 10 },
+	{ "gpu", "GPU", GS_COL_RIGHT, 3 },
+	{ "engine", "ENGINE", 0, 6 },
+	{ "runlist", "RUNLIST", GS_COL_RIGHT, 7 },
+	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT, 6 },
+	{ "channel_list", "CHANNELS", 0, 15, cli_channels },
+	{ "timeslice_us", "TIMESLICE_US", GS_COL_RIGHT, 12 },
+	{ NULL, "MORE", 0, 0, rest },
+};
+
 static int on_event(const json_t *row, void *user)
 {
 	struct monitor *m = user;
@@ -108,6 +132,7 @@ static int on_event(const json_t *row, void *user)
 		m->others++;
 	if (!m->seen++)
 		epoch_ns = (uint64_t)json_integer_value(json_object_get(row, "time_ns"));
+	cli_detail_add(m->detail, (json_t *)row);
 	/* Keys that do not apply are absent in events: no nulls are added. */
 	m->error = m->json ? gs_json_line(stdout, row) || fflush(stdout) ? -EIO : 0
 			   : gs_sheet_row(m->table, (json_t *)row);
@@ -161,12 +186,20 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 	return m->error;
 }
 
+static int new_table(bool verbose, struct gs_sheet **ret)
+{
+	return verbose ? gs_sheet_new(verbose_columns, GS_COUNT(verbose_columns), GS_SHEET_STREAM,
+				      stdout, ret)
+		       : gs_sheet_new(columns, GS_COUNT(columns), GS_SHEET_STREAM, stdout, ret);
+}
+
 int cli_monitor(struct cli *c)
 {
 	struct monitor m = { .json = c->json };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_SHEET struct gs_sheet *table = NULL;
 	CLEANUP(cli_filter_freep) struct cli_filter *filter = NULL;
+	CLEANUP(cli_detail_freep) struct cli_detail *detail = NULL;
 	struct sigaction sa = { .sa_handler = on_signal };
 	uint64_t for_us = 0, began;
 	struct gs_error err = {};
@@ -180,14 +213,17 @@ int cli_monitor(struct cli *c)
 		return cli_fail(r, "monitor: %s", err.text);
 	if (c->argc && strcmp(c->argv[0], "all"))
 		r = cli_filter_new(c->argv[0], &filter);
+	if (!r && cli_opt(c, "verbose"))
+		r = cli_detail_new(&detail);
 	if (!r)
 		r = cli_open(0, &g);
 	if (r)
 		return gs_exit_of(r);
 	m.filter = filter;
+	m.detail = detail;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	if (!c->json && gs_sheet_new(columns, GS_COUNT(columns), GS_SHEET_STREAM, stdout, &table))
+	if (!c->json && new_table(detail != NULL, &table))
 		return cli_fail(-ENOMEM, "out of memory");
 	m.table = table;
 	began = gs_now_ns();

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/shell.h"
+#include "service/target.h"
 
 struct found {
 	char (*all)[CLI_CANDIDATE_LEN];
@@ -49,8 +50,7 @@ static void add_options(struct found *f, const struct cli_cmd *cmd)
 /* What targets begin with. */
 static void add_targets(struct found *f)
 {
-	static const char *const kinds[] = { "pid:",    "tsg:",   "uid:", "user:", "comm:",
-					     "cgroup:", "class:", "gpu:", "all" };
+	static const char *const kinds[] = { GS_TARGET_WORDS };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		add(f, "", kinds[i]);

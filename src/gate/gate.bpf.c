@@ -53,6 +53,7 @@ static __always_inline void gs_gate_note(struct gs_gate_call *g, const struct gs
 	g->ns = now;
 	g->start_ns = leader->start_boottime;
 	g->tgid = c->tgid;
+	g->tid = gs_tid_of(c->cfg, bpf_get_current_task_btf());
 	g->class_id = rec->task.class_id;
 	bpf_probe_read_kernel_str(g->comm, sizeof(g->comm), leader->comm);
 }

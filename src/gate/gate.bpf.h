@@ -37,6 +37,8 @@ static __always_inline void gs_gate_tell(const struct gs_gate_call *g, gs_u32 ty
 	ev.pid = g->tgid;
 	ev.key = g->key;
 	ev.id = g->id;
+	ev.tid = g->tid;
+	ev.cpu = bpf_get_smp_processor_id();
 	__builtin_memcpy(ev.comm, g->comm, sizeof(ev.comm));
 	gs_emit(&ev);
 }

@@ -169,7 +169,7 @@ static int select_tsgs(struct agents *a, const json_t *args, struct gs_error *er
 	if (r)
 		return r;
 	for (size_t i = 0; i < a->n; i++)
-		if (gs_target_match(&t, &a->tsgs[i].rec))
+		if (gs_target_match(&t, &a->tsgs[i].rec, 0))
 			a->tsgs[kept++] = a->tsgs[i];
 	a->n = kept;
 	return 0;

@@ -118,6 +118,7 @@ _Static_assert(sizeof(struct nv_id_info) == 32 && sizeof(struct nv_gpu_name) == 
 #define NV_CMD_SET_TIMESLICE 0xa06c0103u
 #define NV_CMD_GET_TIMESLICE 0xa06c0104u
 #define NV_CMD_PREEMPT 0xa06c0105u
+#define NV_CMD_TSG_INFO 0xa06c0106u /* 4 bytes: the TSG's number on its GPU */
 #define NV_CMD_SET_INTERLEAVE 0xa06c0107u
 
 struct nv_schedule {

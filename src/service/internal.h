@@ -93,6 +93,7 @@ struct gs_tracing;
 struct gs_oddities;
 struct gs_starting;
 struct gs_request;
+struct gs_hwid;
 
 struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
@@ -168,6 +169,8 @@ struct gs_service {
 	struct gs_oddities *oddities;   /* NULL: nobody watches */
 	struct gs_ledger *ledger;       /* NULL: not a daemon */
 	struct gs_errand *question;     /* to the history, that is being answered; NULL: none */
+	struct gs_errand *asking;       /* for the GPU's ids of TSGs; NULL: none is */
+	struct gs_hwid *hwids;          /* by id of the TSG */
 	struct gs_guardian *guardian;   /* NULL: none */
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	bool has_readers;               /* false: this process reads by itself */
@@ -440,6 +443,8 @@ void gs_trace_flush(struct gs_service *s);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec);
+/* Into it: the GPU's id, and the channels one by one. */
+void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o);
 json_t *gs_settings_json(const struct gpusched_settings *set);
 json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev);
 json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call);

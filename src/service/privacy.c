@@ -104,6 +104,9 @@ static const struct {
 
 	{ GS_SEES_WHO, "id" },
 	{ GS_SEES_WHO, "pid" },
+	{ GS_SEES_WHO, "tid" },
+	{ GS_SEES_WHO, "cpu" },
+	{ GS_SEES_WHO, "runlist" },
 	{ GS_SEES_WHO, "comm" },
 	{ GS_SEES_WHO, "uid" },
 	{ GS_SEES_WHO, "engine" },

@@ -99,7 +99,9 @@ bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
 	complete(s, inout_rec);
 	if (gs_target_has(target, GS_TARGET_CGROUP))
 		gs_record_cgroup(s, inout_rec);
-	return gs_target_match(target, inout_rec);
+	return gs_target_match(
+		target, inout_rec,
+		gs_target_has(target, GS_TARGET_TID) ? gs_table_maker(s->o, inout_rec) : 0);
 }
 
 void gs_selection_free(struct gs_selection *l)

@@ -13,6 +13,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/reader.h"
+#include "service/hardware.h"
 #include "service/internal.h"
 #include "table/cfg.h"
 #include "table/events.h"
@@ -460,6 +461,7 @@ void gs_service_free(struct gs_service *s)
 	gs_saved_end(s);
 	end_acting(s);
 	gs_adopting_end(s);
+	gs_hardware_end(s);
 	gs_sweeping_end(s);
 	gs_starting_end(
 		s); /* it is in the compiler or the verifier: what acted is put back by now */

@@ -6,6 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "service/hardware.h"
 #include "service/internal.h"
 #include "table/events.h"
 #include "table/facts.h"
@@ -202,6 +203,7 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 void gs_sight_gone(struct gs_service *s, uint64_t id)
 {
 	gs_ledger_gone(s, id);
+	gs_hardware_gone(s, id);
 	if (!s->account)
 		return;
 	gs_account_gone(s->account, id);

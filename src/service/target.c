@@ -117,10 +117,11 @@ static const struct kind {
 	int (*parse)(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err);
 } kinds[] = {
-	{ "pid:", GS_TARGET_PID, parse_pid },       { "tsg:", GS_TARGET_TSG, parse_tsg },
-	{ "uid:", GS_TARGET_UID, parse_uid },       { "user:", GS_TARGET_UID, parse_user },
-	{ "comm:", GS_TARGET_COMM, parse_comm },    { "cgroup:", GS_TARGET_CGROUP, parse_cgroup },
-	{ "class:", GS_TARGET_CLASS, parse_class }, { "gpu:", GS_TARGET_GPU, parse_gpu },
+	{ "pid:", GS_TARGET_PID, parse_pid },          { "tid:", GS_TARGET_TID, parse_pid },
+	{ "tsg:", GS_TARGET_TSG, parse_tsg },          { "uid:", GS_TARGET_UID, parse_uid },
+	{ "user:", GS_TARGET_UID, parse_user },        { "comm:", GS_TARGET_COMM, parse_comm },
+	{ "cgroup:", GS_TARGET_CGROUP, parse_cgroup }, { "class:", GS_TARGET_CLASS, parse_class },
+	{ "gpu:", GS_TARGET_GPU, parse_gpu },
 };
 
 static const struct kind *kind_of(const char *text)
@@ -193,13 +194,15 @@ static bool in_cgroup(const struct gs_target_part *t, const struct gpusched_tsg 
 	return !gs_cgroup_path((pid_t)rec->task.pid, path) && gs_cgroup_is_in(path, t->text);
 }
 
-static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg *rec)
+static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg *rec, uint32_t tid)
 {
 	char comm[GPUSCHED_COMM_LEN + 1];
 
 	switch (t->kind) {
 	case GS_TARGET_PID:
 		return rec->task.pid == t->number;
+	case GS_TARGET_TID:
+		return tid == t->number;
 	case GS_TARGET_TSG:
 		return rec->task.id == t->number;
 	case GS_TARGET_UID:
@@ -220,10 +223,10 @@ static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg
 	return true;
 }
 
-bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec)
+bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec, uint32_t tid)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (!match_part(&t->part[i], rec))
+		if (!match_part(&t->part[i], rec, tid))
 			return false;
 	return true;
 }

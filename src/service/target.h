@@ -12,12 +12,18 @@
 
 /* What a target is, for people. */
 #define GS_TARGETS \
-	"pid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, gpu:SELECTOR, " \
+	"pid:N, tid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, " \
+	"gpu:SELECTOR, " \
 	"several of them with a comma between (all must hold), or all"
+
+/* The same, as completions begin them. */
+#define GS_TARGET_WORDS \
+	"pid:", "tid:", "tsg:", "uid:", "user:", "comm:", "cgroup:", "class:", "gpu:", "all"
 
 enum gs_target_kind {
 	GS_TARGET_ALL,
 	GS_TARGET_PID,
+	GS_TARGET_TID, /* the thread that made it */
 	GS_TARGET_TSG,
 	GS_TARGET_UID,
 	GS_TARGET_COMM,
@@ -29,7 +35,7 @@ enum gs_target_kind {
 
 struct gs_target_part {
 	enum gs_target_kind kind;
-	uint64_t number; /* pid, TSG id, uid, class id, GPU index */
+	uint64_t number; /* pid, tid, TSG id, uid, class id, GPU index */
 	char text[256]; /* comm pattern; cgroup's path below the root, without a slash at the end */
 };
 
@@ -43,8 +49,8 @@ struct gs_target {
 /* @classes, @gpus: to look names up. -EINVAL: not a target; -ENOENT: no such class, GPU, cgroup. */
 int gs_target_parse(const char *text, const struct gs_classes *classes, const struct gs_gpu *gpus,
 		    size_t ngpus, struct gs_target *ret, struct gs_error *err);
-/* @rec has GPU and class filled in. */
-bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec);
+/* @rec has GPU and class filled in. @tid: the thread that made it, 0: not known. */
+bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec, uint32_t tid);
 
 static inline enum gs_target_kind gs_target_kind(const struct gs_target *t)
 {
@@ -57,10 +63,11 @@ static inline bool gs_target_has(const struct gs_target *t, enum gs_target_kind 
 			return true;
 	return false;
 }
-/* One process or TSG was named: refusing is better than leaving it out. */
+/* One process, thread or TSG was named: refusing is better than leaving it out. */
 static inline bool gs_target_narrow(const struct gs_target *t)
 {
-	return gs_target_has(t, GS_TARGET_PID) || gs_target_has(t, GS_TARGET_TSG);
+	return gs_target_has(t, GS_TARGET_PID) || gs_target_has(t, GS_TARGET_TID) ||
+	       gs_target_has(t, GS_TARGET_TSG);
 }
 
 #endif /* GPUSCHED_SERVICE_TARGET_H */

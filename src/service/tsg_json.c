@@ -6,6 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
+#include "service/hardware.h"
 #include "service/internal.h"
 #include "table/events.h"
 #include "table/procs.h"
@@ -82,6 +83,13 @@ static void put_gpu(struct gs_service *s, const struct gpusched_tsg *rec, json_t
 		   gpu ? gpu->index : rec->task.gpu);
 	put_text(o, "gpu_uuid", gpu ? gpu->uuid : NULL);
 	put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
+}
+
+/* As policies have it: gpusched_runlist(). */
+static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
+{
+	put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
+		   rec->task.gpu << 8 | (rec->task.engine & 0xffu));
 }
 
 /* As the table has it: what a look at its process would say now is `class explain`'s to tell. */
@@ -190,17 +198,20 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings is = gs_record_is(rec);
+	uint32_t tid = s ? gs_table_maker(s->o, rec) : 0;
 	char engine[12];
 	json_t *o = json_object();
 
 	put_number(o, "id", true, rec->task.id);
 	put_gpu(s, rec, o);
 	put_number(o, "pid", true, rec->task.pid);
+	put_number(o, "tid", tid != 0, tid);
 	put_comm(o, rec->task.comm);
 	put_number(o, "uid", true, rec->task.uid);
 	put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
 	put_text(o, "kind", gs_kind_name(rec->task.kind));
 	put_text(o, "engine", gs_engine_name(rec->task.engine, engine));
+	put_runlist(rec, o);
 	put_class(s, rec, o);
 	put(o, "asked", gs_settings_json(&rec->task.asked));
 	put(o, "is", gs_settings_json(&is));
@@ -210,6 +221,26 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 	put_facts(&rec->task, o);
 	gs_sight_json(s, rec->task.id, o);
 	return o;
+}
+
+void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+{
+	struct gpusched_channels ch = { 0 };
+	json_t *list = json_array();
+	uint32_t hw = 0;
+	bool known = !gs_hardware_id(s, rec->task.id, &hw);
+
+	put_number(o, "hw_tsg", known, hw);
+	if (gs_table_channels(s->o, &rec->key, &ch))
+		ch.n = 0;
+	for (uint32_t i = 0; i < ch.n && i < GPUSCHED_MAX_CHANNELS; i++) {
+		json_t *one = json_object();
+
+		put_handle(one, "channel", ch.ch[i].handle);
+		put_number(one, "context_id", ch.ch[i].cid != 0, ch.ch[i].cid);
+		json_array_append_new(list, one);
+	}
+	put(o, "channel_list", list);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -262,6 +293,10 @@ json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
 	put_number(o, "time_ns", true, ev->ns);
 	put_text(o, "event", gs_event_name(ev->type));
 	put_number(o, "pid", true, ev->pid);
+	if (ev->tid) {
+		put_number(o, "tid", true, ev->tid);
+		put_number(o, "cpu", true, ev->cpu);
+	}
 	put_comm(o, ev->comm);
 	if (ev->key.client)
 		put_handle(o, "client", ev->key.client);

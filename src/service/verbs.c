@@ -44,7 +44,12 @@
 	}
 
 const struct gs_verb gs_verbs[] = {
-	{ "list", gs_verb_list, READS, { TARGET_OR_ALL } },
+	{ "list",
+	  gs_verb_list,
+	  READS,
+	  { TARGET_OR_ALL,
+	    { "wide", GS_ARG_BOOL, false,
+	      "the GPU's own id of each TSG, and its channels, too" } } },
 	{ "stats",
 	  gs_verb_stats,
 	  READS,

@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "service/hardware.h"
 #include "service/internal.h"
 #include "gate/gate.h"
 #include "table/cfg.h"
@@ -16,13 +17,13 @@
 /* ---- list ------------------------------------------------------------------------------------ */
 
 struct listing {
-	struct gs_target target;
-	struct gpusched_tsg *recs; /* as they were when it was asked for */
-	size_t n, at, listed;
+	struct gs_selection sel;
+	struct gs_errand *asked; /* for what is listed when it is to be wide */
+	size_t at;
 	FILE *out;
 	char *text;
 	size_t size;
-	bool failed;
+	bool wide, failed;
 };
 
 static void listing_free(void *state)
@@ -31,8 +32,9 @@ static void listing_free(void *state)
 
 	if (l->out)
 		fclose(l->out);
+	gs_errand_unref(l->asked);
+	gs_selection_free(&l->sel);
 	free(l->text);
-	free(l->recs);
 	free(l);
 }
 
@@ -40,8 +42,10 @@ static void put_record(struct gs_request *rq, struct listing *l, const struct gp
 {
 	CLEANUP_JSON json_t *o = gs_tsg_json(rq->s, rec);
 
+	if (l->wide)
+		gs_tsg_json_wide(rq->s, rec, o);
 	gs_view_tsg(&rq->view, rec->task.uid, o);
-	fputs(l->listed++ ? "," : "{\"tsgs\":[", l->out);
+	fputs(l->at ? "," : "{\"tsgs\":[", l->out);
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
 }
 
@@ -59,20 +63,43 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 {
 	struct listing *l = rq->state;
 
-	for (; l->at < l->n && gs_request_has_time(rq); l->at++)
-		if (gs_record_matches(rq->s, &rq->view, &l->target, &l->recs[l->at]))
-			put_record(rq, l, &l->recs[l->at]);
-	if (l->at < l->n)
+	for (; l->at < l->sel.n && gs_request_has_time(rq); l->at++)
+		put_record(rq, l, &l->sel.recs[l->at]);
+	if (l->at < l->sel.n)
 		return -EINPROGRESS;
-	if (!l->listed && is_nothing(&rq->view, &l->target))
-		return gs_target_nothing(&rq->view, &l->target, rq->err);
-	fputs(l->listed ? "]}" : "{\"tsgs\":[]}", l->out);
+	if (!l->sel.n && is_nothing(&rq->view, &l->sel.target))
+		return gs_target_nothing(&rq->view, &l->sel.target, rq->err);
+	fputs(l->sel.n ? "]}" : "{\"tsgs\":[]}", l->out);
 	l->failed |= fclose(l->out) != 0;
 	l->out = NULL;
 	if (l->failed)
 		return -ENOMEM;
 	rq->c.text = TAKE_PTR(l->text);
 	return 0;
+}
+
+/* What the table does not have: first another's errand has to be over, then ours. */
+static int step_ask(struct gs_request *rq, uint64_t now_ns)
+{
+	struct listing *l = rq->state;
+	int r = 0;
+
+	if (!l->asked && !rq->s->asking)
+		r = gs_hardware_ask(rq->s, &rq->view, l->sel.recs, l->sel.n, &l->asked);
+	if (r)
+		return r;
+	return l->asked && l->asked->over ? gs_request_work(rq, step_list) : -EINPROGRESS;
+}
+
+static int step_choose(struct gs_request *rq, uint64_t now_ns)
+{
+	struct listing *l = rq->state;
+	int r = gs_selection_step(rq, &l->sel);
+
+	if (r)
+		return r;
+	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, 0)
+		       : gs_request_work(rq, step_list);
 }
 
 int gs_verb_list(struct gs_request *rq)
@@ -84,16 +111,15 @@ int gs_verb_list(struct gs_request *rq)
 		return -ENOMEM;
 	rq->state = l;
 	rq->free_state = listing_free;
-	r = gs_request_target(rq, &l->target);
-	if (!r)
-		r = gs_records_read(rq->s, &l->recs, &l->n, rq->err);
+	l->wide = gs_arg_true(rq, "wide");
+	r = gs_request_target(rq, &l->sel.target);
 	if (r)
 		return r;
 	l->out = open_memstream(&l->text, &l->size);
 	if (!l->out)
 		return -ENOMEM;
 	gs_sight_flush(rq->s);
-	return gs_request_work(rq, step_list);
+	return gs_request_work(rq, step_choose);
 }
 
 /* ---- stats ----------------------------------------------------------------------------------- */

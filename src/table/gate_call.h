@@ -17,6 +17,8 @@ struct gs_gate_call {
 	gs_u64 start_ns; /* of the caller's process */
 	gs_u32 tgid;
 	gs_u32 class_id; /* that the policy was asked with */
+	gs_u32 tid;
+	gs_u32 pad;
 	gs_u64 asked; /* id of the TSG that the policy was asked about in this call; 0: it was not */
 	char comm[GPUSCHED_COMM_LEN];
 };

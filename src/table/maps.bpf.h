@@ -43,6 +43,14 @@ GS_MAP struct {
 	__type(value, struct gpusched_channels);
 } gs_chans SEC(".maps");
 
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GPUSCHED_MAX_TSGS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_key);
+	__type(value, struct gpusched_maker);
+} gs_makers SEC(".maps");
+
 struct gs_channel_ref {
 	gs_u32 tsg;   /* handle */
 	gs_u32 owner; /* the process whose share it is of */
@@ -316,6 +324,7 @@ static __always_inline void gs_drop(const struct gpusched_key *key)
 		}
 		bpf_map_delete_elem(&gs_chans, key);
 	}
+	bpf_map_delete_elem(&gs_makers, key);
 	bpf_map_delete_elem(&gs_tsgs, key);
 }
 

@@ -16,6 +16,7 @@ struct ring_buffer;
 #define GS_PIN_MAPS(X) \
 	X(gs_tsgs) \
 	X(gs_chans) \
+	X(gs_makers) \
 	X(gs_chantsg) \
 	X(gs_devices) \
 	X(gs_clients) \

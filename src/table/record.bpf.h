@@ -25,6 +25,7 @@ struct gs_caller {
 	gs_u64 file;
 	gs_u32 fd;
 	gs_u32 tgid;
+	gs_u32 tid; /* 0: an event is not of its call */
 };
 
 static const struct gpusched_channels gs_no_channels;
@@ -38,15 +39,15 @@ struct {
 	__type(value, struct gpusched_tsg);
 } gs_scratch SEC(".maps");
 
-/* Process id in the namespace that the table's pids are of; 0: outside of it. */
-static __always_inline gs_u32 gs_tgid_of(const struct gpusched_cfg *cfg, struct task_struct *leader)
+/* Id of a thread in the namespace that the table's pids are of; 0: outside of it. */
+static __always_inline gs_u32 gs_tid_of(const struct gpusched_cfg *cfg, struct task_struct *task)
 {
 	struct pid *pid;
 	gs_u32 level;
 
 	if (!cfg->pidns_ino || cfg->pidns_ino == GS_INIT_PIDNS_INO)
-		return leader->tgid;
-	pid = BPF_CORE_READ(leader, thread_pid);
+		return task->pid;
+	pid = BPF_CORE_READ(task, thread_pid);
 	level = BPF_CORE_READ(pid, level);
 	for (gs_u32 i = 0; i < GS_MAX_PIDNS_LEVEL; i++) {
 		struct pid_namespace *ns;
@@ -60,6 +61,12 @@ static __always_inline gs_u32 gs_tgid_of(const struct gpusched_cfg *cfg, struct 
 			return up.nr;
 	}
 	return 0;
+}
+
+/* A process's id is its first thread's. */
+static __always_inline gs_u32 gs_tgid_of(const struct gpusched_cfg *cfg, struct task_struct *leader)
+{
+	return gs_tid_of(cfg, leader);
 }
 
 static __always_inline struct gpusched_key gs_key(const struct gs_caller *c, gs_u32 client,
@@ -81,6 +88,8 @@ static __always_inline void gs_event_init(struct gpusched_event *ev, const struc
 	ev->pid = c->tgid;
 	ev->key = *key;
 	bpf_probe_read_kernel_str(ev->comm, sizeof(ev->comm), leader->comm);
+	ev->tid = c->tid;
+	ev->cpu = c->tid ? bpf_get_smp_processor_id() : 0;
 }
 
 /* An event that no policy has a say in. */
@@ -339,6 +348,14 @@ static __always_inline int gs_clear_place(const struct gs_caller *c, const struc
 	return 1;
 }
 
+static __always_inline void gs_note_maker(const struct gs_caller *c, const struct gpusched_key *key,
+					  gs_u64 id)
+{
+	struct gpusched_maker maker = { .id = id, .tid = c->tid };
+
+	bpf_map_update_elem(&gs_makers, key, &maker, BPF_ANY);
+}
+
 /* Returns the new record's id; 0: not recorded, and counted why. */
 static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 parent, gs_u32 engine)
@@ -375,7 +392,9 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
+	gs_note_maker(c, key, rec->task.id); /* first: whoever ends the record takes it out */
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
+		bpf_map_delete_elem(&gs_makers, key);
 		gs_give_back(c->tgid, GPUSCHED_SHARE_TSGS);
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;

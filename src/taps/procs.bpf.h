@@ -7,9 +7,10 @@
 
 #include "table/record.bpf.h"
 
-static __always_inline void gs_tell_proc(struct task_struct *leader, gs_u32 tgid, gs_u32 type)
+static __always_inline void gs_tell_proc(struct task_struct *leader, gs_u32 tgid, gs_u32 tid,
+					 gs_u32 type)
 {
-	struct gs_caller c = { .leader = leader, .tgid = tgid };
+	struct gs_caller c = { .leader = leader, .tgid = tgid, .tid = tid };
 	struct gpusched_key key = {};
 
 	gs_tell_event(&c, type, &key, 0, 0, 0);
@@ -53,7 +54,8 @@ int tap_exec(unsigned long long *ctx)
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (proc) {
 		proc->mps = 0; /* whoever is told looks at the new executable */
-		gs_tell_proc(leader, tgid, GPUSCHED_EV_EXEC);
+		/* all other threads have ended by now */
+		gs_tell_proc(leader, tgid, tgid, GPUSCHED_EV_EXEC);
 	}
 	return 0;
 }
@@ -74,7 +76,7 @@ int tap_exit(unsigned long long *ctx)
 		return 0;
 	bpf_map_delete_elem(&gs_selves, &tgid);
 	if (!bpf_map_delete_elem(&gs_procs, &tgid))
-		gs_tell_proc(leader, tgid, GPUSCHED_EV_EXIT);
+		gs_tell_proc(leader, tgid, gs_tid_of(cfg, task), GPUSCHED_EV_EXIT);
 	return 0;
 }
 

@@ -493,6 +493,7 @@ static __always_inline int gs_ioctl(void *ctx, gs_u32 fd, gs_u32 cmd, gs_u64 arg
 	c.tgid = gs_tgid_of(c.cfg, c.leader);
 	if (!c.tgid)
 		return 0;
+	c.tid = gs_tid_of(c.cfg, task);
 	gs_check_file(&c);
 	if (nr == GS_ESC_ALLOC)
 		gs_on_alloc(ctx, &c, GS_IOC_SIZE(cmd), arg);

@@ -48,7 +48,7 @@ check "no client is left in the simulated RM" wait_for 10 eval '[ "$(sim_state .
 check "no open file is left in the simulated RM" wait_for 10 eval '[ "$(sim_state ".files | length")" = 0 ]'
 ge "$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)" "$((${observed:-0} + procs * 6))" "the taps saw their calls"
 # An exit is told before its files are closed: what a sweep finds open, the next one looks at again.
-for map in gs_tsgs gs_chans gs_chantsg gs_devices gs_clients gs_files gs_threads gs_procs; do
+for map in gs_tsgs gs_chans gs_makers gs_chantsg gs_devices gs_clients gs_files gs_threads gs_procs; do
 	check "no entry is left in $map" wait_for 30 eval "[ \$(entries $map) = 0 ]"
 done
 le "$(sim_kb)" "$((sim_before + 8192))" "memory of the simulator, KiB"

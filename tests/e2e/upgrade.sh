@@ -24,7 +24,7 @@ as_made() {
 }
 
 empty() {
-	for map in gs_tsgs gs_chans gs_chantsg gs_devices gs_clients gs_files gs_procs; do
+	for map in gs_tsgs gs_chans gs_makers gs_chantsg gs_devices gs_clients gs_files gs_procs; do
 		[ "$(entries $map)" = 0 ] || return 1
 	done
 }

@@ -69,6 +69,9 @@ static void targets_match(void **state)
 		{ "pid:47", false },
 		{ "tsg:7", true },
 		{ "tsg:8", false },
+		{ "tid:4712", true },
+		{ "tid:4711", false },
+		{ "tid:4712,pid:4711", true },
 		{ "comm:gsload", true },
 		{ "comm:gs*", true },
 		{ "comm:gs", false },
@@ -97,7 +100,7 @@ static void targets_match(void **state)
 		if (!strncmp(cases[i].text, "cgroup:", 7) && access("/sys/fs/cgroup", R_OK))
 			continue;
 		assert_int_equal(parse(cases[i].text, &t, &err), 0);
-		if (gs_target_match(&t, &sample) != cases[i].match)
+		if (gs_target_match(&t, &sample, 4712) != cases[i].match)
 			fail_msg("%s", cases[i].text);
 	}
 }
@@ -118,6 +121,7 @@ static void targets_refused(void **state)
 		{ "pid:-1", -EINVAL, "not a number" },
 		{ "pid:12x", -EINVAL, "not a number" },
 		{ "tsg:0", -EINVAL, "out of range" },
+		{ "tid:0", -EINVAL, "out of range" },
 		{ "class:nobody", -ENOENT, "class list" },
 		{ "gpu:7", -ENOENT, "no GPU" },
 		{ "gpu:GPU-", -ENOENT, "or several" },

@@ -115,7 +115,10 @@ static uint32_t shared_client;
 
 static void *make_one(void *arg)
 {
-	new_tsg(shared_fd, shared_client, RC_TSG + 2 * (uint32_t)(uintptr_t)arg);
+	uint32_t tsg = RC_TSG + 2 * (uint32_t)(uintptr_t)arg;
+
+	new_tsg(shared_fd, shared_client, tsg);
+	printf("thread %d 0x%08x\n", (int)gettid(), tsg);
 	return NULL;
 }
 

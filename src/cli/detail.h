@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* detail.h - what `monitor --verbose` says of an event beside what the event has */
+#ifndef GPUSCHED_CLI_DETAIL_H
+#define GPUSCHED_CLI_DETAIL_H
+
+#include <jansson.h>
+
+struct cli_detail;
+
+/* On failure prints why and returns a negative errno. */
+int cli_detail_new(struct cli_detail **ret);
+void cli_detail_free(struct cli_detail *d);
+/* Into the event: time_unix_ns; runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */
+void cli_detail_add(struct cli_detail *d, json_t *event);
+
+/* Cells of time_unix_ns, and of channel_list: the context ids. */
+char *cli_clock(const json_t *row);
+char *cli_channels(const json_t *row);
+
+static inline void cli_detail_freep(struct cli_detail **d)
+{
+	cli_detail_free(*d);
+}
+
+#endif /* GPUSCHED_CLI_DETAIL_H */

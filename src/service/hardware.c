@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * hardware.c - the GPU's own ids of TSGs: RM is asked once for each, by an errand, when somebody wants
+ * to see them
+ *
+ * Its answer comes from the driver's memory: the GPU's firmware is not called.
+ */
+#include <errno.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "rm/abi.h"
+#include "service/hardware.h"
+#include "service/internal.h"
+#include "taps/taps.h"
+
+#define PATIENCE_NS (500 * NS_PER_MS) /* what is not had by then is not known in this answer */
+
+struct gs_hwid {
+	UT_hash_handle hh;
+	uint64_t id; /* of the TSG */
+	uint32_t hw;
+};
+
+struct asking {
+	struct gs_errand errand;
+	struct gpusched_tsg *recs; /* those whose id is not known */
+	size_t n, at;
+	uint32_t *hw; /* of the first @at; UINT32_MAX: not had */
+};
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static int ask_on(int number, const struct gpusched_tsg *rec, uint32_t *ret)
+{
+	CLEANUP_FD int fd = -1;
+	uint32_t hw = 0, status = GS_NV_OK;
+	int r = gs_rm_borrow((pid_t)rec->task.pid, rec->task.uid, rec->owner_start_ns, number, &fd,
+			     NULL);
+
+	if (!r)
+		r = gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_TSG_INFO, &hw,
+				  sizeof(hw), &status);
+	if (r || status != GS_NV_OK)
+		return r ? r : -EBADF;
+	*ret = hw;
+	return 0;
+}
+
+static uint32_t ask_one(struct gs_table *t, const struct gpusched_tsg *rec)
+{
+	uint32_t hw = UINT32_MAX;
+	int number;
+
+	if (ask_on((int)rec->owner_fd, rec, &hw) != -EBADF)
+		return hw;
+	number = gs_find_fd(t, (pid_t)rec->task.pid, rec->key.file); /* it was moved */
+	if (number >= 0 && number != (int)rec->owner_fd)
+		ask_on(number, rec, &hw);
+	return hw;
+}
+
+static void work(struct gs_errand *e)
+{
+	struct asking *a = (struct asking *)e;
+	uint64_t until = gs_now_ns() + PATIENCE_NS;
+
+	for (; a->at < a->n && gs_now_ns() < until; a->at++)
+		a->hw[a->at] = ask_one(e->s->o, &a->recs[a->at]);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static void note(struct gs_service *s, uint64_t id, uint32_t hw)
+{
+	struct gs_hwid *h = NULL;
+
+	HASH_FIND(hh, s->hwids, &id, sizeof(id), h);
+	if (h || hw == UINT32_MAX)
+		return;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return;
+	h->id = id;
+	h->hw = hw;
+	HASH_ADD(hh, s->hwids, id, sizeof(h->id), h);
+}
+
+static void end(struct gs_errand *e)
+{
+	struct asking *a = (struct asking *)e;
+	struct gpusched_tsg now;
+
+	for (size_t i = 0; i < a->at; i++) /* of those that ended meanwhile nobody says so again */
+		if (!gs_table_get(e->s->o, &a->recs[i].key, &now) &&
+		    now.task.id == a->recs[i].task.id)
+			note(e->s, now.task.id, a->hw[i]);
+	e->s->asking = NULL;
+}
+
+static void asking_free(struct gs_errand *e)
+{
+	struct asking *a = (struct asking *)e;
+
+	free(a->recs);
+	free(a->hw);
+	free(a);
+}
+
+/* An instance that only reads has no loop that could go on meanwhile. */
+static int send(struct gs_service *s, struct asking *a)
+{
+	int r;
+
+	if (!s->event) {
+		a->errand.s = s;
+		work(&a->errand);
+		end(&a->errand);
+		a->errand.over = true;
+		return 0;
+	}
+	r = gs_errand_begin(&a->errand, s);
+	if (!r)
+		s->asking = &a->errand;
+	return r;
+}
+
+int gs_hardware_ask(struct gs_service *s, const struct gs_view *view,
+		    const struct gpusched_tsg *recs, size_t n, struct gs_errand **ret)
+{
+	struct asking *a = calloc(1, sizeof(*a));
+	uint32_t hw;
+	int r;
+
+	if (!a)
+		return -ENOMEM;
+	a->errand = (struct gs_errand){ work, end, asking_free, .fd = -1, .refs = 1 };
+	a->recs = calloc(n + 1, sizeof(*a->recs));
+	a->hw = calloc(n + 1, sizeof(*a->hw));
+	for (size_t i = 0; a->recs && i < n; i++)
+		if (gs_view_process(view, recs[i].task.uid) & GS_SEES_ALL &&
+		    gs_hardware_id(s, recs[i].task.id, &hw))
+			a->recs[a->n++] = recs[i];
+	r = a->recs && a->hw ? send(s, a) : -ENOMEM;
+	if (r)
+		gs_errand_unref(&a->errand);
+	else
+		*ret = &a->errand;
+	return r;
+}
+
+int gs_hardware_id(const struct gs_service *s, uint64_t id, uint32_t *ret)
+{
+	struct gs_hwid *h = NULL;
+
+	HASH_FIND(hh, s->hwids, &id, sizeof(id), h);
+	if (!h)
+		return -ENOENT;
+	*ret = h->hw;
+	return 0;
+}
+
+void gs_hardware_gone(struct gs_service *s, uint64_t id)
+{
+	struct gs_hwid *h = NULL;
+
+	HASH_FIND(hh, s->hwids, &id, sizeof(id), h);
+	if (!h)
+		return;
+	HASH_DEL(s->hwids, h);
+	free(h);
+}
+
+void gs_hardware_end(struct gs_service *s)
+{
+	struct gs_hwid *h, *next;
+
+	if (s->asking)
+		gs_errand_wait(s->asking);
+	HASH_ITER(hh, s->hwids, h, next) {
+		HASH_DEL(s->hwids, h);
+		free(h);
+	}
+}

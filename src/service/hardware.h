@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hardware.h - the GPU's own ids of TSGs, which RM tells through a file of their owner's
+ *
+ * Kept as long as the TSG is there. For the loop's thread.
+ */
+#ifndef GPUSCHED_SERVICE_HARDWARE_H
+#define GPUSCHED_SERVICE_HARDWARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpusched_tsg;
+struct gs_errand;
+struct gs_service;
+struct gs_view;
+
+/*
+ * Asks for those of @recs that @view sees all of and that are not known. *ret is the caller's
+ * reference to an errand, which is over when the answers are there. Only while s->asking is NULL:
+ * one at a time.
+ */
+int gs_hardware_ask(struct gs_service *s, const struct gs_view *view,
+		    const struct gpusched_tsg *recs, size_t n, struct gs_errand **ret);
+/* -ENOENT: not asked, or RM did not tell. */
+int gs_hardware_id(const struct gs_service *s, uint64_t id, uint32_t *ret);
+void gs_hardware_gone(struct gs_service *s, uint64_t id);
+void gs_hardware_end(struct gs_service *s);
+
+#endif /* GPUSCHED_SERVICE_HARDWARE_H */
