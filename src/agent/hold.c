@@ -15,55 +15,30 @@
 #include "agent/hold_ptx.h"
 #include "agent/share.h"
 #include "basic/clock.h"
+#include "basic/cuda.h"
 
 #define LONGEST_NS (30 * NS_PER_MS)
 #define SHARE_NS (250 * NS_PER_MS) /* of any second, by our clock */
 #define CONTEXTS 8
-#define NON_BLOCKING 1u
-#define DEVICE_MAP 2u
-#define RELAXED 2
-
-typedef int result;
-typedef void *handle;
-typedef unsigned long long address;
-
-/* field, name, parameters; what an old libcuda may lack is OPTIONAL */
-#define CUDA(X, OPTIONAL) \
-	X(current, "cuCtxGetCurrent", (handle *)) \
-	X(push, "cuCtxPushCurrent_v2", (handle)) \
-	X(pop, "cuCtxPopCurrent_v2", (handle *)) \
-	X(load, "cuModuleLoadData", (handle *, const void *)) \
-	X(function, "cuModuleGetFunction", (handle *, handle, const char *)) \
-	X(launch, "cuLaunchKernel", \
-	  (handle, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, \
-	   unsigned int, unsigned int, handle, void **, void **)) \
-	X(stream, "cuStreamCreate", (handle *, unsigned int)) \
-	X(query, "cuStreamQuery", (handle)) \
-	X(host, "cuMemHostAlloc", (void **, size_t, unsigned int)) \
-	X(mapped, "cuMemHostGetDevicePointer_v2", (address *, void *, unsigned int)) \
-	OPTIONAL(mode, "cuThreadExchangeStreamCaptureMode", (int *)) \
-	OPTIONAL(id, "cuCtxGetId", (handle, unsigned long long *))
 
 static struct {
-#define X(field, name, parameters) result(*field) parameters;
-	CUDA(X, X)
-#undef X
+	CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
 	bool asked, complete;
 } cuda;
 
 /* What we have in one context. */
 struct place {
-	handle context, stream, wait, behind;
+	cu_handle context, stream, wait, behind;
 	unsigned long long id;
 	_Atomic uint32_t *flag;
-	address flag_at;
+	cu_address flag_at;
 	bool broken;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* tried, never waited for */
 static struct place places[CONTEXTS];
 static unsigned int nplaces;
-static handle last_context;
+static cu_handle last_context;
 static struct share share;
 
 /* The one that is on. */
@@ -96,44 +71,43 @@ static bool find_cuda(void)
 	if (!agent_cuda("cuInit")) /* later, perhaps */
 		return false;
 	cuda.asked = true;
-#define X(field, name, parameters) cuda.field = (result(*) parameters)agent_cuda(name);
-	CUDA(X, X)
-#undef X
 	cuda.complete = true;
-#define X(field, name, parameters) cuda.complete = cuda.complete && cuda.field;
-#define OPTIONAL(field, name, parameters)
-	CUDA(X, OPTIONAL)
-#undef X
-#undef OPTIONAL
+#define FIND(field, name, parameters) *(void **)&cuda.field = agent_cuda(name);
+#define NEED(field, name, parameters) \
+	FIND(field, name, parameters) \
+	cuda.complete = cuda.complete && cuda.field;
+	CUDA_FUNCTIONS(NEED, FIND)
+#undef NEED
+#undef FIND
 	return cuda.complete;
 }
 
-static result launch(const struct place *p, uint64_t limit_ns)
+static cu_result launch(const struct place *p, uint64_t limit_ns)
 {
-	address at = p->flag_at;
+	cu_address at = p->flag_at;
 	void *wait[] = { &at, &limit_ns }, *behind[] = { &at };
-	result r = cuda.launch(p->wait, 1, 1, 1, 1, 1, 1, 0, p->stream, wait, NULL);
+	cu_result r = cuda.launch(p->wait, 1, 1, 1, 1, 1, 1, 0, p->stream, wait, NULL);
 
 	return r ? r : cuda.launch(p->behind, 1, 1, 1, 1, 1, 1, 0, p->stream, behind, NULL);
 }
 
 /* Once a context, some ms. Both are launched with the word set, so that no later launch is a first. */
-static result fill(struct place *p)
+static cu_result fill(struct place *p)
 {
-	handle module;
+	cu_handle module;
 	void *memory;
-	result r = cuda.load(&module, hold_ptx);
+	cu_result r = cuda.module_load(&module, hold_ptx);
 
 	if (!r)
-		r = cuda.function(&p->wait, module, "gpusched_wait");
+		r = cuda.module_function(&p->wait, module, "gpusched_wait");
 	if (!r)
-		r = cuda.function(&p->behind, module, "gpusched_behind");
+		r = cuda.module_function(&p->behind, module, "gpusched_behind");
 	if (!r)
-		r = cuda.stream(&p->stream, NON_BLOCKING);
+		r = cuda.stream_create(&p->stream, CU_STREAM_NON_BLOCKING);
 	if (!r)
-		r = cuda.host(&memory, 4096, DEVICE_MAP);
+		r = cuda.host_alloc(&memory, 4096, CU_HOST_DEVICEMAP);
 	if (!r)
-		r = cuda.mapped(&p->flag_at, memory, 0);
+		r = cuda.host_address(&p->flag_at, memory, 0);
 	if (r)
 		return r;
 	p->flag = memory;
@@ -141,13 +115,13 @@ static result fill(struct place *p)
 	return launch(p, LONGEST_NS);
 }
 
-static struct place *place_of(handle context)
+static struct place *place_of(cu_handle context)
 {
 	unsigned long long id = 0;
 	struct place *p = NULL;
 
-	if (cuda.id)
-		cuda.id(context, &id);
+	if (cuda.context_id)
+		cuda.context_id(context, &id);
 	for (unsigned int i = 0; i < nplaces; i++) {
 		if (places[i].context == context && places[i].id == id)
 			return &places[i];
@@ -193,20 +167,20 @@ void hold_forget(void *context)
 	hold_release();
 	pthread_mutex_lock(&lock);
 	for (unsigned int i = 0; i < nplaces; i++)
-		if (places[i].context == context || (!context && !cuda.id))
+		if (places[i].context == context || (!context && !cuda.context_id))
 			places[i].context = NULL;
 	last_context = NULL;
 	pthread_mutex_unlock(&lock);
 }
 
 /* In @context, which is current. */
-static enum hold_answer begin_in(handle context, uint64_t limit_ns)
+static enum hold_answer begin_in(cu_handle context, uint64_t limit_ns)
 {
 	struct place *p = place_of(context);
 
 	if (!p || p->broken)
 		return HOLD_REFUSED;
-	if (cuda.query(p->stream)) /* the one before has not ended: the GPU is elsewhere */
+	if (cuda.stream_query(p->stream)) /* the one before has not ended: the GPU is elsewhere */
 		return HOLD_BUSY;
 	*p->flag = 0;
 	if (launch(p, limit_ns)) {
@@ -224,21 +198,21 @@ static enum hold_answer begin_in(handle context, uint64_t limit_ns)
 /* A thread that only listens has no context: then it is the one of the last hold. */
 static enum hold_answer begin(uint64_t limit_ns)
 {
-	handle context = NULL, ours = NULL;
+	cu_handle context = NULL, ours = NULL;
 	enum hold_answer answer;
-	int mode = RELAXED;
+	int mode = CU_CAPTURE_RELAXED;
 
-	if (!find_cuda() || cuda.current(&context) || !(context || last_context))
+	if (!find_cuda() || cuda.context_get(&context) || !(context || last_context))
 		return HOLD_NO_CONTEXT;
-	if (!context && cuda.push(last_context))
+	if (!context && cuda.context_push(last_context))
 		return HOLD_NO_CONTEXT;
-	if (cuda.mode) /* a capture of another thread's is not to fail by what we do */
-		cuda.mode(&mode);
+	if (cuda.capture_mode) /* a capture of another thread's is not to fail by what we do */
+		cuda.capture_mode(&mode);
 	answer = begin_in(context ? context : last_context, limit_ns);
-	if (cuda.mode)
-		cuda.mode(&mode);
+	if (cuda.capture_mode)
+		cuda.capture_mode(&mode);
 	if (!context)
-		cuda.pop(&ours);
+		cuda.context_pop(&ours);
 	else
 		last_context = context;
 	return answer;

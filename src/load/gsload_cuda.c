@@ -18,14 +18,16 @@ static int load_symbols(struct gsload_cuda *c)
 			dlerror());
 		return -1;
 	}
-#define X(field, symbol, parameters) \
-	*(void **)&c->field = dlsym(lib, symbol); \
+#define FIND(field, symbol, parameters) *(void **)&c->field = dlsym(lib, symbol);
+#define NEED(field, symbol, parameters) \
+	FIND(field, symbol, parameters) \
 	if (!c->field) { \
 		fprintf(stderr, "gsload: libcuda.so.1 has no %s\n", symbol); \
 		return -1; \
 	}
-	GSLOAD_CUDA(X)
-#undef X
+	CUDA_FUNCTIONS(NEED, FIND)
+#undef NEED
+#undef FIND
 	return 0;
 }
 
@@ -81,7 +83,7 @@ int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts)
 		if (!i)
 			c->context = context;
 	}
-	gsload_check(c, c->context_current(c->context), "cuCtxSetCurrent");
+	gsload_check(c, c->context_set(c->context), "cuCtxSetCurrent");
 	load_kernels(c);
 	return 0;
 }
