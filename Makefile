@@ -4,7 +4,7 @@
 #   make            install what is missing (DEPS=no forbids), configure, build into build/
 #   make demo       an LC and a BE program share a GPU, before and after (simulated GPU)
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
-#   make agent-test  the part about agents and hints; last line as make test
+#   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files
 #   make lint       format, licences, sizes, static analysis
@@ -34,7 +34,7 @@ test: deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
 
 agent-test: deps
-	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent headers
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent gpreempt headers
 
 vm-test: deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s vm $(ARGS)

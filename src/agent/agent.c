@@ -112,7 +112,8 @@ EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
 	if (!agent_settings.blind[0])
-		strcpy(agent_settings.blind, "loaded by CUDA_INJECTION64_PATH, not by LD_PRELOAD");
+		strcpy(agent_settings.blind,
+		       "the agent came after the program's start, not by LD_PRELOAD");
 	if (!agent_is_up()) /* nor do we see its pthread_exit() */
 		agent_leave_last();
 	agent_start();

@@ -38,18 +38,25 @@ out=$(gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/h.c" -o "
 is "$out" "" "gpusched/hint.h is pedantic C99"
 out=$(g++ -std=c++98 -x c++ -Wall -Wextra -Werror -Iinclude -c "$tmp/h.c" -o "$tmp/h.o" 2>&1)
 is "$out" "" "gpusched/hint.h is C++98"
+printf '#include <gpusched/gpreempt.h>\nint x_;\n' >"$tmp/g.c"
+out=$(gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/g.c" -o "$tmp/g.o" 2>&1)
+is "$out" "" "gpusched/gpreempt.h is pedantic C99"
 is "$(grep -cE '^static inline .*gpusched_(hint|yield|self)_[a-z]+\(' include/gpusched/hint.h)" 7 "gpusched/hint.h has seven functions"
 
-lib=$(ls "$BUILD"/libgpusched.so "$BUILD"/src/lib/libgpusched.so 2>/dev/null | head -1)
-if [ -z "$lib" ]; then
-	is "no libgpusched.so in $BUILD" "" "the library is built"
-else
-	# One declaration a function: GPUSCHED_API ... name(
-	declared=$(grep -v '^#define' include/gpusched/gpusched.h | tr '\n' ' ' | grep -oE 'GPUSCHED_API [^;]*;' |
-		sed -E 's/^[^(]*[ *](gpusched_[a-z_]+)\(.*/\1/' | sort -u)
+# One declaration a function: LIBRARY_API ... name(
+exports() { # LIBRARY API
+	local lib=$BUILD/lib$1.so declared exported
+	if [ ! -e "$lib" ]; then
+		is "no lib$1.so in $BUILD" "" "the library is built"
+		return
+	fi
+	declared=$(grep -v '^#define' "include/gpusched/$1.h" | tr '\n' ' ' | grep -oE "$2 [^;]*;" |
+		sed -E "s/^[^(]*[ *]($1_[a-z_]+)\(.*/\1/" | sort -u)
 	exported=$(nm -D --defined-only "$lib" | awk '$2 ~ /[TDB]/ { print $3 }' | sed 's/@.*//' | sort -u)
-	is "$(diff <(echo "$declared") <(echo "$exported"))" "" "libgpusched.so exports exactly what gpusched.h declares"
-	versioned=$(nm -D --defined-only "$lib" | awk '$2 == "T" && $3 !~ /@@?GPUSCHED_/ { print $3 }')
-	is "$versioned" "" "every exported symbol has a version"
-fi
+	is "$(diff <(echo "$declared") <(echo "$exported"))" "" "lib$1.so exports exactly what $1.h declares"
+	is "$(nm -D --defined-only "$lib" | awk '$2 == "T" && $3 !~ /@@?[A-Z]+_1$/ { print $3 }')" "" \
+		"and every name has a version"
+}
+exports gpusched GPUSCHED_API
+exports gpreempt GPREEMPT_API
 done_testing

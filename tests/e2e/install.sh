@@ -11,9 +11,9 @@ prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name ==
 root=$scratch$prefix
 
 bad=
-for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,policy.bpf.h,abi.h} \
+for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,gpreempt.h,policy.bpf.h,abi.h} \
 	lib/systemd/system/gpusched{d,-guardian}.service lib/gpusched/policies/lcbe.{bpf.o,bpf.c,native.so} \
-	lib/gpusched/simcuda/libcuda.so.1 share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
+	lib/gpusched/simcuda/libcuda.so.1 share/doc/gpusched/examples/one_process.c share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
 	share/bash-completion/completions/gpusched share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
 	[ -s "$root/$file" ] || bad+=" $file"
 done
@@ -34,6 +34,8 @@ is "$(grep -hoE '^Exec[A-Za-z]*=[^ ]*' "$root"/lib/systemd/system/*.service | se
 	"the units start what was installed"
 
 lib=$(dirname "$(find "$root" -name libgpusched.so.0 | head -1)")
+is "$(PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$scratch pkg-config --libs gpusched gpreempt | xargs)" \
+	"-L$lib -lgpusched -lgpreempt" "pkg-config knows both libraries"
 installed() {
 	env -u GPUSCHED_POLICIES LD_LIBRARY_PATH="$lib" "$root/bin/gpusched" "$@"
 }

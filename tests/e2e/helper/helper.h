@@ -34,6 +34,7 @@ VERB(leaderless);
 VERB(threads);
 VERB(words);
 VERB(lie);
+VERB(stopthread);
 /* lock.c */
 VERB(lock);
 VERB(stall);

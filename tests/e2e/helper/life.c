@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -238,4 +239,19 @@ int verb_lie(int nwords, char **words)
 	stop = 1;
 	pthread_join(thread, NULL);
 	return until_eof();
+}
+
+int verb_stopthread(int n, char **words)
+{
+	pid_t tid = atoi(words[0]);
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL)) {
+		perror("ptrace");
+		return 1;
+	}
+	waitpid(tid, NULL, __WALL);
+	puts("stopped");
+	fflush(stdout);
+	for (;;)
+		pause();
 }

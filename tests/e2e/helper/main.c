@@ -40,6 +40,8 @@ static const struct {
 	{ "threads", verb_threads, 1, 1, "N", "N threads, each with a TSG, at the same time" },
 	{ "words", verb_words, 0, 0, "",
 	  "does as its input says: s swaps a channel, f frees the subdevice" },
+	{ "stopthread", verb_stopthread, 1, 1, "TID",
+	  "stops one thread of a process, as long as it runs itself" },
 	{ "lie", verb_lie, 3, 3, "CLIENT TSG CHANNEL", "failed calls that look successful" },
 	{ "cuda", verb_cuda, 1, 2, "MODE [LAUNCHES]", "launches exactly so often: see cuda.c" },
 	{ "graph", verb_graph, 0, 0, "", "CUDA graphs, as TAP" },

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * board.h - what one user's processes tell each other about a GPU, in a page of shared memory
+ *
+ * A process writes its own line alone: which priorities it has queues of, and a claim, which is
+ * the priority of its highest work and since when that has made no progress. A claim lapses unless
+ * it is renewed, so that a process that is killed or stopped holds nobody back. Whoever has the
+ * same uid may write the page: a user's programs are not protected from each other.
+ */
+#ifndef GPUSCHED_PREEMPT_BOARD_H
+#define GPUSCHED_PREEMPT_BOARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BOARD_CLAIM_NS 100000000ull /* how long a claim holds */
+
+struct board;
+
+/* Of the GPU that has this number in all processes. -ENOMEM. Without a folder: for itself alone. */
+int board_new(uint64_t gpu, struct board **ret);
+void board_free(struct board *b);
+/* NULL: others see it; else why not. */
+const char *board_why_alone(const struct board *b);
+
+/* Wakes whoever sleeps on it when the priority or the levels have changed. */
+void board_tell(struct board *b, uint32_t levels, int priority, uint64_t since_ns, uint64_t now);
+struct board_others {
+	int priority; /* the highest claim; -1: none */
+	uint64_t since_ns;
+	uint32_t levels; /* a bit for each priority that they have queues of */
+};
+struct board_others board_read(const struct board *b, uint64_t now);
+
+/* Sleeps until the board has changed since @seen, or @ns have passed; 0: no limit. */
+uint32_t board_seen(const struct board *b);
+void board_sleep(struct board *b, uint32_t seen, uint64_t ns);
+void board_wake(struct board *b);
+
+#endif /* GPUSCHED_PREEMPT_BOARD_H */

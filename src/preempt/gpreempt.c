@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/* gpreempt.c - the handle: libcuda, the threads, and leaving nothing behind */
+#include "preempt/priv.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+
+#define LEAVING_NS (1 * NS_PER_S)
+#define PATIENCE_US 500u
+#define SUSPEND_US 2000u
+#define LEAST_US 50u
+#define MOST_US 1000000u
+
+_Thread_local struct gs_error preempt_error;
+
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gpreempt *all;
+
+const char *gpreempt_error(void)
+{
+	return preempt_error.text;
+}
+
+int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what)
+{
+	const char *name = NULL;
+
+	if (!r)
+		return 0;
+	g->cuda.error_name(r, &name);
+	return FAIL(-EIO, "%s: CUDA says %s (%d)", what, name ? name : "an unknown error", r);
+}
+
+void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
+{
+	uint64_t until = gs_now_ns() + ns;
+	struct timespec t = { .tv_sec = (time_t)(until / NS_PER_S),
+			      .tv_nsec = (long)(until % NS_PER_S) };
+
+	pthread_cond_timedwait(cond, &g->lock, &t);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+static int load_cuda(struct gpreempt *g)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!lib)
+		return FAIL(-ENODEV,
+			    "libcuda.so.1 cannot be loaded (%s): install the NVIDIA driver",
+			    dlerror());
+#define FIND(field, symbol, parameters) *(void **)&g->cuda.field = dlsym(lib, symbol);
+#define NEED(field, symbol, parameters) \
+	FIND(field, symbol, parameters) \
+	if (!g->cuda.field) \
+		return FAIL(-ENODEV, "libcuda.so.1 has no %s: it is too old", symbol);
+	CUDA_FUNCTIONS(NEED, FIND)
+#undef NEED
+#undef FIND
+	return 0;
+}
+
+/* *ret_gpu: a number that it has in all processes. */
+static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
+{
+	unsigned char uuid[16] = { 0 };
+	int n = 0, r;
+
+	r = preempt_check_cuda(g, g->cuda.init(0), "cuInit()");
+	if (!r)
+		r = preempt_check_cuda(g, g->cuda.device_count(&n), "counting GPUs");
+	if (r)
+		return r;
+	if (ordinal < 0 || ordinal >= n)
+		return FAIL(-ENODEV, "there is no GPU %d: this process sees %d", ordinal, n);
+	r = preempt_check_cuda(g, g->cuda.device_get(&g->device, ordinal), "finding the GPU");
+	if (!r)
+		r = preempt_check_cuda(g, g->cuda.device_uuid(uuid, g->device), "naming the GPU");
+	memcpy(ret_gpu, uuid, sizeof(*ret_gpu));
+	return r;
+}
+
+static int set_time(uint64_t *ns, uint32_t us, uint32_t usual, const char *name)
+{
+	if (us && (us < LEAST_US || us > MOST_US))
+		return FAIL(-ERANGE, "%s: %u is not %u to %u", name, us, LEAST_US, MOST_US);
+	*ns = (us ? us : usual) * NS_PER_US;
+	return 0;
+}
+
+static int set_options(struct gpreempt *g, const struct gpreempt_options *o)
+{
+	int r;
+
+	if (o->size < sizeof(*o))
+		return FAIL(-EINVAL, "gpreempt_options.size is not set");
+	r = set_time(&g->core.patience_ns, o->patience_us, PATIENCE_US, "patience_us");
+	return r ? r : set_time(&g->core.suspend_ns, o->suspend_us, SUSPEND_US, "suspend_us");
+}
+
+static void make_locks(struct gpreempt *g)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->changed, &monotonic);
+	pthread_cond_init(&g->work, &monotonic);
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_mutex_init(&g->creating, NULL);
+	pthread_condattr_destroy(&monotonic);
+}
+
+/* They take no signals: those are the program's. */
+static int start_threads(struct gpreempt *g)
+{
+	sigset_t every, before;
+	int r;
+
+	sigfillset(&every);
+	pthread_sigmask(SIG_BLOCK, &every, &before);
+	r = pthread_create(&g->hand, NULL, hand_run, g);
+	if (r) {
+		g->hand_ends = true;
+	} else {
+		r = pthread_create(&g->monitor, NULL, monitor_run, g);
+		g->monitor_ends = r;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r ? FAIL(-r, "no thread can be started: %s", strerror(r)) : 0;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static bool any_suspended(struct gpreempt *g)
+{
+	for (unsigned int i = 0; i < g->core.n; i++)
+		if (queue_at(g, i)->is_suspended || queue_at(g, i)->calling)
+			return true;
+	return false;
+}
+
+/* Nothing is to be suspended any more; waits until nothing is. */
+static void let_go(struct gpreempt *g)
+{
+	uint64_t end = gs_now_ns() + LEAVING_NS;
+
+	pthread_mutex_lock(&g->lock);
+	g->monitor_ends = true;
+	for (unsigned int i = 0; i < g->core.n; i++)
+		queue_at(g, i)->lease_ns = 0;
+	pthread_cond_signal(&g->work);
+	while (any_suspended(g) && gs_now_ns() < end)
+		preempt_wait(g, &g->changed, LOOK_NS);
+	pthread_mutex_unlock(&g->lock);
+	board_wake(g->board);
+}
+
+/* Before libcuda's own: that may wait for contexts that are suspended. */
+static void at_exit(void)
+{
+	for (struct gpreempt *g = all; g; g = g->next)
+		if (g->pid == getpid())
+			let_go(g);
+}
+
+static void join(struct gpreempt *g)
+{
+	let_go(g);
+	if (g->monitor)
+		pthread_join(g->monitor, NULL);
+	pthread_mutex_lock(&g->lock);
+	g->hand_ends = true;
+	pthread_cond_signal(&g->work);
+	pthread_mutex_unlock(&g->lock);
+	if (g->hand)
+		pthread_join(g->hand, NULL);
+}
+
+static void enlist(struct gpreempt *g, bool in)
+{
+	static bool hooked;
+	struct gpreempt **at = &all;
+
+	pthread_mutex_lock(&all_lock);
+	if (!hooked)
+		hooked = !atexit(at_exit);
+	while (*at && *at != g)
+		at = &(*at)->next;
+	if (in)
+		*at = g;
+	else if (*at)
+		*at = g->next;
+	pthread_mutex_unlock(&all_lock);
+}
+
+void gpreempt_end(struct gpreempt *g)
+{
+	if (!g || g->pid != getpid())
+		return;
+	enlist(g, false);
+	while (g->core.n)
+		gpreempt_destroy_queue(queue_at(g, 0));
+	if (g->board)
+		join(g);
+	board_free(g->board);
+	way_free(g->way);
+	pthread_cond_destroy(&g->changed);
+	pthread_cond_destroy(&g->work);
+	pthread_mutex_destroy(&g->lock);
+	pthread_mutex_destroy(&g->creating);
+	free(g);
+}
+
+static void end_(struct gpreempt **g)
+{
+	gpreempt_end(*g);
+}
+
+int gpreempt_init(const struct gpreempt_options *options, struct gpreempt **ret)
+{
+	const struct gpreempt_options usual = { .size = sizeof(usual) };
+	const struct gpreempt_options *o = options ? options : &usual;
+	CLEANUP(end_) struct gpreempt *g = NULL;
+	uint64_t gpu = 0;
+	int r;
+
+	if (!ret)
+		return FAIL(-EINVAL, "the place for the handle is missing");
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return FAIL(-ENOMEM, "out of memory");
+	g->pid = getpid();
+	g->core.outside = CORE_NONE;
+	make_locks(g);
+	r = set_options(g, o);
+	if (!r)
+		r = load_cuda(g);
+	if (!r)
+		r = find_device(g, o->device, &gpu);
+	if (r)
+		return r;
+	r = board_new(gpu, &g->board);
+	if (!r)
+		r = way_new(&g->way);
+	if (r)
+		return FAIL(r, "%s", strerror(-r));
+	r = start_threads(g);
+	if (r)
+		return r;
+	enlist(g, true);
+	*ret = TAKE_PTR(g);
+	return 0;
+}
+
+const char *gpreempt_control(const struct gpreempt *g)
+{
+	return g ? way_name(g->way) : "none: no handle";
+}

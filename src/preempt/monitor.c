@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/* monitor.c - asks the queues' events, lets the core decide, tells the hand and other processes */
+#include <sys/prctl.h>
+
+#include "preempt/priv.h"
+
+/*
+ * A running kernel of a low queue is left after one short slice and a switch. Below the cost of a
+ * switch a slice gains nothing; where two such TSGs work at a time they would only switch, so that
+ * theirs are several such costs long. (Measured on an H200: a switch takes 150 to 180 us.)
+ */
+#define SLICE_ALONE_US 20u
+#define SLICE_AMONG_US 800u
+#define TIMER_SLACK_NS 1000ul
+
+void monitor_hear(struct gpreempt *g, uint64_t now)
+{
+	struct board_others others = board_read(g->board, now);
+
+	g->core.outside = others.priority;
+	g->core.outside_ns = others.since_ns;
+	g->core.outside_levels = others.levels;
+}
+
+/* The lowest priority holds nobody back: it need not be told. */
+void monitor_tell(struct gpreempt *g, uint64_t now)
+{
+	uint64_t since = now;
+	int priority = core_claim(&g->core, now, &since);
+	uint32_t levels = 0;
+
+	for (unsigned int i = 0; i < g->core.n; i++)
+		levels |= 1u << g->core.queues[i]->priority;
+	board_tell(g->board, levels, priority == GPREEMPT_LOW ? CORE_NONE : priority, since, now);
+}
+
+static uint32_t slice_of(const struct gpreempt *g, const struct gpreempt_queue *q)
+{
+	if (q->closing || q->core.priority == GPREEMPT_HIGH)
+		return 0;
+	if (q->core.priority == GPREEMPT_LOW && !(g->core.outside_levels & 1u << GPREEMPT_LOW))
+		return SLICE_ALONE_US;
+	return SLICE_AMONG_US;
+}
+
+static void look_at(struct gpreempt *g, struct gpreempt_queue *q, uint64_t now)
+{
+	struct core_wish wish = core_look(&g->core, &q->core, now);
+	bool suspend = wish.suspend && !q->closing;
+	uint32_t slice = slice_of(g, q);
+	bool news = suspend != !!q->lease_ns || wish.preempt || slice != q->slice_us;
+
+	q->stats.inversions += wish.inverted;
+	q->preempt = q->preempt || (wish.preempt && q->has_tsg);
+	q->lease_ns = suspend ? now + LEASE_NS : 0;
+	q->slice_us = slice;
+	if (news)
+		pthread_cond_signal(&g->work);
+}
+
+static void look(struct gpreempt *g)
+{
+	uint64_t now;
+
+	for (unsigned int i = 0; i < g->core.n; i++)
+		queue_reap(queue_at(g, i));
+	now = gs_now_ns();
+	monitor_hear(g, now);
+	for (unsigned int i = 0; i < g->core.n; i++)
+		look_at(g, queue_at(g, i), now);
+	monitor_tell(g, now);
+	pthread_cond_broadcast(&g->changed);
+}
+
+void *monitor_run(void *user)
+{
+	struct gpreempt *g = user;
+
+	pthread_setname_np(pthread_self(), "gpreempt-look");
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+	pthread_mutex_lock(&g->lock);
+	while (!g->monitor_ends) {
+		uint32_t seen = board_seen(g->board);
+		uint64_t ns;
+
+		look(g);
+		ns = core_sleep_ns(&g->core);
+		pthread_mutex_unlock(&g->lock);
+		board_sleep(g->board, seen, ns);
+		pthread_mutex_lock(&g->lock);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}

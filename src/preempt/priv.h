@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - inside of libgpreempt: what its files share
+ *
+ * Three kinds of threads. The program's own submit, and wait for their turn. The monitor asks the
+ * queues' events and decides (core.h). The hand calls TSGs, and knows no CUDA: what the monitor
+ * wants suspended it wants for LEASE_NS only, so that a monitor that waits for a lock of libcuda's
+ * leaves nothing suspended, which may be what that lock waits for.
+ */
+#ifndef GPUSCHED_PREEMPT_PRIV_H
+#define GPUSCHED_PREEMPT_PRIV_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "basic/clock.h"
+#include "basic/cuda.h"
+#include "basic/error.h"
+#include "gpusched/gpreempt.h"
+#include "preempt/board.h"
+#include "preempt/core.h"
+#include "preempt/way.h"
+
+#define MAX_DEPTH 64u
+#define LEASE_NS (100 * NS_PER_MS)
+#define LOOK_NS (20 * NS_PER_MS) /* how often the hand looks for leases that ended */
+
+struct gpreempt_queue {
+	struct gpreempt *g;
+	pthread_mutex_t submitting; /* one submission at a time; taken before g->lock */
+	pthread_mutex_t reaping;    /* one thread asks its events; under g->lock only tried */
+	cu_handle context, stream, events[MAX_DEPTH];
+	bool own_context;
+
+	/* under g->lock */
+	struct core_queue core;
+	uint32_t recorded, reaped; /* events, counted */
+	uint64_t due_ns[MAX_DEPTH];
+	struct gpreempt_stats stats;
+	bool broken;  /* CUDA refuses its context */
+	bool closing; /* is to be as its owner had it */
+
+	/* its TSG: what is wanted, what is */
+	bool has_tsg;
+	struct way_tsg tsg;
+	uint64_t lease_ns; /* suspended is wanted until then; 0: not */
+	bool preempt;
+	uint32_t slice_us; /* 0: its own */
+	bool calling, is_suspended;
+	uint32_t is_slice_us;
+	uint64_t suspended_ns, retry_ns;
+	int suspend_err;
+};
+
+struct gpreempt {
+	pid_t pid;
+	cu_device device;
+	struct preempt_cuda {
+		CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
+	} cuda;
+	struct board *board;
+	struct way *way;
+	pthread_mutex_t creating;
+	pthread_t monitor, hand;
+
+	pthread_mutex_t lock;   /* of all that follows; not held in a call of CUDA or of a TSG */
+	pthread_cond_t changed; /* a submission may begin, a TSG was called */
+	pthread_cond_t work;    /* for the hand */
+	struct core core;
+	bool monitor_ends, hand_ends;
+	struct gpreempt *next; /* of all of the process */
+};
+
+/* ---- gpreempt.c ------------------------------------------------------------------------------ */
+
+extern _Thread_local struct gs_error preempt_error;
+
+/* Leaves one line for gpreempt_error(); is @result. */
+#define FAIL(result, ...) \
+	(preempt_error.code = 0, preempt_error.text[0] = '\0', \
+	 gs_fail(&preempt_error, result, __VA_ARGS__))
+
+/* -EIO and a line when CUDA has refused @what. */
+int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what);
+/* Waits on @cond with g->lock held. */
+void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns);
+
+/* ---- queue.c --------------------------------------------------------------------------------- */
+
+struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i);
+/* 0, or what every call on it refuses. */
+int queue_check(const struct gpreempt_queue *q);
+/* Its context is the calling thread's between these. */
+int queue_enter(struct gpreempt_queue *q);
+void queue_leave(struct gpreempt_queue *q);
+
+/* ---- submit.c -------------------------------------------------------------------------------- */
+
+/* Asks its events what is done. With g->lock held, which is given up for that. */
+void queue_reap(struct gpreempt_queue *q);
+
+/* ---- monitor.c ------------------------------------------------------------------------------- */
+
+void *monitor_run(void *g);
+/* What others claim, and what this process does. With g->lock held. */
+void monitor_hear(struct gpreempt *g, uint64_t now);
+void monitor_tell(struct gpreempt *g, uint64_t now);
+
+/* ---- hand.c ---------------------------------------------------------------------------------- */
+
+void *hand_run(void *g);
+
+#endif /* GPUSCHED_PREEMPT_PRIV_H */

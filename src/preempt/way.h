@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * way.h - how this process's own TSGs are called: through the daemon, or by the agent in it
+ *
+ * Both come by dlopen() and neither is needed to build or to run. Thread safe; each function may
+ * take some ms, with a busy daemon 5 s.
+ */
+#ifndef GPUSCHED_PREEMPT_WAY_H
+#define GPUSCHED_PREEMPT_WAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAY_TSGS 64u
+#define WAY_LEASE_US 1000000u /* a suspension through the daemon ends then by itself */
+
+struct way_tsg {
+	uint64_t id;          /* the daemon's */
+	uint32_t client, tsg; /* RM handles: these identify it */
+	int64_t asked_us;     /* the timeslice that is its own */
+};
+
+enum way_op {
+	WAY_SLICE, /* arg: us; 0: its own again */
+	WAY_PREEMPT,
+	WAY_SUSPEND,
+	WAY_RESUME,
+};
+
+struct way;
+
+/* Always there; one that reaches nothing says why. -ENOMEM. After cuInit(). */
+int way_new(struct way **ret);
+void way_free(struct way *w);
+/* "daemon", "agent", "none: ..." */
+const char *way_name(const struct way *w);
+/* Compute TSGs of this process; how many, or a negative errno. */
+int way_list(struct way *w, struct way_tsg ret[WAY_TSGS]);
+int way_call(struct way *w, const struct way_tsg *tsg, enum way_op op, uint32_t arg);
+
+#endif /* GPUSCHED_PREEMPT_WAY_H */

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root fuse
+# libgpreempt in one process of an ordinary user, without daemon: priorities, suspension, and what is left of it.
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 4
+. "$(dirname "$0")/helper/agent_lib.sh"
+. "$(dirname "$0")/helper/queues_lib.sh"
+agent_begin
+
+queues none none seconds=1.5 warmup=0.5
+queues gpreempt gpreempt seconds=1.5 warmup=0.5
+is "$(of gpreempt .control)" agent "TSGs are called by the agent in the process"
+ge "$(of gpreempt .n)" 20 "requests are done"
+le "$(of gpreempt .p50_us)" "$(of none '.p50_us / 2')" "a high request waits less than half as long as beside training by itself"
+ge "$(of gpreempt .training_per_s)" 20 "the training goes on"
+is "$(of gpreempt '[.training, .requests | .uncontrolled, .refused, .expired] | add')" 0 "every queue is controlled, no call is refused"
+
+# requests longer than suspend_us: the low queue is suspended for them
+queues long gpreempt seconds=1.5 warmup=0.5 request_us=20000 period_us=50000
+ge "$(of long .training.suspended)" 1 "beside long requests the low queue is suspended"
+ge "$(of long .training.suspended_us)" 2000 "for a while"
+ge "$(of long .training.inversions)" 1 "after an inversion"
+is "$(of long .requests.suspended)" 0 "the high queue never is"
+
+# by hand, and in Python
+python hand '
+launch(4); gpu.preempt(LOW)
+print("ready", gpu.control); sys.stdin.readline()
+gpu.resume(LOW); gpu.wait(LOW)
+s = gpu.stats(LOW); print("done", s["done"], s["suspended"]); sys.stdin.readline()
+gpu.submit(lambda stream: print("stream", stream != 0), priority=LOW)
+try: gpu.submit(lambda stream: 1 / 0, priority=LOW)
+except ZeroDivisionError: print("raised")
+try: gpu.queue(7)
+except OSError as e: print("refused", e)
+if not os.fork():
+    try: launch()
+    except OSError as e: print("child", e.errno); os._exit(0)
+os.wait(); launch(); gpu.wait(LOW); print("parent", gpu.stats(LOW)["done"])
+gpu.close(); print("closed"); sys.stdin.readline()'
+is "$(sim_disabled $python_pid)" 8 "gpreempt_preempt() suspends the queue's TSG"
+like "$(as $user "$gpusched" list pid:$python_pid)" "suspended \(person\)" "its user's list says so"
+echo >&"$python_in"
+check "gpreempt_resume() lets it run" wait_for 10 grep -qx "done 4 1" "$scratch/hand.out"
+check "nothing is suspended" nothing_suspended
+echo >&"$python_in"
+wait_for 20 grep -q closed "$scratch/hand.out"
+is "$(grep -v "ready\|done" "$scratch/hand.out" | sort | paste -sd' ')" \
+	"child 10 closed parent 6 raised refused [Errno 22] there is no priority 7: 0 is low, 2 high stream True" \
+	"work by a function, its exception, a wrong priority, a child of fork()"
+is "$(sim_tsgs $python_pid)" 0 "after the end there is no context"
+echo >&"$python_in"
+
+# what is suspended does not outlast its process, or its monitor
+python dies 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline()'
+check "a queue is suspended" suspended $python_pid
+kill -9 $python_pid
+check "SIGKILL leaves no TSG" wait_for 10 eval '[ "$(sim_tsgs $python_pid)" = 0 ]'
+python exits 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline(); sys.exit(7)'
+check "a queue is suspended" suspended $python_pid
+echo >&"$python_in"
+check "exit() with a suspended queue ends" wait_for 10 gone $python_pid
+wait $python_pid
+is $? 7 "with the program's own status"
+check "nothing is suspended" nothing_suspended
+python stuck 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline(); print(gpu.stats(LOW))'
+thread=$(grep -l gpreempt-look /proc/$python_pid/task/*/comm | cut -d/ -f5)
+"$helper" stopthread "$thread" >"$scratch/stopped" &
+stopper=$!
+at_end+=("$stopper")
+wait_for 5 grep -q stopped "$scratch/stopped"
+check "a monitor that is stuck leaves nothing suspended" wait_for 5 nothing_suspended
+echo >&"$python_in"
+check "which is counted" wait_for 5 grep -q "'expired': 1" "$scratch/stuck.out"
+kill -9 $python_pid $stopper
+
+# no agent's folder: submissions are held back all the same, and the reason is told
+XDG_RUNTIME_DIR=$scratch/none queues bare gpreempt seconds=0.5 warmup=0.2
+like "$(of bare .control)" "^none: .*XDG_RUNTIME_DIR" "without a way to its TSGs it says why"
+is "$(of bare .training.uncontrolled)" 1 "and counts it"
+ge "$(of bare .n)" 5 "and works"
+
+# the example of one process
+check "the example compiles" cc -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -o "$scratch/one" -I"$top/include" \
+	"$top/docs/examples/one_process.c" "$build/libgpreempt.so.0" -pthread
+as $user "$scratch/one" "$top/docs/examples/work.ptx" >"$scratch/one.out" 2>&1
+is "$(grep -c "^request" "$scratch/one.out")" 50 "and runs"
+check "at the end nothing is suspended" nothing_suspended
+agent_end
+done_testing

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# libgpreempt in two processes of a user beside a daemon: who claims, who gives way, and what is left of it.
+. "$(dirname "$0")/lib.sh"
+enter_sim --dilate 4
+. "$(dirname "$0")/helper/agent_lib.sh"
+. "$(dirname "$0")/helper/queues_lib.sh"
+agent_begin
+LD_PRELOAD= start_daemon || not_ok "a daemon starts"
+
+beside() { # BY SECONDS: training in the background until its requests have been made
+	queues "$1.training" "$1" training warmup=0.5 seconds=4 &
+	local training=$!
+	wait_for 10 eval '[ "$(sim_state "[.tsgs[] | select(.engine == 1)] | length")" -ge 1 ]'
+	sleep 1
+	queues "$1" "$1" requests warmup=0.5 seconds="$2"
+	wait $training
+}
+
+beside none 1.5
+beside gpreempt 1.5
+is "$(of gpreempt .control)" daemon "TSGs are called through the daemon"
+ge "$(of gpreempt .n)" 20 "requests are done"
+le "$(of gpreempt .p50_us)" "$(of none '.p50_us / 2')" "a high request waits less than half as long as beside training by itself"
+ge "$(of gpreempt.training .training.held)" 1 "the other process holds its submissions back"
+ge "$(of gpreempt.training .training_per_s)" 20 "and goes on in between"
+is "$(of gpreempt.training .training.uncontrolled)" 0 "its queue is controlled"
+check "nothing is suspended or changed" wait_for 10 restored
+
+# a claim does not outlast who made it
+python claims 'infer = gpu.kernel(HIGH, open("'"$top"'/docs/examples/work.ptx").read(), "work")
+gpu.preempt(LOW)
+gpu.submit(infer, (1024, 1, 1), (256, 1, 1), [c_uint32(400000000)]); print("ready"); sys.stdin.readline()'
+claimer=$python_pid
+python waits '
+launch(1); gpu.wait(LOW); print("ready"); sys.stdin.readline()
+while True: launch(); gpu.wait(LOW); print("step", flush=True)'
+check "beside a claim one submission a second passes" grep -q ready "$scratch/waits.out"
+kill -9 $claimer
+echo >&"$python_in"
+check "after SIGKILL of the claimer work goes on" wait_for 10 eval '[ "$(grep -c step "$scratch/waits.out")" -ge 5 ]'
+kill -9 $python_pid
+wait_for 10 eval '[ "$(sim_state ".tsgs | length")" = 0 ]'
+
+# a suspension does not outlast who asked for it
+python stops 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline()'
+check "a queue is suspended" suspended $python_pid
+kill -STOP $python_pid
+check "the daemon resumes what a stopped process has suspended" wait_for 10 nothing_suspended
+kill -9 $python_pid
+python dies 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline()'
+check "a queue is suspended" suspended $python_pid
+kill -9 $python_pid
+check "SIGKILL leaves nothing suspended" wait_for 10 eval 'nothing_suspended && [ "$(sim_tsgs $python_pid)" = 0 ]'
+python lasts 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline(); gpu.resume(LOW); sys.stdin.readline()'
+sleep 1.2
+check "while the process lives it is renewed" suspended $python_pid
+kill_daemon
+start_daemon
+echo >&"$python_in"
+check "a daemon that comes again is asked to resume it" wait_for 20 nothing_suspended
+kill -9 $python_pid
+
+# the example of two processes
+as $user /usr/bin/python3 "$top/docs/examples/two_processes.py" train "$top/docs/examples/work.ptx" >"$scratch/train.out" 2>&1 &
+trainer=$!
+at_end+=("$trainer")
+sleep 1
+timeout 60 "${as_user[@]}" /usr/bin/python3 "$top/docs/examples/two_processes.py" infer "$top/docs/examples/work.ptx" >"$scratch/infer.out" 2>&1
+is "$(grep -c "^request" "$scratch/infer.out")" 50 "the example runs"
+end_load $trainer
+stop_daemon
+check "at the end nothing is suspended" nothing_suspended
+agent_end
+done_testing
