@@ -25,10 +25,10 @@
  * Known weaknesses:
  *  - It needs the daemon's account of GPU time. Where there is none, a be TSG gets blind_slice_us
  *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
- *  - The account is up to 33 ms old, so a be TSG that wakes up runs beside the one whose turn it is
+ *  - The account is up to 67 ms old, so a be TSG that wakes up runs beside the one whose turn it is
  *    for that long, with a slice of 1200 us.
- *  - A service that holds the GPU for most of the time keeps it: its slice is long. Measured on an
- *    H200, a launch-bound one left a be TSG half of what it has by default. Give it class normal.
+ *  - A service that never rests keeps the GPU, but for be_floor_pct: its slice is long. Give it class
+ *    normal.
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. MPS with priorities serves it better.
  *  - Jobs of one user in one cgroup are one job: their processes have turns one by one, which on

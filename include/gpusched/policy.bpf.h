@@ -427,7 +427,7 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
  *
  * What is loaded and alone may work or not, and nothing tells. So it has the benefit of the doubt,
  * for GPUSCHED_DOUBT_NS at first. Then it is called idle. Others that come in by that will show: a
- * TSG that works is cut off by its slice, and is busy again within 33 ms. From that the helper learns
+ * TSG that works is cut off by its slice, and is busy again within 67 ms. From that the helper learns
  * how long this TSG works after its last launch, and so how long to doubt: up to
  * GPUSCHED_DOUBT_MAX_NS. *last, a word of t->priv, is its memory.
  *

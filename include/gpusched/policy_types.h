@@ -107,8 +107,8 @@ _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
  * the GPU's, ns. Sums begin at since_ns and never go back while since_ns stays the same: use
  * differences.
  *
- * They are as of as_of_ns, which is up to 33 ms ago (the driver's period), 100 ms before driver
- * branch 545; a policy without GPUSCHED_F_FACTS may find them a second old. Compare times of the
+ * They are as of as_of_ns, which is up to 67 ms ago (the driver's period and the daemon's), 100 ms
+ * before driver branch 545; a policy without GPUSCHED_F_FACTS may find them a second old. Compare times of the
  * facts with as_of_ns, not with now.
  *
  * The log knows who is loaded, not who works: held_ns alone is no sign of work, since a TSG that has

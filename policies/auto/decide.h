@@ -77,10 +77,14 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	else
 		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
-	if (s->idle || s->part || s->absent || r->turn_id == t->id)
+	if (s->idle || s->part || s->absent || r->turn_id == t->id) {
 		gpusched_want_default(t, GPUSCHED_RUNNABLE);
-	else
+		s->ended_ns = 0;
+	} else {
 		gpusched_want_runnable(t, 0);
+		if (!s->ended_ns)
+			s->ended_ns = now;
+	}
 }
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)

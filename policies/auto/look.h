@@ -63,26 +63,31 @@ GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, g
  * would waste turns: it runs beside the one whose turn it is, with an equal slice. Who is off for
  * longer is idle then, which costs LC less.
  */
-GPUSCHED_INLINE void look_part(struct tsg *s, int off)
+GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 {
-	if (s->now.as_of_ns == s->off_ns)
+	if (at == s->off_ns)
 		return;
-	s->off_ns = s->now.as_of_ns;
-	s->off_permille = (s->off_permille * 15 + (off ? 1000 : 0)) / 16;
+	s->off_ns = at;
+	s->off_permille = (s->off_permille * 47 + (off ? 1000 : 0)) / 48;
 	if (s->off_permille > PART_PERMILLE && s->share_permille > PART_PERMILLE)
 		s->part = 1;
 	else if (s->off_permille < PART_PERMILLE / 6 || s->share_permille < PART_PERMILLE / 6)
 		s->part = 0;
 }
 
-/* Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. */
+/*
+ * Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. The log is
+ * late, often by more than a turn, so what it says counts for the turn that it is about: one that
+ * never ran in its last turn has nothing to do, although that is over.
+ */
 GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 			       const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 since = most(t->priv[BEGAN], t->created_ns);
+	gs_u64 at = s->ended_ns ? least(f->as_of_ns, s->ended_ns) : f->as_of_ns;
 	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
-	int settled = !is_suspended(&t->want) && f->as_of_ns > since + IDLE_NS + 5 * MS;
+	int settled = at > since + IDLE_NS + 5 * MS;
 
 	/* whom LC leaves next to nothing is not off because it has nothing to do */
 	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN) ||
@@ -91,12 +96,12 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 		s->part = 0;
 		return;
 	}
-	if (settled)
-		look_part(s, away && f->last_run_ns + OFF_NS <= f->as_of_ns &&
-				     f->as_of_ns < f->last_run_ns + IDLE_NS);
+	if (f->last_run_ns > since)
+		look_part(s, at,
+			  away && f->last_run_ns + OFF_NS <= at && at < f->last_run_ns + IDLE_NS);
 	if (!away || f->last_run_ns + IDLE_NS > f->as_of_ns)
 		s->idle = 0;
-	else if (settled)
+	else if (settled && (!s->ended_ns || f->last_run_ns <= since))
 		s->idle = 1;
 }
 
@@ -285,7 +290,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	if (!counts_as(t, s, r, BE))
 		return;
 	look_idle(t, s, r);
-	r->g_part += s->part && !s->idle && !s->absent;
+	r->g_part += s->part && !s->absent;
 	if (s->idle || s->absent || s->part)
 		return;
 	if (t->id == r->turn_id)

@@ -33,6 +33,7 @@ struct tsg {
 	/* CTA */
 	gs_u64 probe_until_ns, next_probe_ns, cilp_ns, probe_drains;
 	gs_u64 off_ns, off_permille; /* BE: how often it is off the GPU, without waiting */
+	gs_u64 ended_ns;             /* BE: when its turn was over; 0: it may run */
 	gs_u32 part;                 /* BE: so often that turns would be wasted on it */
 	gs_u32 in_cta;               /* BE: it is kept there */
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */

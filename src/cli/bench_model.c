@@ -13,6 +13,8 @@
 
 #define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
 #define CLEANUP_RESULT CLEANUP(sim_result_freep)
+/* What a launch itself takes of the CPU: 500 of them, 14 us apart, took 8.9 ms on the H200. */
+#define LAUNCH_US 3.6
 
 static void put_program(int fd, const char *name, const struct bench_program *p, unsigned int n,
 			const struct bench_scheme *s)
@@ -27,7 +29,8 @@ static void put_program(int fd, const char *name, const struct bench_program *p,
 		dprintf(fd,
 			"arrivals = %s\ngap_us = %g\nkernels = %u\nlaunch_gap_us = %g\nburst = "
 			"%u\n",
-			p->arrivals, p->period_us, p->kernels, p->gap_us, p->burst);
+			p->arrivals, p->period_us, p->kernels,
+			p->gap_us > 0 ? p->gap_us + LAUNCH_US : 0, p->burst);
 }
 
 static int make_scenario(const struct bench_run *run, const struct bench_cell *cell,

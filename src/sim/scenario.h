@@ -47,6 +47,7 @@ struct sim_group {
 	unsigned int in_flight; /* BE */
 	bool sync; /* BE: none of the group begins a kernel before all have ended the one before */
 	double start_s, start_step_s, stop_s; /* stop_s 0: at the end */
+	double begin_s; /* from its start to its first launch: CUDA's own start */
 	/* what its owner asks for at its start */
 	uint64_t timeslice_us;
 	unsigned int interleave, preempt_mode;

@@ -78,6 +78,7 @@ static const struct key group_keys[] = {
 	{ "start_s", DOUBLE, G(start_s), 0, 86400 },
 	{ "start_step_s", DOUBLE, G(start_step_s), 0, 86400 },
 	{ "stop_s", DOUBLE, G(stop_s), 0, 86400 },
+	{ "begin_s", DOUBLE, G(begin_s), 0, 86400 },
 	{ "timeslice_us", U64, G(timeslice_us), GPUSCHED_TIMESLICE_MIN_US,
 	  GPUSCHED_TIMESLICE_MAX_US },
 	{ "interleave", WORD, G(interleave), 0, 0, level_words },

@@ -241,6 +241,7 @@ static void shape_kernel(struct sim_proc *p)
 int sim_proc_start(struct sim_proc *p)
 {
 	struct sim_sim *x = p->sim;
+	uint64_t begin;
 	int r;
 
 	r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR, p, &p->tsg);
@@ -256,14 +257,15 @@ int sim_proc_start(struct sim_proc *p)
 	if (p->denied)
 		return 0;
 	sim_tsg_schedule(p->tsg, true);
-	p->next_arrival = now_of(p);
+	begin = now_of(p) + sim_us(p->g->begin_s * 1e6);
+	p->next_arrival = begin;
 	if (p->g->kind == SIM_KIND_LC) {
 		next_request(p);
 		return 0;
 	}
 	p->steps_launched = p->g->in_flight;
 	for (unsigned int i = 0; i < p->g->in_flight; i++)
-		sim_post(x, now_of(p) + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
+		sim_post(x, begin + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
 	return 0;
 }
 

@@ -12,7 +12,8 @@
 #include "sim/scenario_priv.h"
 #include "table/facts.h"
 
-#define PERIOD_NS 33333333u /* RM's own */
+#define PERIOD_NS 33333333u      /* RM's own, and the daemon's */
+#define PHASE_NS (PERIOD_NS / 2) /* RM last handed out records so long before each look */
 
 struct record {
 	struct gs_switch sw;
@@ -80,14 +81,19 @@ static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 	}
 }
 
-static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t until)
+/*
+ * As the daemon at @read, launches up to then: RM has handed out records up to @until, and all up to
+ * @complete for certain.
+ */
+static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t read,
+				   uint64_t until, uint64_t complete)
 {
 	struct sim_sight *g = &x->sights[gpu];
 
-	if (until == g->read)
+	if (read == g->read)
 		return g->turns;
-	g->read = until;
-	tell_launches(x, gpu, until);
+	g->read = read;
+	tell_launches(x, gpu, read);
 
 	while (g->at < g->n && g->queue[g->at].sw.ns <= until) {
 		const struct record *r = &g->queue[g->at++];
@@ -99,17 +105,20 @@ static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t
 	}
 	if (g->at == g->n)
 		g->at = g->n = 0;
-	gs_turns_until(g->turns, until);
+	gs_turns_until(g->turns, complete);
 	return g->turns;
 }
 
 /* Up to what is handed out by now. */
 static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 {
-	bool all = x->res->facts == SIM_FACTS_ALL;
-	uint64_t now = sim_model_now(x->m);
+	uint64_t now = sim_model_now(x->m), read = now / PERIOD_NS * PERIOD_NS;
 
-	return read_until(x, gpu, all ? now : now / PERIOD_NS * PERIOD_NS);
+	if (x->res->facts == SIM_FACTS_ALL)
+		return read_until(x, gpu, now, now, now);
+	if (!read)
+		return x->sights[gpu].turns;
+	return read_until(x, gpu, read, read - PHASE_NS, read - PERIOD_NS);
 }
 
 uint64_t sim_sight_held(struct sim_proc *p)
@@ -117,7 +126,9 @@ uint64_t sim_sight_held(struct sim_proc *p)
 	uint64_t now = sim_model_now(p->sim->m);
 	struct gs_turn_sums s;
 
-	return gs_turns_of(read_until(p->sim, p->gpu, now), p->rec.task.id, &s) ? 0 : s.held_ns;
+	return gs_turns_of(read_until(p->sim, p->gpu, now, now, now), p->rec.task.id, &s)
+		       ? 0
+		       : s.held_ns;
 }
 
 void sim_sight_runnable(struct sim_proc *p)

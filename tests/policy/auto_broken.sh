@@ -51,6 +51,8 @@ without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
 without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
+without "regard for starts" 's/now < r->changed_ns + SETTLE_NS/0/' 8be-starts
+without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
 without "short slices again" 's/r->slice_us = be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
 without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
