@@ -68,7 +68,7 @@ GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
 /*
  * Requests that come in whole turns: there are as many turns whatever the slice is, so it may come
  * close to the bound. A launch-bound service makes the more turns the shorter the slice is: it stays
- * away from the bound, and short slices come back only when little is lost.
+ * away from the bound, and short slices come back only when it takes less after each of them.
  */
 GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 {
@@ -88,7 +88,8 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 		grow(r, r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2, now);
 	else if (r->lc && fair > r->slice_us * 21 / 20)
 		grow(r, fair, now);
-	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * 50)
+	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * 50 &&
+		 (whole || fair * 3 < r->slice_us * 2))
 		shrink(r, now);
 	else
 		r->calm_ns = 0;

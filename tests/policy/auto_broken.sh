@@ -53,6 +53,7 @@ without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now 
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
 without "regard for starts" 's/now < r->changed_ns + SETTLE_NS/0/' 8be-starts
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
+without "an end of long ones" 's/fair \* 3 < r->slice_us \* 2/0/' launch-bound-ends
 without "short slices again" 's/r->slice_us = be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
 without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
