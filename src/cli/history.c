@@ -282,5 +282,14 @@ int cli_history(struct cli *c)
 		return GS_EXIT_USAGE;
 	of_events = cli_opt(c, "changes") || (c->argc && !strncmp(c->argv[0], "tsg:", 4));
 	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "history", args, &answer);
-	return r ? (int)gs_exit_of(r) : print(c, by, of_events, json_object_get(answer, "rows"));
+	if (r)
+		return gs_exit_of(r);
+	r = print(c, by, of_events, json_object_get(answer, "rows"));
+	/* else a user would take the rows for all that had the GPU */
+	if (!c->json && !cli_opt(c, "csv") &&
+	    json_is_true(json_object_get(answer, "others_hidden")))
+		puts(of_events ? "what concerns other users is root's to see"
+			       : "other users' programs are left out: --by class and --by gpu sum "
+				 "up all");
+	return r;
 }

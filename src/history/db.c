@@ -233,7 +233,9 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
 	if (access(path, R_OK))
 		return gs_fail(err, -errno, "%s: %s", path,
-			       errno == ENOENT ? "no history has been kept" : strerror(errno));
+			       errno == ENOENT ? "no history has been kept: a daemon writes it "
+						 "(systemctl start gpuschedd)"
+					       : strerror(errno));
 	r = open_file(db, dir, SQLITE_OPEN_READWRITE, err);
 	if (!r) {
 		sqlite3_busy_timeout(db->sql, BUSY_MS);
@@ -241,7 +243,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 		r = check_version(db, &version, err);
 	}
 	if (!r && !version)
-		r = gs_fail(err, -ENOENT, "no history has been kept yet");
+		r = gs_fail(err, -ENOENT, "no history has been kept yet: ask again in a minute");
 	if (r)
 		db_close(db);
 	return r;

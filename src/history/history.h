@@ -163,6 +163,8 @@ struct gs_history_query {
 	bool root;  /* all */
 };
 
+/* Rows of others may be left out of its answer. */
+bool gs_history_hides(const struct gs_history_query *q);
 /*
  * Rows as docs/history.md has them, the one that held most first. Reads the file by itself: any
  * thread, any process that may read it. -ENOENT: there is no history; -EUCLEAN: it is damaged;

@@ -133,6 +133,19 @@ static int cut_to_range(struct asking *a, struct series *s)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* Sums that name nobody are everybody's. */
+static bool sees_sums(const struct gs_history_query *q)
+{
+	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !q->pid;
+
+	return q->root || names_nobody || (q->times && q->by != GS_BY_CGROUP);
+}
+
+bool gs_history_hides(const struct gs_history_query *q)
+{
+	return q->tsg || q->changes ? !q->root : !sees_sums(q);
+}
+
 /* Is it for these eyes, and meant? A GPU's own sums are those of the rows by GPU. */
 static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 {
@@ -140,9 +153,7 @@ static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 		return false;
 	if (q->pid && s->pid != q->pid)
 		return false;
-	if (q->by == GS_BY_CLASS || (q->by == GS_BY_GPU && !q->pid))
-		return true;
-	return q->root || s->uid == q->uid || (q->times && q->by != GS_BY_CGROUP);
+	return sees_sums(q) || s->uid == q->uid;
 }
 
 static void make_key(enum gs_history_by by, const struct series *s, char *ret, size_t size)

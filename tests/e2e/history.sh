@@ -63,8 +63,15 @@ is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "as CSV"
 is "$(wc -l <<<"$out")" 3 "with a line each"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --json | jq -s 'flatten | length')
 is "$out" 0 "others' processes are not for a user's eyes"
+like "$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h)" "other users' programs are left out" \
+	"which it says"
+is "$("$gpusched" history --since 1h | grep -c 'left out')" 0 "but not to root, who sees all"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --by class --json | jq -s 'flatten | length')
 is "$out" 2 "sums by class are"
+for by in process user cgroup class gpu; do
+	is "$(setpriv --reuid 65534 --clear-groups "$gpusched" history pid:$lc --since 1h --by $by --json |
+		jq -s 'flatten | length')" 0 "but none of one process of another user, by $by"
+done
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --changes --json | jq -s 'flatten | length')
 is "$out" 0 "nor what was done to them"
 is "$(stat -c %a "$db")" 600 "the file is root's"
