@@ -105,10 +105,24 @@ int gs_json_line(FILE *out, const json_t *object)
 	return 0;
 }
 
+static bool is_right(const struct gs_column *col)
+{
+	return col->flags & (GS_COL_RIGHT | GS_COL_TENTHS);
+}
+
+static char *value_text(const struct gs_column *col, const json_t *v)
+{
+	char *text = NULL;
+
+	if (!(col->flags & GS_COL_TENTHS) || !json_is_number(v))
+		return gs_json_cell(v);
+	return asprintf(&text, "%.1f", json_number_value(v)) < 0 ? NULL : text;
+}
+
 static char *cell_text(const struct gs_column *col, const json_t *row)
 {
 	CLEANUP_FREE char *text =
-		col->cell ? col->cell(row) : gs_json_cell(gs_json_at(row, col->path));
+		col->cell ? col->cell(row) : value_text(col, gs_json_at(row, col->path));
 
 	return gs_escaped(text ? text : "-");
 }
@@ -122,8 +136,8 @@ bool gs_term_colour(FILE *out)
 
 static struct libscols_column *new_column(struct gs_sheet *t, const struct gs_column *c)
 {
-	struct libscols_column *col = scols_table_new_column(
-		t->scols, c->head, 0, c->flags & GS_COL_RIGHT ? SCOLS_FL_RIGHT : 0);
+	struct libscols_column *col =
+		scols_table_new_column(t->scols, c->head, 0, is_right(c) ? SCOLS_FL_RIGHT : 0);
 
 	if (col && t->colour)
 		scols_cell_set_color(scols_column_get_header(col), "bold");
@@ -184,7 +198,7 @@ static void stream_cell(struct gs_sheet *t, size_t i, const char *text)
 {
 	const struct gs_column *c = &t->columns[i];
 
-	fprintf(t->out, c->flags & GS_COL_RIGHT ? "%*s" : "%-*s", c->width, text);
+	fprintf(t->out, is_right(c) ? "%*s" : "%-*s", c->width, text);
 	putc(i + 1 < t->n ? ' ' : '\n', t->out);
 }
 

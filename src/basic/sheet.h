@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #define GS_COL_RIGHT (1u << 0)
+#define GS_COL_TENTHS (1u << 1) /* a number with one decimal, at the right */
 
 struct gs_column {
 	const char *path; /* key in the row, "is.timeslice_us" reaches into objects */

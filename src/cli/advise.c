@@ -266,7 +266,7 @@ static char *loss_cell(const json_t *row)
 
 	if (!json_array_size(json_object_get(row, "loses_to")))
 		return NULL;
-	if (wait ? asprintf(&text, "up to %.1f ms a turn to %s", json_number_value(wait) / 1000, to)
+	if (wait ? asprintf(&text, "up to %g ms a turn to %s", json_number_value(wait) / 1000, to)
 	    : waited ? asprintf(&text, "%.0f %% of its time to %s", json_number_value(waited), to)
 		     : asprintf(&text, "not known how much, to %s", to))
 		return text;
@@ -311,7 +311,7 @@ static void print_all(const struct cli *c, const json_t *o)
 		{ "comm", "COMM" },
 		{ "class", "CLASS" },
 		{ "kind", "IS" },
-		{ "held_pct", "HELD %", GS_COL_RIGHT },
+		{ "held_pct", "HELD %", GS_COL_TENTHS },
 		{ "loss", "LOSES", .cell = loss_cell },
 		{ "means", "MEANS" },
 	};

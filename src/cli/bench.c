@@ -396,22 +396,6 @@ static char *share_cell(const json_t *row)
 	return with_interval(row, "be_share_of_default", 100, 1);
 }
 
-static char *rate_cell(const json_t *row)
-{
-	const json_t *v = gs_json_at(row, "be_rate");
-	char *text = NULL;
-
-	return v && asprintf(&text, "%.1f", json_number_value(v)) > 0 ? text : NULL;
-}
-
-static char *lost_cell(const json_t *row)
-{
-	const json_t *v = gs_json_at(row, "lost_pct");
-	char *text = NULL;
-
-	return v && asprintf(&text, "%.1f", json_number_value(v)) > 0 ? text : NULL;
-}
-
 /* Why a figure is not there, or should not be trusted. */
 static char *note_cell(const json_t *row)
 {
@@ -430,9 +414,9 @@ static const struct gs_column columns[] = {
 	{ "blocks", "BLOCKS", GS_COL_RIGHT },
 	{ "lc_p50_us", "LC P50 US", GS_COL_RIGHT, .cell = p50_cell },
 	{ "lc_p99_us", "LC P99 US", GS_COL_RIGHT, .cell = p99_cell },
-	{ "be_rate", "BE/S", GS_COL_RIGHT, .cell = rate_cell },
+	{ "be_rate", "BE/S", GS_COL_TENTHS },
 	{ "be_share_of_default", "BE % OF DEFAULT", GS_COL_RIGHT, .cell = share_cell },
-	{ "lost_pct", "LOST %", GS_COL_RIGHT, .cell = lost_cell },
+	{ "lost_pct", "LOST %", GS_COL_TENTHS },
 	{ "note", "NOTE", .cell = note_cell },
 };
 

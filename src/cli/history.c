@@ -99,8 +99,8 @@ static char *is(const json_t *row)
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define FIGURES \
-	{ "gpu_time_ms", "HELD MS", GS_COL_RIGHT }, \
-		{ "contended_ms", "CONTENDED MS", GS_COL_RIGHT }, \
+	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS }, \
+		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS }, \
 		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT }, \
 		{ "wait_p99_us", "P99 US", GS_COL_RIGHT }, { "turns", "TURNS", GS_COL_RIGHT }, \
 		{ "launches", "LAUNCHES", GS_COL_RIGHT }, { "calls", "CALLS", GS_COL_RIGHT }, \
@@ -130,10 +130,10 @@ static const struct gs_column by_cgroup[] = {
 static const struct gs_column by_class[] = { { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES };
 static const struct gs_column by_gpu[] = {
 	{ "gpu", "GPU" },
-	{ "gpu_time_ms", "HELD MS", GS_COL_RIGHT },
-	{ "lost_ms", "LOST MS", GS_COL_RIGHT },
-	{ "open_ms", "OPEN MS", GS_COL_RIGHT },
-	{ "unknown_ms", "UNKNOWN MS", GS_COL_RIGHT },
+	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS },
+	{ "lost_ms", "LOST MS", GS_COL_TENTHS },
+	{ "open_ms", "OPEN MS", GS_COL_TENTHS },
+	{ "unknown_ms", "UNKNOWN MS", GS_COL_TENTHS },
 	{ "turns", "SWITCHES", GS_COL_RIGHT },
 	{ "policy", "POLICY" },
 	{ "partly", "IS", .cell = is },
@@ -201,7 +201,8 @@ static void put_csv_row(const json_t *row, bool heading)
 			put_csv(key);
 		else if (json_is_string(v))
 			put_csv(json_string_value(v));
-		else if (!json_is_null(v) && (text = json_dumps(v, JSON_ENCODE_ANY)))
+		else if (!json_is_null(v) &&
+			 (text = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))))
 			put_csv(text);
 	}
 	putchar('\n');

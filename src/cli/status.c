@@ -216,11 +216,11 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		{ "pid", "PID", GS_COL_RIGHT },
 		{ "comm", "COMM" },
 		{ "class", "CLASS" },
-		{ "held_pct", "HELD %", GS_COL_RIGHT },
+		{ "held_pct", "HELD %", GS_COL_TENTHS },
 		{ "wait_share_pct", "WAITS % (CALM)", GS_COL_RIGHT, .cell = waits },
-		{ "turns_per_s", "TURNS/S", GS_COL_RIGHT },
-		{ "mean_turn_us", "TURN US", GS_COL_RIGHT },
-		{ "slice_ended_pct", "CUT %", GS_COL_RIGHT },
+		{ "turns_per_s", "TURNS/S", GS_COL_TENTHS },
+		{ "mean_turn_us", "TURN US", GS_COL_TENTHS },
+		{ "slice_ended_pct", "CUT %", GS_COL_TENTHS },
 		{ "waiting", "NOW", .cell = state },
 	};
 	CLEANUP_JSON json_t *shown = json_array();

@@ -61,6 +61,7 @@ is "$("$gpusched" history pid:$lc --since 1h --json | jq -s 'flatten | length')"
 out=$("$gpusched" history --since 1h --csv)
 is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "as CSV"
 is "$(wc -l <<<"$out")" 3 "with a line each"
+is "$(grep -cE '\.[0-9]{10}' <<<"$out")" 0 "and figures as they were measured, not as doubles are"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --json | jq -s 'flatten | length')
 is "$out" 0 "others' processes are not for a user's eyes"
 like "$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h)" "other users' programs are left out" \

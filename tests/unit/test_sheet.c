@@ -49,6 +49,25 @@ static char *printed(enum gs_sheet_mode mode, const char *rows)
 static const char rows[] = "[{\"name\":\"a\",\"is\":{\"timeslice_us\":20},\"ok\":true},"
 			   "{\"name\":\"bb\",\"is\":{\"timeslice_us\":null},\"ok\":false},{}]";
 
+static void test_tenths(void **state)
+{
+	static const struct gs_column ms[] = { { "ms", "MS", GS_COL_TENTHS } };
+	CLEANUP_JSON json_t *row = json_pack("{s:f}", "ms", 9695.44),
+			    *none = json_pack("{s:n}", "ms"), *whole = json_pack("{s:i}", "ms", 7);
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_int_equal(gs_sheet_new(ms, 1, GS_SHEET_PLAIN, f, &t), 0);
+	assert_int_equal(gs_sheet_row(t, row), 0);
+	assert_int_equal(gs_sheet_row(t, whole), 0);
+	assert_int_equal(gs_sheet_row(t, none), 0);
+	assert_int_equal(gs_sheet_end(t), 0);
+	fclose(f);
+	assert_string_equal(text, "    MS\n9695.4\n   7.0\n     -\n");
+}
+
 static void test_plain(void **state)
 {
 	CLEANUP_FREE char *text = printed(GS_SHEET_PLAIN, rows);
@@ -130,10 +149,10 @@ static void test_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),        cmocka_unit_test(test_json_lines),
-		cmocka_unit_test(test_stream),       cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_plain),      cmocka_unit_test(test_tenths),
+		cmocka_unit_test(test_json_lines), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_empty),      cmocka_unit_test(test_hostile_text),
+		cmocka_unit_test(test_cells),      cmocka_unit_test(test_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
