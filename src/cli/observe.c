@@ -17,6 +17,24 @@ static const struct {
 #undef X
 };
 
+/* Most stand for something unusual and are 0 for ever. */
+static void print_counters(const json_t *all)
+{
+	size_t zeros = 0;
+
+	for (size_t i = 0; i < GS_COUNT(counters); i++) {
+		const json_t *n = gs_json_at(all, counters[i].name);
+		CLEANUP_FREE char *text = gs_json_cell(n);
+
+		if (n && !json_integer_value(n))
+			zeros++;
+		else
+			printf("%12s  %s\n", text ? text : "-", counters[i].text);
+	}
+	if (zeros)
+		printf("%12s  all %zu other counters: see gpusched-stats(8)\n", "0", zeros);
+}
+
 static int print_status(const struct cli *c, const json_t *st)
 {
 	const json_t *version = json_object_get(st, "version");
@@ -45,12 +63,7 @@ static int print_status(const struct cli *c, const json_t *st)
 	else
 		printf("without the gate: %s\n",
 		       no_gate ? no_gate : "'gpusched observe off', then 'on' loads it");
-	for (size_t i = 0; i < GS_COUNT(counters); i++) {
-		const json_t *all = json_object_get(st, "counters");
-		CLEANUP_FREE char *n = gs_json_cell(gs_json_at(all, counters[i].name));
-
-		printf("%12s  %s\n", n ? n : "-", counters[i].text);
-	}
+	print_counters(json_object_get(st, "counters"));
 	return GS_EXIT_OK;
 }
 

@@ -2,6 +2,17 @@
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 
+/* What was some seconds ago is for `status`, which subtracts it. */
+static void drop_ago(json_t *answer)
+{
+	json_t *gpu;
+	size_t i;
+
+	json_object_del(answer, "ago");
+	json_array_foreach(json_object_get(answer, "gpu_time"), i, gpu)
+		json_object_del(gpu, "ago");
+}
+
 int cli_stats(struct cli *c)
 {
 	const char *by = cli_opt(c, "by");
@@ -12,6 +23,9 @@ int cli_stats(struct cli *c)
 		    &answer);
 	if (r)
 		return gs_exit_of(r);
-	return by ? cli_print_sums(c, by, false, json_object_get(answer, "rows"))
-		  : cli_print_object(c, answer);
+	if (by)
+		return cli_print_sums(c, by, false, json_object_get(answer, "rows"));
+	if (!c->json)
+		drop_ago(answer);
+	return cli_print_object(c, answer);
 }

@@ -8,6 +8,7 @@ enter_sim
 pins=$(pins_now)
 exits 0 "observe off when it is off" "$gpusched" observe off
 exits 0 "observe on" "$gpusched" observe on
+like "$out" ' 0  all [0-9]+ other counters' "counters of what did not happen are one line"
 exits 0 "observe on again" "$gpusched" observe on
 is "$("$gpusched" observe status --json | jq '.gate != (.gate_reason != null)')" true "the gate is there, or why not is told"
 is "$("$gpusched" doctor --json | jq '.checks[] | select(.name == "gate").ok')" \
