@@ -103,6 +103,8 @@ size_t cli_term_width(void);
  * @column, and other lines begin there too.
  */
 void cli_wrap(FILE *out, const char *text, size_t column, size_t width);
+/* Each line of @text, further in. */
+void cli_print_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
 /* Prints one object: JSON, or "key  value" lines. */

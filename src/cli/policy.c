@@ -20,39 +20,6 @@ static void infos_free(struct gs_policy_info *infos, size_t n)
 	free(infos);
 }
 
-/* Of an option's type; null: no limit that JSON's integers reach. */
-static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
-{
-	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();
-}
-
-static json_t *options_json(const struct gs_policy_info *info)
-{
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < info->noptions; i++) {
-		const struct gs_policy_option *o = &info->options[i];
-
-		json_array_append_new(all,
-				      json_pack("{s:s,s:s,s:o,s:o,s:o,s:s}", "name", o->name,
-						"type", o->type, "default", value_json(o, o->def),
-						"min", value_json(o, o->min), "max",
-						value_json(o, o->max), "help", o->help));
-	}
-	return all;
-}
-
-static json_t *callbacks_json(const struct gs_policy_info *info)
-{
-	json_t *all = json_array();
-	char buf[sizeof(info->callbacks)], *save = NULL;
-
-	snprintf(buf, sizeof(buf), "%s", info->callbacks);
-	for (char *w = strtok_r(buf, " ,", &save); w; w = strtok_r(NULL, " ,", &save))
-		json_array_append_new(all, json_string(w));
-	return all;
-}
-
 static const struct gs_column columns[] = {
 	{ "name", "NAME" }, { "about", "WHAT IT DOES" },
 	{ "tick_us" },      { "callbacks" },
@@ -67,15 +34,6 @@ static const struct gs_column option_columns[] = {
 	{ "help", "WHAT IT IS" },
 };
 
-static json_t *info_json(const struct gs_policy_info *p)
-{
-	return json_pack("{s:s,s:s*,s:s,s:i,s:o,s:i,s:o,s:o}", "name", p->name, "about",
-			 *p->about ? p->about : NULL, "path", p->path, "abi", (int)p->abi,
-			 "tick_us", p->tick_us ? json_integer(p->tick_us) : json_null(),
-			 "timeout_ms", (int)p->timeout_ms, "callbacks", callbacks_json(p),
-			 "options", options_json(p));
-}
-
 int cli_policy_list(struct cli *c)
 {
 	CLEANUP_JSON json_t *rows = json_array();
@@ -88,7 +46,7 @@ int cli_policy_list(struct cli *c)
 	if (r)
 		return cli_fail_err(r, &err, "policy list");
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(rows, info_json(&infos[i]));
+		json_array_append_new(rows, gs_policy_info_json(&infos[i], false));
 	infos_free(infos, n);
 	if (!n && !c->json)
 		puts("no policies found: set GPUSCHED_POLICIES to their directory");
@@ -105,7 +63,7 @@ int cli_policy_show(struct cli *c)
 	r = gs_policy_info(c->argv[0], &info, &err);
 	if (r)
 		return cli_fail_err(r, &err, "policy show");
-	row = info_json(&info);
+	row = gs_policy_info_json(&info, false);
 	if (c->json)
 		return cli_print_object(c, row);
 	printf("%s - %s\n\nobject     %s\ncallbacks  %s\n", info.name,
@@ -222,18 +180,86 @@ int cli_policy_build(struct cli *c)
 
 /* ---- the running policy: through libgpusched ------------------------------------------------- */
 
-static int ask(struct cli *c, const char *verb, uint32_t flags, json_t *args)
+#define TEXT_COLUMN 11
+
+static void print_text(const char *name, const char *text)
+{
+	printf("%-*s", TEXT_COLUMN, name);
+	cli_wrap(stdout, text, TEXT_COLUMN, CLI_WIDTH);
+}
+
+static void print_running(const json_t *p)
+{
+	const json_t *options = json_object_get(p, "options");
+	CLEANUP_FREE char *text = NULL, *path = gs_json_cell(json_object_get(p, "path"));
+	size_t size, i;
+	FILE *f = open_memstream(&text, &size);
+	json_t *o;
+
+	if (!f)
+		return;
+	json_array_foreach((json_t *)options, i, o)
+		fprintf(f, "%s%s=%" JSON_INTEGER_FORMAT, i ? " " : "",
+			json_string_value(json_object_get(o, "name")),
+			json_integer_value(json_object_get(o, "value")));
+	fclose(f);
+	printf("policy %s runs\n", json_string_value(json_object_get(p, "name")));
+	print_text("object", path ? path : "-");
+	print_text("options", text && *text ? text : "-");
+	if (gs_json_at(p, "launches_refused"))
+		print_text("launches", json_string_value(json_object_get(p, "launches_refused")));
+}
+
+static void print_exit(const json_t *e)
+{
+	CLEANUP_FREE char *policy = gs_json_cell(json_object_get(e, "policy")),
+			  *message = gs_json_cell(json_object_get(e, "message")), *line = NULL;
+	const char *dump = json_string_value(json_object_get(e, "dump"));
+
+	if (asprintf(&line, "%s (%s): %s", policy, json_string_value(json_object_get(e, "kind")),
+		     message) < 0)
+		return;
+	print_text("ended", line);
+	if (dump)
+		cli_print_lines(dump);
+}
+
+static int ask(struct cli *c, const char *verb, uint32_t flags, json_t *args,
+	       void (*print)(const json_t *answer))
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
 	r = cli_ask(flags, verb, args, &answer);
-	return r ? (int)gs_exit_of(r) : cli_print_object(c, answer);
+	if (r)
+		return gs_exit_of(r);
+	if (c->json)
+		return cli_print_object(c, answer);
+	print(answer);
+	return GS_EXIT_OK;
+}
+
+static void print_get(const json_t *answer)
+{
+	const json_t *running = gs_json_at(answer, "running");
+	const char *starting = json_string_value(json_object_get(answer, "starting"));
+	const char *permanent = json_string_value(json_object_get(answer, "permanent"));
+
+	if (running)
+		print_running(running);
+	else
+		puts("no policy runs: the driver's own behaviour is in force");
+	if (starting)
+		print_text("starting", starting);
+	if (permanent)
+		print_text("permanent", permanent);
+	if (gs_json_at(answer, "last_exit"))
+		print_exit(json_object_get(answer, "last_exit"));
 }
 
 int cli_policy_get(struct cli *c)
 {
-	return ask(c, "policy_get", GPUSCHED_OPEN_READ_ONLY, NULL);
+	return ask(c, "policy_get", GPUSCHED_OPEN_READ_ONLY, NULL, print_get);
 }
 
 /* The daemon works in another folder. */
@@ -274,11 +300,12 @@ int cli_policy_start(struct cli *c)
 	return ask(c, "policy_start", GPUSCHED_OPEN_DAEMON_ONLY,
 		   json_pack("{s:s,s:o,s:b,s:b}", "name", name, "options", options, "replace",
 			     !cli_opt(c, "no-replace"), "permanent",
-			     cli_opt(c, "permanent") != NULL));
+			     cli_opt(c, "permanent") != NULL),
+		   print_running);
 }
 
 int cli_policy_stop(struct cli *c)
 {
 	return ask(c, "policy_stop", 0,
-		   json_pack("{s:b}", "permanent", cli_opt(c, "permanent") != NULL));
+		   json_pack("{s:b}", "permanent", cli_opt(c, "permanent") != NULL), print_exit);
 }

@@ -53,40 +53,33 @@ int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, 
 	return r ? cli_fail(r, "output cannot be written: %s", strerror(-r)) : GS_EXIT_OK;
 }
 
-/* Options of a policy: name, type, default, value. */
-static void print_options(const json_t *array, const char *prefix)
+void cli_print_lines(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		CLEANUP_JSON json_t *line = json_stringn(text, n);
+		CLEANUP_FREE char *one = gs_json_cell(line);
+
+		printf("    %s\n", one ? one : "");
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void print_members(const json_t *object, const char *prefix);
+
+/* Several objects: each under its number. */
+static void print_elements(const json_t *array, const char *prefix)
 {
 	json_t *one;
 	size_t i;
 
-	json_array_foreach(array, i, one) {
-		CLEANUP_FREE char *path = NULL, *text = NULL;
+	json_array_foreach((json_t *)array, i, one) {
+		CLEANUP_FREE char *path = NULL;
 
-		if (asprintf(&path, "%s.%s", prefix,
-			     json_string_value(json_object_get(one, "name"))) < 0)
+		if (asprintf(&path, "%s.%zu", prefix, i) < 0)
 			return;
-		text = gs_json_cell(json_object_get(one, "value"));
-		printf("%-36s %s\n", path, text ? text : "-");
+		print_members(one, path);
 	}
-}
-
-/* A text of several lines: each below its name. */
-static bool print_lines(const char *path, const json_t *v)
-{
-	const char *s = json_string_value(v);
-
-	if (!s || !strchr(s, '\n'))
-		return false;
-	printf("%s\n", path);
-	while (*s) {
-		size_t n = strcspn(s, "\n");
-		CLEANUP_JSON json_t *line = json_stringn(s, n);
-		CLEANUP_FREE char *text = gs_json_cell(line);
-
-		printf("    %s\n", text ? text : "");
-		s += n + (s[n] == '\n');
-	}
-	return true;
 }
 
 static void print_members(const json_t *object, const char *prefix)
@@ -103,12 +96,10 @@ static void print_members(const json_t *object, const char *prefix)
 			print_members(v, path);
 			continue;
 		}
-		if (json_object_get(json_array_get(v, 0), "value")) {
-			print_options(v, path);
+		if (json_is_object(json_array_get(v, 0))) {
+			print_elements(v, path);
 			continue;
 		}
-		if (print_lines(path, v))
-			continue;
 		/* an object without members has nothing to tell */
 		text = gs_json_cell(json_is_object(v) ? NULL : v);
 		printf("%-36s %s\n", path, text ? text : "-");

@@ -5,6 +5,7 @@
 #ifndef GPUSCHED_POLICY_POLICY_H
 #define GPUSCHED_POLICY_POLICY_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,6 +66,8 @@ struct gs_policy_info {
 	size_t noptions;
 };
 void gs_policy_info_free(struct gs_policy_info *info);
+/* Its object of docs/api.md; @running: with the values of its options. */
+json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running);
 
 /* Every policy found in the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
 int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *err);

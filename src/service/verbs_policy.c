@@ -7,30 +7,6 @@
 
 #define SETTLE_MS 1000 /* of what a policy leaves */
 
-/* Of an option's type; null: more than JSON's integers reach. */
-static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
-{
-	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();
-}
-
-static json_t *policy_json(const struct gs_policy_info *info)
-{
-	json_t *options = json_array();
-
-	for (size_t i = 0; i < info->noptions; i++) {
-		const struct gs_policy_option *p = &info->options[i];
-
-		json_array_append_new(options,
-				      json_pack("{s:s, s:s, s:o, s:o}", "name", p->name, "type",
-						p->type, "default", value_json(p, p->def), "value",
-						value_json(p, p->value)));
-	}
-	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:i, s:o}", "name", info->name, "path",
-			 info->path, "callbacks", info->callbacks, "abi", (int)info->abi, "tick_us",
-			 info->tick_us ? json_integer(info->tick_us) : json_null(), "timeout_ms",
-			 (int)info->timeout_ms, "options", options);
-}
-
 static json_t *exit_json(const struct gs_policy_exit *exit)
 {
 	if (exit->kind == GS_POLICY_EXIT_NONE)
@@ -50,7 +26,8 @@ int gs_verb_policy_get(struct gs_request *rq)
 	const char *starting = gs_starting_policy(s);
 
 	json_object_set_new(rq->answer, "running",
-			    s->p ? policy_json(gs_policy_running(s->p)) : json_null());
+			    s->p ? gs_policy_info_json(gs_policy_running(s->p), true)
+				 : json_null());
 	json_object_set_new(rq->answer, "starting", starting ? json_string(starting) : json_null());
 	json_object_set_new(rq->answer, "permanent",
 			    gs_permanent_load(&kept, NULL) ? json_null() : json_string(kept.name));
@@ -86,7 +63,7 @@ static int need_daemon(const struct gs_request *rq)
 
 static void fill_running(struct gs_request *rq)
 {
-	json_t *o = rq->s->p ? policy_json(gs_policy_running(rq->s->p)) : NULL;
+	json_t *o = rq->s->p ? gs_policy_info_json(gs_policy_running(rq->s->p), true) : NULL;
 
 	json_object_update(rq->answer, o);
 	json_decref(o);

@@ -29,7 +29,11 @@ exits 0 "so may those of the configuration" "$gpuschedd" --check-config --config
 exits 0 "and those of policies" "$gpusched" policy start lcbe -o be_slice_us=0.1ms
 is "$("$gpusched" policy get --json | jq '.running.options[] | select(.name == "be_slice_us").value')" 100 \
 	"in the option's own unit"
+like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "and says so"
+is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \
+	"one policy is the same object in get and in show"
 exits 0 "policy stop" "$gpusched" policy stop
+like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stopped by a person" "then it says who ended it"
 
 # ---- targets -----------------------------------------------------------------------------------------
 
@@ -83,10 +87,17 @@ is "$("$gpusched" policy get --json | jq -r .running.name)" none "in place"
 exits 0 "policy start again" "$gpusched" policy start lcbe
 is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "replaces it"
 exits 2 "there is no policy switch" "$gpusched" policy switch none
+like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "and says so"
+is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \
+	"one policy is the same object in get and in show"
 exits 0 "policy stop" "$gpusched" policy stop
+like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stopped by a person" "then it says who ended it"
 
 # ---- counters ------------------------------------------------------------------------------------------
 
+is "$("$gpusched" stats | grep -c '[{]')" 0 "stats has lines for people, not JSON"
+like "$("$gpusched" stats)" "gpu_time.0.held_ns +[-0-9]" "of each GPU, too"
+is "$("$gpusched" stats | grep -c '^ago')" 0 "and nothing of what is for others' subtraction"
 curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics >"$scratch/metrics"
 names=$("$gpusched" stats --json | jq -r '. as $o | ("taps", "engine", "account", "service") as $g |
 	($o[$g] // {}) | keys[] | select(startswith("longest_turn") | not) |
