@@ -76,7 +76,9 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 	reload_policy(s, before);
 	reload_launches(s);
 	if (old->dry_run != config->dry_run || old->adopt != config->adopt ||
-	    old->account != config->account)
-		gs_log(LOG_NOTICE, "DryRun=, Adopt= and Account= take effect at the next start");
+	    old->account != config->account || old->history != config->history ||
+	    old->history_days != config->history_days || old->history_mib != config->history_mib)
+		gs_log(LOG_NOTICE, "DryRun=, Adopt=, Account=, History=, HistoryDays= and "
+				   "HistorySize= take effect at the next start");
 	return 0;
 }

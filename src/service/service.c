@@ -152,16 +152,8 @@ static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 
 static int publish_classes(struct gs_service *s, struct gs_error *err)
 {
-	uint32_t id = GPUSCHED_CLASS_NONE;
-	int r;
+	int r = s->opts.read_only ? 0 : gs_classes_publish(s->classes, s->o);
 
-	if (s->opts.read_only)
-		return 0;
-	r = gs_classes_publish(s->classes, s->o);
-	if (!r && s->config->default_class[0])
-		r = gs_class_id(s->classes, s->config->default_class, &id);
-	if (!r)
-		r = gs_cfg_default_class(s->o, id);
 	return r ? gs_fail(err, r, "the classes cannot be published: %s", strerror(-r)) : 0;
 }
 

@@ -8,18 +8,6 @@
 enter_sim --gpus 2
 exec 2>"$scratch/stderr" # the shell tells of each program that was killed
 
-# run_load CLASS NAME ARGUMENTS...: gsload of that class; its pid in the variable NAME
-run_load() {
-	local class=$1 name=$2
-	shift 2
-	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 \
-		>"$scratch/$name.out" 2>&1 &
-	at_end+=($!)
-	declare -g "$name=$!"
-}
-compute() { # PID FILTER: of its compute TSG
-	list_json "pid:$1" ".[] | select(.kind == \"compute\") | $2"
-}
 held() {
 	[ "$(compute "$1" .held)" = true ] && [ "$(sim_disabled "$1")" != 0 ]
 }
@@ -28,9 +16,6 @@ runs() {
 }
 started() { # PID: its compute TSG is scheduled
 	[ "$(compute "$1" .scheduled)" = true ]
-}
-counter() {
-	"$gpusched" stats --json | jq ".engine.$1"
 }
 
 config '[Policy]

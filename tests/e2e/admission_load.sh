@@ -14,9 +14,6 @@ run_lc() {
 	at_end+=($!)
 	declare -g "$1=$!"
 }
-compute() { # PID FILTER: of its compute TSG
-	list_json "pid:$1" ".[] | select(.kind == \"compute\") | $2"
-}
 held() {
 	[ "$(compute "$1" .held)" = true ] && [ "$(sim_disabled "$1")" != 0 ]
 }

@@ -20,9 +20,6 @@ with open(sys.argv[1], "a", buffering=1) as out:
 PY
 at_end+=($!)
 wait_for 5 test -S /run/systemd/journal/socket
-as() { # UID COMMAND...
-	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
-}
 entries() { # FILTER: of each entry that has a verb
 	jq -rc "select(.GPUSCHED_VERB) | $1" "$scratch/journal"
 }

@@ -83,9 +83,9 @@ is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length
 exits 1 "policy show of none" "$gpusched" policy show there_is_none
 exits 0 "policy start" "$gpusched" policy start none
 exits 1 "--no-replace leaves it" "$gpusched" policy start lcbe --no-replace
-is "$("$gpusched" policy get --json | jq -r .running.name)" none "in place"
+is "$(policy_now)" none "in place"
 exits 0 "policy start again" "$gpusched" policy start lcbe
-is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "replaces it"
+is "$(policy_now)" lcbe "replaces it"
 exits 2 "there is no policy switch" "$gpusched" policy switch none
 like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "and says so"
 is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \

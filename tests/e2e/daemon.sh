@@ -45,7 +45,7 @@ check "whose slice is the policy's" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt
 exits 1 "a second daemon is refused" "$gpuschedd" --foreground
 like "$out" "pid $DAEMON_PID" "with the pid of the first"
 is "$(ask ping | jq .pid)" "$DAEMON_PID" "which goes on"
-is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "with its policy"
+is "$(policy_now)" lcbe "with its policy"
 stop_daemon
 check "the RM has the owner's slice again" slice_is $be 2048
 check "the socket is gone" test ! -e "$api"

@@ -8,18 +8,6 @@
 enter_sim
 exec 2>"$scratch/stderr" # the shell tells of each program that was killed
 
-# run_load CLASS NAME ARGUMENTS...: gsload of that class; its pid in the variable NAME
-run_load() {
-	local class=$1 name=$2
-	shift 2
-	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 \
-		>"$scratch/$name.out" 2>&1 &
-	at_end+=($!)
-	declare -g "$name=$!"
-}
-counter() {
-	"$gpusched" stats --json | jq ".engine.$1"
-}
 exit_record() { # FILTER: of the last exit
 	"$gpusched" policy get --json | jq -r ".last_exit | $1"
 }

@@ -233,6 +233,16 @@ load() {
 	at_end+=("$LOAD_PID")
 }
 
+# run_load CLASS NAME ARGUMENTS...: gsload of that class; its pid in the variable NAME
+run_load() {
+	local class=$1 name=$2
+	shift 2
+	"$gpusched" run --class "$class" -- "$gsload" "$@" --iterations-per-us 27.78 \
+		>"$scratch/$name.out" 2>&1 &
+	at_end+=($!)
+	declare -g "$name=$!"
+}
+
 # end_load PID [SIGNAL]
 end_load() {
 	kill "-${2:-TERM}" "$1" 2>/dev/null
@@ -243,6 +253,22 @@ end_load() {
 # list_json TARGET FILTER: `gpusched list` through jq -s
 list_json() {
 	"$gpusched" list "$1" --json | jq -rs "flatten | $2"
+}
+
+compute() { # PID FILTER: of its compute TSG
+	list_json "pid:$1" ".[] | select(.kind == \"compute\") | $2"
+}
+
+counter() { # NAME: of the engine
+	"$gpusched" stats --json | jq ".engine.$1"
+}
+
+policy_now() {
+	"$gpusched" policy get --json | jq -r .running.name
+}
+
+as() { # UID COMMAND...; not for the background, where $! would be a shell's
+	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
 }
 
 # wait_tsgs TARGET N: until at least N TSGs of it are listed

@@ -44,11 +44,11 @@ out=$("$helper" user pid:$be 2>&1)
 like "$out" "daemon 1 version" "with a daemon"
 expect daemon "$out"
 is "$(sim_slice $be)" 2048 "nothing is left changed"
-out=$(setpriv --reuid 4711 --regid 4711 --clear-groups "$helper" user pid:$be 2>&1)
+out=$(as 4711 "$helper" user pid:$be 2>&1)
 like "$out" "set -1 0 .*another user" "a foreign user is refused"
 like "$out" "restore -1 0 only root" "and may not restore"
 stop_daemon
-out=$(setpriv --reuid 4711 --regid 4711 --clear-groups "$helper" user pid:$be 2>&1)
+out=$(as 4711 "$helper" user pid:$be 2>&1)
 like "$out" "open -1 0 no daemon answers.*only root" "a user without a daemon gets the reason"
 
 # The public header in strict C and in C++; nothing but gpusched_* is exported.

@@ -23,9 +23,6 @@ id=$(printf '%064d' 7)
 port=$((20000 + $$ % 20000))
 start_daemon
 
-as() { # UID COMMAND...
-	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
-}
 metrics() { # UID
 	as "$1" curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics
 }

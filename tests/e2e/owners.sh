@@ -7,11 +7,8 @@
 enter_sim
 chmod 755 "$scratch"
 api=$GPUSCHED_SIM/run/api
-as_user() {
-	setpriv --reuid 4711 --regid 4711 --clear-groups "$@"
-}
 ask() { # VERB JSON: the user does
-	as_user curl -s --max-time 10 --unix-socket "$api" -d "$2" "http://gpusched/v1/$1"
+	as 4711 curl -s --max-time 10 --unix-socket "$api" -d "$2" "http://gpusched/v1/$1"
 }
 config '[Classes]
 Class=alpha weight=10
@@ -57,8 +54,8 @@ like "$out" "has ended" "with the reason"
 is "$(processes)" "$before" "and is not noted for whoever has its number next"
 check "root gives the user's program a class and little weight" \
 	"$gpusched" class set pid:$user be --weight 10
-exits 3 "the user does not get the class's weight by asking anew" as_user "$gpusched" class set pid:$user be
-check "nor by mistake: less is granted" as_user "$gpusched" class set pid:$user be --weight 5
+exits 3 "the user does not get the class's weight by asking anew" as 4711 "$gpusched" class set pid:$user be
+check "nor by mistake: less is granted" as 4711 "$gpusched" class set pid:$user be --weight 5
 is "$(list_json pid:$user '.[0] | "\(.class) \(.weight)"')" "be 5" "it has that"
 check "a class of the configuration" "$gpusched" class set pid:$user alpha
 check "another for another process" "$gpusched" class set pid:$other beta
@@ -79,9 +76,9 @@ wait_for 5 slice_is $roots 2048
 check "a policy starts" "$gpusched" policy start lcbe
 check "the user's is best-effort" "$gpusched" class set pid:$mine be
 check "and has the policy's slice" wait_for 5 slice_is $mine 1
-exits 3 "which he cannot raise" as_user "$gpusched" set pid:$mine timeslice=1000us
+exits 3 "which he cannot raise" as 4711 "$gpusched" set pid:$mine timeslice=1000us
 like "$out" "the policy wants" "with the reason"
-exits 3 "nor stay on the GPU for longer" as_user "$gpusched" set pid:$mine preempt_mode=wfi
+exits 3 "nor stay on the GPU for longer" as 4711 "$gpusched" set pid:$mine preempt_mode=wfi
 is "$(sim_slice $mine)" 1 "it has it still"
 "$gpusched" class clear pid:$mine >/dev/null # two short slices on a runlist are refused
 for _ in {1..8}; do
@@ -94,7 +91,7 @@ sleep 3
 check "meanwhile another program becomes best-effort" "$gpusched" class set pid:$roots be
 check "and the policy does not wait for the user's calls" wait_for 5 slice_is $roots 1
 wait "$flood"
-check "he gets his turn, too" wait_for 10 as_user "$gpusched" preempt pid:$mine
+check "he gets his turn, too" wait_for 10 as 4711 "$gpusched" preempt pid:$mine
 end_load $mine
 end_load $roots
 "$gpusched" policy stop >/dev/null

@@ -5,7 +5,6 @@
 # A policy that starts with the daemon because a person said so: from a copy that was checked.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-policy_now() { "$gpusched" policy get --json | jq -r '.running.name'; }
 another_boot() { # nothing of the run directory outlives one
 	stop_daemon
 	rm -f "$GPUSCHED_SIM"/run/*.json "$GPUSCHED_SIM"/run/policy-*

@@ -21,7 +21,6 @@ again() { # TEXT: the new configuration; until it has been read
 	wait_for 10 eval '[ "$(grep -c "configuration was read again" "$scratch/daemon.log")" -gt '"$n"' ]'
 }
 class_now() { list_json pid:$be '.[0].class'; }
-policy_now() { "$gpusched" policy get --json | jq -r '.running.name'; }
 policy_is() { [ "$(policy_now)" = "$1" ]; }
 
 is "$(class_now) $(policy_now)" "null none" "no rule, and a policy that does nothing"
@@ -66,6 +65,11 @@ check "a policy that is not there" again '[Policy]
 Policy=there_is_none'
 check "is told" wait_for 10 grep -q "policy there_is_none does not start" "$scratch/daemon.log"
 is "$(policy_now)" lcbe "and the one that ran goes on"
+check "a key of the start alone" again '[Policy]
+Policy=there_is_none
+[Daemon]
+HistoryDays=7'
+check "is told, too" grep -q "HistoryDays= .*take effect at the next start" "$scratch/daemon.log"
 check "no policy any more" again ''
 is "$(policy_now) $("$gpusched" observe launches --json | jq -c .on)" "null false" "ends it, and counting launches"
 is "$DAEMON_PID $(curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping | jq .pid)" "$pid $pid" "it was one daemon all the time"

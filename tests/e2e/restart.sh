@@ -18,7 +18,6 @@ saved() { jq -r "$1" "$GPUSCHED_SIM/run/saved.json"; }
 compute() { # PID KEY
 	list_json pid:$1 "map(select(.kind == \"compute\"))[0].$2"
 }
-policy_now() { "$gpusched" policy get --json | jq -r '.running.name'; }
 past() { curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping | jq -c ".past | $1"; }
 crash() { # and wait until the guardian has put everything back
 	kill_daemon

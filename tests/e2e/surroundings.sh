@@ -49,14 +49,11 @@ exits 3 "nor list" without $caps "$gpusched" list
 exits 3 "doctor still tells" without $caps "$gpusched" doctor
 like "$out" "no +bpf +the kernel refuses" "what is missing"
 is "$(pins_now)" "$pins" "nothing is pinned"
-as_user() {
-	setpriv --reuid 4711 --regid 4711 --clear-groups "$@"
-}
-exits 3 "no root: the daemon does not start" as_user "$gpuschedd" --foreground
+exits 3 "no root: the daemon does not start" as 4711 "$gpuschedd" --foreground
 one_line "no root"
-exits 3 "no root: list" as_user "$gpusched" list
-exits 3 "no root: observe on" as_user "$gpusched" observe on
-exits 3 "no root: doctor tells" as_user "$gpusched" doctor
+exits 3 "no root: list" as 4711 "$gpusched" list
+exits 3 "no root: observe on" as 4711 "$gpusched" observe on
+exits 3 "no root: doctor tells" as 4711 "$gpusched" doctor
 
 # in_world COMMANDS: with mounts of their own
 in_world() {
@@ -71,7 +68,7 @@ like "$out" "no BPF file system: mount -t bpf" "is named with what to do"
 one_line "no bpffs"
 
 # ---- no /proc, and one without processes of others
-exits 3 "hidden /proc: a user's list without a daemon" as_user "$gpusched" list
+exits 3 "hidden /proc: a user's list without a daemon" as 4711 "$gpusched" list
 check "hidden /proc: root sees all" in_world \
 	'mount -t proc -o hidepid=2 proc /proc && exec "$1" list' "$gpusched"
 out=$(in_world 'mount -t tmpfs tmpfs /proc && exec timeout 20 "$1" --foreground' "$gpuschedd" 2>&1)
@@ -134,7 +131,7 @@ check "nothing is made at its end" test ! -e "$scratch/target"
 rm -f "$run/lock"
 start_daemon
 is "$(stat -c %a "$run/lock")" 600 "nobody else can hold the lock"
-exits 66 "another user tries" as_user flock -n "$run/lock" true
+exits 66 "another user tries" as 4711 flock -n "$run/lock" true
 
 # ---- a second daemon; one elsewhere
 exits 1 "a second daemon" "$gpuschedd" --foreground
@@ -165,9 +162,9 @@ at_end+=($!)
 exits 1 "a pipe for a policy" timeout 20 "$gpusched" policy start "$scratch/fifo.bpf.o"
 one_line "a pipe"
 check "after all that a good one starts" "$gpusched" policy start lcbe
-is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "and runs"
+is "$(policy_now)" lcbe "and runs"
 exits 1 "a bad one does not replace it" "$gpusched" policy start "$scratch/bad.bpf.o"
-is "$("$gpusched" policy get --json | jq -r .running.name)" lcbe "the good one goes on"
+is "$(policy_now)" lcbe "the good one goes on"
 stop_daemon
 
 # ---- the guardian dies, then the daemon; the next start repairs

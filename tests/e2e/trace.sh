@@ -82,9 +82,6 @@ like "$out" "cut off" "with what it is"
 exits 1 "and none at all" "$gpusched" trace export "$top/README.md"
 
 # ---- who sees whose --------------------------------------------------------------------------------
-as() { # UID COMMAND...
-	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
-}
 for uid in 4711 4712 4713; do
 	as $uid "$gpusched" trace record -o - -t 1 >"$scratch/of.$uid" 2>"$scratch/err.$uid"
 done

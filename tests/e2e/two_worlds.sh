@@ -25,9 +25,6 @@ sim() {
 	"$gpusched" sim run "$scratch/worlds.scn" --policy "$scratch/worlds.bpf.c" -o law=$1 --json |
 		jq -r "select(.scenario) | $2"
 }
-counter() {
-	"$gpusched" stats --json | jq ".engine.$1"
-}
 live_slices() {
 	list_json class:be 'map(select(.kind == "compute") | .is.timeslice_us) | tostring'
 }
@@ -69,7 +66,7 @@ is "$(sim 0 .engine.refused_slice) $(counter refused_slice)" "3 3" "counted as o
 start_policy 3
 check "live: a slice of 200 s is refused for each" wait_for 10 eval '[ "$(counter refused_range)" = 3 ]'
 is "$(sim 3 '"\(.engine.refused_range) \(.policy_failure) \(.passed)"')" "3 null true" "sim: the same"
-is "$("$gpusched" policy get --json | jq -r .running.name)" worlds "live: the policy goes on"
+is "$(policy_now)" worlds "live: the policy goes on"
 
 # ---- a suspension for ever: ended by the limit, 10 s
 start_policy 1

@@ -7,9 +7,6 @@
 enter_sim
 chmod 755 "$scratch"
 start_daemon || not_ok "a daemon starts"
-as() { # UID COMMAND...
-	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
-}
 load be --seconds 600
 root=$LOAD_PID
 setpriv --reuid 4711 --regid 4711 --clear-groups "$gsload" be --seconds 600 >"$scratch/user.out" 2>&1 &
