@@ -50,6 +50,21 @@ json_t *gs_json_text(const char *text)
 	return copy ? json_string(copy) : NULL;
 }
 
+void gs_json_put(json_t *o, const char *key, json_t *value)
+{
+	json_object_set_new(o, key, value ? value : json_null());
+}
+
+void gs_json_put_text(json_t *o, const char *key, const char *text)
+{
+	gs_json_put(o, key, text && *text ? gs_json_text(text) : NULL);
+}
+
+void gs_json_put_number(json_t *o, const char *key, bool known, uint64_t value)
+{
+	gs_json_put(o, key, known ? json_integer((json_int_t)value) : NULL);
+}
+
 static char *joined(const json_t *array)
 {
 	CLEANUP_FREE char *all = strdup("");

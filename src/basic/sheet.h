@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define GS_COL_RIGHT (1u << 0)
@@ -49,6 +50,10 @@ void gs_sheet_free(struct gs_sheet *t);
 
 /* A string; bytes of a @text that is not UTF-8 become '?'. NULL: out of memory. */
 json_t *gs_json_text(const char *text);
+/* What is not known is null: @value NULL (else it is taken), @text NULL or "", a number not @known. */
+void gs_json_put(json_t *o, const char *key, json_t *value);
+void gs_json_put_text(json_t *o, const char *key, const char *text);
+void gs_json_put_number(json_t *o, const char *key, bool known, uint64_t value);
 /* Value at a path such as "is.timeslice_us"; NULL when absent or null. */
 json_t *gs_json_at(const json_t *row, const char *path);
 /* Text for people, malloc'd: "-" for absent, yes/no, numbers, lists joined by commas. */

@@ -139,11 +139,10 @@ static json_t *row(const struct seen *s)
 	bool counted = !f->blind[0] && s->rec.task.kind == GPUSCHED_KIND_COMPUTE;
 
 	json_object_set_new(o, "known_by", json_string("agent"));
-	json_object_set_new(o, "class", *f->class_ ? gs_json_text(f->class_) : json_null());
-	json_object_set_new(o, "class_source", *f->class_ ? json_string("told") : json_null());
+	gs_json_put_text(o, "class", f->class_);
+	gs_json_put_text(o, "class_source", *f->class_ ? "told" : NULL);
 	/* launches are of the process: they say most about its compute TSG */
-	json_object_set_new(o, "launches",
-			    counted ? json_integer((json_int_t)f->launches) : json_null());
+	gs_json_put_number(o, "launches", counted, f->launches);
 	json_object_set_new(o, "hints", json_integer((json_int_t)f->hints));
 	json_object_set_new(o, "pre_switches", json_integer((json_int_t)f->holds));
 	json_object_set_new(o, "pre_switched_ns", json_integer((json_int_t)f->held_ns));

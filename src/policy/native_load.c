@@ -74,21 +74,6 @@ static void look_up(void *dl, struct gs_native_ops *ops)
 #undef FIND
 }
 
-struct search {
-	const char *name;
-	char path[PATH_MAX];
-};
-
-static int try_dir(const char *dir, void *user)
-{
-	struct search *s = user;
-
-	if ((size_t)snprintf(s->path, sizeof(s->path), "%s/%s.native.so", dir, s->name) >=
-	    sizeof(s->path))
-		return 0;
-	return access(s->path, R_OK) == 0;
-}
-
 /*
  * A further instance of a loaded object gets a copy, with variables of its own. The dynamic linker
  * takes one name for one object, and descriptors' numbers come again: slashes tell names apart.
@@ -149,7 +134,7 @@ static int open_source(const char *source, void **ret, struct gs_error *err)
 int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		   struct gs_error *err)
 {
-	struct search s = { .name = policy };
+	char path[PATH_MAX];
 	size_t n = strlen(policy);
 	void *dl = NULL;
 	int r;
@@ -162,21 +147,21 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		bool object = n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0;
 
 		/* NAME.bpf.o: its twin beside it; a name without a slash is no library of the system */
-		snprintf(s.path, sizeof(s.path), "%s%.*s%s", strchr(policy, '/') ? "" : "./",
+		snprintf(path, sizeof(path), "%s%.*s%s", strchr(policy, '/') ? "" : "./",
 			 (int)(object ? n - 6 : n), policy, object ? ".native.so" : "");
-		if (object && access(s.path, R_OK) < 0)
+		if (object && access(path, R_OK) < 0)
 			return gs_fail(err, -ENOENT,
 				       "%s: an object is for the kernel: --host sim, or the source "
 				       "(%.*sc) for the native host",
 				       policy, (int)n - 1, policy);
-	} else if (!gs_policy_name_ok(policy) || gs_policy_dirs(try_dir, &s) != 1) {
+	} else if (!gs_policy_name_ok(policy) || !gs_policy_find(policy, ".native.so", path)) {
 		return gs_fail(err, -ENOENT,
 			       "no policy '%s' for the native host (NAME.native.so): see 'gpusched "
 			       "policy list'",
 			       policy);
 	}
 	if (!dl)
-		dl = open_object(s.path);
+		dl = open_object(path);
 	if (!dl)
 		return gs_fail(err, -EINVAL, "policy %s: %s", policy, dlerror());
 	look_up(dl, ret);

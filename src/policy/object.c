@@ -18,21 +18,6 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-struct search {
-	const char *name;
-	char path[PATH_MAX];
-};
-
-static int try_dir(const char *dir, void *user)
-{
-	struct search *s = user;
-
-	if ((size_t)snprintf(s->path, sizeof(s->path), "%s/%s.bpf.o", dir, s->name) >=
-	    sizeof(s->path))
-		return 0;
-	return access(s->path, R_OK) == 0;
-}
-
 static int open_built(const char *source, struct gs_polobj *obj, struct gs_error *err)
 {
 	char tmp[] = "/tmp/gpusched-XXXXXX";
@@ -57,8 +42,8 @@ static int open_built(const char *source, struct gs_polobj *obj, struct gs_error
 int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_error *err)
 {
 	struct gs_polobj obj = { 0 };
-	struct search s = { .name = name_or_path };
 	const char *path = name_or_path;
+	char found[PATH_MAX];
 	int r;
 
 	if (!*name_or_path)
@@ -67,11 +52,11 @@ int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_er
 		if (!gs_policy_name_ok(path))
 			return gs_fail(err, -EINVAL,
 				       "'%s' is not a policy name: letters, digits and _", path);
-		if (gs_policy_dirs(try_dir, &s) != 1)
+		if (!gs_policy_find(path, ".bpf.o", found))
 			return gs_fail(err, -ENOENT,
 				       "no policy '%s': see 'gpusched policy list', or give a path",
 				       path);
-		path = s.path;
+		path = found;
 	}
 	if (strlen(path) >= sizeof(obj.path))
 		return gs_fail(err, -ENAMETOOLONG, "path of the policy is too long");

@@ -64,6 +64,26 @@ int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user)
 	return fn("/usr/lib/gpusched/policies", user);
 }
 
+struct search {
+	const char *name, *end;
+	char *path;
+};
+
+static int try_dir(const char *dir, void *user)
+{
+	const struct search *s = user;
+
+	return snprintf(s->path, PATH_MAX, "%s/%s%s", dir, s->name, s->end) < PATH_MAX &&
+	       !access(s->path, R_OK);
+}
+
+bool gs_policy_find(const char *name, const char *end, char *ret)
+{
+	struct search s = { name, end, ret };
+
+	return gs_policy_dirs(try_dir, &s) == 1;
+}
+
 int gs_policy_include_dir(char *ret, size_t size)
 {
 	const char *env = getenv("GPUSCHED_INCLUDE");

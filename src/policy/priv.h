@@ -50,6 +50,8 @@ int gs_polobj_refuse(const struct gs_polobj *obj, char *why, size_t size);
 
 /* Search path: calls fn for each directory until it returns non-zero. */
 int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user);
+/* The first of them that has NAME with @end (".bpf.o") behind it; @ret has room for PATH_MAX. */
+bool gs_policy_find(const char *name, const char *end, char *ret);
 /* Directory that holds gpusched/policy.bpf.h. -ENOENT. */
 int gs_policy_include_dir(char *ret, size_t size);
 bool gs_policy_name_ok(const char *name);

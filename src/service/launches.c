@@ -111,8 +111,7 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "trusted", json_boolean(gs_service_launches_trusted(s)));
 	json_object_set_new(o, "refused", gs_service_launches_refused(s));
 	json_object_set_new(o, "policy", json_boolean(policy_wants(s)));
-	json_object_set_new(o, "libraries",
-			    rq->view.others & GS_SEES_ALL ? libs_json(s) : json_null());
+	gs_json_put(o, "libraries", rq->view.others & GS_SEES_ALL ? libs_json(s) : NULL);
 	json_object_set_new(o, "unattributed", unattributed_json(s, &rq->view));
 }
 

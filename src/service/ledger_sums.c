@@ -109,11 +109,6 @@ void ledger_free_groups(struct gs_ledger *l)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void put_text(json_t *o, const char *key, const char *text)
-{
-	json_object_set_new(o, key, *text ? gs_json_text(text) : json_null());
-}
-
 static json_t *new_row(const char *by)
 {
 	return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:n, s:n}", "by", by, "pid", "comm", "uid",
@@ -154,12 +149,12 @@ static void add_to(struct sum *sum, const struct gs_history_sums *sums, bool poo
 static void put_process(const struct gs_history_who *who, json_t *o)
 {
 	json_object_set_new(o, "pid", json_integer(who->pid));
-	put_text(o, "comm", who->comm);
+	gs_json_put_text(o, "comm", who->comm);
 	json_object_set_new(o, "uid", json_integer(who->uid));
-	put_text(o, "class", who->class);
-	put_text(o, "cgroup", who->cgroup);
+	gs_json_put_text(o, "class", who->class);
+	gs_json_put_text(o, "cgroup", who->cgroup);
 	json_object_set_new(o, "gpu", json_integer(who->gpu));
-	put_text(o, "gpu_uuid", who->gpu_uuid);
+	gs_json_put_text(o, "gpu_uuid", who->gpu_uuid);
 }
 
 /* Added up at once; each row is made when it is asked for. */
@@ -180,7 +175,7 @@ json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view)
 	if (sum->is_process || gpu)
 		put_process(&sum->who, o);
 	else
-		put_text(o, r->by, sum->name);
+		gs_json_put_text(o, r->by, sum->name);
 	for (size_t i = 0; gpu && i < 2; i++) /* it is no process */
 		json_object_set_new(o, i ? "pid" : "uid", json_null());
 	gs_history_put_figures(o, &sum->sums, gpu ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, sum->pool);

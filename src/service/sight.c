@@ -271,25 +271,20 @@ void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call)
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 
-static void put(json_t *o, const char *key, bool known, uint64_t value)
-{
-	json_object_set_new(o, key, known ? json_integer((json_int_t)value) : json_null());
-}
-
 static json_t *turns_json(const struct gs_turn_sums *t)
 {
 	json_t *o = json_object();
 
-	put(o, "turns", true, t->turns);
-	put(o, "slice_ended", true, t->ended[GS_TURN_SLICE]);
-	put(o, "drained", true, t->ended[GS_TURN_DRAINED]);
-	put(o, "unsure", true, t->ended[GS_TURN_UNSURE]);
-	put(o, "returns", true, t->returns);
-	put(o, "longest_us", t->turns, us_of(t->longest_ns));
-	put(o, "contended_ns", true, t->contended_ns);
-	put(o, "waits", true, t->waits);
-	put(o, "wait_p50_us", t->waits, us_of(gs_wait_percentile(t, 50)));
-	put(o, "wait_p99_us", t->waits, us_of(gs_wait_percentile(t, 99)));
+	gs_json_put_number(o, "turns", true, t->turns);
+	gs_json_put_number(o, "slice_ended", true, t->ended[GS_TURN_SLICE]);
+	gs_json_put_number(o, "drained", true, t->ended[GS_TURN_DRAINED]);
+	gs_json_put_number(o, "unsure", true, t->ended[GS_TURN_UNSURE]);
+	gs_json_put_number(o, "returns", true, t->returns);
+	gs_json_put_number(o, "longest_us", t->turns, us_of(t->longest_ns));
+	gs_json_put_number(o, "contended_ns", true, t->contended_ns);
+	gs_json_put_number(o, "waits", true, t->waits);
+	gs_json_put_number(o, "wait_p50_us", t->waits, us_of(gs_wait_percentile(t, 50)));
+	gs_json_put_number(o, "wait_p99_us", t->waits, us_of(gs_wait_percentile(t, 99)));
 	json_object_set_new(o, "loaded", json_boolean(t->loaded));
 	json_object_set_new(o, "waiting", json_boolean(t->waiting));
 	return o;
@@ -301,15 +296,16 @@ void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o)
 	struct gs_turn_sums t;
 
 	if (s && s->account && !gs_account_facts(s->account, id, &f))
-		put(o, "last_run_ns", f.last_run_ns, gs_facts_last_run(&f, gs_now_ns()));
+		gs_json_put_number(o, "last_run_ns", f.last_run_ns,
+				   gs_facts_last_run(&f, gs_now_ns()));
 	gs_ledger_ago_tsg(s, id, o);
 	if (!s || !s->account || gs_account_of(s->account, id, &t)) {
 		json_object_set_new(o, "turns", json_null());
 		return;
 	}
-	put(o, "gpu_time_ns", true, t.held_ns);
-	put(o, "wait_time_ns", t.waits, t.wait_ns);
-	put(o, "switches", true, t.turns + t.loaded);
+	gs_json_put_number(o, "gpu_time_ns", true, t.held_ns);
+	gs_json_put_number(o, "wait_time_ns", t.waits, t.wait_ns);
+	gs_json_put_number(o, "switches", true, t.turns + t.loaded);
 	json_object_set_new(o, "turns", turns_json(&t));
 }
 
@@ -327,18 +323,18 @@ static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g
 	bool known = g->open && r->since_ns; /* before the first record nothing is */
 	json_t *o = json_object();
 
-	put(o, "gpu", true, gpu->index);
+	gs_json_put_number(o, "gpu", true, gpu->index);
 	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
 	json_object_set_new(o, "log", json_boolean(g->open));
-	json_object_set_new(o, "reason", g->reason[0] ? json_string(g->reason) : json_null());
-	put(o, "held_ns", known, r->held_ns);
-	put(o, "lost_ns", known, r->lost_ns);
-	put(o, "open_ns", known, r->open_ns);
-	put(o, "unknown_ns", known, r->unknown_ns);
-	put(o, "unattributed_ns", known, r->unattributed_ns);
-	put(o, "span_ns", known, r->as_of_ns - r->since_ns);
-	put(o, "switches", g->open, r->switches);
-	put(o, "clock_error_ns", g->open, g->error_ns);
+	gs_json_put_text(o, "reason", g->reason);
+	gs_json_put_number(o, "held_ns", known, r->held_ns);
+	gs_json_put_number(o, "lost_ns", known, r->lost_ns);
+	gs_json_put_number(o, "open_ns", known, r->open_ns);
+	gs_json_put_number(o, "unknown_ns", known, r->unknown_ns);
+	gs_json_put_number(o, "unattributed_ns", known, r->unattributed_ns);
+	gs_json_put_number(o, "span_ns", known, r->as_of_ns - r->since_ns);
+	gs_json_put_number(o, "switches", g->open, r->switches);
+	gs_json_put_number(o, "clock_error_ns", g->open, g->error_ns);
 	return o;
 }
 

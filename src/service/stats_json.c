@@ -157,9 +157,8 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "driver_branch", json_integer(s->branch));
 	json_object_set_new(o, "daemon", json_boolean(s->opts.daemon));
 	json_object_set_new(o, "dry_run", json_boolean(s->opts.dry_run));
-	json_object_set_new(o, "policy",
-			    s->p ? json_string(gs_policy_running(s->p)->name) : json_null());
-	json_object_set_new(o, "calls", s->e ? calls_json(s) : json_null());
+	gs_json_put_text(o, "policy", s->p ? gs_policy_running(s->p)->name : NULL);
+	gs_json_put(o, "calls", s->e ? calls_json(s) : NULL);
 	json_object_set_new(o, "launches", launches_json(s));
 	gs_sight_flush(s);
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));

@@ -100,7 +100,7 @@ static json_t *tsg_line(struct gs_service *s, const struct gs_view *v, const voi
 	json_object_set_new(o, "pid", number(t->what.pid));
 	json_object_set_new(o, "uid", number(t->what.uid));
 	json_object_set_new(o, "comm", gs_json_text(t->what.comm));
-	json_object_set_new(o, "class", class ? json_string(class) : json_null());
+	gs_json_put_text(o, "class", class);
 	json_object_set_new(o, "turns", json_boolean(sees_turns(v, t->what.uid)));
 	return o;
 }

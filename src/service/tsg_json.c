@@ -13,28 +13,12 @@
 
 #define REASON_LEN 640 /* for all of them together */
 
-/* Takes @value, which may be NULL: null then. */
-static void put(json_t *o, const char *key, json_t *value)
-{
-	json_object_set_new(o, key, value ? value : json_null());
-}
-
-static void put_text(json_t *o, const char *key, const char *text)
-{
-	put(o, key, text && *text ? json_string(text) : NULL);
-}
-
-static void put_number(json_t *o, const char *key, bool known, uint64_t v)
-{
-	put(o, key, known ? json_integer((json_int_t)v) : NULL);
-}
-
 static void put_handle(json_t *o, const char *key, uint32_t handle)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "0x%08x", handle);
-	put_text(o, key, text);
+	gs_json_put_text(o, key, text);
 }
 
 /* A comm is bytes that a user chose: what is not UTF-8 becomes '?'. */
@@ -43,7 +27,7 @@ static void put_comm(json_t *o, const char comm[GPUSCHED_COMM_LEN])
 	char text[GPUSCHED_COMM_LEN + 1];
 
 	snprintf(text, sizeof(text), "%.*s", GPUSCHED_COMM_LEN, comm);
-	put(o, "comm", *text ? gs_json_text(text) : NULL);
+	gs_json_put_text(o, "comm", text);
 }
 
 static json_t *setting_json(unsigned int i, uint32_t value)
@@ -60,8 +44,9 @@ json_t *gs_settings_json(const struct gpusched_settings *set)
 	json_t *o = json_object();
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
-		put(o, gs_settings[i].key,
-		    set->valid & GS_BIT(i) ? setting_json(i, gs_field_get(set, GS_BIT(i))) : NULL);
+		gs_json_put(o, gs_settings[i].key,
+			    set->valid & GS_BIT(i) ? setting_json(i, gs_field_get(set, GS_BIT(i)))
+						   : NULL);
 	return o;
 }
 
@@ -79,17 +64,17 @@ static void put_gpu(struct gs_service *s, const struct gpusched_tsg *rec, json_t
 {
 	const struct gs_gpu *gpu = s ? gs_record_gpu(s, rec) : NULL;
 
-	put_number(o, "gpu", gpu || rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
-		   gpu ? gpu->index : rec->task.gpu);
-	put_text(o, "gpu_uuid", gpu ? gpu->uuid : NULL);
-	put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
+	gs_json_put_number(o, "gpu", gpu || rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
+			   gpu ? gpu->index : rec->task.gpu);
+	gs_json_put_text(o, "gpu_uuid", gpu ? gpu->uuid : NULL);
+	gs_json_put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
 }
 
 /* As policies have it: gpusched_runlist(). */
 static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
 {
-	put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
-		   rec->task.gpu << 8 | (rec->task.engine & 0xffu));
+	gs_json_put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
+			   rec->task.gpu << 8 | (rec->task.engine & 0xffu));
 }
 
 /* As the table has it: what a look at its process would say now is `class explain`'s to tell. */
@@ -110,8 +95,8 @@ static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json
 {
 	bool has = s && rec->task.class_id;
 
-	put_text(o, "class", has ? gs_class_name(s->classes, rec->task.class_id) : NULL);
-	put_text(o, "class_source", has ? source_of(s, rec) : NULL);
+	gs_json_put_text(o, "class", has ? gs_class_name(s->classes, rec->task.class_id) : NULL);
+	gs_json_put_text(o, "class_source", has ? source_of(s, rec) : NULL);
 }
 
 static void add_overrules(uint32_t why, char *text, size_t size)
@@ -144,9 +129,9 @@ static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, jso
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (s && s->e)
 		add_overrules(gs_engine_overruled(s->e, &rec->key), text, sizeof(text));
-	put_text(o, "held_by", held ? policy : NULL);
-	put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
-	put_text(o, "reason", text);
+	gs_json_put_text(o, "held_by", held ? policy : NULL);
+	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
+	gs_json_put_text(o, "reason", text);
 }
 
 static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
@@ -156,43 +141,45 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 	const struct gs_saved_tsg *kept =
 		s && rec->manual.valid ? gs_saved_find(&s->saved, rec->task.id) : NULL;
 
-	put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
-	put(o, "assumed", assumed_json(rec->task.assumed));
+	gs_json_put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
+	gs_json_put(o, "assumed", assumed_json(rec->task.assumed));
 	put_handle(o, "client", rec->key.client);
 	put_handle(o, "tsg", rec->key.handle);
-	put_number(o, "channels", true, rec->nchannels);
-	put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
-	put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
-	put(o, "pool", gs_pool_json(s, (pid_t)rec->task.pid));
-	put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
-	put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
-	put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
+	gs_json_put_number(o, "channels", true, rec->nchannels);
+	gs_json_put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
+	gs_json_put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
+	gs_json_put(o, "pool", gs_pool_json(s, (pid_t)rec->task.pid));
+	gs_json_put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
+	gs_json_put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
+	gs_json_put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
 	put_reason(s, rec, o);
-	put_text(o, "suspended_by", rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
-	put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,
-		   kept ? kept->suspended_by : 0);
-	put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
-	put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0, rec->suspend_until_ns);
-	put_number(o, "errors", true, rec->errors);
-	put_text(o, "last_error", rec->errors ? status : NULL);
-	put(o, "changed", json_boolean(rec->changed != 0));
-	put(o, "reapplied", json_boolean(kept && kept->reapplied));
+	gs_json_put_text(o, "suspended_by",
+			 rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
+	gs_json_put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,
+			   kept ? kept->suspended_by : 0);
+	gs_json_put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
+	gs_json_put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0,
+			   rec->suspend_until_ns);
+	gs_json_put_number(o, "errors", true, rec->errors);
+	gs_json_put_text(o, "last_error", rec->errors ? status : NULL);
+	gs_json_put(o, "changed", json_boolean(rec->changed != 0));
+	gs_json_put(o, "reapplied", json_boolean(kept && kept->reapplied));
 }
 
 static void put_facts(const struct gpusched_task *t, json_t *o)
 {
-	put_number(o, "weight", true, t->weight);
-	put_number(o, "deadline_us", t->known & GPUSCHED_KNOWN_DEADLINE, t->deadline_us);
-	put_number(o, "created_ns", t->created_ns != 0, t->created_ns);
-	put_number(o, "launches", t->known & GPUSCHED_KNOWN_LAUNCHES, t->launches);
-	put_number(o, "launches_since_ns", t->known & GPUSCHED_KNOWN_LAUNCHES,
-		   t->launches_since_ns);
-	put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
-		   gs_launch_rate_mhz(t, gs_now_ns()));
-	put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() knows */
-	put_number(o, "wait_time_ns", false, 0);
-	put_number(o, "switches", false, 0);
-	put_number(o, "last_run_ns", false, 0);
+	gs_json_put_number(o, "weight", true, t->weight);
+	gs_json_put_number(o, "deadline_us", t->known & GPUSCHED_KNOWN_DEADLINE, t->deadline_us);
+	gs_json_put_number(o, "created_ns", t->created_ns != 0, t->created_ns);
+	gs_json_put_number(o, "launches", t->known & GPUSCHED_KNOWN_LAUNCHES, t->launches);
+	gs_json_put_number(o, "launches_since_ns", t->known & GPUSCHED_KNOWN_LAUNCHES,
+			   t->launches_since_ns);
+	gs_json_put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
+			   gs_launch_rate_mhz(t, gs_now_ns()));
+	gs_json_put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() knows */
+	gs_json_put_number(o, "wait_time_ns", false, 0);
+	gs_json_put_number(o, "switches", false, 0);
+	gs_json_put_number(o, "last_run_ns", false, 0);
 }
 
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
@@ -202,21 +189,21 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 	char engine[12];
 	json_t *o = json_object();
 
-	put_number(o, "id", true, rec->task.id);
+	gs_json_put_number(o, "id", true, rec->task.id);
 	put_gpu(s, rec, o);
-	put_number(o, "pid", true, rec->task.pid);
-	put_number(o, "tid", tid != 0, tid);
+	gs_json_put_number(o, "pid", true, rec->task.pid);
+	gs_json_put_number(o, "tid", tid != 0, tid);
 	put_comm(o, rec->task.comm);
-	put_number(o, "uid", true, rec->task.uid);
-	put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
-	put_text(o, "kind", gs_kind_name(rec->task.kind));
-	put_text(o, "engine", gs_engine_name(rec->task.engine, engine));
+	gs_json_put_number(o, "uid", true, rec->task.uid);
+	gs_json_put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
+	gs_json_put_text(o, "kind", gs_kind_name(rec->task.kind));
+	gs_json_put_text(o, "engine", gs_engine_name(rec->task.engine, engine));
 	put_runlist(rec, o);
 	put_class(s, rec, o);
-	put(o, "asked", gs_settings_json(&rec->task.asked));
-	put(o, "is", gs_settings_json(&is));
-	put(o, "want", gs_settings_json(&rec->task.want));
-	put(o, "manual", gs_settings_json(&rec->manual));
+	gs_json_put(o, "asked", gs_settings_json(&rec->task.asked));
+	gs_json_put(o, "is", gs_settings_json(&is));
+	gs_json_put(o, "want", gs_settings_json(&rec->task.want));
+	gs_json_put(o, "manual", gs_settings_json(&rec->manual));
 	put_state(s, rec, o);
 	put_facts(&rec->task, o);
 	gs_sight_json(s, rec->task.id, o);
@@ -230,17 +217,17 @@ void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json
 	uint32_t hw = 0;
 	bool known = !gs_hardware_id(s, rec->task.id, &hw);
 
-	put_number(o, "hw_tsg", known, hw);
+	gs_json_put_number(o, "hw_tsg", known, hw);
 	if (gs_table_channels(s->o, &rec->key, &ch))
 		ch.n = 0;
 	for (uint32_t i = 0; i < ch.n && i < GPUSCHED_MAX_CHANNELS; i++) {
 		json_t *one = json_object();
 
 		put_handle(one, "channel", ch.ch[i].handle);
-		put_number(one, "context_id", ch.ch[i].cid != 0, ch.ch[i].cid);
+		gs_json_put_number(one, "context_id", ch.ch[i].cid != 0, ch.ch[i].cid);
 		json_array_append_new(list, one);
 	}
-	put(o, "channel_list", list);
+	gs_json_put(o, "channel_list", list);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -252,27 +239,29 @@ static void put_arguments(struct gs_service *s, const struct gpusched_event *ev,
 
 	switch (ev->type) {
 	case GPUSCHED_EV_TIMESLICE:
-		put_number(o, "timeslice_us", true, ev->arg[0]);
+		gs_json_put_number(o, "timeslice_us", true, ev->arg[0]);
 		break;
 	case GPUSCHED_EV_INTERLEAVE:
-		put_text(o, "interleave", gs_setting_word(GPUSCHED_INTERLEAVE, ev->arg[0]));
+		gs_json_put_text(o, "interleave", gs_setting_word(GPUSCHED_INTERLEAVE, ev->arg[0]));
 		break;
 	case GPUSCHED_EV_PREEMPT_MODE:
-		put_text(o, "preempt_mode", gs_setting_word(GPUSCHED_PREEMPT_MODE, ev->arg[0]));
+		gs_json_put_text(o, "preempt_mode",
+				 gs_setting_word(GPUSCHED_PREEMPT_MODE, ev->arg[0]));
 		break;
 	case GPUSCHED_EV_CHANNEL:
 		put_handle(o, "channel", ev->arg[0]);
-		put_number(o, "context_id", ev->arg[1] != 0, ev->arg[1]);
+		gs_json_put_number(o, "context_id", ev->arg[1] != 0, ev->arg[1]);
 		break;
 	case GPUSCHED_EV_CLASS:
-		put_text(o, "class", s ? gs_class_name(s->classes, ev->arg[0]) : NULL);
+		gs_json_put_text(o, "class", s ? gs_class_name(s->classes, ev->arg[0]) : NULL);
 		break;
 	case GPUSCHED_EV_LIMIT:
-		put_text(o, "share", ev->arg[0] < GS_COUNT(shares) ? shares[ev->arg[0]] : NULL);
+		gs_json_put_text(o, "share",
+				 ev->arg[0] < GS_COUNT(shares) ? shares[ev->arg[0]] : NULL);
 		break;
 	case GPUSCHED_EV_OVERRULED:
 		add_overrules(ev->arg[0], reason, sizeof(reason));
-		put_text(o, "reason", reason);
+		gs_json_put_text(o, "reason", reason);
 		break;
 	default:
 		break;
@@ -281,7 +270,7 @@ static void put_arguments(struct gs_service *s, const struct gpusched_event *ev,
 
 static void put_wish(const struct gpusched_tsg *rec, json_t *o)
 {
-	put(o, "want", gs_settings_json(&rec->task.want));
+	gs_json_put(o, "want", gs_settings_json(&rec->task.want));
 }
 
 json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
@@ -290,12 +279,12 @@ json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
 	char engine[12];
 	json_t *o = json_object();
 
-	put_number(o, "time_ns", true, ev->ns);
-	put_text(o, "event", gs_event_name(ev->type));
-	put_number(o, "pid", true, ev->pid);
+	gs_json_put_number(o, "time_ns", true, ev->ns);
+	gs_json_put_text(o, "event", gs_event_name(ev->type));
+	gs_json_put_number(o, "pid", true, ev->pid);
 	if (ev->tid) {
-		put_number(o, "tid", true, ev->tid);
-		put_number(o, "cpu", true, ev->cpu);
+		gs_json_put_number(o, "tid", true, ev->tid);
+		gs_json_put_number(o, "cpu", true, ev->cpu);
 	}
 	put_comm(o, ev->comm);
 	if (ev->key.client)
@@ -303,10 +292,10 @@ json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
 	if (ev->key.handle)
 		put_handle(o, "tsg", ev->key.handle);
 	if (ev->id)
-		put_number(o, "id", true, ev->id);
+		gs_json_put_number(o, "id", true, ev->id);
 	if (s && ev->id && !gs_table_get(s->o, &ev->key, &rec)) {
-		put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
-		put_text(o, "kind", gs_kind_name(rec.task.kind));
+		gs_json_put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
+		gs_json_put_text(o, "kind", gs_kind_name(rec.task.kind));
 		put_gpu(s, &rec, o);
 		if (ev->type == GPUSCHED_EV_WANT)
 			put_wish(&rec, o);
@@ -322,25 +311,25 @@ json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call)
 	json_t *o = json_object();
 	const char *status = gs_rm_status_name(call->res.status);
 
-	put_number(o, "time_ns", true, gs_now_ns());
-	put_text(o, "event", gs_event_name(GPUSCHED_EV_CALL));
-	put_number(o, "pid", true, call->pid);
+	gs_json_put_number(o, "time_ns", true, gs_now_ns());
+	gs_json_put_text(o, "event", gs_event_name(GPUSCHED_EV_CALL));
+	gs_json_put_number(o, "pid", true, call->pid);
 	put_handle(o, "client", call->key.client);
 	put_handle(o, "tsg", call->key.handle);
-	put_number(o, "id", true, call->id);
-	put_number(o, "gpu", call->gpu != GPUSCHED_GPU_UNKNOWN, call->gpu);
+	gs_json_put_number(o, "id", true, call->id);
+	gs_json_put_number(o, "gpu", call->gpu != GPUSCHED_GPU_UNKNOWN, call->gpu);
 	if (!gs_table_get(s->o, &call->key, &rec) && rec.task.id == call->id) {
 		put_comm(o, rec.task.comm);
-		put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
-		put_text(o, "kind", gs_kind_name(rec.task.kind));
+		gs_json_put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
+		gs_json_put_text(o, "kind", gs_kind_name(rec.task.kind));
 	}
 	if (call->op == GS_RM_SET_TIMESLICE)
-		put_number(o, "timeslice_us", true, call->arg);
-	put_text(o, "call", gs_rm_op_name(call->op));
-	put_number(o, "value", true, call->arg);
-	put(o, "done", json_boolean(!call->res.err && !call->dry_run));
-	put(o, "dry_run", json_boolean(call->dry_run));
-	put_text(o, "status", status);
-	put_number(o, "call_ns", !call->dry_run, call->res.ns);
+		gs_json_put_number(o, "timeslice_us", true, call->arg);
+	gs_json_put_text(o, "call", gs_rm_op_name(call->op));
+	gs_json_put_number(o, "value", true, call->arg);
+	gs_json_put(o, "done", json_boolean(!call->res.err && !call->dry_run));
+	gs_json_put(o, "dry_run", json_boolean(call->dry_run));
+	gs_json_put_text(o, "status", status);
+	gs_json_put_number(o, "call_ns", !call->dry_run, call->res.ns);
 	return o;
 }

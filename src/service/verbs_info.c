@@ -246,15 +246,14 @@ int gs_verb_observe_status(struct gs_request *rq)
 		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
 	json_object_set_new(o, "on", json_boolean(st.on));
 	json_object_set_new(o, "complete", json_boolean(st.complete));
-	json_object_set_new(o, "version", st.version ? json_integer(st.version) : json_null());
+	gs_json_put_number(o, "version", st.version, st.version);
 	r = st.gate ? 0 : gs_gate_probe(&why);
 	json_object_set_new(o, "gate", json_boolean(st.gate));
-	json_object_set_new(o, "gate_reason", r ? json_string(why.text) : json_null());
-	json_object_set_new(o, "tsgs", st.on ? json_integer(st.tsgs) : json_null());
-	json_object_set_new(o, "processes", st.on ? json_integer(st.procs) : json_null());
+	gs_json_put_text(o, "gate_reason", r ? why.text : NULL);
+	gs_json_put_number(o, "tsgs", st.on, st.tsgs);
+	gs_json_put_number(o, "processes", st.on, st.procs);
 	for (size_t i = 0; i < GS_COUNT(names); i++)
-		json_object_set_new(counters, names[i],
-				    st.on ? json_integer((json_int_t)st.counters[i]) : json_null());
+		gs_json_put_number(counters, names[i], st.on, st.counters[i]);
 	return 0;
 }
 

@@ -25,12 +25,11 @@ int gs_verb_policy_get(struct gs_request *rq)
 	struct gs_saved_policy kept = { 0 };
 	const char *starting = gs_starting_policy(s);
 
-	json_object_set_new(rq->answer, "running",
-			    s->p ? gs_policy_info_json(gs_policy_running(s->p), true)
-				 : json_null());
-	json_object_set_new(rq->answer, "starting", starting ? json_string(starting) : json_null());
-	json_object_set_new(rq->answer, "permanent",
-			    gs_permanent_load(&kept, NULL) ? json_null() : json_string(kept.name));
+	gs_json_put(rq->answer, "running",
+		    s->p ? gs_policy_info_json(gs_policy_running(s->p), true) : NULL);
+	gs_json_put_text(rq->answer, "starting", starting);
+	gs_json_put_text(rq->answer, "permanent",
+			 gs_permanent_load(&kept, NULL) ? NULL : kept.name);
 	json_object_set_new(rq->answer, "last_exit", exit_json(&s->last_exit));
 	gs_saved_policy_done(&kept);
 	return 0;
