@@ -151,7 +151,7 @@ GPREEMPT_API int gpreempt_synchronize(struct gpreempt_queue *q);
  * Takes the GPU from the queue: its TSG is suspended, and its submissions wait, until
  * gpreempt_resume(), or for @for_us microseconds (0: no limit; up to 3600000000). Takes about 1 ms
  * on a GPU. Do not wait for CUDA in its context meanwhile. -ENOTSUP: TSGs cannot be called
- * (gpreempt_control()); -EREMOTEIO: the driver or the daemon refused.
+ * (gpreempt_control()); -EREMOTEIO: the driver or the daemon refused, or did not answer in 5 s.
  */
 GPREEMPT_API int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us);
 /* Also ends the monitor's own suspension, for 50 ms. Does not wait. */

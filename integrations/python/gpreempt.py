@@ -136,6 +136,10 @@ class GPUScheduler:
         """Until all work of the queue is done."""
         self._check(self._lib.gpreempt_synchronize(self.queue(priority)))
 
+    def set_priority(self, priority, other):
+        """Gives the queue of @priority another one, with the timeslice that goes with it."""
+        self._check(self._lib.gpreempt_context_set_priority(self.queue(priority), other))
+
     def preempt(self, priority, for_us=0):
         """Takes the GPU from the queue until resume(), or for @for_us."""
         self._check(self._lib.gpreempt_preempt(self.queue(priority), for_us))

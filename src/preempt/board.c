@@ -193,7 +193,7 @@ void board_sleep(struct board *b, uint32_t seen, uint64_t ns)
 {
 	struct timespec t = { .tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S) };
 
-	syscall(SYS_futex, &b->page->changes, FUTEX_WAIT, seen, ns ? &t : NULL, NULL, 0);
+	syscall(SYS_futex, &b->page->changes, FUTEX_WAIT, seen, &t, NULL, 0);
 }
 
 void board_wake(struct board *b)

@@ -32,7 +32,7 @@ struct board_others {
 };
 struct board_others board_read(const struct board *b, uint64_t now);
 
-/* Sleeps until the board has changed since @seen, or @ns have passed; 0: no limit. */
+/* Sleeps until the board has changed since @seen, or @ns have passed. */
 uint32_t board_seen(const struct board *b);
 void board_sleep(struct board *b, uint32_t seen, uint64_t ns);
 void board_wake(struct board *b);

@@ -3,6 +3,7 @@
 
 #define TICK_NS (100 * NS_PER_US) /* while somebody waits for somebody's progress */
 #define WATCH_NS (20 * NS_PER_MS) /* while a TSG is suspended, or a claim may lapse */
+#define IDLE_NS NS_PER_S          /* another process may have been killed */
 #define USUAL_WEIGHT 100
 
 static bool is_active(const struct core_queue *q)
@@ -199,7 +200,7 @@ int core_claim(const struct core *c, uint64_t now, uint64_t *ret_since_ns)
 
 uint64_t core_sleep_ns(const struct core *c)
 {
-	uint64_t sleep = c->outside != CORE_NONE ? WATCH_NS : 0;
+	uint64_t sleep = c->outside != CORE_NONE ? WATCH_NS : IDLE_NS;
 	bool waiting = false, working = false;
 
 	for (unsigned int i = 0; i < c->n; i++) {

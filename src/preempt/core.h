@@ -81,7 +81,7 @@ void core_resume(struct core_queue *q, uint64_t now);
 
 /* What this process claims: its highest priority with work; CORE_NONE. */
 int core_claim(const struct core *c, uint64_t now, uint64_t *ret_since_ns);
-/* How long until the monitor must look again if nothing happens; 0: until something does. */
+/* How long until the monitor must look again if nothing happens. */
 uint64_t core_sleep_ns(const struct core *c);
 
 #endif /* GPUSCHED_PREEMPT_CORE_H */

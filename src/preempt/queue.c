@@ -335,9 +335,21 @@ int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 	return 0;
 }
 
+/* Suspended is wanted; until it is, or is not wanted any more. With the lock held. */
+static int wait_suspended(struct gpreempt_queue *q)
+{
+	uint64_t end = gs_now_ns() + CALLED_NS;
+
+	while ((!q->is_suspended || q->calling) && q->core.taken_ns && gs_now_ns() < end)
+		preempt_wait(q->g, &q->g->changed, LOOK_NS);
+	if (!q->core.taken_ns) /* its time is over */
+		return 0;
+	return q->is_suspended ? q->suspend_err : -ETIMEDOUT;
+}
+
 int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us)
 {
-	uint64_t now = gs_now_ns(), end = now + CALLED_NS;
+	uint64_t now = gs_now_ns();
 	int r = queue_check(q);
 
 	if (!r && for_us > MOST_TAKEN_US)
@@ -350,13 +362,11 @@ int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us)
 	q->core.taken_ns = for_us ? now + for_us * NS_PER_US : UINT64_MAX;
 	monitor_tell(q->g, now);
 	board_wake(q->g->board);
-	while (!(q->is_suspended && !q->calling) && q->core.taken_ns && gs_now_ns() < end)
-		preempt_wait(q->g, &q->g->changed, LOOK_NS);
-	r = q->is_suspended && q->suspend_err ? -EREMOTEIO : 0;
+	r = wait_suspended(q);
 	if (r)
 		core_resume(&q->core, gs_now_ns());
 	pthread_mutex_unlock(&q->g->lock);
-	return r ? FAIL(r, "the TSG could not be suspended: %s", strerror(-q->suspend_err)) : 0;
+	return r ? FAIL(-EREMOTEIO, "the TSG could not be suspended: %s", strerror(-r)) : 0;
 }
 
 int gpreempt_resume(struct gpreempt_queue *q)

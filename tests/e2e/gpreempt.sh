@@ -28,7 +28,7 @@ is "$(of long .requests.suspended)" 0 "the high queue never is"
 python hand '
 launch(4); gpu.preempt(LOW)
 print("ready", gpu.control); sys.stdin.readline()
-gpu.resume(LOW); gpu.wait(LOW)
+gpu.resume(LOW); gpu.wait(LOW); gpu.set_priority(LOW, NORMAL)
 s = gpu.stats(LOW); print("done", s["done"], s["suspended"]); sys.stdin.readline()
 gpu.submit(lambda stream: print("stream", stream != 0), priority=LOW)
 try: gpu.submit(lambda stream: 1 / 0, priority=LOW)
@@ -40,10 +40,12 @@ if not os.fork():
     except OSError as e: print("child", e.errno); os._exit(0)
 os.wait(); launch(); gpu.wait(LOW); print("parent", gpu.stats(LOW)["done"])
 gpu.close(); print("closed"); sys.stdin.readline()'
+check "a low queue has a short slice" wait_for 5 slice_is $python_pid 20
 is "$(sim_disabled $python_pid)" 8 "gpreempt_preempt() suspends the queue's TSG"
 like "$(as $user "$gpusched" list pid:$python_pid)" "suspended \(person\)" "its user's list says so"
 echo >&"$python_in"
 check "gpreempt_resume() lets it run" wait_for 10 grep -qx "done 4 1" "$scratch/hand.out"
+check "with another priority it has another slice" wait_for 5 slice_is $python_pid 800
 check "nothing is suspended" nothing_suspended
 echo >&"$python_in"
 wait_for 20 grep -q closed "$scratch/hand.out"

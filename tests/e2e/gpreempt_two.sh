@@ -11,7 +11,7 @@ agent_begin
 LD_PRELOAD= start_daemon || not_ok "a daemon starts"
 
 beside() { # BY SECONDS: training in the background until its requests have been made
-	queues "$1.training" "$1" training warmup=0.5 seconds=4 &
+	queues "$1.training" "$1" training warmup=0.5 seconds=3.5 &
 	local training=$!
 	wait_for 10 eval '[ "$(sim_state "[.tsgs[] | select(.engine == 1)] | length")" -ge 1 ]'
 	sleep 1
@@ -19,8 +19,8 @@ beside() { # BY SECONDS: training in the background until its requests have been
 	wait $training
 }
 
-beside none 1.5
-beside gpreempt 1.5
+beside none 1.2
+beside gpreempt 1.2
 is "$(of gpreempt .control)" daemon "TSGs are called through the daemon"
 ge "$(of gpreempt .n)" 20 "requests are done"
 le "$(of gpreempt .p50_us)" "$(of none '.p50_us / 2')" "a high request waits less than half as long as beside training by itself"
@@ -38,9 +38,14 @@ python waits '
 launch(1); gpu.wait(LOW); print("ready"); sys.stdin.readline()
 while True: launch(); gpu.wait(LOW); print("step", flush=True)'
 check "beside a claim one submission a second passes" grep -q ready "$scratch/waits.out"
-kill -9 $claimer
 echo >&"$python_in"
-check "after SIGKILL of the claimer work goes on" wait_for 10 eval '[ "$(grep -c step "$scratch/waits.out")" -ge 5 ]'
+sleep 1.5
+check "two processes with low queues do not switch all the time" wait_for 5 slice_is $python_pid 800
+le "$(grep -c step "$scratch/waits.out")" 5 "and no more"
+kill -STOP $claimer
+check "once the claimer is stopped, work goes on" wait_for 10 eval '[ "$(grep -c step "$scratch/waits.out")" -ge 50 ]'
+kill -9 $claimer
+check "and the one that is left has a short slice" wait_for 5 slice_is $python_pid 20
 kill -9 $python_pid
 wait_for 10 eval '[ "$(sim_state ".tsgs | length")" = 0 ]'
 
