@@ -114,10 +114,11 @@ char *gs_json_cell(const json_t *value)
 
 int gs_json_line(FILE *out, const json_t *object)
 {
-	if (json_dumpf(object, out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12)) ||
-	    putc('\n', out) == EOF)
-		return -EIO;
-	return 0;
+	/* in one piece: json_dumpf() writes it token by token */
+	CLEANUP_FREE char *text =
+		json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
+
+	return !text || fputs(text, out) == EOF || putc('\n', out) == EOF ? -EIO : 0;
 }
 
 static bool is_right(const struct gs_column *col)
@@ -250,10 +251,7 @@ static int json_row(struct gs_sheet *t, json_t *row)
 		    json_object_set_new(row, path, json_null()))
 			return -ENOMEM;
 	}
-	if (gs_json_line(t->out, row))
-		return -EIO;
-	fflush(t->out);
-	return 0;
+	return gs_json_line(t->out, row);
 }
 
 int gs_sheet_row(struct gs_sheet *t, json_t *row)

@@ -110,7 +110,7 @@ int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, 
 /* Prints one object: JSON, or "key  value" lines. */
 int cli_print_object(const struct cli *c, const json_t *object);
 /* Sums by @by, as `history` and `stats --by` have them; @life: with when each process began and ended. */
-int cli_print_sums(const struct cli *c, const char *by, bool life, json_t *rows);
+int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer);
 void cli_close_(struct gpusched **g);
 #define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
 

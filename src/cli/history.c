@@ -222,8 +222,22 @@ static void print_csv(const json_t *rows)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-int cli_print_sums(const struct cli *c, const char *by, bool life, json_t *rows)
+/* Each line of JSON says by itself how its figures come about. */
+static void add_figures(const json_t *answer, json_t *rows)
 {
+	json_t *figures = json_object_get(answer, "figures"), *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		json_object_set(row, "figures", figures);
+}
+
+int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
+{
+	json_t *rows = json_object_get(answer, "rows");
+
+	if (c->json)
+		add_figures(answer, rows);
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (!strcmp(tables[i].by, by))
 			return cli_print_rows(c, tables[i].columns,
@@ -231,8 +245,10 @@ int cli_print_sums(const struct cli *c, const char *by, bool life, json_t *rows)
 	return cli_fail(-EINVAL, "'%s' is nobody that there are sums of", by);
 }
 
-static int print(const struct cli *c, const char *by, bool of_events, json_t *rows)
+static int print(const struct cli *c, const char *by, bool of_events, const json_t *answer)
 {
+	json_t *rows = json_object_get(answer, "rows");
+
 	if (cli_opt(c, "csv")) {
 		print_csv(rows);
 		return GS_EXIT_OK;
@@ -242,7 +258,7 @@ static int print(const struct cli *c, const char *by, bool of_events, json_t *ro
 		return GS_EXIT_OK;
 	}
 	return of_events ? cli_print_rows(c, events, GS_COUNT(events), rows)
-			 : cli_print_sums(c, by, true, rows);
+			 : cli_print_sums(c, by, true, answer);
 }
 
 /* NULL: said why not. */
@@ -285,7 +301,7 @@ int cli_history(struct cli *c)
 	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "history", args, &answer);
 	if (r)
 		return gs_exit_of(r);
-	r = print(c, by, of_events, json_object_get(answer, "rows"));
+	r = print(c, by, of_events, answer);
 	/* else a user would take the rows for all that had the GPU */
 	if (!c->json && !cli_opt(c, "csv") &&
 	    json_is_true(json_object_get(answer, "others_hidden")))

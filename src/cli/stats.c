@@ -24,7 +24,7 @@ int cli_stats(struct cli *c)
 	if (r)
 		return gs_exit_of(r);
 	if (by)
-		return cli_print_sums(c, by, false, json_object_get(answer, "rows"));
+		return cli_print_sums(c, by, false, answer);
 	if (!c->json)
 		drop_ago(answer);
 	return cli_print_object(c, answer);

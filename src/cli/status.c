@@ -279,7 +279,10 @@ static void print_status(const struct cli *c, const json_t *o)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-/* Both looks; *inout_us: what lies between them, of a second where nobody asks for another time. */
+/*
+ * Both looks; *inout_us: what lies between them, of a second where nobody asks for another time.
+ * Without programs the first says all that the second would.
+ */
 static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct cli_look *a,
 		      struct cli_look *b)
 {
@@ -291,6 +294,11 @@ static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct
 	ms = given ? 0 : cli_look_ago(b, a);
 	if (ms) {
 		*inout_us = ms * 1000;
+		return 0;
+	}
+	if (!given && !json_array_size(b->tsgs)) {
+		*a = (struct cli_look){ json_incref(b->stats), json_incref(b->tsgs) };
+		*inout_us = 0;
 		return 0;
 	}
 	*a = *b;

@@ -35,9 +35,8 @@ static bool is_time(const char *key)
 	return n > 3 && !strcmp(key + n - 3, "_ms");
 }
 
-static void put(json_t *o, json_t *figures, const char *key, const char *is, json_t *value)
+static void put(json_t *o, const char *key, json_t *value)
 {
-	json_object_set_new(figures, key, value ? json_string(is) : json_null());
 	json_object_set_new(o, key, value ? value : json_null());
 }
 
@@ -61,19 +60,27 @@ static json_t *value_of(const struct gs_history_figure *f, const struct gs_histo
 
 void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool)
 {
-	json_t *figures = json_object();
-
 	for (size_t i = 0; i < gs_history_nfigures; i++) {
 		const struct gs_history_figure *f = &gs_history_figures[i];
 
-		put(o, figures, f->key, f->is, f->of & of ? value_of(f, s) : NULL);
+		put(o, f->key, f->of & of ? value_of(f, s) : NULL);
 		if (f->sum != GS_SUM_WAITS)
 			continue;
-		put(o, figures, "wait_p50_us", "estimated", percentile(s, 50));
-		put(o, figures, "wait_p99_us", "estimated", percentile(s, 99));
+		put(o, "wait_p50_us", percentile(s, 50));
+		put(o, "wait_p99_us", percentile(s, 99));
 	}
-	json_object_set_new(o, "figures", figures);
 	json_object_set_new(o, "lost_records", json_boolean(s->v[GS_SUM_FLAWED]));
 	json_object_set_new(o, "partly", json_boolean(s->v[GS_SUM_SEEN] && s->v[GS_SUM_BLIND]));
 	json_object_set_new(o, "pool", json_boolean(pool));
+}
+
+json_t *gs_history_figures_json(void)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < gs_history_nfigures; i++)
+		put(o, gs_history_figures[i].key, json_string(gs_history_figures[i].is));
+	put(o, "wait_p50_us", json_string("estimated"));
+	put(o, "wait_p99_us", json_string("estimated"));
+	return o;
 }

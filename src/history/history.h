@@ -84,6 +84,8 @@ extern const struct gs_history_figure gs_history_figures[];
 extern const size_t gs_history_nfigures;
 /* All of them, with percentiles of the waits and how far they can be trusted; @of: GS_FIGURE_*. */
 void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool);
+/* How each comes about, by its key: once for all rows of an answer. */
+json_t *gs_history_figures_json(void);
 
 /* Whose sums. */
 struct gs_history_who {

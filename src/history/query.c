@@ -64,7 +64,7 @@ static const char series_text[] =
 	"s.cgroup, s.policy, s.pool, s.began, s.last" GS_HISTORY_SUMS(
 		OF_SERIES) ", s.hist FROM series s "
 			   "LEFT JOIN process p ON p.id = s.process WHERE s.last >= ?1 AND s.began "
-			   "< ?2";
+			   "< ?2 AND (?3 = 0 OR p.pid = ?3)";
 #define SERIES_SUMS 15 /* the column that they begin at */
 
 static const char *text_at(sqlite3_stmt *st, int at)
@@ -151,8 +151,6 @@ static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 {
 	if ((s->process == 0) != (q->by == GS_BY_GPU && !q->pid))
 		return false;
-	if (q->pid && s->pid != q->pid)
-		return false;
 	return sees_sums(q) || s->uid == q->uid;
 }
 
@@ -220,6 +218,7 @@ static int collect(struct asking *a)
 		return rc;
 	sqlite3_bind_int64(st, 1, a->first_minute * MINUTE_S);
 	sqlite3_bind_int64(st, 2, a->end_minute * MINUTE_S);
+	sqlite3_bind_int64(st, 3, a->q->pid);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		struct series s;
 
@@ -319,10 +318,8 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	put(o, "last_s", true, (double)row->last);
 	gs_history_put_figures(o, &row->sums, gpu && !q->pid ? GS_FIGURE_GPU : GS_FIGURE_PROCESS,
 			       row->pool);
-	if (!whole) {
+	if (!whole)
 		json_object_set_new(o, "launches", json_null());
-		json_object_set_new(json_object_get(o, "figures"), "launches", json_null());
-	}
 	return o;
 }
 

@@ -31,7 +31,8 @@ static void ask(struct gs_errand *e)
 		qn->code = gs_history_ask(gs_env()->state_dir, &qn->q, &rows, &qn->err);
 	if (qn->code)
 		return;
-	o = json_pack("{s:O, s:b}", "rows", rows, "others_hidden", gs_history_hides(&qn->q));
+	o = json_pack("{s:O, s:b, s:o}", "rows", rows, "others_hidden", gs_history_hides(&qn->q),
+		      "figures", gs_history_figures_json());
 	qn->text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	if (!qn->text)
 		qn->code = -ENOMEM;
@@ -152,6 +153,7 @@ static int ask_here(struct gs_request *rq)
 		return r;
 	json_object_set_new(rq->answer, "rows", rows);
 	json_object_set_new(rq->answer, "others_hidden", json_boolean(gs_history_hides(&q)));
+	json_object_set_new(rq->answer, "figures", gs_history_figures_json());
 	return 0;
 }
 

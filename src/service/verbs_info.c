@@ -126,6 +126,7 @@ int gs_verb_list(struct gs_request *rq)
 
 struct summing {
 	struct gs_ledger_rows *rows;
+	json_t *figures;
 	size_t n;
 	FILE *out;
 	char *text;
@@ -140,6 +141,7 @@ static void summing_free(void *state)
 		fclose(t->out);
 	if (t->rows)
 		gs_ledger_rows_free(t->rows);
+	json_decref(t->figures);
 	free(t->text);
 	free(t);
 }
@@ -154,7 +156,9 @@ static int step_sums(struct gs_request *rq, uint64_t now_ns)
 		CLEANUP_JSON json_t *row = gs_ledger_row(t->rows, &rq->view);
 
 		if (!row) {
-			fputs(t->n ? "]}" : "{\"rows\":[]}", t->out);
+			fputs(t->n ? "],\"figures\":" : "{\"rows\":[],\"figures\":", t->out);
+			failed |= json_dumpf(t->figures, t->out, JSON_COMPACT) != 0;
+			fputc('}', t->out);
 			failed |= fclose(t->out) != 0;
 			t->out = NULL;
 			rq->c.text = TAKE_PTR(t->text);
@@ -179,6 +183,7 @@ static int begin_sums(struct gs_request *rq, const char *by)
 	r = gs_ledger_rows(rq->s, &rq->view, by, &t->rows, rq->err);
 	if (r)
 		return r;
+	t->figures = gs_history_figures_json();
 	t->out = open_memstream(&t->text, &t->size);
 	return t->out ? gs_request_work(rq, step_sums) : -ENOMEM;
 }

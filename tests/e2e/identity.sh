@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # asan: yes
 # What identifies a TSG to the hardware, and who made it: `list --wide`, `monitor --verbose`, tid:N.

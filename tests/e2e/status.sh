@@ -18,6 +18,7 @@ end_load $LOAD_PID
 start_daemon
 exits 0 "an idle GPU is all right" "$gpusched" status --for 100ms
 like "$out" 'nothing is wrong' "which it says"
+is "$("$gpusched" status --json | jq -c '[.ok, .window_ms]')" '[true,0]' "at once: there is nothing to wait for"
 exits 2 "a time must be a time" "$gpusched" status --for soon
 
 load be $fixed
