@@ -7,6 +7,8 @@
 #
 #   qemu                   starts QEMU 10 of bookworm-backports: bookworm's 7.2 corrupts its guests under TCG
 #   6.1/ 6.12/             Debian's cloud kernels of bookworm and bookworm-backports: vmlinuz, config, modules/
+#   6.12/headers           what modules for the latter are built against
+#   libbpf/                of bookworm-backports: bookworm's finds no struct_ops in a module
 #   guest/                 programs for the guest: busybox, systemd and its libraries
 #
 # Packages come from the mirror that this machine's apt knows. Nothing of the machine's apt is changed.
@@ -77,6 +79,28 @@ kernel() {
 	mv "$apt/kernel/boot/config-${package#linux-image-}" "$to/config"
 	mv "$apt/kernel/lib/modules/${package#linux-image-}" "$to/modules"
 	rm -rf "$apt/kernel"
+	release=${package#linux-image-}
+}
+
+# headers DIRECTORY: those of the kernel that kernel() fetched last
+headers() {
+	local version=${release%-cloud-amd64} deb
+	mkdir -p "$1/tree" "$apt/headers"
+	(cd "$apt/headers" && apt-get "${options[@]}" download "linux-headers-$release" \
+		"linux-headers-$version-common" "linux-kbuild-$version")
+	for deb in "$apt"/headers/*.deb; do
+		dpkg -x "$deb" "$1/tree"
+	done
+	# They name their sources by absolute paths.
+	sed -i "s|/usr/src/|$1/tree/usr/src/|g" "$1/tree/usr/src/linux-headers-$release/Makefile"
+	ln -s "tree/usr/src/linux-headers-$release" "$1/headers"
+}
+
+libbpf() {
+	mkdir -p "$cache/libbpf" "$apt/libbpf"
+	(cd "$apt/libbpf" && apt-get "${options[@]}" download libbpf-dev/bookworm-backports && dpkg -x libbpf-dev_*.deb .)
+	mv "$apt/libbpf/usr/include" "$cache/libbpf/include"
+	mv "$apt/libbpf/usr/lib/x86_64-linux-gnu/libbpf.a" "$cache/libbpf/"
 }
 
 apt-get "${options[@]}" update || die "no package lists from $mirror"
@@ -84,6 +108,8 @@ unpack "$cache/host" bookworm-backports qemu-system-x86 qemu-system-common qemu-
 unpack "$cache/guest" bookworm busybox-static systemd
 kernel 6.1
 kernel 6.12
+headers "$cache/6.12"
+libbpf
 
 libs=usr/lib/x86_64-linux-gnu
 cat >"$cache/qemu" <<END
