@@ -11,7 +11,7 @@
 #ifndef GPUSCHED_ABI_H
 #define GPUSCHED_ABI_H
 
-#ifdef __bpf__
+#if defined(__bpf__) || defined(__KERNEL__)
 /* linux/types.h only: no vmlinux.h of the build machine */
 #include <linux/types.h>
 typedef __u8 gs_u8;

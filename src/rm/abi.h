@@ -7,9 +7,15 @@
 #ifndef GPUSCHED_RM_ABI_H
 #define GPUSCHED_RM_ABI_H
 
+#ifdef __KERNEL__ /* gpusched.ko and the tests' stand-in driver */
+#include <linux/ioctl.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+#else
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#endif
 
 #define NV_MAJOR 195
 #define NV_CTL_MINOR 255

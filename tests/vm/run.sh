@@ -14,6 +14,8 @@
 #   # programs: bpftool      more programs than put_programs() takes along: of systemd's package by
 #                            path, else this machine's
 #   # policies: deny         policies of tests/policy, built
+#   # drivers: yes           /gpusched/drivers has what tests/vm/drivers.sh builds
+#   # boot: OPTION...        more of the kernel's command line
 #   # init: yes              the test is process 1 first, and execs what runs `/init test` later
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -79,6 +81,18 @@ put_policies() {
 	done
 }
 
+put_drivers() {
+	[ "$(header drivers)" = yes ] || return 0
+	tests/vm/drivers.sh
+	local file
+	for file in gpusched.ko nvidia.ko plain/nvidia.ko module policy-load; do
+		put "$build/vm-drivers/$file" "/gpusched/drivers/$file"
+	done
+	for file in "$build"/vm-drivers/*.bpf.o; do
+		put "$file" "/gpusched/drivers/${file##*/}"
+	done
+}
+
 put_modules() {
 	local module found n=10
 	for module in $(header modules); do
@@ -118,6 +132,7 @@ pack() {
 	put_programs
 	put_tree
 	put_policies
+	put_drivers
 	put_modules
 	put_libraries
 	(cd "$root/files" && find . | "$guest/bin/busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"
@@ -132,7 +147,7 @@ boot() {
 		-nodefaults -no-user-config -display none -no-reboot -monitor none \
 		-serial "file:$logs/console" -serial stdio -serial "file:$root/logs.tar" \
 		-kernel "$cache/$kernel/vmlinuz" -initrd "$root/initramfs" \
-		-append "console=ttyS0 panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init)" </dev/null
+		-append "console=ttyS0 panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init) $(header boot)" </dev/null
 }
 
 rm -rf "$logs"

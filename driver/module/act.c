@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "act.h"
+
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "hold.h"
+#include "rm.h"
+#include "rm/abi.h"
+
+#define COST 20u            /* calls of 1 ms are paid with 20: 5 % of the time */
+#define CREDIT NSEC_PER_SEC /* what may be owed */
+#define PATIENCE (10 * HZ)  /* to put something back, a try a second */
+
+static void act_work(struct work_struct *work);
+static struct workqueue_struct *queue;
+static DECLARE_DELAYED_WORK(work, act_work);
+static DECLARE_WAIT_QUEUE_HEAD(done);
+static LIST_HEAD(todo); /* under tsg_lock, as each TSG in it */
+static struct task_struct *me;
+static u64 paid_ns; /* until then, all calls are paid */
+static u64 put_off, left;
+
+/* ---- wishes ---------------------------------------------------------------------------------- */
+
+void act_look(struct tsg *t)
+{
+	lockdep_assert_held(&tsg_lock);
+	if (t->dead)
+		return;
+	if (list_empty(&t->todo)) {
+		refcount_inc(&t->ref);
+		list_add_tail(&t->todo, &todo);
+	}
+	mod_delayed_work(queue, &work, 0);
+}
+
+/* Can the settings be made, and put back later? */
+static int possible(const struct tsg *t, u32 bits)
+{
+	u32 known = t->own.valid | GPUSCHED_TIMESLICE; /* that one can be asked for */
+
+	if (!hold_alive()) /* under tsg_lock: after this, hold.c finds the wish and ends it */
+		return -ETIMEDOUT;
+	if (t->dead)
+		return -ENOENT;
+	if (bits & ~known)
+		return -ENODATA;
+	if ((bits & (GPUSCHED_PREEMPT_MODE | GPUSCHED_RUNNABLE)) &&
+	    (!t->subdevice || !t->nchannels))
+		return -ENXIO;
+	return 0;
+}
+
+int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_settings *want)
+{
+	int r = settings_check(want);
+
+	if (r)
+		return r;
+	if ((set & ~GPUSCHED_ALL_SETTINGS) || (want->valid & ~set))
+		return -EINVAL;
+	spin_lock(&tsg_lock);
+	r = possible(t, want->valid);
+	if (!r) {
+		t->wish[by].valid &= ~set;
+		for (u32 bit = 1; bit < GPUSCHED_ALL_SETTINGS; bit <<= 1)
+			if (want->valid & bit)
+				settings_put(&t->wish[by], bit, settings_get(want, bit));
+		t->error = 0;
+		t->status = 0;
+		act_look(t);
+	}
+	spin_unlock(&tsg_lock);
+	return r;
+}
+
+int act_preempt(struct tsg *t, u32 timeout_us)
+{
+	int r;
+
+	if (!timeout_us || timeout_us > NV_PREEMPT_TIMEOUT_MAX_US)
+		return -ERANGE;
+	spin_lock(&tsg_lock);
+	r = possible(t, 0);
+	if (!r) {
+		t->preempt_us = timeout_us;
+		t->error = 0;
+		t->status = 0;
+		act_look(t);
+	}
+	spin_unlock(&tsg_lock);
+	return r;
+}
+
+void act_unwish(struct tsg *t, enum wisher by)
+{
+	spin_lock(&tsg_lock);
+	t->wish[by].valid = 0;
+	act_look(t);
+	spin_unlock(&tsg_lock);
+}
+
+static void unwish(struct tsg *t, void *data)
+{
+	act_unwish(t, *(enum wisher *)data);
+}
+
+void act_unwish_all(enum wisher by)
+{
+	while (tsg_each(unwish, &by)) /* no memory: this must not fail */
+		schedule_timeout_uninterruptible(HZ / 10);
+}
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+static int call(struct rm_target *at, u32 bit, u32 value, u32 *ret_status)
+{
+	u64 before = ktime_get_ns(), took;
+	int r;
+
+	WRITE_ONCE(me, current);
+	r = bit ? rm_set(at, bit, value, ret_status) : rm_preempt(at, value, ret_status);
+	WRITE_ONCE(me, NULL);
+	took = ktime_get_ns() - before;
+	paid_ns = max(paid_ns, before) + COST * took;
+	return r;
+}
+
+bool act_is_me(void)
+{
+	return READ_ONCE(me) == current;
+}
+
+/* What a call is to do; false: nothing. @ret_back: puts back. */
+static bool next_call(struct tsg *t, u32 *ret_bit, u32 *ret_value, bool *ret_back)
+{
+	if (t->dead)
+		return false;
+	for (u32 bit = GPUSCHED_RUNNABLE; bit; bit >>= 1) { /* the suspension goes first */
+		const struct gpusched_settings *now = t->is.valid & bit ? &t->is : &t->own;
+
+		*ret_bit = bit;
+		*ret_back = !tsg_wished(t, bit, ret_value);
+		if (*ret_back && !(t->is.valid & bit))
+			continue;
+		if (*ret_back)
+			*ret_value = settings_get(&t->own, bit);
+		if (*ret_back || (t->unsure & bit) || !(now->valid & bit) ||
+		    settings_get(now, bit) != *ret_value)
+			return true;
+	}
+	*ret_bit = 0;
+	*ret_back = false;
+	*ret_value = t->preempt_us;
+	return t->preempt_us;
+}
+
+static void aim(const struct tsg *t, struct rm_target *at)
+{
+	at->client = t->task.client;
+	at->tsg = t->task.tsg;
+	at->subdevice = t->subdevice;
+	at->nchannels = t->nchannels;
+	memcpy(at->channels, t->channels, sizeof(at->channels));
+}
+
+/* A wish that RM refuses is dropped; what cannot be put back is tried again. true: try again. */
+static bool refused(struct tsg *t, u32 bit, bool back)
+{
+	if (!back) {
+		for (int by = 0; by < WISHERS; by++)
+			t->wish[by].valid &= ~bit;
+		return false;
+	}
+	if (!t->give_up)
+		t->give_up = (jiffies + PATIENCE) ?: 1;
+	if (!rm_gone(t->status) && time_before(jiffies, t->give_up))
+		return true;
+	if (!rm_gone(t->status)) {
+		left++;
+		pr_warn_ratelimited("gpusched: client %#x TSG %#x: a setting could not be put "
+				    "back: RM says %#x\n",
+				    t->task.client, t->task.tsg, t->status);
+	}
+	t->is.valid &= ~bit;
+	t->give_up = 0;
+	return false;
+}
+
+static void accepted(struct tsg *t, u32 bit, u32 value, bool back)
+{
+	if (!bit)
+		t->preempt_us = 0;
+	else if (back)
+		t->is.valid &= ~bit;
+	else
+		settings_put(&t->is, bit, value);
+	if (bit == GPUSCHED_TIMESLICE)
+		t->task.timeslice_us = value;
+	t->unsure &= ~bit;
+	t->give_up = 0;
+}
+
+/* One call for @t, which is busy. 0 nothing to do, 1 done, -EAGAIN later. */
+static int step(struct tsg *t, unsigned long *ret_delay)
+{
+	static struct rm_target at; /* the worker's */
+	u32 bit, value, own, status = 0;
+	bool back, ask, again = false;
+	int r = 0;
+
+	spin_lock(&tsg_lock);
+	if (!next_call(t, &bit, &value, &back)) {
+		spin_unlock(&tsg_lock);
+		return 0;
+	}
+	aim(t, &at);
+	ask = bit == GPUSCHED_TIMESLICE && !(t->own.valid & bit);
+	spin_unlock(&tsg_lock);
+	if (!back && paid_ns > ktime_get_ns() + CREDIT) {
+		WRITE_ONCE(put_off, put_off + 1);
+		*ret_delay = nsecs_to_jiffies(paid_ns - ktime_get_ns() - CREDIT) + 1;
+		return -EAGAIN;
+	}
+	if (ask)
+		r = rm_get_timeslice(&at, &own, &status);
+	if (!r)
+		r = call(&at, bit, value, &status);
+	spin_lock(&tsg_lock);
+	if (ask && !r && !(t->own.valid & bit))
+		settings_put(&t->own, bit, own);
+	if (r) {
+		t->error = r;
+		t->status = status;
+		if (!bit)
+			t->preempt_us = 0;
+		else
+			again = refused(t, bit, back);
+	} else {
+		accepted(t, bit, value, back);
+	}
+	spin_unlock(&tsg_lock);
+	if (r)
+		wake_up_all(&done);
+	*ret_delay = HZ;
+	return again ? -EAGAIN : 1;
+}
+
+static struct tsg *next_todo(void)
+{
+	struct tsg *t;
+
+	spin_lock(&tsg_lock);
+	t = list_first_entry_or_null(&todo, struct tsg, todo);
+	if (t) {
+		list_del_init(&t->todo);
+		t->busy = true;
+	}
+	spin_unlock(&tsg_lock);
+	return t;
+}
+
+static void act_work(struct work_struct *unused)
+{
+	unsigned long delay, soonest = MAX_JIFFY_OFFSET;
+	LIST_HEAD(later);
+	struct tsg *t;
+	int r;
+
+	while ((t = next_todo())) {
+		do
+			r = step(t, &delay);
+		while (r > 0);
+		spin_lock(&tsg_lock);
+		t->busy = false;
+		if (r == -EAGAIN && list_empty(&t->todo)) {
+			soonest = min(soonest, delay);
+			list_add_tail(&t->todo, &later); /* with the reference */
+			spin_unlock(&tsg_lock);
+			continue;
+		}
+		tsg_reap(t);
+		spin_unlock(&tsg_lock);
+		tsg_put(t);
+		wake_up_all(&done);
+	}
+	spin_lock(&tsg_lock);
+	if (!list_empty(&later)) {
+		list_splice_tail(&later, &todo);
+		queue_delayed_work(queue, &work, soonest);
+	}
+	spin_unlock(&tsg_lock);
+	wake_up_all(&done);
+}
+
+static bool answered(struct tsg *t)
+{
+	bool is;
+
+	spin_lock(&tsg_lock);
+	is = t->error || (list_empty(&t->todo) && !t->busy);
+	spin_unlock(&tsg_lock);
+	return is;
+}
+
+int act_wait(struct tsg *t, u32 *ret_status)
+{
+	long r = wait_event_interruptible_timeout(done, answered(t), 5 * HZ);
+
+	if (r < 0)
+		return -EINTR;
+	spin_lock(&tsg_lock);
+	*ret_status = t->status;
+	r = r ? t->error : -EBUSY;
+	spin_unlock(&tsg_lock);
+	return r;
+}
+
+void act_count(u64 *ret_put_off, u64 *ret_left)
+{
+	*ret_put_off = READ_ONCE(put_off);
+	*ret_left = READ_ONCE(left);
+}
+
+int act_start(void)
+{
+	queue = alloc_ordered_workqueue("gpusched", 0);
+	return queue ? 0 : -ENOMEM;
+}
+
+void act_stop(void)
+{
+	/* What is still to be put back gets its last tries. */
+	while (!list_empty_careful(&todo)) {
+		flush_delayed_work(&work);
+		schedule_timeout_uninterruptible(HZ / 10);
+	}
+	cancel_delayed_work_sync(&work);
+	destroy_workqueue(queue);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "hold.h"
+
+#include <linux/workqueue.h>
+
+#include "act.h"
+#include "policy.h"
+
+static DEFINE_MUTEX(hold_lock);
+static struct file *holder;
+static bool alive;
+
+static void put_all_back(void)
+{
+	act_unwish_all(WISH_HOLDER);
+	act_unwish_all(WISH_POLICY);
+}
+
+static void hold_lost(struct work_struct *work)
+{
+	mutex_lock(&hold_lock);
+	if (holder && alive) {
+		WRITE_ONCE(alive, false);
+		pr_warn("gpusched: no heartbeat for %u ms: all settings are put back\n",
+			GPUSCHED_MODULE_BEAT_MS);
+		put_all_back();
+	}
+	mutex_unlock(&hold_lock);
+}
+static DECLARE_DELAYED_WORK(silence, hold_lost);
+
+static int beat(struct file *file, bool take)
+{
+	bool revived = false;
+	int r = 0;
+
+	mutex_lock(&hold_lock);
+	if (take && holder && holder != file) {
+		r = -EBUSY;
+	} else if (!take && holder != file) {
+		r = -EPERM;
+	} else {
+		revived = !alive;
+		WRITE_ONCE(holder, file);
+		WRITE_ONCE(alive, true);
+		mod_delayed_work(system_unbound_wq, &silence,
+				 msecs_to_jiffies(GPUSCHED_MODULE_BEAT_MS));
+	}
+	mutex_unlock(&hold_lock);
+	if (revived)
+		policy_greet();
+	return r;
+}
+
+int hold_take(struct file *file)
+{
+	return beat(file, true);
+}
+
+int hold_beat(struct file *file)
+{
+	return beat(file, false);
+}
+
+int hold_check(struct file *file)
+{
+	if (READ_ONCE(holder) != file)
+		return -EPERM;
+	return hold_alive() ? 0 : -ETIMEDOUT;
+}
+
+bool hold_alive(void)
+{
+	return READ_ONCE(alive);
+}
+
+static void untell(struct tsg *t, void *unused)
+{
+	spin_lock(&tsg_lock);
+	t->told = false;
+	act_look(t); /* put back, then forgotten */
+	spin_unlock(&tsg_lock);
+}
+
+void hold_drop(struct file *file)
+{
+	mutex_lock(&hold_lock);
+	if (holder == file) {
+		WRITE_ONCE(alive, false);
+		put_all_back();
+		while (tsg_each(untell, NULL))
+			schedule_timeout_uninterruptible(HZ / 10);
+		WRITE_ONCE(holder, NULL);
+	}
+	mutex_unlock(&hold_lock);
+}
+
+void hold_stop(void)
+{
+	cancel_delayed_work_sync(&silence);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "hooks.h"
+
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include "act.h"
+#include "gpusched_hook.h"
+#include "hold.h"
+#include "policy.h"
+#include "rm/abi.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+#define ASK_AGAIN_MS 10
+
+/* ---- under RM's locks: nothing here sleeps --------------------------------------------------- */
+
+static void task_init(struct gpusched_hook *h)
+{
+	struct tsg *t;
+	bool new;
+
+	if (tsg_make(h->client, h->object, GFP_NOWAIT | __GFP_NOWARN, &t, &new)) {
+		tsg_lost();
+		return;
+	}
+	t->hooked = true;
+	t->task.pid = current->tgid;
+	t->task.tid = current->pid;
+	t->task.gpu = h->gpu;
+	t->task.engine = h->engine;
+	t->task.timeslice_us = h->timeslice_us;
+	/* The record may be an earlier TSG's of that name, which is not yet out of the table. */
+	t->told = t->judged = false;
+	t->nchannels = t->subdevice = t->unsure = 0;
+	t->own = (struct gpusched_settings){};
+	settings_put(&t->own, GPUSCHED_RUNNABLE, 1);
+	settings_put(&t->own, GPUSCHED_TIMESLICE, min_t(u64, h->timeslice_us, U32_MAX));
+	settings_put(&t->own, GPUSCHED_INTERLEAVE, GPUSCHED_INTERLEAVE_MEDIUM); /* RM's start */
+	spin_unlock(&tsg_lock);
+	trace_tsg_create(h->client, h->object, t->task.pid, t->task.tid);
+	policy_task_init(t);
+	tsg_put(t);
+}
+
+static void task_destroy(struct gpusched_hook *h)
+{
+	struct tsg *t = tsg_get(h->client, h->object);
+
+	trace_tsg_destroy(h->client, h->object);
+	if (!t)
+		return;
+	policy_task_destroy(t);
+	spin_lock(&tsg_lock);
+	t->hooked = t->told = false;
+	t->is.valid = 0; /* nothing is left to be put back */
+	for (int by = 0; by < WISHERS; by++)
+		t->wish[by].valid = 0;
+	t->preempt_us = 0;
+	act_look(t);
+	spin_unlock(&tsg_lock);
+	tsg_put(t);
+}
+
+static void schedule_tsg(struct gpusched_hook *h)
+{
+	struct tsg *t = tsg_get(h->client, h->object);
+	bool judged = false;
+
+	if (t && h->value) {
+		spin_lock(&tsg_lock);
+		judged = t->judged;
+		t->judged = false;
+		h->verdict = t->verdict;
+		spin_unlock(&tsg_lock);
+		if (!judged)
+			h->verdict = policy_schedule(t);
+	}
+	trace_tsg_schedule(h->client, h->object, h->value, h->verdict);
+	if (t)
+		tsg_put(t);
+}
+
+static bool acceptable(u32 bit, u64 value)
+{
+	struct gpusched_settings s = {};
+
+	settings_put(&s, bit, min_t(u64, value, bit == GPUSCHED_TIMESLICE ? U32_MAX : U8_MAX));
+	return !settings_check(&s);
+}
+
+/* The owner's own call: what is wished goes out in it. */
+static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
+{
+	u32 standing;
+
+	spin_lock(&tsg_lock);
+	settings_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
+	if (wish != h->value && acceptable(bit, wish) && hold_alive())
+		settings_put(&t->wish[WISH_POLICY], bit, wish);
+	if (tsg_wished(t, bit, &standing))
+		h->value = standing;
+	if (settings_get(&t->own, bit) == h->value)
+		t->is.valid &= ~bit;
+	else
+		settings_put(&t->is, bit, h->value);
+	if (bit == GPUSCHED_TIMESLICE)
+		t->task.timeslice_us = h->value;
+	spin_unlock(&tsg_lock);
+}
+
+static void setting_set(struct gpusched_hook *h)
+{
+	struct tsg *t = tsg_get(h->client, h->object);
+	u64 asked = h->value;
+
+	if (t && h->kind == GPUSCHED_HOOK_TIMESLICE_SET && acceptable(GPUSCHED_TIMESLICE, asked))
+		rewrite(h, t, GPUSCHED_TIMESLICE, policy_timeslice_set(t, asked));
+	else if (t && h->kind == GPUSCHED_HOOK_INTERLEAVE_SET &&
+		 acceptable(GPUSCHED_INTERLEAVE, asked))
+		rewrite(h, t, GPUSCHED_INTERLEAVE, asked);
+	if (h->kind == GPUSCHED_HOOK_TIMESLICE_SET)
+		trace_timeslice_set(h->client, h->object, asked, h->value);
+	if (t)
+		tsg_put(t);
+}
+
+static void work_token(struct gpusched_hook *h)
+{
+	struct tsg *t = tsg_get(h->client, h->object);
+
+	trace_work_token(h->client, h->object, h->channel, h->value);
+	if (!t)
+		return;
+	policy_work_token(t, h->channel, h->value);
+	tsg_put(t);
+}
+
+static void hook(struct gpusched_hook *h)
+{
+	if (act_is_me()) /* a call of ours */
+		return;
+	switch (h->kind) {
+	case GPUSCHED_HOOK_TASK_INIT:
+		return task_init(h);
+	case GPUSCHED_HOOK_SCHEDULE:
+		return schedule_tsg(h);
+	case GPUSCHED_HOOK_TIMESLICE_SET:
+	case GPUSCHED_HOOK_INTERLEAVE_SET:
+		return setting_set(h);
+	case GPUSCHED_HOOK_WORK_TOKEN:
+		return work_token(h);
+	case GPUSCHED_HOOK_TASK_DESTROY:
+		return task_destroy(h);
+	case GPUSCHED_HOOK_PREEMPT:
+		trace_preempt(h->client, h->object, h->cmd);
+	}
+}
+
+/* ---- outside RM's locks ---------------------------------------------------------------------- */
+
+/* Until the policy lets it go. A signal ends the wait, and the ioctl begins again. */
+static int hold(struct tsg *t)
+{
+	u32 verdict;
+
+	while ((verdict = policy_schedule(t)) == GPU_HOLD) {
+		schedule_timeout_interruptible(msecs_to_jiffies(ASK_AGAIN_MS));
+		if (signal_pending(current))
+			return -ERESTARTNOINTR;
+	}
+	spin_lock(&tsg_lock);
+	t->verdict = verdict;
+	t->judged = true;
+	spin_unlock(&tsg_lock);
+	return 0;
+}
+
+/*
+ * A TSG goes onto its runlist: what was wished for it is in force first. The parameters are the
+ * caller's memory and may be other ones when RM reads them; then the hook itself asks.
+ */
+static int ioctl_enter(const void *file, unsigned int nr, void *arg, unsigned long size)
+{
+	const struct nv_control *c = arg;
+	struct tsg *t;
+	u32 status;
+	u8 enable;
+	int r = 0;
+
+	if (nr != NV_ESC_CONTROL || size != sizeof(*c) || c->cmd != NV_CMD_SCHEDULE)
+		return 0;
+	t = tsg_get(c->client, c->object);
+	if (!t)
+		return 0;
+	if (!get_user(enable, (u8 __user *)(uintptr_t)c->params) && enable) {
+		if (act_wait(t, &status) == -EINTR)
+			r = -ERESTARTNOINTR;
+		else
+			r = hold(t);
+	}
+	tsg_put(t);
+	return r;
+}
+
+static const struct gpusched_hook_ops listener = {
+	.size = sizeof(listener),
+	.hook = hook,
+	.ioctl_enter = ioctl_enter,
+};
+
+/* ---- the driver may have none ---------------------------------------------------------------- */
+
+static bool there;
+
+int hooks_start(void)
+{
+	int (*listen)(const struct gpusched_hook_ops *ops) = symbol_get(nvidia_gpusched_register);
+	int r;
+
+	if (!listen)
+		return 0;
+	r = listen(&listener);
+	symbol_put(nvidia_gpusched_register); /* rm.c keeps the driver */
+	if (r)
+		pr_err("gpusched: the driver's hooks: %s\n",
+		       r == -EBUSY ? "another module listens" : "another version");
+	there = !r;
+	return r;
+}
+
+void hooks_stop(void)
+{
+	void (*unlisten)(const struct gpusched_hook_ops *ops);
+
+	if (!there)
+		return;
+	unlisten = symbol_get(nvidia_gpusched_unregister);
+	if (WARN_ON(!unlisten))
+		return;
+	unlisten(&listener);
+	symbol_put(nvidia_gpusched_unregister);
+	there = false;
+}
+
+bool hooks_are_there(void)
+{
+	return there;
+}

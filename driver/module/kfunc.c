@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kfunc.c - what policies can do. They note wishes; the worker makes the calls. */
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/module.h>
+
+#include "act.h"
+#include "policy.h"
+
+#ifndef KF_TRUSTED_ARGS /* 7.0 and later: that is what all have */
+#define KF_TRUSTED_ARGS 0
+#endif
+
+static struct tsg *tsg_of(struct gpu_task *t)
+{
+	return container_of(t, struct tsg, task);
+}
+
+static int wish(struct gpu_task *t, u32 bit, u32 value)
+{
+	struct gpusched_settings want = {};
+
+	settings_put(&want, bit, value);
+	return act_wish(tsg_of(t), WISH_POLICY, bit, &want);
+}
+
+__bpf_kfunc_start_defs();
+
+/*
+ * All return 0 or -errno: -ERANGE; -ENODATA the owner's own value is not known, so it could not be
+ * put back; -ENXIO it has no channels or no subdevice yet; -ENOENT it is gone; -ETIMEDOUT nobody
+ * beats on /dev/gpusched. What the driver says comes later; a refused wish is dropped.
+ */
+__bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
+{
+	return us > U32_MAX ? -ERANGE : wish(t, GPUSCHED_TIMESLICE, us);
+}
+
+__bpf_kfunc int gpusched_set_interleave(struct gpu_task *t, u32 level)
+{
+	return level > U8_MAX ? -ERANGE : wish(t, GPUSCHED_INTERLEAVE, level);
+}
+
+__bpf_kfunc int gpusched_set_preempt_mode(struct gpu_task *t, u32 mode)
+{
+	return mode > U8_MAX ? -ERANGE : wish(t, GPUSCHED_PREEMPT_MODE, mode);
+}
+
+__bpf_kfunc int gpusched_preempt(struct gpu_task *t, u32 timeout_us)
+{
+	return act_preempt(tsg_of(t), timeout_us);
+}
+
+__bpf_kfunc int gpusched_suspend(struct gpu_task *t)
+{
+	return wish(t, GPUSCHED_RUNNABLE, 0);
+}
+
+__bpf_kfunc int gpusched_resume(struct gpu_task *t)
+{
+	static const struct gpusched_settings none;
+
+	return act_wish(tsg_of(t), WISH_POLICY, GPUSCHED_RUNNABLE, &none);
+}
+
+/* Another TSG, by its handles; give it back with gpusched_put_task(). NULL: not known. */
+__bpf_kfunc struct gpu_task *gpusched_get_task(u32 client, u32 tsg)
+{
+	struct tsg *t = tsg_get(client, tsg);
+
+	return t ? &t->task : NULL;
+}
+
+__bpf_kfunc void gpusched_put_task(struct gpu_task *t)
+{
+	tsg_put(tsg_of(t));
+}
+
+__bpf_kfunc_end_defs();
+
+BTF_KFUNCS_START(kfuncs)
+BTF_ID_FLAGS(func, gpusched_set_timeslice, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_set_interleave, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_set_preempt_mode, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_preempt, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_suspend, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_resume, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_get_task, KF_ACQUIRE | KF_RET_NULL)
+BTF_ID_FLAGS(func, gpusched_put_task, KF_RELEASE)
+BTF_KFUNCS_END(kfuncs)
+
+/* Programs of other struct_ops types need fewer rights than ours. */
+static int ours_alone(const struct bpf_prog *prog, u32 kfunc)
+{
+	return prog->aux->attach_btf == policy_btf() ? 0 : -EACCES;
+}
+
+static const struct btf_kfunc_id_set set = {
+	.owner = THIS_MODULE,
+	.set = &kfuncs,
+	.filter = ours_alone,
+};
+
+int kfunc_start(void)
+{
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set);
+}

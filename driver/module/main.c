@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * gpusched.ko - settings of GPU TSGs from inside the kernel, decided by BPF or by the daemon
+ *
+ *   hooks  what the driver is about to do, where it has the kit's hooks (driver/hooks)
+ *   policy who decides: BPF programs, by struct_ops; kfunc: with what
+ *   node   who tells and asks: the daemon, by /dev/gpusched; hold: while it beats
+ *   tsg    what is known and wished; act: the worker that makes it so; rm: the driver's entry
+ */
+#include <linux/module.h>
+#include <linux/version.h>
+
+#include "act.h"
+#include "hold.h"
+#include "hooks.h"
+#include "node.h"
+#include "policy.h"
+#include "rm.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#error "gpusched.ko needs Linux 6.12 or later: it uses struct_ops of modules as they are there"
+#endif
+
+static int __init gpusched_init(void)
+{
+	int r = rm_attach();
+
+	if (r)
+		return r;
+	r = act_start();
+	if (r)
+		goto no_act;
+	r = policy_start();
+	if (r)
+		goto no_policy;
+	r = hooks_start();
+	if (r)
+		goto no_policy;
+	r = node_start(); /* last: who opens it keeps the module */
+	if (r)
+		goto no_node;
+	pr_info("gpusched: driver %s, %s hooks\n", rm_version(), hooks_are_there() ? "with" : "no");
+	return 0;
+
+no_node:
+	hooks_stop();
+no_policy:
+	act_stop();
+no_act:
+	rm_detach();
+	return r;
+}
+
+/* Neither a policy nor an open node can be left: both keep the module. */
+static void __exit gpusched_exit(void)
+{
+	node_stop();
+	hooks_stop();
+	policy_stop();
+	hold_stop();
+	act_stop();
+	tsg_forget_all();
+	rm_detach();
+}
+
+module_init(gpusched_init);
+module_exit(gpusched_exit);
+MODULE_DESCRIPTION("GPU scheduling policies in BPF, beside the open NVIDIA driver");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "rm.h"
+
+#include <linux/module.h>
+
+#include "rm/abi.h"
+
+/* ---- the handshake --------------------------------------------------------------------------- */
+
+/*
+ * What nvidia_get_rm_ops() fills; the same up to @op in branches 515 to 595. Behind it the branches
+ * differ in size, and the driver writes its own: hence the room.
+ */
+struct rm_ops {
+	const char *version;
+	u8 write_combining;
+	int (*alloc_stack)(void **stack); /* a NULL stack is fine where none is needed */
+	void (*free_stack)(void *stack);
+	void *enumerate_gpus, *open_gpu, *close_gpu;
+	void (*op)(void *stack, void *request);
+	void *room[32];
+};
+
+struct rm_request {
+	u32 op, pad;
+	struct nv_control control;
+	u64 room[16]; /* the driver's union of requests is larger */
+};
+#define RM_OP_CONTROL 0x36u
+
+u32 nvidia_get_rm_ops(struct rm_ops *ops);
+
+static struct rm_ops rm;
+static u64 calls, failed; /* the worker's */
+
+int rm_attach(void)
+{
+	u32 (*get)(struct rm_ops * ops) = symbol_get(nvidia_get_rm_ops);
+
+	if (!get) {
+		pr_err("gpusched: no module nvidia that exports nvidia_get_rm_ops to GPL modules "
+		       "(load it first; branch 565 or later)\n");
+		return -ENODEV;
+	}
+	/* Asked with the wrong version, it answers with its own. */
+	rm.version = "";
+	if (get(&rm))
+		get(&rm);
+	if (!rm.op || !rm.alloc_stack || !rm.free_stack) {
+		pr_err("gpusched: nvidia_get_rm_ops did not agree to its own version\n");
+		symbol_put(nvidia_get_rm_ops);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+void rm_detach(void)
+{
+	symbol_put(nvidia_get_rm_ops);
+}
+
+const char *rm_version(void)
+{
+	return rm.version;
+}
+
+void rm_count(u64 *ret_calls, u64 *ret_failed)
+{
+	*ret_calls = READ_ONCE(calls);
+	*ret_failed = READ_ONCE(failed);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+enum rm_command {
+	RM_GET_TIMESLICE,
+	RM_SET_TIMESLICE,
+	RM_SET_INTERLEAVE,
+	RM_SET_PREEMPT_MODE,
+	RM_PREEMPT,
+	RM_DISABLE_CHANNELS,
+	RM_COMMANDS
+};
+
+/* All that this module ever says to RM. */
+static const struct {
+	u32 cmd, size;
+} commands[RM_COMMANDS] = {
+	[RM_GET_TIMESLICE] = { NV_CMD_GET_TIMESLICE, sizeof(u64) },
+	[RM_SET_TIMESLICE] = { NV_CMD_SET_TIMESLICE, sizeof(u64) },
+	[RM_SET_INTERLEAVE] = { NV_CMD_SET_INTERLEAVE, sizeof(u32) },
+	[RM_SET_PREEMPT_MODE] = { NV_CMD_SET_PREEMPT_MODE, sizeof(struct nv_preempt_mode) },
+	[RM_PREEMPT] = { NV_CMD_PREEMPT, sizeof(struct nv_preempt) },
+	[RM_DISABLE_CHANNELS] = { NV_CMD_DISABLE_CHANNELS, sizeof(struct nv_disable_channels) },
+};
+
+static int control(enum rm_command command, u32 client, u32 object, void *params, u32 *ret_status)
+{
+	struct rm_request request = { .op = RM_OP_CONTROL };
+	void *stack = NULL;
+
+	request.control = (struct nv_control){
+		.client = client,
+		.object = object,
+		.cmd = commands[command].cmd,
+		.params = (uintptr_t)params,
+		.params_size = commands[command].size,
+		.status = 0xffff, /* a generic error, if nobody answers */
+	};
+	if (rm.alloc_stack(&stack))
+		return -ENOMEM;
+	rm.op(stack, &request);
+	rm.free_stack(stack);
+	*ret_status = request.control.status;
+	WRITE_ONCE(calls, calls + 1);
+	if (!request.control.status)
+		return 0;
+	WRITE_ONCE(failed, failed + 1);
+	return -EREMOTEIO;
+}
+
+int rm_get_timeslice(const struct rm_target *at, u32 *ret_us, u32 *ret_status)
+{
+	u64 us = 0;
+	int r = control(RM_GET_TIMESLICE, at->client, at->tsg, &us, ret_status);
+
+	if (!r)
+		*ret_us = min_t(u64, us, U32_MAX);
+	return r;
+}
+
+int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status)
+{
+	struct nv_preempt p = { .wait = 1, .manual_timeout = 1, .timeout_us = timeout_us };
+
+	return control(RM_PREEMPT, at->client, at->tsg, &p, ret_status);
+}
+
+/* RM looks at none of the handles: the TSG's own channels from @from on, and no others. */
+static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable, u32 *ret_status)
+{
+	struct nv_disable_channels d = { .disable = !enable, .n = n };
+
+	for (u32 i = 0; i < n; i++) {
+		d.clients[i] = at->client;
+		d.channels[i] = at->channels[from + i];
+	}
+	return control(RM_DISABLE_CHANNELS, at->client, at->subdevice, &d, ret_status);
+}
+
+static int enable_channels(const struct rm_target *at, bool enable, u32 *ret_status)
+{
+	u32 done = 0, n, us, ignored;
+	int r = rm_get_timeslice(at, &us, ret_status); /* is it there? */
+
+	while (!r && done < at->nchannels) {
+		n = min_t(u32, at->nchannels - done, NV_DISABLE_MAX);
+		r = enable_some(at, done, n, enable, ret_status);
+		done += n;
+	}
+	if (!r || enable)
+		return r;
+	for (u32 from = 0; from < done; from += NV_DISABLE_MAX) {
+		n = min_t(u32, done - from, NV_DISABLE_MAX);
+		enable_some(at, from, n, true, &ignored);
+	}
+	return r;
+}
+
+static int set_preempt_mode(const struct rm_target *at, u32 mode, u32 *ret_status)
+{
+	struct nv_preempt_mode p = {
+		.flags = NV_PREEMPT_FLAG_COMPUTE,
+		.channel = at->channels[0],
+		.compute = mode,
+	};
+
+	return control(RM_SET_PREEMPT_MODE, at->client, at->subdevice, &p, ret_status);
+}
+
+int rm_set(const struct rm_target *at, u32 bit, u32 value, u32 *ret_status)
+{
+	u64 us = value;
+
+	switch (bit) {
+	case GPUSCHED_TIMESLICE:
+		return control(RM_SET_TIMESLICE, at->client, at->tsg, &us, ret_status);
+	case GPUSCHED_INTERLEAVE:
+		return control(RM_SET_INTERLEAVE, at->client, at->tsg, &value, ret_status);
+	case GPUSCHED_PREEMPT_MODE:
+		return set_preempt_mode(at, value, ret_status);
+	default:
+		return enable_channels(at, value, ret_status);
+	}
+}
+
+bool rm_gone(u32 status)
+{
+	/* INVALID_CLIENT, INVALID_OBJECT, INVALID_OBJECT_HANDLE, OBJECT_NOT_FOUND */
+	return status == 0x23 || status == 0x31 || status == 0x33 || status == 0x57;
+}

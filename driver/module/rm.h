@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rm.h - the driver's own entry for kernel callers, nvidia_get_rm_ops()
+ *
+ * RM trusts kernel callers, so nothing but the calls below goes through. They take RM's locks: only
+ * act.c's worker makes them. 0; -EREMOTEIO with RM's status; -ENOMEM.
+ */
+#ifndef GPUSCHED_RM_H
+#define GPUSCHED_RM_H
+
+#include "tsg.h"
+
+/* -ENODEV, and a line in the log that says why. Keeps the driver loaded until rm_detach(). */
+int rm_attach(void);
+void rm_detach(void);
+const char *rm_version(void);
+void rm_count(u64 *ret_calls, u64 *ret_failed);
+
+/* A TSG's handles. */
+struct rm_target {
+	u32 client, tsg;
+	u32 subdevice, nchannels;
+	u32 channels[GPUSCHED_MAX_CHANNELS];
+};
+
+int rm_get_timeslice(const struct rm_target *at, u32 *ret_us, u32 *ret_status);
+/* @bit: GPUSCHED_TIMESLICE, ... A suspension that fails is undone. */
+int rm_set(const struct rm_target *at, u32 bit, u32 value, u32 *ret_status);
+int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status);
+/* There is no such object any more: nothing to put back. */
+bool rm_gone(u32 status);
+
+#endif /* GPUSCHED_RM_H */

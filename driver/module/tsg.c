@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tsg.h"
+
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+static DEFINE_HASHTABLE(table, 10);
+DEFINE_SPINLOCK(tsg_lock);
+static u32 tsgs;
+static u64 lost;
+
+static u32 key_of(u32 client, u32 handle)
+{
+	return client * 31 + handle;
+}
+
+void tsg_put(struct tsg *t)
+{
+	if (refcount_dec_and_test(&t->ref))
+		kfree_rcu(t, rcu);
+}
+
+struct tsg *tsg_get(u32 client, u32 handle)
+{
+	struct tsg *t;
+
+	rcu_read_lock();
+	hash_for_each_possible_rcu(table, t, hash, key_of(client, handle))
+	{
+		if (t->task.client == client && t->task.tsg == handle &&
+		    refcount_inc_not_zero(&t->ref)) {
+			rcu_read_unlock();
+			return t;
+		}
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+static struct tsg *tsg_new(u32 client, u32 handle, gfp_t gfp)
+{
+	struct tsg *t = kzalloc(sizeof(*t), gfp);
+
+	if (!t)
+		return NULL;
+	t->task.client = client;
+	t->task.tsg = handle;
+	t->task.gpu = t->task.engine = GPU_TASK_UNKNOWN;
+	settings_put(&t->own, GPUSCHED_RUNNABLE, 1);
+	INIT_LIST_HEAD(&t->todo);
+	refcount_set(&t->ref, 2); /* the table's and the caller's */
+	return t;
+}
+
+int tsg_make(u32 client, u32 handle, gfp_t gfp, struct tsg **ret, bool *ret_new)
+{
+	struct tsg *made = tsg_new(client, handle, gfp), *t;
+
+	if (!made)
+		return -ENOMEM;
+	spin_lock(&tsg_lock);
+	t = tsg_get(client, handle); /* what is in the table stays there while we hold the lock */
+	*ret_new = !t;
+	if (!t && tsgs >= GPUSCHED_MAX_TSGS) {
+		spin_unlock(&tsg_lock);
+		kfree(made);
+		return -ENOSPC;
+	}
+	if (!t) {
+		t = made;
+		hash_add_rcu(table, &t->hash, key_of(client, handle));
+		tsgs++;
+	} else {
+		kfree(made);
+	}
+	*ret = t;
+	return 0;
+}
+
+static void unhash(struct tsg *t)
+{
+	hash_del_rcu(&t->hash);
+	t->dead = true;
+	tsgs--;
+}
+
+void tsg_reap(struct tsg *t)
+{
+	lockdep_assert_held(&tsg_lock);
+	if (t->told || t->hooked || t->dead || t->is.valid || !list_empty(&t->todo))
+		return;
+	unhash(t);
+	tsg_put(t);
+}
+
+int tsg_each(void (*fn)(struct tsg *t, void *data), void *data)
+{
+	struct tsg **all = kvmalloc_array(GPUSCHED_MAX_TSGS, sizeof(*all), GFP_KERNEL), *t;
+	u32 n = 0, bucket;
+
+	if (!all)
+		return -ENOMEM;
+	spin_lock(&tsg_lock);
+	hash_for_each(table, bucket, t, hash)
+	{
+		refcount_inc(&t->ref);
+		all[n++] = t;
+	}
+	spin_unlock(&tsg_lock);
+	for (u32 i = 0; i < n; i++) {
+		fn(all[i], data);
+		tsg_put(all[i]);
+	}
+	kvfree(all);
+	return 0;
+}
+
+void tsg_forget_all(void)
+{
+	struct hlist_node *next;
+	struct tsg *t;
+	u32 bucket;
+
+	spin_lock(&tsg_lock);
+	hash_for_each_safe(table, bucket, next, t, hash)
+	{
+		unhash(t);
+		tsg_put(t);
+	}
+	spin_unlock(&tsg_lock);
+}
+
+void tsg_lost(void)
+{
+	spin_lock(&tsg_lock);
+	lost++;
+	spin_unlock(&tsg_lock);
+}
+
+void tsg_count(u32 *ret_n, u32 *ret_changed, u64 *ret_lost)
+{
+	struct tsg *t;
+	u32 bucket;
+
+	spin_lock(&tsg_lock);
+	*ret_n = tsgs;
+	*ret_lost = lost;
+	*ret_changed = 0;
+	hash_for_each(table, bucket, t, hash) *ret_changed += !!t->is.valid;
+	spin_unlock(&tsg_lock);
+}
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+u32 settings_get(const struct gpusched_settings *s, u32 bit)
+{
+	switch (bit) {
+	case GPUSCHED_TIMESLICE:
+		return s->timeslice_us;
+	case GPUSCHED_INTERLEAVE:
+		return s->interleave;
+	case GPUSCHED_PREEMPT_MODE:
+		return s->preempt_mode;
+	default:
+		return s->runnable;
+	}
+}
+
+void settings_put(struct gpusched_settings *s, u32 bit, u32 value)
+{
+	s->valid |= bit;
+	switch (bit) {
+	case GPUSCHED_TIMESLICE:
+		s->timeslice_us = value;
+		break;
+	case GPUSCHED_INTERLEAVE:
+		s->interleave = value;
+		break;
+	case GPUSCHED_PREEMPT_MODE:
+		s->preempt_mode = value;
+		break;
+	default:
+		s->runnable = value;
+	}
+}
+
+int settings_check(const struct gpusched_settings *s)
+{
+	u32 valid = s->valid;
+
+	if ((valid & ~GPUSCHED_ALL_SETTINGS) || memchr_inv(s->pad, 0, sizeof(s->pad)))
+		return -EINVAL;
+	if ((valid & GPUSCHED_TIMESLICE) && (s->timeslice_us < GPUSCHED_TIMESLICE_MIN_US ||
+					     s->timeslice_us > GPUSCHED_TIMESLICE_MAX_US))
+		return -ERANGE;
+	if ((valid & GPUSCHED_INTERLEAVE) && s->interleave > GPUSCHED_INTERLEAVE_HIGH)
+		return -ERANGE;
+	if ((valid & GPUSCHED_PREEMPT_MODE) && s->preempt_mode > GPUSCHED_PREEMPT_CILP)
+		return -ERANGE;
+	if ((valid & GPUSCHED_RUNNABLE) && s->runnable > 1)
+		return -ERANGE;
+	return 0;
+}
+
+bool tsg_wished(const struct tsg *t, u32 bit, u32 *ret)
+{
+	for (int by = WISHERS - 1; by >= 0; by--) {
+		if (t->wish[by].valid & bit) {
+			*ret = settings_get(&t->wish[by], bit);
+			return true;
+		}
+	}
+	return false;
+}

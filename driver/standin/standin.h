@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * standin.h - a module named nvidia for virtual machines without a GPU: the names that gpusched.ko
+ * needs, the ioctls of a program that makes TSGs, and a model of what GSP holds
+ *
+ * Built with the miniature tree of tests/hooks, whose functions have RM's shapes and, after
+ * driver/hooks/apply, the kit's hooks. Numbers and layouts are those of src/rm/abi.h.
+ */
+#ifndef STANDIN_H
+#define STANDIN_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/types.h>
+
+#include "mini.h"
+#include "nv-linux.h"
+#include "rm/abi.h"
+
+#define STANDIN_CLASS_TSG 0xa06cu
+#define STANDIN_CLASS_CHANNEL 0xc36fu
+#define STANDIN_CMD_TOKEN 0xc36f0108u
+#define STANDIN_CHANNELS 128
+#define STANDIN_VERSION "580.00.standin"
+
+#define NV_ERR_INVALID_ARGUMENT 0x1fu
+#define NV_ERR_INVALID_CLIENT 0x23u
+#define NV_ERR_OBJECT_NOT_FOUND 0x57u
+
+/* An open /dev/nvidiactl. */
+struct standin_file {
+	nv_linux_file_private_t nv;
+};
+
+/* RM's lock: everything below is under it, as are all hooks but those in nvidia_ioctl(). */
+extern struct mutex rm_lock;
+
+enum object_kind { OBJECT_CLIENT, OBJECT_DEVICE, OBJECT_TSG, OBJECT_CHANNEL };
+struct object {
+	struct list_head list;
+	enum object_kind kind;
+	u32 client, handle, parent;
+	const void *file; /* of its client */
+};
+struct tsg_object {
+	struct object object;
+	KernelChannelGroupApi api;
+	KernelChannelGroup group;
+};
+struct channel_object {
+	struct object object;
+	KernelChannel channel;
+	CHANNEL_NODE node;
+};
+
+/* rm.c: objects. */
+struct object *rm_find(u32 client, u32 handle);
+u32 rm_alloc_object(const void *file, struct nv_alloc *a);
+u32 rm_free_object(const void *file, u32 client, u32 handle);
+void rm_free_file(const void *file);
+
+/* control.c: NULL @file: a kernel caller, whom RM trusts. @params: in the kernel. Takes rm_lock. */
+u32 rm_control(const void *file, u32 client, u32 object, u32 cmd, void *params, u32 size);
+
+/* gsp.c: what the GPU's firmware holds, which nothing of gpusched's writes. */
+void gsp_forget(u32 client, u32 handle);
+void gsp_show(struct seq_file *m);
+void gsp_debugfs(struct dentry *dir);
+
+#endif /* STANDIN_H */

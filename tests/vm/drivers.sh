@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Builds what a machine with kernel 6.12 loads in the test of gpusched.ko, after tests/vm/fetch.sh:
+#
+#   tests/vm/drivers.sh     into $BUILD/vm-drivers; later calls find it there if no source has changed
+#
+#   gpusched.ko             driver/module
+#   nvidia.ko               driver/standin, with the hooks of driver/hooks
+#   plain/nvidia.ko         the same without them
+#   policy-load, *.bpf.o    driver/loader and the test's policies, with libbpf of bookworm-backports
+#   module                  the test's program
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$(cd "${BUILD:-build}" && pwd)
+cache=$(cd "${VM_CACHE:-$build/vm}" && pwd)
+out=$build/vm-drivers
+mkdir -p "$out"
+exec 9>"$out/lock"
+flock 9
+stamp=$({
+	cat "$cache/stamp" tests/vm/drivers.sh
+	find driver include src/rm tests/hooks/tree tests/vm/module -type f | sort | xargs cat
+} | cksum)
+[ "$(cat "$out/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
+find "$out" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
+
+# Modules are built where they lie: a copy, of the project's shape.
+top=$out/top
+mkdir -p "$top/driver" "$top/src"
+cp -r driver/module driver/hooks driver/standin "$top/driver/"
+cp -r include "$top/"
+cp -r src/rm "$top/src/"
+cp -r tests/hooks/tree "$top/driver/standin/"
+driver/hooks/apply "$top/driver/standin/tree" >"$out/log"
+cp -r "$top/driver/standin" "$out/plain"
+
+# kernel_make DIRECTORY ARGUMENT...: warnings are errors
+kernel_make() {
+	make -s -C "$cache/6.12/headers" M="$1" CC=gcc-12 KCFLAGS=-Werror "${@:2}" modules >>"$out/log" 2>&1 || {
+		cat "$out/log" >&2
+		exit 1
+	}
+}
+kernel_make "$top/driver/module" &
+kernel_make "$top/driver/standin" TOP="$top"
+kernel_make "$out/plain" TOP="$top" HOOKS=n
+wait $!
+cp "$top/driver/module/gpusched.ko" "$top/driver/standin/nvidia.ko" "$out/"
+
+for policy in tests/vm/module/*.bpf.c; do
+	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Itests/vm/module -Idriver/module -I"$cache/libbpf/include" \
+		-I"/usr/include/$(gcc -print-multiarch)" -c "$policy" -o "$out/$(basename "$policy" .c).o"
+done
+gcc -O2 -Wall -Wextra -Werror -static -I"$cache/libbpf/include" driver/loader/policy-load.c -o "$out/policy-load" \
+	"$cache/libbpf/libbpf.a" -lelf -lz
+gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc tests/vm/module/{main,program,suites,hooked,hostile}.c -pthread -o "$out/module"
+echo "$stamp" >"$out/stamp"

@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kernels: 6.12
+# timeout: 600
+# drivers: yes
+# programs: bpftool
+# boot: slub_debug=FZPU init_on_alloc=1 init_on_free=1
+# gpusched.ko beside a stand-in for the driver, without and with the hooks of driver/hooks: the node,
+# its heartbeat, policies, random commands, loading and unloading while programs come and go.
+. "$(dirname "$0")/../e2e/lib.sh"
+cd "$top/drivers" || exit 1
+seconds=${HOSTILE_SECONDS:-30}
+node=/dev/gpusched
+
+phase() { # NAME: the clock, for who makes this test shorter
+	diag "$(cut -d' ' -f1 /proc/uptime) s: $1"
+}
+# suite NAME [ARGUMENT]: its points become ours
+suite() {
+	local got what ended=no
+	while read -r got what; do
+		case $got in
+		PASS) ok "$1: $what" ;;
+		FAIL) not_ok "$1: $what" ;;
+		DONE) ended=yes ;;
+		*) diag "$1: $got $what" ;;
+		esac
+	done < <(./module "$@" 2>&1)
+	is $ended yes "$1: it came to its end"
+}
+counted() { # FIELD: of the policy all
+	bpftool -j map dump name counts | jq ".[0].formatted.value.$1"
+}
+start_policy() { # NAME: its loader's pid in $loader
+	./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 &
+	loader=$!
+	wait_for 5 grep -q "policy $1 runs" "$scratch/$1" || {
+		not_ok "policy $1 runs" "$(cat "$scratch/$1")"
+		return 1
+	}
+	ok "policy $1 runs"
+}
+refused() { # NAME REGEX
+	local got=0
+	./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 || got=$?
+	is $got 1 "policy $1 is not loaded"
+	like "$(cat "$scratch/$1")" "$2" "and it is said why"
+}
+about() { ./module stdin; }
+scratch=$(mktemp -d)
+
+phase "without a driver"
+check "without the driver the module is refused" eval '! insmod gpusched.ko 2>/dev/null'
+check "and says why" eval 'dmesg | grep -q "no module nvidia that exports nvidia_get_rm_ops"'
+
+phase "beside an unmodified driver"
+insmod plain/nvidia.ko
+check "the module is loaded" insmod gpusched.ko
+check "it found no hooks" eval 'dmesg | grep -q "gpusched: driver 580.00.standin, no hooks"'
+is "$(stat -c '%a %u' $node)" "600 0" "the node is root's"
+is "$(about <$node)" ok "root may ask"
+is "$(setpriv --reuid 65534 --clear-groups ./module stdin <$node)" ok "an open node may be handed on"
+chmod 666 $node
+is "$(setpriv --reuid 65534 --clear-groups bash -c './module stdin <'$node)" "Operation not permitted" \
+	"whoever opens it needs the capability"
+is "$(setpriv --bounding-set -sys_admin --inh-caps -sys_admin bash -c './module stdin <'$node)" \
+	"Operation not permitted" "root too"
+is "$(unshare --user --map-root-user bash -c './module stdin <'$node)" "Operation not permitted" \
+	"in the first user namespace"
+chmod 600 $node
+suite node
+phase "heartbeat"
+suite beat
+
+phase "policies"
+refused refused 'init\(\) refused'
+refused writes 'only read is supported'
+refused foreign 'is not allowed'
+start_policy all
+refused all 'another policy runs'
+check "the module is needed while a policy runs" eval '! rmmod gpusched 2>/dev/null'
+suite policy $loader
+wait $loader
+start_policy all
+is "$(counted init) $(counted task_init)" "1 0" "a policy begins anew"
+kill -TERM $loader
+wait $loader
+is $? 0 "its loader ends when asked to"
+start_policy slow
+suite slow
+kill -TERM $loader
+wait $loader
+
+phase "kill -9"
+./module hold >"$scratch/hold" &
+wait_for 10 test -s "$scratch/hold"
+read -r pid client tsg <"$scratch/hold"
+state=/sys/kernel/debug/nvidia-standin/state
+check "a holder has set and suspended" grep -q "tsg $client $tsg us=300 " $state
+check "the module is needed while it is held" eval '! rmmod gpusched 2>/dev/null'
+kill -KILL "$pid"
+check "it is killed: the slice is put back" wait_for 2 grep -q "tsg $client $tsg us=1024 " $state
+check "and the TSG runs" wait_for 2 eval "! grep -q disabled=1 $state"
+kill %% 2>/dev/null
+check "the module can go" wait_for 2 rmmod gpusched
+check "and the driver" wait_for 2 rmmod nvidia
+
+phase "a driver with hooks"
+insmod nvidia.ko
+check "the module is loaded beside one with hooks" insmod gpusched.ko
+check "and found them" eval 'dmesg | grep -q "gpusched: driver 580.00.standin, with hooks"'
+trace=/sys/kernel/tracing
+echo 1 >$trace/events/gpusched/enable
+start_policy all
+suite hooks
+echo 0 >$trace/events/gpusched/enable
+for field in task_init schedule timeslice_set work_token task_destroy; do
+	ge "$(counted $field)" 1 "the policy's $field was called"
+done
+is "$(counted failed)" 0 "and no kfunc failed"
+for event in tsg_create tsg_schedule timeslice_set work_token tsg_destroy; do
+	check "tracepoint gpusched:$event" grep -q " $event: client=" $trace/trace
+done
+like "$(grep -m1 ' timeslice_set: ' $trace/trace)" "asked_us=2000 set_us=1000" "with what was asked and what was set"
+
+phase "hostile"
+suite hostile "$seconds"
+kill -TERM $loader
+wait $loader
+
+phase "loading and unloading"
+storms=
+for i in 1 2; do
+	./module storm &
+	storms="$storms $!"
+done
+# A policy's memory, which keeps the module, is freed some time after its loader's end.
+check "the module can go when the policy's memory is freed" wait_for 2 rmmod gpusched
+insmod gpusched.ko
+bad=0
+for i in $(seq 100); do
+	rmmod gpusched || bad=$((bad + 1))
+	insmod gpusched.ko || bad=$((bad + 1))
+	[ $((i % 25)) != 0 ] || phase "loaded $i times"
+done
+is $bad 0 "a hundred times under programs that come and go"
+# shellcheck disable=SC2086 # a list
+check "which live" kill -0 $storms
+# shellcheck disable=SC2086
+kill $storms
+wait
+check "then both go" eval 'rmmod gpusched && rmmod nvidia'
+is "$(dmesg | grep -cE 'WARNING|BUG|slab.*corrupt|Poison|Redzone')" 0 "the kernel has nothing to complain of"
+phase "the end"
+done_testing

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/* main.c - module SUITE: prints "PASS name", "FAIL name: why" and, at its end, "DONE" */
+#include "program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* What the node on standard input answers. */
+static void suite_stdin(void)
+{
+	struct gpusched_module_about about;
+	int r = node_about(STDIN_FILENO, &about);
+
+	printf("%s\n", r ? strerror(-r) : "ok");
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *suite = argc > 1 ? argv[1] : "";
+	int number = argc > 2 ? atoi(argv[2]) : 0;
+
+	if (!strcmp(suite, "node"))
+		suite_node();
+	else if (!strcmp(suite, "beat"))
+		suite_beat();
+	else if (!strcmp(suite, "policy"))
+		suite_policy(number);
+	else if (!strcmp(suite, "slow"))
+		suite_slow();
+	else if (!strcmp(suite, "hooks"))
+		suite_hooks();
+	else if (!strcmp(suite, "hostile"))
+		suite_hostile((unsigned int)number);
+	else if (!strcmp(suite, "storm"))
+		storm();
+	else if (!strcmp(suite, "hold"))
+		hold_and_wait();
+	else if (!strcmp(suite, "stdin"))
+		suite_stdin();
+	else
+		die("usage: module SUITE");
+	puts("DONE");
+	return 0;
+}

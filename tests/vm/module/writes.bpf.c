@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* writes - what the verifier must refuse: a policy writes into a TSG's record */
+#include "policy.h"
+
+char _license[] SEC("license") = "GPL";
+
+SEC("struct_ops/task_init") void BPF_PROG(writes_task_init, struct gpu_task *t)
+{
+	t->timeslice_us = 1;
+}
+
+SEC(".struct_ops.link")
+struct gpu_sched_ops writes = {
+	.task_init = (void *)writes_task_init,
+	.name = "writes",
+};
