@@ -12,7 +12,7 @@ Policy = lcbe
 Rule = comm=gsload -> be'
 victim
 first=$VICTIM
-attack_many "$(size 1 4)" hoard files "$(size 5000 19000)"
+attack hoard files "$(size 5000 19000)"
 victim
 mount -t tmpfs -o mode=755 none /mnt
 mkdir /mnt/0

@@ -193,8 +193,9 @@ trap finish EXIT
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
 
 # start_daemon [OPTIONS]: in the foreground mode, its log in $scratch/daemon.log; $DAEMON_PID
+before_daemon=() # words in front of its command
 start_daemon() {
-	"$gpuschedd" --foreground "$@" >>"$scratch/daemon.log" 2>&1 &
+	"${before_daemon[@]}" "$gpuschedd" --foreground "$@" >>"$scratch/daemon.log" 2>&1 &
 	DAEMON_PID=$!
 	wait_for 30 daemon_ready || {
 		diag "the daemon does not answer: $(tail -5 "$scratch/daemon.log")"
