@@ -90,6 +90,21 @@ victim() {
 	wait_for 30 eval '[ "$(sim_slice '$VICTIM')" != null ]' || not_ok "a victim runs"
 }
 
+# new_slice: how long a program that starts now waits for the policy's slice; $VICTIM, $MS
+new_slice() {
+	victim
+	took wait_for 120 slice_is $VICTIM 1
+}
+
+# no_attack_yet: a busy machine, and a witness with thousands of TSGs to tell of, delay that without an
+# attack, too; $ALLOWED is 2000 ms and four times as long
+no_attack_yet() {
+	new_slice
+	diag "a program waits for its slice without an attack: $MS ms"
+	ALLOWED=$((2000 + 4 * MS))
+	end_load $VICTIM KILL
+}
+
 now_ms() {
 	echo $((${EPOCHREALTIME/[.,]/} / 1000))
 }

@@ -10,6 +10,7 @@ Policy = lcbe
 [Classes]
 Rule = comm=gsload -> be'
 start_daemon || exit 1
+no_attack_yet
 attack_many "$(size 60 150)" dups 19800
 watch_loop
 "${as_attacker[@]}" "$helper" churn "$(size 150 400)" 2 >/dev/null & # ends are what a sweep begins with
@@ -17,9 +18,8 @@ churn=$!
 at_end+=($churn)
 sleep 2
 pings "beside sweeps"
-victim
-took wait_for 60 slice_is $VICTIM 1
-le $MS 2000 "a program that starts meanwhile has the policy's slice, in ms"
+new_slice
+le $MS $ALLOWED "a program that starts meanwhile has the policy's slice, in ms"
 wait $churn
 loop_turned "sweeps"
 kill_restores "many with many descriptors" $VICTIM
