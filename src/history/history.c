@@ -439,9 +439,9 @@ void gs_history_free(struct gs_history *h)
 	h->stop = true;
 	pthread_cond_signal(&h->work);
 	pthread_mutex_unlock(&h->lock);
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += END_S;
-	if (pthread_timedjoin_np(h->thread, NULL, &until)) {
+	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until)) {
 		gs_log(LOG_WARNING, "the disk takes too long: the end of the history is lost");
 		return; /* its thread still has it */
 	}

@@ -29,6 +29,21 @@ is "$(sim_tsgs $ATTACKER)" 1 "RM has a TSG that a 32-bit call made"
 check "it is listed" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
 end_attack $ATTACKER
 
+attack_begin uring
+wait_for 20 grep -qE "^ready|io_uring_setup" "$ATTACK_OUT"
+if grep -q "^ready" "$ATTACK_OUT"; then
+	"${as_attacker[@]}" "$gpusched" class set pid:$ATTACKER be >/dev/null
+	for round in 2 3 4 5; do
+		check "a file that io_uring opened: its TSG is listed" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
+		check "and has the policy's slice" wait_for 5 slice_is $ATTACKER 1
+		printf g >&9 # closed, and another one opened, maybe at its address
+		wait_for 10 eval '[ "$(grep -c ready "$ATTACK_OUT")" = '$round' ]'
+	done
+	end_attack $ATTACKER
+else
+	skip_optional "a file that io_uring opened" "$(cat "$ATTACK_OUT")"
+fi
+
 attack_begin noise 3
 check "another one is listed" wait_tsgs pid:$ATTACKER 1
 "${as_attacker[@]}" "$gpusched" class set pid:$ATTACKER be >/dev/null

@@ -44,6 +44,7 @@ VERB(forks);
 /* slip.c */
 VERB(inflight);
 VERB(compat);
+VERB(uring);
 VERB(dups);
 VERB(slices);
 VERB(named);

@@ -65,6 +65,8 @@ static const struct {
 	{ "elf", verb_elf, 3, 3, "FILE SECTIONS BYTES", "makes a library that is dear to read" },
 	{ "inflight", verb_inflight, 1, 1, "US",
 	  "between two words its file is in a message only" },
+	{ "uring", verb_uring, 0, 0, "",
+	  "a TSG on a file that io_uring opened, anew at each word" },
 	{ "compat", verb_compat, 0, 0, "", "a TSG made by the 32-bit system call" },
 	{ "dups", verb_dups, 1, 1, "N", "N descriptors before its TSG's, which moves at a word" },
 	{ "slices", verb_slices, 2, 2, "N US", "N TSGs that ask for slices of US" },

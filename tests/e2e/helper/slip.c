@@ -4,17 +4,20 @@
  *
  *   helper inflight US       a TSG whose file is nowhere but in a message, between two words; then sets its slice to US
  *   helper compat            a TSG made by the 32-bit system call
+ *   helper uring             a TSG on a file that io_uring opened; at a word it closes that and does the same again
  *   helper dups N            N descriptors of another client's file before the TSG's own, which moves at a word
  *   helper slices N US       N TSGs, each asking for slices of US
  *   helper named NAME        under that name, with more objects than it has a share for
  */
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "helper.h"
@@ -77,6 +80,57 @@ int verb_compat(int nwords, char **words)
 		return 1;
 	}
 	return until_eof();
+}
+
+/* One request of a ring of its own: what came of it. */
+static int by_uring(const struct io_uring_sqe *sqe)
+{
+	struct io_uring_params p = { 0 };
+	int fd = (int)syscall(SYS_io_uring_setup, 1, &p), res = -1;
+	size_t size = p.sq_off.array + p.sq_entries * sizeof(uint32_t);
+	size_t cq = p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe);
+	struct io_uring_sqe *sqes;
+	char *ring;
+
+	if (fd < 0)
+		die("io_uring_setup");
+	size = size > cq ? size : cq;
+	ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQ_RING);
+	sqes = mmap(NULL, sizeof(*sqes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQES);
+	if (!(p.features & IORING_FEAT_SINGLE_MMAP) || ring == MAP_FAILED || sqes == MAP_FAILED)
+		die("io_uring's memory");
+	sqes[0] = *sqe;
+	*(uint32_t *)(ring + p.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(ring + p.sq_off.tail), 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
+		die("io_uring_enter");
+	res = ((struct io_uring_cqe *)(ring + p.cq_off.cqes))->res;
+	munmap(ring, size);
+	munmap(sqes, sizeof(*sqes));
+	close(fd);
+	return res;
+}
+
+int verb_uring(int nwords, char **words)
+{
+	char c;
+
+	do {
+		const struct io_uring_sqe open = { .opcode = IORING_OP_OPENAT,
+						   .fd = AT_FDCWD,
+						   .addr = (uintptr_t) "/dev/nvidiactl",
+						   .open_flags = O_RDWR };
+		int fd = by_uring(&open);
+
+		if (fd < 0)
+			die("/dev/nvidiactl by io_uring");
+		new_tsg(fd, new_client(fd, 0), RC_TSG);
+		printf("ready %d\n", (int)getpid());
+		fflush(stdout);
+		if (read(0, &c, 1) != 1)
+			return 0;
+		by_uring(&(struct io_uring_sqe){ .opcode = IORING_OP_CLOSE, .fd = fd });
+	} while (1);
 }
 
 int verb_dups(int nwords, char **words)
