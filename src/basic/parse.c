@@ -31,13 +31,24 @@ int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, st
 
 #define TIME_EXAMPLES "20us, 500ms, 5s or 1h30m"
 
+static const struct {
+	const char *name;
+	double us;
+} spans[] = { { "h", 3.6e9 }, { "m", 6e7 }, { "s", 1e6 }, { "ms", 1e3 }, { "us", 1 } };
+
+/* In the largest unit of which it is a whole number. */
+static void print_span(uint64_t us, char ret[32])
+{
+	size_t i = 0;
+
+	while (i + 1 < GS_COUNT(spans) && (!us || us % (uint64_t)spans[i].us))
+		i++;
+	snprintf(ret, 32, "%" PRIu64 "%s", us / (uint64_t)spans[i].us, spans[i].name);
+}
+
 /* "1h30m" in us: units from large to small, each once. -EINVAL: not so; a bare number neither. */
 static int parse_span(const char *text, double *ret_us)
 {
-	static const struct {
-		const char *name;
-		double us;
-	} units[] = { { "h", 3.6e9 }, { "m", 6e7 }, { "s", 1e6 }, { "ms", 1e3 }, { "us", 1 } };
 	double sum = 0;
 	size_t next = 0;
 
@@ -46,12 +57,12 @@ static int parse_span(const char *text, double *ret_us)
 		double v = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
 		size_t n = v < 0 ? 0 : strspn(end, "hmsu"), i = next;
 
-		while (i < GS_COUNT(units) &&
-		       (strlen(units[i].name) != n || strncmp(units[i].name, end, n)))
+		while (i < GS_COUNT(spans) &&
+		       (strlen(spans[i].name) != n || strncmp(spans[i].name, end, n)))
 			i++;
-		if (v < 0 || i == GS_COUNT(units))
+		if (v < 0 || i == GS_COUNT(spans))
 			return -EINVAL;
-		sum += v * units[i].us;
+		sum += v * spans[i].us;
 		next = i + 1;
 		text = end + n;
 	} while (*text);
@@ -62,17 +73,22 @@ static int parse_span(const char *text, double *ret_us)
 int gs_parse_us(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
 		struct gs_error *err)
 {
-	double us;
 	int r = gs_parse_u64(text, min_us, max_us, ret, NULL);
+	bool bare = r != -EINVAL;
+	char from[32], to[32];
+	double us;
 
 	if (r == -EINVAL && !parse_span(text, &us)) {
 		r = us < (double)min_us || us > (double)max_us ? -ERANGE : us != floor(us) ? r : 0;
 		if (!r)
 			*ret = (uint64_t)us;
 	}
-	if (r == -ERANGE)
-		return gs_fail(err, r, "%s is out of range: %" PRIu64 " us to %" PRIu64 " us", text,
-			       min_us, max_us);
+	if (r == -ERANGE) {
+		print_span(min_us, from);
+		print_span(max_us, to);
+		return gs_fail(err, r, "%s%s is out of range: %s to %s", text, bare ? " us" : "",
+			       from, to);
+	}
 	return r ? gs_fail(err, r, "'%s' is not a time: write " TIME_EXAMPLES, text) : 0;
 }
 

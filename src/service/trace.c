@@ -89,7 +89,7 @@ static json_t *first_line(struct gs_service *s, const struct gs_view *v, const v
 static json_t *tsg_line(struct gs_service *s, const struct gs_view *v, const void *tsg)
 {
 	const struct traced *t = tsg;
-	const char *class = gs_class_name(s->classes, t->what.class_id);
+	const char *class = t->what.class_id ? gs_class_name(s->classes, t->what.class_id) : NULL;
 	json_t *o;
 
 	if (!(gs_view_process(v, t->what.uid) & GS_SEES_WHO))

@@ -145,7 +145,8 @@ static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t t
 		return r;
 	if (!gs_class_may(rq->s->classes, peer->uid, peer->gid, owner, from, to))
 		return gs_fail(rq->err, -EPERM,
-			       "raising process %d to class '%s' needs root or an AllowClass= line",
+			       "raising process %d to class '%s' needs root, or AllowClass= in "
+			       "gpusched.conf",
 			       pid, name ? name : "none");
 	return 0;
 }

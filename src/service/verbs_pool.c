@@ -82,7 +82,7 @@ static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *
 		return 0;
 	}
 	return gs_fail(rq->err, -EPERM,
-		       "raising a pool to class '%s' needs root or an AllowClass= line",
+		       "raising a pool to class '%s' needs root, or AllowClass= in gpusched.conf",
 		       gs_class_name(c, *ret));
 }
 

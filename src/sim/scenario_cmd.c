@@ -130,6 +130,7 @@ struct run_args {
 	} unknown; /* facts that the policy reads and the stock host lacks */
 	bool json;
 	bool hopeless; /* the policy that was asked for cannot run at all */
+	bool broken;   /* the last one could not run, so that it neither passed nor failed */
 	const char *timeline, *scenario;
 };
 
@@ -300,6 +301,7 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	if (ret < 0) {
 		tell_broken(a, path, &err);
 		a->hopeless = s && a->opts.policy;
+		a->broken = true;
 		return false;
 	}
 	if (a->timeline && write_timeline(a, r) < 0)
@@ -347,7 +349,7 @@ int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t 
 		passed += run_one(&a, names.paths[i], !all);
 	if (a.json && all)
 		printf("{\"passed\":%zu,\"failed\":%zu}\n", passed, names.n - passed);
-	else if (!a.json)
+	else if (!a.json && (all || !a.broken))
 		printf("%s%zu passed, %zu failed\n", all ? "" : "\n", passed, names.n - passed);
 	return passed == names.n && fflush(stdout) == 0 ? GS_EXIT_OK : GS_EXIT_FAILED;
 }

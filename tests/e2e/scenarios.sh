@@ -95,6 +95,7 @@ sed -i 's/^kernel_us.*/kernel_us = 1 ms/' "$dir/mine/mine.scn"
 "$gpusched" sim run "$dir/mine/mine.scn" --json >"$dir/out" 2>"$dir/err"
 is "$(jq -c '[.scenario, .passed, (.error | endswith("mine.scn:6: [process be] kernel_us = 1 ms: '"'1 ms'"' is not a number"))]' \
 	"$dir/out")" '["mine",false,true]' "JSON names a broken scenario as any other"
+is "$("$gpusched" sim run "$dir/mine/mine.scn" 2>/dev/null)" "" "one that cannot run neither passed nor failed"
 
 started=$(date +%s)
 check "1,000 TSGs for 60 simulated seconds" "$gpusched" sim run thousand-tsgs
