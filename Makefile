@@ -27,7 +27,8 @@ deps:
 $(BUILD)/build.ninja: | deps
 	@meson setup --prefix=$(PREFIX) $(BUILD)
 
-demo: all
+demo: deps $(BUILD)/build.ninja
+	@ninja -C $(BUILD) demo
 	@$(SUDO) $(BUILD)/gpusched demo $(ARGS)
 
 test: deps
