@@ -43,7 +43,7 @@ refused 2 suspend pid:1 --for
 refused 2 suspend pid:1 --for never
 refused 2 suspend pid:1 --for 0
 refused 2 suspend pid:1 --for 5
-like "$out" "5 us is out of range: 1ms to 24h" "a bare number is told with its unit"
+like "$(cat "$scratch/err")" "5 us is out of range: 1ms to 24h" "a bare number is told with its unit"
 refused 2 resume
 refused 2 restore now
 refused 2 list a b
