@@ -12,6 +12,7 @@
 #include "cli/probe.h"
 #include "lib/priv.h"
 #include "policy/policy.h"
+#include "process/process.h"
 #include "rm/rm.h"
 
 /* Branches whose structures are known. */
@@ -148,22 +149,17 @@ void cli_probe_daemon(struct cli_check *k)
 }
 
 /* The guardian is a child of the daemon that outlives it. */
-static int find_guardian(json_int_t daemon)
+static pid_t find_guardian(json_int_t daemon)
 {
 	CLEANUP_DIR DIR *proc = opendir("/proc");
 	struct dirent *d;
 
 	while (proc && (d = readdir(proc))) {
-		CLEANUP_FILE FILE *f = NULL;
-		int pid = atoi(d->d_name), parent = 0;
-		char path[64], comm[32] = "";
+		char comm[GPUSCHED_COMM_LEN];
+		pid_t pid = atoi(d->d_name);
 
-		if (pid <= 0)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-		f = fopen(path, "re");
-		if (f && fscanf(f, "%*d (%31[^)]) %*c %d", comm, &parent) == 2 &&
-		    parent == daemon && !strcmp(comm, "gpusched-guard"))
+		if (pid > 0 && gs_process_parent(pid) == daemon && !gs_process_comm(pid, comm) &&
+		    !strcmp(comm, "gpusched-guard"))
 			return pid;
 	}
 	return 0;
@@ -174,7 +170,7 @@ void cli_probe_guardian(struct cli_check *k)
 	const char *why;
 	int code;
 	const json_t *pong = ping(&code, &why);
-	int pid = pong ? find_guardian(json_integer_value(json_object_get(pong, "pid"))) : 0;
+	pid_t pid = pong ? find_guardian(json_integer_value(json_object_get(pong, "pid"))) : 0;
 
 	k->ok = pid > 0;
 	if (k->ok) {

@@ -2,7 +2,6 @@
 #include "mps/members.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -11,28 +10,13 @@
 
 #define MAX_DEPTH 64
 
-static pid_t parent_of(pid_t pid)
-{
-	char path[32], line[512];
-	CLEANUP_FILE FILE *f = NULL;
-	const char *at;
-	int parent = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(line, sizeof(line), f))
-		return 0;
-	at = strrchr(line, ')'); /* the name may hold anything */
-	return at && sscanf(at, ") %*c %d", &parent) == 1 ? parent : 0;
-}
-
 /* Is @pid @ancestor, or a descendant of it? */
 static bool descends(pid_t pid, pid_t ancestor)
 {
 	for (int i = 0; i < MAX_DEPTH && pid > 1; i++) {
 		if (pid == ancestor)
 			return true;
-		pid = parent_of(pid);
+		pid = gs_process_parent(pid);
 	}
 	return false;
 }

@@ -97,19 +97,28 @@ static FILE *open_of(pid_t pid, const char *what)
 }
 
 /* From status: /proc/PID itself belongs to root when the process is not dumpable. */
-int gs_process_uid(pid_t pid, uid_t *ret)
+static int status_number(pid_t pid, const char *key, unsigned int *ret)
 {
 	CLEANUP_FILE FILE *f = open_of(pid, "status");
+	size_t len = strlen(key);
 	char line[256];
-	unsigned int uid;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "Uid: %u", &uid) == 1) {
-			*ret = uid;
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, len) && sscanf(line + len, "%u", ret) == 1)
 			return 0;
-		}
-	}
 	return -ESRCH;
+}
+
+int gs_process_uid(pid_t pid, uid_t *ret)
+{
+	return status_number(pid, "Uid:", ret);
+}
+
+pid_t gs_process_parent(pid_t pid)
+{
+	unsigned int parent;
+
+	return status_number(pid, "PPid:", &parent) ? 0 : (pid_t)parent;
 }
 
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN])

@@ -27,6 +27,8 @@ bool gs_proc_is_mps(pid_t pid);
 /* Its real uid, its name; -ESRCH. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
+/* 0: it is gone, or has none here. Waits for none of its locks. */
+pid_t gs_process_parent(pid_t pid);
 
 struct gs_hidepid {
 	bool on; /* users outside its group do not see others' processes */

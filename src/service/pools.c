@@ -2,7 +2,6 @@
 #include "service/pools.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,21 +27,6 @@ const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid)
 			if (s->pools.all[i].clients[k] == pid)
 				return &s->pools.all[i];
 	return NULL;
-}
-
-/* From a file that waits for none of a process's locks. */
-static pid_t parent_of(pid_t pid)
-{
-	char path[32], line[128];
-	CLEANUP_FILE FILE *f = NULL;
-	int parent;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "PPid: %d", &parent) == 1)
-			return parent;
-	return 0;
 }
 
 static bool has(const pid_t *pids, size_t n, pid_t pid)
@@ -74,7 +58,7 @@ struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg
 		return NULL;
 	for (int i = 0; i < MAX_DEPTH && pid > 1 && !p; i++) {
 		p = pool_with(s, pid);
-		pid = parent_of(pid);
+		pid = gs_process_parent(pid);
 	}
 	return p && p->uid == rec->task.uid ? p : NULL;
 }

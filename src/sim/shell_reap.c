@@ -13,24 +13,11 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "process/process.h"
 #include "sim/shell.h"
 
 #define GRACE_ROUNDS 100
 #define ROUND_US 10000
-
-static int parent_of(const char *pid)
-{
-	char path[64], line[512], *p;
-	CLEANUP_FILE FILE *f = NULL;
-	int ppid = 0;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/stat", pid);
-	f = fopen(path, "re");
-	if (!f || !fgets(line, sizeof(line), f))
-		return 0;
-	p = strrchr(line, ')'); /* comm may hold anything */
-	return p && sscanf(p, ") %*c %d", &ppid) == 1 ? ppid : 0;
-}
 
 /* Orphans have become children of this process, the subreaper; returns how many there are. */
 static int signal_children(int except, int sig)
@@ -43,7 +30,7 @@ static int signal_children(int except, int sig)
 		int pid = atoi(e->d_name);
 
 		if (!isdigit((unsigned char)e->d_name[0]) || pid == except ||
-		    parent_of(e->d_name) != getpid())
+		    gs_process_parent(pid) != getpid())
 			continue;
 		n++;
 		kill(pid, sig);
