@@ -37,7 +37,7 @@
  *
  * Nothing outlasts the process: its TSGs end with it, and the daemon's suspensions end by
  * themselves within 1 s. While it lives, a thread that calls no CUDA resumes what the monitor has
- * not asked for again within 100 ms.
+ * not asked for again within 500 ms.
  *
  * Who may call: any user, for its own process. Any thread, also several on one queue, whose
  * submissions then come one after the other. Functions return 0 or a negative errno, and

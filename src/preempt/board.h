@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BOARD_CLAIM_NS 100000000ull /* how long a claim holds */
+#define BOARD_CLAIM_NS 500000000ull /* how long a claim holds */
 
 struct board;
 

@@ -23,7 +23,7 @@
 #include "preempt/way.h"
 
 #define MAX_DEPTH 64u
-#define LEASE_NS (100 * NS_PER_MS)
+#define LEASE_NS (500 * NS_PER_MS)
 #define LOOK_NS (20 * NS_PER_MS) /* how often the hand looks for leases that ended */
 
 struct gpreempt_queue {

@@ -108,7 +108,7 @@ static void wait_for_others(struct gpreempt_queue *q, uint64_t now, uint64_t *in
 		monitor_tell(g, now);
 		board_wake(g->board);
 	}
-	preempt_wait(g, &g->changed, LEASE_NS);
+	preempt_wait(g, &g->changed, LOOK_NS);
 	reap_and_tell(q);
 }
 
