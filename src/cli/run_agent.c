@@ -45,7 +45,9 @@ int cli_run_agent(const struct cli *c, const char *class_name)
 	if (hint && strcmp(hint, "auto"))
 		return cli_fail(-EINVAL, "run: --hint: '%s' is not auto", hint);
 	if (!find_agent(path, sizeof(path)))
-		return cli_fail(-ENOSYS, "run: --agent: there is no " AGENT " beside gpusched");
+		return cli_fail(-ENOSYS, "run: --agent: there is no " AGENT
+					 " beside gpusched nor in " GPUSCHED_LIBDIR
+					 ": install gpusched anew");
 	if (strpbrk(path, " :"))
 		return cli_fail(-ENOTSUP, "run: --agent: LD_PRELOAD can't name %s", path);
 	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)

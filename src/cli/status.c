@@ -262,6 +262,24 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		print_tsgs(c, tsgs, most);
 }
 
+/* Somebody has said what the programs are, and nobody acts on it. */
+static bool classes_are_idle(const json_t *gpus, const char *policy)
+{
+	json_t *g, *t;
+	size_t i, k;
+
+	if (policy)
+		return false;
+	json_array_foreach((json_t *)gpus, i, g)
+		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
+			const char *class = json_string_value(json_object_get(t, "class"));
+
+			if (class && !strcmp(class, "lc"))
+				return true;
+		}
+	return false;
+}
+
 static void print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
@@ -270,6 +288,8 @@ static void print_status(const struct cli *c, const json_t *o)
 
 	json_array_foreach(gpus, i, x)
 		print_gpu(c, x, policy, most ? most : 1);
+	if (classes_are_idle(gpus, policy))
+		puts("class lc has no effect without a policy: 'gpusched policy start auto'");
 	json_array_foreach(json_object_get(o, "wrong"), i, x)
 		printf("wrong: %s\n   do: %s\n", json_string_value(json_object_get(x, "what")),
 		       json_string_value(json_object_get(x, "do")));

@@ -18,22 +18,31 @@ struct lookup {
 	size_t ngpus;
 };
 
+static int parse_number(const char *v, uint64_t min, uint64_t max, const char *form,
+			struct gs_target_part *t, struct gs_error *err)
+{
+	struct gs_error why = {};
+	int r = gs_parse_u64(v, min, max, &t->number, &why);
+
+	return r ? gs_fail(err, r, "%s: write %s", why.text, form) : 0;
+}
+
 static int parse_pid(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
-	return gs_parse_u64(v, 1, 4194304, &t->number, err);
+	return parse_number(v, 1, 4194304, "pid:N", t, err);
 }
 
 static int parse_tsg(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
-	return gs_parse_u64(v, 1, UINT64_MAX, &t->number, err);
+	return parse_number(v, 1, UINT64_MAX, "tsg:N", t, err);
 }
 
 static int parse_uid(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
-	return gs_parse_u64(v, 0, UINT32_MAX - 1, &t->number, err);
+	return parse_number(v, 0, UINT32_MAX - 1, "uid:N, or user:NAME", t, err);
 }
 
 /* From the file: other sources of users may let the caller wait. */

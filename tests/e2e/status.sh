@@ -61,8 +61,11 @@ exits 2 "by nobody else" "$gpusched" stats --by planet
 is "$(setpriv --reuid 65534 --clear-groups "$gpusched" stats --by process --json |
 	jq -cs 'flatten | map(.gpu_time_ms) | unique')" '[null]' "others' times are not for a user's eyes"
 
+"$gpusched" class set pid:$be lc >/dev/null
+like "$("$gpusched" status)" "class lc has no effect without a policy" "a class that nobody heeds is told of"
 "$gpusched" class set pid:$be be >/dev/null
 "$gpusched" policy start lcbe >/dev/null
+is "$("$gpusched" status | grep -c "has no effect")" 0 "not beside a policy"
 load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --gap-us 14
 lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
