@@ -46,7 +46,7 @@ static uint32_t slice_of(const struct gpreempt *g, const struct gpreempt_queue *
 static void look_at(struct gpreempt *g, struct gpreempt_queue *q, uint64_t now)
 {
 	struct core_wish wish = core_look(&g->core, &q->core, now);
-	bool suspend = wish.suspend && !q->closing;
+	bool suspend = wish.suspend && q->has_tsg && !q->closing;
 	uint32_t slice = slice_of(g, q);
 	bool news = suspend != !!q->lease_ns || wish.preempt || slice != q->slice_us;
 
