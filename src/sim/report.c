@@ -65,6 +65,8 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 	json_object_set_new(o, "timeslice_us", json_integer(p->is.timeslice_us));
 	json_object_set_new(o, "held_ns", json_integer((json_int_t)p->held_ns));
 	json_object_set_new(o, "account_ns", json_integer((json_int_t)p->account_ns));
+	json_object_set_new(o, "turns", json_integer((json_int_t)p->turns));
+	json_object_set_new(o, "account_turns", json_integer((json_int_t)p->account_turns));
 	return o;
 }
 

@@ -140,10 +140,11 @@ struct sim_process_result {
 	size_t nlatency;
 	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
 	uint64_t gpu_time_ns, switches, suspended_ns;
-	uint64_t held_ns, account_ns; /* all its life: loaded; the same as the account has it */
-	double ran_s;                 /* of the measured time, how long it existed */
-	double lost_pct;              /* of its GPU, lost in switches in the worst 3 s */
-	struct gpusched_settings is;  /* at the end */
+	/* all its life: loaded, and how often; the same as the account has it */
+	uint64_t held_ns, account_ns, turns, account_turns;
+	double ran_s;                /* of the measured time, how long it existed */
+	double lost_pct;             /* of its GPU, lost in switches in the worst 3 s */
+	struct gpusched_settings is; /* at the end */
 };
 
 struct sim_check_result {

@@ -169,7 +169,7 @@ void sim_sight_launched(struct sim_proc *p);
 void sim_sight_runnable(struct sim_proc *p);
 void sim_sight_gone(struct sim_proc *p);
 /* All of it, for the result: what the account makes of the log; 0: nothing. */
-uint64_t sim_sight_held(struct sim_proc *p);
+void sim_sight_sums(struct sim_proc *p, uint64_t *ret_held_ns, uint64_t *ret_turns);
 /* When it last ran, into its record. */
 void sim_sight_refresh(struct sim_proc *p);
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);

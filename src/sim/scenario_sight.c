@@ -121,14 +121,14 @@ static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 	return read_until(x, gpu, read, read - PHASE_NS, read - PERIOD_NS);
 }
 
-uint64_t sim_sight_held(struct sim_proc *p)
+void sim_sight_sums(struct sim_proc *p, uint64_t *ret_held_ns, uint64_t *ret_turns)
 {
 	uint64_t now = sim_model_now(p->sim->m);
-	struct gs_turn_sums s;
+	struct gs_turn_sums s = { 0 };
 
-	return gs_turns_of(read_until(p->sim, p->gpu, now, now, now), p->rec.task.id, &s)
-		       ? 0
-		       : s.held_ns;
+	gs_turns_of(read_until(p->sim, p->gpu, now, now, now), p->rec.task.id, &s);
+	*ret_held_ns = s.held_ns;
+	*ret_turns = s.turns + s.loaded;
 }
 
 void sim_sight_runnable(struct sim_proc *p)

@@ -19,6 +19,9 @@ check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$
 is "$(jq -r 'select(.scenario) | .scenario as $s | .processes[] |
 	select((.account_ns - .held_ns | fabs) > .held_ns / 100) | "\($s) \(.name) \(.account_ns) \(.held_ns)"' "$dir/all")" "" \
 	"the account has each process's time on the GPU within 1 %"
+is "$(jq -r 'select(.scenario) | .scenario as $s | .processes[] |
+	select((.account_turns - .turns | fabs) > .turns / 100) | "\($s) \(.name) \(.account_turns) \(.turns)"' "$dir/all")" "" \
+	"and each one's turns"
 ge "$(jq -r 'select(.scenario) | .processes[].account_ns | select(. > 0)' "$dir/all" | wc -l)" 100 "of more than a hundred"
 check "at least 25 of them" test "$n" -ge 25
 check "sim list names the same" test "$("$gpusched" sim list --json | jq -r .name | sort | sha1sum)" = \

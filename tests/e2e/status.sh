@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gpusched status: it says when all is well, and what is wrong.
-# timeout: 120
+# timeout: 180
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
@@ -76,4 +76,36 @@ diag "$(cat "$scratch/status")"
 ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "with what is lost"
 "$gpusched" set class:be timeslice=2ms >/dev/null
 check "and is gone after what it says to do" wait_for 20 "$gpusched" status
+
+# ---- is a service harmed now? ----------------------------------------------------------------------
+
+share() { "$gpusched" status --json | jq "[.gpus[0].tsgs[] | select(.pid == $lc)][0].wait_share_pct // 0 | floor"; }
+# Ten minutes of an hour ago, in each of which it waited for PERCENT of its time.
+was_calm() { # PERCENT
+	python3 - "$GPUSCHED_SIM/state/history.db" $lc "$1" <<'EOF'
+import sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1], timeout=20)
+pid, pct = int(sys.argv[2]), int(sys.argv[3])
+series = db.execute("SELECT s.id FROM series s JOIN process p ON p.id = s.process WHERE p.pid = ?", (pid,)).fetchone()[0]
+first = int(time.time()) // 60 - 60
+for n in range(11):
+    db.execute("INSERT OR REPLACE INTO point(series, minute, held_ns, wait_ns) VALUES(?, ?, ?, ?)",
+               (series, first + n, n * (100 - pct) * 10**6, n * pct * 10**6))
+db.commit()
+EOF
+}
+end_load $lc
+"$gpusched" policy stop >/dev/null
+load be $fixed # whose turns end by its slice: then it is known to wait
+lc=$LOAD_PID
+wait_tsgs "pid:$lc" 1
+"$gpusched" class set pid:$lc lc >/dev/null
+check "a service waits beside slices of 2 ms" wait_for 30 eval '[ "$(share)" -ge 30 ]'
+exits 0 "without calm minutes nothing is said of that" "$gpusched" status
+check "it has had calm minutes" was_calm 2
+check "now it is harmed: exit 5" wait_for 20 eval \
+	'"$gpusched" status >"$scratch/status"; [ $? = 5 ] && grep -q "wrong: process $lc .* of class lc waits" "$scratch/status"'
+like "$(cat "$scratch/status")" "in its calm minutes 2 %" "which it is compared with"
+check "it has always waited like that" was_calm 60
+check "then it is not" wait_for 20 "$gpusched" status
 done_testing
