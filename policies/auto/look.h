@@ -169,16 +169,18 @@ GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s)
 	s->looks = 0;
 }
 
-/* An LC waits, or has waited, for long while others run; once per wait. */
+/* An LC waits, or has waited, for long, and BEs run meanwhile; once per wait. */
 GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 
 	if (s->role != LC || !(f->state & GPUSCHED_STATE_WAITING)) {
 		s->waited = 0;
+		s->wait_progress = r->be_progress;
 		return;
 	}
-	if (s->waited || !r->be || f->as_of_ns < f->waiting_since_ns + INVERSION_NS)
+	if (s->waited || r->be_progress == s->wait_progress ||
+	    f->as_of_ns < f->waiting_since_ns + INVERSION_NS)
 		return;
 	s->waited = 1;
 	r->inversions++;

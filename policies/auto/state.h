@@ -38,6 +38,7 @@ struct tsg {
 	gs_u32 in_cta;               /* BE: it is kept there */
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
 	gs_u32 pad2;
+	gs_u64 wait_progress; /* LC: its runlist's be_progress before its present wait */
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 

@@ -58,6 +58,17 @@ check "and works" working "$first"
 exits 0 "and resumes it" "$gpusched" resume "pid:$second"
 check "there are turns again" wait_for 10 eval '[ "$(runlist .ready)" = 2 ]'
 
+# ---- inversion: nothing of ours helps where a person has BE's kernels run to their end
+end_load "$second"
+exits 0 "launches are counted" "$gpusched" observe launches on
+program be be --kernel-us 20000
+second=$program
+is "$(runlist .inversions)" 0 "no inversion so far"
+exits 0 "a person sets WFI" "$gpusched" set "pid:$second" preempt_mode=wfi
+check "that LC waits while BE runs is counted" wait_for 20 eval '[ "$(runlist .inversions)" -gt 0 ]'
+check "and told" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
+exits 0 "and no longer counted" "$gpusched" observe launches off
+
 end_load "$second"
 end_load "$lc"
 check "without LC the slice is the owner's again" wait_for 10 slice_is "$first" 2048
