@@ -31,7 +31,12 @@ role_is() { # PID ROLE
 	[ "$("$gpusched" policy map auto_tsgs "$id" --json | jq .value.role)" = "$2" ]
 }
 
+policy() { "$gpusched" stats --json | jq -r .policy; }
+GPUSCHED_CONFIG=$top/integrations/gpusched.conf start_daemon || exit 1
+is "$(policy)" auto "the sample configuration starts auto"
+stop_daemon
 start_daemon || exit 1
+is "$(policy)" null "without a configuration there is no policy"
 exits 0 "auto starts" "$gpusched" policy start auto
 
 # ---- with classes

@@ -187,7 +187,8 @@ finish() {
 	[ -n "$scratch" ] && rm -rf "$scratch"
 	return 0
 }
-trap finish EXIT
+# not in a part of this shell that a test kills before it has become its program
+trap '[ "$BASHPID" != $$ ] || finish' EXIT
 
 # A directory for this test's files, removed at its end.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")

@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# Programs start, end and are killed, classes change, the policy changes, programs and servers of a
+# pool are killed, all beside a service and a training that live on: 8 s, or 6 minutes by
+# `FULL=1 tests/e2e/turmoil.sh`. What is left: nothing suspended, no server, no descriptors, no memory.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr"
+seconds=8
+[ "${FULL:-}" = 1 ] && seconds=360
+RANDOM=${SEED:-1}
+mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
+cp "$build"/simmps/* /opt
+export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
+unset XDG_RUNTIME_DIR
+config '[Policy]
+Policy=auto'
+start_daemon || exit 1
+
+# program ARGUMENTS...: of `gpusched run`, in the background; its pid in $program
+program() {
+	"$gpusched" run "$@" --iterations-per-us 27.78 >/dev/null &
+	program=$!
+	at_end+=("$program")
+}
+one_of() { # WORD...: in $word
+	word=${@:RANDOM % $# + 1:1}
+}
+some_program() { # of those that are there, its pid in $word; fails without one
+	local p alive=()
+	for p in "${programs[@]}"; do kill -0 "$p" 2>/dev/null && alive+=("$p"); done
+	programs=("${alive[@]}")
+	[ ${#programs[@]} -gt 0 ] && one_of "${programs[@]}"
+}
+server() { list_json all '[.[] | select(.pool != null) | .pid] | first // empty'; }
+clients() { list_json all '[.[] | select(.pool != null) | .pool.clients[].pid] | unique | .[]'; }
+
+programs=()
+declare -A done_so_far
+step() { # WHAT
+	local what=$1 pid
+	case $what in
+	start)
+		if [ ${#programs[@]} -ge 8 ]; then
+			some_program && kill "$word"
+			return
+		fi
+		one_of lc be be normal
+		if [ "$word" = lc ]; then
+			program --class lc -- "$gsload" lc --seconds 0
+		else
+			program --class "$word" -- "$gsload" be --seconds 0
+		fi
+		programs+=("$program") ;;
+	pool)
+		program --pool --class be -- "$gsload" be --seconds 5
+		programs+=("$program") ;;
+	end) some_program && kill "$word" ;;
+	kill) some_program && kill -9 "$word" ;;
+	class) some_program && pid=$word && one_of lc be normal && "$gpusched" class set "pid:$pid" "$word" ;;
+	suspend) some_program && "$gpusched" suspend --for 300ms "pid:$word" ;;
+	policy) one_of auto lcbe rr prio && "$gpusched" policy start "$word" ;;
+	stop) "$gpusched" policy stop; "$gpusched" policy start auto ;;
+	client) step pool; wait_for 5 eval '[ -n "$(clients)" ]' && one_of $(clients) && kill -9 "$word" ;;
+	server) step pool; wait_for 5 eval '[ -n "$(server)" ]' && kill -9 "$(server)" ;;
+	esac >/dev/null && done_so_far[$what]=$((${done_so_far[$what]:-0} + 1))
+}
+all_steps="start pool end kill class suspend policy stop client server"
+
+end_programs() {
+	local p
+	for p in "${programs[@]}"; do kill "$p" 2>/dev/null; done
+	for p in "${programs[@]}"; do wait_for 15 gone "$p" || kill -9 "$p"; done
+	programs=()
+}
+only_ours() { # those that live on, and no server
+	[ "$(list_json all '[.[].pid] | unique | length')" = 2 ]
+}
+works() { # PID: it makes progress
+	local before
+	before=$(sim_work "$1")
+	wait_for 20 eval "[ \"\$(sim_work $1)\" -gt $before ]"
+}
+
+program --class lc -- "$gsload" lc --seconds 0
+service=$program
+program --class be -- "$gsload" be --seconds 0
+training=$program
+check "a service and a training work" eval 'wait_for 20 sim_slice $service && works $service && works $training'
+
+# once each, so that what is made once is made
+for what in $all_steps; do step start; step $what; done
+end_programs
+check "a first round is over" wait_for 20 only_ours
+kill -0 "$DAEMON_PID" || diag "$(tail -20 "$scratch/daemon.log")"
+fds=$(fds_of "$DAEMON_PID")
+rss=$(rss_kb_of "$DAEMON_PID")
+threads=$(ls "/proc/$DAEMON_PID/task" | wc -l)
+pins=$(pins_now)
+mounts=$(mounts_now)
+
+last=$((SECONDS + seconds))
+while [ $SECONDS -lt $last ]; do
+	one_of start start start $all_steps
+	step "$word"
+	sleep "0.$((RANDOM % 3))"
+done
+diag "$(for what in $all_steps; do printf '%s %s  ' "$what" "${done_so_far[$what]:-0}"; done)"
+total=0
+for what in $all_steps; do total=$((total + ${done_so_far[$what]:-0})); done
+ge "$total" 25 "steps were done"
+
+end_programs
+check "only those are left that lived on, and no server" wait_for 20 only_ours
+is "$(pgrep -c -x gpusched-pool -s 0)$(pgrep -c nvidia-cuda-mps -s 0)" 00 "no process of a pool either"
+check "the policy stops" eval '"$gpusched" policy start none && "$gpusched" policy stop'
+check "nothing is suspended, all have their own settings" wait_for 10 restored
+check "the service works" works "$service"
+check "the training works" works "$training"
+check "descriptors of the daemon" wait_for 10 eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 8))" ]'
+le "$(rss_kb_of "$DAEMON_PID")" "$((rss + 8192))" "memory of the daemon, KiB"
+le "$(ls "/proc/$DAEMON_PID/task" | wc -l)" "$threads" "threads of the daemon"
+le "$(pins_now)" "$pins" "pins"
+is "$(mounts_now)" "$mounts" "mounts"
+end_load "$service"
+end_load "$training"
+check "no client is left in the simulated RM" wait_for 20 eval '[ "$(sim_state .clients)" = 0 ]'
+check "the table is empty" wait_for 20 eval '[ "$(list_json all length)" = 0 ]'
+check "the daemon lives on" kill -0 "$DAEMON_PID" || diag "$(tail -20 "$scratch/daemon.log")"
+stop_daemon
+done_testing
