@@ -42,7 +42,7 @@ start_policy() { # NAME: its loader's pid in $loader
 }
 refused() { # NAME REGEX
 	local got=0
-	./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 || got=$?
+	timeout 60 ./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 || got=$?
 	is $got 1 "policy $1 is not loaded"
 	like "$(cat "$scratch/$1")" "$2" "and it is said why"
 }
