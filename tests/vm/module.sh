@@ -98,9 +98,11 @@ read -r pid client tsg <"$scratch/hold"
 state=/sys/kernel/debug/nvidia-standin/state
 check "a holder has set and suspended" grep -q "tsg $client $tsg us=300 " $state
 check "the module is needed while it is held" eval '! rmmod gpusched 2>/dev/null'
+silences=$(dmesg | grep -c 'no heartbeat')
 kill -KILL "$pid"
 check "it is killed: the slice is put back" wait_for 2 grep -q "tsg $client $tsg us=1024 " $state
 check "and the TSG runs" wait_for 2 eval "! grep -q disabled=1 $state"
+is "$(dmesg | grep -c 'no heartbeat')" "$silences" "at once, not for want of a heartbeat"
 kill %% 2>/dev/null
 check "the module can go" wait_for 2 rmmod gpusched
 check "and the driver" wait_for 2 rmmod nvidia

@@ -38,12 +38,13 @@ void storm(void)
 void hold_and_wait(void)
 {
 	struct program p = program_new();
-	int node = node_open();
+	int node;
 
 	tsg_new(&p, T, 2);
-	if (fork()) /* the TSG outlives the holder */
+	if (fork()) /* the TSG outlives the holder, which alone has the node */
 		for (;;)
 			pause();
+	node = node_open();
 	if (node_hold(node) || node_tell(node, &p, T, 2) ||
 	    node_set(node, &p, T, GPUSCHED_TIMESLICE, 300, NULL) ||
 	    node_set(node, &p, T, GPUSCHED_RUNNABLE, 0, NULL))
