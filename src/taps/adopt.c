@@ -19,7 +19,7 @@
 
 #define UNIT 2048u  /* client numbers that a file is asked for in one turn */
 #define UNITS 1024u /* ... turns of one user */
-#define TRIES 5
+#define TRIES 30
 #define AGAIN_NS NS_PER_S
 
 /* A file to be looked at, by the oldest of its holders: who opened it, not who inherited it. */

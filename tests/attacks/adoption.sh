@@ -24,7 +24,7 @@ check "another holds its lock" wait_for 30 grep -q ^ready "$scratch/lock"
 server=$(sed -n 's/^ready //p' "$scratch/lock")
 at_end+=($server)
 took start_daemon || not_ok "the daemon starts"
-le $MS 10000 "the daemon is ready, in ms"
+le $MS 25000 "the daemon is ready, in ms"
 took wait_for 30 eval '[ "$(list_json pid:$first length)" -ge 1 ] && [ "$(list_json pid:$VICTIM length)" -ge 1 ]'
 le $MS 3000 "who was there before the hoard and after it is adopted, in ms"
 is "$(sim_slice $first) $(sim_slice $VICTIM)" "800 800" "and has the policy's slice"

@@ -10,6 +10,16 @@ words_open
 config '[Classes]
 Rule = arg=tsgs uid=0 -> lc'
 start_daemon || exit 1
+honest() { # root's: how long until it has its class, in $MS
+	"$helper" tsgs 1 <&9 9<&- >/dev/null 2>&1 &
+	honest=$!
+	at_end+=($honest)
+	wait_tsgs pid:$honest 1
+	took wait_for 20 eval '[ "$(list_json pid:$honest ".[0].class")" = lc ]'
+}
+honest
+diag "without an attack: $MS ms"
+allowed=$((3000 + 4 * MS)) # a busy machine delays it, too
 watch_loop
 many=40
 programs=()
@@ -36,12 +46,8 @@ keep_asking &
 at_end+=($!)
 sleep 1
 for ((round = 0; round < $(size 3 6); round++)); do
-	"$helper" tsgs 1 <&9 9<&- >/dev/null 2>&1 &
-	honest=$!
-	at_end+=($honest)
-	wait_tsgs pid:$honest 1
-	took wait_for 20 eval '[ "$(list_json pid:$honest ".[0].class")" = lc ]'
-	le $MS 2000 "root's program has its class, in ms"
+	honest
+	le $MS $allowed "root's program has its class, in ms"
 done
 pings "beside locked memory"
 loop_turned "locked memory"
