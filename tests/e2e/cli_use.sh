@@ -123,7 +123,7 @@ complete_line() { # WORDS...: what bash offers for the last one
 }
 like "$(complete_line gpusched policy start lcbe -o be_s | paste -sd ' ')" "^be_slice_us= be_slice_multi_us=$" \
 	"options of the policy complete"
-like "$(complete_line gpusched list --w)" "^--watch$" "and those of a verb"
+like "$(complete_line gpusched list --wa)" "^--watch$" "and those of a verb"
 widest() { # of what comes by standard input, without colours
 	sed $'s/\e\\[[0-9;]*m//g; s/\r//' | awk 'length > n { n = length } END { print n + 0 }'
 }
