@@ -163,12 +163,10 @@ GPREEMPT_API int gpreempt_resume(struct gpreempt_queue *q);
 struct gpreempt_stats {
 	size_t size; /* sizeof(struct gpreempt_stats), by the caller */
 	uint64_t submitted, done;
-	uint64_t late;    /* done after the deadline, as the monitor saw it */
-	uint64_t held;    /* submissions that waited for other queues or gpreempt_resume() */
-	uint64_t held_us; /* for so long in all */
-	uint64_t
-		busy_us; /* an estimate of its GPU time, from its events: right where one queue works
-			      at a time */
+	uint64_t late;       /* done after the deadline, as the monitor saw it */
+	uint64_t held;       /* submissions that waited for other queues or gpreempt_resume() */
+	uint64_t held_us;    /* for so long in all */
+	uint64_t busy_us;    /* GPU time, estimated from its events: right where one queue works */
 	uint64_t inversions; /* higher work waited for it longer than patience_us */
 	uint64_t preempted;  /* calls that were made ... */
 	uint64_t suspended, suspended_us;

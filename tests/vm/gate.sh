@@ -185,6 +185,10 @@ wait $denied
 is $? 1 "its program gets an error"
 ge "$(taps gate_denied)" 1 "which is counted"
 is "$(sim_tsgs $denied)" 0 "and nothing of it is left"
+before=$(taps gate_denied)
+out=$("$gpusched" run --class be -- "$helper" compat schedule </dev/null 2>&1)
+is "$out" "refused -1 0x0" "no more is a 32-bit call let through: EPERM, and the driver saw nothing"
+is "$(($(taps gate_denied) - before))" 1 "which is counted, too"
 check "who was there runs on" runs $late
 stop_daemon
 

@@ -3,7 +3,7 @@
  * slip.c - RM's clients that would slip out of the table, or make it dear to find their files
  *
  *   helper inflight US       a TSG whose file is nowhere but in a message, between two words; then sets its slice to US
- *   helper compat            a TSG made by the 32-bit system call
+ *   helper compat [schedule] a TSG made, and scheduled, by the 32-bit system call
  *   helper uring             a TSG on a file that io_uring opened; at a word it closes that and does the same again
  *   helper dups N            N descriptors of another client's file before the TSG's own, which moves at a word
  *   helper slices N US       N TSGs, each asking for slices of US
@@ -49,34 +49,45 @@ int verb_inflight(int nwords, char **words)
 	return until_eof();
 }
 
+/* ioctl() of a 32-bit program; @low lies where its pointers reach. */
+static long ioctl_32(int fd, unsigned int nr, unsigned int size, uint32_t *low)
+{
+	long r = -1;
+
+#ifdef __x86_64__
+	__asm__ volatile("int $0x80"
+			 : "=a"(r)
+			 : "a"(SYS_IOCTL_32), "b"(fd),
+			   "c"(_IOC(_IOC_READ | _IOC_WRITE, 'F', nr, size)), "d"((uintptr_t)low)
+			 : "memory");
+#endif
+	return r;
+}
+
 int verb_compat(int nwords, char **words)
 {
 	uint32_t *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	int fd = open_ctl(O_CLOEXEC);
-	uint32_t client = new_client(fd, 0), *params;
-	uint64_t at;
-	long r = -1;
+	uint32_t client = new_client(fd, 0), *params = low + 64;
+	uint32_t made[12] = { client, RC_DEVICE, RC_TSG, 0xa06c };
+	uint32_t scheduled[8] = { client, RC_TSG, 0xa06c0101, 0, 0, 0, 3 };
+	uint64_t at = (uintptr_t)params;
+	long r;
 
 	if (low == MAP_FAILED)
 		die("mmap");
-	params = low + 64;
 	params[3] = 1;
-	at = (uintptr_t)params;
-	low[0] = client;
-	low[1] = RC_DEVICE;
-	low[2] = RC_TSG;
-	low[3] = 0xa06c;
-	memcpy(&low[4], &at, sizeof(at));
-#ifdef __x86_64__
-	__asm__ volatile("int $0x80"
-			 : "=a"(r)
-			 : "a"(SYS_IOCTL_32), "b"(fd),
-			   "c"(_IOC(_IOC_READ | _IOC_WRITE, 'F', 0x2b, 48)), "d"((uintptr_t)low)
-			 : "memory");
-#endif
-	if (r || low[10]) {
-		printf("refused %ld 0x%x\n", r, low[10]);
+	memcpy(&made[4], &at, sizeof(at));
+	r = ioctl_32(fd, 0x2b, sizeof(made), memcpy(low, made, sizeof(made)));
+	if (!r && !low[10] && nwords) {
+		params[0] = 1;
+		memcpy(&scheduled[4], &at, sizeof(at));
+		r = ioctl_32(fd, 0x2a, sizeof(scheduled),
+			     memcpy(low, scheduled, sizeof(scheduled)));
+	}
+	if (r || low[nwords ? 7 : 10]) {
+		printf("refused %ld 0x%x\n", r, low[nwords ? 7 : 10]);
 		return 1;
 	}
 	return until_eof();
