@@ -130,18 +130,24 @@ static bool wait_in(struct gs_core *c, struct gs_node *n, struct gs_budget *b, e
 	return true;
 }
 
-static uint32_t let_in_first(struct gs_budget *b, enum gs_queue q, struct gpusched_key *ret)
+/* The oldest of @s, whose user then comes last. */
+static void let_in_of(struct gs_budget *b, enum gs_queue q, struct gs_share *s,
+		      struct gpusched_key *ret)
 {
-	struct gs_share *s = b->shares[q];
 	struct gs_node *n = s->nodes;
-	uint32_t uid = s->uid;
 
 	DL_DELETE(b->shares[q], s);
 	DL_APPEND(b->shares[q], s);
 	gs_budget_leave(n);
 	n->deferred = n->may_go = true;
 	*ret = n->key;
-	return uid;
+}
+
+static struct gs_share *another_user(struct gs_share *s, uint32_t uid)
+{
+	while (s && s->uid == uid)
+		s = s->next;
+	return s;
 }
 
 /*
@@ -152,24 +158,25 @@ static size_t let_in(struct gs_core *c, struct gs_budget *b, uint64_t now, struc
 		     size_t max)
 {
 	const int64_t call = (int64_t)c->call_ns_avg;
-	struct gs_share **changes = &b->shares[GS_QUEUE_POLICY];
 	int64_t left = filled(c, b, now);
 	unsigned int q = 0;
 	size_t count = 0;
 
 	while (q < GS_QUEUES && count + 1 < max) {
-		uint32_t uid;
+		struct gs_share *s = b->shares[q], *other;
 
-		if (!b->shares[q]) {
+		if (!s) {
 			q++;
 			continue;
 		}
 		if (wait_for(c, left, q))
 			break;
-		uid = let_in_first(b, q, &ret[count++]);
+		other = q == GS_QUEUE_FIRST ? another_user(b->shares[GS_QUEUE_POLICY], s->uid)
+					    : NULL;
+		let_in_of(b, q, s, &ret[count++]);
 		left -= call;
-		if (q == GS_QUEUE_FIRST && *changes && (*changes)->uid != uid) {
-			let_in_first(b, GS_QUEUE_POLICY, &ret[count++]);
+		if (other) {
+			let_in_of(b, GS_QUEUE_POLICY, other, &ret[count++]);
 			left -= call;
 		}
 	}

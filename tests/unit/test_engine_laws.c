@@ -365,6 +365,11 @@ static void test_first_calls_go_round_by_user(void **state)
 	old = new_tsg(CROWD + 2, 0);
 	want(old, GPUSCHED_TIMESLICE, 700);
 	touch(old);
+	for (uint32_t i = CROWD - 20; i < CROWD - 10; i++) { /* not new: their changes wait */
+		want(&world.rec[i], GPUSCHED_TIMESLICE, 700);
+		touch(&world.rec[i]);
+	}
+	pass(20 * NS_PER_MS);
 	for (uint32_t i = 0; i < CROWD; i++)
 		want(&world.rec[i], GPUSCHED_TIMESLICE, 800);
 	touch_all();
