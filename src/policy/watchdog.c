@@ -12,17 +12,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
+
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
 #define STACK_BYTES (64u << 10)
+#define BLOCKED_PERIODS 20
 
 /* Of each thread that runs policies: only its own signals may make it leave its stack. */
 static _Thread_local struct {
 	sigjmp_buf back;
 	volatile sig_atomic_t inside;             /* a call is under way */
 	volatile sig_atomic_t running, last_seen; /* numbers of calls */
+	uint64_t limit_ns, seen_cpu_ns;           /* the thread's CPU time when it was first seen */
+	unsigned int seen;                        /* so often */
 	volatile sig_atomic_t signal;             /* of the last crash */
 	timer_t timer;
 	unsigned int users;
@@ -52,15 +57,27 @@ static void on_crash(int sig)
 	siglongjmp(me.back, GS_WATCHDOG_CRASHED);
 }
 
-/* The same call seen twice: it has lasted longer than one period. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* The same call seen again: it has lasted for a period, but it may not have had a processor. */
 static void on_tick(int sig)
 {
 	(void)sig;
 	if (!me.inside)
 		return;
-	if (me.last_seen == me.running)
+	if (me.last_seen != me.running) {
+		me.last_seen = me.running;
+		me.seen_cpu_ns = cpu_ns();
+		me.seen = 0;
+	} else if (cpu_ns() - me.seen_cpu_ns >= me.limit_ns / 2 || ++me.seen >= BLOCKED_PERIODS) {
 		siglongjmp(me.back, GS_WATCHDOG_STALLED);
-	me.last_seen = me.running;
+	}
 }
 
 int gs_watchdog_run(void (*fn)(void *arg), void *arg)
@@ -143,6 +160,7 @@ int gs_watchdog_start(unsigned int limit_ms)
 		stack_put();
 		return r;
 	}
+	me.limit_ns = limit_ms * NS_PER_MS;
 	every.it_value = (struct timespec){ limit_ms / 1000, (long)(limit_ms % 1000) * 1000000 };
 	every.it_interval = every.it_value;
 	timer_settime(me.timer, 0, &every, NULL);

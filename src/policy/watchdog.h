@@ -8,7 +8,10 @@
 #ifndef GPUSCHED_POLICY_WATCHDOG_H
 #define GPUSCHED_POLICY_WATCHDOG_H
 
-/* Starts the watch: calls longer than @limit_ms (at most twice that) are left. */
+/*
+ * Starts the watch: a call that has taken @limit_ms (at most twice that) is left. Where it had less
+ * than half of that of a processor it is the machine that is slow: then it has 20 times as long.
+ */
 int gs_watchdog_start(unsigned int limit_ms);
 void gs_watchdog_stop(void);
 
