@@ -19,7 +19,7 @@
 # "# awaits: WHAT") are told in tests/e2e/lib.sh. Those that took longest the last time begin first. A
 # skip that a script calls "required" counts as a failure for root and in CI.
 #
-# Up to three tests that failed beside others run once more, alone, since most of them wait for what
+# Up to ten tests that failed beside others run once more, alone, since most of them wait for what
 # other processes do. One that passes then is listed under Notes. What a sanitizer wrote stays a
 # failure, but for leaks: a unit test that fails leaves what it had.
 set -u
@@ -72,7 +72,7 @@ failures=()
 skips=()
 notes=()
 again=() # what failed beside others
-again_max=3
+again_max=10
 
 has() {
 	[[ ,$sets, == *,$1,* ]]

@@ -101,7 +101,7 @@ is "$(of 'map(select(.event == "timeslice")) | first | [.tsg, .hw_tsg]')" \
 	"the TSG's number is RM's"
 ge "$(of 'map(select(.event == "timeslice")) | first | .channel_list | length')" 8 "and its channels are told"
 like "$(head -1 "$scratch/lines")" "CLOCK +EVENT +CPU +PID +TID .*RUNLIST +HW_TSG +CHANNELS" "people get columns"
-like "$(grep -m1 " timeslice .* $new " "$scratch/lines")" "^[0-9:]{8}\.[0-9]{6} " "with the time of day"
+like "$(grep -m1 " $new " "$scratch/lines")" "^[0-9:]{8}\.[0-9]{6} " "with the time of day"
 
 # ---- whose they are --------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
 "$gpusched" class set pid:$lc lc >/dev/null
 check "a service waits beside slices of 2 ms" wait_for 30 eval '[ "$(share)" -ge 30 ]'
-exits 0 "without calm minutes nothing is said of that" "$gpusched" status
+check "without calm minutes nothing is said of that" wait_for 20 "$gpusched" status
 check "it has had calm minutes" was_calm 2
 check "now it is harmed: exit 5" wait_for 20 eval \
 	'"$gpusched" status >"$scratch/status"; [ $? = 5 ] && grep -q "wrong: process $lc .* of class lc waits" "$scratch/status"'

@@ -56,7 +56,7 @@ q quit s sort g group / filter c class z suspend r resume" "all of it, on 80 x 2
 is "$(screen | wc -l)" 24 "in 24 lines"
 like "$(bar_of)" '^B{30,}L{0,3}#?%*\.*$' "the bar has the classes' shares"
 ge "$(screen | grep -o '|[a-z#.+]*|' | tr -cd a | wc -c)" 10 "the strip is BE's mostly"
-ge "$(screen | grep -o '|[a-z#.+]*|' | tr -cd b | wc -c)" 1 "and LC's a little"
+check "and LC's a little" shows '\|[a-z#.+]*b[a-z#.+]*\|'
 
 # ---- keys ------------------------------------------------------------------------------------------
 keys s

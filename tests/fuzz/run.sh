@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 1200
 # beside: yes
 # libFuzzer over whatever others may hand us; FUZZ_SECONDS in all, or FULL=1: 20 minutes each.
 # Arguments: the targets, if not all.
