@@ -442,7 +442,7 @@ if ! flock -n 8; then
 	logs=$logs.$$
 	mkdir -p "$logs"
 fi
-rm -rf "${logs:?}"/*
+[ $list = yes ] || rm -rf "${logs:?}"/*
 reports=$logs/sanitizers
 times=$top/$BUILD/testtimes
 
