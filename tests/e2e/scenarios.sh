@@ -5,8 +5,7 @@
 # Every committed scenario, through the program; and that a broken promise is a failure.
 . "$(dirname "$0")/lib.sh"
 
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+dir=$scratch
 unset GPUSCHED_SCENARIOS
 
 "$gpusched" sim run all --json >"$dir/all" 2>"$dir/err"

@@ -5,8 +5,7 @@
 # Each scenario of the policy auto fails on an auto that lacks what the scenario is about: one with an
 # option against its purpose, or a copy with one thing taken out. (That they pass: e2e/scenarios.sh.)
 . "$(dirname "$0")/../e2e/lib.sh"
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
+copy=$scratch
 export GPUSCHED_INCLUDE=$top/include
 tried=""
 

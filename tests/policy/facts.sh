@@ -4,8 +4,7 @@
 # timeout: 60
 # needs: root bpf
 . "$(dirname "$0")/../e2e/lib.sh"
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+dir=$scratch
 cat >"$dir/two.scn" <<'E2'
 [scenario]
 title = one request now and then beside back to back work

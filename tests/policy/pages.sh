@@ -4,8 +4,7 @@
 # their help, its scenarios, and the paragraphs of its source's header.
 . "$(dirname "$0")/../e2e/lib.sh"
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+tmp=$scratch
 "$gpusched" policy list --json >"$tmp/list" || exit 1
 
 # one line of words, without the comment's frame and Markdown's marks
