@@ -63,9 +63,9 @@ static struct advise_seen seen_of(const json_t *before, const json_t *t, double 
 {
 	/* of a new one, or one without a turn so far, sums begin at 0 */
 	bool log = span_s > 0,
-	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches"),
-	     /* the viewer's own, or root's to see, always have "client" */
-		hidden = !gs_json_at(t, "turns") && !gs_json_at(t, "client");
+	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches");
+	/* the viewer's own, or root's to see, always have "client" */
+	bool hidden = !gs_json_at(t, "turns") && !gs_json_at(t, "client");
 
 	return (struct advise_seen){
 		.known = log && before && !hidden,
