@@ -206,7 +206,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 			begin_trip(s, &orphan);
 			return 0;
 		}
-	} else if (a->rest && !gs_adoption_due(a->rest)) {
+	} else if (a->rest && gs_adoption_due(a->rest) <= gs_now_ns()) {
 		begin_trip(s, NULL);
 		return 0;
 	}

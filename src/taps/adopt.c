@@ -125,7 +125,8 @@ static int adopt_file(struct gs_adoption *a, struct item *item)
 	int r = gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, &err);
 
 	if (r < 0) {
-		gs_log(LOG_INFO, "adoption of pid %d: %s", (int)h->pid, err.text);
+		if (!item->tries)
+			gs_log(LOG_INFO, "adoption of pid %d: %s", (int)h->pid, err.text);
 		return r;
 	}
 	a->sum.files += !item->at;

@@ -80,7 +80,7 @@ int gs_adoption_new(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus,
 		    void *user, struct gs_adoption **ret, struct gs_error *err);
 /* In any thread, one at a time. Some milliseconds longer than @until_ns. */
 void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns);
-/* When to go on: 0 at once; UINT64_MAX: it is over. */
+/* When to go on, CLOCK_MONOTONIC; 0: at once; UINT64_MAX: it is over. */
 uint64_t gs_adoption_due(const struct gs_adoption *a);
 const struct gs_adopted *gs_adoption_sum(const struct gs_adoption *a);
 void gs_adoption_free(struct gs_adoption *a);

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# asan: yes
+# A program that ran before the taps, alone, and holds the lock of its execve() when the daemon starts: the daemon waits for it
+# without working, and adopts it once it lets go.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+mount -t tmpfs -o mode=755 none /mnt
+mkdir /mnt/0
+mkfifo "$scratch/fifo"
+exec 9<>"$scratch/fifo"
+"$helper" lock /mnt/0 4711 exec 1 9<&- >"$scratch/lock" 2>&1 &
+locked=$!
+at_end+=($locked)
+check "a program holds its lock" wait_for 30 grep -q ^ready "$scratch/lock"
+server=$(sed -n 's/^ready //p' "$scratch/lock")
+at_end+=("$server")
+start_daemon || not_ok "a daemon starts"
+is "$(list_json all length)" 0 "it has not been adopted"
+
+cpu_ms() {
+	awk -v hz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hz) }' "/proc/$DAEMON_PID/stat"
+}
+from=$(cpu_ms)
+sleep 4
+le $(($(cpu_ms) - from)) 400 "the daemon's CPU time in 4 s, in ms"
+kill -USR1 "$server"
+check "it is adopted when it lets go" wait_for 20 eval '[ "$(list_json pid:$locked length)" -ge 1 ]'
+stop_daemon
+done_testing
