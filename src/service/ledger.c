@@ -330,6 +330,7 @@ static struct kept *new_kept(struct gs_service *s, const struct gpusched_tsg *re
 	k->given_ns = gs_now_ns();
 	k->gaps = gaps_of(s, rec->task.gpu);
 	k->first_sample = s->ledger->nsamples;
+	s->ledger->anew = true;
 	k->who.pid = (int32_t)rec->task.pid;
 	k->who.start_ns = rec->owner_start_ns;
 	k->who.uid = rec->task.uid;

@@ -69,6 +69,7 @@ struct kept {
 	unsigned int events;
 	bool missing;          /* the table had no such record at the last look */
 	uint64_t first_sample; /* that it was there for */
+	uint64_t sampled;      /* how many are known: the later ones are as the last */
 	struct tsg_sample samples[SAMPLES];
 };
 
@@ -88,6 +89,7 @@ struct gs_ledger {
 	struct gs_history *history;
 	uint64_t minute_ns, taken_ns, brought_ns;
 	unsigned int events;
+	bool anew;       /* somebody came since the last sample */
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
 	uint64_t sampled_ns[SAMPLES], troubles[SAMPLES][TROUBLE_MAX];

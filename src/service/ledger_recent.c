@@ -21,41 +21,82 @@ static void take_troubles(struct gs_service *s, uint64_t ret[TROUBLE_MAX])
 #undef X
 }
 
-static void take_tsg(struct gs_service *s, struct kept *k, size_t slot)
+/* Since its last sample nothing happened to it. */
+static void catch_up(struct kept *k, uint64_t n)
 {
-	struct tsg_sample *m = &k->samples[slot];
+	const struct tsg_sample last = k->samples[(k->sampled - 1) % SAMPLES];
+
+	for (uint64_t i = k->sampled + SAMPLES > n ? k->sampled : n - SAMPLES; i < n; i++)
+		k->samples[i % SAMPLES] = last;
+}
+
+static void take_tsg(struct gs_service *s, struct kept *k)
+{
+	uint64_t n = s->ledger->nsamples;
 	struct gs_turn_sums t = { 0 };
 
 	if (s->account)
 		gs_account_of(s->account, k->id, &t);
-	*m = (struct tsg_sample){ t.held_ns, t.wait_ns, t.turns, t.ended[GS_TURN_SLICE] };
+	if (k->sampled)
+		catch_up(k, n);
+	k->samples[n % SAMPLES] =
+		(struct tsg_sample){ t.held_ns, t.wait_ns, t.turns, t.ended[GS_TURN_SLICE] };
+	k->sampled = n + 1;
 }
 
-static void take_gpu(struct gs_service *s, size_t i, size_t slot)
+static struct tsg_sample sample_of(const struct kept *k, uint64_t at)
 {
+	if (!k->sampled || k->first_sample > at)
+		return (struct tsg_sample){ 0 };
+	return k->samples[(at < k->sampled ? at : k->sampled - 1) % SAMPLES];
+}
+
+static void take_loaded(const struct gs_turn *turn, void *user)
+{
+	struct gs_service *s = user;
+	struct kept *k = NULL;
+
+	HASH_FIND(hh, s->ledger->all, &turn->id, sizeof(turn->id), k);
+	if (k)
+		take_tsg(s, k);
+}
+
+/* Returns false if since the last sample at most a turn went on. */
+static bool take_gpu(struct gs_service *s, size_t i)
+{
+	struct gs_ledger *l = s->ledger;
+	struct gpu_kept *k = &l->gpus[i];
+	const struct gpu_sample *before = &k->samples[(l->nsamples + SAMPLES - 1) % SAMPLES];
 	struct gs_account_gpu g = { 0 };
 	const struct gs_runlist_sums *r = &g.sums;
+	struct gpu_sample m;
 
 	if (s->account)
 		gs_account_gpu(s->account, s->gpus[i].index, &g);
-	s->ledger->gpus[i].samples[slot] = (struct gpu_sample){
+	m = (struct gpu_sample){
 		r->held_ns, r->lost_ns, r->open_ns, r->unknown_ns, r->as_of_ns - r->since_ns,
 		r->switches
 	};
+	k->samples[l->nsamples % SAMPLES] = m;
+	return m.switches != before->switches || m.span_ns < before->span_ns;
 }
 
 void ledger_sample(struct gs_service *s)
 {
 	struct gs_ledger *l = s->ledger;
 	size_t slot = l->nsamples % SAMPLES;
+	bool all = l->anew;
 
 	gs_sight_flush(s);
 	l->sampled_ns[slot] = gs_now_ns();
 	take_troubles(s, l->troubles[slot]);
-	for (struct kept *k = l->all; k; k = k->hh.next)
-		take_tsg(s, k, slot);
 	for (size_t i = 0; i < s->ngpus; i++)
-		take_gpu(s, i, slot);
+		all |= take_gpu(s, i);
+	for (struct kept *k = all ? l->all : NULL; k; k = k->hh.next)
+		take_tsg(s, k);
+	if (!all && s->account)
+		gs_account_open(s->account, take_loaded, s);
+	l->anew = false;
 	l->nsamples++;
 }
 
@@ -109,7 +150,7 @@ double gs_ledger_share(struct gs_service *s, const struct group *g)
 	if (span <= 0)
 		return g->live ? -1 : 0;
 	for (const struct kept *k = s->ledger->all; k; k = k->hh.next) {
-		uint64_t was = k->first_sample <= at ? k->samples[at % SAMPLES].held_ns : 0;
+		uint64_t was = sample_of(k, at).held_ns;
 
 		if (is_in(g, k) && k->seen.held_ns > was)
 			held += (double)(k->seen.held_ns - was);
@@ -122,7 +163,7 @@ double gs_ledger_share(struct gs_service *s, const struct group *g)
 /* One that came since then had nothing. */
 void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o)
 {
-	struct tsg_sample m = { 0 };
+	struct tsg_sample m;
 	struct kept *k = NULL;
 	uint64_t at;
 
@@ -132,8 +173,7 @@ void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o)
 		json_object_set_new(o, "ago", json_null());
 		return;
 	}
-	if (k->first_sample <= at)
-		m = k->samples[at % SAMPLES];
+	m = sample_of(k, at);
 	json_object_set_new(o, "ago",
 			    json_pack("{s:I, s:I, s:{s:I, s:I}}", "gpu_time_ns",
 				      (json_int_t)m.held_ns, "wait_time_ns", (json_int_t)m.wait_ns,
