@@ -16,6 +16,7 @@
 #define STACK_SIZE (256u << 10)
 
 struct agent_settings agent_settings;
+__thread bool agent_own;
 
 static _Atomic pid_t started; /* in this process; another's: a fork of it */
 
@@ -86,6 +87,7 @@ int agent_thread(void *(*fn)(void *))
  */
 int agent_thread_begin(const char *name)
 {
+	agent_own = true;
 	pthread_setname_np(pthread_self(), name);
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE))
 		return -errno;

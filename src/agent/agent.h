@@ -37,6 +37,8 @@ void agent_start(void);
 bool agent_is_up(void);
 /* A detached thread that takes no signal and shares no descriptor. */
 int agent_thread(void *(*fn)(void *));
+/* The calling thread is one of those: what it hears is no request. */
+extern __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread bool agent_own;
 /* For the beginning of such a thread: 0, or it must end. */
 int agent_thread_begin(const char *name);
 

@@ -2,7 +2,7 @@
 /*
  * foresee.h - does a launch follow what arrives? Pure: the caller brings the time
  *
- * For each kind of arrival (read, recv, accept, epoll) the last ten cases are remembered. A case
+ * For each kind of arrival (read, recv, accept, epoll, ...) the last ten cases are remembered. A case
  * begins with an arrival and ends well with a launch within 10 ms. After nine good ones of ten, the
  * next arrival foresees a launch. When that fails to come, the ten are forgotten.
  */

@@ -23,7 +23,7 @@
 #define HOOK_CAPTURE (1 << 6)
 #define HOOK_CAPTURED (1 << 7)
 #define HOOK_WAITS (1 << 8)     /* may wait for the whole context */
-#define HOOK_UNLOADS (1 << 9)   /* the same, and addresses of functions are used again after it */
+#define HOOK_UNLOADS (1 << 9)   /* the same, and the next launch of each function is a first one */
 #define HOOK_ENDS (1 << 10)     /* a primary context may end */
 #define HOOK_DESTROYS (1 << 11) /* argument 0: the context that ends */
 

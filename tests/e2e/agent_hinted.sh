@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root fuse
+# asan: yes
+# Hints: which arrivals are seen, and what ends a pre-switch.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+. "$(dirname "$0")/helper/agent_lib.sh"
+agent_begin
+
+# by each way that a server may hear of a request
+hinted=$build/tests/e2e/hinted
+as $user timeout 30 "$gpusched" run --agent --class lc --hint=auto -- "$hinted" ways >"$scratch/ways" 2>&1
+for way in read readv __read_chk recv recvfrom recvmsg recvmmsg __recv_chk __recvfrom_chk accept accept4 epoll_wait \
+	epoll_pwait epoll_pwait2 poll ppoll __poll_chk __ppoll_chk select pselect; do
+	is "$(grep "^$way " "$scratch/ways")" "$way 1" "requests by $way are foreseen"
+done
+is "$(grep -E '^(none|pipe)' "$scratch/ways" | tr '\n' ' ')" "none 0 pipe:read 0 pipe:poll 0 pipe:select 0 " \
+	"what comes by a pipe, or unseen, is not"
+
+# what would wait for a pre-switch ends it; what would not, does not
+as $user timeout 40 "$gpusched" run --agent --class lc -- "$hinted" ends >"$scratch/ends" 2>&1
+is "$(cat "$scratch/ends")" "first launch 1
+second launch 0
+cooperative launch 1
+cooperative launch again 1
+capture 1
+first graph launch 1
+second graph launch 0
+cuGraphExecDestroy 1
+launch 0
+cuStreamSynchronize 0
+cuMemAlloc 0
+cuMemFree 1
+cuMemHostRegister 1
+cuMemHostUnregister 1
+cuMemFreeHost 1
+cuCtxSynchronize 1
+cuCtxSetLimit 1
+launch after cuCtxSetLimit 1
+and one more 0
+cuModuleUnload 1
+cuModuleLoadData 1
+launch after cuModuleUnload 1" "first and cooperative launches and calls that may wait for the context"
+agent_end
+done_testing
