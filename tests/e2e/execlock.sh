@@ -86,6 +86,11 @@ kill -9 "$DAEMON_PID"
 check "without a daemon the others have their own again" wait_for 5 slices_are "$asked"
 is "$(sim_slice "$program")" 300 "the one that nobody can reach has not"
 check "a daemon starts beside it" start_daemon
+daemon=$(curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping | jq .pid)
+ticks() { awk '{ print $14 + $15 }' "/proc/$daemon/stat"; }
+before=$(ticks)
+sleep 3
+le $(($(ticks) - before)) 25 "and tries to adopt them without haste: 1/100 s of CPU time in 3 s"
 kill -USR1 "${servers[@]}"
 check "the locks are let go, and all is put back" wait_for 20 eval '"$gpusched" restore >/dev/null && slices_are "$asked"'
 done_testing
