@@ -129,17 +129,11 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 	return o;
 }
 
-static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, const json_t *gpu)
+/* What @gpu did since @before. */
+static double put_times(json_t *o, const json_t *before, const json_t *gpu)
 {
-	const json_t *before = same(json_object_get(a->stats, "gpu_time"), gpu, "gpu");
 	double span = cli_number(gpu, "span_ns") - cli_number(before, "span_ns");
-	json_t *o = json_object(), *tsgs = json_array(), *t;
-	size_t i;
 
-	json_object_set(o, "gpu", json_object_get(gpu, "gpu"));
-	json_object_set(o, "gpu_uuid", json_object_get(gpu, "gpu_uuid"));
-	json_object_set(o, "log", json_object_get(gpu, "log"));
-	json_object_set(o, "reason", json_object_get(gpu, "reason"));
 	json_object_set_new(o, "span_ms", span > 0 ? json_real(span / 1e6) : json_null());
 	put_share(o, "held_pct", before, gpu, "held_ns", span);
 	put_share(o, "lost_pct", before, gpu, "lost_ns", span);
@@ -147,10 +141,30 @@ static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, cons
 	put_share(o, "unknown_pct", before, gpu, "unknown_ns", span);
 	put_rate(o, "switches_per_s", cli_number(gpu, "switches") - cli_number(before, "switches"),
 		 span);
+	return span;
+}
+
+static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, const json_t *gpu)
+{
+	json_t *o = json_object(), *tsgs = json_array(), *lately = json_null(), *t;
+	const json_t *was = json_object_get(gpu, "lately");
+	double span;
+	size_t i;
+
+	json_object_set(o, "gpu", json_object_get(gpu, "gpu"));
+	json_object_set(o, "gpu_uuid", json_object_get(gpu, "gpu_uuid"));
+	json_object_set(o, "log", json_object_get(gpu, "log"));
+	json_object_set(o, "reason", json_object_get(gpu, "reason"));
+	span = put_times(o, same(json_object_get(a->stats, "gpu_time"), gpu, "gpu"), gpu);
+	if (json_is_object(was)) {
+		lately = json_object();
+		put_times(lately, was, gpu);
+	}
+	json_object_set_new(o, "lately", lately);
 	json_array_foreach(b->tsgs, i, t) {
 		const char *kind = json_string_value(json_object_get(t, "kind"));
-		const json_t *was = same(a->tsgs, t, "id");
 
+		was = same(a->tsgs, t, "id");
 		if (was && kind && !strcmp(kind, "compute") &&
 		    cli_number(t, "gpu") == cli_number(gpu, "gpu"))
 			json_array_append_new(tsgs, tsg_json(was, t, span));

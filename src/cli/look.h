@@ -27,8 +27,8 @@ void cli_look_free(struct cli_look *l);
 
 /*
  * One object per GPU (span_ms in its own time, held_pct, lost_pct, open_pct, unknown_pct,
- * switches_per_s; tsgs: what each of its compute TSGs that is in both looks did). Figures that
- * nobody knows are null.
+ * switches_per_s; lately: these of the last second or two, as far as the daemon has them; tsgs:
+ * what each of its compute TSGs that is in both looks did). Figures that nobody knows are null.
  */
 json_t *cli_look_gpus(const struct cli_look *a, const struct cli_look *b);
 

@@ -70,6 +70,24 @@ static void judge_lc(const json_t *t, const char *policy, json_t *list)
 	      json_number_value(share), json_number_value(calm));
 }
 
+/* By the last ten seconds, or by the last one or two: a person should not have to wait for the mean. */
+static void judge_lost(const json_t *g, json_t *list)
+{
+	bool lately = cli_number(g, "lately.lost_pct") > cli_number(g, "lost_pct");
+	const json_t *of = lately ? json_object_get(g, "lately") : g;
+
+	if (cli_number(of, "lost_pct") <= LOST_LIMIT_PCT)
+		return;
+	wrong(list,
+	      "start both by 'gpusched run --share', so that they need no switches ('gpusched "
+	      "advise' says whether that fits); until then longer slices for class be (gpusched "
+	      "set class:be timeslice=2ms)",
+	      "GPU %lld loses %.0f %% of its time in %.0f switches a second: some program launches "
+	      "kernel by kernel beside short slices",
+	      (long long)json_integer_value(json_object_get(g, "gpu")), cli_number(of, "lost_pct"),
+	      cli_number(of, "switches_per_s"));
+}
+
 static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *list)
 {
 	json_t *t;
@@ -81,14 +99,7 @@ static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *
 		      "GPU %lld: its log cannot be read: %s",
 		      (long long)json_integer_value(json_object_get(g, "gpu")),
 		      json_string_value(json_object_get(g, "reason")));
-	if (cli_number(g, "lost_pct") > LOST_LIMIT_PCT)
-		wrong(list,
-		      "longer slices for class be (gpusched set class:be timeslice=1ms), CUDA "
-		      "graphs in the service, or MPS for both",
-		      "GPU %lld loses %.0f %% of its time in %.0f switches a second: some program "
-		      "launches kernel by kernel beside short slices",
-		      (long long)json_integer_value(json_object_get(g, "gpu")),
-		      cli_number(g, "lost_pct"), cli_number(g, "switches_per_s"));
+	judge_lost(g, list);
 	json_array_foreach(json_object_get(g, "tsgs"), i, t) {
 		judge_tsg(t, list);
 		judge_lc(t, policy, list);

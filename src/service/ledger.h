@@ -58,7 +58,7 @@ void gs_ledger_text(struct gs_service *s, const struct gs_view *view, FILE *f);
 
 /*
  * "ago": what an object's figures were some 10 s ago, by its own keys; null: not known. Of a TSG, of
- * a GPU by its place, of `stats`.
+ * a GPU by its place, of `stats`. "lately" of a GPU: the same of one or two seconds ago.
  */
 void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o);
 void gs_ledger_ago_gpu(const struct gs_service *s, size_t i, json_t *o);

@@ -25,8 +25,8 @@ struct group {
 };
 
 /* What was known at the last few samples: a ring. */
-#define SAMPLE_NS (2 * NS_PER_S)
-#define SAMPLES 6
+#define SAMPLE_NS NS_PER_S
+#define SAMPLES 11
 
 struct tsg_sample {
 	uint64_t held_ns, wait_ns, turns, cut;

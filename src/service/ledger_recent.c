@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The last ten seconds: how figures stood at the oldest of a few samples. */
+/* The last ten seconds, and the last one or two: how figures stood at one of a few samples. */
 #include <string.h>
 
 #include "basic/clock.h"
@@ -105,6 +105,11 @@ void ledger_pause(struct gs_ledger *l)
 	l->first_sample = l->nsamples;
 }
 
+static bool is_old(const struct gs_ledger *l, uint64_t at)
+{
+	return gs_now_ns() - l->sampled_ns[at % SAMPLES] >= NS_PER_S;
+}
+
 /* The oldest sample that is there; false: none is older than a second. */
 static bool oldest(const struct gs_ledger *l, uint64_t *ret)
 {
@@ -114,7 +119,19 @@ static bool oldest(const struct gs_ledger *l, uint64_t *ret)
 		return false;
 	at = l->nsamples > SAMPLES ? l->nsamples - SAMPLES : 0;
 	*ret = at > l->first_sample ? at : l->first_sample;
-	return gs_now_ns() - l->sampled_ns[*ret % SAMPLES] >= NS_PER_S;
+	return is_old(l, *ret);
+}
+
+/* The youngest that is older than a second. */
+static bool youngest(const struct gs_ledger *l, uint64_t *ret)
+{
+	uint64_t first;
+
+	if (!oldest(l, &first))
+		return false;
+	for (*ret = l->nsamples - 1; *ret > first && !is_old(l, *ret); (*ret)--)
+		;
+	return true;
 }
 
 static bool is_in(const struct group *g, const struct kept *k)
@@ -182,24 +199,24 @@ void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o)
 }
 
 /* A log that was opened since then began at 0. */
+static json_t *gpu_json(const struct gs_service *s, size_t i, uint64_t at, const json_t *now)
+{
+	struct gpu_sample m = s->ledger->gpus[i].samples[at % SAMPLES];
+
+	if (json_integer_value(json_object_get(now, "span_ns")) < (json_int_t)m.span_ns)
+		m = (struct gpu_sample){ 0 };
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns", (json_int_t)m.held_ns,
+			 "lost_ns", (json_int_t)m.lost_ns, "open_ns", (json_int_t)m.open_ns,
+			 "unknown_ns", (json_int_t)m.unknown_ns, "span_ns", (json_int_t)m.span_ns,
+			 "switches", (json_int_t)m.switches);
+}
+
 void gs_ledger_ago_gpu(const struct gs_service *s, size_t i, json_t *o)
 {
-	struct gpu_sample m;
 	uint64_t at;
 
-	if (!oldest(s->ledger, &at)) {
-		json_object_set_new(o, "ago", json_null());
-		return;
-	}
-	m = s->ledger->gpus[i].samples[at % SAMPLES];
-	if (json_integer_value(json_object_get(o, "span_ns")) < (json_int_t)m.span_ns)
-		m = (struct gpu_sample){ 0 };
-	json_object_set_new(o, "ago",
-			    json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
-				      (json_int_t)m.held_ns, "lost_ns", (json_int_t)m.lost_ns,
-				      "open_ns", (json_int_t)m.open_ns, "unknown_ns",
-				      (json_int_t)m.unknown_ns, "span_ns", (json_int_t)m.span_ns,
-				      "switches", (json_int_t)m.switches));
+	gs_json_put(o, "ago", oldest(s->ledger, &at) ? gpu_json(s, i, at, o) : NULL);
+	gs_json_put(o, "lately", youngest(s->ledger, &at) ? gpu_json(s, i, at, o) : NULL);
 }
 
 void gs_ledger_ago_stats(const struct gs_service *s, json_t *o)

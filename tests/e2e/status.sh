@@ -69,10 +69,21 @@ is "$("$gpusched" status | grep -c "has no effect")" 0 "not beside a policy"
 load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --gap-us 14
 lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
+"$gpusched" monitor --json --for 60s >"$scratch/events" 2>&1 &
+at_end+=($!)
+check "somebody watches" wait_for 10 watchers 1
+sleep 5 # of which the ten seconds before have much: their mean is no answer yet
 "$gpusched" class set pid:$lc lc >/dev/null
+since() { awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%d", (b - a) * 1000 }'; }
+began=$EPOCHREALTIME
 check "a launch-bound LC beside short slices is told of" wait_for 20 eval \
 	'"$gpusched" status >"$scratch/status"; [ $? = 5 ] && grep -q "wrong: GPU 0 loses" "$scratch/status"'
-diag "$(cat "$scratch/status")"
+ms=$(since)
+check "in an event" wait_for 20 grep -q '"what":"lost-time"' "$scratch/events"
+diag "status: after $ms ms, event: $(since) ms at most: $(grep -A 1 wrong: "$scratch/status")"
+le $ms 8000 "which takes a second or two on a quiet machine"
+like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "with what to do"
+ge "$("$gpusched" top --batch | sed -n 's/.*lost \([0-9]*\) .*/\1/p' | head -1)" 10 "and in top"
 ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "with what is lost"
 "$gpusched" set class:be timeslice=2ms >/dev/null
 check "and is gone after what it says to do" wait_for 20 "$gpusched" status

@@ -221,10 +221,11 @@ static void test_harm(void **state)
 static void test_look_ago(void **state)
 {
 	struct cli_look now = {
-		.stats =
-			json_pack("{s:{s:i, s:{s:i}}, s:[{s:i, s:i, s:i, s:{s:i, s:i}}]}", "ago",
-				  "ms", 9000, "engine", "stuck", 3, "gpu_time", "gpu", 0, "held_ns",
-				  900, "span_ns", 1500, "ago", "held_ns", 100, "span_ns", 500),
+		.stats = json_pack(
+			"{s:{s:i, s:{s:i}}, s:[{s:i, s:i, s:i, s:{s:i, s:i}, s:{s:i, s:i}}]}",
+			"ago", "ms", 9000, "engine", "stuck", 3, "gpu_time", "gpu", 0, "held_ns",
+			900, "span_ns", 1500, "ago", "held_ns", 100, "span_ns", 500, "lately",
+			"held_ns", 850, "span_ns", 1300),
 		.tsgs = json_pack("[{s:i, s:i, s:s, s:i, s:i, s:{s:i, s:i}}]", "id", 7, "gpu", 0,
 				  "kind", "compute", "gpu_time_ns", 700, "wait_time_ns", 400, "ago",
 				  "gpu_time_ns", 100, "wait_time_ns", 200),
@@ -237,6 +238,7 @@ static void test_look_ago(void **state)
 	assert_int_equal((int)cli_number(then.stats, "engine.stuck"), 3);
 	gpus = cli_look_gpus(&then, &now);
 	assert_int_equal((int)cli_number(json_array_get(gpus, 0), "held_pct"), 80);
+	assert_int_equal((int)cli_number(json_array_get(gpus, 0), "lately.held_pct"), 25);
 	tsg = json_array_get(json_object_get(json_array_get(gpus, 0), "tsgs"), 0);
 	assert_int_equal((int)cli_number(tsg, "held_pct"), 60);
 	assert_int_equal((int)cli_number(tsg, "wait_share_pct"), 25);
