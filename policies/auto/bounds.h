@@ -9,8 +9,12 @@
 /* The first slice of a BE that makes progress, far above the cost of a switch. */
 #define GROWN_US 400ull
 #define PATIENCE_NS (S / 4)
-/* After a TSG came or went: what is lost meanwhile is not the slice's doing. */
+/*
+ * After a TSG came or went: what is lost meanwhile is not the slice's doing. Nobody gets more by
+ * coming and going all the time.
+ */
 #define SETTLE_NS (S / 2)
+#define UNREST_NS (6 * S)
 #define PATIENCE_MAX_NS (64 * S)
 /* What BEs are owed before LC has to pay, and at most. */
 #define OWED_NS (40 * MS)
@@ -50,6 +54,7 @@ GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
 	r->slice_us = most(least(us, longest_us(r)), be_slice_us);
 	r->grown_ns = now;
 	r->calm_ns = 0;
+	r->over = 0;
 }
 
 GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
@@ -75,6 +80,7 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span), fair;
 	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
 	gs_u64 bound = (gs_u64)waste_pct * 10;
+	int unsettled = now < r->changed_ns + SETTLE_NS && now < r->unrest_ns + UNREST_NS;
 	gs_u32 whole;
 
 	/* beside a long slice every service seems to return */
@@ -82,11 +88,13 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 		r->launch_bound = returns * 4 > turns * 3;
 	whole = !r->launch_bound;
 	fair = whole ? 0 : fair_us(r, got);
-	if (now < r->changed_ns + SETTLE_NS)
-		return;
-	if (r->lc && r->lost_permille * 100 > bound * (whole ? 90 : 75))
+	/* beside whole turns, one look or two may be about a start, which passes */
+	r->over = r->lc && !unsettled && r->lost_permille * 100 > bound * (whole ? 90 : 75)
+			  ? r->over + 1
+			  : 0;
+	if (r->over > (whole ? 2 : 0))
 		grow(r, r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2, now);
-	else if (r->lc && fair > r->slice_us * 21 / 20)
+	else if (r->lc && !unsettled && fair > r->slice_us * 21 / 20)
 		grow(r, fair, now);
 	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * 50 &&
 		 (whole || fair * 3 < r->slice_us * 2))
@@ -163,8 +171,11 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	if (!r->slice_us)
 		r->slice_us = be_slice_us;
 	choose_acting(r, now);
-	if (r->g_tsgs != r->tsgs || r->g_ready != r->ready)
+	if (r->g_tsgs != r->tsgs || r->g_ready != r->ready) {
+		if (now > r->changed_ns + UNREST_NS / 2)
+			r->unrest_ns = now;
 		r->changed_ns = now;
+	}
 	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;

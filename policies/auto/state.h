@@ -70,12 +70,13 @@ struct runlist {
 	gs_u64 lost_permille; /* as the last look found it */
 	gs_u64 slice_us;      /* BE's beside LC */
 	gs_u64 changed_ns;    /* when a TSG came or went last, or a BE got or lost its turns */
+	gs_u64 unrest_ns;     /* when the first of such changes came that followed each other */
 	gs_u64 grown_ns, shrunk_ns, calm_ns, patience_ns;
 	gs_u64 owed_ns;      /* to BEs, of their floor */
 	gs_u32 launch_bound; /* its services, as seen beside short slices */
 	gs_u32 paying;
 	gs_u32 acting; /* on TSGs of no class, too */
-	gs_u32 pad2;
+	gs_u32 over;   /* looks in a row that lost more than they may */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;
 };

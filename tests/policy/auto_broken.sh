@@ -51,6 +51,8 @@ without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
 without "regard for starts" 's/now < r->changed_ns + SETTLE_NS/0/' 8be-starts
+without "patience with what passes" 's/whole ? 2 : 0/0/' 8be-passing
+without "an end of that regard" 's/ && now < r->unrest_ns + UNREST_NS//' hostile-comers
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
 without "an end of long ones" 's/fair \* 3 < r->slice_us \* 2/0/' launch-bound-ends
 without "short slices again" 's/r->slice_us = be_slice_us;/(void)0;/' calm-again
