@@ -61,7 +61,12 @@ static void take_loaded(const struct gs_turn *turn, void *user)
 		take_tsg(s, k);
 }
 
-/* Returns false if since the last sample at most a turn went on. */
+static uint64_t not_held(const struct gpu_sample *m)
+{
+	return m->lost_ns + m->open_ns + m->unknown_ns;
+}
+
+/* Returns false if since the last sample at most a turn went on: none began, none ended. */
 static bool take_gpu(struct gs_service *s, size_t i)
 {
 	struct gs_ledger *l = s->ledger;
@@ -78,7 +83,8 @@ static bool take_gpu(struct gs_service *s, size_t i)
 		r->switches
 	};
 	k->samples[l->nsamples % SAMPLES] = m;
-	return m.switches != before->switches || m.span_ns < before->span_ns;
+	return m.switches != before->switches || m.span_ns < before->span_ns ||
+	       (m.held_ns != before->held_ns && not_held(&m) != not_held(before));
 }
 
 void ledger_sample(struct gs_service *s)

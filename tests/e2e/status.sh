@@ -119,4 +119,8 @@ check "now it is harmed: exit 5" wait_for 20 eval \
 like "$(cat "$scratch/status")" "in its calm minutes 2 %" "which it is compared with"
 check "it has always waited like that" was_calm 60
 check "then it is not" wait_for 20 "$gpusched" status
+
+ago() { "$gpusched" list "pid:$1" --json | jq -s "map(.ago.$2 // 0) | add"; }
+check "what stood there ten seconds ago is known of those whose turns changed since" wait_for 20 eval \
+	'[ "$(ago $be gpu_time_ns)" -gt 500000000 ] && [ "$(ago $lc turns.turns)" -gt 20 ]'
 done_testing
