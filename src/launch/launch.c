@@ -45,8 +45,17 @@ struct lib {
 	struct gs_pinned_lib
 		pinned; /* its number is in the cookies; no probes: it could not be done */
 	uid_t uid;      /* whose process brought it */
+	int fd;         /* it is to be probed; -1: it was, or could not be */
 	pid_t *users;
 	size_t nusers;
+};
+
+struct gs_launch_job {
+	struct gs_launches *l;
+	struct gs_pinned_lib pinned;
+	uint64_t took_ns, ended_ns;
+	int fd, code;
+	char said[256];
 };
 
 struct gs_launches {
@@ -59,6 +68,7 @@ struct gs_launches {
 	uint64_t asked_ns;
 	struct lib **libs;
 	size_t nlibs;
+	struct gs_launch_job *job; /* NULL: none is under way */
 	uint32_t next_number;
 	uint64_t left; /* since it was asked for */
 	uint64_t said_ns[LEFT_MAX];
@@ -66,34 +76,19 @@ struct gs_launches {
 
 /* ---- one library ----------------------------------------------------------------------------- */
 
-static int set_attached(struct gs_launches *l, const struct lib *lib, uint64_t ns)
+static int set_attached(const struct gs_launches *l, uint32_t number, uint64_t ns)
 {
 	int fd = bpf_map__fd(l->skel->maps.gs_launch_libs);
 
-	return bpf_map_update_elem(fd, &lib->pinned.number, &ns, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(fd, &number, &ns, BPF_ANY) ? -errno : 0;
 }
 
 static void lib_free(struct lib *lib)
 {
+	if (lib->fd >= 0)
+		close(lib->fd);
 	free(lib->users);
 	free(lib);
-}
-
-static int lib_attach(struct gs_launches *l, struct lib *lib, int fd)
-{
-	uint64_t start = gs_now_ns();
-	int r;
-
-	set_attached(l, lib, GS_LAUNCH_LIB_BEGINS);
-	r = gs_pinned_attach(l->entries, &lib->pinned, fd);
-	if (r) {
-		set_attached(l, lib, GS_LAUNCH_LIB_OFF);
-		return r;
-	}
-	lib->info.probes = lib->pinned.probes;
-	lib->info.attached_ns = gs_now_ns();
-	lib->info.attach_us = (lib->info.attached_ns - start) / 1000;
-	return set_attached(l, lib, lib->info.attached_ns);
 }
 
 /* ---- the libraries --------------------------------------------------------------------------- */
@@ -188,6 +183,7 @@ static int new_lib(struct gs_launches *l, const struct gs_pinned_lib *what, stru
 		free(lib);
 		return -ENOMEM;
 	}
+	lib->fd = -1;
 	lib->pinned = *what;
 	lib->info.dev = what->dev;
 	lib->info.ino = what->ino;
@@ -206,25 +202,7 @@ static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
 	if (r)
 		return r;
 	lib->info.attached_ns = gs_now_ns();
-	return set_attached(l, lib, lib->info.attached_ns);
-}
-
-/* One that cannot be probed stays in the list, without probes: it is told once. */
-static void attach_or_tell(struct gs_launches *l, struct lib *lib, int fd)
-{
-	char said[256] = "", reason[384];
-	int r;
-
-	gs_hush_begin(said, sizeof(said));
-	r = lib_attach(l, lib, fd);
-	gs_hush_end();
-	gs_hush_first(said, "");
-	snprintf(reason, sizeof(reason), "%s%s%s", strerror(-r), said[0] ? ": " : "", said);
-	if (r)
-		leave(l, LEFT_FAILED, lib->info.path, reason);
-	else
-		gs_log(LOG_INFO, "counting launches of %s: %u probes in %llu us", lib->info.path,
-		       lib->info.probes, (unsigned long long)lib->info.attach_us);
+	return set_attached(l, pinned->number, lib->info.attached_ns);
 }
 
 /* A user could change it, or what its bytes cost to read; root knows what it simulates. */
@@ -291,7 +269,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 	}
 	(*ret)->uid = uid;
 	snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
-	attach_or_tell(l, *ret, fd);
+	(*ret)->fd = TAKE_FD(fd);
 	return 0;
 }
 
@@ -342,20 +320,25 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	return gs_cuda_maps(pid, on_map, &look);
 }
 
+static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
+{
+	return l->job && l->job->pinned.number == lib->pinned.number;
+}
+
 /* Its probes stay while letting go of them could do harm: it may come back, too. */
 static void drop_unused(struct gs_launches *l)
 {
 	for (size_t i = l->nlibs; i-- > 0;) {
 		struct lib *lib = l->libs[i];
 
-		if (lib->nusers || lib->info.system)
+		if (lib->nusers || lib->info.system || is_under_way(l, lib))
 			continue;
 		if (lib->pinned.probes && !allowed(l))
 			continue;
 		if (lib->info.path[0])
 			gs_log(LOG_INFO, "nobody uses %s any more", lib->info.path);
 		l->libs[i] = l->libs[--l->nlibs];
-		set_attached(l, lib, GS_LAUNCH_LIB_OFF);
+		set_attached(l, lib->pinned.number, GS_LAUNCH_LIB_OFF);
 		if (lib->pinned.probes)
 			gs_pinned_detach(&lib->pinned);
 		lib_free(lib);
@@ -385,6 +368,83 @@ void gs_launches_sweep(struct gs_launches *l)
 	drop_unused(l);
 }
 
+/* ---- probing --------------------------------------------------------------------------------- */
+
+static struct gs_launch_job *new_job(struct gs_launches *l, struct lib *lib)
+{
+	struct gs_launch_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->l = l;
+	job->pinned = lib->pinned;
+	job->fd = TAKE_FD(lib->fd);
+	return l->job = job;
+}
+
+struct gs_launch_job *gs_launches_next(struct gs_launches *l)
+{
+	for (size_t i = 0; i < l->nlibs && !l->job; i++) {
+		struct lib *lib = l->libs[i];
+
+		if (lib->fd < 0)
+			continue;
+		if (allowed(l))
+			return new_job(l, lib);
+		leave(l, LEFT_REFUSED, lib->info.path, l->why.text);
+		close(lib->fd);
+		lib->fd = -1;
+	}
+	return NULL;
+}
+
+void gs_launch_job_work(struct gs_launch_job *job)
+{
+	uint64_t start = gs_now_ns();
+
+	gs_hush_begin(job->said, sizeof(job->said));
+	set_attached(job->l, job->pinned.number, GS_LAUNCH_LIB_BEGINS);
+	job->code = gs_pinned_attach(job->l->entries, &job->pinned, job->fd);
+	gs_hush_end();
+	job->ended_ns = gs_now_ns();
+	job->took_ns = job->ended_ns - start;
+	set_attached(job->l, job->pinned.number, job->code ? GS_LAUNCH_LIB_OFF : job->ended_ns);
+}
+
+/* One that cannot be probed stays in the list, without probes: it is told once. */
+static void tell(struct gs_launches *l, const struct lib *lib, struct gs_launch_job *job)
+{
+	char reason[384];
+
+	gs_hush_first(job->said, "");
+	snprintf(reason, sizeof(reason), "%s%s%s", strerror(-job->code), job->said[0] ? ": " : "",
+		 job->said);
+	if (job->code)
+		leave(l, LEFT_FAILED, lib->info.path, reason);
+	else
+		gs_log(LOG_INFO, "counting launches of %s: %u probes in %llu us", lib->info.path,
+		       lib->info.probes, (unsigned long long)lib->info.attach_us);
+}
+
+void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job)
+{
+	struct lib *lib = find(l, job->pinned.dev, job->pinned.ino);
+
+	if (!job->code) {
+		lib->pinned = job->pinned;
+		lib->info.probes = job->pinned.probes;
+		lib->info.attached_ns = job->ended_ns;
+		lib->info.attach_us = job->took_ns / NS_PER_US;
+	}
+	tell(l, lib, job);
+	close(job->fd);
+	free(job);
+	l->job = NULL;
+	drop_unused(l); /* it may have been let go of meanwhile */
+}
+
+/* ---- beginning and ending -------------------------------------------------------------------- */
+
 static void on_usual(const char *path, void *user)
 {
 	struct lib *lib;
@@ -408,8 +468,16 @@ int gs_launches_catch_up(struct gs_launches *l)
 
 static int attach_all(struct gs_launches *l)
 {
+	struct gs_launch_job *job;
+	int r;
+
 	gs_cuda_usual(on_usual, l);
-	return gs_launches_catch_up(l);
+	r = gs_launches_catch_up(l);
+	while (!r && (job = gs_launches_next(l))) {
+		gs_launch_job_work(job);
+		gs_launches_done(l, job);
+	}
+	return r;
 }
 
 /* Those of an earlier instance, or new ones where that may be done. */

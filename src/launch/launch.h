@@ -46,15 +46,26 @@ int gs_launches_forget(void);
 /* Its probes go, where gs_launches_allowed(). */
 int gs_launches_clear(bool trusted, struct gs_error *why);
 
-/* The same for what has come since it began, when events went elsewhere meanwhile. */
+/* What has come since it began, when events went elsewhere meanwhile, is to be probed, too. */
 int gs_launches_catch_up(struct gs_launches *l);
 
-/* A process made an RM client or a TSG: attaches to its libcuda unless that is done. */
+/* A process made an RM client or a TSG: its libcuda is to be probed unless that is done. */
 int gs_launches_process(struct gs_launches *l, pid_t pid);
 /* It ended or executed another program: detaches from what nobody maps any more. */
 void gs_launches_gone(struct gs_launches *l, pid_t pid);
 /* The same for all processes whose end was not told. */
 void gs_launches_sweep(struct gs_launches *l);
+
+/*
+ * Setting the probes of a library may take seconds, since the kernel sets none while it removes
+ * others: the work may be any thread's, one job at a time. NULL: there is none to be done. Until it is
+ * done @l is not freed.
+ */
+struct gs_launch_job;
+struct gs_launch_job *gs_launches_next(struct gs_launches *l);
+void gs_launch_job_work(struct gs_launch_job *job);
+/* Frees @job. */
+void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job);
 
 /*
  * Libraries since the last call whose launches are not counted (again for each look at a process):

@@ -70,5 +70,7 @@ void gs_errand_wait(struct gs_errand *e)
 {
 	struct gs_completion c = { .check = is_over, .on = GS_ON_ERRAND, .user = e };
 
+	e->refs++; /* nobody else may have one at its end */
 	gs_loop_wait(e->s, &c);
+	gs_errand_unref(e);
 }

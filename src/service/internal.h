@@ -151,6 +151,8 @@ struct gs_service {
 	struct gs_policy_exit last_exit;
 	struct gs_starting *starting;            /* NULL: nothing is being started */
 	struct gs_launches *launches;            /* NULL: not counted */
+	struct gs_errand *launching;             /* a library is being probed; NULL: none is */
+	bool launching_ends;                     /* no other one will be */
 	bool launches_asked;                     /* a person wants them counted */
 	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */
 	int lock_fd;
@@ -381,6 +383,10 @@ json_t *gs_service_launches_refused(const struct gs_service *s);
 /* When nobody wants it any more counting ends, and probes go where they may. */
 void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
+/* After each look at a process: what is to be probed is, by one errand after the other. */
+void gs_service_launches_go_on(struct gs_service *s);
+/* Waits for the one that is under way. */
+void gs_service_launches_end(struct gs_service *s);
 
 /* ---- full.c ----------------------------------------------------------------------------------- */
 /* Says whose TSGs fill a table that is full; costs one read of a counter when it is not. */

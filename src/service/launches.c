@@ -30,9 +30,76 @@ json_t *gs_service_launches_refused(const struct gs_service *s)
 									 : json_null();
 }
 
+/* ---- probing a library, in a thread ------------------------------------------------------------ */
+
+struct trip {
+	struct gs_errand errand;
+	struct gs_launch_job *job;
+};
+
+static void trip_work(struct gs_errand *e)
+{
+	gs_launch_job_work(((struct trip *)e)->job);
+}
+
+static void trip_end(struct gs_errand *e)
+{
+	struct gs_service *s = e->s;
+
+	s->launching = NULL;
+	gs_launches_done(s->launches, ((struct trip *)e)->job);
+	gs_service_launches_update(s);
+	gs_service_launches_go_on(s);
+}
+
+static void trip_free(struct gs_errand *e)
+{
+	free(e);
+}
+
+/* Without a thread, here. */
+static void probe(struct gs_service *s, struct gs_launch_job *job)
+{
+	struct trip *t = calloc(1, sizeof(*t));
+
+	if (t) {
+		t->errand = (struct gs_errand){ trip_work, trip_end, trip_free };
+		t->job = job;
+	}
+	if (t && !gs_errand_begin(&t->errand, s)) {
+		s->launching = &t->errand;
+		gs_errand_unref(&t->errand); /* the thread's is enough */
+		return;
+	}
+	if (t)
+		gs_errand_unref(&t->errand);
+	gs_launch_job_work(job);
+	gs_launches_done(s->launches, job);
+}
+
+void gs_service_launches_go_on(struct gs_service *s)
+{
+	struct gs_launch_job *job;
+
+	if (!s->launches)
+		return;
+	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches);
+	while (!s->launching && !s->launching_ends && (job = gs_launches_next(s->launches)))
+		probe(s, job);
+}
+
+void gs_service_launches_end(struct gs_service *s)
+{
+	s->launching_ends = true;
+	if (s->launching)
+		gs_errand_wait(s->launching);
+}
+
+/* ---- who wants it ------------------------------------------------------------------------------ */
+
 void gs_service_launches_update(struct gs_service *s)
 {
-	if (!s->opts.daemon || gs_service_launches_wanted(s))
+	if (!s->opts.daemon || s->launching || gs_service_launches_wanted(s))
 		return;
 	if (s->launches) {
 		gs_launches_free(s->launches, s->launched);
@@ -51,7 +118,7 @@ void gs_service_launches_event(struct gs_service *s, const struct gpusched_event
 		gs_launches_process(s->launches, (pid_t)ev->pid);
 	else if (ev->type == GPUSCHED_EV_EXIT || ev->type == GPUSCHED_EV_EXEC)
 		gs_launches_gone(s->launches, (pid_t)ev->pid);
-	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches);
+	gs_service_launches_go_on(s);
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -115,6 +182,15 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "unattributed", unattributed_json(s, &rq->view));
 }
 
+/* A library that is being probed first. */
+static int step_ended(struct gs_request *rq, uint64_t now_ns)
+{
+	if (rq->s->launching && !gs_service_launches_wanted(rq->s))
+		return -EINPROGRESS;
+	answer(rq);
+	return 0;
+}
+
 static int begin(struct gs_request *rq)
 {
 	struct gs_service *s = rq->s;
@@ -154,6 +230,8 @@ int gs_verb_observe_launches(struct gs_request *rq)
 		s->launches_asked = false;
 		gs_saved_launches(s, false);
 		gs_service_launches_update(s);
+		if (s->launching)
+			return gs_request_wait(rq, step_ended, GS_ON_ERRAND, 0);
 	}
 	answer(rq);
 	return 0;

@@ -222,6 +222,7 @@ static void take_answer(enum gs_reader_what what, pid_t pid, void *user)
 		gs_process_reclassify(s, pid);
 	else if (s->launches)
 		gs_launches_process(s->launches, pid);
+	gs_service_launches_go_on(s);
 }
 
 static int on_read(sd_event_source *src, int fd, uint32_t revents, void *user)

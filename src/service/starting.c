@@ -147,7 +147,7 @@ static void put_launches(struct gs_starting *t)
 		return;
 	s->launches = TAKE_PTR(t->launches);
 	gs_launches_catch_up(s->launches);
-	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches);
+	gs_service_launches_go_on(s);
 }
 
 /* Counting was on when it began, and was turned off meanwhile. */

@@ -39,6 +39,31 @@ load be --seconds 1 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "and count for the next"
 end_load $LOAD_PID
+
+# ---- a library is probed while those of others are let go of, which may take the kernel seconds
+mkdir -m 755 "$scratch/libs"
+libraries_are() { # N
+	[ "$("$gpusched" observe launches --json | jq '.libraries | map(select(.probes > 0)) | length')" = "$1" ]
+}
+copied() { # N: a program with a libcuda of its own; $LOAD_PID
+	mkdir "$scratch/libs/$1"
+	cp -L "$top/$BUILD/simcuda/"* "$scratch/libs/$1"
+	LD_LIBRARY_PATH=$scratch/libs/$1 load be --seconds 0 --warmup 0 $iterations
+}
+copies=()
+for i in $(seq 20); do
+	copied $i
+	copies+=("$LOAD_PID")
+done
+check "twenty more libraries are probed" wait_for 60 libraries_are 21
+kill -9 "${copies[@]}"
+check "they are let go of" wait_for 20 libraries_are 1
+copied 21
+check "and another one is probed" wait_for 60 libraries_are 2
+took=$("$gpusched" observe launches --json | jq '.libraries | map(.attach_time_us) | max')
+turn=$("$gpusched" stats --json | jq .service.longest_turn_us)
+diag "probing took $took us, the longest turn of the loop $turn us"
+le "$turn" $((took < 500000 ? 1000000 : took * 3 / 4)) "the loop turned meanwhile, in us"
 stop_daemon
 check "nothing of the probes is left" no_pins
 done_testing
