@@ -5,6 +5,7 @@
 #include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -17,7 +18,10 @@ struct gs_sheet {
 	FILE *out;
 	struct libscols_table *scols;
 	bool head_done, colour;
+	char *left_out; /* headings, with a comma between */
 };
+
+#define WRAP_LEAST 24 /* characters that a wrapped column has at least */
 
 json_t *gs_json_at(const json_t *row, const char *path)
 {
@@ -150,10 +154,24 @@ bool gs_term_colour(FILE *out)
 	return !(no && *no) && term && strcmp(term, "dumb") && isatty(fileno(out));
 }
 
+size_t gs_term_width(FILE *out)
+{
+	struct winsize w;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &w) || !w.ws_col ? 0 : w.ws_col;
+}
+
 static struct libscols_column *new_column(struct gs_sheet *t, const struct gs_column *c)
 {
-	struct libscols_column *col =
-		scols_table_new_column(t->scols, c->head, 0, is_right(c) ? SCOLS_FL_RIGHT : 0);
+	struct libscols_column *col = scols_table_new_column(
+		t->scols, c->head, 0,
+		(is_right(c) ? SCOLS_FL_RIGHT : 0) | (c->flags & GS_COL_WRAP ? SCOLS_FL_WRAP : 0));
+
+	if (col && c->flags & GS_COL_WRAP) {
+		scols_column_set_safechars(col, "\n");
+		scols_column_set_wrapfunc(col, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
+					  NULL);
+	}
 
 	if (col && t->colour)
 		scols_cell_set_color(scols_column_get_header(col), "bold");
@@ -267,10 +285,144 @@ int gs_sheet_row(struct gs_sheet *t, json_t *row)
 	return -EINVAL;
 }
 
+/* ---- into a width ---------------------------------------------------------------------------- */
+
+static size_t chars(const char *text)
+{
+	size_t n = 0;
+
+	for (; text && *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+static size_t width_of(struct libscols_table *scols, size_t at, const char *head)
+{
+	size_t most = chars(head);
+
+	for (size_t i = 0; i < scols_table_get_nlines(scols); i++) {
+		struct libscols_line *line = scols_table_get_line(scols, i);
+		size_t n = chars(scols_cell_get_data(scols_line_get_cell(line, at)));
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Breaks @text at spaces, where @width is reached. */
+static void break_lines(char *text, size_t width)
+{
+	char *space = NULL;
+	size_t at = 0;
+
+	for (char *p = text; *p; p++) {
+		at += (*p & 0xc0) != 0x80;
+		if (*p == ' ')
+			space = p;
+		if (at <= width || !space)
+			continue;
+		*space = '\n';
+		at = (size_t)(p - space);
+		space = NULL;
+	}
+}
+
+static int wrap_column(struct gs_sheet *t, size_t at, size_t width)
+{
+	for (size_t i = 0; i < scols_table_get_nlines(t->scols); i++) {
+		struct libscols_line *line = scols_table_get_line(t->scols, i);
+		const char *text = scols_cell_get_data(scols_line_get_cell(line, at));
+		char *broken = text ? strdup(text) : NULL;
+
+		if (!broken)
+			continue;
+		break_lines(broken, width);
+		if (scols_line_refer_data(line, at, broken))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int leave_out(struct gs_sheet *t, const struct gs_column *c, size_t at)
+{
+	struct libscols_column *col = scols_table_get_column(t->scols, at);
+	char *all = NULL;
+
+	if (asprintf(&all, "%s%s%s", t->left_out ?: "", t->left_out ? ", " : "", c->head) < 0)
+		return -ENOMEM;
+	free(t->left_out);
+	t->left_out = all;
+	scols_column_set_flags(col, scols_column_get_flags(col) | SCOLS_FL_HIDDEN);
+	return 0;
+}
+
+/* A column as it is shown: its declaration, width and place. */
+struct shown {
+	const struct gs_column *c;
+	size_t width, at;
+};
+
+/* @total less what can be saved by wrapping the last one. */
+static size_t least(const struct shown *cols, size_t n, size_t total)
+{
+	const struct shown *last = n ? &cols[n - 1] : NULL;
+
+	return last && last->c->flags & GS_COL_WRAP && last->width > WRAP_LEAST
+		       ? total - last->width + WRAP_LEAST
+		       : total;
+}
+
+static int fit(struct gs_sheet *t, struct shown *cols, size_t n, size_t width)
+{
+	size_t total = n ? n - 1 : 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += cols[i].width;
+	while (least(cols, n, total) > width) {
+		size_t out = 0;
+
+		for (size_t i = 1; i < n; i++)
+			if (cols[i].c->spare > cols[out].c->spare)
+				out = i;
+		if (!n || !cols[out].c->spare)
+			break;
+		if (leave_out(t, cols[out].c, cols[out].at))
+			return -ENOMEM;
+		total -= cols[out].width + 1;
+		memmove(&cols[out], &cols[out + 1], (--n - out) * sizeof(*cols));
+	}
+	if (total <= width || !n || !(cols[n - 1].c->flags & GS_COL_WRAP))
+		return 0;
+	total -= cols[n - 1].width;
+	return wrap_column(t, cols[n - 1].at,
+			   width > total + WRAP_LEAST ? width - total : WRAP_LEAST);
+}
+
+int gs_sheet_fit(struct gs_sheet *t, size_t width)
+{
+	CLEANUP_FREE struct shown *cols = calloc(t->n, sizeof(*cols));
+	size_t n = 0;
+
+	if (!cols)
+		return -ENOMEM;
+	if (!t->scols || !width)
+		return 0;
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->columns[i].head)
+			continue;
+		cols[n] = (struct shown){ &t->columns[i], width_of(t->scols, n, t->columns[i].head),
+					  n };
+		n++;
+	}
+	return fit(t, cols, n, width);
+}
+
 int gs_sheet_end(struct gs_sheet *t)
 {
 	if (t->scols && scols_table_get_nlines(t->scols) && scols_print_table(t->scols))
 		return -EIO;
+	if (t->left_out)
+		fprintf(t->out, "(too narrow for %s: '| cat' shows all)\n", t->left_out);
 	return fflush(t->out) || ferror(t->out) ? -EIO : 0;
 }
 
@@ -280,5 +432,6 @@ void gs_sheet_free(struct gs_sheet *t)
 		return;
 	if (t->scols)
 		scols_unref_table(t->scols);
+	free(t->left_out);
 	free(t);
 }

@@ -16,6 +16,7 @@
 
 #define GS_COL_RIGHT (1u << 0)
 #define GS_COL_TENTHS (1u << 1) /* a number with one decimal, at the right */
+#define GS_COL_WRAP (1u << 2)   /* the last column: its text may go on in the next line */
 
 struct gs_column {
 	const char *path; /* key in the row, "is.timeslice_us" reaches into objects */
@@ -26,6 +27,8 @@ struct gs_column {
 	char *(*cell)(const json_t *row);
 	/* May be NULL. The cell's colour on a terminal: "red", "yellow"; NULL: none. */
 	const char *(*colour)(const json_t *row);
+	/* 0: always shown. Where a terminal is too narrow, the column with the highest goes first. */
+	unsigned char spare;
 };
 
 enum gs_sheet_mode {
@@ -38,12 +41,19 @@ struct gs_sheet;
 
 /* @out is a terminal whose user has not said NO_COLOR. */
 bool gs_term_colour(FILE *out);
+/* Columns of the terminal that @out is; 0: it is none. */
+size_t gs_term_width(FILE *out);
 
 /* @columns must outlive the table. 0 or -ENOMEM. */
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret);
 /* @row is borrowed. Keys that are declared and absent are added to it as null. 0 or -ENOMEM. */
 int gs_sheet_row(struct gs_sheet *t, json_t *row);
+/*
+ * What was collected is to fit into @width characters (0: as wide as it is): spare columns are left
+ * out, and a line below names them; the last column is wrapped if it may be. 0 or -ENOMEM.
+ */
+int gs_sheet_fit(struct gs_sheet *t, size_t width);
 /* Prints what was collected; -EIO when the output cannot be written. */
 int gs_sheet_end(struct gs_sheet *t);
 void gs_sheet_free(struct gs_sheet *t);

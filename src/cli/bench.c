@@ -190,8 +190,11 @@ static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 static int print_list(struct bench *b)
 {
 	static const struct gs_column columns[] = {
-		{ "kind", "KIND" },       { "name", "NAME" }, { "core", "CORE" },
-		{ "absent", "NOT HERE" }, { "text", "WHAT" },
+		{ "kind", "KIND" },
+		{ "name", "NAME" },
+		{ "core", "CORE" },
+		{ "absent", "NOT HERE" },
+		{ "text", "WHAT", GS_COL_WRAP },
 	};
 	CLEANUP_JSON json_t *rows = json_array();
 	char why[160];
@@ -412,12 +415,12 @@ static const struct gs_column columns[] = {
 	{ "load", "LOAD" },
 	{ "scheme", "SCHEME" },
 	{ "blocks", "BLOCKS", GS_COL_RIGHT },
-	{ "lc_p50_us", "LC P50 US", GS_COL_RIGHT, .cell = p50_cell },
+	{ "lc_p50_us", "LC P50 US", GS_COL_RIGHT, .cell = p50_cell, .spare = 1 },
 	{ "lc_p99_us", "LC P99 US", GS_COL_RIGHT, .cell = p99_cell },
 	{ "be_rate", "BE/S", GS_COL_TENTHS },
 	{ "be_share_of_default", "BE % OF DEFAULT", GS_COL_RIGHT, .cell = share_cell },
 	{ "lost_pct", "LOST %", GS_COL_TENTHS },
-	{ "note", "NOTE", .cell = note_cell },
+	{ "note", "NOTE", GS_COL_WRAP, .cell = note_cell },
 };
 
 /* rows.jsonl and table.txt beside the raw data, and the pictures. */

@@ -10,21 +10,19 @@
 #include "basic/escape.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "basic/say.h"
 
 #define MAX_OPTS 24
 
 int cli_fail(int code, const char *format, ...)
 {
-	char text[1024], shown[1024];
+	char text[1024];
 	va_list ap;
 
-	fflush(stdout);
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fprintf(stderr, "%s %s\n",
-		gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m" : "gpusched:",
-		gs_escape(shown, sizeof(shown), text));
+	gs_error_say("%s", text);
 	return gs_exit_of(code);
 }
 

@@ -96,8 +96,6 @@ int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* The command that starts the daemon here, for messages that say what to do. */
 const char *cli_start_daemon(void);
 #define CLI_WIDTH 80 /* of what is the same on every terminal */
-/* Columns of the terminal that is standard output; 0: it is none. */
-size_t cli_term_width(void);
 /*
  * Prints @text, broken at blanks before column @width (0: never), and ends the line. The cursor is at
  * @column, and other lines begin there too.
@@ -107,6 +105,9 @@ void cli_wrap(FILE *out, const char *text, size_t column, size_t width);
 void cli_print_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
+/* By name, as ps tells it: valid until the next call. A cell of "uid". */
+const char *cli_user_name(uid_t uid);
+char *cli_user(const json_t *row);
 /* Prints one object: JSON, or "key  value" lines. */
 int cli_print_object(const struct cli *c, const json_t *object);
 /* Sums by @by, as `history` and `stats --by` have them; @life: with when each process began and ended. */

@@ -199,7 +199,7 @@ const struct cli_cmd cli_commands[] = {
 	  "Of the last ten seconds, as the daemon has them. Exit code 5: something is wrong. Times "
 	  "of other users' programs are root's to see.",
 	  cli_status, status_opts, CLI_JSON, 0, 0 },
-	{ "advise", NULL, "", "what the programs are, what they lose to whom, and what would help",
+	{ "advise", NULL, "", "what the programs are, lose to whom, and what would help",
 	  "Watches the GPUs' logs. Says nothing of a program that it has not seen beside others. "
 	  "Changes nothing but the counting of launches, for as long as it watches.",
 	  cli_advise, advise_opts, CLI_JSON, 0, 0 },
@@ -299,7 +299,7 @@ const struct cli_cmd cli_commands[] = {
 	  "An LC and a BE program share a simulated GPU: alone, by default, and under gpusched. "
 	  "Where root, BPF or FUSE is missing the model in virtual time answers instead.",
 	  cli_demo, demo_opts, CLI_JSON, 0, 0 },
-	{ "bench", NULL, "", "measure loads under schemes: the driver's default, MPS, gpusched",
+	{ "bench", NULL, "", "measure loads under schemes: default, MPS, gpusched",
 	  "Real programs beside each other, in interleaved blocks. Exit code 4: the time was over, "
 	  "or a cell failed. See gpusched-bench(8).",
 	  cli_bench, bench_opts, CLI_JSON, 0, 0 },

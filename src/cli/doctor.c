@@ -34,7 +34,7 @@ static const struct {
 /* Lines, not a table: what is to be done may be long, and this is the first that a new user sees. */
 static void print_checks(const json_t *rows)
 {
-	size_t width = cli_term_width(), i;
+	size_t width = gs_term_width(stdout), i;
 	bool colour = gs_term_colour(stdout);
 	json_t *row;
 

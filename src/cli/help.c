@@ -32,10 +32,9 @@ void cli_usage(FILE *out)
 		 0, CLI_WIDTH);
 	if (gs_env()->sim)
 		fprintf(out,
-			"\nThe GPUs of this shell are simulated: 'gsload lc' and 'gsload be' are "
-			"programs that use\n"
-			"them (gsload --help), 'gpuschedd &' starts the daemon, and a second "
-			"terminal joins by\n"
+			"\nThe GPUs of this shell are simulated. 'gpuschedd &' starts the daemon, "
+			"'gsload lc &'\n"
+			"and 'gsload be &' programs (gsload --help). A second terminal joins by\n"
 			"'sudo %s/join'.\n",
 			gs_env()->sim_dir);
 }

@@ -55,15 +55,19 @@ static int parse_when(const char *name, const char *text, time_t now, time_t *re
 	return 0;
 }
 
+/* With the date, unless that is today's. */
 static char *when(const json_t *v, bool ms)
 {
-	time_t at = (time_t)(json_integer_value(v) / (ms ? 1000 : 1));
+	time_t at = (time_t)(json_integer_value(v) / (ms ? 1000 : 1)), now = time(NULL);
+	struct tm tm, today;
 	char text[32];
-	struct tm tm;
 
 	if (!v || !json_is_integer(v))
 		return NULL;
-	strftime(text, sizeof(text), "%F %T", localtime_r(&at, &tm));
+	localtime_r(&at, &tm);
+	localtime_r(&now, &today);
+	strftime(text, sizeof(text),
+		 tm.tm_yday == today.tm_yday && tm.tm_year == today.tm_year ? "%T" : "%F %T", &tm);
 	return strdup(text);
 }
 
@@ -100,11 +104,13 @@ static char *is(const json_t *row)
 
 #define FIGURES \
 	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS }, \
-		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS }, \
-		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT }, \
-		{ "wait_p99_us", "P99 US", GS_COL_RIGHT }, { "turns", "TURNS", GS_COL_RIGHT }, \
-		{ "launches", "LAUNCHES", GS_COL_RIGHT }, { "calls", "CALLS", GS_COL_RIGHT }, \
-		{ "policy", "POLICY" }, \
+		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS, .spare = 4 }, \
+		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT, .spare = 1 }, \
+		{ "wait_p99_us", "WAIT P99 US", GS_COL_RIGHT }, \
+		{ "turns", "TURNS", GS_COL_RIGHT, .spare = 3 }, \
+		{ "launches", "LAUNCHES", GS_COL_RIGHT, .spare = 5 }, \
+		{ "calls", "CALLS", GS_COL_RIGHT, .spare = 6 }, \
+		{ "policy", "POLICY", .spare = 2 }, \
 	{ \
 		"partly", "IS", .cell = is \
 	}
@@ -112,7 +118,7 @@ static char *is(const json_t *row)
 static const struct gs_column by_process[] = {
 	{ "pid", "PID", GS_COL_RIGHT },
 	{ "comm", "COMM" },
-	{ "uid", "UID", GS_COL_RIGHT },
+	{ "uid", "USER", .cell = cli_user },
 	{ "class", "CLASS" },
 	{ "gpu", "GPU" },
 	FIGURES,
@@ -122,7 +128,7 @@ static const struct gs_column by_process[] = {
 #define LIFE 2 /* the last columns, of what only a history knows */
 
 static const struct gs_column by_user[] = {
-	{ "uid", "UID", GS_COL_RIGHT }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
+	{ "uid", "USER", .cell = cli_user }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
 };
 static const struct gs_column by_cgroup[] = {
 	{ "cgroup", "CGROUP" }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES

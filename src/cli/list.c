@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -11,14 +10,12 @@
 #include "cli/detail.h"
 #include "gpusched/gpusched.h"
 
-static const char *user_name(uid_t uid);
-
 /* "alice until 14:03:22": the person who suspended it. */
 static char *person(const json_t *row)
 {
 	const json_t *uid = gs_json_at(row, "suspended_by_uid");
 	const json_t *until = gs_json_at(row, "suspended_until_ns");
-	const char *who = uid ? user_name((uid_t)json_integer_value(uid)) : "person";
+	const char *who = uid ? cli_user_name((uid_t)json_integer_value(uid)) : "person";
 	char when[32] = "", *text = NULL;
 	struct tm tm;
 	time_t at;
@@ -69,32 +66,6 @@ static const char *state_colour(const json_t *row)
 											: NULL;
 }
 
-/* By name, as ps tells it. Neighbours are mostly one user's. */
-static const char *user_name(uid_t uid)
-{
-	static uid_t asked = (uid_t)-1;
-	static char name[64];
-	const struct passwd *pw;
-
-	if (uid != asked) {
-		asked = uid;
-		pw = getpwuid(asked);
-		if (pw)
-			snprintf(name, sizeof(name), "%s", pw->pw_name);
-		else
-			snprintf(name, sizeof(name), "%u", uid);
-	}
-	return name;
-}
-
-/* Whose process it is. */
-static char *user(const json_t *row)
-{
-	const json_t *uid = gs_json_at(row, "uid");
-
-	return uid ? strdup(user_name((uid_t)json_integer_value(uid))) : NULL;
-}
-
 /* A person's wish stands above the policy's. */
 static char *wanted(const json_t *row)
 {
@@ -127,22 +98,22 @@ static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
 	{ "gpu", "GPU", GS_COL_RIGHT },
 	{ "pid", "PID", GS_COL_RIGHT },
-	{ "uid", "USER", .cell = user },
+	{ "uid", "USER", .cell = cli_user },
 	{ "comm", "COMM" },
-	{ "kind", "KIND" },
-	{ "engine", "ENGINE" },
+	{ "kind", "KIND", .spare = 4 },
+	{ "engine", "ENGINE", .spare = 2 },
 	{ "class", "CLASS" },
 	{ "asked.timeslice_us", "ASKED", GS_COL_RIGHT },
 	{ "is.timeslice_us", "IS", GS_COL_RIGHT },
 	{ "want.timeslice_us", "WANT", GS_COL_RIGHT, .cell = wanted },
-	{ "is.interleave", "INTERLEAVE" },
-	{ "is.preempt_mode", "MODE" },
+	{ "is.interleave", "INTERLEAVE", .spare = 6 },
+	{ "is.preempt_mode", "MODE", .spare = 3 },
 	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT },
 	{ "gpu_time_ns", "HELD", GS_COL_RIGHT, .cell = held },
 	{ "is.runnable", "STATE", .cell = state, .colour = state_colour },
-	{ "known_by", "KNOWN" },
-	{ "assumed", "ASSUMED" },
-	{ "reason", REASON_HEAD },
+	{ "known_by", "KNOWN", .spare = 5 },
+	{ "assumed", "ASSUMED", .spare = 7 },
+	{ "reason", REASON_HEAD, GS_COL_WRAP, .spare = 1 },
 	{ "asked" },
 	{ "is" },
 	{ "want" },

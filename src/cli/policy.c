@@ -21,7 +21,7 @@ static void infos_free(struct gs_policy_info *infos, size_t n)
 }
 
 static const struct gs_column columns[] = {
-	{ "name", "NAME" }, { "about", "WHAT IT DOES" },
+	{ "name", "NAME" }, { "about", "WHAT IT DOES", GS_COL_WRAP },
 	{ "tick_us" },      { "callbacks" },
 	{ "options" },      { "path" },
 };
@@ -31,7 +31,7 @@ static const struct gs_column option_columns[] = {
 	{ "default", "DEFAULT", GS_COL_RIGHT },
 	{ "min", "FROM", GS_COL_RIGHT },
 	{ "max", "TO", GS_COL_RIGHT },
-	{ "help", "WHAT IT IS" },
+	{ "help", "WHAT IT IS", GS_COL_WRAP },
 };
 
 int cli_policy_list(struct cli *c)

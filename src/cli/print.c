@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <pwd.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
-
-size_t cli_term_width(void)
-{
-	struct winsize w;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_col ? 0 : w.ws_col;
-}
 
 void cli_wrap(FILE *out, const char *text, size_t column, size_t width)
 {
@@ -49,7 +41,8 @@ int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, 
 		if (r)
 			return cli_fail(r, "output cannot be written: %s", strerror(-r));
 	}
-	r = gs_sheet_end(t);
+	r = gs_sheet_fit(t, gs_term_width(stdout));
+	r = r ? r : gs_sheet_end(t);
 	return r ? cli_fail(r, "output cannot be written: %s", strerror(-r)) : GS_EXIT_OK;
 }
 
@@ -113,4 +106,29 @@ int cli_print_object(const struct cli *c, const json_t *object)
 						    : GS_EXIT_OK;
 	print_members(object, "");
 	return GS_EXIT_OK;
+}
+
+/* Neighbours are mostly one user's. */
+const char *cli_user_name(uid_t uid)
+{
+	static uid_t asked = (uid_t)-1;
+	static char name[64];
+	const struct passwd *pw;
+
+	if (uid != asked) {
+		asked = uid;
+		pw = getpwuid(asked);
+		if (pw)
+			snprintf(name, sizeof(name), "%s", pw->pw_name);
+		else
+			snprintf(name, sizeof(name), "%u", uid);
+	}
+	return name;
+}
+
+char *cli_user(const json_t *row)
+{
+	const json_t *uid = gs_json_at(row, "uid");
+
+	return uid ? strdup(cli_user_name((uid_t)json_integer_value(uid))) : NULL;
 }

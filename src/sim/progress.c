@@ -30,7 +30,7 @@ void sim_progress_tell(void *progress, uint64_t done_ns, uint64_t all_ns)
 		return;
 	p->next_ns = now + (p->terminal ? TERMINAL_NS : LINE_NS);
 	p->shown = true;
-	fprintf(stderr, "%sgpusched sim: %s: %.0f of %.0f s simulated, %.0f %%, after %.0f s%s",
+	fprintf(stderr, "%sgpusched: sim: %s: %.0f of %.0f s simulated, %.0f %%, after %.0f s%s",
 		p->terminal ? "\r" : "", p->name, (double)done_ns / NS_PER_S,
 		(double)all_ns / NS_PER_S, 100.0 * (double)done_ns / (double)all_ns,
 		(double)(now - p->began_ns) / NS_PER_S, p->terminal ? "\033[K" : "\n");

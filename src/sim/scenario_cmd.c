@@ -4,13 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
-#include <libsmartcols.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "basic/beside.h"
 #include "basic/cleanup.h"
+#include "basic/say.h"
+#include "basic/sheet.h"
 #include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/scenario.h"
@@ -136,7 +137,7 @@ struct run_args {
 
 static int usage(const char *why, const char *what)
 {
-	fprintf(stderr, "gpusched sim: %s%s: see 'gpusched sim run --help'\n", why, what);
+	gs_error_say("sim: %s%s: see 'gpusched sim run --help'", why, what);
 	return GS_EXIT_USAGE;
 }
 
@@ -215,8 +216,7 @@ static int print_json(const json_t *o)
 	int r;
 
 	if (!o) {
-		fprintf(stderr,
-			"gpusched sim: a file's name is not valid UTF-8, as JSON has to be\n");
+		gs_error_say("sim: a file's name is not valid UTF-8, as JSON has to be");
 		return -EINVAL;
 	}
 	r = json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
@@ -229,7 +229,7 @@ static int write_timeline(const struct run_args *a, const struct sim_result *r)
 	CLEANUP_FILE FILE *f = fopen(a->timeline, "we");
 
 	if (!f || sim_report_timeline(r, f) < 0 || fflush(f)) {
-		fprintf(stderr, "gpusched sim: %s: %s\n", a->timeline, strerror(errno));
+		gs_error_say("sim: %s: %s", a->timeline, strerror(errno));
 		return -EIO;
 	}
 	return 0;
@@ -242,7 +242,7 @@ static void tell_broken(const struct run_args *a, const char *path, const struct
 	size_t n = strlen(base);
 	json_t *o;
 
-	fprintf(stderr, "gpusched sim: %s\n", err->text);
+	gs_error_say("sim: %s", err->text);
 	if (!a->json)
 		return;
 	if (n > 4 && !strcmp(base + n - 4, ".scn"))
@@ -310,12 +310,11 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	if (a->json)
 		return print_result(r, unknown) == 0 && r->passed;
 	if (unknown && alone)
-		fprintf(stderr,
-			"gpusched sim: policy %s reads %s, which the stock host does not know: "
-			"%s\n",
-			r->policy, unknown,
-			r->facts == SIM_FACTS_ALL ? "results there will differ"
-						  : "0 here too, unless --facts all");
+		gs_error_say("sim: policy %s reads %s, which the stock host does not know: "
+			     "%s",
+			     r->policy, unknown,
+			     r->facts == SIM_FACTS_ALL ? "results there will differ"
+						       : "0 here too, unless --facts all");
 	if (alone)
 		return sim_report_table(r, stdout) == 0 && r->passed;
 	if (!r->passed || !s->nchecks)
@@ -341,8 +340,7 @@ int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t 
 		return r;
 	r = all ? list_all(&names) : find(a.scenario, &names);
 	if (r < 0 || !names.n) {
-		fprintf(stderr, "gpusched sim: no scenario '%s'; 'gpusched sim list' shows them\n",
-			a.scenario);
+		gs_error_say("sim: no scenario '%s'; 'gpusched sim list' shows them", a.scenario);
 		return GS_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < names.n && !a.hopeless; i++)
@@ -354,49 +352,43 @@ int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t 
 	return passed == names.n && fflush(stdout) == 0 ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 
+static const struct gs_column list_columns[] = {
+	{ "name", "NAME" },
+	{ "basis", "BASIS" },
+	{ "policy", "POLICY" },
+	{ "title", "TITLE", GS_COL_WRAP },
+	{ "path" },
+	{ "duration_s" },
+};
+
 static int print_list(const struct names *names, bool json)
 {
-	struct libscols_table *t = scols_new_table();
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
 	int code = GS_EXIT_OK;
 
-	if (!t)
+	if (gs_sheet_new(list_columns, GS_COUNT(list_columns),
+			 json ? GS_SHEET_JSON : GS_SHEET_PLAIN, stdout, &t))
 		return GS_EXIT_FAILED;
-	scols_table_new_column(t, "NAME", 0, 0);
-	scols_table_new_column(t, "BASIS", 0, 0);
-	scols_table_new_column(t, "POLICY", 0, 0);
-	scols_table_new_column(t, "TITLE", 0, 0);
 	for (size_t i = 0; i < names->n; i++) {
 		CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
-		struct libscols_line *line;
+		CLEANUP_JSON json_t *o = NULL;
 		struct gs_error err = { 0 };
 
 		if (sim_scenario_load(names->paths[i], &s, &err) < 0) {
-			fprintf(stderr, "gpusched sim: %s\n", err.text);
+			gs_error_say("sim: %s", err.text);
 			code = GS_EXIT_FAILED;
 			continue;
 		}
-		if (json) {
-			json_t *o = json_pack("{s:s, s:s, s:s, s:s*, s:s, s:f}", "name", s->name,
-					      "title", s->title, "basis", s->basis, "policy",
-					      s->policy[0] ? s->policy : NULL, "path", s->path,
-					      "duration_s", s->duration_s);
-
-			if (o && !s->policy[0])
-				json_object_set_new(o, "policy", json_null());
-			print_json(o);
-			json_decref(o);
-			continue;
-		}
-		line = scols_table_new_line(t, NULL);
-		scols_line_set_data(line, 0, s->name);
-		scols_line_set_data(line, 1, s->basis);
-		scols_line_set_data(line, 2, s->policy[0] ? s->policy : "-");
-		scols_line_set_data(line, 3, s->title);
+		o = json_pack("{s:s, s:s, s:s, s:s*, s:s, s:f}", "name", s->name, "title", s->title,
+			      "basis", s->basis, "policy", s->policy[0] ? s->policy : NULL, "path",
+			      s->path, "duration_s", s->duration_s);
+		if (!o)
+			gs_error_say("sim: a file's name is not valid UTF-8, as JSON has to be");
+		if (!o || gs_sheet_row(t, o))
+			code = GS_EXIT_FAILED;
 	}
-	if (!json)
-		scols_print_table(t);
-	scols_unref_table(t);
-	return code;
+	gs_sheet_fit(t, gs_term_width(stdout));
+	return gs_sheet_end(t) ? GS_EXIT_FAILED : code;
 }
 
 int sim_cmd_list(bool json)
@@ -406,8 +398,8 @@ int sim_cmd_list(bool json)
 	if (list_all(&names) < 0)
 		return GS_EXIT_FAILED;
 	if (!names.n) {
-		fprintf(stderr, "gpusched sim: no scenarios found; set GPUSCHED_SCENARIOS to their "
-				"directory\n");
+		gs_error_say("sim: no scenarios found; set GPUSCHED_SCENARIOS to their "
+			     "directory");
 		return GS_EXIT_IMPOSSIBLE;
 	}
 	return print_list(&names, json);

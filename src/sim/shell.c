@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/say.h"
 #include "basic/parse.h"
 #include "sim/fuse.h"
 
@@ -195,7 +196,7 @@ static int start_server(struct sim_world *w, struct shell_options *o, struct gs_
 			_exit(1);
 		close(ready[0]);
 		if (sim_server_run(&o->server, ready[1], &why))
-			fprintf(stderr, "gpusched: simulator: %s\n", why.text);
+			gs_error_say("simulator: %s", why.text);
 		if (getppid() != parent) { /* the shell was killed: nobody else cleans up */
 			sim_world_kill(w->dir, 0);
 			sim_world_remove(w);
@@ -228,7 +229,7 @@ static void command(char **argv)
 	if (!argv)
 		argv = interactive;
 	execvp(argv[0], argv);
-	fprintf(stderr, "gpusched: %s: %s\n", argv[0], strerror(errno));
+	gs_error_say("%s: %s", argv[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -316,7 +317,7 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 	o.server.rm.branch = 580;
 	sim_params_default(&o.server.params);
 	if (set_options(&o, opts, n, &err) || check_rights(&err) || sim_world_new(&w, &err)) {
-		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
+		gs_error_say("sim shell: %s", err.text);
 		return gs_exit_of(err.code);
 	}
 	if (o.mig)
@@ -327,7 +328,7 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 	w.gpus = o.server.rm.gpus;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (run(&w, &o, command, &code, &err)) {
-		fprintf(stderr, "gpusched: sim shell: %s\n", err.text);
+		gs_error_say("sim shell: %s", err.text);
 		code = gs_exit_of(err.code);
 	}
 	sim_reap_all(w.server);

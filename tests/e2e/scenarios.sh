@@ -88,7 +88,7 @@ lines=$!
 timeout 10 script -qec "timeout 5 '$gpusched' sim run '$dir/day.scn'" /dev/null </dev/null >"$dir/line" 2>&1
 like "$(tr '\r' '\n' <"$dir/line")" "day: [0-9]+ of 86400 s simulated, .* after [2-9] s" "a terminal is told how far a long run is"
 wait $lines
-like "$(cat "$dir/lines")" "^gpusched sim: day: [0-9]+ of 86400 s simulated, [0-9]+ %, after 1[0-2] s$" \
+like "$(cat "$dir/lines")" "^gpusched: sim: day: [0-9]+ of 86400 s simulated, [0-9]+ %, after 1[0-2] s$" \
 	"a file gets a line, 10 s later"
 cp "$dir/mine/mine.scn" "$dir/mine/"$'\xff.scn'
 exits 1 "a name that JSON cannot hold" "$gpusched" sim run "$dir/mine/"$'\xff.scn' --json

@@ -68,6 +68,53 @@ static void test_tenths(void **state)
 	assert_string_equal(text, "    MS\n9695.4\n   7.0\n     -\n");
 }
 
+/* In a terminal of @width. */
+static char *fitted(size_t width)
+{
+	static const struct gs_column cols[] = {
+		{ "id", "ID", GS_COL_RIGHT },
+		{ "mode", "MODE", .spare = 1 },
+		{ "known", "KNOWN", .spare = 2 },
+		{ "why", "WHY", GS_COL_WRAP },
+	};
+	CLEANUP_JSON json_t *row =
+		json_pack("{s:i,s:s,s:s,s:s}", "id", 7, "mode", "cilp", "known", "tap", "why",
+			  "a person set it for a while only, and may go");
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_int_equal(gs_sheet_new(cols, GS_COUNT(cols), GS_SHEET_PLAIN, f, &t), 0);
+	assert_int_equal(gs_sheet_row(t, row), 0);
+	assert_int_equal(gs_sheet_fit(t, width), 0);
+	assert_int_equal(gs_sheet_end(t), 0);
+	fclose(f);
+	return text;
+}
+
+static void test_fits(void **state)
+{
+	CLEANUP_FREE char *all = fitted(0), *wide = fitted(58), *wrapped = fitted(57);
+	CLEANUP_FREE char *narrow = fitted(37), *least = fitted(20);
+
+	assert_string_equal(all, "ID MODE KNOWN WHY\n"
+				 " 7 cilp tap   a person set it for a while only, and may go\n");
+	assert_string_equal(wide, all);
+	assert_string_equal(wrapped, "ID MODE KNOWN WHY\n"
+				     " 7 cilp tap   a person set it for a while only, and may\n"
+				     "              go\n");
+	assert_string_equal(narrow, "ID MODE WHY\n"
+				    " 7 cilp a person set it for a while\n"
+				    "        only, and may go\n"
+				    "(too narrow for KNOWN: '| cat' shows all)\n");
+	/* as narrow as it gets */
+	assert_string_equal(least, "ID WHY\n"
+				   " 7 a person set it for a\n"
+				   "   while only, and may go\n"
+				   "(too narrow for KNOWN, MODE: '| cat' shows all)\n");
+}
+
 static void test_plain(void **state)
 {
 	CLEANUP_FREE char *text = printed(GS_SHEET_PLAIN, rows);
@@ -149,10 +196,11 @@ static void test_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),      cmocka_unit_test(test_tenths),
-		cmocka_unit_test(test_json_lines), cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_empty),      cmocka_unit_test(test_hostile_text),
-		cmocka_unit_test(test_cells),      cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_plain),        cmocka_unit_test(test_fits),
+		cmocka_unit_test(test_tenths),       cmocka_unit_test(test_json_lines),
+		cmocka_unit_test(test_stream),       cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile_text), cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* say.h - how the program gpusched says what went wrong */
+#ifndef GPUSCHED_BASIC_SAY_H
+#define GPUSCHED_BASIC_SAY_H
+
+/* A line on stderr: "gpusched: ...", escaped, the name in red on a terminal. */
+void gs_error_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* GPUSCHED_BASIC_SAY_H */
