@@ -18,7 +18,10 @@
 #include "rm/agent.h"
 #include "rm/setting.h"
 #include "rm/way.h"
-#include "service/internal.h"
+#include "service/config.h"
+#include "service/json.h"
+#include "service/target.h"
+#include "service/verb.h"
 
 #define ID_SHIFT 8 /* TSG ids: the agent's process, then its own number */
 

@@ -6,6 +6,8 @@
  * that a tap sees used later, are errands: asking RM takes time, the more the more objects there are.
  * The loop then meets what was found, in slices.
  */
+#include "service/adopting.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +15,10 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/events.h"
+#include "service/instance.h"
+#include "service/loop.h"
 #include "taps/taps.h"
 
 #define START_NS (2 * NS_PER_S)

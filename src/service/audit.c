@@ -11,7 +11,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "basic/sheet.h"
-#include "service/internal.h"
+#include "service/instance.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* What takes long and is done once, in a thread of its own: the loop goes on, and is told of its end. */
+#include "service/errand.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/loop.h"
 
 void gs_errand_unref(struct gs_errand *e)
 {

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
 /* What the service does about each event of the taps. */
+#include "service/events.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "process/reader.h"
 #include "process/cgroup.h"
-#include "service/internal.h"
 #include "process/process.h"
+#include "process/reader.h"
+#include "service/adopting.h"
+#include "service/instance.h"
+#include "service/json.h"
+#include "service/launches.h"
+#include "service/looking.h"
+#include "service/loop.h"
+#include "service/records.h"
+#include "service/sight.h"
+#include "service/sweeping.h"
+#include "service/watch.h"
 #include "table/events.h"
 #include "table/procs.h"
 #include "taps/taps.h"

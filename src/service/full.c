@@ -2,7 +2,7 @@
 /* The table is full: the log says of whom. Nobody's limit is reached by that, so no event tells. */
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
 #include "table/events.h"
 #include "table/procs.h"
 

@@ -5,6 +5,8 @@
  *
  * Its answer comes from the driver's memory: the GPU's firmware is not called.
  */
+#include "service/hardware.h"
+
 #include <errno.h>
 #include <string.h>
 #include <uthash.h>
@@ -12,8 +14,8 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "rm/abi.h"
-#include "service/hardware.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/instance.h"
 #include "taps/taps.h"
 
 #define PATIENCE_NS (500 * NS_PER_MS) /* what is not had by then is not known in this answer */

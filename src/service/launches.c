@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* Counting launches: who wants it, and the verb. */
+#include "service/launches.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/log.h"
 #include "gpusched/policy_types.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/instance.h"
+#include "service/loop.h"
+#include "service/starting.h"
+#include "service/verbs.h"
 
 static bool policy_wants(const struct gs_service *s)
 {

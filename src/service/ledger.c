@@ -10,7 +10,11 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/cgroup.h"
+#include "service/errand.h"
+#include "service/json.h"
 #include "service/ledger_priv.h"
+#include "service/records.h"
+#include "service/sight.h"
 #include "table/events.h"
 
 #define MINUTE_NS (60 * NS_PER_S)

@@ -7,7 +7,7 @@
 
 #include <uthash.h>
 
-#include "service/internal.h"
+#include "service/instance.h"
 
 /* What is added up since the daemon's start, whoever has ended since: for sums and metrics. */
 #define GROUPS_MAX 1024

@@ -4,6 +4,7 @@
 
 #include "basic/clock.h"
 #include "service/ledger_priv.h"
+#include "service/sight.h"
 #include "table/events.h"
 
 static uint64_t tap_counter(const struct gs_service *s, unsigned int c)

@@ -6,6 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "service/ledger_priv.h"
+#include "service/sight.h"
 
 #define BRING_NS (100 * NS_PER_MS)
 

@@ -5,13 +5,21 @@
  * A class may have changed, a name, an owner; or events of the taps were lost. The table is read once
  * for all that was asked for, and what is asked for meanwhile has the next round.
  */
+#include "service/looking.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/process.h"
-#include "service/internal.h"
+#include "service/events.h"
+#include "service/instance.h"
+#include "service/launches.h"
+#include "service/loop.h"
+#include "service/records.h"
+#include "service/sight.h"
+#include "service/sweeping.h"
 #include "table/events.h"
 #include "table/procs.h"
 

@@ -3,6 +3,8 @@
  * The service's part of the event loop: heartbeat, sweep, and those who wait for something. The
  * daemon's loop is the service's; without a daemon it has one of its own.
  */
+#include "service/loop.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -10,7 +12,11 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/reader.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/launches.h"
+#include "service/looking.h"
+#include "service/policy.h"
+#include "service/sweeping.h"
 #include "table/cfg.h"
 #include "table/events.h"
 

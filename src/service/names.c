@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 #include "basic/cleanup.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/json.h"
 
 static const char *const kinds[] = { "other", "compute", "copy" };
 static const char *const sources[] = { "default", "rule", "cgroup", "command" };

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* Looks once a second for what is odd, while somebody watches. */
+#include "service/oddities.h"
+
 #include <string.h>
 #include <uthash.h>
 
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "service/internal.h"
+#include "service/instance.h"
 #include "service/odd.h"
+#include "service/sight.h"
+#include "service/watch.h"
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S

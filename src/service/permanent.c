@@ -9,7 +9,8 @@
 #include "basic/env.h"
 #include "basic/file.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/starting.h"
 
 #define MAX_BYTES (64u << 10)
 

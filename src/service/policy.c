@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* The running policy: start, switch, stop, and what is done when it fails. */
+#include "service/policy.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/launches.h"
+#include "service/looking.h"
+#include "service/sight.h"
+#include "service/starting.h"
+#include "service/watch.h"
 #include "table/cfg.h"
 
 static void tell(struct gs_service *s, const char *policy, const char *what, const char *message)

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "process/process.h"
-#include "service/internal.h"
+#include "service/instance.h"
 #include "table/procs.h"
 
 #define MAX_DEPTH 16

@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "service/internal.h"
+#include "service/instance.h"
 #include "table/events.h"
 
 #define HIDEPID_NS NS_PER_S /* looked up again after */

@@ -7,8 +7,9 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/process.h"
+#include "service/instance.h"
+#include "service/starting.h"
 #include "table/cfg.h"
-#include "service/internal.h"
 
 void gs_past_learn(struct gs_service *s)
 {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Reading the table: records of a target, with GPU index and class filled in. */
+#include "service/records.h"
+
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "service/internal.h"
 #include "process/process.h"
+#include "service/events.h"
+#include "service/instance.h"
 
 const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec)
 {

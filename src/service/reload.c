@@ -4,7 +4,11 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/launches.h"
+#include "service/looking.h"
+#include "service/policy.h"
+#include "service/starting.h"
 #include "table/cfg.h"
 
 /* Ids may be others than before, so whoever has a class gets it anew. */

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* Everything back to what the owners asked, by an instance that goes on afterwards. */
+#include "service/restoring.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/instance.h"
+#include "service/loop.h"
+#include "service/policy.h"
 
 #define SETTLE_MS 2000
 

@@ -11,7 +11,7 @@
 #include "basic/file.h"
 #include "basic/log.h"
 #include "engine/fields.h"
-#include "service/internal.h"
+#include "service/instance.h"
 
 #define VERSION 1
 #define MAX_BYTES (4u << 20)

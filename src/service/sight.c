@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Who has the GPU: the account of the logs, fed from the table's events and told in answers. */
+#include "service/sight.h"
+
 #include <string.h>
 
 #include "account/account.h"
@@ -7,7 +9,9 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "service/hardware.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/oddities.h"
+#include "service/trace.h"
 #include "table/events.h"
 #include "table/facts.h"
 

@@ -3,13 +3,19 @@
  * What takes long of a policy's start, and of beginning to count launches: compiler, linker,
  * verifier and attaching are an errand, the loop puts what is ready in place. One at a time.
  */
+#include "service/starting.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "gpusched/policy_types.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/instance.h"
+#include "service/launches.h"
+#include "service/loop.h"
+#include "service/policy.h"
 
 struct gs_starting {
 	struct gs_errand errand;

@@ -7,7 +7,11 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "process/reader.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/json.h"
+#include "service/policy.h"
+#include "service/records.h"
+#include "service/sight.h"
 #include "taps/taps.h"
 
 /*

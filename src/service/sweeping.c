@@ -4,12 +4,19 @@
  *
  * A look is an errand: it takes as long as users have descriptors. The loop tells of the ends.
  */
+#include "service/sweeping.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/events.h"
+#include "service/instance.h"
+#include "service/looking.h"
+#include "service/loop.h"
+#include "service/sight.h"
 #include "taps/taps.h"
 
 #define MAX_NS (10 * NS_PER_S)

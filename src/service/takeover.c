@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* A table that is not as this version makes it: an older one's, or one with pins missing. */
+#include "service/takeover.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
 #include "table/cfg.h"
 #include "taps/taps.h"
 

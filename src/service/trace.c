@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* For those who record: which TSGs there are, their turns as they end, counters. */
+#include "service/trace.h"
+
 #include <string.h>
 #include <time.h>
 #include <uthash.h>
@@ -7,7 +9,9 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/sight.h"
+#include "service/watch.h"
 
 #define TICK_NS (200 * NS_PER_MS)
 #define TICK_COST_FACTOR 20 /* a tick may cost this part of the time between two */

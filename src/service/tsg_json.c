@@ -7,7 +7,10 @@
 #include "basic/clock.h"
 
 #include "service/hardware.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/json.h"
+#include "service/records.h"
+#include "service/sight.h"
 #include "table/events.h"
 #include "table/procs.h"
 

@@ -6,7 +6,10 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/parse.h"
-#include "service/internal.h"
+#include "service/errand.h"
+#include "service/instance.h"
+#include "service/loop.h"
+#include "service/verbs.h"
 
 struct question {
 	struct gs_errand errand;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 /* The one table of verbs, and the way every request goes. */
+#include "service/verbs.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "service/audit.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/looking.h"
+#include "service/loop.h"
+#include "service/records.h"
 
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
 #define RESTORING_MS 5000 /* longest that a request waits for a restore */

@@ -8,7 +8,11 @@
 #include "basic/cleanup.h"
 #include "process/process.h"
 #include "process/reader.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/json.h"
+#include "service/looking.h"
+#include "service/records.h"
+#include "service/verbs.h"
 #include "table/procs.h"
 
 #define SETTLE_MS 200

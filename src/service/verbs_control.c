@@ -7,7 +7,11 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/json.h"
+#include "service/loop.h"
+#include "service/records.h"
+#include "service/verbs.h"
 
 #define ANSWER_MS 5000 /* a call that takes longer is answered as failed */
 

@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/launches.h"
+#include "service/policy.h"
+#include "service/starting.h"
+#include "service/verbs.h"
 
 #define SETTLE_MS 1000 /* of what a policy leaves */
 

@@ -15,7 +15,9 @@
 #include "process/process.h"
 #include "process/reader.h"
 #include "rm/way.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/looking.h"
+#include "service/verbs.h"
 #include "table/procs.h"
 
 #define SERVER_NAME "/nvidia-cuda-mps-server"

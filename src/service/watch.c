@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Those who want to see every event as it comes. */
+#include "service/watch.h"
+
 #include "basic/cleanup.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/oddities.h"
+#include "service/trace.h"
 
 struct gs_watch {
 	struct gs_watch *next;

@@ -11,7 +11,10 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
-#include "service/internal.h"
+#include "service/instance.h"
+#include "service/json.h"
+#include "service/records.h"
+#include "service/watch.h"
 
 static struct gs_gpu gpus[2] = {
 	{ .index = 0, .dev_instance = 1, .pci = "00000000:19:00.0", .uuid = "GPU-aaaa" },

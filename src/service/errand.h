@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * errand.h - what takes long, in a thread of its own
+ */
+#ifndef GPUSCHED_SERVICE_ERRAND_H
+#define GPUSCHED_SERVICE_ERRAND_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+struct gs_service;
+
+struct gs_errand {
+	void (*work)(struct gs_errand *e); /* in the thread */
+	void (*end)(struct gs_errand *e);  /* in the loop, afterwards */
+	void (*free)(struct gs_errand *e);
+	struct gs_service *s;
+	unsigned int refs; /* the caller's, and the thread's */
+	bool over;
+	pthread_t thread;
+	int fd;
+	sd_event_source *source;
+};
+/* On failure the caller frees it. */
+int gs_errand_begin(struct gs_errand *e, struct gs_service *s);
+void gs_errand_unref(struct gs_errand *e);
+/* Runs the loop until it is over. */
+void gs_errand_wait(struct gs_errand *e);
+
+#endif /* GPUSCHED_SERVICE_ERRAND_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.h - what taps and engine tell, and what follows for a record
+ */
+#ifndef GPUSCHED_SERVICE_EVENTS_H
+#define GPUSCHED_SERVICE_EVENTS_H
+
+#include "classify/classify.h"
+#include "engine/engine.h"
+#include "table/table.h"
+
+struct gs_service;
+
+void gs_on_event(const struct gpusched_event *ev, void *user);
+void gs_on_call(const struct gs_engine_call *call, void *user);
+void gs_on_wish(const struct gpusched_tsg *rec, void *user);
+void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
+/* An event about a record, for watchers. */
+void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
+		    uint32_t arg);
+/* GPU index and class of one record, in the table; runs task_init when the class changed. */
+void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
+/* @answer: the class of its process; NULL: not known. */
+void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
+			 const struct gs_class_answer *answer);
+void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what);
+/*
+ * The class of @pid, and whether it is an MPS server: the taps give both to its TSGs. @ret may be
+ * NULL.
+ */
+int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
+/* A process may have been moved since its TSG was made: policies see where it is. */
+void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
+
+#endif /* GPUSCHED_SERVICE_EVENTS_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json.h - what answers and events say
+ */
+#ifndef GPUSCHED_SERVICE_JSON_H
+#define GPUSCHED_SERVICE_JSON_H
+
+#include <jansson.h>
+
+#include "engine/engine.h"
+#include "table/table.h"
+
+struct gs_service;
+
+json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec);
+/* Into it: the GPU's id, and the channels one by one. */
+void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o);
+json_t *gs_settings_json(const struct gpusched_settings *set);
+json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev);
+json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call);
+json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
+const char *gs_engine_name(uint16_t engine, char buffer[12]);
+const char *gs_kind_name(uint16_t kind);
+const char *gs_source_name(unsigned int source);
+
+#endif /* GPUSCHED_SERVICE_JSON_H */

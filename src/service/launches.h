@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launches.h - counted while a policy, a person or the configuration wants it
+ */
+#ifndef GPUSCHED_SERVICE_LAUNCHES_H
+#define GPUSCHED_SERVICE_LAUNCHES_H
+
+#include <jansson.h>
+
+#include "table/table.h"
+
+struct gs_service;
+
+bool gs_service_launches_wanted(const struct gs_service *s);
+/* The configuration says that no user would stop fork() by the probes. */
+bool gs_service_launches_trusted(const struct gs_service *s);
+/* Why no probe may be set here now; null: they may. */
+json_t *gs_service_launches_refused(const struct gs_service *s);
+/* When nobody wants it any more counting ends, and probes go where they may. */
+void gs_service_launches_update(struct gs_service *s);
+void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
+/* After each look at a process: what is to be probed is, by one errand after the other. */
+void gs_service_launches_go_on(struct gs_service *s);
+/* Waits for the one that is under way. */
+void gs_service_launches_end(struct gs_service *s);
+
+#endif /* GPUSCHED_SERVICE_LAUNCHES_H */

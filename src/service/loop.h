@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.h - the service's part of the event loop
+ */
+#ifndef GPUSCHED_SERVICE_LOOP_H
+#define GPUSCHED_SERVICE_LOOP_H
+
+#include "basic/completion.h"
+#include "basic/slices.h"
+
+struct gs_service;
+
+/* What a completion may wait for. */
+#define GS_ON_ENGINE (1u << 0) /* calls came back */
+#define GS_ON_ERRAND (1u << 1) /* one has ended */
+#define GS_ON_LOOKED (1u << 2) /* at records */
+
+int gs_loop_new(struct gs_service *s, struct gs_error *err);
+void gs_loop_free(struct gs_service *s);
+/* The next sweep is due in @ns, if that is sooner than what is planned. */
+void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
+/* Work in slices; @again: before what else there is of the same user. */
+void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again);
+/* Runs the loop until @c is over. For start, end and library, where nobody else waits. */
+void gs_loop_finish(struct gs_service *s, struct gs_completion *c);
+/* Begins it before. */
+void gs_loop_wait(struct gs_service *s, struct gs_completion *c);
+/* The same until the engine is idle, for @ms at most. */
+void gs_loop_settle(struct gs_service *s, unsigned int ms);
+
+#endif /* GPUSCHED_SERVICE_LOOP_H */

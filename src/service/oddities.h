@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * oddities.h - what is odd on the GPUs, while somebody watches
+ */
+#ifndef GPUSCHED_SERVICE_ODDITIES_H
+#define GPUSCHED_SERVICE_ODDITIES_H
+
+struct gs_service;
+
+void gs_oddities_begin(struct gs_service *s);
+void gs_oddities_end(struct gs_service *s);
+
+#endif /* GPUSCHED_SERVICE_ODDITIES_H */

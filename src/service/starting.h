@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * starting.h - a policy, or counting, being started: it takes long, so one at a time
+ */
+#ifndef GPUSCHED_SERVICE_STARTING_H
+#define GPUSCHED_SERVICE_STARTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "basic/error.h"
+
+struct gs_request;
+struct gs_service;
+struct gs_starting;
+
+/*
+ * Policy @name, and counting launches if it or anybody wants that; NULL: that alone. -EBUSY while
+ * another start is under way. *ret is the caller's reference.
+ */
+int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
+		      struct gs_starting **ret, struct gs_error *err);
+void gs_starting_unref(struct gs_starting *t);
+/* A person chose that policy: a restart starts it again; @permanent: so does every other start. */
+void gs_starting_chosen(struct gs_starting *t, bool permanent);
+/* Begins and waits for the end: for an instance that serves nobody yet. */
+int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
+		    struct gs_error *err);
+/* The policy that is being started; NULL: none. */
+const char *gs_starting_policy(const struct gs_service *s);
+/* What is under way will be thrown away when it is ready. */
+void gs_starting_cancel(struct gs_service *s);
+/* Cancels whatever is under way and waits for the thread. */
+void gs_starting_end(struct gs_service *s);
+/* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */
+int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
+		       void (*fill)(struct gs_request *rq));
+
+#endif /* GPUSCHED_SERVICE_STARTING_H */

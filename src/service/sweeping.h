@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sweeping.h - ends records without holders; tells policy, engine and watchers
+ */
+#ifndef GPUSCHED_SERVICE_SWEEPING_H
+#define GPUSCHED_SERVICE_SWEEPING_H
+
+#include <stdbool.h>
+
+#include "basic/clock.h"
+
+struct gs_service;
+
+/* The sweep that is under way: an errand looks, the loop tells of ends. */
+struct gs_sweep_errand;
+struct gs_sweeping {
+	struct gs_sweep_errand *errand; /* NULL: none is */
+	bool again;                     /* another was asked for meanwhile */
+	uint64_t not_before_ns;         /* the next */
+};
+
+#define GS_SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
+#define GS_SWEEP_MIN_NS NS_PER_S
+void gs_service_sweep(struct gs_service *s);
+void gs_sweeping_end(struct gs_service *s);
+
+#endif /* GPUSCHED_SERVICE_SWEEPING_H */

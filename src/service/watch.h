@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.h - those who watch events, and those of them who record
+ */
+#ifndef GPUSCHED_SERVICE_WATCH_H
+#define GPUSCHED_SERVICE_WATCH_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct gs_service;
+struct gs_view;
+
+/* Somebody does. */
+bool gs_watched(const struct gs_service *s);
+/* Takes @event, which is about a process of user @owner; GS_NOBODY: about none. */
+#define GS_NOBODY ((uid_t)-1)
+void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner);
+/* Some of them record: each gets what @make gives for its eyes; NULL: nothing. */
+bool gs_watch_traces(const struct gs_service *s);
+void gs_watch_trace(struct gs_service *s,
+		    json_t *(*make)(struct gs_service *s, const struct gs_view *view,
+				    const void *what),
+		    const void *what);
+void gs_watch_free_all(struct gs_service *s);
+
+#endif /* GPUSCHED_SERVICE_WATCH_H */
