@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "basic/log.h"
 #include "service/instance.h"
 #include "service/loop.h"
@@ -76,4 +77,34 @@ void gs_errand_wait(struct gs_errand *e)
 	e->refs++; /* nobody else may have one at its end */
 	gs_loop_wait(e->s, &c);
 	gs_errand_unref(e);
+}
+
+static int is_over_or_late(struct gs_completion *c, uint64_t now_ns)
+{
+	return gs_completion_is_late(c, now_ns) ? 0 : is_over(c, now_ns);
+}
+
+void gs_errand_leave(struct gs_errand *e, unsigned int ms)
+{
+	struct gs_completion c = {
+		.check = is_over_or_late,
+		.on = GS_ON_ERRAND,
+		.until_ns = gs_now_ns() + ms * NS_PER_MS,
+		.user = e,
+	};
+
+	e->refs++;
+	gs_loop_wait(e->s, &c);
+	if (e->over) {
+		gs_errand_unref(e);
+		return;
+	}
+	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
+	e->source = sd_event_source_disable_unref(e->source);
+	pthread_detach(e->thread); /* what it has is never freed */
+}
+
+bool gs_errand_is_left(const struct gs_errand *e)
+{
+	return __atomic_load_n(&e->left, __ATOMIC_SEQ_CST);
 }

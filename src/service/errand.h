@@ -17,7 +17,7 @@ struct gs_errand {
 	void (*free)(struct gs_errand *e);
 	struct gs_service *s;
 	unsigned int refs; /* the caller's, and the thread's */
-	bool over;
+	bool over, left;
 	pthread_t thread;
 	int fd;
 	sd_event_source *source;
@@ -27,5 +27,9 @@ int gs_errand_begin(struct gs_errand *e, struct gs_service *s);
 void gs_errand_unref(struct gs_errand *e);
 /* Runs the loop until it is over. */
 void gs_errand_wait(struct gs_errand *e);
+/* The same for @ms at most; then its thread stays behind alone, since its call does not return. */
+void gs_errand_leave(struct gs_errand *e, unsigned int ms);
+/* For the thread: the service may be gone. */
+bool gs_errand_is_left(const struct gs_errand *e);
 
 #endif /* GPUSCHED_SERVICE_ERRAND_H */

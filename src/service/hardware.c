@@ -19,6 +19,7 @@
 #include "taps/taps.h"
 
 #define PATIENCE_NS (500 * NS_PER_MS) /* what is not had by then is not known in this answer */
+#define END_MS 1000
 
 struct gs_hwid {
 	UT_hash_handle hh;
@@ -51,14 +52,14 @@ static int ask_on(int number, const struct gpusched_tsg *rec, uint32_t *ret)
 	return 0;
 }
 
-static uint32_t ask_one(struct gs_table *t, const struct gpusched_tsg *rec)
+static uint32_t ask_one(struct gs_errand *e, const struct gpusched_tsg *rec)
 {
 	uint32_t hw = UINT32_MAX;
 	int number;
 
-	if (ask_on((int)rec->owner_fd, rec, &hw) != -EBADF)
+	if (ask_on((int)rec->owner_fd, rec, &hw) != -EBADF || gs_errand_is_left(e))
 		return hw;
-	number = gs_find_fd(t, (pid_t)rec->task.pid, rec->key.file); /* it was moved */
+	number = gs_find_fd(e->s->o, (pid_t)rec->task.pid, rec->key.file); /* it was moved */
 	if (number >= 0 && number != (int)rec->owner_fd)
 		ask_on(number, rec, &hw);
 	return hw;
@@ -70,7 +71,7 @@ static void work(struct gs_errand *e)
 	uint64_t until = gs_now_ns() + PATIENCE_NS;
 
 	for (; a->at < a->n && gs_now_ns() < until; a->at++)
-		a->hw[a->at] = ask_one(e->s->o, &a->recs[a->at]);
+		a->hw[a->at] = ask_one(e, &a->recs[a->at]);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ void gs_hardware_end(struct gs_service *s)
 	struct gs_hwid *h, *next;
 
 	if (s->asking)
-		gs_errand_wait(s->asking);
+		gs_errand_leave(s->asking, END_MS);
 	HASH_ITER(hh, s->hwids, h, next) {
 		HASH_DEL(s->hwids, h);
 		free(h);

@@ -68,6 +68,9 @@ struct gs_watch;
 	X(REFUSED, "refused", "requests refused for lack of permission") \
 	X(AUDIT_LEFT, "audit_left", \
 	  "users' requests that were not noted: more than 10 a minute of one user") \
+	X(IDS_LEFT, "ids_left", \
+	  "times that 'list --wide' did not know a TSG's number on its GPU: RM did not tell, or " \
+	  "not in time") \
 	X(CGROUPS_LEFT, "cgroups_left", \
 	  "times that sums by cgroup had no room for one more: it counts as none") \
 	X(HISTORY_LEFT, "history_left", \

@@ -22,6 +22,8 @@
 #include "table/cfg.h"
 #include "taps/taps.h"
 
+#define ASK_MS 2000u /* of RM, for the GPU's ids of TSGs */
+
 /* ---- list ------------------------------------------------------------------------------------ */
 
 struct listing {
@@ -46,12 +48,22 @@ static void listing_free(void *state)
 	free(l);
 }
 
+static void put_wide(struct gs_request *rq, const struct gpusched_tsg *rec, json_t *o)
+{
+	uint32_t hw;
+
+	gs_tsg_json_wide(rq->s, rec, o);
+	if (gs_view_process(&rq->view, rec->task.uid) & GS_SEES_ALL &&
+	    gs_hardware_id(rq->s, rec->task.id, &hw))
+		gs_count(rq->s, GS_SVC_IDS_LEFT);
+}
+
 static void put_record(struct gs_request *rq, struct listing *l, const struct gpusched_tsg *rec)
 {
 	CLEANUP_JSON json_t *o = gs_tsg_json(rq->s, rec);
 
 	if (l->wide)
-		gs_tsg_json_wide(rq->s, rec, o);
+		put_wide(rq, rec, o);
 	gs_view_tsg(&rq->view, rec->task.uid, o);
 	fputs(l->at ? "," : "{\"tsgs\":[", l->out);
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
@@ -96,7 +108,9 @@ static int step_ask(struct gs_request *rq, uint64_t now_ns)
 		r = gs_hardware_ask(rq->s, &rq->view, l->sel.recs, l->sel.n, &l->asked);
 	if (r)
 		return r;
-	return l->asked && l->asked->over ? gs_request_work(rq, step_list) : -EINPROGRESS;
+	return (l->asked && l->asked->over) || gs_completion_is_late(&rq->c, now_ns)
+		       ? gs_request_work(rq, step_list)
+		       : -EINPROGRESS;
 }
 
 static int step_choose(struct gs_request *rq, uint64_t now_ns)
@@ -106,7 +120,7 @@ static int step_choose(struct gs_request *rq, uint64_t now_ns)
 
 	if (r)
 		return r;
-	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, 0)
+	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, ASK_MS)
 		       : gs_request_work(rq, step_list);
 }
 
