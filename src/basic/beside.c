@@ -36,3 +36,17 @@ bool gs_beside(const char *name, char *ret, size_t size)
 	snprintf(ret, size, "%s", name);
 	return false;
 }
+
+bool gs_installed(const char *path, char *ret, size_t size)
+{
+	const size_t n = strlen(GPUSCHED_PREFIX);
+	char folder[PATH_MAX - 64];
+
+	if (!strncmp(path, GPUSCHED_PREFIX, n) && !gs_own_folder(folder, sizeof(folder))) {
+		snprintf(ret, size, "%s/..%s", folder, path + n);
+		if (!access(ret, R_OK))
+			return true;
+	}
+	snprintf(ret, size, "%s", path);
+	return false;
+}

@@ -261,7 +261,7 @@ void bench_torch_script(char *ret, size_t size)
 	gs_own_folder(folder, sizeof(folder));
 	snprintf(ret, size, "%s/../bench/torch_load.py", folder);
 	if (access(ret, R_OK))
-		snprintf(ret, size, GPUSCHED_DATADIR "/bench/torch_load.py");
+		gs_installed(GPUSCHED_DATADIR "/bench/torch_load.py", ret, size);
 }
 
 /* ---- what was in force ----------------------------------------------------------------------- */

@@ -31,8 +31,7 @@ static bool find_agent(char *ret, size_t size)
 		if (!access(ret, R_OK))
 			return true;
 	}
-	snprintf(ret, size, "%s", GPUSCHED_LIBDIR "/" AGENT);
-	return !access(ret, R_OK);
+	return gs_installed(GPUSCHED_LIBDIR "/" AGENT, ret, size) || !access(ret, R_OK);
 }
 
 /* By LD_PRELOAD, before what is there already; CMD's descendants have it too. */

@@ -45,7 +45,7 @@ static int each_directory(size_t i, char *ret, size_t size)
 		snprintf(ret, size, "%s/../scenarios", folder);
 		return 0;
 	case 2:
-		snprintf(ret, size, "%s", GPUSCHED_DATADIR "/scenarios");
+		gs_installed(GPUSCHED_DATADIR "/scenarios", ret, size);
 		return 0;
 	default:
 		return -ENOENT;

@@ -205,6 +205,9 @@ is "$(complete_words suspend --f)" --for "completion of an option"
 is "$(complete_words run --class b)" be "completion of a class"
 is "$(complete_words observe launches o)" "on off" "completion of on and off"
 like "$(complete_words policy start l)" lcbe "completion of a policy's name"
+is "$(complete_words bench --load a-1)" a-1be "of a load of the bench"
+is "$(complete_words bench --scheme rr,lcb)" rr,lcbe "of the last scheme of several"
+is "$(complete_words history --by cg)" cgroup "of those that sums are of"
 is "$(complete_words policy new lc)" "" "but not where a new one is asked for"
 
 # ---- JSON -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ bad=
 for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,gpreempt.h,policy.bpf.h,abi.h} \
 	lib/systemd/system/gpusched{d,-guardian}.service lib/gpusched/policies/lcbe.{bpf.o,bpf.c,native.so} \
 	lib/gpusched/simcuda/libcuda.so.1 share/doc/gpusched/examples/one_process.c share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
-	share/bash-completion/completions/gpusched share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
+	share/bash-completion/completions/gpusched share/zsh/vendor-completions/_gpusched share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
 	[ -s "$root/$file" ] || bad+=" $file"
 done
 is "$bad" "" "programs, headers, units, policies, the model, completion are there"
@@ -41,8 +41,17 @@ installed() {
 }
 is "$(installed policy list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
 	"$(realpath "$root/lib/gpusched/policies")" "an installed gpusched finds the installed policies"
-export GPUSCHED_SCENARIOS=$root/share/gpusched/scenarios # the place is built in
 exits 0 "and plays an installed scenario under one" installed sim run lcbe-1be
+is "$(installed sim list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
+	"$(realpath "$root/share/gpusched/scenarios")" "of those that were installed with it"
+is "$(installed run --agent -- sh -c 'realpath "$LD_PRELOAD"')" "$(realpath "$lib/libgpusched-agent.so")" \
+	"and takes the agent beside it"
+if command -v zsh >/dev/null; then
+	is "$(PATH=$root/bin:$PATH zsh -fc 'fpath=($1/share/zsh/vendor-completions) words=(gpusched policy st) CURRENT=3
+		compadd() { shift "$@[(i)--]"; print -r -- "$@"; }
+		complete_it() { source $fpath[1]/_gpusched; }
+		complete_it' - "$root" | xargs)" "start stop" "zsh completes what bash does"
+fi
 exits 0 "make uninstall" make --no-print-directory -C "$top" BUILD="$build" uninstall
 is "$(find "$scratch$prefix" ! -type d)" "" "leaves no file"
 is "$(find "$scratch$prefix" -name '*gpusched*')" "" "and no folder of ours"
