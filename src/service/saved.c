@@ -199,6 +199,7 @@ static void take(struct gs_saved_tsg *t, const struct gpusched_tsg *rec, uint32_
 	if (!(keep & GPUSCHED_RUNNABLE))
 		t->until_ns = rec->suspend_until_ns;
 	t->users = gs_users(rec) | (t->users & keep);
+	t->own &= gs_users(rec);
 }
 
 void gs_saved_note(struct gs_service *s, const struct gpusched_key *key, const struct gs_peer *by,
@@ -230,6 +231,14 @@ void gs_saved_note(struct gs_service *s, const struct gpusched_key *key, const s
 	t->reapplied &= !which;
 	if (which & GPUSCHED_RUNNABLE)
 		t->suspended_by = by ? by->uid : 0; /* without a daemon root alone acts */
+}
+
+void gs_saved_own(struct gs_service *s, uint64_t id, uint32_t which)
+{
+	struct gs_saved_tsg *t = gs_saved_find(&s->saved, id);
+
+	if (t)
+		t->own |= which & t->users;
 }
 
 /* A suspension may have ended by itself, and a TSG with its process. */

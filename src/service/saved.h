@@ -34,6 +34,7 @@ struct gs_saved_tsg {
 	uint64_t until_ns;     /* end of a suspension; 0: until resume */
 	uint32_t suspended_by; /* uid */
 	uint32_t users;        /* settings of @set that a user set, not root */
+	uint32_t own;          /* ... where root had set none: the owner may take them back */
 	bool pending;          /* of an earlier daemon, not reapplied (yet): not in the table */
 	bool reapplied;
 };
@@ -73,6 +74,8 @@ struct gs_saved_tsg *gs_saved_find(struct gs_saved *saved, uint64_t id);
 /* After @by (NULL: not known, somebody without a daemon) set or cleared the fields @which. */
 void gs_saved_note(struct gs_service *s, const struct gpusched_key *key, const struct gs_peer *by,
 		   uint32_t which);
+/* The owner of TSG @id has just set the fields @which, which nobody had set. */
+void gs_saved_own(struct gs_service *s, uint64_t id, uint32_t which);
 /* A person started policy @name, which runs, or (NULL) stopped it. */
 void gs_saved_choose(struct gs_service *s, const char *name, const char *const *options, size_t n);
 void gs_saved_launches(struct gs_service *s, bool on);

@@ -29,14 +29,14 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 
 /* ---- who may --------------------------------------------------------------------------------- */
 
-/* What a TSG has without the wish of the caller: a person's settings, else its program's. */
-static struct gpusched_settings without(const struct gpusched_tsg *rec, bool manual)
+/* What a TSG has by a person's settings, those of @persons, else by its program's. */
+static struct gpusched_settings without(const struct gpusched_tsg *rec, uint32_t persons)
 {
 	struct gpusched_settings s = { 0 };
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		const struct gpusched_settings *from =
-			manual && rec->manual.valid & GS_BIT(i) ? &rec->manual : &rec->task.asked;
+			persons & GS_BIT(i) ? &rec->manual : &rec->task.asked;
 
 		gs_field_put(&s, GS_BIT(i),
 			     from->valid & GS_BIT(i) ? gs_field_get(from, GS_BIT(i))
@@ -58,19 +58,21 @@ static bool is_above(const struct gpusched_settings *a, const struct gpusched_se
 }
 
 /*
- * As with nice, owners may lower their own TSGs, and not take back what lowers them. What is above
- * what the program asked for, a person left it, or the running policy wants is root's to give.
+ * Owners may lower their own TSGs, and take back what they lowered. What is above what the program
+ * asked for, root left it, or the running policy wants is root's to give.
  */
-static bool raises(const struct gs_service *s, const struct gpusched_tsg *rec,
+static bool raises(struct gs_service *s, const struct gpusched_tsg *rec,
 		   const struct gpusched_settings *set, bool clear)
 {
+	const struct gs_saved_tsg *t = gs_saved_find(&s->saved, rec->task.id);
+	uint32_t roots = rec->manual.valid & ~(t ? t->own : 0);
 	const struct gpusched_settings *want = &rec->task.want;
-	struct gpusched_settings now = without(rec, true), cleared = without(rec, false);
+	struct gpusched_settings now = without(rec, roots), cleared = without(rec, 0);
 
 	if (clear)
-		return is_above(&cleared, &now, rec->manual.valid & rec->task.asked.valid);
+		return is_above(&cleared, &now, roots & rec->task.asked.valid);
 	return is_above(set, &now, set->valid) ||
-	       (s->p && is_above(set, want, set->valid & want->valid & ~rec->manual.valid));
+	       (s->p && is_above(set, want, set->valid & want->valid & ~roots));
 }
 
 /* Keeps what the peer owns. Where one process or TSG was named a foreign one is an error. */
@@ -374,6 +376,8 @@ static int act_manual(struct gs_request *rq, const struct gpusched_tsg *rec, str
 					    err);
 	if (!r)
 		gs_saved_note(rq->s, &rec->key, rq->peer, m->clear ? m->clear : m->set.valid);
+	if (!r && !m->clear && rq->peer->uid)
+		gs_saved_own(rq->s, rec->task.id, m->set.valid & ~rec->manual.valid);
 	return r ? gs_fail(err, r, "%s", strerror(-r)) : 0;
 }
 
@@ -392,7 +396,7 @@ static int check_set(struct gs_request *rq, const struct gpusched_tsg *rec)
 		return 0;
 	return gs_fail(rq->err, -EPERM,
 		       "this would raise TSG %" PRIu64
-		       " above what its program asked for, a person left it or the policy wants: "
+		       " above what its program asked for, root left it or the policy wants: "
 		       "only root may",
 		       rec->task.id);
 }

@@ -17,7 +17,19 @@ wait_for 5 slice_is $user 2048
 wait_for 5 slice_is $root 2048
 is "$(as 4711 "$gpusched" list pid:$user --json | jq -s 'flatten | .[0].uid')" 4711 "the user may list it"
 check "the user may set its slice" as 4711 "$gpusched" set pid:$user timeslice=500us
-check "the RM has it" slice_is $user 500
+check "the RM has it" wait_for 5 slice_is $user 500
+check "and a longer one, up to what its program asked for" as 4711 "$gpusched" set pid:$user timeslice=1ms
+exits 3 "not beyond" as 4711 "$gpusched" set pid:$user timeslice=3ms
+check "and take it back" as 4711 "$gpusched" set pid:$user clear
+check "all of it" wait_for 5 slice_is $user 2048
+check "what root has set" "$gpusched" set pid:$user timeslice=1ms
+check "it may lower" as 4711 "$gpusched" set pid:$user timeslice=500us
+exits 3 "and not take back" as 4711 "$gpusched" set pid:$user clear
+exits 3 "not in part either" as 4711 "$gpusched" set pid:$user timeslice=700us
+check "root may" "$gpusched" set pid:$user clear
+check "once more its own" as 4711 "$gpusched" set pid:$user timeslice=500us
+check "until root has set it, too" "$gpusched" set pid:$user timeslice=400us
+exits 3 "then it is root's" as 4711 "$gpusched" set pid:$user clear
 exits 3 "not that of root's program" as 4711 "$gpusched" set pid:$root timeslice=500us
 check "which is untouched" slice_is $root 2048
 exits 3 "nor suspend it" as 4711 "$gpusched" suspend pid:$root
