@@ -310,14 +310,15 @@ static int measure_cell(struct bench *b, const struct bench_pick *p, unsigned in
 	if (gs_now_ns() - begun > b->longest_ns)
 		b->longest_ns = gs_now_ns() - begun;
 	b->partly |= cell.failed[0];
-	if (b->run.mode != BENCH_SIM)
-		tell(&cell);
-	if (b->raw) {
+	if (b->raw) { /* latencies as they came */
 		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, &cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))
 			return gs_fail(err, -EIO, "the raw data cannot be written");
 	}
+	gs_sort(cell.latency_us, cell.n);
+	if (b->run.mode != BENCH_SIM)
+		tell(&cell);
 	r = bench_result_add(&b->result, &cell);
 	return r ? gs_fail(err, r, "out of memory") : 0;
 }
@@ -614,7 +615,6 @@ int cli_bench(struct cli *c)
 		return cli_fail(r, "bench: %s", err.text);
 	if (cli_opt(c, "list"))
 		return print_list(&b);
-	setenv("GPUSCHED_POOL_IDLE", "1s", 0); /* a pool's server is in the next cell's way */
 	r = choose(&b, blocks, &err);
 	if (r)
 		return cli_fail(r, "bench: %s", err.text);

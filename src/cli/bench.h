@@ -80,6 +80,8 @@ const struct bench_load *bench_alone_of(const struct bench_load *load);
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
 		  enum bench_mode mode, char *ret, size_t size);
 
+/* Is there such a program in $PATH? */
+bool bench_in_path(const char *program);
 /* torch_load.py, beside this program or installed. */
 void bench_torch_script(char *ret, size_t size);
 
@@ -104,7 +106,7 @@ struct bench_cell {
 	const struct bench_load *load;
 	const struct bench_scheme *scheme;
 	unsigned int block;
-	double *latency_us; /* sorted; malloc'd */
+	double *latency_us; /* as they came; in a result sorted; malloc'd */
 	size_t n;
 	double be_rate;                  /* NAN: there was none, or it is not known */
 	double lost_pct, switches_per_s; /* NAN: not known */

@@ -115,7 +115,6 @@ static int take_latencies(const struct sim_result *res, struct bench_cell *cell)
 		for (size_t k = 0; k < p->nlatency; k++)
 			grown[cell->n++] = (double)p->latency_ns[k] / NS_PER_US;
 	}
-	gs_sort(cell->latency_us, cell->n);
 	return 0;
 }
 

@@ -23,6 +23,7 @@
 #include "cli/bench_path.h"
 #include "cli/cli.h"
 #include "cli/look.h"
+#include "mps/join.h"
 
 #define READY_MS 90000 /* PyTorch on a cold disk */
 #define DAEMON_MS 20000
@@ -177,6 +178,24 @@ static void stop_mps(const struct bench_path *p, struct cli_child *c)
 	cli_child_free_(c);
 }
 
+/* The pool that a scheme's programs ran in would be in the next cell's way. */
+static void end_pool(const char *how)
+{
+	bool share = how && !strcmp(how, "--share");
+	struct gs_mps_place place;
+	struct gs_error err = { 0 };
+	int r;
+
+	if (!how)
+		return;
+	r = gs_mps_place("", share, &place, &err);
+	if (!r)
+		r = gs_mps_end(&place, MPS_MS);
+	if (r)
+		fprintf(stderr, "gpusched: bench: the %s's MPS server is still there: %s\n",
+			how + 2, err.text[0] ? err.text : strerror(-r));
+}
+
 /* How many of our programs the servers themselves name as clients. */
 static int mps_clients(const struct bench_path *p, const struct program *all, size_t n)
 {
@@ -216,6 +235,7 @@ static void cell_end(struct cell_run *c)
 	for (size_t i = 0; i < c->n; i++)
 		bench_program_free(&c->all[i]);
 	c->n = 0;
+	end_pool(c->cell->scheme->run_be); /* while there is a daemon that knows where it is */
 	stop_mps(c->p, &c->mps);
 	cli_child_free_(&c->daemon);
 	cli_look_free(&c->before);
@@ -301,7 +321,6 @@ static int take_figures(struct cell_run *c)
 				(isfinite(cell->be_rate) ? cell->be_rate : 0) +
 				bench_program_rate(p, c->from_ns, c->to_ns) * c->run->dilate;
 	}
-	gs_sort(cell->latency_us, cell->n);
 	if (!r && !cell->n && !cell->scheme->be_alone)
 		snprintf(cell->failed, sizeof(cell->failed), "no request ended in the window");
 	return r;

@@ -147,8 +147,13 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	put_share(f, run, r, picks, n);
 	if (fclose(TAKE_PTR(f)))
 		return gs_fail(err, -EIO, "%s cannot be written", name);
+	if (!bench_in_path("gnuplot"))
+		return gs_fail(err, -ENOENT,
+			       "no pictures: gnuplot is not installed ('gnuplot plot.gp' in %s "
+			       "makes them)",
+			       dir);
 	r2 = cli_spawn_to(argv, STDERR_FILENO, -1, &c, err);
 	if (!r2 && cli_child_wait(&c, 60000))
-		return gs_fail(err, -ENOENT, "no pictures: 'gnuplot plot.gp' in %s failed", dir);
+		return gs_fail(err, -EIO, "no pictures: 'gnuplot plot.gp' in %s failed", dir);
 	return r2;
 }

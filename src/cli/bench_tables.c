@@ -178,7 +178,7 @@ const struct bench_load *bench_alone_of(const struct bench_load *load)
 
 /* ---- what is not here ------------------------------------------------------------------------ */
 
-static bool in_path(const char *program)
+bool bench_in_path(const char *program)
 {
 	const char *path = getenv("PATH");
 	CLEANUP_FREE char *copy = strdup(path ? path : "");
@@ -226,7 +226,8 @@ static const char *mps_absent(const struct bench_scheme *s, enum bench_mode mode
 		return NULL;
 	if (mode == BENCH_SIM)
 		return "the model has no MPS";
-	return in_path("nvidia-cuda-mps-control") ? NULL : "there is no nvidia-cuda-mps-control";
+	return bench_in_path("nvidia-cuda-mps-control") ? NULL
+							: "there is no nvidia-cuda-mps-control";
 }
 
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,

@@ -34,6 +34,7 @@ static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char
 		d->be[k] = cell.be_rate;
 	if (!cell.n)
 		return 0;
+	gs_sort(cell.latency_us, cell.n);
 	d->p50[k] = cell.latency_us[gs_quantile_at(cell.n, 0.5)];
 	d->p99[k] = cell.latency_us[gs_quantile_at(cell.n, 0.99)];
 	d->requests[k] = (double)cell.n;

@@ -175,8 +175,6 @@ int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock)
 		r = gs_parse_u64(sm, 1, 100, &percent, &err);
 	if (r)
 		return cli_fail(-EINVAL, "run: --sm: %s", err.text);
-	if (!*name)
-		name = share ? "share" : "pool";
 	r = gs_mps_place(name, share != NULL, &place, &err);
 	if (!r)
 		r = gs_mps_join(&place, class_name, (unsigned int)percent, &joined, &err);

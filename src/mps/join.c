@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "mps/control.h"
 #include "mps/link.h"
 #include "mps/supervisor.h"
 
 #define JOIN_MS 90000 /* a server starts, or is tried and replaced before */
 #define TRIES 3
+#define RETRY_NS (100 * NS_PER_MS)
 
 /* -EAGAIN: the supervisor was just about to end. */
 static int ask(const struct gs_mps_place *p, const struct gs_mps_message *say, int *ret_sock,
@@ -73,4 +75,26 @@ int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned i
 	*ret = (struct gs_mps_joined){ .sock = sock, .server = answer.number };
 	snprintf(ret->server_class, sizeof(ret->server_class), "%s", answer.word);
 	return 0;
+}
+
+int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms)
+{
+	const struct gs_mps_message say = { .op = GS_MPS_END };
+	uint64_t until = gs_now_ns() + timeout_ms * NS_PER_MS, now;
+
+	while ((now = gs_now_ns()) < until) {
+		CLEANUP_FD int sock = gs_mps_link_connect(p);
+		struct gs_mps_message answer;
+		int r = sock < 0 ? -EPIPE : gs_mps_send(sock, &say);
+
+		if (sock < 0)
+			return 0;
+		do
+			r = r ? r
+			      : gs_mps_receive(sock, &answer, (int)((until - now) / NS_PER_MS) + 1);
+		while (!r && answer.op == GS_MPS_SAY);
+		if (r != -EPIPE) /* it is not the end: it was refused */
+			gs_sleep_ns(RETRY_NS);
+	}
+	return -ETIMEDOUT;
 }

@@ -20,4 +20,10 @@ struct gs_mps_joined {
 int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned int sm_percent,
 		struct gs_mps_joined *ret, struct gs_error *err);
 
+/*
+ * Ends the pool's server and its supervisor, which would stay for those to come, and waits for that.
+ * 0: none is there. -ETIMEDOUT: programs are there, or it is still at it.
+ */
+int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms);
+
 #endif /* GPUSCHED_MPS_JOIN_H */

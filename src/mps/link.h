@@ -20,8 +20,10 @@ enum gs_mps_op {
 	GS_MPS_STARTED,  /* pid: of the program */
 	GS_MPS_STOP,     /* about to be killed: take its work off the GPU first; answered */
 	GS_MPS_LEFT,     /* number: its wait status; answered, after what there is to say */
+	/* from whoever needs the GPU without the pool: end now, if nobody is there; else refused */
+	GS_MPS_END = 16,
 	/* from the supervisor */
-	GS_MPS_IN,      /* it may start; number: the server's pid; word: the server's class */
+	GS_MPS_IN = 5,  /* it may start; number: the server's pid; word: the server's class */
 	GS_MPS_REFUSED, /* number: -errno; text: why */
 	GS_MPS_SAY,     /* text: for the user */
 	GS_MPS_DONE,    /* STOP, LEFT */

@@ -87,6 +87,8 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	char dir[PATH_MAX];
 	int r;
 
+	if (!*name)
+		name = share ? "share" : "pool";
 	if (!name_ok(name))
 		return gs_fail(err, -EINVAL,
 			       "'%s' is not a name: letters, digits, _ - ., at most %d", name,

@@ -29,7 +29,7 @@ struct gs_mps_place {
 	char dir[GS_MPS_DIR_MAX + 1];
 };
 
-/* -EINVAL: not a name; -ENOTSUP: a container, no daemon. */
+/* @name "": the usual one. -EINVAL: not a name; -ENOTSUP: a container, no daemon. */
 int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct gs_error *err);
 /* "pool NAME" or "share NAME", for people. */
 const char *gs_mps_kind(const struct gs_mps_place *p);

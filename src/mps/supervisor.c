@@ -148,6 +148,28 @@ static void abandon(struct gs_mps_pool *p, struct gs_mps_member *m)
 	p->suspect |= !m->outside;
 }
 
+/* A descendant that its program has left behind may still work there. */
+static bool has_clients(const struct gs_mps_pool *p)
+{
+	for (size_t i = 0; i < p->nclients; i++)
+		if (gs_proc_start_ns(p->clients[i]))
+			return true;
+	return false;
+}
+
+/* Somebody asks for the end; whoever is here, or is about to come, comes first. */
+static void end_if_empty(struct gs_mps_pool *p, struct gs_mps_member *asks)
+{
+	bool empty = !p->probe && !has_clients(p);
+
+	for (size_t i = 0; i < p->nmembers; i++)
+		empty &= !p->members[i].run;
+	if (empty)
+		ending = 1;
+	else
+		refuse(asks, -EBUSY, "programs are in the pool");
+}
+
 static void hear(struct gs_mps_pool *p, size_t i)
 {
 	struct gs_mps_member *m = &p->members[i];
@@ -167,6 +189,8 @@ static void hear(struct gs_mps_pool *p, size_t i)
 		stop(p, m);
 	} else if (say.op == GS_MPS_LEFT) {
 		left(p, m, say.number);
+	} else if (say.op == GS_MPS_END && !m->run) {
+		end_if_empty(p, m);
 	}
 }
 
@@ -212,15 +236,6 @@ static bool is_soon(const struct gs_mps_pool *p, uint64_t now)
 			return true;
 	}
 	return p->probe || p->suspect;
-}
-
-/* A descendant that its program has left behind may still work there. */
-static bool has_clients(const struct gs_mps_pool *p)
-{
-	for (size_t i = 0; i < p->nclients; i++)
-		if (gs_proc_start_ns(p->clients[i]))
-			return true;
-	return false;
 }
 
 /* true: nobody has been here for as long as it stays for nobody. */

@@ -60,6 +60,8 @@ is "$(wc -l <"$kept/raw.jsonl")" 4 "a cell is a line of the raw data"
 check "which has every latency" jq -es 'map(.latency_us | length > 500) | all' "$kept/raw.jsonl"
 check "the table is kept" grep -q '^a-1be *lcbe' "$kept/table.txt"
 check "pictures are made" eval '[ -s "$kept/latency-a-1be.svg" ] && [ -s "$kept/share.svg" ]'
+bare=$(PATH=/none "$gpusched" bench --gpu sim --quick --load a-1be --scheme default --out "$scratch/bare" 2>&1)
+like "$bare" "gnuplot is not installed" "where there is no gnuplot, that is said"
 exits 1 "results are not overwritten" "$gpusched" bench --gpu sim --quick --load a-1be --out "$kept"
 head -n 3 "$kept/raw.jsonl" >"$kept/cut"
 { head -c 100 "$kept/cut"; } >>"$kept/cut"
@@ -90,6 +92,22 @@ is "$(row a-3be mps '.in_force.mps_clients')" 4 "all were clients of an MPS serv
 is "$(pgrep -c -f "$build/simmps/nvidia-cuda-mps-server")" 0 "which is gone"
 ge "$(row a-3be default '.in_force.be_turn_us | min')" 1000 "by the log the BE had long turns by default"
 le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with static slices"
+
+# ---- pools -----------------------------------------------------------------------------------------
+
+# the programs of MPS are root's, or not ours
+"$gpusched" sim shell --dilate 3 -- bash -c '
+	mount -t tmpfs -o mode=755 none /opt && cp "$1"/simmps/* /opt || exit
+	PATH=/opt:$PATH "$0" bench --gpu path --load a-1be --scheme pool,share --blocks 1 --seconds 0.5 --warmup 0.3 \
+		--json --out "$3"
+	cd "$GPUSCHED_SIM/run/mps" && find . -name api -o -path "*/pipe/*" | paste -sd " " >"$2"' \
+	"$gpusched" "$build" "$scratch/left" "$scratch/real" >"$scratch/pools" 2>"$scratch/told"
+diag "$(cat "$scratch/told")"
+is "$(jq -s 'map(.proved and .in_force.mps) | @json' -r "$scratch/pools")" "[true,true]" \
+	"programs run in a pool, and in one server"
+is "$(jq -s 'map(.latency_us | length > 20 and . != sort) | @json' -r "$scratch/real/raw.jsonl")" "[true,true]" \
+	"the raw data have latencies as they came"
+is "$(cat "$scratch/left")" "" "which are gone with their cell, not a minute later"
 
 # ---- not beside others ------------------------------------------------------------------------------
 
