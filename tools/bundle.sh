@@ -31,7 +31,7 @@ done
 install -m 755 "$build/gsload" "$out/gsload"
 install -m 755 "$build/libgpusched-agent.so" "$out/real/" # beside the program that looks for it
 install -m 755 "$build/libgpreempt.so.0" "$out/real/"
-for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost; do
+for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during; do
 	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done

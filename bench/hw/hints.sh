@@ -13,7 +13,9 @@
 #   auto      an unmodified server behind epoll (requests.c), alone, without, and with --hint=auto
 #   recorded  the turns of the GPU under lcbe, without and with hints: lcbe.pftrace, lcbe_hint.pftrace
 #   cost      of a counted launch and of a hint
-#   same      PyTorch (eager, graph) and an nvcc program with and without agent, where the machine has them
+#   during    which calls wait for a pre-switch's end (during.c): cooperative launches, first launches, memory
+#   same      PyTorch (eager, graph), an nvcc program, JAX and CuPy with and without agent, where the machine has them
+# STEPS="during arrays" does those two alone: at most 75 s.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -21,7 +23,8 @@ begin 225 raw "$@"
 T=${TIME:-4}
 requests=$top/bundle/requests
 agentcost=$top/bundle/agentcost
-[ -x "$requests" ] || { requests=$top/build/requests agentcost=$top/build/agentcost; }
+during=$top/bundle/during
+[ -x "$requests" ] || { requests=$top/build/requests agentcost=$top/build/agentcost during=$top/build/during; }
 agent=("$gpusched" run --agent --class lc)
 export XDG_RUNTIME_DIR=$raw/run
 mkdir -p "$XDG_RUNTIME_DIR"
@@ -149,6 +152,36 @@ cost() {
 	tail -n 2 "$raw/notes.jsonl"
 }
 
+during() {
+	note during "$(timeout 15 "$during")"
+	tail -n 1 "$raw/notes.jsonl"
+}
+
+# same_of FILE CASE...: the same results by every run, and the least time of one round
+same_of() {
+	"$jq" -cn --slurpfile a "$raw/$1.without.jsonl" --slurpfile b "$raw/$1.with.jsonl" '[$ARGS.positional[] as $c |
+		($a | map(select(.case == $c))) as $x | ($b | map(select(.case == $c))) as $y | select(($x + $y) != []) |
+		{case: $c, same: (([$x[].sum] + [$y[].sum]) | unique | length == 1), without_us: ($x | map(.us) | min),
+		 with_us: ($y | map(.us) | min)}]' --args "${@:2}"
+}
+
+# JAX and CuPy, each twice with and twice without: at most 15 s a run
+arrays() {
+	local i which
+	for which in jax cupy; do
+		timeout 15 python3 -c "import $which" 2>>"$raw/$which.err" || continue
+		: >"$raw/$which.without.jsonl"
+		: >"$raw/$which.with.jsonl"
+		for i in 1 2; do
+			timeout 15 python3 "$here/hint_arrays.py" $which 500 >>"$raw/$which.without.jsonl" 2>>"$raw/$which.err"
+			timeout 15 "${agent[@]}" -- python3 "$here/hint_arrays.py" $which 500 >>"$raw/$which.with.jsonl" 2>>"$raw/$which.err"
+			[ $SECONDS -lt "$budget" ] || break
+		done
+		note same.$which "$(same_of $which jax cupy cupy_graph)"
+		tail -n 1 "$raw/notes.jsonl"
+	done
+}
+
 torch() {
 	local i
 	python3 -c 'import torch' 2>/dev/null || return 0
@@ -156,9 +189,7 @@ torch() {
 		timeout 40 python3 "$here/hint_torch.py" 300 >>"$raw/torch.without.jsonl" 2>>"$raw/torch.err"
 		timeout 40 "${agent[@]}" -- python3 "$here/hint_torch.py" 300 >>"$raw/torch.with.jsonl" 2>>"$raw/torch.err"
 	done
-	note same.torch "$("$jq" -cn --slurpfile a "$raw/torch.without.jsonl" --slurpfile b "$raw/torch.with.jsonl" '
-		[("eager", "graph") as $c | ($a | map(select(.case == $c))) as $x | ($b | map(select(.case == $c))) as $y |
-		 {case: $c, same: (([$x[].sum] + [$y[].sum]) | unique | length == 1), without_us: ($x | map(.us) | min), with_us: ($y | map(.us) | min)}]')"
+	note same.torch "$(same_of torch eager graph)"
 }
 
 # A program with static cudart: kernels of 20 us, so that launches count; and what the agent counts of them.
@@ -204,7 +235,7 @@ by_agent_alone() { # PROGRAM
 }
 
 step prepare 40 prepare
-for s in ${STEPS:-service curve policy recorded automatic cost torch static_cudart}; do
+for s in ${STEPS:-service curve policy recorded automatic cost during torch static_cudart arrays}; do
 	step "$s" 60 "$s"
 done
 at_end
@@ -213,5 +244,5 @@ trap - EXIT
 def row: "| \(.key) | \(.value.p50 // "-") | \(.value.p90 // "-") | \(.value.p99 // "-") | \(.value.whole_p99 // "-") | \(.value.be // "-") | \(.value.n // "-") | \(.value.hint // "-") |";
 "| case | service p50 us | p90 us | p99 us | from arrival p99 us | BE kernels/s | requests | hint |", "|---|---|---|---|---|---|---|---|",
 (.[] | select(.value | type == "object" and has("p99")) | row), "",
-(.[] | select(.key | test("^(cost|same|failed|skipped)")) | "- \(.key): `\(.value | tojson)`")
+(.[] | select(.key | test("^(cost|during|same|failed|skipped)")) | "- \(.key): `\(.value | tojson)`")
 ' "$raw/notes.jsonl" | tee "$out/hints.md"
