@@ -4,9 +4,9 @@
 
     hint_arrays.py jax|cupy ROUNDS
 
-A few layers of small whole numbers, so that every order of adding gives the same bytes. Prints one line of JSON for each way to run them (JAX: compiled; CuPy: launch by
-launch, and as one graph): a checksum of the result's bytes and the microseconds of one round, the least of five
-measurements. Knows nothing of gpusched.
+A few layers of small whole numbers, so that every order of adding gives the same bytes. Prints one line of JSON for
+each way to run them (JAX: compiled; CuPy: launch by launch, and as one graph): a checksum of the result's bytes and
+the microseconds of one round, the least of five measurements. Knows nothing of gpusched.
 """
 import hashlib
 import json

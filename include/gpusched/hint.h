@@ -57,8 +57,9 @@ static inline const struct gpusched_hints *gpusched_hints_find(void)
 /*
  * A request is coming: its first launch follows within 30 ms. Where this program is of class lc and
  * has a CUDA context, the GPU is switched to it and kept till gpusched_hint_here() or _done(), for
- * 30 ms at most, and for a quarter of any second at most. Takes some 10 us then; some ms the first
- * time in a context. 1: it is being switched; 0: not, gpusched_hint_state() says why.
+ * 30 ms at most, and for a quarter of any second at most (half beside a daemon). Takes some 10 us
+ * then; some ms the first time in a context. 1: it is being switched; 0: not, and
+ * gpusched_hint_state() says why.
  */
 static inline int gpusched_hint_coming(void)
 {

@@ -45,6 +45,7 @@ static void in_child(void)
 {
 	agent_tsgs_after_fork();
 	agent_page_after_fork();
+	agent_sheet_after_fork();
 	hold_after_fork();
 }
 

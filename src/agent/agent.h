@@ -71,6 +71,14 @@ bool agent_page_yield_asked(void);
 void agent_page_yielded(void);
 void agent_page_after_fork(void);
 
+/* ---- sheet.c: beside a daemon ----------------------------------------------------------------- */
+
+/* In the serving thread, about once a second. */
+void agent_sheet_turn(const struct gs_agent_facts *facts);
+/* How much of any second pre-switches may take: a quarter, or what a living daemon allows. */
+uint64_t agent_share_ns(uint64_t now_ns);
+void agent_sheet_after_fork(void);
+
 /* ---- hooks.c: launch functions --------------------------------------------------------------- */
 
 void agent_hooks_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
@@ -90,7 +98,7 @@ void *agent_cuda(const char *name);
 	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \
 	X(BLIND, "off: launches are not seen, so nothing would end it in time") \
 	X(CAPTURE, "not while a stream is captured") \
-	X(SHARE, "not now: a quarter of the last second is used up") \
+	X(SHARE, "not now: its part of the last second is used up") \
 	X(BUSY, "not now: one is under way") \
 	X(NO_CONTEXT, "not yet: no CUDA context") \
 	X(REFUSED, "off: CUDA refused the waiting kernel")

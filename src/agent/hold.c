@@ -18,7 +18,6 @@
 #include "basic/cuda.h"
 
 #define LONGEST_NS (30 * NS_PER_MS)
-#define SHARE_NS (250 * NS_PER_MS) /* of any second, by our clock */
 #define CONTEXTS 8
 
 static struct {
@@ -237,7 +236,7 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 	if (on.in || pthread_mutex_trylock(&lock))
 		return HOLD_BUSY;
 	answer = HOLD_SHARE;
-	if (share_used(&share, now) + limit_ns <= SHARE_NS)
+	if (share_used(&share, now) + limit_ns <= agent_share_ns(now))
 		answer = begin(limit_ns);
 	pthread_mutex_unlock(&lock);
 	errno = saved;

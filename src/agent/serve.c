@@ -247,7 +247,11 @@ void *agent_serve(void *unused)
 	agent_page_make();
 	s.p[0].fd = open_socket();
 	for (;;) { /* without a socket it still is the one that ends the program */
+		struct gs_agent_facts facts = { 0 };
+
 		round_of(&s);
+		fill_facts(&facts);
+		agent_sheet_turn(&facts);
 		if (!is_last())
 			continue;
 		last = 1;

@@ -68,6 +68,30 @@ struct gs_agent_page {
 	_Atomic uint64_t launches;
 };
 
+/*
+ * Beside a daemon: a page of the daemon's own, sealed, that each agent is given for its process. The
+ * agent tells in it, and reads how much the daemon allows. Neither believes more than that: each
+ * word is read once, and none is an address, a handle or a size. What is told is shown as told.
+ */
+#define GS_AGENT_SHEET_MAGIC 0x53414731u /* "1GAS" */
+#define GS_AGENT_SHEET_BYTES 4096
+#define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define GS_AGENT_BEAT_NS 3000000000ull /* a daemon that has not looked for this long has gone */
+
+struct gs_agent_sheet {
+	uint32_t magic, size;
+	/* the daemon's */
+	_Atomic uint64_t looked_ns; /* CLOCK_MONOTONIC */
+	_Atomic uint64_t share_ns;  /* of any second, for pre-switches */
+	/* the agent's */
+	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
+};
+
+/* Where a daemon of this instance gives them away: SOCK_SEQPACKET, one message. -ENAMETOOLONG. */
+int gs_agent_daemon_path(char *ret, size_t size);
+/* By an agent: *ret is mapped. -ENOENT, -ECONNREFUSED: no daemon; -EPERM: not root's, or no sheet. */
+int gs_agent_sheet_get(struct gs_agent_sheet **ret);
+
 /* The user's folder of agents: XDG_RUNTIME_DIR/gpusched, else /tmp/gpusched-UID. Returns @buf. */
 const char *gs_agent_dir(char *buf, size_t size);
 /*

@@ -29,6 +29,7 @@
 #include "service/verb.h"
 #include "table/table.h"
 
+struct gs_agents;
 struct gs_errand;
 struct gs_guardian;
 struct gs_hwid;
@@ -71,6 +72,10 @@ struct gs_watch;
 	X(IDS_LEFT, "ids_left", \
 	  "times that 'list --wide' did not know a TSG's number on its GPU: RM did not tell, or " \
 	  "not in time") \
+	X(AGENTS_LEFT, "agents_left", \
+	  "times that an agent in a program was given no page: it asks too often, or its user " \
+	  "has " \
+	  "too many") \
 	X(CGROUPS_LEFT, "cgroups_left", \
 	  "times that sums by cgroup had no room for one more: it counts as none") \
 	X(HISTORY_LEFT, "history_left", \
@@ -131,6 +136,7 @@ struct gs_service {
 	struct gs_tracing *tracing;     /* NULL: nobody records */
 	struct gs_oddities *oddities;   /* NULL: nobody watches */
 	struct gs_ledger *ledger;       /* NULL: not a daemon */
+	struct gs_agents *agents;       /* in programs; NULL: not a daemon, or none can come */
 	struct gs_errand *question;     /* to the history, that is being answered; NULL: none */
 	struct gs_errand *asking;       /* for the GPU's ids of TSGs; NULL: none is */
 	struct gs_hwid *hwids;          /* by id of the TSG */

@@ -14,6 +14,7 @@
 #include "basic/log.h"
 #include "process/reader.h"
 #include "service/adopting.h"
+#include "service/agents.h"
 #include "service/errand.h"
 #include "service/events.h"
 #include "service/hardware.h"
@@ -339,6 +340,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_ledger_start(s, err);
 	if (r)
 		return r;
+	gs_agents_start(s);
 	gs_records_settle(s);
 	gs_adopting_go_on(s);
 	gs_cfg_gate(s->o, s->opts.daemon && !s->opts.dry_run && s->config->gate);
@@ -447,6 +449,7 @@ static void end_acting(struct gs_service *s)
 	if (s->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);
+	gs_agents_end(s);
 	gs_ledger_end(s);
 	gs_sight_end(s);
 	s->events = sd_event_source_disable_unref(s->events);

@@ -6,6 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
+#include "service/agents.h"
 #include "service/hardware.h"
 #include "service/instance.h"
 #include "service/json.h"
@@ -210,6 +211,7 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 	put_state(s, rec, o);
 	put_facts(&rec->task, o);
 	gs_sight_json(s, rec->task.id, o);
+	gs_agents_json(s, rec, o);
 	return o;
 }
 

@@ -9,6 +9,7 @@
 
 #include "agent/foresee.h"
 #include "agent/share.h"
+#include "service/agents.h"
 
 #define MS 1000000ull
 
@@ -120,6 +121,17 @@ static void test_share_is_not_less(void **state)
 	}
 }
 
+/* Beside a daemon: half of any second, and nothing after one of which the log says more. */
+static void test_share_by_the_log(void **state)
+{
+	assert_int_equal(gs_agents_share_ns(0, 900 * MS, 1000 * MS), 500 * MS); /* since when? */
+	assert_int_equal(gs_agents_share_ns(100 * MS, 600 * MS, 1000 * MS), 500 * MS);
+	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 1000 * MS), 0);
+	assert_int_equal(gs_agents_share_ns(100 * MS, 50 * MS, 1000 * MS),
+			 500 * MS); /* TSGs ended */
+	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 2000 * MS), 500 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +142,7 @@ int main(void)
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_share_of_a_second),
 		cmocka_unit_test(test_share_is_not_less),
+		cmocka_unit_test(test_share_by_the_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -370,6 +370,23 @@ static int mode_entries(const char *arg)
 	return read(0, &c, 1) < 0;
 }
 
+/* Takes the daemon's page twice, fills it with ones, and stays for @arg ms. */
+static int mode_sheet(const char *arg)
+{
+	struct gs_agent_sheet *s, *other;
+	int r, again;
+
+	use_cuda();
+	r = gs_agent_sheet_get(&s);
+	again = gs_agent_sheet_get(&other);
+	printf("sheet %d, again %d\n", r, again);
+	fflush(stdout);
+	if (!r)
+		memset(s, 0xff, GS_AGENT_SHEET_BYTES);
+	usleep((useconds_t)atoi(arg) * 1000);
+	return 0;
+}
+
 /* Nothing but what one hint costs where there is no agent, or does. */
 static int mode_hint(const char *arg)
 {
@@ -398,6 +415,7 @@ int main(int argc, char **argv)
 		{ "wait", mode_wait },
 		{ "assault", mode_assault },
 		{ "hint", mode_hint },
+		{ "sheet", mode_sheet },
 	};
 
 	if (argc >= 6 && !strcmp(argv[1], "page"))

@@ -113,10 +113,10 @@ static ssize_t by_accept(int fd, bool four)
 	struct sockaddr_storage at;
 	socklen_t len = sizeof(at);
 
-	bind(listener, &any, sizeof(any.sa_family)); /* the kernel chooses a name */
+	(void)bind(listener, &any, sizeof(any.sa_family)); /* the kernel chooses a name */
 	listen(listener, 1);
 	getsockname(listener, (struct sockaddr *)&at, &len);
-	connect(asks, (struct sockaddr *)&at, len);
+	(void)connect(asks, (struct sockaddr *)&at, len);
 	got = four ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : accept(listener, NULL, NULL);
 	close(got);
 	close(asks);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sheet.c - beside a daemon: its page, in which this process's agent tells and is told
+ *
+ * Only the serving thread has it mapped. What it allows is copied, so that no thread of the program
+ * reads memory that may be unmapped meanwhile.
+ */
+#include <sys/mman.h>
+
+#include "agent/agent.h"
+#include "basic/clock.h"
+
+#define ALONE_NS (250 * NS_PER_MS) /* of any second, by our own clock */
+#define MOST_NS (500 * NS_PER_MS)  /* ... whatever a daemon says */
+#define TRY_NS NS_PER_S
+
+static struct gs_agent_sheet *sheet;
+static uint64_t next_try_ns;
+static _Atomic uint64_t allowed_ns, until_ns;
+
+void agent_sheet_after_fork(void)
+{
+	sheet = NULL; /* not in the child (MADV_DONTFORK) */
+	next_try_ns = 0;
+	until_ns = 0;
+}
+
+static bool find(uint64_t now)
+{
+	if (sheet || now < next_try_ns)
+		return sheet;
+	next_try_ns = now + TRY_NS;
+	return !gs_agent_sheet_get(&sheet);
+}
+
+void agent_sheet_turn(const struct gs_agent_facts *facts)
+{
+	uint64_t now, looked, share;
+
+	if (!find(gs_now_ns()))
+		return;
+	looked = sheet->looked_ns;
+	share = sheet->share_ns;
+	now = gs_now_ns();
+	if (looked > now || now - looked > GS_AGENT_BEAT_NS) {
+		until_ns = 0;
+		munmap(sheet, GS_AGENT_SHEET_BYTES);
+		sheet = NULL;
+		return;
+	}
+	allowed_ns = share < MOST_NS ? share : MOST_NS;
+	until_ns = looked + GS_AGENT_BEAT_NS;
+	sheet->launches = facts->launches;
+	sheet->graph_launches = facts->graph_launches;
+	sheet->hints = facts->hints;
+	sheet->holds = facts->holds;
+	sheet->held_ns = facts->held_ns;
+	sheet->deadline_us = facts->deadline_us;
+}
+
+uint64_t agent_share_ns(uint64_t now_ns)
+{
+	return now_ns < until_ns ? allowed_ns : ALONE_NS;
+}

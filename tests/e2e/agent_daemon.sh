@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# An agent beside a daemon: the daemon's page, what is told in it, and who does not believe it.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+. "$(dirname "$0")/helper/agent_lib.sh"
+agent_begin
+agents=$GPUSCHED_SIM/run/agents
+mkdir -p "${agents%/*}"
+
+# pages that are not sealed, or too short, or nobody's: an agent does without
+cat >"$scratch/false.py" <<'EOF'
+import array, fcntl, os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+s.listen(8)
+pages = []
+for size, seals in ((4096, 0), (0, 7), (0, 0), (4096, 7)):
+    fd = os.memfd_create("false", os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    if seals:
+        fcntl.fcntl(fd, 1033, seals)  # F_ADD_SEALS
+    pages.append(fd)
+print("ready", flush=True)
+for fd in pages:
+    c, _ = s.accept()
+    c.sendmsg([b"1GAS"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
+    c.close()
+c, _ = s.accept()
+c.close()
+print("done", [sum(os.pread(fd, 4096, 0)) for fd in pages], flush=True)
+EOF
+/usr/bin/python3 "$scratch/false.py" "$agents" >"$scratch/false.out" 2>&1 &
+at_end+=($!)
+wait_for 10 grep -q ready "$scratch/false.out"
+mkfifo "$scratch/in"
+exec 7<>"$scratch/in"
+agent_load wait --class lc -- "$guest" wait <&7
+check "an agent asks for a page five times" wait_for 30 grep -q done "$scratch/false.out"
+is "$(tail -n 1 "$scratch/false.out")" "done [0, 0, 0, 0]" "and writes into none that is not a daemon's"
+check "its program goes on" mine_has $agent_pid
+echo >&7
+wait_for 10 gone $agent_pid
+rm -f "$agents"
+
+start_daemon || not_ok "a daemon starts"
+iterations=$("$gsload" cal | jq .iterations_per_us)
+"$gpusched" run --agent --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed \
+	--period-us 5000 --lead-us 400 --warmup 0 --seconds 300 >"$scratch/lc.out" 2>&1 &
+lc=$!
+at_end+=($lc)
+told() { # FILTER
+	"$gpusched" list pid:$lc --json | jq -s "flatten | map(select(.hints)) | .[0] | $1"
+}
+more_than() { # NUMBER
+	[ "$(told .hints)" -gt "$1" ]
+}
+check "the daemon is told of hints" wait_for 30 eval '[ "$(told ".hints > 5 and .pre_switches > 0 and .pre_switched_ns > 0")" = true ]'
+check "again and again" wait_for 10 more_than "$(told .hints)"
+is "$(as 4712 "$gpusched" list pid:$lc --json | jq -sc 'flatten | map(.hints, .pre_switches) | unique')" "[null]" "another user is not"
+
+# whoever spoils its page spoils nothing else
+"${as_user[@]}" "$guest" sheet 15000 >"$scratch/sheet" 2>&1 &
+spoils=$!
+at_end+=($spoils)
+check "a program takes the page by itself" wait_for 10 grep -q "sheet 0, again -" "$scratch/sheet"
+wait_for 5 eval '"$gpusched" list pid:$spoils --json | grep -q hints'
+is "$("$gpusched" list pid:$spoils --json | jq -sc 'flatten | map(select(.hints)) | .[0] | [.hints, .pre_switches, .deadline_us | . > 9e18]')" \
+	'[true,true,true]' "what it tells is shown as told"
+many=()
+for ((i = 0; i < 40; i++)); do
+	as $user "$guest" sheet 4000 >"$scratch/many.$i" 2>&1 &
+	many+=($!)
+done
+at_end+=("${many[@]}")
+wait "${many[@]}"
+got=$(cat "$scratch"/many.* | grep -c "sheet 0")
+le "$got" 32 "a user has no more than 32"
+ge "$got" 4 "but some"
+ge "$("$gpusched" stats --json | jq .service.agents_left)" 1 "the others are counted"
+check "and the daemon is told on" wait_for 10 more_than "$(told .hints)"
+end_load $spoils
+
+# by the log it has more than half of the GPU: no pre-switch for that
+end_load $lc
+"$gsload" be --seconds 300 --iterations-per-us "$iterations" >/dev/null 2>&1 &
+at_end+=($!)
+check "a policy with long slices for lc" "$gpusched" policy start lcbe
+"$gpusched" class set pid:$! be >/dev/null
+"$gpusched" run --agent --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed \
+	--period-us 100 --kernel-us 5000 --warmup 0 --seconds 6 >"$scratch/busy.out" 2>&1
+is "$(jq -r .hint "$scratch/busy.out")" "not now: its part of the last second is used up" "who has more than half by the log makes none"
+
+"${as_user[@]}" "$gpusched" run --agent -- "$guest" wait <&7 >"$scratch/left" 2>&1 &
+left=$!
+at_end+=($left)
+wait_for 20 test -S "$XDG_RUNTIME_DIR/gpusched/agent-$left"
+stop_daemon
+check "after the daemon's end a program goes on, and its agent answers" wait_for 10 mine_has $left
+agent_end
+done_testing
