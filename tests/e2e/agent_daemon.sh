@@ -72,7 +72,7 @@ is "$("$gpusched" list pid:$spoils --json | jq -sc 'flatten | map(select(.hints)
 	'[true,true,true]' "what it tells is shown as told"
 many=()
 for ((i = 0; i < 40; i++)); do
-	as $user "$guest" sheet 4000 >"$scratch/many.$i" 2>&1 &
+	as $user "$guest" sheet 3000 >"$scratch/many.$i" 2>&1 &
 	many+=($!)
 done
 at_end+=("${many[@]}")
@@ -91,7 +91,7 @@ at_end+=($!)
 check "a policy with long slices for lc" "$gpusched" policy start lcbe
 "$gpusched" class set pid:$! be >/dev/null
 "$gpusched" run --agent --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed \
-	--period-us 100 --kernel-us 5000 --warmup 0 --seconds 6 >"$scratch/busy.out" 2>&1
+	--period-us 100 --kernel-us 5000 --warmup 0 --seconds 4 >"$scratch/busy.out" 2>&1
 is "$(jq -r .hint "$scratch/busy.out")" "not now: its part of the last second is used up" "who has more than half by the log makes none"
 
 "${as_user[@]}" "$gpusched" run --agent -- "$guest" wait <&7 >"$scratch/left" 2>&1 &
