@@ -55,11 +55,6 @@ int db_number(struct db *db, const char *text, int64_t *ret);
 
 /* ---- sums.c: packed wait buckets, sums in rows ------------------------------------------------ */
 
-#define HIST_MAX (GS_WAIT_BUCKETS * 9)
-/* Pairs of a bucket and a 64-bit count, empty ones left out. Returns its length. */
-int hist_pack(const uint64_t bucket[GS_WAIT_BUCKETS], unsigned char ret[HIST_MAX]);
-/* Adds to @inout; garbage is passed over. */
-void hist_add(uint64_t inout[GS_WAIT_BUCKETS], const unsigned char *blob, int len);
 /* The SQL function hist_sum(a, b). */
 void hist_sum(sqlite3_context *ctx, int n, sqlite3_value **v);
 /* From column @at on; binds from parameter @at on. */

@@ -5,9 +5,11 @@
 
 #include "history/priv.h"
 
-#define PAIR 9 /* a bucket's number and its count */
+#define PAIR 9 /* a bucket's number and its count, 64 bits; empty buckets are left out */
+#define HIST_MAX (GS_WAIT_BUCKETS * PAIR)
 
-int hist_pack(const uint64_t bucket[GS_WAIT_BUCKETS], unsigned char ret[HIST_MAX])
+/* Returns the blob's length. */
+static int hist_pack(const uint64_t bucket[GS_WAIT_BUCKETS], unsigned char ret[HIST_MAX])
 {
 	int len = 0;
 
@@ -23,7 +25,8 @@ int hist_pack(const uint64_t bucket[GS_WAIT_BUCKETS], unsigned char ret[HIST_MAX
 	return len;
 }
 
-void hist_add(uint64_t inout[GS_WAIT_BUCKETS], const unsigned char *blob, int len)
+/* Adds to @inout; garbage is passed over. */
+static void hist_add(uint64_t inout[GS_WAIT_BUCKETS], const unsigned char *blob, int len)
 {
 	for (; len >= PAIR; len -= PAIR, blob += PAIR) {
 		uint64_t n;

@@ -81,7 +81,8 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret_n,
+/* All as they are now, by id. */
+static int read_all(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret_n,
 		    struct gs_error *err)
 {
 	int r = gs_table_all(s->o, ret, ret_n);
@@ -93,8 +94,9 @@ int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret
 	return 0;
 }
 
-bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
-		       const struct gs_target *target, struct gpusched_tsg *inout_rec)
+/* Completes one that is meant. */
+static bool matches(struct gs_service *s, const struct gs_view *view,
+		    const struct gs_target *target, struct gpusched_tsg *inout_rec)
 {
 	if (inout_rec->flags & GPUSCHED_TSG_GONE ||
 	    (view && !gs_view_finds(view, target, inout_rec)))
@@ -114,12 +116,12 @@ void gs_selection_free(struct gs_selection *l)
 
 int gs_selection_step(struct gs_request *rq, struct gs_selection *l)
 {
-	int r = l->recs ? 0 : gs_records_read(rq->s, &l->recs, &l->read, rq->err);
+	int r = l->recs ? 0 : read_all(rq->s, &l->recs, &l->read, rq->err);
 
 	if (r)
 		return r;
 	for (; l->at < l->read && gs_request_has_time(rq); l->at++)
-		if (gs_record_matches(rq->s, &rq->view, &l->target, &l->recs[l->at]))
+		if (matches(rq->s, &rq->view, &l->target, &l->recs[l->at]))
 			l->recs[l->n++] = l->recs[l->at];
 	return l->at < l->read ? -EINPROGRESS : 0;
 }

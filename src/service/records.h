@@ -12,11 +12,6 @@
 
 struct gs_service;
 
-/* All as they are now, by id; one of them completed, if it is meant. */
-int gs_records_read(struct gs_service *s, struct gpusched_tsg **ret, size_t *ret_n,
-		    struct gs_error *err);
-bool gs_record_matches(struct gs_service *s, const struct gs_view *view,
-		       const struct gs_target *target, struct gpusched_tsg *inout_rec);
 /* Those that a request means, chosen in its slices. -EINPROGRESS: there are more. */
 struct gs_selection {
 	struct gs_target target;
@@ -26,7 +21,7 @@ struct gs_selection {
 };
 int gs_selection_step(struct gs_request *rq, struct gs_selection *l);
 void gs_selection_free(struct gs_selection *l);
-/* gs_classify(), for records of one gs_records_read(): a process has many TSGs. */
+/* gs_classify(), for the records of one selection: a process has many TSGs. */
 int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
 /* NULL when unknown. */
 const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec);

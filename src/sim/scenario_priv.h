@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scenario_priv.h - a scenario while it runs; shared by scenario_run.c, _proc.c and _control.c
+ * scenario_priv.h - a scenario while it runs: what the scenario_*.c share
  */
 #ifndef GPUSCHED_SIM_SCENARIO_PRIV_H
 #define GPUSCHED_SIM_SCENARIO_PRIV_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* proc.c - configuration of the taps, processes and classes */
+/* procs.c - configuration of the taps, processes and classes */
 #include <bpf/bpf.h>
 #include <string.h>
 
