@@ -136,7 +136,8 @@ static int check_names(const char *list, const char *what, bool (*known)(const c
 
 	while (at && (word = strsep(&at, ",")))
 		if (!known(word))
-			return gs_fail(err, -EINVAL, "there is no %s '%s': see bench --list", what,
+			return gs_fail(err, -EINVAL,
+				       "there is no %s '%s': see 'gpusched bench --list'", what,
 				       word);
 	return 0;
 }

@@ -197,8 +197,8 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 		return gs_fail(err, -EINVAL, "%s: an argument is missing: gpusched %s %s", name,
 			       name, cmd->args);
 	if (!c.help && c.argc > cmd->max)
-		return gs_fail(err, -EINVAL, "%s: '%s' is one argument too many: gpusched %s %s",
-			       name, c.argv[cmd->max], name, cmd->args);
+		return gs_fail(err, -EINVAL, "%s: '%s' is one argument too many: gpusched %s%s%s",
+			       name, c.argv[cmd->max], name, cmd->args[0] ? " " : "", cmd->args);
 	if (cmd->flags & CLI_TARGET && c.argc && !is_text(c.argv[0]))
 		return gs_fail(err, -EINVAL, "%s: the target is not valid UTF-8", name);
 	*ret = c;

@@ -54,7 +54,8 @@ static int check_options(const struct cli *c, const char *class_name)
 	if (pool && share)
 		return cli_fail(-EINVAL, "run: --pool and --share do not go together");
 	if ((pool || share) && !class_name)
-		return cli_fail(-EINVAL, "run: --%s needs --class", pool ? "pool" : "share");
+		return cli_fail(-EINVAL, "run: --%s needs --class; a name is --%s=NAME",
+				pool ? "pool" : "share", pool ? "pool" : "share");
 	if (share && strcmp(class_name, "lc") && strcmp(class_name, "be"))
 		return cli_fail(-EINVAL, "run: --share is for the classes lc and be");
 	if (cli_opt(c, "sm") && !share)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "basic/cleanup.h"
@@ -273,6 +274,23 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		print_tsgs(c, tsgs, most);
 }
 
+/* Others' programs, whose times this user may not see. */
+static bool others_are_hidden(const json_t *gpus)
+{
+	json_t *g, *t;
+	size_t i, k;
+
+	json_array_foreach((json_t *)gpus, i, g)
+		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
+			const json_t *uid = gs_json_at(t, "uid");
+
+			if (geteuid() && uid && json_integer_value(uid) != geteuid() &&
+			    gs_json_at(g, "held_pct") && !gs_json_at(t, "held_pct"))
+				return true;
+		}
+	return false;
+}
+
 /* Somebody has said what the programs are, and nobody acts on it. */
 static bool classes_are_idle(const json_t *gpus, const char *policy)
 {
@@ -299,6 +317,8 @@ static void print_status(const struct cli *c, const json_t *o)
 
 	json_array_foreach(gpus, i, x)
 		print_gpu(c, x, policy, most ? most : 1);
+	if (others_are_hidden(gpus))
+		puts("(times of other users' programs are root's to see)");
 	if (classes_are_idle(gpus, policy))
 		puts("class lc has no effect without a policy: 'gpusched policy start auto'");
 	json_array_foreach(json_object_get(o, "wrong"), i, x)

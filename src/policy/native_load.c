@@ -151,8 +151,8 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 			 (int)(object ? n - 6 : n), policy, object ? ".native.so" : "");
 		if (object && access(path, R_OK) < 0)
 			return gs_fail(err, -ENOENT,
-				       "%s: an object is for the kernel: --host sim, or the source "
-				       "(%.*sc) for the native host",
+				       "%s: an object runs in the kernel: name the source (%.*sc) "
+				       "here, or use 'sim run --host sim'",
 				       policy, (int)n - 1, policy);
 	} else if (!gs_policy_name_ok(policy) || !gs_policy_find(policy, ".native.so", path)) {
 		return gs_fail(err, -ENOENT,

@@ -87,7 +87,7 @@ exits 1 "no policy for the native host either" "$gpusched" sim run lcbe-1be --po
 like "$out" "no GPUSCHED_POLICY\(\) in it" "is told as well"
 
 exits 1 "an object on the native host" "$gpusched" sim run lcbe-1be --policy mine.bpf.o
-like "$out" "mine.bpf.o: .*--host sim, or the source \(mine.bpf.c\)" "what to do is told"
+like "$out" "mine.bpf.o: .*the source \(mine.bpf.c\) here, or .*--host sim" "what to do is told"
 exits 1 "a name with a dot is a path" "$gpusched" policy check mine.txt
 like "$out" "mine.txt: cannot read the policy: No such file" "as the page says"
 

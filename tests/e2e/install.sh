@@ -28,6 +28,11 @@ named=$(grep -hoE '/usr/share/doc/gpusched/[a-z/.-]*\.md' "$top"/man/*.scd | sor
 ge "$(wc -l <<<"$named")" 2 "manual pages name documents"
 is "$(while read -r file; do [ -s "$root/${file#/usr/}" ] || echo "$file"; done <<<"$named")" "" \
 	"which are installed where they say"
+is "$(find "$root/share/doc/gpusched" -name '*.md' | while read -r page; do
+	grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '^https\?:' | while read -r link; do
+		[ -e "$(dirname "$page")/$link" ] || echo "$(basename "$page") $link"
+	done
+done)" "" "their links lead to what is installed, too"
 is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "and none is named by its place in the source"
 is "$(grep -hoE '^Exec[A-Za-z]*=[^ ]*' "$root"/lib/systemd/system/*.service | sed "s|=$prefix|=$root|" |
 	cut -d= -f2 | while read -r program; do [ -x "$program" ] || echo "$program"; done)" "" \

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Links of the installed documents: what is not installed with them is named as in the source.
+# Usage: tools/installed-docs.sh DOCDIR INCLUDEDIR   (below the prefix; run by meson install)
+set -eu
+docs=$MESON_INSTALL_DESTDIR_PREFIX/$1
+include=$(realpath -m --relative-to="$docs" "$MESON_INSTALL_DESTDIR_PREFIX/$2")
+for page in "$docs"/*.md "$docs"/policies/*.md; do
+	up=
+	[ "${page%/*}" = "$docs" ] || up=../
+	sed -E -i -e "s#\]\((\.\./)+include/#](${up}$include/#g" \
+		-e 's#\[([^]]*)\]\((\.\./)+((bench|src|tests|driver|man|HACKING|README)[^)]*)\)#\1 (\3 in the source)#g' \
+		-e 's#`([^`]*)` \(\1 in the source\)#`\1` in the source#g; s#(bench/[^ ]*) \(\1 in the source\)#\1 in the source#g' "$page"
+done
