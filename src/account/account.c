@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "account/account.h"
+#include "account/usage.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 #define OLD_PERIOD_NS NS_PER_S
 #define FLUSH_NS (100 * NS_PER_MS)
 #define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
-#define RETRY_NS (60 * NS_PER_S) /* a log that could not be opened */
+#define RETRY_NS (60 * NS_PER_S) /* a log that could not be opened, or samples that are refused */
+#define ALONE_NS NS_PER_S
 
 /* A TSG whose turns are counted. */
 struct tsg {
@@ -58,6 +60,13 @@ struct maker {
 	bool unattributed; /* it has had turns that are none of its known TSGs' */
 };
 
+/* Who has been alone, from one look at the driver's samples to the next. */
+struct alone {
+	uint64_t id, switches, at_ns, retry_at;
+	struct gs_usage usage;
+	uint64_t ns, worked_ns; /* of the last look: they count once the log is as far and silent */
+};
+
 struct gpu {
 	struct gs_account *a;
 	struct gs_gpu gpu;
@@ -69,7 +78,8 @@ struct gpu {
 	bool active; /* there were switches at the last look */
 	bool told;   /* its runlist was, and holds */
 	uint64_t flushed, retry_at, lost;
-	char reason[160];
+	struct alone alone;
+	char reason[160], blank[160];
 };
 
 struct gs_account {
@@ -141,6 +151,7 @@ static void log_close(struct gpu *g)
 	gs_turns_free(g->turns);
 	g->log = NULL;
 	g->turns = NULL;
+	g->alone = (struct alone){ 0 };
 	g->anew = true;
 }
 
@@ -250,6 +261,78 @@ static uint64_t in_gpu_time(uint64_t ns)
 	return (uint64_t)((double)ns * gs_env()->dilate);
 }
 
+/* ---- who is alone ---------------------------------------------------------------------------- */
+
+static void no_usage(struct gpu *g, uint64_t now, int r, uint32_t status)
+{
+	const char *name = gs_rm_status_name(status);
+
+	g->a->counters[GS_ACC_NO_USAGE]++;
+	g->alone.retry_at = now + RETRY_NS;
+	if (!r)
+		snprintf(g->blank, sizeof(g->blank),
+			 "the layout of driver %u's samples of engine use is not known",
+			 g->a->opts.branch);
+	else if (r == -EREMOTEIO)
+		snprintf(g->blank, sizeof(g->blank),
+			 "the driver gives no samples of engine use: RM says 0x%x %s", status,
+			 name ? name : "");
+	else
+		snprintf(g->blank, sizeof(g->blank),
+			 "the driver gives no samples of engine use: %s", strerror(-r));
+}
+
+/* How busy the engine was since the last call; false: nobody knows. */
+static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
+{
+	unsigned int branch = g->a->opts.branch;
+	uint32_t size = gs_usage_size(branch), status = 0;
+	CLEANUP_FREE void *params = calloc(1, size ? size : 1);
+	int r = params ? 0 : -ENOMEM;
+
+	if (!r && size) {
+		g->a->counters[GS_ACC_USAGE]++;
+		gs_usage_ask(params, branch);
+		r = gs_switchlog_usage(g->log, params, size, &status);
+	}
+	if (r || !size) {
+		no_usage(g, now, r, status);
+		return false;
+	}
+	g->blank[0] = '\0';
+	return gs_usage_take(&g->alone.usage, params, branch, ret);
+}
+
+/*
+ * The log says nothing of how much one works that is alone. So much as the engine was busy: nobody else
+ * was on it. That is not asked before a second has gone by without a switch.
+ */
+static void look_alone(struct gpu *g, uint64_t now)
+{
+	struct alone *l = &g->alone;
+	uint64_t past = now - l->at_ns;
+	struct gs_runlist_sums r;
+	bool same;
+	double part;
+
+	if (past < in_gpu_time(ALONE_NS))
+		return;
+	gs_turns_runlist(g->turns, &r);
+	same = r.loaded && r.loaded == l->id && r.switches == l->switches;
+	if (same && l->ns)
+		gs_turns_alone(g->turns, l->id, l->ns, l->worked_ns);
+	l->ns = 0;
+	if (!same)
+		l->usage.newest = 0;
+	else if (now >= l->retry_at && ask_usage(g, now, &part)) {
+		l->ns = (uint64_t)((double)past / gs_env()->dilate);
+		l->worked_ns = (uint64_t)((double)l->ns * part);
+	}
+	l->id = r.loaded;
+	l->switches = r.switches;
+	l->at_ns = now;
+}
+
 /* Returns when to look again. */
 static uint64_t look(struct gpu *g, uint64_t now)
 {
@@ -261,11 +344,13 @@ static uint64_t look(struct gpu *g, uint64_t now)
 		gs_switchlog_clock(g->log, &g->clock);
 	if (old && (g->active || g->a->eager)) {
 		flush(g, now);
+		look_alone(g, now);
 		return now + FLUSH_NS;
 	}
 	g->active = log_read(g) > 0;
 	/* RM has handed out what is older */
 	gs_turns_until(g->turns, to_gpu(g, now - behind));
+	look_alone(g, now);
 	return now + (g->active || g->a->eager ? period : IDLE_NS);
 }
 
@@ -575,6 +660,7 @@ void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_
 		return;
 	ret->open = g->log != NULL;
 	memcpy(ret->reason, g->reason, sizeof(ret->reason));
+	memcpy(ret->blank, g->blank, sizeof(ret->blank));
 	ret->error_ns = g->clock.error_ns;
 	if (g->turns)
 		gs_turns_runlist(g->turns, &ret->sums);

@@ -18,7 +18,9 @@
 	X(LOST, "log_lost", "records of context-switch logs that were lost") \
 	X(UNATTRIBUTED, "log_unattributed", "records of contexts that are no known TSG's") \
 	X(FLUSHES, "log_flushes", "times RM was asked to fill a log now") \
-	X(NO_LOG, "log_unavailable", "GPUs whose context-switch log could not be opened")
+	X(NO_LOG, "log_unavailable", "GPUs whose context-switch log could not be opened") \
+	X(USAGE, "usage_reads", "times the driver was asked how busy an engine was") \
+	X(NO_USAGE, "usage_unavailable", "times it could not say so")
 
 enum gs_account_counter {
 #define X(sym, name, text) GS_ACC_##sym,
@@ -61,7 +63,8 @@ void gs_account_prune(struct gs_account *a,
 
 /*
  * Reads what there is. Returns when to call again, ns, CLOCK_MONOTONIC: soon while there are
- * switches, once a second while there are none; UINT64_MAX: no log is open.
+ * switches, once a second while there are none; UINT64_MAX: no log is open. While a TSG is alone, this
+ * asks the driver once a second how busy the engine was.
  */
 uint64_t gs_account_read(struct gs_account *a, uint64_t now);
 /* Up to now, for somebody who asks: at most 10 times a second a GPU, however many ask. */
@@ -89,8 +92,10 @@ void gs_account_eager(struct gs_account *a, bool on);
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);
 
 struct gs_account_gpu {
-	bool open;         /* its log is */
-	char reason[160];  /* why it is not; "" : nothing to see there */
+	bool open;        /* its log is */
+	char reason[160]; /* why it is not; "" : nothing to see there */
+	char blank
+		[160]; /* why nobody estimates how much one that is alone works; "": somebody does */
 	uint64_t error_ns; /* of times against CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
 };

@@ -290,6 +290,11 @@ int gs_switchlog_flush(struct gs_switchlog *log)
 	return control(log, log->buffer, NV_CMD_LOG_FLUSH, NULL, 0, &status);
 }
 
+int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint32_t *ret_status)
+{
+	return control(log, log->subdevice, NV_CMD_USAGE, params, size, ret_status);
+}
+
 uint64_t gs_switchlog_lost(const struct gs_switchlog *log)
 {
 	return log->lost;

@@ -32,6 +32,8 @@ typedef void (*gs_switchlog_fn)(const struct gs_switchlog_record *rec, void *use
 int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user);
 /* Has RM fill the buffer now: an RM call, 65 us on an H200. 0 or -errno. */
 int gs_switchlog_flush(struct gs_switchlog *log);
+/* The driver's samples of how busy the engines were: an RM call with @params of @size (usage.h). */
+int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint32_t *ret_status);
 /* Records that were lost since it is open, by their sequence numbers. */
 uint64_t gs_switchlog_lost(const struct gs_switchlog *log);
 

@@ -517,6 +517,17 @@ void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret)
 	*ret = t->sums;
 	ret->waiting = t->nwaiting;
 	ret->blind = t->blind;
+	ret->loaded = t->cur ? t->cur->id : 0;
+}
+
+void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worked_ns)
+{
+	struct node *n = find(t, id);
+
+	if (!n)
+		return;
+	n->sums.alone_ns += ns;
+	n->sums.worked_ns += worked_ns;
 }
 
 void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user)

@@ -51,6 +51,8 @@ struct gs_turn_sums {
 	uint64_t longest_ns, last_ns; /* of the turns that have ended */
 	uint64_t wait_ns, waits;      /* those known */
 	uint64_t wait_bucket[GS_WAIT_BUCKETS];
+	uint64_t alone_ns;         /* of held_ns; nobody else came, and this is known: */
+	uint64_t worked_ns;        /* it worked so much of that, as estimated */
 	uint64_t drain_ns, drains; /* from a slice's end to the turn's: smoothed; of how many */
 	uint64_t since_ns;         /* it was first seen */
 	uint64_t start_ns;         /* of its last turn; 0: it was not seen */
@@ -73,6 +75,7 @@ struct gs_runlist_sums {
 	uint64_t gaps;       /* in the records; out of order included */
 	uint64_t since_ns, as_of_ns;
 	unsigned int waiting; /* TSGs that are known to, now */
+	uint64_t loaded;      /* the TSG that is, now; 0: none, or nobody knows */
 	bool blind;           /* records were lost: nobody knows who is loaded */
 };
 
@@ -96,6 +99,8 @@ void gs_turns_until(struct gs_turns *t, uint64_t ns);
 void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
 /* It cannot run, or can again: while it cannot, it does not wait for its turn. 0 or -ENOMEM. */
 int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on);
+/* TSG @id held the GPU alone for @ns, and is estimated to have worked for @worked_ns of it. */
+void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worked_ns);
 /* The TSG is gone. What it held stays in the runlist's sums. */
 void gs_turns_forget(struct gs_turns *t, uint64_t id);
 

@@ -105,6 +105,7 @@ static char *is(const json_t *row)
 #define FIGURES \
 	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS }, \
 		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS, .spare = 4 }, \
+		{ "worked_ms", "~WORKED MS", GS_COL_TENTHS, .spare = 7 }, \
 		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT, .spare = 1 }, \
 		{ "wait_p99_us", "WAIT P99 US", GS_COL_RIGHT }, \
 		{ "turns", "TURNS", GS_COL_RIGHT, .spare = 3 }, \

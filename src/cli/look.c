@@ -118,6 +118,9 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 	put_share(o, "waited_pct", before, after, "wait_time_ns", span);
 	put_share(o, "wait_share_pct", before, after, "wait_time_ns",
 		  held + cli_number(after, "wait_time_ns") - cli_number(before, "wait_time_ns"));
+	put_share(o, "alone_pct", before, after, "turns.alone_ns", span);
+	put_share(o, "work_estimated_pct", before, after, "turns.worked_estimated_ns",
+		  cli_number(after, "turns.alone_ns") - cli_number(before, "turns.alone_ns"));
 	put_share(o, "slice_ended_pct", before, after, "turns.slice_ended", turns);
 	put_rate(o, "turns_per_s", turns, gs_json_at(after, "turns.turns") ? span : 0);
 	json_object_set_new(o, "mean_turn_us",

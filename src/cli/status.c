@@ -190,8 +190,14 @@ static char *waits(const json_t *row)
 
 static char *state(const json_t *row)
 {
+	const json_t *work = gs_json_at(row, "work_estimated_pct");
+	char *text = NULL;
+
 	if (gs_json_at(row, "suspended_by"))
 		return strdup("suspended");
+	if (work && !json_is_true(gs_json_at(row, "waiting")))
+		return asprintf(&text, "alone: works ~%.0f %%", json_number_value(work)) < 0 ? NULL
+											     : text;
 	return json_is_true(gs_json_at(row, "waiting")) ? strdup("waits") : NULL;
 }
 

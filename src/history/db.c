@@ -147,7 +147,14 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
-static int make_tables(struct db *db, struct gs_error *err)
+/* Sums that version 1 had not: nothing is known of them then. */
+static const char from_1[] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
+			     "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
+			     "ALTER TABLE point ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
+			     "ALTER TABLE point ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;";
+
+/* By @text. */
+static int make_tables(struct db *db, const char *text, struct gs_error *err)
 {
 	char version[64];
 	int rc;
@@ -155,7 +162,7 @@ static int make_tables(struct db *db, struct gs_error *err)
 	snprintf(version, sizeof(version), "PRAGMA user_version = %d", SCHEMA_VERSION);
 	rc = db_exec(db, "BEGIN IMMEDIATE");
 	if (rc == SQLITE_OK)
-		rc = db_exec(db, schema);
+		rc = db_exec(db, text);
 	if (rc == SQLITE_OK)
 		rc = db_exec(db, version);
 	if (rc == SQLITE_OK)
@@ -175,11 +182,13 @@ static int prepare(struct db *db, struct gs_error *err)
 	sqlite3_create_function(db->sql, "hist_sum", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
 				hist_sum, NULL, NULL);
 	r = check_version(db, &version, err);
+	if (!r && version == 1)
+		return make_tables(db, from_1, err);
 	if (r || version)
 		return r;
 	/* before the first table: that decides on it */
 	db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
-	return make_tables(db, err);
+	return make_tables(db, schema, err);
 }
 
 static int open_file(struct db *db, const char *dir, int flags, struct gs_error *err)
@@ -244,6 +253,10 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 	}
 	if (!r && !version)
 		r = gs_fail(err, -ENOENT, "no history has been kept yet: ask again in a minute");
+	if (!r && version < SCHEMA_VERSION)
+		r = gs_fail(err, -ENOTSUP,
+			    "%s is of an older gpusched: the daemon's next start converts it",
+			    db->path);
 	if (r)
 		db_close(db);
 	return r;

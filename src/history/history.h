@@ -48,6 +48,8 @@ enum gs_history_counter {
 	X(UNKNOWN, unknown_ns) \
 	X(LAUNCHES, launches) \
 	X(CALLS, calls) \
+	X(ALONE, alone_ns) \
+	X(WORKED, worked_ns) \
 	X(SEEN, seen)       /* pieces in which the times are known */ \
 	X(BLIND, blind)     /* in which they are not */ \
 	X(COUNTED, counted) /* in which launches are known */ \

@@ -169,6 +169,35 @@ struct nv_preempt_mode {
 };
 _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
 
+/* ---- samples of how busy the engines were, of a subdevice ---------------------------------------- */
+
+#define NV_CMD_USAGE 0x20802096u
+#define NV_USAGE_ENGINES 2u /* type */
+#define NV_USAGE_SAMPLES 72u
+struct nv_usage {
+	uint8_t type, pad[3];
+	uint32_t size; /* of the samples, which follow */
+	uint32_t count, tracker;
+};
+_Static_assert(sizeof(struct nv_usage) == 16, "usage");
+
+/* A sample has its time, and for memory, the graphics engine and others: hundredths of a percent. */
+static inline uint32_t nv_usage_engine_size(unsigned int branch)
+{
+	return branch < 570 ? 116 : 128;
+}
+/* 0: not known, as of a branch that is not, and of 520, which has more of them. */
+static inline uint32_t nv_usage_sample_size(unsigned int branch)
+{
+	if (!branch || branch == 520)
+		return 0;
+	return 8 + (branch < 550 ? 4 : 6) * nv_usage_engine_size(branch);
+}
+static inline uint32_t nv_usage_graphics_at(unsigned int branch)
+{
+	return 8 + nv_usage_engine_size(branch);
+}
+
 /* ---- the context-switch log: a buffer in memory of no device, bound to a subdevice's GPU -------- */
 
 #define NV_CLASS_MEMORY_DEVICELESS 0x90ceu

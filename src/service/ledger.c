@@ -63,6 +63,8 @@ static void take_turns(struct gs_service *s, struct kept *k, struct gs_history_s
 		k->seen = (struct gs_turn_sums){ 0 };
 	add(&d->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
 	add(&d->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
+	add(&d->v[GS_SUM_ALONE], t.alone_ns, k->seen.alone_ns);
+	add(&d->v[GS_SUM_WORKED], t.worked_ns, k->seen.worked_ns);
 	add(&d->v[GS_SUM_WAIT], t.wait_ns, k->seen.wait_ns);
 	add(&d->v[GS_SUM_WAITS], t.waits, k->seen.waits);
 	add(&d->v[GS_SUM_TURNS], t.turns, k->seen.turns);

@@ -29,7 +29,7 @@ struct group {
 #define SAMPLES 11
 
 struct tsg_sample {
-	uint64_t held_ns, wait_ns, turns, cut;
+	uint64_t held_ns, wait_ns, turns, cut, alone_ns, worked_ns;
 };
 struct gpu_sample {
 	uint64_t held_ns, lost_ns, open_ns, unknown_ns, span_ns, switches;

@@ -41,7 +41,8 @@ static void take_tsg(struct gs_service *s, struct kept *k)
 	if (k->sampled)
 		catch_up(k, n);
 	k->samples[n % SAMPLES] =
-		(struct tsg_sample){ t.held_ns, t.wait_ns, t.turns, t.ended[GS_TURN_SLICE] };
+		(struct tsg_sample){ t.held_ns,  t.wait_ns,  t.turns, t.ended[GS_TURN_SLICE],
+				     t.alone_ns, t.worked_ns };
 	k->sampled = n + 1;
 }
 
@@ -199,10 +200,11 @@ void gs_ledger_ago_tsg(const struct gs_service *s, uint64_t id, json_t *o)
 	}
 	m = sample_of(k, at);
 	json_object_set_new(o, "ago",
-			    json_pack("{s:I, s:I, s:{s:I, s:I}}", "gpu_time_ns",
+			    json_pack("{s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "gpu_time_ns",
 				      (json_int_t)m.held_ns, "wait_time_ns", (json_int_t)m.wait_ns,
 				      "turns", "turns", (json_int_t)m.turns, "slice_ended",
-				      (json_int_t)m.cut));
+				      (json_int_t)m.cut, "alone_ns", (json_int_t)m.alone_ns,
+				      "worked_estimated_ns", (json_int_t)m.worked_ns));
 }
 
 /* A log that was opened since then began at 0. */

@@ -286,6 +286,8 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 	gs_json_put_number(o, "returns", true, t->returns);
 	gs_json_put_number(o, "longest_us", t->turns, us_of(t->longest_ns));
 	gs_json_put_number(o, "contended_ns", true, t->contended_ns);
+	gs_json_put_number(o, "alone_ns", t->alone_ns, t->alone_ns);
+	gs_json_put_number(o, "worked_estimated_ns", t->alone_ns, t->worked_ns);
 	gs_json_put_number(o, "waits", true, t->waits);
 	gs_json_put_number(o, "wait_p50_us", t->waits, us_of(gs_wait_percentile(t, 50)));
 	gs_json_put_number(o, "wait_p99_us", t->waits, us_of(gs_wait_percentile(t, 99)));
@@ -331,6 +333,7 @@ static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g
 	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
 	json_object_set_new(o, "log", json_boolean(g->open));
 	gs_json_put_text(o, "reason", g->reason);
+	gs_json_put_text(o, "estimate_reason", g->blank);
 	gs_json_put_number(o, "held_ns", known, r->held_ns);
 	gs_json_put_number(o, "lost_ns", known, r->lost_ns);
 	gs_json_put_number(o, "open_ns", known, r->open_ns);

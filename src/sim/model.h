@@ -123,6 +123,15 @@ void sim_channel_free(struct sim_channel *ch);
 void *sim_tsg_user(const struct sim_tsg *t);
 struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch);
 
+/*
+ * For how long engine @engine had something to do in each of the last SIM_USAGE_SLOTS periods of
+ * SIM_USAGE_NS, the present one included: period @ret_first + i in slot i. Idle and loaded is nothing.
+ */
+#define SIM_USAGE_SLOTS 72u
+#define SIM_USAGE_NS 138888888u
+void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine,
+		      uint64_t *ret_first, uint64_t ret[SIM_USAGE_SLOTS]);
+
 /* 0 or -EINVAL for values out of range. Take effect at sim_model_now(). */
 int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us);
 int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level);

@@ -62,6 +62,64 @@ static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 	}
 }
 
+/* ---- how busy it is: samples ----------------------------------------------------------------- */
+
+static void forget_periods(struct sim_engine_state *e, uint64_t period)
+{
+	uint64_t n = period - e->busy_period;
+
+	for (uint64_t i = 1; i <= n && i <= SIM_USAGE_SLOTS; i++)
+		e->busy[(e->busy_period + i) % SIM_USAGE_SLOTS] = 0;
+	e->busy_period = period;
+}
+
+/* It had something to do since @from, or since the last time. */
+static void note_busy(struct sim_engine_state *e, uint64_t from)
+{
+	uint64_t to = e->m->now, oldest = to / SIM_USAGE_NS * SIM_USAGE_NS;
+
+	oldest -= oldest < (uint64_t)SIM_USAGE_SLOTS * SIM_USAGE_NS
+			  ? oldest
+			  : (uint64_t)(SIM_USAGE_SLOTS - 1) * SIM_USAGE_NS;
+	if (from < e->busy_from)
+		from = e->busy_from;
+	if (from < oldest)
+		from = oldest;
+	while (from < to) {
+		uint64_t period = from / SIM_USAGE_NS, end = (period + 1) * SIM_USAGE_NS;
+
+		if (end > to)
+			end = to;
+		if (period > e->busy_period)
+			forget_periods(e, period);
+		e->busy[period % SIM_USAGE_SLOTS] += end - from;
+		from = end;
+	}
+	e->busy_from = to;
+}
+
+void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine,
+		      uint64_t *ret_first, uint64_t ret[SIM_USAGE_SLOTS])
+{
+	uint64_t now = m->now / SIM_USAGE_NS;
+
+	*ret_first = now < SIM_USAGE_SLOTS ? 0 : now - SIM_USAGE_SLOTS + 1;
+	for (unsigned int i = 0; i < SIM_USAGE_SLOTS; i++)
+		ret[i] = 0;
+	for (unsigned int i = 0; i < m->nengines; i++) {
+		struct sim_engine_state *e = &m->eng[i];
+
+		if (e->gpu != gpu || e->engine != engine)
+			continue;
+		if (e->cur)
+			note_busy(e, e->turn_start);
+		if (now > e->busy_period)
+			forget_periods(e, now);
+		for (uint64_t p = *ret_first; p <= now; p++)
+			ret[p - *ret_first] = e->busy[p % SIM_USAGE_SLOTS];
+	}
+}
+
 static uint64_t start_cost(const struct sim_engine_state *e, const struct sim_tsg *t)
 {
 	const struct sim_params *p = &e->m->p;
@@ -113,6 +171,7 @@ static void end_turn(struct sim_engine_state *e)
 	struct sim_tsg *t = e->cur;
 
 	t->gpu_time += e->m->now - e->turn_start;
+	note_busy(e, e->turn_start);
 	t->waiting_since = e->m->now;
 	e->cur = NULL;
 	e->phase = SIM_PHASE_IDLE;

@@ -77,11 +77,14 @@ struct sim_engine_state {
 	struct sim_tsg *chosen;   /* whose turn follows, once it is settled */
 	struct sim_tsg *prev_turn;
 	uint64_t turn_start;
-	uint64_t slice_end;  /* 0: not set, nobody else is ready */
-	uint64_t idle_since; /* SIM_NEVER: has work */
-	bool closed;         /* takes no more work in this turn */
-	bool preempt;        /* asked for by a call */
-	bool check_marks;    /* a mark may be at the head of a channel without a turn */
+	uint64_t busy_from;             /* from here on its turn is not among the following */
+	uint64_t busy[SIM_USAGE_SLOTS]; /* of the period whose number has this rest */
+	uint64_t busy_period;           /* the last that was written */
+	uint64_t slice_end;             /* 0: not set, nobody else is ready */
+	uint64_t idle_since;            /* SIM_NEVER: has work */
+	bool closed;                    /* takes no more work in this turn */
+	bool preempt;                   /* asked for by a call */
+	bool check_marks;               /* a mark may be at the head of a channel without a turn */
 	uint64_t next;
 	uint32_t seqno;
 	/* the round, when interleave levels count: see model_round.c */

@@ -11,6 +11,7 @@
 #include "sim/rm_object.h"
 
 enum { ON_ROOT, ON_SUBDEVICE, ON_TSG, ON_CHANNEL, ON_LOG };
+#define MAX_PARAMS 55888
 #define NICE 1u /* CAP_SYS_NICE of the calling thread */
 
 static const struct ctrl {
@@ -40,6 +41,9 @@ static const struct ctrl {
 	{ SIM_CTRL_SUB_PREEMPTION_MODE, 32, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_SET_PREEMPT_MODE },
 	{ SIM_CTRL_SUB_LOG_BIND, 24, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_OTHER },
 	{ SIM_CTRL_SUB_PCI_INFO, 16, ON_SUBDEVICE, 0, 0, 0, SIM_CALL_OTHER },
+	{ SIM_CTRL_SUB_USAGE, 34000, ON_SUBDEVICE, 0, 0, 549, SIM_CALL_OTHER },
+	{ SIM_CTRL_SUB_USAGE, 50704, ON_SUBDEVICE, 0, 550, 569, SIM_CALL_OTHER },
+	{ SIM_CTRL_SUB_USAGE, MAX_PARAMS, ON_SUBDEVICE, 0, 570, 0, SIM_CALL_OTHER },
 
 	{ SIM_CTRL_TSG_SCHEDULE, 2, ON_TSG, 0, 0, 574, SIM_CALL_SCHEDULE },
 	{ SIM_CTRL_TSG_SCHEDULE, 3, ON_TSG, 0, 575, 0, SIM_CALL_SCHEDULE },
@@ -63,8 +67,6 @@ static const struct ctrl {
 	{ SIM_CTRL_CHANNEL_CONTEXT_ID, 4, ON_CHANNEL, 0, 560, 0, SIM_CALL_OTHER },
 	{ SIM_CTRL_CHANNEL_TOKEN, 4, ON_CHANNEL, 0, 0, 0, SIM_CALL_OTHER },
 };
-#define MAX_PARAMS 1552
-
 static bool object_fits(const struct ctrl *k, const struct sim_object *o)
 {
 	switch (k->on) {

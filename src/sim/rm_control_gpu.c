@@ -222,6 +222,36 @@ static uint32_t preemption_mode(struct sim_ctrl_args *a)
 	return sim_tsg_set_preempt_mode(info->tsg, p->cilp) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
 }
 
+/* A sample for each period that is over: its end, and how busy the graphics engine was. */
+static uint32_t usage(struct sim_ctrl_args *a)
+{
+	const bool old = a->rm->config.branch < 570;
+	const uint32_t engine = old ? 116 : 128, size = (a->size - 16) / SIM_USAGE_SLOTS;
+	uint64_t busy[SIM_USAGE_SLOTS], first, now = sim_model_now(a->rm->model);
+	uint32_t *words = a->p, n = 0;
+
+	if (a->rm->config.mig)
+		return SIM_NV_NOT_SUPPORTED;
+	if (words[1] != a->size - 16)
+		return SIM_NV_INVALID_ARGUMENT;
+	memset(words + 4, 0, a->size - 16);
+	sim_engine_usage(a->rm->model, (unsigned int)a->o->gpu, SIM_ENGINE_GR, &first, busy);
+	for (uint32_t i = 0; i < SIM_USAGE_SLOTS; i++) {
+		uint64_t end = (first + i + 1) * SIM_USAGE_NS;
+		uint8_t *at = (uint8_t *)a->p + 16 + (first + i) % SIM_USAGE_SLOTS * size;
+		uint32_t hundredths = (uint32_t)(busy[i] * 10000 / SIM_USAGE_NS);
+
+		if (end > now)
+			break;
+		memcpy(at, &end, sizeof(end));
+		memcpy(at + 8 + engine, &hundredths, sizeof(hundredths));
+		n++;
+	}
+	words[2] = SIM_USAGE_SLOTS;
+	words[3] = (uint32_t)((first + n) % SIM_USAGE_SLOTS);
+	return SIM_NV_OK;
+}
+
 uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
 {
 	uint32_t *words = a->p;
@@ -248,6 +278,8 @@ uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
 		return preemption_mode(a);
 	case SIM_CTRL_SUB_LOG_BIND:
 		return sim_log_bind(a);
+	case SIM_CTRL_SUB_USAGE:
+		return usage(a);
 	case SIM_CTRL_SUB_PCI_INFO:
 		words[0] = 0x233510de;
 		words[1] = 0x18be10de;

@@ -129,6 +129,9 @@ static void merge(json_t *to, const json_t *from)
 			json_object_set(to, states[i], json_object_get(from, states[i]));
 	if (json_is_true(json_object_get(from, "waiting")))
 		json_object_set_new(to, "waiting", json_true());
+	if (number(from, "work_estimated_pct") >= 0) /* one of them is alone */
+		json_object_set(to, "work_estimated_pct",
+				json_object_get(from, "work_estimated_pct"));
 	json_object_set_new(to, "mean_turn_us", json_null());
 	json_object_set_new(to, "slice_ended_pct", json_null());
 	json_array_append(json_object_get(to, "ids"), json_object_get(from, "id"));
@@ -309,8 +312,10 @@ static void draw_strip(const struct gs_top *t, const json_t *gpu, const json_t *
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const char *state_of(const json_t *row, enum gs_style *style)
+static const char *state_of(const json_t *row, char buf[24], enum gs_style *style)
 {
+	double work = number(row, "work_estimated_pct");
+
 	*style = GS_STYLE_PLAIN;
 	if (json_is_true(json_object_get(row, "held"))) {
 		*style = GS_STYLE_BAD;
@@ -326,7 +331,12 @@ static const char *state_of(const json_t *row, enum gs_style *style)
 	if (json_is_true(json_object_get(row, "waiting")))
 		return "waits";
 	*style = GS_STYLE_PLAIN;
-	return number(row, "held_pct") > 0 ? "runs" : "-";
+	if (number(row, "held_pct") <= 0)
+		return "-";
+	if (work < 0)
+		return "runs";
+	snprintf(buf, 24, "alone ~%.0f %%", work);
+	return buf;
 }
 
 static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int row)
@@ -341,9 +351,10 @@ static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct
 		     unsigned int at)
 {
 	char id[16], pid[16], gpu[16], held[16], waited[16], turns[16], mean[16], cut[16];
+	char estimate[24];
 	const char *class = text(row, "class");
 	enum gs_style style;
-	const char *state = state_of(row, &style);
+	const char *state = state_of(row, estimate, &style);
 	double first = t->by_process ? (double)json_array_size(json_object_get(row, "ids"))
 				     : number(row, "id");
 
@@ -371,11 +382,12 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 {
 	unsigned int waiting = 0, suspended = 0;
 	enum gs_style style;
+	char estimate[24];
 	const json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row) {
-		const char *state = state_of(row, &style);
+		const char *state = state_of(row, estimate, &style);
 
 		waiting += !strcmp(state, "waits");
 		suspended += style == GS_STYLE_BAD;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "account/account.h"
+#include "account/usage.h"
 #include "fake_log.h"
 
 #define MS NS_PER_MS
@@ -298,6 +299,72 @@ static void eager(void **state)
 	}
 }
 
+/* A second goes by in which nothing is in the log; the driver's new samples say @usage. */
+static void quiet_second(uint32_t usage)
+{
+	now += NS_PER_S;
+	fake_log.usage_at += NS_PER_S;
+	fake_log.usage = usage;
+	gs_account_read(account, now + 33 * MS);
+}
+
+/* What one does that is alone is as much as the engine did, from the second silent second on. */
+static void alone(void **state)
+{
+	struct gs_turn_sums s;
+	struct gs_account_gpu g;
+
+	fake_log.usage_at = NS_PER_S;
+	fake_log.usage_n = 10;
+	tsg(1, 11, 101);
+	tsg(2, 22, 202);
+	look();
+	fake_log_switch(101, 11, true, now);
+	look();
+	quiet_second(9000); /* who was it before? */
+	quiet_second(9000); /* up to here samples may be of others */
+	assert_int_equal(gs_account_of(account, 1, &s), 0);
+	assert_int_equal(s.alone_ns, 0);
+	quiet_second(5000);
+	quiet_second(2500);
+	quiet_second(0); /* it was silent so far, of this second nobody knows yet */
+	assert_int_equal(gs_account_of(account, 1, &s), 0);
+	assert_int_equal(s.alone_ns, 2 * NS_PER_S);
+	assert_int_equal(s.worked_ns, 3 * NS_PER_S / 4);
+	fake_log_switch(101, 11, false, now);
+	fake_log_switch(202, 22, true, now + 1000);
+	fake_log.usage_asked = 0;
+	quiet_second(10000);
+	assert_int_equal(fake_log.usage_asked, 0);
+	gs_account_of(account, 1, &s);
+	assert_int_equal(s.alone_ns, 2 * NS_PER_S);
+	fake_log.usage_status = GS_NV_NOT_SUPPORTED;
+	for (int i = 0; i < 5; i++)
+		quiet_second(10000);
+	assert_int_equal(fake_log.usage_asked, 1); /* a refusal holds for a minute */
+	assert_int_equal(gs_account_counter(account, GS_ACC_NO_USAGE), 1);
+	gs_account_gpu(account, 0, &g);
+	assert_non_null(strstr(g.blank, "NOT_SUPPORTED"));
+	assert_int_equal(gs_account_of(account, 2, &s), 0);
+	assert_int_equal(s.alone_ns, 0);
+}
+
+static void usage_layouts(void **state)
+{
+	static const struct {
+		unsigned int branch;
+		uint32_t size, graphics_at;
+	} all[] = { { 0, 0, 0 },         { 515, 34000, 124 }, { 520, 0, 0 },
+		    { 535, 34000, 124 }, { 550, 50704, 124 }, { 565, 50704, 124 },
+		    { 570, 55888, 136 }, { 580, 55888, 136 }, { 595, 55888, 136 } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_int_equal(gs_usage_size(all[i].branch), all[i].size);
+		if (all[i].size)
+			assert_int_equal(nv_usage_graphics_at(all[i].branch), all[i].graphics_at);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +376,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(suspended, begin, end),
 		cmocka_unit_test_setup_teardown(reasons, NULL, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),
+		cmocka_unit_test_setup_teardown(alone, begin, end),
+		cmocka_unit_test(usage_layouts),
 	};
 
 	return cmocka_run_group_tests_name("account", tests, NULL, NULL);

@@ -524,6 +524,39 @@ static void test_a_newer_file_is_left_alone(void **state)
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 5 * NS_PER_MS);
 }
 
+/* Version 1 had no sums of time alone. */
+static void test_an_older_file_is_converted(void **state)
+{
+	static const char back[] = "ALTER TABLE series DROP COLUMN alone_ns;"
+				   "ALTER TABLE series DROP COLUMN worked_ns;"
+				   "ALTER TABLE point DROP COLUMN alone_ns;"
+				   "ALTER TABLE point DROP COLUMN worked_ns;"
+				   "PRAGMA user_version = 1";
+	struct gs_history *h = open_history();
+	struct gs_history_who a = somebody(2);
+	struct gs_history_query q = { .root = true };
+	struct gs_error err = { 0 };
+	json_t *list = NULL;
+	char path[100];
+	sqlite3 *sql;
+
+	add(h, &a, 5);
+	gs_history_free(h);
+	snprintf(path, sizeof(path), "%s/history.db", dir);
+	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, back, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+	assert_int_equal(gs_history_ask(dir, &q, &list, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "older"));
+	h = open_history();
+	add(h, &a, 5);
+	gs_history_free(h);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 2);
+	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
+	assert_int_equal(gs_history_ask(dir, &q, &list, &err), 0);
+	json_decref(list);
+}
+
 static void test_a_full_queue_is_counted(void **state)
 {
 	struct gs_history *h = open_history();
@@ -618,6 +651,7 @@ int main(void)
 		TEST(test_the_clock_is_set_back),
 		TEST(test_a_damaged_file_is_put_aside),
 		TEST(test_a_newer_file_is_left_alone),
+		TEST(test_an_older_file_is_converted),
 		TEST(test_a_full_queue_is_counted),
 		TEST(test_a_day_of_2000_processes),
 	};

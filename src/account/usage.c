@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "account/usage.h"
+
+#include <string.h>
+
+#include "rm/abi.h"
+
+#define FULL 10000.0 /* hundredths of a percent */
+
+uint32_t gs_usage_size(unsigned int branch)
+{
+	uint32_t sample = nv_usage_sample_size(branch);
+
+	return sample ? (uint32_t)sizeof(struct nv_usage) + NV_USAGE_SAMPLES * sample : 0;
+}
+
+void gs_usage_ask(void *params, unsigned int branch)
+{
+	const struct nv_usage p = {
+		.type = NV_USAGE_ENGINES,
+		.size = NV_USAGE_SAMPLES * nv_usage_sample_size(branch),
+	};
+
+	memcpy(params, &p, sizeof(p));
+}
+
+bool gs_usage_take(struct gs_usage *inout, const void *params, unsigned int branch, double *ret)
+{
+	const uint8_t *at = (const uint8_t *)params + sizeof(struct nv_usage);
+	uint64_t since = inout->newest;
+	unsigned int n = 0;
+	double sum = 0;
+
+	for (unsigned int i = 0; i < NV_USAGE_SAMPLES; i++, at += nv_usage_sample_size(branch)) {
+		uint64_t when;
+		uint32_t busy;
+
+		memcpy(&when, at, sizeof(when));
+		memcpy(&busy, at + nv_usage_graphics_at(branch), sizeof(busy));
+		if (when <= since)
+			continue;
+		sum += busy > FULL ? 1 : busy / FULL;
+		n++;
+		if (when > inout->newest)
+			inout->newest = when;
+	}
+	if (!n || !since)
+		return false;
+	*ret = sum / n;
+	return true;
+}

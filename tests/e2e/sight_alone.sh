@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# How much a program works that is alone, of which the log says nothing: estimated from the driver's samples, and marked so.
+# timeout: 120
+# needs: root bpf fuse
+. "$(dirname "$0")/lib.sh"
+enter_sim
+start_daemon || exit 1
+fixed="--iterations-per-us 27.777 --seconds 60 --warmup 0"
+# The log says nothing of who is loaded when it is opened: somebody opens it, and is there first.
+load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 100
+wait_tsgs "pid:$LOAD_PID" 1
+
+of() { # FILTER: of the compute TSG of $LOAD_PID
+	list_json "pid:$LOAD_PID" "map(select(.kind == \"compute\")) | first | $1"
+}
+own() { # what the simulated GPU says that it worked, ns
+	sim_state "[([.tsgs[] | select(.pid == $LOAD_PID and .engine == 1) | .gpu_time_ns] | add), .now_ns]" | jq -c .
+}
+known() { # NS: of so much time alone it is estimated
+	[ "$(of '.turns.alone_ns // 0')" -ge "$1" ]
+}
+# estimate NAME POINTS: within so many points of the simulated GPU's own figure
+estimate() {
+	local before after
+	wait_tsgs "pid:$LOAD_PID" 1
+	check "$1: it is estimated" wait_for 20 known 500000000
+	before="[$(of '.turns | [.worked_estimated_ns, .alone_ns]'),$(own)]"
+	check "$1: for some time" wait_for 20 known $(($(of .turns.alone_ns) + 2500000000))
+	after="[$(of '.turns | [.worked_estimated_ns, .alone_ns]'),$(own)]"
+	read -r estimated truth < <(jq -rn --argjson a "$before" --argjson b "$after" \
+		'[0, 1] | map(100 * ($b[.][0] - $a[.][0]) / ($b[.][1] - $a[.][1]) * 10 | round / 10) | join(" ")')
+	diag "$1: estimated $estimated %, the simulated GPU says $truth %"
+	check "$1: that is right" awk -v e="$estimated" -v t="$truth" -v p="$2" 'BEGIN { exit !(e >= t - p && e <= t + p) }'
+}
+
+load be $fixed
+estimate saturating 3
+like "$("$gpusched" status | grep -w $LOAD_PID)" "alone: works ~(9[5-9]|100) %" "status says so, as an estimate"
+check "top, too" wait_for 10 eval '"$gpusched" top --batch | grep -qE "alone ~(9[5-9]|100) %"'
+is "$("$gpusched" stats --by process --json | jq -cs "flatten | map(select(.pid == $LOAD_PID))[0] | [.worked_ms > 500, .alone_ms >= .worked_ms, .figures.worked_ms]")" \
+	'[true,true,"estimated"]' "stats has it"
+is "$("$gpusched" stats --json | jq -c '.gpu_time[0].estimate_reason, .account.usage_unavailable')" $'null\n0' "nothing is in the way"
+end_load $LOAD_PID
+
+load lc $fixed --arrivals closed --period-us 1000 --kernel-us 1000
+estimate half 5
+other=$LOAD_PID
+before=$(of .turns.alone_ns)
+asked=$("$gpusched" stats --json | jq .account.usage_reads)
+load be $fixed
+wait_tsgs "pid:$LOAD_PID" 1
+check "both have turns" wait_for 10 eval '[ "$(of ".turns.turns // 0")" -gt 200 ]'
+sleep 2
+is "$(of .turns.alone_ns)" null "beside another nobody is alone"
+le $(($("$gpusched" stats --json | jq .account.usage_reads) - asked)) 4 "and the driver is not asked"
+end_load $LOAD_PID
+end_load $other
+
+load lc $fixed --arrivals closed --period-us 5000 --kernel-us 100
+estimate "a fiftieth" 2
+end_load $LOAD_PID
+done_testing
