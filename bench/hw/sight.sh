@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The account of GPU time against what the programs know themselves; at most 4 minutes.
+# The account of GPU time against what the programs know themselves; at most 5 minutes.
 #
 #   bench/hw/sight.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets sight.md, sight.json and raw/.
-# LONG=S: seconds of the launch-bound case (60).
+# LONG=S: seconds of the launch-bound case (60). The step `events` needs a python3 with torch.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-begin 240 raw "$@"
+begin 300 raw "$@"
+warmup=4 # until classes are set and in force: the programs do not count it
 
 cpu_ticks() {
 	awk '{ print $14 + $15 }' "/proc/$daemon/stat"
@@ -22,19 +23,20 @@ watched() {
 	shift 3
 	pids=()
 	for ((i = 0; i < n; i++)); do
-		be_start "$case.$i"
+		be_start "$case.$i" --warmup $warmup
 	done
 	if [ $# -gt 0 ]; then
-		"$gsload" lc --seconds 0 --warmup 0 --ready --iterations-per-us "$iterations" "$@" \
+		"$gsload" lc --seconds 0 --warmup $warmup --ready --iterations-per-us "$iterations" "$@" \
 			>"$raw/$case.lc.json" 2>&1 &
 		lc=$!
 		pids+=($lc)
 		wait_for 20 grep -q ready "$raw/$case.lc.json"
 	fi
+	from=$EPOCHREALTIME
 	sleep 1.5
 	gs class set "pid:${pids[0]}" be >/dev/null
 	[ $lc = 0 ] || gs class set "pid:$lc" lc >/dev/null
-	sleep 1
+	sleep "$(awk -v w=$warmup -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { s = w - b + a; print (s > 0.5 ? s : 0.5) }')"
 	from=$(cpu_ticks)
 	gs stats --json >"$raw/$case.before.json"
 	gs list --json >"$raw/$case.list-before.jsonl"
@@ -80,6 +82,53 @@ alone() {
 	daemon_start && watched alone 4 1
 }
 
+# estimated CASE be|lc ARGUMENTS...: what is estimated of the work of one that is alone, and what it did by its own count
+estimated() {
+	local case=$1 mode=$2 pid filter='flatten | map(select(.kind == "compute"))[0].turns | [.worked_estimated_ns, .alone_ns]'
+	shift 2
+	"$gsload" "$mode" --seconds 0 --warmup 1 --ready --iterations-per-us "$iterations" "$@" >"$raw/$case.json" 2>&1 &
+	pid=$!
+	pids+=($pid)
+	wait_for 20 grep -q ready "$raw/$case.json"
+	sleep 4.5 # it is known after two silent seconds, and a second later
+	gs list "pid:$pid" --json | "$jq" -cs "$filter" >"$raw/$case.before.json"
+	sleep 6
+	gs list "pid:$pid" --json | "$jq" -cs "$filter" >"$raw/$case.after.json"
+	kill -TERM $pid
+	wait $pid 2>/dev/null
+	pids=()
+	note "estimate.$case" "$("$jq" -cs --slurpfile a "$raw/$case.before.json" --slurpfile b "$raw/$case.after.json" \
+		'(map(select(.seconds)) | last) as $own | ($a[0]) as $x | ($b[0]) as $y |
+		(if $own.mode == "lc" then $own.n * $own.kernels else $own.rate_per_s * $own.seconds end) as $kernels |
+		{seconds: (if $y[1] then ($y[1] - ($x[1] // 0)) / 1e9 else null end),
+		 estimated_pct: (if $y[1] then 100 * ($y[0] - ($x[0] // 0)) / ($y[1] - ($x[1] // 0)) else null end),
+		 own_pct: (100 * $kernels * $own.kernel_us / 1e6 / $own.seconds)} |
+		. + {error_points: (if .estimated_pct then .estimated_pct - .own_pct else null end)}' "$raw/$case.json")"
+}
+
+estimates() {
+	local from first
+	daemon_start || return 1
+	# the log says nothing of who is loaded when it is opened: somebody else is there first
+	"$gsload" be --iterations-per-us "$iterations" --count 1 --warmup 0 --seconds 0 --linger 100 >"$raw/first.json" 2>&1 &
+	first=$!
+	wait_for 20 grep -q rate_per_s "$raw/first.json"
+	from=$(cpu_ticks)
+	estimated saturating be
+	estimated half lc --arrivals closed --period-us 1000 --kernel-us 1000
+	estimated seldom lc --arrivals closed --period-us 5000 --kernel-us 100
+	estimated kernel_by_kernel lc --arrivals closed --period-us 4000 --kernels 500 --kernel-us 4 --gap-us 14
+	kill -KILL $first 2>/dev/null
+	note cpu_ticks.estimates $(($(cpu_ticks) - from))
+	note estimate_reason "$(gs stats --json | "$jq" -cs '(.[0] // .).gpu_time[0].estimate_reason')"
+}
+
+events() {
+	python3 -c 'import torch; torch.zeros(1, device="cuda")' >/dev/null 2>&1 || { note skipped.events true; return 0; }
+	daemon_start && gs policy start lcbe && be_start events.0 && gs class set "pid:${pids[0]}" be || return 1
+	timeout 40 python3 "$here/events.py" "$gpusched" >"$raw/events.jsonl" && note events "$("$jq" -cs . "$raw/events.jsonl")"
+}
+
 beside() {
 	daemon_start && watched default 8 1 "${closed[@]}" && watched two_be 5 2
 }
@@ -99,6 +148,8 @@ unwatched() {
 
 step prepare 30 prepare
 step alone 20 alone
+step estimates 60 estimates
+step events 60 events
 step beside 50 beside
 step short_slices 30 short_slices
 step bound 100 bound
@@ -115,4 +166,16 @@ trap - EXIT
 		 ($all["lc." + $c].p99_us), ($all["be." + $c + ".0"])] |
 		map(if type == "number" then (. * 100 | round / 100 | tostring) else . // "-" end) | "| " + join(" | ") + " |"' "$out/sight.json"
 	echo
+	echo "| alone | estimated work % | by its own count % | error, points |"
+	echo "|---|---:|---:|---:|"
+	"$jq" -r 'to_entries[] | select(.key | startswith("estimate.")) | [.key[9:], (.value | .estimated_pct, .own_pct, .error_points)] |
+		map(if type == "number" then (. * 10 | round / 10 | tostring) else . // "-" end) | "| " + join(" | ") + " |"' "$out/sight.json"
+	echo
+	if [ "$("$jq" -r '.events | type' "$out/sight.json")" = array ]; then
+		echo "| beside a BE under lcbe: CUDA events, us a request | held, us | difference | turns a request |"
+		echo "|---:|---:|---:|---:|"
+		"$jq" -r '.events[] | [.events_us, .held_us, .held_us - .events_us, .turns / .requests] |
+			map(. * 100 | round / 100 | tostring) | "| " + join(" | ") + " |"' "$out/sight.json"
+		echo
+	fi
 } | tee "$out/sight.md"

@@ -76,7 +76,8 @@ static void forget_periods(struct sim_engine_state *e, uint64_t period)
 /* It had something to do since @from, or since the last time. */
 static void note_busy(struct sim_engine_state *e, uint64_t from)
 {
-	uint64_t to = e->m->now, oldest = to / SIM_USAGE_NS * SIM_USAGE_NS;
+	uint64_t to = e->idle_since < e->m->now ? e->idle_since : e->m->now;
+	uint64_t oldest = to / SIM_USAGE_NS * SIM_USAGE_NS;
 
 	oldest -= oldest < (uint64_t)SIM_USAGE_SLOTS * SIM_USAGE_NS
 			  ? oldest
@@ -95,7 +96,7 @@ static void note_busy(struct sim_engine_state *e, uint64_t from)
 		e->busy[period % SIM_USAGE_SLOTS] += end - from;
 		from = end;
 	}
-	e->busy_from = to;
+	e->busy_from = e->m->now;
 }
 
 void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine,
@@ -336,6 +337,8 @@ static bool step_run(struct sim_engine_state *e)
 	sim_work_sync(t); /* callbacks may have given it work */
 	if (!t->ready)
 		return run_nothing(e);
+	if (e->idle_since != SIM_NEVER)
+		note_busy(e, e->turn_start);
 	e->idle_since = SIM_NEVER;
 	update_slice(e);
 	update_closed(e);

@@ -20,7 +20,7 @@ own() { # what the simulated GPU says that it worked, ns
 known() { # NS: of so much time alone it is estimated
 	[ "$(of '.turns.alone_ns // 0')" -ge "$1" ]
 }
-# estimate NAME POINTS: within so many points of the simulated GPU's own figure
+# estimate NAME POINTS: within so many points of the turns that the simulated GPU gave it; these go on some 50 us after each kernel
 estimate() {
 	local before after
 	wait_tsgs "pid:$LOAD_PID" 1
@@ -44,7 +44,7 @@ is "$("$gpusched" stats --json | jq -c '.gpu_time[0].estimate_reason, .account.u
 end_load $LOAD_PID
 
 load lc $fixed --arrivals closed --period-us 1000 --kernel-us 1000
-estimate half 5
+estimate half 8
 other=$LOAD_PID
 before=$(of .turns.alone_ns)
 asked=$("$gpusched" stats --json | jq .account.usage_reads)
