@@ -103,9 +103,14 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 {
 	bool drawn[64] = { false };
 	const char *comma = "";
+	size_t points = 0;
 
-	for (size_t i = 0; i < bench_nschemes() && i < GS_COUNT(drawn); i++)
+	for (size_t i = 0; i < bench_nschemes() && i < GS_COUNT(drawn); i++) {
 		drawn[i] = put_points(f, run, r, p, n, &bench_schemes[i]);
+		points += drawn[i];
+	}
+	if (!points) /* gnuplot draws no empty picture */
+		return;
 	fputs("set output 'share.svg'\nset title 'BE work against LC p99, both in percent of the "
 	      "default'\nset xlabel 'BE work, %'\nset ylabel 'LC p99, %'\nunset logscale\n"
 	      "set logscale y\nset autoscale\nset offsets graph 0.02, graph 0.12, 0, 0\n"
@@ -120,7 +125,7 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 			comma, i, i, bench_schemes[i].name);
 		comma = ", \\\n\t";
 	}
-	fputs(*comma ? "\n" : "NaN\n", f);
+	fputs("\n", f);
 }
 
 int bench_plot(const struct bench_run *run, const struct bench_result *r,

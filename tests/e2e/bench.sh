@@ -60,6 +60,10 @@ is "$(wc -l <"$kept/raw.jsonl")" 4 "a cell is a line of the raw data"
 check "which has every latency" jq -es 'map(.latency_us | length > 500) | all' "$kept/raw.jsonl"
 check "the table is kept" grep -q '^a-1be *lcbe' "$kept/table.txt"
 check "pictures are made" eval '[ -s "$kept/latency-a-1be.svg" ] && [ -s "$kept/share.svg" ]'
+exits 0 "one that has nothing to compare with" \
+	"$gpusched" bench --gpu sim --quick --load a-1be --scheme alone --out "$scratch/alone"
+check "makes its picture" test -s "$scratch/alone/latency-a-1be.svg"
+is "$("$gpusched" bench --gpu sim --resume --minutes 0 --out "$scratch/alone" 2>&1 >/dev/null)" "" "without a complaint"
 bare=$(PATH=/none "$gpusched" bench --gpu sim --quick --load a-1be --scheme default --out "$scratch/bare" 2>&1)
 like "$bare" "gnuplot is not installed" "where there is no gnuplot, that is said"
 exits 1 "results are not overwritten" "$gpusched" bench --gpu sim --quick --load a-1be --out "$kept"
