@@ -114,6 +114,8 @@ void agent_start(void)
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
+	if (agent_settings.inert)
+		return 1;
 	if (!agent_settings.blind[0])
 		strcpy(agent_settings.blind,
 		       "the agent came after the program's start, not by LD_PRELOAD");

@@ -55,6 +55,20 @@ unset GPUSCHED_AGENT_SIGNAL
 echo >&7
 wait_for 10 gone $pid
 
+# a set-user-id program (by its own library path: ld.so takes no LD_PRELOAD there)
+cp "$guest" "$scratch/suid"
+cp "$agent_so" "$scratch/agent.so"
+chown 4712 "$scratch/suid"
+chmod 4755 "$scratch/suid"
+if findmnt -no OPTIONS -T "$scratch" | grep -qw nosuid; then
+	skip_optional "a set-user-id program" "the folder is mounted nosuid"
+else
+	is "$(setpriv --reuid $user --regid $user --clear-groups "$scratch/suid" secure "$scratch/agent.so")" \
+		"off: a set-user-id program, threads 1" "in a set-user-id program the agent does nothing"
+fi
+is "$(setpriv --reuid $user --regid $user --clear-groups "$guest" secure "$scratch/agent.so")" \
+	"no hint yet, threads 3" "and in another one it does"
+
 # somebody else's folder in the place of ours
 agent_end
 mkdir -m 777 "$XDG_RUNTIME_DIR"

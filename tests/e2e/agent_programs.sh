@@ -39,7 +39,6 @@ done
 outcome with env LD_PRELOAD="$agent_preload" cat /proc/self/status
 like "$(cat "$scratch/with")" "Threads:.1" "without CUDA there is no thread of the agent"
 
-# what is set-user-id knows nothing of it (a copy that ld.so would let in, by its plain name)
 n=${LOADS:-100} bad=0
 for ((i = 0; i < n; i++)); do
 	as $user env LD_PRELOAD="$agent_preload" "$guest" quick >"$scratch/quick" 2>&1
