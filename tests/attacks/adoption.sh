@@ -30,4 +30,7 @@ le $MS 3000 "who was there before the hoard and after it is adopted, in ms"
 is "$(sim_slice $first) $(sim_slice $VICTIM)" "800 800" "and has the policy's slice"
 kill -USR1 "$server"
 check "who held its lock at the start is adopted later" wait_for 20 eval '[ "$(list_json pid:$locked length)" -ge 1 ]'
+read -r turn < <("$gpusched" stats --json | jq .service.longest_turn_us)
+le "$turn" 1000000 "every turn of the loop was short, in us"
+kill_restores "a hoard" $first $VICTIM
 done_testing

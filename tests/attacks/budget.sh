@@ -33,4 +33,9 @@ for request in 'preempt {"target":"pid:PID"}' 'class_set {"target":"pid:PID","cl
 	sleep "$(size 1 25)"
 done
 loop_turned "requests over thousands"
+new_slice
+for a in "${ATTACKERS[@]}"; do
+	ask preempt "{\"target\":\"pid:$a\"}" &
+done
+kill_restores "requests over thousands" $VICTIM
 done_testing

@@ -43,6 +43,7 @@ keep_asking() {
 	done
 }
 keep_asking &
+asking=$!
 at_end+=($!)
 sleep 1
 for ((round = 0; round < $(size 3 6); round++)); do
@@ -51,4 +52,7 @@ for ((round = 0; round < $(size 3 6); round++)); do
 done
 pings "beside locked memory"
 loop_turned "locked memory"
+kill -9 $asking; wait $asking 2>/dev/null; sleep 1
+set_obeyed "beside them" $honest 300
+kill_restores "locked memory" $honest
 done_testing

@@ -15,6 +15,7 @@ victim lc
 victim be
 check "the policy's slice is there" wait_for 10 slice_is $VICTIM 1
 
+watch_loop
 unmoved() { # NAME
 	sleep 1.5
 	is "$(sim_slice $VICTIM)" 1 "$1: the victim keeps the policy's slice"
@@ -35,4 +36,8 @@ attack slices 1 2048
 wait_tsgs pid:$ATTACKER 1
 "${as_attacker[@]}" "$gpusched" class set pid:$ATTACKER be >/dev/null 2>&1
 unmoved "of class be"
+loop_turned "short slices"
+attack slices 1 1
+wait_tsgs pid:$ATTACKER 1
+kill_restores "short slices" $VICTIM
 done_testing
