@@ -7,6 +7,7 @@
 #include <linux/workqueue.h>
 
 #include "hold.h"
+#include "policy.h"
 #include "rm.h"
 #include "rm/abi.h"
 
@@ -38,12 +39,15 @@ void act_look(struct tsg *t)
 }
 
 /* Can the settings be made, and put back later? */
-static int possible(const struct tsg *t, u32 bits)
+static int possible(const struct tsg *t, enum wisher by, u32 bits)
 {
 	u32 known = t->own.valid | GPUSCHED_TIMESLICE; /* that one can be asked for */
 
-	if (!hold_alive()) /* under tsg_lock: after this, hold.c finds the wish and ends it */
+	/* Under tsg_lock: whoever ends a holder's or a policy's wishes finds this one. */
+	if (!hold_alive())
 		return -ETIMEDOUT;
+	if (by == WISH_POLICY && !policy_runs())
+		return -ESHUTDOWN;
 	if (t->dead)
 		return -ENOENT;
 	if (bits & ~known)
@@ -52,6 +56,17 @@ static int possible(const struct tsg *t, u32 bits)
 	    (!t->subdevice || !t->nchannels))
 		return -ENXIO;
 	return 0;
+}
+
+static bool stands(const struct gpusched_settings *wish, u32 set,
+		   const struct gpusched_settings *want)
+{
+	for (u32 bit = 1; bit < GPUSCHED_ALL_SETTINGS; bit <<= 1)
+		if ((set & bit) &&
+		    ((wish->valid ^ want->valid) & bit ||
+		     ((want->valid & bit) && gs_field_get(wish, bit) != gs_field_get(want, bit))))
+			return false;
+	return true;
 }
 
 int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_settings *want)
@@ -63,12 +78,16 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 	if ((set & ~GPUSCHED_ALL_SETTINGS) || (want->valid & ~set))
 		return -EINVAL;
 	spin_lock(&tsg_lock);
-	r = possible(t, want->valid);
+	r = possible(t, by, want->valid);
+	if (!r && by == WISH_POLICY && stands(&t->wish[by], set, want)) {
+		spin_unlock(&tsg_lock);
+		return 0; /* what a policy says again and again is no work */
+	}
 	if (!r) {
 		t->wish[by].valid &= ~set;
 		for (u32 bit = 1; bit < GPUSCHED_ALL_SETTINGS; bit <<= 1)
 			if (want->valid & bit)
-				settings_put(&t->wish[by], bit, settings_get(want, bit));
+				gs_field_put(&t->wish[by], bit, gs_field_get(want, bit));
 		t->error = 0;
 		t->status = 0;
 		act_look(t);
@@ -77,14 +96,14 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 	return r;
 }
 
-int act_preempt(struct tsg *t, u32 timeout_us)
+int act_preempt(struct tsg *t, enum wisher by, u32 timeout_us)
 {
 	int r;
 
 	if (!timeout_us || timeout_us > NV_PREEMPT_TIMEOUT_MAX_US)
 		return -ERANGE;
 	spin_lock(&tsg_lock);
-	r = possible(t, 0);
+	r = possible(t, by, 0);
 	if (!r) {
 		t->preempt_us = timeout_us;
 		t->error = 0;
@@ -147,9 +166,9 @@ static bool next_call(struct tsg *t, u32 *ret_bit, u32 *ret_value, bool *ret_bac
 		if (*ret_back && !(t->is.valid & bit))
 			continue;
 		if (*ret_back)
-			*ret_value = settings_get(&t->own, bit);
+			*ret_value = gs_field_get(&t->own, bit);
 		if (*ret_back || (t->unsure & bit) || !(now->valid & bit) ||
-		    settings_get(now, bit) != *ret_value)
+		    gs_field_get(now, bit) != *ret_value)
 			return true;
 	}
 	*ret_bit = 0;
@@ -197,7 +216,7 @@ static void accepted(struct tsg *t, u32 bit, u32 value, bool back)
 	else if (back)
 		t->is.valid &= ~bit;
 	else
-		settings_put(&t->is, bit, value);
+		gs_field_put(&t->is, bit, value);
 	if (bit == GPUSCHED_TIMESLICE)
 		t->task.timeslice_us = value;
 	t->unsure &= ~bit;
@@ -231,7 +250,7 @@ static int step(struct tsg *t, unsigned long *ret_delay)
 		r = call(&at, bit, value, &status);
 	spin_lock(&tsg_lock);
 	if (ask && !r && !(t->own.valid & bit))
-		settings_put(&t->own, bit, own);
+		gs_field_put(&t->own, bit, own);
 	if (r) {
 		t->error = r;
 		t->status = status;

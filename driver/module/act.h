@@ -16,11 +16,12 @@ void act_stop(void);
 
 /*
  * @set: bits that @by takes; of those not in @want.valid, @by wishes nothing any more. Waits for
- * nothing. -EINVAL, -ERANGE, -ENODATA, -ENXIO as GPUSCHED_MODULE_SET says.
+ * nothing. -EINVAL, -ERANGE, -ENODATA, -ENXIO as GPUSCHED_MODULE_SET says; -ETIMEDOUT nobody beats;
+ * -ESHUTDOWN no policy runs that could wish.
  */
 int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_settings *want);
-/* -ERANGE */
-int act_preempt(struct tsg *t, u32 timeout_us);
+/* -ERANGE, and as act_wish() */
+int act_preempt(struct tsg *t, enum wisher by, u32 timeout_us);
 /* All of @t's or everybody's wishes of @by end. */
 void act_unwish(struct tsg *t, enum wisher by);
 void act_unwish_all(enum wisher by);

@@ -37,9 +37,9 @@ static void task_init(struct gpusched_hook *h)
 	t->told = t->judged = false;
 	t->nchannels = t->subdevice = t->unsure = 0;
 	t->own = (struct gpusched_settings){};
-	settings_put(&t->own, GPUSCHED_RUNNABLE, 1);
-	settings_put(&t->own, GPUSCHED_TIMESLICE, min_t(u64, h->timeslice_us, U32_MAX));
-	settings_put(&t->own, GPUSCHED_INTERLEAVE, GPUSCHED_INTERLEAVE_MEDIUM); /* RM's start */
+	gs_field_put(&t->own, GPUSCHED_RUNNABLE, 1);
+	gs_field_put(&t->own, GPUSCHED_TIMESLICE, min_t(u64, h->timeslice_us, U32_MAX));
+	gs_field_put(&t->own, GPUSCHED_INTERLEAVE, GPUSCHED_INTERLEAVE_MEDIUM); /* RM's start */
 	spin_unlock(&tsg_lock);
 	trace_tsg_create(h->client, h->object, t->task.pid, t->task.tid);
 	policy_task_init(t);
@@ -84,29 +84,21 @@ static void schedule_tsg(struct gpusched_hook *h)
 		tsg_put(t);
 }
 
-static bool acceptable(u32 bit, u64 value)
-{
-	struct gpusched_settings s = {};
-
-	settings_put(&s, bit, min_t(u64, value, bit == GPUSCHED_TIMESLICE ? U32_MAX : U8_MAX));
-	return !settings_check(&s);
-}
-
 /* The owner's own call: what is wished goes out in it. */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
 	u32 standing;
 
 	spin_lock(&tsg_lock);
-	settings_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
-	if (wish != h->value && acceptable(bit, wish) && hold_alive())
-		settings_put(&t->wish[WISH_POLICY], bit, wish);
+	gs_field_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
+	if (wish != h->value && gs_field_in_range(bit, wish) && hold_alive() && policy_runs())
+		gs_field_put(&t->wish[WISH_POLICY], bit, wish);
 	if (tsg_wished(t, bit, &standing))
 		h->value = standing;
-	if (settings_get(&t->own, bit) == h->value)
+	if (gs_field_get(&t->own, bit) == h->value)
 		t->is.valid &= ~bit;
 	else
-		settings_put(&t->is, bit, h->value);
+		gs_field_put(&t->is, bit, h->value);
 	if (bit == GPUSCHED_TIMESLICE)
 		t->task.timeslice_us = h->value;
 	spin_unlock(&tsg_lock);
@@ -117,10 +109,11 @@ static void setting_set(struct gpusched_hook *h)
 	struct tsg *t = tsg_get(h->client, h->object);
 	u64 asked = h->value;
 
-	if (t && h->kind == GPUSCHED_HOOK_TIMESLICE_SET && acceptable(GPUSCHED_TIMESLICE, asked))
+	if (t && h->kind == GPUSCHED_HOOK_TIMESLICE_SET &&
+	    gs_field_in_range(GPUSCHED_TIMESLICE, asked))
 		rewrite(h, t, GPUSCHED_TIMESLICE, policy_timeslice_set(t, asked));
 	else if (t && h->kind == GPUSCHED_HOOK_INTERLEAVE_SET &&
-		 acceptable(GPUSCHED_INTERLEAVE, asked))
+		 gs_field_in_range(GPUSCHED_INTERLEAVE, asked))
 		rewrite(h, t, GPUSCHED_INTERLEAVE, asked);
 	if (h->kind == GPUSCHED_HOOK_TIMESLICE_SET)
 		trace_timeslice_set(h->client, h->object, asked, h->value);

@@ -3,6 +3,7 @@
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
+#include <linux/capability.h>
 #include <linux/module.h>
 
 #include "act.h"
@@ -17,11 +18,13 @@ static struct tsg *tsg_of(struct gpu_task *t)
 	return container_of(t, struct tsg, task);
 }
 
-static int wish(struct gpu_task *t, u32 bit, u32 value)
+static int wish(struct gpu_task *t, u32 bit, u64 value)
 {
 	struct gpusched_settings want = {};
 
-	settings_put(&want, bit, value);
+	if (!gs_field_in_range(bit, value)) /* before it is cut to its field */
+		return -ERANGE;
+	gs_field_put(&want, bit, value);
 	return act_wish(tsg_of(t), WISH_POLICY, bit, &want);
 }
 
@@ -30,26 +33,26 @@ __bpf_kfunc_start_defs();
 /*
  * All return 0 or -errno: -ERANGE; -ENODATA the owner's own value is not known, so it could not be
  * put back; -ENXIO it has no channels or no subdevice yet; -ENOENT it is gone; -ETIMEDOUT nobody
- * beats on /dev/gpusched. What the driver says comes later; a refused wish is dropped.
+ * beats on /dev/gpusched; -ESHUTDOWN no policy runs (so in init and exit). What the driver says comes later; a refused wish is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
 {
-	return us > U32_MAX ? -ERANGE : wish(t, GPUSCHED_TIMESLICE, us);
+	return wish(t, GPUSCHED_TIMESLICE, us);
 }
 
 __bpf_kfunc int gpusched_set_interleave(struct gpu_task *t, u32 level)
 {
-	return level > U8_MAX ? -ERANGE : wish(t, GPUSCHED_INTERLEAVE, level);
+	return wish(t, GPUSCHED_INTERLEAVE, level);
 }
 
 __bpf_kfunc int gpusched_set_preempt_mode(struct gpu_task *t, u32 mode)
 {
-	return mode > U8_MAX ? -ERANGE : wish(t, GPUSCHED_PREEMPT_MODE, mode);
+	return wish(t, GPUSCHED_PREEMPT_MODE, mode);
 }
 
 __bpf_kfunc int gpusched_preempt(struct gpu_task *t, u32 timeout_us)
 {
-	return act_preempt(tsg_of(t), timeout_us);
+	return act_preempt(tsg_of(t), WISH_POLICY, timeout_us);
 }
 
 __bpf_kfunc int gpusched_suspend(struct gpu_task *t)
@@ -57,11 +60,17 @@ __bpf_kfunc int gpusched_suspend(struct gpu_task *t)
 	return wish(t, GPUSCHED_RUNNABLE, 0);
 }
 
-__bpf_kfunc int gpusched_resume(struct gpu_task *t)
+/* Takes back what was wished: GPUSCHED_TIMESLICE | ...; it will be as its owner says. */
+__bpf_kfunc int gpusched_unset(struct gpu_task *t, u32 which)
 {
 	static const struct gpusched_settings none;
 
-	return act_wish(tsg_of(t), WISH_POLICY, GPUSCHED_RUNNABLE, &none);
+	return act_wish(tsg_of(t), WISH_POLICY, which, &none);
+}
+
+__bpf_kfunc int gpusched_resume(struct gpu_task *t)
+{
+	return gpusched_unset(t, GPUSCHED_RUNNABLE);
 }
 
 /* Another TSG, by its handles; give it back with gpusched_put_task(). NULL: not known. */
@@ -86,13 +95,19 @@ BTF_ID_FLAGS(func, gpusched_set_preempt_mode, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, gpusched_preempt, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, gpusched_suspend, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, gpusched_resume, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, gpusched_unset, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, gpusched_get_task, KF_ACQUIRE | KF_RET_NULL)
 BTF_ID_FLAGS(func, gpusched_put_task, KF_RELEASE)
 BTF_KFUNCS_END(kfuncs)
 
-/* Programs of other struct_ops types need fewer rights than ours. */
+/*
+ * Programs of other struct_ops types, and those that user space runs (a policy's tick), need fewer
+ * rights than a policy.
+ */
 static int ours_alone(const struct bpf_prog *prog, u32 kfunc)
 {
+	if (prog->type == BPF_PROG_TYPE_SYSCALL)
+		return capable(CAP_SYS_ADMIN) ? 0 : -EACCES;
 	return prog->aux->attach_btf == policy_btf() ? 0 : -EACCES;
 }
 
@@ -104,5 +119,6 @@ static const struct btf_kfunc_id_set set = {
 
 int kfunc_start(void)
 {
-	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set);
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set)
+		       ?: register_btf_kfunc_id_set(BPF_PROG_TYPE_SYSCALL, &set);
 }

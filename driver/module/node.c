@@ -46,14 +46,14 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	t->task.pid = tell->pid;
 	t->task.tid = tell->tid;
 	for (u32 bit = 1; bit < GPUSCHED_RUNNABLE; bit <<= 1) {
-		u32 own = settings_get(&tell->own, bit);
+		u32 own = gs_field_get(&tell->own, bit);
 
 		if (t->hooked && bit != GPUSCHED_PREEMPT_MODE && (t->own.valid & bit))
 			continue; /* the hooks know what the owner said itself */
 		if (!(tell->own.valid & bit) ||
-		    ((t->own.valid & bit) && settings_get(&t->own, bit) == own))
+		    ((t->own.valid & bit) && gs_field_get(&t->own, bit) == own))
 			continue;
-		settings_put(&t->own, bit, own);
+		gs_field_put(&t->own, bit, own);
 		t->is.valid &= ~bit;
 	}
 	if (!t->task.timeslice_us && (t->own.valid & GPUSCHED_TIMESLICE))
@@ -152,7 +152,7 @@ static void list_one(struct tsg *t, void *data)
 	e.is = t->is;
 	for (u32 bit = 1; bit < GPUSCHED_ALL_SETTINGS; bit <<= 1)
 		if (tsg_wished(t, bit, &value))
-			settings_put(&e.want, bit, value);
+			gs_field_put(&e.want, bit, value);
 	spin_unlock(&tsg_lock);
 	if ((l->in.pid && l->in.pid != e.pid) || (l->in.tid && l->in.tid != e.tid))
 		return;
@@ -186,38 +186,39 @@ static int ioctl_list(struct gpusched_module_list __user *arg)
 
 /* ---- set, preempt ---------------------------------------------------------------------------- */
 
+/* What RM says of a wish for @t; @r: was it taken? */
+static int wait_for_rm(struct tsg *t, int r, u32 __user *status)
+{
+	u32 got = 0;
+
+	if (!r)
+		r = act_wait(t, &got);
+	tsg_put(t);
+	return put_user(got, status) ? -EFAULT : r;
+}
+
 static int ioctl_set(struct gpusched_module_set __user *arg)
 {
 	struct gpusched_module_set in;
 	struct tsg *t;
-	int r;
 
 	if (copy_from_user(&in, arg, sizeof(in)))
 		return -EFAULT;
 	t = tsg_get(in.client, in.tsg);
-	if (!t)
-		return -ENOENT;
-	in.status = 0;
-	r = act_wish(t, WISH_HOLDER, in.set, &in.want) ?: act_wait(t, &in.status);
-	tsg_put(t);
-	return put_user(in.status, &arg->status) ? -EFAULT : r;
+	return t ? wait_for_rm(t, act_wish(t, WISH_HOLDER, in.set, &in.want), &arg->status)
+		 : -ENOENT;
 }
 
 static int ioctl_preempt(struct gpusched_module_preempt __user *arg)
 {
 	struct gpusched_module_preempt in;
 	struct tsg *t;
-	int r;
 
 	if (copy_from_user(&in, arg, sizeof(in)))
 		return -EFAULT;
 	t = tsg_get(in.client, in.tsg);
-	if (!t)
-		return -ENOENT;
-	in.status = 0;
-	r = act_preempt(t, in.timeout_us) ?: act_wait(t, &in.status);
-	tsg_put(t);
-	return put_user(in.status, &arg->status) ? -EFAULT : r;
+	return t ? wait_for_rm(t, act_preempt(t, WISH_HOLDER, in.timeout_us), &arg->status)
+		 : -ENOENT;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

@@ -28,6 +28,11 @@ const struct btf *policy_btf(void)
 	return policy_type;
 }
 
+bool policy_runs(void)
+{
+	return rcu_access_pointer(policy);
+}
+
 /* ---- its end --------------------------------------------------------------------------------- */
 
 /* Under policy_lock. What it wished ends with it. */

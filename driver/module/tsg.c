@@ -47,7 +47,7 @@ static struct tsg *tsg_new(u32 client, u32 handle, gfp_t gfp)
 	t->task.client = client;
 	t->task.tsg = handle;
 	t->task.gpu = t->task.engine = GPU_TASK_UNKNOWN;
-	settings_put(&t->own, GPUSCHED_RUNNABLE, 1);
+	gs_field_put(&t->own, GPUSCHED_RUNNABLE, 1);
 	INIT_LIST_HEAD(&t->todo);
 	refcount_set(&t->ref, 2); /* the table's and the caller's */
 	return t;
@@ -153,53 +153,13 @@ void tsg_count(u32 *ret_n, u32 *ret_changed, u64 *ret_lost)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-u32 settings_get(const struct gpusched_settings *s, u32 bit)
-{
-	switch (bit) {
-	case GPUSCHED_TIMESLICE:
-		return s->timeslice_us;
-	case GPUSCHED_INTERLEAVE:
-		return s->interleave;
-	case GPUSCHED_PREEMPT_MODE:
-		return s->preempt_mode;
-	default:
-		return s->runnable;
-	}
-}
-
-void settings_put(struct gpusched_settings *s, u32 bit, u32 value)
-{
-	s->valid |= bit;
-	switch (bit) {
-	case GPUSCHED_TIMESLICE:
-		s->timeslice_us = value;
-		break;
-	case GPUSCHED_INTERLEAVE:
-		s->interleave = value;
-		break;
-	case GPUSCHED_PREEMPT_MODE:
-		s->preempt_mode = value;
-		break;
-	default:
-		s->runnable = value;
-	}
-}
-
 int settings_check(const struct gpusched_settings *s)
 {
-	u32 valid = s->valid;
-
-	if ((valid & ~GPUSCHED_ALL_SETTINGS) || memchr_inv(s->pad, 0, sizeof(s->pad)))
+	if ((s->valid & ~GPUSCHED_ALL_SETTINGS) || memchr_inv(s->pad, 0, sizeof(s->pad)))
 		return -EINVAL;
-	if ((valid & GPUSCHED_TIMESLICE) && (s->timeslice_us < GPUSCHED_TIMESLICE_MIN_US ||
-					     s->timeslice_us > GPUSCHED_TIMESLICE_MAX_US))
-		return -ERANGE;
-	if ((valid & GPUSCHED_INTERLEAVE) && s->interleave > GPUSCHED_INTERLEAVE_HIGH)
-		return -ERANGE;
-	if ((valid & GPUSCHED_PREEMPT_MODE) && s->preempt_mode > GPUSCHED_PREEMPT_CILP)
-		return -ERANGE;
-	if ((valid & GPUSCHED_RUNNABLE) && s->runnable > 1)
-		return -ERANGE;
+	for (u32 bit = 1; bit < GPUSCHED_ALL_SETTINGS; bit <<= 1)
+		if ((s->valid & bit) && !gs_field_in_range(bit, gs_field_get(s, bit)))
+			return -ERANGE;
 	return 0;
 }
 
@@ -207,7 +167,7 @@ bool tsg_wished(const struct tsg *t, u32 bit, u32 *ret)
 {
 	for (int by = WISHERS - 1; by >= 0; by--) {
 		if (t->wish[by].valid & bit) {
-			*ret = settings_get(&t->wish[by], bit);
+			*ret = gs_field_get(&t->wish[by], bit);
 			return true;
 		}
 	}

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include "gpusched/module.h"
+#include "rm/field.h"
 #include "task.h"
 
 /* Who wishes; a later one goes before an earlier one. */
@@ -56,10 +57,6 @@ void tsg_forget_all(void);
 void tsg_count(u32 *ret_n, u32 *ret_changed, u64 *ret_lost);
 void tsg_lost(void);
 
-/* Numbered as GPUSCHED_TIMESLICE, ... */
-#define SETTINGS 4u
-u32 settings_get(const struct gpusched_settings *s, u32 bit);
-void settings_put(struct gpusched_settings *s, u32 bit, u32 value);
 /* 0; -EINVAL unknown bits or padding; -ERANGE */
 int settings_check(const struct gpusched_settings *s);
 /* The wish in force for @bit; false: nobody wishes. Under tsg_lock. */

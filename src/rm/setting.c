@@ -14,27 +14,34 @@ static const char *const mode_words[] = { GPUSCHED_PREEMPT_WORDS, NULL };
 const struct gs_setting gs_settings[GS_NFIELDS] = {
 	{ .name = "timeslice",
 	  .key = "timeslice_us",
-	  .min = GPUSCHED_TIMESLICE_MIN_US,
-	  .max = GPUSCHED_TIMESLICE_MAX_US,
+	  .min = GS_MIN_TIMESLICE,
+	  .max = GS_MAX_TIMESLICE,
 	  .def = GPUSCHED_DRIVER_TIMESLICE_US,
 	  .op = GS_RM_SET_TIMESLICE,
 	  .op_zero = GS_RM_SET_TIMESLICE },
 	{ .name = "interleave",
 	  .key = "interleave",
-	  .max = GPUSCHED_INTERLEAVE_HIGH,
+	  .min = GS_MIN_INTERLEAVE,
+	  .max = GS_MAX_INTERLEAVE,
 	  .def = GPUSCHED_INTERLEAVE_MEDIUM,
 	  .words = level_words,
 	  .op = GS_RM_SET_INTERLEAVE,
 	  .op_zero = GS_RM_SET_INTERLEAVE },
 	{ .name = "preempt_mode",
 	  .key = "preempt_mode",
-	  .max = GPUSCHED_PREEMPT_CILP,
+	  .min = GS_MIN_PREEMPT_MODE,
+	  .max = GS_MAX_PREEMPT_MODE,
 	  .def = GPUSCHED_PREEMPT_CILP, /* what CUDA sets where it is not seen */
 	  .words = mode_words,
 	  .less_is_more = true, /* it leaves the GPU later */
 	  .op = GS_RM_SET_PREEMPT_MODE,
 	  .op_zero = GS_RM_SET_PREEMPT_MODE },
-	{ .key = "runnable", .max = 1, .def = 1, .op = GS_RM_RESUME, .op_zero = GS_RM_SUSPEND },
+	{ .key = "runnable",
+	  .min = GS_MIN_RUNNABLE,
+	  .max = GS_MAX_RUNNABLE,
+	  .def = 1,
+	  .op = GS_RM_RESUME,
+	  .op_zero = GS_RM_SUSPEND },
 };
 
 const struct gs_setting *gs_setting_of(uint32_t bit)
@@ -78,7 +85,7 @@ int gs_setting_check(uint32_t bit, uint64_t value, struct gs_error *err)
 	const struct gs_setting *s = gs_setting_of(bit);
 	char choice[64];
 
-	if (value >= s->min && value <= s->max)
+	if (gs_field_in_range(bit, value))
 		return 0;
 	return gs_fail(err, -ERANGE, "%s %s %s", s->key,
 		       s->words ? "must be" : "is out of range:", gs_setting_choice(bit, choice));
@@ -111,37 +118,4 @@ const char *gs_setting_word(uint32_t bit, uint32_t value)
 	const struct gs_setting *s = gs_setting_of(bit);
 
 	return s->words && value <= s->max ? s->words[value] : NULL;
-}
-
-uint32_t gs_field_get(const struct gpusched_settings *s, uint32_t bit)
-{
-	switch (bit) {
-	case GPUSCHED_TIMESLICE:
-		return s->timeslice_us;
-	case GPUSCHED_INTERLEAVE:
-		return s->interleave;
-	case GPUSCHED_PREEMPT_MODE:
-		return s->preempt_mode;
-	default:
-		return s->runnable;
-	}
-}
-
-void gs_field_put(struct gpusched_settings *s, uint32_t bit, uint32_t value)
-{
-	s->valid |= bit;
-	switch (bit) {
-	case GPUSCHED_TIMESLICE:
-		s->timeslice_us = value;
-		break;
-	case GPUSCHED_INTERLEAVE:
-		s->interleave = (gs_u8)value;
-		break;
-	case GPUSCHED_PREEMPT_MODE:
-		s->preempt_mode = (gs_u8)value;
-		break;
-	default:
-		s->runnable = (gs_u8)value;
-		break;
-	}
 }

@@ -10,6 +10,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
+#include "rm/field.h"
 #include "rm/way.h"
 
 #define GS_NFIELDS 4u
@@ -40,16 +41,9 @@ int gs_setting_check(uint32_t bit, uint64_t value, struct gs_error *err);
 /* The word for a value; NULL: none. */
 const char *gs_setting_word(uint32_t bit, uint32_t value);
 
-uint32_t gs_field_get(const struct gpusched_settings *s, uint32_t bit);
-/* Sets the valid bit too. */
-void gs_field_put(struct gpusched_settings *s, uint32_t bit, uint32_t value);
 static inline void gs_field_unset(struct gpusched_settings *s, uint32_t bit)
 {
 	s->valid &= ~bit;
-}
-static inline bool gs_field_in_range(uint32_t bit, uint32_t value)
-{
-	return !gs_setting_check(bit, value, NULL);
 }
 static inline enum gs_rm_op gs_field_op(uint32_t bit, uint32_t value)
 {
