@@ -1,30 +1,45 @@
 // SPDX-License-Identifier: MIT
 /*
- * policy-load OBJECT - loads a policy for gpusched.ko, and keeps it until SIGINT or SIGTERM
+ * policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] OBJECT... - loads a policy for gpusched.ko, keeps it
+ * until SIGINT or SIGTERM, and runs its tick; -n: somebody else does
  *
- * A program of its own, since struct_ops of modules need libbpf 1.4, and Debian 12 has 1.1. Every
- * struct_ops map of the object is attached. Needs root. Prints "policy NAME runs" when it does.
- * Exit status: 0 ended by a signal; 1 not loaded, with the words of libbpf and the verifier.
+ * One object: a policy that was written for struct gpu_sched_ops. Several are linked first: a policy
+ * of gpusched's own kind, then glue_default, glue_stock and driver/loader's glue.
+ *
+ * A program of its own, since struct_ops of modules need libbpf 1.4, and Debian 12 has 1.1. Needs
+ * root. Prints "policy NAME runs" when it does. -p: its maps are pinned in DIR, with gpusched_run and
+ * gs_module_wish, the programs for the tick.
+ * Exit status: 0 ended by a signal; 1 not loaded, with the words of libbpf and the verifier; 2 the
+ * policy failed or its tick took too long, and it says why.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
-#define LINKS_MAX 8
+#include "loader.h"
+#include "task.h"
 
-static int attach(struct bpf_object *object, struct bpf_link *links[LINKS_MAX])
+static int attach(struct loader *l)
 {
 	struct bpf_map *map;
-	int n = 0;
 
-	bpf_object__for_each_map(map, object) {
-		if (bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS || n == LINKS_MAX)
+	bpf_object__for_each_map(map, l->object) {
+		if (bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS || l->nlinks == LINKS_MAX)
 			continue;
-		links[n] = bpf_map__attach_struct_ops(map);
-		if (!links[n]) {
+		l->links[l->nlinks] = bpf_map__attach_struct_ops(map);
+		if (!l->links[l->nlinks]) {
+			int why = errno;
+
+			if (l->state && tick_failed(l)) /* it has said why */
+				return -1;
+			errno = why;
 			fprintf(stderr, "policy-load: %s: %s\n", bpf_map__name(map),
 				errno == EBUSY       ? "another policy runs"
 				: errno == EPERM     ? "not permitted (CAP_SYS_ADMIN)"
@@ -32,40 +47,144 @@ static int attach(struct bpf_object *object, struct bpf_link *links[LINKS_MAX])
 						     : strerror(errno));
 			return -1;
 		}
-		printf("policy %s runs\n", bpf_map__name(map));
-		n++;
+		printf("policy %s runs\n", l->desc.magic ? l->desc.name : bpf_map__name(map));
+		l->nlinks++;
 	}
-	if (!n)
+	if (!l->nlinks)
 		fprintf(stderr, "policy-load: the object has no struct_ops map\n");
-	return n;
+	return l->nlinks ? 0 : -1;
+}
+
+static void detach(struct loader *l)
+{
+	for (int i = 0; i < l->nlinks; i++)
+		bpf_link__destroy(l->links[i]);
+	l->nlinks = 0;
+}
+
+/* The objects as one, in memory. */
+static int join(char **paths, int n)
+{
+	int fd = memfd_create("policy", MFD_CLOEXEC), r = -1;
+	struct bpf_linker *linker;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	linker = fd < 0 ? NULL : bpf_linker__new(path, NULL);
+	for (int i = 0; linker && i < n; i++) {
+		r = bpf_linker__add_file(linker, paths[i], NULL);
+		if (r)
+			break;
+	}
+	if (!r)
+		r = bpf_linker__finalize(linker);
+	bpf_linker__free(linker);
+	return r ? -1 : fd;
+}
+
+static int load(struct loader *l, char **paths, int n)
+{
+	int fd = n > 1 ? join(paths, n) : -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (n > 1 && (fd < 0 || loader_read(l, paths[0])))
+		return -1;
+	l->object = bpf_object__open_file(n > 1 ? path : paths[0], NULL);
+	if (!l->object || (n > 1 && loader_prepare(l)) || bpf_object__load(l->object)) {
+		fprintf(stderr, "policy-load: %s: %s\n", paths[0], strerror(errno));
+		return -1;
+	}
+	return n > 1 ? tick_open(l) : 0;
+}
+
+static void pin_path(const struct loader *l, const char *name, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/%s", l->pins, name);
+}
+
+static int pin(struct loader *l)
+{
+	char path[PATH_MAX];
+	int r;
+
+	if (!l->pins)
+		return 0;
+	r = bpf_object__pin_maps(l->object, l->pins);
+	l->pinned = !r;
+	for (int i = 0; !r && l->state && i < 2; i++) {
+		pin_path(l, tick_programs[i], path);
+		r = bpf_program__pin(bpf_object__find_program_by_name(l->object, tick_programs[i]),
+				     path);
+	}
+	if (r)
+		fprintf(stderr, "policy-load: -p %s: %s\n", l->pins, strerror(errno));
+	return r;
+}
+
+static void unpin(struct loader *l)
+{
+	char path[PATH_MAX];
+
+	for (int i = 0; i < 2; i++) {
+		pin_path(l, tick_programs[i], path);
+		unlink(path);
+	}
+	bpf_object__unpin_maps(l->object, l->pins);
+	rmdir(l->pins);
+}
+
+/* What has ended it: 0 a signal, 2 itself. */
+static int keep(struct loader *l, const sigset_t *ends)
+{
+	struct timespec now_and_then = { .tv_nsec = 100000000 };
+
+	for (;;) {
+		if (sigtimedwait(ends, NULL, &now_and_then) > 0)
+			return 0;
+		if (l->state && tick_failed(l))
+			return 2;
+	}
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] OBJECT...\n");
+	return 1;
 }
 
 int main(int argc, char **argv)
 {
-	struct bpf_link *links[LINKS_MAX] = { 0 };
-	struct bpf_object *object;
+	struct loader l = { 0 };
+	int r = 1, opt;
 	sigset_t ends;
-	int n, got;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: policy-load OBJECT\n");
-		return 1;
+	while ((opt = getopt(argc, argv, "no:p:")) != -1) {
+		if (opt == 'n')
+			l.no_tick = true;
+		else if (opt == 'o' && l.noptions < OPTIONS_MAX)
+			l.options[l.noptions++] = optarg;
+		else if (opt == 'p')
+			l.pins = optarg;
+		else
+			return usage();
 	}
+	if (optind == argc)
+		return usage();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	object = bpf_object__open_file(argv[1], NULL);
-	if (!object || bpf_object__load(object)) {
-		fprintf(stderr, "policy-load: %s: %s\n", argv[1], strerror(errno));
-		return 1;
-	}
-	n = attach(object, links);
-	if (n > 0)
-		sigwait(&ends, &got);
-	for (int i = 0; i < LINKS_MAX; i++)
-		bpf_link__destroy(links[i]);
-	bpf_object__close(object);
-	return n > 0 ? 0 : 1;
+	if (!load(&l, argv + optind, argc - optind) && !attach(&l) && !pin(&l) &&
+	    (!l.state || l.no_tick || !tick_start(&l)))
+		r = keep(&l, &ends);
+	detach(&l);
+	if (l.state)
+		tick_stop(&l);
+	if (l.pinned)
+		unpin(&l);
+	if (r != 2) /* else a round may not have ended */
+		bpf_object__close(l.object);
+	return r;
 }

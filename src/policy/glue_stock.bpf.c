@@ -8,6 +8,7 @@
 #include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
 #include "launch/answer.bpf.h"
+#include "policy/aside.h"
 #include "policy/kick.h"
 #include "table/facts.h"
 #include "taps/answer.bpf.h"
@@ -466,6 +467,37 @@ int gpusched_dispatch_work(void *ctx)
 	gs_launch_answered(rec, now, d.changed || st->failed || kicked);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
+}
+
+/* ---- gpusched.ko --------------------------------------------------------------------------- */
+
+/*
+ * What driver/loader's half of the host calls. Its callbacks can be preempted, as launch probes
+ * can. GS_ASIDE_UNASKED: the policy is over, or that memory is in use.
+ */
+__attribute__((noinline)) gs_u64 gs_decide_aside(struct gpusched_tsg *rec, gs_u32 op, gs_u64 arg)
+{
+	struct gs_pstate *st = state_of();
+	struct gs_work_scratch *w;
+	gs_u64 d;
+
+	if (!rec || !st || is_over(st))
+		return GS_ASIDE_UNASKED;
+	w = take_scratch();
+	if (!w)
+		return GS_ASIDE_UNASKED;
+	grant_walks();
+	st->activity++;
+	d = gs_decide_one(rec, &w->s, op, arg, gpusched_host_now());
+	*(volatile gs_u64 *)&w->busy = 0;
+	return d;
+}
+
+__attribute__((noinline)) int gs_aside_over(void)
+{
+	struct gs_pstate *st = state_of();
+
+	return !st || is_over(st);
 }
 
 /* ---- the gate ------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "rm/decode.h"
+#include "table/class.bpf.h"
 #include "table/kernel.bpf.h"
 #include "table/maps.bpf.h"
 #include "table/change.h"
@@ -145,28 +146,6 @@ static __always_inline struct gpusched_proc *gs_proc_of(const struct gs_caller *
 	fresh.start_ns = c->leader->start_boottime;
 	bpf_map_update_elem(&gs_procs, &tgid, &fresh, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&gs_procs, &tgid);
-}
-
-static __always_inline void gs_fill_class(struct gpusched_task *t, const struct gpusched_proc *proc,
-					  gs_u32 default_class)
-{
-	gs_u32 id = proc->source == GPUSCHED_SRC_DEFAULT ? default_class : proc->class_id;
-	struct gpusched_class *cls = bpf_map_lookup_elem(&gs_classes, &id);
-	gs_u64 deadline = proc->deadline_us;
-
-	t->class_id = id;
-	t->weight = proc->weight;
-	if (cls) {
-		if (!t->weight)
-			t->weight = cls->weight;
-		if (!deadline)
-			deadline = cls->deadline_us;
-	}
-	if (!t->weight)
-		t->weight = 100;
-	t->deadline_us = deadline;
-	if (deadline)
-		t->known |= GPUSCHED_KNOWN_DEADLINE;
 }
 
 static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)

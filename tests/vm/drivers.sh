@@ -8,6 +8,7 @@
 #   gpusched.ko             driver/module
 #   nvidia.ko               driver/standin, with the hooks of driver/hooks
 #   plain/nvidia.ko         the same without them
+#   old/nvidia.ko           ... and with nvidia_get_rm_ops exported as branches before 565 have it
 #   policy-load, *.bpf.o    driver/loader and the test's policies, with libbpf of bookworm-backports
 #   module                  the test's program
 set -euo pipefail
@@ -20,7 +21,7 @@ exec 9>"$out/lock"
 flock 9
 stamp=$({
 	cat "$cache/stamp" tests/vm/drivers.sh
-	find driver include src/rm tests/hooks/tree tests/vm/module -type f | sort | xargs cat
+	find driver include src/rm src/policy src/table tests/hooks/tree tests/vm/module -type f | sort | xargs cat
 } | cksum)
 [ "$(cat "$out/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 find "$out" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
@@ -34,6 +35,8 @@ cp -r src/rm "$top/src/"
 cp -r tests/hooks/tree "$top/driver/standin/"
 driver/hooks/apply "$top/driver/standin/tree" >"$out/log"
 cp -r "$top/driver/standin" "$out/plain"
+cp -r "$top/driver/standin" "$out/old"
+sed -i 's/EXPORT_SYMBOL_GPL(/EXPORT_SYMBOL(/' "$out/old/export.c"
 
 # kernel_make DIRECTORY ARGUMENT...: warnings are errors
 kernel_make() {
@@ -45,6 +48,7 @@ kernel_make() {
 kernel_make "$top/driver/module" &
 kernel_make "$top/driver/standin" TOP="$top"
 kernel_make "$out/plain" TOP="$top" HOOKS=n
+kernel_make "$out/old" TOP="$top" HOOKS=n
 wait $!
 cp "$top/driver/module/gpusched.ko" "$top/driver/standin/nvidia.ko" "$out/"
 
@@ -52,7 +56,10 @@ for policy in tests/vm/module/*.bpf.c; do
 	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Itests/vm/module -Idriver/module -I"$cache/libbpf/include" \
 		-I"/usr/include/$(gcc -print-multiarch)" -c "$policy" -o "$out/$(basename "$policy" .c).o"
 done
-gcc -O2 -Wall -Wextra -Werror -static -I"$cache/libbpf/include" driver/loader/policy-load.c -o "$out/policy-load" \
-	"$cache/libbpf/libbpf.a" -lelf -lz
-gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc tests/vm/module/{main,program,suites,hooked,hostile}.c -pthread -o "$out/module"
+clang-14 -g -O2 -mcpu=v3 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Iinclude -Isrc -Idriver/module \
+	-I"/usr/include/$(gcc -print-multiarch)" -c driver/loader/glue.bpf.c -o "$out/glue.bpf.o"
+cp "$build"/src/policy/glue_{default,stock}.bpf.o "$out/"
+gcc -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -static -Iinclude -Isrc -Idriver/module -I"$cache/libbpf/include" \
+	driver/loader/{policy-load,object,tick}.c -o "$out/policy-load" "$cache/libbpf/libbpf.a" -lelf -lz -pthread
+gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc tests/vm/module/{main,program,suites,hooked,hostile,cost}.c -pthread -o "$out/module"
 echo "$stamp" >"$out/stamp"

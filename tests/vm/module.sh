@@ -53,6 +53,12 @@ phase "without a driver"
 check "without the driver the module is refused" eval '! insmod gpusched.ko 2>/dev/null'
 check "and says why" eval 'dmesg | grep -q "no module nvidia that exports nvidia_get_rm_ops"'
 
+insmod old/nvidia.ko
+check "nor is it loaded where that is not exported to GPL modules alone" \
+	eval '! insmod gpusched.ko 2>/dev/null'
+is "$(dmesg | grep -c "no module nvidia that exports nvidia_get_rm_ops")" 2 "and says why again"
+rmmod nvidia
+
 phase "beside an unmodified driver"
 insmod plain/nvidia.ko
 check "the module is loaded" insmod gpusched.ko
@@ -120,7 +126,7 @@ for field in task_init schedule timeslice_set work_token task_destroy; do
 	ge "$(counted $field)" 1 "the policy's $field was called"
 done
 is "$(counted failed)" 0 "and no kfunc failed"
-for event in tsg_create tsg_schedule timeslice_set work_token tsg_destroy; do
+for event in tsg_create tsg_schedule timeslice_set work_token tsg_destroy preempt; do
 	check "tracepoint gpusched:$event" grep -q " $event: client=" $trace/trace
 done
 like "$(grep -m1 ' timeslice_set: ' $trace/trace)" "asked_us=2000 set_us=1000" "with what was asked and what was set"
@@ -140,12 +146,13 @@ done
 check "the module can go when the policy's memory is freed" wait_for 2 rmmod gpusched
 insmod gpusched.ko
 bad=0
-for i in $(seq 100); do
+loads=${LOADS:-100}
+for i in $(seq "$loads"); do
 	rmmod gpusched || bad=$((bad + 1))
 	insmod gpusched.ko || bad=$((bad + 1))
 	[ $((i % 25)) != 0 ] || phase "loaded $i times"
 done
-is $bad 0 "a hundred times under programs that come and go"
+is $bad 0 "$loads times under programs that come and go"
 # shellcheck disable=SC2086 # a list
 check "which live" kill -0 $storms
 # shellcheck disable=SC2086

@@ -16,6 +16,7 @@
 #   # policies: deny         policies of tests/policy, built
 #   # drivers: yes           /gpusched/drivers has what tests/vm/drivers.sh builds
 #   # boot: OPTION...        more of the kernel's command line
+#   # machine: icount       one processor, whose clock counts instructions
 #   # init: yes              the test is process 1 first, and execs what runs `/init test` later
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -85,9 +86,10 @@ put_drivers() {
 	[ "$(header drivers)" = yes ] || return 0
 	tests/vm/drivers.sh
 	local file
-	for file in gpusched.ko nvidia.ko plain/nvidia.ko module policy-load; do
+	for file in gpusched.ko nvidia.ko plain/nvidia.ko old/nvidia.ko module policy-load; do
 		put "$build/vm-drivers/$file" "/gpusched/drivers/$file"
 	done
+	put "$build/tests/vm/same" /gpusched/drivers/same
 	for file in "$build"/vm-drivers/*.bpf.o; do
 		put "$file" "/gpusched/drivers/${file##*/}"
 	done
@@ -143,7 +145,10 @@ pack() {
 # One thread: with several, a processor may meet code that another one is patching (int3), which this
 # kernel takes for a bug.
 boot() {
-	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" -machine pc -accel tcg,thread=single -cpu max -smp 2 -m 1024 \
+	local machine="-accel tcg,thread=single -smp 2"
+	[ "$(header machine)" != icount ] || machine="-accel tcg -icount shift=0,sleep=off -smp 1"
+	# shellcheck disable=SC2086 # a list
+	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" -machine pc $machine -cpu max -m 1024 \
 		-nodefaults -no-user-config -display none -no-reboot -monitor none \
 		-serial "file:$logs/console" -serial stdio -serial "file:$root/logs.tar" \
 		-kernel "$cache/$kernel/vmlinuz" -initrd "$root/initramfs" \

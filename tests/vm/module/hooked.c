@@ -60,6 +60,22 @@ static void rewrite(void)
 	is(gsp(p.client, H + 8, "us"), 300, "the wish goes out in the owner's call");
 }
 
+/* Policies have no callback for these: a holder's wish goes out, and a preemption is told. */
+static void others(void)
+{
+	tsg_new(&p, H + 9, 1);
+	is(node_tell(node, &p, H + 9, 1), 0, "a TSG is told");
+	is(node_set(node, &p, H + 9, GPUSCHED_INTERLEAVE, 2, NULL), 0, "the holder wishes level 2");
+	is(tsg_set_interleave(&p, H + 9, 0), 0, "the owner sets level 0");
+	is(gsp(p.client, H + 9, "interleave"), 2, "the wish goes out in the owner's call");
+	is(node_unset(node, &p, H + 9, GPUSCHED_INTERLEAVE), 0, "the wish is taken back");
+	is(gsp(p.client, H + 9, "interleave"), 0, "and the owner has what it said");
+	is(tsg_preempt(&p, H + 9), 0, "the owner preempts");
+	is(gsp(p.client, H + 9, "preempts"), 1, "in the driver");
+	is(node_forget(node, &p, H + 9), 0, "it is forgotten");
+	tsg_free(&p, H + 9);
+}
+
 void suite_hooks(void)
 {
 	struct gpusched_module_about about;
@@ -83,6 +99,7 @@ void suite_hooks(void)
 	hold();
 	pass(channel_token(&p, channel_of(H + 1, 0)) != 0, "a channel has a token");
 	tsg_free(&p, H + 1);
+	others();
 	rewrite();
 	tsg_free(&p, H + 8);
 	for (int i = 0; i < PATIENCE_S * 20 && node_list(node, 0, 0, &e); i++)

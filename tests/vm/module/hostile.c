@@ -57,6 +57,29 @@ void hold_and_wait(void)
 	}
 }
 
+/* Waits for a line; then tells of @n TSGs, and beats. */
+void tell_and_wait(unsigned int n)
+{
+	struct program p = program_new();
+	int node = node_open();
+
+	if (node_hold(node))
+		die("held");
+	printf("%d %x %x\n", getpid(), p.client, T);
+	fflush(stdout);
+	if (getchar() < 0)
+		die("a line");
+	for (unsigned int i = 0; i < n; i++) {
+		tsg_new(&p, T + i, 1);
+		if (node_tell(node, &p, T + i, 1))
+			die("told");
+	}
+	for (;;) {
+		node_beat(node);
+		sleep(1);
+	}
+}
+
 static const unsigned long commands[] = {
 	GPUSCHED_MODULE_ABOUT,   GPUSCHED_MODULE_HOLD, GPUSCHED_MODULE_BEAT, GPUSCHED_MODULE_TELL,
 	GPUSCHED_MODULE_TELL,    GPUSCHED_MODULE_LIST, GPUSCHED_MODULE_SET,  GPUSCHED_MODULE_SET,

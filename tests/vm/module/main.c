@@ -40,6 +40,10 @@ int main(int argc, char **argv)
 		storm();
 	else if (!strcmp(suite, "hold"))
 		hold_and_wait();
+	else if (!strcmp(suite, "tell"))
+		tell_and_wait((unsigned int)number);
+	else if (!strcmp(suite, "cost"))
+		cost();
 	else if (!strcmp(suite, "stdin"))
 		suite_stdin();
 	else

@@ -141,6 +141,18 @@ uint64_t tsg_timeslice(struct program *p, uint32_t tsg)
 	return us;
 }
 
+uint32_t tsg_set_interleave(struct program *p, uint32_t tsg, uint32_t level)
+{
+	return control(p, tsg, NV_CMD_SET_INTERLEAVE, &level, sizeof(level));
+}
+
+uint32_t tsg_preempt(struct program *p, uint32_t tsg)
+{
+	struct nv_preempt a = { .wait = 1, .manual_timeout = 1, .timeout_us = 1000 };
+
+	return control(p, tsg, NV_CMD_PREEMPT, &a, sizeof(a));
+}
+
 uint32_t channel_token(struct program *p, uint32_t channel)
 {
 	uint32_t token = 0;

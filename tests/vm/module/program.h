@@ -29,6 +29,8 @@ void tsg_free(struct program *p, uint32_t tsg);
 /* RM's status. */
 uint32_t tsg_schedule(struct program *p, uint32_t tsg, bool enable);
 uint32_t tsg_set_timeslice(struct program *p, uint32_t tsg, uint64_t us);
+uint32_t tsg_set_interleave(struct program *p, uint32_t tsg, uint32_t level);
+uint32_t tsg_preempt(struct program *p, uint32_t tsg);
 uint64_t tsg_timeslice(struct program *p, uint32_t tsg);
 uint32_t channel_token(struct program *p, uint32_t channel);
 
@@ -63,7 +65,7 @@ void pass(bool good, const char *format, ...) __attribute__((format(printf, 2, 3
 void is(long got, long want, const char *name);
 _Noreturn void die(const char *what);
 
-/* The parts of the test: suites.c, hooked.c, hostile.c. */
+/* The parts of the tests: suites.c, hooked.c, hostile.c, cost.c. */
 void suite_node(void);
 void suite_beat(void);
 void suite_policy(int loader);
@@ -72,5 +74,7 @@ void suite_hooks(void);
 void suite_hostile(unsigned int seconds);
 _Noreturn void storm(void);
 _Noreturn void hold_and_wait(void);
+_Noreturn void tell_and_wait(unsigned int n);
+void cost(void);
 
 #endif /* PROGRAM_H */
