@@ -69,6 +69,7 @@ void tell_and_wait(unsigned int n)
 	fflush(stdout);
 	if (getchar() < 0)
 		die("a line");
+	node_beat(node); /* it may have been a long time */
 	for (unsigned int i = 0; i < n; i++) {
 		tsg_new(&p, T + i, 1);
 		if (node_tell(node, &p, T + i, 1))
