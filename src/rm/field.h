@@ -54,7 +54,7 @@ static inline int gs_field_in_range(gs_u32 bit, gs_u64 value)
 	switch (bit) {
 #define X(sym, field, min, max) \
 	case GPUSCHED_##sym: \
-		return value >= (min) && value <= (max);
+		return value - (min) <= (gs_u64)(max) - (min); /* below @min it wraps */
 		GS_FIELDS(X)
 #undef X
 	default:
