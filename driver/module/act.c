@@ -38,6 +38,12 @@ void act_look(struct tsg *t)
 	mod_delayed_work(queue, &work, 0);
 }
 
+static bool reaches_channels(const struct tsg *t, u32 bits)
+{
+	return !(bits & (GPUSCHED_PREEMPT_MODE | GPUSCHED_RUNNABLE)) ||
+	       (t->subdevice && t->nchannels);
+}
+
 /* Can the settings be made, and put back later? */
 static int possible(const struct tsg *t, enum wisher by, u32 bits)
 {
@@ -52,10 +58,15 @@ static int possible(const struct tsg *t, enum wisher by, u32 bits)
 		return -ENOENT;
 	if (bits & ~known)
 		return -ENODATA;
-	if ((bits & (GPUSCHED_PREEMPT_MODE | GPUSCHED_RUNNABLE)) &&
-	    (!t->subdevice || !t->nchannels))
-		return -ENXIO;
-	return 0;
+	return reaches_channels(t, bits) ? 0 : -ENXIO;
+}
+
+/* The holder, or the owner, may have changed it beside us: then what @is says does not count. */
+static void doubt(struct tsg *t, u32 set, u32 valid)
+{
+	u32 back = set & ~valid & t->own.valid;
+
+	t->unsure |= valid | (reaches_channels(t, back) ? back : 0);
 }
 
 static bool stands(const struct gpusched_settings *wish, u32 set,
@@ -88,6 +99,8 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 		for (u32 bit = 1; bit < GPUSCHED_ALL_SETTINGS; bit <<= 1)
 			if (want->valid & bit)
 				gs_field_put(&t->wish[by], bit, gs_field_get(want, bit));
+		if (by == WISH_HOLDER)
+			doubt(t, set, want->valid);
 		t->error = 0;
 		t->status = 0;
 		act_look(t);
@@ -118,6 +131,18 @@ void act_unwish(struct tsg *t, enum wisher by)
 {
 	spin_lock(&tsg_lock);
 	t->wish[by].valid = 0;
+	act_look(t);
+	spin_unlock(&tsg_lock);
+}
+
+void act_gone(struct tsg *t)
+{
+	spin_lock(&tsg_lock);
+	t->hooked = t->told = false;
+	t->is.valid = t->unsure = 0; /* nothing is left to be put back */
+	for (int by = 0; by < WISHERS; by++)
+		t->wish[by].valid = 0;
+	t->preempt_us = 0;
 	act_look(t);
 	spin_unlock(&tsg_lock);
 }
@@ -163,7 +188,7 @@ static bool next_call(struct tsg *t, u32 *ret_bit, u32 *ret_value, bool *ret_bac
 
 		*ret_bit = bit;
 		*ret_back = !tsg_wished(t, bit, ret_value);
-		if (*ret_back && !(t->is.valid & bit))
+		if (*ret_back && !((t->is.valid | t->unsure) & bit))
 			continue;
 		if (*ret_back)
 			*ret_value = gs_field_get(&t->own, bit);
@@ -186,12 +211,23 @@ static void aim(const struct tsg *t, struct rm_target *at)
 	memcpy(at->channels, t->channels, sizeof(at->channels));
 }
 
-/* A wish that RM refuses is dropped; what cannot be put back is tried again. true: try again. */
+/* What RM refuses is wished no more. The holder keeps what it had before. */
+static void drop_wish(struct tsg *t, u32 bit)
+{
+	bool held = t->wish[WISH_HOLDER].valid & t->is.valid & bit;
+
+	for (int by = 0; by < WISHERS; by++)
+		t->wish[by].valid &= ~bit;
+	if (held)
+		gs_field_put(&t->wish[WISH_HOLDER], bit, gs_field_get(&t->is, bit));
+	t->unsure &= ~bit;
+}
+
+/* What cannot be put back is tried again. true: try again. */
 static bool refused(struct tsg *t, u32 bit, bool back)
 {
 	if (!back) {
-		for (int by = 0; by < WISHERS; by++)
-			t->wish[by].valid &= ~bit;
+		drop_wish(t, bit);
 		return false;
 	}
 	if (!t->give_up)
@@ -205,6 +241,7 @@ static bool refused(struct tsg *t, u32 bit, bool back)
 				    t->task.client, t->task.tsg, t->status);
 	}
 	t->is.valid &= ~bit;
+	t->unsure &= ~bit;
 	t->give_up = 0;
 	return false;
 }

@@ -25,6 +25,8 @@ int act_preempt(struct tsg *t, enum wisher by, u32 timeout_us);
 /* All of @t's or everybody's wishes of @by end. */
 void act_unwish(struct tsg *t, enum wisher by);
 void act_unwish_all(enum wisher by);
+/* It is there no more: no wish is left, and it goes out of the table. */
+void act_gone(struct tsg *t);
 /* The worker shall look at it. Under tsg_lock. */
 void act_look(struct tsg *t);
 /* Until RM has answered for @t: its error; -EBUSY after 5 s, -EINTR. */

@@ -54,14 +54,7 @@ static void task_destroy(struct gpusched_hook *h)
 	if (!t)
 		return;
 	policy_task_destroy(t);
-	spin_lock(&tsg_lock);
-	t->hooked = t->told = false;
-	t->is.valid = 0; /* nothing is left to be put back */
-	for (int by = 0; by < WISHERS; by++)
-		t->wish[by].valid = 0;
-	t->preempt_us = 0;
-	act_look(t);
-	spin_unlock(&tsg_lock);
+	act_gone(t);
 	tsg_put(t);
 }
 

@@ -127,6 +127,24 @@ static int ioctl_forget(struct gpusched_module_name __user *arg)
 	return r == -EINTR || r == -EBUSY ? r : 0; /* a TSG that is gone is no error */
 }
 
+static int ioctl_gone(struct gpusched_module_name __user *arg)
+{
+	struct gpusched_module_name in;
+	struct tsg *t;
+
+	if (copy_from_user(&in, arg, sizeof(in)))
+		return -EFAULT;
+	t = tsg_get(in.client, in.tsg);
+	if (!t)
+		return -ENOENT;
+	if (!t->hooked) { /* else the hook says so, and knows better */
+		policy_task_destroy(t);
+		act_gone(t);
+	}
+	tsg_put(t);
+	return 0;
+}
+
 /* ---- list ------------------------------------------------------------------------------------ */
 
 struct listing {
@@ -247,6 +265,8 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long addres
 		return r ?: ioctl_tell(arg);
 	case GPUSCHED_MODULE_FORGET:
 		return r ?: ioctl_forget(arg);
+	case GPUSCHED_MODULE_GONE:
+		return r ?: ioctl_gone(arg);
 	case GPUSCHED_MODULE_SET:
 		return r ?: ioctl_set(arg);
 	case GPUSCHED_MODULE_PREEMPT:

@@ -55,6 +55,8 @@ static u32 dispatch(struct object *o, u32 cmd, void *params, u32 size)
 		.to_gsp = NV_TRUE,
 	};
 
+	if (o->kind == OBJECT_CLIENT && cmd == NV_CMD_ID_INFO && size == sizeof(struct nv_id_info))
+		return NV_OK; /* its only GPU has number 0 of everything */
 	if (is_to_gsp(cmd, size))
 		return to_gsp(&control, &gpu);
 	if (o->kind == OBJECT_TSG)

@@ -84,9 +84,10 @@ _Static_assert(sizeof(struct gpusched_module_list) == 24, "list");
 
 /*
  * SET: the holder's wish, over any policy's. A bit in @set without one in @want.valid takes the
- * wish back. Waits until the driver has answered. ENOENT: no such TSG is known; ERANGE; ENODATA;
- * ENXIO: it has no channel or no subdevice; EBUSY: calls have had their share of the time, or RM did
- * not answer within 5 s (the wish stands); EREMOTEIO: RM refused (status; the wish is dropped).
+ * wish back. The driver is called even where nothing seems to change, and SET waits until it has
+ * answered. ENOENT: no such TSG is known; ERANGE; ENODATA; ENXIO: it has no channel or no
+ * subdevice; EBUSY: calls have had their share of the time, or RM did not answer within 5 s (the
+ * wish stands); EREMOTEIO: RM refused (status; what the holder had set before stays).
  */
 struct gpusched_module_set {
 	gs_u32 client, tsg;
@@ -109,6 +110,8 @@ struct gpusched_module_preempt {
 #define GPUSCHED_MODULE_TELL _IOW('G', 0x63, struct gpusched_module_tell)
 /* It is put back, then forgotten. ENOENT. */
 #define GPUSCHED_MODULE_FORGET _IOW('G', 0x64, struct gpusched_module_name)
+/* It is there no more, and is forgotten: no call, no wait. Its names may be another's. ENOENT. */
+#define GPUSCHED_MODULE_GONE _IOW('G', 0x68, struct gpusched_module_name)
 #define GPUSCHED_MODULE_LIST _IOWR('G', 0x65, struct gpusched_module_list)
 #define GPUSCHED_MODULE_SET _IOWR('G', 0x66, struct gpusched_module_set)
 #define GPUSCHED_MODULE_PREEMPT _IOWR('G', 0x67, struct gpusched_module_preempt)

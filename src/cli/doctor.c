@@ -20,6 +20,7 @@ static const struct {
 	{ "pidfd", cli_probe_pidfd, CLI_NEED_ALL },
 	{ "driver", cli_probe_driver, CLI_NEED_REAL },
 	{ "gpus", cli_probe_gpus, CLI_NEED_REAL },
+	{ "module", cli_probe_module, 0 },
 	{ "fuse", cli_probe_fuse, CLI_NEED_SIM },
 	{ "namespace", cli_probe_namespace, CLI_NEED_SIM },
 	{ "policies", cli_probe_policies, 0 },

@@ -206,6 +206,8 @@ static void print_running(const json_t *p)
 	printf("policy %s runs\n", json_string_value(json_object_get(p, "name")));
 	print_text("object", path ? path : "-");
 	print_text("options", text && *text ? text : "-");
+	if (gs_json_at(p, "host"))
+		print_text("host", json_string_value(json_object_get(p, "host")));
 	if (gs_json_at(p, "launches_refused"))
 		print_text("launches", json_string_value(json_object_get(p, "launches_refused")));
 }
@@ -298,8 +300,8 @@ int cli_policy_start(struct cli *c)
 		json_array_append_new(options, json_string(c->opts[i].value));
 	}
 	return ask(c, "policy_start", GPUSCHED_OPEN_DAEMON_ONLY,
-		   json_pack("{s:s,s:o,s:b,s:b}", "name", name, "options", options, "replace",
-			     !cli_opt(c, "no-replace"), "permanent",
+		   json_pack("{s:s,s:s*,s:o,s:b,s:b}", "name", name, "host", cli_opt(c, "host"),
+			     "options", options, "replace", !cli_opt(c, "no-replace"), "permanent",
 			     cli_opt(c, "permanent") != NULL),
 		   print_running);
 }

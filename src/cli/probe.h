@@ -25,6 +25,7 @@ void cli_probe_bpffs(struct cli_check *k);
 void cli_probe_pidfd(struct cli_check *k);
 void cli_probe_driver(struct cli_check *k);
 void cli_probe_gpus(struct cli_check *k);
+void cli_probe_module(struct cli_check *k);
 void cli_probe_fuse(struct cli_check *k);
 void cli_probe_namespace(struct cli_check *k);
 void cli_probe_policies(struct cli_check *k);

@@ -13,6 +13,7 @@
 #include "lib/priv.h"
 #include "policy/policy.h"
 #include "process/process.h"
+#include "rm/module.h"
 #include "rm/rm.h"
 
 /* Branches whose structures are known. */
@@ -59,6 +60,28 @@ void cli_probe_gpus(struct cli_check *k)
 	if (!k->ok)
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "see 'nvidia-smi'; without a GPU use 'gpusched sim shell'");
+}
+
+/* One brings calls that need no descriptor; with hooks decisions could come before the driver acts. */
+void cli_probe_module(struct cli_check *k)
+{
+	struct gs_error err = {};
+	struct gs_module m;
+
+	if (gs_module_about(&m, &err)) {
+		snprintf(k->detail, sizeof(k->detail), "%.160s: calls borrow descriptors",
+			 err.text);
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "nothing, unless you want calls from inside the kernel: docs/module.md");
+		return;
+	}
+	k->ok = true;
+	snprintf(k->detail, sizeof(k->detail),
+		 "gpusched.ko, version %u of its node, driver %s: %s; %u TSGs known, %u changed",
+		 m.abi, m.driver,
+		 m.hooks ? "hooks, policies of gpu_sched_ops decide before the driver acts"
+			 : "no hooks, calls from inside the kernel by 'policy start --host module'",
+		 m.tsgs, m.changed);
 }
 
 void cli_probe_policies(struct cli_check *k)

@@ -412,6 +412,7 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 		free(job);
 	}
 	gs_core_forget(e->core, key);
+	gs_engine_ops.way_gone(key->client, key->handle);
 }
 
 void gs_engine_let_go(struct gs_engine *e)

@@ -59,6 +59,7 @@ void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned i
 		.tsg = rec->key.handle,
 		.subdevice = rec->h_subdevice,
 		.branch = branch,
+		.own = gs_asked(rec),
 	};
 }
 

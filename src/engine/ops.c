@@ -6,6 +6,7 @@
 
 #include "basic/clock.h"
 #include "gate/gate.h"
+#include "rm/module.h"
 #include "taps/taps.h"
 
 struct gs_engine_ops gs_engine_ops = {
@@ -27,6 +28,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.gate_release = gs_gate_release,
 	.launches_forget = gs_launches_forget,
 	.way_of = gs_way_of,
+	.way_gone = gs_module_gone,
 	.restore_way = &gs_way_borrow,
 	.stuck_ns = 5 * NS_PER_S,
 };

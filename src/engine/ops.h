@@ -34,6 +34,7 @@ struct gs_engine_ops {
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
 	int (*launches_forget)(void);
 	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);
+	void (*way_gone)(uint32_t client, uint32_t tsg);
 	const struct gs_way *restore_way; /* the one that needs nobody's help */
 	uint64_t stuck_ns;                /* a call that takes longer is stuck */
 };

@@ -169,7 +169,7 @@ static int preempt(struct gs_session *s, uint32_t timeout_us, struct gs_rm_resul
 	struct nv_preempt p = { .wait = 1, .manual_timeout = 1, .timeout_us = timeout_us };
 
 	if (!timeout_us)
-		p.timeout_us = 100000;
+		p.timeout_us = GS_RM_PREEMPT_US;
 	else if (timeout_us > NV_PREEMPT_TIMEOUT_MAX_US)
 		return -ERANGE;
 	return control(s, s->tsg->tsg, NV_CMD_PREEMPT, &p, sizeof(p), res);

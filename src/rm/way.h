@@ -3,7 +3,7 @@
  * way.h - operations on a TSG, and the ways they take to the driver
  *
  * A way is one file: way_borrow.c calls through a copy of the owner's descriptor, way_agent.c asks
- * the agent in the owner. Which one a TSG's operations take in a service is settled in gs_way_of()
+ * the agent in the owner, way_module.c gpusched.ko. Which one a TSG's operations take in a service is settled in gs_way_of()
  * alone. Restore takes none but borrowing: it needs nobody's help. Thread safe.
  */
 #ifndef GPUSCHED_RM_WAY_H
@@ -26,6 +26,7 @@ struct gs_rm_tsg {
 	unsigned int branch;
 	unsigned int nchannels;
 	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
+	struct gpusched_settings own; /* what it would be put back to */
 	struct gs_wait *wait; /* of this thread; NULL: waits for the owner as long as it takes */
 };
 
@@ -47,6 +48,9 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
+/* PREEMPT with 0 in its argument waits that long. */
+#define GS_RM_PREEMPT_US 100000u
+
 /* Channels that one call suspends or resumes: more of a TSG take several. */
 #define GS_RM_SUSPEND_BATCH 64u
 
@@ -55,12 +59,13 @@ const char *gs_rm_op_name(enum gs_rm_op op);
 struct gs_rm_result {
 	int err; /* 0; -ESRCH owner gone; -ENOENT TSG gone; -EREMOTEIO refused by RM: status;
 		    -EPERM; -EBADF no descriptor of it left; -ETIMEDOUT nothing was called, since the
-		    owner holds the lock of its execve(); -ECANCELED not begun, or given up */
+		    owner holds the lock of its execve(); -ECANCELED not begun, or given up;
+		    -EAGAIN the module was busy, or had not heard us for too long */
 	uint32_t status;    /* RM status of the failed or last call */
 	uint64_t ns;        /* wall time of the borrow and the calls */
 	uint32_t value;     /* GET_TIMESLICE: us (saturated) */
 	int fd;             /* the number in the owner that worked: the next hint */
-	unsigned int calls; /* RM controls issued */
+	unsigned int calls; /* RM controls issued; by the module: one or more */
 };
 
 struct gs_rm_step {
@@ -84,6 +89,7 @@ struct gs_way {
 };
 
 extern const struct gs_way gs_way_borrow;
+extern const struct gs_way gs_way_module; /* module.h */
 extern const struct gs_way gs_way_agent; /* for a user without a daemon: src/lib/agents.c */
 
 /* The first that reaches it; borrowing where none does, which then says why. */

@@ -25,6 +25,8 @@
 	X("Policy", "Policy", NAME, policy, "", \
 	  "policy that starts with the daemon: a name or a path; empty: none") \
 	X("Policy", "PolicyOption", TEXTS, policy_options, "", "option of that policy, key=value") \
+	X("Policy", "PolicyHost", NAME, policy_host, "", \
+	  "where that policy's calls go: stock or module, as policy start --host; empty: stock") \
 	X("Policy", "HoldLimit", MS, hold_limit_ms, "600s", \
 	  "longest that a policy lets a TSG wait for admission; then it is admitted and counted") \
 	X("Policy", "Gate", BOOL, gate, "yes", \
@@ -71,6 +73,7 @@ struct gs_texts {
 struct gs_config {
 	char policy[64]; /* started with the daemon; "" none */
 	struct gs_texts policy_options;
+	char policy_host[64];
 	uint32_t hold_limit_ms;
 	bool gate;
 	char default_class[32];

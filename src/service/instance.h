@@ -19,6 +19,7 @@
 #include "rm/setting.h"
 #include "service/adopting.h"
 #include "service/audit.h"
+#include "service/host.h"
 #include "service/ledger.h"
 #include "service/looking.h"
 #include "service/pools.h"
@@ -58,6 +59,8 @@ struct gs_watch;
 	  "open files from before the taps not looked at to the end: their user has too many") \
 	X(OVERTAKEN, "overtaken", \
 	  "times that somebody had to put everything back in place of this daemon") \
+	X(MODULE_LOST, "module_lost", \
+	  "times that gpusched.ko put everything back since it had not heard this daemon") \
 	X(FACTS_LEFT, "facts_left", "times that facts of TSGs did not get to the running policy") \
 	X(SAVED_LEFT, "saved_left", \
 	  "settings that a restart will not know of: there are too many") \
@@ -114,6 +117,7 @@ struct gs_service {
 	struct gs_table *o;
 	struct gs_engine *e;
 	struct gs_policy *p;
+	enum gs_host_word host; /* of the running policy */
 	struct gs_policy_exit last_exit;
 	struct gs_starting *starting;            /* NULL: nothing is being started */
 	struct gs_launches *launches;            /* NULL: not counted */

@@ -210,7 +210,7 @@ static int begin(struct gs_request *rq)
 		answer(rq);
 		return 0;
 	}
-	r = gs_starting_begin(s, NULL, NULL, 0, &t, rq->err);
+	r = gs_starting_begin(s, NULL, NULL, NULL, 0, &t, rq->err);
 	if (r) {
 		gs_saved_launches(s, asked);
 		s->launches_asked = asked; /* somebody else's beginning may be under way */

@@ -65,6 +65,7 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 	struct gs_service *s = user;
 
 	beat(s);
+	gs_host_beat(s);
 	gs_full_check(s);
 	if (s->e)
 		take_up_again(s);

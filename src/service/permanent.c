@@ -36,7 +36,7 @@ static void forget_object(const struct gs_saved_policy *p)
 		unlink(p->name);
 }
 
-static int write_policy(const char *object, const char *const *options, size_t n,
+static int write_policy(const char *object, const char *host, const char *const *options, size_t n,
 			struct gs_error *err)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -46,7 +46,8 @@ static int write_policy(const char *object, const char *const *options, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, json_string(options[i]));
-	o = json_pack("{s:b,s:s,s:o}", "chosen", 1, "name", object, "options", list);
+	o = json_pack("{s:b,s:s,s:s,s:o}", "chosen", 1, "name", object, "host", host, "options",
+		      list);
 	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	if (!text)
 		return gs_fail(err, -ENOMEM, "out of memory");
@@ -71,7 +72,7 @@ int gs_permanent_keep(const struct gs_service *s, const char *const *options, si
 		return gs_fail(err, -errno, "%s: %s", gs_env()->state_dir, strerror(errno));
 	r = gs_file_replace(path, object, len, err);
 	if (!r)
-		r = write_policy(path, options, n, err);
+		r = write_policy(path, gs_host_name(s->host), options, n, err);
 	if (r)
 		unlink(path);
 	else
@@ -117,7 +118,8 @@ void gs_permanent_start(struct gs_service *s)
 	if (r == -ENOENT)
 		return;
 	if (!r)
-		r = gs_starting_now(s, p.name, (const char *const *)p.options, p.noptions, &err);
+		r = gs_starting_now(s, p.name, p.host, (const char *const *)p.options, p.noptions,
+				    &err);
 	if (r)
 		gs_log(LOG_ERR,
 		       "the permanent policy does not start: %s; 'gpusched policy start NAME "

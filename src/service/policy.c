@@ -154,6 +154,8 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	s->counters[GS_SVC_KICKS_LEFT] += left;
 	gs_ledger_take(s);
 	s->p = NULL;
+	s->host = GS_HOST_STOCK;
+	gs_host_settle(s);
 	gs_policy_stop(p, kind);
 	gs_sight_policy(s, 0);
 	gs_service_launches_update(s);
@@ -179,7 +181,7 @@ static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)
 	gs_log(LOG_ERR, "policy %s failed: %s", gs_policy_running(s->p)->name, exit.message);
 	dump = exit.dump;
 	if (s->saved.policy.chosen)
-		gs_saved_choose(s, NULL, NULL, 0);
+		gs_saved_choose(s, NULL, NULL, NULL, 0);
 	gs_service_policy_stop(s, exit.kind ? exit.kind : GS_POLICY_EXIT_ERROR, exit.message);
 	s->last_exit.code = exit.code;
 	s->last_exit.dump = dump;

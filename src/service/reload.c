@@ -47,7 +47,7 @@ static void reload_policy(struct gs_service *s, const char *before)
 				       "the configuration has none any more");
 		return;
 	}
-	if (gs_starting_begin(s, c->policy, (const char *const *)c->policy_options.text,
+	if (gs_starting_begin(s, c->policy, c->policy_host, (const char *const *)c->policy_options.text,
 			      c->policy_options.n, &t, &err))
 		gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
 	else
@@ -60,7 +60,7 @@ static void reload_launches(struct gs_service *s)
 
 	gs_service_launches_update(s);
 	if (gs_service_launches_wanted(s) && !s->launches && !s->starting &&
-	    !gs_starting_begin(s, NULL, NULL, 0, &t, NULL))
+	    !gs_starting_begin(s, NULL, NULL, NULL, 0, &t, NULL))
 		gs_starting_unref(t);
 }
 

@@ -41,21 +41,23 @@ void gs_saved_policy_done(struct gs_saved_policy *p)
 		free(p->options[i]);
 	free(p->options);
 	free(p->name);
+	free(p->host);
 	free(p->configured);
 	*p = (struct gs_saved_policy){ 0 };
 }
 
-static int policy_copy(struct gs_saved_policy *ret, const char *name, const char *const *options,
-		       size_t n)
+static int policy_copy(struct gs_saved_policy *ret, const char *name, const char *host,
+		       const char *const *options, size_t n)
 {
 	struct gs_saved_policy p = { .chosen = true, .name = strdup(name) };
 
+	p.host = strdup(host ? host : gs_host_name(GS_HOST_STOCK));
 	p.options = calloc(n + 1, sizeof(*p.options));
 	for (size_t i = 0; p.options && i < n; i++) {
 		p.options[i] = strdup(options[i]);
 		p.noptions += p.options[i] != NULL;
 	}
-	if (!p.name || !p.options || p.noptions != n) {
+	if (!p.name || !p.host || !p.options || p.noptions != n) {
 		gs_saved_policy_done(&p);
 		return -ENOMEM;
 	}
@@ -91,14 +93,15 @@ static int keep_object(const struct gs_service *s, const char *name, char ret[30
 	return r;
 }
 
-void gs_saved_choose(struct gs_service *s, const char *name, const char *const *options, size_t n)
+void gs_saved_choose(struct gs_service *s, const char *name, const char *host,
+		     const char *const *options, size_t n)
 {
 	struct gs_saved_policy next = { .chosen = true }, *p = &s->saved.policy;
 	char kept[300];
 
 	if (s->opts.dry_run)
 		return;
-	if (name && (keep_object(s, name, kept) || policy_copy(&next, kept, options, n)))
+	if (name && (keep_object(s, name, kept) || policy_copy(&next, kept, host, options, n)))
 		next = (struct gs_saved_policy){ 0 };
 	if (is_copy(p->name) && (!next.name || strcmp(p->name, next.name)))
 		unlink(p->name);
@@ -111,13 +114,15 @@ void gs_saved_choose(struct gs_service *s, const char *name, const char *const *
 char *gs_saved_configured(const struct gs_service *s)
 {
 	const struct gs_config *c = s->config;
-	size_t len = strlen(c->policy) + 1;
+	size_t len = strlen(c->policy) + strlen(c->policy_host) + 2;
 	char *text, *at;
 
 	for (size_t i = 0; i < c->policy_options.n; i++)
 		len += strlen(c->policy_options.text[i]) + 1;
 	text = malloc(len);
 	at = text ? stpcpy(text, c->policy) : NULL;
+	if (at && c->policy_host[0])
+		at = stpcpy(stpcpy(at, "\n"), c->policy_host);
 	for (size_t i = 0; text && i < c->policy_options.n; i++)
 		at = stpcpy(stpcpy(at, "\n"), c->policy_options.text[i]);
 	return text;
@@ -314,25 +319,25 @@ static json_t *policy_json(const struct gs_saved_policy *p)
 
 	for (size_t i = 0; i < p->noptions; i++)
 		json_array_append_new(options, json_string(p->options[i]));
-	return json_pack("{s:b,s:s*,s:s*,s:o}", "chosen", p->chosen, "name", p->name, "configured",
-			 p->configured, "options", options);
+	return json_pack("{s:b,s:s*,s:s*,s:s*,s:o}", "chosen", p->chosen, "name", p->name, "host",
+			 p->host, "configured", p->configured, "options", options);
 }
 
 int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o)
 {
-	const char *name = NULL, *configured = NULL, *options[MAX_OPTIONS];
+	const char *name = NULL, *host = NULL, *configured = NULL, *options[MAX_OPTIONS];
 	json_t *list = NULL, *one;
 	size_t i;
 	int chosen;
 
-	if (json_unpack(o, "{s:b,s?:s,s?:s,s:o}", "chosen", &chosen, "name", &name, "configured",
-			&configured, "options", &list) ||
+	if (json_unpack(o, "{s:b,s?:s,s?:s,s?:s,s:o}", "chosen", &chosen, "name", &name, "host",
+			&host, "configured", &configured, "options", &list) ||
 	    json_array_size(list) > MAX_OPTIONS)
 		return -EINVAL;
 	json_array_foreach(list, i, one)
 		if (!(options[i] = json_string_value(one)))
 			return -EINVAL;
-	if (name && policy_copy(p, name, options, i))
+	if (name && policy_copy(p, name, host, options, i))
 		return -ENOMEM;
 	p->chosen = chosen;
 	p->configured = configured ? strdup(configured) : NULL;

@@ -42,6 +42,7 @@ struct gs_saved_tsg {
 struct gs_saved_policy {
 	bool chosen;    /* by a person: this one started, or (no name) the one before stopped */
 	char *name;     /* as for a start; an object named by its path: our copy of it */
+	char *host;     /* NULL: stock */
 	char **options; /* key=value */
 	size_t noptions;
 	char *configured; /* the configuration's policy when it was chosen */
@@ -77,7 +78,8 @@ void gs_saved_note(struct gs_service *s, const struct gpusched_key *key, const s
 /* The owner of TSG @id has just set the fields @which, which nobody had set. */
 void gs_saved_own(struct gs_service *s, uint64_t id, uint32_t which);
 /* A person started policy @name, which runs, or (NULL) stopped it. */
-void gs_saved_choose(struct gs_service *s, const char *name, const char *const *options, size_t n);
+void gs_saved_choose(struct gs_service *s, const char *name, const char *host,
+		     const char *const *options, size_t n);
 void gs_saved_launches(struct gs_service *s, bool on);
 /* A person restored everything: nothing is reapplied. */
 void gs_saved_forget(struct gs_service *s);

@@ -13,6 +13,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/reader.h"
+#include "rm/module.h"
 #include "service/adopting.h"
 #include "service/agents.h"
 #include "service/errand.h"
@@ -349,7 +350,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	gs_reapply_settings(s);
 	r = gs_reapply_policy(s, err);
 	if (!r && s->opts.daemon && gs_service_launches_wanted(s) && !s->launches)
-		gs_starting_now(s, NULL, NULL, 0, &why); /* it logs a failure */
+		gs_starting_now(s, NULL, NULL, NULL, 0, &why); /* it logs a failure */
 	gs_service_launches_update(s);
 	return r;
 }
@@ -459,6 +460,7 @@ static void end_acting(struct gs_service *s)
 	s->e = NULL;
 	if (s->opts.daemon && !s->opts.dry_run && s->o && s->event)
 		restore_at_end(s);
+	gs_module_end();
 }
 
 void gs_service_free(struct gs_service *s)

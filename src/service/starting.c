@@ -20,6 +20,7 @@
 struct gs_starting {
 	struct gs_errand errand;
 	char *name; /* of the policy; NULL: launches alone */
+	enum gs_host_word host;
 	char **options;
 	size_t noptions;
 	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
@@ -111,18 +112,24 @@ static int refuse_second(const struct gs_starting *t, struct gs_error *err)
 
 static void starting_end(struct gs_errand *e);
 
-int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
-		      struct gs_starting **ret, struct gs_error *err)
+int gs_starting_begin(struct gs_service *s, const char *name, const char *host,
+		      const char *const *options, size_t n, struct gs_starting **ret,
+		      struct gs_error *err)
 {
+	enum gs_host_word where;
 	struct gs_starting *t;
 	int r;
 
 	if (s->starting)
 		return refuse_second(s->starting, err);
+	r = gs_host_vet(host, &where, err);
+	if (r)
+		return r;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	t->errand = (struct gs_errand){ starting_work, starting_end, starting_free };
+	t->host = where;
 	t->may_count = s->opts.daemon && !s->launches;
 	t->count = t->may_count && gs_service_launches_wanted(s);
 	gs_policy_build_forbid(false);
@@ -162,16 +169,30 @@ static void count_after_all(struct gs_service *s)
 	struct gs_starting *t;
 
 	if (s->opts.daemon && !s->launches && gs_service_launches_wanted(s) &&
-	    !gs_starting_begin(s, NULL, NULL, 0, &t, NULL))
+	    !gs_starting_begin(s, NULL, NULL, NULL, 0, &t, NULL))
 		gs_starting_unref(t);
+}
+
+static void put_policy(struct gs_starting *t)
+{
+	struct gs_service *s = t->errand.s;
+
+	if (!t->code)
+		t->code = gs_host_use(s, t->host, &t->err);
+	if (t->code)
+		gs_policy_discard(TAKE_PTR(t->policy));
+	t->code =
+		gs_service_policy_put(s, t->name, TAKE_PTR(t->policy), &t->exit, t->code, &t->err);
+	if (!t->code)
+		s->host = t->host;
+	gs_host_settle(s);
 }
 
 static void put_in_place(struct gs_starting *t)
 {
 	put_launches(t);
 	if (t->name)
-		t->code = gs_service_policy_put(t->errand.s, t->name, TAKE_PTR(t->policy), &t->exit,
-						t->code, &t->err);
+		put_policy(t);
 	else if (t->launches_code) {
 		t->errand.s->launches_asked = false;
 		t->code = t->launches_code;
@@ -180,7 +201,8 @@ static void put_in_place(struct gs_starting *t)
 	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for it */
 		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
 	if (t->name && !t->code && t->chosen)
-		gs_saved_choose(t->errand.s, t->name, (const char *const *)t->options, t->noptions);
+		gs_saved_choose(t->errand.s, t->name, gs_host_name(t->host),
+				(const char *const *)t->options, t->noptions);
 	if (t->name && !t->code && t->permanent)
 		t->code = gs_permanent_keep(t->errand.s, (const char *const *)t->options,
 					    t->noptions, &t->err);
@@ -236,11 +258,11 @@ static int result(const struct gs_starting *t, struct gs_error *err)
 	return t->code ? gs_fail(err, t->code, "%s", t->err.text) : 0;
 }
 
-int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
-		    struct gs_error *err)
+int gs_starting_now(struct gs_service *s, const char *name, const char *host,
+		    const char *const *options, size_t n, struct gs_error *err)
 {
 	struct gs_starting *t;
-	int r = gs_starting_begin(s, name, options, n, &t, err);
+	int r = gs_starting_begin(s, name, host, options, n, &t, err);
 
 	if (r)
 		return r;

@@ -15,17 +15,19 @@ struct gs_service;
 struct gs_starting;
 
 /*
- * Policy @name, and counting launches if it or anybody wants that; NULL: that alone. -EBUSY while
- * another start is under way. *ret is the caller's reference.
+ * Policy @name on @host (NULL: stock), and counting launches if it or anybody wants that; NULL: that
+ * alone. -EBUSY while another start is under way; -ENOTSUP, -EINVAL: not on that host. *ret is the
+ * caller's reference.
  */
-int gs_starting_begin(struct gs_service *s, const char *name, const char *const *options, size_t n,
-		      struct gs_starting **ret, struct gs_error *err);
+int gs_starting_begin(struct gs_service *s, const char *name, const char *host,
+		      const char *const *options, size_t n, struct gs_starting **ret,
+		      struct gs_error *err);
 void gs_starting_unref(struct gs_starting *t);
 /* A person chose that policy: a restart starts it again; @permanent: so does every other start. */
 void gs_starting_chosen(struct gs_starting *t, bool permanent);
 /* Begins and waits for the end: for an instance that serves nobody yet. */
-int gs_starting_now(struct gs_service *s, const char *name, const char *const *options, size_t n,
-		    struct gs_error *err);
+int gs_starting_now(struct gs_service *s, const char *name, const char *host,
+		    const char *const *options, size_t n, struct gs_error *err);
 /* The policy that is being started; NULL: none. */
 const char *gs_starting_policy(const struct gs_service *s);
 /* What is under way will be thrown away when it is ready. */

@@ -22,6 +22,15 @@ static json_t *exit_json(const struct gs_policy_exit *exit)
 			 (json_int_t)exit->ns);
 }
 
+static json_t *running_json(const struct gs_service *s)
+{
+	json_t *o = s->p ? gs_policy_info_json(gs_policy_running(s->p), true) : NULL;
+
+	if (o)
+		json_object_set_new(o, "host", json_string(gs_host_name(s->host)));
+	return o;
+}
+
 int gs_verb_policy_get(struct gs_request *rq)
 {
 	struct gs_service *s = rq->s;
@@ -29,8 +38,7 @@ int gs_verb_policy_get(struct gs_request *rq)
 	struct gs_saved_policy kept = { 0 };
 	const char *starting = gs_starting_policy(s);
 
-	gs_json_put(rq->answer, "running",
-		    s->p ? gs_policy_info_json(gs_policy_running(s->p), true) : NULL);
+	gs_json_put(rq->answer, "running", running_json(s));
 	gs_json_put_text(rq->answer, "starting", starting);
 	gs_json_put_text(rq->answer, "permanent",
 			 gs_permanent_load(&kept, NULL) ? NULL : kept.name);
@@ -66,7 +74,7 @@ static int need_daemon(const struct gs_request *rq)
 
 static void fill_running(struct gs_request *rq)
 {
-	json_t *o = rq->s->p ? gs_policy_info_json(gs_policy_running(rq->s->p), true) : NULL;
+	json_t *o = running_json(rq->s);
 
 	json_object_update(rq->answer, o);
 	json_decref(o);
@@ -91,7 +99,8 @@ int gs_verb_policy_start(struct gs_request *rq)
 	if (!r)
 		r = parse_options(rq, options, &n);
 	if (!r)
-		r = gs_starting_begin(rq->s, gs_arg_text(rq, "name"), options, n, &t, rq->err);
+		r = gs_starting_begin(rq->s, gs_arg_text(rq, "name"), gs_arg_text(rq, "host"),
+				      options, n, &t, rq->err);
 	if (r)
 		return r;
 	gs_starting_chosen(t, gs_arg_true(rq, "permanent"));
@@ -116,7 +125,7 @@ int gs_verb_policy_stop(struct gs_request *rq)
 	if (!s->p && !cancelled)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "stopped by a person");
-	gs_saved_choose(s, NULL, NULL, 0);
+	gs_saved_choose(s, NULL, NULL, NULL, 0);
 	o = exit_json(&s->last_exit);
 	json_object_update(rq->answer, o);
 	json_decref(o);

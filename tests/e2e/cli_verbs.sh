@@ -126,6 +126,7 @@ is "$("$gpusched" run --class lc -- sh -c "sh -c '$gpusched class get pid:\$\$ -
 exits 0 "policy start with an option" "$gpusched" policy start lcbe -o be_slice_us=30 --json
 is "$("$gpusched" policy get --json | jq -r '.running | "\(.name) \(.options[] | select(.name == "be_slice_us").value)"')" \
 	"lcbe 30" "policy get"
+is "$("$gpusched" policy get --json | jq -r .running.host)" stock "on the stock host"
 exits 0 "the program is made best-effort" "$gpusched" class set pid:$be be
 check "the policy's option acts" slice_is $be 30
 exits 0 "policy start" "$gpusched" policy start lcbe
@@ -161,6 +162,10 @@ told 2 class set pid:$be
 told 1 policy start no_such_policy
 told 2 policy start lcbe -o no_such_option=1
 told 2 policy start lcbe -o be_slice_us=x
+told 2 policy start lcbe --host nowhere
+told 3 policy start lcbe --host hooked
+told 3 policy start lcbe --host module
+like "$out" "a simulated GPU has no kernel module" "and why"
 told 1 policy stop
 end_load $be KILL
 check "a dead program is gone from the list" wait_for 30 eval "! $gpusched list pid:$be"

@@ -320,6 +320,12 @@ static int fake_take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size
 
 static const struct gs_way fake_way = { .name = "fake", .take = fake_take };
 
+static void fake_way_gone(uint32_t client, uint32_t tsg)
+{
+	(void)client;
+	(void)tsg;
+}
+
 static const struct gs_way *fake_way_of(const struct gs_rm_tsg *tsg)
 {
 	return &fake_way;
@@ -426,6 +432,7 @@ static void fake_reset(void)
 		.gate_release = fake_gate_release,
 		.launches_forget = fake_launches_forget,
 		.way_of = fake_way_of,
+		.way_gone = fake_way_gone,
 		.restore_way = &fake_way,
 		.stuck_ns = 5 * NS_PER_S,
 	};

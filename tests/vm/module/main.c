@@ -44,6 +44,8 @@ int main(int argc, char **argv)
 		tell_and_wait((unsigned int)number);
 	else if (!strcmp(suite, "cost"))
 		cost();
+	else if (!strcmp(suite, "owner"))
+		owner();
 	else if (!strcmp(suite, "stdin"))
 		suite_stdin();
 	else

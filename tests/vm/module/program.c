@@ -47,9 +47,13 @@ void is(long got, long want, const char *name)
 static uint32_t alloc(struct program *p, uint32_t parent, uint32_t handle, uint32_t class_,
 		      uint32_t *ret_handle)
 {
-	struct nv_alloc a = {
-		.client = p->client, .parent = parent, .handle = handle, .class_ = class_
-	};
+	/* As the taps read them: GPU 0; a TSG's engine (its fourth word) is for compute. */
+	const uint32_t words[16] = { [3] = class_ == 0xa06c };
+	struct nv_alloc a = { .client = p->client,
+			      .parent = parent,
+			      .handle = handle,
+			      .class_ = class_,
+			      .params = class_ == NV_CLASS_ROOT ? 0 : (uintptr_t)words };
 
 	if (ioctl(p->fd, _IOWR(NV_IOCTL_TYPE, NV_ESC_ALLOC, struct nv_alloc), &a))
 		die("RM_ALLOC");

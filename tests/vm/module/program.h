@@ -67,6 +67,7 @@ _Noreturn void die(const char *what);
 
 /* The parts of the tests: suites.c, hooked.c, hostile.c, cost.c. */
 void suite_node(void);
+void owner(void); /* makes a TSG, says its names, and does what each line says */
 void suite_beat(void);
 void suite_policy(int loader);
 void suite_slow(void);
