@@ -166,7 +166,8 @@ static void start_chosen(struct gs_service *s)
 			       s->config->policy);
 		return;
 	}
-	if (gs_starting_now(s, p->name, p->host, (const char *const *)p->options, p->noptions, &err))
+	if (gs_starting_now(s, p->name, p->host, (const char *const *)p->options, p->noptions,
+			    &err))
 		gs_log(LOG_ERR, "policy %s does not run again: %s", p->name, err.text);
 	else
 		gs_log(LOG_NOTICE, "policy %s runs again, as before the %s",
@@ -190,6 +191,7 @@ int gs_reapply_policy(struct gs_service *s, struct gs_error *err)
 		gs_permanent_start(s);
 		return 0;
 	}
-	return gs_starting_now(s, c->policy, c->policy_host, (const char *const *)c->policy_options.text,
-			       c->policy_options.n, err);
+	return gs_starting_now(s, c->policy, c->policy_host,
+			       (const char *const *)c->policy_options.text, c->policy_options.n,
+			       err);
 }

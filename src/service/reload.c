@@ -47,8 +47,9 @@ static void reload_policy(struct gs_service *s, const char *before)
 				       "the configuration has none any more");
 		return;
 	}
-	if (gs_starting_begin(s, c->policy, c->policy_host, (const char *const *)c->policy_options.text,
-			      c->policy_options.n, &t, &err))
+	if (gs_starting_begin(s, c->policy, c->policy_host,
+			      (const char *const *)c->policy_options.text, c->policy_options.n, &t,
+			      &err))
 		gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
 	else
 		gs_starting_unref(t);
