@@ -3,8 +3,9 @@
  * way.h - operations on a TSG, and the ways they take to the driver
  *
  * A way is one file: way_borrow.c calls through a copy of the owner's descriptor, way_agent.c asks
- * the agent in the owner, way_module.c gpusched.ko. Which one a TSG's operations take in a service is settled in gs_way_of()
- * alone. Restore takes none but borrowing: it needs nobody's help. Thread safe.
+ * the agent in the owner, way_module.c gpusched.ko. Which one a TSG's operations take in a service
+ * is settled in gs_way_of() alone. Restore takes none but borrowing: it needs nobody's help. Thread
+ * safe.
  */
 #ifndef GPUSCHED_RM_WAY_H
 #define GPUSCHED_RM_WAY_H
