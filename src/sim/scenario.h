@@ -52,6 +52,7 @@ struct sim_group {
 	uint64_t timeslice_us;
 	unsigned int interleave, preempt_mode;
 	bool suspended; /* from its start, by a person */
+	bool adopted;   /* found later: its preemption mode is only assumed */
 	unsigned int weight;
 	uint64_t deadline_us, cgroup_id;
 	unsigned int uid;

@@ -153,6 +153,7 @@ static void fill_record(struct sim_proc *p)
 		.created_ns = now_of(p->sim),
 		.known = GPUSCHED_KNOWN_GPU_TIME | (g->deadline_us ? GPUSCHED_KNOWN_DEADLINE : 0),
 		.launches_since_ns = now_of(p->sim),
+		.assumed = g->adopted ? GPUSCHED_PREEMPT_MODE : 0,
 	};
 	snprintf(t->comm, sizeof(t->comm), "%.15s", g->name);
 	t->asked = (struct gpusched_settings){

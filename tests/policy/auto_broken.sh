@@ -61,6 +61,7 @@ without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
 without "respect for other classes" 's/(r->busy && !r->paying)/0/' normal
 without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
+without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' adopted
 without "a counterpart" 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
 regard='s/ && returns \* 4 <= drained \* 3//'
