@@ -36,7 +36,7 @@ sources() { # TARGET: what it is made of
 
 build() { # TARGET
 	# shellcheck disable=SC2046,SC2086 # lists on purpose
-	clang-14 -g -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -w \
+	clang-14 -g -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -DGPUSCHED_PREFIX='"/usr"' -w \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-Iinclude -Isrc tests/fuzz/fuzz_$1.c $(ls tests/fuzz/stub_$1.c 2>/dev/null) $(sources $1) \
 		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount) -lm -lpthread
