@@ -222,6 +222,7 @@ static void command(char **argv)
 {
 	const char *shell = getenv("SHELL");
 	char *interactive[] = { (char *)(shell && *shell ? shell : "/bin/sh"), NULL };
+	int r;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGINT, SIG_DFL);
@@ -229,8 +230,9 @@ static void command(char **argv)
 	if (!argv)
 		argv = interactive;
 	execvp(argv[0], argv);
-	gs_error_say("%s: %s", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	r = errno;
+	gs_error_say("%s: %s", argv[0], strerror(r));
+	_exit(r == ENOENT ? 127 : 126); /* as a shell says it */
 }
 
 /* Orphans of the command are this process's children: they are reaped on the way. */
