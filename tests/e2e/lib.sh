@@ -163,6 +163,14 @@ enter_sim() {
 	exec "$gpusched" sim shell "$@" -- bash "$self"
 }
 
+# here PATTERN: processes of this simulated machine whose name it is
+here() {
+	local p
+	for p in $(pgrep "$1"); do
+		grep -qzxF "GPUSCHED_SIM=$GPUSCHED_SIM" "/proc/$p/environ" 2>/dev/null && echo "$p"
+	done
+}
+
 # sim_state FILTER: the simulated RM's own view, through jq
 sim_state() {
 	jq -r "$@" <"$GPUSCHED_SIM/dev/state.json"

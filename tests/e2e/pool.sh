@@ -37,7 +37,7 @@ server() { # of the pool
 	list_json all '[.[] | select(.pool != null) | .pid] | first'
 }
 nothing_left() {
-	[ "$(list_json all 'map(select(.mps)) | length')" = 0 ] && [ -z "$(ls "$pipe")" ] && ! pgrep -x gpusched-pool -s 0
+	[ "$(list_json all 'map(select(.mps)) | length')" = 0 ] && [ -z "$(ls "$pipe")" ] && [ -z "$(here gpusched-pool)" ]
 }
 
 # ---- two in a pool
@@ -134,6 +134,7 @@ check "the next has a new one" works "$a"
 s=$(server)
 up=$s
 for _ in 1 2 3; do up=$(ps -o ppid= -p "$up" | xargs); done
+like " $(here gpusched-pool | xargs) " " $up " "the supervisor is seen"
 is "$(cat "/proc/$up/comm")" gpusched-pool "server, control daemon and keeper are below the supervisor"
 kill -9 "$up"
 check "when the supervisor is killed its programs are told" said "$a" "supervisor has ended"
