@@ -197,7 +197,8 @@ static void print(const char *by, const struct gpreempt *g, const struct lane *r
 	if (training->launched)
 		printf(",\"training_per_s\":%.1f", (double)training->launched / opt.seconds);
 	if (g)
-		printf(",\"control\":\"%s\"", gpreempt_control(g));
+		printf(",\"control\":\"%s\",\"alone\":\"%s\"", gpreempt_control(g),
+		       gpreempt_alone(g) ?: "");
 	print_stats("requests", requests);
 	print_stats("training", training);
 	printf("}\n");

@@ -86,6 +86,8 @@ GPREEMPT_API void gpreempt_end(struct gpreempt *g);
 GPREEMPT_API const char *gpreempt_error(void);
 /* How TSGs are called: "daemon", "agent", or "none: " and why. Valid until gpreempt_end(). */
 GPREEMPT_API const char *gpreempt_control(const struct gpreempt *g);
+/* NULL: priorities reach across this user's processes; else why not. Valid until gpreempt_end(). */
+GPREEMPT_API const char *gpreempt_alone(const struct gpreempt *g);
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 

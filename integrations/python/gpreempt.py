@@ -50,11 +50,11 @@ _Work = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
 def _load():
     lib = ctypes.CDLL("libgpreempt.so.0")
-    lib.gpreempt_error.restype = lib.gpreempt_control.restype = c_char_p
+    lib.gpreempt_error.restype = lib.gpreempt_control.restype = lib.gpreempt_alone.restype = c_char_p
     lib.gpreempt_queue_context.restype = lib.gpreempt_queue_stream.restype = c_void_p
     lib.gpreempt_submit.argtypes = [c_void_p, _Work, c_void_p, c_uint]
     lib.gpreempt_preempt.argtypes = [c_void_p, c_uint64]
-    lib.gpreempt_control.argtypes = lib.gpreempt_end.argtypes = [c_void_p]
+    lib.gpreempt_control.argtypes = lib.gpreempt_alone.argtypes = lib.gpreempt_end.argtypes = [c_void_p]
     lib.gpreempt_end.restype = None
     return lib
 
@@ -156,3 +156,9 @@ class GPUScheduler:
     def control(self):
         """How TSGs are called: "daemon", "agent", or why not."""
         return self._lib.gpreempt_control(self._handle).decode()
+
+    @property
+    def alone(self):
+        """Why priorities do not reach across processes; None where they do."""
+        why = self._lib.gpreempt_alone(self._handle)
+        return why.decode() if why else None

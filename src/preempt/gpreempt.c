@@ -264,3 +264,8 @@ const char *gpreempt_control(const struct gpreempt *g)
 {
 	return g ? way_name(g->way) : "none: no handle";
 }
+
+const char *gpreempt_alone(const struct gpreempt *g)
+{
+	return g ? board_why_alone(g->board) : "no handle";
+}

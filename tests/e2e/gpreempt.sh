@@ -12,6 +12,7 @@ agent_begin
 queues none none seconds=1.5 warmup=0.5
 queues gpreempt gpreempt seconds=1.5 warmup=0.5
 is "$(of gpreempt .control)" agent "TSGs are called by the agent in the process"
+is "$(of gpreempt .alone)" "" "and priorities reach across processes"
 ge "$(of gpreempt .n)" 5 "requests are done"
 le "$(of gpreempt '.p50_us + 1000')" "$(of none .p50_us)" "a high request waits less than without, by 1 ms and more of some 5"
 ge "$(of gpreempt .training_per_s)" 5 "the training goes on"
@@ -82,6 +83,7 @@ kill -9 $python_pid $stopper
 XDG_RUNTIME_DIR=$scratch/none queues bare gpreempt seconds=0.5 warmup=0.2
 like "$(of bare .control)" "^none: .*XDG_RUNTIME_DIR" "without a way to its TSGs it says why"
 is "$(of bare .training.uncontrolled)" 1 "and counts it"
+like "$(of bare .alone)" XDG_RUNTIME_DIR "nor do priorities reach other processes, which is told"
 ge "$(of bare .n)" 1 "and works"
 
 # the example of one process
