@@ -114,7 +114,8 @@ ge "$total" 15 "steps were done"
 
 end_programs
 check "only those are left that lived on, and no server" wait_for 20 only_ours
-is "$(here gpusched-pool)$(here nvidia-cuda-mps)" "" "no process of a pool either"
+check "no process of a pool either" wait_for 20 eval '[ -z "$(here gpusched-pool)$(here nvidia-cuda-mps)" ]' ||
+	diag "$(here gpusched-pool)" "$(here nvidia-cuda-mps)"
 check "the policy stops" eval '"$gpusched" policy start none && "$gpusched" policy stop'
 check "nothing is suspended, all have their own settings" wait_for 10 restored
 check "the service works" works "$service"
