@@ -5,20 +5,20 @@
  * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice,
  * a lone be TSG gets a slice of be_slice_us (1). Of several be TSGs of a runlist one runs at a
  * time, for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count
- * as users), within a user round the jobs (cgroups; without one, processes), within a job round its
- * processes. The turn of a job is the same on all its GPUs, weights share the turns, and a be TSG
- * that has nothing to do has none. It watches what this costs. Before more than waste_pct of a
- * runlist's time goes into switches, the be slice grows, at most to what the owners asked for; it
- * shrinks again when requests come in whole turns. Beside a launch-bound service the slice is one
- * that leaves be 85 % of what it has by default. Where be TSGs get less than be_floor_pct of the
- * time in which they have work, the lc TSGs lose their long slice until that is paid. A be TSG is
- * tried in CTA mode, for 150 ms a minute, and stays in it if it then leaves the GPU sooner. A TSG
- * of no class is taken for lc or be by how its turns end while others wait: for lc when nearly all
- * are drained and it takes less than half of the GPU, for be when nearly all are cut off by the
- * slice, or some are and it takes more than half. That counts after several looks, and only beside
- * its counterpart. When somebody then makes more than 10 % less progress for a second, it is
- * undone, and not tried again for a minute. Class normal and the configuration's own classes keep
- * their settings; copy engines too.
+ * as users), within a user round the jobs (a cgroup, else what one `gpusched run` or `class set`
+ * began, else a tree of processes), within a job round its processes. The turn of a job is the same
+ * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. It watches
+ * what this costs. Before more than waste_pct of a runlist's time goes into switches, the be slice
+ * grows, at most to what the owners asked for; it shrinks again when requests come in whole turns.
+ * Beside a launch-bound service the slice is one that leaves be 85 % of what it has by default. Where
+ * be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their long
+ * slice until that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it
+ * then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its turns end while
+ * others wait: for lc when nearly all are drained and it takes less than half of the GPU, for be when
+ * nearly all are cut off by the slice, or some are and it takes more than half. That counts after
+ * several looks, and only beside its counterpart. When somebody then makes more than 10 % less
+ * progress for a second, it is undone, and not tried again for a minute. Class normal and the
+ * configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -34,8 +34,8 @@
  *    model 273 us, by default 208 (90 %: 315 and 2005).
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. MPS with priorities serves it better.
- *  - Jobs of one user in one cgroup are one job: their processes have turns one by one, which on
- *    several GPUs may not fit together. `systemd-run --scope` gives a job a cgroup.
+ *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits for
+ *    the others' turns, and on several GPUs their turns may not fit together.
  *  - Which programs want the GPU at the same moment without a class is a guess from the log. A class
  *    is better.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for it.
@@ -89,6 +89,7 @@ GPUSCHED_TASK_INIT(t)
 GPUSCHED_TASK_DESTROY(t)
 {
 	gs_u64 id = t->id;
+	gs_u32 pid = t->pid;
 	struct runlist *r = runlist_of(t);
 	struct tsg *s = gpusched_lookup(auto_tsgs, &id);
 
@@ -96,7 +97,8 @@ GPUSCHED_TASK_DESTROY(t)
 		r->turn_id = 0;
 	if (!s)
 		return 0;
-	leave(s, t->pid);
+	leave(s);
+	gpusched_delete(auto_processes, &pid);
 	gpusched_delete(auto_tsgs, &id);
 	gpusched_kick(); /* its turn is somebody else's now */
 	return 0;

@@ -94,6 +94,7 @@ extern int gpusched_host_count(struct gpusched_filter *filter);
 extern int gpusched_host_kick(void);
 extern int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret);
 extern int gpusched_host_runlist(gs_u32 runlist, struct gpusched_runlist_facts *ret);
+extern gs_u64 gpusched_host_job(gs_u64 id);
 #endif
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
@@ -408,6 +409,14 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 {
 	return t->gpu << 8 | (t->engine & 0xffu);
 }
+
+/*
+ * Whom a TSG works for, as a number: those with the same one belong together, on however many GPUs.
+ * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched run`
+ * or `class set` gave its class, and what descends from it; else the tree of processes (docs/policies/auto.md).
+ * It may change. 0: not known (yet), as in the first moments of a TSG. From any callback; one lookup.
+ */
+#define gpusched_job(t) gpusched_host_job((t)->id)
 
 /*
  * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts: 184 bytes of

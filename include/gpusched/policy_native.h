@@ -55,6 +55,14 @@ struct gpusched_native_facts {
 extern GPUSCHED_EXPORT struct gpusched_native_facts gpusched_native_facts;
 struct gpusched_native_facts gpusched_native_facts;
 
+/* The same. */
+struct gpusched_native_job {
+	gs_u64 (*job)(void *user, gs_u64 id);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_job gpusched_native_job;
+struct gpusched_native_job gpusched_native_job;
+
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
 #define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
 #define gpusched_host_log(text, value) \
@@ -67,6 +75,7 @@ struct gpusched_native_facts gpusched_native_facts;
 	gpusched_native_facts.facts(gpusched_native_facts.user, (id), (ret))
 #define gpusched_host_runlist(key, ret) \
 	gpusched_native_facts.runlist(gpusched_native_facts.user, (key), (ret))
+#define gpusched_host_job(id) gpusched_native_job.job(gpusched_native_job.user, (id))
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

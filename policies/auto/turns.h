@@ -13,14 +13,21 @@
 #define ROOTS (1ull << 63)   /* of root, a cgroup is a user */
 #define OWN_JOB (1ull << 62) /* without a cgroup a process is a job */
 
-GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
+GPUSCHED_INLINE gs_u64 cgroup_of(const struct gpusched_task *t)
 {
 	return t->cgroup_id ? t->cgroup_id : OWN_JOB | t->pid;
 }
 
+GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
+{
+	gs_u64 job = gpusched_job(t);
+
+	return job ? job : cgroup_of(t);
+}
+
 GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 {
-	return t->uid ? t->uid : ROOTS | job_of(t);
+	return t->uid ? t->uid : ROOTS | cgroup_of(t);
 }
 
 GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
@@ -58,24 +65,12 @@ GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate 
 }
 
 /* Accounts are kept while they have TSGs. */
-GPUSCHED_INLINE void join(struct tsg *s, struct account *u, struct account *j,
-			  const struct candidate *c)
-{
-	if (s->user)
-		return;
-	s->user = c->user;
-	s->job = c->job;
-	gpusched_add(&u->tsgs, 1ull);
-	gpusched_add(&j->tsgs, 1ull);
-}
-
-GPUSCHED_INLINE void leave(struct tsg *s, gs_u32 pid)
+GPUSCHED_INLINE void leave(const struct tsg *s)
 {
 	struct job_key key = { s->user, s->job };
 	struct account *u = gpusched_lookup(auto_users, &key.user);
 	struct account *j = gpusched_lookup(auto_jobs, &key);
 
-	gpusched_delete(auto_processes, &pid);
 	if (!s->user)
 		return;
 	if (j && j->tsgs > 1)
@@ -86,6 +81,19 @@ GPUSCHED_INLINE void leave(struct tsg *s, gs_u32 pid)
 		gpusched_add(&u->tsgs, (gs_u64)-1);
 	else
 		gpusched_delete(auto_users, &key.user);
+}
+
+/* The new accounts first: one of them may be what it leaves. */
+GPUSCHED_INLINE void join(struct tsg *s, struct account *u, struct account *j,
+			  const struct candidate *c)
+{
+	if (s->user == c->user && s->job == c->job)
+		return;
+	gpusched_add(&u->tsgs, 1ull);
+	gpusched_add(&j->tsgs, 1ull);
+	leave(s);
+	s->user = c->user;
+	s->job = c->job;
 }
 
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)

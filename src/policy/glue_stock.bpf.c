@@ -125,6 +125,15 @@ struct {
 	__type(value, struct gpusched_runlist_facts);
 } gs_runlists SEC(".maps");
 
+/* By TSG; the daemon's too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GPUSCHED_MAX_TSGS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u64);
+	__type(value, struct gs_job);
+} gs_jobs SEC(".maps");
+
 static __always_inline struct gs_pstate *state_of(void)
 {
 	gs_u32 zero = 0;
@@ -372,6 +381,13 @@ __attribute__((noinline)) int gpusched_host_facts(gs_u64 id, struct gpusched_fac
 	}
 	bring_up(ret);
 	return 0;
+}
+
+__attribute__((noinline)) gs_u64 gpusched_host_job(gs_u64 id)
+{
+	struct gs_job *j = bpf_map_lookup_elem(&gs_jobs, &id);
+
+	return j ? j->job : 0;
 }
 
 /*

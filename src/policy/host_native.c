@@ -39,6 +39,11 @@ struct native_facts {
 	void *user;
 };
 
+struct native_job {
+	gs_u64 (*job)(void *user, gs_u64 id);
+	void *user;
+};
+
 struct native {
 	struct gs_policy p;
 	void *dl;
@@ -153,6 +158,13 @@ static int help_runlist(void *user, gs_u32 runlist, struct gpusched_runlist_fact
 	struct native *n = user;
 
 	return gs_virtual_runlist(&n->p, runlist, ret);
+}
+
+static gs_u64 help_job(void *user, gs_u64 id)
+{
+	struct native *n = user;
+
+	return gs_virtual_job(&n->p, id);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -303,6 +315,7 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	struct native_helpers *helpers = dlsym(n->dl, "gpusched_native_ops");
 	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
 	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
+	struct native_job *job = dlsym(n->dl, "gpusched_native_job");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
@@ -312,6 +325,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 		*kick = (struct native_kick){ help_kick, n };
 	if (facts)
 		*facts = (struct native_facts){ help_facts, help_runlist, n };
+	if (job)
+		*job = (struct native_job){ help_job, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

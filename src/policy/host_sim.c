@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "policy/host.h"
+#include "table/facts.h"
 
 struct sim {
 	struct gs_policy p;
@@ -62,8 +63,11 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 	uint32_t runlist = t->gpu << 8 | (t->engine & 0xffu);
 	struct gpusched_runlist_facts r;
 	struct gpusched_facts f;
+	const struct gs_job job = { .job = gs_virtual_job(p, t->id) };
 	uint64_t id = t->id;
 
+	if (bpf_map_update_elem(p->loaded.jobs_fd, &id, &job, BPF_ANY) < 0)
+		return -errno;
 	if (!gs_virtual_facts(p, id, &f) &&
 	    bpf_map_update_elem(p->loaded.facts_fd, &id, &f, BPF_ANY) < 0)
 		return -errno;
@@ -138,10 +142,11 @@ static int sim_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_
 		ret = take(p, tasks[i]);
 	if (t && ret == 0)
 		ret = take(p, t);
-	if (t && r->op == GPUSCHED_RUN_TASK_DESTROY)
+	if (t && r->op == GPUSCHED_RUN_TASK_DESTROY) {
 		bpf_map_delete_elem(p->loaded.tsgs_fd, &r->key);
-	if (t && r->op == GPUSCHED_RUN_TASK_DESTROY)
 		bpf_map_delete_elem(p->loaded.facts_fd, &t->id);
+		bpf_map_delete_elem(p->loaded.jobs_fd, &t->id);
+	}
 	return ret;
 }
 

@@ -236,3 +236,8 @@ int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 	*ret = (struct gpusched_runlist_facts){ 0 };
 	return p->world.runlist ? p->world.runlist(p->world.user, runlist, ret) : -ENOENT;
 }
+
+uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id)
+{
+	return p->world.job ? p->world.job(p->world.user, id) : 0;
+}

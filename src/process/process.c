@@ -97,28 +97,37 @@ static FILE *open_of(pid_t pid, const char *what)
 }
 
 /* From status: /proc/PID itself belongs to root when the process is not dumpable. */
-static int status_number(pid_t pid, const char *key, unsigned int *ret)
+int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 {
 	CLEANUP_FILE FILE *f = open_of(pid, "status");
-	size_t len = strlen(key);
+	bool known = false;
 	char line[256];
 
-	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, len) && sscanf(line + len, "%u", ret) == 1)
-			return 0;
-	return -ESRCH;
+	*ret = (struct gs_process_ids){ 0 };
+	while (f && fgets(line, sizeof(line), f)) {
+		known |= sscanf(line, "Uid: %u", &ret->uid) == 1;
+		sscanf(line, "PPid: %d", &ret->parent);
+		sscanf(line, "NSpgid: %d", &ret->group);
+		sscanf(line, "NSsid: %d", &ret->session);
+	}
+	return known ? 0 : -ESRCH;
 }
 
 int gs_process_uid(pid_t pid, uid_t *ret)
 {
-	return status_number(pid, "Uid:", ret);
+	struct gs_process_ids ids;
+	int r = gs_process_ids(pid, &ids);
+
+	if (!r)
+		*ret = ids.uid;
+	return r;
 }
 
 pid_t gs_process_parent(pid_t pid)
 {
-	unsigned int parent;
+	struct gs_process_ids ids;
 
-	return status_number(pid, "PPid:", &parent) ? 0 : (pid_t)parent;
+	return gs_process_ids(pid, &ids) ? 0 : ids.parent;
 }
 
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN])

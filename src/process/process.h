@@ -27,6 +27,12 @@ bool gs_proc_is_mps(pid_t pid);
 /* Its real uid, its name; -ESRCH. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
+/* Waits for none of its locks; 0 where it has none here. -ESRCH. */
+struct gs_process_ids {
+	uid_t uid; /* real */
+	pid_t parent, group, session;
+};
+int gs_process_ids(pid_t pid, struct gs_process_ids *ret);
 /* 0: it is gone, or has none here. Waits for none of its locks. */
 pid_t gs_process_parent(pid_t pid);
 

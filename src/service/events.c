@@ -7,6 +7,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "classify/job.h"
 #include "process/cgroup.h"
 #include "process/process.h"
 #include "process/reader.h"
@@ -21,6 +22,7 @@
 #include "service/sweeping.h"
 #include "service/watch.h"
 #include "table/events.h"
+#include "table/facts.h"
 #include "table/procs.h"
 #include "taps/taps.h"
 
@@ -108,6 +110,19 @@ void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 		gs_watch_emit(s, gs_event_json(s, &ev), rec->task.uid);
 }
 
+/* Policies ask for compute work only. It may change as its class, cgroup or ancestors do. */
+static void take_job(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	uint64_t job;
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(s->o))
+		return;
+	job = gs_job_of(s->o, (pid_t)rec->task.pid);
+	if (job && job != gs_job_get(s->o, rec->task.id) && gs_job_put(s->o, rec, job))
+		gs_log(LOG_WARNING, "TSG %llu: no room for its job",
+		       (unsigned long long)rec->task.id);
+}
+
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
 {
 	uint64_t id = gs_cgroup_of((pid_t)rec->task.pid);
@@ -116,6 +131,7 @@ void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
 		return;
 	rec->task.cgroup_id = id;
 	gs_record_poke(s, rec, GPUSCHED_POKE_WHO);
+	take_job(s, rec);
 }
 
 void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
@@ -126,6 +142,7 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 	uint32_t what = 0;
 
 	gs_record_cgroup(s, rec);
+	take_job(s, rec);
 	if (take_gpu(s, rec))
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(s, rec, answer))

@@ -32,6 +32,7 @@
 #include "service/watch.h"
 #include "table/cfg.h"
 #include "table/events.h"
+#include "table/facts.h"
 #include "taps/taps.h"
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
@@ -335,6 +336,11 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = start_engine(s, err);
 	if (!r)
 		r = start_events(s, err);
+	if (!r && s->opts.daemon) { /* only policies ask for them */
+		r = gs_jobs_begin(s->o);
+		if (r)
+			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
+	}
 	if (!r)
 		r = gs_sight_start(s, err);
 	if (!r)

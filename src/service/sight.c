@@ -208,6 +208,7 @@ void gs_sight_gone(struct gs_service *s, uint64_t id)
 {
 	gs_ledger_gone(s, id);
 	gs_hardware_gone(s, id);
+	gs_job_remove(s->o, id);
 	if (!s->account)
 		return;
 	gs_account_gone(s->account, id);
@@ -238,6 +239,7 @@ void gs_sight_complete(struct gs_service *s, struct gpusched_tsg *rec)
 /* Events were lost: ends may be among them. */
 void gs_sight_losses(struct gs_service *s)
 {
+	gs_jobs_prune(s->o, is_there, s);
 	if (s->account)
 		gs_account_prune(s->account, is_there, s);
 }

@@ -54,7 +54,7 @@ struct sim_group {
 	bool suspended; /* from its start, by a person */
 	bool adopted;   /* found later: its preemption mode is only assumed */
 	unsigned int weight;
-	uint64_t deadline_us, cgroup_id;
+	uint64_t deadline_us, cgroup_id, job; /* job 0: not known */
 	unsigned int uid;
 };
 

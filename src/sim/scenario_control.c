@@ -112,6 +112,13 @@ static struct gpusched_task *const *view_tasks(void *user, size_t *ret_n)
 	return x->tasks;
 }
 
+static uint64_t view_job(void *user, uint64_t id)
+{
+	const struct sim_sim *x = user;
+
+	return id && id <= x->nprocs ? x->procs[id - 1].g->job : 0;
+}
+
 static uint32_t class_id(const struct sim_sim *x, const char *name)
 {
 	uint32_t id = GPUSCHED_CLASS_FIRST_USER;
@@ -401,6 +408,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		.tasks = view_tasks,
 		.facts = sim_sight_facts,
 		.runlist = sim_sight_runlist,
+		.job = view_job,
 		.seed = x->res->seed,
 		.hidden = x->res->facts == SIM_FACTS_ALL ? 0 : ~gs_host_stock.facts,
 		.user = x,

@@ -88,6 +88,7 @@ static const struct key group_keys[] = {
 	{ "weight", UINT, G(weight), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX },
 	{ "deadline_us", U64, G(deadline_us), 1, 1e9 },
 	{ "cgroup", U64, G(cgroup_id), 1, 9e15 },
+	{ "job", U64, G(job), 1, 9e15 },
 };
 
 static const struct key rotate_keys[] = {

@@ -76,3 +76,61 @@ void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist)
 {
 	bpf_map_delete_elem(t->runlists_fd, &runlist);
 }
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+int gs_jobs_begin(struct gs_table *t)
+{
+	int fd = t->jobs_fd;
+
+	if (fd < 0)
+		fd = new_map("gs_jobs", sizeof(uint64_t), sizeof(struct gs_job), GPUSCHED_MAX_TSGS);
+	if (fd < 0)
+		return fd;
+	t->jobs_fd = fd;
+	return 0;
+}
+
+bool gs_jobs_has(const struct gs_table *t)
+{
+	return t->jobs_fd >= 0;
+}
+
+int gs_job_put(struct gs_table *t, const struct gpusched_tsg *rec, uint64_t job)
+{
+	const struct gs_job value = { .job = job, .key = rec->key };
+
+	return bpf_map_update_elem(t->jobs_fd, &rec->task.id, &value, BPF_ANY) ? -errno : 0;
+}
+
+uint64_t gs_job_get(struct gs_table *t, uint64_t id)
+{
+	struct gs_job value;
+
+	return t->jobs_fd < 0 || bpf_map_lookup_elem(t->jobs_fd, &id, &value) ? 0 : value.job;
+}
+
+void gs_job_remove(struct gs_table *t, uint64_t id)
+{
+	if (t->jobs_fd >= 0)
+		bpf_map_delete_elem(t->jobs_fd, &id);
+}
+
+/* The next one's id is asked for before an entry goes. */
+void gs_jobs_prune(struct gs_table *t,
+		   bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
+		   void *user)
+{
+	uint64_t id, next;
+	bool more = t->jobs_fd >= 0 && !bpf_map_get_next_key(t->jobs_fd, NULL, &id);
+
+	while (more) {
+		struct gs_job value;
+
+		more = !bpf_map_get_next_key(t->jobs_fd, &id, &next);
+		if (!bpf_map_lookup_elem(t->jobs_fd, &id, &value) &&
+		    !is_there(&value.key, id, user))
+			gs_job_remove(t, id);
+		id = next;
+	}
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * facts.h - what the GPUs' logs say of TSGs and runlists: maps that policies read
+ * facts.h - what the GPUs' logs say of TSGs and runlists, and whose jobs TSGs are: maps that
+ * policies read
  *
  * Not pinned: facts are old a second after the daemon that reads the logs is gone. By TSG id, which
  * is never used again.
@@ -11,6 +12,12 @@
 #include "gpusched/policy_types.h"
 
 #define GS_MAX_RUNLISTS 1024
+
+/* Whom a TSG works for. */
+struct gs_job {
+	gs_u64 job;
+	struct gpusched_key key; /* of the TSG */
+};
 
 /*
  * Facts are written when something has happened to their TSG. Until then what is loaded is held, and
@@ -56,6 +63,19 @@ int gs_facts_put_runlist(struct gs_table *t, uint32_t runlist,
 			 const struct gpusched_runlist_facts *facts);
 void gs_facts_remove(struct gs_table *t, uint64_t id);
 void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
+
+/* The same of jobs: gpusched_job() of policy.bpf.h. */
+int gs_jobs_begin(struct gs_table *t);
+bool gs_jobs_has(const struct gs_table *t);
+/* Of the record's TSG. 0 or -errno. */
+int gs_job_put(struct gs_table *t, const struct gpusched_tsg *rec, uint64_t job);
+/* 0: not known. */
+uint64_t gs_job_get(struct gs_table *t, uint64_t id);
+void gs_job_remove(struct gs_table *t, uint64_t id);
+/* Forgets those whose end was not told. */
+void gs_jobs_prune(struct gs_table *t,
+		   bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
+		   void *user);
 #endif
 
 #endif /* GPUSCHED_TABLE_FACTS_H */

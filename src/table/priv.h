@@ -57,6 +57,7 @@ enum gs_pin {
 struct gs_table {
 	int fd[GS_PIN_OPENED];
 	int facts_fd, runlists_fd; /* -1: facts.h's are not made */
+	int jobs_fd;               /* the same of its jobs */
 	unsigned int cpus;
 	unsigned int sweeps;
 	unsigned int handled;     /* events in this dispatch */

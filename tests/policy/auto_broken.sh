@@ -46,6 +46,7 @@ without "the part that by default is a BE's" 's/KEEP_PERMILLE 870ull/KEEP_PERMIL
 without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
 without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
+without "jobs that are no cgroups" 's/return job ? job : /return /' trees
 without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
 without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus

@@ -26,7 +26,7 @@ GPUSCHED_TICK(t, round)
 	struct gpusched_facts f;
 	int r = gpusched_facts(t, &f);
 
-	t->priv[0] = (gs_u64)(gs_u32)-r << 32 | f.known;
+	t->priv[0] = (gs_u64)(gs_u32)-r << 32 | gpusched_job(t) << 16 | f.known;
 	t->priv[1] = f.held_ns;
 	t->priv[2] = f.turns;
 	t->priv[3] = f.as_of_ns;

@@ -43,6 +43,12 @@ static inline struct gpusched_task *const *world_live(void *user, size_t *ret_n)
 	return w->live;
 }
 
+/* Of some TSGs it is not known. */
+static inline uint64_t world_job(void *user, uint64_t id)
+{
+	return id % 4;
+}
+
 static inline uint32_t world_draw(struct world *w, uint32_t below)
 {
 	w->rng = w->rng * 6364136223846793005ull + 1442695040888963407ull;
@@ -53,7 +59,7 @@ static inline int world_open(struct world *w, const struct gs_host *host, const 
 			     const char *const *options, struct gs_error *err)
 {
 	const struct gs_world where = {
-		.now_ns = world_now, .tasks = world_live, .seed = 42, .user = w
+		.now_ns = world_now, .tasks = world_live, .job = world_job, .seed = 42, .user = w
 	};
 	struct gs_policy_exit x = { 0 };
 	size_t n = 0;

@@ -18,6 +18,7 @@
 #include "taps/taps.h"
 #include "replay_world.h"
 #include "table/cfg.h"
+#include "table/facts.h"
 #include "table/procs.h"
 
 #define STOCK_ADOPTED 0xf11eull /* file of the TSGs that no tap saw */
@@ -75,6 +76,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 		assert_int_equal(gs_table_poke(table, &poke), 0);
 	}
 	assert_int_equal(bpf_map_update_elem(s->tsgs_fd, &rec.key, &rec, BPF_EXIST), 0);
+	assert_int_equal(gs_job_put(table, &rec, gs_virtual_job(&s->s.p, t->id)), 0);
 }
 
 /* What the policy wrote. Returns whether the TSG waits for admission. */
@@ -235,6 +237,7 @@ static inline int stock_link(struct gs_policy *p, struct gs_policy_exit *x, stru
 	int r;
 
 	p->world.table = table;
+	assert_int_equal(gs_jobs_begin(table), 0);
 	s->tsgs_fd = gs_table_map_fd(table, "gs_tsgs");
 	assert_int_equal(gs_cfg_gpus(table, gpus, WORLD_GPUS), 0);
 	for (uint32_t i = 0; i < WORLD_GPUS; i++) {

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "classify/job.h"
 #include "classify/priv.h"
 
 static struct gs_classes *fresh(void)
@@ -253,13 +254,111 @@ static void test_own_process(void **state)
 	gs_classes_free(c);
 }
 
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+#define LOGIN "/user.slice/user-1000.slice/session-3.scope"
+
+/* A process of user 1000 in the session that 100 leads. */
+static struct gs_kin kin(pid_t pid, pid_t group)
+{
+	struct gs_kin k = { .pid = pid, .group = group, .session = 100, .uid = 1000 };
+
+	snprintf(k.cgroup, sizeof(k.cgroup), "%s", LOGIN);
+	return k;
+}
+
+/* sshd, a shell, a launcher, a training; from the last on. */
+static void ssh(struct gs_kin up[4])
+{
+	up[0] = kin(300, 200);
+	up[1] = kin(200, 200);
+	up[2] = kin(100, 100);
+	up[3] = kin(90, 90);
+	up[3].session = 90;
+}
+
+static void test_job_tree(void **state)
+{
+	struct gs_kin up[4];
+
+	(void)state;
+	ssh(up);
+	assert_int_equal(gs_job_root(up, 4), 200);
+	assert_int_equal(gs_job_root(up + 1, 3), 200);
+	assert_int_equal(gs_job_root(up, 1), 300);
+	up[0].session = up[0].group = 300; /* a worker in a session of its own */
+	assert_int_equal(gs_job_root(up, 4), 200);
+	ssh(up);
+	up[1].group = up[0].group = 100; /* no job control: a script leads the session */
+	assert_int_equal(gs_job_root(up, 4), 90);
+	up[3].uid = 0;
+	assert_int_equal(gs_job_root(up, 4), 100);
+	snprintf(up[1].cgroup, sizeof(up[1].cgroup), "/init.scope");
+	assert_int_equal(gs_job_root(up, 4), 300);
+}
+
+static void test_job_command(void **state)
+{
+	struct gs_kin up[4];
+
+	(void)state;
+	ssh(up);
+	up[0].commanded = true;
+	assert_int_equal(gs_job_root(up, 4), 300);
+	up[1].commanded = true;
+	up[0].uid = 1001; /* whoever it became */
+	assert_int_equal(gs_job_root(up, 4), 200);
+	up[2].commanded = true; /* the shell was given a class */
+	assert_int_equal(gs_job_root(up, 4), 100);
+	up[0].commanded = false;
+	up[0].uid = 1000;
+	assert_int_equal(gs_job_root(up, 4), 200);
+}
+
+static void test_job_cgroups(void **state)
+{
+	static const char *const shared[] = { "",
+					      "/",
+					      LOGIN,
+					      "/user.slice/user@7.service/init.scope",
+					      "/a/tmux-spawn-1.scope",
+					      "/a/vte-spawn-1.scope",
+					      "/system.slice/gpuschedd.service" };
+	static const char *const own[] = { "/system.slice/train.service", "/a/run-r1.scope",
+					   "/kubepods/pod1/c1", LOGIN "/inner",
+					   "/system.slice/gpuschedd.service/x" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+		assert_true(gs_job_shares(shared[i], "/system.slice/gpuschedd.service"));
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		assert_false(gs_job_shares(own[i], "/system.slice/gpuschedd.service"));
+}
+
+/* Our own: the parent's, whoever that is, as we have done nothing to be another. */
+static void test_job_of(void **state)
+{
+	uint64_t ours = gs_job_of(NULL, getpid());
+
+	(void)state;
+	assert_true(ours != 0);
+	if (ours & GS_JOB_PROCESS)
+		assert_true(gs_job_of(NULL, getppid()) == ours ||
+			    ours == (GS_JOB_PROCESS | (uint64_t)getpid()));
+	else
+		assert_true(ours == gs_cgroup_of(getpid()));
+	assert_true(gs_job_of(NULL, 0x7ffffff0) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),        cmocka_unit_test(test_order_and_may),
 		cmocka_unit_test(test_rule_errors),  cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_never_raises), cmocka_unit_test(test_attribute),
-		cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_own_process),  cmocka_unit_test(test_job_tree),
+		cmocka_unit_test(test_job_command),  cmocka_unit_test(test_job_cgroups),
+		cmocka_unit_test(test_job_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

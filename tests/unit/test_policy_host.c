@@ -159,6 +159,7 @@ static void test_facts(void **state)
 	(void)state;
 	NEED_TABLE();
 	assert_int_equal(gs_facts_begin(table), 0);
+	assert_int_equal(gs_jobs_begin(table), 0);
 	a = fixture_tsg(1, GPUSCHED_CLASS_LC);
 	b = fixture_tsg(2, GPUSCHED_CLASS_BE);
 	p = start(fixture_source("looks"), NULL, NULL);
@@ -183,6 +184,10 @@ static void test_facts(void **state)
 
 	gs_facts_remove(table, a.task.id);
 	gs_facts_remove_runlist(table, 1);
+	assert_int_equal(gs_job_put(table, &a, 7), 0);
+	look(p, &a, priv);
+	assert_int_equal(priv[0], 2ull << 32 | 7 << 16);
+	gs_job_remove(table, a.task.id);
 	look(p, &a, priv);
 	assert_int_equal(priv[0], 2ull << 32);
 	assert_int_equal(priv[1], 0);
