@@ -237,7 +237,11 @@ static bool is_suspended(const struct gpusched_tsg *rec)
 	return (rec->task.is.valid & GPUSCHED_RUNNABLE) && !rec->task.is.runnable;
 }
 
-static void take_in(struct gs_node *n, const struct gpusched_tsg *rec, const struct gs_news *news)
+/* How long a TSG that was greedy has no long slice. */
+#define CALM_NS (3 * NS_PER_S)
+
+static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+		    const struct gs_news *news, uint64_t now)
 {
 	uint32_t asked;
 
@@ -252,6 +256,8 @@ static void take_in(struct gs_node *n, const struct gpusched_tsg *rec, const str
 	}
 	if (news->preempt)
 		n->preempt = n->preempting = true;
+	if (news->greedy)
+		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
 }
@@ -274,7 +280,7 @@ static int look_at(struct gs_core *c, const struct gpusched_tsg *rec, const stru
 	if (!n)
 		return -ENOMEM;
 	if (news)
-		take_in(n, rec, news);
+		take_in(c, n, rec, news, now);
 	look(c, n, now, todo);
 	trace_todo(c, now, todo);
 	return 0;

@@ -41,6 +41,8 @@
 	X(LEFT_STOPPED, "left_stopped", \
 	  "such processes left alone, since others had stopped them") \
 	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
+	X(HELD_TOO_LONG, "held_too_long", \
+	  "times that a TSG lost its long slice because of its pre-switches") \
 	X(OVER_BUDGET, "over_budget", \
 	  "changes put off because calls had taken 5 % of a GPU's time") \
 	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
@@ -66,6 +68,7 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(SUSPEND_LIMIT, "suspended for as long as its class allows: it runs") \
 	X(HOLD_LIMIT, "held for as long as HoldLimit= allows: it runs") \
 	X(STARVED, "no progress with its short slice: it has a longer one") \
+	X(HELD_TOO_LONG, "its pre-switches held the GPU too long: it has no long slice") \
 	X(BUDGET, "calls have had their share of the GPU: its change waits") \
 	X(GAVE_UP, "calls failed too often: its change is given up")
 
@@ -130,6 +133,7 @@ struct gs_news {
 	uint32_t anew;      /* settings that a person asks for anew: nothing is given up for good */
 	bool doubt;         /* if it is suspended: maybe not all of it */
 	bool preempt;       /* one preempt call, now */
+	bool greedy;        /* it had more of the GPU by pre-switches than it may */
 	bool user; /* that person is not root: what is asked for comes after the policy's */
 };
 

@@ -461,6 +461,23 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 		raise_slice(t, long_slice(c));
 }
 
+/* A long slice lets a pre-switch hold the GPU. Who holds it too much has its own slice for a while. */
+static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+		       uint64_t now, struct gs_goal *t)
+{
+	uint32_t own = gs_asked(rec).timeslice_us;
+	bool was = n->curbed;
+
+	n->curbed = now < n->greedy_until && t->src[TS_INDEX] == GS_SRC_POLICY &&
+		    t->set.timeslice_us > own;
+	if (!n->curbed)
+		return;
+	t->set.timeslice_us = own;
+	gs_core_set_due(c, n, n->greedy_until);
+	if (!was)
+		c->counters[GS_ENG_HELD_TOO_LONG]++;
+}
+
 uint32_t gs_core_overrules(const struct gs_node *n)
 {
 	uint32_t all = 0;
@@ -471,6 +488,7 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	return all | (uint32_t)n->told_short << GS_OVERRULE_SHORT |
 	       (uint32_t)n->released << GS_OVERRULE_SUSPEND_LIMIT |
 	       (uint32_t)n->starved << GS_OVERRULE_STARVED |
+	       (uint32_t)n->curbed << GS_OVERRULE_HELD_TOO_LONG |
 	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
 }
@@ -490,6 +508,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	hold_for_admission(c, n, now, todo, ret);
 	take_manual(rec, ret);
 	limit_suspension(c, n, rec, now, ret);
+	greed_rule(c, n, rec, now, ret);
 	switch_cost_rule(c, n, rec, now, ret);
 	starvation_rule(c, n, rec, now, ret);
 }

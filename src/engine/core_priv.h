@@ -87,6 +87,8 @@ struct gs_node {
 	bool released;    /* its suspension hit the limit: until the policy withdraws the wish */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
+	bool curbed;           /* its long slice is taken away ... */
+	uint64_t greedy_until; /* ... until then, unless it goes on */
 	/* the call budget */
 	uint32_t
 		users; /* settings, and GS_PREEMPT, that a user asked for and no call was made of yet */

@@ -344,6 +344,13 @@ int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key)
 	return gs_engine_tell(e, key, &news);
 }
 
+int gs_engine_greedy(struct gs_engine *e, const struct gpusched_key *key)
+{
+	const struct gs_news news = { .greedy = true };
+
+	return gs_engine_tell(e, key, &news);
+}
+
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key)
 {
 	const struct gs_news news = { .doubt = true };

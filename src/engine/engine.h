@@ -75,6 +75,8 @@ int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uin
  * it is suspended once more, or resumed when nobody wants that any longer.
  */
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
+/* It had more of the GPU by its pre-switches than it may: for 3 s it has no slice above its own. */
+int gs_engine_greedy(struct gs_engine *e, const struct gpusched_key *key);
 /* Calls have become possible: whatever was given up is tried again. */
 int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key);
 /* The same for all TSGs (at start, when the policy changed, at a tick). */

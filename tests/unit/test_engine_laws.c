@@ -114,6 +114,46 @@ static void test_starving_tsg_gets_a_longer_slice(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 20);
 }
 
+static void test_greedy_pre_switches_lose_the_long_slice(void **state)
+{
+	const struct gs_news greedy = { .greedy = true };
+	struct gpusched_tsg *t = new_tsg(1, 0), *other = new_tsg(2, 0);
+
+	want(t, GPUSCHED_TIMESLICE, 1000000);
+	want(other, GPUSCHED_TIMESLICE, 1000000);
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1000000);
+	tell(t, &greedy);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
+	assert_int_equal(world.hw[1].timeslice_us, 1000000);
+	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_HELD_TOO_LONG);
+	/* as long as it goes on, and once */
+	for (int i = 0; i < 5; i++) {
+		pass(NS_PER_S);
+		tell(t, &greedy);
+	}
+	pass(2900 * NS_PER_MS);
+	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
+	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
+	/* calm: the policy's wish holds again */
+	pass(200 * NS_PER_MS);
+	assert_int_equal(world.hw[0].timeslice_us, 1000000);
+	assert_int_equal(gs_core_overruled(world.core, &t->key), 0);
+	/* a slice below its own, and a person's, are no long ones */
+	want(t, GPUSCHED_TIMESLICE, 300);
+	tell(t, &greedy);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 300);
+	want(t, GPUSCHED_TIMESLICE, 1000000);
+	assert_true(set_slice(t, 500000));
+	tell(t, &greedy);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 500000);
+	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
+}
+
 static void test_policy_cannot_suspend_for_ever(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -568,6 +608,7 @@ int main(void)
 		T(test_second_short_slice_of_a_person_is_refused),
 		T(test_unknown_engines_are_not_one_runlist),
 		T(test_starving_tsg_gets_a_longer_slice),
+		T(test_greedy_pre_switches_lose_the_long_slice),
 		T(test_policy_cannot_suspend_for_ever),
 		T(test_resume_is_tried_again),
 		T(test_backoff),
