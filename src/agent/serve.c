@@ -249,9 +249,9 @@ void *agent_serve(void *unused)
 	for (;;) { /* without a socket it still is the one that ends the program */
 		struct gs_agent_facts facts = { 0 };
 
-		round_of(&s);
 		fill_facts(&facts);
-		agent_sheet_turn(&facts);
+		agent_sheet_turn(&facts); /* at once: a daemon's probes are not to count as well */
+		round_of(&s);
 		if (!is_last())
 			continue;
 		last = 1;

@@ -56,6 +56,7 @@ void agent_sheet_turn(const struct gs_agent_facts *facts)
 	sheet->holds = facts->holds;
 	sheet->held_ns = facts->held_ns;
 	sheet->deadline_us = facts->deadline_us;
+	sheet->counted_ns = facts->blind[0] ? 0 : now;
 }
 
 uint64_t agent_share_ns(uint64_t now_ns)

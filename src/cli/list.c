@@ -81,6 +81,17 @@ static char *wanted(const json_t *row)
 		       : marked;
 }
 
+/* Those that its own agent counted are only told. */
+static char *launched(const json_t *row)
+{
+	CLEANUP_FREE char *text = gs_json_cell(gs_json_at(row, "launches"));
+	char *told = NULL;
+
+	if (!text || !json_is_true(gs_json_at(row, "launches_told")))
+		return TAKE_PTR(text);
+	return asprintf(&told, "%s (told)", text) < 0 ? NULL : told;
+}
+
 static char *held(const json_t *row)
 {
 	const json_t *ns = gs_json_at(row, "gpu_time_ns");
@@ -108,7 +119,7 @@ static const struct gs_column columns[] = {
 	{ "want.timeslice_us", "WANT", GS_COL_RIGHT, .cell = wanted },
 	{ "is.interleave", "INTERLEAVE", .spare = 6 },
 	{ "is.preempt_mode", "MODE", .spare = 3 },
-	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT },
+	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT, .cell = launched },
 	{ "gpu_time_ns", "HELD", GS_COL_RIGHT, .cell = held },
 	{ "is.runnable", "STATE", .cell = state, .colour = state_colour },
 	{ "known_by", "KNOWN", .spare = 5 },

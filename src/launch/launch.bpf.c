@@ -49,6 +49,14 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_libs SEC(".maps");
 
+/* Processes whose own agent counts: until when, or GS_TOLD_NOW. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_TOLD);
+	__type(key, gs_u32);
+	__type(value, gs_u64);
+} gs_told SEC(".maps");
+
 /* Launches on TSGs by the class that these had then: a TSG's own count ends with it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -64,6 +72,14 @@ static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 	gs_u64 *at = bpf_map_lookup_elem(&gs_launch_libs, &lib);
 
 	return at && *at != GS_LAUNCH_LIB_OFF ? at : NULL;
+}
+
+/* Since when the launches of a process are counted here; 0: as long as those of others. */
+static __always_inline gs_u64 told_until(gs_u32 tgid)
+{
+	gs_u64 *until = bpf_map_lookup_elem(&gs_told, &tgid);
+
+	return until ? *until : 0;
 }
 
 /* ---- threads and their current contexts ------------------------------------------------------ */
@@ -200,7 +216,8 @@ int made(struct pt_regs *ctx)
 	if (t->nmade == 1) {
 		ref = t->made;
 		bpf_map_update_elem(&gs_contexts, &key, &ref, BPF_ANY);
-		begin_count(&ref);
+		if (told_until(t->tgid) != GS_TOLD_NOW)
+			begin_count(&ref);
 	} else if (t->nmade) {
 		bpf_map_delete_elem(&gs_contexts, &key);
 	}
@@ -345,7 +362,9 @@ static __always_inline void count_rate(struct gpusched_task *task, gs_u64 now)
 			     gs_rate_decayed(rate, ns) + GS_RATE_STEP_MHZ - rate);
 }
 
-static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_u64 now)
+/* @from: not before, since its own agent counted then. */
+static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_u64 from,
+				  gs_u64 now)
 {
 	const gs_u32 bits = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE;
 	gs_u64 since = *(volatile gs_u64 *)&task->launches_since_ns;
@@ -356,6 +375,8 @@ static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_
 		since = at && *at > GS_LAUNCH_LIB_BEGINS ? *at : now;
 		if (since < task->created_ns)
 			since = task->created_ns;
+		if (since < from)
+			since = from;
 		__sync_val_compare_and_swap(&task->launches_since_ns, 0, since);
 	}
 	__sync_fetch_and_add(&task->launches, 1);
@@ -376,17 +397,20 @@ static __always_inline void count_class(gs_u32 class_id)
 SEC("uprobe")
 int launch(struct pt_regs *ctx)
 {
-	gs_u64 cookie = bpf_get_attach_cookie(ctx), now = bpf_ktime_get_ns();
+	gs_u64 cookie = bpf_get_attach_cookie(ctx), now = bpf_ktime_get_ns(), from;
 	struct gs_thread *t = thread_of(cookie);
 	struct gpusched_tsg *rec;
 	struct gs_tsg_ref ref;
 
 	if (!t || !t->tgid)
 		return 0;
+	from = told_until(t->tgid);
+	if (from == GS_TOLD_NOW)
+		return 0;
 	rec = tsg_of(t, &ref);
 	if (!rec)
 		return 0;
-	count(&rec->task, cookie, now);
+	count(&rec->task, cookie, from, now);
 	count_class(rec->task.class_id);
 	t->work = ref;
 	t->work_ns = now;
@@ -397,10 +421,11 @@ int launch(struct pt_regs *ctx)
 
 /* ---- counting begins or ends ----------------------------------------------------------------- */
 
-static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u64 *n)
+/* @of: a process's, 0: all. */
+static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *of)
 {
-	if (rec->task.known & GPUSCHED_KNOWN_LAUNCHES)
-		*n += 1;
+	if (*of && rec->task.pid != *of)
+		return 0;
 	rec->task.launches = 0;
 	rec->task.launches_since_ns = 0;
 	rec->task.last_launch_ns = 0;
@@ -413,8 +438,19 @@ static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg 
 SEC("syscall")
 int launch_forget(void *ctx)
 {
-	gs_u64 n = 0;
+	gs_u32 of = 0;
 
-	bpf_for_each_map_elem(&gs_tsgs, forget_one, &n, 0);
+	bpf_for_each_map_elem(&gs_tsgs, forget_one, &of, 0);
+	return 0;
+}
+
+/* The same for a process that is in gs_told. */
+SEC("syscall")
+int launch_told(const struct gs_launch_told *who)
+{
+	gs_u32 of = who->tgid;
+
+	if (of)
+		bpf_for_each_map_elem(&gs_tsgs, forget_one, &of, 0);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #define GS_MAX_CONTEXTS 32768
 #define GS_MAX_LAUNCHERS 8192
 #define GS_MAX_LAUNCH_LIBS 256
+#define GS_MAX_TOLD 512 /* processes that count their launches themselves */
 /* launches_since_ns of a TSG whose count can't be exact any more. */
 #define GS_LAUNCHES_NEVER (~0ull)
 
@@ -38,6 +39,14 @@ enum gs_cookie_context { GS_CTX_MAKE, GS_CTX_SET, GS_CTX_PUSH, GS_CTX_POP, GS_CT
 enum gs_cookie_made {
 	GS_MADE_ONLY,
 	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
+};
+
+/* In gs_told, beside the time since when the process is counted here again. */
+#define GS_TOLD_NOW (~0ull)
+
+/* Argument of the program launch_told. */
+struct gs_launch_told {
+	gs_u32 tgid;
 };
 
 /* The programs of src/launch/launch.bpf.c that count, in the order of attaching. */

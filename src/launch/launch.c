@@ -350,8 +350,26 @@ static void drop_user(struct lib *lib, size_t k)
 	lib->users[k] = lib->users[--lib->nusers];
 }
 
+int gs_launches_told(struct gs_launches *l, pid_t pid, bool told)
+{
+	struct gs_launch_told who = { .tgid = (uint32_t)pid };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &who, .ctx_size_in = sizeof(who));
+	uint64_t until = told ? GS_TOLD_NOW : gs_now_ns();
+
+	if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.gs_told), &who.tgid, &until, BPF_ANY))
+		return -errno;
+	if (!told)
+		return 0;
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.gs_launchers), &who.tgid);
+	return bpf_prog_test_run_opts(bpf_program__fd(l->skel->progs.launch_told), &opts) ? -errno
+											  : 0;
+}
+
 void gs_launches_gone(struct gs_launches *l, pid_t pid)
 {
+	uint32_t tgid = (uint32_t)pid;
+
+	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.gs_told), &tgid);
 	for (size_t i = 0; i < l->nlibs; i++)
 		for (size_t k = l->libs[i]->nusers; k-- > 0;)
 			if (l->libs[i]->users[k] == pid)

@@ -53,6 +53,11 @@ int gs_launches_catch_up(struct gs_launches *l);
 int gs_launches_process(struct gs_launches *l, pid_t pid);
 /* It ended or executed another program: detaches from what nobody maps any more. */
 void gs_launches_gone(struct gs_launches *l, pid_t pid);
+/*
+ * Its own agent counts its launches from now on, so that the probes count none: what they had is
+ * unknown again. @told false: they count it, from now on. -E2BIG: too many do.
+ */
+int gs_launches_told(struct gs_launches *l, pid_t pid, bool told);
 /* The same for all processes whose end was not told. */
 void gs_launches_sweep(struct gs_launches *l);
 

@@ -4,7 +4,9 @@
  *
  * An agent connects, the kernel says which process it is, and it is sent a page that nobody can
  * shrink; no file of a client is mapped, and no path of a client opened. Pre-switches may take half
- * of any second. A process that had the GPU for more than that by the log may make none.
+ * of any second. A process that had the GPU for more than that by the log may make none, and if it
+ * made some it loses its long slice for a while. Launches that an agent counts the probes do not;
+ * but a policy that asked for launches gets them from the probes, as a fact.
  */
 #include "service/agents.h"
 
@@ -24,19 +26,26 @@
 #include "process/process.h"
 #include "rm/agent.h"
 #include "service/instance.h"
+#include "service/launches.h"
 
 #define LOOK_NS NS_PER_S
 #define MOST 256
 #define MOST_OF_USER 32
-#define AT_ONCE 16              /* accepted in one turn of the loop */
-#define AGAIN_NS (NS_PER_S / 2) /* a process gets another page after */
+#define AT_ONCE 16               /* accepted in one turn of the loop */
+#define AGAIN_NS (NS_PER_S / 2)  /* a process gets another page after */
+#define BEGINS_NS (2 * NS_PER_S) /* an agent has told by then */
 
 struct agent {
 	pid_t pid;
 	uid_t uid;
 	uint64_t start_ns, since_ns;
 	struct gs_agent_sheet *sheet;
-	uint64_t held_ns; /* of the GPU, by the log; at the last look */
+	/* at the last look */
+	uint64_t held_ns;           /* of the GPU, by the log */
+	uint64_t pre_ns;            /* of its pre-switches, as told */
+	uint64_t launches, told_ns; /* as told and believed, and when */
+	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
+	bool counts;                /* it counts its launches, and nobody else does */
 };
 
 struct gs_agents {
@@ -46,14 +55,34 @@ struct gs_agents {
 	struct agent all[MOST];
 	size_t n;
 	uint64_t looked_ns;
+	uint64_t by_class[GPUSCHED_MAX_CLASSES];
 };
+
+static struct agent *find(const struct gs_agents *a, pid_t pid)
+{
+	for (size_t i = 0; a && i < a->n; i++)
+		if (a->all[i].pid == pid)
+			return (struct agent *)&a->all[i];
+	return NULL;
+}
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 static void drop(struct gs_agents *a, size_t i)
 {
+	if (a->all[i].counts && a->s->launches)
+		gs_launches_told(a->s->launches, a->all[i].pid, false);
 	munmap(a->all[i].sheet, GS_AGENT_SHEET_BYTES);
 	a->all[i] = a->all[--a->n];
+}
+
+/* Its process, or its program, has ended. */
+static void gone(struct gs_agents *a, size_t i)
+{
+	if (a->s->launches)
+		gs_launches_gone(a->s->launches, a->all[i].pid);
+	a->all[i].counts = false;
+	drop(a, i);
 }
 
 static int make_sheet(struct gs_agent_sheet **ret)
@@ -104,14 +133,27 @@ static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now
 	size_t of_user = 0;
 
 	for (size_t i = a->n; i--;) {
-		if (a->all[i].pid == cred->pid && now - a->all[i].since_ns < AGAIN_NS)
-			return false;
-		if (a->all[i].pid == cred->pid)
-			drop(a, i);
-		else
+		if (a->all[i].pid != cred->pid)
 			of_user += a->all[i].uid == cred->uid;
+		else if (now - a->all[i].since_ns < AGAIN_NS)
+			return false;
+		else
+			return true;
 	}
 	return a->n < MOST && of_user < MOST_OF_USER;
+}
+
+/* Another page for the same process: what it had told goes on from there. */
+static void take_over(struct gs_agents *a, struct agent *one)
+{
+	struct agent *old = find(a, one->pid);
+
+	if (old && gs_start_same(old->start_ns, one->start_ns)) {
+		one->launches = old->launches;
+		one->told_ns = old->told_ns;
+	}
+	if (old)
+		drop(a, (size_t)(old - a->all));
 }
 
 static void give(struct gs_agents *a, int to, const struct ucred *cred)
@@ -125,6 +167,10 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 	fd = make_sheet(&one.sheet);
 	if (fd < 0)
 		return;
+	take_over(a, &one);
+	/* before its first launch, as far as we know: an agent that does not count says so soon */
+	one.counts = a->s->launches && !gs_service_launches_for_policy(a->s) &&
+		     !gs_launches_told(a->s->launches, one.pid, true);
 	a->all[a->n++] = one;
 	if (!send_sheet(to, fd))
 		drop(a, a->n - 1);
@@ -144,26 +190,117 @@ static uint64_t held_of(struct gs_service *s, const struct gpusched_tsg *recs, s
 	return ns;
 }
 
+/* All its TSGs: which of them was held for is not known. */
+static void curb(struct gs_service *s, const struct gpusched_tsg *recs, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n && s->e; i++)
+		if ((pid_t)recs[i].task.pid == pid && recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
+			gs_engine_greedy(s->e, &recs[i].key);
+}
+
+static void look_at_holds(struct gs_agents *a, struct agent *one, const struct gpusched_tsg *recs,
+			  size_t n, uint64_t now)
+{
+	uint64_t before = one->held_ns, pre_ns = one->sheet->held_ns, share;
+
+	one->held_ns = a->s->account ? held_of(a->s, recs, n, one->pid) : 0;
+	share = gs_agents_share_ns(before, one->held_ns, now - a->looked_ns);
+	if (!share && pre_ns != one->pre_ns)
+		curb(a->s, recs, n, one->pid);
+	one->pre_ns = pre_ns;
+	one->sheet->share_ns = share;
+	one->sheet->looked_ns = now;
+}
+
+static uint64_t age_ns(uint64_t start_ns)
+{
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	now = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return now > start_ns ? now - start_ns : 0;
+}
+
+static void take_launches(struct gs_agents *a, struct agent *one, uint32_t class_id, bool fresh,
+			  uint64_t now)
+{
+	uint64_t before = one->launches, told = one->sheet->launches;
+	uint64_t span = one->told_ns ? now - one->told_ns : age_ns(one->start_ns);
+	/* when it is new, the probes have counted what came before, if there are any */
+	bool ours = one->counts || (!one->told_ns && !a->s->launches);
+
+	if (!fresh)
+		return;
+	one->launches = gs_agents_believed(before, told, span);
+	one->told_ns = now;
+	if (ours && class_id < GPUSCHED_MAX_CLASSES)
+		a->by_class[class_id] += one->launches - before;
+}
+
+/* @anew: the probes have just begun. */
+static void look_at_launches(struct gs_agents *a, struct agent *one,
+			     const struct gpusched_tsg *recs, size_t n, bool anew)
+{
+	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns;
+	bool fresh = at && at <= now && now - at < GS_AGENT_BEAT_NS;
+	bool begins = !one->told_ns && now - one->since_ns < BEGINS_NS;
+	bool counts = (fresh || (begins && one->counts)) && !gs_service_launches_for_policy(a->s);
+	uint32_t class_id = GPUSCHED_CLASS_NONE;
+	unsigned int ncompute = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((pid_t)recs[i].task.pid != one->pid ||
+		    recs[i].task.kind != GPUSCHED_KIND_COMPUTE || recs[i].flags & GPUSCHED_TSG_GONE)
+			continue;
+		one->tsg = ncompute++ ? 0 : recs[i].task.id;
+		class_id = recs[i].task.class_id;
+	}
+	take_launches(a, one, class_id, fresh, now);
+	if (a->s->launches && (counts != one->counts || anew) &&
+	    gs_launches_told(a->s->launches, one->pid, counts))
+		counts = false;
+	one->counts = counts;
+}
+
 static void look_at_all(struct gs_agents *a, uint64_t now)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	size_t n = 0;
 
-	if (a->s->account && gs_table_all(a->s->o, &recs, &n))
+	if (gs_table_all(a->s->o, &recs, &n))
 		n = 0;
 	for (size_t i = a->n; i--;) {
 		struct agent *one = &a->all[i];
-		uint64_t before = one->held_ns;
 
 		if (!gs_start_same(gs_proc_start_ns(one->pid), one->start_ns)) {
-			drop(a, i);
+			gone(a, i);
 			continue;
 		}
-		one->held_ns = held_of(a->s, recs, n, one->pid);
-		one->sheet->share_ns = gs_agents_share_ns(before, one->held_ns, now - a->looked_ns);
-		one->sheet->looked_ns = now;
+		look_at_holds(a, one, recs, n, now);
+		look_at_launches(a, one, recs, n, false);
 	}
 	a->looked_ns = now;
+}
+
+void gs_agents_look(struct gs_service *s)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	struct gs_agents *a = s->agents;
+	size_t n = 0;
+
+	if (!a || !a->n || gs_table_all(s->o, &recs, &n))
+		return;
+	for (size_t i = 0; i < a->n; i++)
+		look_at_launches(a, &a->all[i], recs, n, true);
+}
+
+void gs_agents_exec(struct gs_service *s, pid_t pid)
+{
+	struct agent *one = find(s->agents, pid);
+
+	if (one)
+		gone(s->agents, (size_t)(one - s->agents->all));
 }
 
 static void look_later(struct gs_agents *a, uint64_t now)
@@ -283,16 +420,35 @@ static void put(json_t *o, const char *key, uint64_t told)
 	json_object_set_new(o, key, json_integer((json_int_t)(told & INT64_MAX)));
 }
 
+bool gs_agents_launches(const struct gs_service *s, const struct gpusched_tsg *rec,
+			uint64_t *ret_launches)
+{
+	const struct agent *one = find(s->agents, (pid_t)rec->task.pid);
+
+	if (!one || !one->counts || one->tsg != rec->task.id)
+		return false;
+	*ret_launches = one->launches;
+	return true;
+}
+
+void gs_agents_by_class(const struct gs_service *s, uint64_t *inout)
+{
+	for (size_t i = 0; s->agents && i < GPUSCHED_MAX_CLASSES; i++)
+		inout[i] += s->agents->by_class[i];
+}
+
 void gs_agents_json(const struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
 {
-	const struct gs_agent_sheet *told = NULL;
-	uint64_t deadline_us;
+	const struct agent *one = s ? find(s->agents, (pid_t)rec->task.pid) : NULL;
+	const struct gs_agent_sheet *told = one ? one->sheet : NULL;
+	uint64_t deadline_us, launches;
 
-	for (size_t i = 0; s && s->agents && i < s->agents->n && !told; i++)
-		if (s->agents->all[i].pid == (pid_t)rec->task.pid)
-			told = s->agents->all[i].sheet;
 	if (!told || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return;
+	if (!(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) && gs_agents_launches(s, rec, &launches)) {
+		put(o, "launches", launches);
+		json_object_set_new(o, "launches_told", json_true());
+	}
 	put(o, "hints", told->hints);
 	put(o, "pre_switches", told->holds);
 	put(o, "pre_switched_ns", told->held_ns);

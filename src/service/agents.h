@@ -25,9 +25,33 @@ static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, 
 	return too_much ? 0 : 500000000ull;
 }
 
+/*
+ * How many launches are believed of an agent that tells of @told, @span_ns after @before: the count
+ * never goes back, and grows by one in 100 ns at most, which no program can launch in. Nothing that
+ * is told decides anything; a sum that people read is not to be spoilt by one number.
+ */
+static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64_t span_ns)
+{
+	uint64_t most = before + span_ns / 100;
+
+	return told < before ? before : told > most ? most : told;
+}
+
 /* For a daemon. What fails is logged: agents do without. */
 void gs_agents_start(struct gs_service *s);
 void gs_agents_end(struct gs_service *s);
+/* Whose agents count, and what they have counted: now, as when the probes begin or end to. */
+void gs_agents_look(struct gs_service *s);
+/* It executed another program: its agent is gone. */
+void gs_agents_exec(struct gs_service *s, pid_t pid);
+/*
+ * The launches that a process's agent has counted, of the process's only compute TSG; false: nobody
+ * told, or it has several. They are no fact: policies and laws never see them.
+ */
+bool gs_agents_launches(const struct gs_service *s, const struct gpusched_tsg *rec,
+			uint64_t *ret_launches);
+/* Adds what agents told to @inout, GPUSCHED_MAX_CLASSES of them by class id. */
+void gs_agents_by_class(const struct gs_service *s, uint64_t *inout);
 /* What its agent told of a compute TSG's process, into its object; nothing where there is none. */
 void gs_agents_json(const struct gs_service *s, const struct gpusched_tsg *rec, json_t *o);
 

@@ -14,6 +14,7 @@
 #include "service/adopting.h"
 #include "service/instance.h"
 #include "service/json.h"
+#include "service/agents.h"
 #include "service/launches.h"
 #include "service/looking.h"
 #include "service/loop.h"
@@ -256,6 +257,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_engine_let_go(s->e);
 		break;
 	case GPUSCHED_EV_EXEC:
+		gs_agents_exec(s, (pid_t)ev->pid);
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */

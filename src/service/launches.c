@@ -13,14 +13,15 @@
 #include "service/starting.h"
 #include "service/verbs.h"
 
-static bool policy_wants(const struct gs_service *s)
+bool gs_service_launches_for_policy(const struct gs_service *s)
 {
 	return s->p && gs_policy_running(s->p)->flags & GPUSCHED_F_WORK;
 }
 
 bool gs_service_launches_wanted(const struct gs_service *s)
 {
-	return s->launches_asked || s->config->launches & GS_LAUNCHES_ALWAYS || policy_wants(s);
+	return s->launches_asked || s->config->launches & GS_LAUNCHES_ALWAYS ||
+	       gs_service_launches_for_policy(s);
 }
 
 bool gs_service_launches_trusted(const struct gs_service *s)
@@ -183,7 +184,7 @@ static void answer(struct gs_request *rq)
 			    json_boolean(s->config->launches & GS_LAUNCHES_ALWAYS));
 	json_object_set_new(o, "trusted", json_boolean(gs_service_launches_trusted(s)));
 	json_object_set_new(o, "refused", gs_service_launches_refused(s));
-	json_object_set_new(o, "policy", json_boolean(policy_wants(s)));
+	json_object_set_new(o, "policy", json_boolean(gs_service_launches_for_policy(s)));
 	gs_json_put(o, "libraries", rq->view.others & GS_SEES_ALL ? libs_json(s) : NULL);
 	json_object_set_new(o, "unattributed", unattributed_json(s, &rq->view));
 }

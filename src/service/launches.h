@@ -12,6 +12,8 @@
 struct gs_service;
 
 bool gs_service_launches_wanted(const struct gs_service *s);
+/* ... by the policy that runs, for what it decides. */
+bool gs_service_launches_for_policy(const struct gs_service *s);
 /* The configuration says that no user would stop fork() by the probes. */
 bool gs_service_launches_trusted(const struct gs_service *s);
 /* Why no probe may be set here now; null: they may. */

@@ -13,6 +13,7 @@
 #include "gpusched/policy_types.h"
 #include "service/errand.h"
 #include "service/instance.h"
+#include "service/agents.h"
 #include "service/launches.h"
 #include "service/loop.h"
 #include "service/policy.h"
@@ -207,6 +208,7 @@ static void put_in_place(struct gs_starting *t)
 		t->code = gs_permanent_keep(t->errand.s, (const char *const *)t->options,
 					    t->noptions, &t->err);
 	gs_service_launches_update(t->errand.s);
+	gs_agents_look(t->errand.s);
 	if (t->name && !t->code && !t->launches_code)
 		count_after_all(t->errand.s);
 }

@@ -7,6 +7,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "process/reader.h"
+#include "service/agents.h"
 #include "service/instance.h"
 #include "service/json.h"
 #include "service/policy.h"
@@ -134,12 +135,10 @@ static const char *class_label(const struct gs_service *s, uint32_t id)
 	return name ? name : "";
 }
 
-static json_t *launches_json(const struct gs_service *s)
+static json_t *by_class_json(const struct gs_service *s, const uint64_t n[GPUSCHED_MAX_CLASSES])
 {
-	uint64_t n[GPUSCHED_MAX_CLASSES];
 	json_t *o = json_object();
 
-	launches_by_class(s, n);
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
 			json_object_set_new(o, i ? class_label(s, i) : "none",
@@ -149,11 +148,14 @@ static json_t *launches_json(const struct gs_service *s)
 
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 {
+	uint64_t n[GPUSCHED_MAX_CLASSES], told[GPUSCHED_MAX_CLASSES] = { 0 };
 	struct gs_taps_status st = { 0 };
 	json_t *o;
 
 	if (gs_taps_status(&st, err))
 		return NULL;
+	launches_by_class(s, n);
+	gs_agents_by_class(s, told);
 	o = json_object();
 	json_object_set_new(o, "tsgs", json_integer(st.tsgs));
 	json_object_set_new(o, "processes", json_integer(st.procs));
@@ -163,7 +165,8 @@ json_t *gs_stats_json(struct gs_service *s, struct gs_error *err)
 	json_object_set_new(o, "dry_run", json_boolean(s->opts.dry_run));
 	gs_json_put_text(o, "policy", s->p ? gs_policy_running(s->p)->name : NULL);
 	gs_json_put(o, "calls", s->e ? calls_json(s) : NULL);
-	json_object_set_new(o, "launches", launches_json(s));
+	json_object_set_new(o, "launches", by_class_json(s, n));
+	json_object_set_new(o, "launches_told", by_class_json(s, told));
 	gs_sight_flush(s);
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(s));
 	gs_ledger_ago_stats(s, o);
@@ -270,17 +273,27 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 		suspended);
 }
 
-static void launches_text(const struct gs_service *s, FILE *f)
+static void by_class_text(const struct gs_service *s, const char *name, const char *help,
+			  const uint64_t n[GPUSCHED_MAX_CLASSES], FILE *f)
 {
-	uint64_t n[GPUSCHED_MAX_CLASSES];
-
-	launches_by_class(s, n);
-	fprintf(f, "# TYPE gpusched_launches counter\n# HELP gpusched_launches launches on TSGs, "
-		   "while they are counted, by the class that these had then\n");
+	fprintf(f, "# TYPE gpusched_%s counter\n# HELP gpusched_%s %s\n", name, name, help);
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
-			fprintf(f, "gpusched_launches_total{class=\"%s\"} %" PRIu64 "\n",
+			fprintf(f, "gpusched_%s_total{class=\"%s\"} %" PRIu64 "\n", name,
 				class_label(s, i), n[i]);
+}
+
+static void launches_text(const struct gs_service *s, FILE *f)
+{
+	uint64_t n[GPUSCHED_MAX_CLASSES], told[GPUSCHED_MAX_CLASSES] = { 0 };
+
+	launches_by_class(s, n);
+	gs_agents_by_class(s, told);
+	by_class_text(s, "launches",
+		      "launches on TSGs, while they are counted, by the class that these had then",
+		      n, f);
+	by_class_text(s, "launches_told", "launches that programs' own agents counted, as told",
+		      told, f);
 }
 
 int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text)

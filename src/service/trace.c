@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* For those who record: which TSGs there are, their turns as they end, counters. */
+#include "service/agents.h"
 #include "service/trace.h"
 
 #include <string.h>
@@ -150,17 +151,25 @@ static void add_open(const struct gs_turn *turn, void *user)
 							    (json_int_t)turn->end_ns));
 }
 
+/* Counted by probes, or told by its process's own agent. */
+static bool launches_of(const struct gs_service *s, const struct gpusched_tsg *rec, uint64_t *ret)
+{
+	*ret = rec->task.launches;
+	return rec->task.known & GPUSCHED_KNOWN_LAUNCHES || gs_agents_launches(s, rec, ret);
+}
+
 static json_t *launches(struct gs_service *s, const struct gs_view *v)
 {
 	json_t *list = json_array();
 	struct gpusched_tsg rec;
+	uint64_t n;
 
 	for (struct traced *t = s->tracing->tsgs; t; t = t->hh.next)
 		if (gs_view_process(v, t->what.uid) & GS_SEES_ALL &&
 		    !gs_table_get(s->o, &t->key, &rec) && rec.task.id == t->id &&
-		    rec.task.known & GPUSCHED_KNOWN_LAUNCHES)
-			json_array_append_new(list, json_pack("[I, I]", (json_int_t)t->id,
-							      (json_int_t)rec.task.launches));
+		    launches_of(s, &rec, &n))
+			json_array_append_new(
+				list, json_pack("[I, I]", (json_int_t)t->id, (json_int_t)n));
 	return list;
 }
 

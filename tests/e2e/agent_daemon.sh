@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
+# asan: yes
 # An agent beside a daemon: the daemon's page, what is told in it, and who does not believe it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
@@ -91,8 +92,23 @@ at_end+=($!)
 check "a policy with long slices for lc" "$gpusched" policy start lcbe
 "$gpusched" class set pid:$! be >/dev/null
 "$gpusched" run --agent --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed \
-	--period-us 100 --kernel-us 5000 --warmup 0 --seconds 4 >"$scratch/busy.out" 2>&1
-is "$(jq -r .hint "$scratch/busy.out")" "not now: its part of the last second is used up" "who has more than half by the log makes none"
+	--period-us 100 --kernel-us 5000 --warmup 0 --seconds 300 >/dev/null 2>&1 &
+lc=$!
+at_end+=($lc)
+makes_none() { # of the hints that it gives
+	local before after
+	before=$(told '[.hints, .pre_switches]')
+	sleep 1.2
+	after=$(told '[.hints, .pre_switches]')
+	jq -en "$before as [\$h, \$p] | $after | .[0] > \$h and .[1] == \$p" >/dev/null
+}
+check "who has more than half by the log makes none" wait_for 30 makes_none
+held_too_long() {
+	[ "$("$gpusched" stats --json | jq .engine.held_too_long)" -ge 1 ]
+}
+check "and lost its long slice" wait_for 10 held_too_long
+check "until it is calm: the policy's wish holds" wait_for 20 eval '[ "$(sim_slice '$lc')" = 1000000 ]'
+end_load $lc
 
 "${as_user[@]}" "$gpusched" run --agent -- "$guest" wait <&7 >"$scratch/left" 2>&1 &
 left=$!

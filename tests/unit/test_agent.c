@@ -132,6 +132,16 @@ static void test_share_by_the_log(void **state)
 	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 2000 * MS), 500 * MS);
 }
 
+/* Launches as told: never back, and no faster than a program can launch. */
+static void test_launches_believed(void **state)
+{
+	assert_int_equal(gs_agents_believed(100, 150, 1000 * MS), 150);
+	assert_int_equal(gs_agents_believed(100, 90, 1000 * MS), 100);
+	assert_int_equal(gs_agents_believed(100, 100 + 10000000, 1000 * MS), 100 + 10000000);
+	assert_int_equal(gs_agents_believed(100, 100 + 10000001, 1000 * MS), 100 + 10000000);
+	assert_int_equal(gs_agents_believed(100, UINT64_MAX, 0), 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_share_of_a_second),
 		cmocka_unit_test(test_share_is_not_less),
 		cmocka_unit_test(test_share_by_the_log),
+		cmocka_unit_test(test_launches_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,9 @@ agent_so=$build/libgpusched-agent.so
 # A sanitizer's runtime must be in every program that has a sanitized agent.
 asan=$(ldd "$agent_so" | awk '$1 ~ /^libasan/ { print $3 }')
 [ -z "$asan" ] || export LD_PRELOAD=$asan ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_segv=0
+curl() { # with that runtime it would wait for itself
+	LD_PRELOAD='' command curl "$@"
+}
 agent_preload=$agent_so${asan:+:$asan}
 export XDG_RUNTIME_DIR=/tmp/$name.run.$$
 

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# Launches of a program with an agent, beside a daemon: counted once, by the agent or by a probe.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+. "$(dirname "$0")/helper/agent_lib.sh"
+agent_begin
+trusting
+start_daemon || not_ok "a daemon starts"
+iterations=(--iterations-per-us 27.78)
+
+# one NAME COMMAND...: launches some, and then lingers; $one is its process, $own its own count
+one() {
+	local to=$scratch/$1.out
+	shift
+	"$@" "$gsload" be --seconds 1 "${iterations[@]}" --linger 100 >"$to" 2>&1 &
+	one=$!
+	at_end+=($one)
+	wait_for 30 grep -q launches "$to"
+	own=$(jq .launches <"$to")
+}
+agented=("${as_user[@]}" "$gpusched" run --agent --)
+row() { # FILTER: of $one's compute TSG
+	"$gpusched" list pid:$one --json | jq -sc "flatten | map(select(.kind == \"compute\")) | .[0] | $1"
+}
+row_is() {
+	[ "$(row '[.launches, .launches_told, .launches_since_ns == null]')" = "$1" ]
+}
+sum() { # launches | launches_told, of all classes
+	"$gpusched" stats --json | jq "[.$1[]] | add // 0"
+}
+sum_is() {
+	[ "$(sum "$1")" = "$2" ]
+}
+
+one unprobed "${agented[@]}"
+check "without probes the agent's count is shown, as told" wait_for 10 row_is "[$own,true,true]"
+like "$("$gpusched" list pid:$one)" "$own \(told\)" "in the table, too"
+is "$(as 4712 "$gpusched" list pid:$one --json | jq -sc 'flatten | map(.launches, .launches_told) | unique')" "[null]" \
+	"another user is not told"
+check "a class has what its programs told" wait_for 5 sum_is launches_told "$own"
+is "$(sum launches)" 0 "beside what probes counted"
+end_load $one
+told=$own
+
+check "probes are set" "$gpusched" observe launches on
+one probed "${agented[@]}"
+check "with probes it is the agent's count all the same, once" wait_for 10 row_is "[$own,true,true]"
+check "of its class, too" wait_for 5 sum_is launches_told $((told + own))
+told=$((told + own))
+le "$(sum launches)" $((own / 2)) "the probe's program counts nothing for it, once its agent has told"
+is "$("$gpusched" observe launches --json | jq -c .unattributed)" "[]" "nor on the process"
+agented_one=$one agented_own=$own
+probed=$(sum launches)
+one plain
+is "$(row '[.launches, .launches_told]')" "[$own,null]" "a program without an agent is counted by the probe"
+is "$(sum launches)" $((probed + own)) "which its class has"
+end_load $one
+
+"${agented[@]}" "$gsload" be --seconds 300 "${iterations[@]}" >/dev/null 2>&1 &
+runs=$!
+one=$runs
+at_end+=($runs)
+check "of one that runs on it is the agent's count" wait_for 10 eval '[ "$(row ".launches > 100 and .launches_told")" = true ]'
+check "a policy that asks for launches" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
+check "is told by probes, from now on" wait_for 5 eval \
+	'[ "$(row ".launches_told == null and .launches > 10 and .launches_since_ns > .created_ns + 1e8")" = true ]'
+end_load $runs
+one policy "${agented[@]}"
+is "$(row '[.launches, .launches_told]')" "[$own,null]" "gets them from the probe: what is told decides nothing"
+last=$one last_own=$own
+one=$agented_one own=$agented_own
+check "of the first one it knows none" wait_for 5 row_is "[null,null,true]"
+check "the policy ends" "$gpusched" policy stop
+check "and each agent's count is shown again" wait_for 10 row_is "[$own,true,true]"
+one=$last own=$last_own
+check "with what the probe had counted meanwhile" wait_for 10 row_is "[$own,true,true]"
+check "probes are removed" "$gpusched" observe launches off
+is "$(row .launches)" "$own" "the agents' counts stay"
+end_load $last
+end_load $agented_one
+stop_daemon
+agent_end
+done_testing
