@@ -48,9 +48,10 @@ static void work(struct gpu *g, uint64_t first, uint64_t step, uint64_t tsgs)
 	for (uint64_t id = first; id <= tsgs; id += step) {
 		struct gs_switch sw = { .ns = g->ns, .start = true };
 
-		gs_turns_feed(g->turns, &sw, id, SLICE_US);
+		gs_turns_slice(g->turns, id, SLICE_US, 0);
+		gs_turns_feed(g->turns, &sw, id);
 		sw = (struct gs_switch){ .ns = g->ns += 200 * NS_PER_US };
-		gs_turns_feed(g->turns, &sw, id, SLICE_US);
+		gs_turns_feed(g->turns, &sw, id);
 		g->ns += 80 * NS_PER_US;
 	}
 }

@@ -155,11 +155,16 @@ static void log_close(struct gpu *g)
 	g->anew = true;
 }
 
-static void tell_suspended(struct gpu *g)
+/* What is set of each. */
+static void tell_settings(struct gpu *g)
 {
-	for (struct tsg *t = g->a->tsgs; t; t = t->hh.next)
-		if (t->suspended && t->gpu == g->gpu.index)
-			gs_turns_suspend(g->turns, t->id, true);
+	for (struct tsg *t = g->a->tsgs; t; t = t->hh.next) {
+		if (t->gpu != g->gpu.index)
+			continue;
+		gs_turns_slice(g->turns, t->id, t->timeslice_us, 0);
+		if (t->suspended)
+			gs_turns_suspend(g->turns, t->id, true, 0);
+	}
 }
 
 static void log_open(struct gpu *g, uint64_t now)
@@ -178,7 +183,7 @@ static void log_open(struct gpu *g, uint64_t now)
 		g->lost = 0;
 		g->reason[0] = '\0';
 		g->anew = true;
-		tell_suspended(g);
+		tell_settings(g);
 		return;
 	}
 	log_close(g);
@@ -229,7 +234,7 @@ static void take(const struct gs_switchlog_record *rec, void *user)
 		m->unattributed = g->anew = true;
 	g->a->counters[GS_ACC_RECORDS]++;
 	g->a->counters[GS_ACC_UNATTRIBUTED] += !t;
-	gs_turns_feed(g->turns, &rec->sw, t ? t->id : 0, t ? t->timeslice_us : 0);
+	gs_turns_feed(g->turns, &rec->sw, t ? t->id : 0);
 }
 
 /* How many records. */
@@ -472,7 +477,12 @@ void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns)
 	gs_turns_launched(g->turns, id, to_gpu(g, ns));
 }
 
-void gs_account_runnable(struct gs_account *a, uint64_t id, bool on)
+static uint64_t from_when(const struct gpu *g, uint64_t ns)
+{
+	return ns ? to_gpu(g, ns) : 0;
+}
+
+void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns)
 {
 	struct tsg *t = tsg_of(a, id);
 	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
@@ -481,7 +491,19 @@ void gs_account_runnable(struct gs_account *a, uint64_t id, bool on)
 		return;
 	t->suspended = !on;
 	if (g->turns)
-		gs_turns_suspend(g->turns, id, !on);
+		gs_turns_suspend(g->turns, id, !on, from_when(g, ns));
+}
+
+void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+
+	if (!g || t->timeslice_us == timeslice_us)
+		return;
+	t->timeslice_us = timeslice_us;
+	if (g->turns)
+		gs_turns_slice(g->turns, id, timeslice_us, from_when(g, ns));
 }
 
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
@@ -498,19 +520,11 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		r = new_tsg(a, g, rec, &t);
 	if (r)
 		return r;
-	t->timeslice_us = rec->task.is.timeslice_us;
-	gs_account_runnable(a, t->id, !(is->valid & GPUSCHED_RUNNABLE) || is->runnable);
+	gs_account_slice(a, t->id, is->timeslice_us, 0);
+	gs_account_runnable(a, t->id, !(is->valid & GPUSCHED_RUNNABLE) || is->runnable, 0);
 	for (uint32_t i = 0; ch && !r && i < ch->n; i++)
 		r = add_context(a, t, ch->ch[i].cid);
 	return r;
-}
-
-void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us)
-{
-	struct tsg *t = tsg_of(a, id);
-
-	if (t)
-		t->timeslice_us = timeslice_us;
 }
 
 void gs_account_gone(struct gs_account *a, uint64_t id)

@@ -49,12 +49,12 @@ void gs_account_free(struct gs_account *a);
  */
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch);
-/* The slice that its turns are judged by. */
-void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us);
+/* The slice that its turns are judged by, from @ns on (CLOCK_MONOTONIC; 0: from now on). */
+void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns);
 /* The last launch of its program that was counted, CLOCK_MONOTONIC; told after each look. */
 void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
-/* Ours to know: while it is suspended it does not wait for its turn. */
-void gs_account_runnable(struct gs_account *a, uint64_t id, bool on);
+/* Ours to know, from @ns on, as there: while it is suspended it does not wait for its turn. */
+void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns);
 void gs_account_gone(struct gs_account *a, uint64_t id);
 /* Those are gone that @is_there denies: word of their end may have been lost. */
 void gs_account_prune(struct gs_account *a,

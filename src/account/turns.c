@@ -3,18 +3,21 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <uthash.h>
 #include <utlist.h>
 
-#include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/grow.h"
 
 /*
  * Seen on an H200 (docs/facts.md): a slice lasts 1.024 times what was set, and a turn that it ends
  * is k slices and 94 to 110 us long, which the context takes to be saved.
  */
 #define SLICE_NS_PER_US 1024u
-#define SAVE_MIN_NS 70000u
+#define SAVE_MIN_NS 40000u  /* CTA and WFI, once what runs has come to its end */
+#define SAVE_SURE_NS 70000u /* CILP */
+#define SAVE_NS 100000u     /* where the length does not show it; half as much off, at most */
 #define SAVE_MAX_NS 150000u
 /* A shorter slice does not show in a turn's length: the window above is a tenth of it or more. */
 #define SLICE_SHOWS_US 800u
@@ -37,23 +40,38 @@ struct node {
 	struct gs_turn last; /* its last turn; its end is pending while @pending */
 	bool pending;        /* in gs_turns.pending */
 	struct node *prev, *next;
-	uint64_t switches;      /* of all, at its last END */
-	uint64_t waiting_since; /* 0: not known to wait */
-	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
-	uint64_t slice_ns;      /* of its last turn */
-	uint64_t assumed_ns;    /* of that, contended if its slice ended it */
-	bool suspended;         /* it cannot run: it does not wait for its turn */
-	bool changed;           /* in gs_turns.changed */
+	uint64_t switches;       /* of all, at its last END */
+	uint64_t waiting_since;  /* 0: not known to wait */
+	bool one_slice;          /* its last turn is as long as one slice, or longer by its drain */
+	uint64_t slice_us;       /* that is set; 0: unknown */
+	uint64_t slice_ns;       /* of its last turn */
+	uint64_t assumed_ns;     /* of that, contended if its slice ended it */
+	uint64_t assumed_off_ns; /* which may be off by this */
+	bool suspended;          /* it cannot run: it does not wait for its turn */
+	bool calm;               /* in gs_turns.calm */
+	struct node *qprev, *qnext;
+	bool changed; /* in gs_turns.changed */
 	struct node *cprev, *cnext;
 	uint64_t launch_ns; /* in gs_turns.launched; 0: not there */
 	struct node *lprev, *lnext;
+};
+
+/* A change that counts from @ns on; the records may not have come to it. */
+struct setting {
+	uint64_t ns, id;
+	uint64_t slice_us;
+	enum { SETS_SLICE, SUSPENDS, RESUMES } what;
 };
 
 struct gs_turns {
 	gs_turn_fn fn;
 	void *user;
 	struct node *nodes;
-	unsigned int nnodes;
+	unsigned int nnodes; /* that have had a turn */
+	struct node
+		*calm; /* nobody is known to have waited in all of their last turn; as pending */
+	struct setting *settings;
+	size_t nsettings, settings_at, settings_cap;
 	struct node *pending; /* the earliest END first */
 	struct node *changed;
 	struct node *launched; /* at times that the records have not come to */
@@ -91,7 +109,6 @@ static struct node *find_or_new(struct gs_turns *t, uint64_t id)
 		return NULL;
 	n->id = id;
 	HASH_ADD(hh, t->nodes, id, sizeof(n->id), n);
-	t->nnodes++;
 	return n;
 }
 
@@ -181,19 +198,24 @@ static uint64_t slices_in(uint64_t length, uint64_t slice_us, bool contended)
 
 	if (!slice || length < slice + SAVE_MIN_NS)
 		return 0;
-	if (contended)
+	if (contended || length < slice + SAVE_SURE_NS)
 		return 1;
-	k = (length - SAVE_MIN_NS) / slice;
+	k = (length - SAVE_SURE_NS) / slice;
 	return slice_us < SLICE_SHOWS_US || length - k * slice <= SAVE_MAX_NS ? k : 0;
 }
 
-/* Somebody waited from its START on: the GPU was told to leave at the end of its first slice. */
+/*
+ * Somebody waited from its START on, or came in its first slice: the GPU was told to leave at the end
+ * of that. A shorter slice may have ended before its work went on, which says nothing of its blocks.
+ */
 static void learn_drain(struct node *n)
 {
 	uint64_t length = n->last.end_ns - n->last.start_ns;
 	int64_t drain = (int64_t)(length - n->slice_ns), old = (int64_t)n->sums.drain_ns;
 
-	if (!n->one_slice || n->last.contended_ns < length)
+	if (!n->one_slice || (!n->assumed_ns && n->last.contended_ns < length))
+		return;
+	if (n->slice_ns < SLICE_SHOWS_US * SLICE_NS_PER_US && drain < (int64_t)SAVE_SURE_NS)
 		return;
 	n->sums.drain_ns = (uint64_t)(n->sums.drains ? old + (drain - old) / DRAIN_SMOOTH : drain);
 	n->sums.drains++;
@@ -211,6 +233,7 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 	if (end == GS_TURN_SLICE) {
 		n->last.contended_ns += n->assumed_ns;
 		n->sums.contended_ns += n->assumed_ns;
+		n->sums.contended_off_ns += n->assumed_off_ns;
 		n->sums.last_work_ns = n->last.end_ns;
 		learn_drain(n);
 		wait_from(t, n, n->last.end_ns);
@@ -232,10 +255,36 @@ static void settle_absent(struct gs_turns *t)
 		settle(t, t->pending, GS_TURN_DRAINED);
 }
 
+static void leave_calm(struct gs_turns *t, struct node *n)
+{
+	if (n->calm)
+		DL_DELETE2(t->calm, n, qprev, qnext);
+	n->calm = false;
+}
+
+/* Somebody turns out to have waited since @ns: beside all turns since. */
+static void was_awaited(struct gs_turns *t, uint64_t ns)
+{
+	while (t->calm && t->calm->qprev->last.start_ns >= ns) {
+		struct node *n = t->calm->qprev;
+		uint64_t length = n->last.end_ns - n->last.start_ns;
+
+		n->sums.contended_ns += length - n->last.contended_ns;
+		n->last.contended_ns = length;
+		if (!n->pending && n->last.end == GS_TURN_SLICE)
+			n->sums.contended_off_ns -= n->assumed_off_ns;
+		n->assumed_ns = n->assumed_off_ns = 0;
+		leave_calm(t, n);
+		change(t, n);
+	}
+}
+
 static void settle_returned(struct gs_turns *t, struct node *n)
 {
 	bool in_place = !t->idle && t->left != n && turns_since(t, n) < t->nnodes;
 
+	if (n->pending && in_place)
+		was_awaited(t, n->last.end_ns);
 	settle(t, n, in_place ? GS_TURN_SLICE : GS_TURN_DRAINED);
 }
 
@@ -267,6 +316,8 @@ static void hold_until(struct gs_turns *t, uint64_t ns)
 /* Nobody is loaded: a switch when somebody else comes soon, else nothing was to be done. */
 static void pass_until(struct gs_turns *t, uint64_t ns)
 {
+	if (ns <= t->last_ns || !t->sums.since_ns)
+		return;
 	if (t->blind)
 		t->sums.unknown_ns += ns - t->last_ns;
 	else if (t->loaded)
@@ -281,6 +332,48 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 		t->idle = true;
 		settle_absent(t);
 	}
+}
+
+/* Of the turn under way, by the slice that is set. */
+static void expect_end(struct gs_turns *t, const struct node *n, uint64_t from_ns)
+{
+	t->slice_ns = n ? n->slice_us * SLICE_NS_PER_US : 0;
+	t->alone_ns = t->slice_ns ? from_ns + t->slice_ns + ALONE_NS : UINT64_MAX;
+}
+
+static void apply(struct gs_turns *t, const struct setting *s)
+{
+	struct node *n = find(t, s->id);
+
+	if (!n)
+		return;
+	if (s->what == SETS_SLICE) {
+		n->slice_us = s->slice_us;
+		if (n == t->cur)
+			expect_end(t, n, t->last_ns);
+		return;
+	}
+	n->suspended = s->what == SUSPENDS;
+	if (!n->suspended)
+		return;
+	if (n->waiting_since)
+		change(t, n);
+	forget_wait(t, n);
+	settle(t, n, GS_TURN_UNSURE); /* whether it comes back in its place says nothing now */
+}
+
+/* To @ns, and what is set until then. */
+static void advance(struct gs_turns *t, uint64_t ns)
+{
+	while (t->settings_at < t->nsettings && t->settings[t->settings_at].ns <= ns) {
+		const struct setting *s = &t->settings[t->settings_at++];
+
+		pass_until(t, s->ns);
+		apply(t, s);
+	}
+	if (t->settings_at == t->nsettings)
+		t->settings_at = t->nsettings = 0;
+	pass_until(t, ns);
 }
 
 /* @start_ns is the last END while nobody is loaded. */
@@ -335,7 +428,7 @@ static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t n
 		(other->pending || other->last.end == GS_TURN_SLICE));
 }
 
-static void start(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
+static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	was_switch(t, n, ns);
 	if (n) {
@@ -354,21 +447,32 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slic
 	t->start_ns = ns;
 	t->contended_from = t->nwaiting ? ns : 0;
 	t->contended_ns = 0;
-	t->slice_ns = slice_us * SLICE_NS_PER_US;
-	t->alone_ns = slice_us ? ns + t->slice_ns + ALONE_NS : UINT64_MAX;
+	expect_end(t, n, ns);
 	settle_absent(t);
 }
 
-static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
+/* If its slice ended it somebody came in the last one: after half of it, for all we know. */
+static void assume_contended(struct node *n, uint64_t length, uint64_t slices)
 {
-	uint64_t length = ns - t->start_ns;
+	bool shows = n->slice_us >= SLICE_SHOWS_US;
+	uint64_t half = n->slice_ns / 2, save = shows ? length - slices * n->slice_ns : SAVE_NS;
+
+	n->assumed_ns = n->assumed_off_ns = 0;
+	if (!slices)
+		return;
+	n->assumed_off_ns = half + (shows ? 0 : SAVE_NS / 2);
+	n->assumed_ns = save + half < length ? save + half : length;
+}
+
+static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
+{
+	uint64_t slice_us = n->slice_us, length = ns - t->start_ns;
 	bool contended = t->contended_from || t->contended_ns;
 	uint64_t slices = slices_in(length, slice_us, t->contended_from == t->start_ns);
 
 	n->slice_ns = slice_us * SLICE_NS_PER_US;
 	n->one_slice = slices == 1;
-	/* if its slice ended it somebody came in the last one */
-	n->assumed_ns = contended || !slices ? 0 : length - (slices - 1) * n->slice_ns;
+	assume_contended(n, length, contended ? 0 : slices);
 	n->last = (struct gs_turn){
 		.id = n->id,
 		.start_ns = t->start_ns,
@@ -386,19 +490,26 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t sli
 	n->switches = t->sums.switches;
 	n->pending = true;
 	DL_APPEND(t->pending, n);
-	if (!slices)
-		settle(t, n, slice_us ? GS_TURN_DRAINED : GS_TURN_UNSURE);
-	else if (slice_us >= SLICE_SHOWS_US && (contended || slices <= SURE_SLICES))
+	leave_calm(t, n);
+	n->calm = n->last.contended_ns < length;
+	if (n->calm)
+		DL_APPEND2(t->calm, n, qprev, qnext);
+	if (!slice_us || n->suspended)
+		settle(t, n, GS_TURN_UNSURE);
+	else if (!slices)
+		settle(t, n, GS_TURN_DRAINED);
+	else if (slice_us >= SLICE_SHOWS_US && (contended || slices <= SURE_SLICES) &&
+		 length - slices * n->slice_ns >= SAVE_SURE_NS)
 		settle(t, n, GS_TURN_SLICE);
 }
 
-static void end(struct gs_turns *t, struct node *n, uint64_t ns, uint64_t slice_us)
+static void end(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	t->loaded = false;
 	t->cur = NULL;
 	t->left = n;
 	if (n)
-		end_of(t, n, ns, slice_us);
+		end_of(t, n, ns);
 	t->blind = false;
 	t->start_ns = ns;
 	t->contended_from = 0;
@@ -413,7 +524,7 @@ static uint64_t time_of(struct gs_turns *t, const struct gs_switch *sw)
 	return late ? t->last_ns : sw->ns;
 }
 
-int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us)
+int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id)
 {
 	bool first = !t->sums.since_ns;
 	struct node *n = id ? find_or_new(t, id) : NULL;
@@ -424,17 +535,18 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 	if (sw->gap || ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
 	    (!sw->start && !first && (!t->loaded || t->cur != n)))
 		lose_track(t);
-	if (ns > t->last_ns)
-		pass_until(t, ns);
+	advance(t, ns);
 	if (id && !n)
 		return -ENOMEM;
-	if (n && !n->sums.since_ns)
+	if (n && !n->sums.since_ns) {
 		n->sums.since_ns = ns;
+		t->nnodes++;
+	}
 	hear_launches(t, ns);
 	if (sw->start)
-		start(t, n, ns, slice_us);
+		start(t, n, ns);
 	else if (t->loaded)
-		end(t, n, ns, slice_us);
+		end(t, n, ns);
 	else { /* its START was not seen */
 		t->blind = false;
 		t->left = n;
@@ -449,8 +561,7 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, u
 
 void gs_turns_until(struct gs_turns *t, uint64_t ns)
 {
-	if (t->sums.since_ns && ns > t->last_ns)
-		pass_until(t, ns);
+	advance(t, ns);
 	hear_launches(t, ns);
 }
 
@@ -458,7 +569,7 @@ void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns)
 {
 	struct node *n = find(t, id);
 
-	if (!n || !ns)
+	if (!n || !n->sums.since_ns || !ns)
 		return;
 	if (!n->launch_ns)
 		DL_APPEND2(t->launched, n, lprev, lnext);
@@ -466,18 +577,33 @@ void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns)
 	hear_launches(t, t->last_ns);
 }
 
-int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on)
+static int set(struct gs_turns *t, const struct setting *s)
 {
-	struct node *n = find_or_new(t, id);
+	size_t n = t->nsettings - t->settings_at;
 
-	if (!n)
-		return -ENOMEM;
-	n->suspended = on;
-	if (on && n->waiting_since) {
-		forget_wait(t, n);
-		change(t, n);
+	if (t->settings_at > n) { /* done with more than are left */
+		memmove(t->settings, t->settings + t->settings_at, n * sizeof(*s));
+		t->settings_at = 0;
+		t->nsettings = n;
 	}
+	if (!find_or_new(t, s->id) || GS_GROW(t->settings, t->settings_cap, t->nsettings + 1))
+		return -ENOMEM;
+	t->settings[t->nsettings] = *s;
+	if (t->settings_at < t->nsettings && s->ns < t->settings[t->nsettings - 1].ns)
+		t->settings[t->nsettings].ns = t->settings[t->nsettings - 1].ns;
+	t->nsettings++;
+	advance(t, t->last_ns);
 	return 0;
+}
+
+int gs_turns_slice(struct gs_turns *t, uint64_t id, uint64_t slice_us, uint64_t ns)
+{
+	return set(t, &(struct setting){ ns, id, slice_us, SETS_SLICE });
+}
+
+int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on, uint64_t ns)
+{
+	return set(t, &(struct setting){ ns, id, 0, on ? SUSPENDS : RESUMES });
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -486,7 +612,7 @@ int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
 {
 	const struct node *n = find(t, id);
 
-	if (!n)
+	if (!n || !n->sums.since_ns)
 		return -ENOENT;
 	*ret = n->sums;
 	ret->waiting = n->waiting_since != 0;
@@ -561,6 +687,7 @@ void gs_turns_forget(struct gs_turns *t, uint64_t id)
 		return;
 	settle(t, n, GS_TURN_UNSURE);
 	forget_wait(t, n);
+	leave_calm(t, n);
 	if (t->cur == n)
 		t->cur = NULL;
 	if (t->left == n)
@@ -570,7 +697,7 @@ void gs_turns_forget(struct gs_turns *t, uint64_t id)
 	if (n->launch_ns)
 		DL_DELETE2(t->launched, n, lprev, lnext);
 	HASH_DEL(t->nodes, n);
-	t->nnodes--;
+	t->nnodes -= n->sums.since_ns != 0;
 	free(n);
 }
 
@@ -596,5 +723,6 @@ void gs_turns_free(struct gs_turns *t)
 		HASH_DEL(t->nodes, n);
 		free(n);
 	}
+	free(t->settings);
 	free(t);
 }

@@ -35,7 +35,7 @@ enum gs_turn_end {
 struct gs_turn {
 	uint64_t id;
 	uint64_t start_ns, end_ns;
-	uint64_t contended_ns; /* of it while somebody was known to wait */
+	uint64_t contended_ns; /* of it while somebody was known to wait, when it was told */
 	enum gs_turn_end end;
 };
 
@@ -45,7 +45,8 @@ struct gs_turn {
 struct gs_turn_sums {
 	uint64_t held_ns; /* START to END; the turn under way up to the time of the last call */
 	uint64_t contended_ns;
-	uint64_t turns; /* that have ended */
+	uint64_t contended_off_ns; /* that may be off by so much, either way */
+	uint64_t turns;            /* that have ended */
 	uint64_t ended[GS_TURN_ENDS];
 	uint64_t returns; /* turns that began right after one that had drained, see there */
 	uint64_t longest_ns, last_ns; /* of the turns that have ended */
@@ -86,10 +87,10 @@ int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret);
 void gs_turns_free(struct gs_turns *t);
 
 /*
- * The next record, of TSG @id (0: of nobody known) whose slice is @slice_us (0: unknown). 0 or
- * -ENOMEM: then it is as if the record had been lost.
+ * The next record, of TSG @id (0: of nobody known). 0 or -ENOMEM: then it is as if the record had been
+ * lost.
  */
-int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id, uint64_t slice_us);
+int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id);
 /* No record came until @ns. */
 void gs_turns_until(struct gs_turns *t, uint64_t ns);
 /*
@@ -97,8 +98,14 @@ void gs_turns_until(struct gs_turns *t, uint64_t ns);
  * loaded then, and can run, it waits from then on. Nothing is remembered of an earlier launch.
  */
 void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
-/* It cannot run, or can again: while it cannot, it does not wait for its turn. 0 or -ENOMEM. */
-int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on);
+/*
+ * From @ns on (0: from now on), which is mostly later than the records so far: what came before is
+ * judged by what was set then. Never before what was told earlier. 0 or -ENOMEM.
+ */
+/* Its slice; 0: unknown, as at first. */
+int gs_turns_slice(struct gs_turns *t, uint64_t id, uint64_t slice_us, uint64_t ns);
+/* It cannot run, or can again: while it cannot, it does not wait for its turn. */
+int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on, uint64_t ns);
 /* TSG @id held the GPU alone for @ns, and is estimated to have worked for @worked_ns of it. */
 void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worked_ns);
 /* The TSG is gone. What it held stays in the runlist's sums. */

@@ -61,15 +61,16 @@ int bench_model_turns(const struct sim_result *res, struct gs_turns **ret)
 
 	if (r)
 		return r;
+	for (size_t i = 0; !r && i < res->nprocesses; i++)
+		r = gs_turns_slice(turns, i + 1, res->processes[i].is.timeslice_us, 0);
 	for (size_t i = 0; !r && i < res->nturns; i++) {
 		const struct sim_turn *t = &res->turns[i];
 		const struct gs_switch start = { .ns = t->start_ns, .start = true };
 		const struct gs_switch end = { .ns = t->end_ns };
-		uint64_t slice = res->processes[t->process].is.timeslice_us;
 
-		r = gs_turns_feed(turns, &start, t->process + 1, slice);
+		r = gs_turns_feed(turns, &start, t->process + 1);
 		if (!r)
-			r = gs_turns_feed(turns, &end, t->process + 1, slice);
+			r = gs_turns_feed(turns, &end, t->process + 1);
 	}
 	if (r)
 		gs_turns_free(turns);

@@ -258,7 +258,7 @@ void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
 			gs_sight_record(s, &rec);
 		break;
 	case GPUSCHED_EV_TIMESLICE:
-		gs_account_slice(s->account, ev->id, ev->arg[0]);
+		gs_account_slice(s->account, ev->id, ev->arg[0], ev->ns);
 		break;
 	default:
 		break;
@@ -270,9 +270,9 @@ void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call)
 	if (!s->account || call->res.err || call->dry_run)
 		return;
 	if (call->op == GS_RM_SET_TIMESLICE)
-		gs_account_slice(s->account, call->id, call->arg);
+		gs_account_slice(s->account, call->id, call->arg, gs_now_ns());
 	if (call->op == GS_RM_SUSPEND || call->op == GS_RM_RESUME)
-		gs_account_runnable(s->account, call->id, call->op == GS_RM_RESUME);
+		gs_account_runnable(s->account, call->id, call->op == GS_RM_RESUME, gs_now_ns());
 }
 
 /* ---- what is told ---------------------------------------------------------------------------- */
@@ -288,6 +288,7 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 	gs_json_put_number(o, "returns", true, t->returns);
 	gs_json_put_number(o, "longest_us", t->turns, us_of(t->longest_ns));
 	gs_json_put_number(o, "contended_ns", true, t->contended_ns);
+	gs_json_put_number(o, "contended_off_ns", true, t->contended_off_ns);
 	gs_json_put_number(o, "alone_ns", t->alone_ns, t->alone_ns);
 	gs_json_put_number(o, "worked_estimated_ns", t->alone_ns, t->worked_ns);
 	gs_json_put_number(o, "waits", true, t->waits);

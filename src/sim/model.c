@@ -271,8 +271,9 @@ void sim_channel_enable(struct sim_channel *ch, bool on)
 
 void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 {
-	const struct sim_engine_state *e = t->eng;
+	struct sim_engine_state *e = t->eng;
 
+	sim_engine_contended(e);
 	*ret = (struct sim_tsg_state){
 		.timeslice_us = t->timeslice_us,
 		.interleave = t->interleave,
@@ -281,8 +282,14 @@ void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 		.running = e->cur == t,
 		.gpu_time_ns = t->gpu_time + (e->cur == t ? e->m->now - e->turn_start : 0),
 		.held_ns = t->held + (e->logged == t ? e->m->now - e->logged_since : 0),
+		.contended_ns = t->contended + (e->logged == t ? e->contended : 0),
+		.contended_told_ns = t->contended_told + (e->logged == t ? e->contended_told : 0),
 		.wait_time_ns =
 			t->wait_time + (t->ready && e->cur != t ? e->m->now - t->waiting_since : 0),
+		.waits = t->waits,
+		.cuts = t->cuts,
+		.cut_waits = t->cut_waits,
+		.cut_wait_ns = t->cut_wait,
 		.work_done = t->work_done,
 		.switches_in = t->switches_in,
 		.context_switches = t->context_switches,

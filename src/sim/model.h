@@ -147,7 +147,14 @@ struct sim_tsg_state {
 	bool scheduled, running;
 	uint64_t gpu_time_ns;  /* its turns, summed, the running one included */
 	uint64_t held_ns;      /* the log's START to END, summed: idle and loaded included */
+	uint64_t contended_ns; /* of held_ns, while another one of its runlist was ready */
+	/* of that, in turns that were cut off, or while another one waited since it was */
+	uint64_t contended_told_ns;
 	uint64_t wait_time_ns; /* had work, was enabled and scheduled, and it was not its turn */
+	uint64_t waits;        /* that have ended with a turn */
+	uint64_t cuts;         /* turns that ended while it had more to do, and could */
+	uint64_t cut_waits;    /* of waits, those from such an end on */
+	uint64_t cut_wait_ns;  /* those, summed */
 	uint64_t work_done;    /* pieces of work completed */
 	uint64_t queued;       /* pieces of work waiting or running */
 	uint64_t switches_in;

@@ -43,6 +43,31 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		m->ops.on_switch(m->ops.user, &sw);
 }
 
+/* Of whom is loaded, as the log has it, while another one is ready. */
+void sim_engine_contended(struct sim_engine_state *e)
+{
+	uint64_t ns = e->m->now - e->counted;
+
+	e->counted = e->m->now;
+	if (!e->logged || e->nready == e->logged->ready)
+		return;
+	e->contended += ns;
+	e->contended_told += e->ncut ? ns : 0;
+}
+
+static void end_contended(struct sim_engine_state *e, struct sim_tsg *t)
+{
+	t->contended += e->contended;
+	t->contended_told += t->cut && !e->contended_told ? e->contended : e->contended_told;
+	e->contended = e->contended_told = 0;
+}
+
+void sim_tsg_uncut(struct sim_tsg *t)
+{
+	t->eng->ncut -= t->cut;
+	t->cut = false;
+}
+
 /* From here on @t's context is loaded, as the log has it; NULL: nobody's. */
 static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 {
@@ -50,9 +75,11 @@ static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 
 	if (old == t)
 		return;
+	sim_engine_contended(e);
 	e->logged = t;
 	if (old) {
 		old->held += e->m->now - e->logged_since;
+		end_contended(e, old);
 		log_switch(e, old, false);
 	}
 	e->logged_since = e->m->now;
@@ -142,6 +169,10 @@ static uint64_t start_cost(const struct sim_engine_state *e, const struct sim_ts
 static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loaded)
 {
 	t->wait_time += e->m->now - t->waiting_since;
+	t->waits += !loaded;
+	t->cut_waits += t->cut;
+	t->cut_wait += t->cut ? e->m->now - t->waiting_since : 0;
+	sim_tsg_uncut(t);
 	e->cur = t;
 	e->resident = t;
 	e->turn_start = e->m->now;
@@ -174,6 +205,10 @@ static void end_turn(struct sim_engine_state *e)
 	t->gpu_time += e->m->now - e->turn_start;
 	note_busy(e, e->turn_start);
 	t->waiting_since = e->m->now;
+	t->cut = t->has_state && t->ready;
+	t->cuts += t->cut;
+	sim_engine_contended(e);
+	e->ncut += t->cut;
 	e->cur = NULL;
 	e->phase = SIM_PHASE_IDLE;
 }

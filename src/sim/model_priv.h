@@ -51,6 +51,8 @@ struct sim_tsg {
 	uint64_t waiting_since; /* valid while ready and not its turn */
 	uint64_t gpu_time, wait_time, work_done, switches_in, context_switches;
 	uint64_t held; /* loaded, as the log has it */
+	uint64_t contended, contended_told, waits, cuts, cut_waits, cut_wait;
+	bool cut; /* it waits since it was cut off */
 	uint64_t served, round;
 };
 
@@ -73,8 +75,11 @@ struct sim_engine_state {
 	struct sim_tsg *cur;    /* whose turn it is: START to END */
 	struct sim_tsg *logged; /* who has a START and no END in the log */
 	uint64_t logged_since;
-	struct sim_tsg *resident; /* whose context is loaded while nobody's turn is */
-	struct sim_tsg *chosen;   /* whose turn follows, once it is settled */
+	uint64_t counted;                   /* contended time, up to then: */
+	uint64_t contended, contended_told; /* in this turn */
+	unsigned int ncut;                  /* that wait since they were cut off */
+	struct sim_tsg *resident;           /* whose context is loaded while nobody's turn is */
+	struct sim_tsg *chosen;             /* whose turn follows, once it is settled */
 	struct sim_tsg *prev_turn;
 	uint64_t turn_start;
 	uint64_t busy_from;             /* from here on its turn is not among the following */
@@ -119,6 +124,8 @@ static inline struct sim_item *sim_head(const struct sim_channel *ch)
 
 /* model_engine.c: turns */
 void sim_engine_run(struct sim_engine_state *e);
+void sim_engine_contended(struct sim_engine_state *e); /* before who is ready or loaded changes */
+void sim_tsg_uncut(struct sim_tsg *t);                 /* it does not wait for that any more */
 void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t); /* t is being freed */
 
 /* model_round.c: whose turn is next */

@@ -340,6 +340,7 @@ void sim_tsg_update_ready(struct sim_tsg *t)
 		ready = ch->enabled && ch->n && sim_head(ch)->w.kind != SIM_WORK_MARK;
 	if (ready == t->ready)
 		return;
+	sim_engine_contended(t->eng);
 	t->ready = ready;
 	if (ready)
 		t->eng->nready++;
@@ -347,6 +348,7 @@ void sim_tsg_update_ready(struct sim_tsg *t)
 		t->eng->nready--;
 	if (t->eng->cur == t)
 		return;
+	sim_tsg_uncut(t);
 	if (ready)
 		t->waiting_since = t->eng->m->now;
 	else

@@ -42,6 +42,29 @@ static void set_metric(json_t *o, const char *key, const struct sim_result *r,
 			    metric_of(r, p, metric, &v) == 0 ? json_real(rounded(v)) : json_null());
 }
 
+/* Who had the GPU: the model's own record, and what the account makes of the log. */
+static json_t *model_json(const struct sim_tsg_state *s)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
+			 (json_int_t)s->held_ns, "turns", (json_int_t)s->context_switches,
+			 "contended_ns", (json_int_t)s->contended_ns, "contended_told_ns",
+			 (json_int_t)s->contended_told_ns, "slice_ended", (json_int_t)s->cuts,
+			 "waits", (json_int_t)s->waits, "wait_ns", (json_int_t)s->wait_time_ns,
+			 "cut_waits", (json_int_t)s->cut_waits, "cut_wait_ns",
+			 (json_int_t)s->cut_wait_ns);
+}
+
+static json_t *account_json(const struct gs_turn_sums *s)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
+			 (json_int_t)s->held_ns, "turns", (json_int_t)s->turns + s->loaded,
+			 "contended_ns", (json_int_t)s->contended_ns, "contended_off_ns",
+			 (json_int_t)s->contended_off_ns, "slice_ended",
+			 (json_int_t)s->ended[GS_TURN_SLICE], "unsure",
+			 (json_int_t)s->ended[GS_TURN_UNSURE], "waits", (json_int_t)s->waits,
+			 "wait_ns", (json_int_t)s->wait_ns);
+}
+
 static json_t *process_json(const struct sim_result *r, const struct sim_process_result *p)
 {
 	char name[SIM_NAME_LEN + 16];
@@ -63,10 +86,9 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 	set_metric(o, "gpu_share_pct", r, p, "share_pct");
 	set_metric(o, "suspended_pct", r, p, "suspended_pct");
 	json_object_set_new(o, "timeslice_us", json_integer(p->is.timeslice_us));
-	json_object_set_new(o, "held_ns", json_integer((json_int_t)p->held_ns));
-	json_object_set_new(o, "account_ns", json_integer((json_int_t)p->account_ns));
-	json_object_set_new(o, "turns", json_integer((json_int_t)p->turns));
-	json_object_set_new(o, "account_turns", json_integer((json_int_t)p->account_turns));
+	json_object_set_new(o, "model", model_json(&p->all));
+	json_object_set_new(o, "account", account_json(&p->account));
+	json_object_set_new(o, "account_of_log", account_json(&p->account_of_log));
 	return o;
 }
 

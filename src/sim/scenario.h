@@ -16,6 +16,8 @@
 #include "basic/error.h"
 #include "engine/core.h"
 #include "gpusched/abi.h"
+#include "account/turns.h"
+#include "sim/model.h"
 #include "sim/params.h"
 #include "policy/host.h"
 
@@ -141,11 +143,12 @@ struct sim_process_result {
 	size_t nlatency;
 	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
 	uint64_t gpu_time_ns, switches, suspended_ns;
-	/* all its life: loaded, and how often; the same as the account has it */
-	uint64_t held_ns, account_ns, turns, account_turns;
-	double ran_s;                /* of the measured time, how long it existed */
-	double lost_pct;             /* of its GPU, lost in switches in the worst 3 s */
-	struct gpusched_settings is; /* at the end */
+	struct sim_tsg_state all;           /* of all its life, the model's record */
+	struct gs_turn_sums account;        /* of the same, what the account knows; */
+	struct gs_turn_sums account_of_log; /* or would, if nobody counted launches */
+	double ran_s;                       /* of the measured time, how long it existed */
+	double lost_pct;                    /* of its GPU, lost in switches in the worst 3 s */
+	struct gpusched_settings is;        /* at the end */
 };
 
 struct sim_check_result {

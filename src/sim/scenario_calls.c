@@ -41,7 +41,7 @@ void sim_set_runnable(struct sim_proc *p, bool on)
 	sim_channel_enable(p->work, on);
 	sim_channel_enable(p->hold, on);
 	p->is.runnable = on;
-	sim_sight_runnable(p);
+	sim_sight_settings(p);
 	if (on)
 		p->res->suspended_ns += now_of(p->sim) - p->suspended_since;
 	else
@@ -65,6 +65,7 @@ void sim_call_effect(struct sim_sim *x, unsigned int worker)
 	case GS_RM_SET_TIMESLICE:
 		sim_tsg_set_timeslice(p->tsg, s->arg);
 		p->is.timeslice_us = s->arg;
+		sim_sight_settings(p);
 		break;
 	case GS_RM_SET_INTERLEAVE:
 		sim_tsg_set_interleave(p->tsg, s->arg);

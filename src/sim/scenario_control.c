@@ -204,6 +204,7 @@ void sim_control_new(struct sim_proc *p)
 
 	fill_record(p);
 	sim_tsg_set_timeslice(p->tsg, p->is.timeslice_us);
+	sim_sight_settings(p);
 	sim_tsg_set_interleave(p->tsg, p->is.interleave);
 	sim_tsg_set_preempt_mode(p->tsg, p->is.preempt_mode);
 	x->tasks[x->ntasks++] = &p->rec.task;

@@ -294,9 +294,8 @@ void sim_proc_finish(struct sim_proc *p)
 	sim_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;
 	r->switches = s.context_switches - p->base_switches;
-	r->held_ns = s.held_ns;
-	r->turns = s.context_switches;
-	sim_sight_sums(p, &r->account_ns, &r->account_turns);
+	r->all = s;
+	sim_sight_sums(p, &r->account, &r->account_of_log);
 	r->launches = p->rec.task.launches - p->base_launches;
 	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
 	if (!p->is.runnable)

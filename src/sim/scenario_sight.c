@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "account/facts.h"
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "sim/scenario_priv.h"
@@ -23,6 +24,7 @@ struct record {
 /* A GPU's log. */
 struct sim_sight {
 	struct gs_turns *turns;
+	struct gs_turns *of_log; /* the same, told of no launches: for comparison */
 	struct record *queue;
 	size_t n, cap, at;
 	uint64_t read; /* up to then */
@@ -32,7 +34,8 @@ int sim_sight_init(struct sim_sim *x)
 {
 	x->sights = calloc(x->s->gpus, sizeof(*x->sights));
 	for (unsigned int i = 0; x->sights && i < x->s->gpus; i++)
-		if (gs_turns_new(NULL, NULL, &x->sights[i].turns))
+		if (gs_turns_new(NULL, NULL, &x->sights[i].turns) ||
+		    gs_turns_new(NULL, NULL, &x->sights[i].of_log))
 			return -ENOMEM;
 	return x->sights ? 0 : -ENOMEM;
 }
@@ -41,6 +44,7 @@ void sim_sight_end(struct sim_sim *x)
 {
 	for (unsigned int i = 0; x->sights && i < x->s->gpus; i++) {
 		gs_turns_free(x->sights[i].turns);
+		gs_turns_free(x->sights[i].of_log);
 		free(x->sights[i].queue);
 	}
 	free(x->sights);
@@ -99,13 +103,15 @@ static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t
 		const struct record *r = &g->queue[g->at++];
 		const struct sim_proc *p = r->proc;
 
-		if (gs_turns_feed(g->turns, &r->sw, p->alive ? p->rec.task.id : 0,
-				  p->is.timeslice_us))
+		uint64_t id = p->alive ? p->rec.task.id : 0;
+
+		if (gs_turns_feed(g->turns, &r->sw, id) || gs_turns_feed(g->of_log, &r->sw, id))
 			gs_fail(&x->err, -ENOMEM, "out of memory");
 	}
 	if (g->at == g->n)
 		g->at = g->n = 0;
 	gs_turns_until(g->turns, complete);
+	gs_turns_until(g->of_log, complete);
 	return g->turns;
 }
 
@@ -121,25 +127,31 @@ static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 	return read_until(x, gpu, read, read - PHASE_NS, read - PERIOD_NS);
 }
 
-void sim_sight_sums(struct sim_proc *p, uint64_t *ret_held_ns, uint64_t *ret_turns)
+void sim_sight_sums(struct sim_proc *p, struct gs_turn_sums *ret, struct gs_turn_sums *ret_of_log)
 {
 	uint64_t now = sim_model_now(p->sim->m);
-	struct gs_turn_sums s = { 0 };
 
-	gs_turns_of(read_until(p->sim, p->gpu, now, now, now), p->rec.task.id, &s);
-	*ret_held_ns = s.held_ns;
-	*ret_turns = s.turns + s.loaded;
+	*ret = *ret_of_log = (struct gs_turn_sums){ 0 };
+	gs_turns_of(read_until(p->sim, p->gpu, now, now, now), p->rec.task.id, ret);
+	gs_turns_of(p->sim->sights[p->gpu].of_log, p->rec.task.id, ret_of_log);
 }
 
-void sim_sight_runnable(struct sim_proc *p)
+void sim_sight_settings(struct sim_proc *p)
 {
-	if (gs_turns_suspend(p->sim->sights[p->gpu].turns, p->rec.task.id, !p->is.runnable))
-		gs_fail(&p->sim->err, -ENOMEM, "out of memory");
+	struct sim_sight *g = &p->sim->sights[p->gpu];
+	struct gs_turns *const turns[] = { g->turns, g->of_log };
+	uint64_t id = p->rec.task.id, now = sim_model_now(p->sim->m);
+
+	for (size_t i = 0; i < GS_COUNT(turns); i++)
+		if (gs_turns_slice(turns[i], id, p->is.timeslice_us, now) ||
+		    gs_turns_suspend(turns[i], id, !p->is.runnable, now))
+			gs_fail(&p->sim->err, -ENOMEM, "out of memory");
 }
 
 void sim_sight_gone(struct sim_proc *p)
 {
 	gs_turns_forget(read_log(p->sim, p->gpu), p->rec.task.id);
+	gs_turns_forget(p->sim->sights[p->gpu].of_log, p->rec.task.id);
 }
 
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)

@@ -14,14 +14,32 @@ check "none fails" test -z "$(jq -r 'select(.passed == false) | .scenario' "$dir
 n=$(find "$top/scenarios" -name '*.scn' | wc -l)
 check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
 check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
-# what the account makes of the log, against the model's own record
-is "$(jq -r 'select(.scenario) | .scenario as $s | .processes[] |
-	select((.account_ns - .held_ns | fabs) > .held_ns / 100) | "\($s) \(.name) \(.account_ns) \(.held_ns)"' "$dir/all")" "" \
+# What the account makes of the log, against the model's own record: to 1 %, and 5 ms; counts to 1 % of
+# the turns. How far it is off where the log cannot tell: docs/account.md.
+off() { # CONDITION: which processes meet it
+	jq -r 'def off: {"auto-hostile-sleeper": 15, "auto-half-idle": 6, "auto-20x50-8be": 2}[.scenario] // 1;
+		select(.scenario) | .scenario as $s | (off / 100) as $off | .processes[] | .model as $m |
+		.account as $a | .account_of_log as $l | (.model.turns / 100 + 1) as $few | 5e6 as $moment |
+		select('"$1"') | "\($s) \(.name) \($m) \($a) \($l)"' "$dir/all"
+}
+is "$(off '($a.held_ns - $m.held_ns | fabs) > $m.held_ns / 100')" "" \
 	"the account has each process's time on the GPU within 1 %"
-is "$(jq -r 'select(.scenario) | .scenario as $s | .processes[] |
-	select((.account_turns - .turns | fabs) > .turns / 100) | "\($s) \(.name) \(.account_turns) \(.turns)"' "$dir/all")" "" \
-	"and each one's turns"
-ge "$(jq -r 'select(.scenario) | .processes[].account_ns | select(. > 0)' "$dir/all" | wc -l)" 100 "of more than a hundred"
+is "$(off '($a.turns - $m.turns | fabs) > $m.turns / 100')" "" "and each one's turns"
+is "$(off '$l.slice_ended > $m.slice_ended + $few or $l.slice_ended + $l.unsure < $m.slice_ended - $few')" "" \
+	"and those that its slice ended, or says that it is not sure"
+is "$(off '($l.waits - $m.cut_waits | fabs) > $few')" "" "how often it waited after them"
+is "$(off '($l.wait_ns - $m.cut_wait_ns | fabs) > $m.cut_wait_ns * $off + $moment')" "" "and for how long"
+is "$(off '($l.contended_ns - $m.contended_told_ns | fabs) >
+	$m.contended_told_ns * $off + $l.contended_off_ns + $moment' | grep -v '^a-1be-1ms-blocks-ts1-cta be ')" "" \
+	"and its contended time, as far as it says that this is known"
+is "$(off '$a.waits > $m.waits or $a.wait_ns > $m.wait_ns * (1 + $off) + $moment')" "" \
+	"with launches it knows of no wait that was none"
+is "$(off '$a.contended_ns - $a.contended_off_ns > $m.contended_ns * (1 + $off) + $moment')" "" \
+	"and of no contention that was none"
+for figure in held_ns slice_ended waits contended_ns; do
+	ge "$(jq -r "select(.scenario) | .processes[].account_of_log.$figure | select(. > 0)" "$dir/all" | wc -l)" 100 \
+		"$figure of more than a hundred"
+done
 check "at least 25 of them" test "$n" -ge 25
 check "sim list names the same" test "$("$gpusched" sim list --json | jq -r .name | sort | sha1sum)" = \
 	"$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort | sha1sum)"

@@ -128,11 +128,11 @@ static void tsg_op(struct gs_account *a, struct input *in, int what, uint64_t *n
 		break;
 	case SUSPEND:
 		v = take(in, NULL, 1);
-		gs_account_runnable(a, v & 15, v >> 4 & 1);
+		gs_account_runnable(a, v & 15, v >> 4 & 1, v >> 8);
 		break;
 	case SLICE:
 		v = take(in, NULL, 5);
-		gs_account_slice(a, v & 15, (uint32_t)(v >> 8));
+		gs_account_slice(a, v & 15, (uint32_t)(v >> 8), v >> 32);
 		break;
 	default:
 		break;

@@ -232,7 +232,7 @@ static void suspended(void **state)
 {
 	tsg(1, 11, 101);
 	tsg(2, 12, 102);
-	gs_account_runnable(account, 1, false); /* before there is a log */
+	gs_account_runnable(account, 1, false, 0); /* before there is a log */
 	look();
 	turn(101, 11, SLICE_NS + SAVE);
 	fake_log_switch(102, 12, true, now);

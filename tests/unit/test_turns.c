@@ -38,18 +38,25 @@ static struct gs_turns *begin(void)
 	return t;
 }
 
+static void feed(struct gs_turns *t, uint64_t id, uint64_t ns, bool start)
+{
+	struct gs_switch sw = { .ns = ns, .start = start };
+
+	assert_int_equal(gs_turns_feed(t, &sw, id), 0);
+}
+
 static void start(struct gs_turns *t, uint64_t id, uint64_t ns, unsigned int slice)
 {
-	struct gs_switch sw = { .ns = ns, .start = true };
-
-	assert_int_equal(gs_turns_feed(t, &sw, id, slice), 0);
+	if (id)
+		assert_int_equal(gs_turns_slice(t, id, slice, 0), 0);
+	feed(t, id, ns, true);
 }
 
 static void end(struct gs_turns *t, uint64_t id, uint64_t ns, unsigned int slice)
 {
-	struct gs_switch sw = { .ns = ns };
-
-	assert_int_equal(gs_turns_feed(t, &sw, id, slice), 0);
+	if (id)
+		assert_int_equal(gs_turns_slice(t, id, slice, 0), 0);
+	feed(t, id, ns, false);
 }
 
 static struct gs_turn_sums of(struct gs_turns *t, uint64_t id)
@@ -85,7 +92,9 @@ static void cut_and_drained(void **state)
 	gs_turns_until(t, at + 300 * US);
 	assert_int_equal(ntold, 2);
 	assert_int_equal(told[0].end, GS_TURN_SLICE);
-	assert_int_equal(told[0].contended_ns, SLICE_NS + SAVE);
+	/* B came in A's slice, nobody knows when */
+	assert_int_equal(told[0].contended_ns, SLICE_NS / 2 + SAVE);
+	assert_int_equal(of(t, A).contended_off_ns, SLICE_NS / 2);
 	assert_int_equal(told[1].end, GS_TURN_DRAINED);
 	assert_int_equal(told[1].contended_ns, 163 * US);
 	assert_int_equal(of(t, A).held_ns, SLICE_NS + SAVE + 57 * US);
@@ -105,7 +114,7 @@ static void cut_and_drained(void **state)
 	gs_turns_free(t);
 }
 
-/* Of many slices only the last is known to be contended. */
+/* Of many slices only the last is known to be contended, from some time in it on. */
 static void contended_in_the_last_slice(void **state)
 {
 	struct gs_turns *t = begin();
@@ -118,7 +127,7 @@ static void contended_in_the_last_slice(void **state)
 	start(t, A, MS + 5 * SLICE_NS + 5 * SAVE, SLICE);
 	assert_int_equal(told[1].id, A);
 	assert_int_equal(told[1].end, GS_TURN_SLICE);
-	assert_int_equal(told[1].contended_ns, SLICE_NS + SAVE);
+	assert_int_equal(told[1].contended_ns, SLICE_NS / 2 + SAVE);
 	gs_turns_free(t);
 }
 
@@ -163,7 +172,7 @@ static void suspended_waits_not(void **state)
 	gs_turns_until(t, at + 500 * US);
 	assert_true(of(t, B).contended);
 	assert_int_equal(of(t, B).last_work_ns, at + 500 * US);
-	gs_turns_suspend(t, A, true);
+	gs_turns_suspend(t, A, true, 0);
 	gs_turns_until(t, at + 900 * US);
 	assert_false(of(t, A).waiting);
 	assert_false(of(t, B).contended);
@@ -174,10 +183,85 @@ static void suspended_waits_not(void **state)
 	start(t, A, at + 2 * MS, SLICE);
 	end(t, A, at + 2 * MS + SLICE_NS + SAVE, SLICE);
 	assert_false(of(t, A).waiting);
-	gs_turns_suspend(t, A, false);
+	gs_turns_suspend(t, A, false, 0);
 	start(t, A, at + 5 * MS, SLICE);
 	end(t, A, at + 5 * MS + SLICE_NS + SAVE, SLICE);
 	assert_true(of(t, A).waiting);
+	gs_turns_free(t);
+}
+
+/* Records come late: each is judged by what was set when it was made, not by what is set now. */
+static void settings_have_their_time(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	assert_int_equal(gs_turns_slice(t, A, SLICE, 0), 0);
+	assert_int_equal(gs_turns_slice(t, B, 1000000, 0), 0);
+	assert_int_equal(gs_turns_slice(t, A, 20, at + 9 * MS), 0);
+	assert_int_equal(gs_turns_suspend(t, A, true, at + 10 * MS), 0);
+	assert_int_equal(gs_turns_suspend(t, A, false, at + 40 * MS), 0);
+	feed(t, A, at, true);
+	feed(t, A, at + SLICE_NS + SAVE, false);
+	assert_true(of(t, A).waiting); /* its slice was over, and it is not suspended yet */
+	feed(t, B, at + SLICE_NS + 2 * SAVE, true);
+	feed(t, B, at + 6 * MS, false);
+	feed(t, A, at + 6 * MS + SAVE, true);
+	assert_int_equal(of(t, A).waits, 1);
+	feed(t, A, at + 6 * MS + SLICE_NS + 2 * SAVE, false);
+	feed(t, B, at + 6 * MS + SLICE_NS + 3 * SAVE, true);
+	gs_turns_until(t, at + 30 * MS);
+	assert_false(of(t, A).waiting);
+	assert_int_equal(of(t, B).contended_ns - (6 * MS - SLICE_NS - 2 * SAVE),
+			 10 * MS - (6 * MS + SLICE_NS + 3 * SAVE));
+	feed(t, B, at + 41 * MS, false);
+	feed(t, A, at + 41 * MS + SAVE, true);
+	assert_int_equal(of(t, A).waits, 1);
+	feed(t, A, at + 41 * MS + 3 * SAVE, false); /* 20 us now: perhaps cut off */
+	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 2);
+	assert_int_equal(of(t, A).ended[GS_TURN_DRAINED], 0);
+	gs_turns_forget(t, A);
+	assert_int_equal(gs_turns_slice(t, B, SLICE, at + 50 * MS), 0);
+	gs_turns_forget(t, B); /* with a change to come */
+	gs_turns_until(t, at + 60 * MS);
+	adds_up(t);
+	gs_turns_free(t);
+}
+
+/* That a short slice cut it off shows when it is back: B's turn was contended then, all of it. */
+static void contended_after_all(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	for (int i = 0; i < 10; i++, at += MS) {
+		start(t, A, at, 20);
+		end(t, A, at + 500 * US, 20);
+		start(t, B, at + 580 * US, 1000000);
+		end(t, B, at + 740 * US, 1000000);
+		assert_int_equal(of(t, B).contended_ns, i * 160 * US);
+	}
+	assert_int_equal(of(t, B).contended_off_ns, 0);
+	assert_in_range(of(t, A).contended_ns, 9 * 90 * US, 9 * 120 * US);
+	gs_turns_free(t);
+}
+
+/* In CTA mode it is away sooner than by CILP: too soon to be sure, so it has to come back. */
+static void leaves_soon(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	for (int i = 0; i < 10; i++, at += SLICE_NS + 400 * US) {
+		start(t, A, at, SLICE);
+		end(t, A, at + SLICE_NS + 58 * US, SLICE);
+		assert_false(of(t, A).waiting);
+		start(t, B, at + SLICE_NS + 100 * US, SLICE);
+		end(t, B, at + SLICE_NS + 300 * US, SLICE);
+	}
+	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 9);
+	assert_int_equal(of(t, A).waits, 9);
+	assert_int_equal(of(t, A).drain_ns, 58 * US);
 	gs_turns_free(t);
 }
 
@@ -368,7 +452,7 @@ static void gaps(void **state)
 
 	start(t, A, 1 * MS, SLICE);
 	gs_turns_until(t, 4 * MS);
-	assert_int_equal(gs_turns_feed(t, &lost, B, SLICE), 0);
+	assert_int_equal(gs_turns_feed(t, &lost, B), 0);
 	assert_false(of(t, A).loaded);
 	assert_int_equal(of(t, A).held_ns, 3 * MS);
 	assert_int_equal(of(t, A).ended[GS_TURN_UNSURE], 1);
@@ -435,7 +519,8 @@ static void random_records(void **state)
 						.start = rand() % 2,
 						.gap = rand() % 50 == 0 };
 
-			gs_turns_feed(t, &sw, (uint64_t)(rand() % 5), 1u << rand() % 12);
+			gs_turns_slice(t, 1 + (uint64_t)(rand() % 4), 1u << rand() % 12, 0);
+			gs_turns_feed(t, &sw, (uint64_t)(rand() % 5));
 			at += (uint64_t)(rand() % 3000) * US;
 			at -= rand() % 40 ? 0 : 5 * US;
 			if (rand() % 9 == 0)
@@ -507,7 +592,8 @@ static void real_record(void **state)
 			continue;
 		sw.ns = ns;
 		sw.start = tag == 6;
-		assert_int_equal(gs_turns_feed(t, &sw, pid, pid == lc ? lc_slice : be), 0);
+		gs_turns_slice(t, pid, pid == lc ? lc_slice : be, 0);
+		assert_int_equal(gs_turns_feed(t, &sw, pid), 0);
 	}
 	assert_int_equal(pclose(f), 0);
 	gs_turns_free(t);
@@ -524,6 +610,9 @@ int main(void)
 		cmocka_unit_test(contended_in_the_last_slice),
 		cmocka_unit_test(nobody_waits_beside_a_long_turn),
 		cmocka_unit_test(suspended_waits_not),
+		cmocka_unit_test(settings_have_their_time),
+		cmocka_unit_test(contended_after_all),
+		cmocka_unit_test(leaves_soon),
 		cmocka_unit_test(launches),
 		cmocka_unit_test(returns),
 		cmocka_unit_test(drains),
