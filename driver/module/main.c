@@ -8,7 +8,6 @@
  *   tsg    what is known and wished; act: the worker that makes it so; rm: the driver's entry
  */
 #include <linux/module.h>
-#include <linux/version.h>
 
 #include "act.h"
 #include "hold.h"
@@ -16,10 +15,6 @@
 #include "node.h"
 #include "policy.h"
 #include "rm.h"
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
-#error "gpusched.ko needs Linux 6.12 or later: it uses struct_ops of modules as they are there"
-#endif
 
 static int __init gpusched_init(void)
 {
