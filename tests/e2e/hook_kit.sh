@@ -35,6 +35,23 @@ check "each is there exactly once, and it compiles" "$kit/check" "$tree"
 "$kit/check" "$tree" >"$scratch/out" 2>&1
 is "$(grep -c ' 1 line ' "$scratch/out")" 10 "a line per hook"
 like "$(cat "$scratch/out")" "the same code as before" "off, the code is what it was"
+mkdir -p "$scratch/kernel/linux"
+# What stands for a kernel's headers: its make takes objects of M, and knows the lists' flags.
+cat >"$scratch/kernel/Makefile" <<'END'
+include $(M)/nvidia/nvidia-sources.Kbuild
+nvidia/nv.o:
+	$(CC) -O2 $(NVIDIA_CFLAGS) -I$(NV_KERNEL_SOURCES) -c $(M)/nvidia/nv.c -o $(M)/$@
+nvidia/gpusched_os.o:
+	test -n '$(filter nvidia/gpusched_os.c,$(NVIDIA_SOURCES))'
+END
+cat >"$scratch/kernel/linux/jump_label.h" <<'END'
+#define DECLARE_STATIC_KEY_FALSE(key) extern int key
+#define static_branch_unlikely(key) (*(key))
+END
+check "so does kernel-open's part, with a kernel's headers" \
+	eval 'KDIR=$scratch/kernel "$kit/check" "$tree" >"$scratch/out" 2>&1'
+like "$(cat "$scratch/out")" "resource nv: with the hooks; without them the same code as before" \
+	"which is compared too"
 make -s -C "$rm" OUTPUTDIR="$scratch/objects" 2>&1
 cc -Wall -Wextra -Werror -I "$rm/inc" "$top/tests/hooks/run.c" "$scratch"/objects/*.o \
 	-o "$scratch/run" || not_ok "the hooks link"
@@ -70,6 +87,12 @@ fresh
 sed -i 's/^#define gpusched_timeslice_set(gpu, api, us) *((void)0)/#define gpusched_timeslice_set(gpu, api, us) (*(us) = 1)/' \
 	"$rm/inc/gpusched_rm.h"
 want="not this kit's" refused "a bridge that was changed: check" "$kit/check" "$tree"
+
+fresh
+"$kit/apply" "$tree" >/dev/null
+sed -i 's/rmStatus == NV_OK/rmStatus == NO_SUCH/' "$tree/kernel-open/nvidia/nv.c"
+want='kernel-open does not compile.*NO_SUCH' \
+	KDIR=$scratch/kernel refused "what does not compile: check" "$kit/check" "$tree"
 
 # ---- a driver in which a place is not found
 fresh
