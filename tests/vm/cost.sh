@@ -9,14 +9,16 @@
 # machine counts instructions. docs/hook-kit.md has the figures.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
+calls="get_timeslice set_timeslice set_interleave schedule preempt work_token make_and_free open_and_close"
 declare -A at
 measure() { # NAME
 	local call n
 	while read -r call n; do
 		at[$1.$call]=$n
 	done < <(./module cost)
-	diag "$1: get $(of $1 get_timeslice), set $(of $1 set_timeslice), schedule $(of $1 schedule)," \
-		"make and free $(of $1 make_and_free)"
+	for call in $calls; do
+		diag "$1: $call $(of $1 $call)"
+	done
 }
 of() { # NAME CALL
 	echo "${at[$1.$2]:-0}"
@@ -42,7 +44,7 @@ insmod gpusched.ko
 measure module
 policy empty empty.bpf.o
 policy lcbe ../build/policies/lcbe.bpf.o glue_default.bpf.o glue_stock.bpf.o glue.bpf.o
-for call in get_timeslice set_timeslice schedule make_and_free; do
+for call in $calls; do
 	ge "$(of off $call)" 100 "$call is measured"
 	le "$(more hooks off $call)" 100 "$call: hooks that nobody listens to: $(more hooks off $call) instructions"
 	le "$(more module off $call)" 6000 "$call: gpusched.ko without a policy: $(more module off $call)"

@@ -5,9 +5,12 @@
  */
 #include "program.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "rm/abi.h"
 
 #define C 0x5c000070u
 #define CALLS 200
@@ -29,6 +32,27 @@ static void set_timeslice(struct program *p)
 static void schedule(struct program *p)
 {
 	tsg_schedule(p, C, true);
+}
+
+static void set_interleave(struct program *p)
+{
+	tsg_set_interleave(p, C, 1);
+}
+
+static void preempt(struct program *p)
+{
+	tsg_preempt(p, C);
+}
+
+static void work_token(struct program *p)
+{
+	channel_token(p, channel_of(C, 0));
+}
+
+static void open_and_close(struct program *p)
+{
+	(void)p;
+	close(open(NV_CTL_PATH, O_RDWR | O_CLOEXEC));
 }
 
 static void get_timeslice(struct program *p) /* meets no hook in RM */
@@ -70,5 +94,9 @@ void cost(void)
 	measure("get_timeslice", &p, get_timeslice);
 	measure("set_timeslice", &p, set_timeslice);
 	measure("schedule", &p, schedule);
+	measure("set_interleave", &p, set_interleave);
+	measure("preempt", &p, preempt);
+	measure("work_token", &p, work_token);
 	measure("make_and_free", &p, make_and_free);
+	measure("open_and_close", &p, open_and_close);
 }
