@@ -163,14 +163,6 @@ static void put_loss(const struct crowd *c, json_t *o, enum advise_kind kind)
 	json_object_set_new(o, "loses_to", to);
 }
 
-static void command(json_t *list, const char *format, long long pid, const char *word)
-{
-	char text[160];
-
-	snprintf(text, sizeof(text), format, pid, word);
-	json_array_append_new(list, json_string(text));
-}
-
 static bool has_class(const json_t *program, const char *name)
 {
 	const char *class_name = json_string_value(json_object_get(program, "class"));
@@ -191,14 +183,14 @@ static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
 	    !strcmp(policy, c->policy))
 		m = ADVISE_DO_NOTHING; /* it is as it should be */
 	if (by_class && policy && !has_class(o, want))
-		command(list, "gpusched class set pid:%lld %s", pid, want);
-	if (m == ADVISE_DO_POOL)
-		command(list, "gpusched run --pool --class be -- COMMAND # instead of process %lld",
-			pid, "");
-	if (m == ADVISE_DO_SHARE)
-		command(list,
-			"gpusched run --share --class %2$s -- COMMAND # instead of process %1$lld",
-			pid, want);
+		json_array_append_new(list,
+				      json_sprintf("gpusched class set pid:%lld %s", pid, want));
+	if (m == ADVISE_DO_POOL || m == ADVISE_DO_SHARE)
+		json_array_append_new(
+			list, json_sprintf("gpusched run --%s --class %s -- COMMAND # instead of "
+					   "process %lld",
+					   m == ADVISE_DO_POOL ? "pool" : "share",
+					   m == ADVISE_DO_POOL ? "be" : want, pid));
 	json_object_set_new(o, "means", json_string(advise_means_name(m)));
 	json_object_set_new(o, "text", json_string(advise_means_text(m)));
 	json_object_set_new(o, "do", list);
@@ -214,7 +206,7 @@ static json_t *gpu_json(const struct crowd *c)
 
 	put(o, "lost_pct", c->lost_pct);
 	if (policy && !runs)
-		command(list, "gpusched policy start %2$s", 0, policy);
+		json_array_append_new(list, json_sprintf("gpusched policy start %s", policy));
 	json_object_set_new(o, "do", list);
 	return o;
 }

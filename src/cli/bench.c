@@ -259,6 +259,7 @@ static int read_raw(struct bench *b, const char *path, struct gs_error *err)
 static int open_raw(struct bench *b, struct gs_error *err)
 {
 	char path[4096];
+	bool cut_off;
 
 	if (!b->dir)
 		return 0;
@@ -270,9 +271,13 @@ static int open_raw(struct bench *b, struct gs_error *err)
 	if (b->resume && read_raw(b, path, err))
 		return err->code;
 	b->raw = fopen(path, "a+e");
-	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n')
-		fputc('\n', b->raw); /* behind a line that was cut off */
-	return b->raw ? 0 : gs_fail(err, -errno, "%s: %s", path, strerror(errno));
+	if (!b->raw)
+		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
+	cut_off = !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n';
+	fseek(b->raw, 0, SEEK_END); /* C wants it between reading and writing */
+	if (cut_off)
+		fputc('\n', b->raw);
+	return 0;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */

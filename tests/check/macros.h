@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * macros.h - what cppcheck makes of macros from headers that it does not read
+ *
+ * Loops without the arithmetic that they hide: that is not ours to check.
+ */
+#define HASH_ITER(hh, head, e, next) for ((e) = (next) = (head); (e); (e) = (next))
+#define DL_FOREACH(head, e) for ((e) = (head); (e); (e) = (e)->next)
+#define DL_FOREACH_SAFE(head, e, after) for ((e) = (after) = (head); (e); (e) = (after))
+#define json_array_foreach(array, i, v) for ((i) = 0; ((v) = json_array_get(array, i)); (i)++)
+#define json_object_foreach(object, k, v) \
+	for ((k) = json_object_iter_key(object); (k); (v) = json_object_get(object, k))
+#define json_object_foreach_safe(object, next, k, v) json_object_foreach(object, k, v)
+#define LIBBPF_OPTS(type, name, ...) struct type name = { __VA_ARGS__ }
+#define bpf_object__for_each_program(p, object) \
+	for ((p) = NULL; ((p) = bpf_object__next_program(object, p));)
