@@ -37,8 +37,6 @@ int gs_module_use(struct gs_error *err);
 void gs_module_leave(void);
 /* It puts back whatever is still changed. */
 void gs_module_end(void);
-/* gs_module_use() is in force, or something is left of it. */
-bool gs_module_is_used(void);
 /*
  * At least every second. -ETIMEDOUT: it had not heard us for too long and has put everything back;
  * it is held anew, and knows of nothing.

@@ -220,16 +220,6 @@ void gs_module_end(void)
 	pthread_mutex_unlock(&node.lock);
 }
 
-bool gs_module_is_used(void)
-{
-	bool used;
-
-	pthread_mutex_lock(&node.lock);
-	used = node.wanted || node.n;
-	pthread_mutex_unlock(&node.lock);
-	return used;
-}
-
 /* Held anew, since what the module knows of is no longer what we think. Under the lock. */
 static int begin_anew(void)
 {
