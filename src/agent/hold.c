@@ -221,7 +221,7 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 {
 	enum hold_answer answer = HOLD_BUSY;
 	uint64_t now = gs_now_ns();
-	int saved = errno;
+	int saved = errno, state;
 
 	if (!agent_settings.lc)
 		return HOLD_NOT_LC;
@@ -236,9 +236,12 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 	if (on.in || pthread_mutex_trylock(&lock))
 		return HOLD_BUSY;
 	answer = HOLD_SHARE;
+	/* a thread that is cancelled in libcuda would keep the lock */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (share_used(&share, now) + limit_ns <= agent_share_ns(now))
 		answer = begin(limit_ns);
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
 	errno = saved;
 	return answer;
 }

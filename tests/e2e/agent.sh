@@ -63,9 +63,9 @@ mkfifo "$scratch/in"
 exec 7<>"$scratch/in"
 agent_load entries -- "$guest" entries <&7
 wait_for 10 grep -q calls "$scratch/entries.out"
-is "$(grep calls "$scratch/entries.out")" "calls 120" "eight launch functions are called by three ways each"
+is "$(grep calls "$scratch/entries.out")" "calls 160" "eight launch functions are called by four ways each"
 wait_for 10 mine_has $agent_pid
-is "$(mine '.[0].launches' pid:$agent_pid)" 120 "and each call is counted, once"
+is "$(mine '.[0].launches' pid:$agent_pid)" 160 "and each call is counted, once"
 echo >&7
 export CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so
 agent_load profiled -- "$guest" entries <&7

@@ -6,7 +6,9 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"
-config '[Classes]
+config '[Daemon]
+CountLaunches=trusted
+[Classes]
 Rule = comm=gsload uid=4711 -> be
 AllowTrace = uid=4713
 AllowTrace = gid=4714'

@@ -354,15 +354,16 @@ static int mode_entries(const char *arg)
 	*(void **)&first = dlsym(lib, "cuGetProcAddress");     /* CUDA 11.3 to 11.8 */
 	*(void **)&second = dlsym(lib, "cuGetProcAddress_v2"); /* from 12.0 on */
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		void *ways[3] = { dlsym(lib, names[i]) };
+		void *ways[4] = { dlsym(lib, names[i]) };
 		bool per_thread = strstr(names[i], "_ptsz");
 		char plain[64];
 
 		snprintf(plain, sizeof(plain), "%.*s",
 			 (int)(strlen(names[i]) - (per_thread ? 5 : 0)), names[i]);
 		first(plain, &ways[1], 11080, per_thread ? 2 : 0);
-		second(plain, &ways[2], 13000, per_thread ? 2 : 0, NULL);
-		for (int k = 0; k < 3; k++)
+		second(plain, &ways[2], 12000, per_thread ? 2 : 0, NULL);
+		second(plain, &ways[3], 13000, per_thread ? 2 : 0, NULL);
+		for (int k = 0; k < 4; k++)
 			for (int n = 0; n < 5 && ways[k]; n++, calls++)
 				((fn)ways[k])(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
 	}
