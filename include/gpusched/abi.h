@@ -270,6 +270,7 @@ enum gpusched_class_source {
 	GPUSCHED_SRC_RULE = 1,
 	GPUSCHED_SRC_CGROUP = 2,
 	GPUSCHED_SRC_COMMAND = 3, /* run, class set; inherited by descendants */
+	GPUSCHED_SRC_OWNER = 4,   /* such a command of the process's owner, who may take it back */
 };
 
 /* A process's share: of each map at most a sixteenth. What is past it is counted, and left alone. */
@@ -288,7 +289,7 @@ enum gpusched_share {
 #define GPUSCHED_MPS_FOREIGN 1u /* somebody's own: only persons touch its TSGs */
 #define GPUSCHED_MPS_POOL 2u    /* one that a supervisor of ours has registered */
 
-/* Value of the process map (key: tgid, u32). Copied to children at fork when source is COMMAND. */
+/* Value of the process map (key: tgid, u32). Copied to children at fork from COMMAND on. */
 struct gpusched_proc {
 	gs_u64 start_ns;
 	gs_u32 class_id;

@@ -141,12 +141,13 @@ int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_c
 	struct gs_facts f;
 	int r;
 
-	if (o && gs_proc_get(o, pid, &proc) == 0 && proc.source == GPUSCHED_SRC_COMMAND &&
+	if (o && gs_proc_get(o, pid, &proc) == 0 && proc.source >= GPUSCHED_SRC_COMMAND &&
 	    proc.class_id < c->n) {
-		set(c, &a, proc.class_id, GPUSCHED_SRC_COMMAND);
+		set(c, &a, proc.class_id, proc.source);
 		if (proc.weight)
 			a.weight = proc.weight;
-		why(&a, "set by a command (run, class set), for it or a process it descends from");
+		why(&a, "set by a command%s (run, class set), for it or a process it descends from",
+		    proc.source == GPUSCHED_SRC_OWNER ? " of its owner's" : "");
 		*ret = a;
 		return 0;
 	}

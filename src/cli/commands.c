@@ -237,8 +237,9 @@ const struct cli_cmd cli_commands[] = {
 	{ "class", "get", "[TARGET]", "show the class of processes", NULL, cli_class_get, NULL,
 	  CLI_JSON | CLI_TARGET, 0, 1 },
 	{ "class", "set", "TARGET CLASS", "give processes and their descendants a class",
-	  "Raising needs root or AllowClass= in the configuration.", cli_class_set, class_set_opts,
-	  CLI_JSON | CLI_TARGET, 2, 2 },
+	  "Raising needs root or AllowClass= in the configuration; owners may take back "
+	  "what they have lowered.",
+	  cli_class_set, class_set_opts, CLI_JSON | CLI_TARGET, 2, 2 },
 	{ "class", "clear", "TARGET", "take back what class set or run gave", NULL, cli_class_clear,
 	  NULL, CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "class", "list", "", "list the classes", NULL, cli_class_list, NULL, CLI_JSON, 0, 0 },

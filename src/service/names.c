@@ -7,7 +7,7 @@
 #include "service/json.h"
 
 static const char *const kinds[] = { "other", "compute", "copy" };
-static const char *const sources[] = { "default", "rule", "cgroup", "command" };
+static const char *const sources[] = { "default", "rule", "cgroup", "command", "owner" };
 
 static const char *name_of(const char *const *names, size_t n, unsigned int i)
 {

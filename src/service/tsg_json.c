@@ -88,7 +88,7 @@ static const char *source_of(struct gs_service *s, const struct gpusched_tsg *re
 	struct gs_class_answer answer;
 
 	if (!gs_proc_get(s->o, (pid_t)rec->task.pid, &proc) &&
-	    (proc.source == GPUSCHED_SRC_COMMAND || proc.class_id == rec->task.class_id))
+	    (proc.source >= GPUSCHED_SRC_COMMAND || proc.class_id == rec->task.class_id))
 		return gs_source_name(proc.source);
 	if (s->opts.daemon || gs_record_classify(s, (pid_t)rec->task.pid, &answer))
 		return NULL;

@@ -128,6 +128,21 @@ static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 		 : 0;
 }
 
+/* The highest that the asker may set: what an owner has lowered may return to what it was. */
+static int ceiling(struct gs_request *rq, pid_t pid, struct gs_class_answer *ret)
+{
+	struct gs_class_answer without = { 0 };
+	int d, r = classify(rq, rq->s->o, pid, ret);
+
+	if (r || ret->source != GPUSCHED_SRC_OWNER)
+		return r;
+	r = classify(rq, NULL, pid, &without);
+	d = gs_class_compare(rq->s->classes, without.class_id, ret->class_id);
+	if (!r && (d > 0 || (!d && without.weight > ret->weight)))
+		*ret = without;
+	return r;
+}
+
 static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
 {
 	if (gs_view_pid(&rq->view, pid, ret_owner))
@@ -240,7 +255,7 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	if (!r)
 		r = check_client(rq, pid);
 	if (!r)
-		r = classify(rq, rq->s->o, pid, &now);
+		r = ceiling(rq, pid, &now);
 	if (!r)
 		r = check_may(rq, pid, now.class_id, to);
 	if (!r)
@@ -250,7 +265,9 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	if (r)
 		return r;
 	proc.class_id = to;
-	proc.source = GPUSCHED_SRC_COMMAND;
+	/* what root has set stays root's */
+	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
+									   : GPUSCHED_SRC_COMMAND;
 	proc.weight = weight_of(rq);
 	r = gs_proc_set(rq->s->o, pid, &proc);
 	if (r)
@@ -280,9 +297,9 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 
 	if (r)
 		return r;
-	if (gs_proc_get(rq->s->o, pid, &proc) || proc.source != GPUSCHED_SRC_COMMAND)
+	if (gs_proc_get(rq->s->o, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND)
 		return look_again(rq, pid, 0); /* its cgroup may have been what was cleared */
-	r = classify(rq, rq->s->o, pid, &now);
+	r = ceiling(rq, pid, &now);
 	if (!r)
 		r = classify(rq, NULL, pid, &then);
 	if (!r)

@@ -462,7 +462,7 @@ int change_proc(struct gs_proc_arg *a)
 	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
-	if (!proc && fresh.source != GPUSCHED_SRC_COMMAND) {
+	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {
 		a->ret =
 			-GS_ENOENT; /* it ended since the taps told of it: nobody would take it out */
 		return 0;

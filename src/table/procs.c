@@ -195,7 +195,7 @@ int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES
 	for (uint32_t i = 0; !r && i < n; i++) {
 		uint32_t old = procs[i].class_id;
 
-		if (procs[i].source == GPUSCHED_SRC_COMMAND && old < GPUSCHED_MAX_CLASSES &&
+		if (procs[i].source >= GPUSCHED_SRC_COMMAND && old < GPUSCHED_MAX_CLASSES &&
 		    to[old] != old)
 			r = renumber(t, tgids[i], &procs[i], to[old]);
 	}

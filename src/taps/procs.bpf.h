@@ -29,7 +29,7 @@ int tap_fork(unsigned long long *ctx)
 		return 0; /* a thread */
 	tgid = gs_tgid_of(cfg, parent->group_leader);
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
-	if (!proc || proc->source != GPUSCHED_SRC_COMMAND)
+	if (!proc || proc->source < GPUSCHED_SRC_COMMAND)
 		return 0;
 	copy = *proc;
 	copy.tsgs = copy.devices = copy.channels = copy.told = copy.mps = 0;

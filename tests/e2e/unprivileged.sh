@@ -38,7 +38,20 @@ exits 3 "nor another user's" as 4712 "$gpusched" set pid:$user timeslice=600us
 check "lowering his own program's class is allowed" as 4711 "$gpusched" class set pid:$user be
 exits 4 "of programs of several users his own alone" as 4711 "$gpusched" class set comm:gsload be
 is "$(list_json all 'map(select(.class == "be") | .pid) | unique | length')" 1 "are lowered"
+own_class() { "$gpusched" class get pid:$user --json | jq -r '"\(.class) \(.source)"'; }
 exits 3 "raising it is not" as 4711 "$gpusched" class set pid:$user lc
+is "$(own_class)" "be owner" "it is said whose word that is"
+exits 3 "another user does not take it back" as 4712 "$gpusched" class clear pid:$user
+check "he may take it back" as 4711 "$gpusched" class clear pid:$user
+is "$(own_class)" "null default" "to what it was"
+check "once more, with little weight" as 4711 "$gpusched" class set pid:$user be --weight 5
+check "the weight, too" as 4711 "$gpusched" class set pid:$user be
+check "to a class that is no higher than it was" as 4711 "$gpusched" class set pid:$user normal
+check "what root has lowered" "$gpusched" class set pid:$user be
+check "he may set anew" as 4711 "$gpusched" class set pid:$user be
+exits 3 "but not take back" as 4711 "$gpusched" class clear pid:$user
+exits 3 "nor raise" as 4711 "$gpusched" class set pid:$user normal
+is "$(own_class)" "be command" "it is root's word"
 exits 3 "starting a policy is not" as 4711 "$gpusched" policy start lcbe
 exits 3 "restore is not" as 4711 "$gpusched" restore
 is "$(as 4711 "$gpusched" restore 2>&1 | wc -l)" 1 "a refusal is one line"
