@@ -15,7 +15,7 @@ void cli_close_(struct gpusched **g)
 
 const char *cli_start_daemon(void)
 {
-	return gs_env()->sim ? "gpuschedd --foreground &" : "systemctl start gpuschedd";
+	return gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd";
 }
 
 static void report(const struct gpusched *g, const char *what, int r)

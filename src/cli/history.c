@@ -12,6 +12,22 @@
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
+/* Its midnight. */
+static bool parse_day(const char *text, time_t now, time_t *ret)
+{
+	bool yesterday = !strcmp(text, "yesterday");
+	struct tm tm;
+
+	if (!yesterday && strcmp(text, "today"))
+		return false;
+	localtime_r(&now, &tm);
+	tm.tm_sec = tm.tm_min = tm.tm_hour = 0;
+	tm.tm_mday -= yesterday;
+	tm.tm_isdst = -1;
+	*ret = mktime(&tm);
+	return true;
+}
+
 /* "07:00" is the last one that was, "2026-11-22 07:00" that one; of the local clock. */
 static int parse_clock(const char *text, time_t now, time_t *ret)
 {
@@ -43,13 +59,13 @@ static int parse_when(const char *name, const char *text, time_t now, time_t *re
 {
 	uint64_t us;
 
-	if (!parse_clock(text, now, ret))
+	if (parse_day(text, now, ret) || !parse_clock(text, now, ret))
 		return 0;
 	if (strspn(text, "0123456789") == strlen(text) ||
 	    gs_parse_us(text, 0, MAX_S * 1000000, &us, NULL))
 		return cli_fail(-EINVAL,
-				"history: --%s %s: a time such as 90m, 24h (ago), 07:00 or "
-				"\"2026-11-22 07:00\"",
+				"history: --%s %s: a time such as 90m, 24h (ago), 07:00, "
+				"yesterday or \"2026-11-22 07:00\"",
 				name, text);
 	*ret = now - (time_t)(us / 1000000);
 	return 0;

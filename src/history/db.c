@@ -243,7 +243,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 	if (access(path, R_OK))
 		return gs_fail(err, -errno, "%s: %s", path,
 			       errno == ENOENT ? "no history has been kept: a daemon writes it "
-						 "(systemctl start gpuschedd)"
+						 "(start gpuschedd)"
 					       : strerror(errno));
 	r = open_file(db, dir, SQLITE_OPEN_READWRITE, err);
 	if (!r) {

@@ -158,6 +158,9 @@ struct gs_history_query {
 	uint64_t since_s, until_s; /* since 1970; until 0: no end */
 	enum gs_history_by by;
 	int32_t pid;  /* 0: all */
+	char comm[GPUSCHED_COMM_LEN + 1]; /* a pattern; "": all */
+	int64_t of_uid;                   /* whose; with @has_uid */
+	bool has_uid;
 	uint64_t tsg; /* 0: all; else what happened to it is answered */
 	bool changes; /* who changed what, instead of sums */
 	bool calm;    /* with each process's calm minutes */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Answers: totals of a range from the points at its two ends, summed up by whoever is asked about. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <uthash.h>
@@ -133,10 +134,21 @@ static int cut_to_range(struct asking *a, struct series *s)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* Not of all that had a GPU. */
+static bool of_some(const struct gs_history_query *q)
+{
+	return q->pid || *q->comm || q->has_uid;
+}
+
+static bool is_of(const struct gs_history_query *q, const char *comm, int64_t uid)
+{
+	return (!*q->comm || !fnmatch(q->comm, comm, 0)) && (!q->has_uid || uid == q->of_uid);
+}
+
 /* Sums that name nobody are everybody's. */
 static bool sees_sums(const struct gs_history_query *q)
 {
-	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !q->pid;
+	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !of_some(q);
 
 	return q->root || names_nobody || (q->times && q->by != GS_BY_CGROUP);
 }
@@ -149,7 +161,7 @@ bool gs_history_hides(const struct gs_history_query *q)
 /* Is it for these eyes, and meant? A GPU's own sums are those of the rows by GPU. */
 static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 {
-	if ((s->process == 0) != (q->by == GS_BY_GPU && !q->pid))
+	if ((s->process == 0) != (q->by == GS_BY_GPU && !of_some(q)) || !is_of(q, s->comm, s->uid))
 		return false;
 	return sees_sums(q) || s->uid == q->uid;
 }
@@ -316,8 +328,8 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	put(o, "began_s", true, (double)(process ? s->process_began : row->began));
 	put(o, "ended_s", process && !s->runs, (double)s->process_ended);
 	put(o, "last_s", true, (double)row->last);
-	gs_history_put_figures(o, &row->sums, gpu && !q->pid ? GS_FIGURE_GPU : GS_FIGURE_PROCESS,
-			       row->pool);
+	gs_history_put_figures(o, &row->sums,
+			       gpu && !of_some(q) ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, row->pool);
 	if (!whole)
 		json_object_set_new(o, "launches", json_null());
 	return o;
@@ -383,7 +395,10 @@ static int ask_events(struct asking *a, json_t *list)
 {
 	static const char text[] =
 		"SELECT * FROM (SELECT e.at, e.what, e.target, e.detail, e.result, e.tsg, p.pid, "
-		"e.by_uid, e.by_pid, p.comm, e.id FROM event e LEFT JOIN process p ON p.id = "
+		"e.by_uid, e.by_pid, p.comm, e.id, "
+		"coalesce(p.uid, -1), coalesce(e.by_uid, -1) FROM event e LEFT JOIN process p ON "
+		"p.id "
+		"= "
 		"e.process "
 		"WHERE e.at >= ?1 AND e.at < ?2 AND (?3 = 0 OR e.tsg = ?3) AND "
 		"(?4 = 0 OR e.by_uid IS NOT NULL) AND (?5 = 0 OR p.pid = ?5 OR "
@@ -405,7 +420,9 @@ static int ask_events(struct asking *a, json_t *list)
 		rc = sqlite3_bind_int64(st, (int)i + 1, args[i]);
 	if (rc == SQLITE_OK)
 		while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-			json_array_append_new(list, event_json(st));
+			if (is_of(q, text_at(st, 9), sqlite3_column_int64(st, 11)) ||
+			    is_of(q, text_at(st, 9), sqlite3_column_int64(st, 12)))
+				json_array_append_new(list, event_json(st));
 	sqlite3_finalize(st);
 	return rc;
 }

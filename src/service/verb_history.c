@@ -5,10 +5,10 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "basic/parse.h"
 #include "service/errand.h"
 #include "service/instance.h"
 #include "service/loop.h"
+#include "service/target.h"
 #include "service/verbs.h"
 
 struct question {
@@ -65,23 +65,44 @@ static void unref(void *state)
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
+#define KEPT_BY "pid:N, tsg:N, comm:NAME, user:NAME and uid:N"
+
+static int parse_part(const struct gs_target *t, size_t i, struct gs_history_query *q,
+		      struct gs_error *err)
+{
+	const struct gs_target_part *part = &t->part[i];
+
+	switch (part->kind) {
+	case GS_TARGET_PID:
+		q->pid = (int32_t)part->number;
+		return 0;
+	case GS_TARGET_TSG:
+		q->tsg = part->number;
+		return 0;
+	case GS_TARGET_UID:
+		q->has_uid = true;
+		q->of_uid = (int64_t)part->number;
+		return 0;
+	case GS_TARGET_COMM:
+		snprintf(q->comm, sizeof(q->comm), "%s", part->text);
+		return 0;
+	default:
+		return gs_fail(err, -EINVAL, "'%.64s': the history is kept by " KEPT_BY, t->whole);
+	}
+}
+
 static int parse_target(const char *text, struct gs_history_query *q, struct gs_error *err)
 {
-	uint64_t n = 0;
-	bool tsg = text && !strncmp(text, "tsg:", 4);
-	int r;
+	struct gs_target t = { .n = 0 };
+	int r = 0;
 
-	if (!text)
-		return 0;
-	if (!tsg && strncmp(text, "pid:", 4))
-		return gs_fail(err, -EINVAL, "'%.64s': the history is kept by pid:N and tsg:N",
-			       text);
-	r = gs_parse_u64(text + 4, 1, tsg ? INT64_MAX : INT32_MAX, &n, err);
-	if (tsg)
-		q->tsg = n;
-	else
-		q->pid = (int32_t)n;
-	return r ? -EINVAL : 0;
+	if (text && (!strncmp(text, "class:", 6) || !strncmp(text, "gpu:", 4)))
+		return gs_fail(err, -EINVAL, "'%.64s': use --by class or --by gpu", text);
+	if (text)
+		r = gs_target_parse(text, NULL, NULL, 0, &t, err);
+	for (size_t i = 0; i < t.n && !r; i++)
+		r = parse_part(&t, i, q, err);
+	return r;
 }
 
 /* Others' figures are for whom others' times are. */

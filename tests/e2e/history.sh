@@ -58,6 +58,12 @@ like "$(events)" '"tsg-new".*"class".*"call"' "the life of one TSG"
 changes() { "$gpusched" history --changes --since 1h --json | jq -cs 'flatten | map(.what)'; }
 is "$(changes)" '["class_set","policy_start","set"]' "who changed what"
 is "$("$gpusched" history pid:$lc --since 1h --json | jq -s 'flatten | length')" 1 "of one process"
+is "$(rows length comm:gsl*)" 2 "of a name"
+is "$(rows length comm:gsload,user:root)" 2 "of a name and a user"
+is "$(rows length uid:65534)" 0 "of a user who had none"
+is "$(rows length --changes uid:65534)" 0 "who has changed nothing"
+is "$(rows length --changes user:root)" 3 "but root has"
+is "$("$gpusched" history --since yesterday --json | jq -s 'flatten | length')" 2 "since yesterday's midnight"
 out=$("$gpusched" history --since 1h --csv)
 is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "as CSV"
 is "$(wc -l <<<"$out")" 3 "with a line each"
@@ -70,8 +76,10 @@ is "$("$gpusched" history --since 1h | grep -c 'left out')" 0 "but not to root, 
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --by class --json | jq -s 'flatten | length')
 is "$out" 2 "sums by class are"
 for by in process user cgroup class gpu; do
-	is "$(setpriv --reuid 65534 --clear-groups "$gpusched" history pid:$lc --since 1h --by $by --json |
-		jq -s 'flatten | length')" 0 "but none of one process of another user, by $by"
+	for whose in pid:$lc comm:gsload uid:0; do
+		is "$(setpriv --reuid 65534 --clear-groups "$gpusched" history $whose --since 1h --by $by --json |
+			jq -s 'flatten | length')" 0 "but none of $whose, another user's, by $by"
+	done
 done
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --changes --json | jq -s 'flatten | length')
 is "$out" 0 "nor what was done to them"
