@@ -3,9 +3,31 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "basic/escape.h"
 #include "basic/sheet.h"
+
+void gs_wrap(FILE *out, const char *text, size_t column, size_t width)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (width && at > column && at + 1 + word > width) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		if (at > column)
+			putc(' ', out);
+		fwrite(text, 1, word, out);
+		at += word + (at > column ? 1 : 0);
+		text += word;
+		text += strspn(text, " ");
+	}
+	putc('\n', out);
+}
 
 void gs_error_say(const char *format, ...)
 {
@@ -16,7 +38,7 @@ void gs_error_say(const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fprintf(stderr, "%s %s\n",
-		gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m" : "gpusched:",
-		gs_escape(shown, sizeof(shown), text));
+	fputs(gs_term_colour(stderr) ? "\033[31mgpusched:\033[0m " : "gpusched: ", stderr);
+	gs_wrap(stderr, gs_escape(shown, sizeof(shown), text), strlen("gpusched: "),
+		gs_term_width(stderr));
 }

@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/escape.h"
+#include "basic/say.h"
 
 struct gs_sheet {
 	const struct gs_column *columns;
@@ -419,10 +420,13 @@ int gs_sheet_fit(struct gs_sheet *t, size_t width)
 
 int gs_sheet_end(struct gs_sheet *t)
 {
+	CLEANUP_FREE char *note = NULL;
+
 	if (t->scols && scols_table_get_nlines(t->scols) && scols_print_table(t->scols))
 		return -EIO;
-	if (t->left_out)
-		fprintf(t->out, "(too narrow for %s: '| cat' shows all)\n", t->left_out);
+	if (t->left_out &&
+	    asprintf(&note, "(too narrow for %s: '| cat' shows all)", t->left_out) > 0)
+		gs_wrap(t->out, note, 0, gs_term_width(t->out));
 	return fflush(t->out) || ferror(t->out) ? -EIO : 0;
 }
 

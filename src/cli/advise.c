@@ -317,7 +317,7 @@ static void print_all(const struct cli *c, const json_t *o)
 	if (!print_commands(json_object_get(o, "gpus"), print_commands(programs, 0)))
 		print_no_commands(programs, json_object_get(o, "gpus"));
 	if (!json_is_true(json_object_get(o, "launches")))
-		puts("launches were not counted: what is launch-bound is seen beside one other "
+		puts("launches were not counted: what is launch-bound is seen beside one other\n"
 		     "program only");
 }
 

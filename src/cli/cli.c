@@ -60,8 +60,10 @@ int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used, s
 	if (argc < 2)
 		return gs_fail(err, -EINVAL, "no verb given: 'gpusched help' lists them");
 	if (!cli_known_noun(argv[1]))
-		return gs_fail(err, -EINVAL, "unknown verb '%s': 'gpusched help' lists them",
-			       argv[1]);
+		return gs_fail(err, -EINVAL, "unknown verb '%s': %s", argv[1],
+			       cli_near_command(NULL, argv[1], verbs, sizeof(verbs))
+				       ? verbs
+				       : "'gpusched help' lists them");
 	for (size_t i = 0; i < cli_ncommands; i++) {
 		const struct cli_cmd *cmd = &cli_commands[i];
 
@@ -73,6 +75,8 @@ int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used, s
 		*ret_used = cmd->verb ? 2 : 1;
 		return 0;
 	}
+	if (argc > 2 && cli_near_command(argv[1], argv[2], verbs, sizeof(verbs)))
+		return gs_fail(err, -EINVAL, "%s has no verb '%s': %s", argv[1], argv[2], verbs);
 	verbs_of(argv[1], verbs, sizeof(verbs));
 	if (argc < 3 || argv[2][0] == '-')
 		return gs_fail(err, -EINVAL, "%s needs a verb: one of %s", argv[1], verbs);
@@ -150,7 +154,7 @@ static int take_opt(struct cli *c, const struct spec *s, int got, struct gs_erro
 
 static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_error *err)
 {
-	char name[64], text[64];
+	char name[64], text[64], see[192];
 
 	words(cmd, name, sizeof(name));
 	/* optopt is 0 for an unknown long option, our number for a known one used wrongly */
@@ -161,8 +165,9 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 	if (got == ':')
 		return gs_fail(err, -EINVAL, "%s: %s needs a value: see 'gpusched %s --help'", name,
 			       text, name);
-	return gs_fail(err, -EINVAL, "%s: unknown option %s: see 'gpusched %s --help'", name, text,
-		       name);
+	if (strncmp(text, "--", 2) || !cli_near_option(cmd, text + 2, see, sizeof(see)))
+		snprintf(see, sizeof(see), "see 'gpusched %s --help'", name);
+	return gs_fail(err, -EINVAL, "%s: unknown option %s: %s", name, text, see);
 }
 
 static bool is_text(const char *word)
@@ -199,7 +204,7 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	if (!c.help && c.argc > cmd->max)
 		return gs_fail(err, -EINVAL, "%s: '%s' is one argument too many: gpusched %s%s%s",
 			       name, c.argv[cmd->max], name, cmd->args[0] ? " " : "", cmd->args);
-	if (cmd->flags & CLI_TARGET && c.argc && !is_text(c.argv[0]))
+	if (strstr(cmd->args, "TARGET") && c.argc && !is_text(c.argv[0]))
 		return gs_fail(err, -EINVAL, "%s: the target is not valid UTF-8", name);
 	*ret = c;
 	return 0;

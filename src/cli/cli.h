@@ -71,6 +71,10 @@ bool cli_run_has(const char *option);
 /* Value of an option, "" for a flag that was given, NULL when absent. */
 const char *cli_opt(const struct cli *c, const char *name);
 bool cli_known_noun(const char *noun);
+/* near.c: "did you mean 'X' or 'Y'?"; false: nothing is near. @noun NULL: @word stands first. */
+bool cli_near_command(const char *noun, const char *word, char *buf, size_t size);
+/* @word: without its dashes. */
+bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
 
 /* One line on stderr, "gpusched: TEXT"; returns the exit code that belongs to @code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -96,11 +100,6 @@ int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* The command that starts the daemon here, for messages that say what to do. */
 const char *cli_start_daemon(void);
 #define CLI_WIDTH 80 /* of what is the same on every terminal */
-/*
- * Prints @text, broken at blanks before column @width (0: never), and ends the line. The cursor is at
- * @column, and other lines begin there too.
- */
-void cli_wrap(FILE *out, const char *text, size_t column, size_t width);
 /* Each line of @text, further in. */
 void cli_print_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */

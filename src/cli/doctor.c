@@ -4,6 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
+#include "basic/say.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
 
@@ -47,11 +48,11 @@ static void print_checks(const json_t *rows)
 		printf("%s%-3s%s %-9s ", colour && !ok ? "\033[31m" : "", ok ? "yes" : "no",
 		       colour && !ok ? "\033[0m" : "",
 		       json_string_value(json_object_get(row, "name")));
-		cli_wrap(stdout, detail ? detail : "-", DETAIL_COLUMN, width);
+		gs_wrap(stdout, detail ? detail : "-", DETAIL_COLUMN, width);
 		if (!remedy)
 			continue;
 		printf("%*sdo: ", DETAIL_COLUMN, "");
-		cli_wrap(stdout, remedy, DETAIL_COLUMN + strlen("do: "), width);
+		gs_wrap(stdout, remedy, DETAIL_COLUMN + strlen("do: "), width);
 	}
 }
 

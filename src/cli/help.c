@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/env.h"
+#include "basic/say.h"
 #include "cli/cli.h"
 #include "service/target.h"
 
@@ -25,17 +26,16 @@ void cli_usage(FILE *out)
 		fprintf(out, "  %-17s %s\n", name, cli_commands[i].help);
 	}
 	putc('\n', out);
-	cli_wrap(out,
-		 "'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
-		 ". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done, 5 "
-		 "something is wrong (status).",
-		 0, CLI_WIDTH);
+	gs_wrap(out,
+		"'gpusched VERB --help' explains one. TARGET is " GS_TARGETS
+		". Exit codes: 0 done, 1 failed, 2 usage, 3 not possible here, 4 partly done, 5 "
+		"something is wrong (status).",
+		0, CLI_WIDTH);
 	if (gs_env()->sim)
 		fprintf(out,
-			"\nThe GPUs of this shell are simulated. 'gpuschedd &' starts the daemon, "
-			"'gsload lc &'\n"
-			"and 'gsload be &' programs (gsload --help). A second terminal joins by\n"
-			"'sudo %s/join'.\n",
+			"\nThe GPUs of this shell are simulated. 'gpuschedd &' starts the daemon,\n"
+			"'gsload lc &' and 'gsload be &' programs (gsload --help). A second\n"
+			"terminal joins by 'sudo %s/join'.\n",
 			gs_env()->sim_dir);
 }
 
@@ -52,7 +52,7 @@ static void print_opt(FILE *out, char letter, const char *name, const char *arg,
 		       : "",
 		 arg ? arg : "", may ? "]" : "");
 	fprintf(out, "  %-30s ", left);
-	cli_wrap(out, help, OPTION_COLUMN, CLI_WIDTH);
+	gs_wrap(out, help, OPTION_COLUMN, CLI_WIDTH);
 }
 
 void cli_help(FILE *out, const struct cli_cmd *cmd)
@@ -61,19 +61,19 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 
 	name_of(cmd, name, sizeof(name));
 	snprintf(text, sizeof(text), "gpusched %s - %s", name, cmd->help);
-	cli_wrap(out, text, 0, CLI_WIDTH);
+	gs_wrap(out, text, 0, CLI_WIDTH);
 	fputs("\nusage: ", out);
 	snprintf(text, sizeof(text), "gpusched %s%s%s%s", name, cmd->args[0] ? " " : "", cmd->args,
 		 /* where it names some itself they will do */
 		 strstr(cmd->args, "[-") ? "" : " [OPTION]...");
-	cli_wrap(out, text, strlen("usage: "), CLI_WIDTH);
+	gs_wrap(out, text, strlen("usage: "), CLI_WIDTH);
 	if (cmd->more) {
 		putc('\n', out);
-		cli_wrap(out, cmd->more, 0, CLI_WIDTH);
+		gs_wrap(out, cmd->more, 0, CLI_WIDTH);
 	}
 	if (cmd->flags & CLI_TARGET) {
 		putc('\n', out);
-		cli_wrap(out, "TARGET is " GS_TARGETS ".", 0, CLI_WIDTH);
+		gs_wrap(out, "TARGET is " GS_TARGETS ".", 0, CLI_WIDTH);
 	}
 	fputs("\noptions:\n", out);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/say.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 #include "policy/policy.h"
@@ -185,7 +186,7 @@ int cli_policy_build(struct cli *c)
 static void print_text(const char *name, const char *text)
 {
 	printf("%-*s", TEXT_COLUMN, name);
-	cli_wrap(stdout, text, TEXT_COLUMN, CLI_WIDTH);
+	gs_wrap(stdout, text, TEXT_COLUMN, CLI_WIDTH);
 }
 
 static void print_running(const json_t *p)

@@ -5,27 +5,6 @@
 #include "basic/cleanup.h"
 #include "cli/cli.h"
 
-void cli_wrap(FILE *out, const char *text, size_t column, size_t width)
-{
-	size_t at = column;
-
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (width && at > column && at + 1 + word > width) {
-			fprintf(out, "\n%*s", (int)column, "");
-			at = column;
-		}
-		if (at > column)
-			putc(' ', out);
-		fwrite(text, 1, word, out);
-		at += word + (at > column ? 1 : 0);
-		text += word;
-		text += strspn(text, " ");
-	}
-	putc('\n', out);
-}
-
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
 {
 	CLEANUP_SHEET struct gs_sheet *t = NULL;

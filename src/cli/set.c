@@ -142,10 +142,10 @@ int cli_restore(struct cli *c)
 	if (c->json)
 		cli_print_object(c, answer);
 	else if (!json_integer_value(json_object_get(answer, "changed")))
-		puts("restore: every TSG has its owner's settings");
+		puts("restore: every TSG has its owner's settings, and no policy runs");
 	else
 		printf("restore: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-		       " changed TSGs put back, %" JSON_INTEGER_FORMAT " gone\n",
+		       " changed TSGs put back, %" JSON_INTEGER_FORMAT " gone; no policy runs\n",
 		       restored, json_integer_value(json_object_get(answer, "changed")),
 		       json_integer_value(json_object_get(answer, "gone")));
 	if (json_is_true(json_object_get(answer, "overtook")))

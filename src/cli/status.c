@@ -266,8 +266,8 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 	const json_t *held = gs_json_at(g, "held_pct"), *reason = gs_json_at(g, "reason");
 	json_t *tsgs = json_object_get(g, "tsgs");
 
-	printf("GPU %lld, policy %s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
-	       policy ? policy : "none");
+	printf("GPU %lld, %s%s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
+	       policy ? "policy " : "no policy", policy ? policy : "");
 	if (held)
 		printf("held %.0f %%, lost in switches %.0f %%, open %.0f %%, %.0f switches/s\n",
 		       json_number_value(held), cli_number(g, "lost_pct"),

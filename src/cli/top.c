@@ -138,9 +138,10 @@ static int print_json(struct view *v)
 static int print_text(struct view *v)
 {
 	struct gs_grid grid;
-	unsigned int rows = gs_top_height(&v->t, v->rows);
+	unsigned int rows = gs_top_height(&v->t, v->rows),
+		     cols = (unsigned int)gs_term_width(stdout);
 
-	if (gs_grid_new(rows < 8 ? 8 : rows, BATCH_COLS, &grid))
+	if (gs_grid_new(rows < 8 ? 8 : rows, cols ? cols : BATCH_COLS, &grid))
 		return -ENOMEM;
 	gs_top_draw(&v->t, v->rows, &grid);
 	grid.rows = rows;

@@ -157,6 +157,9 @@ static int parse_part(const char *text, const struct lookup *in, struct gs_targe
 	const struct kind *k = kind_of(text);
 	int r;
 
+	if (!k && *text && strspn(text, "0123456789") == strlen(text))
+		return gs_fail(err, -EINVAL, "'%s' is not a target: pid:%s or tsg:%s?", text, text,
+			       text);
 	if (!k)
 		return gs_fail(err, -EINVAL, "'%s' is not a target: " GS_TARGETS, text);
 	text += strlen(k->prefix);

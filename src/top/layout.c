@@ -393,10 +393,11 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		suspended += style == GS_STYLE_BAD;
 	}
 	gs_grid_put(g, 0, 0, GS_STYLE_PLAIN,
-		    "gpusched top %s  policy %s  %zu %s by %s: %u waiting, %u suspended%s%s",
-		    t->clock, t->policy ? t->policy : "none", json_array_size(rows),
-		    t->by_process ? "processes" : "TSGs", gs_top_sort_name(t->sort), waiting,
-		    suspended, *t->filter ? "  filter: " : "", t->filter);
+		    "gpusched top %s  %s%s  %zu %s by %s: %u waiting, %u suspended%s%s", t->clock,
+		    t->policy ? "policy " : "no policy", t->policy ? t->policy : "",
+		    json_array_size(rows), t->by_process ? "processes" : "TSGs",
+		    gs_top_sort_name(t->sort), waiting, suspended, *t->filter ? "  filter: " : "",
+		    t->filter);
 }
 
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)

@@ -21,6 +21,17 @@ refused() {
 
 refused 2
 refused 2 nonsense
+near() { # MEANT ARGUMENTS...
+	local meant=$1
+	shift
+	refused 2 "$@"
+	like "$(cat "$scratch/err")" "did you mean $meant\?" "which was near $meant"
+}
+near "'list'" lsit
+near "'status' or 'stats'" stat
+near "'class get'" class gte
+near "'--watch'" list --wacht
+is "$("$gpusched" nonsense 2>&1)" "gpusched: unknown verb 'nonsense': 'gpusched help' lists them" "nothing is near"
 refused 2 policy
 refused 2 policy begin
 refused 2 class
@@ -49,6 +60,7 @@ refused 2 restore now
 refused 2 list a b
 refused 2 list --colour
 refused 2 list $'comm:\xff'
+refused 2 history $'comm:\xff'
 refused 2 suspend $'comm:\xff'
 refused 2 observe launches perhaps
 refused 2 monitor --for soon

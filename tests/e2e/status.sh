@@ -12,7 +12,7 @@ like "$out" 'wrong: no daemon runs' "which it says"
 load be $fixed
 wait_tsgs "pid:$LOAD_PID" 1
 exits 5 "beside a program" "$gpusched" status --for 100ms
-like "$out" 'policy none: no daemon reads its log' "it does not say that nothing was seen"
+like "$out" 'no policy: no daemon reads its log' "it does not say that nothing was seen"
 is "$(grep -c wrong: <<<"$out")" 1 "and tells the one cause once"
 end_load $LOAD_PID
 start_daemon

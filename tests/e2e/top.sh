@@ -46,7 +46,7 @@ bar_of() {
 open_top 80x24
 check "figures come" shows '^GPU 0 \[.*[1-9][0-9]*/s'
 check "and both programs" shows " $lc gsload .* lc .*runs"
-is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/')" "gpusched top TIME policy none N TSGs by held: N waiting, N suspended
+is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/')" "gpusched top TIME no policy N TSGs by held: N waiting, N suspended
 GPU N [BAR] held N lost N open N % N/s
  |STRIP| turns of the last second
  ID PID COMM CLASS GPU HELD% WAIT% TURNS/S STATE
