@@ -65,7 +65,7 @@ static int read_kin(struct gs_table *o, pid_t pid, struct gs_kin *ret, pid_t *re
 	*ret = (struct gs_kin){
 		.pid = pid, .uid = ids.uid, .session = ids.session, .group = ids.group
 	};
-	ret->commanded = o && !gs_proc_get(o, pid, &proc) && proc.source == GPUSCHED_SRC_COMMAND;
+	ret->commanded = o && !gs_proc_get(o, pid, &proc) && proc.source >= GPUSCHED_SRC_COMMAND;
 	if (gs_cgroup_path(pid, ret->cgroup))
 		ret->cgroup[0] = '\0';
 	*ret_parent = ids.parent;
