@@ -104,6 +104,50 @@ static char *happened(const json_t *row)
 	return when(gs_json_at(row, "time_ms"), true);
 }
 
+/* {"class":"be","done":true} as "class=be done"; what is false or empty says nothing. */
+static char *words_of(const json_t *o)
+{
+	char *all = strdup("");
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)o, key, v) {
+		CLEANUP_FREE char *value = gs_json_cell(v), *before = NULL;
+
+		if (!all || !value || !strcmp(value, "-") || json_is_false(v))
+			continue;
+		before = all;
+		if (asprintf(&all, "%s%s%s%s%s", before, *before ? " " : "", key,
+			     json_is_true(v) ? "" : "=", json_is_true(v) ? "" : value) < 0)
+			all = NULL;
+	}
+	return all;
+}
+
+/* "class=be: done" */
+static char *detail(const json_t *row)
+{
+	const char *text = json_string_value(gs_json_at(row, "detail"));
+	const char *result = json_string_value(gs_json_at(row, "result"));
+	CLEANUP_JSON json_t *o = text ? json_loads(text, 0, NULL) : NULL;
+	CLEANUP_FREE char *words = o ? words_of(o) : strdup(text ? text : "");
+	char *all = NULL;
+
+	if (!words || (!*words && !result))
+		return NULL;
+	return asprintf(&all, "%s%s%s", words, *words && result ? ": " : "", result ? result : "") <
+			       0
+		       ? NULL
+		       : all;
+}
+
+static char *by(const json_t *row)
+{
+	const json_t *uid = gs_json_at(row, "by_uid");
+
+	return uid ? strdup(cli_user_name((uid_t)json_integer_value(uid))) : NULL;
+}
+
 /* ---- how far a row can be trusted ------------------------------------------------------------ */
 
 static char *is(const json_t *row)
@@ -163,14 +207,14 @@ static const struct gs_column by_gpu[] = {
 };
 static const struct gs_column events[] = {
 	{ "time_ms", "TIME", .cell = happened },
-	{ "pid", "PID", GS_COL_RIGHT },
-	{ "comm", "COMM" },
-	{ "tsg", "TSG", GS_COL_RIGHT },
+	{ "pid", "PID", GS_COL_RIGHT, .spare = 2 },
+	{ "comm", "COMM", .spare = 1 },
+	{ "tsg", "TSG", GS_COL_RIGHT, .spare = 3 },
+	{ "by_uid", "BY", .cell = by },
 	{ "what", "WHAT" },
 	{ "target", "TARGET" },
-	{ "detail", "DETAIL" },
-	{ "by_uid", "BY UID", GS_COL_RIGHT },
-	{ "result", "RESULT" },
+	{ "detail", "DETAIL", GS_COL_WRAP, .cell = detail },
+	{ "result" },
 };
 
 static const struct {

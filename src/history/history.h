@@ -157,7 +157,7 @@ int gs_history_by_parse(const char *text, enum gs_history_by *ret);
 struct gs_history_query {
 	uint64_t since_s, until_s; /* since 1970; until 0: no end */
 	enum gs_history_by by;
-	int32_t pid;  /* 0: all */
+	int32_t pid;                      /* 0: all */
 	char comm[GPUSCHED_COMM_LEN + 1]; /* a pattern; "": all */
 	int64_t of_uid;                   /* whose; with @has_uid */
 	bool has_uid;

@@ -335,8 +335,9 @@ int gs_policy_new(const char *name, struct gs_error *err)
 
 	if (!gs_policy_name_ok(name))
 		return gs_fail(err, -EINVAL,
-			       "'%s' is not a policy name: letters, digits and _, at most %d", name,
-			       GS_POLICY_NAME_LEN - 1);
+			       "'%s' is not a policy name: a letter, then letters, digits and _, "
+			       "at most %d",
+			       name, GS_POLICY_NAME_LEN - 1);
 	if (strncmp(name, "gs_", 3) == 0 || strncmp(name, "gpusched_", 9) == 0)
 		return gs_fail(err, -EINVAL,
 			       "'%s': names that begin with gs_ or gpusched_ are the host's", name);
