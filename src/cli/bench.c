@@ -188,14 +188,24 @@ static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 	return 0;
 }
 
+/* What it is, and why it is not here. */
+static char *listed_text(const json_t *row)
+{
+	const char *absent = json_string_value(gs_json_at(row, "absent"));
+	char *text = NULL;
+
+	return asprintf(&text, "%s%s%s%s", json_string_value(gs_json_at(row, "text")),
+			absent ? " (not here: " : "", absent ? absent : "", absent ? ")" : "") < 0
+		       ? NULL
+		       : text;
+}
+
 static int print_list(struct bench *b)
 {
 	static const struct gs_column columns[] = {
-		{ "kind", "KIND" },
-		{ "name", "NAME" },
-		{ "core", "CORE" },
-		{ "absent", "NOT HERE" },
-		{ "text", "WHAT", GS_COL_WRAP },
+		{ "kind", "KIND" }, { "name", "NAME" },
+		{ "core", "CORE" }, { "text", "WHAT", GS_COL_WRAP, .cell = listed_text },
+		{ "absent" },
 	};
 	CLEANUP_JSON json_t *rows = json_array();
 	char why[160];
@@ -259,7 +269,6 @@ static int read_raw(struct bench *b, const char *path, struct gs_error *err)
 static int open_raw(struct bench *b, struct gs_error *err)
 {
 	char path[4096];
-	bool cut_off;
 
 	if (!b->dir)
 		return 0;
@@ -271,13 +280,9 @@ static int open_raw(struct bench *b, struct gs_error *err)
 	if (b->resume && read_raw(b, path, err))
 		return err->code;
 	b->raw = fopen(path, "a+e");
-	if (!b->raw)
-		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
-	cut_off = !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n';
-	fseek(b->raw, 0, SEEK_END); /* C wants it between reading and writing */
-	if (cut_off)
-		fputc('\n', b->raw);
-	return 0;
+	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n')
+		fputc('\n', b->raw); /* behind a line that was cut off */
+	return b->raw ? 0 : gs_fail(err, -errno, "%s: %s", path, strerror(errno));
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */

@@ -4,9 +4,13 @@
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
+#include "basic/say.h"
+#include "basic/sheet.h"
 #include "cli/cli.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
+
+#define KEY_WIDTH 8 /* of class explain */
 
 static const struct gs_column process_columns[] = {
 	{ "pid", "PID", GS_COL_RIGHT },
@@ -117,7 +121,8 @@ int cli_class_explain(struct cli *c)
 		static const char *const keys[] = { "pid", "class", "source", "why" };
 		CLEANUP_FREE char *text = gs_json_cell(gs_json_at(answer, keys[n]));
 
-		printf("%-8s %s\n", keys[n], text ? text : "-");
+		printf("%-*s ", KEY_WIDTH, keys[n]);
+		gs_wrap(stdout, text ? text : "-", KEY_WIDTH + 1, gs_term_width(stdout));
 	}
 	/* one step alone is what "why" said */
 	json_array_foreach(json_object_get(answer, "steps"), i, step) {
