@@ -64,6 +64,7 @@ GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute")
 
 #include "auto/state.h"
 #include "auto/look.h"
+#include "auto/gangs.h"
 #include "auto/turns.h"
 #include "auto/bounds.h"
 #include "auto/decide.h"
@@ -107,11 +108,7 @@ GPUSCHED_TASK_DESTROY(t)
 /* Pass 0 looks at all TSGs, pass 1 decides: the first TSG of a runlist for the runlist as well. */
 GPUSCHED_TICK_BEGIN(round)
 {
-	gs_u32 zero = 0;
-	struct whole *w = gpusched_lookup(auto_whole, &zero);
-
-	if (w)
-		w->sleep_ms = GPUSCHED_REST_MAX_MS;
+	begin_turns(round);
 	return 2;
 }
 

@@ -186,7 +186,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->tsgs = r->g_tsgs;
 	r->asked_us = r->g_asked_us;
 	watch_costs(r, runlist, now);
-	change_turn(r, now);
+	change_turn(r, runlist, now);
 	if (r->ready > 1)
 		sleep_at_most(0);
 	else if (r->be > 1)

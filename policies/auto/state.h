@@ -21,7 +21,9 @@ struct tsg {
 	gs_u32 role;      /* enum role */
 	gs_u32 idle;      /* BE: has nothing to do, and no turn */
 	gs_u32 absent;    /* suspended by somebody else */
-	gs_u64 user, job; /* that it is counted for; user 0: none yet */
+	gs_u64 user, job; /* that it is counted for, */
+	gs_u32 runlist;   /* and where */
+	gs_u32 counted;   /* 0: not yet */
 	gs_u64 absent_ns; /* seen so since; 0: it is not */
 	gs_u64 last_since, last_held, last_turns, last_returns;
 	gs_u64 share_ns, share_progress, share_permille; /* of the GPU, lately */
@@ -56,13 +58,19 @@ struct runlist {
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
-	struct candidate next;
+	/*
+	 * The first of those whose job has work on this GPU alone; of those whose jobs are led from
+	 * here; of those led from elsewhere; and of the job that all its GPUs have now.
+	 */
+	struct candidate local, leads, guest, called;
+	struct candidate next; /* whose turn it was given last */
 	/* of the last complete round: how many count as what, and BEs that want turns */
 	gs_u32 lc, be, running_lc, busy, ready, part, tsgs;
 	gs_u32 lc_permille; /* of the GPU, that LC has */
 	gs_u64 asked_us;
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;
+	gs_u64 v; /* of the user whose turn it was last */
 	/* sums over its TSGs, which never go back */
 	gs_u64 be_progress, lc_turns, lc_returns;
 	/* a look at what is lost in switches, and at the BEs' part */
@@ -82,24 +90,29 @@ struct runlist {
 };
 GPUSCHED_MAP(auto_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* Of all GPUs: virtual time of whoever came last, and how long the next round may stay away. */
+/* Of all GPUs: how long the next round may stay away, and the epoch that turns are given for. */
 struct whole {
-	gs_u64 v;
 	gs_u64 sleep_ms;
+	gs_u64 epoch;
 };
 GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 
-/* Turns of a user or of one's job; epoch: the last that is on its account. */
+/* Turns on a runlist of a user, or of one's job; epoch: the last that is on its account. */
 struct account {
-	gs_u64 v, epoch, paid_ns;
+	gs_u64 v, epoch;
 	gs_u64 tsgs;    /* that it is kept for */
 	gs_u64 inner_v; /* of the one whose turn it was last, among those below it */
 };
+struct user_key {
+	gs_u64 user;
+	gs_u32 runlist, pad;
+};
 struct job_key {
 	gs_u64 user, job;
+	gs_u32 runlist, pad;
 };
-GPUSCHED_MAP(auto_users, HASH, gs_u64, struct account, 4096);
-GPUSCHED_MAP(auto_jobs, HASH, struct job_key, struct account, 8192);
+GPUSCHED_MAP(auto_users, HASH, struct user_key, struct account, 8192);
+GPUSCHED_MAP(auto_jobs, HASH, struct job_key, struct account, 16384);
 /* Epoch of a process's last turn; on all GPUs, so that one with several has it on all at once. */
 GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 

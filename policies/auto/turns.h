@@ -2,10 +2,10 @@
 /*
  * auto/turns.h - whose turn it is among several BEs of a runlist
  *
- * Each user, and each of its jobs, has a virtual time that goes on with its turns, more slowly the
- * larger its weight. The one that is farthest behind is next; who comes or comes back starts where
- * the last one stands. These times are the same for all GPUs, and turns change everywhere at the
- * same moments, so that a job has its turn on all its GPUs at once.
+ * On each runlist each user, and each of its jobs, has a virtual time that goes on with its turns,
+ * more slowly the larger its weight. The one that is farthest behind is next; who comes or comes back
+ * starts where the last one stands. Turns change everywhere at the same moments, so that a job can
+ * have its turn on all its GPUs at once (gangs.h).
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H
@@ -30,17 +30,19 @@ GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 	return t->uid ? t->uid : ROOTS | cgroup_of(t);
 }
 
-GPUSCHED_INLINE struct account *user_account(gs_u64 user, const struct whole *w)
+GPUSCHED_INLINE struct account *user_account(gs_u64 user, gs_u32 runlist, const struct runlist *r)
 {
-	struct account fresh = { w->v, 0, 0, 0, 0 };
+	struct user_key key = { user, runlist, 0 };
+	struct account fresh = { r->v, 0, 0, 0 };
 
-	return gpusched_lookup_or_add(auto_users, &user, &fresh);
+	return gpusched_lookup_or_add(auto_users, &key, &fresh);
 }
 
-GPUSCHED_INLINE struct account *job_account(gs_u64 user, gs_u64 job, const struct account *u)
+GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 runlist,
+					    const struct account *u)
 {
-	struct job_key key = { user, job };
-	struct account fresh = { u->inner_v, 0, 0, 0, 0 };
+	struct job_key key = { c->user, c->job, runlist, 0 };
+	struct account fresh = { u->inner_v, 0, 0, 0 };
 
 	return gpusched_lookup_or_add(auto_jobs, &key, &fresh);
 }
@@ -67,107 +69,151 @@ GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate 
 /* Accounts are kept while they have TSGs. */
 GPUSCHED_INLINE void leave(const struct tsg *s)
 {
-	struct job_key key = { s->user, s->job };
-	struct account *u = gpusched_lookup(auto_users, &key.user);
-	struct account *j = gpusched_lookup(auto_jobs, &key);
+	struct user_key user = { s->user, s->runlist, 0 };
+	struct job_key job = { s->user, s->job, s->runlist, 0 };
+	struct gang_key gang = { s->user, s->job };
+	struct account *u = gpusched_lookup(auto_users, &user);
+	struct account *j = gpusched_lookup(auto_jobs, &job);
+	struct gang *g = gpusched_lookup(auto_gangs, &gang);
 
-	if (!s->user)
+	if (!s->counted)
 		return;
-	if (j && j->tsgs > 1)
-		gpusched_add(&j->tsgs, (gs_u64)-1);
-	else
-		gpusched_delete(auto_jobs, &key);
 	if (u && u->tsgs > 1)
 		gpusched_add(&u->tsgs, (gs_u64)-1);
 	else
-		gpusched_delete(auto_users, &key.user);
+		gpusched_delete(auto_users, &user);
+	if (j && j->tsgs > 1)
+		gpusched_add(&j->tsgs, (gs_u64)-1);
+	else
+		gpusched_delete(auto_jobs, &job);
+	if (g && g->tsgs > 1)
+		gpusched_add(&g->tsgs, (gs_u64)-1);
+	else
+		gpusched_delete(auto_gangs, &gang);
 }
 
 /* The new accounts first: one of them may be what it leaves. */
-GPUSCHED_INLINE void join(struct tsg *s, struct account *u, struct account *j,
-			  const struct candidate *c)
+GPUSCHED_INLINE void join(struct tsg *s, gs_u32 runlist, struct account *u, struct account *j,
+			  struct gang *g, const struct candidate *c)
 {
-	if (s->user == c->user && s->job == c->job)
+	if (s->counted && s->user == c->user && s->job == c->job && s->runlist == runlist)
 		return;
 	gpusched_add(&u->tsgs, 1ull);
 	gpusched_add(&j->tsgs, 1ull);
+	gpusched_add(&g->tsgs, 1ull);
 	leave(s);
 	s->user = c->user;
 	s->job = c->job;
+	s->runlist = runlist;
+	s->counted = 1;
+}
+
+GPUSCHED_INLINE void stand(struct candidate *at, const struct candidate *c)
+{
+	if (!at->id || is_before(c, at))
+		*at = *c;
+}
+
+/* Where it stands in line. */
+GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gang *g,
+			     const struct candidate *c, gs_u64 epoch)
+{
+	if (g->epoch == epoch)
+		stand(&r->called, c);
+	if (!is_gang(g->gpus))
+		stand(&r->local, c);
+	else if (g->lead == runlist)
+		stand(&r->leads, c);
+	else
+		stand(&r->guest, c);
 }
 
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)
 {
+	gs_u32 pid = t->pid, runlist = gpusched_runlist(t), zero = 0;
+	const struct whole *w = gpusched_lookup(auto_whole, &zero);
 	struct candidate c = { 0 };
 	struct account *u, *j;
-	gs_u32 pid = t->pid;
-	const struct whole *w;
 	const gs_u64 *last;
-	gs_u32 zero = 0;
+	struct gang *g;
 
-	w = gpusched_lookup(auto_whole, &zero);
-	if (!w)
-		return;
 	c.user = user_of(t);
 	c.job = job_of(t);
-	u = user_account(c.user, w);
-	j = u ? job_account(c.user, c.job, u) : 0;
-	if (!j) /* too many users or jobs: those take turns as the last */
-		c.user_v = ~0ull;
-	else
-		c.user_v = most(u->v, w->v);
-	if (j) {
-		c.job_v = most(j->v, u->inner_v);
-		join(s, u, j, &c);
-	}
 	last = gpusched_lookup(auto_processes, &pid);
 	c.process_v = last ? *last : 0;
 	c.tsg_v = t->priv[TURN];
 	c.id = t->id;
 	c.pid = t->pid;
 	c.weight = t->weight ? t->weight : 100;
-	if (!r->next.id || is_before(&c, &r->next))
-		r->next = c;
+	u = user_account(c.user, runlist, r);
+	j = u ? job_account(&c, runlist, u) : 0;
+	g = j ? gang_of(&c) : 0;
+	if (!g || !w) { /* too many users or jobs: those take turns as the last */
+		c.user_v = ~0ull;
+		stand(&r->local, &c);
+		return;
+	}
+	c.user_v = most(u->v, r->v);
+	c.job_v = most(j->v, u->inner_v);
+	join(s, runlist, u, j, g, &c);
+	gang_found(g, r, runlist);
+	line_up(r, runlist, g, &c, w->epoch);
 }
 
-/* Once per epoch; on several GPUs in the same round, whatever their order, the largest counts. */
-GPUSCHED_INLINE void pay(struct account *a, gs_u64 v, gs_u64 epoch, gs_u64 now)
+/* Once per epoch: one that passes its turn on has had it. */
+GPUSCHED_INLINE void pay(struct account *a, gs_u64 v, gs_u64 epoch)
 {
-	if (a->epoch == epoch && a->paid_ns != now)
+	if (a->epoch == epoch)
 		return;
 	a->v = most(a->v, v);
 	a->epoch = epoch;
-	a->paid_ns = now;
 }
 
-/* A turn for whoever is next, on the accounts of its user and job: once, on however many GPUs. */
-GPUSCHED_INLINE void charge(const struct runlist *r, gs_u64 ns)
+/* A turn for whoever is next, on the accounts of its user and job. */
+GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 {
 	const struct candidate *c = &r->next;
-	struct account *u, *j;
-	struct whole *w;
-	gs_u32 zero = 0;
+	struct account *u = user_account(c->user, runlist, r);
+	struct account *j = u ? job_account(c, runlist, u) : 0;
 	gs_u64 by_weight = gpusched_div(ns * 100, c->weight);
 
-	w = gpusched_lookup(auto_whole, &zero);
-	u = w ? user_account(c->user, w) : 0;
-	j = u ? job_account(c->user, c->job, u) : 0;
 	if (!j)
 		return;
-	w->v = most(w->v, c->user_v);
+	r->v = most(r->v, c->user_v);
 	u->inner_v = most(u->inner_v, c->job_v);
-	pay(u, c->user_v + (c->user & ROOTS ? by_weight : ns), r->epoch, r->turn_ns);
-	pay(j, c->job_v + by_weight, r->epoch, r->turn_ns);
+	pay(u, c->user_v + (c->user & ROOTS ? by_weight : ns), r->epoch);
+	pay(j, c->job_v + by_weight, r->epoch);
+}
+
+/* One that is led from here and was not called, since it has to wait, is passed over. */
+GPUSCHED_INLINE void choose(struct runlist *r)
+{
+	const struct candidate *leads = &r->leads, *local = &r->local;
+	const struct gang *g = leads->id ? gang_of(leads) : 0;
+
+	if (r->called.id)
+		r->next = r->called;
+	else if (leads->id && (!local->id || (!(g && g->waits) && is_before(leads, local))))
+		r->next = *leads;
+	else if (local->id)
+		r->next = *local;
+	else
+		r->next = r->guest;
 }
 
 /* Once per round and runlist: is the turn over, and who is next? */
-GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u64 now)
+GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
 	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
-	gs_u32 pid = r->next.pid;
+	gs_u32 pid;
 
-	if (r->g_alive && r->epoch == epoch)
+	if (r->g_alive && r->epoch == epoch) {
+		if (r->leads.id && (!r->local.id || is_before(&r->leads, &r->local)))
+			gang_bid(r, runlist);
 		return;
+	}
+	choose(r);
+	pid = r->next.pid;
 	r->epoch = epoch;
 	r->turn_id = r->next.id;
 	r->turn_ns = now;
@@ -176,7 +222,23 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u64 now)
 	if (!r->turn_id || r->g_ready < 2)
 		return;
 	gpusched_update(auto_processes, &pid, &epoch);
-	charge(r, (epoch + 1) * turn_ns - now);
+	charge(r, runlist, (epoch + 1) * turn_ns - now);
+}
+
+/* A round begins. */
+GPUSCHED_INLINE void begin_turns(const struct gpusched_round *round)
+{
+	gs_u64 epoch = gpusched_div(round->now_ns, (gs_u64)turn_ms * MS);
+	gs_u32 zero = 0;
+	struct whole *w = gpusched_lookup(auto_whole, &zero);
+
+	if (!w)
+		return;
+	w->sleep_ms = GPUSCHED_REST_MAX_MS;
+	if (w->epoch == epoch)
+		return;
+	w->epoch = epoch;
+	gangs_call(round->seq, epoch);
 }
 
 GPUSCHED_INLINE void take_turn(struct gpusched_task *t, const struct tsg *s,

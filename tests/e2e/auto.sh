@@ -92,7 +92,7 @@ end_load "$service"
 check "alone again nothing is done" wait_for 40 slice_is "$training" 2048
 
 end_load "$training"
-check "nothing is kept of what has ended" wait_for 5 eval '[ -z "$(for m in tsgs users jobs processes; do "$gpusched" policy map auto_$m; done)" ]'
+check "nothing is kept of what has ended" wait_for 5 eval '[ -z "$(for m in tsgs users jobs gangs processes; do "$gpusched" policy map auto_$m; done)" ]'
 
 exits 0 "auto stops" "$gpusched" policy stop
 check "and everything is as its owner asked" wait_for 5 restored

@@ -63,5 +63,5 @@ exits 0 "taken back" "$gpusched" class clear "pid:${six[0]}"
 check "it is one of the six again" wait_for 10 eval '[ "$(jobs_of "${six[@]}" | wc -l)" = 1 ]'
 
 for pid in "$one" "${six[@]}" "${run[@]}"; do kill -9 "$pid"; done
-check "nothing is kept of what has ended" wait_for 10 eval '[ -z "$(for m in tsgs users jobs processes; do "$gpusched" policy map auto_$m; done)" ]'
+check "nothing is kept of what has ended" wait_for 10 eval '[ -z "$(for m in tsgs users jobs gangs processes; do "$gpusched" policy map auto_$m; done)" ]'
 done_testing

@@ -50,6 +50,8 @@ without "jobs that are no cgroups" 's/return job ? job : /return /' trees
 without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
 without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
+without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
+without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/c->job, runlist, 0 }/c->job, 0, 0 }/' gpus-apart
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
 without "regard for starts" 's/now < r->changed_ns + SETTLE_NS/0/' 8be-starts
 without "patience with what passes" 's/whole ? 2 : 0/0/' 8be-passing

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/gangs.h - jobs that have work on several GPUs: their turns are on all of them at once
+ *
+ * One of the GPUs leads such a job: where most take turns, so that the job gets what is its part
+ * there. Only there it stands in line. When its time comes it is called, and all its GPUs give it
+ * the next turn. If some of them are called for another job, it waits, and is served before others
+ * when the next turns are given.
+ */
+#ifndef AUTO_GANGS_H
+#define AUTO_GANGS_H
+
+#define MAX_GPUS 64
+
+/* A job. What the last round has found counts: this one's is not complete. */
+struct gang {
+	gs_u64 seq;         /* the round that is being gathered */
+	gs_u64 gpus, found; /* a bit each: of the last round, of this one */
+	gs_u32 lead, found_lead, found_ready;
+	gs_u32 waits; /* it was to be called, and could not be */
+	gs_u64 epoch; /* that it is called for */
+	gs_u64 tsgs;  /* that it is kept for */
+};
+struct gang_key {
+	gs_u64 user, job;
+};
+GPUSCHED_MAP(auto_gangs, HASH, struct gang_key, struct gang, 8192);
+
+/* By the GPU that leads it: a job that is the first in line there. */
+struct bid {
+	gs_u64 seq;
+	struct gang_key key;
+};
+GPUSCHED_MAP(auto_bids, ARRAY, gs_u32, struct bid, MAX_GPUS);
+
+GPUSCHED_INLINE int is_gang(gs_u64 gpus)
+{
+	return (gpus & (gpus - 1)) != 0;
+}
+
+GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
+{
+	struct gang_key key = { c->user, c->job };
+	struct gang fresh = { 0 };
+
+	return gpusched_lookup_or_add(auto_gangs, &key, &fresh);
+}
+
+/* A TSG of it is ready for turns on that runlist. */
+GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 runlist)
+{
+	if (g->seq != r->seq) {
+		g->seq = r->seq;
+		g->gpus = g->found;
+		g->lead = g->found_lead;
+		g->found = 0;
+		g->found_ready = 0;
+	}
+	g->found |= 1ull << ((runlist >> 8) % MAX_GPUS);
+	if (r->ready > g->found_ready || (r->ready == g->found_ready && runlist < g->found_lead)) {
+		g->found_ready = r->ready;
+		g->found_lead = runlist;
+	}
+}
+
+/* The first in line of a runlist, if its job is one with several GPUs that is led from there. */
+GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
+{
+	gs_u32 gpu = (runlist >> 8) % MAX_GPUS;
+	struct bid *b = gpusched_lookup(auto_bids, &gpu);
+
+	if (!b)
+		return;
+	b->seq = r->seq;
+	b->key.user = r->leads.user;
+	b->key.job = r->leads.job;
+}
+
+GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 seq, gs_u64 epoch)
+{
+	const struct bid *b = gpusched_lookup(auto_bids, &gpu);
+	struct gang_key key = { 0 };
+	struct gang *g;
+
+	if (!b || b->seq + 1 != seq)
+		return taken;
+	key = b->key;
+	g = gpusched_lookup(auto_gangs, &key);
+	if (!g || g->seq + 1 != seq || g->epoch == epoch || g->waits != waits)
+		return taken;
+	g->waits = (taken & g->found) != 0;
+	if (g->waits)
+		return taken;
+	g->epoch = epoch;
+	return taken | g->found;
+}
+
+/* An epoch begins: who is called for it? First those who had to wait. */
+GPUSCHED_INLINE void gangs_call(gs_u64 seq, gs_u64 epoch)
+{
+	gs_u64 taken = 0;
+	gs_u32 i;
+
+	for (i = 0; i < MAX_GPUS; i++)
+		taken = gang_call(i, 1, taken, seq, epoch);
+	for (i = 0; i < MAX_GPUS; i++)
+		taken = gang_call(i, 0, taken, seq, epoch);
+}
+
+#endif /* AUTO_GANGS_H */
