@@ -37,6 +37,9 @@ is "$(policy)" auto "the sample configuration starts auto"
 stop_daemon
 start_daemon || exit 1
 is "$(policy)" null "without a configuration there is no policy"
+stop_daemon
+trusting # for the inversion
+start_daemon || exit 1
 exits 0 "auto starts" "$gpusched" policy start auto
 
 # ---- with classes
