@@ -117,7 +117,8 @@ static void add_program(struct crowd *c, const json_t *before, const json_t *t)
 	json_object_set_new(o, "kind", json_string(advise_kind_name(kind)));
 	json_object_set_new(o, "why", json_string(advise_kind_text(kind)));
 	json_object_set_new(o, "timeslice_us", json_integer(s.timeslice_us));
-	put(o, "held_pct", s.known ? 100 * s.held_s / s.span_s : NAN);
+	/* the looks at the GPU and at its programs are moments apart */
+	put(o, "held_pct", s.known ? fmin(100, 100 * s.held_s / s.span_s) : NAN);
 	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/look.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -84,14 +85,18 @@ static const json_t *same(const json_t *list, const json_t *like, const char *ke
 	return NULL;
 }
 
-/* @after less @before, in parts of @all; null where nobody knows. */
+/*
+ * @after less @before, in parts of @all; null where nobody knows. A look asks about GPUs and TSGs one after
+ * the other, and what ran in between is not more than all.
+ */
 static void put_share(json_t *o, const char *name, const json_t *before, const json_t *after,
 		      const char *path, double all)
 {
 	bool known = all > 0 && gs_json_at(after, path);
 	double d = known ? cli_number(after, path) - cli_number(before, path) : 0;
 
-	json_object_set_new(o, name, known ? json_real(tenths(100 * d / all)) : json_null());
+	json_object_set_new(o, name,
+			    known ? json_real(tenths(fmin(100, 100 * d / all))) : json_null());
 }
 
 static void put_rate(json_t *o, const char *name, double d, double span_ns)
