@@ -4,6 +4,7 @@
 # timeout: 600
 # drivers: yes
 # programs: bpftool
+# variables: LOADS HOSTILE_SECONDS
 # boot: slub_debug=FZPU init_on_alloc=1 init_on_free=1
 # gpusched.ko beside a stand-in for the driver, without and with the hooks of driver/hooks: the node,
 # its heartbeat, policies, random commands, loading and unloading while programs come and go.

@@ -4,6 +4,7 @@
 # timeout: 600
 # drivers: yes
 # programs: bpftool
+# variables: SAME_STEPS
 # policies: fails_in_init fails_in_tick
 # The project's own policies in gpusched.ko, beside a stand-in for the driver: each decides as on the
 # native host, event by event, without and with hooks in the driver.

@@ -9,7 +9,8 @@
 # What it puts into /logs, with the kernel's messages, comes back to $BUILD/testlogs/vm/NAME-KERNEL/.
 # Header lines of a test:
 #   # kernels: 6.12 6.1      it runs on each of them (makes a script in tests/vm a test)
-#   # timeout: SECONDS       longest run, boot included (default 60)
+#   # timeout: SECONDS       longest run, boot included (default 60); VM_SECONDS goes before it
+#   # variables: LOADS        of this shell's, if set: the test has them too
 #   # modules: fuse          kernel modules to load, in this order, where they are not built in
 #   # programs: bpftool      more programs than put_programs() takes along: of systemd's package by
 #                            path, else this machine's
@@ -36,7 +37,7 @@ kernels=$(header kernels)
 	exit 2
 }
 kernel=${2:-${kernels%% *}}
-limit=$(header timeout)
+limit=${VM_SECONDS:-$(header timeout)}
 logs=$build/testlogs/vm/$name-$kernel
 root=$(mktemp -d "${TMPDIR:-/tmp}/gpusched-vm.XXXXXX")
 trap 'rm -rf "$root"' EXIT
@@ -140,6 +141,14 @@ pack() {
 	(cd "$root/files" && find . | "$guest/bin/busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"
 }
 
+# The kernel makes what it does not know on its command line the first program's environment.
+variables() {
+	local name
+	for name in $(header variables); do
+		[ -z "${!name:-}" ] || echo "$name=${!name}"
+	done | xargs
+}
+
 # ---- the machine ------------------------------------------------------------------------------------------
 
 # One thread: with several, a processor may meet code that another one is patching (int3), which this
@@ -152,7 +161,7 @@ boot() {
 		-nodefaults -no-user-config -display none -no-reboot -monitor none \
 		-serial "file:$logs/console" -serial stdio -serial "file:$root/logs.tar" \
 		-kernel "$cache/$kernel/vmlinuz" -initrd "$root/initramfs" \
-		-append "console=ttyS0 panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init) $(header boot)" </dev/null
+		-append "console=ttyS0 panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init) $(variables) $(header boot)" </dev/null
 }
 
 rm -rf "$logs"
