@@ -175,7 +175,7 @@ static int on_stock(struct gs_table *o, const char *policy, json_t **ret, struct
 {
 	struct gs_policy_exit x = { 0 };
 	struct gs_policy *p;
-	int r = gs_policy_prepare(o, policy, NULL, 0, &p, &x, err);
+	int r = gs_policy_prepare(o, false, policy, NULL, 0, &p, &x, err);
 
 	free(x.dump);
 	if (r < 0)

@@ -3,11 +3,18 @@
  * glue - a gpusched policy as a policy of gpusched.ko
  *
  * policy-load links it with the policy and with src/policy's glue_default and glue_stock, which has
- * the records, the tick and the helpers. What a callback wishes goes to the module through kfuncs.
+ * the records, the tick and the helpers. Two ways:
  *
- * A record that somebody has put into gs_tsgs (client and TSG as the key, file 0) before the module
- * is told of the TSG is kept: whoever knows its GPU, class or launches writes them there. Any other
- * TSG gets one here, with the class that gs_procs has for its process.
+ * Alone. What a callback wishes goes to the module through kfuncs. A record that somebody has put
+ * into gs_tsgs (client and TSG as the key, file 0) before the module is told of the TSG is kept:
+ * whoever knows its GPU, class or launches writes them there. Any other TSG gets one here, with the
+ * class that gs_procs has for its process.
+ *
+ * Beside the daemon (its host hooked). All maps are those of the policy that the daemon runs, whose
+ * taps make the records and call all other callbacks. Here the policy is asked before the driver
+ * acts: schedule, which may hold and deny, and timeslice_set, whose answer goes out in the owner's
+ * call. All that it wishes is called by the daemon, under its laws. A TSG waits for that, at its
+ * first schedule, for WAIT_NS at most.
  */
 #define GS_MAPS_EXTERN
 #include "gpusched/policy.bpf.h"
@@ -31,16 +38,39 @@ extern int gpusched_unset(struct gpu_task *t, __u32 which) __ksym;
 extern struct gpu_task *gpusched_get_task(__u32 client, __u32 tsg) __ksym;
 extern void gpusched_put_task(struct gpu_task *t) __ksym;
 
-/* GPUSCHED_F_DENY, set before load. */
-const volatile gs_u32 gs_module_may_deny = 0;
+extern const volatile gs_u32 gs_may_deny; /* GPUSCHED_F_DENY, set before load */
+
+/* In a section of its own: all others are the daemon's, with nothing of ours. */
+#define OURS SEC(".rodata.module")
+
+/* Set before load: the daemon has the records, and acts. */
+const volatile gs_u32 gs_beside OURS = 0;
+
+static const struct gpusched_tsg fresh OURS = { .flags = GPUSCHED_TSG_GONE };
+
+#define WAIT_NS 300000000ull
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static __always_inline struct gpusched_tsg *record_of(gs_u32 client, gs_u32 tsg)
+static __always_inline struct gs_hook_tsg *hook_of(struct gpu_task *t)
 {
-	struct gpusched_key key = { .client = client, .handle = tsg };
+	struct gs_hook_key k = { .client = t->client, .tsg = t->tsg, .pid = t->pid };
 
-	return bpf_map_lookup_elem(&gs_tsgs, &key);
+	return bpf_map_lookup_elem(&gs_hook_tsgs, &k);
+}
+
+static __always_inline struct gpusched_tsg *record_of(struct gpu_task *t, struct gs_hook_tsg *h)
+{
+	struct gpusched_key key = { .client = t->client, .handle = t->tsg };
+	struct gpusched_tsg *rec;
+
+	if (!gs_beside)
+		return bpf_map_lookup_elem(&gs_tsgs, &key);
+	if (!h)
+		return NULL;
+	key = h->key;
+	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	return rec && rec->task.id == h->id && !(rec->flags & GPUSCHED_TSG_GONE) ? rec : NULL;
 }
 
 static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
@@ -70,7 +100,6 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 /* The tick passes over it until it is filled. */
 static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 {
-	static const struct gpusched_tsg fresh = { .flags = GPUSCHED_TSG_GONE };
 	struct gpusched_key key = { .client = t->client, .handle = t->tsg };
 	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 
@@ -135,11 +164,114 @@ int gs_module_wish(void *ctx)
 	return 0;
 }
 
+/* ---- beside the daemon ----------------------------------------------------------------------- */
+
+/* One of gpusched's own processes, in a call that it makes on a borrowed descriptor. */
+static __always_inline int is_self(void)
+{
+	gs_u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	return bpf_map_lookup_elem(&gs_selves, &tgid) != NULL;
+}
+
+static __always_inline void noted(struct gs_hook_tsg *h, const struct gpusched_tsg *rec, gs_u32 op,
+				  gs_u64 d)
+{
+	h->op = op;
+	h->class_id = rec->task.class_id;
+	h->changed = (d & GS_ASIDE_CHANGED) != 0;
+	h->since_ns = bpf_ktime_get_ns();
+	h->caller = bpf_get_current_pid_tgid();
+}
+
+static __always_inline int is_asked(const struct gs_hook_tsg *h)
+{
+	return h->op == GPUSCHED_RUN_SCHEDULE && h->caller == bpf_get_current_pid_tgid() &&
+	       bpf_ktime_get_ns() < h->since_ns + 2 * WAIT_NS;
+}
+
+static __always_inline void told(const struct gpusched_tsg *rec, gs_u32 type, gs_u32 counter)
+{
+	gs_u64 caller = bpf_get_current_pid_tgid();
+	struct gpusched_event ev = {};
+
+	ev.ns = bpf_ktime_get_ns();
+	ev.type = type;
+	ev.pid = caller >> 32;
+	ev.tid = (gs_u32)caller;
+	ev.cpu = bpf_get_smp_processor_id();
+	ev.key = rec->key;
+	ev.id = rec->task.id;
+	__builtin_memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
+	gs_emit(&ev);
+	gs_tap_count(counter);
+}
+
+/* @rec has what the policy wishes, or the daemon has begun to call: the module waits for its end. */
+static __always_inline int in_force(const struct gpusched_tsg *rec)
+{
+	const volatile struct gpusched_settings *want = &rec->task.want, *is = &rec->task.is;
+	gs_u32 lacks = 0, valid = want->valid;
+
+	if ((valid & GPUSCHED_TIMESLICE) && want->timeslice_us != is->timeslice_us)
+		lacks |= GPUSCHED_TIMESLICE;
+	if ((valid & GPUSCHED_INTERLEAVE) && want->interleave != is->interleave)
+		lacks |= GPUSCHED_INTERLEAVE;
+	if ((valid & GPUSCHED_RUNNABLE) && want->runnable != is->runnable)
+		lacks |= GPUSCHED_RUNNABLE;
+	return !(lacks & ~*(const volatile gs_u32 *)&rec->changed);
+}
+
+static __always_inline int go(const struct gs_hook_tsg *h, const struct gpusched_tsg *rec)
+{
+	if (!gs_beside || !h || in_force(rec) || bpf_ktime_get_ns() > h->since_ns + WAIT_NS)
+		return GPU_GO;
+	return GPU_HOLD;
+}
+
+/*
+ * What the driver is to be told when the owner sets @us. What the daemon has set goes before what
+ * the policy wishes: its laws may have made another value of that.
+ */
+static __always_inline gs_u32 to_set(const struct gpusched_tsg *rec, gs_u32 us, gs_u64 d)
+{
+	const volatile struct gpusched_settings *want = &rec->task.want;
+	const gs_u32 mps = GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL;
+
+	if (rec->manual.valid & GPUSCHED_TIMESLICE)
+		return rec->manual.timeslice_us;
+	if (!(d & GS_ASIDE_CHANGED) && (rec->changed & GPUSCHED_TIMESLICE))
+		return rec->task.is.timeslice_us;
+	if (!(want->valid & GPUSCHED_TIMESLICE) || (rec->flags & mps) == GPUSCHED_TSG_MPS)
+		return us;
+	return want->timeslice_us;
+}
+
+static __always_inline gs_u64 beside_timeslice_set(struct gpu_task *t, gs_u64 us)
+{
+	struct gs_hook_tsg *h = hook_of(t);
+	struct gpusched_tsg *rec = record_of(t, h);
+	gs_u64 d;
+
+	if (!h || !rec || is_self())
+		return us;
+	rec->task.asked.timeslice_us = (gs_u32)us;
+	__sync_fetch_and_or(&rec->task.asked.valid, GPUSCHED_TIMESLICE);
+	__sync_fetch_and_and(&rec->task.assumed, ~GPUSCHED_TIMESLICE);
+	d = gs_decide_aside(rec, GPUSCHED_RUN_TIMESLICE_SET, us);
+	if (d & GS_ASIDE_UNASKED)
+		return us;
+	h->asked_us = (gs_u32)us;
+	h->set_us = to_set(rec, (gs_u32)us, d);
+	noted(h, rec, GPUSCHED_RUN_TIMESLICE_SET, d);
+	return h->set_us;
+}
+
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 SEC("struct_ops/gs_init") int BPF_PROG(gs_init)
 {
-	int r = gpusched_ops_init();
+	int r = gs_beside ? 0 : gpusched_ops_init();
 
 	return r ? r : -gs_aside_over();
 }
@@ -147,13 +279,13 @@ SEC("struct_ops/gs_init") int BPF_PROG(gs_init)
 SEC("struct_ops/gs_exit") void BPF_PROG(gs_exit, struct gpu_exit *why)
 {
 	/* enum gpusched_module_exit: 1 unloaded, 3 a callback took too long */
-	if (why->kind == 1)
+	if (why->kind == 1 && !gs_beside)
 		gpusched_ops_exit(GPUSCHED_EXIT_STOPPED);
 }
 
 SEC("struct_ops/gs_task_init") void BPF_PROG(gs_task_init, struct gpu_task *t)
 {
-	struct gpusched_tsg *rec = record_make(t);
+	struct gpusched_tsg *rec = gs_beside ? NULL : record_make(t);
 
 	if (!rec)
 		return;
@@ -164,34 +296,52 @@ SEC("struct_ops/gs_task_init") void BPF_PROG(gs_task_init, struct gpu_task *t)
 /* The module asks once more every 10 ms while it is held; the policy is asked once. */
 SEC("struct_ops/gs_schedule") int BPF_PROG(gs_schedule, struct gpu_task *t)
 {
-	struct gpusched_tsg *rec = record_of(t->client, t->tsg);
+	struct gs_hook_tsg *h = gs_beside ? hook_of(t) : NULL;
+	struct gpusched_tsg *rec = record_of(t, h);
+	/* an MPS server works for many: it is never held */
+	const gs_u32 runs = GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS;
 	gs_u64 d;
 
-	if (!rec)
+	if (!rec || (gs_beside && ((rec->flags & runs) || is_self())))
 		return GPU_GO;
 	if (rec->flags & GPUSCHED_TSG_GATED) {
 		if (rec->flags & GPUSCHED_TSG_HELD)
 			return GPU_HOLD;
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
-		return GPU_GO;
+		if (h)
+			h->since_ns = bpf_ktime_get_ns();
+		return go(h, rec);
 	}
+	if (h && is_asked(h))
+		return go(h, rec);
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GATED);
 	d = gs_decide_aside(rec, GPUSCHED_RUN_SCHEDULE, 0);
-	wish(rec, t);
-	if ((gs_u32)d == GPUSCHED_HOLD && d != GS_ASIDE_UNASKED)
+	if (h && !(d & GS_ASIDE_UNASKED))
+		noted(h, rec, GPUSCHED_RUN_SCHEDULE, d);
+	if (!gs_beside)
+		wish(rec, t);
+	if ((gs_u32)d == GPUSCHED_HOLD && !(d & GS_ASIDE_UNASKED)) {
+		if (h)
+			told(rec, GPUSCHED_EV_HOLD, GPUSCHED_CNT_GATE_HELD);
 		return GPU_HOLD;
+	}
 	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
-	if ((gs_u32)d == GPUSCHED_DENY && gs_module_may_deny)
+	if ((gs_u32)d == GPUSCHED_DENY && gs_may_deny) {
+		if (h)
+			told(rec, GPUSCHED_EV_DENY, GPUSCHED_CNT_GATE_DENIED);
 		return GPU_DENY;
-	return GPU_GO;
+	}
+	return go(h, rec);
 }
 
 SEC("struct_ops/gs_timeslice_set")
 __u64 BPF_PROG(gs_timeslice_set, struct gpu_task *t, __u64 us)
 {
-	struct gpusched_tsg *rec = record_of(t->client, t->tsg);
+	struct gpusched_tsg *rec = gs_beside ? NULL : record_of(t, NULL);
 	volatile struct gpusched_settings *want;
 
+	if (gs_beside)
+		return beside_timeslice_set(t, us);
 	if (!rec)
 		return us;
 	want = &rec->task.want;
@@ -205,7 +355,7 @@ __u64 BPF_PROG(gs_timeslice_set, struct gpu_task *t, __u64 us)
 SEC("struct_ops/gs_task_destroy") void BPF_PROG(gs_task_destroy, struct gpu_task *t)
 {
 	struct gpusched_key key = { .client = t->client, .handle = t->tsg };
-	struct gpusched_tsg *rec = bpf_map_lookup_elem(&gs_tsgs, &key);
+	struct gpusched_tsg *rec = gs_beside ? NULL : bpf_map_lookup_elem(&gs_tsgs, &key);
 
 	if (!rec)
 		return;

@@ -15,7 +15,17 @@
 #define LINKS_MAX 8
 #define OPTIONS_MAX 64
 
+#define SHARED_MAX 128
+
+struct shared {
+	const char *name; /* of a section: from its point on */
+	int fd;
+};
+
 struct loader {
+	struct shared shared[SHARED_MAX]; /* beside the daemon: its maps */
+	int nshared;
+	int parent; /* ends with that process; 0: with nobody */
 	const char *options[OPTIONS_MAX], *pins;
 	int noptions;
 	bool no_tick, pinned;

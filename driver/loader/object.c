@@ -57,10 +57,11 @@ int loader_read(struct loader *l, const char *path)
 }
 
 /* As a number of the size that it has. -ENOENT; -ERANGE: it does not fit. */
-static int put_constant(struct loader *l, const char *name, uint64_t value)
+static int put_constant(struct loader *l, const char *section_name, const char *name,
+			uint64_t value)
 {
 	const struct btf *btf = bpf_object__btf(l->object);
-	int id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
+	int id = btf__find_by_name_kind(btf, section_name, BTF_KIND_DATASEC);
 	const struct btf_type *all = id < 0 ? NULL : btf__type_by_id(btf, (unsigned int)id);
 	const struct btf_var_secinfo *var = all ? btf_var_secinfos(all) : NULL;
 	struct bpf_map *map;
@@ -68,7 +69,7 @@ static int put_constant(struct loader *l, const char *name, uint64_t value)
 	size_t size = 0;
 
 	bpf_object__for_each_map(map, l->object)
-		if (strstr(bpf_map__name(map), ".rodata"))
+		if (!strcmp(strchr(bpf_map__name(map), '.') ?: "", section_name))
 			memory = bpf_map__initial_value(map, &size);
 	for (int i = 0; memory && all && i < btf_vlen(all); i++, var++) {
 		const struct btf_type *t = btf__type_by_id(btf, var->type);
@@ -94,7 +95,7 @@ static int set_options(struct loader *l)
 		if (eq)
 			snprintf(name, sizeof(name), "%.*s", (int)(eq - l->options[i]),
 				 l->options[i]);
-		if (!eq || end == eq + 1 || *end || put_constant(l, name, value)) {
+		if (!eq || end == eq + 1 || *end || put_constant(l, ".rodata", name, value)) {
 			fprintf(stderr,
 				"policy-load: -o %s: no such option, or no number that fits\n",
 				l->options[i]);
@@ -105,6 +106,33 @@ static int set_options(struct loader *l)
 	return 0;
 }
 
+/* A map of the daemon's is known by its name; those of the object's sections by what is behind it. */
+static const struct shared *shared_of(const struct loader *l, const char *name)
+{
+	const char *section_name = strchr(name, '.');
+
+	for (int i = 0; i < l->nshared; i++)
+		if (!strcmp(l->shared[i].name, section_name ?: name))
+			return &l->shared[i];
+	return NULL;
+}
+
+/* The daemon's maps in the place of the object's. */
+static int share(struct loader *l)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, l->object) {
+		const struct shared *s = shared_of(l, bpf_map__name(map));
+
+		if (s && bpf_map__reuse_fd(map, s->fd)) {
+			fprintf(stderr, "policy-load: map %s does not fit\n", s->name);
+			return -1;
+		}
+	}
+	return put_constant(l, ".rodata.module", "gs_beside", 1) ? -1 : 0;
+}
+
 int loader_prepare(struct loader *l)
 {
 	struct bpf_program *program;
@@ -113,8 +141,9 @@ int loader_prepare(struct loader *l)
 	size_t size;
 
 	bpf_object__for_each_program(program, l->object)
-		if (!strncmp(bpf_program__name(program), "gpusched_dispatch", 17))
-			bpf_program__set_autoload(program, false); /* the stock host's */
+		if (!strncmp(bpf_program__name(program), "gpusched_dispatch", 17) ||
+		    (l->nshared && bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL))
+			bpf_program__set_autoload(program, false); /* the daemon's */
 	map = bpf_object__find_map_by_name(l->object, "gs_module");
 	ops = map ? bpf_map__initial_value(map, &size) : NULL;
 	if (!ops || size != sizeof(*ops)) {
@@ -123,7 +152,9 @@ int loader_prepare(struct loader *l)
 	}
 	snprintf(ops->name, sizeof(ops->name), "%.15s", l->desc.name);
 	ops->timeout_ms = l->desc.timeout_ms < 5000 ? l->desc.timeout_ms : 5000;
-	if (l->desc.flags & GPUSCHED_F_DENY && put_constant(l, "gs_module_may_deny", 1))
+	if (l->nshared)
+		return share(l);
+	if (l->desc.flags & GPUSCHED_F_DENY && put_constant(l, ".rodata", "gs_may_deny", 1))
 		return -1;
 	return set_options(l);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] OBJECT... - loads a policy for gpusched.ko, keeps it
- * until SIGINT or SIGTERM, and runs its tick; -n: somebody else does
+ * policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] [-m MAP=FD]... OBJECT... - loads a policy for
+ * gpusched.ko, keeps it until SIGINT or SIGTERM, and runs its tick; -n: somebody else does
  *
  * One object: a policy that was written for struct gpu_sched_ops. Several are linked first: a policy
  * of gpusched's own kind, then glue_default, glue_stock and driver/loader's glue.
@@ -9,11 +9,17 @@
  * A program of its own, since struct_ops of modules need libbpf 1.4, and Debian 12 has 1.1. Needs
  * root. Prints "policy NAME runs" when it does. -p: its maps are pinned in DIR, with gpusched_run and
  * gs_module_wish, the programs for the tick.
+ *
+ * -m: beside the daemon, which hands its maps over as descriptors, runs the tick and starts this
+ * program. Then "policy NAME is loaded" is printed, a line is read from standard input, and only
+ * then the policy runs. It ends with the daemon, or when that closes standard input's other end.
+ *
  * Exit status: 0 ended by a signal; 1 not loaded, with the words of libbpf and the verifier; 2 the
  * policy failed or its tick took too long, and it says why.
  */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +101,7 @@ static int load(struct loader *l, char **paths, int n)
 		fprintf(stderr, "policy-load: %s: %s\n", paths[0], strerror(errno));
 		return -1;
 	}
-	return n > 1 ? tick_open(l) : 0;
+	return n > 1 && !l->nshared ? tick_open(l) : 0;
 }
 
 static void pin_path(const struct loader *l, const char *name, char path[PATH_MAX])
@@ -134,22 +140,59 @@ static void unpin(struct loader *l)
 	rmdir(l->pins);
 }
 
-/* What has ended it: 0 a signal, 2 itself. */
+static bool is_orphan(const struct loader *l)
+{
+	struct pollfd in = { .fd = STDIN_FILENO };
+
+	return l->parent && (getppid() != l->parent || (poll(&in, 1, 0) > 0 && in.revents));
+}
+
+/* What has ended it: 0 a signal or the daemon, 2 itself. */
 static int keep(struct loader *l, const sigset_t *ends)
 {
 	struct timespec now_and_then = { .tv_nsec = 100000000 };
 
 	for (;;) {
-		if (sigtimedwait(ends, NULL, &now_and_then) > 0)
+		if (sigtimedwait(ends, NULL, &now_and_then) > 0 || is_orphan(l))
 			return 0;
 		if (l->state && tick_failed(l))
 			return 2;
 	}
 }
 
+/* Beside the daemon: until it says that the policy shall run. */
+static int wait_for_daemon(const struct loader *l)
+{
+	char line[8];
+
+	if (!l->parent)
+		return 0;
+	printf("policy %s is loaded\n", l->desc.name);
+	return fgets(line, sizeof(line), stdin) ? 0 : -1;
+}
+
+static int take_map(struct loader *l, char *text)
+{
+	char *eq = strchr(text, '='), *end = NULL;
+	struct shared *s = &l->shared[l->nshared];
+
+	if (!eq || l->nshared == SHARED_MAX)
+		return -1;
+	*eq = '\0';
+	s->name = text;
+	s->fd = (int)strtol(eq + 1, &end, 10);
+	if (end == eq + 1 || *end)
+		return -1;
+	l->nshared++;
+	l->no_tick = true;
+	l->parent = getppid();
+	return 0;
+}
+
 static int usage(void)
 {
-	fprintf(stderr, "usage: policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] OBJECT...\n");
+	fprintf(stderr, "usage: policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] [-m MAP=FD]... "
+			"OBJECT...\n");
 	return 1;
 }
 
@@ -159,13 +202,15 @@ int main(int argc, char **argv)
 	int r = 1, opt;
 	sigset_t ends;
 
-	while ((opt = getopt(argc, argv, "no:p:")) != -1) {
+	while ((opt = getopt(argc, argv, "m:no:p:")) != -1) {
 		if (opt == 'n')
 			l.no_tick = true;
 		else if (opt == 'o' && l.noptions < OPTIONS_MAX)
 			l.options[l.noptions++] = optarg;
 		else if (opt == 'p')
 			l.pins = optarg;
+		else if (opt == 'm' && !take_map(&l, optarg))
+			continue;
 		else
 			return usage();
 	}
@@ -176,8 +221,8 @@ int main(int argc, char **argv)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	if (!load(&l, argv + optind, argc - optind) && !attach(&l) && !pin(&l) &&
-	    (!l.state || l.no_tick || !tick_start(&l)))
+	if (!load(&l, argv + optind, argc - optind) && !wait_for_daemon(&l) && !attach(&l) &&
+	    !pin(&l) && (!l.state || l.no_tick || !tick_start(&l)))
 		r = keep(&l, &ends);
 	detach(&l);
 	if (l.state)

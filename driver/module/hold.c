@@ -8,7 +8,7 @@
 
 static DEFINE_MUTEX(hold_lock);
 static struct file *holder;
-static bool alive;
+static bool alive, owns_policy;
 
 static void put_all_back(void)
 {
@@ -52,9 +52,13 @@ static int beat(struct file *file, bool take)
 	return r;
 }
 
-int hold_take(struct file *file)
+int hold_take(struct file *file, unsigned long flags)
 {
-	return beat(file, true);
+	int r = flags & ~(unsigned long)GPUSCHED_MODULE_OWN_POLICY ? -EINVAL : beat(file, true);
+
+	if (!r)
+		WRITE_ONCE(owns_policy, flags & GPUSCHED_MODULE_OWN_POLICY);
+	return r;
 }
 
 int hold_beat(struct file *file)
@@ -74,6 +78,11 @@ bool hold_alive(void)
 	return READ_ONCE(alive);
 }
 
+bool hold_owns_policy(void)
+{
+	return READ_ONCE(owns_policy);
+}
+
 static void untell(struct tsg *t, void *unused)
 {
 	spin_lock(&tsg_lock);
@@ -87,6 +96,7 @@ void hold_drop(struct file *file)
 	mutex_lock(&hold_lock);
 	if (holder == file) {
 		WRITE_ONCE(alive, false);
+		WRITE_ONCE(owns_policy, false);
 		put_all_back();
 		while (tsg_each(untell, NULL))
 			schedule_timeout_uninterruptible(HZ / 10);

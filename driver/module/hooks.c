@@ -77,16 +77,18 @@ static void schedule_tsg(struct gpusched_hook *h)
 		tsg_put(t);
 }
 
-/* The owner's own call: what is wished goes out in it. */
+/* The owner's own call: what is wished goes out in it. A holder's own policy wishes for it. */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
+	bool owned = hold_owns_policy(), taken;
 	u32 standing;
 
 	spin_lock(&tsg_lock);
 	gs_field_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
-	if (wish != h->value && gs_field_in_range(bit, wish) && hold_alive() && policy_runs())
-		gs_field_put(&t->wish[WISH_POLICY], bit, wish);
-	if (tsg_wished(t, bit, &standing))
+	taken = wish != h->value && gs_field_in_range(bit, wish) && hold_alive() && policy_runs();
+	if (taken)
+		gs_field_put(&t->wish[owned ? WISH_HOLDER : WISH_POLICY], bit, wish);
+	if ((taken || !owned) && tsg_wished(t, bit, &standing))
 		h->value = standing;
 	if (gs_field_get(&t->own, bit) == h->value)
 		t->is.valid &= ~bit;
@@ -183,10 +185,13 @@ static int ioctl_enter(const void *file, unsigned int nr, void *arg, unsigned lo
 	if (!t)
 		return 0;
 	if (!get_user(enable, (u8 __user *)(uintptr_t)c->params) && enable) {
+		/* and once more: it may have been held until something was wished */
 		if (act_wait(t, &status) == -EINTR)
 			r = -ERESTARTNOINTR;
 		else
 			r = hold(t);
+		if (!r && act_wait(t, &status) == -EINTR)
+			r = -ERESTARTNOINTR;
 	}
 	tsg_put(t);
 	return r;

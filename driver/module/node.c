@@ -48,7 +48,8 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	for (u32 bit = 1; bit < GPUSCHED_RUNNABLE; bit <<= 1) {
 		u32 own = gs_field_get(&tell->own, bit);
 
-		if (t->hooked && bit != GPUSCHED_PREEMPT_MODE && (t->own.valid & bit))
+		if (t->hooked && !hold_owns_policy() && bit != GPUSCHED_PREEMPT_MODE &&
+		    (t->own.valid & bit))
 			continue; /* the hooks know what the owner said itself */
 		if (!(tell->own.valid & bit) ||
 		    ((t->own.valid & bit) && gs_field_get(&t->own, bit) == own))
@@ -255,7 +256,7 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long addres
 	case GPUSCHED_MODULE_LIST:
 		return ioctl_list(arg);
 	case GPUSCHED_MODULE_HOLD:
-		return hold_take(file);
+		return hold_take(file, address);
 	case GPUSCHED_MODULE_BEAT:
 		return hold_beat(file);
 	}

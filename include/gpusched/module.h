@@ -20,7 +20,7 @@
 
 #include "gpusched/abi.h"
 
-#define GPUSCHED_MODULE_ABI 1u
+#define GPUSCHED_MODULE_ABI 2u
 #define GPUSCHED_MODULE_BEAT_MS 5000u
 
 /* Why the last policy ended. */
@@ -104,8 +104,16 @@ struct gpusched_module_preempt {
 	gs_u32 status;     /* out: RM's */
 };
 
+/*
+ * HOLD's argument. The policy in the hooks is the holder's own: what its timeslice_set answers is
+ * the holder's wish. And the holder hears of owners' calls when they return: no other wish goes out
+ * in them, and what TELL says of their own settings counts, not what the hooks have seen.
+ */
+#define GPUSCHED_MODULE_OWN_POLICY (1u << 0)
+
 #define GPUSCHED_MODULE_ABOUT _IOR('G', 0x60, struct gpusched_module_about)
-#define GPUSCHED_MODULE_HOLD _IO('G', 0x61) /* EBUSY: another open file holds it */
+/* The argument is 0 or OWN_POLICY. EBUSY: another open file holds it */
+#define GPUSCHED_MODULE_HOLD _IO('G', 0x61)
 #define GPUSCHED_MODULE_BEAT _IO('G', 0x62)
 #define GPUSCHED_MODULE_TELL _IOW('G', 0x63, struct gpusched_module_tell)
 /* It is put back, then forgotten. ENOENT. */

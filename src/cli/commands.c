@@ -79,7 +79,7 @@ static const struct cli_opt class_set_opts[] = {
 
 static const struct cli_opt policy_start_opts[] = {
 	{ "option", 'o', "KEY=VALUE", "set an option of the policy; may be repeated" },
-	{ "host", 0, "HOST", "where its calls go: stock, or module (gpusched.ko)" },
+	{ "host", 0, "HOST", "where its calls go: stock, module (gpusched.ko), or hooked" },
 	{ "no-replace", 0, NULL, "fail if another policy runs" },
 	{ "permanent", 0, NULL, "start it with the daemon from now on, from a copy" },
 	END,

@@ -62,7 +62,7 @@ void cli_probe_gpus(struct cli_check *k)
 			 "see 'nvidia-smi'; without a GPU use 'gpusched sim shell'");
 }
 
-/* One brings calls that need no descriptor; with hooks decisions could come before the driver acts. */
+/* One brings calls that need no descriptor; with hooks decisions come before the driver acts. */
 void cli_probe_module(struct cli_check *k)
 {
 	struct gs_error err = {};
@@ -79,7 +79,7 @@ void cli_probe_module(struct cli_check *k)
 	snprintf(k->detail, sizeof(k->detail),
 		 "gpusched.ko, version %u of its node, driver %s: %s; %u TSGs known, %u changed",
 		 m.abi, m.driver,
-		 m.hooks ? "hooks, policies of gpu_sched_ops decide before the driver acts"
+		 m.hooks ? "hooks, decisions before the driver acts by 'policy start --host hooked'"
 			 : "no hooks, calls from inside the kernel by 'policy start --host module'",
 		 m.tsgs, m.changed);
 }

@@ -9,6 +9,7 @@
 #include "gpusched/policy.bpf.h"
 #include "launch/answer.bpf.h"
 #include "policy/aside.h"
+#include "policy/hooked.bpf.h"
 #include "policy/kick.h"
 #include "table/facts.h"
 #include "taps/answer.bpf.h"
@@ -27,6 +28,9 @@ const volatile gs_u32 gs_dilate_milli = 1000;
 
 /* GPUSCHED_F_DENY; a policy without it admits whom it denies. */
 const volatile gs_u32 gs_may_deny = 0;
+
+/* Host hooked (hooked.bpf.h). */
+const volatile gs_u32 gs_in_hooks = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -394,7 +398,7 @@ __attribute__((noinline)) gs_u64 gpusched_host_job(gs_u64 id)
  * A global function: the verifier looks at it once, for any arguments, and not again at every place
  * that it is called from.
  */
-#define CHANGED (1ull << 32)
+#define CHANGED GS_ASIDE_CHANGED
 gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct gs_scratch *s, gs_u32 op, gs_u64 arg,
 		     gs_u64 now);
 __attribute__((noinline)) gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct gs_scratch *s,
@@ -428,9 +432,13 @@ int gpusched_dispatch(unsigned long long *ctx)
 	rec = bpf_map_lookup_elem(&gs_tsgs, &call->key);
 	/* nobody would act on its wishes, or end a hold, once the daemon is dead */
 	if (cfg && cfg->policy_active && st && !is_over(st) && s && rec) {
-		grant_walks();
-		st->activity++;
-		d = gs_decide_one(rec, s, call->op, call->arg, policy_time(call->ev.ns));
+		if (gs_in_hooks)
+			d = hook_call(call, rec);
+		if (!d) {
+			grant_walks();
+			st->activity++;
+			d = gs_decide_one(rec, s, call->op, call->arg, policy_time(call->ev.ns));
+		}
 	}
 	gs_tap_answered(call, (d & CHANGED) != 0);
 	return 0;
@@ -751,6 +759,8 @@ int gpusched_run(struct gpusched_run *a)
 		a->ret = -2; /* ENOENT */
 		return 0;
 	}
+	if (gs_in_hooks)
+		gs_hook_follow(rec, a->op);
 	st->activity++;
 	d = gs_decide_one(rec, s, a->op, a->arg, now);
 	a->ret = (gs_s32)d;

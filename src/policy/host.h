@@ -19,6 +19,7 @@
 /* Where a policy is to run. */
 struct gs_world {
 	struct gs_table *table; /* real time: the TSGs are its. NULL: policies are checked only */
+	bool hooked;            /* real time: the driver's hooks ask too (hooked.h), not the gate */
 	/* virtual time */
 	uint64_t (*now_ns)(void *user);
 	/* all TSGs that exist; valid until the call returns */

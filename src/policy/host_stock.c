@@ -147,14 +147,16 @@ static bool has_gate(const struct gs_world *w)
 
 static uint32_t stock_flags(const struct gs_world *w)
 {
-	return GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK | (has_gate(w) ? GPUSCHED_F_DENY : 0);
+	return GPUSCHED_F_ASSUMED | GPUSCHED_F_WORK |
+	       (w->hooked || has_gate(w) ? GPUSCHED_F_DENY : 0);
 }
 
 static int stock_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
 	const struct gs_load_opts opts = { .o = p->world.table,
 					   .info = &p->info,
-					   .gate = has_gate(&p->world) };
+					   .gate = !p->world.hooked && has_gate(&p->world),
+					   .hooked = p->world.hooked };
 	int r = gs_ticker_init(gs_stock_of(p), err);
 
 	return r < 0 ? r : gs_polobj_load(p, &opts, x, err);

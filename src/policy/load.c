@@ -86,6 +86,13 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 		if (r < 0)
 			return r;
 	}
+	if (opts->hooked) {
+		const uint32_t yes = 1;
+		int r = write_rodata(l->obj, "gs_in_hooks", &yes, sizeof(yes));
+
+		if (r < 0)
+			return r;
+	}
 	if (may_deny) {
 		int r = write_rodata(l->obj, "gs_may_deny", &may_deny, sizeof(may_deny));
 
@@ -259,6 +266,8 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	if (r < 0)
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, name, NULL,
 				    "policy %s is refused: it has %s", name, why);
+	if (!opts->hooked)
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(l->obj, "gs_hook_tsgs"), 1);
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch");
 	if (p && opts->run_only)
 		bpf_program__set_autoload(p, false);

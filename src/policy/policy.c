@@ -98,11 +98,11 @@ int gs_policy_open(const struct gs_host *h, const struct gs_world *w, const char
 	return 0;
 }
 
-int gs_policy_prepare(struct gs_table *o, const char *name, const char *const *options,
+int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err)
 {
-	const struct gs_world w = { .table = o };
+	const struct gs_world w = { .table = o, .hooked = hooked };
 
 	return gs_policy_open(&gs_host_stock, &w, name, options, noptions, ret, ret_exit, err);
 }
@@ -130,7 +130,7 @@ int gs_policy_start(struct gs_table *o, const char *name, const char *const *opt
 		    struct gs_policy_exit *ret_exit, struct gs_error *err)
 {
 	struct gs_policy *p;
-	int r = gs_policy_prepare(o, name, options, noptions, &p, ret_exit, err);
+	int r = gs_policy_prepare(o, false, name, options, noptions, &p, ret_exit, err);
 
 	if (r == 0)
 		r = gs_policy_take_over(p, prev, ret_exit, err);

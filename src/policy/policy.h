@@ -103,10 +103,11 @@ struct gs_policy;
 
 /*
  * Builds @name (a source), links it with the stock host's glue, sets @options ("key=value"), loads
- * it on the table's maps and runs init. Takes as long as compiler and verifier do, and touches
- * nothing that acts: a thread of its own may do it.
+ * it on the table's maps and runs init. @hooked: the driver's hooks will ask it too (hooked.h).
+ * Takes as long as compiler and verifier do, and touches nothing that acts: a thread of its own
+ * may do it.
  */
-int gs_policy_prepare(struct gs_table *o, const char *name, const char *const *options,
+int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
 /* Frees what was prepared and not attached. */

@@ -86,6 +86,7 @@ struct gs_load_opts {
 	const struct gs_policy_info *info;
 	bool run_only; /* sim host: no dispatcher */
 	bool gate;     /* the kernel has a place for the gate's */
+	bool hooked;   /* the driver's hooks ask too */
 };
 /* One call of its run program; *r is in and out. 0 or -errno of the system call. */
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r);

@@ -3,6 +3,7 @@
 #include "rm/rm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "rm/abi.h"
 #include "rm/sys.h"
@@ -12,8 +13,14 @@ static int sys_ioctl(int fd, unsigned long request, void *arg)
 	return ioctl(fd, request, arg) < 0 ? -errno : 0;
 }
 
+static int sys_open(const char *path)
+{
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
 struct gs_rm_sys gs_rm_sys = {
 	.ioctl = sys_ioctl,
+	.open = sys_open,
 	.accept = gs_rm_sys_accept,
 };
 

@@ -21,12 +21,17 @@ struct gs_module {
 	uint64_t calls, left; /* since it was loaded; settings that could not be put back */
 	char driver[32];
 	char policy[16]; /* of gpu_sched_ops; "": none */
+	uint32_t ended;  /* why the last one did: enum gpusched_module_exit */
+	int32_t ended_code;
 };
 
 /* -ENOTSUP: it is not loaded, or of another version; -EPERM. */
 int gs_module_about(struct gs_module *ret, struct gs_error *err);
-/* -ENOTSUP: also beside a driver with hooks. */
-int gs_module_may_use(struct gs_error *err);
+/*
+ * -ENOTSUP: also where @hooks are wanted and the driver has none; -EBUSY: a policy that is not
+ * ours runs in it. @ours: one that is ours may.
+ */
+int gs_module_may_use(bool hooks, bool ours, struct gs_error *err);
 
 /* From now on TSGs take this way. -EBUSY: another program holds the module; and as above. */
 int gs_module_use(struct gs_error *err);

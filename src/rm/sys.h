@@ -18,7 +18,8 @@
 struct statx;
 
 struct gs_rm_sys {
-	int (*ioctl)(int fd, unsigned long request, void *arg);
+	int (*ioctl)(int fd, unsigned long request, void *arg); /* 0 or -errno */
+	int (*open)(const char *path); /* of gpusched.ko's node; -1 and errno */
 	/* Is this the driver's control file (or a registered simulated one)? */
 	bool (*accept)(const struct statx *st);
 };

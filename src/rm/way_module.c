@@ -9,11 +9,9 @@
 #include "rm/module.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -41,11 +39,6 @@ static struct {
 	struct changed *changed;
 	size_t n, room;
 } node = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
-
-static int call(int fd, unsigned long cmd, void *arg)
-{
-	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
-}
 
 /* ---- which TSGs are changed; under the lock -------------------------------------------------- */
 
@@ -101,7 +94,7 @@ static int open_node(struct gs_error *err)
 
 	if (gs_env()->sim)
 		return gs_fail(err, -ENOTSUP, "a simulated GPU has no kernel module");
-	fd = open(GS_MODULE_PATH, O_RDWR | O_CLOEXEC);
+	fd = gs_rm_sys.open(GS_MODULE_PATH);
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT || errno == ENXIO || errno == ENODEV)
@@ -113,7 +106,7 @@ static int open_node(struct gs_error *err)
 static int ask(int fd, struct gs_module *ret, struct gs_error *err)
 {
 	struct gpusched_module_about a = { 0 };
-	int r = call(fd, GPUSCHED_MODULE_ABOUT, &a);
+	int r = gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_ABOUT, &a);
 
 	if (r == -EPERM)
 		return gs_fail(err, r, "%s takes CAP_SYS_ADMIN: run as root", GS_MODULE_PATH);
@@ -135,6 +128,8 @@ static int ask(int fd, struct gs_module *ret, struct gs_error *err)
 	};
 	snprintf(ret->driver, sizeof(ret->driver), "%.31s", a.driver);
 	snprintf(ret->policy, sizeof(ret->policy), "%.15s", a.policy);
+	ret->ended = a.exit_kind;
+	ret->ended_code = a.exit_code;
 	return 0;
 }
 
@@ -145,15 +140,6 @@ int gs_module_about(struct gs_module *ret, struct gs_error *err)
 	return fd < 0 ? fd : ask(fd, ret, err);
 }
 
-static int may_use(const struct gs_module *m, struct gs_error *err)
-{
-	if (!m->hooks)
-		return 0;
-	return gs_fail(err, -ENOTSUP,
-		       "the driver has gpusched's hooks: what they rewrite the daemon would take "
-		       "for the owner's own setting (docs/module.md)");
-}
-
 /* Under the lock. */
 static int hold(struct gs_error *err)
 {
@@ -161,11 +147,10 @@ static int hold(struct gs_error *err)
 	struct gs_module m = { 0 };
 	int r = fd < 0 ? fd : ask(fd, &m, err);
 
-	if (!r)
-		r = may_use(&m, err);
 	if (r)
 		return r;
-	r = call(fd, GPUSCHED_MODULE_HOLD, NULL);
+	r = gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_HOLD,
+			    (void *)(uintptr_t)GPUSCHED_MODULE_OWN_POLICY);
 	if (r)
 		return gs_fail(err, r, "the module gpusched cannot be held: %s",
 			       r == -EBUSY ? "another program holds it" : strerror(-r));
@@ -175,12 +160,19 @@ static int hold(struct gs_error *err)
 	return 0;
 }
 
-int gs_module_may_use(struct gs_error *err)
+int gs_module_may_use(bool hooks, bool ours, struct gs_error *err)
 {
 	struct gs_module m = { 0 };
 	int r = gs_module_about(&m, err);
 
-	return r ? r : may_use(&m, err);
+	if (!r && hooks && !m.hooks)
+		return gs_fail(err, -ENOTSUP,
+			       "the driver has none of gpusched's hooks (docs/hook-kit.md): "
+			       "'--host module' is what there is");
+	if (!r && m.policy[0] && !ours)
+		return gs_fail(err, -EBUSY, "policy %s runs in gpusched.ko, by another program",
+			       m.policy);
+	return r;
 }
 
 int gs_module_use(struct gs_error *err)
@@ -245,7 +237,7 @@ int gs_module_beat(void)
 		let_go();
 	} else {
 		node.lost |= now > node.beat_ns + LOST_NS ||
-			     (!node.lost && call(node.fd, GPUSCHED_MODULE_BEAT, NULL));
+			     (!node.lost && gs_rm_sys.ioctl(node.fd, GPUSCHED_MODULE_BEAT, NULL));
 		if (node.lost)
 			r = begin_anew();
 		else
@@ -262,7 +254,7 @@ void gs_module_gone(uint32_t client, uint32_t tsg)
 
 	pthread_mutex_lock(&node.lock);
 	if (node.fd >= 0) {
-		call(node.fd, GPUSCHED_MODULE_GONE, &name);
+		gs_rm_sys.ioctl(node.fd, GPUSCHED_MODULE_GONE, &name);
 		c = find(client, tsg);
 		if (c)
 			drop(c);
@@ -296,7 +288,7 @@ static int tell(int fd, const struct gs_rm_tsg *t)
 
 	for (unsigned int i = 0; i < t->nchannels; i++)
 		channels[i] = t->channels[i].handle;
-	return call(fd, GPUSCHED_MODULE_TELL, &told);
+	return gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_TELL, &told);
 }
 
 /* The setting of a step and its value; false: it sets nothing. */
@@ -322,7 +314,7 @@ static int preempt(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 		.tsg = t->tsg,
 		.timeout_us = step->arg ? step->arg : GS_RM_PREEMPT_US,
 	};
-	int r = call(fd, GPUSCHED_MODULE_PREEMPT, &p);
+	int r = gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_PREEMPT, &p);
 
 	step->res.status = p.status;
 	return r;
@@ -338,7 +330,7 @@ static int set(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step, uint3
 
 	if (!own)
 		gs_field_put(&s.want, bit, value);
-	r = call(fd, GPUSCHED_MODULE_SET, &s);
+	r = gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_SET, &s);
 	step->res.status = s.status;
 	if (r)
 		return r;

@@ -26,7 +26,8 @@
 	  "policy that starts with the daemon: a name or a path; empty: none") \
 	X("Policy", "PolicyOption", TEXTS, policy_options, "", "option of that policy, key=value") \
 	X("Policy", "PolicyHost", NAME, policy_host, "", \
-	  "where that policy's calls go: stock or module, as policy start --host; empty: stock") \
+	  "where that policy's calls go: stock, module or hooked, as policy start --host; empty: " \
+	  "stock") \
 	X("Policy", "HoldLimit", MS, hold_limit_ms, "600s", \
 	  "longest that a policy lets a TSG wait for admission; then it is admitted and counted") \
 	X("Policy", "Gate", BOOL, gate, "yes", \

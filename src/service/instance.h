@@ -117,7 +117,8 @@ struct gs_service {
 	struct gs_table *o;
 	struct gs_engine *e;
 	struct gs_policy *p;
-	enum gs_host_word host; /* of the running policy */
+	enum gs_host_word host;   /* of the running policy */
+	struct gs_hooked *hooked; /* with which the driver's hooks ask it; NULL: they do not */
 	struct gs_policy_exit last_exit;
 	struct gs_starting *starting;            /* NULL: nothing is being started */
 	struct gs_launches *launches;            /* NULL: not counted */

@@ -166,25 +166,27 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	keep_exit(s, &exit);
 }
 
+void gs_service_policy_failed(struct gs_service *s, const struct gs_policy_exit *exit)
+{
+	gs_log(LOG_ERR, "policy %s failed: %s", gs_policy_running(s->p)->name, exit->message);
+	if (s->saved.policy.chosen)
+		gs_saved_choose(s, NULL, NULL, NULL, 0);
+	gs_service_policy_stop(s, exit->kind ? exit->kind : GS_POLICY_EXIT_ERROR, exit->message);
+	s->last_exit.code = exit->code;
+	s->last_exit.dump = exit->dump;
+}
+
 static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
 	struct gs_service *s = user;
 	struct gs_policy_exit exit = { 0 };
-	char *dump;
 	int r;
 
 	r = gs_policy_dispatch(s->p, &exit);
 	if (r > 0)
 		gs_engine_touch_all(s->e);
-	if (r >= 0)
-		return 0;
-	gs_log(LOG_ERR, "policy %s failed: %s", gs_policy_running(s->p)->name, exit.message);
-	dump = exit.dump;
-	if (s->saved.policy.chosen)
-		gs_saved_choose(s, NULL, NULL, NULL, 0);
-	gs_service_policy_stop(s, exit.kind ? exit.kind : GS_POLICY_EXIT_ERROR, exit.message);
-	s->last_exit.code = exit.code;
-	s->last_exit.dump = dump;
+	if (r < 0)
+		gs_service_policy_failed(s, &exit);
 	return 0;
 }
 

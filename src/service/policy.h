@@ -19,6 +19,8 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 uint64_t gs_service_kicks(const struct gs_service *s, uint64_t *ret_left);
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message);
+/* It has failed, as @exit says, whose dump it takes. It is not chosen any more. */
+void gs_service_policy_failed(struct gs_service *s, const struct gs_policy_exit *exit);
 /* It acts again after somebody put everything back: all TSGs are new to it. */
 void gs_service_policy_anew(struct gs_service *s);
 /* The policy that is being started is called off; false: there is none. */

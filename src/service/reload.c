@@ -75,7 +75,7 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 		return r;
 	s->config = config;
 	gs_engine_limits(s->e, config->switch_cost_us, config->hold_limit_ms);
-	gs_cfg_gate(s->o, !s->opts.dry_run && config->gate);
+	gs_cfg_gate(s->o, !s->opts.dry_run && config->gate && !s->hooked);
 	gs_records_look(s);
 	gs_engine_touch_all(s->e);
 	reload_policy(s, before);

@@ -350,7 +350,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	gs_agents_start(s);
 	gs_records_settle(s);
 	gs_adopting_go_on(s);
-	gs_cfg_gate(s->o, s->opts.daemon && !s->opts.dry_run && s->config->gate);
+	gs_cfg_gate(s->o, gs_host_gate(s));
 	if (gs_launches_forget())
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
 	gs_reapply_settings(s);

@@ -29,6 +29,7 @@ struct gs_starting {
 
 	/* the thread's, until it is over */
 	struct gs_policy *policy;
+	struct gs_hooked *hooked;
 	struct gs_policy_exit exit;
 	struct gs_launches *launches;
 	struct gs_error err, launches_err;
@@ -67,10 +68,14 @@ static void starting_work(struct gs_errand *e)
 {
 	struct gs_starting *t = (struct gs_starting *)e;
 	bool count = t->count;
+	bool hooked = t->host == GS_HOST_HOOKED && !e->s->opts.dry_run;
 
 	if (t->name)
-		t->code = gs_policy_prepare(e->s->o, t->name, (const char *const *)t->options,
-					    t->noptions, &t->policy, &t->exit, &t->err);
+		t->code =
+			gs_policy_prepare(e->s->o, hooked, t->name, (const char *const *)t->options,
+					  t->noptions, &t->policy, &t->exit, &t->err);
+	if (!t->code && t->name && hooked)
+		t->code = gs_hooked_new(t->policy, &t->hooked, &t->exit, &t->err);
 	if (!t->code && t->name)
 		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
 	if (!t->code && count)
@@ -123,7 +128,7 @@ int gs_starting_begin(struct gs_service *s, const char *name, const char *host,
 
 	if (s->starting)
 		return refuse_second(s->starting, err);
-	r = gs_host_vet(host, &where, err);
+	r = gs_host_vet(s, host, &where, err);
 	if (r)
 		return r;
 	t = calloc(1, sizeof(*t));
@@ -185,7 +190,8 @@ static void put_policy(struct gs_starting *t)
 	t->code =
 		gs_service_policy_put(s, t->name, TAKE_PTR(t->policy), &t->exit, t->code, &t->err);
 	if (!t->code)
-		s->host = t->host;
+		t->code = gs_host_put(s, t->host, TAKE_PTR(t->hooked), &t->err);
+	gs_hooked_free(TAKE_PTR(t->hooked));
 	gs_host_settle(s);
 }
 
@@ -220,6 +226,7 @@ static void starting_end(struct gs_errand *e)
 	e->s->starting = NULL;
 	if (t->cancelled) {
 		gs_policy_discard(t->policy);
+		gs_hooked_free(t->hooked);
 		gs_launches_free(t->launches, NULL);
 	} else {
 		put_in_place(t);

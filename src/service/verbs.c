@@ -121,7 +121,7 @@ const struct gs_verb gs_verbs[] = {
 	  ROOT,
 	  { POLICY,
 	    OPTIONS,
-	    { "host", GS_ARG_TEXT, false, "stock or module; stock when not given" },
+	    { "host", GS_ARG_TEXT, false, "stock, module or hooked; stock when not given" },
 	    { "replace", GS_ARG_BOOL, false, "a running policy; true when not given" },
 	    PERMANENT } },
 	{ "policy_stop", gs_verb_policy_stop, ROOT, { PERMANENT } },

@@ -56,10 +56,7 @@ for policy in tests/vm/module/*.bpf.c; do
 	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Itests/vm/module -Idriver/module -I"$cache/libbpf/include" \
 		-I"/usr/include/$(gcc -print-multiarch)" -c "$policy" -o "$out/$(basename "$policy" .c).o"
 done
-clang-14 -g -O2 -mcpu=v3 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Iinclude -Isrc -Idriver/module \
-	-I"/usr/include/$(gcc -print-multiarch)" -c driver/loader/glue.bpf.c -o "$out/glue.bpf.o"
+make -s -C driver/loader OUT="$out" LIBBPF="$cache/libbpf"
 cp "$build"/src/policy/glue_{default,stock}.bpf.o "$out/"
-gcc -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -static -Iinclude -Isrc -Idriver/module -I"$cache/libbpf/include" \
-	driver/loader/{policy-load,object,tick}.c -o "$out/policy-load" "$cache/libbpf/libbpf.a" -lelf -lz -pthread
 gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc tests/vm/module/{main,program,suites,hooked,hostile,cost}.c -pthread -o "$out/module"
 echo "$stamp" >"$out/stamp"

@@ -3,43 +3,10 @@
 # kernels: 6.12
 # timeout: 600
 # drivers: yes
+# policies: slow_walks
 # The daemon's calls through gpusched.ko, beside a stand-in for the driver: what doctor says, a policy
 # on host module, its owners, people, and who puts back when the daemon dies or stands still.
-. "$(dirname "$0")/../e2e/lib.sh"
-cd "$top/drivers" || exit 1
-state=/sys/kernel/debug/nvidia-standin/state
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
-
-daemon_ready() {
-	[ "$(curl -sf --max-time 2 --unix-socket /run/gpusched/api -d '{}' http://gpusched/v1/ping | jq .pid)" = "$DAEMON_PID" ]
-}
-doctor() { # of the module: yes or no, and what it says
-	"$gpusched" doctor --json | jq -r '.checks[] | select(.name == "module") | "\(.ok) \(.detail)"'
-}
-# owner CLASS: a program with one compute TSG; its pid in $CLASS, its names in $names, its orders to ${CLASS}_in
-owner() {
-	mkfifo "$scratch/$1.in"
-	"$gpusched" run --class "$1" -- ./module owner <"$scratch/$1.in" >"$scratch/$1" &
-	at_end+=($!)
-	declare -g "$1=$!"
-	exec {fd}>"$scratch/$1.in"
-	declare -g "$1_in=$fd"
-	wait_for 10 test -s "$scratch/$1"
-	names[$!]=$(cat "$scratch/$1")
-}
-declare -A names
-us_is() { # PID US: by the driver's own word
-	grep -q "^tsg ${names[$1]} us=$2 " $state
-}
-all_put_back() {
-	! grep '^tsg' $state | grep -qv ' us=1024 ' && ! grep -q disabled=1 $state
-}
-start() { # HOST
-	"$gpusched" policy start lcbe --host "$1"
-}
-known() { # TSGS CHANGED: by the module
-	[[ $(doctor) == *" $1 TSGs known, $2 changed" ]]
-}
+. "$(dirname "$0")/host.lib.sh"
 
 insmod plain/nvidia.ko
 like "$(doctor)" "^false the module gpusched is not loaded" "doctor: there is no module"
@@ -47,16 +14,18 @@ start_daemon && ok "the daemon starts beside the stand-in" || not_ok "the daemon
 exits 3 "without the module no policy starts on it" start module
 like "$out" "the module gpusched is not loaded" "and it is said why"
 exits 3 "nor in hooks" start hooked
-like "$out" "written for gpu_sched_ops" "and it is said why"
+like "$out" "the module gpusched is not loaded" "and it is said why"
 exits 2 "nor nowhere" start nowhere
 is "$(policy_now)" null "none runs"
 
 insmod gpusched.ko
-like "$(doctor)" "^true gpusched.ko, version 1 of its node, driver 580.00.standin: no hooks" "doctor: it is there"
+exits 3 "without hooks none starts in them" start hooked
+like "$out" "the driver has none of gpusched's hooks" "and it is said why"
+like "$(doctor)" "^true gpusched.ko, version 2 of its node, driver 580.00.standin: no hooks" "doctor: it is there"
 owner be
 owner lc
 exits 0 "a policy starts on host module" start module
-is "$("$gpusched" policy get --json | jq -r .running.host)" module "and says where it runs"
+check "and says where it runs" runs_on module
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "BE gets lcbe's short slice" wait_for 5 us_is $be 1
 check "LC its long one" wait_for 5 us_is $lc 1000000
@@ -111,20 +80,32 @@ check "SIGKILL of both: it is put back" wait_for 2 all_put_back
 check "nothing is left changed" wait_for 2 known 0 0
 
 start_daemon && ok "the next daemon starts" || not_ok "the next daemon starts"
-check "with the policy, on the same host" wait_for 10 eval '[ "$("$gpusched" policy get --json | jq -r .running.host)" = module ]'
+check "with the policy, on the same host" wait_for 10 runs_on module
 check "which acts" wait_for 10 us_is $be 1
+
+exits 0 "a policy whose round takes too long" \
+	"$gpusched" policy start "$top/tests/policy/slow_walks.bpf.o" -o in_tick=1 --host module
+check "is stopped" wait_for 5 exit_kind stalled
+like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a round of its tick took longer than 10 ms" "and it is said why"
+check "what it has changed is put back" wait_for 5 all_put_back
+
+exits 0 "one starts for good" start module --permanent
 stop_daemon
 check "an orderly end puts back too" wait_for 2 all_put_back
+start_daemon
+check "it is there again, on the same host" wait_for 10 runs_on module
+check "and acts" wait_for 10 us_is $be 1
+exits 0 "it is forgotten" "$gpusched" policy stop --permanent
+stop_daemon
+printf '[Policy]\nPolicy=lcbe\nPolicyHost=module\n' >"$scratch/gpusched.conf"
+start_daemon --config "$scratch/gpusched.conf"
+check "PolicyHost= says the same" wait_for 10 runs_on module
+check "and its policy acts" wait_for 10 us_is $be 1
+stop_daemon
+check "all is put back" wait_for 2 all_put_back
 kill $be $lc
 check "both modules can go" wait_for 5 eval 'rmmod gpusched && rmmod nvidia'
 
-insmod nvidia.ko
-insmod gpusched.ko
-like "$(doctor)" "^true gpusched.ko, .*: hooks" "doctor: the driver has hooks"
-start_daemon
-exits 3 "beside them the daemon's calls do not go through it" start module
-like "$out" "the driver has gpusched's hooks" "and it is said why"
-stop_daemon
 is "$(dmesg | grep -cE 'WARNING|BUG|slab.*corrupt|Poison|Redzone')" 0 "the kernel has nothing to complain of"
 cp "$scratch"/*.log "$scratch/stderr" /logs
 done_testing

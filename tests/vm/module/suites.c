@@ -29,10 +29,13 @@ void owner(void)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (sscanf(line, "timeslice %lu", &us) == 1)
 			tsg_set_timeslice(&p, T, us);
+		else if (!strcmp(line, "schedule\n"))
+			printf("schedule: 0x%x\n", tsg_schedule(&p, T, true));
 		else if (!strcmp(line, "free\n"))
 			tsg_free(&p, T);
 		else if (!strcmp(line, "new\n"))
 			tsg_new(&p, T, 2);
+		fflush(stdout);
 	}
 	exit(0);
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * hooked.bpf.h - host hooked: what the driver's hooks have asked the policy, for the dispatcher
+ *
+ * Global functions, with stacks of their own: a policy's callbacks need what the kernel allows.
+ */
+#ifndef GPUSCHED_POLICY_HOOKED_BPF_H
+#define GPUSCHED_POLICY_HOOKED_BPF_H
+
+#include "policy/aside.h"
+
+/* A TSG that the policy sees from now on, or no more. */
+int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op);
+__attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op)
+{
+	struct gs_hook_tsg h = {};
+	struct gs_hook_key k = {};
+
+	if (!rec)
+		return 0;
+	k.client = rec->key.client;
+	k.tsg = rec->key.handle;
+	k.pid = rec->task.pid;
+	h.key = rec->key;
+	h.id = rec->task.id;
+	if (op == GPUSCHED_RUN_TASK_INIT)
+		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
+	else if (op == GPUSCHED_RUN_TASK_DESTROY)
+		bpf_map_delete_elem(&gs_hook_tsgs, &k);
+	return 0;
+}
+
+#define HOOK_ASKED (1ull << 33)
+#define HOOK_SAID (1ull << 34) /* the lower 32 bits: the timeslice that the owner asked for */
+
+/*
+ * Has a hook asked the policy in this very call? The taps have read what the driver was told (@us);
+ * what the owner said is put in its place. With GS_ASIDE_CHANGED where a wish is another since.
+ */
+gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us);
+__attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us)
+{
+	struct gs_hook_key k = {};
+	struct gs_hook_tsg *h;
+	gs_u64 r = 0;
+
+	if (!rec)
+		return 0;
+	k.client = rec->key.client;
+	k.tsg = rec->key.handle;
+	k.pid = rec->task.pid;
+	h = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
+	if (!h || h->id != rec->task.id || h->op != op || h->caller != bpf_get_current_pid_tgid())
+		return 0;
+	h->caller = 0;
+	if (op == GPUSCHED_RUN_TIMESLICE_SET && h->set_us == us) {
+		rec->task.asked.timeslice_us = h->asked_us;
+		if (h->asked_us != us)
+			__sync_fetch_and_or(&rec->changed, GPUSCHED_TIMESLICE);
+		r = HOOK_SAID | h->asked_us;
+	}
+	if (h->class_id == rec->task.class_id)
+		r |= HOOK_ASKED | (h->changed ? GS_ASIDE_CHANGED : 0);
+	return r;
+}
+
+/* @call as its owner made it. Nonzero: the policy need not be asked any more. */
+static __always_inline gs_u64 hook_call(struct gpusched_call *call, struct gpusched_tsg *rec)
+{
+	gs_u64 asked;
+
+	gs_hook_follow(rec, call->op);
+	asked = gs_hook_asked(rec, call->op, (gs_u32)call->arg);
+	if (asked & HOOK_SAID)
+		call->arg = call->ev.arg[0] = (gs_u32)asked;
+	return asked & HOOK_ASKED ? asked : 0;
+}
+
+#endif /* GPUSCHED_POLICY_HOOKED_BPF_H */

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# kernels: 6.12
+# timeout: 600
+# drivers: yes
+# policies: deny slow_walks
+# The daemon's policies in the driver's hooks, beside a stand-in for the driver that has them: decisions
+# before it acts, what the taps make of that, and who goes on when daemon or loader die or stand still.
+. "$(dirname "$0")/host.lib.sh"
+trace=/sys/kernel/tracing
+
+last_set() { # ASKED SET: of the owners' calls; what the driver was told in the same call
+	grep ' timeslice_set: ' $trace/trace | tail -1 | grep -q "asked_us=$1 set_us=$2\$"
+}
+said() { # CLASS REGEX: an owner, last
+	tail -1 "$scratch/$1" | grep -qE "$2"
+}
+scheduled() { # PID 0|1
+	grep -q "^tsg ${names[$1]} .* scheduled=$2 " $state
+}
+order() { # CLASS ORDER...
+	local fd=$1_in
+	echo "${@:2}" >&"${!fd}"
+}
+tap() { # COUNTER
+	"$gpusched" stats --json | jq ".taps.$1"
+}
+loaders() { # NUMBER: of them run
+	[ "$(grep -lx policy-load /proc/[0-9]*/comm 2>/dev/null | wc -l)" = "$1" ]
+}
+
+insmod nvidia.ko
+insmod gpusched.ko
+echo 1 >$trace/events/gpusched/enable
+like "$(doctor)" "^true gpusched.ko, .*: hooks, decisions before the driver acts by 'policy start --host hooked'" "doctor: what hooks bring"
+start_daemon
+exits 3 "without its loader no policy runs in hooks" start hooked
+like "$out" "no /.*/policy-load: .* is not installed" "and it is said why"
+stop_daemon
+export GPUSCHED_LOADER=$PWD
+start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
+
+owner be
+owner lc
+exits 0 "a policy starts in the hooks" start hooked
+check "and says where it runs" runs_on hooked
+# shellcheck disable=SC2154 # be, lc: set by owner
+check "a TSG that was there has lcbe's slice" wait_for 5 us_is $be 1
+order be timeslice 2048
+check "its owner sets another: the driver is told the policy's, in the same call" wait_for 5 last_set 2048 1
+check "the taps know what the owner said" wait_for 5 eval '[ "$(compute $be .asked.timeslice_us)" = 2048 ]'
+check "and what it has" us_is $be 1
+order lc free
+order lc new
+order lc schedule
+check "a new one is scheduled" wait_for 10 said lc "schedule: 0x0"
+check "what the policy wished was in force before" grep -q "^tsg ${names[$lc]} .* scheduled_us=1000000\$" $state
+exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
+check "in the driver" us_is $be 300
+order be timeslice 4000
+check "which goes before the policy's" wait_for 5 last_set 4000 300
+exits 0 "until it is cleared" "$gpusched" set pid:$be clear
+check "then the policy's is back" wait_for 5 us_is $be 1
+
+exits 0 "another policy takes over, which denies" "$gpusched" policy start "$top/tests/policy/deny.bpf.o" --host hooked
+check "one loader is left" wait_for 5 loaders 1
+check "what the first one wished is put back" wait_for 5 us_is $be 4000
+order be schedule
+check "a TSG is denied" wait_for 5 said be "schedule: 0x1b"
+check "before the driver acts" scheduled $be 0
+is "$(tap gate_denied)" 1 "it is counted"
+
+exits 0 "one that admits nobody of class be" "$gpusched" policy start admit -o max_be=0 --host hooked
+order be free
+order be new
+order be schedule
+check "a TSG is held" wait_for 5 eval '[ "$(tap gate_held)" = 1 ]'
+check "the driver has not seen the call" scheduled $be 0
+like "$(grep State /proc/$be/status)" "[SDR] \(" "its process is not stopped"
+exits 0 "it may be held by nobody: the policy stops" "$gpusched" policy stop
+check "it goes on" wait_for 5 said be "schedule: 0x0"
+check "no loader is left" wait_for 5 loaders 0
+
+exits 0 "once more" "$gpusched" policy start admit -o max_be=0 --host hooked
+order be free
+order be new
+order be schedule
+check "it waits" wait_for 5 eval '[ "$(tap gate_held)" = 2 ]'
+kill -STOP "$DAEMON_PID"
+check "the daemon stands still: it goes on" wait_for 10 eval 'scheduled $be 1'
+kill -CONT "$DAEMON_PID"
+check "the daemon goes on" wait_for 10 runs_on hooked
+
+exits 0 "lcbe again" start hooked
+check "BE is short" wait_for 10 us_is $be 1
+kill -STOP "$DAEMON_PID"
+check "its guardian is killed" eval 'kill -KILL $(grep -lx gpusched-guard /proc/[0-9]*/comm | cut -d/ -f3)'
+kill_daemon
+check "SIGKILL of both: it is put back" wait_for 2 all_put_back
+check "the loader ends" wait_for 2 loaders 0
+order be timeslice 2048
+check "the hooks let an owner's call pass" wait_for 5 last_set 2048 2048
+start_daemon && ok "the next daemon starts" || not_ok "the next daemon starts"
+check "with the policy, on the same host" wait_for 10 runs_on hooked
+check "which acts" wait_for 10 us_is $be 1
+order be timeslice 4000
+check "in the owner's call" wait_for 5 last_set 4000 1
+
+kill -KILL $(grep -lx policy-load /proc/[0-9]*/comm | cut -d/ -f3)
+check "its loader is killed: the policy ends" wait_for 5 exit_kind error
+like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "policy-load, .* has ended" "and it is said why"
+check "all is put back" wait_for 5 us_is $be 4000
+exits 0 "a policy whose callback takes too long" \
+	"$gpusched" policy start "$top/tests/policy/slow_walks.bpf.o" --host hooked
+order lc free
+order lc new
+order lc schedule
+check "is stopped" wait_for 5 exit_kind stalled
+like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a callback took [0-9]+ ms" "and it is said why"
+check "what it wished is put back" wait_for 5 us_is $lc 1024
+
+exits 0 "from the hooks" start hooked --permanent
+exits 0 "to borrowing" start stock
+check "the policy is the same" wait_for 5 us_is $be 1
+order be timeslice 2048
+check "the hooks rewrite nothing" wait_for 5 last_set 2048 2048
+exits 0 "to the module beside hooks" start module
+order be timeslice 4000
+check "which rewrite nothing" wait_for 5 last_set 4000 4000
+check "and it is changed again afterwards" wait_for 5 us_is $be 1
+exits 0 "and back" start hooked
+order be timeslice 2048
+check "in the owner's call" wait_for 5 last_set 2048 1
+stop_daemon
+check "an orderly end puts back" wait_for 2 eval 'us_is $be 2048 && us_is $lc 1024'
+start_daemon
+check "what was started for good is there again, in the hooks" wait_for 10 runs_on hooked
+stop_daemon
+kill $be $lc
+check "both modules can go" wait_for 5 eval 'rmmod gpusched && rmmod nvidia'
+is "$(dmesg | grep -cE 'WARNING|BUG|slab.*corrupt|Poison|Redzone')" 0 "the kernel has nothing to complain of"
+cp "$scratch"/*.log "$scratch/stderr" $trace/trace /logs
+done_testing
