@@ -119,7 +119,8 @@ static int setup(void **state)
 	wrong_file = memfd_create("wrong", MFD_CLOEXEC);
 	drv.ino[0] = inode_of(right_file);
 	drv.ino[1] = inode_of(wrong_file);
-	gs_rm_sys = (struct gs_rm_sys){ .ioctl = fake_ioctl, .accept = accept_file };
+	gs_rm_sys.ioctl = fake_ioctl;
+	gs_rm_sys.accept = accept_file;
 	return 0;
 }
 
