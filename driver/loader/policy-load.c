@@ -32,6 +32,25 @@
 #include "loader.h"
 #include "task.h"
 
+static bool is_orphan(const struct loader *l)
+{
+	struct pollfd in = { .fd = STDIN_FILENO };
+
+	return l->parent && (getppid() != l->parent || (poll(&in, 1, 0) > 0 && in.revents));
+}
+
+/* Beside the daemon the policy before this one may just be leaving. */
+static struct bpf_link *attach_one(struct loader *l, struct bpf_map *map)
+{
+	struct bpf_link *link = bpf_map__attach_struct_ops(map);
+
+	for (int i = 0; !link && errno == EBUSY && l->parent && i < 1000 && !is_orphan(l); i++) {
+		usleep(20000);
+		link = bpf_map__attach_struct_ops(map);
+	}
+	return link;
+}
+
 static int attach(struct loader *l)
 {
 	struct bpf_map *map;
@@ -39,7 +58,7 @@ static int attach(struct loader *l)
 	bpf_object__for_each_map(map, l->object) {
 		if (bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS || l->nlinks == LINKS_MAX)
 			continue;
-		l->links[l->nlinks] = bpf_map__attach_struct_ops(map);
+		l->links[l->nlinks] = attach_one(l, map);
 		if (!l->links[l->nlinks]) {
 			int why = errno;
 
@@ -138,13 +157,6 @@ static void unpin(struct loader *l)
 	}
 	bpf_object__unpin_maps(l->object, l->pins);
 	rmdir(l->pins);
-}
-
-static bool is_orphan(const struct loader *l)
-{
-	struct pollfd in = { .fd = STDIN_FILENO };
-
-	return l->parent && (getppid() != l->parent || (poll(&in, 1, 0) > 0 && in.revents));
 }
 
 /* What has ended it: 0 a signal or the daemon, 2 itself. */

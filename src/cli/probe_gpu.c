@@ -76,12 +76,13 @@ void cli_probe_module(struct cli_check *k)
 		return;
 	}
 	k->ok = true;
-	snprintf(k->detail, sizeof(k->detail),
-		 "gpusched.ko, version %u of its node, driver %s: %s; %u TSGs known, %u changed",
-		 m.abi, m.driver,
-		 m.hooks ? "hooks, decisions before the driver acts by 'policy start --host hooked'"
-			 : "no hooks, calls from inside the kernel by 'policy start --host module'",
-		 m.tsgs, m.changed);
+	snprintf(
+		k->detail, sizeof(k->detail),
+		"gpusched.ko, version %u of its node, driver %s: %s; %u TSGs known, %u changed%s%s",
+		m.abi, m.driver,
+		m.hooks ? "hooks, decisions before the driver acts by 'policy start --host hooked'"
+			: "no hooks, calls from inside the kernel by 'policy start --host module'",
+		m.tsgs, m.changed, m.policy[0] ? ", policy " : "", m.policy);
 }
 
 void cli_probe_policies(struct cli_check *k)

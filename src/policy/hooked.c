@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,19 +15,22 @@
 #include "basic/beside.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/log.h"
 #include "policy/host.h"
 
 #define FOLDER "/usr/lib/gpusched/loader"
 #define FIRST_FD 3
 #define MAX_MAPS 96
 #define LOAD_LIMIT_NS (60 * NS_PER_S)
-#define ATTACH_LIMIT_NS (2 * NS_PER_S)
-#define END_LIMIT_NS (2 * NS_PER_S)
+#define ATTACH_LIMIT_NS (20 * NS_PER_S)
+#define END_LIMIT_NS (10 * NS_PER_S)
 
 struct gs_hooked {
 	char name[GS_POLICY_NAME_LEN];
 	pid_t pid;   /* 0: it has ended */
 	int in, out; /* our ends of its standard input and output */
+	bool runs;
+	uint64_t attached_ns; /* told to run */
 	char said[1024];
 };
 
@@ -170,32 +174,34 @@ static int start(struct gs_hooked *h, const struct gs_policy *p)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-/* Reads until it has said @word: 0; -ECHILD it has ended; -ETIME. What it said is kept. */
-static int listen_for(struct gs_hooked *h, const char *word, uint64_t limit_ns)
+/* 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has ended. What it said is kept. */
+static int read_some(struct gs_hooked *h, const char *word, int wait_ms)
 {
-	uint64_t end = gs_now_ns() + limit_ns, now;
-	size_t at = 0;
+	struct pollfd out = { .fd = h->out, .events = POLLIN };
+	size_t at = strlen(h->said);
+	ssize_t n;
 
-	h->said[0] = '\0';
-	while ((now = gs_now_ns()) < end) {
-		struct pollfd out = { .fd = h->out, .events = POLLIN };
-		ssize_t n;
-
-		if (poll(&out, 1, (int)((end - now) / NS_PER_MS) + 1) <= 0)
-			continue;
-		if (at == sizeof(h->said) - 1) { /* the end of it is what counts */
-			memmove(h->said, h->said + at / 2, at - at / 2);
-			at -= at / 2;
-		}
-		n = read(h->out, h->said + at, sizeof(h->said) - 1 - at);
-		if (n <= 0)
-			return -ECHILD;
-		at += (size_t)n;
-		h->said[at] = '\0';
-		if (strstr(h->said, word))
-			return 0;
+	if (poll(&out, 1, wait_ms) <= 0)
+		return -EAGAIN;
+	if (at == sizeof(h->said) - 1) { /* the end of it is what counts */
+		at /= 2;
+		memmove(h->said, h->said + sizeof(h->said) - 1 - at, at);
 	}
-	return -ETIME;
+	n = read(h->out, h->said + at, sizeof(h->said) - 1 - at);
+	if (n <= 0)
+		return -ECHILD;
+	h->said[at + (size_t)n] = '\0';
+	return strstr(h->said, word) ? 0 : -EAGAIN;
+}
+
+static int wait_until_loaded(struct gs_hooked *h)
+{
+	uint64_t end = gs_now_ns() + LOAD_LIMIT_NS;
+	int r = -EAGAIN;
+
+	while (r == -EAGAIN && gs_now_ns() < end)
+		r = read_some(h, " is loaded\n", 100);
+	return r == -EAGAIN ? -ETIME : r;
 }
 
 /* Its last line. */
@@ -225,7 +231,7 @@ int gs_hooked_new(const struct gs_policy *p, struct gs_hooked **ret,
 	snprintf(h->name, sizeof(h->name), "%s", p->info.name);
 	r = start(h, p);
 	if (!r)
-		r = listen_for(h, " is loaded\n", LOAD_LIMIT_NS);
+		r = wait_until_loaded(h);
 	if (r == -ECHILD || r == -ETIME)
 		r = gs_exit_fill(ret_exit, err, GS_POLICY_EXIT_VERIFIER, -EPROTO, h->name,
 				 strdup(h->said), "policy %s cannot be loaded into the hooks: %s",
@@ -240,36 +246,57 @@ int gs_hooked_new(const struct gs_policy *p, struct gs_hooked **ret,
 	return r;
 }
 
-int gs_hooked_attach(struct gs_hooked *h, struct gs_error *err)
+void gs_hooked_attach(struct gs_hooked *h)
 {
-	int r = write(h->in, "\n", 1) == 1 ? listen_for(h, " runs\n", ATTACH_LIMIT_NS) : -errno;
-
-	return r ? gs_fail(err, -EBUSY, "policy %s cannot run in the hooks: %s", h->name,
-			   r == -ETIME ? "it takes too long" : last_words(h))
-		 : 0;
+	h->said[0] = '\0';
+	h->attached_ns = gs_now_ns();
+	if (write(h->in, "\n", 1) != 1)
+		gs_log(LOG_DEBUG, "policy-load: %s", strerror(errno)); /* gs_hooked_state() tells */
 }
 
-bool gs_hooked_ended(struct gs_hooked *h)
+int gs_hooked_state(struct gs_hooked *h, struct gs_error *err)
 {
-	if (h->pid && waitpid(h->pid, NULL, WNOHANG) == h->pid)
-		h->pid = 0;
-	return !h->pid;
+	int r = h->runs ? 0 : read_some(h, " runs\n", 0);
+
+	h->runs |= !r;
+	if (!h->runs && r == -EAGAIN && gs_now_ns() < h->attached_ns + ATTACH_LIMIT_NS)
+		return 0;
+	if (!h->runs)
+		return gs_fail(err, r == -EAGAIN ? -ETIME : r,
+			       "policy %s cannot run in the driver's hooks: %s", h->name,
+			       r == -EAGAIN ? "it takes too long" : last_words(h));
+	if (waitpid(h->pid, NULL, WNOHANG) != h->pid)
+		return 1;
+	h->pid = 0;
+	return gs_fail(err, -ECHILD,
+		       "policy %s: policy-load, which keeps it in the driver's hooks, has ended",
+		       h->name);
+}
+
+/* Its end takes as long as the kernel needs for that. */
+static void *reap(void *arg)
+{
+	pid_t pid = (pid_t)(intptr_t)arg;
+	uint64_t end = gs_now_ns() + END_LIMIT_NS;
+
+	while (!waitpid(pid, NULL, WNOHANG)) {
+		if (gs_now_ns() > end)
+			kill(pid, SIGKILL);
+		gs_sleep_ns(20 * NS_PER_MS);
+	}
+	return NULL;
 }
 
 void gs_hooked_free(struct gs_hooked *h)
 {
-	uint64_t end = gs_now_ns() + END_LIMIT_NS;
+	pthread_t thread;
 
 	if (!h)
 		return;
 	if (h->pid)
 		kill(h->pid, SIGTERM);
-	while (!gs_hooked_ended(h) && gs_now_ns() < end)
-		gs_sleep_ns(2 * NS_PER_MS);
-	if (h->pid) {
-		kill(h->pid, SIGKILL);
-		waitpid(h->pid, NULL, 0);
-	}
+	if (h->pid && !pthread_create(&thread, NULL, reap, (void *)(intptr_t)h->pid))
+		pthread_detach(thread);
 	if (h->in >= 0)
 		close(h->in);
 	if (h->out >= 0)

@@ -21,11 +21,11 @@ int gs_hooked_found(struct gs_error *err);
  */
 int gs_hooked_new(const struct gs_policy *p, struct gs_hooked **ret,
 		  struct gs_policy_exit *ret_exit, struct gs_error *err);
-/* The hooks ask it from now on. -EBUSY: another policy runs there. Waits 2 s at most. */
-int gs_hooked_attach(struct gs_hooked *h, struct gs_error *err);
-/* Its program has ended by itself. */
-bool gs_hooked_ended(struct gs_hooked *h);
-/* The hooks ask it no more. NULL is fine. */
+/* The hooks are to ask it from now on: soon, when the one before has left them. Waits for nothing. */
+void gs_hooked_attach(struct gs_hooked *h);
+/* 1: they do; 0: not yet. -ECHILD: its program has ended; -ETIME: it takes too long. */
+int gs_hooked_state(struct gs_hooked *h, struct gs_error *err);
+/* The hooks are to ask it no more. Waits for nothing. NULL is fine. */
 void gs_hooked_free(struct gs_hooked *h);
 
 #endif /* GPUSCHED_POLICY_HOOKED_H */

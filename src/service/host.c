@@ -63,17 +63,12 @@ static void put_hooked(struct gs_service *s, struct gs_hooked *hooked)
 	gs_cfg_gate(s->o, gs_host_gate(s));
 }
 
-int gs_host_put(struct gs_service *s, enum gs_host_word host, struct gs_hooked *hooked,
-		struct gs_error *err)
+void gs_host_put(struct gs_service *s, enum gs_host_word host, struct gs_hooked *hooked)
 {
-	int r;
-
 	s->host = host;
 	put_hooked(s, hooked);
-	r = hooked ? gs_hooked_attach(hooked, err) : 0;
-	if (r)
-		gs_service_policy_stop(s, GS_POLICY_EXIT_ERROR, err->text);
-	return r;
+	if (hooked)
+		gs_hooked_attach(hooked);
 }
 
 void gs_host_settle(struct gs_service *s)
@@ -87,22 +82,23 @@ void gs_host_settle(struct gs_service *s)
 /* The hooks have stopped asking: a policy that is asked too late is not what somebody has chosen. */
 static void look_at_hooks(struct gs_service *s)
 {
-	struct gs_policy_exit exit = { .kind = GS_POLICY_EXIT_ERROR, .code = -ECHILD };
+	struct gs_policy_exit exit = { .kind = GS_POLICY_EXIT_ERROR };
+	struct gs_error err = { 0 };
 	struct gs_module m = { 0 };
 
-	if (!s->hooked || gs_module_about(&m, NULL))
+	if (!s->hooked)
 		return;
-	if (m.ended == GPUSCHED_MODULE_EXIT_TIMEOUT) {
+	exit.code = gs_hooked_state(s->hooked, &err);
+	if (!exit.code || (exit.code > 0 && gs_module_about(&m, NULL)))
+		return;
+	if (exit.code < 0) {
+		snprintf(exit.message, sizeof(exit.message), "%.255s", err.text);
+	} else if (m.ended == GPUSCHED_MODULE_EXIT_TIMEOUT) {
 		exit.kind = GS_POLICY_EXIT_STALLED;
 		exit.code = -ETIME;
 		snprintf(exit.message, sizeof(exit.message),
 			 "policy %.31s: a callback took %d ms in the driver's hooks",
 			 gs_policy_running(s->p)->name, m.ended_code);
-	} else if (gs_hooked_ended(s->hooked) || !m.policy[0]) {
-		snprintf(exit.message, sizeof(exit.message),
-			 "policy %.31s: policy-load, which keeps it in the driver's hooks, has "
-			 "ended",
-			 gs_policy_running(s->p)->name);
 	} else {
 		return;
 	}

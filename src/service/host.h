@@ -23,11 +23,10 @@ int gs_host_vet(const struct gs_service *s, const char *word, enum gs_host_word 
 int gs_host_use(struct gs_service *s, enum gs_host_word host, struct gs_error *err);
 void gs_host_settle(struct gs_service *s);
 /*
- * The policy that acts since just now is that host's. Takes @hooked, with which the hooks ask it;
- * NULL: they do not. A failure stops it.
+ * The policy that acts since just now is that host's. Takes @hooked, with which the hooks will ask
+ * it; NULL: they do not. If they cannot, a heartbeat stops it.
  */
-int gs_host_put(struct gs_service *s, enum gs_host_word host, struct gs_hooked *hooked,
-		struct gs_error *err);
+void gs_host_put(struct gs_service *s, enum gs_host_word host, struct gs_hooked *hooked);
 /* The gate may ask the policy. */
 bool gs_host_gate(const struct gs_service *s);
 /* At each heartbeat. */

@@ -190,7 +190,7 @@ static void put_policy(struct gs_starting *t)
 	t->code =
 		gs_service_policy_put(s, t->name, TAKE_PTR(t->policy), &t->exit, t->code, &t->err);
 	if (!t->code)
-		t->code = gs_host_put(s, t->host, TAKE_PTR(t->hooked), &t->err);
+		gs_host_put(s, t->host, TAKE_PTR(t->hooked));
 	gs_hooked_free(TAKE_PTR(t->hooked));
 	gs_host_settle(s);
 }

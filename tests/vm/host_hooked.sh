@@ -25,6 +25,9 @@ order() { # CLASS ORDER...
 tap() { # COUNTER
 	"$gpusched" stats --json | jq ".taps.$1"
 }
+asks() { # NAME: the policy that the hooks ask
+	[[ $(doctor) == *", policy $1" ]]
+}
 loaders() { # NUMBER: of them run
 	[ "$(grep -lx policy-load /proc/[0-9]*/comm 2>/dev/null | wc -l)" = "$1" ]
 }
@@ -44,6 +47,7 @@ owner be
 owner lc
 exits 0 "a policy starts in the hooks" start hooked
 check "and says where it runs" runs_on hooked
+check "the hooks ask it" wait_for 5 asks lcbe
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "a TSG that was there has lcbe's slice" wait_for 5 us_is $be 1
 order be timeslice 2048
@@ -63,6 +67,7 @@ exits 0 "until it is cleared" "$gpusched" set pid:$be clear
 check "then the policy's is back" wait_for 5 us_is $be 1
 
 exits 0 "another policy takes over, which denies" "$gpusched" policy start "$top/tests/policy/deny.bpf.o" --host hooked
+check "the hooks ask it" wait_for 5 asks deny
 check "one loader is left" wait_for 5 loaders 1
 check "what the first one wished is put back" wait_for 5 us_is $be 4000
 order be schedule
@@ -71,6 +76,7 @@ check "before the driver acts" scheduled $be 0
 is "$(tap gate_denied)" 1 "it is counted"
 
 exits 0 "one that admits nobody of class be" "$gpusched" policy start admit -o max_be=0 --host hooked
+wait_for 5 asks admit
 order be free
 order be new
 order be schedule
@@ -82,6 +88,7 @@ check "it goes on" wait_for 5 said be "schedule: 0x0"
 check "no loader is left" wait_for 5 loaders 0
 
 exits 0 "once more" "$gpusched" policy start admit -o max_be=0 --host hooked
+wait_for 5 asks admit
 order be free
 order be new
 order be schedule
@@ -103,6 +110,7 @@ check "the hooks let an owner's call pass" wait_for 5 last_set 2048 2048
 start_daemon && ok "the next daemon starts" || not_ok "the next daemon starts"
 check "with the policy, on the same host" wait_for 10 runs_on hooked
 check "which acts" wait_for 10 us_is $be 1
+wait_for 5 asks lcbe
 order be timeslice 4000
 check "in the owner's call" wait_for 5 last_set 4000 1
 
@@ -112,6 +120,7 @@ like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "policy-load,
 check "all is put back" wait_for 5 us_is $be 4000
 exits 0 "a policy whose callback takes too long" \
 	"$gpusched" policy start "$top/tests/policy/slow_walks.bpf.o" --host hooked
+wait_for 5 asks slow_walks
 order lc free
 order lc new
 order lc schedule
@@ -129,6 +138,7 @@ order be timeslice 4000
 check "which rewrite nothing" wait_for 5 last_set 4000 4000
 check "and it is changed again afterwards" wait_for 5 us_is $be 1
 exits 0 "and back" start hooked
+wait_for 5 asks lcbe
 order be timeslice 2048
 check "in the owner's call" wait_for 5 last_set 2048 1
 stop_daemon
