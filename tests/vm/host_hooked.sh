@@ -46,7 +46,7 @@ start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
 owner be
 owner lc
 exits 0 "a policy starts in the hooks" start hooked
-check "and says where it runs" runs_on hooked
+check "and says where it runs" wait_for 10 runs_on hooked
 check "the hooks ask it" wait_for 5 asks lcbe
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "a TSG that was there has lcbe's slice" wait_for 5 us_is $be 1
@@ -66,7 +66,7 @@ check "which goes before the policy's" wait_for 5 last_set 4000 300
 exits 0 "until it is cleared" "$gpusched" set pid:$be clear
 check "then the policy's is back" wait_for 5 us_is $be 1
 
-exits 0 "another policy takes over, which denies" "$gpusched" policy start "$top/tests/policy/deny.bpf.o" --host hooked
+policy=$top/tests/policy/deny.bpf.o exits 0 "another policy takes over, which denies" start hooked
 check "the hooks ask it" wait_for 5 asks deny
 check "one loader is left" wait_for 5 loaders 1
 check "what the first one wished is put back" wait_for 5 us_is $be 4000
@@ -75,7 +75,7 @@ check "a TSG is denied" wait_for 5 said be "schedule: 0x1b"
 check "before the driver acts" scheduled $be 0
 is "$(tap gate_denied)" 1 "it is counted"
 
-exits 0 "one that admits nobody of class be" "$gpusched" policy start admit -o max_be=0 --host hooked
+policy=admit exits 0 "one that admits nobody of class be" start hooked -o max_be=0
 wait_for 5 asks admit
 order be free
 order be new
@@ -87,7 +87,7 @@ exits 0 "it may be held by nobody: the policy stops" "$gpusched" policy stop
 check "it goes on" wait_for 5 said be "schedule: 0x0"
 check "no loader is left" wait_for 5 loaders 0
 
-exits 0 "once more" "$gpusched" policy start admit -o max_be=0 --host hooked
+policy=admit exits 0 "once more" start hooked -o max_be=0
 wait_for 5 asks admit
 order be free
 order be new
@@ -118,22 +118,24 @@ kill -KILL $(grep -lx policy-load /proc/[0-9]*/comm | cut -d/ -f3)
 check "its loader is killed: the policy ends" wait_for 5 exit_kind error
 like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "policy-load, .* has ended" "and it is said why"
 check "all is put back" wait_for 5 us_is $be 4000
-exits 0 "a policy whose callback takes too long" \
-	"$gpusched" policy start "$top/tests/policy/slow_walks.bpf.o" --host hooked
+policy=$top/tests/policy/slow_walks.bpf.o exits 0 "a policy whose callback takes too long" start hooked
 wait_for 5 asks slow_walks
 order lc free
 order lc new
 order lc schedule
-check "is stopped" wait_for 5 exit_kind stalled
+check "is stopped" wait_for 10 exit_kind stalled
 like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a callback took [0-9]+ ms" "and it is said why"
 check "what it wished is put back" wait_for 5 us_is $lc 1024
 
 exits 0 "from the hooks" start hooked --permanent
+wait_for 10 asks lcbe
 exits 0 "to borrowing" start stock
+check "which it says" wait_for 10 runs_on stock
 check "the policy is the same" wait_for 5 us_is $be 1
 order be timeslice 2048
 check "the hooks rewrite nothing" wait_for 5 last_set 2048 2048
 exits 0 "to the module beside hooks" start module
+check "which it says" wait_for 10 runs_on module
 order be timeslice 4000
 check "which rewrite nothing" wait_for 5 last_set 4000 4000
 check "and it is changed again afterwards" wait_for 5 us_is $be 1

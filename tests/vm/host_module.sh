@@ -25,7 +25,7 @@ like "$(doctor)" "^true gpusched.ko, version 2 of its node, driver 580.00.standi
 owner be
 owner lc
 exits 0 "a policy starts on host module" start module
-check "and says where it runs" runs_on module
+check "and says where it runs" wait_for 10 runs_on module
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "BE gets lcbe's short slice" wait_for 5 us_is $be 1
 check "LC its long one" wait_for 5 us_is $lc 1000000
@@ -57,6 +57,7 @@ insmod gpusched.ko
 exits 0 "it starts by borrowing" start stock
 check "BE is short" wait_for 5 us_is $be 1
 exits 0 "and goes on with the module" start module
+check "which it says" wait_for 10 runs_on module
 exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
 check "which is the module's doing" known 1 1
@@ -83,13 +84,13 @@ start_daemon && ok "the next daemon starts" || not_ok "the next daemon starts"
 check "with the policy, on the same host" wait_for 10 runs_on module
 check "which acts" wait_for 10 us_is $be 1
 
-exits 0 "a policy whose round takes too long" \
-	"$gpusched" policy start "$top/tests/policy/slow_walks.bpf.o" -o in_tick=1 --host module
-check "is stopped" wait_for 5 exit_kind stalled
+policy=$top/tests/policy/slow_walks.bpf.o exits 0 "a policy whose round takes too long" start module -o in_tick=1
+check "is stopped" wait_for 10 exit_kind stalled
 like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a round of its tick took longer than 10 ms" "and it is said why"
 check "what it has changed is put back" wait_for 5 all_put_back
 
 exits 0 "one starts for good" start module --permanent
+check "it runs" wait_for 10 us_is $be 1
 stop_daemon
 check "an orderly end puts back too" wait_for 2 all_put_back
 start_daemon
