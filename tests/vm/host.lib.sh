@@ -3,6 +3,7 @@
 # For the tests of the daemon on gpusched.ko: a daemon beside the stand-in, its owners, what they say.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
+mkdir -p /var/lib # of what is permanent
 state=/sys/kernel/debug/nvidia-standin/state
 exec 2>"$scratch/stderr" # the shell tells of each program that was killed
 
