@@ -34,12 +34,37 @@ sources() { # TARGET: what it is made of
 	[ "$1" = decode ] || ls src/basic/*.c
 }
 
+objects=$(realpath "$out")/objects
+flags="-g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
+flags+=" $(pkg-config --cflags jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount)"
+
+object() { # SOURCE: where it is compiled to
+	echo "$objects/${1//\//@}.o"
+}
+
+compile() { # SOURCE: what several targets are made of is compiled once
+	# shellcheck disable=SC2086 # lists on purpose
+	clang-14 -c -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -DGPUSCHED_PREFIX='"/usr"' -w \
+		-Iinclude -Isrc $flags "$1" -o "$(object "$1")" 2>"$(object "$1").log"
+}
+export -f object compile
+export objects flags
+
+all_of() { # TARGET
+	echo tests/fuzz/fuzz_$1.c
+	ls tests/fuzz/stub_$1.c 2>/dev/null
+	sources $1 | tr ' ' '\n'
+}
+
 build() { # TARGET
+	local source parts=()
+	for source in $(all_of $1); do
+		parts+=("$(object "$source")")
+	done
+	cat "${parts[@]/%/.log}"
 	# shellcheck disable=SC2046,SC2086 # lists on purpose
-	clang-14 -g -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -DGPUSCHED_PREFIX='"/usr"' -w \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-Iinclude -Isrc tests/fuzz/fuzz_$1.c $(ls tests/fuzz/stub_$1.c 2>/dev/null) $(sources $1) \
-		-o "$out/fuzz_$1" $(pkg-config --cflags --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount) -lm -lpthread
+	clang-14 $flags "${parts[@]}" -o "$out/fuzz_$1" \
+		$(pkg-config --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount) -lm -lpthread
 }
 
 # Inputs to begin with.
@@ -60,6 +85,11 @@ point() { # OK NAME LOG
 	fi
 }
 
+rm -rf "$objects"
+mkdir -p "$objects"
+for t in "${targets[@]}"; do
+	all_of "$t"
+done | sort -u | xargs -P "$(nproc)" -I{} bash -c 'compile {}'
 for t in "${targets[@]}"; do
 	build "$t" >"$out/$t.build.log" 2>&1
 	rc=$?
