@@ -245,10 +245,4 @@ __attribute__((visibility("hidden"), used)) CUresult cuGraphLaunch_body(CUgraphE
 	return cu_launch(s, exec->entry, exec->n);
 }
 PROBED(cuGraphLaunch);
-
-__attribute__((visibility("hidden"), used)) CUresult cuGraphLaunch_ptsz_body(CUgraphExec exec,
-									     CUstream stream)
-{
-	return cuGraphLaunch_body(exec, stream);
-}
-PROBED(cuGraphLaunch_ptsz);
+PROBED_AS(cuGraphLaunch_ptsz, cuGraphLaunch);

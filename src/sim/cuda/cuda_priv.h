@@ -53,12 +53,13 @@ enum {
 
 /*
  * A launch function: its first instruction is a 5-byte no-operation, which the kernel can turn into
- * a cheap uprobe; the function itself is NAME_body.
+ * a cheap uprobe; the function itself is OF_body.
  */
-#define PROBED(name) \
+#define PROBED_AS(name, of) \
 	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n.balign 16\n" #name \
-		":\n.byte 0x0f,0x1f,0x44,0x00,0x00\njmp " #name "_body\n.size " #name ",.-" #name \
+		":\n.byte 0x0f,0x1f,0x44,0x00,0x00\njmp " #of "_body\n.size " #name ",.-" #name \
 		"\n")
+#define PROBED(name) PROBED_AS(name, name)
 
 #define MAX_DEVICES 16
 #define CLOCK_KHZ 1980000

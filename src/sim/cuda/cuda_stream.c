@@ -260,15 +260,7 @@ cuLaunchKernel_body(CUfunction f, unsigned int gx, unsigned int gy, unsigned int
 	return launch(f, (uint64_t)gx * gy * gz, (uint64_t)bx * by * bz, stream, params);
 }
 PROBED(cuLaunchKernel);
-
-__attribute__((visibility("hidden"), used)) CUresult
-cuLaunchKernel_ptsz_body(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-			 unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-			 CUstream stream, void **params, void **extra)
-{
-	return launch(f, (uint64_t)gx * gy * gz, (uint64_t)bx * by * bz, stream, params);
-}
-PROBED(cuLaunchKernel_ptsz);
+PROBED_AS(cuLaunchKernel_ptsz, cuLaunchKernel);
 
 __attribute__((visibility("hidden"), used)) CUresult
 cuLaunchCooperativeKernel_body(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
@@ -278,15 +270,7 @@ cuLaunchCooperativeKernel_body(CUfunction f, unsigned int gx, unsigned int gy, u
 	return launch(f, (uint64_t)gx * gy * gz, (uint64_t)bx * by * bz, stream, params);
 }
 PROBED(cuLaunchCooperativeKernel);
-
-__attribute__((visibility("hidden"), used)) CUresult
-cuLaunchCooperativeKernel_ptsz_body(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz,
-				    unsigned int bx, unsigned int by, unsigned int bz,
-				    unsigned int shared, CUstream stream, void **params)
-{
-	return launch(f, (uint64_t)gx * gy * gz, (uint64_t)bx * by * bz, stream, params);
-}
-PROBED(cuLaunchCooperativeKernel_ptsz);
+PROBED_AS(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
 
 /* CUlaunchConfig, as far as it is looked at */
 struct launch_config {
@@ -305,10 +289,4 @@ cuLaunchKernelEx_body(const struct launch_config *c, CUfunction f, void **params
 		      c->stream, params);
 }
 PROBED(cuLaunchKernelEx);
-
-__attribute__((visibility("hidden"), used)) CUresult
-cuLaunchKernelEx_ptsz_body(const struct launch_config *c, CUfunction f, void **params, void **extra)
-{
-	return cuLaunchKernelEx_body(c, f, params, extra);
-}
-PROBED(cuLaunchKernelEx_ptsz);
+PROBED_AS(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
