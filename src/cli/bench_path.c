@@ -28,7 +28,6 @@
 #define READY_MS 90000 /* PyTorch on a cold disk */
 #define DAEMON_MS 20000
 #define MPS_MS 15000
-#define MAX_OUTPUT (64u << 20)
 
 /* SIGINT, SIGTERM: the cell is given up, and all that runs is ended in order. */
 static volatile sig_atomic_t stopped;
@@ -252,7 +251,7 @@ static int start_all(struct cell_run *c, struct gs_error *err)
 	for (unsigned int i = 0; !r && i < nlc + nbe; i++) {
 		bool is_lc = i < nlc;
 
-		r = bench_program_start(c->p, c->run, c->cell->scheme, is_lc ? l->lc : l->be, is_lc,
+		r = bench_program_start(c->p, c->cell->scheme, is_lc ? l->lc : l->be, is_lc,
 					i + 1 + 100 * c->cell->block, &c->all[c->n], err);
 		c->n += !r;
 	}

@@ -28,9 +28,9 @@ struct program {
 };
 
 /* Through `gpusched run` where it has a class or a server. @seed: of its arrivals. */
-int bench_program_start(const struct bench_path *p, const struct bench_run *run,
-			const struct bench_scheme *scheme, const struct bench_program *what,
-			bool is_lc, unsigned int seed, struct program *ret, struct gs_error *err);
+int bench_program_start(const struct bench_path *p, const struct bench_scheme *scheme,
+			const struct bench_program *what, bool is_lc, unsigned int seed,
+			struct program *ret, struct gs_error *err);
 /* Its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
 /* After its end: requests that ended between the two times are added to @cell's. */

@@ -96,9 +96,9 @@ static void add_gsload(struct args *a, const struct bench_path *p, const struct 
 	add_number(a, "--seed", seed);
 }
 
-int bench_program_start(const struct bench_path *p, const struct bench_run *run,
-			const struct bench_scheme *scheme, const struct bench_program *what,
-			bool is_lc, unsigned int seed, struct program *ret, struct gs_error *err)
+int bench_program_start(const struct bench_path *p, const struct bench_scheme *scheme,
+			const struct bench_program *what, bool is_lc, unsigned int seed,
+			struct program *ret, struct gs_error *err)
 {
 	struct args a = { .n = 0 };
 	int r;

@@ -324,7 +324,7 @@ static void set_signals(void)
 }
 
 /* In a process that is nobody's child. */
-static void supervise(struct gs_mps_pool *p, int ready, int lock)
+static void supervise(struct gs_mps_pool *p, int ready)
 {
 	struct gs_error err = { 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -351,7 +351,7 @@ static void supervise(struct gs_mps_pool *p, int ready, int lock)
 	_exit(0);
 }
 
-static int start(struct gs_mps_pool *p, int lock, struct gs_error *err)
+static int start(struct gs_mps_pool *p, struct gs_error *err)
 {
 	struct gs_error answer = { 0 };
 	struct pollfd f;
@@ -363,7 +363,7 @@ static int start(struct gs_mps_pool *p, int lock, struct gs_error *err)
 	pid = fork();
 	if (!pid) {
 		if (!fork())
-			supervise(p, ready[1], lock);
+			supervise(p, ready[1]);
 		_exit(0);
 	}
 	close(ready[1]);
@@ -401,5 +401,5 @@ int gs_mps_supervisor_start(const struct gs_mps_place *p, const char *gpus, cons
 	pool->server_fd = -1;
 	snprintf(pool->gpus, sizeof(pool->gpus), "%s", gpus);
 	snprintf(pool->class_name, sizeof(pool->class_name), "%s", class_name);
-	return start(pool, lock, err);
+	return start(pool, err);
 }

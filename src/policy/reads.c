@@ -170,7 +170,7 @@ static void store(const struct bpf_insn *i, struct state *s)
 				: 0;
 }
 
-static void calculate(struct follower *f, const struct bpf_insn *i, struct state *s)
+static void calculate(const struct bpf_insn *i, struct state *s)
 {
 	uint32_t *dst = &s->reg[i->dst_reg];
 	bool wide = BPF_CLASS(i->code) == BPF_ALU64;
@@ -267,7 +267,7 @@ static void step(struct follower *f, size_t at)
 		break;
 	case BPF_ALU:
 	case BPF_ALU64:
-		calculate(f, i, &s);
+		calculate(i, &s);
 		break;
 	case BPF_LD: /* a constant of two instructions */
 		s.reg[i->dst_reg] = 0;

@@ -79,7 +79,7 @@ static json_t *line(const char *event)
 	return o;
 }
 
-static json_t *first_line(struct gs_service *s, const struct gs_view *v, const void *none)
+static json_t *first_line(struct gs_service *s, const struct gs_view *v)
 {
 	json_t *o = line("trace");
 
@@ -322,7 +322,7 @@ int gs_trace_begin(struct gs_service *s)
 
 void gs_trace_tell_all(struct gs_service *s, const struct gs_view *v, gs_watch_fn fn, void *user)
 {
-	json_t *o = first_line(s, v, NULL);
+	json_t *o = first_line(s, v);
 
 	fn(o, user);
 	json_decref(o);

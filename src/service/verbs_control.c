@@ -211,7 +211,7 @@ static json_t *is_json(const struct gpusched_tsg *rec)
 	return gs_settings_json(&is);
 }
 
-static json_t *result_json(struct gs_service *s, const struct job *j, size_t i, enum state st,
+static json_t *result_json(const struct job *j, size_t i, enum state st,
 			   const struct gpusched_tsg *now, const char *why)
 {
 	char unknown[32];
@@ -238,7 +238,7 @@ static void report_one(struct gs_service *s, struct job *j, size_t i)
 {
 	struct gpusched_tsg now = { 0 };
 	enum state st = state_of(s, j, i, &now);
-	json_t *one = result_json(s, j, i, st, &now, j->first.text);
+	json_t *one = result_json(j, i, st, &now, j->first.text);
 
 	j->changed += st == DONE;
 	j->failed += st != DONE;
