@@ -49,7 +49,7 @@ look() {
 	rm "$key.err"
 }
 export -f look
-bad=$(jq -r '.[] | (.file | sub("^(\\.\\./)+"; "")), (.command | capture("cc (?<options>.*) -MD ").options)' \
+bad=$(jq -r '.[] | (.file | sub("^(\\.\\./)+"; "")), (.command | sub("^(ccache )?\\S+ "; "") | sub(" -MD .*"; ""))' \
 	"$lint/compile_commands.json" | paste -d '\t' - - | grep -F -f <(sed 's/$/\t/' <<<"$files") | tr '\t' '\n' |
 	xargs -r -d '\n' -P "$(nproc)" -n 2 bash -c 'look "$@"' look |
 	sed -E "s|^$top/||; s|^[^ ]*\.\./src/|src/|" | sort -u | head -40)
