@@ -139,15 +139,19 @@ static void judge(const struct cli_look *a, const struct cli_look *b, const json
 static json_t *calm_of(struct gpusched *g, json_int_t pid)
 {
 	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
+	json_t *row, *calm = NULL;
 	char target[32];
-	json_t *calm;
+	size_t i;
 
 	snprintf(target, sizeof(target), "pid:%lld", (long long)pid);
 	args = json_pack("{s:s, s:s, s:b, s:I}", "target", target, "by", "process", "calm", 1,
 			 "since_s", (json_int_t)time(NULL) - CALM_SPAN_S);
 	if (cli_try(g, "history", args, &answer))
 		return json_null();
-	calm = json_object_get(json_array_get(json_object_get(answer, "rows"), 0), "calm_wait_pct");
+	json_array_foreach(json_object_get(answer, "rows"), i, row)
+		if (json_is_null(json_object_get(
+			    row, "ended_s"))) /* its number may have been another's */
+			calm = json_object_get(row, "calm_wait_pct");
 	return calm ? json_incref(calm) : json_null();
 }
 

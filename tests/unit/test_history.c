@@ -16,7 +16,7 @@
 
 #include "basic/clock.h"
 #include "basic/sheet.h"
-#include "history/history.h"
+#include "history_day.h"
 
 #define NOON 1790000040ull /* a whole minute */
 #define MINUTE 60
@@ -71,22 +71,6 @@ static struct gs_history *open_with(uint32_t days, uint64_t bytes)
 static struct gs_history *open_history(void)
 {
 	return open_with(90, 1u << 30);
-}
-
-static struct gs_history_who somebody(int pid)
-{
-	struct gs_history_who who = {
-		.pid = pid,
-		.start_ns = 1000u + (uint64_t)pid,
-		.uid = 1000u + (uint32_t)pid % 2,
-		.comm = "training",
-		.gpu_uuid = "GPU-a",
-		.class = "be",
-		.policy = "lcbe",
-		.cgroup = "/user.slice",
-	};
-
-	return who;
 }
 
 /* A minute in which it held the GPU for @held_ms. */
@@ -153,7 +137,7 @@ static void assert_figure(json_t *list, const char *key, const char *value, cons
 static void test_a_range_has_what_was_in_it(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 
 	for (int i = 1; i <= 10; i++) {
 		set_now(NOON + (uint64_t)i * MINUTE);
@@ -178,7 +162,7 @@ static void test_sums_by_whom(void **state)
 	struct gs_history_sums whole = minute(40000);
 
 	for (int pid = 1; pid <= 4; pid++) {
-		struct gs_history_who who = somebody(pid);
+		struct gs_history_who who = history_somebody(pid);
 
 		if (pid == 4)
 			strcpy(who.class, "lc");
@@ -200,7 +184,7 @@ static void test_sums_by_whom(void **state)
 static void test_unknown_is_null(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 	struct gs_history_sums nothing = { 0 };
 
 	nothing.v[GS_SUM_BLIND] = 1;
@@ -228,7 +212,7 @@ static void test_unknown_is_null(void **state)
 static void test_waits_of_minutes_add_up(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 	struct gs_history_sums s = minute(1);
 
 	s.v[GS_SUM_WAITS] = s.wait_bucket[10] = 98; /* 1 to 2 us */
@@ -252,7 +236,7 @@ static void test_others_are_not_shown(void **state)
 	json_t *list;
 
 	for (int pid = 1; pid <= 2; pid++) {
-		struct gs_history_who who = somebody(pid);
+		struct gs_history_who who = history_somebody(pid);
 
 		add(h, &who, 1000);
 	}
@@ -286,7 +270,7 @@ static void test_others_are_not_shown(void **state)
 static void test_who_ended_and_came_back(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2), b = somebody(3);
+	struct gs_history_who a = history_somebody(2), b = history_somebody(3);
 
 	add(h, &a, 5);
 	add(h, &b, 4);
@@ -309,7 +293,7 @@ static void test_calm_minutes(void **state)
 {
 	struct gs_history_query q = { .since_s = NOON, .calm = true, .root = true };
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 
 	/* of eight minutes three are calm: a tenth of its time it waits; else nine tenths */
 	for (int i = 0; i < 8; i++) {
@@ -363,7 +347,7 @@ static void wait_until(const char *text, int64_t below)
 static void test_old_minutes_become_hours(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 
 	for (int i = 1; i <= 300; i++) {
 		set_now(NOON + (uint64_t)i * MINUTE);
@@ -384,7 +368,7 @@ static void test_old_minutes_become_hours(void **state)
 static void test_what_is_too_old_goes(void **state)
 {
 	struct gs_history *h = open_with(10, 1u << 30);
-	struct gs_history_who a = somebody(2), b = somebody(3);
+	struct gs_history_who a = history_somebody(2), b = history_somebody(3);
 
 	add(h, &a, 5);
 	add(h, &b, 5);
@@ -407,10 +391,10 @@ static void test_what_is_too_old_goes(void **state)
 static void test_too_much_goes(void **state)
 {
 	struct gs_history *h = open_with(90, 400000);
-	struct gs_history_who last = somebody(3001);
+	struct gs_history_who last = history_somebody(3001);
 
 	for (int pid = 1; pid <= 3000; pid++) {
-		struct gs_history_who who = somebody(pid);
+		struct gs_history_who who = history_somebody(pid);
 
 		add(h, &who, 1);
 		gs_history_ended(h, who.pid, who.start_ns);
@@ -432,7 +416,7 @@ static void test_too_much_goes(void **state)
 static void test_the_clock_is_set_back(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 
 	for (int i = 1; i <= 60; i++) {
 		set_now(NOON + (uint64_t)i * MINUTE);
@@ -475,7 +459,7 @@ static void write_file(const char *text, size_t at)
 
 static void test_a_damaged_file_is_put_aside(void **state)
 {
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 	struct gs_history *h;
 	char path[100];
 
@@ -495,7 +479,7 @@ static void test_a_damaged_file_is_put_aside(void **state)
 static void test_a_newer_file_is_left_alone(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 	struct gs_history_query q = { .root = true };
 	struct gs_error err = { 0 };
 	json_t *list = NULL;
@@ -533,7 +517,7 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE point DROP COLUMN worked_ns;"
 				   "PRAGMA user_version = 1";
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 	struct gs_history_query q = { .root = true };
 	struct gs_error err = { 0 };
 	json_t *list = NULL;
@@ -560,7 +544,7 @@ static void test_an_older_file_is_converted(void **state)
 static void test_a_full_queue_is_counted(void **state)
 {
 	struct gs_history *h = open_history();
-	struct gs_history_who a = somebody(2);
+	struct gs_history_who a = history_somebody(2);
 	char path[100];
 	sqlite3 *sql;
 	int r = 0;
@@ -590,29 +574,15 @@ static void test_a_full_queue_is_counted(void **state)
 
 /* ---- a day ----------------------------------------------------------------------------------- */
 
-#define PROCESSES 2000
-#define ALL_DAY 100
-
-/* A hundred programs that run all day, the others for an hour each. */
 static void test_a_day_of_2000_processes(void **state)
 {
 	struct gs_history *h = open_history();
 	uint64_t took = gs_now_ns(), written;
 	json_t *list;
 
-	for (uint64_t m = 1; m <= DAY / MINUTE; m++) {
+	for (uint64_t m = 1; m <= DAY_MINUTES; m++) {
 		set_now(NOON + m * MINUTE);
-		for (int pid = 1; pid <= PROCESSES; pid++) {
-			struct gs_history_who who = somebody(pid);
-			uint64_t from = pid <= ALL_DAY ? 0 : (uint64_t)(pid * 7 % 1380);
-
-			if (m > from && (pid <= ALL_DAY || m <= from + 60))
-				add(h, &who, 1);
-			if (pid > ALL_DAY && m == from + 60)
-				gs_history_ended(h, who.pid, who.start_ns);
-		}
-		if (m % 60 == 0)
-			gs_history_flush(h);
+		assert_int_equal(history_day_minute(h, m), 0);
 	}
 	written = gs_now_ns() - took;
 	assert_int_equal(gs_history_counter(h, GS_HIST_LOST), 0);
@@ -624,11 +594,11 @@ static void test_a_day_of_2000_processes(void **state)
 	       (unsigned long long)(written / NS_PER_MS), (unsigned long long)(took / NS_PER_US),
 	       (long long)number_in_file("SELECT page_count * 4096 FROM pragma_page_count"));
 	assert_true(took < NS_PER_S);
-	assert_int_equal(json_array_size(list), PROCESSES);
+	assert_int_equal(json_array_size(list), DAY_PROCESSES);
 	assert_figure(list, "pid", "1", "gpu_time_ms", 1440);
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "1500", "gpu_time_ms", 60);
 	assert_figure(since(NOON, GS_BY_CLASS), "class", "be", "gpu_time_ms",
-		      ALL_DAY * 1440 + (PROCESSES - ALL_DAY) * 60);
+		      DAY_ALL_DAY * 1440 + (DAY_PROCESSES - DAY_ALL_DAY) * 60);
 	assert_figure(since(now - 2 * HOUR, GS_BY_PROCESS), "pid", "1", "gpu_time_ms", 120);
 	gs_history_free(h);
 }

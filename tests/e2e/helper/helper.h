@@ -35,6 +35,8 @@ VERB(threads);
 VERB(words);
 VERB(lie);
 VERB(stopthread);
+/* day.c */
+VERB(day);
 /* lock.c */
 VERB(lock);
 VERB(stall);

@@ -48,6 +48,8 @@ static const struct {
 	{ "calls", verb_calls, 1, 3, "WORD [PID [N]]", "RM and engine alone: see calls.c" },
 	{ "library", verb_library, 2, 9, "fuse|gone DIR | lease FILE | of FILE... | many DIR N",
 	  "maps a libcuda that is not for others to open" },
+	{ "day", verb_day, 3, 3, "DIR PID START",
+	  "a history of a day, in which that process was: see day.c" },
 	{ "lock", verb_lock, 3, 4, "DIR UID WORD... | DIR UID exec [SECONDS]",
 	  "one of its locks is held: see lock.c" },
 	{ "stall", verb_stall, 4, 4, "DIR UID FILE|fork MS",
