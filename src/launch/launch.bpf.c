@@ -16,6 +16,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* Tells this counting from an earlier one; set before load, never 0. */
 const volatile gs_u32 gs_session = 1;
 
+/* Some process is in gs_told: where none ever was, a launch does not pay for looking. */
+volatile gs_u32 gs_any_told;
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct task_struct___exec {
 	unsigned long long self_exec_id;
@@ -77,7 +80,7 @@ static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 /* Since when the launches of a process are counted here; 0: as long as those of others. */
 static __always_inline gs_u64 told_until(gs_u32 tgid)
 {
-	gs_u64 *until = bpf_map_lookup_elem(&gs_told, &tgid);
+	gs_u64 *until = gs_any_told ? bpf_map_lookup_elem(&gs_told, &tgid) : NULL;
 
 	return until ? *until : 0;
 }

@@ -358,6 +358,7 @@ int gs_launches_told(struct gs_launches *l, pid_t pid, bool told)
 
 	if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.gs_told), &who.tgid, &until, BPF_ANY))
 		return -errno;
+	l->skel->bss->gs_any_told = 1;
 	if (!told)
 		return 0;
 	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.gs_launchers), &who.tgid);

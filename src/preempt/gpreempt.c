@@ -42,8 +42,12 @@ void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
 	uint64_t until = gs_now_ns() + ns;
 	struct timespec t = { .tv_sec = (time_t)(until / NS_PER_S),
 			      .tv_nsec = (long)(until % NS_PER_S) };
+	int state;
 
+	/* a thread of the program's that is cancelled here would keep the lock from all others */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_cond_timedwait(cond, &g->lock, &t);
+	pthread_setcancelstate(state, NULL);
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -128,10 +132,11 @@ static int start_threads(struct gpreempt *g)
 	pthread_sigmask(SIG_BLOCK, &every, &before);
 	r = pthread_create(&g->hand, NULL, hand_run, g);
 	if (r) {
-		g->hand_ends = true;
+		g->hand = 0; /* glibc may have written there all the same */
 	} else {
 		r = pthread_create(&g->monitor, NULL, monitor_run, g);
-		g->monitor_ends = r;
+		if (r)
+			g->monitor = 0;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r ? FAIL(-r, "no thread can be started: %s", strerror(r)) : 0;
