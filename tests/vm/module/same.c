@@ -445,6 +445,7 @@ static void open_world(struct world *w, const struct gs_host *host, const char *
 		printf("# %s: %s\n", host->name, err.text);
 		die(policy);
 	}
+	w->p->world.job = NULL; /* there is no daemon beside the module that would know */
 }
 
 static void replay(const char *policy, int steps)
