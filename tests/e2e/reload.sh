@@ -55,7 +55,7 @@ Policy=lcbe
 [Classes]
 Rule=comm=gsload -> be
 [Daemon]
-CountLaunches=yes
+CountLaunches=yes trusted
 SwitchCost=500us'
 check "replaces the one that ran" wait_for 20 policy_is lcbe
 is "$(class_now)" be "with the new rules"

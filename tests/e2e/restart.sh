@@ -7,6 +7,7 @@
 # second within a minute, not after restore, not for TSGs that have ended.
 . "$(dirname "$0")/lib.sh"
 enter_sim
+trusting
 load be --seconds 600
 set=$LOAD_PID
 load be --seconds 600

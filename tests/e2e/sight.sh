@@ -5,6 +5,7 @@
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
+trusting
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 start_daemon
 

@@ -18,6 +18,7 @@ done
 slow=$top/tests/policy/work.bpf.c
 config '[Classes]
 Rule = comm=gsload -> be'
+trusting
 slow_daemon() {
 	PATH=$scratch/bin:$PATH start_daemon "$@"
 }
