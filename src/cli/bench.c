@@ -280,7 +280,8 @@ static int open_raw(struct bench *b, struct gs_error *err)
 	if (b->resume && read_raw(b, path, err))
 		return err->code;
 	b->raw = fopen(path, "a+e");
-	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n')
+	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n' &&
+	    !fseek(b->raw, 0, SEEK_END))
 		fputc('\n', b->raw); /* behind a line that was cut off */
 	return b->raw ? 0 : gs_fail(err, -errno, "%s: %s", path, strerror(errno));
 }

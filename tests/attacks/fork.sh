@@ -56,6 +56,8 @@ turn_off=("$gpusched" observe launches off)
 
 # ---- a file system that root serves, and lets users into ---------------------------------------------
 
+mknod -m 600 "$scratch/fuse" c 10 229 # root's, as without udev
+mount --bind "$scratch/fuse" /dev/fuse
 start_daemon || exit 1
 held "when launches begin to be counted" "$build/simcuda/libcuda.so.1" "${turn_on[@]}"
 like "$(cat "$scratch/said")" "into the FUSE at /mnt/" "it is refused, with the reason"
@@ -66,9 +68,7 @@ is "$(counting '.libraries | map(select(.processes > 0)) | length')" 0 "a user's
 
 # ---- one of the user's own -----------------------------------------------------------------------------
 
-mknod "$scratch/fuse" c 10 229
 chmod 666 "$scratch/fuse"
-mount --bind "$scratch/fuse" /dev/fuse
 in_front=("${as_attacker[@]}" unshare -Urm)
 if "${in_front[@]}" true 2>/dev/null; then
 	"${turn_off[@]}" >/dev/null
@@ -101,7 +101,7 @@ held "when counting begins with the old probes" fork "${turn_on[@]}"
 is "$(counting .on)" true "they count"
 end_load $LOAD_PID
 held "when it ends" fork "${turn_off[@]}"
-umount -l /dev/fuse
+chmod 600 "$scratch/fuse"
 if [ "$("$gpusched" observe launches --json | jq .refused)" = null ]; then
 	"${turn_off[@]}" >/dev/null
 	check "where no user could do harm they go" wait_for 10 no_pins

@@ -45,7 +45,7 @@ while read -r what n counted; do
 	end_load "$LOAD_PID" KILL
 	kill -9 $hoarder
 	wait $hoarder 2>/dev/null
-	check "$what: with the hoarder its entries go" wait_for 30 eval \
+	check "$what: with the hoarder its entries go" wait_for 60 eval \
 		'[ "$(entries gs_tsgs)$(entries gs_devices)$(entries gs_clients)$(entries gs_files)$(entries gs_chantsg)$(entries gs_procs)" = 000000 ]'
 done <<'EOF'
 devices 10000 device_limit

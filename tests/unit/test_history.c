@@ -553,6 +553,7 @@ static void test_a_full_queue_is_counted(void **state)
 	gs_history_flush(h);
 	snprintf(path, sizeof(path), "%s/history.db", dir);
 	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	sqlite3_busy_timeout(sql, 10000);
 	assert_int_equal(sqlite3_exec(sql, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
 	add(h, &a, 1); /* the writer waits with this one */
 	gs_sleep_ns(100 * NS_PER_MS);
