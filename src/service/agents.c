@@ -127,6 +127,17 @@ static bool send_sheet(int to, int fd)
 	return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(word);
 }
 
+/*
+ * Who connected may have ended since, or may execute another user's program: then a page in its
+ * hands would speak for a process of somebody else's.
+ */
+static bool is_users(pid_t pid, uid_t uid)
+{
+	uid_t now;
+
+	return !gs_process_uid(pid, &now) && now == uid;
+}
+
 /* One of a process at a time; a user has no more than its part. */
 static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
 {
@@ -162,7 +173,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 	CLEANUP_FD int fd = -1;
 
 	one.start_ns = gs_proc_start_ns(cred->pid);
-	if (!one.start_ns)
+	if (!one.start_ns || !is_users(cred->pid, cred->uid))
 		return;
 	fd = make_sheet(&one.sheet);
 	if (fd < 0)
@@ -273,7 +284,8 @@ static void look_at_all(struct gs_agents *a, uint64_t now)
 	for (size_t i = a->n; i--;) {
 		struct agent *one = &a->all[i];
 
-		if (!gs_start_same(gs_proc_start_ns(one->pid), one->start_ns)) {
+		if (!gs_start_same(gs_proc_start_ns(one->pid), one->start_ns) ||
+		    !is_users(one->pid, one->uid)) {
 			gone(a, i);
 			continue;
 		}

@@ -85,6 +85,33 @@ ge "$("$gpusched" stats --json | jq .service.agents_left)" 1 "the others are cou
 check "and the daemon is told on" wait_for 10 more_than "$(told .hints)"
 end_load $spoils
 
+# one connects and ends, and a program of root's gets its pid before the daemon looks
+cat >"$scratch/reused.py" <<'EOF'
+import array, ctypes, os, signal, socket, struct, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+pid = os.fork()
+if not pid:
+    os.setuid(4711)
+    s.connect(sys.argv[1])
+    os._exit(0)
+os.waitpid(pid, 0)
+number = (ctypes.c_int * 1)(pid)
+args = struct.pack("11Q", 0, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, ctypes.addressof(number), 1, 0)
+other = ctypes.CDLL(None).syscall(435, args, len(args))  # clone3: with that pid
+if not other:
+    os.execv("/bin/sleep", ["sleep", "60"])
+print("same pid", other == pid)
+os.kill(int(sys.argv[2]), signal.SIGCONT)
+s.settimeout(10)
+words, control, _, _ = s.recvmsg(16, socket.CMSG_SPACE(4))
+print("page", len(control))
+os.kill(other, signal.SIGKILL)
+EOF
+kill -STOP "$DAEMON_PID"
+is "$(/usr/bin/python3 "$scratch/reused.py" "$agents" "$DAEMON_PID" 2>&1)" "same pid True
+page 0" "who has ended gets no page for another user's process"
+kill -CONT "$DAEMON_PID" 2>/dev/null
+
 # by the log it has more than half of the GPU: no pre-switch for that
 end_load $lc
 "$gsload" be --seconds 300 --iterations-per-us "$iterations" >/dev/null 2>&1 &
