@@ -9,24 +9,45 @@
 
 #include "policy/aside.h"
 
+/*
+ * By TSG: what its entry is found by. Its open file may go to another process, and the record with
+ * it; the hooks know it by the one that made it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GPUSCHED_MAX_TSGS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u64);
+	__type(value, struct gs_hook_key);
+} gs_hook_names SEC(".maps");
+
 /* A TSG that the policy sees from now on, or no more. */
 int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op);
 __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op)
 {
-	struct gs_hook_tsg h = {};
-	struct gs_hook_key k = {};
+	struct gs_hook_tsg h = {}, *now;
+	struct gs_hook_key k = {}, *made;
 
 	if (!rec)
 		return 0;
+	h.key = rec->key;
+	h.id = rec->task.id;
 	k.client = rec->key.client;
 	k.tsg = rec->key.handle;
 	k.pid = rec->task.pid;
-	h.key = rec->key;
-	h.id = rec->task.id;
-	if (op == GPUSCHED_RUN_TASK_INIT)
+	made = bpf_map_lookup_elem(&gs_hook_names, &h.id);
+	if (made)
+		k = *made;
+	if (op == GPUSCHED_RUN_TASK_INIT) {
+		if (!made && bpf_map_update_elem(&gs_hook_names, &h.id, &k, BPF_NOEXIST))
+			return 0;
 		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
-	else if (op == GPUSCHED_RUN_TASK_DESTROY)
-		bpf_map_delete_elem(&gs_hook_tsgs, &k);
+	} else if (op == GPUSCHED_RUN_TASK_DESTROY && made) {
+		now = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
+		if (now && now->id == h.id) /* not that of a later one with its handles */
+			bpf_map_delete_elem(&gs_hook_tsgs, &k);
+		bpf_map_delete_elem(&gs_hook_names, &h.id);
+	}
 	return 0;
 }
 
@@ -40,15 +61,17 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us);
 __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us)
 {
-	struct gs_hook_key k = {};
+	struct gs_hook_key k = {}, *made;
 	struct gs_hook_tsg *h;
-	gs_u64 r = 0;
+	gs_u64 r = 0, id;
 
 	if (!rec)
 		return 0;
-	k.client = rec->key.client;
-	k.tsg = rec->key.handle;
-	k.pid = rec->task.pid;
+	id = rec->task.id;
+	made = bpf_map_lookup_elem(&gs_hook_names, &id);
+	if (!made)
+		return 0;
+	k = *made;
 	h = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
 	if (!h || h->id != rec->task.id || h->op != op || h->caller != bpf_get_current_pid_tgid())
 		return 0;

@@ -266,8 +266,10 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	if (r < 0)
 		return gs_exit_fill(x, err, GS_POLICY_EXIT_REFUSED, r, name, NULL,
 				    "policy %s is refused: it has %s", name, why);
-	if (!opts->hooked)
+	if (!opts->hooked) {
 		bpf_map__set_max_entries(bpf_object__find_map_by_name(l->obj, "gs_hook_tsgs"), 1);
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(l->obj, "gs_hook_names"), 1);
+	}
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch");
 	if (p && opts->run_only)
 		bpf_program__set_autoload(p, false);

@@ -3,6 +3,7 @@
  * The stock host in the kernel: start, decide, switch, fail, stop. Needs root; skipped without.
  */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <poll.h>
 
 #include "basic/clock.h"
@@ -359,6 +360,48 @@ static void test_callbacks(void **state)
 	fixture_remove(&be);
 }
 
+static unsigned int entries(const struct gs_policy *p, const char *map)
+{
+	int fd = bpf_object__find_map_fd_by_name(p->loaded.obj, map);
+	char key[64];
+	unsigned int n = 0;
+	void *at = NULL;
+
+	for (; !bpf_map_get_next_key(fd, at, key); at = key)
+		n++;
+	return n;
+}
+
+/* The hooks know a TSG by the process that made it, and nothing is left of one that went to others. */
+static void test_hooked_names(void **state)
+{
+	struct gs_policy_exit x = { 0 };
+	struct gs_error err = { 0 };
+	struct gs_policy *p = NULL;
+	struct gpusched_tsg rec;
+	int fd;
+
+	(void)state;
+	NEED_TABLE();
+	if (gs_policy_prepare(table, true, "lcbe", NULL, 0, &p, &x, &err) ||
+	    gs_policy_take_over(p, NULL, &x, &err))
+		fail_msg("%s\n%s", err.text, x.dump ? x.dump : "");
+	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	run(p, GPUSCHED_RUN_TASK_INIT, &rec, 0, 0);
+	fd = gs_table_map_fd(table, "gs_tsgs");
+	for (uint32_t pid = 1; pid < 4; pid++) { /* its open file goes from one to the next */
+		rec = fixture_get(&rec);
+		rec.task.pid = pid;
+		assert_int_equal(bpf_map_update_elem(fd, &rec.key, &rec, BPF_EXIST), 0);
+		run(p, GPUSCHED_RUN_TASK_INIT, &rec, 0, 0);
+		assert_int_equal(entries(p, "gs_hook_tsgs"), 1);
+	}
+	run(p, GPUSCHED_RUN_TASK_DESTROY, &rec, 0, 0);
+	assert_int_equal(entries(p, "gs_hook_tsgs") + entries(p, "gs_hook_names"), 0);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&rec);
+}
+
 static bool is_ticked(const struct gpusched_tsg *rec)
 {
 	for (int i = 0; i < 300; i++) {
@@ -503,12 +546,19 @@ static void test_switch_often(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
-		cmocka_unit_test(test_switch),         cmocka_unit_test(test_callbacks),
-		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
-		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
-		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
+		cmocka_unit_test(test_decides),
+		cmocka_unit_test(test_tick_wakes_loop),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_callbacks),
+		cmocka_unit_test(test_hooked_names),
+		cmocka_unit_test(test_switch_often),
+		cmocka_unit_test(test_tick_meets_all),
+		cmocka_unit_test(test_skipped_rounds),
+		cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_kicks),
+		cmocka_unit_test(test_failed_switch),
+		cmocka_unit_test(test_log_wakes_loop),
+		cmocka_unit_test(test_hears_of_launches),
 		cmocka_unit_test(test_facts),
 	};
 
