@@ -394,16 +394,14 @@ static json_t *event_json(sqlite3_stmt *st)
 static int ask_events(struct asking *a, json_t *list)
 {
 	static const char text[] =
-		"SELECT * FROM (SELECT e.at, e.what, e.target, e.detail, e.result, e.tsg, p.pid, "
-		"e.by_uid, e.by_pid, p.comm, e.id, "
-		"coalesce(p.uid, -1), coalesce(e.by_uid, -1) FROM event e LEFT JOIN process p ON "
-		"p.id "
-		"= "
-		"e.process "
+		"SELECT e.at, e.what, e.target, e.detail, e.result, e.tsg, p.pid, e.by_uid, "
+		"e.by_pid, p.comm, coalesce(p.uid, -1), coalesce(e.by_uid, -1) FROM event e "
+		"LEFT JOIN process p ON p.id = e.process "
 		"WHERE e.at >= ?1 AND e.at < ?2 AND (?3 = 0 OR e.tsg = ?3) AND "
 		"(?4 = 0 OR e.by_uid IS NOT NULL) AND (?5 = 0 OR p.pid = ?5 OR "
 		"e.target = 'pid:' || ?5) AND (?6 OR p.uid = ?7 OR e.by_uid = ?7) "
-		"ORDER BY e.at DESC, e.id DESC LIMIT ?8) ORDER BY 1, 11";
+		"ORDER BY e.at DESC, e.id DESC";
+	CLEANUP_JSON json_t *latest = json_array();
 	const struct gs_history_query *q = a->q;
 	const int64_t args[] = { a->first_minute * MINUTE_S * 1000,
 				 a->end_minute * MINUTE_S * 1000,
@@ -411,20 +409,22 @@ static int ask_events(struct asking *a, json_t *list)
 				 q->changes,
 				 q->pid,
 				 q->root,
-				 q->uid,
-				 EVENTS_MAX };
+				 q->uid };
 	sqlite3_stmt *st = NULL;
 	int rc = sqlite3_prepare_v2(a->db.sql, text, -1, &st, NULL);
 
 	for (size_t i = 0; i < GS_COUNT(args) && rc == SQLITE_OK; i++)
 		rc = sqlite3_bind_int64(st, (int)i + 1, args[i]);
 	if (rc == SQLITE_OK)
-		while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-			if (is_of(q, text_at(st, 9), sqlite3_column_int64(st, 11)) ||
-			    is_of(q, text_at(st, 9), sqlite3_column_int64(st, 12)))
-				json_array_append_new(list, event_json(st));
+		while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
+		       json_array_size(latest) < EVENTS_MAX)
+			if (is_of(q, text_at(st, 9), sqlite3_column_int64(st, 10)) ||
+			    is_of(q, text_at(st, 9), sqlite3_column_int64(st, 11)))
+				json_array_append_new(latest, event_json(st));
 	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = json_array_size(latest); i--;)
+		json_array_append(list, json_array_get(latest, i));
+	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */

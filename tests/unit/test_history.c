@@ -267,6 +267,33 @@ static void test_others_are_not_shown(void **state)
 	gs_history_free(h);
 }
 
+/* Whatever somebody else has done since, and however often. */
+static void test_what_one_user_did_is_found(void **state)
+{
+	struct gs_history *h = open_history();
+	struct gs_history_query q = { .since_s = NOON, .root = true, .changes = true };
+	struct gs_history_event ev = { .what = "suspend", .by = true, .by_uid = 7 };
+	json_t *list;
+
+	gs_history_event(h, &ev);
+	ev.by_uid = 1001;
+	for (int i = 0; i < 10000; i++)
+		gs_history_event(h, &ev);
+	gs_history_flush(h);
+	q.has_uid = true;
+	q.of_uid = 7;
+	list = ask(&q);
+	assert_int_equal(json_array_size(list), 1);
+	json_decref(list);
+	q.has_uid = false; /* the latest of all */
+	list = ask(&q);
+	assert_int_equal(json_array_size(list), 10000);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "by_uid")),
+			 1001);
+	json_decref(list);
+	gs_history_free(h);
+}
+
 static void test_who_ended_and_came_back(void **state)
 {
 	struct gs_history *h = open_history();
@@ -614,6 +641,7 @@ int main(void)
 		TEST(test_unknown_is_null),
 		TEST(test_waits_of_minutes_add_up),
 		TEST(test_others_are_not_shown),
+		TEST(test_what_one_user_did_is_found),
 		TEST(test_who_ended_and_came_back),
 		TEST(test_calm_minutes),
 		TEST(test_old_minutes_become_hours),
