@@ -19,7 +19,7 @@ static size_t distance(const char *a, const char *b)
 	size_t d[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);
 
 	if (n > LONGEST || m > LONGEST)
-		return LONGEST;
+		return n + m;
 	for (size_t i = 0; i <= n; i++)
 		for (size_t j = 0; j <= m; j++) {
 			if (!i || !j) {
