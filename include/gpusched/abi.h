@@ -30,8 +30,8 @@ typedef int32_t gs_s32;
 
 /* What policies are built against: raised when one that was built before must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
-/* The pinned maps: raised with their keys, values and names. An older table is taken over. */
-#define GPUSCHED_TABLE_VERSION 2u
+/* The pinned maps and programs: raised with what they know. An older table is taken over. */
+#define GPUSCHED_TABLE_VERSION 3u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32

@@ -46,7 +46,7 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-/* Versions 1 and 2 have the same. */
+/* All versions so far have the same. */
 static int check_records(int fd, struct gs_error *err)
 {
 	struct bpf_map_info info = {};

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * upgrade.c - from version 1 of the pinned table: devices, clients and files were one map there
+ * upgrade.c - from earlier versions of the pinned table
  *
- * All other maps are as they were. What a version changes is converted here, in one place.
+ * What a version changes is converted here, in one place. In version 1 devices, clients and files
+ * were one map. The maps of version 2 are this one's, but its programs knew no class of an owner's
+ * (GPUSCHED_SRC_OWNER): they did not hand it down to children.
  */
 #include "table/upgrade.h"
 
 #include <bpf/bpf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,20 +32,24 @@ struct v1_device {
 	gs_u32 made;
 };
 
+/* Name, size of a value, the versions that have it; gs_cfg first, which says what version it is. */
 #define OLD_MAPS(X) \
-	X(gs_cfg, sizeof(struct gpusched_cfg)) \
-	X(gs_tsgs, sizeof(struct gpusched_tsg)) \
-	X(gs_chans, sizeof(struct gpusched_channels)) \
-	X(gs_devs, sizeof(struct v1_device)) \
-	X(gs_procs, sizeof(struct gpusched_proc)) \
-	X(gs_classes, sizeof(struct gpusched_class)) \
-	X(gs_stopped, sizeof(struct gpusched_stopped)) \
-	X(gs_slot, 4) \
-	X(gs_work_slot, 4) \
-	X(gs_gate_slot, 4)
+	X(gs_cfg, sizeof(struct gpusched_cfg), 1, 2) \
+	X(gs_tsgs, sizeof(struct gpusched_tsg), 1, 2) \
+	X(gs_chans, sizeof(struct gpusched_channels), 1, 2) \
+	X(gs_devs, sizeof(struct v1_device), 1, 1) \
+	X(gs_files, sizeof(struct gpusched_file), 2, 2) \
+	X(gs_clients, sizeof(struct gpusched_client), 2, 2) \
+	X(gs_devices, sizeof(struct gpusched_device), 2, 2) \
+	X(gs_procs, sizeof(struct gpusched_proc), 1, 2) \
+	X(gs_classes, sizeof(struct gpusched_class), 1, 2) \
+	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 2) \
+	X(gs_slot, 4, 1, 2) \
+	X(gs_work_slot, 4, 1, 2) \
+	X(gs_gate_slot, 4, 1, 2)
 
 enum old_map {
-#define X(name, size) OLD_##name,
+#define X(name, size, first, last) OLD_##name,
 	OLD_MAPS(X)
 #undef X
 		OLD_COUNT
@@ -77,6 +84,17 @@ static int open_map(const char *name, uint32_t value_size, int *ret_fd, struct g
 	return info.value_size == value_size ? 0 : broken(err, name, EPROTO);
 }
 
+static int read_cfg(struct gs_old_table *old, struct gs_error *err)
+{
+	uint32_t zero = 0;
+
+	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
+		return broken(err, "gs_cfg", errno);
+	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
+		       ? 0
+		       : broken(err, "gs_cfg", EPROTO);
+}
+
 static void old_free(struct gs_old_table **old)
 {
 	gs_old_table_free(*old);
@@ -86,26 +104,25 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
 {
 	static const struct {
 		const char *name;
-		uint32_t value_size;
+		uint32_t value_size, first, last;
 	} maps[] = {
-#define X(name, size) { #name, size },
+#define X(name, size, first, last) { #name, size, first, last },
 		OLD_MAPS(X)
 #undef X
 	};
 	CLEANUP(old_free) struct gs_old_table *old = calloc(1, sizeof(*old));
-	uint32_t zero = 0;
-	int r = 0;
+	int r;
 
 	if (!old)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < OLD_COUNT; i++)
 		old->fd[i] = -1;
-	for (unsigned int i = 0; !r && i < OLD_COUNT; i++)
-		r = open_map(maps[i].name, maps[i].value_size, &old->fd[i], err);
-	if (!r && bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
-		r = broken(err, "gs_cfg", errno);
-	if (!r && old->cfg.version != 1)
-		r = broken(err, "gs_cfg", EPROTO);
+	r = open_map(maps[0].name, maps[0].value_size, &old->fd[0], err);
+	if (!r)
+		r = read_cfg(old, err);
+	for (unsigned int i = 1; !r && i < OLD_COUNT; i++)
+		if (old->cfg.version >= maps[i].first && old->cfg.version <= maps[i].last)
+			r = open_map(maps[i].name, maps[i].value_size, &old->fd[i], err);
 	if (r)
 		return r;
 	*ret = TAKE_PTR(old);
@@ -217,36 +234,42 @@ static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
 
 /* ---- devices, clients, files ----------------------------------------------------------------- */
 
-static int copy_place(struct gs_table *t, const struct gpusched_key *key,
-		      const struct v1_device *dev)
+static int put_place(struct gs_table *t, const struct gs_table_head *head, uint32_t owner)
 {
-	const struct gpusched_origin origin = { .owner = dev->owner };
-	struct gpusched_proc owner = {};
-	struct gs_table_arg arg = { .head.key = *key };
-	struct gs_table_head *h = &arg.head;
+	struct gs_table_arg arg = { .head = *head };
+	struct gpusched_proc proc = {};
 	int r;
 
-	gs_proc_get(t, (pid_t)dev->owner, &owner);
-	h->id = owner.start_ns;
-	if (!key->client && !key->handle) {
-		h->op = GS_TABLE_FILE;
-		h->file = (struct gpusched_file){ .origin = origin, .holder = dev->dev_instance };
-	} else if (key->handle == key->client) {
-		h->op = GS_TABLE_CLIENT;
-		h->client =
-			(struct gpusched_client){ .origin = origin, .mig = dev->dev_instance & 1 };
-	} else {
-		h->op = GS_TABLE_DEVICE;
-		h->device = (struct gpusched_device){ .origin = origin,
-						      .dev_instance = dev->dev_instance,
-						      .h_subdevice = dev->h_subdevice };
-	}
+	gs_proc_get(t, (pid_t)owner, &proc);
+	arg.head.id = proc.start_ns;
 	r = gs_table_change(t, &arg);
-	gs_proc_forget_dead(t, (pid_t)dev->owner, owner.start_ns);
+	gs_proc_forget_dead(t, (pid_t)owner, proc.start_ns);
 	return r;
 }
 
-static int copy_places(const struct gs_old_table *old, struct gs_table *t)
+static int put_v1_place(struct gs_table *t, const struct gpusched_key *key,
+			const struct v1_device *dev)
+{
+	const struct gpusched_origin origin = { .owner = dev->owner };
+	struct gs_table_head h = { .key = *key };
+
+	if (!key->client && !key->handle) {
+		h.op = GS_TABLE_FILE;
+		h.file = (struct gpusched_file){ .origin = origin, .holder = dev->dev_instance };
+	} else if (key->handle == key->client) {
+		h.op = GS_TABLE_CLIENT;
+		h.client =
+			(struct gpusched_client){ .origin = origin, .mig = dev->dev_instance & 1 };
+	} else {
+		h.op = GS_TABLE_DEVICE;
+		h.device = (struct gpusched_device){ .origin = origin,
+						     .dev_instance = dev->dev_instance,
+						     .h_subdevice = dev->h_subdevice };
+	}
+	return put_place(t, &h, dev->owner);
+}
+
+static int copy_v1_places(const struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_key *keys = NULL;
 	CLEANUP_FREE struct v1_device *devs = NULL;
@@ -258,7 +281,48 @@ static int copy_places(const struct gs_old_table *old, struct gs_table *t)
 	for (int files = 1; files >= 0; files--)
 		for (uint32_t i = 0; !r && i < n; i++)
 			if ((!keys[i].client && !keys[i].handle) == files)
-				r = copy_place(t, &keys[i], &devs[i]);
+				r = put_v1_place(t, &keys[i], &devs[i]);
+	return r;
+}
+
+/* Files first, as above. Values begin with their origin; @at: where they lie in what is asked for. */
+static const struct place {
+	enum old_map map;
+	enum gs_table_op op;
+	size_t key_size, value_size, at;
+} places[] = {
+	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), sizeof(struct gpusched_file),
+	  offsetof(struct gs_table_head, file) },
+	{ OLD_gs_clients, GS_TABLE_CLIENT, sizeof(struct gpusched_key),
+	  sizeof(struct gpusched_client), offsetof(struct gs_table_head, client) },
+	{ OLD_gs_devices, GS_TABLE_DEVICE, sizeof(struct gpusched_key),
+	  sizeof(struct gpusched_device), offsetof(struct gs_table_head, device) },
+};
+
+static int copy_place(const struct gs_old_table *old, struct gs_table *t, const struct place *p)
+{
+	CLEANUP_FREE char *keys = NULL, *values = NULL;
+	uint32_t n = 0;
+	int r = read_all(old->fd[p->map], p->key_size, &keys, p->value_size, &values, MAX_READ, &n);
+
+	for (uint32_t i = 0; !r && i < n; i++) {
+		struct gs_table_head h = { .op = p->op };
+		struct gpusched_origin origin;
+
+		memcpy(&h.key, keys + i * p->key_size, p->key_size);
+		memcpy((char *)&h + p->at, values + i * p->value_size, p->value_size);
+		memcpy(&origin, values + i * p->value_size, sizeof(origin));
+		r = put_place(t, &h, origin.owner);
+	}
+	return r;
+}
+
+static int copy_places(const struct gs_old_table *old, struct gs_table *t)
+{
+	int r = old->cfg.version == 1 ? copy_v1_places(old, t) : 0;
+
+	for (size_t i = 0; !r && old->cfg.version > 1 && i < GS_COUNT(places); i++)
+		r = copy_place(old, t, &places[i]);
 	return r;
 }
 

@@ -51,7 +51,7 @@ exits 1 "list does not take it over" "$gpusched" list
 like "$out" "older gpusched.*version 1.*observe on" "and says who does"
 like "$("$gpusched" observe status)" "older gpusched" "observe status says so"
 check "observe on takes it over" "$gpusched" observe on
-is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,2]' "it is of this version"
+is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,3]' "it is of this version"
 is "$(kept)" "$(cat "$scratch/before")" "settings, suspensions and classes are kept"
 is "$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)" "$places" \
 	"devices, clients, files and channels as well"
@@ -71,6 +71,22 @@ is "$(kept)" "$(cat "$scratch/before")" "the daemon takes it over, settings are 
 stop_daemon
 check "resume" "$gpusched" resume "pid:$stopped"
 is "$(sim_disabled "$stopped")" 0 "its channels are enabled"
+
+# ---- version 2: the same maps, other programs ---------------------------------------------------
+
+places=$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)
+check "suspend" "$gpusched" suspend "pid:$stopped"
+"$helper" version "$table" 2
+exits 1 "list does not take it over" "$gpusched" list
+like "$out" "older gpusched.*version 2.*observe on" "and says who does"
+before=$(bpftool prog show pinned "$table/change_proc" | head -1)
+start_daemon
+is "$(kept)" "$(cat "$scratch/before")" "the daemon takes it over, settings are kept"
+is "$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)" "$places" \
+	"devices, clients, files and channels as well"
+check "its programs are new" [ "$before" != "$(bpftool prog show pinned "$table/change_proc" | head -1)" ]
+stop_daemon
+check "resume" "$gpusched" resume "pid:$stopped"
 
 # ---- a policy that was running ---------------------------------------------------------------------
 
@@ -95,20 +111,20 @@ stop_daemon
 # ---- a newer one, a broken one ---------------------------------------------------------------------
 
 check "suspend" "$gpusched" suspend "pid:$stopped"
-"$helper" version "$table" 3
+"$helper" version "$table" 4
 for verb in list "observe on" "observe off" restore; do
 	# shellcheck disable=SC2086
 	exits 1 "newer: $verb is refused" "$gpusched" $verb
-	like "$out" "newer gpusched.*version 3" "newer: $verb says why"
+	like "$out" "newer gpusched.*version 4" "newer: $verb says why"
 done
 ge "$(sim_disabled "$stopped")" 4 "newer: nothing has changed"
-"$helper" version "$table" 2
+"$helper" version "$table" 3
 
 check "version 1 again" "$helper" oldtable "$table"
 rm "$table/gs_devs"
 check "a table that can't be copied" "$gpusched" observe on
 check "is put back first" restored
-is "$("$gpusched" observe status --json | jq -c '[.complete, .version, .tsgs]')" '[true,2,0]' "then it is new"
+is "$("$gpusched" observe status --json | jq -c '[.complete, .version, .tsgs]')" '[true,3,0]' "then it is new"
 start_daemon
 check "a daemon adopts what there is" wait_tsgs all 12
 stop_daemon
