@@ -128,16 +128,18 @@ int gs_json_line(FILE *out, const json_t *object)
 
 static bool is_right(const struct gs_column *col)
 {
-	return col->flags & (GS_COL_RIGHT | GS_COL_TENTHS);
+	return col->flags & (GS_COL_RIGHT | GS_COL_TENTHS | GS_COL_WHOLE);
 }
 
 static char *value_text(const struct gs_column *col, const json_t *v)
 {
 	char *text = NULL;
 
-	if (!(col->flags & GS_COL_TENTHS) || !json_is_number(v))
+	if (!(col->flags & (GS_COL_TENTHS | GS_COL_WHOLE)) || !json_is_number(v))
 		return gs_json_cell(v);
-	return asprintf(&text, "%.1f", json_number_value(v)) < 0 ? NULL : text;
+	return asprintf(&text, "%.*f", col->flags & GS_COL_TENTHS ? 1 : 0, json_number_value(v)) < 0
+		       ? NULL
+		       : text;
 }
 
 static char *cell_text(const struct gs_column *col, const json_t *row)

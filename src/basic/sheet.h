@@ -16,7 +16,8 @@
 
 #define GS_COL_RIGHT (1u << 0)
 #define GS_COL_TENTHS (1u << 1) /* a number with one decimal, at the right */
-#define GS_COL_WRAP (1u << 2)   /* the last column: its text may go on in the next line */
+#define GS_COL_WHOLE (1u << 2)  /* the same with none */
+#define GS_COL_WRAP (1u << 3)   /* the last column: its text may go on in the next line */
 
 struct gs_column {
 	const char *path; /* key in the row, "is.timeslice_us" reaches into objects */

@@ -152,12 +152,19 @@ static char *by(const json_t *row)
 
 static char *is(const json_t *row)
 {
+	json_int_t flawed = json_integer_value(gs_json_at(row, "flawed_pieces"));
+	char *text = NULL;
+
 	if (!gs_json_at(row, "gpu_time_ms"))
 		return NULL;
-	return strdup(json_is_true(gs_json_at(row, "pool"))           ? "a pool's"
-		      : json_is_true(gs_json_at(row, "lost_records")) ? "records lost"
-		      : json_is_true(gs_json_at(row, "partly"))       ? "in part"
-								      : "exact");
+	if (flawed && !json_is_true(gs_json_at(row, "pool")))
+		return asprintf(&text, "lost in %lld of %lld", (long long)flawed,
+				(long long)json_integer_value(gs_json_at(row, "pieces"))) < 0
+			       ? NULL
+			       : text;
+	return strdup(json_is_true(gs_json_at(row, "pool"))     ? "a pool's"
+		      : json_is_true(gs_json_at(row, "partly")) ? "in part"
+								: "exact");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

@@ -137,22 +137,40 @@ static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
-	{ "channel_list", "CHANNELS", .cell = cli_channels },
+	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
+/* On a narrow terminal these give way to those, the last one first. */
+static const char *const give_way[] = { "STATE", "CLASS", "USER", "IS", "WANT" };
+
+static struct gs_column *column(struct gs_column *cols, size_t n, const char *head)
+{
+	struct gs_column *col = cols;
+
+	while (col < cols + n && (!col->head || strcmp(col->head, head)))
+		col++;
+	return col;
+}
 
 /* A column of nothing but "-" would only be in the way. */
 static void hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
-	struct gs_column *col = cols;
+	struct gs_column *col = column(cols, n, head);
 	json_t *row;
 	size_t i;
 
-	while (col < cols + n && (!col->head || strcmp(col->head, head)))
-		col++;
 	json_array_foreach(rows, i, row)
 		if (gs_json_at(row, col->path))
 			return;
 	col->head = NULL;
+}
+
+/* Of the others after all that are spare anyhow. */
+static void make_room(struct gs_column *cols, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		cols[i].spare += cols[i].spare ? GS_COUNT(give_way) : 0;
+	for (size_t i = 0; i < GS_COUNT(give_way); i++)
+		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
 }
 
 /* The programs whose kernels are in that server's TSG. */
@@ -220,6 +238,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	memcpy(shown + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
 	hide_unknown(shown, n, LAUNCHES_HEAD, rows);
 	hide_unknown(shown, n, REASON_HEAD, rows);
+	if (n > GS_COUNT(columns))
+		make_room(shown, n);
 	return cli_print_rows(c, shown, n, rows);
 }
 

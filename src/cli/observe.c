@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/say.h"
 #include "cli/cli.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
@@ -16,6 +17,15 @@ static const struct {
 	GPUSCHED_TAP_COUNTERS(X)
 #undef X
 };
+
+/* In lines of the terminal's width. */
+static void say(const char *what, const char *why)
+{
+	CLEANUP_FREE char *text = NULL;
+
+	if (asprintf(&text, "%s: %s", what, why) > 0)
+		gs_wrap(stdout, text, 0, gs_term_width(stdout));
+}
 
 /* Most stand for something unusual and are 0 for ever. */
 static void print_counters(const json_t *all)
@@ -61,8 +71,8 @@ static int print_status(const struct cli *c, const json_t *st)
 	if (json_is_true(json_object_get(st, "gate")))
 		puts("with the gate: it can hold and deny calls before the driver sees them");
 	else
-		printf("without the gate: %s\n",
-		       no_gate ? no_gate : "'gpusched observe off', then 'on' loads it");
+		say("without the gate",
+		    no_gate ? no_gate : "'gpusched observe off', then 'on' loads it");
 	print_counters(json_object_get(st, "counters"));
 	return GS_EXIT_OK;
 }
@@ -125,11 +135,11 @@ static void print_launches(const json_t *st)
 		printf("off: launches are not counted%s\n",
 		       refused ? "" : "; 'gpusched observe launches on' does");
 		if (refused)
-			printf("cannot be turned on: %s\n", refused);
+			say("cannot be turned on", refused);
 		return;
 	}
 	if (refused)
-		printf("no further library is probed: %s\n", refused);
+		say("no further library is probed", refused);
 	printf("on: wanted by%s%s%s\n",
 	       json_is_true(json_object_get(st, "asked")) ? " a person" : "",
 	       json_is_true(json_object_get(st, "policy")) ? " the policy" : "",

@@ -73,6 +73,8 @@ void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned
 		put(o, "wait_p99_us", percentile(s, 99));
 	}
 	json_object_set_new(o, "lost_records", json_boolean(s->v[GS_SUM_FLAWED]));
+	put(o, "pieces", json_integer((json_int_t)(s->v[GS_SUM_SEEN] + s->v[GS_SUM_BLIND])));
+	put(o, "flawed_pieces", json_integer((json_int_t)s->v[GS_SUM_FLAWED]));
 	json_object_set_new(o, "partly", json_boolean(s->v[GS_SUM_SEEN] && s->v[GS_SUM_BLIND]));
 	json_object_set_new(o, "pool", json_boolean(pool));
 }

@@ -3,11 +3,12 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <libsmartcols.h>
 #include <math.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/say.h"
+#include "basic/sheet.h"
 
 static void target_of(const struct sim_process_result *p, char *ret, size_t size)
 {
@@ -151,123 +152,105 @@ fail:
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void unref_table(struct libscols_table **t)
-{
-	if (*t)
-		scols_unref_table(*t);
-}
-
-struct column {
-	const char *name;
-	bool right;
+static const struct gs_column process_columns[] = {
+	{ "name", "PROCESS" },
+	{ "class", "CLASS" },
+	{ "gpu", "GPU", GS_COL_RIGHT, .spare = 5 },
+	{ "p50_us", "P50_US", GS_COL_WHOLE },
+	{ "p90_us", "P90_US", GS_COL_WHOLE, .spare = 2 },
+	{ "p99_us", "P99_US", GS_COL_WHOLE },
+	{ "max_us", "MAX_US", GS_COL_WHOLE, .spare = 1 },
+	{ "rate_per_s", "RATE/S", GS_COL_WHOLE },
+	{ "gpu_share_pct", "GPU%", GS_COL_TENTHS },
+	{ "switches", "SWITCHES", GS_COL_RIGHT, .spare = 3 },
+	{ "suspended_pct", "SUSPENDED%", GS_COL_TENTHS, .spare = 4 },
+	{ "timeslice_us", "SLICE_US", GS_COL_RIGHT },
 };
-
-static struct libscols_table *new_table(const struct column *columns, size_t n, FILE *out)
-{
-	struct libscols_table *t = scols_new_table();
-
-	if (!t)
-		return NULL;
-	scols_table_set_stream(t, out);
-	scols_table_enable_nowrap(t, 1);
-	scols_table_set_termforce(t, SCOLS_TERMFORCE_NEVER);
-	for (size_t i = 0; i < n; i++)
-		scols_table_new_column(t, columns[i].name, 0,
-				       columns[i].right ? SCOLS_FL_RIGHT : 0);
-	return t;
-}
-
-static void cell(struct libscols_line *line, size_t column, bool known, const char *format,
-		 double v)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), format, v);
-	scols_line_set_data(line, column, known ? text : "-");
-}
-
-static const struct column process_columns[] = {
-	{ "PROCESS", false }, { "CLASS", false },   { "GPU", true },        { "P50_US", true },
-	{ "P90_US", true },   { "P99_US", true },   { "MAX_US", true },     { "RATE/S", true },
-	{ "GPU%", true },     { "SWITCHES", true }, { "SUSPENDED%", true }, { "SLICE_US", true },
-};
-
-static void process_row(struct libscols_table *t, const struct sim_result *r,
-			const struct sim_process_result *p)
-{
-	static const char *const metrics[] = { "p50_us", "p90_us",    "p99_us",   "max_us",
-					       "rate",   "share_pct", "switches", "suspended_pct" };
-	struct libscols_line *line = scols_table_new_line(t, NULL);
-	char name[SIM_NAME_LEN + 16];
-	double v = 0;
-
-	if (!line)
-		return;
-	target_of(p, name, sizeof(name));
-	scols_line_set_data(line, 0, name);
-	scols_line_set_data(line, 1, p->group->class_name);
-	cell(line, 2, true, "%.0f", p->gpu);
-	for (size_t i = 0; i < GS_COUNT(metrics); i++) {
-		bool known = metric_of(r, p, metrics[i], &v) == 0;
-
-		cell(line, 3 + i, known, i == 5 || i == 7 ? "%.1f" : "%.0f", v);
-	}
-	cell(line, 11, p->is.timeslice_us != 0, "%.0f", p->is.timeslice_us);
-}
 
 #define MAX_ROWS 24u /* more processes than this are summed up by the JSON output alone */
 
+/* As wide as the terminal, if it is one. */
+static int print_table(struct gs_sheet *t, FILE *out)
+{
+	int r = gs_sheet_fit(t, gs_term_width(out));
+
+	return r ? r : gs_sheet_end(t);
+}
+
+static int add_row(struct gs_sheet *t, json_t *row)
+{
+	int r = row ? gs_sheet_row(t, row) : -ENOMEM;
+
+	json_decref(row);
+	return r;
+}
+
 static int print_processes(const struct sim_result *r, FILE *out)
 {
-	CLEANUP(unref_table)
-	struct libscols_table *t = new_table(process_columns, GS_COUNT(process_columns), out);
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
+	int err = gs_sheet_new(process_columns, GS_COUNT(process_columns), GS_SHEET_PLAIN, out, &t);
 
-	if (!t)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->nprocesses && i < MAX_ROWS; i++)
-		process_row(t, r, &r->processes[i]);
-	scols_print_table(t);
-	if (r->nprocesses > MAX_ROWS)
-		fprintf(out, "(%zu more processes: see --json)\n", r->nprocesses - MAX_ROWS);
-	return 0;
-}
+	for (size_t i = 0; !err && i < r->nprocesses && i < MAX_ROWS; i++) {
+		json_t *row = process_json(r, &r->processes[i]);
 
-static const struct column check_columns[] = {
-	{ "SCENARIO", false }, { "BASIS", false }, { "CHECK", false },
-	{ "MODEL", true },     { "OFF_BY", true }, { "RESULT", false },
-};
-
-static void check_rows(struct libscols_table *t, const struct sim_result *r)
-{
-	const struct sim_scenario *s = r->scenario;
-
-	for (size_t i = 0; i < s->nchecks; i++) {
-		const struct sim_check *c = &s->checks[i];
-		const struct sim_check_result *o = &r->checks[i];
-		struct libscols_line *line = scols_table_new_line(t, NULL);
-		bool off = c->op == SIM_CHECK_REFERENCE && o->known && c->limit;
-
-		if (!line)
-			return;
-		scols_line_set_data(line, 0, s->name);
-		scols_line_set_data(line, 1, s->basis);
-		scols_line_set_data(line, 2, c->text);
-		cell(line, 3, o->known, fabs(o->value) < 10 ? "%.3g" : "%.0f", o->value);
-		cell(line, 4, off, "%+.1f%%", off ? 100 * (o->value / c->limit - 1) : 0);
-		scols_line_set_data(line, 5, o->ok ? "ok" : c->missed ? "missed" : "FAILED");
+		if (!r->processes[i].is.timeslice_us)
+			json_object_del(row, "timeslice_us");
+		err = add_row(t, row);
 	}
+	if (!err)
+		err = print_table(t, out);
+	if (!err && r->nprocesses > MAX_ROWS)
+		fprintf(out, "(%zu more processes: see --json)\n", r->nprocesses - MAX_ROWS);
+	return err;
 }
+
+static char *value_cell(const json_t *row)
+{
+	const json_t *v = gs_json_at(row, "value");
+	double value = json_number_value(v);
+	char *text = NULL;
+
+	return !v || asprintf(&text, fabs(value) < 10 ? "%.3g" : "%.0f", value) < 0 ? NULL : text;
+}
+
+static char *off_cell(const json_t *row)
+{
+	const json_t *v = gs_json_at(row, "deviation_pct");
+	char *text = NULL;
+
+	return !v || asprintf(&text, "%+.1f%%", json_number_value(v)) < 0 ? NULL : text;
+}
+
+static char *result_cell(const json_t *row)
+{
+	return strdup(json_is_true(json_object_get(row, "ok"))           ? "ok"
+		      : json_is_true(json_object_get(row, "known_miss")) ? "missed"
+									 : "FAILED");
+}
+
+static const struct gs_column check_columns[] = {
+	{ "scenario", "SCENARIO", .spare = 1 },
+	{ "basis", "BASIS", .spare = 2 },
+	{ "check", "CHECK" },
+	{ "value", "MODEL", GS_COL_RIGHT, .cell = value_cell },
+	{ "deviation_pct", "OFF_BY", GS_COL_RIGHT, .cell = off_cell },
+	{ "ok", "RESULT", .cell = result_cell },
+};
 
 int sim_report_checks(const struct sim_result *r, FILE *out)
 {
-	CLEANUP(unref_table)
-	struct libscols_table *t = new_table(check_columns, GS_COUNT(check_columns), out);
+	CLEANUP_SHEET struct gs_sheet *t = NULL;
+	const struct sim_scenario *s = r->scenario;
+	int err = gs_sheet_new(check_columns, GS_COUNT(check_columns), GS_SHEET_PLAIN, out, &t);
 
-	if (!t)
-		return -ENOMEM;
-	check_rows(t, r);
-	scols_print_table(t);
-	return 0;
+	for (size_t i = 0; !err && i < s->nchecks; i++) {
+		json_t *row = check_json(&s->checks[i], &r->checks[i]);
+
+		json_object_set_new(row, "scenario", json_string(s->name));
+		json_object_set_new(row, "basis", json_string(s->basis));
+		err = add_row(t, row);
+	}
+	return err ? err : print_table(t, out);
 }
 
 /* What the laws had to say. */
@@ -281,9 +264,11 @@ static void print_engine(const struct sim_result *r, FILE *out)
 
 int sim_report_table(const struct sim_result *r, FILE *out)
 {
+	CLEANUP_FREE char *title = NULL;
 	int err;
 
-	fprintf(out, "%s: %s\n", r->scenario->name, r->scenario->title);
+	if (asprintf(&title, "%s: %s", r->scenario->name, r->scenario->title) > 0)
+		gs_wrap(out, title, 0, gs_term_width(out));
 	fprintf(out, "GPU model %s, virtual time, %.1f s measured, seed %llu, policy %s%s\n",
 		r->scenario->params.name, r->measured_s, (unsigned long long)r->seed,
 		r->policy[0] ? r->policy : "-",

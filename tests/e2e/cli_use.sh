@@ -132,6 +132,12 @@ ge "$("$gpusched" doctor | widest)" 61 "and elsewhere has one line for each text
 le "$(for verb in $("$gpusched" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | sort -u); do
 	"$gpusched" help "$verb"
 done | widest)" 80 "help is 80 columns wide"
+of_80() { on_terminal sh -c 'stty cols 80; exec "$@"' sh "$gpusched" "$@"; }
+like "$(of_80 list --wide)" "RUNLIST.*CHANNELS" "list --wide has what it is for on 80 columns"
+le "$(for words in "list --wide" "observe status" "observe launches" "sim run auto-trees"; do
+	# shellcheck disable=SC2086
+	of_80 $words
+done | widest)" 80 "and is no wider, as are longer lines of others"
 exits 0 "doctor --gpu with a GPU" "$gpusched" doctor --gpu
 if [ ! -e /proc/driver/nvidia/version ]; then
 	exits 3 "doctor --gpu without" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
