@@ -420,7 +420,7 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 
 /*
  * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts: 184 bytes of
- * the 256 that a callback that calls helpers has on the stack). From any callback; one lookup each.
+ * the 224 that a callback that calls helpers has on the stack). From any callback; one lookup each.
  * 0, or -ENOENT (-2) with *ret zeroed: nothing is known of it. That is so without GPU time (no
  * daemon, no root, MIG: docs/account.md), for copy engines, and for the first moments of a TSG.
  */

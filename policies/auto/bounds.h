@@ -121,34 +121,35 @@ GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 /* A look that began under another slice says nothing of this one: it ends as soon as it can. */
 GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
-	struct gpusched_runlist_facts f;
+	struct gpusched_runlist_facts *f = &r->now;
 	gs_u64 changed = most(r->grown_ns, r->shrunk_ns), span;
 	int mixed = r->look_ns < changed;
 
 	if (now < (mixed ? changed : r->look_ns + LOOK_NS))
 		return;
-	if (gpusched_runlist_facts(runlist, &f)) {
+	if (gpusched_runlist_facts(runlist, f)) {
 		r->slice_us = blind_slice_us;
 		return;
 	}
-	if (mixed && f.as_of_ns < changed)
+	if (mixed && f->as_of_ns < changed)
 		return;
-	span = f.as_of_ns - r->look_ns;
-	if (r->look_ns && r->look_since == f.since_ns && f.as_of_ns > r->look_ns && span < 2 * S) {
+	span = f->as_of_ns - r->look_ns;
+	if (r->look_ns && r->look_since == f->since_ns && f->as_of_ns > r->look_ns &&
+	    span < 2 * S) {
 		if (!mixed && span < LOOK_NS / 2)
 			return;
 		owe(r, span);
 		if (!mixed) {
-			r->lost_permille = gpusched_div((f.lost_ns - r->look_lost) * 1000, span);
+			r->lost_permille = gpusched_div((f->lost_ns - r->look_lost) * 1000, span);
 			fit_slice(r, span, now);
 		}
 	} else {
 		r->slice_us = be_slice_us;
 		r->owed_ns = r->paying = 0;
 	}
-	r->look_ns = f.as_of_ns;
-	r->look_since = f.since_ns;
-	r->look_lost = f.lost_ns;
+	r->look_ns = f->as_of_ns;
+	r->look_since = f->since_ns;
+	r->look_lost = f->lost_ns;
 	r->look_progress = r->be_progress;
 	r->look_turns = r->lc_turns;
 	r->look_returns = r->lc_returns;

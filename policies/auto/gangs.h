@@ -12,15 +12,6 @@
 
 #define MAX_GPUS 64
 
-/* A job. What the last round has found counts: this one's is not complete. */
-struct gang {
-	gs_u64 seq;         /* the round that is being gathered */
-	gs_u64 gpus, found; /* a bit each: of the last round, of this one */
-	gs_u32 lead, found_lead, found_ready;
-	gs_u32 waits; /* it was to be called, and could not be */
-	gs_u64 epoch; /* that it is called for */
-	gs_u64 tsgs;  /* that it is kept for */
-};
 struct gang_key {
 	gs_u64 user, job;
 };
@@ -41,9 +32,9 @@ GPUSCHED_INLINE int is_gang(gs_u64 gpus)
 GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
 {
 	struct gang_key key = { c->user, c->job };
-	struct gang fresh = { 0 };
+	const union blank *blank = blank_of();
 
-	return gpusched_lookup_or_add(auto_gangs, &key, &fresh);
+	return blank ? gpusched_lookup_or_add(auto_gangs, &key, &blank->gang) : 0;
 }
 
 /* A TSG of it is ready for turns on that runlist. */

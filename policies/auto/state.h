@@ -53,7 +53,8 @@ struct candidate {
 };
 
 struct runlist {
-	gs_u64 seq, settled; /* rounds: of the gathering, and that has decided */
+	struct gpusched_runlist_facts now; /* what the GPU's log said when it was last looked at */
+	gs_u64 seq, settled;               /* rounds: of the gathering, and that has decided */
 	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
@@ -63,7 +64,8 @@ struct runlist {
 	 * here; of those led from elsewhere; and of the job that all its GPUs have now.
 	 */
 	struct candidate local, leads, guest, called;
-	struct candidate next; /* whose turn it was given last */
+	struct candidate next;      /* whose turn it was given last */
+	struct candidate candidate; /* that is being looked at */
 	/* of the last complete round: how many count as what, and BEs that want turns */
 	gs_u32 lc, be, running_lc, busy, ready, part, tsgs;
 	gs_u32 lc_permille; /* of the GPU, that LC has */
@@ -116,6 +118,16 @@ GPUSCHED_MAP(auto_jobs, HASH, struct job_key, struct account, 16384);
 /* Epoch of a process's last turn; on all GPUs, so that one with several has it on all at once. */
 GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 
+/* A job, on however many GPUs. What the last round has found counts: this one's is not complete. */
+struct gang {
+	gs_u64 seq;         /* the round that is being gathered */
+	gs_u64 gpus, found; /* a bit each: of the last round, of this one */
+	gs_u32 lead, found_lead, found_ready;
+	gs_u32 waits; /* it was to be called, and could not be */
+	gs_u64 epoch; /* that it is called for */
+	gs_u64 tsgs;  /* that it is kept for */
+};
+
 #define TURN 0  /* priv: number of its last turn on its runlist */
 #define BEGAN 1 /* priv: when that began */
 
@@ -123,13 +135,22 @@ GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 union blank {
 	struct tsg tsg;
 	struct runlist runlist;
+	struct gang gang;
+	struct account account;
 };
 GPUSCHED_MAP(auto_blank, ARRAY, gs_u32, union blank, 1);
 
+GPUSCHED_INLINE const union blank *blank_of(void)
+{
+	gs_u32 zero = 0;
+
+	return gpusched_lookup(auto_blank, &zero);
+}
+
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	gs_u32 key = gpusched_runlist(t), zero = 0;
-	const union blank *blank = gpusched_lookup(auto_blank, &zero);
+	const union blank *blank = blank_of();
+	gs_u32 key = gpusched_runlist(t);
 
 	if (t->kind != GPUSCHED_KIND_COMPUTE || !blank)
 		return 0;
@@ -138,11 +159,9 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
 {
-	const union blank *blank;
+	const union blank *blank = blank_of();
 	gs_u64 id = t->id;
-	gs_u32 zero = 0;
 
-	blank = gpusched_lookup(auto_blank, &zero);
 	return blank ? gpusched_lookup_or_add(auto_tsgs, &id, &blank->tsg) : 0;
 }
 

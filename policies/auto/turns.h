@@ -30,21 +30,20 @@ GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 	return t->uid ? t->uid : ROOTS | cgroup_of(t);
 }
 
-GPUSCHED_INLINE struct account *user_account(gs_u64 user, gs_u32 runlist, const struct runlist *r)
+GPUSCHED_INLINE struct account *user_account(gs_u64 user, gs_u32 runlist)
 {
 	struct user_key key = { user, runlist, 0 };
-	struct account fresh = { r->v, 0, 0, 0 };
+	const union blank *blank = blank_of();
 
-	return gpusched_lookup_or_add(auto_users, &key, &fresh);
+	return blank ? gpusched_lookup_or_add(auto_users, &key, &blank->account) : 0;
 }
 
-GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 runlist,
-					    const struct account *u)
+GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 runlist)
 {
 	struct job_key key = { c->user, c->job, runlist, 0 };
-	struct account fresh = { u->inner_v, 0, 0, 0 };
+	const union blank *blank = blank_of();
 
-	return gpusched_lookup_or_add(auto_jobs, &key, &fresh);
+	return blank ? gpusched_lookup_or_add(auto_jobs, &key, &blank->account) : 0;
 }
 
 GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate *b)
@@ -128,36 +127,37 @@ GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gan
 		stand(&r->guest, c);
 }
 
+/* Put together in a map: callbacks have little of a stack. */
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)
 {
 	gs_u32 pid = t->pid, runlist = gpusched_runlist(t), zero = 0;
 	const struct whole *w = gpusched_lookup(auto_whole, &zero);
-	struct candidate c = { 0 };
+	struct candidate *c = &r->candidate;
 	struct account *u, *j;
 	const gs_u64 *last;
 	struct gang *g;
 
-	c.user = user_of(t);
-	c.job = job_of(t);
+	c->user = user_of(t);
+	c->job = job_of(t);
 	last = gpusched_lookup(auto_processes, &pid);
-	c.process_v = last ? *last : 0;
-	c.tsg_v = t->priv[TURN];
-	c.id = t->id;
-	c.pid = t->pid;
-	c.weight = t->weight ? t->weight : 100;
-	u = user_account(c.user, runlist, r);
-	j = u ? job_account(&c, runlist, u) : 0;
-	g = j ? gang_of(&c) : 0;
+	c->process_v = last ? *last : 0;
+	c->tsg_v = t->priv[TURN];
+	c->id = t->id;
+	c->pid = t->pid;
+	c->weight = t->weight ? t->weight : 100;
+	u = user_account(c->user, runlist);
+	j = u ? job_account(c, runlist) : 0;
+	g = j ? gang_of(c) : 0;
 	if (!g || !w) { /* too many users or jobs: those take turns as the last */
-		c.user_v = ~0ull;
-		stand(&r->local, &c);
+		c->user_v = ~0ull;
+		stand(&r->local, c);
 		return;
 	}
-	c.user_v = most(u->v, r->v);
-	c.job_v = most(j->v, u->inner_v);
-	join(s, runlist, u, j, g, &c);
+	c->user_v = most(u->v, r->v);
+	c->job_v = most(j->v, u->inner_v);
+	join(s, runlist, u, j, g, c);
 	gang_found(g, r, runlist);
-	line_up(r, runlist, g, &c, w->epoch);
+	line_up(r, runlist, g, c, w->epoch);
 }
 
 /* Once per epoch: one that passes its turn on has had it. */
@@ -173,8 +173,8 @@ GPUSCHED_INLINE void pay(struct account *a, gs_u64 v, gs_u64 epoch)
 GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 {
 	const struct candidate *c = &r->next;
-	struct account *u = user_account(c->user, runlist, r);
-	struct account *j = u ? job_account(c, runlist, u) : 0;
+	struct account *u = user_account(c->user, runlist);
+	struct account *j = u ? job_account(c, runlist) : 0;
 	gs_u64 by_weight = gpusched_div(ns * 100, c->weight);
 
 	if (!j)

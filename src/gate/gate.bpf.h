@@ -28,19 +28,25 @@ static __always_inline int gs_gate_open(const struct gpusched_cfg *cfg)
 	return !cfg || !*(volatile gs_u32 *)&cfg->policy_active || !*(volatile gs_u32 *)&cfg->gate;
 }
 
+/* Not put together on the stack, of which the policy's callback needs what there is. */
 static __always_inline void gs_gate_tell(const struct gs_gate_call *g, gs_u32 type)
 {
-	struct gpusched_event ev = {};
+	struct gpusched_event *ev = bpf_ringbuf_reserve(&gs_events, sizeof(*ev), 0);
 
-	ev.ns = g->ns;
-	ev.type = type;
-	ev.pid = g->tgid;
-	ev.key = g->key;
-	ev.id = g->id;
-	ev.tid = g->tid;
-	ev.cpu = bpf_get_smp_processor_id();
-	__builtin_memcpy(ev.comm, g->comm, sizeof(ev.comm));
-	gs_emit(&ev);
+	if (!ev) {
+		gs_tap_count(GPUSCHED_CNT_EVENTS_LOST);
+		return;
+	}
+	__builtin_memset(ev, 0, sizeof(*ev));
+	ev->ns = g->ns;
+	ev->type = type;
+	ev->pid = g->tgid;
+	ev->key = g->key;
+	ev->id = g->id;
+	ev->tid = g->tid;
+	ev->cpu = bpf_get_smp_processor_id();
+	__builtin_memcpy(ev->comm, g->comm, sizeof(ev->comm));
+	bpf_ringbuf_submit(ev, 0);
 }
 
 static __always_inline struct gpusched_stopped_key gs_stopped_key(const struct gs_gate_call *g)

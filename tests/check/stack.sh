@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The functions of a chain of calls have 512 bytes of stack together, and kernels before 6.8 round each one's part up
+# to 32. The longest chains: the gate's program or the round's with its walk, what decides, a policy's callback, one of
+# the host's functions.
+. "$(dirname "$0")/lib.sh"
+
+# frames OBJECT: each function and what it takes of the stack, as an old kernel counts it
+frames() {
+	llvm-objdump-14 -d --no-show-raw-insn "$1" | awk '
+		function end() { if (name) print name, int(((most > 0 ? most : 1) + 31) / 32) * 32 }
+		/^[0-9a-f]+ <[^L].*>:$/ { end(); name = substr($2, 2, length($2) - 3); most = 0 }
+		match($0, /r10 - [0-9]+/) { n = substr($0, RSTART + 6, RLENGTH - 6) + 0; if (n > most) most = n }
+		/ \+= -[0-9]+$/ && $2 == copy { n = substr($4, 2) + 0; if (n > most) most = n }
+		{ copy = $4 == "r10" ? $2 : "" }
+		END { end() }'
+}
+most() { # PATTERN: of the frames on stdin
+	awk -v pattern="$1" '$1 ~ pattern && $2 > n { n = $2 } END { print n + 0 }'
+}
+
+host=$(frames "$BUILD/src/policy/glue_stock.bpf.o")
+round=$(($(most '^gpusched_run$' <<<"$host") + $(most '^tick_' <<<"$host")))
+above=$(most '^gpusched_dispatch(_gate)?$' <<<"$host")
+left=$((512 - (round > above ? round : above) - $(most '^gs_decide_one$' <<<"$host") - $(most '^gpusched_host_' <<<"$host")))
+is "$left" 224 "a callback has 224 bytes of stack, as policy.bpf.h says"
+
+bad=$(for policy in "$BUILD"/policies/*.bpf.o; do
+	frames "$policy" | awk -v policy="${policy##*/}" -v left="$left" '$2 > left { print policy ": " $1 ": " $2 " bytes of " left }'
+done)
+is "$bad" "" "none of our policies takes more"
+done_testing
