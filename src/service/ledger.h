@@ -23,8 +23,6 @@ struct gs_peer;
 struct gs_service;
 struct gs_view;
 
-struct gs_ledger;
-
 /* Of a daemon; the history, if the configuration wants one. */
 int gs_ledger_start(struct gs_service *s, struct gs_error *err);
 /* Takes all down, and ends the history. */

@@ -11,6 +11,7 @@
 #include "basic/clock.h"
 #include "basic/escape.h"
 #include "basic/grow.h"
+#include "service/json.h"
 #include "service/ledger_priv.h"
 #include "service/pod.h"
 
@@ -118,7 +119,7 @@ static void showing_free(struct showing *w)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void head(FILE *f, const char *name, const char *type, const char *help)
+void gs_metric_head(FILE *f, const char *name, const char *type, const char *help)
 {
 	size_t n = strlen(name);
 
@@ -132,7 +133,7 @@ static void figure_text(FILE *f, const struct showing *w, const struct gs_histor
 {
 	bool time = strstr(m->metric, "_seconds") != NULL;
 
-	head(f, m->metric, "counter", m->help);
+	gs_metric_head(f, m->metric, "counter", m->help);
 	for (size_t i = 0; i < w->n; i++) {
 		uint64_t v = w->all[i].g->sums.v[m->sum];
 
@@ -146,8 +147,8 @@ static void figure_text(FILE *f, const struct showing *w, const struct gs_histor
 
 static void histogram_text(FILE *f, const struct showing *w)
 {
-	head(f, "wait_seconds", "histogram",
-	     "waits for a turn on the GPU, as far as they are known");
+	gs_metric_head(f, "wait_seconds", "histogram",
+		       "waits for a turn on the GPU, as far as they are known");
 	for (size_t i = 0; i < w->n; i++) {
 		const struct gs_history_sums *s = &w->all[i].g->sums;
 		uint64_t n = 0;
@@ -170,8 +171,8 @@ static void histogram_text(FILE *f, const struct showing *w)
 
 static void shares_text(FILE *f, const struct showing *w)
 {
-	head(f, "gpu_share", "gauge",
-	     "part of the GPU's last 10 s that was held; without log: none");
+	gs_metric_head(f, "gpu_share", "gauge",
+		       "part of the GPU's last 10 s that was held; without log: none");
 	for (size_t i = 0; i < w->n; i++)
 		if (w->all[i].share >= 0)
 			fprintf(f, "gpusched_gpu_share{%s} %.4f\n", w->all[i].labels,
@@ -185,7 +186,7 @@ static void gpu_text(struct gs_service *s, FILE *f, const char *name, enum gs_hi
 	char full[64];
 
 	snprintf(full, sizeof(full), "gpu_%s_seconds", name);
-	head(f, full, "counter", help);
+	gs_metric_head(f, full, "counter", help);
 	for (size_t i = 0; i < s->ngpus; i++) {
 		const struct gs_history_sums *t = &s->ledger->gpus[i].total;
 		struct gs_account_gpu g;

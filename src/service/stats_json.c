@@ -190,10 +190,7 @@ static void counter_text(FILE *f, const char *group, const struct counter *c, ui
 
 	snprintf(name, sizeof(name), "%s_%.*s%s", group, (int)(time ? n - 3 : n), c->name,
 		 time ? "_seconds" : "");
-	fprintf(f, "# TYPE gpusched_%s counter\n", name);
-	if (time)
-		fprintf(f, "# UNIT gpusched_%s seconds\n", name);
-	fprintf(f, "# HELP gpusched_%s %s\n", name, c->text);
+	gs_metric_head(f, name, "counter", c->text);
 	if (time)
 		fprintf(f, "gpusched_%s_total %.9f\n", name, (double)value / 1e9);
 	else
@@ -202,19 +199,16 @@ static void counter_text(FILE *f, const char *group, const struct counter *c, ui
 
 static void gauge_text(FILE *f, const char *name, const char *text, uint64_t ns)
 {
-	fprintf(f,
-		"# TYPE gpusched_service_%s_seconds gauge\n"
-		"# UNIT gpusched_service_%s_seconds seconds\n"
-		"# HELP gpusched_service_%s_seconds %s\n"
-		"gpusched_service_%s_seconds %.6f\n",
-		name, name, name, text, name, (double)ns / 1e9);
+	gs_metric_head(f, name, "gauge", text);
+	fprintf(f, "gpusched_%s %.6f\n", name, (double)ns / 1e9);
 }
 
 static void longest_turn_text(const struct gs_service *s, FILE *f)
 {
-	gauge_text(f, "longest_turn", "longest turn of the event loop so far", s->longest_turn_ns);
-	gauge_text(f, "longest_turn_cpu", "most CPU time of one turn of the event loop so far",
-		   s->longest_turn_cpu_ns);
+	gauge_text(f, "service_longest_turn_seconds", "longest turn of the event loop so far",
+		   s->longest_turn_ns);
+	gauge_text(f, "service_longest_turn_cpu_seconds",
+		   "most CPU time of one turn of the event loop so far", s->longest_turn_cpu_ns);
 }
 
 static void groups_text(const struct gs_service *s, const struct gs_taps_status *st, FILE *f)
@@ -227,7 +221,7 @@ static void groups_text(const struct gs_service *s, const struct gs_taps_status 
 
 static void calls_text(const struct gs_service *s, FILE *f)
 {
-	fprintf(f, "# TYPE gpusched_calls counter\n# HELP gpusched_calls RM calls by operation\n");
+	gs_metric_head(f, "calls", "counter", "RM calls by operation");
 	for (int i = 0; i < GS_RM_OP_MAX; i++)
 		fprintf(f, "gpusched_calls_total{op=\"%s\"} %" PRIu64 "\n", gs_rm_op_name(i),
 			s->calls[i].count);
@@ -252,7 +246,7 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 		       recs[i].task.kind % 3]++;
 		suspended += recs[i].suspend_by != GPUSCHED_BY_NOBODY;
 	}
-	fprintf(f, "# TYPE gpusched_tsgs gauge\n# HELP gpusched_tsgs TSGs in the table\n");
+	gs_metric_head(f, "tsgs", "gauge", "TSGs in the table");
 	for (size_t i = 0; i < slots; i++) {
 		size_t g = i / 3 / GPUSCHED_MAX_CLASSES;
 		if (!counts[i])
@@ -266,17 +260,14 @@ static void tsgs_text(struct gs_service *s, FILE *f)
 			class_label(s, (uint32_t)(i / 3 % GPUSCHED_MAX_CLASSES)),
 			gs_kind_name(i % 3), counts[i]);
 	}
-	fprintf(f,
-		"# TYPE gpusched_tsgs_suspended gauge\n"
-		"# HELP gpusched_tsgs_suspended TSGs whose channels are disabled\n"
-		"gpusched_tsgs_suspended %zu\n",
-		suspended);
+	gs_metric_head(f, "tsgs_suspended", "gauge", "TSGs whose channels are disabled");
+	fprintf(f, "gpusched_tsgs_suspended %zu\n", suspended);
 }
 
 static void by_class_text(const struct gs_service *s, const char *name, const char *help,
 			  const uint64_t n[GPUSCHED_MAX_CLASSES], FILE *f)
 {
-	fprintf(f, "# TYPE gpusched_%s counter\n# HELP gpusched_%s %s\n", name, name, help);
+	gs_metric_head(f, name, "counter", help);
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
 			fprintf(f, "gpusched_%s_total{class=\"%s\"} %" PRIu64 "\n", name,
@@ -319,7 +310,7 @@ int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **
 	gs_ledger_text(s, &view, f);
 	tsgs_text(s, f);
 	launches_text(s, f);
-	fprintf(f, "# TYPE gpusched_policy gauge\n# HELP gpusched_policy the running policy\n");
+	gs_metric_head(f, "policy", "gauge", "the running policy");
 	if (s->p)
 		fprintf(f, "gpusched_policy{policy=\"%s\"} 1\n", gs_policy_running(s->p)->name);
 	if (fclose(f)) {
