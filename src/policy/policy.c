@@ -125,20 +125,6 @@ int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 	return r;
 }
 
-int gs_policy_start(struct gs_table *o, const char *name, const char *const *options,
-		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
-		    struct gs_policy_exit *ret_exit, struct gs_error *err)
-{
-	struct gs_policy *p;
-	int r = gs_policy_prepare(o, false, name, options, noptions, &p, ret_exit, err);
-
-	if (r == 0)
-		r = gs_policy_take_over(p, prev, ret_exit, err);
-	if (r == 0)
-		*ret = p;
-	return r;
-}
-
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	if (p)

@@ -119,10 +119,6 @@ void gs_policy_discard(struct gs_policy *p);
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
-/* Both. */
-int gs_policy_start(struct gs_table *o, const char *name, const char *const *options,
-		    size_t noptions, struct gs_policy *prev, struct gs_policy **ret,
-		    struct gs_policy_exit *ret_exit, struct gs_error *err);
 /* Empties the slot, calls exit, clears all wishes. Frees @p. */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);

@@ -9,7 +9,6 @@
 #include "table/change.h"
 #include "table/events.h"
 
-struct bpf_object;
 struct ring_buffer;
 
 /* Pinned maps, programs and links: symbol in the enum, name of map, program or link. */

@@ -10,7 +10,6 @@
 #define json_array_foreach(array, i, v) for ((i) = 0; ((v) = json_array_get(array, i)); (i)++)
 #define json_object_foreach(object, k, v) \
 	for ((k) = json_object_iter_key(object); (k); (v) = json_object_get(object, k))
-#define json_object_foreach_safe(object, next, k, v) json_object_foreach(object, k, v)
 #define LIBBPF_OPTS(type, name, ...) struct type name = { __VA_ARGS__ }
 #define bpf_object__for_each_program(p, object) \
 	for ((p) = NULL; ((p) = bpf_object__next_program(object, p));)

@@ -304,11 +304,6 @@ pins_now() {
 	find "$GPUSCHED_SIM/bpf" 2>/dev/null | wc -l
 }
 
-# BPF maps of the whole machine: others may work beside us, so compare with a margin only.
-maps_now() {
-	bpftool map show -j 2>/dev/null | jq length
-}
-
 # ---- what the simulated RM says -------------------------------------------------------------------
 
 # restored: compute TSGs have CUDA's own slice, copy TSGs the driver's, no channel is disabled

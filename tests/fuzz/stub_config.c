@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "table/table.h"
-#include "process/process.h"
 #include "process/reader.h"
 #include "table/cfg.h"
 #include "table/classes.h"
@@ -38,11 +37,6 @@ int gs_proc_get(struct gs_table *o, pid_t tgid, struct gpusched_proc *ret)
 }
 
 int gs_reader_program(pid_t pid, struct gs_program *ret)
-{
-	return -ESRCH;
-}
-
-int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 {
 	return -ESRCH;
 }

@@ -100,6 +100,21 @@ static inline const char *fixture_source(const char *name)
 	return NULL;
 }
 
+/* Prepares it, and puts it in the place of @prev. */
+static inline int fixture_start(const char *name, const char *option, struct gs_policy *prev,
+				struct gs_policy **ret, struct gs_policy_exit *ret_exit,
+				struct gs_error *err)
+{
+	struct gs_policy *p;
+	int r = gs_policy_prepare(table, false, name, &option, option ? 1 : 0, &p, ret_exit, err);
+
+	if (r == 0)
+		r = gs_policy_take_over(p, prev, ret_exit, err);
+	if (r == 0)
+		*ret = p;
+	return r;
+}
+
 #define NEED_TABLE() \
 	do { \
 		if (fixture_skip) { \

@@ -125,7 +125,6 @@ struct v1_stopped {
 	X(gs_stopped, HASH, 16, sizeof(struct v1_stopped), 4096, BPF_F_NO_PREALLOC)
 
 /* Beside these two maps of task storage, gs_threads and gs_gate_calls. */
-#define V1_PROGS(X) X(poke) X(run_table) X(run_proc) X(iter_holders)
 #define V1_LINKS(X) X(tap_sys_exit) X(tap_fork) X(tap_exec) X(tap_exit)
 
 #endif /* GPUSCHED_TESTS_TABLE_V1_H */

@@ -21,7 +21,7 @@ static struct gs_policy *start(const char *name, const char *option, struct gs_p
 	struct gs_policy *p = NULL;
 	int r;
 
-	r = gs_policy_start(table, name, &option, option ? 1 : 0, prev, &p, &x, &err);
+	r = fixture_start(name, option, prev, &p, &x, &err);
 	if (r < 0)
 		fail_msg("start %s: %d %s\n%s", name, r, err.text, x.dump ? x.dump : "");
 	return p;
@@ -237,7 +237,6 @@ static void test_switch(void **state)
 	struct gs_error err = { 0 };
 	struct gpusched_tsg be;
 	struct gs_policy *p, *q = NULL;
-	const char *bad = "be_slice_us=0";
 
 	(void)state;
 	NEED_TABLE();
@@ -248,7 +247,7 @@ static void test_switch(void **state)
 	want_slice(&be, 60);
 
 	/* a start that fails leaves the running one alone */
-	assert_int_equal(gs_policy_start(table, "lcbe", &bad, 1, p, &q, &x, &err), -ERANGE);
+	assert_int_equal(fixture_start("lcbe", "be_slice_us=0", p, &q, &x, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "1 to 100000000"));
 	assert_null(q);
 	want_slice(&be, 60);
@@ -273,8 +272,7 @@ static void test_failed_switch(void **state)
 	p = start(fixture_source("options"), NULL, NULL);
 	for (int i = 0; i < 4; i++)
 		gs_policy_ask(p, GPUSCHED_RUN_TIMESLICE_SET, &recs[i].key, 700);
-	assert_int_equal(gs_policy_start(table, fixture_source("fails_in_task_init"), NULL, 0, p,
-					 &q, &x, &err),
+	assert_int_equal(fixture_start(fixture_source("fails_in_task_init"), NULL, p, &q, &x, &err),
 			 -9);
 	assert_null(q);
 	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);

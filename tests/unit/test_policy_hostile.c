@@ -74,7 +74,7 @@ static int start(const char *name, struct gs_policy **ret, struct gs_policy_exit
 
 	memset(x, 0, sizeof(*x));
 	*ret = NULL;
-	return gs_policy_start(table, fixture_source(name), NULL, 0, NULL, ret, x, &err);
+	return fixture_start(fixture_source(name), NULL, NULL, ret, x, &err);
 }
 
 static void test_absurd(void **state)

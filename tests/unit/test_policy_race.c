@@ -55,7 +55,7 @@ static void test_hold_and_tick(void **state)
 	(void)state;
 	NEED_TABLE();
 	rec = fixture_tsg(1, GPUSCHED_CLASS_LC);
-	if (gs_policy_start(table, fixture_source("holds"), NULL, 0, NULL, &policy, &x, &err))
+	if (fixture_start(fixture_source("holds"), NULL, NULL, &policy, &x, &err))
 		fail_msg("%s", err.text);
 	gs_ticker_pause(gs_stock_of(policy)); /* the rounds are ours */
 	assert_int_equal(pthread_create(&thread, NULL, tick_all_the_time, &rec), 0);
