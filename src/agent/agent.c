@@ -24,6 +24,7 @@ static void read_settings(void)
 {
 	const char *class_ = getenv("GPUSCHED_AGENT_CLASS"), *hint = getenv("GPUSCHED_AGENT_HINT");
 	const char *sig = getenv("GPUSCHED_AGENT_SIGNAL"), *tool = getenv("CUDA_INJECTION64_PATH");
+	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 	struct agent_settings *s = &agent_settings;
 	long n = sig ? strtol(sig, NULL, 10) : -1;
 
@@ -34,6 +35,7 @@ static void read_settings(void)
 		memcpy(s->class_, class_, strnlen(class_, sizeof(s->class_) - 1));
 	s->lc = !strcmp(s->class_, "lc");
 	s->hint_auto = hint && !strcmp(hint, "auto");
+	s->blocking = blocking && atoi(blocking);
 	s->signal = sig && *sig && n >= 0 && SIGRTMIN + n <= SIGRTMAX ? SIGRTMIN + (int)n : 0;
 	/* A profiler counts and times launches itself, and must find them as they are. */
 	if (tool && *tool && !strstr(tool, "libgpusched-agent"))

@@ -27,6 +27,7 @@ struct agent_settings {
 	int signal;     /* GPUSCHED_AGENT_SIGNAL: SIGRTMIN+N; 0: none */
 	char class_[GPUSCHED_COMM_LEN];
 	char blind[96]; /* why launches are left alone; "": they are not */
+	bool blocking;  /* CUDA_LAUNCH_BLOCKING: whoever launches waits for the end */
 };
 extern struct agent_settings agent_settings;
 
@@ -97,6 +98,7 @@ void *agent_cuda(const char *name);
 	X(MADE, "on") \
 	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \
 	X(BLIND, "off: launches are not seen, so nothing would end it in time") \
+	X(BLOCKING, "off: launches wait for their end (CUDA_LAUNCH_BLOCKING)") \
 	X(CAPTURE, "not while a stream is captured") \
 	X(SHARE, "not now: its part of the last second is used up") \
 	X(BUSY, "not now: one is under way") \

@@ -227,6 +227,8 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 		return HOLD_NOT_LC;
 	if (agent_settings.blind[0])
 		return HOLD_BLIND;
+	if (agent_settings.blocking)
+		return HOLD_BLOCKING;
 	if (agent_hooks_capturing())
 		return HOLD_CAPTURE;
 	if (limit_ns > LONGEST_NS)

@@ -291,6 +291,5 @@ bool agent_hooks_capturing(void)
 
 void agent_hooks_watch(void)
 {
-	__atomic_or_fetch(&gs_hook_watch, HOOK_LAUNCHES | HOOK_WAITS | HOOK_UNLOADS | HOOK_ENDS,
-			  __ATOMIC_RELAXED);
+	__atomic_store_n(&gs_hook_watch, ~0u, __ATOMIC_RELAXED);
 }

@@ -42,6 +42,9 @@ launch after cuCtxSetLimit 1
 and one more 0
 cuModuleUnload 1
 cuModuleLoadData 1
-launch after cuModuleUnload 1" "first and cooperative launches and calls that may wait for the context"
+launch after cuModuleUnload 1
+cuCtxDestroy 1
+without a context 0
+in another context, cuCtxSynchronize 1" "first and cooperative launches and calls that may wait for the context"
 agent_end
 done_testing

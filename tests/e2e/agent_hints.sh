@@ -20,6 +20,8 @@ hinted() { # CLASS OPTIONS...: what gsload says
 is "$(hinted be | jq -r .hint)" "off: only programs of class lc (gpusched run --agent --class lc)" "class be may not"
 is "$(CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so hinted lc | jq -r .hint)" \
 	"off: launches are not seen, so nothing would end it in time" "nor where a profiler is"
+is "$(CUDA_LAUNCH_BLOCKING=1 hinted lc | jq -r .hint)" \
+	"off: launches wait for their end (CUDA_LAUNCH_BLOCKING)" "nor where its own kernel would hold up the program"
 
 "${as_user[@]}" "$gsload" be --seconds 300 --iterations-per-us "$iterations" >/dev/null 2>&1 &
 be=$!

@@ -25,7 +25,7 @@
 typedef int (*launch_fn)(void *, unsigned int, unsigned int, unsigned int, unsigned int,
 			 unsigned int, unsigned int, unsigned int, void *, void **, void **);
 
-static void *lib;
+static void *lib, *context;
 static launch_fn launch;
 
 /* ---- the agent's own word -------------------------------------------------------------------- */
@@ -51,7 +51,6 @@ static struct gs_agent_facts facts(void)
 static void use_cuda(void)
 {
 	int (*init)(unsigned int), (*create)(void **, unsigned int, int);
-	void *context;
 
 	lib = dlopen("libcuda.so.1", RTLD_NOW);
 	if (!lib)
@@ -334,6 +333,11 @@ static int mode_ends(void)
 	ENDS("cuModuleUnload", CU(cuModuleUnload, module));
 	ENDS("cuModuleLoadData", load());
 	ENDS("launch after cuModuleUnload", launch_one());
+	ENDS("cuCtxDestroy", CU(cuCtxDestroy_v2, context));
+	printf("without a context %d\n", gpusched_hint_coming());
+	if (CU(cuCtxCreate_v2, &context, 0, 0))
+		return 1;
+	ENDS("in another context, cuCtxSynchronize", CU(cuCtxSynchronize, NULL));
 	return 0;
 }
 
