@@ -145,14 +145,7 @@ static json_t *row(const struct seen *s)
 	gs_json_put_text(o, "class", f->class_);
 	gs_json_put_text(o, "class_source", *f->class_ ? "told" : NULL);
 	/* launches are of the process: they say most about its compute TSG */
-	gs_json_put_number(o, "launches", counted, f->launches);
-	if (counted)
-		json_object_set_new(o, "launches_told", json_true());
-	json_object_set_new(o, "hints", json_integer((json_int_t)f->hints));
-	json_object_set_new(o, "pre_switches", json_integer((json_int_t)f->holds));
-	json_object_set_new(o, "pre_switched_ns", json_integer((json_int_t)f->held_ns));
-	if (f->deadline_us)
-		json_object_set_new(o, "deadline_us", json_integer((json_int_t)f->deadline_us));
+	gs_told_json(f, counted, o);
 	if (f->blind[0] && json_is_null(json_object_get(o, "reason"))) {
 		char text[160];
 

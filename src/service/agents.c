@@ -26,6 +26,7 @@
 #include "process/process.h"
 #include "rm/agent.h"
 #include "service/instance.h"
+#include "service/json.h"
 #include "service/launches.h"
 
 #define LOOK_NS NS_PER_S
@@ -46,6 +47,11 @@ struct agent {
 	uint64_t launches, told_ns; /* as told and believed, and when */
 	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
 	bool counts;                /* it counts its launches, and nobody else does */
+	bool greedy;                /* its pre-switches had more of the GPU than they may */
+	/* in the table, at this look */
+	uint64_t log_ns;
+	uint32_t ncompute, class_id;
+	bool probed; /* a launch of it is known there */
 };
 
 struct gs_agents {
@@ -54,6 +60,7 @@ struct gs_agents {
 	sd_event_source *come, *look;
 	struct agent all[MOST];
 	size_t n;
+	uint64_t began_ns; /* CLOCK_BOOTTIME */
 	uint64_t looked_ns;
 	uint64_t by_class[GPUSCHED_MAX_CLASSES];
 };
@@ -178,96 +185,122 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 	fd = make_sheet(&one.sheet);
 	if (fd < 0)
 		return;
+	if (!send_sheet(to, fd)) {
+		munmap(one.sheet, GS_AGENT_SHEET_BYTES);
+		return;
+	}
 	take_over(a, &one);
 	/* before its first launch, as far as we know: an agent that does not count says so soon */
 	one.counts = a->s->launches && !gs_service_launches_for_policy(a->s) &&
 		     !gs_launches_told(a->s->launches, one.pid, true);
 	a->all[a->n++] = one;
-	if (!send_sheet(to, fd))
-		drop(a, a->n - 1);
 }
 
 /* ---- the look -------------------------------------------------------------------------------- */
 
-static uint64_t held_of(struct gs_service *s, const struct gpusched_tsg *recs, size_t n, pid_t pid)
+static void take_tsg(const struct gs_account *account, const struct gpusched_tsg *rec,
+		     struct agent *one)
 {
 	struct gs_turn_sums sums;
-	uint64_t ns = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if ((pid_t)recs[i].task.pid == pid &&
-		    !gs_account_of(s->account, recs[i].task.id, &sums))
-			ns += sums.held_ns;
-	return ns;
+	if (account && !gs_account_of(account, rec->task.id, &sums))
+		one->log_ns += sums.held_ns;
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE)
+		return;
+	one->tsg = one->ncompute++ ? 0 : rec->task.id;
+	one->class_id = rec->task.class_id;
+	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* All its TSGs: which of them was held for is not known. */
-static void curb(struct gs_service *s, const struct gpusched_tsg *recs, size_t n, pid_t pid)
+/* Of all processes at once: the table may be large. */
+static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
-	for (size_t i = 0; i < n && s->e; i++)
-		if ((pid_t)recs[i].task.pid == pid && recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
-			gs_engine_greedy(s->e, &recs[i].key);
+	for (size_t i = 0; i < a->n; i++) {
+		struct agent *one = &a->all[i];
+
+		one->log_ns = 0;
+		one->tsg = 0;
+		one->ncompute = 0;
+		one->class_id = GPUSCHED_CLASS_NONE;
+		one->probed = false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct agent *one = find(a, (pid_t)recs[i].task.pid);
+
+		if (one)
+			take_tsg(a->s->account, &recs[i], one);
+	}
 }
 
-static void look_at_holds(struct gs_agents *a, struct agent *one, const struct gpusched_tsg *recs,
-			  size_t n, uint64_t now)
+/* All TSGs of a process: which of them was held for is not known. */
+static void curb_greedy(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
+{
+	for (size_t i = 0; i < n && a->s->e; i++) {
+		const struct agent *one = find(a, (pid_t)recs[i].task.pid);
+
+		if (one && one->greedy && recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
+			gs_engine_greedy(a->s->e, &recs[i].key);
+	}
+}
+
+static void look_at_holds(struct gs_agents *a, struct agent *one, uint64_t now)
 {
 	uint64_t before = one->held_ns, pre_ns = one->sheet->held_ns, share;
 
-	one->held_ns = a->s->account ? held_of(a->s, recs, n, one->pid) : 0;
+	one->held_ns = one->log_ns;
 	share = gs_agents_share_ns(before, one->held_ns, now - a->looked_ns);
-	if (!share && pre_ns != one->pre_ns)
-		curb(a->s, recs, n, one->pid);
+	one->greedy = !share && pre_ns != one->pre_ns;
 	one->pre_ns = pre_ns;
 	one->sheet->share_ns = share;
 	one->sheet->looked_ns = now;
 }
 
-static uint64_t age_ns(uint64_t start_ns)
+static uint64_t boot_ns(void)
 {
 	struct timespec t;
-	uint64_t now;
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
-	now = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t age_ns(uint64_t start_ns)
+{
+	uint64_t now = boot_ns();
+
 	return now > start_ns ? now - start_ns : 0;
 }
 
-static void take_launches(struct gs_agents *a, struct agent *one, uint32_t class_id, bool fresh,
-			  uint64_t now)
+/* Is what it first tells of this daemon's time, and has no probe counted it? */
+static bool begins_ours(const struct gs_agents *a, const struct agent *one)
+{
+	return one->start_ns >= a->began_ns && (one->counts || !a->s->launches);
+}
+
+static void take_launches(struct gs_agents *a, struct agent *one, bool fresh, uint64_t now)
 {
 	uint64_t before = one->launches, told = one->sheet->launches;
 	uint64_t span = one->told_ns ? now - one->told_ns : age_ns(one->start_ns);
-	/* when it is new, the probes have counted what came before, if there are any */
-	bool ours = one->counts || (!one->told_ns && !a->s->launches);
+	bool ours = one->told_ns ? one->counts : begins_ours(a, one);
 
 	if (!fresh)
 		return;
 	one->launches = gs_agents_believed(before, told, span);
 	one->told_ns = now;
-	if (ours && class_id < GPUSCHED_MAX_CLASSES)
-		a->by_class[class_id] += one->launches - before;
+	if (ours && one->class_id < GPUSCHED_MAX_CLASSES)
+		a->by_class[one->class_id] += one->launches - before;
 }
 
 /* @anew: the probes have just begun. */
-static void look_at_launches(struct gs_agents *a, struct agent *one,
-			     const struct gpusched_tsg *recs, size_t n, bool anew)
+static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 {
 	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns;
 	bool fresh = at && at <= now && now - at < GS_AGENT_BEAT_NS;
 	bool begins = !one->told_ns && now - one->since_ns < BEGINS_NS;
 	bool counts = (fresh || (begins && one->counts)) && !gs_service_launches_for_policy(a->s);
-	uint32_t class_id = GPUSCHED_CLASS_NONE;
-	unsigned int ncompute = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if ((pid_t)recs[i].task.pid != one->pid ||
-		    recs[i].task.kind != GPUSCHED_KIND_COMPUTE || recs[i].flags & GPUSCHED_TSG_GONE)
-			continue;
-		one->tsg = ncompute++ ? 0 : recs[i].task.id;
-		class_id = recs[i].task.class_id;
-	}
-	take_launches(a, one, class_id, fresh, now);
+	take_launches(a, one, fresh, now);
+	/* one that was being counted while its agent came may be known in part */
+	anew = anew || (counts && one->probed);
 	if (a->s->launches && (counts != one->counts || anew) &&
 	    gs_launches_told(a->s->launches, one->pid, counts))
 		counts = false;
@@ -277,10 +310,12 @@ static void look_at_launches(struct gs_agents *a, struct agent *one,
 static void look_at_all(struct gs_agents *a, uint64_t now)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	bool greedy = false;
 	size_t n = 0;
 
 	if (gs_table_all(a->s->o, &recs, &n))
 		n = 0;
+	take_tsgs(a, recs, n);
 	for (size_t i = a->n; i--;) {
 		struct agent *one = &a->all[i];
 
@@ -289,9 +324,12 @@ static void look_at_all(struct gs_agents *a, uint64_t now)
 			gone(a, i);
 			continue;
 		}
-		look_at_holds(a, one, recs, n, now);
-		look_at_launches(a, one, recs, n, false);
+		look_at_holds(a, one, now);
+		look_at_launches(a, one, false);
+		greedy = greedy || one->greedy;
 	}
+	if (greedy)
+		curb_greedy(a, recs, n);
 	a->looked_ns = now;
 }
 
@@ -303,8 +341,9 @@ void gs_agents_look(struct gs_service *s)
 
 	if (!a || !a->n || gs_table_all(s->o, &recs, &n))
 		return;
+	take_tsgs(a, recs, n);
 	for (size_t i = 0; i < a->n; i++)
-		look_at_launches(a, &a->all[i], recs, n, true);
+		look_at_launches(a, &a->all[i], true);
 }
 
 void gs_agents_exec(struct gs_service *s, pid_t pid)
@@ -391,6 +430,7 @@ void gs_agents_start(struct gs_service *s)
 	if (!a)
 		return;
 	a->s = s;
+	a->began_ns = boot_ns();
 	a->fd = r = listen_on();
 	if (r >= 0)
 		r = sd_event_add_io(s->event, &a->come, a->fd, EPOLLIN, on_come, a);
@@ -427,11 +467,6 @@ void gs_agents_end(struct gs_service *s)
 
 /* ---- what they told -------------------------------------------------------------------------- */
 
-static void put(json_t *o, const char *key, uint64_t told)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)(told & INT64_MAX)));
-}
-
 bool gs_agents_launches(const struct gs_service *s, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches)
 {
@@ -452,19 +487,16 @@ void gs_agents_by_class(const struct gs_service *s, uint64_t *inout)
 void gs_agents_json(const struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
 {
 	const struct agent *one = s ? find(s->agents, (pid_t)rec->task.pid) : NULL;
-	const struct gs_agent_sheet *told = one ? one->sheet : NULL;
-	uint64_t deadline_us, launches;
+	struct gs_agent_facts told = { 0 };
+	bool counted;
 
-	if (!told || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+	if (!one || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return;
-	if (!(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) && gs_agents_launches(s, rec, &launches)) {
-		put(o, "launches", launches);
-		json_object_set_new(o, "launches_told", json_true());
-	}
-	put(o, "hints", told->hints);
-	put(o, "pre_switches", told->holds);
-	put(o, "pre_switched_ns", told->held_ns);
-	deadline_us = told->deadline_us;
-	if (deadline_us && json_is_null(json_object_get(o, "deadline_us")))
-		put(o, "deadline_us", deadline_us);
+	told.hints = one->sheet->hints;
+	told.holds = one->sheet->holds;
+	told.held_ns = one->sheet->held_ns;
+	told.deadline_us = one->sheet->deadline_us;
+	counted = !(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) &&
+		  gs_agents_launches(s, rec, &told.launches);
+	gs_told_json(&told, counted, o);
 }

@@ -10,9 +10,12 @@
 #include "engine/engine.h"
 #include "table/table.h"
 
+struct gs_agent_facts;
 struct gs_service;
 
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec);
+/* Into it: what an agent told of its process; @counted: its launches as well. */
+void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o);
 /* Into it: the GPU's id, and the channels one by one. */
 void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o);
 json_t *gs_settings_json(const struct gpusched_settings *set);

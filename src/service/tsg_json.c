@@ -6,6 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
+#include "rm/agent.h"
 #include "service/agents.h"
 #include "service/hardware.h"
 #include "service/instance.h"
@@ -184,6 +185,26 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 	gs_json_put_number(o, "wait_time_ns", false, 0);
 	gs_json_put_number(o, "switches", false, 0);
 	gs_json_put_number(o, "last_run_ns", false, 0);
+}
+
+static void put_told(json_t *o, const char *key, uint64_t told)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)(told & INT64_MAX)));
+}
+
+void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o)
+{
+	if (counted) {
+		put_told(o, "launches", told->launches);
+		json_object_set_new(o, "launches_told", json_true());
+	}
+	put_told(o, "hints", told->hints);
+	put_told(o, "pre_switches", told->holds);
+	put_told(o, "pre_switched_ns", told->held_ns);
+	if (!told->deadline_us || !json_is_null(json_object_get(o, "deadline_us")))
+		return;
+	put_told(o, "deadline_us", told->deadline_us);
+	json_object_set_new(o, "deadline_told", json_true());
 }
 
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)

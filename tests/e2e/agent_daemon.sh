@@ -69,8 +69,8 @@ spoils=$!
 at_end+=($spoils)
 check "a program takes the page by itself" wait_for 10 grep -q "sheet 0, again -" "$scratch/sheet"
 wait_for 5 eval '"$gpusched" list pid:$spoils --json | grep -q hints'
-is "$("$gpusched" list pid:$spoils --json | jq -sc 'flatten | map(select(.hints)) | .[0] | [.hints, .pre_switches, .deadline_us | . > 9e18]')" \
-	'[true,true,true]' "what it tells is shown as told"
+is "$("$gpusched" list pid:$spoils --json | jq -sc 'flatten | map(select(.hints)) | .[0] | [(.hints, .pre_switches, .deadline_us | . > 9e18), .deadline_told]')" \
+	'[true,true,true,true]' "what it tells is shown as told"
 many=()
 for ((i = 0; i < 40; i++)); do
 	as $user "$guest" sheet 3000 >"$scratch/many.$i" 2>&1 &

@@ -46,6 +46,18 @@ end_load $one
 told=$own
 
 check "probes are set" "$gpusched" observe launches on
+/usr/bin/python3 - "$GPUSCHED_SIM/run/agents" <<'EOF'
+import os, socket, sys, time
+for i in range(600):
+    if not os.fork():
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.connect(sys.argv[1])
+        s.close()
+        time.sleep(0.5)
+        os._exit(0)
+for i in range(600):
+    os.wait()
+EOF
 one probed "${agented[@]}"
 check "with probes it is the agent's count all the same, once" wait_for 10 row_is "[$own,true,true]"
 check "of its class, too" wait_for 5 sum_is launches_told $((told + own))
@@ -59,6 +71,25 @@ is "$(row '[.launches, .launches_told]')" "[$own,null]" "a program without an ag
 is "$(sum launches)" $((probed + own)) "which its class has"
 end_load $one
 
+# one that tells of none; letters are what it does (guest.c)
+mkfifo "$scratch/letters"
+exec 8<>"$scratch/letters"
+"${as_user[@]}" "$guest" tells <&8 >"$scratch/tells" 2>&1 &
+liar=$!
+at_end+=($liar)
+did=0
+does() { # LETTERS
+	printf %s "$1" >&8
+	did=$((did + ${#1}))
+	wait_for 20 eval '[ "$(grep -c ^did "$scratch/tells")" -ge $did ]'
+}
+does tful
+one=$liar
+check "a program that tells of no launch is shown with none, as told" wait_for 5 row_is "[0,true,true]"
+wait_for 10 grep -q launched "$scratch/tells"
+one=$(awk '/^child/ { print $2 }' "$scratch/tells")
+is "$(row '[.launches, .launches_told]')" "[100,null]" "its child is not it: counted by the probe"
+
 "${agented[@]}" "$gsload" be --seconds 300 "${iterations[@]}" >/dev/null 2>&1 &
 runs=$!
 one=$runs
@@ -68,6 +99,9 @@ check "a policy that asks for launches" "$gpusched" policy start "$top/tests/pol
 check "is told by probes, from now on" wait_for 5 eval \
 	'[ "$(row ".launches_told == null and .launches > 10 and .launches_since_ns > .created_ns + 1e8")" = true ]'
 end_load $runs
+one=$liar
+does l
+is "$(row '[.launches, .launches_told]')" "[100,null]" "so are those of the program that told of none"
 one policy "${agented[@]}"
 is "$(row '[.launches, .launches_told]')" "[$own,null]" "gets them from the probe: what is told decides nothing"
 last=$one last_own=$own
@@ -77,8 +111,23 @@ check "the policy ends" "$gpusched" policy stop
 check "and each agent's count is shown again" wait_for 10 row_is "[$own,true,true]"
 one=$last own=$last_own
 check "with what the probe had counted meanwhile" wait_for 10 row_is "[$own,true,true]"
+one=$liar
+check "and of the one that tells of none there is none" wait_for 10 row_is "[0,true,true]"
+does xul
+is "$(row '[.launches, .launches_told]')" "[100,null]" "the next program in its process is counted by the probe, at once"
+does t
+check "until it tells" wait_for 5 row_is "[0,true,true]"
+does q
+check "when it is quiet" wait_for 10 eval '[ "$(row .launches_told)" = null ]'
+does l
+is "$(row '[.launches, .launches_told]')" "[100,null]" "the probe counts it again"
+one=$last
 check "probes are removed" "$gpusched" observe launches off
 is "$(row .launches)" "$own" "the agents' counts stay"
+stop_daemon
+start_daemon || not_ok "a daemon starts again"
+check "the next daemon is told, too" wait_for 10 row_is "[$own,true,true]"
+is "$(sum launches_told)" 0 "and counts in no sum what was before its time"
 end_load $last
 end_load $agented_one
 stop_daemon

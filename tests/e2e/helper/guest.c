@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -24,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "basic/clock.h"
 #include "gpusched/hint.h"
 #include "rm/agent.h"
 #include "rm/way.h"
@@ -389,6 +392,67 @@ static int mode_sheet(const char *arg)
 	return 0;
 }
 
+static void launch_100(void)
+{
+	typedef int (*fn)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+			  unsigned, void *, void *, void *);
+	fn launch = (fn)dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuLaunchKernel");
+
+	for (int i = 0; i < 100; i++)
+		launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+}
+
+static void child_launches(void)
+{
+	pid_t pid = fork();
+
+	if (pid) {
+		printf("child %d\n", (int)pid);
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	use_cuda();
+	launch_100();
+	printf("launched\n");
+	fflush(stdout);
+	pause();
+}
+
+/*
+ * Tells, in the daemon's page, that it counts its launches, and of none. Does what comes by letters:
+ * takes the page, uses CUDA, launches 100 times, forks a child that does these two, executes itself,
+ * is quiet.
+ */
+static int mode_tells(const char *arg)
+{
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+	struct gs_agent_sheet *s = NULL;
+	char c;
+
+	for (;;) {
+		if (s)
+			s->counted_ns = gs_now_ns();
+		if (!poll(&in, 1, 100))
+			continue;
+		if (read(0, &c, 1) <= 0)
+			return 0;
+		if (c == 't' && gs_agent_sheet_get(&s))
+			return 1;
+		if (c == 'q')
+			s = NULL;
+		if (c == 'u')
+			use_cuda();
+		if (c == 'l')
+			launch_100();
+		if (c == 'f')
+			child_launches();
+		printf("did %c\n", c);
+		fflush(stdout);
+		if (c == 'x')
+			execl("/proc/self/exe", "guest", "tells", NULL);
+	}
+}
+
 static int nthreads(void)
 {
 	DIR *d = opendir("/proc/self/task");
@@ -445,6 +509,7 @@ int main(int argc, char **argv)
 		{ "hint", mode_hint },
 		{ "secure", mode_secure },
 		{ "sheet", mode_sheet },
+		{ "tells", mode_tells },
 	};
 
 	if (argc >= 6 && !strcmp(argv[1], "page"))
