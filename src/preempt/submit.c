@@ -198,7 +198,7 @@ static int submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsigned
 
 int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsigned int flags)
 {
-	int r;
+	int r, state;
 
 	if (!q || !fn || flags & ~GPREEMPT_NO_WAIT)
 		return FAIL(-EINVAL, "the queue or the function is missing, or a flag unknown");
@@ -209,8 +209,11 @@ int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsign
 		pthread_mutex_lock(&q->submitting);
 	else if (pthread_mutex_trylock(&q->submitting))
 		return FAIL(-EAGAIN, "another thread submits to the queue");
+	/* a thread that is cancelled in libcuda, or by @fn, would keep it */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	r = submit(q, fn, user, flags);
 	pthread_mutex_unlock(&q->submitting);
+	pthread_setcancelstate(state, NULL);
 	return r;
 }
 
