@@ -97,7 +97,8 @@ static inline void gpusched_hint_deadline(uint64_t us)
 
 /*
  * Has somebody preempted or suspended this program through its agent since it last gave way? A
- * program that works in steps may look between two of them. 1: yes.
+ * program that works in steps may look between two of them. 1: yes. Beside a daemon nobody does that
+ * through an agent.
  */
 static inline int gpusched_yield_asked(void)
 {

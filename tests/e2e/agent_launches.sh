@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root bpf fuse
 # Launches of a program with an agent, beside a daemon: counted once, by the agent or by a probe.
 . "$(dirname "$0")/lib.sh"
@@ -22,8 +22,8 @@ one() {
 	own=$(jq .launches <"$to")
 }
 agented=("${as_user[@]}" "$gpusched" run --agent --)
-row() { # FILTER: of $one's compute TSG
-	"$gpusched" list pid:$one --json | jq -sc "flatten | map(select(.kind == \"compute\")) | .[0] | $1"
+row() { # FILTER: of $one's newest compute TSG
+	"$gpusched" list pid:$one --json | jq -sc "flatten | map(select(.kind == \"compute\")) | max_by(.id) | $1"
 }
 row_is() {
 	[ "$(row '[.launches, .launches_told, .launches_since_ns == null]')" = "$1" ]
@@ -48,14 +48,14 @@ told=$own
 check "probes are set" "$gpusched" observe launches on
 /usr/bin/python3 - "$GPUSCHED_SIM/run/agents" <<'EOF'
 import os, socket, sys, time
-for i in range(600):
+for i in range(900):
     if not os.fork():
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         s.connect(sys.argv[1])
         s.close()
-        time.sleep(0.5)
+        time.sleep(0.1)
         os._exit(0)
-for i in range(600):
+for i in range(900):
     os.wait()
 EOF
 one probed "${agented[@]}"
