@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 120
 # needs: root fuse
 # Hints: said by a program, and by themselves; their limits; profilers.
 . "$(dirname "$0")/lib.sh"
