@@ -27,6 +27,14 @@
  * took to come to an end.
  */
 #define ALONE_NS (5 * NS_PER_MS)
+/*
+ * Who has a longer slice may have drained long before somebody else is ready. After a turn so much
+ * longer than its usual ones nobody knows who waited beside it, unless its slice ended it.
+ */
+#define DOUBT_TIMES 3
+#define DOUBT_NS (NS_PER_MS / 4)
+#define USUAL_SHORTER 4 /* a quarter of what is shorter counts; what is longer, however much: */
+#define USUAL_LONGER 16 /* a sixteenth more */
 /* Of so many slices a turn's length says little: it may have ended at any time. */
 #define SURE_SLICES 2u
 /* Who drained and comes back sooner had hardly anything to do in between: it is launch-bound. */
@@ -44,6 +52,7 @@ struct node {
 	uint64_t waiting_since;  /* 0: not known to wait */
 	bool one_slice;          /* its last turn is as long as one slice, or longer by its drain */
 	uint64_t slice_us;       /* that is set; 0: unknown */
+	uint64_t usual_ns;       /* its turns last; 0: it had none */
 	uint64_t slice_ns;       /* of its last turn */
 	uint64_t assumed_ns;     /* of that, contended if its slice ended it */
 	uint64_t assumed_off_ns; /* which may be off by this */
@@ -83,6 +92,7 @@ struct gs_turns {
 	uint64_t alone_ns;       /* if it goes on until then nobody waits */
 	uint64_t contended_from; /* in it; 0: nobody is known to wait */
 	uint64_t contended_ns;   /* in it before, while somebody did */
+	uint64_t waited_ns;      /* for it */
 	uint64_t last_ns;        /* of what the sums have */
 	uint64_t record_ns;      /* of the last record */
 	struct node *left;       /* who was loaded before; NULL: unknown */
@@ -157,17 +167,19 @@ static void forget_wait(struct gs_turns *t, struct node *n)
 		change(t, t->cur);
 }
 
-static void end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
+/* Returns how long that was. */
+static uint64_t end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	uint64_t wait = ns > n->waiting_since ? ns - n->waiting_since : 0;
 	unsigned int bucket = wait > 1 ? 63 - (unsigned int)__builtin_clzll(wait) : 0;
 
 	if (!n->waiting_since)
-		return;
+		return 0;
 	n->sums.wait_ns += wait;
 	n->sums.waits++;
 	n->sums.wait_bucket[bucket < GS_WAIT_BUCKETS ? bucket : GS_WAIT_BUCKETS - 1]++;
 	forget_wait(t, n);
+	return wait;
 }
 
 /* What was launched up to @ns. Who is loaded then works on it at once. */
@@ -288,11 +300,16 @@ static void settle_returned(struct gs_turns *t, struct node *n)
 	settle(t, n, in_place ? GS_TURN_SLICE : GS_TURN_DRAINED);
 }
 
+static void settle_all(struct gs_turns *t, enum gs_turn_end end)
+{
+	while (t->pending)
+		settle(t, t->pending, end);
+}
+
 /* The turn under way goes on, so whoever could wait does not: it had drained. */
 static void settle_alone(struct gs_turns *t)
 {
-	while (t->pending)
-		settle(t, t->pending, GS_TURN_DRAINED);
+	settle_all(t, GS_TURN_DRAINED);
 	for (struct node *n = t->nodes; t->nwaiting && n; n = n->hh.next) {
 		if (n->waiting_since)
 			change(t, n);
@@ -400,8 +417,7 @@ static void lose_track(struct gs_turns *t)
 		n->sums.turns++;
 		n->sums.ended[GS_TURN_UNSURE]++;
 	}
-	while (t->pending)
-		settle(t, t->pending, GS_TURN_UNSURE);
+	settle_all(t, GS_TURN_UNSURE);
 	for (n = t->nodes; t->nwaiting && n; n = n->hh.next) {
 		if (n->waiting_since)
 			change(t, n);
@@ -430,11 +446,12 @@ static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t n
 
 static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 {
+	t->waited_ns = 0;
 	was_switch(t, n, ns);
 	if (n) {
 		settle_returned(t, n);
 		n->sums.returns += is_return(t, n, ns);
-		end_wait(t, n, ns);
+		t->waited_ns = end_wait(t, n, ns);
 		n->sums.loaded = true;
 		n->sums.start_ns = n->sums.last_work_ns = ns;
 		change(t, n);
@@ -464,6 +481,22 @@ static void assume_contended(struct node *n, uint64_t length, uint64_t slices)
 	n->assumed_ns = save + half < length ? save + half : length;
 }
 
+static bool is_doubtful(const struct node *n, uint64_t length)
+{
+	return n->slice_ns > ALONE_NS && n->usual_ns &&
+	       length > DOUBT_TIMES * n->usual_ns + DOUBT_NS;
+}
+
+static void learn_usual(struct node *n, uint64_t length)
+{
+	if (!n->usual_ns)
+		n->usual_ns = length;
+	else if (length < n->usual_ns)
+		n->usual_ns -= (n->usual_ns - length) / USUAL_SHORTER;
+	else
+		n->usual_ns += n->usual_ns / USUAL_LONGER;
+}
+
 static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	uint64_t slice_us = n->slice_us, length = ns - t->start_ns;
@@ -478,6 +511,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 		.start_ns = t->start_ns,
 		.end_ns = ns,
 		.contended_ns = t->contended_ns + (t->contended_from ? ns - t->contended_from : 0),
+		.waited_ns = t->waited_ns,
 	};
 	n->sums.contended_ns += n->last.contended_ns;
 	n->sums.turns++;
@@ -486,6 +520,9 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 	n->sums.last_ns = length;
 	if (length > n->sums.longest_ns)
 		n->sums.longest_ns = length;
+	if (!slices && is_doubtful(n, length))
+		settle_all(t, GS_TURN_UNSURE);
+	learn_usual(n, length);
 	change(t, n);
 	n->switches = t->sums.switches;
 	n->pending = true;
@@ -663,7 +700,8 @@ void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user)
 	if (t->cur)
 		fn(&(struct gs_turn){ .id = t->cur->id,
 				      .start_ns = t->start_ns,
-				      .end_ns = t->last_ns },
+				      .end_ns = t->last_ns,
+				      .waited_ns = t->waited_ns },
 		   user);
 }
 

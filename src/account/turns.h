@@ -36,6 +36,7 @@ struct gs_turn {
 	uint64_t id;
 	uint64_t start_ns, end_ns;
 	uint64_t contended_ns; /* of it while somebody was known to wait, when it was told */
+	uint64_t waited_ns;    /* it is known to have waited for this turn; 0: not known */
 	enum gs_turn_end end;
 };
 

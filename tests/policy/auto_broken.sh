@@ -35,7 +35,7 @@ with() {
 	for scenario in "${@:2}"; do fails "$scenario" --policy auto -o "$1"; done
 }
 
-with be_slice_us=800 1be 20x50-1be
+with be_slice_us=800 1be 20x50-1be half-open
 with waste_pct=90 launch-bound near
 with be_floor_pct=0 hostile-lc hostile-forks
 with guess=no nobody nobody-3be

@@ -246,6 +246,33 @@ static void contended_after_all(void **state)
 	gs_turns_free(t);
 }
 
+/*
+ * A rests, and B, which has a long slice, stays loaded when it has drained. A's return in its place
+ * says nothing then. A turn of B of some length may be work: A waited beside it.
+ */
+static void rests_beside_a_loaded_one(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	for (int i = 0; i < 20; i++, at += i % 10 ? MS : 30 * MS) {
+		start(t, A, at, 1);
+		end(t, A, at + 500 * US, 1);
+		start(t, B, at + 580 * US, 200000);
+		end(t, B, at + 740 * US + (i % 10 == 9 ? 29 * MS : i % 10 * 20 * US), 200000);
+	}
+	start(t, A, at, 1);
+	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 18);
+	assert_int_equal(of(t, A).ended[GS_TURN_UNSURE], 2);
+	assert_int_equal(of(t, A).waits, 18);
+	assert_in_range(of(t, A).wait_ns, 18 * 500 * US, 19 * 500 * US);
+	assert_in_range(of(t, B).contended_ns, 18 * 160 * US, 18 * 320 * US);
+	assert_int_equal(told[1].waited_ns, 0);
+	assert_int_equal(told[3].id, A);
+	assert_int_equal(told[3].waited_ns, 500 * US);
+	gs_turns_free(t);
+}
+
 /* In CTA mode it is away sooner than by CILP: too soon to be sure, so it has to come back. */
 static void leaves_soon(void **state)
 {
@@ -612,6 +639,7 @@ int main(void)
 		cmocka_unit_test(suspended_waits_not),
 		cmocka_unit_test(settings_have_their_time),
 		cmocka_unit_test(contended_after_all),
+		cmocka_unit_test(rests_beside_a_loaded_one),
 		cmocka_unit_test(leaves_soon),
 		cmocka_unit_test(launches),
 		cmocka_unit_test(returns),
