@@ -68,6 +68,12 @@ static json_t *number(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
+/* 0: not. */
+static json_t *known(uint64_t n)
+{
+	return n ? number(n) : json_null();
+}
+
 /* ---- lines, each for one pair of eyes ---------------------------------------------------------- */
 
 static json_t *line(const char *event)
@@ -120,11 +126,12 @@ static json_t *turns_line(struct gs_service *s, const struct gs_view *v, const v
 		const struct gs_turn *turn = &t->turns[i].turn;
 
 		if (sees_turns(v, t->turns[i].uid))
-			json_array_append_new(
-				list,
-				json_pack("[I, I, I, I, s?]", (json_int_t)turn->id,
-					  (json_int_t)turn->start_ns, (json_int_t)turn->end_ns,
-					  (json_int_t)turn->contended_ns, ends[turn->end]));
+			json_array_append_new(list,
+					      json_pack("[I, I, I, I, s?, o]", (json_int_t)turn->id,
+							(json_int_t)turn->start_ns,
+							(json_int_t)turn->end_ns,
+							(json_int_t)turn->contended_ns,
+							ends[turn->end], known(turn->waited_ns)));
 	}
 	json_object_set_new(o, "turns", list);
 	if (json_array_size(list))
@@ -146,9 +153,10 @@ static void add_open(const struct gs_turn *turn, void *user)
 	const struct traced *t = find(open->t, turn->id);
 
 	if (t && sees_turns(open->view, t->what.uid))
-		json_array_append_new(open->list, json_pack("[I, I, I]", (json_int_t)turn->id,
-							    (json_int_t)turn->start_ns,
-							    (json_int_t)turn->end_ns));
+		json_array_append_new(open->list,
+				      json_pack("[I, I, I, o]", (json_int_t)turn->id,
+						(json_int_t)turn->start_ns,
+						(json_int_t)turn->end_ns, known(turn->waited_ns)));
 }
 
 /* Counted by probes, or told by its process's own agent. */

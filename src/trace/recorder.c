@@ -36,8 +36,8 @@ struct gpu {
 	double sums[4]; /* as of the last counters: held, lost, open, span */
 };
 
-struct open_turn {
-	uint64_t id, start_ns, end_ns;
+struct turn {
+	uint64_t id, start_ns, end_ns, waited_ns;
 };
 
 struct gs_recorder {
@@ -47,7 +47,7 @@ struct gs_recorder {
 	struct tsg *tsgs;
 	uint64_t root; /* track of what is nobody's */
 	uint64_t last_track;
-	struct open_turn *open;
+	struct turn *open;
 	size_t nopen;
 	uint64_t stop_ns; /* 0: not yet */
 	bool hole;        /* before the next packet */
@@ -167,13 +167,17 @@ static const char *why(const char *end, bool over)
 					 : "unknown";
 }
 
-/* @over: it ended in the recording. */
-static void put_turn(struct gs_recorder *r, const struct tsg *t, uint64_t start, uint64_t end,
+/* As much of it as lies in the recording. @over: it ended there. */
+static void put_turn(struct gs_recorder *r, const struct tsg *t, const struct turn *turn,
 		     const char *reason, bool over)
 {
-	struct gs_trace_event ev = { .ns = start, .track = t->track };
+	uint64_t start = turn->start_ns, end = turn->end_ns;
+	struct gs_trace_event ev = { .track = t->track };
 	const struct gpu *g = gpu_of(r, t->gpu);
 
+	if (!cut(r, &start, &end))
+		return;
+	ev.ns = start;
 	snprintf(ev.category, sizeof(ev.category), "turn");
 	snprintf(ev.name, sizeof(ev.name), "%s", reason);
 	gs_trace_note_number(&ev, "pid", t->pid);
@@ -183,6 +187,8 @@ static void put_turn(struct gs_recorder *r, const struct tsg *t, uint64_t start,
 	gs_trace_note_number(&ev, "tsg", (int64_t)t->id);
 	gs_trace_note_text(&ev, "end", reason);
 	gs_trace_note_text(&ev, "end_is", over ? "inferred" : "not seen");
+	if (turn->waited_ns && start == turn->start_ns)
+		gs_trace_note_number(&ev, "waited_ns", (int64_t)turn->waited_ns);
 	put_slice(r, &ev, end);
 	ev = (struct gs_trace_event){ .ns = start, .track = g ? g->engine : r->root };
 	snprintf(ev.category, sizeof(ev.category), "engine");
@@ -191,20 +197,28 @@ static void put_turn(struct gs_recorder *r, const struct tsg *t, uint64_t start,
 	r->sums.turns += over;
 }
 
+static struct turn turn_of(const json_t *turn, size_t waited_at)
+{
+	return (struct turn){
+		.id = (uint64_t)json_integer_value(json_array_get(turn, 0)),
+		.start_ns = (uint64_t)json_integer_value(json_array_get(turn, 1)),
+		.end_ns = (uint64_t)json_integer_value(json_array_get(turn, 2)),
+		.waited_ns = (uint64_t)json_integer_value(json_array_get(turn, waited_at)),
+	};
+}
+
 static void take_turn(struct gs_recorder *r, const json_t *turn)
 {
-	uint64_t id = (uint64_t)json_integer_value(json_array_get(turn, 0));
-	uint64_t start = (uint64_t)json_integer_value(json_array_get(turn, 1));
-	uint64_t end = (uint64_t)json_integer_value(json_array_get(turn, 2));
+	const struct turn is = turn_of(turn, 5);
 	const char *reason = json_string_value(json_array_get(turn, 4));
-	bool over = !r->stop_ns || end <= r->stop_ns;
-	const struct tsg *t = tsg_of(r, id);
+	bool over = !r->stop_ns || is.end_ns <= r->stop_ns;
+	const struct tsg *t = tsg_of(r, is.id);
 
 	for (size_t i = r->nopen; i-- > 0;)
-		if (r->open[i].id == id && r->open[i].start_ns <= end)
+		if (r->open[i].id == is.id && r->open[i].start_ns <= is.end_ns)
 			r->open[i] = r->open[--r->nopen];
-	if (t && cut(r, &start, &end))
-		put_turn(r, t, start, end, why(reason ? reason : "", over), over);
+	if (t)
+		put_turn(r, t, &is, why(reason ? reason : "", over), over);
 }
 
 static int take_turns(struct gs_recorder *r, const json_t *line)
@@ -222,17 +236,12 @@ static int take_turns(struct gs_recorder *r, const json_t *line)
 static int take_open(struct gs_recorder *r, const json_t *list)
 {
 	size_t n = json_array_size(list);
-	struct open_turn *open = calloc(n ? n : 1, sizeof(*open));
+	struct turn *open = calloc(n ? n : 1, sizeof(*open));
 
 	if (!open)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const json_t *turn = json_array_get(list, i);
-
-		open[i].id = (uint64_t)json_integer_value(json_array_get(turn, 0));
-		open[i].start_ns = (uint64_t)json_integer_value(json_array_get(turn, 1));
-		open[i].end_ns = (uint64_t)json_integer_value(json_array_get(turn, 2));
-	}
+	for (size_t i = 0; i < n; i++)
+		open[i] = turn_of(json_array_get(list, i), 3);
 	free(r->open);
 	r->open = open;
 	r->nopen = n;
@@ -540,11 +549,10 @@ int gs_recorder_end(struct gs_recorder *r, struct gs_pb *out)
 	if (!r->sums.begin_ns)
 		return 0;
 	for (size_t i = 0; i < r->nopen; i++) {
-		struct open_turn *o = &r->open[i];
-		const struct tsg *t = tsg_of(r, o->id);
+		const struct tsg *t = tsg_of(r, r->open[i].id);
 
-		if (t && cut(r, &o->start_ns, &o->end_ns))
-			put_turn(r, t, o->start_ns, o->end_ns, why("", false), false);
+		if (t)
+			put_turn(r, t, &r->open[i], why("", false), false);
 	}
 	ev.ns = r->stop_ns && r->stop_ns < r->sums.seen_ns ? r->stop_ns : r->sums.seen_ns;
 	snprintf(ev.name, sizeof(ev.name), "recording ends");

@@ -22,16 +22,8 @@ struct process {
 	size_t nwaits, room;
 };
 
-/* A TSG's last turn. */
-struct last {
-	UT_hash_handle hh;
-	uint64_t track, end_ns;
-	bool cut_off; /* by its slice: it waits from then on */
-};
-
 struct summary {
 	struct process *processes;
-	struct last *lasts;
 	uint64_t dropped;
 	double dilate;
 };
@@ -59,21 +51,6 @@ static struct process *process_of(struct summary *s, const struct gs_trace_track
 	return p;
 }
 
-static struct last *last_of(struct summary *s, uint64_t track)
-{
-	struct last *l = NULL;
-
-	HASH_FIND(hh, s->lasts, &track, sizeof(track), l);
-	if (l)
-		return l;
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return NULL;
-	l->track = track;
-	HASH_ADD(hh, s->lasts, track, sizeof(l->track), l);
-	return l;
-}
-
 static int add_wait(struct process *p, uint64_t ns)
 {
 	if (GS_GROW(p->waits, p->room, p->nwaits + 1))
@@ -85,19 +62,13 @@ static int add_wait(struct process *p, uint64_t ns)
 static int take_turn(struct summary *s, const struct gs_trace_item *item)
 {
 	struct process *p = process_of(s, item->process);
-	struct last *l = last_of(s, item->track->uuid);
-	const char *end = note_text(item->event, "end");
-	int r = 0;
+	const struct gs_trace_note *waited = gs_trace_find(item->event, "waited_ns");
 
-	if (!p || !l)
+	if (!p)
 		return -ENOMEM;
 	p->held_ns += item->end_ns - item->event->ns;
 	p->turns += strcmp(note_text(item->event, "end_is"), "not seen") != 0;
-	if (l->cut_off && item->event->ns >= l->end_ns)
-		r = add_wait(p, item->event->ns - l->end_ns);
-	l->cut_off = !strcmp(end, "slice over");
-	l->end_ns = item->end_ns;
-	return r;
+	return waited ? add_wait(p, (uint64_t)waited->number) : 0;
 }
 
 static int take_tsg(struct summary *s, const struct gs_trace_item *item)
@@ -153,11 +124,12 @@ static json_t *us_or_null(const struct summary *s, bool known, uint64_t ns)
 		     : json_null();
 }
 
-static json_t *percentile(const struct summary *s, const struct process *p, unsigned int percent)
+/* The turns say how long they were waited for by the GPU's own clock. */
+static json_t *percentile(const struct process *p, unsigned int percent)
 {
 	size_t at = p->nwaits ? (p->nwaits * percent + 99) / 100 - 1 : 0;
 
-	return us_or_null(s, p->nwaits, p->nwaits ? p->waits[at] : 0);
+	return p->nwaits ? json_integer((json_int_t)(p->waits[at] / NS_PER_US)) : json_null();
 }
 
 static json_t *process_json(const struct summary *s, struct process *p)
@@ -175,8 +147,8 @@ static json_t *process_json(const struct summary *s, struct process *p)
 			    p->hidden ? json_null() : json_integer((json_int_t)p->turns));
 	json_object_set_new(o, "waits",
 			    p->hidden ? json_null() : json_integer((json_int_t)p->nwaits));
-	json_object_set_new(o, "wait_p50_us", percentile(s, p, 50));
-	json_object_set_new(o, "wait_p99_us", percentile(s, p, 99));
+	json_object_set_new(o, "wait_p50_us", percentile(p, 50));
+	json_object_set_new(o, "wait_p99_us", percentile(p, 99));
 	json_object_set_new(o, "dropped", json_integer((json_int_t)s->dropped));
 	return o;
 }
@@ -185,7 +157,6 @@ int gs_trace_summary(FILE *in, json_t **ret_processes, struct gs_error *err)
 {
 	struct summary s = { 0 };
 	struct process *p, *next;
-	struct last *l, *next_last;
 	json_t *list = json_array();
 	int r = gs_trace_read(in, take, NULL, &s, err);
 
@@ -196,10 +167,6 @@ int gs_trace_summary(FILE *in, json_t **ret_processes, struct gs_error *err)
 		HASH_DEL(s.processes, p);
 		free(p->waits);
 		free(p);
-	}
-	HASH_ITER(hh, s.lasts, l, next_last) {
-		HASH_DEL(s.lasts, l);
-		free(l);
 	}
 	if (r)
 		json_decref(list);

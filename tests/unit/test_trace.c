@@ -215,12 +215,12 @@ static void two_take_turns(void **state)
 	line(&m, FIRST);
 	line(&m, TSG("1", "100", "true"));
 	line(&m, TSG("2", "200", "true"));
-	/* the first began before the recording: cut there. It waits 300 us after its first slice. */
+	/* the first began, and was waited for, before the recording: it is cut there */
 	line(&m, "{\"event\":\"turns\",\"time_ns\":9000000,\"turns\":["
-		 "[1,500000,2000000,0,\"slice\"],[2,2100000,2200000,0,\"drained\"],"
-		 "[1,2300000,4300000,0,\"slice\"],[2,4400000,4500000,0,null]]}");
+		 "[1,500000,2000000,0,\"slice\",900000],[2,2100000,2200000,0,\"drained\",null],"
+		 "[1,2300000,4300000,0,\"slice\",200000],[2,4400000,4500000,0,null,null]]}");
 	line(&m, "{\"event\":\"counters\",\"time_ns\":6000000,\"gpus\":[],\"launches\":[[1,7]],"
-		 "\"open\":[[1,4600000,6000000]],\"log_lost\":3}");
+		 "\"open\":[[1,4600000,6000000,300000]],\"log_lost\":3}");
 	gs_recorder_stop(m.r, 6000000);
 	rows = sums(&m);
 	assert_int_equal(json_array_size(rows), 2);
@@ -228,6 +228,7 @@ static void two_take_turns(void **state)
 	assert_int_equal(number(rows, 0, "gpu_time_us"), 1000 + 2000 + 1400);
 	assert_int_equal(number(rows, 0, "turns"), 2);
 	assert_int_equal(number(rows, 0, "waits"), 2);
+	assert_int_equal(number(rows, 0, "wait_p50_us"), 200);
 	assert_int_equal(number(rows, 0, "wait_p99_us"), 300);
 	assert_int_equal(number(rows, 0, "dropped"), 0); /* before it began */
 	assert_int_equal(number(rows, 1, "gpu_time_us"), 200);
@@ -280,9 +281,10 @@ static void dilated(void **state)
 
 	line(&m, "{\"event\":\"trace\",\"time_ns\":1000000,\"dilate\":4.0,\"gpus\":[]}");
 	line(&m, TSG("1", "100", "true"));
-	line(&m, "{\"event\":\"turns\",\"turns\":[[1,2000000,6000000,0,\"drained\"]]}");
+	line(&m, "{\"event\":\"turns\",\"turns\":[[1,2000000,6000000,0,\"drained\",700000]]}");
 	rows = sums(&m);
 	assert_int_equal(number(rows, 0, "gpu_time_us"), 1000);
+	assert_int_equal(number(rows, 0, "wait_p99_us"), 700);
 }
 
 /* A pid that comes again is another process. */
