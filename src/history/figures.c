@@ -19,7 +19,7 @@ const struct gs_history_figure gs_history_figures[] = {
 	{ GS_SUM_WORKED, "worked_ms", "estimated", P, GS_SUM_ALONE, "alone_worked_seconds",
 	  "work while alone, as estimated from the driver's samples" },
 	{ GS_SUM_WAIT, "wait_ms", "estimated", P, GS_SUM_WAITS, NULL, NULL },
-	{ GS_SUM_WAITS, "waits", "exact", P, GS_SUM_SEEN, NULL, NULL },
+	{ GS_SUM_WAITS, "waits", "estimated", P, GS_SUM_WAITS, NULL, NULL },
 	{ GS_SUM_TURNS, "turns", "exact", P | G, GS_SUM_SEEN, "turns", "turns on the GPU" },
 	{ GS_SUM_CUT, "slice_ended", "estimated", P, GS_SUM_SEEN, "turns_cut",
 	  "of them, those that the slice ended" },
