@@ -46,12 +46,17 @@ static inline const struct gpusched_hints *gpusched_hints_find(void)
 {
 	static const struct gpusched_hints *found;
 	static uint32_t calls;
+	const struct gpusched_hints *h = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
+	uint32_t n;
 
-	if (!found && (calls & (calls + 1)) == 0)
-		found = (const struct gpusched_hints *)dlsym((void *)0, "gpusched_hints");
-	if (!found)
-		calls++;
-	return found;
+	if (h)
+		return h;
+	n = __atomic_load_n(&calls, __ATOMIC_RELAXED);
+	if ((n & (n + 1)) == 0)
+		h = (const struct gpusched_hints *)dlsym((void *)0, "gpusched_hints");
+	__atomic_store_n(&calls, n + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&found, h, __ATOMIC_RELEASE);
+	return h;
 }
 
 /*
