@@ -27,6 +27,8 @@
 #include "table/procs.h"
 #include "taps/taps.h"
 
+#define JOB_ASKED_NS NS_PER_S
+
 /* ---- class and GPU of a record --------------------------------------------------------------- */
 
 void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what)
@@ -111,6 +113,24 @@ void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 		gs_watch_emit(s, gs_event_json(s, &ev), rec->task.uid);
 }
 
+/* One look at its ancestors does for all TSGs that a process makes meanwhile. */
+static uint64_t job_of(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct gs_job_asked *a = &s->jobs[rec->task.pid % GS_ASKED];
+	uint64_t now = gs_now_ns();
+
+	if (a->pid != (pid_t)rec->task.pid || a->start_ns != rec->owner_start_ns ||
+	    now - a->ns >= JOB_ASKED_NS)
+		*a = (struct gs_job_asked){ (pid_t)rec->task.pid, rec->owner_start_ns, now,
+					    gs_job_of(s->o, (pid_t)rec->task.pid) };
+	return a->job;
+}
+
+void gs_process_job_anew(struct gs_service *s, pid_t pid)
+{
+	s->jobs[(unsigned int)pid % GS_ASKED].pid = 0;
+}
+
 /* Policies ask for compute work only. It may change as its class, cgroup or ancestors do. */
 static void take_job(struct gs_service *s, const struct gpusched_tsg *rec)
 {
@@ -118,7 +138,7 @@ static void take_job(struct gs_service *s, const struct gpusched_tsg *rec)
 
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(s->o))
 		return;
-	job = gs_job_of(s->o, (pid_t)rec->task.pid);
+	job = job_of(s, rec);
 	if (job && job != gs_job_get(s->o, rec->task.id) && gs_job_put(s->o, rec, job))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its job",
 		       (unsigned long long)rec->task.id);
@@ -132,6 +152,7 @@ void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
 		return;
 	rec->task.cgroup_id = id;
 	gs_record_poke(s, rec, GPUSCHED_POKE_WHO);
+	gs_process_job_anew(s, (pid_t)rec->task.pid);
 	take_job(s, rec);
 }
 

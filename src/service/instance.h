@@ -102,6 +102,12 @@ struct gs_asked {
 	struct gs_class_answer answer;
 };
 
+/* Of a process, for a while. */
+struct gs_job_asked {
+	pid_t pid;
+	uint64_t start_ns, ns, job;
+};
+
 struct gs_owner {
 	pid_t pid;
 	uid_t uid;
@@ -171,6 +177,7 @@ struct gs_service {
 	/* classes of the last records' processes, by pid, while one request is answered */
 	struct gs_asked asked[GS_ASKED];
 	/* who ran the processes of the last events, by pid: they may have ended */
+	struct gs_job_asked jobs[GS_ASKED];
 	struct gs_owner owners[GS_ASKED];
 	struct gs_hidepid hidepid;
 	uint64_t hidepid_ns; /* when it was looked up; 0: never */

@@ -224,6 +224,7 @@ void gs_process_reclassify(struct gs_service *s, pid_t pid)
 		new.class_id = answer.class_id;
 		new.weight = answer.weight;
 	}
+	gs_process_job_anew(s, pid);
 	plan(s);
 	while (i < f->n && f->pids[i].pid != pid)
 		i++;
