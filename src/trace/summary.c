@@ -146,7 +146,7 @@ static json_t *process_json(const struct summary *s, struct process *p)
 	json_object_set_new(o, "turns",
 			    p->hidden ? json_null() : json_integer((json_int_t)p->turns));
 	json_object_set_new(o, "waits",
-			    p->hidden ? json_null() : json_integer((json_int_t)p->nwaits));
+			    p->nwaits ? json_integer((json_int_t)p->nwaits) : json_null());
 	json_object_set_new(o, "wait_p50_us", percentile(p, 50));
 	json_object_set_new(o, "wait_p99_us", percentile(p, 99));
 	json_object_set_new(o, "dropped", json_integer((json_int_t)s->dropped));

@@ -147,10 +147,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gs_account *a;
 	uint64_t now;
 
-	if (fake_log.header)
-		munmap(fake_log.header, FAKE_HEADER_SIZE);
-	if (fake_log.records)
-		munmap(fake_log.records, fake_log.count * sizeof(*fake_log.records));
 	fake_log_begin();
 	now = gs_now_ns();
 	if (gs_account_new(&opts, &a))

@@ -73,6 +73,20 @@ static inline uint32_t fake_control(const struct nv_control *c)
 	return GS_NV_OK;
 }
 
+static inline void fake_unmap_header(void)
+{
+	if (fake_log.header)
+		munmap(fake_log.header, FAKE_HEADER_SIZE);
+	fake_log.header = NULL;
+}
+
+static inline void fake_unmap_records(void)
+{
+	if (fake_log.records)
+		munmap(fake_log.records, fake_log.count * sizeof(*fake_log.records));
+	fake_log.records = NULL;
+}
+
 /* As the simulated RM does it: memory of the caller's, since files of FUSE cannot be mapped so. */
 static inline uint32_t fake_map(const struct nv_map_memory *m)
 {
@@ -84,8 +98,10 @@ static inline uint32_t fake_map(const struct nv_map_memory *m)
 	if (p == MAP_FAILED)
 		return GS_NV_INVALID_ARGUMENT;
 	if (m->length == FAKE_HEADER_SIZE) {
+		fake_unmap_header();
 		fake_log.header = p;
 	} else {
+		fake_unmap_records();
 		fake_log.records = p;
 		fake_log.count = (uint32_t)(m->length / sizeof(*fake_log.records));
 	}
@@ -123,6 +139,8 @@ int gs_rm_open_gpu(unsigned int minor)
 
 static inline void fake_log_begin(void)
 {
+	fake_unmap_header();
+	fake_unmap_records();
 	memset(&fake_log, 0, sizeof(fake_log));
 	gs_rm_sys.ioctl = fake_ioctl;
 }

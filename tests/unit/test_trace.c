@@ -233,6 +233,7 @@ static void two_take_turns(void **state)
 	assert_int_equal(number(rows, 0, "dropped"), 0); /* before it began */
 	assert_int_equal(number(rows, 1, "gpu_time_us"), 200);
 	assert_int_equal(number(rows, 1, "turns"), 2);
+	assert_true(is_null(rows, 1, "waits"));
 	assert_true(is_null(rows, 1, "wait_p99_us"));
 }
 
