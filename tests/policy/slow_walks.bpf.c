@@ -5,7 +5,8 @@
  */
 #include "gpusched/policy.bpf.h"
 
-GPUSCHED_POLICY(slow_walks, 100000, 10, 0);
+/* Its round comes by itself so late that the walk of schedule is the first to be stopped. */
+GPUSCHED_POLICY(slow_walks, 10000000, 10, 0);
 
 GPUSCHED_OPTION_RANGE(gs_u32, in_tick, 0, 0, 1, "1: in each round; 0: in schedule");
 
@@ -23,6 +24,8 @@ GPUSCHED_INLINE gs_u64 walk(void)
 GPUSCHED_TASK_INIT(t)
 {
 	gpusched_want_timeslice(t, 555);
+	if (in_tick)
+		gpusched_kick();
 	return 0;
 }
 
