@@ -81,11 +81,11 @@ int demo_print(const struct demo *d)
 
 	if (d->json)
 		return print_json(d);
-	printf("\nLC: one %g us kernel a request, %g us apart on average; BE: %g us kernels back "
-	       "to back.\n",
+	printf("\nLC: one %g us kernel a request, %g us apart on average;\n"
+	       "BE: %g us kernels back to back.\n",
 	       l->lc->kernel_us, l->lc->period_us, l->be->kernel_us);
 	if (!strcmp(d->mode, "model"))
-		printf("From the MODEL of the GPU in virtual time (%s), not from the whole path: "
+		printf("From the MODEL of the GPU in virtual time (%s), not from the whole path:\n"
 		       "%s\n\n",
 		       d->where, d->missing);
 	else if (d->gpu)
@@ -98,8 +98,8 @@ int demo_print(const struct demo *d)
 	bars("LC p50, us", d->p50);
 	bars("LC p99, us", d->p99);
 	bars("BE, kernels/s", d->be);
-	printf("\nLC p99 with gpusched: %.1f times better than by default, %.2f x alone; BE keeps "
-	       "%.0f %% of\nwhat it gets by default.\n",
+	printf("\nLC p99 with gpusched: %.1f times better than by default, %.2f x alone;\n"
+	       "BE keeps %.0f %% of what it gets by default.\n",
 	       d->p99[DEMO_DEFAULT] / d->p99[DEMO_GPUSCHED],
 	       d->p99[DEMO_GPUSCHED] / d->p99[DEMO_ALONE],
 	       100 * d->be[DEMO_GPUSCHED] / d->be[DEMO_DEFAULT]);
