@@ -17,8 +17,9 @@
  * others wait: for lc when nearly all are drained and it takes less than half of the GPU, for be when
  * nearly all are cut off by the slice, or some are and it takes more than half. That counts after
  * several looks, and only beside its counterpart. When somebody then makes more than 10 % less
- * progress for a second, it is undone, and not tried again for a minute. Class normal and the
- * configuration's own classes keep their settings; copy engines too.
+ * progress for a second (where turns are taken, for ten rounds of them), it is undone, and not tried
+ * again for a minute. Class normal and the configuration's own classes keep their settings; copy
+ * engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *

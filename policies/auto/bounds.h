@@ -182,6 +182,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->running_lc = r->g_running_lc;
 	r->busy = r->g_busy;
 	r->ready = r->g_ready;
+	r->users = r->g_users;
 	r->part = r->g_part;
 	r->lc_permille = r->g_lc_permille;
 	r->tsgs = r->g_tsgs;
@@ -198,23 +199,26 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 
 /*
  * Is somebody worse off than before something was done without a class? Only who had work nearly
- * all the time can tell. @s->progress goes on, so a second of it is a rate.
+ * all the time can tell. @s->progress goes on, so a second of it is a rate. Where turns are taken it
+ * is ten rounds of them, and one turn more or less says nothing.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				gs_u64 now)
 {
 	const struct gpusched_facts *f = &s->now;
-	gs_u64 span = now - s->check_ns, permille;
+	gs_u64 turn = r->ready > 1 ? (gs_u64)turn_ms * MS : 0;
+	gs_u64 window = least(most(S, 10 * turn * r->ready), WATCH_NS / 2);
+	gs_u64 from = r->acting_ns + S / 2, span = now - s->check_ns, got;
 	gs_u64 drained = f->drained - s->check_drained, cut = f->slice_ended - s->check_cut;
-	int worked = drained * 9 <= cut;
+	int worked = drained * 9 <= cut, mixed = r->acting && s->check_ns < from;
 
-	if (!s->sighted || span < S)
+	if (!s->sighted || (mixed ? now < from : span < window))
 		return;
-	permille = gpusched_div((s->progress - s->check_progress) * 1000, span);
+	got = s->progress - s->check_progress;
 	if (!r->acting) {
-		s->base_permille = worked && span < 2 * S ? permille : 0;
-	} else if (s->check_ns > r->acting_ns + S / 2 && worked && span < 2 * S &&
-		   now < r->acting_ns + WATCH_NS && permille * 10 < s->base_permille * 9) {
+		s->base_permille = worked && span < 2 * window ? gpusched_div(got * 1000, span) : 0;
+	} else if (!mixed && worked && span < 2 * window && now < r->acting_ns + WATCH_NS &&
+		   (got + turn) * 10000 < s->base_permille * span * 9) {
 		gpusched_log("undone: without a class somebody lost more than 10 %; TSG", t->id);
 		r->undone++;
 		r->leave_until_ns = now + LEAVE_NS;

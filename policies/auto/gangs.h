@@ -2,8 +2,8 @@
 /*
  * auto/gangs.h - jobs that have work on several GPUs: their turns are on all of them at once
  *
- * One of the GPUs leads such a job: where most take turns, so that the job gets what is its part
- * there. Only there it stands in line. When its time comes it is called, and all its GPUs give it
+ * One of the GPUs leads such a job: where its part is the smallest, so that it takes nobody's on
+ * the others. Only there it stands in line. When its time comes it is called, and all its GPUs give it
  * the next turn. If some of them are called for another job, it waits, and is served before others
  * when the next turns are given.
  */
@@ -37,19 +37,20 @@ GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
 	return blank ? gpusched_lookup_or_add(auto_gangs, &key, &blank->gang) : 0;
 }
 
-/* A TSG of it is ready for turns on that runlist. */
-GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 runlist)
+/* A TSG of it is ready for turns on that runlist, among such a crowd. */
+GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 runlist,
+				gs_u64 crowd)
 {
 	if (g->seq != r->seq) {
 		g->seq = r->seq;
 		g->gpus = g->found;
 		g->lead = g->found_lead;
 		g->found = 0;
-		g->found_ready = 0;
+		g->found_crowd = 0;
 	}
 	g->found |= 1ull << ((runlist >> 8) % MAX_GPUS);
-	if (r->ready > g->found_ready || (r->ready == g->found_ready && runlist < g->found_lead)) {
-		g->found_ready = r->ready;
+	if (crowd > g->found_crowd || (crowd == g->found_crowd && runlist < g->found_lead)) {
+		g->found_crowd = crowd;
 		g->found_lead = runlist;
 	}
 }

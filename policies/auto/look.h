@@ -229,7 +229,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	r->seq = round->seq;
 	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
 	r->g_ready = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
-	r->g_asked_us = 0;
+	r->g_asked_us = r->g_users = 0;
 	r->local.id = r->leads.id = r->guest.id = r->called.id = 0;
 }
 

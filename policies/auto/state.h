@@ -58,6 +58,8 @@ struct runlist {
 	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
+	gs_u64 users,
+		g_users;   /* with BEs that want turns, by weight: of the last round, of this one */
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
 	/*
 	 * The first of those whose job has work on this GPU alone; of those whose jobs are led from
@@ -102,8 +104,10 @@ GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 /* Turns on a runlist of a user, or of one's job; epoch: the last that is on its account. */
 struct account {
 	gs_u64 v, epoch;
-	gs_u64 tsgs;    /* that it is kept for */
-	gs_u64 inner_v; /* of the one whose turn it was last, among those below it */
+	gs_u64 tsgs;         /* that it is kept for */
+	gs_u64 inner_v;      /* of the one whose turn it was last, among those below it */
+	gs_u64 seq;          /* the round that is being gathered */
+	gs_u64 jobs, g_jobs; /* of a user: their weights; of the last round, of this one */
 };
 struct user_key {
 	gs_u64 user;
@@ -122,10 +126,11 @@ GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 struct gang {
 	gs_u64 seq;         /* the round that is being gathered */
 	gs_u64 gpus, found; /* a bit each: of the last round, of this one */
-	gs_u32 lead, found_lead, found_ready;
-	gs_u32 waits; /* it was to be called, and could not be */
-	gs_u64 epoch; /* that it is called for */
-	gs_u64 tsgs;  /* that it is kept for */
+	gs_u64 found_crowd; /* on the GPU of this round that would lead it */
+	gs_u32 lead, found_lead;
+	gs_u32 waits, pad; /* it was to be called, and could not be */
+	gs_u64 epoch;      /* that it is called for */
+	gs_u64 tsgs;       /* that it is kept for */
 };
 
 #define TURN 0  /* priv: number of its last turn on its runlist */

@@ -127,6 +127,23 @@ GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gan
 		stand(&r->guest, c);
 }
 
+/* Who shares a runlist with a job, by weight: the users, times its user's jobs. Of the last round. */
+GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct account *j,
+			     const struct candidate *c)
+{
+	if (u->seq != r->seq) {
+		u->seq = r->seq;
+		u->jobs = u->g_jobs;
+		u->g_jobs = 0;
+		r->g_users += c->user & ROOTS ? c->weight : 100;
+	}
+	if (j->seq != r->seq) {
+		j->seq = r->seq;
+		u->g_jobs += c->weight;
+	}
+	return r->users * u->jobs;
+}
+
 /* Put together in a map: callbacks have little of a stack. */
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)
 {
@@ -156,7 +173,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	c->user_v = most(u->v, r->v);
 	c->job_v = most(j->v, u->inner_v);
 	join(s, runlist, u, j, g, c);
-	gang_found(g, r, runlist);
+	gang_found(g, r, runlist, crowd(r, u, j, c));
 	line_up(r, runlist, g, c, w->epoch);
 }
 

@@ -27,14 +27,24 @@ bool gs_job_shares(const char *cgroup, const char *ours)
 	return false;
 }
 
+bool gs_job_is_shell(const char *comm)
+{
+	static const char *const shells[] = { "sh",   "bash", "rbash", "dash", "ash",  "zsh", "ksh",
+					      "mksh", "yash", "fish",  "csh",  "tcsh", "nu" };
+
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+		if (!strcmp(comm, shells[i]))
+			return true;
+	return false;
+}
+
 /*
- * A shell with job control leads its session and gives each job a process group. A launcher that
- * leads its own session leaves its children in its group, and one whose children lead theirs is no
- * shell of them.
+ * A shell with job control leads its session and gives each job a process group. A launcher of
+ * workers may do the same (mpirun), and they are one job: so it counts what the leader is.
  */
 static bool is_shells_job(const struct gs_kin *k, const struct gs_kin *parent)
 {
-	return k->session == parent->pid && k->group != parent->group;
+	return parent->shell && k->session == parent->pid && k->group != parent->group;
 }
 
 pid_t gs_job_root(const struct gs_kin *up, size_t n)
@@ -63,7 +73,11 @@ static int read_kin(struct gs_table *o, pid_t pid, struct gs_kin *ret, pid_t *re
 	if (r)
 		return r;
 	*ret = (struct gs_kin){
-		.pid = pid, .uid = ids.uid, .session = ids.session, .group = ids.group
+		.pid = pid,
+		.uid = ids.uid,
+		.session = ids.session,
+		.group = ids.group,
+		.shell = gs_job_is_shell(ids.comm),
 	};
 	ret->commanded = o && !gs_proc_get(o, pid, &proc) && proc.source >= GPUSCHED_SRC_COMMAND;
 	if (gs_cgroup_path(pid, ret->cgroup))

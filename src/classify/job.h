@@ -31,6 +31,7 @@ uint64_t gs_job_of(struct gs_table *o, pid_t pid);
 struct gs_kin {
 	pid_t pid, session, group;
 	uid_t uid;
+	bool shell;
 	bool commanded; /* `run` or `class set` gave it its class, or one that it descends from */
 	char cgroup[GS_CGROUP_PATH_LEN];
 };
@@ -39,6 +40,7 @@ struct gs_kin {
 
 /* Of up[0], whose parent is up[1], and so on: the pid that its job is known by. */
 pid_t gs_job_root(const struct gs_kin *up, size_t n);
+bool gs_job_is_shell(const char *comm);
 /* Was the cgroup made for more than one job? @ours: the daemon's own. */
 bool gs_job_shares(const char *cgroup, const char *ours);
 

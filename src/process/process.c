@@ -106,6 +106,7 @@ int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 	*ret = (struct gs_process_ids){ 0 };
 	while (f && fgets(line, sizeof(line), f)) {
 		known |= sscanf(line, "Uid: %u", &ret->uid) == 1;
+		sscanf(line, "Name: %15[^\n]", ret->comm);
 		sscanf(line, "PPid: %d", &ret->parent);
 		sscanf(line, "NSpgid: %d", &ret->group);
 		sscanf(line, "NSsid: %d", &ret->session);

@@ -31,6 +31,7 @@ int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 struct gs_process_ids {
 	uid_t uid; /* real */
 	pid_t parent, group, session;
+	char comm[GPUSCHED_COMM_LEN];
 };
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret);
 /* 0: it is gone, or has none here. Waits for none of its locks. */

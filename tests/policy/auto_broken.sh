@@ -51,6 +51,7 @@ without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
 without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
 without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
+without "regard for users on the other GPUs" 's/return r->users \* u->jobs;/return r->ready;/' gpus-hostile
 without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/c->job, runlist, 0 }/c->job, 0, 0 }/' gpus-apart
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
 without "regard for starts" 's/now < r->changed_ns + SETTLE_NS/0/' 8be-starts
@@ -70,6 +71,7 @@ without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SET
 regard='s/ && returns \* 4 <= drained \* 3//'
 without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
 	nobody-launch-bound
+without "a whole round of turns to judge by" 's/most(S, 10 \* turn \* r->ready)/S/;s/(got + turn)/got/' nobody-8be
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \

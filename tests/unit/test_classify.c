@@ -273,6 +273,7 @@ static void ssh(struct gs_kin up[4])
 	up[0] = kin(300, 200);
 	up[1] = kin(200, 200);
 	up[2] = kin(100, 100);
+	up[2].shell = true;
 	up[3] = kin(90, 90);
 	up[3].session = 90;
 }
@@ -295,6 +296,12 @@ static void test_job_tree(void **state)
 	assert_int_equal(gs_job_root(up, 4), 100);
 	snprintf(up[1].cgroup, sizeof(up[1].cgroup), "/init.scope");
 	assert_int_equal(gs_job_root(up, 4), 300);
+	ssh(up);
+	up[2].shell = false; /* a launcher whose workers have groups of their own */
+	assert_int_equal(gs_job_root(up, 4), 90);
+	assert_true(gs_job_is_shell("bash") && gs_job_is_shell("zsh"));
+	assert_false(gs_job_is_shell("") || gs_job_is_shell("mpirun") ||
+		     gs_job_is_shell("python3"));
 }
 
 static void test_job_command(void **state)
