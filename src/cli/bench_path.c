@@ -26,7 +26,7 @@
 #include "mps/join.h"
 
 #define READY_MS 90000 /* PyTorch on a cold disk */
-#define DAEMON_MS 20000
+#define DAEMON_MS 60000
 #define MPS_MS 15000
 
 /* SIGINT, SIGTERM: the cell is given up, and all that runs is ended in order. */
