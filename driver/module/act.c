@@ -288,6 +288,7 @@ static int step(struct tsg *t, unsigned long *ret_delay)
 	spin_lock(&tsg_lock);
 	if (ask && !r && !(t->own.valid & bit))
 		gs_field_put(&t->own, bit, own);
+	t->task.status = status;
 	if (r) {
 		t->error = r;
 		t->status = status;

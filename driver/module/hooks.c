@@ -33,6 +33,7 @@ static void task_init(struct gpusched_hook *h)
 	t->task.gpu = h->gpu;
 	t->task.engine = h->engine;
 	t->task.timeslice_us = h->timeslice_us;
+	t->task.status = 0;
 	/* The record may be an earlier TSG's of that name, which is not yet out of the table. */
 	t->told = t->judged = false;
 	t->nchannels = t->subdevice = t->unsure = 0;

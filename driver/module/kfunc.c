@@ -34,7 +34,7 @@ __bpf_kfunc_start_defs();
  * All return 0 or -errno: -ERANGE; -ENODATA the owner's own value is not known, so it could not be
  * put back; -ENXIO it has no channels or no subdevice yet; -ENOENT it is gone; -ETIMEDOUT nobody
  * beats on /dev/gpusched; -ESHUTDOWN no policy runs (so in init and exit). What the driver says
- * comes later; a refused wish is dropped.
+ * comes later, in the task's status; a refused wish is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
 {

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 
+#include "gpusched_hook.h"
 #include "rm/abi.h"
 
 /* ---- the handshake --------------------------------------------------------------------------- */
@@ -28,18 +29,22 @@ struct rm_request {
 };
 #define RM_OP_CONTROL 0x36u
 
-u32 nvidia_get_rm_ops(struct rm_ops *ops);
+u32 nvidia_get_rm_ops(void *ops);
 
 static struct rm_ops rm;
+static bool by_hooks;     /* they have a name of their own for it */
 static u64 calls, failed; /* the worker's */
 
 int rm_attach(void)
 {
-	u32 (*get)(struct rm_ops * ops) = symbol_get(nvidia_get_rm_ops);
+	u32 (*get)(void *ops) = symbol_get(nvidia_gpusched_rm_ops);
 
+	by_hooks = get;
+	if (!get)
+		get = symbol_get(nvidia_get_rm_ops);
 	if (!get) {
 		pr_err("gpusched: no module nvidia that exports nvidia_get_rm_ops to GPL modules "
-		       "(load it first; branch 565 or later)\n");
+		       "(load it first; branch 565 or later, or with hooks)\n");
 		return -ENODEV;
 	}
 	/* Asked with the wrong version, it answers with its own. */
@@ -48,7 +53,7 @@ int rm_attach(void)
 		get(&rm);
 	if (!rm.op || !rm.alloc_stack || !rm.free_stack) {
 		pr_err("gpusched: nvidia_get_rm_ops did not agree to its own version\n");
-		symbol_put(nvidia_get_rm_ops);
+		rm_detach();
 		return -ENODEV;
 	}
 	return 0;
@@ -56,7 +61,10 @@ int rm_attach(void)
 
 void rm_detach(void)
 {
-	symbol_put(nvidia_get_rm_ops);
+	if (by_hooks)
+		symbol_put(nvidia_gpusched_rm_ops);
+	else
+		symbol_put(nvidia_get_rm_ops);
 }
 
 const char *rm_version(void)

@@ -16,6 +16,8 @@ struct gpu_task {
 	__u32 pid, tid;     /* who made it; tid 0: not known */
 	__u32 gpu, engine;  /* RM's numbers; GPU_TASK_UNKNOWN without hooks in the driver */
 	__u64 timeslice_us; /* in force; 0: not known */
+	__u32 status;       /* RM's, of the last call for it; not 0: refused, and wished no more */
+	__u32 pad;
 };
 
 enum gpu_verdict {

@@ -6,9 +6,10 @@
 #   tests/vm/drivers.sh     into $BUILD/vm-drivers; later calls find it there if no source has changed
 #
 #   gpusched.ko             driver/module
-#   nvidia.ko               driver/standin, with the hooks of driver/hooks
-#   plain/nvidia.ko         the same without them
-#   old/nvidia.ko           ... and with nvidia_get_rm_ops exported as branches before 565 have it
+#   nvidia.ko               driver/standin, with the hooks of driver/hooks, and with nvidia_get_rm_ops
+#                           exported as branches before 565 have it
+#   plain/nvidia.ko         without hooks, as later branches have it
+#   old/nvidia.ko           without hooks, as those before 565
 #   policy-load, *.bpf.o    driver/loader and the test's policies, with libbpf of bookworm-backports
 #   module                  the test's program
 set -euo pipefail
@@ -36,7 +37,7 @@ cp -r tests/hooks/tree "$top/driver/standin/"
 driver/hooks/apply "$top/driver/standin/tree" >"$out/log"
 cp -r "$top/driver/standin" "$out/plain"
 cp -r "$top/driver/standin" "$out/old"
-sed -i 's/EXPORT_SYMBOL_GPL(/EXPORT_SYMBOL(/' "$out/old/export.c"
+sed -i 's/EXPORT_SYMBOL_GPL(/EXPORT_SYMBOL(/' "$out/old/export.c" "$top/driver/standin/export.c"
 
 # kernel_make DIRECTORY ARGUMENT...: warnings are errors
 kernel_make() {
@@ -58,5 +59,6 @@ for policy in tests/vm/module/*.bpf.c; do
 done
 make -s -C driver/loader OUT="$out" LIBBPF="$cache/libbpf"
 cp "$build"/src/policy/glue_{default,stock}.bpf.o "$out/"
-gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc tests/vm/module/{main,program,suites,hooked,hostile,cost}.c -pthread -o "$out/module"
+gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc -I"$cache/libbpf/include" \
+	tests/vm/module/{main,program,suites,hooked,hostile,types,cost,text}.c "$cache/libbpf/libbpf.a" -lelf -lz -pthread -o "$out/module"
 echo "$stamp" >"$out/stamp"

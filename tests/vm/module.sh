@@ -13,8 +13,8 @@ cd "$top/drivers" || exit 1
 seconds=${HOSTILE_SECONDS:-30}
 node=/dev/gpusched
 
-phase() { # NAME: the clock, for who makes this test shorter
-	diag "$(cut -d' ' -f1 /proc/uptime) s: $1"
+phase() { # NAME: the clock, for who makes this test shorter; what is free, for who looks for a leak
+	diag "$(cut -d' ' -f1 /proc/uptime) s, $(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo) MiB free: $1"
 }
 # suite NAME [ARGUMENT]: its points become ours
 suite() {
@@ -29,8 +29,8 @@ suite() {
 	done < <(./module "$@" 2>&1)
 	is $ended yes "$1: it came to its end"
 }
-counted() { # FIELD: of the policy all
-	bpftool -j map dump name counts | jq ".[0].formatted.value.$1"
+counted() { # FIELD [pinned /sys/fs/bpf/counts]: of the policy all
+	bpftool -j map dump ${2:-name} "${3:-counts}" | jq ".[0].formatted.value.$1"
 }
 start_policy() { # NAME: its loader's pid in $loader
 	./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 &
@@ -64,6 +64,7 @@ phase "beside an unmodified driver"
 insmod plain/nvidia.ko
 check "the module is loaded" insmod gpusched.ko
 check "it found no hooks" eval 'dmesg | grep -q "gpusched: driver 580.00.standin, no hooks"'
+check "and keeps the driver" eval '! rmmod nvidia 2>/dev/null'
 is "$(stat -c '%a %u' $node)" "600 0" "the node is root's"
 is "$(about <$node)" ok "root may ask"
 is "$(setpriv --reuid 65534 --clear-groups ./module stdin <$node)" ok "an open node may be handed on"
@@ -83,11 +84,18 @@ phase "policies"
 refused refused 'init\(\) refused'
 refused writes 'only read is supported'
 refused foreign 'is not allowed'
+refused sleeps 'unsupported member task_init'
+suite types
 start_policy all
+bpftool map pin name counts /sys/fs/bpf/counts
 refused all 'another policy runs'
 check "the module is needed while a policy runs" eval '! rmmod gpusched 2>/dev/null'
 suite policy $loader
 wait $loader
+is "$(counted exit pinned /sys/fs/bpf/counts) $(counted exit_kind pinned /sys/fs/bpf/counts)" "1 1" \
+	"its exit was called, with the reason"
+is "$(counted status pinned /sys/fs/bpf/counts)" 64 "it has seen what GSP said to a wish"
+rm /sys/fs/bpf/counts
 start_policy all
 is "$(counted init) $(counted task_init)" "1 0" "a policy begins anew"
 kill -TERM $loader

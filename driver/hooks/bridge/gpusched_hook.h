@@ -66,6 +66,9 @@ int nvidia_gpusched_register(const struct gpusched_hook_ops *ops);
 /* No function of @ops runs any more when it returns. May sleep. */
 void nvidia_gpusched_unregister(const struct gpusched_hook_ops *ops);
 
+/* nvidia_get_rm_ops(), which before branch 565 is exported so that modules cannot look it up. */
+unsigned int nvidia_gpusched_rm_ops(void *ops);
+
 /* For RM's side, which has no static keys: a nop and a return while nobody listens. */
 int os_gpusched_on(void);
 void os_gpusched_hook(struct gpusched_hook *h);

@@ -45,6 +45,14 @@ void nvidia_gpusched_unregister(const struct gpusched_hook_ops *ops)
 }
 EXPORT_SYMBOL_GPL(nvidia_gpusched_unregister);
 
+unsigned int nvidia_get_rm_ops(void *ops); /* nv-modeset-interface.c */
+
+unsigned int nvidia_gpusched_rm_ops(void *ops)
+{
+	return nvidia_get_rm_ops(ops);
+}
+EXPORT_SYMBOL_GPL(nvidia_gpusched_rm_ops);
+
 /* Never inlined: stable places for fentry and kprobes, without RM's types. */
 noinline int os_gpusched_on(void)
 {

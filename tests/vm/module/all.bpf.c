@@ -10,7 +10,7 @@ char _license[] SEC("license") = "GPL";
 
 struct counts {
 	__u64 init, exit, task_init, schedule, timeslice_set, work_token, task_destroy, failed;
-	__u32 exit_kind, token;
+	__u32 exit_kind, token, status;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -114,7 +114,11 @@ void BPF_PROG(all_work_token, struct gpu_task *t, __u32 channel, __u32 token)
 
 SEC("struct_ops/task_destroy") void BPF_PROG(all_task_destroy, struct gpu_task *t)
 {
+	struct counts *c = count();
+
 	COUNT(task_destroy);
+	if (c && t->status)
+		c->status = t->status;
 }
 
 SEC(".struct_ops.link")

@@ -19,6 +19,17 @@ static void suite_stdin(void)
 	exit(0);
 }
 
+/* The policy that runs, how many TSGs are known, how many of those are changed. */
+static void about(void)
+{
+	struct gpusched_module_about about;
+
+	if (node_about(node_open(), &about))
+		die("/dev/gpusched");
+	printf("%s %u %u\n", about.policy[0] ? about.policy : "-", about.tsgs, about.changed);
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *suite = argc > 1 ? argv[1] : "";
@@ -34,6 +45,8 @@ int main(int argc, char **argv)
 		suite_slow();
 	else if (!strcmp(suite, "hooks"))
 		suite_hooks();
+	else if (!strcmp(suite, "types"))
+		suite_types();
 	else if (!strcmp(suite, "hostile"))
 		suite_hostile((unsigned int)number);
 	else if (!strcmp(suite, "storm"))
@@ -44,8 +57,12 @@ int main(int argc, char **argv)
 		tell_and_wait((unsigned int)number);
 	else if (!strcmp(suite, "cost"))
 		cost();
+	else if (!strcmp(suite, "text") && argc > 2)
+		text(argv[2]);
 	else if (!strcmp(suite, "owner"))
 		owner();
+	else if (!strcmp(suite, "about"))
+		about();
 	else if (!strcmp(suite, "stdin"))
 		suite_stdin();
 	else

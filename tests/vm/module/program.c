@@ -235,11 +235,18 @@ int node_beat(int node)
 	return call(node, GPUSCHED_MODULE_BEAT, NULL);
 }
 
+static volatile bool rests;
+
 static void *heart(void *node)
 {
-	while (!node_beat(*(int *)node))
+	while (rests || !node_beat(*(int *)node))
 		usleep(500000);
 	return NULL;
+}
+
+void node_rest(bool rest)
+{
+	rests = rest;
 }
 
 void node_keep(int node)

@@ -45,7 +45,8 @@ bool gsp_becomes(uint32_t client, uint32_t handle, const char *key, long value);
 int node_open(void); /* ends the test if it cannot */
 int node_hold(int node);
 int node_beat(int node);
-void node_keep(int node); /* holds it, and a thread beats until it is closed */
+void node_keep(int node);  /* holds it, and a thread beats until it is closed */
+void node_rest(bool rest); /* that thread does not beat meanwhile */
 int node_about(int node, struct gpusched_module_about *about);
 struct gpusched_module_tell telling(struct program *p, uint32_t tsg, uint32_t *channels,
 				    unsigned int n);
@@ -65,17 +66,19 @@ void pass(bool good, const char *format, ...) __attribute__((format(printf, 2, 3
 void is(long got, long want, const char *name);
 _Noreturn void die(const char *what);
 
-/* The parts of the tests: suites.c, hooked.c, hostile.c, cost.c. */
+/* The parts of the tests: suites.c, hooked.c, hostile.c, types.c, cost.c, text.c. */
 void suite_node(void);
 void owner(void); /* makes a TSG, says its names, and does what each line says */
 void suite_beat(void);
 void suite_policy(int loader);
 void suite_slow(void);
 void suite_hooks(void);
+void suite_types(void);
 void suite_hostile(unsigned int seconds);
 _Noreturn void storm(void);
 _Noreturn void hold_and_wait(void);
 _Noreturn void tell_and_wait(unsigned int n);
 void cost(void);
+void text(const char *name); /* prints its code as it lies in memory */
 
 #endif /* PROGRAM_H */

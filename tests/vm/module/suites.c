@@ -13,6 +13,7 @@
 
 #define T 0x5c000010u
 #define OTHER 0x5c000020u
+#define REFUSED 0x5c000061u
 
 static struct program p;
 static int node;
@@ -234,6 +235,26 @@ void suite_beat(void)
 	is(about.features & GPUSCHED_MODULE_HELD, 0, "nobody holds it");
 }
 
+/* The policy notes the status that it finds when a TSG goes. */
+static void wish_refused(void)
+{
+	struct gpusched_module_about about;
+	uint64_t failed;
+
+	tsg_new(&p, REFUSED, 1);
+	node_about(node, &about);
+	failed = about.failed;
+	gsp_refuses(true);
+	is(node_tell(node, &p, REFUSED, 1), 0, "another TSG is told, and GSP refuses all");
+	for (int i = 0; i < PATIENCE_S * 20 && about.failed == failed; i++) {
+		usleep(50000);
+		node_about(node, &about);
+	}
+	gsp_refuses(false);
+	is(gsp(p.client, REFUSED, "us"), 1024, "it has its owner's slice");
+	is(node_forget(node, &p, REFUSED), 0, "it is forgotten");
+}
+
 /* With the policy all.bpf.c, loaded by @loader, which is killed in the end. */
 void suite_policy(int loader)
 {
@@ -262,6 +283,12 @@ void suite_policy(int loader)
 	is(gsp(p.client, 0x5c000031, "us"), 222, "in the driver");
 	is(node_unset(node, &p, 0x5c000031, GPUSCHED_TIMESLICE), 0, "until it is taken back");
 	is(gsp(p.client, 0x5c000031, "us"), 111, "in the driver");
+	wish_refused();
+	node_rest(true);
+	pass(gsp_becomes(p.client, 0x5c000031, "us", 1024),
+	     "without a heartbeat the policy has no say: all is put back");
+	node_rest(false);
+	pass(gsp_becomes(p.client, 0x5c000031, "us", 111), "with one it wishes anew");
 	kill(loader, SIGKILL);
 	pass(gsp_becomes(p.client, 0x5c000031, "us", 1024),
 	     "the loader is killed: all is put back");
