@@ -23,6 +23,29 @@ measure() { # NAME
 of() { # NAME CALL
 	echo "${at[$1.$2]:-0}"
 }
+code() { # FUNCTION|[MODULE]: as it lies in memory
+	./module text "$1" | head -1
+}
+# jumps BEFORE AFTER: how many nops have become jumps; "other" if that is not all
+jumps() {
+	printf '%s\n%s\n' "$1" "$2" | awk '
+		NR == 1 { n = split($0, a); next }
+		{
+			split($0, b)
+			for (i = 1; i <= n; i++) {
+				if (a[i] == b[i])
+					continue
+				five = a[i] a[i + 1] a[i + 2] a[i + 3] a[i + 4] == "0f1f440000" && b[i] == "e9"
+				if (!five && !(a[i] a[i + 1] == "6690" && b[i] == "eb")) {
+					print "other"
+					exit
+				}
+				found++
+				i += five ? 4 : 1
+			}
+			print found + 0
+		}'
+}
 more() { # NAME THAN CALL
 	echo $(($(of "$1" "$3") - $(of "$2" "$3")))
 }
@@ -30,6 +53,7 @@ policy() { # NAME OBJECT...
 	./policy-load "${@:2}" >/logs/load 2>&1 &
 	loader=$!
 	wait_for 20 grep -q runs /logs/load
+	with=$(code "[gpusched]")
 	measure "$1"
 	kill $loader
 	wait $loader
@@ -40,9 +64,22 @@ measure off
 rmmod nvidia
 insmod nvidia.ko
 measure hooks
+like "$(code os_gpusched_on)" '^((f3 0f 1e fa|66 0f 1f 00) )?0f 1f 44 00 00 (66 90|0f 1f 44 00 00) 31 c0 (c3|e9) ' \
+	"nobody listens: RM calls a function of nops, which returns 0"
+declare -A before
+for function in os_gpusched_on nvidia_ioctl nvidia_close_callback; do
+	before[$function]=$(code $function)
+done
 insmod gpusched.ko
+is "$(jumps "${before[os_gpusched_on]}" "$(code os_gpusched_on)")" 1 "which has a nop for who listens"
+is "$(jumps "${before[nvidia_ioctl]}" "$(code nvidia_ioctl)")" 2 "kernel-open has two around RM's ioctl"
+is "$(jumps "${before[nvidia_close_callback]}" "$(code nvidia_close_callback)")" 1 "and one at a file's end"
 measure module
+without=$(code "[gpusched]")
 policy empty empty.bpf.o
+# Where hooks and node ask it: five callbacks, some of them in several places.
+ge "$(jumps "$without" "$with")" 8 "the module has nops where it asks a policy"
+is "$(jumps "$without" "$(code "[gpusched]")")" 0 "as again when that is gone"
 policy lcbe ../build/policies/lcbe.bpf.o glue_default.bpf.o glue_stock.bpf.o glue.bpf.o
 for call in $calls; do
 	ge "$(of off $call)" 100 "$call is measured"

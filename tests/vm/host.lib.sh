@@ -46,5 +46,5 @@ exit_kind() { # KIND: of the last policy
 	[ "$("$gpusched" policy get --json | jq -r .last_exit.kind)" = "$1" ]
 }
 known() { # TSGS CHANGED: by the module
-	[[ $(doctor) == *" $1 TSGs known, $2 changed" ]]
+	[[ $(./module about) == *" $1 $2" ]]
 }

@@ -26,7 +26,7 @@ tap() { # COUNTER
 	"$gpusched" stats --json | jq ".taps.$1"
 }
 asks() { # NAME: the policy that the hooks ask
-	[[ $(doctor) == *", policy $1" ]]
+	[[ $(./module about) == "$1 "* ]]
 }
 loaders() { # NUMBER: of them run
 	[ "$(grep -lx policy-load /proc/[0-9]*/comm 2>/dev/null | wc -l)" = "$1" ]
@@ -48,6 +48,7 @@ owner lc
 exits 0 "a policy starts in the hooks" start hooked
 check "and says where it runs" wait_for 10 runs_on hooked
 check "the hooks ask it" wait_for 5 asks lcbe
+like "$(doctor)" ", policy lcbe$" "as doctor says"
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "a TSG that was there has lcbe's slice" wait_for 5 us_is $be 1
 order be timeslice 2048
@@ -147,6 +148,11 @@ stop_daemon
 check "an orderly end puts back" wait_for 2 eval 'us_is $be 2048 && us_is $lc 1024'
 start_daemon
 check "what was started for good is there again, in the hooks" wait_for 10 runs_on hooked
+for object in ../build/policies/*.bpf.o; do
+	policy=$(basename "$object" .bpf.o)
+	exits 0 "policy $policy starts in the hooks" start hooked
+	check "they ask it" wait_for 10 asks "$policy"
+done
 stop_daemon
 kill $be $lc
 check "both modules can go" wait_for 5 eval 'rmmod gpusched && rmmod nvidia'

@@ -30,6 +30,7 @@ check "and says where it runs" wait_for 10 runs_on module
 check "BE gets lcbe's short slice" wait_for 5 us_is $be 1
 check "LC its long one" wait_for 5 us_is $lc 1000000
 check "the module made the calls" wait_for 5 known 2 2
+like "$(doctor)" "; 2 TSGs known, 2 changed$" "as doctor says"
 is "$(compute $be .is.timeslice_us)" 1 "and list knows"
 
 # shellcheck disable=SC2154 # set by owner
