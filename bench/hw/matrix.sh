@@ -1,19 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The part of `gpusched bench` that says most, in at most 8 minutes (MINUTES=N); run again, it goes
-# on where it was.
+# `gpusched bench` in parts of at most 8 minutes (MINUTES=N); a part that is run again goes on where
+# it was.
 #
-#   bench/hw/matrix.sh OUTDIR
+#   bench/hw/matrix.sh OUTDIR [PART]
 #
-# As root, on an otherwise idle machine with a GPU. OUTDIR gets table.txt and bench.tar.gz: all that
-# `gpusched bench` keeps. BLOCKS, SECONDS_EACH: others than these. With PATH_TOO=1 it can be tried on
-# a simulated GPU.
+#   most       what says most, a block or two of each (without PART)
+#   one        one kernel a request beside 1, 3, 8 BE: 5 blocks
+#   twenty     20 kernels a request beside 1, 3, 8 BE: 5 blocks
+#   rest       arrivals by the clock, a BE that rests, pools of 3 and 8 BE: 5 blocks
+#   launches   launch-bound, and ResNet-50 as a CUDA graph (PyTorch): 5 blocks
+#   decoder    a decoder beside a training, under `auto` and shared (PyTorch): 5 blocks
+#   eager      the same of ResNet-50, eager (PyTorch)
+#
+# As root, on an otherwise idle machine with a GPU. OUTDIR gets PART.txt, a table, and PART.tar.gz:
+# all that `gpusched bench` keeps. BLOCKS, SECONDS_EACH, WARMUP: others than these. With PATH_TOO=1 it can be tried on a simulated GPU.
 set -u
-[ $# = 1 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
-mkdir -p "$1" && to=$(cd "$1" && pwd) && out=$to/bench || exit 1
+what=${2:-most}
+case $#,$what in
+1,most | 2,most | 2,one | 2,twenty | 2,rest | 2,launches | 2,decoder | 2,eager) ;;
+*) echo "usage: $0 OUTDIR [most|one|twenty|rest|launches|decoder|eager]" >&2; exit 2 ;;
+esac
+mkdir -p "$1" && to=$(cd "$1" && pwd) && out=$to/$what || exit 1
 mkdir -p "$out"
-[ ! -e "$to/bench.tar.gz" ] || tar -C "$to" -xzf "$to/bench.tar.gz"
+[ ! -e "$to/$what.tar.gz" ] || tar -C "$to" -xzf "$to/$what.tar.gz"
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 PATH=$PATH:/usr/local/nvidia/bin
@@ -28,7 +39,7 @@ part() {
 	local left=$((budget - SECONDS - 25))
 	[ "$left" -gt 10 ] || return 0
 	timeout -k 20 $((left + 15)) "$gpusched" bench --gpu "${where:-real}" --out "$out" --resume --scheme "$3" --load "$4" \
-		--blocks "${BLOCKS:-$1}" --seconds "${SECONDS_EACH:-3}" --warmup "$2" \
+		--blocks "${BLOCKS:-$1}" --seconds "${SECONDS_EACH:-3}" --warmup "${WARMUP:-$2}" \
 		--minutes "$(awk -v s="$left" 'BEGIN { print s / 60 }')" >>"$out/log.txt" 2> >(tee -a "$out/log.txt" >&2)
 }
 
@@ -38,12 +49,28 @@ part() {
 	nvidia-smi --query-gpu=name,driver_version,uuid --format=csv,noheader
 	echo "gpusched $(cat "$top/bundle/VERSION" 2>/dev/null || git -C "$top" describe --always)"
 } >>"$out/log.txt" 2>&1
-part 2 2.5 alone,default,rr,auto a-3be,a-8be
-part 1 2.5 alone,default,lcbe,rr,auto b-1be,b-3be,open-1be
-part 1 2.5 default,auto bursts,two-lc,long-be,short-be,memory-be,copy-be
-# without classes it first has to see who is who
-part 1 5 default,auto-untold a-3be,b-1be,half-be,long-be,memory-be,bursts,open-1be
-part 1 2.5 alone,lcbe,auto bursts,two-lc,a-1be
+case $what in
+most)
+	part 2 2.5 alone,default,rr,auto a-3be,a-8be
+	part 1 2.5 alone,default,lcbe,rr,auto b-1be,b-3be,open-1be
+	part 1 2.5 default,auto bursts,two-lc,long-be,short-be,memory-be,copy-be
+	# without classes it first has to see who is who
+	part 1 5 default,auto-untold a-3be,b-1be,half-be,long-be,memory-be,bursts,open-1be
+	part 1 2.5 alone,lcbe,auto bursts,two-lc,a-1be
+	;;
+one) part 5 2 alone,default,lcbe,rr,auto a-1be,a-3be,a-8be ;;
+twenty) part 5 2 alone,default,lcbe,rr,auto b-1be,b-3be,b-8be ;;
+rest)
+	part 5 2 default,auto,pool a-3be,a-8be
+	part 5 2 default,auto half-be
+	part 5 2 alone,default,lcbe,rr,auto open-1be
+	;;
+launches)
+	part 5 2 default,auto,share,mps-prio launch-1be
+	part 5 2 alone,default,auto graph
+	;;
+decoder | eager) part 5 2 default,auto,share,mps-prio "$what" ;;
+esac
 timeout 60 "$gpusched" bench --gpu "${where:-real}" --out "$out" --resume --minutes 0
-cp "$out/table.txt" "$to/" 2>/dev/null
-tar -C "$to" -czf "$to/bench.tar.gz" bench && rm -rf "$out"
+cp "$out/table.txt" "$to/$what.txt" 2>/dev/null
+tar -C "$to" -czf "$to/$what.tar.gz" "$what" && rm -rf "$out"

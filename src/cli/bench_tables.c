@@ -84,8 +84,9 @@ const struct bench_load bench_loads[] = {
 	{ "copy-be", A "beside 1 BE that copies to the GPU", false, &one_kernel, &copies, 1, 1 },
 	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, &bursts,
 	  &batch, 1, 1 },
-	{ "half-be", A "beside 1 BE that rests half of its time", false, &one_kernel, &half_idle, 1,
-	  1 },
+	/* a client that waits would send fewer requests the longer they take, and most while it rests */
+	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
+	  &open_arrivals, &half_idle, 1, 1 },
 };
 const size_t bench_nloads = GS_COUNT(bench_loads);
 

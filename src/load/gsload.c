@@ -78,6 +78,9 @@ static const struct option {
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
 	  "as 'gsload cal' printed on the idle GPU; 0: measure (0)" },
 	{ "gpu", "N", LC | BE | CAL, NUMBER, AT(gpu), 0, 1023, "ordinal of the GPU (0)" },
+	{ "gpus", "N", BE, NUMBER, AT(gpus), 1, GSLOAD_MAX_GPUS,
+	  "load so many GPUs, from --gpu on: each gets its next kernel once all have ended the "
+	  "one before those in flight (1)" },
 	{ "contexts", "N", LC | BE, NUMBER, AT(contexts), 1, 256,
 	  "contexts to make; the load runs in the first (1)" },
 	{ "seed", "N", LC, NUMBER, AT(seed), 0, 4294967295.0, "of the arrivals (1)" },
@@ -192,6 +195,7 @@ static int parse_all(int argc, char **argv, struct gsload_options *o, struct gs_
 	*o = (struct gsload_options){
 		.mode = (enum gsload_mode)mode,
 		.contexts = 1,
+		.gpus = 1,
 		.seed = 1,
 		.burst = 1,
 		.kernels = 1,
@@ -312,7 +316,7 @@ int main(int argc, char **argv)
 	struct sigaction on_end = { .sa_handler = on_signal };
 	struct gsload_options o;
 	struct gsload_result r = { 0 };
-	struct gsload_cuda c = { 0 };
+	static struct gsload_cuda c[GSLOAD_MAX_GPUS];
 	struct gs_error err = { 0 };
 
 	for (int i = 1; i < argc; i++) {
@@ -329,19 +333,20 @@ int main(int argc, char **argv)
 	be_prompt();
 	sigaction(SIGINT, &on_end, NULL);
 	sigaction(SIGTERM, &on_end, NULL);
-	if (gsload_cuda_open(&c, (int)o.gpu, (unsigned int)o.contexts))
-		return GS_EXIT_FAILED;
-	gsload_calibrate(&c, &o, &r);
+	for (uint64_t i = o.gpus; i-- > 0;) /* the first one's context last: it stays current */
+		if (gsload_cuda_open(&c[i], (int)(o.gpu + i), (unsigned int)o.contexts))
+			return GS_EXIT_FAILED;
+	gsload_calibrate(c, &o, &r);
 	idle((uint64_t)(o.delay * 1e9 * o.dilate));
 	if (o.ready) {
 		puts("{\"ready\":true}");
 		fflush(stdout);
 	}
 	if (o.mode == GSLOAD_LC)
-		gsload_run_lc(&c, &o, &r);
+		gsload_run_lc(c, &o, &r);
 	else if (o.mode == GSLOAD_BE)
-		gsload_run_be(&c, &o, &r);
-	print_result(&o, &c, &r);
+		gsload_run_be(c, &o, &r);
+	print_result(&o, c, &r);
 	fflush(stdout);
 	gsload_stop = 1;
 	for (uint64_t until = gs_now_ns() + (uint64_t)(o.linger * 1e9);

@@ -13,9 +13,11 @@
 enum gsload_mode { GSLOAD_LC, GSLOAD_BE, GSLOAD_CAL };
 enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 
+#define GSLOAD_MAX_GPUS 16
+
 struct gsload_options {
 	enum gsload_mode mode;
-	uint64_t gpu, contexts, seed, kernels, burst, in_flight, count;
+	uint64_t gpu, gpus, contexts, seed, kernels, burst, in_flight, count;
 	double kernel_us, block_us, fill_pct, period_us, gap_us, lead_us, seconds, warmup, delay,
 		linger;
 	double iterations_per_us; /* 0: calibrate first */
@@ -45,6 +47,7 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 /* What was given, else what was measured lately, else measured now. Ends the program on failure. */
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
+/* @c: as many as o->gpus. */
 void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
 

@@ -212,30 +212,74 @@ static unsigned int shape(const struct gsload_cuda *c, const struct gsload_optio
 	return (unsigned int)waves;
 }
 
+/* What is launched on one GPU. */
+struct lane {
+	struct gsload_cuda *c;
+	struct batch batch;
+	cu_handle done[MAX_IN_FLIGHT];
+};
+
+static void lane_use(const struct lane *l, const struct gsload_options *o)
+{
+	if (o->gpus > 1)
+		gsload_check(l->c, l->c->context_set(l->c->context), "using a GPU");
+}
+
+static void lane_new(struct lane *l, const struct gsload_options *o, struct gsload_result *r,
+		     struct gsload_cuda *c, unsigned int blocks)
+{
+	l->c = c;
+	lane_use(l, o);
+	batch_new(c, o, r, blocks, &l->batch);
+	for (uint64_t i = 0; i < o->in_flight; i++)
+		gsload_check(c, c->event_create(&l->done[i], CU_EVENT_DISABLE_TIMING),
+			     "making an event");
+}
+
+static void lane_free(struct lane *l, const struct gsload_options *o)
+{
+	lane_use(l, o);
+	for (uint64_t i = 0; i < o->in_flight; i++)
+		gsload_check(l->c, l->c->event_destroy(l->done[i]), "destroying an event");
+	batch_free(l->c, &l->batch);
+}
+
+/* The @k-th kernel of each GPU, once all have ended the one that makes room for it. */
+static void step(struct lane *lanes, const struct gsload_options *o, struct gsload_result *r,
+		 uint64_t k)
+{
+	uint64_t slot = k % o->in_flight;
+
+	for (uint64_t i = 0; k >= o->in_flight && i < o->gpus; i++) {
+		lane_use(&lanes[i], o);
+		gsload_check(lanes[i].c, lanes[i].c->event_synchronize(lanes[i].done[slot]),
+			     "waiting for a kernel");
+	}
+	for (uint64_t i = 0; i < o->gpus; i++) {
+		struct gsload_cuda *c = lanes[i].c;
+
+		lane_use(&lanes[i], o);
+		batch_launch(c, r, &lanes[i].batch);
+		gsload_check(c, c->event_record(lanes[i].done[slot], c->stream),
+			     "recording an event");
+	}
+}
+
 void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
 {
 	unsigned int blocks, waves = shape(c, o, &blocks);
 	uint64_t start = gs_now_ns(), from = start, end, k = 0, k0 = 0, now = start;
 	uint64_t told = start, k_told = 0;
-	uint64_t depth = o->in_flight ? o->in_flight : 1;
-	cu_handle done[MAX_IN_FLIGHT];
+	struct lane lanes[GSLOAD_MAX_GPUS];
 	bool warm = o->warmup <= 0;
-	struct batch batch;
 
 	r->iterations = iterations_of(r, o->kernel_us / waves);
-	batch_new(c, o, r, blocks, &batch);
-	for (uint64_t i = 0; i < depth; i++)
-		gsload_check(c, c->event_create(&done[i], CU_EVENT_DISABLE_TIMING),
-			     "making an event");
+	for (uint64_t i = 0; i < o->gpus; i++)
+		lane_new(&lanes[i], o, r, &c[i], blocks);
 	end = start + real_ns(o, (o->warmup + o->seconds) * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || now < end) &&
 	       (!o->count || k * o->kernels < o->count)) {
-		if (k >= depth)
-			gsload_check(c, c->event_synchronize(done[k % depth]),
-				     "waiting for a kernel");
-		batch_launch(c, r, &batch);
-		gsload_check(c, c->event_record(done[k % depth], c->stream), "recording an event");
-		k++;
+		step(lanes, o, r, k++);
 		now = gs_now_ns();
 		if (now - told >= LINE_NS) {
 			print_line(o, now, "n", (double)((k - k_told) * o->kernels));
@@ -250,12 +294,14 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 	}
 	now = gs_now_ns();
 	print_line(o, now, "n", (double)((k - k_told) * o->kernels));
-	wait_all(c);
+	for (uint64_t i = 0; i < o->gpus; i++) {
+		lane_use(&lanes[i], o);
+		wait_all(&c[i]);
+	}
 	if (!k0) /* else as many were under way at the beginning as are at the end */
 		now = gs_now_ns();
-	for (uint64_t i = 0; i < depth; i++)
-		gsload_check(c, c->event_destroy(done[i]), "destroying an event");
-	batch_free(c, &batch);
+	for (uint64_t i = 0; i < o->gpus; i++)
+		lane_free(&lanes[i], o);
 	r->n = (k - k0) * o->kernels;
 	r->seconds = sim_us(o, now - from) / 1e6;
 }

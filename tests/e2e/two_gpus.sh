@@ -27,5 +27,13 @@ ge "$(sim_disabled $a)" 1 "channels of GPU 0 are disabled"
 is "$(sim_disabled $b)" 0 "those of GPU 1 are not"
 check "restore" "$gpusched" restore
 check "both are as their owners asked" restored
+load be --seconds 600 --gpus 2
+c=$LOAD_PID
+check "a program on both is seen" wait_tsgs pid:$c 8
+is "$(list_json pid:$c 'map(.gpu) | unique | join(",")')" 0,1 "on both"
+check "it works" wait_for 10 eval '[ "$(sim_work $c)" -gt 0 ]'
+check "one of its TSGs is suspended" "$gpusched" suspend gpu:1
+stands() { local was; was=$(sim_work $c); sleep 1; [ "$(sim_work $c)" = "$was" ]; }
+check "and it stands still on the other, too" wait_for 10 stands
 stop_daemon
 done_testing
