@@ -314,7 +314,7 @@ static double dilation(void)
 int main(int argc, char **argv)
 {
 	struct sigaction on_end = { .sa_handler = on_signal };
-	struct gsload_options o;
+	struct gsload_options o = { 0 };
 	struct gsload_result r = { 0 };
 	static struct gsload_cuda c[GSLOAD_MAX_GPUS];
 	struct gs_error err = { 0 };
