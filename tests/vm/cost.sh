@@ -84,8 +84,9 @@ policy lcbe ../build/policies/lcbe.bpf.o glue_default.bpf.o glue_stock.bpf.o glu
 for call in $calls; do
 	ge "$(of off $call)" 100 "$call is measured"
 	le "$(more hooks off $call)" 100 "$call: hooks that nobody listens to: $(more hooks off $call) instructions"
-	le "$(more module off $call)" 6000 "$call: gpusched.ko without a policy: $(more module off $call)"
-	le "$(more empty off $call)" 8000 "$call: an empty policy: $(more empty off $call)"
+	# Wide: where a TSG is made, the module's worker may run within each call, or once for many.
+	le "$(more module off $call)" 20000 "$call: gpusched.ko without a policy: $(more module off $call)"
+	le "$(more empty off $call)" 20000 "$call: an empty policy: $(more empty off $call)"
 	le "$(more lcbe off $call)" 60000 "$call: lcbe: $(more lcbe off $call)"
 done
 ge "$(more lcbe empty set_timeslice)" 100 "a policy's work is seen"
