@@ -63,6 +63,8 @@ static json_t *value_of(const struct gs_history_figure *f, const struct gs_histo
 
 void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool)
 {
+	uint64_t pieces = s->v[GS_SUM_SEEN] + s->v[GS_SUM_BLIND];
+
 	for (size_t i = 0; i < gs_history_nfigures; i++) {
 		const struct gs_history_figure *f = &gs_history_figures[i];
 
@@ -73,7 +75,7 @@ void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned
 		put(o, "wait_p99_us", percentile(s, 99));
 	}
 	json_object_set_new(o, "lost_records", json_boolean(s->v[GS_SUM_FLAWED]));
-	put(o, "pieces", json_integer((json_int_t)(s->v[GS_SUM_SEEN] + s->v[GS_SUM_BLIND])));
+	put(o, "pieces", json_integer((json_int_t)pieces));
 	put(o, "flawed_pieces", json_integer((json_int_t)s->v[GS_SUM_FLAWED]));
 	json_object_set_new(o, "partly", json_boolean(s->v[GS_SUM_SEEN] && s->v[GS_SUM_BLIND]));
 	json_object_set_new(o, "pool", json_boolean(pool));
