@@ -47,6 +47,7 @@ GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 
 		g->lead = g->found_lead;
 		g->found = 0;
 		g->found_crowd = 0;
+		g->found_lead = ~0u;
 	}
 	g->found |= 1ull << ((runlist >> 8) % MAX_GPUS);
 	if (crowd > g->found_crowd || (crowd == g->found_crowd && runlist < g->found_lead)) {

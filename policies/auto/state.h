@@ -107,6 +107,7 @@ struct account {
 	gs_u64 tsgs;         /* that it is kept for */
 	gs_u64 inner_v;      /* of the one whose turn it was last, among those below it */
 	gs_u64 seq;          /* the round that is being gathered */
+	gs_u64 weight;       /* in it */
 	gs_u64 jobs, g_jobs; /* of a user: their weights; of the last round, of this one */
 };
 struct user_key {

@@ -127,6 +127,15 @@ GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gan
 		stand(&r->guest, c);
 }
 
+/* Adds what @a weighs: as much as the heaviest of its TSGs, in whatever order they are seen. */
+GPUSCHED_INLINE void weigh(struct account *a, gs_u64 weight, gs_u64 *inout_sum)
+{
+	if (weight <= a->weight)
+		return;
+	*inout_sum += weight - a->weight;
+	a->weight = weight;
+}
+
 /* Who shares a runlist with a job, by weight: the users, times its user's jobs. Of the last round. */
 GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct account *j,
 			     const struct candidate *c)
@@ -135,12 +144,14 @@ GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct accoun
 		u->seq = r->seq;
 		u->jobs = u->g_jobs;
 		u->g_jobs = 0;
-		r->g_users += c->user & ROOTS ? c->weight : 100;
+		u->weight = 0;
 	}
 	if (j->seq != r->seq) {
 		j->seq = r->seq;
-		u->g_jobs += c->weight;
+		j->weight = 0;
 	}
+	weigh(u, c->user & ROOTS ? c->weight : 100, &r->g_users);
+	weigh(j, c->weight, &u->g_jobs);
 	return r->users * u->jobs;
 }
 

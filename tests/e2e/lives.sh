@@ -133,7 +133,7 @@ cp "$gsload" /opt/nvidia-cuda-mps-server
 owner=$!
 at_end+=($owner)
 check "an MPS server is listed" wait_tsgs "pid:$owner" 4
-is "$(list_json "pid:$owner" 'map(.mps) | unique | join(",")')" true "and recognised"
+check "and recognised" wait_for 10 eval '[ "$(list_json "pid:$owner" "map(.mps) | unique | join(\",\")")" = true ]'
 wait_for 5 slice_is "$owner" 2048
 check "a class can be given to it" "$gpusched" class set "pid:$owner" be
 exits 3 "acting on it by that class is refused" "$gpusched" set class:be timeslice=100us
