@@ -77,7 +77,7 @@ struct gpu {
 	bool anew;   /* who is known has changed: all are told */
 	bool active; /* there were switches at the last look */
 	bool told;   /* its runlist was, and holds */
-	uint64_t flushed, retry_at, lost;
+	uint64_t flushed, retry_at, lost, spent;
 	struct alone alone;
 	char reason[160], blank[160];
 };
@@ -180,7 +180,7 @@ static void log_open(struct gpu *g, uint64_t now)
 	if (!r)
 		r = gs_turns_new(tell_turn, g, &g->turns);
 	if (!r) {
-		g->lost = 0;
+		g->lost = g->spent = 0;
 		g->reason[0] = '\0';
 		g->anew = true;
 		tell_settings(g);
@@ -246,6 +246,16 @@ static int log_read(struct gpu *g)
 	g->a->counters[GS_ACC_LOST] += lost - g->lost;
 	g->lost = lost;
 	return n;
+}
+
+static void tell_spent(struct gpu *g)
+{
+	const struct gs_account_opts *opts = &g->a->opts;
+	uint64_t spent = gs_switchlog_spent(g->log);
+
+	if (opts->on_spent && spent != g->spent)
+		opts->on_spent(g->gpu.index, spent - g->spent, opts->user);
+	g->spent = spent;
 }
 
 static void flush(struct gpu *g, uint64_t now)
@@ -369,10 +379,12 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 
 		if (g->ntsgs)
 			log_open(g, now);
-		if (g->log)
+		if (g->log) {
 			due = look(g, now);
-		else if (g->ntsgs)
+			tell_spent(g);
+		} else if (g->ntsgs) {
 			due = g->retry_at;
+		}
 		if (due < next)
 			next = due;
 	}
@@ -381,9 +393,12 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 
 void gs_account_flush(struct gs_account *a, uint64_t now)
 {
-	for (size_t i = 0; i < a->ngpus; i++)
-		if (a->gpus[i].log)
-			flush(&a->gpus[i], now);
+	for (size_t i = 0; i < a->ngpus; i++) {
+		if (!a->gpus[i].log)
+			continue;
+		flush(&a->gpus[i], now);
+		tell_spent(&a->gpus[i]);
+	}
 }
 
 void gs_account_eager(struct gs_account *a, bool on)

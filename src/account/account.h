@@ -35,6 +35,8 @@ struct gs_account_opts {
 	size_t ngpus;
 	unsigned int branch; /* the driver's; 0: unknown */
 	gs_turn_fn on_turn;  /* may be NULL; times are CLOCK_MONOTONIC here */
+	/* May be NULL: calls on that GPU's log took so long. */
+	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
 	void *user;
 };
 

@@ -25,7 +25,7 @@ struct gs_switchlog {
 	uint32_t get;
 	uint16_t seqno; /* of the next record */
 	bool any;
-	uint64_t lost;
+	uint64_t lost, spent_ns;
 };
 
 /* ---- RM's side ------------------------------------------------------------------------------- */
@@ -47,6 +47,17 @@ static int control(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void
 	int r = gs_rm_control(log->ctl, log->client, object, cmd, params, size, ret_status);
 
 	return r ? r : *ret_status ? -EREMOTEIO : 0;
+}
+
+/* A call that the GPU's firmware may have to answer. */
+static int timed(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void *params,
+		 uint32_t size, uint32_t *ret_status)
+{
+	uint64_t since = gs_now_ns();
+	int r = control(log, object, cmd, params, size, ret_status);
+
+	log->spent_ns += gs_now_ns() - since;
+	return r;
 }
 
 static int new_memory(struct gs_switchlog *log, uint64_t size, uint32_t *ret, uint32_t *ret_status)
@@ -287,17 +298,22 @@ int gs_switchlog_flush(struct gs_switchlog *log)
 {
 	uint32_t status = 0;
 
-	return control(log, log->buffer, NV_CMD_LOG_FLUSH, NULL, 0, &status);
+	return timed(log, log->buffer, NV_CMD_LOG_FLUSH, NULL, 0, &status);
 }
 
 int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint32_t *ret_status)
 {
-	return control(log, log->subdevice, NV_CMD_USAGE, params, size, ret_status);
+	return timed(log, log->subdevice, NV_CMD_USAGE, params, size, ret_status);
 }
 
 uint64_t gs_switchlog_lost(const struct gs_switchlog *log)
 {
 	return log->lost;
+}
+
+uint64_t gs_switchlog_spent(const struct gs_switchlog *log)
+{
+	return log->spent_ns;
 }
 
 int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret)
@@ -307,7 +323,7 @@ int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret)
 
 	for (int i = 0; i < READINGS; i++) {
 		uint64_t gpu = 0, t = gs_now_ns(), took;
-		int r = control(log, log->subdevice, NV_CMD_GPU_TIME, &gpu, sizeof(gpu), &status);
+		int r = timed(log, log->subdevice, NV_CMD_GPU_TIME, &gpu, sizeof(gpu), &status);
 
 		if (r)
 			return r;

@@ -36,6 +36,8 @@ int gs_switchlog_flush(struct gs_switchlog *log);
 int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint32_t *ret_status);
 /* Records that were lost since it is open, by their sequence numbers. */
 uint64_t gs_switchlog_lost(const struct gs_switchlog *log);
+/* How long flushes, samples and readings of the clock have taken since it is open, ns. */
+uint64_t gs_switchlog_spent(const struct gs_switchlog *log);
 
 /* One moment on both clocks. */
 struct gs_switchlog_clock {

@@ -364,6 +364,15 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	return 0;
 }
 
+void gs_core_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now)
+{
+	const uint64_t said[] = { gpu, ns };
+
+	trace(c, GS_TRACE_SPENT, now, said, sizeof(said));
+	c->counters[GS_ENG_BESIDE_NS] += ns;
+	gs_budget_spent(c, gpu, ns, now);
+}
+
 void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan)
 {
 	struct gs_node *n = find_node(c, &plan->key);

@@ -23,6 +23,8 @@
 	X(CALLS, "calls", "RM calls made") \
 	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
 	X(CALL_NS, "call_ns", "time spent in RM calls") \
+	X(BESIDE_NS, "beside_ns", \
+	  "time spent in calls on no TSG, which read the logs, inside the same 5 %") \
 	X(RETRIES, "retries", "calls tried again after a failure") \
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \
@@ -167,6 +169,8 @@ int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct
 /* Looks at all there are, and forgets the others; @fn gets each that has something to do. */
 int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
 		     void (*fn)(const struct gs_todo *todo, void *user), void *user);
+/* Calls on no TSG took @ns of that GPU's time: they are charged, and do not wait. */
+void gs_core_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
 /* The calls came back. @rec: as it is now, NULL when it could not be read. */
 int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
 		 uint64_t now, struct gs_todo *ret);

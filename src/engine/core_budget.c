@@ -10,7 +10,7 @@
  *
  * Those that have to wait do so in a line for each user, and the users go round: a thousand TSGs of
  * one delay another's by one call. A change of root's, holds, and what puts something back or lets
- * it run, do not wait and are charged all the same.
+ * it run, do not wait and are charged all the same, as are calls on a GPU's log.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -240,11 +240,21 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	return true;
 }
 
+/* What of @ns is time of the GPU's. */
+static int64_t of_calls(const struct gs_core *c, uint64_t ns, unsigned int n)
+{
+	uint64_t most = gs_core_dilated(c, CALL_MOST_NS) * n;
+
+	return (int64_t)(ns < most ? ns : most);
+}
+
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns)
 {
-	uint64_t most = gs_core_dilated(c, CALL_MOST_NS) * plan->nsteps;
+	budget_of(c, plan->gpu)->left_ns -=
+		of_calls(c, spent_ns, plan->nsteps) - (int64_t)plan->estimate_ns;
+}
 
-	if (spent_ns > most)
-		spent_ns = most;
-	budget_of(c, plan->gpu)->left_ns -= (int64_t)spent_ns - (int64_t)plan->estimate_ns;
+void gs_budget_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now)
+{
+	gs_budget_charge(c, budget_of(c, gpu), now, of_calls(c, ns, 1));
 }

@@ -180,6 +180,8 @@ void gs_budget_leave(struct gs_node *n);
 /* As gs_core_due(): those whose turn it is. @inout_next: when there may be others. */
 size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 		     uint64_t *inout_next);
+/* A call on no TSG, which does not wait. */
+void gs_budget_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns);
 
 #endif /* GPUSCHED_ENGINE_CORE_PRIV_H */

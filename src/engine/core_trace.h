@@ -20,6 +20,7 @@ enum gs_core_trace_type {
 	GS_TRACE_DONE,              /* struct gs_plan, struct gpusched_tsg or nothing */
 	GS_TRACE_CANCEL,            /* struct gs_plan */
 	GS_TRACE_FORGET,            /* struct gpusched_key */
+	GS_TRACE_SPENT,             /* u64 gpu, u64 ns */
 	GS_TRACE_DUE,
 	/* what followed */
 	GS_TRACE_TODO,   /* struct gs_todo, unless it says nothing */

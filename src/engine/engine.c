@@ -199,6 +199,11 @@ void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hol
 	read_classes(e);
 }
 
+void gs_engine_spent(struct gs_engine *e, uint32_t gpu, uint64_t ns)
+{
+	gs_core_spent(e->core, gpu, ns, gs_now_ns());
+}
+
 int gs_engine_fd(const struct gs_engine *e)
 {
 	return e->results->fd;

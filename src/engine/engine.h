@@ -56,6 +56,9 @@ void gs_engine_free(struct gs_engine *e);
 /* Other limits from now on, see the options; those of the classes are read from the table. */
 void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 
+/* Others' calls, on no TSG, took so long of that GPU's time: the engine's have that much less. */
+void gs_engine_spent(struct gs_engine *e, uint32_t gpu, uint64_t ns);
+
 /* To be dispatched when this is readable (calls are back), and when retries or limits are due. */
 int gs_engine_fd(const struct gs_engine *e);
 uint64_t gs_engine_due(const struct gs_engine *e); /* UINT64_MAX: nothing is */

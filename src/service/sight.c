@@ -142,6 +142,14 @@ static void on_turn(const struct gs_turn *turn, void *user)
 	gs_trace_turn(user, turn);
 }
 
+static void on_spent(uint32_t gpu, uint64_t ns, void *user)
+{
+	struct gs_service *s = user;
+
+	if (s->e)
+		gs_engine_spent(s->e, gpu, ns);
+}
+
 int gs_sight_start(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_account_opts opts = {
@@ -150,6 +158,7 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 		.ngpus = s->ngpus,
 		.branch = s->branch,
 		.on_turn = on_turn,
+		.on_spent = on_spent,
 		.user = s,
 	};
 	int r;

@@ -79,5 +79,6 @@ out=$(tail -1 <<<"$out")
 ge "$(jq '[.look, .all, .done] | min' <<<"$out")" 100 "many looks, rounds and calls"
 ge "$(jq '[.policy, .class, .forget, .due] | min' <<<"$out")" 10 "and all else that there is"
 ge "$(jq .limits <<<"$out")" 1 "and a reload's new limits"
+ge "$(jq .spent <<<"$out")" 1 "and time that calls on the GPUs' logs took"
 ge "$(jq .todo <<<"$out")" "$(jq .done <<<"$out")" "from which something followed"
 done_testing

@@ -112,6 +112,10 @@ static void replay_rest(struct replay *r, const struct gs_core_trace *head, void
 	case GS_TRACE_FORGET:
 		gs_core_forget(r->core, data);
 		break;
+	case GS_TRACE_SPENT:
+		gs_core_spent(r->core, (uint32_t)((uint64_t *)data)[0], ((uint64_t *)data)[1],
+			      head->now_ns);
+		break;
 	case GS_TRACE_DUE:
 		gs_core_due(r->core, head->now_ns, keys, 64);
 		break;

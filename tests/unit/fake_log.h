@@ -29,6 +29,7 @@ static struct {
 	uint16_t seqno;
 	uint32_t status, reason; /* of binding */
 	unsigned int flushes;
+	uint64_t call_ns; /* how long a flush takes */
 	uint64_t
 		usage_at; /* of the newest sample, of which there are @usage_n, a tenth of a second each */
 	uint32_t usage_n, usage; /* hundredths of a percent */
@@ -69,7 +70,11 @@ static inline uint32_t fake_control(const struct nv_control *c)
 	}
 	if (c->cmd == NV_CMD_LOG_UPDATE_GET)
 		fake_log.header->get = ((struct nv_log_get *)(uintptr_t)c->params)->record;
-	fake_log.flushes += c->cmd == NV_CMD_LOG_FLUSH;
+	if (c->cmd == NV_CMD_LOG_FLUSH) {
+		fake_log.flushes++;
+		while (gs_now_ns() - now < fake_log.call_ns)
+			usleep(100);
+	}
 	return GS_NV_OK;
 }
 

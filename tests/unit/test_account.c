@@ -277,6 +277,39 @@ static void reasons(void **state)
 }
 
 /* Somebody acts on facts: on old branches, too, they are never a second old. */
+static uint64_t spent_ns;
+
+static void spent(uint32_t gpu, uint64_t ns, void *user)
+{
+	assert_int_equal(gpu, 0);
+	spent_ns += ns;
+}
+
+/* Whoever has a budget for calls is told what those on the log take. */
+static void what_calls_take(void **state)
+{
+	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_account_opts opts = {
+		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .branch = 580, .on_spent = spent
+	};
+	uint64_t at = gs_now_ns();
+
+	gs_account_free(account);
+	assert_int_equal(gs_account_new(&opts, &account), 0);
+	tsg(1, 11, 101);
+	gs_account_read(account, at);
+	assert_true(spent_ns > 0); /* of the clock */
+	spent_ns = 0;
+	gs_account_read(account, at + MS);
+	assert_int_equal(spent_ns, 0); /* reading what is there is none */
+	fake_log.call_ns = 3 * MS;
+	gs_account_flush(account, at + 200 * MS);
+	assert_in_range(spent_ns, 3 * MS, NS_PER_S);
+	spent_ns = 0;
+	gs_account_flush(account, at + 201 * MS); /* not made */
+	assert_int_equal(spent_ns, 0);
+}
+
 static void eager(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0 };
@@ -375,6 +408,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(very_many, begin, end),
 		cmocka_unit_test_setup_teardown(suspended, begin, end),
 		cmocka_unit_test_setup_teardown(reasons, NULL, end),
+		cmocka_unit_test_setup_teardown(what_calls_take, begin, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),
 		cmocka_unit_test_setup_teardown(alone, begin, end),
 		cmocka_unit_test(usage_layouts),

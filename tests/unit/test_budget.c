@@ -74,11 +74,29 @@ static void test_hanging_call(void **state)
 	assert_int_equal(budget.left_ns, -41 * (int64_t)NS_PER_MS);
 }
 
+/* Calls on no TSG, that read a GPU's log, do not wait: what they took, others have less of. */
+static void test_calls_beside(void **state)
+{
+	const struct gs_core_opts opts = { .ngpus = 2 };
+	struct gs_core *c = gs_core_new(&opts);
+	uint64_t now = NS_PER_S;
+
+	assert_non_null(c);
+	for (unsigned int i = 0; i < 100;
+	     i++) /* as much as the bucket has, and comes in meanwhile */
+		gs_core_spent(c, 1, 600 * NS_PER_US, now += NS_PER_MS);
+	assert_int_equal(c->counters[GS_ENG_BESIDE_NS], 60 * NS_PER_MS);
+	assert_true(gs_budget_wait(c, &c->budgets[1], now, GS_QUEUE_FIRST) > 0);
+	assert_int_equal(gs_budget_wait(c, &c->budgets[0], now, GS_QUEUE_FIRST), 0);
+	gs_core_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_budget_holds_over_time),
 		cmocka_unit_test(test_hanging_call),
+		cmocka_unit_test(test_calls_beside),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);

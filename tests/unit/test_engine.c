@@ -659,6 +659,7 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 		break;
 	case 10:
 		gs_engine_limits(engine, 50 + 40 * value, 0);
+		gs_engine_spent(engine, value & 1, value * NS_PER_US);
 		break;
 	default:
 		fake_want(t, value & 1 ? GPUSCHED_RUNNABLE : GPUSCHED_TIMESLICE,

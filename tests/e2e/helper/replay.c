@@ -11,8 +11,8 @@
 
 int verb_replay(int n, char **words)
 {
-	static const char *const names[] = { "opts", "policy", "class",  "limits", "look",
-					     "all",  "done",   "cancel", "forget", "due" };
+	static const char *const names[] = { "opts", "policy", "class",  "limits", "look", "all",
+					     "done", "cancel", "forget", "spent",  "due" };
 	int fd = open(words[0], O_RDONLY | O_CLOEXEC);
 	struct replay r;
 	struct stat st;
