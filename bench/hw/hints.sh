@@ -14,8 +14,10 @@
 #   recorded  the turns of the GPU under lcbe, without and with hints: lcbe.pftrace, lcbe_hint.pftrace
 #   cost      of a counted launch and of a hint
 #   during    which calls wait for a pre-switch's end (during.c): cooperative launches, first launches, memory
-#   same      PyTorch (eager, graph), an nvcc program, JAX and CuPy with and without agent, where the machine has them
-# STEPS="during arrays" does those two alone: at most 75 s.
+#   user      what an ordinary user sees and does of an nvcc program by its agent, without a daemon
+# STEPS="during cost" does those alone. By STEPS=same alone, at most 150 s:
+#   same      PyTorch (eager, graph), an nvcc program with static cudart, JAX and CuPy, what of them the machine has,
+#             with and without agent: results and cost (same.py)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -157,58 +159,60 @@ during() {
 	tail -n 1 "$raw/notes.jsonl"
 }
 
-# same_of FILE CASE...: the same results by every run, and the least time of one round
+# ---- with and without an agent ------------------------------------------------------------------------------------------
+
+kinds=(torch jax cupy)
+work=$raw/work
+static_cudart_built() {
+	[ -x "$work" ] || PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -cudart static -o "$work" "$here/work.cu" >>"$raw/nvcc.log" 2>&1
+}
+
+# What is there, with its files read once; JAX and CuPy keep what they compile, so all processes run the same code.
+export JAX_COMPILATION_CACHE_DIR=$raw/cache/jax JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
+export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES=-1 CUPY_CACHE_DIR=$raw/cache/cupy
+scouts() {
+	local kind list=()
+	static_cudart_built &
+	list+=($!)
+	for kind in "${kinds[@]}"; do
+		timeout 40 python3 "$here/same_work.py" "$kind" </dev/null >"$raw/scout.$kind" 2>"$raw/scout.$kind.err" &
+		list+=($!)
+	done
+	wait "${list[@]}"
+}
+
+# same_of NAME PROCESSES SECONDS COMMAND...: see same.py. The bundle's own libraries are not for the program.
 same_of() {
-	"$jq" -cn --slurpfile a "$raw/$1.without.jsonl" --slurpfile b "$raw/$1.with.jsonl" '[$ARGS.positional[] as $c |
-		($a | map(select(.case == $c))) as $x | ($b | map(select(.case == $c))) as $y | select(($x + $y) != []) |
-		{case: $c, same: (([$x[].sum] + [$y[].sum]) | unique | length == 1), without_us: ($x | map(.us) | min),
-		 with_us: ($y | map(.us) | min)}]' --args "${@:2}"
+	local name=$1 own=(env -u LD_LIBRARY_PATH -u GPUSCHED_POLICIES)
+	[ -z "${LD_LIBRARY_PATH:-}" ] || own=(env -u GPUSCHED_POLICIES LD_LIBRARY_PATH="$LD_LIBRARY_PATH")
+	XDG_RUNTIME_DIR=$short timeout $(($3 + 40)) python3 "$here/same.py" --with "${agent[*]} -- ${own[*]}" --processes "$2" --seconds "$3" --start 30 \
+		--raw "$raw/same.jsonl" "${@:4}" >"$raw/same.$name" 2>"$raw/same.$name.err"
+	note "same.$name" "$("$jq" -cs . "$raw/same.$name")"
+	tail -n 1 "$raw/notes.jsonl"
 }
 
-# JAX and CuPy, each twice with and twice without: at most 15 s a run
-arrays() {
-	local i which
-	for which in jax cupy; do
-		timeout 15 python3 -c "import $which" 2>>"$raw/$which.err" || continue
-		: >"$raw/$which.without.jsonl"
-		: >"$raw/$which.with.jsonl"
-		for i in 1 2; do
-			timeout 15 python3 "$here/hint_arrays.py" $which 500 >>"$raw/$which.without.jsonl" 2>>"$raw/$which.err"
-			timeout 15 "${agent[@]}" -- python3 "$here/hint_arrays.py" $which 500 >>"$raw/$which.with.jsonl" 2>>"$raw/$which.err"
-			[ $SECONDS -lt "$budget" ] || break
-		done
-		note same.$which "$(same_of $which jax cupy cupy_graph)"
-		tail -n 1 "$raw/notes.jsonl"
+same() {
+	local kind
+	declare -A seconds=([torch]=30 [jax]=8 [cupy]=14) processes=([torch]=14 [jax]=10 [cupy]=10)
+	rm -f "$raw/same.jsonl"
+	short=$(mktemp -d) # a socket's path has 107 bytes
+	scouts
+	[ ! -x "$work" ] || same_of nvcc 12 8 "$work" same
+	for kind in "${kinds[@]}"; do
+		grep -q cases "$raw/scout.$kind" || continue
+		[ $SECONDS -lt "$budget" ] || break
+		same_of "$kind" "${processes[$kind]}" "${seconds[$kind]}" python3 "$here/same_work.py" "$kind"
 	done
+	gzip -f "$raw/same.jsonl"
+	rm -rf "$raw/cache" "$work" "$short"
 }
 
-torch() {
-	local i
-	python3 -c 'import torch' 2>/dev/null || return 0
-	for i in 1 2 3; do
-		timeout 40 python3 "$here/hint_torch.py" 300 >>"$raw/torch.without.jsonl" 2>>"$raw/torch.err"
-		timeout 40 "${agent[@]}" -- python3 "$here/hint_torch.py" 300 >>"$raw/torch.with.jsonl" 2>>"$raw/torch.err"
-	done
-	note same.torch "$(same_of torch eager graph)"
-}
-
-# A program with static cudart: kernels of 20 us, so that launches count; and what the agent counts of them.
-static_cudart() {
-	local i launches
-	PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -o "$raw/work" "$here/work.cu" 2>>"$raw/nvcc.log" || return 0
-	for i in 1 2 3; do
-		timeout 30 "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.without.json"
-		timeout 30 "${agent[@]}" -- "$raw/work" be --seconds 3 --kernel-us 20 | tail -n 1 >>"$raw/nvcc.with.json"
-	done
-	timeout 20 "${agent[@]}" -- "$raw/work" be --seconds 4 --kernel-us 20 >/dev/null &
-	i=$!
-	sleep 2.5
+# A program with static cudart, by an ordinary user; and what the agent counts of it.
+user() {
+	static_cudart_built || return 0
 	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-	launches=$(by_agent_alone "$raw/work")
-	wait $i
-	note same.nvcc "$("$jq" -cn --slurpfile a "$raw/nvcc.without.json" --slurpfile b "$raw/nvcc.with.json" --argjson l "${launches:-null}" \
-		'{without_per_s: ($a | map(.rate)), with_per_s: ($b | map(.rate)), ordinary_user: $l}')"
-	rm -f "$raw/work"
+	note user "$(by_agent_alone "$work")"
+	rm -f "$work"
 }
 
 # What an ordinary user sees and does without a daemon: list, set, suspend, resume, by the agent. Needs a copy that
@@ -235,7 +239,7 @@ by_agent_alone() { # PROGRAM
 }
 
 step prepare 40 prepare
-for s in ${STEPS:-service curve policy recorded automatic cost during torch static_cudart arrays}; do
+for s in ${STEPS:-service curve policy recorded automatic cost during user}; do
 	step "$s" 60 "$s"
 done
 at_end
@@ -244,5 +248,10 @@ trap - EXIT
 def row: "| \(.key) | \(.value.p50 // "-") | \(.value.p90 // "-") | \(.value.p99 // "-") | \(.value.whole_p99 // "-") | \(.value.be // "-") | \(.value.n // "-") | \(.value.hint // "-") |";
 "| case | service p50 us | p90 us | p99 us | from arrival p99 us | BE kernels/s | requests | hint |", "|---|---|---|---|---|---|---|---|",
 (.[] | select(.value | type == "object" and has("p99")) | row), "",
-(.[] | select(.key | test("^(cost|during|same|failed|skipped)")) | "- \(.key): `\(.value | tojson)`")
+(if any(.[]; .key | startswith("same.")) then
+	"| program | case | same bytes | their checksum | with / without | 95 % | at most 1 % | without us | with us | processes | rounds | launches counted |", "|---|---|---|---|---|---|---|---|---|---|---|---|",
+	(.[] | select((.key | startswith("same.")) and (.value | type) == "array") | .key[5:] as $p | .value[] |
+		"| \($p) | \(.case) | \(.same) | \(.sums | join(" ")) | \(.ratio) | \(.low) to \(.high) | \(.at_most_1_percent) | \(.without_us) | \(.with_us) | \(.processes) | \(.rounds) | \(.launches // "-") |"), ""
+	else empty end),
+(.[] | select(.key | test("^(cost|during|user|failed|skipped)")) | "- \(.key): `\(.value | tojson)`")
 ' "$raw/notes.jsonl" | tee "$out/hints.md"

@@ -7,6 +7,9 @@
 //       "progress SECONDS KERNELS" on stdout; at its end one JSON object.
 //   work lc [--seconds S] [--kernel-us N] [--kernels K] [--gap-ms G]
 //       requests of K kernels of N us, exponential gaps; latency counted from the intended arrival.
+//   work same
+//       for same.py: says its cases, then obeys lines of stdin. launch: the smallest kernels, so
+//       that launches are the limit; kernel: kernels of some 20 us that fill the GPU
 //
 // Work is a fixed number of multiply-adds, calibrated at the start: a kernel that spun on a clock
 // would count the time in which it is preempted as work.
@@ -17,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -130,14 +134,87 @@ static int run_lc(const options &o, float *out, long rounds)
 	return 0;
 }
 
+/* ---- for same.py ------------------------------------------------------------------------------- */
+
+__global__ void mix(unsigned *out, long rounds)
+{
+	unsigned i = blockIdx.x * blockDim.x + threadIdx.x, v = out[i] + i + 1;
+
+	for (long r = 0; r < rounds; r++) {
+		v ^= v << 13;
+		v ^= v >> 17;
+		v ^= v << 5;
+	}
+	out[i] = v;
+}
+
+static void mixes(unsigned *out, int blocks, long rounds, long n)
+{
+	for (long i = 0; i < n; i++)
+		mix<<<blocks, 256>>>(out, rounds);
+	check(cudaDeviceSynchronize(), "mix");
+}
+
+static void say_sum(unsigned *out, int blocks, long rounds)
+{
+	std::vector<unsigned> values((size_t)blocks * 256);
+	unsigned long sum = 14695981039346656037ul;
+
+	check(cudaMemset(out, 0, values.size() * sizeof(values[0])), "memory");
+	mixes(out, blocks, rounds, 200);
+	check(cudaMemcpy(values.data(), out, values.size() * sizeof(values[0]),
+			 cudaMemcpyDeviceToHost),
+	      "memory");
+	for (unsigned v : values)
+		sum = (sum ^ v) * 1099511628211ul;
+	printf("{\"sum\":\"%016lx\"}\n", sum);
+}
+
+static int run_same(int multiprocessors)
+{
+	int many = multiprocessors * 8;
+	char line[128], what[16], name[16];
+	const char *cpu = getenv("SAME_CPU");
+	unsigned *out;
+	long warm, n;
+	cpu_set_t set;
+
+	check(cudaMalloc(&out, (size_t)many * 256 * sizeof(*out)), "malloc");
+	check(cudaMemset(out, 0, (size_t)many * 256 * sizeof(*out)), "memory");
+	mixes(out, many, 100, 1000);
+	CPU_ZERO(&set);
+	CPU_SET(cpu ? atoi(cpu) : 0, &set);
+	if (cpu)
+		sched_setaffinity(0, sizeof(set), &set);
+	printf("{\"cases\":[\"launch\",\"kernel\"]}\n");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		int got = sscanf(line, "%15s %15s %ld %ld", what, name, &warm, &n);
+		bool launch = !strcmp(name, "launch");
+		int blocks = launch ? 1 : many;
+		long rounds = launch ? 1 : 250;
+
+		if (got == 4) {
+			mixes(out, blocks, rounds, warm);
+			double t = now_s();
+			mixes(out, blocks, rounds, n);
+			printf("{\"us\":%.4f}\n", (now_s() - t) * 1e6 / (double)n);
+		} else {
+			say_sum(out, blocks, rounds);
+		}
+		fflush(stdout);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	options o;
 	float *out;
 
-	if (argc < 2 || (strcmp(argv[1], "be") && strcmp(argv[1], "lc"))) {
-		fprintf(stderr, "usage: work be|lc [--seconds S] [--kernel-us N] [--kernels K] "
-				"[--gap-ms G] [--mib M]\n");
+	if (argc < 2 || (strcmp(argv[1], "be") && strcmp(argv[1], "lc") && strcmp(argv[1], "same"))) {
+		fprintf(stderr, "usage: work be|lc|same [--seconds S] [--kernel-us N] "
+				"[--kernels K] [--gap-ms G] [--mib M]\n");
 		return 2;
 	}
 	for (int i = 2; i + 1 < argc; i += 2) {
@@ -160,6 +237,8 @@ int main(int argc, char **argv)
 	cudaDeviceProp prop;
 
 	check(cudaGetDeviceProperties(&prop, 0), "properties");
+	if (!strcmp(argv[1], "same"))
+		return run_same(prop.multiProcessorCount);
 	int blocks = be ? prop.multiProcessorCount * 8 : 132;
 	long rounds = calibrate(out, blocks, o.kernel_us);
 
