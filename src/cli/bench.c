@@ -303,36 +303,49 @@ static void tell(const struct bench_cell *cell)
 			cell->lost_pct, cell->proved ? "" : ", NOT as the scheme says");
 }
 
-static int measure_cell(struct bench *b, const struct bench_pick *p, unsigned int block,
-			struct gs_error *err)
+/* It has been measured: kept, told, and part of the result. */
+static int take_cell(struct bench *b, struct bench_cell *cell, struct gs_error *err)
 {
-	CLEANUP(bench_cell_free)
-	struct bench_cell cell = {
-		.load = p->scheme->alone ? bench_alone_of(p->load) : p->load,
-		.scheme = p->scheme,
-		.block = block,
-	};
-	uint64_t begun = gs_now_ns();
 	int r;
 
-	r = b->run.mode == BENCH_SIM ? bench_on_model(&b->run, &cell, err)
-				     : bench_on_path(&b->run, &cell, err);
-	if (r)
-		return r;
-	if (gs_now_ns() - begun > b->longest_ns)
-		b->longest_ns = gs_now_ns() - begun;
-	b->partly |= cell.failed[0];
+	b->partly |= cell->failed[0];
 	if (b->raw) { /* latencies as they came */
-		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, &cell);
+		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))
 			return gs_fail(err, -EIO, "the raw data cannot be written");
 	}
-	gs_sort(cell.latency_us, cell.n);
+	gs_sort(cell->latency_us, cell->n);
 	if (b->run.mode != BENCH_SIM)
-		tell(&cell);
-	r = bench_result_add(&b->result, &cell);
+		tell(cell);
+	r = bench_result_add(&b->result, cell);
 	return r ? gs_fail(err, r, "out of memory") : 0;
+}
+
+/* @picks of one load, with the same programs where they are real. */
+static int measure_cells(struct bench *b, const struct bench_pick *const *picks, size_t n,
+			 unsigned int block, struct gs_error *err)
+{
+	struct bench_cell cells[BENCH_SCHEMES_MAX] = {};
+	const struct bench_pick *p = picks[0];
+	uint64_t begun = gs_now_ns(), each;
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		cells[i].load = p->scheme->alone ? bench_alone_of(p->load) : p->load;
+		cells[i].scheme = picks[i]->scheme;
+		cells[i].block = block;
+	}
+	r = b->run.mode == BENCH_SIM ? bench_on_model(&b->run, cells, err)
+				     : bench_on_path(&b->run, cells, n, err);
+	each = (gs_now_ns() - begun) / n;
+	if (each > b->longest_ns)
+		b->longest_ns = each;
+	for (size_t i = 0; !r && i < n; i++)
+		r = take_cell(b, &cells[i], err);
+	for (size_t i = 0; i < n; i++)
+		bench_cell_free(&cells[i]);
+	return r;
 }
 
 static bool to_measure(struct bench *b, const struct bench_pick *p, unsigned int block)
@@ -342,7 +355,51 @@ static bool to_measure(struct bench *b, const struct bench_pick *p, unsigned int
 	return block < p->blocks && (!c || c->failed[0]);
 }
 
-/* One pass over all loads. The order of the schemes turns with the block. */
+/*
+ * How many of @picks can be measured at once, the first and those with the same programs, which are
+ * moved behind it; as many as the time is enough for.
+ */
+static size_t at_once(const struct bench *b, const struct bench_pick **picks, size_t n)
+{
+	uint64_t now = gs_now_ns();
+	size_t k = 1;
+
+	for (size_t i = 1; i < n && b->run.mode != BENCH_SIM; i++) {
+		const struct bench_pick *p = picks[i];
+
+		if (!bench_same_programs(picks[0]->scheme, p->scheme))
+			continue;
+		memmove(&picks[k + 1], &picks[k], (i - k) * sizeof(*picks));
+		picks[k++] = p;
+	}
+	while (k && now + k * b->longest_ns > b->end_ns)
+		k--;
+	return k;
+}
+
+/* One load in one block. The order of the schemes turns with the block. */
+static int measure_load(struct bench *b, const struct bench_pick *all, size_t n, unsigned int block,
+			struct gs_error *err)
+{
+	const struct bench_pick *todo[BENCH_SCHEMES_MAX];
+	size_t left = 0, k;
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (to_measure(b, &all[(i + block) % n], block))
+			todo[left++] = &all[(i + block) % n];
+	for (size_t at = 0; !r && at < left; at += k) {
+		k = at_once(b, todo + at, left - at);
+		if (!k) {
+			b->partly = true;
+			return 0;
+		}
+		r = measure_cells(b, todo + at, k, block, err);
+	}
+	return r;
+}
+
+/* One pass over all loads. */
 static int measure_block(struct bench *b, unsigned int block, struct gs_error *err)
 {
 	int r = 0;
@@ -350,17 +407,7 @@ static int measure_block(struct bench *b, unsigned int block, struct gs_error *e
 	for (size_t from = 0, n; !r && from < b->npicks; from += n) {
 		for (n = 1; from + n < b->npicks && b->picks[from + n].load == b->picks[from].load;)
 			n++;
-		for (size_t i = 0; !r && i < n; i++) {
-			const struct bench_pick *p = &b->picks[from + (i + block) % n];
-
-			if (!to_measure(b, p, block))
-				continue;
-			if (gs_now_ns() + b->longest_ns > b->end_ns) {
-				b->partly = true;
-				return 0;
-			}
-			r = measure_cell(b, p, block, err);
-		}
+		r = measure_load(b, &b->picks[from], n, block, err);
 	}
 	return r;
 }

@@ -123,8 +123,13 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 
 /* The same with real programs; begin once, before the first cell. */
 int bench_path_begin(struct bench_run *run, struct gs_error *err);
-/* -EINTR: SIGINT or SIGTERM came; the cell's programs and daemon have been ended. */
-int bench_on_path(struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
+/* May a cell of the one go on with the programs of the other's? The schemes differ in the policy. */
+bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b);
+/*
+ * @cells, one or more of one load and block, one after the other with the same programs. -EINTR:
+ * SIGINT or SIGTERM came; programs and daemon have been ended.
+ */
+int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, struct gs_error *err);
 void bench_path_end(struct bench_run *run);
 
 /* ---- results: bench_rows.c -------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * bench_path.c - a cell with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
+ * bench_path.c - cells with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
  *
- * Each cell has its own daemon and its own programs, so nothing of one reaches the next. Programs
- * write what they do, with the time, into memory of their own; what lies in the measured window
- * counts.
+ * Cells that differ in the policy alone have the same programs and the same daemon, one after the
+ * other; nothing else of one reaches the next. Programs write what they do, with the time, into
+ * memory of their own; what lies in a cell's window counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,6 +120,30 @@ static int start_daemon(const struct bench_run *run, const struct bench_cell *ce
 	return r;
 }
 
+/* It reads its configuration again. 0: @cell's policy runs. */
+static int tell_daemon(const struct bench_path *p, const struct cli_child *daemon,
+		       const struct bench_cell *cell, struct gs_error *err)
+{
+	uint64_t end = gs_now_ns() + DAEMON_MS * NS_PER_MS;
+	int r = write_config(p, cell, err);
+
+	if (!r)
+		kill(daemon->pid, SIGHUP);
+	while (!r && !stopped) {
+		CLEANUP_JSON json_t *stats = NULL;
+
+		r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "stats", NULL, &stats);
+		if (r)
+			return failed(p, "gpuschedd", -EIO, err);
+		if (bench_policy_runs(cell->scheme, stats))
+			return 0;
+		if (gs_now_ns() > end)
+			return failed(p, "the policy does not start", -ETIMEDOUT, err);
+		gs_sleep_ns(20 * NS_PER_MS);
+	}
+	return r ? r : -EINTR;
+}
+
 /* ---- MPS: a server of ours ------------------------------------------------------------------- */
 
 #define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps CUDA_MPS_LOG_DIRECTORY=%s/mps-log; "
@@ -212,21 +236,24 @@ static int mps_clients(const struct bench_path *p, const struct program *all, si
 	return clients;
 }
 
-/* ---- one cell -------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 struct cell_run {
 	struct bench_run *run;
 	struct bench_path *p;
-	struct bench_cell *cell;
+	struct bench_cell *cells; /* of one load, one after the other with the same programs */
+	size_t ncells;
+	const struct bench_scheme *how; /* programs are started as this one says */
 	struct cli_child daemon, mps;
 	struct program all[MAX_PROGRAMS];
 	size_t n;
-	struct cli_look before, after;
-	uint64_t from_ns, to_ns;
-	int mps_clients;
+	struct {
+		uint64_t from_ns, to_ns;
+	} window[BENCH_SCHEMES_MAX];
+	size_t measured;
 };
 
-static void cell_end(struct cell_run *c)
+static void run_end(struct cell_run *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->all[i].child.pid > 0)
@@ -234,25 +261,27 @@ static void cell_end(struct cell_run *c)
 	for (size_t i = 0; i < c->n; i++)
 		bench_program_free(&c->all[i]);
 	c->n = 0;
-	end_pool(c->cell->scheme->run_be); /* while there is a daemon that knows where it is */
+	end_pool(c->how->run_be); /* while there is a daemon that knows where it is */
 	stop_mps(c->p, &c->mps);
 	cli_child_free_(&c->daemon);
-	cli_look_free(&c->before);
-	cli_look_free(&c->after);
 }
 
 static int start_all(struct cell_run *c, struct gs_error *err)
 {
-	const struct bench_load *l = c->cell->load;
-	unsigned int nlc = c->cell->scheme->be_alone ? 0 : l->nlc;
-	unsigned int nbe = c->cell->scheme->alone ? 0 : l->nbe;
+	const struct bench_load *l = c->cells[0].load;
+	unsigned int nlc = c->how->be_alone ? 0 : l->nlc;
+	unsigned int nbe = c->how->alone ? 0 : l->nbe;
 	int r = 0;
 
+	if (c->how->mps != BENCH_NO_MPS)
+		r = start_mps(c->p, &c->mps, err);
+	if (!r)
+		r = start_daemon(c->run, &c->cells[0], &c->daemon, err);
 	for (unsigned int i = 0; !r && i < nlc + nbe; i++) {
 		bool is_lc = i < nlc;
 
-		r = bench_program_start(c->p, c->cell->scheme, is_lc ? l->lc : l->be, is_lc,
-					i + 1 + 100 * c->cell->block, &c->all[c->n], err);
+		r = bench_program_start(c->p, c->how, is_lc ? l->lc : l->be, is_lc,
+					i + 1 + 100 * c->cells[0].block, &c->all[c->n], err);
 		c->n += !r;
 	}
 	for (size_t i = 0; !r && i < c->n; i++)
@@ -265,7 +294,7 @@ static int set_slices(struct cell_run *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 
-	if (!c->cell->scheme->slices)
+	if (!c->how->slices)
 		return 0;
 	for (size_t i = 0; i < c->n; i++) {
 		char target[32];
@@ -276,7 +305,7 @@ static int set_slices(struct cell_run *c)
 		snprintf(target, sizeof(target), "pid:%d", c->all[i].child.pid);
 		r = cli_ask(0, "set",
 			    json_pack("{s:s, s:i}", "target", target, "timeslice_us",
-				      (int)bench_slice_us(c->cell->load)),
+				      (int)bench_slice_us(c->cells[0].load)),
 			    &answer);
 		if (r)
 			return r;
@@ -292,94 +321,123 @@ static int look(struct cli_look *ret)
 	return r ? r : cli_look(g, ret);
 }
 
-/* The programs' own account, and what the GPU's log says of the same time. */
-static int take_figures(struct cell_run *c)
+/* What the GPU's log and the table say of the window. */
+static void take_looks(struct cell_run *c, struct bench_cell *cell, const struct cli_look *before,
+		       const struct cli_look *after, int clients)
 {
-	struct bench_cell *cell = c->cell;
-	CLEANUP_JSON json_t *gpus = cli_look_gpus(&c->before, &c->after);
+	CLEANUP_JSON json_t *gpus = cli_look_gpus(before, after);
 	const json_t *gpu = json_array_get(gpus, 0);
-	int r = 0;
 
 	if (gs_json_at(gpu, "lost_pct"))
 		cell->lost_pct = cli_number(gpu, "lost_pct");
 	if (gs_json_at(gpu, "switches_per_s"))
 		cell->switches_per_s = cli_number(gpu, "switches_per_s");
-	bench_in_force(cell, c->all, c->n, &c->after, gpu);
-	if (cell->scheme->mps != BENCH_NO_MPS) {
-		json_object_set_new(cell->in_force, "mps_clients", json_integer(c->mps_clients));
-		cell->proved &= c->mps_clients == (int)c->n;
+	bench_in_force(cell, c->all, c->n, after, gpu);
+	if (c->how->mps != BENCH_NO_MPS) {
+		json_object_set_new(cell->in_force, "mps_clients", json_integer(clients));
+		cell->proved &= clients == (int)c->n;
 	}
+}
+
+static int measure(struct cell_run *c, size_t k, struct gs_error *err)
+{
+	CLEANUP(cli_look_free) struct cli_look before = { 0 }, after = { 0 };
+	struct bench_cell *cell = &c->cells[k];
+	double real = c->run->dilate * 1e9;
+	int r = k ? tell_daemon(c->p, &c->daemon, cell, err) : set_slices(c), clients = 0;
+
+	if (!r)
+		r = wait_for(c->run->warmup_s * real);
+	if (r)
+		return r;
+	if (c->how->mps != BENCH_NO_MPS)
+		clients = mps_clients(c->p, c->all, c->n);
+	r = look(&before);
+	c->window[k].from_ns = gs_now_ns();
+	if (!r)
+		r = wait_for(c->run->seconds * real);
+	c->window[k].to_ns = gs_now_ns();
+	if (!r)
+		r = look(&after);
+	if (r)
+		return r;
+	if (c->run->before_end)
+		c->run->before_end(c->run->user, cell);
+	take_looks(c, cell, &before, &after, clients);
+	c->measured++;
+	return 0;
+}
+
+/* The programs' own account of one cell's window. */
+static int take_figures(struct cell_run *c, size_t k)
+{
+	uint64_t from = c->window[k].from_ns, to = c->window[k].to_ns;
+	struct bench_cell *cell = &c->cells[k];
+	int r = 0;
+
 	for (size_t i = 0; !r && i < c->n; i++) {
 		struct program *p = &c->all[i];
 
-		cli_child_stop(&p->child);
 		if (p->is_lc)
-			r = bench_program_latencies(p, c->from_ns, c->to_ns, cell);
+			r = bench_program_latencies(p, from, to, cell);
 		else
-			cell->be_rate =
-				(isfinite(cell->be_rate) ? cell->be_rate : 0) +
-				bench_program_rate(p, c->from_ns, c->to_ns) * c->run->dilate;
+			cell->be_rate = (isfinite(cell->be_rate) ? cell->be_rate : 0) +
+					bench_program_rate(p, from, to) * c->run->dilate;
 	}
-	if (!r && !cell->n && !cell->scheme->be_alone)
+	if (!r && !cell->n && !c->how->be_alone)
 		snprintf(cell->failed, sizeof(cell->failed), "no request ended in the window");
 	return r;
 }
 
-static int measure(struct cell_run *c, struct gs_error *err)
+static int measure_all(struct cell_run *c)
 {
-	double real = c->run->dilate * 1e9;
-	int r = 0;
+	struct gs_error why = { 0 };
+	int r = start_all(c, &why), q = 0;
 
-	if (c->cell->scheme->mps != BENCH_NO_MPS)
-		r = start_mps(c->p, &c->mps, err);
-	if (!r)
-		r = start_daemon(c->run, c->cell, &c->daemon, err);
-	if (!r)
-		r = start_all(c, err);
-	if (!r)
-		r = set_slices(c);
-	if (r)
-		return r;
-	r = wait_for(c->run->warmup_s * real);
-	if (r)
-		return r;
-	if (c->cell->scheme->mps != BENCH_NO_MPS)
-		c->mps_clients = mps_clients(c->p, c->all, c->n);
-	r = look(&c->before);
-	c->from_ns = gs_now_ns();
-	if (r)
-		return r;
-	r = wait_for(c->run->seconds * real);
-	c->to_ns = gs_now_ns();
-	if (!r)
-		r = look(&c->after);
-	if (!r && c->run->before_end)
-		c->run->before_end(c->run->user, c->cell);
-	return r ? r : take_figures(c);
+	for (size_t k = 0; !r && k < c->ncells; k++)
+		r = measure(c, k, &why);
+	for (size_t i = 0; i < c->n; i++)
+		cli_child_stop(&c->all[i].child);
+	for (size_t k = 0; !q && k < c->measured; k++)
+		q = take_figures(c, k);
+	for (size_t k = c->measured; k < c->ncells; k++)
+		snprintf(c->cells[k].failed, sizeof(c->cells[k].failed), "%.190s",
+			 why.text[0] ? why.text : strerror(-r));
+	return q;
 }
 
-int bench_on_path(struct bench_run *run, struct bench_cell *cell, struct gs_error *err)
+bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b)
 {
-	CLEANUP(cell_end)
+	const struct bench_scheme *both[] = { a, b };
+
+	for (size_t i = 0; i < GS_COUNT(both); i++)
+		if (both[i]->alone || both[i]->be_alone || both[i]->slices || both[i]->run_be ||
+		    both[i]->mps != BENCH_NO_MPS || (both[i]->policy && !both[i]->told))
+			return false;
+	return true;
+}
+
+int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, struct gs_error *err)
+{
+	CLEANUP(run_end)
 	struct cell_run c = {
 		.run = run,
 		.p = run->path,
-		.cell = cell,
+		.cells = cells,
+		.ncells = n,
+		.how = cells[0].scheme,
 		.daemon = CLI_CHILD_NONE,
 		.mps = CLI_CHILD_NONE,
 	};
 	int r;
 
-	cell->be_rate = cell->lost_pct = cell->switches_per_s = NAN;
-	r = measure(&c, err);
-	if (stopped)
-		return gs_fail(err, -EINTR, "interrupted");
-	if (r == -ENOMEM)
-		return r;
-	if (r)
-		snprintf(cell->failed, sizeof(cell->failed), "%.190s",
-			 err->text[0] ? err->text : strerror(-r));
-	return 0;
+	for (size_t k = 0; k < n; k++) {
+		cells[k].be_rate = cells[k].lost_pct = cells[k].switches_per_s = NAN;
+		if (cells[k].scheme->told)
+			c.how = cells[k].scheme;
+	}
+	r = measure_all(&c);
+	return stopped ? gs_fail(err, -EINTR, "interrupted") : r;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */

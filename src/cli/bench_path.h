@@ -40,6 +40,8 @@ int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t 
 double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns);
 void bench_program_free(struct program *p);
 
+/* Is the scheme's policy the one that runs, or is there none for either? */
+bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
 /* What the table and the log said while it was measured; and whether that is the scheme. */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
 		    const struct cli_look *after, const json_t *gpu);

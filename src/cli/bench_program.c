@@ -281,6 +281,11 @@ static bool is_text(const json_t *o, const char *key, const char *text)
 	return text ? s && !strcmp(s, text) : !s;
 }
 
+bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats)
+{
+	return is_text(stats, "policy", scheme->runs ? scheme->runs : scheme->policy);
+}
+
 /* Its settings and class are what the scheme says. */
 static bool as_said(const struct bench_cell *cell, const struct program *p, const json_t *tsg)
 {
@@ -297,8 +302,7 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 		    const struct cli_look *after, const json_t *gpu)
 {
 	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
-	const char *policy = cell->scheme->runs ? cell->scheme->runs : cell->scheme->policy;
-	bool as_is = is_text(after->stats, "policy", policy), mps = false;
+	bool as_is = bench_policy_runs(cell->scheme, after->stats), mps = false;
 	size_t i;
 
 	json_array_foreach(after->tsgs, i, tsg) {

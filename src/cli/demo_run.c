@@ -25,7 +25,7 @@ static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char
 	int r;
 
 	demo_tell(d, cell.scheme->text);
-	r = b->mode == BENCH_SIM ? bench_on_model(b, &cell, err) : bench_on_path(b, &cell, err);
+	r = b->mode == BENCH_SIM ? bench_on_model(b, &cell, err) : bench_on_path(b, &cell, 1, err);
 	if (r)
 		return r;
 	if (cell.failed[0])
