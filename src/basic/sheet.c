@@ -20,6 +20,7 @@ struct gs_sheet {
 	struct libscols_table *scols;
 	bool head_done, colour;
 	char *left_out; /* headings, with a comma between */
+	char *tail;     /* a member that each row of JSON ends with */
 };
 
 #define WRAP_LEAST 24 /* characters that a wrapped column has at least */
@@ -117,11 +118,15 @@ char *gs_json_cell(const json_t *value)
 	return NULL;
 }
 
+/* In one piece: json_dumpf() writes it token by token. */
+static char *line_of(const json_t *object)
+{
+	return json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
+}
+
 int gs_json_line(FILE *out, const json_t *object)
 {
-	/* in one piece: json_dumpf() writes it token by token */
-	CLEANUP_FREE char *text =
-		json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
+	CLEANUP_FREE char *text = line_of(object);
 
 	return !text || fputs(text, out) == EOF || putc('\n', out) == EOF ? -EIO : 0;
 }
@@ -263,6 +268,27 @@ static int stream_row(struct gs_sheet *t, const json_t *row)
 	return 0;
 }
 
+int gs_sheet_tail(struct gs_sheet *t, const char *key, const json_t *value)
+{
+	CLEANUP_FREE char *text = t->mode == GS_SHEET_JSON ? line_of(value) : NULL;
+
+	if (t->mode != GS_SHEET_JSON)
+		return 0;
+	return !text || asprintf(&t->tail, "\"%s\":%s", key, text) < 0 ? -ENOMEM : 0;
+}
+
+static int row_with_tail(struct gs_sheet *t, const json_t *row)
+{
+	CLEANUP_FREE char *text = line_of(row);
+	const char *comma = json_object_size(row) ? "," : "";
+
+	if (!text)
+		return -ENOMEM;
+	return fprintf(t->out, "%.*s%s%s}\n", (int)strlen(text) - 1, text, comma, t->tail) < 0
+		       ? -EIO
+		       : 0;
+}
+
 static int json_row(struct gs_sheet *t, json_t *row)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -272,7 +298,7 @@ static int json_row(struct gs_sheet *t, json_t *row)
 		    json_object_set_new(row, path, json_null()))
 			return -ENOMEM;
 	}
-	return gs_json_line(t->out, row);
+	return t->tail ? row_with_tail(t, row) : gs_json_line(t->out, row);
 }
 
 int gs_sheet_row(struct gs_sheet *t, json_t *row)
@@ -439,5 +465,6 @@ void gs_sheet_free(struct gs_sheet *t)
 	if (t->scols)
 		scols_unref_table(t->scols);
 	free(t->left_out);
+	free(t->tail);
 	free(t);
 }

@@ -48,6 +48,8 @@ size_t gs_term_width(FILE *out);
 /* @columns must outlive the table. 0 or -ENOMEM. */
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret);
+/* Of JSON each row ends with this member, which is made text once. Before any row. 0 or -ENOMEM. */
+int gs_sheet_tail(struct gs_sheet *t, const char *key, const json_t *value);
 /* @row is borrowed. Keys that are declared and absent are added to it as null. 0 or -ENOMEM. */
 int gs_sheet_row(struct gs_sheet *t, json_t *row);
 /*

@@ -104,6 +104,9 @@ const char *cli_start_daemon(void);
 void cli_print_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
+/* The same; of JSON each row has this member, too (@value NULL: none). */
+int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
+			const char *key, const json_t *value);
 /* By name, as ps tells it: valid until the next call. A cell of "uid". */
 const char *cli_user_name(uid_t uid);
 char *cli_user(const json_t *row);

@@ -296,26 +296,16 @@ static void print_csv(const json_t *rows)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-/* Each line of JSON says by itself how its figures come about. */
-static void add_figures(const json_t *answer, json_t *rows)
-{
-	json_t *figures = json_object_get(answer, "figures"), *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-		json_object_set(row, "figures", figures);
-}
-
 int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
 
-	if (c->json)
-		add_figures(answer, rows);
+	/* each line of JSON says by itself how its figures come about */
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (!strcmp(tables[i].by, by))
-			return cli_print_rows(c, tables[i].columns,
-					      tables[i].n - (i || life ? 0 : LIFE), rows);
+			return cli_print_rows_with(c, tables[i].columns,
+						   tables[i].n - (i || life ? 0 : LIFE), rows,
+						   "figures", json_object_get(answer, "figures"));
 	return cli_fail(-EINVAL, "'%s' is nobody that there are sums of", by);
 }
 

@@ -7,12 +7,20 @@
 
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)
 {
+	return cli_print_rows_with(c, cols, n, rows, NULL, NULL);
+}
+
+int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
+			const char *key, const json_t *value)
+{
 	CLEANUP_SHEET struct gs_sheet *t = NULL;
 	json_t *row;
 	size_t i;
 	int r;
 
 	r = gs_sheet_new(cols, n, c->json ? GS_SHEET_JSON : GS_SHEET_PLAIN, stdout, &t);
+	if (!r && value)
+		r = gs_sheet_tail(t, key, value);
 	if (r)
 		return cli_fail(r, "out of memory");
 	json_array_foreach(rows, i, row) {

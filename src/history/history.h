@@ -172,13 +172,15 @@ struct gs_history_query {
 
 /* Rows of others may be left out of its answer. */
 bool gs_history_hides(const struct gs_history_query *q);
+/* A row as docs/history.md has it. Non-zero: no memory for it. */
+typedef int (*gs_history_row_fn)(json_t *row, void *user);
 /*
- * Rows as docs/history.md has them, the one that held most first. Reads the file by itself: any
- * thread, any process that may read it. -ENOENT: there is no history; -EUCLEAN: it is damaged;
- * -ENOTSUP: it is a newer gpusched's.
+ * Hands out rows, the one that held most first. Reads the file by itself: any thread, any process
+ * that may read it. -ENOENT: there is no history; -EUCLEAN: it is damaged; -ENOTSUP: it is a newer
+ * gpusched's.
  */
-int gs_history_ask(const char *dir, const struct gs_history_query *q, json_t **ret,
-		   struct gs_error *err);
+int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
+		   void *user, struct gs_error *err);
 /* The file was found damaged: the writer puts it aside. */
 void gs_history_damaged(struct gs_history *h);
 

@@ -52,6 +52,8 @@ struct row {
 struct asking {
 	struct db db;
 	const struct gs_history_query *q;
+	gs_history_row_fn fn;
+	void *user;
 	int64_t first_minute, end_minute; /* of the range: from, and before */
 	sqlite3_stmt *point;
 	struct row *rows;
@@ -353,17 +355,23 @@ static int put_calm(struct asking *a, const struct row *row, json_t *o)
 	return rc;
 }
 
-static int ask_sums(struct asking *a, json_t *list)
+static int hand_out(const struct asking *a, json_t *row)
+{
+	return row && !a->fn(row, a->user) ? SQLITE_DONE : SQLITE_NOMEM;
+}
+
+static int ask_sums(struct asking *a)
 {
 	int rc = collect(a);
 
 	HASH_SORT(a->rows, by_held);
 	for (struct row *row = a->rows; row && rc == SQLITE_DONE; row = row->hh.next) {
-		json_t *o = row_json(a->q, row);
+		CLEANUP_JSON json_t *o = row_json(a->q, row);
 
 		if (a->q->calm && a->q->by == GS_BY_PROCESS)
 			rc = put_calm(a, row, o);
-		json_array_append_new(list, o);
+		if (rc == SQLITE_DONE)
+			rc = hand_out(a, o);
 	}
 	return rc;
 }
@@ -391,7 +399,7 @@ static json_t *event_json(sqlite3_stmt *st)
 }
 
 /* What somebody did is for root and for whom it was; what happened to a process for its owner. */
-static int ask_events(struct asking *a, json_t *list)
+static int ask_events(struct asking *a)
 {
 	static const char text[] =
 		"SELECT e.at, e.what, e.target, e.detail, e.result, e.tsg, p.pid, e.by_uid, "
@@ -422,9 +430,11 @@ static int ask_events(struct asking *a, json_t *list)
 			    is_of(q, text_at(st, 9), sqlite3_column_int64(st, 11)))
 				json_array_append_new(latest, event_json(st));
 	sqlite3_finalize(st);
-	for (size_t i = json_array_size(latest); i--;)
-		json_array_append(list, json_array_get(latest, i));
-	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
+	if (rc == SQLITE_ROW)
+		rc = SQLITE_DONE;
+	for (size_t i = json_array_size(latest); i-- && rc == SQLITE_DONE;)
+		rc = hand_out(a, json_array_get(latest, i));
+	return rc;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -439,29 +449,24 @@ static void rows_free(struct row *rows)
 	}
 }
 
-int gs_history_ask(const char *dir, const struct gs_history_query *q, json_t **ret,
-		   struct gs_error *err)
+int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
+		   void *user, struct gs_error *err)
 {
-	struct asking a = { .q = q, .first_minute = (int64_t)(q->since_s / MINUTE_S) };
-	json_t *list = json_array();
+	struct asking a = {
+		.q = q, .fn = fn, .user = user, .first_minute = (int64_t)(q->since_s / MINUTE_S)
+	};
 	int rc, r;
 
 	a.end_minute = q->until_s ? (int64_t)((q->until_s + MINUTE_S - 1) / MINUTE_S)
 				  : INT64_MAX / MINUTE_S / 1000 - 1;
 	r = db_open_read(&a.db, dir, err);
-	if (r) {
-		json_decref(list);
+	if (r)
 		return r;
-	}
 	db_exec(&a.db, "BEGIN"); /* one moment of it */
-	rc = q->tsg || q->changes ? ask_events(&a, list) : ask_sums(&a, list);
+	rc = q->tsg || q->changes ? ask_events(&a) : ask_sums(&a);
 	r = db_errno(rc);
-	if (r) {
+	if (r)
 		gs_fail(err, r, "%s: %s", a.db.path, sqlite3_errmsg(a.db.sql));
-		json_decref(list);
-	} else {
-		*ret = list;
-	}
 	rows_free(a.rows);
 	sqlite3_finalize(a.point);
 	db_close(&a.db);

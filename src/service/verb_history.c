@@ -22,23 +22,59 @@ struct question {
 	struct gs_error err;
 };
 
+/* Each row as text at once: of thousands the tree would cost more than the question. */
+struct answer {
+	FILE *out;
+	size_t n;
+};
+
+static int put_row(json_t *row, void *user)
+{
+	CLEANUP_FREE char *text = json_dumps(row, JSON_COMPACT);
+	struct answer *a = user;
+
+	return !text || fprintf(a->out, "%s%s", a->n++ ? "," : "", text) < 0;
+}
+
+static int write_answer(const struct gs_history_query *q, FILE *out, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *figures = gs_history_figures_json();
+	CLEANUP_FREE char *text = json_dumps(figures, JSON_COMPACT);
+	struct answer a = { .out = out };
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	fputs("{\"rows\":[", out);
+	r = gs_history_ask(gs_env()->state_dir, q, put_row, &a, err);
+	fprintf(out, "],\"others_hidden\":%s,\"figures\":%s}",
+		gs_history_hides(q) ? "true" : "false", text);
+	return r;
+}
+
+static int answer_text(const struct gs_history_query *q, char **ret, struct gs_error *err)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int r = out ? write_answer(q, out, err) : -ENOMEM;
+
+	if (out && fclose(out) && !r)
+		r = -ENOMEM;
+	if (!r)
+		*ret = TAKE_PTR(text);
+	return r;
+}
+
 static void ask(struct gs_errand *e)
 {
 	struct question *qn = (struct question *)e;
-	CLEANUP_JSON json_t *rows = NULL, *o = NULL;
 
 	if (qn->history)
 		gs_history_flush(qn->history);
 	qn->code = qn->history ? gs_history_state(qn->history, &qn->err) : 0;
 	if (!qn->code)
-		qn->code = gs_history_ask(gs_env()->state_dir, &qn->q, &rows, &qn->err);
-	if (qn->code)
-		return;
-	o = json_pack("{s:O, s:b, s:o}", "rows", rows, "others_hidden", gs_history_hides(&qn->q),
-		      "figures", gs_history_figures_json());
-	qn->text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-	if (!qn->text)
-		qn->code = -ENOMEM;
+		qn->code = answer_text(&qn->q, &qn->text, &qn->err);
 }
 
 static void asked(struct gs_errand *e)
@@ -168,17 +204,9 @@ static int step_free(struct gs_request *rq, uint64_t now_ns)
 static int ask_here(struct gs_request *rq)
 {
 	struct gs_history_query q = { 0 };
-	json_t *rows = NULL;
 	int r = parse(rq, &q);
 
-	if (!r)
-		r = gs_history_ask(gs_env()->state_dir, &q, &rows, rq->err);
-	if (r)
-		return r;
-	json_object_set_new(rq->answer, "rows", rows);
-	json_object_set_new(rq->answer, "others_hidden", json_boolean(gs_history_hides(&q)));
-	json_object_set_new(rq->answer, "figures", gs_history_figures_json());
-	return 0;
+	return r ? r : answer_text(&q, &rq->c.text, rq->err);
 }
 
 int gs_verb_history(struct gs_request *rq)

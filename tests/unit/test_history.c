@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "history_day.h"
@@ -91,12 +92,17 @@ static void add(struct gs_history *h, const struct gs_history_who *who, uint64_t
 	assert_int_equal(gs_history_add(h, who, MINUTE, &s), 0);
 }
 
+static int keep(json_t *row, void *list)
+{
+	return json_array_append(list, row);
+}
+
 static json_t *ask(const struct gs_history_query *q)
 {
 	struct gs_error err = { 0 };
-	json_t *list = NULL;
+	json_t *list = json_array();
 
-	if (gs_history_ask(dir, q, &list, &err))
+	if (gs_history_ask(dir, q, keep, list, &err))
 		fail_msg("%s", err.text);
 	return list;
 }
@@ -509,7 +515,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 	struct gs_history_who a = history_somebody(2);
 	struct gs_history_query q = { .root = true };
 	struct gs_error err = { 0 };
-	json_t *list = NULL;
+	CLEANUP_JSON json_t *list = json_array();
 
 	add(h, &a, 5);
 	gs_history_free(h);
@@ -529,7 +535,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 	assert_int_equal(gs_history_state(h, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "newer"));
 	assert_int_equal(gs_history_counter(h, GS_HIST_LOST), 1);
-	assert_int_equal(gs_history_ask(dir, &q, &list, &err), -ENOTSUP);
+	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), -ENOTSUP);
 	gs_history_free(h);
 	assert_int_equal(number_in_file("PRAGMA user_version"), 99);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 5 * NS_PER_MS);
@@ -547,7 +553,7 @@ static void test_an_older_file_is_converted(void **state)
 	struct gs_history_who a = history_somebody(2);
 	struct gs_history_query q = { .root = true };
 	struct gs_error err = { 0 };
-	json_t *list = NULL;
+	CLEANUP_JSON json_t *list = json_array();
 	char path[100];
 	sqlite3 *sql;
 
@@ -557,15 +563,14 @@ static void test_an_older_file_is_converted(void **state)
 	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(sql, back, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
-	assert_int_equal(gs_history_ask(dir, &q, &list, &err), -ENOTSUP);
+	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "older"));
 	h = open_history();
 	add(h, &a, 5);
 	gs_history_free(h);
 	assert_int_equal(number_in_file("PRAGMA user_version"), 2);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
-	assert_int_equal(gs_history_ask(dir, &q, &list, &err), 0);
-	json_decref(list);
+	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
 }
 
 static void test_a_full_queue_is_counted(void **state)
