@@ -7,20 +7,20 @@
 #   bench/hw/matrix.sh OUTDIR [PART]
 #
 #   most       what says most, a block or two of each (without PART)
-#   one        one kernel a request beside 1, 3, 8 BE: 5 blocks
-#   twenty     20 kernels a request beside 1, 3, 8 BE: 5 blocks
-#   rest       arrivals by the clock, a BE that rests, pools of 3 and 8 BE: 5 blocks
-#   launches   launch-bound, and ResNet-50 as a CUDA graph (PyTorch): 5 blocks
-#   decoder    a decoder beside a training, under `auto` and shared (PyTorch): 5 blocks
-#   eager      the same of ResNet-50, eager (PyTorch)
+#   one        one kernel a request beside 1, 3, 8 BE and pools of 3 and 8: 5 blocks
+#   twenty     20 kernels a request beside 1, 3, 8 BE, and arrivals by the clock: 5 blocks
+#   services   launch-bound, ResNet-50 as a CUDA graph, a decoder (PyTorch): 5 blocks
+#   eager      ResNet-50, eager (PyTorch): 5 blocks
+#   rest       all other loads, by default and under `auto`: 3 blocks
 #
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets PART.txt, a table, and PART.tar.gz:
-# all that `gpusched bench` keeps. BLOCKS, SECONDS_EACH, WARMUP: others than these. With PATH_TOO=1 it can be tried on a simulated GPU.
+# all that `gpusched bench` keeps. BLOCKS, SECONDS_EACH, WARMUP: others than these. GPUS=2: blocks
+# side by side on so many. With PATH_TOO=1 it can be tried on a simulated GPU.
 set -u
 what=${2:-most}
 case $#,$what in
-1,most | 2,most | 2,one | 2,twenty | 2,rest | 2,launches | 2,decoder | 2,eager) ;;
-*) echo "usage: $0 OUTDIR [most|one|twenty|rest|launches|decoder|eager]" >&2; exit 2 ;;
+1,most | 2,most | 2,one | 2,twenty | 2,services | 2,eager | 2,rest) ;;
+*) echo "usage: $0 OUTDIR [most|one|twenty|services|eager|rest]" >&2; exit 2 ;;
 esac
 mkdir -p "$1" && to=$(cd "$1" && pwd) && out=$to/$what || exit 1
 mkdir -p "$out"
@@ -38,7 +38,7 @@ trap 'timeout 20 "$gpusched" restore >/dev/null 2>&1; timeout 20 "$gpusched" obs
 part() {
 	local left=$((budget - SECONDS - 25))
 	[ "$left" -gt 10 ] || return 0
-	timeout -k 20 $((left + 15)) "$gpusched" bench --gpu "${where:-real}" --out "$out" --resume --scheme "$3" --load "$4" \
+	timeout -k 20 $((left + 15)) "$gpusched" bench --gpu "${where:-real}" --gpus "${GPUS:-1}" --out "$out" --resume --scheme "$3" --load "$4" \
 		--blocks "${BLOCKS:-$1}" --seconds "${SECONDS_EACH:-3}" --warmup "${WARMUP:-$2}" \
 		--minutes "$(awk -v s="$left" 'BEGIN { print s / 60 }')" >>"$out/log.txt" 2> >(tee -a "$out/log.txt" >&2)
 }
@@ -58,18 +58,18 @@ most)
 	part 1 5 default,auto-untold a-3be,b-1be,half-be,long-be,memory-be,bursts,open-1be
 	part 1 2.5 alone,lcbe,auto bursts,two-lc,a-1be
 	;;
-one) part 5 2 alone,default,lcbe,rr,auto a-1be,a-3be,a-8be ;;
-twenty) part 5 2 alone,default,lcbe,rr,auto b-1be,b-3be,b-8be ;;
-rest)
-	part 5 2 default,auto,pool a-3be,a-8be
-	part 5 2 default,auto half-be
-	part 5 2 alone,default,lcbe,rr,auto open-1be
+one)
+	part 5 2 alone,default,lcbe,rr,auto a-1be
+	part 5 2 default,lcbe,rr,auto,pool a-3be,a-8be
 	;;
-launches)
-	part 5 2 default,auto,share,mps-prio launch-1be
+twenty) part 5 2 alone,default,lcbe,rr,auto b-1be,b-3be,b-8be,open-1be ;;
+services)
+	part 5 4 default,auto,share,mps-prio launch-1be
 	part 5 2 alone,default,auto graph
+	part 5 4 default,auto,share,mps-prio decoder
 	;;
-decoder | eager) part 5 2 default,auto,share,mps-prio "$what" ;;
+eager) part 5 4 default,auto,share,mps-prio eager ;;
+rest) part 3 2 default,auto two-lc,short-be,long-be,memory-be,copy-be,bursts,half-be ;;
 esac
 timeout 60 "$gpusched" bench --gpu "${where:-real}" --out "$out" --resume --minutes 0
 cp "$out/table.txt" "$to/$what.txt" 2>/dev/null

@@ -78,7 +78,8 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 {
 	const char *blocks = cli_opt(b->c, "blocks"), *minutes = cli_opt(b->c, "minutes");
 	const char *seconds = cli_opt(b->c, "seconds"), *warmup = cli_opt(b->c, "warmup");
-	uint64_t n = 0;
+	const char *gpus = cli_opt(b->c, "gpus");
+	uint64_t n = 0, ngpus = 1;
 	double limit = 0;
 	int r = parse_mode(b, err);
 
@@ -97,11 +98,16 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 		r = gs_parse_u64(blocks, 1, 50, &n, err);
 	if (!r && minutes)
 		r = gs_parse_double(minutes, 0, 10000, &limit, err);
+	if (!r && gpus)
+		r = gs_parse_u64(gpus, 1, BENCH_GPUS, &ngpus, err);
+	if (!r && b->run.mode == BENCH_SIM && ngpus > 1)
+		r = gs_fail(err, -EINVAL, "--gpus goes with real GPUs, or --gpu path");
 	if (!r && b->resume && !b->dir)
 		r = gs_fail(err, -EINVAL, "--resume needs --out DIR");
 	if (r)
 		return r;
 	*ret_blocks = (unsigned int)n;
+	b->run.gpus = (unsigned int)ngpus;
 	b->only_looks = b->resume && minutes && limit == 0;
 	b->end_ns = minutes ? gs_now_ns() + (uint64_t)(limit * 60e9) : UINT64_MAX;
 	return 0;
@@ -322,37 +328,49 @@ static int take_cell(struct bench *b, struct bench_cell *cell, struct gs_error *
 	return r ? gs_fail(err, r, "out of memory") : 0;
 }
 
-/* @picks of one load, with the same programs where they are real. */
+/* How many blocks are measured at once, each on a GPU of its own. */
+static unsigned int side_by_side(const struct bench *b, unsigned int left)
+{
+	return left < b->run.gpus ? left : b->run.gpus;
+}
+
+/* @picks of one load, with the same programs where they are real; from @block on. */
 static int measure_cells(struct bench *b, const struct bench_pick *const *picks, size_t n,
 			 unsigned int block, struct gs_error *err)
 {
-	struct bench_cell cells[BENCH_SCHEMES_MAX] = {};
+	struct bench_cell cells[BENCH_SCHEMES_MAX * BENCH_GPUS] = {};
 	const struct bench_pick *p = picks[0];
+	unsigned int ngpus = side_by_side(b, p->blocks - block);
 	uint64_t begun = gs_now_ns(), each;
 	int r;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < ngpus * n; i++) {
 		cells[i].load = p->scheme->alone ? bench_alone_of(p->load) : p->load;
-		cells[i].scheme = picks[i]->scheme;
-		cells[i].block = block;
+		cells[i].scheme = picks[i % n]->scheme;
+		cells[i].block = block + (unsigned int)(i / n);
 	}
 	r = b->run.mode == BENCH_SIM ? bench_on_model(&b->run, cells, err)
-				     : bench_on_path(&b->run, cells, n, err);
+				     : bench_on_path(&b->run, cells, n, ngpus, err);
 	each = (gs_now_ns() - begun) / n;
 	if (each > b->longest_ns)
 		b->longest_ns = each;
-	for (size_t i = 0; !r && i < n; i++)
+	for (size_t i = 0; !r && i < ngpus * n; i++)
 		r = take_cell(b, &cells[i], err);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < ngpus * n; i++)
 		bench_cell_free(&cells[i]);
 	return r;
 }
 
+/* One of the blocks from @block on that are measured at once. */
 static bool to_measure(struct bench *b, const struct bench_pick *p, unsigned int block)
 {
-	const struct bench_cell *c = bench_result_find(&b->result, p->load, p->scheme, block);
+	for (unsigned int i = block; i < p->blocks && i < block + b->run.gpus; i++) {
+		const struct bench_cell *c = bench_result_find(&b->result, p->load, p->scheme, i);
 
-	return block < p->blocks && (!c || c->failed[0]);
+		if (!c || c->failed[0])
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -382,12 +400,12 @@ static int measure_load(struct bench *b, const struct bench_pick *all, size_t n,
 			struct gs_error *err)
 {
 	const struct bench_pick *todo[BENCH_SCHEMES_MAX];
-	size_t left = 0, k;
+	size_t left = 0, k, turn = block / b->run.gpus;
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (to_measure(b, &all[(i + block) % n], block))
-			todo[left++] = &all[(i + block) % n];
+		if (to_measure(b, &all[(i + turn) % n], block))
+			todo[left++] = &all[(i + turn) % n];
 	for (size_t at = 0; !r && at < left; at += k) {
 		k = at_once(b, todo + at, left - at);
 		if (!k) {
@@ -420,7 +438,7 @@ static int measure(struct bench *b, struct gs_error *err)
 	for (size_t i = 0; i < b->npicks; i++)
 		if (b->picks[i].blocks > blocks)
 			blocks = b->picks[i].blocks;
-	for (unsigned int i = 0; !r && i < blocks; i++)
+	for (unsigned int i = 0; !r && i < blocks; i += b->run.gpus)
 		r = measure_block(b, i, err);
 	return r;
 }
@@ -603,7 +621,7 @@ static int report(struct bench *b)
 static int enter_sim(struct bench *b)
 {
 	const char *argv[96], *dilate = cli_opt(b->c, "dilate");
-	char self[512], factor[32], names[GS_COUNT(b->c->opts)][40];
+	char self[512], factor[32], gpus[16], names[GS_COUNT(b->c->opts)][40];
 	size_t n = 0;
 
 	gs_beside("gpusched", self, sizeof(self));
@@ -615,6 +633,9 @@ static int enter_sim(struct bench *b)
 	argv[n++] = "shell";
 	argv[n++] = "--dilate";
 	argv[n++] = factor;
+	snprintf(gpus, sizeof(gpus), "%u", b->run.gpus);
+	argv[n++] = "--gpus";
+	argv[n++] = gpus;
 	argv[n++] = "--";
 	argv[n++] = self;
 	argv[n++] = "bench";

@@ -64,6 +64,7 @@ struct bench_scheme {
 	const char *run_lc, *run_be;
 };
 #define BENCH_SCHEMES_MAX 24
+#define BENCH_GPUS 4 /* side by side at most */
 extern struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX];
 size_t bench_nschemes(void);
 /* A scheme of this name more: policy @given (installed, or a source or object of the user's own). */
@@ -92,7 +93,8 @@ struct bench_run {
 	enum bench_mode mode;
 	double seconds, warmup_s; /* of one cell, in the GPU's time */
 	double dilate;            /* PATH */
-	char machine[96];         /* rows of one machine are never mixed with another's */
+	unsigned int gpus;        /* REAL and PATH: so many side by side */
+	char machine[200];        /* rows of one machine are never mixed with another's */
 	char gpu[96];
 	struct bench_path *path; /* REAL and PATH: what the programs need */
 	bool dry_run;            /* the same: of the daemon */
@@ -126,10 +128,12 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err);
 /* May a cell of the one go on with the programs of the other's? The schemes differ in the policy. */
 bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b);
 /*
- * @cells, one or more of one load and block, one after the other with the same programs. -EINTR:
- * SIGINT or SIGTERM came; programs and daemon have been ended.
+ * @n cells of one load and block, one after the other with the same programs; then those of the next
+ * block, which runs beside it on the next GPU: @ngpus blocks. -EINTR: SIGINT or SIGTERM came;
+ * programs and daemon have been ended.
  */
-int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, struct gs_error *err);
+int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, unsigned int ngpus,
+		  struct gs_error *err);
 void bench_path_end(struct bench_run *run);
 
 /* ---- results: bench_rows.c -------------------------------------------------------------------- */

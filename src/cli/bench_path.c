@@ -146,10 +146,11 @@ static int tell_daemon(const struct bench_path *p, const struct cli_child *daemo
 
 /* ---- MPS: a server of ours ------------------------------------------------------------------- */
 
-#define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps CUDA_MPS_LOG_DIRECTORY=%s/mps-log; "
+#define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps%u CUDA_MPS_LOG_DIRECTORY=%s/mps-log%u; "
 
 /* What @script prints, its first 4 KiB. */
-static int mps_shell(const struct bench_path *p, const char *script, char *ret, size_t size)
+static int mps_shell(const struct bench_path *p, unsigned int gpu, const char *script, char *ret,
+		     size_t size)
 {
 	char text[1200];
 	const char *const argv[] = { "sh", "-c", text, NULL };
@@ -158,7 +159,7 @@ static int mps_shell(const struct bench_path *p, const char *script, char *ret, 
 	ssize_t n;
 	int r;
 
-	snprintf(text, sizeof(text), MPS_ENV "%s", p->dir, p->dir, script);
+	snprintf(text, sizeof(text), MPS_ENV "%s", p->dir, gpu, p->dir, gpu, script);
 	r = out < 0 ? -errno : cli_spawn_to(argv, out, p->log_fd, &c, NULL);
 	if (!r)
 		r = cli_child_wait(&c, MPS_MS);
@@ -167,20 +168,22 @@ static int mps_shell(const struct bench_path *p, const char *script, char *ret, 
 	return r;
 }
 
-static int start_mps(const struct bench_path *p, struct cli_child *ret, struct gs_error *err)
+static int start_mps(const struct bench_path *p, unsigned int gpu, struct cli_child *ret,
+		     struct gs_error *err)
 {
 	char text[1200], dir[320];
 	const char *const argv[] = { "sh", "-c", text, NULL };
 	uint64_t end = gs_now_ns() + MPS_MS * NS_PER_MS;
 	int r;
 
-	snprintf(dir, sizeof(dir), "%s/mps", p->dir);
+	snprintf(dir, sizeof(dir), "%s/mps%u", p->dir, gpu);
 	mkdir(dir, 0700);
-	snprintf(dir, sizeof(dir), "%s/mps-log", p->dir);
+	snprintf(dir, sizeof(dir), "%s/mps-log%u", p->dir, gpu);
 	mkdir(dir, 0700);
-	snprintf(text, sizeof(text), MPS_ENV "exec nvidia-cuda-mps-control -f", p->dir, p->dir);
+	snprintf(text, sizeof(text), MPS_ENV "%s%s exec nvidia-cuda-mps-control -f", p->dir, gpu,
+		 p->dir, gpu, p->uuid[gpu][0] ? "CUDA_VISIBLE_DEVICES=" : "", p->uuid[gpu]);
 	r = cli_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
-	snprintf(dir, sizeof(dir), "%s/mps/control", p->dir);
+	snprintf(dir, sizeof(dir), "%s/mps%u/control", p->dir, gpu);
 	while (!r && access(dir, F_OK)) {
 		if (cli_child_wait(ret, 50) != -ETIMEDOUT)
 			r = failed(p, "nvidia-cuda-mps-control", -EIO, err);
@@ -190,28 +193,30 @@ static int start_mps(const struct bench_path *p, struct cli_child *ret, struct g
 	return r;
 }
 
-static void stop_mps(const struct bench_path *p, struct cli_child *c)
+static void stop_mps(const struct bench_path *p, unsigned int gpu, struct cli_child *c)
 {
 	char text[64];
 
 	if (c->pid <= 0)
 		return;
-	mps_shell(p, "echo quit | timeout 10 nvidia-cuda-mps-control", text, sizeof(text));
+	mps_shell(p, gpu, "echo quit | timeout 10 nvidia-cuda-mps-control", text, sizeof(text));
 	cli_child_wait(c, MPS_MS);
 	cli_child_free_(c);
 }
 
 /* The pool that a scheme's programs ran in would be in the next cell's way. */
-static void end_pool(const char *how)
+static void end_pool(const char *how, unsigned int gpu)
 {
 	bool share = how && !strcmp(how, "--share");
 	struct gs_mps_place place;
 	struct gs_error err = { 0 };
+	char name[32];
 	int r;
 
 	if (!how)
 		return;
-	r = gs_mps_place("", share, &place, &err);
+	bench_pool_name(gpu, name, sizeof(name));
+	r = gs_mps_place(name, share, &place, &err);
 	if (!r)
 		r = gs_mps_end(&place, MPS_MS);
 	if (r)
@@ -220,12 +225,13 @@ static void end_pool(const char *how)
 }
 
 /* How many of our programs the servers themselves name as clients. */
-static int mps_clients(const struct bench_path *p, const struct program *all, size_t n)
+static int mps_clients(const struct bench_path *p, unsigned int gpu, const struct program *all,
+		       size_t n)
 {
 	char text[4096], *at = text, *word;
 	int clients = 0;
 
-	if (mps_shell(p,
+	if (mps_shell(p, gpu,
 		      "for s in $(echo get_server_list | timeout 5 nvidia-cuda-mps-control); do "
 		      "echo get_client_list $s | timeout 5 nvidia-cuda-mps-control; done",
 		      text, sizeof(text)))
@@ -238,74 +244,94 @@ static int mps_clients(const struct bench_path *p, const struct program *all, si
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
+/* A GPU with its programs, and a block of its own. */
+struct side {
+	unsigned int gpu;
+	struct bench_cell *cells; /* of one load, one after the other with the same programs */
+	struct program all[MAX_PROGRAMS];
+	size_t n;
+	struct cli_child mps;
+	int mps_clients;
+};
+
 struct cell_run {
 	struct bench_run *run;
 	struct bench_path *p;
-	struct bench_cell *cells; /* of one load, one after the other with the same programs */
-	size_t ncells;
 	const struct bench_scheme *how; /* programs are started as this one says */
-	struct cli_child daemon, mps;
-	struct program all[MAX_PROGRAMS];
-	size_t n;
+	struct cli_child daemon;
+	struct side sides[BENCH_GPUS];
+	unsigned int nsides;
+	size_t ncells, measured; /* of each side */
 	struct {
 		uint64_t from_ns, to_ns;
 	} window[BENCH_SCHEMES_MAX];
-	size_t measured;
 };
 
 static void run_end(struct cell_run *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->all[i].child.pid > 0)
-			kill(c->all[i].child.pid, SIGTERM);
-	for (size_t i = 0; i < c->n; i++)
-		bench_program_free(&c->all[i]);
-	c->n = 0;
-	end_pool(c->how->run_be); /* while there is a daemon that knows where it is */
-	stop_mps(c->p, &c->mps);
+	for (struct side *s = c->sides; s < c->sides + c->nsides; s++)
+		for (size_t i = 0; i < s->n; i++)
+			if (s->all[i].child.pid > 0)
+				kill(s->all[i].child.pid, SIGTERM);
+	for (struct side *s = c->sides; s < c->sides + c->nsides; s++) {
+		for (size_t i = 0; i < s->n; i++)
+			bench_program_free(&s->all[i]);
+		s->n = 0;
+		/* while there is a daemon that knows where it is */
+		end_pool(c->how->run_be, s->gpu);
+		stop_mps(c->p, s->gpu, &s->mps);
+	}
 	cli_child_free_(&c->daemon);
 }
 
-static int start_all(struct cell_run *c, struct gs_error *err)
+static int start_side(struct cell_run *c, struct side *s, struct gs_error *err)
 {
-	const struct bench_load *l = c->cells[0].load;
+	const struct bench_load *l = s->cells[0].load;
 	unsigned int nlc = c->how->be_alone ? 0 : l->nlc;
 	unsigned int nbe = c->how->alone ? 0 : l->nbe;
 	int r = 0;
 
-	if (c->how->mps != BENCH_NO_MPS)
-		r = start_mps(c->p, &c->mps, err);
-	if (!r)
-		r = start_daemon(c->run, &c->cells[0], &c->daemon, err);
 	for (unsigned int i = 0; !r && i < nlc + nbe; i++) {
 		bool is_lc = i < nlc;
 
-		r = bench_program_start(c->p, c->how, is_lc ? l->lc : l->be, is_lc,
-					i + 1 + 100 * c->cells[0].block, &c->all[c->n], err);
-		c->n += !r;
+		r = bench_program_start(c->p, c->how, is_lc ? l->lc : l->be, is_lc, s->gpu,
+					i + 1 + 100 * s->cells[0].block, &s->all[s->n], err);
+		s->n += !r;
 	}
-	for (size_t i = 0; !r && i < c->n; i++)
-		r = bench_program_ready(&c->all[i], READY_MS);
+	return r;
+}
+
+static int start_all(struct cell_run *c, struct gs_error *err)
+{
+	struct side *end = c->sides + c->nsides;
+	int r = 0;
+
+	for (struct side *s = c->sides; !r && s < end && c->how->mps != BENCH_NO_MPS; s++)
+		r = start_mps(c->p, s->gpu, &s->mps, err);
+	if (!r)
+		r = start_daemon(c->run, &c->sides[0].cells[0], &c->daemon, err);
+	for (struct side *s = c->sides; !r && s < end; s++)
+		r = start_side(c, s, err);
+	for (struct side *s = c->sides; !r && s < end; s++)
+		for (size_t i = 0; !r && i < s->n; i++)
+			r = bench_program_ready(&s->all[i], READY_MS);
 	return r == -ENODATA || r == -ETIMEDOUT ? failed(c->p, "a program did not begin", r, err)
 						: r;
 }
 
-static int set_slices(struct cell_run *c)
+static int set_slices(const struct side *s)
 {
-	CLEANUP_JSON json_t *answer = NULL;
-
-	if (!c->how->slices)
-		return 0;
-	for (size_t i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < s->n; i++) {
+		CLEANUP_JSON json_t *answer = NULL;
 		char target[32];
 		int r;
 
-		if (c->all[i].is_lc)
+		if (s->all[i].is_lc)
 			continue;
-		snprintf(target, sizeof(target), "pid:%d", c->all[i].child.pid);
+		snprintf(target, sizeof(target), "pid:%d", s->all[i].child.pid);
 		r = cli_ask(0, "set",
 			    json_pack("{s:s, s:i}", "target", target, "timeslice_us",
-				      (int)bench_slice_us(c->cells[0].load)),
+				      (int)bench_slice_us(s->cells[0].load)),
 			    &answer);
 		if (r)
 			return r;
@@ -321,62 +347,87 @@ static int look(struct cli_look *ret)
 	return r ? r : cli_look(g, ret);
 }
 
+/* That of the UUID; without one the first. */
+static const json_t *gpu_of(const json_t *gpus, const char *uuid)
+{
+	const json_t *gpu;
+	size_t i;
+
+	json_array_foreach(gpus, i, gpu) {
+		const char *is = json_string_value(json_object_get(gpu, "gpu_uuid"));
+
+		if (!uuid[0] || (is && !strcmp(is, uuid)))
+			return gpu;
+	}
+	return NULL;
+}
+
 /* What the GPU's log and the table say of the window. */
-static void take_looks(struct cell_run *c, struct bench_cell *cell, const struct cli_look *before,
-		       const struct cli_look *after, int clients)
+static void take_looks(struct cell_run *c, const struct side *s, struct bench_cell *cell,
+		       const struct cli_look *before, const struct cli_look *after)
 {
 	CLEANUP_JSON json_t *gpus = cli_look_gpus(before, after);
-	const json_t *gpu = json_array_get(gpus, 0);
+	const json_t *gpu = gpu_of(gpus, c->p->uuid[s->gpu]);
 
 	if (gs_json_at(gpu, "lost_pct"))
 		cell->lost_pct = cli_number(gpu, "lost_pct");
 	if (gs_json_at(gpu, "switches_per_s"))
 		cell->switches_per_s = cli_number(gpu, "switches_per_s");
-	bench_in_force(cell, c->all, c->n, after, gpu);
+	bench_in_force(cell, s->all, s->n, after, gpu);
 	if (c->how->mps != BENCH_NO_MPS) {
-		json_object_set_new(cell->in_force, "mps_clients", json_integer(clients));
-		cell->proved &= clients == (int)c->n;
+		json_object_set_new(cell->in_force, "mps_clients", json_integer(s->mps_clients));
+		cell->proved &= s->mps_clients == (int)s->n;
 	}
+}
+
+/* The settings are those of the @k-th cells. */
+static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
+{
+	struct side *end = c->sides + c->nsides;
+	int r = k ? tell_daemon(c->p, &c->daemon, &c->sides[0].cells[k], err) : 0;
+
+	for (struct side *s = c->sides; !r && s < end && c->how->slices; s++)
+		r = set_slices(s);
+	if (!r)
+		r = wait_for(c->run->warmup_s * c->run->dilate * 1e9);
+	for (struct side *s = c->sides; !r && s < end && c->how->mps != BENCH_NO_MPS; s++)
+		s->mps_clients = mps_clients(c->p, s->gpu, s->all, s->n);
+	return r;
 }
 
 static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	CLEANUP(cli_look_free) struct cli_look before = { 0 }, after = { 0 };
-	struct bench_cell *cell = &c->cells[k];
-	double real = c->run->dilate * 1e9;
-	int r = k ? tell_daemon(c->p, &c->daemon, cell, err) : set_slices(c), clients = 0;
+	int r = put_in_force(c, k, err);
 
 	if (!r)
-		r = wait_for(c->run->warmup_s * real);
+		r = look(&before);
 	if (r)
 		return r;
-	if (c->how->mps != BENCH_NO_MPS)
-		clients = mps_clients(c->p, c->all, c->n);
-	r = look(&before);
 	c->window[k].from_ns = gs_now_ns();
-	if (!r)
-		r = wait_for(c->run->seconds * real);
+	r = wait_for(c->run->seconds * c->run->dilate * 1e9);
 	c->window[k].to_ns = gs_now_ns();
 	if (!r)
 		r = look(&after);
 	if (r)
 		return r;
 	if (c->run->before_end)
-		c->run->before_end(c->run->user, cell);
-	take_looks(c, cell, &before, &after, clients);
+		c->run->before_end(c->run->user, &c->sides[0].cells[k]);
+	for (unsigned int i = 0; i < c->nsides; i++)
+		take_looks(c, &c->sides[i], &c->sides[i].cells[k], &before, &after);
 	c->measured++;
 	return 0;
 }
 
 /* The programs' own account of one cell's window. */
-static int take_figures(struct cell_run *c, size_t k)
+static int take_figures(struct cell_run *c, const struct side *s, size_t k)
 {
 	uint64_t from = c->window[k].from_ns, to = c->window[k].to_ns;
-	struct bench_cell *cell = &c->cells[k];
+	struct bench_cell *cell = &s->cells[k];
 	int r = 0;
 
-	for (size_t i = 0; !r && i < c->n; i++) {
-		struct program *p = &c->all[i];
+	for (size_t i = 0; !r && i < s->n; i++) {
+		const struct program *p = &s->all[i];
 
 		if (p->is_lc)
 			r = bench_program_latencies(p, from, to, cell);
@@ -396,13 +447,15 @@ static int measure_all(struct cell_run *c)
 
 	for (size_t k = 0; !r && k < c->ncells; k++)
 		r = measure(c, k, &why);
-	for (size_t i = 0; i < c->n; i++)
-		cli_child_stop(&c->all[i].child);
-	for (size_t k = 0; !q && k < c->measured; k++)
-		q = take_figures(c, k);
-	for (size_t k = c->measured; k < c->ncells; k++)
-		snprintf(c->cells[k].failed, sizeof(c->cells[k].failed), "%.190s",
-			 why.text[0] ? why.text : strerror(-r));
+	for (struct side *s = c->sides; s < c->sides + c->nsides; s++) {
+		for (size_t i = 0; i < s->n; i++)
+			cli_child_stop(&s->all[i].child);
+		for (size_t k = 0; !q && k < c->measured; k++)
+			q = take_figures(c, s, k);
+		for (size_t k = c->measured; k < c->ncells; k++)
+			snprintf(s->cells[k].failed, sizeof(s->cells[k].failed), "%.190s",
+				 why.text[0] ? why.text : strerror(-r));
+	}
 	return q;
 }
 
@@ -417,21 +470,26 @@ bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme
 	return true;
 }
 
-int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, struct gs_error *err)
+int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, unsigned int ngpus,
+		  struct gs_error *err)
 {
 	CLEANUP(run_end)
 	struct cell_run c = {
 		.run = run,
 		.p = run->path,
-		.cells = cells,
-		.ncells = n,
 		.how = cells[0].scheme,
 		.daemon = CLI_CHILD_NONE,
-		.mps = CLI_CHILD_NONE,
+		.nsides = ngpus,
+		.ncells = n,
 	};
 	int r;
 
-	for (size_t k = 0; k < n; k++) {
+	for (unsigned int i = 0; i < ngpus; i++) {
+		c.sides[i].gpu = i;
+		c.sides[i].cells = cells + i * n;
+		c.sides[i].mps = (struct cli_child)CLI_CHILD_NONE;
+	}
+	for (size_t k = 0; k < ngpus * n; k++) {
 		cells[k].be_rate = cells[k].lost_pct = cells[k].switches_per_s = NAN;
 		if (cells[k].scheme->told)
 			c.how = cells[k].scheme;
@@ -479,11 +537,45 @@ static int refuse_others(const struct cli_look *l, struct gs_error *err)
 		       json_array_size(l->tsgs), cli_number(t, "pid"), comm ? comm : "-");
 }
 
+/* The GPUs that run side by side, by name. */
+static int choose_gpus(struct bench_run *run, const json_t *gpus, struct gs_error *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_array_size(gpus) && n < run->gpus; i++) {
+		const json_t *uuid = gs_json_at(json_array_get(gpus, i), "gpu_uuid");
+
+		if (uuid)
+			snprintf(run->path->uuid[n++], sizeof(run->path->uuid[0]), "%s",
+				 json_string_value(uuid));
+	}
+	return n == run->gpus ? 0
+			      : gs_fail(err, -ENOTSUP, "%zu GPUs are here, not %u", n, run->gpus);
+}
+
+/* Whose results these are: those GPUs', or the host's. */
+static void name_machine(struct bench_run *run, const json_t *gpus)
+{
+	const json_t *uuid = gs_json_at(json_array_get(gpus, 0), "gpu_uuid");
+	size_t at = 0;
+
+	if (run->mode != BENCH_REAL || !uuid) {
+		if (gethostname(run->machine, sizeof(run->machine) - 1))
+			snprintf(run->machine, sizeof(run->machine), "unknown");
+		return;
+	}
+	if (run->gpus < 2)
+		snprintf(run->machine, sizeof(run->machine), "%s", json_string_value(uuid));
+	for (unsigned int i = 0; run->gpus > 1 && i < run->gpus; i++)
+		at += (size_t)snprintf(run->machine + at, sizeof(run->machine) - at, "%s%s",
+				       i ? "," : "", run->path->uuid[i]);
+}
+
 static int know_machine(struct bench_run *run, struct gs_error *err)
 {
 	CLEANUP(cli_look_free) struct cli_look l = { 0 };
 	CLEANUP_CHILD struct cli_child daemon = CLI_CHILD_NONE;
-	const json_t *uuid;
+	const json_t *gpus;
 	int r = start_daemon(run, NULL, &daemon, err);
 
 	if (r)
@@ -494,12 +586,11 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 		r = refuse_others(&l, err);
 	if (r)
 		return r;
-	uuid = gs_json_at(json_array_get(json_object_get(l.stats, "gpu_time"), 0), "gpu_uuid");
-	if (run->mode == BENCH_REAL && uuid)
-		snprintf(run->machine, sizeof(run->machine), "%s", json_string_value(uuid));
-	else if (gethostname(run->machine, sizeof(run->machine) - 1))
-		snprintf(run->machine, sizeof(run->machine), "unknown");
-	return 0;
+	gpus = json_object_get(l.stats, "gpu_time");
+	if (run->gpus > 1)
+		r = choose_gpus(run, gpus, err);
+	name_machine(run, gpus);
+	return r;
 }
 
 int bench_path_begin(struct bench_run *run, struct gs_error *err)

@@ -15,22 +15,26 @@
 
 struct bench_path {
 	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
-	double iterations; /* per us, of the load generator's kernels */
-	char dir[300];     /* log and configuration of the daemon, the MPS server's pipes */
+	double iterations;         /* per us, of the load generator's kernels */
+	char dir[300];             /* log and configuration of the daemon, the MPS servers' pipes */
+	char uuid[BENCH_GPUS][48]; /* of GPUs side by side; "": whichever CUDA takes */
 	int log_fd;
 };
 
 struct program {
 	struct cli_child child;
 	bool is_lc;
+	unsigned int gpu;
 	int out; /* memory that it writes to */
 	const struct bench_program *what;
 };
 
-/* Through `gpusched run` where it has a class or a server. @seed: of its arrivals. */
+/* On @p's GPU @gpu; through `gpusched run` where it has a class or a server. @seed: of its arrivals. */
 int bench_program_start(const struct bench_path *p, const struct bench_scheme *scheme,
-			const struct bench_program *what, bool is_lc, unsigned int seed,
-			struct program *ret, struct gs_error *err);
+			const struct bench_program *what, bool is_lc, unsigned int gpu,
+			unsigned int seed, struct program *ret, struct gs_error *err);
+/* The name of the pool that programs on GPU @gpu share: one pool has one set of GPUs. "": the usual one. */
+void bench_pool_name(unsigned int gpu, char *ret, size_t size);
 /* Its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
 /* After its end: requests that ended between the two times are added to @cell's. */

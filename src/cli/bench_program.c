@@ -21,7 +21,7 @@
 struct args {
 	const char *argv[MAX_ARGS];
 	size_t n;
-	char text[TEXTS][32], mps[360];
+	char text[TEXTS][32], mps[360], visible[80], pool[64];
 	size_t ntexts;
 };
 
@@ -43,14 +43,36 @@ static void add_number(struct args *a, const char *name, double value)
 	add(a, a->text[a->ntexts++]);
 }
 
+void bench_pool_name(unsigned int gpu, char *ret, size_t size)
+{
+	ret[0] = '\0';
+	if (gpu)
+		snprintf(ret, size, "gpu%u", gpu);
+}
+
+/* `--pool` or `--share`, with a name where there are several. */
+static void add_pool(struct args *a, const char *how, unsigned int gpu)
+{
+	char name[32];
+
+	bench_pool_name(gpu, name, sizeof(name));
+	snprintf(a->pool, sizeof(a->pool), "%s%s%s", how, name[0] ? "=" : "", name);
+	add(a, a->pool);
+}
+
 static void add_run(struct args *a, const struct bench_path *p, const struct bench_scheme *s,
-		    bool is_lc)
+		    bool is_lc, unsigned int gpu)
 {
 	const char *how = is_lc ? s->run_lc : s->run_be;
 
+	if (p->uuid[gpu][0]) {
+		add(a, "env");
+		snprintf(a->visible, sizeof(a->visible), "CUDA_VISIBLE_DEVICES=%s", p->uuid[gpu]);
+		add(a, a->visible);
+	}
 	if (s->mps != BENCH_NO_MPS) {
 		add(a, "env");
-		snprintf(a->mps, sizeof(a->mps), "CUDA_MPS_PIPE_DIRECTORY=%s/mps", p->dir);
+		snprintf(a->mps, sizeof(a->mps), "CUDA_MPS_PIPE_DIRECTORY=%s/mps%u", p->dir, gpu);
 		add(a, a->mps);
 		if (s->mps == BENCH_MPS_PRIORITY && !is_lc)
 			add(a, "CUDA_MPS_CLIENT_PRIORITY=1");
@@ -59,7 +81,8 @@ static void add_run(struct args *a, const struct bench_path *p, const struct ben
 		return;
 	add(a, p->gpusched);
 	add(a, "run");
-	add(a, how);
+	if (how)
+		add_pool(a, how, gpu);
 	if (s->told) {
 		add(a, "--class");
 		add(a, is_lc ? "lc" : "be");
@@ -97,17 +120,22 @@ static void add_gsload(struct args *a, const struct bench_path *p, const struct 
 }
 
 int bench_program_start(const struct bench_path *p, const struct bench_scheme *scheme,
-			const struct bench_program *what, bool is_lc, unsigned int seed,
-			struct program *ret, struct gs_error *err)
+			const struct bench_program *what, bool is_lc, unsigned int gpu,
+			unsigned int seed, struct program *ret, struct gs_error *err)
 {
 	struct args a = { .n = 0 };
 	int r;
 
-	*ret = (struct program){ .child = CLI_CHILD_NONE, .is_lc = is_lc, .what = what };
+	*ret = (struct program){
+		.child = CLI_CHILD_NONE,
+		.is_lc = is_lc,
+		.gpu = gpu,
+		.what = what,
+	};
 	ret->out = memfd_create("program", MFD_CLOEXEC);
 	if (ret->out < 0)
 		return gs_fail(err, -errno, "no memory for a program's output");
-	add_run(&a, p, scheme, is_lc);
+	add_run(&a, p, scheme, is_lc, gpu);
 	if (what->work == BENCH_TORCH) {
 		add(&a, "python3");
 		add(&a, p->torch);

@@ -132,6 +132,7 @@ static const struct cli_opt bench_opts[] = {
 	{ "list", 0, NULL, "list loads and schemes, and what is not here" },
 	{ "gpu", 0, "real|path|sim",
 	  "the GPU, the simulated one with the whole path, or the model in virtual time (real)" },
+	{ "gpus", 0, "N", "on N GPUs side by side, each with a block of its own (1)" },
 	{ "load", 0, "NAME,...", "only these loads" },
 	{ "scheme", 0, "NAME,...", "only these schemes, on every chosen load" },
 	{ "policy", 0, "POLICY,...", "these policies too: names, or files of your own" },

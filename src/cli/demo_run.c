@@ -25,7 +25,8 @@ static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char
 	int r;
 
 	demo_tell(d, cell.scheme->text);
-	r = b->mode == BENCH_SIM ? bench_on_model(b, &cell, err) : bench_on_path(b, &cell, 1, err);
+	r = b->mode == BENCH_SIM ? bench_on_model(b, &cell, err)
+				 : bench_on_path(b, &cell, 1, 1, err);
 	if (r)
 		return r;
 	if (cell.failed[0])
@@ -60,6 +61,7 @@ int demo_run(struct demo *d, bool model, struct gs_error *err)
 				 : BENCH_PATH,
 		.warmup_s = model ? MODEL_WARMUP_S : PATH_WARMUP_S,
 		.dilate = model ? 1 : gs_env()->dilate,
+		.gpus = 1,
 		.dry_run = d->dry_run,
 		.before_end = before_end,
 		.user = d,

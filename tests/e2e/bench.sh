@@ -18,6 +18,7 @@ is "$(jq -r 'select(.name == "mps") | .absent' <<<"$list")" "the model has no MP
 	"a scheme that is not here is listed with the reason"
 is "$(jq -r 'select(.name == "graph") | .absent' <<<"$list")" "PyTorch runs on a real GPU only" "a load likewise"
 exits 2 "an unknown load is refused" "$gpusched" bench --gpu sim --load a-9be
+exits 2 "the model has one GPU" "$gpusched" bench --gpu sim --gpus 2
 exits 2 "an unknown place is refused" "$gpusched" bench --gpu there
 
 # ---- the model -----------------------------------------------------------------------------------
@@ -100,16 +101,19 @@ le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with s
 # ---- pools -----------------------------------------------------------------------------------------
 
 # the programs of MPS are root's, or not ours
-"$gpusched" sim shell --dilate 3 -- bash -c '
+"$gpusched" sim shell --gpus 2 --dilate 3 -- bash -c '
 	mount -t tmpfs -o mode=755 none /opt && cp "$1"/simmps/* /opt || exit
-	PATH=/opt:$PATH "$0" bench --gpu path --load a-1be --scheme pool,share --blocks 1 --seconds 0.5 --warmup 0.3 \
+	PATH=/opt:$PATH "$0" bench --gpu path --gpus 2 --load a-1be --scheme pool,share --blocks 2 --seconds 0.5 --warmup 0.3 \
 		--json --out "$3"
 	cd "$GPUSCHED_SIM/run/mps" && find . -name api -o -path "*/pipe/*" | paste -sd " " >"$2"' \
 	"$gpusched" "$build" "$scratch/left" "$scratch/real" >"$scratch/pools" 2>"$scratch/told"
 diag "$(cat "$scratch/told")"
 is "$(jq -s 'map(.proved and .in_force.mps) | @json' -r "$scratch/pools")" "[true,true]" \
 	"programs run in a pool, and in one server"
-is "$(jq -s 'map(.latency_us | length > 20 and . != sort) | @json' -r "$scratch/real/raw.jsonl")" "[true,true]" \
+is "$(jq -sc 'map([.scheme, .block])' "$scratch/real/raw.jsonl")" '[["pool",0],["pool",1],["share",0],["share",1]]' \
+	"two blocks at once, each on a GPU of its own"
+is "$(jq -s 'map(.be_rate > 800 and .be_rate < 1050) | all' "$scratch/real/raw.jsonl")" true "none of which has two BE"
+is "$(jq -s 'map(.latency_us | length > 20 and . != sort) | all' "$scratch/real/raw.jsonl")" true \
 	"the raw data have latencies as they came"
 is "$(cat "$scratch/left")" "" "which are gone with their cell, not a minute later"
 
