@@ -134,6 +134,8 @@ static json_t *percentile(const struct process *p, unsigned int percent)
 
 static json_t *process_json(const struct summary *s, struct process *p)
 {
+	/* of who is alone since before the log was opened it says nothing */
+	bool known = !p->hidden && (p->turns || p->held_ns);
 	json_t *o = json_object();
 
 	if (p->nwaits)
@@ -142,9 +144,8 @@ static json_t *process_json(const struct summary *s, struct process *p)
 	json_object_set_new(o, "comm", gs_json_text(p->comm));
 	json_object_set_new(o, "uid", p->uid < 0 ? json_null() : json_integer(p->uid));
 	json_object_set_new(o, "class", p->class[0] ? gs_json_text(p->class) : json_null());
-	json_object_set_new(o, "gpu_time_us", us_or_null(s, !p->hidden, p->held_ns));
-	json_object_set_new(o, "turns",
-			    p->hidden ? json_null() : json_integer((json_int_t)p->turns));
+	json_object_set_new(o, "gpu_time_us", us_or_null(s, known, p->held_ns));
+	json_object_set_new(o, "turns", known ? json_integer((json_int_t)p->turns) : json_null());
 	json_object_set_new(o, "waits",
 			    p->nwaits ? json_integer((json_int_t)p->nwaits) : json_null());
 	json_object_set_new(o, "wait_p50_us", percentile(p, 50));

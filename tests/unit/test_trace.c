@@ -260,7 +260,8 @@ static void open_turns_count_once(void **state)
 	assert_int_equal(number(rows, 0, "dropped"), 6);
 }
 
-static void hidden_is_null(void **state)
+/* Hidden ones are unknown, and so is one that is alone since before the log was opened. */
+static void unknown_is_null(void **state)
 {
 	struct made m = begin();
 	CLEANUP_JSON json_t *rows = NULL;
@@ -268,10 +269,16 @@ static void hidden_is_null(void **state)
 	line(&m, FIRST);
 	line(&m, TSG("1", "100", "false"));
 	line(&m, TSG("2", "200", "true"));
+	line(&m, TSG("3", "300", "true"));
+	line(&m, "{\"event\":\"turns\",\"turns\":[[2,2000000,3000000,0,\"drained\"]]}");
 	rows = sums(&m);
-	assert_int_equal(json_array_size(rows), 2);
-	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(is_null(rows, i, "gpu_time_us"), number(rows, i, "pid") == 100);
+	assert_int_equal(json_array_size(rows), 3);
+	for (size_t i = 0; i < 3; i++) {
+		bool seen = number(rows, i, "pid") == 200;
+
+		assert_int_equal(is_null(rows, i, "gpu_time_us"), !seen);
+		assert_int_equal(is_null(rows, i, "turns"), !seen);
+	}
 }
 
 /* The simulated GPU may be slower than real time: GPU time is on its own clock. */
@@ -378,7 +385,7 @@ int main(void)
 		cmocka_unit_test(damage_is_told),
 		cmocka_unit_test(two_take_turns),
 		cmocka_unit_test(open_turns_count_once),
-		cmocka_unit_test(hidden_is_null),
+		cmocka_unit_test(unknown_is_null),
 		cmocka_unit_test(dilated),
 		cmocka_unit_test(pids_come_again),
 		cmocka_unit_test(as_json),
