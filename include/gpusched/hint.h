@@ -101,9 +101,9 @@ static inline void gpusched_hint_deadline(uint64_t us)
 }
 
 /*
- * Has somebody preempted or suspended this program through its agent since it last gave way? A
- * program that works in steps may look between two of them. 1: yes. Beside a daemon nobody does that
- * through an agent.
+ * Has somebody preempted or suspended this program since it last gave way (gpusched_self_preempt())?
+ * A person by its agent, or a person or policy by the daemon. A program that works in steps may look
+ * between two of them. 1: yes.
  */
 static inline int gpusched_yield_asked(void)
 {

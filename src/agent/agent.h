@@ -78,6 +78,8 @@ void agent_page_after_fork(void);
 void agent_sheet_turn(const struct gs_agent_facts *facts);
 /* How much of any second pre-switches may take: a quarter, or what a living daemon allows. */
 uint64_t agent_share_ns(uint64_t now_ns);
+/* The daemon preempted or suspended this program last; 0: not yet. CLOCK_MONOTONIC. */
+uint64_t agent_sheet_yield_ns(void);
 void agent_sheet_after_fork(void);
 
 /* ---- hooks.c: launch functions --------------------------------------------------------------- */

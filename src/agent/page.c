@@ -27,8 +27,9 @@ static struct gs_agent_page *_Atomic page;
 static int page_fd = -1; /* in the serving thread's table */
 static _Atomic bool working;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t yielded; /* how many of the page's yields the program has followed */
-static _Atomic uint32_t yields;  /* ... that we have asked for, where nobody has the page */
+static _Atomic uint32_t yielded;    /* how many of the page's yields the program has followed */
+static _Atomic uint32_t yields;     /* ... that we have asked for, where nobody has the page */
+static _Atomic uint64_t yielded_ns; /* when it gave way: what a daemon did before is followed */
 
 void agent_page_after_fork(void)
 {
@@ -207,10 +208,11 @@ void agent_page_yield(void)
 
 bool agent_page_yield_asked(void)
 {
-	return yields != yielded;
+	return yields != yielded || (agent_is_up() && agent_sheet_yield_ns() > yielded_ns);
 }
 
 void agent_page_yielded(void)
 {
 	yielded = yields;
+	yielded_ns = gs_now_ns();
 }

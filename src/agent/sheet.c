@@ -2,8 +2,8 @@
 /*
  * sheet.c - beside a daemon: its page, in which this process's agent tells and is told
  *
- * Only the serving thread has it mapped. What it allows is copied, so that no thread of the program
- * reads memory that may be unmapped meanwhile.
+ * It stays where it first was mapped, also when another daemon's takes its place or none does: any
+ * thread of the program may be reading it.
  */
 #include <sys/mman.h>
 
@@ -14,23 +14,43 @@
 #define MOST_NS (500 * NS_PER_MS)  /* ... whatever a daemon says */
 #define TRY_NS NS_PER_S
 
-static struct gs_agent_sheet *sheet;
+static struct gs_agent_sheet *_Atomic sheet; /* NULL: there never was a daemon */
+static bool living;                          /* its daemon */
 static uint64_t next_try_ns;
 static _Atomic uint64_t allowed_ns, until_ns;
 
 void agent_sheet_after_fork(void)
 {
 	sheet = NULL; /* not in the child (MADV_DONTFORK) */
+	living = false;
 	next_try_ns = 0;
 	until_ns = 0;
 }
 
+static bool take(void)
+{
+	struct gs_agent_sheet *fresh;
+
+	if (gs_agent_sheet_get(&fresh))
+		return false;
+	if (!sheet) {
+		sheet = fresh;
+		return true;
+	}
+	if (mremap(fresh, GS_AGENT_SHEET_BYTES, GS_AGENT_SHEET_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   sheet) != MAP_FAILED)
+		return true;
+	munmap(fresh, GS_AGENT_SHEET_BYTES);
+	return false;
+}
+
 static bool find(uint64_t now)
 {
-	if (sheet || now < next_try_ns)
-		return sheet;
+	if (living || now < next_try_ns)
+		return living;
 	next_try_ns = now + TRY_NS;
-	return !gs_agent_sheet_get(&sheet);
+	living = take();
+	return living;
 }
 
 void agent_sheet_turn(const struct gs_agent_facts *facts)
@@ -44,8 +64,7 @@ void agent_sheet_turn(const struct gs_agent_facts *facts)
 	now = gs_now_ns();
 	if (looked > now || now - looked > GS_AGENT_BEAT_NS) {
 		until_ns = 0;
-		munmap(sheet, GS_AGENT_SHEET_BYTES);
-		sheet = NULL;
+		living = false;
 		return;
 	}
 	allowed_ns = share < MOST_NS ? share : MOST_NS;
@@ -57,6 +76,13 @@ void agent_sheet_turn(const struct gs_agent_facts *facts)
 	sheet->held_ns = facts->held_ns;
 	sheet->deadline_us = facts->deadline_us;
 	sheet->counted_ns = facts->blind[0] ? 0 : now;
+}
+
+uint64_t agent_sheet_yield_ns(void)
+{
+	struct gs_agent_sheet *s = sheet;
+
+	return s ? s->yield_ns : 0;
 }
 
 uint64_t agent_share_ns(uint64_t now_ns)

@@ -73,7 +73,7 @@ struct gs_agent_page {
  * agent tells in it, and reads how much the daemon allows. Neither believes more than that: each
  * word is read once, and none is an address, a handle or a size. What is told is shown as told.
  */
-#define GS_AGENT_SHEET_MAGIC 0x53414732u /* "2GAS" */
+#define GS_AGENT_SHEET_MAGIC 0x53414733u /* "3GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define GS_AGENT_BEAT_NS 3000000000ull /* a daemon that has not looked for this long has gone */
@@ -83,6 +83,7 @@ struct gs_agent_sheet {
 	/* the daemon's */
 	_Atomic uint64_t looked_ns; /* CLOCK_MONOTONIC */
 	_Atomic uint64_t share_ns;  /* of any second, for pre-switches */
+	_Atomic uint64_t yield_ns;  /* it preempted or suspended the program last; 0: not yet */
 	/* the agent's */
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
 	_Atomic uint64_t counted_ns; /* when @launches was right; 0: they are not counted */

@@ -346,6 +346,15 @@ void gs_agents_look(struct gs_service *s)
 		look_at_launches(a, &a->all[i], true);
 }
 
+void gs_agents_call(struct gs_service *s, const struct gs_engine_call *call)
+{
+	bool takes = call->op == GS_RM_PREEMPT || call->op == GS_RM_SUSPEND;
+	struct agent *one = takes ? find(s->agents, (pid_t)call->pid) : NULL;
+
+	if (one && !call->res.err && !call->dry_run)
+		one->sheet->yield_ns = gs_now_ns();
+}
+
 void gs_agents_exec(struct gs_service *s, pid_t pid)
 {
 	struct agent *one = find(s->agents, pid);

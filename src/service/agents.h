@@ -11,6 +11,7 @@
 
 #include "gpusched/abi.h"
 
+struct gs_engine_call;
 struct gs_service;
 
 /*
@@ -42,6 +43,8 @@ void gs_agents_start(struct gs_service *s);
 void gs_agents_end(struct gs_service *s);
 /* Whose agents count, and what they have counted: now, as when the probes begin or end to. */
 void gs_agents_look(struct gs_service *s);
+/* The engine has made a call: whom it took the GPU from may know. */
+void gs_agents_call(struct gs_service *s, const struct gs_engine_call *call);
 /* It executed another program: its agent is gone. */
 void gs_agents_exec(struct gs_service *s, pid_t pid);
 /*

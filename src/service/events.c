@@ -354,6 +354,7 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 			st->max_ns = call->res.ns;
 	}
 	gs_sight_call(s, call);
+	gs_agents_call(s, call);
 	gs_ledger_call(s, call);
 	if (call->res.err && !call->dry_run)
 		gs_log(LOG_NOTICE, "TSG %llu of process %u: %s failed: %s",

@@ -137,11 +137,37 @@ check "and lost its long slice" wait_for 10 held_too_long
 check "until it is calm: the policy's wish holds" wait_for 20 eval '[ "$(sim_slice '$lc')" = 1000000 ]'
 end_load $lc
 
-"${as_user[@]}" "$gpusched" run --agent -- "$guest" wait <&7 >"$scratch/left" 2>&1 &
-left=$!
-at_end+=($left)
-wait_for 20 test -S "$XDG_RUNTIME_DIR/gpusched/agent-$left"
+# whoever the GPU is taken from hears of it, by this daemon and by the next
+waits() { # NAME: its agent has told
+	"${as_user[@]}" "$gpusched" run --agent -- "$guest" wait <&7 >"$scratch/$1" 2>&1 &
+	wait_pid=$!
+	at_end+=($wait_pid)
+	has_told $wait_pid
+}
+has_told() {
+	wait_for 20 eval '"$gpusched" list pid:'"$1"' --json | grep -q "\"hints\": *0"'
+}
+said() { # NAME PID: what it says at its end
+	echo >&7
+	wait_for 10 gone "$2"
+	tail -n 1 "$scratch/$1"
+}
+waits set
+"$gpusched" set pid:$wait_pid timeslice=300us >/dev/null
+like "$(said set $wait_pid)" "^asked 0," "is not asked to give way by a slice"
+waits preempted
+"$gpusched" preempt pid:$wait_pid >/dev/null
+is "$(said preempted $wait_pid)" "asked 1, gave way 0, asked 0" "but when it is preempted"
+waits left
+left=$wait_pid
 stop_daemon
 check "after the daemon's end a program goes on, and its agent answers" wait_for 10 mine_has $left
+start_daemon
+check "another daemon is told, too" has_told $left
+"$gpusched" suspend pid:$left >/dev/null
+wait_for 10 eval '[ "$("$gpusched" list pid:$left --json | jq -s "flatten | map(select(.is.runnable == false)) | length")" -ge 1 ]'
+"$gpusched" resume pid:$left >/dev/null
+is "$(said left $left)" "asked 1, gave way 0, asked 0" "and asks it by a suspension"
+stop_daemon
 agent_end
 done_testing
