@@ -7,11 +7,14 @@
 #include <linux/close_range.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "basic/cleanup.h"
 
 #define STACK_SIZE (256u << 10)
 
@@ -20,10 +23,37 @@ __thread bool agent_own;
 
 static _Atomic pid_t started; /* in this process; another's: a fork of it */
 
+/*
+ * A tool that counts, times or checks launches itself must find them as they are. Each is known by
+ * a variable that it sets in the programs that it starts. NULL: none is.
+ */
+static const char *tool_there(void)
+{
+	static const struct {
+		const char *name, *part; /* part of its value; "": whatever it is */
+	} signs[] = {
+		{ "CUDA_INJECTION64_PATH", "" },
+		{ "NSYS_PROFILING_SESSION_ID", "" },          /* Nsight Systems */
+		{ "NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "" }, /* Nsight Compute */
+		{ "NVPROF_ID", "" },
+		{ "LD_PRELOAD", "TargetInjection.so" }, /* the last, Compute Sanitizer */
+		{ "LD_PRELOAD", "InjectionTarget.so" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(signs); i++) {
+		const char *value = getenv(signs[i].name);
+
+		if (value && *value && strstr(value, signs[i].part) &&
+		    (i || !strstr(value, "libgpusched-agent")))
+			return signs[i].name;
+	}
+	return NULL;
+}
+
 static void read_settings(void)
 {
 	const char *class_ = getenv("GPUSCHED_AGENT_CLASS"), *hint = getenv("GPUSCHED_AGENT_HINT");
-	const char *sig = getenv("GPUSCHED_AGENT_SIGNAL"), *tool = getenv("CUDA_INJECTION64_PATH");
+	const char *sig = getenv("GPUSCHED_AGENT_SIGNAL"), *tool = tool_there();
 	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 	struct agent_settings *s = &agent_settings;
 	long n = sig ? strtol(sig, NULL, 10) : -1;
@@ -37,9 +67,8 @@ static void read_settings(void)
 	s->hint_auto = hint && !strcmp(hint, "auto");
 	s->blocking = blocking && atoi(blocking);
 	s->signal = sig && *sig && n >= 0 && SIGRTMIN + n <= SIGRTMAX ? SIGRTMIN + (int)n : 0;
-	/* A profiler counts and times launches itself, and must find them as they are. */
-	if (tool && *tool && !strstr(tool, "libgpusched-agent"))
-		strcpy(s->blind, "a profiler is there (CUDA_INJECTION64_PATH)");
+	if (tool)
+		snprintf(s->blind, sizeof(s->blind), "a profiler is there (%s)", tool);
 }
 
 /* In the child there are none of our threads, and locks may have been taken by them. */

@@ -20,6 +20,16 @@ hinted() { # CLASS OPTIONS...: what gsload says
 is "$(hinted be | jq -r .hint)" "off: only programs of class lc (gpusched run --agent --class lc)" "class be may not"
 is "$(CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so hinted lc | jq -r .hint)" \
 	"off: launches are not seen, so nothing would end it in time" "nor where a profiler is"
+seen_by() { # VARIABLE=VALUE: what the agent says, in a program that a tool has started
+	as $user env "$1" LD_PRELOAD="$agent_preload${2:+:$2}" GPUSCHED_AGENT_CLASS=lc "$guest" hint 2>/dev/null
+}
+for tool in CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so NSYS_PROFILING_SESSION_ID=1 NV_NSIGHT_INJECTION_TRANSPORT_TYPE=1 NVPROF_ID=x; do
+	is "$(seen_by $tool)" "0 off: launches are not seen, so nothing would end it in time" "$tool is a profiler's"
+done
+for tool in libInterceptorInjectionTarget.so libTreeLauncherTargetInjection.so; do
+	is "$(seen_by A=b /opt/$tool)" "0 off: launches are not seen, so nothing would end it in time" "$tool is one"
+done
+is "$(seen_by CUDA_INJECTION64_PATH="$agent_so" /opt/libInjection.so)" "0 not yet: no CUDA context" "and these are not"
 is "$(CUDA_LAUNCH_BLOCKING=1 hinted lc | jq -r .hint)" \
 	"off: launches wait for their end (CUDA_LAUNCH_BLOCKING)" "nor where its own kernel would hold up the program"
 
