@@ -75,9 +75,10 @@ struct gpu {
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
 	bool anew;   /* who is known has changed: all are told */
-	bool active; /* there were switches at the last look */
+	bool active; /* records came between the last two looks, whoever read them */
 	bool told;   /* its runlist was, and holds */
 	uint64_t flushed, retry_at, lost, spent;
+	uint64_t records, looked; /* that were read; and until the last look */
 	struct alone alone;
 	char reason[160], blank[160];
 };
@@ -237,15 +238,14 @@ static void take(const struct gs_switchlog_record *rec, void *user)
 	gs_turns_feed(g->turns, &rec->sw, t ? t->id : 0);
 }
 
-/* How many records. */
-static int log_read(struct gpu *g)
+static void log_read(struct gpu *g)
 {
 	int n = gs_switchlog_read(g->log, take, g);
 	uint64_t lost = gs_switchlog_lost(g->log);
 
+	g->records += n > 0 ? (uint64_t)n : 0;
 	g->a->counters[GS_ACC_LOST] += lost - g->lost;
 	g->lost = lost;
-	return n;
 }
 
 static void tell_spent(struct gpu *g)
@@ -266,7 +266,7 @@ static void flush(struct gpu *g, uint64_t now)
 	g->a->counters[GS_ACC_FLUSHES]++;
 	if (gs_switchlog_flush(g->log))
 		return;
-	g->active = log_read(g) > 0;
+	log_read(g);
 	gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
 }
 
@@ -354,18 +354,22 @@ static uint64_t look(struct gpu *g, uint64_t now)
 	bool old = g->a->opts.branch && g->a->opts.branch < OLD_BRANCH;
 	uint64_t period = in_gpu_time(SOON_NS);
 	uint64_t behind = (old ? in_gpu_time(OLD_PERIOD_NS) : period) + g->clock.error_ns;
+	bool soon = g->active || g->a->eager;
 
 	if (now - g->clock.monotonic_ns > CLOCK_NS)
 		gs_switchlog_clock(g->log, &g->clock);
-	if (old && (g->active || g->a->eager)) {
+	if (old && soon) {
 		flush(g, now);
-		look_alone(g, now);
-		return now + FLUSH_NS;
+	} else {
+		log_read(g);
+		/* RM has handed out what is older */
+		gs_turns_until(g->turns, to_gpu(g, now - behind));
 	}
-	g->active = log_read(g) > 0;
-	/* RM has handed out what is older */
-	gs_turns_until(g->turns, to_gpu(g, now - behind));
+	g->active = g->records != g->looked;
+	g->looked = g->records;
 	look_alone(g, now);
+	if (old && soon)
+		return now + FLUSH_NS;
 	return now + (g->active || g->a->eager ? period : IDLE_NS);
 }
 

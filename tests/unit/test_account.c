@@ -332,6 +332,20 @@ static void eager(void **state)
 	}
 }
 
+/* Records that a flush takes before the look are no sign of an idle GPU. */
+static void flushed(void **state)
+{
+	tsg(1, 11, 101);
+	gs_account_read(account, now);
+	for (int i = 0; i < 3; i++) {
+		turn(101, 11, MS);
+		now += NS_PER_S;
+		gs_account_flush(account, now);
+		assert_in_range(gs_account_read(account, now), now, now + 100 * MS);
+	}
+	assert_int_equal(gs_account_read(account, now), now + NS_PER_S);
+}
+
 /* A second goes by in which nothing is in the log; the driver's new samples say @usage. */
 static void quiet_second(uint32_t usage)
 {
@@ -410,6 +424,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reasons, NULL, end),
 		cmocka_unit_test_setup_teardown(what_calls_take, begin, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),
+		cmocka_unit_test_setup_teardown(flushed, begin, end),
 		cmocka_unit_test_setup_teardown(alone, begin, end),
 		cmocka_unit_test(usage_layouts),
 	};
