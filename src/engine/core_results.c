@@ -130,6 +130,8 @@ static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_pl
 		}
 	}
 	n->fails = 0;
+	if (gone) /* nobody is there to be told of it */
+		n->overruled |= 1u << GS_OVERRULE_GAVE_UP;
 }
 
 static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,

@@ -196,6 +196,7 @@ static void test_resume_is_tried_again(void **state)
 	touch(t);
 	settle();
 	assert_int_equal(calls_of(1, GS_RM_RESUME), 1);
+	assert_int_equal(world.overruled[GS_OVERRULE_GAVE_UP], 0); /* of who is gone none is told */
 	pass(119 * NS_PER_S);
 	assert_int_equal(calls_of(1, GS_RM_RESUME), 2);
 	assert_int_equal(world.hw[0].runnable, 0);
