@@ -434,7 +434,7 @@ int gs_sheet_fit(struct gs_sheet *t, size_t width)
 
 	if (!cols)
 		return -ENOMEM;
-	if (!t->scols || !width)
+	if (!t->scols || !width || !scols_table_get_nlines(t->scols))
 		return 0;
 	for (size_t i = 0; i < t->n; i++) {
 		if (!t->columns[i].head)

@@ -68,8 +68,8 @@ static void test_tenths(void **state)
 	assert_string_equal(text, "    MS\n9695.4\n   7.0\n     -\n");
 }
 
-/* In a terminal of @width. */
-static char *fitted(size_t width)
+/* So many rows in a terminal of @width. */
+static char *fitted_rows(size_t n, size_t width)
 {
 	static const struct gs_column cols[] = {
 		{ "id", "ID", GS_COL_RIGHT },
@@ -86,17 +86,24 @@ static char *fitted(size_t width)
 	FILE *f = open_memstream(&text, &size);
 
 	assert_int_equal(gs_sheet_new(cols, GS_COUNT(cols), GS_SHEET_PLAIN, f, &t), 0);
-	assert_int_equal(gs_sheet_row(t, row), 0);
+	while (n--)
+		assert_int_equal(gs_sheet_row(t, row), 0);
 	assert_int_equal(gs_sheet_fit(t, width), 0);
 	assert_int_equal(gs_sheet_end(t), 0);
 	fclose(f);
 	return text;
 }
 
+static char *fitted(size_t width)
+{
+	return fitted_rows(1, width);
+}
+
 static void test_fits(void **state)
 {
 	CLEANUP_FREE char *all = fitted(0), *wide = fitted(58), *wrapped = fitted(57);
 	CLEANUP_FREE char *narrow = fitted(37), *least = fitted(20);
+	CLEANUP_FREE char *empty = fitted_rows(0, 5);
 
 	assert_string_equal(all, "ID MODE KNOWN WHY\n"
 				 " 7 cilp tap   a person set it for a while only, and may go\n");
@@ -113,6 +120,7 @@ static void test_fits(void **state)
 				   " 7 a person set it for a\n"
 				   "   while only, and may go\n"
 				   "(too narrow for KNOWN, MODE: '| cat' shows all)\n");
+	assert_string_equal(empty, "");
 }
 
 static void test_plain(void **state)
