@@ -67,6 +67,8 @@ bool cli_near_command(const char *noun, const char *word, char *buf, size_t size
 		else if (!noun && cmd->verb && !strcmp(word, cmd->verb))
 			add(buf, size, "", cmd->noun, cmd->verb);
 	}
+	if (!noun && !*buf && cli_run_has(word))
+		add(buf, size, "run --", word, NULL);
 	return *buf;
 }
 

@@ -31,6 +31,8 @@ near "'list'" lsit
 near "'status' or 'stats'" stat
 near "'class get'" class gte
 near "'--watch'" list --wacht
+near "'run --pool'" pool
+near "'run --share'" help share
 refused 2 "$(printf 'x%.0s' {1..90})"
 like "$(cat "$scratch/err")" "'gpusched help' lists them$" "nothing is near what is very long"
 is "$("$gpusched" nonsense 2>&1)" "gpusched: unknown verb 'nonsense': 'gpusched help' lists them" "nothing is near"
