@@ -244,10 +244,7 @@ void cli_probe_uprobes(struct cli_check *k)
 		    "without",
 		    "no uprobes");
 	else if (gs_launches_allowed(users_are_trusted(), &why))
-		bad(k,
-		    "nothing: launches are not counted; where no user would do "
-		    "that, set CountLaunches=trusted",
-		    "%s", why.text);
+		bad(k, "nothing: launches are not counted", "%s", why.text);
 	else
 		good(k, "launches can be counted");
 }

@@ -162,5 +162,10 @@ int gs_launches_allowed(bool trusted, struct gs_error *why)
 		r = no_users_connection(why);
 	if (!r && !trusted)
 		r = no_users_mount(why);
-	return r || trusted ? r : no_userfaults(why);
+	if (!r && !trusted)
+		r = no_userfaults(why);
+	if (r && why)
+		snprintf(why->text + strlen(why->text), sizeof(why->text) - strlen(why->text),
+			 ": where nobody would, set CountLaunches=trusted");
+	return r;
 }
