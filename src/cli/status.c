@@ -64,7 +64,7 @@ static void judge_lc(const json_t *t, const char *policy, json_t *list)
 		return;
 	wrong(list,
 	      policy ? "shorter slices for class be, or suspend what is beside it ('gpusched list')"
-		     : "start a policy: gpusched policy start lcbe",
+		     : "start a policy: gpusched policy start auto",
 	      "process %lld (%s) of class lc waits %.0f %% of its time for the GPU; in its calm "
 	      "minutes %.0f %%",
 	      (long long)json_integer_value(json_object_get(t, "pid")), comm ? comm : "-",
