@@ -256,10 +256,11 @@ static int run_command(struct sim_world *w, char **argv)
 
 	if (!argv && isatty(STDERR_FILENO))
 		fprintf(stderr,
-			"gpusched: simulated GPUs are here until this shell ends. 'gpuschedd &' "
-			"starts the daemon,\n"
-			"gpusched: 'gsload be &' a program (gsload --help); a second terminal "
-			"joins by: sudo %s/join\n",
+			"gpusched: simulated GPUs are here until this shell ends. "
+			"'gpuschedd &' starts\n"
+			"the daemon, 'gsload be &' a program (gsload --help). A second terminal "
+			"joins by\n"
+			"    sudo %s/join\n",
 			w->dir);
 	fflush(NULL);
 	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command too */
