@@ -29,6 +29,7 @@ static struct {
 	cu_handle module, fresh, grows, stream;
 	cu_address block;
 	void *host;
+	void *array, *pool, *handle, *mapped;
 } have;
 static unsigned int turn; /* each time more local memory than before */
 
@@ -101,10 +102,60 @@ static int run_together(unsigned int blocks)
 	return r ? r : c.stream_synchronize(c.stream);
 }
 
+/* ---- other kinds of memory: as CUDA's headers have these structs ------------------------------ */
+
+#define MIB ((size_t)1 << 20)
+#define SOME (64 * MIB)
+
+static int make_array(void)
+{
+	const struct {
+		size_t width, height;
+		int format;
+		unsigned int channels;
+	} floats = { 2048, 2048, 0x20, 1 };
+
+	return CU(cuArrayCreate_v2, &have.array, &floats);
+}
+
+/* The pool keeps what is freed: to be trimmed. */
+static int fill_pool(void)
+{
+	uint64_t keep = UINT64_MAX;
+	void *block;
+
+	if (CU(cuDeviceGetDefaultMemPool, &have.pool, 0) ||
+	    CU(cuMemPoolSetAttribute, have.pool, 4, &keep) ||
+	    CU(cuMemAllocAsync, &block, SOME, c.stream) || CU(cuMemFreeAsync, block, c.stream))
+		return -1;
+	return c.stream_synchronize(c.stream);
+}
+
+static int map_memory(void)
+{
+	const struct {
+		int type, handles, location, gpu;
+		void *unused[2];
+	} pinned = { 1, 0, 1, 0, { NULL, NULL } };
+	const struct {
+		int location, gpu, flags;
+	} access = { 1, 0, 3 };
+
+	if (CU(cuMemCreate, &have.handle, SOME, &pinned, 0ull) ||
+	    CU(cuMemAddressReserve, &have.mapped, SOME, (size_t)0, 0ull, 0ull) ||
+	    CU(cuMemMap, have.mapped, SOME, (size_t)0, have.handle, 0ull))
+		return -1;
+	return CU(cuMemSetAccess, have.mapped, SOME, &access, (size_t)1);
+}
+
+static int put_mapped(void)
+{
+	return CU(cuMemRelease, have.handle) ?: CU(cuMemAddressFree, have.mapped, SOME);
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 #define SMS ((unsigned int)c.multiprocessors)
-#define MIB ((size_t)1 << 20)
 
 /* name, before, the call that is timed, after */
 #define CALLS(X) \
@@ -117,10 +168,12 @@ static int run_together(unsigned int blocks)
 	X(local_memory_grows, load_fresh(), run(have.grows, 1), CU(cuModuleUnload, have.module)) \
 	X(module_load, 0, load_fresh(), CU(cuModuleUnload, have.module)) \
 	X(module_unload, load_fresh(), CU(cuModuleUnload, have.module), 0) \
-	X(memory_alloc, 0, c.memory_alloc(&have.block, 64 * MIB), \
+	X(memory_alloc, 0, c.memory_alloc(&have.block, SOME), \
 	  CU(cuMemFree_v2, (void *)have.block)) \
-	X(memory_free, c.memory_alloc(&have.block, 64 * MIB), \
-	  CU(cuMemFree_v2, (void *)have.block), 0) \
+	X(memory_free, c.memory_alloc(&have.block, SOME), CU(cuMemFree_v2, (void *)have.block), 0) \
+	X(array_destroy, make_array(), CU(cuArrayDestroy, have.array), 0) \
+	X(pool_trim, fill_pool(), CU(cuMemPoolTrimTo, have.pool, (size_t)0), 0) \
+	X(memory_unmap, map_memory(), CU(cuMemUnmap, have.mapped, SOME), put_mapped()) \
 	X(host_alloc, 0, c.host_alloc(&have.host, MIB, 0), CU(cuMemFreeHost, have.host)) \
 	X(host_free, c.host_alloc(&have.host, MIB, 0), CU(cuMemFreeHost, have.host), 0) \
 	X(set_stack_limit, 0, CU(cuCtxSetLimit, NULL, (size_t)2048 + 1024 * turn), 0) \

@@ -36,6 +36,12 @@ cuMemFree 1
 cuMemHostRegister 1
 cuMemHostUnregister 1
 cuMemFreeHost 1
+cuMemUnmap 1
+cuMemPoolTrimTo 1
+cuMemPoolDestroy 1
+cuIpcCloseMemHandle 1
+cuArrayDestroy 1
+cuMipmappedArrayDestroy 1
 cuCtxSynchronize 1
 cuCtxSetLimit 1
 launch after cuCtxSetLimit 1
@@ -46,5 +52,9 @@ launch after cuModuleUnload 1
 cuCtxDestroy 1
 without a context 0
 in another context, cuCtxSynchronize 1" "first and cooperative launches and calls that may wait for the context"
+
+# eight threads at once, each with its stream
+is "$(as $user timeout 40 "$gpusched" run --agent --class lc -- "$hinted" threads 2>&1)" \
+	"failed 0, hints 800, launches 800, some switched 1, more than asked 0" "requests of several threads"
 agent_end
 done_testing

@@ -124,6 +124,19 @@ API CUresult cuMemHostUnregister(void *p)
 	return CUDA_SUCCESS;
 }
 
+/* There is none of these kinds: what frees them is there for programs that look who calls it. */
+#define FREES_NONE(name, ...) \
+	API CUresult name(__VA_ARGS__) \
+	{ \
+		return CUDA_ERROR_NOT_SUPPORTED; \
+	}
+FREES_NONE(cuMemUnmap, CUdeviceptr at, size_t size)
+FREES_NONE(cuMemPoolTrimTo, void *pool, size_t keep)
+FREES_NONE(cuMemPoolDestroy, void *pool)
+FREES_NONE(cuIpcCloseMemHandle, CUdeviceptr at)
+FREES_NONE(cuArrayDestroy, void *array)
+FREES_NONE(cuMipmappedArrayDestroy, void *array)
+
 /* ---- device memory --------------------------------------------------------------------------- */
 
 API CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * hinted.c - what an agent sees of arrivals, and what ends a pre-switch: hinted ways|ends
+ * hinted.c - what an agent sees of arrivals, and what ends a pre-switch: hinted ways|ends|threads
  *
  * Asks its own agent how many pre-switches there were and what they took. Under `gpusched run
  * --agent --class lc`; `ways` with --hint=auto.
  */
 #include <dlfcn.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -326,6 +327,12 @@ static int mode_ends(void)
 	ENDS("cuMemHostRegister", CU(cuMemHostRegister_v2, ptx, sizeof(ptx), 0u));
 	ENDS("cuMemHostUnregister", CU(cuMemHostUnregister, ptx));
 	ENDS("cuMemFreeHost", CU(cuMemFreeHost, host));
+	ENDS("cuMemUnmap", CU(cuMemUnmap, NULL, (size_t)0));
+	ENDS("cuMemPoolTrimTo", CU(cuMemPoolTrimTo, NULL, (size_t)0));
+	ENDS("cuMemPoolDestroy", CU(cuMemPoolDestroy, NULL));
+	ENDS("cuIpcCloseMemHandle", CU(cuIpcCloseMemHandle, NULL));
+	ENDS("cuArrayDestroy", CU(cuArrayDestroy, NULL));
+	ENDS("cuMipmappedArrayDestroy", CU(cuMipmappedArrayDestroy, NULL));
 	ENDS("cuCtxSynchronize", CU(cuCtxSynchronize, NULL));
 	ENDS("cuCtxSetLimit", CU(cuCtxSetLimit, 0, (size_t)4096));
 	ENDS("launch after cuCtxSetLimit", launch_one());
@@ -341,10 +348,54 @@ static int mode_ends(void)
 	return 0;
 }
 
+/* ---- threads: requests of several at once, each on a stream of its own ------------------------- */
+
+#define THREADS 8
+#define REQUESTS 100
+
+static void *serve(void *unused)
+{
+	void *own;
+	long bad = CU(cuCtxSetCurrent, context) || CU(cuStreamCreate, &own, 1u);
+
+	for (int i = 0; i < REQUESTS && !bad; i++) {
+		gpusched_hint_coming();
+		bad = launch(function, 1, 1, 1, 1, 1, 1, 0, own, NULL, NULL);
+		gpusched_hint_here();
+		bad = bad || CU(cuStreamSynchronize, own);
+		gpusched_hint_done();
+	}
+	return (void *)bad;
+}
+
+static int mode_threads(void)
+{
+	struct gs_agent_facts before, after;
+	pthread_t t[THREADS];
+	long bad = 0;
+	void *r;
+
+	load();
+	before = facts();
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&t[i], NULL, serve, NULL);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], &r);
+		bad += (long)r;
+	}
+	after = facts();
+	printf("failed %ld, hints %d, launches %d, some switched %d, more than asked %d\n", bad,
+	       (int)(after.hints - before.hints), (int)(after.launches - before.launches),
+	       after.holds > before.holds, after.holds - before.holds > after.hints - before.hints);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	use_cuda();
 	if (argc == 2 && !strcmp(argv[1], "ways"))
 		return mode_ways();
+	if (argc == 2 && !strcmp(argv[1], "threads"))
+		return mode_threads();
 	return argc == 2 && !strcmp(argv[1], "ends") ? mode_ends() : 2;
 }
