@@ -14,7 +14,7 @@ static const struct gs_column columns[] = {
 	{ "max_entries", "ENTRIES", GS_COL_RIGHT },
 	{ "key_bytes", "KEY", GS_COL_RIGHT },
 	{ "value_bytes", "VALUE", GS_COL_RIGHT },
-	{ "path", "PIN" },
+	{ "path", "PIN", .spare = 1 },
 };
 
 static void add_row(const struct gs_polmap *m, void *rows)

@@ -216,30 +216,48 @@ json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data)
 	return json_of(m->btf, key ? m->key_type : m->value_type, data);
 }
 
-static __attribute__((format(printf, 2, 0))) void print(void *f, const char *format, va_list args)
+static void put_text(const struct btf *btf, unsigned int id, const void *data, bool within, FILE *f)
 {
-	vfprintf(f, format, args);
+	const struct btf_type *t = type_of(btf, id);
+	const char *bytes = data;
+
+	if (is_number(t)) {
+		fprintf(f, is_signed(t) ? "%" PRId64 : "%" PRIu64, number_at(t, data));
+	} else if (t && btf_is_array(t)) {
+		const struct btf_array *a = btf_array(t);
+		int64_t step = btf__resolve_size(btf, a->type);
+
+		for (uint32_t i = 0; i < a->nelems && step > 0; i++) {
+			fputc(i ? ' ' : '[', f);
+			put_text(btf, a->type, bytes + i * step, true, f);
+		}
+		fputc(']', f);
+	} else if (t && btf_is_composite(t)) {
+		fputs(within ? "{" : "", f);
+		for (unsigned int i = 0; i < btf_vlen(t); i++) {
+			const struct btf_member *m = &btf_members(t)[i];
+
+			if (btf_member_bitfield_size(t, i))
+				continue;
+			fprintf(f, "%s%s=", i ? "," : "", btf__name_by_offset(btf, m->name_off));
+			put_text(btf, m->type, bytes + btf_member_bit_offset(t, i) / 8, true, f);
+		}
+		fputs(within ? "}" : "", f);
+	} else {
+		fputc('-', f);
+	}
 }
 
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data)
 {
-	LIBBPF_OPTS(btf_dump_type_data_opts, opts, .compact = true, .skip_names = true,
-		    .emit_zeroes = true);
-	unsigned int id = key ? m->key_type : m->value_type;
-	size_t size = key ? m->key_size : m->value_size, len;
 	CLEANUP_FREE char *text = NULL;
-	FILE *f = open_memstream(&text, &len);
-	struct btf_dump *d;
-	int r;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
 
 	if (!f)
 		return NULL;
-	d = btf_dump__new(m->btf, print, f, NULL);
-	r = d ? btf_dump__dump_type_data(d, id, data, size, &opts) : -errno;
-	btf_dump__free(d);
-	if (fclose(f) || r < 0)
-		return NULL;
-	return TAKE_PTR(text);
+	put_text(m->btf, key ? m->key_type : m->value_type, data, false, f);
+	return fclose(f) ? NULL : TAKE_PTR(text);
 }
 
 /* ---- text into memory ------------------------------------------------------------------------ */

@@ -31,7 +31,10 @@ void gs_polmap_close(struct gs_polmap *m);
 int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *user,
 		    struct gs_error *err);
 
-/* As C text (libbpf's dump by type), malloc'd; or as JSON: numbers, arrays, objects. NULL: ENOMEM. */
+/*
+ * Malloc'd, NULL: ENOMEM. Text is as gs_polmap_parse() reads it, but for arrays and structures within
+ * structures: they are in [] and {}.
+ */
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*

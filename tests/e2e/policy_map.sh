@@ -47,7 +47,9 @@ fi
 exits 0 "a structure's map" "$gpusched" policy map prio_runlists --json
 check "has its fields" jq -es 'length >= 1 and .[0].value.seq > 0 and (.[0].value | has("gathering"))' <<<"$out"
 exits 0 "as text" "$gpusched" policy map prio_runlists
-like "$out" "\.seq = ?|seq=|\{" "with libbpf's words"
+like "$out" "^[0-9]+: .*seq=[1-9][0-9]*(,|$)" "with its fields"
+entry=$(head -1 <<<"$out")
+exits 0 "what is shown can be written: $entry" "$gpusched" policy map prio_runlists "${entry%%: *}" "${entry#*: }"
 
 exits 1 "a map that is not there" "$gpusched" policy map nothing
 like "$out" "has no map 'nothing': prio_levels, prio_runlists" "and those that are"
