@@ -198,8 +198,10 @@ const struct cli_cmd cli_commands[] = {
 	  "With --batch or --json it prints: one screen or one object per look.", cli_top, top_opts,
 	  CLI_JSON, 0, 0 },
 	{ "status", NULL, "", "is all well? who holds the GPUs, what is lost, what to do",
-	  "Of the last ten seconds, as the daemon has them. Exit code 5: something is wrong. Times "
-	  "of other users' programs are root's to see.",
+	  "Of the last ten seconds, as the daemon has them. How long a program waits that gives "
+	  "the GPU up by itself is known while launches are counted ('gpusched observe launches "
+	  "on'). Exit code 5: something is wrong. Times of other users' programs are root's to "
+	  "see.",
 	  cli_status, status_opts, CLI_JSON, 0, 0 },
 	{ "advise", NULL, "", "what the programs are, lose to whom, and what would help",
 	  "Watches the GPUs' logs. Says nothing of a program that it has not seen beside others. "
