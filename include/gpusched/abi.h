@@ -31,7 +31,7 @@ typedef int32_t gs_s32;
 /* What policies are built against: raised when one that was built before must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
 /* The pinned maps and programs: raised with what they know. An older table is taken over. */
-#define GPUSCHED_TABLE_VERSION 3u
+#define GPUSCHED_TABLE_VERSION 4u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32
@@ -223,7 +223,7 @@ _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS
 struct gpusched_maker {
 	gs_u64 id;  /* of the TSG */
 	gs_u32 tid; /* the thread, as gpusched_task.pid */
-	gs_u32 pad;
+	gs_u32 pid; /* its process; 0: not known */
 };
 _Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
 

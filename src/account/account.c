@@ -412,13 +412,32 @@ void gs_account_eager(struct gs_account *a, bool on)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
+static void hand_over(struct context *c, struct tsg *t)
+{
+	struct context **at = &c->tsg->contexts;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	c->tsg = t;
+	c->next = t->contexts;
+	t->contexts = c;
+}
+
+/*
+ * Two that claim the same: the id was given to the later one when the earlier one's channel was
+ * freed; or their makers were two processes with one pid, and the later one has it now; or a
+ * process lies about its own.
+ */
 static int add_context(struct gs_account *a, struct tsg *t, uint32_t context)
 {
 	struct context_key key = { t->gpu, context, t->maker };
 	struct context *c = NULL;
 
 	HASH_FIND(hh, a->contexts, &key, sizeof(key), c);
-	if (c) /* told before, or a lie of that process about its own */
+	if (c && c->tsg->id < t->id)
+		hand_over(c, t);
+	if (c)
 		return 0;
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -462,7 +481,7 @@ static void leave_maker(struct gs_account *a, const struct tsg *t)
 }
 
 static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_tsg *rec,
-		   struct tsg **ret)
+		   uint32_t maker, struct tsg **ret)
 {
 	struct tsg *t = calloc(1, sizeof(*t));
 
@@ -471,7 +490,7 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	t->key = rec->key;
 	t->id = rec->task.id;
 	t->gpu = rec->task.gpu;
-	t->maker = rec->task.pid;
+	t->maker = maker ? maker : rec->task.pid;
 	t->engine = rec->task.engine;
 	if (add_maker(a, t)) {
 		free(t);
@@ -526,7 +545,7 @@ void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, 
 }
 
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
-		   const struct gpusched_channels *ch)
+		   const struct gpusched_channels *ch, uint32_t maker)
 {
 	const struct gpusched_settings *is = &rec->task.is;
 	struct gpu *g = gpu_of(a, rec->task.gpu);
@@ -536,7 +555,7 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 	if (!g || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return 0;
 	if (!t)
-		r = new_tsg(a, g, rec, &t);
+		r = new_tsg(a, g, rec, maker, &t);
 	if (r)
 		return r;
 	gs_account_slice(a, t->id, is->timeslice_us, 0);

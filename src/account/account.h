@@ -46,11 +46,11 @@ void gs_account_free(struct gs_account *a);
 
 /*
  * A compute TSG is there, or has new channels (@ch may be NULL: not known, it is told by its
- * process). Others are passed over. The process that made it is the one that it has at the first
- * call.
+ * process). Others are passed over. @maker: the process that made it, which need not have it any
+ * more; 0: it is taken for the one that has it at the first call.
  */
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
-		   const struct gpusched_channels *ch);
+		   const struct gpusched_channels *ch, uint32_t maker);
 /* The slice that its turns are judged by, from @ns on (CLOCK_MONOTONIC; 0: from now on). */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns);
 /* The last launch of its program that was counted, CLOCK_MONOTONIC; told after each look. */

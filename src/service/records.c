@@ -106,7 +106,7 @@ static bool matches(struct gs_service *s, const struct gs_view *view,
 		gs_record_cgroup(s, inout_rec);
 	return gs_target_match(
 		target, inout_rec,
-		gs_target_has(target, GS_TARGET_TID) ? gs_table_maker(s->o, inout_rec) : 0);
+		gs_target_has(target, GS_TARGET_TID) ? gs_table_maker(s->o, inout_rec).tid : 0);
 }
 
 void gs_selection_free(struct gs_selection *l)

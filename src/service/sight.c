@@ -207,7 +207,7 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 	gs_trace_record(s, rec);
 	if (gs_table_channels(s->o, &rec->key, &ch))
 		ch.n = 0;
-	if (gs_account_tsg(s->account, rec, &ch))
+	if (gs_account_tsg(s->account, rec, &ch, gs_table_maker(s->o, rec).pid))
 		gs_log(LOG_WARNING, "TSG %llu: no memory for its GPU time",
 		       (unsigned long long)rec->task.id);
 	read_unless_planned(s);

@@ -210,7 +210,7 @@ void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o)
 json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings is = gs_record_is(rec);
-	uint32_t tid = s ? gs_table_maker(s->o, rec) : 0;
+	uint32_t tid = s ? gs_table_maker(s->o, rec).tid : 0;
 	char engine[12];
 	json_t *o = json_object();
 

@@ -330,7 +330,7 @@ static __always_inline int gs_clear_place(const struct gs_caller *c, const struc
 static __always_inline void gs_note_maker(const struct gs_caller *c, const struct gpusched_key *key,
 					  gs_u64 id)
 {
-	struct gpusched_maker maker = { .id = id, .tid = c->tid };
+	struct gpusched_maker maker = { .id = id, .tid = c->tid, .pid = c->tgid };
 
 	bpf_map_update_elem(&gs_makers, key, &maker, BPF_ANY);
 }

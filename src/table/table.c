@@ -306,13 +306,14 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 	return 0;
 }
 
-uint32_t gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec)
+struct gpusched_maker gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec)
 {
-	struct gpusched_maker maker;
+	struct gpusched_maker maker = { 0 };
 
-	if (bpf_map_lookup_elem(t->fd[GS_PIN_gs_makers], &rec->key, &maker))
-		return 0;
-	return maker.id == rec->task.id ? maker.tid : 0;
+	if (bpf_map_lookup_elem(t->fd[GS_PIN_gs_makers], &rec->key, &maker) ||
+	    maker.id != rec->task.id)
+		return (struct gpusched_maker){ 0 };
+	return maker;
 }
 
 int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,

@@ -36,8 +36,8 @@ int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpus
 bool gs_table_is_empty(struct gs_table *t);
 /* All records at once, free() the array. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n);
-/* The thread that made it; 0: not known. */
-uint32_t gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec);
+/* Who made it; what is not known is 0. */
+struct gpusched_maker gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec);
 int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 		      struct gpusched_channels *ret);
 /* Its owner's call to schedule it has not reached the driver: there is nothing to suspend. */

@@ -4,7 +4,8 @@
  *
  * What a version changes is converted here, in one place. In version 1 devices, clients and files
  * were one map. The maps of version 2 are this one's, but its programs knew no class of an owner's
- * (GPUSCHED_SRC_OWNER): they did not hand it down to children.
+ * (GPUSCHED_SRC_OWNER): they did not hand it down to children. Those of version 3 wrote down which
+ * thread made a TSG, and not which process.
  */
 #include "table/upgrade.h"
 
@@ -34,19 +35,20 @@ struct v1_device {
 
 /* Name, size of a value, the versions that have it; gs_cfg first, which says what version it is. */
 #define OLD_MAPS(X) \
-	X(gs_cfg, sizeof(struct gpusched_cfg), 1, 2) \
-	X(gs_tsgs, sizeof(struct gpusched_tsg), 1, 2) \
-	X(gs_chans, sizeof(struct gpusched_channels), 1, 2) \
+	X(gs_cfg, sizeof(struct gpusched_cfg), 1, 3) \
+	X(gs_tsgs, sizeof(struct gpusched_tsg), 1, 3) \
+	X(gs_chans, sizeof(struct gpusched_channels), 1, 3) \
 	X(gs_devs, sizeof(struct v1_device), 1, 1) \
-	X(gs_files, sizeof(struct gpusched_file), 2, 2) \
-	X(gs_clients, sizeof(struct gpusched_client), 2, 2) \
-	X(gs_devices, sizeof(struct gpusched_device), 2, 2) \
-	X(gs_procs, sizeof(struct gpusched_proc), 1, 2) \
-	X(gs_classes, sizeof(struct gpusched_class), 1, 2) \
-	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 2) \
-	X(gs_slot, 4, 1, 2) \
-	X(gs_work_slot, 4, 1, 2) \
-	X(gs_gate_slot, 4, 1, 2)
+	X(gs_files, sizeof(struct gpusched_file), 2, 3) \
+	X(gs_clients, sizeof(struct gpusched_client), 2, 3) \
+	X(gs_devices, sizeof(struct gpusched_device), 2, 3) \
+	X(gs_procs, sizeof(struct gpusched_proc), 1, 3) \
+	X(gs_classes, sizeof(struct gpusched_class), 1, 3) \
+	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 3) \
+	X(gs_slot, 4, 1, 3) \
+	X(gs_work_slot, 4, 1, 3) \
+	X(gs_gate_slot, 4, 1, 3) \
+	X(gs_makers, sizeof(struct gpusched_maker), 3, 3)
 
 enum old_map {
 #define X(name, size, first, last) OLD_##name,
@@ -355,6 +357,21 @@ static void take_back(struct gs_table *t, const struct gpusched_tsg *rec)
 		gs_table_remove(t, &rec->key);
 }
 
+static void copy_maker(const struct gs_old_table *old, struct gs_table *t,
+		       const struct gpusched_tsg *rec)
+{
+	int now = t->fd[GS_PIN_gs_makers];
+	struct gpusched_maker maker;
+	struct gpusched_tsg is;
+
+	if (old->fd[OLD_gs_makers] < 0 ||
+	    bpf_map_lookup_elem(old->fd[OLD_gs_makers], &rec->key, &maker))
+		return;
+	bpf_map_update_elem(now, &rec->key, &maker, BPF_NOEXIST);
+	if (gs_table_get(t, &rec->key, &is)) /* it has ended meanwhile */
+		bpf_map_delete_elem(now, &rec->key);
+}
+
 static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 		       const struct gpusched_tsg *from)
 {
@@ -369,6 +386,8 @@ static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 	rec.task.want.valid = 0;
 	memset(rec.task.priv, 0, sizeof(rec.task.priv));
 	r = gs_table_take(t, &rec, &ch);
+	if (!r)
+		copy_maker(old, t, &rec);
 	gs_proc_forget_dead(t, (pid_t)rec.task.pid, rec.owner_start_ns);
 	return r == -EEXIST ? 0 : r; /* the new taps saw it being made */
 }

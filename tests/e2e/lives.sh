@@ -59,6 +59,17 @@ check "a passed descriptor: its new holder is the owner" wait_tsgs "pid:$owner" 
 obeys "a passed descriptor"
 ended "a passed descriptor"
 
+live pass work
+load be --seconds 100 --iterations-per-us 27.78
+held() { list_json "pid:$owner" 'map(select(.kind == "compute")) | first | .gpu_time_ns // 0'; }
+check "the log names its maker: its turns are its own" wait_for 10 eval '[ "$(held)" -gt 20000000 ]'
+stop_daemon
+start_daemon || not_ok "another daemon starts"
+check "also for a daemon that was not there" wait_for 10 eval '[ "$(held)" -gt 20000000 ]'
+is "$("$gpusched" stats --json | jq -s '(.[0] // .).account.log_unattributed')" 0 "none is nobody's"
+end_load "$LOAD_PID"
+ended "a passed descriptor with work"
+
 live renumber
 obeys "a descriptor with another number"
 ended "a descriptor with another number"

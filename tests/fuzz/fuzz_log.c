@@ -72,7 +72,7 @@ static void make_tsg(struct gs_account *a, struct input *in)
 	};
 	const struct gpusched_channels ch = { .n = v >> 4 & 1, .ch = { { 1, v >> 11 & 15 } } };
 
-	gs_account_tsg(a, &rec, &ch);
+	gs_account_tsg(a, &rec, &ch, 0);
 }
 
 static void write_record(struct input *in)

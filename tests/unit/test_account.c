@@ -79,7 +79,7 @@ static unsigned int look(void)
 	return told - before;
 }
 
-static void tsg(uint64_t id, uint32_t pid, uint32_t context)
+static void tsg_of(uint64_t id, uint32_t pid, uint32_t context, uint32_t maker)
 {
 	const struct gpusched_tsg rec = {
 		.task = { .id = id,
@@ -90,7 +90,12 @@ static void tsg(uint64_t id, uint32_t pid, uint32_t context)
 	};
 	const struct gpusched_channels ch = { .n = context != 0, .ch = { { 1, context } } };
 
-	assert_int_equal(gs_account_tsg(account, &rec, &ch), 0);
+	assert_int_equal(gs_account_tsg(account, &rec, &ch, maker), 0);
+}
+
+static void tsg(uint64_t id, uint32_t pid, uint32_t context)
+{
+	tsg_of(id, pid, context, 0);
 }
 
 static void turn(uint32_t context, uint32_t pid, uint64_t ns)
@@ -160,6 +165,29 @@ static void others_ids(void **state)
 	assert_int_equal(gs_account_facts(account, 2, &f), -ENOENT);
 	assert_int_equal(f.known, 0);
 	assert_int_equal(gs_account_facts(account, 1, &f), 0);
+}
+
+/* The log names who made the channel, whoever has the TSG now. */
+static void another_has_it(void **state)
+{
+	tsg_of(1, 21, 101, 11);
+	look();
+	turn(101, 11, MS);
+	turn(101, 21, 2 * MS); /* is none of its turns */
+	look();
+	assert_int_equal(last[1].held_ns, MS);
+	assert_int_equal(runlist.unattributed_ns, 2 * MS);
+	/* its maker is dead, and another process has that pid: what that claims is its own */
+	tsg_of(2, 11, 102, 11);
+	tsg_of(2, 11, 101, 11);
+	tsg_of(1, 21, 102, 11); /* a lie */
+	turn(102, 11, 4 * MS);
+	turn(101, 11, 8 * MS);
+	look();
+	assert_int_equal(last[2].held_ns, 12 * MS);
+	assert_int_equal(last[1].held_ns, MS);
+	gs_account_gone(account, 1);
+	gs_account_gone(account, 2);
 }
 
 /* Without ids: by its process, if that has one. */
@@ -417,6 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(told_what_changed, begin, end),
 		cmocka_unit_test_setup_teardown(others_ids, begin, end),
+		cmocka_unit_test_setup_teardown(another_has_it, begin, end),
 		cmocka_unit_test_setup_teardown(by_process, begin, end),
 		cmocka_unit_test_setup_teardown(drops, begin, end),
 		cmocka_unit_test_setup_teardown(very_many, begin, end),

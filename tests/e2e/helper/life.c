@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -18,6 +20,7 @@
 
 #include "helper.h"
 #include "rm.h"
+#include "sim/ring.h"
 
 #define LIES 6000
 
@@ -36,8 +39,38 @@ int verb_fork(int nwords, char **words)
 	return until_eof(); /* the TSG is ours now */
 }
 
+/* Work for a minute, which goes on after its maker's death. */
+static void give_work(int fd, uint32_t client, uint32_t channel)
+{
+	struct sim_ring_attach a = {
+		.version = SIM_RING_VERSION,
+		.memfd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+		.eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	struct sim_ring *ring;
+
+	if (ftruncate(a.memfd, sizeof(*ring)) || fcntl(a.memfd, F_ADD_SEALS, F_SEAL_SHRINK) ||
+	    ioctl(fd, SIM_RING_ATTACH, &a))
+		die("ring");
+	ring = mmap(NULL, sizeof(*ring), PROT_READ | PROT_WRITE, MAP_SHARED, a.memfd, 0);
+	if (ring == MAP_FAILED)
+		die("ring");
+	for (unsigned int i = 0; i < 600; i++)
+		ring->entry[i] = (struct sim_ring_entry){ .client = client,
+							  .channel = channel,
+							  .kind = SIM_RING_KERNEL,
+							  .blocks = 1,
+							  .block_ns = 100000000,
+							  .stamp = SIM_RING_NO_STAMP };
+	__atomic_store_n(&ring->head, 600, __ATOMIC_RELEASE);
+	if (eventfd_write(a.eventfd, 1))
+		die("doorbell");
+}
+
 int verb_pass(int nwords, char **words)
 {
+	uint32_t client;
+
 	int pair[2], fd;
 	pid_t maker;
 
@@ -46,7 +79,10 @@ int verb_pass(int nwords, char **words)
 	maker = fork();
 	if (!maker) {
 		fd = open_ctl(O_CLOEXEC);
-		new_tsg(fd, new_client(fd, 0), RC_TSG);
+		client = new_client(fd, 0);
+		new_tsg(fd, client, RC_TSG);
+		if (nwords)
+			give_work(fd, client, RC_TSG + 1);
 		send_fd(pair[1], fd);
 		pause();
 	}
