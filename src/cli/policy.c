@@ -307,8 +307,16 @@ int cli_policy_start(struct cli *c)
 		   print_running);
 }
 
+static void print_stopped(const json_t *answer)
+{
+	if (gs_json_at(answer, "policy"))
+		print_exit(answer);
+	else
+		puts("no policy ran; none starts with the daemon from now on");
+}
+
 int cli_policy_stop(struct cli *c)
 {
 	return ask(c, "policy_stop", 0,
-		   json_pack("{s:b}", "permanent", cli_opt(c, "permanent") != NULL), print_exit);
+		   json_pack("{s:b}", "permanent", cli_opt(c, "permanent") != NULL), print_stopped);
 }

@@ -43,7 +43,8 @@ is "$(policy_now)" none "without it the permanent one starts"
 check "it is stopped for good" "$gpusched" policy stop --permanent
 another_boot
 is "$(policy_now) $(find "$GPUSCHED_SIM/state" -type f ! -name "history.db*" | wc -l)" "null 0" "and is gone"
-check "that there is none is no mistake" "$gpusched" policy stop --permanent
+exits 0 "that there is none is no mistake" "$gpusched" policy stop --permanent
+like "$out" "^no policy ran" "and is told in words"
 
 # ---- what cannot start keeps no daemon from starting
 check "a permanent one again" "$gpusched" policy start none --permanent
