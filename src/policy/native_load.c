@@ -157,8 +157,8 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 	} else if (!gs_policy_name_ok(policy) || !gs_policy_find(policy, ".native.so", path)) {
 		return gs_fail(err, -ENOENT,
 			       "no policy '%s' for the native host (NAME.native.so): see 'gpusched "
-			       "policy list'",
-			       policy);
+			       "policy list', or give a path (./%s.bpf.c)",
+			       policy, policy);
 	}
 	if (!dl)
 		dl = open_object(path);

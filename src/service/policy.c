@@ -50,6 +50,9 @@ static int refuse(struct gs_service *s, const char *name, struct gs_policy_exit 
 	    (exit->kind == GS_POLICY_EXIT_REFUSED && code == -EINVAL))
 		code = -EPROTO;
 	tell(s, name, "refused", exit->message[0] ? exit->message : err ? err->text : NULL);
+	if (exit->dump && err)
+		snprintf(err->text + strlen(err->text), sizeof(err->text) - strlen(err->text),
+			 " ('gpusched policy get' has its words)");
 	keep_exit(s, exit);
 	memset(exit, 0, sizeof(*exit));
 	return gs_fail(err, code, "policy '%s' cannot start: %s", name, strerror(-code));

@@ -54,6 +54,7 @@ check "which is in the daemon's log too" grep -q "fails_in_init: files that were
 refused fails_in_task_init error "not this one"
 like "$out" "not this one [?] .code -9" "words that are no UTF-8 do not end the answer"
 refused out_of_bounds verifier "verifier"
+like "$out" "gpusched policy get' has its words" "which names who has the kernel's words"
 ge "$(exit_record '.dump | length')" 40 "with the verifier's words"
 like "$("$gpusched" policy get)" $'\n    [0-9]+: [^\n]+\n    [^\n]+\n' "line by line without --json"
 refused endless verifier "verifier"
