@@ -67,6 +67,13 @@ is "$(grep calls "$scratch/entries.out")" "calls 160" "eight launch functions ar
 wait_for 10 mine_has $agent_pid
 is "$(mine '.[0].launches' pid:$agent_pid)" 160 "and each call is counted, once"
 echo >&7
+"${as_user[@]}" "$build/tests/e2e/linked" >"$scratch/linked.out" 2>&1 <&7 &
+linked=$!
+at_end+=("$linked")
+wait_for 10 grep -q calls "$scratch/linked.out"
+wait_for 10 mine_has $linked
+is "$(mine '.[0] | [.known_by, .launches] | @csv' pid:$linked)" '"agent",6' "and in a program that is linked with agent and libcuda"
+echo >&7
 export CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so
 agent_load profiled -- "$guest" entries <&7
 wait_for 10 mine_has $agent_pid

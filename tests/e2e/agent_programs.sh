@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 300
 # needs: root fuse
 # asan: yes
 # Programs do and print the same with an agent as without. LOADS=1000: how often one is loaded (100).
