@@ -491,8 +491,6 @@ struct gs_fall {
 static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			struct gs_fall *f)
 {
-	struct gpusched_key k = *key;
-
 	if (key->file != f->file || (f->client && key->client != f->client))
 		return 0;
 	if (f->subdevice) {
@@ -513,12 +511,12 @@ static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg
 	if (!gs_claim(rec))
 		return 0;
 	if (!f->n++) {
-		f->first = k;
+		f->first = *key;
 		f->first_id = rec->task.id;
 		return 0;
 	}
 	gs_tell_event(f->c, GPUSCHED_EV_TSG_FREE, key, rec->task.id, 0, 0);
-	gs_drop(&k);
+	gs_drop(&rec->key);
 	return 0;
 }
 

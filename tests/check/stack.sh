@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The functions of a chain of calls have 512 bytes of stack together, and kernels before 6.8 round each one's part up
 # to 32. The longest chains: the gate's program or the round's with its walk, what decides, a policy's callback, one of
-# the host's functions.
+# the host's functions; and the taps'.
 . "$(dirname "$0")/lib.sh"
 
 # frames OBJECT: each function and what it takes of the stack, as an old kernel counts it
@@ -29,4 +29,11 @@ bad=$(for policy in "$BUILD"/policies/*.bpf.o; do
 	frames "$policy" | awk -v policy="${policy##*/}" -v left="$left" '$2 > left { print policy ": " $1 ": " $2 " bytes of " left }'
 done)
 is "$bad" "" "none of our policies takes more"
+
+taps=$(frames "$BUILD/src/taps.bpf.o")
+deep=0
+for part in tap_sys_exit gs_file_anew gs_fall_tsg gs_drop; do
+	deep=$((deep + $(most "^$part\$" <<<"$taps")))
+done
+is "$((deep <= 512))" 1 "the taps' longest chain, which ends what lay below a file, takes $deep bytes"
 done_testing
