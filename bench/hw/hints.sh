@@ -185,7 +185,7 @@ scouts() {
 same_of() {
 	local name=$1 own=(env -u LD_LIBRARY_PATH -u GPUSCHED_POLICIES)
 	[ -z "${LD_LIBRARY_PATH:-}" ] || own=(env -u GPUSCHED_POLICIES LD_LIBRARY_PATH="$LD_LIBRARY_PATH")
-	XDG_RUNTIME_DIR=$short timeout $(($3 + 40)) python3 "$here/same.py" --with "${agent[*]} -- ${own[*]}" --processes "$2" --seconds "$3" --start 30 \
+	XDG_RUNTIME_DIR=$short timeout $(($3 + 55)) python3 "$here/same.py" --with "${agent[*]} -- ${own[*]}" --processes "$2" --seconds "$3" --start 45 \
 		--raw "$raw/same.jsonl" "${@:4}" >"$raw/same.$name" 2>"$raw/same.$name.err"
 	note "same.$name" "$("$jq" -cs . "$raw/same.$name")"
 	tail -n 1 "$raw/notes.jsonl"
@@ -200,7 +200,7 @@ same() {
 	[ ! -x "$work" ] || same_of nvcc 12 8 "$work" same
 	for kind in "${kinds[@]}"; do
 		grep -q cases "$raw/scout.$kind" || continue
-		[ $SECONDS -lt "$budget" ] || break
+		[ $SECONDS -lt 120 ] || break
 		same_of "$kind" "${processes[$kind]}" "${seconds[$kind]}" python3 "$here/same_work.py" "$kind"
 	done
 	gzip -f "$raw/same.jsonl"
@@ -249,9 +249,9 @@ def row: "| \(.key) | \(.value.p50 // "-") | \(.value.p90 // "-") | \(.value.p99
 "| case | service p50 us | p90 us | p99 us | from arrival p99 us | BE kernels/s | requests | hint |", "|---|---|---|---|---|---|---|---|",
 (.[] | select(.value | type == "object" and has("p99")) | row), "",
 (if any(.[]; .key | startswith("same.")) then
-	"| program | case | same bytes | their checksum | with / without | 95 % | at most 1 % | without us | with us | processes | rounds | launches counted |", "|---|---|---|---|---|---|---|---|---|---|---|---|",
+	"| program | case | same bytes | their checksum | with / without | 95 % | at most 1 % | without us | with us | processes | rounds | launches of one |", "|---|---|---|---|---|---|---|---|---|---|---|---|",
 	(.[] | select((.key | startswith("same.")) and (.value | type) == "array") | .key[5:] as $p | .value[] |
-		"| \($p) | \(.case) | \(.same) | \(.sums | join(" ")) | \(.ratio) | \(.low) to \(.high) | \(.at_most_1_percent) | \(.without_us) | \(.with_us) | \(.processes) | \(.rounds) | \(.launches // "-") |"), ""
+		"| \($p) | \(.case) | \(.same) | \(.sums | join(" ")) | \(.ratio) | \(.low) to \(.high) | \(.at_most_1_percent) | \(.without_us) | \(.with_us) | \(.processes) | \(.rounds) | \(.launches_a_round // "-") |"), ""
 	else empty end),
 (.[] | select(.key | test("^(cost|during|user|failed|skipped)")) | "- \(.key): `\(.value | tojson)`")
 ' "$raw/notes.jsonl" | tee "$out/hints.md"

@@ -12,7 +12,7 @@ One line of JSON for each of its cases. A process's level is the median of its t
 round. `ratio` is the median of the ratios of all pairs of levels, with over without (Hodges and Lehmann's estimate).
 `low` and `high` bound it at 95 %, by bootstrap over processes: two processes of one program differ by more than two
 measurements of one process. `sums`: what all processes gave, at the start and at the end. `launches`: the fewest that
-an agent counted; null: some process behind PREFIX had no agent.
+an agent counted, `launches_a_round` those of one run; null: some process behind PREFIX had no agent.
 """
 import argparse
 import json
@@ -99,16 +99,21 @@ def interval(with_, without, rng):
 
 
 def measure(processes, case, seconds, rng):
-    """For each round the time of each process, in us."""
-    us = statistics.median(p.ask("time", case, 3, 3)["us"] for p in processes)
-    rounds, warm = max(1, round(SECTION_US / us)), max(1, round(WARM_US / us))
+    """For each round the time of each process, in us; and the launches of one run, by the first one's agent."""
+    rounds = 3
+    for _ in range(3):
+        us = processes[0].ask("time", case, rounds, rounds)["us"]
+        rounds, warm = max(1, round(SECTION_US / us)), max(1, round(WARM_US / us))
+    counted = processes[0].counted()
     end, table = time.monotonic() + seconds, []
     while time.monotonic() < end or len(table) < 3:
         row = [0.0] * len(processes)
         for i in rng.sample(range(len(processes)), len(processes)):
             row[i] = processes[i].ask("time", case, warm, rounds)["us"]
         table.append(row)
-    return table
+    after = processes[0].counted()
+    known = counted is not None and after is not None
+    return table, (after - counted) / (len(table) * (warm + rounds)) if known else None
 
 
 def conclude(processes, case, table, rng):
@@ -141,7 +146,8 @@ def main():
     parser.add_argument("--raw")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     o = parser.parse_args()
-    os.environ.setdefault("SAME_CPU", str(min(os.sched_getaffinity(0))))
+    os.environ.setdefault("SAME_CPU", str(max(os.sched_getaffinity(0))))
+    os.environ.setdefault("PYTHONHASHSEED", "0")
     rng = random.Random(1)
     prefixes = [shlex.split(o.prefix), []]
     processes = [Process(o.command, prefixes[i % 2], o.start) for i in range(2 * o.processes)]
@@ -149,13 +155,14 @@ def main():
         cases = [p.ready() for p in processes][0]
         sums = {case: [p.ask("sum", case)["sum"] for p in processes] for case in cases}
         for case in cases:
-            table = measure(processes, case, o.seconds / len(cases), rng)
+            table, launches = measure(processes, case, o.seconds / len(cases), rng)
             result = conclude(processes, case, table, rng)
             all_sums = set(sums[case] + [p.ask("sum", case)["sum"] for p in processes])
             counted = [p.counted() for p in processes if p.behind]
             result["same"] = len(all_sums) == 1
             result["sums"] = sorted(all_sums)
             result["launches"] = None if None in counted else min(counted)
+            result["launches_a_round"] = launches and round(launches, 2)
             result["agents_without"] = sum(p.counted() is not None for p in processes if not p.behind)
             print(json.dumps(result), flush=True)
             if o.raw:
