@@ -7,19 +7,20 @@
  * time, for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count
  * as users), within a user round the jobs (a cgroup, else what one `gpusched run` or `class set`
  * began, else a tree of processes), within a job round its processes. The turn of a job is the same
- * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. It watches
- * what this costs. Before more than waste_pct of a runlist's time goes into switches, the be slice
- * grows, at most to what the owners asked for; it shrinks again when requests come in whole turns.
- * Beside a launch-bound service the slice is one that leaves be 85 % of what it has by default. Where
- * be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their long
- * slice until that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it
- * then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its turns end while
- * others wait: for lc when nearly all are drained and it takes less than half of the GPU, for be when
- * nearly all are cut off by the slice, or some are and it takes more than half. That counts after
- * several looks, and only beside its counterpart. When somebody then makes more than 10 % less
- * progress for a second (where turns are taken, for ten rounds of them), it is undone, and not tried
- * again for a minute. Class normal and the configuration's own classes keep their settings; copy
- * engines too.
+ * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. It
+ * watches what this costs. Before more than waste_pct of a runlist's time goes into switches, the
+ * be slice grows, at most to what the owners asked for; it shrinks again when requests come in
+ * whole turns. Beside a launch-bound service the slice is the driver's or a whole part of it, so
+ * that the service waits for no more rounds than by default, and be keeps 85 % of what it has then.
+ * Where be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose
+ * their long slice until that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and
+ * stays in it if it then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its
+ * turns end while others wait: for lc when nearly all are drained and it takes less than half of
+ * the GPU, for be when nearly all are cut off by the slice, or some are and it takes more than
+ * half. That counts after several looks, and only beside its counterpart. When somebody then makes
+ * more than 10 % less progress for a second (where turns are taken, for ten rounds of them), it is
+ * undone, and not tried again for a minute. Class normal and the configuration's own classes keep
+ * their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *

@@ -24,26 +24,54 @@
 #define WATCH_NS (10 * S)
 #define LEAVE_NS (60 * S)
 
+/* From one BE to another; to LC and back. */
+#define SWITCH_US 175ull
+#define ROUND_TRIP_US 325ull
+
 /* What lies between two turns of LC with the driver's own slices. */
 GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
 {
-	return most(r->asked_us, GPUSCHED_CUDA_TIMESLICE_US) * most(r->ready, 1);
+	gs_u64 asked = most(r->asked_us, GPUSCHED_CUDA_TIMESLICE_US), n = most(r->ready, 1);
+
+	return asked * n + SWITCH_US * (n - 1);
 }
 
 /*
- * The slice with which BEs get KEEP_PERMILLE of what the driver's own slices would leave them, when
- * after each slice a launch-bound service takes the same time.
+ * A launch-bound service gets on when it has a turn, so from one wait for the GPU to the next it takes
+ * whole rounds. Of rounds that are a bit shorter than the driver's it may need one more, which is
+ * worse than the driver. Of those that are a whole part of its own, or 2 % longer, it never does. So:
+ * the shortest such slice that is not below @us.
  */
-#define KEEP_PERMILLE 870ull
-GPUSCHED_INLINE gs_u64 fair_us(const struct runlist *r, gs_u64 got_permille)
+GPUSCHED_INLINE gs_u64 in_step_us(const struct runlist *r, gs_u64 us)
 {
-	gs_u64 us = r->slice_us, all = longest_us(r), part, between;
+	gs_u64 round = (longest_us(r) + ROUND_TRIP_US) * 102 / 100;
+	gs_u64 n = gpusched_div(round, us + ROUND_TRIP_US);
 
-	if (us < GROWN_US || !got_permille || got_permille >= 1000)
+	return n ? gpusched_div(round, n) - ROUND_TRIP_US : us;
+}
+
+/*
+ * The slice with which BEs keep KEEP_PERMILLE of what the driver's own slices would leave them. By
+ * longer rounds they lose less for round trips. The service's work takes the same part of the GPU; in
+ * rounds of several BEs less, since it is done before they are over.
+ */
+#define KEEP_PERMILLE 900ull
+GPUSCHED_INLINE gs_u64 fair_us(const struct runlist *r, gs_u64 got_permille, gs_u64 trips,
+			       gs_u64 span)
+{
+	gs_u64 all = longest_us(r) + ROUND_TRIP_US, round = r->slice_us + ROUND_TRIP_US;
+	gs_u64 lost = gpusched_div(trips * ROUND_TRIP_US * MS, span);
+	gs_u64 worked = 1000 - least(got_permille + lost, 1000);
+	gs_u64 of_one = most(gpusched_div(all, most(r->ready, 1)), round);
+	gs_u64 by_default = 1000 - gpusched_div(worked * of_one + lost * round, all);
+	gs_u64 has = (1000 - worked) * 1000, keeps = KEEP_PERMILLE * by_default;
+
+	if (r->slice_us < GROWN_US)
 		return 0;
-	between = gpusched_div(us * (1000 - got_permille), got_permille);
-	part = gpusched_div(KEEP_PERMILLE * all, all + between);
-	return least(gpusched_div(between * part, 1000 - part), all);
+	if (has <= keeps)
+		return longest_us(r);
+	return most(gpusched_div(lost * round * 1000, has - keeps), ROUND_TRIP_US + 1) -
+	       ROUND_TRIP_US;
 }
 
 GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
@@ -54,10 +82,22 @@ GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
 	r->slice_us = most(least(us, longest_us(r)), be_slice_us);
 	r->grown_ns = now;
 	r->calm_ns = 0;
-	r->over = 0;
+	r->over = r->under = 0;
 }
 
-GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
+/* The next to try; beside a launch-bound service the first that loses nine tenths of the bound or less. */
+GPUSCHED_INLINE gs_u64 longer_us(const struct runlist *r)
+{
+	gs_u64 round = gpusched_div((r->slice_us + ROUND_TRIP_US) * r->lost_permille,
+				    (gs_u64)waste_pct * 9);
+
+	if (!r->launch_bound)
+		return r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2;
+	return in_step_us(r, most(round, GROWN_US + ROUND_TRIP_US) - ROUND_TRIP_US);
+}
+
+/* Whether a service is launch-bound shows beside short slices alone. */
+GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 us, gs_u64 now)
 {
 	if (!r->calm_ns)
 		r->calm_ns = now;
@@ -65,40 +105,45 @@ GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
 		r->patience_ns = PATIENCE_NS;
 	if (now < r->calm_ns + r->patience_ns)
 		return;
-	r->slice_us = be_slice_us;
+	r->slice_us = us > GROWN_US ? us : be_slice_us;
 	r->shrunk_ns = now;
 	r->calm_ns = 0;
 }
 
 /*
- * Requests that come in whole turns: there are as many turns whatever the slice is, so it may come
- * close to the bound. A launch-bound service makes the more turns the shorter the slice is: it stays
- * away from the bound, and short slices come back only when it takes less after each of them.
+ * Requests that come in whole turns: there are as many turns whatever the slice is. A launch-bound
+ * service makes the more turns the shorter the slice is: the first look tells how long it has to be,
+ * and it becomes shorter again only when BEs keep their part by that.
  */
 GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 {
-	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span), fair;
+	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span);
 	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
-	gs_u64 bound = (gs_u64)waste_pct * 10;
-	int unsettled = now < r->changed_ns + SETTLE_NS && now < r->unrest_ns + UNREST_NS;
-	gs_u32 whole;
+	gs_u64 bound = (gs_u64)waste_pct * 10, wish = 0;
+	int settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
+	gs_u32 steady;
 
 	/* beside a long slice every service seems to return */
 	if (turns >= 20 && r->slice_us <= 2 * GROWN_US)
 		r->launch_bound = returns * 4 > turns * 3;
-	whole = !r->launch_bound;
-	fair = whole ? 0 : fair_us(r, got);
-	/* beside whole turns, one look or two may be about a start, which passes */
-	r->over = r->lc && !unsettled && r->lost_permille * 100 > bound * (whole ? 90 : 75)
-			  ? r->over + 1
-			  : 0;
-	if (r->over > (whole ? 2 : 0))
-		grow(r, r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2, now);
-	else if (r->lc && !unsettled && fair > r->slice_us * 21 / 20)
-		grow(r, fair, now);
+	steady = !r->launch_bound || r->slice_us >= GROWN_US;
+	if (r->lc && settled && r->lost_permille * 100 > bound * (steady ? 90 : 75))
+		r->over++;
+	else
+		r->over = 0;
+	/* some looks may be about a start, which passes */
+	if (r->over > (steady ? 2 : 0))
+		wish = longer_us(r);
+	else if (r->launch_bound)
+		wish = fair_us(r, got, turns, span);
+	if (wish && r->launch_bound)
+		wish = in_step_us(r, wish);
+	r->under = r->lc && settled && wish > r->slice_us * 21 / 20 ? r->under + 1 : 0;
+	if (r->over > (steady ? 2 : 0) || r->under > 3)
+		grow(r, wish, now);
 	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * 50 &&
-		 (whole || fair * 3 < r->slice_us * 2))
-		shrink(r, now);
+		 wish * 3 < r->slice_us * 2)
+		shrink(r, wish, now);
 	else
 		r->calm_ns = 0;
 }

@@ -41,8 +41,9 @@ struct sim_group {
 	unsigned int kind, arrivals, hold;
 	double kernel_us, block_us, fill_pct; /* block_us 0: as long as the kernel */
 	unsigned int kernels;                 /* of a request */
-	unsigned int burst;                   /* requests that arrive at once */
-	double launch_gap_us;                 /* CPU time between two launches of a request */
+	unsigned int wait_every; /* so many of them, the program waits for the GPU; 0: at the end */
+	unsigned int burst;      /* requests that arrive at once */
+	double launch_gap_us;    /* CPU time between two launches of a request */
 	double gap_us;
 	double prep_us; /* hold = hint: CPU time between arrival and launch */
 	double hold_limit_us;

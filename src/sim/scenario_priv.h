@@ -25,7 +25,8 @@ struct sim_proc {
 	/* the request under way */
 	bool busy;
 	uint64_t counted_from, next_arrival;
-	unsigned int to_launch, to_finish, request;
+	/* of its request; to_launch: before it waits; to_begin: behind that */
+	unsigned int to_launch, to_finish, to_begin, request;
 	uint64_t steps, steps_launched; /* sync: kernels done, and under way or done */
 	unsigned int of_burst;          /* requests of this arrival that are left */
 	bool released[SIM_HOLD_FLAGS];

@@ -67,10 +67,21 @@ static void submit_hold(struct sim_proc *p)
 		submit(p, p->hold, &behind);
 }
 
+/* The next of the pieces between which it waits. */
+static void launch_piece(struct sim_proc *p)
+{
+	unsigned int n =
+		p->g->wait_every && p->g->wait_every < p->to_begin ? p->g->wait_every : p->to_begin;
+
+	p->to_begin -= n;
+	p->to_launch = p->to_finish = n;
+	sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
+}
+
 static void launch_request(struct sim_proc *p)
 {
-	p->to_launch = p->to_finish = p->g->kernels;
-	sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
+	p->to_begin = p->g->kernels;
+	launch_piece(p);
 }
 
 static void begin_request(struct sim_proc *p, uint64_t arrival)
@@ -217,6 +228,10 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 		p->released[p->request % SIM_HOLD_FLAGS] = true;
 		break;
 	case SIM_EV_NOTICE:
+		if (p->to_begin) {
+			launch_piece(p);
+			break;
+		}
 		p->released[p->request % SIM_HOLD_FLAGS] = true;
 		request_done(p);
 		break;

@@ -42,7 +42,9 @@ with guess=no nobody nobody-3be
 with cta=no short-blocks
 without "turns" 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
 without "their end" 's/if (r->g_alive && r->epoch == epoch)/if (r->g_alive)/' 8be
-without "the part that by default is a BE's" 's/KEEP_PERMILLE 870ull/KEEP_PERMILLE 100ull/' launch-bound-3be
+without "the part that by default is a BE's" 's/KEEP_PERMILLE 900ull/KEEP_PERMILLE 100ull/' launch-bound-3be
+step='s/return n ? .* : us;/return us;/'
+without "slices in step with the driver's" "$step" decoder
 without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
 without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
@@ -54,12 +56,12 @@ without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
 without "regard for users on the other GPUs" 's/return r->users \* u->jobs;/return r->ready;/' gpus-hostile
 without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/c->job, runlist, 0 }/c->job, 0, 0 }/' gpus-apart
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
-without "regard for starts" 's/now < r->changed_ns + SETTLE_NS/0/' 8be-starts
-without "patience with what passes" 's/whole ? 2 : 0/0/' 8be-passing
-without "an end of that regard" 's/ && now < r->unrest_ns + UNREST_NS//' hostile-comers
+without "regard for starts" 's/now >= r->changed_ns + SETTLE_NS/1/' 8be-starts
+without "patience with what passes" 's/steady ? 2/steady ? 0/' 8be-passing
+without "an end of that regard" 's/ || now >= r->unrest_ns + UNREST_NS//' hostile-comers
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
-without "an end of long ones" 's/fair \* 3 < r->slice_us \* 2/0/' launch-bound-ends
-without "short slices again" 's/r->slice_us = be_slice_us;/(void)0;/' calm-again
+without "an end of long ones" 's/wish \* 3 < r->slice_us \* 2/!wish \&\& !r->launch_bound/' launch-bound-ends
+without "short slices again" 's/r->slice_us = .*be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
 without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
@@ -68,7 +70,7 @@ without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees 
 without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' adopted
 without "a counterpart" 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
-regard='s/ && returns \* 4 <= drained \* 3//'
+regard="$step;s/ && returns \* 4 <= drained \* 3//"
 without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
 	nobody-launch-bound
 without "a whole round of turns to judge by" 's/most(S, 10 \* turn \* r->ready)/S/;s/(got + turn)/got/' nobody-8be
