@@ -56,6 +56,7 @@ struct node {
 	uint64_t slice_ns;       /* of its last turn */
 	uint64_t assumed_ns;     /* of that, contended if its slice ended it */
 	uint64_t assumed_off_ns; /* which may be off by this */
+	uint64_t doubt_ns;       /* of it, maybe contended; in what the sums may be off by */
 	bool suspended;          /* it cannot run: it does not wait for its turn */
 	bool calm;               /* in gs_turns.calm */
 	struct node *qprev, *qnext;
@@ -92,6 +93,7 @@ struct gs_turns {
 	uint64_t alone_ns;       /* if it goes on until then nobody waits */
 	uint64_t contended_from; /* in it; 0: nobody is known to wait */
 	uint64_t contended_ns;   /* in it before, while somebody did */
+	uint64_t doubt_ns;       /* in it, maybe contended */
 	uint64_t waited_ns;      /* for it */
 	uint64_t last_ns;        /* of what the sums have */
 	uint64_t record_ns;      /* of the last record */
@@ -165,6 +167,15 @@ static void forget_wait(struct gs_turns *t, struct node *n)
 	t->contended_from = 0;
 	if (t->cur)
 		change(t, t->cur);
+}
+
+static void forget_waits(struct gs_turns *t)
+{
+	for (struct node *n = t->nodes; t->nwaiting && n; n = n->hh.next) {
+		if (n->waiting_since)
+			change(t, n);
+		forget_wait(t, n);
+	}
 }
 
 /* Returns how long that was. */
@@ -285,10 +296,38 @@ static void was_awaited(struct gs_turns *t, uint64_t ns)
 		n->last.contended_ns = length;
 		if (!n->pending && n->last.end == GS_TURN_SLICE)
 			n->sums.contended_off_ns -= n->assumed_off_ns;
-		n->assumed_ns = n->assumed_off_ns = 0;
+		n->sums.contended_off_ns -= n->doubt_ns;
+		n->assumed_ns = n->assumed_off_ns = n->doubt_ns = 0;
 		leave_calm(t, n);
 		change(t, n);
 	}
+}
+
+/* In the turn under way. */
+static uint64_t contended_so_far(const struct gs_turns *t)
+{
+	bool now = t->contended_from && t->last_ns > t->contended_from;
+
+	return t->contended_ns + (now ? t->last_ns - t->contended_from : 0);
+}
+
+/* Of a turn so long: what was not known to be contended may have been. */
+static void doubt(struct node *n, uint64_t length, uint64_t contended_ns, uint64_t *inout_doubt)
+{
+	if (length <= contended_ns + *inout_doubt)
+		return;
+	n->sums.contended_off_ns += length - contended_ns - *inout_doubt;
+	*inout_doubt = length - contended_ns;
+}
+
+/* Nobody will know whether somebody has waited since @ns, beside all turns since. */
+static void may_be_awaited(struct gs_turns *t, uint64_t ns)
+{
+	for (struct node *n = t->calm ? t->calm->qprev : NULL; n && n->last.start_ns >= ns;
+	     n = n == t->calm ? NULL : n->qprev)
+		doubt(n, n->last.end_ns - n->last.start_ns, n->last.contended_ns, &n->doubt_ns);
+	if (t->cur && t->start_ns >= ns)
+		doubt(t->cur, t->last_ns - t->start_ns, contended_so_far(t), &t->doubt_ns);
 }
 
 static void settle_returned(struct gs_turns *t, struct node *n)
@@ -310,11 +349,7 @@ static void settle_all(struct gs_turns *t, enum gs_turn_end end)
 static void settle_alone(struct gs_turns *t)
 {
 	settle_all(t, GS_TURN_DRAINED);
-	for (struct node *n = t->nodes; t->nwaiting && n; n = n->hh.next) {
-		if (n->waiting_since)
-			change(t, n);
-		forget_wait(t, n);
-	}
+	forget_waits(t);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -376,6 +411,8 @@ static void apply(struct gs_turns *t, const struct setting *s)
 	if (n->waiting_since)
 		change(t, n);
 	forget_wait(t, n);
+	if (n->pending)
+		may_be_awaited(t, n->last.end_ns);
 	settle(t, n, GS_TURN_UNSURE); /* whether it comes back in its place says nothing now */
 }
 
@@ -418,11 +455,7 @@ static void lose_track(struct gs_turns *t)
 		n->sums.ended[GS_TURN_UNSURE]++;
 	}
 	settle_all(t, GS_TURN_UNSURE);
-	for (n = t->nodes; t->nwaiting && n; n = n->hh.next) {
-		if (n->waiting_since)
-			change(t, n);
-		forget_wait(t, n);
-	}
+	forget_waits(t);
 	t->cur = NULL;
 	t->left = NULL;
 	t->loaded = false;
@@ -463,7 +496,7 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 	t->idle = false;
 	t->start_ns = ns;
 	t->contended_from = t->nwaiting ? ns : 0;
-	t->contended_ns = 0;
+	t->contended_ns = t->doubt_ns = 0;
 	expect_end(t, n, ns);
 	settle_absent(t);
 }
@@ -513,6 +546,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 		.contended_ns = t->contended_ns + (t->contended_from ? ns - t->contended_from : 0),
 		.waited_ns = t->waited_ns,
 	};
+	n->doubt_ns = t->doubt_ns;
 	n->sums.contended_ns += n->last.contended_ns;
 	n->sums.turns++;
 	n->sums.loaded = false;
@@ -656,9 +690,7 @@ int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
 	ret->waiting_since_ns = n->waiting_since;
 	ret->contended = n == t->cur && t->contended_from;
 	if (n == t->cur)
-		ret->contended_ns += t->contended_ns;
-	if (ret->contended && t->last_ns > t->contended_from)
-		ret->contended_ns += t->last_ns - t->contended_from;
+		ret->contended_ns += contended_so_far(t);
 	if (ret->contended || ret->waiting)
 		ret->last_work_ns = t->last_ns;
 	return 0;

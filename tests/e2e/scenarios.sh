@@ -17,8 +17,7 @@ check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$
 # What the account makes of the log, against the model's own record: to 1 %, and 5 ms; counts to 1 % of
 # the turns. How far it is off where the log cannot tell: docs/account.md.
 off() { # CONDITION: which processes meet it
-	jq -r 'def off: {"auto-20x50-8be": 2}[.scenario] // 1;
-		select(.scenario) | .scenario as $s | (off / 100) as $off | .processes[] | .model as $m |
+	jq -r 'select(.scenario) | .scenario as $s | 0.01 as $off | .processes[] | .model as $m |
 		.account as $a | .account_of_log as $l | (.model.turns / 100 + 1) as $few | 5e6 as $moment |
 		select('"$1"') | "\($s) \(.name) \($m) \($a) \($l)"' "$dir/all"
 }

@@ -17,6 +17,8 @@
 #define MS NS_PER_MS
 #define A 1
 #define B 2
+#define C 3
+#define D 4
 #define SLICE 2048
 #define SLICE_NS (2048 * 1024ull)
 #define SAVE (100 * US)
@@ -187,6 +189,36 @@ static void suspended_waits_not(void **state)
 	start(t, A, at + 5 * MS, SLICE);
 	end(t, A, at + 5 * MS + SLICE_NS + SAVE, SLICE);
 	assert_true(of(t, A).waiting);
+	gs_turns_free(t);
+}
+
+/* Whether it waited nobody will know: others' turns since may have been contended, or not. */
+static void suspended_before_it_is_back(void **state)
+{
+	struct gs_turns *t = begin();
+	uint64_t at = MS;
+
+	start(t, D, at, 20);
+	end(t, D, at + 400 * US, 20);
+	start(t, A, at + 500 * US, 20);
+	end(t, A, at + 1000 * US, 20);
+	start(t, B, at + 1080 * US, 1000000);
+	end(t, B, at + 1240 * US, 1000000);
+	start(t, C, at + 1300 * US, 1000000);
+	gs_turns_until(t, at + 1400 * US);
+	assert_int_equal(gs_turns_suspend(t, A, true, 0), 0);
+	assert_int_equal(of(t, B).contended_off_ns, 160 * US);
+	assert_int_equal(of(t, C).contended_off_ns, 100 * US);
+	assert_int_equal(gs_turns_suspend(t, A, false, 0), 0);
+	assert_int_equal(gs_turns_suspend(t, A, true, 0), 0); /* once is enough */
+	end(t, C, at + 1500 * US, 1000000);
+	assert_int_equal(of(t, C).contended_off_ns, 100 * US);
+	assert_int_equal(of(t, B).contended_ns + of(t, C).contended_ns, 0);
+	/* another one turns out to have waited: then they were */
+	start(t, D, at + 1580 * US, 20);
+	assert_int_equal(of(t, B).contended_ns, 160 * US);
+	assert_int_equal(of(t, C).contended_ns, 200 * US);
+	assert_int_equal(of(t, B).contended_off_ns + of(t, C).contended_off_ns, 0);
 	gs_turns_free(t);
 }
 
@@ -637,6 +669,7 @@ int main(void)
 		cmocka_unit_test(contended_in_the_last_slice),
 		cmocka_unit_test(nobody_waits_beside_a_long_turn),
 		cmocka_unit_test(suspended_waits_not),
+		cmocka_unit_test(suspended_before_it_is_back),
 		cmocka_unit_test(settings_have_their_time),
 		cmocka_unit_test(contended_after_all),
 		cmocka_unit_test(rests_beside_a_loaded_one),
