@@ -2,6 +2,7 @@
 /* What was told, into the file. Each function returns an SQLite result. */
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "history/priv.h"
 
@@ -131,7 +132,7 @@ int apply_step(struct db *db, uint64_t now_s)
 	const int64_t now = (int64_t)now_s;
 	int rc = SQLITE_DONE;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && rc == SQLITE_DONE; i++)
+	for (size_t i = 0; i < GS_COUNT(all) && rc == SQLITE_DONE; i++)
 		rc = db_run(db, all[i], &now, 1);
 	return rc;
 }

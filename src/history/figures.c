@@ -38,11 +38,6 @@ static bool is_time(const char *key)
 	return n > 3 && !strcmp(key + n - 3, "_ms");
 }
 
-static void put(json_t *o, const char *key, json_t *value)
-{
-	json_object_set_new(o, key, value ? value : json_null());
-}
-
 static json_t *percentile(const struct gs_history_sums *s, unsigned int percent)
 {
 	struct gs_turn_sums t = { .waits = s->v[GS_SUM_WAITS] };
@@ -68,15 +63,15 @@ void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned
 	for (size_t i = 0; i < gs_history_nfigures; i++) {
 		const struct gs_history_figure *f = &gs_history_figures[i];
 
-		put(o, f->key, f->of & of ? value_of(f, s) : NULL);
+		gs_json_put(o, f->key, f->of & of ? value_of(f, s) : NULL);
 		if (f->sum != GS_SUM_WAITS)
 			continue;
-		put(o, "wait_p50_us", percentile(s, 50));
-		put(o, "wait_p99_us", percentile(s, 99));
+		gs_json_put(o, "wait_p50_us", percentile(s, 50));
+		gs_json_put(o, "wait_p99_us", percentile(s, 99));
 	}
 	json_object_set_new(o, "lost_records", json_boolean(s->v[GS_SUM_FLAWED]));
-	put(o, "pieces", json_integer((json_int_t)pieces));
-	put(o, "flawed_pieces", json_integer((json_int_t)s->v[GS_SUM_FLAWED]));
+	gs_json_put(o, "pieces", json_integer((json_int_t)pieces));
+	gs_json_put(o, "flawed_pieces", json_integer((json_int_t)s->v[GS_SUM_FLAWED]));
 	json_object_set_new(o, "partly", json_boolean(s->v[GS_SUM_SEEN] && s->v[GS_SUM_BLIND]));
 	json_object_set_new(o, "pool", json_boolean(pool));
 }
@@ -86,8 +81,8 @@ json_t *gs_history_figures_json(void)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < gs_history_nfigures; i++)
-		put(o, gs_history_figures[i].key, json_string(gs_history_figures[i].is));
-	put(o, "wait_p50_us", json_string("estimated"));
-	put(o, "wait_p99_us", json_string("estimated"));
+		gs_json_put(o, gs_history_figures[i].key, json_string(gs_history_figures[i].is));
+	gs_json_put(o, "wait_p50_us", json_string("estimated"));
+	gs_json_put(o, "wait_p99_us", json_string("estimated"));
 	return o;
 }

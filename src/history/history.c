@@ -347,15 +347,12 @@ int gs_history_event(struct gs_history *h, const struct gs_history_event *ev)
 	return put(h, it);
 }
 
-int gs_history_stepped(struct gs_history *h, int64_t by_s)
+int gs_history_stepped(struct gs_history *h)
 {
 	struct item *it = item_new(h, ITEM_STEP);
 
 	count(h, GS_HIST_STEPS, 1);
-	if (!it)
-		return -ENOBUFS;
-	it->step_s = by_s;
-	return put(h, it);
+	return it ? put(h, it) : -ENOBUFS;
 }
 
 void gs_history_damaged(struct gs_history *h)

@@ -140,8 +140,8 @@ int gs_history_add(struct gs_history *h, const struct gs_history_who *who, uint6
 /* It has no TSG any more. */
 int gs_history_ended(struct gs_history *h, int32_t pid, uint64_t start_ns);
 int gs_history_event(struct gs_history *h, const struct gs_history_event *ev);
-/* The clock was set by @by_s; what lies in its future now is put right. */
-int gs_history_stepped(struct gs_history *h, int64_t by_s);
+/* The clock was set; what lies in its future now is put right. */
+int gs_history_stepped(struct gs_history *h);
 
 /* All that was given before is written, or lost. Waits for it. */
 void gs_history_flush(struct gs_history *h);

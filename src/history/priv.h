@@ -69,7 +69,6 @@ struct item {
 	struct item *next;
 	enum item_kind kind;
 	uint64_t at_ms, at_s, span_s;
-	int64_t step_s;
 	struct gs_history_who who;
 	struct gs_history_sums sums;
 	struct gs_history_event ev;

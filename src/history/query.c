@@ -106,6 +106,7 @@ static int totals_before(struct asking *a, int64_t series, int64_t minute,
 				   "minute < ?2 ORDER BY minute DESC LIMIT 1";
 	int rc = SQLITE_OK;
 
+	memset(ret, 0, sizeof(*ret));
 	if (!a->point)
 		rc = sqlite3_prepare_v2(a->db.sql, text, -1, &a->point, NULL);
 	if (rc != SQLITE_OK)
@@ -114,7 +115,6 @@ static int totals_before(struct asking *a, int64_t series, int64_t minute,
 	sqlite3_bind_int64(a->point, 1, series);
 	sqlite3_bind_int64(a->point, 2, minute);
 	rc = sqlite3_step(a->point);
-	memset(ret, 0, sizeof(*ret));
 	if (rc == SQLITE_ROW)
 		sums_read(a->point, 1, ret);
 	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
@@ -298,19 +298,6 @@ static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *re
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put(json_t *o, const char *key, bool known, double value)
-{
-	json_object_set_new(o, key,
-			    !known                            ? json_null()
-			    : value == (double)(int64_t)value ? json_integer((json_int_t)value)
-							      : json_real(value));
-}
-
-static void put_text(json_t *o, const char *key, const char *text)
-{
-	json_object_set_new(o, key, *text ? gs_json_text(text) : json_null());
-}
-
 static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 {
 	bool process = q->by == GS_BY_PROCESS, gpu = q->by == GS_BY_GPU;
@@ -319,17 +306,18 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "by", json_string(by_names[q->by]));
-	put(o, "pid", process, (double)s->pid);
-	put_text(o, "comm", process ? row->comm : "");
-	put(o, "uid", process || q->by == GS_BY_USER, (double)s->uid);
-	put_text(o, "class", row->class);
-	put_text(o, "cgroup", (process && whole) || q->by == GS_BY_CGROUP ? row->cgroup : "");
-	put_text(o, "gpu", row->gpus);
-	put_text(o, "gpu_uuid", gpu ? row->uuid : "");
-	put_text(o, "policy", row->policy);
-	put(o, "began_s", true, (double)(process ? s->process_began : row->began));
-	put(o, "ended_s", process && !s->runs, (double)s->process_ended);
-	put(o, "last_s", true, (double)row->last);
+	gs_json_put_number(o, "pid", process, (uint64_t)s->pid);
+	gs_json_put_text(o, "comm", process ? row->comm : "");
+	gs_json_put_number(o, "uid", process || q->by == GS_BY_USER, (uint64_t)s->uid);
+	gs_json_put_text(o, "class", row->class);
+	gs_json_put_text(o, "cgroup",
+			 (process && whole) || q->by == GS_BY_CGROUP ? row->cgroup : "");
+	gs_json_put_text(o, "gpu", row->gpus);
+	gs_json_put_text(o, "gpu_uuid", gpu ? row->uuid : "");
+	gs_json_put_text(o, "policy", row->policy);
+	gs_json_put_number(o, "began_s", true, (uint64_t)(process ? s->process_began : row->began));
+	gs_json_put_number(o, "ended_s", process && !s->runs, (uint64_t)s->process_ended);
+	gs_json_put_number(o, "last_s", true, (uint64_t)row->last);
 	gs_history_put_figures(o, &row->sums,
 			       gpu && !of_some(q) ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, row->pool);
 	if (!whole)
@@ -383,18 +371,18 @@ static json_t *event_json(sqlite3_stmt *st)
 	bool by = sqlite3_column_type(st, 7) != SQLITE_NULL;
 	json_t *o = json_object();
 
-	put(o, "time_ms", true, (double)sqlite3_column_int64(st, 0));
-	put_text(o, "what", text_at(st, 1));
-	put_text(o, "target", text_at(st, 2));
-	put_text(o, "detail", text_at(st, 3));
-	put_text(o, "result", text_at(st, 4));
-	put(o, "tsg", sqlite3_column_type(st, 5) != SQLITE_NULL,
-	    (double)sqlite3_column_int64(st, 5));
-	put(o, "pid", sqlite3_column_type(st, 6) != SQLITE_NULL,
-	    (double)sqlite3_column_int64(st, 6));
-	put(o, "by_uid", by, (double)sqlite3_column_int64(st, 7));
-	put(o, "by_pid", by, (double)sqlite3_column_int64(st, 8));
-	put_text(o, "comm", text_at(st, 9));
+	gs_json_put_number(o, "time_ms", true, (uint64_t)sqlite3_column_int64(st, 0));
+	gs_json_put_text(o, "what", text_at(st, 1));
+	gs_json_put_text(o, "target", text_at(st, 2));
+	gs_json_put_text(o, "detail", text_at(st, 3));
+	gs_json_put_text(o, "result", text_at(st, 4));
+	gs_json_put_number(o, "tsg", sqlite3_column_type(st, 5) != SQLITE_NULL,
+			   (uint64_t)sqlite3_column_int64(st, 5));
+	gs_json_put_number(o, "pid", sqlite3_column_type(st, 6) != SQLITE_NULL,
+			   (uint64_t)sqlite3_column_int64(st, 6));
+	gs_json_put_number(o, "by_uid", by, (uint64_t)sqlite3_column_int64(st, 7));
+	gs_json_put_number(o, "by_pid", by, (uint64_t)sqlite3_column_int64(st, 8));
+	gs_json_put_text(o, "comm", text_at(st, 9));
 	return o;
 }
 

@@ -2,6 +2,7 @@
 /* Keeping to the limits: points of old minutes thin out to hours, what is too old or too much goes. */
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "history/priv.h"
 
 #define DAY_S (24 * 3600ull)
@@ -42,7 +43,7 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 	return SQLITE_DONE;
 }
 
-/* What @which says of processes that have ended, the longest ago first, and all of theirs. */
+/* Some processes that ended before @before_s, the longest ago first, and all of theirs. */
 static int drop(struct db *db, int64_t before_s, uint64_t *ret_dropped)
 {
 	static const char *const all[] = {
@@ -57,7 +58,7 @@ static int drop(struct db *db, int64_t before_s, uint64_t *ret_dropped)
 	const int64_t args[] = { before_s, PROCESSES_A_STEP };
 	int rc = SQLITE_DONE;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && rc == SQLITE_DONE; i++)
+	for (size_t i = 0; i < GS_COUNT(all) && rc == SQLITE_DONE; i++)
 		rc = db_run(db, all[i], args, i == 2 ? 2 : 0);
 	if (rc == SQLITE_DONE)
 		*ret_dropped = (uint64_t)sqlite3_changes64(db->sql);

@@ -212,7 +212,7 @@ static void check_clock(struct gs_ledger *l)
 	if (l->history && l->clock_s && (by > STEP_S || by < -STEP_S)) {
 		gs_log(LOG_NOTICE, "the clock was set by %lld s: the history goes on from there",
 		       (long long)by);
-		gs_history_stepped(l->history, by);
+		gs_history_stepped(l->history);
 	}
 	l->clock_s = now;
 }
