@@ -29,21 +29,13 @@
 #define DAEMON_MS 60000
 #define MPS_MS 15000
 
-/* SIGINT, SIGTERM: the cell is given up, and all that runs is ended in order. */
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	stopped = 1;
-}
-
 static int wait_for(double ns)
 {
 	uint64_t end = gs_now_ns() + (uint64_t)ns, now;
 
-	while (!stopped && (now = gs_now_ns()) < end)
+	while (!cli_stopped && (now = gs_now_ns()) < end)
 		gs_sleep_ns(end - now < 50 * NS_PER_MS ? end - now : 50 * NS_PER_MS);
-	return stopped ? -EINTR : 0;
+	return cli_stopped ? -EINTR : 0;
 }
 
 /* ---- daemon ---------------------------------------------------------------------------------- */
@@ -129,7 +121,7 @@ static int tell_daemon(const struct bench_path *p, const struct cli_child *daemo
 
 	if (!r)
 		kill(daemon->pid, SIGHUP);
-	while (!r && !stopped) {
+	while (!r && !cli_stopped) {
 		CLEANUP_JSON json_t *stats = NULL;
 
 		r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "stats", NULL, &stats);
@@ -495,7 +487,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 			c.how = cells[k].scheme;
 	}
 	r = measure_all(&c);
-	return stopped ? gs_fail(err, -EINTR, "interrupted") : r;
+	return cli_stopped ? gs_fail(err, -EINTR, "interrupted") : r;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -595,13 +587,11 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 
 int bench_path_begin(struct bench_run *run, struct gs_error *err)
 {
-	static const struct sigaction stop = { .sa_handler = on_signal };
 	struct bench_path *p = calloc(1, sizeof(*p));
 	char log[320];
 	int r;
 
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
+	cli_catch_stop(); /* the cell is given up, and all that runs is ended in order */
 	if (!p)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	run->path = p;

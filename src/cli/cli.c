@@ -83,6 +83,21 @@ int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used, s
 	return gs_fail(err, -EINVAL, "%s has no verb '%s': one of %s", argv[1], argv[2], verbs);
 }
 
+volatile sig_atomic_t cli_stopped;
+
+static void on_stop(int sig)
+{
+	cli_stopped = sig;
+}
+
+void cli_catch_stop(void)
+{
+	struct sigaction sa = { .sa_handler = on_stop };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
 const char *cli_opt(const struct cli *c, const char *name)
 {
 	for (size_t i = 0; i < c->nopts; i++)

@@ -9,6 +9,7 @@
 #define GPUSCHED_CLI_CLI_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,6 +66,10 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 /* Moves options that stand before the verb behind it. */
 void cli_verb_first(int argc, char **argv);
 int cli_main(int argc, char **argv);
+
+/* From here on SIGINT and SIGTERM set cli_stopped instead of ending the process. */
+void cli_catch_stop(void);
+extern volatile sig_atomic_t cli_stopped;
 
 /* `gpusched run` has this option, named without its dashes. */
 bool cli_run_has(const char *option);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -243,28 +242,19 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	return cli_print_rows(c, shown, n, rows);
 }
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
-
 /* A terminal is cleared before each round; elsewhere an empty line parts them. */
 static int watch(const struct cli *c, struct gpusched *g, const char *target)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
 	bool tty = isatty(STDOUT_FILENO);
 	int code = GS_EXIT_OK;
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	for (int round = 0; !stopped && code == GS_EXIT_OK; round++) {
+	cli_catch_stop();
+	for (int round = 0; !cli_stopped && code == GS_EXIT_OK; round++) {
 		if (!c->json && (tty || round))
 			fputs(tty ? "\033[H\033[J" : "\n", stdout);
 		code = list_once(c, g, target);
 		fflush(stdout);
-		if (!stopped && code == GS_EXIT_OK)
+		if (!cli_stopped && code == GS_EXIT_OK)
 			sleep(1);
 	}
 	return code;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -25,13 +24,6 @@ struct monitor {
 	bool json;
 	bool ended; /* there is no daemon any more */
 };
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
 
 /* Seconds since the first event. */
 static uint64_t epoch_ns;
@@ -120,7 +112,7 @@ static int on_event(const json_t *row, void *user)
 	const char *name = json_string_value(json_object_get(row, "event"));
 	size_t i;
 
-	if (stopped)
+	if (cli_stopped)
 		return 1;
 	if (!name || !cli_filter_match(m->filter, row))
 		return 0;
@@ -160,6 +152,8 @@ static int summary(const struct monitor *m, uint64_t ns)
 	for (size_t i = 1; i < GPUSCHED_EV_MAX; i++)
 		if (m->counts[i])
 			printf(", %s %" PRIu64, gs_event_name(i), m->counts[i]);
+	if (m->others)
+		printf(", other %" PRIu64, m->others);
 	putchar('\n');
 	return 0;
 }
@@ -169,7 +163,7 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 	uint64_t end = for_us ? gs_now_ns() + for_us * NS_PER_US : 0;
 
 	/* In slices, so that a signal between two events ends it too. */
-	while (!stopped && !m->error && (!m->limit || m->seen < m->limit)) {
+	while (!cli_stopped && !m->error && (!m->limit || m->seen < m->limit)) {
 		uint64_t now = gs_now_ns(), slice = 200000;
 		int r;
 
@@ -200,7 +194,6 @@ int cli_monitor(struct cli *c)
 	CLEANUP_SHEET struct gs_sheet *table = NULL;
 	CLEANUP(cli_filter_freep) struct cli_filter *filter = NULL;
 	CLEANUP(cli_detail_freep) struct cli_detail *detail = NULL;
-	struct sigaction sa = { .sa_handler = on_signal };
 	uint64_t for_us = 0, began;
 	struct gs_error err = {};
 	int r = 0;
@@ -221,8 +214,7 @@ int cli_monitor(struct cli *c)
 		return gs_exit_of(r);
 	m.filter = filter;
 	m.detail = detail;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	cli_catch_stop();
 	if (!c->json && new_table(detail != NULL, &table))
 		return cli_fail(-ENOMEM, "out of memory");
 	m.table = table;

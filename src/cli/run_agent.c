@@ -46,9 +46,9 @@ int cli_run_agent(const struct cli *c, const char *class_name)
 	if (!find_agent(path, sizeof(path)))
 		return cli_fail(-ENOSYS, "run: --agent: there is no " AGENT
 					 " beside gpusched nor in " GPUSCHED_LIBDIR
-					 ": install gpusched anew");
+					 ": build or install all of gpusched");
 	if (strpbrk(path, " :"))
-		return cli_fail(-ENOTSUP, "run: --agent: LD_PRELOAD can't name %s", path);
+		return cli_fail(-ENOTSUP, "run: --agent: LD_PRELOAD cannot name %s", path);
 	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
 		return cli_fail(-ENOMEM, "run: out of memory");
 	setenv("LD_PRELOAD", list, 1);

@@ -2,7 +2,6 @@
 /* top - who has the GPUs, again and again, and keys to change it. */
 #include <errno.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
@@ -38,13 +37,6 @@ struct view {
 	bool json, over;
 	int code;
 };
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
@@ -156,10 +148,10 @@ static int batch(struct view *v)
 {
 	int r = look(v);
 
-	while (!r && !stopped && v->shown < v->count) {
+	while (!r && !cli_stopped && v->shown < v->count) {
 		uint64_t until = gs_now_ns() + v->period_ns;
 
-		while (!stopped && gs_now_ns() < until)
+		while (!cli_stopped && gs_now_ns() < until)
 			pump(v, KEY_MS);
 		r = look(v);
 		if (!r)
@@ -382,7 +374,7 @@ static int interact(struct view *v)
 
 	if (!r)
 		make_rows(v);
-	while (!r && !stopped && !v->over) {
+	while (!r && !cli_stopped && !v->over) {
 		int key;
 
 		r = draw(v);
@@ -438,11 +430,9 @@ static int read_options(struct cli *c, struct view *v, struct gs_error *err)
 
 static int run(struct cli *c, struct view *v)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
 	int r;
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	cli_catch_stop();
 	setlocale(LC_CTYPE, "");
 	v->t.gpus = v->gpus;
 	v->t.clock = "";

@@ -34,13 +34,6 @@ struct recording {
 	int error;
 };
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	stopped = sig;
-}
-
 /* ---- record ---------------------------------------------------------------------------------- */
 
 /* All or nothing: a file that is full ends with a whole packet. */
@@ -126,7 +119,7 @@ static int follow(struct gpusched *g, struct recording *rec)
 	int r = -ETIMEDOUT;
 
 	while (!rec->error && (r == -ETIMEDOUT || r == -EINTR) && !is_complete(rec, gs_now_ns())) {
-		if (stopped && (!rec->stop_ns || rec->stop_ns > gs_now_ns()))
+		if (cli_stopped && (!rec->stop_ns || rec->stop_ns > gs_now_ns()))
 			stop_at(rec, gs_now_ns());
 		r = lib_trace(g, on_line, rec, 100000);
 	}
@@ -196,7 +189,6 @@ static int record(struct gpusched *g, const char *path, uint64_t for_us)
 		.for_ns = for_us * NS_PER_US,
 		.tells = isatty(STDERR_FILENO),
 	};
-	struct sigaction sa = { .sa_handler = on_signal };
 	int r = gs_recorder_new(&rec.recorder), code;
 
 	if (!r)
@@ -205,8 +197,7 @@ static int record(struct gpusched *g, const char *path, uint64_t for_us)
 		gs_recorder_free(rec.recorder);
 		return cli_fail(r, "trace record: %s: %s", path, strerror(-r));
 	}
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	cli_catch_stop();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	r = follow(g, &rec);
