@@ -52,7 +52,7 @@ void gs_mps_environment(const struct gs_mps_place *p, const char *gpus)
 
 /* ---- one program, bounded -------------------------------------------------------------------- */
 
-static void child(char *const *argv, int in, int out)
+void gs_mps_exec(char *const *argv, int in, int out)
 {
 	sigset_t none;
 
@@ -126,7 +126,7 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 	}
 	pid = fork();
 	if (!pid)
-		child(argv, in[0], out[1]);
+		gs_mps_exec(argv, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
 	/* shorter than a pipe, so that nobody waits; whoever has ended does not read it */

@@ -23,6 +23,12 @@ void gs_mps_program(const char *name, char *ret, size_t size);
 /* What the control program, its server and its clients need: PIPE and LOG directory, GPUs. */
 void gs_mps_environment(const struct gs_mps_place *p, const char *gpus);
 
+/*
+ * In a child of fork(): becomes @argv, with @in and @out for its standard streams; it ends with its
+ * parent. Does not return.
+ */
+void gs_mps_exec(char *const *argv, int in, int out) __attribute__((noreturn));
+
 /* After gs_mps_environment(). 0; -ESRCH: no control daemon answers; -ETIMEDOUT: it does not answer in time. */
 int gs_mps_ask(char *ret, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

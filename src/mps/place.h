@@ -31,7 +31,7 @@ struct gs_mps_place {
 
 /* @name "": the usual one. -EINVAL: not a name; -ENOTSUP: a container, no daemon. */
 int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct gs_error *err);
-/* "pool NAME" or "share NAME", for people. */
+/* "pool" or "share": as the option and the directory call it. */
 const char *gs_mps_kind(const struct gs_mps_place *p);
 /* Empties "pipe" or "log", when nothing lives there any more. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder);

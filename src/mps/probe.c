@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,20 +18,15 @@
 
 #define PROBE_NS (10 * NS_PER_S) /* CUDA's start takes up to 3 s on a busy machine */
 
-static void run_probe(const char *program)
+static void run_probe(char *program)
 {
+	char *argv[] = { program,    "be",          "--count",
+			 "1",        "--kernel-us", "1",
+			 "--warmup", "0",           "--iterations-per-us",
+			 "1",        NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t none;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	execl(program, program, "be", "--count", "1", "--kernel-us", "1", "--warmup", "0",
-	      "--iterations-per-us", "1", NULL);
-	_exit(127);
+	gs_mps_exec(argv, null, null);
 }
 
 static void probe_start(struct gs_mps_pool *p)

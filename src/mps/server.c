@@ -183,6 +183,15 @@ static void take_server(struct gs_mps_pool *p, pid_t pid)
 	p->told_batch = false;
 }
 
+/* A moment later; false: @until has come. */
+static bool step(uint64_t until)
+{
+	if (gs_now_ns() >= until)
+		return false;
+	gs_sleep_ns(STEP_NS);
+	return true;
+}
+
 /* A control daemon that hangs is one, too. */
 static bool is_answered(void)
 {
@@ -201,11 +210,10 @@ static int end_leftover(const struct gs_mps_pool *p, struct gs_error *err)
 	if (!is_answered())
 		return 0;
 	gs_mps_ask(text, sizeof(text), "quit -t 1");
-	while (gs_now_ns() < until) {
+	do
 		if (!is_answered())
 			return 0;
-		gs_sleep_ns(4 * STEP_NS);
-	}
+	while (step(until));
 	return gs_fail(err, -EBUSY,
 		       "an MPS control daemon that nobody watches answers in %s/pipe, and does not "
 		       "end: kill it",
@@ -220,13 +228,11 @@ static int start_control(struct gs_mps_pool *p, struct gs_error *err)
 
 	if (!r)
 		r = gs_mps_keeper_start(&p->place, &p->keeper, err);
-	while (!r && gs_mps_ask(text, sizeof(text), "get_server_list")) {
-		if (gs_now_ns() >= until || gs_mps_keeper_is_gone(&p->keeper))
+	while (!r && gs_mps_ask(text, sizeof(text), "get_server_list"))
+		if (gs_mps_keeper_is_gone(&p->keeper) || !step(until))
 			return gs_fail(err, -EIO,
 				       "the MPS control daemon does not start: see %s/log",
 				       p->place.dir);
-		gs_sleep_ns(STEP_NS);
-	}
 	return r;
 }
 
@@ -243,15 +249,13 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 	until = now + (text[0] ? OLD_NS : START_NS);
 	do
 		r = gs_mps_server(&pid);
-	while (!r && !pid && gs_now_ns() < until && (gs_sleep_ns(STEP_NS), true));
+	while (!r && !pid && step(until));
 	if (r || (!pid && !text[0]))
 		return gs_fail(err, -EIO, "the MPS server does not start: see %s/log",
 			       p->place.dir);
 	take_server(p, pid);
-	do
-		r = pid ? tell_daemon(p, err) : 0;
-	while (r == -EBUSY && gs_now_ns() < until &&
-	       (*err = (struct gs_error){ 0 }, gs_sleep_ns(STEP_NS), true));
+	while (pid && (r = tell_daemon(p, err)) == -EBUSY && step(until))
+		*err = (struct gs_error){ 0 };
 	return r;
 }
 

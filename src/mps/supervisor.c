@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -337,9 +338,8 @@ static void supervise(struct gs_mps_pool *p, int ready)
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
-	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
-		if (fd != ready)
-			close(fd);
+	close_range(STDERR_FILENO + 1, (unsigned int)ready - 1, 0);
+	close_range((unsigned int)ready + 1, UINT_MAX, 0);
 	p->listen = gs_mps_check_gpus(p->gpus, &err) ? -1 : gs_mps_link_serve(&p->place);
 	if (p->listen < 0)
 		gs_fail(&err, -EIO, "no socket in %s: %s", p->place.dir, strerror(errno));
