@@ -20,6 +20,7 @@
 
 #define CORE_BLOCKS 5
 #define OTHER_BLOCKS 3
+#define MOST_BLOCKS 10 /* of a load that leaves a figure open */
 #define DILATE 8
 
 struct bench {
@@ -32,6 +33,7 @@ struct bench {
 	FILE *raw;
 	uint64_t end_ns, longest_ns; /* of the whole; of one cell so far */
 	bool resume, quick, partly;
+	bool counted;    /* as many blocks as were asked for */
 	bool only_looks; /* --minutes 0: nothing is measured */
 };
 
@@ -84,6 +86,7 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 	int r = parse_mode(b, err);
 
 	b->quick = cli_opt(b->c, "quick");
+	b->counted = b->quick || blocks;
 	b->resume = cli_opt(b->c, "resume");
 	b->dir = cli_opt(b->c, "out");
 	b->run.dilate = b->run.mode == BENCH_PATH ? gs_env()->dilate : 1;
@@ -430,6 +433,31 @@ static int measure_block(struct bench *b, unsigned int block, struct gs_error *e
 	return r;
 }
 
+static bool leaves_open(const struct bench *b, const struct bench_pick *p)
+{
+	CLEANUP_JSON json_t *row = p->blocks ? bench_row(&b->run, &b->result, p) : NULL;
+
+	return gs_json_at(row, "open");
+}
+
+/* The rows that leave a figure open, and the default beside them, get blocks up to @blocks. */
+static bool go_on(struct bench *b, unsigned int blocks)
+{
+	const struct bench_scheme *by_default = bench_scheme("default");
+	bool any = false;
+
+	for (size_t i = 0; i < b->npicks; i++) {
+		if (!leaves_open(b, &b->picks[i]))
+			continue;
+		any = true;
+		for (size_t k = 0; k < b->npicks; k++)
+			if (k == i || (b->picks[k].load == b->picks[i].load &&
+				       b->picks[k].scheme == by_default && b->picks[k].blocks))
+				b->picks[k].blocks = blocks;
+	}
+	return any;
+}
+
 static int measure(struct bench *b, struct gs_error *err)
 {
 	unsigned int blocks = 0;
@@ -438,9 +466,15 @@ static int measure(struct bench *b, struct gs_error *err)
 	for (size_t i = 0; i < b->npicks; i++)
 		if (b->picks[i].blocks > blocks)
 			blocks = b->picks[i].blocks;
-	for (unsigned int i = 0; !r && i < blocks; i += b->run.gpus)
-		r = measure_block(b, i, err);
-	return r;
+	for (;;) {
+		for (unsigned int i = 0; !r && i < blocks; i += b->run.gpus)
+			r = measure_block(b, i, err);
+		if (r || b->counted || b->partly || blocks >= MOST_BLOCKS)
+			return r;
+		blocks += b->run.gpus;
+		if (!go_on(b, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS))
+			return 0;
+	}
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -477,6 +511,24 @@ static char *share_cell(const json_t *row)
 	return with_interval(row, "be_share_of_default", 100, 1);
 }
 
+/* A figure that may be worse than it should, or not. */
+static char *open_cell(const json_t *row)
+{
+	const char *open = json_string_value(gs_json_at(row, "open"));
+	char name[64], *text = NULL;
+	const json_t *in;
+
+	if (!open)
+		return NULL;
+	snprintf(name, sizeof(name), "%s_interval", open);
+	in = json_object_get(row, name);
+	return asprintf(&text, "%s is open: %.2f-%.2f", open,
+			json_number_value(json_array_get(in, 0)),
+			json_number_value(json_array_get(in, 1))) > 0
+		       ? text
+		       : NULL;
+}
+
 /* Why a figure is not there, or should not be trusted. */
 static char *note_cell(const json_t *row)
 {
@@ -486,7 +538,7 @@ static char *note_cell(const json_t *row)
 		return gs_json_cell(absent ? absent : failed);
 	if (json_is_false(json_object_get(row, "proved")))
 		return strdup("settings were not as the scheme says");
-	return NULL;
+	return open_cell(row);
 }
 
 static const struct gs_column columns[] = {

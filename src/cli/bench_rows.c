@@ -188,6 +188,36 @@ static double over_cells(const struct bench_result *r, const struct bench_pick *
 	return gs_median(v, n);
 }
 
+/*
+ * No policy may make LC more than 5 % slower than the default does at the median and at 90 %, nor
+ * leave BE less than 90 % of their work. The first of these figures whose interval is wider than 5 %
+ * and leaves open whether it does; NULL: none.
+ */
+static const char *left_open(const json_t *row)
+{
+	static const struct {
+		const char *name;
+		double limit;
+	} rules[] = { { "lc_p50_of_default", 1.05 },
+		      { "lc_p90_of_default", 1.05 },
+		      { "be_share_of_default", 0.9 } };
+	char name[64];
+
+	for (size_t i = 0; i < GS_COUNT(rules); i++) {
+		const json_t *in;
+		double low, high;
+
+		snprintf(name, sizeof(name), "%s_interval", rules[i].name);
+		in = json_object_get(row, name);
+		low = json_number_value(json_array_get(in, 0));
+		high = json_number_value(json_array_get(in, 1));
+		if (json_is_array(in) && high - low > 0.05 && low < rules[i].limit &&
+		    high > rules[i].limit)
+			return rules[i].name;
+	}
+	return NULL;
+}
+
 json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 		  const struct bench_pick *pick)
 {
@@ -223,6 +253,7 @@ json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 			    real(over_cells(r, pick, offsetof(struct bench_cell, lost_pct))));
 	json_object_set_new(o, "switches_per_s",
 			    real(over_cells(r, pick, offsetof(struct bench_cell, switches_per_s))));
+	json_object_set_new(o, "open", json_pack("s?", pick->scheme->policy ? left_open(o) : NULL));
 	json_object_set(o, "in_force", mine.last ? mine.last->in_force : json_null());
 	json_object_set_new(o, "proved", mine.done ? json_boolean(mine.proved) : json_null());
 	json_object_set_new(o, "absent",

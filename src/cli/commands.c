@@ -137,7 +137,7 @@ static const struct cli_opt bench_opts[] = {
 	{ "scheme", 0, "NAME,...", "only these schemes, on every chosen load" },
 	{ "policy", 0, "POLICY,...", "these policies too: names, or files of your own" },
 	{ "quick", 0, NULL, "few and short blocks" },
-	{ "blocks", 0, "N", "blocks of every load (5; loads that are not core: 3)" },
+	{ "blocks", 0, "N", "so many blocks of every load, and no more" },
 	{ "seconds", 0, "S", "length of a cell in the GPU's time (real 5; path 1; sim 30)" },
 	{ "warmup", 0, "S", "its time before, which does not count (real 3; path 0.5; sim 4)" },
 	{ "minutes", 0, "N", "end after N minutes; --resume goes on" },

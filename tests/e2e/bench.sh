@@ -80,6 +80,22 @@ jq -c '.machine = "another"' <"$kept/raw.jsonl" >"$kept/other" 2>/dev/null
 mv "$kept/other" "$kept/raw.jsonl"
 "$gpusched" bench --gpu sim --quick --load a-1be --scheme default --blocks 1 --out "$kept" --resume --json >"$scratch/third"
 is "$(jq -r '[.machine, .blocks] | @json' "$scratch/third")" '["model",1]' "rows of another machine are not mixed in"
+# blocks RATIO...: of auto's latencies to the default's, as it was measured
+blocks() {
+	mkdir -p "$scratch/open" && rm -f "$scratch/open"/*
+	jq -nc --args '$ARGS.positional | to_entries[] | .key as $block | (.value | tonumber) as $ratio |
+		{default: 1, auto: $ratio} | to_entries[] | {machine: "model", gpu: "h200", mode: "sim", load: "a-1be",
+		scheme: .key, $block, be_rate: 900, proved: true, in_force: {}, latency_us: [range(100) as $i | .value * (1000 + $i)]}' \
+		"$@" >"$scratch/open/raw.jsonl"
+	"$gpusched" bench --gpu sim --load a-1be --scheme default,auto --seconds 2 --out "$scratch/open" --resume --json "${more[@]}"
+}
+more=()
+is "$(blocks 0.9 3 3 3 1.0 | jq -sc 'map(.blocks)')" "[10,10]" "a figure that five blocks leave open gets up to ten"
+is "$(blocks 0.9 0.8 0.9 0.8 0.9 | jq -sc 'map([.blocks, .open])')" "[[5,null],[5,null]]" "one that they decide does not"
+more=(--blocks 5)
+is "$(blocks 0.9 1.2 0.9 1.2 1.0 | jq -sc 'map([.blocks, .open])')" '[[5,null],[5,"lc_p50_of_default"]]' \
+	"nor where their number was asked for, but it is told"
+like "$(cat "$scratch/open/table.txt")" 'lc_p50_of_default is open: 0.9[0-9]*-1.2' "in the table too"
 exits 4 "when the time is over that is said" "$gpusched" bench --gpu sim --load b-1be --out "$scratch/late" --minutes 0
 
 # ---- the whole path ------------------------------------------------------------------------------
