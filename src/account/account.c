@@ -222,6 +222,15 @@ static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 	return m && m->ntsgs == 1 ? m->sole : NULL;
 }
 
+/* The log names the client, which has channels of its own in the server's TSG. */
+static struct tsg *find_server(const struct gpu *g, uint32_t pid)
+{
+	const struct gs_account_opts *opts = &g->a->opts;
+	uint32_t server = opts->server_of ? opts->server_of(pid, opts->user) : 0;
+
+	return server ? find_sole(g, server) : NULL;
+}
+
 static void take(const struct gs_switchlog_record *rec, void *user)
 {
 	struct gpu *g = user;
@@ -230,6 +239,8 @@ static void take(const struct gs_switchlog_record *rec, void *user)
 
 	if (!t)
 		t = find_sole(g, rec->pid);
+	if (!t)
+		t = find_server(g, rec->pid);
 	m = t ? NULL : find_maker(g->a, g->gpu.index, rec->pid);
 	if (m && !m->unattributed)
 		m->unattributed = g->anew = true;

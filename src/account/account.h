@@ -37,6 +37,8 @@ struct gs_account_opts {
 	gs_turn_fn on_turn;  /* may be NULL; times are CLOCK_MONOTONIC here */
 	/* May be NULL: calls on that GPU's log took so long. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
+	/* May be NULL: in whose compute TSG @pid works, an MPS server's; 0: in nobody else's. */
+	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *user;
 };
 

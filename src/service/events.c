@@ -68,10 +68,8 @@ static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
 	flags |= is || other ? GPUSCHED_TSG_MPS : 0;
 	flags |= is && own ? GPUSCHED_TSG_POOL : 0;
 	flags |= is && own && own->spread ? GPUSCHED_TSG_SPREAD : 0;
-	if (other && !other->spread) {
-		other->spread = true;
-		gs_process_reclassify(s, other->server);
-	}
+	if (other)
+		gs_pool_spread(s, other);
 	if (flags == rec->flags)
 		return false;
 	rec->flags = flags;

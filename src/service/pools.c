@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "process/process.h"
 #include "service/instance.h"
 #include "table/procs.h"
@@ -48,19 +49,51 @@ static struct gs_pool *pool_with(struct gs_service *s, pid_t pid)
 	return NULL;
 }
 
-struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec)
+static struct gs_pool *pool_above(struct gs_service *s, pid_t pid, uid_t uid)
 {
-	pid_t pid = (pid_t)rec->task.pid;
 	struct gs_pool *p = NULL;
 
-	if (!s->pools.n || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
-	    !(rec->flags & GPUSCHED_TSG_ADOPTED))
-		return NULL;
-	for (int i = 0; i < MAX_DEPTH && pid > 1 && !p; i++) {
+	for (int i = 0; s->pools.n && i < MAX_DEPTH && pid > 1 && !p; i++) {
 		p = pool_with(s, pid);
 		pid = gs_process_parent(pid);
 	}
-	return p && p->uid == rec->task.uid ? p : NULL;
+	return p && p->uid == uid ? p : NULL;
+}
+
+struct gs_pool *gs_pool_of_process(struct gs_service *s, pid_t pid)
+{
+	struct gs_pool_asked *a = &s->pools.asked[(unsigned int)pid % GS_POOL_ASKED];
+	uint64_t now = gs_now_ns();
+	const struct gs_pool *p;
+	uid_t uid;
+
+	if (!s->pools.n)
+		return NULL;
+	if (a->pid != pid || now - a->ns >= NS_PER_S) {
+		p = gs_process_uid(pid, &uid) ? NULL : pool_above(s, pid, uid);
+		*a = (struct gs_pool_asked){ pid, p ? p->server : 0, now };
+	}
+	return a->server ? (struct gs_pool *)gs_pool_of_server(s, a->server) : NULL;
+}
+
+void gs_pools_anew(struct gs_service *s)
+{
+	memset(s->pools.asked, 0, sizeof(s->pools.asked));
+}
+
+struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !(rec->flags & GPUSCHED_TSG_ADOPTED))
+		return NULL;
+	return pool_above(s, (pid_t)rec->task.pid, rec->task.uid);
+}
+
+void gs_pool_spread(struct gs_service *s, struct gs_pool *p)
+{
+	if (p->spread)
+		return;
+	p->spread = true;
+	gs_process_reclassify(s, p->server);
 }
 
 void gs_pool_check(struct gs_service *s, pid_t server)
@@ -79,6 +112,7 @@ bool gs_pool_drop(struct gs_service *s, pid_t server)
 			continue;
 		close(s->pools.all[i].pidfd);
 		s->pools.all[i] = s->pools.all[--s->pools.n];
+		gs_pools_anew(s);
 		return true;
 	}
 	return false;

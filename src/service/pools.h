@@ -37,19 +37,34 @@ struct gs_pool {
 	bool spread; /* clients have its TSG under handles of their own */
 };
 
+/* The log may name a client thousands of times a second: one look at its ancestors does for one. */
+#define GS_POOL_ASKED 64
+struct gs_pool_asked {
+	pid_t pid, server; /* 0: of no pool */
+	uint64_t ns;
+};
+
 struct gs_pools {
 	struct gs_pool all[GS_MAX_POOLS];
 	size_t n;
+	struct gs_pool_asked asked[GS_POOL_ASKED];
 };
 
 /* NULL: it is none. */
 const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid);
+/* The one that @pid works in, by what its ancestors are, as it was known at most a second ago; or NULL. */
+struct gs_pool *gs_pool_of_process(struct gs_service *s, pid_t pid);
+/* What was known is not true any more. */
+void gs_pools_anew(struct gs_service *s);
 /*
  * Clients of the driver's own servers have the server's TSG under a handle of their own, which nobody
- * sees them make: it is adopted, as if it were another TSG. NULL: @rec is none of these.
+ * sees them make. It is no other TSG. One that a start has adopted, before it knew of the pool, is in
+ * the table as if it were. NULL: @rec is none of these.
  */
 struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec);
+/* That was seen: its server cannot be suspended with one call. */
+void gs_pool_spread(struct gs_service *s, struct gs_pool *p);
 /* An exit was told: drops the pool if the server has ended. */
 void gs_pool_check(struct gs_service *s, pid_t server);
 /* The server has ended, or is to be left alone again; false: it was none. */

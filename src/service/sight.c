@@ -150,6 +150,13 @@ static void on_spent(uint32_t gpu, uint64_t ns, void *user)
 		gs_engine_spent(s->e, gpu, ns);
 }
 
+static uint32_t server_of(uint32_t pid, void *user)
+{
+	const struct gs_pool *p = gs_pool_of_process(user, (pid_t)pid);
+
+	return p ? (uint32_t)p->server : 0;
+}
+
 int gs_sight_start(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_account_opts opts = {
@@ -159,6 +166,7 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 		.branch = s->branch,
 		.on_turn = on_turn,
 		.on_spent = on_spent,
+		.server_of = server_of,
 		.user = s,
 	};
 	int r;

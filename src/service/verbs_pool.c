@@ -180,6 +180,7 @@ int gs_verb_pool_set(struct gs_request *rq)
 	p->share = share;
 	p->nclients = take_pids(rq, "clients", p->clients);
 	p->nmembers = take_pids(rq, "members", p->members);
+	gs_pools_anew(rq->s);
 	r = mark(rq->s, pid, start_ns, class_id, &is_new);
 	if (r) {
 		gs_pool_drop(rq->s, pid);

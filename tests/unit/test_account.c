@@ -205,6 +205,37 @@ static void by_process(void **state)
 	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 2);
 }
 
+static uint32_t server_of(uint32_t pid, void *user)
+{
+	return pid == 21 || pid == 22 ? 11 : 0;
+}
+
+/* The log names clients of an MPS server, whose work is in the server's TSG. */
+static void clients(void **state)
+{
+	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_account_opts opts = { .size = sizeof(opts),
+					      .gpus = &gpu,
+					      .ngpus = 1,
+					      .branch = 580,
+					      .server_of = server_of };
+
+	gs_account_free(account);
+	assert_int_equal(gs_account_new(&opts, &account), 0);
+	tsg(1, 11, 55);
+	look();
+	turn(55, 11, MS);
+	turn(70, 21, MS);
+	turn(71, 22, MS);
+	look();
+	assert_int_equal(last[1].held_ns, 3 * MS);
+	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 0);
+	turn(72, 23, MS);
+	look();
+	assert_int_equal(last[1].held_ns, 3 * MS);
+	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 2);
+}
+
 /* Lost records are counted, and what lies around them is nobody's. */
 static void drops(void **state)
 {
@@ -447,6 +478,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_ids, begin, end),
 		cmocka_unit_test_setup_teardown(another_has_it, begin, end),
 		cmocka_unit_test_setup_teardown(by_process, begin, end),
+		cmocka_unit_test_setup_teardown(clients, begin, end),
 		cmocka_unit_test_setup_teardown(drops, begin, end),
 		cmocka_unit_test_setup_teardown(very_many, begin, end),
 		cmocka_unit_test_setup_teardown(suspended, begin, end),
