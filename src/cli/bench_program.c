@@ -326,29 +326,40 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
 }
 
+/* An MPS server of ours on @gpu, whose clients the cell's programs are. */
+static bool is_server(const struct bench_cell *cell, const json_t *tsg, const json_t *gpu)
+{
+	return cell->scheme->run_be && json_is_true(json_object_get(tsg, "mps")) &&
+	       cli_number(tsg, "gpu") == cli_number(gpu, "gpu");
+}
+
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
 		    const struct cli_look *after, const json_t *gpu)
 {
 	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
 	bool as_is = bench_policy_runs(cell->scheme, after->stats), mps = false;
+	double server = 0;
 	size_t i;
 
 	json_array_foreach(after->tsgs, i, tsg) {
 		const struct program *p = owner_of(all, n, tsg);
+		bool is = is_server(cell, tsg, gpu);
 
-		mps |= json_is_true(json_object_get(tsg, "mps"));
-		if (!p || !is_text(tsg, "kind", "compute"))
+		mps |= p ? json_is_true(json_object_get(tsg, "mps")) : is;
+		if ((!p && !is) || !is_text(tsg, "kind", "compute"))
 			continue;
-		as_is &= as_said(cell, p, tsg);
+		as_is &= !p || as_said(cell, p, tsg);
+		if (!p)
+			server = cli_number(tsg, "pid");
 		if (gs_json_at(tsg, "reason"))
 			json_array_append(why, json_object_get(tsg, "reason"));
-		if (!p->is_lc && gs_json_at(tsg, "is.timeslice_us"))
+		if ((!p || !p->is_lc) && gs_json_at(tsg, "is.timeslice_us"))
 			json_array_append(be, gs_json_at(tsg, "is.timeslice_us"));
 	}
 	json_array_foreach(json_object_get(gpu, "tsgs"), i, tsg) {
 		const struct program *p = owner_of(all, n, tsg);
 
-		if (p && !p->is_lc)
+		if (p ? !p->is_lc : server && cli_number(tsg, "pid") == server)
 			json_array_append(turns, json_object_get(tsg, "mean_turn_us"));
 	}
 	cell->in_force = json_pack("{s:O, s:o, s:o, s:b, s:o}", "policy",

@@ -128,6 +128,8 @@ is "$(jq -s 'map(.proved and .in_force.mps) | @json' -r "$scratch/pools")" "[tru
 	"programs run in a pool, and in one server"
 is "$(jq -sc 'map([.scheme, .block])' "$scratch/real/raw.jsonl")" '[["pool",0],["pool",1],["share",0],["share",1]]' \
 	"two blocks at once, each on a GPU of its own"
+is "$(jq -sc 'map(select(.scheme == "pool") | .in_force.be_timeslice_us)' "$scratch/real/raw.jsonl")" "[[1],[1]]" \
+	"whose server has a short slice"
 is "$(jq -s 'map(.be_rate > 800 and .be_rate < 1050) | all' "$scratch/real/raw.jsonl")" true "none of which has two BE"
 is "$(jq -s 'map(.latency_us | length > 20 and . != sort) | all' "$scratch/real/raw.jsonl")" true \
 	"the raw data have latencies as they came"
