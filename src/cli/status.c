@@ -20,6 +20,7 @@
 #define SHARE_LIMIT_PCT 1 /* a program that waits and gets less is starved */
 #define WINDOW_US 1000000 /* where the daemon has no look of its own */
 #define ROWS_MAX 5        /* of all GPUs together: the others are summed up */
+#define MOSTLY_PCT 90     /* of a program's turns */
 #define CALM_SPAN_S 86400
 #define CALM_MAX 8 /* LC processes that are compared */
 
@@ -176,18 +177,23 @@ static void put_calm(struct gpusched *g, json_t *gpus)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* "62 (12)": of its time on the GPU or waiting for it; in its calm minutes. */
+/*
+ * "62 (12)": of its time on the GPU or waiting for it; in its calm minutes. "62+": at least. Waits
+ * after turns that drained are known in part only, by the launches that were seen.
+ */
 static char *waits(const json_t *row)
 {
 	const json_t *share = gs_json_at(row, "wait_share_pct");
 	const json_t *calm = gs_json_at(row, "calm_wait_pct");
-	char *text = NULL;
+	bool in_part = cli_number(row, "slice_ended_pct") < MOSTLY_PCT;
+	char in_calm[24] = "", *text = NULL;
 
 	if (!share)
 		return NULL;
-	if (!calm)
-		return asprintf(&text, "%.0f", json_number_value(share)) < 0 ? NULL : text;
-	return asprintf(&text, "%.0f (%.0f)", json_number_value(share), json_number_value(calm)) < 0
+	if (calm)
+		snprintf(in_calm, sizeof(in_calm), " (%.0f)", json_number_value(calm));
+	return asprintf(&text, "%.0f%s%s", json_number_value(share), in_part ? "+" : "", in_calm) <
+			       0
 		       ? NULL
 		       : text;
 }

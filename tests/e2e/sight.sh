@@ -59,6 +59,8 @@ ge "$(gpu '.lost_ns')" 1000000 "switches are lost time"
 le "$(one $lc .turns.waits)" 3 "of LC, which drains, nobody knows that it waits"
 exits 0 "launches are counted" "$gpusched" observe launches on
 check "from its launches it is known" wait_for 30 eval '[ "$(one $lc .turns.waits)" -ge 20 ]'
+check "of those waits status knows a part" wait_for 10 eval '"$gpusched" status --for 1s | grep -Eq "^ *$lc .* [0-9]+\+ "'
+check "of those after its slices all" wait_for 10 eval '"$gpusched" status --for 1s | grep -Eq "^ *$be .* [0-9]+ "'
 check "held, lost, open and unknown are all the time" eval \
 	'[ "$(gpu ".held_ns + .lost_ns + .open_ns + .unknown_ns - .span_ns")" = 0 ]'
 is "$("$gpusched" stats --json | jq -s '(.[0] // .).account.log_lost')" 0 "no record is lost"
