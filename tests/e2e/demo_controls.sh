@@ -36,7 +36,7 @@ ge "$(value plain '.be_rate.gpusched / .be_rate.default')" 0.85 "BE keeps its ra
 unchanged() { # FILE OPTION
 	local try
 	for try in 1 2; do
-		run_demo $1 $2 --dilate 4 --seconds 1 || diag "$(tail -5 "$scratch/$1.err")"
+		run_demo $1 $2 --dilate 2 --seconds 1 || diag "$(tail -5 "$scratch/$1.err")"
 		awk -v r="$(value $1 '.lc_p99_us.gpusched / .lc_p99_us.default')" 'BEGIN { exit !(r >= 0.6) }' && break
 		diag "try $try: $(cat "$scratch/$1.json")"
 	done
