@@ -85,6 +85,25 @@ static struct advise_seen seen_of(const json_t *before, const json_t *t, double 
 	};
 }
 
+static bool is_compute(const json_t *t, long long gpu)
+{
+	const char *kind = json_string_value(json_object_get(t, "kind"));
+
+	return kind && !strcmp(kind, "compute") && cli_number(t, "gpu") == (double)gpu;
+}
+
+static uint32_t longest_beside(const struct cli_look *l, const json_t *than, long long gpu)
+{
+	double longest = 0;
+	json_t *t;
+	size_t i;
+
+	json_array_foreach(l->tsgs, i, t)
+		if (t != than && is_compute(t, gpu))
+			longest = fmax(longest, cli_number(t, "is.timeslice_us"));
+	return (uint32_t)longest;
+}
+
 /* One GPU and its programs. */
 struct crowd {
 	struct advise_crowd c;
@@ -101,13 +120,15 @@ static void put(json_t *o, const char *key, double v)
 	json_object_set_new(o, key, isfinite(v) ? json_real(round(v * 10) / 10) : json_null());
 }
 
-static void add_program(struct crowd *c, const json_t *before, const json_t *t)
+static void add_program(struct crowd *c, const json_t *before, const json_t *t, uint32_t beside_us)
 {
 	static const char *const keys[] = { "pid", "uid", "comm", "class" };
 	struct advise_seen s = seen_of(before, t, c->span_s);
-	enum advise_kind kind = advise_kind(&s);
+	enum advise_kind kind;
 	json_t *o = json_object();
 
+	s.beside_us = beside_us;
+	kind = advise_kind(&s);
 	for (size_t i = 0; i < GS_COUNT(keys); i++) {
 		json_t *v = json_object_get(t, keys[i]);
 
@@ -237,10 +258,8 @@ static void judge_gpu(const struct cli_look *a, const struct cli_look *b, const 
 	c.span_s = cli_number(gpu, "span_ms") / 1e3;
 	c.programs = mine;
 	json_array_foreach(b->tsgs, i, t) {
-		const char *kind = json_string_value(json_object_get(t, "kind"));
-
-		if (kind && !strcmp(kind, "compute") && cli_number(t, "gpu") == (double)c.gpu)
-			add_program(&c, before_of(a, t), t);
+		if (is_compute(t, c.gpu))
+			add_program(&c, before_of(a, t), t, longest_beside(b, t, c.gpu));
 	}
 	json_array_foreach(mine, i, o) {
 		put_loss(&c, o, kind_of(o));

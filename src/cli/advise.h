@@ -23,11 +23,14 @@ struct advise_seen {
 	double launches; /* NAN: they were not counted */
 	double waited_s; /* after turns that its slice ended */
 	uint32_t timeslice_us;
+	uint32_t beside_us; /* the longest slice of the others; 0: there are none */
 };
 
 /* Declared once: symbol, name, words. */
 #define ADVISE_KINDS(X) \
 	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
+	X(UNCLEAR, "not enough seen", \
+	  "launches were not counted, and its turns alone do not say whether it is launch-bound") \
 	X(HIDDEN, "not yours to see", \
 	  "its times are for its user, root and whom AllowTrace= names") \
 	X(IDLE, "idle", "it had no turn") \
@@ -50,7 +53,7 @@ enum advise_kind advise_kind(const struct advise_seen *s);
 /* Something can be said of it. */
 static inline bool advise_is_known(enum advise_kind k)
 {
-	return k != ADVISE_UNSEEN && k != ADVISE_HIDDEN;
+	return k != ADVISE_UNSEEN && k != ADVISE_UNCLEAR && k != ADVISE_HIDDEN;
 }
 
 /* One GPU's programs together. */

@@ -24,7 +24,8 @@
  */
 #define RETURN_PART 0.5
 #define FEW_RETURNS 0.2
-#define MANY_RETURNS 300 /* a second: they cost a tenth of the GPU's time or more */
+#define SHORT_SLICE_US 400 /* beside such as these nearly all of its turns do */
+#define MANY_RETURNS 300   /* a second: they cost a tenth of the GPU's time or more */
 
 #define X(sym, name, text) { name, text },
 static const struct {
@@ -59,12 +60,14 @@ static enum advise_kind service_kind(const struct advise_seen *s)
 
 	if (s->launches >= MIN_TURNS)
 		return work < SHORT_LAUNCH_S * s->launches ? ADVISE_LAUNCH_BOUND : ADVISE_WHOLE;
-	if (s->returns < FEW_RETURNS * s->drained)
+	if (s->returns <
+	    (s->beside_us && s->beside_us <= SHORT_SLICE_US ? RETURN_PART : FEW_RETURNS) *
+		    s->drained)
 		return ADVISE_WHOLE;
 	if (s->returns < RETURN_PART * s->drained)
-		return ADVISE_UNSEEN;
+		return ADVISE_UNCLEAR;
 	/* that, or requests that come in bursts */
-	return s->returns >= MANY_RETURNS * s->span_s ? ADVISE_LAUNCH_BOUND : ADVISE_UNSEEN;
+	return s->returns >= MANY_RETURNS * s->span_s ? ADVISE_LAUNCH_BOUND : ADVISE_UNCLEAR;
 }
 
 static bool is_batch(const struct advise_seen *s, double ended)

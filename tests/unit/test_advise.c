@@ -16,7 +16,8 @@
 #define SECONDS 10
 
 /* As `gpusched advise` sees it, from the log alone. */
-static struct advise_seen seen_of(struct gs_turns *turns, size_t process, uint64_t slice_us)
+static struct advise_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
+				  size_t process)
 {
 	struct advise_seen s = { .known = true, .span_s = SECONDS, .launches = NAN };
 	struct gs_turn_sums t;
@@ -29,7 +30,10 @@ static struct advise_seen seen_of(struct gs_turns *turns, size_t process, uint64
 	s.drained = (double)t.ended[GS_TURN_DRAINED];
 	s.returns = (double)t.returns;
 	s.waited_s = (double)t.wait_ns / 1e9;
-	s.timeslice_us = (uint32_t)slice_us;
+	s.timeslice_us = res->processes[process].is.timeslice_us;
+	for (size_t i = 0; i < res->nprocesses; i++)
+		if (i != process && res->processes[i].is.timeslice_us > s.beside_us)
+			s.beside_us = res->processes[i].is.timeslice_us;
 	return s;
 }
 
@@ -51,7 +55,7 @@ static unsigned int wrong(const struct bench_load *load, const char *scheme_name
 	assert_int_equal(bench_model_turns(res, &turns), 0);
 	for (size_t i = 0; i < res->nprocesses; i++) {
 		const struct sim_process_result *p = &res->processes[i];
-		struct advise_seen seen = seen_of(turns, i, p->is.timeslice_us);
+		struct advise_seen seen = seen_of(res, turns, i);
 		enum advise_kind kind, want = ADVISE_BATCH;
 
 		if (launches)
@@ -61,7 +65,7 @@ static unsigned int wrong(const struct bench_load *load, const char *scheme_name
 		if (p->group == &s->groups[0])
 			want = strcmp(load->name, "launch-1be") ? ADVISE_WHOLE
 								: ADVISE_LAUNCH_BOUND;
-		if (kind == want || (!launches && kind == ADVISE_UNSEEN))
+		if (kind == want || (!launches && kind == ADVISE_UNCLEAR))
 			continue;
 		print_message("%s %s %s[%u]: %s: turns %.0f cut %.0f drained %.0f returns %.0f "
 			      "held %.2f\n",
@@ -126,7 +130,12 @@ static void test_signs(void **state)
 
 	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
 	s.returns = 80; /* launch-bound, or bursts */
-	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
+	assert_int_equal(advise_kind(&s), ADVISE_UNCLEAR);
+	s.returns = 30; /* requests at random, or launch-bound beside long slices */
+	s.beside_us = 2048;
+	assert_int_equal(advise_kind(&s), ADVISE_UNCLEAR);
+	s.beside_us = 1;
+	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
 	s.launches = 10000; /* 0.1 ms each */
 	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
 	s.launches = 100000;
