@@ -17,6 +17,8 @@ export GPUSCHED_POLICIES=$build/policies
 gpusched=$build/gpusched
 work=$(mktemp -d)
 . "$top/bench/launchcost.sh"
+printf '[Daemon]\nCountLaunches=trusted\n' >"$work/gpusched.conf" # wherever users may mount FUSE, too
+export GPUSCHED_CONFIG=$work/gpusched.conf
 "$build/gpuschedd" --foreground >"$work/daemon.log" 2>&1 &
 daemon=$!
 trap 'launchcost_end "$work"; kill $daemon 2>/dev/null; wait $daemon 2>/dev/null; rm -rf "$work"' EXIT
