@@ -7,12 +7,13 @@
 #   bench/hw/matrix.sh OUTDIR [PART]
 #
 #   most       what says most, a block or two of each (without PART)
-#   one        one kernel a request beside 1, 3, 8 BE and pools of 3 and 8: 5 blocks
-#   twenty     20 kernels a request beside 1, 3, 8 BE, and arrivals by the clock: 5 blocks
-#   services   launch-bound, ResNet-50 as a CUDA graph, a decoder (PyTorch): 5 blocks
-#   eager      ResNet-50, eager (PyTorch): 5 blocks
-#   rest       all other loads, by default and under `auto`: 3 blocks
+#   one        one kernel a request beside 1, 3, 8 BE and pools of 3 and 8
+#   twenty     20 kernels a request beside 1, 3, 8 BE, and arrivals by the clock
+#   services   launch-bound, ResNet-50 as a CUDA graph, a decoder (PyTorch)
+#   eager      ResNet-50, eager (PyTorch)
+#   rest       all other loads, by default and under `auto`
 #
+# Where nothing else is said, 5 blocks (`rest` 3), and up to 10 where those leave a figure open.
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets PART.txt, a table, and PART.tar.gz:
 # all that `gpusched bench` keeps. BLOCKS, SECONDS_EACH, WARMUP: others than these. GPUS=2: blocks
 # side by side on so many. With PATH_TOO=1 it can be tried on a simulated GPU.
@@ -34,12 +35,12 @@ mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 trap 'timeout 20 "$gpusched" restore >/dev/null 2>&1; timeout 20 "$gpusched" observe off >/dev/null 2>&1' EXIT
 
-# part BLOCKS WARMUP SCHEMES LOADS: what is left of the time is the limit
+# part BLOCKS WARMUP SCHEMES LOADS: what is left of the time is the limit. BLOCKS "": as many as the bench takes
 part() {
-	local left=$((budget - SECONDS - 25))
+	local left=$((budget - SECONDS - 25)) blocks=${BLOCKS:-$1}
 	[ "$left" -gt 10 ] || return 0
 	timeout -k 20 $((left + 15)) "$gpusched" bench --gpu "${where:-real}" --gpus "${GPUS:-1}" --out "$out" --resume --scheme "$3" --load "$4" \
-		--blocks "${BLOCKS:-$1}" --seconds "${SECONDS_EACH:-3}" --warmup "${WARMUP:-$2}" \
+		${blocks:+--blocks "$blocks"} --seconds "${SECONDS_EACH:-3}" --warmup "${WARMUP:-$2}" \
 		--minutes "$(awk -v s="$left" 'BEGIN { print s / 60 }')" >>"$out/log.txt" 2> >(tee -a "$out/log.txt" >&2)
 }
 
@@ -59,17 +60,17 @@ most)
 	part 1 2.5 alone,lcbe,auto bursts,two-lc,a-1be
 	;;
 one)
-	part 5 2 alone,default,lcbe,rr,auto a-1be
-	part 5 2 default,lcbe,rr,auto,pool a-3be,a-8be
+	part "" 2 alone,default,lcbe,rr,auto a-1be
+	part "" 2 default,lcbe,rr,auto,pool a-3be,a-8be
 	;;
-twenty) part 5 2 alone,default,lcbe,rr,auto b-1be,b-3be,b-8be,open-1be ;;
+twenty) part "" 2 alone,default,lcbe,rr,auto b-1be,b-3be,b-8be,open-1be ;;
 services)
-	part 5 4 default,auto,share,mps-prio launch-1be
-	part 5 2 alone,default,auto graph
-	part 5 4 default,auto,share,mps-prio decoder
+	part "" 4 default,auto,share,mps-prio launch-1be
+	part "" 2 alone,default,auto graph
+	part "" 4 default,auto,share,mps-prio decoder
 	;;
-eager) part 5 4 default,auto,share,mps-prio eager ;;
-rest) part 3 2 default,auto two-lc,short-be,long-be,memory-be,copy-be,bursts,half-be ;;
+eager) part "" 4 default,auto,share,mps-prio eager ;;
+rest) part "" 2 default,auto two-lc,short-be,long-be,memory-be,copy-be,bursts,half-be ;;
 esac
 timeout 60 "$gpusched" bench --gpu "${where:-real}" --out "$out" --resume --minutes 0
 cp "$out/table.txt" "$to/$what.txt" 2>/dev/null

@@ -250,6 +250,7 @@ void gs_orphan_seen(struct gs_service *s, const struct gpusched_event *ev)
 		return;
 	pool = gs_pool_of_process(s, new.pid);
 	if (pool) { /* it has the server's TSG under another handle */
+		gs_count(s, GS_SVC_POOL_HANDLES);
 		gs_pool_spread(s, pool);
 		return;
 	}

@@ -55,6 +55,8 @@ struct gs_watch;
 	  "or did so for its user in the last 30 s; it is tried again") \
 	X(ORPHANS_LEFT, "orphans_left", \
 	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
+	X(POOL_HANDLES, "pool_handles", \
+	  "TSGs not adopted: a pool's program has its server's TSG under another handle") \
 	X(ADOPTION_LEFT, "adoption_left", \
 	  "open files from before the taps not looked at to the end: their user has too many") \
 	X(OVERTAKEN, "overtaken", \
