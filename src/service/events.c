@@ -59,17 +59,14 @@ static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
 	const struct gs_pool *own = gs_pool_of_server(s, (pid_t)rec->task.pid);
-	struct gs_pool *other = own ? NULL : gs_pool_of_alias(s, rec);
 	uint32_t flags;
 
 	if (is)
 		is = gs_proc_is_mps((pid_t)rec->task.pid);
 	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL | GPUSCHED_TSG_SPREAD);
-	flags |= is || other ? GPUSCHED_TSG_MPS : 0;
+	flags |= is ? GPUSCHED_TSG_MPS : 0;
 	flags |= is && own ? GPUSCHED_TSG_POOL : 0;
 	flags |= is && own && own->spread ? GPUSCHED_TSG_SPREAD : 0;
-	if (other)
-		gs_pool_spread(s, other);
 	if (flags == rec->flags)
 		return false;
 	rec->flags = flags;
@@ -154,6 +151,20 @@ void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
 	take_job(s, rec);
 }
 
+/* A start has adopted it, before it knew of the pool. */
+static bool drop_alias(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct gs_pool *pool = gs_pool_of_alias(s, rec);
+
+	if (!pool)
+		return false;
+	gs_count(s, GS_SVC_POOL_HANDLES);
+	gs_pool_spread(s, pool);
+	gs_record_end(s, rec);
+	gs_table_remove(s->o, &rec->key);
+	return true;
+}
+
 void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer)
 {
@@ -161,6 +172,8 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 	struct gpusched_tsg now;
 	uint32_t what = 0;
 
+	if (drop_alias(s, rec))
+		return;
 	gs_record_cgroup(s, rec);
 	take_job(s, rec);
 	if (take_gpu(s, rec))

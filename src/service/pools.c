@@ -83,9 +83,12 @@ void gs_pools_anew(struct gs_service *s)
 
 struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec)
 {
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !(rec->flags & GPUSCHED_TSG_ADOPTED))
+	pid_t pid = (pid_t)rec->task.pid;
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !(rec->flags & GPUSCHED_TSG_ADOPTED) ||
+	    gs_pool_of_server(s, pid))
 		return NULL;
-	return pool_above(s, (pid_t)rec->task.pid, rec->task.uid);
+	return pool_above(s, pid, rec->task.uid);
 }
 
 void gs_pool_spread(struct gs_service *s, struct gs_pool *p)

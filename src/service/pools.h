@@ -59,8 +59,8 @@ struct gs_pool *gs_pool_of_process(struct gs_service *s, pid_t pid);
 void gs_pools_anew(struct gs_service *s);
 /*
  * Clients of the driver's own servers have the server's TSG under a handle of their own, which nobody
- * sees them make. It is no other TSG. One that a start has adopted, before it knew of the pool, is in
- * the table as if it were. NULL: @rec is none of these.
+ * sees them make. It is no other TSG, and nothing is done through it. A start that does not know of
+ * the pool yet adopts it all the same. NULL: @rec is none of these.
  */
 struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec);
 /* That was seen: its server cannot be suspended with one call. */

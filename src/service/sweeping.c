@@ -41,11 +41,8 @@ static void sweep_work(struct gs_errand *e)
 	t->cpu_ns = gs_thread_cpu_ns() - start;
 }
 
-static void on_swept(const struct gpusched_tsg *rec, void *user)
+void gs_record_end(struct gs_service *s, const struct gpusched_tsg *rec)
 {
-	struct gs_service *s = user;
-
-	gs_count(s, GS_SVC_SWEPT);
 	if (s->p)
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
 	if (s->e)
@@ -53,6 +50,14 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
 		gs_record_tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
 	gs_sight_gone(s, rec->task.id);
+}
+
+static void on_swept(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_count(s, GS_SVC_SWEPT);
+	gs_record_end(s, rec);
 }
 
 /*

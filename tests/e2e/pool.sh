@@ -14,6 +14,11 @@ pipe=$GPUSCHED_SIM/run/mps/0/pool-pool/pipe
 be="$gsload be --seconds 60 --warmup 0 --ready --iterations-per-us 27"
 config '[Policy]
 Policy=lcbe'
+$be >"$scratch/early" &
+early=$!
+at_end+=($early)
+wait_for 20 grep -q ready "$scratch/early"
+kill -STOP $early
 start_daemon
 
 # pool ARGUMENTS...: `gpusched run` with them in the background; $POOL_PID, what both say in $scratch/pool.PID
@@ -55,13 +60,24 @@ facts() {
 wait_for 10 eval '[[ $(facts) == "be command true"* ]]' # what it runs is read by a reader, which may be late
 is "$(facts)" "be command true pool false" "the server has the pool's class"
 check "the policy acts on it as on one program" slice_is "$s" 1
-is "$(list_json all 'map(select(.kind == "compute")) | length')" 2 "one compute TSG of each GPU is all there is"
+is "$(list_json all "map(select(.kind == \"compute\" and .pid != $early)) | length")" 2 "one compute TSG of each GPU is all there is"
 like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
 ca=$(child "$a")
 exits 3 "a client's class cannot be set" "$gpusched" class set "pid:$ca" lc
 like "$out" "pool has one class" "with the reason"
 exits 3 "one of another class is not let in" "$gpusched" run --pool --class normal -- $be
 like "$out" "is of class be" "with the reason"
+
+# A client has the server's TSG under a handle of its own. Of one that a start has adopted it is known once the pool is.
+is "$(list_json pid:$early 'map(select(.kind == "compute")) | .[0].known_by')" scan "a TSG from before the start is adopted"
+curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d "{\"server\":$s,\"name\":\"pool\",\"class\":\"be\",
+	\"clients\":[\"$early\"],\"members\":[]}" http://g/v1/pool_set >"$scratch/told"
+check "as a client's it is the server's, and no other" wait_for 10 eval '[ "$(list_json "pid:$early" "map(select(.kind == \"compute\")) | length")" = 0 ]' ||
+	diag "$(cat "$scratch/told")"
+is "$("$gpusched" stats --json | jq .service.pool_handles)" 1 "which is counted"
+check "its clients are told again" wait_for 10 eval \
+	'[ "$(list_json all "[.[] | select(.pool != null) | .pool.clients[].pid] | unique | length")" = 2 ]'
+kill -9 "$early"
 check "it is suspended as one" "$gpusched" suspend "pid:$s"
 is "$(sim_state "[.tsgs[] | select(.pid == $s and .engine == 1) | .channels == .disabled_channels] | all")" true "with all its channels"
 check "and goes on" "$gpusched" resume "pid:$s"
