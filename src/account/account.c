@@ -112,27 +112,17 @@ static struct tsg *tsg_of(const struct gs_account *a, uint64_t id)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* The simulated GPU's time runs slower than ours by its dilation. */
-static uint64_t to_monotonic(const struct gpu *g, uint64_t gpu_ns)
-{
-	int64_t d = (int64_t)(gpu_ns - g->clock.gpu_ns);
-
-	return g->clock.monotonic_ns + (uint64_t)(int64_t)((double)d * gs_env()->dilate);
-}
-
 static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 {
-	int64_t d = (int64_t)(monotonic_ns - g->clock.monotonic_ns);
-
-	return g->clock.gpu_ns + (uint64_t)(int64_t)((double)d / gs_env()->dilate);
+	return gs_switchlog_to_gpu(&g->clock, monotonic_ns);
 }
 
 static void tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user)
 {
 	struct gs_turn at = *turn;
 
-	at.start_ns = to_monotonic(g, turn->start_ns);
-	at.end_ns = to_monotonic(g, turn->end_ns);
+	at.start_ns = gs_switchlog_to_monotonic(&g->clock, turn->start_ns);
+	at.end_ns = gs_switchlog_to_monotonic(&g->clock, turn->end_ns);
 	fn(&at, user);
 }
 
@@ -623,7 +613,9 @@ int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *
 
 static uint64_t clock_of(const void *user, uint64_t gpu_ns)
 {
-	return to_monotonic(user, gpu_ns);
+	const struct gpu *g = user;
+
+	return gs_switchlog_to_monotonic(&g->clock, gpu_ns);
 }
 
 int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret)

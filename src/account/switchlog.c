@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/env.h"
 #include "rm/abi.h"
 #include "rm/sys.h"
 
@@ -333,4 +334,18 @@ int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret)
 	}
 	*ret = best;
 	return 0;
+}
+
+uint64_t gs_switchlog_to_monotonic(const struct gs_switchlog_clock *c, uint64_t gpu_ns)
+{
+	int64_t d = (int64_t)(gpu_ns - c->gpu_ns);
+
+	return c->monotonic_ns + (uint64_t)(int64_t)((double)d * gs_env()->dilate);
+}
+
+uint64_t gs_switchlog_to_gpu(const struct gs_switchlog_clock *c, uint64_t monotonic_ns)
+{
+	int64_t d = (int64_t)(monotonic_ns - c->monotonic_ns);
+
+	return c->gpu_ns + (uint64_t)(int64_t)((double)d / gs_env()->dilate);
 }

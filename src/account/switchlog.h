@@ -46,5 +46,8 @@ struct gs_switchlog_clock {
 };
 /* The best of a few readings: 0.1 ms on an H200, error 4 to 25 us. 0 or -errno. */
 int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret);
+/* From one clock to the other. The simulated GPU's time runs slower than ours by its dilation. */
+uint64_t gs_switchlog_to_monotonic(const struct gs_switchlog_clock *c, uint64_t gpu_ns);
+uint64_t gs_switchlog_to_gpu(const struct gs_switchlog_clock *c, uint64_t monotonic_ns);
 
 #endif /* GPUSCHED_ACCOUNT_SWITCHLOG_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "account/turns.h"
+#include "account/slice.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,23 +11,7 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 
-/*
- * Seen on an H200 (docs/facts.md): a slice lasts 1.024 times what was set, and a turn that it ends
- * is k slices and 94 to 110 us long, which the context takes to be saved.
- */
-#define SLICE_NS_PER_US 1024u
-#define SAVE_MIN_NS 40000u  /* CTA and WFI, once what runs has come to its end */
-#define SAVE_SURE_NS 70000u /* CILP */
-#define SAVE_NS 100000u     /* where the length does not show it; half as much off, at most */
-#define SAVE_MAX_NS 150000u
-/* A shorter slice does not show in a turn's length: the window above is a tenth of it or more. */
-#define SLICE_SHOWS_US 800u
 #define LOST_MAX_NS NS_PER_MS
-/*
- * A turn that goes on for this and a slice had nobody waiting beside it, whatever its thread blocks
- * took to come to an end.
- */
-#define ALONE_NS (5 * NS_PER_MS)
 /*
  * Who has a longer slice may have drained long before somebody else is ready. After a turn so much
  * longer than its usual ones nobody knows who waited beside it, unless its slice ended it.
@@ -35,8 +20,6 @@
 #define DOUBT_NS (NS_PER_MS / 4)
 #define USUAL_SHORTER 4 /* a quarter of what is shorter counts; what is longer, however much: */
 #define USUAL_LONGER 16 /* a sixteenth more */
-/* Of so many slices a turn's length says little: it may have ended at any time. */
-#define SURE_SLICES 2u
 /* Who drained and comes back sooner had hardly anything to do in between: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
@@ -48,17 +31,16 @@ struct node {
 	struct gs_turn last; /* its last turn; its end is pending while @pending */
 	bool pending;        /* in gs_turns.pending */
 	struct node *prev, *next;
-	uint64_t switches;       /* of all, at its last END */
-	uint64_t waiting_since;  /* 0: not known to wait */
-	bool one_slice;          /* its last turn is as long as one slice, or longer by its drain */
-	uint64_t slice_us;       /* that is set; 0: unknown */
-	uint64_t usual_ns;       /* its turns last; 0: it had none */
-	uint64_t slice_ns;       /* of its last turn */
-	uint64_t assumed_ns;     /* of that, contended if its slice ended it */
-	uint64_t assumed_off_ns; /* which may be off by this */
-	uint64_t doubt_ns;       /* of it, maybe contended; in what the sums may be off by */
-	bool suspended;          /* it cannot run: it does not wait for its turn */
-	bool calm;               /* in gs_turns.calm */
+	uint64_t switches;      /* of all, at its last END */
+	uint64_t waiting_since; /* 0: not known to wait */
+	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
+	uint64_t slice_us;      /* that is set; 0: unknown */
+	uint64_t usual_ns;      /* its turns last; 0: it had none */
+	uint64_t slice_ns;      /* of its last turn */
+	struct gs_assumed assumed; /* of that, contended if its slice ended it */
+	uint64_t doubt_ns;         /* of it, maybe contended; in what the sums may be off by */
+	bool suspended;            /* it cannot run: it does not wait for its turn */
+	bool calm;                 /* in gs_turns.calm */
 	struct node *qprev, *qnext;
 	bool changed; /* in gs_turns.changed */
 	struct node *cprev, *cnext;
@@ -212,22 +194,6 @@ static void hear_launches(struct gs_turns *t, uint64_t ns)
 /* ---- why a turn ended ------------------------------------------------------------------------ */
 
 /*
- * Slices in a turn of that length if its slice may have ended it, else 0. @contended: from its START
- * on, so that its first slice was the last, however long its thread blocks took to come to an end.
- */
-static uint64_t slices_in(uint64_t length, uint64_t slice_us, bool contended)
-{
-	uint64_t slice = slice_us * SLICE_NS_PER_US, k;
-
-	if (!slice || length < slice + SAVE_MIN_NS)
-		return 0;
-	if (contended || length < slice + SAVE_SURE_NS)
-		return 1;
-	k = (length - SAVE_SURE_NS) / slice;
-	return slice_us < SLICE_SHOWS_US || length - k * slice <= SAVE_MAX_NS ? k : 0;
-}
-
-/*
  * Somebody waited from its START on, or came in its first slice: the GPU was told to leave at the end
  * of that. A shorter slice may have ended before its work went on, which says nothing of its blocks.
  */
@@ -236,7 +202,7 @@ static void learn_drain(struct node *n)
 	uint64_t length = n->last.end_ns - n->last.start_ns;
 	int64_t drain = (int64_t)(length - n->slice_ns), old = (int64_t)n->sums.drain_ns;
 
-	if (!n->one_slice || (!n->assumed_ns && n->last.contended_ns < length))
+	if (!n->one_slice || (!n->assumed.ns && n->last.contended_ns < length))
 		return;
 	if (n->slice_ns < SLICE_SHOWS_US * SLICE_NS_PER_US && drain < (int64_t)SAVE_SURE_NS)
 		return;
@@ -254,9 +220,9 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 	n->sums.ended[end]++;
 	change(t, n);
 	if (end == GS_TURN_SLICE) {
-		n->last.contended_ns += n->assumed_ns;
-		n->sums.contended_ns += n->assumed_ns;
-		n->sums.contended_off_ns += n->assumed_off_ns;
+		n->last.contended_ns += n->assumed.ns;
+		n->sums.contended_ns += n->assumed.ns;
+		n->sums.contended_off_ns += n->assumed.off_ns;
 		n->sums.last_work_ns = n->last.end_ns;
 		learn_drain(n);
 		wait_from(t, n, n->last.end_ns);
@@ -295,9 +261,10 @@ static void was_awaited(struct gs_turns *t, uint64_t ns)
 		n->sums.contended_ns += length - n->last.contended_ns;
 		n->last.contended_ns = length;
 		if (!n->pending && n->last.end == GS_TURN_SLICE)
-			n->sums.contended_off_ns -= n->assumed_off_ns;
+			n->sums.contended_off_ns -= n->assumed.off_ns;
 		n->sums.contended_off_ns -= n->doubt_ns;
-		n->assumed_ns = n->assumed_off_ns = n->doubt_ns = 0;
+		n->assumed = (struct gs_assumed){ 0 };
+		n->doubt_ns = 0;
 		leave_calm(t, n);
 		change(t, n);
 	}
@@ -501,19 +468,6 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 	settle_absent(t);
 }
 
-/* If its slice ended it somebody came in the last one: after half of it, for all we know. */
-static void assume_contended(struct node *n, uint64_t length, uint64_t slices)
-{
-	bool shows = n->slice_us >= SLICE_SHOWS_US;
-	uint64_t half = n->slice_ns / 2, save = shows ? length - slices * n->slice_ns : SAVE_NS;
-
-	n->assumed_ns = n->assumed_off_ns = 0;
-	if (!slices)
-		return;
-	n->assumed_off_ns = half + (shows ? 0 : SAVE_NS / 2);
-	n->assumed_ns = save + half < length ? save + half : length;
-}
-
 static bool is_doubtful(const struct node *n, uint64_t length)
 {
 	return n->slice_ns > ALONE_NS && n->usual_ns &&
@@ -534,11 +488,11 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	uint64_t slice_us = n->slice_us, length = ns - t->start_ns;
 	bool contended = t->contended_from || t->contended_ns;
-	uint64_t slices = slices_in(length, slice_us, t->contended_from == t->start_ns);
+	uint64_t slices = gs_slices_in(length, slice_us, t->contended_from == t->start_ns);
 
 	n->slice_ns = slice_us * SLICE_NS_PER_US;
 	n->one_slice = slices == 1;
-	assume_contended(n, length, contended ? 0 : slices);
+	n->assumed = gs_slice_contended(length, slice_us, contended ? 0 : slices);
 	n->last = (struct gs_turn){
 		.id = n->id,
 		.start_ns = t->start_ns,
@@ -569,8 +523,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 		settle(t, n, GS_TURN_UNSURE);
 	else if (!slices)
 		settle(t, n, GS_TURN_DRAINED);
-	else if (slice_us >= SLICE_SHOWS_US && (contended || slices <= SURE_SLICES) &&
-		 length - slices * n->slice_ns >= SAVE_SURE_NS)
+	else if (gs_slice_is_sure(length, slice_us, slices, contended))
 		settle(t, n, GS_TURN_SLICE);
 }
 
