@@ -27,7 +27,7 @@ struct tsg {
 	struct gpusched_key key;
 	uint64_t id;
 	uint32_t gpu, maker; /* pid that made it */
-	uint32_t timeslice_us;
+	uint32_t timeslice_us, mode;
 	uint32_t engine;
 	struct context *contexts;
 	bool told;          /* its facts were, and hold */
@@ -112,9 +112,10 @@ static struct tsg *tsg_of(const struct gs_account *a, uint64_t id)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
+/* 0 stays what it is: no time. */
 static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 {
-	return gs_switchlog_to_gpu(&g->clock, monotonic_ns);
+	return !monotonic_ns ? 0 : gs_switchlog_to_gpu(&g->clock, monotonic_ns);
 }
 
 static void tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user)
@@ -153,6 +154,7 @@ static void tell_settings(struct gpu *g)
 		if (t->gpu != g->gpu.index)
 			continue;
 		gs_turns_slice(g->turns, t->id, t->timeslice_us, 0);
+		gs_turns_mode(g->turns, t->id, t->mode, 0);
 		if (t->suspended)
 			gs_turns_suspend(g->turns, t->id, true, 0);
 	}
@@ -493,6 +495,7 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	t->gpu = rec->task.gpu;
 	t->maker = maker ? maker : rec->task.pid;
 	t->engine = rec->task.engine;
+	t->mode = GPUSCHED_PREEMPT_CILP;
 	if (add_maker(a, t)) {
 		free(t);
 		return -ENOMEM;
@@ -516,11 +519,6 @@ void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns)
 	gs_turns_launched(g->turns, id, to_gpu(g, ns));
 }
 
-static uint64_t from_when(const struct gpu *g, uint64_t ns)
-{
-	return ns ? to_gpu(g, ns) : 0;
-}
-
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns)
 {
 	struct tsg *t = tsg_of(a, id);
@@ -530,7 +528,7 @@ void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns
 		return;
 	t->suspended = !on;
 	if (g->turns)
-		gs_turns_suspend(g->turns, id, !on, from_when(g, ns));
+		gs_turns_suspend(g->turns, id, !on, to_gpu(g, ns));
 }
 
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns)
@@ -542,7 +540,19 @@ void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, 
 		return;
 	t->timeslice_us = timeslice_us;
 	if (g->turns)
-		gs_turns_slice(g->turns, id, timeslice_us, from_when(g, ns));
+		gs_turns_slice(g->turns, id, timeslice_us, to_gpu(g, ns));
+}
+
+void gs_account_mode(struct gs_account *a, uint64_t id, uint32_t mode, uint64_t ns)
+{
+	struct tsg *t = tsg_of(a, id);
+	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+
+	if (!g || t->mode == mode)
+		return;
+	t->mode = mode;
+	if (g->turns)
+		gs_turns_mode(g->turns, id, mode, to_gpu(g, ns));
 }
 
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
@@ -560,6 +570,8 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 	if (r)
 		return r;
 	gs_account_slice(a, t->id, is->timeslice_us, 0);
+	if (is->valid & GPUSCHED_PREEMPT_MODE)
+		gs_account_mode(a, t->id, is->preempt_mode, 0);
 	gs_account_runnable(a, t->id, !(is->valid & GPUSCHED_RUNNABLE) || is->runnable, 0);
 	for (uint32_t i = 0; ch && !r && i < ch->n; i++)
 		r = add_context(a, t, ch->ch[i].cid);

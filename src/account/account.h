@@ -55,6 +55,8 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch, uint32_t maker);
 /* The slice that its turns are judged by, from @ns on (CLOCK_MONOTONIC; 0: from now on). */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns);
+/* The preemption mode, GPUSCHED_PREEMPT_...; from @ns on, as there. CILP until it is told. */
+void gs_account_mode(struct gs_account *a, uint64_t id, uint32_t mode, uint64_t ns);
 /* The last launch of its program that was counted, CLOCK_MONOTONIC; told after each look. */
 void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
 /* Ours to know, from @ns on, as there: while it is suspended it does not wait for its turn. */

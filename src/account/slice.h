@@ -27,19 +27,33 @@
  */
 #define ALONE_NS (5 * NS_PER_MS)
 
-/*
- * Slices in a turn of that length if its slice may have ended it, else 0. @contended: from its START
- * on, so that its first slice was the last, however long its thread blocks took to come to an end.
- */
-uint64_t gs_slices_in(uint64_t length, uint64_t slice_us, bool contended);
+/* What is set of a TSG. */
+struct gs_slice {
+	uint64_t us;
+	/* In CTA or WFI mode: once the slice is over, what runs first comes to its end. */
+	bool finishes;
+};
 
-/* Whether it is certain that the last of its @slices ended the turn. @contended: in any part of it. */
-bool gs_slice_is_sure(uint64_t length, uint64_t slice_us, uint64_t slices, bool contended);
+/* Since when somebody is known to have waited. */
+enum gs_awaited { GS_AWAITED_NEVER, GS_AWAITED_LATER, GS_AWAITED_FROM_START };
+
+/*
+ * Slices in a turn of that length if its slice may have ended it, else 0. If it was awaited from its
+ * START on its first slice was the last, however long its thread blocks took to come to an end.
+ */
+uint64_t gs_slices_in(const struct gs_slice *s, uint64_t length, enum gs_awaited since);
+
+/* Whether it is certain that the last of its @slices ended the turn. */
+bool gs_slice_is_sure(const struct gs_slice *s, uint64_t length, uint64_t slices,
+		      enum gs_awaited since);
 
 struct gs_assumed {
 	uint64_t ns, off_ns; /* which may be off by this */
 };
-/* If its slice ended it, somebody came in the last one: after half of it, for all we know. */
-struct gs_assumed gs_slice_contended(uint64_t length, uint64_t slice_us, uint64_t slices);
+/*
+ * If its slice ended it, somebody came in the last one: after half of it, for all we know. Which slice
+ * was the last nobody knows of what finishes first.
+ */
+struct gs_assumed gs_slice_contended(const struct gs_slice *s, uint64_t length, uint64_t slices);
 
 #endif /* GPUSCHED_ACCOUNT_SLICE_H */

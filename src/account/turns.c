@@ -10,6 +10,7 @@
 
 #include "basic/clock.h"
 #include "basic/grow.h"
+#include "gpusched/abi.h"
 
 #define LOST_MAX_NS NS_PER_MS
 /*
@@ -34,7 +35,7 @@ struct node {
 	uint64_t switches;      /* of all, at its last END */
 	uint64_t waiting_since; /* 0: not known to wait */
 	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
-	uint64_t slice_us;      /* that is set; 0: unknown */
+	struct gs_slice slice;  /* that is set */
 	uint64_t usual_ns;      /* its turns last; 0: it had none */
 	uint64_t slice_ns;      /* of its last turn */
 	struct gs_assumed assumed; /* of that, contended if its slice ended it */
@@ -51,8 +52,8 @@ struct node {
 /* A change that counts from @ns on; the records may not have come to it. */
 struct setting {
 	uint64_t ns, id;
-	uint64_t slice_us;
-	enum { SETS_SLICE, SUSPENDS, RESUMES } what;
+	enum { SETS_SLICE, SETS_MODE, SUSPENDS, RESUMES } what;
+	uint64_t value;
 };
 
 struct gs_turns {
@@ -356,7 +357,7 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 /* Of the turn under way, by the slice that is set. */
 static void expect_end(struct gs_turns *t, const struct node *n, uint64_t from_ns)
 {
-	t->slice_ns = n ? n->slice_us * SLICE_NS_PER_US : 0;
+	t->slice_ns = n ? n->slice.us * SLICE_NS_PER_US : 0;
 	t->alone_ns = t->slice_ns ? from_ns + t->slice_ns + ALONE_NS : UINT64_MAX;
 }
 
@@ -366,8 +367,12 @@ static void apply(struct gs_turns *t, const struct setting *s)
 
 	if (!n)
 		return;
+	if (s->what == SETS_MODE) {
+		n->slice.finishes = s->value != GPUSCHED_PREEMPT_CILP;
+		return;
+	}
 	if (s->what == SETS_SLICE) {
-		n->slice_us = s->slice_us;
+		n->slice.us = s->value;
 		if (n == t->cur)
 			expect_end(t, n, t->last_ns);
 		return;
@@ -484,15 +489,22 @@ static void learn_usual(struct node *n, uint64_t length)
 		n->usual_ns += n->usual_ns / USUAL_LONGER;
 }
 
+static enum gs_awaited awaited_since(const struct gs_turns *t)
+{
+	if (t->contended_from == t->start_ns)
+		return GS_AWAITED_FROM_START;
+	return t->contended_from || t->contended_ns ? GS_AWAITED_LATER : GS_AWAITED_NEVER;
+}
+
 static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 {
-	uint64_t slice_us = n->slice_us, length = ns - t->start_ns;
-	bool contended = t->contended_from || t->contended_ns;
-	uint64_t slices = gs_slices_in(length, slice_us, t->contended_from == t->start_ns);
+	uint64_t length = ns - t->start_ns;
+	enum gs_awaited since = awaited_since(t);
+	uint64_t slices = gs_slices_in(&n->slice, length, since);
 
-	n->slice_ns = slice_us * SLICE_NS_PER_US;
+	n->slice_ns = n->slice.us * SLICE_NS_PER_US;
 	n->one_slice = slices == 1;
-	n->assumed = gs_slice_contended(length, slice_us, contended ? 0 : slices);
+	n->assumed = gs_slice_contended(&n->slice, length, since ? 0 : slices);
 	n->last = (struct gs_turn){
 		.id = n->id,
 		.start_ns = t->start_ns,
@@ -519,11 +531,11 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 	n->calm = n->last.contended_ns < length;
 	if (n->calm)
 		DL_APPEND2(t->calm, n, qprev, qnext);
-	if (!slice_us || n->suspended)
+	if (!n->slice.us || n->suspended)
 		settle(t, n, GS_TURN_UNSURE);
 	else if (!slices)
 		settle(t, n, GS_TURN_DRAINED);
-	else if (gs_slice_is_sure(length, slice_us, slices, contended))
+	else if (gs_slice_is_sure(&n->slice, length, slices, since))
 		settle(t, n, GS_TURN_SLICE);
 }
 
@@ -622,12 +634,17 @@ static int set(struct gs_turns *t, const struct setting *s)
 
 int gs_turns_slice(struct gs_turns *t, uint64_t id, uint64_t slice_us, uint64_t ns)
 {
-	return set(t, &(struct setting){ ns, id, slice_us, SETS_SLICE });
+	return set(t, &(struct setting){ ns, id, SETS_SLICE, slice_us });
+}
+
+int gs_turns_mode(struct gs_turns *t, uint64_t id, uint32_t mode, uint64_t ns)
+{
+	return set(t, &(struct setting){ ns, id, SETS_MODE, mode });
 }
 
 int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on, uint64_t ns)
 {
-	return set(t, &(struct setting){ ns, id, 0, on ? SUSPENDS : RESUMES });
+	return set(t, &(struct setting){ ns, id, on ? SUSPENDS : RESUMES, 0 });
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */

@@ -105,6 +105,8 @@ void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
  */
 /* Its slice; 0: unknown, as at first. */
 int gs_turns_slice(struct gs_turns *t, uint64_t id, uint64_t slice_us, uint64_t ns);
+/* Its preemption mode, GPUSCHED_PREEMPT_...; CILP at first, as CUDA sets. */
+int gs_turns_mode(struct gs_turns *t, uint64_t id, uint32_t mode, uint64_t ns);
 /* It cannot run, or can again: while it cannot, it does not wait for its turn. */
 int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on, uint64_t ns);
 /* TSG @id held the GPU alone for @ns, and is estimated to have worked for @worked_ns of it. */

@@ -61,8 +61,13 @@ int bench_model_turns(const struct sim_result *res, struct gs_turns **ret)
 
 	if (r)
 		return r;
-	for (size_t i = 0; !r && i < res->nprocesses; i++)
-		r = gs_turns_slice(turns, i + 1, res->processes[i].is.timeslice_us, 0);
+	for (size_t i = 0; !r && i < res->nprocesses; i++) {
+		const struct gpusched_settings *is = &res->processes[i].is;
+
+		r = gs_turns_slice(turns, i + 1, is->timeslice_us, 0);
+		if (!r)
+			r = gs_turns_mode(turns, i + 1, is->preempt_mode, 0);
+	}
 	for (size_t i = 0; !r && i < res->nturns; i++) {
 		const struct sim_turn *t = &res->turns[i];
 		const struct gs_switch start = { .ns = t->start_ns, .start = true };

@@ -277,6 +277,9 @@ void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
 	case GPUSCHED_EV_TIMESLICE:
 		gs_account_slice(s->account, ev->id, ev->arg[0], ev->ns);
 		break;
+	case GPUSCHED_EV_PREEMPT_MODE:
+		gs_account_mode(s->account, ev->id, ev->arg[0], ev->ns);
+		break;
 	default:
 		break;
 	}
@@ -288,6 +291,8 @@ void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call)
 		return;
 	if (call->op == GS_RM_SET_TIMESLICE)
 		gs_account_slice(s->account, call->id, call->arg, gs_now_ns());
+	if (call->op == GS_RM_SET_PREEMPT_MODE)
+		gs_account_mode(s->account, call->id, call->arg, gs_now_ns());
 	if (call->op == GS_RM_SUSPEND || call->op == GS_RM_RESUME)
 		gs_account_runnable(s->account, call->id, call->op == GS_RM_RESUME, gs_now_ns());
 }

@@ -74,6 +74,7 @@ void sim_call_effect(struct sim_sim *x, unsigned int worker)
 	case GS_RM_SET_PREEMPT_MODE:
 		sim_tsg_set_preempt_mode(p->tsg, s->arg);
 		p->is.preempt_mode = (uint8_t)s->arg;
+		sim_sight_settings(p);
 		break;
 	case GS_RM_SUSPEND:
 	case GS_RM_RESUME:

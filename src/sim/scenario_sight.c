@@ -144,6 +144,7 @@ void sim_sight_settings(struct sim_proc *p)
 
 	for (size_t i = 0; i < GS_COUNT(turns); i++)
 		if (gs_turns_slice(turns[i], id, p->is.timeslice_us, now) ||
+		    gs_turns_mode(turns[i], id, p->is.preempt_mode, now) ||
 		    gs_turns_suspend(turns[i], id, !p->is.runnable, now))
 			gs_fail(&p->sim->err, -ENOMEM, "out of memory");
 }

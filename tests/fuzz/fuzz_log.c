@@ -133,6 +133,7 @@ static void tsg_op(struct gs_account *a, struct input *in, int what, uint64_t *n
 	case SLICE:
 		v = take(in, NULL, 5);
 		gs_account_slice(a, v & 15, (uint32_t)(v >> 8), v >> 32);
+		gs_account_mode(a, v >> 4 & 15, (uint32_t)(v % 3), v >> 32);
 		break;
 	default:
 		break;

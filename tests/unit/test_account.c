@@ -303,6 +303,48 @@ static void suspended(void **state)
 	assert_int_equal(last[2].state, GPUSCHED_STATE_WAITING);
 }
 
+/* Contended time of TSG 1, which its slice ends after 2 ms of thread blocks: by how much it is off. */
+static uint64_t off_in_a_round(void)
+{
+	struct gs_turn_sums was = { 0 }, is;
+
+	gs_account_of(account, 1, &was);
+	turn(101, 11, SLICE_NS + 2 * MS);
+	turn(102, 12, MS / 10);
+	turn(101, 11, MS / 10);
+	now += 10 * MS;
+	look();
+	assert_int_equal(gs_account_of(account, 1, &is), 0);
+	assert_int_equal(is.turns, was.turns + 2);
+	return is.contended_off_ns - was.contended_off_ns;
+}
+
+/* What it judges turns by, from whatever says so: a record, or a call before or after the log is open. */
+static void modes(void **state)
+{
+	struct gpusched_tsg rec = {
+		.task = { .id = 1,
+			  .kind = GPUSCHED_KIND_COMPUTE,
+			  .engine = 1,
+			  .pid = 11,
+			  .is = { .valid = GPUSCHED_TIMESLICE | GPUSCHED_PREEMPT_MODE,
+				  .timeslice_us = 2048,
+				  .preempt_mode = GPUSCHED_PREEMPT_CILP } },
+	};
+
+	tsg(1, 11, 101);
+	tsg(2, 12, 102);
+	gs_account_mode(account, 1, GPUSCHED_PREEMPT_CTA, 0); /* before there is a log */
+	look();
+	assert_int_not_equal(off_in_a_round(), 0);
+	assert_int_equal(gs_account_tsg(account, &rec, NULL, 0), 0);
+	assert_int_equal(off_in_a_round(), 0);
+	gs_account_mode(account, 1, GPUSCHED_PREEMPT_WFI, now);
+	assert_int_not_equal(off_in_a_round(), 0);
+	tsg(1, 11, 101); /* a record that does not know */
+	assert_int_not_equal(off_in_a_round(), 0);
+}
+
 /* Why there is no log, in words. */
 static void reasons(void **state)
 {
@@ -359,6 +401,7 @@ static void what_calls_take(void **state)
 	gs_account_read(account, at);
 	assert_true(spent_ns > 0); /* of the clock */
 	spent_ns = 0;
+	at = gs_now_ns(); /* not before it was read: it would be read again */
 	gs_account_read(account, at + MS);
 	assert_int_equal(spent_ns, 0); /* reading what is there is none */
 	fake_log.call_ns = 3 * MS;
@@ -482,6 +525,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drops, begin, end),
 		cmocka_unit_test_setup_teardown(very_many, begin, end),
 		cmocka_unit_test_setup_teardown(suspended, begin, end),
+		cmocka_unit_test_setup_teardown(modes, begin, end),
 		cmocka_unit_test_setup_teardown(reasons, NULL, end),
 		cmocka_unit_test_setup_teardown(what_calls_take, begin, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),

@@ -12,6 +12,7 @@
 
 #include "account/turns.h"
 #include "basic/clock.h"
+#include "gpusched/abi.h"
 
 #define US NS_PER_US
 #define MS NS_PER_MS
@@ -322,6 +323,53 @@ static void leaves_soon(void **state)
 	assert_int_equal(of(t, A).waits, 9);
 	assert_int_equal(of(t, A).drain_ns, 58 * US);
 	gs_turns_free(t);
+}
+
+static struct gs_turn_sums cut_off_once(uint32_t mode, unsigned int slice, uint64_t length)
+{
+	struct gs_turns *t = begin();
+	struct gs_turn_sums sums;
+
+	assert_int_equal(gs_turns_mode(t, A, mode, 0), 0);
+	start(t, A, MS, slice);
+	end(t, A, MS + length, slice);
+	assert_false(of(t, A).waiting);
+	start(t, B, MS + length + 80 * US, 1000000);
+	end(t, B, MS + length + 240 * US, 1000000);
+	start(t, A, MS + length + 320 * US, slice);
+	sums = of(t, A);
+	gs_turns_free(t);
+	return sums;
+}
+
+/* In CTA mode thread blocks come to an end first: how long that took a short slice does not show. */
+static void finishes_first(void **state)
+{
+	struct gs_turn_sums s = cut_off_once(GPUSCHED_PREEMPT_CILP, 1, 4 * MS);
+
+	assert_true(s.contended_ns + s.contended_off_ns < 200 * US);
+	for (uint32_t mode = GPUSCHED_PREEMPT_WFI; mode <= GPUSCHED_PREEMPT_CTA; mode++) {
+		s = cut_off_once(mode, 1, 4 * MS);
+		assert_int_equal(s.ended[GS_TURN_SLICE], 1);
+		assert_int_equal(s.contended_ns + s.contended_off_ns, 4 * MS);
+		/* for longer nobody waits */
+		s = cut_off_once(mode, 1, 40 * MS);
+		assert_int_equal(s.contended_ns + s.contended_off_ns, 5 * MS + 1024);
+	}
+}
+
+/* Nor does a longer one that blocks outlast: then it is as with a short one. */
+static void outlasts_its_slice(void **state)
+{
+	struct gs_turn_sums s = cut_off_once(GPUSCHED_PREEMPT_CTA, SLICE, SLICE_NS + MS);
+
+	assert_int_equal(s.ended[GS_TURN_SLICE], 1);
+	assert_int_equal(s.waits, 1);
+	assert_int_equal(s.contended_ns, SLICE_NS / 2 + MS);
+	assert_int_equal(s.contended_off_ns, SLICE_NS / 2);
+	assert_int_equal(s.drain_ns, MS);
+	s = cut_off_once(GPUSCHED_PREEMPT_CILP, SLICE, SLICE_NS + MS);
+	assert_int_equal(s.ended[GS_TURN_DRAINED], 1);
 }
 
 /* From a launch on it waits, whether that is told before or after the records around it. */
@@ -674,6 +722,8 @@ int main(void)
 		cmocka_unit_test(contended_after_all),
 		cmocka_unit_test(rests_beside_a_loaded_one),
 		cmocka_unit_test(leaves_soon),
+		cmocka_unit_test(finishes_first),
+		cmocka_unit_test(outlasts_its_slice),
 		cmocka_unit_test(launches),
 		cmocka_unit_test(returns),
 		cmocka_unit_test(drains),
