@@ -56,6 +56,18 @@ ge "$(one $lc .turns.drained)" 40 "LC's end by themselves"
 le "$(one $lc .turns.slice_ended)" "$(($(one $lc .turns.turns) / 10))" "hardly one by its slice"
 ge "$(one $be .wait_time_ns)" 1000000 "BE waits for LC"
 ge "$(gpu '.lost_ns')" 1000000 "switches are lost time"
+# Beside a short slice in CTA mode nobody knows how long what ran took to come to its end.
+off_by() { # by how much the contended time of one more of BE's turns may be off, ns
+	local was=$(one $be '[.turns.contended_off_ns, .turns.slice_ended] | join(" ")')
+	wait_for 10 eval '[ "$(one $be .turns.slice_ended)" -ge $((${was#* } + 40)) ]' || return
+	one $be "[.turns.contended_off_ns, .turns.slice_ended] | (.[0] - ${was% *}) / (.[1] - ${was#* }) | floor"
+}
+exits 0 "BE gets a slice of 100 us" "$gpusched" set pid:$be timeslice=100us
+sleep 0.3 # until the records are as far
+le "$(off_by)" 102000 "by CILP it is known which one ended BE's turn"
+exits 0 "BE leaves between thread blocks" "$gpusched" set pid:$be preempt_mode=cta
+sleep 0.3
+ge "$(off_by)" 200000 "then it is not"
 le "$(one $lc .turns.waits)" 3 "of LC, which drains, nobody knows that it waits"
 exits 0 "launches are counted" "$gpusched" observe launches on
 check "from its launches it is known" wait_for 30 eval '[ "$(one $lc .turns.waits)" -ge 20 ]'
