@@ -249,7 +249,7 @@ void gs_orphan_seen(struct gs_service *s, const struct gpusched_event *ev)
 	if (!s->config->adopt || gs_process_uid(new.pid, &new.uid))
 		return;
 	pool = gs_pool_of_process(s, new.pid);
-	if (pool) { /* it has the server's TSG under another handle */
+	if (pool && pool->uid == new.uid) { /* it has the server's TSG under another handle */
 		gs_count(s, GS_SVC_POOL_HANDLES);
 		gs_pool_spread(s, pool);
 		return;
