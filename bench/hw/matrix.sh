@@ -12,16 +12,18 @@
 #   services   launch-bound, ResNet-50 as a CUDA graph, a decoder (PyTorch)
 #   eager      ResNet-50, eager (PyTorch)
 #   rest       all other loads, by default and under `auto`
+#   untold     all loads, by default and under `auto` while nobody has a class
 #
-# Where nothing else is said, 5 blocks (`rest` 3), and up to 10 where those leave a figure open.
+# Where nothing else is said, 5 blocks of the core's loads and 3 of the others, and up to 10 where
+# those leave a figure open (`untold` 3).
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets PART.txt, a table, and PART.tar.gz:
 # all that `gpusched bench` keeps. BLOCKS, SECONDS_EACH, WARMUP: others than these. GPUS=2: blocks
 # side by side on so many. With PATH_TOO=1 it can be tried on a simulated GPU.
 set -u
 what=${2:-most}
 case $#,$what in
-1,most | 2,most | 2,one | 2,twenty | 2,services | 2,eager | 2,rest) ;;
-*) echo "usage: $0 OUTDIR [most|one|twenty|services|eager|rest]" >&2; exit 2 ;;
+1,most | 2,most | 2,one | 2,twenty | 2,services | 2,eager | 2,rest | 2,untold) ;;
+*) echo "usage: $0 OUTDIR [most|one|twenty|services|eager|rest|untold]" >&2; exit 2 ;;
 esac
 mkdir -p "$1" && to=$(cd "$1" && pwd) && out=$to/$what || exit 1
 mkdir -p "$out"
@@ -71,6 +73,11 @@ services)
 	;;
 eager) part "" 4 default,auto,share,mps-prio eager ;;
 rest) part "" 2 default,auto two-lc,short-be,long-be,memory-be,copy-be,bursts,half-be ;;
+# it first has to see who is who
+untold)
+	part 3 5 default,auto-untold a-1be,a-3be,a-8be,b-1be,b-3be,b-8be,open-1be,launch-1be,two-lc,short-be,long-be,memory-be,copy-be,bursts,half-be
+	part 3 5 default,auto-untold graph,eager,decoder
+	;;
 esac
 timeout 60 "$gpusched" bench --gpu "${where:-real}" --out "$out" --resume --minutes 0
 cp "$out/table.txt" "$to/$what.txt" 2>/dev/null

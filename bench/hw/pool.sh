@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Pools and shared use on a GPU: what they give, and what happens to the others when a program in one is killed, has a
-# bad access, or the server dies. Under 6 minutes.
+# bad access, the server dies, or the daemon is killed and comes again. Under 7 minutes. STEPS="restart": that alone.
 #
 #   bench/hw/pool.sh OUTDIR
 #
@@ -182,10 +182,46 @@ incidents() {
 	cp -r "$run_dir" "$raw/directory" 2>/dev/null
 }
 
-step prepare 90 prepare
-step beside 100 beside
-step share 60 share
-step incidents 220 incidents
+# ---- the daemon comes again -----------------------------------------------------------------------
+
+# What `auto` has LC at, and which TSGs the daemon has as BE's: one of the server, and none of its clients.
+told() { # NAME
+	lc "restart.$1" 4 "${closed[@]}"
+	gs list --json >"$raw/restart.$1.list.json"
+	gs stats --json >"$raw/restart.$1.stats.json"
+	note "restart.$1" "$("$jq" -cs --slurpfile list "$raw/restart.$1.list.json" --slurpfile stats "$raw/restart.$1.stats.json" \
+		'map(select(.p99_us)) | last | {p50_us, p99_us, be_tsgs: ([$list | flatten | .[] | select(.class == "be" and .kind == "compute")] | length),
+		pool_handles: ($stats | flatten | .[0] | [.. | .pool_handles? // empty] | add)}' "$raw/restart.$1.lc.json")"
+}
+
+restart() {
+	local i be=()
+	daemon_start || return 1
+	gs policy start auto || return 1
+	as_lc=("${only_lc[@]}") as_be=("${pool[@]}")
+	for i in 0 1 2; do
+		be_start "restart.$i"
+		be+=($pid)
+	done
+	sleep 2
+	told before
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+	daemon_start
+	wait_for 10 eval 'gs policy get | grep -q auto' || return 1 # it starts it anew by itself
+	sleep 3
+	told after
+	for i in 0 1 2; do
+		be_end "restart.$i" "${be[$i]}"
+	done
+	pids=() as_be=() as_lc=()
+}
+
+for part in prepare:90 beside:100 share:60 incidents:220 restart:60; do
+	case " prepare ${STEPS:-beside share incidents restart} " in
+	*" ${part%:*} "*) step "${part%:*}" "${part#*:}" "${part%:*}" ;;
+	esac
+done
 pool_end
 at_end
 trap - EXIT
@@ -200,4 +236,8 @@ trap - EXIT
 	"$jq" -rs '(map(select(.key | startswith("gone."))) | map({key: .key[5:], value}) | from_entries) as $gone |
 		.[] | select(.key | startswith("incident.")) | .key[9:] as $k | .value |
 		"| \($k) | \(.programs) | \(.ended) | \(.server_before) | \(.server_after) | \(.new_program.status), \(.new_program.seconds) | \(.suspended) | \($gone[$k]) |"' "$raw/notes.jsonl"
+	echo
+	echo "| the daemon is killed beside 3 BE in a pool | LC p50 us | LC p99 us | compute TSGs of BE | clients' handles |"
+	echo "|---|---|---|---|---|"
+	"$jq" -r 'select(.key | startswith("restart.")) | "| \(.key[8:]) | \(.value.p50_us) | \(.value.p99_us) | \(.value.be_tsgs) | \(.value.pool_handles // "-") |"' "$raw/notes.jsonl"
 } | tee "$out/pool.md"
