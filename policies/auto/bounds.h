@@ -200,10 +200,14 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->look_returns = r->lc_returns;
 }
 
-/* Something is done for TSGs without a class only where both sides are there. */
+/*
+ * Something is done for TSGs without a class only where both sides are there, and where nobody competes
+ * with them who is not told apart yet: that one would take what BEs leave to LC.
+ */
 GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 {
-	gs_u32 act = r->g_guessed_lc + r->g_guessed_be && r->g_lc + r->g_guessed_lc &&
+	int clear = r->g_unclear_permille < BUSY_PERMILLE && (r->acting || !r->g_leaning);
+	gs_u32 act = clear && r->g_guessed_lc + r->g_guessed_be && r->g_lc + r->g_guessed_lc &&
 		     r->g_be + r->g_guessed_be && now >= r->leave_until_ns;
 
 	if (act && !r->acting)

@@ -105,8 +105,11 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 		s->idle = 1;
 }
 
-/* What the present turns look like: LC, BE, or no opinion. */
-GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, gs_u64 span)
+/*
+ * What the present turns look like: LC, BE, or no opinion. Beside the short slices that it is given as an
+ * LC, a launch-bound service returns again and again: that is no reason to take them away.
+ */
+GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, const struct runlist *r, gs_u64 span)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 cut = f->slice_ended - s->look_slice, drained = f->drained - s->look_drained;
@@ -120,9 +123,9 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, gs_u64 span)
 		return BE;
 	if (cut * 100 >= ended * 95 && held * 25 >= span)
 		return BE;
-	if (drained * 10 >= ended * 9 && held * 2 <= span && returns * 4 <= drained * 3)
-		return LC;
-	return NOTHING;
+	if (drained * 10 < ended * 9 || held * 2 > span)
+		return NOTHING;
+	return returns * 4 <= drained * 3 || (r->acting && s->verdict == LC) ? LC : NOTHING;
 }
 
 GPUSCHED_INLINE void begin_look(struct tsg *s)
@@ -138,7 +141,7 @@ GPUSCHED_INLINE void begin_look(struct tsg *s)
 }
 
 /* Only turns that somebody else ended say something: alone there are none. */
-GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s)
+GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 span = f->as_of_ns - s->look_ns, ended;
@@ -155,7 +158,7 @@ GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s)
 	}
 	if (span < LOOK_NS || (ended < 4 && span < LOOK_MAX_NS))
 		return;
-	says = ended < 4 ? s->verdict : opinion(s, span);
+	says = ended < 4 ? s->verdict : opinion(s, r, span);
 	begin_look(s);
 	if (says == s->verdict) {
 		s->looks = 0;
@@ -229,6 +232,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	r->seq = round->seq;
 	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
 	r->g_ready = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
+	r->g_unclear_permille = r->g_leaning = 0;
 	r->g_asked_us = r->g_users = 0;
 	r->local.id = r->leads.id = r->guest.id = r->called.id = 0;
 }
@@ -270,6 +274,9 @@ GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, s
 		r->g_be += !guessed;
 		r->g_guessed_be += guessed;
 		r->g_asked_us = most(r->g_asked_us, t->asked.timeslice_us);
+	} else if (guessed) {
+		r->g_unclear_permille += (gs_u32)s->share_permille;
+		r->g_leaning += s->looks && s->leaning == BE;
 	}
 	if (s->role != LC && !counts_as(t, s, r, BE) && s->share_permille >= BUSY_PERMILLE)
 		r->g_busy++;
@@ -283,7 +290,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	look_absent(t, s, now);
 	if (s->sighted) {
 		if (guess)
-			judge(t, s);
+			judge(t, s, r);
 		look_progress(s, r);
 		look_inversion(t, s, r);
 	}

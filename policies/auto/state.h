@@ -58,6 +58,8 @@ struct runlist {
 	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
+	/* of those of no class and no verdict: their part of the GPU, and how many look like BE so far */
+	gs_u32 g_unclear_permille, g_leaning;
 	gs_u64 users,
 		g_users;   /* with BEs that want turns, by weight: of the last round, of this one */
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */

@@ -5,13 +5,15 @@
  * On each runlist each user, and each of its jobs, has a virtual time that goes on with its turns,
  * more slowly the larger its weight. The one that is farthest behind is next; who comes or comes back
  * starts where the last one stands. Turns change everywhere at the same moments, so that a job can
- * have its turn on all its GPUs at once (gangs.h).
+ * have its turn on all its GPUs at once (gangs.h). Of whom nobody said anything each process has turns
+ * of its own, as by default: shares by job would take from some what the driver gives them.
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H
 
 #define ROOTS (1ull << 63)   /* of root, a cgroup is a user */
 #define OWN_JOB (1ull << 62) /* without a cgroup a process is a job */
+#define NOBODY (1ull << 61)  /* the user of TSGs of no class; each process is a job */
 
 GPUSCHED_INLINE gs_u64 cgroup_of(const struct gpusched_task *t)
 {
@@ -20,13 +22,15 @@ GPUSCHED_INLINE gs_u64 cgroup_of(const struct gpusched_task *t)
 
 GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
 {
-	gs_u64 job = gpusched_job(t);
+	gs_u64 job = is_guessed(t) ? OWN_JOB | t->pid : gpusched_job(t);
 
 	return job ? job : cgroup_of(t);
 }
 
 GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 {
+	if (is_guessed(t))
+		return NOBODY;
 	return t->uid ? t->uid : ROOTS | cgroup_of(t);
 }
 

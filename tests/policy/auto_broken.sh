@@ -70,10 +70,13 @@ without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees 
 without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' adopted
 without "a counterpart" 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
-regard="$step;s/ && returns \* 4 <= drained \* 3//"
+regard="$step;s/return returns \* 4 .*/return LC;/"
 without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
 	nobody-launch-bound
 without "a whole round of turns to judge by" 's/most(S, 10 \* turn \* r->ready)/S/;s/(got + turn)/got/' nobody-8be
+without "a mind that stays made up" 's/ || (r->acting && s->verdict == LC)//' nobody-eager
+without "a wait for who is not told apart" 's/int clear = .*/int clear = 1;/' nobody-starts
+without "shares as by default" 's/return NOBODY;/return cgroup_of(t);/' nobody-starts
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \
