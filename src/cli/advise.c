@@ -66,12 +66,14 @@ static struct advise_seen seen_of(const json_t *before, const json_t *t, double 
 	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches");
 	/* the viewer's own, or root's to see, always have "client" */
 	bool hidden = !gs_json_at(t, "turns") && !gs_json_at(t, "client");
+	const char *by = json_string_value(json_object_get(t, "suspended_by"));
 
 	return (struct advise_seen){
 		.known = log && before && !hidden,
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
-		.suspended = gs_json_at(t, "suspended_by"),
+		/* what has turns by a policy is judged by these */
+		.suspended = by && (strcmp(by, "policy") || less(t, before, "turns.turns") <= 0),
 		.span_s = span_s,
 		.held_s = less(t, before, "gpu_time_ns") / 1e9,
 		.turns = less(t, before, "turns.turns"),
@@ -297,6 +299,24 @@ static size_t print_commands(const json_t *rows, size_t n)
 	return n;
 }
 
+/* Is a class missing that the running policy auto does without, as long as it sees enough? */
+static bool auto_guesses(const json_t *o)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "gpus"), i, row) {
+		const char *policy = json_string_value(json_object_get(row, "policy"));
+
+		if (!policy || strcmp(policy, "auto") != 0)
+			return false;
+	}
+	json_array_foreach(json_object_get(o, "programs"), i, row)
+		if (!gs_json_at(row, "class") && json_array_size(json_object_get(row, "do")))
+			return true;
+	return false;
+}
+
 /* What follows from the rows where nothing is to be typed: what nobody could judge is not well. */
 static void print_no_commands(const json_t *programs, const json_t *gpus)
 {
@@ -336,9 +356,12 @@ static void print_all(const struct cli *c, const json_t *o)
 	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
 	if (!print_commands(json_object_get(o, "gpus"), print_commands(programs, 0)))
 		print_no_commands(programs, json_object_get(o, "gpus"));
+	if (auto_guesses(o))
+		puts("policy auto goes by what it sees of programs without a class: a class is "
+		     "surer");
 	if (!json_is_true(json_object_get(o, "launches")))
-		puts("launches were not counted: what is launch-bound is seen beside one other\n"
-		     "program only");
+		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
+		     "launch-bound is seen beside one other program only");
 }
 
 static int watch(struct gpusched *g, uint64_t window_us, struct cli_look *a, struct cli_look *b,

@@ -56,6 +56,18 @@ done < <(jq -r '(.programs[], .gpus[]).do[]' <<<"$advice")
 advise
 is "$(jq -r '[(.programs[], .gpus[]).do[]] | length' <<<"$advice")" 0 "after that nothing is to be done"
 is "$(kind $lc), $(kind $be)" "whole turns, batch" "they are known under the policy, too"
+
+load be $fixed
+second=$LOAD_PID
+wait_tsgs "pid:$second" 1
+if [ "$("$gpusched" stats --json | jq -r .policy)" = auto ]; then
+	like "$("$gpusched" advise --for 3s)" "class set pid:$second be.*a class is surer" \
+		"of what auto only guesses the class is told"
+fi
+"$gpusched" class set "pid:$second" be >/dev/null
+advise
+is "$(kind $be), $(kind $second)" "batch, batch" "one that a policy suspends between its turns is known, too"
+end_load $second
 end_load $lc
 
 load lc $fixed --arrivals closed --period-us 5000 --kernels 500 --kernel-us 4 --gap-us 14
