@@ -104,6 +104,8 @@ int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **r
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* The command that starts the daemon here, for messages that say what to do. */
 const char *cli_start_daemon(void);
+/* "12 s ago: TEXT": a policy's last word if it is at most so old; malloc'd, NULL: none. */
+char *cli_policy_said(const json_t *policy, uint64_t most_s);
 #define CLI_WIDTH 80 /* of what is the same on every terminal */
 /* Each line of @text, further in. */
 void cli_print_lines(const char *text);

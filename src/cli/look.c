@@ -105,6 +105,28 @@ static void put_rate(json_t *o, const char *name, double d, double span_ns)
 			    span_ns > 0 ? json_real(tenths(d * 1e9 / span_ns)) : json_null());
 }
 
+/* null: that is not for this viewer to see. */
+static json_t *policy_acts(const json_t *tsg)
+{
+	const json_t *wants = gs_json_at(tsg, "want");
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)wants, key, v)
+		if (!json_is_null(v))
+			return json_true();
+	return wants ? json_false() : json_null();
+}
+
+static void put_slices(json_t *o, const json_t *tsg)
+{
+	json_t *is = (json_t *)gs_json_at(tsg, "is.timeslice_us");
+	json_t *asked = (json_t *)gs_json_at(tsg, "asked.timeslice_us");
+
+	json_object_set_new(o, "timeslice_us", is ? json_incref(is) : json_null());
+	json_object_set_new(o, "asked_timeslice_us", asked ? json_incref(asked) : json_null());
+}
+
 /* What one compute TSG did in the window. */
 static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 {
@@ -119,6 +141,8 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 
 		json_object_set_new(o, keys[i], v ? json_incref(v) : json_null());
 	}
+	put_slices(o, after);
+	json_object_set_new(o, "policy_acts", policy_acts(after));
 	put_share(o, "held_pct", before, after, "gpu_time_ns", span);
 	put_share(o, "waited_pct", before, after, "wait_time_ns", span);
 	put_share(o, "wait_share_pct", before, after, "wait_time_ns",

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/say.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
@@ -189,8 +191,23 @@ static void print_text(const char *name, const char *text)
 	gs_wrap(stdout, text, TEXT_COLUMN, CLI_WIDTH);
 }
 
+char *cli_policy_said(const json_t *policy, uint64_t most_s)
+{
+	const json_t *said = gs_json_at(policy, "said");
+	uint64_t at = (uint64_t)json_integer_value(json_object_get(said, "time_ns"));
+	uint64_t now = gs_now_ns(), s = now > at ? (now - at) / NS_PER_S : 0;
+	char *text = NULL;
+
+	if (!said || s > most_s ||
+	    asprintf(&text, "%" PRIu64 " s ago: %s", s,
+		     json_string_value(json_object_get(said, "text"))) < 0)
+		return NULL;
+	return text;
+}
+
 static void print_running(const json_t *p)
 {
+	CLEANUP_FREE char *said = cli_policy_said(p, UINT64_MAX);
 	const json_t *options = json_object_get(p, "options");
 	CLEANUP_FREE char *text = NULL, *path = gs_json_cell(json_object_get(p, "path"));
 	size_t size, i;
@@ -209,6 +226,8 @@ static void print_running(const json_t *p)
 	print_text("options", text && *text ? text : "-");
 	if (gs_json_at(p, "host"))
 		print_text("host", json_string_value(json_object_get(p, "host")));
+	if (said)
+		print_text("said", said);
 	if (gs_json_at(p, "launches_refused"))
 		print_text("launches", json_string_value(json_object_get(p, "launches_refused")));
 }

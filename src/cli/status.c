@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/parse.h"
+#include "basic/say.h"
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "gpusched/gpusched.h"
@@ -22,6 +23,7 @@
 #define ROWS_MAX 5        /* of all GPUs together: the others are summed up */
 #define MOSTLY_PCT 90     /* of a program's turns */
 #define CALM_SPAN_S 86400
+#define SAID_S 60  /* a policy's last word that is older is for 'policy get' to tell */
 #define CALM_MAX 8 /* LC processes that are compared */
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
@@ -198,17 +200,32 @@ static char *waits(const json_t *row)
 		       : text;
 }
 
+/* ", slice 1 us": one that its owner did not ask for. */
+static void slice(const json_t *row, const char *before, char *ret, size_t size)
+{
+	double us = cli_number(row, "timeslice_us"), asked = cli_number(row, "asked_timeslice_us");
+	bool ms = us >= 10000;
+
+	*ret = 0;
+	if (us > 0 && asked > 0 && us != asked)
+		snprintf(ret, size, "%sslice %.0f %s", before, ms ? us / 1000 : us,
+			 ms ? "ms" : "us");
+}
+
 static char *state(const json_t *row)
 {
 	const json_t *work = gs_json_at(row, "work_estimated_pct");
-	char *text = NULL;
+	bool waits = json_is_true(gs_json_at(row, "waiting"));
+	char text[48] = "";
 
 	if (gs_json_at(row, "suspended_by"))
 		return strdup("suspended");
-	if (work && !json_is_true(gs_json_at(row, "waiting")))
-		return asprintf(&text, "alone: works ~%.0f %%", json_number_value(work)) < 0 ? NULL
-											     : text;
-	return json_is_true(gs_json_at(row, "waiting")) ? strdup("waits") : NULL;
+	if (work && !waits)
+		snprintf(text, sizeof(text), "alone: works ~%.0f %%", json_number_value(work));
+	else if (waits)
+		snprintf(text, sizeof(text), "waits");
+	slice(row, *text ? ", " : "", text + strlen(text), sizeof(text) - strlen(text));
+	return *text ? strdup(text) : NULL;
 }
 
 /* Who waits first, then who holds most. */
@@ -325,6 +342,38 @@ static bool classes_are_idle(const json_t *gpus, const char *policy)
 	return false;
 }
 
+/* Programs that nobody gave a class: does the policy act on them? */
+static void print_no_class(const json_t *gpus, const char *policy)
+{
+	size_t all = 0, without = 0, acts = 0, i, k;
+	json_t *g, *t;
+
+	json_array_foreach((json_t *)gpus, i, g)
+		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
+			bool none = !gs_json_at(t, "class") && gs_json_at(t, "policy_acts");
+
+			all++;
+			without += none;
+			acts += none && json_is_true(gs_json_at(t, "policy_acts"));
+		}
+	if (!policy || all < 2 || !without)
+		return;
+	printf("policy %s acts on ", policy);
+	if (acts)
+		printf("%zu of the %zu programs without a class\n", acts, without);
+	else
+		printf("none of the %zu programs without a class: 'gpusched advise'\n", without);
+}
+
+static void print_said(const json_t *o)
+{
+	CLEANUP_FREE char *said = cli_policy_said(o, SAID_S), *text = NULL;
+
+	if (said &&
+	    asprintf(&text, "%s, %s", json_string_value(json_object_get(o, "policy")), said) > 0)
+		gs_wrap(stdout, text, 0, CLI_WIDTH);
+}
+
 static void print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
@@ -335,6 +384,8 @@ static void print_status(const struct cli *c, const json_t *o)
 		print_gpu(c, x, policy, most ? most : 1);
 	if (others_are_hidden(gpus))
 		puts("(times of other users' programs are root's to see)");
+	print_no_class(gpus, policy);
+	print_said(o);
 	if (classes_are_idle(gpus, policy))
 		puts("class lc has no effect without a policy: 'gpusched policy start auto'");
 	json_array_foreach(json_object_get(o, "wrong"), i, x)
@@ -374,6 +425,17 @@ static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct
 	return cli_look(g, b);
 }
 
+static json_t *said_by_policy(struct gpusched *g)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	const json_t *said;
+
+	if (cli_try(g, "policy_get", NULL, &answer))
+		return json_null();
+	said = gs_json_at(answer, "running.said");
+	return said ? json_incref((json_t *)said) : json_null();
+}
+
 int cli_status(struct cli *c)
 {
 	CLEANUP(cli_look_free) struct cli_look a = { 0 }, b = { 0 };
@@ -403,6 +465,7 @@ int cli_status(struct cli *c)
 		sort(json_object_get(gpu, "tsgs"));
 	judge(&a, &b, gpus, list);
 	json_object_set(o, "policy", json_object_get(b.stats, "policy"));
+	json_object_set_new(o, "said", said_by_policy(g));
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));
 	json_object_set_new(o, "ok", json_boolean(!json_array_size(list)));
 	if (c->json)

@@ -308,6 +308,14 @@ void gs_policy_nudge(struct gs_policy *p)
 	gs_ticker_nudge(gs_stock_of(p));
 }
 
+char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns)
+{
+	const struct gs_stock *s = gs_stock_of(p);
+
+	*ret_ns = s->said_ns;
+	return gs_loaded_log_line(&p->loaded, s->log_seen);
+}
+
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused)
 {
 	const struct gs_pstate *st = p->loaded.state;

@@ -133,6 +133,8 @@ int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpu
  * that the policy asked for comes.
  */
 void gs_policy_nudge(struct gs_policy *p);
+/* What its gpusched_log() wrote last, and when that was seen; malloc'd, NULL: nothing. */
+char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
 /* Rounds that its gpusched_kick() has asked for so far, and how many more were past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
 /*

@@ -95,6 +95,8 @@ void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *whe
 		    uint64_t *inout_seen);
 /* Has it called gpusched_fail()? Then with what. */
 bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, size_t size);
+/* One of its lines, by its number; malloc'd, NULL: it is not there, or no longer. */
+char *gs_loaded_log_line(const struct gs_loaded *l, uint64_t seq);
 /* Its last lines, for an exit record's dump; malloc'd, NULL: none. */
 char *gs_loaded_log_text(const struct gs_loaded *l);
 /* Tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */

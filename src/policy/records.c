@@ -65,6 +65,26 @@ static bool log_line(const struct gs_loaded *l, uint64_t seq, struct gs_plog *re
 	return bpf_map_lookup_elem(l->log_fd, &at, ret) == 0 && ret->seq == seq;
 }
 
+static void print_line(FILE *f, const struct gs_plog *line)
+{
+	fprintf(f, "%.*s %" PRIu64, GPUSCHED_TEXT_LEN, line->text.s, (uint64_t)line->value);
+}
+
+char *gs_loaded_log_line(const struct gs_loaded *l, uint64_t seq)
+{
+	struct gs_plog line;
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+
+	f = seq && log_line(l, seq, &line) ? open_memstream(&text, &size) : NULL;
+	if (!f)
+		return NULL;
+	print_line(f, &line);
+	fclose(f);
+	return text;
+}
+
 char *gs_loaded_log_text(const struct gs_loaded *l)
 {
 	uint64_t last = l->state ? __atomic_load_n(&l->state->log_seq, __ATOMIC_ACQUIRE) : 0;
@@ -79,9 +99,10 @@ char *gs_loaded_log_text(const struct gs_loaded *l)
 	while (seq++ < last) {
 		struct gs_plog line;
 
-		if (log_line(l, seq, &line))
-			fprintf(f, "%.*s %" PRIu64 "\n", GPUSCHED_TEXT_LEN, line.text.s,
-				(uint64_t)line.value);
+		if (!log_line(l, seq, &line))
+			continue;
+		print_line(f, &line);
+		fputc('\n', f);
 	}
 	fclose(f);
 	return text;

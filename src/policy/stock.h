@@ -13,6 +13,7 @@ struct gs_stock {
 	struct gs_policy p;
 	int event_fd;
 	uint64_t log_seen;
+	uint64_t said_ns; /* when its last line was seen */
 
 	/* the tick and its watchdog, with p.seq and p.rest; all below @lock but @stalled, @changed */
 	pthread_mutex_t lock;

@@ -324,5 +324,9 @@ bool gs_ticker_stop(struct gs_stock *s)
 
 void gs_ticker_logs(struct gs_stock *s)
 {
+	uint64_t seen = s->log_seen;
+
 	gs_loaded_logs(&s->p.loaded, s->p.info.name, "", &s->log_seen);
+	if (s->log_seen != seen)
+		s->said_ns = gs_now_ns();
 }

@@ -22,12 +22,23 @@ static json_t *exit_json(const struct gs_policy_exit *exit)
 			 (json_int_t)exit->ns);
 }
 
+static json_t *said_json(const struct gs_policy *p)
+{
+	uint64_t ns;
+	CLEANUP_FREE char *text = gs_policy_said(p, &ns);
+
+	return text ? json_pack("{s:o, s:I}", "text", gs_json_text(text), "time_ns", (json_int_t)ns)
+		    : json_null();
+}
+
 static json_t *running_json(const struct gs_service *s)
 {
 	json_t *o = s->p ? gs_policy_info_json(gs_policy_running(s->p), true) : NULL;
 
-	if (o)
-		json_object_set_new(o, "host", json_string(gs_host_name(s->host)));
+	if (!o)
+		return NULL;
+	json_object_set_new(o, "host", json_string(gs_host_name(s->host)));
+	json_object_set_new(o, "said", said_json(s->p));
 	return o;
 }
 

@@ -75,6 +75,8 @@ is "$(runlist .inversions)" 0 "no inversion so far"
 exits 0 "a person sets WFI" "$gpusched" set "pid:$second" preempt_mode=wfi
 check "that LC waits while BE runs is counted" wait_for 20 eval '[ "$(runlist .inversions)" -gt 0 ]'
 check "and told" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
+like "$("$gpusched" policy get)" "said  *[0-9]* s ago: inversion: lc waits" "which policy get has"
+like "$("$gpusched" status)" "auto, [0-9]* s ago: inversion: lc waits" "and status, for a minute"
 exits 0 "and no longer counted" "$gpusched" observe launches off
 
 end_load "$second"
@@ -88,9 +90,15 @@ program - be
 training=$program
 program - lc --arrivals closed --period-us 5000
 service=$program
+check "nothing is done for them at first, says status" wait_for 5 eval \
+	'"$gpusched" status | grep -q "policy auto acts on none of the 2 programs without a class"'
 check "of no class: the service is found" wait_for 20 role_is "$service" 1
 check "and the training" wait_for 20 role_is "$training" 2
 check "they get what classes would give them" wait_for 10 eval 'slice_is $training 1 && slice_is $service 200000'
+status=$("$gpusched" status)
+like "$status" "policy auto acts on 2 of the 2 programs without a class" "status says so"
+is "$(grep -cE "^ *($training .*slice 1 us|$service .*slice 200 ms)$" <<<"$status")" 2 "and which slices they have"
+is "$(awk 'length > 80' <<<"$status")" "" "in 80 columns"
 end_load "$service"
 check "alone again nothing is done" wait_for 40 slice_is "$training" 2048
 
