@@ -20,8 +20,8 @@
  * half. That counts after several looks, only beside its counterpart, and while nobody competes who
  * is not told apart yet. Turns of such be TSGs go round their processes, as by default. When somebody
  * then makes more than 10 % less progress for a second (where turns are taken, for ten rounds of
- * them), it is undone, and not tried again for a minute. Class normal and the configuration's own
- * classes keep their settings; copy engines too.
+ * them), and not since one with a class has come, it is undone, and not tried again for a minute.
+ * Class normal and the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *

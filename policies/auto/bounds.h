@@ -210,8 +210,10 @@ GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 	gs_u32 act = clear && r->g_guessed_lc + r->g_guessed_be && r->g_lc + r->g_guessed_lc &&
 		     r->g_be + r->g_guessed_be && now >= r->leave_until_ns;
 
-	if (act && !r->acting)
+	if (act && !r->acting) {
 		r->acting_ns = now;
+		r->classed = r->g_lc + r->g_be;
+	}
 	r->acting = act;
 }
 
@@ -248,8 +250,9 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 
 /*
  * Is somebody worse off than before something was done without a class? Only who had work nearly
- * all the time can tell. @s->progress goes on, so a second of it is a rate. Where turns are taken it
- * is ten rounds of them, and one turn more or less says nothing.
+ * all the time can tell, and nobody once one with a class has come, which takes its part. @s->progress
+ * goes on, so a second of it is a rate. Where turns are taken it is ten rounds of them, and one turn
+ * more or less says nothing.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				gs_u64 now)
@@ -260,13 +263,14 @@ GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, st
 	gs_u64 from = r->acting_ns + S / 2, span = now - s->check_ns, got;
 	gs_u64 drained = f->drained - s->check_drained, cut = f->slice_ended - s->check_cut;
 	int worked = drained * 9 <= cut, mixed = r->acting && s->check_ns < from;
+	int same = r->g_lc + r->g_be <= r->classed;
 
 	if (!s->sighted || (mixed ? now < from : span < window))
 		return;
 	got = s->progress - s->check_progress;
 	if (!r->acting) {
 		s->base_permille = worked && span < 2 * window ? gpusched_div(got * 1000, span) : 0;
-	} else if (!mixed && worked && span < 2 * window && now < r->acting_ns + WATCH_NS &&
+	} else if (!mixed && same && worked && span < 2 * window && now < r->acting_ns + WATCH_NS &&
 		   (got + turn) * 10000 < s->base_permille * span * 9) {
 		gpusched_log("undone: without a class somebody lost more than 10 %; TSG", t->id);
 		r->undone++;

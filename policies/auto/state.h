@@ -89,9 +89,10 @@ struct runlist {
 	gs_u64 owed_ns;      /* to BEs, of their floor */
 	gs_u32 launch_bound; /* its services, as seen beside short slices */
 	gs_u32 paying;
-	gs_u32 acting;      /* on TSGs of no class, too */
-	gs_u32 over;        /* looks in a row that lost more than they may */
-	gs_u32 under, pad4; /* looks in a row that left BEs less than they keep */
+	gs_u32 acting;  /* on TSGs of no class, too */
+	gs_u32 over;    /* looks in a row that lost more than they may */
+	gs_u32 under;   /* looks in a row that left BEs less than they keep */
+	gs_u32 classed; /* LCs and BEs with a class when @acting began */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;
 };

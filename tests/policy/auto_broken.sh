@@ -76,6 +76,7 @@ without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_unti
 without "a whole round of turns to judge by" 's/most(S, 10 \* turn \* r->ready)/S/;s/(got + turn)/got/' nobody-8be
 without "a mind that stays made up" 's/ || (r->acting && s->verdict == LC)//' nobody-eager
 without "a wait for who is not told apart" 's/int clear = .*/int clear = 1;/' nobody-starts
+without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nobody-told
 without "shares as by default" 's/return NOBODY;/return cgroup_of(t);/' nobody-starts
 what="without the first alone"
 take_out "$regard"
