@@ -11,6 +11,8 @@ mount -t tmpfs -o mode=755 none /mnt
 mkdir /mnt/{0..12}
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
+mkfifo "$scratch/go" # a character lets one execute another program
+exec 8<>"$scratch/go"
 start_daemon || not_ok "a daemon starts"
 
 honest=()
@@ -20,13 +22,13 @@ for i in 1 2 3 4 5; do
 	at_end+=($!)
 	check "program $i is there" wait_tsgs "pid:$!" 1
 done
-"$helper" lock /mnt/0 4711 exec 5 9<&- >"$scratch/out" 2>&1 &
+"$helper" lock /mnt/0 4711 exec <&8 8<&- 9<&- >"$scratch/out" 2>&1 &
 program=$!
 at_end+=($program)
 check "and one that will execute another" wait_tsgs "pid:$program" 1
 others=()
 for i in $(seq 12); do
-	"$helper" lock "/mnt/$i" 4712 exec 5 9<&- >"$scratch/more.$i" 2>&1 &
+	"$helper" lock "/mnt/$i" 4712 exec <&8 8<&- 9<&- >"$scratch/more.$i" 2>&1 &
 	others+=($!)
 	at_end+=($!)
 	ln -s "more.$i" "$scratch/out.$!"
@@ -45,6 +47,8 @@ slices_are() {
 asked=$(slices)
 check "all slices are changed" timeout 10 "$gpusched" set all timeslice_us=300
 check "as the driver knows" slices_are "300 300 300 300 300 "
+printf "%13s" "" >&8
+exec 8<&-
 check "it holds its lock" wait_for 20 grep -q ready "$scratch/out"
 server=$(sed -n 's/^ready //p' "$scratch/out")
 at_end+=("$server")

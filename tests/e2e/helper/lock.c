@@ -9,8 +9,9 @@
  *
  * It serves a FUSE on DIR, maps a file of it and writes to that mapping. Then a thread replaces it:
  * the kernel holds the lock of the process's memory for that, and waits until the server has
- * answered the write. With exec it executes another program, after so many seconds: likewise, with the lock of the
- * execve(). The server prints "ready PID", its own, and answers when it is sent SIGUSR1, or after MS.
+ * answered the write. With exec it executes another program: likewise, with the lock of the execve();
+ * after so many seconds, or at a character of its standard input. The server prints "ready PID", its
+ * own, and answers when it is sent SIGUSR1, or after MS.
  */
 #include "served.h"
 
@@ -103,10 +104,14 @@ int verb_lock(int nwords, char **words)
 {
 	void *at = served_as(words[0], number(nwords, words, 1));
 	int fd = open_ctl(0);
+	char go;
 
 	new_tsg(fd, new_client(fd, 0), RC_TSG);
 	if (!strcmp(words[2], "exec")) {
-		sleep(number(nwords, words, 3));
+		if (nwords > 3)
+			sleep(number(nwords, words, 3));
+		else if (read(0, &go, 1) != 1)
+			return 1;
 		return execlp("sleep", "sleep", "1000", NULL);
 	}
 	return replaced(at);
