@@ -17,11 +17,13 @@
  * stays in it if it then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its
  * turns end while others wait: for lc when nearly all are drained and it takes less than half of
  * the GPU, for be when nearly all are cut off by the slice, or some are and it takes more than
- * half. That counts after several looks, only beside its counterpart, and while nobody competes who
- * is not told apart yet. Turns of such be TSGs go round their processes, as by default. When somebody
- * then makes more than 10 % less progress for a second (where turns are taken, for ten rounds of
- * them), and not since one with a class has come, it is undone, and not tried again for a minute.
- * Class normal and the configuration's own classes keep their settings; copy engines too.
+ * half. That counts after several looks, only beside its counterpart or several TSGs of class be, and
+ * while nobody competes who is not told apart yet. Turns of such be TSGs go round their processes, as
+ * by default; beside users of class be all of them get what the driver would give to so many. When
+ * somebody then makes more than 10 % less progress for a second (where turns are taken, for ten
+ * rounds of them or more), and not since one with a class has come, it is undone, and not tried again
+ * for a minute; nor is it when what a TSG was taken for changes within ten seconds. Class normal and
+ * the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -42,6 +44,8 @@
  *    the others' turns, and on several GPUs their turns may not fit together.
  *  - Which programs want the GPU at the same moment without a class is a guess from the log, and a
  *    program that starts ends what is done by it, for some three seconds. A class is better.
+ *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that take
+ *    turns have one part of the GPU in all, and that program another.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for it.
  *    Where nobody counts them (gpusched observe launches on), an inversion is seen only for an lc
  *    TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes to

@@ -20,9 +20,6 @@
 #define OWED_NS (40 * MS)
 #define OWED_MAX_NS (400 * MS)
 #define PAYING_LC_US 10000ull
-/* A change without a class is watched for so long, and left alone for so long when it harmed. */
-#define WATCH_NS (10 * S)
-#define LEAVE_NS (60 * S)
 
 /* From one BE to another; to LC and back. */
 #define SWITCH_US 175ull
@@ -201,14 +198,16 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 }
 
 /*
- * Something is done for TSGs without a class only where both sides are there, and where nobody competes
- * with them who is not told apart yet: that one would take what BEs leave to LC.
+ * Something is done for TSGs without a class only where both sides are there, or several of class be,
+ * whose turns they would not share, and where nobody competes with them who is not told apart yet: that
+ * one would take what BEs leave to LC.
  */
 GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 {
 	int clear = r->g_unclear_permille < BUSY_PERMILLE && (r->acting || !r->g_leaning);
-	gs_u32 act = clear && r->g_guessed_lc + r->g_guessed_be && r->g_lc + r->g_guessed_lc &&
-		     r->g_be + r->g_guessed_be && now >= r->leave_until_ns;
+	gs_u32 act = clear && r->g_guessed_lc + r->g_guessed_be &&
+		     (r->g_lc + r->g_guessed_lc || r->g_be > 1) && r->g_be + r->g_guessed_be &&
+		     now >= r->leave_until_ns;
 
 	if (act && !r->acting) {
 		r->acting_ns = now;
@@ -231,8 +230,10 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;
-	r->busy = r->g_busy;
+	/* or many small ones, together a third of what LC leaves */
+	r->busy = r->g_busy || r->g_busy_permille * 3 + r->g_lc_permille >= 1000;
 	r->ready = r->g_ready;
+	r->ready_guessed = r->g_ready_guessed;
 	r->users = r->g_users;
 	r->part = r->g_part;
 	r->lc_permille = r->g_lc_permille;
@@ -248,11 +249,22 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 		sleep_at_most(100);
 }
 
+/* What it had before; while BEs of a class took turns beside it, that was more than by default. */
+GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *s,
+			       const struct runlist *r)
+{
+	gs_u64 taken = least(r->lc_permille + r->lost_permille, 1000);
+
+	if (!is_guessed(t) || r->g_be < 2)
+		return s->base_permille;
+	return least(s->base_permille, gpusched_div(1000 - taken, r->be));
+}
+
 /*
  * Is somebody worse off than before something was done without a class? Only who had work nearly
  * all the time can tell, and nobody once one with a class has come, which takes its part. @s->progress
- * goes on, so a second of it is a rate. Where turns are taken it is ten rounds of them, and one turn
- * more or less says nothing.
+ * goes on, so a second of it is a rate. Where turns are taken it is ten rounds of them and then all
+ * since, and one turn more or less says nothing.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				gs_u64 now)
@@ -270,12 +282,17 @@ GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, st
 	got = s->progress - s->check_progress;
 	if (!r->acting) {
 		s->base_permille = worked && span < 2 * window ? gpusched_div(got * 1000, span) : 0;
-	} else if (!mixed && same && worked && span < 2 * window && now < r->acting_ns + WATCH_NS &&
-		   (got + turn) * 10000 < s->base_permille * span * 9) {
-		gpusched_log("undone: without a class somebody lost more than 10 %; TSG", t->id);
-		r->undone++;
-		r->leave_until_ns = now + LEAVE_NS;
-		r->acting = 0;
+	} else if (!mixed && now < r->acting_ns + WATCH_NS) {
+		if (same && worked && (turn || span < 2 * window) &&
+		    (got + turn) * 10000 < base_of(t, s, r) * span * 9) {
+			gpusched_log("undone: without a class somebody lost more than 10 %; TSG",
+				     t->id);
+			r->undone++;
+			r->leave_until_ns = now + LEAVE_NS;
+			r->acting = 0;
+		} else if (turn) {
+			return;
+		}
 	}
 	s->check_ns = now;
 	s->check_progress = s->progress;

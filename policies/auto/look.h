@@ -20,6 +20,9 @@
 #define STEADY 10
 #define LOOK_NS (250 * MS)
 #define LOOK_MAX_NS (2 * S)
+/* A change without a class is watched for so long, and left alone for so long when it harmed. */
+#define WATCH_NS (10 * S)
+#define LEAVE_NS (60 * S)
 /* Who has not run for so long does not count as running. */
 #define STALE_NS (5 * S)
 /* A TSG of another class, or of none, with such a part of the GPU competes with BEs for it. */
@@ -38,6 +41,18 @@ GPUSCHED_INLINE gs_u32 role_of(const struct gpusched_task *t, const struct tsg *
 	default:
 		return OTHER;
 	}
+}
+
+GPUSCHED_INLINE int is_guessed(const struct gpusched_task *t)
+{
+	return t->class_id == GPUSCHED_CLASS_NONE;
+}
+
+/* Of a class, or of none and dealt with all the same. */
+GPUSCHED_INLINE int counts_as(const struct gpusched_task *t, const struct tsg *s,
+			      const struct runlist *r, gs_u32 role)
+{
+	return s->role == role && (!is_guessed(t) || r->acting);
 }
 
 GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
@@ -140,8 +155,16 @@ GPUSCHED_INLINE void begin_look(struct tsg *s)
 	s->look_returns = f->returns;
 }
 
+/* On and off and on again would never be watched for long enough. */
+GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
+{
+	gpusched_log("undone: one without a class seems to be something else now; TSG", t->id);
+	r->undone++;
+	r->leave_until_ns = now + LEAVE_NS;
+}
+
 /* Only turns that somebody else ended say something: alone there are none. */
-GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, const struct runlist *r)
+GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 span = f->as_of_ns - s->look_ns, ended;
@@ -168,6 +191,8 @@ GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, const s
 	s->leaning = says;
 	if (s->looks < STEADY)
 		return;
+	if (s->verdict && r->acting && f->as_of_ns < r->acting_ns + WATCH_NS)
+		doubt(t, r, f->as_of_ns);
 	s->verdict = says;
 	s->looks = 0;
 }
@@ -194,7 +219,7 @@ GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s
 }
 
 /* What it got since the last round, into its own sum and its runlist's. */
-GPUSCHED_INLINE void look_progress(struct tsg *s, struct runlist *r)
+GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 held, turns, returns, cost;
@@ -206,7 +231,7 @@ GPUSCHED_INLINE void look_progress(struct tsg *s, struct runlist *r)
 		cost = turns * TURN_COST_NS;
 		held = held > cost ? held - cost : 0;
 		s->progress += held;
-		if (s->role == BE)
+		if (counts_as(t, s, r, BE))
 			r->be_progress += held;
 		if (s->role == LC) {
 			r->lc_turns += turns;
@@ -231,8 +256,8 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 		return;
 	r->seq = round->seq;
 	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
-	r->g_ready = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
-	r->g_unclear_permille = r->g_leaning = 0;
+	r->g_ready = r->g_ready_guessed = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
+	r->g_unclear_permille = r->g_leaning = r->g_busy_permille = 0;
 	r->g_asked_us = r->g_users = 0;
 	r->local.id = r->leads.id = r->guest.id = r->called.id = 0;
 }
@@ -244,18 +269,6 @@ GPUSCHED_INLINE int is_stale(const struct tsg *s)
 
 	return s->sighted && f->known & GPUSCHED_FACT_LAST_RUN &&
 	       f->as_of_ns > f->last_run_ns + STALE_NS;
-}
-
-GPUSCHED_INLINE int is_guessed(const struct gpusched_task *t)
-{
-	return t->class_id == GPUSCHED_CLASS_NONE;
-}
-
-/* Of a class, or of none and dealt with all the same. */
-GPUSCHED_INLINE int counts_as(const struct gpusched_task *t, const struct tsg *s,
-			      const struct runlist *r, gs_u32 role)
-{
-	return s->role == role && (!is_guessed(t) || r->acting);
 }
 
 GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, struct runlist *r)
@@ -278,8 +291,10 @@ GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, s
 		r->g_unclear_permille += (gs_u32)s->share_permille;
 		r->g_leaning += s->looks && s->leaning == BE;
 	}
-	if (s->role != LC && !counts_as(t, s, r, BE) && s->share_permille >= BUSY_PERMILLE)
-		r->g_busy++;
+	if (counts_as(t, s, r, LC) || counts_as(t, s, r, BE))
+		return;
+	r->g_busy += s->share_permille >= BUSY_PERMILLE;
+	r->g_busy_permille += (gs_u32)s->share_permille;
 }
 
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t);
@@ -291,7 +306,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	if (s->sighted) {
 		if (guess)
 			judge(t, s, r);
-		look_progress(s, r);
+		look_progress(t, s, r);
 		look_inversion(t, s, r);
 	}
 	s->role = role_of(t, s);
@@ -305,6 +320,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	if (t->id == r->turn_id)
 		r->g_alive = 1;
 	r->g_ready++;
+	r->g_ready_guessed += is_guessed(t);
 	gather(r, s, t);
 }
 

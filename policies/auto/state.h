@@ -60,6 +60,8 @@ struct runlist {
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
 	/* of those of no class and no verdict: their part of the GPU, and how many look like BE so far */
 	gs_u32 g_unclear_permille, g_leaning;
+	/* the part of all that count as neither LC nor BE; BEs of no class that want turns */
+	gs_u32 g_busy_permille, g_ready_guessed;
 	gs_u64 users,
 		g_users;   /* with BEs that want turns, by weight: of the last round, of this one */
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
@@ -71,8 +73,8 @@ struct runlist {
 	struct candidate next;      /* whose turn it was given last */
 	struct candidate candidate; /* that is being looked at */
 	/* of the last complete round: how many count as what, and BEs that want turns */
-	gs_u32 lc, be, running_lc, busy, ready, part, tsgs;
-	gs_u32 lc_permille; /* of the GPU, that LC has */
+	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, ready_guessed;
+	gs_u32 lc_permille, pad5; /* of the GPU, that LC has */
 	gs_u64 asked_us;
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;

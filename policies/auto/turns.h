@@ -6,7 +6,8 @@
  * more slowly the larger its weight. The one that is farthest behind is next; who comes or comes back
  * starts where the last one stands. Turns change everywhere at the same moments, so that a job can
  * have its turn on all its GPUs at once (gangs.h). Of whom nobody said anything each process has turns
- * of its own, as by default: shares by job would take from some what the driver gives them.
+ * of its own, as by default, and beside users of class be all of them have what they have by default:
+ * shares by job would take from some what the driver gives them.
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H
@@ -201,20 +202,34 @@ GPUSCHED_INLINE void pay(struct account *a, gs_u64 v, gs_u64 epoch)
 	a->epoch = epoch;
 }
 
+/*
+ * What a turn costs its user. Roots' cgroups have weights. So has NOBODY beside users of class be: all of
+ * these together and all of its TSGs get what the driver would give to so many of each.
+ */
+GPUSCHED_INLINE gs_u64 price(const struct runlist *r, const struct candidate *c, gs_u64 ns)
+{
+	gs_u64 guessed = most(r->ready_guessed, 1), told = r->ready - least(guessed, r->ready);
+
+	if (c->user & ROOTS)
+		return gpusched_div(ns * 100, c->weight);
+	if (c->user != NOBODY || !told || r->users <= 100)
+		return ns;
+	return gpusched_div(ns * 100 * told, (r->users - 100) * guessed);
+}
+
 /* A turn for whoever is next, on the accounts of its user and job. */
 GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 {
 	const struct candidate *c = &r->next;
 	struct account *u = user_account(c->user, runlist);
 	struct account *j = u ? job_account(c, runlist) : 0;
-	gs_u64 by_weight = gpusched_div(ns * 100, c->weight);
 
 	if (!j)
 		return;
 	r->v = most(r->v, c->user_v);
 	u->inner_v = most(u->inner_v, c->job_v);
-	pay(u, c->user_v + (c->user & ROOTS ? by_weight : ns), r->epoch);
-	pay(j, c->job_v + by_weight, r->epoch);
+	pay(u, c->user_v + price(r, c, ns), r->epoch);
+	pay(j, c->job_v + gpusched_div(ns * 100, c->weight), r->epoch);
 }
 
 /* One that is led from here and was not called, since it has to wait, is passed over. */

@@ -50,7 +50,7 @@ without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
 without "jobs that are no cgroups" 's/return job ? job : /return /' trees
 without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
-without "limits to them" 's/c->user & ROOTS ? by_weight : ns/by_weight/' weights-of-users
+without "limits to them" 's/if (c->user & ROOTS)/if (1)/' weights-of-users
 without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
 without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
 without "regard for users on the other GPUs" 's/return r->users \* u->jobs;/return r->ready;/' gpus-hostile
@@ -68,7 +68,7 @@ without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/
 without "respect for other classes" 's/(r->busy && !r->paying)/0/' normal
 without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
 without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' adopted
-without "a counterpart" 's/ && r->g_lc + r->g_guessed_lc &&/ \&\&/' nobody-trainings
+without "a counterpart" 's/(r->g_lc + r->g_guessed_lc || r->g_be > 1) && //' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
 regard="$step;s/return returns \* 4 .*/return LC;/"
 without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
@@ -78,6 +78,12 @@ without "a mind that stays made up" 's/ || (r->acting && s->verdict == LC)//' no
 without "a wait for who is not told apart" 's/int clear = .*/int clear = 1;/' nobody-starts
 without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nobody-told
 without "shares as by default" 's/return NOBODY;/return cgroup_of(t);/' nobody-starts
+without "a rest after a doubt" 's/doubt(t, r, .*/(void)0;/' nobody-doubt
+without "a long look at turns" 's/} else if (turn) {/} else if (0) {/' nobody-rests
+without "a price of turns without a class" 's/ns \* 100 \* told, .* guessed/ns, 1/' some-told
+without "regard for what turns of others gave it" 's/r->g_be < 2/1/' only-be-told
+without "turns beside BEs of a class" 's/ || r->g_be > 1)/)/' only-be-told
+without "a sum of the small ones" 's/ || r->g_busy_permille .*;/;/' normal-many
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \
