@@ -19,6 +19,15 @@ early=$!
 at_end+=($early)
 wait_for 20 grep -q ready "$scratch/early"
 kill -STOP $early
+# programs that use their TSGs at a word: $used in the pool, $later when they are no longer of it
+mkfifo "$scratch"/{used,later}
+exec 8<>"$scratch/used" 9<>"$scratch/later"
+for i in used later; do
+	"$helper" noise 0 <"$scratch/$i" 8<&- 9<&- >"$scratch/$i.out" 2>&1 &
+	declare "$i=$!"
+	at_end+=($!)
+	wait_for 20 grep -q made "$scratch/$i.out"
+done
 start_daemon
 
 # pool ARGUMENTS...: `gpusched run` with them in the background; $POOL_PID, what both say in $scratch/pool.PID
@@ -60,7 +69,7 @@ facts() {
 wait_for 10 eval '[[ $(facts) == "be command true"* ]]' # what it runs is read by a reader, which may be late
 is "$(facts)" "be command true pool false" "the server has the pool's class"
 check "the policy acts on it as on one program" slice_is "$s" 1
-is "$(list_json all "map(select(.kind == \"compute\" and .pid != $early)) | length")" 2 "one compute TSG of each GPU is all there is"
+is "$(list_json all "map(select(.kind == \"compute\" and .known_by != \"scan\")) | length")" 2 "one compute TSG of each GPU is all there is"
 like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
 ca=$(child "$a")
 exits 3 "a client's class cannot be set" "$gpusched" class set "pid:$ca" lc
@@ -70,14 +79,29 @@ like "$out" "is of class be" "with the reason"
 
 # A client has the server's TSG under a handle of its own. Of one that a start has adopted it is known once the pool is.
 is "$(list_json pid:$early 'map(select(.kind == "compute")) | .[0].known_by')" scan "a TSG from before the start is adopted"
+supervisor=$(here gpusched-pool)
+kill -STOP $supervisor # it tells of its clients every few seconds
 curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d "{\"server\":$s,\"name\":\"pool\",\"class\":\"be\",
-	\"clients\":[\"$early\"],\"members\":[]}" http://g/v1/pool_set >"$scratch/told"
-check "as a client's it is the server's, and no other" wait_for 10 eval '[ "$(list_json "pid:$early" "map(select(.kind == \"compute\")) | length")" = 0 ]' ||
+	\"clients\":[\"$early\",\"$used\",\"$later\"],\"members\":[]}" http://g/v1/pool_set >"$scratch/told"
+check "as a client's it is the server's, and no other" wait_for 10 eval \
+	'[ "$(list_json all "map(select(.kind == \"compute\" and (.pid == ($early, $used, $later)))) | length")" = 0 ]' ||
 	diag "$(cat "$scratch/told")"
-is "$("$gpusched" stats --json | jq .service.pool_handles)" 1 "which is counted"
+handles_are() { # N
+	[ "$("$gpusched" stats --json | jq .service.pool_handles)" = "$1" ]
+}
+check "which is counted" handles_are 3
+adopted() { # PID: for the use of a TSG that the table does not have
+	grep -q "adopted .* of process $1, which uses them" "$scratch/daemon.log"
+}
+echo >&8
+check "a client that uses it is passed over" wait_for 10 handles_are 4
+check "and not adopted first" eval '! adopted $used'
+kill -CONT $supervisor
 check "its clients are told again" wait_for 10 eval \
 	'[ "$(list_json all "[.[] | select(.pool != null) | .pool.clients[].pid] | unique | length")" = 2 ]'
-kill -9 "$early"
+echo >&9
+check "who is in no pool is adopted for the same" wait_for 10 adopted $later
+kill -9 $early $used $later
 check "it is suspended as one" "$gpusched" suspend "pid:$s"
 is "$(sim_state "[.tsgs[] | select(.pid == $s and .engine == 1) | .channels == .disabled_channels] | all")" true "with all its channels"
 check "and goes on" "$gpusched" resume "pid:$s"

@@ -155,10 +155,11 @@ int verb_noise(int nwords, char **words)
 {
 	unsigned int n = number(nwords, words, 0);
 	int fd = open_ctl(O_CLOEXEC);
-	uint32_t client = new_client(fd, 0);
+	uint32_t client = new_client(fd, 0), h = RC_TSG + 2;
 	char word;
 
 	new_tsg(fd, client, RC_TSG);
+	must(rm_alloc(fd, client, RC_TSG + 1, &h, 0xcbc0, NULL), "compute object");
 	say("made");
 	if (read(0, &word, 1) != 1)
 		return 1;
