@@ -18,66 +18,9 @@ unset XDG_RUNTIME_DIR
 config '[Policy]
 Policy=auto'
 start_daemon || exit 1
+iterations=27.78
+. "$top/tests/turmoil.sh"
 
-# program ARGUMENTS...: of `gpusched run`, in the background; its pid in $program
-program() {
-	"$gpusched" run "$@" --iterations-per-us 27.78 >/dev/null &
-	program=$!
-	at_end+=("$program")
-}
-one_of() { # WORD...: in $word
-	word=${@:RANDOM % $# + 1:1}
-}
-some_program() { # of those that are there, its pid in $word; fails without one
-	local p alive=()
-	for p in "${programs[@]}"; do kill -0 "$p" 2>/dev/null && alive+=("$p"); done
-	programs=("${alive[@]}")
-	[ ${#programs[@]} -gt 0 ] && one_of "${programs[@]}"
-}
-server() { list_json all '[.[] | select(.pool != null) | .pid] | first // empty'; }
-clients() { list_json all '[.[] | select(.pool != null) | .pool.clients[].pid] | unique | .[]'; }
-
-programs=()
-declare -A done_so_far
-step() { # WHAT
-	local what=$1 pid
-	case $what in
-	start)
-		if [ ${#programs[@]} -ge 8 ]; then
-			some_program && kill "$word"
-			return
-		fi
-		one_of lc be be normal
-		if [ "$word" = lc ]; then
-			program --class lc -- "$gsload" lc --seconds 0
-		else
-			program --class "$word" -- "$gsload" be --seconds 0
-		fi
-		programs+=("$program") ;;
-	pool)
-		program --pool --class be -- "$gsload" be --seconds 5
-		programs+=("$program") ;;
-	end) some_program && kill "$word" ;;
-	kill) some_program && kill -9 "$word" ;;
-	class) some_program && pid=$word && one_of lc be normal && "$gpusched" class set "pid:$pid" "$word" ;;
-	suspend) some_program && "$gpusched" suspend --for 300ms "pid:$word" ;;
-	policy) one_of auto lcbe rr prio && "$gpusched" policy start "$word" ;;
-	stop) "$gpusched" policy stop; "$gpusched" policy start auto ;;
-	client) step pool; wait_for 5 eval '[ -n "$(clients)" ]' && one_of $(clients) && kill -9 "$word" ;;
-	server) step pool; wait_for 5 eval '[ -n "$(server)" ]' && kill -9 "$(server)" ;;
-	esac >/dev/null && done_so_far[$what]=$((${done_so_far[$what]:-0} + 1))
-}
-all_steps="start pool end kill class suspend policy stop client server"
-
-end_programs() {
-	local p
-	for p in "${programs[@]}"; do kill "$p" 2>/dev/null; done
-	for p in "${programs[@]}"; do wait_for 15 gone "$p" || kill -9 "$p"; done
-	programs=()
-}
-only_ours() { # those that live on, and no server
-	[ "$(list_json all '[.[].pid] | unique | length')" = 2 ]
-}
 works() { # PID: it makes progress
 	local before
 	before=$(sim_work "$1")
@@ -90,8 +33,7 @@ program --class be -- "$gsload" be --seconds 0
 training=$program
 check "a service and a training work" eval 'wait_for 20 sim_slice $service && works $service && works $training'
 
-# once each, so that what is made once is made
-for what in $all_steps; do step start; step $what; done
+each_step
 end_programs
 check "a first round is over" wait_for 20 only_ours
 kill -0 "$DAEMON_PID" || diag "$(tail -20 "$scratch/daemon.log")"
@@ -101,13 +43,8 @@ threads=$(ls "/proc/$DAEMON_PID/task" | wc -l)
 pins=$(pins_now)
 mounts=$(mounts_now)
 
-last=$((SECONDS + seconds))
-while [ $SECONDS -lt $last ]; do
-	one_of start start start $all_steps
-	step "$word"
-	sleep "0.$((RANDOM % 3))"
-done
-diag "$(for what in $all_steps; do printf '%s %s  ' "$what" "${done_so_far[$what]:-0}"; done)"
+some_steps "$seconds"
+diag "$(steps_done)"
 total=0
 for what in $all_steps; do total=$((total + ${done_so_far[$what]:-0})); done
 ge "$total" 15 "steps were done"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# turmoil.sh - what e2e/turmoil.sh does to a simulated GPU, and bench/hw/churn.sh to a real one
+#
+# Sourced by both. They have wait_for and gone, list_json (TARGET FILTER), $gpusched, $gsload, and
+# $iterations, how many make a microsecond.
+
+programs=()
+declare -A done_so_far
+all_steps="start pool end kill class suspend policy stop client server"
+
+# program ARGUMENTS...: of `gpusched run`, in the background; its pid in $program
+program() {
+	"$gpusched" run "$@" --iterations-per-us "$iterations" >/dev/null &
+	program=$!
+	at_end+=("$program")
+}
+one_of() { # WORD...: in $word
+	word=${@:RANDOM % $# + 1:1}
+}
+some_program() { # of those that are there, its pid in $word; fails without one
+	local p alive=()
+	for p in "${programs[@]}"; do kill -0 "$p" 2>/dev/null && alive+=("$p"); done
+	programs=("${alive[@]}")
+	[ ${#programs[@]} -gt 0 ] && one_of "${programs[@]}"
+}
+server() { list_json all '[.[] | select(.pool != null) | .pid] | first // empty'; }
+clients() { list_json all '[.[] | select(.pool != null) | .pool.clients[].pid] | unique | .[]'; }
+
+act() { # WHAT
+	local what=$1 pid
+	case $what in
+	start)
+		if [ ${#programs[@]} -ge 8 ]; then
+			some_program && kill "$word"
+			return
+		fi
+		one_of lc be be normal
+		if [ "$word" = lc ]; then
+			program --class lc -- "$gsload" lc --seconds 0
+		else
+			program --class "$word" -- "$gsload" be --seconds 0
+		fi
+		programs+=("$program") ;;
+	pool)
+		program --pool --class be -- "$gsload" be --seconds 5
+		programs+=("$program") ;;
+	end) some_program && kill "$word" ;;
+	kill) some_program && kill -9 "$word" ;;
+	class) some_program && pid=$word && one_of lc be normal && "$gpusched" class set "pid:$pid" "$word" ;;
+	suspend) some_program && "$gpusched" suspend --for 300ms "pid:$word" ;;
+	policy) one_of auto lcbe rr prio && "$gpusched" policy start "$word" ;;
+	stop) "$gpusched" policy stop; "$gpusched" policy start auto ;;
+	client) act pool; wait_for 5 eval '[ -n "$(clients)" ]' && one_of $(clients) && kill -9 "$word" ;;
+	server) act pool; wait_for 5 eval '[ -n "$(server)" ]' && kill -9 "$(server)" ;;
+	esac >/dev/null && done_so_far[$what]=$((${done_so_far[$what]:-0} + 1))
+}
+
+# once each, so that what is made once is made
+each_step() {
+	local what
+	for what in $all_steps; do act start; act "$what"; done
+}
+
+some_steps() { # SECONDS
+	local last=$((SECONDS + $1))
+	while [ $SECONDS -lt $last ]; do
+		one_of start start start $all_steps
+		act "$word"
+		sleep "0.$((RANDOM % 3))"
+	done
+}
+
+steps_done() {
+	local what
+	for what in $all_steps; do printf '%s %s  ' "$what" "${done_so_far[$what]:-0}"; done
+}
+
+end_programs() {
+	local p
+	for p in "${programs[@]}"; do kill "$p" 2>/dev/null; done
+	for p in "${programs[@]}"; do wait_for 15 gone "$p" || kill -9 "$p"; done
+	programs=()
+}
+
+only_ours() { # those that live on, and no server
+	[ "$(list_json all '[.[].pid] | unique | length')" = 2 ]
+}
