@@ -215,14 +215,14 @@ static void slice(const json_t *row, const char *before, char *ret, size_t size)
 static char *state(const json_t *row)
 {
 	const json_t *work = gs_json_at(row, "work_estimated_pct");
-	bool waits = json_is_true(gs_json_at(row, "waiting"));
+	bool waiting = json_is_true(gs_json_at(row, "waiting"));
 	char text[48] = "";
 
 	if (gs_json_at(row, "suspended_by"))
 		return strdup("suspended");
-	if (work && !waits)
+	if (work && !waiting)
 		snprintf(text, sizeof(text), "alone: works ~%.0f %%", json_number_value(work));
-	else if (waits)
+	else if (waiting)
 		snprintf(text, sizeof(text), "waits");
 	slice(row, *text ? ", " : "", text + strlen(text), sizeof(text) - strlen(text));
 	return *text ? strdup(text) : NULL;
