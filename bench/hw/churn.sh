@@ -35,7 +35,7 @@ works() { # PID
 	before=$(gpu_time "$1")
 	wait_for 20 eval "[ \"\$(gpu_time $1)\" -gt $before ]"
 }
-of_pools() { pgrep -f '^(nvidia-cuda-mps-(server|control)|gpusched-pool)' | xargs; }
+of_pools() { { ours nvidia-cuda-mps-server; ours nvidia-cuda-mps-control; pgrep -x gpusched-pool; } | xargs; }
 gpu_mib() { nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null | head -1; }
 state() { # what the daemon holds, as JSON
 	"$jq" -nc --argjson fds "$(ls "/proc/$daemon/fd" | wc -l)" --argjson threads "$(ls "/proc/$daemon/task" | wc -l)" \
@@ -51,7 +51,7 @@ finish() {
 	for p in $(of_pools); do kill "$p"; done
 	at_end
 }
-trap finish EXIT
+trap '[ "$BASHPID" != $$ ] || finish' EXIT
 
 begin_all() {
 	calibrate && daemon_start || return 1
@@ -63,6 +63,8 @@ begin_all() {
 }
 begin_all || { say "a service and a training do not work"; exit 1; }
 each_step
+act pool
+pools_seen=$(wait_for 20 eval '[ -n "$(ours nvidia-cuda-mps-server)" ]' && echo true || echo false) # else their end says nothing
 end_programs
 wait_for 40 only_ours || say "a first round is not over"
 before=$(state)
@@ -85,14 +87,14 @@ table_empty=$(wait_for 20 eval '[ "$(list_json all length)" = 0 ]' && echo true 
 lives=$(kill -0 "$daemon" && echo true || echo false)
 gs stats --json >"$raw/stats.json"
 "$jq" -n --argjson before "$before" --argjson after "$after" --arg steps "$(steps_done)" --argjson seconds "${SECONDS_OF_IT:-360}" \
-	--argjson only "$only" --argjson pools_gone "$pools_gone" --argjson restored "$restored" --argjson table_empty "$table_empty" \
+	--argjson only "$only" --argjson pools_seen "$pools_seen" --argjson pools_gone "$pools_gone" --argjson restored "$restored" --argjson table_empty "$table_empty" \
 	--argjson service "$service_works" --argjson training "$training_works" --argjson lives "$lives" --arg gpu_mib "$(gpu_mib)" '
-	{seconds: $seconds, steps: $steps, only_those_that_live_on: $only, no_server_left: $pools_gone,
+	{seconds: $seconds, steps: $steps, only_those_that_live_on: $only, servers_were_seen: $pools_seen, no_server_left: $pools_gone,
 	nothing_suspended_or_changed: $restored, service_works: $service, training_works: $training,
 	table_empty_at_the_end: $table_empty, daemon_lives: $lives, before: $before, after: $after,
 	gpu_mib_at_the_end: ($gpu_mib | tonumber? // null)} |
-	. + {holds: ($only and $pools_gone and $restored and $service and $training and $table_empty and $lives and
+	. + {holds: ($only and $pools_seen and $pools_gone and $restored and $service and $training and $table_empty and $lives and
 		$after.fds <= $before.fds + 8 and $after.rss_kib <= $before.rss_kib + 8192 and
 		$after.threads <= $before.threads and $after.pins <= $before.pins and $after.mounts == $before.mounts)}' |
 	tee "$out/churn.json"
-"$jq" -e .holds "$out/churn.json" >/dev/null
+"$jq" -es 'length == 1 and .[0].holds' "$out/churn.json" >/dev/null

@@ -35,7 +35,8 @@ begin() {
 	raw=$out/$2
 	mkdir -p "$raw"
 	rm -f "$raw/notes.jsonl" # of an earlier run
-	trap at_end EXIT
+	# not in a part of this shell that is killed before it has become its program
+	trap '[ "$BASHPID" != $$ ] || at_end' EXIT
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 }
@@ -114,6 +115,14 @@ wait_for() { # SECONDS COMMAND...
 # The script can be tried on a simulated GPU as well.
 api=/run/gpusched/api
 [ -n "${GPUSCHED_SIM:-}" ] && api=$GPUSCHED_SIM/run/api
+run_dir=$(dirname "$api")/mps/0 # of root's pools
+ours() { # NAME: pids of that program of NVIDIA's in a pool of ours
+	local p
+	for p in $(pgrep -f "$1"); do
+		tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -q "^CUDA_MPS_PIPE_DIRECTORY=$run_dir/" &&
+			[ "$(basename "$(readlink "/proc/$p/exe")")" = "$1" ] && echo "$p"
+	done
+}
 daemon=
 daemon_start() { # OPTIONS...
 	"$gpuschedd" --foreground "$@" >>"$raw/daemon.log" 2>&1 &

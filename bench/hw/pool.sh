@@ -11,7 +11,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-begin 300 raw-pool "$@"
+begin 420 raw-pool "$@"
 bad_access=$top/build/bad_access
 [ -x "$top/bundle/bad_access" ] && bad_access=$top/bundle/bad_access
 PATH=$PATH:/usr/local/nvidia/bin
@@ -21,7 +21,6 @@ command -v nvidia-cuda-mps-control >/dev/null || {
 }
 export GPUSCHED_POOL_IDLE=3s
 unset XDG_RUNTIME_DIR CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
-run_dir=$(dirname "$api")/mps/0
 said=$raw/said.log # what `gpusched run` says
 : >"$said"
 
@@ -40,13 +39,6 @@ only_lc=("${words[@]}")
 in_pool --class be
 only_be=("${words[@]}")
 
-ours() { # NAME: pids of that program of NVIDIA's in a pool of ours
-	local p
-	for p in $(pgrep -f "$1"); do
-		tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -q "^CUDA_MPS_PIPE_DIRECTORY=$run_dir/" &&
-			[ "$(basename "$(readlink "/proc/$p/exe")")" = "$1" ] && echo "$p"
-	done
-}
 servers() { ours nvidia-cuda-mps-server | xargs; }
 controls() { ours nvidia-cuda-mps-control | xargs; }
 supervisors() { # above server, control daemon and keeper
@@ -67,7 +59,7 @@ pool_end() {
 	for p in $(servers) $(controls); do kill -9 "$p"; done
 	note left_behind true
 }
-trap 'pool_end; at_end' EXIT
+trap '[ "$BASHPID" != $$ ] || { pool_end; at_end; }' EXIT
 
 prepare() {
 	calibrate || return 1

@@ -5,9 +5,9 @@
  * On each runlist each user, and each of its jobs, has a virtual time that goes on with its turns,
  * more slowly the larger its weight. The one that is farthest behind is next; who comes or comes back
  * starts where the last one stands. Turns change everywhere at the same moments, so that a job can
- * have its turn on all its GPUs at once (gangs.h). Of whom nobody said anything each process has turns
- * of its own, as by default, and beside users of class be all of them have what they have by default:
- * shares by job would take from some what the driver gives them.
+ * have its turn on all its GPUs at once (gangs.h). A process of no class has turns of its own, and
+ * beside users of class be all such processes together have what the driver would give them: shares
+ * by job would take from some of them.
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H

@@ -60,10 +60,9 @@ is "$(kind $lc), $(kind $be)" "whole turns, batch" "they are known under the pol
 load be $fixed
 second=$LOAD_PID
 wait_tsgs "pid:$second" 1
-if [ "$("$gpusched" stats --json | jq -r .policy)" = auto ]; then
-	like "$("$gpusched" advise --for 3s)" "class set pid:$second be.*a class is surer" \
-		"of what auto only guesses the class is told"
-fi
+exits 0 "under auto" "$gpusched" policy start auto
+like "$("$gpusched" advise --for 3s)" "class set pid:$second be.*a class is surer" \
+	"of what auto only guesses the class is told"
 "$gpusched" class set "pid:$second" be >/dev/null
 advise
 is "$(kind $be), $(kind $second)" "batch, batch" "one that a policy suspends between its turns is known, too"
