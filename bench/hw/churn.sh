@@ -73,6 +73,9 @@ say "before: $before"
 some_steps "${SECONDS_OF_IT:-360}"
 say "done: $(steps_done)"
 end_programs
+act pool
+pools_still=$(wait_for 20 eval '[ -n "$(server)" ]' && echo true || echo false) # however many were killed
+end_programs
 only=$(wait_for 40 only_ours && echo true || echo false)
 pools_gone=$(wait_for 40 eval '[ -z "$(of_pools)" ]' && echo true || echo false)
 gs policy stop >/dev/null
@@ -80,6 +83,7 @@ unchanged() { [ "$(list_json all '[.[] | select(.changed or .is.runnable == fals
 restored=$(wait_for 10 unchanged && echo true || echo false)
 service_works=$(works "$service" && echo true || echo false)
 training_works=$(works "$training" && echo true || echo false)
+gs policy start auto >/dev/null # as before
 sleep 2
 after=$(state)
 kill "$service" "$training"
@@ -87,14 +91,14 @@ table_empty=$(wait_for 20 eval '[ "$(list_json all length)" = 0 ]' && echo true 
 lives=$(kill -0 "$daemon" && echo true || echo false)
 gs stats --json >"$raw/stats.json"
 "$jq" -n --argjson before "$before" --argjson after "$after" --arg steps "$(steps_done)" --argjson seconds "${SECONDS_OF_IT:-360}" \
-	--argjson only "$only" --argjson pools_seen "$pools_seen" --argjson pools_gone "$pools_gone" --argjson restored "$restored" --argjson table_empty "$table_empty" \
+	--argjson only "$only" --argjson pools_seen "$pools_seen" --argjson pools_still "$pools_still" --argjson pools_gone "$pools_gone" --argjson restored "$restored" --argjson table_empty "$table_empty" \
 	--argjson service "$service_works" --argjson training "$training_works" --argjson lives "$lives" --arg gpu_mib "$(gpu_mib)" '
-	{seconds: $seconds, steps: $steps, only_those_that_live_on: $only, servers_were_seen: $pools_seen, no_server_left: $pools_gone,
+	{seconds: $seconds, steps: $steps, only_those_that_live_on: $only, servers_were_seen: $pools_seen, one_more_pool_is_one_unit: $pools_still, no_server_left: $pools_gone,
 	nothing_suspended_or_changed: $restored, service_works: $service, training_works: $training,
 	table_empty_at_the_end: $table_empty, daemon_lives: $lives, before: $before, after: $after,
 	gpu_mib_at_the_end: ($gpu_mib | tonumber? // null)} |
-	. + {holds: ($only and $pools_seen and $pools_gone and $restored and $service and $training and $table_empty and $lives and
-		$after.fds <= $before.fds + 8 and $after.rss_kib <= $before.rss_kib + 8192 and
+	. + {holds: ($only and $pools_seen and $pools_still and $pools_gone and $restored and $service and $training and $table_empty and $lives and
+		$after.fds <= $before.fds + 4 and $after.rss_kib <= $before.rss_kib + 8192 and
 		$after.threads <= $before.threads and $after.pins <= $before.pins and $after.mounts == $before.mounts)}' |
 	tee "$out/churn.json"
 "$jq" -es 'length == 1 and .[0].holds' "$out/churn.json" >/dev/null

@@ -83,10 +83,14 @@ static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 static void keep_registered(struct gs_mps_pool *p, bool changed)
 {
 	struct gs_error err = { 0 };
+	int r;
 
 	if (!p->server || (!changed && gs_now_ns() < p->register_ns + REGISTER_NS))
 		return;
-	if (!tell_daemon(p, &err)) {
+	r = tell_daemon(p, &err);
+	if (r == -ENOENT) /* its end is said once it has come */
+		return;
+	if (!r) {
 		p->told_daemon = false;
 		return;
 	}

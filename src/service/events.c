@@ -245,12 +245,6 @@ static bool is_policys(uint32_t type)
 	       type == GPUSCHED_EV_WANT || type == GPUSCHED_EV_HOLD || type == GPUSCHED_EV_DENY;
 }
 
-static void on_exit_of(struct gs_service *s, pid_t pid)
-{
-	gs_pool_check(s, pid);
-	gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
-}
-
 static void react(struct gs_service *s, const struct gpusched_event *ev)
 {
 	struct gpusched_tsg rec;
@@ -297,7 +291,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_EXIT:
-		on_exit_of(s, (pid_t)ev->pid);
+		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
 		break;
 	case GPUSCHED_EV_ORPHAN:
 		gs_orphan_seen(s, ev);

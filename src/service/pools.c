@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "service/pools.h"
 
-#include <poll.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -99,26 +101,70 @@ void gs_pool_spread(struct gs_service *s, struct gs_pool *p)
 	gs_process_reclassify(s, p->server);
 }
 
-void gs_pool_check(struct gs_service *s, pid_t server)
+/* A server is killed long before it has ended: its GPU contexts are freed in between. */
+static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
-	const struct gs_pool *p = gs_pool_of_server(s, server);
-	struct pollfd f = { .fd = p ? p->pidfd : -1, .events = POLLIN };
+	struct gs_service *s = user;
 
-	if (p && poll(&f, 1, 0) != 0)
-		gs_pool_drop(s, server);
+	for (size_t i = 0; i < s->pools.n; i++) {
+		if (s->pools.all[i].ended != src)
+			continue;
+		gs_pool_drop(s, s->pools.all[i].server);
+		break;
+	}
+	return 0;
 }
 
-bool gs_pool_drop(struct gs_service *s, pid_t server)
+static int watch_end(struct gs_service *s, struct gs_pool *p)
 {
-	for (size_t i = 0; i < s->pools.n; i++) {
-		if (s->pools.all[i].server != server)
+	int fd = (int)syscall(SYS_pidfd_open, p->server, 0);
+	int r = fd < 0 ? -errno : sd_event_add_io(s->event, &p->ended, fd, EPOLLIN, on_ended, s);
+
+	if (r >= 0)
+		r = sd_event_source_set_io_fd_own(p->ended, true);
+	else if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+int gs_pool_new(struct gs_service *s, pid_t server, uid_t uid, struct gs_pool **ret)
+{
+	struct gs_pools *all = &s->pools;
+	struct gs_pool *p = &all->all[all->n];
+	size_t mine = 0;
+	int r;
+
+	for (size_t i = 0; i < all->n; i++)
+		mine += all->all[i].uid == uid;
+	if (all->n == GS_MAX_POOLS || mine == GS_MAX_POOLS_UID)
+		return -ENOSPC;
+	*p = (struct gs_pool){ .server = server, .uid = uid };
+	r = watch_end(s, p);
+	if (r < 0)
+		return r;
+	all->n++;
+	*ret = p;
+	return 0;
+}
+
+void gs_pool_drop(struct gs_service *s, pid_t server)
+{
+	struct gs_pools *all = &s->pools;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->all[i].server != server)
 			continue;
-		close(s->pools.all[i].pidfd);
-		s->pools.all[i] = s->pools.all[--s->pools.n];
+		sd_event_source_disable_unref(all->all[i].ended);
+		all->all[i] = all->all[--all->n];
 		gs_pools_anew(s);
-		return true;
+		return;
 	}
-	return false;
+}
+
+void gs_pools_free(struct gs_service *s)
+{
+	while (s->pools.n)
+		gs_pool_drop(s, s->pools.all[0].server);
 }
 
 uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <systemd/sd-event.h>
 
 #include "gpusched/abi.h"
 
@@ -33,8 +34,8 @@ struct gs_pool {
 	size_t nclients;
 	pid_t members[GS_POOL_CLIENTS]; /* whose descendants may become clients */
 	size_t nmembers;
-	int pidfd;   /* of the server */
-	bool spread; /* clients have its TSG under handles of their own */
+	sd_event_source *ended; /* the server, which is later than its exit is told */
+	bool spread;            /* clients have its TSG under handles of their own */
 };
 
 /* The log may name a client thousands of times a second: one look at its ancestors does for one. */
@@ -65,10 +66,11 @@ void gs_pools_anew(struct gs_service *s);
 struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec);
 /* That was seen: its server cannot be suspended with one call. */
 void gs_pool_spread(struct gs_service *s, struct gs_pool *p);
-/* An exit was told: drops the pool if the server has ended. */
-void gs_pool_check(struct gs_service *s, pid_t server);
-/* The server has ended, or is to be left alone again; false: it was none. */
-bool gs_pool_drop(struct gs_service *s, pid_t server);
+/* It is dropped when @server ends. -ESRCH: it has; -ENOSPC: its user, or all, have as many as may be. */
+int gs_pool_new(struct gs_service *s, pid_t server, uid_t uid, struct gs_pool **ret);
+/* The server has ended, or is to be left alone again. */
+void gs_pool_drop(struct gs_service *s, pid_t server);
+void gs_pools_free(struct gs_service *s);
 /* What stands in gpusched_proc.mps of a process that is, or is not, an MPS server. */
 uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps);
 /* For `list`; null: not such a server. */

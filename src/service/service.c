@@ -483,6 +483,7 @@ void gs_service_free(struct gs_service *s)
 	gs_starting_end(
 		s); /* it is in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);
+	gs_pools_free(s);
 	if (s->o && s->opts.daemon && !s->opts.dry_run && s->event)
 		gs_cfg_heartbeat(s->o, 0);
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);

@@ -273,8 +273,8 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
 			       strerror(-r));
-	/* its end is what takes the entry out again, and may have been before */
-	if (has_ended(pidfd)) {
+	/* its exit is what takes the entry out again, and may have been before */
+	if (has_ended(pidfd) || gs_proc_forget_dead(rq->s->o, pid, proc.start_ns)) {
 		gs_proc_del(rq->s->o, pid);
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
 	}

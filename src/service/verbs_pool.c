@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -48,6 +46,8 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 		return gs_fail(rq->err, r == -EAGAIN ? -EBUSY : r,
 			       "what process %d runs cannot be read: %s", pid, strerror(-r));
 	n = strlen(program.exe);
+	if (!n) /* its memory is gone, and its GPU contexts are next */
+		return gs_fail(rq->err, -ENOENT, "process %d is ending", pid);
 	if (!program.mps || n < len || strcmp(program.exe + n - len, SERVER_NAME))
 		return gs_fail(
 			rq->err, -EPERM,
@@ -88,27 +88,24 @@ static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *
 		       gs_class_name(c, *ret));
 }
 
-static struct gs_pool *place_for(struct gs_request *rq, pid_t server)
+static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 {
 	struct gs_pools *all = &rq->s->pools;
-	size_t mine = 0;
+	int r;
 
 	for (size_t i = 0; i < all->n; i++) {
-		if (all->all[i].server == server)
-			return &all->all[i];
-		mine += all->all[i].uid == rq->peer->uid;
+		if (all->all[i].server != server)
+			continue;
+		*ret = &all->all[i];
+		return 0;
 	}
-	if (all->n == GS_MAX_POOLS || mine == GS_MAX_POOLS_UID) {
-		gs_fail(rq->err, -ENOSPC, "%d pools of one user, %d in all: that many are there",
-			GS_MAX_POOLS_UID, GS_MAX_POOLS);
-		return NULL;
-	}
-	all->all[all->n] = (struct gs_pool){
-		.server = server,
-		.uid = rq->peer->uid,
-		.pidfd = (int)syscall(SYS_pidfd_open, server, 0),
-	};
-	return &all->all[all->n++];
+	r = gs_pool_new(rq->s, server, rq->peer->uid, ret);
+	if (r == -ENOSPC)
+		return gs_fail(rq->err, r, "%d pools of one user, %d in all: that many are there",
+			       GS_MAX_POOLS_UID, GS_MAX_POOLS);
+	return r ? gs_fail(rq->err, r, "the end of process %d cannot be watched: %s", server,
+			   strerror(-r))
+		 : 0;
 }
 
 /* Only processes of the peer's own: a list may say what it likes. */
@@ -133,8 +130,6 @@ static size_t take_pids(struct gs_request *rq, const char *name, pid_t ret[GS_PO
 static int mark(struct gs_service *s, pid_t pid, uint64_t start_ns, uint32_t class_id,
 		bool *ret_new)
 {
-	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
 	struct gpusched_proc proc = { 0 };
 	int r;
 
@@ -147,12 +142,10 @@ static int mark(struct gs_service *s, pid_t pid, uint64_t start_ns, uint32_t cla
 	proc.mps = GPUSCHED_MPS_POOL;
 	proc.class_id = class_id;
 	proc.source = GPUSCHED_SRC_COMMAND;
-	r = pidfd < 0 ? -ESRCH : gs_proc_set(s->o, pid, &proc);
-	/* its end is what takes the entry out again, and may have been before */
-	if (!r && poll(&ended, 1, 0) > 0) {
-		gs_proc_del(s->o, pid);
+	r = gs_proc_set(s->o, pid, &proc);
+	/* its exit is what takes the entry out again, and may have been before */
+	if (!r && gs_proc_forget_dead(s->o, pid, start_ns))
 		r = -ESRCH;
-	}
 	if (!r)
 		gs_process_reclassify(s, pid);
 	return r;
@@ -178,18 +171,17 @@ int gs_verb_pool_set(struct gs_request *rq)
 	bool share = gs_arg_true(rq, "share"), is_new = false;
 	uint32_t class_id = GPUSCHED_CLASS_NONE;
 	uint64_t start_ns = 0;
-	struct gs_pool *p, before;
+	struct gs_pool *p = NULL, before;
 	int r = check_daemon(rq);
 
 	if (!r)
 		r = check_server(rq, pid, &start_ns);
 	if (!r)
 		r = choose_class(rq, pid, share, &class_id);
+	if (!r)
+		r = place_for(rq, pid, &p);
 	if (r)
 		return r;
-	p = place_for(rq, pid);
-	if (!p)
-		return -ENOSPC;
 	before = *p;
 	snprintf(p->name, sizeof(p->name), "%s", gs_arg_text(rq, "name"));
 	p->share = share;

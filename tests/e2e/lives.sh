@@ -87,6 +87,15 @@ live leaderless
 obeys "a process whose main thread has ended"
 ended "a process whose main thread has ended"
 
+# Its exit is told, and its files are still to be closed.
+live late 1024
+kill -9 "$owner"
+wait_for 5 eval '! readlink "/proc/$owner/exe"'
+exits 1 "a class for a process that is ending is refused" "$gpusched" class set "pid:$owner" lc
+check "which was before its end" kill -0 "$owner"
+check "when it has ended" wait_for 30 gone "$owner"
+is "$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j | jq length)" 0 "nothing is kept of it"
+
 live threads 16
 is "$(list_json "pid:$owner" length)" 16 "TSGs of 16 threads are one process's"
 obeys "TSGs of 16 threads"

@@ -48,7 +48,7 @@ child() { # PID: what `gpusched run` runs
 	pgrep -P "$1" | head -1
 }
 server() { # of the pool
-	list_json all '[.[] | select(.pool != null) | .pid] | first'
+	list_json all '[.[] | select(.pool != null) | .pid] | first // empty'
 }
 nothing_left() {
 	[ "$(list_json all 'map(select(.mps)) | length')" = 0 ] && [ -z "$(ls "$pipe")" ] && [ -z "$(here gpusched-pool)" ]
@@ -168,9 +168,16 @@ wait_for 10 eval '[ -n "$(server)" ]'
 kill -9 "$(server)"
 check "programs are told that their server has ended" said "$a" "has ended: programs that were in it fail"
 check "and fail" wait_for 10 gone "$a"
+for _ in 2 3 4 5 6 7 8; do # that many pools a user may have
+	pool --pool --class be -- $be
+	wait_for 10 eval '[ -n "$(server)" ]'
+	kill -9 "$(server)"
+	wait_for 10 gone "$POOL_PID"
+done
 pool --pool --class be -- $be
 a=$POOL_PID
 check "the next has a new one" works "$a"
+check "which is one unit, as if eight had not died before" wait_for 10 eval '[ -n "$(server)" ]'
 s=$(server)
 up=$s
 for _ in 1 2 3; do up=$(ps -o ppid= -p "$up" | xargs); done

@@ -50,6 +50,9 @@ for what in $all_steps; do total=$((total + ${done_so_far[$what]:-0})); done
 ge "$total" 15 "steps were done"
 
 end_programs
+act pool
+check "a pool is one unit, however many of its servers were killed" wait_for 20 eval '[ -n "$(server)" ]'
+end_programs
 check "only those are left that lived on, and no server" wait_for 20 only_ours
 check "no process of a pool either" wait_for 20 eval '[ -z "$(here gpusched-pool)$(here nvidia-cuda-mps)" ]' ||
 	diag "$(here gpusched-pool)" "$(here nvidia-cuda-mps)"
@@ -57,7 +60,8 @@ check "the policy stops" eval '"$gpusched" policy start none && "$gpusched" poli
 check "nothing is suspended, all have their own settings" wait_for 10 restored
 check "the service works" works "$service"
 check "the training works" works "$training"
-check "descriptors of the daemon" wait_for 10 eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 8))" ]'
+check "the policy of the beginning starts" "$gpusched" policy start auto
+check "descriptors of the daemon" wait_for 10 eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 4))" ]'
 le "$(rss_kb_of "$DAEMON_PID")" "$((rss + 8192))" "memory of the daemon, KiB"
 le "$(ls "/proc/$DAEMON_PID/task" | wc -l)" "$threads" "threads of the daemon"
 le "$(pins_now)" "$pins" "pins"

@@ -31,6 +31,7 @@ VERB(exec);
 VERB(execclose);
 VERB(hold);
 VERB(leaderless);
+VERB(late);
 VERB(threads);
 VERB(words);
 VERB(lie);

@@ -150,6 +150,16 @@ int verb_leaderless(int nwords, char **words)
 static int shared_fd;
 static uint32_t shared_client;
 
+int verb_late(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC), memory = memfd_create("late", MFD_CLOEXEC);
+
+	if (memory < 0 || fallocate(memory, 0, 0, (off_t)number(nwords, words, 0) << 20))
+		die("memory");
+	new_tsg(fd, new_client(fd, 0), RC_TSG);
+	return until_eof();
+}
+
 static void *make_one(void *arg)
 {
 	uint32_t tsg = RC_TSG + 2 * (uint32_t)(uintptr_t)arg;

@@ -39,6 +39,7 @@ static const struct {
 	{ "execclose", verb_execclose, 1, 1, "HELPER", "executes that copy, which does not" },
 	{ "hold", verb_hold, 0, 0, "", "does nothing with what it has inherited" },
 	{ "leaderless", verb_leaderless, 0, 0, "", "the main thread has ended, another goes on" },
+	{ "late", verb_late, 1, 1, "MIB", "ends later than its exit is told: so much is freed then" },
 	{ "threads", verb_threads, 1, 1, "N", "N threads, each with a TSG, at the same time" },
 	{ "words", verb_words, 0, 0, "",
 	  "does as its input says: s swaps a channel, f frees the subdevice" },
