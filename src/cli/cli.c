@@ -327,6 +327,7 @@ int cli_main(int argc, char **argv)
 {
 	int code;
 
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* others write there, too: a line at once */
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
 	code = dispatch(argc, argv);
 	errno = 0;

@@ -138,7 +138,8 @@ static void trip_end(struct gs_errand *e)
 	struct gs_adopting_trip *t = (struct gs_adopting_trip *)e;
 
 	if (t->code)
-		gs_log(LOG_INFO, "adoption of process %d: %s", (int)t->orphan.pid, t->err.text);
+		gs_log(t->code == -ENOENT ? LOG_DEBUG : LOG_INFO, "adoption of process %d: %s",
+		       (int)t->orphan.pid, t->err.text);
 	else if (!t->rest && t->n)
 		gs_log(LOG_INFO, "adopted %zu TSGs of process %d, which uses them", t->n,
 		       (int)t->orphan.pid);
