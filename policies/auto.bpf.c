@@ -106,6 +106,8 @@ GPUSCHED_TASK_DESTROY(t)
 		r->turn_id = 0;
 	if (!s)
 		return 0;
+	if (r)
+		leave_costs(s, r);
 	leave(s);
 	gpusched_delete(auto_processes, &pid);
 	gpusched_delete(auto_tsgs, &id);

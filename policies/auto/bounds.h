@@ -145,6 +145,13 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 		r->calm_ns = 0;
 }
 
+/* That a service was launch-bound says nothing of those that stay. */
+GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
+{
+	if (s->role == LC)
+		r->launch_bound = 0;
+}
+
 /* BEs with work get their floor, or LC pays. */
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {

@@ -62,6 +62,7 @@ without "an end of that regard" 's/ || now >= r->unrest_ns + UNREST_NS//' hostil
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
 without "an end of long ones" 's/wish \* 3 < r->slice_us \* 2/!wish \&\& !r->launch_bound/' launch-bound-ends
 without "short slices again" 's/r->slice_us = .*be_slice_us;/(void)0;/' calm-again
+without "an end of what was launch-bound" 's/r->launch_bound = 0;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
 without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
