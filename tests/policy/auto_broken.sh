@@ -60,7 +60,8 @@ without "regard for starts" 's/now >= r->changed_ns + SETTLE_NS/1/' 8be-starts
 without "patience with what passes" 's/steady ? 2/steady ? 0/' 8be-passing
 without "an end of that regard" 's/ || now >= r->unrest_ns + UNREST_NS//' hostile-comers
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
-without "an end of long ones" 's/wish \* 3 < r->slice_us \* 2/!wish \&\& !r->launch_bound/' launch-bound-ends
+without "an end of long ones, by itself or with the service" \
+	's/wish \* 3 < r->slice_us \* 2/!wish \&\& !r->launch_bound/;s/r->launch_bound = 0;/(void)0;/' launch-bound-ends
 without "short slices again" 's/r->slice_us = .*be_slice_us;/(void)0;/' calm-again
 without "an end of what was launch-bound" 's/r->launch_bound = 0;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
