@@ -16,7 +16,9 @@
 #define OLD_NS \
 	(2 * NS_PER_S) /* a version that does not know start_server has none until a client */
 #define REGISTER_NS (2 * NS_PER_S) /* again: the daemon may be another one */
+#define END_NS (10 * NS_PER_S)
 #define STEP_NS (50 * NS_PER_MS)
+#define READY_TRIES 3
 
 void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
 {
@@ -88,8 +90,12 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	if (!p->server || (!changed && gs_now_ns() < p->register_ns + REGISTER_NS))
 		return;
 	r = tell_daemon(p, &err);
-	if (r == -ENOENT) /* its end is said once it has come */
+	if (r == -ENOENT) /* its end is said at the next look */
 		return;
+	if (r == -EBUSY && p->server_class[0]) { /* it is one unit, with who was in it before */
+		p->register_ns = 0;
+		return;
+	}
 	if (!r) {
 		p->told_daemon = false;
 		return;
@@ -171,9 +177,11 @@ static void look_at_tsgs(struct gs_mps_pool *p)
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
+/* One that was killed takes nobody in, long before it has ended: its GPU contexts are freed first. */
 static bool server_lives(const struct gs_mps_pool *p)
 {
-	return p->server && gs_start_same(gs_proc_start_ns(p->server), p->server_start_ns);
+	return p->server && gs_start_same(gs_proc_start_ns(p->server), p->server_start_ns) &&
+	       gs_proc_has_life(p->server);
 }
 
 static void take_server(struct gs_mps_pool *p, pid_t pid)
@@ -240,53 +248,6 @@ static int start_control(struct gs_mps_pool *p, struct gs_error *err)
 	return r;
 }
 
-/* A class that its user may not have is refused here, before anybody works there. */
-static int start_server(struct gs_mps_pool *p, struct gs_error *err)
-{
-	uint64_t now = gs_now_ns(), until;
-	char text[256];
-	pid_t pid = 0;
-	int r;
-
-	/* a version that does not know the word says so in what it prints, if at all */
-	gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
-	until = now + (text[0] ? OLD_NS : START_NS);
-	do
-		r = gs_mps_server(&pid);
-	while (!r && !pid && step(until));
-	if (r || (!pid && !text[0]))
-		return gs_fail(err, -EIO, "the MPS server does not start: see %s/log",
-			       p->place.dir);
-	take_server(p, pid);
-	while (pid && (r = tell_daemon(p, err)) == -EBUSY && step(until))
-		*err = (struct gs_error){ 0 };
-	return r;
-}
-
-int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
-{
-	int r = 0;
-
-	if (gs_mps_keeper_is_gone(&p->keeper))
-		r = start_control(p, err);
-	if (!r && !server_lives(p))
-		r = start_server(p, err);
-	if (r)
-		gs_mps_server_end(p);
-	return r;
-}
-
-void gs_mps_server_end(struct gs_mps_pool *p)
-{
-	gs_mps_probe_end(p);
-	p->suspect = p->tainted = false;
-	if (p->server)
-		gs_mps_daemon("pool_end", json_pack("{s:i}", "server", (int)p->server), NULL, NULL);
-	gs_mps_keeper_end(&p->keeper);
-	take_server(p, 0);
-	p->nclients = 0;
-}
-
 static void look_for_server(struct gs_mps_pool *p)
 {
 	pid_t pid = 0, was = p->server;
@@ -309,8 +270,89 @@ static void look_for_server(struct gs_mps_pool *p)
 		take_server(p, 0);
 		p->nclients = 0;
 	}
-	if (!gs_mps_server(&pid) && pid)
+	if (!gs_mps_server(&pid) && pid && gs_proc_has_life(pid))
 		take_server(p, pid); /* the control daemon starts one for whoever comes */
+}
+
+/* Until it has ended, one that was killed is in the list, and no other one starts. */
+static int await_end(void)
+{
+	uint64_t until = gs_now_ns() + END_NS;
+	pid_t pid = 0;
+	int r;
+
+	do
+		r = gs_mps_server(&pid);
+	while (!r && pid && !gs_proc_has_life(pid) && step(until));
+	return r;
+}
+
+static int start_server(struct gs_mps_pool *p, struct gs_error *err)
+{
+	uint64_t until;
+	char text[256] = "";
+	pid_t pid = 0;
+	int r = await_end();
+
+	if (!r) /* a version that does not know the word says so in what it prints, if at all */
+		gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
+	until = gs_now_ns() + (text[0] ? OLD_NS : START_NS);
+	while (!r && !(r = gs_mps_server(&pid)) && !pid && step(until))
+		;
+	if (r || (!pid && !text[0]))
+		return gs_fail(err, -EIO, "the MPS server does not start: see %s/log",
+			       p->place.dir);
+	take_server(p, pid);
+	return 0;
+}
+
+/* A class that its user may not have is refused here, before anybody works there. */
+static int enlist(struct gs_mps_pool *p, struct gs_error *err)
+{
+	uint64_t until = gs_now_ns() + START_NS;
+	int r;
+
+	while ((r = tell_daemon(p, err)) == -EBUSY && step(until))
+		*err = (struct gs_error){ 0 };
+	return r;
+}
+
+static int make_ready(struct gs_mps_pool *p, struct gs_error *err)
+{
+	int r = 0;
+
+	look_for_server(p);
+	if (gs_mps_keeper_is_gone(&p->keeper))
+		r = start_control(p, err);
+	if (!r && !p->server)
+		r = start_server(p, err);
+	if (!r && p->server && !p->server_class[0])
+		r = enlist(p, err);
+	return r;
+}
+
+int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
+{
+	int r = -ENOENT;
+
+	for (int i = 0; i < READY_TRIES && r == -ENOENT; i++) { /* it has ended again */
+		*err = (struct gs_error){ 0 };
+		r = make_ready(p, err);
+	}
+	if (r)
+		gs_mps_server_end(p);
+	return r;
+}
+
+void gs_mps_server_end(struct gs_mps_pool *p)
+{
+	gs_mps_probe_end(p);
+	p->suspect = p->tainted = false;
+	if (p->server)
+		gs_mps_daemon("pool_end", json_pack("{s:i}", "server", (int)p->server), NULL, NULL);
+	gs_mps_keeper_end(&p->keeper);
+	take_server(p, 0);
+	p->nclients = 0;
 }
 
 static bool same_clients(const struct gs_mps_pool *p, const pid_t *clients, size_t n)

@@ -178,6 +178,26 @@ pool --pool --class be -- $be
 a=$POOL_PID
 check "the next has a new one" works "$a"
 check "which is one unit, as if eight had not died before" wait_for 10 eval '[ -n "$(server)" ]'
+
+# its GPU contexts are freed for a while before it has ended
+late_server() { list_json all '[.[] | select(.pool.name == "late") | .pid] | first // empty'; }
+GPUSCHED_SIM_MPS_FREED=2048 pool --pool=late --class be -- $be
+b=$POOL_PID
+check "a server that will end late works" works "$b"
+wait_for 10 eval '[ -n "$(late_server)" ]'
+s=$(late_server)
+kill -9 "$s"
+wait_for 5 eval '! readlink "/proc/$s/exe"'
+GPUSCHED_SIM_MPS_FREED=2048 pool --pool=late --class be -- $be
+c=$POOL_PID
+check "a program that comes while a server is ending works" works "$c"
+check "in the next one" wait_for 10 eval '[ -n "$(late_server)" ] && [ "$(late_server)" != "$s" ]'
+is "$(grep -c "MPS server $s\|WITHOUT" "$scratch/pool.$c")" 0 "and was not told that it is in the old one"
+check "the other program is told of the end" said "$b" "server $s has ended: programs that were in it fail"
+is "$(grep -c "takes no new program\|does not have" "$scratch/pool.$b")" 0 "and of nothing else"
+kill "$c"
+wait_for 10 gone "$c"
+
 s=$(server)
 up=$s
 for _ in 1 2 3; do up=$(ps -o ppid= -p "$up" | xargs); done

@@ -9,17 +9,18 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define FREED_LATE (256l << 20) /* bytes: some 40 ms */
+#define FREED_LATE_MIB 256 /* some 40 ms */
 
 /*
  * The real one has not ended when its exit is told: its GPU contexts are freed with its last files,
- * for tenths of a second. Here the pages of a file are.
+ * for tenths of a second. Here the pages of a file are: $GPUSCHED_SIM_MPS_FREED, in MiB.
  */
 static void end_late(void)
 {
+	const char *text = getenv("GPUSCHED_SIM_MPS_FREED");
 	int fd = memfd_create("contexts", 0);
 
-	if (fd < 0 || fallocate(fd, 0, 0, FREED_LATE))
+	if (fd < 0 || fallocate(fd, 0, 0, (text ? atol(text) : FREED_LATE_MIB) << 20))
 		fprintf(stderr, "nvidia-cuda-mps-server: it will end at once\n");
 }
 
