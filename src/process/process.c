@@ -69,23 +69,51 @@ static bool is_exiting(const char *stat)
 	       flags & PF_EXITING;
 }
 
-bool gs_proc_has_life(pid_t pid)
+/* Is it so of a thread, by its file @what? */
+static bool any_thread(pid_t pid, const char *what, bool (*is)(FILE *f))
 {
-	char path[64], line[512];
+	char path[64];
 	CLEANUP_DIR DIR *d = NULL;
 	struct dirent *e;
-	bool life = false;
+	bool found = false;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	d = opendir(path);
-	while (d && !life && (e = readdir(d))) {
+	while (d && !found && (e = readdir(d))) {
 		CLEANUP_FILE FILE *f = NULL;
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", (int)pid, e->d_name);
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/%s", (int)pid, e->d_name, what);
 		f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
-		life = f && fgets(line, sizeof(line), f) && !is_exiting(line);
+		found = f && is(f);
 	}
-	return life;
+	return found;
+}
+
+static bool lives(FILE *stat)
+{
+	char line[512];
+
+	return fgets(line, sizeof(line), stat) && !is_exiting(line);
+}
+
+bool gs_proc_has_life(pid_t pid)
+{
+	return any_thread(pid, "stat", lives);
+}
+
+static bool has_memory(FILE *status)
+{
+	char line[256];
+
+	while (fgets(line, sizeof(line), status))
+		if (!strncmp(line, "VmSize:", 7))
+			return true;
+	return false;
+}
+
+bool gs_process_has_memory(pid_t pid)
+{
+	return any_thread(pid, "status", has_memory);
 }
 
 static FILE *open_of(pid_t pid, const char *what)

@@ -34,6 +34,8 @@ struct gs_process_ids {
 	char comm[GPUSCHED_COMM_LEN];
 };
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret);
+/* Has it a thread that has not let go of its memory, as it does at its end? Waits for no lock. */
+bool gs_process_has_memory(pid_t pid);
 /* 0: it is gone, or has none here. Waits for none of its locks. */
 pid_t gs_process_parent(pid_t pid);
 

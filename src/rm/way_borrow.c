@@ -219,6 +219,8 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 		r = begin(b, tsg->pid, tsg->start_ns);
 	if (!r)
 		r = next(b, tsg, &fd);
+	if (r == -EBADF && !gs_proc_has_life(tsg->pid)) /* closed with its end, which may be late */
+		r = -ESRCH;
 	if (!gs_wait_end(tsg->wait)) {
 		if (fd >= 0)
 			close(fd);

@@ -361,9 +361,10 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 	gs_sight_call(s, call);
 	gs_agents_call(s, call);
 	gs_ledger_call(s, call);
-	if (call->res.err && !call->dry_run)
-		gs_log(LOG_NOTICE, "TSG %llu of process %u: %s failed: %s",
-		       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),
+	if (call->res.err && !call->dry_run) /* its owner may have ended meanwhile */
+		gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE,
+		       "TSG %llu of process %u: %s failed: %s", (unsigned long long)call->id,
+		       call->pid, gs_rm_op_name(call->op),
 		       call->res.err == -EREMOTEIO && gs_rm_status_name(call->res.status)
 			       ? gs_rm_status_name(call->res.status)
 			       : strerror(-call->res.err));

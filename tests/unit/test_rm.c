@@ -356,6 +356,44 @@ static void test_owner_gone(void **state)
 	assert_non_null(strstr(err.text, "gone"));
 }
 
+/* As one with GPU contexts, whose files take their time to be closed. */
+static void __attribute__((noreturn)) end_late(int ready)
+{
+	int memory = memfd_create("late", MFD_CLOEXEC);
+
+	if (memory < 0 || fallocate(memory, 0, 0, 1l << 30) || write(ready, "", 1) != 1)
+		_exit(1);
+	pause();
+	_exit(1);
+}
+
+static void test_owner_is_ending(void **state)
+{
+	struct gs_rm_tsg t = own_tsg(1);
+	struct gs_rm_result res;
+	char path[32], c;
+	int ready[2];
+
+	assert_int_equal(pipe(ready), 0);
+	t.start_ns = 0;
+	t.pid = fork();
+	if (!t.pid)
+		end_late(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
+	assert_true(gs_proc_has_life(t.pid) && gs_process_has_memory(t.pid));
+	kill(t.pid, SIGKILL);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)t.pid, t.fd);
+	while (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
+		usleep(100);
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 30, &res), -ESRCH);
+	assert_false(gs_proc_has_life(t.pid) || gs_process_has_memory(t.pid));
+	assert_int_equal(waitpid(t.pid, NULL, WNOHANG), 0); /* it has not ended */
+	waitpid(t.pid, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 static void test_steps_stop_at_failure(void **state)
 {
 	struct gs_rm_tsg t = own_tsg(1);
@@ -526,6 +564,7 @@ int main(void)
 		T(test_unproven_never_named),
 		T(test_moved_descriptor_is_found),
 		T(test_owner_gone),
+		T(test_owner_is_ending),
 		T(test_main_thread_gone),
 		T(test_steps_stop_at_failure),
 		T(test_alloc_status_by_branch),
