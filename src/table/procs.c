@@ -115,13 +115,21 @@ int gs_proc_del(struct gs_table *t, pid_t tgid)
 	return bpf_map_delete_elem(t->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
 }
 
-bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns)
+/* By what waits for nobody where a reader is late; but that is true of an end a moment later. */
+static bool is_dead(pid_t pid, uint64_t start_ns)
 {
 	struct gs_program now;
 	int r = gs_reader_program(pid, &now);
 
-	if (r ? r != -ESRCH : now.life && gs_start_same(now.start_ns, start_ns))
-		return false; /* or it cannot be told now, and its end is still to come */
+	if (!r)
+		return !now.life || !gs_start_same(now.start_ns, start_ns);
+	return r == -ESRCH || !gs_process_has_memory(pid);
+}
+
+bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns)
+{
+	if (!is_dead(pid, start_ns))
+		return false; /* its end is still to come */
 	gs_proc_del(t, pid);
 	return true;
 }
