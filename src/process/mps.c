@@ -74,9 +74,15 @@ bool gs_mps_read(pid_t pid)
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
 }
 
-bool gs_proc_is_mps(pid_t pid)
+int gs_proc_mps(pid_t pid)
 {
 	struct gs_program program;
+	int r = gs_reader_program(pid, &program);
 
-	return !gs_reader_program(pid, &program) && program.mps;
+	return r ? r : program.life ? program.mps : -ESRCH;
+}
+
+bool gs_proc_is_mps(pid_t pid)
+{
+	return gs_proc_mps(pid) == 1;
 }

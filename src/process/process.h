@@ -24,6 +24,8 @@ bool gs_proc_has_life(pid_t pid);
  * here as well, below folders that only root writes: a user can choose a name, but not that.
  */
 bool gs_proc_is_mps(pid_t pid);
+/* 1: it does; 0; -errno of gs_reader_program(), or -ESRCH of one that is ending: it is not known. */
+int gs_proc_mps(pid_t pid);
 /* Its real uid, its name; -ESRCH. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);

@@ -54,6 +54,14 @@ static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
 	return true;
 }
 
+/* What it was is what it is while nobody can tell: a late answer brings us here again. */
+static bool is_mps(pid_t pid, bool was)
+{
+	int r = gs_proc_mps(pid);
+
+	return r < 0 ? was : r;
+}
+
 /* The taps know it when we were told of its client in time. */
 static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
 {
@@ -62,7 +70,7 @@ static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
 	uint32_t flags;
 
 	if (is)
-		is = gs_proc_is_mps((pid_t)rec->task.pid);
+		is = is_mps((pid_t)rec->task.pid, rec->flags & GPUSCHED_TSG_MPS);
 	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL | GPUSCHED_TSG_SPREAD);
 	flags |= is ? GPUSCHED_TSG_MPS : 0;
 	flags |= is && own ? GPUSCHED_TSG_POOL : 0;
@@ -213,7 +221,7 @@ int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret
 	struct gpusched_proc proc = { 0 };
 	struct gs_program program;
 	bool known = !gs_proc_get(s->o, pid, &proc);
-	uint32_t mps = gs_pool_mps_of(s, pid, gs_proc_is_mps(pid));
+	uint32_t mps = gs_pool_mps_of(s, pid, is_mps(pid, proc.mps));
 	int r = gs_classify(s->classes, s->o, pid, &answer, NULL);
 
 	if (r)

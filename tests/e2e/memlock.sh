@@ -54,6 +54,13 @@ readers() { # ps waits for that lock as well
 	done
 }
 
+cp "$gsload" /mnt/nvidia-cuda-mps-server
+setpriv --reuid 4711 --clear-groups /mnt/nvidia-cuda-mps-server be --seconds 100 >"$scratch/mps" 2>&1 9<&- &
+mps=$!
+at_end+=($mps)
+is_mps() { list_json "pid:$mps" 'map(.mps) | unique | join(",")'; }
+check "an MPS server of the same user is known" wait_for 10 eval '[ "$(is_mps)" = true ]' || diag "$(cat "$scratch/mps")"
+
 begin 4711 tsgs
 if timeout -s KILL 1 cat "/proc/$PROGRAM/cmdline" >/dev/null 2>&1; then
 	skip_optional "a held lock" "this kernel replaces a mapping without it"
@@ -71,6 +78,11 @@ check "the daemon answers again" explain "$PROGRAM"
 check "and does not try again so soon" left_more_than "$before"
 like "$(readers | wc -l)" '^[01]$' "no process is left waiting"
 is "$(grep -c 'are not known' "$scratch/daemon.log")" 1 "it is told once"
+
+check "what the user's others run is not asked now" "$gpusched" class set "pid:$mps" be
+sleep 0.3
+is "$(is_mps)" true "and the server is one all the same"
+kill $mps
 
 "$helper" tsgs 1 <&9 9<&- >"$scratch/honest" 2>&1 &
 honest=$!
