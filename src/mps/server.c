@@ -52,10 +52,13 @@ static json_t *client_names(const struct gs_mps_pool *p)
 	return all;
 }
 
+/* The probe is nobody's program, and has the server's TSG under a handle of its own as all have. */
 static json_t *member_names(const struct gs_mps_pool *p)
 {
 	json_t *all = json_array();
 
+	if (p->probe)
+		add_pid(all, p->probe);
 	for (size_t i = 0; i < p->nmembers; i++)
 		if (p->members[i].run)
 			add_pid(all, p->members[i].run);
