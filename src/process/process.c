@@ -2,6 +2,7 @@
 #include "process/process.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,8 @@ int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 	char line[256];
 
 	*ret = (struct gs_process_ids){ 0 };
+	if (!f)
+		return errno == ENOENT ? -ESRCH : -errno;
 	while (f && fgets(line, sizeof(line), f)) {
 		known |= sscanf(line, "Uid: %u", &ret->uid) == 1;
 		sscanf(line, "Name: %15[^\n]", ret->comm);

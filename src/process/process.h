@@ -29,7 +29,7 @@ int gs_proc_mps(pid_t pid);
 /* Its real uid, its name; -ESRCH. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
-/* Waits for none of its locks; 0 where it has none here. -ESRCH. */
+/* Waits for none of its locks; 0 where it has none here. -ESRCH: it is gone. */
 struct gs_process_ids {
 	uid_t uid; /* real */
 	pid_t parent, group, session;

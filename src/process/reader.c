@@ -39,6 +39,10 @@
 #define SAY_AGAIN_NS (60 * NS_PER_S)
 #define REAP_NS NS_PER_S
 
+#define TOO_LONG \
+	"reading them takes too long, as it does when somebody holds a lock of that process"
+#define ENDED "the process that reads them ended"
+
 enum state {
 	NONE,
 	IDLE,
@@ -150,10 +154,10 @@ static struct reader *free_reader(int64_t account)
 	return none;
 }
 
-/* The next thing that nobody but the clock tells. */
-static void set_timer(void)
+/* The next thing that nobody but the clock tells. @stuck: nobody can be asked just now. */
+static void set_timer(bool stuck)
 {
-	uint64_t now = gs_now_ns(), next = 0;
+	uint64_t now = gs_now_ns(), next = stuck ? now + REAP_NS : 0;
 	struct itimerspec t = { 0 };
 
 	for (size_t i = 0; i < MAX_READERS; i++) {
@@ -173,14 +177,15 @@ static void set_timer(void)
 
 /* ---- users not waited for ----------------------------------------------------------------------- */
 
-/* A user; of root's processes each for itself. 0: it is gone. */
-static int64_t account_of(pid_t pid)
+/* A user; of root's processes each for itself. */
+static int account_of(pid_t pid, int64_t *ret)
 {
 	uid_t uid;
+	int r = gs_process_uid(pid, &uid);
 
-	if (gs_process_uid(pid, &uid))
-		return 0;
-	return uid ? (int64_t)uid : -(int64_t)pid;
+	if (!r)
+		*ret = uid ? (int64_t)uid : -(int64_t)pid;
+	return r;
 }
 
 /* One of its answers took too long, a short time ago. */
@@ -286,13 +291,12 @@ static struct waiting *next_waiting(void)
 	return best;
 }
 
-static void give_up(struct reader *r)
+static void give_up(struct reader *r, const char *why)
 {
 	unwatch(r);
 	note_slow(r->account);
 	enqueue(&r->rq, r->account, true);
-	leave(r->rq.pid,
-	      "reading them takes too long, as it does when somebody holds a lock of that process");
+	leave(r->rq.pid, why);
 	kill_reader(r);
 }
 
@@ -315,7 +319,7 @@ static int finish(struct reader *r, struct gs_reader_answer *ret)
 	int code = gs_reader_receive(r->sock, ret);
 
 	if (code) {
-		leave(r->rq.pid, "the process that reads them ended");
+		leave(r->rq.pid, ENDED);
 		kill_reader(r);
 		return -EIO;
 	}
@@ -329,7 +333,7 @@ static void watch(struct reader *r)
 
 	r->state = LATE;
 	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
-		give_up(r); /* nobody would tell it */
+		give_up(r, TOO_LONG); /* nobody would tell it */
 }
 
 /* Many that answer just in time would hold up a caller as one that does not answer. */
@@ -346,14 +350,14 @@ static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 	return -EAGAIN;
 }
 
-/* False: the process is gone. */
-static bool send_request(struct reader *r, const struct gs_reader_request *rq, int64_t account,
-			 bool again)
+/* -ESRCH: the process is gone; else something is short. */
+static int send_request(struct reader *r, const struct gs_reader_request *rq, int64_t account,
+			bool again)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, rq->pid, 0);
 
 	if (pidfd < 0)
-		return false;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ESRCH;
 	r->state = ASKED;
 	r->rq = *rq;
 	r->account = account;
@@ -362,7 +366,7 @@ static bool send_request(struct reader *r, const struct gs_reader_request *rq, i
 	r->since_ns = gs_now_ns();
 	/* -EPIPE: it has ended, and says so when it is to answer */
 	send(r->sock, rq, sizeof(*rq), MSG_NOSIGNAL | MSG_DONTWAIT);
-	return true;
+	return 0;
 }
 
 /* Those for whom there are readers. */
@@ -370,15 +374,19 @@ static void ask_waiting(void)
 {
 	struct waiting *w;
 	struct reader *r;
+	int code;
 
 	while ((w = next_waiting()) && (r = free_reader(w->account))) {
+		code = send_request(r, &w->rq, w->account, w->again);
+		if (code && code != -ESRCH)
+			break;
 		all.turn = w->account;
-		if (send_request(r, &w->rq, w->account, w->again))
+		if (!code)
 			watch(r);
 		DL_DELETE(all.waiting, w);
 		free(w);
 	}
-	set_timer();
+	set_timer(w);
 }
 
 /* One that is asked for already. */
@@ -396,15 +404,19 @@ static struct reader *find(const struct gs_reader_request *rq)
 
 static int begin_to_ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
 {
-	int64_t account = account_of(rq->pid);
-	bool slow = is_slow(account), enqueued;
+	bool slow, enqueued;
+	int64_t account;
 	struct reader *r;
+	int code = account_of(rq->pid, &account);
 
-	if (!account)
-		return -ESRCH;
+	if (code)
+		return code;
+	slow = is_slow(account);
 	r = slow || is_late(account) ? NULL : free_reader(account);
-	if (r)
-		return send_request(r, rq, account, false) ? wait_for(r, ret) : -ESRCH;
+	if (r) {
+		code = send_request(r, rq, account, false);
+		return code ? code : wait_for(r, ret);
+	}
 	enqueued = enqueue(rq, account, slow);
 	if (slow || !enqueued)
 		leave(rq->pid, slow ? "reading takes too long of another of that user's processes"
@@ -467,12 +479,11 @@ static void tell(struct reader *r, gs_reader_fn fn, void *user)
 {
 	struct gs_reader_request rq = r->rq;
 
-	unwatch(r);
 	if (gs_reader_receive(r->sock, &r->answer)) {
-		leave(rq.pid, "the process that reads them ended");
-		kill_reader(r);
+		give_up(r, ENDED);
 		return;
 	}
+	unwatch(r);
 	r->state = HERE;
 	if (!is_readable(r->pidfd, 0)) { /* it lives: that pid is still its own */
 		pthread_mutex_unlock(&all.lock);
@@ -498,7 +509,7 @@ void gs_reader_dispatch(gs_reader_fn fn, void *user)
 		if (is_readable(r->sock, 0))
 			tell(r, fn, user);
 		else if (gs_now_ns() >= r->since_ns + GIVE_UP_NS)
-			give_up(r);
+			give_up(r, TOO_LONG);
 	}
 	reap();
 	ask_waiting();

@@ -172,9 +172,12 @@ int gs_reader_receive(int sock, struct gs_reader_answer *ret)
 	if (n != sizeof(*ret))
 		return n < 0 ? -errno : -EPIPE;
 	if (came < ret->nmaps)
-		ret->nmaps = came; /* we have too many descriptors */
+		ret->code = -EMFILE; /* the others did not fit among ours */
+	ret->nmaps = came < ret->nmaps ? came : ret->nmaps;
 	for (uint32_t i = 0; i < ret->nmaps; i++)
 		memcpy(&ret->maps[i].place, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+	if (ret->code)
+		gs_reader_drop(ret);
 	return 0;
 }
 
