@@ -154,6 +154,10 @@ static void print_launches(const json_t *st)
 		       json_integer_value(json_object_get(v, "processes")) == 1 ? "  " : "es",
 		       path ? path : "-");
 	}
+	if (json_integer_value(json_object_get(st, "waiting")))
+		printf("%4" JSON_INTEGER_FORMAT
+		       " libraries or processes wait to be tried again: the log says why\n",
+		       json_integer_value(json_object_get(st, "waiting")));
 	json_array_foreach(json_object_get(st, "unattributed"), i, v)
 		printf("%12" JSON_INTEGER_FORMAT "  launches of process %" JSON_INTEGER_FORMAT
 		       " whose context is not known\n",

@@ -24,6 +24,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "launch/launch.bpf.h"
+#include "launch/launch_again.h"
 #include "launch/launch_attach.h"
 #include "launch/launch_pins.h"
 #include "process/peek.h"
@@ -45,7 +46,9 @@ struct lib {
 	struct gs_pinned_lib
 		pinned; /* its number is in the cookies; no probes: it could not be done */
 	uid_t uid;      /* whose process brought it */
-	int fd;         /* it is to be probed; -1: it was, or could not be */
+	int fd;         /* it is to be probed; -1: it was, or cannot be */
+	struct gs_again again;
+	struct statx_timestamp written;
 	pid_t *users;
 	size_t nusers;
 };
@@ -70,7 +73,8 @@ struct gs_launches {
 	size_t nlibs;
 	struct gs_launch_job *job; /* NULL: none is under way */
 	uint32_t next_number;
-	uint64_t left; /* since it was asked for */
+	uint64_t left, tried_again; /* since they were asked for */
+	struct gs_again_list again;
 	uint64_t said_ns[LEFT_MAX];
 };
 
@@ -124,11 +128,12 @@ static void leave(struct gs_launches *l, enum left why, const char *path, const 
 	gs_log(LOG_WARNING, "launches of %s are not counted: %s", path, reason);
 }
 
-uint64_t gs_launches_left(struct gs_launches *l)
+uint64_t gs_launches_left(struct gs_launches *l, uint64_t *ret_again)
 {
 	uint64_t n = l->left;
 
-	l->left = 0;
+	*ret_again = l->tried_again;
+	l->left = l->tried_again = 0;
 	return n;
 }
 
@@ -205,6 +210,11 @@ static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
 	return set_attached(l, pinned->number, lib->info.attached_ns);
 }
 
+static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
+{
+	return l->job && l->job->pinned.number == lib->pinned.number;
+}
+
 /* A user could change it, or what its bytes cost to read; root knows what it simulates. */
 static bool is_roots(const struct statx *st, pid_t pid)
 {
@@ -213,15 +223,41 @@ static bool is_roots(const struct statx *st, pid_t pid)
 
 static int left_alone(struct gs_launches *l, const struct statx *st, const char *path, pid_t pid)
 {
-	if (pid && (!S_ISREG(st->stx_mode) || !gs_peek_is_local(st, pid)))
+	if (pid && (!S_ISREG(st->stx_mode) || !gs_peek_is_local(st, pid))) {
 		leave(l, LEFT_SERVED, path, "its file system is not this kernel's own");
-	else if (!is_roots(st, pid))
+		return -EPERM;
+	}
+	if (!is_roots(st, pid)) {
 		leave(l, LEFT_USERS, path, "it is not root's alone");
-	else if (!allowed(l))
-		leave(l, LEFT_REFUSED, path, l->why.text);
-	else
+		return -EPERM;
+	}
+	if (allowed(l))
 		return 0;
-	return -EPERM;
+	leave(l, LEFT_REFUSED, path, l->why.text);
+	return -EBUSY; /* while there are users who could do harm */
+}
+
+/* It had no functions when it was looked into; by now it may be written to the end. */
+static bool is_rewritten(const struct gs_launches *l, const struct lib *lib, const struct statx *st)
+{
+	return lib->fd < 0 && !lib->info.probes && !is_under_way(l, lib) &&
+	       (lib->written.tv_sec != st->stx_mtime.tv_sec ||
+		lib->written.tv_nsec != st->stx_mtime.tv_nsec);
+}
+
+static int add_lib(struct gs_launches *l, struct gs_pinned_lib *pinned, const char *path, pid_t pid,
+		   struct lib **ret)
+{
+	uid_t uid = pid ? uid_of(pid) : 0;
+	int r = has_share(l, uid) ? -ENOSPC : free_number(l, &pinned->number);
+
+	if (!r)
+		r = new_lib(l, pinned, ret);
+	if (r)
+		return r;
+	(*ret)->uid = uid;
+	snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
+	return 0;
 }
 
 /*
@@ -237,7 +273,6 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 	CLEANUP_FD int fd = -1;
 	char itself[32];
 	struct statx st;
-	uid_t uid;
 	int r;
 
 	place = gs_peek(AT_FDCWD, file, 0, &st);
@@ -246,30 +281,26 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 			leave(l, LEFT_FAILED, path, strerror(-place));
 		return place;
 	}
-	*ret = find(l, makedev(st.stx_dev_major, st.stx_dev_minor), st.stx_ino);
-	if (*ret) {
-		if (!(*ret)->info.path[0])
-			snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
-		return 0;
-	}
-	if (left_alone(l, &st, path, pid))
-		return -EPERM;
 	pinned.dev = makedev(st.stx_dev_major, st.stx_dev_minor);
 	pinned.ino = st.stx_ino;
+	*ret = find(l, pinned.dev, pinned.ino);
+	if (*ret && !(*ret)->info.path[0])
+		snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
+	if (*ret && !is_rewritten(l, *ret, &st))
+		return 0;
+	r = left_alone(l, &st, path, pid);
+	if (r)
+		return r;
 	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", place);
 	fd = open(itself, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	uid = pid ? uid_of(pid) : 0;
-	r = fd < 0 ? -errno : has_share(l, uid) ? -ENOSPC : free_number(l, &pinned.number);
-	if (!r)
-		r = new_lib(l, &pinned, ret);
+	r = fd < 0 ? -errno : *ret ? 0 : add_lib(l, &pinned, path, pid, ret);
 	if (r) {
 		leave(l, r == -ENOSPC ? LEFT_FULL : LEFT_FAILED, path,
 		      r == -ENOSPC ? "too many libraries are in use" : strerror(-r));
 		return r;
 	}
-	(*ret)->uid = uid;
-	snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
 	(*ret)->fd = TAKE_FD(fd);
+	(*ret)->written = st.stx_mtime;
 	return 0;
 }
 
@@ -291,6 +322,7 @@ static int add_user(struct lib *lib, pid_t pid)
 struct look {
 	struct gs_launches *l;
 	unsigned int tries;
+	bool again;
 };
 
 static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
@@ -303,26 +335,39 @@ static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 
 	snprintf(file, sizeof(file), "/proc/self/fd/%d", map->place);
 	r = open_lib(look->l, file, map->path, pid, &lib);
-	if (r == 0)
-		add_user(lib, pid);
+	look->again |= gs_again_passes(r ? r : add_user(lib, pid));
 	/* the next one, whatever became of this; but a process could have thousands */
 	return (r || look->l->nlibs != known) && ++look->tries >= MAX_TRIES;
+}
+
+static bool is_known(const struct gs_launches *l, pid_t pid)
+{
+	for (size_t i = 0; i < l->nlibs; i++)
+		for (size_t k = 0; k < l->libs[i]->nusers; k++)
+			if (l->libs[i]->users[k] == pid)
+				return true;
+	return false;
 }
 
 int gs_launches_process(struct gs_launches *l, pid_t pid)
 {
 	struct look look = { .l = l };
+	char name[32];
+	int r;
 
-	for (size_t i = 0; i < l->nlibs; i++)
-		for (size_t k = 0; k < l->libs[i]->nusers; k++)
-			if (l->libs[i]->users[k] == pid)
-				return 0;
-	return gs_cuda_maps(pid, on_map, &look);
-}
-
-static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
-{
-	return l->job && l->job->pinned.number == lib->pinned.number;
+	if (is_known(l, pid) && !gs_again_has(&l->again, pid))
+		return 0;
+	r = gs_cuda_maps(pid, on_map, &look);
+	if (r == -EAGAIN) /* its reader will tell */
+		return r;
+	snprintf(name, sizeof(name), "process %d", (int)pid);
+	if (gs_again_passes(r))
+		leave(l, LEFT_FAILED, name, strerror(-r));
+	if (!gs_again_passes(r) && !look.again)
+		gs_again_drop(&l->again, pid);
+	else if (!gs_again_add(&l->again, pid, uid_of(pid), gs_now_ns()))
+		leave(l, LEFT_FULL, name, "too many wait for being tried again");
+	return r;
 }
 
 /* Its probes stay while letting go of them could do harm: it may come back, too. */
@@ -371,6 +416,7 @@ void gs_launches_gone(struct gs_launches *l, pid_t pid)
 	uint32_t tgid = (uint32_t)pid;
 
 	bpf_map_delete_elem(bpf_map__fd(l->skel->maps.gs_told), &tgid);
+	gs_again_drop(&l->again, pid);
 	for (size_t i = 0; i < l->nlibs; i++)
 		for (size_t k = l->libs[i]->nusers; k-- > 0;)
 			if (l->libs[i]->users[k] == pid)
@@ -403,18 +449,52 @@ static struct gs_launch_job *new_job(struct gs_launches *l, struct lib *lib)
 
 struct gs_launch_job *gs_launches_next(struct gs_launches *l)
 {
+	uint64_t now = gs_now_ns();
+
 	for (size_t i = 0; i < l->nlibs && !l->job; i++) {
 		struct lib *lib = l->libs[i];
 
-		if (lib->fd < 0)
+		if (lib->fd < 0 || now < lib->again.due_ns)
 			continue;
+		l->tried_again += lib->again.due_ns != 0;
+		gs_again_put_off(&lib->again, now); /* if it fails */
 		if (allowed(l))
 			return new_job(l, lib);
 		leave(l, LEFT_REFUSED, lib->info.path, l->why.text);
-		close(lib->fd);
-		lib->fd = -1;
 	}
 	return NULL;
+}
+
+uint64_t gs_launches_due(const struct gs_launches *l)
+{
+	uint64_t due = gs_again_due(&l->again);
+
+	for (size_t i = 0; i < l->nlibs && !l->job; i++)
+		if (l->libs[i]->fd >= 0 && l->libs[i]->again.due_ns < due)
+			due = l->libs[i]->again.due_ns;
+	return due;
+}
+
+void gs_launches_again(struct gs_launches *l)
+{
+	uint64_t now = gs_now_ns(), ended;
+	pid_t pid = gs_again_next(&l->again, now);
+
+	if (!pid)
+		return;
+	l->tried_again++;
+	gs_launches_process(l, pid);
+	ended = gs_now_ns();
+	gs_again_took(&l->again, ended, ended - now);
+}
+
+size_t gs_launches_waiting(const struct gs_launches *l)
+{
+	size_t n = l->again.n;
+
+	for (size_t i = 0; i < l->nlibs; i++)
+		n += l->libs[i]->fd >= 0;
+	return n;
 }
 
 void gs_launch_job_work(struct gs_launch_job *job)
@@ -430,7 +510,7 @@ void gs_launch_job_work(struct gs_launch_job *job)
 	set_attached(job->l, job->pinned.number, job->code ? GS_LAUNCH_LIB_OFF : job->ended_ns);
 }
 
-/* One that cannot be probed stays in the list, without probes: it is told once. */
+/* One that cannot be probed stays in the list, without probes. */
 static void tell(struct gs_launches *l, const struct lib *lib, struct gs_launch_job *job)
 {
 	char reason[384];
@@ -456,7 +536,10 @@ void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job)
 		lib->info.attach_us = job->took_ns / NS_PER_US;
 	}
 	tell(l, lib, job);
-	close(job->fd);
+	if (gs_again_passes(job->code))
+		lib->fd = job->fd;
+	else
+		close(job->fd);
 	free(job);
 	l->job = NULL;
 	drop_unused(l); /* it may have been let go of meanwhile */

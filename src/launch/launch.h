@@ -75,9 +75,18 @@ void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job);
 /*
  * Libraries since the last call whose launches are not counted (again for each look at a process):
  * not root's, too many, where probes are not allowed, on a file system that this kernel does not
- * answer for, or without functions to probe.
+ * answer for, or without functions to probe. @ret_again: how often one was tried again.
  */
-uint64_t gs_launches_left(struct gs_launches *l);
+uint64_t gs_launches_left(struct gs_launches *l, uint64_t *ret_again);
+
+/*
+ * What was left for a reason that passes is tried again: when the next is due (UINT64_MAX: none
+ * is), and one whose time has come. What there is to be done then, gs_launches_next() tells.
+ */
+uint64_t gs_launches_due(const struct gs_launches *l);
+void gs_launches_again(struct gs_launches *l);
+/* Libraries and processes that are to be tried again. */
+size_t gs_launches_waiting(const struct gs_launches *l);
 
 struct gs_launch_lib {
 	char path[256]; /* as seen where it was found first */

@@ -49,6 +49,9 @@ struct gs_watch;
 	X(LAUNCH_LIBS_LEFT, "launch_libs_left", \
 	  "times that a process was found with a libcuda whose launches are not counted: see the " \
 	  "log") \
+	X(LAUNCH_LIBS_AGAIN, "launch_libs_again", \
+	  "times that a libcuda, or those of a process, were tried again after a reason that " \
+	  "passes") \
 	X(READS_LEFT, "reads_left", \
 	  "times that a process's program or libraries were not read: that takes longer than 3 " \
 	  "s, " \
@@ -138,7 +141,7 @@ struct gs_service {
 	sd_event *event; /* NULL: read-only, or not open yet */
 	sd_event_source *beat, *sweep, *look, *happened;
 	sd_event_source *reads, *events, *results, *due, *ticks, *guardian_ended;
-	sd_event_source *round;
+	sd_event_source *round, *launch_again;
 	struct gs_slices slices;
 	struct gs_sweeping sweeping;
 	struct gs_looking looking;

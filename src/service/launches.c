@@ -87,12 +87,22 @@ static void probe(struct gs_service *s, struct gs_launch_job *job)
 void gs_service_launches_go_on(struct gs_service *s)
 {
 	struct gs_launch_job *job;
+	uint64_t again;
 
-	if (!s->launches)
+	if (!s->launches || s->launching_ends)
 		return;
-	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches);
-	while (!s->launching && !s->launching_ends && (job = gs_launches_next(s->launches)))
+	while (!s->launching && (job = gs_launches_next(s->launches)))
 		probe(s, job);
+	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches, &again);
+	s->counters[GS_SVC_LAUNCH_LIBS_AGAIN] += again;
+	gs_loop_launches_at(s, gs_launches_due(s->launches));
+}
+
+void gs_service_launches_again(struct gs_service *s)
+{
+	if (s->launches)
+		gs_launches_again(s->launches);
+	gs_service_launches_go_on(s);
 }
 
 void gs_service_launches_end(struct gs_service *s)
@@ -173,6 +183,11 @@ static json_t *unattributed_json(const struct gs_service *s, const struct gs_vie
 	return list;
 }
 
+static json_int_t waiting(const struct gs_service *s)
+{
+	return s->launches ? (json_int_t)gs_launches_waiting(s->launches) : 0;
+}
+
 static void answer(struct gs_request *rq)
 {
 	const struct gs_service *s = rq->s;
@@ -186,6 +201,7 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "refused", gs_service_launches_refused(s));
 	json_object_set_new(o, "policy", json_boolean(gs_service_launches_for_policy(s)));
 	gs_json_put(o, "libraries", rq->view.others & GS_SEES_ALL ? libs_json(s) : NULL);
+	gs_json_put(o, "waiting", rq->view.others & GS_SEES_ALL ? json_integer(waiting(s)) : NULL);
 	json_object_set_new(o, "unattributed", unattributed_json(s, &rq->view));
 }
 

@@ -23,6 +23,8 @@ void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
 /* After each look at a process: what is to be probed is, by one errand after the other. */
 void gs_service_launches_go_on(struct gs_service *s);
+/* The time of gs_launches_due() has come. */
+void gs_service_launches_again(struct gs_service *s);
 /* Waits for the one that is under way. */
 void gs_service_launches_end(struct gs_service *s);
 

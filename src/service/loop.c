@@ -218,6 +218,18 @@ void gs_loop_settle(struct gs_service *s, unsigned int ms)
 		gs_loop_wait(s, &c);
 }
 
+static int on_launches(sd_event_source *src, uint64_t us, void *user)
+{
+	gs_service_launches_again(user);
+	return 0;
+}
+
+void gs_loop_launches_at(struct gs_service *s, uint64_t at)
+{
+	if (s->launch_again)
+		plan(s->launch_again, at);
+}
+
 /* ---- the sources ----------------------------------------------------------------------------- */
 
 /* A late answer: it is asked for again, and is there now. */
@@ -257,7 +269,9 @@ static int add_daemons(struct gs_service *s)
 	if (r < 0)
 		return r;
 	on_beat(s->beat, 0, s);
-	r = gs_reader_begin(&fd);
+	r = add_timer(s, on_launches, &s->launch_again);
+	if (r >= 0)
+		r = gs_reader_begin(&fd);
 	if (r >= 0)
 		s->has_readers = true;
 	return r < 0 ? r : sd_event_add_io(s->event, &s->reads, fd, EPOLLIN, on_read, s);
@@ -288,8 +302,8 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 
 void gs_loop_free(struct gs_service *s)
 {
-	sd_event_source **all[] = { &s->happened, &s->look, &s->round,
-				    &s->sweep,    &s->beat, &s->reads };
+	sd_event_source **all[] = { &s->happened, &s->look,  &s->round,       &s->sweep,
+				    &s->beat,     &s->reads, &s->launch_again };
 
 	for (size_t i = 0; i < GS_COUNT(all); i++)
 		*all[i] = sd_event_source_disable_unref(*all[i]);

@@ -19,6 +19,8 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err);
 void gs_loop_free(struct gs_service *s);
 /* The next sweep is due in @ns, if that is sooner than what is planned. */
 void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
+/* gs_service_launches_again() is called at that time, in ns; UINT64_MAX: it is not. */
+void gs_loop_launches_at(struct gs_service *s, uint64_t at);
 /* Work in slices; @again: before what else there is of the same user. */
 void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again);
 /* Runs the loop until @c is over. For start, end and library, where nobody else waits. */

@@ -4,7 +4,8 @@
  *
  *   helper library fuse DIR        served by itself on DIR, where no read is ever answered, nor who looks for nvidia-*
  *   helper library gone DIR        the same, and DIR is unmounted
- *   helper library lease FILE      with a lease, for which whoever opens it waits (45 s)
+ *   helper library lease FILE      with a lease, for which whoever opens it waits (45 s);
+ *                                  SIGUSR1 ends that
  *   helper library many DIR N      N of them, made in DIR
  *   helper library of FILE...      those
  *
@@ -66,6 +67,23 @@ static void map_many(const char *dir, uint32_t n)
 	}
 }
 
+static int leased;
+
+static void end_lease(int sig)
+{
+	(void)sig;
+	fcntl(leased, F_SETLEASE, F_UNLCK);
+}
+
+static void lease(const char *path)
+{
+	signal(SIGIO, SIG_IGN);
+	signal(SIGUSR1, end_lease);
+	leased = map(path, O_RDONLY);
+	if (fcntl(leased, F_SETLEASE, F_WRLCK))
+		die("lease");
+}
+
 static int client(void)
 {
 	int fd = open_ctl(O_CLOEXEC);
@@ -94,9 +112,7 @@ int verb_library(int nwords, char **words)
 	if (!strcmp(what, "fuse") || !strcmp(what, "gone"))
 		return in_fuse(words[1], !strcmp(what, "gone"));
 	if (!strcmp(what, "lease")) {
-		signal(SIGIO, SIG_IGN);
-		if (fcntl(map(words[1], O_RDONLY), F_SETLEASE, F_WRLCK))
-			die("lease");
+		lease(words[1]);
 	} else if (!strcmp(what, "many")) {
 		map_many(words[1], number(nwords, words, 2));
 	} else if (!strcmp(what, "of")) {
