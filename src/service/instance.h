@@ -54,8 +54,8 @@ struct gs_watch;
 	  "passes") \
 	X(READS_LEFT, "reads_left", \
 	  "times that a process's program or libraries were not read: that takes longer than 3 " \
-	  "s, " \
-	  "or did so for its user in the last 30 s; it is tried again") \
+	  "s, or did so for its user in the last 30 s; it is tried again, unless too many of its " \
+	  "user's wait for that") \
 	X(ORPHANS_LEFT, "orphans_left", \
 	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
 	X(POOL_HANDLES, "pool_handles", \
