@@ -213,7 +213,7 @@ static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 		return gs_fail(rq->err, r == -ESRCH ? -ENOENT : -EBUSY,
 			       "process %d cannot be looked at now: try again", pid);
 	if (!r && !program.life) /* nobody would take the entry out again */
-		return gs_fail(rq->err, -ENOENT, "process %d is ending", pid);
+		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
 	if (!r && (!known || !gs_start_same(ret->start_ns, program.start_ns)))
 		*ret = (struct gpusched_proc){ .start_ns = program.start_ns };
 	return 0;
