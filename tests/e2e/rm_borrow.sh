@@ -12,6 +12,7 @@ field() { # FILTER: of the only client's TSGs
 }
 
 start_client() { # N: TSGs; $client
+	rm -f "$scratch/ready" # of the one before
 	"$helper" tsgs "$1" <"$scratch/fifo" >"$scratch/ready" &
 	client=$!
 	at_end+=($client)

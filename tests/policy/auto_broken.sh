@@ -14,7 +14,7 @@ fails() {
 	tried+=" $1"
 	"$gpusched" sim run "auto-$1" "${@:2}" --json >"$copy/out" 2>"$copy/err"
 	is "$? $(jq -s '[.[] | select(.scenario) | .checks[] | select(.ok == false)] | length > 0' "$copy/out")" "1 true" \
-		"auto-$1 fails: $what"
+		"auto-$1 fails: $what" || diag "$(cat "$copy/err")"
 }
 # take_out EDIT: a copy with EDIT applied
 take_out() {
