@@ -223,7 +223,13 @@ static bool is_roots(const struct statx *st, pid_t pid)
 
 static int left_alone(struct gs_launches *l, const struct statx *st, const char *path, pid_t pid)
 {
-	if (pid && (!S_ISREG(st->stx_mode) || !gs_peek_is_local(st, pid))) {
+	int local = !pid ? 1 : S_ISREG(st->stx_mode) ? gs_peek_is_local(st, pid) : 0;
+
+	if (local < 0) {
+		leave(l, LEFT_FAILED, path, strerror(-local));
+		return local;
+	}
+	if (!local) {
 		leave(l, LEFT_SERVED, path, "its file system is not this kernel's own");
 		return -EPERM;
 	}

@@ -289,6 +289,8 @@ static int about_uprobes(const char *name, const char *format, unsigned int *ret
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/uprobe/%s", name);
 	f = fopen(path, "re");
+	if (!f && errno != ENOENT)
+		return -errno;
 	return f && fscanf(f, format, ret) == 1 ? 0 : -ENOTSUP;
 }
 

@@ -34,8 +34,8 @@ static bool parse(const char *line, struct mount *ret)
 	       sscanf(dash, " - %31s", ret->type) == 1;
 }
 
-/* By its number, or else by @like's device. */
-static bool find(const char *who, uint64_t id, const struct mount *like, struct mount *ret)
+/* By its number, or else by @like's device. 1; 0; -errno: it could not be looked for just now. */
+static int find(const char *who, uint64_t id, const struct mount *like, struct mount *ret)
 {
 	CLEANUP_FREE char *line = NULL;
 	CLEANUP_FILE FILE *f = NULL;
@@ -44,13 +44,15 @@ static bool find(const char *who, uint64_t id, const struct mount *like, struct 
 
 	snprintf(path, sizeof(path), "/proc/%s/mountinfo", who);
 	f = fopen(path, "re");
+	if (!f && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -errno;
 	for (int i = 0; f && i < MAX_MOUNTS && getline(&line, &size, f) > 0; i++) {
 		if (!parse(line, ret))
 			continue;
 		if (like ? ret->major == like->major && ret->minor == like->minor : ret->id == id)
-			return true;
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
 static bool is_fuse(const char *type)
@@ -90,20 +92,23 @@ bool gs_peek_is_ours(const struct statx *st)
 
 	if (is_certain(st))
 		return true;
-	return find("self", st->stx_mnt_id, NULL, &m) && !is_fuse(m.type);
+	return find("self", st->stx_mnt_id, NULL, &m) > 0 && !is_fuse(m.type);
 }
 
-bool gs_peek_is_local(const struct statx *st, pid_t pid)
+int gs_peek_is_local(const struct statx *st, pid_t pid)
 {
 	struct mount m, same;
 	char who[16];
+	int r;
 
 	if (is_certain(st))
-		return true;
-	if (find("self", st->stx_mnt_id, NULL, &m))
-		return !is_served(m.type);
+		return 1;
+	r = find("self", st->stx_mnt_id, NULL, &m);
+	if (r)
+		return r < 0 ? r : !is_served(m.type);
 	snprintf(who, sizeof(who), "%d", (int)pid);
-	if (!find(who, st->stx_mnt_id, NULL, &m) || is_served(m.type))
-		return false;
-	return strcmp(m.type, "overlay") != 0 || find("self", 0, &m, &same);
+	r = find(who, st->stx_mnt_id, NULL, &m);
+	if (r <= 0 || is_served(m.type))
+		return r < 0 ? r : 0;
+	return strcmp(m.type, "overlay") != 0 ? 1 : find("self", 0, &m, &same);
 }

@@ -20,8 +20,8 @@ bool gs_peek_is_ours(const struct statx *st);
 /*
  * On a file system of this kernel's own? Its mount is looked for among ours, then among those of
  * @pid. An overlay hides what is under it: one that is not among ours may be a user's, and does not
- * count. Nor does a mount that is not found.
+ * count. Nor does a mount that is not found. 1; 0; -EMFILE and the like: that cannot be told now.
  */
-bool gs_peek_is_local(const struct statx *st, pid_t pid);
+int gs_peek_is_local(const struct statx *st, pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_PEEK_H */
