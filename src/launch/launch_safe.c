@@ -81,7 +81,9 @@ static int no_users_mount(struct gs_error *why)
 	snprintf(devices, sizeof(devices), "%s/dev", gs_env()->sim_dir);
 	if (gs_env()->sim && stat(devices, &simulated))
 		return 0; /* it has ended */
-	while (f && getline(&line, &size, f) > 0)
+	if (!f)
+		return gs_fail(why, -EPERM, "the mounts cannot be read: %s", strerror(errno));
+	while (getline(&line, &size, f) > 0)
 		if (gs_mount_serves_users(line, &dev, place) && dev != simulated.st_dev)
 			return gs_fail(why, -EPERM,
 				       "users are let into the FUSE at %.80s, and could stop every "

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -66,6 +67,26 @@ static void test_mounts_that_serve_users(void **state)
 	assert_true(gs_mount_serves_users(lines[0].line, &dev, place));
 	assert_string_equal(place, "/mnt/a");
 	assert_int_equal(dev, makedev(0, 50));
+}
+
+/* What cannot be looked at may be what makes a probe dangerous. */
+static void test_unseen_mounts_refuse(void **state)
+{
+	struct gs_error why = { 0 };
+	bool allowed = !gs_launches_allowed(false, &why);
+	struct rlimit was, none;
+	int r;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ 0, was.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	why = (struct gs_error){ 0 };
+	r = gs_launches_allowed(false, &why);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_not_equal(r, 0);
+	if (allowed)
+		assert_non_null(strstr(why.text, "mounts cannot be read"));
 }
 
 static void test_other_maps_lines(void **state)
@@ -279,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_maps_lines),
 		cmocka_unit_test(test_other_maps_lines),
 		cmocka_unit_test(test_mounts_that_serve_users),
+		cmocka_unit_test(test_unseen_mounts_refuse),
 		cmocka_unit_test(test_long_path_is_cut),
 		cmocka_unit_test(test_offsets),
 		cmocka_unit_test(test_no_elf),
