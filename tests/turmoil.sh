@@ -62,9 +62,16 @@ each_step() {
 	for what in $all_steps; do act start; act "$what"; done
 }
 
-some_steps() { # SECONDS
-	local last=$((SECONDS + $1))
-	while [ $SECONDS -lt $last ]; do
+uptime_s() { # bash's SECONDS has run ahead of it on a machine
+	local up
+	read -r up _ </proc/uptime
+	echo "${up%.*}"
+}
+
+some_steps() { # SECONDS; how many it took in $steps_took_s
+	local begun
+	begun=$(uptime_s)
+	while steps_took_s=$(($(uptime_s) - begun)) && [ $steps_took_s -lt "$1" ]; do
 		one_of start start start $all_steps
 		act "$word"
 		sleep "0.$((RANDOM % 3))"

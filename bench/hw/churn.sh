@@ -90,7 +90,7 @@ kill "$service" "$training"
 table_empty=$(wait_for 20 eval '[ "$(list_json all length)" = 0 ]' && echo true || echo false)
 lives=$(kill -0 "$daemon" && echo true || echo false)
 gs stats --json >"$raw/stats.json"
-"$jq" -n --argjson before "$before" --argjson after "$after" --arg steps "$(steps_done)" --argjson seconds "${SECONDS_OF_IT:-360}" \
+"$jq" -n --argjson before "$before" --argjson after "$after" --arg steps "$(steps_done)" --argjson seconds "$steps_took_s" \
 	--argjson only "$only" --argjson pools_seen "$pools_seen" --argjson pools_still "$pools_still" --argjson pools_gone "$pools_gone" --argjson restored "$restored" --argjson table_empty "$table_empty" \
 	--argjson service "$service_works" --argjson training "$training_works" --argjson lives "$lives" --arg gpu_mib "$(gpu_mib)" '
 	{seconds: $seconds, steps: $steps, only_those_that_live_on: $only, servers_were_seen: $pools_seen, one_more_pool_is_one_unit: $pools_still, no_server_left: $pools_gone,
