@@ -397,6 +397,9 @@ static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 	if (r)
 		return r;
 	c->window[k].from_ns = gs_now_ns();
+	for (struct side *s = c->sides; s < c->sides + c->nsides; s++)
+		for (size_t i = 0; i < s->n; i++)
+			bench_program_anew(&s->all[i]);
 	r = wait_for(c->run->seconds * c->run->dilate * 1e9);
 	c->window[k].to_ns = gs_now_ns();
 	if (!r)

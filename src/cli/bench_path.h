@@ -37,6 +37,8 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 void bench_pool_name(unsigned int gpu, char *ret, size_t size);
 /* Its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
+/* The requests of a gsload come from now on as they did at its start. */
+void bench_program_anew(const struct program *p);
 /* After its end: requests that ended between the two times are added to @cell's. */
 int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t to_ns,
 			    struct bench_cell *cell);

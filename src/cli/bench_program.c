@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,13 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 		if (gs_now_ns() > end)
 			return -ETIMEDOUT;
 	}
+}
+
+/* So that what schemes have within a block differs in the scheme, and not in chance. */
+void bench_program_anew(const struct program *p)
+{
+	if (p->what->work == BENCH_REQUESTS)
+		kill(p->child.pid, SIGUSR1);
 }
 
 /* A line {"t":SECONDS,"KEY":VALUE}; false: another one. */

@@ -19,6 +19,7 @@
 #include "basic/parse.h"
 #include "basic/sample.h"
 #include "gpusched/hint.h"
+#include "load/gsload_arrivals.h"
 
 #define LC 1u
 #define BE 2u
@@ -283,6 +284,12 @@ static void on_signal(int sig)
 	gsload_stop = 1;
 }
 
+static void on_anew(int sig)
+{
+	(void)sig;
+	gsload_arrive_anew();
+}
+
 /* In pieces, so that an interrupt ends it. */
 static void idle(uint64_t ns)
 {
@@ -313,7 +320,7 @@ static double dilation(void)
 
 int main(int argc, char **argv)
 {
-	struct sigaction on_end = { .sa_handler = on_signal };
+	struct sigaction on_end = { .sa_handler = on_signal }, anew = { .sa_handler = on_anew };
 	struct gsload_options o = { 0 };
 	struct gsload_result r = { 0 };
 	static struct gsload_cuda c[GSLOAD_MAX_GPUS];
@@ -333,6 +340,7 @@ int main(int argc, char **argv)
 	be_prompt();
 	sigaction(SIGINT, &on_end, NULL);
 	sigaction(SIGTERM, &on_end, NULL);
+	sigaction(SIGUSR1, &anew, NULL);
 	for (uint64_t i = o.gpus; i-- > 0;) /* the first one's context last: it stays current */
 		if (gsload_cuda_open(&c[i], (int)(o.gpu + i), (unsigned int)o.contexts))
 			return GS_EXIT_FAILED;

@@ -26,6 +26,11 @@ struct gsload_options {
 	double dilate; /* real seconds per simulated second */
 };
 
+static inline uint64_t gsload_real_ns(const struct gsload_options *o, double us)
+{
+	return (uint64_t)(us * 1e3 * o->dilate);
+}
+
 /* Everything in simulated us (equal to real us where dilate is 1). */
 struct gsload_result {
 	uint64_t launches;       /* calls of launch functions, calibration and warm-up included */

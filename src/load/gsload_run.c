@@ -8,41 +8,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "basic/clock.h"
 #include "basic/error.h"
 #include "basic/sample.h"
 #include "gpusched/hint.h"
+#include "load/gsload_arrivals.h"
 
 #define THREADS 256
 #define BLOCKS_PER_SM 8
 #define MAX_IN_FLIGHT 64
 #define HOLD_LIMIT_MS 30 /* so that a request that dies frees the GPU */
-#define SPIN_NS 100000   /* the last stretch before an arrival is not slept */
 #define LINE_NS (20 * NS_PER_MS)
 
 volatile int gsload_stop;
 
-/* One splitmix64 stream: the same arrivals on every machine. */
-static double exponential(uint64_t *state, double mean)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	z ^= z >> 31;
-	return -mean * log(1.0 - (double)(z >> 11) / 9007199254740992.0);
-}
-
 static double sim_us(const struct gsload_options *o, uint64_t real_ns)
 {
 	return (double)real_ns / 1e3 / o->dilate;
-}
-
-static uint64_t real_ns(const struct gsload_options *o, double us)
-{
-	return (uint64_t)(us * 1e3 * o->dilate);
 }
 
 static void launch(struct gsload_cuda *c, struct gsload_result *r, unsigned int blocks,
@@ -175,14 +158,6 @@ static uint32_t iterations_of(const struct gsload_result *r, double us)
 	return n < 1 ? 1 : n > 4e9 ? 4000000000u : (uint32_t)n;
 }
 
-static void sleep_until(uint64_t at_ns)
-{
-	struct timespec t = { .tv_sec = (time_t)(at_ns / NS_PER_S),
-			      .tv_nsec = (long)(at_ns % NS_PER_S) };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-}
-
 /* By CLOCK_MONOTONIC, at its end. */
 static void print_line(const struct gsload_options *o, uint64_t at, const char *key, double value)
 {
@@ -276,7 +251,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 	r->iterations = iterations_of(r, o->kernel_us / waves);
 	for (uint64_t i = 0; i < o->gpus; i++)
 		lane_new(&lanes[i], o, r, &c[i], blocks);
-	end = start + real_ns(o, (o->warmup + o->seconds) * 1e6);
+	end = start + gsload_real_ns(o, (o->warmup + o->seconds) * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || now < end) &&
 	       (!o->count || k * o->kernels < o->count)) {
 		step(lanes, o, r, k++);
@@ -286,7 +261,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 			told = now;
 			k_told = k;
 		}
-		if (!warm && now - start >= real_ns(o, o->warmup * 1e6)) {
+		if (!warm && now - start >= gsload_real_ns(o, o->warmup * 1e6)) {
 			warm = true;
 			k0 = k;
 			from = now;
@@ -342,7 +317,7 @@ static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_resu
 
 static void spin(const struct gsload_options *o, double us)
 {
-	uint64_t until = gs_now_ns() + real_ns(o, us);
+	uint64_t until = gs_now_ns() + gsload_real_ns(o, us);
 
 	while (us > 0 && gs_now_ns() < until)
 		;
@@ -388,28 +363,10 @@ static void make_room(struct gsload_result *r, size_t *inout_room)
 		exit(GS_EXIT_FAILED);
 }
 
-static uint64_t wait_for_arrival(const struct gsload_options *o, uint64_t *rng, uint64_t last)
-{
-	uint64_t at;
-
-	if (o->arrivals == GSLOAD_CLOSED) {
-		double gap = exponential(rng, o->period_us);
-
-		sleep_until(gs_now_ns() + real_ns(o, fmin(gap, 5 * o->period_us)));
-		return gs_now_ns();
-	}
-	at = last + real_ns(o, o->arrivals == GSLOAD_PERIODIC ? o->period_us
-							      : exponential(rng, o->period_us));
-	if (at > gs_now_ns() + SPIN_NS)
-		sleep_until(at - SPIN_NS);
-	while (gs_now_ns() < at && !gsload_stop)
-		;
-	return at;
-}
-
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
 {
-	uint64_t start = gs_now_ns(), from, end, at = start, rng = o->seed * 2654435769u + 1;
+	uint64_t start = gs_now_ns(), from, end, at = start;
+	struct gsload_schedule arrivals = gsload_schedule_new(o, start);
 	uint64_t left = 0, launched, done;
 	struct hold hold = { 0 };
 	struct batch batch;
@@ -419,11 +376,11 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 	batch_new(c, o, r, full_grid(c), &batch);
 	if (o->hold)
 		hold_new(c, &hold);
-	from = start + real_ns(o, o->warmup * 1e6);
-	end = from + real_ns(o, o->seconds * 1e6);
+	from = start + gsload_real_ns(o, o->warmup * 1e6);
+	end = from + gsload_real_ns(o, o->seconds * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || at < end) && (!o->count || r->n < o->count)) {
 		if (!left--) {
-			at = wait_for_arrival(o, &rng, at);
+			at = gsload_next_arrival(&arrivals);
 			left = o->burst - 1;
 		}
 		if (gsload_stop)

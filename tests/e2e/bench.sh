@@ -114,6 +114,12 @@ is "$(pgrep -c -f "$build/simmps/nvidia-cuda-mps-server")" 0 "which is gone"
 ge "$(row a-3be default '.in_force.be_turn_us | min')" 1000 "by the log the BE had long turns by default"
 le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with static slices"
 
+rows=$("$gpusched" bench --gpu path --dilate 3 --warmup 0.2 --seconds 1 --blocks 1 --load open-1be --scheme default,lcbe,auto --json)
+few=$(jq -s 'map(.requests) | min' <<<"$rows")
+diag "requests: $(jq -s -c 'map(.requests)' <<<"$rows")"
+ge "$few" 150 "requests by the clock"
+le "$(jq -s 'map(.requests) | max' <<<"$rows")" $((few + 6)) "all schemes of a block have the same ones"
+
 # ---- pools -----------------------------------------------------------------------------------------
 
 # the programs of MPS are root's, or not ours

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/* gsload_arrivals.c - when the next request comes */
+#include "load/gsload_arrivals.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "basic/clock.h"
+
+#define SPIN_NS 100000 /* the last stretch before an arrival is not slept */
+
+static volatile uint64_t anew_ns; /* 0: they go on */
+
+void gsload_arrive_anew(void)
+{
+	anew_ns = gs_now_ns();
+}
+
+/* One splitmix64 stream: the same arrivals on every machine. */
+static double exponential(uint64_t *state, double mean)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	z ^= z >> 31;
+	return -mean * log(1.0 - (double)(z >> 11) / 9007199254740992.0);
+}
+
+struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint64_t start_ns)
+{
+	return (struct gsload_schedule){
+		.o = o,
+		.rng = o->seed * 2654435769u + 1,
+		.last_ns = start_ns,
+	};
+}
+
+static uint64_t due(struct gsload_schedule *s)
+{
+	double period = s->o->period_us, gap;
+
+	if (s->o->arrivals == GSLOAD_PERIODIC)
+		return s->last_ns + gsload_real_ns(s->o, period);
+	gap = exponential(&s->rng, period);
+	if (s->o->arrivals == GSLOAD_POISSON)
+		return s->last_ns + gsload_real_ns(s->o, gap);
+	return gs_now_ns() + gsload_real_ns(s->o, fmin(gap, 5 * period));
+}
+
+static void sleep_until(uint64_t at_ns)
+{
+	struct timespec t = { .tv_sec = (time_t)(at_ns / NS_PER_S),
+			      .tv_nsec = (long)(at_ns % NS_PER_S) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+/* false: by then they have begun anew. A signal ends the sleep. */
+static bool wait_until(const struct gsload_schedule *s, uint64_t at)
+{
+	uint64_t spin = s->o->arrivals == GSLOAD_CLOSED ? 0 : SPIN_NS;
+
+	while (!gsload_stop && !anew_ns && gs_now_ns() < at)
+		if (gs_now_ns() + spin < at)
+			sleep_until(at - spin);
+	return !anew_ns || at < anew_ns;
+}
+
+uint64_t gsload_next_arrival(struct gsload_schedule *s)
+{
+	uint64_t at = due(s);
+
+	while (!wait_until(s, at)) {
+		*s = gsload_schedule_new(s->o, anew_ns);
+		anew_ns = 0;
+		at = due(s);
+	}
+	s->last_ns = s->o->arrivals == GSLOAD_CLOSED ? gs_now_ns() : at;
+	return s->last_ns;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* gsload_arrivals.h - when the next request comes */
+#ifndef GPUSCHED_LOAD_GSLOAD_ARRIVALS_H
+#define GPUSCHED_LOAD_GSLOAD_ARRIVALS_H
+
+#include "load/gsload.h"
+
+struct gsload_schedule {
+	const struct gsload_options *o;
+	uint64_t rng, last_ns;
+};
+
+/* From @start_ns on (CLOCK_MONOTONIC). */
+struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint64_t start_ns);
+
+/*
+ * Waits for the next arrival and returns when it was due, which may be in the past. After
+ * gsload_arrive_anew() those up to then come as they would have, and from then on the first ones
+ * again. Returns early on gsload_stop.
+ */
+uint64_t gsload_next_arrival(struct gsload_schedule *s);
+
+/* For a signal's handler. */
+void gsload_arrive_anew(void);
+
+#endif /* GPUSCHED_LOAD_GSLOAD_ARRIVALS_H */

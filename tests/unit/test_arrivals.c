@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/* When the load generator's requests come, and that they begin anew. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/time.h>
+#include <cmocka.h>
+
+#include "basic/clock.h"
+#include "load/gsload_arrivals.h"
+
+#define N 20
+
+volatile int gsload_stop;
+
+static const struct gsload_options often = {
+	.arrivals = GSLOAD_POISSON,
+	.period_us = 500,
+	.seed = 7,
+	.dilate = 1,
+};
+
+static void test_anew(void **state)
+{
+	uint64_t start = gs_now_ns(), before, after, first[N], again[N];
+	struct gsload_schedule s = gsload_schedule_new(&often, start);
+
+	for (size_t i = 0; i < N; i++)
+		first[i] = gsload_next_arrival(&s);
+	before = gs_now_ns();
+	gsload_arrive_anew();
+	after = gs_now_ns();
+	for (size_t i = 0; i < N; i++)
+		again[i] = gsload_next_arrival(&s);
+	assert_in_range(again[0] - (first[0] - start), before, after);
+	for (size_t i = 1; i < N; i++)
+		assert_int_equal(again[i] - again[i - 1], first[i] - first[i - 1]);
+}
+
+/* A service that is behind: who came before is served, however late. */
+static void test_those_due_before(void **state)
+{
+	uint64_t start = gs_now_ns() - 50 * NS_PER_MS, at, was, now, n = 0;
+	struct gsload_schedule s = gsload_schedule_new(&often, start), same = s;
+
+	now = gs_now_ns();
+	for (at = was = start; (at = gsload_next_arrival(&same)) < now; was = at)
+		n++;
+	assert_in_range(n, 50, 200);
+	gsload_arrive_anew();
+	now = gs_now_ns();
+	for (at = start; (at = gsload_next_arrival(&s)) < was;)
+		n--;
+	assert_int_equal(at, was);
+	assert_int_equal(n, 1);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	gsload_arrive_anew();
+}
+
+/* Told while it waits. */
+static void test_waiting(void **state)
+{
+	const struct gsload_options seldom = {
+		.arrivals = GSLOAD_PERIODIC,
+		.period_us = 300000,
+		.dilate = 1,
+	};
+	struct itimerval in_100_ms = { .it_value.tv_usec = 100000 };
+	struct sigaction alarm = { .sa_handler = on_alarm };
+	uint64_t start = gs_now_ns();
+	struct gsload_schedule s = gsload_schedule_new(&seldom, start);
+
+	sigaction(SIGALRM, &alarm, NULL);
+	setitimer(ITIMER_REAL, &in_100_ms, NULL);
+	assert_true(gsload_next_arrival(&s) >= start + 400 * NS_PER_MS);
+	start = s.last_ns;
+	assert_int_equal(gsload_next_arrival(&s), start + 300 * NS_PER_MS);
+}
+
+/* What comes when the one before is done comes after a time that the seed says, and waits for nobody. */
+static void test_closed(void **state)
+{
+	struct gsload_options closed = often;
+	uint64_t start = gs_now_ns(), at;
+	struct gsload_schedule s;
+
+	closed.arrivals = GSLOAD_CLOSED;
+	s = gsload_schedule_new(&closed, start - NS_PER_S);
+	for (size_t i = 0; i < N; i++) {
+		at = gsload_next_arrival(&s);
+		assert_true(at >= start && at <= gs_now_ns());
+		start = at;
+		if (i == N / 2)
+			gsload_arrive_anew();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_anew),
+		cmocka_unit_test(test_those_due_before),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
