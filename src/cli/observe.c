@@ -131,6 +131,10 @@ static void print_launches(const json_t *st)
 	const json_t *v;
 	size_t i;
 
+	if (json_is_true(json_object_get(st, "ending"))) {
+		puts("ending: launches are not wanted any more, their probes still go");
+		return;
+	}
 	if (!json_is_true(json_object_get(st, "on"))) {
 		printf("off: launches are not counted%s\n",
 		       refused ? "" : "; 'gpusched observe launches on' does");

@@ -66,7 +66,7 @@ struct gs_launches {
 	struct launch_bpf *skel;
 	struct enter_bpf *entries;
 	int slots_fd;
-	bool trusted, allowed;
+	bool trusted, allowed, ended;
 	struct gs_error why; /* they are not allowed */
 	uint64_t asked_ns;
 	struct lib **libs;
@@ -634,7 +634,7 @@ int gs_launches_new(struct gs_table *t, bool trusted, struct gs_launches **ret,
 	if (!r)
 		r = begin(l);
 	if (r) {
-		gs_launches_free(l, NULL);
+		gs_launches_free(l);
 		return gs_fail(err, r, "launches cannot be counted: %s", strerror(-r));
 	}
 	*ret = l;
@@ -650,21 +650,26 @@ int gs_launches_clear(bool trusted, struct gs_error *why)
 	return r;
 }
 
-void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class)
+void gs_launches_end(struct gs_launches *l)
 {
 	struct gs_error why = { 0 };
 
-	if (!l)
-		return;
 	if (l->slots_fd >= 0) {
 		gs_pinned_empty(l->slots_fd);
-		if (inout_by_class)
-			gs_launches_by_class(l, inout_by_class);
 		gs_pinned_forget();
 		if (gs_launches_clear(l->trusted, &why))
 			gs_log(LOG_NOTICE, "the launch probes stay, and count nothing: %s",
 			       why.text);
 	}
+	l->ended = true;
+}
+
+void gs_launches_free(struct gs_launches *l)
+{
+	if (!l)
+		return;
+	if (!l->ended)
+		gs_launches_end(l);
 	for (size_t i = 0; i < l->nlibs; i++)
 		lib_free(l->libs[i]);
 	enter_bpf__destroy(l->entries);

@@ -35,11 +35,14 @@ int gs_launches_allowed(bool trusted, struct gs_error *why);
 int gs_launches_new(struct gs_table *t, bool trusted, struct gs_launches **ret,
 		    struct gs_error *err);
 /*
- * Counting ends at once and all counts become unknown. The probes go where that is allowed, in the
- * kernel's own time; else they stay and do nothing. NULL is fine. @inout_by_class (may be NULL): as
- * gs_launches_by_class(), to the last one.
+ * Counting ends and all counts become unknown. The probes go where that is allowed, in the kernel's
+ * own time; else they stay and do nothing. It waits for grace periods of the kernel's, some 50 ms
+ * and longer on large machines, so that any thread may do it. By class the counts are final then.
+ * Nothing else is done with @l meanwhile but gs_launches_by_class(), and none begins anew.
  */
-void gs_launches_free(struct gs_launches *l, uint64_t *inout_by_class);
+void gs_launches_end(struct gs_launches *l);
+/* Ends it, too, unless that is done. NULL is fine. */
+void gs_launches_free(struct gs_launches *l);
 
 /* What an instance that is no more has left: it counts no more, and its counts become unknown. */
 int gs_launches_forget(void);

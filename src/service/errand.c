@@ -3,6 +3,7 @@
 #include "service/errand.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #include "basic/log.h"
 #include "service/instance.h"
 #include "service/loop.h"
+
+#define FOLLOW_MS 100 /* between two looks at what stops it */
 
 void gs_errand_unref(struct gs_errand *e)
 {
@@ -102,6 +105,16 @@ void gs_errand_leave(struct gs_errand *e, unsigned int ms)
 	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
 	e->source = sd_event_source_disable_unref(e->source);
 	pthread_detach(e->thread); /* what it has is never freed */
+}
+
+bool gs_errand_follow(const struct gs_errand *e, const bool *stop)
+{
+	struct pollfd p = { .fd = e->fd, .events = POLLIN };
+
+	while (poll(&p, 1, FOLLOW_MS) <= 0)
+		if (__atomic_load_n(stop, __ATOMIC_SEQ_CST))
+			return false;
+	return true;
 }
 
 bool gs_errand_is_left(const struct gs_errand *e)

@@ -29,6 +29,8 @@ void gs_errand_unref(struct gs_errand *e);
 void gs_errand_wait(struct gs_errand *e);
 /* The same for @ms at most; then its thread stays behind alone, since its call does not return. */
 void gs_errand_leave(struct gs_errand *e, unsigned int ms);
+/* For another thread, which has a reference: until it is over (true), or *@stop. */
+bool gs_errand_follow(const struct gs_errand *e, const bool *stop);
 /* For the thread: the service may be gone. */
 bool gs_errand_is_left(const struct gs_errand *e);
 

@@ -133,7 +133,8 @@ struct gs_service {
 	struct gs_policy_exit last_exit;
 	struct gs_starting *starting;            /* NULL: nothing is being started */
 	struct gs_launches *launches;            /* NULL: not counted */
-	struct gs_errand *launching;             /* a library is being probed; NULL: none is */
+	struct gs_launches *ending;              /* no more, when its errand is over */
+	struct gs_errand *launching;             /* a library is probed, or counting ends */
 	bool launching_ends;                     /* no other one will be */
 	bool launches_asked;                     /* a person wants them counted */
 	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */

@@ -3,8 +3,10 @@
 #include "service/launches.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "gpusched/policy_types.h"
 #include "service/errand.h"
@@ -37,16 +39,35 @@ json_t *gs_service_launches_refused(const struct gs_service *s)
 									 : json_null();
 }
 
-/* ---- probing a library, in a thread ------------------------------------------------------------ */
+/* ---- probing a library, and ending, in a thread ------------------------------------------------ */
+
+#define END_MS 5000
 
 struct trip {
 	struct gs_errand errand;
-	struct gs_launch_job *job;
+	struct gs_launch_job *job;  /* NULL: counting ends */
+	struct gs_launches *ending; /* by itself: the service may be gone */
 };
 
 static void trip_work(struct gs_errand *e)
 {
-	gs_launch_job_work(((struct trip *)e)->job);
+	struct trip *t = (struct trip *)e;
+
+	if (t->job)
+		gs_launch_job_work(t->job);
+	else
+		gs_launches_end(t->ending);
+}
+
+static void take_result(struct gs_service *s, struct gs_launch_job *job)
+{
+	if (job) {
+		gs_launches_done(s->launches, job);
+		return;
+	}
+	gs_launches_by_class(s->ending, s->launched);
+	gs_launches_free(TAKE_PTR(s->ending));
+	gs_log(LOG_INFO, "launches are not counted any more");
 }
 
 static void trip_end(struct gs_errand *e)
@@ -54,7 +75,7 @@ static void trip_end(struct gs_errand *e)
 	struct gs_service *s = e->s;
 
 	s->launching = NULL;
-	gs_launches_done(s->launches, ((struct trip *)e)->job);
+	take_result(s, ((struct trip *)e)->job);
 	gs_service_launches_update(s);
 	gs_service_launches_go_on(s);
 }
@@ -65,13 +86,14 @@ static void trip_free(struct gs_errand *e)
 }
 
 /* Without a thread, here. */
-static void probe(struct gs_service *s, struct gs_launch_job *job)
+static void set_out(struct gs_service *s, struct gs_launch_job *job)
 {
+	struct trip here = { .job = job, .ending = s->ending };
 	struct trip *t = calloc(1, sizeof(*t));
 
 	if (t) {
+		*t = here;
 		t->errand = (struct gs_errand){ trip_work, trip_end, trip_free };
-		t->job = job;
 	}
 	if (t && !gs_errand_begin(&t->errand, s)) {
 		s->launching = &t->errand;
@@ -80,8 +102,13 @@ static void probe(struct gs_service *s, struct gs_launch_job *job)
 	}
 	if (t)
 		gs_errand_unref(&t->errand);
-	gs_launch_job_work(job);
-	gs_launches_done(s->launches, job);
+	trip_work(&here.errand);
+	take_result(s, job);
+}
+
+struct gs_errand *gs_service_launches_ending(const struct gs_service *s)
+{
+	return s->ending ? s->launching : NULL;
 }
 
 void gs_service_launches_go_on(struct gs_service *s)
@@ -92,7 +119,7 @@ void gs_service_launches_go_on(struct gs_service *s)
 	if (!s->launches || s->launching_ends)
 		return;
 	while (!s->launching && (job = gs_launches_next(s->launches)))
-		probe(s, job);
+		set_out(s, job);
 	s->counters[GS_SVC_LAUNCH_LIBS_LEFT] += gs_launches_left(s->launches, &again);
 	s->counters[GS_SVC_LAUNCH_LIBS_AGAIN] += again;
 	gs_loop_launches_at(s, gs_launches_due(s->launches));
@@ -108,20 +135,29 @@ void gs_service_launches_again(struct gs_service *s)
 void gs_service_launches_end(struct gs_service *s)
 {
 	s->launching_ends = true;
+	gs_starting_cancel(s); /* it would put another one in place */
 	if (s->launching)
-		gs_errand_wait(s->launching);
+		gs_errand_leave(s->launching, END_MS);
+	if (s->launching) { /* the thread hangs in the kernel, and keeps what it has */
+		gs_log(LOG_WARNING, "launch probes may stay: the kernel has neither set nor "
+				    "removed them for some seconds");
+		gs_launches_forget();
+	} else {
+		gs_launches_free(s->launches);
+	}
+	s->launches = s->ending = NULL;
+	s->launching = NULL;
 }
 
 /* ---- who wants it ------------------------------------------------------------------------------ */
 
 void gs_service_launches_update(struct gs_service *s)
 {
-	if (!s->opts.daemon || s->launching || gs_service_launches_wanted(s))
+	if (!s->opts.daemon || s->launching || s->launching_ends || gs_service_launches_wanted(s))
 		return;
 	if (s->launches) {
-		gs_launches_free(s->launches, s->launched);
-		s->launches = NULL;
-		gs_log(LOG_INFO, "launches are not counted any more");
+		s->ending = TAKE_PTR(s->launches);
+		set_out(s, NULL);
 	} else if (!s->starting) { /* of an earlier instance, or left when they might do harm */
 		gs_launches_clear(gs_service_launches_trusted(s), NULL);
 	}
@@ -194,6 +230,7 @@ static void answer(struct gs_request *rq)
 	json_t *o = rq->answer;
 
 	json_object_set_new(o, "on", json_boolean(s->launches != NULL));
+	json_object_set_new(o, "ending", json_boolean(s->ending != NULL));
 	json_object_set_new(o, "asked", json_boolean(s->launches_asked));
 	json_object_set_new(o, "configured",
 			    json_boolean(s->config->launches & GS_LAUNCHES_ALWAYS));
@@ -205,10 +242,16 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "unattributed", unattributed_json(s, &rq->view));
 }
 
-/* A library that is being probed first. */
+/* A library is being probed, counting ends, or begins in spite of that. */
+static bool is_unsettled(const struct gs_service *s)
+{
+	return s->launching || gs_starting_counts(s);
+}
+
+/* When the probes have gone. */
 static int step_ended(struct gs_request *rq, uint64_t now_ns)
 {
-	if (rq->s->launching && !gs_service_launches_wanted(rq->s))
+	if (is_unsettled(rq->s) && !gs_service_launches_wanted(rq->s))
 		return -EINPROGRESS;
 	answer(rq);
 	return 0;
@@ -253,7 +296,7 @@ int gs_verb_observe_launches(struct gs_request *rq)
 		s->launches_asked = false;
 		gs_saved_launches(s, false);
 		gs_service_launches_update(s);
-		if (s->launching)
+		if (is_unsettled(s))
 			return gs_request_wait(rq, step_ended, GS_ON_ERRAND, 0);
 	}
 	answer(rq);

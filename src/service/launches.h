@@ -9,6 +9,7 @@
 
 #include "table/table.h"
 
+struct gs_errand;
 struct gs_service;
 
 bool gs_service_launches_wanted(const struct gs_service *s);
@@ -18,14 +19,16 @@ bool gs_service_launches_for_policy(const struct gs_service *s);
 bool gs_service_launches_trusted(const struct gs_service *s);
 /* Why no probe may be set here now; null: they may. */
 json_t *gs_service_launches_refused(const struct gs_service *s);
-/* When nobody wants it any more counting ends, and probes go where they may. */
+/* When nobody wants it any more counting ends, by an errand, and probes go where they may. */
 void gs_service_launches_update(struct gs_service *s);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
 /* After each look at a process: what is to be probed is, by one errand after the other. */
 void gs_service_launches_go_on(struct gs_service *s);
 /* The time of gs_launches_due() has come. */
 void gs_service_launches_again(struct gs_service *s);
-/* Waits for the one that is under way. */
+/* That by which counting ends just now: none begins before it is over. NULL: it does not end. */
+struct gs_errand *gs_service_launches_ending(const struct gs_service *s);
+/* Counting ends. It waits for the errand that is under way, but not for ever. */
 void gs_service_launches_end(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_LAUNCHES_H */

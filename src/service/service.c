@@ -451,8 +451,6 @@ static void end_acting(struct gs_service *s)
 	gs_service_policy_cancel(s, "gpusched ended");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
 	gs_service_launches_end(s);
-	gs_launches_free(s->launches, NULL);
-	s->launches = NULL;
 	if (s->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);

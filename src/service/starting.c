@@ -26,6 +26,7 @@ struct gs_starting {
 	size_t noptions;
 	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
 	bool may_count;
+	struct gs_errand *ending; /* counting that must have ended first; NULL: there is none */
 
 	/* the thread's, until it is over */
 	struct gs_policy *policy;
@@ -45,6 +46,7 @@ static void starting_free(struct gs_errand *e)
 
 	for (size_t i = 0; i < t->noptions; i++)
 		free(t->options[i]);
+	gs_errand_unref(t->ending);
 	free(t->options);
 	free(t->name);
 	free(t->exit.dump);
@@ -78,7 +80,11 @@ static void starting_work(struct gs_errand *e)
 		t->code = gs_hooked_new(t->policy, &t->hooked, &t->exit, &t->err);
 	if (!t->code && t->name)
 		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
-	if (!t->code && count)
+	if (t->code || !count)
+		return;
+	if (t->ending && !gs_errand_follow(t->ending, &t->cancelled))
+		t->launches_code = gs_fail(&t->launches_err, -ECANCELED, "called off");
+	else
 		t->launches_code = gs_launches_new(e->s->o, gs_service_launches_trusted(e->s),
 						   &t->launches, &t->launches_err);
 }
@@ -138,6 +144,9 @@ int gs_starting_begin(struct gs_service *s, const char *name, const char *host,
 	t->host = where;
 	t->may_count = s->opts.daemon && !s->launches;
 	t->count = t->may_count && gs_service_launches_wanted(s);
+	t->ending = gs_service_launches_ending(s);
+	if (t->ending)
+		t->ending->refs++;
 	gs_policy_build_forbid(false);
 	r = copy_wish(t, name, options, n);
 	if (r) {
@@ -227,7 +236,11 @@ static void starting_end(struct gs_errand *e)
 	if (t->cancelled) {
 		gs_policy_discard(t->policy);
 		gs_hooked_free(t->hooked);
-		gs_launches_free(t->launches, NULL);
+		if (e->s->launching_ends)
+			gs_launches_free(TAKE_PTR(t->launches));
+		if (t->launches)
+			put_launches(t); /* somebody else may want it */
+		gs_service_launches_update(e->s);
 	} else {
 		put_in_place(t);
 	}
@@ -237,7 +250,7 @@ void gs_starting_cancel(struct gs_service *s)
 {
 	if (!s->starting)
 		return;
-	s->starting->cancelled = true;
+	__atomic_store_n(&s->starting->cancelled, true, __ATOMIC_SEQ_CST);
 	gs_policy_build_forbid(true);
 }
 
@@ -252,6 +265,11 @@ void gs_starting_end(struct gs_service *s)
 const char *gs_starting_policy(const struct gs_service *s)
 {
 	return s->starting && !s->starting->cancelled ? s->starting->name : NULL;
+}
+
+bool gs_starting_counts(const struct gs_service *s)
+{
+	return s->starting && s->starting->count;
 }
 
 /* ---- who waits for it ------------------------------------------------------------------------ */

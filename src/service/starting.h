@@ -30,6 +30,8 @@ int gs_starting_now(struct gs_service *s, const char *name, const char *host,
 		    const char *const *options, size_t n, struct gs_error *err);
 /* The policy that is being started; NULL: none. */
 const char *gs_starting_policy(const struct gs_service *s);
+/* Launches will be counted when what is under way is ready. */
+bool gs_starting_counts(const struct gs_service *s);
 /* What is under way will be thrown away when it is ready. */
 void gs_starting_cancel(struct gs_service *s);
 /* Cancels whatever is under way and waits for the thread. */

@@ -126,6 +126,8 @@ static void launches_by_class(const struct gs_service *s, uint64_t ret[GPUSCHED_
 	memcpy(ret, s->launched, sizeof(s->launched));
 	if (s->launches)
 		gs_launches_by_class(s->launches, ret);
+	if (s->ending)
+		gs_launches_by_class(s->ending, ret);
 }
 
 static const char *class_label(const struct gs_service *s, uint32_t id)
