@@ -36,6 +36,7 @@ VERB(threads);
 VERB(words);
 VERB(lie);
 VERB(stopthread);
+VERB(holdcall);
 /* day.c */
 VERB(day);
 /* lock.c */

@@ -301,3 +301,39 @@ int verb_stopthread(int n, char **words)
 	for (;;)
 		pause();
 }
+
+static bool is_at_call(pid_t tid, long nr)
+{
+	struct __ptrace_syscall_info info;
+
+	return ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == (uint64_t)nr;
+}
+
+int verb_holdcall(int n, char **words)
+{
+	pid_t pid = atoi(words[0]), tid;
+	long nr = atol(words[1]), signal;
+	bool holds = false;
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD)) {
+		perror("ptrace");
+		return 1;
+	}
+	puts("ready");
+	fflush(stdout);
+	while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+		if (!WIFSTOPPED(status))
+			continue;
+		signal = status >> 16 || WSTOPSIG(status) & 0x80 ? 0 : WSTOPSIG(status);
+		if (!holds && tid != pid && is_at_call(tid, nr)) {
+			holds = true;
+			puts("held");
+			fflush(stdout);
+			continue;
+		}
+		ptrace(tid == pid || holds ? PTRACE_CONT : PTRACE_SYSCALL, tid, NULL, signal);
+	}
+	return 0;
+}

@@ -46,6 +46,8 @@ static const struct {
 	  "does as its input says: s swaps a channel, f frees the subdevice" },
 	{ "stopthread", verb_stopthread, 1, 1, "TID",
 	  "stops one thread of a process, as long as it runs itself" },
+	{ "holdcall", verb_holdcall, 2, 2, "PID NR",
+	  "stops the first new thread of it that makes that system call, as long as it runs" },
 	{ "lie", verb_lie, 3, 3, "CLIENT TSG CHANNEL", "failed calls that look successful" },
 	{ "cuda", verb_cuda, 1, 2, "MODE [LAUNCHES]", "launches exactly so often: see cuda.c" },
 	{ "graph", verb_graph, 0, 0, "", "CUDA graphs, as TAP" },
