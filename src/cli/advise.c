@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* advise - what each program is, what it loses to whom, and the command that would help */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "cli/look.h"
 #include "gpusched/gpusched.h"
 #include "lib/priv.h"
+#include "mps/control.h"
 #include "policy/policy.h"
 
 #define WINDOW_US 10000000
@@ -194,6 +196,16 @@ static bool has_class(const json_t *program, const char *name)
 	return class_name && !strcmp(class_name, name);
 }
 
+#define MPS "nvidia-cuda-mps-control"
+
+static bool has_mps(void)
+{
+	char path[PATH_MAX];
+
+	gs_mps_program(MPS, path, sizeof(path));
+	return path[0];
+}
+
 /* What can be done now comes first; a server of ours is for its next start. */
 static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
 {
@@ -212,9 +224,10 @@ static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
 	if (m == ADVISE_DO_POOL || m == ADVISE_DO_SHARE)
 		json_array_append_new(
 			list, json_sprintf("gpusched run --%s --class %s -- COMMAND # instead of "
-					   "process %lld",
+					   "process %lld%s",
 					   m == ADVISE_DO_POOL ? "pool" : "share",
-					   m == ADVISE_DO_POOL ? "be" : want, pid));
+					   m == ADVISE_DO_POOL ? "be" : want, pid,
+					   has_mps() ? "" : "; first install " MPS));
 	json_object_set_new(o, "means", json_string(advise_means_name(m)));
 	json_object_set_new(o, "text", json_string(advise_means_text(m)));
 	json_object_set_new(o, "do", list);

@@ -94,15 +94,19 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 		b->quick ? lengths[b->run.mode].quick_seconds : lengths[b->run.mode].seconds;
 	b->run.warmup_s = lengths[b->run.mode].warmup_s;
 	if (!r && seconds)
-		r = gs_parse_double_in(1e6, seconds, 0.1, 3600, &b->run.seconds, err);
+		r = cli_of_option("seconds",
+				  gs_parse_double_in(1e6, seconds, 0.1, 3600, &b->run.seconds, err),
+				  err);
 	if (!r && warmup)
-		r = gs_parse_double_in(1e6, warmup, 0, 3600, &b->run.warmup_s, err);
+		r = cli_of_option("warmup",
+				  gs_parse_double_in(1e6, warmup, 0, 3600, &b->run.warmup_s, err),
+				  err);
 	if (!r && blocks)
-		r = gs_parse_u64(blocks, 1, 50, &n, err);
+		r = cli_of_option("blocks", gs_parse_u64(blocks, 1, 50, &n, err), err);
 	if (!r && minutes)
-		r = gs_parse_double(minutes, 0, 10000, &limit, err);
+		r = cli_of_option("minutes", gs_parse_double(minutes, 0, 10000, &limit, err), err);
 	if (!r && gpus)
-		r = gs_parse_u64(gpus, 1, BENCH_GPUS, &ngpus, err);
+		r = cli_of_option("gpus", gs_parse_u64(gpus, 1, BENCH_GPUS, &ngpus, err), err);
 	if (!r && b->run.mode == BENCH_SIM && ngpus > 1)
 		r = gs_fail(err, -EINVAL, "--gpus goes with real GPUs, or --gpu path");
 	if (!r && b->resume && !b->dir)
@@ -297,19 +301,29 @@ static int open_raw(struct bench *b, struct gs_error *err)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
+static const char *number(int digits, double v, char *buf, size_t size)
+{
+	snprintf(buf, size, "%.*f", digits, v);
+	return isfinite(v) ? buf : "-";
+}
+
 static void tell(const struct bench_cell *cell)
 {
+	char rate[32], lost[32];
+	const char *be = number(0, cell->be_rate, rate, sizeof(rate));
+
 	fprintf(stderr, "block %u  %-11s %-12s ", cell->block + 1, cell->load->name,
 		cell->scheme->name);
 	if (cell->failed[0])
 		fprintf(stderr, "failed: %s\n", cell->failed);
 	else if (!cell->n)
-		fprintf(stderr, "BE %.0f/s\n", cell->be_rate);
+		fprintf(stderr, "BE %s/s\n", be);
 	else
-		fprintf(stderr, "LC p50 %.0f p99 %.0f us, BE %.0f/s, lost %.1f %%%s\n",
+		fprintf(stderr, "LC p50 %.0f p99 %.0f us, BE %s/s, lost %s %%%s\n",
 			cell->latency_us[gs_quantile_at(cell->n, 0.5)],
-			cell->latency_us[gs_quantile_at(cell->n, 0.99)], cell->be_rate,
-			cell->lost_pct, cell->proved ? "" : ", NOT as the scheme says");
+			cell->latency_us[gs_quantile_at(cell->n, 0.99)], be,
+			number(1, cell->lost_pct, lost, sizeof(lost)),
+			cell->proved ? "" : ", NOT as the scheme says");
 }
 
 /* It has been measured: kept, told, and part of the result. */

@@ -33,6 +33,16 @@ int cli_fail_err(int code, const struct gs_error *err, const char *fallback)
 	return cli_fail(code, "%s: %s", fallback, strerror(-code));
 }
 
+int cli_of_option(const char *option, int code, struct gs_error *err)
+{
+	struct gs_error is = *err;
+
+	if (!code)
+		return 0;
+	*err = (struct gs_error){ 0 };
+	return gs_fail(err, code, "--%s: %.440s", option, is.text);
+}
+
 bool cli_known_noun(const char *noun)
 {
 	for (size_t i = 0; i < cli_ncommands; i++)

@@ -84,6 +84,8 @@ bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, siz
 /* One line on stderr, "gpusched: TEXT"; returns the exit code that belongs to @code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail_err(int code, const struct gs_error *err, const char *fallback);
+/* @code is of the value of --@option: where it is an error, its text says of which. Returns @code. */
+int cli_of_option(const char *option, int code, struct gs_error *err);
 
 /* ---- help.c ---------------------------------------------------------------------------------- */
 void cli_usage(FILE *out);

@@ -34,9 +34,11 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	for (int i = 0; i < DEMO_CASES; i++)
 		d->p50[i] = d->p99[i] = d->be[i] = d->requests[i] = NAN;
 	if (dilate)
-		r = gs_parse_double(dilate, 1, 1000, &d->dilate, err);
+		r = cli_of_option("dilate", gs_parse_double(dilate, 1, 1000, &d->dilate, err), err);
 	if (!r && seconds)
-		r = gs_parse_double_in(1e6, seconds, 0.1, 3600, &d->seconds, err);
+		r = cli_of_option("seconds",
+				  gs_parse_double_in(1e6, seconds, 0.1, 3600, &d->seconds, err),
+				  err);
 	if (r)
 		return r;
 	if (d->gpu && (dilate || d->refuse || cli_opt(c, "model")))

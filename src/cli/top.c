@@ -414,9 +414,13 @@ static int read_options(struct cli *c, struct view *v, struct gs_error *err)
 	v->json = c->json;
 	v->t.by_process = cli_opt(c, "process");
 	if (cli_opt(c, "count"))
-		r = gs_parse_u64(cli_opt(c, "count"), 1, UINT32_MAX, &v->count, err);
+		r = cli_of_option("count",
+				  gs_parse_u64(cli_opt(c, "count"), 1, UINT32_MAX, &v->count, err),
+				  err);
 	if (!r && cli_opt(c, "delay"))
-		r = gs_parse_double_in(1e6, cli_opt(c, "delay"), 0.1, 3600, &s, err);
+		r = cli_of_option("delay",
+				  gs_parse_double_in(1e6, cli_opt(c, "delay"), 0.1, 3600, &s, err),
+				  err);
 	if (r)
 		return r;
 	v->period_ns = (uint64_t)(s * (double)NS_PER_S);

@@ -25,6 +25,7 @@ struct gs_mps_pool {
 	size_t nclients;
 	struct gs_mps_member members[GS_MPS_MEMBERS];
 	size_t nmembers;
+	bool had_members;
 	pid_t probe; /* a small program that finds out whether the server takes clients; 0: none */
 	uint64_t probe_until_ns;
 	bool tainted; /* a client has ended, and nobody knows how */

@@ -209,6 +209,7 @@ static void greet(struct gs_mps_pool *p)
 		return;
 	}
 	p->members[p->nmembers++] = (struct gs_mps_member){ .sock = sock };
+	p->had_members = true;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -239,13 +240,15 @@ static bool is_soon(const struct gs_mps_pool *p, uint64_t now)
 	return p->probe || p->suspect;
 }
 
-/* true: nobody has been here for as long as it stays for nobody. */
+/* true: nobody has been here for as long as it stays for nobody, or there is nothing to stay for. */
 static bool is_idle(struct gs_mps_pool *p, uint64_t now, uint64_t limit)
 {
 	if (p->nmembers || p->probe || has_clients(p)) {
 		p->idle_since_ns = 0;
 		return false;
 	}
+	if (p->had_members && !p->keeper.pid)
+		return true;
 	if (!p->idle_since_ns)
 		p->idle_since_ns = now;
 	return now >= p->idle_since_ns + limit;

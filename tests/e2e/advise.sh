@@ -76,5 +76,7 @@ advise
 diag "$advice"
 is "$(kind $lc)" "launch-bound" "a service that launches little at a time"
 like "$(jq -r ".programs[] | select(.pid == $lc) | .means" <<<"$advice")" '^(share|CUDA graphs)$' "needs other means"
+like "$(jq -r ".programs[] | select(.pid == $lc) | .do[]" <<<"$advice")" "; first install nvidia-cuda-mps-control" \
+	"what is not here is said"
 is "$("$gpusched" observe launches --json | jq .asked)" false "launches are counted no longer than it watches"
 done_testing

@@ -103,6 +103,7 @@ exits 4 "when the time is over that is said" "$gpusched" bench --gpu sim --load 
 rows=$(PATH=$build/simmps:$PATH "$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be \
 	--scheme alone,default,rr,slices,mps --policy "$scratch/mine.bpf.c" --json 2>"$scratch/told")
 diag "$(cat "$scratch/told")"
+like "$(cat "$scratch/told")" "alone +LC .* BE -/s, lost" "what is not there has no number"
 is "$(row a-3be default .mode)" path "the same through the whole path"
 le "$(row a-3be rr '.lc_p50_us * 4')" "$(row a-3be default .lc_p50_us)" "under rr the median is a quarter at most"
 is "$(row a-3be rr '.in_force.policy')" rr "the policy was in force"

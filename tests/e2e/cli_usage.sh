@@ -83,6 +83,7 @@ refused 2 policy check
 refused 2 policy new
 refused 2 policy build nothing.c
 refused 2 demo --dilate 0
+like "$(cat "$scratch/err")" "--dilate: 0 is out of range: 1 to 1000" "which option is told here, too"
 refused 2 demo --seconds x
 refused 2 demo --gpu --dilate 2
 refused 2 demo --model --dry-run

@@ -29,8 +29,9 @@ exits 2 "--sm is a percentage" "$gpusched" run --share --class be --sm 101 -- tr
 exits 2 "sharing is for lc and be" "$gpusched" run --share --class normal -- true
 exits 2 "a name is a word" "$gpusched" run --pool=../x --class be -- true
 exits 127 "a command that is not there" "$gpusched" run --pool --class be -- /nowhere/command
-exits 3 "without NVIDIA's programs" env PATH="$plain" "$gpusched" run --pool=none --class be -- $gsload be --count 1
+exits 3 "without NVIDIA's programs" env PATH="$plain" GPUSCHED_POOL_IDLE=1h "$gpusched" run --pool=none --class be -- $gsload be --count 1
 like "$out" "nvidia-cuda-mps-control is not installed" "with the reason"
+check "a pool that could not be is over, and its name free" wait_for 20 eval '[ -z "$(here gpusched-pool)" ]'
 
 # ---- the GPU
 smi() { # COMPUTE_MODE MIG
