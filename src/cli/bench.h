@@ -103,6 +103,9 @@ struct bench_run {
 	void *user;
 };
 
+/* Of a cell: longer where a policy has to find out who is who. */
+double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme);
+
 /* What a cell came to, as a line of the raw data has it. */
 struct bench_cell {
 	const struct bench_load *load;

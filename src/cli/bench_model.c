@@ -37,13 +37,14 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 			 struct sim_scenario **ret, struct gs_error *err)
 {
 	CLEANUP_FD int fd = memfd_create("bench", MFD_CLOEXEC);
+	double warmup_s = bench_warmup_s(run, cell->scheme);
 	const struct bench_load *l = cell->load;
 	char path[64];
 
 	if (fd < 0)
 		return gs_fail(err, -errno, "no memory for a scenario");
 	dprintf(fd, "[scenario]\ntitle = %s\nduration_s = %g\nwarmup_s = %g\nseed = %u\n", l->name,
-		run->warmup_s + run->seconds, run->warmup_s, cell->block + 1);
+		warmup_s + run->seconds, warmup_s, cell->block + 1);
 	if (!cell->scheme->be_alone)
 		put_program(fd, "lc", l->lc, l->nlc, cell->scheme);
 	if (!cell->scheme->alone)

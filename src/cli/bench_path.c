@@ -381,7 +381,8 @@ static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 	for (struct side *s = c->sides; !r && s < end && c->how->slices; s++)
 		r = set_slices(s);
 	if (!r)
-		r = wait_for(c->run->warmup_s * c->run->dilate * 1e9);
+		r = wait_for(bench_warmup_s(c->run, c->sides[0].cells[k].scheme) * c->run->dilate *
+			     1e9);
 	for (struct side *s = c->sides; !r && s < end && c->how->mps != BENCH_NO_MPS; s++)
 		s->mps_clients = mps_clients(c->p, s->gpu, s->all, s->n);
 	return r;

@@ -81,10 +81,10 @@ json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *ce
 		"{s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o, s:O?, s:b, s:s?, s:o}",
 		"machine", run->machine, "gpu", run->gpu, "mode", bench_mode_names[run->mode],
 		"load", cell->load->name, "scheme", cell->scheme->name, "block", (int)cell->block,
-		"seconds", run->seconds, "warmup_s", run->warmup_s, "be_rate", real(cell->be_rate),
-		"lost_pct", real(cell->lost_pct), "switches_per_s", real(cell->switches_per_s),
-		"in_force", cell->in_force, "proved", cell->proved, "failed",
-		cell->failed[0] ? cell->failed : NULL, "latency_us", latency);
+		"seconds", run->seconds, "warmup_s", bench_warmup_s(run, cell->scheme), "be_rate",
+		real(cell->be_rate), "lost_pct", real(cell->lost_pct), "switches_per_s",
+		real(cell->switches_per_s), "in_force", cell->in_force, "proved", cell->proved,
+		"failed", cell->failed[0] ? cell->failed : NULL, "latency_us", latency);
 }
 
 static const char *text(const json_t *line, const char *key)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,15 @@ int bench_add_policy(const char *given, struct gs_error *err)
 	bench_schemes[n].policy = TAKE_PTR(path);
 	bench_schemes[n].runs = TAKE_PTR(runs);
 	return 0;
+}
+
+/* auto has an opinion after some three seconds, on a GPU as on the model. */
+#define UNTOLD_WARMUP_S 5
+
+double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme)
+{
+	return scheme->policy && !scheme->told ? fmax(run->warmup_s, UNTOLD_WARMUP_S)
+					       : run->warmup_s;
 }
 
 const struct bench_load *bench_load(const char *name)

@@ -98,6 +98,10 @@ is "$(blocks 0.9 1.2 0.9 1.2 1.0 | jq -sc 'map([.blocks, .open])')" '[[5,null],[
 like "$(cat "$scratch/open/table.txt")" 'lc_p50_of_default is open: 0.9[0-9]*-1.2' "in the table too"
 exits 4 "when the time is over that is said" "$gpusched" bench --gpu sim --load b-1be --out "$scratch/late" --minutes 0
 
+rows=$("$gpusched" bench --gpu sim --load a-1be --scheme default,auto-untold --warmup 0.1 --seconds 2 --blocks 1 --json)
+le "$(row a-1be auto-untold '.lc_p50_us * 2')" "$(row a-1be default .lc_p50_us)" \
+	"a policy that nobody tells who is who has the time to find out"
+
 # ---- the whole path ------------------------------------------------------------------------------
 
 rows=$(PATH=$build/simmps:$PATH "$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be \
