@@ -43,7 +43,8 @@
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits for
  *    the others' turns, and on several GPUs their turns may not fit together.
  *  - Which programs want the GPU at the same moment without a class is a guess from the log, and a
- *    program that starts ends what is done by it, for some three seconds. A class is better.
+ *    program that starts ends what is done by it, for some three seconds. A class is better: while
+ *    the guess does not take a batch program for be, an lc program waits for its whole slices.
  *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that take
  *    turns have one part of the GPU in all, and that program another.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for it.
