@@ -10,6 +10,7 @@
 #include "service/instance.h"
 #include "service/loop.h"
 #include "service/policy.h"
+#include "service/sight.h"
 
 #define SETTLE_MS 2000
 
@@ -30,6 +31,7 @@ static void restoring_end(struct gs_errand *e)
 		return;
 	sd_event_source_set_enabled(s->results, SD_EVENT_ON);
 	gs_engine_touch_all(s->e);
+	gs_sight_losses(s); /* where an owner was gone it has swept, and told nobody of ends */
 }
 
 static void restoring_free(struct gs_errand *e)
