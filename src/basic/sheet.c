@@ -42,6 +42,11 @@ json_t *gs_json_at(const json_t *row, const char *path)
 	return gs_json_at(json_object_get(row, key), dot + 1);
 }
 
+double gs_json_number(const json_t *row, const char *path)
+{
+	return json_number_value(gs_json_at(row, path));
+}
+
 json_t *gs_json_text(const char *text)
 {
 	CLEANUP_FREE char *copy = NULL;

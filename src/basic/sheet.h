@@ -69,6 +69,8 @@ void gs_json_put_text(json_t *o, const char *key, const char *text);
 void gs_json_put_number(json_t *o, const char *key, bool known, uint64_t value);
 /* Value at a path such as "is.timeslice_us"; NULL when absent or null. */
 json_t *gs_json_at(const json_t *row, const char *path);
+/* The number there; 0: absent, null or no number. */
+double gs_json_number(const json_t *row, const char *path);
 /* Text for people, malloc'd: "-" for absent, yes/no, numbers, lists joined by commas. */
 char *gs_json_cell(const json_t *value);
 /* One object on one line. 0 or -EIO. */

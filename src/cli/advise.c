@@ -10,7 +10,7 @@
 #include "basic/parse.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
-#include "cli/look.h"
+#include "lib/look.h"
 #include "gpusched/gpusched.h"
 #include "lib/priv.h"
 #include "mps/control.h"
@@ -45,20 +45,20 @@ static enum counting count_for_now(struct gpusched *g)
 /* ---- what was seen --------------------------------------------------------------------------- */
 
 /* The same TSG in the first look; NULL: it is new. */
-static const json_t *before_of(const struct cli_look *a, const json_t *tsg)
+static const json_t *before_of(const struct lib_look *a, const json_t *tsg)
 {
 	json_t *t;
 	size_t i;
 
 	json_array_foreach(a->tsgs, i, t)
-		if (cli_number(t, "id") == cli_number(tsg, "id"))
+		if (gs_json_number(t, "id") == gs_json_number(tsg, "id"))
 			return t;
 	return NULL;
 }
 
 static double less(const json_t *after, const json_t *before, const char *path)
 {
-	return cli_number(after, path) - cli_number(before, path);
+	return gs_json_number(after, path) - gs_json_number(before, path);
 }
 
 static struct advise_seen seen_of(const json_t *before, const json_t *t, double span_s)
@@ -85,7 +85,7 @@ static struct advise_seen seen_of(const json_t *before, const json_t *t, double 
 		.waited_s =
 			gs_json_at(t, "wait_time_ns") ? less(t, before, "wait_time_ns") / 1e9 : NAN,
 		.launches = launches ? less(t, before, "launches") : NAN,
-		.timeslice_us = (uint32_t)cli_number(t, "is.timeslice_us"),
+		.timeslice_us = (uint32_t)gs_json_number(t, "is.timeslice_us"),
 	};
 }
 
@@ -93,10 +93,10 @@ static bool is_compute(const json_t *t, long long gpu)
 {
 	const char *kind = json_string_value(json_object_get(t, "kind"));
 
-	return kind && !strcmp(kind, "compute") && cli_number(t, "gpu") == (double)gpu;
+	return kind && !strcmp(kind, "compute") && gs_json_number(t, "gpu") == (double)gpu;
 }
 
-static uint32_t longest_beside(const struct cli_look *l, const json_t *than, long long gpu)
+static uint32_t longest_beside(const struct lib_look *l, const json_t *than, long long gpu)
 {
 	double longest = 0;
 	json_t *t;
@@ -104,7 +104,7 @@ static uint32_t longest_beside(const struct cli_look *l, const json_t *than, lon
 
 	json_array_foreach(l->tsgs, i, t)
 		if (t != than && is_compute(t, gpu))
-			longest = fmax(longest, cli_number(t, "is.timeslice_us"));
+			longest = fmax(longest, gs_json_number(t, "is.timeslice_us"));
 	return (uint32_t)longest;
 }
 
@@ -179,7 +179,7 @@ static void put_loss(const struct crowd *c, json_t *o, enum advise_kind kind)
 		if (other == o || !counts)
 			continue;
 		json_array_append(to, json_object_get(other, "pid"));
-		slices += cli_number(other, "timeslice_us");
+		slices += gs_json_number(other, "timeslice_us");
 	}
 	if (kind != ADVISE_WHOLE && kind != ADVISE_LAUNCH_BOUND && kind != ADVISE_BATCH)
 		json_array_clear(to);
@@ -257,7 +257,7 @@ static bool installed(const char *policy)
 	return !gs_policy_info(policy, &info, NULL);
 }
 
-static void judge_gpu(const struct cli_look *a, const struct cli_look *b, const json_t *gpu,
+static void judge_gpu(const struct lib_look *a, const struct lib_look *b, const json_t *gpu,
 		      const struct advise_crowd *means, json_t *ret)
 {
 	struct crowd c = { .c = *means, .programs = json_object_get(ret, "programs") };
@@ -270,7 +270,7 @@ static void judge_gpu(const struct cli_look *a, const struct cli_look *b, const 
 	c.policy = json_string_value(json_object_get(b->stats, "policy"));
 	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
-	c.span_s = cli_number(gpu, "span_ms") / 1e3;
+	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
 	c.programs = mine;
 	json_array_foreach(b->tsgs, i, t) {
 		if (is_compute(t, c.gpu))
@@ -377,7 +377,7 @@ static void print_all(const struct cli *c, const json_t *o)
 		     "launch-bound is seen beside one other program only");
 }
 
-static int watch(struct gpusched *g, uint64_t window_us, struct cli_look *a, struct cli_look *b,
+static int watch(struct gpusched *g, uint64_t window_us, struct lib_look *a, struct lib_look *b,
 		 bool *ret_counted)
 {
 	enum counting counted = count_for_now(g);
@@ -398,7 +398,7 @@ static int watch(struct gpusched *g, uint64_t window_us, struct cli_look *a, str
 
 int cli_advise(struct cli *c)
 {
-	CLEANUP(cli_look_free) struct cli_look a = { 0 }, b = { 0 };
+	CLEANUP(lib_look_free) struct lib_look a = { 0 }, b = { 0 };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *gpus = NULL;
 	const struct advise_crowd means = {
@@ -422,7 +422,7 @@ int cli_advise(struct cli *c)
 		r = watch(g, window_us, &a, &b, &counted);
 	if (r)
 		return gs_exit_of(r);
-	gpus = cli_look_gpus(&a, &b);
+	gpus = lib_look_gpus(&a, &b);
 	json_array_foreach(gpus, i, gpu)
 		judge_gpu(&a, &b, gpu, &means, o);
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));

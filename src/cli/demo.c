@@ -15,7 +15,6 @@
 #include "basic/parse.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
-#include "cli/spawn.h"
 
 #define DILATE 8
 #define SECONDS 2

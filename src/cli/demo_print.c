@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "cli/bench.h"
+#include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
 

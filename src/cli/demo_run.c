@@ -4,7 +4,8 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "cli/bench.h"
+#include "bench/bench.h"
+#include "cli/cli.h"
 #include "cli/demo.h"
 
 #define PATH_WARMUP_S 0.25
@@ -65,6 +66,7 @@ int demo_run(struct demo *d, bool model, struct gs_error *err)
 		.dry_run = d->dry_run,
 		.before_end = before_end,
 		.user = d,
+		.stop = &cli_stopped,
 	};
 	int r;
 
@@ -73,6 +75,8 @@ int demo_run(struct demo *d, bool model, struct gs_error *err)
 	b.seconds = d->seconds;
 	d->mode = model ? "model" : "path";
 	d->dilate = b.dilate;
+	if (!model)
+		cli_catch_stop();
 	r = model ? 0 : bench_path_begin(&b, err);
 	if (!r)
 		r = run_all(d, &b, err);

@@ -14,7 +14,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "cli/cli.h"
-#include "cli/look.h"
+#include "lib/look.h"
 #include "gpusched/gpusched.h"
 
 #define LOST_LIMIT_PCT 10 /* of a GPU's time in switches: more is waste */
@@ -63,7 +63,7 @@ static void judge_lc(const json_t *t, const char *policy, json_t *list)
 		     *calm = gs_json_at(t, "calm_wait_pct");
 	const char *comm = json_string_value(json_object_get(t, "comm"));
 
-	if (!share || !calm || !cli_is_harmed(json_number_value(share), json_number_value(calm)))
+	if (!share || !calm || !lib_is_harmed(json_number_value(share), json_number_value(calm)))
 		return;
 	wrong(list,
 	      policy ? "shorter slices for class be, or suspend what is beside it ('gpusched list')"
@@ -77,10 +77,10 @@ static void judge_lc(const json_t *t, const char *policy, json_t *list)
 /* By the last ten seconds, or by the last one or two: a person should not have to wait for the mean. */
 static void judge_lost(const json_t *g, json_t *list)
 {
-	bool lately = cli_number(g, "lately.lost_pct") > cli_number(g, "lost_pct");
+	bool lately = gs_json_number(g, "lately.lost_pct") > gs_json_number(g, "lost_pct");
 	const json_t *of = lately ? json_object_get(g, "lately") : g;
 
-	if (cli_number(of, "lost_pct") <= LOST_LIMIT_PCT)
+	if (gs_json_number(of, "lost_pct") <= LOST_LIMIT_PCT)
 		return;
 	wrong(list,
 	      "start both by 'gpusched run --share', so that they need no switches ('gpusched "
@@ -88,8 +88,8 @@ static void judge_lost(const json_t *g, json_t *list)
 	      "set class:be timeslice=2ms)",
 	      "GPU %lld loses %.0f %% of its time in %.0f switches a second: some program launches "
 	      "kernel by kernel beside short slices",
-	      (long long)json_integer_value(json_object_get(g, "gpu")), cli_number(of, "lost_pct"),
-	      cli_number(of, "switches_per_s"));
+	      (long long)json_integer_value(json_object_get(g, "gpu")),
+	      gs_json_number(of, "lost_pct"), gs_json_number(of, "switches_per_s"));
 }
 
 static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *list)
@@ -110,7 +110,7 @@ static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *
 	}
 }
 
-static void judge(const struct cli_look *a, const struct cli_look *b, const json_t *gpus,
+static void judge(const struct lib_look *a, const struct lib_look *b, const json_t *gpus,
 		  json_t *list)
 {
 	static const struct {
@@ -132,7 +132,8 @@ static void judge(const struct cli_look *a, const struct cli_look *b, const json
 	json_array_foreach(gpus, i, g)
 		judge_gpu(g, daemon, json_string_value(json_object_get(b->stats, "policy")), list);
 	for (i = 0; i < GS_COUNT(counters); i++)
-		if (cli_number(b->stats, counters[i].path) > cli_number(a->stats, counters[i].path))
+		if (gs_json_number(b->stats, counters[i].path) >
+		    gs_json_number(a->stats, counters[i].path))
 			wrong(list, counters[i].remedy, "%s", counters[i].what);
 }
 
@@ -187,7 +188,7 @@ static char *waits(const json_t *row)
 {
 	const json_t *share = gs_json_at(row, "wait_share_pct");
 	const json_t *calm = gs_json_at(row, "calm_wait_pct");
-	bool in_part = cli_number(row, "slice_ended_pct") < MOSTLY_PCT;
+	bool in_part = gs_json_number(row, "slice_ended_pct") < MOSTLY_PCT;
 	char in_calm[24] = "", *text = NULL;
 
 	if (!share)
@@ -203,7 +204,8 @@ static char *waits(const json_t *row)
 /* ", slice 1 us": one that its owner did not ask for. */
 static void slice(const json_t *row, const char *before, char *ret, size_t size)
 {
-	double us = cli_number(row, "timeslice_us"), asked = cli_number(row, "asked_timeslice_us");
+	double us = gs_json_number(row, "timeslice_us"),
+	       asked = gs_json_number(row, "asked_timeslice_us");
 	bool ms = us >= 10000;
 
 	*ret = 0;
@@ -234,7 +236,7 @@ static int compare(const void *a, const void *b)
 	const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
 	int wait = json_is_true(json_object_get(y, "waiting")) -
 		   json_is_true(json_object_get(x, "waiting"));
-	double dx = cli_number(x, "held_pct"), dy = cli_number(y, "held_pct");
+	double dx = gs_json_number(x, "held_pct"), dy = gs_json_number(y, "held_pct");
 
 	return wait ? wait : (dx < dy) - (dx > dy);
 }
@@ -279,7 +281,7 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 			json_array_append(shown, t);
 			continue;
 		}
-		held += cli_number(t, "held_pct");
+		held += gs_json_number(t, "held_pct");
 		waiting += json_is_true(json_object_get(t, "waiting"));
 	}
 	cli_print_rows(c, columns, GS_COUNT(columns), shown);
@@ -297,8 +299,8 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 	       policy ? "policy " : "no policy", policy ? policy : "");
 	if (held)
 		printf("held %.0f %%, lost in switches %.0f %%, open %.0f %%, %.0f switches/s\n",
-		       json_number_value(held), cli_number(g, "lost_pct"),
-		       cli_number(g, "open_pct"), cli_number(g, "switches_per_s"));
+		       json_number_value(held), gs_json_number(g, "lost_pct"),
+		       gs_json_number(g, "open_pct"), gs_json_number(g, "switches_per_s"));
 	else
 		puts(!json_array_size(tsgs) ? "no program uses it"
 		     : reason               ? json_string_value(reason)
@@ -401,26 +403,26 @@ static void print_status(const struct cli *c, const json_t *o)
  * Both looks; *inout_us: what lies between them, of a second where nobody asks for another time.
  * Without programs the first says all that the second would.
  */
-static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct cli_look *a,
-		      struct cli_look *b)
+static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct lib_look *a,
+		      struct lib_look *b)
 {
 	uint64_t ms;
 	int r = cli_look(g, b);
 
 	if (r)
 		return r;
-	ms = given ? 0 : cli_look_ago(b, a);
+	ms = given ? 0 : lib_look_ago(b, a);
 	if (ms) {
 		*inout_us = ms * 1000;
 		return 0;
 	}
 	if (!given && !json_array_size(b->tsgs)) {
-		*a = (struct cli_look){ json_incref(b->stats), json_incref(b->tsgs) };
+		*a = (struct lib_look){ json_incref(b->stats), json_incref(b->tsgs) };
 		*inout_us = 0;
 		return 0;
 	}
 	*a = *b;
-	*b = (struct cli_look){ 0 };
+	*b = (struct lib_look){ 0 };
 	gs_sleep_ns(*inout_us * NS_PER_US);
 	return cli_look(g, b);
 }
@@ -438,7 +440,7 @@ static json_t *said_by_policy(struct gpusched *g)
 
 int cli_status(struct cli *c)
 {
-	CLEANUP(cli_look_free) struct cli_look a = { 0 }, b = { 0 };
+	CLEANUP(lib_look_free) struct lib_look a = { 0 }, b = { 0 };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *o = json_object();
 	json_t *gpus, *list = json_array(), *gpu;
@@ -458,7 +460,7 @@ int cli_status(struct cli *c)
 		r = look_twice(g, cli_opt(c, "for"), &window_us, &a, &b);
 	if (r)
 		return gs_exit_of(r);
-	gpus = cli_look_gpus(&a, &b);
+	gpus = lib_look_gpus(&a, &b);
 	json_object_set_new(o, "gpus", gpus);
 	put_calm(g, gpus);
 	json_array_foreach(gpus, i, gpu)

@@ -10,7 +10,7 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
-#include "cli/look.h"
+#include "lib/look.h"
 #include "lib/priv.h"
 #include "top/layout.h"
 #include "top/screen.h"
@@ -26,7 +26,7 @@ struct view {
 	struct gs_top t;
 	struct gpusched *g, *stream; /* stream NULL: no turns are told */
 	struct gs_strip *strip;
-	struct cli_look before, now;
+	struct lib_look before, now;
 	json_t *gpus, *rows;
 	uint64_t period_ns, count, shown;
 	enum mode mode;
@@ -101,14 +101,14 @@ static int look(struct view *v)
 	struct tm tm;
 	int r;
 
-	cli_look_free(&v->before);
+	lib_look_free(&v->before);
 	v->before = v->now;
-	v->now = (struct cli_look){ 0 };
+	v->now = (struct lib_look){ 0 };
 	r = cli_look(v->g, &v->now);
 	if (r || !v->before.stats)
 		return r;
 	json_decref(v->gpus);
-	v->gpus = cli_look_gpus(&v->before, &v->now);
+	v->gpus = lib_look_gpus(&v->before, &v->now);
 	v->t.gpus = v->gpus;
 	v->t.policy = json_string_value(json_object_get(v->now.stats, "policy"));
 	strftime(v->clock, sizeof(v->clock), "%T", localtime_r(&now, &tm));
@@ -461,8 +461,8 @@ int cli_top(struct cli *c)
 		r = GS_EXIT_FAILED;
 	else
 		r = run(c, &v);
-	cli_look_free(&v.before);
-	cli_look_free(&v.now);
+	lib_look_free(&v.before);
+	lib_look_free(&v.now);
 	json_decref(v.gpus);
 	json_decref(v.rows);
 	gs_strip_free(v.strip);

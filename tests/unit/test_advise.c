@@ -11,7 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "cli/advise.h"
-#include "cli/bench_model.h"
+#include "bench/model.h"
 
 #define SECONDS 10
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bench_model.c - a cell on the model of the GPU, in virtual time */
+/* model.c - a cell on the model of the GPU, in virtual time */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "cli/bench_model.h"
+#include "bench/model.h"
 
 #define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
 #define CLEANUP_RESULT CLEANUP(sim_result_freep)

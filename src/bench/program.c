@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bench_program.c - one program of a cell */
+/* program.c - one program of a cell */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -12,8 +12,8 @@
 
 #include "basic/beside.h"
 #include "basic/clock.h"
-#include "cli/bench_path.h"
-#include "cli/cli.h"
+#include "basic/sheet.h"
+#include "bench/path.h"
 
 #define MAX_ARGS 48
 #define TEXTS 16
@@ -128,7 +128,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 	int r;
 
 	*ret = (struct program){
-		.child = CLI_CHILD_NONE,
+		.child = BENCH_CHILD_NONE,
 		.is_lc = is_lc,
 		.gpu = gpu,
 		.what = what,
@@ -144,7 +144,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 	} else {
 		add_gsload(&a, p, what, seed);
 	}
-	r = cli_spawn_to(a.argv, ret->out, p->log_fd, &ret->child, err);
+	r = bench_spawn_to(a.argv, ret->out, p->log_fd, &ret->child, err);
 	if (r)
 		bench_program_free(ret);
 	return r;
@@ -177,7 +177,7 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 			munmap(text, n);
 		if (found)
 			return 0;
-		if (cli_child_wait(&p->child, 20) != -ETIMEDOUT)
+		if (bench_child_wait(&p->child, 20) != -ETIMEDOUT)
 			return -ENODATA;
 		if (gs_now_ns() > end)
 			return -ETIMEDOUT;
@@ -284,7 +284,7 @@ double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to
 
 void bench_program_free(struct program *p)
 {
-	cli_child_free_(&p->child);
+	bench_child_free_(&p->child);
 	if (p->out >= 0)
 		close(p->out);
 	p->out = -1;
@@ -305,7 +305,7 @@ void bench_torch_script(char *ret, size_t size)
 static const struct program *owner_of(const struct program *all, size_t n, const json_t *tsg)
 {
 	for (size_t i = 0; i < n; i++)
-		if (all[i].child.pid == (pid_t)cli_number(tsg, "pid"))
+		if (all[i].child.pid == (pid_t)gs_json_number(tsg, "pid"))
 			return &all[i];
 	return NULL;
 }
@@ -330,7 +330,7 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 	if (s->told && !is_text(tsg, "class", p->is_lc ? "lc" : "be"))
 		return false;
 	if (s->slices && !p->is_lc)
-		return cli_number(tsg, "is.timeslice_us") == bench_slice_us(cell->load);
+		return gs_json_number(tsg, "is.timeslice_us") == bench_slice_us(cell->load);
 	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
 }
 
@@ -338,11 +338,11 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 static bool is_server(const struct bench_cell *cell, const json_t *tsg, const json_t *gpu)
 {
 	return cell->scheme->run_be && json_is_true(json_object_get(tsg, "mps")) &&
-	       cli_number(tsg, "gpu") == cli_number(gpu, "gpu");
+	       gs_json_number(tsg, "gpu") == gs_json_number(gpu, "gpu");
 }
 
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
-		    const struct cli_look *after, const json_t *gpu)
+		    const struct lib_look *after, const json_t *gpu)
 {
 	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
 	bool as_is = bench_policy_runs(cell->scheme, after->stats), mps = false;
@@ -358,7 +358,7 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 			continue;
 		as_is &= !p || as_said(cell, p, tsg);
 		if (!p)
-			server = cli_number(tsg, "pid");
+			server = gs_json_number(tsg, "pid");
 		if (gs_json_at(tsg, "reason"))
 			json_array_append(why, json_object_get(tsg, "reason"));
 		if ((!p || !p->is_lc) && gs_json_at(tsg, "is.timeslice_us"))
@@ -367,7 +367,7 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 	json_array_foreach(json_object_get(gpu, "tsgs"), i, tsg) {
 		const struct program *p = owner_of(all, n, tsg);
 
-		if (p ? !p->is_lc : server && cli_number(tsg, "pid") == server)
+		if (p ? !p->is_lc : server && gs_json_number(tsg, "pid") == server)
 			json_array_append(turns, json_object_get(tsg, "mean_turn_us"));
 	}
 	cell->in_force = json_pack("{s:O, s:o, s:o, s:b, s:o}", "policy",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bench_rows.c - the raw data, a line per cell, and the figures over all blocks */
+/* rows.c - the raw data, a line per cell, and the figures over all blocks */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
-#include "cli/bench.h"
+#include "bench/bench.h"
 
 void bench_cell_free(struct bench_cell *cell)
 {

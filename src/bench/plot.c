@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bench_plot.c - results as pictures: latency as a distribution, and BE work against LC p99 */
+/* plot.c - results as pictures: latency as a distribution, and BE work against LC p99 */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,8 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
-#include "cli/bench.h"
-#include "cli/cli.h"
-#include "cli/spawn.h"
+#include "bench/bench.h"
+#include "bench/spawn.h"
 
 #define POINTS 200 /* of one curve */
 #define MAX_BLOCKS 64
@@ -133,7 +132,7 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 {
 	const char *const argv[] = { "sh", "-c", "cd \"$0\" && exec gnuplot plot.gp 2>/dev/null",
 				     dir, NULL };
-	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 	CLEANUP_FILE FILE *f = NULL;
 	char name[4096];
 	int r2;
@@ -157,8 +156,8 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 			       "no pictures: gnuplot is not installed ('gnuplot plot.gp' in %s "
 			       "makes them)",
 			       dir);
-	r2 = cli_spawn_to(argv, STDERR_FILENO, -1, &c, err);
-	if (!r2 && cli_child_wait(&c, 60000))
+	r2 = bench_spawn_to(argv, STDERR_FILENO, -1, &c, err);
+	if (!r2 && bench_child_wait(&c, 60000))
 		return gs_fail(err, -EIO, "no pictures: 'gnuplot plot.gp' in %s failed", dir);
 	return r2;
 }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-#include "cli/look.h"
+#include "lib/look.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "cli/cli.h"
+#include "basic/sheet.h"
+#include "lib/priv.h"
 
-void cli_look_free(struct cli_look *l)
+void lib_look_free(struct lib_look *l)
 {
 	json_decref(l->stats);
 	json_decref(l->tsgs);
 }
 
-int cli_look(struct gpusched *g, struct cli_look *ret)
+int lib_look(struct gpusched *g, struct lib_look *ret)
 {
-	CLEANUP_JSON json_t *list = NULL;
-	int r = cli_request(g, "stats", NULL, &ret->stats);
+	CLEANUP_JSON json_t *list = NULL, *all = json_pack("{s:s}", "target", "all");
+	int r = lib_request(g, "stats", NULL, &ret->stats);
 
 	if (!r)
-		r = cli_request(g, "list", json_pack("{s:s}", "target", "all"), &list);
+		r = lib_request(g, "list", all, &list);
 	if (!r)
 		ret->tsgs = json_incref(json_object_get(list, "tsgs"));
 	return r;
@@ -41,7 +42,7 @@ static json_t *then_of(const json_t *list, const char *key)
 	return then;
 }
 
-uint64_t cli_look_ago(const struct cli_look *now, struct cli_look *ret)
+uint64_t lib_look_ago(const struct lib_look *now, struct lib_look *ret)
 {
 	json_t *ago = json_object_get(now->stats, "ago");
 	json_int_t ms = json_integer_value(json_object_get(ago, "ms"));
@@ -55,17 +56,12 @@ uint64_t cli_look_ago(const struct cli_look *now, struct cli_look *ret)
 	return (uint64_t)ms;
 }
 
-bool cli_is_harmed(double wait_pct, double calm_pct)
+bool lib_is_harmed(double wait_pct, double calm_pct)
 {
 	return wait_pct > 2 * calm_pct + 10;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
-
-double cli_number(const json_t *o, const char *path)
-{
-	return json_number_value(gs_json_at(o, path));
-}
 
 static double tenths(double v)
 {
@@ -93,7 +89,7 @@ static void put_share(json_t *o, const char *name, const json_t *before, const j
 		      const char *path, double all)
 {
 	bool known = all > 0 && gs_json_at(after, path);
-	double d = known ? cli_number(after, path) - cli_number(before, path) : 0;
+	double d = known ? gs_json_number(after, path) - gs_json_number(before, path) : 0;
 
 	json_object_set_new(o, name,
 			    known ? json_real(tenths(fmin(100, 100 * d / all))) : json_null());
@@ -132,8 +128,8 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 {
 	static const char *const keys[] = { "id",    "pid",          "uid",  "comm",
 					    "class", "suspended_by", "held", "reason" };
-	double turns = cli_number(after, "turns.turns") - cli_number(before, "turns.turns");
-	double held = cli_number(after, "gpu_time_ns") - cli_number(before, "gpu_time_ns");
+	double turns = gs_json_number(after, "turns.turns") - gs_json_number(before, "turns.turns");
+	double held = gs_json_number(after, "gpu_time_ns") - gs_json_number(before, "gpu_time_ns");
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < GS_COUNT(keys); i++) {
@@ -146,10 +142,12 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 	put_share(o, "held_pct", before, after, "gpu_time_ns", span);
 	put_share(o, "waited_pct", before, after, "wait_time_ns", span);
 	put_share(o, "wait_share_pct", before, after, "wait_time_ns",
-		  held + cli_number(after, "wait_time_ns") - cli_number(before, "wait_time_ns"));
+		  held + gs_json_number(after, "wait_time_ns") -
+			  gs_json_number(before, "wait_time_ns"));
 	put_share(o, "alone_pct", before, after, "turns.alone_ns", span);
 	put_share(o, "work_estimated_pct", before, after, "turns.worked_estimated_ns",
-		  cli_number(after, "turns.alone_ns") - cli_number(before, "turns.alone_ns"));
+		  gs_json_number(after, "turns.alone_ns") -
+			  gs_json_number(before, "turns.alone_ns"));
 	put_share(o, "slice_ended_pct", before, after, "turns.slice_ended", turns);
 	put_rate(o, "turns_per_s", turns, gs_json_at(after, "turns.turns") ? span : 0);
 	json_object_set_new(o, "mean_turn_us",
@@ -164,19 +162,19 @@ static json_t *tsg_json(const json_t *before, const json_t *after, double span)
 /* What @gpu did since @before. */
 static double put_times(json_t *o, const json_t *before, const json_t *gpu)
 {
-	double span = cli_number(gpu, "span_ns") - cli_number(before, "span_ns");
+	double span = gs_json_number(gpu, "span_ns") - gs_json_number(before, "span_ns");
 
 	json_object_set_new(o, "span_ms", span > 0 ? json_real(span / 1e6) : json_null());
 	put_share(o, "held_pct", before, gpu, "held_ns", span);
 	put_share(o, "lost_pct", before, gpu, "lost_ns", span);
 	put_share(o, "open_pct", before, gpu, "open_ns", span);
 	put_share(o, "unknown_pct", before, gpu, "unknown_ns", span);
-	put_rate(o, "switches_per_s", cli_number(gpu, "switches") - cli_number(before, "switches"),
-		 span);
+	put_rate(o, "switches_per_s",
+		 gs_json_number(gpu, "switches") - gs_json_number(before, "switches"), span);
 	return span;
 }
 
-static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, const json_t *gpu)
+static json_t *gpu_json(const struct lib_look *a, const struct lib_look *b, const json_t *gpu)
 {
 	json_t *o = json_object(), *tsgs = json_array(), *lately = json_null(), *t;
 	const json_t *was = json_object_get(gpu, "lately");
@@ -198,14 +196,14 @@ static json_t *gpu_json(const struct cli_look *a, const struct cli_look *b, cons
 
 		was = same(a->tsgs, t, "id");
 		if (was && kind && !strcmp(kind, "compute") &&
-		    cli_number(t, "gpu") == cli_number(gpu, "gpu"))
+		    gs_json_number(t, "gpu") == gs_json_number(gpu, "gpu"))
 			json_array_append_new(tsgs, tsg_json(was, t, span));
 	}
 	json_object_set_new(o, "tsgs", tsgs);
 	return o;
 }
 
-json_t *cli_look_gpus(const struct cli_look *a, const struct cli_look *b)
+json_t *lib_look_gpus(const struct lib_look *a, const struct lib_look *b)
 {
 	json_t *gpus = json_array(), *gpu;
 	size_t i;

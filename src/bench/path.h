@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_path.h - programs of a cell: how they are started, and what they say of themselves */
-#ifndef GPUSCHED_CLI_BENCH_PATH_H
-#define GPUSCHED_CLI_BENCH_PATH_H
+/* path.h - programs of a cell: how they are started, and what they say of themselves */
+#ifndef GPUSCHED_BENCH_PATH_H
+#define GPUSCHED_BENCH_PATH_H
 
 #include <signal.h>
 
-#include "cli/bench.h"
-#include "cli/look.h"
-#include "cli/spawn.h"
+#include "bench/bench.h"
+#include "lib/look.h"
+#include "bench/spawn.h"
 #include "gpusched/gpusched.h"
 #include "lib/priv.h"
 
@@ -22,7 +22,7 @@ struct bench_path {
 };
 
 struct program {
-	struct cli_child child;
+	struct bench_child child;
 	bool is_lc;
 	unsigned int gpu;
 	int out; /* memory that it writes to */
@@ -50,6 +50,6 @@ void bench_program_free(struct program *p);
 bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
 /* What the table and the log said while it was measured; and whether that is the scheme. */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
-		    const struct cli_look *after, const json_t *gpu);
+		    const struct lib_look *after, const json_t *gpu);
 
-#endif /* GPUSCHED_CLI_BENCH_PATH_H */
+#endif /* GPUSCHED_BENCH_PATH_H */

@@ -6,10 +6,11 @@
  * in an order that changes with the block, so a drift of the machine meets all alike, and figures
  * are compared within a block.
  */
-#ifndef GPUSCHED_CLI_BENCH_H
-#define GPUSCHED_CLI_BENCH_H
+#ifndef GPUSCHED_BENCH_BENCH_H
+#define GPUSCHED_BENCH_BENCH_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 enum bench_mode { BENCH_REAL, BENCH_PATH, BENCH_SIM, BENCH_MODES };
 extern const char *const bench_mode_names[BENCH_MODES]; /* of --gpu */
 
-/* ---- what is measured: bench_tables.c -------------------------------------------------------- */
+/* ---- what is measured: tables.c -------------------------------------------------------- */
 
 enum bench_work {
 	BENCH_REQUESTS, /* one at a time, with gaps */
@@ -98,6 +99,8 @@ struct bench_run {
 	char gpu[96];
 	struct bench_path *path; /* REAL and PATH: what the programs need */
 	bool dry_run;            /* the same: of the daemon */
+	/* the same; may be NULL: non-zero gives the cell up, and all that runs is ended in order */
+	const volatile sig_atomic_t *stop;
 	/* the same; may be NULL: the window is over, and all still runs */
 	void (*before_end)(void *user, const struct bench_cell *cell);
 	void *user;
@@ -139,7 +142,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 		  struct gs_error *err);
 void bench_path_end(struct bench_run *run);
 
-/* ---- results: bench_rows.c -------------------------------------------------------------------- */
+/* ---- results: rows.c -------------------------------------------------------------------- */
 
 struct bench_result {
 	struct bench_cell *cells;
@@ -170,4 +173,4 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 		  const struct bench_pick *pick);
 
-#endif /* GPUSCHED_CLI_BENCH_H */
+#endif /* GPUSCHED_BENCH_BENCH_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bench_tables.c - every load and every scheme of the bench */
+/* tables.c - every load and every scheme of the bench */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "cli/bench.h"
-#include "cli/cli.h"
-#include "cli/spawn.h"
+#include "bench/bench.h"
+#include "bench/spawn.h"
 #include "policy/policy.h"
 
 const char *const bench_mode_names[BENCH_MODES] = { "real", "path", "sim" };
@@ -208,12 +207,13 @@ static bool has_torch(void)
 {
 	static int known = -1;
 	static const char *const argv[] = { "python3", "-c", "import torch, torchvision", NULL };
-	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 	CLEANUP_FD int null = -1;
 
 	if (known < 0) {
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		known = !cli_spawn_to(argv, null, null, &c, NULL) && cli_child_wait(&c, 60000) == 0;
+		known = !bench_spawn_to(argv, null, null, &c, NULL) &&
+			bench_child_wait(&c, 60000) == 0;
 	}
 	return known;
 }
@@ -256,7 +256,5 @@ bool bench_absent(const struct bench_load *load, const struct bench_scheme *sche
 		snprintf(ret, size, "%s", why);
 	else if (scheme->policy && !scheme->runs && gs_policy_info(scheme->policy, &info, NULL))
 		snprintf(ret, size, "there is no policy %s", scheme->policy);
-	else if (scheme->run_be && !cli_run_has(scheme->run_be + strlen("--")))
-		snprintf(ret, size, "this build has no 'gpusched run %s'", scheme->run_be);
 	return ret[0];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * bench_path.c - cells with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
+ * path.c - cells with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
  *
  * Cells that differ in the policy alone have the same programs and the same daemon, one after the
  * other; nothing else of one reaches the next. Programs write what they do, with the time, into
@@ -20,22 +20,55 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/file.h"
-#include "cli/bench_path.h"
-#include "cli/cli.h"
-#include "cli/look.h"
+#include "basic/log.h"
+#include "basic/sheet.h"
+#include "bench/path.h"
+#include "lib/look.h"
 #include "mps/join.h"
 
 #define READY_MS 90000 /* PyTorch on a cold disk */
 #define DAEMON_MS 60000
 #define MPS_MS 15000
 
-static int wait_for(double ns)
+static bool stopped(const struct bench_run *run)
+{
+	return run->stop && *run->stop;
+}
+
+static int wait_for(const struct bench_run *run, double ns)
 {
 	uint64_t end = gs_now_ns() + (uint64_t)ns, now;
 
-	while (!cli_stopped && (now = gs_now_ns()) < end)
+	while (!stopped(run) && (now = gs_now_ns()) < end)
 		gs_sleep_ns(end - now < 50 * NS_PER_MS ? end - now : 50 * NS_PER_MS);
-	return cli_stopped ? -EINTR : 0;
+	return stopped(run) ? -EINTR : 0;
+}
+
+static void close_handle(struct gpusched **g)
+{
+	if (*g)
+		gpusched_close(*g);
+}
+#define CLEANUP_HANDLE CLEANUP(close_handle)
+
+static int connect_to(uint32_t flags, struct gpusched **ret, struct gs_error *err)
+{
+	const struct gpusched_open_options o = { .size = sizeof(o), .flags = flags };
+	int r = gpusched_open(&o, ret);
+
+	return r ? gs_fail(err, r, "gpuschedd: %s", *ret ? gpusched_error(*ret) : strerror(-r)) : 0;
+}
+
+/* One verb; takes @args. */
+static int ask(uint32_t flags, const char *verb, json_t *args, json_t **ret, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *owned = args;
+	CLEANUP_HANDLE struct gpusched *g = NULL;
+	int r = connect_to(flags, &g, err);
+
+	if (!r && lib_request(g, verb, owned, ret))
+		r = gs_fail(err, -EIO, "gpuschedd: %s: %s", verb, gpusched_error(g));
+	return r;
 }
 
 /* ---- daemon ---------------------------------------------------------------------------------- */
@@ -84,16 +117,14 @@ static int write_config(const struct bench_path *p, const struct bench_cell *cel
 
 static bool daemon_ready(pid_t pid)
 {
-	struct gpusched_open_options o = { .size = sizeof(o), .flags = GPUSCHED_OPEN_DAEMON_ONLY };
-	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *pong = NULL;
 
-	return !gpusched_open(&o, &g) && !lib_request(g, "ping", NULL, &pong) &&
+	return !ask(GPUSCHED_OPEN_DAEMON_ONLY, "ping", NULL, &pong, NULL) &&
 	       json_integer_value(json_object_get(pong, "pid")) == pid;
 }
 
 static int start_daemon(const struct bench_run *run, const struct bench_cell *cell,
-			struct cli_child *ret, struct gs_error *err)
+			struct bench_child *ret, struct gs_error *err)
 {
 	const struct bench_path *p = run->path;
 	const char *const argv[] = { p->gpuschedd, "--foreground",
@@ -102,9 +133,9 @@ static int start_daemon(const struct bench_run *run, const struct bench_cell *ce
 	int r = write_config(p, cell, err);
 
 	if (!r)
-		r = cli_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
+		r = bench_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
 	while (!r && !daemon_ready(ret->pid)) {
-		if (cli_child_wait(ret, 50) != -ETIMEDOUT)
+		if (bench_child_wait(ret, 50) != -ETIMEDOUT)
 			r = failed(p, "gpuschedd", -EBUSY, err);
 		else if (gs_now_ns() > end)
 			r = failed(p, "gpuschedd does not answer", -ETIMEDOUT, err);
@@ -113,20 +144,21 @@ static int start_daemon(const struct bench_run *run, const struct bench_cell *ce
 }
 
 /* It reads its configuration again. 0: @cell's policy runs. */
-static int tell_daemon(const struct bench_path *p, const struct cli_child *daemon,
+static int tell_daemon(const struct bench_run *run, const struct bench_child *daemon,
 		       const struct bench_cell *cell, struct gs_error *err)
 {
+	const struct bench_path *p = run->path;
 	uint64_t end = gs_now_ns() + DAEMON_MS * NS_PER_MS;
 	int r = write_config(p, cell, err);
 
 	if (!r)
 		kill(daemon->pid, SIGHUP);
-	while (!r && !cli_stopped) {
+	while (!r && !stopped(run)) {
 		CLEANUP_JSON json_t *stats = NULL;
 
-		r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "stats", NULL, &stats);
+		r = ask(GPUSCHED_OPEN_READ_ONLY, "stats", NULL, &stats, err);
 		if (r)
-			return failed(p, "gpuschedd", -EIO, err);
+			return r;
 		if (bench_policy_runs(cell->scheme, stats))
 			return 0;
 		if (gs_now_ns() > end)
@@ -147,20 +179,20 @@ static int mps_shell(const struct bench_path *p, unsigned int gpu, const char *s
 	char text[1200];
 	const char *const argv[] = { "sh", "-c", text, NULL };
 	CLEANUP_FD int out = memfd_create("mps", MFD_CLOEXEC);
-	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 	ssize_t n;
 	int r;
 
 	snprintf(text, sizeof(text), MPS_ENV "%s", p->dir, gpu, p->dir, gpu, script);
-	r = out < 0 ? -errno : cli_spawn_to(argv, out, p->log_fd, &c, NULL);
+	r = out < 0 ? -errno : bench_spawn_to(argv, out, p->log_fd, &c, NULL);
 	if (!r)
-		r = cli_child_wait(&c, MPS_MS);
+		r = bench_child_wait(&c, MPS_MS);
 	n = pread(out, ret, size - 1, 0);
 	ret[n > 0 ? n : 0] = '\0';
 	return r;
 }
 
-static int start_mps(const struct bench_path *p, unsigned int gpu, struct cli_child *ret,
+static int start_mps(const struct bench_path *p, unsigned int gpu, struct bench_child *ret,
 		     struct gs_error *err)
 {
 	char text[1200], dir[320];
@@ -174,10 +206,10 @@ static int start_mps(const struct bench_path *p, unsigned int gpu, struct cli_ch
 	mkdir(dir, 0700);
 	snprintf(text, sizeof(text), MPS_ENV "%s%s exec nvidia-cuda-mps-control -f", p->dir, gpu,
 		 p->dir, gpu, p->uuid[gpu][0] ? "CUDA_VISIBLE_DEVICES=" : "", p->uuid[gpu]);
-	r = cli_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
+	r = bench_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
 	snprintf(dir, sizeof(dir), "%s/mps%u/control", p->dir, gpu);
 	while (!r && access(dir, F_OK)) {
-		if (cli_child_wait(ret, 50) != -ETIMEDOUT)
+		if (bench_child_wait(ret, 50) != -ETIMEDOUT)
 			r = failed(p, "nvidia-cuda-mps-control", -EIO, err);
 		else if (gs_now_ns() > end)
 			r = failed(p, "nvidia-cuda-mps-control does not come up", -ETIMEDOUT, err);
@@ -185,15 +217,15 @@ static int start_mps(const struct bench_path *p, unsigned int gpu, struct cli_ch
 	return r;
 }
 
-static void stop_mps(const struct bench_path *p, unsigned int gpu, struct cli_child *c)
+static void stop_mps(const struct bench_path *p, unsigned int gpu, struct bench_child *c)
 {
 	char text[64];
 
 	if (c->pid <= 0)
 		return;
 	mps_shell(p, gpu, "echo quit | timeout 10 nvidia-cuda-mps-control", text, sizeof(text));
-	cli_child_wait(c, MPS_MS);
-	cli_child_free_(c);
+	bench_child_wait(c, MPS_MS);
+	bench_child_free_(c);
 }
 
 /* The pool that a scheme's programs ran in would be in the next cell's way. */
@@ -212,8 +244,8 @@ static void end_pool(const char *how, unsigned int gpu)
 	if (!r)
 		r = gs_mps_end(&place, MPS_MS);
 	if (r)
-		fprintf(stderr, "gpusched: bench: the %s's MPS server is still there: %s\n",
-			how + 2, err.text[0] ? err.text : strerror(-r));
+		gs_log(LOG_WARNING, "bench: the %s's MPS server is still there: %s", how + 2,
+		       err.text[0] ? err.text : strerror(-r));
 }
 
 /* How many of our programs the servers themselves name as clients. */
@@ -242,7 +274,7 @@ struct side {
 	struct bench_cell *cells; /* of one load, one after the other with the same programs */
 	struct program all[MAX_PROGRAMS];
 	size_t n;
-	struct cli_child mps;
+	struct bench_child mps;
 	int mps_clients;
 };
 
@@ -250,7 +282,7 @@ struct cell_run {
 	struct bench_run *run;
 	struct bench_path *p;
 	const struct bench_scheme *how; /* programs are started as this one says */
-	struct cli_child daemon;
+	struct bench_child daemon;
 	struct side sides[BENCH_GPUS];
 	unsigned int nsides;
 	size_t ncells, measured; /* of each side */
@@ -273,7 +305,7 @@ static void run_end(struct cell_run *c)
 		end_pool(c->how->run_be, s->gpu);
 		stop_mps(c->p, s->gpu, &s->mps);
 	}
-	cli_child_free_(&c->daemon);
+	bench_child_free_(&c->daemon);
 }
 
 static int start_side(struct cell_run *c, struct side *s, struct gs_error *err)
@@ -311,7 +343,7 @@ static int start_all(struct cell_run *c, struct gs_error *err)
 						: r;
 }
 
-static int set_slices(const struct side *s)
+static int set_slices(const struct side *s, struct gs_error *err)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		CLEANUP_JSON json_t *answer = NULL;
@@ -321,22 +353,24 @@ static int set_slices(const struct side *s)
 		if (s->all[i].is_lc)
 			continue;
 		snprintf(target, sizeof(target), "pid:%d", s->all[i].child.pid);
-		r = cli_ask(0, "set",
-			    json_pack("{s:s, s:i}", "target", target, "timeslice_us",
-				      (int)bench_slice_us(s->cells[0].load)),
-			    &answer);
+		r = ask(0, "set",
+			json_pack("{s:s, s:i}", "target", target, "timeslice_us",
+				  (int)bench_slice_us(s->cells[0].load)),
+			&answer, err);
 		if (r)
 			return r;
 	}
 	return 0;
 }
 
-static int look(struct cli_look *ret)
+static int look(struct lib_look *ret, struct gs_error *err)
 {
-	CLEANUP_GPUSCHED struct gpusched *g = NULL;
-	int r = cli_open(GPUSCHED_OPEN_READ_ONLY, &g);
+	CLEANUP_HANDLE struct gpusched *g = NULL;
+	int r = connect_to(GPUSCHED_OPEN_READ_ONLY, &g, err);
 
-	return r ? r : cli_look(g, ret);
+	if (!r && lib_look(g, ret))
+		r = gs_fail(err, -EIO, "gpuschedd: %s", gpusched_error(g));
+	return r;
 }
 
 /* That of the UUID; without one the first. */
@@ -356,15 +390,15 @@ static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 
 /* What the GPU's log and the table say of the window. */
 static void take_looks(struct cell_run *c, const struct side *s, struct bench_cell *cell,
-		       const struct cli_look *before, const struct cli_look *after)
+		       const struct lib_look *before, const struct lib_look *after)
 {
-	CLEANUP_JSON json_t *gpus = cli_look_gpus(before, after);
+	CLEANUP_JSON json_t *gpus = lib_look_gpus(before, after);
 	const json_t *gpu = gpu_of(gpus, c->p->uuid[s->gpu]);
 
 	if (gs_json_at(gpu, "lost_pct"))
-		cell->lost_pct = cli_number(gpu, "lost_pct");
+		cell->lost_pct = gs_json_number(gpu, "lost_pct");
 	if (gs_json_at(gpu, "switches_per_s"))
-		cell->switches_per_s = cli_number(gpu, "switches_per_s");
+		cell->switches_per_s = gs_json_number(gpu, "switches_per_s");
 	bench_in_force(cell, s->all, s->n, after, gpu);
 	if (c->how->mps != BENCH_NO_MPS) {
 		json_object_set_new(cell->in_force, "mps_clients", json_integer(s->mps_clients));
@@ -376,13 +410,13 @@ static void take_looks(struct cell_run *c, const struct side *s, struct bench_ce
 static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	struct side *end = c->sides + c->nsides;
-	int r = k ? tell_daemon(c->p, &c->daemon, &c->sides[0].cells[k], err) : 0;
+	int r = k ? tell_daemon(c->run, &c->daemon, &c->sides[0].cells[k], err) : 0;
 
 	for (struct side *s = c->sides; !r && s < end && c->how->slices; s++)
-		r = set_slices(s);
+		r = set_slices(s, err);
 	if (!r)
-		r = wait_for(bench_warmup_s(c->run, c->sides[0].cells[k].scheme) * c->run->dilate *
-			     1e9);
+		r = wait_for(c->run, bench_warmup_s(c->run, c->sides[0].cells[k].scheme) *
+					     c->run->dilate * 1e9);
 	for (struct side *s = c->sides; !r && s < end && c->how->mps != BENCH_NO_MPS; s++)
 		s->mps_clients = mps_clients(c->p, s->gpu, s->all, s->n);
 	return r;
@@ -390,21 +424,21 @@ static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 
 static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 {
-	CLEANUP(cli_look_free) struct cli_look before = { 0 }, after = { 0 };
+	CLEANUP(lib_look_free) struct lib_look before = { 0 }, after = { 0 };
 	int r = put_in_force(c, k, err);
 
 	if (!r)
-		r = look(&before);
+		r = look(&before, err);
 	if (r)
 		return r;
 	c->window[k].from_ns = gs_now_ns();
 	for (struct side *s = c->sides; s < c->sides + c->nsides; s++)
 		for (size_t i = 0; i < s->n; i++)
 			bench_program_anew(&s->all[i]);
-	r = wait_for(c->run->seconds * c->run->dilate * 1e9);
+	r = wait_for(c->run, c->run->seconds * c->run->dilate * 1e9);
 	c->window[k].to_ns = gs_now_ns();
 	if (!r)
-		r = look(&after);
+		r = look(&after, err);
 	if (r)
 		return r;
 	if (c->run->before_end)
@@ -445,7 +479,7 @@ static int measure_all(struct cell_run *c)
 		r = measure(c, k, &why);
 	for (struct side *s = c->sides; s < c->sides + c->nsides; s++) {
 		for (size_t i = 0; i < s->n; i++)
-			cli_child_stop(&s->all[i].child);
+			bench_child_stop(&s->all[i].child);
 		for (size_t k = 0; !q && k < c->measured; k++)
 			q = take_figures(c, s, k);
 		for (size_t k = c->measured; k < c->ncells; k++)
@@ -474,7 +508,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 		.run = run,
 		.p = run->path,
 		.how = cells[0].scheme,
-		.daemon = CLI_CHILD_NONE,
+		.daemon = BENCH_CHILD_NONE,
 		.nsides = ngpus,
 		.ncells = n,
 	};
@@ -483,7 +517,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 	for (unsigned int i = 0; i < ngpus; i++) {
 		c.sides[i].gpu = i;
 		c.sides[i].cells = cells + i * n;
-		c.sides[i].mps = (struct cli_child)CLI_CHILD_NONE;
+		c.sides[i].mps = (struct bench_child)BENCH_CHILD_NONE;
 	}
 	for (size_t k = 0; k < ngpus * n; k++) {
 		cells[k].be_rate = cells[k].lost_pct = cells[k].switches_per_s = NAN;
@@ -491,7 +525,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 			c.how = cells[k].scheme;
 	}
 	r = measure_all(&c);
-	return cli_stopped ? gs_fail(err, -EINTR, "interrupted") : r;
+	return stopped(run) ? gs_fail(err, -EINTR, "interrupted") : r;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -501,17 +535,17 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 {
 	struct bench_path *p = run->path;
 	const char *const argv[] = { p->gsload, "cal", NULL };
-	CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 	CLEANUP_JSON json_t *o = NULL;
 	char line[4096];
-	int r = cli_spawn(argv, p->log_fd, &c, err);
+	int r = bench_spawn(argv, p->log_fd, &c, err);
 
 	if (r)
 		return r;
-	if (cli_child_line(&c, READY_MS, line, sizeof(line)))
+	if (bench_child_line(&c, READY_MS, line, sizeof(line)))
 		return failed(p, "gsload cal", -EIO, err);
 	o = json_loads(line, 0, NULL);
-	p->iterations = cli_number(o, "iterations_per_us");
+	p->iterations = gs_json_number(o, "iterations_per_us");
 	snprintf(run->gpu, sizeof(run->gpu), "%s",
 		 json_is_string(json_object_get(o, "gpu"))
 			 ? json_string_value(json_object_get(o, "gpu"))
@@ -520,7 +554,7 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 }
 
 /* Others' work would be measured with ours, and disturbed by it. */
-static int refuse_others(const struct cli_look *l, struct gs_error *err)
+static int refuse_others(const struct lib_look *l, struct gs_error *err)
 {
 	const json_t *t = json_array_get(l->tsgs, 0);
 	const char *comm = json_string_value(json_object_get(t, "comm"));
@@ -530,7 +564,7 @@ static int refuse_others(const struct cli_look *l, struct gs_error *err)
 	return gs_fail(err, -EBUSY,
 		       "%zu TSGs of other programs are on the GPUs, the first of process "
 		       "%.0f (%s): end them first",
-		       json_array_size(l->tsgs), cli_number(t, "pid"), comm ? comm : "-");
+		       json_array_size(l->tsgs), gs_json_number(t, "pid"), comm ? comm : "-");
 }
 
 /* The GPUs that run side by side, by name. */
@@ -569,15 +603,15 @@ static void name_machine(struct bench_run *run, const json_t *gpus)
 
 static int know_machine(struct bench_run *run, struct gs_error *err)
 {
-	CLEANUP(cli_look_free) struct cli_look l = { 0 };
-	CLEANUP_CHILD struct cli_child daemon = CLI_CHILD_NONE;
+	CLEANUP(lib_look_free) struct lib_look l = { 0 };
+	CLEANUP_CHILD struct bench_child daemon = BENCH_CHILD_NONE;
 	const json_t *gpus;
 	int r = start_daemon(run, NULL, &daemon, err);
 
 	if (r)
 		return r;
 	gs_sleep_ns(NS_PER_S); /* programs that were there before are found by then */
-	r = look(&l);
+	r = look(&l, err);
 	if (!r)
 		r = refuse_others(&l, err);
 	if (r)
@@ -595,7 +629,6 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err)
 	char log[320];
 	int r;
 
-	cli_catch_stop(); /* the cell is given up, and all that runs is ended in order */
 	if (!p)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	run->path = p;
@@ -626,10 +659,10 @@ void bench_path_end(struct bench_run *run)
 		return;
 	if (p->dir[0]) {
 		const char *const argv[] = { "rm", "-rf", p->dir, NULL };
-		CLEANUP_CHILD struct cli_child c = CLI_CHILD_NONE;
+		CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
 
-		if (!cli_spawn_to(argv, p->log_fd, p->log_fd, &c, NULL))
-			cli_child_wait(&c, 5000);
+		if (!bench_spawn_to(argv, p->log_fd, p->log_fd, &c, NULL))
+			bench_child_wait(&c, 5000);
 	}
 	if (p->log_fd >= 0)
 		close(p->log_fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/spawn.h"
+#include "bench/spawn.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -26,8 +26,8 @@ static void child(const char *const *argv, int out, int log_fd, pid_t parent)
 	_exit(127);
 }
 
-int cli_spawn_to(const char *const *argv, int out_fd, int log_fd, struct cli_child *ret,
-		 struct gs_error *err)
+int bench_spawn_to(const char *const *argv, int out_fd, int log_fd, struct bench_child *ret,
+		   struct gs_error *err)
 {
 	pid_t pid, parent = getpid();
 
@@ -36,17 +36,17 @@ int cli_spawn_to(const char *const *argv, int out_fd, int log_fd, struct cli_chi
 		child(argv, out_fd, log_fd, parent);
 	if (pid < 0)
 		return gs_fail(err, -errno, "%s cannot be started: %s", argv[0], strerror(errno));
-	*ret = (struct cli_child){ .pid = pid, .out = -1, .name = argv[0] };
+	*ret = (struct bench_child){ .pid = pid, .out = -1, .name = argv[0] };
 	return 0;
 }
 
-int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct gs_error *err)
+int bench_spawn(const char *const *argv, int log_fd, struct bench_child *ret, struct gs_error *err)
 {
 	int fds[2], r;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return gs_fail(err, -errno, "%s: no pipe: %s", argv[0], strerror(errno));
-	r = cli_spawn_to(argv, fds[1], log_fd, ret, err);
+	r = bench_spawn_to(argv, fds[1], log_fd, ret, err);
 	close(fds[1]);
 	if (r) {
 		close(fds[0]);
@@ -58,7 +58,7 @@ int cli_spawn(const char *const *argv, int log_fd, struct cli_child *ret, struct
 }
 
 /* Moves one line out of the buffer; false: none is complete. */
-static bool take_line(struct cli_child *c, bool at_end, char *ret, size_t size)
+static bool take_line(struct bench_child *c, bool at_end, char *ret, size_t size)
 {
 	char *nl = memchr(c->buf, '\n', c->used);
 	size_t len = nl ? (size_t)(nl - c->buf) : c->used;
@@ -71,7 +71,7 @@ static bool take_line(struct cli_child *c, bool at_end, char *ret, size_t size)
 	return true;
 }
 
-int cli_child_line(struct cli_child *c, unsigned int timeout_ms, char *ret, size_t size)
+int bench_child_line(struct bench_child *c, unsigned int timeout_ms, char *ret, size_t size)
 {
 	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
 
@@ -93,7 +93,7 @@ int cli_child_line(struct cli_child *c, unsigned int timeout_ms, char *ret, size
 	}
 }
 
-int cli_child_wait(struct cli_child *c, unsigned int timeout_ms)
+int bench_child_wait(struct bench_child *c, unsigned int timeout_ms)
 {
 	uint64_t end = gs_now_ns() + timeout_ms * NS_PER_MS;
 	int status;
@@ -114,20 +114,20 @@ int cli_child_wait(struct cli_child *c, unsigned int timeout_ms)
 	return -ECHILD;
 }
 
-void cli_child_stop(struct cli_child *c)
+void bench_child_stop(struct bench_child *c)
 {
 	if (c->pid <= 0)
 		return;
 	kill(c->pid, SIGTERM);
-	if (cli_child_wait(c, STOP_MS) != -ETIMEDOUT)
+	if (bench_child_wait(c, STOP_MS) != -ETIMEDOUT)
 		return;
 	kill(c->pid, SIGKILL);
-	cli_child_wait(c, STOP_MS);
+	bench_child_wait(c, STOP_MS);
 }
 
-void cli_child_free_(struct cli_child *c)
+void bench_child_free_(struct bench_child *c)
 {
-	cli_child_stop(c);
+	bench_child_stop(c);
 	if (c->out >= 0)
 		close(c->out);
 	c->out = -1;
