@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/identity.h"
 #include "lib/look.h"
 #include "lib/priv.h"
 #include "top/layout.h"
@@ -26,6 +27,8 @@ struct view {
 	struct gs_top t;
 	struct gpusched *g, *stream; /* stream NULL: no turns are told */
 	struct gs_strip *strip;
+	struct cli_identity *identity; /* NULL: not on a terminal */
+	enum gs_top_sort sorted_by;    /* the rows */
 	struct lib_look before, now;
 	json_t *gpus, *rows;
 	uint64_t period_ns, count, shown;
@@ -84,10 +87,15 @@ static int64_t row_id(const json_t *row)
 static void make_rows(struct view *v)
 {
 	const json_t *row;
+	json_t *rows;
 	size_t i;
 
+	v->t.before = v->sorted_by == v->t.sort ? v->rows : NULL;
+	rows = gs_top_rows(&v->t);
+	v->t.before = NULL;
 	json_decref(v->rows);
-	v->rows = gs_top_rows(&v->t);
+	v->rows = rows;
+	v->sorted_by = v->t.sort;
 	json_array_foreach(v->rows, i, row)
 		if (row_id(row) == v->chosen_id)
 			v->t.chosen = i;
@@ -242,7 +250,14 @@ static void ask_for(struct view *v, enum mode mode)
 static void on_browse(struct view *v, int key)
 {
 	v->t.line[0] = '\0';
+	if (v->t.help) {
+		v->t.help = false;
+		return;
+	}
 	switch (key) {
+	case '?':
+		v->t.help = true;
+		break;
 	case 'q':
 		v->over = true;
 		break;
@@ -361,6 +376,10 @@ static int draw(struct view *v)
 	gs_screen_size(&rows, &cols);
 	if (gs_grid_new(rows, cols, &grid))
 		return -ENOMEM;
+	/* The chosen row is the last one that shows, if the rows do not fit. */
+	if (gs_top_has_identity(cols))
+		cli_identity_add(v->identity, v->rows,
+				 v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0, rows);
 	gs_top_draw(&v->t, v->rows, &grid);
 	gs_screen_show(&grid);
 	gs_grid_free(&grid);
@@ -397,7 +416,10 @@ static int on_terminal(struct view *v)
 	if (r)
 		return cli_fail(-EINVAL, "top: this is no terminal: --batch prints without one");
 	v->t.has_cursor = true;
-	r = interact(v);
+	r = cli_identity_new(&v->identity);
+	if (!r)
+		r = interact(v);
+	cli_identity_free(v->identity);
 	gs_screen_close();
 	return r ? cli_fail(r, "top: %s",
 			    *gpusched_error(v->g) ? gpusched_error(v->g) : strerror(-r))

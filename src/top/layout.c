@@ -10,9 +10,13 @@
 
 #define MIN_COLS 40
 #define MIN_ROWS 8
-#define WIDE_COLS 100 /* from here on there are more columns */
+#define WIDE_COLS 100     /* from here on there are more columns */
+#define IDENTITY_COLS 120 /* from here on user, cgroup and command are shown */
+#define STATE_COLS 15
 #define BAR_AT 6
 #define MAX_STRIP 400
+#define SORT_KEY "sort_key" /* of a row: the figure that it stands where it does for */
+#define SORT_MARGIN 2       /* points, or turns per second */
 
 static const char *const sorts[GS_SORTS] = { "held", "waited", "turns", "pid" };
 
@@ -68,16 +72,52 @@ static int by_key(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static json_t *sorted(json_t *rows, enum gs_top_sort sort)
+static int by_id(const void *a, const void *b)
+{
+	const struct sortable *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The keys by which @rows were sorted, by id; NULL: no rows, or no memory. */
+static struct sortable *keys_of(const json_t *rows)
 {
 	size_t n = json_array_size(rows);
+	struct sortable *all = n ? calloc(n, sizeof(*all)) : NULL;
+
+	for (size_t i = 0; all && i < n; i++) {
+		json_t *row = json_array_get(rows, i);
+
+		all[i] = (struct sortable){ row, number(row, SORT_KEY), number(row, "id") };
+	}
+	if (all)
+		qsort(all, n, sizeof(*all), by_id);
+	return all;
+}
+
+/* A key moves only by a clear margin: rows with like figures would change places at each look. */
+static double steady_key(const struct sortable *then, size_t n, const struct sortable *now,
+			 enum gs_top_sort sort)
+{
+	const struct sortable *was = then ? bsearch(now, then, n, sizeof(*then), by_id) : NULL;
+	double margin = sort == GS_SORT_PID ? 0 : fmax(SORT_MARGIN, fabs(now->key) / 20);
+
+	return was && fabs(was->key - now->key) <= margin ? was->key : now->key;
+}
+
+static json_t *sorted(json_t *rows, const struct gs_top *t)
+{
+	size_t n = json_array_size(rows), n_before = json_array_size(t->before);
 	CLEANUP_FREE struct sortable *all = calloc(n + 1, sizeof(*all));
+	CLEANUP_FREE struct sortable *before = keys_of(t->before);
 	json_t *list = json_array();
 
 	for (size_t i = 0; all && i < n; i++) {
 		json_t *row = json_array_get(rows, i);
 
-		all[i] = (struct sortable){ row, key_of(row, sort), number(row, "id") };
+		all[i] = (struct sortable){ row, key_of(row, t->sort), number(row, "id") };
+		all[i].key = steady_key(before, n_before, &all[i], t->sort);
+		json_object_set_new(row, SORT_KEY, json_real(all[i].key));
 	}
 	if (all)
 		qsort(all, n, sizeof(*all), by_key);
@@ -162,7 +202,7 @@ json_t *gs_top_rows(const struct gs_top *t)
 	json_array_foreach(t->gpus, i, gpu)
 		json_array_foreach(json_object_get(gpu, "tsgs"), j, tsg)
 			add_row(t, rows, tsg, gpu);
-	return sorted(rows, t->sort);
+	return sorted(rows, t);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -339,11 +379,48 @@ static const char *state_of(const json_t *row, char buf[24], enum gs_style *styl
 	return buf;
 }
 
+bool gs_top_has_identity(unsigned int cols)
+{
+	return cols >= IDENTITY_COLS;
+}
+
+/* Columns that a wide screen has at the right; the last one takes the rest. */
+static const struct {
+	unsigned int at, width;
+	const char *head, *key;
+} identity[] = {
+	{ 97, 10, "USER", "user" },
+	{ 108, 24, "CGROUP", "cgroup" },
+	{ 133, 0, "COMMAND", "command" },
+};
+
+/* The end of a cgroup's path tells more than its beginning. */
+static const char *tail(const char *text, unsigned int width)
+{
+	size_t n = strlen(text);
+
+	return width && n > width ? text + n - width : text;
+}
+
+static void draw_identity(const json_t *row, struct gs_grid *g, unsigned int at)
+{
+	for (size_t i = 0; i < GS_COUNT(identity) && gs_top_has_identity(g->cols); i++) {
+		const char *cell = row ? text(row, identity[i].key) : identity[i].head;
+		int width = (int)(identity[i].width ? identity[i].width : g->cols);
+
+		if (row && !strcmp(identity[i].key, "cgroup"))
+			cell = tail(cell, identity[i].width);
+		gs_grid_put(g, at, identity[i].at, row ? GS_STYLE_PLAIN : GS_STYLE_HEAD, "%.*s",
+			    width, cell);
+	}
+}
+
 static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int row)
 {
 	gs_grid_put(g, row, 0, GS_STYLE_HEAD, "  %6s %7s %-15s %-8s %3s %6s %6s %7s %s",
 		    t->by_process ? "TSGS" : "ID", "PID", "COMM", "CLASS", "GPU", "HELD%", "WAIT%",
 		    "TURNS/S", g->cols < WIDE_COLS ? "STATE" : "TURN_US CUT% STATE");
+	draw_identity(NULL, g, row);
 	gs_grid_mark(g, row, GS_STYLE_HEAD);
 }
 
@@ -372,7 +449,9 @@ static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct
 		gs_grid_put(g, at, 68, GS_STYLE_PLAIN, "%7s %4s",
 			    cell(mean, number(row, "mean_turn_us"), 0),
 			    cell(cut, number(row, "slice_ended_pct"), 0));
-		gs_grid_put(g, at, 81, style, "%s", state);
+		gs_grid_put(g, at, 81, style, "%.*s",
+			    gs_top_has_identity(g->cols) ? STATE_COLS : (int)g->cols, state);
+		draw_identity(row, g, at);
 	}
 	if (t->has_cursor && i == t->chosen)
 		gs_grid_mark(g, at, GS_STYLE_CHOSEN);
@@ -417,6 +496,26 @@ static void draw_rows(const struct gs_top *t, const json_t *rows, struct gs_grid
 		draw_row(t, json_array_get(rows, first + i), first + i, g, from + i);
 }
 
+static void draw_help(struct gs_grid *g, unsigned int at)
+{
+	static const char *const lines[] = {
+		"q         quit",
+		"Up, k     the row above         Down, j   the row below",
+		"s         sort by the next of held, waited, turns, pid",
+		"g         one row per process, or one per TSG",
+		"/         show the rows with a text in pid, name or class; Escape: all rows",
+		"c         set the class of the chosen process",
+		"z, r      suspend, resume the chosen row",
+		"HELD%     time on the GPU; a program alone holds it while it idles",
+		"WAIT%     time known to be spent waiting; \"-\" is not known",
+		"CUT%      turns that the slice ended",
+		"any key leads back",
+	};
+
+	for (unsigned int i = 0; i < GS_COUNT(lines) && at + i + 1 < g->rows; i++)
+		gs_grid_put(g, at + i, 0, GS_STYLE_PLAIN, "%s", lines[i]);
+}
+
 void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 {
 	unsigned int at = 1;
@@ -435,11 +534,15 @@ void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 		if (t->strip)
 			draw_strip(t, gpu, rows, g, at++);
 	}
-	draw_head(t, g, at++);
-	draw_rows(t, rows, g, at);
+	if (t->help) {
+		draw_help(g, at);
+	} else {
+		draw_head(t, g, at++);
+		draw_rows(t, rows, g, at);
+	}
 	if (t->has_cursor)
 		gs_grid_put(g, g->rows - 1, 0, t->line[0] ? GS_STYLE_WARN : GS_STYLE_PLAIN, "%s",
 			    t->line[0] ? t->line
 				       : "q quit  s sort  g group  / filter  c class  z suspend  "
-					 "r resume");
+					 "r resume  ? help");
 }

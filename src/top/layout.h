@@ -16,8 +16,9 @@ enum gs_top_sort { GS_SORT_HELD, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_
 const char *gs_top_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
-	const json_t *gpus; /* as `status` has them: figures of each GPU, and of its TSGs */
-	const char *policy; /* NULL: none */
+	const json_t *gpus;   /* as `status` has them: figures of each GPU, and of its TSGs */
+	const json_t *before; /* rows of the last screen; NULL: this is the first */
+	const char *policy;   /* NULL: none */
 	const char *clock;
 	const struct gs_strip *strip; /* NULL: no turns are known */
 	enum gs_top_sort sort;
@@ -25,11 +26,18 @@ struct gs_top {
 	char filter[32]; /* rows whose pid, comm, class or user has it */
 	size_t chosen;   /* row under the cursor */
 	bool has_cursor; /* false: for a file */
+	bool help;       /* the keys are explained in place of the rows */
 	char line[160];  /* the last one: a question, an answer; "": the keys */
 };
 
-/* The rows, sorted and filtered: objects like a TSG's of @gpus with "gpu". A new reference. */
+/*
+ * The rows, sorted and filtered: objects like a TSG's of @gpus with "gpu". A row passes its
+ * neighbour of the last screen only by a clear margin, so that rows with like figures stay put. A
+ * new reference.
+ */
 json_t *gs_top_rows(const struct gs_top *t);
+/* Whether @cols have room for "user", "cgroup" and "command" of a row. */
+bool gs_top_has_identity(unsigned int cols);
 /* How many lines all of it needs. */
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);
 void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);

@@ -53,6 +53,21 @@ void gs_screen_size(unsigned int *ret_rows, unsigned int *ret_cols)
 	*ret_cols = (unsigned int)getmaxx(stdscr);
 }
 
+/* The colour pair of a style; 0, the terminal's own colours, for a style without one. */
+static short pair_of(enum gs_style style)
+{
+	switch (style) {
+	case GS_STYLE_LC:
+	case GS_STYLE_BE:
+	case GS_STYLE_OTHER:
+	case GS_STYLE_WARN:
+	case GS_STYLE_BAD:
+		return (short)style;
+	default:
+		return 0;
+	}
+}
+
 static attr_t attribute(enum gs_style style)
 {
 	switch (style) {
@@ -76,7 +91,7 @@ void gs_screen_show(const struct gs_grid *g)
 			const wchar_t text[2] = { c->ch, 0 };
 			cchar_t out;
 
-			setcchar(&out, text, attribute(c->style), (short)c->style, NULL);
+			setcchar(&out, text, attribute(c->style), pair_of(c->style), NULL);
 			mvadd_wch((int)row, (int)col, &out);
 		}
 	}

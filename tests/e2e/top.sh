@@ -52,7 +52,7 @@ GPU N [BAR] held N lost N open N % N/s
  ID PID COMM CLASS GPU HELD% WAIT% TURNS/S STATE
 a N N gsload be N N N N runs
 b N N gsload lc N N - N runs
-q quit s sort g group / filter c class z suspend r resume" "all of it, on 80 x 24"
+q quit s sort g group / filter c class z suspend r resume ? help" "all of it, on 80 x 24"
 is "$(screen | wc -l)" 24 "in 24 lines"
 like "$(bar_of)" '^B{30,}L{0,3}#?%*\.*$' "the bar has the classes' shares"
 ge "$(screen | grep -o '|[a-z#.+]*|' | tr -cd a | wc -c)" 10 "the strip is BE's mostly"
@@ -87,6 +87,10 @@ keys c nonsense Enter y
 check "what is refused is told" shows "nonsense"
 keys / Escape
 check "Escape takes the filter back" shows " $be gsload"
+keys '?'
+check "? explains the keys" shows "suspend, resume the chosen row"
+keys x
+check "any key leads back to the rows" shows '^ +ID +PID'
 keys Down
 check "the cursor follows its row" eval 'sleep 1; mux capture-pane -pe | grep -a $'"'\\033\\[7m'"' | grep -q gsload'
 
@@ -97,6 +101,11 @@ mux resize-window -x 30 -y 5
 check "one that is too small says so" shows '30 x 5 is too small'
 mux resize-window -x 80 -y 24
 check "and it comes back" shows '^GPU 0'
+# The terminal's own bytes: a colour pair that was never set shows as black on black.
+check "no heading or row has a black foreground or background" eval '! mux capture-pane -pe | grep -qaE $'"'\033\[([0-9;]*;)?(30|40)[m;]'"
+mux resize-window -x 160 -y 24
+check "a wide window has user, cgroup and command" shows "root .* gsload (be|lc) --iter"
+mux resize-window -x 80 -y 24
 check "there are colours" eval 'mux capture-pane -pe | grep -qaE $'"'\\033\\[[0-9;]*3[1-6]m'"
 keys q
 check "q ends it, and the terminal is as before" shows '^ended 0'

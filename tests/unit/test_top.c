@@ -101,7 +101,7 @@ static void whole_screen(void **state)
 		"c      3     100 train           be         0   10.0    1.5     200 suspended\n"
 		"d      4     300 other           be         0      -      -     200 overruled\n"
 		"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
-		"q quit  s sort  g group  / filter  c class  z suspend  r resume\n");
+		"q quit  s sort  g group  / filter  c class  z suspend  r resume  ? help\n");
 	assert_int_equal(style(&s, 4, 0), GS_STYLE_CHOSEN);
 	assert_int_equal(style(&s, 5, 33), GS_STYLE_LC);
 	assert_int_equal(style(&s, 6, 68), GS_STYLE_BAD);
@@ -121,6 +121,41 @@ static void wide_has_more(void **state)
 	end(&s);
 }
 
+static void identity_where_there_is_room(void **state)
+{
+	struct screen narrow = begin(10, 119), wide = begin(10, 150);
+	CLEANUP_FREE char *text = NULL, *less = NULL;
+	json_t *tsg = json_array_get(json_object_get(json_array_get(wide.gpus, 0), "tsgs"), 0);
+
+	json_object_set_new(tsg, "user", json_string("alice"));
+	json_object_set_new(tsg, "cgroup", json_string("/a/very/long/path/of/a/cgroup/the.scope"));
+	json_object_set_new(tsg, "command", json_string("python3 train.py --epochs 3"));
+	draw(&narrow);
+	draw(&wide);
+	less = printed(&narrow);
+	text = printed(&wide);
+	assert_null(strstr(less, "CGROUP"));
+	assert_non_null(
+		strstr(text, "STATE           USER       CGROUP                   COMMAND"));
+	assert_non_null(strstr(text, "waits           alice      th/of/a/cgroup/the.scope"));
+	assert_non_null(strstr(text, "the.scope python3 train.py"));
+	end(&narrow);
+	end(&wide);
+}
+
+static void help_explains_the_keys(void **state)
+{
+	struct screen s = begin(24, 80);
+	CLEANUP_FREE char *text = NULL;
+
+	s.t.help = true;
+	draw(&s);
+	text = printed(&s);
+	assert_non_null(strstr(text, "suspend, resume the chosen row"));
+	assert_null(strstr(text, "TURNS/S"));
+	end(&s);
+}
+
 /* The rows' ids, in order. */
 static void order(struct screen *s, const char *want)
 {
@@ -133,6 +168,35 @@ static void order(struct screen *s, const char *want)
 		sprintf(got + strlen(got), "%lld ",
 			(long long)json_integer_value(json_object_get(row, "id")));
 	assert_string_equal(got, want);
+}
+
+static void set_held(struct screen *s, size_t i, double held)
+{
+	json_t *tsgs = json_object_get(json_array_get(s->gpus, 0), "tsgs");
+
+	json_object_set_new(json_array_get(tsgs, i), "held_pct", json_real(held));
+}
+
+/* Two programs with like figures keep their places from look to look. */
+static void rows_do_not_jump(void **state)
+{
+	static const double helds[][2] = { { 49.9, 49.2 }, { 49.1, 49.8 }, { 48.5, 50.3 } };
+	struct screen s = begin(24, 80);
+
+	for (size_t i = 0; i < 3; i++) {
+		json_t *rows;
+
+		set_held(&s, 0, helds[i][0]);
+		set_held(&s, 1, helds[i][1]);
+		rows = gs_top_rows(&s.t);
+		assert_int_equal(json_integer_value(json_object_get(json_array_get(rows, 0), "id")),
+				 1);
+		json_decref(s.rows);
+		s.t.before = s.rows = rows;
+	}
+	set_held(&s, 1, 60);
+	order(&s, "2 1 3 4 ");
+	end(&s);
 }
 
 static void sorted_and_filtered(void **state)
@@ -290,6 +354,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_screen),
 		cmocka_unit_test(wide_has_more),
+		cmocka_unit_test(identity_where_there_is_room),
+		cmocka_unit_test(help_explains_the_keys),
+		cmocka_unit_test(rows_do_not_jump),
 		cmocka_unit_test(sorted_and_filtered),
 		cmocka_unit_test(processes),
 		cmocka_unit_test(any_size),

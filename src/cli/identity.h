@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * identity.h - user, cgroup and command of processes, for rows on a screen
+ *
+ * Read from /proc with the viewer's own rights, once for each process. Forks read the command,
+ * since the owner can make its reader wait (process/reader.h).
+ */
+#ifndef GPUSCHED_CLI_IDENTITY_H
+#define GPUSCHED_CLI_IDENTITY_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct cli_identity;
+
+int cli_identity_new(struct cli_identity **ret);
+void cli_identity_free(struct cli_identity *identity);
+/* Adds "user", "cgroup" and "command" to @n of @rows from @first on, as far as they are known. */
+void cli_identity_add(struct cli_identity *identity, json_t *rows, size_t first, size_t n);
+
+#endif /* GPUSCHED_CLI_IDENTITY_H */
