@@ -46,6 +46,7 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 	gs_fill_tsg(&job->tsg, &todo->poke.rec, e->opts.branch);
 	job->tsg.find = gs_engine_ops.find_fd;
 	job->tsg.finder = e->o;
+	job->tsg.started = gs_engine_ops.started;
 	e->pending++;
 	if (check < e->stuck_at)
 		e->stuck_at = check;

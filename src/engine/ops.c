@@ -3,6 +3,7 @@
 #include "engine/ops.h"
 #include "table/cfg.h"
 #include "table/classes.h"
+#include "table/started.h"
 
 #include "basic/clock.h"
 #include "gate/gate.h"
@@ -25,6 +26,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.self_del = gs_self_del,
 	.sweep = gs_sweep,
 	.find_fd = gs_find_fd,
+	.started = gs_started,
 	.gate_release = gs_gate_release,
 	.launches_forget = gs_launches_forget,
 	.way_of = gs_way_of,

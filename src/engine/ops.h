@@ -31,6 +31,7 @@ struct gs_engine_ops {
 	int (*sweep)(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
 	int (*find_fd)(void *table, pid_t pid, uint64_t file);
+	int (*started)(pid_t pid, uint64_t *ret_ns);
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);
 	int (*launches_forget)(void);
 	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);

@@ -16,7 +16,7 @@
 #include "gate.skel.h"
 #include "table/hush.h"
 #include "table/priv.h"
-#include "table/procs.h"
+#include "table/started.h"
 #include "gate/gate.h"
 #include "process/process.h"
 #include "table/cfg.h"
@@ -189,14 +189,13 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 	return state == 'T' && (pending & stops);
 }
 
-/* By its entry: /proc/PID/stat would wait for a process in the middle of execve(). */
-static bool is_same_process(struct gs_table *t, const struct stopped *s)
+/* Unknown counts as the same: to continue another process does less harm than to leave this one. */
+static bool is_same_process(const struct stopped *s)
 {
-	struct gpusched_proc proc;
-	pid_t pid = (pid_t)s->key.tgid;
+	uint64_t start_ns;
+	int r = gs_started((pid_t)s->key.tgid, &start_ns);
 
-	return gs_start_same(gs_proc_get(t, pid, &proc) ? gs_proc_start_ns(pid) : proc.start_ns,
-			     s->value.start_ns);
+	return r ? r != -ESRCH : gs_start_same(start_ns, s->value.start_ns);
 }
 
 static void let_go(struct gs_table *t, const struct stopped *all, size_t n, const struct stopped *s,
@@ -205,7 +204,7 @@ static void let_go(struct gs_table *t, const struct stopped *all, size_t n, cons
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, s->key.tgid, 0);
 	int fd = t->fd[GS_PIN_gs_stopped];
 
-	if (pidfd < 0 || !is_same_process(t, s)) {
+	if (pidfd < 0 || !is_same_process(s)) {
 		bpf_map_delete_elem(fd, &s->key);
 		ret->gone++;
 		return;

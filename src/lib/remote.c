@@ -176,12 +176,15 @@ static CURLcode perform(struct remote *r, CURL *easy, const char *url, const cha
 /* SIGSTOP, or a debugger. */
 static bool is_stopped(pid_t pid)
 {
+	char path[32], line[128], state = 0;
 	CLEANUP_FILE FILE *f = NULL;
-	char path[32], state = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	f = pid > 0 ? fopen(path, "re") : NULL;
-	return f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && (state == 'T' || state == 't');
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "State: %c", &state) == 1)
+			break;
+	return state == 'T' || state == 't';
 }
 
 static bool is_alive(struct remote *r, pid_t *ret_pid)

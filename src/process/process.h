@@ -13,11 +13,14 @@
 
 #include "gpusched/abi.h"
 
-/* start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0 if gone. */
+/*
+ * start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0 if gone. Waits
+ * for the lock of its execve(): the loop and the workers ask gs_started() (table/started.h).
+ */
 uint64_t gs_proc_start_ns(pid_t pid);
 /* Equal up to the clock-tick resolution of /proc. */
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
-/* Has it a thread that is not exiting? */
+/* Has it a thread that is not exiting? Waits as well. */
 bool gs_proc_has_life(pid_t pid);
 /*
  * Does it run an installed MPS server or control daemon? By its executable, which must be that file

@@ -23,6 +23,8 @@ struct gs_rm_tsg {
 	/* Its number in the process, -EBADF: not there; told @finder. NULL: the hint alone. */
 	int (*find)(void *finder, pid_t pid, uint64_t file);
 	void *finder;
+	/* When the process that has a pid now started: 0, -ESRCH, or -errno. Waits for nobody. */
+	int (*started)(pid_t pid, uint64_t *ret_ns);
 	uint32_t client, tsg, subdevice;
 	unsigned int branch;
 	unsigned int nchannels;

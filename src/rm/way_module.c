@@ -264,13 +264,15 @@ void gs_module_gone(uint32_t client, uint32_t tsg)
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
-static bool lives(const struct gs_rm_tsg *t)
+/* 0; -ESRCH: its owner has ended; -EAGAIN: that cannot be told now. */
+static int check_owner(const struct gs_rm_tsg *t)
 {
 	uint64_t start;
-	char state;
+	int r = t->started(t->pid, &start);
 
-	return gs_proc_stat(t->pid, &state, &start) &&
-	       (!t->start_ns || gs_start_same(start, t->start_ns));
+	if (r)
+		return r == -ESRCH ? r : -EAGAIN;
+	return !t->start_ns || gs_start_same(start, t->start_ns) ? 0 : -ESRCH;
 }
 
 static int tell(int fd, const struct gs_rm_tsg *t)
@@ -372,10 +374,10 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 {
 	uint64_t begun = gs_now_ns();
 	uint32_t bit, value;
-	int r = -ESRCH;
+	int r = check_owner(t);
 
 	step->res.fd = t->fd;
-	if (lives(t)) {
+	if (!r) {
 		r = tell(fd, t);
 		if (!r && step->op == GS_RM_PREEMPT)
 			r = preempt(fd, t, step);

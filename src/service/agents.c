@@ -28,6 +28,7 @@
 #include "service/instance.h"
 #include "service/json.h"
 #include "service/launches.h"
+#include "table/started.h"
 
 #define LOOK_NS NS_PER_S
 #define MOST 256
@@ -161,12 +162,21 @@ static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now
 	return a->n < MOST && of_user < MOST_OF_USER;
 }
 
+/* As long as nobody can look, it is taken for the same. */
+static bool has_ended(const struct agent *one)
+{
+	uint64_t start_ns;
+	int r = gs_started(one->pid, &start_ns);
+
+	return r ? r == -ESRCH : start_ns != one->start_ns;
+}
+
 /* Another page for the same process: what it had told goes on from there. */
 static void take_over(struct gs_agents *a, struct agent *one)
 {
 	struct agent *old = find(a, one->pid);
 
-	if (old && gs_start_same(old->start_ns, one->start_ns)) {
+	if (old && old->start_ns == one->start_ns) {
 		one->launches = old->launches;
 		one->told_ns = old->told_ns;
 	}
@@ -179,8 +189,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 	struct agent one = { .pid = cred->pid, .uid = cred->uid, .since_ns = gs_now_ns() };
 	CLEANUP_FD int fd = -1;
 
-	one.start_ns = gs_proc_start_ns(cred->pid);
-	if (!one.start_ns || !is_users(cred->pid, cred->uid))
+	if (gs_started(cred->pid, &one.start_ns) || !is_users(cred->pid, cred->uid))
 		return;
 	fd = make_sheet(&one.sheet);
 	if (fd < 0)
@@ -319,8 +328,7 @@ static void look_at_all(struct gs_agents *a, uint64_t now)
 	for (size_t i = a->n; i--;) {
 		struct agent *one = &a->all[i];
 
-		if (!gs_start_same(gs_proc_start_ns(one->pid), one->start_ns) ||
-		    !is_users(one->pid, one->uid)) {
+		if (has_ended(one) || !is_users(one->pid, one->uid)) {
 			gone(a, i);
 			continue;
 		}
@@ -431,6 +439,7 @@ static int listen_on(void)
 void gs_agents_start(struct gs_service *s)
 {
 	struct gs_agents *a;
+	uint64_t start_ns;
 	int r;
 
 	if (!s->opts.daemon)
@@ -441,6 +450,9 @@ void gs_agents_start(struct gs_service *s)
 	a->s = s;
 	a->began_ns = boot_ns();
 	a->fd = r = listen_on();
+	if (r >=
+	    0) /* loads what looks at processes, which takes longer than a turn of the loop may */
+		r = gs_started(getpid(), &start_ns);
 	if (r >= 0)
 		r = sd_event_add_io(s->event, &a->come, a->fd, EPOLLIN, on_come, a);
 	if (r >= 0) /* whoever floods it comes after all others */

@@ -23,6 +23,7 @@
 #include "gate/gate.h"
 #include "table/cfg.h"
 #include "table/classes.h"
+#include "table/started.h"
 #include "taps/taps.h"
 
 #define MAX_REC 512
@@ -486,6 +487,7 @@ UNREACHED(gs_self_add, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_self_del, (struct gs_table * o, pid_t tgid))
 UNREACHED(gs_gate_release, (struct gs_table * o, bool all, struct gs_released *ret))
 UNREACHED(gs_launches_forget, (void))
+UNREACHED(gs_started, (pid_t pid, uint64_t *ret_ns))
 UNREACHED(gs_find_fd, (void *table, pid_t pid, uint64_t file))
 UNREACHED(gs_sweep, (struct gs_table * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))

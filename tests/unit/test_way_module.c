@@ -8,9 +8,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "gpusched/module.h"
 #include "rm/module.h"
 #include "rm/sys.h"
@@ -80,10 +86,22 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
+static uint64_t owner_start_ns = 7 * NS_PER_S;
+static int owner_unknown; /* -errno that the look at the owner answers */
+
+static int fake_started(pid_t pid, uint64_t *ret_ns)
+{
+	assert_int_equal(pid, getpid());
+	*ret_ns = owner_start_ns;
+	return owner_unknown;
+}
+
 static struct gs_rm_tsg tsg(void)
 {
 	return (struct gs_rm_tsg){
 		.pid = getpid(),
+		.start_ns = owner_start_ns,
+		.started = fake_started,
 		.fd = -1,
 		.client = 0xc1d00001,
 		.tsg = 0x5c000010,
@@ -101,6 +119,7 @@ static int setup(void **state)
 	(void)state;
 	gs_module_end();
 	memset(&node, 0, sizeof(node));
+	owner_unknown = 0;
 	node.about.abi = GPUSCHED_MODULE_ABI;
 	gs_rm_sys.open = fake_open;
 	gs_rm_sys.ioctl = fake_ioctl;
@@ -320,7 +339,56 @@ static void test_a_dead_owner(void **state)
 	use();
 	t.start_ns = 1; /* another one of that number */
 	assert_int_equal(gs_way_module.take(&t, &step, 1), -ESRCH);
+	owner_unknown = -ESRCH;
+	assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, NULL), -ESRCH);
 	assert_true(!node.tells && !node.sets);
+}
+
+static void test_an_owner_that_cannot_be_looked_at(void **state)
+{
+	(void)state;
+	use();
+	owner_unknown = -EPERM;
+	assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, NULL), -EAGAIN);
+	assert_true(!node.tells && !node.sets);
+	owner_unknown = 0;
+	assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, NULL), 0);
+}
+
+/* Each file of the owner in /proc never answers: as under the lock of its execve(). */
+static void hide_owner(void)
+{
+	static const char *const names[] = { "stat", "exe", "maps", "cmdline", "status", "comm" };
+	char path[64];
+
+	if (unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/proc", "tmpfs", 0, NULL))
+		_exit(2);
+	snprintf(path, sizeof(path), "/proc/%d", (int)getpid());
+	mkdir(path, 0755);
+	for (size_t i = 0; i < GS_COUNT(names); i++) {
+		snprintf(path, sizeof(path), "/proc/%d/%s", (int)getpid(), names[i]);
+		mkfifo(path, 0644);
+	}
+	alarm(10);
+}
+
+static void test_an_owner_that_holds_a_lock(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (!child) {
+		hide_owner();
+		use();
+		_exit(take(GS_RM_SET_TIMESLICE, 300, NULL) || node.sets != 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		skip(); /* no mount namespace of its own */
+	assert_int_equal(status, 0);
 }
 
 static void test_it_has_lost_us(void **state)
@@ -362,6 +430,8 @@ int main(void)
 		cmocka_unit_test_setup(test_leave, setup),
 		cmocka_unit_test_setup(test_gone, setup),
 		cmocka_unit_test_setup(test_a_dead_owner, setup),
+		cmocka_unit_test_setup(test_an_owner_that_cannot_be_looked_at, setup),
+		cmocka_unit_test_setup(test_an_owner_that_holds_a_lock, setup),
 		cmocka_unit_test_setup(test_it_has_lost_us, setup),
 	};
 

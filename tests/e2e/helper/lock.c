@@ -3,15 +3,16 @@
  * lock.c - an RM's client one of whose locks is held
  *
  *   helper lock DIR UID WORD...        as that user; words are only there to be read
- *   helper lock DIR UID exec [SECONDS]
+ *   helper lock DIR UID exec [SECONDS [AGENTS]]
  *   helper stall DIR UID FILE MS       maps FILE executable, says "mapped" and begins at a line
  *   helper stall DIR UID fork MS       maps no library; one of its threads is in a fork() meanwhile
  *
  * It serves a FUSE on DIR, maps a file of it and writes to that mapping. Then a thread replaces it:
  * the kernel holds the lock of the process's memory for that, and waits until the server has
  * answered the write. With exec it executes another program: likewise, with the lock of the execve();
- * after so many seconds, or at a character of its standard input. The server prints "ready PID", its
- * own, and answers when it is sent SIGUSR1, or after MS.
+ * after so many seconds, or at a character of its standard input. Before that it takes an agent's
+ * page from the daemon's socket AGENTS. The server prints "ready PID", its own, and answers when it
+ * is sent SIGUSR1, or after MS.
  */
 #include "served.h"
 
@@ -19,6 +20,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "helper.h"
@@ -100,6 +103,18 @@ static int replaced(void *at)
 		pause();
 }
 
+static void take_page(const char *agents)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	uint32_t word;
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", agents);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ||
+	    recv(fd, &word, sizeof(word), 0) != sizeof(word))
+		die(agents);
+}
+
 int verb_lock(int nwords, char **words)
 {
 	void *at = served_as(words[0], number(nwords, words, 1));
@@ -112,6 +127,8 @@ int verb_lock(int nwords, char **words)
 			sleep(number(nwords, words, 3));
 		else if (read(0, &go, 1) != 1)
 			return 1;
+		if (nwords > 4)
+			take_page(words[4]);
 		return execlp("sleep", "sleep", "1000", NULL);
 	}
 	return replaced(at);

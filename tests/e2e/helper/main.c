@@ -56,7 +56,7 @@ static const struct {
 	  "maps a libcuda that is not for others to open" },
 	{ "day", verb_day, 3, 3, "DIR PID START",
 	  "a history of a day, in which that process was: see day.c" },
-	{ "lock", verb_lock, 3, 4, "DIR UID WORD... | DIR UID exec [SECONDS]",
+	{ "lock", verb_lock, 3, 5, "DIR UID WORD... | DIR UID exec [SECONDS [AGENTS]]",
 	  "one of its locks is held: see lock.c" },
 	{ "stall", verb_stall, 4, 4, "DIR UID FILE|fork MS",
 	  "holds the lock of its memory so long" },

@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Nothing outside of the readers reads what a user can make wait: stat, exe, maps, map_files, cmdline and fd/N of a process, and
+# pidfd_getfd, wait for a lock that the process's user can hold. Allowed are the rooms process and mps (a process of its own), and
+# a function that is called between gs_wait_begin() and gs_wait_end() alone, where the thread can be left behind.
+. "$(dirname "$0")/lib.sh"
+
+calls='gs_proc_start_ns|gs_proc_stat|gs_proc_has_life|gs_mps_read|gs_reader_read|SYS_pidfd_getfd|process_vm_readv'
+files='"/proc/%[-.0-9l]*[dus]/((stat|statm|exe|maps|smaps|map_files|cmdline|environ|mem|auxv|cwd|root)["/]|fd/|fdinfo/|task/[^"]*/stat")'
+
+# Functions of the files on standard input ("FILE" each) that may wait and are not guarded.
+unguarded() {
+	xargs -r awk -v calls="$calls" -v files="$files" '
+		function judge(	i, j, again, at, guarded) {
+			do {
+				again = 0
+				for (i = 1; i <= n; i++) {
+					guarded = waits[i] = 0
+					for (j = 1; j <= len[i]; j++) {
+						at = text[i, j]
+						if (at ~ /gs_wait_begin\(/)
+							guarded = 1
+						if (!guarded && (at ~ files || at ~ "(^|[^a-z_])(" calls ")([^a-z_]|$)" || calls_one(i, at)))
+							waits[i] = 1
+						if (at ~ /gs_wait_end\(/)
+							guarded = 0
+					}
+					if (waits[i] && !(name[i] in bad)) {
+						bad[name[i]] = 1
+						again = 1
+					}
+				}
+			} while (again)
+			for (i = 1; i <= n; i++)
+				if ((name[i] in bad) && (open_to_all[i] || !called_guarded(name[i])))
+					print file ": " name[i] "()"
+			n = 0
+			delete bad
+		}
+		function calls_one(i, at,	w) {
+			for (w in bad)
+				if (w != name[i] && at ~ "(^|[^a-z_])" w "\\(")
+					return 1
+			return 0
+		}
+		# Is it called, and by functions that wait themselves or are its guard?
+		function called_guarded(w,	i, j, some) {
+			for (i = 1; i <= n; i++)
+				for (j = 1; j <= len[i]; j++)
+					if (i != of[w] && text[i, j] ~ "(^|[^a-z_])" w "([^a-z_]|$)") {
+						if (text[i, j] !~ "(^|[^a-z_])" w "\\(")
+							return 0
+						some = 1
+					}
+			return some
+		}
+		FNR == 1 { if (file) judge(); file = FILENAME; inside = 0 }
+		!inside && /^[a-z].*\(/ && !/;[ \t]*$/ && !/^#/ && !/=/ {
+			head = $0
+			sub(/\(.*/, "", head)
+			sub(/.*[ *]/, "", head)
+			n++
+			name[n] = head
+			of[head] = n
+			open_to_all[n] = !/^static/
+			len[n] = 0
+			inside = 1
+			next
+		}
+		inside && /^}/ { inside = 0; next }
+		inside {
+			sub(/\/\*.*/, "")
+			text[n, ++len[n]] = $0
+		}
+		END { judge() }'
+}
+
+# The guard itself is in the file: what it calls between the two is not counted against it.
+checked=$(tree_files | grep -E '^src/.*\.c$' |
+	grep -vE '^src/(process|mps|sim|load|agent)/|^src/cli/probe\.c$|\.bpf\.c$')
+is "$(echo "$checked" | unguarded)" "" "no room but process and mps reads what a user can make wait"
+
+# ---- the check itself
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+try() { # TEXT
+	printf '%b' "$1" >"$scratch/x.c"
+	echo "$scratch/x.c" | unguarded | sed "s|$scratch/||" | paste -sd ' '
+}
+is "$(try 'static int f(void)\n{\n\treturn gs_proc_stat(1);\n}\nint g(void)\n{\n\treturn f();\n}\n')" "x.c: g()" \
+	"a function that calls one that waits is found"
+is "$(try 'static int f(void)\n{\n\tsnprintf(p, 9, "/proc/%d/exe", 1);\n}\n')" "x.c: f()" "a file of /proc is found"
+is "$(try 'static int f(void)\n{\n\tsnprintf(p, 9, "/proc/%d/status", 1);\n}\n')" "" "a file that waits for nobody is not"
+is "$(try 'static int f(void)\n{\n\treturn gs_proc_stat(1);\n}\nint g(void)\n{\n\tgs_wait_begin();\n\tf();\n\tgs_wait_end();\n}\n')" \
+	"" "a call in a guarded wait is allowed"
+is "$(try 'static int f(void)\n{\n\treturn gs_proc_stat(1);\n}\nint g(void)\n{\n\tgs_wait_begin();\n\tf();\n\tgs_wait_end();\n\tf();\n}\n')" \
+	"x.c: g()" "a call after it is not"
+is "$(try 'static int f(void)\n{\n\treturn gs_proc_stat(1);\n}\nint g(void)\n{\n\tgs_wait_begin();\n\tf();\n\tgs_wait_end();\n}\nstruct s x = { f };\nint h(void)\n{\n\tcall(f);\n}\n')" \
+	"x.c: f()" "nor is a pointer to a function that waits"
+done_testing
