@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 # A thin front: meson and ninja do the work.
 #
-#   make            install what is missing (DEPS=no forbids), configure, build into build/
+#   make            install what building and running need and this machine lacks (DEPS=no
+#                   forbids), configure, build into build/
 #   make demo       an LC and a BE program share a GPU, before and after (simulated GPU)
+#   make check      what each commit has to pass, in at most 3 minutes after a build; last line as make
+#                   test
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
 #   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
@@ -17,12 +20,15 @@ DESTDIR ?=
 SHELL := /bin/bash
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps demo test agent-test vm-test bench lint bundle install uninstall clean
+.PHONY: format all deps test-deps demo check test agent-test vm-test bench lint bundle install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
 deps:
 	@tools/deps.sh
+
+test-deps:
+	@tools/deps.sh --test
 
 $(BUILD)/build.ninja: | deps
 	@meson setup --prefix=$(PREFIX) $(BUILD)
@@ -31,19 +37,22 @@ demo: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD) demo
 	@$(SUDO) $(BUILD)/gpusched demo $(ARGS)
 
-test: deps
+check: test-deps
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s quick $(ARGS)
+
+test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
 
-agent-test: deps
+agent-test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent gpreempt headers
 
-vm-test: deps
+vm-test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s vm $(ARGS)
 
 bench: all
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) bench/local/run.sh $(ARGS)
 
-lint: deps
+lint: test-deps
 	@BUILD=$(BUILD) tests/run.sh -s check
 
 format:

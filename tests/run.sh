@@ -9,14 +9,15 @@
 #   -j JOBS     how many tests at the same time (default: one more than there are processors, since
 #               most tests wait more than they compute)
 #   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm (default:
-#               all but attacks and vm, which take minutes; all in CI)
+#               all but attacks and vm, which take minutes; all in CI). quick: unit, policy, check
+#               and e2e, of the scripts only those with a line "# quick: yes"
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
 # Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan)
 #
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
 # script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# beside: yes", "# asan: yes",
-# "# awaits: WHAT") are told in tests/e2e/lib.sh. Those that took longest the last time begin first. A
+# "# quick: yes", "# awaits: WHAT") are told in tests/e2e/lib.sh. Those that took longest the last time begin first. A
 # skip that a script calls "required" counts as a failure for root and in CI.
 #
 # Up to ten tests that failed beside others run once more, alone, since most of them wait for what
@@ -250,6 +251,7 @@ collect() { # SPEC [last]: a failure counts at its last try
 	log=$logs/${name//\//-}.log
 	seconds=$(cat "$log.seconds")
 	took[$name]=$seconds
+	ran[$name]=1
 	read -r good bad skip <"$log.result"
 	if [ "$bad" != 0 ] && [ -z "${2:-}" ]; then
 		again+=("$1")
@@ -284,7 +286,7 @@ longest_first() { # WHEN
 }
 
 running=0
-declare -A at=() took=()
+declare -A at=() took=() ran=()
 
 reap() {
 	local pid
@@ -405,13 +407,25 @@ build_in() { # DIRECTORY MESON-OPTIONS...
 	shift
 	if [ ! -f "$dir/build.ninja" ]; then
 		meson setup "$@" "$dir" || return 1
+	elif [ ! -d "$dir/tests" ]; then # configured before there was what the tests need
+		meson setup --reconfigure "$@" "$dir" || return 1
 	elif [ $# -gt 0 ]; then
 		meson configure "$@" "$dir" || return 1
 	fi
 	ninja -C "$dir"
 }
 
+dearest() {
+	[ ${#took[@]} -gt 1 ] || return 0
+	echo
+	echo "Dearest tests:"
+	for name in "${!ran[@]}"; do
+		printf '  %5d s  %s\n' "${took[$name]}" "$name"
+	done | sort -rn | head -n 10
+}
+
 finish() {
+	local name
 	local line
 	if [ ${#skips[@]} -gt 0 ]; then
 		echo
@@ -428,6 +442,7 @@ finish() {
 		echo "Failed:"
 		printf '  %s\n' "${failures[@]}"
 	fi
+	dearest
 	echo
 	echo "took $((SECONDS - started)) s"
 	echo "$passed passed, $failed failed, $skipped skipped"
@@ -456,6 +471,12 @@ if has asan && [ $list = no ]; then
 	step build-asan build_in $asan -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true \
 		-Dbuildtype=debug -Doptimization=1 \
 		-Dc_args='-Wno-format-truncation -Wno-maybe-uninitialized -Wno-stringop-truncation' || sets=${sets/asan/}
+fi
+if has quick; then
+	for set in check policy e2e; do
+		scripts $set $set "$BUILD" quick
+	done
+	units unit "$BUILD"
 fi
 has check && scripts check check "$BUILD" ''
 has unit && units unit "$BUILD"

@@ -2,17 +2,27 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing from tools/packages.txt, after saying so.
 #
-#   tools/deps.sh [--check]     --check: only tell
+#   tools/deps.sh [--check] [--test]
+#
+#   --check     only tell
+#   --test      what the tests need as well; without it what building and running need
 #
 # DEPS=no forbids installing: then what is missing is named and the exit status is 3.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 check=no
-[ "${1:-}" = --check ] && check=yes
+test=no
+for arg in "$@"; do
+	case $arg in
+	--check) check=yes ;;
+	--test) test=yes ;;
+	*) echo "deps: no such option: $arg" >&2 && exit 2 ;;
+	esac
+done
 
 wanted() {
-	sed -e 's/#.*//' "$here/packages.txt" | awk 'NF { print $1 }'
+	sed -e 's/#.*//' "$here/packages.txt" | awk -v test=$test 'NF && ($2 != "test" || test == "yes") { print $1 }'
 }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

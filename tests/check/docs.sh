@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # What the documents name is there, every document is named somewhere, and their prose keeps to the
 # house style: 100 columns, and a process is no "he" or "who".
 . "$(dirname "$0")/lib.sh"

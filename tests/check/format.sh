@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # C is formatted as .clang-format says.
 . "$(dirname "$0")/lib.sh"
 tool=$(command -v clang-format-14 || command -v clang-format)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # Public headers are clean C17 and C++17 by themselves, and the library exports what they declare.
 . "$(dirname "$0")/lib.sh"
 tmp=$(mktemp -d)

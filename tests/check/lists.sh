@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # The lists in manual, documents and completion are those of the programs' tables.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # timeout: 120
 # docs/model.md carries what the model gives today; --write puts it there.
 . "$(dirname "$0")/lib.sh"

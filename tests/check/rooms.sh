@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # Rooms include downwards only: the order stands in HACKING.md, "Rooms call downwards only (...)".
 . "$(dirname "$0")/lib.sh"
 

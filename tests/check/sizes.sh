@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # One noun per file: files under 800 lines, functions under 60 lines.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # Every file says its licence, and the licences are the ones that this project uses.
 . "$(dirname "$0")/lib.sh"
 

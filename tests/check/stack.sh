@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # The functions of a chain of calls have 512 bytes of stack together, and kernels before 6.8 round each one's part up
 # to 32. The longest chains: the gate's program or the round's with its walk, what decides, a policy's callback, one of
 # the host's functions; and the taps'.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # timeout: 180
 # needs: root bpf fuse
 # asan: yes

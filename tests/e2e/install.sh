@@ -57,7 +57,36 @@ if command -v zsh >/dev/null; then
 		complete_it() { source $fpath[1]/_gpusched; }
 		complete_it' - "$root" | xargs)" "start stop" "zsh completes what bash does"
 fi
+# What production machines lack stays away: test tools are for \`make test\`.
+mkdir -p "$scratch/bin"
+printf '#!/bin/sh\necho "ii  none"\n' >"$scratch/bin/dpkg-query"
+chmod +x "$scratch/bin/dpkg-query"
+lacks() {
+	DEPS=no PATH=$scratch/bin:$PATH "$top/tools/deps.sh" "$@" 2>&1 | head -1
+}
+like "$(lacks)" " libbpf-dev .*" "building installs what building needs"
+is "$(lacks | grep -oE 'prometheus|coccinelle|clang-tidy-14|libcmocka-dev')" "" "building installs no test tools"
+like "$(lacks --test)" " prometheus .*" "testing installs test tools"
+is "$(grep -nE '^(all|demo|install|bundle|bench):.*test-deps' "$top/Makefile")" "" "only test targets ask for test tools"
+
 exits 0 "make uninstall" make --no-print-directory -C "$top" BUILD="$build" uninstall
 is "$(find "$scratch$prefix" ! -type d)" "" "leaves no file"
 is "$(find "$scratch$prefix" -name '*gpusched*')" "" "and no folder of ours"
+
+# On the machine itself, in copies of /usr and /etc that end with their mount namespace.
+on_machine() {
+	mkdir -p "$scratch/over" && mount -t tmpfs none "$scratch/over" && mkdir -p "$scratch"/over/{usr,etc}/{up,work} &&
+		for dir in usr etc; do
+			mount -t overlay none -o "lowerdir=/$dir,upperdir=$scratch/over/$dir/up,workdir=$scratch/over/$dir/work" /$dir || return
+		done &&
+		meson install --no-rebuild --quiet -C "$build" && getent passwd gpusched-exporter
+}
+export -f on_machine
+export scratch build
+if [ "$prefix" = /usr ] && ! getent passwd gpusched-exporter >/dev/null; then
+	like "$(unshare --mount bash -c on_machine 2>&1 | tail -1)" "^gpusched-exporter:" "the exporter's user is made at install"
+	is "$(getent passwd gpusched-exporter)" "" "a DESTDIR makes no user"
+else
+	skip_optional "the exporter's user is made at install" "the prefix is not /usr, or the user is there"
+fi
 done_testing

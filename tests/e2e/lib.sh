@@ -10,6 +10,7 @@
 #   # beside: yes          at low priority beside the others, as it computes only
 #   # awaits: WHAT         listed as skipped until somebody has made WHAT, and takes this line away
 #   # asan: yes            also run on the sanitizer build
+#   # quick: yes           one of those that `make check` runs
 #
 #   . "$(dirname "$0")/lib.sh"
 #   enter_sim --gpus 1     # from here on inside a simulated GPU of its own

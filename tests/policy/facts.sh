@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # Facts on the model's hosts: both tell the same, as late as a real log is, and what the model did.
 # timeout: 60
 # needs: root bpf

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # What docs/policies says of each policy against what the policy declares: options, defaults, ranges,
 # their help, its scenarios, and the paragraphs of its source's header.
 . "$(dirname "$0")/../e2e/lib.sh"

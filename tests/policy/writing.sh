@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# quick: yes
 # timeout: 300
 # needs: root bpf fuse
 # docs/writing-policies.md: its files compile, its commands run as they stand, its figures are the model's.
