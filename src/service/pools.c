@@ -12,8 +12,10 @@
 #include "process/process.h"
 #include "service/instance.h"
 #include "table/procs.h"
+#include "table/started.h"
 
 #define MAX_DEPTH 16
+#define NAME_NS NS_PER_S /* a client's name is read again after */
 
 const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid)
 {
@@ -23,21 +25,37 @@ const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid)
 	return NULL;
 }
 
+struct gs_pool_process gs_pool_process(pid_t pid)
+{
+	struct gs_pool_process p = { .pid = pid };
+
+	if (gs_started(pid, &p.start_ns))
+		p.start_ns = 0;
+	return p;
+}
+
+/* Another process may have the pid by now. */
+static bool is_still(const struct gs_pool_process *p)
+{
+	uint64_t start_ns;
+
+	return !gs_started(p->pid, &start_ns) && start_ns == p->start_ns;
+}
+
+static bool has(const struct gs_pool_process *all, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all[i].pid == pid)
+			return is_still(&all[i]);
+	return false;
+}
+
 const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->pools.n; i++)
-		for (size_t k = 0; k < s->pools.all[i].nclients; k++)
-			if (s->pools.all[i].clients[k] == pid)
-				return &s->pools.all[i];
+		if (has(s->pools.all[i].clients, s->pools.all[i].nclients, pid))
+			return &s->pools.all[i];
 	return NULL;
-}
-
-static bool has(const pid_t *pids, size_t n, pid_t pid)
-{
-	for (size_t i = 0; i < n; i++)
-		if (pids[i] == pid)
-			return true;
-	return false;
 }
 
 static struct gs_pool *pool_with(struct gs_service *s, pid_t pid)
@@ -174,25 +192,47 @@ uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps)
 	return gs_pool_of_server(s, pid) ? GPUSCHED_MPS_POOL : GPUSCHED_MPS_FOREIGN;
 }
 
-json_t *gs_pool_json(const struct gs_service *s, pid_t server)
+/*
+ * Its name, as it was at most a second ago. Last comes the look at its start: then what was read
+ * before is this process's, and not another's that has its pid.
+ */
+static void read_name(const struct gs_pool *p, struct gs_pool_process *c)
 {
-	const struct gs_pool *p = s ? gs_pool_of_server(s, server) : NULL;
+	uint64_t now = gs_now_ns();
+	uid_t uid;
+
+	if (c->comm_ns && now - c->comm_ns < NAME_NS)
+		return;
+	c->comm_ns = now;
+	if (gs_process_comm(c->pid, c->comm) || gs_process_uid(c->pid, &uid) || uid != p->uid ||
+	    !is_still(c))
+		c->comm[0] = 0;
+}
+
+static json_t *client_json(struct gs_service *s, const struct gs_pool_process *c)
+{
+	const char *class_name = NULL;
+	struct gpusched_proc proc;
+
+	if (!gs_proc_get(s->o, c->pid, &proc) && proc.class_id &&
+	    gs_start_same(proc.start_ns, c->start_ns))
+		class_name = gs_class_name(s->classes, proc.class_id);
+	return json_pack("{s:i, s:o, s:s?}", "pid", (int)c->pid, "comm",
+			 gs_json_text(c->comm) ?: json_null(), "class", class_name);
+}
+
+json_t *gs_pool_json(struct gs_service *s, pid_t server)
+{
+	struct gs_pool *p = s ? (struct gs_pool *)gs_pool_of_server(s, server) : NULL;
 	json_t *clients;
 
 	if (!p)
 		return json_null();
 	clients = json_array();
 	for (size_t i = 0; i < p->nclients; i++) {
-		char comm[GPUSCHED_COMM_LEN] = "";
-		struct gpusched_proc proc;
-		const char *class_name = NULL;
-
-		gs_process_comm(p->clients[i], comm);
-		if (!gs_proc_get(s->o, p->clients[i], &proc) && proc.class_id)
-			class_name = gs_class_name(s->classes, proc.class_id);
-		json_array_append_new(
-			clients, json_pack("{s:i, s:o, s:s?}", "pid", (int)p->clients[i], "comm",
-					   gs_json_text(comm) ?: json_null(), "class", class_name));
+		read_name(p, &p->clients[i]);
+		if (p->clients[i].comm[0])
+			json_array_append_new(clients, client_json(s, &p->clients[i]));
 	}
 	return json_pack("{s:s, s:b, s:o}", "name", p->name, "share", p->share, "clients", clients);
 }

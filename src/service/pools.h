@@ -25,14 +25,23 @@ struct gs_service;
 #define GS_POOL_CLIENTS 64 /* a server has 60 at most */
 #define GS_POOL_NAME_MAX 32
 
+/* What a pool's owner has named, as the process that had the pid then. */
+struct gs_pool_process {
+	pid_t pid;
+	uint64_t start_ns;
+	/* of a client, for `list`; empty: not its user's any more, or it has ended */
+	char comm[GPUSCHED_COMM_LEN];
+	uint64_t comm_ns;
+};
+
 struct gs_pool {
 	pid_t server;
 	uid_t uid;
 	char name[GS_POOL_NAME_MAX + 1];
 	bool share; /* clients of several classes, told apart by MPS; else of one */
-	pid_t clients[GS_POOL_CLIENTS];
+	struct gs_pool_process clients[GS_POOL_CLIENTS];
 	size_t nclients;
-	pid_t members[GS_POOL_CLIENTS]; /* whose descendants may become clients */
+	struct gs_pool_process members[GS_POOL_CLIENTS]; /* whose descendants may become clients */
 	size_t nmembers;
 	sd_event_source *ended; /* the server, which is later than its exit is told */
 	bool spread;            /* clients have its TSG under handles of their own */
@@ -54,6 +63,8 @@ struct gs_pools {
 /* NULL: it is none. */
 const struct gs_pool *gs_pool_of_server(const struct gs_service *s, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_service *s, pid_t pid);
+/* What it says of @pid, a process of its own: the caller asks whose it is. */
+struct gs_pool_process gs_pool_process(pid_t pid);
 /* The one that @pid works in, by what its ancestors are, as it was known at most a second ago; or NULL. */
 struct gs_pool *gs_pool_of_process(struct gs_service *s, pid_t pid);
 /* What was known is not true any more. */
@@ -73,7 +84,7 @@ void gs_pool_drop(struct gs_service *s, pid_t server);
 void gs_pools_free(struct gs_service *s);
 /* What stands in gpusched_proc.mps of a process that is, or is not, an MPS server. */
 uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps);
-/* For `list`; null: not such a server. */
-json_t *gs_pool_json(const struct gs_service *s, pid_t server);
+/* For `list`; null: not such a server. Clients that have ended are not in it. */
+json_t *gs_pool_json(struct gs_service *s, pid_t server);
 
 #endif /* GPUSCHED_SERVICE_POOLS_H */

@@ -109,7 +109,8 @@ static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 }
 
 /* Only processes of the peer's own: a list may say what it likes. */
-static size_t take_pids(struct gs_request *rq, const char *name, pid_t ret[GS_POOL_CLIENTS])
+static size_t take_pids(struct gs_request *rq, const char *name,
+			struct gs_pool_process ret[GS_POOL_CLIENTS])
 {
 	const json_t *list = json_object_get(rq->args, name), *v;
 	size_t i, n = 0;
@@ -118,10 +119,13 @@ static size_t take_pids(struct gs_request *rq, const char *name, pid_t ret[GS_PO
 		uint64_t pid;
 		uid_t owner;
 
-		if (n < GS_POOL_CLIENTS &&
-		    !gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL) &&
-		    !gs_process_uid((pid_t)pid, &owner) && owner == rq->peer->uid)
-			ret[n++] = (pid_t)pid;
+		if (n == GS_POOL_CLIENTS ||
+		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
+			continue;
+		ret[n] = gs_pool_process((pid_t)pid); /* first: whose it is is asked of that one */
+		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
+		    owner == rq->peer->uid)
+			n++;
 	}
 	return n;
 }
@@ -159,9 +163,9 @@ static void look_at_clients(struct gs_service *s, const struct gs_pool *p,
 		bool known = false;
 
 		for (size_t k = 0; k < before->nclients; k++)
-			known |= before->clients[k] == p->clients[i];
+			known |= before->clients[k].pid == p->clients[i].pid;
 		if (!known)
-			gs_process_reclassify(s, p->clients[i]);
+			gs_process_reclassify(s, p->clients[i].pid);
 	}
 }
 

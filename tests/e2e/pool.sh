@@ -72,8 +72,7 @@ check "the policy acts on it as on one program" slice_is "$s" 1
 is "$(list_json all "map(select(.kind == \"compute\" and .known_by != \"scan\")) | length")" 2 "one compute TSG of each GPU is all there is"
 like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
 ca=$(child "$a")
-exits 3 "a client's class cannot be set" "$gpusched" class set "pid:$ca" lc
-like "$out" "pool has one class" "with the reason"
+exits 0 "root's class for a client is not refused" "$gpusched" class set "pid:$ca" be
 exits 3 "one of another class is not let in" "$gpusched" run --pool --class normal -- $be
 like "$out" "is of class be" "with the reason"
 

@@ -71,6 +71,10 @@ is "$(stat -c %u "/proc/$s")" 65534 "with that user's rights"
 is "$(list_json "pid:$s" '.[0].class')" be "of its class"
 like "$(setpriv --reuid 65533 --clear-groups curl -s --unix-socket "$GPUSCHED_SIM/run/api" \
 	-d "{\"server\":$s,\"name\":\"x\",\"class\":\"be\"}" http://g/v1/pool_set)" "belongs to another user" "another user cannot register it"
+client=$(list_json "pid:$s" '.[0].pool.clients[0].pid')
+exits 3 "a user cannot set the class of a client" as_user gpusched class set "pid:$client" be
+like "$out" "pool has one class" "the refusal gives the reason"
+exits 0 "root can" "$gpusched" class set "pid:$client" be
 mkdir /opt/users/own
 chown 65534 /opt/users/own
 cp /opt/nvidia-cuda-mps-* /opt/users/own
@@ -103,8 +107,6 @@ like "$(cat "$scratch/lc")" "CLIENT_PRIORITY=0" "the lc has priority 0"
 wait_for 10 eval '[ "$(list_json uid:0 "[.[] | select(.pool != null) | .pool.clients[].class] | unique | join(\" \")")" = "be lc" ]'
 is "$(list_json uid:0 '[.[] | select(.pool != null) | "\(.class) \(.pool.share) \([.pool.clients[].class] | sort | join(" "))"] | first')" \
 	"lc true be lc" "the server is lc where its user may raise to it"
-exits 3 "a client's class is fixed" "$gpusched" class set "pid:$(pgrep -P "$b" | head -1)" lc
-like "$out" "priority is that of its class when it started" "with the reason"
 kill "$lc" "$b"
 wait_for 10 gone "$lc"
 out=$(as_user gpusched run --share --class be -- $once 2>&1)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# pool_lib.sh - helpers of the attacks by a user who has an MPS server
+#
+#   enter_sim
+#   pool_programs
+#   start_daemon
+#   users_pool           $SERVER; its supervisor says nothing more
+#   pool_set '"clients":["4711"]'
+#   end_pool
+
+# In a folder of root's, as an administrator installs them.
+pool_programs() {
+	mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
+	cp "$build"/simmps/* "$gsload" "$gpusched" /opt
+	cp -r "$build/simcuda" /opt
+	export LD_LIBRARY_PATH=/opt/simcuda PATH=/opt:$PATH GPUSCHED_POOL_IDLE=60s
+	unset XDG_RUNTIME_DIR
+	chmod 755 "$GPUSCHED_SIM"
+	chmod 711 "$scratch"
+}
+
+server_process() {
+	local p
+	for p in $(here nvidia-cuda-mps); do
+		case $(readlink "/proc/$p/exe") in *server) echo "$p" ;; esac
+	done
+}
+
+# The attacker's pool of class be, whose supervisor is stopped: it would tell the truth every few seconds.
+users_pool() {
+	"${as_attacker[@]}" gpusched run --pool --class be -- sleep 100 >"$scratch/pool" 2>&1 &
+	POOL=$!
+	at_end+=("$POOL")
+	check "a user has a pool" wait_for 30 eval '[ "$(list_json uid:65534 "[.[] | select(.pool != null)] | length")" -ge 1 ]' ||
+		diag "$(cat "$scratch/pool")"
+	SERVER=$(server_process)
+	here gpusched-pool | xargs -r kill -STOP
+}
+
+# pool_set WORDS: what the attacker says of its server, as JSON; again while what the server runs is not read yet
+pool_set() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		"${as_attacker[@]}" curl -s --unix-socket "$GPUSCHED_SIM/run/api" \
+			-d "{\"server\":$SERVER,\"name\":\"x\",\"class\":\"be\",$1}" http://gpusched/v1/pool_set \
+			>"$scratch/told"
+		grep -q EBUSY "$scratch/told" || break
+		sleep 0.1
+	done
+	cat "$scratch/told"
+}
+
+end_pool() {
+	here gpusched-pool | xargs -r kill -CONT
+	kill "$POOL" 2>/dev/null
+	wait "$POOL" 2>/dev/null
+	return 0
+}
