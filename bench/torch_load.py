@@ -8,8 +8,8 @@
     torch_load.py train      a transformer is trained
 
 Prints {"ready":true} once it is warm, then one line per request or step: {"t":SECONDS,"us":MICROSECONDS},
-t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap with a fixed seed: about 40 requests/s, of the
-decoder 15. Ends on SIGTERM. Knows nothing of gpusched.
+t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap: about 40 requests/s, of the decoder 15. --seed N
+says which gaps; SIGUSR1 begins them anew. Ends on SIGTERM. Knows nothing of gpusched.
 """
 import argparse
 import json
@@ -90,6 +90,20 @@ def transformer():
     return step
 
 
+class Gaps:
+    """Exponential gaps of a seed, from the first again after SIGUSR1."""
+
+    def __init__(self, seed, mean_ms):
+        self.seed, self.mean_ms, self.anew = seed, mean_ms, {signal.SIGUSR1}
+        # blocked before there is a thread, so that the signal waits for us whatever runs
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.anew)
+        self.draw = random.Random(seed)
+
+    def wait(self):
+        while signal.sigtimedwait(self.anew, self.draw.expovariate(1000 / self.mean_ms) if self.mean_ms else 0):
+            self.draw = random.Random(self.seed)
+
+
 def main():
     parser = argparse.ArgumentParser()
     programs = {
@@ -99,18 +113,18 @@ def main():
         "train": (transformer, 0.0),
     }
     parser.add_argument("what", choices=programs)
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    make, gap_ms = programs[options.what]
+    gaps = Gaps(options.seed, gap_ms)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     torch.backends.cudnn.benchmark = True
-    gaps = random.Random(1)
-    make, gap_ms = programs[options.what]
     work = make()
     for _ in range(10):
         work()
     say(ready=True)
     while True:
-        if gap_ms:
-            time.sleep(gaps.expovariate(1000 / gap_ms))
+        gaps.wait()
         begin = time.monotonic()
         work()
         end = time.monotonic()

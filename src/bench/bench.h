@@ -34,15 +34,20 @@ enum bench_work {
 /* One program, as gsload, the model and torch_load.py are told. Times in us; 0: their default. */
 struct bench_program {
 	enum bench_work work;
-	const char *arrivals; /* REQUESTS: poisson (latency from the arrival) or closed */
+	/* REQUESTS: poisson or periodic (latency from the arrival), or closed */
+	const char *arrivals;
 	double period_us, kernel_us, block_us, gap_us;
+	double cv; /* of the time between two requests; above 1 they come in bursts */
 	unsigned int kernels, burst;
-	const char *torch; /* TORCH: its arguments */
+	/* REQUESTS: so many times the kernels, which are one CUDA graph, one after the other */
+	unsigned int tokens;
+	const char *torch; /* TORCH: its argument */
 };
 
 struct bench_load {
 	const char *name, *text;
-	bool core; /* 5 blocks and all schemes; else 3 blocks of few */
+	bool core;     /* 5 blocks and all schemes; else 3 blocks of few */
+	bool held_out; /* measured only where --held-out or its name asks for it */
 	const struct bench_program *lc, *be;
 	unsigned int nlc, nbe;
 };
@@ -57,10 +62,12 @@ struct bench_scheme {
 	bool alone;      /* the LC without the BE */
 	bool be_alone;   /* the BE without the LC */
 	bool slices;     /* static slices of the BE: bench_slice_us() */
+	bool bare;       /* no daemon, no taps */
 	enum bench_mps mps;
-	const char *policy; /* to start: a name or a path; NULL: none */
-	const char *runs;   /* what it then calls itself; NULL: the same */
-	bool told;          /* the programs have their classes */
+	unsigned int be_sm_percent; /* with an MPS server; 0: no cap */
+	const char *policy;         /* to start: a name or a path; NULL: none */
+	const char *runs;           /* what it then calls itself; NULL: the same */
+	bool told;                  /* the programs have their classes */
 	/* further options of `gpusched run`, one each; NULL: none */
 	const char *run_lc, *run_be;
 };
@@ -70,6 +77,11 @@ extern struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX];
 size_t bench_nschemes(void);
 /* A scheme of this name more: policy @given (installed, or a source or object of the user's own). */
 int bench_add_policy(const char *given, struct gs_error *err);
+
+/* Is @name this load's name, or the beginning of it before a dash? */
+bool bench_load_is(const struct bench_load *load, const char *name, size_t length);
+/* What this program was built from. */
+extern const char *const bench_build;
 
 /* By its name; NULL: there is none. */
 const struct bench_load *bench_load(const char *name);
@@ -82,6 +94,8 @@ const struct bench_load *bench_alone_of(const struct bench_load *load);
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
 		  enum bench_mode mode, char *ret, size_t size);
 
+/* Of one request; of a BE that has none 1. */
+unsigned int bench_kernels(const struct bench_program *p);
 /* Is there such a program in $PATH? */
 bool bench_in_path(const char *program);
 /* torch_load.py, beside this program or installed. */
@@ -97,6 +111,8 @@ struct bench_run {
 	unsigned int gpus;        /* REAL and PATH: so many side by side */
 	char machine[200];        /* rows of one machine are never mixed with another's */
 	char gpu[96];
+	char driver[32];         /* ""; not known, or the model */
+	unsigned int host_gpus;  /* 0: not known */
 	struct bench_path *path; /* REAL and PATH: what the programs need */
 	bool dry_run;            /* the same: of the daemon */
 	/* the same; may be NULL: non-zero gives the cell up, and all that runs is ended in order */
@@ -116,9 +132,13 @@ struct bench_cell {
 	unsigned int block;
 	double *latency_us; /* as they came; in a result sorted; malloc'd */
 	size_t n;
-	double be_rate;                  /* NAN: there was none, or it is not known */
+	double *token_us; /* the same of tokens, where requests have several */
+	size_t ntokens;
+	double late_p99_us; /* what the load generator itself came too late; NAN: not known */
+	double be_rate;     /* NAN: there was none, or it is not known */
 	double lost_pct, switches_per_s; /* NAN: not known */
 	json_t *in_force;                /* what the settings were while it was measured */
+	json_t *where;                   /* driver, build, GPUs on the host */
 	bool proved;                     /* they were as the scheme says */
 	char failed[200];                /* "": it was measured */
 };
@@ -155,9 +175,15 @@ const struct bench_cell *bench_result_find(const struct bench_result *r,
 					   const struct bench_load *load,
 					   const struct bench_scheme *scheme, unsigned int block);
 
+/* Driver, build, GPUs on the host: of every cell of this run. */
+json_t *bench_where(const struct bench_run *run);
 /* A line of the raw data, and back. -ENOENT: a line of another machine, mode, load or scheme. */
 json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell);
 int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret);
+
+/* Fewer requests than these, in one block and in all, have no 99th percentile worth the name. */
+#define BENCH_P99_EACH 100
+#define BENCH_P99_ALL 500
 
 /* A row of the table: a load under a scheme. */
 struct bench_pick {

@@ -87,6 +87,7 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 	int r;
 
 	b->partly |= cell->failed[0];
+	cell->where = bench_where(&b->run);
 	if (b->raw) { /* latencies as they came */
 		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, cell);
 
@@ -94,6 +95,7 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 			return gs_fail(err, -EIO, "the raw data cannot be written");
 	}
 	gs_sort(cell->latency_us, cell->n);
+	gs_sort(cell->token_us, cell->ntokens);
 	if (b->tell)
 		b->tell(cell);
 	r = bench_result_add(&b->result, cell);
@@ -209,10 +211,15 @@ static bool leaves_open(const struct bench_measure *b, const struct bench_pick *
 	return gs_json_at(row, "open");
 }
 
-/* The rows that leave a figure open, and the default beside them, get blocks up to @blocks. */
+/* Each block of a load has both, whatever else is measured in it. */
+static bool in_each_block(const struct bench_pick *p)
+{
+	return p->blocks && (p->scheme->alone || p->scheme == bench_scheme("default"));
+}
+
+/* The rows that leave a figure open, the default and the LC alone get blocks up to @blocks. */
 static bool go_on(struct bench_measure *b, unsigned int blocks)
 {
-	const struct bench_scheme *by_default = bench_scheme("default");
 	bool any = false;
 
 	for (size_t i = 0; i < b->npicks; i++) {
@@ -220,8 +227,8 @@ static bool go_on(struct bench_measure *b, unsigned int blocks)
 			continue;
 		any = true;
 		for (size_t k = 0; k < b->npicks; k++)
-			if (k == i || (b->picks[k].load == b->picks[i].load &&
-				       b->picks[k].scheme == by_default && b->picks[k].blocks))
+			if (k == i ||
+			    (b->picks[k].load == b->picks[i].load && in_each_block(&b->picks[k])))
 				b->picks[k].blocks = blocks;
 	}
 	return any;

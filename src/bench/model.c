@@ -16,21 +16,39 @@
 /* What a launch itself takes of the CPU: 500 of them, 14 us apart, took 8.9 ms on the H200. */
 #define LAUNCH_US 3.6
 
+/* A token is one launch, a graph; its kernels are the waves of blocks of one. */
+static void put_tokens(int fd, const struct bench_program *p)
+{
+	dprintf(fd, "kernel_us = %g\nblock_us = %g\nkernels = %u\nwait_every = 1\n",
+		p->kernel_us * p->kernels, p->kernel_us, p->tokens);
+}
+
+static void put_requests(int fd, const struct bench_program *p)
+{
+	dprintf(fd, "arrivals = %s\ngap_us = %g\nburst = %u\n", p->arrivals, p->period_us,
+		p->burst);
+	if (p->cv > 1)
+		dprintf(fd, "cv = %g\n", p->cv);
+	if (!p->tokens)
+		dprintf(fd, "kernels = %u\nlaunch_gap_us = %g\n", p->kernels,
+			p->gap_us > 0 ? p->gap_us + LAUNCH_US : 0);
+}
+
 static void put_program(int fd, const char *name, const struct bench_program *p, unsigned int n,
 			const struct bench_scheme *s)
 {
 	bool batch = p->work == BENCH_BATCH;
 
-	dprintf(fd, "[process %s]\nclass = %s\nkind = %s\ncount = %u\nkernel_us = %g\n", name,
-		s->told ? name : "none", batch ? "be" : "lc", n, p->kernel_us);
+	dprintf(fd, "[process %s]\nclass = %s\nkind = %s\ncount = %u\n", name,
+		s->told ? name : "none", batch ? "be" : "lc", n);
+	if (p->tokens)
+		put_tokens(fd, p);
+	else
+		dprintf(fd, "kernel_us = %g\n", p->kernel_us);
 	if (p->block_us > 0)
 		dprintf(fd, "block_us = %g\n", p->block_us);
 	if (!batch)
-		dprintf(fd,
-			"arrivals = %s\ngap_us = %g\nkernels = %u\nlaunch_gap_us = %g\nburst = "
-			"%u\n",
-			p->arrivals, p->period_us, p->kernels,
-			p->gap_us > 0 ? p->gap_us + LAUNCH_US : 0, p->burst);
+		put_requests(fd, p);
 }
 
 static int make_scenario(const struct bench_run *run, const struct bench_cell *cell,
@@ -107,22 +125,31 @@ static bool is_lc(const struct sim_process_result *p)
 	return !strcmp(p->group->name, "lc");
 }
 
+static int take_times(const uint64_t *ns, size_t n, double **inout_us, size_t *inout_n)
+{
+	double *grown = reallocarray(*inout_us, *inout_n + n + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*inout_us = grown;
+	for (size_t i = 0; i < n; i++)
+		grown[(*inout_n)++] = (double)ns[i] / NS_PER_US;
+	return 0;
+}
+
 static int take_latencies(const struct sim_result *res, struct bench_cell *cell)
 {
-	for (size_t i = 0; i < res->nprocesses; i++) {
-		const struct sim_process_result *p = &res->processes[i];
-		double *grown;
+	int r = 0;
 
-		if (!is_lc(p))
-			continue;
-		grown = reallocarray(cell->latency_us, cell->n + p->nlatency + 1, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		cell->latency_us = grown;
-		for (size_t k = 0; k < p->nlatency; k++)
-			grown[cell->n++] = (double)p->latency_ns[k] / NS_PER_US;
+	for (size_t i = 0; !r && i < res->nprocesses; i++) {
+		const struct sim_process_result *p = &res->processes[i];
+
+		if (is_lc(p))
+			r = take_times(p->latency_ns, p->nlatency, &cell->latency_us, &cell->n);
+		if (is_lc(p) && !r)
+			r = take_times(p->piece_ns, p->npieces, &cell->token_us, &cell->ntokens);
 	}
-	return 0;
+	return r;
 }
 
 /* What the BE had at its end; a policy that failed was not in force. */
@@ -163,7 +190,7 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 	double rate;
 	int r;
 
-	cell->be_rate = cell->lost_pct = cell->switches_per_s = NAN;
+	cell->be_rate = cell->lost_pct = cell->switches_per_s = cell->late_p99_us = NAN;
 	r = bench_model_run(run, cell, &s, &res, err);
 	if (!r)
 		r = take_latencies(res, cell);
@@ -174,9 +201,7 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 	take_settings(res, cell);
 	/* of one that makes requests it counts these */
 	if (!cell->scheme->alone && !sim_result_metric(res, "be.rate", &rate))
-		cell->be_rate =
-			rate *
-			(cell->load->be->work == BENCH_REQUESTS ? cell->load->be->kernels : 1);
+		cell->be_rate = rate * bench_kernels(cell->load->be);
 	return 0;
 }
 

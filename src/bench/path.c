@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "bench/path.h"
 #include "lib/look.h"
 #include "mps/join.h"
+#include "rm/rm.h"
 
 #define READY_MS 90000 /* PyTorch on a cold disk */
 #define DAEMON_MS 60000
@@ -166,6 +168,17 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 		gs_sleep_ns(20 * NS_PER_MS);
 	}
 	return r ? r : -EINTR;
+}
+
+/* Nothing of gpusched is left: the taps outlive the daemon. */
+static int forget_all(const struct bench_path *p, struct gs_error *err)
+{
+	const char *const argv[] = { p->gpusched, "observe", "off", NULL };
+	CLEANUP_CHILD struct bench_child c = BENCH_CHILD_NONE;
+	int r = bench_spawn_to(argv, p->log_fd, p->log_fd, &c, err);
+
+	return r || !bench_child_wait(&c, DAEMON_MS) ? r
+						     : failed(p, "gpusched observe off", -EIO, err);
 }
 
 /* ---- MPS: a server of ours ------------------------------------------------------------------- */
@@ -333,7 +346,8 @@ static int start_all(struct cell_run *c, struct gs_error *err)
 	for (struct side *s = c->sides; !r && s < end && c->how->mps != BENCH_NO_MPS; s++)
 		r = start_mps(c->p, s->gpu, &s->mps, err);
 	if (!r)
-		r = start_daemon(c->run, &c->sides[0].cells[0], &c->daemon, err);
+		r = c->how->bare ? forget_all(c->p, err)
+				 : start_daemon(c->run, &c->sides[0].cells[0], &c->daemon, err);
 	for (struct side *s = c->sides; !r && s < end; s++)
 		r = start_side(c, s, err);
 	for (struct side *s = c->sides; !r && s < end; s++)
@@ -399,7 +413,12 @@ static void take_looks(struct cell_run *c, const struct side *s, struct bench_ce
 		cell->lost_pct = gs_json_number(gpu, "lost_pct");
 	if (gs_json_at(gpu, "switches_per_s"))
 		cell->switches_per_s = gs_json_number(gpu, "switches_per_s");
-	bench_in_force(cell, s->all, s->n, after, gpu);
+	if (c->how->bare) {
+		cell->in_force = json_pack("{s:n, s:b}", "policy", "daemon", 0);
+		cell->proved = true;
+	} else {
+		bench_in_force(cell, s->all, s->n, after, gpu);
+	}
 	if (c->how->mps != BENCH_NO_MPS) {
 		json_object_set_new(cell->in_force, "mps_clients", json_integer(s->mps_clients));
 		cell->proved &= s->mps_clients == (int)s->n;
@@ -427,7 +446,7 @@ static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 	CLEANUP(lib_look_free) struct lib_look before = { 0 }, after = { 0 };
 	int r = put_in_force(c, k, err);
 
-	if (!r)
+	if (!r && !c->how->bare)
 		r = look(&before, err);
 	if (r)
 		return r;
@@ -437,7 +456,7 @@ static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 			bench_program_anew(&s->all[i]);
 	r = wait_for(c->run, c->run->seconds * c->run->dilate * 1e9);
 	c->window[k].to_ns = gs_now_ns();
-	if (!r)
+	if (!r && !c->how->bare)
 		r = look(&after, err);
 	if (r)
 		return r;
@@ -494,8 +513,9 @@ bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme
 	const struct bench_scheme *both[] = { a, b };
 
 	for (size_t i = 0; i < GS_COUNT(both); i++)
-		if (both[i]->alone || both[i]->be_alone || both[i]->slices || both[i]->run_be ||
-		    both[i]->mps != BENCH_NO_MPS || (both[i]->policy && !both[i]->told))
+		if (both[i]->alone || both[i]->be_alone || both[i]->slices || both[i]->bare ||
+		    both[i]->run_be || both[i]->mps != BENCH_NO_MPS ||
+		    (both[i]->policy && !both[i]->told))
 			return false;
 	return true;
 }
@@ -520,7 +540,8 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 		c.sides[i].mps = (struct bench_child)BENCH_CHILD_NONE;
 	}
 	for (size_t k = 0; k < ngpus * n; k++) {
-		cells[k].be_rate = cells[k].lost_pct = cells[k].switches_per_s = NAN;
+		cells[k].be_rate = cells[k].lost_pct = NAN;
+		cells[k].switches_per_s = cells[k].late_p99_us = NAN;
 		if (cells[k].scheme->told)
 			c.how = cells[k].scheme;
 	}
@@ -601,6 +622,16 @@ static void name_machine(struct bench_run *run, const json_t *gpus)
 				       i ? "," : "", run->path->uuid[i]);
 }
 
+/* As /proc says, which in a simulated instance speaks of another driver. */
+static unsigned int count_gpus(void)
+{
+	CLEANUP(globfree) glob_t g = { 0 };
+
+	if (gs_env()->sim || glob("/proc/driver/nvidia/gpus/*", 0, NULL, &g))
+		return 0;
+	return (unsigned int)g.gl_pathc;
+}
+
 static int know_machine(struct bench_run *run, struct gs_error *err)
 {
 	CLEANUP(lib_look_free) struct lib_look l = { 0 };
@@ -620,6 +651,9 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 	if (run->gpus > 1)
 		r = choose_gpus(run, gpus, err);
 	name_machine(run, gpus);
+	gs_rm_driver(NULL, run->driver, sizeof(run->driver), NULL);
+	run->host_gpus =
+		run->mode == BENCH_REAL ? count_gpus() : (unsigned int)json_array_size(gpus);
 	return r;
 }
 

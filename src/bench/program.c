@@ -22,7 +22,7 @@
 struct args {
 	const char *argv[MAX_ARGS];
 	size_t n;
-	char text[TEXTS][32], mps[360], visible[80], pool[64];
+	char text[TEXTS][32], mps[360], sm[48], visible[80], pool[64];
 	size_t ntexts;
 };
 
@@ -77,6 +77,11 @@ static void add_run(struct args *a, const struct bench_path *p, const struct ben
 		add(a, a->mps);
 		if (s->mps == BENCH_MPS_PRIORITY && !is_lc)
 			add(a, "CUDA_MPS_CLIENT_PRIORITY=1");
+		if (s->be_sm_percent && !is_lc) {
+			snprintf(a->sm, sizeof(a->sm), "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%u",
+				 s->be_sm_percent);
+			add(a, a->sm);
+		}
 	}
 	if (!s->told && !how)
 		return;
@@ -116,6 +121,10 @@ static void add_gsload(struct args *a, const struct bench_path *p, const struct 
 	add_number(a, "--period-us", w->period_us);
 	add_number(a, "--kernels", w->kernels);
 	add_number(a, "--gap-us", w->gap_us);
+	add_number(a, "--cv", w->cv);
+	add_number(a, "--tokens", w->tokens);
+	if (w->tokens)
+		add(a, "--graph");
 	add_number(a, "--burst", w->burst);
 	add_number(a, "--seed", seed);
 }
@@ -141,6 +150,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 		add(&a, "python3");
 		add(&a, p->torch);
 		add(&a, what->torch);
+		add_number(&a, "--seed", seed);
 	} else {
 		add_gsload(&a, p, what, seed);
 	}
@@ -187,42 +197,48 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 /* So that what schemes have within a block differs in the scheme, and not in chance. */
 void bench_program_anew(const struct program *p)
 {
-	if (p->what->work == BENCH_REQUESTS)
+	if (p->what->work == BENCH_REQUESTS || p->what->work == BENCH_TORCH)
 		kill(p->child.pid, SIGUSR1);
 }
 
-/* A line {"t":SECONDS,"KEY":VALUE}; false: another one. */
-static bool parse_line(const char *at, size_t n, double *ret_t, char *ret_key, double *ret_value)
+/* {"t":SECONDS,"KEY":VALUE}: "us" a request or step, "tok" a token, "n" kernels since the last. */
+struct line {
+	double ns, value, late;
+	char key[8];
+};
+
+/* false: another line. A space in the format is any space, or none. */
+static bool parse_line(const char *at, size_t n, struct line *ret)
 {
-	char line[128], key[8];
+	char line[128];
 
 	if (n >= sizeof(line))
 		return false;
 	memcpy(line, at, n);
 	line[n] = '\0';
-	if (sscanf(line, "{\"t\":%lf,\"%7[a-z]\":%lf}", ret_t, key, ret_value) != 3 &&
-	    sscanf(line, "{\"t\": %lf, \"%7[a-z]\": %lf}", ret_t, key, ret_value) != 3)
+	*ret = (struct line){ .late = NAN };
+	if (sscanf(line, "{ \"t\": %lf, \"%7[a-z]\": %lf, \"late\": %lf", &ret->ns, ret->key,
+		   &ret->value, &ret->late) < 3)
 		return false;
-	*ret_key = key[0];
+	ret->ns *= 1e9;
 	return true;
 }
 
-typedef int (*line_fn)(double t_ns, char key, double value, void *user);
+typedef int (*line_fn)(const struct line *line, void *user);
 
 static int each_line(const struct program *p, line_fn fn, void *user)
 {
 	size_t n = 0;
 	char *text = output(p, &n), *end;
-	double t, value;
-	char key;
+	struct line line;
 	int r = 0;
 
 	for (char *at = text; !r && text && at < text + n; at = end + 1) {
 		end = memchr(at, '\n', (size_t)(text + n - at));
 		if (!end)
 			break;
-		if (parse_line(at, (size_t)(end - at), &t, &key, &value))
-			r = fn(t * 1e9, key, value, user);
+		if (parse_line(at, (size_t)(end - at), &line))
+			r = fn(&line, user);
 	}
 	if (text)
 		munmap(text, n);
@@ -233,35 +249,50 @@ struct window {
 	double from_ns, to_ns;
 	struct bench_cell *cell;
 	double before_ns, n; /* the line before; work within the window so far */
+	double *late_us;
+	size_t nlate;
 };
 
-static int add_latency(double ns, char key, double value, void *user)
+/* One more in a list whose room is a power of two. */
+static int append(double **list, size_t *inout_n, double value)
 {
-	struct window *w = user;
-	struct bench_cell *c = w->cell;
-
-	if (ns < w->from_ns || ns >= w->to_ns)
-		return 0;
-	if ((c->n & (c->n - 1)) == 0) {
-		double *grown = reallocarray(c->latency_us, c->n ? 2 * c->n : 1, sizeof(*grown));
+	if ((*inout_n & (*inout_n - 1)) == 0) {
+		double *grown = reallocarray(*list, *inout_n ? 2 * *inout_n : 1, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		c->latency_us = grown;
+		*list = grown;
 	}
-	c->latency_us[c->n++] = value;
+	(*list)[(*inout_n)++] = value;
 	return 0;
 }
 
-/* "n": so many since the line before; "us": one request or step. Its part within the window. */
-static int add_work(double ns, char key, double value, void *user)
+static int add_latency(const struct line *l, void *user)
 {
 	struct window *w = user;
-	double from = fmax(w->before_ns, w->from_ns), to = fmin(ns, w->to_ns);
+	struct bench_cell *c = w->cell;
+	int r;
 
+	if (l->ns < w->from_ns || l->ns >= w->to_ns)
+		return 0;
+	if (!strcmp(l->key, "tok"))
+		return append(&c->token_us, &c->ntokens, l->value);
+	r = append(&c->latency_us, &c->n, l->value);
+	return r || !isfinite(l->late) ? r : append(&w->late_us, &w->nlate, l->late);
+}
+
+/* What a line tells of within the window. */
+static int add_work(const struct line *l, void *user)
+{
+	struct window *w = user;
+	double from = fmax(w->before_ns, w->from_ns), to = fmin(l->ns, w->to_ns);
+
+	if (!strcmp(l->key, "tok"))
+		return 0;
 	if (w->before_ns && to > from)
-		w->n += (key == 'n' ? value : 1) * (to - from) / (ns - w->before_ns);
-	w->before_ns = ns;
+		w->n += (!strcmp(l->key, "n") ? l->value : 1) * (to - from) /
+			(l->ns - w->before_ns);
+	w->before_ns = l->ns;
 	return 0;
 }
 
@@ -269,14 +300,20 @@ int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t 
 			    struct bench_cell *cell)
 {
 	struct window w = { .from_ns = (double)from_ns, .to_ns = (double)to_ns, .cell = cell };
+	int r = each_line(p, add_latency, &w);
 
-	return each_line(p, add_latency, &w);
+	gs_sort(w.late_us, w.nlate);
+	if (w.nlate)
+		cell->late_p99_us = fmax(w.late_us[gs_quantile_at(w.nlate, 0.99)],
+					 isfinite(cell->late_p99_us) ? cell->late_p99_us : 0);
+	free(w.late_us);
+	return r;
 }
 
 double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns)
 {
 	struct window w = { .from_ns = (double)from_ns, .to_ns = (double)to_ns };
-	unsigned int kernels = p->what->work == BENCH_REQUESTS ? p->what->kernels : 1;
+	unsigned int kernels = bench_kernels(p->what);
 
 	each_line(p, add_work, &w);
 	return to_ns > from_ns ? w.n * kernels * 1e9 / (w.to_ns - w.from_ns) : 0;

@@ -12,7 +12,9 @@
 void bench_cell_free(struct bench_cell *cell)
 {
 	free(cell->latency_us);
+	free(cell->token_us);
 	json_decref(cell->in_force);
+	json_decref(cell->where);
 	*cell = (struct bench_cell){ 0 };
 }
 
@@ -71,20 +73,57 @@ static double number(const json_t *o, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+static json_t *reals(const double *v, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, real(v[i]));
+	return list;
+}
+
+/* 0 and @ret malloc'd; -ENOMEM. */
+static int read_reals(const json_t *list, double **ret, size_t *ret_n)
+{
+	double *v = calloc(json_array_size(list) + 1, sizeof(double));
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(list); i++)
+		v[i] = json_number_value(json_array_get(list, i));
+	gs_sort(v, json_array_size(list));
+	*ret = v;
+	*ret_n = json_array_size(list);
+	return 0;
+}
+
+json_t *bench_where(const struct bench_run *run)
+{
+	json_t *o = json_pack("{s:s?, s:s}", "driver", run->driver[0] ? run->driver : NULL, "build",
+			      bench_build);
+
+	json_object_set_new(o, "host_gpus",
+			    run->host_gpus ? json_integer(run->host_gpus) : json_null());
+	return o;
+}
+
 json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell)
 {
-	json_t *latency = json_array();
-
-	for (size_t i = 0; i < cell->n; i++)
-		json_array_append_new(latency, real(cell->latency_us[i]));
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o, s:O?, s:b, s:s?, s:o}",
+	json_t *line = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:o, s:o, s:o, s:O?, s:b, s:s?, s:o, "
+		"s:o}",
 		"machine", run->machine, "gpu", run->gpu, "mode", bench_mode_names[run->mode],
 		"load", cell->load->name, "scheme", cell->scheme->name, "block", (int)cell->block,
 		"seconds", run->seconds, "warmup_s", bench_warmup_s(run, cell->scheme), "be_rate",
 		real(cell->be_rate), "lost_pct", real(cell->lost_pct), "switches_per_s",
 		real(cell->switches_per_s), "in_force", cell->in_force, "proved", cell->proved,
-		"failed", cell->failed[0] ? cell->failed : NULL, "latency_us", latency);
+		"failed", cell->failed[0] ? cell->failed : NULL, "late_p99_us",
+		real(cell->late_p99_us), "latency_us", reals(cell->latency_us, cell->n));
+
+	if (cell->ntokens)
+		json_object_set_new(line, "token_us", reals(cell->token_us, cell->ntokens));
+	json_object_update(line, cell->where);
+	return line;
 }
 
 static const char *text(const json_t *line, const char *key)
@@ -96,7 +135,6 @@ static const char *text(const json_t *line, const char *key)
 
 int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret)
 {
-	const json_t *latency = json_object_get(line, "latency_us");
 	const char *failed = json_string_value(json_object_get(line, "failed"));
 	struct bench_cell c = {
 		.load = bench_load(text(line, "load")),
@@ -107,12 +145,16 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 	if (!c.load || !c.scheme || strcmp(text(line, "machine"), run->machine) ||
 	    strcmp(text(line, "mode"), bench_mode_names[run->mode]))
 		return -ENOENT;
-	c.latency_us = calloc(json_array_size(latency) + 1, sizeof(double));
-	if (!c.latency_us)
+	if (read_reals(json_object_get(line, "latency_us"), &c.latency_us, &c.n))
 		return -ENOMEM;
-	for (size_t i = 0; i < json_array_size(latency); i++)
-		c.latency_us[c.n++] = json_number_value(json_array_get(latency, i));
-	gs_sort(c.latency_us, c.n);
+	if (read_reals(json_object_get(line, "token_us"), &c.token_us, &c.ntokens)) {
+		bench_cell_free(&c);
+		return -ENOMEM;
+	}
+	c.late_p99_us = number(line, "late_p99_us");
+	c.where = json_pack("{s:O?, s:O?, s:O?}", "driver", json_object_get(line, "driver"),
+			    "build", json_object_get(line, "build"), "host_gpus",
+			    json_object_get(line, "host_gpus"));
 	c.be_rate = number(line, "be_rate");
 	c.lost_pct = number(line, "lost_pct");
 	c.switches_per_s = number(line, "switches_per_s");
@@ -129,17 +171,22 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 
 /* What was measured of one row, by block. */
 struct blocks {
-	struct gs_sample latency[MAX_BLOCKS], be[MAX_BLOCKS];
-	size_t n, done, requests;
+	struct gs_sample latency[MAX_BLOCKS], token[MAX_BLOCKS], be[MAX_BLOCKS];
+	size_t n, done, requests, tokens;
+	size_t fewest, fewest_tokens; /* in one block */
+	double largest_us;            /* NAN: no request */
 	const struct bench_cell *last;
 	bool proved;
+	bool mixed; /* blocks of several drivers, builds or hosts */
 	const char *failed;
 };
 
 static void gather(const struct bench_result *r, const struct bench_load *load,
 		   const struct bench_scheme *scheme, struct blocks *ret)
 {
-	*ret = (struct blocks){ .proved = true };
+	*ret = (struct blocks){
+		.proved = true, .fewest = SIZE_MAX, .fewest_tokens = SIZE_MAX, .largest_us = NAN
+	};
 	for (unsigned int i = 0; i < MAX_BLOCKS; i++) {
 		const struct bench_cell *c = bench_result_find(r, load, scheme, i);
 
@@ -152,7 +199,16 @@ static void gather(const struct bench_result *r, const struct bench_load *load,
 		}
 		ret->done++;
 		ret->requests += c->n;
+		ret->tokens += c->ntokens;
+		ret->fewest = c->n < ret->fewest ? c->n : ret->fewest;
+		ret->fewest_tokens =
+			c->ntokens < ret->fewest_tokens ? c->ntokens : ret->fewest_tokens;
+		if (c->n)
+			ret->largest_us = fmax(c->latency_us[c->n - 1],
+					       isfinite(ret->largest_us) ? ret->largest_us : 0);
+		ret->mixed |= ret->last && !json_equal(ret->last->where, c->where);
 		ret->latency[i] = (struct gs_sample){ c->latency_us, c->n };
+		ret->token[i] = (struct gs_sample){ c->token_us, c->ntokens };
 		if (isfinite(c->be_rate))
 			ret->be[i] = (struct gs_sample){ &c->be_rate, 1 };
 		ret->proved &= c->proved;
@@ -218,8 +274,15 @@ static const char *left_open(const json_t *row)
 	return NULL;
 }
 
-json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
-		  const struct bench_pick *pick)
+static const struct gs_figure unknown = { NAN, NAN, NAN };
+
+/* Do so many measurements have a 99th percentile? */
+static bool enough(size_t all, size_t fewest)
+{
+	return all >= BENCH_P99_ALL && fewest >= BENCH_P99_EACH;
+}
+
+static void put_latencies(json_t *o, const struct blocks *mine, const struct blocks *theirs)
 {
 	static const struct {
 		const char *name, *ratio;
@@ -229,6 +292,53 @@ json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 		{ "lc_p90_us", "lc_p90_of_default", 0.9 },
 		{ "lc_p99_us", "lc_p99_of_default", 0.99 },
 	};
+	bool both =
+		enough(mine->requests, mine->fewest) && enough(theirs->requests, theirs->fewest);
+	size_t n = mine->n < theirs->n ? mine->n : theirs->n;
+
+	for (size_t i = 0; i < GS_COUNT(parts); i++) {
+		bool p99 = parts[i].q == 0.99;
+
+		put_figure(o, parts[i].name,
+			   p99 && !enough(mine->requests, mine->fewest)
+				   ? unknown
+				   : gs_quantile_of(mine->latency, mine->n, parts[i].q));
+		put_figure(o, parts[i].ratio,
+			   p99 && !both ? unknown
+					: gs_quantile_ratio(mine->latency, theirs->latency, n,
+							    parts[i].q));
+	}
+	json_object_set_new(o, "lc_max_us", real(mine->largest_us));
+}
+
+static void put_tokens(json_t *o, const struct blocks *mine)
+{
+	json_object_set_new(o, "tokens", json_integer((json_int_t)mine->tokens));
+	put_figure(o, "lc_token_p50_us", gs_quantile_of(mine->token, mine->n, 0.5));
+	put_figure(o, "lc_token_p99_us",
+		   enough(mine->tokens, mine->fewest_tokens)
+			   ? gs_quantile_of(mine->token, mine->n, 0.99)
+			   : unknown);
+}
+
+/* Driver, build and host of all its blocks; "mixed" where they differ. */
+static void put_where(json_t *o, const struct blocks *mine)
+{
+	static const char *const keys[] = { "driver", "build", "host_gpus" };
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++) {
+		json_t *v = mine->last ? json_object_get(mine->last->where, keys[i]) : NULL;
+
+		json_object_set_new(o, keys[i],
+				    mine->mixed ? json_string("mixed")
+				    : v         ? json_incref(v)
+						: json_null());
+	}
+}
+
+json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
+		  const struct bench_pick *pick)
+{
 	const struct bench_scheme *by_default = bench_scheme("default");
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s}", "load", pick->load->name, "scheme",
 			      pick->scheme->name, "mode", bench_mode_names[run->mode], "machine",
@@ -239,12 +349,11 @@ json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 	gather(r, pick->load, by_default, &theirs);
 	json_object_set_new(o, "blocks", json_integer((json_int_t)mine.done));
 	json_object_set_new(o, "requests", json_integer((json_int_t)mine.requests));
-	for (size_t i = 0; i < GS_COUNT(parts); i++) {
-		put_figure(o, parts[i].name, gs_quantile_of(mine.latency, mine.n, parts[i].q));
-		put_figure(o, parts[i].ratio,
-			   gs_quantile_ratio(mine.latency, theirs.latency,
-					     mine.n < theirs.n ? mine.n : theirs.n, parts[i].q));
-	}
+	put_where(o, &mine);
+	put_latencies(o, &mine, &theirs);
+	put_tokens(o, &mine);
+	json_object_set_new(o, "late_p99_us",
+			    real(over_cells(r, pick, offsetof(struct bench_cell, late_p99_us))));
 	put_figure(o, "be_rate", gs_quantile_of(mine.be, mine.n, 0.5));
 	put_figure(
 		o, "be_share_of_default",

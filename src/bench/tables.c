@@ -11,9 +11,11 @@
 
 #include "basic/cleanup.h"
 #include "bench/bench.h"
+#include "build.h"
 #include "bench/spawn.h"
 #include "policy/policy.h"
 
+const char *const bench_build = GPUSCHED_BUILD;
 const char *const bench_mode_names[BENCH_MODES] = { "real", "path", "sim" };
 
 /* ---- programs -------------------------------------------------------------------------------- */
@@ -39,8 +41,29 @@ static const struct bench_program bursts = {
 	.arrivals = "poisson", .period_us = 50000, .kernel_us = 100, .kernels = 1, .burst = 10
 };
 
+/* As a language model's server: a graph of 1.2 ms a token, each looked at by the CPU. */
+#define LLM_TOKENS 64
+#define LLM_REQUEST_US 78500 /* alone, by the model and as measured on an H200 */
+#define LLM(name, percent) \
+	static const struct bench_program name = { \
+		.arrivals = "poisson", \
+		.period_us = LLM_REQUEST_US * 100.0 / (percent), \
+		.kernel_us = 100, \
+		.kernels = 12, \
+		.tokens = LLM_TOKENS, \
+		.burst = 1, \
+	}
+LLM(llm_30, 30);
+LLM(llm_60, 60);
+LLM(llm_75, 75);
+LLM(llm_90, 90);
+
 static const struct bench_program batch = { BENCH_BATCH, .kernel_us = 1000 };
 static const struct bench_program short_batch = { BENCH_BATCH, .kernel_us = 100 };
+static const struct bench_program blocks_20 = { BENCH_BATCH, .kernel_us = 1000, .block_us = 20 };
+static const struct bench_program blocks_100 = { BENCH_BATCH, .kernel_us = 1000, .block_us = 100 };
+static const struct bench_program blocks_1000 = { BENCH_BATCH, .kernel_us = 1000,
+						  .block_us = 1000 };
 static const struct bench_program long_batch = { BENCH_BATCH, .kernel_us = 20000,
 						 .block_us = 1000 };
 static const struct bench_program memory_batch = { BENCH_MEMORY, .kernel_us = 1000 };
@@ -54,39 +77,121 @@ static const struct bench_program eager_service = { BENCH_TORCH, .torch = "eager
 static const struct bench_program decoder_service = { BENCH_TORCH, .torch = "decoder" };
 static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
 
+/* ---- held out: bench/held-out.md says what they follow, and when they were looked at ----------- */
+
+/* A kernel per layer: VGG-19, ResNet-152. */
+#define VGG .kernel_us = 40, .kernels = 19
+#define RESNET .kernel_us = 12, .kernels = 152
+#define AT_ONCE .arrivals = "closed", .period_us = 1, .burst = 1
+
+static const struct bench_program vgg_100 = {
+	.arrivals = "periodic", .period_us = 10000, .burst = 1, VGG
+};
+static const struct bench_program vgg_closed = { AT_ONCE, VGG };
+static const struct bench_program resnet_closed = { AT_ONCE, RESNET };
+static const struct bench_program resnet_20 = {
+	.arrivals = "periodic", .period_us = 50000, .burst = 1, RESNET
+};
+static const struct bench_program resnet_20_poisson = {
+	.arrivals = "poisson", .period_us = 50000, .burst = 1, RESNET
+};
+static const struct bench_program chat = { .arrivals = "poisson",
+					   .period_us = 180800,
+					   .cv = 1.09,
+					   .kernel_us = 100,
+					   .kernels = 12,
+					   .tokens = 129,
+					   .burst = 1 };
+static const struct bench_program code_assistant = { .arrivals = "poisson",
+						     .period_us = 389600,
+						     .cv = 13.15,
+						     .kernel_us = 100,
+						     .kernels = 12,
+						     .tokens = 13,
+						     .burst = 1 };
+static const struct bench_program driving = {
+	.arrivals = "periodic", .period_us = 210300, .burst = 4, VGG
+};
+
 /* ---- loads ----------------------------------------------------------------------------------- */
 
 #define A "one kernel of 100 us a request, "
 #define B "20 kernels of 50 us a request, "
 #define BESIDE_TRAINING " beside the training of a transformer"
 
+#define BLOCKS(us, load, count) \
+	{ \
+		.name = "blocks-" us "-" #count "be", \
+		.text = A "beside " #count " BE of 1 ms kernels with thread blocks of " us " us", \
+		.lc = &one_kernel, .be = &(load), .nlc = 1, .nbe = (count) \
+	}
+#define HELD_OUT(called, what, service, n, other, m) \
+	{ \
+		.name = "held-" called, .text = "held out: " what, .held_out = true, \
+		.lc = &(service), .be = &(other), .nlc = (n), .nbe = (m) \
+	}
+#define LLM_LOAD(percent, program) \
+	{ \
+		.name = "llm-" percent, \
+		.text = "64 tokens a request, a CUDA graph of 1.2 ms each, at " percent \
+			" % of what it can do alone, beside 1 BE", \
+		.lc = &(program), .be = &batch, .nlc = 1, .nbe = 1 \
+	}
+
 const struct bench_load bench_loads[] = {
-	{ "a-1be", A "beside 1 BE of 1 ms kernels", true, &one_kernel, &batch, 1, 1 },
-	{ "a-3be", A "beside 3", true, &one_kernel, &batch, 1, 3 },
-	{ "a-8be", A "beside 8", true, &one_kernel, &batch, 1, 8 },
-	{ "b-1be", B "beside 1 BE", true, &twenty_kernels, &batch, 1, 1 },
-	{ "b-3be", B "beside 3", true, &twenty_kernels, &batch, 1, 3 },
-	{ "b-8be", B "beside 8", true, &twenty_kernels, &batch, 1, 8 },
-	{ "open-1be", "arrivals by the clock, " A "beside 1 BE", true, &open_arrivals, &batch, 1,
-	  1 },
-	{ "launch-1be", "launch-bound: 500 kernels of 4 us a request, 14 us apart, beside 1 BE",
-	  true, &launch_bound, &batch, 1, 1 },
-	{ "graph", "ResNet-50 as a CUDA graph" BESIDE_TRAINING, true, &graph_service, &training, 1,
-	  1 },
-	{ "eager", "ResNet-50, eager" BESIDE_TRAINING, true, &eager_service, &training, 1, 1 },
-	{ "decoder", "a decoder of 16 tokens a request" BESIDE_TRAINING, true, &decoder_service,
-	  &training, 1, 1 },
-	{ "two-lc", "two LC, each with " A "beside 1 BE", false, &one_kernel, &batch, 2, 1 },
-	{ "short-be", A "beside 1 BE of 100 us kernels", false, &one_kernel, &short_batch, 1, 1 },
-	{ "long-be", A "beside 1 BE of 20 ms kernels", false, &one_kernel, &long_batch, 1, 1 },
-	{ "memory-be", A "beside 1 BE that is bound by memory", false, &one_kernel, &memory_batch,
-	  1, 1 },
-	{ "copy-be", A "beside 1 BE that copies to the GPU", false, &one_kernel, &copies, 1, 1 },
-	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, &bursts,
+	{ "a-1be", A "beside 1 BE of 1 ms kernels", true, false, &one_kernel, &batch, 1, 1 },
+	{ "a-3be", A "beside 3", true, false, &one_kernel, &batch, 1, 3 },
+	{ "a-8be", A "beside 8", true, false, &one_kernel, &batch, 1, 8 },
+	{ "b-1be", B "beside 1 BE", true, false, &twenty_kernels, &batch, 1, 1 },
+	{ "b-3be", B "beside 3", true, false, &twenty_kernels, &batch, 1, 3 },
+	{ "b-8be", B "beside 8", true, false, &twenty_kernels, &batch, 1, 8 },
+	{ "open-1be", "arrivals by the clock, " A "beside 1 BE", true, false, &open_arrivals,
 	  &batch, 1, 1 },
+	{ "launch-1be", "launch-bound: 500 kernels of 4 us a request, 14 us apart, beside 1 BE",
+	  true, false, &launch_bound, &batch, 1, 1 },
+	{ "graph", "ResNet-50 as a CUDA graph" BESIDE_TRAINING, true, false, &graph_service,
+	  &training, 1, 1 },
+	{ "eager", "ResNet-50, eager" BESIDE_TRAINING, true, false, &eager_service, &training, 1,
+	  1 },
+	{ "decoder", "a decoder of 16 tokens a request" BESIDE_TRAINING, true, false,
+	  &decoder_service, &training, 1, 1 },
+	BLOCKS("20", blocks_20, 1),
+	BLOCKS("100", blocks_100, 1),
+	BLOCKS("1000", blocks_1000, 1),
+	BLOCKS("20", blocks_20, 3),
+	BLOCKS("100", blocks_100, 3),
+	BLOCKS("1000", blocks_1000, 3),
+	LLM_LOAD("30", llm_30),
+	LLM_LOAD("60", llm_60),
+	LLM_LOAD("75", llm_75),
+	LLM_LOAD("90", llm_90),
+	{ "two-lc", "two LC, each with " A "beside 1 BE", false, false, &one_kernel, &batch, 2, 1 },
+	{ "short-be", A "beside 1 BE of 100 us kernels", false, false, &one_kernel, &short_batch, 1,
+	  1 },
+	{ "long-be", A "beside 1 BE of 20 ms kernels", false, false, &one_kernel, &long_batch, 1,
+	  1 },
+	{ "memory-be", A "beside 1 BE that is bound by memory", false, false, &one_kernel,
+	  &memory_batch, 1, 1 },
+	{ "copy-be", A "beside 1 BE that copies to the GPU", false, false, &one_kernel, &copies, 1,
+	  1 },
+	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, false,
+	  &bursts, &batch, 1, 1 },
 	/* a client that waits would send fewer requests the longer they take, and most while it rests */
 	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
-	  &open_arrivals, &half_idle, 1, 1 },
+	  false, &open_arrivals, &half_idle, 1, 1 },
+	HELD_OUT("disb-a", "VGG-19 100 times/s beside ResNet-152 in a loop", vgg_100, 1,
+		 resnet_closed, 1),
+	HELD_OUT("disb-b", "VGG-19 in a loop beside ResNet-152 in a loop", vgg_closed, 1,
+		 resnet_closed, 1),
+	HELD_OUT("disb-c", "VGG-19 100 times/s beside five in a loop", vgg_100, 1, resnet_closed,
+		 5),
+	HELD_OUT("disb-d", "five services 20 times/s beside five in a loop", resnet_20, 5,
+		 resnet_closed, 5),
+	HELD_OUT("disb-e", "the same, Poisson arrivals", resnet_20_poisson, 5, resnet_closed, 5),
+	HELD_OUT("chat", "a language model's server by Azure's conversation trace", chat, 1, batch,
+		 1),
+	HELD_OUT("code", "the same by Azure's code trace, in bursts", code_assistant, 1, batch, 1),
+	HELD_OUT("driving", "bursts of four as DISB's REAL trace has them", driving, 1, batch, 1),
 };
 const size_t bench_nloads = GS_COUNT(bench_loads);
 
@@ -99,6 +204,9 @@ struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX] = {
 	{ "slices", "static slices: 1 us for one BE, 200 us for several", .slices = true },
 	{ "mps", "all in one MPS server", .mps = BENCH_MPS },
 	{ "mps-prio", "MPS, the BE at client priority 1", .mps = BENCH_MPS_PRIORITY },
+	{ "mps-75", "the same, and the BE may use 75 % of the SMs", .mps = BENCH_MPS_PRIORITY,
+	  .be_sm_percent = 75 },
+	{ "bare", "no gpusched at all: no daemon, no taps", .bare = true },
 	{ "lcbe", "policy lcbe", .policy = "lcbe", .told = true },
 	{ "rr", "policy rr", .policy = "rr", .told = true },
 	{ "auto", "policy auto", .everywhere = true, .policy = "auto", .told = true },
@@ -157,6 +265,12 @@ double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *sc
 					       : run->warmup_s;
 }
 
+bool bench_load_is(const struct bench_load *load, const char *name, size_t length)
+{
+	return !strncmp(load->name, name, length) &&
+	       (load->name[length] == '\0' || load->name[length] == '-');
+}
+
 const struct bench_load *bench_load(const char *name)
 {
 	for (size_t i = 0; i < bench_nloads; i++)
@@ -184,6 +298,11 @@ const struct bench_load *bench_alone_of(const struct bench_load *load)
 		if (bench_loads[i].lc == load->lc && bench_loads[i].nlc == load->nlc)
 			return &bench_loads[i];
 	return load;
+}
+
+unsigned int bench_kernels(const struct bench_program *p)
+{
+	return p->work == BENCH_REQUESTS ? p->kernels * (p->tokens ? p->tokens : 1) : 1;
 }
 
 /* ---- what is not here ------------------------------------------------------------------------ */

@@ -42,6 +42,7 @@ static const char *number(int digits, double v, char *buf, size_t size)
 static void tell(const struct bench_cell *cell)
 {
 	char rate[32], lost[32];
+	bool p99 = cell->n >= BENCH_P99_EACH;
 	const char *be = number(0, cell->be_rate, rate, sizeof(rate));
 
 	fprintf(stderr, "block %u  %-11s %-12s ", cell->block + 1, cell->load->name,
@@ -51,9 +52,9 @@ static void tell(const struct bench_cell *cell)
 	else if (!cell->n)
 		fprintf(stderr, "BE %s/s\n", be);
 	else
-		fprintf(stderr, "LC p50 %.0f p99 %.0f us, BE %s/s, lost %s %%%s\n",
-			cell->latency_us[gs_quantile_at(cell->n, 0.5)],
-			cell->latency_us[gs_quantile_at(cell->n, 0.99)], be,
+		fprintf(stderr, "LC p50 %.0f %s %.0f us of %zu, BE %s/s, lost %s %%%s\n",
+			cell->latency_us[gs_quantile_at(cell->n, 0.5)], p99 ? "p99" : "p90",
+			cell->latency_us[gs_quantile_at(cell->n, p99 ? 0.99 : 0.9)], cell->n, be,
 			number(1, cell->lost_pct, lost, sizeof(lost)),
 			cell->proved ? "" : ", NOT as the scheme says");
 }
@@ -97,7 +98,7 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 	double limit = 0;
 	int r = parse_mode(b, err);
 
-	b->m.tell = b->m.run.mode == BENCH_SIM ? NULL : tell;
+	b->m.tell = b->m.run.mode == BENCH_SIM || cli_opt(b->c, "held-out") ? NULL : tell;
 	b->quick = cli_opt(b->c, "quick");
 	b->m.counted = b->quick || blocks;
 	b->m.resume = cli_opt(b->c, "resume");
@@ -134,6 +135,15 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 }
 
 /* @list is names with commas between; NULL: all. */
+/* A load may be named by its beginning before a dash: "blocks", "llm". */
+static bool load_listed(const char *list, const struct bench_load *l, bool held_out)
+{
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (bench_load_is(l, at, strcspn(at, ",")))
+			return true;
+	return !list && l->held_out == held_out;
+}
+
 static bool listed(const char *list, const char *name)
 {
 	size_t n = strlen(name);
@@ -146,7 +156,10 @@ static bool listed(const char *list, const char *name)
 
 static bool known_load(const char *name)
 {
-	return bench_load(name);
+	for (size_t i = 0; i < bench_nloads; i++)
+		if (bench_load_is(&bench_loads[i], name, strlen(name)))
+			return true;
+	return false;
 }
 
 static bool known_scheme(const char *name)
@@ -199,7 +212,8 @@ static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 		const struct bench_scheme *s = &bench_schemes[i % nschemes];
 		struct bench_pick *p = &b->m.picks[b->m.npicks];
 
-		if (!listed(loads, l->name) || (!s->runs && !listed(schemes, s->name)) ||
+		if (!load_listed(loads, l, cli_opt(b->c, "held-out")) ||
+		    (!s->runs && !listed(schemes, s->name)) ||
 		    (!l->core && !s->everywhere && !schemes))
 			continue;
 		p->load = l;
@@ -280,9 +294,29 @@ static char *p50_cell(const json_t *row)
 	return with_interval(row, "lc_p50_us", 1, 0);
 }
 
+/* Of too few requests the 90th percentile and the largest, so named. */
 static char *p99_cell(const json_t *row)
 {
-	return with_interval(row, "lc_p99_us", 1, 0);
+	char *text = NULL;
+
+	if (gs_json_at(row, "lc_p99_us") || !gs_json_at(row, "lc_max_us"))
+		return with_interval(row, "lc_p99_us", 1, 0);
+	return asprintf(&text, "p90 %.0f, max %.0f", gs_json_number(row, "lc_p90_us"),
+			gs_json_number(row, "lc_max_us")) > 0
+		       ? text
+		       : NULL;
+}
+
+static char *token_cell(const json_t *row)
+{
+	char *p50 = with_interval(row, "lc_token_p50_us", 1, 0);
+	char *p99 = with_interval(row, "lc_token_p99_us", 1, 0), *text = NULL;
+
+	if (p50 && asprintf(&text, "%s / %s", p50, p99 ? p99 : "-") < 0)
+		text = NULL;
+	free(p50);
+	free(p99);
+	return text;
 }
 
 static char *share_cell(const json_t *row)
@@ -326,6 +360,7 @@ static const struct gs_column columns[] = {
 	{ "blocks", "BLOCKS", GS_COL_RIGHT },
 	{ "lc_p50_us", "LC P50 US", GS_COL_RIGHT, .cell = p50_cell, .spare = 1 },
 	{ "lc_p99_us", "LC P99 US", GS_COL_RIGHT, .cell = p99_cell },
+	{ "lc_token_p50_us", "TOKEN P50 / P99", GS_COL_RIGHT, .cell = token_cell, .spare = 2 },
 	{ "be_rate", "BE/S", GS_COL_TENTHS },
 	{ "be_share_of_default", "BE % OF DEFAULT", GS_COL_RIGHT, .cell = share_cell },
 	{ "lost_pct", "LOST %", GS_COL_TENTHS },
@@ -398,6 +433,39 @@ static void print_absent(const json_t *rows)
 	}
 }
 
+/* Of held-out loads nobody learns more than that they can be measured. */
+static int print_valid(const struct bench *b, const json_t *rows)
+{
+	static const struct gs_column shown[] = {
+		{ "load", "LOAD" },
+		{ "scheme", "SCHEME" },
+		{ "blocks", "BLOCKS", GS_COL_RIGHT },
+		{ "valid", "VALID" },
+		{ "why", "WHY", GS_COL_WRAP },
+	};
+	CLEANUP_JSON json_t *list = json_array();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		json_t *o = json_object(), *failed = json_object_get(row, "failed");
+		bool absent = gs_json_at(row, "absent");
+
+		json_object_set(o, "load", json_object_get(row, "load"));
+		json_object_set(o, "scheme", json_object_get(row, "scheme"));
+		json_object_set(o, "blocks", json_object_get(row, "blocks"));
+		json_object_set_new(
+			o, "valid",
+			absent ? json_null()
+			       : json_boolean(json_is_true(json_object_get(row, "proved")) &&
+					      json_is_null(failed) &&
+					      gs_json_number(row, "requests") > 0));
+		json_object_set(o, "why", absent ? json_object_get(row, "absent") : failed);
+		json_array_append_new(list, o);
+	}
+	return cli_print_rows(b->c, shown, GS_COUNT(shown), list);
+}
+
 static int print_rows(const struct bench *b, json_t *rows)
 {
 	CLEANUP_JSON json_t *there = json_array();
@@ -442,7 +510,7 @@ static int report(struct bench *b)
 	}
 	if (b->m.dir && keep(b, rows, &err))
 		fprintf(stderr, "gpusched: bench: %s\n", err.text);
-	r = print_rows(b, rows);
+	r = cli_opt(b->c, "held-out") ? print_valid(b, rows) : print_rows(b, rows);
 	return r ? r : b->m.partly ? GS_EXIT_PARTLY : GS_EXIT_OK;
 }
 

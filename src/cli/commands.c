@@ -134,6 +134,8 @@ static const struct cli_opt bench_opts[] = {
 	  "the GPU, the simulated one with the whole path, or the model in virtual time (real)" },
 	{ "gpus", 0, "N", "on N GPUs side by side, each with a block of its own (1)" },
 	{ "load", 0, "NAME,...", "only these loads" },
+	{ "held-out", 0, NULL,
+	  "the held-out loads instead, and only whether they are valid: prints no figure" },
 	{ "scheme", 0, "NAME,...", "only these schemes, on every chosen load" },
 	{ "policy", 0, "POLICY,...", "these policies too: names, or files of your own" },
 	{ "quick", 0, NULL, "few and short blocks" },

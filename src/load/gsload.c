@@ -41,6 +41,9 @@ static const struct option {
 	  "length of one kernel on an idle GPU (lc 100, be 1000)" },
 	{ "kernels", "N", LC | BE, NUMBER, AT(kernels), 1, 1e6,
 	  "kernels of one request, with be of one graph (1)" },
+	{ "tokens", "N", LC, NUMBER, AT(tokens), 1, 1e6,
+	  "a request is so many times these kernels, each looked at by the CPU before the next "
+	  "(1)" },
 	{ "graph", NULL, LC | BE, FLAG, AT(graph), 0, 0,
 	  "capture the kernels in a CUDA graph before the load, and launch that" },
 	{ "period-us", "US", LC, REAL, AT(period_us), 1, 1e9,
@@ -48,6 +51,9 @@ static const struct option {
 	{ "arrivals", "KIND", LC, ARRIVALS, AT(arrivals), 0, 0,
 	  "poisson or periodic: latency counts from the scheduled arrival; closed: the time "
 	  "between runs from completion to launch, latency from launch (poisson)" },
+	{ "cv", "X", LC, REAL, AT(cv), 1, 100,
+	  "coefficient of variation of the time between two requests; above 1 they come in bursts "
+	  "(1)" },
 	{ "burst", "N", LC, NUMBER, AT(burst), 1, 1e6, "requests that arrive at once (1)" },
 	{ "gap-us", "US", LC, REAL, AT(gap_us), 0, 1e8, "CPU time between two launches (0)" },
 	{ "lead-us", "US", LC, REAL, AT(lead_us), 0, 1e6,
@@ -200,6 +206,8 @@ static int parse_all(int argc, char **argv, struct gsload_options *o, struct gs_
 		.seed = 1,
 		.burst = 1,
 		.kernels = 1,
+		.tokens = 1,
+		.cv = 1,
 		.in_flight = 4,
 		.kernel_us = mode == GSLOAD_BE ? 1000 : 100,
 		.fill_pct = 100,
@@ -237,14 +245,19 @@ static void print_lc(const struct gsload_options *o, const struct gsload_result 
 {
 	static const char *const arrivals[] = { "poisson", "periodic", "closed" };
 
-	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"hold\":%s,\"lead_us\":%g,",
-	       arrivals[o->arrivals], o->period_us, o->hold ? "true" : "false", o->lead_us);
+	printf("\"arrivals\":\"%s\",\"period_us\":%g,\"cv\":%g,\"tokens\":%" PRIu64
+	       ",\"hold\":%s,\"lead_us\":%g,",
+	       arrivals[o->arrivals], o->period_us, o->cv, o->tokens, o->hold ? "true" : "false",
+	       o->lead_us);
 	if (o->hint)
 		printf("\"hint\":\"%s\",", gpusched_hint_state());
 	else
 		printf("\"hint\":null,");
 	print_parts("", r->latency_us, r->n);
 	print_parts("service_", r->service_us, r->n);
+	print_parts("late_", r->late_us, r->n);
+	if (o->tokens > 1)
+		print_parts("token_", r->token_us, r->ntokens);
 }
 
 static void print_result(const struct gsload_options *o, const struct gsload_cuda *c,
@@ -362,5 +375,7 @@ int main(int argc, char **argv)
 		gs_sleep_ns(10 * NS_PER_MS);
 	free(r.latency_us);
 	free(r.service_us);
+	free(r.late_us);
+	free(r.token_us);
 	return GS_EXIT_OK;
 }

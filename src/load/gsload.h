@@ -6,6 +6,7 @@
 #define GPUSCHED_LOAD_GSLOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "load/gsload_cuda.h"
@@ -17,9 +18,9 @@ enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 
 struct gsload_options {
 	enum gsload_mode mode;
-	uint64_t gpu, gpus, contexts, seed, kernels, burst, in_flight, count;
-	double kernel_us, block_us, fill_pct, period_us, gap_us, lead_us, seconds, warmup, delay,
-		linger;
+	uint64_t gpu, gpus, contexts, seed, kernels, tokens, burst, in_flight, count;
+	double kernel_us, block_us, fill_pct, period_us, cv, gap_us, lead_us, seconds, warmup,
+		delay, linger;
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
 	bool hold, hint, graph, memory, copy, ready, lines;
@@ -37,8 +38,13 @@ struct gsload_result {
 	uint64_t graph_launches; /* those of them that launched a graph */
 	uint64_t n;              /* requests or kernels counted */
 	double seconds;          /* that they took */
-	double *latency_us;      /* LC: sorted, n of them */
-	double *service_us;      /* LC: of them, from the first launch on; sorted */
+	/* LC, n of them, sorted */
+	double *latency_us; /* the GPU's part */
+	double *service_us; /* from the first launch on */
+	double *late_us;  /* by so much later than it could it began, and what follows from that */
+	double *token_us; /* LC with several tokens a request: ntokens of them, sorted */
+	size_t ntokens;
+	uint64_t from_ns; /* LC: the warm-up ends */
 	double iterations_per_us;
 	uint32_t iterations; /* of one thread of one block */
 };

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "basic/clock.h"
+#include "basic/rng.h"
 
 #define SPIN_NS 100000 /* the last stretch before an arrival is not slept */
 
@@ -14,17 +15,6 @@ static volatile uint64_t anew_ns; /* 0: they go on */
 void gsload_arrive_anew(void)
 {
 	anew_ns = gs_now_ns();
-}
-
-/* One splitmix64 stream: the same arrivals on every machine. */
-static double exponential(uint64_t *state, double mean)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	z ^= z >> 31;
-	return -mean * log(1.0 - (double)(z >> 11) / 9007199254740992.0);
 }
 
 struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint64_t start_ns)
@@ -42,7 +32,7 @@ static uint64_t due(struct gsload_schedule *s)
 
 	if (s->o->arrivals == GSLOAD_PERIODIC)
 		return s->last_ns + gsload_real_ns(s->o, period);
-	gap = exponential(&s->rng, period);
+	gap = gs_rng_gap(&s->rng, period, s->o->cv);
 	if (s->o->arrivals == GSLOAD_POISSON)
 		return s->last_ns + gsload_real_ns(s->o, gap);
 	return gs_now_ns() + gsload_real_ns(s->o, fmin(gap, 5 * period));
@@ -78,4 +68,17 @@ uint64_t gsload_next_arrival(struct gsload_schedule *s)
 	}
 	s->last_ns = s->o->arrivals == GSLOAD_CLOSED ? gs_now_ns() : at;
 	return s->last_ns;
+}
+
+struct gsload_latency gsload_latency_of(uint64_t *inout_free_ns, uint64_t at, uint64_t begin,
+					uint64_t done)
+{
+	uint64_t could = at > *inout_free_ns ? at : *inout_free_ns;
+	uint64_t in_time = could + (done - begin);
+
+	*inout_free_ns = in_time;
+	return (struct gsload_latency){
+		.gpu_ns = in_time - at,
+		.late_ns = done > in_time ? done - in_time : 0,
+	};
 }

@@ -20,6 +20,17 @@ struct gsload_schedule gsload_schedule_new(const struct gsload_options *o, uint6
  */
 uint64_t gsload_next_arrival(struct gsload_schedule *s);
 
+/*
+ * A request that was due at @at began at @begin and ended at @done. It could have begun at @at, or
+ * when the one before would have ended had nothing been late (*inout_free_ns, 0 at first). What it
+ * began later is the generator's own lateness; the rest is the GPU's part of its latency.
+ */
+struct gsload_latency {
+	uint64_t gpu_ns, late_ns;
+};
+struct gsload_latency gsload_latency_of(uint64_t *inout_free_ns, uint64_t at, uint64_t begin,
+					uint64_t done);
+
 /* For a signal's handler. */
 void gsload_arrive_anew(void);
 

@@ -323,26 +323,65 @@ static void spin(const struct gsload_options *o, double us)
 		;
 }
 
+/* Room for one more in a list of @n, whose room is a power of two, at least 1024. */
+static void make_room(double **list, size_t n)
+{
+	if (*list && (n < 1024 || (n & (n - 1))))
+		return;
+	*list = realloc(*list, (n < 1024 ? 1024 : 2 * n) * sizeof(double));
+	if (!*list)
+		exit(GS_EXIT_FAILED);
+}
+
+/* A token has ended, which began where the one before ended. */
+static void take_token(const struct gsload_options *o, struct gsload_result *r,
+		       uint64_t *inout_from)
+{
+	uint64_t now = gs_now_ns();
+	double us = sim_us(o, now - *inout_from);
+
+	*inout_from = now;
+	if (o->tokens < 2)
+		return;
+	print_line(o, now, "tok", us);
+	if (now < r->from_ns)
+		return;
+	make_room(&r->token_us, r->ntokens);
+	r->token_us[r->ntokens++] = us;
+}
+
+/* The work between two looks of the CPU at what came out. */
+static void token(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
+		  struct gsload_result *r)
+{
+	uint64_t batches = o->graph ? 1 : o->kernels;
+
+	for (uint64_t i = 0; i < batches; i++) {
+		batch_launch(c, r, b);
+		if (i + 1 < batches)
+			spin(o, o->gap_us);
+	}
+}
+
 /* *ret_launched_ns: when its first launch began. */
 static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		    struct hold *h, struct gsload_result *r, uint64_t *ret_launched_ns)
 {
-	uint64_t batches = o->graph ? 1 : o->kernels;
+	uint64_t from;
 
 	if (o->hint)
 		gpusched_hint_coming();
 	spin(o, o->lead_us);
 	if (o->hold)
 		hold_begin(c, h, r);
-	*ret_launched_ns = gs_now_ns();
-	for (uint64_t i = 0; i < batches; i++) {
-		batch_launch(c, r, b);
-		if (i + 1 < batches)
-			spin(o, o->gap_us);
+	*ret_launched_ns = from = gs_now_ns();
+	for (uint64_t i = 0; i < o->tokens; i++) {
+		token(c, o, b, r);
+		if (o->hint && !i)
+			gpusched_hint_here();
+		wait_all(c);
+		take_token(o, r, &from);
 	}
-	if (o->hint)
-		gpusched_hint_here();
-	wait_all(c);
 	if (o->hint)
 		gpusched_hint_done();
 	if (o->hold) {
@@ -351,33 +390,39 @@ static void request(struct gsload_cuda *c, const struct gsload_options *o, const
 	}
 }
 
-/* Room for one more result in both lists. */
-static void make_room(struct gsload_result *r, size_t *inout_room)
+/* A request that has ended; *inout_free_ns: see gsload_latency_of(). */
+static void take_request(const struct gsload_options *o, struct gsload_result *r, uint64_t at,
+			 uint64_t begin, uint64_t launched, uint64_t *inout_free_ns)
 {
-	if (r->n < *inout_room)
+	uint64_t done = gs_now_ns();
+	struct gsload_latency l = gsload_latency_of(inout_free_ns, at, begin, done);
+
+	if (o->lines)
+		printf("{\"t\":%.6f,\"us\":%.1f,\"late\":%.1f}\n", (double)done / 1e9,
+		       sim_us(o, l.gpu_ns), sim_us(o, l.late_ns));
+	if (at < r->from_ns)
 		return;
-	*inout_room = *inout_room ? *inout_room * 2 : 1024;
-	r->latency_us = realloc(r->latency_us, *inout_room * sizeof(double));
-	r->service_us = realloc(r->service_us, *inout_room * sizeof(double));
-	if (!r->latency_us || !r->service_us)
-		exit(GS_EXIT_FAILED);
+	make_room(&r->latency_us, r->n);
+	make_room(&r->service_us, r->n);
+	make_room(&r->late_us, r->n);
+	r->latency_us[r->n] = sim_us(o, l.gpu_ns);
+	r->late_us[r->n] = sim_us(o, l.late_ns);
+	r->service_us[r->n++] = sim_us(o, done - launched);
 }
 
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r)
 {
-	uint64_t start = gs_now_ns(), from, end, at = start;
+	uint64_t start = gs_now_ns(), end, at = start, left = 0, launched, begin, free_ns = 0;
 	struct gsload_schedule arrivals = gsload_schedule_new(o, start);
-	uint64_t left = 0, launched, done;
 	struct hold hold = { 0 };
 	struct batch batch;
-	size_t room = 0;
 
 	r->iterations = iterations_of(r, o->kernel_us);
 	batch_new(c, o, r, full_grid(c), &batch);
 	if (o->hold)
 		hold_new(c, &hold);
-	from = start + gsload_real_ns(o, o->warmup * 1e6);
-	end = from + gsload_real_ns(o, o->seconds * 1e6);
+	r->from_ns = start + gsload_real_ns(o, o->warmup * 1e6);
+	end = r->from_ns + gsload_real_ns(o, o->seconds * 1e6);
 	while (!gsload_stop && (o->seconds <= 0 || at < end) && (!o->count || r->n < o->count)) {
 		if (!left--) {
 			at = gsload_next_arrival(&arrivals);
@@ -385,17 +430,14 @@ void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct
 		}
 		if (gsload_stop)
 			break;
+		begin = gs_now_ns();
 		request(c, o, &batch, &hold, r, &launched);
-		done = gs_now_ns();
-		print_line(o, done, "us", sim_us(o, done - at));
-		if (at < from)
-			continue;
-		make_room(r, &room);
-		r->latency_us[r->n] = sim_us(o, done - at);
-		r->service_us[r->n++] = sim_us(o, done - launched);
+		take_request(o, r, at, begin, launched, &free_ns);
 	}
-	r->seconds = gs_now_ns() > from ? sim_us(o, gs_now_ns() - from) / 1e6 : 0;
+	r->seconds = gs_now_ns() > r->from_ns ? sim_us(o, gs_now_ns() - r->from_ns) / 1e6 : 0;
 	batch_free(c, &batch);
 	gs_sort(r->latency_us, r->n);
 	gs_sort(r->service_us, r->n);
+	gs_sort(r->late_us, r->n);
+	gs_sort(r->token_us, r->ntokens);
 }

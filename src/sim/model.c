@@ -9,7 +9,7 @@
 
 #include "gpusched/abi.h"
 #include "sim/model_priv.h"
-#include "sim/rng.h"
+#include "basic/rng.h"
 
 #define MAX_GPUS 64
 
@@ -305,7 +305,7 @@ uint64_t sim_call_time(struct sim_model *m, enum sim_call call)
 {
 	const struct sim_call_range *r = &m->p.call[call];
 
-	return sim_rng_range(&m->rng, r->min_ns, r->max_ns);
+	return gs_rng_range(&m->rng, r->min_ns, r->max_ns);
 }
 
 uint64_t sim_launch_time(struct sim_model *m)
@@ -315,5 +315,5 @@ uint64_t sim_launch_time(struct sim_model *m)
 
 uint64_t sim_notice_time(struct sim_model *m)
 {
-	return m->p.notice_ns + sim_rng_exp(&m->rng, (double)m->p.notice_tail_ns);
+	return m->p.notice_ns + (uint64_t)gs_rng_exp(&m->rng, (double)m->p.notice_tail_ns);
 }

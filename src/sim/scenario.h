@@ -44,8 +44,8 @@ struct sim_group {
 	unsigned int wait_every; /* so many of them, the program waits for the GPU; 0: at the end */
 	unsigned int burst;      /* requests that arrive at once */
 	double launch_gap_us;    /* CPU time between two launches of a request */
-	double gap_us;
-	double prep_us; /* hold = hint: CPU time between arrival and launch */
+	double gap_us, cv;       /* cv: of the gaps, above 1 they come in bursts */
+	double prep_us;          /* hold = hint: CPU time between arrival and launch */
 	double hold_limit_us;
 	unsigned int in_flight; /* BE */
 	bool sync; /* BE: none of the group begins a kernel before all have ended the one before */
@@ -142,6 +142,8 @@ struct sim_process_result {
 	unsigned int index, gpu;
 	uint64_t *latency_ns; /* sorted */
 	size_t nlatency;
+	uint64_t *piece_ns; /* wait_every: of each piece of a request; sorted */
+	size_t npieces;
 	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
 	uint64_t gpu_time_ns, switches, suspended_ns;
 	struct sim_tsg_state all;           /* of all its life, the model's record */

@@ -71,6 +71,7 @@ static const struct key group_keys[] = {
 	{ "burst", UINT, G(burst), 1, 1000 },
 	{ "launch_gap_us", DOUBLE, G(launch_gap_us), 0, 1e8 },
 	{ "gap_us", DOUBLE, G(gap_us), 0, 1e9 },
+	{ "cv", DOUBLE, G(cv), 1, 100 },
 	{ "prep_us", DOUBLE, G(prep_us), 0, 1e8 },
 	{ "hold_limit_us", DOUBLE, G(hold_limit_us), 1, 1e8 },
 	{ "sync", YESNO, G(sync) },

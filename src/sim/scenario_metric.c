@@ -10,10 +10,14 @@
 #include "basic/sample.h"
 #include "sim/scenario.h"
 
-/* Latencies of several processes as one sorted array. */
-struct pool {
+struct times {
 	uint64_t *ns;
 	size_t n;
+};
+
+/* Latencies of several processes, and of their requests' pieces, each as one sorted array. */
+struct pool {
+	struct times all, pieces;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
 	double lost;
 	size_t processes;
@@ -33,13 +37,19 @@ static double rate_of(const struct sim_process_result *p)
 	return p->ran_s > 0 ? n / p->ran_s : 0;
 }
 
+static void append(struct times *t, const uint64_t *ns, size_t n)
+{
+	if (n)
+		memcpy(t->ns + t->n, ns, n * sizeof(*ns));
+	t->n += n;
+}
+
 static void add(struct pool *o, const struct sim_process_result *p, double measured_s)
 {
 	double rate = rate_of(p);
 
-	if (p->nlatency)
-		memcpy(o->ns + o->n, p->latency_ns, p->nlatency * sizeof(*o->ns));
-	o->n += p->nlatency;
+	append(&o->all, p->latency_ns, p->nlatency);
+	append(&o->pieces, p->piece_ns, p->npieces);
 	o->rate += rate;
 	o->rate_min = !o->processes || rate < o->rate_min ? rate : o->rate_min;
 	o->rate_max = rate > o->rate_max ? rate : o->rate_max;
@@ -55,22 +65,27 @@ static void add(struct pool *o, const struct sim_process_result *p, double measu
 
 static int gather(const struct sim_result *r, const char *target, struct pool *ret)
 {
-	size_t n = 0;
+	size_t n = 0, pieces = 0;
 
-	for (size_t i = 0; i < r->nprocesses; i++)
-		if (sim_target_matches(target, r->processes[i].group, r->processes[i].index))
-			n += r->processes[i].nlatency;
-	*ret = (struct pool){ .ns = malloc((n + 1) * sizeof(uint64_t)) };
-	if (!ret->ns)
+	for (size_t i = 0; i < r->nprocesses; i++) {
+		if (!sim_target_matches(target, r->processes[i].group, r->processes[i].index))
+			continue;
+		n += r->processes[i].nlatency;
+		pieces += r->processes[i].npieces;
+	}
+	*ret = (struct pool){ .all.ns = malloc((n + 1) * sizeof(uint64_t)),
+			      .pieces.ns = malloc((pieces + 1) * sizeof(uint64_t)) };
+	if (!ret->all.ns || !ret->pieces.ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nprocesses; i++)
 		if (sim_target_matches(target, r->processes[i].group, r->processes[i].index))
 			add(ret, &r->processes[i], r->measured_s);
-	qsort(ret->ns, ret->n, sizeof(*ret->ns), by_value);
+	qsort(ret->all.ns, ret->all.n, sizeof(uint64_t), by_value);
+	qsort(ret->pieces.ns, ret->pieces.n, sizeof(uint64_t), by_value);
 	return ret->processes ? 0 : -ENOENT;
 }
 
-static int quantile(const struct pool *o, double q, double *ret)
+static int quantile(const struct times *o, double q, double *ret)
 {
 	if (!o->n)
 		return -ENODATA;
@@ -84,7 +99,7 @@ static int value(const struct pool *o, double v, double *ret)
 	return 0;
 }
 
-static int mean(const struct pool *o, double *ret)
+static int mean(const struct times *o, double *ret)
 {
 	double sum = 0;
 
@@ -97,11 +112,13 @@ static int mean(const struct pool *o, double *ret)
 }
 
 #define METRICS(X) \
-	X("p50_us", quantile(o, 0.50, ret)) \
-	X("p90_us", quantile(o, 0.90, ret)) \
-	X("p99_us", quantile(o, 0.99, ret)) \
-	X("max_us", quantile(o, 1, ret)) \
-	X("mean_us", mean(o, ret)) \
+	X("p50_us", quantile(&o->all, 0.50, ret)) \
+	X("p90_us", quantile(&o->all, 0.90, ret)) \
+	X("p99_us", quantile(&o->all, 0.99, ret)) \
+	X("max_us", quantile(&o->all, 1, ret)) \
+	X("piece_p50_us", quantile(&o->pieces, 0.50, ret)) \
+	X("piece_p99_us", quantile(&o->pieces, 0.99, ret)) \
+	X("mean_us", mean(&o->all, ret)) \
 	X("rate", value(o, o->rate, ret)) \
 	X("rate_min", value(o, o->rate_min, ret)) \
 	X("rate_max", value(o, o->rate_max, ret)) \
@@ -151,7 +168,8 @@ int sim_result_metric(const struct sim_result *r, const char *metric, double *re
 	err = gather(r, target, &o);
 	if (!err)
 		err = pool_metric(&o, name, ret);
-	free(o.ns);
+	free(o.all.ns);
+	free(o.pieces.ns);
 	return err;
 }
 

@@ -27,6 +27,7 @@ struct sim_proc {
 	uint64_t counted_from, next_arrival;
 	/* of its request; to_launch: before it waits; to_begin: behind that */
 	unsigned int to_launch, to_finish, to_begin, request;
+	uint64_t piece_from;            /* its piece under way began then */
 	uint64_t steps, steps_launched; /* sync: kernels done, and under way or done */
 	unsigned int of_burst;          /* requests of this arrival that are left */
 	bool released[SIM_HOLD_FLAGS];

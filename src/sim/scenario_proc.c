@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "basic/clock.h"
-#include "sim/rng.h"
+#include "basic/rng.h"
 #include "sim/scenario_priv.h"
 
 enum cookie { COOKIE_KERNEL, COOKIE_HOLD };
@@ -75,6 +75,7 @@ static void launch_piece(struct sim_proc *p)
 
 	p->to_begin -= n;
 	p->to_launch = p->to_finish = n;
+	p->piece_from = now_of(p);
 	sim_post(p->sim, now_of(p) + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
 }
 
@@ -110,17 +111,38 @@ static void next_request(struct sim_proc *p)
 	}
 	p->of_burst = g->burst - 1;
 	if (g->arrivals == SIM_ARRIVE_CLOSED) {
-		ns = sim_rng_exp(&p->rng, gap);
+		ns = (uint64_t)gs_rng_gap(&p->rng, gap, g->cv);
 		if (ns > (uint64_t)(5 * gap))
 			ns = (uint64_t)(5 * gap);
 		p->next_arrival = now_of(p) + ns + p->sim->s->params.sleep_late_ns;
 	} else if (g->arrivals == SIM_ARRIVE_PERIODIC) {
 		p->next_arrival += (uint64_t)gap;
 	} else {
-		p->next_arrival += sim_rng_exp(&p->rng, gap);
+		p->next_arrival += (uint64_t)gs_rng_gap(&p->rng, gap, g->cv);
 	}
 	ns = p->next_arrival > now_of(p) ? p->next_arrival : now_of(p);
 	sim_post(p->sim, ns, SIM_EV_ARRIVE, p, 0);
+}
+
+static void keep_time(struct sim_proc *p, uint64_t **list, size_t *inout_n, uint64_t ns)
+{
+	if ((*inout_n & (*inout_n - 1)) == 0) {
+		size_t room = *inout_n ? 2 * *inout_n : 1;
+		uint64_t *grown = reallocarray(*list, room, sizeof(*grown));
+
+		if (!grown) {
+			gs_fail(&p->sim->err, -ENOMEM, "out of memory");
+			return;
+		}
+		*list = grown;
+	}
+	(*list)[(*inout_n)++] = ns;
+}
+
+static void piece_done(struct sim_proc *p)
+{
+	if (measured(p) && p->g->wait_every)
+		keep_time(p, &p->res->piece_ns, &p->res->npieces, now_of(p) - p->piece_from);
 }
 
 static void request_done(struct sim_proc *p)
@@ -130,17 +152,7 @@ static void request_done(struct sim_proc *p)
 
 	p->busy = false;
 	if (measured(p)) {
-		if ((r->nlatency & (r->nlatency - 1)) == 0) {
-			size_t cap = r->nlatency ? 2 * r->nlatency : 1;
-			uint64_t *a = reallocarray(r->latency_ns, cap, sizeof(*a));
-
-			if (!a) {
-				gs_fail(&p->sim->err, -ENOMEM, "out of memory");
-				return;
-			}
-			r->latency_ns = a;
-		}
-		r->latency_ns[r->nlatency++] = latency;
+		keep_time(p, &r->latency_ns, &r->nlatency, latency);
 		r->missed += p->g->deadline_us && latency > p->g->deadline_us * NS_PER_US;
 	}
 	next_request(p);
@@ -228,6 +240,7 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 		p->released[p->request % SIM_HOLD_FLAGS] = true;
 		break;
 	case SIM_EV_NOTICE:
+		piece_done(p);
 		if (p->to_begin) {
 			launch_piece(p);
 			break;

@@ -9,7 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/grow.h"
-#include "sim/rng.h"
+#include "basic/rng.h"
 #include "sim/scenario_priv.h"
 
 static bool before(const struct sim_event *a, const struct sim_event *b)
@@ -139,7 +139,6 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 static int make_processes(struct sim_sim *x)
 {
 	const struct sim_scenario *s = x->s;
-	uint64_t rng = x->res->seed;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->ngroups; i++)
@@ -161,7 +160,7 @@ static int make_processes(struct sim_sim *x)
 			p->g = g;
 			p->index = k;
 			p->gpu = g->spread ? k % s->gpus : g->gpu;
-			p->rng = sim_rng_next(&rng);
+			p->rng = gs_rng_named(x->res->seed, g->name, k);
 			p->res = &x->res->processes[n];
 			p->res->group = g;
 			p->res->index = k;
@@ -212,6 +211,8 @@ static void finish(struct sim_sim *x)
 		sim_proc_finish(&x->procs[i]);
 		if (r->nlatency)
 			qsort(r->latency_ns, r->nlatency, sizeof(*r->latency_ns), by_value);
+		if (r->npieces)
+			qsort(r->piece_ns, r->npieces, sizeof(*r->piece_ns), by_value);
 	}
 	for (size_t i = 0; i < x->res->nturns; i++)
 		if (!x->res->turns[i].end_ns)
@@ -271,8 +272,10 @@ void sim_result_free(struct sim_result *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->nprocesses; i++)
+	for (size_t i = 0; i < r->nprocesses; i++) {
 		free(r->processes[i].latency_ns);
+		free(r->processes[i].piece_ns);
+	}
 	free(r->processes);
 	free(r->checks);
 	free(r->turns);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gpusched bench: on the model and through the whole path; what it keeps, goes on with, and refuses.
-# timeout: 150
+# timeout: 240
 # needs: root bpf fuse
 # alone: yes
 . "$(dirname "$0")/lib.sh"
@@ -41,6 +41,34 @@ is "$(row a-1be alone '.be_rate')" null "there is no BE where the LC is alone"
 is "$(row a-1be mps '[.absent, .lc_p50_us] | @json')" '["the model has no MPS",null]' "what is absent has no figures"
 is "$(row half-be lcbe .load)" "" "a load that is not core is measured under few schemes"
 ge "$(row half-be default .be_rate)" 400 "a BE that rests counts its kernels"
+
+# ---- loads of a language model's server; too few requests for a 99th percentile ------------------
+
+rows=$("$gpusched" bench --gpu sim --quick --json --load llm,blocks --scheme alone,default,bare)
+is "$(jq -rs 'map(.load) | unique | join(" ")' <<<"$rows")" \
+	"blocks-100-1be blocks-100-3be blocks-1000-1be blocks-1000-3be blocks-20-1be blocks-20-3be llm-30 llm-60 llm-75 llm-90" \
+	"a load is chosen by the beginning of its name"
+ge "$(row llm-30 alone .lc_token_p99_us)" 1200 "a token takes its graph's time at least"
+le "$(row llm-30 alone .lc_token_p99_us)" 1400 "a token alone takes little more"
+ge "$(row llm-60 default '.lc_token_p50_us')" 3000 "by default a BE's turn comes between two tokens"
+is "$(row llm-30 alone '[.requests >= 500, .lc_p99_us] | @json')" "[false,null]" "few requests have no 99th percentile"
+ge "$(row llm-30 alone '.lc_max_us - .lc_p90_us')" 0 "few requests have a 90th percentile and a largest"
+is "$(row blocks-20-1be alone '.lc_p99_us != null')" true "500 requests have a 99th percentile"
+is "$(row blocks-20-1be bare .lc_p50_us)" "$(row blocks-20-1be default .lc_p50_us)" \
+	"on the model no gpusched at all is the driver's default"
+is "$(jq -s 'map(has("driver") and has("host_gpus") and (.build | length > 4)) | all' <<<"$rows")" true \
+	"each row says driver, build and GPUs on the host"
+like "$("$gpusched" bench --gpu sim --quick --load llm-90 --scheme alone)" 'p90 [0-9]+, max [0-9]+' \
+	"the table names the percentile that it shows instead"
+
+# ---- held-out loads ------------------------------------------------------------------------------
+
+rows=$("$gpusched" bench --gpu sim --quick --held-out --json --blocks 1 --scheme alone,default,auto)
+is "$(jq -s 'map(.valid) | [length, all] | @json' -r <<<"$rows")" "[24,true]" "every held-out load is valid"
+is "$(jq -s 'map(keys) | unique | add | join(" ")' -r <<<"$rows")" "blocks load scheme valid why" \
+	"held-out loads print no figure"
+is "$("$gpusched" bench --gpu sim --quick --blocks 1 --seconds 0.5 --json --scheme alone | jq -s 'map(select(.load | test("^held"))) | length')" \
+	0 "held-out loads are measured only when they are asked for"
 
 # ---- a policy of one's own ---------------------------------------------------------------------------
 
@@ -105,7 +133,7 @@ le "$(row a-1be auto-untold '.lc_p50_us * 2')" "$(row a-1be default .lc_p50_us)"
 # ---- the whole path ------------------------------------------------------------------------------
 
 rows=$(PATH=$build/simmps:$PATH "$gpusched" bench --gpu path --quick --dilate 3 --warmup 0.3 --load a-3be \
-	--scheme alone,default,rr,slices,mps --policy "$scratch/mine.bpf.c" --json 2>"$scratch/told")
+	--scheme alone,default,rr,slices,mps,bare --policy "$scratch/mine.bpf.c" --json 2>"$scratch/told")
 diag "$(cat "$scratch/told")"
 like "$(cat "$scratch/told")" "alone +LC .* BE -/s, lost" "what is not there has no number"
 is "$(row a-3be default .mode)" path "the same through the whole path"
@@ -113,6 +141,9 @@ le "$(row a-3be rr '.lc_p50_us * 4')" "$(row a-3be default .lc_p50_us)" "under r
 is "$(row a-3be rr '.in_force.policy')" rr "the policy was in force"
 is "$(row a-3be "$scratch/mine.bpf.c" '.in_force.policy')" mine "so was one's own"
 is "$(row a-3be slices '.in_force.be_timeslice_us | @json')" "[200,200,200]" "static slices were"
+is "$(row a-3be bare '.in_force | [.policy, .daemon] | @json')" "[null,false]" "without gpusched there is no daemon"
+is "$(row a-3be rr '.in_force.policy')" rr "the next cell has its daemon again"
+is "$(row a-3be default '[.driver != null, .host_gpus] | @json')" "[true,1]" "rows name the driver and the GPUs"
 is "$(jq -s 'map(select(.lc_p50_us) | .proved) | all' <<<"$rows")" true "all was as the schemes say"
 is "$(row a-3be mps '.in_force.mps_clients')" 4 "all were clients of an MPS server, which says so itself"
 is "$(pgrep -c -f "$build/simmps/nvidia-cuda-mps-server")" 0 "which is gone"
@@ -122,6 +153,8 @@ le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with s
 rows=$("$gpusched" bench --gpu path --dilate 3 --warmup 0.2 --seconds 1 --blocks 1 --load open-1be --scheme default,lcbe,auto --json)
 few=$(jq -s 'map(.requests) | min' <<<"$rows")
 diag "requests: $(jq -s -c 'map(.requests)' <<<"$rows")"
+is "$(jq -s 'map(.late_p99_us | type) | unique | @json' -r <<<"$rows")" '["number"]' \
+	"the generator's own lateness is counted apart"
 ge "$few" 150 "requests by the clock"
 le "$(jq -s 'map(.requests) | max' <<<"$rows")" $((few + 6)) "all schemes of a block have the same ones"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* When the load generator's requests come, and that they begin anew. */
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
+#include "basic/rng.h"
 #include "load/gsload_arrivals.h"
 
 #define N 20
@@ -101,13 +103,54 @@ static void test_closed(void **state)
 	}
 }
 
+/* What the generator begins too late is its own, for the requests that queue behind it too. */
+static void test_late(void **state)
+{
+	uint64_t free_ns = 0;
+	struct gsload_latency l = gsload_latency_of(&free_ns, 1000, 1000, 1100);
+
+	assert_int_equal(l.gpu_ns, 100);
+	assert_int_equal(l.late_ns, 0);
+	l = gsload_latency_of(&free_ns, 2000, 2300, 2400); /* woke 300 late */
+	assert_int_equal(l.gpu_ns, 100);
+	assert_int_equal(l.late_ns, 300);
+	l = gsload_latency_of(&free_ns, 2050, 2400, 2500); /* waited for that one: 50 of its own */
+	assert_int_equal(l.gpu_ns, 150);
+	assert_int_equal(l.late_ns, 300);
+	l = gsload_latency_of(&free_ns, 2060, 2500, 2600); /* a queue is the GPU's part */
+	assert_int_equal(l.gpu_ns, 240);
+	l = gsload_latency_of(&free_ns, 9000, 9000, 9100);
+	assert_int_equal(l.gpu_ns, 100);
+	assert_int_equal(l.late_ns, 0);
+}
+
+/* Bursty arrivals: the mean and the coefficient of variation that were asked for. */
+static void test_bursty(void **state)
+{
+	static const double cvs[] = { 0, 1, 2, 13.15 };
+
+	for (size_t k = 0; k < 4; k++) {
+		double sum = 0, squares = 0, n = 2e6, want = cvs[k] > 1 ? cvs[k] : 1;
+		uint64_t rng = 5;
+
+		for (size_t i = 0; i < (size_t)n; i++) {
+			double gap = gs_rng_gap(&rng, 100, cvs[k]);
+
+			sum += gap;
+			squares += gap * gap;
+		}
+		assert_true(fabs(sum / n / 100 - 1) < 0.05);
+		assert_true(fabs(sqrt(squares / n - sum / n * sum / n) / (sum / n) / want - 1) <
+			    0.05);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_anew),
-		cmocka_unit_test(test_those_due_before),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_anew),    cmocka_unit_test(test_those_due_before),
+		cmocka_unit_test(test_waiting), cmocka_unit_test(test_closed),
+		cmocka_unit_test(test_late),    cmocka_unit_test(test_bursty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

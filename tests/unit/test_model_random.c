@@ -5,7 +5,7 @@
  * adds up to no more than the time that passed, and the same seed gives the same log.
  */
 #include "model_world.h"
-#include "sim/rng.h"
+#include "basic/rng.h"
 
 #define TSGS 6
 #define CHANNELS 3
@@ -74,7 +74,7 @@ static bool chaos_flag(void *arg)
 
 static void submit(struct chaos *c, int i, struct queue *q)
 {
-	uint64_t r = sim_rng_next(&c->rng);
+	uint64_t r = gs_rng_next(&c->rng);
 	struct sim_work w = { .cookie = q->submitted };
 
 	switch (i < 4 ? r % 8 : 6 + r % 2) {
@@ -103,8 +103,8 @@ static void submit(struct chaos *c, int i, struct queue *q)
 
 static void disturb(struct chaos *c)
 {
-	int i = (int)(sim_rng_next(&c->rng) % TSGS);
-	uint64_t r = sim_rng_next(&c->rng);
+	int i = (int)(gs_rng_next(&c->rng) % TSGS);
+	uint64_t r = gs_rng_next(&c->rng);
 	struct queue *q = &c->q[i][r % CHANNELS];
 
 	switch (r / 16 % 16) {
@@ -190,9 +190,9 @@ static uint64_t chaos_run(uint64_t seed)
 		make(&c, i);
 	for (int n = 0; n < STEPS; n++) {
 		disturb(&c);
-		if (sim_rng_next(&c.rng) & 1)
+		if (gs_rng_next(&c.rng) & 1)
 			sim_model_advance(c.m,
-					  sim_model_now(c.m) + sim_rng_next(&c.rng) % (300 * US));
+					  sim_model_now(c.m) + gs_rng_next(&c.rng) % (300 * US));
 	}
 	finish(&c);
 	sim_model_free(c.m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scenarios: the file, processes, actions, rotation, a policy host, checks, reports. */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -599,6 +600,66 @@ static void exit_codes(void **state)
 	assert_int_equal(sim_cmd_run("all", &bad_seed, 1, false), GS_EXIT_USAGE);
 }
 
+/* Arrivals follow from the seed and the process's own name, whoever else there is. */
+static void arrivals_follow_the_name(void **state)
+{
+	static const char open_lc[] =
+		"[process lc]\nkind = lc\narrivals = poisson\nkernel_us = 10\ngap_us = 5000\n";
+	static const char *const beside[] = {
+		"", BE, "[process a]\nkind = lc\nkernel_us = 100\ngap_us = 900\n"
+	};
+	double requests[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
+		CLEANUP(sim_result_freep) struct sim_result *r = NULL;
+		char text[512];
+
+		snprintf(text, sizeof(text), "[scenario]\nduration_s = 60\n%s%s", beside[i],
+			 open_lc);
+		s = load(text);
+		r = run(s);
+		requests[i] = metric(r, "lc.requests");
+	}
+	assert_true(requests[0] > 11000);
+	assert_true(fabs(requests[1] - requests[0]) <= 3);
+	assert_true(fabs(requests[2] - requests[0]) <= 3);
+}
+
+/* Of bursty arrivals there are as many, and they wait for each other. */
+static void bursty_arrivals_queue(void **state)
+{
+	static const char lc[] = "kind = lc\narrivals = poisson\nkernel_us = 2000\ngap_us = 5000\n";
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
+	CLEANUP(sim_result_freep) struct sim_result *r = NULL;
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "[scenario]\nduration_s = 300\ngpus = 2\n[process even]\n%s[process bursty]\n%s"
+		 "cv = 5\ngpu = 1\n",
+		 lc, lc);
+	s = load(text);
+	r = run(s);
+	assert_true(fabs(metric(r, "bursty.requests") / metric(r, "even.requests") - 1) < 0.2);
+	assert_true(metric(r, "bursty.p50_us") > 1.3 * metric(r, "even.p50_us"));
+}
+
+/* The pieces of a request are timed one by one. */
+static void pieces_are_timed(void **state)
+{
+	CLEANUP(sim_scenario_freep)
+	struct sim_scenario *s = load(HEAD "[process lc]\nkind = lc\narrivals = closed\n"
+					   "kernel_us = 1000\nkernels = 8\nwait_every = 1\n"
+					   "gap_us = 5000\n");
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	assert_true(metric(r, "lc.piece_p50_us") > 1000 && metric(r, "lc.piece_p50_us") < 1100);
+	assert_true(fabs(metric(r, "lc.p50_us") - 8 * metric(r, "lc.piece_p50_us")) < 200);
+	/* the window may cut a request at either end */
+	assert_true(fabs((double)r->processes[0].npieces -
+			 8.0 * (double)r->processes[0].nlatency) <= 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -608,6 +669,9 @@ int main(void)
 		cmocka_unit_test(back_to_back_fills_the_gpu),
 		cmocka_unit_test(open_loop_counts_from_the_arrival),
 		cmocka_unit_test(same_seed_same_result),
+		cmocka_unit_test(arrivals_follow_the_name),
+		cmocka_unit_test(bursty_arrivals_queue),
+		cmocka_unit_test(pieces_are_timed),
 		cmocka_unit_test(actions_act),
 		cmocka_unit_test(rotation_leaves_one_runnable),
 		cmocka_unit_test(processes_come_and_go),
