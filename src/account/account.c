@@ -602,17 +602,6 @@ void gs_account_gone(struct gs_account *a, uint64_t id)
 	free(t);
 }
 
-void gs_account_prune(struct gs_account *a,
-		      bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
-		      void *user)
-{
-	struct tsg *t, *next;
-
-	HASH_ITER(hh, a->tsgs, t, next)
-		if (!is_there(&t->key, t->id, user))
-			gs_account_gone(a, t->id);
-}
-
 /* ---- what is known --------------------------------------------------------------------------- */
 
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret)

@@ -62,10 +62,6 @@ void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
 /* Ours to know, from @ns on, as there: while it is suspended it does not wait for its turn. */
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns);
 void gs_account_gone(struct gs_account *a, uint64_t id);
-/* Those are gone that @is_there denies: word of their end may have been lost. */
-void gs_account_prune(struct gs_account *a,
-		      bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
-		      void *user);
 
 /*
  * Reads what there is. Returns when to call again, ns, CLOCK_MONOTONIC: soon while there are

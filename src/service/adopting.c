@@ -106,7 +106,7 @@ static void end_trip(struct gs_service *s)
 
 static void meet(struct gs_service *s, struct gpusched_tsg *rec, pid_t *inout_noted)
 {
-	gs_record_tell(s, rec, GPUSCHED_EV_TSG_NEW, 0);
+	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_TSG_NEW, 0);
 	if (s->p) {
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);

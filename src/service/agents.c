@@ -363,9 +363,9 @@ void gs_agents_call(struct gs_service *s, const struct gs_engine_call *call)
 		one->sheet->yield_ns = gs_now_ns();
 }
 
-void gs_agents_exec(struct gs_service *s, pid_t pid)
+void gs_agents_tapped(struct gs_service *s, const struct gpusched_event *ev)
 {
-	struct agent *one = find(s->agents, pid);
+	struct agent *one = ev->type == GPUSCHED_EV_EXEC ? find(s->agents, (pid_t)ev->pid) : NULL;
 
 	if (one)
 		gone(s->agents, (size_t)(one - s->agents->all));

@@ -46,7 +46,7 @@ void gs_agents_look(struct gs_service *s);
 /* The engine has made a call: whom it took the GPU from may know. */
 void gs_agents_call(struct gs_service *s, const struct gs_engine_call *call);
 /* It executed another program: its agent is gone. */
-void gs_agents_exec(struct gs_service *s, pid_t pid);
+void gs_agents_tapped(struct gs_service *s, const struct gpusched_event *ev);
 /*
  * The launches that a process's agent has counted, of the process's only compute TSG; false: nobody
  * told, or it has several. They are no fact: policies and laws never see them.

@@ -13,15 +13,10 @@
 #include "process/reader.h"
 #include "service/adopting.h"
 #include "service/instance.h"
-#include "service/json.h"
-#include "service/agents.h"
-#include "service/launches.h"
 #include "service/looking.h"
 #include "service/loop.h"
 #include "service/records.h"
-#include "service/sight.h"
 #include "service/sweeping.h"
-#include "service/watch.h"
 #include "table/events.h"
 #include "table/facts.h"
 #include "table/procs.h"
@@ -98,24 +93,6 @@ static bool take_class(struct gs_service *s, struct gpusched_tsg *rec,
 	return true;
 }
 
-void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
-		    uint32_t arg)
-{
-	struct gpusched_event ev = {
-		.ns = gs_now_ns(),
-		.type = type,
-		.pid = rec->task.pid,
-		.key = rec->key,
-		.id = rec->task.id,
-		.arg = { arg },
-	};
-
-	memcpy(ev.comm, rec->task.comm, sizeof(ev.comm));
-	gs_ledger_event(s, &ev);
-	if (gs_watched(s))
-		gs_watch_emit(s, gs_event_json(s, &ev), rec->task.uid);
-}
-
 /* One look at its ancestors does for all TSGs that a process makes meanwhile. */
 static uint64_t job_of(struct gs_service *s, const struct gpusched_tsg *rec)
 {
@@ -142,7 +119,7 @@ static void take_job(struct gs_service *s, const struct gpusched_tsg *rec)
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(s->o))
 		return;
 	job = job_of(s, rec);
-	if (job && job != gs_job_get(s->o, rec->task.id) && gs_job_put(s->o, rec, job))
+	if (job && job != gs_job_get(s->o, rec->task.id) && gs_job_put(s->o, rec->task.id, job))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its job",
 		       (unsigned long long)rec->task.id);
 }
@@ -168,9 +145,18 @@ static bool drop_alias(struct gs_service *s, const struct gpusched_tsg *rec)
 		return false;
 	gs_count(s, GS_SVC_POOL_HANDLES);
 	gs_pool_spread(s, pool);
-	gs_record_end(s, rec);
+	gs_observers_end(&s->observers, rec, GS_END_ALIAS);
 	gs_table_remove(s->o, &rec->key);
 	return true;
+}
+
+/* It may have ended while its class was looked for, and its handle be used again. */
+static bool is_there(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct gpusched_tsg now;
+
+	return !gs_table_get(s->o, &rec->key, &now) && now.task.id == rec->task.id &&
+	       !(now.flags & GPUSCHED_TSG_GONE);
 }
 
 void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
@@ -180,8 +166,9 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 	struct gpusched_tsg now;
 	uint32_t what = 0;
 
-	if (drop_alias(s, rec))
+	if (!is_there(s, rec) || drop_alias(s, rec))
 		return;
+	gs_observers_know(&s->observers, rec);
 	gs_record_cgroup(s, rec);
 	take_job(s, rec);
 	if (take_gpu(s, rec))
@@ -200,11 +187,10 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 	    (now.flags & GPUSCHED_TSG_SCHEDULED))
 		gs_policy_ask(s->p, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
-		gs_record_tell(s, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
+		gs_observers_tell(&s->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
 	if (s->e) /* first: the GPU may be waiting for it */
 		gs_engine_touch(s->e, &rec->key);
-	gs_sight_record(s, rec);
-	gs_ledger_record(s, rec);
+	gs_observers_seen(&s->observers, rec);
 }
 
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec)
@@ -245,15 +231,7 @@ int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Behind each of these is a callback of the policy, which ends a rest of its tick. */
-static bool is_policys(uint32_t type)
-{
-	return type == GPUSCHED_EV_TSG_NEW || type == GPUSCHED_EV_SCHEDULE ||
-	       type == GPUSCHED_EV_TIMESLICE || type == GPUSCHED_EV_TSG_FREE ||
-	       type == GPUSCHED_EV_WANT || type == GPUSCHED_EV_HOLD || type == GPUSCHED_EV_DENY;
-}
-
-static void react(struct gs_service *s, const struct gpusched_event *ev)
+void gs_intake_tapped(struct gs_service *s, const struct gpusched_event *ev)
 {
 	struct gpusched_tsg rec;
 
@@ -286,12 +264,7 @@ static void react(struct gs_service *s, const struct gpusched_event *ev)
 	case GPUSCHED_EV_PREEMPT_MODE:
 		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_PREEMPT_MODE, ev->ns);
 		break;
-	case GPUSCHED_EV_TSG_FREE:
-		gs_engine_forget(s->e, &ev->key);
-		gs_engine_let_go(s->e);
-		break;
 	case GPUSCHED_EV_EXEC:
-		gs_agents_exec(s, (pid_t)ev->pid);
 		gs_process_reclassify(s, (pid_t)ev->pid);
 		break;
 	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */
@@ -323,19 +296,14 @@ void gs_on_event(const struct gpusched_event *ev, void *user)
 	if (s->draining)
 		return;
 	gs_count(s, GS_SVC_EVENTS);
-	if (gs_watched(s) && ev->type != GPUSCHED_EV_WANT) /* the engine tells of all wishes */
-		gs_watch_emit(s, gs_event_json(s, ev), gs_event_owner(s, ev));
-	gs_service_launches_event(s, ev); /* first: it is a race with the first launch */
-	react(s, ev);
-	gs_ledger_event(s, ev);
-	gs_sight_event(s, ev);
-	if (s->p && is_policys(ev->type))
-		gs_policy_nudge(s->p);
+	gs_observers_tapped(&s->observers, ev);
 }
 
 void gs_on_wish(const struct gpusched_tsg *rec, void *user)
 {
-	gs_record_tell(user, rec, GPUSCHED_EV_WANT, 0);
+	struct gs_service *s = user;
+
+	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_WANT, 0);
 }
 
 /* Logged once for each policy and reason: a user can have any number of TSGs. */
@@ -351,7 +319,7 @@ void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
 			       (unsigned long long)rec->task.id, rec->task.pid,
 			       gs_overrule_text(i));
 	s->overruled_logged |= why;
-	gs_record_tell(s, rec, GPUSCHED_EV_OVERRULED, why);
+	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_OVERRULED, why);
 }
 
 void gs_on_call(const struct gs_engine_call *call, void *user)
@@ -366,9 +334,6 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 		if (call->res.ns > st->max_ns)
 			st->max_ns = call->res.ns;
 	}
-	gs_sight_call(s, call);
-	gs_agents_call(s, call);
-	gs_ledger_call(s, call);
 	if (call->res.err && !call->dry_run) /* its owner may have ended meanwhile */
 		gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE,
 		       "TSG %llu of process %u: %s failed: %s", (unsigned long long)call->id,
@@ -376,9 +341,5 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 		       call->res.err == -EREMOTEIO && gs_rm_status_name(call->res.status)
 			       ? gs_rm_status_name(call->res.status)
 			       : strerror(-call->res.err));
-	if (gs_watched(s))
-		gs_watch_emit(s, gs_call_json(s, call),
-			      gs_event_owner(s, &(struct gpusched_event){ .key = call->key,
-									  .id = call->id,
-									  .pid = call->pid }));
+	gs_observers_called(&s->observers, call);
 }

@@ -15,9 +15,8 @@ void gs_on_event(const struct gpusched_event *ev, void *user);
 void gs_on_call(const struct gs_engine_call *call, void *user);
 void gs_on_wish(const struct gpusched_tsg *rec, void *user);
 void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
-/* An event about a record, for watchers. */
-void gs_record_tell(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t type,
-		    uint32_t arg);
+/* What follows from what the taps saw: for a record, or for the next look at the table. */
+void gs_intake_tapped(struct gs_service *s, const struct gpusched_event *ev);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
 /* @answer: the class of its process; NULL: not known. */

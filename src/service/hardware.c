@@ -165,11 +165,11 @@ int gs_hardware_id(const struct gs_service *s, uint64_t id, uint32_t *ret)
 	return 0;
 }
 
-void gs_hardware_gone(struct gs_service *s, uint64_t id)
+void gs_hardware_ended(struct gs_service *s, const struct gs_end *end)
 {
 	struct gs_hwid *h = NULL;
 
-	HASH_FIND(hh, s->hwids, &id, sizeof(id), h);
+	HASH_FIND(hh, s->hwids, &end->id, sizeof(end->id), h);
 	if (!h)
 		return;
 	HASH_DEL(s->hwids, h);

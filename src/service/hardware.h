@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct gpusched_tsg;
+struct gs_end;
 struct gs_errand;
 struct gs_service;
 struct gs_view;
@@ -24,7 +25,7 @@ int gs_hardware_ask(struct gs_service *s, const struct gs_view *view,
 		    const struct gpusched_tsg *recs, size_t n, struct gs_errand **ret);
 /* -ENOENT: not asked, or RM did not tell. */
 int gs_hardware_id(const struct gs_service *s, uint64_t id, uint32_t *ret);
-void gs_hardware_gone(struct gs_service *s, uint64_t id);
+void gs_hardware_ended(struct gs_service *s, const struct gs_end *end);
 void gs_hardware_end(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_HARDWARE_H */

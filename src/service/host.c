@@ -13,6 +13,7 @@
 #include "basic/log.h"
 #include "gpusched/module.h"
 #include "rm/module.h"
+#include "service/ends.h"
 #include "service/instance.h"
 #include "service/policy.h"
 #include "table/cfg.h"
@@ -116,6 +117,7 @@ static void put_back(struct gs_service *s)
 	if (gs_lock_overtake(&lock, NULL) || gs_cfg_next_epoch(s->o)) /* the guardian is at it */
 		return;
 	gs_restore(s->o, s->branch, &done, NULL);
+	gs_ends_check(s);
 }
 
 void gs_host_beat(struct gs_service *s)

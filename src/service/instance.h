@@ -19,9 +19,11 @@
 #include "rm/setting.h"
 #include "service/adopting.h"
 #include "service/audit.h"
+#include "service/ends.h"
 #include "service/host.h"
 #include "service/ledger.h"
 #include "service/looking.h"
+#include "service/observers.h"
 #include "service/pools.h"
 #include "service/saved.h"
 #include "service/service.h"
@@ -144,6 +146,8 @@ struct gs_service {
 	sd_event_source *reads, *events, *results, *due, *ticks, *guardian_ended;
 	sd_event_source *round, *launch_again;
 	struct gs_slices slices;
+	struct gs_observers observers;
+	struct gs_ends ends;
 	struct gs_sweeping sweeping;
 	struct gs_looking looking;
 	struct gs_waits waits;
@@ -193,6 +197,9 @@ static inline void gs_count(struct gs_service *s, enum gs_service_counter c)
 {
 	s->counters[c]++;
 }
+
+/* Who is told of what: observed.c has the table. */
+void gs_service_observe(struct gs_service *s);
 
 /* One listens on the socket, whether it answers or not. */
 bool gs_service_has_daemon(void);

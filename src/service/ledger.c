@@ -80,8 +80,8 @@ static void take_launches(struct gs_service *s, struct kept *k, struct gs_histor
 {
 	struct gpusched_tsg rec;
 
-	k->missing = gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id;
-	if (k->missing || !(rec.task.known & GPUSCHED_KNOWN_LAUNCHES))
+	if (gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id ||
+	    !(rec.task.known & GPUSCHED_KNOWN_LAUNCHES))
 		return;
 	if (rec.task.launches_since_ns != k->launches_since_ns)
 		k->launches = 0;
@@ -241,19 +241,6 @@ void gs_ledger_take_for_answer(struct gs_service *s)
 		gs_ledger_take(s);
 }
 
-/* Word of an end can be lost; that of one just now is under way. */
-static void prune(struct gs_service *s)
-{
-	struct kept *k, *next;
-
-	HASH_ITER(hh, s->ledger->all, k, next) {
-		struct gpusched_tsg rec;
-
-		if (k->missing && (gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id))
-			gs_ledger_gone(s, k->id);
-	}
-}
-
 /* ---- its times -------------------------------------------------------------------------------- */
 
 static int on_due(sd_event_source *src, uint64_t us, void *user)
@@ -266,7 +253,6 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
 		l->events = 0;
-		prune(s);
 		gs_ledger_take(s);
 	}
 	if (!l->all) { /* the next TSG wakes it */
@@ -389,10 +375,10 @@ static void leave_proc(struct gs_ledger *l, int32_t pid)
 	free(p);
 }
 
-void gs_ledger_gone(struct gs_service *s, uint64_t id)
+void gs_ledger_ended(struct gs_service *s, const struct gs_end *end)
 {
 	struct gs_ledger *l = s->ledger;
-	struct kept *k = find(l, id);
+	struct kept *k = find(l, end->id);
 
 	if (!k)
 		return;
@@ -447,7 +433,8 @@ static void tell(struct gs_service *s, const struct kept *k, const char *what, u
 	json_decref(o);
 }
 
-void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev)
+void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev,
+		     const struct gpusched_tsg *rec)
 {
 	struct kept *k = ev->id ? find(s->ledger, ev->id) : NULL;
 

@@ -18,6 +18,7 @@
 
 struct gpusched_event;
 struct gpusched_tsg;
+struct gs_end;
 struct gs_engine_call;
 struct gs_peer;
 struct gs_service;
@@ -31,8 +32,9 @@ void gs_ledger_end(struct gs_service *s);
 /* It is there, or its class or cgroup may have changed. */
 void gs_ledger_record(struct gs_service *s, const struct gpusched_tsg *rec);
 /* Before the account forgets it. */
-void gs_ledger_gone(struct gs_service *s, uint64_t id);
-void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev);
+void gs_ledger_ended(struct gs_service *s, const struct gs_end *end);
+void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev,
+		     const struct gpusched_tsg *rec);
 void gs_ledger_call(struct gs_service *s, const struct gs_engine_call *call);
 /* @peer did it, or was refused. */
 void gs_ledger_change(struct gs_service *s, const struct gs_peer *peer, const char *verb,

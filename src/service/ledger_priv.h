@@ -67,7 +67,6 @@ struct kept {
 	uint64_t launches, launches_since_ns, gaps;
 	uint64_t given_ns; /* to the history */
 	unsigned int events;
-	bool missing;          /* the table had no such record at the last look */
 	uint64_t first_sample; /* that it was there for */
 	uint64_t sampled;      /* how many are known: the later ones are as the last */
 	struct tsg_sample samples[SAMPLES];

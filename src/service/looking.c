@@ -13,12 +13,12 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/process.h"
+#include "service/ends.h"
 #include "service/events.h"
 #include "service/instance.h"
 #include "service/launches.h"
 #include "service/loop.h"
 #include "service/records.h"
-#include "service/sight.h"
 #include "service/sweeping.h"
 #include "table/events.h"
 #include "table/procs.h"
@@ -125,7 +125,7 @@ static void end_round(struct gs_service *s)
 	struct gs_looking *l = &s->looking;
 
 	if (l->round.lost) {
-		gs_sight_losses(s);
+		gs_ends_check(s);
 		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
 		s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
 	} else if (l->round.all && !gs_table_is_empty(s->o)) {

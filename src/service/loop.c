@@ -12,6 +12,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/reader.h"
+#include "service/ends.h"
 #include "service/instance.h"
 #include "service/launches.h"
 #include "service/looking.h"
@@ -57,6 +58,7 @@ static void take_up_again(struct gs_service *s)
 	if (s->p)
 		gs_service_policy_anew(s);
 	gs_records_look(s);
+	gs_ends_check(s); /* whoever put it back has swept */
 	gs_engine_begin_anew(s->e);
 }
 

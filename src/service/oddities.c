@@ -19,7 +19,6 @@
 struct tsg {
 	UT_hash_handle hh;
 	uint64_t id;
-	bool there; /* at this look */
 	struct gs_odd_state state;
 };
 
@@ -106,8 +105,6 @@ static void look_at(struct gs_service *s, const struct gpusched_tsg *rec, uint64
 	struct tsg *t = find_or_new(s->oddities, rec->task.id);
 	uint32_t news = t ? gs_odd_tsg(&t->state, &now) : 0;
 
-	if (t)
-		t->there = true;
 	for (enum gs_odd odd = 0; odd < GS_ODD_MAX; odd++)
 		if (news & 1u << odd)
 			tell_tsg(s, rec, odd, &t->state.rates);
@@ -116,23 +113,28 @@ static void look_at(struct gs_service *s, const struct gpusched_tsg *rec, uint64
 static void look_at_tsgs(struct gs_service *s, uint64_t ns)
 {
 	struct gpusched_tsg *recs = NULL;
-	struct tsg *t, *next;
 	size_t n = 0;
 
 	if (gs_table_all(s->o, &recs, &n))
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
+		if (recs[i].task.kind == GPUSCHED_KIND_COMPUTE &&
+		    !(recs[i].flags & GPUSCHED_TSG_GONE))
 			look_at(s, &recs[i], ns);
 	free(recs);
-	HASH_ITER(hh, s->oddities->tsgs, t, next) {
-		if (t->there) {
-			t->there = false;
-			continue;
-		}
-		HASH_DEL(s->oddities->tsgs, t);
-		free(t);
-	}
+}
+
+void gs_oddities_ended(struct gs_service *s, const struct gs_end *end)
+{
+	struct tsg *t = NULL;
+
+	if (!s->oddities)
+		return;
+	HASH_FIND(hh, s->oddities->tsgs, &end->id, sizeof(end->id), t);
+	if (!t)
+		return;
+	HASH_DEL(s->oddities->tsgs, t);
+	free(t);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */

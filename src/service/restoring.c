@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "service/ends.h"
 #include "service/errand.h"
 #include "service/instance.h"
 #include "service/loop.h"
 #include "service/policy.h"
-#include "service/sight.h"
 
 #define SETTLE_MS 2000
 
@@ -31,7 +31,7 @@ static void restoring_end(struct gs_errand *e)
 		return;
 	sd_event_source_set_enabled(s->results, SD_EVENT_ON);
 	gs_engine_touch_all(s->e);
-	gs_sight_losses(s); /* where an owner was gone it has swept, and told nobody of ends */
+	gs_ends_check(s); /* where an owner was gone it has swept, and told nobody of ends */
 }
 
 static void restoring_free(struct gs_errand *e)

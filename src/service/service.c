@@ -403,6 +403,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 	s->config = config;
 	s->opts = *opts;
 	s->lock_fd = -1;
+	gs_service_observe(s);
 	r = start(s, err);
 	if (r) {
 		gs_service_free(s);
@@ -482,10 +483,12 @@ void gs_service_free(struct gs_service *s)
 		s); /* it is in the compiler or the verifier: what acted is put back by now */
 	gs_watch_free_all(s);
 	gs_pools_free(s);
+	gs_observers_free(&s->observers);
 	if (s->o && s->opts.daemon && !s->opts.dry_run && s->event)
 		gs_cfg_heartbeat(s->o, 0);
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
 	gs_guardian_end(s->guardian);
+	gs_ends_free(s);
 	gs_looking_free(s);
 	gs_loop_free(s);
 	if (s->self_added)

@@ -8,7 +8,6 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
-#include "service/hardware.h"
 #include "service/instance.h"
 #include "service/oddities.h"
 #include "service/trace.h"
@@ -139,7 +138,9 @@ static void read_unless_planned(struct gs_service *s)
 /* Each turn once, when why it ended is settled. */
 static void on_turn(const struct gs_turn *turn, void *user)
 {
-	gs_trace_turn(user, turn);
+	struct gs_service *s = user;
+
+	gs_observers_turn(&s->observers, turn);
 }
 
 static void on_spent(uint32_t gpu, uint64_t ns, void *user)
@@ -195,24 +196,12 @@ void gs_sight_end(struct gs_service *s)
 
 /* ---- what there is to see -------------------------------------------------------------------- */
 
-static bool is_there(const struct gpusched_key *key, uint64_t id, void *user)
-{
-	struct gs_service *s = user;
-	struct gpusched_tsg now;
-
-	return !gs_table_get(s->o, key, &now) && now.task.id == id &&
-	       !(now.flags & GPUSCHED_TSG_GONE);
-}
-
 void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	struct gpusched_channels ch = { 0 };
 
 	if (!s->account || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return;
-	if (!is_there(&rec->key, rec->task.id, s))
-		return; /* it ended while its class was looked for, and nobody says so again */
-	gs_trace_record(s, rec);
 	if (gs_table_channels(s->o, &rec->key, &ch))
 		ch.n = 0;
 	if (gs_account_tsg(s->account, rec, &ch, gs_table_maker(s->o, rec).pid))
@@ -221,16 +210,12 @@ void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec)
 	read_unless_planned(s);
 }
 
-void gs_sight_gone(struct gs_service *s, uint64_t id)
+void gs_sight_ended(struct gs_service *s, const struct gs_end *end)
 {
-	gs_ledger_gone(s, id);
-	gs_hardware_gone(s, id);
-	gs_job_remove(s->o, id);
 	if (!s->account)
 		return;
-	gs_account_gone(s->account, id);
-	gs_trace_gone(s, id); /* after its last turn */
-	gs_facts_remove(s->o, id);
+	gs_account_gone(s->account, end->id);
+	gs_facts_remove(s->o, end->id);
 }
 
 void gs_sight_policy(struct gs_service *s, uint32_t flags)
@@ -253,20 +238,10 @@ void gs_sight_complete(struct gs_service *s, struct gpusched_tsg *rec)
 	rec->task.last_run_ns = gs_facts_last_run(&f, gs_now_ns());
 }
 
-/* Events were lost: ends may be among them. */
-void gs_sight_losses(struct gs_service *s)
-{
-	gs_jobs_prune(s->o, is_there, s);
-	if (s->account)
-		gs_account_prune(s->account, is_there, s);
-}
-
 void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev)
 {
 	struct gpusched_tsg rec;
 
-	if (ev->type == GPUSCHED_EV_TSG_FREE)
-		gs_sight_gone(s, ev->id);
 	if (!s->account)
 		return;
 	switch (ev->type) {

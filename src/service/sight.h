@@ -10,14 +10,14 @@
 #include "engine/engine.h"
 #include "table/table.h"
 
+struct gs_end;
 struct gs_service;
 
 int gs_sight_start(struct gs_service *s, struct gs_error *err);
 void gs_sight_end(struct gs_service *s);
 /* A record is there, or its channels changed. */
 void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec);
-void gs_sight_gone(struct gs_service *s, uint64_t id);
-void gs_sight_losses(struct gs_service *s);
+void gs_sight_ended(struct gs_service *s, const struct gs_end *end);
 void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev);
 void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call);
 /* What the running policy wants (GPUSCHED_F_*). */

@@ -11,12 +11,11 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "service/ends.h"
 #include "service/errand.h"
-#include "service/events.h"
 #include "service/instance.h"
 #include "service/looking.h"
 #include "service/loop.h"
-#include "service/sight.h"
 #include "taps/taps.h"
 
 #define MAX_NS (10 * NS_PER_S)
@@ -41,23 +40,12 @@ static void sweep_work(struct gs_errand *e)
 	t->cpu_ns = gs_thread_cpu_ns() - start;
 }
 
-void gs_record_end(struct gs_service *s, const struct gpusched_tsg *rec)
-{
-	if (s->p)
-		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &rec->key, 0);
-	if (s->e)
-		gs_engine_forget(s->e, &rec->key);
-	if (!(rec->flags & GPUSCHED_TSG_GONE)) /* else a tap saw its end and told it */
-		gs_record_tell(s, rec, GPUSCHED_EV_TSG_FREE, 0);
-	gs_sight_gone(s, rec->task.id);
-}
-
 static void on_swept(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;
 
 	gs_count(s, GS_SVC_SWEPT);
-	gs_record_end(s, rec);
+	gs_observers_end(&s->observers, rec, GS_END_SWEEP);
 }
 
 /*
@@ -75,6 +63,7 @@ static void end_sweep(struct gs_service *s, uint64_t cpu_ns)
 		gs_engine_let_go(s->e);
 	if (s->launches)
 		gs_launches_sweep(s->launches);
+	gs_ends_swept(s);
 	if (again)
 		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
 	if (gs_table_is_empty(s->o))

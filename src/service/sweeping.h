@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweeping.h - ends records without holders; tells policy, engine and watchers
+ * sweeping.h - ends records without holders
  */
 #ifndef GPUSCHED_SERVICE_SWEEPING_H
 #define GPUSCHED_SERVICE_SWEEPING_H
@@ -9,7 +9,6 @@
 
 #include "basic/clock.h"
 
-struct gpusched_tsg;
 struct gs_service;
 
 /* The sweep that is under way: an errand looks, the loop tells of ends. */
@@ -24,7 +23,5 @@ struct gs_sweeping {
 #define GS_SWEEP_MIN_NS NS_PER_S
 void gs_service_sweep(struct gs_service *s);
 void gs_sweeping_end(struct gs_service *s);
-/* @rec is about to leave the table: policy, engine, watchers and the account are told. */
-void gs_record_end(struct gs_service *s, const struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_SERVICE_SWEEPING_H */

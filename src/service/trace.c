@@ -23,7 +23,6 @@ struct traced {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
-	bool missed; /* its record is gone, and nobody said so yet */
 	struct traced_what {
 		uint32_t pid, uid, gpu, class_id;
 		char comm[GPUSCHED_COMM_LEN];
@@ -247,30 +246,14 @@ void gs_trace_record(struct gs_service *s, const struct gpusched_tsg *rec)
 	gs_watch_trace(s, tsg_line, of);
 }
 
-void gs_trace_gone(struct gs_service *s, uint64_t id)
+void gs_trace_ended(struct gs_service *s, const struct gs_end *end)
 {
-	struct traced *of = s->tracing ? find(s->tracing, id) : NULL;
+	struct traced *of = s->tracing ? find(s->tracing, end->id) : NULL;
 
 	if (!of)
 		return;
 	HASH_DEL(s->tracing->tsgs, of);
 	free(of);
-}
-
-/* Events may have been lost. Its last turn is told with its end, so that is waited for first. */
-static void drop_ended(struct gs_service *s)
-{
-	struct gpusched_tsg rec;
-	struct traced *t, *next;
-
-	HASH_ITER(hh, s->tracing->tsgs, t, next) {
-		bool there = !gs_table_get(s->o, &t->key, &rec) && rec.task.id == t->id;
-
-		if (!there && t->missed)
-			gs_trace_gone(s, t->id);
-		else
-			t->missed = !there;
-	}
 }
 
 static int on_tick(sd_event_source *src, uint64_t us, void *user)
@@ -284,7 +267,6 @@ static int on_tick(sd_event_source *src, uint64_t us, void *user)
 	}
 	gs_sight_flush(s);
 	gs_watch_trace(s, counters_line, NULL);
-	drop_ended(s);
 	cost = (gs_thread_cpu_ns() - begin) * TICK_COST_FACTOR;
 	sd_event_source_set_time(src, us + (cost > TICK_NS ? cost : TICK_NS) / NS_PER_US);
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);

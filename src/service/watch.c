@@ -4,6 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "service/instance.h"
+#include "service/json.h"
 #include "service/oddities.h"
 #include "service/trace.h"
 
@@ -99,6 +100,21 @@ void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner)
 	s->emitting = false;
 	collect(s);
 	json_decref(event);
+}
+
+void gs_watch_event(struct gs_service *s, const struct gpusched_event *ev,
+		    const struct gpusched_tsg *rec)
+{
+	if (gs_watched(s))
+		gs_watch_emit(s, gs_event_json(s, ev), rec ? rec->task.uid : gs_event_owner(s, ev));
+}
+
+void gs_watch_call(struct gs_service *s, const struct gs_engine_call *call)
+{
+	const struct gpusched_event ev = { .key = call->key, .id = call->id, .pid = call->pid };
+
+	if (gs_watched(s))
+		gs_watch_emit(s, gs_call_json(s, call), gs_event_owner(s, &ev));
 }
 
 bool gs_watch_traces(const struct gs_service *s)

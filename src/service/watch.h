@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct gpusched_event;
+struct gpusched_tsg;
+struct gs_engine_call;
 struct gs_service;
 struct gs_view;
 
@@ -17,6 +20,10 @@ bool gs_watched(const struct gs_service *s);
 /* Takes @event, which is about a process of user @owner; GS_NOBODY: about none. */
 #define GS_NOBODY ((uid_t)-1)
 void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner);
+/* As observers: an event of the taps (@rec: NULL) or of ours, and a call of the engine. */
+void gs_watch_event(struct gs_service *s, const struct gpusched_event *ev,
+		    const struct gpusched_tsg *rec);
+void gs_watch_call(struct gs_service *s, const struct gs_engine_call *call);
 /* Some of them record: each gets what @make gives for its eyes; NULL: nothing. */
 bool gs_watch_traces(const struct gs_service *s);
 void gs_watch_trace(struct gs_service *s,

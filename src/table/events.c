@@ -64,6 +64,16 @@ int gs_events_dispatch(struct gs_table *t)
 	return r == -ECANCELED ? (int)t->handled : r;
 }
 
+size_t gs_events_room(const struct gs_table *t)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(t->fd[GS_PIN_gs_events], &info, &len))
+		return 0;
+	return info.max_entries / sizeof(struct gpusched_event);
+}
+
 int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret)
 {
 	CLEANUP_FREE uint64_t *v = calloc(t->cpus, sizeof(*v));

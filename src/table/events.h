@@ -16,6 +16,8 @@ int gs_events_fd(const struct gs_table *t); /* readable when there are events */
  * than they are handled would hold the caller up for ever. 0: there are none.
  */
 int gs_events_dispatch(struct gs_table *t);
+/* So many fit into the ring; 0: not known. */
+size_t gs_events_room(const struct gs_table *t);
 /* What a counter of the taps has, of all CPUs; since the taps are on. */
 int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
 /* As abi.h's table has it; NULL out of range. */

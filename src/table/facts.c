@@ -96,11 +96,11 @@ bool gs_jobs_has(const struct gs_table *t)
 	return t->jobs_fd >= 0;
 }
 
-int gs_job_put(struct gs_table *t, const struct gpusched_tsg *rec, uint64_t job)
+int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
 {
-	const struct gs_job value = { .job = job, .key = rec->key };
+	const struct gs_job value = { .job = job };
 
-	return bpf_map_update_elem(t->jobs_fd, &rec->task.id, &value, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(t->jobs_fd, &id, &value, BPF_ANY) ? -errno : 0;
 }
 
 uint64_t gs_job_get(struct gs_table *t, uint64_t id)
@@ -114,23 +114,4 @@ void gs_job_remove(struct gs_table *t, uint64_t id)
 {
 	if (t->jobs_fd >= 0)
 		bpf_map_delete_elem(t->jobs_fd, &id);
-}
-
-/* The next one's id is asked for before an entry goes. */
-void gs_jobs_prune(struct gs_table *t,
-		   bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
-		   void *user)
-{
-	uint64_t id, next;
-	bool more = t->jobs_fd >= 0 && !bpf_map_get_next_key(t->jobs_fd, NULL, &id);
-
-	while (more) {
-		struct gs_job value;
-
-		more = !bpf_map_get_next_key(t->jobs_fd, &id, &next);
-		if (!bpf_map_lookup_elem(t->jobs_fd, &id, &value) &&
-		    !is_there(&value.key, id, user))
-			gs_job_remove(t, id);
-		id = next;
-	}
 }

@@ -16,7 +16,6 @@
 /* Whom a TSG works for. */
 struct gs_job {
 	gs_u64 job;
-	struct gpusched_key key; /* of the TSG */
 };
 
 /*
@@ -67,15 +66,11 @@ void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
 /* The same of jobs: gpusched_job() of policy.bpf.h. */
 int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
-/* Of the record's TSG. 0 or -errno. */
-int gs_job_put(struct gs_table *t, const struct gpusched_tsg *rec, uint64_t job);
+/* Of TSG @id. 0 or -errno. */
+int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
 /* 0: not known. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
 void gs_job_remove(struct gs_table *t, uint64_t id);
-/* Forgets those whose end was not told. */
-void gs_jobs_prune(struct gs_table *t,
-		   bool (*is_there)(const struct gpusched_key *key, uint64_t id, void *user),
-		   void *user);
 #endif
 
 #endif /* GPUSCHED_TABLE_FACTS_H */

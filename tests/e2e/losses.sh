@@ -25,6 +25,16 @@ written_class() { # PID
 		jq -r "[.[].formatted.value.task | select(.pid == $1) | .class_id] | unique | join(\",\")"
 }
 
+mkfifo "$scratch/early"
+exec 8<>"$scratch/early"
+"$helper" drop 20 <"$scratch/early" >"$scratch/fell" 2>&1 &
+early=$!
+at_end+=($early)
+check "a program is listed" wait_tsgs "pid:$early" 20
+summed() { # PID: it has a row of its own in the sums by process
+	"$gpusched" stats --by process --json | jq -s "[.. | objects | select(.pid? == $1)] | length"
+}
+check "and has its sum" wait_for 10 eval '[ "$(summed $early)" -gt 0 ]'
 is "$(stats '.taps.events_lost + .service.losses')" 0 "at first no event is lost"
 "$helper" noise 15000 <"$scratch/fifo" >"$scratch/noise" 2>&1 &
 noise=$!
@@ -47,6 +57,8 @@ cp "$helper" "$scratch/other-name"
 renamed=$!
 at_end+=($renamed)
 check "a third one executes something else" wait_for 10 grep -q ready "$scratch/exec"
+echo go >&8
+check "a program that the daemon knows frees its TSGs" wait_for 10 grep -q ready "$scratch/fell"
 kill -CONT "$DAEMON_PID"
 (sleep 2 && pkill -CONT -P "$DAEMON_PID" -x gpusched-guard) &
 check "it gets its class" wait_for 10 eval '[ "$(written_class "$late")" = 2 ]'
@@ -55,12 +67,14 @@ ge "$(stats .taps.events_lost)" 1000 "events were lost"
 ge "$(stats .service.losses)" 1 "which is counted"
 is "$(grep -c 'events of the taps were lost' "$scratch/daemon.log")" "$(stats .service.losses)" "and told once"
 
+check "a program whose TSGs' ends were lost has ended for the sums, too" \
+	wait_for 10 eval '[ "$(summed $early)" = 0 ]'
 check "who was suspended is so again" wait_for 10 eval '[ "$(sim_disabled $noise)" = 1 ]'
 done=$(stats .service.losses)
 sleep 2
 is "$(stats .service.losses)" "$done" "and not again while nothing is lost"
 "$gpusched" restore
-kill -9 "$noise" "$renamed"
+kill -9 "$noise" "$renamed" "$early"
 end_load "$late" KILL
 check "they end" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 

@@ -76,7 +76,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 		assert_int_equal(gs_table_poke(table, &poke), 0);
 	}
 	assert_int_equal(bpf_map_update_elem(s->tsgs_fd, &rec.key, &rec, BPF_EXIST), 0);
-	assert_int_equal(gs_job_put(table, &rec, gs_virtual_job(&s->s.p, t->id)), 0);
+	assert_int_equal(gs_job_put(table, rec.task.id, gs_virtual_job(&s->s.p, t->id)), 0);
 }
 
 /* What the policy wrote. Returns whether the TSG waits for admission. */

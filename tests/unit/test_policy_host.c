@@ -185,7 +185,7 @@ static void test_facts(void **state)
 
 	gs_facts_remove(table, a.task.id);
 	gs_facts_remove_runlist(table, 1);
-	assert_int_equal(gs_job_put(table, &a, 7), 0);
+	assert_int_equal(gs_job_put(table, a.task.id, 7), 0);
 	look(p, &a, priv);
 	assert_int_equal(priv[0], 2ull << 32 | 7 << 16);
 	gs_job_remove(table, a.task.id);

@@ -44,6 +44,21 @@ int verb_fall(int nwords, char **words)
 	return until_eof();
 }
 
+int verb_drop(int nwords, char **words)
+{
+	unsigned int n = number(nwords, words, 0);
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t client = new_client(fd, 0);
+
+	for (unsigned int i = 0; i < n; i++)
+		new_tsg(fd, client, RC_TSG + 2 * i);
+	getchar();
+	rc_free(fd, client, 0, client);
+	puts("ready");
+	fflush(stdout);
+	return until_eof();
+}
+
 int verb_leave(int nwords, char **words)
 {
 	int fd = open_ctl(O_CLOEXEC);

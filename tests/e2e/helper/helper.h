@@ -16,6 +16,7 @@
 VERB(tsgs);
 VERB(fall);
 VERB(leave);
+VERB(drop);
 VERB(frees);
 VERB(churn);
 VERB(hoard);

@@ -19,6 +19,7 @@ static const struct {
 	{ "tsgs", verb_tsgs, 1, 2, "N [GPU]", "has N scheduled TSGs" },
 	{ "fall", verb_fall, 1, 1, "N", "has had N TSGs, freed with their client" },
 	{ "leave", verb_leave, 0, 0, "", "has had a client and a device, closed without a word" },
+	{ "drop", verb_drop, 1, 1, "N", "has N TSGs, freed with their client when a line comes" },
 	{ "frees", verb_frees, 1, 1, "N", "N TSGs made and freed one after the other" },
 	{ "churn", verb_churn, 2, 2, "N AT-ONCE",
 	  "N processes coming and going in three ways: free, exit, SIGKILL" },
