@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+# figures.awk - the figures of a page, and where each comes from; used by bench/results.sh
+#
+#   awk -v mode=list -v exempt=FILE -f figures.awk PAGE      UNIT, LINE, WHAT for each source, by tabs
+#   awk -v mode=fill -v exempt=FILE -v values=FILE ...       the page, with each figure computed anew
+#
+# A comment "<!-- figures [DEFINITIONS]" before a table or paragraph has its sources: filters of jq,
+# one line for each row of a table (- for a row without figures), any number for a paragraph. Their
+# values, in order, are the numbers of the row or paragraph. What stands in headings, code, links and
+# heads of tables is no figure, nor is what a line of the exempt file matches.
+
+function fail(what)
+{
+	print FILENAME ":" FNR ": " what > "/dev/stderr"
+	failed = 1
+}
+
+# The line with all that is no figure turned to underscores: positions stay.
+function masked(s,    i, out, from)
+{
+	for (i = 1; i <= exempts; i++) {
+		out = ""
+		while (match(s, exempted[i])) {
+			from = substr(s, RSTART, RLENGTH)
+			gsub(/./, "_", from)
+			out = out substr(s, 1, RSTART - 1) from
+			s = substr(s, RSTART + RLENGTH)
+		}
+		s = out s
+	}
+	return s
+}
+
+function decimals(number,    at)
+{
+	at = index(number, ".")
+	return at ? length(number) - at : 0
+}
+
+# One line of the unit; true figures are counted, and replaced where values are known.
+function figures(line,    m, out, number)
+{
+	m = masked(line)
+	out = ""
+	while (match(m, /[0-9]+(\.[0-9]+)?/)) {
+		number = substr(m, RSTART, RLENGTH)
+		found++
+		if (mode == "fill")
+			number = found <= have ? sprintf("%." decimals(number) "f", value[found]) : "?"
+		out = out substr(line, 1, RSTART - 1) number
+		line = substr(line, RSTART + RLENGTH)
+		m = substr(m, RSTART + RLENGTH)
+	}
+	return out line
+}
+
+function begin_unit(what)
+{
+	unit++
+	found = 0
+	have = 0
+	source = what
+	marked = marked_head
+	if (mode == "list" && what != "" && what != "-")
+		print unit "\t" FNR "\t" definitions " " what
+	if (mode == "fill")
+		have = split(known[unit], value, "\t")
+}
+
+function end_unit()
+{
+	if (found && source == "")
+		fail("a figure without a source")
+	if (mode == "fill" && found != have)
+		fail(found " figures, " have " values of " source)
+	if (source ~ /(row|kept)\(/ && !marked)
+		fail("only a summary or a row exists: mark it with \342\200\240")
+	in_paragraph = 0
+}
+
+function end_block()
+{
+	if (in_paragraph)
+		end_unit()
+	if (in_table && sources && rows != sources)
+		fail(rows " rows, " sources " sources")
+	if (in_table)
+		sources = 0
+	in_table = 0
+	marked_head = 0
+}
+
+BEGIN {
+	while ((getline line < exempt) > 0)
+		if (line !~ /^(#|$)/)
+			exempted[++exempts] = line
+	if (!exempts) {
+		print "figures.awk: nothing in " exempt > "/dev/stderr"
+		failed = 1
+		exit
+	}
+	while (values != "" && (getline line < values) > 0) {
+		at = index(line, "\t")
+		known[substr(line, 1, at - 1)] = substr(line, at + 1)
+	}
+}
+
+function show(line)
+{
+	if (mode == "fill")
+		print line
+}
+
+in_source {
+	if ($0 == "-->")
+		in_source = 0
+	else
+		sourced[++sources] = $0
+	show($0)
+	next
+}
+/^<!-- figures/ {
+	end_block()
+	if (sources)
+		fail("sources before it belong to nothing")
+	sources = 0
+	definitions = substr($0, length("<!-- figures") + 1)
+	in_source = 1
+	show($0)
+	next
+}
+/^```/ { code = !code }
+code || /^```/ || /^#/ || /^ *$/ || /^    / || /^<!--/ {
+	end_block()
+	show($0)
+	next
+}
+/^\|/ {
+	if (!in_table) {
+		end_block()
+		in_table = 1
+		rows = -2
+		marked_head = /\342\200\240/
+	}
+	if (++rows <= 0) {
+		show($0)
+		next
+	}
+	begin_unit(rows <= sources ? sourced[rows] : "")
+	if (/\342\200\240/)
+		marked = 1
+	show(figures($0))
+	end_unit()
+	next
+}
+{
+	if (in_table)
+		end_block()
+	if (!in_paragraph) {
+		what = ""
+		for (i = 1; i <= sources; i++)
+			what = what (i > 1 ? ", " : "") sourced[i]
+		sources = 0
+		begin_unit(what)
+		in_paragraph = 1
+	}
+	if (/\342\200\240/)
+		marked = 1
+	show(figures($0))
+}
+END {
+	if (failed && !exempts)
+		exit 1
+	end_block()
+	if (sources)
+		fail("sources at the end belong to nothing")
+	exit failed
+}
