@@ -4,10 +4,11 @@
 #   awk -v mode=list -v exempt=FILE -f figures.awk PAGE      UNIT, LINE, WHAT for each source, by tabs
 #   awk -v mode=fill -v exempt=FILE -v values=FILE ...       the page, with each figure computed anew
 #
-# A comment "<!-- figures [DEFINITIONS]" before a table or paragraph has its sources: filters of jq,
-# one line for each row of a table (- for a row without figures), any number for a paragraph. Their
-# values, in order, are the numbers of the row or paragraph. What stands in headings, code, links and
-# heads of tables is no figure, nor is what a line of the exempt file matches.
+# A comment "<!-- figures" before a table or paragraph has its sources: filters of jq, one line for
+# each row of a table (- for a row without figures), any number for a paragraph. Their values, in
+# order, are the numbers of the row or paragraph. Lines that begin with "def " define what the others
+# use, up to a line that ends with a semicolon. Headings, code, links and heads of tables hold no
+# figures, nor does text that a line of the exempt file matches.
 
 function fail(what)
 {
@@ -37,12 +38,14 @@ function decimals(number,    at)
 	return at ? length(number) - at : 0
 }
 
-# One line of the unit; true figures are counted, and replaced where values are known.
+# A row or a paragraph: its figures are counted, and replaced where values are known.
 function figures(line,    m, out, number)
 {
-	m = masked(line)
+	m = line
+	gsub(/\n/, " ", m) # a paragraph is one text, however its lines are broken
+	m = masked(m)
 	out = ""
-	while (match(m, /[0-9]+(\.[0-9]+)?/)) {
+	while (match(m, /-?[0-9]+(\.[0-9]+)?/)) {
 		number = substr(m, RSTART, RLENGTH)
 		found++
 		if (mode == "fill")
@@ -73,15 +76,17 @@ function end_unit()
 		fail("a figure without a source")
 	if (mode == "fill" && found != have)
 		fail(found " figures, " have " values of " source)
-	if (source ~ /(row|kept)\(/ && !marked)
+	if (found && source != "" && (definitions source) ~ /(row|kept)\(/ && !marked)
 		fail("only a summary or a row exists: mark it with \342\200\240")
 	in_paragraph = 0
 }
 
 function end_block()
 {
-	if (in_paragraph)
+	if (in_paragraph) {
+		show(figures(paragraph))
 		end_unit()
+	}
 	if (in_table && sources && rows != sources)
 		fail(rows " rows, " sources " sources")
 	if (in_table)
@@ -114,17 +119,20 @@ function show(line)
 in_source {
 	if ($0 == "-->")
 		in_source = 0
-	else
+	else if (/^def / || in_definition) {
+		definitions = definitions " " $0
+		in_definition = !/;$/
+	} else
 		sourced[++sources] = $0
 	show($0)
 	next
 }
-/^<!-- figures/ {
+/^<!-- figures$/ {
 	end_block()
 	if (sources)
 		fail("sources before it belong to nothing")
 	sources = 0
-	definitions = substr($0, length("<!-- figures") + 1)
+	definitions = ""
 	in_source = 1
 	show($0)
 	next
@@ -156,17 +164,19 @@ code || /^```/ || /^#/ || /^ *$/ || /^    / || /^<!--/ {
 {
 	if (in_table)
 		end_block()
-	if (!in_paragraph) {
+	if (in_paragraph)
+		paragraph = paragraph "\n" $0
+	else {
 		what = ""
 		for (i = 1; i <= sources; i++)
-			what = what (i > 1 ? ", " : "") sourced[i]
+			what = what (i > 1 ? ", " : "") "(" sourced[i] ")"
 		sources = 0
 		begin_unit(what)
 		in_paragraph = 1
+		paragraph = $0
 	}
 	if (/\342\200\240/)
 		marked = 1
-	show(figures($0))
 }
 END {
 	if (failed && !exempts)

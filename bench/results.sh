@@ -5,6 +5,7 @@
 #   bench/results.sh tables [FOLDER...]   make tables.md anew (default: of every folder of bench/results)
 #   bench/results.sh figures              print all figures as JSON, for pictures and questions
 #   bench/results.sh fill PAGE            print a page of docs/ with each figure computed anew
+#   bench/results.sh ask FILTER           what a filter of jq says, written with bench/sources.jq
 #   bench/results.sh pack FOLDER DIR      make FOLDER/raw.tar.xz of the files in DIR, the same bytes each time
 #   bench/results.sh unpack FOLDER DIR    unpack FOLDER's archive into DIR
 #
@@ -13,7 +14,7 @@
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 results=$top/bench/results
-usage() { sed -n '3,11s/^# \?//p' "$0" >&2; exit 2; }
+usage() { sed -n '3,12s/^# \?//p' "$0" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 what=$1
 shift
@@ -47,7 +48,8 @@ rows() { # DIR
 		{
 			find . -name '*.json' -size -100k -print0 | LC_ALL=C sort -z |
 				xargs -0r jq -nc 'reduce (inputs | objects) as $o ({};
-					.[input_filename[2:] | sub("\\.json$"; "")] += $o)'
+					.[input_filename[2:] | sub("\\.json$"; "")] |=
+						if $o.case then .["\($o.case).\($o.threads)"] = $o else . + $o end)'
 			find . \( -name notes.jsonl -o -name '*-blocks.jsonl' \) -print0 | LC_ALL=C sort -z |
 				xargs -0r jq -nc 'reduce inputs as $o ({};
 					.[input_filename[2:] | sub("\\.jsonl$"; "")][$o.key] = $o.value)'
@@ -108,18 +110,29 @@ write_tables() { # FOLDER
 	! grep -q '^|' "$room/tables.md" || cat "$room/tables.md" >"$1/tables.md"
 }
 
+# RESULTS_FIGURES: what `figures` printed before
+all() {
+	if [ -n "${RESULTS_FIGURES:-}" ]; then
+		ln -sf "$RESULTS_FIGURES" "$room/all.json"
+	else
+		each folder | jq -c -s add >"$room/all.json"
+	fi
+}
+
+ask() { # FILTER
+	all
+	{ cat "$top/bench/sources.jq"; printf '%s\n' "$1"; } >"$room/ask.jq"
+	jq -r -L "$top/bench" -f "$room/ask.jq" "$room/all.json"
+}
+
 # The page's own sources, evaluated over all figures: bench/figures.awk says how they are written.
 fill() { # PAGE
 	local awk=(awk -v "exempt=$top/tests/check/figures.exempt")
 	"${awk[@]}" -v mode=list -f "$top/bench/figures.awk" "$1" \
 		>"$room/sources" 2>/dev/null || true # filling tells what is wrong
-	[ -s "$room/all.json" ] || each folder | jq -c -s add >"$room/all.json"
+	all
 	{
-		echo 'include "results"; . as $all | def known($where; $what): . // error("\($where): no \($what)");'
-		echo 'def folder($day): $all["2026-11-\($day)-h200-580"] | known($day; "folder");'
-		echo 'def c($part; $load; $scheme): ($part | split("/")) as $p | folder($p[0]).cells[$p[1]][$load][$scheme] | known($part; "\($load) \($scheme)");'
-		echo 'def row($day; $file): folder($day).rows[$file] | known($day; $file);'
-		echo 'def kept($day; $key): folder($day).kept[$key] | known($day; $key);'
+		cat "$top/bench/sources.jq"
 		echo 'def figure($unit; $at; f): (try ([$unit, f] | map(tostring) | join("\t"))'
 		echo ' catch error("\($at): \(.)"));'
 		awk -F '\t' -v page="$1" 'NR > 1 { print "," } { printf "figure(%d; \"%s:%d\"; (%s))", $1, page, $2, $3 }' "$room/sources"
@@ -132,6 +145,7 @@ fill() { # PAGE
 case $what in
 tables) each write_tables "$@" ;;
 figures) each folder | jq -c -s add ;;
+ask) [ $# = 1 ] || usage; ask "$1" ;;
 fill) [ $# = 1 ] || usage; fill "$1" ;;
 pack) [ $# = 2 ] || usage; pack "$1" "$2" ;;
 unpack) [ $# = 2 ] || usage; unpack "$1" "$2" ;;
