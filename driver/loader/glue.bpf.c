@@ -236,13 +236,12 @@ static __always_inline int go(const struct gs_hook_tsg *h, const struct gpusched
 static __always_inline gs_u32 to_set(const struct gpusched_tsg *rec, gs_u32 us, gs_u64 d)
 {
 	const volatile struct gpusched_settings *want = &rec->task.want;
-	const gs_u32 mps = GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL;
 
 	if (rec->manual.valid & GPUSCHED_TIMESLICE)
 		return rec->manual.timeslice_us;
 	if (!(d & GS_ASIDE_CHANGED) && (rec->changed & GPUSCHED_TIMESLICE))
 		return rec->task.is.timeslice_us;
-	if (!(want->valid & GPUSCHED_TIMESLICE) || (rec->flags & mps) == GPUSCHED_TSG_MPS)
+	if (!(want->valid & GPUSCHED_TIMESLICE))
 		return us;
 	return want->timeslice_us;
 }
@@ -298,7 +297,7 @@ SEC("struct_ops/gs_schedule") int BPF_PROG(gs_schedule, struct gpu_task *t)
 {
 	struct gs_hook_tsg *h = gs_beside ? hook_of(t) : NULL;
 	struct gpusched_tsg *rec = record_of(t, h);
-	/* an MPS server works for many: it is never held */
+	/* an MPS server works for many: no call of its waits, it is suspended afterwards */
 	const gs_u32 runs = GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS;
 	gs_u64 d;
 

@@ -174,9 +174,9 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 /* four bits: settings of @manual that a user other than root has set */
 #define GPUSCHED_TSG_USERS_SHIFT 10
 #define GPUSCHED_TSG_USERS (GPUSCHED_ALL_SETTINGS << GPUSCHED_TSG_USERS_SHIFT)
-/* with GPUSCHED_TSG_MPS: a server that gpusched started, which is one unit with a class */
-#define GPUSCHED_TSG_POOL (1u << 14)
-/* with both: its clients' channels are under handles of their own, so it is suspended in part only */
+/* bit 14 means nothing, and may be set in the record of an older daemon */
+/* with GPUSCHED_TSG_MPS: its clients' channels are under handles of their own, so that no call
+ * suspends it whole */
 #define GPUSCHED_TSG_SPREAD (1u << 15)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
@@ -285,10 +285,6 @@ enum gpusched_share {
 	GPUSCHED_SHARE_CHANNELS,
 };
 
-/* gpusched_proc.mps */
-#define GPUSCHED_MPS_FOREIGN 1u /* somebody's own: only persons touch its TSGs */
-#define GPUSCHED_MPS_POOL 2u    /* one that a supervisor of ours has registered */
-
 /* Value of the process map (key: tgid, u32). Copied to children at fork from COMMAND on. */
 struct gpusched_proc {
 	gs_u64 start_ns;
@@ -300,7 +296,7 @@ struct gpusched_proc {
 	gs_u32 devices;  /* its entries among devices, clients and files */
 	gs_u32 channels; /* the channels that it made */
 	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
-	gs_u32 mps;      /* GPUSCHED_MPS_*: an MPS server, as its executable says; 0: none */
+	gs_u32 mps;      /* not 0: an MPS server, as its executable says */
 };
 _Static_assert(sizeof(struct gpusched_proc) == 48, "gpusched_proc");
 

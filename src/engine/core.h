@@ -35,8 +35,8 @@
 	  "slices refused or lengthened because another TSG of the runlist has a short one") \
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
-	X(REFUSED_MPS, "refused_mps", "wishes for an MPS server, which was left alone") \
-	X(REFUSED_BATCH, "refused_batch", "suspensions of a pool that one call cannot suspend") \
+	X(REFUSED_BATCH, "refused_batch", \
+	  "suspensions of an MPS server that one call cannot suspend") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
@@ -63,8 +63,7 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 /* Why a TSG does not get what was wished for it: symbol, words. */
 #define GS_OVERRULES(X) \
 	X(RANGE, "the wish is out of range") \
-	X(MPS, "an MPS server is left alone") \
-	X(BATCH, "one call cannot suspend all of a pool: it gets slices only") \
+	X(BATCH, "one call cannot suspend all of an MPS server: it gets slices only") \
 	X(ASSUMED, "the policy leaves settings alone that are only assumed") \
 	X(SHORT, "no two short slices on a runlist: it has a longer one") \
 	X(SUSPEND_LIMIT, "suspended for as long as its class allows: it runs") \

@@ -25,7 +25,6 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 {
 	static const enum gs_engine_counter counters[] = {
 		[GS_OVERRULE_RANGE] = GS_ENG_REFUSED_RANGE,
-		[GS_OVERRULE_MPS] = GS_ENG_REFUSED_MPS,
 		[GS_OVERRULE_ASSUMED] = GS_ENG_REFUSED_ASSUMED,
 		[GS_OVERRULE_BATCH] = GS_ENG_REFUSED_BATCH,
 	};
@@ -39,17 +38,11 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 	c->counters[counters[why]]++;
 }
 
-/* Nobody has said that all its clients are of one class. */
-static bool is_foreign_mps(const struct gpusched_tsg *rec)
-{
-	return (rec->flags & (GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL)) == GPUSCHED_TSG_MPS;
-}
-
 /* Between two calls half of a server's clients would run, and wait for the others. */
 static bool is_past_batch(const struct gpusched_tsg *rec)
 {
 	return (rec->flags & GPUSCHED_TSG_SPREAD) ||
-	       ((rec->flags & GPUSCHED_TSG_POOL) && rec->nchannels > GS_RM_SUSPEND_BATCH);
+	       ((rec->flags & GPUSCHED_TSG_MPS) && rec->nchannels > GS_RM_SUSPEND_BATCH);
 }
 
 static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
@@ -61,8 +54,6 @@ static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		return false;
 	if (!gs_field_in_range(bit, value))
 		refuse(c, n, i, value, GS_OVERRULE_RANGE);
-	else if (is_foreign_mps(rec))
-		refuse(c, n, i, value, GS_OVERRULE_MPS);
 	else if (bit == GPUSCHED_RUNNABLE && !value && is_past_batch(rec))
 		refuse(c, n, i, value, GS_OVERRULE_BATCH);
 	else if ((rec->task.assumed & bit) && !(c->policy_flags & GPUSCHED_F_ASSUMED))
@@ -180,8 +171,8 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		n->held_ns = 0;
 		return;
 	}
-	if (rec->flags & GPUSCHED_TSG_MPS) {
-		refuse(c, n, RUN_INDEX, 0, GS_OVERRULE_MPS);
+	if (is_past_batch(rec)) {
+		refuse(c, n, RUN_INDEX, 0, GS_OVERRULE_BATCH);
 		admit(c, todo, t);
 		return;
 	}

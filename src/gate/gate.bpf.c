@@ -87,7 +87,7 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 	if (!g)
 		return 0;
 	g->asked = 0;
-	/* an MPS server works for many: it is never held */
+	/* an MPS server works for many: it is not stopped, a hold suspends it afterwards */
 	if (rec->flags & (GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS | GPUSCHED_TSG_GONE))
 		return 0;
 	gs_gate_note(g, c, &key, rec, bpf_ktime_get_ns());

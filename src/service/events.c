@@ -32,7 +32,7 @@ void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 		.key = rec->key,
 		.id = rec->task.id,
 		.what = what,
-		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL | GPUSCHED_TSG_SPREAD,
+		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD,
 		.rec = *rec,
 	};
 
@@ -66,9 +66,8 @@ static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
 
 	if (is)
 		is = is_mps((pid_t)rec->task.pid, rec->flags & GPUSCHED_TSG_MPS);
-	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL | GPUSCHED_TSG_SPREAD);
+	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD);
 	flags |= is ? GPUSCHED_TSG_MPS : 0;
-	flags |= is && own ? GPUSCHED_TSG_POOL : 0;
 	flags |= is && own && own->spread ? GPUSCHED_TSG_SPREAD : 0;
 	if (flags == rec->flags)
 		return false;
@@ -207,7 +206,7 @@ int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret
 	struct gpusched_proc proc = { 0 };
 	struct gs_program program;
 	bool known = !gs_proc_get(s->o, pid, &proc);
-	uint32_t mps = gs_pool_mps_of(s, pid, is_mps(pid, proc.mps));
+	uint32_t mps = is_mps(pid, proc.mps);
 	int r = gs_classify(s->classes, s->o, pid, &answer, NULL);
 
 	if (r)

@@ -185,13 +185,6 @@ void gs_pools_free(struct gs_service *s)
 		gs_pool_drop(s, s->pools.all[0].server);
 }
 
-uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps)
-{
-	if (!mps)
-		return 0;
-	return gs_pool_of_server(s, pid) ? GPUSCHED_MPS_POOL : GPUSCHED_MPS_FOREIGN;
-}
-
 /*
  * Its name, as it was at most a second ago. Last comes the look at its start: then what was read
  * before is this process's, and not another's that has its pid.

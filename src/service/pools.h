@@ -82,8 +82,6 @@ int gs_pool_new(struct gs_service *s, pid_t server, uid_t uid, struct gs_pool **
 /* The server has ended, or is to be left alone again. */
 void gs_pool_drop(struct gs_service *s, pid_t server);
 void gs_pools_free(struct gs_service *s);
-/* What stands in gpusched_proc.mps of a process that is, or is not, an MPS server. */
-uint32_t gs_pool_mps_of(const struct gs_service *s, pid_t pid, bool mps);
 /* For `list`; null: not such a server. Clients that have ended are not in it. */
 json_t *gs_pool_json(struct gs_service *s, pid_t server);
 

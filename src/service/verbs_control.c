@@ -97,26 +97,6 @@ static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpu
 	return 0;
 }
 
-/* One server works for many clients: what is wished for a class of them is not meant for all. */
-static int no_servers(struct gs_request *rq, const struct gs_target *t, struct gpusched_tsg *recs,
-		      size_t *inout_n)
-{
-	size_t kept = 0, n = *inout_n;
-
-	if (!gs_target_has(t, GS_TARGET_CLASS) || gs_target_narrow(t))
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (!(recs[i].flags & GPUSCHED_TSG_MPS) || recs[i].flags & GPUSCHED_TSG_POOL)
-			recs[kept++] = recs[i];
-	if (n && !kept)
-		return gs_fail(rq->err, -ENOTSUP,
-			       "process %u is an MPS server, which is one unit for all its "
-			       "clients: name it by its pid instead of %s",
-			       recs[0].task.pid, t->whole);
-	*inout_n = kept;
-	return 0;
-}
-
 /* ---- waiting for the calls ------------------------------------------------------------------- */
 
 struct manual {
@@ -329,8 +309,6 @@ static int step_select(struct gs_request *rq, uint64_t now_ns)
 		return r;
 	r = l->n ? own_only(rq, &l->target, l->recs, &l->n)
 		 : gs_target_nothing(&rq->view, &l->target, rq->err);
-	if (!r)
-		r = no_servers(rq, &l->target, l->recs, &l->n);
 	for (size_t i = 0; !r && rq->peer->uid && j->check && i < l->n; i++)
 		r = j->check(rq, &l->recs[i]);
 	if (r)

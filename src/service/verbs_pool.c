@@ -139,11 +139,10 @@ static int mark(struct gs_service *s, pid_t pid, uint64_t start_ns, uint32_t cla
 
 	if (gs_proc_get(s->o, pid, &proc) || !gs_start_same(proc.start_ns, start_ns))
 		proc = (struct gpusched_proc){ .start_ns = start_ns };
-	if (proc.mps == GPUSCHED_MPS_POOL && proc.class_id == class_id &&
-	    proc.source == GPUSCHED_SRC_COMMAND)
+	if (proc.mps && proc.class_id == class_id && proc.source == GPUSCHED_SRC_COMMAND)
 		return 0;
 	*ret_new = true;
-	proc.mps = GPUSCHED_MPS_POOL;
+	proc.mps = 1;
 	proc.class_id = class_id;
 	proc.source = GPUSCHED_SRC_COMMAND;
 	r = gs_proc_set(s->o, pid, &proc);

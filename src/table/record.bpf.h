@@ -365,8 +365,6 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_fill_owner(rec, c);
 	if (proc->mps)
 		rec->flags |= GPUSCHED_TSG_MPS;
-	if (proc->mps == GPUSCHED_MPS_POOL)
-		rec->flags |= GPUSCHED_TSG_POOL;
 	gs_place(rec, parent);
 	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);

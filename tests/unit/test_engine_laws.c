@@ -239,19 +239,18 @@ static void test_new_channel_of_a_suspended_tsg(void **state)
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 2);
 }
 
-/* A server of ours is one program; it is suspended in one call or not at all. */
-static void test_pools(void **state)
+/* An MPS server is one program; it is suspended in one call or not at all. */
+static void test_mps_servers(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
 
-	t->flags |= GPUSCHED_TSG_MPS | GPUSCHED_TSG_POOL;
+	t->flags |= GPUSCHED_TSG_MPS;
 	t->nchannels = GS_RM_SUSPEND_BATCH + 1;
 	want(t, GPUSCHED_TIMESLICE, 500);
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch_all();
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 500);
-	assert_int_equal(counter(GS_ENG_REFUSED_MPS), 0);
 	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 1);
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 0);
 	t->nchannels = GS_RM_SUSPEND_BATCH;
@@ -266,13 +265,31 @@ static void test_pools(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 2);
 }
 
+/* So does one that waits for admission: it is held whole or not at all. */
+static void test_held_mps_server(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	t->flags |= GPUSCHED_TSG_MPS | GPUSCHED_TSG_HELD;
+	t->nchannels = GS_RM_SUSPEND_BATCH;
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].runnable, 0);
+	assert_int_equal(t->suspend_by, GPUSCHED_BY_ADMISSION);
+	t->nchannels = GS_RM_SUSPEND_BATCH + 1;
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].runnable, 1);
+	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
+	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 1);
+}
+
 static void test_refused_wishes(void **state)
 {
-	struct gpusched_tsg *t = new_tsg(1, 0), *mps = new_tsg(2, 0), *old = new_tsg(3, 0);
+	struct gpusched_tsg *t = new_tsg(1, 0), *old = new_tsg(2, 0);
 
 	want(t, GPUSCHED_TIMESLICE, 200000000);
-	mps->flags |= GPUSCHED_TSG_MPS;
-	want(mps, GPUSCHED_TIMESLICE, 500);
 	old->task.assumed = GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE;
 	want(old, GPUSCHED_INTERLEAVE, 2);
 	want(old, GPUSCHED_TIMESLICE, 500);
@@ -280,9 +297,8 @@ static void test_refused_wishes(void **state)
 		touch_all();
 	settle();
 	assert_int_equal(world.nlog, 1);
-	assert_int_equal(world.hw[2].timeslice_us, 500);
+	assert_int_equal(world.hw[1].timeslice_us, 500);
 	assert_int_equal(counter(GS_ENG_REFUSED_RANGE), 1);
-	assert_int_equal(counter(GS_ENG_REFUSED_MPS), 1);
 	assert_int_equal(counter(GS_ENG_REFUSED_ASSUMED), 1);
 }
 
@@ -614,7 +630,8 @@ int main(void)
 		T(test_resume_is_tried_again),
 		T(test_backoff),
 		T(test_new_channel_of_a_suspended_tsg),
-		T(test_pools),
+		T(test_mps_servers),
+		T(test_held_mps_server),
 		T(test_refused_wishes),
 		T(test_assumed_needs_the_flag),
 		T(test_call_budget),
