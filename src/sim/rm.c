@@ -12,7 +12,6 @@
 
 #define PCI_VENDOR 0x10de
 #define PCI_DEVICE 0x2335
-#define FB_SIZE (141ull << 30)
 
 static const struct {
 	unsigned int branch;
@@ -163,7 +162,7 @@ static int esc_card_info(struct sim_rm *rm, void *data, size_t size)
 		cards[i].vendor = PCI_VENDOR;
 		cards[i].device = PCI_DEVICE;
 		cards[i].gpu_id = sim_rm_gpu_id(i);
-		cards[i].fb_size = FB_SIZE;
+		cards[i].fb_size = SIM_GPU_MEMORY;
 		cards[i].minor = i;
 	}
 	return 0;
@@ -184,6 +183,18 @@ static int esc_version(struct sim_rm *rm, void *data, size_t size)
 	return v->reply ? 0 : -EINVAL;
 }
 
+/* RM makes a TSG depend on the address space that it was made with: both go together. */
+static void free_dependants(struct sim_rm *rm, struct sim_object *vaspace)
+{
+	struct sim_object *o = vaspace->parent ? vaspace->parent->first : NULL, *next;
+
+	for (; o; o = next) {
+		next = o->next;
+		if (o->cls == SIM_CLASS_TSG && o->vaspace == vaspace->handle)
+			sim_object_free(rm, o);
+	}
+}
+
 static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_os_free *os)
 {
 	struct sim_client *client = sim_client_find(rm, os->client ? os->client : os->object);
@@ -194,6 +205,8 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	o = sim_object_find(client, os->object);
 	if (!o)
 		return SIM_NV_NOT_FOUND;
+	if (o->cls == SIM_CLASS_VASPACE)
+		free_dependants(rm, o);
 	sim_object_free(rm, o);
 	return SIM_NV_OK;
 }

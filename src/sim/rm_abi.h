@@ -146,6 +146,7 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 
 /* Allocation parameters */
 #define SIM_TSG_PARAMS_SIZE 20u
+#define SIM_TSG_VASPACE_AT 8u
 #define SIM_TSG_ENGINE_AT 12u
 #define SIM_CHANNEL_ENGINE_AT 128u
 #define SIM_CHANNEL_CID_AT 132u
@@ -163,6 +164,7 @@ enum sim_ctrl {
 	SIM_CTRL_GPU_ATTACH_IDS = 0x215,
 	SIM_CTRL_GPU_PCI_INFO = 0x21b,
 	SIM_CTRL_CLIENT_HANDLE_INFO = 0xd02,
+	SIM_CTRL_CLIENT_ACCESS_RIGHTS = 0xd03,
 	SIM_CTRL_CLIENT_CHILD_HANDLE = 0xd05,
 
 	SIM_CTRL_SUB_GPU_INFO_V2 = 0x20800102,
@@ -211,6 +213,10 @@ struct sim_ctrl_handle_info {
 /* Of an engine object under a channel. */
 struct sim_ctrl_class_engine {
 	uint32_t object, class_engine, cls, engine;
+};
+
+struct sim_ctrl_rights {
+	uint32_t object, client, rights;
 };
 
 struct sim_ctrl_child {

@@ -63,6 +63,7 @@ static uint32_t alloc_tsg(struct sim_rm *rm, struct sim_object *o, uint64_t para
 	if (status)
 		return status;
 	memcpy(&engine, p + SIM_TSG_ENGINE_AT, sizeof(engine));
+	memcpy(&o->vaspace, p + SIM_TSG_VASPACE_AT, sizeof(o->vaspace));
 	return make_tsg(rm, o, engine ? engine : SIM_ENGINE_GR);
 }
 
@@ -127,7 +128,7 @@ static const struct {
 	{ SIM_CLASS_MIG_COMPUTE_INSTANCE, UNDER_GPU_INSTANCE, sim_mig_compute_instance },
 	{ SIM_CLASS_USERMODE, UNDER_ANY, NULL },
 	{ SIM_CLASS_EVENT, UNDER_ANY, NULL },
-	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, NULL },
+	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, sim_local_alloc },
 	{ SIM_CLASS_MEM_SYSTEM, UNDER_DEVICE, NULL },
 	{ SIM_CLASS_MEM_DEVICELESS, UNDER_ROOT, sim_memory_alloc },
 	{ SIM_CLASS_EVENT_BUFFER, UNDER_ROOT, sim_log_alloc },

@@ -91,6 +91,20 @@ static uint32_t internal_class(const struct sim_object *o)
 }
 
 /* The first child of that class, no more: callers cannot walk them. */
+/* What the caller may do with any client's object; here nothing but know that it is there. */
+static uint32_t access_rights(struct sim_ctrl_args *a)
+{
+	struct sim_ctrl_rights *p = a->p;
+	struct sim_client *client = sim_client_find(a->rm, p->client);
+
+	if (!client)
+		return SIM_NV_INVALID_CLIENT;
+	if (!sim_object_find(client, p->object))
+		return SIM_NV_NOT_FOUND;
+	p->rights = 0;
+	return SIM_NV_OK;
+}
+
 static uint32_t child_handle(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_child *p = a->p;
@@ -123,6 +137,8 @@ uint32_t sim_ctrl_root(uint32_t cmd, struct sim_ctrl_args *a)
 		return root_pci_info(a);
 	case SIM_CTRL_CLIENT_HANDLE_INFO:
 		return handle_info(a);
+	case SIM_CTRL_CLIENT_ACCESS_RIGHTS:
+		return access_rights(a);
 	case SIM_CTRL_CLIENT_CHILD_HANDLE:
 		return child_handle(a);
 	}

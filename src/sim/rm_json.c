@@ -82,14 +82,26 @@ static json_t *files_json(struct sim_rm *rm)
 	return list;
 }
 
+static json_t *memory_json(const struct sim_rm *rm)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < rm->config.gpus; i++)
+		json_array_append_new(list, json_pack("{s:I,s:I}", "total_bytes",
+						      (json_int_t)SIM_GPU_MEMORY, "used_bytes",
+						      (json_int_t)rm->gpu_bytes[i]));
+	return list;
+}
+
 char *sim_rm_state_json(struct sim_rm *rm)
 {
-	json_t *root = json_pack("{s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o,s:o}", "version", rm->version,
-				 "branch", (int)rm->config.branch, "gpus", (int)rm->config.gpus,
-				 "now_ns", (json_int_t)sim_model_now(rm->model), "clients",
-				 (json_int_t)HASH_COUNT(rm->clients), "objects",
-				 (json_int_t)rm->objects, "tsgs", tsgs_json(rm), "controls",
-				 counts_json(rm), "files", files_json(rm));
+	json_t *root =
+		json_pack("{s:s,s:i,s:i,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "version", rm->version,
+			  "branch", (int)rm->config.branch, "gpus", (int)rm->config.gpus, "now_ns",
+			  (json_int_t)sim_model_now(rm->model), "clients",
+			  (json_int_t)HASH_COUNT(rm->clients), "objects", (json_int_t)rm->objects,
+			  "tsgs", tsgs_json(rm), "memory", memory_json(rm), "controls",
+			  counts_json(rm), "files", files_json(rm));
 	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 
 	json_decref(root);

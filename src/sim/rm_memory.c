@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_memory.c - memory that belongs to no GPU (NV01_MEMORY_DEVICELESS), and its mapping
+ * rm_memory.c - a GPU's memory, and memory that belongs to none (NV01_MEMORY_DEVICELESS)
  *
- * With the real driver a client maps a new file of /dev/nvidiactl. All opens of a FUSE file share
- * one page cache, so that cannot be had here: the client hands over a memfd in that file's place
- * and maps that. Everything the client can write there is its own affair: RM keeps its own copy,
- * and reads nothing back.
+ * A GPU's memory is counted, no more: the stand-in libcuda keeps its contents in host memory.
+ *
+ * Deviceless memory is there to be mapped. With the real driver a client maps a new file of
+ * /dev/nvidiactl. All opens of a FUSE file share one page cache, so that cannot be had here: the
+ * client hands over a memfd in that file's place and maps that. Everything the client can write
+ * there is its own affair: RM keeps its own copy, and reads nothing back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +27,28 @@ struct sim_memory {
 	uint8_t *shared; /* NULL: not mapped */
 	size_t shared_size;
 };
+
+/* Without parameters it has no size. */
+uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			 const struct sim_caller *c)
+{
+	uint64_t size = 0;
+
+	if (params && c->read(c, params + SIM_MEMORY_SIZE_AT, &size, sizeof(size)))
+		return SIM_NV_INVALID_ADDRESS;
+	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
+		return SIM_NV_NO_MEMORY;
+	rm->gpu_bytes[o->gpu] += size;
+	o->gpu_bytes = size;
+	return SIM_NV_OK;
+}
+
+void sim_local_free(struct sim_rm *rm, struct sim_object *o)
+{
+	if (o->gpu_bytes)
+		rm->gpu_bytes[o->gpu] -= o->gpu_bytes;
+	o->gpu_bytes = 0;
+}
 
 uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			  const struct sim_caller *c)

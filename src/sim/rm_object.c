@@ -140,6 +140,7 @@ static void drop_hardware(struct sim_rm *rm, struct sim_object *o)
 	if (o->memory)
 		sim_log_memory_gone(rm, o);
 	sim_memory_free(rm, o);
+	sim_local_free(rm, o);
 	if (o->channel) {
 		sim_log_channel_gone(rm, o);
 		if (rm->channel_gone)

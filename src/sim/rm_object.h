@@ -29,6 +29,8 @@ struct sim_object {
 	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
 	struct sim_channel *channel; /* channel */
 	struct sim_memory *memory;   /* deviceless memory */
+	uint64_t gpu_bytes;          /* memory of a GPU */
+	uint32_t vaspace;            /* TSG: goes when that object does; 0: with its device */
 	struct sim_log *log;         /* event buffer */
 	UT_hash_handle hh;
 };
@@ -76,6 +78,7 @@ struct sim_rm {
 	uint32_t next_client, next_cid, next_grp;
 	unsigned int objects;
 	size_t memory_bytes;
+	uint64_t gpu_bytes[SIM_MAX_GPUS]; /* in use */
 	struct sim_log *logs;
 	unsigned int nlogs;
 	struct sim_gpu_log gpu_log[SIM_MAX_GPUS];
@@ -112,7 +115,12 @@ uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_
 			const struct sim_caller *c);
 enum sim_call sim_control_call(uint32_t cmd, const void *params);
 
-/* rm_memory.c: deviceless memory */
+/* rm_memory.c: a GPU's memory, which is only counted */
+#define SIM_GPU_MEMORY (141ull << 30)
+uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			 const struct sim_caller *c);
+void sim_local_free(struct sim_rm *rm, struct sim_object *o);
+/* ... and deviceless memory */
 uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			  const struct sim_caller *c);
 void sim_memory_free(struct sim_rm *rm, struct sim_object *o);

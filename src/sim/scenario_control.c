@@ -140,14 +140,15 @@ static void fill_record(struct sim_proc *p)
 {
 	const struct sim_group *g = p->g;
 	struct gpusched_task *t = &p->rec.task;
+	uint32_t n = (uint32_t)(p - p->sim->procs) + 1;
 
 	p->rec = (struct gpusched_tsg){
-		.key = { .file = 1, .client = 1, .handle = (uint32_t)(p - p->sim->procs) + 1 },
+		.key = { .file = n, .client = n, .handle = n },
 		.flags = GPUSCHED_TSG_SCHEDULED,
 		.nchannels = 2,
 	};
 	*t = (struct gpusched_task){
-		.id = (uint64_t)(p - p->sim->procs) + 1,
+		.id = n,
 		.gpu = p->gpu,
 		.kind = GPUSCHED_KIND_COMPUTE,
 		.engine = SIM_ENGINE_GR,

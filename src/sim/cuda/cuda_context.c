@@ -53,12 +53,15 @@ int cu_channel_make(struct tsg *t, struct channel *ch, bool work)
 	return 0;
 }
 
-static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int channels)
+/* Channels made anew go on with their slots of the ring, which count what was done. */
+static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int channels,
+		    bool again)
 {
 	uint8_t p[SIM_TSG_PARAMS_SIZE] = { 0 }, schedule[3] = { 1 };
 
 	t->handle = cu_rm_handle();
 	t->engine = engine;
+	t->n = 0;
 	memcpy(p + 8, &ctx->h_vaspace, sizeof(ctx->h_vaspace));
 	memcpy(p + SIM_TSG_ENGINE_AT, &engine, sizeof(engine));
 	if (cu_rm_alloc(ctx->h_device, t->handle, SIM_CLASS_TSG, p, sizeof(p)))
@@ -66,7 +69,8 @@ static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int 
 	if (engine == 1 && cu_rm_alloc(t->handle, cu_rm_handle(), SIM_CLASS_CTXSHARE, NULL, 0))
 		return -1;
 	for (unsigned int i = 0; i < channels; i++)
-		if (cu_channel_make(t, &t->ch[i], engine == 1 || (i == 0 && cu.mps < 0)))
+		if (cu_channel_make(t, &t->ch[i],
+				    !again && (engine == 1 || (i == 0 && cu.mps < 0))))
 			return -1;
 	return cu_rm_control(t->handle, SIM_CTRL_TSG_SCHEDULE, schedule, cu.branch >= 575 ? 3 : 2);
 }
@@ -109,25 +113,16 @@ static int choose_instance(CUcontext ctx)
 }
 
 /* The order is the real library's, its own timeslice last. It survives a refusal of that. */
-static int make_objects(CUcontext ctx)
+static int make_tsgs(CUcontext ctx, bool again)
 {
-	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { ctx->dev->instance }, sub = 0;
 	struct sim_ctrl_mode mode = { .flags = 1, .cilp = MODE_CILP };
 	uint64_t slice = OWN_TIMESLICE_US;
 
-	ctx->h_device = cu_rm_handle();
-	ctx->h_subdevice = cu_rm_handle();
-	ctx->h_vaspace = cu_rm_handle();
-	if (cu_rm_alloc(cu.client, ctx->h_device, SIM_CLASS_DEVICE, dev, sizeof(dev)) ||
-	    cu_rm_alloc(ctx->h_device, ctx->h_subdevice, SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)) ||
-	    choose_instance(ctx) ||
-	    cu_rm_alloc(ctx->h_device, ctx->h_vaspace, SIM_CLASS_VASPACE, NULL, 0) ||
-	    cu_rm_alloc(ctx->h_subdevice, cu_rm_handle(), SIM_CLASS_USERMODE, NULL, 0) ||
-	    (cu.mps >= 0 ? cu_mps_channels(ctx->dev, &ctx->gr)
-			 : make_tsg(ctx, &ctx->gr, 1, GR_CHANNELS)))
+	if (cu.mps >= 0 ? cu_mps_channels(ctx->dev, &ctx->gr)
+			: make_tsg(ctx, &ctx->gr, 1, GR_CHANNELS, again))
 		return -1;
 	for (int i = 0; i < COPY_TSGS; i++)
-		if (make_tsg(ctx, &ctx->copy[i], cu.facts.copy_engine[i], COPY_CHANNELS))
+		if (make_tsg(ctx, &ctx->copy[i], cu.facts.copy_engine[i], COPY_CHANNELS, again))
 			return -1;
 	if (cu.mps >= 0)
 		return 0;
@@ -135,6 +130,26 @@ static int make_objects(CUcontext ctx)
 	cu_rm_control(ctx->h_subdevice, SIM_CTRL_SUB_PREEMPTION_MODE, &mode, sizeof(mode));
 	cu_rm_control(ctx->gr.handle, SIM_CTRL_TSG_SET_TIMESLICE, &slice, sizeof(slice));
 	return 0;
+}
+
+static int make_vaspace(CUcontext ctx)
+{
+	ctx->h_vaspace = cu_rm_handle();
+	return cu_rm_alloc(ctx->h_device, ctx->h_vaspace, SIM_CLASS_VASPACE, NULL, 0);
+}
+
+static int make_objects(CUcontext ctx)
+{
+	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { ctx->dev->instance }, sub = 0;
+
+	ctx->h_device = cu_rm_handle();
+	ctx->h_subdevice = cu_rm_handle();
+	if (cu_rm_alloc(cu.client, ctx->h_device, SIM_CLASS_DEVICE, dev, sizeof(dev)) ||
+	    cu_rm_alloc(ctx->h_device, ctx->h_subdevice, SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)) ||
+	    choose_instance(ctx) || make_vaspace(ctx) ||
+	    cu_rm_alloc(ctx->h_subdevice, cu_rm_handle(), SIM_CLASS_USERMODE, NULL, 0))
+		return -1;
+	return make_tsgs(ctx, false);
 }
 
 static CUresult context_new(unsigned int flags, CUdevice d, CUcontext *ret)
@@ -161,6 +176,8 @@ static CUresult context_new(unsigned int flags, CUdevice d, CUcontext *ret)
 		free(ctx);
 		return CUDA_ERROR_UNKNOWN;
 	}
+	ctx->next = cu.contexts;
+	cu.contexts = ctx;
 	pthread_mutex_unlock(&cu.lock);
 	ctx->null_stream->ctx = ctx;
 	ctx->null_stream->ch = &ctx->gr.ch[0];
@@ -170,7 +187,13 @@ static CUresult context_new(unsigned int flags, CUdevice d, CUcontext *ret)
 
 static void context_free(CUcontext ctx)
 {
+	CUcontext *at = &cu.contexts;
+
 	pthread_mutex_lock(&cu.lock);
+	while (*at && *at != ctx)
+		at = &(*at)->next;
+	if (*at)
+		*at = ctx->next;
 	if (cu.mps >= 0)
 		cu_mps_put(&ctx->gr);
 	cu_rm_free(cu.client, ctx->h_device);
@@ -185,6 +208,45 @@ static void context_free(CUcontext ctx)
 	free(ctx->null_stream);
 	free(ctx);
 }
+
+/* ---- checkpoints ---------------------------------------------------------------------------- */
+
+static bool is_done(const struct tsg *t, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!cu_is_done(&t->ch[i], t->ch[i].submitted))
+			return false;
+	return true;
+}
+
+bool cu_contexts_done(void)
+{
+	for (CUcontext ctx = cu.contexts; ctx; ctx = ctx->next) {
+		if (!is_done(&ctx->gr, ctx->gr.n))
+			return false;
+		for (int k = 0; k < COPY_TSGS; k++)
+			if (!is_done(&ctx->copy[k], 1))
+				return false;
+	}
+	return true;
+}
+
+/* The TSGs go with the address space, and nobody frees them by name. */
+void cu_contexts_out(void)
+{
+	for (CUcontext ctx = cu.contexts; ctx; ctx = ctx->next)
+		cu_rm_free(ctx->h_device, ctx->h_vaspace);
+}
+
+int cu_contexts_in(void)
+{
+	for (CUcontext ctx = cu.contexts; ctx; ctx = ctx->next)
+		if (make_vaspace(ctx) || make_tsgs(ctx, true))
+			return -1;
+	return 0;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
 
 static CUresult context_wait(CUcontext ctx)
 {

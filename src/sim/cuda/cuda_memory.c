@@ -139,10 +139,45 @@ FREES_NONE(cuMipmappedArrayDestroy, void *array)
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
+/* 0 or RM's status. Called with the lock held. */
+static int block_make(struct block *b)
+{
+	uint64_t p[SIM_MEMORY_PARAMS_MAX / 8] = { 0 };
+
+	p[SIM_MEMORY_SIZE_AT / 8] = b->size;
+	return cu_rm_alloc(b->parent, b->handle, SIM_CLASS_MEM_LOCAL, p, sizeof(p));
+}
+
+size_t cu_memory_size(void)
+{
+	return device_bytes;
+}
+
+void cu_memory_out(void)
+{
+	for (struct block *b = blocks; b; b = b->next)
+		if (b->handle)
+			cu_rm_free(b->parent, b->handle);
+}
+
+CUresult cu_memory_in(void)
+{
+	for (struct block *b = blocks; b; b = b->next) {
+		if (!b->handle || !block_make(b))
+			continue;
+		for (struct block *made = blocks; made != b; made = made->next)
+			if (made->handle)
+				cu_rm_free(made->parent, made->handle);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return CUDA_SUCCESS;
+}
+
 API CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size)
 {
 	CUcontext ctx = cu_current();
 	struct block *b;
+	int status = 0;
 
 	if (!ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
@@ -161,15 +196,16 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	pthread_mutex_lock(&cu.lock);
-	if (size > TOTAL_MEMORY - device_bytes) {
+	b->parent = ctx->h_device;
+	b->handle = cu_rm_handle();
+	status = block_make(b);
+	if (status == SIM_NV_NO_MEMORY || size > TOTAL_MEMORY - device_bytes) {
 		pthread_mutex_unlock(&cu.lock);
 		munmap(b->at, size);
 		free(b);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	b->parent = ctx->h_device;
-	b->handle = cu_rm_handle();
-	if (cu_rm_alloc(ctx->h_device, b->handle, SIM_CLASS_MEM_LOCAL, NULL, 0))
+	if (status)
 		b->handle = 0;
 	b->next = blocks;
 	blocks = b;

@@ -38,6 +38,7 @@ enum {
 	CUDA_ERROR_ILLEGAL_STATE = 401,
 	CUDA_ERROR_NOT_FOUND = 500,
 	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_NOT_PERMITTED = 800,
 	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
@@ -96,6 +97,7 @@ struct cu_context {
 	struct tsg gr, copy[COPY_TSGS];
 	struct cu_stream *null_stream;
 	struct cu_stream *streams;
+	struct cu_context *next;
 };
 
 struct cu_stream {
@@ -142,6 +144,7 @@ struct cu_state {
 	uint32_t client, next_handle;
 	struct cu_device dev[MAX_DEVICES];
 	int ndev;
+	CUcontext contexts;
 	struct sim_ring *ring;
 	struct sim_ring_attach facts;
 	int doorbell;
@@ -151,7 +154,7 @@ struct cu_state {
 };
 extern struct cu_state cu;
 
-/* cuda_rm.c: 0 or -1; RM's status in *status where given */
+/* cuda_rm.c: 0, -1: no answer, or RM's status (SIM_NV_*) */
 int cu_rm_open(const char *path);
 int cu_rm_alloc(uint32_t parent, uint32_t handle, uint32_t cls, void *params, uint32_t size);
 int cu_rm_control(uint32_t object, uint32_t cmd, void *params, uint32_t size);
@@ -181,7 +184,15 @@ bool cu_mps_alive(void);
 /* A kernel of ours reads where nothing is: the server's affair. */
 CUresult cu_mps_bad_access(void);
 
+/* cuda_checkpoint.c: a thread that other processes ask; not for a client of MPS */
+void cu_checkpoint_start(void);
+void cu_checkpoint_in_child(void);
+
 /* cuda_context.c */
+bool cu_contexts_done(void); /* with all that was launched; called with the lock held */
+/* Their objects are freed, but for devices and what hangs there; made anew: 0 or -1. */
+void cu_contexts_out(void);
+int cu_contexts_in(void);
 int cu_channel_make(struct tsg *t, struct channel *ch, bool work);
 CUcontext cu_current(void);
 struct cu_stream *cu_stream_of(CUstream s); /* NULL, 1, 2: the default stream */
@@ -201,5 +212,9 @@ CUresult cu_not_captured(struct cu_stream *s);
 
 /* cuda_memory.c */
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret);
+/* Frees the objects of all device memory; makes all of them anew, or none. */
+void cu_memory_out(void);
+CUresult cu_memory_in(void);
+size_t cu_memory_size(void);
 
 #endif /* GPUSCHED_SIM_CUDA_PRIV_H */

@@ -44,7 +44,7 @@ int cu_rm_alloc(uint32_t parent, uint32_t handle, uint32_t cls, void *params, ui
 
 	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_ALLOC, os), &os) < 0)
 		return -1;
-	return os.status ? -1 : 0;
+	return (int)os.status;
 }
 
 int cu_rm_control(uint32_t object, uint32_t cmd, void *params, uint32_t size)
@@ -211,6 +211,7 @@ static void in_child(void)
 	pthread_mutex_init(&cu.lock, NULL);
 	cu.up = false;
 	cu.failed = CUDA_ERROR_NOT_INITIALIZED;
+	cu_checkpoint_in_child();
 }
 
 static CUresult start(void)
@@ -235,9 +236,12 @@ static CUresult start(void)
 	if (cu.uvm >= 0)
 		ioctl(cu.uvm, UVM_INITIALIZE, uvm);
 	r = cu_ring_start(memfd, file);
-	if (!r)
-		pthread_atfork(NULL, NULL, in_child);
-	return r;
+	if (r)
+		return r;
+	if (cu.mps < 0)
+		cu_checkpoint_start();
+	pthread_atfork(NULL, NULL, in_child);
+	return CUDA_SUCCESS;
 }
 
 /* Called with the lock held. */

@@ -46,6 +46,9 @@ VERB(stall);
 /* meter.c */
 VERB(beat);
 VERB(forks);
+/* park.c */
+VERB(park);
+VERB(memory);
 /* slip.c */
 VERB(inflight);
 VERB(compat);

@@ -72,6 +72,8 @@ static const struct {
 	{ "ask", verb_ask, 4, 4, "SOCKET CONNECTIONS VERB BODY",
 	  "asks the API without a pause; prints how many answers came, at SIGTERM" },
 	{ "elf", verb_elf, 3, 3, "FILE SECTIONS BYTES", "makes a library that is dear to read" },
+	{ "park", verb_park, 2, 9, "PID WORD...", "checkpoint calls on a process: see park.c" },
+	{ "memory", verb_memory, 1, 1, "MIB", "holds so much of a GPU's memory" },
 	{ "inflight", verb_inflight, 1, 1, "US",
 	  "between two words its file is in a message only" },
 	{ "uring", verb_uring, 0, 0, "",
