@@ -39,7 +39,7 @@ static void trace(struct gs_core *c, enum gs_core_trace_type type, uint64_t now,
 static bool has_something(const struct gs_todo *todo)
 {
 	return todo->poke.what || todo->let_go || todo->plan.nsteps || todo->gave_up ||
-	       todo->wished || todo->overruled;
+	       todo->denied || todo->wished || todo->overruled;
 }
 
 static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *todo)
@@ -271,9 +271,37 @@ static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_t
 		set_busy(c, n, true);
 }
 
+#define NEW_NS NS_PER_S
+#define SIBLINGS 8u /* a new TSG costs so many questions, no more */
+#define SIBLING_AGAIN_NS (10 * NS_PER_S)
+
+/*
+ * RM frees a TSG with its address space too, which no tap can tell: a program that was checkpointed
+ * makes new ones under the same client. So those that it had are asked for.
+ */
+static void check_siblings(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			   uint64_t now)
+{
+	unsigned int left = SIBLINGS;
+	struct gs_node *s;
+
+	if (!n->runlist || now > rec->task.created_ns + gs_core_dilated(c, NEW_NS))
+		return;
+	for (s = n->runlist->first; s && left; s = s->rl_next) {
+		if (s == n || s->key.file != n->key.file || s->key.client != n->key.client ||
+		    (s->sibling_ns && now < s->sibling_ns + gs_core_dilated(c, SIBLING_AGAIN_NS)))
+			continue;
+		s->sibling_ns = now;
+		s->check_ns = now;
+		gs_core_set_due(c, s, now);
+		left--;
+	}
+}
+
 static int look_at(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
 		   uint64_t now, struct gs_todo *todo)
 {
+	bool met = find_node(c, &rec->key);
 	struct gs_node *n = node_of(c, rec);
 
 	begin(todo, rec);
@@ -282,6 +310,8 @@ static int look_at(struct gs_core *c, const struct gpusched_tsg *rec, const stru
 	if (news)
 		take_in(c, n, rec, news, now);
 	look(c, n, now, todo);
+	if (!met)
+		check_siblings(c, n, rec, now);
 	trace_todo(c, now, todo);
 	return 0;
 }
@@ -346,11 +376,15 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 		drop(c, n);
 		if (same)
 			return 0;
-	} else if (same && !plan->preempt) {
-		gs_core_results(c, n, plan, now, ret);
+	} else if (same) {
+		if (!plan->preempt && !plan->check)
+			gs_core_results(c, n, plan, now, ret);
+		gs_core_presence(c, n, plan, now, ret);
 	}
-	if (!rec)
+	if (!rec || ret->denied) {
+		trace_todo(c, now, ret);
 		return 0;
+	}
 	n = node_of(c, &ret->poke.rec);
 	if (!n)
 		return -ENOMEM;

@@ -45,6 +45,8 @@
 	X(STARVED, "starved", "TSGs given a longer slice because they made no progress") \
 	X(HELD_TOO_LONG, "held_too_long", \
 	  "times that a TSG lost its long slice because of its pre-switches") \
+	X(DENIED, "denied", \
+	  "TSGs whose record ended because the driver twice said that it has no such TSG") \
 	X(OVER_BUDGET, "over_budget", \
 	  "changes put off because calls had taken 5 % of a GPU's time") \
 	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
@@ -106,6 +108,7 @@ struct gs_plan {
 	uint32_t pid, gpu;
 	int order;        /* of several TSGs' plans: 0 before 1 before 2 */
 	bool preempt;     /* a single preempt call; changes no setting */
+	bool check;       /* a single call that asks whether the TSG is there */
 	uint32_t changed; /* as the record had it */
 	uint32_t bits;    /* settings that the steps change */
 	uint64_t estimate_ns;
@@ -122,6 +125,7 @@ struct gs_todo {
 	struct gpusched_poke poke; /* to be noted in the record; what 0: nothing */
 	bool let_go;               /* processes stopped by the gate that nobody holds may go on */
 	struct gs_plan plan;       /* nsteps 0: no call. Dry run: to be told, and not handed back */
+	bool denied;               /* RM has no such TSG: its record is to end */
 	unsigned int gave_up;      /* 1 + that step of the plan handed in will not be tried again */
 	uint32_t wished;           /* settings for which the policy's wish is another now */
 	uint32_t overruled;        /* 1 << enum gs_overrule: what has begun to hold */

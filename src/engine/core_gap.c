@@ -183,6 +183,21 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 	n->preempt = false;
 }
 
+/* RM answers this from its own memory, so it waits for no budget. */
+static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
+{
+	struct gs_plan *plan = &todo->plan;
+
+	if (now < n->check_ns) {
+		gs_core_set_due(c, n, n->check_ns);
+		return;
+	}
+	*plan = (struct gs_plan){ .check = true, .nsteps = 1 };
+	begin_plan(plan, &todo->poke.rec);
+	plan->steps[0].op = GS_RM_GET_TIMESLICE;
+	n->check_ns = 0;
+}
+
 /* Whatever keeps a TSG from running again may pass: that is never given up for good. */
 static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 {
@@ -257,5 +272,7 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 	if (n->preempt && !todo->plan.nsteps &&
 	    (!(n->users & GS_PREEMPT) || !n->deferred || n->queue == GS_QUEUE_USERS))
 		plan_preempt(c, n, now, todo);
+	if (n->check_ns && !todo->plan.nsteps)
+		plan_check(c, n, now, todo);
 	note_overrules(n, todo);
 }

@@ -75,6 +75,9 @@ struct gs_node {
 	uint32_t gave_up;   /* settings, until the goal of that setting or the owner changes */
 	uint64_t resume_ns; /* ... or, for a resume, until this time */
 	struct gpusched_settings gave_up_at;
+	unsigned int denials; /* in a row, by RM on the TSG's own file */
+	uint64_t check_ns;    /* ask whether it is there, at this time; 0: no need */
+	uint64_t sibling_ns;  /* when it was asked because of a new TSG of its client */
 	/* laws */
 	uint32_t refused; /* settings whose wish was refused; counted once per value */
 	struct gpusched_settings refused_wish;
@@ -164,6 +167,9 @@ enum gpusched_suspend_by gs_suspend_by(uint8_t src);
 /* core_results.c; into todo->poke */
 void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
 		     struct gs_todo *todo);
+/* Whether RM knows the TSG: denied twice it is not there any more, and nothing can be put back. */
+void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
+		      uint64_t now, struct gs_todo *todo);
 /* Counts what the calls cost; returns it. */
 uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan);
 

@@ -163,6 +163,37 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 	n->retry_at = now + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
 }
 
+/* ---- is it there? ---------------------------------------------------------------------------- */
+
+#define DENIALS 2u
+#define CHECK_NS (100 * NS_PER_MS) /* a tap may be about to tell of its end */
+
+void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
+		      uint64_t now, struct gs_todo *todo)
+{
+	bool denied = false, missed = false, there = false;
+
+	for (unsigned int i = 0; i < plan->nsteps; i++) {
+		const struct gs_rm_result *res = &plan->steps[i].res;
+
+		denied |= res->denied;
+		missed |= res->err == -ENOENT; /* by another way than borrowing */
+		there |= !res->err;
+	}
+	if (there && n->denials) { /* what failed meanwhile may succeed */
+		n->gave_up = 0;
+		n->fails = 0;
+	}
+	n->denials = there ? 0 : n->denials + denied;
+	n->check_ns = 0;
+	if (n->denials >= DENIALS) {
+		c->counters[GS_ENG_DENIED]++;
+		todo->denied = true;
+	} else if (!there && (denied || (missed && !plan->check))) {
+		n->check_ns = now + gs_core_dilated(c, CHECK_NS);
+	}
+}
+
 void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
 		     struct gs_todo *todo)
 {

@@ -44,6 +44,8 @@ struct gs_engine_opts {
 	/* The policy changed its wish for this TSG; it does not get what was wished for it: @why. */
 	void (*on_wish)(const struct gpusched_tsg *rec, void *user);
 	void (*on_overruled)(const struct gpusched_tsg *rec, uint32_t why, void *user);
+	/* RM has no such TSG: the record is to end, as if a tap had seen it freed. */
+	void (*on_denied)(const struct gpusched_tsg *rec, void *user);
 	void *user;
 };
 

@@ -127,7 +127,9 @@ void gs_job_done(struct gs_engine *e, struct gs_job *job)
 	gs_core_done(e->core, &job->plan, r ? NULL : &rec, gs_now_ns(), &todo);
 	if (todo.gave_up)
 		log_given_up(&job->plan, todo.gave_up - 1);
-	if (gs_is_gone(r))
+	if (todo.denied && e->opts.on_denied)
+		e->opts.on_denied(&todo.poke.rec, e->opts.user);
+	else if (gs_is_gone(r))
 		gs_core_forget(e->core, &job->plan.key);
 	else
 		gs_carry_out(e, &todo);

@@ -25,6 +25,7 @@ struct gs_engine_ops gs_engine_ops = {
 	.self_add = gs_self_add,
 	.self_del = gs_self_del,
 	.sweep = gs_sweep,
+	.end = gs_sweep_one,
 	.find_fd = gs_find_fd,
 	.started = gs_started,
 	.gate_release = gs_gate_release,

@@ -30,6 +30,8 @@ struct gs_engine_ops {
 	int (*self_del)(struct gs_table *o, pid_t tgid);
 	int (*sweep)(struct gs_table *o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err);
+	int (*end)(struct gs_table *o, const struct gpusched_tsg *rec,
+		   void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
 	int (*find_fd)(void *table, pid_t pid, uint64_t file);
 	int (*started)(pid_t pid, uint64_t *ret_ns);
 	int (*gate_release)(struct gs_table *o, bool all, struct gs_released *ret);

@@ -91,6 +91,15 @@ static void note(struct group *g, struct item *it, uint32_t bit)
 	gs_engine_ops.poke(g->o, &p);
 }
 
+/* RM, asked again, still has no such TSG: nothing of it can be put back. */
+static bool is_denied_again(const struct gs_rm_tsg *t)
+{
+	struct gs_rm_step step = { .op = GS_RM_GET_TIMESLICE };
+
+	gs_engine_ops.restore_way->take(t, &step, 1);
+	return step.res.denied;
+}
+
 /* false: the thread is left behind, and must touch nothing but its hand. */
 static bool put_back(struct hand *h, struct item *it, uint32_t which)
 {
@@ -123,6 +132,10 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 			break;
 		if (!r)
 			note(g, it, bit);
+		if (step.res.denied && is_denied_again(&t) && !gs_wait_is_given_up(&h->wait))
+			gs_engine_ops.end(g->o, &it->rec, NULL, NULL);
+		if (gs_wait_is_given_up(&h->wait))
+			return false;
 		if (r == -ESRCH || r == -ENOENT || r == -EBADF) {
 			it->gone = true;
 			break;

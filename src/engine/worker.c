@@ -59,6 +59,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 {
 	struct gs_worker *w = hand->w;
 	struct gpusched_channels ch;
+	const struct gs_way *way;
 	bool called = false;
 
 	for (unsigned int i = 0; i < job->plan.nsteps; i++)
@@ -71,13 +72,14 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 	if (!gs_engine_ops.channels(w->o, &job->plan.key, &ch))
 		gs_fill_channels(&job->tsg, &ch);
 	job->tsg.wait = &hand->wait;
+	way = job->plan.check ? gs_engine_ops.restore_way : gs_engine_ops.way_of(&job->tsg);
 	/* One refused setting does not keep the others back. */
 	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w) && !is_overtaken(w, job);
 	     i++) {
 		const struct gs_rm_result *res = &job->plan.steps[i].res;
 
 		called = true;
-		gs_engine_ops.way_of(&job->tsg)->take(&job->tsg, &job->plan.steps[i], 1);
+		way->take(&job->tsg, &job->plan.steps[i], 1);
 		if (gs_wait_is_given_up(&hand->wait))
 			return false;
 		job->tsg.fd = res->fd; /* where it was found, if it had moved */

@@ -33,7 +33,7 @@ static int to_errno(uint32_t status, bool about_tsg)
 	case GS_NV_INVALID_CLIENT:
 		return -EBADF;
 	case GS_NV_OBJECT_NOT_FOUND:
-	case 0x33: /* INVALID_OBJECT_HANDLE */
+	case GS_NV_INVALID_OBJECT_HANDLE:
 		return about_tsg ? -ENOENT : -EREMOTEIO;
 	default:
 		return -EREMOTEIO;
@@ -88,7 +88,7 @@ static int enable_some(struct gs_session *s, unsigned int from, unsigned int n, 
 static bool channel_missing(uint32_t status)
 {
 	return status == GS_NV_OBJECT_NOT_FOUND || status == 0x21 /* INVALID_CHANNEL */ ||
-	       status == 0x31 /* INVALID_OBJECT */ || status == 0x33 /* INVALID_OBJECT_HANDLE */;
+	       status == 0x31 /* INVALID_OBJECT */ || status == GS_NV_INVALID_OBJECT_HANDLE;
 }
 
 /* A channel freed since the table was read fails the whole list: then one by one, without it. */

@@ -21,6 +21,7 @@
 #define GS_NV_INVALID_ARGUMENT 0x1fu
 #define GS_NV_INVALID_CLIENT 0x23u
 #define GS_NV_NOT_SUPPORTED 0x56u
+#define GS_NV_INVALID_OBJECT_HANDLE 0x33u
 #define GS_NV_OBJECT_NOT_FOUND 0x57u
 
 /* "NV_ERR_INVALID_CLIENT"; NULL for an unknown number. */
@@ -32,6 +33,20 @@ int gs_rm_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *
 int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle, uint32_t class_,
 		void *params, uint32_t size, uint32_t *ret_status);
 int gs_rm_free(int fd, uint32_t client, uint32_t parent, uint32_t object, uint32_t *ret_status);
+
+/* It has no such object, or no such client. */
+static inline bool gs_rm_is_denial(uint32_t status)
+{
+	return status == GS_NV_OBJECT_NOT_FOUND || status == GS_NV_INVALID_OBJECT_HANDLE ||
+	       status == GS_NV_INVALID_CLIENT;
+}
+/*
+ * Whether RM has that client, of whatever process, asked by @own on @fd. 1, 0, or a negative errno:
+ * this driver does not say.
+ */
+int gs_rm_client_exists(int fd, uint32_t own, uint32_t client);
+/* The same by a client made for it. */
+int gs_rm_client_known(uint32_t client);
 
 /* Our own descriptor of the driver's file, close() it; -ENODEV: what is there is not the driver's.
  */

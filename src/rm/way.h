@@ -65,6 +65,7 @@ struct gs_rm_result {
 		    owner holds the lock of its execve(); -ECANCELED not begun, or given up;
 		    -EAGAIN the module was busy, or had not heard us for too long */
 	uint32_t status;    /* RM status of the failed or last call */
+	bool denied;        /* RM has no such TSG, on whatever file */
 	uint64_t ns;        /* wall time of the borrow and the calls */
 	uint32_t value;     /* GET_TIMESLICE: us (saturated) */
 	int fd;             /* the number in the owner that worked: the next hint */

@@ -233,6 +233,19 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
+/*
+ * Whether RM has the TSG no more, though the owner chooses which of its files is called. A client
+ * that RM found on one file is on no other, since clients' handles are unique. Where it found none,
+ * the TSG may be on a file that is hidden from us, unless RM has no such client at all.
+ */
+static bool is_denied(const struct gs_rm_tsg *tsg, int err, const struct gs_rm_result *res)
+{
+	if (err == -ENOENT)
+		return true;
+	return err == -EBADF && res->status == GS_NV_INVALID_CLIENT &&
+	       !gs_rm_client_known(tsg->client);
+}
+
 /* Tries descriptors of the owner until one of them carries the TSG's client. */
 static int perform_on_any(struct borrowing *b, struct gs_session *s, struct gs_rm_step *step)
 {
@@ -273,6 +286,7 @@ static int take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 		number = res->fd;
 		if (r == -EACCES)
 			r = -EPERM;
+		res->denied = !s.proven && is_denied(tsg, r, res);
 		res->err = r;
 		now = gs_now_ns();
 		res->ns = now - begun;

@@ -321,6 +321,23 @@ void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
 	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_OVERRULED, why);
 }
 
+/* A process's calls that fail for one reason are logged once; 'gpusched stats' counts them all. */
+static void log_failure(struct gs_service *s, const struct gs_engine_call *call)
+{
+	struct gs_failure *last = &s->failures[call->pid % GS_ASKED];
+	const struct gs_failure now = { call->pid, call->res.err, call->res.status };
+	const char *status = gs_rm_status_name(call->res.status);
+	bool by_rm = call->res.denied || call->res.err == -EREMOTEIO;
+
+	if (!memcmp(last, &now, sizeof(now)))
+		return;
+	*last = now;
+	gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE, /* it may have ended meanwhile */
+	       "TSG %llu of process %u: %s failed: %s; further failures of this kind are counted",
+	       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),
+	       by_rm && status ? status : strerror(-call->res.err));
+}
+
 void gs_on_call(const struct gs_engine_call *call, void *user)
 {
 	struct gs_service *s = user;
@@ -333,12 +350,7 @@ void gs_on_call(const struct gs_engine_call *call, void *user)
 		if (call->res.ns > st->max_ns)
 			st->max_ns = call->res.ns;
 	}
-	if (call->res.err && !call->dry_run) /* its owner may have ended meanwhile */
-		gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE,
-		       "TSG %llu of process %u: %s failed: %s", (unsigned long long)call->id,
-		       call->pid, gs_rm_op_name(call->op),
-		       call->res.err == -EREMOTEIO && gs_rm_status_name(call->res.status)
-			       ? gs_rm_status_name(call->res.status)
-			       : strerror(-call->res.err));
+	if (call->res.err && !call->dry_run)
+		log_failure(s, call);
 	gs_observers_called(&s->observers, call);
 }

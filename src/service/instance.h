@@ -98,6 +98,13 @@ enum gs_service_counter {
 		GS_SVC_MAX
 };
 
+/* Why a call of a process failed last. */
+struct gs_failure {
+	uint32_t pid;
+	int err;
+	uint32_t status;
+};
+
 struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
 };
@@ -165,9 +172,11 @@ struct gs_service {
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	bool has_readers;               /* false: this process reads by itself */
 	bool self_added;
-	bool draining;             /* throws away events from before this instance */
-	uint32_t epoch;            /* of the table, see gpusched_cfg */
-	uint64_t events_lost;      /* by the taps, as far as it was made up for */
+	bool draining;                        /* throws away events from before this instance */
+	uint32_t epoch;                       /* of the table, see gpusched_cfg */
+	uint64_t events_lost;                 /* by the taps, as far as it was made up for */
+	struct gs_failure failures[GS_ASKED]; /* by pid */
+	uint32_t denied_pid;                  /* of the record that ended last for that reason */
 	uint32_t overruled_logged; /* 1 << enum gs_overrule: said of the running policy */
 	uint64_t losses_next_ns;   /* not again before */
 	uint64_t table_full;       /* what the taps had no room for, as far as it was told */

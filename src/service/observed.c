@@ -15,7 +15,7 @@
 /* A tap asks the policy by itself; without a record nobody can be asked about. */
 static void policy_ended(struct gs_service *s, const struct gs_end *end)
 {
-	if (s->p && (end->by == GS_END_SWEEP || end->by == GS_END_ALIAS))
+	if (s->p && end->by != GS_END_TAP && end->by != GS_END_MISSED)
 		gs_policy_ask(s->p, GPUSCHED_RUN_TASK_DESTROY, &end->key, 0);
 }
 

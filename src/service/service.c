@@ -280,6 +280,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 		.on_call = gs_on_call,
 		.on_wish = gs_on_wish,
 		.on_overruled = gs_on_overruled,
+		.on_denied = gs_on_denied,
 		.user = s,
 	};
 	struct gpusched_cfg cfg = { 0 };

@@ -40,6 +40,26 @@ static void sweep_work(struct gs_errand *e)
 	t->cpu_ns = gs_thread_cpu_ns() - start;
 }
 
+static void on_denied_end(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_observers_end(&s->observers, rec, GS_END_DENIED);
+}
+
+/* A tap or a sweep that is at it ends it as well. */
+void gs_on_denied(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_log(s->denied_pid == rec->task.pid ? LOG_DEBUG : LOG_NOTICE,
+	       "TSG %llu of process %u: the driver does not have it any more, so its record ends",
+	       (unsigned long long)rec->task.id, rec->task.pid);
+	s->denied_pid = rec->task.pid;
+	if (!gs_sweep_one(s->o, rec, on_denied_end, s))
+		gs_engine_let_go(s->e);
+}
+
 static void on_swept(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;

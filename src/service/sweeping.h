@@ -9,6 +9,7 @@
 
 #include "basic/clock.h"
 
+struct gpusched_tsg;
 struct gs_service;
 
 /* The sweep that is under way: an errand looks, the loop tells of ends. */
@@ -23,5 +24,7 @@ struct gs_sweeping {
 #define GS_SWEEP_MIN_NS NS_PER_S
 void gs_service_sweep(struct gs_service *s);
 void gs_sweeping_end(struct gs_service *s);
+/* For the engine: the driver denies the TSG, so its record ends. */
+void gs_on_denied(const struct gpusched_tsg *rec, void *user);
 
 #endif /* GPUSCHED_SERVICE_SWEEPING_H */

@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "basic/slices.h"
+#include "rm/abi.h"
 #include "taps/clients.h"
 #include "taps/holders.h"
 #include "rm/way.h"
@@ -52,6 +53,7 @@ struct gs_adoption {
 	size_t nusers;
 	struct gs_slices turns;
 	struct gs_adopted sum;
+	int fd; /* borrowed from the owner of the client that is read */
 };
 
 void gs_adoption_free(struct gs_adoption *a)
@@ -71,6 +73,17 @@ static void adoption_free(struct gs_adoption **a)
 
 /* ---- one client ------------------------------------------------------------------------------ */
 
+/* Freed after it was found and before it was in the table, so that no tap could tell. */
+static bool has_ended(const struct gs_adoption *a, const struct gpusched_tsg *rec)
+{
+	uint32_t status = GS_NV_OK;
+	uint64_t us = 0;
+
+	return !gs_rm_control(a->fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
+			      sizeof(us), &status) &&
+	       gs_rm_is_denial(status);
+}
+
 static void enter(void *user, const struct gpusched_tsg *found, const struct gpusched_channels *ch)
 {
 	struct gs_adoption *a = user;
@@ -86,6 +99,10 @@ static void enter(void *user, const struct gpusched_tsg *found, const struct gpu
 		rec.flags |= GPUSCHED_TSG_MPS;
 	gs_table_device(a->t, &device, &dev, rec.owner_start_ns);
 	r = gs_table_insert(a->t, &rec, ch);
+	if (!r && has_ended(a, &rec)) {
+		gs_sweep_one(a->t, &rec, NULL, NULL);
+		return;
+	}
 	if (!r && a->fn)
 		a->fn(&rec, a->fn_user);
 	if (!r)
@@ -106,6 +123,7 @@ static void adopt_client(struct gs_adoption *a, int fd, const struct gs_holder *
 		.user = a,
 	};
 
+	a->fd = fd;
 	if (gs_client_read(&a->clients, fd, client, &look, &a->sum.failed) < 0)
 		a->sum.failed++;
 	else

@@ -20,7 +20,6 @@
 #include "rm/rm.h"
 #include "taps/adopt.h"
 
-#define CMD_ACCESS_RIGHTS 0xd03u
 #define CMD_CONTEXT_ID 0xa06f0113u
 #define CMD_CLASS_ENGINE 0x906f0101u
 
@@ -30,28 +29,23 @@
 
 /* ---- which clients may exist ----------------------------------------------------------------- */
 
-static bool client_exists(struct gs_clients *a, uint32_t client, uint32_t *ret_status)
+static bool client_exists(const struct gs_clients *a, uint32_t client)
 {
-	uint32_t params[3] = { client, client, 0 };
-
-	*ret_status = GS_NV_NOT_SUPPORTED;
-	return !gs_rm_control(a->own, a->own_client, a->own_client, CMD_ACCESS_RIGHTS, params,
-			      sizeof(params), ret_status) &&
-	       *ret_status == GS_NV_OK;
+	return gs_rm_client_exists(a->own, a->own_client, client) == 1;
 }
 
 /* Downwards from the number that RM gave us just now, so that the newest come first. */
 static int list_clients(struct gs_clients *a)
 {
-	uint32_t now = a->own_client & CLIENT_MASK, status;
+	uint32_t now = a->own_client & CLIENT_MASK;
 	uint32_t first = now > FAR_BACK ? now - FAR_BACK : 0;
 
-	a->asks = client_exists(a, a->own_client, &status);
+	a->asks = client_exists(a, a->own_client);
 	a->all = calloc(now - first + 1, sizeof(*a->all));
 	if (!a->all)
 		return -ENOMEM;
 	for (uint32_t n = now; n-- > first;)
-		if (!a->asks || client_exists(a, CLIENT_BASE | n, &status))
+		if (!a->asks || client_exists(a, CLIENT_BASE | n))
 			a->all[a->n++] = CLIENT_BASE | n;
 	return 0;
 }

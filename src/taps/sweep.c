@@ -385,12 +385,26 @@ int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret)
 }
 
 /* A tap may have made another one under that handle since. */
-static void remove_one(struct gs_sweep *s, const struct gpusched_tsg *rec)
+static void remove_one(struct gs_table *t, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;
 
-	if (!gs_table_get(s->t, &rec->key, &now) && now.task.id == rec->task.id)
-		gs_table_remove(s->t, &rec->key);
+	if (!gs_table_get(t, &rec->key, &now) && now.task.id == rec->task.id)
+		gs_table_remove(t, &rec->key);
+}
+
+int gs_sweep_one(struct gs_table *t, const struct gpusched_tsg *rec,
+		 void (*fn)(const struct gpusched_tsg *rec, void *user), void *user)
+{
+	struct gpusched_tsg claimed = *rec;
+	int r = claim(t, &claimed);
+
+	if (r)
+		return r;
+	if (fn)
+		fn(&claimed, user);
+	remove_one(t, &claimed);
+	return 0;
 }
 
 bool gs_sweep_end(struct gs_sweep *s, uint64_t until_ns,
@@ -399,7 +413,7 @@ bool gs_sweep_end(struct gs_sweep *s, uint64_t until_ns,
 	for (; s->at < s->nended && gs_now_ns() < until_ns; s->at++) {
 		if (fn)
 			fn(&s->ended[s->at], user);
-		remove_one(s, &s->ended[s->at]);
+		remove_one(s->t, &s->ended[s->at]);
 	}
 	return s->at == s->nended;
 }

@@ -97,7 +97,10 @@ int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus,
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
-/* The same in two parts: what takes long, in any thread, one at a time... */
+/* Ends one record, whose TSG RM does not have any more. -errno: a tap or a sweep is at it. */
+int gs_sweep_one(struct gs_table *t, const struct gpusched_tsg *rec,
+		 void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
+/* All in two parts: what takes long, in any thread, one at a time... */
 struct gs_sweep;
 int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret);
 int gs_sweep_look(struct gs_sweep *s, struct gs_error *err);

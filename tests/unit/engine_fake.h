@@ -48,6 +48,10 @@ struct fake_state {
 	struct fake_call log[MAX_LOG];
 	unsigned int nlog;
 	unsigned int begun; /* calls that have begun; the log has those that ended */
+	uint32_t ended;     /* handle of the TSG whose record a restore ended; 0: none */
+	uint32_t denied;    /* RM has no such TSG */
+	unsigned int denied_times;
+	bool elsewhere; /* ... but that says nothing: it may be on another file */
 	int selves;
 	bool stopped[MAX_REC]; /* by the gate, for that record */
 	/* the RM's behaviour */
@@ -220,6 +224,16 @@ static int fake_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *
 	return 0;
 }
 
+/* The record that was ended last is named by its handle. */
+static int fake_end(struct gs_table *o, const struct gpusched_tsg *rec,
+		    void (*fn)(const struct gpusched_tsg *rec, void *user), void *user)
+{
+	pthread_mutex_lock(&fake.lock);
+	fake.ended = rec->key.handle;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
 static void fake_apply(unsigned int i, enum gs_rm_op op, uint32_t arg)
 {
 	switch (op) {
@@ -268,7 +282,12 @@ static int fake_step(const struct gs_rm_tsg *tsg, struct gs_rm_step *step)
 		.changed = fake.rec[i].changed,
 		.ns = gs_now_ns(),
 	};
-	if ((int)step->op == fake.fail_op && fake.fail_times) {
+	if (tsg->tsg == fake.denied && fake.denied_times) {
+		fake.denied_times--;
+		r = -ENOENT;
+		step->res.status = 0x57;
+		step->res.denied = !fake.elsewhere;
+	} else if ((int)step->op == fake.fail_op && fake.fail_times) {
 		fake.fail_times--;
 		r = fake.fail_err;
 		step->res.status = 0x65;
@@ -373,7 +392,7 @@ static struct gpusched_tsg *fake_tsg(uint32_t n, uint32_t gpu)
 
 	pthread_mutex_lock(&fake.lock);
 	*rec = (struct gpusched_tsg){
-		.key = { .file = 1, .client = 0xc1d00001, .handle = n },
+		.key = { .file = 1, .client = 0xc1d00000 + n, .handle = n },
 		.flags = GPUSCHED_TSG_SCHEDULED,
 		.h_subdevice = 3,
 		.nchannels = 2,
@@ -408,6 +427,8 @@ static void fake_reset(void)
 	fake.cls = (struct gpusched_class){ .suspend_limit_ms = 10000, .starve_limit_ms = 100 };
 	fake.cfg = (struct gpusched_cfg){ .policy_active = 1 };
 	fake.selves = 0;
+	fake.ended = fake.denied = fake.denied_times = 0;
+	fake.elsewhere = false;
 	fake.fail_op = -1;
 	fake.fail_times = 0;
 	fake.fail_err = -EREMOTEIO;
@@ -430,6 +451,7 @@ static void fake_reset(void)
 		.self_add = fake_self_add,
 		.self_del = fake_self_del,
 		.sweep = fake_sweep,
+		.end = fake_end,
 		.gate_release = fake_gate_release,
 		.launches_forget = fake_launches_forget,
 		.way_of = fake_way_of,
@@ -491,6 +513,8 @@ UNREACHED(gs_started, (pid_t pid, uint64_t *ret_ns))
 UNREACHED(gs_find_fd, (void *table, pid_t pid, uint64_t file))
 UNREACHED(gs_sweep, (struct gs_table * o, void (*fn)(const struct gpusched_tsg *rec, void *user),
 		     void *user, struct gs_error *err))
+UNREACHED(gs_sweep_one, (struct gs_table * t, const struct gpusched_tsg *rec,
+			 void (*fn)(const struct gpusched_tsg *rec, void *user), void *user))
 void gs_table_close(struct gs_table *o)
 {
 	abort();

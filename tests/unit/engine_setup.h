@@ -35,7 +35,7 @@ static void make_engine(bool dry_run)
 	assert_int_equal(gs_engine_new((struct gs_table *)&fake, &opts, &engine, &err), 0);
 }
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
 	fake_reset();
 	told = told_dry = 0;

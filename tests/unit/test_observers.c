@@ -122,6 +122,7 @@ static void end(uint64_t id, enum gs_end_by by)
 		free_event(id);
 		break;
 	case GS_END_SWEEP:
+	case GS_END_DENIED:
 	case GS_END_ALIAS:
 		gs_observers_end(&observers, &rec, by);
 		break;

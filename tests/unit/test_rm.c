@@ -336,6 +336,25 @@ static void test_moved_descriptor_is_found(void **state)
 	assert_int_equal(open_fds(), before);
 }
 
+/* That RM has no such TSG is its word alone: another file of the owner's says nothing. */
+static void test_denied(void **state)
+{
+	struct gs_rm_tsg t = own_tsg(1);
+	struct gs_rm_result res;
+
+	t.tsg++;
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -ENOENT);
+	assert_true(res.denied);
+	t.tsg--;
+	drv.fail_cmd = NV_CMD_SET_TIMESLICE;
+	drv.fail_status = 0x65; /* TIMEOUT */
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EREMOTEIO);
+	assert_false(res.denied);
+	t.fd = wrong_file;
+	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EBADF);
+	assert_false(res.denied);
+}
+
 static void test_owner_gone(void **state)
 {
 	struct gs_rm_tsg t = own_tsg(1);
@@ -563,6 +582,7 @@ int main(void)
 		T(test_freed_channel_does_not_keep_the_rest),
 		T(test_unproven_never_named),
 		T(test_moved_descriptor_is_found),
+		T(test_denied),
 		T(test_owner_gone),
 		T(test_owner_is_ending),
 		T(test_main_thread_gone),
