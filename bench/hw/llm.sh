@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# A language model's server beside a training, under each scheme; at most 9 minutes.
+#
+#   bench/hw/llm.sh OUTDIR
+#
+# First what the server can do alone (bench/torch_llm.py capacity). Then at 30, 60 and 90 % of that,
+# the same arrivals for all: alone, the driver's default, `auto` (lc and be told), MPS with client
+# priority, `auto` with both in one server (share). The training is bench/torch_load.py train. As
+# root, on an otherwise idle machine with a GPU and PyTorch. OUTDIR gets llm.md (the table),
+# llm.jsonl (its rows), log.txt and llm.tar.gz. A scheme that is in an llm.tar.gz there already is
+# not measured again. MINUTES=N: at most so long (9). SCHEMES="default auto": others than these.
+# TIME=N: seconds of each window (18). TRY="--device cpu --shape tiny" and TRAIN=COMMAND try the
+# script without a GPU.
+set -u
+SCHEMES=${SCHEMES:-alone default auto mps-prio share}
+[ $# = 1 ] && [ -n "$1" ] && mkdir -p "$1" && [ -e "$1/llm.tar.gz" ] && tar -C "$1" -xzf "$1/llm.tar.gz"
+. "$(dirname "$0")/lib.sh"
+begin "$(awk -v m="${MINUTES:-9}" 'BEGIN { printf "%d", 60 * m - 30 }')" llm "$@"
+PATH=$PATH:/usr/local/nvidia/bin
+T=${TIME:-18}
+python=${PYTHON:-python3}
+server=$top/bench/torch_llm.py
+train=${TRAIN:-$python $top/bench/torch_load.py train}
+read -ra try <<<"${TRY:-}"
+read -ra train <<<"$train"
+percents=(30 60 90)
+mps=$out/mps
+
+# of the server alone, once
+find_capacity() {
+	[ -s "$raw/capacity.json" ] && return 0
+	timeout 120 "$python" "$server" capacity --seconds 9 "${try[@]}" >"$raw/capacity.log" 2>&1
+	grep '"requests_per_s"' "$raw/capacity.log" >"$raw/capacity.json"
+}
+
+rates() {
+	local percent
+	for percent in "${percents[@]}"; do
+		"$jq" -r --argjson p "$percent" '"--rate \(.requests_per_s * $p / 100 * 1000 | round / 1000)"' "$raw/capacity.json"
+	done
+}
+
+begin_mps() {
+	mkdir -p "$mps/pipe" "$mps/log"
+	export CUDA_MPS_PIPE_DIRECTORY=$mps/pipe CUDA_MPS_LOG_DIRECTORY=$mps/log
+	nvidia-cuda-mps-control -f >>"$raw/mps.log" 2>&1 &
+	pids+=($!)
+	wait_for 15 test -e "$mps/pipe/control"
+}
+
+end_mps() {
+	[ -d "$mps" ] || return 0
+	echo quit | timeout 15 nvidia-cuda-mps-control >>"$raw/mps.log" 2>&1
+	unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+	rm -rf "$mps"
+}
+
+# prepare SCHEME: how it starts the server (lc) and the training (be)
+prepare() {
+	lc=() be=()
+	case $1 in
+	alone | default) return 0 ;;
+	mps-prio)
+		be=(env CUDA_MPS_CLIENT_PRIORITY=1)
+		begin_mps
+		return
+		;;
+	auto | share)
+		lc=("$gpusched" run --class lc --) be=("$gpusched" run --class be --)
+		[ "$1" = auto ] ||
+			lc=("$gpusched" run --share --class lc --) be=("$gpusched" run --share --class be --)
+		;;
+	*) say "there is no scheme $1"; return 1 ;;
+	esac
+	daemon_start && gs policy start auto
+}
+
+# Ends PID by SIGTERM, at the latest by SIGKILL.
+end_program() {
+	kill -TERM "$1" 2>/dev/null
+	wait_for 10 eval "! kill -0 $1" || kill -9 "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+# measure_one SCHEME: its rows into SCHEME.json, or nothing
+measure_one() {
+	local s=$1 go=$raw/$1.go trainer='' serving limit
+	limit=$((${#percents[@]} * (T + 10) + 30))
+	prepare "$s" || return 1
+	rm -f "$go" && mkfifo "$go" || return 1
+	: >"$raw/$s.train"
+	if [ "$s" != alone ]; then
+		"${be[@]}" "${train[@]}" >"$raw/$s.train" 2>>"$raw/$s.log" &
+		trainer=$!
+		pids+=("$trainer")
+	fi
+	# shellcheck disable=SC2046 # several words
+	timeout $((limit + 100)) "${lc[@]}" "$python" "$server" serve --seconds "$T" $(rates) "${try[@]}" <"$go" >"$raw/$s.serve" 2>>"$raw/$s.log" &
+	serving=$!
+	pids+=("$serving")
+	exec 7>"$go"
+	wait_for 100 grep -q ready "$raw/$s.serve" && { [ -z "$trainer" ] || wait_for 60 grep -q ready "$raw/$s.train"; } || {
+		say "$s: its programs do not begin: $(tail -n 1 "$raw/$s.log")"
+		exec 7>&-
+		[ -z "$trainer" ] || end_program "$trainer"
+		end_program "$serving"
+		return 1
+	}
+	[ -z "$daemon" ] || gs list --json >"$raw/$s.before.jsonl"
+	sleep 2 # auto sees who is who
+	echo go >&7
+	wait_for "$limit" eval "! kill -0 $serving"
+	exec 7>&-
+	[ -z "$daemon" ] || gs list --json >"$raw/$s.after.jsonl"
+	[ -z "$trainer" ] || end_program "$trainer"
+	end_program "$serving"
+	rows "$s" >"$raw/$s.json" && [ -s "$raw/$s.json" ]
+}
+
+# Steps of the training in each window: its lines have the time of their end.
+rows() {
+	"$jq" -cn --arg scheme "$1" --slurpfile steps <(grep '"us"' "$raw/$1.train") --slurpfile most "$raw/capacity.json" \
+		--arg percents "${percents[*]}" '
+		[inputs | select(.rate)] as $rates | range($rates | length) | . as $i | $rates[$i] |
+		. as $w | {scheme: $scheme, percent: ($percents | split(" ")[$i] | tonumber),
+			capacity_per_s: $most[0].requests_per_s} + del(.all_request_ms, .all_first_ms) +
+		{train_steps_per_s: (if $steps == [] then null
+			else ([$steps[] | select(.t >= $w.from and .t < $w.to)] | length) / ($w.to - $w.from) end)}' "$raw/$1.serve"
+}
+
+run_scheme() {
+	measure_one "$scheme"
+	local r=$?
+	end_mps
+	return $r
+}
+
+say "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo 'no GPU'); $("$gpusched" --version)"
+step capacity 120 find_capacity
+[ -s "$raw/capacity.json" ] || { say "what it can do alone is not known"; exit 1; }
+say "alone: $(cat "$raw/capacity.json")"
+for scheme in $SCHEMES; do
+	[ -s "$raw/$scheme.json" ] && continue
+	# what one takes: its programs' start, then all windows
+	[ $((SECONDS + 20 + ${#percents[@]} * (T + 3))) -lt "$budget" ] || { say "$scheme: no time left: run it again"; continue; }
+	step "$scheme" 0 run_scheme
+done
+cat "$raw"/*.json | "$jq" -c 'select(.scheme)' >"$out/llm.jsonl"
+"$jq" -rs '"| % of alone | scheme | requests (unfinished) | first token p50 / p90 / p99 ms | token p50 / p99 ms | request p50 / p90 / p99 ms | training steps/s |",
+	"|---|---|---|---|---|---|---|",
+	(sort_by(.percent) | .[] | def ms: if . == null then "-" else . * 10 | round / 10 end;
+	"| \(.percent) | \(.scheme) | \(.requests) (\(.unfinished)) | \(.first_ms | "\(.p50 | ms) / \(.p90 | ms) / \(.p99 | ms)") | \(.token_ms | "\(.p50) / \(.p99 // "-")") | \(.request_ms |
+	"\(.p50 | ms) / \(.p90 | ms) / \(.p99 | ms)") | \(.train_steps_per_s | if . == null then "-" else . * 100 | round / 100 end) |")' "$out/llm.jsonl" | tee "$out/llm.md"
+at_end # it writes there
+trap - EXIT
+rm -f "$raw"/*.go
+tar -C "$out" -czf "$out/llm.tar.gz" llm && rm -rf "$raw"
