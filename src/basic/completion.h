@@ -44,7 +44,8 @@ struct gs_completion {
 	/* What became of it. */
 	int code;
 	json_t *answer;
-	char *text; /* of a long answer, in its place */
+	char *text;         /* of a long answer, in its place */
+	const char *shared; /* the same where others have it, too: until it is freed */
 	struct gs_error err;
 
 	struct gs_waits *in; /* NULL: it is over, or has not begun */

@@ -4,7 +4,6 @@
  * the loop: connections, bodies and queues are bounded, silent peers are cut off.
  */
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,20 +11,9 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "basic/sheet.h"
 #include "daemon/api_priv.h"
 
-#define API_LARGE (1 << 20)
 #define WATCH_BEAT_US (5 * 1000 * 1000)
-
-struct api_request {
-	char *body;
-	size_t n;
-	bool too_long;
-	struct api *a;
-	struct MHD_Connection *c;
-	struct gs_completion *asked; /* until it is over the connection sleeps */
-};
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
@@ -49,148 +37,38 @@ static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 	return info ? api_peer_of_fd(info->connect_fd, ret) : -EPERM;
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
-
-static unsigned int status_of(int code)
-{
-	switch (code) {
-	case -EINVAL:
-	case -ERANGE:
-		return MHD_HTTP_BAD_REQUEST;
-	case -EPERM:
-	case -EACCES:
-		return MHD_HTTP_FORBIDDEN;
-	case -ENOENT:
-		return MHD_HTTP_NOT_FOUND;
-	case -EBUSY:
-		return MHD_HTTP_CONFLICT;
-	case -EMSGSIZE:
-		return MHD_HTTP_CONTENT_TOO_LARGE;
-	case -ENOTSUP:
-		return MHD_HTTP_NOT_IMPLEMENTED;
-	case -EREMOTEIO:
-		return MHD_HTTP_BAD_GATEWAY;
-	case -ETIMEDOUT:
-		return MHD_HTTP_GATEWAY_TIMEOUT;
-	default:
-		return MHD_HTTP_INTERNAL_SERVER_ERROR;
-	}
-}
-
-/* One answer about 10,000 TSGs takes 90 MiB, which would stay ours for good. */
-static void free_large(void *text)
-{
-	free(text);
-	malloc_trim(0);
-}
-
-/* Takes @text. */
-static enum MHD_Result answer(struct MHD_Connection *c, unsigned int status, const char *type,
-			      char *text)
-{
-	struct MHD_Response *r;
-	enum MHD_Result done;
-	size_t n;
-
-	if (!text)
-		return MHD_NO;
-	n = strlen(text);
-	r = MHD_create_response_from_buffer_with_free_callback(n, text,
-							       n < API_LARGE ? free : free_large);
-	if (!r) {
-		free(text);
-		return MHD_NO;
-	}
-	MHD_add_response_header(r, "Content-Type", type);
-	done = MHD_queue_response(c, status, r);
-	MHD_destroy_response(r);
-	return done;
-}
-
-enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text)
-{
-	/* a text cut in the middle of a character is an answer all the same */
-	CLEANUP_JSON json_t *o = json_pack("{s:o, s:s?, s:i}", "error", gs_json_text(text), "errno",
-					   strerrorname_np(-code), "code", code);
-
-	return answer(c, status_of(code), "application/json",
-		      o ? json_dumps(o, JSON_COMPACT) : NULL);
-}
-
 /* ---- verbs ----------------------------------------------------------------------------------- */
-
-static enum MHD_Result answer_verb(struct MHD_Connection *c, struct gs_completion *asked)
-{
-	if (asked->code)
-		return api_answer_error(c, asked->code, asked->err.text);
-	return answer(c, MHD_HTTP_OK, "application/json",
-		      asked->text ? TAKE_PTR(asked->text)
-				  : json_dumps(asked->answer, JSON_COMPACT));
-}
-
-static void on_over(struct gs_completion *asked, void *user)
-{
-	struct api_request *rq = user;
-
-	MHD_resume_connection(rq->c);
-	api_kick(rq->a);
-}
 
 static enum MHD_Result do_verb(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
 			       const char *verb, struct api_request *rq)
 {
-	CLEANUP_JSON json_t *args = NULL;
-	json_error_t why;
-
-	args = rq->n ? json_loadb(rq->body, rq->n, JSON_REJECT_DUPLICATES, &why) : json_object();
-	if (!args) {
-		char text[JSON_ERROR_TEXT_LENGTH + 64];
-
-		snprintf(text, sizeof(text), "the body is not JSON: %s", rq->n ? why.text : "");
-		return api_answer_error(c, -EINVAL, text);
-	}
-	if (a->ending)
-		return api_answer_error(c, -ECANCELED, "gpuschedd ends");
-	rq->asked = gs_service_ask(a->s, peer, verb, args);
-	if (!rq->asked)
-		return MHD_NO;
-	if (gs_completion_is_over(rq->asked))
-		return answer_verb(c, rq->asked);
-	rq->a = a;
-	rq->c = c;
-	rq->asked->done = on_over;
-	rq->asked->user = rq;
-	MHD_suspend_connection(c);
-	return MHD_YES;
+	rq->asked = gs_service_ask_text(a->s, peer, verb, TAKE_PTR(rq->body), rq->n);
+	return api_sleep(a, c, rq);
 }
 
 static enum MHD_Result do_metrics(struct api *a, struct MHD_Connection *c,
-				  const struct gs_peer *peer)
+				  const struct gs_peer *peer, struct api_request *rq)
 {
-	CLEANUP_FREE char *service = NULL;
-	char *text = NULL;
+	rq->asked = gs_service_ask_metrics(a->s, peer);
+	return api_sleep(a, c, rq);
+}
 
-	if (gs_service_metrics(a->s, peer, &service))
-		return api_answer_error(c, -EIO, "the counters cannot be read");
-	if (asprintf(&text,
-		     "%s# TYPE gpusched_connections_refused counter\n"
-		     "# HELP gpusched_connections_refused connections past a user's share\n"
-		     "gpusched_connections_refused_total %llu\n"
-		     "# TYPE gpusched_watchers gauge\n"
-		     "# HELP gpusched_watchers clients that watch events\n"
-		     "gpusched_watchers %u\n"
-		     "# TYPE gpusched_watchers_dropped counter\n"
-		     "# HELP gpusched_watchers_dropped watchers that did not keep up\n"
-		     "gpusched_watchers_dropped_total %llu\n"
-		     "# TYPE gpusched_trace_lines_missed counter\n"
-		     "# HELP gpusched_trace_lines_missed lines that a recorder was too slow for\n"
-		     "gpusched_trace_lines_missed_total %llu\n# EOF\n",
-		     service, (unsigned long long)a->refused, a->nwatchers,
-		     (unsigned long long)a->watchers_dropped,
-		     (unsigned long long)a->lines_missed) < 0)
-		return MHD_NO;
-	return answer(c, MHD_HTTP_OK, "application/openmetrics-text; version=1.0.0; charset=utf-8",
-		      text);
+static void put_counter(FILE *f, const char *name, const char *help, uint64_t value)
+{
+	gs_metric_head(f, name, "counter", help);
+	fprintf(f, "gpusched_%s_total %llu\n", name, (unsigned long long)value);
+}
+
+static void put_metrics(FILE *f, void *user)
+{
+	const struct api *a = user;
+
+	put_counter(f, "connections_refused", "connections past a user's share", a->refused);
+	gs_metric_head(f, "watchers", "gauge", "clients that watch events");
+	fprintf(f, "gpusched_watchers %u\n", a->nwatchers);
+	put_counter(f, "watchers_dropped", "watchers that did not keep up", a->watchers_dropped);
+	put_counter(f, "trace_lines_missed", "lines that a recorder was too slow for",
+		    a->lines_missed);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -214,6 +92,15 @@ static enum MHD_Result take_body(struct api_request *rq, const char *data, size_
 	return MHD_YES;
 }
 
+static enum MHD_Result answer(struct MHD_Connection *c, const char *url, struct api_request *rq)
+{
+	bool metrics = !strcmp(url, "/metrics");
+
+	return api_answer(c, &rq->asked,
+			  metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+				  : "application/json");
+}
+
 static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char *url,
 			     const char *method, struct api_request *rq)
 {
@@ -229,7 +116,7 @@ static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char
 	if (get && !strcmp(url, "/v1/trace"))
 		return api_watch_open(a, c, &peer, true);
 	if (get && !strcmp(url, "/metrics"))
-		return do_metrics(a, c, &peer);
+		return do_metrics(a, c, &peer, rq);
 	if (!get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
 		return do_verb(a, c, &peer, url + 4, rq);
 	if (get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
@@ -250,7 +137,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 	if (*inout_n)
 		return take_body(rq, data, inout_n);
 	if (rq->asked)
-		return answer_verb(c, rq->asked);
+		return answer(c, url, rq);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_POST))
 		return api_answer_error(c, -EINVAL, "only GET and POST are known");
 	return route(user, c, url, method, rq);
@@ -259,13 +146,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 static void on_completed(void *user, struct MHD_Connection *c, void **context,
 			 enum MHD_RequestTerminationCode code)
 {
-	struct api_request *rq = *context;
-
-	if (rq) {
-		free(rq->body);
-		gs_completion_free(rq->asked);
-	}
-	free(rq);
+	api_request_free(*context);
 	*context = NULL;
 }
 
@@ -277,6 +158,8 @@ static void run_server(struct api *a)
 	uint64_t now;
 
 	api_hand_over(a);
+	if (api_wake_next(a))
+		api_kick(a);
 	MHD_run(a->mhd);
 	if (MHD_get_timeout(a->mhd, &ms) != MHD_YES) {
 		sd_event_source_set_enabled(a->timer, SD_EVENT_OFF);
@@ -382,6 +265,7 @@ int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_e
 		api_free(a);
 		return gs_fail(err, r, "the API cannot start: %s", strerror(-r));
 	}
+	gs_service_add_metrics(s, put_metrics, a);
 	*ret = a;
 	return 0;
 }
@@ -396,8 +280,11 @@ void api_free(struct api *a)
 		api_watch_end(a);
 		a->ending = true; /* a request of this last run must not sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");
+		while (api_wake_next(a))
+			;
 		MHD_run(a->mhd);
 		MHD_stop_daemon(a->mhd);
+		gs_service_add_metrics(a->s, NULL, NULL);
 	}
 	sd_event_source_unref(a->io);
 	sd_event_source_unref(a->timer);

@@ -109,8 +109,10 @@ void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 static void hand_over(struct api *a, struct api_uid *u)
 {
 	const struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	const int bytes = API_SEND_BYTES;
 	int fd = u->waiting[0];
 
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	memmove(u->waiting, u->waiting + 1, --u->nwaiting * sizeof(*u->waiting));
 	a->adding = u;
 	if (MHD_add_connection(a->mhd, fd, (const struct sockaddr *)&sun, sizeof(sun)) != MHD_YES)

@@ -17,7 +17,19 @@
 #define API_BODY_LIMIT (64u << 10)
 #define API_TIMEOUT_S 10u            /* of a silent connection */
 #define API_QUEUE_LIMIT (256u << 10) /* of events that a watcher has not read yet */
+#define API_SEND_BYTES (32u << 10)   /* of an answer, to each connection in a turn of the loop */
 #define API_TRACE_LIMIT (2u << 20)   /* the same of one that records */
+
+struct api_request {
+	struct api_request *prev, *next; /* of the same user's that are over and not answered */
+	char *body;
+	size_t n;
+	bool too_long, over;
+	struct api *a;
+	struct api_uid *of;
+	struct MHD_Connection *c;
+	struct gs_completion *asked; /* until it is over the connection sleeps */
+};
 
 struct api_uid {
 	struct api_uid *next;
@@ -25,6 +37,7 @@ struct api_uid {
 	unsigned int connections, watchers;
 	int waiting[API_CONNECTIONS_UID]; /* of these, for their turn */
 	unsigned int nwaiting;
+	struct api_request *over; /* each is answered in its user's turn */
 };
 
 struct api {
@@ -50,7 +63,6 @@ struct api {
 void api_kick(struct api *a);
 /* This user's counts; NULL: out of memory. */
 struct api_uid *api_uid_of(struct api *a, uid_t uid);
-enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
 
 /* ---- api_accept.c */
 int api_listen(struct api *a, struct gs_error *err);
@@ -60,6 +72,16 @@ void api_hand_over(struct api *a);
 void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code);
 int api_peer_of_fd(int fd, struct gs_peer *ret);
+
+/* ---- api_answer.c */
+enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,
+			   const char *type);
+enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
+/* The connection sleeps until what @rq has asked is over, and it is its user's turn. */
+enum MHD_Result api_sleep(struct api *a, struct MHD_Connection *c, struct api_request *rq);
+/* Wakes the next connection of each user, and all of root's; true: there are more. */
+bool api_wake_next(struct api *a);
+void api_request_free(struct api_request *rq);
 
 /* ---- api_watch.c */
 enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,

@@ -39,7 +39,9 @@ struct gs_hwid;
 struct gs_oddities;
 struct gs_restoring;
 struct gs_starting;
+struct gs_metrics;
 struct gs_tracing;
+struct gs_unread_user;
 struct gs_watch;
 
 /* What the service itself counts: symbol, name, words. */
@@ -77,6 +79,8 @@ struct gs_watch;
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \
+	X(ANSWERS_LEFT, "answers_left", \
+	  "answers given up: those that their user has not read yet take up 32 MiB") \
 	X(AUDIT_LEFT, "audit_left", \
 	  "users' requests that were not noted: more than 10 a minute of one user") \
 	X(IDS_LEFT, "ids_left", \
@@ -183,6 +187,8 @@ struct gs_service {
 	uint64_t full_next_ns;     /* not told again before */
 	struct gs_adopting adopting;
 	struct gs_pools pools;
+	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
+	struct gs_unread_user *unread; /* those who have answers */
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;

@@ -22,8 +22,11 @@ json_t *gs_settings_json(const struct gpusched_settings *set);
 json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev);
 json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call);
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
-/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds has that unit. */
-void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
+/* The same in OpenMetrics, and what else does not grow with the TSGs. */
+void gs_stats_text(struct gs_service *s, FILE *f);
+void gs_stats_launches_text(struct gs_service *s, FILE *f);
+/* "": none. */
+const char *gs_class_label(const struct gs_service *s, uint32_t id);
 const char *gs_engine_name(uint16_t engine, char buffer[12]);
 const char *gs_kind_name(uint16_t kind);
 const char *gs_source_name(unsigned int source);

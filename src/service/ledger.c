@@ -555,6 +555,7 @@ void gs_ledger_end(struct gs_service *s)
 	}
 	sd_event_source_disable_unref(l->due);
 	gs_history_free(l->history);
+	free(l->bringing.ids);
 	ledger_free_groups(l);
 	free(l->gpus);
 	free(l);

@@ -49,12 +49,11 @@ void gs_ledger_take_for_answer(struct gs_service *s);
 struct gs_ledger_rows;
 int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by,
 		   struct gs_ledger_rows **ret, struct gs_error *err);
+/* Adds them up; false: there is more to do after @until_ns. */
+bool gs_ledger_rows_sum(struct gs_service *s, struct gs_ledger_rows *r, uint64_t until_ns);
 /* The next one, as @view may see it; NULL: there is none. */
 json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
-
-/* Sums as OpenMetrics: by class, and for whom others' times are by cgroup, pod and container. */
-void gs_ledger_text(struct gs_service *s, const struct gs_view *view, FILE *f);
 
 /*
  * "ago": what an object's figures were some 10 s ago, by its own keys; null: not known. Of a TSG, of

@@ -21,7 +21,7 @@ struct group {
 	struct gs_history_sums sums;
 	unsigned int live; /* TSGs */
 	bool pool;
-	bool coarse; /* stands for all cgroups of its GPU and class */
+	uint64_t recent_ns; /* that its TSGs held of the last 10 s */
 };
 
 /* What was known at the last few samples: a ring. */
@@ -79,6 +79,12 @@ struct gpu_kept {
 	struct gpu_sample samples[SAMPLES];
 };
 
+/* All sums are being brought up to now, in slices. */
+struct ledger_bringing {
+	uint64_t *ids; /* NULL: they are not */
+	size_t n, at;
+};
+
 struct gs_ledger {
 	struct kept *all;
 	struct proc *procs;
@@ -87,6 +93,7 @@ struct gs_ledger {
 	sd_event_source *due;
 	struct gs_history *history;
 	uint64_t minute_ns, taken_ns, brought_ns;
+	struct ledger_bringing bringing;
 	unsigned int events;
 	bool anew;       /* somebody came since the last sample */
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
@@ -103,12 +110,14 @@ void ledger_join(struct gs_service *s, struct kept *k);
 void ledger_leave(struct kept *k);
 void ledger_free_groups(struct gs_ledger *l);
 
-/* All sums up to now. */
-void gs_ledger_bring_up(struct gs_service *s);
+/* All sums up to now, or what they were up to 100 ms ago; false: there is more to do after @until_ns. */
+bool gs_ledger_bring_up(struct gs_service *s, uint64_t until_ns);
 
 /* ledger_recent.c */
 void ledger_sample(struct gs_service *s);
-/* Part of the last ten seconds that it held; negative: not known. */
+/* What each group held of the last ten seconds. */
+void ledger_take_shares(struct gs_service *s);
+/* The same as a part of that time; negative: not known. */
 double gs_ledger_share(struct gs_service *s, const struct group *g);
 /* Samples begin anew after a pause. */
 void ledger_pause(struct gs_ledger *l);

@@ -142,12 +142,6 @@ static bool youngest(const struct gs_ledger *l, uint64_t *ret)
 	return true;
 }
 
-static bool is_in(const struct group *g, const struct kept *k)
-{
-	return k->group == g ||
-	       (g->coarse && k->who.gpu == g->key.gpu && !strcmp(k->who.class, g->key.class));
-}
-
 /* The GPU's log has a time of its own: what is held is part of that. */
 static double span_of(struct gs_service *s, uint32_t gpu, uint64_t at)
 {
@@ -164,9 +158,25 @@ static double span_of(struct gs_service *s, uint32_t gpu, uint64_t at)
 	return 0;
 }
 
+void ledger_take_shares(struct gs_service *s)
+{
+	struct gs_ledger *l = s->ledger;
+	uint64_t at;
+	bool known = oldest(l, &at);
+
+	for (struct group *g = l->groups; g; g = g->hh.next)
+		g->recent_ns = 0;
+	for (const struct kept *k = known ? l->all : NULL; k; k = k->hh.next) {
+		uint64_t was = sample_of(k, at).held_ns;
+
+		if (k->group && k->seen.held_ns > was)
+			k->group->recent_ns += k->seen.held_ns - was;
+	}
+}
+
 double gs_ledger_share(struct gs_service *s, const struct group *g)
 {
-	double held = 0, span;
+	double span;
 	uint64_t at;
 
 	if (!s->account || !oldest(s->ledger, &at))
@@ -174,13 +184,7 @@ double gs_ledger_share(struct gs_service *s, const struct group *g)
 	span = span_of(s, g->key.gpu, at);
 	if (span <= 0)
 		return g->live ? -1 : 0;
-	for (const struct kept *k = s->ledger->all; k; k = k->hh.next) {
-		uint64_t was = sample_of(k, at).held_ns;
-
-		if (is_in(g, k) && k->seen.held_ns > was)
-			held += (double)(k->seen.held_ns - was);
-	}
-	return held / span;
+	return (double)g->recent_ns / span;
 }
 
 /* ---- JSON: with the keys of what stands beside it --------------------------------------------- */

@@ -158,7 +158,7 @@ static void put_process(const struct gs_history_who *who, json_t *o)
 	gs_json_put_text(o, "gpu_uuid", who->gpu_uuid);
 }
 
-/* Added up at once; each row is made when it is asked for. */
+/* Added up once; each row is made when it is asked for. */
 struct gs_ledger_rows {
 	const char *by;
 	struct sum *sums;
@@ -243,20 +243,56 @@ static void sum_gpus(struct gs_service *s, struct sum **all)
 	}
 }
 
-/* Who asks more often gets what there is. */
-void gs_ledger_bring_up(struct gs_service *s)
+/* The TSGs there are now: some may end before it is their turn. */
+static bool begin_bringing(struct gs_ledger *l)
 {
-	uint64_t now = gs_now_ns();
+	struct ledger_bringing *b = &l->bringing;
 
-	if (now - s->ledger->brought_ns < BRING_NS)
-		return;
-	s->ledger->brought_ns = now;
-	fill_groups(s);
-	gs_sight_flush(s);
-	for (struct kept *k = s->ledger->all; k; k = k->hh.next)
-		ledger_take_tsg(s, k);
+	b->ids = calloc(HASH_COUNT(l->all) + 1, sizeof(*b->ids));
+	if (!b->ids)
+		return false;
+	b->n = b->at = 0;
+	for (const struct kept *k = l->all; k; k = k->hh.next)
+		b->ids[b->n++] = k->id;
+	return true;
+}
+
+static void end_bringing(struct gs_service *s)
+{
+	struct gs_ledger *l = s->ledger;
+
 	for (size_t i = 0; i < s->ngpus; i++)
 		ledger_take_gpu(s, i);
+	ledger_take_shares(s);
+	free(l->bringing.ids);
+	l->bringing.ids = NULL;
+	l->brought_ns = gs_now_ns();
+}
+
+bool gs_ledger_bring_up(struct gs_service *s, uint64_t until_ns)
+{
+	struct gs_ledger *l = s->ledger;
+	struct ledger_bringing *b = &l->bringing;
+
+	if (!b->ids) {
+		if (gs_now_ns() - l->brought_ns < BRING_NS)
+			return true;
+		fill_groups(s);
+		gs_sight_flush(s);
+		if (!begin_bringing(l))
+			return true;
+	}
+	for (; b->at < b->n && gs_now_ns() < until_ns; b->at++) {
+		struct kept *k = NULL;
+
+		HASH_FIND(hh, l->all, &b->ids[b->at], sizeof(*b->ids), k);
+		if (k)
+			ledger_take_tsg(s, k);
+	}
+	if (b->at < b->n)
+		return false;
+	end_bringing(s);
+	return true;
 }
 
 int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by,
@@ -279,13 +315,19 @@ int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char 
 	if (!r)
 		return -ENOMEM;
 	r->by = names[i];
-	gs_ledger_bring_up(s);
-	if (i == 0)
-		sum_processes(s, &r->sums);
-	else if (i == 3)
-		sum_gpus(s, &r->sums);
-	else
-		sum_groups(s, i == 1, &r->sums);
 	*ret = r;
 	return 0;
+}
+
+bool gs_ledger_rows_sum(struct gs_service *s, struct gs_ledger_rows *r, uint64_t until_ns)
+{
+	if (!gs_ledger_bring_up(s, until_ns))
+		return false;
+	if (!strcmp(r->by, "process"))
+		sum_processes(s, &r->sums);
+	else if (!strcmp(r->by, "gpu"))
+		sum_gpus(s, &r->sums);
+	else
+		sum_groups(s, !strcmp(r->by, "class"), &r->sums);
+	return true;
 }

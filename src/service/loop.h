@@ -11,9 +11,10 @@
 struct gs_service;
 
 /* What a completion may wait for. */
-#define GS_ON_ENGINE (1u << 0) /* calls came back */
-#define GS_ON_ERRAND (1u << 1) /* one has ended */
-#define GS_ON_LOOKED (1u << 2) /* at records */
+#define GS_ON_ENGINE (1u << 0)  /* calls came back */
+#define GS_ON_ERRAND (1u << 1)  /* one has ended */
+#define GS_ON_LOOKED (1u << 2)  /* at records */
+#define GS_ON_METRICS (1u << 3) /* their text is made */
 
 int gs_loop_new(struct gs_service *s, struct gs_error *err);
 void gs_loop_free(struct gs_service *s);

@@ -1,223 +1,321 @@
 // SPDX-License-Identifier: MIT
-/*
- * Who used the GPUs, as OpenMetrics: by class; with cgroup, pod and container for whom others' times
- * are. Labels are spelled as dcgm-exporter has them. No label is a process or a user: their number
- * has no bound.
- */
-#include <inttypes.h>
+#include "service/metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/escape.h"
-#include "basic/grow.h"
+#include "service/figures.h"
+#include "service/instance.h"
 #include "service/json.h"
 #include "service/ledger_priv.h"
-#include "service/pod.h"
+#include "service/loop.h"
+#include "service/records.h"
+#include "service/unread.h"
 
-/* Ends of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
-#define LE_FIRST 12
-#define LE_LAST 30
-#define LE_STEP 2
+#define FRESH_NS (100 * NS_PER_MS)
+#define KINDS 3
 
-static void put_label(FILE *f, const char *name, const char *value)
-{
-	CLEANUP_FREE char *shown = gs_escaped(value);
+/* Freed with the last of those who have it. */
+struct shared {
+	unsigned int refs;
+	size_t n;
+	char *text;
+};
 
-	if (!*value)
-		return;
-	fprintf(f, ",%s=\"", name);
-	for (const char *c = shown ? shown : ""; *c; c++)
-		fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-	fputc('"', f);
-}
+struct view;
+enum part { BEGIN, SUMS, FIGURES, TSGS, END, PARTS };
 
-/* Malloc'd: gpu="0",UUID="...",class="be" and what else it says. */
-static char *labels_of(const struct gs_service *s, const struct group *g)
-{
-	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN], *text = NULL;
-	const struct gs_gpu *gpu = NULL;
+/* A text that is being made. */
+struct making {
+	enum part part;
+	FILE *out; /* NULL: none is */
+	char *text;
 	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	if (!f)
-		return NULL;
-	for (size_t i = 0; i < s->ngpus; i++)
-		if (s->gpus[i].index == g->key.gpu)
-			gpu = &s->gpus[i];
-	fprintf(f, "gpu=\"%u\",UUID=\"%s\",class=\"%s\"", g->key.gpu, gpu ? gpu->uuid : "",
-		g->key.class);
-	gs_pod_of(g->key.cgroup, pod, container);
-	put_label(f, "cgroup", g->key.cgroup);
-	put_label(f, "pod", pod);
-	put_label(f, "container", container);
-	return fclose(f) ? NULL : text;
-}
-
-/* ---- whose ----------------------------------------------------------------------------------- */
-
-/* Its times are known: 0 where nobody came, but not where nobody could look. */
-static bool is_known(const struct gs_service *s, const struct group *g)
-{
-	struct gs_account_gpu a = { 0 };
-
-	gs_account_gpu(s->account, g->key.gpu, &a);
-	return g->sums.v[GS_SUM_SEEN] || (a.open ? !g->live : !a.reason[0]);
-}
-
-struct shown {
-	const struct group *g;
-	char *labels;
-	double share; /* of the last 10 s; negative: not known */
+	struct gs_figures *figures;
+	struct gpusched_tsg *recs;
+	size_t n, at, suspended;
+	uint32_t *counts; /* by GPU, class and kind */
 };
 
-struct showing {
-	struct shown *all;
-	size_t n, room;
-	struct group *coarse; /* made for this answer */
-	size_t ncoarse;
+struct view {
+	struct gs_sliced sliced;
+	struct gs_metrics *of;
+	bool by_cgroup;
+	struct making m;
+	int code;         /* of the last one */
+	uint64_t made_ns; /* when that was done; 0: never */
+	struct shared *last;
 };
 
-static void show(struct gs_service *s, struct showing *w, const struct group *g)
+struct gs_metrics {
+	struct gs_service *s;
+	struct view views[2];
+	void (*put)(FILE *f, void *user);
+	void *user;
+};
+
+static void unref(struct shared *t)
 {
-	if (!is_known(s, g) || GS_GROW(w->all, w->room, w->n + 1))
+	if (!t || --t->refs)
 		return;
-	w->all[w->n] = (struct shown){ g, labels_of(s, g), gs_ledger_share(s, g) };
-	w->n += w->all[w->n].labels != NULL;
+	free(t->text);
+	free(t);
 }
 
-/* All cgroups of a class on a GPU in one. */
-static void show_coarse(struct gs_service *s, struct showing *w)
-{
-	w->coarse = calloc(HASH_COUNT(s->ledger->groups) + 1, sizeof(*w->coarse));
-	for (struct group *g = s->ledger->groups; w->coarse && g; g = g->hh.next) {
-		struct group *c = w->coarse;
+/* ---- parts: each returns 0, -EINPROGRESS if there is more to do after @until_ns, or -errno ----- */
 
-		while (c < w->coarse + w->ncoarse &&
-		       (c->key.gpu != g->key.gpu || strcmp(c->key.class, g->key.class)))
-			c++;
-		if (c == w->coarse + w->ncoarse) {
-			c->key = g->key;
-			memset(c->key.cgroup, 0, sizeof(c->key.cgroup));
-			c->coarse = true;
-			w->ncoarse++;
-		}
-		c->live += g->live;
-		gs_history_sums_add(&c->sums, &g->sums);
-	}
-	for (size_t i = 0; i < w->ncoarse; i++)
-		show(s, w, &w->coarse[i]);
+static int do_begin(struct gs_service *s, struct view *v, uint64_t until_ns)
+{
+	struct making *m = &v->m;
+
+	m->out = open_memstream(&m->text, &m->size);
+	if (!m->out)
+		return -ENOMEM;
+	gs_stats_text(s, m->out);
+	return 0;
 }
 
-static void showing_free(struct showing *w)
+static int do_sums(struct gs_service *s, struct view *v, uint64_t until_ns)
 {
-	for (size_t i = 0; i < w->n; i++)
-		free(w->all[i].labels);
-	free(w->all);
-	free(w->coarse);
-}
-
-/* ---- text ------------------------------------------------------------------------------------ */
-
-void gs_metric_head(FILE *f, const char *name, const char *type, const char *help)
-{
-	size_t n = strlen(name);
-
-	fprintf(f, "# TYPE gpusched_%s %s\n", name, type);
-	if (n > 8 && !strcmp(name + n - 8, "_seconds"))
-		fprintf(f, "# UNIT gpusched_%s seconds\n", name);
-	fprintf(f, "# HELP gpusched_%s %s\n", name, help);
-}
-
-static void figure_text(FILE *f, const struct showing *w, const struct gs_history_figure *m)
-{
-	bool time = strstr(m->metric, "_seconds") != NULL;
-
-	gs_metric_head(f, m->metric, "counter", m->help);
-	for (size_t i = 0; i < w->n; i++) {
-		uint64_t v = w->all[i].g->sums.v[m->sum];
-
-		fprintf(f, "gpusched_%s_total{%s} ", m->metric, w->all[i].labels);
-		if (time)
-			fprintf(f, "%.9f\n", (double)v / 1e9);
-		else
-			fprintf(f, "%" PRIu64 "\n", v);
-	}
-}
-
-static void histogram_text(FILE *f, const struct showing *w)
-{
-	gs_metric_head(f, "wait_seconds", "histogram",
-		       "waits for a turn on the GPU, as far as they are known");
-	for (size_t i = 0; i < w->n; i++) {
-		const struct gs_history_sums *s = &w->all[i].g->sums;
-		uint64_t n = 0;
-		int bucket = 0;
-
-		for (int e = LE_FIRST; e <= LE_LAST; e += LE_STEP) {
-			for (; bucket < e; bucket++)
-				n += s->wait_bucket[bucket];
-			fprintf(f, "gpusched_wait_seconds_bucket{%s,le=\"%.9f\"} %" PRIu64 "\n",
-				w->all[i].labels, (double)(1ull << e) / 1e9, n);
-		}
-		fprintf(f,
-			"gpusched_wait_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n"
-			"gpusched_wait_seconds_count{%s} %" PRIu64 "\n"
-			"gpusched_wait_seconds_sum{%s} %.9f\n",
-			w->all[i].labels, s->v[GS_SUM_WAITS], w->all[i].labels, s->v[GS_SUM_WAITS],
-			w->all[i].labels, (double)s->v[GS_SUM_WAIT] / 1e9);
-	}
-}
-
-static void shares_text(FILE *f, const struct showing *w)
-{
-	gs_metric_head(f, "gpu_share", "gauge",
-		       "part of the GPU's last 10 s that was held; without log: none");
-	for (size_t i = 0; i < w->n; i++)
-		if (w->all[i].share >= 0)
-			fprintf(f, "gpusched_gpu_share{%s} %.4f\n", w->all[i].labels,
-				w->all[i].share);
-}
-
-/* A GPU whose log cannot be read has none of these. */
-static void gpu_text(struct gs_service *s, FILE *f, const char *name, enum gs_history_sum sum,
-		     const char *help)
-{
-	char full[64];
-
-	snprintf(full, sizeof(full), "gpu_%s_seconds", name);
-	gs_metric_head(f, full, "counter", help);
-	for (size_t i = 0; i < s->ngpus; i++) {
-		const struct gs_history_sums *t = &s->ledger->gpus[i].total;
-		struct gs_account_gpu g;
-
-		gs_account_gpu(s->account, s->gpus[i].index, &g);
-		if (t->v[GS_SUM_SEEN] || !g.reason[0])
-			fprintf(f, "gpusched_%s_total{gpu=\"%u\",UUID=\"%s\"} %.9f\n", full,
-				s->gpus[i].index, s->gpus[i].uuid, (double)t->v[sum] / 1e9);
-	}
-}
-
-void gs_ledger_text(struct gs_service *s, const struct gs_view *view, FILE *f)
-{
-	struct showing w = { 0 };
-
 	if (!s->ledger || !s->account)
+		return 0;
+	if (!gs_ledger_bring_up(s, until_ns))
+		return -EINPROGRESS;
+	gs_figures_gpus_text(s, v->m.out);
+	return gs_figures_new(s, v->by_cgroup, &v->m.figures);
+}
+
+static int do_figures(struct gs_service *s, struct view *v, uint64_t until_ns)
+{
+	return !v->m.figures || gs_figures_text(v->m.figures, v->m.out, until_ns) ? 0
+										  : -EINPROGRESS;
+}
+
+static size_t slots(const struct gs_service *s)
+{
+	return (s->ngpus + 1) * GPUSCHED_MAX_CLASSES * KINDS;
+}
+
+static void count(const struct gs_service *s, struct making *m, const struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(s, rec);
+	size_t g = gpu ? (size_t)(gpu - s->gpus) : s->ngpus;
+
+	m->counts[(g * GPUSCHED_MAX_CLASSES + rec->task.class_id % GPUSCHED_MAX_CLASSES) * KINDS +
+		  rec->task.kind % KINDS]++;
+	m->suspended += rec->suspend_by != GPUSCHED_BY_NOBODY;
+}
+
+/* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
+static void counts_text(const struct gs_service *s, const struct making *m)
+{
+	gs_metric_head(m->out, "tsgs", "gauge", "TSGs in the table");
+	for (size_t i = 0; i < slots(s); i++) {
+		size_t g = i / KINDS / GPUSCHED_MAX_CLASSES;
+
+		if (!m->counts[i])
+			continue;
+		if (g < s->ngpus)
+			fprintf(m->out, "gpusched_tsgs{gpu=\"%u\",UUID=\"%s\",", s->gpus[g].index,
+				s->gpus[g].uuid);
+		else
+			fprintf(m->out, "gpusched_tsgs{gpu=\"\",UUID=\"\",");
+		fprintf(m->out, "class=\"%s\",kind=\"%s\"} %u\n",
+			gs_class_label(s, (uint32_t)(i / KINDS % GPUSCHED_MAX_CLASSES)),
+			gs_kind_name(i % KINDS), m->counts[i]);
+	}
+	gs_metric_head(m->out, "tsgs_suspended", "gauge", "TSGs whose channels are disabled");
+	fprintf(m->out, "gpusched_tsgs_suspended %zu\n", m->suspended);
+}
+
+static int do_tsgs(struct gs_service *s, struct view *v, uint64_t until_ns)
+{
+	struct making *m = &v->m;
+
+	if (!m->recs) {
+		m->counts = calloc(slots(s), sizeof(*m->counts));
+		if (!m->counts)
+			return -ENOMEM;
+		return gs_table_all(s->o, &m->recs, &m->n) ? -EIO : -EINPROGRESS;
+	}
+	for (; m->at < m->n && gs_now_ns() < until_ns; m->at++)
+		count(s, m, &m->recs[m->at]);
+	if (m->at < m->n)
+		return -EINPROGRESS;
+	counts_text(s, m);
+	return 0;
+}
+
+static int do_end(struct gs_service *s, struct view *v, uint64_t until_ns)
+{
+	struct making *m = &v->m;
+	FILE *out = m->out;
+
+	gs_stats_launches_text(s, out);
+	gs_metric_head(out, "policy", "gauge", "the running policy");
+	if (s->p)
+		fprintf(out, "gpusched_policy{policy=\"%s\"} 1\n", gs_policy_running(s->p)->name);
+	if (v->of->put)
+		v->of->put(out, v->of->user);
+	fputs("# EOF\n", out);
+	m->out = NULL;
+	return fclose(out) ? -ENOMEM : 0;
+}
+
+static int (*const parts[PARTS])(struct gs_service *s, struct view *v, uint64_t until_ns) = {
+	[BEGIN] = do_begin, [SUMS] = do_sums, [FIGURES] = do_figures,
+	[TSGS] = do_tsgs,   [END] = do_end,
+};
+
+/* ---- a text ---------------------------------------------------------------------------------- */
+
+static void making_end(struct making *m)
+{
+	if (m->out)
+		fclose(m->out);
+	gs_figures_free(m->figures);
+	free(m->recs);
+	free(m->counts);
+	free(m->text);
+	*m = (struct making){ 0 };
+}
+
+/* Those who have the last one keep it. */
+static int share(struct view *v)
+{
+	struct shared *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct shared){ .refs = 1, .n = v->m.size, .text = TAKE_PTR(v->m.text) };
+	unref(v->last);
+	v->last = t;
+	return 0;
+}
+
+static void take_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct view *v = GS_SLICED_OF(w, struct view, sliced);
+	struct gs_service *s = v->of->s;
+	int r = 0;
+
+	while (v->m.part < PARTS && !r && gs_now_ns() < until_ns) {
+		r = parts[v->m.part](s, v, until_ns);
+		v->m.part += !r;
+	}
+	if ((!r && v->m.part < PARTS) || r == -EINPROGRESS) {
+		gs_loop_slice(s, w, true);
 		return;
-	gs_ledger_bring_up(s);
-	gpu_text(s, f, "held", GS_SUM_HELD, "time in which a program's context was loaded");
-	gpu_text(s, f, "lost", GS_SUM_LOST, "time between two programs' turns, below 1 ms");
-	gpu_text(s, f, "open", GS_SUM_OPEN, "time in which no context was loaded");
-	gpu_text(s, f, "unknown", GS_SUM_UNKNOWN, "time around lost records");
-	if (gs_view_sees_all_times(view))
-		for (struct group *g = s->ledger->groups; g; g = g->hh.next)
-			show(s, &w, g);
-	else
-		show_coarse(s, &w);
-	for (size_t i = 0; i < gs_history_nfigures; i++)
-		if (gs_history_figures[i].metric)
-			figure_text(f, &w, &gs_history_figures[i]);
-	histogram_text(f, &w);
-	shares_text(f, &w);
-	showing_free(&w);
+	}
+	v->code = r ? r : share(v);
+	v->made_ns = gs_now_ns();
+	making_end(&v->m);
+	gs_waits_happened(&s->waits, GS_ON_METRICS);
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+struct asked {
+	struct gs_completion base;
+	struct gs_service *s;
+	struct view *view;
+	uid_t uid;
+	uint64_t since_ns;
+	struct shared *text;
+	size_t held;
+};
+
+static int check(struct gs_completion *c, uint64_t now_ns)
+{
+	struct asked *a = (struct asked *)c;
+	struct view *v = a->view;
+	int r;
+
+	if (!v->made_ns || v->made_ns + FRESH_NS < a->since_ns) {
+		gs_loop_slice(a->s, &v->sliced, false);
+		return -EINPROGRESS;
+	}
+	if (v->code)
+		return gs_fail(&c->err, v->code, "the counters cannot be read");
+	r = gs_unread_hold(a->s, a->uid, v->last->n, &a->held, &c->err);
+	if (r)
+		return r;
+	a->text = v->last;
+	a->text->refs++;
+	c->shared = a->text->text;
+	return 0;
+}
+
+static void release(struct gs_completion *c)
+{
+	struct asked *a = (struct asked *)c;
+
+	gs_unread_drop(a->s, a->uid, &a->held);
+	unref(a->text);
+	free(a);
+}
+
+static struct gs_metrics *metrics_of(struct gs_service *s)
+{
+	struct gs_metrics *m = s->metrics;
+
+	if (m)
+		return m;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return NULL;
+	m->s = s;
+	for (int i = 0; i < 2; i++)
+		m->views[i] = (struct view){
+			.sliced = { .work = take_slice, .uid = GS_SLICES_OURS },
+			.of = m,
+			.by_cgroup = i,
+		};
+	s->metrics = m;
+	return m;
+}
+
+struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer)
+{
+	const struct gs_view view = gs_view_of(s, peer);
+	struct gs_metrics *m = metrics_of(s);
+	struct asked *a = m ? calloc(1, sizeof(*a)) : NULL;
+
+	if (!a)
+		return NULL;
+	*a = (struct asked){
+		.base = { .check = check, .on = GS_ON_METRICS, .release = release },
+		.s = s,
+		.view = &m->views[gs_view_sees_all_times(&view)],
+		.uid = peer->uid,
+		.since_ns = gs_now_ns(),
+	};
+	gs_completion_begin(&a->base, &s->waits, a->since_ns);
+	return &a->base;
+}
+
+void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *user), void *user)
+{
+	struct gs_metrics *m = metrics_of(s);
+
+	if (!m)
+		return;
+	m->put = put;
+	m->user = user;
+}
+
+void gs_metrics_free(struct gs_service *s)
+{
+	struct gs_metrics *m = s->metrics;
+
+	for (int i = 0; m && i < 2; i++) {
+		gs_slices_drop(&s->slices, &m->views[i].sliced);
+		making_end(&m->views[i].m);
+		unref(m->views[i].last);
+	}
+	free(m);
+	s->metrics = NULL;
 }

@@ -114,6 +114,17 @@ void gs_selection_free(struct gs_selection *l)
 	free(l->recs);
 }
 
+/* It may be kept until calls are back, beside those of its user's other requests. */
+static void shrink(struct gs_selection *l)
+{
+	struct gpusched_tsg *less = reallocarray(l->recs, l->n + 1, sizeof(*less));
+
+	if (!less)
+		return;
+	l->recs = less;
+	l->at = l->read = l->n;
+}
+
 int gs_selection_step(struct gs_request *rq, struct gs_selection *l)
 {
 	int r = l->recs ? 0 : read_all(rq->s, &l->recs, &l->read, rq->err);
@@ -123,6 +134,9 @@ int gs_selection_step(struct gs_request *rq, struct gs_selection *l)
 	for (; l->at < l->read && gs_request_has_time(rq); l->at++)
 		if (matches(rq->s, &rq->view, &l->target, &l->recs[l->at]))
 			l->recs[l->n++] = l->recs[l->at];
+	if (l->at == l->read)
+		shrink(l);
+	rq->size = l->read * sizeof(*l->recs);
 	return l->at < l->read ? -EINPROGRESS : 0;
 }
 

@@ -23,6 +23,7 @@
 #include "service/launches.h"
 #include "service/looking.h"
 #include "service/loop.h"
+#include "service/metrics.h"
 #include "service/policy.h"
 #include "service/restoring.h"
 #include "service/sight.h"
@@ -491,6 +492,7 @@ void gs_service_free(struct gs_service *s)
 	gs_guardian_end(s->guardian);
 	gs_ends_free(s);
 	gs_looking_free(s);
+	gs_metrics_free(s);
 	gs_loop_free(s);
 	if (s->self_added)
 		gs_self_del(s->o, getpid());

@@ -87,14 +87,24 @@ struct gs_peer {
  */
 struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
 				     const char *verb, const json_t *args);
+/* The same with arguments as they came, JSON of @n bytes, which it takes: read in that user's turn. */
+struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
+					  const char *verb, char *body, size_t n);
 /* The same for a caller that has nothing else to do. *ret_answer is a new reference. */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
 /* Ends all requests that are not over, with @text. */
 void gs_service_cancel_requests(struct gs_service *s, const char *text);
 
-/* Counters and gauges in OpenMetrics text, without its end mark, as @peer may see them; malloc'd. */
-int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text);
+/*
+ * Counters and gauges in OpenMetrics, as @peer may see them: a shared text, made for all who ask in
+ * the same moment.
+ */
+struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer);
+/* Whoever runs the service adds its own. */
+void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *user), void *user);
+/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds has that unit. */
+void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
 
 /* Events that @peer may see, as JSON objects. Returns a token for _unwatch. */
 typedef void (*gs_watch_fn)(const json_t *event, void *user);

@@ -11,8 +11,8 @@
 #include "service/instance.h"
 #include "service/json.h"
 #include "service/policy.h"
-#include "service/records.h"
 #include "service/sight.h"
+#include "table/events.h"
 #include "taps/taps.h"
 
 /*
@@ -69,7 +69,8 @@ static bool is_there(const struct gs_service *s, enum group g)
 			      : true;
 }
 
-static uint64_t value_of(const struct gs_service *s, const struct gs_taps_status *st, enum group g,
+/* @taps: of all of them. */
+static uint64_t value_of(const struct gs_service *s, const uint64_t *taps, enum group g,
 			 unsigned int i)
 {
 	if (g == SERVICE && i == GS_SVC_READS_LEFT)
@@ -82,7 +83,7 @@ static uint64_t value_of(const struct gs_service *s, const struct gs_taps_status
 		gs_service_kicks(s, &left);
 		return s->counters[i] + left;
 	}
-	return g == TAPS      ? st->counters[i]
+	return g == TAPS      ? taps[i]
 	       : g == ENGINE  ? gs_engine_counter(s->e, i)
 	       : g == ACCOUNT ? gs_account_counter(s->account, i)
 	       : g == HISTORY ? gs_history_counter(gs_ledger_history(s), i)
@@ -97,7 +98,7 @@ static json_t *group_json(const struct gs_service *s, const struct gs_taps_statu
 
 	for (unsigned int i = 0; is_there(s, g) && i < groups[g].n; i++)
 		json_object_set_new(o, groups[g].counters[i].name,
-				    json_integer((json_int_t)value_of(s, st, g, i)));
+				    json_integer((json_int_t)value_of(s, st->counters, g, i)));
 	return o;
 }
 
@@ -130,7 +131,7 @@ static void launches_by_class(const struct gs_service *s, uint64_t ret[GPUSCHED_
 		gs_launches_by_class(s->ending, ret);
 }
 
-static const char *class_label(const struct gs_service *s, uint32_t id)
+const char *gs_class_label(const struct gs_service *s, uint32_t id)
 {
 	const char *name = id ? gs_class_name(s->classes, id) : NULL;
 
@@ -143,7 +144,7 @@ static json_t *by_class_json(const struct gs_service *s, const uint64_t n[GPUSCH
 
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
-			json_object_set_new(o, i ? class_label(s, i) : "none",
+			json_object_set_new(o, i ? gs_class_label(s, i) : "none",
 					    json_integer((json_int_t)n[i]));
 	return o;
 }
@@ -213,12 +214,16 @@ static void longest_turn_text(const struct gs_service *s, FILE *f)
 		   "most CPU time of one turn of the event loop so far", s->longest_turn_cpu_ns);
 }
 
-static void groups_text(const struct gs_service *s, const struct gs_taps_status *st, FILE *f)
+static void groups_text(const struct gs_service *s, FILE *f)
 {
+	uint64_t taps[GPUSCHED_CNT_MAX] = { 0 };
+
+	for (unsigned int i = 0; i < groups[TAPS].n; i++)
+		gs_tap_counter(s->o, i, &taps[i]);
 	for (enum group g = 0; g < GROUPS; g++)
 		for (unsigned int i = 0; is_there(s, g) && i < groups[g].n; i++)
 			counter_text(f, groups[g].name, &groups[g].counters[i],
-				     value_of(s, st, g, i));
+				     value_of(s, taps, g, i));
 }
 
 static void calls_text(const struct gs_service *s, FILE *f)
@@ -229,43 +234,6 @@ static void calls_text(const struct gs_service *s, FILE *f)
 			s->calls[i].count);
 }
 
-/* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
-static void tsgs_text(struct gs_service *s, FILE *f)
-{
-	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
-	CLEANUP_FREE uint32_t *counts = NULL;
-	size_t n = 0, slots = (s->ngpus + 1) * GPUSCHED_MAX_CLASSES * 3, suspended = 0;
-
-	counts = calloc(slots, sizeof(*counts));
-	if (!counts || gs_table_all(s->o, &recs, &n))
-		return;
-	for (size_t i = 0; i < n; i++) {
-		const struct gs_gpu *gpu = gs_record_gpu(s, &recs[i]);
-		size_t g = gpu ? (size_t)(gpu - s->gpus) : s->ngpus;
-
-		counts[(g * GPUSCHED_MAX_CLASSES + recs[i].task.class_id % GPUSCHED_MAX_CLASSES) *
-			       3 +
-		       recs[i].task.kind % 3]++;
-		suspended += recs[i].suspend_by != GPUSCHED_BY_NOBODY;
-	}
-	gs_metric_head(f, "tsgs", "gauge", "TSGs in the table");
-	for (size_t i = 0; i < slots; i++) {
-		size_t g = i / 3 / GPUSCHED_MAX_CLASSES;
-		if (!counts[i])
-			continue;
-		if (g < s->ngpus)
-			fprintf(f, "gpusched_tsgs{gpu=\"%u\",UUID=\"%s\",", s->gpus[g].index,
-				s->gpus[g].uuid);
-		else
-			fprintf(f, "gpusched_tsgs{gpu=\"\",UUID=\"\",");
-		fprintf(f, "class=\"%s\",kind=\"%s\"} %u\n",
-			class_label(s, (uint32_t)(i / 3 % GPUSCHED_MAX_CLASSES)),
-			gs_kind_name(i % 3), counts[i]);
-	}
-	gs_metric_head(f, "tsgs_suspended", "gauge", "TSGs whose channels are disabled");
-	fprintf(f, "gpusched_tsgs_suspended %zu\n", suspended);
-}
-
 static void by_class_text(const struct gs_service *s, const char *name, const char *help,
 			  const uint64_t n[GPUSCHED_MAX_CLASSES], FILE *f)
 {
@@ -273,10 +241,10 @@ static void by_class_text(const struct gs_service *s, const char *name, const ch
 	for (uint32_t i = 0; i < GPUSCHED_MAX_CLASSES; i++)
 		if (n[i])
 			fprintf(f, "gpusched_%s_total{class=\"%s\"} %" PRIu64 "\n", name,
-				class_label(s, i), n[i]);
+				gs_class_label(s, i), n[i]);
 }
 
-static void launches_text(const struct gs_service *s, FILE *f)
+void gs_stats_launches_text(struct gs_service *s, FILE *f)
 {
 	uint64_t n[GPUSCHED_MAX_CLASSES], told[GPUSCHED_MAX_CLASSES] = { 0 };
 
@@ -289,36 +257,13 @@ static void launches_text(const struct gs_service *s, FILE *f)
 		      told, f);
 }
 
-int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text)
+void gs_stats_text(struct gs_service *s, FILE *f)
 {
-	const struct gs_view view = gs_view_of(s, peer);
-	struct gs_taps_status st = { 0 };
-	char *text = NULL;
-	size_t size;
-	FILE *f;
-
-	if (gs_taps_status(&st, NULL))
-		return -EIO;
-	f = open_memstream(&text, &size);
-	if (!f)
-		return -ENOMEM;
 	fprintf(f,
 		"# TYPE gpusched info\n# HELP gpusched version of gpusched\n"
 		"gpusched_info{version=\"%s\"} 1\n",
 		GPUSCHED_VERSION);
-	groups_text(s, &st, f);
+	groups_text(s, f);
 	longest_turn_text(s, f);
 	calls_text(s, f);
-	gs_ledger_text(s, &view, f);
-	tsgs_text(s, f);
-	launches_text(s, f);
-	gs_metric_head(f, "policy", "gauge", "the running policy");
-	if (s->p)
-		fprintf(f, "gpusched_policy{policy=\"%s\"} 1\n", gs_policy_running(s->p)->name);
-	if (fclose(f)) {
-		free(text);
-		return -ENOMEM;
-	}
-	*ret_text = text;
-	return 0;
 }

@@ -28,13 +28,18 @@ struct gs_request {
 	struct gs_error *err;
 	/* as a completion's check */
 	int (*step)(struct gs_request *rq, uint64_t now_ns);
+	size_t size; /* bytes of what it has put together by now; see unread.h */
 	void *state; /* of the step */
 	void (*free_state)(void *state);
 	/* of a step that works: it goes on until then at most; others' requests come after that */
 	uint64_t until_ns;
 	/* verbs.c's */
 	struct gs_sliced sliced;
-	bool works; /* the step has its turn in slices */
+	bool works;  /* the step has its turn in slices */
+	bool waited; /* it had its place in line before */
+	size_t held; /* of @size, by its user's account */
+	char *body;  /* that @args are made of */
+	size_t nbody;
 	const struct gs_verb *verb;
 	struct gs_peer who;
 	bool entered; /* in the journal */

@@ -12,6 +12,7 @@
 #include "service/looking.h"
 #include "service/loop.h"
 #include "service/records.h"
+#include "service/unread.h"
 
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
 #define RESTORING_MS 5000 /* longest that a request waits for a restore */
@@ -190,41 +191,68 @@ static void enter(struct gs_request *rq, int code)
 	rq->entered = true;
 }
 
+/* What it has put together so far counts as its user's. */
+static int hold(struct gs_request *rq)
+{
+	return rq->s && rq->s->opts.daemon
+		       ? gs_unread_hold(rq->s, rq->peer->uid, rq->size, &rq->held, rq->err)
+		       : 0;
+}
+
+/* A daemon's answer is text, and its user's until that is read. */
+static int deliver(struct gs_request *rq)
+{
+	if (!rq->c.text && rq->s && rq->s->opts.daemon) {
+		rq->c.text = json_dumps(rq->answer, JSON_COMPACT);
+		if (!rq->c.text)
+			return -ENOMEM;
+	}
+	if (!rq->c.text)
+		rq->c.answer = TAKE_PTR(rq->answer);
+	rq->size = rq->c.text ? strlen(rq->c.text) : 0;
+	return hold(rq);
+}
+
 static int finish(struct gs_request *rq, int code)
 {
 	drop_state(rq);
+	rq->size = 0;
 	if (code)
 		gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
 			strerror(-code));
 	enter(rq, code);
 	if (rq->s) /* what root is told is done outlives a crash; users could write without end */
 		gs_saved_write(rq->s, rq->peer->uid == 0);
-	if (!code) {
-		if (!rq->c.text)
-			rq->c.answer = TAKE_PTR(rq->answer);
-		return 0;
+	if (!code)
+		code = deliver(rq);
+	if (code) {
+		free(rq->c.text);
+		rq->c.text = NULL;
+		rq->size = 0;
+		hold(rq);
 	}
-	if (rq->s)
+	if (code && rq->s)
 		gs_count(rq->s, code == -EPERM ? GS_SVC_REFUSED : GS_SVC_REQUESTS_FAILED);
 	return code;
 }
-
-static int step_check(struct gs_request *rq, uint64_t now_ns);
 
 /* A step that leaves another goes on with it: in a turn of this user's if that has much to do. */
 static int take_steps(struct gs_completion *c, uint64_t now_ns)
 {
 	struct gs_request *rq = (struct gs_request *)c;
 	int (*step)(struct gs_request * rq, uint64_t now_ns);
-	int r;
+	int r, held;
 
 	do {
 		step = rq->step;
 		r = step(rq, now_ns);
+		held = !r || r == -EINPROGRESS ? hold(rq) : 0;
+		r = held ? held : r;
 	} while (r == -EINPROGRESS && (rq->works ? gs_request_has_time(rq) : rq->step != step));
 	if (r == -EINPROGRESS && rq->works) {
 		rq->until_ns = 0;
-		gs_loop_slice(rq->s, &rq->sliced, step != step_check);
+		gs_loop_slice(rq->s, &rq->sliced, rq->waited);
+		rq->waited = true;
 	}
 	return r == -EINPROGRESS ? r : finish(rq, r);
 }
@@ -306,6 +334,23 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 	return r ? r : gs_request_work(rq, step_verb);
 }
 
+/* What users send is read in their turns as well: of 64 KiB that takes some milliseconds. */
+static int step_read(struct gs_request *rq, uint64_t now_ns)
+{
+	json_error_t why = { 0 };
+
+	rq->args = json_loadb(rq->body, rq->nbody, JSON_REJECT_DUPLICATES, &why);
+	free(TAKE_PTR(rq->body));
+	if (!rq->args)
+		return gs_fail(rq->err, -EINVAL, "the body is not JSON: %s", why.text);
+	return gs_request_work(rq, step_check);
+}
+
+static int step_line_up(struct gs_request *rq, uint64_t now_ns)
+{
+	return gs_request_work(rq, step_read);
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static void request_release(struct gs_completion *c)
@@ -316,16 +361,18 @@ static void request_release(struct gs_completion *c)
 		gs_slices_drop(&rq->s->slices, &rq->sliced);
 	drop_state(rq);
 	enter(rq, -ECANCELED); /* nobody waited for the end */
+	if (rq->s)
+		gs_unread_drop(rq->s, rq->peer->uid, &rq->held);
+	free(rq->body);
 	json_decref(rq->answer);
 	json_decref((json_t *)rq->args);
 	free(rq);
 }
 
-struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
-				     const char *verb, const json_t *args)
+static struct gs_request *request_new(struct gs_service *s, const struct gs_peer *peer,
+				      const char *verb)
 {
 	struct gs_request *rq = calloc(1, sizeof(*rq));
-	struct gs_waits none = { 0 }; /* without a service every verb is over at once */
 
 	if (!rq)
 		return NULL;
@@ -335,23 +382,59 @@ struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer 
 	rq->who = *peer;
 	rq->peer = &rq->who;
 	rq->view = gs_view_of(s, peer);
-	rq->args = args ? json_incref((json_t *)args) : json_object();
 	rq->answer = json_object();
 	rq->err = &rq->c.err;
 	rq->verb = find(verb);
-	rq->step = step_check;
 	rq->sliced = (struct gs_sliced){ .work = take_slice, .uid = peer->uid };
 	rq->until_ns = s && s->opts.daemon ? 0 : UINT64_MAX; /* there is nobody else */
-	if (!rq->args || !rq->answer) {
+	return rq;
+}
+
+static struct gs_completion *begin(struct gs_request *rq, const char *verb)
+{
+	struct gs_waits none = { 0 }; /* without a service every verb is over at once */
+
+	if (!rq->answer || (!rq->args && !rq->nbody)) {
 		request_release(&rq->c);
 		return NULL;
 	}
-	if (s)
-		gs_count(s, GS_SVC_REQUESTS);
+	if (rq->s)
+		gs_count(rq->s, GS_SVC_REQUESTS);
 	if (!rq->verb)
 		gs_fail(rq->err, -EINVAL, "there is no verb '%.64s'", verb);
-	gs_completion_begin(&rq->c, s ? &s->waits : &none, gs_now_ns());
+	gs_completion_begin(&rq->c, rq->s ? &rq->s->waits : &none, gs_now_ns());
 	return &rq->c;
+}
+
+struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
+				     const char *verb, const json_t *args)
+{
+	struct gs_request *rq = request_new(s, peer, verb);
+
+	if (!rq)
+		return NULL;
+	rq->args = args ? json_incref((json_t *)args) : json_object();
+	rq->step = step_check;
+	return begin(rq, verb);
+}
+
+struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
+					  const char *verb, char *body, size_t n)
+{
+	struct gs_request *rq = n ? request_new(s, peer, verb) : NULL;
+
+	if (!n) {
+		free(body);
+		return gs_service_ask(s, peer, verb, NULL);
+	}
+	if (!rq) {
+		free(body);
+		return NULL;
+	}
+	rq->body = body;
+	rq->nbody = n;
+	rq->step = step_line_up;
+	return begin(rq, verb);
 }
 
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,

@@ -85,6 +85,7 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 
 	for (; l->at < l->sel.n && gs_request_has_time(rq); l->at++)
 		put_record(rq, l, &l->sel.recs[l->at]);
+	rq->size = l->sel.n * sizeof(*l->sel.recs) + (size_t)ftello(l->out);
 	if (l->at < l->sel.n)
 		return -EINPROGRESS;
 	if (!l->sel.n && is_nothing(&rq->view, &l->sel.target))
@@ -193,6 +194,14 @@ static int step_sums(struct gs_request *rq, uint64_t now_ns)
 	return -EINPROGRESS;
 }
 
+static int step_add_up(struct gs_request *rq, uint64_t now_ns)
+{
+	struct summing *t = rq->state;
+
+	return gs_ledger_rows_sum(rq->s, t->rows, rq->until_ns) ? gs_request_work(rq, step_sums)
+								: -EINPROGRESS;
+}
+
 static int begin_sums(struct gs_request *rq, const char *by)
 {
 	struct summing *t = calloc(1, sizeof(*t));
@@ -207,7 +216,7 @@ static int begin_sums(struct gs_request *rq, const char *by)
 		return r;
 	t->figures = gs_history_figures_json();
 	t->out = open_memstream(&t->text, &t->size);
-	return t->out ? gs_request_work(rq, step_sums) : -ENOMEM;
+	return t->out ? gs_request_work(rq, step_add_up) : -ENOMEM;
 }
 
 int gs_verb_stats(struct gs_request *rq)

@@ -66,6 +66,12 @@ static int check(struct gs_completion *c, uint64_t now_ns)
 		q->waits = false;
 		return -EINPROGRESS;
 	}
+	if (!q->verb) {
+		c->shared = "# EOF\n";
+		return 0;
+	}
+	if (!q->args)
+		return gs_fail(&c->err, -EINVAL, "the body is not JSON");
 	r = gs_args_check(q->verb, q->args, &c->err);
 	if (!r && text)
 		r = gs_target_parse(text, NULL, NULL, 0, &target, &c->err);
@@ -75,7 +81,7 @@ static int check(struct gs_completion *c, uint64_t now_ns)
 	if (r)
 		return r;
 	gs_args_settings(q->args, &settings);
-	c->answer = json_deep_copy(q->args);
+	c->text = json_dumps(q->args, JSON_COMPACT);
 	return 0;
 }
 
@@ -87,19 +93,37 @@ static void release(struct gs_completion *c)
 	free(q);
 }
 
-struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
-				     const char *verb, const json_t *args)
+static struct gs_completion *begin(struct asked *q)
+{
+	q->base.check = check;
+	q->base.on = GO_ON;
+	q->base.release = release;
+	gs_completion_begin(&q->base, &waits, 0);
+	return &q->base;
+}
+
+struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
+					  const char *verb, char *body, size_t n)
 {
 	struct asked *q = calloc(1, sizeof(*q));
 
 	if (!q)
-		return NULL;
-	q->base = (struct gs_completion){ .check = check, .on = GO_ON, .release = release };
+		abort();
 	q->verb = find(verb);
-	q->args = json_deep_copy(args);
-	q->waits = json_is_true(json_object_get(args, "clear"));
-	gs_completion_begin(&q->base, &waits, 0);
-	return &q->base;
+	q->args = n ? json_loadb(body, n, JSON_REJECT_DUPLICATES, NULL) : json_object();
+	q->waits = json_is_true(json_object_get(q->args, "clear"));
+	free(body);
+	return begin(q);
+}
+
+struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer)
+{
+	struct asked *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		abort();
+	q->waits = true; /* always made later */
+	return begin(q);
 }
 
 void gs_service_cancel_requests(struct gs_service *s, const char *text)
@@ -124,10 +148,12 @@ const struct gs_gpu *gs_gpu_find(const struct gs_gpu *gpus, size_t n, const char
 	return NULL;
 }
 
-int gs_service_metrics(struct gs_service *s, const struct gs_peer *peer, char **ret_text)
+void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *user), void *user)
 {
-	*ret_text = strdup("");
-	return *ret_text ? 0 : -ENOMEM;
+}
+
+void gs_metric_head(FILE *f, const char *name, const char *type, const char *help)
+{
 }
 
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,

@@ -61,6 +61,8 @@ VERB(oldtable);
 VERB(version);
 /* the others: a file each */
 VERB(ask);
+VERB(crowd);
+VERB(ping);
 VERB(elf);
 VERB(replay);
 VERB(cuda);

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# needs: root bpf fuse
+# Beside 15,000 TSGs of one user, users ask for what grows with these: all at once, and without reading.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+chmod 711 "$scratch"
+config '[Policy]
+Policy = lcbe
+[Classes]
+Rule = comm=gsload -> be'
+start_daemon || exit 1
+api=$GPUSCHED_SIM/run/api
+victim
+attack_many 15 tsgs 1000
+many=("${ATTACKERS[@]}")
+check "15,000 TSGs are in the table" wait_for 60 eval '[ "$("$gpusched" stats --json | jq .tsgs)" -ge 15000 ]'
+check "the policy acts on the victim" wait_for 30 eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
+
+crowd() { # UIDS CONNECTIONS HOW PATH [BODY]: that many users, from the one with the TSGs downwards
+	local n=$1 i
+	shift
+	CROWD=()
+	for ((i = 0; i < n; i++)); do
+		setpriv --reuid $((attacker_uid - i)) --regid $((attacker_uid - i)) --clear-groups \
+			"$helper" crowd "$api" "$@" >"$scratch/crowd.$i" 2>&1 &
+		CROWD+=($!)
+		at_end+=($!)
+	done
+	sleep 1
+}
+
+crowd_ends() { # sums of answers and of refusals: $ANSWERS, $REFUSALS
+	kill "${CROWD[@]}"
+	wait "${CROWD[@]}"
+	read -r ANSWERS REFUSALS < <(awk '{ a += $1; r += $2 } END { print a, r }' "$scratch"/crowd.*)
+	rm -f "$scratch"/crowd.*
+}
+
+root_is_answered() { # NAME TIMES
+	local median worst
+	read -r median worst < <(timeout 60 "$helper" ping "$api" "$2")
+	le "${median:-99999}" 1000 "$1: the median of root's pings, in ms"
+	diag "$1: the longest of $2 pings: $worst ms"
+}
+
+turned() { # NAME
+	local turn cpu
+	measure_end beat
+	le "$MEASURED" 500 "$1: the heartbeat was fresh, in ms"
+	read -r turn cpu < <("$gpusched" stats --json | jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us)"')
+	le "$turn" 500000 "$1: every turn of the loop so far was short, in us"
+	diag "$1: the longest turn so far: $turn us; the most CPU time of one: $cpu us"
+}
+
+flood() { # NAME UIDS CONNECTIONS HOW PATH [BODY]
+	watch_loop
+	crowd "${@:2}"
+	root_is_answered "$1" 15
+	turned "$1"
+	crowd_ends
+}
+
+flood "240 connections ask for /metrics at once" 5 48 burst /metrics
+ge "$ANSWERS" 200 "they are answered"
+before=$(rss_kb_of $DAEMON_PID)
+flood "lists that nobody reads" 1 48 unread /v1/list '{"wide":true}'
+le $(($(rss_kb_of $DAEMON_PID) - before)) 150000 "what one user does not read takes some 32 MiB, in kB"
+ge "$REFUSALS" 40 "the others of these requests are refused"
+no_other=$(curl -sf --max-time 20 --unix-socket "$api" -d '{"target":"pid:'$VICTIM'"}' http://gpusched/v1/list | jq '.tsgs | length')
+ge "${no_other:-0}" 1 "root has its list"
+check "the policy still acts on the victim" eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
+is "$("$gpusched" stats --json | jq .service.overtaken)" 0 "nobody took the daemon for dead"
+end_attack "${many[@]}"
+done_testing
