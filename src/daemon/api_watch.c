@@ -19,6 +19,7 @@ struct api_watcher {
 	bool suspended; /* nothing to send */
 	bool ended;
 	bool records;
+	bool behind; /* what can wait does, until it has read on */
 	char *queue; /* what was not read yet: @n bytes from @at on */
 	size_t at, n, room;
 	uint64_t missed; /* lines, since it was told last */
@@ -108,6 +109,20 @@ static void on_event(const json_t *event, void *user)
 	enqueue(user, text, n + 1);
 }
 
+static void on_line(const char *text, size_t n, void *user)
+{
+	enqueue(user, text, n);
+}
+
+/* Turns cannot wait: the other half is theirs. */
+static bool has_room(void *user)
+{
+	struct api_watcher *w = user;
+
+	w->behind |= w->n >= API_TRACE_LIMIT / 2;
+	return !w->behind;
+}
+
 static ssize_t on_read(void *user, uint64_t pos, char *buf, size_t max)
 {
 	struct api_watcher *w = user;
@@ -123,6 +138,10 @@ static ssize_t on_read(void *user, uint64_t pos, char *buf, size_t max)
 	memcpy(buf, w->queue + w->at, n);
 	w->n -= n;
 	w->at = w->n ? w->at + n : 0;
+	if (w->behind && w->n < API_TRACE_LIMIT / 4) {
+		w->behind = false;
+		gs_service_trace_go_on(w->a->s, w->token);
+	}
 	return (ssize_t)n;
 }
 
@@ -147,7 +166,9 @@ static void on_end(void *user)
 
 static int begin(struct api_watcher *w, const struct gs_peer *peer)
 {
-	return w->records ? gs_service_trace(w->a->s, peer, on_event, w, &w->token)
+	const struct gs_trace_to to = { on_line, has_room, w };
+
+	return w->records ? gs_service_trace(w->a->s, peer, on_event, &to, w, &w->token)
 			  : gs_service_watch(w->a->s, peer, on_event, w, &w->token);
 }
 

@@ -110,12 +110,20 @@ void gs_metric_head(FILE *f, const char *name, const char *type, const char *hel
 typedef void (*gs_watch_fn)(const json_t *event, void *user);
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
 		     unsigned int *ret_token);
+/* Where lines of a recording go. */
+struct gs_trace_to {
+	void (*line)(const char *text, size_t n, void *user); /* with its end */
+	/* False: what can wait does, until gs_service_trace_go_on(). */
+	bool (*has_room)(void *user);
+	void *user;
+};
 /*
  * The same, and what a recording needs beside: lines "trace" (once), "tsg" (one there is or that
  * changed), "turns" and "counters" (docs/api.md). -ENOTSUP: nobody reads the GPUs' logs.
  */
-int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
-		     unsigned int *ret_token);
+int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn,
+		     const struct gs_trace_to *to, void *user, unsigned int *ret_token);
+void gs_service_trace_go_on(struct gs_service *s, unsigned int token);
 void gs_service_unwatch(struct gs_service *s, unsigned int token);
 
 #endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -1,40 +1,62 @@
 // SPDX-License-Identifier: MIT
-/* For those who record: which TSGs there are, their turns as they end, counters. */
-#include "service/agents.h"
 #include "service/trace.h"
 
 #include <string.h>
-#include <time.h>
 #include <uthash.h>
+#include <utlist.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "basic/env.h"
-#include "basic/log.h"
+#include "service/agents.h"
 #include "service/instance.h"
+#include "service/loop.h"
 #include "service/sight.h"
-#include "service/watch.h"
+#include "service/trace_lines.h"
 
 #define TICK_NS (200 * NS_PER_MS)
-#define TICK_COST_FACTOR 20 /* a tick may cost this part of the time between two */
+#define TICK_COST_FACTOR 20 /* a look may cost this part of the time between two */
 #define TURNS_MAX 512       /* told together */
+#define LAUNCHES_MAX 512    /* in one line */
 
-/* A compute TSG, as it was told last. */
+/* A compute TSG. The hash has them in the order of @number. */
 struct traced {
 	UT_hash_handle hh;
-	uint64_t id;
-	struct gpusched_key key;
-	struct traced_what {
-		uint32_t pid, uid, gpu, class_id;
-		char comm[GPUSCHED_COMM_LEN];
-	} what;
+	uint64_t id, number;
+	uint64_t launches; /* at the last look */
+	bool counted;      /* they are known */
+	struct gs_traced_what what;
+};
+
+struct gs_trace_reader {
+	struct gs_sliced sliced;
+	struct gs_service *s;
+	struct gs_view view;
+	struct gs_trace_to to;
+	struct traced *at; /* the next TSG that it is to be told of; NULL: it knows all */
+	uint64_t knows;    /* the TSGs up to that number */
+	bool counts;       /* counters are due */
+	struct traced *counted;
+	json_t *counters; /* the line of which the launches are told; NULL: none is */
+	char *turns;      /* while they are told: the text of its view */
+	struct gs_trace_reader *prev, *next;
 };
 
 struct gs_tracing {
 	struct traced *tsgs;
+	uint64_t number; /* of the last one */
+	struct gs_trace_reader *readers;
 	sd_event_source *tick;
+	struct {
+		struct gs_sliced sliced;
+		struct gs_service *s;
+		struct gpusched_tsg *recs;
+		size_t n, at;
+		uint64_t cost_ns;
+	} look;
 	struct {
 		struct gs_turn turn;
 		uid_t uid;
+		uint64_t number; /* its TSG's */
 	} turns[TURNS_MAX];
 	size_t n;
 };
@@ -47,179 +69,96 @@ static struct traced *find(const struct gs_tracing *t, uint64_t id)
 	return found;
 }
 
-static uint64_t clock_ns(clockid_t clock)
+/* Takes @o; malloc'd, with the line's end; NULL: out of memory. */
+static char *text_of(json_t *o)
 {
-	struct timespec ts = { 0 };
+	char *text = json_dumps(o, JSON_COMPACT), *line = NULL;
 
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
-static bool sees_turns(const struct gs_view *v, uid_t owner)
-{
-	unsigned int sees = gs_view_process(v, owner);
-
-	return sees & GS_SEES_WHO && sees & GS_SEES_TIMES;
-}
-
-static json_t *number(uint64_t n)
-{
-	return json_integer((json_int_t)n);
-}
-
-/* 0: not. */
-static json_t *known(uint64_t n)
-{
-	return n ? number(n) : json_null();
-}
-
-/* ---- lines, each for one pair of eyes ---------------------------------------------------------- */
-
-static json_t *line(const char *event)
-{
-	json_t *o = json_object();
-
-	json_object_set_new(o, "event", json_string(event));
-	json_object_set_new(o, "time_ns", number(gs_now_ns()));
-	return o;
-}
-
-static json_t *first_line(struct gs_service *s, const struct gs_view *v)
-{
-	json_t *o = line("trace");
-
-	json_object_set_new(o, "realtime_ns", number(clock_ns(CLOCK_REALTIME)));
-	json_object_set_new(o, "boottime_ns", number(clock_ns(CLOCK_BOOTTIME)));
-	json_object_set_new(o, "dilate", json_real(gs_env()->dilate));
-	json_object_set_new(o, "others", json_boolean(v->others & GS_SEES_TIMES));
-	json_object_set_new(o, "gpus", gs_sight_gpus_json(s));
-	return o;
-}
-
-static json_t *tsg_line(struct gs_service *s, const struct gs_view *v, const void *tsg)
-{
-	const struct traced *t = tsg;
-	const char *class = t->what.class_id ? gs_class_name(s->classes, t->what.class_id) : NULL;
-	json_t *o;
-
-	if (!(gs_view_process(v, t->what.uid) & GS_SEES_WHO))
-		return NULL;
-	o = line("tsg");
-	json_object_set_new(o, "id", number(t->id));
-	json_object_set_new(o, "gpu", number(t->what.gpu));
-	json_object_set_new(o, "pid", number(t->what.pid));
-	json_object_set_new(o, "uid", number(t->what.uid));
-	json_object_set_new(o, "comm", gs_json_text(t->what.comm));
-	gs_json_put_text(o, "class", class);
-	json_object_set_new(o, "turns", json_boolean(sees_turns(v, t->what.uid)));
-	return o;
-}
-
-static json_t *turns_line(struct gs_service *s, const struct gs_view *v, const void *none)
-{
-	static const char *const ends[GS_TURN_ENDS] = { NULL, "slice", "drained" };
-	const struct gs_tracing *t = s->tracing;
-	json_t *o = line("turns"), *list = json_array();
-
-	for (size_t i = 0; i < t->n; i++) {
-		const struct gs_turn *turn = &t->turns[i].turn;
-
-		if (sees_turns(v, t->turns[i].uid))
-			json_array_append_new(list,
-					      json_pack("[I, I, I, I, s?, o]", (json_int_t)turn->id,
-							(json_int_t)turn->start_ns,
-							(json_int_t)turn->end_ns,
-							(json_int_t)turn->contended_ns,
-							ends[turn->end], known(turn->waited_ns)));
-	}
-	json_object_set_new(o, "turns", list);
-	if (json_array_size(list))
-		return o;
 	json_decref(o);
-	return NULL;
+	if (text && asprintf(&line, "%s\n", text) < 0)
+		line = NULL;
+	free(text);
+	return line;
 }
 
-/* Turns that were not told yet. */
-struct open_turns {
-	const struct gs_tracing *t;
-	const struct gs_view *view;
-	json_t *list;
+static void tell(const struct gs_trace_reader *r, const char *text)
+{
+	if (text)
+		r->to.line(text, strlen(text), r->to.user);
+}
+
+static bool has_room(const struct gs_trace_reader *r)
+{
+	return r->to.has_room(r->to.user);
+}
+
+static void plan(struct gs_trace_reader *r)
+{
+	gs_loop_slice(r->s, &r->sliced, false);
+}
+
+/* ---- TSGs ------------------------------------------------------------------------------------ */
+
+/* Its line is one of two, whoever reads. */
+struct tsg_texts {
+	char *of[2];
 };
 
-static void add_open(const struct gs_turn *turn, void *user)
+static void tell_tsg(const struct gs_trace_reader *r, const struct traced *t, struct tsg_texts *x)
 {
-	struct open_turns *open = user;
-	const struct traced *t = find(open->t, turn->id);
+	bool turns = gs_trace_sees_turns(&r->view, t->what.uid);
 
-	if (t && sees_turns(open->view, t->what.uid))
-		json_array_append_new(open->list,
-				      json_pack("[I, I, I, o]", (json_int_t)turn->id,
-						(json_int_t)turn->start_ns,
-						(json_int_t)turn->end_ns, known(turn->waited_ns)));
-}
-
-/* Counted by probes, or told by its process's own agent. */
-static bool launches_of(const struct gs_service *s, const struct gpusched_tsg *rec, uint64_t *ret)
-{
-	*ret = rec->task.launches;
-	return rec->task.known & GPUSCHED_KNOWN_LAUNCHES || gs_agents_launches(s, rec, ret);
-}
-
-static json_t *launches(struct gs_service *s, const struct gs_view *v)
-{
-	json_t *list = json_array();
-	struct gpusched_tsg rec;
-	uint64_t n;
-
-	for (struct traced *t = s->tracing->tsgs; t; t = t->hh.next)
-		if (gs_view_process(v, t->what.uid) & GS_SEES_ALL &&
-		    !gs_table_get(s->o, &t->key, &rec) && rec.task.id == t->id &&
-		    launches_of(s, &rec, &n))
-			json_array_append_new(
-				list, json_pack("[I, I]", (json_int_t)t->id, (json_int_t)n));
-	return list;
-}
-
-static json_t *counters_line(struct gs_service *s, const struct gs_view *v, const void *none)
-{
-	struct open_turns open = { .t = s->tracing, .view = v, .list = json_array() };
-	json_t *o = line("counters");
-
-	gs_account_open(s->account, add_open, &open);
-	json_object_set_new(o, "gpus", gs_sight_gpus_json(s));
-	json_object_set_new(o, "open", open.list);
-	json_object_set_new(o, "launches", launches(s, v));
-	json_object_set_new(o, "log_lost", number(gs_account_counter(s->account, GS_ACC_LOST)));
-	return o;
-}
-
-/* ---- what happens ------------------------------------------------------------------------------ */
-
-void gs_trace_turn(struct gs_service *s, const struct gs_turn *turn)
-{
-	struct gs_tracing *t = s->tracing;
-	const struct traced *of = t ? find(t, turn->id) : NULL;
-
-	if (!of)
+	if (!(gs_view_process(&r->view, t->what.uid) & GS_SEES_WHO))
 		return;
-	t->turns[t->n].turn = *turn;
-	t->turns[t->n++].uid = of->what.uid;
-	if (t->n == TURNS_MAX)
-		gs_trace_flush(s);
+	if (!x->of[turns])
+		x->of[turns] = text_of(gs_trace_tsg_line(r->s, t->id, &t->what, turns));
+	tell(r, x->of[turns]);
 }
 
-void gs_trace_flush(struct gs_service *s)
+static void texts_free(struct tsg_texts *x)
 {
-	if (!s->tracing || !s->tracing->n)
-		return;
-	gs_watch_trace(s, turns_line, NULL);
-	s->tracing->n = 0;
+	free(x->of[0]);
+	free(x->of[1]);
+}
+
+/* A new one comes behind all that a reader is still to be told of. */
+static void tell_all_of(struct gs_tracing *t, struct traced *of)
+{
+	CLEANUP(texts_free) struct tsg_texts texts = { 0 };
+	struct gs_trace_reader *r;
+
+	DL_FOREACH(t->readers, r) {
+		bool new = !r->at && r->knows < of->number;
+
+		if (new && !has_room(r))
+			r->at = of;
+		else if (new || r->knows >= of->number)
+			tell_tsg(r, of, &texts);
+		if (new && !r->at)
+			r->knows = of->number;
+	}
+}
+
+/* False: there is more to do. */
+static bool tell_known(struct gs_trace_reader *r, uint64_t until_ns)
+{
+	for (; r->at; r->at = r->at->hh.next) {
+		CLEANUP(texts_free) struct tsg_texts texts = { 0 };
+
+		if (gs_now_ns() >= until_ns)
+			return false;
+		if (!has_room(r))
+			return true; /* it goes on when there is */
+		tell_tsg(r, r->at, &texts);
+		r->knows = r->at->number;
+	}
+	return true;
 }
 
 void gs_trace_record(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	struct gs_tracing *t = s->tracing;
-	struct traced_what what = {
+	struct gs_traced_what what = {
 		.pid = rec->task.pid,
 		.uid = rec->task.uid,
 		.gpu = rec->task.gpu,
@@ -239,52 +178,230 @@ void gs_trace_record(struct gs_service *s, const struct gpusched_tsg *rec)
 		if (!of)
 			return;
 		of->id = rec->task.id;
-		of->key = rec->key;
+		of->number = ++t->number;
 		HASH_ADD(hh, t->tsgs, id, sizeof(of->id), of);
 	}
 	of->what = what;
-	gs_watch_trace(s, tsg_line, of);
+	tell_all_of(t, of);
 }
 
 void gs_trace_ended(struct gs_service *s, const struct gs_end *end)
 {
-	struct traced *of = s->tracing ? find(s->tracing, end->id) : NULL;
+	struct gs_tracing *t = s->tracing;
+	struct traced *of = t ? find(t, end->id) : NULL;
+	struct gs_trace_reader *r;
 
 	if (!of)
 		return;
-	HASH_DEL(s->tracing->tsgs, of);
+	DL_FOREACH(t->readers, r) {
+		if (r->at == of)
+			r->at = of->hh.next;
+		if (r->counted == of)
+			r->counted = of->hh.next;
+	}
+	HASH_DEL(t->tsgs, of);
 	free(of);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+void gs_trace_turn(struct gs_service *s, const struct gs_turn *turn)
+{
+	struct gs_tracing *t = s->tracing;
+	const struct traced *of = t ? find(t, turn->id) : NULL;
+
+	if (!of)
+		return;
+	t->turns[t->n].turn = *turn;
+	t->turns[t->n].number = of->number;
+	t->turns[t->n++].uid = of->what.uid;
+	if (t->n == TURNS_MAX)
+		gs_trace_flush(s);
+}
+
+/* NULL: it sees none of them, or does not know whose they are yet. */
+static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < t->n; i++)
+		if ((!r->at || t->turns[i].number <= r->knows) &&
+		    gs_trace_sees_turns(&r->view, t->turns[i].uid))
+			json_array_append_new(list, gs_trace_turn_json(&t->turns[i].turn));
+	if (json_array_size(list))
+		return text_of(gs_trace_turns_line(list));
+	json_decref(list);
+	return NULL;
+}
+
+/* One that knows all TSGs, as @r does, and sees the same of them. */
+static const struct gs_trace_reader *like(const struct gs_tracing *t,
+					  const struct gs_trace_reader *r)
+{
+	const struct gs_trace_reader *q = t->readers;
+
+	while (q != r && (q->at || q->view.uid != r->view.uid || q->view.others != r->view.others))
+		q = q->next;
+	return q;
+}
+
+void gs_trace_flush(struct gs_service *s)
+{
+	struct gs_tracing *t = s->tracing;
+	struct gs_trace_reader *r;
+
+	if (!t || !t->n)
+		return;
+	DL_FOREACH(t->readers, r) {
+		const struct gs_trace_reader *q = r->at ? r : like(t, r);
+
+		if (q == r)
+			r->turns = turns_of(t, r);
+		tell(r, q->turns);
+	}
+	DL_FOREACH(t->readers, r)
+		free(TAKE_PTR(r->turns));
+	t->n = 0;
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/* Turns that were not told yet. */
+struct open_turns {
+	const struct gs_tracing *t;
+	const struct gs_view *view;
+	json_t *list;
+};
+
+static void add_open(const struct gs_turn *turn, void *user)
+{
+	struct open_turns *open = user;
+	const struct traced *t = find(open->t, turn->id);
+
+	if (t && gs_trace_sees_turns(open->view, t->what.uid))
+		json_array_append_new(open->list, gs_trace_open_turn_json(turn));
+}
+
+static void begin_counters(struct gs_trace_reader *r)
+{
+	struct gs_service *s = r->s;
+	struct open_turns open = { s->tracing, &r->view, json_array() };
+
+	gs_account_open(s->account, add_open, &open);
+	r->counters = gs_trace_counters_line(s);
+	json_object_set_new(r->counters, "open", open.list);
+	r->counted = s->tracing->tsgs;
+}
+
+/* Of very many launches more than one line. */
+static void tell_launches(struct gs_trace_reader *r)
+{
+	CLEANUP_FREE char *text = NULL;
+	json_t *list = json_array();
+
+	for (; r->counted && json_array_size(list) < LAUNCHES_MAX; r->counted = r->counted->hh.next)
+		if (r->counted->counted &&
+		    gs_view_process(&r->view, r->counted->what.uid) & GS_SEES_ALL)
+			json_array_append_new(list, json_pack("[I, I]", (json_int_t)r->counted->id,
+							      (json_int_t)r->counted->launches));
+	json_object_set_new(r->counters, "launches", list);
+	text = text_of(json_incref(r->counters));
+	tell(r, text);
+}
+
+/* False: there is more to do. */
+static bool tell_counters(struct gs_trace_reader *r, uint64_t until_ns)
+{
+	if (!r->counters)
+		begin_counters(r);
+	do {
+		if (gs_now_ns() >= until_ns)
+			return false;
+		tell_launches(r);
+	} while (r->counted);
+	json_decref(r->counters);
+	r->counters = NULL;
+	r->counts = false;
+	return true;
+}
+
+/* ---- looks: for all readers together --------------------------------------------------------- */
+
+/* The end of one that nobody has told of yet may have been told since the table was read. */
+static bool is_there(const struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct gpusched_tsg now;
+
+	return !gs_table_get(s->o, &rec->key, &now) && now.task.id == rec->task.id &&
+	       !(now.flags & GPUSCHED_TSG_GONE);
+}
+
+/* Launches are counted by probes, or told by its process's own agent. */
+static void see(struct gs_service *s, const struct gpusched_tsg *rec)
+{
+	struct traced *of = find(s->tracing, rec->task.id);
+
+	if (of || is_there(s, rec))
+		gs_trace_record(s, rec);
+	of = find(s->tracing, rec->task.id);
+	if (!of)
+		return;
+	of->launches = rec->task.launches;
+	of->counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES ||
+		      gs_agents_launches(s, rec, &of->launches);
+}
+
+static void end_look(struct gs_service *s)
+{
+	struct gs_tracing *t = s->tracing;
+	uint64_t pause = t->look.cost_ns * TICK_COST_FACTOR;
+	struct gs_trace_reader *r;
+
+	free(TAKE_PTR(t->look.recs));
+	DL_FOREACH(t->readers, r) {
+		r->counts = true;
+		plan(r);
+	}
+	sd_event_source_set_time(t->tick,
+				 (gs_now_ns() + (pause > TICK_NS ? pause : TICK_NS)) / NS_PER_US);
+	sd_event_source_set_enabled(t->tick, SD_EVENT_ONESHOT);
+}
+
+static void look_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_tracing *t = GS_SLICED_OF(w, struct gs_tracing, look.sliced);
+	struct gs_service *s = t->look.s;
+	uint64_t begin = gs_thread_cpu_ns();
+
+	for (; t->look.at < t->look.n && gs_now_ns() < until_ns; t->look.at++)
+		see(s, &t->look.recs[t->look.at]);
+	t->look.cost_ns += gs_thread_cpu_ns() - begin;
+	if (t->look.at < t->look.n)
+		gs_loop_slice(s, w, true);
+	else
+		end_look(s);
 }
 
 static int on_tick(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_service *s = user;
-	uint64_t begin = gs_thread_cpu_ns(), cost;
+	struct gs_tracing *t = s->tracing;
+	uint64_t begin = gs_thread_cpu_ns();
 
-	if (!gs_watch_traces(s)) {
+	if (!t->readers) {
 		gs_trace_end(s);
 		return 0;
 	}
 	gs_sight_flush(s);
-	gs_watch_trace(s, counters_line, NULL);
-	cost = (gs_thread_cpu_ns() - begin) * TICK_COST_FACTOR;
-	sd_event_source_set_time(src, us + (cost > TICK_NS ? cost : TICK_NS) / NS_PER_US);
-	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	t->look.at = t->look.n = 0;
+	if (gs_table_all(s->o, &t->look.recs, &t->look.n))
+		t->look.recs = NULL;
+	t->look.cost_ns = gs_thread_cpu_ns() - begin;
+	gs_loop_slice(s, &t->look.sliced, false);
+	return 0;
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
-
-static void take_all(struct gs_service *s)
-{
-	struct gpusched_tsg *recs = NULL;
-	size_t n = 0;
-
-	if (gs_table_all(s->o, &recs, &n))
-		return;
-	for (size_t i = 0; i < n; i++)
-		gs_trace_record(s, &recs[i]);
-	free(recs);
-}
 
 static int begin(struct gs_service *s)
 {
@@ -293,6 +410,8 @@ static int begin(struct gs_service *s)
 
 	if (!t)
 		return -ENOMEM;
+	t->look.s = s;
+	t->look.sliced = (struct gs_sliced){ .work = look_slice, .uid = GS_SLICES_OURS };
 	r = sd_event_add_time(s->event, &t->tick, CLOCK_MONOTONIC, gs_now_ns() / NS_PER_US, 1000,
 			      on_tick, s);
 	if (r < 0) {
@@ -303,39 +422,72 @@ static int begin(struct gs_service *s)
 	return 0;
 }
 
-int gs_trace_begin(struct gs_service *s)
+static void reader_slice(struct gs_sliced *w, uint64_t until_ns)
 {
-	if (!s->account)
-		return -ENOTSUP;
-	return s->tracing ? 0 : begin(s);
+	struct gs_trace_reader *r = GS_SLICED_OF(w, struct gs_trace_reader, sliced);
+
+	if (!tell_known(r, until_ns) || (r->counts && !r->at && !tell_counters(r, until_ns)))
+		gs_loop_slice(r->s, w, true);
 }
 
-void gs_trace_tell_all(struct gs_service *s, const struct gs_view *v, gs_watch_fn fn, void *user)
+int gs_trace_reader_new(struct gs_service *s, const struct gs_view *view,
+			const struct gs_trace_to *to, struct gs_trace_reader **ret)
 {
-	json_t *o = first_line(s, v);
+	int r = !s->account ? -ENOTSUP : s->tracing ? 0 : begin(s);
+	CLEANUP_FREE struct gs_trace_reader *new = r ? NULL : calloc(1, sizeof(*new));
+	CLEANUP_FREE char *first = NULL;
 
-	fn(o, user);
-	json_decref(o);
-	take_all(s); /* those that nobody told yet */
-	for (struct traced *t = s->tracing->tsgs; t; t = t->hh.next) {
-		o = tsg_line(s, v, t);
-		if (o)
-			fn(o, user);
-		json_decref(o);
-	}
+	if (!new)
+		return r ? r : -ENOMEM;
+	new->s = s;
+	new->view = *view;
+	new->to = *to;
+	new->sliced = (struct gs_sliced){ .work = reader_slice, .uid = view->uid };
+	new->at = s->tracing->tsgs;
+	first = text_of(gs_trace_first_line(s, view));
+	tell(new, first);
+	DL_APPEND(s->tracing->readers, new);
+	plan(new);
+	*ret = TAKE_PTR(new);
+	return 0;
+}
+
+void gs_trace_reader_go_on(struct gs_trace_reader *r)
+{
+	if (r->s->tracing)
+		plan(r);
+}
+
+void gs_trace_reader_free(struct gs_trace_reader *r)
+{
+	if (!r)
+		return;
+	gs_slices_drop(&r->s->slices, &r->sliced);
+	if (r->s->tracing)
+		DL_DELETE(r->s->tracing->readers, r);
+	json_decref(r->counters);
+	free(r);
 }
 
 void gs_trace_end(struct gs_service *s)
 {
+	struct gs_tracing *tracing = s->tracing;
+	struct gs_trace_reader *r;
 	struct traced *t, *next;
 
-	if (!s->tracing)
+	if (!tracing)
 		return;
-	HASH_ITER(hh, s->tracing->tsgs, t, next) {
-		HASH_DEL(s->tracing->tsgs, t);
+	DL_FOREACH(tracing->readers, r) {
+		gs_slices_drop(&s->slices, &r->sliced);
+		r->at = r->counted = NULL;
+	}
+	HASH_ITER(hh, tracing->tsgs, t, next) {
+		HASH_DEL(tracing->tsgs, t);
 		free(t);
 	}
-	sd_event_source_disable_unref(s->tracing->tick);
-	free(s->tracing);
+	gs_slices_drop(&s->slices, &tracing->look.sliced);
+	free(tracing->look.recs);
+	sd_event_source_disable_unref(tracing->tick);
+	free(tracing);
 	s->tracing = NULL;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trace.h - what those who record are told beside the events
+ *
+ * The table is looked at for all readers together. Each reader is told in slices of its user's, and
+ * no faster than it reads.
  */
 #ifndef GPUSCHED_SERVICE_TRACE_H
 #define GPUSCHED_SERVICE_TRACE_H
@@ -11,16 +14,21 @@
 struct gs_end;
 struct gs_service;
 struct gs_view;
+struct gs_trace_reader;
 
-/* -ENOTSUP: nobody reads the GPUs' logs. */
-int gs_trace_begin(struct gs_service *s);
-void gs_trace_end(struct gs_service *s);
-/* What there is, to one that begins. */
-void gs_trace_tell_all(struct gs_service *s, const struct gs_view *v, gs_watch_fn fn, void *user);
+/* Tells it the first line. -ENOTSUP: nobody reads the GPUs' logs. */
+int gs_trace_reader_new(struct gs_service *s, const struct gs_view *view,
+			const struct gs_trace_to *to, struct gs_trace_reader **ret);
+void gs_trace_reader_free(struct gs_trace_reader *r);
+/* It has room again. */
+void gs_trace_reader_go_on(struct gs_trace_reader *r);
+
 void gs_trace_record(struct gs_service *s, const struct gpusched_tsg *rec);
 void gs_trace_ended(struct gs_service *s, const struct gs_end *end);
 void gs_trace_turn(struct gs_service *s, const struct gs_turn *turn);
 /* Tells the turns that have come together. */
 void gs_trace_flush(struct gs_service *s);
+/* Readers hear no more. */
+void gs_trace_end(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_TRACE_H */

@@ -12,7 +12,7 @@ struct gs_watch {
 	struct gs_watch *next;
 	unsigned int token; /* 0: ended, freed after the current emission */
 	struct gs_view view;
-	bool records;
+	struct gs_trace_reader *reader; /* NULL: it does not record */
 	gs_watch_fn fn;
 	void *user;
 };
@@ -40,18 +40,27 @@ int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 	return 0;
 }
 
-int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
-		     unsigned int *ret_token)
+int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn,
+		     const struct gs_trace_to *to, void *user, unsigned int *ret_token)
 {
-	int r = gs_trace_begin(s);
+	const struct gs_view view = gs_view_of(s, peer);
+	struct gs_trace_reader *reader = NULL;
+	int r = gs_trace_reader_new(s, &view, to, &reader);
 
 	if (!r)
 		r = gs_service_watch(s, peer, fn, user, ret_token);
 	if (r)
-		return r;
-	gs_trace_tell_all(s, &s->watches->view, fn, user);
-	s->watches->records = true; /* from now on */
-	return 0;
+		gs_trace_reader_free(reader);
+	else
+		s->watches->reader = reader;
+	return r;
+}
+
+void gs_service_trace_go_on(struct gs_service *s, unsigned int token)
+{
+	for (struct gs_watch *w = s->watches; w; w = w->next)
+		if (w->token == token && w->reader)
+			gs_trace_reader_go_on(w->reader);
 }
 
 static void collect(struct gs_service *s)
@@ -66,6 +75,7 @@ static void collect(struct gs_service *s)
 			continue;
 		}
 		*at = w->next;
+		gs_trace_reader_free(w->reader);
 		free(w);
 	}
 }
@@ -115,27 +125,6 @@ void gs_watch_call(struct gs_service *s, const struct gs_engine_call *call)
 
 	if (gs_watched(s))
 		gs_watch_emit(s, gs_call_json(s, call), gs_event_owner(s, &ev));
-}
-
-bool gs_watch_traces(const struct gs_service *s)
-{
-	for (const struct gs_watch *w = s->watches; w; w = w->next)
-		if (w->token && w->records)
-			return true;
-	return false;
-}
-
-void gs_watch_trace(struct gs_service *s,
-		    json_t *(*make)(struct gs_service *s, const struct gs_view *view,
-				    const void *what),
-		    const void *what)
-{
-	for (struct gs_watch *w = s->watches; w; w = w->next) {
-		CLEANUP_JSON json_t *line = w->token && w->records ? make(s, &w->view, what) : NULL;
-
-		if (line)
-			w->fn(line, w->user);
-	}
 }
 
 void gs_watch_free_all(struct gs_service *s)

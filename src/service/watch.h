@@ -24,12 +24,6 @@ void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner);
 void gs_watch_event(struct gs_service *s, const struct gpusched_event *ev,
 		    const struct gpusched_tsg *rec);
 void gs_watch_call(struct gs_service *s, const struct gs_engine_call *call);
-/* Some of them record: each gets what @make gives for its eyes; NULL: nothing. */
-bool gs_watch_traces(const struct gs_service *s);
-void gs_watch_trace(struct gs_service *s,
-		    json_t *(*make)(struct gs_service *s, const struct gs_view *view,
-				    const void *what),
-		    const void *what);
 void gs_watch_free_all(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_WATCH_H */

@@ -163,12 +163,16 @@ int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 	return 0;
 }
 
-int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
-		     unsigned int *ret_token)
+int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn,
+		     const struct gs_trace_to *to, void *user, unsigned int *ret_token)
 {
 	return gs_service_watch(s, peer, fn, user, ret_token);
 }
 
 void gs_service_unwatch(struct gs_service *s, unsigned int token)
+{
+}
+
+void gs_service_trace_go_on(struct gs_service *s, unsigned int token)
 {
 }

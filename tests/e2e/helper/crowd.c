@@ -2,8 +2,8 @@
 /*
  * crowd.c - many connections that ask the API at its worst, and how long somebody else's ping takes
  *
- * helper crowd SOCKET CONNECTIONS HOW PATH [BODY]: with a body by POST, until SIGTERM; prints how many
- * answers came and how many refusals. HOW is
+ * helper crowd SOCKET CONNECTIONS HOW PATH [BODY]: with a body by POST, until SIGTERM; says "ready" when
+ * all are connected, then how many answers and how many refusals came. HOW is
  *   burst   all ask in the same moment, every two seconds, and read
  *   again   each hangs up as soon as an answer begins, and connects anew
  *   unread  nobody reads
@@ -153,6 +153,7 @@ int verb_crowd(int nwords, char **words)
 	write_request(words[3], nwords > 4 ? words[4] : NULL);
 	for (uint32_t i = 0; i < connections; i++)
 		begin(&polled[i], strcmp(words[2], "burst") != 0);
+	say("ready");
 	run(words[2]);
 	printf("%lu %lu\n", answers, refusals);
 	return 0;
