@@ -124,6 +124,15 @@ static void put(json_t *o, const char *key, double v)
 	json_object_set_new(o, key, isfinite(v) ? json_real(round(v * 10) / 10) : json_null());
 }
 
+/* CUDA sets CILP. auto keeps CTA only where the TSG leaves sooner then; a probe is over sooner. */
+static bool stays_in_cta(const json_t *before, const json_t *t)
+{
+	const char *was = json_string_value(gs_json_at(before, "is.preempt_mode")),
+		   *is = json_string_value(gs_json_at(t, "is.preempt_mode"));
+
+	return was && is && !strcmp(was, "cta") && !strcmp(is, "cta");
+}
+
 static void add_program(struct crowd *c, const json_t *before, const json_t *t, uint32_t beside_us)
 {
 	static const char *const keys[] = { "pid", "uid", "comm", "class" };
@@ -148,6 +157,7 @@ static void add_program(struct crowd *c, const json_t *before, const json_t *t, 
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);
 	c->c.n[kind]++;
+	c->c.short_blocks |= kind == ADVISE_BATCH && stays_in_cta(before, t);
 	json_array_append_new(c->programs, o);
 }
 
@@ -245,6 +255,7 @@ static json_t *gpu_json(const struct crowd *c)
 	if (policy && !runs)
 		json_array_append_new(list, json_sprintf("gpusched policy start %s", policy));
 	json_object_set_new(o, "do", list);
+	json_object_set_new(o, "choice", json_string(advise_line_text(advise_line(&c->c))));
 	return o;
 }
 
@@ -361,6 +372,8 @@ static void print_all(const struct cli *c, const json_t *o)
 		{ "means", "MEANS" },
 	};
 	const json_t *programs = json_object_get(o, "programs");
+	json_t *gpu;
+	size_t i;
 
 	if (!json_array_size(programs)) {
 		puts("no program uses a GPU");
@@ -375,6 +388,10 @@ static void print_all(const struct cli *c, const json_t *o)
 	if (!json_is_true(json_object_get(o, "launches")))
 		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
 		     "launch-bound is seen beside one other program only");
+	json_array_foreach(json_object_get(o, "gpus"), i, gpu)
+		printf("choosing.md, GPU %lld: %s\n",
+		       (long long)json_integer_value(json_object_get(gpu, "gpu")),
+		       json_string_value(json_object_get(gpu, "choice")));
 }
 
 static int watch(struct gpusched *g, uint64_t window_us, struct lib_look *a, struct lib_look *b,

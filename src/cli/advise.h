@@ -59,6 +59,7 @@ static inline bool advise_is_known(enum advise_kind k)
 /* One GPU's programs together. */
 struct advise_crowd {
 	unsigned int n[ADVISE_KIND_MAX];
+	bool short_blocks;        /* a batch program runs in CTA mode */
 	bool has_auto;            /* there is a policy auto; else lcbe and rr are what there is */
 	bool has_pool, has_share; /* options of gpusched run */
 };
@@ -85,6 +86,29 @@ enum advise_means {
 const char *advise_means_name(enum advise_means m);
 const char *advise_means_text(enum advise_means m);
 
+/* Declared once: symbol, the line of docs/choosing.md. */
+#define ADVISE_LINES(X) \
+	X(ALONE, "nothing competes: the driver's default will do") \
+	X(TURNS, "classes and policy auto, if the batch's thread blocks take about 1 ms; if they " \
+		 "take 100 " \
+		 "us or less, MPS with client priority is better (run --share)") \
+	X(SHORT_BLOCKS, \
+	  "MPS with client priority (run --share): the batch's thread blocks are short") \
+	X(LAUNCHES, \
+	  "MPS with client priority (run --share), or CUDA graphs, classes and policy auto") \
+	X(BATCHES, "the driver's default, or policy fair for shares: no service competes") \
+	X(SERVICES, "the driver's default: no batch program competes") \
+	X(UNKNOWN, "not known: too little was seen to choose")
+
+enum advise_line {
+#define X(sym, text) ADVISE_LINE_##sym,
+	ADVISE_LINES(X)
+#undef X
+};
+const char *advise_line_text(enum advise_line l);
+
+/* Which line of docs/choosing.md is that of this crowd. */
+enum advise_line advise_line(const struct advise_crowd *c);
 /* For a program of kind @k in that crowd. */
 enum advise_means advise_means(enum advise_kind k, const struct advise_crowd *c);
 /* The policy that fits; NULL: none is needed. */

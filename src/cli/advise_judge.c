@@ -129,3 +129,29 @@ const char *advise_policy(const struct advise_crowd *c)
 		return NULL;
 	return c->n[ADVISE_BATCH] > 1 ? "rr" : "lcbe";
 }
+
+const char *advise_line_text(enum advise_line l)
+{
+#define X(sym, text) text,
+	static const char *const lines[] = { ADVISE_LINES(X) };
+#undef X
+
+	return lines[l];
+}
+
+enum advise_line advise_line(const struct advise_crowd *c)
+{
+	unsigned int services = c->n[ADVISE_WHOLE] + c->n[ADVISE_LAUNCH_BOUND];
+	unsigned int unknown = c->n[ADVISE_UNSEEN] + c->n[ADVISE_UNCLEAR] + c->n[ADVISE_HIDDEN] +
+			       c->n[ADVISE_SERVER];
+
+	if (c->n[ADVISE_BATCH] && c->n[ADVISE_LAUNCH_BOUND])
+		return ADVISE_LINE_LAUNCHES;
+	if (c->n[ADVISE_BATCH] && services)
+		return c->short_blocks ? ADVISE_LINE_SHORT_BLOCKS : ADVISE_LINE_TURNS;
+	if (unknown)
+		return ADVISE_LINE_UNKNOWN;
+	if (c->n[ADVISE_BATCH] + services <= 1)
+		return ADVISE_LINE_ALONE;
+	return services ? ADVISE_LINE_SERVICES : ADVISE_LINE_BATCHES;
+}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gpusched advise: what programs are, on the simulated GPU; its commands do what it says.
-# timeout: 120
+# timeout: 180
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 3
@@ -50,6 +50,12 @@ exits 0 "another user asks" setpriv --reuid 65534 --clear-groups "$gpusched" adv
 is "$(jq -c '[.programs[] | .kind, .means, .held_pct] | unique' <<<"$out")" '[null,"not yours to see","unknown"]' \
 	"and is told that these are not for that user's eyes, not that they are idle"
 like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto)$' "with a policy"
+choice() {
+	jq -r '.gpus[0].choice' <<<"$advice"
+}
+check "the page on choosing has the line that advise ends with" grep -qF "$(choice)" "$top/docs/choosing.md"
+like "$(choice)" 'classes and policy auto.*MPS with client priority' \
+	"where nothing is known of thread blocks, the line names both means"
 while read -r command; do
 	"$gpusched" ${command#gpusched } >/dev/null || not_ok "it can be typed: $command"
 done < <(jq -r '(.programs[], .gpus[]).do[]' <<<"$advice")
@@ -79,4 +85,21 @@ like "$(jq -r ".programs[] | select(.pid == $lc) | .means" <<<"$advice")" '^(sha
 like "$(jq -r ".programs[] | select(.pid == $lc) | .do[]" <<<"$advice")" "; first install nvidia-cuda-mps-control" \
 	"what is not here is said"
 is "$("$gpusched" observe launches --json | jq .asked)" false "launches are counted no longer than it watches"
+like "$(choice)" '^MPS with client priority .run --share., or CUDA graphs' "its line is MPS, or CUDA graphs"
+end_load $lc
+end_load $be
+
+# Short thread blocks: the batch program runs in CTA mode, which auto keeps where it leaves sooner.
+load be $fixed --block-us 20
+be=$LOAD_PID
+wait_tsgs "pid:$be" 1
+load lc $fixed --arrivals closed
+lc=$LOAD_PID
+wait_tsgs "pid:$lc" 1
+"$gpusched" set "pid:$be" preempt_mode=cta >/dev/null
+advise
+diag "$advice"
+like "$(choice)" '^MPS with client priority .run --share.: the batch' \
+	"beside short thread blocks the line names MPS with client priority"
+like "$("$gpusched" advise --for 1s | tail -1)" '^choosing.md, GPU 0: MPS with client priority' "the line is the last one"
 done_testing
