@@ -7,7 +7,9 @@
 #
 # A group: label, label of its BE, and LC p99 in us alone, by default, under MPS at its best setting
 # and under gpusched, then BE work in percent of the default under MPS and gpusched. MPS's best
-# setting is the one with the lowest p99 of those that leave BE 98 % of their work.
+# setting is the one with the lowest p99 of those that leave BE 98 % of their work. The groups of one
+# kernel are from the newest run of bench/hw/core.sh that has them, else from rows of 2026-11-23e; a
+# data line ends with its run.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 out=$top/docs/pictures/lc-p99.svg
@@ -16,22 +18,28 @@ data() {
 	"$top/bench/results.sh" ask '
 	def best($of; $p99; $work; $s):
 		[$s[] | select(.[$work] and .[$work] >= 0.98 * $of[$work])] | min_by(.[$p99]);
-	def group($name; $be; $alone; $default; $mps; $auto; $p99; $work; $us):
-		best($default; $p99; $work; $mps) as $best | [$name, $be]
+	def group($name; $be; $alone; $default; $mps; $auto; $p99; $work; $us; $run):
+		best($default; $p99; $work; $mps) as $best | [$name, $be, $run]
 		+ [$alone, ($default, $best, $auto | .[$p99] * $us), 100 * ($best, $auto | .[$work]) / $default[$work]];
+	def core($load): [$all | to_entries[] | .key as $run | .value.cells | to_entries[]
+		| select(.value[$load] | .default and .auto and .["mps-prio"]) | {run: "\($run)/\(.key)", cells: .value}] | last;
 	def blocks($t; $n; $name; $be):
 		def b($s): kept("23e"; "blocks \($t) \($n) \($s)");
-		group($name; $be; kept("23e"; "blocks alone").p99_us; b("default");
-			[b("mps-prio", "mps-prio-75")]; b("auto"); "p99_us"; "be_per_s"; 1);
+		core("blocks-\($t)-\($n)be") as $core | $core.cells["blocks-\($t)-\($n)be"] as $c |
+		if $core then group($name; $be; ($c.alone // $core.cells["blocks-\($t)-1be"].alone).p99; $c.default;
+			[$c["mps-prio", "mps-75"] | values]; $c.auto; "p99"; "be"; 1; $core.run)
+		else group($name; $be; kept("23e"; "blocks alone").p99_us; b("default");
+			[b("mps-prio", "mps-prio-75")]; b("auto"); "p99_us"; "be_per_s"; 1; "2026-11-23e")
+		end;
 	def graph:
 		def b($s): kept("23e"; "torch graph \($s)");
 		group("ResNet-50,\\na training"; "training"; b("alone").p99_ms * 1000; b("default");
-			[b("mps-prio", "mps-prio-75", "mps-prio-50")]; b("auto"); "p99_ms"; "steps_per_s"; 1000);
+			[b("mps-prio", "mps-prio-75", "mps-prio-50")]; b("auto"); "p99_ms"; "steps_per_s"; 1000; "2026-11-23e");
 	(blocks(1000; 1; "one kernel,\\n1 BE"; "1 BE"),
 	 blocks(1000; 3; "one kernel,\\n3 BE"; "3 BE"), graph,
 	 blocks(20; 3; "one kernel, 3 BE,\\n20 us blocks"; "20 us"))
-	| [.[:2][], (.[2:][] | . * 10 | round / 10)]
-	| "\"\(.[0])\" \"\(.[1])\" \(.[2:] | map(tostring) | join(" "))"'
+	| .[2] as $run | [.[:2][], (.[3:][] | . * 10 | round / 10)]
+	| "\"\(.[0])\" \"\(.[1])\" \(.[2:] | map(tostring) | join(" ")) \"\($run)\""'
 }
 if [ "${1:-}" = data ]; then
 	data
