@@ -24,7 +24,6 @@ as_be=()
 as_lc=()
 iterations=0
 closed=(--arrivals closed --period-us 5000)
-open=(--arrivals poisson --period-us 5000)
 twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
 
 # begin SECONDS RAW ARGUMENTS...: how every bench begins and ends; its one argument is OUTDIR

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What gpusched does on a real GPU with the stock driver; at most 8 minutes.
+# What gpusched does on a real GPU with the stock driver: controls, kills, adoption, costs; at most 8
+# minutes. `gpusched bench` measures loads under schemes.
 #
 #   bench/hw/run.sh OUTDIR
 #
@@ -130,12 +131,6 @@ controls() {
 
 # ---- latency ---------------------------------------------------------------------------------------------
 
-baseline() {
-	measure alone 0 4 "${closed[@]}"
-	measure alone_open 0 4 "${open[@]}"
-	measure alone_20x50 0 5 "${twenty[@]}"
-}
-
 be_alone() { # CASE
 	be_start "$1"
 	local p=$pid
@@ -146,10 +141,6 @@ be_alone() { # CASE
 
 by_default() {
 	be_alone default
-	measure default 1 6 "${closed[@]}"
-	measure default_open 1 6 "${open[@]}"
-	measure default_20x50 1 6 "${twenty[@]}"
-	measure default_3be 3 6 "${closed[@]}"
 }
 
 with_policy() {
@@ -161,9 +152,6 @@ with_policy() {
 	gs policy start "${POLICY:-lcbe}" || return 1
 	be_alone gpusched
 	measure_often 3 gpusched 1 6 "${closed[@]}"
-	measure gpusched_open 1 6 "${open[@]}"
-	measure gpusched_20x50 1 6 "${twenty[@]}"
-	measure gpusched_3be 3 6 "${closed[@]}"
 	gs policy get --json >"$raw/policy.json"
 	gs stats --json >"$raw/policy.stats.json"
 	kill $pids_monitor 2>/dev/null
@@ -272,8 +260,7 @@ cost() {
 step prepare 120 prepare
 step doctor 20 doctor
 step discovery 60 discovery
-step baseline 60 baseline
-step default 90 by_default
+step default 30 by_default
 step policy 90 with_policy
 step controls 60 controls
 step kill-daemon 40 kill_daemon
