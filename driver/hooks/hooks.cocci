@@ -137,7 +137,7 @@ nvidia_ioctl(...)
 <...
 + GPUSCHED_ENTER_OR_BREAK(status, &file->nvfp, command, argument, size);
 rm = rm_ioctl(stack, state, &file->nvfp, command, argument, size);
-+ gpusched_ioctl_exit(&file->nvfp, command, argument, size);
++ GPUSCHED_EXIT_OR_AGAIN(status, &file->nvfp, command, argument, size);
 ...>
 }
 

@@ -22,7 +22,7 @@ interleave_set  gpusched_interleave_set(        kchangrpapiCtrlCmdSetInterleaveL
 work_token      gpusched_work_token(            kchannelCtrlCmdGpfifoGetWorkSubmitToken_IMPL   $fifo/kernel_channel.c
 preempt         GPUSCHED_PREEMPT_OR_RETURN(     rmresControl_Prologue_IMPL                     $kernel/rmapi/resource.c
 ioctl_enter     GPUSCHED_ENTER_OR_BREAK(        nvidia_ioctl                                   kernel-open/nvidia/nv.c
-ioctl_exit      gpusched_ioctl_exit(            nvidia_ioctl                                   kernel-open/nvidia/nv.c
+ioctl_exit      GPUSCHED_EXIT_OR_AGAIN(         nvidia_ioctl                                   kernel-open/nvidia/nv.c
 close           gpusched_close(                 nvidia_close_callback                          kernel-open/nvidia/nv.c
 "
 each_hook() { # prints the table without its blank lines

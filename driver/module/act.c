@@ -6,10 +6,9 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "hold.h"
-#include "policy.h"
 #include "rm.h"
 #include "rm/abi.h"
+#include "say.h"
 
 #define COST 20u            /* calls of 1 ms are paid with 20: 5 % of the time */
 #define CREDIT NSEC_PER_SEC /* what may be owed */
@@ -49,10 +48,10 @@ static int possible(const struct tsg *t, enum wisher by, u32 bits)
 {
 	u32 known = t->own.valid | GPUSCHED_TIMESLICE; /* that one can be asked for */
 
-	/* Under tsg_lock: whoever ends a holder's or a policy's wishes finds this one. */
-	if (!hold_alive())
+	/* Under tsg_lock: the end of a holder's or a policy's wishes finds this one. */
+	if (!say_alive())
 		return -ETIMEDOUT;
-	if (by == WISH_POLICY && !policy_runs())
+	if (by == WISH_POLICY && !say_policy_runs())
 		return -ESHUTDOWN;
 	if (t->dead)
 		return -ENOENT;
@@ -353,7 +352,7 @@ static void act_work(struct work_struct *unused)
 	wake_up_all(&done);
 }
 
-static bool answered(struct tsg *t)
+bool act_rests(struct tsg *t)
 {
 	bool is;
 
@@ -365,7 +364,7 @@ static bool answered(struct tsg *t)
 
 int act_wait(struct tsg *t, u32 *ret_status)
 {
-	long r = wait_event_interruptible_timeout(done, answered(t), 5 * HZ);
+	long r = wait_event_interruptible_timeout(done, act_rests(t), 5 * HZ);
 
 	if (r < 0)
 		return -EINTR;

@@ -29,6 +29,8 @@ void act_unwish_all(enum wisher by);
 void act_gone(struct tsg *t);
 /* The worker shall look at it. Under tsg_lock. */
 void act_look(struct tsg *t);
+/* Nothing that was wished for @t is still to be called. Any context. */
+bool act_rests(struct tsg *t);
 /* Until RM has answered for @t: its error; -EBUSY after 5 s, -EINTR. */
 int act_wait(struct tsg *t, u32 *ret_status);
 /* The caller is the worker, inside a call of its own: hooks in the driver let it pass. */

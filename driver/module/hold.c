@@ -5,10 +5,10 @@
 
 #include "act.h"
 #include "policy.h"
+#include "say.h"
 
 static DEFINE_MUTEX(hold_lock);
 static struct file *holder;
-static bool alive, owns_policy;
 
 static void put_all_back(void)
 {
@@ -19,8 +19,8 @@ static void put_all_back(void)
 static void hold_lost(struct work_struct *work)
 {
 	mutex_lock(&hold_lock);
-	if (holder && alive) {
-		WRITE_ONCE(alive, false);
+	if (holder && say_alive()) {
+		say_set_alive(false);
 		pr_warn("gpusched: no heartbeat for %u ms: all settings are put back\n",
 			GPUSCHED_MODULE_BEAT_MS);
 		put_all_back();
@@ -40,9 +40,9 @@ static int beat(struct file *file, bool take)
 	} else if (!take && holder != file) {
 		r = -EPERM;
 	} else {
-		revived = !alive;
+		revived = !say_alive();
 		WRITE_ONCE(holder, file);
-		WRITE_ONCE(alive, true);
+		say_set_alive(true);
 		mod_delayed_work(system_unbound_wq, &silence,
 				 msecs_to_jiffies(GPUSCHED_MODULE_BEAT_MS));
 	}
@@ -57,7 +57,7 @@ int hold_take(struct file *file, unsigned long flags)
 	int r = flags & ~(unsigned long)GPUSCHED_MODULE_OWN_POLICY ? -EINVAL : beat(file, true);
 
 	if (!r)
-		WRITE_ONCE(owns_policy, flags & GPUSCHED_MODULE_OWN_POLICY);
+		say_set_owns_policy(flags & GPUSCHED_MODULE_OWN_POLICY);
 	return r;
 }
 
@@ -70,17 +70,7 @@ int hold_check(struct file *file)
 {
 	if (READ_ONCE(holder) != file)
 		return -EPERM;
-	return hold_alive() ? 0 : -ETIMEDOUT;
-}
-
-bool hold_alive(void)
-{
-	return READ_ONCE(alive);
-}
-
-bool hold_owns_policy(void)
-{
-	return READ_ONCE(owns_policy);
+	return say_alive() ? 0 : -ETIMEDOUT;
 }
 
 static void untell(struct tsg *t, void *unused)
@@ -95,8 +85,8 @@ void hold_drop(struct file *file)
 {
 	mutex_lock(&hold_lock);
 	if (holder == file) {
-		WRITE_ONCE(alive, false);
-		WRITE_ONCE(owns_policy, false);
+		say_set_alive(false);
+		say_set_owns_policy(false);
 		put_all_back();
 		while (tsg_each(untell, NULL))
 			schedule_timeout_uninterruptible(HZ / 10);

@@ -10,8 +10,6 @@ int hold_take(struct file *file, unsigned long flags); /* -EBUSY, -EINVAL */
 int hold_beat(struct file *file);                      /* -EPERM: not the holder */
 int hold_check(struct file *file);                     /* -EPERM; -ETIMEDOUT: it does not beat */
 void hold_drop(struct file *file); /* puts all back, and forgets what was told */
-bool hold_alive(void);             /* any context */
-bool hold_owns_policy(void);       /* GPUSCHED_MODULE_OWN_POLICY; any context */
 void hold_stop(void);
 
 #endif /* GPUSCHED_HOLD_H */

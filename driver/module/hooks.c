@@ -2,31 +2,36 @@
 #include "hooks.h"
 
 #include <linux/module.h>
-#include <linux/sched/signal.h>
-#include <linux/uaccess.h>
+#include <linux/sched.h>
 
 #include "act.h"
+#include "call.h"
 #include "gpusched_hook.h"
-#include "hold.h"
 #include "policy.h"
 #include "rm/abi.h"
+#include "say.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-#define ASK_AGAIN_MS 10
 
 /* ---- under RM's locks: nothing here sleeps --------------------------------------------------- */
 
 static void task_init(struct gpusched_hook *h)
 {
+	struct share share;
 	struct tsg *t;
 	bool new;
 
-	if (tsg_make(h->client, h->object, GFP_NOWAIT | __GFP_NOWARN, &t, &new)) {
+	if (share_take(&share)) {
 		tsg_lost();
 		return;
 	}
+	if (tsg_make(h->client, h->object, GFP_NOWAIT | __GFP_NOWARN, &t, &new)) {
+		share_give(&share);
+		tsg_lost();
+		return;
+	}
+	swap(t->share, share);
 	t->hooked = true;
 	t->task.pid = current->tgid;
 	t->task.tid = current->pid;
@@ -35,13 +40,14 @@ static void task_init(struct gpusched_hook *h)
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;
 	/* The record may be an earlier TSG's of that name, which is not yet out of the table. */
-	t->told = t->judged = false;
+	t->told = false;
 	t->nchannels = t->subdevice = t->unsure = 0;
 	t->own = (struct gpusched_settings){};
 	gs_field_put(&t->own, GPUSCHED_RUNNABLE, 1);
 	gs_field_put(&t->own, GPUSCHED_TIMESLICE, min_t(u64, h->timeslice_us, U32_MAX));
 	gs_field_put(&t->own, GPUSCHED_INTERLEAVE, GPUSCHED_INTERLEAVE_MEDIUM); /* RM's start */
 	spin_unlock(&tsg_lock);
+	share_give(&share);
 	trace_tsg_create(h->client, h->object, t->task.pid, t->task.tid);
 	policy_task_init(t);
 	tsg_put(t);
@@ -62,17 +68,9 @@ static void task_destroy(struct gpusched_hook *h)
 static void schedule_tsg(struct gpusched_hook *h)
 {
 	struct tsg *t = tsg_get(h->client, h->object);
-	bool judged = false;
 
-	if (t && h->value) {
-		spin_lock(&tsg_lock);
-		judged = t->judged;
-		t->judged = false;
-		h->verdict = t->verdict;
-		spin_unlock(&tsg_lock);
-		if (!judged)
-			h->verdict = policy_schedule(t);
-	}
+	if (t && h->value)
+		h->verdict = call_verdict(t);
 	trace_tsg_schedule(h->client, h->object, h->value, h->verdict);
 	if (t)
 		tsg_put(t);
@@ -81,12 +79,13 @@ static void schedule_tsg(struct gpusched_hook *h)
 /* The owner's own call: what is wished goes out in it. A holder's own policy wishes for it. */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
-	bool owned = hold_owns_policy(), taken;
+	bool owned = say_owns_policy(), taken;
 	u32 standing;
 
 	spin_lock(&tsg_lock);
 	gs_field_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
-	taken = wish != h->value && gs_field_in_range(bit, wish) && hold_alive() && policy_runs();
+	taken = wish != h->value && gs_field_in_range(bit, wish) && say_alive() &&
+		say_policy_runs();
 	if (taken)
 		gs_field_put(&t->wish[owned ? WISH_HOLDER : WISH_POLICY], bit, wish);
 	if ((taken || !owned) && tsg_wished(t, bit, &standing))
@@ -151,57 +150,29 @@ static void hook(struct gpusched_hook *h)
 
 /* ---- outside RM's locks ---------------------------------------------------------------------- */
 
-/* Until the policy lets it go. A signal ends the wait, and the ioctl begins again. */
-static int hold(struct tsg *t)
+static bool is_schedule(unsigned int nr, const struct nv_control *c, unsigned long size)
 {
-	u32 verdict;
+	return nr == NV_ESC_CONTROL && size == sizeof(*c) && c->cmd == NV_CMD_SCHEDULE;
+}
 
-	while ((verdict = policy_schedule(t)) == GPU_HOLD) {
-		schedule_timeout_interruptible(msecs_to_jiffies(ASK_AGAIN_MS));
-		if (signal_pending(current))
-			return -ERESTARTNOINTR;
-	}
-	spin_lock(&tsg_lock);
-	t->verdict = verdict;
-	t->judged = true;
-	spin_unlock(&tsg_lock);
+static int ioctl_enter(const void *file, unsigned int nr, void *arg, unsigned long size)
+{
+	if (is_schedule(nr, arg, size))
+		call_enter();
 	return 0;
 }
 
-/*
- * A TSG goes onto its runlist: what was wished for it is in force first. The parameters are the
- * caller's memory and may be other ones when RM reads them; then the hook itself asks.
- */
-static int ioctl_enter(const void *file, unsigned int nr, void *arg, unsigned long size)
+static int ioctl_exit(const void *file, unsigned int nr, void *arg, unsigned long size)
 {
-	const struct nv_control *c = arg;
-	struct tsg *t;
-	u32 status;
-	u8 enable;
-	int r = 0;
-
-	if (nr != NV_ESC_CONTROL || size != sizeof(*c) || c->cmd != NV_CMD_SCHEDULE)
-		return 0;
-	t = tsg_get(c->client, c->object);
-	if (!t)
-		return 0;
-	if (!get_user(enable, (u8 __user *)(uintptr_t)c->params) && enable) {
-		/* and once more: it may have been held until something was wished */
-		if (act_wait(t, &status) == -EINTR)
-			r = -ERESTARTNOINTR;
-		else
-			r = hold(t);
-		if (!r && act_wait(t, &status) == -EINTR)
-			r = -ERESTARTNOINTR;
-	}
-	tsg_put(t);
-	return r;
+	return is_schedule(nr, arg, size) ? call_exit() : 0;
 }
 
 static const struct gpusched_hook_ops listener = {
 	.size = sizeof(listener),
+	.version = GPUSCHED_HOOK_VERSION,
 	.hook = hook,
 	.ioctl_enter = ioctl_enter,
+	.ioctl_exit = ioctl_exit,
 };
 
 /* ---- the driver may have none ---------------------------------------------------------------- */
@@ -235,6 +206,7 @@ void hooks_stop(void)
 		return;
 	unlisten(&listener);
 	symbol_put(nvidia_gpusched_unregister);
+	call_stop();
 	there = false;
 }
 

@@ -6,6 +6,8 @@
 #include <linux/capability.h>
 #include <linux/module.h>
 
+#include "kfunc.h"
+
 #include "act.h"
 #include "policy.h"
 

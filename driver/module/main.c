@@ -2,16 +2,19 @@
 /*
  * gpusched.ko - settings of GPU TSGs from inside the kernel, decided by BPF or by the daemon
  *
- *   hooks  what the driver is about to do, where it has the kit's hooks (driver/hooks)
+ *   hooks  what the driver is about to do, where it has the kit's hooks (driver/hooks); call: a
+ *          program's call that may have to wait
  *   policy who decides: BPF programs, by struct_ops; kfunc: with what
- *   node   who tells and asks: the daemon, by /dev/gpusched; hold: while it beats
- *   tsg    what is known and wished; act: the worker that makes it so; rm: the driver's entry
+ *   node   who tells and asks: the daemon, by /dev/gpusched; hold: while it beats; say: whose word
+ *          counts
+ *   tsg    what is known and wished; share: by whom at most; act: the worker that makes it so; rm: the driver's entry
  */
 #include <linux/module.h>
 
 #include "act.h"
 #include "hold.h"
 #include "hooks.h"
+#include "kfunc.h"
 #include "node.h"
 #include "policy.h"
 #include "rm.h"
@@ -25,7 +28,7 @@ static int __init gpusched_init(void)
 	r = act_start();
 	if (r)
 		goto no_act;
-	r = policy_start();
+	r = kfunc_start() ?: policy_start();
 	if (r)
 		goto no_policy;
 	r = hooks_start();

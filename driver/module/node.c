@@ -12,6 +12,7 @@
 #include "hooks.h"
 #include "policy.h"
 #include "rm.h"
+#include "say.h"
 
 static int ioctl_about(struct gpusched_module_about __user *arg)
 {
@@ -19,7 +20,7 @@ static int ioctl_about(struct gpusched_module_about __user *arg)
 
 	if (hooks_are_there())
 		about.features |= GPUSCHED_MODULE_HOOKS;
-	if (hold_alive())
+	if (say_alive())
 		about.features |= GPUSCHED_MODULE_HELD;
 	tsg_count(&about.tsgs, &about.changed, &about.lost);
 	rm_count(&about.calls, &about.failed);
@@ -48,7 +49,7 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	for (u32 bit = 1; bit < GPUSCHED_RUNNABLE; bit <<= 1) {
 		u32 own = gs_field_get(&tell->own, bit);
 
-		if (t->hooked && !hold_owns_policy() && bit != GPUSCHED_PREEMPT_MODE &&
+		if (t->hooked && !say_owns_policy() && bit != GPUSCHED_PREEMPT_MODE &&
 		    (t->own.valid & bit))
 			continue; /* the hooks know what the owner said itself */
 		if (!(tell->own.valid & bit) ||

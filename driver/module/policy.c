@@ -11,7 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "act.h"
-#include "hold.h"
+#include "say.h"
 
 #define TIMEOUT_MS 1000u
 #define TIMEOUT_MAX_MS 5000u
@@ -19,18 +19,14 @@
 DEFINE_STATIC_KEY_FALSE(policy_on);
 static DEFINE_MUTEX(policy_lock);
 static struct gpu_sched_ops __rcu *policy;
-static struct gpu_exit last;  /* under policy_lock */
-static unsigned int too_long; /* ms that a callback took; 0: none */
+static struct gpu_exit last;       /* under policy_lock */
+static unsigned int too_long;      /* ms that a callback of @policy took; 0: none */
+static DEFINE_SPINLOCK(late_lock); /* a leaf: @policy and @too_long change together */
 static const struct btf *policy_type;
 
 const struct btf *policy_btf(void)
 {
 	return policy_type;
-}
-
-bool policy_runs(void)
-{
-	return rcu_access_pointer(policy);
 }
 
 /* ---- its end --------------------------------------------------------------------------------- */
@@ -42,6 +38,7 @@ static void end_policy(u32 kind, s32 code)
 		rcu_dereference_protected(policy, lockdep_is_held(&policy_lock));
 
 	static_branch_disable(&policy_on);
+	say_set_policy_runs(false);
 	RCU_INIT_POINTER(policy, NULL);
 	synchronize_rcu();
 	last = (struct gpu_exit){ .kind = kind, .code = code };
@@ -58,7 +55,7 @@ static void end_policy(u32 kind, s32 code)
 static void end_slow(struct work_struct *work)
 {
 	mutex_lock(&policy_lock);
-	if (rcu_access_pointer(policy)) {
+	if (rcu_access_pointer(policy) && too_long) {
 		pr_warn("gpusched: a callback of the policy took %u ms: it is stopped\n", too_long);
 		end_policy(GPUSCHED_MODULE_EXIT_TIMEOUT, too_long);
 	}
@@ -72,15 +69,22 @@ static DECLARE_WORK(slow, end_slow);
 static struct gpu_sched_ops *asked(u64 *ret_since)
 {
 	*ret_since = ktime_get_ns();
-	return hold_alive() && !READ_ONCE(too_long) ? rcu_dereference(policy) : NULL;
+	return say_alive() && !READ_ONCE(too_long) ? rcu_dereference(policy) : NULL;
 }
 
 static void answered(const struct gpu_sched_ops *ops, u64 since)
 {
 	u64 ms = div_u64(ktime_get_ns() - since, NSEC_PER_MSEC);
 
-	if (ms > (ops->timeout_ms ?: TIMEOUT_MS) && !cmpxchg(&too_long, 0, (unsigned int)ms))
+	if (ms <= (ops->timeout_ms ?: TIMEOUT_MS))
+		return;
+	spin_lock(&late_lock);
+	/* Another one may be in its place by now. */
+	if (rcu_access_pointer(policy) == ops && !too_long) {
+		WRITE_ONCE(too_long, (unsigned int)ms);
 		schedule_work(&slow);
+	}
+	spin_unlock(&late_lock);
 }
 
 void policy_call_task_init(struct tsg *t)
@@ -211,6 +215,17 @@ static int policy_validate(void *kdata)
 	return ops->name[0] ? 0 : -EINVAL;
 }
 
+/* Under policy_lock. It has done nothing yet. */
+static void begin(struct gpu_sched_ops *ops)
+{
+	spin_lock(&late_lock);
+	last = (struct gpu_exit){};
+	WRITE_ONCE(too_long, 0);
+	rcu_assign_pointer(policy, ops);
+	spin_unlock(&late_lock);
+	say_set_policy_runs(true);
+}
+
 static int policy_reg(void *kdata, struct bpf_link *link)
 {
 	struct gpu_sched_ops *ops = kdata;
@@ -230,9 +245,7 @@ static int policy_reg(void *kdata, struct bpf_link *link)
 		r = r ? -ECANCELED : 0;
 	}
 	if (!r) {
-		last = (struct gpu_exit){};
-		too_long = 0;
-		rcu_assign_pointer(policy, ops);
+		begin(ops);
 		static_branch_enable(&policy_on);
 	}
 	mutex_unlock(&policy_lock);
@@ -250,7 +263,10 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 	mutex_unlock(&policy_lock);
 }
 
-/* Another of the same: the one before goes without exit(), and its wishes stay. */
+/*
+ * Another of the same: the one before goes without exit(), and its wishes stay. What was counted
+ * against it does not count against its successor.
+ */
 static int policy_update(void *kdata, void *old, struct bpf_link *link)
 {
 	int r = 0;
@@ -259,7 +275,7 @@ static int policy_update(void *kdata, void *old, struct bpf_link *link)
 	if (rcu_access_pointer(policy) != old)
 		r = -EPERM;
 	else
-		rcu_assign_pointer(policy, kdata);
+		begin(kdata);
 	mutex_unlock(&policy_lock);
 	return r;
 }
@@ -331,9 +347,7 @@ static struct bpf_struct_ops type = {
 
 int policy_start(void)
 {
-	int r = kfunc_start();
-
-	return r ?: register_bpf_struct_ops(&type, gpu_sched_ops);
+	return register_bpf_struct_ops(&type, gpu_sched_ops);
 }
 
 void policy_stop(void)

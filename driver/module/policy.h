@@ -12,14 +12,11 @@
 
 #include "tsg.h"
 
-int policy_start(void); /* makes the type and the kfuncs known */
+int policy_start(void); /* makes the type known; after kfunc_start() */
 void policy_stop(void);
 void policy_about(struct gpusched_module_about *about);
-int kfunc_start(void);
 /* The type that policies are of, for the kfuncs' filter. */
 const struct btf *policy_btf(void);
-/* False from before its wishes are taken back; then none may be added. Under tsg_lock. */
-bool policy_runs(void);
 
 DECLARE_STATIC_KEY_FALSE(policy_on);
 void policy_call_task_init(struct tsg *t);

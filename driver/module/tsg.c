@@ -82,6 +82,7 @@ static void unhash(struct tsg *t)
 {
 	hash_del_rcu(&t->hash);
 	t->dead = true;
+	share_give(&t->share);
 	tsgs--;
 }
 

@@ -11,6 +11,7 @@
 
 #include "gpusched/module.h"
 #include "rm/field.h"
+#include "share.h"
 #include "task.h"
 
 /* Who wishes; a later one goes before an earlier one. */
@@ -31,15 +32,14 @@ struct tsg {
 	u32 preempt_us;        /* 0: none wished */
 	u32 unsure;            /* settings that want a call though @is says that they are so */
 	unsigned long give_up; /* jiffies: no more tries to put something back; 0: none failed */
-	u32 verdict;           /* of a schedule() that was asked at the ioctl's entry */
-	bool judged;           /* @verdict is there */
+	struct share share;    /* whose place it has */
 	u32 subdevice, nchannels;
 	u32 channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own, wish[WISHERS];
 	struct gpusched_settings is; /* valid: it is not the owner's */
 };
 
-extern spinlock_t tsg_lock; /* process context only; a leaf */
+extern spinlock_t tsg_lock; /* process context only; below it only that of share.c */
 
 /* With a reference, NULL: not known. Any context of a policy. */
 struct tsg *tsg_get(u32 client, u32 tsg);

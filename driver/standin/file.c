@@ -110,6 +110,7 @@ static int __init standin_init(void)
 	debugfs = debugfs_create_dir("nvidia-standin", NULL);
 	debugfs_create_file("state", 0400, debugfs, NULL, &state_fops);
 	gsp_debugfs(debugfs);
+	rm_debugfs(debugfs);
 	return 0;
 
 no_device:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* rm.c - clients, devices, TSGs and channels, as far as a program makes them by ioctl */
+#include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -188,6 +190,14 @@ again:
 
 /* ---- the escapes, called by nvidia_ioctl() of the miniature tree ----------------------------- */
 
+/* debugfs: how long a control's parameters stay the caller's before RM reads them */
+static u32 delay_ms;
+
+void rm_debugfs(struct dentry *dir)
+{
+	debugfs_create_u32("delay_ms", 0600, dir, &delay_ms);
+}
+
 static u32 user_control(const void *file, struct nv_control *c)
 {
 	void __user *user = u64_to_user_ptr(c->params);
@@ -196,6 +206,8 @@ static u32 user_control(const void *file, struct nv_control *c)
 
 	if (c->params_size > PARAMS_MAX)
 		return NV_ERR_INVALID_ARGUMENT;
+	if (delay_ms)
+		msleep(delay_ms);
 	params = memdup_user(user, c->params_size);
 	if (IS_ERR(params))
 		return NV_ERR_INVALID_ARGUMENT;

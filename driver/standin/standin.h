@@ -59,6 +59,7 @@ struct object *rm_find(u32 client, u32 handle);
 u32 rm_alloc_object(const void *file, struct nv_alloc *a);
 u32 rm_free_object(const void *file, u32 client, u32 handle);
 void rm_free_file(const void *file);
+void rm_debugfs(struct dentry *dir);
 
 /* control.c: NULL @file: a kernel caller, whom RM trusts. @params: in the kernel. Takes rm_lock. */
 u32 rm_control(const void *file, u32 client, u32 object, u32 cmd, void *params, u32 size);

@@ -20,7 +20,7 @@ enum gpusched_hook_kind {
 
 enum gpusched_hook_verdict {
 	GPUSCHED_HOOK_GO = 0,
-	GPUSCHED_HOOK_HOLD, /* not now: who was to wait in ioctl_enter() and did not is refused */
+	GPUSCHED_HOOK_HOLD, /* not now: RM answers BUSY_RETRY, unless ioctl_exit() calls it again */
 	GPUSCHED_HOOK_DENY,
 };
 
@@ -46,18 +46,21 @@ struct gpusched_hook {
 	unsigned int pad;
 };
 
+#define GPUSCHED_HOOK_VERSION 2u
+
 /* Who listens: one module at a time. */
 struct gpusched_hook_ops {
-	unsigned int size; /* sizeof(struct gpusched_hook_ops) */
-	unsigned int pad;
+	unsigned int size;    /* sizeof(struct gpusched_hook_ops) */
+	unsigned int version; /* GPUSCHED_HOOK_VERSION */
 	void (*hook)(struct gpusched_hook *h);
 	/*
 	 * Around RM's ioctl, in the caller's context, without RM's locks: may sleep and call RM.
-	 * @file tells open files apart, and is never followed. @arg is the kernel's copy. Enter
-	 * returns 0, or a negative errno with which the ioctl ends; the driver has then seen nothing.
+	 * @file tells open files apart, and is never followed. @arg is the kernel's copy. A negative
+	 * errno ends the ioctl: of enter before RM has seen it, of exit with what RM made of it. Exit
+	 * may return 1: RM is called again, without another enter.
 	 */
 	int (*ioctl_enter)(const void *file, unsigned int nr, void *arg, unsigned long size);
-	void (*ioctl_exit)(const void *file, unsigned int nr, void *arg, unsigned long size);
+	int (*ioctl_exit)(const void *file, unsigned int nr, void *arg, unsigned long size);
 	void (*close)(const void *file); /* its last descriptor is closed; RM frees what it made */
 };
 

@@ -19,7 +19,7 @@ int nvidia_gpusched_register(const struct gpusched_hook_ops *ops)
 {
 	int r = 0;
 
-	if (ops->size != sizeof(*ops))
+	if (ops->size != sizeof(*ops) || ops->version != GPUSCHED_HOOK_VERSION)
 		return -EINVAL;
 	mutex_lock(&gpusched_lock);
 	if (rcu_access_pointer(gpusched_ops)) {
@@ -82,15 +82,16 @@ noinline int gpusched_os_enter(const void *file, unsigned int nr, void *arg, uns
 	return r;
 }
 
-noinline void gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size)
+noinline int gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size)
 {
 	const struct gpusched_hook_ops *ops;
-	int idx = srcu_read_lock(&gpusched_srcu);
+	int idx = srcu_read_lock(&gpusched_srcu), r = 0;
 
 	ops = srcu_dereference(gpusched_ops, &gpusched_srcu);
 	if (ops && ops->ioctl_exit)
-		ops->ioctl_exit(file, nr, arg, size);
+		r = ops->ioctl_exit(file, nr, arg, size);
 	srcu_read_unlock(&gpusched_srcu, idx);
+	return r;
 }
 
 noinline void gpusched_os_close(const void *file)

@@ -10,19 +10,26 @@
 DECLARE_STATIC_KEY_FALSE(gpusched_listened);
 
 int gpusched_os_enter(const void *file, unsigned int nr, void *arg, unsigned long size);
-void gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size);
+int gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size);
 void gpusched_os_close(const void *file);
 
-/* In a switch: an ioctl that is not to reach RM leaves it. */
+/* In a switch: an ioctl that ends here leaves it. The label is where RM is called again. */
 #define GPUSCHED_ENTER_OR_BREAK(status, file, nr, arg, size) \
 	if (static_branch_unlikely(&gpusched_listened) && \
 	    ((status) = gpusched_os_enter(file, nr, arg, size)) != 0) \
-	break
-#define gpusched_ioctl_exit(file, nr, arg, size) \
-	do { \
-		if (static_branch_unlikely(&gpusched_listened)) \
-			gpusched_os_exit(file, nr, arg, size); \
-	} while (0)
+		break; \
+	gpusched_again:
+#define GPUSCHED_EXIT_OR_AGAIN(status, file, nr, arg, size) \
+	if (static_branch_unlikely(&gpusched_listened)) { \
+		int gpusched_r = gpusched_os_exit(file, nr, arg, size); \
+\
+		if (gpusched_r > 0) \
+			goto gpusched_again; \
+		if (gpusched_r < 0) { \
+			(status) = gpusched_r; \
+			break; \
+		} \
+	}
 #define gpusched_close(file) \
 	do { \
 		if (static_branch_unlikely(&gpusched_listened)) \
@@ -32,7 +39,7 @@ void gpusched_os_close(const void *file);
 #else
 
 #define GPUSCHED_ENTER_OR_BREAK(status, file, nr, arg, size) ((void)0)
-#define gpusched_ioctl_exit(file, nr, arg, size) ((void)0)
+#define GPUSCHED_EXIT_OR_AGAIN(status, file, nr, arg, size) ((void)0)
 #define gpusched_close(file) ((void)0)
 
 #endif /* CONFIG_BPF_GPU_SCHED */

@@ -2,7 +2,8 @@
 /*
  * all - every callback and every kfunc. What a TSG gets depends on its handle's last digit, so that a
  * test can ask for it: 1 a short slice, 2 interleave and mode, 3 a suspension, 4 a preemption, 5 is
- * denied, 6 is held until a TSG with the last digit 7 comes, which also resumes number 3.
+ * denied, 6 is held until a TSG with the last digit 7 comes, which also resumes number 3; a may go
+ * until one with the last digit b comes.
  */
 #include "policy.h"
 
@@ -19,7 +20,8 @@ struct {
 	__type(value, struct counts);
 } counts SEC(".maps");
 
-int go; /* set by a TSG that ends in 7 */
+int go;   /* set by a TSG that ends in 7 */
+int shut; /* set by one that ends in b */
 
 static struct counts *count(void)
 {
@@ -79,6 +81,9 @@ SEC("struct_ops/task_init") void BPF_PROG(all_task_init, struct gpu_task *t)
 	case 4:
 		r = gpusched_preempt(t, 1000);
 		break;
+	case 0xb:
+		shut = 1;
+		break;
 	case 7:
 		go = 1;
 		resume_other(t->client, (t->tsg & ~0xf) | 3);
@@ -91,7 +96,7 @@ SEC("struct_ops/task_init") void BPF_PROG(all_task_init, struct gpu_task *t)
 SEC("struct_ops/schedule") int BPF_PROG(all_schedule, struct gpu_task *t)
 {
 	COUNT(schedule);
-	if ((t->tsg & 0xf) == 5)
+	if ((t->tsg & 0xf) == 5 || ((t->tsg & 0xf) == 0xa && shut))
 		return GPU_DENY;
 	return (t->tsg & 0xf) == 6 && !go ? GPU_HOLD : GPU_GO;
 }

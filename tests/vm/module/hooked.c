@@ -2,12 +2,17 @@
 /* hooked.c - decisions before the driver acts: a driver with hooks, and the policy all.bpf.c */
 #include "program.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "rm/abi.h"
+
 #define H 0x5c000040u
+#define FIRST 0x5d000000u /* and each 16th from there */
+#define NOBODY 65534
 
 static struct program p;
 static int node;
@@ -27,12 +32,31 @@ static pid_t held(void)
 	return child;
 }
 
+/* Another open file, which names this one's client. */
+static void others_call(void)
+{
+	struct program other = program_new();
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		alarm(20);
+		other.client = p.client;
+		_exit((int)tsg_schedule(&other, H + 6, true));
+	}
+	is(waitpid(child, &status, 0), child, "a process puts another one's TSG onto its runlist");
+	is(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0x23,
+	   "RM refuses, and the policy, which would hold it, is not asked");
+	program_end(&other);
+}
+
 static void hold(void)
 {
 	pid_t child;
 	int status;
 
 	tsg_new(&p, H + 6, 1);
+	others_call();
 	child = held();
 	kill(child, SIGKILL);
 	is(waitpid(child, &status, 0), child, "it can be killed");
@@ -40,6 +64,116 @@ static void hold(void)
 	tsg_new(&p, H + 7, 1); /* the policy lets it go */
 	is(waitpid(child, &status, 0) == child && !status, 1, "let go, its call succeeds");
 	is(gsp(p.client, H + 6, "scheduled"), 1, "in the driver");
+}
+
+static unsigned int known(pid_t pid)
+{
+	struct gpusched_module_entry e;
+	int n = node_list(node, (uint32_t)pid, 0, &e);
+
+	return n < 0 ? 0 : (unsigned int)n;
+}
+
+/* What is freed leaves the table a moment later. */
+static void freed(unsigned int before)
+{
+	for (int i = 0; i < PATIENCE_S * 20 && known(0) > before; i++)
+		usleep(50000);
+	is(known(0), before, "what is freed has no place any more");
+}
+
+static struct nv_schedule late;
+
+static void *set_late(void *nothing)
+{
+	usleep(500000);
+	((volatile struct nv_schedule *)&late)->enable = 1;
+	return nothing;
+}
+
+/* What the policy said of an earlier call, which RM refused, is not what it says of this one. */
+static void slip(void)
+{
+	struct nv_schedule s = { .enable = 1 };
+	unsigned int before = known(0);
+	pthread_t thread;
+
+	tsg_new(&p, H + 0xa, 1);
+	is(tsg_schedule_by(&p, H + 0xa, &s, 3), 0x1f, "RM refuses a call of a wrong size");
+	tsg_new(&p, H + 0xb, 1); /* from now on the policy denies */
+	rm_delays(1500);
+	pthread_create(&thread, NULL, set_late, NULL);
+	is(tsg_schedule_by(&p, H + 0xa, &late, 2), 0x1b,
+	   "a call whose parameters change behind its entry is denied");
+	pthread_join(thread, NULL);
+	rm_delays(0);
+	is(gsp(p.client, H + 0xa, "scheduled"), 0, "before the driver acts");
+	tsg_free(&p, H + 0xa);
+	tsg_free(&p, H + 0xb);
+	freed(before);
+}
+
+/* As user @uid, and waits to be killed. */
+static pid_t hoard(unsigned int n, uid_t uid)
+{
+	int ready[2];
+	pid_t child;
+	char c;
+
+	if (pipe(ready))
+		die("pipe");
+	child = fork();
+	if (!child) {
+		struct program mine = program_new();
+
+		if (setuid(uid))
+			_exit(1);
+		for (uint32_t i = 0; i < n; i++)
+			tsg_try(&mine, FIRST + 16 * i);
+		if (write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		die("a process with many TSGs");
+	close(ready[0]);
+	return child;
+}
+
+static void let_go(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void shares(void)
+{
+	struct gpusched_module_about before, after;
+	unsigned int mine = known(0), n = 0;
+	pid_t children[9];
+
+	node_about(node, &before);
+	children[0] = hoard(1100, 0);
+	is(known(children[0]), 1024, "a process with 1,100 TSGs has 1,024 places in the module");
+	node_about(node, &after);
+	is((long)(after.lost - before.lost), 76, "the others are counted");
+	let_go(children[0]);
+	for (int i = 0; i < 9; i++)
+		children[i] = hoard(1000, NOBODY);
+	for (int i = 0; i < 9; i++)
+		n += known(children[i]);
+	is(n, GPUSCHED_MAX_TSGS / 2, "nine processes of a user have half of the places");
+	tsg_new(&p, H + 0xc, 1);
+	is(known(getpid()), mine + 1, "somebody else's next TSG has a place");
+	tsg_free(&p, H + 0xc);
+	for (int i = 0; i < 9; i++)
+		let_go(children[i]);
+	freed(mine);
+	children[0] = hoard(1000, NOBODY);
+	is(known(children[0]), 1000, "for the same user, too");
+	let_go(children[0]);
 }
 
 static void rewrite(void)
@@ -97,6 +231,8 @@ void suite_hooks(void)
 	is(gsp(p.client, H + 5, "scheduled"), 0, "before the driver acts");
 	is(tsg_schedule(&p, H + 5, false), 0, "to take it off is never refused");
 	hold();
+	slip();
+	shares();
 	pass(channel_token(&p, channel_of(H + 1, 0)) != 0, "a channel has a token");
 	tsg_free(&p, H + 1);
 	others();

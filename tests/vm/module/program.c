@@ -131,6 +131,11 @@ uint32_t tsg_schedule(struct program *p, uint32_t tsg, bool enable)
 	return control(p, tsg, NV_CMD_SCHEDULE, &s, 2);
 }
 
+uint32_t tsg_schedule_by(struct program *p, uint32_t tsg, void *words, uint32_t size)
+{
+	return control(p, tsg, NV_CMD_SCHEDULE, words, size);
+}
+
 uint32_t tsg_set_timeslice(struct program *p, uint32_t tsg, uint64_t us)
 {
 	return control(p, tsg, NV_CMD_SET_TIMESLICE, &us, sizeof(us));
@@ -189,13 +194,26 @@ long gsp(uint32_t client, uint32_t handle, const char *key)
 	return value;
 }
 
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		die(path);
+	close(fd);
+}
+
 void gsp_refuses(bool all)
 {
-	int fd = open(DEBUGFS "refuse", O_WRONLY | O_CLOEXEC);
+	write_file(DEBUGFS "refuse", all ? "1" : "0");
+}
 
-	if (fd < 0 || write(fd, all ? "1" : "0", 1) != 1)
-		die(DEBUGFS "refuse");
-	close(fd);
+void rm_delays(unsigned int ms)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", ms);
+	write_file(DEBUGFS "delay_ms", text);
 }
 
 bool gsp_becomes(uint32_t client, uint32_t handle, const char *key, long value)

@@ -28,6 +28,8 @@ uint32_t channel_of(uint32_t tsg, unsigned int i);
 void tsg_free(struct program *p, uint32_t tsg);
 /* RM's status. */
 uint32_t tsg_schedule(struct program *p, uint32_t tsg, bool enable);
+/* @words: its parameters, which somebody may change meanwhile; @size: what is said of them. */
+uint32_t tsg_schedule_by(struct program *p, uint32_t tsg, void *words, uint32_t size);
 uint32_t tsg_set_timeslice(struct program *p, uint32_t tsg, uint64_t us);
 uint32_t tsg_set_interleave(struct program *p, uint32_t tsg, uint32_t level);
 uint32_t tsg_preempt(struct program *p, uint32_t tsg);
@@ -37,6 +39,8 @@ uint32_t channel_token(struct program *p, uint32_t channel);
 /* Of what GSP was told; -1: it knows no such object. */
 long gsp(uint32_t client, uint32_t handle, const char *key);
 void gsp_refuses(bool all);
+/* RM reads a control's parameters so much later. */
+void rm_delays(unsigned int ms);
 /* It comes to be so within PATIENCE_S. */
 bool gsp_becomes(uint32_t client, uint32_t handle, const char *key, long value);
 

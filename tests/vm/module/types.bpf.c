@@ -20,6 +20,30 @@ struct gpu_sched_ops second = {
 	.name = "second",
 };
 
+/* late: begins, and ends when it is let go. */
+struct {
+	int entered, leave;
+} late_data;
+
+static long late_turn(__u32 i, void *nothing)
+{
+	return *(volatile int *)&late_data.leave != 0;
+}
+
+SEC("struct_ops/task_init") void BPF_PROG(late_task_init, struct gpu_task *t)
+{
+	late_data.entered = 1;
+	bpf_loop(1 << 23, late_turn, NULL, 0);
+	bpf_loop(1 << 23, late_turn, NULL, 0);
+}
+
+SEC(".struct_ops.link")
+struct gpu_sched_ops late = {
+	.task_init = (void *)late_task_init,
+	.timeout_ms = 1,
+	.name = "late",
+};
+
 SEC(".struct_ops.link")
 struct gpu_sched_ops nameless = {
 	.task_init = (void *)types_task_init,

@@ -3,9 +3,14 @@
 #include "program.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
+#define T 0x5c000080u
 
 static struct bpf_object *object;
 static int node;
@@ -32,6 +37,49 @@ static bool runs(const char *name)
 	return !node_about(node, &about) && !strcmp(about.policy, name);
 }
 
+/* Of late.bpf.c: whether it has begun, and whether it is to end. */
+struct late {
+	int entered, leave;
+};
+static struct program p;
+
+static void *tell(void *nothing)
+{
+	node_tell(node, &p, T, 1);
+	return nothing;
+}
+
+/* The callback of a policy ends after another one took its place. */
+static void replaced(void)
+{
+	int data = bpf_map__fd(map(".bss")), zero = 0;
+	struct gpusched_module_about about;
+	struct bpf_link *link;
+	struct late late = { 0 };
+	pthread_t thread;
+
+	p = program_new();
+	tsg_new(&p, T, 1);
+	node_keep(node);
+	link = bpf_map__attach_struct_ops(map("late"));
+	if (!link || pthread_create(&thread, NULL, tell, NULL))
+		die("late");
+	for (int i = 0; i < PATIENCE_S * 100 && !late.entered; i++) {
+		usleep(10000);
+		bpf_map_lookup_elem(data, &zero, &late);
+	}
+	is(late.entered, 1, "a callback of a policy runs");
+	is(bpf_link__update_map(link, map("second")), 0, "another policy takes its place");
+	late.leave = 1;
+	bpf_map_update_elem(data, &zero, &late, 0);
+	pthread_join(thread, NULL);
+	sleep(1);
+	node_about(node, &about);
+	pass(runs("second") && !about.exit_kind,
+	     "that the callback took too long is not held against the other one");
+	bpf_link__destroy(link);
+}
+
 void suite_types(void)
 {
 	struct bpf_link *link;
@@ -51,5 +99,6 @@ void suite_types(void)
 	     "one that is refused does not");
 	bpf_link__destroy(link);
 	pass(runs(""), "its link gone, none runs");
+	replaced();
 	bpf_object__close(object);
 }
