@@ -28,6 +28,7 @@
 #include "launch/launch_attach.h"
 #include "launch/launch_pins.h"
 #include "process/peek.h"
+#include "process/reader.h"
 #include "table/hush.h"
 #include "table/priv.h"
 #include "taps/taps.h"
@@ -363,7 +364,7 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 
 	if (is_known(l, pid) && !gs_again_has(&l->again, pid))
 		return 0;
-	r = gs_cuda_maps(pid, on_map, &look);
+	r = gs_reader_maps(pid, on_map, &look);
 	if (r == -EAGAIN) /* its reader will tell */
 		return r;
 	snprintf(name, sizeof(name), "process %d", (int)pid);

@@ -4,9 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "process/reader.h"
 
 #define SONAME "libcuda.so"
 
@@ -28,19 +25,4 @@ bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret)
 		return false;
 	*ret = m;
 	return true;
-}
-
-int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
-		 void *user)
-{
-	struct gs_cuda_map maps[GS_READER_MAPS];
-	size_t n;
-	int r = gs_reader_maps(pid, maps, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		if (!r)
-			r = fn(pid, &maps[i], user);
-		close(maps[i].place);
-	}
-	return r;
 }

@@ -17,11 +17,4 @@ struct gs_cuda_map {
 };
 bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret);
 
-/*
- * Calls fn for the code of each libcuda that a process maps, until it returns non-zero. -EAGAIN,
- * -EBUSY: as gs_reader_maps().
- */
-int gs_cuda_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
-		 void *user);
-
 #endif /* GPUSCHED_PROCESS_CUDA_MAP_H */

@@ -10,7 +10,6 @@
 #include "basic/cleanup.h"
 #include "process/peek.h"
 #include "process/process.h"
-#include "process/reader.h"
 
 static bool is_roots(const struct statx *st)
 {
@@ -72,17 +71,4 @@ bool gs_mps_read(pid_t pid)
 	/* the path is the process's own idea: another file may be mounted there for it */
 	fd = gs_peek(AT_FDCWD, link, 0, &exe);
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
-}
-
-int gs_proc_mps(pid_t pid)
-{
-	struct gs_program program;
-	int r = gs_reader_program(pid, &program);
-
-	return r ? r : program.life ? program.mps : -ESRCH;
-}
-
-bool gs_proc_is_mps(pid_t pid)
-{
-	return gs_proc_mps(pid) == 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - what a pid is: start time, life, MPS server or not
+ * process.h - what a pid is: start time, life, user, parent
  *
  * Reads /proc. The forks of reader.h read what may make its reader wait.
  */
@@ -22,13 +22,6 @@ uint64_t gs_proc_start_ns(pid_t pid);
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
 /* Has it a thread that is not exiting? Waits as well. */
 bool gs_proc_has_life(pid_t pid);
-/*
- * Does it run an installed MPS server or control daemon? By its executable, which must be that file
- * here as well, below folders that only root writes: a user can choose a name, but not that.
- */
-bool gs_proc_is_mps(pid_t pid);
-/* 1: it does; 0; -errno of gs_reader_program(), or -ESRCH of one that is ending: it is not known. */
-int gs_proc_mps(pid_t pid);
 /* Its real uid, its name; -ESRCH. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
@@ -57,7 +50,7 @@ void gs_hidepid(struct gs_hidepid *ret);
 /* /proc/PID/stat: the state's letter and the start. false: gone. */
 bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
 
-/* mps.c: the answer to gs_proc_is_mps(), by a reader, which may have to wait. */
+/* mps.c: the answer to gs_reader_mps(), by a reader, which may have to wait. */
 bool gs_mps_read(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_PROCESS_H */

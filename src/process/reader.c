@@ -462,15 +462,33 @@ int gs_reader_program(pid_t pid, struct gs_program *ret)
 	return r;
 }
 
-int gs_reader_maps(pid_t pid, struct gs_cuda_map ret[GS_READER_MAPS], size_t *ret_n)
+int gs_reader_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
+		   void *user)
 {
 	const struct gs_reader_request rq = { GS_READER_CUDA_MAPS, pid };
 	struct gs_reader_answer answer;
 	int r = ask(&rq, &answer);
+	size_t n = r ? 0 : answer.nmaps;
 
-	*ret_n = r ? 0 : answer.nmaps;
-	memcpy(ret, answer.maps, *ret_n * sizeof(*ret));
+	for (size_t i = 0; i < n; i++) {
+		if (!r)
+			r = fn(pid, &answer.maps[i], user);
+		close(answer.maps[i].place);
+	}
 	return r;
+}
+
+int gs_reader_mps(pid_t pid)
+{
+	struct gs_program program;
+	int r = gs_reader_program(pid, &program);
+
+	return r ? r : program.life ? program.mps : -ESRCH;
+}
+
+bool gs_reader_is_mps(pid_t pid)
+{
+	return gs_reader_mps(pid) == 1;
 }
 
 /* ---- telling ---------------------------------------------------------------------------------- */

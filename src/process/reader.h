@@ -27,7 +27,7 @@ enum gs_reader_what { GS_READER_PROGRAM, GS_READER_CUDA_MAPS };
 struct gs_program {
 	uint64_t start_ns; /* as gs_proc_start_ns() */
 	bool life;         /* as gs_proc_has_life() */
-	bool mps;          /* as gs_proc_is_mps() */
+	bool mps;          /* as gs_reader_is_mps() */
 	char exe[512];     /* "" unknown */
 	char args[4096];   /* NUL after each, and one more */
 	uint32_t nargs;    /* bytes of args */
@@ -54,8 +54,19 @@ uint64_t gs_reader_left(void);
  * gs_reader_dispatch() will tell it; -EBUSY: it is not asked for, since too many of the same user wait.
  */
 int gs_reader_program(pid_t pid, struct gs_program *ret);
-/* The code of libcudas; each place (see launch.h) is the caller's to close. */
-int gs_reader_maps(pid_t pid, struct gs_cuda_map ret[GS_READER_MAPS], size_t *ret_n);
+/*
+ * Calls fn for the code of each libcuda that a process maps, until it returns non-zero. -EAGAIN,
+ * -EBUSY: as above.
+ */
+int gs_reader_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
+		   void *user);
+/*
+ * Does it run an installed MPS server or control daemon? By its executable, which must be that file
+ * here as well, below folders that only root writes: a user can choose a name, but not that.
+ * gs_reader_mps(): 1: it does; 0; as above, or -ESRCH of one that is ending: it is not known.
+ */
+int gs_reader_mps(pid_t pid);
+bool gs_reader_is_mps(pid_t pid);
 
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 

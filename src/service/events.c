@@ -52,7 +52,7 @@ static bool take_gpu(struct gs_service *s, struct gpusched_tsg *rec)
 /* What it was is what it is while nobody can tell: a late answer brings us here again. */
 static bool is_mps(pid_t pid, bool was)
 {
-	int r = gs_proc_mps(pid);
+	int r = gs_reader_mps(pid);
 
 	return r < 0 ? was : r;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "process/process.h"
+#include "process/reader.h"
 #include "service/events.h"
 #include "service/instance.h"
 
@@ -48,7 +48,7 @@ static void complete(struct gs_service *s, struct gpusched_tsg *rec)
 	rec->task.gpu = gpu ? gpu->index : GPUSCHED_GPU_UNKNOWN;
 	if (s->opts.daemon)
 		return;
-	if (gs_record_calls_itself_mps(rec) && gs_proc_is_mps((pid_t)rec->task.pid))
+	if (gs_record_calls_itself_mps(rec) && gs_reader_is_mps((pid_t)rec->task.pid))
 		rec->flags |= GPUSCHED_TSG_MPS;
 	if (rec->task.class_id == GPUSCHED_CLASS_NONE &&
 	    !gs_record_classify(s, (pid_t)rec->task.pid, &answer))

@@ -25,7 +25,7 @@ void gs_selection_free(struct gs_selection *l);
 int gs_record_classify(struct gs_service *s, pid_t pid, struct gs_class_answer *ret);
 /* NULL when unknown. */
 const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec);
-/* Worth a look at its executable: gs_proc_is_mps(). */
+/* Worth a look at its executable: gs_reader_is_mps(). */
 bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec);
 /*
  * What the hardware has: `is` holds what we told it and what the owner set since; a setting that we

@@ -15,6 +15,7 @@
 #include "table/priv.h"
 #include "process/cgroup.h"
 #include "process/process.h"
+#include "process/reader.h"
 #include "table/procs.h"
 #include "taps/taps.h"
 
@@ -95,7 +96,7 @@ static void enter(void *user, const struct gpusched_tsg *found, const struct gpu
 	int r;
 
 	rec.task.cgroup_id = gs_cgroup_of((pid_t)rec.task.pid);
-	if (gs_proc_is_mps((pid_t)rec.task.pid))
+	if (gs_reader_is_mps((pid_t)rec.task.pid))
 		rec.flags |= GPUSCHED_TSG_MPS;
 	gs_table_device(a->t, &device, &dev, rec.owner_start_ns);
 	r = gs_table_insert(a->t, &rec, ch);

@@ -6,6 +6,7 @@
 
 #include "table/priv.h"
 #include "process/process.h"
+#include "process/reader.h"
 #include "taps/taps.h"
 #include "taps_fixture.h"
 #include "table/cfg.h"
@@ -203,7 +204,7 @@ static bool runs_mps(const char *path)
 	}
 	assert_int_equal(write(in[1], "x", 1), 1);
 	assert_int_equal(read(out[0], &hello, 1), 1); /* it is past its exec */
-	is = gs_proc_is_mps(pid);
+	is = gs_reader_is_mps(pid);
 	close(in[0]);
 	close(in[1]);
 	close(out[0]);
