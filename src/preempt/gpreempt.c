@@ -17,38 +17,8 @@
 #define LEAST_US 50u
 #define MOST_US 1000000u
 
-_Thread_local struct gs_error preempt_error;
-
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gpreempt *all;
-
-const char *gpreempt_error(void)
-{
-	return preempt_error.text;
-}
-
-int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what)
-{
-	const char *name = NULL;
-
-	if (!r)
-		return 0;
-	g->cuda.error_name(r, &name);
-	return FAIL(-EIO, "%s: CUDA says %s (%d)", what, name ? name : "an unknown error", r);
-}
-
-void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
-{
-	uint64_t until = gs_now_ns() + ns;
-	struct timespec t = { .tv_sec = (time_t)(until / NS_PER_S),
-			      .tv_nsec = (long)(until % NS_PER_S) };
-	int state;
-
-	/* a thread of the program's that is cancelled here would keep the lock from all others */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_cond_timedwait(cond, &g->lock, &t);
-	pthread_setcancelstate(state, NULL);
-}
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 

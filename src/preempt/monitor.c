@@ -13,27 +13,6 @@
 #define SLICE_AMONG_US 800u
 #define TIMER_SLACK_NS 1000ul
 
-void monitor_hear(struct gpreempt *g, uint64_t now)
-{
-	struct board_others others = board_read(g->board, now);
-
-	g->core.outside = others.priority;
-	g->core.outside_ns = others.since_ns;
-	g->core.outside_levels = others.levels;
-}
-
-/* The lowest priority holds nobody back: it need not be told. */
-void monitor_tell(struct gpreempt *g, uint64_t now)
-{
-	uint64_t since = now;
-	int priority = core_claim(&g->core, now, &since);
-	uint32_t levels = 0;
-
-	for (unsigned int i = 0; i < g->core.n; i++)
-		levels |= 1u << g->core.queues[i]->priority;
-	board_tell(g->board, levels, priority == GPREEMPT_LOW ? CORE_NONE : priority, since, now);
-}
-
 static uint32_t slice_of(const struct gpreempt *g, const struct gpreempt_queue *q)
 {
 	if (q->closing || q->core.priority == GPREEMPT_HIGH)
@@ -65,10 +44,10 @@ static void look(struct gpreempt *g)
 	for (unsigned int i = 0; i < g->core.n; i++)
 		queue_reap(queue_at(g, i));
 	now = gs_now_ns();
-	monitor_hear(g, now);
+	claim_hear(g, now);
 	for (unsigned int i = 0; i < g->core.n; i++)
 		look_at(g, queue_at(g, i), now);
-	monitor_tell(g, now);
+	claim_tell(g, now);
 	pthread_cond_broadcast(&g->changed);
 }
 

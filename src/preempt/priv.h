@@ -72,7 +72,7 @@ struct gpreempt {
 	struct gpreempt *next; /* of all of the process */
 };
 
-/* ---- gpreempt.c ------------------------------------------------------------------------------ */
+/* ---- handle.c -------------------------------------------------------------------------------- */
 
 extern _Thread_local struct gs_error preempt_error;
 
@@ -85,9 +85,6 @@ extern _Thread_local struct gs_error preempt_error;
 int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what);
 /* Waits on @cond with g->lock held. */
 void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns);
-
-/* ---- queue.c --------------------------------------------------------------------------------- */
-
 struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i);
 /* 0, or what every call on it refuses. */
 int queue_check(const struct gpreempt_queue *q);
@@ -95,20 +92,23 @@ int queue_check(const struct gpreempt_queue *q);
 int queue_enter(struct gpreempt_queue *q);
 void queue_leave(struct gpreempt_queue *q);
 
-/* ---- submit.c -------------------------------------------------------------------------------- */
+/* ---- claim.c --------------------------------------------------------------------------------- */
 
+/* What others claim, and what this process does. With g->lock held. */
+void claim_hear(struct gpreempt *g, uint64_t now);
+void claim_tell(struct gpreempt *g, uint64_t now);
+
+/* ---- reap.c ---------------------------------------------------------------------------------- */
+
+cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at);
 /* Asks its events what is done. With g->lock held, which is given up for that. */
 void queue_reap(struct gpreempt_queue *q);
+/* Tells other processes and the threads that wait for it, too. */
+void queue_reap_and_tell(struct gpreempt_queue *q);
 
-/* ---- monitor.c ------------------------------------------------------------------------------- */
+/* ---- monitor.c, hand.c: the threads ---------------------------------------------------------- */
 
 void *monitor_run(void *g);
-/* What others claim, and what this process does. With g->lock held. */
-void monitor_hear(struct gpreempt *g, uint64_t now);
-void monitor_tell(struct gpreempt *g, uint64_t now);
-
-/* ---- hand.c ---------------------------------------------------------------------------------- */
-
 void *hand_run(void *g);
 
 #endif /* GPUSCHED_PREEMPT_PRIV_H */

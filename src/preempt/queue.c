@@ -16,21 +16,6 @@
 #define MOST_WEIGHT 10000u
 #define USUAL_DEPTH 4u
 
-struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i)
-{
-	return (struct gpreempt_queue *)((char *)g->core.queues[i] -
-					 offsetof(struct gpreempt_queue, core));
-}
-
-int queue_check(const struct gpreempt_queue *q)
-{
-	if (!q)
-		return FAIL(-EINVAL, "the queue is missing");
-	if (q->g->pid != getpid())
-		return FAIL(-ECHILD, "in a child of fork() CUDA cannot be used");
-	return 0;
-}
-
 static int check_priority(int priority)
 {
 	if (priority < GPREEMPT_LOW || priority > GPREEMPT_HIGH)
@@ -40,18 +25,6 @@ static int check_priority(int priority)
 }
 
 /* ---- its context ----------------------------------------------------------------------------- */
-
-int queue_enter(struct gpreempt_queue *q)
-{
-	return preempt_check_cuda(q->g, q->g->cuda.context_push(q->context), "entering a context");
-}
-
-void queue_leave(struct gpreempt_queue *q)
-{
-	cu_handle unused;
-
-	q->g->cuda.context_pop(&unused);
-}
 
 static int make_context(struct gpreempt_queue *q, const struct gpreempt_queue_options *o)
 {
@@ -262,7 +235,7 @@ static void delist(struct gpreempt_queue *q)
 	while (c->queues[i] != &q->core)
 		i++;
 	c->queues[i] = c->queues[--c->n];
-	monitor_tell(q->g, gs_now_ns());
+	claim_tell(q->g, gs_now_ns());
 }
 
 void gpreempt_destroy_queue(struct gpreempt_queue *q)
@@ -329,7 +302,7 @@ int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 		return r;
 	pthread_mutex_lock(&q->g->lock);
 	q->core.priority = priority;
-	monitor_tell(q->g, gs_now_ns());
+	claim_tell(q->g, gs_now_ns());
 	pthread_mutex_unlock(&q->g->lock);
 	board_wake(q->g->board);
 	return 0;
@@ -360,7 +333,7 @@ int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us)
 		return r;
 	pthread_mutex_lock(&q->g->lock);
 	q->core.taken_ns = for_us ? now + for_us * NS_PER_US : UINT64_MAX;
-	monitor_tell(q->g, now);
+	claim_tell(q->g, now);
 	board_wake(q->g->board);
 	r = wait_suspended(q);
 	if (r)

@@ -1,92 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* submit.c - work for a queue: it waits for its turn, is launched, and is found done */
+/* submit.c - work for a queue: it waits for its turn and is launched */
 #include "preempt/priv.h"
 
 #include <errno.h>
 
-/* ---- what is done ---------------------------------------------------------------------------- */
-
-static cu_handle event_at(const struct gpreempt_queue *q, uint32_t at)
-{
-	return q->events[at % q->core.depth];
-}
-
-/* How many from @from on are done; *ret_broken: CUDA refuses the context. */
-static uint32_t count_done(struct gpreempt_queue *q, uint32_t from, uint32_t to, bool *ret_broken)
-{
-	cu_result r = 0;
-	uint32_t n = 0;
-
-	if (from == to)
-		return 0;
-	if (q->g->cuda.context_push(q->context)) {
-		*ret_broken = true;
-		return to - from;
-	}
-	while (from + n != to && !(r = q->g->cuda.event_query(event_at(q, from + n))))
-		n++;
-	queue_leave(q);
-	*ret_broken = r && r != CU_NOT_READY;
-	return *ret_broken ? to - from : n;
-}
-
-void queue_reap(struct gpreempt_queue *q)
-{
-	struct gpreempt *g = q->g;
-	uint32_t from = q->reaped, to = q->recorded, n;
-	bool broken = false;
-	uint64_t now;
-
-	if (from == to || pthread_mutex_trylock(&q->reaping))
-		return;
-	pthread_mutex_unlock(&g->lock);
-	n = count_done(q, from, to, &broken);
-	pthread_mutex_lock(&g->lock);
-	now = gs_now_ns();
-	for (uint32_t i = 0; i < n; i++)
-		q->stats.late += now > q->due_ns[(from + i) % q->core.depth];
-	q->reaped += n;
-	q->stats.done += n;
-	q->broken = q->broken || broken;
-	core_done(&g->core, &q->core, n, now);
-	pthread_mutex_unlock(&q->reaping);
-}
-
-/* Tells whoever waits for it. */
-static void reap_and_tell(struct gpreempt_queue *q)
-{
-	uint32_t was = q->reaped;
-
-	queue_reap(q);
-	if (q->reaped == was)
-		return;
-	monitor_tell(q->g, gs_now_ns());
-	pthread_cond_broadcast(&q->g->changed);
-}
-
-int gpreempt_synchronize(struct gpreempt_queue *q)
-{
-	int r = queue_check(q);
-
-	if (!r)
-		r = queue_enter(q);
-	if (r)
-		return r;
-	r = preempt_check_cuda(q->g, q->g->cuda.stream_synchronize(q->stream),
-			       "waiting for a queue");
-	queue_leave(q);
-	pthread_mutex_lock(&q->g->lock);
-	reap_and_tell(q);
-	pthread_mutex_unlock(&q->g->lock);
-	return r;
-}
-
-/* ---- submitting ------------------------------------------------------------------------------ */
-
 /* With the lock held, which is given up meanwhile. */
 static void wait_for_room(struct gpreempt_queue *q)
 {
-	cu_handle oldest = event_at(q, q->reaped); /* recorded again by us alone */
+	cu_handle oldest = queue_event(q, q->reaped); /* recorded again by us alone */
 
 	pthread_mutex_unlock(&q->g->lock);
 	if (!queue_enter(q)) {
@@ -94,7 +15,7 @@ static void wait_for_room(struct gpreempt_queue *q)
 		queue_leave(q);
 	}
 	pthread_mutex_lock(&q->g->lock);
-	reap_and_tell(q);
+	queue_reap_and_tell(q);
 }
 
 /* For the others' work, or by hand; *inout_held_ns: since when. */
@@ -105,16 +26,16 @@ static void wait_for_others(struct gpreempt_queue *q, uint64_t now, uint64_t *in
 	if (!*inout_held_ns) {
 		*inout_held_ns = now;
 		q->stats.held++;
-		monitor_tell(g, now);
+		claim_tell(g, now);
 		board_wake(g->board);
 	}
 	preempt_wait(g, &g->changed, LOOK_NS);
-	reap_and_tell(q);
+	queue_reap_and_tell(q);
 }
 
 static int may(struct gpreempt_queue *q, uint64_t now, enum core_answer *ret)
 {
-	monitor_hear(q->g, now);
+	claim_hear(q->g, now);
 	if (q->broken)
 		return FAIL(-EIO, "the queue's context has failed before");
 	*ret = core_may(&q->g->core, &q->core, now);
@@ -144,12 +65,12 @@ static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 	q->stats.held_us += held_ns ? (now - held_ns) / NS_PER_US : 0;
 	if (r) {
 		q->core.waiting = false;
-		monitor_tell(g, now);
+		claim_tell(g, now);
 		return r;
 	}
 	q->stats.passed += answer == CORE_PASS;
 	core_begin(&q->core, now);
-	monitor_tell(g, now);
+	claim_tell(g, now);
 	if (held_ns)
 		board_wake(g->board); /* the monitor slept while this waited */
 	return 0;
@@ -164,7 +85,8 @@ static int launch(struct gpreempt_queue *q, gpreempt_fn fn, void *user)
 		return r;
 	r = fn(q->stream, user);
 	if (!r)
-		r = preempt_check_cuda(q->g, c->event_record(event_at(q, q->recorded), q->stream),
+		r = preempt_check_cuda(q->g,
+				       c->event_record(queue_event(q, q->recorded), q->stream),
 				       "recording an event");
 	queue_leave(q);
 	return r;
@@ -177,7 +99,7 @@ static int submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsigned
 
 	pthread_mutex_lock(&g->lock);
 	if (flags & GPREEMPT_NO_WAIT)
-		reap_and_tell(q);
+		queue_reap_and_tell(q);
 	r = wait_turn(q, flags);
 	pthread_mutex_unlock(&g->lock);
 	if (r)
@@ -186,7 +108,7 @@ static int submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsigned
 	pthread_mutex_lock(&g->lock);
 	if (r) {
 		core_fail(&q->core);
-		monitor_tell(g, gs_now_ns());
+		claim_tell(g, gs_now_ns());
 		pthread_cond_broadcast(&g->changed);
 	} else {
 		q->due_ns[q->recorded++ % q->core.depth] = q->core.due_ns;

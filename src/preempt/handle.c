@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* handle.c - what all need of a handle: its errors, waits under its lock, its queues' contexts */
+#include "preempt/priv.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+_Thread_local struct gs_error preempt_error;
+
+const char *gpreempt_error(void)
+{
+	return preempt_error.text;
+}
+
+int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what)
+{
+	const char *name = NULL;
+
+	if (!r)
+		return 0;
+	g->cuda.error_name(r, &name);
+	return FAIL(-EIO, "%s: CUDA says %s (%d)", what, name ? name : "an unknown error", r);
+}
+
+void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
+{
+	uint64_t until = gs_now_ns() + ns;
+	struct timespec t = { .tv_sec = (time_t)(until / NS_PER_S),
+			      .tv_nsec = (long)(until % NS_PER_S) };
+	int state;
+
+	/* a thread of the program's that is cancelled here would keep the lock from all others */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_cond_timedwait(cond, &g->lock, &t);
+	pthread_setcancelstate(state, NULL);
+}
+
+/* ---- its queues ------------------------------------------------------------------------------ */
+
+struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i)
+{
+	return (struct gpreempt_queue *)((char *)g->core.queues[i] -
+					 offsetof(struct gpreempt_queue, core));
+}
+
+int queue_check(const struct gpreempt_queue *q)
+{
+	if (!q)
+		return FAIL(-EINVAL, "the queue is missing");
+	if (q->g->pid != getpid())
+		return FAIL(-ECHILD, "in a child of fork() CUDA cannot be used");
+	return 0;
+}
+
+int queue_enter(struct gpreempt_queue *q)
+{
+	return preempt_check_cuda(q->g, q->g->cuda.context_push(q->context), "entering a context");
+}
+
+void queue_leave(struct gpreempt_queue *q)
+{
+	cu_handle unused;
+
+	q->g->cuda.context_pop(&unused);
+}
