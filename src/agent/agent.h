@@ -31,17 +31,26 @@ struct agent_settings {
 };
 extern struct agent_settings agent_settings;
 
-/* ---- agent.c: life --------------------------------------------------------------------------- */
+/* ---- settings.c ------------------------------------------------------------------------------ */
+void agent_settings_read(void);
 
-/* The program uses CUDA: socket and threads. Again in a child of fork(). */
-void agent_start(void);
+/* ---- thread.c: threads of ours --------------------------------------------------------------- */
+
+/* The agent has begun in this process, not in the one that forked it. */
 bool agent_is_up(void);
+/* From now on it has. false: it had. */
+bool agent_take_process(void);
 /* A detached thread that takes no signal and shares no descriptor. */
 int agent_thread(void *(*fn)(void *));
 /* The calling thread is one of those: what it hears is no request. */
 extern __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread bool agent_own;
 /* For the beginning of such a thread: 0, or it must end. */
 int agent_thread_begin(const char *name);
+
+/* ---- agent.c: life --------------------------------------------------------------------------- */
+
+/* The program uses CUDA: socket and threads. Again in a child of fork(). */
+void agent_start(void);
 
 /* ---- serve.c: the socket --------------------------------------------------------------------- */
 void *agent_serve(void *unused);
@@ -52,9 +61,10 @@ void agent_leave_last(void);
 
 /* In a thread of ours only, since these open and copy descriptors. */
 unsigned int agent_tsgs_list(struct gpusched_tsg *ret, unsigned int max, uint32_t *ret_more);
-void agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *ret);
+/* These two: true: the program is to give way. */
+bool agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *ret);
 /* As the page asks: number 0 means all compute TSGs. */
-void agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct gs_agent_answer *a);
+bool agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct gs_agent_answer *a);
 /* In a signal handler: SET_TIMESLICE and PREEMPT alone, on the program's own descriptor. */
 int agent_tsgs_call_at_once(uint32_t number, uint32_t op, uint32_t arg);
 void agent_tsgs_after_fork(void);
@@ -81,51 +91,5 @@ uint64_t agent_share_ns(uint64_t now_ns);
 /* The daemon preempted or suspended this program last; 0: not yet. CLOCK_MONOTONIC. */
 uint64_t agent_sheet_yield_ns(void);
 void agent_sheet_after_fork(void);
-
-/* ---- hooks.c: launch functions --------------------------------------------------------------- */
-
-void agent_hooks_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
-/* From now on launches are looked at as well as counted: hints are in use. */
-void agent_hooks_watch(void);
-bool agent_hooks_capturing(void);
-/* As dlsym(RTLD_NEXT, @name), whoever asks. */
-void *agent_next(const char *name);
-/* The real libcuda's function; NULL: none is loaded, or it has none. */
-void *agent_cuda(const char *name);
-
-/* ---- hold.c: the pre-switch ------------------------------------------------------------------ */
-
-/* What came of a request for one; the names are what gpusched_hint_state() tells. */
-#define HOLD_ANSWERS(X) \
-	X(MADE, "on") \
-	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \
-	X(BLIND, "off: launches are not seen, so nothing would end it in time") \
-	X(BLOCKING, "off: launches wait for their end (CUDA_LAUNCH_BLOCKING)") \
-	X(CAPTURE, "not while a stream is captured") \
-	X(SHARE, "not now: its part of the last second is used up") \
-	X(BUSY, "not now: one is under way") \
-	X(NO_CONTEXT, "not yet: no CUDA context") \
-	X(REFUSED, "off: CUDA refused the waiting kernel")
-enum hold_answer {
-#define X(sym, text) HOLD_##sym,
-	HOLD_ANSWERS(X)
-#undef X
-};
-
-/* In the program's thread, some 10 us. @limit_ns: it ends by itself then. */
-enum hold_answer hold_begin(uint64_t limit_ns);
-void hold_release(void);
-bool hold_is_on(void);
-/* @context ends; NULL: one that we can't name may. Nothing of ours in it is used again. */
-void hold_forget(void *context);
-void hold_counts(uint64_t *ret_holds, uint64_t *ret_ns);
-void hold_after_fork(void);
-
-/* ---- auto.c: hints by themselves ------------------------------------------------------------- */
-
-void auto_launched(void);
-
-/* ---- hints.c --------------------------------------------------------------------------------- */
-void hints_counts(uint64_t *ret_hints, uint64_t *ret_deadline_us);
 
 #endif /* GPUSCHED_AGENT_AGENT_H */

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/hold.h"
+#include "agent/launches.h"
 #include "agent/foresee.h"
 #include "basic/clock.h"
 
@@ -96,7 +98,7 @@ static bool selected_socket(int n, const fd_set *readable)
 static void __attribute__((constructor)) watch_launches(void)
 {
 	if (agent_settings.hint_auto && !agent_settings.inert)
-		agent_hooks_watch();
+		launches_watch();
 }
 
 /* Looked up at its first call, which may come before any constructor. */

@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #include "agent/agent.h"
+#include "agent/hold.h"
+#include "agent/launches.h"
 #include "basic/clock.h"
 
 #define LIMIT_NS (30 * NS_PER_MS)
@@ -23,7 +25,7 @@ static int coming(void)
 	enum hold_answer answer;
 
 	if (!hints++)
-		agent_hooks_watch();
+		launches_watch();
 	answer = hold_begin(LIMIT_NS);
 	last = (int)answer;
 	return answer == HOLD_MADE;

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/hold.h"
+#include "agent/launches.h"
 #include "agent/hold_ptx.h"
 #include "agent/share.h"
 #include "basic/clock.h"
@@ -229,7 +231,7 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 		return HOLD_BLIND;
 	if (agent_settings.blocking)
 		return HOLD_BLOCKING;
-	if (agent_hooks_capturing())
+	if (launches_capturing())
 		return HOLD_CAPTURE;
 	if (limit_ns > LONGEST_NS)
 		limit_ns = LONGEST_NS;

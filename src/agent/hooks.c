@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/hold.h"
+#include "agent/launches.h"
 #include "basic/cleanup.h"
 
 #define NNAMES (sizeof(names) / sizeof(names[0]))
-#define LIBRARY "libcuda.so"
-#define COUNTERS 64
 #define CUDA_ERROR_NOT_INITIALIZED 3
 
 static const struct {
@@ -40,58 +40,7 @@ struct hook gs_hooks[NNAMES + HOOK_POOL] = {
 static unsigned int npool;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-uint32_t gs_hook_watch = HOOK_ALWAYS;
-void *gs_real_dlsym;
-static _Atomic int captures;
-
-/* ---- counting -------------------------------------------------------------------------------- */
-
-struct counter {
-	_Atomic uint64_t launches, graphs, others;
-} __attribute__((aligned(64)));
-_Static_assert(offsetof(struct counter, graphs) == COUNT_GRAPHS &&
-		       offsetof(struct counter, others) == COUNT_OTHERS,
-	       "counter");
-
-static struct counter counters[COUNTERS];
-static _Atomic unsigned int next_counter;
-
-/* Of this thread; NULL before its first call. Hidden, so that the assembler may name it. */
-__attribute__((visibility("hidden"),
-	       tls_model("initial-exec"))) __thread struct counter *gs_hook_counter;
-
-void agent_hooks_counts(uint64_t *ret_launches, uint64_t *ret_graphs)
-{
-	*ret_launches = *ret_graphs = 0;
-	for (unsigned int i = 0; i < COUNTERS; i++) {
-		*ret_graphs += counters[i].graphs;
-		*ret_launches += counters[i].launches + counters[i].graphs;
-	}
-}
-
-static void count(const struct hook *h)
-{
-	if (!gs_hook_counter)
-		gs_hook_counter = &counters[next_counter++ % COUNTERS];
-	(*(_Atomic uint64_t *)((char *)gs_hook_counter + h->count_at))++;
-}
-
-/* A sanitizer's runtime asks dlsym() before it can check anything. */
-#define EARLY __attribute__((no_sanitize("address", "undefined")))
-
 /* ---- who is who ------------------------------------------------------------------------------ */
-
-static void *real_dlsym(void *handle, const char *name)
-{
-	return ((void *(*)(void *, const char *))gs_real_dlsym)(handle, name);
-}
-
-static void EARLY __attribute__((constructor)) find_dlsym(void)
-{
-	if (!gs_real_dlsym)
-		gs_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34")
-					?: dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-}
 
 /* Of libcuda itself, not of what another tool has put before it. */
 static bool is_cuda(const void *p)
@@ -102,7 +51,7 @@ static bool is_cuda(const void *p)
 	if (!dladdr(p, &info) || !info.dli_fname)
 		return false;
 	base = strrchr(info.dli_fname, '/');
-	return !strncmp(base ? base + 1 : info.dli_fname, LIBRARY, strlen(LIBRARY));
+	return !strncmp(base ? base + 1 : info.dli_fname, AGENT_LIBCUDA, strlen(AGENT_LIBCUDA));
 }
 
 static bool is_entry(const void *p)
@@ -158,15 +107,14 @@ EARLY void *gs_hook_find(void *handle, const char *name)
 	int saved;
 	size_t i;
 
-	if (!gs_real_dlsym)
-		find_dlsym();
+	agent_find_dlsym();
 	if (agent_settings.inert || !name || name[0] != 'c' || name[1] != 'u' ||
 	    handle == RTLD_NEXT || !find_name(name, &i))
 		return NULL;
 	saved = errno;
-	p = real_dlsym(handle, name);
+	p = agent_dlsym(handle, name);
 	if (is_entry(p)) { /* by our own export: is there a real one? */
-		p = real_dlsym(RTLD_NEXT, name);
+		p = agent_dlsym(RTLD_NEXT, name);
 		if (!p)
 			return (void *)1;
 	}
@@ -175,25 +123,7 @@ EARLY void *gs_hook_find(void *handle, const char *name)
 	return p;
 }
 
-void *agent_next(const char *name)
-{
-	find_dlsym();
-	return real_dlsym(RTLD_NEXT, name);
-}
-
 /* ---- libcuda --------------------------------------------------------------------------------- */
-
-void *agent_cuda(const char *name)
-{
-	void *lib = dlopen(LIBRARY ".1", RTLD_LAZY | RTLD_NOLOAD), *p;
-
-	if (!lib)
-		return NULL;
-	find_dlsym();
-	p = real_dlsym(lib, name);
-	dlclose(lib);
-	return p;
-}
 
 static int not_there(void)
 {
@@ -244,7 +174,7 @@ void gs_hook_before(struct hook *h, const uint64_t regs[6])
 {
 	int saved = errno;
 
-	count(h);
+	launches_count(h->count_at);
 	if (!(h->kind & gs_hook_watch))
 		return;
 	if (h->kind & HOOK_LAUNCHES)
@@ -252,7 +182,7 @@ void gs_hook_before(struct hook *h, const uint64_t regs[6])
 	if (h->kind & ~(HOOK_ALWAYS | HOOK_LAUNCHES) || h->kind & HOOK_CAPTURE)
 		hold_release();
 	if (h->kind & HOOK_CAPTURE)
-		captures++;
+		launches_capture(true);
 	if (h->kind & (HOOK_UNLOADS | HOOK_ENDS | HOOK_DESTROYS))
 		forget_functions();
 	if (h->kind & (HOOK_ENDS | HOOK_DESTROYS))
@@ -278,18 +208,8 @@ void gs_hook_after(struct hook *h, const uint64_t regs[6], uint32_t result)
 	if (h->kind & HOOK_NAMES && !result)
 		replace((const char *)regs[0], (void **)regs[1]);
 	if ((h->kind & HOOK_CAPTURE && result) || h->kind & HOOK_CAPTURED)
-		captures -= captures > 0;
+		launches_capture(false);
 	if (h->kind & HOOK_LAUNCHES && h->kind & gs_hook_watch)
 		auto_launched();
 	errno = saved;
-}
-
-bool agent_hooks_capturing(void)
-{
-	return captures > 0;
-}
-
-void agent_hooks_watch(void)
-{
-	__atomic_store_n(&gs_hook_watch, ~0u, __ATOMIC_RELAXED);
 }

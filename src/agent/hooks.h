@@ -38,6 +38,9 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
+/* A sanitizer's runtime asks dlsym() before it can check anything. */
+#define EARLY __attribute__((no_sanitize("address", "undefined")))
+
 struct hook {
 	void *real; /* gs_hook_lazy() at first */
 	uint32_t kind, count_at;
@@ -51,10 +54,12 @@ void gs_hook_lazy(void);
 extern const char gs_hook_entries[], gs_hook_entries_end[]; /* of the names */
 extern const char gs_hook_pool[];                           /* 16 bytes each */
 
-/* hooks.c, for the assembler */
-extern struct hook gs_hooks[];
+/* launches.c, real.c, for the assembler */
 extern uint32_t gs_hook_watch; /* kinds that C is told of */
 extern void *gs_real_dlsym;
+
+/* hooks.c, for the assembler */
+extern struct hook gs_hooks[];
 void *gs_hook_find(void *handle, const char *name);
 void gs_hook_resolve(struct hook *h);
 void gs_hook_before(struct hook *h, const uint64_t regs[6]);

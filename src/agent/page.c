@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/launches.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
@@ -49,7 +50,8 @@ static void answer_one(struct gs_agent_page *p, uint32_t asked)
 	struct gs_agent_answer a = { 0 };
 	uint32_t op = p->op, number = p->number, arg = p->arg;
 
-	agent_tsgs_call_number(number, op, arg, &a);
+	if (agent_tsgs_call_number(number, op, arg, &a))
+		agent_page_yield();
 	p->err = a.err;
 	p->status = a.status;
 	p->answered = asked;
@@ -150,7 +152,7 @@ int agent_page_open(void)
 	pthread_mutex_lock(&lock);
 	r = ready();
 	if (!r) {
-		agent_hooks_counts(&launches, &graphs);
+		launches_counts(&launches, &graphs);
 		page->launches = launches;
 		r = fcntl(page_fd, F_DUPFD_CLOEXEC, 3);
 		r = r < 0 ? -errno : r;

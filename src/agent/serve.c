@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/hold.h"
+#include "agent/launches.h"
 #include "basic/cleanup.h"
 
 #define PEERS 8
@@ -27,7 +29,7 @@ static struct {
 static void fill_facts(struct gs_agent_facts *f)
 {
 	f->pid = (uint32_t)getpid();
-	agent_hooks_counts(&f->launches, &f->graph_launches);
+	launches_counts(&f->launches, &f->graph_launches);
 	hold_counts(&f->holds, &f->held_ns);
 	hints_counts(&f->hints, &f->deadline_us);
 	memcpy(f->class_, agent_settings.class_, sizeof(f->class_));
@@ -115,7 +117,8 @@ static void do_request(int fd, const struct gs_agent_request *rq)
 		a->n = agent_tsgs_list(answer.room, GS_AGENT_TSGS, &a->facts.more);
 		break;
 	case GS_AGENT_CALL:
-		agent_tsgs_call(rq, a);
+		if (agent_tsgs_call(rq, a))
+			agent_page_yield();
 		break;
 	case GS_AGENT_PAGE:
 		page = agent_page_open();

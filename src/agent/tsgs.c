@@ -218,7 +218,8 @@ static void note(struct own *t, uint32_t op, uint32_t arg, bool clear)
 	}
 }
 
-static void call(struct own *t, uint32_t op, uint32_t arg, bool clear, struct gs_agent_answer *a)
+/* true: the program is to give way. */
+static bool call(struct own *t, uint32_t op, uint32_t arg, bool clear, struct gs_agent_answer *a)
 {
 	static struct gs_rm_tsg tsg; /* large; under the lock */
 	struct gs_rm_step step = { .op = (enum gs_rm_op)op, .arg = arg };
@@ -242,12 +243,12 @@ static void call(struct own *t, uint32_t op, uint32_t arg, bool clear, struct gs
 		note(t, op, arg, clear);
 	t->rec.errors = a->err ? t->rec.errors + 1 : 0;
 	t->rec.last_status = a->err ? a->status : t->rec.last_status;
-	if (op == GS_RM_PREEMPT || op == GS_RM_SUSPEND)
-		agent_page_yield();
+	return op == GS_RM_PREEMPT || op == GS_RM_SUSPEND;
 }
 
-void agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *a)
+bool agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *a)
 {
+	bool yields = false;
 	struct own *t;
 
 	pthread_mutex_lock(&lock);
@@ -257,18 +258,20 @@ void agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *
 	else if (!t || t->rec.flags & GPUSCHED_TSG_GONE)
 		a->err = -ENOENT;
 	else
-		call(t, rq->op, rq->arg, rq->clear, a);
+		yields = call(t, rq->op, rq->arg, rq->clear, a);
 	pthread_mutex_unlock(&lock);
+	return yields;
 }
 
-void agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct gs_agent_answer *a)
+bool agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct gs_agent_answer *a)
 {
 	static struct gpusched_tsg unused[GS_AGENT_TSGS];
+	bool yields = false;
 	uint32_t more;
 
 	if (!is_allowed(op) || number > GS_AGENT_TSGS) {
 		a->err = -EINVAL;
-		return;
+		return false;
 	}
 	if (!ntsgs)
 		agent_tsgs_list(unused, GS_AGENT_TSGS, &more);
@@ -280,9 +283,10 @@ void agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct g
 				    : t->rec.task.kind == GPUSCHED_KIND_COMPUTE;
 
 		if (meant && !(t->rec.flags & GPUSCHED_TSG_GONE))
-			call(t, op, arg, false, a);
+			yields = call(t, op, arg, false, a);
 	}
 	pthread_mutex_unlock(&lock);
+	return yields;
 }
 
 /* No lock, no allocation, one ioctl a TSG. RM itself refuses a number that is another file by now. */
