@@ -92,32 +92,6 @@ int gs_polobj_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *
 	return r < 0 ? r : vet(&p->obj, &p->info, p->host->flags(&p->world), x, err);
 }
 
-bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size)
-{
-	char fields[160];
-
-	if (strstr(info->callbacks, "work_submit") && !(info->flags & GPUSCHED_F_WORK) && !n--) {
-		snprintf(ret, size, "warning: work_submit is never called without GPUSCHED_F_WORK");
-		return true;
-	}
-	if (gs_reads_text(info->reads, gs_host_stock.facts, fields, sizeof(fields)) && !n--) {
-		snprintf(ret, size,
-			 "note: it reads %s, which the stock host does not know: 0 there", fields);
-		return true;
-	}
-	if ((info->reads & GS_READS_FACTS) && !(info->flags & GPUSCHED_F_FACTS) && !n--) {
-		snprintf(ret, size,
-			 "note: it asks for facts without GPUSCHED_F_FACTS: they may be a second "
-			 "old");
-		return true;
-	}
-	if (info->reads_more && !n--) {
-		snprintf(ret, size, "note: not all that it reads of a TSG can be seen");
-		return true;
-	}
-	return false;
-}
-
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err)
 {
 	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };

@@ -27,7 +27,7 @@ sources() { # TARGET: what it is made of
 		;;
 	log) echo src/account/*.c src/rm/{call,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
-	policy) echo src/policy/{elf,reads,refuse,options,records}.c ;;
+	policy) echo src/policy/{declared,elf,reads,refuse,options,records}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
 	api) echo src/process/cgroup.c src/daemon/api*.c src/service/args.c src/service/target.c src/rm/setting.c ;;
 	esac
