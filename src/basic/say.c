@@ -6,28 +6,7 @@
 #include <string.h>
 
 #include "basic/escape.h"
-#include "basic/sheet.h"
-
-void gs_wrap(FILE *out, const char *text, size_t column, size_t width)
-{
-	size_t at = column;
-
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (width && at > column && at + 1 + word > width) {
-			fprintf(out, "\n%*s", (int)column, "");
-			at = column;
-		}
-		if (at > column)
-			putc(' ', out);
-		fwrite(text, 1, word, out);
-		at += word + (at > column ? 1 : 0);
-		text += word;
-		text += strspn(text, " ");
-	}
-	putc('\n', out);
-}
+#include "basic/term.h"
 
 void gs_error_say(const char *format, ...)
 {

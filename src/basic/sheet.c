@@ -5,12 +5,10 @@
 #include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/escape.h"
-#include "basic/say.h"
+#include "basic/term.h"
 
 struct gs_sheet {
 	const struct gs_column *columns;
@@ -158,20 +156,6 @@ static char *cell_text(const struct gs_column *col, const json_t *row)
 		col->cell ? col->cell(row) : value_text(col, gs_json_at(row, col->path));
 
 	return gs_escaped(text ? text : "-");
-}
-
-bool gs_term_colour(FILE *out)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !(no && *no) && term && strcmp(term, "dumb") && isatty(fileno(out));
-}
-
-size_t gs_term_width(FILE *out)
-{
-	struct winsize w;
-
-	return ioctl(fileno(out), TIOCGWINSZ, &w) || !w.ws_col ? 0 : w.ws_col;
 }
 
 static struct libscols_column *new_column(struct gs_sheet *t, const struct gs_column *c)

@@ -40,11 +40,6 @@ enum gs_sheet_mode {
 
 struct gs_sheet;
 
-/* @out is a terminal whose user has not said NO_COLOR. */
-bool gs_term_colour(FILE *out);
-/* Columns of the terminal that @out is; 0: it is none. */
-size_t gs_term_width(FILE *out);
-
 /* @columns must outlive the table. 0 or -ENOMEM. */
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret);

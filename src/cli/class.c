@@ -6,6 +6,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/sheet.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"

@@ -5,6 +5,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/say.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
 

@@ -4,6 +4,7 @@
 
 #include "basic/env.h"
 #include "basic/say.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "service/target.h"
 

@@ -4,6 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/say.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"

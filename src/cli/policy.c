@@ -7,6 +7,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/say.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 #include "policy/policy.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows)

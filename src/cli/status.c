@@ -13,6 +13,7 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "basic/say.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "lib/look.h"
 #include "gpusched/gpusched.h"

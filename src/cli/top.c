@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/parse.h"
+#include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/identity.h"
 #include "lib/look.h"

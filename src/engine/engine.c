@@ -427,16 +427,6 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 	gs_engine_ops.way_gone(key->client, key->handle);
 }
 
-void gs_engine_let_go(struct gs_engine *e)
-{
-	uint64_t *sums = gs_core_counters(e->core);
-	struct gs_released done = { 0 };
-
-	gs_engine_ops.gate_release(e->o, false, &done);
-	sums[GS_ENG_CONTINUED] += done.continued;
-	sums[GS_ENG_LEFT_STOPPED] += done.left;
-}
-
 bool gs_engine_idle(const struct gs_engine *e)
 {
 	return !e->pending && gs_core_idle(e->core, gs_now_ns());

@@ -59,6 +59,16 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 	return 0;
 }
 
+void gs_engine_let_go(struct gs_engine *e)
+{
+	uint64_t *sums = gs_core_counters(e->core);
+	struct gs_released done = { 0 };
+
+	gs_engine_ops.gate_release(e->o, false, &done);
+	sums[GS_ENG_CONTINUED] += done.continued;
+	sums[GS_ENG_LEFT_STOPPED] += done.left;
+}
+
 int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
 {
 	struct gpusched_poke poke;

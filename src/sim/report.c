@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/say.h"
 #include "basic/sheet.h"
+#include "basic/term.h"
 
 static void target_of(const struct sim_process_result *p, char *ret, size_t size)
 {

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/say.h"
 #include "basic/sheet.h"
+#include "basic/term.h"
 #include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/scenario.h"

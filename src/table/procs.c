@@ -12,13 +12,6 @@
 #include "table/classes.h"
 #include "table/procs.h"
 
-int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret)
-{
-	uint32_t zero = 0;
-
-	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_cfg], &zero, ret) ? -errno : 0;
-}
-
 static int set_cfg(struct gs_table *t, enum gs_table_op op, uint64_t value)
 {
 	struct gs_table_arg arg = { .head = { .op = op, .id = value } };

@@ -19,6 +19,13 @@ static const char *const pin_names[GS_PIN_OPENED] = {
 #undef X
 };
 
+int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_cfg], &zero, ret) ? -errno : 0;
+}
+
 int gs_run_prog(int prog_fd, void *arg, size_t size)
 {
 	/* no ctx_out: the kernel copies a syscall program's context back in place */
