@@ -126,6 +126,7 @@ static inline uint64_t sim_us(double us)
 /* scenario_run.c */
 void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
 	      unsigned int arg);
+struct sim_event sim_take(struct sim_sim *x); /* the next one */
 
 /* scenario_proc.c: what a process does by itself */
 int sim_proc_start(struct sim_proc *p);

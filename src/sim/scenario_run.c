@@ -12,43 +12,6 @@
 #include "basic/rng.h"
 #include "sim/scenario_priv.h"
 
-static bool before(const struct sim_event *a, const struct sim_event *b)
-{
-	return a->ns != b->ns ? a->ns < b->ns : a->seq < b->seq;
-}
-
-void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
-	      unsigned int arg)
-{
-	struct sim_event ev = { .ns = ns, .seq = x->seq++, .type = type, .arg = arg, .proc = p };
-	size_t i;
-
-	if (GS_GROW(x->heap, x->cap, x->nheap + 1)) {
-		gs_fail(&x->err, -ENOMEM, "out of memory");
-		return;
-	}
-	for (i = x->nheap++; i && before(&ev, &x->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		x->heap[i] = x->heap[(i - 1) / 2];
-	x->heap[i] = ev;
-}
-
-static struct sim_event take(struct sim_sim *x)
-{
-	struct sim_event first = x->heap[0], last = x->heap[--x->nheap];
-	size_t i = 0, c;
-
-	while ((c = 2 * i + 1) < x->nheap) {
-		if (c + 1 < x->nheap && before(&x->heap[c + 1], &x->heap[c]))
-			c++;
-		if (!before(&x->heap[c], &last))
-			break;
-		x->heap[i] = x->heap[c];
-		i = c;
-	}
-	x->heap[i] = last;
-	return first;
-}
-
 static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
 {
 	struct sim_tsg *t = sim_channel_tsg(ch);
@@ -130,7 +93,7 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 		if (ns > x->end_ns)
 			break;
 		sim_model_advance(x->m, ns);
-		ev = take(x);
+		ev = sim_take(x);
 		handle(x, &ev);
 	}
 	sim_model_advance(x->m, x->end_ns);

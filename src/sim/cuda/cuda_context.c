@@ -13,24 +13,6 @@
 
 #define OWN_TIMESLICE_US 2048 /* what CUDA gives every compute TSG */
 #define MODE_CILP 2u
-#define MAX_STACK 32
-
-static __thread CUcontext stack[MAX_STACK];
-static __thread int depth;
-
-CUcontext cu_current(void)
-{
-	return depth ? stack[depth - 1] : NULL;
-}
-
-struct cu_stream *cu_stream_of(CUstream s)
-{
-	CUcontext ctx = cu_current();
-
-	if ((uintptr_t)s > 2)
-		return s;
-	return ctx ? ctx->null_stream : NULL;
-}
 
 /* ---- making one ----------------------------------------------------------------------------- */
 
@@ -261,45 +243,6 @@ static CUresult context_wait(CUcontext ctx)
 
 /* ---- API ------------------------------------------------------------------------------------- */
 
-API CUresult cuCtxPushCurrent_v2(CUcontext ctx)
-{
-	if (!ctx)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	if (depth == MAX_STACK)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	stack[depth++] = ctx;
-	return CUDA_SUCCESS;
-}
-
-API CUresult cuCtxPopCurrent_v2(CUcontext *ret)
-{
-	if (!depth)
-		return CUDA_ERROR_INVALID_CONTEXT;
-	depth--;
-	if (ret)
-		*ret = stack[depth];
-	return CUDA_SUCCESS;
-}
-
-API CUresult cuCtxSetCurrent(CUcontext ctx)
-{
-	if (!ctx) {
-		if (depth)
-			depth--;
-		return CUDA_SUCCESS;
-	}
-	if (!depth)
-		depth = 1;
-	stack[depth - 1] = ctx;
-	return CUDA_SUCCESS;
-}
-
-API CUresult cuCtxGetCurrent(CUcontext *ret)
-{
-	*ret = cu_current();
-	return CUDA_SUCCESS;
-}
-
 API CUresult cuCtxGetDevice(CUdevice *ret)
 {
 	CUcontext ctx = cu_current();
@@ -341,7 +284,7 @@ API CUresult cuCtxDestroy_v2(CUcontext ctx)
 	if (!ctx)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (cu_current() == ctx)
-		depth--;
+		cuCtxPopCurrent_v2(NULL);
 	context_free(ctx);
 	return CUDA_SUCCESS;
 }

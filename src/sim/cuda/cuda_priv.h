@@ -195,6 +195,8 @@ void cu_contexts_out(void);
 int cu_contexts_in(void);
 int cu_channel_make(struct tsg *t, struct channel *ch, bool work);
 CUcontext cu_current(void);
+CUresult cuCtxPushCurrent_v2(CUcontext ctx);
+CUresult cuCtxPopCurrent_v2(CUcontext *ret);
 struct cu_stream *cu_stream_of(CUstream s); /* NULL, 1, 2: the default stream */
 
 /* cuda_stream.c */
