@@ -14,35 +14,6 @@
 
 #define MAX_OPTS 24
 
-int cli_fail(int code, const char *format, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	gs_error_say("%s", text);
-	return gs_exit_of(code);
-}
-
-int cli_fail_err(int code, const struct gs_error *err, const char *fallback)
-{
-	if (err->text[0])
-		return cli_fail(code, "%s", err->text);
-	return cli_fail(code, "%s: %s", fallback, strerror(-code));
-}
-
-int cli_of_option(const char *option, int code, struct gs_error *err)
-{
-	struct gs_error is = *err;
-
-	if (!code)
-		return 0;
-	*err = (struct gs_error){ 0 };
-	return gs_fail(err, code, "--%s: %.440s", option, is.text);
-}
-
 bool cli_known_noun(const char *noun)
 {
 	for (size_t i = 0; i < cli_ncommands; i++)
@@ -91,29 +62,6 @@ int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used, s
 	if (argc < 3 || argv[2][0] == '-')
 		return gs_fail(err, -EINVAL, "%s needs a verb: one of %s", argv[1], verbs);
 	return gs_fail(err, -EINVAL, "%s has no verb '%s': one of %s", argv[1], argv[2], verbs);
-}
-
-volatile sig_atomic_t cli_stopped;
-
-static void on_stop(int sig)
-{
-	cli_stopped = sig;
-}
-
-void cli_catch_stop(void)
-{
-	struct sigaction sa = { .sa_handler = on_stop };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-}
-
-const char *cli_opt(const struct cli *c, const char *name)
-{
-	for (size_t i = 0; i < c->nopts; i++)
-		if (!strcmp(c->opts[i].name, name))
-			return c->opts[i].value ? c->opts[i].value : "";
-	return NULL;
 }
 
 static const char *words(const struct cli_cmd *cmd, char *buf, size_t size)
