@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # quick: yes
 # Rooms include downwards only: the order stands in HACKING.md, "Rooms call downwards only (...)".
+# Files of a room do not call each other in a circle, but for those in tests/check/circles.txt.
 . "$(dirname "$0")/lib.sh"
 
 # One line per room: its rank and its name.
@@ -55,5 +56,123 @@ done
 for edge in agent:taps service:engine cli:sim bench:sim load:basic taps:gpusched policy:policy sim:policy; do
 	is "$(echo "src/${edge%:*}/x.c ${edge#*:}/x.h" | upward "$order")" "" \
 		"${edge%:*} may include ${edge#*:}"
+done
+
+# ---- files of a room do not call each other in a circle ----------------------------------------
+
+# What files define ("FILE D NAME") and use ("FILE U NAME"), by their objects. Statics do not count.
+symbols() { # BUILD
+	jq -r '.[] | "\(.file) \(.output)"' "$1/compile_commands.json" | sed 's|^\(\.\./\)*||' |
+		awk '$1 ~ /^src\/.*\.[cS]$/ && !seen[$1]++ { print $1, $2 }' >"$scratch/objects"
+	# shellcheck disable=SC2046 # a list
+	(cd "$1" && nm -A -P -g $(awk '{ print $2 }' "$scratch/objects") 2>/dev/null) |
+		awk 'NR == FNR { file[$2 ":"] = $1; next }
+			$1 in file { print file[$1], $3 ~ /^[Uvw]$/ ? "U" : "D", $2 }' "$scratch/objects" -
+}
+# The same of driver/module, which is not built here, by its sources.
+module_symbols() {
+	local file
+	for file in driver/module/*.c; do
+		[ "$file" != driver/module/old.c ] || continue # a module of its own
+		sed -n -E '/^static|;$|^[ \t#}]/!s/^[A-Za-z_].*[ *]([a-z_0-9]+)\(.*/\1/p
+			s/^DEFINE_[A-Z_]+\(([a-z_]+)\);.*/\1/p' "$file" | sed "s|^|$file D |"
+		! [ -f "${file%.c}.h" ] ||
+			sed -n -E 's/^static inline .*[ *]([a-z_0-9]+)\(.*/\1/p' "${file%.c}.h" | sed "s|^|$file D |"
+		sed -E 's|/\*.*\*/||; s|//.*||; s/"[^"]*"//g' "$file" | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sort -u |
+			sed "s|^|$file U |"
+	done
+}
+# Input: those lines. Output: a line for each circle of files in one folder: ROOM and its files.
+circles() {
+	awk '
+		function room_of(file) {
+			sub(/\/[^\/]*$/, "", file)
+			sub(/^src\//, "", file)
+			sub(/\/.*/, file ~ /^driver/ ? "&" : "", file)
+			return file
+		}
+		$2 == "D" { owner[room_of($1), $3] = $1; files[$1] = 1 }
+		$2 == "U" { uses[$1, $3] = 1; files[$1] = 1 }
+		END {
+			for (u in uses) {
+				split(u, part, SUBSEP)
+				to = owner[room_of(part[1]), part[2]]
+				if (to != "" && to != part[1] && !((part[1], to) in edge)) {
+					edge[part[1], to] = 1
+					out[part[1]] = out[part[1]] " " to
+				}
+			}
+			for (f in files) {
+				n = split(out[f], todo, " ")
+				for (i = 1; i <= n; i++) {
+					if ((f, todo[i]) in reach)
+						continue
+					reach[f, todo[i]] = 1
+					m = split(out[todo[i]], more, " ")
+					for (j = 1; j <= m; j++)
+						todo[++n] = more[j]
+				}
+			}
+			for (f in files) {
+				if (!((f, f) in reach))
+					continue
+				first = f
+				for (g in files)
+					if (((f, g) in reach) && ((g, f) in reach) && g < first)
+						first = g
+				if (first == f)
+					for (g in files)
+						if (((f, g) in reach) && ((g, f) in reach))
+							print room_of(f), f, g
+			}
+		}' | sort | awk '
+		{
+			name = $3
+			sub(/.*\//, "", name)
+			if ($2 != last && NR > 1)
+				print line
+			line = $2 != last ? $1 " " name : line " " name
+			last = $2
+		}
+		END { if (NR) print line }'
+}
+# Those that nothing allows. Input: circles.
+unlisted() { # LIST
+	awk -v list="$1" '
+		BEGIN {
+			while ((getline < list) > 0)
+				if (!/^#/ && match($0, /: /)) {
+					at = substr($0, 1, RSTART - 1)
+					sub(/:.*/, "", at)
+					if (length(substr($0, RSTART + 2)) > 20)
+						allowed[at] = 1
+				}
+		}
+		{ room = $1 " *" }
+		!(room in allowed) && (NF > 4 || !($0 in allowed))'
+}
+# Lines of the list that no circle needs any more. Input: circles.
+unneeded() { # LIST
+	awk 'NR == FNR { is[$0] = 1; is[$1 " *"] = 1; next }
+		!/^#/ && match($0, /: /) && !(substr($0, 1, RSTART - 1) in is)' - "$1"
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+{ symbols "$BUILD"; module_symbols; } >"$scratch/symbols"
+circles <"$scratch/symbols" >"$scratch/circles"
+is "$(unlisted tests/check/circles.txt <"$scratch/circles")" "" \
+	"no files of a room call each other in a circle, but for those in tests/check/circles.txt"
+is "$(unneeded tests/check/circles.txt <"$scratch/circles")" "" "that list has no more than there are"
+for file in src/table/table.c driver/module/act.c; do
+	is "$(grep -c "^$file D" "$scratch/symbols" | sed 's/^[1-9].*/some/')" some "$file defines something"
+done
+# Two of the tree that depend on each other in one direction: a circle as soon as they do in the other.
+for edge in "src/table/table.c src/table/procs.c" "driver/module/tsg.c driver/module/act.c"; do
+	read -r low high <<<"$edge"
+	name=$(awk -v f="$high" '$1 == f && $2 == "D" { print $3; exit }' "$scratch/symbols")
+	is "$({ cat "$scratch/symbols"; echo "$low U $name"; } | circles |
+		grep -c "${low##*/}.*${high##*/}\|${high##*/}.*${low##*/}")" 1 \
+		"a call from $low up to $high is a circle"
 done
 done_testing
