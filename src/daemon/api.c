@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -13,20 +12,7 @@
 #include "basic/log.h"
 #include "daemon/api_priv.h"
 
-#define WATCH_BEAT_US (5 * 1000 * 1000)
-
 /* ---- peers ----------------------------------------------------------------------------------- */
-
-int api_peer_of_fd(int fd, struct gs_peer *ret)
-{
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len))
-		return -EPERM;
-	*ret = (struct gs_peer){ .uid = cred.uid, .gid = cred.gid, .pid = cred.pid, .fd = fd };
-	return 0;
-}
 
 /* -EPERM: it cannot be told. */
 static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
@@ -197,19 +183,6 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 		return 0;
 	sd_event_source_set_time(src, us + WATCH_BEAT_US);
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-}
-
-void api_kick(struct api *a)
-{
-	int enabled = 0;
-	uint64_t now;
-
-	sd_event_source_set_enabled(a->defer, SD_EVENT_ONESHOT);
-	if (!a->watchers || sd_event_source_get_enabled(a->beat, &enabled) < 0 || enabled)
-		return;
-	sd_event_now(a->event, CLOCK_MONOTONIC, &now);
-	sd_event_source_set_time(a->beat, now + WATCH_BEAT_US);
-	sd_event_source_set_enabled(a->beat, SD_EVENT_ONESHOT);
 }
 
 static int start_server(struct api *a, struct gs_error *err)

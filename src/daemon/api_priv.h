@@ -59,6 +59,8 @@ struct api {
 	uint64_t lines_missed; /* by those who record */
 };
 
+#define WATCH_BEAT_US (5 * 1000 * 1000) /* watchers hear something that often */
+
 /* Lets the server work as soon as the loop comes round. */
 void api_kick(struct api *a);
 /* This user's counts; NULL: out of memory. */
