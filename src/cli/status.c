@@ -368,6 +368,20 @@ static void print_no_class(const json_t *gpus, const char *policy)
 		printf("none of the %zu programs without a class: 'gpusched advise'\n", without);
 }
 
+/* Compute TSGs in MIG partitions. */
+static size_t in_partitions(const json_t *tsgs)
+{
+	size_t n = 0, i;
+	json_t *t;
+
+	json_array_foreach((json_t *)tsgs, i, t) {
+		const char *kind = json_string_value(json_object_get(t, "kind"));
+
+		n += json_is_true(json_object_get(t, "mig")) && kind && !strcmp(kind, "compute");
+	}
+	return n;
+}
+
 static void print_said(const json_t *o)
 {
 	CLEANUP_FREE char *said = cli_policy_said(o, SAID_S), *text = NULL;
@@ -381,6 +395,7 @@ static void print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
 	json_t *gpus = json_object_get(o, "gpus"), *x;
+	long long apart = json_integer_value(json_object_get(o, "mig_tsgs"));
 	size_t most = ROWS_MAX / (json_array_size(gpus) ? json_array_size(gpus) : 1), i;
 
 	json_array_foreach(gpus, i, x)
@@ -388,6 +403,8 @@ static void print_status(const struct cli *c, const json_t *o)
 	if (others_are_hidden(gpus))
 		puts("(times of other users' programs are root's to see)");
 	print_no_class(gpus, policy);
+	if (policy && apart)
+		printf("policy %s leaves %lld TSGs of MIG partitions alone\n", policy, apart);
 	print_said(o);
 	if (classes_are_idle(gpus, policy))
 		puts("class lc has no effect without a policy: 'gpusched policy start auto'");
@@ -468,6 +485,7 @@ int cli_status(struct cli *c)
 		sort(json_object_get(gpu, "tsgs"));
 	judge(&a, &b, gpus, list);
 	json_object_set(o, "policy", json_object_get(b.stats, "policy"));
+	json_object_set_new(o, "mig_tsgs", json_integer((json_int_t)in_partitions(b.tsgs)));
 	json_object_set_new(o, "said", said_by_policy(g));
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));
 	json_object_set_new(o, "ok", json_boolean(!json_array_size(list)));

@@ -37,6 +37,7 @@
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
 	X(REFUSED_BATCH, "refused_batch", \
 	  "suspensions of an MPS server that one call cannot suspend") \
+	X(LEFT_ALONE, "left_alone", "TSGs of MIG partitions that a policy left alone") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
@@ -64,6 +65,7 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 
 /* Why a TSG does not get what was wished for it: symbol, words. */
 #define GS_OVERRULES(X) \
+	X(MIG, "policies leave TSGs of MIG partitions alone") \
 	X(RANGE, "the wish is out of range") \
 	X(BATCH, "one call cannot suspend all of an MPS server: it gets slices only") \
 	X(ASSUMED, "the policy leaves settings alone that are only assumed") \

@@ -171,6 +171,10 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		n->held_ns = 0;
 		return;
 	}
+	if (n->left_alone) {
+		admit(c, todo, t);
+		return;
+	}
 	if (is_past_batch(rec)) {
 		refuse(c, n, RUN_INDEX, 0, GS_OVERRULE_BATCH);
 		admit(c, todo, t);
@@ -476,12 +480,22 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
 		if (n->refused & GS_BIT(i))
 			all |= 1u << n->refused_by[i];
-	return all | (uint32_t)n->told_short << GS_OVERRULE_SHORT |
+	return all | (uint32_t)n->left_alone << GS_OVERRULE_MIG |
+	       (uint32_t)n->told_short << GS_OVERRULE_SHORT |
 	       (uint32_t)n->released << GS_OVERRULE_SUSPEND_LIMIT |
 	       (uint32_t)n->starved << GS_OVERRULE_STARVED |
 	       (uint32_t)n->curbed << GS_OVERRULE_HELD_TOO_LONG |
 	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
+}
+
+/* Runlists are not told apart by partition yet, so a policy would mix those of several. */
+static void leave_alone(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
+{
+	bool is = c->policy_active && (rec->flags & GPUSCHED_TSG_MIG);
+
+	c->counters[GS_ENG_LEFT_ALONE] += is && !n->left_alone;
+	n->left_alone = is;
 }
 
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
@@ -490,7 +504,8 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
 	*ret = (struct gs_goal){ .set = gs_asked(rec) };
-	if (c->policy_active) {
+	leave_alone(c, n, rec);
+	if (c->policy_active && !n->left_alone) {
 		todo->wished = changed_wishes(n, &rec->task.want);
 		take_wishes(c, n, rec, ret);
 	} else {
