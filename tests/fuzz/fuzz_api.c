@@ -2,7 +2,8 @@
 /*
  * fuzz_api.c - the API's HTTP and JSON: arbitrary bytes on its socket, and arbitrary bodies of requests
  *
- * The first byte chooses: 0 for bytes, else a verb for a body. Behind it is stub_api.c in place of a service.
+ * The first byte chooses: 0 for bytes, else a verb for a body, or a path that is got and what comes after.
+ * Behind it is stub_api.c in place of a service.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -49,10 +50,17 @@ static void turns(int n)
 static size_t request(const uint8_t *data, size_t n, char *out, size_t size)
 {
 	static const char *const verbs[] = { "set", "suspend", "policy_start", "none" };
+	static const char *const paths[] = { "/metrics", "/v1/trace", "/v1/watch", "/v1/set" };
 	int head;
 
 	if (!data[0])
 		return (size_t)snprintf(out, size, "%.*s", (int)n - 1, (const char *)data + 1);
+	if (data[0] & 4) {
+		head = snprintf(out, size, "GET %s HTTP/1.1\r\nHost: fuzz\r\n\r\n",
+				paths[data[0] % 4]);
+		memcpy(out + head, data + 1, n - 1);
+		return (size_t)head + n - 1;
+	}
 	head = snprintf(out, size,
 			"POST /v1/%s HTTP/1.1\r\nHost: fuzz\r\nContent-Length: %zu\r\n\r\n",
 			verbs[data[0] % 4], n - 1);

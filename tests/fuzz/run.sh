@@ -9,7 +9,7 @@
 seconds=${FUZZ_SECONDS:-60}
 out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
-targets=(decode rm log config library policy scenario api)
+targets=(decode rm log config library policy scenario api askers)
 [ $# = 0 ] || targets=("$@")
 each=$((seconds / ${#targets[@]}))
 [ "${FULL:-}" = 1 ] && each=1200
@@ -30,6 +30,7 @@ sources() { # TARGET: what it is made of
 	policy) echo src/policy/{declared,elf,reads,refuse,options,records}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
 	api) echo src/process/cgroup.c src/daemon/api*.c src/service/args.c src/service/target.c src/rm/setting.c ;;
+	askers) echo src/service/{trace,trace_lines,watch,metrics,figures,unread}.c src/history/figures.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c
 }
@@ -45,7 +46,7 @@ object() { # SOURCE: where it is compiled to
 compile() { # SOURCE: what several targets are made of is compiled once
 	# shellcheck disable=SC2086 # lists on purpose
 	clang-14 -c -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -DGPUSCHED_PREFIX='"/usr"' -w \
-		-Iinclude -Isrc $flags "$1" -o "$(object "$1")" 2>"$(object "$1").log"
+		-Iinclude -Isrc -Itests/fuzz $flags "$1" -o "$(object "$1")" 2>"$(object "$1").log"
 }
 export -f object compile
 export objects flags
