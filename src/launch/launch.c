@@ -6,6 +6,7 @@
  * /proc/PID/map_files, which is the very file that the process maps (reader_child.c).
  */
 #include "launch/launch.h"
+#include "launch/launch_find.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

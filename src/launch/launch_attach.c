@@ -26,6 +26,7 @@
 #include "table/hush.h"
 #include "launch/launch.bpf.h"
 #include "launch/launch.h"
+#include "launch/launch_find.h"
 
 /*
  * What is probed: program, function, what it is (the cookie). In the order of attaching, so that a

@@ -11,6 +11,7 @@
 #include "basic/cleanup.h"
 #include "launch/launch.bpf.h"
 #include "launch/launch.h"
+#include "launch/launch_find.h"
 
 static void in_dir(const char *dir, size_t len, void (*fn)(const char *path, void *user),
 		   void *user)

@@ -20,6 +20,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "launch/launch.h"
+#include "launch/launch_find.h"
 
 /* ---- FUSE mounts that users are in ----------------------------------------------------------- */
 

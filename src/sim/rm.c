@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
 #define PCI_VENDOR 0x10de

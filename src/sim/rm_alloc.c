@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/rm_log.h"
+#include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
 #define FIRST_CID 0x10u

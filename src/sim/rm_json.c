@@ -4,6 +4,7 @@
  */
 #include <jansson.h>
 
+#include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
 static json_t *hex(uint32_t v)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/grow.h"
+#include "sim/rm_memory.h"
 
 #define INTERVAL_NS 33333333u       /* how often RM looks at the GPU's buffer ... */
 #define INTERVAL_OLD_NS 1000000000u /* ... before 545 */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
 #define MAX_SIZE (16u << 20)      /* of one piece */

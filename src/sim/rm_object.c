@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/rm_log.h"
+#include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
 #define FIRST_CLIENT 0xc1d00000u

@@ -115,24 +115,6 @@ uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_
 			const struct sim_caller *c);
 enum sim_call sim_control_call(uint32_t cmd, const void *params);
 
-/* rm_memory.c: a GPU's memory, which is only counted */
-#define SIM_GPU_MEMORY (141ull << 30)
-uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
-			 const struct sim_caller *c);
-void sim_local_free(struct sim_rm *rm, struct sim_object *o);
-/* ... and deviceless memory */
-uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
-			  const struct sim_caller *c);
-void sim_memory_free(struct sim_rm *rm, struct sim_object *o);
-uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
-			const struct sim_caller *c);
-uint32_t sim_memory_unmap(struct sim_object *o);
-size_t sim_memory_size(const struct sim_memory *m);
-bool sim_memory_user_read_only(const struct sim_memory *m);
-/* What lies outside of the memory, or of what is mapped, is left out. */
-void sim_memory_write(struct sim_memory *m, size_t at, const void *from, size_t n);
-void sim_memory_publish(struct sim_memory *m, size_t at, uint32_t value); /* after all before it */
-
 /* rm_mig.c */
 #define SIM_MIG_ALL UINT32_MAX
 uint32_t sim_mig_gpu_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,

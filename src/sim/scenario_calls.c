@@ -12,7 +12,9 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "engine/fields.h"
+#include "sim/scenario_calls.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
 /* What the engine of a real machine is told of a TSG. */

@@ -9,7 +9,9 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "rm/setting.h"
+#include "sim/scenario_calls.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_sight.h"
 
 static uint64_t now_of(const struct sim_sim *x)
 {

@@ -142,20 +142,6 @@ void sim_lost_switch(struct sim_sim *x, const struct sim_switch *sw);
 void sim_lost_finish(struct sim_sim *x);
 void sim_lost_free(struct sim_sim *x);
 
-/* scenario_calls.c: RM calls, and what the engine's core orders */
-void sim_set_runnable(struct sim_proc *p, bool on);
-/* A call that is made as it stands in the scenario. */
-void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg);
-/* With a core: something about it, or about any of them, may be other than wanted. */
-void sim_look(struct sim_proc *p, const struct gs_news *news);
-void sim_look_all(struct sim_sim *x);
-void sim_forget(struct sim_proc *p);
-void sim_due(struct sim_sim *x);
-void sim_call_effect(struct sim_sim *x, unsigned int worker);
-void sim_call_end(struct sim_sim *x, unsigned int worker);
-/* A rotation's next turn is counted from the end of this one's calls. */
-void sim_end_rotation(struct sim_sim *x);
-
 /* scenario_control.c: what is done to it */
 int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct gs_error *err);
 void sim_control_end(struct sim_sim *x);
@@ -163,19 +149,5 @@ void sim_control_new(struct sim_proc *p);
 void sim_control_gone(struct sim_proc *p);
 void sim_control_launch(struct sim_proc *p, unsigned int count);
 void sim_control_event(struct sim_sim *x, const struct sim_event *ev);
-
-/* scenario_sight.c: who had the GPU, as far as the log says */
-int sim_sight_init(struct sim_sim *x);
-void sim_sight_end(struct sim_sim *x);
-void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
-void sim_sight_launched(struct sim_proc *p);
-void sim_sight_settings(struct sim_proc *p); /* its slice, and whether it can run */
-void sim_sight_gone(struct sim_proc *p);
-/* All of it, for the result: what the account knows, and without counted launches. */
-void sim_sight_sums(struct sim_proc *p, struct gs_turn_sums *ret, struct gs_turn_sums *ret_of_log);
-/* When it last ran, into its record. */
-void sim_sight_refresh(struct sim_proc *p);
-int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);
-int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 
 #endif /* GPUSCHED_SIM_SCENARIO_PRIV_H */

@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/rng.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_sight.h"
 
 enum cookie { COOKIE_KERNEL, COOKIE_HOLD };
 

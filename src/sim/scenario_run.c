@@ -11,6 +11,7 @@
 #include "basic/grow.h"
 #include "basic/rng.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_sight.h"
 
 static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
 {

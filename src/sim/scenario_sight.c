@@ -11,6 +11,7 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_sight.h"
 #include "table/facts.h"
 
 #define PERIOD_NS 33333333u      /* RM's own, and the daemon's */

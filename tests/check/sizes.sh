@@ -23,4 +23,42 @@ is "$bad" "" "nothing is marked as not done"
 
 bad=$(c_files | xargs awk 'length($0) > 120 { print FILENAME ":" FNR }' | head -20)
 is "$bad" "" "no line is longer than 120 characters"
+
+# Input: a header. Output: how many functions it declares or defines.
+functions() {
+	tr '\n' '\001' | sed -E 's:/\*([^*]|\*+[^*/])*\*+/::g' | tr '\001' '\n' | awk '
+		/^[ \t]*#/ {
+			while (/\\$/ && (getline) > 0)
+				;
+			next
+		}
+		{
+			for (i = 1; i <= length($0); i++) {
+				c = substr($0, i, 1)
+				if (c == "{" && depth++ == 0)
+					n += text ~ /[a-z_0-9]\(.*\)[ \t]*$/
+				if (c == "}")
+					depth--
+				if (c == ";" && !depth)
+					n += text ~ /^[^(]*[a-z_0-9]\(/ && text !~ /^ *(typedef|extern|_Static_assert)/
+				text = c ~ /[{};]/ ? "" : depth ? text : text c
+			}
+			text = text " "
+		}
+		END { print n + 0 }'
+}
+# Those that still have more, and how many: the list only shrinks.
+declare -A more
+while read -r file n; do
+	more[$file]=$n
+done < <(grep -v '^#' tests/check/headers.txt)
+bad=
+for file in $(tree_files | grep -E '^src/.*\.h$'); do
+	n=$(functions <"$file")
+	[ "$n" -le "${more[$file]:-25}" ] || bad+="$file: $n"$'\n'
+	[ -z "${more[$file]:-}" ] || [ "$n" -gt 25 ] || bad+="$file: $n: take it off the list"$'\n'
+done
+is "$bad" "" "every header has at most 25 functions, but for those in tests/check/headers.txt"
+is "$(printf 'int a(int x);\nextern int b;\ntypedef int (*c)(int);\nstatic inline int d(void)\n{\n\treturn a(1);\n}\nstruct e {\n\tint (*f)(int);\n};\nint g(int x,\n      int y) __attribute__((x));\n' | functions)" 3 \
+	"functions are counted, not variables, types or members"
 done_testing

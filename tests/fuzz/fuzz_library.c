@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launch/launch.h"
+#include "launch/launch_find.h"
 
 static void line(const uint8_t *data, size_t n)
 {

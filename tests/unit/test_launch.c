@@ -20,6 +20,7 @@
 
 #include "launch/launch.bpf.h"
 #include "launch/launch.h"
+#include "launch/launch_find.h"
 
 #define S 1000000000ull
 

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_rm.h"
+#include "sim/cuda/cuda_ring.h"
 #include "sim/rm_abi.h"
 
 #define GRAIN 64u

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_ring.h"
 #include "sim/cuda/mps_wire.h"
 
 static int connect_server(void)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_rm.h"
 #include "sim/cuda/mps_wire.h"
 
 #define MAX_CLIENTS 128

@@ -154,36 +154,7 @@ struct cu_state {
 };
 extern struct cu_state cu;
 
-/* cuda_rm.c: 0, -1: no answer, or RM's status (SIM_NV_*) */
-int cu_rm_open(const char *path);
-int cu_rm_alloc(uint32_t parent, uint32_t handle, uint32_t cls, void *params, uint32_t size);
-int cu_rm_control(uint32_t object, uint32_t cmd, void *params, uint32_t size);
-void cu_rm_free(uint32_t parent, uint32_t object);
-uint32_t cu_rm_handle(void);
 CUresult cu_start(void);
-bool cu_alive(void);
-
-/* cuda_ring.c */
-CUresult cu_ring_make(int *ret_memfd);
-/* Takes both. @file: where it works, an MPS server's; -1: our own. */
-CUresult cu_ring_start(int memfd, int file);
-int cu_slot_get(struct channel *ch);
-void cu_slot_put(struct channel *ch);
-/* @n entries that the GPU sees at once; waits while the channel is full. *ret_at: the counter once
- * they are done. */
-CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n, uint64_t *ret_at);
-bool cu_is_done(const struct channel *ch, uint64_t at);
-CUresult cu_wait(const struct channel *ch, uint64_t at);
-
-/* cuda_mps.c: the client. Without a server behind $CUDA_MPS_PIPE_DIRECTORY nothing happens. */
-CUresult cu_mps_begin(struct cu_device *dev, int *inout_n, int ring_memfd, int *ret_file);
-/* Channels of the server's compute TSG on that device. */
-int cu_mps_channels(const struct cu_device *dev, struct tsg *t);
-void cu_mps_put(const struct tsg *t);
-bool cu_mps_alive(void);
-/* A kernel of ours reads where nothing is: the server's affair. */
-CUresult cu_mps_bad_access(void);
-
 /* cuda_checkpoint.c: a thread that other processes ask; not for a client of MPS */
 void cu_checkpoint_start(void);
 void cu_checkpoint_in_child(void);

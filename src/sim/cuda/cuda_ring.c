@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_rm.h"
+#include "sim/cuda/cuda_ring.h"
 
 static uint64_t now_ns(void)
 {

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_rm.h"
 #include "sim/rm_abi.h"
 
 #define FIRST_HANDLE 0x5c000001u

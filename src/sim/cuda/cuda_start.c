@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_rm.h"
+#include "sim/cuda/cuda_ring.h"
 #include "sim/rm_abi.h"
 
 #define UVM_INITIALIZE 0x30000001u

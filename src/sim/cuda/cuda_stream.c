@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/cuda/cuda_priv.h"
+#include "sim/cuda/cuda_ring.h"
 
 #define NS_PER_ITERATION 36 /* of the full machine: 8 blocks of 256 threads on every SM */
 #define PLAIN_NS 2000

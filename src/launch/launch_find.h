@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* launch_find.h - where libcudas are, what they export, and who serves their file systems */
+#ifndef GPUSCHED_LAUNCH_LAUNCH_FIND_H
+#define GPUSCHED_LAUNCH_LAUNCH_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * File offsets of exported functions, 0 for one that the library lacks. Names of one function get
+ * one offset once: an alias would count twice.
+ */
+int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
+
+/* A line of mountinfo: a FUSE that others than its server's own user are let into, and where. */
+bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256]);
+
+/* Calls fn for each libcuda.so.1 in the library path and the usual places. */
+void gs_cuda_usual(void (*fn)(const char *path, void *user), void *user);
+
+#endif /* GPUSCHED_LAUNCH_LAUNCH_FIND_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* rm_memory.h - a GPU's memory, which is only counted, and deviceless memory */
+#ifndef GPUSCHED_SIM_RM_MEMORY_H
+#define GPUSCHED_SIM_RM_MEMORY_H
+
+#include "sim/rm_object.h"
+
+#define SIM_GPU_MEMORY (141ull << 30)
+uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			 const struct sim_caller *c);
+void sim_local_free(struct sim_rm *rm, struct sim_object *o);
+/* ... and deviceless memory */
+uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
+			  const struct sim_caller *c);
+void sim_memory_free(struct sim_rm *rm, struct sim_object *o);
+uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
+			const struct sim_caller *c);
+uint32_t sim_memory_unmap(struct sim_object *o);
+size_t sim_memory_size(const struct sim_memory *m);
+bool sim_memory_user_read_only(const struct sim_memory *m);
+/* What lies outside of the memory, or of what is mapped, is left out. */
+void sim_memory_write(struct sim_memory *m, size_t at, const void *from, size_t n);
+void sim_memory_publish(struct sim_memory *m, size_t at, uint32_t value); /* after all before it */
+
+#endif /* GPUSCHED_SIM_RM_MEMORY_H */
