@@ -567,6 +567,7 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 		return failed(p, "gsload cal", -EIO, err);
 	o = json_loads(line, 0, NULL);
 	p->iterations = gs_json_number(o, "iterations_per_us");
+	p->multiprocessors = gs_json_number(o, "multiprocessors");
 	snprintf(run->gpu, sizeof(run->gpu), "%s",
 		 json_is_string(json_object_get(o, "gpu"))
 			 ? json_string_value(json_object_get(o, "gpu"))

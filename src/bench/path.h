@@ -16,6 +16,7 @@
 struct bench_path {
 	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
 	double iterations;         /* per us, of the load generator's kernels */
+	double multiprocessors;    /* of the whole GPU: a cap must not change a kernel's work */
 	char dir[300];             /* log and configuration of the daemon, the MPS servers' pipes */
 	char uuid[BENCH_GPUS][48]; /* of GPUs side by side; "": whichever CUDA takes */
 	int log_fd;

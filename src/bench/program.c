@@ -112,6 +112,7 @@ static void add_gsload(struct args *a, const struct bench_path *p, const struct 
 	add(a, "--seconds");
 	add(a, "0");
 	add_number(a, "--iterations-per-us", p->iterations);
+	add_number(a, "--multiprocessors", p->multiprocessors);
 	add_number(a, "--kernel-us", w->kernel_us);
 	add_number(a, "--block-us", w->block_us);
 	if (!requests)

@@ -84,6 +84,10 @@ static const struct option {
 	  "end after this many requests or (whole graphs of) kernels; 0: no limit (0)" },
 	{ "iterations-per-us", "N", LC | BE, REAL, AT(iterations_per_us), 0, 1e9,
 	  "as 'gsload cal' printed on the idle GPU; 0: measure (0)" },
+	{ "multiprocessors", "N", LC | BE, NUMBER, AT(multiprocessors), 0, 4096,
+	  "of a full GPU: a kernel that fills it has blocks for so many. An MPS server's cap "
+	  "lowers "
+	  "what CUDA says, and with it the work; 0: as CUDA says (0)" },
 	{ "gpu", "N", LC | BE | CAL, NUMBER, AT(gpu), 0, 1023, "ordinal of the GPU (0)" },
 	{ "gpus", "N", BE, NUMBER, AT(gpus), 1, GSLOAD_MAX_GPUS,
 	  "load so many GPUs, from --gpu on: each gets its next kernel once all have ended the "
@@ -282,6 +286,7 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 		else
 			printf("\"rate_per_s\":null,");
 	}
+	printf("\"multiprocessors\":%d,", c->multiprocessors);
 	printf("\"iterations_per_us\":%.3f,\"launches\":%" PRIu64 ",\"graph_launches\":%" PRIu64
 	       "}\n",
 	       r->iterations_per_us, r->launches, r->graph_launches);
@@ -354,9 +359,12 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &on_end, NULL);
 	sigaction(SIGTERM, &on_end, NULL);
 	sigaction(SIGUSR1, &anew, NULL);
-	for (uint64_t i = o.gpus; i-- > 0;) /* the first one's context last: it stays current */
+	for (uint64_t i = o.gpus; i-- > 0;) { /* the first one's context last: it stays current */
 		if (gsload_cuda_open(&c[i], (int)(o.gpu + i), (unsigned int)o.contexts))
 			return GS_EXIT_FAILED;
+		if (o.multiprocessors)
+			c[i].multiprocessors = (int)o.multiprocessors;
+	}
 	gsload_calibrate(c, &o, &r);
 	idle((uint64_t)(o.delay * 1e9 * o.dilate));
 	if (o.ready) {

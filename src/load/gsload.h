@@ -19,6 +19,7 @@ enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 struct gsload_options {
 	enum gsload_mode mode;
 	uint64_t gpu, gpus, contexts, seed, kernels, tokens, burst, in_flight, count;
+	uint64_t multiprocessors; /* 0: as CUDA says */
 	double kernel_us, block_us, fill_pct, period_us, cv, gap_us, lead_us, seconds, warmup,
 		delay, linger;
 	double iterations_per_us; /* 0: calibrate first */
