@@ -132,6 +132,31 @@ int db_number(struct db *db, const char *text, int64_t *ret)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+/* Whoever has removed some left a file that nothing can be made of. */
+static bool has_tables(struct db *db)
+{
+	int64_t n = 0;
+	int rc = db_number(db,
+			   "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
+			   "name IN ('process', 'series', 'point', 'event')",
+			   &n);
+
+	return rc != SQLITE_OK && rc != SQLITE_ROW ? true
+						   : n == 4; /* unknown: no reason to give up */
+}
+
+int db_failure(struct db *db)
+{
+	int rc = sqlite3_errcode(db->sql);
+
+	return (rc & 0xff) == SQLITE_ERROR && !has_tables(db) ? -EUCLEAN : db_errno(rc);
+}
+
+static int check_tables(struct db *db, struct gs_error *err)
+{
+	return has_tables(db) ? 0 : gs_fail(err, -EUCLEAN, "%s: its tables are missing", db->path);
+}
+
 /* Ours, and of a version that we know; *ret_version: 0 of an empty file. */
 static int check_version(struct db *db, int64_t *ret_version, struct gs_error *err)
 {
@@ -182,6 +207,8 @@ static int prepare(struct db *db, struct gs_error *err)
 	sqlite3_create_function(db->sql, "hist_sum", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
 				hist_sum, NULL, NULL);
 	r = check_version(db, &version, err);
+	if (!r && version)
+		r = check_tables(db, err);
 	if (!r && version == 1)
 		return make_tables(db, from_1, err);
 	if (r || version)
@@ -226,6 +253,8 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
 	if (!r) /* whoever still runs is told again */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
+	if (r == -EIO && db->sql)
+		r = db_failure(db);
 	if (r)
 		gs_fail(err, r, "%s: %s", db->path, strerror(-r));
 	if (r)
@@ -253,6 +282,8 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 	}
 	if (!r && !version)
 		r = gs_fail(err, -ENOENT, "no history has been kept yet: ask again in a minute");
+	if (!r)
+		r = check_tables(db, err);
 	if (!r && version < SCHEMA_VERSION)
 		r = gs_fail(err, -ENOTSUP,
 			    "%s is of an older gpusched: the daemon's next start converts it",

@@ -15,7 +15,7 @@
 #include "history/priv.h"
 
 #define QUEUE_MAX 16384 /* all 4,096 TSGs' minute, and what happens meanwhile */
-#define AGAIN_S 10      /* after a file that could not be opened */
+#define AGAIN_S 5       /* after a file that could not be opened or written */
 #define END_S 3
 #define TEND_NS (100 * NS_PER_MS) /* at a time */
 #define FUTURE_S 60 /* what is later than this in the file was written by a clock that was wrong */
@@ -38,6 +38,8 @@ struct gs_history {
 	struct db db;
 	struct tending tending;
 	uint64_t again_s;
+	struct item *kept, **kept_last; /* what is to be written, the oldest first */
+	size_t nkept;
 	bool told; /* of a failure, since the last success */
 };
 
@@ -121,8 +123,6 @@ static int open_db(struct gs_history *h)
 
 	if (h->db.sql)
 		return 0;
-	if (now_s(h) < h->again_s && now_s(h) + AGAIN_S >= h->again_s)
-		return -EAGAIN;
 	r = db_open(&h->db, h->opts.dir, &err);
 	if (r == -EUCLEAN && !put_aside(h, err.text))
 		r = db_open(&h->db, h->opts.dir, &err);
@@ -152,10 +152,10 @@ static int write_items(struct gs_history *h, const struct item *it)
 	return rc;
 }
 
-static void failed(struct gs_history *h)
+static int failed(struct gs_history *h)
 {
 	char text[300];
-	int r = db_errno(sqlite3_errcode(h->db.sql));
+	int r = db_failure(&h->db);
 	sqlite3_stmt *st;
 
 	snprintf(text, sizeof(text), "%.290s", sqlite3_errmsg(h->db.sql));
@@ -167,22 +167,66 @@ static void failed(struct gs_history *h)
 		put_aside(h, text);
 	else
 		complain(h, text);
+	return r;
 }
 
-static void write_batch(struct gs_history *h, const struct item *items, size_t n)
+/* A clock that was set back does not keep it waiting. */
+static bool is_too_soon(const struct gs_history *h)
 {
-	if (open_db(h)) {
-		count(h, GS_HIST_LOST, n);
-		return;
+	uint64_t now = now_s(h);
+
+	return now < h->again_s && now + AGAIN_S >= h->again_s;
+}
+
+static void free_items(struct item *it)
+{
+	while (it) {
+		struct item *next = it->next;
+
+		free(it);
+		it = next;
 	}
-	if (n && write_items(h, items) != SQLITE_DONE) {
-		count(h, GS_HIST_LOST, n);
-		failed(h);
-		return;
+}
+
+static void forget_kept(struct gs_history *h)
+{
+	free_items(h->kept);
+	h->kept = NULL;
+	h->kept_last = &h->kept;
+	h->nkept = 0;
+}
+
+/* May go by itself: there is room again, a lock is let go, a disk comes back. */
+static bool may_pass(int r)
+{
+	return r == -ENOSPC || r == -EIO || r == -EBUSY || r == -ENOMEM || r == -EROFS;
+}
+
+/* Also opens a file that could not be opened, though there is nothing to write. 0, or why not. */
+static int try_to_write(struct gs_history *h)
+{
+	int r = open_db(h);
+
+	if (!r && h->kept && write_items(h, h->kept) != SQLITE_DONE) {
+		r = failed(h);
+		if (may_pass(r))
+			h->again_s = now_s(h) + AGAIN_S;
 	}
-	if (n)
+	return r;
+}
+
+static void write_kept(struct gs_history *h, bool last)
+{
+	int r = h->code ? h->code : -EBUSY; /* as it was a moment ago */
+
+	if (last || !is_too_soon(h))
+		r = try_to_write(h);
+	if (may_pass(r) && !last && h->nkept < QUEUE_MAX)
+		return;
+	if (h->kept && !r)
 		h->told = false;
-	count(h, GS_HIST_WRITTEN, n);
+	count(h, r ? GS_HIST_LOST : GS_HIST_WRITTEN, h->nkept);
+	forget_kept(h);
 }
 
 /* A clock that was set back does not keep it waiting. */
@@ -212,20 +256,10 @@ static void wait_for_work(struct gs_history *h)
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += is_tended(h) ? 60 : 1;
+	until.tv_sec += is_tended(h) && !h->kept ? 60 : 1;
 	while (!h->n && !h->stop && !h->damaged)
 		if (pthread_cond_timedwait(&h->work, &h->lock, &until))
 			break;
-}
-
-static void free_items(struct item *it)
-{
-	while (it) {
-		struct item *next = it->next;
-
-		free(it);
-		it = next;
-	}
 }
 
 static void *writer(void *user)
@@ -235,14 +269,17 @@ static void *writer(void *user)
 
 	open_db(h); /* what is wrong with it is told at once */
 	while (!stop) {
-		struct item *items;
 		bool damaged;
 		size_t n;
 
 		pthread_mutex_lock(&h->lock);
 		wait_for_work(h);
-		items = h->first;
 		n = h->n;
+		if (n) {
+			*h->kept_last = h->first;
+			h->kept_last = h->last;
+			h->nkept += n;
+		}
 		stop = h->stop;
 		damaged = h->damaged;
 		h->first = NULL;
@@ -252,8 +289,7 @@ static void *writer(void *user)
 		pthread_mutex_unlock(&h->lock);
 		if (damaged && h->db.sql)
 			put_aside(h, "found when it was read");
-		write_batch(h, items, n);
-		free_items(items);
+		write_kept(h, stop);
 		pthread_mutex_lock(&h->lock);
 		h->taken += n;
 		pthread_cond_broadcast(&h->done);
@@ -411,6 +447,7 @@ int gs_history_new(const struct gs_history_opts *opts, struct gs_history **ret)
 	else
 		read_boot(h->db.boot);
 	h->last = &h->first;
+	h->kept_last = &h->kept;
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

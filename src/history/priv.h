@@ -45,6 +45,8 @@ void db_close(struct db *db);
 int db_put_aside(const char *dir, struct gs_error *err);
 /* Of an SQLite result: 0 for OK, ROW, DONE. */
 int db_errno(int rc);
+/* The last failure: as db_errno(), or -EUCLEAN where tables are missing. */
+int db_failure(struct db *db);
 /* One that is kept, reset; NULL: @db says why. */
 sqlite3_stmt *db_statement(struct db *db, enum statement which);
 int db_exec(struct db *db, const char *text);

@@ -109,7 +109,7 @@ rm -rf "$GPUSCHED_SIM/state"
 mkdir -m 700 "$GPUSCHED_SIM/state"
 mount -t tmpfs -o size=64k none "$GPUSCHED_SIM/state"
 start_daemon
-check "a full disk is counted" wait_for 10 eval '"$gpusched" history >/dev/null 2>&1; [ "$(lost lost)" -gt 0 ]'
+check "a full disk is counted as a failure" wait_for 10 eval '"$gpusched" history >/dev/null 2>&1; [ "$(lost failed)" -gt 0 ]'
 check "and stops nothing" "$gpusched" set pid:$be timeslice=3ms
 check "the log says it" grep -q 'the history cannot be written' "$scratch/daemon.log"
 stop_daemon

@@ -409,6 +409,7 @@ static void test_what_is_too_old_goes(void **state)
 	gs_history_flush(h);
 	set_now(NOON + 11 * DAY);
 	add(h, &b, 6);
+	gs_history_flush(h);
 	wait_until("SELECT count(*) FROM process", 2);
 	assert_int_equal(
 		number_in_file(
@@ -506,6 +507,45 @@ static void test_a_damaged_file_is_put_aside(void **state)
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 5);
 	snprintf(path, sizeof(path), "%s/history.db.damaged", dir);
 	assert_int_equal(access(path, F_OK), 0);
+	gs_history_free(h);
+}
+
+static void change_file(const char *text)
+{
+	char path[100];
+	sqlite3 *sql;
+
+	snprintf(path, sizeof(path), "%s/history.db", dir);
+	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+}
+
+static void test_a_file_without_its_tables_is_put_aside(void **state)
+{
+	struct gs_history_who a = history_somebody(2);
+	struct gs_history_query q = { .root = true };
+	CLEANUP_JSON json_t *list = NULL;
+	struct gs_error err = { 0 };
+	struct gs_history *h = open_history();
+
+	add(h, &a, 5);
+	gs_history_free(h);
+	change_file("DROP TABLE point; DROP TABLE series");
+	assert_int_equal(gs_history_ask(dir, &q, keep, NULL, &err), -EUCLEAN);
+	h = open_history();
+	add(h, &a, 7);
+	gs_history_flush(h);
+	assert_int_equal(gs_history_counter(h, GS_HIST_RENEWED), 1);
+	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 7);
+	change_file("DROP TABLE series"); /* beside the writer */
+	add(h, &a, 1);
+	gs_history_flush(h);
+	add(h, &a, 9);
+	gs_history_flush(h);
+	assert_int_equal(gs_history_counter(h, GS_HIST_RENEWED), 2);
+	list = since(NOON, GS_BY_PROCESS);
+	assert_true(figure(list, "pid", "2", "gpu_time_ms") >= 9);
 	gs_history_free(h);
 }
 
@@ -654,6 +694,7 @@ int main(void)
 		TEST(test_too_much_goes),
 		TEST(test_the_clock_is_set_back),
 		TEST(test_a_damaged_file_is_put_aside),
+		TEST(test_a_file_without_its_tables_is_put_aside),
 		TEST(test_a_newer_file_is_left_alone),
 		TEST(test_an_older_file_is_converted),
 		TEST(test_a_full_queue_is_counted),
