@@ -178,6 +178,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 /* with GPUSCHED_TSG_MPS: its clients' channels are under handles of their own, so that no call
  * suspends it whole */
 #define GPUSCHED_TSG_SPREAD (1u << 15)
+/* an MPS server's TSG under another handle: it is put back, then its record goes */
+#define GPUSCHED_TSG_ALIAS (1u << 16)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {

@@ -171,7 +171,7 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		n->held_ns = 0;
 		return;
 	}
-	if (n->left_alone) {
+	if (n->left_alone || (rec->flags & GPUSCHED_TSG_ALIAS)) {
 		admit(c, todo, t);
 		return;
 	}
@@ -504,6 +504,11 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
 	*ret = (struct gs_goal){ .set = gs_asked(rec) };
+	if (rec->flags & GPUSCHED_TSG_ALIAS) { /* nobody's wish is meant for it */
+		gs_core_leave_runlist(c, n);
+		hold_for_admission(c, n, now, todo, ret);
+		return;
+	}
 	leave_alone(c, n, rec);
 	if (c->policy_active && !n->left_alone) {
 		todo->wished = changed_wishes(n, &rec->task.want);

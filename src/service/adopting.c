@@ -245,16 +245,9 @@ void gs_orphan_seen(struct gs_service *s, const struct gpusched_event *ev)
 	struct gs_orphan new = { .pid = (pid_t)ev->pid, .key = ev->key };
 	struct gs_adopting *a = &s->adopting;
 	unsigned int of_user = 0;
-	struct gs_pool *pool;
 
 	if (!s->config->adopt || gs_process_uid(new.pid, &new.uid))
 		return;
-	pool = gs_pool_of_process(s, new.pid);
-	if (pool && pool->uid == new.uid) { /* it has the server's TSG under another handle */
-		gs_count(s, GS_SVC_POOL_HANDLES);
-		gs_pool_spread(s, pool);
-		return;
-	}
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->orphans[i].key.file == ev->key.file &&
 		    a->orphans[i].key.client == ev->key.client &&

@@ -32,7 +32,7 @@ void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32
 		.key = rec->key,
 		.id = rec->task.id,
 		.what = what,
-		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD,
+		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD | GPUSCHED_TSG_ALIAS,
 		.rec = *rec,
 	};
 
@@ -58,17 +58,17 @@ static bool is_mps(pid_t pid, bool was)
 }
 
 /* The taps know it when we were told of its client in time. */
-static bool take_mps(struct gs_service *s, struct gpusched_tsg *rec)
+static bool take_mps(struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
-	const struct gs_pool *own = gs_pool_of_server(s, (pid_t)rec->task.pid);
-	uint32_t flags;
+	uint32_t flags = rec->flags;
 
 	if (is)
 		is = is_mps((pid_t)rec->task.pid, rec->flags & GPUSCHED_TSG_MPS);
-	flags = rec->flags & ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD);
-	flags |= is ? GPUSCHED_TSG_MPS : 0;
-	flags |= is && own && own->spread ? GPUSCHED_TSG_SPREAD : 0;
+	if (is)
+		flags |= GPUSCHED_TSG_MPS;
+	else
+		flags &= ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD);
 	if (flags == rec->flags)
 		return false;
 	rec->flags = flags;
@@ -135,20 +135,6 @@ void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec)
 	take_job(s, rec);
 }
 
-/* A start has adopted it, before it knew of the pool. */
-static bool drop_alias(struct gs_service *s, const struct gpusched_tsg *rec)
-{
-	struct gs_pool *pool = gs_pool_of_alias(s, rec);
-
-	if (!pool)
-		return false;
-	gs_count(s, GS_SVC_POOL_HANDLES);
-	gs_pool_spread(s, pool);
-	gs_observers_end(&s->observers, rec, GS_END_ALIAS);
-	gs_table_remove(s->o, &rec->key);
-	return true;
-}
-
 /* It may have ended while its class was looked for, and its handle be used again. */
 static bool is_there(struct gs_service *s, const struct gpusched_tsg *rec)
 {
@@ -165,7 +151,7 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 	struct gpusched_tsg now;
 	uint32_t what = 0;
 
-	if (!is_there(s, rec) || drop_alias(s, rec))
+	if (!is_there(s, rec))
 		return;
 	gs_observers_know(&s->observers, rec);
 	gs_record_cgroup(s, rec);
@@ -174,7 +160,7 @@ void gs_record_settle_as(struct gs_service *s, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(s, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
-	if (take_mps(s, rec))
+	if (take_mps(rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
 		gs_record_poke(s, rec, what);

@@ -52,17 +52,14 @@ static int ask_on(int number, const struct gpusched_tsg *rec, uint32_t *ret)
 	return 0;
 }
 
-static uint32_t ask_one(struct gs_errand *e, const struct gpusched_tsg *rec)
+int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32_t *ret)
 {
-	uint32_t hw = UINT32_MAX;
-	int number;
+	int number, r = ask_on((int)rec->owner_fd, rec, ret);
 
-	if (ask_on((int)rec->owner_fd, rec, &hw) != -EBADF || gs_errand_is_left(e))
-		return hw;
+	if (r != -EBADF || gs_errand_is_left(e))
+		return r;
 	number = gs_find_fd(e->s->o, (pid_t)rec->task.pid, rec->key.file); /* it was moved */
-	if (number >= 0 && number != (int)rec->owner_fd)
-		ask_on(number, rec, &hw);
-	return hw;
+	return number >= 0 && number != (int)rec->owner_fd ? ask_on(number, rec, ret) : r;
 }
 
 static void work(struct gs_errand *e)
@@ -71,15 +68,21 @@ static void work(struct gs_errand *e)
 	uint64_t until = gs_now_ns() + PATIENCE_NS;
 
 	for (; a->at < a->n && gs_now_ns() < until; a->at++)
-		a->hw[a->at] = ask_one(e, &a->recs[a->at]);
+		if (gs_hardware_read(e, &a->recs[a->at], &a->hw[a->at]))
+			a->hw[a->at] = UINT32_MAX;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static void note(struct gs_service *s, uint64_t id, uint32_t hw)
+/* Of those that ended meanwhile nobody says so again. */
+void gs_hardware_note(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t hw)
 {
+	const uint64_t id = rec->task.id;
+	struct gpusched_tsg now;
 	struct gs_hwid *h = NULL;
 
+	if (gs_table_get(s->o, &rec->key, &now) || now.task.id != id)
+		return;
 	HASH_FIND(hh, s->hwids, &id, sizeof(id), h);
 	if (h || hw == UINT32_MAX)
 		return;
@@ -94,12 +97,9 @@ static void note(struct gs_service *s, uint64_t id, uint32_t hw)
 static void end(struct gs_errand *e)
 {
 	struct asking *a = (struct asking *)e;
-	struct gpusched_tsg now;
 
-	for (size_t i = 0; i < a->at; i++) /* of those that ended meanwhile nobody says so again */
-		if (!gs_table_get(e->s->o, &a->recs[i].key, &now) &&
-		    now.task.id == a->recs[i].task.id)
-			note(e->s, now.task.id, a->hw[i]);
+	for (size_t i = 0; i < a->at; i++)
+		gs_hardware_note(e->s, &a->recs[i], a->hw[i]);
 	e->s->asking = NULL;
 }
 

@@ -23,6 +23,10 @@ struct gs_view;
  */
 int gs_hardware_ask(struct gs_service *s, const struct gs_view *view,
 		    const struct gpusched_tsg *recs, size_t n, struct gs_errand **ret);
+/* For the thread of an errand: 0, or -errno of the borrowing; -EBADF as well when RM refuses. */
+int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32_t *ret);
+/* What it told: kept; UINT32_MAX: it did not. */
+void gs_hardware_note(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t hw);
 /* -ENOENT: not asked, or RM did not tell. */
 int gs_hardware_id(const struct gs_service *s, uint64_t id, uint32_t *ret);
 void gs_hardware_ended(struct gs_service *s, const struct gs_end *end);

@@ -18,6 +18,7 @@
 #include "process/process.h"
 #include "rm/setting.h"
 #include "service/adopting.h"
+#include "service/aliases.h"
 #include "service/audit.h"
 #include "service/ends.h"
 #include "service/host.h"
@@ -63,7 +64,7 @@ struct gs_watch;
 	X(ORPHANS_LEFT, "orphans_left", \
 	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
 	X(POOL_HANDLES, "pool_handles", \
-	  "TSGs not adopted: a pool's program has its server's TSG under another handle") \
+	  "records taken out: a client has its MPS server's TSG under another handle") \
 	X(ADOPTION_LEFT, "adoption_left", \
 	  "open files from before the taps not looked at to the end: their user has too many") \
 	X(OVERTAKEN, "overtaken", \
@@ -189,6 +190,7 @@ struct gs_service {
 	struct gs_pools pools;
 	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
 	struct gs_unread_user *unread; /* those who have answers */
+	struct gs_aliases aliases;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;

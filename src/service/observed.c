@@ -64,6 +64,7 @@ static const struct gs_observer observers[] = {
 	{ "GPU time", gs_sight_event, NULL, gs_sight_record, gs_sight_ended, gs_sight_call },
 	{ "ledger", NULL, gs_ledger_event, gs_ledger_record, gs_ledger_ended, gs_ledger_call },
 	{ "hardware ids", .ended = gs_hardware_ended },
+	{ "aliases", .seen = gs_aliases_record },
 	{ "anomalies", .ended = gs_oddities_ended },
 	{ "engine", .ended = engine_ended },
 	{ "policy", .tapped = policy_tapped, .ended = policy_ended },

@@ -25,7 +25,7 @@ enum gs_end_by {
 	GS_END_TAP,   /* a call that freed it: the tap has asked the policy and written the event */
 	GS_END_SWEEP, /* nobody holds its file any more; its record goes next */
 	GS_END_DENIED, /* RM does not have it any more; its record goes next */
-	GS_END_ALIAS,  /* it is another name of a pool server's TSG; its record goes next */
+	GS_END_ALIAS,  /* it is an MPS server's TSG under another handle; its record goes next */
 	GS_END_MISSED, /* its record is gone, and nobody said so: a restore, lost events */
 	GS_END_MAX
 };

@@ -101,24 +101,6 @@ void gs_pools_anew(struct gs_service *s)
 	memset(s->pools.asked, 0, sizeof(s->pools.asked));
 }
 
-struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec)
-{
-	pid_t pid = (pid_t)rec->task.pid;
-
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !(rec->flags & GPUSCHED_TSG_ADOPTED) ||
-	    gs_pool_of_server(s, pid))
-		return NULL;
-	return pool_above(s, pid, rec->task.uid);
-}
-
-void gs_pool_spread(struct gs_service *s, struct gs_pool *p)
-{
-	if (p->spread)
-		return;
-	p->spread = true;
-	gs_process_reclassify(s, p->server);
-}
-
 /* A server is killed long before it has ended: its GPU contexts are freed in between. */
 static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 {

@@ -44,7 +44,6 @@ struct gs_pool {
 	struct gs_pool_process members[GS_POOL_CLIENTS]; /* whose descendants may become clients */
 	size_t nmembers;
 	sd_event_source *ended; /* the server, which is later than its exit is told */
-	bool spread;            /* clients have its TSG under handles of their own */
 };
 
 /* The log may name a client thousands of times a second: one look at its ancestors does for one. */
@@ -69,14 +68,6 @@ struct gs_pool_process gs_pool_process(pid_t pid);
 struct gs_pool *gs_pool_of_process(struct gs_service *s, pid_t pid);
 /* What was known is not true any more. */
 void gs_pools_anew(struct gs_service *s);
-/*
- * Clients of the driver's own servers have the server's TSG under a handle of their own, which nobody
- * sees them make. It is no other TSG, and nothing is done through it. A start that does not know of
- * the pool yet adopts it all the same. NULL: @rec is none of these.
- */
-struct gs_pool *gs_pool_of_alias(struct gs_service *s, const struct gpusched_tsg *rec);
-/* That was seen: its server cannot be suspended with one call. */
-void gs_pool_spread(struct gs_service *s, struct gs_pool *p);
 /* It is dropped when @server ends. -ESRCH: it has; -ENOSPC: its user, or all, have as many as may be. */
 int gs_pool_new(struct gs_service *s, pid_t server, uid_t uid, struct gs_pool **ret);
 /* The server has ended, or is to be left alone again. */

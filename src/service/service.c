@@ -479,6 +479,7 @@ void gs_service_free(struct gs_service *s)
 	gs_saved_end(s);
 	end_acting(s);
 	gs_adopting_end(s);
+	gs_aliases_end(s);
 	gs_hardware_end(s);
 	gs_sweeping_end(s);
 	gs_starting_end(

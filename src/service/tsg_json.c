@@ -130,6 +130,8 @@ static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, jso
 	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
+	else if (rec->flags & GPUSCHED_TSG_ALIAS)
+		snprintf(text, sizeof(text), "an MPS server's TSG under another handle");
 	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (s && s->e)

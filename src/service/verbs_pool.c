@@ -154,27 +154,13 @@ static int mark(struct gs_service *s, pid_t pid, uint64_t start_ns, uint32_t cla
 	return r;
 }
 
-/* What a start has adopted of them may be the server's. */
-static void look_at_clients(struct gs_service *s, const struct gs_pool *p,
-			    const struct gs_pool *before)
-{
-	for (size_t i = 0; i < p->nclients; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < before->nclients; k++)
-			known |= before->clients[k].pid == p->clients[i].pid;
-		if (!known)
-			gs_process_reclassify(s, p->clients[i].pid);
-	}
-}
-
 int gs_verb_pool_set(struct gs_request *rq)
 {
 	pid_t pid = (pid_t)gs_arg_number(rq, "server");
 	bool share = gs_arg_true(rq, "share"), is_new = false;
 	uint32_t class_id = GPUSCHED_CLASS_NONE;
 	uint64_t start_ns = 0;
-	struct gs_pool *p = NULL, before;
+	struct gs_pool *p = NULL;
 	int r = check_daemon(rq);
 
 	if (!r)
@@ -185,13 +171,11 @@ int gs_verb_pool_set(struct gs_request *rq)
 		r = place_for(rq, pid, &p);
 	if (r)
 		return r;
-	before = *p;
 	snprintf(p->name, sizeof(p->name), "%s", gs_arg_text(rq, "name"));
 	p->share = share;
 	p->nclients = take_pids(rq, "clients", p->clients);
 	p->nmembers = take_pids(rq, "members", p->members);
 	gs_pools_anew(rq->s);
-	look_at_clients(rq->s, p, &before);
 	r = mark(rq->s, pid, start_ns, class_id, &is_new);
 	if (r) {
 		gs_pool_drop(rq->s, pid);

@@ -212,11 +212,18 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return SIM_NV_OK;
 }
 
-/* What has no state but its place in the tree; docs/sim.md. */
+/* What has no state but its place in the tree, and TSGs; docs/sim.md. */
 static bool can_dup(uint32_t cls)
 {
 	return cls == SIM_CLASS_MEM_LOCAL || cls == SIM_CLASS_MEM_SYSTEM ||
-	       cls == SIM_CLASS_VASPACE || cls == SIM_CLASS_EVENT;
+	       cls == SIM_CLASS_VASPACE || cls == SIM_CLASS_EVENT || cls == SIM_CLASS_TSG;
+}
+
+/* An MPS server lets its clients have its TSG. */
+static bool may_dup(const struct sim_client *from, const struct sim_client *to,
+		    const struct sim_object *src, const struct sim_caller *c)
+{
+	return from->pid == c->tgid || (src->cls == SIM_CLASS_TSG && from->uid == to->uid);
 }
 
 /* Sharing is allowed within one process only (RM's default share policy). */
@@ -230,20 +237,27 @@ static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup 
 
 	if (!to || to->file != f || !from)
 		return SIM_NV_INVALID_CLIENT;
-	if (from->pid != c->tgid)
-		return SIM_NV_NO_PERMISSION;
 	src = sim_object_find(from, os->object_src);
 	if (!src)
-		return SIM_NV_NOT_FOUND;
+		return from->pid == c->tgid ? SIM_NV_NOT_FOUND : SIM_NV_NO_PERMISSION;
+	if (!may_dup(from, to, src, c))
+		return SIM_NV_NO_PERMISSION;
 	parent = sim_object_find(to, os->parent);
 	if (!parent)
 		return SIM_NV_INVALID_PARENT;
 	if (!can_dup(src->cls))
 		return SIM_NV_NOT_SUPPORTED;
 	status = sim_object_new(rm, to, parent, os->object, src->cls, &o);
-	if (!status)
-		os->object = o->handle;
-	return status;
+	if (status)
+		return status;
+	os->object = o->handle;
+	o->info = src->info;
+	if (src->info) {
+		o->gpu = src->gpu;
+		o->engine = src->engine;
+		o->instance = src->instance;
+	}
+	return SIM_NV_OK;
 }
 
 static int esc_alloc(struct sim_rm *rm, struct sim_file *f, void *data, size_t size,

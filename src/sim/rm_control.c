@@ -76,7 +76,7 @@ static bool object_fits(const struct ctrl *k, const struct sim_object *o)
 	case ON_SUBDEVICE:
 		return o->cls == SIM_CLASS_SUBDEVICE;
 	case ON_TSG:
-		return o->cls == SIM_CLASS_TSG;
+		return o->cls == SIM_CLASS_TSG && o->info;
 	case ON_LOG:
 		return o->log != NULL;
 	default:

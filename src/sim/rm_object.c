@@ -135,6 +135,20 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 	return SIM_NV_OK;
 }
 
+/* With the TSG goes what other handles mean. */
+static void drop_aliases(struct sim_rm *rm, const struct sim_object *tsg)
+{
+	struct sim_client *client, *next;
+	struct sim_object *o, *next_o;
+
+	HASH_ITER(hh, rm->clients, client, next) {
+		HASH_ITER(hh, client->objects, o, next_o) {
+			if (o != tsg && o->info == tsg->info)
+				o->info = NULL;
+		}
+	}
+}
+
 static void drop_hardware(struct sim_rm *rm, struct sim_object *o)
 {
 	sim_log_free(rm, o);
@@ -149,7 +163,8 @@ static void drop_hardware(struct sim_rm *rm, struct sim_object *o)
 		sim_channel_free(o->channel);
 		o->channel = NULL;
 	}
-	if (o->info) {
+	if (o->info && sim_tsg_user(o->info->tsg) == o) {
+		drop_aliases(rm, o);
 		sim_tsg_free(o->info->tsg);
 		free(o->info);
 	}

@@ -71,6 +71,7 @@ is "$(stat -c %u "/proc/$s")" 65534 "with that user's rights"
 is "$(list_json "pid:$s" '.[0].class')" be "of its class"
 like "$(setpriv --reuid 65533 --clear-groups curl -s --unix-socket "$GPUSCHED_SIM/run/api" \
 	-d "{\"server\":$s,\"name\":\"x\",\"class\":\"be\"}" http://g/v1/pool_set)" "belongs to another user" "another user cannot register it"
+wait_for 10 eval '[ "$(list_json "pid:$s" ".[0].pool.clients | length")" = 1 ]' # its supervisor looks now and then
 client=$(list_json "pid:$s" '.[0].pool.clients[0].pid')
 exits 3 "a user cannot set the class of a client" as_user gpusched class set "pid:$client" be
 like "$out" "pool has one class" "the refusal gives the reason"

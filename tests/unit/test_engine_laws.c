@@ -265,6 +265,29 @@ static void test_mps_servers(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 2);
 }
 
+/* Another handle of an MPS server's TSG: what was changed through it is put back, and no wish counts. */
+static void test_alias_of_an_mps_server(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	want(t, GPUSCHED_TIMESLICE, 500);
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 500);
+	assert_int_equal(world.hw[0].runnable, 0);
+	t->flags |= GPUSCHED_TSG_ALIAS;
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, t->task.asked.timeslice_us);
+	assert_int_equal(world.hw[0].runnable, 1);
+	assert_int_equal(t->changed, 0);
+	t->manual = (struct gpusched_settings){ .valid = GPUSCHED_TIMESLICE, .timeslice_us = 700 };
+	touch(t);
+	settle();
+	assert_int_equal(t->changed, 0);
+}
+
 /* So does one that waits for admission: it is held whole or not at all. */
 static void test_held_mps_server(void **state)
 {
@@ -632,6 +655,7 @@ int main(void)
 		T(test_new_channel_of_a_suspended_tsg),
 		T(test_mps_servers),
 		T(test_held_mps_server),
+		T(test_alias_of_an_mps_server),
 		T(test_refused_wishes),
 		T(test_assumed_needs_the_flag),
 		T(test_call_budget),

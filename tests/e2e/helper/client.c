@@ -184,6 +184,26 @@ int verb_noise(int nwords, char **words)
 	return until_eof();
 }
 
+int verb_alias(int nwords, char **words)
+{
+	int fd = open_ctl(O_CLOEXEC);
+	uint32_t w[7] = { new_client(fd, 0), RC_DEVICE, RC_TSG };
+	char word;
+
+	(void)nwords;
+	w[3] = (uint32_t)strtoul(words[0], NULL, 0);
+	w[4] = (uint32_t)strtoul(words[1], NULL, 0);
+	if (rc_call(fd, 0x34, w, sizeof(w)))
+		die("dup");
+	must(w[6], "dup");
+	say("made");
+	while (read(0, &word, 1) == 1) {
+		rc_timeslice(fd, w[0], RC_TSG, 3000);
+		say("used");
+	}
+	return 0;
+}
+
 static void *make_and_free(void *stop)
 {
 	int fd = open_ctl(O_CLOEXEC);

@@ -20,6 +20,7 @@ VERB(drop);
 VERB(frees);
 VERB(churn);
 VERB(hoard);
+VERB(alias);
 VERB(noise);
 VERB(flood);
 VERB(forge);

@@ -24,6 +24,8 @@ static const struct {
 	{ "churn", verb_churn, 2, 2, "N AT-ONCE",
 	  "N processes coming and going in three ways: free, exit, SIGKILL" },
 	{ "hoard", verb_hoard, 2, 2, "devices|clients|files|channels|tsgs N", "has N of them" },
+	{ "alias", verb_alias, 2, 2, "CLIENT TSG",
+	  "has that TSG of another process under a handle of its own; sets its slice at a word" },
 	{ "noise", verb_noise, 1, 1, "N",
 	  "at a word, a compute TSG sets its timeslice N times, and is scheduled" },
 	{ "flood", verb_flood, 2, 2, "MS THREADS",
