@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "rm/agent.h"
+#include "wire/agent.h"
 #include "rm/way.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -15,7 +15,7 @@
 #include "basic/grow.h"
 #include "basic/sheet.h"
 #include "lib/priv.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 #include "rm/setting.h"
 #include "rm/way.h"
 #include "service/config.h"

@@ -16,7 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 
 #define LINES 128u
 #define VERSION 1u /* in the file's name: others do not meet */

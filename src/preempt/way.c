@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "gpusched/gpusched.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 #include "rm/way.h"
 
 #define AGENT_STARTS_MS 2000

@@ -94,7 +94,6 @@ struct gs_way {
 
 extern const struct gs_way gs_way_borrow;
 extern const struct gs_way gs_way_module; /* module.h */
-extern const struct gs_way gs_way_agent;  /* for a user without a daemon: src/lib/agents.c */
 
 /* The first that reaches it; borrowing where none does, which then says why. */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);

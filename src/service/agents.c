@@ -24,7 +24,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/process.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 #include "service/instance.h"
 #include "service/json.h"
 #include "service/launches.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agents.h - a daemon and the agents in programs: a page for each, which it tells in (rm/agent.h)
+ * agents.h - a daemon and the agents in programs: a page for each, which it tells in (wire/agent.h)
  */
 #ifndef GPUSCHED_SERVICE_AGENTS_H
 #define GPUSCHED_SERVICE_AGENTS_H

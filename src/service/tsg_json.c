@@ -6,7 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-#include "rm/agent.h"
+#include "wire/agent.h"
 #include "service/agents.h"
 #include "service/hardware.h"
 #include "service/instance.h"

@@ -28,7 +28,7 @@
 
 #include "basic/clock.h"
 #include "gpusched/hint.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 #include "rm/way.h"
 
 static int (*init)(unsigned int), (*create)(void **, unsigned int, int);

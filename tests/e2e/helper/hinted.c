@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "gpusched/hint.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 
 typedef int (*launch_fn)(void *, unsigned int, unsigned int, unsigned int, unsigned int,
 			 unsigned int, unsigned int, unsigned int, void *, void **, void **);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * way_agent.c - by the agent in the TSG's own program
+ * way.c - by the agent in the TSG's own program
  *
  * For users who have no daemon and may not borrow (ptrace_scope). No daemon, restore or guardian
  * takes it, since an agent may do as it likes: gs_way_of() does not offer it.
  */
-#include "rm/way.h"
+#include "wire/agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 #include <sys/un.h>
 
 #include "basic/cleanup.h"
-#include "rm/agent.h"
 
 #define ANSWER_MS 5000
 

@@ -6,8 +6,8 @@
  * own user and root. One message asks, one answers. Both sides are of one version: the agent
  * refuses others.
  */
-#ifndef GPUSCHED_RM_AGENT_H
-#define GPUSCHED_RM_AGENT_H
+#ifndef GPUSCHED_WIRE_AGENT_H
+#define GPUSCHED_WIRE_AGENT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
+#include "rm/way.h"
 
 #define GS_AGENT_MAGIC 0x47414731u /* "1GAG": raise with any change below */
 #define GS_AGENT_TSGS 64u          /* most TSGs of one answer */
@@ -111,4 +112,7 @@ int gs_agent_connect(pid_t pid);
 int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
 		 size_t size, int *ret_fd);
 
-#endif /* GPUSCHED_RM_AGENT_H */
+/* By the agent in the TSG's own program: for a user without a daemon (src/lib/agents.c). */
+extern const struct gs_way gs_way_agent;
+
+#endif /* GPUSCHED_WIRE_AGENT_H */

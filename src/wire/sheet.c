@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* agent_sheet.c - the agent's end of a daemon's page */
+/* sheet.c - the agent's end of a daemon's page */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "rm/agent.h"
+#include "wire/agent.h"
 
 #define ANSWER_MS 1000
 
