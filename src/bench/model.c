@@ -34,6 +34,19 @@ static void put_requests(int fd, const struct bench_program *p)
 			p->gap_us > 0 ? p->gap_us + LAUNCH_US : 0);
 }
 
+/* The MPS server that the programs of this side are clients of. */
+static void put_server(int fd, const struct bench_scheme *s, bool is_lc)
+{
+	const char *how = is_lc ? s->run_lc : s->run_be;
+	bool priority = s->mps == BENCH_MPS_PRIORITY || (how && !strcmp(how, "--share"));
+
+	if (s->mps == BENCH_NO_MPS && !how)
+		return;
+	dprintf(fd, "server = mps\npriority = %d\n", priority && !is_lc);
+	if (s->be_sm_percent && !is_lc)
+		dprintf(fd, "sm_pct = %u\n", s->be_sm_percent);
+}
+
 static void put_program(int fd, const char *name, const struct bench_program *p, unsigned int n,
 			const struct bench_scheme *s)
 {
@@ -41,6 +54,7 @@ static void put_program(int fd, const char *name, const struct bench_program *p,
 
 	dprintf(fd, "[process %s]\nclass = %s\nkind = %s\ncount = %u\n", name,
 		s->told ? name : "none", batch ? "be" : "lc", n);
+	put_server(fd, s, !strcmp(name, "lc"));
 	if (p->tokens)
 		put_tokens(fd, p);
 	else

@@ -352,10 +352,8 @@ static const char *program_absent(const struct bench_program *p, enum bench_mode
 
 static const char *mps_absent(const struct bench_scheme *s, enum bench_mode mode)
 {
-	if (s->mps == BENCH_NO_MPS && !s->run_be)
+	if ((s->mps == BENCH_NO_MPS && !s->run_be) || mode == BENCH_SIM)
 		return NULL;
-	if (mode == BENCH_SIM)
-		return "the model has no MPS";
 	return bench_in_path("nvidia-cuda-mps-control") ? NULL
 							: "there is no nvidia-cuda-mps-control";
 }

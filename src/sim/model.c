@@ -207,6 +207,19 @@ void sim_channel_free(struct sim_channel *ch)
 	touch(t);
 }
 
+int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
+		      unsigned int sm_pct)
+{
+	uint64_t places = (uint64_t)ch->tsg->eng->m->p.blocks_at_once * sm_pct / 100;
+
+	if (!client || priority > 1 || !places || sm_pct > 100)
+		return -EINVAL;
+	ch->client = client;
+	ch->priority = priority;
+	ch->most = places;
+	return 0;
+}
+
 void *sim_tsg_user(const struct sim_tsg *t)
 {
 	return t->user;

@@ -120,6 +120,13 @@ int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void
 void sim_tsg_free(struct sim_tsg *t); /* frees its channels; their work is dropped */
 int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
 void sim_channel_free(struct sim_channel *ch);
+/*
+ * @ch is that of client @client (not 0) of an MPS server, whose clients' channels are all in one TSG.
+ * Their kernels run side by side: priority 0 before 1, then in the order in which they came. A
+ * client gets @sm_pct of the GPU's block places at most. -EINVAL: out of range.
+ */
+int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
+		      unsigned int sm_pct);
 void *sim_tsg_user(const struct sim_tsg *t);
 struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch);
 

@@ -22,6 +22,7 @@ struct sim_item {
 	uint64_t rem;   /* ns until that wave ends */
 	uint64_t block_ns;
 	bool started;
+	uint64_t came; /* its turn among the work of an MPS server's clients */
 };
 
 struct sim_channel {
@@ -31,8 +32,10 @@ struct sim_channel {
 	unsigned int cap, head, n;
 	uint32_t context_id;
 	bool enabled;
-	uint64_t served; /* when it had block places last, as its TSG counts */
-	uint64_t round;  /* of the TSG's, in which it was asked */
+	unsigned int client, priority; /* of an MPS server; 0: of none */
+	uint64_t most;                 /* block places for it; 0: all */
+	uint64_t served;               /* when it had block places last, as its TSG counts */
+	uint64_t round;                /* of the TSG's, in which it was asked */
 };
 
 struct sim_tsg {
@@ -54,6 +57,7 @@ struct sim_tsg {
 	uint64_t contended, contended_told, waits, cuts, cut_waits, cut_wait;
 	bool cut; /* it waits since it was cut off */
 	uint64_t served, round;
+	uint64_t came; /* so much work of it has begun */
 };
 
 enum sim_phase {

@@ -4,6 +4,8 @@
  *
  * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
  * places: who has had none for longest comes first, and leaves the next one what it does not need.
+ * Among an MPS server's clients priority decides, then who came first. There the blocks of a wave end
+ * one by one as far as others see: they get its places some time before its end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,11 +63,50 @@ static void begin(struct sim_item *it, const struct sim_params *p)
 	}
 }
 
+/* Does it take what becomes free at once, though a part of it runs? It comes before somebody. */
+static bool comes_first(const struct sim_channel *ch)
+{
+	if (!ch->client || ch->priority)
+		return false;
+	for (const struct sim_channel *o = ch->tsg->channels; o; o = o->next)
+		if (o->priority && o->n)
+			return true;
+	return false;
+}
+
 static bool wants_places(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
 
-	return active(ch) && it->started && !it->setup && !it->cur && it->left;
+	return active(ch) && it->started && !it->setup && it->left &&
+	       (!it->cur || (it->w.kind == SIM_WORK_KERNEL && comes_first(ch)));
+}
+
+/* Another client's kernel has blocks to start. */
+static bool wanted_by_others(const struct sim_channel *ch)
+{
+	for (const struct sim_channel *o = ch->tsg->channels; o; o = o->next)
+		if (o->client != ch->client && wants_places(o))
+			return true;
+	return false;
+}
+
+/* How long before its end a wave gives its places to other clients. */
+static uint64_t slack_of(const struct sim_channel *ch)
+{
+	const struct sim_item *it = sim_head(ch);
+
+	if (!ch->client || it->w.kind != SIM_WORK_KERNEL)
+		return 0;
+	return it->block_ns * ch->tsg->eng->m->p.mps_overlap_pct / 100;
+}
+
+static bool comes_before(const struct sim_channel *a, const struct sim_channel *b)
+{
+	if (!a->client || !b->client)
+		return a->served < b->served;
+	return a->priority != b->priority ? a->priority < b->priority
+					  : sim_head(a)->came < sim_head(b)->came;
 }
 
 /* Of those that have blocks to start and were not asked in this round. */
@@ -74,22 +115,40 @@ static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 	struct sim_channel *next = NULL;
 
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
-		if (ch->round != t->round && wants_places(ch) &&
-		    (!next || ch->served < next->served))
+		if (ch->round != t->round && wants_places(ch) && (!next || comes_before(ch, next)))
 			next = ch;
 	return next;
 }
 
-static void give(struct sim_item *it, uint64_t *places, bool *copying)
+/* Places that others may not have: a wave's, until it is so near its end that they go on. */
+static uint64_t taken_by(const struct sim_channel *ch)
 {
+	const struct sim_item *it = sim_head(ch);
+
+	if (!active(ch) || !it->cur || it->w.kind != SIM_WORK_KERNEL)
+		return 0;
+	return it->rem <= slack_of(ch) && wanted_by_others(ch) ? 0 : it->cur;
+}
+
+static void give(struct sim_channel *ch, uint64_t *places, bool *copying)
+{
+	struct sim_item *it = sim_head(ch);
+	uint64_t most = ch->most ? ch->most - it->cur : *places, n;
+
+	most = most < *places ? most : *places;
 	if (it->w.kind == SIM_WORK_COPY) {
 		it->cur = *copying ? 0 : 1;
 		*copying = true;
 	} else if (it->w.kind == SIM_WORK_HOLD) {
 		it->cur = it->left; /* one thread: room for it is always found */
 	} else {
-		it->cur = it->left < *places ? it->left : *places;
-		*places -= it->cur;
+		/* what runs of it already is counted to the later wave */
+		n = it->left < most ? it->left : most;
+		it->left -= n;
+		it->cur += n;
+		it->rem = n ? it->block_ns : it->rem;
+		*places -= n;
+		return;
 	}
 	it->left -= it->cur;
 	it->rem = it->cur ? it->block_ns : 0;
@@ -102,25 +161,32 @@ static void assign(struct sim_tsg *t)
 	uint64_t places = p->blocks_at_once;
 	bool copying = false;
 	struct sim_channel *next;
+	uint64_t had;
 
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
 		struct sim_item *it = sim_head(ch);
 
 		if (!active(ch) || !it->cur)
 			continue;
-		if (it->w.kind == SIM_WORK_COPY)
-			copying = true;
-		else if (it->w.kind == SIM_WORK_KERNEL)
-			places -= it->cur < places ? it->cur : places;
+		copying |= it->w.kind == SIM_WORK_COPY;
 	}
-	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
-		if (active(ch) && !sim_head(ch)->started)
-			begin(sim_head(ch), p);
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		if (!active(ch) || sim_head(ch)->started)
+			continue;
+		begin(sim_head(ch), p);
+		sim_head(ch)->came = ++t->came;
+	}
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
+		uint64_t taken = taken_by(ch);
+
+		places -= taken < places ? taken : places;
+	}
 	t->round++;
 	while ((next = next_to_serve(t))) {
+		had = sim_head(next)->left;
 		next->round = t->round;
-		give(sim_head(next), &places, &copying);
-		if (sim_head(next)->cur)
+		give(next, &places, &copying);
+		if (sim_head(next)->left < had)
 			next->served = ++t->served;
 	}
 }
@@ -140,10 +206,19 @@ static struct sim_channel *single(const struct sim_tsg *t)
 	return one;
 }
 
-/* Waves that an item alone on the GPU still has to start. */
-static uint64_t waves(const struct sim_tsg *t, const struct sim_item *it)
+static uint64_t width_of(const struct sim_channel *ch)
 {
-	uint64_t width = it->w.kind == SIM_WORK_COPY ? 1 : t->eng->m->p.blocks_at_once;
+	if (sim_head(ch)->w.kind == SIM_WORK_COPY)
+		return 1;
+	return ch->most ? ch->most : ch->tsg->eng->m->p.blocks_at_once;
+}
+
+/* Waves that an item alone on the GPU still has to start. */
+static uint64_t waves(const struct sim_channel *ch)
+{
+	const struct sim_item *it = sim_head(ch);
+	const struct sim_tsg *t = ch->tsg;
+	uint64_t width = width_of(ch);
 
 	if (t->eng->phase == SIM_PHASE_DRAIN && t->left_in == SIM_CTA)
 		return 0;
@@ -157,7 +232,7 @@ static uint64_t boundary(const struct sim_tsg *t)
 
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next) {
 		const struct sim_item *it = sim_head(ch);
-		uint64_t d;
+		uint64_t d, slack;
 
 		if (!active(ch))
 			continue;
@@ -167,6 +242,9 @@ static uint64_t boundary(const struct sim_tsg *t)
 			d = it->rem;
 		else
 			continue;
+		slack = it->setup ? 0 : slack_of(ch);
+		if (slack && d > slack && wanted_by_others(ch))
+			d -= slack;
 		if (d < min)
 			min = d;
 	}
@@ -199,11 +277,11 @@ static uint64_t skip_waves(struct sim_tsg *t, uint64_t ns)
 
 	if (!it || it->setup || !it->cur || it->w.kind == SIM_WORK_HOLD || ns < it->rem)
 		return 0;
-	width = it->w.kind == SIM_WORK_COPY ? 1 : t->eng->m->p.blocks_at_once;
+	width = width_of(ch);
 	n = (ns - it->rem) / it->block_ns;
 	if (n > it->left / width)
 		n = it->left / width;
-	if (it->cur != width || !waves(t, it))
+	if (it->cur != width || !waves(ch))
 		return 0;
 	it->left -= n * width;
 	return n * it->block_ns;
@@ -247,7 +325,7 @@ uint64_t sim_work_next(const struct sim_tsg *t)
 	if (ch && sim_head(ch)->w.kind != SIM_WORK_HOLD) {
 		const struct sim_item *it = sim_head(ch);
 
-		if (__builtin_mul_overflow(waves(t, it), it->block_ns, &d))
+		if (__builtin_mul_overflow(waves(ch), it->block_ns, &d))
 			return SIM_NEVER;
 		return after(after(d, it->setup + (it->cur ? it->rem : 0)), m->now);
 	}

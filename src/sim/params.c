@@ -39,6 +39,7 @@ static const struct key keys[] = {
 	{ "gpu", "queue_depth", NUMBER, FIELD(queue_depth), 1, 1e6, "1024" },
 	{ "gpu", "kernel_gap_us", NS_FROM_US, FIELD(kernel_gap_ns), 0, US, "2.3" },
 	{ "gpu", "hold_poll_us", NS_FROM_US, FIELD(hold_poll_ns), 0.1, US, "5" },
+	{ "gpu", "mps_overlap_pct", NUMBER, FIELD(mps_overlap_pct), 0, 90, "19" },
 	{ "round", "default_timeslice_us", NUMBER, FIELD(default_timeslice_us), 1, 1e8, "1024" },
 	{ "round", "default_preempt_mode", NUMBER, FIELD(default_preempt_mode), 0, 2, "2" },
 	{ "round", "interleave_honoured", BOOL, FIELD(interleave_honoured), 0, 0, "no" },

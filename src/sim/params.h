@@ -35,7 +35,10 @@ struct sim_params {
 	uint64_t copy_bytes_per_us;
 	unsigned int queue_depth;
 	uint64_t kernel_gap_ns; /* between two kernels of a channel */
-	uint64_t hold_poll_ns;  /* how often a HOLD that runs is asked whether it is released */
+	/* blocks of a wave do not end together: other clients of an MPS server get their places
+	 * after so much less of a block's time */
+	unsigned int mps_overlap_pct;
+	uint64_t hold_poll_ns; /* how often a HOLD that runs is asked whether it is released */
 	/* the host's side of a launch: fixed part, and the mean of an exponential tail on the way
 	 * back */
 	uint64_t launch_ns, notice_ns, notice_tail_ns;

@@ -33,7 +33,7 @@ enum sim_arrivals {
 };
 enum sim_hold { SIM_HOLD_NONE, SIM_HOLD_HINT_ONE, SIM_HOLD_HINT, SIM_HOLD_REQUEST };
 
-/* A group of equal processes, one TSG each. */
+/* A group of equal processes, one TSG each but where they are clients of a server. */
 struct sim_group {
 	char name[SIM_NAME_LEN], class_name[GPUSCHED_CLASS_NAME_LEN];
 	unsigned int count, gpu;
@@ -59,6 +59,9 @@ struct sim_group {
 	unsigned int weight;
 	uint64_t deadline_us, cgroup_id, job; /* job 0: not known */
 	unsigned int uid;
+	/* "": a TSG of its own; else its processes are clients of the MPS server of this name */
+	char server[SIM_NAME_LEN];
+	unsigned int priority, sm_pct; /* with a server: CUDA_MPS_CLIENT_PRIORITY, SMs at most */
 };
 
 /* What policies are told of a TSG: what the stock host knows too, or all that the model knows. */

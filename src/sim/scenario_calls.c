@@ -36,12 +36,24 @@ static const enum sim_call calls[GS_RM_OP_MAX] = {
 	[GS_RM_RESUME] = SIM_CALL_ENABLE,
 };
 
+/* A server's clients are suspended with it. */
+static void enable_all(struct sim_proc *p, bool on)
+{
+	struct sim_sim *x = p->sim;
+
+	for (size_t i = 0; i < x->nprocs; i++) {
+		if (x->procs[i].host != p || !x->procs[i].alive)
+			continue;
+		sim_channel_enable(x->procs[i].work, on);
+		sim_channel_enable(x->procs[i].hold, on);
+	}
+}
+
 void sim_set_runnable(struct sim_proc *p, bool on)
 {
 	if (p->is.runnable == on)
 		return;
-	sim_channel_enable(p->work, on);
-	sim_channel_enable(p->hold, on);
+	enable_all(p, on);
 	p->is.runnable = on;
 	sim_sight_settings(p);
 	if (on)
@@ -167,7 +179,7 @@ static void let_go(struct sim_sim *x)
 	for (size_t i = 0; i < x->nprocs; i++) {
 		struct sim_proc *p = &x->procs[i];
 
-		if (!p->alive || !(p->rec.flags & GPUSCHED_TSG_GATED) ||
+		if (!sim_has_record(p) || !(p->rec.flags & GPUSCHED_TSG_GATED) ||
 		    (p->rec.flags & GPUSCHED_TSG_HELD))
 			continue;
 		p->rec.flags = GPUSCHED_TSG_SCHEDULED;
@@ -214,7 +226,7 @@ void sim_look_all(struct sim_sim *x)
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->nprocs; i++)
-		if (x->procs[i].alive)
+		if (sim_has_record(&x->procs[i]))
 			x->recs[n++] = as_engine_knows(&x->procs[i]);
 	if (gs_core_look_all(x->core, x->recs, n, core_now(x), carry_out, x) < 0)
 		gs_fail(&x->err, -ENOMEM, "out of memory");

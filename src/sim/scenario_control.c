@@ -272,7 +272,7 @@ static void do_round(struct sim_sim *x)
 	for (size_t i = 0; i < x->nprocs; i++) {
 		struct sim_proc *p = &x->procs[i];
 
-		if (p->alive)
+		if (sim_has_record(p))
 			refresh(p);
 		p->wanted = p->rec.task.want;
 	}
@@ -281,7 +281,7 @@ static void do_round(struct sim_sim *x)
 		struct sim_proc *p = &x->procs[i];
 
 		changed |= memcmp(&p->wanted, &p->rec.task.want, sizeof(p->wanted)) != 0;
-		if (p->alive || r < 0)
+		if (sim_has_record(p) || r < 0)
 			after_call(x, r, p);
 	}
 	if (changed && x->policy)
@@ -331,7 +331,7 @@ static void act_on(struct sim_proc *p, const struct sim_action *a)
 static void act(struct sim_sim *x, const struct sim_action *a)
 {
 	for (size_t i = 0; i < x->nprocs; i++)
-		if (x->procs[i].alive &&
+		if (sim_has_record(&x->procs[i]) &&
 		    sim_target_matches(a->target, x->procs[i].g, x->procs[i].index))
 			act_on(&x->procs[i], a);
 }
@@ -342,7 +342,7 @@ static size_t next_in_rotation(const struct sim_sim *x)
 		size_t i = (x->rotate_at + n) % x->nprocs;
 		const struct sim_proc *p = &x->procs[i];
 
-		if (p->alive && sim_target_matches(x->s->rotate.target, p->g, p->index))
+		if (sim_has_record(p) && sim_target_matches(x->s->rotate.target, p->g, p->index))
 			return i;
 	}
 	return x->rotate_at;

@@ -76,6 +76,9 @@ static const struct key group_keys[] = {
 	{ "hold_limit_us", DOUBLE, G(hold_limit_us), 1, 1e8 },
 	{ "sync", YESNO, G(sync) },
 	{ "uid", UINT, G(uid), 0, 4e9 },
+	{ "server", TEXT, G(server) },
+	{ "priority", UINT, G(priority), 0, 1 },
+	{ "sm_pct", UINT, G(sm_pct), 1, 100 },
 	{ "in_flight", UINT, G(in_flight), 1, 64 },
 	{ "start_s", DOUBLE, G(start_s), 0, 86400 },
 	{ "start_step_s", DOUBLE, G(start_step_s), 0, 86400 },
@@ -225,6 +228,7 @@ static struct sim_group *find_group(struct loading *l, const char *name)
 	g->fill_pct = 100;
 	g->kernels = 1;
 	g->burst = 1;
+	g->sm_pct = 100;
 	g->in_flight = 4;
 	g->hold_limit_us = 2000;
 	g->prep_us = 300;
@@ -462,6 +466,14 @@ static int validate_group(const struct sim_scenario *s, struct sim_group *g, str
 	if (g->block_us > g->kernel_us)
 		return gs_fail(err, -EINVAL, "[process %s] block_us is longer than kernel_us",
 			       g->name);
+	if (!g->server[0] && (g->priority || g->sm_pct != 100))
+		return gs_fail(err, -EINVAL, "[process %s]: priority and sm_pct need a server",
+			       g->name);
+	if (g->server[0] && (g->stop_s || g->spread || g->suspended))
+		return gs_fail(
+			err, -EINVAL,
+			"[process %s]: a client of a server has no stop_s, spread or suspended",
+			g->name);
 	if (g->kind == SIM_KIND_LC && !g->gap_us)
 		return gs_fail(err, -EINVAL, "[process %s] of kind lc needs gap_us", g->name);
 	if (g->gpu >= s->gpus)

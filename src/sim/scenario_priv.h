@@ -17,6 +17,8 @@ struct sim_proc {
 	struct sim_process_result *res;
 	unsigned int index, gpu;
 	bool alive;
+	/* whose TSG it works in: itself, or the first process of its MPS server */
+	struct sim_proc *host;
 	struct sim_tsg *tsg;
 	struct sim_channel *work, *hold;
 	uint64_t rng;
@@ -42,6 +44,12 @@ struct sim_proc {
 	/* its last launch, the last before the log's period that this was in, and what was told */
 	uint64_t launch_ns, launch_before, launch_told;
 };
+
+/* A client of another's server has no TSG of its own to be seen or set. */
+static inline bool sim_has_record(const struct sim_proc *p)
+{
+	return p->alive && p->host == p;
+}
 
 enum sim_event_type {
 	SIM_EV_START,

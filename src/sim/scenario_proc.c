@@ -40,9 +40,9 @@ static void submit_kernel(struct sim_proc *p)
 	};
 
 	submit(p, p->work, &w);
-	p->rec.task.launches++;
-	p->rec.task.last_launch_ns = now_of(p);
-	sim_control_launch(p, 1);
+	p->host->rec.task.launches++;
+	p->host->rec.task.last_launch_ns = now_of(p);
+	sim_control_launch(p->host, 1);
 }
 
 static bool flag_is_set(void *arg)
@@ -263,8 +263,33 @@ static void shape_kernel(struct sim_proc *p)
 
 	if (places < 1)
 		places = 1;
-	p->wave_places = whole * (uint64_t)places;
-	p->block_ns = sim_us(p->g->kernel_us / (double)whole);
+	/* fewer SMs: fewer blocks at once, which stand for as much work */
+	p->wave_places = whole * (uint64_t)(places * p->g->sm_pct / 100);
+	p->block_ns = sim_us(p->g->kernel_us / (double)whole * 100 / p->g->sm_pct);
+}
+
+/* A TSG of its own, or that of its server's first client. */
+static int make_channels(struct sim_proc *p)
+{
+	struct sim_sim *x = p->sim;
+	uint32_t n = (uint32_t)(p - x->procs) + 1;
+	int r = 0;
+
+	if (p->host == p)
+		r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR, p, &p->tsg);
+	else
+		p->tsg = p->host->tsg;
+	if (r >= 0)
+		r = sim_channel_new(p->tsg, n, &p->work);
+	if (r >= 0)
+		r = sim_channel_new(p->tsg, n, &p->hold);
+	if (r >= 0 && p->g->server[0])
+		r = sim_channel_share(p->work, n, p->g->priority, p->g->sm_pct);
+	if (r >= 0 && p->host != p && !p->host->is.runnable) {
+		sim_channel_enable(p->work, false);
+		sim_channel_enable(p->hold, false);
+	}
+	return r;
 }
 
 int sim_proc_start(struct sim_proc *p)
@@ -273,19 +298,17 @@ int sim_proc_start(struct sim_proc *p)
 	uint64_t begin;
 	int r;
 
-	r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR, p, &p->tsg);
-	if (r >= 0)
-		r = sim_channel_new(p->tsg, (uint32_t)(p - x->procs) + 1, &p->work);
-	if (r >= 0)
-		r = sim_channel_new(p->tsg, (uint32_t)(p - x->procs) + 1, &p->hold);
+	r = make_channels(p);
 	if (r < 0)
 		return r;
 	p->alive = true;
 	shape_kernel(p);
-	sim_control_new(p);
-	if (p->denied)
+	if (p->host == p)
+		sim_control_new(p);
+	if (p->host->denied)
 		return 0;
-	sim_tsg_schedule(p->tsg, true);
+	if (p->host == p)
+		sim_tsg_schedule(p->tsg, true);
 	begin = now_of(p) + sim_us(p->g->begin_s * 1e6);
 	p->next_arrival = begin;
 	if (p->g->kind == SIM_KIND_LC) {
@@ -302,7 +325,7 @@ void sim_proc_count_from_here(struct sim_proc *p)
 {
 	struct sim_tsg_state s;
 
-	if (!p->alive)
+	if (!p->alive || p->host != p)
 		return;
 	sim_tsg_state(p->tsg, &s);
 	p->base_gpu_time = s.gpu_time_ns;
@@ -320,16 +343,18 @@ void sim_proc_finish(struct sim_proc *p)
 
 	if (!p->alive)
 		return;
+	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
+	r->is = p->host->is;
+	if (p->host != p) /* what the GPU did is its server's */
+		return;
 	sim_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;
 	r->switches = s.context_switches - p->base_switches;
 	r->all = s;
 	sim_sight_sums(p, &r->account, &r->account_of_log);
 	r->launches = p->rec.task.launches - p->base_launches;
-	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
 	if (!p->is.runnable)
 		r->suspended_ns += now_of(p) - p->suspended_since;
-	r->is = p->is;
 }
 
 void sim_proc_stop(struct sim_proc *p)

@@ -13,11 +13,21 @@
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
+/* Whose channel it is, of the clients of @host's server. */
+static struct sim_proc *client_of(struct sim_sim *x, struct sim_proc *host,
+				  const struct sim_channel *ch)
+{
+	for (size_t i = 0; i < x->nprocs; i++)
+		if (x->procs[i].host == host && x->procs[i].work == ch)
+			return &x->procs[i];
+	return host;
+}
+
 static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
 {
-	struct sim_tsg *t = sim_channel_tsg(ch);
+	struct sim_proc *p = sim_tsg_user(sim_channel_tsg(ch));
 
-	sim_proc_done(sim_tsg_user(t), ch);
+	sim_proc_done(p->g->server[0] ? client_of(user, p, ch) : p, ch);
 }
 
 /* For a timeline; nothing without one. */
@@ -100,6 +110,15 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 	sim_model_advance(x->m, x->end_ns);
 }
 
+/* The first of @n processes before @p whose server is @p's on its GPU; @p itself: it is the first. */
+static struct sim_proc *host_of(struct sim_sim *x, struct sim_proc *p, size_t n)
+{
+	for (size_t i = 0; i < n && p->g->server[0]; i++)
+		if (!strcmp(x->procs[i].g->server, p->g->server) && x->procs[i].gpu == p->gpu)
+			return &x->procs[i];
+	return p;
+}
+
 static int make_processes(struct sim_sim *x)
 {
 	const struct sim_scenario *s = x->s;
@@ -129,6 +148,7 @@ static int make_processes(struct sim_sim *x)
 			p->res->group = g;
 			p->res->index = k;
 			p->res->gpu = p->gpu;
+			p->host = host_of(x, p, n);
 			p->start_ns = sim_us((g->start_s + k * g->start_step_s) * 1e6);
 			p->stop_ns = g->stop_s ? sim_us(g->stop_s * 1e6) : UINT64_MAX;
 		}

@@ -79,7 +79,7 @@ static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 		struct sim_proc *p = &x->procs[i];
 		uint64_t ns = p->launch_ns <= until ? p->launch_ns : p->launch_before;
 
-		if (p->gpu != gpu || !p->alive || ns == p->launch_told)
+		if (p->gpu != gpu || !sim_has_record(p) || ns == p->launch_told)
 			continue;
 		p->launch_told = ns;
 		gs_turns_launched(x->sights[gpu].turns, p->rec.task.id, ns);
@@ -163,7 +163,7 @@ int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 	const struct sim_proc *p;
 	int r;
 
-	if (!id || id > x->nprocs || !x->procs[id - 1].alive)
+	if (!id || id > x->nprocs || !sim_has_record(&x->procs[id - 1]))
 		return -ENOENT;
 	p = &x->procs[id - 1];
 	r = gs_facts_of(read_log(x, p->gpu), id, NULL, NULL, ret);

@@ -14,8 +14,8 @@ row() { # LOAD SCHEME FILTER: of the rows in $rows
 
 list=$("$gpusched" bench --list --gpu sim --json)
 ge "$(jq -s 'map(select(.kind == "load")) | length' <<<"$list")" 18 "loads are listed"
-is "$(jq -r 'select(.name == "mps") | .absent' <<<"$list")" "the model has no MPS" \
-	"a scheme that is not here is listed with the reason"
+is "$(jq -rs 'map(select(.name | IN("mps", "mps-prio", "mps-75", "pool", "share")) | .absent) | @json' <<<"$list")" \
+	"[null,null,null,null,null]" "the model has every setting of MPS"
 is "$(jq -r 'select(.name == "graph") | .absent' <<<"$list")" "PyTorch runs on a real GPU only" "a load likewise"
 exits 2 "an unknown load is refused" "$gpusched" bench --gpu sim --load a-9be
 exits 2 "the model has one GPU" "$gpusched" bench --gpu sim --gpus 2
@@ -38,7 +38,14 @@ ge "$(row a-3be slices .lost_pct)" 15 "which is lost in switches"
 ge "$(row a-1be be-alone '.be_rate')" 980 "the BE alone"
 is "$(row a-1be be-alone '[.lc_p50_us, .failed] | @json')" "[null,null]" "has no latency, and that is no failure"
 is "$(row a-1be alone '.be_rate')" null "there is no BE where the LC is alone"
-is "$(row a-1be mps '[.absent, .lc_p50_us] | @json')" '["the model has no MPS",null]' "what is absent has no figures"
+ge "$(row a-3be mps .lc_p50_us)" "$(row a-3be mps-prio '.lc_p50_us * 2')" "client priority helps where several BE share a server"
+ge "$(row a-3be mps-prio '.be_share_of_default')" 1.05 "programs side by side get more done than by turns"
+le "$(row a-1be mps-75 '.be_rate')" 800 "a BE that may use 75 % of the SMs does as much less"
+le "$(row a-3be pool .lc_p99_us)" 450 "an LC beside a pool waits for one switch"
+is "$(row a-3be share '.lc_p50_us > 400')" true "an LC in the BE's server waits for their blocks"
+absent=$("$gpusched" bench --gpu sim --quick --json --load memory-be --scheme default)
+is "$(jq -r '[.absent, .lc_p50_us] | @json' <<<"$absent")" '["the model has no memory bandwidth",null]' \
+	"what is absent has no figures"
 is "$(row half-be lcbe .load)" "" "a load that is not core is measured under few schemes"
 ge "$(row half-be default .be_rate)" 400 "a BE that rests counts its kernels"
 

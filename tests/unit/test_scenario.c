@@ -660,6 +660,48 @@ static void pieces_are_timed(void **state)
 			 8.0 * (double)r->processes[0].nlatency) <= 8);
 }
 
+#define IN_SERVER(priority) "server = s\npriority = " priority "\n"
+
+static double of(const char *text, const char *name)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(text);
+	CLEANUP(sim_result_freep) struct sim_result *r = run(s);
+
+	return metric(r, name);
+}
+
+/* Clients of an MPS server run side by side, in one TSG that nobody switches to and fro. */
+static void clients_share_a_server(void **state)
+{
+	static const char three[] = HEAD LC IN_SERVER("0") BE "count = 3\n" IN_SERVER("0");
+	static const char first[] = HEAD LC IN_SERVER("0") BE "count = 3\n" IN_SERVER("1");
+
+	assert_true(of(three, "lc.p50_us") > 1500); /* two kernels of others come before it */
+	assert_true(of(first, "lc.p50_us") < 700);
+	assert_true(of(first, "be.rate") > 1100);
+	assert_true(of(first, "lc.switches") + of(first, "be.switches") <= 1);
+	assert_true(of(first, "be[2].rate") > 300);
+}
+
+static void a_cap_is_kept(void **state)
+{
+	static const char half[] = HEAD BE "server = s\nsm_pct = 50\n";
+
+	assert_true(fabs(of(half, "be.rate") - 500) < 10);
+	refused(HEAD BE "sm_pct = 50\n", "server");
+	refused(HEAD BE "priority = 1\n", "server");
+	refused(HEAD BE "server = s\nstop_s = 1\n", "stop_s");
+}
+
+/* Suspending the server's TSG stops every client. */
+static void a_server_is_suspended_whole(void **state)
+{
+	static const char text[] = HEAD "warmup_s = 1.5\n" BE "count = 3\nserver = s\n"
+					"[actions]\nat_ms = 1000\ntarget = be[0]\ndo = suspend\n";
+
+	assert_true(of(text, "be.rate") < 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -672,6 +714,9 @@ int main(void)
 		cmocka_unit_test(arrivals_follow_the_name),
 		cmocka_unit_test(bursty_arrivals_queue),
 		cmocka_unit_test(pieces_are_timed),
+		cmocka_unit_test(clients_share_a_server),
+		cmocka_unit_test(a_cap_is_kept),
+		cmocka_unit_test(a_server_is_suspended_whole),
 		cmocka_unit_test(actions_act),
 		cmocka_unit_test(rotation_leaves_one_runnable),
 		cmocka_unit_test(processes_come_and_go),
