@@ -13,6 +13,7 @@
 #include "table/classes.h"
 #include "table/events.h"
 #include "table/procs.h"
+#include "table/started.h"
 
 /* ---- what CUDA does -------------------------------------------------------------------------- */
 
@@ -163,6 +164,23 @@ static void test_mig_engines(void **state)
 }
 
 /* A name of its own choice does not make a process an MPS server, the entry in the table does. */
+/* The same as /proc says, in full, and as long as the process has not been waited for. */
+static void test_started(void **state)
+{
+	uint64_t ns = 0;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	assert_int_equal(gs_started(getpid(), &ns), 0);
+	assert_true(gs_start_same(ns, gs_proc_start_ns(getpid())));
+	assert_int_equal(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
+	assert_int_equal(gs_started(child, &ns), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(gs_started(child, &ns), -ESRCH);
+	assert_int_equal(gs_started(0, &ns), -ESRCH);
+}
+
 static void test_mps_server(void **state)
 {
 	struct gpusched_proc proc;
@@ -705,6 +723,7 @@ int main(void)
 		T(test_gpu_index),
 		T(test_mig),
 		T(test_mig_engines),
+		T(test_started),
 		T(test_mps_server),
 		T(test_mps_executable),
 		T(test_client_free),
