@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
@@ -78,6 +79,35 @@ int gs_lock_overtake(int *ret_fd, struct gs_error *err)
 				 "somebody else acts in place of a daemon that does not answer: "
 				 "try again in a moment")
 		       : r;
+}
+
+static bool is_same(int fd, const struct stat *st)
+{
+	struct stat other;
+
+	return fd >= 0 && !fstat(fd, &other) && other.st_ino == st->st_ino &&
+	       other.st_dev == st->st_dev;
+}
+
+int gs_lock_table(int *inout_fd, struct gs_error *err)
+{
+	CLEANUP_FD int fd = open(gs_env()->bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	/* no table yet; or others could hold it, who may open it */
+	if (fd < 0 || fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
+		return 0;
+	if (is_same(*inout_fd, &st))
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return gs_fail(err, errno == EWOULDBLOCK ? -EBUSY : -errno,
+			       "another gpusched acts on the table in %s, though its socket is not "
+			       "at %s: stop it first",
+			       gs_env()->bpffs, gs_env()->socket);
+	if (*inout_fd >= 0)
+		close(*inout_fd);
+	*inout_fd = TAKE_FD(fd);
+	return 0;
 }
 
 /* Who holds it wrote its pid there. */

@@ -152,8 +152,8 @@ struct gs_service {
 	bool launching_ends;                     /* no other one will be */
 	bool launches_asked;                     /* a person wants them counted */
 	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */
-	int lock_fd;
-	sd_event *event; /* NULL: read-only, or not open yet */
+	int lock_fd, table_fd; /* of the instance, and of its table: gs_lock_*() */
+	sd_event *event;       /* NULL: read-only, or not open yet */
 	sd_event_source *beat, *sweep, *look, *happened;
 	sd_event_source *reads, *events, *results, *due, *ticks, *guardian_ended;
 	sd_event_source *round, *launch_again;

@@ -371,8 +371,12 @@ static int start(struct gs_service *s, struct gs_error *err)
 	r = gs_config_classes(s->config, &s->classes, err);
 	if (!r)
 		r = s->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
+	if (!r && !s->opts.read_only) /* first: opening it may upgrade it */
+		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = open_table(s, &fresh, err);
+	if (!r && !s->opts.read_only)
+		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = read_machine(s, fresh, err);
 	if (!r)
@@ -404,7 +408,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 		return gs_fail(err, -ENOMEM, "out of memory");
 	s->config = config;
 	s->opts = *opts;
-	s->lock_fd = -1;
+	s->lock_fd = s->table_fd = -1;
 	gs_service_observe(s);
 	r = start(s, err);
 	if (r) {
@@ -504,5 +508,7 @@ void gs_service_free(struct gs_service *s)
 	free(s->last_exit.dump);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
+	if (s->table_fd >= 0)
+		close(s->table_fd);
 	free(s);
 }
