@@ -16,9 +16,11 @@
 #include "basic/grow.h"
 #include "basic/log.h"
 #include "service/errand.h"
-#include "service/events.h"
+#include "service/settle.h"
 #include "service/instance.h"
+#include "service/looking.h"
 #include "service/loop.h"
+#include "service/sweeping.h"
 #include "taps/taps.h"
 
 #define START_NS (2 * NS_PER_S)
@@ -99,7 +101,7 @@ static void end_trip(struct gs_service *s)
 	if (!t->rest)
 		s->adopting.next_ns = now + (pause < PAUSE_MIN_NS ? PAUSE_MIN_NS : pause);
 	if (t->n)
-		gs_loop_sweep_in(s, NS_PER_S);
+		gs_sweep_in(s, NS_PER_S);
 	gs_errand_unref(&t->errand);
 	plan(s);
 }

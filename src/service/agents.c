@@ -26,7 +26,6 @@
 #include "process/process.h"
 #include "wire/agent.h"
 #include "service/instance.h"
-#include "service/json.h"
 #include "service/launches.h"
 #include "table/started.h"
 
@@ -505,19 +504,19 @@ void gs_agents_by_class(const struct gs_service *s, uint64_t *inout)
 		inout[i] += s->agents->by_class[i];
 }
 
-void gs_agents_json(const struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
+bool gs_agents_told(const struct gs_service *s, const struct gpusched_tsg *rec,
+		    struct gs_agent_facts *ret, bool *ret_counted)
 {
 	const struct agent *one = s ? find(s->agents, (pid_t)rec->task.pid) : NULL;
-	struct gs_agent_facts told = { 0 };
-	bool counted;
 
 	if (!one || rec->task.kind != GPUSCHED_KIND_COMPUTE)
-		return;
-	told.hints = one->sheet->hints;
-	told.holds = one->sheet->holds;
-	told.held_ns = one->sheet->held_ns;
-	told.deadline_us = one->sheet->deadline_us;
-	counted = !(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) &&
-		  gs_agents_launches(s, rec, &told.launches);
-	gs_told_json(&told, counted, o);
+		return false;
+	*ret = (struct gs_agent_facts){ 0 };
+	ret->hints = one->sheet->hints;
+	ret->holds = one->sheet->holds;
+	ret->held_ns = one->sheet->held_ns;
+	ret->deadline_us = one->sheet->deadline_us;
+	*ret_counted = !(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) &&
+		       gs_agents_launches(s, rec, &ret->launches);
+	return true;
 }

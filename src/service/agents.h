@@ -5,14 +5,15 @@
 #ifndef GPUSCHED_SERVICE_AGENTS_H
 #define GPUSCHED_SERVICE_AGENTS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "gpusched/abi.h"
 
+struct gs_agent_facts;
 struct gs_engine_call;
 struct gs_service;
+struct gpusched_tsg;
 
 /*
  * How much of any second a process's pre-switches may take, which had the GPU for @before_ns in all
@@ -55,7 +56,8 @@ bool gs_agents_launches(const struct gs_service *s, const struct gpusched_tsg *r
 			uint64_t *ret_launches);
 /* Adds what agents told to @inout, GPUSCHED_MAX_CLASSES of them by class id. */
 void gs_agents_by_class(const struct gs_service *s, uint64_t *inout);
-/* What its agent told of a compute TSG's process, into its object; nothing where there is none. */
-void gs_agents_json(const struct gs_service *s, const struct gpusched_tsg *rec, json_t *o);
+/* What its agent told of a compute TSG's process; false: nothing. @ret_counted: its launches, too. */
+bool gs_agents_told(const struct gs_service *s, const struct gpusched_tsg *rec,
+		    struct gs_agent_facts *ret, bool *ret_counted);
 
 #endif /* GPUSCHED_SERVICE_AGENTS_H */

@@ -7,7 +7,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "service/errand.h"
-#include "service/events.h"
+#include "service/settle.h"
 #include "service/hardware.h"
 #include "service/instance.h"
 

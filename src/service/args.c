@@ -138,7 +138,7 @@ static void print_settings(FILE *out)
 				  gs_setting_choice(GS_BIT(i), choice), "");
 }
 
-static void print_declared(FILE *out, const struct gs_arg *a)
+void gs_arg_print(FILE *out, const struct gs_arg *a)
 {
 	static const char *const types[] = { [GS_ARG_TEXT] = "string",
 					     [GS_ARG_TARGET] = "target",
@@ -156,16 +156,4 @@ static void print_declared(FILE *out, const struct gs_arg *a)
 	else
 		snprintf(range, sizeof(range), "%s", types[a->type]);
 	print_arg(out, a->name, a->needed, range, a->help);
-}
-
-void gs_verbs_print(FILE *out)
-{
-	for (const struct gs_verb *v = gs_verbs; v < gs_verbs + gs_nverbs; v++) {
-		fprintf(out, "%-18s %s\n", v->name,
-			v->flags & GS_VERB_ROOT    ? "root"
-			: v->flags & GS_VERB_OWNER ? "owner or root"
-						   : "anyone");
-		for (const struct gs_arg *a = v->args; a < v->args + GS_ARGS_MAX && a->name; a++)
-			print_declared(out, a);
-	}
 }

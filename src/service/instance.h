@@ -193,6 +193,7 @@ struct gs_service {
 	struct gs_aliases aliases;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
+	bool watched;  /* somebody watches: it is worth while to make events for people */
 	unsigned int next_token;
 	struct gs_audit audit;
 	struct gs_saved saved;
@@ -217,9 +218,6 @@ static inline void gs_count(struct gs_service *s, enum gs_service_counter c)
 
 /* Who is told of what: observed.c has the table. */
 void gs_service_observe(struct gs_service *s);
-
-/* One listens on the socket, whether it answers or not. */
-bool gs_service_has_daemon(void);
 
 /* Says whose TSGs fill a table that is full; costs one read of a counter when it is not. */
 void gs_full_check(struct gs_service *s);

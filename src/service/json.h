@@ -21,6 +21,15 @@ void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json
 json_t *gs_settings_json(const struct gpusched_settings *set);
 json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev);
 json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call);
+/* Into @o: what an event or a call says beside when, of whom and which it is. */
+void gs_event_put_arguments(struct gs_service *s, const struct gpusched_event *ev, json_t *o);
+void gs_call_put_arguments(const struct gs_engine_call *call, json_t *o);
+void gs_json_put_handle(json_t *o, const char *key, uint32_t handle);
+void gs_json_put_comm(json_t *o, const char comm[GPUSCHED_COMM_LEN]);
+void gs_json_put_gpu(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o);
+/* Adds the words of each reason in @why, 1 << enum gs_overrule. */
+#define GS_REASON_LEN 640 /* for all of them together */
+void gs_overrules_text(uint32_t why, char *text, size_t size);
 json_t *gs_stats_json(struct gs_service *s, struct gs_error *err);
 /* The same in OpenMetrics, and what else does not grow with the TSGs. */
 void gs_stats_text(struct gs_service *s, FILE *f);

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "process/reader.h"
 #include "table/table.h"
 
 struct gs_errand;
@@ -21,11 +22,13 @@ bool gs_service_launches_trusted(const struct gs_service *s);
 json_t *gs_service_launches_refused(const struct gs_service *s);
 /* When nobody wants it any more counting ends, by an errand, and probes go where they may. */
 void gs_service_launches_update(struct gs_service *s);
+int gs_service_launches_start(struct gs_service *s);
+/* As an observer: after events, late answers, and where events may have been lost. */
+void gs_service_launches_met(struct gs_service *s, pid_t pid);
+void gs_service_launches_answered(struct gs_service *s, enum gs_reader_what what, pid_t pid);
 void gs_service_launches_event(struct gs_service *s, const struct gpusched_event *ev);
 /* After each look at a process: what is to be probed is, by one errand after the other. */
 void gs_service_launches_go_on(struct gs_service *s);
-/* The time of gs_launches_due() has come. */
-void gs_service_launches_again(struct gs_service *s);
 /* That by which counting ends just now: none begins before it is over. NULL: it does not end. */
 struct gs_errand *gs_service_launches_ending(const struct gs_service *s);
 /* Counting ends. It waits for the errand that is under way, but not for ever. */

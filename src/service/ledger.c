@@ -10,7 +10,6 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/cgroup.h"
-#include "service/errand.h"
 #include "service/json.h"
 #include "service/ledger_priv.h"
 #include "service/records.h"
@@ -45,82 +44,7 @@ static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
 	return p;
 }
 
-/* ---- what was done since ---------------------------------------------------------------------- */
-
-static void add(uint64_t *sum, uint64_t now, uint64_t before)
-{
-	*sum += now > before ? now - before : 0;
-}
-
-/* A log that was opened again begins at 0. */
-static void take_turns(struct gs_service *s, struct kept *k, struct gs_history_sums *d)
-{
-	struct gs_turn_sums t;
-
-	if (!s->account || gs_account_of(s->account, k->id, &t))
-		return;
-	if (t.held_ns < k->seen.held_ns || t.turns < k->seen.turns)
-		k->seen = (struct gs_turn_sums){ 0 };
-	add(&d->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
-	add(&d->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
-	add(&d->v[GS_SUM_ALONE], t.alone_ns, k->seen.alone_ns);
-	add(&d->v[GS_SUM_WORKED], t.worked_ns, k->seen.worked_ns);
-	add(&d->v[GS_SUM_WAIT], t.wait_ns, k->seen.wait_ns);
-	add(&d->v[GS_SUM_WAITS], t.waits, k->seen.waits);
-	add(&d->v[GS_SUM_TURNS], t.turns, k->seen.turns);
-	add(&d->v[GS_SUM_CUT], t.ended[GS_TURN_SLICE], k->seen.ended[GS_TURN_SLICE]);
-	for (int i = 0; i < GS_WAIT_BUCKETS; i++)
-		add(&d->wait_bucket[i], t.wait_bucket[i], k->seen.wait_bucket[i]);
-	d->v[GS_SUM_SEEN] = 1;
-	k->seen = t;
-}
-
-/* Counting may have begun anew since. */
-static void take_launches(struct gs_service *s, struct kept *k, struct gs_history_sums *d)
-{
-	struct gpusched_tsg rec;
-
-	if (gs_table_get(s->o, &k->key, &rec) || rec.task.id != k->id ||
-	    !(rec.task.known & GPUSCHED_KNOWN_LAUNCHES))
-		return;
-	if (rec.task.launches_since_ns != k->launches_since_ns)
-		k->launches = 0;
-	add(&d->v[GS_SUM_LAUNCHES], rec.task.launches, k->launches);
-	d->v[GS_SUM_COUNTED] = 1;
-	k->launches = rec.task.launches;
-	k->launches_since_ns = rec.task.launches_since_ns;
-	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec.task.comm);
-}
-
-/* In the records of a GPU's log. */
-static uint64_t gaps_of(const struct gs_service *s, uint32_t gpu)
-{
-	struct gs_account_gpu g = { 0 };
-
-	if (s->account)
-		gs_account_gpu(s->account, gpu, &g);
-	return g.sums.gaps;
-}
-
-static void add_all(struct kept *k, const struct gs_history_sums *d)
-{
-	gs_history_sums_add(&k->pending, d);
-	gs_history_sums_add(&k->total, d);
-	if (k->group)
-		gs_history_sums_add(&k->group->sums, d);
-}
-
-void ledger_take_tsg(struct gs_service *s, struct kept *k)
-{
-	uint64_t gaps = gaps_of(s, k->who.gpu);
-	struct gs_history_sums d = { 0 };
-
-	take_turns(s, k, &d);
-	take_launches(s, k, &d);
-	d.v[GS_SUM_FLAWED] = d.v[GS_SUM_SEEN] && gaps != k->gaps;
-	k->gaps = gaps;
-	add_all(k, &d);
-}
+/* ---- given to the history ---------------------------------------------------------------------- */
 
 /* Nothing was done, whether or not that is known. */
 static bool is_nothing(const struct gs_history_sums *sums)
@@ -156,30 +80,6 @@ static void give(struct gs_service *s, struct kept *k, bool always)
 	gs_history_add(s->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
 	k->pending = (struct gs_history_sums){ 0 };
 	k->given_ns = now;
-}
-
-void ledger_take_gpu(struct gs_service *s, size_t i)
-{
-	struct gpu_kept *k = &s->ledger->gpus[i];
-	struct gs_history_sums d = { 0 };
-	struct gs_account_gpu g = { 0 };
-
-	if (s->account)
-		gs_account_gpu(s->account, s->gpus[i].index, &g);
-	if (!g.open || !g.sums.since_ns)
-		return;
-	if (g.sums.since_ns != k->seen.since_ns)
-		k->seen = (struct gs_runlist_sums){ 0 };
-	add(&d.v[GS_SUM_HELD], g.sums.held_ns, k->seen.held_ns);
-	add(&d.v[GS_SUM_LOST], g.sums.lost_ns, k->seen.lost_ns);
-	add(&d.v[GS_SUM_OPEN], g.sums.open_ns, k->seen.open_ns);
-	add(&d.v[GS_SUM_UNKNOWN], g.sums.unknown_ns, k->seen.unknown_ns);
-	add(&d.v[GS_SUM_TURNS], g.sums.switches, k->seen.switches);
-	d.v[GS_SUM_SEEN] = 1;
-	d.v[GS_SUM_FLAWED] = g.sums.gaps != k->seen.gaps;
-	k->seen = g.sums;
-	gs_history_sums_add(&k->pending, &d);
-	gs_history_sums_add(&k->total, &d);
 }
 
 static void give_gpu(struct gs_service *s, size_t i, uint64_t now)
@@ -320,7 +220,7 @@ static struct kept *new_kept(struct gs_service *s, const struct gpusched_tsg *re
 	k->id = rec->task.id;
 	k->key = rec->key;
 	k->given_ns = gs_now_ns();
-	k->gaps = gaps_of(s, rec->task.gpu);
+	k->gaps = ledger_gaps(s, rec->task.gpu);
 	k->first_sample = s->ledger->nsamples;
 	s->ledger->anew = true;
 	k->who.pid = (int32_t)rec->task.pid;
@@ -409,13 +309,10 @@ static bool has_room(struct gs_service *s, struct kept *k)
 	return false;
 }
 
-/* Takes @o, of which it tells what is not told already. */
+/* Takes @o, what the event says beside when and of whom. */
 static void tell(struct gs_service *s, const struct kept *k, const char *what, uint64_t ns,
 		 json_t *o)
 {
-	static const char *const known[] = { "time_ns",  "event",  "pid", "comm",
-					     "id",       "client", "tsg", "gpu_pci",
-					     "gpu_uuid", "engine", "kind" };
 	struct gs_history_event ev = {
 		.pid = k->who.pid,
 		.start_ns = k->who.start_ns,
@@ -423,11 +320,8 @@ static void tell(struct gs_service *s, const struct kept *k, const char *what, u
 		.ago_ns = gs_now_ns() - ns,
 		.what = what,
 	};
-	CLEANUP_FREE char *text = NULL;
+	CLEANUP_FREE char *text = json_object_size(o) ? json_dumps(o, JSON_COMPACT) : NULL;
 
-	for (size_t i = 0; i < GS_COUNT(known); i++)
-		json_object_del(o, known[i]);
-	text = json_object_size(o) ? json_dumps(o, JSON_COMPACT) : NULL;
 	ev.detail = text;
 	gs_history_event(s->ledger->history, &ev);
 	json_decref(o);
@@ -438,19 +332,35 @@ void gs_ledger_event(struct gs_service *s, const struct gpusched_event *ev,
 {
 	struct kept *k = ev->id ? find(s->ledger, ev->id) : NULL;
 
-	if (k && ev->type != GPUSCHED_EV_WANT && ev->type != GPUSCHED_EV_CHANNEL && has_room(s, k))
-		tell(s, k, gs_event_name(ev->type), ev->ns, gs_event_json(s, ev));
+	json_t *o;
+
+	if (!k || ev->type == GPUSCHED_EV_WANT || ev->type == GPUSCHED_EV_CHANNEL ||
+	    !has_room(s, k))
+		return;
+	o = json_object();
+	if (ev->tid) {
+		gs_json_put_number(o, "tid", true, ev->tid);
+		gs_json_put_number(o, "cpu", true, ev->cpu);
+	}
+	gs_json_put_number(o, "gpu", true, k->who.gpu);
+	gs_event_put_arguments(s, ev, o);
+	tell(s, k, gs_event_name(ev->type), ev->ns, o);
 }
 
 void gs_ledger_call(struct gs_service *s, const struct gs_engine_call *call)
 {
 	struct kept *k = find(s->ledger, call->id);
+	json_t *o;
 
 	if (!k)
 		return;
-	add_all(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
-	if (has_room(s, k))
-		tell(s, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), gs_call_json(s, call));
+	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
+	if (!has_room(s, k))
+		return;
+	o = json_object();
+	gs_json_put_number(o, "gpu", true, k->who.gpu);
+	gs_call_put_arguments(call, o);
+	tell(s, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), o);
 }
 
 void gs_ledger_change(struct gs_service *s, const struct gs_peer *peer, const char *verb,
@@ -521,18 +431,6 @@ int gs_ledger_start(struct gs_service *s, struct gs_error *err)
 	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r)) : start_history(s, err);
 }
 
-/* Its thread asks what is about to go. */
-static void end_question(struct gs_service *s)
-{
-	struct gs_errand *e = s->question;
-
-	if (!e)
-		return;
-	e->refs++;
-	gs_errand_wait(e);
-	gs_errand_unref(e);
-}
-
 void gs_ledger_end(struct gs_service *s)
 {
 	struct gs_ledger *l = s->ledger;
@@ -541,7 +439,6 @@ void gs_ledger_end(struct gs_service *s)
 
 	if (!l)
 		return;
-	end_question(s);
 	if (l->gpus && l->due)
 		gs_ledger_take(s);
 	s->ledger = NULL;

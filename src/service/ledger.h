@@ -22,7 +22,6 @@ struct gs_end;
 struct gs_engine_call;
 struct gs_peer;
 struct gs_service;
-struct gs_view;
 
 /* Of a daemon; the history, if the configuration wants one. */
 int gs_ledger_start(struct gs_service *s, struct gs_error *err);
@@ -44,15 +43,15 @@ void gs_ledger_take(struct gs_service *s);
 void gs_ledger_take_for_answer(struct gs_service *s);
 /*
  * Sums by process, class, cgroup (root, and whom others' times are for) or gpu, since the daemon's
- * start; @view: who asks. -ENOTSUP: not a daemon; -EPERM; -EINVAL.
+ * start; @sees_all: others' times are for whom asks. -ENOTSUP: not a daemon; -EPERM; -EINVAL.
  */
 struct gs_ledger_rows;
-int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by,
-		   struct gs_ledger_rows **ret, struct gs_error *err);
+int gs_ledger_rows(struct gs_service *s, bool sees_all, const char *by, struct gs_ledger_rows **ret,
+		   struct gs_error *err);
 /* Adds them up; false: there is more to do after @until_ns. */
 bool gs_ledger_rows_sum(struct gs_service *s, struct gs_ledger_rows *r, uint64_t until_ns);
-/* The next one, as @view may see it; NULL: there is none. */
-json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view);
+/* The next one; NULL: there is none. Of a process it is only for whom may see that user's. */
+json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
 /*

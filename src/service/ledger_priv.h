@@ -101,16 +101,21 @@ struct gs_ledger {
 	uint64_t sampled_ns[SAMPLES], troubles[SAMPLES][TROUBLE_MAX];
 };
 
-/* ledger.c: what has been done since the last time, into all sums. */
+/* ledger_take.c: what has been done since the last time, into all sums. */
+void ledger_add(struct kept *k, const struct gs_history_sums *d);
+/* Gaps in the records of a GPU's log. */
+uint64_t ledger_gaps(const struct gs_service *s, uint32_t gpu);
 void ledger_take_tsg(struct gs_service *s, struct kept *k);
 void ledger_take_gpu(struct gs_service *s, size_t i);
 
-/* ledger_sums.c: joins the group that its class and cgroup say now. */
+/* ledger_groups.c. NULL: out of memory. */
+struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
+/* Joins the group that its class and cgroup say now. */
 void ledger_join(struct gs_service *s, struct kept *k);
 void ledger_leave(struct kept *k);
 void ledger_free_groups(struct gs_ledger *l);
 
-/* All sums up to now, or what they were up to 100 ms ago; false: there is more to do after @until_ns. */
+/* ledger_sums.c: all sums up to now, or what they were up to 100 ms ago; false: there is more to do after @until_ns. */
 bool gs_ledger_bring_up(struct gs_service *s, uint64_t until_ns);
 
 /* ledger_recent.c */

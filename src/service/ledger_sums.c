@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Sums since the daemon's start: by process, class, cgroup and GPU. */
-#include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -9,104 +8,6 @@
 #include "service/sight.h"
 
 #define BRING_NS (100 * NS_PER_MS)
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-static struct group *find_group(struct gs_ledger *l, const struct group_key *key)
-{
-	struct group *g = NULL;
-
-	HASH_FIND(hh, l->groups, key, sizeof(*key), g);
-	return g;
-}
-
-static struct group *make_group(struct gs_ledger *l, const struct group_key *key)
-{
-	struct group *g = find_group(l, key);
-
-	if (g)
-		return g;
-	g = calloc(1, sizeof(*g));
-	if (!g)
-		return NULL;
-	g->key = *key;
-	HASH_ADD(hh, l->groups, key, sizeof(g->key), g);
-	return g;
-}
-
-/* One whose TSGs have all ended counts on as one of no cgroup: sums by class lose nothing. */
-static bool make_room(struct gs_ledger *l)
-{
-	struct group *g, *next;
-
-	HASH_ITER(hh, l->groups, g, next) {
-		struct group_key rest = { .gpu = g->key.gpu };
-		struct group *heir;
-
-		if (g->live || !g->key.cgroup[0])
-			continue;
-		memcpy(rest.class, g->key.class, sizeof(rest.class));
-		heir = make_group(l, &rest);
-		if (!heir)
-			return false;
-		gs_history_sums_add(&heir->sums, &g->sums);
-		HASH_DEL(l->groups, g);
-		free(g);
-		return true;
-	}
-	return false;
-}
-
-void ledger_leave(struct kept *k)
-{
-	if (k->group)
-		k->group->live--;
-	k->group = NULL;
-}
-
-void ledger_join(struct gs_service *s, struct kept *k)
-{
-	struct group_key key = { .gpu = k->who.gpu };
-	struct gs_ledger *l = s->ledger;
-
-	strcpy(key.class, k->who.class);
-	strcpy(key.cgroup, k->who.cgroup);
-	if (!find_group(l, &key) && HASH_COUNT(l->groups) >= GROUPS_MAX && !make_room(l)) {
-		memset(key.cgroup, 0, sizeof(key.cgroup));
-		gs_count(s, GS_SVC_CGROUPS_LEFT);
-	}
-	ledger_leave(k);
-	k->group = make_group(l, &key);
-	if (!k->group)
-		return;
-	k->group->live++;
-	k->group->pool |= k->who.pool;
-}
-
-/* Each class has one on each GPU, whoever came. */
-static void fill_groups(struct gs_service *s)
-{
-	for (uint32_t c = 0; c < GPUSCHED_MAX_CLASSES; c++) {
-		const char *name = c ? gs_class_name(s->classes, c) : "";
-
-		for (size_t i = 0; name && i < s->ngpus; i++) {
-			struct group_key key = { .gpu = s->gpus[i].index };
-
-			snprintf(key.class, sizeof(key.class), "%s", name);
-			make_group(s->ledger, &key);
-		}
-	}
-}
-
-void ledger_free_groups(struct gs_ledger *l)
-{
-	struct group *g, *next;
-
-	HASH_ITER(hh, l->groups, g, next) {
-		HASH_DEL(l->groups, g);
-		free(g);
-	}
-}
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -164,7 +65,7 @@ struct gs_ledger_rows {
 	struct sum *sums;
 };
 
-json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view)
+json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid)
 {
 	struct sum *sum = r->sums;
 	bool gpu = !strcmp(r->by, "gpu");
@@ -180,8 +81,8 @@ json_t *gs_ledger_row(struct gs_ledger_rows *r, const struct gs_view *view)
 	for (size_t i = 0; gpu && i < 2; i++) /* it is no process */
 		json_object_set_new(o, i ? "pid" : "uid", json_null());
 	gs_history_put_figures(o, &sum->sums, gpu ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, sum->pool);
-	if (sum->is_process)
-		gs_view_tsg(view, sum->who.uid, o);
+	*ret_process = sum->is_process;
+	*ret_uid = sum->who.uid;
 	HASH_DEL(r->sums, sum);
 	free(sum);
 	return o;
@@ -243,6 +144,21 @@ static void sum_gpus(struct gs_service *s, struct sum **all)
 	}
 }
 
+/* Each class has one on each GPU, whoever came. */
+static void fill_groups(struct gs_service *s)
+{
+	for (uint32_t c = 0; c < GPUSCHED_MAX_CLASSES; c++) {
+		const char *name = c ? gs_class_name(s->classes, c) : "";
+
+		for (size_t i = 0; name && i < s->ngpus; i++) {
+			struct group_key key = { .gpu = s->gpus[i].index };
+
+			snprintf(key.class, sizeof(key.class), "%s", name);
+			ledger_group(s->ledger, &key);
+		}
+	}
+}
+
 /* The TSGs there are now: some may end before it is their turn. */
 static bool begin_bringing(struct gs_ledger *l)
 {
@@ -295,8 +211,8 @@ bool gs_ledger_bring_up(struct gs_service *s, uint64_t until_ns)
 	return true;
 }
 
-int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char *by,
-		   struct gs_ledger_rows **ret, struct gs_error *err)
+int gs_ledger_rows(struct gs_service *s, bool sees_all, const char *by, struct gs_ledger_rows **ret,
+		   struct gs_error *err)
 {
 	static const char *const names[] = { "process", "class", "cgroup", "gpu" };
 	struct gs_ledger_rows *r;
@@ -308,7 +224,7 @@ int gs_ledger_rows(struct gs_service *s, const struct gs_view *view, const char 
 		return gs_fail(err, -EINVAL, "by '%.64s': one of process, class, cgroup, gpu", by);
 	if (!s->ledger)
 		return gs_fail(err, -ENOTSUP, "without a daemon nobody adds up what was done");
-	if (i == 2 && !gs_view_sees_all_times(view))
+	if (i == 2 && !sees_all)
 		return gs_fail(err, -EPERM,
 			       "sums by cgroup are for root and whom AllowTrace= names");
 	r = calloc(1, sizeof(*r));

@@ -14,13 +14,11 @@
 #include "basic/log.h"
 #include "process/process.h"
 #include "service/ends.h"
-#include "service/events.h"
+#include "service/settle.h"
 #include "service/instance.h"
-#include "service/launches.h"
 #include "service/loop.h"
 #include "service/records.h"
 #include "service/sweeping.h"
-#include "table/events.h"
 #include "table/procs.h"
 
 #define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
@@ -70,7 +68,7 @@ static void meet(struct gs_service *s, const struct gpusched_tsg *rec, struct gp
 	if (s->looking.round.all)
 		gs_process_note(s, pid, NULL);
 	if (s->looking.round.lost)
-		gs_service_launches_event(s, ret);
+		gs_observers_process_met(&s->observers, pid);
 }
 
 /* Its descriptors may outlive an exec, and its TSGs with them. */
@@ -126,10 +124,10 @@ static void end_round(struct gs_service *s)
 
 	if (l->round.lost) {
 		gs_ends_check(s);
-		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
+		gs_sweep_in(s, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
 		s->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
 	} else if (l->round.all && !gs_table_is_empty(s->o)) {
-		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
+		gs_sweep_in(s, GS_SWEEP_MIN_NS);
 	}
 	if (l->n && s->p)
 		gs_policy_nudge(s->p);
@@ -193,6 +191,19 @@ static void plan(struct gs_service *s)
 
 /* ---- from outside ---------------------------------------------------------------------------- */
 
+void gs_looking_overtaken(struct gs_service *s)
+{
+	s->looking.next.anew = s->p != NULL;
+	gs_records_look(s);
+	gs_ends_check(s); /* whoever put everything back has swept */
+}
+
+void gs_records_look_lost(struct gs_service *s)
+{
+	s->looking.next.lost = true;
+	gs_records_look(s);
+}
+
 bool gs_looking_is_over(const struct gs_service *s)
 {
 	return is_idle(&s->looking) && !s->looking.next.n && !s->looking.next.all;
@@ -245,30 +256,4 @@ void gs_records_settle(struct gs_service *s)
 		gs_slices_drop(&s->slices, &s->looking.sliced);
 		look_slice(&s->looking.sliced, UINT64_MAX);
 	}
-}
-
-/*
- * Whatever it was, the taps have written it into the table: all of that is looked at, as at a
- * start. One program can fill the ring again and again, so this has a pause between two.
- */
-void gs_losses_check(struct gs_service *s)
-{
-	uint64_t lost, now;
-
-	if (s->draining || gs_tap_counter(s->o, GPUSCHED_CNT_EVENTS_LOST, &lost) ||
-	    lost == s->events_lost)
-		return;
-	now = gs_now_ns();
-	if (s->looking.round.lost || s->looking.next.lost)
-		return; /* its end brings us here again */
-	if (now < s->losses_next_ns) {
-		gs_loop_sweep_in(s, s->losses_next_ns - now); /* which looks here again */
-		return;
-	}
-	gs_count(s, GS_SVC_LOSSES);
-	gs_log(LOG_WARNING, "%llu events of the taps were lost: all TSGs are looked at",
-	       (unsigned long long)(lost - s->events_lost));
-	s->events_lost = lost;
-	s->looking.next.lost = true;
-	gs_records_look(s);
 }

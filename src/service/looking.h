@@ -32,11 +32,13 @@ struct gs_looking {
 /* All records: before there is a loop; in slices. */
 void gs_records_settle(struct gs_service *s);
 void gs_records_look(struct gs_service *s);
+/* All records, since events were lost. */
+void gs_records_look_lost(struct gs_service *s);
+/* As an observer: somebody had put everything back in place of this daemon. */
+void gs_looking_overtaken(struct gs_service *s);
 /* The class of @pid anew, and soon after that of its records, and its name there. */
 void gs_process_reclassify(struct gs_service *s, pid_t pid);
 bool gs_looking_is_over(const struct gs_service *s);
 void gs_looking_free(struct gs_service *s);
-/* Makes up for events that found the ring full; costs one read of a counter when none did. */
-void gs_losses_check(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_LOOKING_H */

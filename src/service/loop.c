@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The service's part of the event loop: heartbeat, sweep, and those who wait for something. The
+ * The service's part of the event loop: heartbeat, and those who wait for something. The
  * daemon's loop is the service's; without a daemon it has one of its own.
  */
 #include "service/loop.h"
@@ -12,12 +12,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/reader.h"
-#include "service/ends.h"
 #include "service/instance.h"
-#include "service/launches.h"
-#include "service/looking.h"
-#include "service/policy.h"
-#include "service/sweeping.h"
 #include "table/cfg.h"
 #include "table/events.h"
 
@@ -29,7 +24,7 @@ static uint64_t us_of(uint64_t ns)
 	return ns / NS_PER_US;
 }
 
-/* ---- heartbeat and sweep --------------------------------------------------------------------- */
+/* ---- heartbeat ------------------------------------------------------------------------------- */
 
 /* A dry run leaves it as it was: an old one says that there is something to repair. */
 static void beat(struct gs_service *s)
@@ -55,11 +50,7 @@ static void take_up_again(struct gs_service *s)
 	gs_count(s, GS_SVC_OVERTAKEN);
 	gs_log(LOG_WARNING, "this daemon did not answer for some time, and everything was put back "
 			    "meanwhile: it begins anew");
-	if (s->p)
-		gs_service_policy_anew(s);
-	gs_records_look(s);
-	gs_ends_check(s); /* whoever put it back has swept */
-	gs_engine_begin_anew(s->e);
+	gs_observers_overtaken(&s->observers);
 }
 
 static int on_beat(sd_event_source *src, uint64_t us, void *user)
@@ -67,32 +58,11 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 	struct gs_service *s = user;
 
 	beat(s);
-	gs_host_beat(s);
-	gs_full_check(s);
+	gs_observers_beat(&s->observers);
 	if (s->e)
 		take_up_again(s);
 	sd_event_source_set_time(src, us_of(gs_now_ns() + HEARTBEAT_NS));
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
-}
-
-static int on_sweep(sd_event_source *src, uint64_t us, void *user)
-{
-	gs_service_sweep(user);
-	return 0;
-}
-
-void gs_loop_sweep_in(struct gs_service *s, uint64_t ns)
-{
-	uint64_t due = us_of(gs_now_ns() + ns), planned;
-	int enabled = SD_EVENT_OFF;
-
-	if (!s->sweep)
-		return;
-	sd_event_source_get_enabled(s->sweep, &enabled);
-	if (enabled && !sd_event_source_get_time(s->sweep, &planned) && planned <= due)
-		return;
-	sd_event_source_set_time(s->sweep, due);
-	sd_event_source_set_enabled(s->sweep, SD_EVENT_ONESHOT);
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
@@ -130,8 +100,7 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
-/* In ns, CLOCK_MONOTONIC; UINT64_MAX: never. */
-static void plan(sd_event_source *src, uint64_t at)
+void gs_loop_plan(sd_event_source *src, uint64_t at)
 {
 	if (at == UINT64_MAX) {
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
@@ -144,9 +113,9 @@ static void plan(sd_event_source *src, uint64_t at)
 /* Whatever has happened may have changed when what waits is to be looked at. */
 static int prepare(struct gs_service *s)
 {
-	plan(s->look, gs_waits_next(&s->waits));
+	gs_loop_plan(s->look, gs_waits_next(&s->waits));
 	if (s->due)
-		plan(s->due, gs_engine_due(s->e));
+		gs_loop_plan(s->due, gs_engine_due(s->e));
 	return sd_event_prepare(s->event);
 }
 
@@ -156,7 +125,7 @@ static int on_happened(sd_event_source *src, void *user)
 	struct gs_service *s = user;
 
 	gs_waits_run(&s->waits, gs_now_ns());
-	gs_saved_write(s, false);
+	gs_observers_dispatched(&s->observers);
 	return 0;
 }
 
@@ -220,60 +189,41 @@ void gs_loop_settle(struct gs_service *s, unsigned int ms)
 		gs_loop_wait(s, &c);
 }
 
-static int on_launches(sd_event_source *src, uint64_t us, void *user)
-{
-	gs_service_launches_again(user);
-	return 0;
-}
-
-void gs_loop_launches_at(struct gs_service *s, uint64_t at)
-{
-	if (s->launch_again)
-		plan(s->launch_again, at);
-}
-
 /* ---- the sources ----------------------------------------------------------------------------- */
 
-/* A late answer: it is asked for again, and is there now. */
-static void take_answer(enum gs_reader_what what, pid_t pid, void *user)
+static void on_answer(enum gs_reader_what what, pid_t pid, void *user)
 {
 	struct gs_service *s = user;
 
-	if (what == GS_READER_PROGRAM)
-		gs_process_reclassify(s, pid);
-	else if (s->launches)
-		gs_launches_process(s->launches, pid);
-	gs_service_launches_go_on(s);
+	gs_observers_answered(&s->observers, what, pid);
 }
 
 static int on_read(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
 	struct gs_service *s = user;
 
-	gs_reader_dispatch(take_answer, s);
+	gs_reader_dispatch(on_answer, s);
 	return 0;
 }
 
-/* Off until it is given a time. */
-static int add_timer(struct gs_service *s, sd_event_time_handler_t fn, sd_event_source **ret)
+int gs_loop_timer(struct gs_service *s, sd_event_time_handler_t fn, void *user,
+		  sd_event_source **ret)
 {
-	int r = sd_event_add_time(s->event, ret, CLOCK_MONOTONIC, 0, ACCURACY_US, fn, s);
+	int r = sd_event_add_time(s->event, ret, CLOCK_MONOTONIC, 0, ACCURACY_US, fn, user);
 
 	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
 static int add_daemons(struct gs_service *s)
 {
-	int fd, r = add_timer(s, on_beat, &s->beat);
+	int fd, r = gs_loop_timer(s, on_beat, s, &s->beat);
 
 	if (r >= 0) /* whatever else there is to do */
 		r = sd_event_source_set_priority(s->beat, SD_EVENT_PRIORITY_IMPORTANT);
 	if (r < 0)
 		return r;
 	on_beat(s->beat, 0, s);
-	r = add_timer(s, on_launches, &s->launch_again);
-	if (r >= 0)
-		r = gs_reader_begin(&fd);
+	r = gs_reader_begin(&fd);
 	if (r >= 0)
 		s->has_readers = true;
 	return r < 0 ? r : sd_event_add_io(s->event, &s->reads, fd, EPOLLIN, on_read, s);
@@ -288,11 +238,9 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 	else
 		r = sd_event_new(&s->event);
 	if (r >= 0)
-		r = add_timer(s, on_sweep, &s->sweep);
+		r = gs_loop_timer(s, on_look, s, &s->look);
 	if (r >= 0)
-		r = add_timer(s, on_look, &s->look);
-	if (r >= 0)
-		r = add_timer(s, on_round, &s->round);
+		r = gs_loop_timer(s, on_round, s, &s->round);
 	if (r >= 0)
 		r = sd_event_source_set_time_accuracy(s->round, 1);
 	if (r >= 0)
@@ -304,8 +252,7 @@ int gs_loop_new(struct gs_service *s, struct gs_error *err)
 
 void gs_loop_free(struct gs_service *s)
 {
-	sd_event_source **all[] = { &s->happened, &s->look,  &s->round,       &s->sweep,
-				    &s->beat,     &s->reads, &s->launch_again };
+	sd_event_source **all[] = { &s->happened, &s->look, &s->round, &s->beat, &s->reads };
 
 	for (size_t i = 0; i < GS_COUNT(all); i++)
 		*all[i] = sd_event_source_disable_unref(*all[i]);

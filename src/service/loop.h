@@ -5,6 +5,8 @@
 #ifndef GPUSCHED_SERVICE_LOOP_H
 #define GPUSCHED_SERVICE_LOOP_H
 
+#include <systemd/sd-event.h>
+
 #include "basic/completion.h"
 #include "basic/slices.h"
 
@@ -18,10 +20,10 @@ struct gs_service;
 
 int gs_loop_new(struct gs_service *s, struct gs_error *err);
 void gs_loop_free(struct gs_service *s);
-/* The next sweep is due in @ns, if that is sooner than what is planned. */
-void gs_loop_sweep_in(struct gs_service *s, uint64_t ns);
-/* gs_service_launches_again() is called at that time, in ns; UINT64_MAX: it is not. */
-void gs_loop_launches_at(struct gs_service *s, uint64_t at);
+/* A timer that is off until it is given a time: ns, CLOCK_MONOTONIC; UINT64_MAX: off again. */
+int gs_loop_timer(struct gs_service *s, sd_event_time_handler_t fn, void *user,
+		  sd_event_source **ret);
+void gs_loop_plan(sd_event_source *src, uint64_t at);
 /* Work in slices; @again: before what else there is of the same user. */
 void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again);
 /* Runs the loop until @c is over. For start, end and library, where nobody else waits. */

@@ -7,10 +7,9 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
-#include "service/figures.h"
+#include "service/openmetrics.h"
 #include "service/instance.h"
 #include "service/json.h"
-#include "service/ledger_priv.h"
 #include "service/loop.h"
 #include "service/records.h"
 #include "service/unread.h"
@@ -34,7 +33,7 @@ struct making {
 	FILE *out; /* NULL: none is */
 	char *text;
 	size_t size;
-	struct gs_figures *figures;
+	struct gs_openmetrics *figures;
 	struct gpusched_tsg *recs;
 	size_t n, at, suspended;
 	uint32_t *counts; /* by GPU, class and kind */
@@ -80,18 +79,14 @@ static int do_begin(struct gs_service *s, struct view *v, uint64_t until_ns)
 
 static int do_sums(struct gs_service *s, struct view *v, uint64_t until_ns)
 {
-	if (!s->ledger || !s->account)
-		return 0;
-	if (!gs_ledger_bring_up(s, until_ns))
-		return -EINPROGRESS;
-	gs_figures_gpus_text(s, v->m.out);
-	return gs_figures_new(s, v->by_cgroup, &v->m.figures);
+	return gs_openmetrics_new(s, v->by_cgroup, v->m.out, until_ns, &v->m.figures);
 }
 
 static int do_figures(struct gs_service *s, struct view *v, uint64_t until_ns)
 {
-	return !v->m.figures || gs_figures_text(v->m.figures, v->m.out, until_ns) ? 0
-										  : -EINPROGRESS;
+	return !v->m.figures || gs_openmetrics_text(v->m.figures, v->m.out, until_ns)
+		       ? 0
+		       : -EINPROGRESS;
 }
 
 static size_t slots(const struct gs_service *s)
@@ -176,7 +171,7 @@ static void making_end(struct making *m)
 {
 	if (m->out)
 		fclose(m->out);
-	gs_figures_free(m->figures);
+	gs_openmetrics_free(m->figures);
 	free(m->recs);
 	free(m->counts);
 	free(m->text);

@@ -2,15 +2,17 @@
 /* The table of observers: who is told what happens to TSGs, in this order. */
 #include "basic/cleanup.h"
 #include "service/agents.h"
-#include "service/events.h"
+#include "service/calls.h"
 #include "service/hardware.h"
 #include "service/instance.h"
+#include "service/intake.h"
 #include "service/launches.h"
+#include "service/looking.h"
 #include "service/oddities.h"
+#include "service/policy.h"
 #include "service/sight.h"
 #include "service/trace.h"
 #include "service/watch.h"
-#include "table/facts.h"
 
 /* A tap asks the policy by itself; without a record nobody can be asked about. */
 static void policy_ended(struct gs_service *s, const struct gs_end *end)
@@ -44,9 +46,9 @@ static void engine_ended(struct gs_service *s, const struct gs_end *end)
 		gs_engine_touch(s->e, &end->key);
 }
 
-static void job_ended(struct gs_service *s, const struct gs_end *end)
+static void engine_overtaken(struct gs_service *s)
 {
-	gs_job_remove(s->o, end->id);
+	gs_engine_begin_anew(s->e);
 }
 
 /*
@@ -56,18 +58,26 @@ static void job_ended(struct gs_service *s, const struct gs_end *end)
  * while the TSG's job and facts are still there.
  */
 static const struct gs_observer observers[] = {
-	{ "watchers", .told = gs_watch_event, .called = gs_watch_call },
-	{ "launches", .tapped = gs_service_launches_event },
+	{ "watchers", .told = gs_watch_event, .called = gs_watch_call, .said = gs_watch_said },
+	{ "launches", .tapped = gs_service_launches_event, .process_met = gs_service_launches_met,
+	  .answered = gs_service_launches_answered, .policy_changed = gs_service_launches_update },
 	{ "agents", .tapped = gs_agents_tapped, .called = gs_agents_call },
-	{ "intake", .tapped = gs_intake_tapped, .ended = job_ended },
-	{ "recordings", .seen = gs_trace_record, .ended = gs_trace_ended, .turn = gs_trace_turn },
-	{ "GPU time", gs_sight_event, NULL, gs_sight_record, gs_sight_ended, gs_sight_call },
-	{ "ledger", NULL, gs_ledger_event, gs_ledger_record, gs_ledger_ended, gs_ledger_call },
-	{ "hardware ids", .ended = gs_hardware_ended },
-	{ "aliases", .seen = gs_aliases_record },
+	{ "intake", .tapped = gs_intake_tapped, .ended = gs_intake_ended,
+	  .answered = gs_intake_answered, .beat = gs_full_check, .overtaken = gs_looking_overtaken,
+	  .restored = gs_ends_check },
+	{ "recordings", .seen = gs_trace_record, .ended = gs_trace_ended, .turn = gs_trace_turn,
+	  .turns_read = gs_trace_flush },
+	{ "GPU time", .tapped = gs_sight_event, .seen = gs_sight_record, .ended = gs_sight_ended,
+	  .called = gs_sight_call, .policy_changed = gs_sight_policy },
+	{ "ledger", .told = gs_ledger_event, .seen = gs_ledger_record, .ended = gs_ledger_ended,
+	  .called = gs_ledger_call, .policy_changes = gs_ledger_take },
+	{ "calls", .called = gs_calls_called },
+	{ "hardware ids", .seen = gs_aliases_record, .ended = gs_hardware_ended },
 	{ "anomalies", .ended = gs_oddities_ended },
-	{ "engine", .ended = engine_ended },
-	{ "policy", .tapped = policy_tapped, .ended = policy_ended },
+	{ "engine", .ended = engine_ended, .overtaken = engine_overtaken },
+	{ "policy", .tapped = policy_tapped, .ended = policy_ended, .beat = gs_host_beat,
+	  .overtaken = gs_policy_overtaken },
+	{ "what is kept", .dispatched = gs_saved_dispatched },
 };
 
 void gs_service_observe(struct gs_service *s)

@@ -146,6 +146,77 @@ void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn)
 			o->all[i].turn(o->s, turn);
 }
 
+void gs_observers_turns_read(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].turns_read)
+			o->all[i].turns_read(o->s);
+}
+
+void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner)
+{
+	for (size_t i = 0; event && i < o->n; i++)
+		if (o->all[i].said)
+			o->all[i].said(o->s, event, owner);
+	json_decref(event);
+}
+
+void gs_observers_policy_changes(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].policy_changes)
+			o->all[i].policy_changes(o->s);
+}
+
+void gs_observers_policy_changed(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].policy_changed)
+			o->all[i].policy_changed(o->s);
+}
+
+void gs_observers_process_met(struct gs_observers *o, pid_t pid)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].process_met)
+			o->all[i].process_met(o->s, pid);
+}
+
+void gs_observers_answered(struct gs_observers *o, enum gs_reader_what what, pid_t pid)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].answered)
+			o->all[i].answered(o->s, what, pid);
+}
+
+void gs_observers_beat(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].beat)
+			o->all[i].beat(o->s);
+}
+
+void gs_observers_overtaken(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].overtaken)
+			o->all[i].overtaken(o->s);
+}
+
+void gs_observers_restored(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].restored)
+			o->all[i].restored(o->s);
+}
+
+void gs_observers_dispatched(struct gs_observers *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].dispatched)
+			o->all[i].dispatched(o->s);
+}
+
 /* ---- ends that nobody told ------------------------------------------------------------------- */
 
 bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, size_t n)

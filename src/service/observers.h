@@ -10,11 +10,14 @@
 #ifndef GPUSCHED_SERVICE_OBSERVERS_H
 #define GPUSCHED_SERVICE_OBSERVERS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "gpusched/abi.h"
+#include "process/reader.h"
 
 struct gs_engine_call;
 struct gs_service;
@@ -53,8 +56,25 @@ struct gs_observer {
 	/* Once, after its event was told; also of a TSG that was never seen. */
 	void (*ended)(struct gs_service *s, const struct gs_end *end);
 	void (*called)(struct gs_service *s, const struct gs_engine_call *call);
-	/* A turn of the GPU is over. */
+	/* A turn of the GPU is over; those that were known have all been told. */
 	void (*turn)(struct gs_service *s, const struct gs_turn *turn);
+	void (*turns_read)(struct gs_service *s);
+	/* For people, about a process of user @owner; GS_NOBODY: about none. Borrowed. */
+	void (*said)(struct gs_service *s, json_t *event, uid_t owner);
+	/* Another policy is about to act, or none; it does. */
+	void (*policy_changes)(struct gs_service *s);
+	void (*policy_changed)(struct gs_service *s);
+	/* Events about a process that has TSGs may have been lost. */
+	void (*process_met)(struct gs_service *s, pid_t pid);
+	/* What /proc was asked for came late. */
+	void (*answered)(struct gs_service *s, enum gs_reader_what what, pid_t pid);
+	/* At each heartbeat; when somebody had put everything back in place of this daemon. */
+	void (*beat)(struct gs_service *s);
+	void (*overtaken)(struct gs_service *s);
+	/* Everything was put back, and TSGs of processes that have ended swept without a word. */
+	void (*restored)(struct gs_service *s);
+	/* After each source of the loop, whosever it is. */
+	void (*dispatched)(struct gs_service *s);
 };
 
 struct gs_known;
@@ -78,6 +98,18 @@ void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by);
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);
 void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn);
+void gs_observers_turns_read(struct gs_observers *o);
+/* Takes @event. */
+#define GS_NOBODY ((uid_t)-1)
+void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner);
+void gs_observers_policy_changes(struct gs_observers *o);
+void gs_observers_policy_changed(struct gs_observers *o);
+void gs_observers_process_met(struct gs_observers *o, pid_t pid);
+void gs_observers_answered(struct gs_observers *o, enum gs_reader_what what, pid_t pid);
+void gs_observers_beat(struct gs_observers *o);
+void gs_observers_overtaken(struct gs_observers *o);
+void gs_observers_restored(struct gs_observers *o);
+void gs_observers_dispatched(struct gs_observers *o);
 
 /*
  * Ends that nobody told. First @recs, the whole table: known TSGs that are not in it are noted.

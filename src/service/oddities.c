@@ -10,7 +10,6 @@
 #include "service/instance.h"
 #include "service/odd.h"
 #include "service/sight.h"
-#include "service/watch.h"
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S
@@ -63,7 +62,7 @@ static void tell_tsg(struct gs_service *s, const struct gpusched_tsg *rec, enum 
 		put_percent(o, "waited_pct", rates->waited);
 		json_object_set_new(o, "turns_per_s", json_integer((json_int_t)rates->turns));
 	}
-	gs_watch_emit(s, o, rec->task.uid);
+	gs_observers_say(&s->observers, o, rec->task.uid);
 }
 
 static struct tsg *find_or_new(struct gs_oddities *a, uint64_t id)
@@ -159,7 +158,7 @@ static void look_at_gpu(struct gs_service *s, size_t i)
 			o, "switches_per_s",
 			json_integer((json_int_t)((double)(g.sums.switches - b->switches) *
 						  (double)NS_PER_S / span)));
-		gs_watch_emit(s, o, GS_NOBODY);
+		gs_observers_say(&s->observers, o, GS_NOBODY);
 	}
 	*b = g.sums;
 }
@@ -169,7 +168,7 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	struct gs_service *s = user;
 	uint64_t begin = gs_thread_cpu_ns(), cost;
 
-	if (!gs_watched(s)) {
+	if (!s->watched) {
 		gs_oddities_end(s);
 		return 0;
 	}

@@ -8,9 +8,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/file.h"
-#include "basic/log.h"
 #include "service/instance.h"
-#include "service/starting.h"
 
 #define MAX_BYTES (64u << 10)
 
@@ -107,23 +105,4 @@ void gs_permanent_forget(void)
 	gs_saved_policy_done(&old);
 	path_of(path);
 	unlink(path);
-}
-
-void gs_permanent_start(struct gs_service *s)
-{
-	struct gs_saved_policy p = { 0 };
-	struct gs_error err = { 0 };
-	int r = gs_permanent_load(&p, &err);
-
-	if (r == -ENOENT)
-		return;
-	if (!r)
-		r = gs_starting_now(s, p.name, p.host, (const char *const *)p.options, p.noptions,
-				    &err);
-	if (r)
-		gs_log(LOG_ERR,
-		       "the permanent policy does not start: %s; 'gpusched policy start NAME "
-		       "--permanent' replaces it",
-		       err.text);
-	gs_saved_policy_done(&p);
 }

@@ -8,22 +8,17 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "service/instance.h"
-#include "service/launches.h"
-#include "service/looking.h"
-#include "service/sight.h"
-#include "service/starting.h"
-#include "service/watch.h"
 #include "table/cfg.h"
 
 static void tell(struct gs_service *s, const char *policy, const char *what, const char *message)
 {
-	if (!gs_watched(s))
+	if (!s->watched)
 		return;
-	gs_watch_emit(s,
-		      json_pack("{s:I, s:s, s:s, s:s, s:s?}", "time_ns", (json_int_t)gs_now_ns(),
-				"event", "policy", "policy", policy, "what", what, "message",
-				message && *message ? message : NULL),
-		      GS_NOBODY);
+	gs_observers_say(&s->observers,
+			 json_pack("{s:I, s:s, s:s, s:s, s:s?}", "time_ns", (json_int_t)gs_now_ns(),
+				   "event", "policy", "policy", policy, "what", what, "message",
+				   message && *message ? message : NULL),
+			 GS_NOBODY);
 }
 
 /* Takes @exit (its dump). */
@@ -85,7 +80,7 @@ static void take_over(struct gs_service *s, struct gs_policy *p, const char *nam
 	watch_ticks(s);
 	s->overruled_logged = 0;
 	gs_engine_policy_flags(s->e, gs_policy_running(p)->flags);
-	gs_sight_policy(s, gs_policy_running(p)->flags);
+	gs_observers_policy_changed(&s->observers);
 	gs_engine_touch_all(s->e);
 	gs_log(LOG_INFO, "policy %s started", gs_policy_running(p)->name);
 	tell(s, gs_policy_running(p)->name, old[0] ? "switched" : "started", NULL);
@@ -104,7 +99,7 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 		s->ticks = sd_event_source_disable_unref(s->ticks);
 	}
 	free(exit->dump);
-	gs_ledger_take(s); /* what was so far was under the old one */
+	gs_observers_policy_changes(&s->observers);
 	code = gs_policy_take_over(p, s->p, exit, err);
 	if (!code) {
 		s->counters[GS_SVC_KICKS] += granted;
@@ -116,29 +111,6 @@ int gs_service_policy_put(struct gs_service *s, const char *name, struct gs_poli
 		watch_ticks(s);
 	gs_engine_touch_all(s->e); /* what it had seen begins anew, without a word of it */
 	return refuse(s, name, exit, code, err);
-}
-
-bool gs_service_policy_cancel(struct gs_service *s, const char *message)
-{
-	struct gs_policy_exit exit = { .kind = GS_POLICY_EXIT_STOPPED };
-	const char *name = gs_starting_policy(s);
-
-	if (!name)
-		return false;
-	snprintf(exit.policy, sizeof(exit.policy), "%s", name);
-	snprintf(exit.message, sizeof(exit.message), "%s", message);
-	gs_log(LOG_INFO, "policy %s: %s", name, message);
-	tell(s, name, "stopped", message);
-	keep_exit(s, &exit);
-	gs_starting_cancel(s);
-	return true;
-}
-
-void gs_service_policy_anew(struct gs_service *s)
-{
-	gs_cfg_policy_active(s->o, true);
-	s->looking.next.anew = true;
-	gs_records_look(s);
 }
 
 void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
@@ -155,13 +127,12 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 	s->ticks = sd_event_source_disable_unref(s->ticks);
 	s->counters[GS_SVC_KICKS] += granted;
 	s->counters[GS_SVC_KICKS_LEFT] += left;
-	gs_ledger_take(s);
+	gs_observers_policy_changes(&s->observers);
 	s->p = NULL;
 	s->host = GS_HOST_STOCK;
 	gs_host_settle(s);
 	gs_policy_stop(p, kind);
-	gs_sight_policy(s, 0);
-	gs_service_launches_update(s);
+	gs_observers_policy_changed(&s->observers);
 	gs_cfg_policy_active(s->o, false);
 	gs_engine_touch_all(s->e);
 	gs_log(LOG_INFO, "policy %s stopped: %s", exit.policy, message);
@@ -177,6 +148,37 @@ void gs_service_policy_failed(struct gs_service *s, const struct gs_policy_exit 
 	gs_service_policy_stop(s, exit->kind ? exit->kind : GS_POLICY_EXIT_ERROR, exit->message);
 	s->last_exit.code = exit->code;
 	s->last_exit.dump = exit->dump;
+}
+
+/* Logged once for each policy and reason: a user can have any number of TSGs. */
+void gs_policy_log_overruled(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t why)
+{
+	uint32_t news = why & ~s->overruled_logged;
+
+	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++)
+		if (news & 1u << i)
+			gs_log(LOG_NOTICE,
+			       "tsg %llu of pid %u is overruled: %s; 'gpusched list' shows others",
+			       (unsigned long long)rec->task.id, rec->task.pid,
+			       gs_overrule_text(i));
+	s->overruled_logged |= why;
+}
+
+void gs_policy_overtaken(struct gs_service *s)
+{
+	if (s->p)
+		gs_cfg_policy_active(s->o, true);
+}
+
+void gs_policy_called_off(struct gs_service *s, const char *name, const char *message)
+{
+	struct gs_policy_exit exit = { .kind = GS_POLICY_EXIT_STOPPED };
+
+	snprintf(exit.policy, sizeof(exit.policy), "%s", name);
+	snprintf(exit.message, sizeof(exit.message), "%s", message);
+	gs_log(LOG_INFO, "policy %s: %s", name, message);
+	tell(s, name, "stopped", message);
+	keep_exit(s, &exit);
 }
 
 static int on_tick(sd_event_source *src, int fd, uint32_t revents, void *user)

@@ -7,6 +7,7 @@
 
 #include "policy/policy.h"
 
+struct gpusched_tsg;
 struct gs_service;
 
 /*
@@ -21,9 +22,12 @@ void gs_service_policy_stop(struct gs_service *s, enum gs_policy_exit_kind kind,
 			    const char *message);
 /* It has failed, as @exit says, whose dump it takes. It is not chosen any more. */
 void gs_service_policy_failed(struct gs_service *s, const struct gs_policy_exit *exit);
-/* It acts again after somebody put everything back: all TSGs are new to it. */
-void gs_service_policy_anew(struct gs_service *s);
-/* The policy that is being started is called off; false: there is none. */
-bool gs_service_policy_cancel(struct gs_service *s, const char *message);
+/* As an observer: it acts again after somebody put everything back. */
+void gs_policy_overtaken(struct gs_service *s);
+/* One that was being started does not start: tells and notes that. */
+void gs_policy_called_off(struct gs_service *s, const char *name, const char *message);
+
+/* A wish of the running policy's was not followed. */
+void gs_policy_log_overruled(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t why);
 
 #endif /* GPUSCHED_SERVICE_POLICY_H */

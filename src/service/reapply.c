@@ -174,6 +174,25 @@ static void start_chosen(struct gs_service *s)
 		       gs_policy_running(s->p)->name, s->past.crashed ? "crash" : "restart");
 }
 
+static void start_permanent(struct gs_service *s)
+{
+	struct gs_saved_policy p = { 0 };
+	struct gs_error err = { 0 };
+	int r = gs_permanent_load(&p, &err);
+
+	if (r == -ENOENT)
+		return;
+	if (!r)
+		r = gs_starting_now(s, p.name, p.host, (const char *const *)p.options, p.noptions,
+				    &err);
+	if (r)
+		gs_log(LOG_ERR,
+		       "the permanent policy does not start: %s; 'gpusched policy start NAME "
+		       "--permanent' replaces it",
+		       err.text);
+	gs_saved_policy_done(&p);
+}
+
 int gs_reapply_policy(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_config *c = s->config;
@@ -188,7 +207,7 @@ int gs_reapply_policy(struct gs_service *s, struct gs_error *err)
 		}
 	}
 	if (!c->policy[0]) {
-		gs_permanent_start(s);
+		start_permanent(s);
 		return 0;
 	}
 	return gs_starting_now(s, c->policy, c->policy_host,

@@ -42,7 +42,7 @@ static void reload_policy(struct gs_service *s, const char *before)
 	if (!before || !now || !strcmp(before, now))
 		return;
 	if (!c->policy[0]) {
-		gs_service_policy_cancel(s, "the configuration has none any more");
+		gs_starting_call_off(s, "the configuration has none any more");
 		gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED,
 				       "the configuration has none any more");
 		return;

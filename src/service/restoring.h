@@ -5,12 +5,9 @@
 #ifndef GPUSCHED_SERVICE_RESTORING_H
 #define GPUSCHED_SERVICE_RESTORING_H
 
-#include <jansson.h>
-
 #include "engine/engine.h"
 #include "service/errand.h"
 
-struct gs_request;
 struct gs_service;
 
 struct gs_restoring {
@@ -21,8 +18,5 @@ struct gs_restoring {
 };
 /* Joins the one that is under way. *ret is the caller's reference. */
 int gs_restoring_begin(struct gs_service *s, struct gs_restoring **ret, struct gs_error *err);
-/* The verb: stops the policy first. */
-int gs_restoring_answer(struct gs_request *rq);
-void gs_restored_fill(json_t *o, const struct gs_restored *done);
 
 #endif /* GPUSCHED_SERVICE_RESTORING_H */

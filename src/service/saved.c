@@ -439,6 +439,11 @@ void gs_saved_write(struct gs_service *s, bool now)
 	s->saved.written_ns = at;
 }
 
+void gs_saved_dispatched(struct gs_service *s)
+{
+	gs_saved_write(s, false);
+}
+
 void gs_saved_end(struct gs_service *s)
 {
 	if (s->opts.daemon) {

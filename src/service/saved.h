@@ -91,6 +91,8 @@ char *gs_saved_configured(const struct gs_service *s);
 /* Writes what has changed, if the last time is not just past (@now: in any case). */
 void gs_saved_write(struct gs_service *s, bool now);
 /* The daemon ends in order. */
+/* As an observer: after each source of the loop. */
+void gs_saved_dispatched(struct gs_service *s);
 void gs_saved_end(struct gs_service *s);
 
 void gs_saved_policy_done(struct gs_saved_policy *p);
@@ -106,8 +108,6 @@ int gs_permanent_keep(const struct gs_service *s, const char *const *options, si
 /* -ENOENT: there is none. */
 int gs_permanent_load(struct gs_saved_policy *ret, struct gs_error *err);
 void gs_permanent_forget(void);
-/* At the daemon's start; the log says if it cannot. */
-void gs_permanent_start(struct gs_service *s);
 
 /* ---- reapply.c: at a daemon's start ---------------------------------------------------------- */
 

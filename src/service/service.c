@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -17,27 +15,29 @@
 #include "service/adopting.h"
 #include "service/agents.h"
 #include "service/errand.h"
-#include "service/events.h"
+#include "service/intake.h"
 #include "service/hardware.h"
 #include "service/instance.h"
 #include "service/launches.h"
 #include "service/looking.h"
+#include "service/lock.h"
 #include "service/loop.h"
 #include "service/metrics.h"
+#include "service/oddities.h"
 #include "service/policy.h"
 #include "service/restoring.h"
 #include "service/sight.h"
 #include "service/starting.h"
 #include "service/sweeping.h"
 #include "service/takeover.h"
+#include "service/trace.h"
+#include "service/verbs.h"
 #include "service/watch.h"
 #include "table/cfg.h"
 #include "table/events.h"
 #include "table/facts.h"
 #include "taps/taps.h"
 
-#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
-#define BEAT_STALE_NS NS_PER_S          /* as the gate has it */
 #define SETTLE_MS 2000
 #define GUARDIAN_LIVES_NS NS_PER_S /* one that dies sooner is not replaced: the next would too */
 
@@ -52,65 +52,6 @@ int gs_service_check_config(const struct gs_config *config, struct gs_error *err
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
-
-/* A living daemon listens on its socket; a guardian at work, or another command, will be done soon. */
-bool gs_service_has_daemon(void)
-{
-	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-
-	if (fd < 0 || strlen(gs_env()->socket) >= sizeof(sun.sun_path))
-		return false;
-	strcpy(sun.sun_path, gs_env()->socket);
-	return !connect(fd, (struct sockaddr *)&sun, sizeof(sun)) || errno == EAGAIN;
-}
-
-int gs_service_lock(int *ret_fd, struct gs_error *err)
-{
-	uint64_t until = gs_now_ns() + LOCK_PATIENCE_NS;
-
-	for (;;) {
-		struct gs_error why = { 0 };
-		int r = gs_lock_take(ret_fd, &why);
-
-		if (r != -EBUSY || gs_now_ns() >= until || gs_service_has_daemon())
-			return r ? gs_fail(err, r, "%s", why.text) : 0;
-		gs_sleep_ns(20 * NS_PER_MS);
-	}
-}
-
-/* One that was stopped just now is waited for: its last beat may still be young. */
-static bool is_late(struct gs_table *o)
-{
-	struct gpusched_cfg cfg;
-	uint64_t first = 0;
-
-	while (!gs_cfg_get(o, &cfg) && cfg.heartbeat_ns && (!first || cfg.heartbeat_ns == first)) {
-		if (gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS)
-			return true;
-		first = cfg.heartbeat_ns;
-		gs_sleep_ns(50 * NS_PER_MS);
-	}
-	return false;
-}
-
-int gs_service_overtake(int *ret_fd, struct gs_error *err)
-{
-	CLEANUP_FD int fd = -1;
-	struct gs_table *o;
-	int r = gs_table_open(&o, err);
-
-	if (r)
-		return r;
-	/* whoever has the lock is a command, is beginning, or lives: nobody acts in its place */
-	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
-	if (!r)
-		r = gs_cfg_next_epoch(o);
-	if (!r)
-		*ret_fd = TAKE_FD(fd);
-	gs_table_close(o);
-	return r;
-}
 
 /* The table's pids must mean to us what they mean to the taps. */
 static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
@@ -267,6 +208,28 @@ static void complete(struct gpusched_tsg *rec, void *user)
 	gs_sight_complete(user, rec);
 }
 
+static void on_call(const struct gs_engine_call *call, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_observers_called(&s->observers, call);
+}
+
+static void on_wish(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_WANT, 0);
+}
+
+static void on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_policy_log_overruled(s, rec, why);
+	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_OVERRULED, why);
+}
+
 static int start_engine(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_engine_opts opts = {
@@ -278,9 +241,9 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 		.switch_cost_us = s->config->switch_cost_us,
 		.hold_limit_ms = s->config->hold_limit_ms,
 		.complete = complete,
-		.on_call = gs_on_call,
-		.on_wish = gs_on_wish,
-		.on_overruled = gs_on_overruled,
+		.on_call = on_call,
+		.on_wish = on_wish,
+		.on_overruled = on_overruled,
 		.on_denied = gs_on_denied,
 		.user = s,
 	};
@@ -300,30 +263,11 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
 }
 
-static int on_events(sd_event_source *src, int fd, uint32_t revents, void *user)
+static uint32_t server_of(uint32_t pid, void *user)
 {
-	struct gs_service *s = user;
+	const struct gs_pool *p = gs_pool_of_process(user, (pid_t)pid);
 
-	gs_events_dispatch(s->o);
-	gs_losses_check(s);
-	return 0;
-}
-
-static int start_events(struct gs_service *s, struct gs_error *err)
-{
-	int r;
-
-	r = gs_events_open(s->o, gs_on_event, s, err);
-	if (r)
-		return gs_fail(err, r, "events cannot be read: %s", strerror(-r));
-	s->draining = true;
-	while (gs_events_dispatch(s->o) > 0)
-		;
-	s->draining = false;
-	gs_tap_counter(s->o, GPUSCHED_CNT_EVENTS_LOST, &s->events_lost);
-	gs_tap_counter(s->o, GPUSCHED_CNT_TABLE_FULL, &s->table_full);
-	r = sd_event_add_io(s->event, &s->events, gs_events_fd(s->o), EPOLLIN, on_events, s);
-	return r < 0 ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
+	return p ? (uint32_t)p->server : 0;
 }
 
 static int start_acting(struct gs_service *s, struct gs_error *err)
@@ -332,19 +276,21 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	int r;
 
 	r = gs_loop_new(s, err);
+	if (!r && gs_service_launches_start(s) < 0)
+		r = gs_fail(err, -ENOMEM, "the event loop: out of memory");
 	if (!r) /* before any thread is made: it is a fork of this process */
 		r = start_guardian(s, err);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
-		r = start_events(s, err);
+		r = gs_intake_start(s, err);
 	if (!r && s->opts.daemon) { /* only policies ask for them */
 		r = gs_jobs_begin(s->o);
 		if (r)
 			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
 	}
 	if (!r)
-		r = gs_sight_start(s, err);
+		r = gs_sight_start(s, server_of, err);
 	if (!r)
 		r = gs_ledger_start(s, err);
 	if (r)
@@ -455,14 +401,18 @@ static void restore_at_end(struct gs_service *s)
 
 static void end_acting(struct gs_service *s)
 {
-	gs_service_policy_cancel(s, "gpusched ended");
+	gs_starting_call_off(s, "gpusched ended");
 	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
+	gs_starting_cancel(s); /* it would put counting in place again */
 	gs_service_launches_end(s);
 	if (s->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s, SETTLE_MS);
 	gs_agents_end(s);
+	gs_questions_end(s);
 	gs_ledger_end(s);
+	gs_trace_end(s);
+	gs_oddities_end(s);
 	gs_sight_end(s);
 	s->events = sd_event_source_disable_unref(s->events);
 	s->results = sd_event_source_disable_unref(s->results);

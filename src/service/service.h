@@ -49,17 +49,6 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 /* The classes, rules and such of this configuration can be used: file, line and what if not. */
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 
-/*
- * The instance's lock; its holder may act. Waits a moment for a guardian at work or for another
- * command; -EBUSY beside a daemon.
- */
-int gs_service_lock(int *ret_fd, struct gs_error *err);
-/*
- * To put everything back in place of a daemon that has the lock and whose heart does not beat. What
- * it had planned is dropped when it goes on. -EBUSY: it lives, or another one is at it.
- */
-int gs_service_overtake(int *ret_fd, struct gs_error *err);
-
 /* What a verb needs. */
 #define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing need be opened */
 #define GS_VERB_READS (1u << 1) /* a read-only service will do */

@@ -9,8 +9,6 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "service/instance.h"
-#include "service/oddities.h"
-#include "service/trace.h"
 #include "table/events.h"
 #include "table/facts.h"
 
@@ -113,7 +111,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	next = gs_account_read(s->account, gs_now_ns());
 	tell_launches(s); /* those told before have met their records */
 	tell(s);
-	gs_trace_flush(s);
+	gs_observers_turns_read(&s->observers);
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG wakes it */
 	sd_event_source_set_time(src, us_of(next));
@@ -151,14 +149,8 @@ static void on_spent(uint32_t gpu, uint64_t ns, void *user)
 		gs_engine_spent(s->e, gpu, ns);
 }
 
-static uint32_t server_of(uint32_t pid, void *user)
-{
-	const struct gs_pool *p = gs_pool_of_process(user, (pid_t)pid);
-
-	return p ? (uint32_t)p->server : 0;
-}
-
-int gs_sight_start(struct gs_service *s, struct gs_error *err)
+int gs_sight_start(struct gs_service *s, uint32_t (*server_of)(uint32_t pid, void *user),
+		   struct gs_error *err)
 {
 	const struct gs_account_opts opts = {
 		.size = sizeof(opts),
@@ -187,8 +179,6 @@ int gs_sight_start(struct gs_service *s, struct gs_error *err)
 
 void gs_sight_end(struct gs_service *s)
 {
-	gs_trace_end(s);
-	gs_oddities_end(s);
 	s->sight = sd_event_source_disable_unref(s->sight);
 	gs_account_free(s->account);
 	s->account = NULL;
@@ -218,8 +208,10 @@ void gs_sight_ended(struct gs_service *s, const struct gs_end *end)
 	gs_facts_remove(s->o, end->id);
 }
 
-void gs_sight_policy(struct gs_service *s, uint32_t flags)
+void gs_sight_policy(struct gs_service *s)
 {
+	uint32_t flags = s->p ? gs_policy_running(s->p)->flags : 0;
+
 	if (!s->account)
 		return;
 	gs_account_eager(s->account, flags & GPUSCHED_F_FACTS);
@@ -272,92 +264,10 @@ void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call)
 		gs_account_runnable(s->account, call->id, call->op == GS_RM_RESUME, gs_now_ns());
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
-
-static json_t *turns_json(const struct gs_turn_sums *t)
-{
-	json_t *o = json_object();
-
-	gs_json_put_number(o, "turns", true, t->turns);
-	gs_json_put_number(o, "slice_ended", true, t->ended[GS_TURN_SLICE]);
-	gs_json_put_number(o, "drained", true, t->ended[GS_TURN_DRAINED]);
-	gs_json_put_number(o, "unsure", true, t->ended[GS_TURN_UNSURE]);
-	gs_json_put_number(o, "returns", true, t->returns);
-	gs_json_put_number(o, "longest_us", t->turns, us_of(t->longest_ns));
-	gs_json_put_number(o, "contended_ns", true, t->contended_ns);
-	gs_json_put_number(o, "contended_off_ns", true, t->contended_off_ns);
-	gs_json_put_number(o, "alone_ns", t->alone_ns, t->alone_ns);
-	gs_json_put_number(o, "worked_estimated_ns", t->alone_ns, t->worked_ns);
-	gs_json_put_number(o, "waits", true, t->waits);
-	gs_json_put_number(o, "wait_p50_us", t->waits, us_of(gs_wait_percentile(t, 50)));
-	gs_json_put_number(o, "wait_p99_us", t->waits, us_of(gs_wait_percentile(t, 99)));
-	json_object_set_new(o, "loaded", json_boolean(t->loaded));
-	json_object_set_new(o, "waiting", json_boolean(t->waiting));
-	return o;
-}
-
-void gs_sight_json(struct gs_service *s, uint64_t id, json_t *o)
-{
-	struct gpusched_facts f;
-	struct gs_turn_sums t;
-
-	if (s && s->account && !gs_account_facts(s->account, id, &f))
-		gs_json_put_number(o, "last_run_ns", f.last_run_ns,
-				   gs_facts_last_run(&f, gs_now_ns()));
-	gs_ledger_ago_tsg(s, id, o);
-	if (!s || !s->account || gs_account_of(s->account, id, &t)) {
-		json_object_set_new(o, "turns", json_null());
-		return;
-	}
-	gs_json_put_number(o, "gpu_time_ns", true, t.held_ns);
-	gs_json_put_number(o, "wait_time_ns", t.waits, t.wait_ns);
-	gs_json_put_number(o, "switches", true, t.turns + t.loaded);
-	json_object_set_new(o, "turns", turns_json(&t));
-}
-
 /* One moment of it all, for an answer. */
 void gs_sight_flush(struct gs_service *s)
 {
 	if (s->account)
 		gs_account_flush(s->account, gs_now_ns());
-	gs_trace_flush(s);
-}
-
-static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g)
-{
-	const struct gs_runlist_sums *r = &g->sums;
-	bool known = g->open && r->since_ns; /* before the first record nothing is */
-	json_t *o = json_object();
-
-	gs_json_put_number(o, "gpu", true, gpu->index);
-	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
-	json_object_set_new(o, "log", json_boolean(g->open));
-	gs_json_put_text(o, "reason", g->reason);
-	gs_json_put_text(o, "estimate_reason", g->blank);
-	gs_json_put_number(o, "held_ns", known, r->held_ns);
-	gs_json_put_number(o, "lost_ns", known, r->lost_ns);
-	gs_json_put_number(o, "open_ns", known, r->open_ns);
-	gs_json_put_number(o, "unknown_ns", known, r->unknown_ns);
-	gs_json_put_number(o, "unattributed_ns", known, r->unattributed_ns);
-	gs_json_put_number(o, "span_ns", known, r->as_of_ns - r->since_ns);
-	gs_json_put_number(o, "switches", g->open, r->switches);
-	gs_json_put_number(o, "clock_error_ns", g->open, g->error_ns);
-	return o;
-}
-
-json_t *gs_sight_gpus_json(struct gs_service *s)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < s->ngpus; i++) {
-		struct gs_account_gpu g = { .reason = "no daemon reads its log" };
-		json_t *o;
-
-		if (s->account)
-			gs_account_gpu(s->account, s->gpus[i].index, &g);
-		o = gpu_json(&s->gpus[i], &g);
-		gs_ledger_ago_gpu(s, i, o);
-		json_array_append_new(list, o);
-	}
-	return list;
+	gs_observers_turns_read(&s->observers);
 }

@@ -13,15 +13,17 @@
 struct gs_end;
 struct gs_service;
 
-int gs_sight_start(struct gs_service *s, struct gs_error *err);
+/* @server_of: the MPS server of a pool that a process works in, or 0. @user is @s. */
+int gs_sight_start(struct gs_service *s, uint32_t (*server_of)(uint32_t pid, void *user),
+		   struct gs_error *err);
 void gs_sight_end(struct gs_service *s);
 /* A record is there, or its channels changed. */
 void gs_sight_record(struct gs_service *s, const struct gpusched_tsg *rec);
 void gs_sight_ended(struct gs_service *s, const struct gs_end *end);
 void gs_sight_event(struct gs_service *s, const struct gpusched_event *ev);
 void gs_sight_call(struct gs_service *s, const struct gs_engine_call *call);
-/* What the running policy wants (GPUSCHED_F_*). */
-void gs_sight_policy(struct gs_service *s, uint32_t flags);
+/* What the running policy wants. */
+void gs_sight_policy(struct gs_service *s);
 /* What the table does not hold of a record: when it last ran. */
 void gs_sight_complete(struct gs_service *s, struct gpusched_tsg *rec);
 /* Before an answer that tells times: up to now, within limits. */

@@ -274,8 +274,7 @@ bool gs_starting_counts(const struct gs_service *s)
 
 /* ---- who waits for it ------------------------------------------------------------------------ */
 
-/* -EINPROGRESS, or what became of it. */
-static int result(const struct gs_starting *t, struct gs_error *err)
+int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
 {
 	if (t->cancelled)
 		return gs_fail(err, -ECANCELED, "%s was called off before it had started",
@@ -294,45 +293,18 @@ int gs_starting_now(struct gs_service *s, const char *name, const char *host,
 	if (r)
 		return r;
 	gs_errand_wait(&t->errand);
-	r = result(t, err);
+	r = gs_starting_result(t, err);
 	gs_starting_unref(t);
 	return r;
 }
 
-struct answer {
-	struct gs_starting *t;
-	void (*fill)(struct gs_request *rq);
-};
-
-static void answer_free(void *state)
+bool gs_starting_call_off(struct gs_service *s, const char *message)
 {
-	struct answer *a = state;
+	const char *name = gs_starting_policy(s);
 
-	gs_starting_unref(a->t);
-	free(a);
-}
-
-static int step_started(struct gs_request *rq, uint64_t now_ns)
-{
-	const struct answer *a = rq->state;
-	int r = result(a->t, rq->err);
-
-	if (!r)
-		a->fill(rq);
-	return r;
-}
-
-int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
-		       void (*fill)(struct gs_request *rq))
-{
-	struct answer *a = malloc(sizeof(*a));
-
-	if (!a) {
-		gs_starting_unref(t);
-		return -ENOMEM;
-	}
-	*a = (struct answer){ t, fill };
-	rq->state = a;
-	rq->free_state = answer_free;
-	return gs_request_wait(rq, step_started, GS_ON_ERRAND, 0);
+	if (!name)
+		return false;
+	gs_policy_called_off(s, name, message);
+	gs_starting_cancel(s);
+	return true;
 }

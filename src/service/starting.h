@@ -10,7 +10,6 @@
 
 #include "basic/error.h"
 
-struct gs_request;
 struct gs_service;
 struct gs_starting;
 
@@ -36,8 +35,9 @@ bool gs_starting_counts(const struct gs_service *s);
 void gs_starting_cancel(struct gs_service *s);
 /* Cancels whatever is under way and waits for the thread. */
 void gs_starting_end(struct gs_service *s);
-/* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */
-int gs_starting_answer(struct gs_request *rq, struct gs_starting *t,
-		       void (*fill)(struct gs_request *rq));
+/* -EINPROGRESS, or what became of it. */
+int gs_starting_result(const struct gs_starting *t, struct gs_error *err);
+/* The policy that is being started is called off; false: there is none. */
+bool gs_starting_call_off(struct gs_service *s, const char *message);
 
 #endif /* GPUSCHED_SERVICE_STARTING_H */

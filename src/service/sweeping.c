@@ -14,7 +14,6 @@
 #include "service/ends.h"
 #include "service/errand.h"
 #include "service/instance.h"
-#include "service/looking.h"
 #include "service/loop.h"
 #include "taps/taps.h"
 
@@ -60,6 +59,20 @@ void gs_on_denied(const struct gpusched_tsg *rec, void *user)
 		gs_engine_let_go(s->e);
 }
 
+void gs_sweep_in(struct gs_service *s, uint64_t ns)
+{
+	uint64_t due = (gs_now_ns() + ns) / NS_PER_US, planned;
+	int enabled = SD_EVENT_OFF;
+
+	if (!s->sweep)
+		return;
+	sd_event_source_get_enabled(s->sweep, &enabled);
+	if (enabled && !sd_event_source_get_time(s->sweep, &planned) && planned <= due)
+		return;
+	sd_event_source_set_time(s->sweep, due);
+	sd_event_source_set_enabled(s->sweep, SD_EVENT_ONESHOT);
+}
+
 static void on_swept(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;
@@ -85,11 +98,11 @@ static void end_sweep(struct gs_service *s, uint64_t cpu_ns)
 		gs_launches_sweep(s->launches);
 	gs_ends_swept(s);
 	if (again)
-		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
+		gs_sweep_in(s, GS_SWEEP_SOON_NS);
 	if (gs_table_is_empty(s->o))
 		return;
 	next = next < GS_SWEEP_MIN_NS ? GS_SWEEP_MIN_NS : next > MAX_NS ? MAX_NS : next;
-	gs_loop_sweep_in(s, next);
+	gs_sweep_in(s, next);
 }
 
 static void tell_ends(struct gs_sliced *w, uint64_t until_ns)
@@ -149,20 +162,19 @@ void gs_service_sweep(struct gs_service *s)
 	uint64_t now = gs_now_ns();
 	int r;
 
-	gs_losses_check(s);
 	if (s->sweeping.errand) {
 		s->sweeping.again = true;
 		return;
 	}
 	if (now < s->sweeping.not_before_ns) {
-		gs_loop_sweep_in(s, s->sweeping.not_before_ns - now);
+		gs_sweep_in(s, s->sweeping.not_before_ns - now);
 		return;
 	}
 	gs_count(s, GS_SVC_SWEEPS);
 	r = begin(s);
 	if (r < 0) {
 		gs_log(LOG_WARNING, "sweep: %s", strerror(-r));
-		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
+		gs_sweep_in(s, GS_SWEEP_MIN_NS);
 	}
 }
 

@@ -22,6 +22,8 @@ struct gs_sweeping {
 
 #define GS_SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
 #define GS_SWEEP_MIN_NS NS_PER_S
+/* The next sweep is due in @ns, if that is sooner than what is planned. */
+void gs_sweep_in(struct gs_service *s, uint64_t ns);
 void gs_service_sweep(struct gs_service *s);
 void gs_sweeping_end(struct gs_service *s);
 /* For the engine: the driver denies the TSG, so its record ends. */

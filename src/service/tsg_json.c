@@ -16,45 +16,6 @@
 #include "table/events.h"
 #include "table/procs.h"
 
-#define REASON_LEN 640 /* for all of them together */
-
-static void put_handle(json_t *o, const char *key, uint32_t handle)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "0x%08x", handle);
-	gs_json_put_text(o, key, text);
-}
-
-/* A comm is bytes that a user chose: what is not UTF-8 becomes '?'. */
-static void put_comm(json_t *o, const char comm[GPUSCHED_COMM_LEN])
-{
-	char text[GPUSCHED_COMM_LEN + 1];
-
-	snprintf(text, sizeof(text), "%.*s", GPUSCHED_COMM_LEN, comm);
-	gs_json_put_text(o, "comm", text);
-}
-
-static json_t *setting_json(unsigned int i, uint32_t value)
-{
-	const char *word = gs_setting_word(GS_BIT(i), value);
-
-	if (gs_settings[i].words)
-		return word ? json_string(word) : NULL;
-	return gs_settings[i].name ? json_integer(value) : json_boolean(value);
-}
-
-json_t *gs_settings_json(const struct gpusched_settings *set)
-{
-	json_t *o = json_object();
-
-	for (unsigned int i = 0; i < GS_NFIELDS; i++)
-		gs_json_put(o, gs_settings[i].key,
-			    set->valid & GS_BIT(i) ? setting_json(i, gs_field_get(set, GS_BIT(i)))
-						   : NULL);
-	return o;
-}
-
 static json_t *assumed_json(uint32_t assumed)
 {
 	json_t *list = json_array();
@@ -63,16 +24,6 @@ static json_t *assumed_json(uint32_t assumed)
 		if (assumed & GS_BIT(i))
 			json_array_append_new(list, json_string(gs_settings[i].key));
 	return list;
-}
-
-static void put_gpu(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
-{
-	const struct gs_gpu *gpu = s ? gs_record_gpu(s, rec) : NULL;
-
-	gs_json_put_number(o, "gpu", gpu || rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
-			   gpu ? gpu->index : rec->task.gpu);
-	gs_json_put_text(o, "gpu_uuid", gpu ? gpu->uuid : NULL);
-	gs_json_put_text(o, "gpu_pci", gpu ? gpu->pci : NULL);
 }
 
 /* As policies have it: gpusched_runlist(). */
@@ -104,22 +55,12 @@ static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json
 	gs_json_put_text(o, "class_source", has ? source_of(s, rec) : NULL);
 }
 
-static void add_overrules(uint32_t why, char *text, size_t size)
-{
-	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++) {
-		size_t at = strlen(text);
-
-		if (why & 1u << i)
-			snprintf(text + at, size - at, "%s%s", at ? "; " : "", gs_overrule_text(i));
-	}
-}
-
 /* Why it does not run, or not as was wished. */
 static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
 {
 	const char *policy = s && s->p ? gs_policy_running(s->p)->name : NULL;
 	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
-	char text[REASON_LEN] = "";
+	char text[GS_REASON_LEN] = "";
 
 	if (held)
 		snprintf(text, sizeof(text), "%s until policy %s admits it, or for %g s",
@@ -135,7 +76,7 @@ static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, jso
 	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (s && s->e)
-		add_overrules(gs_engine_overruled(s->e, &rec->key), text, sizeof(text));
+		gs_overrules_text(gs_engine_overruled(s->e, &rec->key), text, sizeof(text));
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
 	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	gs_json_put_text(o, "reason", text);
@@ -150,8 +91,8 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 
 	gs_json_put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
 	gs_json_put(o, "assumed", assumed_json(rec->task.assumed));
-	put_handle(o, "client", rec->key.client);
-	put_handle(o, "tsg", rec->key.handle);
+	gs_json_put_handle(o, "client", rec->key.client);
+	gs_json_put_handle(o, "tsg", rec->key.handle);
 	gs_json_put_number(o, "channels", true, rec->nchannels);
 	gs_json_put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
 	gs_json_put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
@@ -213,14 +154,16 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings is = gs_record_is(rec);
 	uint32_t tid = s ? gs_table_maker(s->o, rec).tid : 0;
+	struct gs_agent_facts told;
 	char engine[12];
+	bool counted;
 	json_t *o = json_object();
 
 	gs_json_put_number(o, "id", true, rec->task.id);
-	put_gpu(s, rec, o);
+	gs_json_put_gpu(s, rec, o);
 	gs_json_put_number(o, "pid", true, rec->task.pid);
 	gs_json_put_number(o, "tid", tid != 0, tid);
-	put_comm(o, rec->task.comm);
+	gs_json_put_comm(o, rec->task.comm);
 	gs_json_put_number(o, "uid", true, rec->task.uid);
 	gs_json_put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
 	gs_json_put_text(o, "kind", gs_kind_name(rec->task.kind));
@@ -234,7 +177,8 @@ json_t *gs_tsg_json(struct gs_service *s, const struct gpusched_tsg *rec)
 	put_state(s, rec, o);
 	put_facts(&rec->task, o);
 	gs_sight_json(s, rec->task.id, o);
-	gs_agents_json(s, rec, o);
+	if (gs_agents_told(s, rec, &told, &counted))
+		gs_told_json(&told, counted, o);
 	return o;
 }
 
@@ -251,113 +195,9 @@ void gs_tsg_json_wide(struct gs_service *s, const struct gpusched_tsg *rec, json
 	for (uint32_t i = 0; i < ch.n && i < GPUSCHED_MAX_CHANNELS; i++) {
 		json_t *one = json_object();
 
-		put_handle(one, "channel", ch.ch[i].handle);
+		gs_json_put_handle(one, "channel", ch.ch[i].handle);
 		gs_json_put_number(one, "context_id", ch.ch[i].cid != 0, ch.ch[i].cid);
 		json_array_append_new(list, one);
 	}
 	gs_json_put(o, "channel_list", list);
-}
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-static void put_arguments(struct gs_service *s, const struct gpusched_event *ev, json_t *o)
-{
-	static const char *const shares[] = { "tsgs", "devices", "channels" };
-	char reason[REASON_LEN] = "";
-
-	switch (ev->type) {
-	case GPUSCHED_EV_TIMESLICE:
-		gs_json_put_number(o, "timeslice_us", true, ev->arg[0]);
-		break;
-	case GPUSCHED_EV_INTERLEAVE:
-		gs_json_put_text(o, "interleave", gs_setting_word(GPUSCHED_INTERLEAVE, ev->arg[0]));
-		break;
-	case GPUSCHED_EV_PREEMPT_MODE:
-		gs_json_put_text(o, "preempt_mode",
-				 gs_setting_word(GPUSCHED_PREEMPT_MODE, ev->arg[0]));
-		break;
-	case GPUSCHED_EV_CHANNEL:
-		put_handle(o, "channel", ev->arg[0]);
-		gs_json_put_number(o, "context_id", ev->arg[1] != 0, ev->arg[1]);
-		break;
-	case GPUSCHED_EV_CLASS:
-		gs_json_put_text(o, "class", s ? gs_class_name(s->classes, ev->arg[0]) : NULL);
-		break;
-	case GPUSCHED_EV_LIMIT:
-		gs_json_put_text(o, "share",
-				 ev->arg[0] < GS_COUNT(shares) ? shares[ev->arg[0]] : NULL);
-		break;
-	case GPUSCHED_EV_OVERRULED:
-		add_overrules(ev->arg[0], reason, sizeof(reason));
-		gs_json_put_text(o, "reason", reason);
-		break;
-	default:
-		break;
-	}
-}
-
-static void put_wish(const struct gpusched_tsg *rec, json_t *o)
-{
-	gs_json_put(o, "want", gs_settings_json(&rec->task.want));
-}
-
-json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
-{
-	struct gpusched_tsg rec;
-	char engine[12];
-	json_t *o = json_object();
-
-	gs_json_put_number(o, "time_ns", true, ev->ns);
-	gs_json_put_text(o, "event", gs_event_name(ev->type));
-	gs_json_put_number(o, "pid", true, ev->pid);
-	if (ev->tid) {
-		gs_json_put_number(o, "tid", true, ev->tid);
-		gs_json_put_number(o, "cpu", true, ev->cpu);
-	}
-	put_comm(o, ev->comm);
-	if (ev->key.client)
-		put_handle(o, "client", ev->key.client);
-	if (ev->key.handle)
-		put_handle(o, "tsg", ev->key.handle);
-	if (ev->id)
-		gs_json_put_number(o, "id", true, ev->id);
-	if (s && ev->id && !gs_table_get(s->o, &ev->key, &rec)) {
-		gs_json_put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
-		gs_json_put_text(o, "kind", gs_kind_name(rec.task.kind));
-		put_gpu(s, &rec, o);
-		if (ev->type == GPUSCHED_EV_WANT)
-			put_wish(&rec, o);
-	}
-	put_arguments(s, ev, o);
-	return o;
-}
-
-json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call)
-{
-	struct gpusched_tsg rec;
-	char engine[12];
-	json_t *o = json_object();
-	const char *status = gs_rm_status_name(call->res.status);
-
-	gs_json_put_number(o, "time_ns", true, gs_now_ns());
-	gs_json_put_text(o, "event", gs_event_name(GPUSCHED_EV_CALL));
-	gs_json_put_number(o, "pid", true, call->pid);
-	put_handle(o, "client", call->key.client);
-	put_handle(o, "tsg", call->key.handle);
-	gs_json_put_number(o, "id", true, call->id);
-	gs_json_put_number(o, "gpu", call->gpu != GPUSCHED_GPU_UNKNOWN, call->gpu);
-	if (!gs_table_get(s->o, &call->key, &rec) && rec.task.id == call->id) {
-		put_comm(o, rec.task.comm);
-		gs_json_put_text(o, "engine", gs_engine_name(rec.task.engine, engine));
-		gs_json_put_text(o, "kind", gs_kind_name(rec.task.kind));
-	}
-	if (call->op == GS_RM_SET_TIMESLICE)
-		gs_json_put_number(o, "timeslice_us", true, call->arg);
-	gs_json_put_text(o, "call", gs_rm_op_name(call->op));
-	gs_json_put_number(o, "value", true, call->arg);
-	gs_json_put(o, "done", json_boolean(!call->res.err && !call->dry_run));
-	gs_json_put(o, "dry_run", json_boolean(call->dry_run));
-	gs_json_put_text(o, "status", status);
-	gs_json_put_number(o, "call_ns", !call->dry_run, call->res.ns);
-	return o;
 }

@@ -11,6 +11,7 @@
 
 #include "basic/clock.h"
 #include "basic/slices.h"
+#include "gpusched/abi.h"
 #include "service/privacy.h"
 #include "service/service.h"
 
@@ -100,6 +101,9 @@ extern const size_t gs_nverbs;
 int gs_args_check(const struct gs_verb *v, const json_t *args, struct gs_error *err);
 /* The settings among arguments that were checked. */
 void gs_args_settings(const json_t *args, struct gpusched_settings *ret);
+
+/* Its name, type and range, for people. */
+void gs_arg_print(FILE *out, const struct gs_arg *a);
 
 /* Values of checked arguments; 0, NULL, false: not given. */
 static inline int64_t gs_arg_number(const struct gs_request *rq, const char *name)

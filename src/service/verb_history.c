@@ -218,3 +218,15 @@ int gs_verb_history(struct gs_request *rq)
 			       "no history is kept: the configuration says History=no");
 	return rq->s->question ? gs_request_wait(rq, step_free, GS_ON_ERRAND, 0) : begin(rq);
 }
+
+/* Its thread asks what is about to go. */
+void gs_questions_end(struct gs_service *s)
+{
+	struct gs_errand *e = s->question;
+
+	if (!e)
+		return;
+	e->refs++;
+	gs_errand_wait(e);
+	gs_errand_unref(e);
+}

@@ -6,8 +6,11 @@
 #define GPUSCHED_SERVICE_VERBS_H
 
 struct gs_request;
+struct gs_service;
 
 int gs_verb_history(struct gs_request *rq);
+/* Waits for the question to the history that is being answered. */
+void gs_questions_end(struct gs_service *s);
 int gs_verb_list(struct gs_request *rq);
 int gs_verb_stats(struct gs_request *rq);
 int gs_verb_set(struct gs_request *rq);

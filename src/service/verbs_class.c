@@ -11,7 +11,7 @@
 #include "service/instance.h"
 #include "service/json.h"
 #include "service/looking.h"
-#include "service/records.h"
+#include "service/selection.h"
 #include "service/verbs.h"
 #include "table/procs.h"
 

@@ -11,6 +11,7 @@
 #include "service/json.h"
 #include "service/loop.h"
 #include "service/records.h"
+#include "service/selection.h"
 #include "service/verbs.h"
 
 #define ANSWER_MS 5000 /* a call that takes longer is answered as failed */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* list, stats, ping, observe_*, restore: what there is, and putting it back. */
+/* list, stats, ping: what there is. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,20 +7,14 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "basic/log.h"
-#include "gate/gate.h"
 #include "service/errand.h"
 #include "service/hardware.h"
 #include "service/instance.h"
 #include "service/json.h"
 #include "service/loop.h"
-#include "service/records.h"
-#include "service/restoring.h"
+#include "service/selection.h"
 #include "service/sight.h"
-#include "service/takeover.h"
 #include "service/verbs.h"
-#include "table/cfg.h"
-#include "taps/taps.h"
 
 #define ASK_MS 2000u /* of RM, for the GPU's ids of TSGs */
 
@@ -176,7 +170,9 @@ static int step_sums(struct gs_request *rq, uint64_t now_ns)
 	bool failed = false;
 
 	while (gs_request_has_time(rq)) {
-		CLEANUP_JSON json_t *row = gs_ledger_row(t->rows, &rq->view);
+		bool process = false;
+		uid_t uid = 0;
+		CLEANUP_JSON json_t *row = gs_ledger_row(t->rows, &process, &uid);
 
 		if (!row) {
 			fputs(t->n ? "],\"figures\":" : "{\"rows\":[],\"figures\":", t->out);
@@ -187,6 +183,8 @@ static int step_sums(struct gs_request *rq, uint64_t now_ns)
 			rq->c.text = TAKE_PTR(t->text);
 			return failed ? -ENOMEM : 0;
 		}
+		if (process)
+			gs_view_tsg(&rq->view, uid, row);
 		fputs(t->n++ ? "," : "{\"rows\":[", t->out);
 		if (json_dumpf(row, t->out, JSON_COMPACT))
 			return -ENOMEM;
@@ -211,7 +209,7 @@ static int begin_sums(struct gs_request *rq, const char *by)
 		return -ENOMEM;
 	rq->state = t;
 	rq->free_state = summing_free;
-	r = gs_ledger_rows(rq->s, &rq->view, by, &t->rows, rq->err);
+	r = gs_ledger_rows(rq->s, gs_view_sees_all_times(&rq->view), by, &t->rows, rq->err);
 	if (r)
 		return r;
 	t->figures = gs_history_figures_json();
@@ -260,119 +258,4 @@ int gs_verb_ping(struct gs_request *rq)
 		json_object_set_new(o, "past", past_json(&rq->s->past));
 	}
 	return 0;
-}
-
-/* ---- observe --------------------------------------------------------------------------------- */
-
-int gs_verb_observe_status(struct gs_request *rq)
-{
-	static const char *const names[] = {
-#define X(sym, name, text) name,
-		GPUSCHED_TAP_COUNTERS(X)
-#undef X
-	};
-	struct gs_taps_status st = { 0 };
-	struct gs_error why = { 0 };
-	json_t *counters = json_object(), *o = rq->answer;
-	int r;
-
-	json_object_set_new(o, "counters", counters);
-	r = gs_taps_status(&st, rq->err);
-	if (r)
-		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
-	json_object_set_new(o, "on", json_boolean(st.on));
-	json_object_set_new(o, "complete", json_boolean(st.complete));
-	gs_json_put_number(o, "version", st.version, st.version);
-	r = st.gate ? 0 : gs_gate_probe(&why);
-	json_object_set_new(o, "gate", json_boolean(st.gate));
-	gs_json_put_text(o, "gate_reason", r ? why.text : NULL);
-	gs_json_put_number(o, "tsgs", st.on, st.tsgs);
-	gs_json_put_number(o, "processes", st.on, st.procs);
-	for (size_t i = 0; i < GS_COUNT(names); i++)
-		gs_json_put_number(counters, names[i], st.on, st.counters[i]);
-	return 0;
-}
-
-int gs_verb_observe_on(struct gs_request *rq)
-{
-	struct gs_error why = { 0 };
-	CLEANUP_FD int lock = -1;
-	int r = gs_taps_on(&why);
-
-	if (r == -ESTALE || r == -EUCLEAN) { /* nobody else may be at work on what is there */
-		r = gs_service_lock(&lock, rq->err);
-		if (!r)
-			r = gs_taps_ready(rq->err);
-	}
-	return r ? gs_fail(rq->err, r, "%s", why.text) : gs_verb_observe_status(rq);
-}
-
-/* ---- restore --------------------------------------------------------------------------------- */
-
-/* Beside a daemon that has it, if that one does not answer: *ret_beside. */
-static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
-{
-	struct gs_error busy = { 0 };
-	int r = gs_service_lock(ret_fd, &busy);
-
-	if (r == -EBUSY && !gs_service_overtake(ret_fd, rq->err)) {
-		*ret_beside = true;
-		return 0;
-	}
-	return r ? gs_fail(rq->err, r, "%s", busy.text) : 0;
-}
-
-/* From the pinned table alone, or what there is of it: no daemon, no configuration, no engine. */
-static int restore_alone(struct gs_request *rq)
-{
-	CLEANUP_FD int lock = -1;
-	struct gs_restored done = { 0 };
-	bool beside = false;
-	uint64_t begin = gs_now_ns();
-	int r;
-
-	gs_restored_fill(rq->answer, &done);
-	if (!gs_arg_true(rq, "keep"))
-		gs_saved_forget_file();
-	if (access(gs_env()->bpffs, F_OK) && errno == ENOENT)
-		return 0;
-	r = take_lock(rq, &lock, &beside);
-	if (!r)
-		r = gs_restore_remains(beside, &done, rq->err);
-	if (done.changed && gs_arg_true(rq, "keep"))
-		gs_report_write(&done, begin, NULL);
-	gs_restored_fill(rq->answer, &done);
-	json_object_set_new(rq->answer, "overtook", json_boolean(beside));
-	return r;
-}
-
-int gs_verb_restore(struct gs_request *rq)
-{
-	return rq->s ? gs_restoring_answer(rq) : restore_alone(rq);
-}
-
-/* What was changed is put back first: without the table nobody could. */
-int gs_verb_observe_off(struct gs_request *rq)
-{
-	int r;
-
-	/* nor are they taken from one that does not answer */
-	if (rq->s || gs_service_has_daemon())
-		return gs_fail(rq->err, -EBUSY,
-			       "a running instance needs the taps: stop gpuschedd first");
-	r = restore_alone(rq);
-	json_object_clear(rq->answer);
-	if (r == -ENODATA) {
-		gs_log(LOG_WARNING, "%s", rq->err->text);
-		rq->err->code = 0;
-		r = 0;
-	}
-	if (r)
-		return r;
-	gs_launches_forget();
-	if (gs_launches_clear(false, rq->err)) {
-		gs_log(LOG_NOTICE, "the launch probes stay, and count nothing: %s", rq->err->text);
-		*rq->err = (struct gs_error){ 0 };
-	}
-	return gs_taps_off(rq->err);
 }

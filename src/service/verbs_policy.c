@@ -6,6 +6,7 @@
 #include "service/instance.h"
 #include "service/launches.h"
 #include "service/policy.h"
+#include "service/started.h"
 #include "service/starting.h"
 #include "service/verbs.h"
 
@@ -115,7 +116,7 @@ int gs_verb_policy_start(struct gs_request *rq)
 	if (r)
 		return r;
 	gs_starting_chosen(t, gs_arg_true(rq, "permanent"));
-	return gs_starting_answer(rq, t, fill_running);
+	return gs_request_wait_start(rq, t, fill_running);
 }
 
 /* Afterwards none runs: one that is being started is called off. */
@@ -130,7 +131,7 @@ int gs_verb_policy_stop(struct gs_request *rq)
 		return r;
 	if (gs_arg_true(rq, "permanent"))
 		gs_permanent_forget();
-	cancelled = gs_service_policy_cancel(s, "stopped by a person before it had started");
+	cancelled = gs_starting_call_off(s, "stopped by a person before it had started");
 	if (!s->p && !cancelled && gs_arg_true(rq, "permanent"))
 		return 0;
 	if (!s->p && !cancelled)

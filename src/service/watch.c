@@ -17,11 +17,6 @@ struct gs_watch {
 	void *user;
 };
 
-bool gs_watched(const struct gs_service *s)
-{
-	return s->watches != NULL;
-}
-
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
 		     unsigned int *ret_token)
 {
@@ -35,6 +30,7 @@ int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 	w->token = ++s->next_token;
 	w->next = s->watches;
 	s->watches = w;
+	s->watched = true;
 	*ret_token = w->token;
 	gs_oddities_begin(s);
 	return 0;
@@ -78,6 +74,7 @@ static void collect(struct gs_service *s)
 		gs_trace_reader_free(w->reader);
 		free(w);
 	}
+	s->watched = s->watches != NULL;
 }
 
 /* A watcher may end itself from within its callback: it is freed once nobody walks the list. */
@@ -99,32 +96,35 @@ static void show(const struct gs_watch *w, json_t *event, uid_t owner)
 		w->fn(shown, w->user);
 }
 
-void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner)
+void gs_watch_said(struct gs_service *s, json_t *event, uid_t owner)
 {
-	if (!event)
-		return;
 	s->emitting = true;
 	for (struct gs_watch *w = s->watches; w; w = w->next)
 		if (w->token)
 			show(w, event, owner);
 	s->emitting = false;
 	collect(s);
+}
+
+static void emit(struct gs_service *s, json_t *event, uid_t owner)
+{
+	gs_watch_said(s, event, owner);
 	json_decref(event);
 }
 
 void gs_watch_event(struct gs_service *s, const struct gpusched_event *ev,
 		    const struct gpusched_tsg *rec)
 {
-	if (gs_watched(s))
-		gs_watch_emit(s, gs_event_json(s, ev), rec ? rec->task.uid : gs_event_owner(s, ev));
+	if (s->watched)
+		emit(s, gs_event_json(s, ev), rec ? rec->task.uid : gs_event_owner(s, ev));
 }
 
 void gs_watch_call(struct gs_service *s, const struct gs_engine_call *call)
 {
 	const struct gpusched_event ev = { .key = call->key, .id = call->id, .pid = call->pid };
 
-	if (gs_watched(s))
-		gs_watch_emit(s, gs_call_json(s, call), gs_event_owner(s, &ev));
+	if (s->watched)
+		emit(s, gs_call_json(s, call), gs_event_owner(s, &ev));
 }
 
 void gs_watch_free_all(struct gs_service *s)

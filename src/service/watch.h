@@ -15,11 +15,8 @@ struct gs_engine_call;
 struct gs_service;
 struct gs_view;
 
-/* Somebody does. */
-bool gs_watched(const struct gs_service *s);
-/* Takes @event, which is about a process of user @owner; GS_NOBODY: about none. */
-#define GS_NOBODY ((uid_t)-1)
-void gs_watch_emit(struct gs_service *s, json_t *event, uid_t owner);
+/* As an observer: shows each watcher what it may see of @event. */
+void gs_watch_said(struct gs_service *s, json_t *event, uid_t owner);
 /* As observers: an event of the taps (@rec: NULL) or of ours, and a call of the engine. */
 void gs_watch_event(struct gs_service *s, const struct gpusched_event *ev,
 		    const struct gpusched_tsg *rec);

@@ -369,13 +369,14 @@ static void watchers_may_leave(void **state)
 
 	assert_int_equal(gs_service_watch(&s, &root, on_event, &stays, &stays.token), 0);
 	assert_int_equal(gs_service_watch(&s, &root, on_event, &leaves, &leaves.token), 0);
-	gs_watch_emit(&s, json_object(), GS_NOBODY);
-	gs_watch_emit(&s, json_object(), GS_NOBODY);
+	gs_service_observe(&s);
+	gs_observers_say(&s.observers, json_object(), GS_NOBODY);
+	gs_observers_say(&s.observers, json_object(), GS_NOBODY);
 	assert_int_equal(stays.n, 2);
 	assert_int_equal(leaves.n, 1);
 	gs_service_unwatch(&s, stays.token);
-	assert_false(gs_watched(&s));
-	gs_watch_emit(&s, json_object(), GS_NOBODY);
+	assert_false(s.watched);
+	gs_observers_say(&s.observers, json_object(), GS_NOBODY);
 	assert_int_equal(stays.n, 2);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What the service does about each event of the taps. */
-#include "service/events.h"
+/* Class, GPU, cgroup and job of a record, written into the table. */
+#include "service/settle.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,20 +11,14 @@
 #include "process/cgroup.h"
 #include "process/process.h"
 #include "process/reader.h"
-#include "service/adopting.h"
 #include "service/instance.h"
-#include "service/looking.h"
-#include "service/loop.h"
 #include "service/records.h"
-#include "service/sweeping.h"
 #include "table/events.h"
 #include "table/facts.h"
 #include "table/procs.h"
 #include "taps/taps.h"
 
 #define JOB_ASKED_NS NS_PER_S
-
-/* ---- class and GPU of a record --------------------------------------------------------------- */
 
 void gs_record_poke(struct gs_service *s, const struct gpusched_tsg *rec, uint32_t what)
 {
@@ -212,131 +206,4 @@ int gs_process_note(struct gs_service *s, pid_t pid, struct gs_class_answer *ret
 	proc.mps = mps;
 	gs_proc_set(s->o, pid, &proc);
 	return 0;
-}
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-void gs_intake_tapped(struct gs_service *s, const struct gpusched_event *ev)
-{
-	struct gpusched_tsg rec;
-
-	switch (ev->type) {
-	case GPUSCHED_EV_CLIENT:
-		gs_process_note(s, (pid_t)ev->pid, NULL);
-		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
-		break;
-	case GPUSCHED_EV_TSG_NEW:
-		if (!gs_table_get(s->o, &ev->key, &rec))
-			gs_record_settle(s, &rec);
-		gs_loop_sweep_in(s, GS_SWEEP_MIN_NS);
-		break;
-	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
-		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
-		break;
-	case GPUSCHED_EV_CHANNEL: /* of a suspended TSG it alone runs */
-		gs_engine_doubt(s->e, &ev->key);
-		break;
-	case GPUSCHED_EV_WANT:
-	case GPUSCHED_EV_HOLD:
-		gs_engine_touch(s->e, &ev->key);
-		break;
-	case GPUSCHED_EV_TIMESLICE:
-		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_TIMESLICE, ev->ns);
-		break;
-	case GPUSCHED_EV_INTERLEAVE:
-		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_INTERLEAVE, ev->ns);
-		break;
-	case GPUSCHED_EV_PREEMPT_MODE:
-		gs_engine_owner_set(s->e, &ev->key, GPUSCHED_PREEMPT_MODE, ev->ns);
-		break;
-	case GPUSCHED_EV_EXEC:
-		gs_process_reclassify(s, (pid_t)ev->pid);
-		break;
-	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */
-		gs_engine_anew(s->e, &ev->key);
-		gs_process_reclassify(s, (pid_t)ev->pid);
-		break;
-	case GPUSCHED_EV_EXIT:
-		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS);
-		break;
-	case GPUSCHED_EV_ORPHAN:
-		gs_orphan_seen(s, ev);
-		break;
-	case GPUSCHED_EV_LIMIT:
-		gs_log(LOG_NOTICE,
-		       "process %u (%.*s) has its share of the table: what it makes more is left "
-		       "alone",
-		       ev->pid, GPUSCHED_COMM_LEN, ev->comm);
-		gs_loop_sweep_in(s, GS_SWEEP_SOON_NS); /* what it has closed counts until then */
-		break;
-	default:
-		break;
-	}
-}
-
-void gs_on_event(const struct gpusched_event *ev, void *user)
-{
-	struct gs_service *s = user;
-
-	if (s->draining)
-		return;
-	gs_count(s, GS_SVC_EVENTS);
-	gs_observers_tapped(&s->observers, ev);
-}
-
-void gs_on_wish(const struct gpusched_tsg *rec, void *user)
-{
-	struct gs_service *s = user;
-
-	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_WANT, 0);
-}
-
-/* Logged once for each policy and reason: a user can have any number of TSGs. */
-void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
-{
-	struct gs_service *s = user;
-	uint32_t news = why & ~s->overruled_logged;
-
-	for (unsigned int i = 0; i < GS_OVERRULE_MAX; i++)
-		if (news & 1u << i)
-			gs_log(LOG_NOTICE,
-			       "tsg %llu of pid %u is overruled: %s; 'gpusched list' shows others",
-			       (unsigned long long)rec->task.id, rec->task.pid,
-			       gs_overrule_text(i));
-	s->overruled_logged |= why;
-	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_OVERRULED, why);
-}
-
-/* A process's calls that fail for one reason are logged once; 'gpusched stats' counts them all. */
-static void log_failure(struct gs_service *s, const struct gs_engine_call *call)
-{
-	struct gs_failure *last = &s->failures[call->pid % GS_ASKED];
-	const struct gs_failure now = { call->pid, call->res.err, call->res.status };
-	const char *status = gs_rm_status_name(call->res.status);
-	bool by_rm = call->res.denied || call->res.err == -EREMOTEIO;
-
-	if (!memcmp(last, &now, sizeof(now)))
-		return;
-	*last = now;
-	gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE, /* it may have ended meanwhile */
-	       "TSG %llu of process %u: %s failed: %s; further failures of this kind are counted",
-	       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),
-	       by_rm && status ? status : strerror(-call->res.err));
-}
-
-void gs_on_call(const struct gs_engine_call *call, void *user)
-{
-	struct gs_service *s = user;
-	struct gs_call_stats *st = &s->calls[call->op < GS_RM_OP_MAX ? call->op : 0];
-
-	if (!call->dry_run) {
-		st->count++;
-		st->failed += call->res.err != 0;
-		st->ns += call->res.ns;
-		if (call->res.ns > st->max_ns)
-			st->max_ns = call->res.ns;
-	}
-	if (call->res.err && !call->dry_run)
-		log_failure(s, call);
-	gs_observers_called(&s->observers, call);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "service/figures.h"
+#include "service/openmetrics.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -69,14 +71,14 @@ struct shown {
 	struct gs_history_sums sums;
 };
 
-struct gs_figures {
+struct gs_openmetrics {
 	struct shown *all;
 	size_t n, room;
 	size_t family, at; /* what is written next */
 	bool headed;       /* the family's head is written */
 };
 
-static void show(struct gs_service *s, struct gs_figures *w, const struct group *g)
+static void show(struct gs_service *s, struct gs_openmetrics *w, const struct group *g)
 {
 	if (!is_known(s, g) || GS_GROW(w->all, w->room, w->n + 1))
 		return;
@@ -85,7 +87,7 @@ static void show(struct gs_service *s, struct gs_figures *w, const struct group 
 }
 
 /* All cgroups of a class on a GPU in one. */
-static void show_coarse(struct gs_service *s, struct gs_figures *w)
+static void show_coarse(struct gs_service *s, struct gs_openmetrics *w)
 {
 	CLEANUP_FREE struct group *all = calloc(HASH_COUNT(s->ledger->groups) + 1, sizeof(*all));
 	size_t n = 0;
@@ -109,22 +111,7 @@ static void show_coarse(struct gs_service *s, struct gs_figures *w)
 		show(s, w, &all[i]);
 }
 
-int gs_figures_new(struct gs_service *s, bool by_cgroup, struct gs_figures **ret)
-{
-	struct gs_figures *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return -ENOMEM;
-	if (by_cgroup)
-		for (struct group *g = s->ledger->groups; g; g = g->hh.next)
-			show(s, w, g);
-	else
-		show_coarse(s, w);
-	*ret = w;
-	return 0;
-}
-
-void gs_figures_free(struct gs_figures *w)
+void gs_openmetrics_free(struct gs_openmetrics *w)
 {
 	for (size_t i = 0; w && i < w->n; i++)
 		free(w->all[i].labels);
@@ -209,7 +196,7 @@ static void put(FILE *f, size_t family, const struct shown *w)
 		put_figure(f, w, &gs_history_figures[family]);
 }
 
-bool gs_figures_text(struct gs_figures *w, FILE *f, uint64_t until_ns)
+bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 {
 	for (; w->family <= SHARE; w->family++, w->at = 0, w->headed = false) {
 		if (w->family < HISTOGRAM && !gs_history_figures[w->family].metric)
@@ -245,10 +232,32 @@ static void gpu_text(struct gs_service *s, FILE *f, const char *name, enum gs_hi
 	}
 }
 
-void gs_figures_gpus_text(struct gs_service *s, FILE *f)
+static void gpus_text(struct gs_service *s, FILE *f)
 {
 	gpu_text(s, f, "held", GS_SUM_HELD, "time in which a program's context was loaded");
 	gpu_text(s, f, "lost", GS_SUM_LOST, "time between two programs' turns, below 1 ms");
 	gpu_text(s, f, "open", GS_SUM_OPEN, "time in which no context was loaded");
 	gpu_text(s, f, "unknown", GS_SUM_UNKNOWN, "time around lost records");
+}
+
+int gs_openmetrics_new(struct gs_service *s, bool by_cgroup, FILE *f, uint64_t until_ns,
+		       struct gs_openmetrics **ret)
+{
+	struct gs_openmetrics *w;
+
+	if (!s->ledger || !s->account)
+		return 0;
+	if (!gs_ledger_bring_up(s, until_ns))
+		return -EINPROGRESS;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	gpus_text(s, f);
+	if (by_cgroup)
+		for (struct group *g = s->ledger->groups; g; g = g->hh.next)
+			show(s, w, g);
+	else
+		show_coarse(s, w);
+	*ret = w;
+	return 0;
 }

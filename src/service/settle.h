@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.h - what taps and engine tell, and what follows for a record
+ * settle.h - class, GPU, cgroup and job of a record and its process, as the table is to have them
  */
-#ifndef GPUSCHED_SERVICE_EVENTS_H
-#define GPUSCHED_SERVICE_EVENTS_H
+#ifndef GPUSCHED_SERVICE_SETTLE_H
+#define GPUSCHED_SERVICE_SETTLE_H
 
 #include "classify/classify.h"
 #include "engine/engine.h"
@@ -11,12 +11,6 @@
 
 struct gs_service;
 
-void gs_on_event(const struct gpusched_event *ev, void *user);
-void gs_on_call(const struct gs_engine_call *call, void *user);
-void gs_on_wish(const struct gpusched_tsg *rec, void *user);
-void gs_on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user);
-/* What follows from what the taps saw: for a record, or for the next look at the table. */
-void gs_intake_tapped(struct gs_service *s, const struct gpusched_event *ev);
 /* GPU index and class of one record, in the table; runs task_init when the class changed. */
 void gs_record_settle(struct gs_service *s, struct gpusched_tsg *rec);
 /* @answer: the class of its process; NULL: not known. */
@@ -33,4 +27,4 @@ void gs_process_job_anew(struct gs_service *s, pid_t pid);
 /* A process may have been moved since its TSG was made: policies see where it is. */
 void gs_record_cgroup(struct gs_service *s, struct gpusched_tsg *rec);
 
-#endif /* GPUSCHED_SERVICE_EVENTS_H */
+#endif /* GPUSCHED_SERVICE_SETTLE_H */

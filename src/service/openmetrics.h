@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openmetrics.h - who used the GPUs, as OpenMetrics: by class, or by class and cgroup
+ *
+ * Labels are spelled as dcgm-exporter has them. No label is a process: their number has no bound.
+ */
+#ifndef GPUSCHED_SERVICE_OPENMETRICS_H
+#define GPUSCHED_SERVICE_OPENMETRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct gs_service;
+struct gs_openmetrics;
+
+/*
+ * Brings the ledger's sums up to now, and writes those of the GPUs. -EINPROGRESS: there is more to do
+ * after @until_ns. *ret stays as it is where there are no sums.
+ */
+int gs_openmetrics_new(struct gs_service *s, bool by_cgroup, FILE *f, uint64_t until_ns,
+		       struct gs_openmetrics **ret);
+void gs_openmetrics_free(struct gs_openmetrics *w);
+/* Writes on; false: there is more to do after @until_ns. */
+bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns);
+
+#endif /* GPUSCHED_SERVICE_OPENMETRICS_H */
