@@ -6,7 +6,7 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
-#include "service/target.h"
+#include "requests/target.h"
 
 #define OPTION_COLUMN 33 /* where the text about an option begins */
 

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/shell.h"
-#include "service/target.h"
+#include "requests/target.h"
 
 struct found {
 	char (*all)[CLI_CANDIDATE_LEN];

@@ -18,10 +18,10 @@
 #include "wire/agent.h"
 #include "rm/setting.h"
 #include "rm/way.h"
-#include "service/config.h"
-#include "service/json.h"
-#include "service/target.h"
-#include "service/verb.h"
+#include "config/config.h"
+#include "requests/json.h"
+#include "requests/target.h"
+#include "requests/verb.h"
 
 #define ID_SHIFT 8 /* TSG ids: the agent's process, then its own number */
 

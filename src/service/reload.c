@@ -5,10 +5,10 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "service/instance.h"
-#include "service/launches.h"
-#include "service/looking.h"
-#include "service/policy.h"
-#include "service/starting.h"
+#include "control/launches.h"
+#include "intake/rescan.h"
+#include "control/policy.h"
+#include "control/starting.h"
 #include "table/cfg.h"
 
 /* Ids may be others than before, so whoever has a class gets it anew. */
@@ -20,34 +20,34 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 
 	if (r)
 		return r;
-	r = gs_classes_publish(classes, s->o);
+	r = gs_classes_publish(classes, s->hub->table);
 	if (r) {
-		gs_classes_publish(s->classes, s->o);
+		gs_classes_publish(s->hub->classes, s->hub->table);
 		gs_classes_free(classes);
 		return gs_fail(err, r, "the classes cannot be published: %s", strerror(-r));
 	}
-	gs_classes_free(s->classes);
-	s->classes = classes;
+	gs_classes_free(s->hub->classes);
+	s->hub->classes = classes;
 	return 0;
 }
 
 /* One that cannot start leaves the one that runs; the log says so. */
 static void reload_policy(struct gs_service *s, const char *before)
 {
-	const struct gs_config *c = s->config;
-	CLEANUP_FREE char *now = gs_saved_configured(s);
+	const struct gs_config *c = s->hub->config;
+	CLEANUP_FREE char *now = gs_saved_configured(s->control);
 	struct gs_error err = { 0 };
 	struct gs_starting *t;
 
 	if (!before || !now || !strcmp(before, now))
 		return;
 	if (!c->policy[0]) {
-		gs_starting_call_off(s, "the configuration has none any more");
-		gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED,
+		gs_starting_call_off(s->control, "the configuration has none any more");
+		gs_service_policy_stop(s->control, GS_POLICY_EXIT_STOPPED,
 				       "the configuration has none any more");
 		return;
 	}
-	if (gs_starting_begin(s, c->policy, c->policy_host,
+	if (gs_starting_begin(s->control, c->policy, c->policy_host,
 			      (const char *const *)c->policy_options.text, c->policy_options.n, &t,
 			      &err))
 		gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
@@ -59,25 +59,25 @@ static void reload_launches(struct gs_service *s)
 {
 	struct gs_starting *t;
 
-	gs_service_launches_update(s);
-	if (gs_service_launches_wanted(s) && !s->launches && !s->starting &&
-	    !gs_starting_begin(s, NULL, NULL, NULL, 0, &t, NULL))
+	gs_service_launches_update(s->control);
+	if (gs_service_launches_wanted(s->control) && !s->hub->launches && !s->control->starting &&
+	    !gs_starting_begin(s->control, NULL, NULL, NULL, 0, &t, NULL))
 		gs_starting_unref(t);
 }
 
 int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err)
 {
-	CLEANUP_FREE char *before = gs_saved_configured(s);
-	const struct gs_config *old = s->config;
+	CLEANUP_FREE char *before = gs_saved_configured(s->control);
+	const struct gs_config *old = s->hub->config;
 	int r = reload_classes(s, config, err);
 
 	if (r)
 		return r;
-	s->config = config;
-	gs_engine_limits(s->e, config->switch_cost_us, config->hold_limit_ms);
-	gs_cfg_gate(s->o, !s->opts.dry_run && config->gate && !s->hooked);
-	gs_records_look(s);
-	gs_engine_touch_all(s->e);
+	s->hub->config = config;
+	gs_engine_limits(s->hub->engine, config->switch_cost_us, config->hold_limit_ms);
+	gs_cfg_gate(s->hub->table, !s->hub->opts.dry_run && config->gate && !s->control->hooked);
+	gs_records_look(s->intake);
+	gs_engine_touch_all(s->hub->engine);
 	reload_policy(s, before);
 	reload_launches(s);
 	if (old->dry_run != config->dry_run || old->adopt != config->adopt ||

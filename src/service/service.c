@@ -12,27 +12,28 @@
 #include "basic/log.h"
 #include "process/reader.h"
 #include "rm/module.h"
-#include "service/adopting.h"
-#include "service/agents.h"
-#include "service/errand.h"
-#include "service/intake.h"
-#include "service/hardware.h"
+#include "intake/adoption.h"
+#include "control/agents.h"
+#include "hub/task.h"
+#include "intake/intake.h"
+#include "intake/hardware.h"
 #include "service/instance.h"
-#include "service/launches.h"
-#include "service/looking.h"
-#include "service/lock.h"
-#include "service/loop.h"
-#include "service/metrics.h"
-#include "service/oddities.h"
-#include "service/policy.h"
-#include "service/restoring.h"
-#include "service/sight.h"
-#include "service/starting.h"
-#include "service/sweeping.h"
-#include "service/takeover.h"
-#include "service/trace.h"
-#include "service/verbs.h"
-#include "service/watch.h"
+#include "control/launches.h"
+#include "intake/rescan.h"
+#include "control/lock.h"
+#include "hub/loop.h"
+#include "requests/metrics.h"
+#include "figures/anomalies.h"
+#include "control/policy.h"
+#include "control/restoring.h"
+#include "figures/gpu_time.h"
+#include "figures/ledger.h"
+#include "control/starting.h"
+#include "intake/reap.h"
+#include "control/takeover.h"
+#include "requests/trace.h"
+#include "requests/verbs.h"
+#include "requests/watch.h"
 #include "table/cfg.h"
 #include "table/events.h"
 #include "table/facts.h"
@@ -60,7 +61,7 @@ static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
 	struct stat st;
 	int r;
 
-	r = gs_cfg_get(s->o, &cfg);
+	r = gs_cfg_get(s->hub->table, &cfg);
 	if (r)
 		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
 	if (stat("/proc/self/ns/pid", &st))
@@ -78,14 +79,14 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	int r;
 
 	*ret_fresh = gs_taps_status(&status, NULL) || !status.on;
-	r = s->opts.read_only ? gs_taps_on(err) : gs_taps_ready(err);
+	r = s->hub->opts.read_only ? gs_taps_on(err) : gs_taps_ready(err);
 	if (!r)
-		r = gs_table_open(&s->o, err);
+		r = gs_table_open(&s->hub->table, err);
 	if (!r)
 		r = check_pid_namespace(s, err);
 	if (r)
 		return gs_fail(err, r, "the taps cannot be turned on: %s", strerror(-r));
-	s->self_added = !gs_self_add(s->o, getpid());
+	s->self_added = !gs_self_add(s->hub->table, getpid());
 	return 0;
 }
 
@@ -95,22 +96,22 @@ static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 	char version[64];
 	int r;
 
-	r = gs_rm_driver(&s->branch, version, sizeof(version), err);
+	r = gs_rm_driver(&s->hub->branch, version, sizeof(version), err);
 	if (!r)
-		r = gs_gpus_read(&s->gpus, &s->ngpus, err);
+		r = gs_gpus_read(&s->hub->gpus, &s->hub->ngpus, err);
 	if (r) {
 		if (fresh)
 			gs_taps_off(NULL);
 		return gs_fail(err, r, "the NVIDIA driver does not answer: %s", strerror(-r));
 	}
-	if (!s->opts.read_only)
-		gs_cfg_gpus(s->o, s->gpus, s->ngpus);
+	if (!s->hub->opts.read_only)
+		gs_cfg_gpus(s->hub->table, s->hub->gpus, s->hub->ngpus);
 	return 0;
 }
 
 static int publish_classes(struct gs_service *s, struct gs_error *err)
 {
-	int r = s->opts.read_only ? 0 : gs_classes_publish(s->classes, s->o);
+	int r = s->hub->opts.read_only ? 0 : gs_classes_publish(s->hub->classes, s->hub->table);
 
 	return r ? gs_fail(err, r, "the classes cannot be published: %s", strerror(-r)) : 0;
 }
@@ -126,20 +127,20 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	struct gs_error why = { 0 };
 	int r;
 
-	if (s->opts.read_only || s->opts.dry_run)
+	if (s->hub->opts.read_only || s->hub->opts.dry_run)
 		return 0;
-	r = gs_cfg_get(s->o, &cfg);
+	r = gs_cfg_get(s->hub->table, &cfg);
 	if (r || !cfg.heartbeat_ns)
 		return 0;
-	gs_cfg_policy_active(s->o, false); /* first: its gate stops nobody any more */
-	r = gs_restore(s->o, s->branch, &done, &why);
-	gs_cfg_heartbeat(s->o, 0);
+	gs_cfg_policy_active(s->hub->table, false); /* first: its gate stops nobody any more */
+	r = gs_restore(s->hub->table, s->hub->branch, &done, &why);
+	gs_cfg_heartbeat(s->hub->table, 0);
 	if (r && !done.failed)
 		return gs_fail(err, r, "%s", why.text);
-	s->past.restored += done.restored;
-	s->past.gone += done.gone;
-	s->past.failed += done.failed;
-	s->past.continued += done.continued;
+	s->control->past.restored += done.restored;
+	s->control->past.gone += done.gone;
+	s->control->past.failed += done.failed;
+	s->control->past.continued += done.continued;
 	if (done.changed)
 		gs_log(LOG_WARNING, "an earlier daemon died: %u TSGs put back, %u gone, %u failed",
 		       done.restored, done.gone, done.failed);
@@ -176,19 +177,19 @@ static int start_guardian(struct gs_service *s, struct gs_error *err)
 {
 	int r;
 
-	if (!s->opts.daemon || s->opts.dry_run)
+	if (!s->hub->opts.daemon || s->hub->opts.dry_run)
 		return 0;
-	r = gs_guardian_start(s->o, s->branch, &s->guardian, err);
+	r = gs_guardian_start(s->hub->table, s->hub->branch, &s->guardian, err);
 	if (!r)
-		r = sd_event_add_io(s->event, &s->guardian_ended, gs_guardian_fd(s->guardian),
+		r = sd_event_add_io(s->hub->event, &s->guardian_ended, gs_guardian_fd(s->guardian),
 				    EPOLLIN, on_guardian_ended, s);
 	return r < 0 ? gs_fail(err, r, "the guardian cannot start: %s", strerror(-r)) : 0;
 }
 
 static void dispatch_engine(struct gs_service *s)
 {
-	gs_engine_dispatch(s->e);
-	gs_waits_happened(&s->waits, GS_ON_ENGINE);
+	gs_engine_dispatch(s->hub->engine);
+	gs_waits_happened(&s->hub->waits, GS_ON_ENGINE);
 }
 
 static int on_results(sd_event_source *src, int fd, uint32_t revents, void *user)
@@ -205,60 +206,69 @@ static int on_engine_due(sd_event_source *src, uint64_t us, void *user)
 
 static void complete(struct gpusched_tsg *rec, void *user)
 {
-	gs_sight_complete(user, rec);
+	struct gs_service *s = user;
+
+	gs_sight_complete(s->figures, rec);
 }
 
 static void on_call(const struct gs_engine_call *call, void *user)
 {
 	struct gs_service *s = user;
 
-	gs_observers_called(&s->observers, call);
+	gs_observers_called(&s->hub->observers, call);
 }
 
 static void on_wish(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;
 
-	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_WANT, 0);
+	gs_observers_tell(&s->hub->observers, rec, GPUSCHED_EV_WANT, 0);
 }
 
 static void on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *user)
 {
 	struct gs_service *s = user;
 
-	gs_policy_log_overruled(s, rec, why);
-	gs_observers_tell(&s->observers, rec, GPUSCHED_EV_OVERRULED, why);
+	gs_policy_log_overruled(s->control, rec, why);
+	gs_observers_tell(&s->hub->observers, rec, GPUSCHED_EV_OVERRULED, why);
+}
+
+static void on_denied(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_reap_denied(s->intake, rec);
 }
 
 static int start_engine(struct gs_service *s, struct gs_error *err)
 {
 	const struct gs_engine_opts opts = {
 		.size = sizeof(opts),
-		.dry_run = s->opts.dry_run,
-		.branch = s->branch,
-		.gpus = s->gpus,
-		.ngpus = s->ngpus,
-		.switch_cost_us = s->config->switch_cost_us,
-		.hold_limit_ms = s->config->hold_limit_ms,
+		.dry_run = s->hub->opts.dry_run,
+		.branch = s->hub->branch,
+		.gpus = s->hub->gpus,
+		.ngpus = s->hub->ngpus,
+		.switch_cost_us = s->hub->config->switch_cost_us,
+		.hold_limit_ms = s->hub->config->hold_limit_ms,
 		.complete = complete,
 		.on_call = on_call,
 		.on_wish = on_wish,
 		.on_overruled = on_overruled,
-		.on_denied = gs_on_denied,
+		.on_denied = on_denied,
 		.user = s,
 	};
 	struct gpusched_cfg cfg = { 0 };
 	int r;
 
-	r = gs_engine_new(s->o, &opts, &s->e, err);
+	r = gs_engine_new(s->hub->table, &opts, &s->hub->engine, err);
 	if (!r)
-		r = gs_cfg_get(s->o, &cfg);
-	s->epoch = cfg.epoch;
+		r = gs_cfg_get(s->hub->table, &cfg);
+	s->hub->epoch = cfg.epoch;
 	if (!r)
-		r = sd_event_add_io(s->event, &s->results, gs_engine_fd(s->e), EPOLLIN, on_results,
-				    s);
+		r = sd_event_add_io(s->hub->event, &s->hub->results, gs_engine_fd(s->hub->engine),
+				    EPOLLIN, on_results, s);
 	if (r >= 0) /* the loop gives it its times */
-		r = sd_event_add_time(s->event, &s->due, CLOCK_MONOTONIC, UINT64_MAX, 1,
+		r = sd_event_add_time(s->hub->event, &s->hub->due, CLOCK_MONOTONIC, UINT64_MAX, 1,
 				      on_engine_due, s);
 	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
 }
@@ -275,37 +285,36 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	struct gs_error why = { 0 };
 	int r;
 
-	r = gs_loop_new(s, err);
-	if (!r && gs_service_launches_start(s) < 0)
+	r = gs_loop_new(s->hub, err);
+	if (!r && gs_service_launches_start(s->control) < 0)
 		r = gs_fail(err, -ENOMEM, "the event loop: out of memory");
 	if (!r) /* before any thread is made: it is a fork of this process */
 		r = start_guardian(s, err);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
-		r = gs_intake_start(s, err);
-	if (!r && s->opts.daemon) { /* only policies ask for them */
-		r = gs_jobs_begin(s->o);
+		r = gs_intake_start(s->intake, err);
+	if (!r && s->hub->opts.daemon) { /* only policies ask for them */
+		r = gs_jobs_begin(s->hub->table);
 		if (r)
 			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
 	}
 	if (!r)
-		r = gs_sight_start(s, server_of, err);
-	if (!r)
-		r = gs_ledger_start(s, err);
+		r = gs_figures_start(s->figures, server_of, s->intake, err);
 	if (r)
 		return r;
-	gs_agents_start(s);
-	gs_records_settle(s);
-	gs_adopting_go_on(s);
-	gs_cfg_gate(s->o, gs_host_gate(s));
+	gs_agents_start(s->control);
+	gs_records_settle(s->intake);
+	gs_adopting_go_on(s->intake);
+	gs_cfg_gate(s->hub->table, gs_host_gate(s->control));
 	if (gs_launches_forget())
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
-	gs_reapply_settings(s);
-	r = gs_reapply_policy(s, err);
-	if (!r && s->opts.daemon && gs_service_launches_wanted(s) && !s->launches)
-		gs_starting_now(s, NULL, NULL, NULL, 0, &why); /* it logs a failure */
-	gs_service_launches_update(s);
+	gs_reapply_settings(s->control);
+	r = gs_reapply_policy(s->control, err);
+	if (!r && s->hub->opts.daemon && gs_service_launches_wanted(s->control) &&
+	    !s->hub->launches)
+		gs_starting_now(s->control, NULL, NULL, NULL, 0, &why); /* it logs a failure */
+	gs_service_launches_update(s->control);
 	return r;
 }
 
@@ -314,14 +323,14 @@ static int start(struct gs_service *s, struct gs_error *err)
 	bool fresh;
 	int r;
 
-	r = gs_config_classes(s->config, &s->classes, err);
+	r = gs_config_classes(s->hub->config, &s->hub->classes, err);
 	if (!r)
-		r = s->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
-	if (!r && !s->opts.read_only) /* first: opening it may upgrade it */
+		r = s->hub->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
+	if (!r && !s->hub->opts.read_only) /* first: opening it may upgrade it */
 		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = open_table(s, &fresh, err);
-	if (!r && !s->opts.read_only)
+	if (!r && !s->hub->opts.read_only)
 		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = read_machine(s, fresh, err);
@@ -329,16 +338,47 @@ static int start(struct gs_service *s, struct gs_error *err)
 		r = publish_classes(s, err);
 	if (r)
 		return r;
-	gs_saved_load(s);
-	gs_past_learn(s);
+	gs_saved_load(s->control);
+	gs_past_learn(s->control);
 	r = repair(s, err);
 	if (r)
 		return r;
-	if (gs_sweep(s->o, NULL, NULL, NULL) < 0)
+	if (gs_sweep(s->hub->table, NULL, NULL, NULL) < 0)
 		gs_log(LOG_DEBUG, "the first sweep failed");
-	if (s->config->adopt && (fresh || s->opts.daemon))
-		gs_adopting_begin(s);
-	return s->opts.read_only ? 0 : start_acting(s, err);
+	if (s->hub->config->adopt && (fresh || s->hub->opts.daemon))
+		gs_adopting_begin(s->intake);
+	return s->hub->opts.read_only ? 0 : start_acting(s, err);
+}
+
+static int make_rooms(struct gs_service *s, const struct gs_config *config,
+		      const struct gs_service_opts *opts)
+{
+	int r = gs_hub_new(
+		config,
+		&(struct gs_hub_opts){ opts->dry_run, opts->daemon, opts->read_only, opts->event },
+		&s->hub);
+
+	if (!r)
+		r = gs_intake_new(s->hub, &s->intake);
+	if (!r)
+		r = gs_figures_new(s->hub, &s->figures);
+	if (!r)
+		r = gs_control_new(s->hub, &s->control);
+	if (!r)
+		r = gs_requests_new(s->hub, s->intake, s->figures, s->control, &s->requests);
+	if (!r)
+		gs_service_observe(s);
+	return r;
+}
+
+/* When nothing goes on in them any more. */
+static void free_rooms(struct gs_service *s)
+{
+	gs_requests_free(s->requests);
+	gs_control_free(s->control);
+	gs_figures_free(s->figures);
+	gs_intake_free(s->intake);
+	gs_hub_free(s->hub);
 }
 
 int gs_service_new(const struct gs_config *config, const struct gs_service_opts *opts,
@@ -352,10 +392,13 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	s->config = config;
-	s->opts = *opts;
-	s->lock_fd = s->table_fd = -1;
-	gs_service_observe(s);
+	s->lock_fd = -1;
+	r = make_rooms(s, config, opts);
+	if (r) {
+		free_rooms(s);
+		free(s);
+		return gs_fail(err, r, "out of memory");
+	}
 	r = start(s, err);
 	if (r) {
 		gs_service_free(s);
@@ -373,11 +416,12 @@ static void forget_dry_run(struct gs_service *s)
 	struct gpusched_tsg *recs;
 	size_t n;
 
-	if (!s->e || gs_table_all(s->o, &recs, &n))
+	if (!s->hub->engine || gs_table_all(s->hub->table, &recs, &n))
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (recs[i].manual.valid)
-			gs_engine_clear_manual(s->e, &recs[i].key, GPUSCHED_ALL_SETTINGS, 0);
+			gs_engine_clear_manual(s->hub->engine, &recs[i].key, GPUSCHED_ALL_SETTINGS,
+					       0);
 	free(recs);
 }
 
@@ -386,7 +430,7 @@ static void restore_at_end(struct gs_service *s)
 	struct gs_restoring *t;
 	struct gs_error err = { 0 };
 
-	if (gs_restoring_begin(s, &t, &err)) {
+	if (gs_restoring_begin(s->control, &t, &err)) {
 		gs_log(LOG_ERR, "%s", err.text);
 		return;
 	}
@@ -401,25 +445,25 @@ static void restore_at_end(struct gs_service *s)
 
 static void end_acting(struct gs_service *s)
 {
-	gs_starting_call_off(s, "gpusched ended");
-	gs_service_policy_stop(s, GS_POLICY_EXIT_STOPPED, "gpusched ended");
-	gs_starting_cancel(s); /* it would put counting in place again */
-	gs_service_launches_end(s);
-	if (s->opts.dry_run)
+	gs_starting_call_off(s->control, "gpusched ended");
+	gs_service_policy_stop(s->control, GS_POLICY_EXIT_STOPPED, "gpusched ended");
+	gs_starting_cancel(s->control); /* it would put counting in place again */
+	gs_service_launches_end(s->control);
+	if (s->hub->opts.dry_run)
 		forget_dry_run(s);
-	gs_loop_settle(s, SETTLE_MS);
-	gs_agents_end(s);
-	gs_questions_end(s);
-	gs_ledger_end(s);
-	gs_trace_end(s);
-	gs_oddities_end(s);
-	gs_sight_end(s);
-	s->events = sd_event_source_disable_unref(s->events);
-	s->results = sd_event_source_disable_unref(s->results);
-	s->due = sd_event_source_disable_unref(s->due);
-	gs_engine_free(s->e);
-	s->e = NULL;
-	if (s->opts.daemon && !s->opts.dry_run && s->o && s->event)
+	gs_loop_settle(s->hub, SETTLE_MS);
+	gs_agents_end(s->control);
+	gs_questions_end(s->requests);
+	gs_ledger_end(s->figures);
+	gs_trace_end(s->requests);
+	gs_oddities_end(s->figures);
+	gs_sight_end(s->figures);
+	gs_intake_quiet(s->intake);
+	s->hub->results = sd_event_source_disable_unref(s->hub->results);
+	s->hub->due = sd_event_source_disable_unref(s->hub->due);
+	gs_engine_free(s->hub->engine);
+	s->hub->engine = NULL;
+	if (s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->table && s->hub->event)
 		restore_at_end(s);
 	gs_module_end();
 }
@@ -428,37 +472,30 @@ void gs_service_free(struct gs_service *s)
 {
 	if (!s)
 		return;
-	if (s->restoring)
-		gs_errand_wait(&s->restoring->errand);
-	gs_saved_end(s);
+	if (s->control->restoring)
+		gs_errand_wait(&s->control->restoring->errand);
+	gs_saved_end(s->control);
 	end_acting(s);
-	gs_adopting_end(s);
-	gs_aliases_end(s);
-	gs_hardware_end(s);
-	gs_sweeping_end(s);
-	gs_starting_end(
-		s); /* it is in the compiler or the verifier: what acted is put back by now */
-	gs_watch_free_all(s);
-	gs_pools_free(s);
-	gs_observers_free(&s->observers);
-	if (s->o && s->opts.daemon && !s->opts.dry_run && s->event)
-		gs_cfg_heartbeat(s->o, 0);
+	gs_adopting_end(s->intake);
+	gs_aliases_end(s->intake);
+	gs_hardware_end(s->intake);
+	gs_sweeping_end(s->intake);
+	/* it is in the compiler or the verifier: what acted is put back by now */
+	gs_starting_end(s->control);
+	gs_watch_free_all(s->requests);
+	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event)
+		gs_cfg_heartbeat(s->hub->table, 0);
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
 	gs_guardian_end(s->guardian);
-	gs_ends_free(s);
-	gs_looking_free(s);
-	gs_metrics_free(s);
-	gs_loop_free(s);
 	if (s->self_added)
-		gs_self_del(s->o, getpid());
-	gs_table_close(s->o);
-	gs_saved_free(&s->saved);
-	gs_classes_free(s->classes);
-	free(s->gpus);
-	free(s->last_exit.dump);
+		gs_self_del(s->hub->table, getpid());
+	free_rooms(s);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
-	if (s->table_fd >= 0)
-		close(s->table_fd);
 	free(s);
+}
+
+int gs_service_run(struct gs_service *s, int ms)
+{
+	return gs_loop_run(s->hub, ms);
 }

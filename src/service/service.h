@@ -18,7 +18,10 @@
 
 #include "basic/completion.h"
 #include "basic/error.h"
-#include "service/config.h"
+#include "config/config.h"
+#include "figures/openmetrics.h"
+#include "hub/peer.h"
+#include "requests/api.h"
 
 struct gs_service;
 
@@ -49,25 +52,6 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 /* The classes, rules and such of this configuration can be used: file, line and what if not. */
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 
-/* What a verb needs. */
-#define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing need be opened */
-#define GS_VERB_READS (1u << 1) /* a read-only service will do */
-/* -ENOENT: no such verb. */
-int gs_verb_flags(const char *verb);
-
-/* Every verb with its arguments, for people: docs/api.md has it. */
-void gs_verbs_print(FILE *out);
-/* Every counter by group, as gpusched-stats(8) has it. */
-void gs_counters_print(FILE *out);
-
-/* Who asks: credentials of the peer (or of this process). */
-struct gs_peer {
-	uid_t uid;
-	gid_t gid;
-	pid_t pid;
-	int fd; /* its socket, as long as it waits: which groups it is in; -1: this process */
-};
-
 /*
  * One verb, e.g. "list", {"target": "pid:12"}. What is given back is over at once, or when the loop
  * has come that far (controls: within 5 s; a policy: when compiler and verifier are done). Then its
@@ -92,20 +76,10 @@ void gs_service_cancel_requests(struct gs_service *s, const char *text);
 struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer);
 /* Whoever runs the service adds its own. */
 void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *user), void *user);
-/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds has that unit. */
-void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
 
 /* Events that @peer may see, as JSON objects. Returns a token for _unwatch. */
-typedef void (*gs_watch_fn)(const json_t *event, void *user);
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
 		     unsigned int *ret_token);
-/* Where lines of a recording go. */
-struct gs_trace_to {
-	void (*line)(const char *text, size_t n, void *user); /* with its end */
-	/* False: what can wait does, until gs_service_trace_go_on(). */
-	bool (*has_room)(void *user);
-	void *user;
-};
 /*
  * The same, and what a recording needs beside: lines "trace" (once), "tsg" (one there is or that
  * changed), "turns" and "counters" (docs/api.md). -ENOTSUP: nobody reads the GPUs' logs.

@@ -166,7 +166,7 @@ while read -r verb; do
 	done
 done <<<"$verbs"
 is "$bad" "" "the page of each noun tells every option"
-bad=$(sed -n '/GS_CONFIG_KEYS/,/^$/s/^	X("[A-Za-z]*", "\([A-Za-z]*\)".*/\1/p' "$top/src/service/config.h" |
+bad=$(sed -n '/GS_CONFIG_KEYS/,/^$/s/^	X("[A-Za-z]*", "\([A-Za-z]*\)".*/\1/p' "$top/src/config/config.h" |
 	while read -r key; do grep -q "^\*$key=\*" "$top/man/gpusched.conf.5.scd" || echo "$key"; done)
 is "$bad" "" "gpusched.conf(5) tells every key"
 

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/ledger_priv.h"
-#include "service/loop.h"
-#include "service/metrics.h"
-#include "service/observers.h"
-#include "service/trace.h"
-#include "service/watch.h"
+#include "figures/ledger_priv.h"
+#include "hub/loop.h"
+#include "requests/metrics.h"
+#include "hub/observers.h"
+#include "requests/trace.h"
+#include "requests/watch.h"
 #include "stub_askers.h"
 
 #define READERS 8
@@ -30,7 +30,10 @@ struct reader {
 	unsigned char knows[IDS];
 };
 
-static struct gs_service s;
+static struct gs_hub hub;
+static struct gs_figures figures = { .hub = &hub };
+static struct gs_control control = { .hub = &hub };
+static struct gs_requests requests = { .hub = &hub, .figures = &figures, .control = &control };
 static struct reader readers[READERS];
 static struct gs_completion *askers[ASKERS];
 static uint64_t last_id;
@@ -80,13 +83,13 @@ static void open_reader(struct reader *r, unsigned char how)
 	if (r->token)
 		return;
 	*r = (struct reader){ .full = how & 64 };
-	must(!gs_service_trace(&s, &peer, on_event, &to, r, &r->token));
+	must(!gs_requests_trace(&requests, &peer, on_event, &to, r, &r->token));
 }
 
 static void close_reader(struct reader *r)
 {
 	if (r->token)
-		gs_service_unwatch(&s, r->token);
+		gs_requests_unwatch(&requests, r->token);
 	r->token = 0;
 }
 
@@ -94,7 +97,7 @@ static void turn_room(struct reader *r)
 {
 	r->full = !r->full;
 	if (!r->full && r->token)
-		gs_service_trace_go_on(&s, r->token);
+		gs_requests_trace_go_on(&requests, r->token);
 }
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
@@ -108,8 +111,8 @@ static void end_tsg(struct gpusched_tsg *rec)
 	if (stub_open == rec->task.id)
 		stub_open = 0;
 	rec->task.id = 0;
-	gs_trace_flush(&s);
-	gs_trace_ended(&s, &end);
+	gs_trace_flush(&requests);
+	gs_trace_ended(&requests, &end);
 }
 
 static void make_tsg(struct gpusched_tsg *rec, unsigned char how)
@@ -120,16 +123,16 @@ static void make_tsg(struct gpusched_tsg *rec, unsigned char how)
 	rec->task.uid = how % 8;
 	rec->task.kind = GPUSCHED_KIND_COMPUTE;
 	if (how & 64) /* else the next look finds it */
-		gs_trace_record(&s, rec);
+		gs_trace_record(&requests, rec);
 }
 
 static void end_turn(const struct gpusched_tsg *rec, unsigned char how)
 {
 	const struct gs_turn turn = { .id = rec->task.id, .start_ns = 1, .end_ns = 2 };
 
-	gs_trace_turn(&s, &turn);
+	gs_trace_turn(&requests, &turn);
 	if (how & 64)
-		gs_trace_flush(&s);
+		gs_trace_flush(&requests);
 	stub_open = how & 32 ? rec->task.id : 0;
 }
 
@@ -140,7 +143,7 @@ static void ask(struct gs_completion **c, unsigned char how)
 	const struct gs_peer peer = { .uid = how % 8 };
 
 	if (!*c)
-		*c = gs_service_ask_metrics(&s, &peer);
+		*c = gs_requests_ask_metrics(&requests, &peer);
 	must(*c);
 }
 
@@ -159,16 +162,16 @@ static void change_group(unsigned char how)
 
 	snprintf(key.class, sizeof(key.class), "%u", how % 5);
 	snprintf(key.cgroup, sizeof(key.cgroup), "/%u\n\"", how % 7);
-	HASH_FIND(hh, s.ledger->groups, &key, sizeof(key), g);
+	HASH_FIND(hh, figures.ledger->groups, &key, sizeof(key), g);
 	if (g) {
-		HASH_DEL(s.ledger->groups, g);
+		HASH_DEL(figures.ledger->groups, g);
 		free(g);
 		return;
 	}
 	g = calloc(1, sizeof(*g));
 	must(g);
 	g->key = key;
-	HASH_ADD(hh, s.ledger->groups, key, sizeof(g->key), g);
+	HASH_ADD(hh, figures.ledger->groups, key, sizeof(g->key), g);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -179,12 +182,12 @@ static void begin(void)
 	static struct gpu_kept kept[2];
 	static struct gs_ledger ledger;
 
-	must(sd_event_default(&s.event) >= 0);
-	s.gpus = gpus;
-	s.ngpus = 2;
+	must(sd_event_default(&hub.event) >= 0);
+	hub.gpus = gpus;
+	hub.ngpus = 2;
 	ledger.gpus = kept;
-	s.ledger = &ledger;
-	s.account = (struct gs_account *)&ledger; /* the stubs do not look */
+	figures.ledger = &ledger;
+	hub.account = (struct gs_account *)&ledger; /* the stubs do not look */
 }
 
 static void step(unsigned char what, unsigned char how)
@@ -199,7 +202,7 @@ static void step(unsigned char what, unsigned char how)
 	case 2:
 		rec->task.comm[0]++;
 		if (rec->task.id)
-			gs_trace_record(&s, rec);
+			gs_trace_record(&requests, rec);
 		return;
 	case 3:
 		return open_reader(&readers[how % READERS], how);
@@ -208,17 +211,17 @@ static void step(unsigned char what, unsigned char how)
 	case 5:
 		return turn_room(&readers[how % READERS]);
 	case 6:
-		gs_slices_run(&s.slices);
+		gs_slices_run(&hub.slices);
 		return;
 	case 7:
-		sd_event_run(s.event, 0);
+		sd_event_run(hub.event, 0);
 		return;
 	case 8:
 		return end_turn(rec, how);
 	case 9:
 		return ask(&askers[how % ASKERS], how);
 	case 10:
-		gs_waits_run(&s.waits, gs_now_ns());
+		gs_waits_run(&hub.waits, gs_now_ns());
 		return drop(&askers[how % ASKERS]);
 	default:
 		return change_group(how);
@@ -230,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct group *g, *next;
 
-	if (!s.event)
+	if (!hub.event)
 		begin();
 	last_id = 0;
 	if (n > 2 * IDS)
@@ -241,15 +244,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		close_reader(&readers[i]);
 	for (int i = 0; i < ASKERS; i++)
 		drop(&askers[i]);
-	must(!s.unread);
-	gs_trace_end(&s);
-	gs_metrics_free(&s);
+	must(!requests.unread);
+	gs_trace_end(&requests);
+	gs_metrics_free(&requests);
 	memset(stub_table, 0, sizeof(stub_table));
 	stub_open = 0;
-	HASH_ITER(hh, s.ledger->groups, g, next) {
-		HASH_DEL(s.ledger->groups, g);
+	HASH_ITER(hh, figures.ledger->groups, g, next) {
+		HASH_DEL(figures.ledger->groups, g);
 		free(g);
 	}
-	must(!s.slices.first && !s.watches);
+	must(!hub.slices.first && !requests.watches);
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "classify/classify.h"
-#include "service/config.h"
+#include "config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "basic/completion.h"
-#include "service/target.h"
-#include "service/verb.h"
+#include "requests/target.h"
+#include "requests/verb.h"
 
 #define TARGET \
 	{ \

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/agents.h"
-#include "service/json.h"
-#include "service/ledger_priv.h"
-#include "service/loop.h"
-#include "service/oddities.h"
-#include "service/pod.h"
-#include "service/records.h"
-#include "service/sight.h"
+#include "control/agents.h"
+#include "requests/json.h"
+#include "figures/ledger_priv.h"
+#include "hub/loop.h"
+#include "figures/anomalies.h"
+#include "process/pod.h"
+#include "hub/records.h"
+#include "figures/gpu_time.h"
 
 struct gpusched_tsg stub_table[STUB_RECORDS];
 uint64_t stub_open;
@@ -45,9 +45,9 @@ int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpus
 	return -ENOENT;
 }
 
-const struct gs_gpu *gs_record_gpu(const struct gs_service *s, const struct gpusched_tsg *rec)
+const struct gs_gpu *gs_record_gpu(const struct gs_hub *hub, const struct gpusched_tsg *rec)
 {
-	return rec->task.gpu < s->ngpus ? &s->gpus[rec->task.gpu] : NULL;
+	return rec->task.gpu < hub->ngpus ? &hub->gpus[rec->task.gpu] : NULL;
 }
 
 /* ---- the account ----------------------------------------------------------------------------- */
@@ -70,31 +70,31 @@ uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter 
 	return 0;
 }
 
-bool gs_agents_launches(const struct gs_service *s, const struct gpusched_tsg *rec, uint64_t *ret)
+bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec, uint64_t *ret)
 {
 	*ret = 7;
 	return rec->task.id % 3 == 0;
 }
 
-void gs_sight_flush(struct gs_service *s)
+void gs_sight_flush(struct gs_figures *fig)
 {
 }
 
-json_t *gs_sight_gpus_json(struct gs_service *s)
+json_t *gs_sight_gpus_json(struct gs_figures *fig)
 {
 	return json_array();
 }
 
 /* ---- the rest of the service ----------------------------------------------------------------- */
 
-bool gs_ledger_bring_up(struct gs_service *s, uint64_t until_ns)
+bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns)
 {
 	static unsigned int n;
 
 	return ++n % 2;
 }
 
-double gs_ledger_share(struct gs_service *s, const struct group *g)
+double gs_ledger_share(struct gs_figures *fig, const struct group *g)
 {
 	return 0.5;
 }
@@ -114,16 +114,16 @@ void gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTA
 	pod[0] = container[0] = '\0';
 }
 
-void gs_stats_text(struct gs_service *s, FILE *f)
+void gs_stats_text(struct gs_requests *rs, FILE *f)
 {
 	fputs("begin\n", f);
 }
 
-void gs_stats_launches_text(struct gs_service *s, FILE *f)
+void gs_stats_launches_text(struct gs_requests *rs, FILE *f)
 {
 }
 
-const char *gs_class_label(const struct gs_service *s, uint32_t id)
+const char *gs_class_label(const struct gs_requests *rs, uint32_t id)
 {
 	return "";
 }
@@ -138,12 +138,12 @@ const char *gs_kind_name(uint16_t kind)
 	return "compute";
 }
 
-json_t *gs_event_json(struct gs_service *s, const struct gpusched_event *ev)
+json_t *gs_event_json(struct gs_hub *hub, const struct gpusched_event *ev)
 {
 	return json_pack("{s:s}", "event", "tsg-new");
 }
 
-json_t *gs_call_json(struct gs_service *s, const struct gs_engine_call *call)
+json_t *gs_call_json(struct gs_hub *hub, const struct gs_engine_call *call)
 {
 	return json_pack("{s:s}", "event", "call");
 }
@@ -153,21 +153,21 @@ const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)
 	return NULL;
 }
 
-void gs_oddities_begin(struct gs_service *s)
+void gs_oddities_begin(struct gs_figures *fig)
 {
 }
 
-void gs_loop_slice(struct gs_service *s, struct gs_sliced *w, bool again)
+void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
 {
 	if (again)
-		gs_slices_again(&s->slices, w);
+		gs_slices_again(&hub->slices, w);
 	else
-		gs_slices_add(&s->slices, w);
+		gs_slices_add(&hub->slices, w);
 }
 
 /* ---- privacy --------------------------------------------------------------------------------- */
 
-struct gs_view gs_view_of(struct gs_service *s, const struct gs_peer *peer)
+struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer)
 {
 	static const unsigned int others[] = { ~0u, GS_SEES_LOAD, GS_SEES_LOAD | GS_SEES_WHO,
 					       GS_SEES_LOAD | GS_SEES_WHO | GS_SEES_TIMES };
@@ -180,7 +180,7 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 	return json_incref(event);
 }
 
-uid_t gs_event_owner(struct gs_service *s, const struct gpusched_event *ev)
+uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {
 	return 0;
 }

@@ -5,7 +5,7 @@
 #ifndef GPUSCHED_FUZZ_STUB_ASKERS_H
 #define GPUSCHED_FUZZ_STUB_ASKERS_H
 
-#include "service/instance.h"
+#include "requests/requests.h"
 
 #define STUB_RECORDS 64
 

@@ -9,7 +9,7 @@
 
 #include "agent/foresee.h"
 #include "agent/share.h"
-#include "service/agents.h"
+#include "control/agents.h"
 
 #define MS 1000000ull
 

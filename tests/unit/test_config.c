@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "classify/classify.h"
-#include "service/config.h"
+#include "config/config.h"
 
 static int parse(struct gs_config *c, const char *text, struct gs_error *err)
 {

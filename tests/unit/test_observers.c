@@ -29,17 +29,17 @@ static struct log *log_of(unsigned int observer, uint64_t id)
 }
 
 #define OBSERVER(i) \
-	static void told_##i(struct gs_service *s, const struct gpusched_event *ev, \
+	static void told_##i(void *self, const struct gpusched_event *ev, \
 			     const struct gpusched_tsg *rec) \
 	{ \
 		log_of(i, ev->id)->told += ev->type == GPUSCHED_EV_TSG_FREE; \
 		log_of(i, ev->id)->told_at = ++order; \
 	} \
-	static void seen_##i(struct gs_service *s, const struct gpusched_tsg *rec) \
+	static void seen_##i(void *self, const struct gpusched_tsg *rec) \
 	{ \
 		log_of(i, rec->task.id)->seen++; \
 	} \
-	static void ended_##i(struct gs_service *s, const struct gs_end *end) \
+	static void ended_##i(void *self, const struct gs_end *end) \
 	{ \
 		log_of(i, end->id)->ended++; \
 		log_of(i, end->id)->ended_at = ++order; \
@@ -57,13 +57,14 @@ static const struct gs_observer made_up[NOBSERVERS] = {
 	{ "third", .told = told_2, .seen = seen_2, .ended = ended_2 },
 };
 
+static void *selves[1];
 static struct gs_observers observers;
 
 static int setup(void **state)
 {
 	memset(logs, 0, sizeof(logs));
 	order = 0;
-	observers = (struct gs_observers){ .all = made_up, .n = NOBSERVERS };
+	observers = (struct gs_observers){ .all = made_up, .n = NOBSERVERS, .selves = selves };
 	return 0;
 }
 
@@ -220,13 +221,15 @@ static void a_wish_is_not_told_by_the_taps(void **state)
 /* The table that the daemon has: who remembers TSGs must learn when to forget them. */
 static void who_sees_a_tsg_learns_of_its_end(void **state)
 {
-	struct gs_service s = { 0 };
+	struct gs_hub hub = { 0 };
+	struct gs_service s = { .hub = &hub };
+	const struct gs_observers *o = &hub.observers;
 
 	gs_service_observe(&s);
-	assert_true(s.observers.n > 0);
-	for (size_t i = 0; i < s.observers.n; i++)
-		if (s.observers.all[i].seen && !s.observers.all[i].ended)
-			fail_msg("%s is not told of ends", s.observers.all[i].name);
+	assert_true(o->n > 0);
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].seen && !o->all[i].ended)
+			fail_msg("%s is not told of ends", o->all[i].name);
 }
 
 int main(void)

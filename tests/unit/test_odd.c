@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
-#include "service/odd.h"
+#include "figures/anomaly.h"
 
 #define BIT(odd) (1u << GS_ODD_##odd)
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
-#include "service/pod.h"
+#include "process/pod.h"
 
 #define UID "6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab"
 #define UID_ "6f7d3c5e_0a1b_4c2d_8e9f_0123456789ab"

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
-#include "service/audit.h"
-#include "service/saved.h"
+#include "requests/audit.h"
+#include "control/saved.h"
 
 #define TSG(id) \
 	"{\"id\":" #id ",\"start_ns\":5,\"client\":6,\"tsg\":7,\"pid\":8,\"uid\":9,\"valid\":9," \

@@ -12,9 +12,10 @@
 
 #include "basic/cleanup.h"
 #include "service/instance.h"
-#include "service/json.h"
-#include "service/records.h"
-#include "service/watch.h"
+#include "hub/json.h"
+#include "requests/json.h"
+#include "hub/records.h"
+#include "requests/watch.h"
 
 static struct gs_gpu gpus[2] = {
 	{ .index = 0, .dev_instance = 1, .pci = "00000000:19:00.0", .uuid = "GPU-aaaa" },
@@ -236,22 +237,40 @@ static void engine_names(void **state)
 
 /* ---- verbs on a service without a table: what is refused before anything is touched ---------- */
 
+/* The rooms, of which nothing runs. */
+static void begin(struct gs_service *s, struct gs_hub *hub)
+{
+	*s = (struct gs_service){ .hub = hub };
+	assert_int_equal(gs_intake_new(hub, &s->intake), 0);
+	assert_int_equal(gs_figures_new(hub, &s->figures), 0);
+	assert_int_equal(gs_control_new(hub, &s->control), 0);
+	assert_int_equal(gs_requests_new(hub, s->intake, s->figures, s->control, &s->requests), 0);
+	gs_service_observe(s);
+}
+
+static void end(struct gs_service *s)
+{
+	gs_requests_free(s->requests);
+	gs_control_free(s->control);
+	gs_figures_free(s->figures);
+	gs_intake_free(s->intake);
+}
+
 static int ask(uid_t uid, const char *verb, const char *args, struct gs_error *err)
 {
 	struct gs_config config = { 0 };
-	struct gs_service s = { .config = &config,
-				.classes = classes,
-				.gpus = gpus,
-				.ngpus = 2,
-				.opts = { .size = sizeof(s.opts), .daemon = false } };
+	struct gs_hub hub = { .config = &config, .classes = classes, .gpus = gpus, .ngpus = 2 };
+	struct gs_service s;
 	const struct gs_peer peer = { .uid = uid, .gid = uid, .pid = 1 };
 	json_t *in = args ? json_loads(args, JSON_DECODE_ANY, NULL) : NULL, *out = NULL;
 	int r;
 
 	memset(err, 0, sizeof(*err));
+	begin(&s, &hub);
 	r = gs_service_verb(&s, &peer, verb, in, &out, err);
-	assert_int_equal(s.counters[GS_SVC_REQUESTS], 1);
-	assert_int_equal(s.counters[GS_SVC_REFUSED], r == -EPERM);
+	assert_int_equal(hub.counters[GS_SVC_REQUESTS], 1);
+	assert_int_equal(hub.counters[GS_SVC_REFUSED], r == -EPERM);
+	end(&s);
 	json_decref(in);
 	json_decref(out);
 	return r;
@@ -317,14 +336,17 @@ static void verbs_refused(void **state)
 
 static void read_only_does_not_act(void **state)
 {
-	struct gs_service s = { .classes = classes, .opts = { .read_only = true } };
+	struct gs_hub hub = { .classes = classes, .opts = { .read_only = true } };
+	struct gs_service s;
 	const struct gs_peer root = { 0 };
 	struct gs_error err = { 0 };
 	json_t *args = json_pack("{s:s}", "target", "all"), *out = NULL;
 
+	begin(&s, &hub);
 	assert_int_equal(gs_service_verb(&s, &root, "suspend", args, &out, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "read-only"));
 	json_decref(args);
+	end(&s);
 }
 
 static void verbs_alone(void **state)
@@ -364,20 +386,22 @@ static void on_event(const json_t *event, void *user)
 static void watchers_may_leave(void **state)
 {
 	const struct gs_peer root = { 0 };
-	struct gs_service s = { 0 };
+	struct gs_hub hub = { 0 };
+	struct gs_service s;
 	struct seen stays = { &s }, leaves = { &s, .leave = true };
 
+	begin(&s, &hub);
 	assert_int_equal(gs_service_watch(&s, &root, on_event, &stays, &stays.token), 0);
 	assert_int_equal(gs_service_watch(&s, &root, on_event, &leaves, &leaves.token), 0);
-	gs_service_observe(&s);
-	gs_observers_say(&s.observers, json_object(), GS_NOBODY);
-	gs_observers_say(&s.observers, json_object(), GS_NOBODY);
+	gs_observers_say(&hub.observers, json_object(), GS_NOBODY);
+	gs_observers_say(&hub.observers, json_object(), GS_NOBODY);
 	assert_int_equal(stays.n, 2);
 	assert_int_equal(leaves.n, 1);
 	gs_service_unwatch(&s, stays.token);
-	assert_false(s.watched);
-	gs_observers_say(&s.observers, json_object(), GS_NOBODY);
+	assert_false(hub.watched);
+	gs_observers_say(&hub.observers, json_object(), GS_NOBODY);
 	assert_int_equal(stays.n, 2);
+	end(&s);
 }
 
 int main(void)

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "config/config.h"
+
+#include <ini.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+#include <syslog.h>
+
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+
+enum type { NAME, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
+
+struct key {
+	const char *section, *name, *def, *help;
+	enum type type;
+	size_t offset, size;
+};
+
+static const struct key keys[] = {
+#define X(section, name, type, field, def, help) \
+	{ section, \
+	  name, \
+	  def, \
+	  help, \
+	  type, \
+	  offsetof(struct gs_config, field), \
+	  sizeof(((struct gs_config *)0)->field) },
+	GS_CONFIG_KEYS(X)
+#undef X
+};
+
+#define MAX_TEXTS 1024
+
+static struct gs_texts *texts_of(struct gs_config *c, const struct key *k)
+{
+	return (struct gs_texts *)((char *)c + k->offset);
+}
+
+static void texts_clear(struct gs_texts *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->text[i]);
+		free(t->at[i]);
+	}
+	free(t->text);
+	free(t->at);
+	*t = (struct gs_texts){ 0 };
+}
+
+/* Room for one more in *list. */
+static int grow(char ***list, size_t n)
+{
+	char **grown = reallocarray(*list, n + 1, sizeof(char *));
+
+	if (grown)
+		*list = grown;
+	return grown ? 0 : -ENOMEM;
+}
+
+static int texts_add(struct gs_texts *t, const char *value, const char *at, struct gs_error *err)
+{
+	if (t->n >= MAX_TEXTS)
+		return gs_fail(err, -EINVAL, "more than %d lines of this key", MAX_TEXTS);
+	if (grow(&t->text, t->n) || grow(&t->at, t->n))
+		return -ENOMEM;
+	t->text[t->n] = strdup(value);
+	t->at[t->n] = strdup(at);
+	if (!t->text[t->n] || !t->at[t->n]) {
+		free(t->text[t->n]);
+		free(t->at[t->n]);
+		return -ENOMEM;
+	}
+	t->n++;
+	return 0;
+}
+
+static int log_level_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = { { "err", LOG_ERR },
+		       { "warning", LOG_WARNING },
+		       { "notice", LOG_NOTICE },
+		       { "info", LOG_INFO },
+		       { "debug", LOG_DEBUG } };
+
+	for (size_t i = 0; i < GS_COUNT(levels); i++)
+		if (!strcasecmp(name, levels[i].name))
+			return levels[i].level;
+	return -EINVAL;
+}
+
+int gs_config_log_level(const struct gs_config *c)
+{
+	return log_level_of(c->log_level);
+}
+
+static int set_name(struct gs_config *c, const struct key *k, const char *value, const char *at,
+		    struct gs_error *err)
+{
+	char *field = (char *)c + k->offset;
+
+	if (strlen(value) >= k->size)
+		return gs_fail(err, -EINVAL, "longer than %zu characters", k->size - 1);
+	if (field == c->log_level && log_level_of(value) < 0)
+		return gs_fail(err, -EINVAL,
+			       "'%s' is not a log level: err, warning, notice, info or debug",
+			       value);
+	if (field == c->default_class)
+		snprintf(c->default_class_at, sizeof(c->default_class_at), "%s", at);
+	strcpy(field, value);
+	return 0;
+}
+
+static int set_texts(struct gs_config *c, const struct key *k, const char *value, const char *at,
+		     struct gs_error *err)
+{
+	struct gs_texts *t = texts_of(c, k);
+
+	if (!*value) {
+		texts_clear(t);
+		return 0;
+	}
+	if (t == &c->policy_options && (!strchr(value, '=') || value[0] == '='))
+		return gs_fail(err, -EINVAL, "'%s' is not key=value", value);
+	return texts_add(t, value, at, err);
+}
+
+/* "yes", "no", "trusted", "yes trusted" */
+static int set_launches(uint32_t *ret, const char *value, struct gs_error *err)
+{
+	CLEANUP_FREE char *words = strdup(value);
+	char *at = words, *word;
+	uint32_t v = 0;
+
+	if (!words)
+		return -ENOMEM;
+	while ((word = strsep(&at, " \t"))) {
+		bool yes = false;
+		int r;
+
+		if (!strcasecmp(word, "trusted")) {
+			v |= GS_LAUNCHES_TRUSTED;
+			continue;
+		}
+		r = *word ? gs_parse_bool(word, &yes, err) : 0;
+		if (r)
+			return gs_fail(err, r, "'%s' is neither yes, no nor trusted", word);
+		v |= yes ? GS_LAUNCHES_ALWAYS : 0;
+	}
+	*ret = v;
+	return 0;
+}
+
+static int set_key(struct gs_config *c, const struct key *k, const char *value, const char *at,
+		   struct gs_error *err)
+{
+	uint64_t us;
+	int r;
+
+	switch (k->type) {
+	case NAME:
+		return set_name(c, k, value, at, err);
+	case TEXTS:
+		return set_texts(c, k, value, at, err);
+	case BOOL:
+		return gs_parse_bool(value, (bool *)((char *)c + k->offset), err);
+	case LAUNCHES:
+		return set_launches((uint32_t *)((char *)c + k->offset), value, err);
+	case US:
+		r = gs_parse_us(value, 1, 1000000, &us, err);
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)us;
+		return r;
+	case MS:
+		r = gs_parse_us(value, 1000, 86400000000ull, &us, err);
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)(us / 1000);
+		return r;
+	case NUMBER:
+		r = gs_parse_u64(value, 1, 100000, &us, err);
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)us;
+		return r;
+	}
+	return -EINVAL;
+}
+
+static const struct key *find_key(const char *name)
+{
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (!strcasecmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+int gs_config_new(struct gs_config **ret)
+{
+	struct gs_config *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (keys[i].type != TEXTS)
+			set_key(c, &keys[i], keys[i].def, "default", NULL);
+	*ret = c;
+	return 0;
+}
+
+void gs_config_free(struct gs_config *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (keys[i].type == TEXTS)
+			texts_clear(texts_of(c, &keys[i]));
+	free(c);
+}
+
+int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err)
+{
+	return set_key(c, find_key("PolicyOption"), text, "command line", err);
+}
+
+/* ---- reading a file -------------------------------------------------------------------------- */
+
+struct reading {
+	struct gs_config *c;
+	FILE *f;
+	const char *name;
+	int line;     /* that the parser is at */
+	bool partial; /* the last piece had no end of line */
+	int code;     /* of the first mistake */
+	int bad_line;
+	char what[640];
+};
+
+__attribute__((format(printf, 3, 4))) static void complain(struct reading *rd, int line,
+							   const char *format, ...)
+{
+	va_list ap;
+
+	if (rd->code)
+		return;
+	rd->code = -EINVAL;
+	rd->bad_line = line;
+	va_start(ap, format);
+	vsnprintf(rd->what, sizeof(rd->what), format, ap);
+	va_end(ap);
+}
+
+/* As fgets, and counts lines; the parser's buffer is limited, a longer line would be cut in two. */
+static char *read_line(char *buffer, int size, void *user)
+{
+	struct reading *rd = user;
+	size_t len;
+
+	if (rd->code || !fgets(buffer, size, rd->f))
+		return NULL;
+	len = strlen(buffer);
+	if (rd->partial) {
+		complain(rd, rd->line, "the line is too long");
+		return NULL;
+	}
+	rd->line++;
+	rd->partial = len && buffer[len - 1] != '\n' && !feof(rd->f);
+	return buffer;
+}
+
+static bool known_section(const char *name)
+{
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (!strcasecmp(keys[i].section, name))
+			return true;
+	return false;
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *rd = user;
+	struct gs_error why = { 0 };
+	const struct key *k = find_key(name);
+	char at[256];
+	int r;
+
+	if (*section && !known_section(section)) {
+		complain(rd, rd->line, "%.64s= is in [%.64s], and there is no such section", name,
+			 section);
+		return 0;
+	}
+	if (!k) {
+		complain(rd, rd->line, "unknown key '%.64s'", name);
+		return 0;
+	}
+	if (*section && strcasecmp(section, k->section)) {
+		complain(rd, rd->line, "%s= belongs into [%s], not [%s]", k->name, k->section,
+			 section);
+		return 0;
+	}
+	snprintf(at, sizeof(at), "%.230s:%d", rd->name, rd->line);
+	r = set_key(rd->c, k, value, at, &why);
+	if (r == -ENOMEM && !rd->code)
+		rd->code = r;
+	if (r)
+		complain(rd, rd->line, "%s: %s", k->name, why.text);
+	return r == 0;
+}
+
+int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err)
+{
+	struct reading rd = { .c = c, .f = f, .name = name };
+	int bad;
+
+	bad = ini_parse_stream(read_line, &rd, on_line, &rd);
+	if (bad < 0 || rd.code == -ENOMEM)
+		return -ENOMEM;
+	/* The parser's own complaint comes at the end, though its line may come first. */
+	if (bad > 0 && (!rd.code || bad < rd.bad_line))
+		return gs_fail(err, -EINVAL,
+			       "%s:%d: neither 'Key=value' nor '[Section]' nor a comment", name,
+			       bad);
+	if (rd.code)
+		return gs_fail(err, rd.code, "%s:%d: %s", name, rd.bad_line, rd.what);
+	if (ferror(f))
+		return gs_fail(err, -EIO, "%s: cannot be read", name);
+	return 0;
+}
+
+void gs_config_help(FILE *out)
+{
+	const char *section = "";
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++) {
+		const struct key *k = &keys[i];
+
+		if (strcmp(section, k->section))
+			fprintf(out, "%s[%s]\n", i ? "\n" : "", k->section);
+		section = k->section;
+		fprintf(out, "%s=%s\n\t%s%s\n", k->name, k->def, k->help,
+			k->type == TEXTS ? " (may be given several times)" : "");
+	}
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - gpusched.conf and its drop-in directories
+ *
+ * /etc/gpusched/gpusched.conf, then every .conf file of /etc/gpusched/gpusched.conf.d, later wins;
+ * one table declares every key (parser, manual page and `--help` follow). $GPUSCHED_CONFIG names
+ * another file (tests), its NAME.d beside it.
+ */
+#ifndef GPUSCHED_CONFIG_CONFIG_H
+#define GPUSCHED_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "basic/error.h"
+
+/*
+ * One line per key: section, key, type, field, default as text, what it is.
+ * Types: NAME a word, TEXTS a list (every line adds one, an empty value clears it), BOOL, US (20us,
+ * 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words, NUMBER from 1 to 100000.
+ */
+#define GS_CONFIG_KEYS(X) \
+	X("Policy", "Policy", NAME, policy, "", \
+	  "policy that starts with the daemon: a name or a path; empty: none") \
+	X("Policy", "PolicyOption", TEXTS, policy_options, "", "option of that policy, key=value") \
+	X("Policy", "PolicyHost", NAME, policy_host, "", \
+	  "where that policy's calls go: stock, module or hooked, as policy start --host; empty: " \
+	  "stock") \
+	X("Policy", "HoldLimit", MS, hold_limit_ms, "600s", \
+	  "longest that a policy lets a TSG wait for admission; then it is admitted and counted") \
+	X("Policy", "Gate", BOOL, gate, "yes", \
+	  "hold and deny before the driver sees the call, where the kernel has BPF LSM; no: a " \
+	  "hold suspends") \
+	X("Classes", "Class", TEXTS, classes, "", \
+	  "a class: NAME [weight=N] [suspend_limit_ms=N] [starve_limit_ms=N] [deadline_us=N]") \
+	X("Classes", "DefaultClass", NAME, default_class, "", \
+	  "class of processes that nothing else classifies; empty: none, they are left alone") \
+	X("Classes", "Rule", TEXTS, rules, "", \
+	  "MATCHER=VALUE... -> CLASS; matchers comm exe cgroup uid arg; the first that matches") \
+	X("Classes", "AllowClass", TEXTS, allow, "", \
+	  "lets users raise their own processes to a class: CLASS uid=N|user=NAME|group=NAME") \
+	X("Classes", "AllowTrace", TEXTS, allow_trace, "", \
+	  "who sees how long others' programs had the GPU: uid=N|user=NAME|group=NAME") \
+	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \
+	  "what a context switch costs: at most one TSG of a runlist gets a slice below it") \
+	X("Daemon", "Adopt", BOOL, adopt, "yes", \
+	  "find TSGs of processes that were running before the taps were on") \
+	X("Daemon", "CountLaunches", LAUNCHES, launches, "no", \
+	  "yes: count launches whether or not a policy wants it, about 0.7 us a launch; trusted: " \
+	  "no " \
+	  "user would stop every fork() by the probes (docs/launches.md); or both words") \
+	X("Daemon", "Account", BOOL, account, "yes", \
+	  "read the GPUs' context-switch logs: who had the GPU, and how long") \
+	X("Daemon", "History", BOOL, history, "yes", \
+	  "keep who used the GPUs, in the state directory") \
+	X("Daemon", "HistoryDays", NUMBER, history_days, "90", "how long") \
+	X("Daemon", "HistorySize", NUMBER, history_mib, "1024", \
+	  "largest size of its file, in MiB; then the oldest goes") \
+	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
+	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
+
+/* CountLaunches= */
+#define GS_LAUNCHES_ALWAYS (1u << 0)
+#define GS_LAUNCHES_TRUSTED (1u << 1)
+
+/* The lines of a list, and where each came from ("FILE:LINE"). */
+struct gs_texts {
+	char **text, **at;
+	size_t n;
+};
+
+struct gs_config {
+	char policy[64]; /* started with the daemon; "" none */
+	struct gs_texts policy_options;
+	char policy_host[64];
+	uint32_t hold_limit_ms;
+	bool gate;
+	char default_class[32];
+	char default_class_at[256]; /* "FILE:LINE" */
+	struct gs_texts rules, allow, allow_trace, classes;
+	uint32_t switch_cost_us;
+	bool adopt;
+	uint32_t launches; /* GS_LAUNCHES_ */
+	bool account;
+	bool history;
+	uint32_t history_days, history_mib;
+	bool dry_run;
+	char log_level[16];
+};
+
+/* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */
+int gs_config_load(struct gs_config **ret, struct gs_error *err);
+/* @path instead of the usual file; it must exist. NULL: as gs_config_load(). */
+int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err);
+int gs_config_new(struct gs_config **ret);
+/* Adds what @f says; @name is for messages. */
+int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
+void gs_config_free(struct gs_config *c);
+/* One more PolicyOption= "key=value", from the command line. */
+int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err);
+
+/* LOG_* of the LogLevel= key. */
+int gs_config_log_level(const struct gs_config *c);
+
+struct gs_classes;
+/* The classes, rules and allowances of @c. Errors name file and line. */
+int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err);
+
+/* The table of keys, for people: one paragraph per key. */
+void gs_config_help(FILE *out);
+
+#endif /* GPUSCHED_CONFIG_CONFIG_H */

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: MIT
+/*
+ * agents.c - a page of ours for each agent: what it tells, and what we allow it
+ *
+ * An agent connects, the kernel says which process it is, and it is sent a page that nobody can
+ * shrink; no file of a client is mapped, and no path of a client opened. Pre-switches may take half
+ * of any second. A process that had the GPU for more than that by the log may make none, and if it
+ * made some it loses its long slice for a while. Launches that an agent counts the probes do not;
+ * but a policy that asked for launches gets them from the probes, as a fact.
+ */
+#include "control/agents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "process/process.h"
+#include "wire/agent.h"
+#include "control/control.h"
+#include "control/launches.h"
+#include "table/started.h"
+
+#define LOOK_NS NS_PER_S
+#define MOST 256
+#define MOST_OF_USER 32
+#define AT_ONCE 16               /* accepted in one turn of the loop */
+#define AGAIN_NS (NS_PER_S / 2)  /* a process gets another page after */
+#define BEGINS_NS (2 * NS_PER_S) /* an agent has told by then */
+
+struct agent {
+	pid_t pid;
+	uid_t uid;
+	uint64_t start_ns, since_ns;
+	struct gs_agent_sheet *sheet;
+	/* at the last look */
+	uint64_t held_ns;           /* of the GPU, by the log */
+	uint64_t pre_ns;            /* of its pre-switches, as told */
+	uint64_t launches, told_ns; /* as told and believed, and when */
+	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
+	bool counts;                /* it counts its launches, and nobody else does */
+	bool greedy;                /* its pre-switches had more of the GPU than they may */
+	/* in the table, at this look */
+	uint64_t log_ns;
+	uint32_t ncompute, class_id;
+	bool probed; /* a launch of it is known there */
+};
+
+struct gs_agents {
+	struct gs_control *ctl;
+	int fd;
+	sd_event_source *come, *look;
+	struct agent all[MOST];
+	size_t n;
+	uint64_t began_ns; /* CLOCK_BOOTTIME */
+	uint64_t looked_ns;
+	uint64_t by_class[GPUSCHED_MAX_CLASSES];
+};
+
+static struct agent *find(const struct gs_agents *a, pid_t pid)
+{
+	for (size_t i = 0; a && i < a->n; i++)
+		if (a->all[i].pid == pid)
+			return (struct agent *)&a->all[i];
+	return NULL;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static void drop(struct gs_agents *a, size_t i)
+{
+	if (a->all[i].counts && a->ctl->hub->launches)
+		gs_launches_told(a->ctl->hub->launches, a->all[i].pid, false);
+	munmap(a->all[i].sheet, GS_AGENT_SHEET_BYTES);
+	a->all[i] = a->all[--a->n];
+}
+
+/* Its process, or its program, has ended. */
+static void gone(struct gs_agents *a, size_t i)
+{
+	if (a->ctl->hub->launches)
+		gs_launches_gone(a->ctl->hub->launches, a->all[i].pid);
+	a->all[i].counts = false;
+	drop(a, i);
+}
+
+static int make_sheet(struct gs_agent_sheet **ret)
+{
+	CLEANUP_FD int fd = memfd_create("gpusched-agents", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct gs_agent_sheet *sheet;
+
+	if (fd < 0 || ftruncate(fd, GS_AGENT_SHEET_BYTES) ||
+	    fcntl(fd, F_ADD_SEALS, GS_AGENT_SHEET_SEALS))
+		return -errno;
+	sheet = mmap(NULL, GS_AGENT_SHEET_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (sheet == MAP_FAILED)
+		return -errno;
+	sheet->magic = GS_AGENT_SHEET_MAGIC;
+	sheet->size = sizeof(*sheet);
+	sheet->looked_ns = gs_now_ns();
+	sheet->share_ns = gs_agents_share_ns(0, 0, LOOK_NS);
+	*ret = sheet;
+	return TAKE_FD(fd);
+}
+
+static bool send_sheet(int to, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	uint32_t word = GS_AGENT_SHEET_MAGIC;
+	struct iovec iov = { &word, sizeof(word) };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(word);
+}
+
+/*
+ * Who connected may have ended since, or may execute another user's program: then a page in its
+ * hands would speak for a process of somebody else's.
+ */
+static bool is_users(pid_t pid, uid_t uid)
+{
+	uid_t now;
+
+	return !gs_process_uid(pid, &now) && now == uid;
+}
+
+/* One of a process at a time; a user has no more than its part. */
+static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
+{
+	size_t of_user = 0;
+
+	for (size_t i = a->n; i--;) {
+		if (a->all[i].pid != cred->pid)
+			of_user += a->all[i].uid == cred->uid;
+		else if (now - a->all[i].since_ns < AGAIN_NS)
+			return false;
+		else
+			return true;
+	}
+	return a->n < MOST && of_user < MOST_OF_USER;
+}
+
+/* As long as nobody can look, it is taken for the same. */
+static bool has_ended(const struct agent *one)
+{
+	uint64_t start_ns;
+	int r = gs_started(one->pid, &start_ns);
+
+	return r ? r == -ESRCH : start_ns != one->start_ns;
+}
+
+/* Another page for the same process: what it had told goes on from there. */
+static void take_over(struct gs_agents *a, struct agent *one)
+{
+	struct agent *old = find(a, one->pid);
+
+	if (old && old->start_ns == one->start_ns) {
+		one->launches = old->launches;
+		one->told_ns = old->told_ns;
+	}
+	if (old)
+		drop(a, (size_t)(old - a->all));
+}
+
+static void give(struct gs_agents *a, int to, const struct ucred *cred)
+{
+	struct agent one = { .pid = cred->pid, .uid = cred->uid, .since_ns = gs_now_ns() };
+	CLEANUP_FD int fd = -1;
+
+	if (gs_started(cred->pid, &one.start_ns) || !is_users(cred->pid, cred->uid))
+		return;
+	fd = make_sheet(&one.sheet);
+	if (fd < 0)
+		return;
+	if (!send_sheet(to, fd)) {
+		munmap(one.sheet, GS_AGENT_SHEET_BYTES);
+		return;
+	}
+	take_over(a, &one);
+	/* before its first launch, as far as we know: an agent that does not count says so soon */
+	one.counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
+		     !gs_launches_told(a->ctl->hub->launches, one.pid, true);
+	a->all[a->n++] = one;
+}
+
+/* ---- the look -------------------------------------------------------------------------------- */
+
+static void take_tsg(const struct gs_account *account, const struct gpusched_tsg *rec,
+		     struct agent *one)
+{
+	struct gs_turn_sums sums;
+
+	if (account && !gs_account_of(account, rec->task.id, &sums))
+		one->log_ns += sums.held_ns;
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE)
+		return;
+	one->tsg = one->ncompute++ ? 0 : rec->task.id;
+	one->class_id = rec->task.class_id;
+	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
+}
+
+/* Of all processes at once: the table may be large. */
+static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct agent *one = &a->all[i];
+
+		one->log_ns = 0;
+		one->tsg = 0;
+		one->ncompute = 0;
+		one->class_id = GPUSCHED_CLASS_NONE;
+		one->probed = false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct agent *one = find(a, (pid_t)recs[i].task.pid);
+
+		if (one)
+			take_tsg(a->ctl->hub->account, &recs[i], one);
+	}
+}
+
+/* All TSGs of a process: which of them was held for is not known. */
+static void curb_greedy(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
+{
+	for (size_t i = 0; i < n && a->ctl->hub->engine; i++) {
+		const struct agent *one = find(a, (pid_t)recs[i].task.pid);
+
+		if (one && one->greedy && recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
+			gs_engine_greedy(a->ctl->hub->engine, &recs[i].key);
+	}
+}
+
+static void look_at_holds(struct gs_agents *a, struct agent *one, uint64_t now)
+{
+	uint64_t before = one->held_ns, pre_ns = one->sheet->held_ns, share;
+
+	one->held_ns = one->log_ns;
+	share = gs_agents_share_ns(before, one->held_ns, now - a->looked_ns);
+	one->greedy = !share && pre_ns != one->pre_ns;
+	one->pre_ns = pre_ns;
+	one->sheet->share_ns = share;
+	one->sheet->looked_ns = now;
+}
+
+static uint64_t boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t age_ns(uint64_t start_ns)
+{
+	uint64_t now = boot_ns();
+
+	return now > start_ns ? now - start_ns : 0;
+}
+
+/* Is what it first tells of this daemon's time, and has no probe counted it? */
+static bool begins_ours(const struct gs_agents *a, const struct agent *one)
+{
+	return one->start_ns >= a->began_ns && (one->counts || !a->ctl->hub->launches);
+}
+
+static void take_launches(struct gs_agents *a, struct agent *one, bool fresh, uint64_t now)
+{
+	uint64_t before = one->launches, told = one->sheet->launches;
+	uint64_t span = one->told_ns ? now - one->told_ns : age_ns(one->start_ns);
+	bool ours = one->told_ns ? one->counts : begins_ours(a, one);
+
+	if (!fresh)
+		return;
+	one->launches = gs_agents_believed(before, told, span);
+	one->told_ns = now;
+	if (ours && one->class_id < GPUSCHED_MAX_CLASSES)
+		a->by_class[one->class_id] += one->launches - before;
+}
+
+/* @anew: the probes have just begun. */
+static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
+{
+	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns;
+	bool fresh = at && at <= now && now - at < GS_AGENT_BEAT_NS;
+	bool begins = !one->told_ns && now - one->since_ns < BEGINS_NS;
+	bool counts = (fresh || (begins && one->counts)) && !gs_service_launches_for_policy(a->ctl);
+
+	take_launches(a, one, fresh, now);
+	/* one that was being counted while its agent came may be known in part */
+	anew = anew || (counts && one->probed);
+	if (a->ctl->hub->launches && (counts != one->counts || anew) &&
+	    gs_launches_told(a->ctl->hub->launches, one->pid, counts))
+		counts = false;
+	one->counts = counts;
+}
+
+static void look_at_all(struct gs_agents *a, uint64_t now)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	bool greedy = false;
+	size_t n = 0;
+
+	if (gs_table_all(a->ctl->hub->table, &recs, &n))
+		n = 0;
+	take_tsgs(a, recs, n);
+	for (size_t i = a->n; i--;) {
+		struct agent *one = &a->all[i];
+
+		if (has_ended(one) || !is_users(one->pid, one->uid)) {
+			gone(a, i);
+			continue;
+		}
+		look_at_holds(a, one, now);
+		look_at_launches(a, one, false);
+		greedy = greedy || one->greedy;
+	}
+	if (greedy)
+		curb_greedy(a, recs, n);
+	a->looked_ns = now;
+}
+
+void gs_agents_look(struct gs_control *ctl)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	struct gs_agents *a = ctl->agents;
+	size_t n = 0;
+
+	if (!a || !a->n || gs_table_all(ctl->hub->table, &recs, &n))
+		return;
+	take_tsgs(a, recs, n);
+	for (size_t i = 0; i < a->n; i++)
+		look_at_launches(a, &a->all[i], true);
+}
+
+void gs_agents_call(void *self, const struct gs_engine_call *call)
+{
+	struct gs_control *ctl = self;
+	bool takes = call->op == GS_RM_PREEMPT || call->op == GS_RM_SUSPEND;
+	struct agent *one = takes ? find(ctl->agents, (pid_t)call->pid) : NULL;
+
+	if (one && !call->res.err && !call->dry_run)
+		one->sheet->yield_ns = gs_now_ns();
+}
+
+void gs_agents_tapped(void *self, const struct gpusched_event *ev)
+{
+	struct gs_control *ctl = self;
+	struct agent *one = ev->type == GPUSCHED_EV_EXEC ? find(ctl->agents, (pid_t)ev->pid) : NULL;
+
+	if (one)
+		gone(ctl->agents, (size_t)(one - ctl->agents->all));
+}
+
+static void look_later(struct gs_agents *a, uint64_t now)
+{
+	sd_event_source_set_time(a->look, (now + LOOK_NS) / NS_PER_US);
+	sd_event_source_set_enabled(a->look, SD_EVENT_ONESHOT);
+}
+
+static int on_look(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_agents *a = user;
+	uint64_t now = gs_now_ns();
+
+	look_at_all(a, now);
+	if (a->n)
+		look_later(a, now);
+	return 0;
+}
+
+/* ---- who comes ------------------------------------------------------------------------------- */
+
+static void take_in(struct gs_agents *a, int fd)
+{
+	struct ucred cred = { 0 };
+	socklen_t len = sizeof(cred);
+	uint64_t now = gs_now_ns();
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || cred.pid <= 0)
+		return;
+	if (!has_room(a, &cred, now)) {
+		gs_count(a->ctl->hub, GS_SVC_AGENTS_LEFT);
+		return;
+	}
+	if (!a->n) {
+		a->looked_ns = now;
+		look_later(a, now);
+	}
+	give(a, fd, &cred);
+}
+
+static int on_come(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	for (unsigned int i = 0; i < AT_ONCE; i++) {
+		CLEANUP_FD int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (peer < 0)
+			break;
+		take_in(user, peer);
+	}
+	return 0;
+}
+
+static int listen_on(void)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int r = gs_agent_daemon_path(sun.sun_path, sizeof(sun.sun_path));
+
+	if (r)
+		return r;
+	unlink(sun.sun_path); /* we hold the instance's lock: it is a dead daemon's */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || chmod(sun.sun_path, 0666) ||
+	    listen(fd, AT_ONCE))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+void gs_agents_start(struct gs_control *ctl)
+{
+	struct gs_agents *a;
+	uint64_t start_ns;
+	int r;
+
+	if (!ctl->hub->opts.daemon)
+		return;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return;
+	a->ctl = ctl;
+	a->began_ns = boot_ns();
+	a->fd = r = listen_on();
+	if (r >=
+	    0) /* loads what looks at processes, which takes longer than a turn of the loop may */
+		r = gs_started(getpid(), &start_ns);
+	if (r >= 0)
+		r = sd_event_add_io(ctl->hub->event, &a->come, a->fd, EPOLLIN, on_come, a);
+	if (r >= 0) /* whoever floods it comes after all others */
+		r = sd_event_source_set_priority(a->come, SD_EVENT_PRIORITY_IDLE);
+	if (r >= 0)
+		r = sd_event_add_time(ctl->hub->event, &a->look, CLOCK_MONOTONIC, 0, 10000, on_look,
+				      a);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(a->look, SD_EVENT_OFF);
+	ctl->agents = a;
+	if (r >= 0)
+		return;
+	gs_log(LOG_WARNING, "agents get no page of this daemon's: %s", strerror(-r));
+	gs_agents_end(ctl);
+}
+
+void gs_agents_end(struct gs_control *ctl)
+{
+	struct gs_agents *a = ctl->agents;
+
+	if (!a)
+		return;
+	while (a->n) {
+		a->all[a->n - 1].sheet->looked_ns = 0; /* at once, not when our beat is missed */
+		drop(a, a->n - 1);
+	}
+	sd_event_source_disable_unref(a->come);
+	sd_event_source_disable_unref(a->look);
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a);
+	ctl->agents = NULL;
+}
+
+/* ---- what they told -------------------------------------------------------------------------- */
+
+bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
+			uint64_t *ret_launches)
+{
+	const struct agent *one = find(ctl->agents, (pid_t)rec->task.pid);
+
+	if (!one || !one->counts || one->tsg != rec->task.id)
+		return false;
+	*ret_launches = one->launches;
+	return true;
+}
+
+void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout)
+{
+	for (size_t i = 0; ctl->agents && i < GPUSCHED_MAX_CLASSES; i++)
+		inout[i] += ctl->agents->by_class[i];
+}
+
+bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
+		    struct gs_agent_facts *ret, bool *ret_counted)
+{
+	const struct agent *one = ctl ? find(ctl->agents, (pid_t)rec->task.pid) : NULL;
+
+	if (!one || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return false;
+	*ret = (struct gs_agent_facts){ 0 };
+	ret->hints = one->sheet->hints;
+	ret->holds = one->sheet->holds;
+	ret->held_ns = one->sheet->held_ns;
+	ret->deadline_us = one->sheet->deadline_us;
+	*ret_counted = !(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) &&
+		       gs_agents_launches(ctl, rec, &ret->launches);
+	return true;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "control/lock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "engine/engine.h"
+#include "table/cfg.h"
+
+#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
+#define BEAT_STALE_NS NS_PER_S          /* as the gate has it */
+
+/* A living daemon listens on its socket; a guardian at work, or another command, will be done soon. */
+bool gs_service_has_daemon(void)
+{
+	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+
+	if (fd < 0 || strlen(gs_env()->socket) >= sizeof(sun.sun_path))
+		return false;
+	strcpy(sun.sun_path, gs_env()->socket);
+	return !connect(fd, (struct sockaddr *)&sun, sizeof(sun)) || errno == EAGAIN;
+}
+
+int gs_service_lock(int *ret_fd, struct gs_error *err)
+{
+	uint64_t until = gs_now_ns() + LOCK_PATIENCE_NS;
+
+	for (;;) {
+		struct gs_error why = { 0 };
+		int r = gs_lock_take(ret_fd, &why);
+
+		if (r != -EBUSY || gs_now_ns() >= until || gs_service_has_daemon())
+			return r ? gs_fail(err, r, "%s", why.text) : 0;
+		gs_sleep_ns(20 * NS_PER_MS);
+	}
+}
+
+/* One that was stopped just now is waited for: its last beat may still be young. */
+static bool is_late(struct gs_table *o)
+{
+	struct gpusched_cfg cfg;
+	uint64_t first = 0;
+
+	while (!gs_cfg_get(o, &cfg) && cfg.heartbeat_ns && (!first || cfg.heartbeat_ns == first)) {
+		if (gs_now_ns() > cfg.heartbeat_ns + BEAT_STALE_NS)
+			return true;
+		first = cfg.heartbeat_ns;
+		gs_sleep_ns(50 * NS_PER_MS);
+	}
+	return false;
+}
+
+int gs_service_overtake(int *ret_fd, struct gs_error *err)
+{
+	CLEANUP_FD int fd = -1;
+	struct gs_table *o;
+	int r = gs_table_open(&o, err);
+
+	if (r)
+		return r;
+	/* whoever has the lock is a command, is beginning, or lives: nobody acts in its place */
+	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
+	if (!r)
+		r = gs_cfg_next_epoch(o);
+	if (!r)
+		*ret_fd = TAKE_FD(fd);
+	gs_table_close(o);
+	return r;
+}

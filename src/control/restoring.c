@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/* Everything back to what the owners asked, by an instance that goes on afterwards. */
+#include "control/restoring.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "hub/task.h"
+#include "control/control.h"
+
+static void restoring_work(struct gs_errand *e)
+{
+	struct gs_restoring *t = (struct gs_restoring *)e;
+
+	t->code = gs_restore(e->hub->table, e->hub->branch, &t->done, &t->err);
+}
+
+/* Wishes that came meanwhile, and results of calls that were under way, are looked at now. */
+static void restoring_end(struct gs_errand *e)
+{
+	struct gs_control *ctl = e->owner;
+
+	ctl->restoring = NULL;
+	if (!ctl->hub->engine)
+		return;
+	sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_ON);
+	gs_engine_touch_all(ctl->hub->engine);
+	gs_observers_restored(&ctl->hub->observers);
+}
+
+static void restoring_free(struct gs_errand *e)
+{
+	free((struct gs_restoring *)e);
+}
+
+int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct gs_error *err)
+{
+	struct gs_restoring *t = ctl->restoring;
+	int r;
+
+	if (t) {
+		t->errand.refs++;
+		*ret = t;
+		return 0;
+	}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	t->errand = (struct gs_errand){ restoring_work, restoring_end, restoring_free };
+	r = gs_errand_begin(&t->errand, ctl->hub, ctl);
+	if (r < 0) {
+		gs_errand_unref(&t->errand);
+		return gs_fail(err, r, "nothing can be put back now: %s", strerror(-r));
+	}
+	if (ctl->hub->engine) /* two at once would make calls twice */
+		sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_OFF);
+	ctl->restoring = *ret = t;
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * restoring.h - everything back to what the owners asked, while the loop goes on
+ */
+#ifndef GPUSCHED_CONTROL_RESTORING_H
+#define GPUSCHED_CONTROL_RESTORING_H
+
+#include "engine/engine.h"
+#include "hub/task.h"
+
+struct gs_control;
+
+struct gs_restoring {
+	struct gs_errand errand;
+	int code;
+	struct gs_restored done;
+	struct gs_error err;
+};
+/* Joins the one that is under way. *ret is the caller's reference. */
+int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct gs_error *err);
+
+#endif /* GPUSCHED_CONTROL_RESTORING_H */

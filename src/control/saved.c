@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+#include "control/saved.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/file.h"
+#include "basic/log.h"
+#include "engine/fields.h"
+#include "control/control.h"
+#include "hub/peer.h"
+
+#define VERSION 1
+#define MAX_BYTES (4u << 20)
+#define MAX_OPTIONS 64
+#define PAUSE_NS (250 * NS_PER_MS) /* between two writes */
+
+static void path_of(char ret[300])
+{
+	snprintf(ret, 300, "%s/saved.json", gs_env()->run_dir);
+}
+
+static int boot_id(char ret[64])
+{
+	CLEANUP_FILE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!f || !fgets(ret, 64, f))
+		return -EIO;
+	ret[strcspn(ret, "\n")] = '\0';
+	return 0;
+}
+
+/* ---- the policy ------------------------------------------------------------------------------ */
+
+void gs_saved_policy_done(struct gs_saved_policy *p)
+{
+	for (size_t i = 0; i < p->noptions; i++)
+		free(p->options[i]);
+	free(p->options);
+	free(p->name);
+	free(p->host);
+	free(p->configured);
+	*p = (struct gs_saved_policy){ 0 };
+}
+
+static int policy_copy(struct gs_saved_policy *ret, const char *name, const char *host,
+		       const char *const *options, size_t n)
+{
+	struct gs_saved_policy p = { .chosen = true, .name = strdup(name) };
+
+	p.host = strdup(host ? host : gs_host_name(GS_HOST_STOCK));
+	p.options = calloc(n + 1, sizeof(*p.options));
+	for (size_t i = 0; p.options && i < n; i++) {
+		p.options[i] = strdup(options[i]);
+		p.noptions += p.options[i] != NULL;
+	}
+	if (!p.name || !p.host || !p.options || p.noptions != n) {
+		gs_saved_policy_done(&p);
+		return -ENOMEM;
+	}
+	*ret = p;
+	return 0;
+}
+
+/* The copy of an object that was named by its path. */
+static bool is_copy(const char *name)
+{
+	size_t len = strlen(gs_env()->run_dir);
+
+	return name && !strncmp(name, gs_env()->run_dir, len) && name[len] == '/';
+}
+
+/* What was started by its path may be another object by the time of the next start. */
+static int keep_object(const struct gs_control *ctl, const char *name, char ret[300])
+{
+	struct gs_error err = { 0 };
+	const void *object;
+	size_t len;
+	int r;
+
+	snprintf(ret, 300, "%s", name);
+	if (!strpbrk(name, "/.") || is_copy(name))
+		return 0;
+	snprintf(ret, 300, "%s/policy-%llu.bpf.o", gs_env()->run_dir,
+		 (unsigned long long)gs_now_ns());
+	object = gs_policy_object(ctl->hub->policy, &len);
+	r = gs_file_replace(ret, object, len, &err);
+	if (r)
+		gs_log(LOG_WARNING, "a restart will not find policy %s: %s", name, err.text);
+	return r;
+}
+
+void gs_saved_choose(struct gs_control *ctl, const char *name, const char *host,
+		     const char *const *options, size_t n)
+{
+	struct gs_saved_policy next = { .chosen = true }, *p = &ctl->saved.policy;
+	char kept[300];
+
+	if (ctl->hub->opts.dry_run)
+		return;
+	if (name && (keep_object(ctl, name, kept) || policy_copy(&next, kept, host, options, n)))
+		next = (struct gs_saved_policy){ 0 };
+	if (is_copy(p->name) && (!next.name || strcmp(p->name, next.name)))
+		unlink(p->name);
+	gs_saved_policy_done(p);
+	*p = next;
+	p->configured = gs_saved_configured(ctl);
+	ctl->saved.dirty = true;
+}
+
+char *gs_saved_configured(const struct gs_control *ctl)
+{
+	const struct gs_config *c = ctl->hub->config;
+	size_t len = strlen(c->policy) + strlen(c->policy_host) + 2;
+	char *text, *at;
+
+	for (size_t i = 0; i < c->policy_options.n; i++)
+		len += strlen(c->policy_options.text[i]) + 1;
+	text = malloc(len);
+	at = text ? stpcpy(text, c->policy) : NULL;
+	if (at && c->policy_host[0])
+		at = stpcpy(stpcpy(at, "\n"), c->policy_host);
+	for (size_t i = 0; text && i < c->policy_options.n; i++)
+		at = stpcpy(stpcpy(at, "\n"), c->policy_options.text[i]);
+	return text;
+}
+
+void gs_saved_launches(struct gs_control *ctl, bool on)
+{
+	ctl->saved.launches = on;
+	ctl->saved.dirty = true;
+}
+
+/* ---- TSGs ------------------------------------------------------------------------------------ */
+
+/* Where @id is, or belongs. */
+static size_t place_of(const struct gs_saved *saved, uint64_t id)
+{
+	size_t low = 0, high = saved->ntsgs;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (saved->tsgs[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct gs_saved_tsg *gs_saved_find(struct gs_saved *saved, uint64_t id)
+{
+	size_t at = place_of(saved, id);
+
+	return at < saved->ntsgs && saved->tsgs[at].id == id ? &saved->tsgs[at] : NULL;
+}
+
+static struct gs_saved_tsg *insert(struct gs_saved *saved, uint64_t id)
+{
+	size_t at = place_of(saved, id);
+	struct gs_saved_tsg *more;
+
+	if (saved->ntsgs >= GS_SAVED_TSGS)
+		return NULL;
+	more = reallocarray(saved->tsgs, saved->ntsgs + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	saved->tsgs = more;
+	memmove(&more[at + 1], &more[at], (saved->ntsgs++ - at) * sizeof(*more));
+	more[at] = (struct gs_saved_tsg){ .id = id };
+	return &more[at];
+}
+
+static void drop(struct gs_saved *saved, struct gs_saved_tsg *t)
+{
+	size_t after = (size_t)(&saved->tsgs[--saved->ntsgs] - t);
+
+	memmove(t, t + 1, after * sizeof(*t));
+}
+
+static bool has_room(const struct gs_saved *saved, const struct gpusched_tsg *rec)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; rec->task.uid && i < saved->ntsgs; i++)
+		n += saved->tsgs[i].uid == rec->task.uid;
+	return n < GS_SAVED_TSGS_USER;
+}
+
+/* What the table has now; a pending one keeps the fields that nobody has touched since. */
+static void take(struct gs_saved_tsg *t, const struct gpusched_tsg *rec, uint32_t which)
+{
+	uint32_t keep = t->pending ? t->set.valid & ~which & ~rec->manual.valid : 0;
+	struct gpusched_settings old = t->set;
+
+	t->set = rec->manual;
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (keep & GS_BIT(i))
+			gs_field_put(&t->set, GS_BIT(i), gs_field_get(&old, GS_BIT(i)));
+	if (!(keep & GPUSCHED_RUNNABLE))
+		t->until_ns = rec->suspend_until_ns;
+	t->users = gs_users(rec) | (t->users & keep);
+	t->own &= gs_users(rec);
+}
+
+void gs_saved_note(struct gs_control *ctl, const struct gpusched_key *key, const struct gs_peer *by,
+		   uint32_t which)
+{
+	struct gs_saved *saved = &ctl->saved;
+	struct gpusched_tsg rec;
+	struct gs_saved_tsg *t;
+
+	if (ctl->hub->opts.dry_run || gs_table_get(ctl->hub->table, key, &rec))
+		return;
+	saved->dirty = true;
+	t = gs_saved_find(saved, rec.task.id);
+	if (!t && rec.manual.valid)
+		t = has_room(saved, &rec) ? insert(saved, rec.task.id) : NULL;
+	if (!t) {
+		ctl->hub->counters[GS_SVC_SAVED_LEFT] += rec.manual.valid != 0;
+		return;
+	}
+	take(t, &rec, which);
+	if (!t->set.valid) {
+		drop(saved, t);
+		return;
+	}
+	t->key = rec.key;
+	t->start_ns = rec.owner_start_ns;
+	t->pid = rec.task.pid;
+	t->uid = rec.task.uid;
+	t->reapplied &= !which;
+	if (which & GPUSCHED_RUNNABLE)
+		t->suspended_by = by ? by->uid : 0; /* without a daemon root alone acts */
+}
+
+void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which)
+{
+	struct gs_saved_tsg *t = gs_saved_find(&ctl->saved, id);
+
+	if (t)
+		t->own |= which & t->users;
+}
+
+/* A suspension may have ended by itself, and a TSG with its process. */
+static void refresh(struct gs_control *ctl)
+{
+	struct gpusched_tsg rec;
+
+	for (size_t i = ctl->saved.ntsgs; i--;) {
+		struct gs_saved_tsg *t = &ctl->saved.tsgs[i];
+
+		if (t->pending)
+			continue;
+		if (!gs_table_get(ctl->hub->table, &t->key, &rec) && rec.task.id == t->id &&
+		    rec.manual.valid)
+			take(t, &rec, 0);
+		else
+			drop(&ctl->saved, t);
+	}
+}
+
+/* ---- the file's text ------------------------------------------------------------------------- */
+
+#define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b}"
+
+static json_t *tsg_json(const struct gs_saved_tsg *t)
+{
+	return json_pack(TSG_FORMAT, "id", (json_int_t)t->id, "start_ns", (json_int_t)t->start_ns,
+			 "client", (json_int_t)t->key.client, "tsg", (json_int_t)t->key.handle,
+			 "pid", (json_int_t)t->pid, "uid", (json_int_t)t->uid, "valid",
+			 (int)t->set.valid, "timeslice_us", (int)t->set.timeslice_us, "interleave",
+			 t->set.interleave, "preempt_mode", t->set.preempt_mode, "runnable",
+			 t->set.runnable, "until_ns", (json_int_t)t->until_ns, "suspended_by",
+			 (json_int_t)t->suspended_by, "users", (int)t->users, "reapplied",
+			 t->reapplied);
+}
+
+static int tsg_parse(struct gs_saved *saved, json_t *o)
+{
+	json_int_t id, start, client, handle, pid, uid, until, by;
+	int valid, timeslice, interleave, mode, runnable, users, reapplied;
+	struct gs_saved_tsg *t;
+
+	if (json_unpack(o, TSG_FORMAT, "id", &id, "start_ns", &start, "client", &client, "tsg",
+			&handle, "pid", &pid, "uid", &uid, "valid", &valid, "timeslice_us",
+			&timeslice, "interleave", &interleave, "preempt_mode", &mode, "runnable",
+			&runnable, "until_ns", &until, "suspended_by", &by, "users", &users,
+			"reapplied", &reapplied))
+		return -EINVAL;
+	if (id <= 0 || gs_saved_find(saved, (uint64_t)id))
+		return -EINVAL;
+	t = insert(saved, (uint64_t)id);
+	if (!t)
+		return -ENOSPC;
+	t->start_ns = (uint64_t)start;
+	t->key = (struct gpusched_key){ .client = (uint32_t)client, .handle = (uint32_t)handle };
+	t->pid = (uint32_t)pid;
+	t->uid = (uint32_t)uid;
+	t->set = (struct gpusched_settings){ .valid = (uint32_t)valid & GPUSCHED_ALL_SETTINGS,
+					     .timeslice_us = (uint32_t)timeslice,
+					     .interleave = (uint8_t)interleave,
+					     .preempt_mode = (uint8_t)mode,
+					     .runnable = runnable != 0 };
+	t->until_ns = (uint64_t)until;
+	t->suspended_by = (uint32_t)by;
+	t->users = (uint32_t)users;
+	t->pending = true;
+	t->reapplied = reapplied;
+	return 0;
+}
+
+static json_t *policy_json(const struct gs_saved_policy *p)
+{
+	json_t *options = json_array();
+
+	for (size_t i = 0; i < p->noptions; i++)
+		json_array_append_new(options, json_string(p->options[i]));
+	return json_pack("{s:b,s:s*,s:s*,s:s*,s:o}", "chosen", p->chosen, "name", p->name, "host",
+			 p->host, "configured", p->configured, "options", options);
+}
+
+int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o)
+{
+	const char *name = NULL, *host = NULL, *configured = NULL, *options[MAX_OPTIONS];
+	json_t *list = NULL, *one;
+	size_t i;
+	int chosen;
+
+	if (json_unpack(o, "{s:b,s?:s,s?:s,s?:s,s:o}", "chosen", &chosen, "name", &name, "host",
+			&host, "configured", &configured, "options", &list) ||
+	    json_array_size(list) > MAX_OPTIONS)
+		return -EINVAL;
+	json_array_foreach(list, i, one)
+		if (!(options[i] = json_string_value(one)))
+			return -EINVAL;
+	if (name && policy_copy(p, name, host, options, i))
+		return -ENOMEM;
+	p->chosen = chosen;
+	p->configured = configured ? strdup(configured) : NULL;
+	return 0;
+}
+
+char *gs_saved_text(const struct gs_saved *saved, const char *boot)
+{
+	CLEANUP_JSON json_t *o = NULL;
+	json_t *tsgs = json_array();
+
+	for (size_t i = 0; i < saved->ntsgs; i++)
+		json_array_append_new(tsgs, tsg_json(&saved->tsgs[i]));
+	o = json_pack("{s:i,s:s,s:b,s:I,s:b,s:o,s:o}", "version", VERSION, "boot", boot, "running",
+		      saved->running, "crashed_ns", (json_int_t)saved->crashed_ns, "launches",
+		      saved->launches, "policy", policy_json(&saved->policy), "tsgs", tsgs);
+	return o ? json_dumps(o, JSON_COMPACT) : NULL;
+}
+
+int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	json_t *policy, *tsgs, *one;
+	int version, running, launches, r;
+	json_int_t crashed;
+	const char *of;
+	size_t i;
+
+	if (json_unpack(o, "{s:i,s:s,s:b,s:I,s:b,s:o,s:o}", "version", &version, "boot", &of,
+			"running", &running, "crashed_ns", &crashed, "launches", &launches,
+			"policy", &policy, "tsgs", &tsgs))
+		return gs_fail(err, -EINVAL, "it cannot be read");
+	if (version != VERSION)
+		return gs_fail(err, -EINVAL, "it is of version %d", version);
+	if (strcmp(of, boot))
+		return 0; /* no process of then is there any more */
+	saved->running = running;
+	saved->crashed_ns = (uint64_t)crashed;
+	saved->launches = launches;
+	r = gs_saved_policy_parse(&saved->policy, policy);
+	json_array_foreach(tsgs, i, one)
+		r = r ? r : tsg_parse(saved, one);
+	return r ? gs_fail(err, r, "it cannot be read") : 0;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+void gs_saved_load(struct gs_control *ctl)
+{
+	CLEANUP_FREE unsigned char *text = NULL;
+	char path[300], boot[64];
+	struct gs_error err = { 0 };
+	size_t len;
+	int r;
+
+	path_of(path);
+	r = gs_read_own(path, MAX_BYTES, &text, &len, &err);
+	if (!r)
+		r = boot_id(boot);
+	if (!r)
+		r = gs_saved_parse(&ctl->saved, (const char *)text, boot, &err);
+	if (r && r != -ENOENT) {
+		gs_log(LOG_WARNING, "%s: nothing is reapplied: %s", path, err.text);
+		gs_saved_free(&ctl->saved);
+	}
+	ctl->saved.loaded = true;
+}
+
+void gs_saved_free(struct gs_saved *saved)
+{
+	gs_saved_policy_done(&saved->policy);
+	free(saved->tsgs);
+	*saved = (struct gs_saved){ 0 };
+}
+
+static int write_file(struct gs_control *ctl, struct gs_error *err)
+{
+	CLEANUP_FREE char *text = NULL;
+	char path[300], boot[64];
+
+	if (boot_id(boot) || !(text = gs_saved_text(&ctl->saved, boot)))
+		return gs_fail(err, -ENOMEM, "out of memory");
+	path_of(path);
+	return gs_file_replace(path, text, strlen(text), err);
+}
+
+void gs_saved_write(struct gs_control *ctl, bool now)
+{
+	struct gs_error err = { 0 };
+	uint64_t at = gs_now_ns();
+
+	if (!ctl->saved.loaded || !ctl->saved.dirty || ctl->hub->opts.dry_run ||
+	    ctl->hub->opts.read_only ||
+	    (!now && ctl->hub->opts.daemon && at - ctl->saved.written_ns < PAUSE_NS))
+		return;
+	refresh(ctl);
+	if (write_file(ctl, &err))
+		gs_log(LOG_WARNING, "a restart will not know of this: %s", err.text);
+	ctl->saved.dirty = false;
+	ctl->saved.written_ns = at;
+}
+
+void gs_saved_dispatched(void *self)
+{
+	struct gs_control *ctl = self;
+	gs_saved_write(ctl, false);
+}
+
+void gs_saved_end(struct gs_control *ctl)
+{
+	if (ctl->hub->opts.daemon) {
+		ctl->saved.running = false;
+		ctl->saved.dirty = true;
+	}
+	gs_saved_write(ctl, true);
+}
+
+void gs_saved_forget(struct gs_control *ctl)
+{
+	struct gs_saved *saved = &ctl->saved;
+
+	if (ctl->hub->opts.dry_run)
+		return;
+	if (is_copy(saved->policy.name))
+		unlink(saved->policy.name);
+	gs_saved_policy_done(&saved->policy);
+	saved->ntsgs = 0;
+	saved->launches = false;
+	saved->dirty = true;
+}
+
+void gs_saved_forget_file(void)
+{
+	char path[300];
+
+	path_of(path);
+	unlink(path);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What takes long of a policy's start, and of beginning to count launches: compiler, linker,
+ * verifier and attaching are an errand, the loop puts what is ready in place. One at a time.
+ */
+#include "control/starting.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "gpusched/policy_types.h"
+#include "hub/task.h"
+#include "control/control.h"
+#include "control/agents.h"
+#include "control/launches.h"
+#include "hub/loop.h"
+#include "control/policy.h"
+
+struct gs_starting {
+	struct gs_errand errand;
+	char *name; /* of the policy; NULL: launches alone */
+	enum gs_host_word host;
+	char **options;
+	size_t noptions;
+	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
+	bool may_count;
+	struct gs_errand *ending; /* counting that must have ended first; NULL: there is none */
+
+	/* the thread's, until it is over */
+	struct gs_policy *policy;
+	struct gs_hooked *hooked;
+	struct gs_policy_exit exit;
+	struct gs_launches *launches;
+	struct gs_error err, launches_err;
+	int code, launches_code;
+
+	bool cancelled;
+	bool chosen, permanent; /* by a person */
+};
+
+static void starting_free(struct gs_errand *e)
+{
+	struct gs_starting *t = (struct gs_starting *)e;
+
+	for (size_t i = 0; i < t->noptions; i++)
+		free(t->options[i]);
+	gs_errand_unref(t->ending);
+	free(t->options);
+	free(t->name);
+	free(t->exit.dump);
+	free(t);
+}
+
+void gs_starting_unref(struct gs_starting *t)
+{
+	gs_errand_unref(&t->errand);
+}
+
+void gs_starting_chosen(struct gs_starting *t, bool permanent)
+{
+	t->permanent = permanent;
+	t->chosen = true;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void starting_work(struct gs_errand *e)
+{
+	struct gs_starting *t = (struct gs_starting *)e;
+	bool count = t->count;
+	bool hooked = t->host == GS_HOST_HOOKED && !e->hub->opts.dry_run;
+
+	if (t->name)
+		t->code = gs_policy_prepare(e->hub->table, hooked, t->name,
+					    (const char *const *)t->options, t->noptions,
+					    &t->policy, &t->exit, &t->err);
+	if (!t->code && t->name && hooked)
+		t->code = gs_hooked_new(t->policy, &t->hooked, &t->exit, &t->err);
+	if (!t->code && t->name)
+		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
+	if (t->code || !count)
+		return;
+	if (t->ending && !gs_errand_follow(t->ending, &t->cancelled))
+		t->launches_code = gs_fail(&t->launches_err, -ECANCELED, "called off");
+	else
+		t->launches_code =
+			gs_launches_new(e->hub->table, gs_service_launches_trusted(e->owner),
+					&t->launches, &t->launches_err);
+}
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+static int copy_wish(struct gs_starting *t, const char *name, const char *const *options, size_t n)
+{
+	if (!name)
+		return 0;
+	t->name = strdup(name);
+	t->options = calloc(n + 1, sizeof(*t->options));
+	if (!t->name || !t->options)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		t->options[i] = strdup(options[i]);
+		if (!t->options[i])
+			return -ENOMEM;
+		t->noptions++;
+	}
+	return 0;
+}
+
+static int refuse_second(const struct gs_starting *t, struct gs_error *err)
+{
+	if (t->cancelled)
+		return gs_fail(
+			err, -EBUSY,
+			"a start that was called off is still ending: try again in a moment");
+	if (t->name)
+		return gs_fail(err, -EBUSY,
+			       "policy %s is being started: try again when that is done, or call "
+			       "it off by 'gpusched policy stop'",
+			       t->name);
+	return gs_fail(err, -EBUSY, "launches begin to be counted: try again when that is done");
+}
+
+static void starting_end(struct gs_errand *e);
+
+int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host,
+		      const char *const *options, size_t n, struct gs_starting **ret,
+		      struct gs_error *err)
+{
+	enum gs_host_word where;
+	struct gs_starting *t;
+	int r;
+
+	if (ctl->starting)
+		return refuse_second(ctl->starting, err);
+	r = gs_host_vet(ctl, host, &where, err);
+	if (r)
+		return r;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	t->errand = (struct gs_errand){ starting_work, starting_end, starting_free };
+	t->host = where;
+	t->may_count = ctl->hub->opts.daemon && !ctl->hub->launches;
+	t->count = t->may_count && gs_service_launches_wanted(ctl);
+	t->ending = gs_service_launches_ending(ctl);
+	if (t->ending)
+		t->ending->refs++;
+	gs_policy_build_forbid(false);
+	r = copy_wish(t, name, options, n);
+	if (r) {
+		starting_free(&t->errand);
+		return r;
+	}
+	r = gs_errand_begin(&t->errand, ctl->hub, ctl);
+	if (r < 0) {
+		gs_starting_unref(t);
+		return gs_fail(err, r, "nothing can be started now: %s", strerror(-r));
+	}
+	ctl->starting = t;
+	*ret = t;
+	return 0;
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+static void put_launches(struct gs_starting *t)
+{
+	struct gs_control *ctl = t->errand.owner;
+
+	if (t->launches_code)
+		gs_log(LOG_WARNING, "%s", t->launches_err.text);
+	if (!t->launches)
+		return;
+	ctl->hub->launches = TAKE_PTR(t->launches);
+	gs_launches_catch_up(ctl->hub->launches);
+	gs_service_launches_go_on(ctl);
+}
+
+/* Counting was on when it began, and was turned off meanwhile. */
+static void count_after_all(struct gs_control *ctl)
+{
+	struct gs_starting *t;
+
+	if (ctl->hub->opts.daemon && !ctl->hub->launches && gs_service_launches_wanted(ctl) &&
+	    !gs_starting_begin(ctl, NULL, NULL, NULL, 0, &t, NULL))
+		gs_starting_unref(t);
+}
+
+static void put_policy(struct gs_starting *t)
+{
+	struct gs_control *ctl = t->errand.owner;
+
+	if (!t->code)
+		t->code = gs_host_use(ctl, t->host, &t->err);
+	if (t->code)
+		gs_policy_discard(TAKE_PTR(t->policy));
+	t->code = gs_service_policy_put(ctl, t->name, TAKE_PTR(t->policy), &t->exit, t->code,
+					&t->err);
+	if (!t->code)
+		gs_host_put(ctl, t->host, TAKE_PTR(t->hooked));
+	gs_hooked_free(TAKE_PTR(t->hooked));
+	gs_host_settle(ctl);
+}
+
+static void put_in_place(struct gs_starting *t)
+{
+	put_launches(t);
+	if (t->name)
+		put_policy(t);
+	else if (t->launches_code) {
+		((struct gs_control *)t->errand.owner)->launches_asked = false;
+		t->code = t->launches_code;
+		t->err = t->launches_err;
+	}
+	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for it */
+		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
+	if (t->name && !t->code && t->chosen)
+		gs_saved_choose(t->errand.owner, t->name, gs_host_name(t->host),
+				(const char *const *)t->options, t->noptions);
+	if (t->name && !t->code && t->permanent)
+		t->code = gs_permanent_keep(t->errand.owner, (const char *const *)t->options,
+					    t->noptions, &t->err);
+	gs_service_launches_update(t->errand.owner);
+	gs_agents_look(t->errand.owner);
+	if (t->name && !t->code && !t->launches_code)
+		count_after_all(t->errand.owner);
+}
+
+static void starting_end(struct gs_errand *e)
+{
+	struct gs_starting *t = (struct gs_starting *)e;
+
+	((struct gs_control *)e->owner)->starting = NULL;
+	if (t->cancelled) {
+		gs_policy_discard(t->policy);
+		gs_hooked_free(t->hooked);
+		if (((struct gs_control *)e->owner)->launching_ends)
+			gs_launches_free(TAKE_PTR(t->launches));
+		if (t->launches)
+			put_launches(t); /* somebody else may want it */
+		gs_service_launches_update(e->owner);
+	} else {
+		put_in_place(t);
+	}
+}
+
+void gs_starting_cancel(struct gs_control *ctl)
+{
+	if (!ctl->starting)
+		return;
+	__atomic_store_n(&ctl->starting->cancelled, true, __ATOMIC_SEQ_CST);
+	gs_policy_build_forbid(true);
+}
+
+void gs_starting_end(struct gs_control *ctl)
+{
+	if (!ctl->starting)
+		return;
+	gs_starting_cancel(ctl);
+	gs_errand_wait(&ctl->starting->errand);
+}
+
+const char *gs_starting_policy(const struct gs_control *ctl)
+{
+	return ctl->starting && !ctl->starting->cancelled ? ctl->starting->name : NULL;
+}
+
+bool gs_starting_counts(const struct gs_control *ctl)
+{
+	return ctl->starting && ctl->starting->count;
+}
+
+/* ---- who waits for it ------------------------------------------------------------------------ */
+
+int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
+{
+	if (t->cancelled)
+		return gs_fail(err, -ECANCELED, "%s was called off before it had started",
+			       t->name ? t->name : "counting launches");
+	if (!t->errand.over)
+		return -EINPROGRESS;
+	return t->code ? gs_fail(err, t->code, "%s", t->err.text) : 0;
+}
+
+int gs_starting_now(struct gs_control *ctl, const char *name, const char *host,
+		    const char *const *options, size_t n, struct gs_error *err)
+{
+	struct gs_starting *t;
+	int r = gs_starting_begin(ctl, name, host, options, n, &t, err);
+
+	if (r)
+		return r;
+	gs_errand_wait(&t->errand);
+	r = gs_starting_result(t, err);
+	gs_starting_unref(t);
+	return r;
+}
+
+bool gs_starting_call_off(struct gs_control *ctl, const char *message)
+{
+	const char *name = gs_starting_policy(ctl);
+
+	if (!name)
+		return false;
+	gs_policy_called_off(ctl, name, message);
+	gs_starting_cancel(ctl);
+	return true;
+}

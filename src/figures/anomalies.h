@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * anomalies.h - what is odd on the GPUs, while somebody watches
+ */
+#ifndef GPUSCHED_FIGURES_ANOMALIES_H
+#define GPUSCHED_FIGURES_ANOMALIES_H
+
+struct gs_end;
+struct gs_figures;
+
+void gs_oddities_begin(struct gs_figures *fig);
+void gs_oddities_end(struct gs_figures *fig);
+void gs_oddities_ended(void *self, const struct gs_end *end);
+
+#endif /* GPUSCHED_FIGURES_ANOMALIES_H */

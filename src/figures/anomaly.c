@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "figures/anomaly.h"
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+#define LOST_LIMIT 0.1    /* as `gpusched status` has it */
+#define WAIT_LIMIT 0.1    /* of the time: an LC that waits less is served */
+#define SHORT_NS 250000.0 /* a turn of this length is half a switch (docs/facts.md) */
+#define SHORT_TURNS 50.0  /* a second; fewer do no harm */
+#define BURST_MIN 1000.0  /* launches a second */
+#define BURST_FACTOR 10.0
+#define USUAL_LOOKS 3   /* before anything is usual */
+#define USUAL_MIN 10.0  /* launches a second: less than that may well pause */
+#define USUAL_PART 0.25 /* of the new rate in the usual one */
+
+const char *gs_odd_name(enum gs_odd odd)
+{
+	static const char *const names[] = {
+#define X(sym, name, text) name,
+		GS_ODDS(X)
+#undef X
+	};
+
+	return odd < GS_COUNT(names) ? names[odd] : "";
+}
+
+/* What of @is has begun. */
+static uint32_t begun(struct gs_odd_state *s, uint32_t is)
+{
+	uint32_t news = is & ~s->told;
+
+	s->told |= is;
+	for (unsigned int i = 0; i < GS_ODD_MAX; i++) {
+		s->calm[i] = is & 1u << i ? 0 : s->calm[i] + 1;
+		if (s->calm[i] >= GS_ODD_CALM)
+			s->told &= ~(1u << i);
+	}
+	return news;
+}
+
+static double grown(uint64_t before, uint64_t now)
+{
+	return now > before ? (double)(now - before) : 0;
+}
+
+static uint32_t judge_turns(struct gs_odd_state *s, const struct gs_odd_look *now, double ns)
+{
+	const struct gs_odd_look *b = &s->before;
+	double held = grown(b->held_ns, now->held_ns), turns = grown(b->turns, now->turns);
+	double waited = now->waiting && turns == 0 ? ns : grown(b->wait_ns, now->wait_ns);
+	uint32_t is = 0;
+
+	s->rates.held = held / ns;
+	s->rates.waited = waited / ns;
+	s->rates.turns = turns * (double)NS_PER_S / ns;
+	if (now->lc && s->rates.waited > WAIT_LIMIT && waited > held)
+		is |= 1u << GS_ODD_LC_WAITS;
+	if (s->rates.turns >= SHORT_TURNS && held / turns < SHORT_NS &&
+	    2 * grown(b->slice_ended, now->slice_ended) > turns)
+		is |= 1u << GS_ODD_CUT_SHORT;
+	return is;
+}
+
+static uint32_t judge_launches(struct gs_odd_state *s, const struct gs_odd_look *now, double ns)
+{
+	double rate = grown(s->before.launches, now->launches) * (double)NS_PER_S / ns;
+	bool usual = s->looks >= USUAL_LOOKS;
+	uint32_t is = 0;
+
+	s->rates.launches = rate;
+	s->silent = rate > 0 ? 0 : s->silent + 1;
+	if (usual && rate >= BURST_MIN && rate > BURST_FACTOR * s->usual)
+		is |= 1u << GS_ODD_LAUNCH_BURST;
+	if (usual && s->usual >= USUAL_MIN && s->silent >= GS_ODD_CALM)
+		is |= 1u << GS_ODD_LAUNCHES_STOPPED;
+	if (rate > 0) { /* what it did before it stopped stays usual */
+		s->usual += (s->looks ? USUAL_PART : 1) * (rate - s->usual);
+		s->looks++;
+	}
+	return is;
+}
+
+uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now)
+{
+	double ns = grown(s->before.ns, now->ns);
+	bool second = s->before.ns && ns > 0;
+	uint32_t is = 0;
+
+	s->rates = (struct gs_odd_rates){ 0 };
+	if (second && now->timed && s->before.timed)
+		is |= judge_turns(s, now, ns);
+	if (second && now->counted && s->before.counted)
+		is |= judge_launches(s, now, ns);
+	s->before = *now;
+	return begun(s, is);
+}
+
+uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost)
+{
+	return begun(s, lost > LOST_LIMIT ? 1u << GS_ODD_LOST_TIME : 0);
+}

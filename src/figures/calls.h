@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calls.h - statistics of the engine's calls
+ */
+#ifndef GPUSCHED_FIGURES_CALLS_H
+#define GPUSCHED_FIGURES_CALLS_H
+
+struct gs_engine_call;
+struct gs_figures;
+
+/* As an observer. */
+void gs_calls_called(void *self, const struct gs_engine_call *call);
+
+#endif /* GPUSCHED_FIGURES_CALLS_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * figures.h - what TSGs and GPUs did: GPU time, sums, anomalies, metrics
+ */
+#ifndef GPUSCHED_FIGURES_FIGURES_H
+#define GPUSCHED_FIGURES_FIGURES_H
+
+#include "hub/hub.h"
+
+struct gs_ledger;
+struct gs_oddities;
+
+struct gs_call_stats {
+	uint64_t count, failed, ns, max_ns;
+};
+
+/* Why a call of a process failed last. */
+struct gs_failure {
+	uint32_t pid;
+	int err;
+	uint32_t status;
+};
+
+struct gs_figures {
+	struct gs_hub *hub;
+	/* the MPS server of a pool that a process works in, or 0 */
+	uint32_t (*server_of)(uint32_t pid, void *user);
+	void *server_user;
+	sd_event_source *sight;
+	unsigned int sight_skips;     /* looks before launches are read again */
+	struct gs_ledger *ledger;     /* NULL: not a daemon */
+	struct gs_oddities *oddities; /* NULL: nobody watches */
+	struct gs_call_stats calls[GS_RM_OP_MAX];
+	struct gs_failure failures[GS_ASKED]; /* by pid */
+};
+
+int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret);
+/* After its ledger, anomalies and GPU time have ended. */
+void gs_figures_free(struct gs_figures *fig);
+/*
+ * For a daemon that reads the GPUs' logs, and keeps a history. @server_of: the MPS server of a pool
+ * that a process works in, or 0.
+ */
+int gs_figures_start(struct gs_figures *fig, uint32_t (*server_of)(uint32_t pid, void *user),
+		     void *user, struct gs_error *err);
+
+#endif /* GPUSCHED_FIGURES_FIGURES_H */

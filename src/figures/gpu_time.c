@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/* Who has the GPU: the account of the logs, fed from the table's events and told in answers. */
+#include "figures/gpu_time.h"
+
+#include <string.h>
+
+#include "account/account.h"
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "figures/figures.h"
+#include "table/events.h"
+#include "table/facts.h"
+
+static uint64_t us_of(uint64_t ns)
+{
+	return ns / NS_PER_US;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Facts on their way to the map, many to a call. */
+#define TOLD_AT_ONCE 256
+struct telling {
+	struct gs_figures *fig;
+	size_t n;
+	bool fresh;
+	struct gpusched_facts facts[TOLD_AT_ONCE];
+};
+
+static void put_told(struct telling *x)
+{
+	if (x->n && gs_facts_put(x->fig->hub->table, x->facts, x->n))
+		gs_count(x->fig->hub, GS_SVC_FACTS_LEFT);
+	x->n = 0;
+}
+
+static void tell_tsg(const struct gpusched_facts *facts, bool fresh, void *user)
+{
+	struct telling *x = user;
+
+	x->fresh |= fresh;
+	x->facts[x->n++] = *facts;
+	if (x->n == TOLD_AT_ONCE)
+		put_told(x);
+}
+
+static void tell_unknown(uint64_t id, void *user)
+{
+	struct telling *x = user;
+
+	put_told(x); /* it may be among those */
+	gs_facts_remove(x->fig->hub->table, id);
+	x->fresh = true;
+}
+
+/* One runlist a GPU has a log; the engine of an adopted TSG may be unknown. */
+static const uint32_t engines[] = { 0, 1 };
+
+static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user)
+{
+	struct telling *x = user;
+
+	put_told(x);
+	for (size_t i = 0; i < GS_COUNT(engines); i++)
+		gs_facts_put_runlist(x->fig->hub->table, gpu << 8 | engines[i], facts);
+}
+
+static void tell_closed(uint32_t gpu, void *user)
+{
+	struct telling *x = user;
+
+	for (size_t i = 0; i < GS_COUNT(engines); i++)
+		gs_facts_remove_runlist(x->fig->hub->table, gpu << 8 | engines[i]);
+}
+
+static void tell(struct gs_figures *fig)
+{
+	struct telling x = { .fig = fig };
+	const struct gs_account_news news = { tell_tsg, tell_unknown, tell_runlist, tell_closed,
+					      &x };
+
+	if (!gs_facts_has(fig->hub->table))
+		return;
+	gs_account_tell(fig->hub->account, &news);
+	put_told(&x);
+	if (fig->hub->policy && x.fresh)
+		gs_policy_nudge(fig->hub->policy);
+}
+
+/* Of very many TSGs not at every look. */
+#define LAUNCHES_AT_ONCE 256u
+static void tell_launches(struct gs_figures *fig)
+{
+	CLEANUP_FREE struct gpusched_tsg *all = NULL;
+	size_t n = 0;
+
+	if (!fig->hub->launches || (fig->sight_skips && fig->sight_skips--) ||
+	    gs_table_all(fig->hub->table, &all, &n))
+		return;
+	fig->sight_skips = (unsigned int)(n / LAUNCHES_AT_ONCE);
+	for (size_t i = 0; i < n; i++)
+		if (all[i].task.known & GPUSCHED_KNOWN_LAUNCHES)
+			gs_account_launched(fig->hub->account, all[i].task.id,
+					    all[i].task.last_launch_ns);
+}
+
+static int on_read(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_figures *fig = user;
+	uint64_t next;
+
+	next = gs_account_read(fig->hub->account, gs_now_ns());
+	tell_launches(fig); /* those told before have met their records */
+	tell(fig);
+	gs_observers_turns_read(&fig->hub->observers);
+	if (next == UINT64_MAX)
+		return 0; /* the next TSG wakes it */
+	sd_event_source_set_time(src, us_of(next));
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+static void read_soon(struct gs_figures *fig)
+{
+	sd_event_source_set_time(fig->sight, us_of(gs_now_ns()));
+	sd_event_source_set_enabled(fig->sight, SD_EVENT_ONESHOT);
+}
+
+static void read_unless_planned(struct gs_figures *fig)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(fig->sight, &enabled);
+	if (!enabled)
+		read_soon(fig);
+}
+
+/* Each turn once, when why it ended is settled. */
+static void on_turn(const struct gs_turn *turn, void *user)
+{
+	struct gs_figures *fig = user;
+
+	gs_observers_turn(&fig->hub->observers, turn);
+}
+
+static void on_spent(uint32_t gpu, uint64_t ns, void *user)
+{
+	struct gs_figures *fig = user;
+
+	if (fig->hub->engine)
+		gs_engine_spent(fig->hub->engine, gpu, ns);
+}
+
+static uint32_t server_of(uint32_t pid, void *user)
+{
+	const struct gs_figures *fig = user;
+
+	return fig->server_of(pid, fig->server_user);
+}
+
+int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
+{
+	const struct gs_account_opts opts = {
+		.size = sizeof(opts),
+		.gpus = fig->hub->gpus,
+		.ngpus = fig->hub->ngpus,
+		.branch = fig->hub->branch,
+		.on_turn = on_turn,
+		.on_spent = on_spent,
+		.server_of = server_of,
+		.user = fig,
+	};
+	int r;
+
+	if (!fig->hub->opts.daemon || !fig->hub->config->account)
+		return 0;
+	r = gs_account_new(&opts, &fig->hub->account);
+	if (!r)
+		r = gs_facts_begin(fig->hub->table);
+	if (!r)
+		r = sd_event_add_time(fig->hub->event, &fig->sight, CLOCK_MONOTONIC, 0, 1000,
+				      on_read, fig);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(fig->sight, SD_EVENT_OFF);
+	return r < 0 ? gs_fail(err, r, "the account of GPU time cannot start: %s", strerror(-r))
+		     : 0;
+}
+
+void gs_sight_end(struct gs_figures *fig)
+{
+	fig->sight = sd_event_source_disable_unref(fig->sight);
+	gs_account_free(fig->hub->account);
+	fig->hub->account = NULL;
+}
+
+/* ---- what there is to see -------------------------------------------------------------------- */
+
+void gs_sight_record(void *self, const struct gpusched_tsg *rec)
+{
+	struct gs_figures *fig = self;
+	struct gpusched_channels ch = { 0 };
+
+	if (!fig->hub->account || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return;
+	if (gs_table_channels(fig->hub->table, &rec->key, &ch))
+		ch.n = 0;
+	if (gs_account_tsg(fig->hub->account, rec, &ch, gs_table_maker(fig->hub->table, rec).pid))
+		gs_log(LOG_WARNING, "TSG %llu: no memory for its GPU time",
+		       (unsigned long long)rec->task.id);
+	read_unless_planned(fig);
+}
+
+void gs_sight_ended(void *self, const struct gs_end *end)
+{
+	struct gs_figures *fig = self;
+	if (!fig->hub->account)
+		return;
+	gs_account_gone(fig->hub->account, end->id);
+	gs_facts_remove(fig->hub->table, end->id);
+}
+
+void gs_sight_policy(void *self)
+{
+	struct gs_figures *fig = self;
+	uint32_t flags = fig->hub->policy ? gs_policy_running(fig->hub->policy)->flags : 0;
+
+	if (!fig->hub->account)
+		return;
+	gs_account_eager(fig->hub->account, flags & GPUSCHED_F_FACTS);
+	read_soon(fig);
+}
+
+/* The engine asks who works. */
+void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
+{
+	struct gpusched_facts f;
+
+	rec->task.known &= ~GPUSCHED_KNOWN_LAST_RUN;
+	if (!fig->hub->account || gs_account_facts(fig->hub->account, rec->task.id, &f))
+		return;
+	rec->task.known |= GPUSCHED_KNOWN_LAST_RUN;
+	rec->task.last_run_ns = gs_facts_last_run(&f, gs_now_ns());
+}
+
+void gs_sight_event(void *self, const struct gpusched_event *ev)
+{
+	struct gs_figures *fig = self;
+	struct gpusched_tsg rec;
+
+	if (!fig->hub->account)
+		return;
+	switch (ev->type) {
+	case GPUSCHED_EV_CHANNEL:
+		if (!gs_table_get(fig->hub->table, &ev->key, &rec))
+			gs_sight_record(fig, &rec);
+		break;
+	case GPUSCHED_EV_TIMESLICE:
+		gs_account_slice(fig->hub->account, ev->id, ev->arg[0], ev->ns);
+		break;
+	case GPUSCHED_EV_PREEMPT_MODE:
+		gs_account_mode(fig->hub->account, ev->id, ev->arg[0], ev->ns);
+		break;
+	default:
+		break;
+	}
+}
+
+void gs_sight_call(void *self, const struct gs_engine_call *call)
+{
+	struct gs_figures *fig = self;
+	if (!fig->hub->account || call->res.err || call->dry_run)
+		return;
+	if (call->op == GS_RM_SET_TIMESLICE)
+		gs_account_slice(fig->hub->account, call->id, call->arg, gs_now_ns());
+	if (call->op == GS_RM_SET_PREEMPT_MODE)
+		gs_account_mode(fig->hub->account, call->id, call->arg, gs_now_ns());
+	if (call->op == GS_RM_SUSPEND || call->op == GS_RM_RESUME)
+		gs_account_runnable(fig->hub->account, call->id, call->op == GS_RM_RESUME,
+				    gs_now_ns());
+}
+
+/* One moment of it all, for an answer. */
+void gs_sight_flush(struct gs_figures *fig)
+{
+	if (fig->hub->account)
+		gs_account_flush(fig->hub->account, gs_now_ns());
+	gs_observers_turns_read(&fig->hub->observers);
+}

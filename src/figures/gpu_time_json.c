@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/* GPU time as answers have it: of one TSG, of each GPU. */
+#include "basic/clock.h"
+#include "figures/figures.h"
+#include "figures/gpu_time.h"
+#include "table/facts.h"
+#include "figures/ledger.h"
+
+static json_t *turns_json(const struct gs_turn_sums *t)
+{
+	json_t *o = json_object();
+
+	gs_json_put_number(o, "turns", true, t->turns);
+	gs_json_put_number(o, "slice_ended", true, t->ended[GS_TURN_SLICE]);
+	gs_json_put_number(o, "drained", true, t->ended[GS_TURN_DRAINED]);
+	gs_json_put_number(o, "unsure", true, t->ended[GS_TURN_UNSURE]);
+	gs_json_put_number(o, "returns", true, t->returns);
+	gs_json_put_number(o, "longest_us", t->turns, t->longest_ns / NS_PER_US);
+	gs_json_put_number(o, "contended_ns", true, t->contended_ns);
+	gs_json_put_number(o, "contended_off_ns", true, t->contended_off_ns);
+	gs_json_put_number(o, "alone_ns", t->alone_ns, t->alone_ns);
+	gs_json_put_number(o, "worked_estimated_ns", t->alone_ns, t->worked_ns);
+	gs_json_put_number(o, "waits", true, t->waits);
+	gs_json_put_number(o, "wait_p50_us", t->waits, gs_wait_percentile(t, 50) / NS_PER_US);
+	gs_json_put_number(o, "wait_p99_us", t->waits, gs_wait_percentile(t, 99) / NS_PER_US);
+	json_object_set_new(o, "loaded", json_boolean(t->loaded));
+	json_object_set_new(o, "waiting", json_boolean(t->waiting));
+	return o;
+}
+
+void gs_sight_json(struct gs_figures *fig, uint64_t id, json_t *o)
+{
+	struct gpusched_facts f;
+	struct gs_turn_sums t;
+
+	if (fig && fig->hub->account && !gs_account_facts(fig->hub->account, id, &f))
+		gs_json_put_number(o, "last_run_ns", f.last_run_ns,
+				   gs_facts_last_run(&f, gs_now_ns()));
+	gs_ledger_ago_tsg(fig, id, o);
+	if (!fig || !fig->hub->account || gs_account_of(fig->hub->account, id, &t)) {
+		json_object_set_new(o, "turns", json_null());
+		return;
+	}
+	gs_json_put_number(o, "gpu_time_ns", true, t.held_ns);
+	gs_json_put_number(o, "wait_time_ns", t.waits, t.wait_ns);
+	gs_json_put_number(o, "switches", true, t.turns + t.loaded);
+	json_object_set_new(o, "turns", turns_json(&t));
+}
+
+static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g)
+{
+	const struct gs_runlist_sums *r = &g->sums;
+	bool known = g->open && r->since_ns; /* before the first record nothing is */
+	json_t *o = json_object();
+
+	gs_json_put_number(o, "gpu", true, gpu->index);
+	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
+	json_object_set_new(o, "log", json_boolean(g->open));
+	gs_json_put_text(o, "reason", g->reason);
+	gs_json_put_text(o, "estimate_reason", g->blank);
+	gs_json_put_number(o, "held_ns", known, r->held_ns);
+	gs_json_put_number(o, "lost_ns", known, r->lost_ns);
+	gs_json_put_number(o, "open_ns", known, r->open_ns);
+	gs_json_put_number(o, "unknown_ns", known, r->unknown_ns);
+	gs_json_put_number(o, "unattributed_ns", known, r->unattributed_ns);
+	gs_json_put_number(o, "span_ns", known, r->as_of_ns - r->since_ns);
+	gs_json_put_number(o, "switches", g->open, r->switches);
+	gs_json_put_number(o, "clock_error_ns", g->open, g->error_ns);
+	return o;
+}
+
+json_t *gs_sight_gpus_json(struct gs_figures *fig)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < fig->hub->ngpus; i++) {
+		struct gs_account_gpu g = { .reason = "no daemon reads its log" };
+		json_t *o;
+
+		if (fig->hub->account)
+			gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
+		o = gpu_json(&fig->hub->gpus[i], &g);
+		gs_ledger_ago_gpu(fig, i, o);
+		json_array_append_new(list, o);
+	}
+	return list;
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+#include "figures/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "process/cgroup.h"
+#include "hub/json.h"
+#include "figures/ledger_priv.h"
+#include "hub/records.h"
+#include "figures/gpu_time.h"
+#include "table/events.h"
+#include "hub/peer.h"
+
+#define MINUTE_NS (60 * NS_PER_S)
+#define REST_NS (600 * NS_PER_S) /* one that does nothing is taken down less often */
+#define STEP_S 2                 /* a clock that is set by less is drift */
+#define EVENTS_A_MINUTE 2000     /* of all TSGs */
+#define EVENTS_A_TSG 16          /* of one, a minute */
+
+struct gs_history *gs_ledger_history(const struct gs_figures *fig)
+{
+	return fig->ledger ? fig->ledger->history : NULL;
+}
+
+static struct kept *find(const struct gs_ledger *l, uint64_t id)
+{
+	struct kept *k = NULL;
+
+	if (l)
+		HASH_FIND(hh, l->all, &id, sizeof(id), k);
+	return k;
+}
+
+static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
+{
+	struct proc *p = NULL;
+
+	HASH_FIND(hh, l->procs, &pid, sizeof(pid), p);
+	return p;
+}
+
+/* ---- given to the history ---------------------------------------------------------------------- */
+
+/* Nothing was done, whether or not that is known. */
+static bool is_nothing(const struct gs_history_sums *sums)
+{
+	for (int i = 0; i < GS_SUM_SEEN; i++)
+		if (sums->v[i])
+			return false;
+	return true;
+}
+
+static uint64_t seconds_since(uint64_t ns, uint64_t now)
+{
+	return (now - ns + NS_PER_S / 2) / NS_PER_S;
+}
+
+/* The one in force since the last time: a change of policies gives what was before it. */
+static void put_policy(const struct gs_figures *fig, struct gs_history_who *who)
+{
+	snprintf(who->policy, sizeof(who->policy), "%s",
+		 fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : "");
+}
+
+/* @always: an entry even if there is nothing to tell. */
+static void give(struct gs_figures *fig, struct kept *k, bool always)
+{
+	uint64_t now = gs_now_ns();
+
+	ledger_take_tsg(fig, k);
+	if (!fig->ledger->history ||
+	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
+		return;
+	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
+	put_policy(fig, &k->who);
+	gs_history_add(fig->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
+	k->pending = (struct gs_history_sums){ 0 };
+	k->given_ns = now;
+}
+
+static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
+{
+	struct gpu_kept *k = &fig->ledger->gpus[i];
+	struct gs_history_who who = { .gpu = fig->hub->gpus[i].index };
+
+	ledger_take_gpu(fig, i);
+	if (!fig->ledger->history || is_nothing(&k->pending)) {
+		k->given_ns = now;
+		return;
+	}
+	snprintf(who.gpu_uuid, sizeof(who.gpu_uuid), "%s", fig->hub->gpus[i].uuid);
+	put_policy(fig, &who);
+	gs_history_add(fig->ledger->history, &who, seconds_since(k->given_ns, now), &k->pending);
+	k->pending = (struct gs_history_sums){ 0 };
+	k->given_ns = now;
+}
+
+/* Somebody set it: what was written so far keeps its time. */
+static void check_clock(struct gs_ledger *l)
+{
+	struct timespec boot, real;
+	int64_t now, by;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_REALTIME, &real);
+	now = real.tv_sec - boot.tv_sec;
+	by = now - l->clock_s;
+	if (l->history && l->clock_s && (by > STEP_S || by < -STEP_S)) {
+		gs_log(LOG_NOTICE, "the clock was set by %lld s: the history goes on from there",
+		       (long long)by);
+		gs_history_stepped(l->history);
+	}
+	l->clock_s = now;
+}
+
+void gs_ledger_take(void *self)
+{
+	struct gs_figures *fig = self;
+	struct gs_ledger *l = fig->ledger;
+	uint64_t now = gs_now_ns();
+
+	if (!l)
+		return;
+	check_clock(l);
+	gs_sight_flush(fig);
+	for (struct kept *k = l->all; k; k = k->hh.next) {
+		give(fig, k, false);
+		k->events = 0;
+	}
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		give_gpu(fig, i, now);
+	l->taken_ns = now;
+}
+
+void gs_ledger_take_for_answer(struct gs_figures *fig)
+{
+	if (fig->ledger && gs_now_ns() - fig->ledger->taken_ns >= NS_PER_S)
+		gs_ledger_take(fig);
+}
+
+/* ---- its times -------------------------------------------------------------------------------- */
+
+static int on_due(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_figures *fig = user;
+	struct gs_ledger *l = fig->ledger;
+	uint64_t now = gs_now_ns();
+
+	ledger_sample(fig);
+	if (now - l->minute_ns >= MINUTE_NS) {
+		l->minute_ns = now;
+		l->events = 0;
+		gs_ledger_take(fig);
+	}
+	if (!l->all) { /* the next TSG wakes it */
+		ledger_pause(l);
+		return 0;
+	}
+	sd_event_source_set_time(src, (now + SAMPLE_NS) / NS_PER_US);
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+static void wake(struct gs_figures *fig)
+{
+	struct gs_ledger *l = fig->ledger;
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(l->due, &enabled);
+	if (enabled)
+		return;
+	ledger_sample(fig);
+	sd_event_source_set_time(l->due, (gs_now_ns() + SAMPLE_NS) / NS_PER_US);
+	sd_event_source_set_enabled(l->due, SD_EVENT_ONESHOT);
+}
+
+/* ---- TSGs ------------------------------------------------------------------------------------ */
+
+static void put_class(struct gs_figures *fig, struct kept *k, const struct gpusched_tsg *rec)
+{
+	const char *name =
+		rec->task.class_id ? gs_class_name(fig->hub->classes, rec->task.class_id) : "";
+
+	k->class_id = rec->task.class_id;
+	snprintf(k->who.class, sizeof(k->who.class), "%s", name ? name : "");
+}
+
+/* As it is now: it may have ended, or be out of sight. */
+static void put_cgroup(struct kept *k, const struct gpusched_tsg *rec)
+{
+	k->cgroup_id = rec->task.cgroup_id;
+	if (gs_cgroup_path((pid_t)rec->task.pid, k->who.cgroup))
+		k->who.cgroup[0] = '\0';
+}
+
+static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *who)
+{
+	struct proc *p = find_proc(l, who->pid);
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return NULL;
+		p->pid = who->pid;
+		HASH_ADD(hh, l->procs, pid, sizeof(p->pid), p);
+	}
+	p->start_ns = who->start_ns;
+	p->ntsgs++;
+	return p;
+}
+
+static struct kept *new_kept(struct gs_figures *fig, const struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(fig->hub, rec);
+	struct kept *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->id = rec->task.id;
+	k->key = rec->key;
+	k->given_ns = gs_now_ns();
+	k->gaps = ledger_gaps(fig, rec->task.gpu);
+	k->first_sample = fig->ledger->nsamples;
+	fig->ledger->anew = true;
+	k->who.pid = (int32_t)rec->task.pid;
+	k->who.start_ns = rec->owner_start_ns;
+	k->who.uid = rec->task.uid;
+	k->who.gpu = gpu ? gpu->index : rec->task.gpu;
+	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
+	snprintf(k->who.gpu_uuid, sizeof(k->who.gpu_uuid), "%s", gpu ? gpu->uuid : "");
+	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	if (!join_proc(fig->ledger, &k->who)) {
+		free(k);
+		return NULL;
+	}
+	HASH_ADD(hh, fig->ledger->all, id, sizeof(k->id), k);
+	return k;
+}
+
+void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
+{
+	struct gs_figures *fig = self;
+	struct kept *k = find(fig->ledger, rec->task.id);
+	bool is_new = !k;
+
+	if (!fig->ledger || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
+	    rec->task.gpu == GPUSCHED_GPU_UNKNOWN)
+		return;
+	if (!k)
+		k = new_kept(fig, rec);
+	if (!k)
+		return;
+	if (!is_new && (k->class_id != rec->task.class_id || k->cgroup_id != rec->task.cgroup_id ||
+			k->who.pool != !!(rec->flags & GPUSCHED_TSG_MPS)))
+		give(fig, k, false);
+	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
+	put_class(fig, k, rec);
+	if (is_new || k->cgroup_id != rec->task.cgroup_id)
+		put_cgroup(k, rec);
+	ledger_join(fig, k);
+	if (is_new && fig->ledger->history) /* the process is known from here on */
+		gs_history_add(fig->ledger->history, &k->who, 0, &k->pending);
+	wake(fig);
+}
+
+static void leave_proc(struct gs_ledger *l, int32_t pid)
+{
+	struct proc *p = find_proc(l, pid);
+
+	if (!p || --p->ntsgs)
+		return;
+	if (l->history)
+		gs_history_ended(l->history, p->pid, p->start_ns);
+	HASH_DEL(l->procs, p);
+	free(p);
+}
+
+void gs_ledger_ended(void *self, const struct gs_end *end)
+{
+	struct gs_figures *fig = self;
+	struct gs_ledger *l = fig->ledger;
+	struct kept *k = find(l, end->id);
+
+	if (!k)
+		return;
+	gs_sight_flush(fig);
+	give(fig, k, true);
+	for (size_t i = 0; i < fig->hub->ngpus; i++) /* the log may be closed with it */
+		if (fig->hub->gpus[i].index == k->who.gpu)
+			ledger_take_gpu(fig, i);
+	leave_proc(l, k->who.pid);
+	ledger_leave(k);
+	HASH_DEL(l->all, k);
+	free(k);
+}
+
+/* ---- what happened ---------------------------------------------------------------------------- */
+
+/* More than that says nothing, and is counted. */
+static bool has_room(struct gs_figures *fig, struct kept *k)
+{
+	if (!fig->ledger->history)
+		return false;
+	if (k->events < EVENTS_A_TSG && fig->ledger->events < EVENTS_A_MINUTE) {
+		k->events++;
+		fig->ledger->events++;
+		return true;
+	}
+	gs_count(fig->hub, GS_SVC_HISTORY_LEFT);
+	return false;
+}
+
+/* Takes @o, what the event says beside when and of whom. */
+static void tell(struct gs_figures *fig, const struct kept *k, const char *what, uint64_t ns,
+		 json_t *o)
+{
+	struct gs_history_event ev = {
+		.pid = k->who.pid,
+		.start_ns = k->who.start_ns,
+		.tsg = k->id,
+		.ago_ns = gs_now_ns() - ns,
+		.what = what,
+	};
+	CLEANUP_FREE char *text = json_object_size(o) ? json_dumps(o, JSON_COMPACT) : NULL;
+
+	ev.detail = text;
+	gs_history_event(fig->ledger->history, &ev);
+	json_decref(o);
+}
+
+void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec)
+{
+	struct gs_figures *fig = self;
+	struct kept *k = ev->id ? find(fig->ledger, ev->id) : NULL;
+
+	json_t *o;
+
+	if (!k || ev->type == GPUSCHED_EV_WANT || ev->type == GPUSCHED_EV_CHANNEL ||
+	    !has_room(fig, k))
+		return;
+	o = json_object();
+	if (ev->tid) {
+		gs_json_put_number(o, "tid", true, ev->tid);
+		gs_json_put_number(o, "cpu", true, ev->cpu);
+	}
+	gs_json_put_number(o, "gpu", true, k->who.gpu);
+	gs_event_put_arguments(fig->hub, ev, o);
+	tell(fig, k, gs_event_name(ev->type), ev->ns, o);
+}
+
+void gs_ledger_call(void *self, const struct gs_engine_call *call)
+{
+	struct gs_figures *fig = self;
+	struct kept *k = find(fig->ledger, call->id);
+	json_t *o;
+
+	if (!k)
+		return;
+	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
+	if (!has_room(fig, k))
+		return;
+	o = json_object();
+	gs_json_put_number(o, "gpu", true, k->who.gpu);
+	gs_call_put_arguments(call, o);
+	tell(fig, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), o);
+}
+
+void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,
+		      const char *target, const char *args, const char *result)
+{
+	struct gs_history_event ev = {
+		.what = verb,
+		.target = *target ? target : NULL,
+		.detail = *args ? args : NULL,
+		.result = result,
+		.by = true,
+		.by_uid = peer->uid,
+		.by_pid = peer->pid,
+	};
+	struct proc *p = NULL;
+
+	if (!fig || !gs_ledger_history(fig))
+		return;
+	if (!strncmp(target, "pid:", 4))
+		p = find_proc(fig->ledger, atoi(target + 4));
+	if (!strncmp(target, "tsg:", 4))
+		ev.tsg = strtoull(target + 4, NULL, 10);
+	if (p) {
+		ev.pid = p->pid;
+		ev.start_ns = p->start_ns;
+	}
+	gs_history_event(fig->ledger->history, &ev);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static int start_history(struct gs_figures *fig, struct gs_error *err)
+{
+	const struct gs_history_opts opts = {
+		.size = sizeof(opts),
+		.dir = gs_env()->state_dir,
+		.days = fig->hub->config->history_days,
+		.bytes = (uint64_t)fig->hub->config->history_mib << 20,
+	};
+	int r;
+
+	if (!fig->hub->config->history)
+		return 0;
+	r = gs_history_new(&opts, &fig->ledger->history);
+	return r ? gs_fail(err, r, "the history cannot begin: %s", strerror(-r)) : 0;
+}
+
+int gs_ledger_start(struct gs_figures *fig, struct gs_error *err)
+{
+	struct gs_ledger *l;
+	int r;
+
+	if (!fig->hub->opts.daemon)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	fig->ledger = l;
+	l->minute_ns = gs_now_ns();
+	l->gpus = calloc(fig->hub->ngpus ? fig->hub->ngpus : 1, sizeof(*l->gpus));
+	if (!l->gpus)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		l->gpus[i].given_ns = l->minute_ns;
+	r = sd_event_add_time(fig->hub->event, &l->due, CLOCK_MONOTONIC, 0, 100000, on_due, fig);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(l->due, SD_EVENT_OFF);
+	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r))
+		     : start_history(fig, err);
+}
+
+void gs_ledger_end(struct gs_figures *fig)
+{
+	struct gs_ledger *l = fig->ledger;
+	struct kept *k, *next;
+	struct proc *p, *after;
+
+	if (!l)
+		return;
+	if (l->gpus && l->due)
+		gs_ledger_take(fig);
+	fig->ledger = NULL;
+	HASH_ITER(hh, l->all, k, next) {
+		HASH_DEL(l->all, k);
+		free(k);
+	}
+	HASH_ITER(hh, l->procs, p, after) {
+		HASH_DEL(l->procs, p);
+		free(p);
+	}
+	sd_event_source_disable_unref(l->due);
+	gs_history_free(l->history);
+	free(l->bringing.ids);
+	ledger_free_groups(l);
+	free(l->gpus);
+	free(l);
+}

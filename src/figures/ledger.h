@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger.h - who used the GPUs, from the account's totals: kept for the history, for metrics, and
+ * for "what of the last ten seconds"
+ *
+ * One entry per compute TSG while a daemon runs. What it did since it was last looked at is taken
+ * down every minute, at its end, when its class, cgroup or policy changes, and when somebody asks.
+ */
+#ifndef GPUSCHED_FIGURES_LEDGER_H
+#define GPUSCHED_FIGURES_LEDGER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+#include "history/history.h"
+
+struct gpusched_event;
+struct gpusched_tsg;
+struct gs_end;
+struct gs_engine_call;
+struct gs_peer;
+struct gs_figures;
+
+/* Of a daemon; the history, if the configuration wants one. */
+int gs_ledger_start(struct gs_figures *fig, struct gs_error *err);
+/* Takes all down, and ends the history. */
+void gs_ledger_end(struct gs_figures *fig);
+
+/* It is there, or its class or cgroup may have changed. */
+void gs_ledger_record(void *self, const struct gpusched_tsg *rec);
+/* Before the account forgets it. */
+void gs_ledger_ended(void *self, const struct gs_end *end);
+void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
+void gs_ledger_call(void *self, const struct gs_engine_call *call);
+/* @peer did it, or was refused. */
+void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,
+		      const char *target, const char *args, const char *result);
+/* All, up to now: before another policy acts, and before an answer; once a second at most then. */
+void gs_ledger_take(void *self);
+void gs_ledger_take_for_answer(struct gs_figures *fig);
+/*
+ * Sums by process, class, cgroup (root, and whom others' times are for) or gpu, since the daemon's
+ * start; @sees_all: others' times are for whom asks. -ENOTSUP: not a daemon; -EPERM; -EINVAL.
+ */
+struct gs_ledger_rows;
+int gs_ledger_rows(struct gs_figures *fig, bool sees_all, const char *by,
+		   struct gs_ledger_rows **ret, struct gs_error *err);
+/* Adds them up; false: there is more to do after @until_ns. */
+bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64_t until_ns);
+/* The next one; NULL: there is none. Of a process it is only for whom may see that user's. */
+json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
+void gs_ledger_rows_free(struct gs_ledger_rows *r);
+
+/*
+ * "ago": what an object's figures were some 10 s ago, by its own keys; null: not known. Of a TSG, of
+ * a GPU by its place, of `stats`. "lately" of a GPU: the same of one or two seconds ago.
+ */
+void gs_ledger_ago_tsg(const struct gs_figures *fig, uint64_t id, json_t *o);
+void gs_ledger_ago_gpu(const struct gs_figures *fig, size_t i, json_t *o);
+void gs_ledger_ago_stats(const struct gs_figures *fig, json_t *o);
+
+/* NULL: none is kept. */
+struct gs_history *gs_ledger_history(const struct gs_figures *fig);
+
+#endif /* GPUSCHED_FIGURES_LEDGER_H */

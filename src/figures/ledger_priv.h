@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger_priv.h - what the files of the ledger share
+ */
+#ifndef GPUSCHED_FIGURES_LEDGER_PRIV_H
+#define GPUSCHED_FIGURES_LEDGER_PRIV_H
+
+#include <uthash.h>
+
+#include "figures/figures.h"
+#include "figures/ledger.h"
+#include "history/history.h"
+#include "process/cgroup.h"
+
+/* What is added up since the daemon's start, whoever has ended since: for sums and metrics. */
+#define GROUPS_MAX 1024
+struct group_key {
+	uint32_t gpu;
+	char class[32], cgroup[GS_CGROUP_PATH_LEN];
+};
+struct group {
+	UT_hash_handle hh;
+	struct group_key key;
+	struct gs_history_sums sums;
+	unsigned int live; /* TSGs */
+	bool pool;
+	uint64_t recent_ns; /* that its TSGs held of the last 10 s */
+};
+
+/* What was known at the last few samples: a ring. */
+#define SAMPLE_NS NS_PER_S
+#define SAMPLES 11
+
+struct tsg_sample {
+	uint64_t held_ns, wait_ns, turns, cut, alone_ns, worked_ns;
+};
+struct gpu_sample {
+	uint64_t held_ns, lost_ns, open_ns, unknown_ns, span_ns, switches;
+};
+/* Counters that mean trouble when they rise: part of `stats`, its counter. */
+#define TROUBLES(X) \
+	X(engine, stuck, gs_engine_counter(fig->hub->engine, GS_ENG_STUCK)) \
+	X(engine, gave_up, gs_engine_counter(fig->hub->engine, GS_ENG_GAVE_UP)) \
+	X(account, log_lost, \
+	  fig->hub->account ? gs_account_counter(fig->hub->account, GS_ACC_LOST) : 0) \
+	X(taps, table_full, tap_counter(fig, GPUSCHED_CNT_TABLE_FULL))
+enum trouble {
+#define X(group, name, value) TROUBLE_##name,
+	TROUBLES(X)
+#undef X
+		TROUBLE_MAX
+};
+
+/* A process with compute TSGs. */
+struct proc {
+	UT_hash_handle hh;
+	int32_t pid;
+	uint64_t start_ns;
+	unsigned int ntsgs;
+};
+
+struct kept {
+	UT_hash_handle hh;
+	uint64_t id, cgroup_id;
+	uint32_t class_id;
+	struct gpusched_key key;
+	struct gs_history_who who;
+	struct group *group;
+	struct gs_turn_sums seen;              /* the account's, as far as it was taken down */
+	struct gs_history_sums pending, total; /* for the history; since it is known */
+	uint64_t launches, launches_since_ns, gaps;
+	uint64_t given_ns; /* to the history */
+	unsigned int events;
+	uint64_t first_sample; /* that it was there for */
+	uint64_t sampled;      /* how many are known: the later ones are as the last */
+	struct tsg_sample samples[SAMPLES];
+};
+
+struct gpu_kept {
+	struct gs_runlist_sums seen;
+	struct gs_history_sums pending, total;
+	uint64_t given_ns;
+	struct gpu_sample samples[SAMPLES];
+};
+
+/* All sums are being brought up to now, in slices. */
+struct ledger_bringing {
+	uint64_t *ids; /* NULL: they are not */
+	size_t n, at;
+};
+
+struct gs_ledger {
+	struct kept *all;
+	struct proc *procs;
+	struct group *groups;
+	struct gpu_kept *gpus; /* as s->gpus */
+	sd_event_source *due;
+	struct gs_history *history;
+	uint64_t minute_ns, taken_ns, brought_ns;
+	struct ledger_bringing bringing;
+	unsigned int events;
+	bool anew;       /* somebody came since the last sample */
+	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
+	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
+	uint64_t sampled_ns[SAMPLES], troubles[SAMPLES][TROUBLE_MAX];
+};
+
+/* ledger_take.c: what has been done since the last time, into all sums. */
+void ledger_add(struct kept *k, const struct gs_history_sums *d);
+/* Gaps in the records of a GPU's log. */
+uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
+void ledger_take_tsg(struct gs_figures *fig, struct kept *k);
+void ledger_take_gpu(struct gs_figures *fig, size_t i);
+
+/* ledger_groups.c. NULL: out of memory. */
+struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
+/* Joins the group that its class and cgroup say now. */
+void ledger_join(struct gs_figures *fig, struct kept *k);
+void ledger_leave(struct kept *k);
+void ledger_free_groups(struct gs_ledger *l);
+
+/* ledger_sums.c: all sums up to now, or what they were up to 100 ms ago; false: there is more to do after @until_ns. */
+bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns);
+
+/* ledger_recent.c */
+void ledger_sample(struct gs_figures *fig);
+/* What each group held of the last ten seconds. */
+void ledger_take_shares(struct gs_figures *fig);
+/* The same as a part of that time; negative: not known. */
+double gs_ledger_share(struct gs_figures *fig, const struct group *g);
+/* Samples begin anew after a pause. */
+void ledger_pause(struct gs_ledger *l);
+
+#endif /* GPUSCHED_FIGURES_LEDGER_PRIV_H */

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* What each TSG and GPU did since the last look, from the account and the table, into all sums. */
+#include <string.h>
+
+#include "figures/ledger_priv.h"
+
+static void add(uint64_t *sum, uint64_t now, uint64_t before)
+{
+	*sum += now > before ? now - before : 0;
+}
+
+/* A log that was opened again begins at 0. */
+static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
+{
+	struct gs_turn_sums t;
+
+	if (!fig->hub->account || gs_account_of(fig->hub->account, k->id, &t))
+		return;
+	if (t.held_ns < k->seen.held_ns || t.turns < k->seen.turns)
+		k->seen = (struct gs_turn_sums){ 0 };
+	add(&d->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
+	add(&d->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
+	add(&d->v[GS_SUM_ALONE], t.alone_ns, k->seen.alone_ns);
+	add(&d->v[GS_SUM_WORKED], t.worked_ns, k->seen.worked_ns);
+	add(&d->v[GS_SUM_WAIT], t.wait_ns, k->seen.wait_ns);
+	add(&d->v[GS_SUM_WAITS], t.waits, k->seen.waits);
+	add(&d->v[GS_SUM_TURNS], t.turns, k->seen.turns);
+	add(&d->v[GS_SUM_CUT], t.ended[GS_TURN_SLICE], k->seen.ended[GS_TURN_SLICE]);
+	for (int i = 0; i < GS_WAIT_BUCKETS; i++)
+		add(&d->wait_bucket[i], t.wait_bucket[i], k->seen.wait_bucket[i]);
+	d->v[GS_SUM_SEEN] = 1;
+	k->seen = t;
+}
+
+/* Counting may have begun anew since. */
+static void take_launches(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
+{
+	struct gpusched_tsg rec;
+
+	if (gs_table_get(fig->hub->table, &k->key, &rec) || rec.task.id != k->id ||
+	    !(rec.task.known & GPUSCHED_KNOWN_LAUNCHES))
+		return;
+	if (rec.task.launches_since_ns != k->launches_since_ns)
+		k->launches = 0;
+	add(&d->v[GS_SUM_LAUNCHES], rec.task.launches, k->launches);
+	d->v[GS_SUM_COUNTED] = 1;
+	k->launches = rec.task.launches;
+	k->launches_since_ns = rec.task.launches_since_ns;
+	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec.task.comm);
+}
+
+/* In the records of a GPU's log. */
+uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
+{
+	struct gs_account_gpu g = { 0 };
+
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, gpu, &g);
+	return g.sums.gaps;
+}
+
+void ledger_add(struct kept *k, const struct gs_history_sums *d)
+{
+	gs_history_sums_add(&k->pending, d);
+	gs_history_sums_add(&k->total, d);
+	if (k->group)
+		gs_history_sums_add(&k->group->sums, d);
+}
+
+void ledger_take_tsg(struct gs_figures *fig, struct kept *k)
+{
+	uint64_t gaps = ledger_gaps(fig, k->who.gpu);
+	struct gs_history_sums d = { 0 };
+
+	take_turns(fig, k, &d);
+	take_launches(fig, k, &d);
+	d.v[GS_SUM_FLAWED] = d.v[GS_SUM_SEEN] && gaps != k->gaps;
+	k->gaps = gaps;
+	ledger_add(k, &d);
+}
+
+void ledger_take_gpu(struct gs_figures *fig, size_t i)
+{
+	struct gpu_kept *k = &fig->ledger->gpus[i];
+	struct gs_history_sums d = { 0 };
+	struct gs_account_gpu g = { 0 };
+
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
+	if (!g.open || !g.sums.since_ns)
+		return;
+	if (g.sums.since_ns != k->seen.since_ns)
+		k->seen = (struct gs_runlist_sums){ 0 };
+	add(&d.v[GS_SUM_HELD], g.sums.held_ns, k->seen.held_ns);
+	add(&d.v[GS_SUM_LOST], g.sums.lost_ns, k->seen.lost_ns);
+	add(&d.v[GS_SUM_OPEN], g.sums.open_ns, k->seen.open_ns);
+	add(&d.v[GS_SUM_UNKNOWN], g.sums.unknown_ns, k->seen.unknown_ns);
+	add(&d.v[GS_SUM_TURNS], g.sums.switches, k->seen.switches);
+	d.v[GS_SUM_SEEN] = 1;
+	d.v[GS_SUM_FLAWED] = g.sums.gaps != k->seen.gaps;
+	k->seen = g.sums;
+	gs_history_sums_add(&k->pending, &d);
+	gs_history_sums_add(&k->total, &d);
+}

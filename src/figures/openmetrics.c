@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "figures/openmetrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/escape.h"
+#include "basic/grow.h"
+#include "hub/json.h"
+#include "figures/ledger_priv.h"
+#include "process/pod.h"
+
+/* Ends of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
+#define LE_FIRST 12
+#define LE_LAST 30
+#define LE_STEP 2
+
+static void put_label(FILE *f, const char *name, const char *value)
+{
+	CLEANUP_FREE char *shown = gs_escaped(value);
+
+	if (!*value)
+		return;
+	fprintf(f, ",%s=\"", name);
+	for (const char *c = shown ? shown : ""; *c; c++)
+		fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+	fputc('"', f);
+}
+
+/* Malloc'd: gpu="0",UUID="...",class="be" and what else it says. */
+static char *labels_of(const struct gs_figures *fig, const struct group *g)
+{
+	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN], *text = NULL;
+	const struct gs_gpu *gpu = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		if (fig->hub->gpus[i].index == g->key.gpu)
+			gpu = &fig->hub->gpus[i];
+	fprintf(f, "gpu=\"%u\",UUID=\"%s\",class=\"%s\"", g->key.gpu, gpu ? gpu->uuid : "",
+		g->key.class);
+	gs_pod_of(g->key.cgroup, pod, container);
+	put_label(f, "cgroup", g->key.cgroup);
+	put_label(f, "pod", pod);
+	put_label(f, "container", container);
+	return fclose(f) ? NULL : text;
+}
+
+/* ---- whose ----------------------------------------------------------------------------------- */
+
+/* Its times are known: 0 where nobody came, but not where nobody could look. */
+static bool is_known(const struct gs_figures *fig, const struct group *g)
+{
+	struct gs_account_gpu a = { 0 };
+
+	gs_account_gpu(fig->hub->account, g->key.gpu, &a);
+	return g->sums.v[GS_SUM_SEEN] || (a.open ? !g->live : !a.reason[0]);
+}
+
+/* A group as it was when the text began: it may go before its last line is written. */
+struct shown {
+	char *labels;
+	double share; /* of the last 10 s; negative: not known */
+	struct gs_history_sums sums;
+};
+
+struct gs_openmetrics {
+	struct shown *all;
+	size_t n, room;
+	size_t family, at; /* what is written next */
+	bool headed;       /* the family's head is written */
+};
+
+static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct group *g)
+{
+	if (!is_known(fig, g) || GS_GROW(w->all, w->room, w->n + 1))
+		return;
+	w->all[w->n] = (struct shown){ labels_of(fig, g), gs_ledger_share(fig, g), g->sums };
+	w->n += w->all[w->n].labels != NULL;
+}
+
+/* All cgroups of a class on a GPU in one. */
+static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
+{
+	CLEANUP_FREE struct group *all = calloc(HASH_COUNT(fig->ledger->groups) + 1, sizeof(*all));
+	size_t n = 0;
+
+	for (struct group *g = fig->ledger->groups; all && g; g = g->hh.next) {
+		struct group *c = all;
+
+		while (c < all + n &&
+		       (c->key.gpu != g->key.gpu || strcmp(c->key.class, g->key.class)))
+			c++;
+		if (c == all + n) {
+			c->key = g->key;
+			memset(c->key.cgroup, 0, sizeof(c->key.cgroup));
+			n++;
+		}
+		c->live += g->live;
+		c->recent_ns += g->recent_ns;
+		gs_history_sums_add(&c->sums, &g->sums);
+	}
+	for (size_t i = 0; i < n; i++)
+		show(fig, w, &all[i]);
+}
+
+void gs_openmetrics_free(struct gs_openmetrics *w)
+{
+	for (size_t i = 0; w && i < w->n; i++)
+		free(w->all[i].labels);
+	if (w)
+		free(w->all);
+	free(w);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+void gs_metric_head(FILE *f, const char *name, const char *type, const char *help)
+{
+	size_t n = strlen(name);
+
+	fprintf(f, "# TYPE gpusched_%s %s\n", name, type);
+	if (n > 8 && !strcmp(name + n - 8, "_seconds"))
+		fprintf(f, "# UNIT gpusched_%s seconds\n", name);
+	fprintf(f, "# HELP gpusched_%s %s\n", name, help);
+}
+
+static void put_figure(FILE *f, const struct shown *w, const struct gs_history_figure *m)
+{
+	uint64_t v = w->sums.v[m->sum];
+
+	fprintf(f, "gpusched_%s_total{%s} ", m->metric, w->labels);
+	if (strstr(m->metric, "_seconds"))
+		fprintf(f, "%.9f\n", (double)v / 1e9);
+	else
+		fprintf(f, "%" PRIu64 "\n", v);
+}
+
+static void put_histogram(FILE *f, const struct shown *w)
+{
+	const struct gs_history_sums *s = &w->sums;
+	uint64_t n = 0;
+	int bucket = 0;
+
+	for (int e = LE_FIRST; e <= LE_LAST; e += LE_STEP) {
+		for (; bucket < e; bucket++)
+			n += s->wait_bucket[bucket];
+		fprintf(f, "gpusched_wait_seconds_bucket{%s,le=\"%.9f\"} %" PRIu64 "\n", w->labels,
+			(double)(1ull << e) / 1e9, n);
+	}
+	fprintf(f,
+		"gpusched_wait_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n"
+		"gpusched_wait_seconds_count{%s} %" PRIu64 "\n"
+		"gpusched_wait_seconds_sum{%s} %.9f\n",
+		w->labels, s->v[GS_SUM_WAITS], w->labels, s->v[GS_SUM_WAITS], w->labels,
+		(double)s->v[GS_SUM_WAIT] / 1e9);
+}
+
+static void put_share(FILE *f, const struct shown *w)
+{
+	if (w->share >= 0)
+		fprintf(f, "gpusched_gpu_share{%s} %.4f\n", w->labels, w->share);
+}
+
+/* Behind the figures of the history come these two. */
+#define HISTOGRAM gs_history_nfigures
+#define SHARE (gs_history_nfigures + 1)
+
+static void put_head(FILE *f, size_t family)
+{
+	if (family == HISTOGRAM)
+		gs_metric_head(f, "wait_seconds", "histogram",
+			       "waits for a turn on the GPU, as far as they are known");
+	else if (family == SHARE)
+		gs_metric_head(f, "gpu_share", "gauge",
+			       "part of the GPU's last 10 s that was held; without log: none");
+	else
+		gs_metric_head(f, gs_history_figures[family].metric, "counter",
+			       gs_history_figures[family].help);
+}
+
+static void put(FILE *f, size_t family, const struct shown *w)
+{
+	if (family == HISTOGRAM)
+		put_histogram(f, w);
+	else if (family == SHARE)
+		put_share(f, w);
+	else
+		put_figure(f, w, &gs_history_figures[family]);
+}
+
+bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
+{
+	for (; w->family <= SHARE; w->family++, w->at = 0, w->headed = false) {
+		if (w->family < HISTOGRAM && !gs_history_figures[w->family].metric)
+			continue;
+		if (!w->headed)
+			put_head(f, w->family);
+		w->headed = true;
+		for (; w->at < w->n; w->at++) {
+			if (gs_now_ns() >= until_ns)
+				return false;
+			put(f, w->family, &w->all[w->at]);
+		}
+	}
+	return true;
+}
+
+/* A GPU whose log cannot be read has none of these. */
+static void gpu_text(struct gs_figures *fig, FILE *f, const char *name, enum gs_history_sum sum,
+		     const char *help)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "gpu_%s_seconds", name);
+	gs_metric_head(f, full, "counter", help);
+	for (size_t i = 0; i < fig->hub->ngpus; i++) {
+		const struct gs_history_sums *t = &fig->ledger->gpus[i].total;
+		struct gs_account_gpu g;
+
+		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
+		if (t->v[GS_SUM_SEEN] || !g.reason[0])
+			fprintf(f, "gpusched_%s_total{gpu=\"%u\",UUID=\"%s\"} %.9f\n", full,
+				fig->hub->gpus[i].index, fig->hub->gpus[i].uuid,
+				(double)t->v[sum] / 1e9);
+	}
+}
+
+static void gpus_text(struct gs_figures *fig, FILE *f)
+{
+	gpu_text(fig, f, "held", GS_SUM_HELD, "time in which a program's context was loaded");
+	gpu_text(fig, f, "lost", GS_SUM_LOST, "time between two programs' turns, below 1 ms");
+	gpu_text(fig, f, "open", GS_SUM_OPEN, "time in which no context was loaded");
+	gpu_text(fig, f, "unknown", GS_SUM_UNKNOWN, "time around lost records");
+}
+
+int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t until_ns,
+		       struct gs_openmetrics **ret)
+{
+	struct gs_openmetrics *w;
+
+	if (!fig->ledger || !fig->hub->account)
+		return 0;
+	if (!gs_ledger_bring_up(fig, until_ns))
+		return -EINPROGRESS;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	gpus_text(fig, f);
+	if (by_cgroup)
+		for (struct group *g = fig->ledger->groups; g; g = g->hh.next)
+			show(fig, w, g);
+	else
+		show_coarse(fig, w);
+	*ret = w;
+	return 0;
+}

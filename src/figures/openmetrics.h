@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * openmetrics.h - who used the GPUs, as OpenMetrics: by class, or by class and cgroup
+ *
+ * Labels are spelled as dcgm-exporter has them. No label is a process: their number has no bound.
+ */
+#ifndef GPUSCHED_FIGURES_OPENMETRICS_H
+#define GPUSCHED_FIGURES_OPENMETRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds has that unit. */
+void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
+
+struct gs_figures;
+struct gs_openmetrics;
+
+/*
+ * Brings the ledger's sums up to now, and writes those of the GPUs. -EINPROGRESS: there is more to do
+ * after @until_ns. *ret stays as it is where there are no sums.
+ */
+int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t until_ns,
+		       struct gs_openmetrics **ret);
+void gs_openmetrics_free(struct gs_openmetrics *w);
+/* Writes on; false: there is more to do after @until_ns. */
+bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns);
+
+#endif /* GPUSCHED_FIGURES_OPENMETRICS_H */

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "hub/hub.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hub/loop.h"
+
+int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret)
+{
+	struct gs_hub *hub = calloc(1, sizeof(*hub));
+
+	if (!hub)
+		return -ENOMEM;
+	hub->config = config;
+	hub->opts = *opts;
+	*ret = hub;
+	return 0;
+}
+
+void gs_hub_free(struct gs_hub *hub)
+{
+	if (!hub)
+		return;
+	gs_observers_free(&hub->observers);
+	gs_loop_free(hub);
+	gs_table_close(hub->table);
+	gs_classes_free(hub->classes);
+	free(hub->gpus);
+	free(hub);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hub.h - what all rooms of a running instance share
+ *
+ * The machine, the table with those who write into it, the loop, and who is told of what. Each room
+ * above has a struct of its own for the rest, with a pointer to this one. For the loop's thread.
+ */
+#ifndef GPUSCHED_HUB_HUB_H
+#define GPUSCHED_HUB_HUB_H
+
+#include <systemd/sd-event.h>
+
+#include "account/account.h"
+#include "basic/completion.h"
+#include "basic/sheet.h"
+#include "basic/slices.h"
+#include "classify/classify.h"
+#include "config/config.h"
+#include "engine/engine.h"
+#include "hub/observers.h"
+#include "launch/launch.h"
+#include "policy/policy.h"
+#include "process/process.h"
+#include "rm/setting.h"
+#include "table/table.h"
+
+/* What the service itself counts: symbol, name, words. */
+#define GS_SERVICE_COUNTERS(X) \
+	X(EVENTS, "events", "events of the taps handled") \
+	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
+	X(SWEPT, "swept", "TSGs ended by a sweep") \
+	X(LOSSES, "losses", "times that all TSGs were looked at because events had been lost") \
+	X(LAUNCH_LIBS_LEFT, "launch_libs_left", \
+	  "times that a process was found with a libcuda whose launches are not counted: see the " \
+	  "log") \
+	X(LAUNCH_LIBS_AGAIN, "launch_libs_again", \
+	  "times that a libcuda, or those of a process, were tried again after a reason that " \
+	  "passes") \
+	X(READS_LEFT, "reads_left", \
+	  "times that a process's program or libraries were not read: that takes longer than 3 " \
+	  "s, or did so for its user in the last 30 s; it is tried again, unless too many of its " \
+	  "user's wait for that") \
+	X(ORPHANS_LEFT, "orphans_left", \
+	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
+	X(POOL_HANDLES, "pool_handles", \
+	  "records taken out: a client has its MPS server's TSG under another handle") \
+	X(ADOPTION_LEFT, "adoption_left", \
+	  "open files from before the taps not looked at to the end: their user has too many") \
+	X(OVERTAKEN, "overtaken", \
+	  "times that somebody had to put everything back in place of this daemon") \
+	X(MODULE_LOST, "module_lost", \
+	  "times that gpusched.ko put everything back since it had not heard this daemon") \
+	X(FACTS_LEFT, "facts_left", "times that facts of TSGs did not get to the running policy") \
+	X(SAVED_LEFT, "saved_left", \
+	  "settings that a restart will not know of: there are too many") \
+	X(KICKS, "policy_kicks", "rounds that policies asked for by gpusched_kick()") \
+	X(KICKS_LEFT, "policy_kicks_left", \
+	  "times that gpusched_kick() asked in vain: past the limits of its TSG or user") \
+	X(REQUESTS, "requests", "requests answered") \
+	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
+	X(REFUSED, "refused", "requests refused for lack of permission") \
+	X(ANSWERS_LEFT, "answers_left", \
+	  "answers given up: those that their user has not read yet take up 32 MiB") \
+	X(AUDIT_LEFT, "audit_left", \
+	  "users' requests that were not noted: more than 10 a minute of one user") \
+	X(IDS_LEFT, "ids_left", \
+	  "times that 'list --wide' did not know a TSG's number on its GPU: RM did not tell, or " \
+	  "not in time") \
+	X(AGENTS_LEFT, "agents_left", \
+	  "times that an agent in a program was given no page: it asks too often, or its user " \
+	  "has " \
+	  "too many") \
+	X(CGROUPS_LEFT, "cgroups_left", \
+	  "times that sums by cgroup had no room for one more: it counts as none") \
+	X(HISTORY_LEFT, "history_left", \
+	  "events of TSGs that the history leaves out: too many a minute")
+
+enum gs_service_counter {
+#define X(sym, name, text) GS_SVC_##sym,
+	GS_SERVICE_COUNTERS(X)
+#undef X
+		GS_SVC_MAX
+};
+
+struct gs_hub_opts {
+	bool dry_run;
+	bool daemon;     /* long-lived: guardian, heartbeat, adoption at start, policy of the
+			   configuration */
+	bool read_only;  /* list, stats: takes no lock, reads no events, makes no calls */
+	sd_event *event; /* NULL: a loop of its own */
+};
+
+#define GS_ASKED 64
+struct gs_asked {
+	pid_t pid; /* 0: none */
+	int code;
+	struct gs_class_answer answer;
+};
+
+struct gs_hub {
+	const struct gs_config *config;
+	struct gs_hub_opts opts;
+
+	/* the machine */
+	unsigned int branch;
+	struct gs_gpu *gpus;
+	size_t ngpus;
+
+	/* the table, and who writes into it */
+	struct gs_table *table;
+	struct gs_classes *classes;
+	struct gs_engine *engine;
+	struct gs_policy *policy;     /* NULL: none runs */
+	struct gs_account *account;   /* NULL: nobody reads the GPUs' logs */
+	struct gs_launches *launches; /* NULL: not counted */
+	uint32_t epoch;               /* of the table, see gpusched_cfg */
+
+	/* loop.c's; event: NULL: read-only, or not open yet */
+	sd_event *event;
+	sd_event_source *beat, *look, *happened, *reads, *round;
+	sd_event_source *results, *due; /* of the engine */
+	struct gs_slices slices;
+	struct gs_waits waits;
+	bool has_readers; /* false: this process reads by itself */
+	uint64_t longest_turn_ns, longest_turn_cpu_ns;
+
+	struct gs_observers observers;
+	bool watched; /* somebody watches: it is worth while to make events for people */
+	uint64_t counters[GS_SVC_MAX];
+	/* classes of the last records' processes, by pid, while one request is answered */
+	struct gs_asked asked[GS_ASKED];
+};
+
+int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret);
+/* After all rooms; the engine, the policy and the account have ended. */
+void gs_hub_free(struct gs_hub *hub);
+
+static inline void gs_count(struct gs_hub *hub, enum gs_service_counter c)
+{
+	hub->counters[c]++;
+}
+
+#endif /* GPUSCHED_HUB_HUB_H */

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The service's part of the event loop: heartbeat, and those who wait for something. The
+ * daemon's loop is the service's; without a daemon it has one of its own.
+ */
+#include "hub/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "process/reader.h"
+#include "hub/hub.h"
+#include "table/cfg.h"
+#include "table/events.h"
+
+#define HEARTBEAT_NS (250 * NS_PER_MS)
+#define ACCURACY_US 1000
+
+static uint64_t us_of(uint64_t ns)
+{
+	return ns / NS_PER_US;
+}
+
+/* ---- heartbeat ------------------------------------------------------------------------------- */
+
+/* A dry run leaves it as it was: an old one says that there is something to repair. */
+static void beat(struct gs_hub *hub)
+{
+	if (hub->opts.daemon && !hub->opts.dry_run)
+		gs_cfg_heartbeat(hub->table, gs_now_ns());
+}
+
+/*
+ * This process stood still, and somebody acted in its place. What it had planned is dropped by then:
+ * everything is looked at as if it were seen for the first time.
+ */
+static void take_up_again(struct gs_hub *hub)
+{
+	CLEANUP_FD int lock = -1;
+	struct gpusched_cfg cfg;
+
+	if (gs_cfg_get(hub->table, &cfg) || cfg.epoch == hub->epoch)
+		return;
+	if (gs_lock_overtake(&lock, NULL)) /* they are still at it: at the next beat */
+		return;
+	hub->epoch = cfg.epoch;
+	gs_count(hub, GS_SVC_OVERTAKEN);
+	gs_log(LOG_WARNING, "this daemon did not answer for some time, and everything was put back "
+			    "meanwhile: it begins anew");
+	gs_observers_overtaken(&hub->observers);
+}
+
+static int on_beat(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_hub *hub = user;
+
+	beat(hub);
+	gs_observers_beat(&hub->observers);
+	if (hub->engine)
+		take_up_again(hub);
+	sd_event_source_set_time(src, us_of(gs_now_ns() + HEARTBEAT_NS));
+	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+/* A time that has come rather than a deferred source: that would go before all others each time. */
+static void plan_round(struct gs_hub *hub)
+{
+	sd_event_source_set_time(hub->round, us_of(gs_now_ns()));
+	sd_event_source_set_enabled(hub->round, SD_EVENT_ONESHOT);
+}
+
+static int on_round(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_hub *hub = user;
+
+	if (gs_slices_run(&hub->slices))
+		plan_round(hub);
+	return 0;
+}
+
+void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
+{
+	if (again)
+		gs_slices_again(&hub->slices, w);
+	else
+		gs_slices_add(&hub->slices, w);
+	plan_round(hub);
+}
+
+/* ---- who waits ------------------------------------------------------------------------------- */
+
+/* Nothing but the time has passed: on_happened() comes after it. */
+static int on_look(sd_event_source *src, uint64_t us, void *user)
+{
+	return 0;
+}
+
+void gs_loop_plan(sd_event_source *src, uint64_t at)
+{
+	if (at == UINT64_MAX) {
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(src, us_of(at + NS_PER_US - 1));
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+/* Whatever has happened may have changed when what waits is to be looked at. */
+static int prepare(struct gs_hub *hub)
+{
+	gs_loop_plan(hub->look, gs_waits_next(&hub->waits));
+	if (hub->due)
+		gs_loop_plan(hub->due, gs_engine_due(hub->engine));
+	return sd_event_prepare(hub->event);
+}
+
+/* After each source of the loop, whosever it is. */
+static int on_happened(sd_event_source *src, void *user)
+{
+	struct gs_hub *hub = user;
+
+	gs_waits_run(&hub->waits, gs_now_ns());
+	gs_observers_dispatched(&hub->observers);
+	return 0;
+}
+
+/* What is ready: one source of the loop, whosever it is. */
+static int take_turn(struct gs_hub *hub)
+{
+	uint64_t began = gs_now_ns(), cpu = gs_thread_cpu_ns(), ns;
+	int r = sd_event_dispatch(hub->event);
+
+	ns = gs_now_ns() - began;
+	if (ns > hub->longest_turn_ns)
+		hub->longest_turn_ns = ns;
+	cpu = gs_thread_cpu_ns() - cpu;
+	if (cpu > hub->longest_turn_cpu_ns)
+		hub->longest_turn_cpu_ns = cpu;
+	return r;
+}
+
+static int turn(struct gs_hub *hub)
+{
+	int r = prepare(hub);
+
+	if (!r)
+		r = sd_event_wait(hub->event, UINT64_MAX);
+	return r > 0 ? take_turn(hub) : r;
+}
+
+void gs_loop_finish(struct gs_hub *hub, struct gs_completion *c)
+{
+	int r = 0;
+
+	while (!gs_completion_is_over(c) && r >= 0)
+		r = turn(hub);
+	if (r < 0)
+		gs_completion_cancel(c, r, strerror(-r));
+}
+
+void gs_loop_wait(struct gs_hub *hub, struct gs_completion *c)
+{
+	gs_completion_begin(c, &hub->waits, gs_now_ns());
+	gs_loop_finish(hub, c);
+}
+
+static int is_idle(struct gs_completion *c, uint64_t now_ns)
+{
+	const struct gs_hub *hub = c->user;
+
+	return gs_engine_idle(hub->engine) || gs_completion_is_late(c, now_ns) ? 0 : -EINPROGRESS;
+}
+
+void gs_loop_settle(struct gs_hub *hub, unsigned int ms)
+{
+	struct gs_completion c = {
+		.check = is_idle,
+		.on = GS_ON_ENGINE,
+		.until_ns = gs_now_ns() + ms * NS_PER_MS,
+		.user = hub,
+	};
+
+	if (hub->engine && hub->event)
+		gs_loop_wait(hub, &c);
+}
+
+/* ---- the sources ----------------------------------------------------------------------------- */
+
+static void on_answer(enum gs_reader_what what, pid_t pid, void *user)
+{
+	struct gs_hub *hub = user;
+
+	gs_observers_answered(&hub->observers, what, pid);
+}
+
+static int on_read(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_hub *hub = user;
+
+	gs_reader_dispatch(on_answer, hub);
+	return 0;
+}
+
+int gs_loop_timer(struct gs_hub *hub, sd_event_time_handler_t fn, void *user, sd_event_source **ret)
+{
+	int r = sd_event_add_time(hub->event, ret, CLOCK_MONOTONIC, 0, ACCURACY_US, fn, user);
+
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+static int add_daemons(struct gs_hub *hub)
+{
+	int fd, r = gs_loop_timer(hub, on_beat, hub, &hub->beat);
+
+	if (r >= 0) /* whatever else there is to do */
+		r = sd_event_source_set_priority(hub->beat, SD_EVENT_PRIORITY_IMPORTANT);
+	if (r < 0)
+		return r;
+	on_beat(hub->beat, 0, hub);
+	r = gs_reader_begin(&fd);
+	if (r >= 0)
+		hub->has_readers = true;
+	return r < 0 ? r : sd_event_add_io(hub->event, &hub->reads, fd, EPOLLIN, on_read, hub);
+}
+
+int gs_loop_new(struct gs_hub *hub, struct gs_error *err)
+{
+	int r = 0;
+
+	if (hub->opts.event)
+		hub->event = sd_event_ref(hub->opts.event);
+	else
+		r = sd_event_new(&hub->event);
+	if (r >= 0)
+		r = gs_loop_timer(hub, on_look, hub, &hub->look);
+	if (r >= 0)
+		r = gs_loop_timer(hub, on_round, hub, &hub->round);
+	if (r >= 0)
+		r = sd_event_source_set_time_accuracy(hub->round, 1);
+	if (r >= 0)
+		r = sd_event_add_post(hub->event, &hub->happened, on_happened, hub);
+	if (r >= 0 && hub->opts.daemon)
+		r = add_daemons(hub);
+	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r)) : 0;
+}
+
+void gs_loop_free(struct gs_hub *hub)
+{
+	sd_event_source **all[] = { &hub->happened, &hub->look, &hub->round, &hub->beat,
+				    &hub->reads };
+
+	for (size_t i = 0; i < GS_COUNT(all); i++)
+		*all[i] = sd_event_source_disable_unref(*all[i]);
+	if (hub->has_readers)
+		gs_reader_end();
+	hub->has_readers = false;
+	hub->event = sd_event_unref(hub->event);
+}
+
+int gs_loop_run(struct gs_hub *hub, int ms)
+{
+	struct pollfd p = { .events = POLLIN };
+	int r = prepare(hub), signalled = 0;
+
+	if (!r) {
+		p.fd = sd_event_get_fd(hub->event);
+		signalled = poll(&p, 1, ms) < 0 ? -errno : 0;
+		r = sd_event_wait(hub->event, 0);
+	}
+	if (r > 0)
+		r = take_turn(hub);
+	return r < 0 ? r : signalled;
+}

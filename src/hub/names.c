@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/* Numbers of the table and their names in output. */
+#include <stdio.h>
+
+#include "basic/cleanup.h"
+#include "hub/hub.h"
+#include "hub/json.h"
+
+static const char *const kinds[] = { "other", "compute", "copy" };
+static const char *const sources[] = { "default", "rule", "cgroup", "command", "owner" };
+
+static const char *name_of(const char *const *names, size_t n, unsigned int i)
+{
+	return i < n ? names[i] : NULL;
+}
+
+const char *gs_kind_name(uint16_t kind)
+{
+	return name_of(kinds, GS_COUNT(kinds), kind);
+}
+
+const char *gs_source_name(unsigned int source)
+{
+	return name_of(sources, GS_COUNT(sources), source);
+}
+
+/* NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10 and up are 0x34 and up. */
+const char *gs_engine_name(uint16_t engine, char buffer[12])
+{
+	if (engine >= 1 && engine <= 8)
+		snprintf(buffer, 12, "GR%u", engine - 1u);
+	else if (engine >= 9 && engine <= 18)
+		snprintf(buffer, 12, "CE%u", engine - 9u);
+	else if (engine >= 0x34 && engine <= 0x3d)
+		snprintf(buffer, 12, "CE%u", engine - 0x34u + 10u);
+	else if (engine)
+		snprintf(buffer, 12, "0x%x", engine);
+	else
+		return NULL;
+	return buffer;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/* What takes long and is done once, in a thread of its own: the loop goes on, and is told of its end. */
+#include "hub/task.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "hub/hub.h"
+#include "hub/loop.h"
+
+#define FOLLOW_MS 100 /* between two looks at what stops it */
+
+void gs_errand_unref(struct gs_errand *e)
+{
+	if (!e || --e->refs)
+		return;
+	if (e->fd >= 0)
+		close(e->fd);
+	e->free(e);
+}
+
+static void *errand_main(void *arg)
+{
+	struct gs_errand *e = arg;
+	uint64_t one = 1;
+
+	e->work(e);
+	if (write(e->fd, &one, sizeof(one)) < 0)
+		gs_log(LOG_ERR, "what was begun is done and cannot say so: %s", strerror(errno));
+	return NULL;
+}
+
+static int on_end(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_errand *e = user;
+
+	e->source = sd_event_source_disable_unref(src);
+	pthread_join(e->thread, NULL);
+	e->over = true;
+	e->end(e);
+	gs_waits_happened(&e->hub->waits, GS_ON_ERRAND);
+	gs_errand_unref(e);
+	return 0;
+}
+
+int gs_errand_begin(struct gs_errand *e, struct gs_hub *hub, void *owner)
+{
+	int r;
+
+	e->hub = hub;
+	e->owner = owner;
+	e->refs = 1;
+	e->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = e->fd < 0 ? -errno : sd_event_add_io(hub->event, &e->source, e->fd, EPOLLIN, on_end, e);
+	if (r >= 0)
+		r = -pthread_create(&e->thread, NULL, errand_main, e);
+	if (r < 0) {
+		e->source = sd_event_source_disable_unref(e->source);
+		return r;
+	}
+	e->refs++;
+	return 0;
+}
+
+static int is_over(struct gs_completion *c, uint64_t now_ns)
+{
+	const struct gs_errand *e = c->user;
+
+	return e->over ? 0 : -EINPROGRESS;
+}
+
+void gs_errand_wait(struct gs_errand *e)
+{
+	struct gs_completion c = { .check = is_over, .on = GS_ON_ERRAND, .user = e };
+
+	e->refs++; /* nobody else may have one at its end */
+	gs_loop_wait(e->hub, &c);
+	gs_errand_unref(e);
+}
+
+static int is_over_or_late(struct gs_completion *c, uint64_t now_ns)
+{
+	return gs_completion_is_late(c, now_ns) ? 0 : is_over(c, now_ns);
+}
+
+void gs_errand_leave(struct gs_errand *e, unsigned int ms)
+{
+	struct gs_completion c = {
+		.check = is_over_or_late,
+		.on = GS_ON_ERRAND,
+		.until_ns = gs_now_ns() + ms * NS_PER_MS,
+		.user = e,
+	};
+
+	e->refs++;
+	gs_loop_wait(e->hub, &c);
+	if (e->over) {
+		gs_errand_unref(e);
+		return;
+	}
+	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
+	e->source = sd_event_source_disable_unref(e->source);
+	pthread_detach(e->thread); /* what it has is never freed */
+}
+
+bool gs_errand_follow(const struct gs_errand *e, const bool *stop)
+{
+	struct pollfd p = { .fd = e->fd, .events = POLLIN };
+
+	while (poll(&p, 1, FOLLOW_MS) <= 0)
+		if (__atomic_load_n(stop, __ATOMIC_SEQ_CST))
+			return false;
+	return true;
+}
+
+bool gs_errand_is_left(const struct gs_errand *e)
+{
+	return __atomic_load_n(&e->left, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+/* aliases.c - rounds over the table: ids are asked for, compared, and aliases taken out */
+#include "intake/aliases.h"
+
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "hub/task.h"
+#include "intake/settle.h"
+#include "intake/hardware.h"
+#include "intake/intake.h"
+
+#define MAX_CANDIDATES 256 /* asked for in one round */
+#define MAX_SERVERS 64
+#define GAP_NS (100 * NS_PER_MS) /* between two rounds */
+#define PAUSE_MIN_NS NS_PER_S
+#define PAUSE_MAX_NS (60 * NS_PER_S)
+#define END_MS 1000
+
+/* Candidates first: a server that has the id later than they had it is not another TSG's successor. */
+struct round {
+	struct gs_errand errand;
+	struct gpusched_tsg candidates[MAX_CANDIDATES], servers[MAX_SERVERS];
+	size_t ncandidates, nservers;
+	uint32_t hw[MAX_CANDIDATES], server_hw[MAX_SERVERS]; /* UINT32_MAX: not told */
+};
+
+static void plan(struct gs_intake *in, uint64_t at_ns);
+
+/* ---- who may be one -------------------------------------------------------------------------- */
+
+static bool is_compute(const struct gpusched_tsg *rec)
+{
+	return rec->task.kind == GPUSCHED_KIND_COMPUTE && !(rec->flags & GPUSCHED_TSG_GONE);
+}
+
+static bool is_server(const struct gpusched_tsg *rec)
+{
+	return is_compute(rec) && rec->flags & GPUSCHED_TSG_MPS;
+}
+
+static bool is_candidate(const struct gpusched_tsg *rec)
+{
+	return is_compute(rec) && rec->flags & GPUSCHED_TSG_ADOPTED &&
+	       !(rec->flags & (GPUSCHED_TSG_MPS | GPUSCHED_TSG_ALIAS));
+}
+
+/* A server works for its own user, or is root's and works for all. */
+static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_tsg *rec)
+{
+	return server->task.gpu == rec->task.gpu && server->task.engine == rec->task.engine &&
+	       (!server->task.uid || server->task.uid == rec->task.uid);
+}
+
+/* ---- what becomes of one --------------------------------------------------------------------- */
+
+/* What was put back through the alias was the server's as well. */
+static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *alias,
+			       const struct gpusched_tsg *recs, size_t n)
+{
+	uint32_t hw, other;
+
+	if (gs_hardware_id(in, alias->task.id, &hw))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (is_server(&recs[i]) && may_serve(&recs[i], alias) &&
+		    !gs_hardware_id(in, recs[i].task.id, &other) && other == hw)
+			gs_engine_owner_set(in->hub->engine, &recs[i].key, GPUSCHED_ALL_SETTINGS,
+					    gs_now_ns());
+}
+
+/* True: its record is gone. False: its settings are being put back. */
+static bool take_out(struct gs_intake *in, const struct gpusched_tsg *rec,
+		     const struct gpusched_tsg *recs, size_t n)
+{
+	if (rec->changed) {
+		gs_engine_touch(in->hub->engine, &rec->key);
+		return false;
+	}
+	gs_count(in->hub, GS_SVC_POOL_HANDLES);
+	call_servers_again(in, rec, recs, n);
+	gs_observers_end(&in->hub->observers, rec, GS_END_ALIAS);
+	gs_table_remove(in->hub->table, &rec->key);
+	return true;
+}
+
+static void mark(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t flag)
+{
+	struct gpusched_tsg now;
+
+	if (gs_table_get(in->hub->table, &rec->key, &now) || now.task.id != rec->task.id ||
+	    now.flags & flag)
+		return;
+	now.flags |= flag;
+	gs_record_poke(in, &now, GPUSCHED_POKE_FLAGS);
+	gs_engine_anew(in->hub->engine, &now.key);
+}
+
+/* ---- RM's word ------------------------------------------------------------------------------- */
+
+static void ask(struct gs_errand *e)
+{
+	struct round *r = (struct round *)e;
+
+	for (size_t i = 0; i < r->ncandidates; i++)
+		if (r->hw[i] == UINT32_MAX && gs_hardware_read(e, &r->candidates[i], &r->hw[i]))
+			r->hw[i] = UINT32_MAX;
+	for (size_t i = 0; i < r->nservers; i++)
+		if (gs_hardware_read(e, &r->servers[i], &r->server_hw[i]))
+			r->server_hw[i] = UINT32_MAX;
+}
+
+static void compare(struct gs_intake *in, const struct round *r, size_t i)
+{
+	for (size_t k = 0; k < r->nservers; k++) {
+		if (r->hw[i] != r->server_hw[k] || !may_serve(&r->servers[k], &r->candidates[i]))
+			continue;
+		mark(in, &r->servers[k], GPUSCHED_TSG_SPREAD);
+		mark(in, &r->candidates[i], GPUSCHED_TSG_ALIAS);
+		return;
+	}
+}
+
+static void end(struct gs_errand *e)
+{
+	struct round *r = (struct round *)e;
+	struct gs_aliases *a = &((struct gs_intake *)e->owner)->aliases;
+	bool told = true;
+
+	a->asking = NULL;
+	for (size_t i = 0; i < r->nservers; i++) {
+		told = told && r->server_hw[i] != UINT32_MAX;
+		gs_hardware_note(e->owner, &r->servers[i], r->server_hw[i]);
+	}
+	for (size_t i = 0; i < r->ncandidates; i++) {
+		told = told && r->hw[i] != UINT32_MAX;
+		gs_hardware_note(e->owner, &r->candidates[i], r->hw[i]);
+		if (r->hw[i] != UINT32_MAX)
+			compare(e->owner, r, i);
+	}
+	if (told)
+		a->pause_ns = 0;
+	else
+		a->pause_ns = !a->pause_ns                     ? PAUSE_MIN_NS
+			      : a->pause_ns < PAUSE_MAX_NS / 2 ? 2 * a->pause_ns
+							       : PAUSE_MAX_NS;
+	a->wanted = true; /* to take out what was marked */
+	plan(e->owner, gs_now_ns() + (told ? GAP_NS : a->pause_ns));
+}
+
+static void round_free(struct gs_errand *e)
+{
+	free(e);
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static void take_servers(struct round *r, const struct gpusched_tsg *recs, size_t n)
+{
+	for (size_t i = 0; i < n && r->nservers < MAX_SERVERS; i++)
+		if (is_server(&recs[i]))
+			r->servers[r->nservers++] = recs[i];
+}
+
+/* Those whose id is not known, or is a server's as far as it is known. */
+static bool is_to_ask(struct gs_intake *in, const struct round *r, const struct gpusched_tsg *rec,
+		      uint32_t *ret_hw)
+{
+	bool known = !gs_hardware_id(in, rec->task.id, ret_hw);
+	uint32_t hw;
+
+	if (!known)
+		*ret_hw = UINT32_MAX;
+	for (size_t k = 0; k < r->nservers; k++)
+		if (may_serve(&r->servers[k], rec) &&
+		    (!known || gs_hardware_id(in, r->servers[k].task.id, &hw) || hw == *ret_hw))
+			return true;
+	return false;
+}
+
+static void take_candidates(struct gs_intake *in, struct round *r, const struct gpusched_tsg *recs,
+			    size_t n)
+{
+	for (size_t i = 0; i < n && r->ncandidates < MAX_CANDIDATES; i++)
+		if (is_candidate(&recs[i]) && is_to_ask(in, r, &recs[i], &r->hw[r->ncandidates]))
+			r->candidates[r->ncandidates++] = recs[i];
+}
+
+static void begin_asking(struct gs_intake *in, const struct gpusched_tsg *recs, size_t n)
+{
+	struct round *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return;
+	r->errand = (struct gs_errand){ ask, end, round_free };
+	take_servers(r, recs, n);
+	if (r->nservers)
+		take_candidates(in, r, recs, n);
+	if (!r->ncandidates || gs_errand_begin(&r->errand, in->hub, in))
+		free(r);
+	else
+		in->aliases.asking = &r->errand;
+}
+
+static int on_due(sd_event_source *src, uint64_t us, void *user)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	struct gs_intake *in = user;
+	struct gs_aliases *a = &in->aliases;
+	bool left = false;
+	size_t n = 0;
+
+	if (a->asking || !in->hub->engine || gs_table_all(in->hub->table, &recs, &n))
+		return 0;
+	a->wanted = false;
+	for (size_t i = 0; i < n; i++)
+		if (is_compute(&recs[i]) && recs[i].flags & GPUSCHED_TSG_ALIAS)
+			left |= !take_out(in, &recs[i], recs, n);
+	begin_asking(in, recs, n);
+	a->next_ns = gs_now_ns() + GAP_NS;
+	a->wanted |= left;
+	if (a->wanted && !a->asking)
+		plan(in, left ? gs_now_ns() + PAUSE_MIN_NS : a->next_ns);
+	return 0;
+}
+
+static void plan(struct gs_intake *in, uint64_t at_ns)
+{
+	struct gs_aliases *a = &in->aliases;
+
+	if (a->asking || !in->hub->event ||
+	    (!a->due &&
+	     sd_event_add_time(in->hub->event, &a->due, CLOCK_MONOTONIC, 0, 0, on_due, in) < 0))
+		return;
+	sd_event_source_set_time(a->due, at_ns / NS_PER_US);
+	sd_event_source_set_enabled(a->due, SD_EVENT_ONESHOT);
+}
+
+/* ---- from outside ---------------------------------------------------------------------------- */
+
+void gs_aliases_record(void *self, const struct gpusched_tsg *rec)
+{
+	struct gs_intake *in = self;
+	struct gs_aliases *a = &in->aliases;
+	uint64_t now = gs_now_ns();
+	uint32_t hw;
+
+	if (!in->hub->engine ||
+	    (!is_server(rec) && !is_candidate(rec) && !(rec->flags & GPUSCHED_TSG_ALIAS)))
+		return;
+	if (a->wanted ||
+	    (!(rec->flags & GPUSCHED_TSG_ALIAS) && !gs_hardware_id(in, rec->task.id, &hw)))
+		return; /* one whose id is known has been compared */
+	a->wanted = true;
+	plan(in, now > a->next_ns ? now : a->next_ns);
+}
+
+void gs_aliases_end(struct gs_intake *in)
+{
+	struct gs_aliases *a = &in->aliases;
+
+	if (a->asking)
+		gs_errand_leave(a->asking, END_MS);
+	a->asking = NULL;
+	a->due = sd_event_source_disable_unref(a->due);
+}

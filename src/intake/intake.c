@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/* What follows from each event of the taps, from late answers, and from events that were lost. */
+#include "intake/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "intake/adoption.h"
+#include "intake/ends.h"
+#include "intake/intake.h"
+#include "intake/rescan.h"
+#include "hub/loop.h"
+#include "intake/settle.h"
+#include "intake/reap.h"
+#include "table/events.h"
+#include "table/facts.h"
+
+/* ---- lost events ----------------------------------------------------------------------------- */
+
+/*
+ * Whatever it was, the taps have written it into the table: all of that is looked at, as at a
+ * start. One program can fill the ring again and again, so this has a pause between two.
+ */
+static void check_losses(struct gs_intake *in)
+{
+	uint64_t lost, now;
+
+	if (in->draining || gs_tap_counter(in->hub->table, GPUSCHED_CNT_EVENTS_LOST, &lost) ||
+	    lost == in->events_lost)
+		return;
+	now = gs_now_ns();
+	if (in->looking.round.lost || in->looking.next.lost)
+		return; /* its end brings us here again */
+	if (now < in->losses_next_ns) {
+		gs_sweep_in(in, in->losses_next_ns - now); /* which looks here again */
+		return;
+	}
+	gs_count(in->hub, GS_SVC_LOSSES);
+	gs_log(LOG_WARNING, "%llu events of the taps were lost: all TSGs are looked at",
+	       (unsigned long long)(lost - in->events_lost));
+	in->events_lost = lost;
+	gs_records_look_lost(in);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+void gs_intake_tapped(void *self, const struct gpusched_event *ev)
+{
+	struct gs_intake *in = self;
+	struct gpusched_tsg rec;
+
+	switch (ev->type) {
+	case GPUSCHED_EV_CLIENT:
+		gs_process_note(in, (pid_t)ev->pid, NULL);
+		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+		break;
+	case GPUSCHED_EV_TSG_NEW:
+		if (!gs_table_get(in->hub->table, &ev->key, &rec))
+			gs_record_settle(in, &rec);
+		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+		break;
+	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
+		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
+		break;
+	case GPUSCHED_EV_CHANNEL: /* of a suspended TSG it alone runs */
+		gs_engine_doubt(in->hub->engine, &ev->key);
+		break;
+	case GPUSCHED_EV_WANT:
+	case GPUSCHED_EV_HOLD:
+		gs_engine_touch(in->hub->engine, &ev->key);
+		break;
+	case GPUSCHED_EV_TIMESLICE:
+		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_TIMESLICE, ev->ns);
+		break;
+	case GPUSCHED_EV_INTERLEAVE:
+		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_INTERLEAVE, ev->ns);
+		break;
+	case GPUSCHED_EV_PREEMPT_MODE:
+		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_PREEMPT_MODE, ev->ns);
+		break;
+	case GPUSCHED_EV_EXEC:
+		gs_process_reclassify(in, (pid_t)ev->pid);
+		break;
+	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */
+		gs_engine_anew(in->hub->engine, &ev->key);
+		gs_process_reclassify(in, (pid_t)ev->pid);
+		break;
+	case GPUSCHED_EV_EXIT:
+		gs_sweep_in(in, GS_SWEEP_SOON_NS);
+		break;
+	case GPUSCHED_EV_ORPHAN:
+		gs_orphan_seen(in, ev);
+		break;
+	case GPUSCHED_EV_LIMIT:
+		gs_log(LOG_NOTICE,
+		       "process %u (%.*s) has its share of the table: what it makes more is left "
+		       "alone",
+		       ev->pid, GPUSCHED_COMM_LEN, ev->comm);
+		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* what it has closed counts until then */
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_event(const struct gpusched_event *ev, void *user)
+{
+	struct gs_intake *in = user;
+
+	if (in->draining)
+		return;
+	gs_count(in->hub, GS_SVC_EVENTS);
+	gs_observers_tapped(&in->hub->observers, ev);
+}
+
+/* A late answer: it is asked for again, and is there now. */
+void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid)
+{
+	struct gs_intake *in = self;
+	if (what == GS_READER_PROGRAM)
+		gs_process_reclassify(in, pid);
+}
+
+void gs_intake_ended(void *self, const struct gs_end *end)
+{
+	struct gs_intake *in = self;
+	gs_job_remove(in->hub->table, end->id);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int gs_intake_new(struct gs_hub *hub, struct gs_intake **ret)
+{
+	struct gs_intake *in = calloc(1, sizeof(*in));
+
+	if (!in)
+		return -ENOMEM;
+	in->hub = hub;
+	*ret = in;
+	return 0;
+}
+
+void gs_intake_quiet(struct gs_intake *in)
+{
+	in->events = sd_event_source_disable_unref(in->events);
+}
+
+void gs_intake_free(struct gs_intake *in)
+{
+	if (!in)
+		return;
+	gs_pools_free(in);
+	gs_ends_free(in);
+	gs_looking_free(in);
+	free(in);
+}
+
+static int on_sweep(sd_event_source *src, uint64_t us, void *user)
+{
+	check_losses(user);
+	gs_service_sweep(user);
+	return 0;
+}
+
+static int on_events(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_intake *in = user;
+
+	gs_events_dispatch(in->hub->table);
+	check_losses(in);
+	return 0;
+}
+
+int gs_intake_start(struct gs_intake *in, struct gs_error *err)
+{
+	int r;
+
+	r = gs_loop_timer(in->hub, on_sweep, in, &in->sweep);
+	if (r < 0)
+		return gs_fail(err, r, "the event loop: %s", strerror(-r));
+	r = gs_events_open(in->hub->table, on_event, in, err);
+	if (r)
+		return gs_fail(err, r, "events cannot be read: %s", strerror(-r));
+	in->draining = true;
+	while (gs_events_dispatch(in->hub->table) > 0)
+		;
+	in->draining = false;
+	gs_tap_counter(in->hub->table, GPUSCHED_CNT_EVENTS_LOST, &in->events_lost);
+	gs_tap_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &in->table_full);
+	r = sd_event_add_io(in->hub->event, &in->events, gs_events_fd(in->hub->table), EPOLLIN,
+			    on_events, in);
+	return r < 0 ? gs_fail(err, r, "events cannot be read: %s", strerror(-r)) : 0;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * reap.c - when to look at who holds the driver's files, and what follows from an end
+ *
+ * A look is an errand: it takes as long as users have descriptors. The loop tells of the ends.
+ */
+#include "intake/reap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "intake/ends.h"
+#include "hub/task.h"
+#include "intake/intake.h"
+#include "hub/loop.h"
+#include "taps/taps.h"
+
+#define MAX_NS (10 * NS_PER_S)
+#define COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
+#define SOON_FACTOR 2    /* ... and nobody can have it cost more than a third */
+
+struct gs_sweep_errand {
+	struct gs_errand errand;
+	struct gs_sliced sliced;
+	struct gs_sweep *sweep;
+	uint64_t cpu_ns;
+	int code;
+	struct gs_error err;
+};
+
+static void sweep_work(struct gs_errand *e)
+{
+	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+	uint64_t start = gs_thread_cpu_ns();
+
+	t->code = gs_sweep_look(t->sweep, &t->err);
+	t->cpu_ns = gs_thread_cpu_ns() - start;
+}
+
+static void on_denied_end(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_intake *in = user;
+
+	gs_observers_end(&in->hub->observers, rec, GS_END_DENIED);
+}
+
+/* A tap or a sweep that is at it ends it as well. */
+void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	gs_log(in->denied_pid == rec->task.pid ? LOG_DEBUG : LOG_NOTICE,
+	       "TSG %llu of process %u: the driver does not have it any more, so its record ends",
+	       (unsigned long long)rec->task.id, rec->task.pid);
+	in->denied_pid = rec->task.pid;
+	if (!gs_sweep_one(in->hub->table, rec, on_denied_end, in))
+		gs_engine_let_go(in->hub->engine);
+}
+
+void gs_sweep_in(struct gs_intake *in, uint64_t ns)
+{
+	uint64_t due = (gs_now_ns() + ns) / NS_PER_US, planned;
+	int enabled = SD_EVENT_OFF;
+
+	if (!in->sweep)
+		return;
+	sd_event_source_get_enabled(in->sweep, &enabled);
+	if (enabled && !sd_event_source_get_time(in->sweep, &planned) && planned <= due)
+		return;
+	sd_event_source_set_time(in->sweep, due);
+	sd_event_source_set_enabled(in->sweep, SD_EVENT_ONESHOT);
+}
+
+static void on_swept(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_intake *in = user;
+
+	gs_count(in->hub, GS_SVC_SWEPT);
+	gs_observers_end(&in->hub->observers, rec, GS_END_SWEEP);
+}
+
+/*
+ * Exits are told before the files of the process are closed, which may take its time; what else
+ * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is
+ * dear, so it comes the rarer the longer it takes: by the timer, and after an exit.
+ */
+static void end_sweep(struct gs_intake *in, uint64_t cpu_ns)
+{
+	uint64_t next = cpu_ns * COST_FACTOR;
+	bool again = in->sweeping.again;
+
+	in->sweeping = (struct gs_sweeping){ .not_before_ns = gs_now_ns() + cpu_ns * SOON_FACTOR };
+	if (in->hub->engine)
+		gs_engine_let_go(in->hub->engine);
+	if (in->hub->launches)
+		gs_launches_sweep(in->hub->launches);
+	gs_ends_swept(in);
+	if (again)
+		gs_sweep_in(in, GS_SWEEP_SOON_NS);
+	if (gs_table_is_empty(in->hub->table))
+		return;
+	next = next < GS_SWEEP_MIN_NS ? GS_SWEEP_MIN_NS : next > MAX_NS ? MAX_NS : next;
+	gs_sweep_in(in, next);
+}
+
+static void tell_ends(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_sweep_errand *t = GS_SLICED_OF(w, struct gs_sweep_errand, sliced);
+	struct gs_intake *in = t->errand.owner;
+
+	if (!gs_sweep_end(t->sweep, until_ns, on_swept, in)) {
+		gs_loop_slice(in->hub, w, true);
+		return;
+	}
+	end_sweep(in, t->cpu_ns);
+	gs_errand_unref(&t->errand);
+}
+
+static void sweep_end(struct gs_errand *e)
+{
+	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+
+	if (t->code < 0) {
+		gs_fail(&t->err, t->code, "%s", strerror(-t->code));
+		gs_log(LOG_WARNING, "sweep: %s", t->err.text);
+	}
+	t->sliced = (struct gs_sliced){ .work = tell_ends, .uid = GS_SLICES_OURS };
+	gs_loop_slice(e->hub, &t->sliced, false);
+}
+
+static void sweep_free(struct gs_errand *e)
+{
+	struct gs_sweep_errand *t = (struct gs_sweep_errand *)e;
+
+	gs_sweep_free(t->sweep);
+	free(t);
+}
+
+static int begin(struct gs_intake *in)
+{
+	struct gs_sweep_errand *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return -ENOMEM;
+	t->errand = (struct gs_errand){ sweep_work, sweep_end, sweep_free };
+	r = gs_sweep_new(in->hub->table, &t->sweep);
+	if (!r)
+		r = gs_errand_begin(&t->errand, in->hub, in);
+	if (r < 0)
+		sweep_free(&t->errand);
+	else
+		in->sweeping.errand = t;
+	return r;
+}
+
+/* One that is under way may have passed what this one is for. */
+void gs_service_sweep(struct gs_intake *in)
+{
+	uint64_t now = gs_now_ns();
+	int r;
+
+	if (in->sweeping.errand) {
+		in->sweeping.again = true;
+		return;
+	}
+	if (now < in->sweeping.not_before_ns) {
+		gs_sweep_in(in, in->sweeping.not_before_ns - now);
+		return;
+	}
+	gs_count(in->hub, GS_SVC_SWEEPS);
+	r = begin(in);
+	if (r < 0) {
+		gs_log(LOG_WARNING, "sweep: %s", strerror(-r));
+		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+	}
+}
+
+/* Ends that were not told are the next daemon's to find. */
+void gs_sweeping_end(struct gs_intake *in)
+{
+	struct gs_sweep_errand *t = in->sweeping.errand;
+
+	in->sweep = sd_event_source_disable_unref(in->sweep); /* no other one */
+	if (!t)
+		return;
+	t->errand.refs++;
+	gs_errand_wait(&t->errand);
+	if (in->sweeping.errand) {
+		gs_slices_drop(&in->hub->slices, &t->sliced);
+		gs_errand_unref(&t->errand);
+	}
+	gs_errand_unref(&t->errand);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/*
+ * rescan.c - records looked at anew, in slices: of some processes, or all of them
+ *
+ * A class may have changed, a name, an owner; or events of the taps were lost. The table is read once
+ * for all that was asked for, and what is asked for meanwhile has the next round.
+ */
+#include "intake/rescan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "process/process.h"
+#include "intake/ends.h"
+#include "intake/settle.h"
+#include "intake/intake.h"
+#include "hub/loop.h"
+#include "hub/records.h"
+#include "intake/reap.h"
+#include "table/procs.h"
+
+#define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
+#define MAX_PIDS 4096          /* more: all are looked at */
+
+static int by_pid(const void *x, const void *y)
+{
+	const struct gs_looked_pid *a = x, *b = y;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static int by_process(const void *x, const void *y)
+{
+	const struct gpusched_tsg *a = x, *b = y;
+
+	return a->task.pid < b->task.pid ? -1 : a->task.pid > b->task.pid;
+}
+
+static const struct gs_looked_pid *find(const struct gs_looking *l, const struct gpusched_tsg *rec)
+{
+	const struct gs_looked_pid key = { .pid = (pid_t)rec->task.pid };
+
+	return l->round.n ? bsearch(&key, l->round.pids, l->round.n, sizeof(key), by_pid) : NULL;
+}
+
+/* ---- one record ------------------------------------------------------------------------------ */
+
+/* Its `is` does not show that the owner had a suspended one run again. */
+static void doubt(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	if (rec->changed & GPUSCHED_RUNNABLE)
+		gs_engine_doubt(in->hub->engine, &rec->key);
+}
+
+/* @ret->comm: as it is now; empty: the process has ended. */
+static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gpusched_event *ret)
+{
+	pid_t pid = (pid_t)rec->task.pid;
+	struct gpusched_proc proc;
+
+	*ret = (struct gpusched_event){ .type = GPUSCHED_EV_CLIENT, .pid = rec->task.pid };
+	/* not from /proc/PID/stat, which waits for the process */
+	if (gs_process_comm(pid, ret->comm) || gs_proc_get(in->hub->table, pid, &proc) ||
+	    !gs_start_same(proc.start_ns, rec->owner_start_ns))
+		memset(ret->comm, 0, sizeof(ret->comm));
+	if (in->looking.round.all)
+		gs_process_note(in, pid, NULL);
+	if (in->looking.round.lost)
+		gs_observers_process_met(&in->hub->observers, pid);
+}
+
+/* Its descriptors may outlive an exec, and its TSGs with them. */
+static void rename_record(struct gs_intake *in, struct gpusched_tsg *rec,
+			  const char comm[GPUSCHED_COMM_LEN])
+{
+	if (!strncmp(rec->task.comm, comm, GPUSCHED_COMM_LEN))
+		return;
+	memcpy(rec->task.comm, comm, GPUSCHED_COMM_LEN);
+	gs_record_poke(in, rec, GPUSCHED_POKE_WHO);
+}
+
+/* A class that was told is not asked for again: a late answer would bring us here for ever. */
+static void settle(struct gs_intake *in, struct gpusched_tsg *rec)
+{
+	const struct gs_looked_pid *told = in->looking.round.all ? NULL : find(&in->looking, rec);
+	struct gs_class_answer answer = { 0 };
+	bool known = told && told->known;
+
+	if (known) {
+		answer.class_id = told->class_id;
+		answer.weight = told->weight;
+	} else if (!told) {
+		known = !gs_record_classify(in->hub, (pid_t)rec->task.pid, &answer);
+	}
+	gs_record_settle_as(in, rec, known ? &answer : NULL);
+}
+
+/* Its process may have executed something unseen, and what its launches are counted by been loaded. */
+static void look_at(struct gs_intake *in, struct gpusched_tsg *rec)
+{
+	struct gpusched_event *met = &in->looking.met;
+	uint64_t id = rec->task.id;
+
+	if (gs_table_get(in->hub->table, &rec->key, rec) || rec->task.id != id)
+		return;
+	if (in->looking.round.lost)
+		doubt(in, rec);
+	if (in->looking.round.anew && in->hub->policy)
+		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+	if (rec->task.pid != met->pid)
+		meet(in, rec, met);
+	if (met->comm[0])
+		rename_record(in, rec, met->comm);
+	settle(in, rec);
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static void end_round(struct gs_intake *in)
+{
+	struct gs_looking *l = &in->looking;
+
+	if (l->round.lost) {
+		gs_ends_check(in);
+		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
+		in->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
+	} else if (l->round.all && !gs_table_is_empty(in->hub->table)) {
+		gs_sweep_in(in, GS_SWEEP_MIN_NS);
+	}
+	if (l->n && in->hub->policy)
+		gs_policy_nudge(in->hub->policy);
+	free(l->recs);
+	free(l->round.pids);
+	l->recs = NULL;
+	l->round = (struct gs_looked_for){ 0 };
+	gs_waits_happened(&in->hub->waits, GS_ON_LOOKED);
+}
+
+static void begin_round(struct gs_intake *in)
+{
+	struct gs_looking *l = &in->looking;
+	size_t kept = 0;
+
+	l->round = l->next;
+	l->next = (struct gs_looked_for){ 0 };
+	if (l->round.n)
+		qsort(l->round.pids, l->round.n, sizeof(*l->round.pids), by_pid);
+	l->n = l->at = 0;
+	l->met = (struct gpusched_event){ 0 };
+	if (gs_table_all(in->hub->table, &l->recs, &l->n))
+		l->recs = NULL;
+	for (size_t i = 0; l->recs && i < l->n; i++)
+		if (l->round.all || find(l, &l->recs[i]))
+			l->recs[kept++] = l->recs[i];
+	l->n = kept;
+	if (kept)
+		qsort(l->recs, kept, sizeof(*l->recs), by_process);
+}
+
+static bool is_idle(const struct gs_looking *l)
+{
+	return !l->round.n && !l->round.all;
+}
+
+static void look_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct gs_intake *in = GS_SLICED_OF(w, struct gs_intake, looking.sliced);
+	struct gs_looking *l = &in->looking;
+
+	if (is_idle(l))
+		begin_round(in);
+	memset(in->hub->asked, 0, sizeof(in->hub->asked));
+	for (; l->at < l->n && gs_now_ns() < until_ns; l->at++)
+		look_at(in, &l->recs[l->at]);
+	if (l->at == l->n)
+		end_round(in);
+	if (!is_idle(l) || l->next.n || l->next.all)
+		gs_loop_slice(in->hub, w, true);
+}
+
+static void plan(struct gs_intake *in)
+{
+	struct gs_looking *l = &in->looking;
+
+	l->sliced.work = look_slice;
+	l->sliced.uid = GS_SLICES_OURS;
+	gs_loop_slice(in->hub, &l->sliced, false);
+}
+
+/* ---- from outside ---------------------------------------------------------------------------- */
+
+void gs_looking_overtaken(void *self)
+{
+	struct gs_intake *in = self;
+	in->looking.next.anew = in->hub->policy != NULL;
+	gs_records_look(in);
+	gs_ends_check(in); /* whoever put everything back has swept */
+}
+
+void gs_records_look_lost(struct gs_intake *in)
+{
+	in->looking.next.lost = true;
+	gs_records_look(in);
+}
+
+bool gs_looking_is_over(const struct gs_intake *in)
+{
+	return is_idle(&in->looking) && !in->looking.next.n && !in->looking.next.all;
+}
+
+void gs_looking_free(struct gs_intake *in)
+{
+	gs_slices_drop(&in->hub->slices, &in->looking.sliced);
+	free(in->looking.recs);
+	free(in->looking.round.pids);
+	free(in->looking.next.pids);
+}
+
+void gs_records_look(struct gs_intake *in)
+{
+	in->looking.next.all = true;
+	plan(in);
+}
+
+void gs_process_reclassify(struct gs_intake *in, pid_t pid)
+{
+	struct gs_looked_for *f = &in->looking.next;
+	struct gs_looked_pid new = { .pid = pid };
+	struct gs_class_answer answer;
+	size_t i = 0;
+
+	new.known = !gs_process_note(in, pid, &answer);
+	if (new.known) {
+		new.class_id = answer.class_id;
+		new.weight = answer.weight;
+	}
+	gs_process_job_anew(in, pid);
+	plan(in);
+	while (i < f->n && f->pids[i].pid != pid)
+		i++;
+	if (!f->pids)
+		f->pids = calloc(MAX_PIDS, sizeof(*f->pids));
+	if (!f->pids || i == MAX_PIDS) {
+		f->all = true;
+		return;
+	}
+	f->pids[i] = new;
+	f->n += i == f->n;
+}
+
+void gs_records_settle(struct gs_intake *in)
+{
+	gs_records_look(in);
+	while (!gs_looking_is_over(in)) {
+		gs_slices_drop(&in->hub->slices, &in->looking.sliced);
+		look_slice(&in->looking.sliced, UINT64_MAX);
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/* Class, GPU, cgroup and job of a record, written into the table. */
+#include "intake/settle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "classify/job.h"
+#include "process/cgroup.h"
+#include "process/process.h"
+#include "process/reader.h"
+#include "intake/intake.h"
+#include "hub/records.h"
+#include "table/events.h"
+#include "table/facts.h"
+#include "table/procs.h"
+#include "taps/taps.h"
+
+#define JOB_ASKED_NS NS_PER_S
+
+void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what)
+{
+	struct gpusched_poke p = {
+		.key = rec->key,
+		.id = rec->task.id,
+		.what = what,
+		.flags_mask = GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD | GPUSCHED_TSG_ALIAS,
+		.rec = *rec,
+	};
+
+	gs_table_poke(in->hub->table, &p);
+}
+
+static bool take_gpu(struct gs_intake *in, struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(in->hub, rec);
+
+	if (!gpu || rec->task.gpu == gpu->index)
+		return false;
+	rec->task.gpu = gpu->index;
+	return true;
+}
+
+/* What it was is what it is while nobody can tell: a late answer brings us here again. */
+static bool is_mps(pid_t pid, bool was)
+{
+	int r = gs_reader_mps(pid);
+
+	return r < 0 ? was : r;
+}
+
+/* The taps know it when we were told of its client in time. */
+static bool take_mps(struct gpusched_tsg *rec)
+{
+	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
+	uint32_t flags = rec->flags;
+
+	if (is)
+		is = is_mps((pid_t)rec->task.pid, rec->flags & GPUSCHED_TSG_MPS);
+	if (is)
+		flags |= GPUSCHED_TSG_MPS;
+	else
+		flags &= ~(GPUSCHED_TSG_MPS | GPUSCHED_TSG_SPREAD);
+	if (flags == rec->flags)
+		return false;
+	rec->flags = flags;
+	return true;
+}
+
+static bool take_class(struct gs_intake *in, struct gpusched_tsg *rec,
+		       const struct gs_class_answer *answer)
+{
+	const struct gpusched_class *cls = gs_class_of(in->hub->classes, answer->class_id);
+	uint32_t weight = answer->weight ? answer->weight : cls ? cls->weight : rec->task.weight;
+
+	if (rec->task.class_id == answer->class_id && rec->task.weight == weight)
+		return false;
+	rec->task.class_id = answer->class_id;
+	rec->task.weight = weight;
+	if (cls && cls->deadline_us) {
+		rec->task.deadline_us = cls->deadline_us;
+		rec->task.known |= GPUSCHED_KNOWN_DEADLINE;
+	}
+	return true;
+}
+
+/* One look at its ancestors does for all TSGs that a process makes meanwhile. */
+static uint64_t job_of(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	struct gs_job_asked *a = &in->jobs[rec->task.pid % GS_ASKED];
+	uint64_t now = gs_now_ns();
+
+	if (a->pid != (pid_t)rec->task.pid || a->start_ns != rec->owner_start_ns ||
+	    now - a->ns >= JOB_ASKED_NS)
+		*a = (struct gs_job_asked){ (pid_t)rec->task.pid, rec->owner_start_ns, now,
+					    gs_job_of(in->hub->table, (pid_t)rec->task.pid) };
+	return a->job;
+}
+
+void gs_process_job_anew(struct gs_intake *in, pid_t pid)
+{
+	in->jobs[(unsigned int)pid % GS_ASKED].pid = 0;
+}
+
+/* Policies ask for compute work only. It may change as its class, cgroup or ancestors do. */
+static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	uint64_t job;
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
+		return;
+	job = job_of(in, rec);
+	if (job && job != gs_job_get(in->hub->table, rec->task.id) &&
+	    gs_job_put(in->hub->table, rec->task.id, job))
+		gs_log(LOG_WARNING, "TSG %llu: no room for its job",
+		       (unsigned long long)rec->task.id);
+}
+
+void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
+{
+	uint64_t id = gs_cgroup_of((pid_t)rec->task.pid);
+
+	if (!id || id == rec->task.cgroup_id)
+		return;
+	rec->task.cgroup_id = id;
+	gs_record_poke(in, rec, GPUSCHED_POKE_WHO);
+	gs_process_job_anew(in, (pid_t)rec->task.pid);
+	take_job(in, rec);
+}
+
+/* It may have ended while its class was looked for, and its handle be used again. */
+static bool is_there(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	struct gpusched_tsg now;
+
+	return !gs_table_get(in->hub->table, &rec->key, &now) && now.task.id == rec->task.id &&
+	       !(now.flags & GPUSCHED_TSG_GONE);
+}
+
+void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
+			 const struct gs_class_answer *answer)
+{
+	bool unclassified = rec->task.class_id == GPUSCHED_CLASS_NONE;
+	struct gpusched_tsg now;
+	uint32_t what = 0;
+
+	if (!is_there(in, rec))
+		return;
+	gs_observers_know(&in->hub->observers, rec);
+	gs_record_cgroup(in, rec);
+	take_job(in, rec);
+	if (take_gpu(in, rec))
+		what |= GPUSCHED_POKE_GPU;
+	if (answer && take_class(in, rec, answer))
+		what |= GPUSCHED_POKE_CLASS;
+	if (take_mps(rec))
+		what |= GPUSCHED_POKE_FLAGS;
+	if (what)
+		gs_record_poke(in, rec, what);
+	/* A policy that could not place the TSG when it was made gets to see it again. */
+	if ((what & ~GPUSCHED_POKE_FLAGS) && in->hub->policy)
+		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
+	/* it was asked about a TSG of no class, which no limit counts */
+	if (unclassified && rec->task.class_id && in->hub->policy &&
+	    !gs_table_get(in->hub->table, &rec->key, &now) && (now.flags & GPUSCHED_TSG_SCHEDULED))
+		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
+	if (what & GPUSCHED_POKE_CLASS)
+		gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
+	if (in->hub->engine) /* first: the GPU may be waiting for it */
+		gs_engine_touch(in->hub->engine, &rec->key);
+	gs_observers_seen(&in->hub->observers, rec);
+}
+
+void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec)
+{
+	struct gs_class_answer answer;
+	int r = gs_classify(in->hub->classes, in->hub->table, (pid_t)rec->task.pid, &answer, NULL);
+
+	gs_record_settle_as(in, rec, r ? NULL : &answer);
+}
+
+int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret)
+{
+	struct gs_class_answer answer;
+	struct gpusched_proc proc = { 0 };
+	struct gs_program program;
+	bool known = !gs_proc_get(in->hub->table, pid, &proc);
+	uint32_t mps = is_mps(pid, proc.mps);
+	int r = gs_classify(in->hub->classes, in->hub->table, pid, &answer, NULL);
+
+	if (r)
+		return r;
+	if (ret)
+		*ret = answer;
+	if (known && proc.class_id == answer.class_id && proc.source == (uint32_t)answer.source &&
+	    proc.mps == mps)
+		return 0;
+	if (!proc.start_ns) {
+		if (gs_reader_program(pid, &program))
+			return 0; /* a late answer brings us here again */
+		proc.start_ns = program.start_ns;
+	}
+	proc.class_id = answer.class_id;
+	proc.source = answer.source;
+	proc.mps = mps;
+	gs_proc_set(in->hub->table, pid, &proc);
+	return 0;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "requests/metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "figures/openmetrics.h"
+#include "requests/requests.h"
+#include "hub/json.h"
+#include "hub/loop.h"
+#include "hub/records.h"
+#include "requests/unread.h"
+#include "requests/json.h"
+
+#define FRESH_NS (100 * NS_PER_MS)
+#define KINDS 3
+
+/* Freed with the last of those who have it. */
+struct shared {
+	unsigned int refs;
+	size_t n;
+	char *text;
+};
+
+struct view;
+enum part { BEGIN, SUMS, FIGURES, TSGS, END, PARTS };
+
+/* A text that is being made. */
+struct making {
+	enum part part;
+	FILE *out; /* NULL: none is */
+	char *text;
+	size_t size;
+	struct gs_openmetrics *figures;
+	struct gpusched_tsg *recs;
+	size_t n, at, suspended;
+	uint32_t *counts; /* by GPU, class and kind */
+};
+
+struct view {
+	struct gs_sliced sliced;
+	struct gs_metrics *of;
+	bool by_cgroup;
+	struct making m;
+	int code;         /* of the last one */
+	uint64_t made_ns; /* when that was done; 0: never */
+	struct shared *last;
+};
+
+struct gs_metrics {
+	struct gs_requests *rs;
+	struct view views[2];
+	void (*put)(FILE *f, void *user);
+	void *user;
+};
+
+static void unref(struct shared *t)
+{
+	if (!t || --t->refs)
+		return;
+	free(t->text);
+	free(t);
+}
+
+/* ---- parts: each returns 0, -EINPROGRESS if there is more to do after @until_ns, or -errno ----- */
+
+static int do_begin(struct gs_requests *rs, struct view *v, uint64_t until_ns)
+{
+	struct making *m = &v->m;
+
+	m->out = open_memstream(&m->text, &m->size);
+	if (!m->out)
+		return -ENOMEM;
+	gs_stats_text(rs, m->out);
+	return 0;
+}
+
+static int do_sums(struct gs_requests *rs, struct view *v, uint64_t until_ns)
+{
+	return gs_openmetrics_new(rs->figures, v->by_cgroup, v->m.out, until_ns, &v->m.figures);
+}
+
+static int do_figures(struct gs_requests *rs, struct view *v, uint64_t until_ns)
+{
+	return !v->m.figures || gs_openmetrics_text(v->m.figures, v->m.out, until_ns)
+		       ? 0
+		       : -EINPROGRESS;
+}
+
+static size_t slots(const struct gs_requests *rs)
+{
+	return (rs->hub->ngpus + 1) * GPUSCHED_MAX_CLASSES * KINDS;
+}
+
+static void count(const struct gs_requests *rs, struct making *m, const struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(rs->hub, rec);
+	size_t g = gpu ? (size_t)(gpu - rs->hub->gpus) : rs->hub->ngpus;
+
+	m->counts[(g * GPUSCHED_MAX_CLASSES + rec->task.class_id % GPUSCHED_MAX_CLASSES) * KINDS +
+		  rec->task.kind % KINDS]++;
+	m->suspended += rec->suspend_by != GPUSCHED_BY_NOBODY;
+}
+
+/* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
+static void counts_text(const struct gs_requests *rs, const struct making *m)
+{
+	gs_metric_head(m->out, "tsgs", "gauge", "TSGs in the table");
+	for (size_t i = 0; i < slots(rs); i++) {
+		size_t g = i / KINDS / GPUSCHED_MAX_CLASSES;
+
+		if (!m->counts[i])
+			continue;
+		if (g < rs->hub->ngpus)
+			fprintf(m->out, "gpusched_tsgs{gpu=\"%u\",UUID=\"%s\",",
+				rs->hub->gpus[g].index, rs->hub->gpus[g].uuid);
+		else
+			fprintf(m->out, "gpusched_tsgs{gpu=\"\",UUID=\"\",");
+		fprintf(m->out, "class=\"%s\",kind=\"%s\"} %u\n",
+			gs_class_label(rs, (uint32_t)(i / KINDS % GPUSCHED_MAX_CLASSES)),
+			gs_kind_name(i % KINDS), m->counts[i]);
+	}
+	gs_metric_head(m->out, "tsgs_suspended", "gauge", "TSGs whose channels are disabled");
+	fprintf(m->out, "gpusched_tsgs_suspended %zu\n", m->suspended);
+}
+
+static int do_tsgs(struct gs_requests *rs, struct view *v, uint64_t until_ns)
+{
+	struct making *m = &v->m;
+
+	if (!m->recs) {
+		m->counts = calloc(slots(rs), sizeof(*m->counts));
+		if (!m->counts)
+			return -ENOMEM;
+		return gs_table_all(rs->hub->table, &m->recs, &m->n) ? -EIO : -EINPROGRESS;
+	}
+	for (; m->at < m->n && gs_now_ns() < until_ns; m->at++)
+		count(rs, m, &m->recs[m->at]);
+	if (m->at < m->n)
+		return -EINPROGRESS;
+	counts_text(rs, m);
+	return 0;
+}
+
+static int do_end(struct gs_requests *rs, struct view *v, uint64_t until_ns)
+{
+	struct making *m = &v->m;
+	FILE *out = m->out;
+
+	gs_stats_launches_text(rs, out);
+	gs_metric_head(out, "policy", "gauge", "the running policy");
+	if (rs->hub->policy)
+		fprintf(out, "gpusched_policy{policy=\"%s\"} 1\n",
+			gs_policy_running(rs->hub->policy)->name);
+	if (v->of->put)
+		v->of->put(out, v->of->user);
+	fputs("# EOF\n", out);
+	m->out = NULL;
+	return fclose(out) ? -ENOMEM : 0;
+}
+
+static int (*const parts[PARTS])(struct gs_requests *rs, struct view *v, uint64_t until_ns) = {
+	[BEGIN] = do_begin, [SUMS] = do_sums, [FIGURES] = do_figures,
+	[TSGS] = do_tsgs,   [END] = do_end,
+};
+
+/* ---- a text ---------------------------------------------------------------------------------- */
+
+static void making_end(struct making *m)
+{
+	if (m->out)
+		fclose(m->out);
+	gs_openmetrics_free(m->figures);
+	free(m->recs);
+	free(m->counts);
+	free(m->text);
+	*m = (struct making){ 0 };
+}
+
+/* Those who have the last one keep it. */
+static int share(struct view *v)
+{
+	struct shared *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct shared){ .refs = 1, .n = v->m.size, .text = TAKE_PTR(v->m.text) };
+	unref(v->last);
+	v->last = t;
+	return 0;
+}
+
+static void take_slice(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct view *v = GS_SLICED_OF(w, struct view, sliced);
+	struct gs_requests *rs = v->of->rs;
+	int r = 0;
+
+	while (v->m.part < PARTS && !r && gs_now_ns() < until_ns) {
+		r = parts[v->m.part](rs, v, until_ns);
+		v->m.part += !r;
+	}
+	if ((!r && v->m.part < PARTS) || r == -EINPROGRESS) {
+		gs_loop_slice(rs->hub, w, true);
+		return;
+	}
+	v->code = r ? r : share(v);
+	v->made_ns = gs_now_ns();
+	making_end(&v->m);
+	gs_waits_happened(&rs->hub->waits, GS_ON_METRICS);
+}
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+struct asked {
+	struct gs_completion base;
+	struct gs_requests *rs;
+	struct view *view;
+	uid_t uid;
+	uint64_t since_ns;
+	struct shared *text;
+	size_t held;
+};
+
+static int check(struct gs_completion *c, uint64_t now_ns)
+{
+	struct asked *a = (struct asked *)c;
+	struct view *v = a->view;
+	int r;
+
+	if (!v->made_ns || v->made_ns + FRESH_NS < a->since_ns) {
+		gs_loop_slice(a->rs->hub, &v->sliced, false);
+		return -EINPROGRESS;
+	}
+	if (v->code)
+		return gs_fail(&c->err, v->code, "the counters cannot be read");
+	r = gs_unread_hold(a->rs, a->uid, v->last->n, &a->held, &c->err);
+	if (r)
+		return r;
+	a->text = v->last;
+	a->text->refs++;
+	c->shared = a->text->text;
+	return 0;
+}
+
+static void release(struct gs_completion *c)
+{
+	struct asked *a = (struct asked *)c;
+
+	gs_unread_drop(a->rs, a->uid, &a->held);
+	unref(a->text);
+	free(a);
+}
+
+static struct gs_metrics *metrics_of(struct gs_requests *rs)
+{
+	struct gs_metrics *m = rs->metrics;
+
+	if (m)
+		return m;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return NULL;
+	m->rs = rs;
+	for (int i = 0; i < 2; i++)
+		m->views[i] = (struct view){
+			.sliced = { .work = take_slice, .uid = GS_SLICES_OURS },
+			.of = m,
+			.by_cgroup = i,
+		};
+	rs->metrics = m;
+	return m;
+}
+
+struct gs_completion *gs_requests_ask_metrics(struct gs_requests *rs, const struct gs_peer *peer)
+{
+	const struct gs_view view = gs_view_of(rs, peer);
+	struct gs_metrics *m = metrics_of(rs);
+	struct asked *a = m ? calloc(1, sizeof(*a)) : NULL;
+
+	if (!a)
+		return NULL;
+	*a = (struct asked){
+		.base = { .check = check, .on = GS_ON_METRICS, .release = release },
+		.rs = rs,
+		.view = &m->views[gs_view_sees_all_times(&view)],
+		.uid = peer->uid,
+		.since_ns = gs_now_ns(),
+	};
+	gs_completion_begin(&a->base, &rs->hub->waits, a->since_ns);
+	return &a->base;
+}
+
+void gs_requests_add_metrics(struct gs_requests *rs, void (*put)(FILE *f, void *user), void *user)
+{
+	struct gs_metrics *m = metrics_of(rs);
+
+	if (!m)
+		return;
+	m->put = put;
+	m->user = user;
+}
+
+void gs_metrics_free(struct gs_requests *rs)
+{
+	struct gs_metrics *m = rs->metrics;
+
+	for (int i = 0; m && i < 2; i++) {
+		gs_slices_drop(&rs->hub->slices, &m->views[i].sliced);
+		making_end(&m->views[i].m);
+		unref(m->views[i].last);
+	}
+	free(m);
+	rs->metrics = NULL;
+}

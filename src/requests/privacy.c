@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "requests/privacy.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "requests/requests.h"
+#include "table/events.h"
+
+#define HIDEPID_NS NS_PER_S /* looked up again after */
+
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+static bool in_group(const struct gs_peer *peer, gid_t gid)
+{
+	CLEANUP_FREE gid_t *groups = NULL;
+	socklen_t size = 0;
+
+	if (peer->gid == gid)
+		return true;
+	if (peer->pid == getpid())
+		return group_member(gid);
+	if (!getsockopt(peer->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
+		return false;
+	groups = malloc(size);
+	if (!groups || getsockopt(peer->fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
+		return false;
+	for (size_t i = 0; i < size / sizeof(*groups); i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+static bool may_trace(const struct gs_requests *rs, const struct gs_peer *peer)
+{
+	const struct gs_who *who;
+
+	for (size_t i = 0; (who = gs_classes_tracer(rs->hub->classes, i)); i++)
+		if (who->is_group ? in_group(peer, who->gid) : peer->uid == who->uid)
+			return true;
+	return false;
+}
+
+static bool is_hidden_from(struct gs_requests *rs, const struct gs_peer *peer)
+{
+	uint64_t now = gs_now_ns();
+
+	if (!rs->hidepid_ns || now - rs->hidepid_ns >= HIDEPID_NS) {
+		gs_hidepid(&rs->hidepid);
+		rs->hidepid_ns = now;
+	}
+	return rs->hidepid.on && !(rs->hidepid.has_gid && in_group(peer, rs->hidepid.gid));
+}
+
+struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer)
+{
+	struct gs_view v = { .uid = peer->uid, .others = GS_SEES_LOAD };
+
+	if (!peer->uid) {
+		v.others = ~0u;
+	} else if (rs) {
+		v.others |= is_hidden_from(rs, peer) ? 0 : GS_SEES_WHO;
+		v.others |= may_trace(rs, peer) ? GS_SEES_TIMES : 0;
+	}
+	return v;
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+int gs_view_pid(const struct gs_view *v, pid_t pid, uid_t *ret_owner)
+{
+	int r = gs_process_uid(pid, ret_owner);
+
+	return r || gs_view_process(v, *ret_owner) & GS_SEES_WHO ? r : -ESRCH;
+}
+
+bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
+		   const struct gpusched_tsg *rec)
+{
+	if (gs_view_process(v, rec->task.uid) & GS_SEES_WHO)
+		return true;
+	for (size_t i = 0; i < t->n; i++)
+		if (t->part[i].kind != GS_TARGET_CLASS && t->part[i].kind != GS_TARGET_GPU)
+			return false;
+	return true;
+}
+
+/* ---- what is answered ------------------------------------------------------------------------ */
+
+/* Of TSGs and of events. */
+static const struct {
+	unsigned int needs;
+	const char *key;
+} keys[] = {
+	{ GS_SEES_LOAD, "gpu" },
+	{ GS_SEES_LOAD, "gpu_uuid" },
+	{ GS_SEES_LOAD, "gpu_pci" },
+	{ GS_SEES_LOAD, "class" },
+	{ GS_SEES_LOAD, "kind" },
+
+	{ GS_SEES_WHO, "id" },
+	{ GS_SEES_WHO, "pid" },
+	{ GS_SEES_WHO, "tid" },
+	{ GS_SEES_WHO, "cpu" },
+	{ GS_SEES_WHO, "runlist" },
+	{ GS_SEES_WHO, "comm" },
+	{ GS_SEES_WHO, "uid" },
+	{ GS_SEES_WHO, "engine" },
+	{ GS_SEES_WHO, "class_source" },
+	{ GS_SEES_WHO, "weight" },
+	{ GS_SEES_WHO, "asked" },
+	{ GS_SEES_WHO, "is" },
+	{ GS_SEES_WHO, "want" },
+	{ GS_SEES_WHO, "manual" },
+	{ GS_SEES_WHO, "known_by" },
+	{ GS_SEES_WHO, "assumed" },
+	{ GS_SEES_WHO, "channels" },
+	{ GS_SEES_WHO, "scheduled" },
+	{ GS_SEES_WHO, "mps" },
+	{ GS_SEES_WHO, "mig" },
+	{ GS_SEES_WHO, "held" },
+	{ GS_SEES_WHO, "held_by" },
+	{ GS_SEES_WHO, "held_how" },
+	{ GS_SEES_WHO, "suspended_by" },
+	{ GS_SEES_WHO, "changed" },
+	{ GS_SEES_WHO, "event" },
+	{ GS_SEES_WHO, "time_ns" },
+	{ GS_SEES_WHO, "timeslice_us" },
+	{ GS_SEES_WHO, "interleave" },
+	{ GS_SEES_WHO, "preempt_mode" },
+	{ GS_SEES_WHO, "share" },
+	{ GS_SEES_WHO, "call" },
+	{ GS_SEES_WHO, "value" },
+	{ GS_SEES_WHO, "done" },
+	{ GS_SEES_WHO, "dry_run" },
+
+	{ GS_SEES_TIMES, "gpu_time_ns" },
+	{ GS_SEES_TIMES, "wait_time_ns" },
+	{ GS_SEES_TIMES, "switches" },
+	{ GS_SEES_TIMES, "last_run_ns" },
+	{ GS_SEES_TIMES, "turns" },
+	{ GS_SEES_TIMES, "what" },
+	{ GS_SEES_TIMES, "held_pct" },
+	{ GS_SEES_TIMES, "waited_pct" },
+	{ GS_SEES_TIMES, "turns_per_s" },
+	{ GS_SEES_TIMES, "alone_pct" },
+	{ GS_SEES_TIMES, "work_estimated_pct" },
+	{ GS_SEES_TIMES, "ago" },
+
+	{ GS_SEES_WHO, "by" },
+	{ GS_SEES_TIMES, "gpu_time_ms" },
+	{ GS_SEES_TIMES, "contended_ms" },
+	{ GS_SEES_TIMES, "alone_ms" },
+	{ GS_SEES_TIMES, "worked_ms" },
+	{ GS_SEES_TIMES, "wait_ms" },
+	{ GS_SEES_TIMES, "waits" },
+	{ GS_SEES_TIMES, "wait_p50_us" },
+	{ GS_SEES_TIMES, "wait_p99_us" },
+	{ GS_SEES_TIMES, "slice_ended" },
+};
+
+static bool is_shown(unsigned int sees, const char *key)
+{
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (!strcmp(keys[i].key, key))
+			return sees & keys[i].needs;
+	return false;
+}
+
+void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o)
+{
+	unsigned int sees = gs_view_process(v, owner);
+	const char *key;
+	json_t *value;
+
+	if (sees & GS_SEES_ALL)
+		return;
+	json_object_foreach(o, key, value)
+		if (!is_shown(sees, key))
+			json_object_set_new(o, key, json_null());
+}
+
+/* That it is told says of a process's times and launches what is not for everybody. */
+static bool is_odd(const json_t *event)
+{
+	const char *name = json_string_value(json_object_get(event, "event"));
+
+	return name && !strcmp(name, gs_event_name(GPUSCHED_EV_ODD));
+}
+
+json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
+{
+	unsigned int sees = gs_view_process(v, owner);
+	json_t *shown, *value;
+	const char *key;
+
+	if (sees & GS_SEES_ALL)
+		return json_incref(event);
+	shown = sees & GS_SEES_WHO && (sees & GS_SEES_TIMES || !is_odd(event)) ? json_object()
+									       : NULL;
+	json_object_foreach(event, key, value)
+		if (shown && is_shown(sees, key))
+			json_object_set(shown, key, value);
+	return shown;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* A process that has ended cannot be asked any more: its last events are its owner's all the same. */
+uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
+{
+	struct gs_owner *known = &rs->owners[ev->pid % GS_ASKED];
+	struct gpusched_tsg rec;
+	uid_t uid;
+
+	if (ev->id && !gs_table_get(rs->hub->table, &ev->key, &rec) && rec.task.id == ev->id)
+		return rec.task.uid;
+	if (!gs_process_uid((pid_t)ev->pid, &uid))
+		*known = (struct gs_owner){ (pid_t)ev->pid, uid };
+	return known->pid == (pid_t)ev->pid ? known->uid : 0;
+}

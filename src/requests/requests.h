@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * requests.h - what is asked of an instance, and what is told to those who watch it
+ */
+#ifndef GPUSCHED_REQUESTS_REQUESTS_H
+#define GPUSCHED_REQUESTS_REQUESTS_H
+
+#include "control/control.h"
+#include "figures/figures.h"
+#include "intake/intake.h"
+#include "requests/api.h"
+#include "requests/audit.h"
+#include "requests/target.h"
+#include "requests/verb.h"
+
+struct gs_metrics;
+struct gs_tracing;
+struct gs_unread_user;
+struct gs_watch;
+
+struct gs_owner {
+	pid_t pid;
+	uid_t uid;
+};
+
+struct gs_requests {
+	struct gs_hub *hub;
+	struct gs_intake *intake;
+	struct gs_figures *figures;
+	struct gs_control *control;
+	struct gs_watch *watches;
+	bool emitting; /* events to the watches */
+	unsigned int next_token;
+	struct gs_tracing *tracing; /* NULL: nobody records */
+	struct gs_errand *question; /* to the history, that is being answered; NULL: none */
+	struct gs_audit audit;
+	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
+	struct gs_unread_user *unread; /* those who have answers */
+	/* who ran the processes of the last events, by pid: they may have ended */
+	struct gs_owner owners[GS_ASKED];
+	struct gs_hidepid hidepid;
+	uint64_t hidepid_ns; /* when it was looked up; 0: never */
+};
+
+int gs_requests_new(struct gs_hub *hub, struct gs_intake *intake, struct gs_figures *figures,
+		    struct gs_control *control, struct gs_requests **ret);
+void gs_requests_free(struct gs_requests *rs);
+
+/* As service.h has them. */
+struct gs_completion *gs_requests_ask(struct gs_requests *rs, const struct gs_peer *peer,
+				      const char *verb, const json_t *args);
+int gs_requests_verb(struct gs_requests *rs, const struct gs_peer *peer, const char *verb,
+		     const json_t *args, json_t **ret_answer, struct gs_error *err);
+void gs_requests_cancel(struct gs_requests *rs, const char *text);
+struct gs_completion *gs_requests_ask_text(struct gs_requests *rs, const struct gs_peer *peer,
+					   const char *verb, char *body, size_t n);
+struct gs_completion *gs_requests_ask_metrics(struct gs_requests *rs, const struct gs_peer *peer);
+void gs_requests_add_metrics(struct gs_requests *rs, void (*put)(FILE *f, void *user), void *user);
+int gs_requests_watch(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
+		      void *user, unsigned int *ret_token);
+int gs_requests_trace(struct gs_requests *rs, const struct gs_peer *peer, gs_watch_fn fn,
+		      const struct gs_trace_to *to, void *user, unsigned int *ret_token);
+void gs_requests_trace_go_on(struct gs_requests *rs, unsigned int token);
+void gs_requests_unwatch(struct gs_requests *rs, unsigned int token);
+
+#endif /* GPUSCHED_REQUESTS_REQUESTS_H */

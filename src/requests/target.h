@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target.h - which TSGs a verb means: "all", or parts such as "class:be,gpu:0" that must all hold
+ */
+#ifndef GPUSCHED_REQUESTS_TARGET_H
+#define GPUSCHED_REQUESTS_TARGET_H
+
+#include "basic/error.h"
+#include "classify/classify.h"
+#include "gpusched/abi.h"
+#include "rm/rm.h"
+
+/* What a target is, for people. */
+#define GS_TARGETS \
+	"pid:N, tid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, " \
+	"gpu:SELECTOR, " \
+	"several of them with a comma between (all must hold), or all"
+
+/* The same, as completions begin them. */
+#define GS_TARGET_WORDS \
+	"pid:", "tid:", "tsg:", "uid:", "user:", "comm:", "cgroup:", "class:", "gpu:", "all"
+
+enum gs_target_kind {
+	GS_TARGET_ALL,
+	GS_TARGET_PID,
+	GS_TARGET_TID, /* the thread that made it */
+	GS_TARGET_TSG,
+	GS_TARGET_UID,
+	GS_TARGET_COMM,
+	GS_TARGET_CGROUP,
+	GS_TARGET_CLASS,
+	GS_TARGET_GPU,
+	GS_TARGET_SEVERAL, /* parts of more than one kind, or several of one */
+};
+
+struct gs_target_part {
+	enum gs_target_kind kind;
+	uint64_t number; /* pid, tid, TSG id, uid, class id, GPU index */
+	char text[256]; /* comm pattern; cgroup's path below the root, without a slash at the end */
+};
+
+#define GS_TARGET_PARTS 4
+struct gs_target {
+	struct gs_target_part part[GS_TARGET_PARTS];
+	size_t n;        /* 0: all TSGs */
+	char whole[300]; /* as written, for messages */
+};
+
+/* @classes, @gpus: to look names up. -EINVAL: not a target; -ENOENT: no such class, GPU, cgroup. */
+int gs_target_parse(const char *text, const struct gs_classes *classes, const struct gs_gpu *gpus,
+		    size_t ngpus, struct gs_target *ret, struct gs_error *err);
+/* @rec has GPU and class filled in. @tid: the thread that made it, 0: not known. */
+bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec, uint32_t tid);
+
+static inline enum gs_target_kind gs_target_kind(const struct gs_target *t)
+{
+	return !t->n ? GS_TARGET_ALL : t->n == 1 ? t->part[0].kind : GS_TARGET_SEVERAL;
+}
+static inline bool gs_target_has(const struct gs_target *t, enum gs_target_kind kind)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->part[i].kind == kind)
+			return true;
+	return false;
+}
+/* One process, thread or TSG was named: refusing is better than leaving it out. */
+static inline bool gs_target_narrow(const struct gs_target *t)
+{
+	return gs_target_has(t, GS_TARGET_PID) || gs_target_has(t, GS_TARGET_TID) ||
+	       gs_target_has(t, GS_TARGET_TSG);
+}
+
+#endif /* GPUSCHED_REQUESTS_TARGET_H */

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/* Records and events as JSON, as docs/api.md has them. What is not known is null, never 0. */
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+#include "wire/agent.h"
+#include "control/agents.h"
+#include "intake/hardware.h"
+#include "requests/requests.h"
+#include "hub/json.h"
+#include "hub/records.h"
+#include "figures/gpu_time.h"
+#include "table/events.h"
+#include "table/procs.h"
+#include "requests/json.h"
+
+static json_t *assumed_json(uint32_t assumed)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < GS_NFIELDS; i++)
+		if (assumed & GS_BIT(i))
+			json_array_append_new(list, json_string(gs_settings[i].key));
+	return list;
+}
+
+/* As policies have it: gpusched_runlist(). */
+static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
+{
+	gs_json_put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
+			   rec->task.gpu << 8 | (rec->task.engine & 0xffu));
+}
+
+/* As the table has it: what a look at its process would say now is `class explain`'s to tell. */
+static const char *source_of(struct gs_requests *rs, const struct gpusched_tsg *rec)
+{
+	struct gpusched_proc proc;
+	struct gs_class_answer answer;
+
+	if (!gs_proc_get(rs->hub->table, (pid_t)rec->task.pid, &proc) &&
+	    (proc.source >= GPUSCHED_SRC_COMMAND || proc.class_id == rec->task.class_id))
+		return gs_source_name(proc.source);
+	if (rs->hub->opts.daemon || gs_record_classify(rs->hub, (pid_t)rec->task.pid, &answer))
+		return NULL;
+	return gs_source_name(answer.source);
+}
+
+static void put_class(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+{
+	bool has = rs && rec->task.class_id;
+
+	gs_json_put_text(o, "class",
+			 has ? gs_class_name(rs->hub->classes, rec->task.class_id) : NULL);
+	gs_json_put_text(o, "class_source", has ? source_of(rs, rec) : NULL);
+}
+
+/* Why it does not run, or not as was wished. */
+static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+{
+	const char *policy =
+		rs && rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL;
+	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
+	char text[GS_REASON_LEN] = "";
+
+	if (held)
+		snprintf(text, sizeof(text), "%s until policy %s admits it, or for %g s",
+			 gate ? "its process is stopped at the gate" : "waits",
+			 policy ? policy : "(no daemon)",
+			 rs ? rs->hub->config->hold_limit_ms / 1e3 : 0);
+	else if (rec->suspend_by == GPUSCHED_BY_POLICY)
+		snprintf(text, sizeof(text), "policy %s suspended it", policy ? policy : "");
+	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
+		snprintf(text, sizeof(text), "a person suspended it%s",
+			 rec->suspend_until_ns ? " for a while" : "");
+	else if (rec->flags & GPUSCHED_TSG_ALIAS)
+		snprintf(text, sizeof(text), "an MPS server's TSG under another handle");
+	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
+		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
+	if (rs && rs->hub->engine)
+		gs_overrules_text(gs_engine_overruled(rs->hub->engine, &rec->key), text,
+				  sizeof(text));
+	gs_json_put_text(o, "held_by", held ? policy : NULL);
+	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
+	gs_json_put_text(o, "reason", text);
+}
+
+static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+{
+	static const char *const by[] = { NULL, "policy", "person", "admission" };
+	const char *status = gs_rm_status_name(rec->last_status);
+	const struct gs_saved_tsg *kept =
+		rs && rec->manual.valid ? gs_saved_find(&rs->control->saved, rec->task.id) : NULL;
+
+	gs_json_put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
+	gs_json_put(o, "assumed", assumed_json(rec->task.assumed));
+	gs_json_put_handle(o, "client", rec->key.client);
+	gs_json_put_handle(o, "tsg", rec->key.handle);
+	gs_json_put_number(o, "channels", true, rec->nchannels);
+	gs_json_put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
+	gs_json_put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
+	gs_json_put(o, "pool", gs_pool_json(rs ? rs->intake : NULL, (pid_t)rec->task.pid));
+	gs_json_put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
+	gs_json_put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
+	gs_json_put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
+	put_reason(rs, rec, o);
+	gs_json_put_text(o, "suspended_by",
+			 rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
+	gs_json_put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,
+			   kept ? kept->suspended_by : 0);
+	gs_json_put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
+	gs_json_put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0,
+			   rec->suspend_until_ns);
+	gs_json_put_number(o, "errors", true, rec->errors);
+	gs_json_put_text(o, "last_error", rec->errors ? status : NULL);
+	gs_json_put(o, "changed", json_boolean(rec->changed != 0));
+	gs_json_put(o, "reapplied", json_boolean(kept && kept->reapplied));
+}
+
+static void put_facts(const struct gpusched_task *t, json_t *o)
+{
+	gs_json_put_number(o, "weight", true, t->weight);
+	gs_json_put_number(o, "deadline_us", t->known & GPUSCHED_KNOWN_DEADLINE, t->deadline_us);
+	gs_json_put_number(o, "created_ns", t->created_ns != 0, t->created_ns);
+	gs_json_put_number(o, "launches", t->known & GPUSCHED_KNOWN_LAUNCHES, t->launches);
+	gs_json_put_number(o, "launches_since_ns", t->known & GPUSCHED_KNOWN_LAUNCHES,
+			   t->launches_since_ns);
+	gs_json_put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
+			   gs_launch_rate_mhz(t, gs_now_ns()));
+	gs_json_put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() knows */
+	gs_json_put_number(o, "wait_time_ns", false, 0);
+	gs_json_put_number(o, "switches", false, 0);
+	gs_json_put_number(o, "last_run_ns", false, 0);
+}
+
+static void put_told(json_t *o, const char *key, uint64_t told)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)(told & INT64_MAX)));
+}
+
+void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o)
+{
+	if (counted) {
+		put_told(o, "launches", told->launches);
+		json_object_set_new(o, "launches_told", json_true());
+	}
+	put_told(o, "hints", told->hints);
+	put_told(o, "pre_switches", told->holds);
+	put_told(o, "pre_switched_ns", told->held_ns);
+	if (!told->deadline_us || !json_is_null(json_object_get(o, "deadline_us")))
+		return;
+	put_told(o, "deadline_us", told->deadline_us);
+	json_object_set_new(o, "deadline_told", json_true());
+}
+
+json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
+{
+	const struct gpusched_settings is = gs_record_is(rec);
+	uint32_t tid = rs ? gs_table_maker(rs->hub->table, rec).tid : 0;
+	struct gs_agent_facts told;
+	char engine[12];
+	bool counted;
+	json_t *o = json_object();
+
+	gs_json_put_number(o, "id", true, rec->task.id);
+	gs_json_put_gpu(rs ? rs->hub : NULL, rec, o);
+	gs_json_put_number(o, "pid", true, rec->task.pid);
+	gs_json_put_number(o, "tid", tid != 0, tid);
+	gs_json_put_comm(o, rec->task.comm);
+	gs_json_put_number(o, "uid", true, rec->task.uid);
+	gs_json_put_number(o, "cgroup_id", rec->task.cgroup_id != 0, rec->task.cgroup_id);
+	gs_json_put_text(o, "kind", gs_kind_name(rec->task.kind));
+	gs_json_put_text(o, "engine", gs_engine_name(rec->task.engine, engine));
+	put_runlist(rec, o);
+	put_class(rs, rec, o);
+	gs_json_put(o, "asked", gs_settings_json(&rec->task.asked));
+	gs_json_put(o, "is", gs_settings_json(&is));
+	gs_json_put(o, "want", gs_settings_json(&rec->task.want));
+	gs_json_put(o, "manual", gs_settings_json(&rec->manual));
+	put_state(rs, rec, o);
+	put_facts(&rec->task, o);
+	gs_sight_json(rs ? rs->figures : NULL, rec->task.id, o);
+	if (rs && gs_agents_told(rs->control, rec, &told, &counted))
+		gs_told_json(&told, counted, o);
+	return o;
+}
+
+void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+{
+	struct gpusched_channels ch = { 0 };
+	json_t *list = json_array();
+	uint32_t hw = 0;
+	bool known = !gs_hardware_id(rs->intake, rec->task.id, &hw);
+
+	gs_json_put_number(o, "hw_tsg", known, hw);
+	if (gs_table_channels(rs->hub->table, &rec->key, &ch))
+		ch.n = 0;
+	for (uint32_t i = 0; i < ch.n && i < GPUSCHED_MAX_CHANNELS; i++) {
+		json_t *one = json_object();
+
+		gs_json_put_handle(one, "channel", ch.ch[i].handle);
+		gs_json_put_number(one, "context_id", ch.ch[i].cid != 0, ch.ch[i].cid);
+		json_array_append_new(list, one);
+	}
+	gs_json_put(o, "channel_list", list);
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: MIT
+/* class set, clear, get, list, explain. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "basic/cleanup.h"
+#include "process/process.h"
+#include "process/reader.h"
+#include "requests/requests.h"
+#include "hub/json.h"
+#include "intake/rescan.h"
+#include "requests/selection.h"
+#include "requests/verbs.h"
+#include "table/procs.h"
+
+#define SETTLE_MS 200
+
+/* One by one, in the request's slices: the processes of what it means. */
+struct each {
+	struct gs_selection sel;
+	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
+	uint32_t to;
+	bool may_be_none;
+	int (*end)(struct gs_request *rq, struct each *e);
+	pid_t *pids; /* NULL: not known yet */
+	size_t n, at;
+	json_int_t done;
+	int first;    /* of the errors */
+	json_t *list; /* class_get's */
+};
+
+static void each_free(void *state)
+{
+	struct each *e = state;
+
+	gs_selection_free(&e->sel);
+	free(e->pids);
+	json_decref(e->list);
+	free(e);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A process is named by pid:N whether it has TSGs or not; else by the TSGs that match. */
+static int find_processes(struct gs_request *rq, struct each *e)
+{
+	const struct gs_target *t = &e->sel.target;
+	bool one = gs_target_kind(t) == GS_TARGET_PID;
+	size_t n = 0;
+	uid_t uid;
+	int r = one ? 0 : gs_selection_step(rq, &e->sel);
+
+	if (r)
+		return r;
+	if (one && gs_view_pid(&rq->view, (pid_t)t->part[0].number, &uid))
+		return gs_target_nothing(&rq->view, t, rq->err);
+	e->pids = calloc(e->sel.n + 1, sizeof(pid_t));
+	if (!e->pids)
+		return -ENOMEM;
+	if (one)
+		e->pids[n++] = (pid_t)t->part[0].number;
+	for (size_t i = 0; i < e->sel.n; i++)
+		e->pids[n++] = (pid_t)e->sel.recs[i].task.pid;
+	qsort(e->pids, n, sizeof(*e->pids), by_pid);
+	for (size_t i = 0; i < n; i++)
+		if (!e->n || e->pids[i] != e->pids[e->n - 1])
+			e->pids[e->n++] = e->pids[i];
+	return 0;
+}
+
+static int step_each(struct gs_request *rq, uint64_t now_ns)
+{
+	struct each *e = rq->state;
+	int r = e->pids ? 0 : find_processes(rq, e);
+
+	if (r)
+		return r;
+	for (; e->at < e->n && gs_request_has_time(rq); e->at++) {
+		r = e->fn(rq, e->pids[e->at], e->to);
+		e->done += !r;
+		e->first = e->first ? e->first : r;
+	}
+	return e->at < e->n ? -EINPROGRESS : e->end(rq, e);
+}
+
+static int for_each(struct gs_request *rq, struct each what)
+{
+	struct each *e = malloc(sizeof(*e));
+	int r;
+
+	if (!e) {
+		json_decref(what.list);
+		return -ENOMEM;
+	}
+	*e = what;
+	rq->state = e;
+	rq->free_state = each_free;
+	r = gs_request_target(rq, &e->sel.target);
+	return r ? r : gs_request_work(rq, step_each);
+}
+
+static int end_change(struct gs_request *rq, struct each *e)
+{
+	if (!e->n && !e->may_be_none)
+		return gs_target_nothing(&rq->view, &e->sel.target, rq->err);
+	json_object_set_new(rq->answer, "processes", json_integer(e->done));
+	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)e->n - e->done));
+	if (e->n && !e->done)
+		return e->first;
+	*rq->err = (struct gs_error){ 0 };
+	return gs_request_settle(rq, SETTLE_MS);
+}
+
+/* @o: where commands have noted classes; NULL: what it would be of without them */
+static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
+		    struct gs_class_answer *ret)
+{
+	int r = gs_classify(rq->rs->hub->classes, o, pid, ret, rq->err);
+
+	return r ? gs_fail(rq->err, r, "process %d cannot be classified: %s", pid, strerror(-r))
+		 : 0;
+}
+
+/* The highest that the asker may set: what an owner has lowered may return to what it was. */
+static int ceiling(struct gs_request *rq, pid_t pid, struct gs_class_answer *ret)
+{
+	struct gs_class_answer without = { 0 };
+	int d, r = classify(rq, rq->rs->hub->table, pid, ret);
+
+	if (r || ret->source != GPUSCHED_SRC_OWNER)
+		return r;
+	r = classify(rq, NULL, pid, &without);
+	d = gs_class_compare(rq->rs->hub->classes, without.class_id, ret->class_id);
+	if (!r && (d > 0 || (!d && without.weight > ret->weight)))
+		*ret = without;
+	return r;
+}
+
+static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
+{
+	if (gs_view_pid(&rq->view, pid, ret_owner))
+		return gs_fail(rq->err, -ENOENT, "there is no process %d", pid);
+	if (rq->peer->uid && *ret_owner != rq->peer->uid)
+		return gs_fail(rq->err, -EPERM,
+			       "process %d belongs to another user: only root may touch it", pid);
+	return 0;
+}
+
+static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t to)
+{
+	const struct gs_peer *peer = rq->peer;
+	uid_t owner;
+	const char *name = gs_class_name(rq->rs->hub->classes, to);
+	int r = check_owner(rq, pid, &owner);
+
+	if (r)
+		return r;
+	if (!gs_class_may(rq->rs->hub->classes, peer->uid, peer->gid, owner, from, to))
+		return gs_fail(rq->err, -EPERM,
+			       "raising process %d to class '%s' needs root, or AllowClass= in "
+			       "gpusched.conf",
+			       pid, name ? name : "none");
+	return 0;
+}
+
+/* 0 when none is given: the class's own. */
+static uint32_t weight_of(const struct gs_request *rq)
+{
+	return (uint32_t)gs_arg_number(rq, "weight");
+}
+
+/* More weight than the class has, or than a person left it, is a raise like any other. */
+static int check_weight(struct gs_request *rq, uint32_t to)
+{
+	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
+
+	if (rq->peer->uid && cls && weight_of(rq) > cls->weight)
+		return gs_fail(rq->err, -EPERM,
+			       "only root may give more weight than the class has: %u",
+			       cls->weight);
+	return 0;
+}
+
+static int check_present_weight(struct gs_request *rq, pid_t pid, const struct gs_class_answer *now,
+				uint32_t to)
+{
+	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
+	uint32_t w = weight_of(rq);
+
+	if (!w && cls)
+		w = cls->weight;
+	if (!rq->peer->uid || now->class_id != to || w <= now->weight)
+		return 0;
+	return gs_fail(rq->err, -EPERM, "only root may give process %d more weight than it has: %u",
+		       pid, now->weight);
+}
+
+/* Of one that has no entry yet, from a reader: /proc/PID/stat may wait for the process. */
+static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
+{
+	bool known = !gs_proc_get(rq->rs->hub->table, pid, ret);
+	struct gs_program program;
+	int r = gs_reader_program(pid, &program);
+
+	if (r && !known)
+		return gs_fail(rq->err, r == -ESRCH ? -ENOENT : -EBUSY,
+			       "process %d cannot be looked at now: try again", pid);
+	if (!r && !program.life) /* nobody would take the entry out again */
+		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
+	if (!r && (!known || !gs_start_same(ret->start_ns, program.start_ns)))
+		*ret = (struct gpusched_proc){ .start_ns = program.start_ns };
+	return 0;
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/*
+ * Its kernels are in its server's TSG, and its priority there is that of its start. That it is a
+ * client is its user's own word, which refuses nothing to root: a class holds for TSGs of its own.
+ */
+static int check_client(struct gs_request *rq, pid_t pid)
+{
+	const struct gs_pool *p = rq->peer->uid ? gs_pool_of_client(rq->rs->intake, pid) : NULL;
+	uid_t owner;
+	int r = p ? check_owner(rq, pid, &owner) : 0;
+
+	if (!p || r)
+		return r;
+	if (p->share)
+		return gs_fail(rq->err, -ENOTSUP,
+			       "process %d is a client of MPS server %d (share %s): its priority "
+			       "is that of its class when it started, and fixed: start it again "
+			       "with 'gpusched run --share --class CLASS'",
+			       pid, p->server, p->name);
+	return gs_fail(rq->err, -ENOTSUP,
+		       "process %d is a client of MPS server %d (pool %s), and the pool has one "
+		       "class: set that of pid:%d, or start the program again outside",
+		       pid, p->server, p->name, p->server);
+}
+
+static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
+{
+	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct gpusched_proc proc = { 0 };
+	struct gs_class_answer now;
+	int r = pidfd < 0 ? gs_fail(rq->err, -ENOENT, "process %d has ended", pid) : 0;
+
+	if (!r)
+		r = check_client(rq, pid);
+	if (!r)
+		r = ceiling(rq, pid, &now);
+	if (!r)
+		r = check_may(rq, pid, now.class_id, to);
+	if (!r)
+		r = check_present_weight(rq, pid, &now, to);
+	if (!r)
+		r = entry_of(rq, pid, &proc);
+	if (r)
+		return r;
+	proc.class_id = to;
+	/* what root has set stays root's */
+	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
+									   : GPUSCHED_SRC_COMMAND;
+	proc.weight = weight_of(rq);
+	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
+	if (r)
+		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
+			       strerror(-r));
+	/* its exit is what takes the entry out again, and may have been before */
+	if (has_ended(pidfd) || gs_proc_forget_dead(rq->rs->hub->table, pid, proc.start_ns)) {
+		gs_proc_del(rq->rs->hub->table, pid);
+		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
+	}
+	gs_process_reclassify(rq->rs->intake, pid);
+	return 0;
+}
+
+static int look_again(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	gs_process_reclassify(rq->rs->intake, pid);
+	return 0;
+}
+
+static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	struct gpusched_proc proc;
+	struct gs_class_answer now, then = { 0 };
+	uid_t owner;
+	int r = check_owner(rq, pid, &owner);
+
+	if (r)
+		return r;
+	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND)
+		return look_again(rq, pid, 0); /* its cgroup may have been what was cleared */
+	r = ceiling(rq, pid, &now);
+	if (!r)
+		r = classify(rq, NULL, pid, &then);
+	if (!r)
+		r = check_may(rq, pid, now.class_id, then.class_id);
+	if (!r)
+		r = check_present_weight(rq, pid, &now, then.class_id);
+	if (r)
+		return r;
+	proc.class_id = then.class_id;
+	proc.source = then.source;
+	proc.weight = 0;
+	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
+	gs_process_reclassify(rq->rs->intake, pid);
+	return r;
+}
+
+/*
+ * Root's class for a cgroup is the daemon's rule, for what is there and what comes. Anybody else's, or
+ * without a daemon, is set process by process, and the answer says that later ones are not covered.
+ */
+static int set_for_cgroup(struct gs_request *rq, struct each *e)
+{
+	struct gs_target t;
+	bool covers;
+	int r = gs_request_target(rq, &t);
+
+	if (r || !gs_target_has(&t, GS_TARGET_CGROUP))
+		return r;
+	covers = !rq->peer->uid && rq->rs->hub->opts.daemon && t.n == 1;
+	json_object_set_new(rq->answer, "covers_later", json_boolean(covers));
+	if (!covers)
+		return 0;
+	if (gs_classes_cgroup_set(rq->rs->hub->classes, t.part[0].text, e->to, weight_of(rq)))
+		return gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
+			       GS_MAX_CGROUPS);
+	e->fn = look_again;
+	e->may_be_none = true;
+	return 0;
+}
+
+static bool clear_for_cgroup(struct gs_request *rq)
+{
+	struct gs_target t;
+
+	return !rq->peer->uid && !gs_request_target(rq, &t) &&
+	       gs_target_kind(&t) == GS_TARGET_CGROUP &&
+	       gs_classes_cgroup_clear(rq->rs->hub->classes, t.part[0].text);
+}
+
+int gs_verb_class_set(struct gs_request *rq)
+{
+	struct each e = { .fn = set_one, .end = end_change };
+	const char *name = gs_arg_text(rq, "class");
+	int r;
+
+	if (gs_class_id(rq->rs->hub->classes, name, &e.to))
+		return gs_fail(rq->err, -EINVAL,
+			       "there is no class '%s': 'gpusched class list' shows them", name);
+	r = check_weight(rq, e.to);
+	if (!r)
+		r = set_for_cgroup(rq, &e);
+	return r ? r : for_each(rq, e);
+}
+
+int gs_verb_class_clear(struct gs_request *rq)
+{
+	return for_each(rq, (struct each){
+				    .fn = clear_one,
+				    .end = end_change,
+				    .may_be_none = clear_for_cgroup(rq),
+			    });
+}
+
+/* The words of root's rules are for the process's owner. */
+static json_t *process_json(struct gs_request *rq, pid_t pid, uid_t owner,
+			    const struct gs_class_answer *a)
+{
+	bool all = gs_view_process(&rq->view, owner) & GS_SEES_ALL;
+	char comm[GPUSCHED_COMM_LEN] = "";
+	const char *name = gs_class_name(rq->rs->hub->classes, a->class_id);
+	json_t *o;
+
+	gs_process_comm(pid, comm);
+	o = json_pack("{s:i, s:s?, s:s?, s:o}", "pid", (int)pid, "class", a->class_id ? name : NULL,
+		      "source", gs_source_name(a->source), "why",
+		      all ? gs_json_text(a->why) : json_null());
+	json_object_set_new(o, "comm", gs_json_text(comm) ?: json_null());
+	return o;
+}
+
+static int get_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	struct each *e = rq->state;
+	struct gs_class_answer a;
+	uid_t owner;
+
+	/* One that has just ended is no error of the rest. */
+	if (!gs_view_pid(&rq->view, pid, &owner) &&
+	    !gs_classify(rq->rs->hub->classes, rq->rs->hub->table, pid, &a, NULL))
+		json_array_append_new(e->list, process_json(rq, pid, owner, &a));
+	return 0;
+}
+
+static int end_get(struct gs_request *rq, struct each *e)
+{
+	json_object_set_new(rq->answer, "processes", TAKE_PTR(e->list));
+	return 0;
+}
+
+int gs_verb_class_get(struct gs_request *rq)
+{
+	return for_each(rq, (struct each){ .fn = get_one, .end = end_get, .list = json_array() });
+}
+
+int gs_verb_class_explain(struct gs_request *rq)
+{
+	struct gs_class_answer a;
+	struct gs_target t;
+	json_t *o;
+	uid_t uid;
+	int r;
+
+	r = gs_request_target(rq, &t);
+	if (r)
+		return r;
+	if (gs_target_kind(&t) != GS_TARGET_PID)
+		return gs_fail(rq->err, -EINVAL, "class explain needs one process: pid:N");
+	if (gs_view_pid(&rq->view, (pid_t)t.part[0].number, &uid))
+		return gs_target_nothing(&rq->view, &t, rq->err);
+	if (!(gs_view_process(&rq->view, uid) & GS_SEES_ALL))
+		return gs_fail(rq->err, -EPERM,
+			       "process %llu belongs to another user: only root is told why it is "
+			       "of its class",
+			       (unsigned long long)t.part[0].number);
+	r = classify(rq, rq->rs->hub->table, (pid_t)t.part[0].number, &a);
+	if (r)
+		return r;
+	o = process_json(rq, (pid_t)t.part[0].number, uid, &a);
+	json_object_update(rq->answer, o);
+	json_decref(o);
+	json_object_set_new(rq->answer, "uid", json_integer(uid));
+	json_object_set_new(rq->answer, "steps", json_pack("[o]", gs_json_text(a.why)));
+	return 0;
+}
+
+/* What `class set cgroup:PATH` has put into it; one string. */
+static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
+{
+	json_t *all = json_null();
+	const char *path;
+
+	for (size_t i = 0; (path = gs_classes_cgroup(c, id, i)); i++) {
+		json_t *more = i ? json_sprintf("%s %s", json_string_value(all), path)
+				 : gs_json_text(path);
+
+		json_decref(all);
+		all = more;
+	}
+	return all;
+}
+
+int gs_verb_class_list(struct gs_request *rq)
+{
+	bool all = rq->view.others & GS_SEES_ALL;
+	json_t *list = json_array();
+
+	json_object_set_new(rq->answer, "classes", list);
+	for (uint32_t id = GPUSCHED_CLASS_LC; id < GPUSCHED_MAX_CLASSES; id++) {
+		const struct gpusched_class *c = gs_class_of(rq->rs->hub->classes, id);
+		const char *name = gs_class_name(rq->rs->hub->classes, id);
+
+		if (!c || !name || !*name)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b, s:o}", "id", (int)id, "name",
+				  name, "weight", (int)c->weight, "suspend_limit_ms",
+				  (int)c->suspend_limit_ms, "starve_limit_ms",
+				  (int)c->starve_limit_ms, "deadline_us",
+				  c->deadline_us ? json_integer((json_int_t)c->deadline_us)
+						 : json_null(),
+				  "default", !strcmp(name, rq->rs->hub->config->default_class),
+				  "cgroups",
+				  all ? cgroups_json(rq->rs->hub->classes, id) : json_null()));
+	}
+	return 0;
+}

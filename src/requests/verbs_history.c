@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/* history: asked of the file in a thread of its own, one question after the other. */
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "hub/task.h"
+#include "requests/requests.h"
+#include "hub/loop.h"
+#include "requests/target.h"
+#include "requests/verbs.h"
+#include "figures/ledger.h"
+
+struct question {
+	struct gs_errand errand;
+	struct gs_history *history; /* NULL: nobody writes now */
+	struct gs_history_query q;
+
+	/* the thread's, until it is over */
+	char *text;
+	int code;
+	struct gs_error err;
+};
+
+/* Each row as text at once: of thousands the tree would cost more than the question. */
+struct answer {
+	FILE *out;
+	size_t n;
+};
+
+static int put_row(json_t *row, void *user)
+{
+	CLEANUP_FREE char *text = json_dumps(row, JSON_COMPACT);
+	struct answer *a = user;
+
+	return !text || fprintf(a->out, "%s%s", a->n++ ? "," : "", text) < 0;
+}
+
+static int write_answer(const struct gs_history_query *q, FILE *out, struct gs_error *err)
+{
+	CLEANUP_JSON json_t *figures = gs_history_figures_json();
+	CLEANUP_FREE char *text = json_dumps(figures, JSON_COMPACT);
+	struct answer a = { .out = out };
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	fputs("{\"rows\":[", out);
+	r = gs_history_ask(gs_env()->state_dir, q, put_row, &a, err);
+	fprintf(out, "],\"others_hidden\":%s,\"figures\":%s}",
+		gs_history_hides(q) ? "true" : "false", text);
+	return r;
+}
+
+static int answer_text(const struct gs_history_query *q, char **ret, struct gs_error *err)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int r = out ? write_answer(q, out, err) : -ENOMEM;
+
+	if (out && fclose(out) && !r)
+		r = -ENOMEM;
+	if (!r)
+		*ret = TAKE_PTR(text);
+	return r;
+}
+
+static void ask(struct gs_errand *e)
+{
+	struct question *qn = (struct question *)e;
+
+	if (qn->history)
+		gs_history_flush(qn->history);
+	qn->code = qn->history ? gs_history_state(qn->history, &qn->err) : 0;
+	if (!qn->code)
+		qn->code = answer_text(&qn->q, &qn->text, &qn->err);
+}
+
+static void asked(struct gs_errand *e)
+{
+	const struct question *qn = (struct question *)e;
+
+	((struct gs_requests *)e->owner)->question = NULL;
+	if (qn->code == -EUCLEAN && qn->history)
+		gs_history_damaged(qn->history);
+}
+
+static void question_free(struct gs_errand *e)
+{
+	struct question *qn = (struct question *)e;
+
+	free(qn->text);
+	free(qn);
+}
+
+static void unref(void *state)
+{
+	gs_errand_unref(state);
+}
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+#define KEPT_BY "pid:N, tsg:N, comm:NAME, user:NAME and uid:N"
+
+static int parse_part(const struct gs_target *t, size_t i, struct gs_history_query *q,
+		      struct gs_error *err)
+{
+	const struct gs_target_part *part = &t->part[i];
+
+	switch (part->kind) {
+	case GS_TARGET_PID:
+		q->pid = (int32_t)part->number;
+		return 0;
+	case GS_TARGET_TSG:
+		q->tsg = part->number;
+		return 0;
+	case GS_TARGET_UID:
+		q->has_uid = true;
+		q->of_uid = (int64_t)part->number;
+		return 0;
+	case GS_TARGET_COMM:
+		snprintf(q->comm, sizeof(q->comm), "%s", part->text);
+		return 0;
+	default:
+		return gs_fail(err, -EINVAL, "'%.64s': the history is kept by " KEPT_BY, t->whole);
+	}
+}
+
+static int parse_target(const char *text, struct gs_history_query *q, struct gs_error *err)
+{
+	struct gs_target t = { .n = 0 };
+	int r = 0;
+
+	if (text && (!strncmp(text, "class:", 6) || !strncmp(text, "gpu:", 4)))
+		return gs_fail(err, -EINVAL, "'%.64s': use --by class or --by gpu", text);
+	if (text)
+		r = gs_target_parse(text, NULL, NULL, 0, &t, err);
+	for (size_t i = 0; i < t.n && !r; i++)
+		r = parse_part(&t, i, q, err);
+	return r;
+}
+
+/* Others' figures are for whom others' times are. */
+static int parse(const struct gs_request *rq, struct gs_history_query *q)
+{
+	const char *by = gs_arg_text(rq, "by");
+
+	q->since_s = (uint64_t)gs_arg_number(rq, "since_s");
+	q->until_s = (uint64_t)gs_arg_number(rq, "until_s");
+	q->changes = gs_arg_true(rq, "changes");
+	q->calm = gs_arg_true(rq, "calm");
+	q->uid = rq->view.uid;
+	q->root = !rq->view.uid;
+	q->times = gs_view_sees_all_times(&rq->view);
+	if (by && gs_history_by_parse(by, &q->by))
+		return gs_fail(rq->err, -EINVAL,
+			       "by '%.64s': one of process, user, cgroup, class, gpu", by);
+	return parse_target(gs_arg_text(rq, "target"), q, rq->err);
+}
+
+/* ---- the verb -------------------------------------------------------------------------------- */
+
+static int step_asked(struct gs_request *rq, uint64_t now_ns)
+{
+	struct question *qn = rq->state;
+
+	if (!qn->errand.over)
+		return -EINPROGRESS;
+	if (qn->code)
+		return gs_fail(rq->err, qn->code, "%s", qn->err.text);
+	rq->c.text = TAKE_PTR(qn->text);
+	return 0;
+}
+
+static int begin(struct gs_request *rq)
+{
+	struct question *qn = calloc(1, sizeof(*qn));
+	int r;
+
+	if (!qn)
+		return -ENOMEM;
+	qn->errand = (struct gs_errand){ ask, asked, question_free, .fd = -1, .refs = 1 };
+	rq->state = &qn->errand;
+	rq->free_state = unref;
+	qn->history = gs_ledger_history(rq->rs->figures);
+	r = parse(rq, &qn->q);
+	if (r)
+		return r;
+	gs_ledger_take_for_answer(rq->rs->figures);
+	r = gs_errand_begin(&qn->errand, rq->rs->hub, rq->rs);
+	if (r)
+		return r;
+	rq->rs->question = &qn->errand;
+	return gs_request_wait(rq, step_asked, GS_ON_ERRAND, 0);
+}
+
+static int step_free(struct gs_request *rq, uint64_t now_ns)
+{
+	return rq->rs->question ? -EINPROGRESS : begin(rq);
+}
+
+/* In this process, which may read the file or not. */
+static int ask_here(struct gs_request *rq)
+{
+	struct gs_history_query q = { 0 };
+	int r = parse(rq, &q);
+
+	return r ? r : answer_text(&q, &rq->c.text, rq->err);
+}
+
+int gs_verb_history(struct gs_request *rq)
+{
+	if (!rq->rs || !rq->rs->hub->opts.daemon)
+		return ask_here(rq);
+	if (!gs_ledger_history(rq->rs->figures))
+		return gs_fail(rq->err, -ENOTSUP,
+			       "no history is kept: the configuration says History=no");
+	return rq->rs->question ? gs_request_wait(rq, step_free, GS_ON_ERRAND, 0) : begin(rq);
+}
+
+/* Its thread asks what is about to go. */
+void gs_questions_end(struct gs_requests *rs)
+{
+	struct gs_errand *e = rs->question;
+
+	if (!e)
+		return;
+	e->refs++;
+	gs_errand_wait(e);
+	gs_errand_unref(e);
+}

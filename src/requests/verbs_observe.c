@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/* observe on, off, status, and restore: the taps, and putting everything back without a daemon, too. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "gate/gate.h"
+#include "requests/requests.h"
+#include "hub/json.h"
+#include "control/lock.h"
+#include "hub/loop.h"
+#include "control/policy.h"
+#include "control/restoring.h"
+#include "control/starting.h"
+#include "control/takeover.h"
+#include "requests/verbs.h"
+#include "taps/taps.h"
+
+#define SETTLE_MS 2000
+
+/* ---- observe --------------------------------------------------------------------------------- */
+
+int gs_verb_observe_status(struct gs_request *rq)
+{
+	static const char *const names[] = {
+#define X(sym, name, text) name,
+		GPUSCHED_TAP_COUNTERS(X)
+#undef X
+	};
+	struct gs_taps_status st = { 0 };
+	struct gs_error why = { 0 };
+	json_t *counters = json_object(), *o = rq->answer;
+	int r;
+
+	json_object_set_new(o, "counters", counters);
+	r = gs_taps_status(&st, rq->err);
+	if (r)
+		return gs_fail(rq->err, r, "the taps cannot be read: %s", strerror(-r));
+	json_object_set_new(o, "on", json_boolean(st.on));
+	json_object_set_new(o, "complete", json_boolean(st.complete));
+	gs_json_put_number(o, "version", st.version, st.version);
+	r = st.gate ? 0 : gs_gate_probe(&why);
+	json_object_set_new(o, "gate", json_boolean(st.gate));
+	gs_json_put_text(o, "gate_reason", r ? why.text : NULL);
+	gs_json_put_number(o, "tsgs", st.on, st.tsgs);
+	gs_json_put_number(o, "processes", st.on, st.procs);
+	for (size_t i = 0; i < GS_COUNT(names); i++)
+		gs_json_put_number(counters, names[i], st.on, st.counters[i]);
+	return 0;
+}
+
+int gs_verb_observe_on(struct gs_request *rq)
+{
+	struct gs_error why = { 0 };
+	CLEANUP_FD int lock = -1;
+	int r = gs_taps_on(&why);
+
+	if (r == -ESTALE || r == -EUCLEAN) { /* nobody else may be at work on what is there */
+		r = gs_service_lock(&lock, rq->err);
+		if (!r)
+			r = gs_taps_ready(rq->err);
+	}
+	return r ? gs_fail(rq->err, r, "%s", why.text) : gs_verb_observe_status(rq);
+}
+
+/* ---- restore --------------------------------------------------------------------------------- */
+
+static void fill_restored(json_t *o, const struct gs_restored *done)
+{
+	json_object_set_new(o, "changed", json_integer(done->changed));
+	json_object_set_new(o, "restored", json_integer(done->restored));
+	json_object_set_new(o, "gone", json_integer(done->gone));
+	json_object_set_new(o, "failed", json_integer(done->failed));
+	json_object_set_new(o, "continued", json_integer(done->continued));
+	json_object_set_new(o, "time_us", json_integer((json_int_t)(done->ns / 1000)));
+}
+
+static void unref(void *state)
+{
+	gs_errand_unref(state);
+}
+
+static int step_restored(struct gs_request *rq, uint64_t now_ns)
+{
+	const struct gs_restoring *t = rq->state;
+
+	if (!t->errand.over)
+		return -EINPROGRESS;
+	fill_restored(rq->answer, &t->done);
+	return t->code ? gs_fail(rq->err, t->code, "%s", t->err.text) : 0;
+}
+
+/* What is under way and what the policy's end asks for comes first. */
+static int step_settled(struct gs_request *rq, uint64_t now_ns)
+{
+	static const struct gs_restored nothing;
+	struct gs_restoring *t = NULL;
+	int r;
+
+	if (!gs_engine_idle(rq->rs->hub->engine) && !gs_completion_is_late(&rq->c, now_ns))
+		return -EINPROGRESS;
+	if (rq->rs->hub->opts.dry_run) {
+		fill_restored(rq->answer, &nothing);
+		return 0;
+	}
+	r = gs_restoring_begin(rq->rs->control, &t, rq->err);
+	if (r)
+		return r;
+	rq->state = &t->errand;
+	rq->free_state = unref;
+	return gs_request_wait(rq, step_restored, GS_ON_ERRAND, 0);
+}
+
+static int restore_here(struct gs_request *rq)
+{
+	if (!gs_arg_true(rq, "keep"))
+		gs_saved_forget(rq->rs->control);
+	gs_starting_call_off(rq->rs->control, "a person restored everything");
+	gs_service_policy_stop(rq->rs->control, GS_POLICY_EXIT_STOPPED,
+			       "a person restored everything");
+	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, SETTLE_MS);
+}
+
+/* Beside a daemon that has it, if that one does not answer: *ret_beside. */
+static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
+{
+	struct gs_error busy = { 0 };
+	int r = gs_service_lock(ret_fd, &busy);
+
+	if (r == -EBUSY && !gs_service_overtake(ret_fd, rq->err)) {
+		*ret_beside = true;
+		return 0;
+	}
+	return r ? gs_fail(rq->err, r, "%s", busy.text) : 0;
+}
+
+/* From the pinned table alone, or what there is of it: no daemon, no configuration, no engine. */
+static int restore_alone(struct gs_request *rq)
+{
+	CLEANUP_FD int lock = -1;
+	struct gs_restored done = { 0 };
+	bool beside = false;
+	uint64_t begin = gs_now_ns();
+	int r;
+
+	fill_restored(rq->answer, &done);
+	if (!gs_arg_true(rq, "keep"))
+		gs_saved_forget_file();
+	if (access(gs_env()->bpffs, F_OK) && errno == ENOENT)
+		return 0;
+	r = take_lock(rq, &lock, &beside);
+	if (!r)
+		r = gs_restore_remains(beside, &done, rq->err);
+	if (done.changed && gs_arg_true(rq, "keep"))
+		gs_report_write(&done, begin, NULL);
+	fill_restored(rq->answer, &done);
+	json_object_set_new(rq->answer, "overtook", json_boolean(beside));
+	return r;
+}
+
+int gs_verb_restore(struct gs_request *rq)
+{
+	return rq->rs ? restore_here(rq) : restore_alone(rq);
+}
+
+/* What was changed is put back first: without the table nobody could. */
+int gs_verb_observe_off(struct gs_request *rq)
+{
+	int r;
+
+	/* nor are they taken from one that does not answer */
+	if (rq->rs || gs_service_has_daemon())
+		return gs_fail(rq->err, -EBUSY,
+			       "a running instance needs the taps: stop gpuschedd first");
+	r = restore_alone(rq);
+	json_object_clear(rq->answer);
+	if (r == -ENODATA) {
+		gs_log(LOG_WARNING, "%s", rq->err->text);
+		rq->err->code = 0;
+		r = 0;
+	}
+	if (r)
+		return r;
+	gs_launches_forget();
+	if (gs_launches_clear(false, rq->err)) {
+		gs_log(LOG_NOTICE, "the launch probes stay, and count nothing: %s", rq->err->text);
+		*rq->err = (struct gs_error){ 0 };
+	}
+	return gs_taps_off(rq->err);
+}

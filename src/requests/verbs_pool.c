@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/* pool set, end, dir: what a supervisor of MPS servers (src/mps) asks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "basic/parse.h"
+#include "process/process.h"
+#include "process/reader.h"
+#include "rm/way.h"
+#include "requests/requests.h"
+#include "intake/rescan.h"
+#include "requests/verbs.h"
+#include "table/procs.h"
+
+#define SERVER_NAME "/nvidia-cuda-mps-server"
+#define SETTLE_MS 200
+
+static int check_daemon(struct gs_request *rq)
+{
+	if (rq->rs->hub->opts.daemon)
+		return 0;
+	return gs_fail(rq->err, -ENOTSUP,
+		       "a pool needs gpuschedd: start it ('systemctl start gpuschedd')");
+}
+
+/* The peer's own process, running what only root can have installed. */
+static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns)
+{
+	struct gs_program program;
+	size_t len = strlen(SERVER_NAME), n;
+	uid_t owner;
+	int r;
+
+	if (gs_view_pid(&rq->view, pid, &owner))
+		return gs_fail(rq->err, -ENOENT, "there is no process %d", pid);
+	if (owner != rq->peer->uid)
+		return gs_fail(rq->err, -EPERM, "process %d belongs to another user", pid);
+	r = gs_reader_program(pid, &program);
+	if (r)
+		return gs_fail(rq->err, r == -EAGAIN ? -EBUSY : r,
+			       "what process %d runs cannot be read: %s", pid, strerror(-r));
+	n = strlen(program.exe);
+	if (!n) /* its memory is gone, and its GPU contexts are next */
+		return gs_fail(rq->err, -ENOENT, "process %d is ending", pid);
+	if (!program.mps || n < len || strcmp(program.exe + n - len, SERVER_NAME))
+		return gs_fail(
+			rq->err, -EPERM,
+			"process %d does not run an nvidia-cuda-mps-server that root has installed",
+			pid);
+	*ret_start_ns = program.start_ns;
+	return 0;
+}
+
+/* A server for both classes is lc only where its user may raise to that. */
+static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *ret)
+{
+	struct gs_classes *c = rq->rs->hub->classes;
+	const struct gs_peer *peer = rq->peer;
+	struct gs_class_answer now;
+	int r = gs_classify(c, rq->rs->hub->table, pid, &now, NULL);
+
+	if (r)
+		return gs_fail(rq->err, r, "process %d cannot be classified: %s", pid,
+			       strerror(-r));
+	if (!share && gs_class_id(c, gs_arg_text(rq, "class"), ret))
+		return gs_fail(rq->err, -EINVAL,
+			       "there is no class '%s': 'gpusched class list' shows them",
+			       gs_arg_text(rq, "class"));
+	if (share)
+		*ret = gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id,
+				    GPUSCHED_CLASS_LC)
+			       ? GPUSCHED_CLASS_LC
+			       : GPUSCHED_CLASS_NORMAL;
+	if (gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id, *ret))
+		return 0;
+	if (share) { /* it stays what it was started as */
+		*ret = now.class_id;
+		return 0;
+	}
+	return gs_fail(rq->err, -EPERM,
+		       "raising a pool to class '%s' needs root, or AllowClass= in gpusched.conf",
+		       gs_class_name(c, *ret));
+}
+
+static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
+{
+	struct gs_pools *all = &rq->rs->intake->pools;
+	int r;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->all[i].server != server)
+			continue;
+		*ret = &all->all[i];
+		return 0;
+	}
+	r = gs_pool_new(rq->rs->intake, server, rq->peer->uid, ret);
+	if (r == -ENOSPC)
+		return gs_fail(rq->err, r, "%d pools of one user, %d in all: that many are there",
+			       GS_MAX_POOLS_UID, GS_MAX_POOLS);
+	return r ? gs_fail(rq->err, r, "the end of process %d cannot be watched: %s", server,
+			   strerror(-r))
+		 : 0;
+}
+
+/* Only processes of the peer's own: a list may say what it likes. */
+static size_t take_pids(struct gs_request *rq, const char *name,
+			struct gs_pool_process ret[GS_POOL_CLIENTS])
+{
+	const json_t *list = json_object_get(rq->args, name), *v;
+	size_t i, n = 0;
+
+	json_array_foreach((json_t *)list, i, v) {
+		uint64_t pid;
+		uid_t owner;
+
+		if (n == GS_POOL_CLIENTS ||
+		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
+			continue;
+		ret[n] = gs_pool_process((pid_t)pid); /* first: whose it is is asked of that one */
+		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
+		    owner == rq->peer->uid)
+			n++;
+	}
+	return n;
+}
+
+/* Both into the process map: the server's TSGs have them from their beginning. */
+static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t class_id,
+		bool *ret_new)
+{
+	struct gpusched_proc proc = { 0 };
+	int r;
+
+	if (gs_proc_get(rs->hub->table, pid, &proc) || !gs_start_same(proc.start_ns, start_ns))
+		proc = (struct gpusched_proc){ .start_ns = start_ns };
+	if (proc.mps && proc.class_id == class_id && proc.source == GPUSCHED_SRC_COMMAND)
+		return 0;
+	*ret_new = true;
+	proc.mps = 1;
+	proc.class_id = class_id;
+	proc.source = GPUSCHED_SRC_COMMAND;
+	r = gs_proc_set(rs->hub->table, pid, &proc);
+	/* its exit is what takes the entry out again, and may have been before */
+	if (!r && gs_proc_forget_dead(rs->hub->table, pid, start_ns))
+		r = -ESRCH;
+	if (!r)
+		gs_process_reclassify(rs->intake, pid);
+	return r;
+}
+
+int gs_verb_pool_set(struct gs_request *rq)
+{
+	pid_t pid = (pid_t)gs_arg_number(rq, "server");
+	bool share = gs_arg_true(rq, "share"), is_new = false;
+	uint32_t class_id = GPUSCHED_CLASS_NONE;
+	uint64_t start_ns = 0;
+	struct gs_pool *p = NULL;
+	int r = check_daemon(rq);
+
+	if (!r)
+		r = check_server(rq, pid, &start_ns);
+	if (!r)
+		r = choose_class(rq, pid, share, &class_id);
+	if (!r)
+		r = place_for(rq, pid, &p);
+	if (r)
+		return r;
+	snprintf(p->name, sizeof(p->name), "%s", gs_arg_text(rq, "name"));
+	p->share = share;
+	p->nclients = take_pids(rq, "clients", p->clients);
+	p->nmembers = take_pids(rq, "members", p->members);
+	gs_pools_anew(rq->rs->intake);
+	r = mark(rq->rs, pid, start_ns, class_id, &is_new);
+	if (r) {
+		gs_pool_drop(rq->rs->intake, pid);
+		return gs_fail(rq->err, r, "the server's class cannot be noted: %s", strerror(-r));
+	}
+	if (!r && !is_new) /* said again, every few seconds: no news for the journal */
+		rq->entered = true;
+	json_object_set_new(rq->answer, "class",
+			    json_string(gs_class_name(rq->rs->hub->classes, class_id)));
+	json_object_set_new(rq->answer, "batch", json_integer(GS_RM_SUSPEND_BATCH));
+	return gs_request_settle(rq, SETTLE_MS);
+}
+
+int gs_verb_pool_end(struct gs_request *rq)
+{
+	pid_t pid = (pid_t)gs_arg_number(rq, "server");
+	const struct gs_pool *p = gs_pool_of_server(rq->rs->intake, pid);
+
+	if (!p || (rq->peer->uid && p->uid != rq->peer->uid))
+		return gs_fail(rq->err, -ENOENT, "process %d is no pool's server", pid);
+	gs_pool_drop(rq->rs->intake, pid);
+	gs_process_reclassify(rq->rs->intake, pid);
+	return 0;
+}
+
+/* For users without a runtime directory of their own; nobody else can enter it. */
+static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct gs_error *err)
+{
+	CLEANUP_FD int fd = -1;
+	struct stat st;
+
+	snprintf(path, size, "%s/mps", gs_env()->run_dir);
+	if (mkdir(path, 0711) && errno != EEXIST)
+		return gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno));
+	snprintf(path, size, "%s/mps/%u", gs_env()->run_dir, peer->uid);
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) ||
+	    (st.st_uid != peer->uid && fchown(fd, peer->uid, peer->gid)))
+		return gs_fail(err, -errno, "%s cannot be given to its user: %s", path,
+			       strerror(errno));
+	return 0;
+}
+
+int gs_verb_pool_dir(struct gs_request *rq)
+{
+	pid_t pid = (pid_t)gs_arg_number(rq, "pid");
+	char path[PATH_MAX];
+	int r = check_daemon(rq);
+
+	/* MPS names processes by their pids: both must mean the same by one */
+	if (!r && pid != rq->peer->pid)
+		r = gs_fail(rq->err, -ENOTSUP,
+			    "this process is in a container: it is %d there and %d for the daemon; "
+			    "pools work in the daemon's own pid namespace only",
+			    pid, rq->peer->pid);
+	if (!r)
+		r = make_dir(rq->peer, path, sizeof(path), rq->err);
+	if (!r)
+		json_object_set_new(rq->answer, "dir", json_string(path));
+	return r;
+}
