@@ -26,7 +26,7 @@ data() {
 	def blocks($t; $n; $name; $be):
 		def b($s): kept("23e"; "blocks \($t) \($n) \($s)");
 		core("blocks-\($t)-\($n)be") as $core | $core.cells["blocks-\($t)-\($n)be"] as $c |
-		if $core then group($name; $be; ($c.alone // $core.cells["blocks-\($t)-1be"].alone).p99; $c.default;
+		if $core then group($name; $be; ($c.alone // $core.cells["a-1be"].alone).p99; $c.default;
 			[$c["mps-prio", "mps-75"] | values]; $c.auto; "p99"; "be"; 1; $core.run)
 		else group($name; $be; kept("23e"; "blocks alone").p99_us; b("default");
 			[b("mps-prio", "mps-prio-75")]; b("auto"); "p99_us"; "be_per_s"; 1; "2026-11-23e")
@@ -79,7 +79,7 @@ unset logscale y
 unset key
 set size 0.36, 1
 set origin 0.64, 0
-set yrange [0:130]
+set yrange [0:150]
 set title "work of the best-effort side, %" font ",12"
 plot "$rows" using (100):xtic(2) lc rgb "#b0b0b0", "" using 7 lc rgb "#e0a030", "" using 8 lc rgb "#2070b0", \
      "" using (\$0):7:(sprintf("%.0f", \$7)) with labels offset 0,0.6 font ",10", \
