@@ -27,8 +27,7 @@ struct gs_service {
 	struct gs_control *control;
 	struct gs_requests *requests;
 	void *selves[GS_ROOM_MAX]; /* the same rooms, for observers */
-	int lock_fd;
-	int table_fd; /* the lock of the table's folder */
+	int lock_fd, table_fd;     /* of the instance, and of its table: gs_lock_*() */
 	bool self_added;
 	struct gs_guardian *guardian; /* NULL: none */
 	sd_event_source *guardian_ended;

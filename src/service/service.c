@@ -392,7 +392,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	s->lock_fd = -1;
+	s->lock_fd = s->table_fd = -1;
 	r = make_rooms(s, config, opts);
 	if (r) {
 		free_rooms(s);
@@ -492,6 +492,8 @@ void gs_service_free(struct gs_service *s)
 	free_rooms(s);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
+	if (s->table_fd >= 0)
+		close(s->table_fd);
 	free(s);
 }
 
