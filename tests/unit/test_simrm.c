@@ -345,7 +345,7 @@ static void sharing(void **s)
 	assert_int_equal(try_dup(&w, &b, 0x777, &a, space), 0x36);
 	assert_int_equal(try_dup(&w, &b, b.device, &a, 0x777), 0x57);
 	assert_int_equal(try_dup(&w, &b, b.client, &a, a.device), 0x56);
-	assert_int_equal(try_dup(&w, &b, b.device, &a, a.tsg), 0x56);
+	assert_int_equal(try_dup(&w, &b, b.device, &a, a.tsg), 0);
 	assert_int_equal(try_dup(&w, &b, b.tsg, &a, a.channel[0]), 0x56);
 	w.caller.tgid = 999;
 	assert_int_equal(try_dup(&w, &b, b.device, &a, space), 0x1b);
