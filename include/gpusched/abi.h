@@ -336,7 +336,8 @@ struct gpusched_class {
 	X(DENY, "deny", "the gate refused to put a TSG on the runlist") \
 	X(OVERRULED, "overruled", "a TSG does not get what was wished for it") \
 	X(ORPHAN, "orphan", "a process used a TSG that is not in the table") \
-	X(ODD, "odd", "something is not as it should be on a GPU")
+	X(ODD, "odd", "something is not as it should be on a GPU") \
+	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

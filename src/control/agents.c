@@ -27,6 +27,7 @@
 #include "wire/agent.h"
 #include "control/control.h"
 #include "control/launches.h"
+#include "hub/limited.h"
 #include "table/started.h"
 
 #define LOOK_NS NS_PER_S
@@ -401,6 +402,7 @@ static void take_in(struct gs_agents *a, int fd)
 		return;
 	if (!has_room(a, &cred, now)) {
 		gs_count(a->ctl->hub, GS_SVC_AGENTS_LEFT);
+		gs_limited(a->ctl->hub, cred.uid, GS_LIMIT_AGENTS);
 		return;
 	}
 	if (!a->n) {

@@ -152,6 +152,7 @@ static void take_in(struct api *a, int fd)
 	if (is_one_too_many(a, u)) {
 		u->connections--;
 		a->refused++;
+		gs_service_limited(a->s, u->uid, GS_LIMIT_CONNECTIONS);
 		close(fd);
 		return;
 	}

@@ -88,11 +88,12 @@ static void enqueue(struct api_watcher *w, const char *text, size_t n)
 	if (tell_missed(w) || push(w, text, n)) {
 		w->missed += w->records;
 		w->a->lines_missed += w->records;
+		if (w->records)
+			gs_service_limited(w->a->s, w->uid, GS_LIMIT_LINES);
 		if (!w->records) {
 			w->ended = true;
 			w->a->watchers_dropped++;
-			gs_log(LOG_NOTICE, "a watcher of user %u does not keep up: dropped",
-			       w->uid);
+			gs_service_limited(w->a->s, w->uid, GS_LIMIT_EVENTS);
 		}
 	}
 	wake(w);
@@ -181,8 +182,10 @@ static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_
 	struct api_watcher *w;
 	int r;
 
-	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= API_WATCHERS_UID))
+	if (!u || a->nwatchers >= API_WATCHERS || (uid && u->watchers >= API_WATCHERS_UID)) {
+		gs_service_limited(a->s, uid, GS_LIMIT_WATCHERS);
 		return -EBUSY;
+	}
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;

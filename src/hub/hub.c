@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "hub/limited.h"
 #include "hub/loop.h"
 
 int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret)
@@ -23,6 +24,7 @@ void gs_hub_free(struct gs_hub *hub)
 	if (!hub)
 		return;
 	gs_observers_free(&hub->observers);
+	gs_limited_free(hub);
 	gs_loop_free(hub);
 	gs_table_close(hub->table);
 	gs_classes_free(hub->classes);

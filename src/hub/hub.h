@@ -59,8 +59,6 @@
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \
-	X(ANSWERS_LEFT, "answers_left", \
-	  "answers given up: those that their user has not read yet take up 32 MiB") \
 	X(AUDIT_LEFT, "audit_left", \
 	  "users' requests that were not noted: more than 10 a minute of one user") \
 	X(IDS_LEFT, "ids_left", \
@@ -81,6 +79,8 @@ enum gs_service_counter {
 #undef X
 		GS_SVC_MAX
 };
+
+struct gs_limited_user;
 
 struct gs_hub_opts {
 	bool dry_run;
@@ -125,6 +125,7 @@ struct gs_hub {
 	uint64_t longest_turn_ns, longest_turn_cpu_ns;
 
 	struct gs_observers observers;
+	struct gs_limited_user *limited; /* whom a limit has struck */
 	bool watched; /* somebody watches: it is worth while to make events for people */
 	uint64_t counters[GS_SVC_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */

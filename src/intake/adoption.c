@@ -15,6 +15,7 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "basic/log.h"
+#include "hub/limited.h"
 #include "hub/task.h"
 #include "intake/settle.h"
 #include "intake/intake.h"
@@ -261,6 +262,7 @@ void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev)
 	}
 	if (a->n == GS_MAX_ORPHANS || of_user == MAX_OF_USER) {
 		gs_count(in->hub, GS_SVC_ORPHANS_LEFT);
+		gs_limited(in->hub, new.uid, GS_LIMIT_ADOPTION);
 		return;
 	}
 	a->orphans[a->n++] = new;

@@ -13,6 +13,7 @@
 #include "basic/sheet.h"
 #include "requests/requests.h"
 #include "figures/ledger.h"
+#include "hub/limited.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
 
@@ -81,6 +82,7 @@ void gs_audit(struct gs_requests *rs, const struct gs_peer *peer, const char *ve
 
 	if (rs && peer->uid && !gs_audit_take(&rs->audit, peer->uid, gs_now_ns())) {
 		gs_count(rs->hub, GS_SVC_AUDIT_LEFT);
+		gs_limited(rs->hub, peer->uid, GS_LIMIT_AUDIT);
 		return;
 	}
 	put_target(args, target, sizeof(target), rest, sizeof(rest));

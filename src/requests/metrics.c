@@ -2,6 +2,7 @@
 #include "requests/metrics.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "figures/openmetrics.h"
 #include "requests/requests.h"
 #include "hub/json.h"
+#include "hub/limited.h"
 #include "hub/loop.h"
 #include "hub/records.h"
 #include "requests/unread.h"
@@ -67,6 +69,26 @@ static void unref(struct shared *t)
 
 /* ---- parts: each returns 0, -EINPROGRESS if there is more to do after @until_ns, or -errno ----- */
 
+static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
+{
+	FILE *f = user;
+
+	fprintf(f, "gpusched_limited_total{limit=\"%s\",uid=\"%d\"} %" PRIu64 "\n", limit, (int)uid,
+		times);
+}
+
+/* The limits by user: whom they struck, or the sums of all. */
+static void limits_text(const struct gs_requests *rs, bool by_user, FILE *f)
+{
+	gs_metric_head(f, "limited", "counter",
+		       "times that a limit by user cut, deferred or refused a user's work");
+	if (by_user)
+		gs_limited_each(rs->hub, limit_text, f);
+	for (int i = 0; !by_user && i < GS_LIMIT_MAX; i++)
+		fprintf(f, "gpusched_limited_total{limit=\"%s\"} %" PRIu64 "\n", gs_limit_name(i),
+			gs_limited_sum(rs->hub, i));
+}
+
 static int do_begin(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 {
 	struct making *m = &v->m;
@@ -75,6 +97,7 @@ static int do_begin(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 	if (!m->out)
 		return -ENOMEM;
 	gs_stats_text(rs, m->out);
+	limits_text(rs, v->by_cgroup, m->out);
 	return 0;
 }
 

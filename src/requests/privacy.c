@@ -144,6 +144,8 @@ static const struct {
 	{ GS_SEES_TIMES, "last_run_ns" },
 	{ GS_SEES_TIMES, "turns" },
 	{ GS_SEES_TIMES, "what" },
+	{ GS_SEES_TIMES, "limit" },
+	{ GS_SEES_TIMES, "times" },
 	{ GS_SEES_TIMES, "held_pct" },
 	{ GS_SEES_TIMES, "waited_pct" },
 	{ GS_SEES_TIMES, "turns_per_s" },
@@ -184,12 +186,13 @@ void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o)
 			json_object_set_new(o, key, json_null());
 }
 
-/* That it is told says of a process's times and launches what is not for everybody. */
-static bool is_odd(const json_t *event)
+/* That it is told says of a process's times and launches, or of a user, what is not for everybody. */
+static bool is_private(const json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
 
-	return name && !strcmp(name, gs_event_name(GPUSCHED_EV_ODD));
+	return name && (!strcmp(name, gs_event_name(GPUSCHED_EV_ODD)) ||
+			!strcmp(name, gs_event_name(GPUSCHED_EV_LIMITED)));
 }
 
 json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
@@ -200,8 +203,8 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 
 	if (sees & GS_SEES_ALL)
 		return json_incref(event);
-	shown = sees & GS_SEES_WHO && (sees & GS_SEES_TIMES || !is_odd(event)) ? json_object()
-									       : NULL;
+	shown = sees & GS_SEES_WHO && (sees & GS_SEES_TIMES || !is_private(event)) ? json_object()
+										   : NULL;
 	json_object_foreach(event, key, value)
 		if (shown && is_shown(sees, key))
 			json_object_set(shown, key, value);

@@ -11,6 +11,7 @@
 #include "requests/audit.h"
 #include "requests/requests.h"
 #include "intake/rescan.h"
+#include "hub/limited.h"
 #include "hub/loop.h"
 #include "requests/unread.h"
 
@@ -117,6 +118,7 @@ static int take_steps(struct gs_completion *c, uint64_t now_ns)
 	} while (r == -EINPROGRESS && (rq->works ? gs_request_has_time(rq) : rq->step != step));
 	if (r == -EINPROGRESS && rq->works) {
 		rq->until_ns = 0;
+		rq->queued_ns = rq->waited ? 0 : gs_now_ns();
 		gs_loop_slice(rq->rs->hub, &rq->sliced, rq->waited);
 		rq->waited = true;
 	}
@@ -127,6 +129,9 @@ static void take_slice(struct gs_sliced *w, uint64_t until_ns)
 {
 	struct gs_request *rq = GS_SLICED_OF(w, struct gs_request, sliced);
 
+	if (rq->queued_ns && gs_now_ns() - rq->queued_ns > NS_PER_S && rq->peer->uid)
+		gs_limited(rq->rs->hub, rq->peer->uid, GS_LIMIT_TURNS);
+	rq->queued_ns = 0;
 	rq->until_ns = until_ns;
 	gs_completion_ask(&rq->c, gs_now_ns());
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <uthash.h>
 
+#include "hub/limited.h"
 #include "requests/requests.h"
 
 struct gs_unread_user {
@@ -46,7 +47,7 @@ int gs_unread_hold(struct gs_requests *rs, uid_t uid, size_t bytes, size_t *inou
 		return -ENOMEM;
 	if (uid && bytes > *inout_held && bytes > GS_UNREAD_SMALL &&
 	    u->bytes - *inout_held + bytes > GS_UNREAD_MAX) {
-		gs_count(rs->hub, GS_SVC_ANSWERS_LEFT);
+		gs_limited(rs->hub, uid, GS_LIMIT_ANSWERS);
 		return gs_fail(err, -EBUSY,
 			       "your answers that are not read yet take up %u MiB: read them first",
 			       GS_UNREAD_MAX >> 20);

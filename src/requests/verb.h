@@ -38,10 +38,11 @@ struct gs_request {
 	uint64_t until_ns;
 	/* verbs.c's */
 	struct gs_sliced sliced;
-	bool works;  /* the step has its turn in slices */
-	bool waited; /* it had its place in line before */
-	size_t held; /* of @size, by its user's account */
-	char *body;  /* that @args are made of */
+	bool works;         /* the step has its turn in slices */
+	bool waited;        /* it had its place in line before */
+	uint64_t queued_ns; /* that place; 0: it has had a turn */
+	size_t held;        /* of @size, by its user's account */
+	char *body;         /* that @args are made of */
 	size_t nbody;
 	const struct gs_verb *verb;
 	struct gs_peer who;

@@ -99,12 +99,15 @@ static void show(const struct gs_watch *w, json_t *event, uid_t owner)
 void gs_watch_said(void *self, json_t *event, uid_t owner)
 {
 	struct gs_requests *rs = self;
+	bool within = rs->emitting;
+
 	rs->emitting = true;
 	for (struct gs_watch *w = rs->watches; w; w = w->next)
 		if (w->token)
 			show(w, event, owner);
-	rs->emitting = false;
-	collect(rs);
+	rs->emitting = within;
+	if (!within) /* a watcher that is too slow is an event as well */
+		collect(rs);
 }
 
 static void emit(struct gs_requests *rs, json_t *event, uid_t owner)

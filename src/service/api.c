@@ -61,3 +61,8 @@ void gs_service_unwatch(struct gs_service *s, unsigned int token)
 {
 	gs_requests_unwatch(s->requests, token);
 }
+
+void gs_service_limited(struct gs_service *s, uid_t uid, enum gs_user_limit limit)
+{
+	gs_limited(s->hub, uid, limit);
+}

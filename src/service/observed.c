@@ -14,6 +14,8 @@
 #include "requests/trace.h"
 #include "requests/watch.h"
 #include "figures/ledger.h"
+#include "hub/limited.h"
+#include "requests/privacy.h"
 
 /* A tap asks the policy by itself; without a record nobody can be asked about. */
 static void policy_ended(void *self, const struct gs_end *end)
@@ -56,6 +58,13 @@ static void engine_overtaken(void *self)
 	gs_engine_begin_anew(s->hub->engine);
 }
 
+static void limit_tapped(void *self, const struct gpusched_event *ev)
+{
+	const struct gs_service *s = self;
+	if (ev->type == GPUSCHED_EV_LIMIT)
+		gs_limited(s->hub, gs_event_owner(s->requests, ev), GS_LIMIT_TABLE);
+}
+
 /*
  * Launches come before the intake: they race with the first launch. Watchers are told of a TSG before
  * what follows from it. A recording knows a TSG before its first turn and until after its last. The
@@ -82,6 +91,7 @@ static const struct gs_observer observers[] = {
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
 	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_oddities_ended },
 	{ "engine", GS_ROOM_TOP, .ended = engine_ended, .overtaken = engine_overtaken },
+	{ "limits", GS_ROOM_TOP, .tapped = limit_tapped },
 	{
 		"policy",
 		GS_ROOM_TOP,

@@ -20,6 +20,7 @@
 #include "basic/error.h"
 #include "config/config.h"
 #include "figures/openmetrics.h"
+#include "hub/limited.h"
 #include "hub/peer.h"
 #include "requests/api.h"
 
@@ -88,5 +89,8 @@ int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_
 		     const struct gs_trace_to *to, void *user, unsigned int *ret_token);
 void gs_service_trace_go_on(struct gs_service *s, unsigned int token);
 void gs_service_unwatch(struct gs_service *s, unsigned int token);
+
+/* A limit of whoever serves users struck @uid. */
+void gs_service_limited(struct gs_service *s, uid_t uid, enum gs_user_limit limit);
 
 #endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Beside 15,000 TSGs of one user, users ask for what grows with these: all at once, without reading, and anew as
+# Beside 16,000 TSGs of one user, users ask for what grows with these: all at once, without reading, and anew as
 # soon as an answer begins.
 . "$(dirname "$0")/lib.sh"
 enter_sim
@@ -14,16 +14,16 @@ Rule = comm=gsload -> be'
 start_daemon || exit 1
 api=$GPUSCHED_SIM/run/api
 victim
-attack_many 15 tsgs 1000
+attack_many 16 tsgs 1000
 many=("${ATTACKERS[@]}")
-check "15,000 TSGs are in the table" wait_for 60 eval '[ "$("$gpusched" stats --json | jq .tsgs)" -ge 15000 ]'
+check "16,000 TSGs are in the table" wait_for 60 eval '[ "$("$gpusched" stats --json | jq .tsgs)" -ge 16000 ]'
 check "the policy acts on the victim" wait_for 30 eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
 
 crowd() { # UIDS CONNECTIONS HOW PATH [BODY]: that many users, from the one with the TSGs downwards
 	local n=$1 i
 	shift
-	CROWD=()
-	for ((i = 0; i < n; i++)); do
+	CROWD=(${MORE:+"${CROWD[@]}"})
+	for ((i = ${MORE:-0}; i < n; i++)); do
 		setpriv --reuid $((attacker_uid - i)) --regid $((attacker_uid - i)) --clear-groups \
 			"$helper" crowd "$api" "$@" >"$scratch/crowd.$i" 2>&1 &
 		CROWD+=($!)
@@ -70,7 +70,8 @@ ge "$ANSWERS" 48 "they are answered"
 before=$(rss_kb_of $DAEMON_PID)
 flood "lists that nobody reads" 1 48 unread /v1/list '{"wide":true}'
 le $(($(rss_kb_of $DAEMON_PID) - before)) 150000 "what one user does not read takes some 32 MiB, in kB"
-ge "$REFUSALS" 40 "the others of these requests are refused"
+ge "$REFUSALS" 24 "the others of these requests are refused"
+check "the log names their user" grep -q "user $attacker_uid past the limit 'answers'" "$scratch/daemon.log"
 flood "five users record anew and again" 5 8 again /v1/trace
 ge "$ANSWERS" 5 "recordings began"
 flood "five users record and read nothing" 5 8 unread /v1/trace
@@ -78,5 +79,18 @@ no_other=$(curl -sf --max-time 20 --unix-socket "$api" -d '{"target":"pid:'$VICT
 ge "${no_other:-0}" 1 "root has its list"
 check "the policy still acts on the victim" eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
 is "$("$gpusched" stats --json | jq .service.overtaken)" 0 "nobody took the daemon for dead"
+
+watch_loop
+crowd 3 48 burst /metrics
+MORE=3 crowd 5 48 burst /v1/list '{"wide":true}'
+root_is_answered "48 connections of each of five users" 30
+turned "48 connections of each of five users"
+took all_restored $VICTIM # a witness with 16,000 TSGs to tell of takes its time
+WITNESS=$MS
+kill_daemon
+took wait_for 60 all_restored $VICTIM || not_ok "the victim is restored at all"
+le $MS $((1000 + 2 * WITNESS)) "48 connections of each of five users: others are restored, in ms"
+diag "one look of the witness takes $WITNESS ms; $(grep -i "guardian\|restored\|put back" "$scratch/daemon.log" | tail -2 | tr '\n' ';')"
+crowd_ends
 end_attack "${many[@]}"
 done_testing

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/completion.h"
+#include "hub/limited.h"
 #include "requests/target.h"
 #include "requests/verb.h"
 
@@ -197,4 +198,8 @@ static void tell_reader(void)
 	memset(line, '\n', sizeof(line));
 	for (int i = 0; i < 4 && reader.line && reader.has_room(reader.user); i++)
 		reader.line(line, sizeof(line), reader.user);
+}
+
+void gs_service_limited(struct gs_service *s, uid_t uid, enum gs_user_limit limit)
+{
 }

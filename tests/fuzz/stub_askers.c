@@ -8,6 +8,7 @@
 #include "control/agents.h"
 #include "requests/json.h"
 #include "figures/ledger_priv.h"
+#include "hub/limited.h"
 #include "hub/loop.h"
 #include "figures/anomalies.h"
 #include "process/pod.h"
@@ -183,4 +184,22 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {
 	return 0;
+}
+
+void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit)
+{
+}
+
+const char *gs_limit_name(enum gs_user_limit limit)
+{
+	return "limit";
+}
+
+uint64_t gs_limited_sum(const struct gs_hub *hub, enum gs_user_limit limit)
+{
+	return 0;
+}
+
+void gs_limited_each(const struct gs_hub *hub, gs_limited_fn fn, void *user)
+{
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * limited.h - which users' work was cut, deferred or refused, and by which limit
+ *
+ * One place for all limits by user: each counts here, and from here come the metric, the event and
+ * the line in the log that name the user.
+ */
+#ifndef GPUSCHED_HUB_LIMITED_H
+#define GPUSCHED_HUB_LIMITED_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Symbol, name, what happened. */
+#define GS_USER_LIMITS(X) \
+	X(ANSWERS, "answers", "answers given up: those not read yet take up 32 MiB") \
+	X(CONNECTIONS, "connections", "connections closed: the user has its share") \
+	X(WATCHERS, "watchers", "watchers refused: the user has its share") \
+	X(EVENTS, "events", "watchers dropped: they did not read their events") \
+	X(LINES, "lines", "lines of a recording left out: its reader was too slow") \
+	X(TURNS, "turns", "requests that waited for their user's turn for more than a second") \
+	X(TABLE, "table", "times that a process had its share of the table of TSGs") \
+	X(AGENTS, "agents", "agents refused a page: too many, or asked too often") \
+	X(ADOPTION, "adoption", "TSGs not adopted: too many others of the user waited for that") \
+	X(AUDIT, "audit", "requests not noted: more than 10 a minute")
+
+enum gs_user_limit {
+#define X(sym, name, text) GS_LIMIT_##sym,
+	GS_USER_LIMITS(X)
+#undef X
+		GS_LIMIT_MAX
+};
+
+struct gs_hub;
+
+const char *gs_limit_name(enum gs_user_limit limit);
+/* It struck @uid once more. */
+void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit);
+/* How often it struck all users together; each user and limit that struck it. */
+uint64_t gs_limited_sum(const struct gs_hub *hub, enum gs_user_limit limit);
+typedef void (*gs_limited_fn)(uid_t uid, const char *limit, uint64_t times, void *user);
+void gs_limited_each(const struct gs_hub *hub, gs_limited_fn fn, void *user);
+void gs_limited_free(struct gs_hub *hub);
+
+#endif /* GPUSCHED_HUB_LIMITED_H */
