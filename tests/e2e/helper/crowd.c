@@ -3,7 +3,7 @@
  * crowd.c - many connections that ask the API at its worst, and how long somebody else's ping takes
  *
  * helper crowd SOCKET CONNECTIONS HOW PATH [BODY]: with a body by POST, until SIGTERM; says "ready" when
- * all are connected, then how many answers and how many refusals came. HOW is
+ * all are connected, "answered" when the first answer comes, then how many answers and refusals came. HOW is
  *   burst   all ask in the same moment, every two seconds, and read
  *   again   each hangs up as soon as an answer begins, and connects anew
  *   unread  nobody reads
@@ -70,6 +70,8 @@ static void count(const char *text)
 	for (const char *at = text; (at = strstr(at, "HTTP/1.1 ")); at++) {
 		answers += at[9] == '2';
 		refusals += at[9] >= '4';
+		if (answers + refusals == 1)
+			say("answered");
 	}
 }
 
