@@ -34,7 +34,10 @@ static void test_anew(void **state)
 	before = gs_now_ns();
 	gsload_arrive_anew();
 	after = gs_now_ns();
-	for (size_t i = 0; i < N; i++)
+	do /* a busy machine leaves some that were due before */
+		again[0] = gsload_next_arrival(&s);
+	while (again[0] < before);
+	for (size_t i = 1; i < N; i++)
 		again[i] = gsload_next_arrival(&s);
 	assert_in_range(again[0] - (first[0] - start), before, after);
 	for (size_t i = 1; i < N; i++)
