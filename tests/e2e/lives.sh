@@ -156,17 +156,16 @@ check "an MPS server is listed" wait_tsgs "pid:$owner" 4
 check "and recognised" wait_for 10 eval '[ "$(list_json "pid:$owner" "map(.mps) | unique | join(\",\")")" = true ]'
 wait_for 5 slice_is "$owner" 2048
 check "a class can be given to it" "$gpusched" class set "pid:$owner" be
-exits 3 "acting on it by that class is refused" "$gpusched" set class:be timeslice=100us
-like "$out" "MPS server" "with the reason"
-is "$(wc -l <<<"$out")" 1 "in one line"
-exits 3 "suspend too" "$gpusched" suspend class:be
-is "$(sim_slice "$owner") $(sim_disabled "$owner")" "2048 0" "it is left alone"
+check "an MPS server is set by its class" "$gpusched" set class:be timeslice=210us
+check "an MPS server has that slice in the RM" slice_is "$owner" 210
+check "an MPS server is suspended by its class" "$gpusched" suspend class:be
+check "a suspended MPS server has no channel that runs" wait_for 5 eval '[ "$(sim_disabled "$owner")" -gt 0 ]'
+check "an MPS server is resumed by its class" "$gpusched" resume class:be
 check "as a whole it can be set" "$gpusched" set "pid:$owner" timeslice=220us
 check "in the RM too" slice_is "$owner" 220
 check "restore" "$gpusched" restore
 check "a policy starts" "$gpusched" policy start lcbe
-sleep 1
-is "$(sim_slice "$owner")" 2048 "which leaves it alone"
+check "a policy acts on an MPS server of class be" wait_for 10 eval '[ "$(sim_slice "$owner")" != 2048 ]'
 end_load "$owner" KILL
 stop_daemon
 done_testing
