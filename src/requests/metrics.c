@@ -210,7 +210,9 @@ static int share(struct view *v)
 
 	if (!t)
 		return -ENOMEM;
-	*t = (struct shared){ .refs = 1, .n = v->m.size, .text = TAKE_PTR(v->m.text) };
+	t->refs = 1;
+	t->n = v->m.size;
+	t->text = TAKE_PTR(v->m.text);
 	unref(v->last);
 	v->last = t;
 	return 0;
