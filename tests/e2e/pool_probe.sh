@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# The program that a supervisor sends into a doubtful server is of the pool: what it has there is the
-# server's TSG under another handle, and no policy acts on it.
+# The program that a supervisor sends into a doubtful server is of the pool by its user's word alone.
+# A TSG that it holds and that is not the server's by the GPU's id is listed as its own.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || { skip_optional "a probe with a TSG" "there is no python3"; done_testing; }
 enter_sim
@@ -40,9 +40,9 @@ check "a program of a pool works" wait_for 20 grep -q ready "$scratch/pool" || d
 /opt/gpusched run --pool --class be -- false
 check "when another one fails the server is tried" wait_for 10 test -s "$scratch/probe"
 kill -9 $early
-handles() { "$gpusched" stats --json | jq .service.pool_handles; }
-check "a TSG that the probe has is the server's" wait_for 6 eval '[ "$(handles)" = 1 ]'
-is "$(list_json "pid:$(cat "$scratch/probe")" 'map(select(.kind == "compute")) | length')" 0 "and is not listed as another"
+compute_of_probe() { list_json "pid:$(cat "$scratch/probe")" 'map(select(.kind == "compute")) | length'; }
+check "a TSG of the probe with an id of its own is listed" wait_for 6 eval '[ "$(compute_of_probe)" = 1 ]'
+is "$("$gpusched" stats --json | jq .service.pool_handles)" 0 "a TSG with an id of its own is no handle of the server's"
 kill $a
 wait_for 20 gone $a
 stop_daemon
