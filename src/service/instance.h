@@ -186,6 +186,8 @@ struct gs_service {
 	uint64_t losses_next_ns;   /* not again before */
 	uint64_t table_full;       /* what the taps had no room for, as far as it was told */
 	uint64_t full_next_ns;     /* not told again before */
+	uint64_t past_next_ns;     /* nobody past a share is looked for before */
+	uint64_t unseen_until_ns;  /* one that is not in the table may run */
 	struct gs_adopting adopting;
 	struct gs_pools pools;
 	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */

@@ -11,6 +11,7 @@
 #include "service/instance.h"
 #include "service/looking.h"
 #include "service/loop.h"
+#include "service/privacy.h"
 #include "service/settle.h"
 #include "service/sweeping.h"
 #include "table/events.h"
@@ -93,9 +94,9 @@ void gs_intake_tapped(struct gs_service *s, const struct gpusched_event *ev)
 		break;
 	case GPUSCHED_EV_LIMIT:
 		gs_log(LOG_NOTICE,
-		       "process %u (%.*s) has its share of the table: what it makes more is left "
-		       "alone",
-		       ev->pid, GPUSCHED_COMM_LEN, ev->comm);
+		       "process %u (%.*s) of user %u has all of its share of the table, or of its "
+		       "user's: with more it is held back",
+		       ev->pid, GPUSCHED_COMM_LEN, ev->comm, gs_event_owner(s, ev));
 		gs_sweep_in(s, GS_SWEEP_SOON_NS); /* what it has closed counts until then */
 		break;
 	default:

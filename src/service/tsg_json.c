@@ -14,6 +14,7 @@
 #include "service/records.h"
 #include "service/sight.h"
 #include "table/events.h"
+#include "table/past.h"
 #include "table/procs.h"
 
 static json_t *assumed_json(uint32_t assumed)
@@ -55,6 +56,17 @@ static void put_class(struct gs_service *s, const struct gpusched_tsg *rec, json
 	gs_json_put_text(o, "class_source", has ? source_of(s, rec) : NULL);
 }
 
+static void add_past(uint32_t past, char *text, size_t size)
+{
+	size_t at = strlen(text);
+
+	if (past)
+		snprintf(
+			text + at, size - at,
+			"%sits process is past its share of the table with %u TSGs, and comes last",
+			at ? "; " : "", past);
+}
+
 /* Why it does not run, or not as was wished. */
 static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, json_t *o)
 {
@@ -77,6 +89,8 @@ static void put_reason(struct gs_service *s, const struct gpusched_tsg *rec, jso
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (s && s->e)
 		gs_overrules_text(gs_engine_overruled(s->e, &rec->key), text, sizeof(text));
+	if (s)
+		add_past(gs_past_of(s->o, (pid_t)rec->task.pid), text, sizeof(text));
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
 	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	gs_json_put_text(o, "reason", text);
@@ -100,6 +114,7 @@ static void put_state(struct gs_service *s, const struct gpusched_tsg *rec, json
 	gs_json_put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
 	gs_json_put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
 	gs_json_put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
+	gs_json_put_number(o, "past_share", s, s ? gs_past_of(s->o, (pid_t)rec->task.pid) : 0);
 	put_reason(s, rec, o);
 	gs_json_put_text(o, "suspended_by",
 			 rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
