@@ -18,6 +18,7 @@
 #define MAX_BYTES (4u << 20)
 #define MAX_OPTIONS 64
 #define PAUSE_NS (250 * NS_PER_MS) /* between two writes */
+#define AGAIN_NS NS_PER_S          /* after one that failed */
 
 static void path_of(char ret[300])
 {
@@ -44,6 +45,7 @@ void gs_saved_policy_done(struct gs_saved_policy *p)
 	free(p->name);
 	free(p->host);
 	free(p->configured);
+	free(p->object);
 	*p = (struct gs_saved_policy){ 0 };
 }
 
@@ -74,36 +76,58 @@ static bool is_copy(const char *name)
 	return name && !strncmp(name, gs_env()->run_dir, len) && name[len] == '/';
 }
 
-/* What was started by its path may be another object by the time of the next start. */
-static int keep_object(const struct gs_control *ctl, const char *name, char ret[300])
+/* The object that a path names may be another one by the time of the next start. */
+static bool needs_copy(const struct gs_saved_policy *p)
 {
-	struct gs_error err = { 0 };
+	return p->name && strpbrk(p->name, "/.") && !is_copy(p->name);
+}
+
+static int keep_object(const struct gs_control *ctl, struct gs_saved_policy *p)
+{
 	const void *object;
 	size_t len;
+
+	if (!needs_copy(p))
+		return 0;
+	object = gs_policy_object(ctl->hub->policy, &len);
+	p->object = malloc(len);
+	if (!p->object)
+		return -ENOMEM;
+	memcpy(p->object, object, len);
+	p->object_len = len;
+	return 0;
+}
+
+/* From memory to our own folder, whose file the policy is named by from then on. */
+static int write_object(struct gs_saved_policy *p, struct gs_error *err)
+{
+	CLEANUP_FREE char *path = NULL;
 	int r;
 
-	snprintf(ret, 300, "%s", name);
-	if (!strpbrk(name, "/.") || is_copy(name))
+	if (!p->object)
 		return 0;
-	snprintf(ret, 300, "%s/policy-%llu.bpf.o", gs_env()->run_dir,
-		 (unsigned long long)gs_now_ns());
-	object = gs_policy_object(ctl->hub->policy, &len);
-	r = gs_file_replace(ret, object, len, &err);
+	if (asprintf(&path, "%s/policy-%llu.bpf.o", gs_env()->run_dir,
+		     (unsigned long long)gs_now_ns()) < 0)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	r = gs_file_replace(path, p->object, p->object_len, err);
 	if (r)
-		gs_log(LOG_WARNING, "a restart will not find policy %s: %s", name, err.text);
-	return r;
+		return r;
+	free(p->object);
+	p->object = NULL;
+	free(p->name);
+	p->name = TAKE_PTR(path);
+	return 0;
 }
 
 void gs_saved_choose(struct gs_control *ctl, const char *name, const char *host,
 		     const char *const *options, size_t n)
 {
 	struct gs_saved_policy next = { .chosen = true }, *p = &ctl->saved.policy;
-	char kept[300];
 
 	if (ctl->hub->opts.dry_run)
 		return;
-	if (name && (keep_object(ctl, name, kept) || policy_copy(&next, kept, host, options, n)))
-		next = (struct gs_saved_policy){ 0 };
+	if (name && (policy_copy(&next, name, host, options, n) || keep_object(ctl, &next)))
+		gs_saved_policy_done(&next);
 	if (is_copy(p->name) && (!next.name || strcmp(p->name, next.name)))
 		unlink(p->name);
 	gs_saved_policy_done(p);
@@ -419,11 +443,34 @@ static int write_file(struct gs_control *ctl, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = NULL;
 	char path[300], boot[64];
+	int r = write_object(&ctl->saved.policy, err);
 
+	if (r)
+		return r;
 	if (boot_id(boot) || !(text = gs_saved_text(&ctl->saved, boot)))
 		return gs_fail(err, -ENOMEM, "out of memory");
 	path_of(path);
 	return gs_file_replace(path, text, strlen(text), err);
+}
+
+static bool is_too_soon(const struct gs_control *ctl, uint64_t now_ns)
+{
+	return ctl->hub->opts.daemon &&
+	       now_ns - ctl->saved.tried_ns < (ctl->saved.failed ? AGAIN_NS : PAUSE_NS);
+}
+
+/* The file of before is whole; said once, until it is written again. */
+static void failed(struct gs_control *ctl, const struct gs_error *err)
+{
+	gs_count(ctl->hub, GS_SVC_SAVED_FAILED);
+	if (!ctl->saved.failed)
+		gs_log(LOG_WARNING,
+		       "a restart will not know what was set last%s: %s; make room there "
+		       "(df, du -x)",
+		       ctl->hub->opts.daemon ? " until it can be saved; it is tried each second"
+					     : "",
+		       err->text);
+	ctl->saved.failed = true;
 }
 
 void gs_saved_write(struct gs_control *ctl, bool now)
@@ -432,14 +479,17 @@ void gs_saved_write(struct gs_control *ctl, bool now)
 	uint64_t at = gs_now_ns();
 
 	if (!ctl->saved.loaded || !ctl->saved.dirty || ctl->hub->opts.dry_run ||
-	    ctl->hub->opts.read_only ||
-	    (!now && ctl->hub->opts.daemon && at - ctl->saved.written_ns < PAUSE_NS))
+	    ctl->hub->opts.read_only || (!now && is_too_soon(ctl, at)))
 		return;
 	refresh(ctl);
-	if (write_file(ctl, &err))
-		gs_log(LOG_WARNING, "a restart will not know of this: %s", err.text);
-	ctl->saved.dirty = false;
-	ctl->saved.written_ns = at;
+	ctl->saved.tried_ns = at;
+	if (write_file(ctl, &err)) {
+		failed(ctl, &err);
+		return;
+	}
+	if (ctl->saved.failed)
+		gs_log(LOG_INFO, "what was set last is saved now");
+	ctl->saved.failed = ctl->saved.dirty = false;
 }
 
 void gs_saved_dispatched(void *self)

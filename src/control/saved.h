@@ -46,6 +46,8 @@ struct gs_saved_policy {
 	char **options; /* key=value */
 	size_t noptions;
 	char *configured; /* the configuration's policy when it was chosen */
+	void *object;     /* named by its path, and not copied yet */
+	size_t object_len;
 };
 
 struct gs_saved {
@@ -56,7 +58,8 @@ struct gs_saved {
 	bool running;        /* a daemon runs, or has ended without a word */
 	uint64_t crashed_ns; /* when a daemon last did; 0: never */
 	bool loaded, dirty;
-	uint64_t written_ns;
+	bool failed; /* the last write */
+	uint64_t tried_ns;
 };
 
 /* What the file says, if it is of this boot. Nothing of it is in force yet. */
@@ -88,11 +91,14 @@ void gs_saved_forget_file(void);
 /* "lcbe\nkey=value" of the configuration, malloc'd. */
 char *gs_saved_configured(const struct gs_control *ctl);
 
-/* Writes what has changed, if the last time is not just past (@now: in any case). */
+/*
+ * Writes what has changed, if the last time is not just past (@now: in any case). A write that fails
+ * leaves the file of before, and the daemon tries again.
+ */
 void gs_saved_write(struct gs_control *ctl, bool now);
-/* The daemon ends in order. */
 /* As an observer: after each source of the loop. */
 void gs_saved_dispatched(void *self);
+/* The daemon ends in order. */
 void gs_saved_end(struct gs_control *ctl);
 
 void gs_saved_policy_done(struct gs_saved_policy *p);

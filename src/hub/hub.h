@@ -53,6 +53,9 @@
 	X(FACTS_LEFT, "facts_left", "times that facts of TSGs did not get to the running policy") \
 	X(SAVED_LEFT, "saved_left", \
 	  "settings that a restart will not know of: there are too many") \
+	X(SAVED_FAILED, "saved_failed", \
+	  "times that what people had set could not be saved, as /run was full: it is tried " \
+	  "again") \
 	X(KICKS, "policy_kicks", "rounds that policies asked for by gpusched_kick()") \
 	X(KICKS_LEFT, "policy_kicks_left", \
 	  "times that gpusched_kick() asked in vain: past the limits of its TSG or user") \
