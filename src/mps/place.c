@@ -84,6 +84,7 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	const char *own = runtime_dir();
 	struct gs_mps_place p = { .share = share };
 	CLEANUP_JSON json_t *answer = NULL;
+	const char *given;
 	char dir[PATH_MAX];
 	int r;
 
@@ -97,9 +98,11 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	r = gs_mps_daemon("pool_dir", json_pack("{s:i}", "pid", (int)getpid()), &answer, err);
 	if (r)
 		return r;
-	snprintf(dir, sizeof(dir), "%s%s",
-		 own ? own : json_string_value(json_object_get(answer, "dir")),
-		 own ? "/gpusched" : "");
+	given = json_string_value(json_object_get(answer, "dir"));
+	if (!own && !given)
+		return gs_fail(err, -ENOTSUP, "%s",
+			       json_string_value(json_object_get(answer, "reason")));
+	snprintf(dir, sizeof(dir), "%s%s", own ? own : given, own ? "/gpusched" : "");
 	r = make(dir, err);
 	if (r)
 		return r;

@@ -201,16 +201,41 @@ int gs_verb_pool_end(struct gs_request *rq)
 	return 0;
 }
 
+/* What users write must not fill root's /run: theirs is a mount of its own, of limited size. */
+static int users_space(char *path, size_t size, struct gs_error *err)
+{
+	const char *run = gs_env()->run_dir;
+	struct stat outside, st;
+
+	snprintf(path, size, "%s/mps/users", run);
+	if (!stat(run, &outside) && !stat(path, &st) && st.st_dev != outside.st_dev)
+		return 0;
+	return gs_fail(err, -ENOTSUP,
+		       "%s has no file system of its own, and users could fill %s: 'systemctl "
+		       "start run-gpusched-mps-users.mount', or have an XDG_RUNTIME_DIR",
+		       path, run);
+}
+
+static int roots_space(char *path, size_t size, struct gs_error *err)
+{
+	snprintf(path, size, "%s/mps", gs_env()->run_dir);
+	return mkdir(path, 0755) && errno != EEXIST
+		       ? gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno))
+		       : 0;
+}
+
 /* For users without a runtime directory of their own; nobody else can enter it. */
 static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
 	struct stat st;
+	size_t len;
+	int r = peer->uid ? users_space(path, size, err) : roots_space(path, size, err);
 
-	snprintf(path, size, "%s/mps", gs_env()->run_dir);
-	if (mkdir(path, 0711) && errno != EEXIST)
-		return gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno));
-	snprintf(path, size, "%s/mps/%u", gs_env()->run_dir, peer->uid);
+	if (r)
+		return r;
+	len = strlen(path);
+	snprintf(path + len, size - len, "/%u", peer->uid);
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return gs_fail(err, -errno, "%s cannot be made: %s", path, strerror(errno));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -224,6 +249,7 @@ static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct 
 int gs_verb_pool_dir(struct gs_request *rq)
 {
 	pid_t pid = (pid_t)gs_arg_number(rq, "pid");
+	struct gs_error why = { 0 };
 	char path[PATH_MAX];
 	int r = check_daemon(rq);
 
@@ -233,9 +259,11 @@ int gs_verb_pool_dir(struct gs_request *rq)
 			    "this process is in a container: it is %d there and %d for the daemon; "
 			    "pools work in the daemon's own pid namespace only",
 			    pid, rq->peer->pid);
-	if (!r)
-		r = make_dir(rq->peer, path, sizeof(path), rq->err);
-	if (!r)
+	if (r)
+		return r;
+	if (make_dir(rq->peer, path, sizeof(path), &why)) /* who has one of its own needs none */
+		json_object_set_new(rq->answer, "reason", json_string(why.text));
+	else
 		json_object_set_new(rq->answer, "dir", json_string(path));
-	return r;
+	return 0;
 }

@@ -114,7 +114,7 @@ int sim_world_new(struct sim_world *w, struct gs_error *err)
 
 void sim_world_remove(struct sim_world *w)
 {
-	static const char *const mounts[] = { "bpf", "dev", "newdev" };
+	static const char *const mounts[] = { "bpf", "dev", "newdev", "run/mps/users" };
 	char path[96];
 
 	for (size_t i = 0; i < GS_COUNT(mounts); i++) {
@@ -132,7 +132,8 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 	static const struct {
 		const char *name;
 		mode_t mode;
-	} dirs[] = { { "bpf", 0755 }, { "run", 0755 }, { "dev", 0755 }, { "newdev", 0755 } };
+	} dirs[] = { { "bpf", 0755 },           { "run", 0755 }, { "run/mps", 0755 },
+		     { "run/mps/users", 0711 }, { "dev", 0755 }, { "newdev", 0755 } };
 	char path[96];
 
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -151,6 +152,9 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 			"gpusched: sim shell: no bpffs here (%s): the GPU runs, but gpusched "
 			"cannot observe it\n",
 			strerror(errno));
+	snprintf(path, sizeof(path), "%s/run/mps/users", w->dir); /* as systemd does */
+	if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, GPUSCHED_POOL_SPACE))
+		return gs_fail(err, -errno, "cannot mount %s: %s", path, strerror(errno));
 	/* the taps find their tracepoints there; many containers have it unmounted */
 	if (access("/sys/kernel/tracing/events", F_OK))
 		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);

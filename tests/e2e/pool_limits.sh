@@ -63,7 +63,7 @@ user=$!
 at_end+=($user)
 check "a user has a pool, in a directory that the daemon has made" wait_for 20 grep -q ready "$scratch/user" ||
 	diag "$(cat "$scratch/user")"
-dir=$GPUSCHED_SIM/run/mps/65534
+dir=$GPUSCHED_SIM/run/mps/users/65534
 is "$(stat -c '%u %a' "$dir") $(stat -c '%u %a' "$dir/pool-pool")" "65534 700 65534 700" "which is that user's alone"
 wait_for 10 eval '[ "$(list_json uid:65534 "[.[] | select(.pool != null)] | length")" -ge 1 ]'
 s=$(list_json uid:65534 '[.[] | select(.pool != null) | .pid] | first')
@@ -86,6 +86,12 @@ out=$(as_user gpusched run --pool=lc --class lc -- $once 2>&1)
 like "$out" "raising" "nor has a user a pool of a class above its own"
 kill "$user"
 wait_for 10 gone "$user"
+umount -l "$GPUSCHED_SIM/run/mps/users"
+exits 3 "users have no pool where only /run has room" as_user gpusched run --pool=none --class be -- $once
+like "$out" "run-gpusched-mps-users.mount.*XDG_RUNTIME_DIR" "the reason has the remedy"
+mkdir -p -m 700 /opt/users/runtime && chown 65534 /opt/users/runtime
+exits 0 "a user with a runtime directory has one" as_user env XDG_RUNTIME_DIR=/opt/users/runtime gpusched run --pool=own-dir --class be -- $once
+mount -t tmpfs -o mode=711 none "$GPUSCHED_SIM/run/mps/users"
 mkdir -m 700 "$scratch/roots"
 out=$(as_user env XDG_RUNTIME_DIR="$scratch/roots" gpusched run --pool --class be -- $once 2>&1)
 is $? 0 "a runtime directory that the user cannot enter is not used" || diag "$out"

@@ -23,6 +23,7 @@ become_systemd() {
 		printf 'TimeoutSec=200\nWatchdogSec=%s\n' "$([ $unit = gpuschedd ] && echo 150 || echo 0)" \
 			>>$units/$unit.service.d/sim.conf # for a machine that is this slow
 	done
+	cp /gpusched/build/integrations/systemd/run-gpusched-mps-users.mount $units
 	cat >$units/test.target <<-END
 		[Unit]
 		Wants=test.service systemd-journald.service
@@ -76,6 +77,17 @@ is "$(unit ActiveState gpusched-guardian)" active "the guardian's unit came with
 check "the daemon has a guardian of its own as well" wait_for 5 has_guardian
 is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c001a80027 1 " \
 	"it has the ten capabilities of its unit and gets no others"
+space=/run/gpusched/mps/users
+is "$(unit ActiveState run-gpusched-mps-users.mount)" active "the mount of users' pools came before it"
+like "$(grep " $space " /proc/self/mounts)" " tmpfs rw,.*size=65536k,nr_inodes=16384,mode=711" "users see that mount, of limited size"
+check "the hardened daemon can make a directory there" \
+	nsenter -m/proc/"$(unit MainPID)"/ns/mnt mkdir -m 700 $space/65534
+check "which users see" test -d $space/65534
+pool=$(setpriv --reuid 65534 --clear-groups bash -c 'exec curl -s --unix-socket "$0/run/api" -d "{\"pid\":$$}" http://g/v1/pool_dir' $sim |
+	jq -r '.dir // .reason')
+check "a user can write in the directory that it is given" \
+	setpriv --reuid 65534 --clear-groups touch "$pool/file"
+is "$(df -m "$pool" | awk 'END { print $(NF - 4) }')" 64 "there is room for 64 MiB"
 load be --seconds 0 --iterations-per-us 27.78
 be=$LOAD_PID
 check "the hardened daemon sees a program that comes" wait_tsgs pid:$be 4
