@@ -148,8 +148,8 @@ int cli_run_exec(char **argv);
 bool cli_run_only_tells(void);
 /* Brings an agent into what this process runs next; an enum gs_exit. */
 int cli_run_agent(const struct cli *c, const char *class_name);
-/* run_pool.c: into a pool or shared use; an enum gs_exit. Then runs CMD, and stays. */
-int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock);
+/* run_pool.c: into a pool or shared use; a negative errno. Then runs CMD, and stays. */
+int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock, struct gs_error *err);
 int cli_run_beside(const struct cli *c, int sock);
 int cli_class_get(struct cli *c);
 int cli_class_set(struct cli *c);

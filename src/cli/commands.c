@@ -68,6 +68,7 @@ static const struct cli_opt run_opts[] = {
 	{ "share", 0, "=NAME", "in one MPS server with programs of the classes lc and be (share)" },
 	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
 	{ "agent", 0, NULL, "with an agent in it: needs no daemon and no root for your own" },
+	{ "if-possible", 0, NULL, "start CMD without a class or pool that it cannot get" },
 	{ "hint", 0, "auto", "with --agent: switch ahead when requests arrive on sockets" },
 	END,
 };

@@ -9,12 +9,15 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/parse.h"
+#include "basic/say.h"
 #include "cli/cli.h"
+#include "config/config.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 #include "lib/priv.h"
 
 #define BUSY_S 3
+#define START_S 5 /* longest wait for a daemon that is starting */
 
 /*
  * execvp() says EACCES of a program that is nowhere when one folder of $PATH cannot be looked into;
@@ -62,6 +65,8 @@ static int check_options(const struct cli *c, const char *class_name)
 		return cli_fail(-EINVAL, "run: --sm goes with --share");
 	if (cli_opt(c, "agent") && (pool || share)) /* its TSGs are the server's */
 		return cli_fail(-EINVAL, "run: --agent does not go with --pool or --share");
+	if (cli_opt(c, "if-possible") && !class_name)
+		return cli_fail(-EINVAL, "run: --if-possible goes with --class");
 	if (cli_opt(c, "hint") && !cli_opt(c, "agent"))
 		return cli_fail(-EINVAL, "run: --hint needs --agent");
 	return GS_EXIT_OK;
@@ -72,58 +77,105 @@ static int check_options(const struct cli *c, const char *class_name)
  * CMD's first instruction, and its descendants inherit it. A daemon that has no time to look at this
  * process is asked again.
  */
-static int take_class(const char *class_name, uint64_t weight)
+static int take_class(const char *class_name, uint64_t weight, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	uint64_t end = gs_now_ns() + BUSY_S * NS_PER_S;
 	char target[32];
-	int r = cli_open(0, &g);
+	int r = gpusched_open(NULL, &g);
 
-	if (r)
-		return r;
 	snprintf(target, sizeof(target), "pid:%d", getpid());
 	args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
 	if (args && weight)
 		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
-	while ((r = lib_request(g, "class_set", args, &answer)) == -EBUSY && gs_now_ns() < end)
+	while (!r && (r = lib_request(g, "class_set", args, &answer)) == -EBUSY &&
+	       gs_now_ns() < end)
 		gs_sleep_ns(100 * NS_PER_MS);
+	return r ? gs_fail(err, r, "%s", g ? gpusched_error(g) : strerror(-r)) : 0;
+}
+
+/* ---- what CMD starts without, if that is allowed ----------------------------------------------- */
+
+struct without {
+	bool allowed;
+	bool pool, class;
+	struct gs_error why; /* of the first */
+};
+
+/* Not after a mistake of the caller's. Returns 0, or an enum gs_exit. */
+static int go_without(struct without *w, bool *what, int r, const struct gs_error *err)
+{
+	if (!w->allowed || gs_exit_of(r) == GS_EXIT_USAGE)
+		return cli_fail(r, "%s", err->text);
+	*what = true;
+	gs_fail(&w->why, r, "%s", err->text);
+	return 0;
+}
+
+static void tell_without(const struct without *w, const char *cmd)
+{
+	if (w->pool || w->class)
+		gs_error_say("run: %s starts without %s%s%s: %s", cmd, w->pool ? "its pool" : "",
+			     w->pool && w->class ? " and " : "", w->class ? "its class" : "",
+			     w->why.text);
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------- */
+
+static int parse_weight(const struct cli *c, const char *class_name, uint64_t *ret)
+{
+	const char *weight = cli_opt(c, "weight");
+	struct gs_error err = {};
+	int r;
+
+	if (!weight)
+		return 0;
+	r = gs_parse_u64(weight, GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, ret, &err);
 	if (r)
-		cli_fail(r, "%s", gpusched_error(g));
+		return cli_fail(r, "run: --weight: %s", err.text);
+	return class_name ? 0 : cli_fail(-EINVAL, "run: --weight needs --class");
+}
+
+/* First the pool: a server that it starts is not of CMD's class by inheritance. */
+static int prepare(const struct cli *c, const char *class_name, uint64_t weight, int *ret_sock)
+{
+	struct without w = { .allowed = cli_opt(c, "if-possible") || gs_config_if_possible() };
+	struct gs_error err = {};
+	int r = 0;
+
+	lib_await_daemon(START_S * NS_PER_S);
+	if (cli_opt(c, "pool") || cli_opt(c, "share")) {
+		r = cli_run_join(c, class_name, ret_sock, &err);
+		if (r)
+			r = go_without(&w, &w.pool, r, &err);
+	}
+	if (r || (cli_opt(c, "agent") && cli_run_only_tells()))
+		return r;
+	err = (struct gs_error){};
+	r = take_class(class_name, weight, &err);
+	if (r)
+		r = go_without(&w, &w.class, r, &err);
+	if (!r)
+		tell_without(&w, c->argv[0]);
 	return r;
 }
 
 int cli_run(struct cli *c)
 {
-	const char *class_name = cli_opt(c, "class"), *weight = cli_opt(c, "weight");
-	bool pool = cli_opt(c, "pool") || cli_opt(c, "share");
-	bool agent = cli_opt(c, "agent");
-	struct gs_error err = {};
+	const char *class_name = cli_opt(c, "class");
+	uint64_t weight = 0;
 	int sock = -1, r;
-	uint64_t w = 0;
 
-	if (weight) {
-		r = gs_parse_u64(weight, GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, &w, &err);
-		if (r)
-			return cli_fail(r, "run: --weight: %s", err.text);
-		if (!class_name)
-			return cli_fail(-EINVAL, "run: --weight needs --class");
-	}
-	r = check_options(c, class_name);
-	if (r)
-		return r;
-	if (pool) /* first: a server that it starts is not of its class by inheritance */
-		r = cli_run_join(c, class_name, &sock);
-	if (r)
-		return r;
-	if (class_name && !(agent && cli_run_only_tells())) {
-		r = take_class(class_name, w);
-		if (r)
-			return gs_exit_of(r);
-	}
-	r = agent ? cli_run_agent(c, class_name) : 0;
+	r = parse_weight(c, class_name, &weight);
+	if (!r)
+		r = check_options(c, class_name);
+	if (!r && class_name)
+		r = prepare(c, class_name, weight, &sock);
+	if (!r && cli_opt(c, "agent"))
+		r = cli_run_agent(c, class_name);
 	if (r)
 		return r;
 	fflush(stdout);
-	return pool ? cli_run_beside(c, sock) : cli_run_exec(c->argv);
+	return sock < 0 ? cli_run_exec(c->argv) : cli_run_beside(c, sock);
 }

@@ -161,26 +161,24 @@ int cli_run_beside(const struct cli *c, int sock)
 	return watch(sock, sigs, pid);
 }
 
-int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock)
+int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock, struct gs_error *err)
 {
 	const char *share = cli_opt(c, "share"), *sm = cli_opt(c, "sm");
 	const char *name = share ? share : cli_opt(c, "pool");
 	struct gs_mps_place place;
 	struct gs_mps_joined joined;
-	struct gs_error err = { 0 };
+	struct gs_error why = { 0 };
 	uint64_t percent = 0;
 	int r = 0;
 
-	if (sm)
-		r = gs_parse_u64(sm, 1, 100, &percent, &err);
-	if (r)
-		return cli_fail(-EINVAL, "run: --sm: %s", err.text);
-	r = gs_mps_place(name, share != NULL, &place, &err);
+	if (sm && gs_parse_u64(sm, 1, 100, &percent, &why))
+		return gs_fail(err, -EINVAL, "run: --sm: %.480s", why.text);
+	r = gs_mps_place(name, share != NULL, &place, &why);
 	if (!r)
-		r = gs_mps_join(&place, class_name, (unsigned int)percent, &joined, &err);
+		r = gs_mps_join(&place, class_name, (unsigned int)percent, &joined, &why);
 	if (r)
-		return cli_fail(r, "run: %s", err.text);
+		return gs_fail(err, r, "run: %.480s", why.text);
 	tell(&place, &joined);
 	*ret_sock = joined.sock;
-	return GS_EXIT_OK;
+	return 0;
 }

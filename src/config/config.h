@@ -41,6 +41,9 @@
 	  "MATCHER=VALUE... -> CLASS; matchers comm exe cgroup uid arg; the first that matches") \
 	X("Classes", "AllowClass", TEXTS, allow, "", \
 	  "lets users raise their own processes to a class: CLASS uid=N|user=NAME|group=NAME") \
+	X("Classes", "IfPossible", BOOL, if_possible, "no", \
+	  "gpusched run starts its program without a class or pool that it cannot get, as with " \
+	  "--if-possible") \
 	X("Classes", "AllowTrace", TEXTS, allow_trace, "", \
 	  "who sees how long others' programs had the GPU: uid=N|user=NAME|group=NAME") \
 	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \
@@ -80,6 +83,7 @@ struct gs_config {
 	char default_class[32];
 	char default_class_at[256]; /* "FILE:LINE" */
 	struct gs_texts rules, allow, allow_trace, classes;
+	bool if_possible;
 	uint32_t switch_cost_us;
 	bool adopt;
 	uint32_t launches; /* GS_LAUNCHES_ */
@@ -94,6 +98,8 @@ struct gs_config {
 int gs_config_load(struct gs_config **ret, struct gs_error *err);
 /* @path instead of the usual file; it must exist. NULL: as gs_config_load(). */
 int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err);
+/* IfPossible= there, also where no configuration comes of it: as it stands before the mistake. */
+bool gs_config_if_possible(void);
 int gs_config_new(struct gs_config **ret);
 /* Adds what @f says; @name is for messages. */
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);

@@ -49,21 +49,28 @@ static int parse_drop_ins(struct gs_config *c, const char *main_file, struct gs_
 	return r;
 }
 
-int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err)
+/* Into @c, which has what came before a mistake. @path NULL: the usual file. */
+static int parse_all(struct gs_config *c, const char *path, struct gs_error *err)
 {
 	const char *main_file = path ? path : secure_getenv("GPUSCHED_CONFIG");
 	bool named = main_file && *main_file;
-	struct gs_config *c;
 	int r;
 
 	if (!named)
 		main_file = MAIN_FILE;
+	r = parse_file(c, main_file, named, err);
+	return r ? r : parse_drop_ins(c, main_file, err);
+}
+
+int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err)
+{
+	struct gs_config *c;
+	int r;
+
 	r = gs_config_new(&c);
 	if (r)
 		return r;
-	r = parse_file(c, main_file, named, err);
-	if (!r)
-		r = parse_drop_ins(c, main_file, err);
+	r = parse_all(c, path, err);
 	if (r) {
 		gs_config_free(c);
 		return r;
@@ -75,4 +82,17 @@ int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_erro
 int gs_config_load(struct gs_config **ret, struct gs_error *err)
 {
 	return gs_config_load_file(NULL, ret, err);
+}
+
+bool gs_config_if_possible(void)
+{
+	struct gs_config *c;
+	bool yes;
+
+	if (gs_config_new(&c))
+		return false;
+	parse_all(c, NULL, NULL);
+	yes = c->if_possible;
+	gs_config_free(c);
+	return yes;
 }

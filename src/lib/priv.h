@@ -29,6 +29,12 @@ struct gpusched {
 /* One verb; @args NULL: none. 0 and a new reference, or a negative errno and gpusched_error(). */
 int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 
+/*
+ * While a daemon of this machine is starting: waits until it listens, at most for @ns. False: none
+ * listens then.
+ */
+bool lib_await_daemon(uint64_t ns);
+
 typedef int (*lib_event_fn)(const json_t *event, void *user);
 /* As gpusched_watch(). */
 int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* await.c - a daemon that is starting: it has the instance's lock and does not listen yet */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "lib/priv.h"
+
+#define LOOK_NS (50 * NS_PER_MS)
+
+/* Only root may open the lock; the kernel's list of locks is everybody's. */
+static bool is_locked(const char *path)
+{
+	CLEANUP_FILE FILE *f = NULL;
+	unsigned int dev_major, dev_minor;
+	char line[256];
+	struct stat st;
+	uint64_t ino;
+
+	if (stat(path, &st))
+		return false;
+	f = fopen("/proc/locks", "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*d: FLOCK ADVISORY WRITE %*d %x:%x:%" SCNu64, &dev_major,
+			   &dev_minor, &ino) == 3 &&
+		    ino == st.st_ino && dev_major == major(st.st_dev) &&
+		    dev_minor == minor(st.st_dev))
+			return true;
+	return false;
+}
+
+static bool listens(void)
+{
+	struct remote *r = NULL;
+	bool yes = !remote_new(gs_env()->socket, &r, NULL);
+
+	remote_free(r);
+	return yes;
+}
+
+bool lib_await_daemon(uint64_t ns)
+{
+	uint64_t end = gs_now_ns() + ns;
+	bool there;
+
+	while (!(there = listens()) && is_locked(gs_env()->lock) && gs_now_ns() < end)
+		gs_sleep_ns(LOOK_NS);
+	return there;
+}
