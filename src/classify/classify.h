@@ -75,6 +75,15 @@ struct gs_class_answer {
 /* Resolves @pid: the explicit entry of the process map if there is one, else the rest in order. */
 int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err);
+/* What would have given the class without what gave it, the next in order first. */
+struct gs_class_losers {
+	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
+	size_t n;           /* further ones are dropped */
+};
+/* The same with those. */
+int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
+		    struct gs_class_answer *ret, struct gs_class_losers *losers,
+		    struct gs_error *err);
 /* Writes the class table into the maps. */
 int gs_classes_publish(struct gs_classes *c, struct gs_table *o);
 

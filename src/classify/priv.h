@@ -81,7 +81,8 @@ struct gs_classes {
 /* AllowClass= holds for this user or one of the user's groups. */
 bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
 /* Everything but the explicit command. */
+/* @losers may be NULL. */
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
-		       struct gs_class_answer *ret);
+		       struct gs_class_answer *ret, struct gs_class_losers *losers);
 
 #endif /* GPUSCHED_CLASSIFY_PRIV_H */

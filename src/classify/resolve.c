@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "classify/priv.h"
 #include "table/procs.h"
 
@@ -44,14 +45,57 @@ static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool 
 	       gs_class_allowed(c, f->uid, f->gid, to);
 }
 
-static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct gs_class_answer *a)
+/* From here the order: each step outranks what @a has, and the others of its kind behind it. */
+
+static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uint32_t id,
+		      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uint32_t id,
+		      const char *format, ...)
 {
-	for (size_t i = 0; i < c->nrules; i++) {
+	char text[200];
+	va_list args;
+
+	if (l->n == GS_COUNT(l->text))
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	snprintf(l->text[l->n++], sizeof(l->text[0]), "class %s: %s", id ? c->cls[id].name : "none",
+		 text);
+}
+
+/* @l gets what a step left behind: the others of its kind, what was there before, and its losers. */
+static void outrank(struct gs_class_losers *l, const struct gs_classes *c,
+		    const struct gs_class_answer *before, const struct gs_class_losers *kind)
+{
+	struct gs_class_losers rest;
+
+	if (!l)
+		return;
+	rest = *l;
+	*l = *kind;
+	if (before->source != GPUSCHED_SRC_DEFAULT)
+		add_loser(l, c, before->class_id, "%s", before->why);
+	for (size_t i = 0; i < rest.n && l->n < GS_COUNT(l->text); i++)
+		memcpy(l->text[l->n++], rest.text[i], sizeof(rest.text[i]));
+}
+
+static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct gs_class_answer *a,
+		    struct gs_class_losers *l)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < c->nrules && !(found && !l); i++) {
 		const struct gs_rule *r = &c->rules[i];
 		bool trusted = false;
 
 		if (!gs_rule_matches(r, f, &trusted))
 			continue;
+		if (found) {
+			add_loser(l, c, r->class_id, "rule %zu: %.100s", i + 1, r->text);
+			continue;
+		}
 		if (!may_take(c, f, trusted, c->default_class, r->class_id)) {
 			why(a, "rule '%.60s' passed over: what its owner chooses cannot raise it",
 			    r->text);
@@ -59,15 +103,19 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 		}
 		set(c, a, r->class_id, GPUSCHED_SRC_RULE);
 		why(a, "rule %zu: %.100s", i + 1, r->text);
-		return true;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
-static bool by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
-		      struct gs_class_answer *a)
+static void by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
+		      struct gs_class_answer *a, struct gs_class_losers *l)
 {
-	for (size_t i = 0; i < f->ncgroups; i++) {
+	const struct gs_class_answer before = *a;
+	struct gs_class_losers kind = { .n = 0 };
+	bool found = false;
+
+	for (size_t i = 0; i < f->ncgroups && !(found && !l); i++) {
 		const struct gs_cgroup_fact *cg = &f->cgroups[i];
 		uint32_t id;
 
@@ -77,36 +125,59 @@ static bool by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
 			why(a, "cgroup %.60s names no class '%.20s'", cg->path, cg->attr);
 			continue;
 		}
+		if (found) {
+			add_loser(&kind, c, id, "user.gpusched.class of cgroup %.120s", cg->path);
+			continue;
+		}
 		if (!may_take(c, f, cg->owner == 0, a->class_id, id)) {
 			why(a, "attribute of cgroup %.60s passed over: its owner cannot raise",
 			    cg->path);
 			continue;
 		}
-		set(c, a, id, GPUSCHED_SRC_CGROUP);
 		a->why[0] = '\0';
+		set(c, a, id, GPUSCHED_SRC_CGROUP);
 		why(a, "user.gpusched.class=%.31s of cgroup %.120s", cg->attr, cg->path);
-		return true;
+		found = true;
 	}
-	return false;
+	if (found)
+		outrank(l, c, &before, &kind);
+}
+
+static const struct gs_cgroup_class *command_of(const struct gs_classes *c,
+						const struct gs_cgroup_fact *cg)
+{
+	for (size_t k = 0; k < c->ncgroups; k++)
+		if (!strcmp(c->cgroups[k].path, cg->path))
+			return &c->cgroups[k];
+	return NULL;
 }
 
 /* For the nearest cgroup that a command has named. */
 static void by_command(const struct gs_classes *c, const struct gs_facts *f,
-		       struct gs_class_answer *a)
+		       struct gs_class_answer *a, struct gs_class_losers *l)
 {
-	for (size_t i = 0; i < f->ncgroups; i++)
-		for (size_t k = 0; k < c->ncgroups; k++) {
-			const struct gs_cgroup_class *cg = &c->cgroups[k];
+	const struct gs_class_answer before = *a;
+	struct gs_class_losers kind = { .n = 0 };
+	bool found = false;
 
-			if (strcmp(cg->path, f->cgroups[i].path) != 0)
-				continue;
-			set(c, a, cg->class_id, GPUSCHED_SRC_RULE);
-			if (cg->weight)
-				a->weight = cg->weight;
-			a->why[0] = '\0';
-			why(a, "class set for cgroup %.200s", cg->path);
-			return;
+	for (size_t i = 0; i < f->ncgroups && !(found && !l); i++) {
+		const struct gs_cgroup_class *cg = command_of(c, &f->cgroups[i]);
+
+		if (!cg)
+			continue;
+		if (found) {
+			add_loser(&kind, c, cg->class_id, "class set for cgroup %.150s", cg->path);
+			continue;
 		}
+		a->why[0] = '\0';
+		set(c, a, cg->class_id, GPUSCHED_SRC_RULE);
+		if (cg->weight)
+			a->weight = cg->weight;
+		why(a, "class set for cgroup %.200s", cg->path);
+		found = true;
+	}
+	if (found)
+		outrank(l, c, &before, &kind);
 }
 
 static bool asks_for_program(const struct gs_classes *c)
@@ -118,7 +189,7 @@ static bool asks_for_program(const struct gs_classes *c)
 }
 
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
-		       struct gs_class_answer *ret)
+		       struct gs_class_answer *ret, struct gs_class_losers *losers)
 {
 	struct gs_class_answer a = { 0 };
 
@@ -126,36 +197,59 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	if (f->unread)
 		why(&a, "its executable and arguments are not known: reading them takes too long");
 	/* the rules' class is what an attribute of a user's own cgroup may lower */
-	if (!by_rule(c, f, &a))
+	if (!by_rule(c, f, &a, losers))
 		why(&a, "default class %s", c->cls[c->default_class].name);
-	by_cgroup(c, f, &a);
-	by_command(c, f, &a);
+	by_cgroup(c, f, &a, losers);
+	by_command(c, f, &a, losers);
 	*ret = a;
+}
+
+static bool by_entry(const struct gs_classes *c, struct gs_table *o, pid_t pid,
+		     struct gs_class_answer *ret)
+{
+	struct gs_class_answer a = { 0 };
+	struct gpusched_proc proc;
+
+	if (!o || gs_proc_get(o, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND ||
+	    proc.class_id >= c->n)
+		return false;
+	set(c, &a, proc.class_id, proc.source);
+	if (proc.weight)
+		a.weight = proc.weight;
+	why(&a, "set by a command%s (run, class set), for it or a process it descends from",
+	    proc.source == GPUSCHED_SRC_OWNER ? " of its owner's" : "");
+	*ret = a;
+	return true;
+}
+
+int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
+		    struct gs_class_answer *ret, struct gs_class_losers *losers,
+		    struct gs_error *err)
+{
+	struct gs_class_answer a;
+	struct gs_facts f;
+	bool found = by_entry(c, o, pid, ret);
+	int r;
+
+	if (losers)
+		losers->n = 0;
+	if (found && !losers)
+		return 0;
+	r = gs_facts_read(pid, &f, err);
+	if (r < 0)
+		return found ? 0 : r;
+	if (asks_for_program(c))
+		gs_facts_read_program(&f);
+	gs_classify_facts(c, &f, &a, losers);
+	if (found)
+		outrank(losers, c, &a, &(struct gs_class_losers){ .n = 0 });
+	else
+		*ret = a;
+	return 0;
 }
 
 int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err)
 {
-	struct gs_class_answer a = { 0 };
-	struct gpusched_proc proc;
-	struct gs_facts f;
-	int r;
-
-	if (o && gs_proc_get(o, pid, &proc) == 0 && proc.source >= GPUSCHED_SRC_COMMAND &&
-	    proc.class_id < c->n) {
-		set(c, &a, proc.class_id, proc.source);
-		if (proc.weight)
-			a.weight = proc.weight;
-		why(&a, "set by a command%s (run, class set), for it or a process it descends from",
-		    proc.source == GPUSCHED_SRC_OWNER ? " of its owner's" : "");
-		*ret = a;
-		return 0;
-	}
-	r = gs_facts_read(pid, &f, err);
-	if (r < 0)
-		return r;
-	if (asks_for_program(c))
-		gs_facts_read_program(&f);
-	gs_classify_facts(c, &f, ret);
-	return 0;
+	return gs_classify_all(c, o, pid, ret, NULL, err);
 }

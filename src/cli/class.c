@@ -47,15 +47,21 @@ static int told(const struct cli *c, const char *what, const json_t *answer)
 {
 	json_int_t n = json_integer_value(json_object_get(answer, "processes"));
 	json_int_t failed = json_integer_value(json_object_get(answer, "failed"));
+	json_int_t kept = json_integer_value(json_object_get(answer, "kept"));
 	const json_t *later = json_object_get(answer, "covers_later");
 
 	if (c->json && cli_print_object(c, answer))
 		return GS_EXIT_FAILED;
 	if (!c->json)
-		printf("%s: %" JSON_INTEGER_FORMAT " process%s%s\n", what, n, n == 1 ? "" : "es",
+		printf("%s: %" JSON_INTEGER_FORMAT " process%s%s", what, n, n == 1 ? "" : "es",
 		       json_is_true(later)    ? ", and those that come"
 		       : json_is_false(later) ? ", not those that come (only root, with a daemon)"
 					      : "");
+	if (!c->json && kept)
+		printf("; %" JSON_INTEGER_FORMAT " %s a class of %s own", kept,
+		       kept == 1 ? "keeps" : "keep", kept == 1 ? "its" : "their");
+	if (!c->json)
+		putchar('\n');
 	if (!failed)
 		return GS_EXIT_OK;
 	cli_fail(-EREMOTEIO, "%s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " not changed",
@@ -125,12 +131,13 @@ int cli_class_explain(struct cli *c)
 		printf("%-*s ", KEY_WIDTH, keys[n]);
 		gs_wrap(stdout, text ? text : "-", KEY_WIDTH + 1, gs_term_width(stdout));
 	}
-	/* one step alone is what "why" said */
 	json_array_foreach(json_object_get(answer, "steps"), i, step) {
-		CLEANUP_FREE char *text = gs_json_cell(step);
+		CLEANUP_FREE char *text = i ? gs_json_cell(step) : NULL;
 
-		if (json_array_size(json_object_get(answer, "steps")) > 1)
-			printf("  %zu. %s\n", i + 1, text ? text : "-");
+		if (!text) /* the first step is what "why" said */
+			continue;
+		printf("%-*s ", KEY_WIDTH, i == 1 ? "outranks" : "");
+		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
 	}
 	return GS_EXIT_OK;
 }

@@ -22,13 +22,15 @@ struct each {
 	struct gs_selection sel;
 	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
 	uint32_t to;
-	bool may_be_none;
+	bool may_be_none, of_clear;
 	int (*end)(struct gs_request *rq, struct each *e);
 	pid_t *pids; /* NULL: not known yet */
 	size_t n, at;
 	json_int_t done;
-	int first;    /* of the errors */
-	json_t *list; /* class_get's */
+	json_int_t kept; /* of these: a class of their own outranks the cgroup's */
+	json_int_t none; /* of these: there was nothing to clear */
+	int first;       /* of the errors */
+	json_t *list;    /* class_get's */
 };
 
 static void each_free(void *state)
@@ -110,7 +112,8 @@ static int end_change(struct gs_request *rq, struct each *e)
 {
 	if (!e->n && !e->may_be_none)
 		return gs_target_nothing(&rq->view, &e->sel.target, rq->err);
-	json_object_set_new(rq->answer, "processes", json_integer(e->done));
+	json_object_set_new(rq->answer, "processes", json_integer(e->done - e->kept - e->none));
+	json_object_set_new(rq->answer, "kept", json_integer(e->kept));
 	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)e->n - e->done));
 	if (e->n && !e->done)
 		return e->first;
@@ -287,14 +290,21 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	return 0;
 }
 
-static int look_again(struct gs_request *rq, pid_t pid, uint32_t unused)
+/* For a class of its cgroup, which a nearer one outranks. */
+static int look_again(struct gs_request *rq, pid_t pid, uint32_t to)
 {
+	struct each *e = rq->state;
+	struct gs_class_answer now;
+
 	gs_process_reclassify(rq->rs->intake, pid);
+	if (!gs_classify(rq->rs->hub->classes, rq->rs->hub->table, pid, &now, NULL))
+		e->kept += e->of_clear ? now.source >= GPUSCHED_SRC_COMMAND : now.class_id != to;
 	return 0;
 }
 
 static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 {
+	struct each *e = rq->state;
 	struct gpusched_proc proc;
 	struct gs_class_answer now, then = { 0 };
 	uid_t owner;
@@ -302,8 +312,10 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 
 	if (r)
 		return r;
-	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND)
-		return look_again(rq, pid, 0); /* its cgroup may have been what was cleared */
+	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND) {
+		e->none++;
+		return 0;
+	}
 	r = ceiling(rq, pid, &now);
 	if (!r)
 		r = classify(rq, NULL, pid, &then);
@@ -321,6 +333,11 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	return r;
 }
 
+static bool is_rule_for_cgroup(const struct gs_request *rq, const struct gs_target *t)
+{
+	return !rq->peer->uid && rq->rs->hub->opts.daemon && gs_target_kind(t) == GS_TARGET_CGROUP;
+}
+
 /*
  * Root's class for a cgroup is the daemon's rule, for what is there and what comes. Anybody else's, or
  * without a daemon, is set process by process, and the answer says that later ones are not covered.
@@ -333,7 +350,7 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 
 	if (r || !gs_target_has(&t, GS_TARGET_CGROUP))
 		return r;
-	covers = !rq->peer->uid && rq->rs->hub->opts.daemon && t.n == 1;
+	covers = is_rule_for_cgroup(rq, &t);
 	json_object_set_new(rq->answer, "covers_later", json_boolean(covers));
 	if (!covers)
 		return 0;
@@ -345,13 +362,23 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 	return 0;
 }
 
-static bool clear_for_cgroup(struct gs_request *rq)
+/* Takes back just that rule: a process's own class is another command's. */
+static int clear_for_cgroup(struct gs_request *rq, struct each *e)
 {
 	struct gs_target t;
+	int r = gs_request_target(rq, &t);
 
-	return !rq->peer->uid && !gs_request_target(rq, &t) &&
-	       gs_target_kind(&t) == GS_TARGET_CGROUP &&
-	       gs_classes_cgroup_clear(rq->rs->hub->classes, t.part[0].text);
+	if (r || !is_rule_for_cgroup(rq, &t))
+		return r;
+	if (!gs_classes_cgroup_clear(rq->rs->hub->classes, t.part[0].text))
+		return gs_fail(
+			rq->err, -ENOENT,
+			"no class was set for cgroup:%.200s: 'gpusched class list' shows for "
+			"which cgroups; 'class clear pid:N' takes back a process's own",
+			t.part[0].text);
+	e->fn = look_again;
+	e->of_clear = e->may_be_none = true;
+	return 0;
 }
 
 int gs_verb_class_set(struct gs_request *rq)
@@ -371,11 +398,10 @@ int gs_verb_class_set(struct gs_request *rq)
 
 int gs_verb_class_clear(struct gs_request *rq)
 {
-	return for_each(rq, (struct each){
-				    .fn = clear_one,
-				    .end = end_change,
-				    .may_be_none = clear_for_cgroup(rq),
-			    });
+	struct each e = { .fn = clear_one, .end = end_change };
+	int r = clear_for_cgroup(rq, &e);
+
+	return r ? r : for_each(rq, e);
 }
 
 /* The words of root's rules are for the process's owner. */
@@ -421,9 +447,10 @@ int gs_verb_class_get(struct gs_request *rq)
 
 int gs_verb_class_explain(struct gs_request *rq)
 {
+	struct gs_class_losers losers;
 	struct gs_class_answer a;
 	struct gs_target t;
-	json_t *o;
+	json_t *o, *steps;
 	uid_t uid;
 	int r;
 
@@ -439,14 +466,18 @@ int gs_verb_class_explain(struct gs_request *rq)
 			       "process %llu belongs to another user: only root is told why it is "
 			       "of its class",
 			       (unsigned long long)t.part[0].number);
-	r = classify(rq, rq->rs->hub->table, (pid_t)t.part[0].number, &a);
+	r = gs_classify_all(rq->rs->hub->classes, rq->rs->hub->table, (pid_t)t.part[0].number, &a,
+			    &losers, rq->err);
 	if (r)
 		return r;
 	o = process_json(rq, (pid_t)t.part[0].number, uid, &a);
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));
-	json_object_set_new(rq->answer, "steps", json_pack("[o]", gs_json_text(a.why)));
+	steps = json_pack("[o]", gs_json_text(a.why));
+	json_object_set_new(rq->answer, "steps", steps);
+	for (size_t i = 0; i < losers.n; i++)
+		json_array_append_new(steps, gs_json_text(losers.text[i]));
 	return 0;
 }
 

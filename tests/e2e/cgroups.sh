@@ -66,6 +66,25 @@ is "$(class_of $one)" null "who is elsewhere is not"
 like "$("$gpusched" class explain pid:$two)" "class set for cgroup $a" "class explain says why"
 like "$("$gpusched" class set "cgroup:$b" lc)" "1 process, and those that come" "it is told what is covered"
 is "$(class_of $one)" lc "who is there already is"
+
+# ---- a process's own class beside its cgroup's
+check "a process is given a class of its own" "$gpusched" class set "pid:$two" lc
+like "$("$gpusched" class set "cgroup:$a" normal)" "^class set: 0 processes, and those that come; 1 keeps a class of its own$" \
+	"class set counts those whose class it is"
+is "$(class_of $two)" lc "a process keeps a class of its own"
+is "$("$gpusched" class set "cgroup:$a" be --json | jq -c '[.processes, .kept, .failed]')" "[0,1,0]" "the same in JSON"
+"$gpusched" class explain "pid:$two" >"$scratch/explained"
+like "$(sed 1,/^outranks/d "$scratch/explained" | wc -l)" "^0$" "class explain names what lost"
+like "$(cat "$scratch/explained")" "outranks class be: class set for cgroup $a" "the loser is the class of the cgroup"
+like "$("$gpusched" class clear "cgroup:$a")" "^class clear: 0 processes; 1 keeps a class of its own$" \
+	"class clear of a cgroup takes back the cgroup's class alone"
+is "$(class_of $two)" lc "a process's own class stays"
+exits 1 "class clear of a cgroup that has no class fails" "$gpusched" class clear "cgroup:$a"
+is "$(class_of $two)" lc "it clears no other class"
+is "$("$gpusched" class clear "pid:$two")" "class clear: 1 process" "class clear takes back a process's own class"
+is "$("$gpusched" class clear "pid:$two")" "class clear: 0 processes" "there is nothing to take back then"
+check "the cgroup has a class again" "$gpusched" class set "cgroup:$a" be
+is "$(class_of $two)" be "the process has it"
 check "class clear" "$gpusched" class clear "cgroup:$a"
 is "$(class_of $two)" null "takes it back"
 check "and the slice" wait_for 5 slice_is $two 2048

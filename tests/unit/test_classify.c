@@ -49,7 +49,7 @@ static void expect(struct gs_classes *c, const struct gs_facts *f, const char *n
 {
 	struct gs_class_answer a;
 
-	gs_classify_facts(c, f, &a);
+	gs_classify_facts(c, f, &a, NULL);
 	assert_string_equal(gs_class_name(c, a.class_id), name);
 	assert_int_equal(a.source, source);
 	assert_true(a.why[0] != '\0');
@@ -91,6 +91,35 @@ static void test_table(void **state)
 			break;
 		}
 	}
+	gs_classes_free(c);
+}
+
+static void losers_come_in_their_order(void **state)
+{
+	struct gs_facts f = process(1000, "python3");
+	struct gs_classes *c = fresh();
+	struct gs_class_losers l = { 0 };
+	struct gs_class_answer a;
+	uint32_t batch;
+
+	(void)state;
+	assert_int_equal(gs_class_id(c, "batch", &batch), 0);
+	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> normal", NULL), 0);
+	assert_int_equal(gs_classes_add_rule(c, "comm=python3 -> be", NULL), 0);
+	f.cgroups[1].owner = f.cgroups[2].owner = 0;
+	strcpy(f.cgroups[1].attr, "train");
+	strcpy(f.cgroups[2].attr, "be");
+	assert_int_equal(gs_classes_cgroup_set(c, "/user.slice/job", batch, 0), 0);
+	assert_int_equal(gs_classes_cgroup_set(c, "/", GPUSCHED_CLASS_LC, 0), 0);
+	gs_classify_facts(c, &f, &a, &l);
+	assert_int_equal(a.class_id, batch);
+	assert_int_equal(l.n, 5);
+	assert_string_equal(l.text[0], "class lc: class set for cgroup /");
+	assert_string_equal(l.text[1], "class train: user.gpusched.class=train of cgroup "
+				       "/user.slice/job");
+	assert_string_equal(l.text[2], "class be: user.gpusched.class of cgroup /user.slice");
+	assert_string_equal(l.text[3], "class normal: rule 1: uid=1000 -> normal");
+	assert_string_equal(l.text[4], "class be: rule 2: comm=python3 -> be");
 	gs_classes_free(c);
 }
 
@@ -360,12 +389,12 @@ static void test_job_of(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),        cmocka_unit_test(test_order_and_may),
-		cmocka_unit_test(test_rule_errors),  cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_never_raises), cmocka_unit_test(test_attribute),
-		cmocka_unit_test(test_own_process),  cmocka_unit_test(test_job_tree),
-		cmocka_unit_test(test_job_command),  cmocka_unit_test(test_job_cgroups),
-		cmocka_unit_test(test_job_of),
+		cmocka_unit_test(test_table),         cmocka_unit_test(losers_come_in_their_order),
+		cmocka_unit_test(test_order_and_may), cmocka_unit_test(test_rule_errors),
+		cmocka_unit_test(test_rules),         cmocka_unit_test(test_never_raises),
+		cmocka_unit_test(test_attribute),     cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_job_tree),      cmocka_unit_test(test_job_command),
+		cmocka_unit_test(test_job_cgroups),   cmocka_unit_test(test_job_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
