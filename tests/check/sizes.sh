@@ -49,14 +49,14 @@ functions() {
 }
 # Those that still have more, and how many: the list only shrinks.
 declare -A more
-while read -r file n; do
-	more[$file]=$n
+while read -r file count; do
+	more[$file]=$count
 done < <(grep -v '^#' tests/check/headers.txt)
 bad=
 for file in $(tree_files | grep -E '^src/.*\.h$'); do
-	n=$(functions <"$file")
-	[ "$n" -le "${more[$file]:-25}" ] || bad+="$file: $n"$'\n'
-	[ -z "${more[$file]:-}" ] || [ "$n" -gt 25 ] || bad+="$file: $n: take it off the list"$'\n'
+	count=$(functions <"$file")
+	[ "$count" -le "${more[$file]:-25}" ] || bad+="$file: $count"$'\n'
+	[ -z "${more[$file]:-}" ] || [ "$count" -gt 25 ] || bad+="$file: $count: take it off the list"$'\n'
 done
 is "$bad" "" "every header has at most 25 functions, but for those in tests/check/headers.txt"
 is "$(printf 'int a(int x);\nextern int b;\ntypedef int (*c)(int);\nstatic inline int d(void)\n{\n\treturn a(1);\n}\nstruct e {\n\tint (*f)(int);\n};\nint g(int x,\n      int y) __attribute__((x));\n' | functions)" 3 \
