@@ -40,6 +40,9 @@ struct gs_turn {
 	enum gs_turn_end end;
 };
 
+/* Of each turn so much is no work (docs/account.md): the cost of a switch, once. */
+#define GS_TURN_COST_NS 62000
+
 #define GS_WAIT_BUCKETS 32 /* bucket i: waits from 2^i to 2^(i+1) ns; the last: all longer ones */
 
 /* Of one TSG, since it was first seen. */

@@ -24,7 +24,7 @@
 #include "basic/log.h"
 #include "basic/sheet.h"
 #include "bench/path.h"
-#include "lib/look.h"
+#include "bench/look.h"
 #include "mps/join.h"
 #include "rm/rm.h"
 
@@ -377,12 +377,12 @@ static int set_slices(const struct side *s, struct gs_error *err)
 	return 0;
 }
 
-static int look(struct lib_look *ret, struct gs_error *err)
+static int look(struct bench_look *ret, struct gs_error *err)
 {
 	CLEANUP_HANDLE struct gpusched *g = NULL;
 	int r = connect_to(GPUSCHED_OPEN_READ_ONLY, &g, err);
 
-	if (!r && lib_look(g, ret))
+	if (!r && bench_look(g, ret))
 		r = gs_fail(err, -EIO, "gpuschedd: %s", gpusched_error(g));
 	return r;
 }
@@ -404,9 +404,9 @@ static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 
 /* What the GPU's log and the table say of the window. */
 static void take_looks(struct cell_run *c, const struct side *s, struct bench_cell *cell,
-		       const struct lib_look *before, const struct lib_look *after)
+		       const struct bench_look *before, const struct bench_look *after)
 {
-	CLEANUP_JSON json_t *gpus = lib_look_gpus(before, after);
+	CLEANUP_JSON json_t *gpus = bench_look_gpus(before, after);
 	const json_t *gpu = gpu_of(gpus, c->p->uuid[s->gpu]);
 
 	if (gs_json_at(gpu, "lost_pct"))
@@ -443,7 +443,7 @@ static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 
 static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 {
-	CLEANUP(lib_look_free) struct lib_look before = { 0 }, after = { 0 };
+	CLEANUP(bench_look_free) struct bench_look before = { 0 }, after = { 0 };
 	int r = put_in_force(c, k, err);
 
 	if (!r && !c->how->bare)
@@ -576,7 +576,7 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 }
 
 /* Others' work would be measured with ours, and disturbed by it. */
-static int refuse_others(const struct lib_look *l, struct gs_error *err)
+static int refuse_others(const struct bench_look *l, struct gs_error *err)
 {
 	const json_t *t = json_array_get(l->tsgs, 0);
 	const char *comm = json_string_value(json_object_get(t, "comm"));
@@ -635,7 +635,7 @@ static unsigned int count_gpus(void)
 
 static int know_machine(struct bench_run *run, struct gs_error *err)
 {
-	CLEANUP(lib_look_free) struct lib_look l = { 0 };
+	CLEANUP(bench_look_free) struct bench_look l = { 0 };
 	CLEANUP_CHILD struct bench_child daemon = BENCH_CHILD_NONE;
 	const json_t *gpus;
 	int r = start_daemon(run, NULL, &daemon, err);

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "bench/bench.h"
-#include "lib/look.h"
+#include "bench/look.h"
 #include "bench/spawn.h"
 #include "gpusched/gpusched.h"
 #include "lib/priv.h"
@@ -51,6 +51,6 @@ void bench_program_free(struct program *p);
 bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
 /* What the table and the log said while it was measured; and whether that is the scheme. */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
-		    const struct lib_look *after, const json_t *gpu);
+		    const struct bench_look *after, const json_t *gpu);
 
 #endif /* GPUSCHED_BENCH_PATH_H */

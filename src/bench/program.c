@@ -380,7 +380,7 @@ static bool is_server(const struct bench_cell *cell, const json_t *tsg, const js
 }
 
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
-		    const struct lib_look *after, const json_t *gpu)
+		    const struct bench_look *after, const json_t *gpu)
 {
 	json_t *be = json_array(), *turns = json_array(), *why = json_array(), *tsg;
 	bool as_is = bench_policy_runs(cell->scheme, after->stats), mps = false;

@@ -6,105 +6,55 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
-#include "lib/look.h"
 #include "gpusched/gpusched.h"
-#include "lib/priv.h"
 #include "mps/control.h"
 #include "policy/policy.h"
 
 #define WINDOW_US 10000000
 
-/* ---- launches are counted while it watches ----------------------------------------------------- */
-
-static bool count(struct gpusched *g, bool on)
-{
-	CLEANUP_JSON json_t *answer = NULL;
-	CLEANUP_JSON json_t *args = json_pack("{s:b}", "on", on);
-
-	return !lib_request(g, "observe_launches", args, &answer);
-}
-
-enum counting { NOT_COUNTED, COUNTED, COUNTED_FOR_NOW };
-
-/* Where it is refused: without. */
-static enum counting count_for_now(struct gpusched *g)
-{
-	CLEANUP_JSON json_t *answer = NULL;
-
-	if (lib_request(g, "observe_launches", NULL, &answer))
-		return NOT_COUNTED;
-	if (json_is_true(json_object_get(answer, "on")))
-		return COUNTED;
-	return count(g, true) ? COUNTED_FOR_NOW : NOT_COUNTED;
-}
-
 /* ---- what was seen --------------------------------------------------------------------------- */
 
-/* The same TSG in the first look; NULL: it is new. */
-static const json_t *before_of(const struct lib_look *a, const json_t *tsg)
+static double sum_of(const json_t *t, const char *key)
 {
-	json_t *t;
-	size_t i;
-
-	json_array_foreach(a->tsgs, i, t)
-		if (gs_json_number(t, "id") == gs_json_number(tsg, "id"))
-			return t;
-	return NULL;
+	return gs_json_number(json_object_get(t, "sums"), key);
 }
 
-static double less(const json_t *after, const json_t *before, const char *path)
+static struct advise_seen seen_of(const json_t *t, double span_s)
 {
-	return gs_json_number(after, path) - gs_json_number(before, path);
-}
-
-static struct advise_seen seen_of(const json_t *before, const json_t *t, double span_s)
-{
-	/* of a new one, or one without a turn so far, sums begin at 0 */
-	bool log = span_s > 0,
-	     launches = gs_json_at(t, "launches") && gs_json_at(before, "launches");
-	/* the viewer's own, or root's to see, always have "client" */
-	bool hidden = !gs_json_at(t, "turns") && !gs_json_at(t, "client");
 	const char *by = json_string_value(json_object_get(t, "suspended_by"));
+	bool came = json_is_true(json_object_get(t, "came"));
+	bool hidden = json_is_true(json_object_get(t, "hidden"));
 
 	return (struct advise_seen){
-		.known = log && before && !hidden,
+		.known = span_s > 0 && !came && !hidden && gs_json_at(t, "sums"),
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
 		/* what has turns by a policy is judged by these */
-		.suspended = by && (strcmp(by, "policy") || less(t, before, "turns.turns") <= 0),
+		.suspended = by && (strcmp(by, "policy") || sum_of(t, "turns") <= 0),
 		.span_s = span_s,
-		.held_s = less(t, before, "gpu_time_ns") / 1e9,
-		.turns = less(t, before, "turns.turns"),
-		.slice_ended = less(t, before, "turns.slice_ended"),
-		.drained = less(t, before, "turns.drained"),
-		.returns = less(t, before, "turns.returns"),
-		.waited_s =
-			gs_json_at(t, "wait_time_ns") ? less(t, before, "wait_time_ns") / 1e9 : NAN,
-		.launches = launches ? less(t, before, "launches") : NAN,
-		.timeslice_us = (uint32_t)gs_json_number(t, "is.timeslice_us"),
+		.held_s = sum_of(t, "held_ms") / 1e3,
+		.turns = sum_of(t, "turns"),
+		.slice_ended = sum_of(t, "slice_ended"),
+		.drained = sum_of(t, "drained"),
+		.returns = sum_of(t, "returns"),
+		.waited_s = gs_json_at(t, "waited_pct") ? sum_of(t, "waited_ms") / 1e3 : NAN,
+		.launches = gs_json_at(t, "launches") ? gs_json_number(t, "launches") : NAN,
+		.timeslice_us = (uint32_t)gs_json_number(t, "timeslice_us"),
 	};
 }
 
-static bool is_compute(const json_t *t, long long gpu)
-{
-	const char *kind = json_string_value(json_object_get(t, "kind"));
-
-	return kind && !strcmp(kind, "compute") && gs_json_number(t, "gpu") == (double)gpu;
-}
-
-static uint32_t longest_beside(const struct lib_look *l, const json_t *than, long long gpu)
+static uint32_t longest_beside(const json_t *tsgs, const json_t *than)
 {
 	double longest = 0;
 	json_t *t;
 	size_t i;
 
-	json_array_foreach(l->tsgs, i, t)
-		if (t != than && is_compute(t, gpu))
-			longest = fmax(longest, gs_json_number(t, "is.timeslice_us"));
+	json_array_foreach((json_t *)tsgs, i, t)
+		if (t != than)
+			longest = fmax(longest, gs_json_number(t, "timeslice_us"));
 	return (uint32_t)longest;
 }
 
@@ -125,18 +75,18 @@ static void put(json_t *o, const char *key, double v)
 }
 
 /* CUDA sets CILP. auto keeps CTA only where the TSG leaves sooner then; a probe is over sooner. */
-static bool stays_in_cta(const json_t *before, const json_t *t)
+static bool stays_in_cta(const json_t *t)
 {
-	const char *was = json_string_value(gs_json_at(before, "is.preempt_mode")),
-		   *is = json_string_value(gs_json_at(t, "is.preempt_mode"));
+	const char *was = json_string_value(json_object_get(t, "preempt_mode_before")),
+		   *is = json_string_value(json_object_get(t, "preempt_mode"));
 
 	return was && is && !strcmp(was, "cta") && !strcmp(is, "cta");
 }
 
-static void add_program(struct crowd *c, const json_t *before, const json_t *t, uint32_t beside_us)
+static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 {
 	static const char *const keys[] = { "pid", "uid", "comm", "class" };
-	struct advise_seen s = seen_of(before, t, c->span_s);
+	struct advise_seen s = seen_of(t, c->span_s);
 	enum advise_kind kind;
 	json_t *o = json_object();
 
@@ -157,7 +107,7 @@ static void add_program(struct crowd *c, const json_t *before, const json_t *t, 
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);
 	c->c.n[kind]++;
-	c->c.short_blocks |= kind == ADVISE_BATCH && stays_in_cta(before, t);
+	c->c.short_blocks |= kind == ADVISE_BATCH && stays_in_cta(t);
 	json_array_append_new(c->programs, o);
 }
 
@@ -268,30 +218,28 @@ static bool installed(const char *policy)
 	return !gs_policy_info(policy, &info, NULL);
 }
 
-static void judge_gpu(const struct lib_look *a, const struct lib_look *b, const json_t *gpu,
-		      const struct advise_crowd *means, json_t *ret)
+static void judge_gpu(const json_t *status, const json_t *gpu, const struct advise_crowd *means,
+		      json_t *ret)
 {
-	struct crowd c = { .c = *means, .programs = json_object_get(ret, "programs") };
+	struct crowd c = { .c = *means };
 	CLEANUP_JSON json_t *mine = json_array();
-	json_t *programs = c.programs, *t, *o;
-	const json_t *lost = gs_json_at(gpu, "lost_pct");
+	const json_t *lost = gs_json_at(gpu, "lost_pct"), *tsgs = json_object_get(gpu, "tsgs");
+	json_t *t, *o;
 	size_t i;
 
 	c.gpu = json_integer_value(json_object_get(gpu, "gpu"));
-	c.policy = json_string_value(json_object_get(b->stats, "policy"));
+	c.policy = json_string_value(json_object_get(status, "policy"));
 	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
 	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
 	c.programs = mine;
-	json_array_foreach(b->tsgs, i, t) {
-		if (is_compute(t, c.gpu))
-			add_program(&c, before_of(a, t), t, longest_beside(b, t, c.gpu));
-	}
+	json_array_foreach((json_t *)tsgs, i, t)
+		add_program(&c, t, longest_beside(tsgs, t));
 	json_array_foreach(mine, i, o) {
 		put_loss(&c, o, kind_of(o));
 		put_means(&c, o, kind_of(o));
 	}
-	json_array_extend(programs, mine);
+	json_array_extend(json_object_get(ret, "programs"), mine);
 	json_array_append_new(json_object_get(ret, "gpus"), gpu_json(&c));
 }
 
@@ -388,36 +336,16 @@ static void print_all(const struct cli *c, const json_t *o)
 	if (!json_is_true(json_object_get(o, "launches")))
 		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
 		     "launch-bound is seen beside one other program only");
+	cli_print_findings(json_object_get(o, "findings"), "wrong");
 	json_array_foreach(json_object_get(o, "gpus"), i, gpu)
 		printf("choosing.md, GPU %lld: %s\n",
 		       (long long)json_integer_value(json_object_get(gpu, "gpu")),
 		       json_string_value(json_object_get(gpu, "choice")));
 }
 
-static int watch(struct gpusched *g, uint64_t window_us, struct lib_look *a, struct lib_look *b,
-		 bool *ret_counted)
-{
-	enum counting counted = count_for_now(g);
-	int r;
-
-	if (counted == COUNTED_FOR_NOW)
-		gs_sleep_ns(NS_PER_S / 2); /* TSGs are counted from their next launch on */
-	r = cli_look(g, a);
-	if (!r)
-		gs_sleep_ns(window_us * NS_PER_US);
-	if (!r)
-		r = cli_look(g, b);
-	if (counted == COUNTED_FOR_NOW)
-		count(g, false);
-	*ret_counted = counted != NOT_COUNTED;
-	return r;
-}
-
 int cli_advise(struct cli *c)
 {
-	CLEANUP(lib_look_free) struct lib_look a = { 0 }, b = { 0 };
-	CLEANUP_GPUSCHED struct gpusched *g = NULL;
-	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *gpus = NULL;
+	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *status = NULL;
 	const struct advise_crowd means = {
 		.has_auto = installed("auto"),
 		.has_pool = cli_run_has("pool"),
@@ -425,7 +353,6 @@ int cli_advise(struct cli *c)
 	};
 	uint64_t window_us = WINDOW_US;
 	struct gs_error err = { 0 };
-	bool counted = false;
 	json_t *gpu;
 	size_t i;
 	int r = 0;
@@ -434,16 +361,17 @@ int cli_advise(struct cli *c)
 		r = gs_parse_us(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
 	if (r)
 		return cli_fail(r, "advise: --for: %s", err.text);
-	r = cli_open(0, &g);
-	if (!r)
-		r = watch(g, window_us, &a, &b, &counted);
+	/* the request is what keeps launches counted: they are not when this command is gone */
+	r = cli_ask(0, "status",
+		    json_pack("{s:I, s:b}", "for_us", (json_int_t)window_us, "launches", 1),
+		    &status);
 	if (r)
 		return gs_exit_of(r);
-	gpus = lib_look_gpus(&a, &b);
-	json_array_foreach(gpus, i, gpu)
-		judge_gpu(&a, &b, gpu, &means, o);
+	json_array_foreach(json_object_get(status, "gpus"), i, gpu)
+		judge_gpu(status, gpu, &means, o);
+	json_object_set(o, "findings", json_object_get(status, "findings"));
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));
-	json_object_set_new(o, "launches", json_boolean(counted));
+	json_object_set(o, "launches", json_object_get(status, "launches_counted"));
 	if (c->json)
 		return gs_json_line(stdout, o) ? cli_fail(-EIO, "output cannot be written")
 					       : GS_EXIT_OK;

@@ -2,6 +2,7 @@
 /* advise_judge.c - what a program is, and which means fits: no I/O */
 #include "cli/advise.h"
 
+#include "account/turns.h"
 #include "basic/cleanup.h"
 
 /* Fewer turns whose end is known say nothing. */
@@ -14,10 +15,9 @@
 #define WHOLE_PART 0.9 /* of its turns: they drained */
 /*
  * A launch that works for so short a time is over before the next one comes, as a CPU launches. Of a
- * turn some 60 us are no work (docs/account.md).
+ * turn GS_TURN_COST_NS is no work.
  */
 #define SHORT_LAUNCH_S 20e-6
-#define TURN_COST_S 60e-6
 /*
  * Launches are not counted: turns that begin right after its own have the same effect, if many. The
  * longer the slices of the others, the fewer a launch-bound program has.
@@ -56,7 +56,7 @@ const char *advise_means_text(enum advise_means m)
 /* Whose turns drain. */
 static enum advise_kind service_kind(const struct advise_seen *s)
 {
-	double work = s->held_s - TURN_COST_S * s->turns;
+	double work = s->held_s - GS_TURN_COST_NS / 1e9 * s->turns;
 
 	if (s->launches >= MIN_TURNS)
 		return work < SHORT_LAUNCH_S * s->launches ? ADVISE_LAUNCH_BOUND : ADVISE_WHOLE;

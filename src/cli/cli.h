@@ -96,7 +96,6 @@ int cli_help_cmd(struct cli *c);
 /* ---- client.c: src/lib ---------------------------------------------------------------------- */
 
 struct gpusched;
-struct lib_look;
 /* Opens; on failure prints the reason and returns a negative errno. */
 int cli_open(uint32_t flags, struct gpusched **ret);
 /* Takes @args (may be NULL). On failure prints the reason and returns a negative errno. */
@@ -105,8 +104,8 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 /* Opens, asks, closes. */
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
-/* lib_look(), which says why when it fails. */
-int cli_look(struct gpusched *g, struct lib_look *ret);
+/* Those of one level as `status` has them; returns how many. */
+size_t cli_print_findings(const json_t *findings, const char *level);
 /* The command that starts the daemon here, for messages that say what to do. */
 const char *cli_start_daemon(void);
 /* "12 s ago: TEXT": a policy's last word if it is at most so old; malloc'd, NULL: none. */

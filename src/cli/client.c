@@ -5,7 +5,6 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "cli/cli.h"
-#include "lib/look.h"
 #include "lib/priv.h"
 
 void cli_close_(struct gpusched **g)
@@ -68,13 +67,4 @@ int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)
 
 	r = cli_open(flags, &g);
 	return r ? r : cli_request(g, verb, TAKE_PTR(owned), ret);
-}
-
-int cli_look(struct gpusched *g, struct lib_look *ret)
-{
-	int r = lib_look(g, ret);
-
-	if (r)
-		report(g, "look", r);
-	return r;
 }

@@ -28,7 +28,8 @@ static const struct cli_opt monitor_opts[] = {
 };
 
 static const struct cli_opt status_opts[] = {
-	{ "for", 't', "TIME", "look twice, TIME apart, instead of at the last ten seconds" },
+	{ "for", 't', "TIME", "watch for TIME from now on instead of the last ten seconds" },
+	{ "all", 'a', NULL, "all programs, not just services and the first ones" },
 	END,
 };
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-/*
- * status - is all well? What the GPUs did in the last ten seconds, as the daemon has them, or between
- * two looks.
- */
-#include <stdarg.h>
+/* status - is all well? It prints the daemon's verdict. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <time.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -15,169 +11,11 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
-#include "lib/look.h"
 #include "gpusched/gpusched.h"
 
-#define LOST_LIMIT_PCT 10 /* of a GPU's time in switches: more is waste */
-#define SHARE_LIMIT_PCT 1 /* a program that waits and gets less is starved */
-#define WINDOW_US 1000000 /* where the daemon has no look of its own */
-#define ROWS_MAX 5        /* of all GPUs together: the others are summed up */
-#define MOSTLY_PCT 90     /* of a program's turns */
-#define CALM_SPAN_S 86400
-#define SAID_S 60  /* a policy's last word that is older is for 'policy get' to tell */
-#define CALM_MAX 8 /* LC processes that are compared */
-
-/* ---- what is wrong --------------------------------------------------------------------------- */
-
-static void wrong(json_t *list, const char *remedy, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void wrong(json_t *list, const char *remedy, const char *format, ...)
-{
-	char text[400];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	json_array_append_new(list,
-			      json_pack("{s:o, s:s}", "what", gs_json_text(text), "do", remedy));
-}
-
-static void judge_tsg(const json_t *t, json_t *list)
-{
-	const char *comm = json_string_value(json_object_get(t, "comm"));
-	long long pid = json_integer_value(json_object_get(t, "pid"));
-	const json_t *held = gs_json_at(t, "held_pct");
-
-	if (held && json_is_true(json_object_get(t, "waiting")) &&
-	    json_number_value(held) < SHARE_LIMIT_PCT && !gs_json_at(t, "suspended_by"))
-		wrong(list, "give it a longer slice, or the others shorter ones",
-		      "process %lld (%s) waits for the GPU and gets %.1f %% of it", pid,
-		      comm ? comm : "-", json_number_value(held));
-}
-
-/* Is this service harmed now? By what it waits against its own calm minutes. */
-static void judge_lc(const json_t *t, const char *policy, json_t *list)
-{
-	const json_t *share = gs_json_at(t, "wait_share_pct"),
-		     *calm = gs_json_at(t, "calm_wait_pct");
-	const char *comm = json_string_value(json_object_get(t, "comm"));
-
-	if (!share || !calm || !lib_is_harmed(json_number_value(share), json_number_value(calm)))
-		return;
-	wrong(list,
-	      policy ? "shorter slices for class be, or suspend what is beside it ('gpusched list')"
-		     : "start a policy: gpusched policy start auto",
-	      "process %lld (%s) of class lc waits %.0f %% of its time for the GPU; in its calm "
-	      "minutes %.0f %%",
-	      (long long)json_integer_value(json_object_get(t, "pid")), comm ? comm : "-",
-	      json_number_value(share), json_number_value(calm));
-}
-
-/* By the last ten seconds, or by the last one or two: a person should not have to wait for the mean. */
-static void judge_lost(const json_t *g, json_t *list)
-{
-	bool lately = gs_json_number(g, "lately.lost_pct") > gs_json_number(g, "lost_pct");
-	const json_t *of = lately ? json_object_get(g, "lately") : g;
-
-	if (gs_json_number(of, "lost_pct") <= LOST_LIMIT_PCT)
-		return;
-	wrong(list,
-	      "start both by 'gpusched run --share', so that they need no switches ('gpusched "
-	      "advise' says whether that fits); until then longer slices for class be (gpusched "
-	      "set class:be timeslice=2ms)",
-	      "GPU %lld loses %.0f %% of its time in %.0f switches a second: some program launches "
-	      "kernel by kernel beside short slices",
-	      (long long)json_integer_value(json_object_get(g, "gpu")),
-	      gs_json_number(of, "lost_pct"), gs_json_number(of, "switches_per_s"));
-}
-
-static void judge_gpu(const json_t *g, bool daemon, const char *policy, json_t *list)
-{
-	json_t *t;
-	size_t i;
-
-	/* without a daemon nobody reads it: that is one thing, and said already */
-	if (daemon && !json_is_true(json_object_get(g, "log")) && gs_json_at(g, "reason"))
-		wrong(list, "see 'gpusched doctor'; root can read it on a stock driver",
-		      "GPU %lld: its log cannot be read: %s",
-		      (long long)json_integer_value(json_object_get(g, "gpu")),
-		      json_string_value(json_object_get(g, "reason")));
-	judge_lost(g, list);
-	json_array_foreach(json_object_get(g, "tsgs"), i, t) {
-		judge_tsg(t, list);
-		judge_lc(t, policy, list);
-	}
-}
-
-static void judge(const struct lib_look *a, const struct lib_look *b, const json_t *gpus,
-		  json_t *list)
-{
-	static const struct {
-		const char *path, *what, *remedy;
-	} counters[] = {
-		{ "engine.stuck", "calls to the driver do not return", "see 'gpusched stats'" },
-		{ "engine.gave_up", "changes were given up after calls failed",
-		  "see 'gpusched list' and the log" },
-		{ "account.log_lost", "records of the GPU's log were lost",
-		  "figures around them are unknown" },
-		{ "taps.table_full", "the table of TSGs is full", "see 'gpusched list --all'" },
-	};
-	bool daemon = json_is_true(json_object_get(b->stats, "daemon"));
-	json_t *g;
-	size_t i;
-
-	if (!daemon)
-		wrong(list, cli_start_daemon(), "no daemon runs: nobody watches the GPUs");
-	json_array_foreach(gpus, i, g)
-		judge_gpu(g, daemon, json_string_value(json_object_get(b->stats, "policy")), list);
-	for (i = 0; i < GS_COUNT(counters); i++)
-		if (gs_json_number(b->stats, counters[i].path) >
-		    gs_json_number(a->stats, counters[i].path))
-			wrong(list, counters[i].remedy, "%s", counters[i].what);
-}
-
-/* ---- calm minutes ---------------------------------------------------------------------------- */
-
-/* From the history, of LC processes whose waiting is known; null: nobody knows. */
-static json_t *calm_of(struct gpusched *g, json_int_t pid)
-{
-	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
-	json_t *row, *calm = NULL;
-	char target[32];
-	size_t i;
-
-	snprintf(target, sizeof(target), "pid:%lld", (long long)pid);
-	args = json_pack("{s:s, s:s, s:b, s:I}", "target", target, "by", "process", "calm", 1,
-			 "since_s", (json_int_t)time(NULL) - CALM_SPAN_S);
-	if (cli_try(g, "history", args, &answer))
-		return json_null();
-	json_array_foreach(json_object_get(answer, "rows"), i, row)
-		if (json_is_null(json_object_get(
-			    row, "ended_s"))) /* its number may have been another's */
-			calm = json_object_get(row, "calm_wait_pct");
-	return calm ? json_incref(calm) : json_null();
-}
-
-static void put_calm(struct gpusched *g, json_t *gpus)
-{
-	int asked = 0;
-	json_t *gpu, *t;
-	size_t i, j;
-
-	json_array_foreach(gpus, i, gpu)
-		json_array_foreach(json_object_get(gpu, "tsgs"), j, t) {
-			const char *class = json_string_value(json_object_get(t, "class"));
-			bool ask = class && !strcmp(class, "lc") &&
-				   gs_json_at(t, "wait_share_pct") && asked++ < CALM_MAX;
-
-			json_object_set_new(
-				t, "calm_wait_pct",
-				ask ? calm_of(g, json_integer_value(json_object_get(t, "pid")))
-				    : json_null());
-		}
-}
+#define ROWS_MAX 5    /* of all GPUs together: the others are summed up */
+#define MOSTLY_PCT 90 /* of a program's turns */
+#define SAID_S 60     /* a policy's last word that is older is for 'policy get' to tell */
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
@@ -257,7 +95,25 @@ static void sort(json_t *tsgs)
 		json_array_append_new(tsgs, all[i]);
 }
 
-/* Ten lines are what a person reads. */
+static bool is_lc(const json_t *tsg)
+{
+	const char *class = json_string_value(json_object_get(tsg, "class"));
+
+	return class && !strcmp(class, "lc");
+}
+
+/* How many of @tsgs, other than services, stand beside those if there are @most rows at best. */
+static size_t room_beside_lc(const json_t *tsgs, size_t most)
+{
+	size_t lc = 0, i;
+	json_t *t;
+
+	json_array_foreach((json_t *)tsgs, i, t)
+		lc += is_lc(t);
+	return most > lc ? most - lc : 0;
+}
+
+/* Ten lines are what a person reads; services always show. */
 static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 {
 	static const struct gs_column columns[] = {
@@ -272,13 +128,15 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		{ "waiting", "NOW", .cell = state },
 	};
 	CLEANUP_JSON json_t *shown = json_array();
+	size_t room = cli_opt(c, "all") ? json_array_size(tsgs) : room_beside_lc(tsgs, most);
 	size_t n = json_array_size(tsgs), waiting = 0;
 	double held = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		json_t *t = json_array_get(tsgs, i);
 
-		if (i < most) {
+		if (is_lc(t) || room) {
+			room -= !is_lc(t) && room;
 			json_array_append(shown, t);
 			continue;
 		}
@@ -286,9 +144,10 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		waiting += json_is_true(json_object_get(t, "waiting"));
 	}
 	cli_print_rows(c, columns, GS_COUNT(columns), shown);
-	if (n > most)
-		printf("%zu more held %.1f %%, %zu of them wait: 'gpusched list'\n", n - most, held,
-		       waiting);
+	n -= json_array_size(shown);
+	if (n)
+		printf("%zu more held %.1f %%, %zu of them wait: 'gpusched status --all'\n", n,
+		       held, waiting);
 }
 
 static void print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
@@ -317,31 +176,9 @@ static bool others_are_hidden(const json_t *gpus)
 	size_t i, k;
 
 	json_array_foreach((json_t *)gpus, i, g)
-		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
-			const json_t *uid = gs_json_at(t, "uid");
-
-			if (geteuid() && uid && json_integer_value(uid) != geteuid() &&
-			    gs_json_at(g, "held_pct") && !gs_json_at(t, "held_pct"))
+		json_array_foreach(json_object_get(g, "tsgs"), k, t)
+			if (json_is_true(json_object_get(t, "hidden")) && gs_json_at(g, "held_pct"))
 				return true;
-		}
-	return false;
-}
-
-/* Somebody has said what the programs are, and nobody acts on it. */
-static bool classes_are_idle(const json_t *gpus, const char *policy)
-{
-	json_t *g, *t;
-	size_t i, k;
-
-	if (policy)
-		return false;
-	json_array_foreach((json_t *)gpus, i, g)
-		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
-			const char *class = json_string_value(json_object_get(t, "class"));
-
-			if (class && !strcmp(class, "lc"))
-				return true;
-		}
 	return false;
 }
 
@@ -369,16 +206,14 @@ static void print_no_class(const json_t *gpus, const char *policy)
 }
 
 /* Compute TSGs in MIG partitions. */
-static size_t in_partitions(const json_t *tsgs)
+static long long in_partitions(const json_t *gpus)
 {
-	size_t n = 0, i;
-	json_t *t;
+	long long n = 0;
+	json_t *g;
+	size_t i;
 
-	json_array_foreach((json_t *)tsgs, i, t) {
-		const char *kind = json_string_value(json_object_get(t, "kind"));
-
-		n += json_is_true(json_object_get(t, "mig")) && kind && !strcmp(kind, "compute");
-	}
+	json_array_foreach((json_t *)gpus, i, g)
+		n += json_integer_value(json_object_get(g, "mig_tsgs"));
 	return n;
 }
 
@@ -391,11 +226,58 @@ static void print_said(const json_t *o)
 		gs_wrap(stdout, text, 0, CLI_WIDTH);
 }
 
+static const char *text_of(const json_t *finding, const char *key)
+{
+	const char *text = json_string_value(json_object_get(finding, key));
+
+	return text ? text : "";
+}
+
+/* ", for 12 s": how long it has been so at least. */
+static void since(const json_t *finding, char *ret, size_t size)
+{
+	json_int_t ns = json_integer_value(json_object_get(finding, "since_ns"));
+	uint64_t now = gs_now_ns();
+
+	*ret = 0;
+	if (ns > 0 && (uint64_t)ns < now)
+		snprintf(ret, size, ", for %" PRIu64 " s",
+			 (uint64_t)((now - (uint64_t)ns) / NS_PER_S));
+}
+
+size_t cli_print_findings(const json_t *findings, const char *level)
+{
+	size_t i, n = 0;
+	json_t *x;
+
+	json_array_foreach((json_t *)findings, i, x) {
+		char age[40];
+
+		if (strcmp(text_of(x, "level"), level) != 0)
+			continue;
+		since(x, age, sizeof(age));
+		printf("%s: %s%s\n   do: %s\n", !strcmp(level, "unknown") ? "not known" : level,
+		       text_of(x, "text"), age, text_of(x, "do"));
+		n++;
+	}
+	return n;
+}
+
+static void print_findings(const json_t *findings)
+{
+	size_t wrong = cli_print_findings(findings, "wrong"), unknown;
+
+	cli_print_findings(findings, "note");
+	unknown = cli_print_findings(findings, "unknown");
+	if (!wrong)
+		puts(unknown ? "nothing is wrong as far as is known" : "nothing is wrong");
+}
+
 static void print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
 	json_t *gpus = json_object_get(o, "gpus"), *x;
-	long long apart = json_integer_value(json_object_get(o, "mig_tsgs"));
+	long long apart = in_partitions(gpus);
 	size_t most = ROWS_MAX / (json_array_size(gpus) ? json_array_size(gpus) : 1), i;
 
 	json_array_foreach(gpus, i, x)
@@ -406,92 +288,35 @@ static void print_status(const struct cli *c, const json_t *o)
 	if (policy && apart)
 		printf("policy %s leaves %lld TSGs of MIG partitions alone\n", policy, apart);
 	print_said(o);
-	if (classes_are_idle(gpus, policy))
-		puts("class lc has no effect without a policy: 'gpusched policy start auto'");
-	json_array_foreach(json_object_get(o, "wrong"), i, x)
-		printf("wrong: %s\n   do: %s\n", json_string_value(json_object_get(x, "what")),
-		       json_string_value(json_object_get(x, "do")));
-	if (!json_array_size(json_object_get(o, "wrong")))
-		puts("nothing is wrong");
+	print_findings(json_object_get(o, "findings"));
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-/*
- * Both looks; *inout_us: what lies between them, of a second where nobody asks for another time.
- * Without programs the first says all that the second would.
- */
-static int look_twice(struct gpusched *g, bool given, uint64_t *inout_us, struct lib_look *a,
-		      struct lib_look *b)
-{
-	uint64_t ms;
-	int r = cli_look(g, b);
-
-	if (r)
-		return r;
-	ms = given ? 0 : lib_look_ago(b, a);
-	if (ms) {
-		*inout_us = ms * 1000;
-		return 0;
-	}
-	if (!given && !json_array_size(b->tsgs)) {
-		*a = (struct lib_look){ json_incref(b->stats), json_incref(b->tsgs) };
-		*inout_us = 0;
-		return 0;
-	}
-	*a = *b;
-	*b = (struct lib_look){ 0 };
-	gs_sleep_ns(*inout_us * NS_PER_US);
-	return cli_look(g, b);
-}
-
-static json_t *said_by_policy(struct gpusched *g)
-{
-	CLEANUP_JSON json_t *answer = NULL;
-	const json_t *said;
-
-	if (cli_try(g, "policy_get", NULL, &answer))
-		return json_null();
-	said = gs_json_at(answer, "running.said");
-	return said ? json_incref((json_t *)said) : json_null();
-}
-
 int cli_status(struct cli *c)
 {
-	CLEANUP(lib_look_free) struct lib_look a = { 0 }, b = { 0 };
-	CLEANUP_GPUSCHED struct gpusched *g = NULL;
-	CLEANUP_JSON json_t *o = json_object();
-	json_t *gpus, *list = json_array(), *gpu;
-	uint64_t window_us = WINDOW_US;
+	CLEANUP_JSON json_t *o = NULL;
 	struct gs_error err = { 0 };
+	uint64_t for_us = 0;
+	json_t *gpu;
 	size_t i;
 	int r = 0;
 
-	json_object_set_new(o, "ok", json_false());
-	json_object_set_new(o, "wrong", list);
 	if (cli_opt(c, "for"))
-		r = gs_parse_us(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
+		r = gs_parse_us(cli_opt(c, "for"), 100000, 3600000000ull, &for_us, &err);
 	if (r)
 		return cli_fail(r, "status: --for: %s", err.text);
-	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &g);
-	if (!r)
-		r = look_twice(g, cli_opt(c, "for"), &window_us, &a, &b);
+	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "status",
+		    json_pack("{s:I}", "for_us", (json_int_t)for_us), &o);
 	if (r)
 		return gs_exit_of(r);
-	gpus = lib_look_gpus(&a, &b);
-	json_object_set_new(o, "gpus", gpus);
-	put_calm(g, gpus);
-	json_array_foreach(gpus, i, gpu)
+	json_array_foreach(json_object_get(o, "gpus"), i, gpu)
 		sort(json_object_get(gpu, "tsgs"));
-	judge(&a, &b, gpus, list);
-	json_object_set(o, "policy", json_object_get(b.stats, "policy"));
-	json_object_set_new(o, "mig_tsgs", json_integer((json_int_t)in_partitions(b.tsgs)));
-	json_object_set_new(o, "said", said_by_policy(g));
-	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));
-	json_object_set_new(o, "ok", json_boolean(!json_array_size(list)));
 	if (c->json)
 		r = gs_json_line(stdout, o);
 	else
 		print_status(c, o);
-	return r ? gs_exit_of(r) : json_array_size(list) ? GS_EXIT_WRONG : GS_EXIT_OK;
+	return r                                        ? gs_exit_of(r)
+	       : json_is_true(json_object_get(o, "ok")) ? GS_EXIT_OK
+							: GS_EXIT_WRONG;
 }

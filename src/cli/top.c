@@ -12,7 +12,6 @@
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/identity.h"
-#include "lib/look.h"
 #include "lib/priv.h"
 #include "top/layout.h"
 #include "top/screen.h"
@@ -21,6 +20,7 @@
 #define FIRST_NS (500 * NS_PER_MS) /* until there is something to see */
 #define BATCH_COLS 110
 #define ESCAPE 0x1b
+#define WINDOW_MAX_S 10 /* so far back the daemon looks */
 
 enum mode { BROWSE, FILTER, CLASS, CONFIRM };
 
@@ -30,7 +30,7 @@ struct view {
 	struct gs_strip *strip;
 	struct cli_identity *identity; /* NULL: not on a terminal */
 	enum gs_top_sort sorted_by;    /* the rows */
-	struct lib_look before, now;
+	json_t *status;                /* the daemon's last answer */
 	json_t *gpus, *rows;
 	uint64_t period_ns, count, shown;
 	enum mode mode;
@@ -104,22 +104,26 @@ static void make_rows(struct view *v)
 		v->t.chosen = json_array_size(v->rows) ? json_array_size(v->rows) - 1 : 0;
 }
 
+/* Of the time since the last look, as far as the daemon looks back. */
 static int look(struct view *v)
 {
+	uint64_t window_s = (v->period_ns + NS_PER_S - 1) / NS_PER_S;
+	json_t *args, *answer = NULL;
 	time_t now = time(NULL);
 	struct tm tm;
 	int r;
 
-	lib_look_free(&v->before);
-	v->before = v->now;
-	v->now = (struct lib_look){ 0 };
-	r = cli_look(v->g, &v->now);
-	if (r || !v->before.stats)
+	args = json_pack("{s:I}", "window_s",
+			 (json_int_t)(window_s > WINDOW_MAX_S ? WINDOW_MAX_S : window_s));
+	r = cli_request(v->g, "status", args, &answer);
+	if (r)
 		return r;
-	json_decref(v->gpus);
-	v->gpus = lib_look_gpus(&v->before, &v->now);
+	json_decref(v->status);
+	v->status = answer;
+	v->gpus = json_object_get(answer, "gpus");
 	v->t.gpus = v->gpus;
-	v->t.policy = json_string_value(json_object_get(v->now.stats, "policy"));
+	v->t.findings = json_object_get(answer, "findings");
+	v->t.policy = json_string_value(json_object_get(answer, "policy"));
 	strftime(v->clock, sizeof(v->clock), "%T", localtime_r(&now, &tm));
 	v->t.clock = v->clock;
 	make_rows(v);
@@ -130,8 +134,9 @@ static int look(struct view *v)
 
 static int print_json(struct view *v)
 {
-	CLEANUP_JSON json_t *o = json_pack("{s:I, s:s?, s:O}", "time_ns", (json_int_t)gs_now_ns(),
-					   "policy", v->t.policy, "gpus", v->gpus);
+	CLEANUP_JSON json_t *o =
+		json_pack("{s:I, s:s?, s:O, s:O}", "time_ns", (json_int_t)gs_now_ns(), "policy",
+			  v->t.policy, "gpus", v->gpus, "findings", v->t.findings);
 
 	return gs_json_line(stdout, o) || fflush(stdout) ? -EIO : 0;
 }
@@ -155,7 +160,7 @@ static int print_text(struct view *v)
 
 static int batch(struct view *v)
 {
-	int r = look(v);
+	int r = 0;
 
 	while (!r && !cli_stopped && v->shown < v->count) {
 		uint64_t until = gs_now_ns() + v->period_ns;
@@ -461,6 +466,7 @@ static int run(struct cli *c, struct view *v)
 
 	cli_catch_stop();
 	setlocale(LC_CTYPE, "");
+	v->gpus = json_object_get(v->status, "gpus");
 	v->t.gpus = v->gpus;
 	v->t.clock = "";
 	v->chosen_id = -1;
@@ -474,7 +480,7 @@ static int run(struct cli *c, struct view *v)
 
 int cli_top(struct cli *c)
 {
-	struct view v = { .rows = json_array(), .gpus = json_array() };
+	struct view v = { .rows = json_array(), .status = json_pack("{s:[]}", "gpus") };
 	struct gs_error err = {};
 	int r = read_options(c, &v, &err);
 
@@ -484,9 +490,7 @@ int cli_top(struct cli *c)
 		r = GS_EXIT_FAILED;
 	else
 		r = run(c, &v);
-	lib_look_free(&v.before);
-	lib_look_free(&v.now);
-	json_decref(v.gpus);
+	json_decref(v.status);
 	json_decref(v.rows);
 	gs_strip_free(v.strip);
 	gpusched_close(v.stream);

@@ -62,7 +62,19 @@
 	X("Daemon", "HistorySize", NUMBER, history_mib, "1024", \
 	  "largest size of its file, in MiB; then the oldest goes") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
-	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug")
+	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug") \
+	X("Status", "LostLimit", NUMBER, lost_limit, "10", \
+	  "per cent of a GPU's time in switches: more is wrong") \
+	X("Status", "StarvedLimit", NUMBER, starved_limit, "1", \
+	  "per cent of the GPU: a program that waits and gets less is starved") \
+	X("Status", "CalmFactor", NUMBER, calm_factor, "2", \
+	  "a service is harmed if it waits so many times as much as in its calm minutes, and ...") \
+	X("Status", "CalmMargin", NUMBER, calm_margin, "10", "... so many points more") \
+	X("Status", "WaitLimit", NUMBER, wait_limit, "10", \
+	  "without calm minutes it is harmed if it waits for more per cent of the time than this, " \
+	  "and ...") \
+	X("Status", "WaitShare", NUMBER, wait_share, "60", \
+	  "... for more per cent of the time that it has the GPU or waits for it")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -92,6 +104,8 @@ struct gs_config {
 	uint32_t history_days, history_mib;
 	bool dry_run;
 	char log_level[16];
+	uint32_t lost_limit, starved_limit; /* of findings, in % */
+	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

@@ -20,7 +20,8 @@ bool gs_service_launches_for_policy(const struct gs_control *ctl)
 
 bool gs_service_launches_wanted(const struct gs_control *ctl)
 {
-	return ctl->launches_asked || ctl->hub->config->launches & GS_LAUNCHES_ALWAYS ||
+	return ctl->launches_asked || ctl->launch_leases ||
+	       ctl->hub->config->launches & GS_LAUNCHES_ALWAYS ||
 	       gs_service_launches_for_policy(ctl);
 }
 

@@ -30,6 +30,7 @@ static void keep_exit(struct gs_control *ctl, struct gs_policy_exit *exit)
 	}
 	if (!exit->ns)
 		exit->ns = gs_now_ns();
+	ctl->policy_ends[exit->kind]++;
 	free(ctl->last_exit.dump);
 	ctl->last_exit = *exit;
 }
@@ -78,6 +79,7 @@ static void take_over(struct gs_control *ctl, struct gs_policy *p, const char *n
 		keep_exit(ctl, &switched);
 	}
 	ctl->hub->policy = p;
+	ctl->died.policy[0] = '\0';
 	watch_ticks(ctl);
 	ctl->overruled_logged = 0;
 	gs_engine_policy_flags(ctl->hub->engine, gs_policy_running(p)->flags);
@@ -151,6 +153,17 @@ void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exi
 	gs_service_policy_stop(ctl, exit->kind ? exit->kind : GS_POLICY_EXIT_ERROR, exit->message);
 	ctl->last_exit.code = exit->code;
 	ctl->last_exit.dump = exit->dump;
+	memcpy(ctl->died.policy, ctl->last_exit.policy, sizeof(ctl->died.policy));
+	memcpy(ctl->died.message, ctl->last_exit.message, sizeof(ctl->died.message));
+	ctl->died.ns = ctl->last_exit.ns;
+}
+
+bool gs_policy_note_death(struct gs_control *ctl)
+{
+	bool died = ctl->died.policy[0];
+
+	ctl->died.policy[0] = '\0';
+	return died;
 }
 
 /* Logged once for each policy and reason: a user can have any number of TSGs. */

@@ -22,6 +22,8 @@ void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kin
 			    const char *message);
 /* It has failed, as @exit says, whose dump it takes. It is not chosen any more. */
 void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exit *exit);
+/* A person takes note that a policy ended by itself; false: none has. */
+bool gs_policy_note_death(struct gs_control *ctl);
 /* As an observer: it acts again after somebody put everything back. */
 void gs_policy_overtaken(void *self);
 /* One that was being started does not start: tells and notes that. */

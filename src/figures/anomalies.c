@@ -2,9 +2,11 @@
 /* Looks once a second for what is odd, while somebody watches. */
 #include "figures/anomalies.h"
 
+#include <math.h>
 #include <string.h>
 #include <uthash.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "figures/figures.h"
@@ -41,7 +43,41 @@ static void put_percent(json_t *o, const char *key, double part)
 	json_object_set_new(o, key, json_real((double)(int)(part * 1000 + 0.5) / 10));
 }
 
+/* In the words of the verdict. */
+static void put_words(json_t *o, const struct gs_findings *found)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		const struct gs_finding *f = &found->all[i];
+
+		if (f->kind != GS_FINDING_LOST_TIME && f->kind != GS_FINDING_LC_WAITS)
+			continue;
+		json_object_set_new(o, "text", gs_json_text(f->text));
+		json_object_set_new(o, "do", gs_json_text(f->remedy));
+	}
+}
+
 /* ---- TSGs ------------------------------------------------------------------------------------ */
+
+static void put_waits(struct gs_figures *fig, const struct gpusched_tsg *rec,
+		      const struct gs_odd_rates *rates, json_t *o)
+{
+	const struct gs_limits limits = gs_limits_of(fig->hub->config);
+	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	struct gs_tsg_facts t = {
+		.pid = rec->task.pid,
+		.comm = json_string_value(json_object_get(o, "comm")),
+		.lc = true,
+		.counted = true,
+		.policy = fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : NULL,
+		.calm_pct = NAN,
+	};
+
+	gs_tsg_rates_unknown(&t.window);
+	t.window.waited_pct = 100 * rates->waited;
+	t.window.wait_share_pct = 100 * rates->waited / (rates->held + rates->waited);
+	gs_judge_tsg(&limits, &t, &found);
+	put_words(o, &found);
+}
 
 static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enum gs_odd odd,
 		     const struct gs_odd_rates *rates)
@@ -62,6 +98,8 @@ static void tell_tsg(struct gs_figures *fig, const struct gpusched_tsg *rec, enu
 		put_percent(o, "waited_pct", rates->waited);
 		json_object_set_new(o, "turns_per_s", json_integer((json_int_t)rates->turns));
 	}
+	if (odd == GS_ODD_LC_WAITS)
+		put_waits(fig, rec, rates, o);
 	gs_observers_say(&fig->hub->observers, o, rec->task.uid);
 }
 
@@ -102,8 +140,9 @@ static struct gs_odd_look look_of(struct gs_figures *fig, const struct gpusched_
 static void look_at(struct gs_figures *fig, const struct gpusched_tsg *rec, uint64_t ns)
 {
 	const struct gs_odd_look now = look_of(fig, rec, ns);
+	const struct gs_limits limits = gs_limits_of(fig->hub->config);
 	struct tsg *t = find_or_new(fig->oddities, rec->task.id);
-	uint32_t news = t ? gs_odd_tsg(&t->state, &now) : 0;
+	uint32_t news = t ? gs_odd_tsg(&limits, &t->state, &now) : 0;
 
 	for (enum gs_odd odd = 0; odd < GS_ODD_MAX; odd++)
 		if (news & 1u << odd)
@@ -140,28 +179,43 @@ void gs_oddities_ended(void *self, const struct gs_end *end)
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
+static json_t *lost_event(struct gs_figures *fig, size_t i, double lost, double switches_per_s)
+{
+	const struct gs_limits limits = gs_limits_of(fig->hub->config);
+	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index, .read = true, .log = true };
+	json_t *o = event(GS_ODD_LOST_TIME);
+
+	gs_gpu_rates_unknown(&g.window);
+	gs_gpu_rates_unknown(&g.lately);
+	g.window.lost_pct = 100 * lost;
+	g.window.switches_per_s = switches_per_s;
+	gs_judge_gpu(&limits, &g, &found);
+	json_object_set_new(o, "gpu", json_integer(g.gpu));
+	put_percent(o, "lost_pct", lost);
+	json_object_set_new(o, "switches_per_s", json_integer((json_int_t)switches_per_s));
+	put_words(o, &found);
+	return o;
+}
+
 static void look_at_gpu(struct gs_figures *fig, size_t i)
 {
+	const struct gs_limits limits = gs_limits_of(fig->hub->config);
 	struct gs_runlist_sums *b = &fig->oddities->gpus[i].before;
 	struct gs_account_gpu g;
 	double span, lost;
-	json_t *o;
 
 	gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
 	span = (double)(g.sums.as_of_ns - b->as_of_ns);
 	lost = span > 0 && b->since_ns == g.sums.since_ns && b->since_ns
 		       ? (double)(g.sums.lost_ns - b->lost_ns) / span
 		       : 0;
-	if (gs_odd_gpu(&fig->oddities->gpus[i].state, lost)) {
-		o = event(GS_ODD_LOST_TIME);
-		json_object_set_new(o, "gpu", json_integer(fig->hub->gpus[i].index));
-		put_percent(o, "lost_pct", lost);
-		json_object_set_new(
-			o, "switches_per_s",
-			json_integer((json_int_t)((double)(g.sums.switches - b->switches) *
-						  (double)NS_PER_S / span)));
-		gs_observers_say(&fig->hub->observers, o, GS_NOBODY);
-	}
+	if (gs_odd_gpu(&limits, &fig->oddities->gpus[i].state, lost))
+		gs_observers_say(&fig->hub->observers,
+				 lost_event(fig, i, lost,
+					    (double)(g.sums.switches - b->switches) *
+						    (double)NS_PER_S / span),
+				 GS_NOBODY);
 	*b = g.sums;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "figures/anomaly.h"
 
+#include <math.h>
+
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-#define LOST_LIMIT 0.1    /* as `gpusched status` has it */
-#define WAIT_LIMIT 0.1    /* of the time: an LC that waits less is served */
 #define SHORT_NS 250000.0 /* a turn of this length is half a switch (docs/facts.md) */
 #define SHORT_TURNS 50.0  /* a second; fewer do no harm */
 #define BURST_MIN 1000.0  /* launches a second */
@@ -44,7 +44,8 @@ static double grown(uint64_t before, uint64_t now)
 	return now > before ? (double)(now - before) : 0;
 }
 
-static uint32_t judge_turns(struct gs_odd_state *s, const struct gs_odd_look *now, double ns)
+static uint32_t judge_turns(const struct gs_limits *l, struct gs_odd_state *s,
+			    const struct gs_odd_look *now, double ns)
 {
 	const struct gs_odd_look *b = &s->before;
 	double held = grown(b->held_ns, now->held_ns), turns = grown(b->turns, now->turns);
@@ -54,7 +55,8 @@ static uint32_t judge_turns(struct gs_odd_state *s, const struct gs_odd_look *no
 	s->rates.held = held / ns;
 	s->rates.waited = waited / ns;
 	s->rates.turns = turns * (double)NS_PER_S / ns;
-	if (now->lc && s->rates.waited > WAIT_LIMIT && waited > held)
+	if (now->lc && waited > 0 &&
+	    gs_is_harmed(l, 100 * s->rates.waited, 100 * waited / (held + waited), NAN))
 		is |= 1u << GS_ODD_LC_WAITS;
 	if (s->rates.turns >= SHORT_TURNS && held / turns < SHORT_NS &&
 	    2 * grown(b->slice_ended, now->slice_ended) > turns)
@@ -81,7 +83,8 @@ static uint32_t judge_launches(struct gs_odd_state *s, const struct gs_odd_look 
 	return is;
 }
 
-uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now)
+uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
+		    const struct gs_odd_look *now)
 {
 	double ns = grown(s->before.ns, now->ns);
 	bool second = s->before.ns && ns > 0;
@@ -89,14 +92,14 @@ uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now)
 
 	s->rates = (struct gs_odd_rates){ 0 };
 	if (second && now->timed && s->before.timed)
-		is |= judge_turns(s, now, ns);
+		is |= judge_turns(l, s, now, ns);
 	if (second && now->counted && s->before.counted)
 		is |= judge_launches(s, now, ns);
 	s->before = *now;
 	return begun(s, is);
 }
 
-uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost)
+uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost)
 {
-	return begun(s, lost > LOST_LIMIT ? 1u << GS_ODD_LOST_TIME : 0);
+	return begun(s, gs_is_lossy(l, 100 * lost) ? 1u << GS_ODD_LOST_TIME : 0);
 }

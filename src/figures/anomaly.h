@@ -11,12 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "figures/verdict.h"
+
 #define GS_ODD_CALM 3
 
 /* Symbol, name, words. */
 #define GS_ODDS(X) \
-	X(LOST_TIME, "lost-time", "a GPU loses more than a tenth of its time in switches") \
-	X(LC_WAITS, "lc-waits", "an LC waits for the GPU longer than it has it") \
+	X(LOST_TIME, "lost-time", "a GPU loses too much of its time in switches: LostLimit=") \
+	X(LC_WAITS, "lc-waits", "an LC waits too long for the GPU: WaitLimit=") \
 	X(CUT_SHORT, "cut-short", "a TSG's slice ends its turns before it gets anywhere") \
 	X(LAUNCH_BURST, "launch-burst", "a TSG launches ten times as much as before") \
 	X(LAUNCHES_STOPPED, "launches-stopped", "a TSG that launched has stopped")
@@ -58,8 +60,9 @@ struct gs_odd_state {
 };
 
 /* 1 << enum gs_odd of what has begun. */
-uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now);
+uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
+		    const struct gs_odd_look *now);
 /* Of a GPU: @lost is the part of its time that went into switches. */
-uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost);
+uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

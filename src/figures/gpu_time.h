@@ -26,8 +26,8 @@ void gs_sight_policy(void *self);
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);
 /* Before an answer that tells times: up to now, within limits. */
 void gs_sight_flush(struct gs_figures *fig);
-/* GPU time and turns of TSG @id, into its object. */
-void gs_sight_json(struct gs_figures *fig, uint64_t id, json_t *o);
+/* GPU time and turns of a TSG, into its object. */
+void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
 json_t *gs_sight_gpus_json(struct gs_figures *fig);
 
 #endif /* GPUSCHED_FIGURES_GPU_TIME_H */

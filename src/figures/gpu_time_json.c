@@ -4,7 +4,7 @@
 #include "figures/figures.h"
 #include "figures/gpu_time.h"
 #include "table/facts.h"
-#include "figures/ledger.h"
+#include "figures/window.h"
 
 static json_t *turns_json(const struct gs_turn_sums *t)
 {
@@ -28,15 +28,16 @@ static json_t *turns_json(const struct gs_turn_sums *t)
 	return o;
 }
 
-void gs_sight_json(struct gs_figures *fig, uint64_t id, json_t *o)
+void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
 {
+	uint64_t id = rec->task.id;
 	struct gpusched_facts f;
 	struct gs_turn_sums t;
 
 	if (fig && fig->hub->account && !gs_account_facts(fig->hub->account, id, &f))
 		gs_json_put_number(o, "last_run_ns", f.last_run_ns,
 				   gs_facts_last_run(&f, gs_now_ns()));
-	gs_ledger_ago_tsg(fig, id, o);
+	gs_window_tsg_json(fig, id, rec->task.gpu, o);
 	if (!fig || !fig->hub->account || gs_account_of(fig->hub->account, id, &t)) {
 		json_object_set_new(o, "turns", json_null());
 		return;
@@ -80,7 +81,7 @@ json_t *gs_sight_gpus_json(struct gs_figures *fig)
 		if (fig->hub->account)
 			gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
 		o = gpu_json(&fig->hub->gpus[i], &g);
-		gs_ledger_ago_gpu(fig, i, o);
+		gs_window_gpu_json(fig, i, o);
 		json_array_append_new(list, o);
 	}
 	return list;

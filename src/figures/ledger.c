@@ -153,6 +153,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	uint64_t now = gs_now_ns();
 
 	ledger_sample(fig);
+	ledger_mark(fig);
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
 		l->events = 0;
@@ -175,6 +176,7 @@ static void wake(struct gs_figures *fig)
 	if (enabled)
 		return;
 	ledger_sample(fig);
+	ledger_mark(fig);
 	sd_event_source_set_time(l->due, (gs_now_ns() + SAMPLE_NS) / NS_PER_US);
 	sd_event_source_set_enabled(l->due, SD_EVENT_ONESHOT);
 }

@@ -53,14 +53,6 @@ bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
-/*
- * "ago": what an object's figures were some 10 s ago, by its own keys; null: not known. Of a TSG, of
- * a GPU by its place, of `stats`. "lately" of a GPU: the same of one or two seconds ago.
- */
-void gs_ledger_ago_tsg(const struct gs_figures *fig, uint64_t id, json_t *o);
-void gs_ledger_ago_gpu(const struct gs_figures *fig, size_t i, json_t *o);
-void gs_ledger_ago_stats(const struct gs_figures *fig, json_t *o);
-
 /* NULL: none is kept. */
 struct gs_history *gs_ledger_history(const struct gs_figures *fig);
 

@@ -9,6 +9,7 @@
 
 #include "figures/figures.h"
 #include "figures/ledger.h"
+#include "figures/verdict.h"
 #include "history/history.h"
 #include "process/cgroup.h"
 
@@ -30,26 +31,6 @@ struct group {
 /* What was known at the last few samples: a ring. */
 #define SAMPLE_NS NS_PER_S
 #define SAMPLES 11
-
-struct tsg_sample {
-	uint64_t held_ns, wait_ns, turns, cut, alone_ns, worked_ns;
-};
-struct gpu_sample {
-	uint64_t held_ns, lost_ns, open_ns, unknown_ns, span_ns, switches;
-};
-/* Counters that mean trouble when they rise: part of `stats`, its counter. */
-#define TROUBLES(X) \
-	X(engine, stuck, gs_engine_counter(fig->hub->engine, GS_ENG_STUCK)) \
-	X(engine, gave_up, gs_engine_counter(fig->hub->engine, GS_ENG_GAVE_UP)) \
-	X(account, log_lost, \
-	  fig->hub->account ? gs_account_counter(fig->hub->account, GS_ACC_LOST) : 0) \
-	X(taps, table_full, tap_counter(fig, GPUSCHED_CNT_TABLE_FULL))
-enum trouble {
-#define X(group, name, value) TROUBLE_##name,
-	TROUBLES(X)
-#undef X
-		TROUBLE_MAX
-};
 
 /* A process with compute TSGs. */
 struct proc {
@@ -73,14 +54,19 @@ struct kept {
 	unsigned int events;
 	uint64_t first_sample; /* that it was there for */
 	uint64_t sampled;      /* how many are known: the later ones are as the last */
-	struct tsg_sample samples[SAMPLES];
+	struct gs_tsg_sums samples[SAMPLES];
+	double calm_pct; /* as a status request found it; NAN: not known */
+	uint64_t calm_ns;
+	uint64_t starved_ns, harmed_ns; /* it is so since then; 0: it is not */
+	bool waiting;                   /* at its last sample */
 };
 
 struct gpu_kept {
 	struct gs_runlist_sums seen;
 	struct gs_history_sums pending, total;
 	uint64_t given_ns;
-	struct gpu_sample samples[SAMPLES];
+	struct gs_gpu_sums samples[SAMPLES];
+	uint64_t lossy_ns; /* it loses too much since then; 0: it does not */
 };
 
 /* All sums are being brought up to now, in slices. */
@@ -102,7 +88,8 @@ struct gs_ledger {
 	bool anew;       /* somebody came since the last sample */
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
-	uint64_t sampled_ns[SAMPLES], troubles[SAMPLES][TROUBLE_MAX];
+	uint64_t sampled_ns[SAMPLES];
+	struct gs_trouble_counts troubles[SAMPLES];
 };
 
 /* ledger_take.c: what has been done since the last time, into all sums. */
@@ -124,6 +111,14 @@ bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns);
 
 /* ledger_recent.c */
 void ledger_sample(struct gs_figures *fig);
+/* The oldest sample, if it is a second old at least. */
+bool ledger_oldest(const struct gs_ledger *l, uint64_t *ret);
+/* The youngest that is older than @ns, a second or more; else the oldest. */
+bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret);
+struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at);
+struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig);
+/* window.c: since when what is wrong is so, after each sample. */
+void ledger_mark(struct gs_figures *fig);
 /* What each group held of the last ten seconds. */
 void ledger_take_shares(struct gs_figures *fig);
 /* The same as a part of that time; negative: not known. */

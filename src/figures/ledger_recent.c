@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The last ten seconds, and the last one or two: how figures stood at one of a few samples. */
+/* The last ten seconds: how figures stood at a few samples. */
 #include <string.h>
 
 #include "basic/clock.h"
@@ -15,17 +15,22 @@ static uint64_t tap_counter(const struct gs_figures *fig, unsigned int c)
 	return n;
 }
 
-static void take_troubles(struct gs_figures *fig, uint64_t ret[TROUBLE_MAX])
+struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig)
 {
-#define X(group, name, value) ret[TROUBLE_##name] = value;
-	TROUBLES(X)
-#undef X
+	const struct gs_hub *hub = fig->hub;
+
+	return (struct gs_trouble_counts){
+		.stuck = hub->engine ? gs_engine_counter(hub->engine, GS_ENG_STUCK) : 0,
+		.gave_up = hub->engine ? gs_engine_counter(hub->engine, GS_ENG_GAVE_UP) : 0,
+		.log_lost = hub->account ? gs_account_counter(hub->account, GS_ACC_LOST) : 0,
+		.table_full = tap_counter(fig, GPUSCHED_CNT_TABLE_FULL),
+	};
 }
 
 /* Since its last sample nothing happened to it. */
 static void catch_up(struct kept *k, uint64_t n)
 {
-	const struct tsg_sample last = k->samples[(k->sampled - 1) % SAMPLES];
+	const struct gs_tsg_sums last = k->samples[(k->sampled - 1) % SAMPLES];
 
 	for (uint64_t i = k->sampled + SAMPLES > n ? k->sampled : n - SAMPLES; i < n; i++)
 		k->samples[i % SAMPLES] = last;
@@ -40,16 +45,15 @@ static void take_tsg(struct gs_figures *fig, struct kept *k)
 		gs_account_of(fig->hub->account, k->id, &t);
 	if (k->sampled)
 		catch_up(k, n);
-	k->samples[n % SAMPLES] =
-		(struct tsg_sample){ t.held_ns,  t.wait_ns,  t.turns, t.ended[GS_TURN_SLICE],
-				     t.alone_ns, t.worked_ns };
+	k->samples[n % SAMPLES] = gs_tsg_sums_of(&t);
+	k->waiting = t.waiting;
 	k->sampled = n + 1;
 }
 
-static struct tsg_sample sample_of(const struct kept *k, uint64_t at)
+struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at)
 {
 	if (!k->sampled || k->first_sample > at)
-		return (struct tsg_sample){ 0 };
+		return (struct gs_tsg_sums){ 0 };
 	return k->samples[(at < k->sampled ? at : k->sampled - 1) % SAMPLES];
 }
 
@@ -63,7 +67,7 @@ static void take_loaded(const struct gs_turn *turn, void *user)
 		take_tsg(fig, k);
 }
 
-static uint64_t not_held(const struct gpu_sample *m)
+static uint64_t not_held(const struct gs_gpu_sums *m)
 {
 	return m->lost_ns + m->open_ns + m->unknown_ns;
 }
@@ -73,17 +77,13 @@ static bool take_gpu(struct gs_figures *fig, size_t i)
 {
 	struct gs_ledger *l = fig->ledger;
 	struct gpu_kept *k = &l->gpus[i];
-	const struct gpu_sample *before = &k->samples[(l->nsamples + SAMPLES - 1) % SAMPLES];
+	const struct gs_gpu_sums *before = &k->samples[(l->nsamples + SAMPLES - 1) % SAMPLES];
 	struct gs_account_gpu g = { 0 };
-	const struct gs_runlist_sums *r = &g.sums;
-	struct gpu_sample m;
+	struct gs_gpu_sums m;
 
 	if (fig->hub->account)
 		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
-	m = (struct gpu_sample){
-		r->held_ns, r->lost_ns, r->open_ns, r->unknown_ns, r->as_of_ns - r->since_ns,
-		r->switches
-	};
+	m = gs_gpu_sums_of(&g.sums);
 	k->samples[l->nsamples % SAMPLES] = m;
 	return m.switches != before->switches || m.span_ns < before->span_ns ||
 	       (m.held_ns != before->held_ns && not_held(&m) != not_held(before));
@@ -97,7 +97,7 @@ void ledger_sample(struct gs_figures *fig)
 
 	gs_sight_flush(fig);
 	l->sampled_ns[slot] = gs_now_ns();
-	take_troubles(fig, l->troubles[slot]);
+	l->troubles[slot] = ledger_troubles(fig);
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		all |= take_gpu(fig, i);
 	for (struct kept *k = all ? l->all : NULL; k; k = k->hh.next)
@@ -113,13 +113,12 @@ void ledger_pause(struct gs_ledger *l)
 	l->first_sample = l->nsamples;
 }
 
-static bool is_old(const struct gs_ledger *l, uint64_t at)
+static bool is_old(const struct gs_ledger *l, uint64_t at, uint64_t ns)
 {
-	return gs_now_ns() - l->sampled_ns[at % SAMPLES] >= NS_PER_S;
+	return gs_now_ns() - l->sampled_ns[at % SAMPLES] >= ns;
 }
 
-/* The oldest sample that is there; false: none is older than a second. */
-static bool oldest(const struct gs_ledger *l, uint64_t *ret)
+bool ledger_oldest(const struct gs_ledger *l, uint64_t *ret)
 {
 	uint64_t at;
 
@@ -127,17 +126,16 @@ static bool oldest(const struct gs_ledger *l, uint64_t *ret)
 		return false;
 	at = l->nsamples > SAMPLES ? l->nsamples - SAMPLES : 0;
 	*ret = at > l->first_sample ? at : l->first_sample;
-	return is_old(l, *ret);
+	return is_old(l, *ret, NS_PER_S);
 }
 
-/* The youngest that is older than a second. */
-static bool youngest(const struct gs_ledger *l, uint64_t *ret)
+bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret)
 {
 	uint64_t first;
 
-	if (!oldest(l, &first))
+	if (!ledger_oldest(l, &first))
 		return false;
-	for (*ret = l->nsamples - 1; *ret > first && !is_old(l, *ret); (*ret)--)
+	for (*ret = l->nsamples - 1; *ret > first && !is_old(l, *ret, ns); (*ret)--)
 		;
 	return true;
 }
@@ -162,12 +160,12 @@ void ledger_take_shares(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;
 	uint64_t at;
-	bool known = oldest(l, &at);
+	bool known = ledger_oldest(l, &at);
 
 	for (struct group *g = l->groups; g; g = g->hh.next)
 		g->recent_ns = 0;
 	for (const struct kept *k = known ? l->all : NULL; k; k = k->hh.next) {
-		uint64_t was = sample_of(k, at).held_ns;
+		uint64_t was = ledger_sample_of(k, at).held_ns;
 
 		if (k->group && k->seen.held_ns > was)
 			k->group->recent_ns += k->seen.held_ns - was;
@@ -179,81 +177,10 @@ double gs_ledger_share(struct gs_figures *fig, const struct group *g)
 	double span;
 	uint64_t at;
 
-	if (!fig->hub->account || !oldest(fig->ledger, &at))
+	if (!fig->hub->account || !ledger_oldest(fig->ledger, &at))
 		return g->live ? -1 : 0;
 	span = span_of(fig, g->key.gpu, at);
 	if (span <= 0)
 		return g->live ? -1 : 0;
 	return (double)g->recent_ns / span;
-}
-
-/* ---- JSON: with the keys of what stands beside it --------------------------------------------- */
-
-/* One that came since then had nothing. */
-void gs_ledger_ago_tsg(const struct gs_figures *fig, uint64_t id, json_t *o)
-{
-	struct tsg_sample m;
-	struct kept *k = NULL;
-	uint64_t at;
-
-	if (fig && fig->ledger)
-		HASH_FIND(hh, fig->ledger->all, &id, sizeof(id), k);
-	if (!k || !oldest(fig->ledger, &at)) {
-		json_object_set_new(o, "ago", json_null());
-		return;
-	}
-	m = sample_of(k, at);
-	json_object_set_new(o, "ago",
-			    json_pack("{s:I, s:I, s:{s:I, s:I, s:I, s:I}}", "gpu_time_ns",
-				      (json_int_t)m.held_ns, "wait_time_ns", (json_int_t)m.wait_ns,
-				      "turns", "turns", (json_int_t)m.turns, "slice_ended",
-				      (json_int_t)m.cut, "alone_ns", (json_int_t)m.alone_ns,
-				      "worked_estimated_ns", (json_int_t)m.worked_ns));
-}
-
-/* A log that was opened since then began at 0. */
-static json_t *gpu_json(const struct gs_figures *fig, size_t i, uint64_t at, const json_t *now)
-{
-	struct gpu_sample m = fig->ledger->gpus[i].samples[at % SAMPLES];
-
-	if (json_integer_value(json_object_get(now, "span_ns")) < (json_int_t)m.span_ns)
-		m = (struct gpu_sample){ 0 };
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns", (json_int_t)m.held_ns,
-			 "lost_ns", (json_int_t)m.lost_ns, "open_ns", (json_int_t)m.open_ns,
-			 "unknown_ns", (json_int_t)m.unknown_ns, "span_ns", (json_int_t)m.span_ns,
-			 "switches", (json_int_t)m.switches);
-}
-
-void gs_ledger_ago_gpu(const struct gs_figures *fig, size_t i, json_t *o)
-{
-	uint64_t at;
-
-	gs_json_put(o, "ago", oldest(fig->ledger, &at) ? gpu_json(fig, i, at, o) : NULL);
-	gs_json_put(o, "lately", youngest(fig->ledger, &at) ? gpu_json(fig, i, at, o) : NULL);
-}
-
-void gs_ledger_ago_stats(const struct gs_figures *fig, json_t *o)
-{
-	const uint64_t *t;
-	json_t *ago;
-	uint64_t at;
-
-	if (!oldest(fig->ledger, &at)) {
-		json_object_set_new(o, "ago", json_null());
-		return;
-	}
-	t = fig->ledger->troubles[at % SAMPLES];
-	ago = json_object();
-#define X(group, name, value) \
-	if (!json_object_get(ago, #group)) \
-		json_object_set_new(ago, #group, json_object()); \
-	json_object_set_new(json_object_get(ago, #group), #name, \
-			    json_integer((json_int_t)t[TROUBLE_##name]));
-	TROUBLES(X)
-#undef X
-	json_object_set_new(
-		ago, "ms",
-		json_integer((json_int_t)((gs_now_ns() - fig->ledger->sampled_ns[at % SAMPLES]) /
-					  NS_PER_MS)));
-	json_object_set_new(o, "ago", ago);
 }

@@ -135,15 +135,15 @@ int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t
 {
 	int r = make_ready(g, verb);
 
-	if (!r && g->remote)
-		r = remote_alive(g->remote, &g->err);
-	if (r == -EHOSTDOWN && g->may_act && !strcmp(verb, "restore"))
-		return restore_beside(g, args, ret);
 	if (r)
 		return r;
 	g->err = (struct gs_error){ 0 };
-	if (g->remote)
-		return remote_request(g->remote, verb, args, ret, &g->err);
+	if (g->remote) {
+		r = remote_request(g->remote, verb, args, ret, &g->err);
+		return r == -EHOSTDOWN && g->may_act && !strcmp(verb, "restore")
+			       ? restore_beside(g, args, ret)
+			       : r;
+	}
 	if (g->local)
 		return local_request(g->local, verb, args, ret, &g->err);
 	if (g->agents)

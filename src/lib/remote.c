@@ -18,8 +18,9 @@
 #define STREAM_LIMIT \
 	(8u << 20)        /* what comes at once: the daemon keeps 2 MiB for one that was slow */
 #define REQUEST_MS 30000L /* controls are answered within 5 s, a policy's start takes longer */
-#define PING_MS 1500L     /* a daemon that lives answers that at once */
-#define PING_EVERY_NS NS_PER_S
+#define PING_MS 1000L     /* a daemon that lives answers that at once */
+/* Of a request that is under way: most are over before the first. */
+#define PING_EVERY_NS (NS_PER_S * 9 / 10)
 
 struct text {
 	char *p;
@@ -187,17 +188,21 @@ static bool is_stopped(pid_t pid)
 	return state == 'T' || state == 't';
 }
 
+/* There is a daemon that takes connections, or none at all: the request says so. */
+static bool may_answer(const struct remote *r, pid_t *ret_pid)
+{
+	int code = try_connect(r->socket, ret_pid);
+
+	return code ? code != -EAGAIN : !is_stopped(*ret_pid);
+}
+
 static bool is_alive(struct remote *r, pid_t *ret_pid)
 {
 	struct text body = { 0 };
 	CURLcode c;
-	int code;
 
 	*ret_pid = 0;
-	code = try_connect(r->socket, ret_pid);
-	if (code && code != -EAGAIN) /* there is none: the request says so */
-		return true;
-	if (code || is_stopped(*ret_pid))
+	if (!may_answer(r, ret_pid))
 		return false;
 	curl_easy_reset(r->ping);
 	c = perform(r, r->ping, "http://gpusched/v1/ping", "{}", PING_MS, &body);
@@ -206,21 +211,24 @@ static bool is_alive(struct remote *r, pid_t *ret_pid)
 	return c != CURLE_OPERATION_TIMEDOUT;
 }
 
-int remote_alive(struct remote *r, struct gs_error *err)
+static int fail_dead(pid_t pid, struct gs_error *err)
 {
+	bool stopped = is_stopped(pid);
 	char who[64] = "";
-	bool stopped;
-	pid_t pid;
 
-	if (is_alive(r, &pid))
-		return 0;
-	stopped = is_stopped(pid);
 	if (pid)
 		snprintf(who, sizeof(who), " (process %d%s)", (int)pid, stopped ? ", stopped" : "");
 	return gs_fail(err, -EHOSTDOWN,
 		       "gpuschedd%s does not answer: %s it, or have root put everything back by "
 		       "'gpusched restore'",
 		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
+}
+
+int remote_alive(struct remote *r, struct gs_error *err)
+{
+	pid_t pid = 0;
+
+	return is_alive(r, &pid) ? 0 : fail_dead(pid, err);
 }
 
 /* While a request is under way: it may have been stopped since. */
@@ -238,6 +246,15 @@ static bool is_word(const char *verb)
 	       strlen(verb) < 64;
 }
 
+/* How long an answer may take: a `status` watches for some time. */
+static long limit_ms(const char *verb, const json_t *args)
+{
+	json_int_t us =
+		strcmp(verb, "status") ? 0 : json_integer_value(json_object_get(args, "for_us"));
+
+	return REQUEST_MS + (long)(us / 1000);
+}
+
 int remote_request(struct remote *r, const char *verb, const json_t *args, json_t **ret,
 		   struct gs_error *err)
 {
@@ -247,18 +264,22 @@ int remote_request(struct remote *r, const char *verb, const json_t *args, json_
 	json_error_t why;
 	json_t *answer;
 	long status = 0;
+	pid_t pid = 0;
 	CURLcode c;
 
 	if (!is_word(verb))
 		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
 	if (!asked)
 		return gs_fail(err, -ENOMEM, "out of memory");
+	if (!may_answer(r, &pid))
+		return fail_dead(pid, err);
+	r->alive_ns = gs_now_ns();
 	snprintf(url, sizeof(url), "http://gpusched/v1/%s", verb);
 	curl_easy_reset(r->easy);
 	curl_easy_setopt(r->easy, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(r->easy, CURLOPT_XFERINFOFUNCTION, on_progress);
 	curl_easy_setopt(r->easy, CURLOPT_XFERINFODATA, r);
-	c = perform(r, r->easy, url, asked, REQUEST_MS, &body);
+	c = perform(r, r->easy, url, asked, limit_ms(verb, args), &body);
 	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (c == CURLE_ABORTED_BY_CALLBACK) {
 		free(body.p);

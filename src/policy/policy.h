@@ -25,6 +25,7 @@ enum gs_policy_exit_kind {
 	GS_POLICY_EXIT_REFUSED,  /* gpusched refused it: ABI, helpers, foreign programs */
 	GS_POLICY_EXIT_ERROR,    /* the policy said so: gpusched_fail() or init < 0 */
 	GS_POLICY_EXIT_STALLED,  /* tick past its timeout */
+	GS_POLICY_EXITS
 };
 const char *gs_policy_exit_name(enum gs_policy_exit_kind kind);
 

@@ -6,11 +6,14 @@
 #define GPUSCHED_REQUESTS_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
 
 struct gs_agent_facts;
+struct gs_policy;
 struct gs_requests;
 
 json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec);
@@ -18,6 +21,8 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec);
 void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o);
 /* Into it: the GPU's id, and the channels one by one. */
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
+/* What a policy logged last; null: nothing. @p NULL: none runs. */
+json_t *gs_said_json(const struct gs_policy *p);
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err);
 /* The same in OpenMetrics, and what else does not grow with the TSGs. */
 void gs_stats_text(struct gs_requests *rs, FILE *f);

@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "figures/openmetrics.h"
 #include "requests/requests.h"
+#include "requests/state.h"
 #include "hub/json.h"
 #include "hub/limited.h"
 #include "hub/loop.h"
@@ -174,6 +175,7 @@ static int do_end(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 	FILE *out = m->out;
 
 	gs_stats_launches_text(rs, out);
+	gs_state_metrics(rs, out);
 	gs_metric_head(out, "policy", "gauge", "the running policy");
 	if (rs->hub->policy)
 		fprintf(out, "gpusched_policy{policy=\"%s\"} 1\n",

@@ -17,6 +17,7 @@
 #include "requests/json.h"
 #include "figures/ledger.h"
 #include "figures/openmetrics.h"
+#include "figures/window.h"
 
 /*
  * Everything that only counts, by group: its JSON and its OpenMetrics follow. A name that ends in _ns
@@ -177,7 +178,7 @@ json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err)
 	json_object_set_new(o, "launches_told", by_class_json(rs, told));
 	gs_sight_flush(rs->figures);
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(rs->figures));
-	gs_ledger_ago_stats(rs->figures, o);
+	gs_window_stats_json(rs->figures, o);
 	for (enum group g = 0; g < GROUPS; g++)
 		json_object_set_new(o, groups[g].name, group_json(rs, &st, g));
 	json_object_update_new(json_object_get(o, "service"),

@@ -181,7 +181,7 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	gs_json_put(o, "manual", gs_settings_json(&rec->manual));
 	put_state(rs, rec, o);
 	put_facts(&rec->task, o);
-	gs_sight_json(rs ? rs->figures : NULL, rec->task.id, o);
+	gs_sight_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))
 		gs_told_json(&told, counted, o);
 	return o;

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "figures/window.h"
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/request.h"
 
+#define MAX_STATUS_US 3600000000ll
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
 
 #define ALONE GS_VERB_ALONE
@@ -51,6 +53,14 @@ const struct gs_verb gs_verbs[] = {
 	  { TARGET_OR_ALL,
 	    { "wide", GS_ARG_BOOL, false,
 	      "the GPU's own id of each TSG, and its channels, too" } } },
+	{ "status",
+	  gs_verb_status,
+	  READS,
+	  { { "window_s", GS_ARG_NUMBER, false, "looks so far back; 10 when not given", 1,
+	      GS_WINDOW_MAX_S },
+	    { "for_us", GS_ARG_NUMBER, false, "watches for so long from now on instead", 0,
+	      MAX_STATUS_US },
+	    { "launches", GS_ARG_BOOL, false, "root, with for_us: counts launches meanwhile" } } },
 	{ "stats",
 	  gs_verb_stats,
 	  READS,

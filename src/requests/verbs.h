@@ -9,9 +9,8 @@ struct gs_request;
 struct gs_requests;
 
 int gs_verb_history(struct gs_request *rq);
-/* Waits for the question to the history that is being answered. */
-void gs_questions_end(struct gs_requests *rs);
 int gs_verb_list(struct gs_request *rq);
+int gs_verb_status(struct gs_request *rq);
 int gs_verb_stats(struct gs_request *rq);
 int gs_verb_set(struct gs_request *rq);
 int gs_verb_preempt(struct gs_request *rq);

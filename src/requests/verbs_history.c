@@ -9,6 +9,7 @@
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/target.h"
+#include "requests/question.h"
 #include "requests/verbs.h"
 #include "figures/ledger.h"
 

@@ -32,6 +32,7 @@
 #include "intake/reap.h"
 #include "control/takeover.h"
 #include "requests/trace.h"
+#include "requests/question.h"
 #include "requests/verbs.h"
 #include "requests/watch.h"
 #include "table/cfg.h"

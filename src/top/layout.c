@@ -479,10 +479,27 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		    t->filter);
 }
 
+/* What is wrong, where there is room for it and some rows; @g NULL: how many there are. */
+static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
+{
+	const json_t *f;
+	unsigned int n = 0;
+	size_t i;
+
+	json_array_foreach(t->findings, i, f) {
+		if (strcmp(text(f, "level"), "wrong") != 0)
+			continue;
+		if (g && row + n + 4 < g->rows)
+			gs_grid_put(g, row + n, 0, GS_STYLE_BAD, "wrong: %s", text(f, "text"));
+		n += !g || row + n + 4 < g->rows;
+	}
+	return n;
+}
+
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)
 {
 	return 2 + (t->strip ? 2 : 1) * (unsigned int)json_array_size(t->gpus) +
-	       (unsigned int)json_array_size(rows) + t->has_cursor;
+	       (unsigned int)json_array_size(rows) + t->has_cursor + draw_findings(t, NULL, 0);
 }
 
 /* As many rows as there is room for, the chosen one among them. */
@@ -534,6 +551,7 @@ void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g)
 		if (t->strip)
 			draw_strip(t, gpu, rows, g, at++);
 	}
+	at += draw_findings(t, g, at);
 	if (t->help) {
 		draw_help(g, at);
 	} else {

@@ -17,6 +17,7 @@ const char *gs_top_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
 	const json_t *gpus;   /* as `status` has them: figures of each GPU, and of its TSGs */
+	const json_t *findings; /* as `status` has them; NULL: nobody asked yet */
 	const json_t *before; /* rows of the last screen; NULL: this is the first */
 	const char *policy;   /* NULL: none */
 	const char *clock;

@@ -120,7 +120,12 @@ like "$(cat "$scratch/status")" "in its calm minutes 2 %" "which it is compared 
 check "it has always waited like that" was_calm 60
 check "then it is not" wait_for 20 "$gpusched" status
 
-ago() { "$gpusched" list "pid:$1" --json | jq -s "map(.ago.$2 // 0) | add"; }
-check "what stood there ten seconds ago is known of those whose turns changed since" wait_for 20 eval \
-	'[ "$(ago $be gpu_time_ns)" -gt 500000000 ] && [ "$(ago $lc turns.turns)" -gt 20 ]'
+window() { "$gpusched" list "pid:$1" --json | jq -s "map(.window_10s.$2 // 0) | add"; }
+check "list has the rates of the last ten seconds" wait_for 20 eval \
+	'[ "$(window $be held_pct | cut -d. -f1)" -ge 20 ] && [ "$(window $lc turns_per_s | cut -d. -f1)" -ge 2 ]'
+gpu=$("$gpusched" stats --json | jq -c '.gpu_time[0]')
+ge "$(jq '.window_10s.held_pct | floor' <<<"$gpu")" 50 "stats has those of the GPU"
+ge "$(jq '.window_1s.switches_per_s | floor' <<<"$gpu")" 10 "stats has those of its last second"
+is "$("$gpusched" status --json | jq '[.. | objects | has("ago") or has("lately")] | any')" false \
+	"no answer leaves the subtraction to its reader"
 done_testing

@@ -44,7 +44,7 @@ done
 le "$ms" 1000 "status comes at once"
 is "$(own calm_wait_pct <<<"$out" | cut -d. -f1)" 10 "with the LC's calm minutes, not those of one that had its number"
 ge "$(own held_pct <<<"$out" | cut -d. -f1)" 25 "and what it holds now"
-like "$(jq -r '.wrong[].what' <<<"$out")" "process $lc .* waits .* % of its time" "it waits more than then: harmed"
+like "$(jq -r '.findings[].text' <<<"$out")" "process $lc .* waits .* % of its time" "it waits more than then: harmed"
 
 timed "$gpusched" history --since 25h --by process --json
 le "$ms" 1000 "history comes at once"

@@ -45,6 +45,8 @@ bar_of() {
 # ---- the screen ------------------------------------------------------------------------------------
 open_top 80x24
 check "figures come" shows '^GPU 0 \[.*[1-9][0-9]*/s'
+check "the turns come" shows '[|][a-z#.]*a[a-z#.]*[|] turns of the last second'
+check "the strip fills" wait_for 5 eval '[ "$(screen | grep -o "|[a-z#.+]*|" | tr -cd a | wc -c)" -ge 10 ]'
 check "and both programs" shows " $lc gsload .* lc .*runs"
 is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/')" "gpusched top TIME no policy N TSGs by held: N waiting, N suspended
 GPU N [BAR] held N lost N open N % N/s

@@ -8,7 +8,6 @@
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
-#include "lib/look.h"
 #include "cli/setting.h"
 
 #define MAX_WORDS 12
@@ -207,48 +206,6 @@ static void test_setting_twice(void **state)
 	assert_int_equal(json_integer_value(json_object_get(args, "timeslice_us")), 1000);
 }
 
-static void test_harm(void **state)
-{
-	assert_false(lib_is_harmed(0, 0));
-	assert_false(lib_is_harmed(10, 0));
-	assert_true(lib_is_harmed(11, 0));
-	assert_false(lib_is_harmed(60, 30));
-	assert_true(lib_is_harmed(75, 30));
-	assert_false(lib_is_harmed(100, 80)); /* it has no calm minutes */
-}
-
-/* The daemon's look back has the figures of then under the keys of now. */
-static void test_look_ago(void **state)
-{
-	struct lib_look now = {
-		.stats = json_pack(
-			"{s:{s:i, s:{s:i}}, s:[{s:i, s:i, s:i, s:{s:i, s:i}, s:{s:i, s:i}}]}",
-			"ago", "ms", 9000, "engine", "stuck", 3, "gpu_time", "gpu", 0, "held_ns",
-			900, "span_ns", 1500, "ago", "held_ns", 100, "span_ns", 500, "lately",
-			"held_ns", 850, "span_ns", 1300),
-		.tsgs = json_pack("[{s:i, s:i, s:s, s:i, s:i, s:{s:i, s:i}}]", "id", 7, "gpu", 0,
-				  "kind", "compute", "gpu_time_ns", 700, "wait_time_ns", 400, "ago",
-				  "gpu_time_ns", 100, "wait_time_ns", 200),
-	};
-	struct lib_look then = { 0 };
-	CLEANUP_JSON json_t *gpus = NULL;
-	const json_t *tsg;
-
-	assert_int_equal(lib_look_ago(&now, &then), 9000);
-	assert_int_equal((int)gs_json_number(then.stats, "engine.stuck"), 3);
-	gpus = lib_look_gpus(&then, &now);
-	assert_int_equal((int)gs_json_number(json_array_get(gpus, 0), "held_pct"), 80);
-	assert_int_equal((int)gs_json_number(json_array_get(gpus, 0), "lately.held_pct"), 25);
-	tsg = json_array_get(json_object_get(json_array_get(gpus, 0), "tsgs"), 0);
-	assert_int_equal((int)gs_json_number(tsg, "held_pct"), 60);
-	assert_int_equal((int)gs_json_number(tsg, "wait_share_pct"), 25);
-	lib_look_free(&then);
-	json_object_set_new(now.stats, "ago", json_null());
-	then = (struct lib_look){ 0 };
-	assert_int_equal(lib_look_ago(&now, &then), 0);
-	lib_look_free(&now);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,8 +217,6 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_setting_twice),
-		cmocka_unit_test(test_harm),
-		cmocka_unit_test(test_look_ago),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

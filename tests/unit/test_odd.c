@@ -12,6 +12,8 @@
 
 #define BIT(odd) (1u << GS_ODD_##odd)
 
+static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
+
 /* A second later: @held and @waited ms more, @turns more of which @cut were ended by the slice. */
 static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsigned int waited,
 		       unsigned int turns, unsigned int cut)
@@ -25,7 +27,7 @@ static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsig
 	now.wait_ns += waited * NS_PER_MS;
 	now.turns += turns;
 	now.slice_ended += cut;
-	return gs_odd_tsg(s, &now);
+	return gs_odd_tsg(&limits, s, &now);
 }
 
 static uint32_t launches(struct gs_odd_state *s, uint64_t n)
@@ -35,7 +37,7 @@ static uint32_t launches(struct gs_odd_state *s, uint64_t n)
 	now.ns += NS_PER_S;
 	now.counted = true;
 	now.launches += n;
-	return gs_odd_tsg(s, &now);
+	return gs_odd_tsg(&limits, s, &now);
 }
 
 static void lc_waits(void **state)
@@ -70,9 +72,9 @@ static void lc_that_gets_none(void **state)
 	struct gs_odd_look now = { .ns = NS_PER_S, .lc = true, .timed = true, .waiting = true };
 	struct gs_odd_state s = { 0 };
 
-	assert_int_equal(gs_odd_tsg(&s, &now), 0);
+	assert_int_equal(gs_odd_tsg(&limits, &s, &now), 0);
 	now.ns += NS_PER_S;
-	assert_int_equal(gs_odd_tsg(&s, &now), BIT(LC_WAITS));
+	assert_int_equal(gs_odd_tsg(&limits, &s, &now), BIT(LC_WAITS));
 }
 
 static void cut_short(void **state)
@@ -119,9 +121,9 @@ static void lost_time(void **state)
 {
 	struct gs_odd_state s = { 0 };
 
-	assert_int_equal(gs_odd_gpu(&s, 0.09), 0);
-	assert_int_equal(gs_odd_gpu(&s, 0.33), BIT(LOST_TIME));
-	assert_int_equal(gs_odd_gpu(&s, 0.33), 0);
+	assert_int_equal(gs_odd_gpu(&limits, &s, 0.09), 0);
+	assert_int_equal(gs_odd_gpu(&limits, &s, 0.33), BIT(LOST_TIME));
+	assert_int_equal(gs_odd_gpu(&limits, &s, 0.33), 0);
 }
 
 static void names(void **state)

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include "figures/verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/grow.h"
+#include "basic/sheet.h"
+#include "config/config.h"
+
+#define MOSTLY_PCT 90 /* of a program's turns: what is known of these is known of it */
+
+#define X(sym, name, level, text) { name, GS_LEVEL_##level },
+static const struct {
+	const char *name;
+	enum gs_level level;
+} kinds[] = { GS_FINDINGS(X) };
+#undef X
+
+const char *gs_level_name(enum gs_level level)
+{
+	static const char *const names[GS_LEVELS] = { "wrong", "note", "unknown" };
+
+	return level < GS_LEVELS ? names[level] : "";
+}
+
+const char *gs_finding_name(enum gs_finding_kind kind)
+{
+	return kind < GS_FINDING_MAX ? kinds[kind].name : "";
+}
+
+enum gs_level gs_finding_level(enum gs_finding_kind kind)
+{
+	return kinds[kind].level;
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+void gs_findings_done(struct gs_findings *f)
+{
+	free(f->all);
+	*f = (struct gs_findings){ 0 };
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct gs_finding *x = a, *y = b;
+
+	if (gs_finding_level(x->kind) != gs_finding_level(y->kind))
+		return gs_finding_level(x->kind) < gs_finding_level(y->kind) ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	return (x->tsg > y->tsg) - (x->tsg < y->tsg);
+}
+
+void gs_findings_sort(struct gs_findings *f)
+{
+	if (f->n)
+		qsort(f->all, f->n, sizeof(*f->all), compare);
+}
+
+static struct gs_finding *add(struct gs_findings *ret, enum gs_finding_kind kind,
+			      const char *remedy, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* NULL: no memory. */
+static struct gs_finding *add(struct gs_findings *ret, enum gs_finding_kind kind,
+			      const char *remedy, const char *format, ...)
+{
+	struct gs_finding *f;
+	va_list ap;
+
+	if (GS_GROW(ret->all, ret->room, ret->n + 1))
+		return NULL;
+	f = &ret->all[ret->n++];
+	*f = (struct gs_finding){ .kind = kind, .amount_pct = NAN, .gpu = -1 };
+	snprintf(f->remedy, sizeof(f->remedy), "%s", remedy);
+	va_start(ap, format);
+	vsnprintf(f->text, sizeof(f->text), format, ap);
+	va_end(ap);
+	return f;
+}
+
+json_t *gs_finding_json(const struct gs_finding *f)
+{
+	json_t *o = json_pack("{s:s, s:s, s:o, s:o}", "finding", gs_finding_name(f->kind), "level",
+			      gs_level_name(gs_finding_level(f->kind)), "text",
+			      gs_json_text(f->text), "do", gs_json_text(f->remedy));
+
+	gs_json_put_tenths(o, "amount_pct", f->amount_pct);
+	json_object_set_new(o, "since_ns",
+			    f->since_ns ? json_integer((json_int_t)f->since_ns) : json_null());
+	json_object_set_new(o, "gpu", f->gpu >= 0 ? json_integer(f->gpu) : json_null());
+	json_object_set_new(o, "pid", f->tsg ? json_integer(f->pid) : json_null());
+	json_object_set_new(o, "tsg", f->tsg ? json_integer((json_int_t)f->tsg) : json_null());
+	return o;
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+struct gs_limits gs_limits_of(const struct gs_config *config)
+{
+	return (struct gs_limits){
+		.lost_pct = config->lost_limit,
+		.starved_pct = config->starved_limit,
+		.calm_factor = config->calm_factor,
+		.calm_margin_pct = config->calm_margin,
+		.waited_pct = config->wait_limit,
+		.wait_share_pct = config->wait_share,
+	};
+}
+
+bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm)
+{
+	if (isnan(wait_share))
+		return false;
+	if (!isnan(calm))
+		return wait_share > l->calm_factor * calm + l->calm_margin_pct;
+	return waited > l->waited_pct && wait_share > l->wait_share_pct;
+}
+
+bool gs_is_lossy(const struct gs_limits *l, double lost)
+{
+	return lost > l->lost_pct;
+}
+
+/* ---- the instance ---------------------------------------------------------------------------- */
+
+static void judge_troubles(const struct gs_trouble_counts *rose, struct gs_findings *ret)
+{
+	const struct {
+		uint64_t rose;
+		enum gs_finding_kind kind;
+		const char *what, *remedy;
+	} troubles[] = {
+		{ rose->stuck, GS_FINDING_STUCK, "calls to the driver do not return",
+		  "see 'gpusched stats'" },
+		{ rose->gave_up, GS_FINDING_GAVE_UP, "changes were given up after calls failed",
+		  "see 'gpusched list' and the log" },
+		{ rose->log_lost, GS_FINDING_LOG_LOST, "records of the GPU's log were lost",
+		  "figures around them are unknown" },
+		{ rose->table_full, GS_FINDING_TABLE_FULL, "the table of TSGs is full",
+		  "see 'gpusched list --all'" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(troubles); i++)
+		if (troubles[i].rose)
+			add(ret, troubles[i].kind, troubles[i].remedy, "%s", troubles[i].what);
+}
+
+static void judge_death(const struct gs_state_facts *s, struct gs_findings *ret)
+{
+	char remedy[160];
+	struct gs_finding *f;
+
+	if (!s->died)
+		return;
+	snprintf(remedy, sizeof(remedy),
+		 "'gpusched policy get' has its words; gpusched policy start %s, or 'gpusched "
+		 "policy stop' if none is to run",
+		 s->died);
+	f = add(ret, GS_FINDING_POLICY_DIED, remedy, "policy %s ended by itself: %s", s->died,
+		s->died_why);
+	if (f)
+		f->since_ns = s->died_ns;
+}
+
+void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret)
+{
+	if (!s->daemon)
+		add(ret, GS_FINDING_NO_DAEMON, s->start_daemon,
+		    "no daemon runs: nobody watches the GPUs");
+	judge_death(s, ret);
+	judge_troubles(&s->rose, ret);
+	if (s->dry_run)
+		add(ret, GS_FINDING_DRY_RUN,
+		    "set DryRun=no in gpusched.conf, and restart gpuschedd",
+		    "DryRun=yes: nothing is done to any TSG, whatever is answered or logged");
+}
+
+void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
+{
+	char remedy[160];
+
+	if (!c->policy && !strcmp(c->name, "lc")) {
+		add(ret, GS_FINDING_CLASS_IDLE, "gpusched policy start auto",
+		    "class lc has no effect without a policy");
+		return;
+	}
+	if (!c->policy || !c->acts_on || c->acts)
+		return;
+	snprintf(remedy, sizeof(remedy), "give them a class that it acts on (%s)", c->acts_on);
+	add(ret, GS_FINDING_CLASS_IDLE, remedy, "policy %s does not act on class %s, of %zu %s",
+	    c->policy, c->name, c->tsgs, c->tsgs == 1 ? "TSG" : "TSGs");
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+/* Without a daemon nobody reads it: that is one thing, and said already. */
+static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
+{
+	struct gs_finding *f;
+
+	if (!g->read || g->log || (!g->reason && !g->mig))
+		return;
+	if (g->mig)
+		f = add(ret, GS_FINDING_NO_MIG_LOG,
+			"nothing can be done: the driver keeps no log of a GPU in MIG mode",
+			"GPU %d is in MIG mode: who has it, and who waits, is not known", g->gpu);
+	else
+		f = add(ret, GS_FINDING_LOG_UNREAD,
+			"see 'gpusched doctor'; root can read it on a stock driver",
+			"GPU %d: its log cannot be read: %s", g->gpu, g->reason);
+	if (f)
+		f->gpu = g->gpu;
+}
+
+/* By the last ten seconds, or by the last one or two: a person should not have to wait for the mean. */
+static void judge_lost(const struct gs_limits *l, const struct gs_gpu_facts *g,
+		       struct gs_findings *ret)
+{
+	bool lately = !isnan(g->lately.lost_pct) && !(g->lately.lost_pct < g->window.lost_pct);
+	const struct gs_gpu_rates *r = lately ? &g->lately : &g->window;
+	struct gs_finding *f;
+
+	if (!gs_is_lossy(l, r->lost_pct))
+		return;
+	f = add(ret, GS_FINDING_LOST_TIME,
+		"start both by 'gpusched run --share', so that they need no switches ('gpusched "
+		"advise' says whether that fits); until then longer slices for class be (gpusched "
+		"set class:be timeslice=2ms)",
+		"GPU %d loses %.0f %% of its time in %.0f switches a second: some program launches "
+		"kernel by kernel beside short slices",
+		g->gpu, r->lost_pct, r->switches_per_s);
+	if (!f)
+		return;
+	f->gpu = g->gpu;
+	f->amount_pct = r->lost_pct;
+}
+
+void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret)
+{
+	judge_log(g, ret);
+	judge_lost(l, g, ret);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static void put_process(struct gs_finding *f, const struct gs_tsg_facts *t, double amount_pct)
+{
+	if (!f)
+		return;
+	f->gpu = t->gpu;
+	f->tsg = t->id;
+	f->pid = t->pid;
+	f->uid = t->uid;
+	f->amount_pct = amount_pct;
+}
+
+static void judge_starved(const struct gs_limits *l, const struct gs_tsg_facts *t,
+			  struct gs_findings *ret)
+{
+	if (!t->waiting || t->suspended || !(t->window.held_pct < l->starved_pct))
+		return;
+	put_process(add(ret, GS_FINDING_STARVED,
+			"give it a longer slice, or the others shorter ones",
+			"process %u (%s) waits for the GPU and gets %.1f %% of it", t->pid, t->comm,
+			t->window.held_pct),
+		    t, t->window.held_pct);
+}
+
+static void judge_harmed(const struct gs_limits *l, const struct gs_tsg_facts *t,
+			 struct gs_findings *ret)
+{
+	const struct gs_tsg_rates *r = &t->window;
+	char calm[64] = "; its calm minutes are not known";
+
+	if (!gs_is_harmed(l, r->waited_pct, r->wait_share_pct, t->calm_pct))
+		return;
+	if (!isnan(t->calm_pct))
+		snprintf(calm, sizeof(calm), "; in its calm minutes %.0f %%", t->calm_pct);
+	put_process(add(ret, GS_FINDING_LC_WAITS,
+			t->policy ? "shorter slices for class be, or suspend what is beside it "
+				    "('gpusched list')"
+				  : "start a policy: gpusched policy start auto",
+			"process %u (%s) of class lc waits %.0f %% of its time for the GPU%s",
+			t->pid, t->comm, r->wait_share_pct, calm),
+		    t, r->wait_share_pct);
+}
+
+/* After a turn that drained, only a launch says that it waits. */
+static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
+{
+	const struct gs_tsg_rates *r = &t->window;
+
+	if (t->counted || !(r->turns_per_s > 0) || r->cut_pct >= MOSTLY_PCT)
+		return;
+	put_process(add(ret, GS_FINDING_WAITS_UNSEEN,
+			"count launches (root): gpusched observe launches on",
+			"process %u (%s) of class lc: how long its requests wait is not known, "
+			"since no launches are counted",
+			t->pid, t->comm),
+		    t, NAN);
+}
+
+void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret)
+{
+	judge_starved(l, t, ret);
+	if (!t->lc)
+		return;
+	judge_harmed(l, t, ret);
+	judge_unseen(t, ret);
+}

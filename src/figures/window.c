@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+#include "figures/window.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "figures/ledger_priv.h"
+#include "hub/records.h"
+
+#define CALM_NS (5 * NS_PER_S) /* calm minutes are looked up again after that */
+
+struct then {
+	uint64_t id;
+	struct gs_tsg_sums sums;
+	bool counted;
+	uint64_t launches, launches_since_ns;
+	struct gpusched_settings is;
+};
+
+struct gs_window {
+	uint64_t began_ns;
+	bool past;
+	uint64_t at; /* of a past one: the sample */
+	/* of one that began when it was asked for */
+	struct then *tsgs; /* by id */
+	size_t ntsgs;
+	struct gs_gpu_sums *gpus;
+	struct gs_trouble_counts troubles;
+};
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+int gs_window_past(const struct gs_figures *fig, uint64_t ns, struct gs_window **ret)
+{
+	struct gs_window *w;
+	uint64_t at;
+
+	if (!ledger_older(fig->ledger, ns, &at))
+		return -EAGAIN;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->past = true;
+	w->at = at;
+	w->began_ns = fig->ledger->sampled_ns[at % SAMPLES];
+	*ret = w;
+	return 0;
+}
+
+static struct gs_gpu_sums gpu_now(const struct gs_figures *fig, size_t i)
+{
+	struct gs_account_gpu g = { 0 };
+
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
+	if (!g.open || !g.sums.since_ns)
+		return (struct gs_gpu_sums){ 0 };
+	return gs_gpu_sums_of(&g.sums);
+}
+
+static bool tsg_now(const struct gs_figures *fig, uint64_t id, struct gs_turn_sums *ret)
+{
+	*ret = (struct gs_turn_sums){ 0 };
+	return fig->hub->account && !gs_account_of(fig->hub->account, id, ret);
+}
+
+static struct then then_of(const struct gs_figures *fig, const struct gpusched_tsg *rec)
+{
+	struct gs_turn_sums t;
+
+	tsg_now(fig, rec->task.id, &t);
+	return (struct then){
+		.id = rec->task.id,
+		.sums = gs_tsg_sums_of(&t),
+		.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
+		.launches = rec->task.launches,
+		.launches_since_ns = rec->task.launches_since_ns,
+		.is = gs_record_is(rec),
+	};
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct then *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+int gs_window_begin(struct gs_figures *fig, const struct gpusched_tsg *recs, size_t n,
+		    struct gs_window **ret)
+{
+	struct gs_window *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->began_ns = gs_now_ns();
+	w->tsgs = calloc(n + 1, sizeof(*w->tsgs));
+	w->gpus = calloc(fig->hub->ngpus + 1, sizeof(*w->gpus));
+	if (!w->tsgs || !w->gpus) {
+		gs_window_free(w);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		w->tsgs[w->ntsgs++] = then_of(fig, &recs[i]);
+	qsort(w->tsgs, w->ntsgs, sizeof(*w->tsgs), by_id);
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		w->gpus[i] = gpu_now(fig, i);
+	w->troubles = ledger_troubles(fig);
+	*ret = w;
+	return 0;
+}
+
+void gs_window_free(struct gs_window *w)
+{
+	if (!w)
+		return;
+	free(w->tsgs);
+	free(w->gpus);
+	free(w);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+double gs_window_ms(const struct gs_window *w)
+{
+	return (double)(gs_now_ns() - w->began_ns) / NS_PER_MS;
+}
+
+/* Its sample has not been written over since. */
+static bool is_there(const struct gs_figures *fig, const struct gs_window *w)
+{
+	return !w->past || (fig->ledger && w->at + SAMPLES >= fig->ledger->nsamples);
+}
+
+static struct gs_gpu_sums gpu_then(const struct gs_figures *fig, const struct gs_window *w,
+				   size_t i)
+{
+	return w->past ? fig->ledger->gpus[i].samples[w->at % SAMPLES] : w->gpus[i];
+}
+
+void gs_window_gpu(const struct gs_figures *fig, const struct gs_window *w, size_t i,
+		   struct gs_gpu_rates *ret)
+{
+	struct gs_gpu_sums before, now = gpu_now(fig, i);
+
+	gs_gpu_rates_unknown(ret);
+	if (!is_there(fig, w))
+		return;
+	before = gpu_then(fig, w, i);
+	gs_gpu_rates(&before, &now, ret);
+}
+
+static double span_ns(const struct gs_figures *fig, const struct gs_window *w, uint32_t gpu)
+{
+	for (size_t i = 0; i < fig->hub->ngpus; i++) {
+		struct gs_gpu_rates r;
+
+		if (fig->hub->gpus[i].index != gpu)
+			continue;
+		gs_window_gpu(fig, w, i, &r);
+		return isnan(r.span_ms) ? 0 : r.span_ms * NS_PER_MS;
+	}
+	return 0;
+}
+
+static uint64_t rose(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
+void gs_window_troubles(const struct gs_figures *fig, const struct gs_window *w,
+			struct gs_trouble_counts *ret)
+{
+	const struct gs_trouble_counts now = ledger_troubles(fig),
+				       *b = w->past ? &fig->ledger->troubles[w->at % SAMPLES]
+						    : &w->troubles;
+
+	*ret = (struct gs_trouble_counts){
+		.stuck = rose(b->stuck, now.stuck),
+		.gave_up = rose(b->gave_up, now.gave_up),
+		.log_lost = rose(b->log_lost, now.log_lost),
+		.table_full = rose(b->table_full, now.table_full),
+	};
+}
+
+static struct kept *find(const struct gs_figures *fig, uint64_t id)
+{
+	struct kept *k = NULL;
+
+	if (fig->ledger)
+		HASH_FIND(hh, fig->ledger->all, &id, sizeof(id), k);
+	return k;
+}
+
+static struct gs_tsg_sums grown(const struct gs_tsg_sums *b, const struct gs_tsg_sums *now)
+{
+	return (struct gs_tsg_sums){
+		.held_ns = rose(b->held_ns, now->held_ns),
+		.wait_ns = rose(b->wait_ns, now->wait_ns),
+		.waits = rose(b->waits, now->waits),
+		.turns = rose(b->turns, now->turns),
+		.cut = rose(b->cut, now->cut),
+		.drained = rose(b->drained, now->drained),
+		.returns = rose(b->returns, now->returns),
+		.alone_ns = rose(b->alone_ns, now->alone_ns),
+		.worked_ns = rose(b->worked_ns, now->worked_ns),
+	};
+}
+
+/* Counting may have begun anew since. */
+static void put_launches(const struct then *then, const struct gpusched_tsg *rec,
+			 struct gs_window_tsg *ret)
+{
+	ret->counted = then->counted && rec->task.known & GPUSCHED_KNOWN_LAUNCHES &&
+		       then->launches_since_ns == rec->task.launches_since_ns;
+	if (ret->counted)
+		ret->launches = rose(then->launches, rec->task.launches);
+}
+
+void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
+		   const struct gpusched_tsg *rec, struct gs_window_tsg *ret)
+{
+	const struct then key = { .id = rec->task.id };
+	const struct then *then =
+		w->past ? NULL : bsearch(&key, w->tsgs, w->ntsgs, sizeof(key), by_id);
+	const struct kept *k = w->past ? find(fig, rec->task.id) : NULL;
+	struct gs_tsg_sums before = { 0 }, now;
+	struct gs_turn_sums t;
+
+	*ret = (struct gs_window_tsg){ .came = w->past ? !k || k->first_sample > w->at : !then };
+	gs_tsg_rates_unknown(&ret->rates);
+	ret->known = tsg_now(fig, rec->task.id, &t) && is_there(fig, w);
+	if (!ret->known)
+		return;
+	now = gs_tsg_sums_of(&t);
+	ret->waiting = t.waiting;
+	if (w->past && k)
+		before = ledger_sample_of(k, w->at);
+	else if (then)
+		before = then->sums;
+	if (then) {
+		put_launches(then, rec, ret);
+		ret->was = then->is;
+	}
+	ret->grown = grown(&before, &now);
+	gs_tsg_rates(&before, &now, span_ns(fig, w, rec->task.gpu), &ret->rates);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+void gs_window_tsg_json(const struct gs_figures *fig, uint64_t id, uint32_t gpu, json_t *o)
+{
+	const struct gpusched_tsg rec = { .task = { .id = id, .gpu = gpu } };
+	struct gs_window w = { .past = true };
+	struct gs_window_tsg t = { .known = false };
+	json_t *one = NULL;
+
+	if (fig && ledger_oldest(fig->ledger, &w.at) && find(fig, id))
+		gs_window_tsg(fig, &w, &rec, &t);
+	if (t.known) {
+		one = json_object();
+		gs_tsg_rates_json(&t.rates, one);
+	}
+	json_object_set_new(o, "window_10s", one ? one : json_null());
+}
+
+static json_t *gpu_json(const struct gs_figures *fig, const struct gs_window *w, size_t i)
+{
+	struct gs_gpu_rates r;
+	json_t *o = json_object();
+
+	gs_window_gpu(fig, w, i, &r);
+	gs_gpu_rates_json(&r, o);
+	return o;
+}
+
+void gs_window_gpu_json(const struct gs_figures *fig, size_t i, json_t *o)
+{
+	struct gs_window w = { .past = true };
+
+	json_object_set_new(o, "window_10s",
+			    ledger_oldest(fig->ledger, &w.at) ? gpu_json(fig, &w, i) : json_null());
+	json_object_set_new(o, "window_1s",
+			    ledger_older(fig->ledger, NS_PER_S, &w.at) ? gpu_json(fig, &w, i)
+								       : json_null());
+}
+
+void gs_window_stats_json(const struct gs_figures *fig, json_t *o)
+{
+	struct gs_window w = { .past = true };
+	struct gs_trouble_counts rose;
+
+	if (!ledger_oldest(fig->ledger, &w.at)) {
+		json_object_set_new(o, "window_10s", json_null());
+		return;
+	}
+	w.began_ns = fig->ledger->sampled_ns[w.at % SAMPLES];
+	gs_window_troubles(fig, &w, &rose);
+	json_object_set_new(
+		o, "window_10s",
+		json_pack("{s:I, s:I, s:I, s:I, s:I}", "ms", (json_int_t)gs_window_ms(&w), "stuck",
+			  (json_int_t)rose.stuck, "gave_up", (json_int_t)rose.gave_up, "log_lost",
+			  (json_int_t)rose.log_lost, "table_full", (json_int_t)rose.table_full));
+}
+
+/* ---- since when ------------------------------------------------------------------------------ */
+
+/* What is so keeps its beginning. */
+static void mark(uint64_t *inout_ns, bool is, uint64_t now)
+{
+	*inout_ns = !is ? 0 : *inout_ns ? *inout_ns : now;
+}
+
+static bool has(const struct gs_findings *f, enum gs_finding_kind kind)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (f->all[i].kind == kind)
+			return true;
+	return false;
+}
+
+static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
+{
+	struct gs_window long_one = { .past = true }, short_one = { .past = true };
+	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index };
+	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+
+	if (!ledger_oldest(fig->ledger, &long_one.at) ||
+	    !ledger_older(fig->ledger, NS_PER_S, &short_one.at))
+		return;
+	gs_window_gpu(fig, &long_one, i, &g.window);
+	gs_window_gpu(fig, &short_one, i, &g.lately);
+	gs_judge_gpu(l, &g, &found);
+	mark(&fig->ledger->gpus[i].lossy_ns, has(&found, GS_FINDING_LOST_TIME), now);
+}
+
+/* By its samples alone: it is done once a second for each. */
+static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct kept *k, uint64_t at,
+		     double span, uint64_t now)
+{
+	const struct gs_tsg_sums before = ledger_sample_of(k, at),
+				 last = ledger_sample_of(k, fig->ledger->nsamples - 1);
+	struct gs_tsg_facts t = {
+		.lc = !strcmp(k->who.class, "lc"),
+		.comm = "",
+		.waiting = k->waiting,
+		.counted = true,
+		.calm_pct = k->calm_ns ? k->calm_pct : NAN,
+	};
+	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+
+	gs_tsg_rates(&before, &last, span, &t.window);
+	gs_judge_tsg(l, &t, &found);
+	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED), now);
+	mark(&k->harmed_ns, has(&found, GS_FINDING_LC_WAITS), now);
+}
+
+void ledger_mark(struct gs_figures *fig)
+{
+	const struct gs_limits l = gs_limits_of(fig->hub->config);
+	struct gs_window w = { .past = true };
+	uint64_t now = gs_now_ns();
+
+	if (!fig->hub->account || !ledger_oldest(fig->ledger, &w.at))
+		return;
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		mark_gpu(fig, &l, i, now);
+	for (struct kept *k = fig->ledger->all; k; k = k->hh.next)
+		if (k->sampled == fig->ledger->nsamples || k->starved_ns || k->harmed_ns)
+			mark_tsg(fig, &l, k, w.at, span_ns(fig, &w, k->who.gpu), now);
+}
+
+uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *f)
+{
+	const struct kept *k = f->tsg ? find(fig, f->tsg) : NULL;
+
+	if (f->kind == GS_FINDING_LOST_TIME && fig->ledger)
+		for (size_t i = 0; i < fig->hub->ngpus; i++)
+			if ((int)fig->hub->gpus[i].index == f->gpu)
+				return fig->ledger->gpus[i].lossy_ns;
+	return !k                               ? 0
+	       : f->kind == GS_FINDING_STARVED  ? k->starved_ns
+	       : f->kind == GS_FINDING_LC_WAITS ? k->harmed_ns
+						: 0;
+}
+
+void gs_window_put_calm(struct gs_figures *fig, uint64_t id, double calm_pct)
+{
+	struct kept *k = find(fig, id);
+
+	if (!k)
+		return;
+	k->calm_pct = calm_pct;
+	k->calm_ns = gs_now_ns();
+}
+
+bool gs_window_calm(const struct gs_figures *fig, uint64_t id, double *ret_pct)
+{
+	const struct kept *k = find(fig, id);
+
+	if (!k || !k->calm_ns || gs_now_ns() - k->calm_ns > CALM_NS)
+		return false;
+	*ret_pct = k->calm_pct;
+	return true;
+}
+
+void gs_window_count(const struct gs_figures *fig, unsigned int ret[GS_FINDING_MAX])
+{
+	if (!fig->ledger)
+		return;
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		ret[GS_FINDING_LOST_TIME] += fig->ledger->gpus[i].lossy_ns != 0;
+	for (const struct kept *k = fig->ledger->all; k; k = k->hh.next) {
+		ret[GS_FINDING_STARVED] += k->starved_ns != 0;
+		ret[GS_FINDING_LC_WAITS] += k->harmed_ns != 0;
+	}
+}

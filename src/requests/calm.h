@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calm.h - how much services wait in their calm minutes, from the history
+ */
+#ifndef GPUSCHED_REQUESTS_CALM_H
+#define GPUSCHED_REQUESTS_CALM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gs_calm;
+struct gs_requests;
+
+#define GS_CALM_MAX 8 /* processes that are looked up for one request */
+struct gs_calm_of {
+	uint64_t tsg;
+	int32_t pid;
+	double pct; /* NAN: not known */
+};
+
+/*
+ * Looks them up in a thread, and tells the figures what it found. -EBUSY: another question to the
+ * history is being answered; -ENOTSUP: none is kept.
+ */
+int gs_calm_begin(struct gs_requests *rs, const struct gs_calm_of *all, size_t n,
+		  struct gs_calm **ret);
+int gs_calm_is_over(const struct gs_calm *c);
+void gs_calm_unref(struct gs_calm *c);
+
+#endif /* GPUSCHED_REQUESTS_CALM_H */

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+/* status: what the GPUs and their programs did of late, and what is wrong. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "control/lease.h"
+#include "control/starting.h"
+#include "figures/gpu_time.h"
+#include "figures/window.h"
+#include "hub/json.h"
+#include "hub/loop.h"
+#include "hub/records.h"
+#include "requests/calm.h"
+#include "requests/json.h"
+#include "requests/requests.h"
+#include "requests/selection.h"
+#include "requests/state.h"
+#include "requests/verbs.h"
+#include "rm/setting.h"
+#include "taps/taps.h"
+
+#define FIRST_MS 1000u              /* that are watched where nothing is known yet */
+#define COUNTED_MS 500u             /* TSGs are counted from their next launch on */
+#define CALLER_NS (250 * NS_PER_MS) /* between two looks whether there still is one */
+#define CALM_MS 5000u
+
+struct status {
+	struct gs_selection sel;  /* all TSGs, when the window ends */
+	struct gs_window *window; /* NULL: nothing is known of any time */
+	uint64_t for_ms;
+	bool leased, counted;         /* launches: by us; at all */
+	struct gs_starting *starting; /* what begins to count them */
+	struct gs_calm *calm;
+	struct gs_control *ctl;
+	struct gs_limits limits;
+	struct gs_findings found;
+	json_t *rows;                               /* by place of the GPU: arrays of TSGs */
+	unsigned int *mig;                          /* TSGs in partitions, by place of the GPU */
+	unsigned int classes[GPUSCHED_MAX_CLASSES]; /* TSGs */
+};
+
+static void status_free(void *state)
+{
+	struct status *t = state;
+
+	gs_selection_free(&t->sel);
+	gs_window_free(t->window);
+	if (t->starting)
+		gs_starting_unref(t->starting);
+	if (t->calm)
+		gs_calm_unref(t->calm);
+	gs_findings_done(&t->found);
+	json_decref(t->rows);
+	free(t->mig);
+	free(t);
+}
+
+/* ---- one TSG --------------------------------------------------------------------------------- */
+
+/* null: that is not for this viewer to see. */
+static json_t *policy_acts(const json_t *tsg)
+{
+	const json_t *wants = gs_json_at(tsg, "want");
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)wants, key, v)
+		if (!json_is_null(v))
+			return json_true();
+	return wants ? json_false() : json_null();
+}
+
+/* @key of @o is what @tsg has at @path. */
+static void put_copy(json_t *o, const char *key, const json_t *tsg, const char *path)
+{
+	json_t *v = (json_t *)gs_json_at(tsg, path);
+
+	json_object_set_new(o, key, v ? json_incref(v) : json_null());
+}
+
+static void put_sums(json_t *o, const struct gs_window_tsg *w)
+{
+	const struct gs_tsg_sums *s = &w->grown;
+
+	json_object_set_new(
+		o, "sums",
+		!w->known ? json_null()
+			  : json_pack("{s:f, s:f, s:I, s:I, s:I, s:I}", "held_ms",
+				      (double)s->held_ns / 1e6, "waited_ms",
+				      (double)s->wait_ns / 1e6, "turns", (json_int_t)s->turns,
+				      "slice_ended", (json_int_t)s->cut, "drained",
+				      (json_int_t)s->drained, "returns", (json_int_t)s->returns));
+	gs_json_put_number(o, "launches", w->counted, w->launches);
+	json_object_set_new(o, "came", json_boolean(w->came));
+}
+
+static const char *mode_of(const struct gpusched_settings *s)
+{
+	return s->valid & GPUSCHED_PREEMPT_MODE
+		       ? gs_setting_word(GPUSCHED_PREEMPT_MODE, s->preempt_mode)
+		       : NULL;
+}
+
+static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
+		      const struct gs_window_tsg *w, double calm)
+{
+	static const char *const keys[] = { "id",  "pid",          "uid",  "comm",   "class",
+					    "mps", "suspended_by", "held", "reason", "kind" };
+	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		put_copy(o, keys[i], all, keys[i]);
+	put_copy(o, "timeslice_us", all, "is.timeslice_us");
+	put_copy(o, "asked_timeslice_us", all, "asked.timeslice_us");
+	put_copy(o, "preempt_mode", all, "is.preempt_mode");
+	gs_json_put_text(o, "preempt_mode_before", mode_of(&w->was));
+	json_object_set_new(o, "policy_acts", policy_acts(all));
+	json_object_set_new(
+		o, "hidden",
+		json_boolean(!(gs_view_process(&rq->view, rec->task.uid) & GS_SEES_TIMES)));
+	gs_tsg_rates_json(&w->rates, o);
+	json_object_set_new(o, "waiting", w->known ? json_boolean(w->waiting) : json_null());
+	gs_json_put_tenths(o, "calm_wait_pct", calm);
+	put_sums(o, w);
+	gs_view_tsg(&rq->view, rec->task.uid, o);
+	return o;
+}
+
+/* What a process does with the GPU is for this viewer. */
+static bool sees(const struct gs_request *rq, uid_t owner)
+{
+	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
+
+	return (gs_view_process(&rq->view, owner) & needs) == needs;
+}
+
+static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
+		      const struct gs_window_tsg *w, double calm)
+{
+	const char *class = gs_class_label(rq->rs, rec->task.class_id);
+	char comm[GPUSCHED_COMM_LEN + 1];
+
+	if (!w->known || !sees(rq, rec->task.uid))
+		return;
+	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	gs_judge_tsg(&t->limits,
+		     &(struct gs_tsg_facts){
+			     .id = rec->task.id,
+			     .pid = rec->task.pid,
+			     .uid = rec->task.uid,
+			     .comm = comm,
+			     .gpu = (int)rec->task.gpu,
+			     .lc = !strcmp(class, "lc"),
+			     .waiting = w->waiting,
+			     .suspended = rec->suspend_by != GPUSCHED_BY_NOBODY,
+			     .counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
+			     .policy = rq->rs->hub->policy
+					       ? gs_policy_running(rq->rs->hub->policy)->name
+					       : NULL,
+			     .calm_pct = calm,
+			     .window = w->rates,
+		     },
+		     &t->found);
+}
+
+static void take_tsg(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
+{
+	const struct gs_gpu *gpu = gs_record_gpu(rq->rs->hub, rec);
+	struct gs_window_tsg w = { .known = false };
+	double calm = NAN;
+	size_t at;
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE || !gpu)
+		return;
+	at = (size_t)(gpu - rq->rs->hub->gpus);
+	gs_tsg_rates_unknown(&w.rates);
+	if (t->window)
+		gs_window_tsg(rq->rs->figures, t->window, rec, &w);
+	gs_window_calm(rq->rs->figures, rec->task.id, &calm);
+	t->mig[at] += (rec->flags & GPUSCHED_TSG_MIG) != 0;
+	t->classes[rec->task.class_id % GPUSCHED_MAX_CLASSES]++;
+	judge_tsg(rq, t, rec, &w, calm);
+	json_array_append_new(json_array_get(t->rows, at), row_of(rq, rec, &w, calm));
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static void judge_classes(struct gs_request *rq, struct status *t)
+{
+	const struct gs_policy *policy = rq->rs->hub->policy;
+
+	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
+		if (t->classes[i])
+			gs_judge_class(
+				&(struct gs_class_facts){
+					.name = gs_class_label(rq->rs, i),
+					.tsgs = t->classes[i],
+					.policy = policy ? gs_policy_running(policy)->name : NULL,
+				},
+				&t->found);
+}
+
+static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
+{
+	const struct gs_gpu *gpu = &rq->rs->hub->gpus[i];
+	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
+	struct gs_gpu_facts g = { .gpu = (int)gpu->index, .mig = t->mig[i] };
+	json_t *o = json_object(), *lately = json_null();
+	struct gs_window *w;
+
+	if (rq->rs->hub->account)
+		gs_account_gpu(rq->rs->hub->account, gpu->index, &a);
+	g.read = rq->rs->hub->opts.daemon;
+	g.log = a.open;
+	g.reason = a.reason[0] ? a.reason : NULL;
+	gs_gpu_rates_unknown(&g.window);
+	gs_gpu_rates_unknown(&g.lately);
+	if (t->window)
+		gs_window_gpu(rq->rs->figures, t->window, i, &g.window);
+	json_object_set_new(o, "gpu", json_integer(gpu->index));
+	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
+	json_object_set_new(o, "log", json_boolean(a.open));
+	gs_json_put_text(o, "reason", a.reason);
+	json_object_set_new(o, "mig_tsgs", json_integer(t->mig[i]));
+	gs_gpu_rates_json(&g.window, o);
+	if (!gs_window_past(rq->rs->figures, NS_PER_S, &w)) {
+		gs_window_gpu(rq->rs->figures, w, i, &g.lately);
+		lately = json_object();
+		gs_gpu_rates_json(&g.lately, lately);
+		gs_window_free(w);
+	}
+	json_object_set_new(o, "window_1s", lately);
+	json_object_set(o, "tsgs", json_array_get(t->rows, i));
+	gs_judge_gpu(&t->limits, &g, &t->found);
+	return o;
+}
+
+static json_t *findings_json(struct gs_request *rq, struct status *t, bool *ret_ok)
+{
+	json_t *list = json_array();
+
+	gs_findings_sort(&t->found);
+	*ret_ok = true;
+	for (size_t i = 0; i < t->found.n; i++) {
+		struct gs_finding *f = &t->found.all[i];
+
+		if (!f->since_ns)
+			f->since_ns = gs_window_since(rq->rs->figures, f);
+		*ret_ok &= gs_finding_level(f->kind) != GS_LEVEL_WRONG;
+		json_array_append_new(list, gs_finding_json(f));
+	}
+	return list;
+}
+
+static void fill(struct gs_request *rq, struct status *t)
+{
+	const struct gs_hub *hub = rq->rs->hub;
+	struct gs_trouble_counts rose = { 0 };
+	json_t *gpus = json_array(), *o = rq->answer, *found;
+	bool ok;
+
+	for (size_t i = 0; i < hub->ngpus; i++)
+		json_array_append_new(gpus, gpu_json(rq, t, i));
+	if (t->window)
+		gs_window_troubles(rq->rs->figures, t->window, &rose);
+	gs_state_judge(rq->rs, &rose, &t->found);
+	judge_classes(rq, t);
+	found = findings_json(rq, t, &ok);
+	json_object_set_new(o, "ok", json_boolean(ok));
+	json_object_set_new(o, "findings", found);
+	json_object_set_new(o, "daemon", json_boolean(hub->opts.daemon));
+	json_object_set_new(o, "dry_run", json_boolean(hub->opts.dry_run));
+	gs_json_put_text(o, "policy", hub->policy ? gs_policy_running(hub->policy)->name : NULL);
+	json_object_set_new(o, "said", gs_said_json(hub->policy));
+	json_object_set_new(o, "launches_counted", json_boolean(t->counted));
+	json_object_set_new(o, "window_ms",
+			    json_integer(t->window ? (json_int_t)gs_window_ms(t->window) : 0));
+	json_object_set_new(o, "gpus", gpus);
+}
+
+static int step_rows(struct gs_request *rq, uint64_t now_ns)
+{
+	struct status *t = rq->state;
+
+	for (; t->sel.at < t->sel.n && gs_request_has_time(rq); t->sel.at++)
+		take_tsg(rq, t, &t->sel.recs[t->sel.at]);
+	if (t->sel.at < t->sel.n)
+		return -EINPROGRESS;
+	fill(rq, t);
+	return 0;
+}
+
+/* ---- before that: calm minutes --------------------------------------------------------------- */
+
+static int begin_rows(struct gs_request *rq)
+{
+	struct status *t = rq->state;
+
+	t->counted = rq->rs->hub->launches != NULL;
+	t->sel.at = 0;
+	return gs_request_work(rq, step_rows);
+}
+
+static int step_calm(struct gs_request *rq, uint64_t now_ns)
+{
+	const struct status *t = rq->state;
+
+	return gs_calm_is_over(t->calm) || gs_completion_is_late(&rq->c, now_ns) ? begin_rows(rq)
+										 : -EINPROGRESS;
+}
+
+/* LC processes whose waiting is known, and calm minutes are not. */
+static size_t find_lc(struct gs_request *rq, struct status *t, struct gs_calm_of ret[GS_CALM_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; t->window && i < t->sel.n && n < GS_CALM_MAX; i++) {
+		const struct gpusched_tsg *rec = &t->sel.recs[i];
+		struct gs_window_tsg w;
+		double pct;
+
+		if (rec->task.class_id != GPUSCHED_CLASS_LC ||
+		    rec->task.kind != GPUSCHED_KIND_COMPUTE || !sees(rq, rec->task.uid) ||
+		    gs_window_calm(rq->rs->figures, rec->task.id, &pct))
+			continue;
+		gs_window_tsg(rq->rs->figures, t->window, rec, &w);
+		if (!isnan(w.rates.wait_share_pct))
+			ret[n++] = (struct gs_calm_of){ rec->task.id, (int32_t)rec->task.pid, NAN };
+	}
+	return n;
+}
+
+static int step_ask_calm(struct gs_request *rq, uint64_t now_ns)
+{
+	struct gs_calm_of of[GS_CALM_MAX];
+	struct status *t = rq->state;
+	size_t n = find_lc(rq, t, of);
+	int r = n ? gs_calm_begin(rq->rs, of, n, &t->calm) : -ENOENT;
+
+	if (r == -EBUSY && !gs_completion_is_late(&rq->c, now_ns))
+		return -EINPROGRESS;
+	return r ? begin_rows(rq) : gs_request_wait(rq, step_calm, GS_ON_ERRAND, CALM_MS);
+}
+
+static int step_choose(struct gs_request *rq, uint64_t now_ns)
+{
+	struct status *t = rq->state;
+	int r = gs_selection_step(rq, &t->sel);
+
+	if (r)
+		return r;
+	gs_sight_flush(rq->rs->figures);
+	return gs_request_wait(rq, step_ask_calm, GS_ON_ERRAND, CALM_MS);
+}
+
+static int begin_choose(struct gs_request *rq)
+{
+	struct status *t = rq->state;
+	int r;
+
+	gs_selection_free(&t->sel);
+	t->sel = (struct gs_selection){ .n = 0 };
+	r = gs_request_target(rq, &t->sel.target);
+	return r ? r : gs_request_work(rq, step_choose);
+}
+
+/* ---- before that: a time that passes --------------------------------------------------------- */
+
+/* Its end of the connection is closed: it was interrupted, and nothing is counted for it any more. */
+static bool caller_left(const struct gs_request *rq)
+{
+	struct pollfd p = { .fd = rq->peer->fd };
+
+	return p.fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
+}
+
+static int wait_on(struct gs_request *rq, uint64_t now_ns)
+{
+	if (caller_left(rq))
+		return gs_fail(rq->err, -ECANCELED, "the caller has left");
+	rq->c.look_ns = now_ns + CALLER_NS;
+	return -EINPROGRESS;
+}
+
+static int step_passes(struct gs_request *rq, uint64_t now_ns)
+{
+	return gs_completion_is_late(&rq->c, now_ns) ? begin_choose(rq) : wait_on(rq, now_ns);
+}
+
+static int step_begin(struct gs_request *rq, uint64_t now_ns)
+{
+	struct status *t = rq->state;
+	int r = gs_selection_step(rq, &t->sel);
+
+	if (r)
+		return r;
+	gs_sight_flush(rq->rs->figures);
+	r = gs_window_begin(rq->rs->figures, t->sel.recs, t->sel.n, &t->window);
+	return r ? r : gs_request_wait(rq, step_passes, 0, (unsigned int)t->for_ms);
+}
+
+static int begin_window(struct gs_request *rq)
+{
+	struct status *t = rq->state;
+	int r = gs_request_target(rq, &t->sel.target);
+
+	return r ? r : gs_request_work(rq, step_begin);
+}
+
+static int step_first_launch(struct gs_request *rq, uint64_t now_ns)
+{
+	return gs_completion_is_late(&rq->c, now_ns) ? begin_window(rq) : wait_on(rq, now_ns);
+}
+
+/* Where they cannot be counted: without. */
+static int step_counting(struct gs_request *rq, uint64_t now_ns)
+{
+	struct status *t = rq->state;
+
+	if (gs_starting_result(t->starting, NULL) == -EINPROGRESS)
+		return wait_on(rq, now_ns);
+	return rq->rs->hub->launches ? gs_request_wait(rq, step_first_launch, 0, COUNTED_MS)
+				     : begin_window(rq);
+}
+
+static void lease_free(void *state)
+{
+	struct status *t = state;
+
+	if (t->leased)
+		gs_lease_end(t->ctl);
+	status_free(t);
+}
+
+static int begin_watch(struct gs_request *rq)
+{
+	struct status *t = rq->state;
+
+	if (gs_arg_true(rq, "launches") && !rq->peer->uid)
+		t->leased = !gs_lease_begin(t->ctl, &t->starting, NULL);
+	return t->starting ? gs_request_wait(rq, step_counting, GS_ON_ERRAND, 0) : begin_window(rq);
+}
+
+/* Just after the first program came: a second says something. */
+static int begin_past(struct gs_request *rq)
+{
+	struct gs_taps_status st = { 0 };
+	struct status *t = rq->state;
+	int64_t s = gs_arg_number(rq, "window_s");
+	int r = gs_window_past(rq->rs->figures, (uint64_t)(s ? s : GS_WINDOW_MAX_S) * NS_PER_S,
+			       &t->window);
+
+	if (r != -EAGAIN)
+		return r ? r : begin_choose(rq);
+	if (gs_taps_status(&st, NULL) || !st.tsgs)
+		return begin_choose(rq);
+	t->for_ms = FIRST_MS;
+	return begin_window(rq);
+}
+
+int gs_verb_status(struct gs_request *rq)
+{
+	const struct gs_hub *hub = rq->rs->hub;
+	struct status *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->ctl = rq->rs->control;
+	rq->state = t;
+	rq->free_state = lease_free;
+	t->limits = gs_limits_of(hub->config);
+	t->rows = json_array();
+	t->mig = calloc(hub->ngpus + 1, sizeof(*t->mig));
+	for (size_t i = 0; i < hub->ngpus; i++)
+		json_array_append_new(t->rows, json_array());
+	if (!t->mig)
+		return -ENOMEM;
+	t->for_ms = (uint64_t)gs_arg_number(rq, "for_us") / 1000;
+	if (!hub->account) /* nobody reads the logs: there is nothing to wait for */
+		return begin_choose(rq);
+	return t->for_ms ? begin_watch(rq) : begin_past(rq);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/* The verdict: from figures to findings, and the rates that it is made of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "basic/clock.h"
+#include "config/config.h"
+#include "figures/verdict.h"
+
+static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
+static struct gs_findings found;
+
+static void anew(void)
+{
+	gs_findings_done(&found);
+}
+
+/* The only finding, of this kind. */
+static const struct gs_finding *only(enum gs_finding_kind kind)
+{
+	assert_int_equal(found.n, 1);
+	assert_string_equal(gs_finding_name(found.all[0].kind), gs_finding_name(kind));
+	assert_true(*found.all[0].text && *found.all[0].remedy);
+	return &found.all[0];
+}
+
+static void limits_are_the_configuration(void **state)
+{
+	struct gs_config *c = NULL;
+	struct gs_limits l;
+
+	assert_int_equal(gs_config_new(&c), 0);
+	l = gs_limits_of(c);
+	assert_true(l.lost_pct == limits.lost_pct && l.starved_pct == limits.starved_pct &&
+		    l.calm_factor == limits.calm_factor &&
+		    l.calm_margin_pct == limits.calm_margin_pct &&
+		    l.waited_pct == limits.waited_pct && l.wait_share_pct == limits.wait_share_pct);
+	c->lost_limit = 30;
+	l = gs_limits_of(c);
+	assert_false(gs_is_lossy(&l, 30));
+	assert_true(gs_is_lossy(&l, 31));
+	gs_config_free(c);
+}
+
+static void harm_by_calm_minutes(void **state)
+{
+	assert_false(gs_is_harmed(&limits, 99, 0, 0));
+	assert_false(gs_is_harmed(&limits, 99, 10, 0));
+	assert_true(gs_is_harmed(&limits, 0, 11, 0));
+	assert_false(gs_is_harmed(&limits, 99, 60, 30));
+	assert_true(gs_is_harmed(&limits, 99, 75, 30));
+	assert_false(gs_is_harmed(&limits, 99, 100, 80)); /* it has no calm minutes */
+}
+
+static void harm_without_calm_minutes(void **state)
+{
+	assert_false(gs_is_harmed(&limits, NAN, NAN, NAN));
+	assert_false(gs_is_harmed(&limits, 99, NAN, 5));
+	assert_false(gs_is_harmed(&limits, 10, 90, NAN));
+	assert_false(gs_is_harmed(&limits, 90, 60, NAN));
+	assert_true(gs_is_harmed(&limits, 11, 61, NAN));
+}
+
+/* ---- the instance ---------------------------------------------------------------------------- */
+
+static void a_quiet_instance(void **state)
+{
+	const struct gs_state_facts s = { .daemon = true, .policy = "auto" };
+
+	anew();
+	gs_judge_state(&s, &found);
+	assert_int_equal(found.n, 0);
+}
+
+static void no_daemon(void **state)
+{
+	const struct gs_state_facts s = { .start_daemon = "start it" };
+
+	anew();
+	gs_judge_state(&s, &found);
+	assert_string_equal(only(GS_FINDING_NO_DAEMON)->remedy, "start it");
+}
+
+static void a_policy_that_died(void **state)
+{
+	const struct gs_state_facts s = {
+		.daemon = true, .died = "mine", .died_why = "tick took too long", .died_ns = 77
+	};
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_state(&s, &found);
+	f = only(GS_FINDING_POLICY_DIED);
+	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_WRONG);
+	assert_non_null(strstr(f->text, "tick took too long"));
+	assert_non_null(strstr(f->remedy, "policy start mine"));
+	assert_int_equal(f->since_ns, 77);
+}
+
+static void dry_run_is_a_note(void **state)
+{
+	const struct gs_state_facts s = { .daemon = true, .dry_run = true };
+
+	anew();
+	gs_judge_state(&s, &found);
+	assert_int_equal(gs_finding_level(only(GS_FINDING_DRY_RUN)->kind), GS_LEVEL_NOTE);
+}
+
+static void troubles(void **state)
+{
+	struct gs_state_facts s = { .daemon = true, .rose = { .stuck = 1, .table_full = 3 } };
+
+	anew();
+	gs_judge_state(&s, &found);
+	assert_int_equal(found.n, 2);
+	s.rose = (struct gs_trouble_counts){ .log_lost = 1 };
+	anew();
+	gs_judge_state(&s, &found);
+	only(GS_FINDING_LOG_LOST);
+	s.rose = (struct gs_trouble_counts){ .gave_up = 1 };
+	anew();
+	gs_judge_state(&s, &found);
+	only(GS_FINDING_GAVE_UP);
+}
+
+static void classes_without_effect(void **state)
+{
+	struct gs_class_facts c = { .name = "lc", .tsgs = 2 };
+
+	anew();
+	gs_judge_class(&c, &found);
+	assert_non_null(strstr(only(GS_FINDING_CLASS_IDLE)->text, "has no effect"));
+	c = (struct gs_class_facts){ .name = "batch", .tsgs = 1, .policy = "mine" };
+	anew();
+	gs_judge_class(&c, &found);
+	assert_int_equal(found.n, 0); /* it does not say on which it acts */
+	c.acts_on = "lc, be";
+	gs_judge_class(&c, &found);
+	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
+			    "policy mine does not act on class batch, of 1 TSG");
+	c.acts = true;
+	anew();
+	gs_judge_class(&c, &found);
+	assert_int_equal(found.n, 0);
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+static struct gs_gpu_facts gpu(double lost, double lately)
+{
+	struct gs_gpu_facts g = { .gpu = 3, .read = true, .log = true };
+
+	gs_gpu_rates_unknown(&g.window);
+	gs_gpu_rates_unknown(&g.lately);
+	g.window.lost_pct = lost;
+	g.lately.lost_pct = lately;
+	g.window.switches_per_s = 100;
+	g.lately.switches_per_s = 900;
+	return g;
+}
+
+static void lost_time(void **state)
+{
+	struct gs_gpu_facts g = gpu(NAN, NAN);
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_gpu(&limits, &g, &found);
+	g = gpu(10, 9);
+	gs_judge_gpu(&limits, &g, &found);
+	assert_int_equal(found.n, 0);
+	g = gpu(11, NAN);
+	gs_judge_gpu(&limits, &g, &found);
+	assert_non_null(strstr(only(GS_FINDING_LOST_TIME)->text, "11 % of its time in 100"));
+	anew();
+	g = gpu(2, 20); /* the last second says so already */
+	gs_judge_gpu(&limits, &g, &found);
+	f = only(GS_FINDING_LOST_TIME);
+	assert_non_null(strstr(f->text, "GPU 3 loses 20 % of its time in 900"));
+	assert_true(f->amount_pct == 20 && f->gpu == 3);
+}
+
+static void a_log_that_nobody_reads(void **state)
+{
+	struct gs_gpu_facts g = { .gpu = 0, .reason = "module options" };
+
+	anew();
+	gs_judge_gpu(&limits, &g, &found); /* no daemon: said already */
+	assert_int_equal(found.n, 0);
+	g.read = true;
+	gs_judge_gpu(&limits, &g, &found);
+	only(GS_FINDING_LOG_UNREAD);
+	g.reason = NULL; /* nobody tried, since no program came */
+	anew();
+	gs_judge_gpu(&limits, &g, &found);
+	assert_int_equal(found.n, 0);
+}
+
+static void mig_is_not_wrong(void **state)
+{
+	const struct gs_gpu_facts g = { .read = true, .reason = "in MIG mode ...", .mig = true };
+
+	anew();
+	gs_judge_gpu(&limits, &g, &found);
+	assert_int_equal(gs_finding_level(only(GS_FINDING_NO_MIG_LOG)->kind), GS_LEVEL_UNKNOWN);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static struct gs_tsg_facts tsg(double held, double waited, double share)
+{
+	struct gs_tsg_facts t = { .id = 9, .pid = 42, .comm = "server", .calm_pct = NAN };
+
+	gs_tsg_rates_unknown(&t.window);
+	t.window.held_pct = held;
+	t.window.waited_pct = waited;
+	t.window.wait_share_pct = share;
+	return t;
+}
+
+static void starved(void **state)
+{
+	struct gs_tsg_facts t = tsg(0.5, NAN, NAN);
+
+	anew();
+	gs_judge_tsg(&limits, &t, &found); /* idle */
+	t.waiting = t.suspended = true;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+	t.suspended = false;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(only(GS_FINDING_STARVED)->pid, 42);
+	anew();
+	t.window.held_pct = 1;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+}
+
+static void a_harmed_service(void **state)
+{
+	struct gs_tsg_facts t = tsg(20, 60, 75);
+
+	anew();
+	gs_judge_tsg(&limits, &t, &found); /* no service */
+	assert_int_equal(found.n, 0);
+	t.lc = true;
+	t.calm_pct = 40;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+	t.calm_pct = 2;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->text, "in its calm minutes 2 %"));
+	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "policy start auto"));
+	t.policy = "auto";
+	anew();
+	gs_judge_tsg(&limits, &t, &found);
+	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "shorter slices"));
+}
+
+static void waits_that_nobody_sees(void **state)
+{
+	struct gs_tsg_facts t = tsg(20, NAN, NAN);
+
+	t.lc = true;
+	anew();
+	gs_judge_tsg(&limits, &t, &found); /* it had no turn */
+	t.window.turns_per_s = 100;
+	t.window.cut_pct = 95; /* after such turns its waits are known */
+	gs_judge_tsg(&limits, &t, &found);
+	t.window.cut_pct = 5;
+	t.counted = true;
+	gs_judge_tsg(&limits, &t, &found);
+	t.counted = t.lc = false;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+	t.lc = true;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(gs_finding_level(only(GS_FINDING_WAITS_UNSEEN)->kind), GS_LEVEL_UNKNOWN);
+	assert_non_null(strstr(found.all[0].remedy, "observe launches on"));
+}
+
+static void the_worst_comes_first(void **state)
+{
+	struct gs_tsg_facts t = tsg(20, 60, 75);
+	const struct gs_state_facts s = { .daemon = true, .dry_run = true };
+
+	t.lc = true;
+	t.window.turns_per_s = 100;
+	t.window.cut_pct = 5;
+	anew();
+	gs_judge_state(&s, &found);
+	gs_judge_tsg(&limits, &t, &found);
+	gs_findings_sort(&found);
+	assert_int_equal(found.n, 3);
+	for (size_t i = 1; i < found.n; i++)
+		assert_true(gs_finding_level(found.all[i - 1].kind) <
+			    gs_finding_level(found.all[i].kind));
+}
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+static void rates_of_a_gpu(void **state)
+{
+	const struct gs_gpu_sums a = { .held_ns = 100, .span_ns = 500, .switches = 10 };
+	const struct gs_gpu_sums b = {
+		.held_ns = 900, .lost_ns = 50, .span_ns = 1500, .switches = 12
+	};
+	struct gs_gpu_rates r;
+
+	gs_gpu_rates(&a, &b, &r);
+	assert_true(r.held_pct == 80 && r.lost_pct == 5 && r.switches_per_s == 2e6);
+	gs_gpu_rates(&b, &a, &r); /* opened again in between: it began at 0 */
+	assert_true(r.held_pct == 20 && r.span_ms == 500 / 1e6);
+	gs_gpu_rates(&a, &a, &r);
+	assert_true(isnan(r.held_pct) && isnan(r.switches_per_s));
+}
+
+static void rates_of_a_tsg(void **state)
+{
+	const struct gs_tsg_sums a = { .held_ns = 100, .wait_ns = 200, .waits = 1, .turns = 4 };
+	const struct gs_tsg_sums b = {
+		.held_ns = 700, .wait_ns = 400, .waits = 2, .turns = 8, .cut = 1
+	};
+	struct gs_tsg_rates r;
+
+	gs_tsg_rates(&a, &b, 1000, &r);
+	assert_true(r.held_pct == 60 && r.wait_share_pct == 25 && r.cut_pct == 25);
+	assert_true(isnan(r.alone_pct) && isnan(r.work_pct));
+	gs_tsg_rates(&a, &b, 0, &r); /* nobody knows of what time */
+	assert_true(isnan(r.held_pct) && isnan(r.turns_per_s) && r.wait_share_pct == 25);
+	gs_tsg_rates(&a, &b, 300, &r); /* no more than all */
+	assert_true(r.held_pct == 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limits_are_the_configuration),
+		cmocka_unit_test(harm_by_calm_minutes),
+		cmocka_unit_test(harm_without_calm_minutes),
+		cmocka_unit_test(a_quiet_instance),
+		cmocka_unit_test(no_daemon),
+		cmocka_unit_test(a_policy_that_died),
+		cmocka_unit_test(dry_run_is_a_note),
+		cmocka_unit_test(troubles),
+		cmocka_unit_test(classes_without_effect),
+		cmocka_unit_test(lost_time),
+		cmocka_unit_test(a_log_that_nobody_reads),
+		cmocka_unit_test(mig_is_not_wrong),
+		cmocka_unit_test(starved),
+		cmocka_unit_test(a_harmed_service),
+		cmocka_unit_test(waits_that_nobody_sees),
+		cmocka_unit_test(the_worst_comes_first),
+		cmocka_unit_test(rates_of_a_gpu),
+		cmocka_unit_test(rates_of_a_tsg),
+	};
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+
+	anew();
+	return r;
+}
