@@ -52,7 +52,7 @@ bool agents_are_there(void);
 /* list, set, preempt, suspend and resume, by the agents in the user's own programs. */
 int agents_request(const char *verb, const json_t *args, json_t **ret, struct gs_error *err);
 
-/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. Before any request. */
+/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. Before a stream. */
 int remote_alive(struct remote *r, struct gs_error *err);
 
 /* -ECONNREFUSED, -ENOENT: nobody listens there. */
