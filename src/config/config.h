@@ -71,7 +71,8 @@
 	  "a service is harmed if it waits so many times as much as in its calm minutes, and ...") \
 	X("Status", "CalmMargin", NUMBER, calm_margin, "10", "... so many points more") \
 	X("Status", "WaitLimit", NUMBER, wait_limit, "10", \
-	  "without calm minutes it is harmed if it waits for more per cent of the time than this, " \
+	  "without calm minutes it is harmed if it waits for more per cent of the time than " \
+	  "this, " \
 	  "and ...") \
 	X("Status", "WaitShare", NUMBER, wait_share, "60", \
 	  "... for more per cent of the time that it has the GPU or waits for it")

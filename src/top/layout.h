@@ -16,10 +16,10 @@ enum gs_top_sort { GS_SORT_HELD, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_
 const char *gs_top_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
-	const json_t *gpus;   /* as `status` has them: figures of each GPU, and of its TSGs */
+	const json_t *gpus;     /* as `status` has them: figures of each GPU, and of its TSGs */
 	const json_t *findings; /* as `status` has them; NULL: nobody asked yet */
-	const json_t *before; /* rows of the last screen; NULL: this is the first */
-	const char *policy;   /* NULL: none */
+	const json_t *before;   /* rows of the last screen; NULL: this is the first */
+	const char *policy;     /* NULL: none */
 	const char *clock;
 	const struct gs_strip *strip; /* NULL: no turns are known */
 	enum gs_top_sort sort;
