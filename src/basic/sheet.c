@@ -190,6 +190,8 @@ int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode m
 			goto fail;
 		scols_table_set_stream(t->scols, out);
 		scols_table_enable_colors(t->scols, t->colour);
+		/* cells are escaped already; it never ends with UTF-8 in a locale that has none */
+		scols_table_enable_noencoding(t->scols, MB_CUR_MAX > 1);
 		for (size_t i = 0; i < n; i++) {
 			if (columns[i].head && !new_column(t, &columns[i]))
 				goto fail;
@@ -439,12 +441,15 @@ int gs_sheet_end(struct gs_sheet *t)
 {
 	CLEANUP_FREE char *note = NULL;
 
+	errno = 0;
 	if (t->scols && scols_table_get_nlines(t->scols) && scols_print_table(t->scols))
-		return -EIO;
+		return errno ? -errno : -EIO;
 	if (t->left_out &&
 	    asprintf(&note, "(too narrow for %s: '| cat' shows all)", t->left_out) > 0)
 		gs_wrap(t->out, note, 0, gs_term_width(t->out));
-	return fflush(t->out) || ferror(t->out) ? -EIO : 0;
+	if (!fflush(t->out) && !ferror(t->out))
+		return 0;
+	return errno ? -errno : -EIO;
 }
 
 void gs_sheet_free(struct gs_sheet *t)

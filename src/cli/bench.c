@@ -496,6 +496,14 @@ static bool to_show(const struct bench *b, const struct bench_pick *p, const jso
 	return gs_json_number(row, "blocks") > 0;
 }
 
+static bool can_measure(const struct bench *b)
+{
+	for (size_t i = 0; i < b->m.npicks; i++)
+		if (!b->m.picks[i].absent[0])
+			return true;
+	return false;
+}
+
 static int report(struct bench *b)
 {
 	CLEANUP_JSON json_t *rows = json_array();
@@ -511,7 +519,12 @@ static int report(struct bench *b)
 	if (b->m.dir && keep(b, rows, &err))
 		fprintf(stderr, "gpusched: bench: %s\n", err.text);
 	r = cli_opt(b->c, "held-out") ? print_valid(b, rows) : print_rows(b, rows);
-	return r ? r : b->m.partly ? GS_EXIT_PARTLY : GS_EXIT_OK;
+	if (r)
+		return r;
+	if (!can_measure(b))
+		return cli_fail(-ENOTSUP, "bench: nothing of that can be measured by --gpu %s",
+				bench_mode_names[b->m.run.mode]);
+	return b->m.partly ? GS_EXIT_PARTLY : GS_EXIT_OK;
 }
 
 /* ---- where ----------------------------------------------------------------------------------- */

@@ -177,6 +177,8 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	if (!c.help && c.argc > cmd->max)
 		return gs_fail(err, -EINVAL, "%s: '%s' is one argument too many: gpusched %s%s%s",
 			       name, c.argv[cmd->max], name, cmd->args[0] ? " " : "", cmd->args);
+	if (strstr(cmd->args, "TARGET") && c.argc && !*c.argv[0])
+		return gs_fail(err, -EINVAL, "%s: the target is empty: 'all' means all TSGs", name);
 	if (strstr(cmd->args, "TARGET") && c.argc && !is_text(c.argv[0]))
 		return gs_fail(err, -EINVAL, "%s: the target is not valid UTF-8", name);
 	*ret = c;
@@ -289,7 +291,7 @@ int cli_main(int argc, char **argv)
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
 	code = dispatch(argc, argv);
 	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && code == GS_EXIT_OK)
+	if ((fflush(stdout) || ferror(stdout)) && (code == GS_EXIT_OK || code == GS_EXIT_WRONG))
 		return cli_fail(-EIO, "output cannot be written: %s",
 				errno ? strerror(errno) : "input/output error");
 	return code;

@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "cli/cli.h"
+
+/*
+ * A standard descriptor that the caller has closed would become the first file that we open, and
+ * get what is printed. In its place comes a file that can be neither read nor written.
+ */
+static void hold_standard_files(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH) != fd)
+			_exit(GS_EXIT_FAILED);
+}
 
 int main(int argc, char **argv)
 {
+	hold_standard_files();
+	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
+		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 wherever they are shown */
 	return cli_main(argc, argv);
 }

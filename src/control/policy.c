@@ -146,8 +146,12 @@ void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kin
 
 void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exit *exit)
 {
-	gs_log(LOG_ERR, "policy %s failed: %s", gs_policy_running(ctl->hub->policy)->name,
-	       exit->message);
+	const char *name = gs_policy_running(ctl->hub->policy)->name;
+
+	if (strstr(exit->message, name)) /* most reasons name it themselves */
+		gs_log(LOG_ERR, "%s", exit->message);
+	else
+		gs_log(LOG_ERR, "policy %s failed: %s", name, exit->message);
 	if (ctl->saved.policy.chosen)
 		gs_saved_choose(ctl, NULL, NULL, NULL, 0);
 	gs_service_policy_stop(ctl, exit->kind ? exit->kind : GS_POLICY_EXIT_ERROR, exit->message);

@@ -270,7 +270,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
 	if (access(path, R_OK))
-		return gs_fail(err, -errno, "%s: %s", path,
+		return gs_fail(err, errno == ENOENT ? -ENOTSUP : -errno, "%s: %s", path,
 			       errno == ENOENT ? "no history has been kept: a daemon writes it "
 						 "(start gpuschedd)"
 					       : strerror(errno));
@@ -281,7 +281,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 		r = check_version(db, &version, err);
 	}
 	if (!r && !version)
-		r = gs_fail(err, -ENOENT, "no history has been kept yet: ask again in a minute");
+		r = gs_fail(err, -ENOTSUP, "no history has been kept yet: ask again in a minute");
 	if (!r)
 		r = check_tables(db, err);
 	if (!r && version < SCHEMA_VERSION)

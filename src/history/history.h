@@ -176,8 +176,8 @@ bool gs_history_hides(const struct gs_history_query *q);
 typedef int (*gs_history_row_fn)(json_t *row, void *user);
 /*
  * Hands out rows, the one that held most first. Reads the file by itself: any thread, any process
- * that may read it. -ENOENT: there is no history; -EUCLEAN: it is damaged; -ENOTSUP: it is a newer
- * gpusched's.
+ * that may read it. -ENOTSUP: there is no history, or it is a newer gpusched's; -EUCLEAN: it is
+ * damaged.
  */
 int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
 		   void *user, struct gs_error *err);

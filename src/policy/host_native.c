@@ -288,7 +288,7 @@ static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_ex
 		return r;
 	desc = dlsym(n->dl, "gpusched_policy");
 	if (!desc)
-		return gs_fail(err, -EINVAL,
+		return gs_fail(err, -ENOEXEC,
 			       "%s is not a gpusched policy: no GPUSCHED_POLICY() in it", name);
 	if (!dlsym(n->dl, "gpusched_native_ops") || desc->magic != GPUSCHED_DESC_MAGIC ||
 	    desc->abi != GPUSCHED_ABI_VERSION)

@@ -155,7 +155,7 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 				       "here, or use 'sim run --host sim'",
 				       policy, (int)n - 1, policy);
 	} else if (!gs_policy_name_ok(policy) || !gs_policy_find(policy, ".native.so", path)) {
-		return gs_fail(err, -ENOENT,
+		return gs_fail(err, -EINVAL,
 			       "no policy '%s' for the native host (NAME.native.so): see 'gpusched "
 			       "policy list', or give a path (./%s.bpf.c)",
 			       policy, policy);
@@ -163,7 +163,7 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 	if (!dl)
 		dl = open_object(path);
 	if (!dl)
-		return gs_fail(err, -EINVAL, "policy %s: %s", policy, dlerror());
+		return gs_fail(err, -ENOEXEC, "policy %s: %s", policy, dlerror());
 	look_up(dl, ret);
 	*ret_dl = dl;
 	return 0;

@@ -59,7 +59,7 @@ static int check_value(const struct gs_arg *a, const char *key, const json_t *v,
 	case GS_ARG_TARGET:
 		if (json_is_string(v) && json_string_length(v))
 			return 0;
-		return gs_fail(err, -EINVAL, "%s must be a string", key);
+		return gs_fail(err, -EINVAL, "%s must be a string that is not empty", key);
 	case GS_ARG_BOOL:
 		return json_is_boolean(v) ? 0
 					  : gs_fail(err, -EINVAL, "%s must be true or false", key);

@@ -101,7 +101,7 @@ static int parse_class(const char *v, const struct lookup *in, struct gs_target_
 	uint32_t id;
 
 	if (!in->classes || gs_class_id(in->classes, v, &id))
-		return gs_fail(err, -ENOENT,
+		return gs_fail(err, -EINVAL,
 			       "there is no class '%s': 'gpusched class list' shows them", v);
 	t->number = id;
 	return 0;

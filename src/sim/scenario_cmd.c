@@ -132,6 +132,7 @@ struct run_args {
 	} unknown; /* facts that the policy reads and the stock host lacks */
 	bool json;
 	bool hopeless; /* the policy that was asked for cannot run at all */
+	bool mistaken; /* how it was asked for */
 	bool broken;   /* the last one could not run, so that it neither passed nor failed */
 	const char *timeline, *scenario;
 };
@@ -302,6 +303,8 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	if (ret < 0) {
 		tell_broken(a, path, &err);
 		a->hopeless = s && a->opts.policy;
+		a->mistaken =
+			gs_exit_of(ret) == GS_EXIT_USAGE && (a->opts.policy || a->opts.noptions);
 		a->broken = true;
 		return false;
 	}
@@ -350,6 +353,8 @@ int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t 
 		printf("{\"passed\":%zu,\"failed\":%zu}\n", passed, names.n - passed);
 	else if (!a.json && (all || !a.broken))
 		printf("%s%zu passed, %zu failed\n", all ? "" : "\n", passed, names.n - passed);
+	if (a.mistaken)
+		return GS_EXIT_USAGE;
 	return passed == names.n && fflush(stdout) == 0 ? GS_EXIT_OK : GS_EXIT_FAILED;
 }
 

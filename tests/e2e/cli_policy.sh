@@ -63,7 +63,7 @@ got=0
 "$gpusched" policy check mine.bpf.o bad.bpf.o --json >out 2>err || got=$?
 is "$got" 4 "of two, one refused: partly done"
 is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "and --json tells which"
-exits 1 "policy check --json of what is not there" "$gpusched" policy check nosuch --json
+exits 2 "policy check --json of what is not there" "$gpusched" policy check nosuch --json
 is "$(jq -c '[.ok, .kind]' <<<"$(grep ^{ <<<"$out")")" "[false,null]" "has no kind of refusal"
 # refused NAME WORDS LINE...: one line, with the words
 refused() {

@@ -80,7 +80,7 @@ like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "and tells
 is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "of every policy"
 like "$("$gpusched" policy show lcbe)" "be_slice_us +1 +1 +100000000 +timeslice of a be TSG" "policy show has the options"
 is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "in JSON, too"
-exits 1 "policy show of none" "$gpusched" policy show there_is_none
+exits 2 "policy show of none" "$gpusched" policy show there_is_none
 exits 0 "policy start" "$gpusched" policy start none
 exits 1 "--no-replace leaves it" "$gpusched" policy start lcbe --no-replace
 is "$(policy_now)" none "in place"

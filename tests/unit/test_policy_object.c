@@ -319,7 +319,7 @@ static void test_damaged(void **state)
 	assert_int_equal(gs_polobj_open("/etc/passwd", &obj, &err), 0);
 	assert_int_equal(gs_polobj_refuse(&obj, why, sizeof(why)), -EINVAL);
 	gs_polobj_close(&obj);
-	assert_int_equal(gs_polobj_open("no_such_policy", &obj, &err), -ENOENT);
+	assert_int_equal(gs_polobj_open("no_such_policy", &obj, &err), -EINVAL);
 	assert_int_equal(gs_polobj_open("", &obj, NULL), -EINVAL);
 }
 

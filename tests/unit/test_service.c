@@ -126,7 +126,7 @@ static void targets_refused(void **state)
 		{ "pid:12x", -EINVAL, "not a number" },
 		{ "tsg:0", -EINVAL, "out of range" },
 		{ "tid:0", -EINVAL, "out of range" },
-		{ "class:nobody", -ENOENT, "class list" },
+		{ "class:nobody", -EINVAL, "class list" },
 		{ "gpu:7", -ENOENT, "no GPU" },
 		{ "gpu:GPU-", -ENOENT, "or several" },
 		{ "cgroup:/../etc", -EINVAL, "not allowed" },

@@ -198,7 +198,7 @@ static void test_full_disk(void **state)
 	assert_non_null(full);
 	assert_int_equal(gs_sheet_new(columns, GS_COUNT(columns), GS_SHEET_PLAIN, full, &t), 0);
 	assert_int_equal(gs_sheet_row(t, row), 0);
-	assert_int_equal(gs_sheet_end(t), -EIO);
+	assert_int_equal(gs_sheet_end(t), -ENOSPC);
 }
 
 int main(void)
