@@ -12,8 +12,6 @@
 
 static void tell(struct gs_control *ctl, const char *policy, const char *what, const char *message)
 {
-	if (!ctl->hub->watched)
-		return;
 	gs_observers_say(&ctl->hub->observers,
 			 json_pack("{s:I, s:s, s:s, s:s, s:s?}", "time_ns", (json_int_t)gs_now_ns(),
 				   "event", "policy", "policy", policy, "what", what, "message",
@@ -140,7 +138,7 @@ void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kin
 	gs_cfg_policy_active(ctl->hub->table, false);
 	gs_engine_touch_all(ctl->hub->engine);
 	gs_log(LOG_INFO, "policy %s stopped: %s", exit.policy, message);
-	tell(ctl, exit.policy, "stopped", message);
+	tell(ctl, exit.policy, kind == GS_POLICY_EXIT_STOPPED ? "stopped" : "failed", message);
 	keep_exit(ctl, &exit);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -370,6 +371,22 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	gs_json_put_number(o, "gpu", true, k->who.gpu);
 	gs_call_put_arguments(call, o);
 	tell(fig, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), o);
+}
+
+void gs_ledger_said(void *self, json_t *event, uid_t owner)
+{
+	const char *what = json_string_value(json_object_get(event, "what"));
+	const struct gs_figures *fig = self;
+	struct gs_history_event ev = {
+		.what = "policy_failed",
+		.target = json_string_value(json_object_get(event, "policy")),
+		.result = json_string_value(json_object_get(event, "message")),
+		.by = true,
+		.by_pid = getpid(),
+	};
+
+	if (gs_ledger_history(fig) && ev.target && what && !strcmp(what, "failed"))
+		gs_history_event(fig->ledger->history, &ev);
 }
 
 void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,

@@ -123,27 +123,39 @@ int gs_verb_policy_start(struct gs_request *rq)
 	return gs_request_wait_start(rq, t, fill_running);
 }
 
-/* Afterwards none runs: one that is being started is called off. */
+static void answer_exit(struct gs_request *rq)
+{
+	CLEANUP_JSON json_t *o = exit_json(&rq->rs->control->last_exit);
+
+	json_object_update(rq->answer, o);
+}
+
+/*
+ * Afterwards none runs: one that is being started is called off. Of one that ended by itself the person
+ * has taken note.
+ */
 int gs_verb_policy_stop(struct gs_request *rq)
 {
 	struct gs_requests *rs = rq->rs;
-	json_t *o;
 	int r = need_daemon(rq);
-	bool cancelled;
+	bool cancelled, died;
 
 	if (r)
 		return r;
 	if (gs_arg_true(rq, "permanent"))
 		gs_permanent_forget();
 	cancelled = gs_starting_call_off(rs->control, "stopped by a person before it had started");
+	died = gs_policy_note_death(rs->control);
 	if (!rs->hub->policy && !cancelled && gs_arg_true(rq, "permanent"))
 		return 0;
+	if (!rs->hub->policy && !cancelled && died) {
+		answer_exit(rq);
+		return 0;
+	}
 	if (!rs->hub->policy && !cancelled)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
 	gs_service_policy_stop(rs->control, GS_POLICY_EXIT_STOPPED, "stopped by a person");
 	gs_saved_choose(rs->control, NULL, NULL, NULL, 0);
-	o = exit_json(&rs->control->last_exit);
-	json_object_update(rq->answer, o);
-	json_decref(o);
+	answer_exit(rq);
 	return gs_request_settle(rq, SETTLE_MS);
 }

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# A policy that ends by itself: status, events, the history and metrics say so until somebody takes note.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config ''
+policy=$scratch/fails_in_tick.bpf.o
+check "a policy that fails builds" "$gpusched" policy build "$top/tests/policy/fails_in_tick.bpf.c" --output "$policy"
+start_daemon || exit 1
+load be --seconds 0 # whose TSGs the policy's ticks are about
+wait_tsgs "pid:$LOAD_PID" 4
+died() { # the command says so, with exit code 5
+	"$gpusched" status >"$scratch/status"
+	[ $? = 5 ] && grep -q "^wrong: policy fails_in_tick ended by itself: .*had enough" "$scratch/status"
+}
+metric() { # REGEX
+	curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://x/metrics | grep -E "$1" | cut -d' ' -f2
+}
+die() {
+	"$gpusched" policy start "$policy" >/dev/null
+	wait_for 20 died
+}
+exits 0 "before it starts nothing is wrong" "$gpusched" status
+check "status exits with 5 when it has died" die
+like "$(cat "$scratch/status")" "do: .*gpusched policy start fails_in_tick" "status says what to do"
+is "$("$gpusched" status --json | jq -c '.findings[] | select(.finding == "policy-died") | [.level, .since_ns != null]')" \
+	'["wrong",true]' "the finding has a time since when"
+is "$(metric '^gpusched_policy_ends_total.reason="error"')" 1 "a metric counts its end"
+is "$(metric '^gpusched_findings.finding="policy-died"')" 1 "a metric has the finding"
+end_of() { "$gpusched" history --changes --json | jq -c 'select(.what == "policy_failed") | [.target, .result]'; }
+check "history --changes has its end, with nobody watching" wait_for 10 eval '[ -n "$(end_of)" ]'
+like "$(end_of)" '^."fails_in_tick",".*had enough' "the history has its reason"
+
+check "another policy starts" "$gpusched" policy start lcbe
+exits 0 "then nothing is wrong" "$gpusched" status
+check "a stop by a person is nothing wrong" "$gpusched" policy stop
+exits 0 "after that nothing is wrong either" "$gpusched" status
+is "$(end_of | wc -l)" 1 "the history has no end of those that persons ended"
+
+check "it dies again" die
+exits 0 "policy stop takes note" "$gpusched" policy stop
+exits 0 "after that nothing is wrong" "$gpusched" status
+exits 1 "there is nothing more to stop" "$gpusched" policy stop
+is "$(metric '^gpusched_policy_ends_total.reason="error"')" 2 "its ends are counted on"
+
+"$gpusched" monitor --json --for 30s >"$scratch/events" 2>&1 &
+at_end+=($!)
+check "somebody watches" wait_for 10 watchers 1
+check "it dies a third time" die
+check "the event says that it failed" wait_for 10 grep -q '"policy":"fails_in_tick","what":"failed"' "$scratch/events"
+stop_daemon
+done_testing
