@@ -92,6 +92,17 @@ int gs_parse_us(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *re
 	return r ? gs_fail(err, r, "'%s' is not a time: write " TIME_EXAMPLES, text) : 0;
 }
 
+int gs_parse_length(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
+		    struct gs_error *err)
+{
+	char with_unit[64];
+
+	if (*text && strspn(text, "0123456789.") == strlen(text) &&
+	    snprintf(with_unit, sizeof(with_unit), "%ss", text) < (int)sizeof(with_unit))
+		text = with_unit;
+	return gs_parse_us(text, min_us, max_us, ret, err);
+}
+
 double gs_unit_of(const char *name)
 {
 	static const struct {

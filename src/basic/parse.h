@@ -21,6 +21,9 @@ int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, st
 /* "20us" "500ms" "1.5s" "1h30m"; a bare number is in us. Result in us, whole. */
 int gs_parse_us(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
 		struct gs_error *err);
+/* A length of time, as of --for: the same, but a bare number is in seconds ("5", "0.5"). */
+int gs_parse_length(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
+		    struct gs_error *err);
 /* yes/no, on/off, true/false, 1/0 */
 int gs_parse_bool(const char *text, bool *ret, struct gs_error *err);
 int gs_parse_double(const char *text, double min, double max, double *ret, struct gs_error *err);

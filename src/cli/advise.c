@@ -358,7 +358,7 @@ int cli_advise(struct cli *c)
 	int r = 0;
 
 	if (cli_opt(c, "for"))
-		r = gs_parse_us(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
+		r = gs_parse_length(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
 	if (r)
 		return cli_fail(r, "advise: --for: %s", err.text);
 	/* the request is what keeps launches counted: they are not when this command is gone */

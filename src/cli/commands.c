@@ -162,7 +162,7 @@ static const struct cli_opt top_opts[] = {
 
 static const struct cli_opt trace_record_opts[] = {
 	{ "output", 'o', "FILE", "where to; - is standard output" },
-	{ "for", 't', "S", "end after S seconds, or a time such as 1m30s" },
+	{ "for", 't', "TIME", "end after TIME (30s, 1m30s)" },
 	END,
 };
 
@@ -286,7 +286,7 @@ const struct cli_cmd cli_commands[] = {
 	  "Lasts until off or the daemon's end. A policy that needs launches turns it on by "
 	  "itself.",
 	  cli_observe_launches, NULL, CLI_JSON, 0, 1 },
-	{ "trace", "record", "-o FILE [-t S]", "record who has the GPU, turn by turn",
+	{ "trace", "record", "-o FILE [-t TIME]", "record who has the GPU, turn by turn",
 	  "A file in Perfetto's format, for ui.perfetto.dev. Needs the daemon. Other users' turns "
 	  "are root's, and those whom AllowTrace= names. Ends on SIGINT, too.",
 	  cli_trace_record, trace_record_opts, 0, 0, 0 },

@@ -175,6 +175,8 @@ static void completion_case(FILE *out, const struct cli_cmd *cmd)
 		fputs(" words=\"pid:\"", out);
 	else if (!strcmp(cmd->args, "[on|off]"))
 		fputs(" words=\"on off\"", out);
+	else if (!strcmp(cmd->noun, "help"))
+		fputs(" words=$(_gpusched_topics)", out);
 	fputs(" ;;\n", out);
 }
 
@@ -184,6 +186,17 @@ static const char completion_head[] =
 	"_gpusched_names()\n{\n"
 	"\tgpusched \"$@\" list --json 2>/dev/null |\n"
 	"\t\tsed -n 's/^[^[]*\"name\":\"\\([^\"]*\\)\".*/\\1/p'\n"
+	"}\n\n"
+	"_gpusched_classes()\n{\n"
+	"\tlocal names=$(_gpusched_names class)\n\n"
+	"\techo \"${names:-lc be normal}\"\n"
+	"}\n\n"
+	/* what the TSGs have of a key: pid, tsg, uid, comm, gpu */
+	"_gpusched_values()\n{\n"
+	"\tlocal key=$1\n\n"
+	"\t[[ $key != tsg ]] || key=id\n"
+	"\tgpusched list --json 2>/dev/null |\n"
+	"\t\tsed -nE \"s/^(.*[{,])?\\\"$key\\\":\\\"?([^,\\\"]*).*/\\2/p\" | sort -u\n"
 	"}\n\n"
 	/* names and = of the policy in the command line */
 	"_gpusched_options()\n{\n"
@@ -203,7 +216,9 @@ static const char completion_head[] =
 	"\tlocal before=\n\n"
 	"\t[[ $1 == *,* ]] && before=${1%,*},\n"
 	"\tcompgen -P \"$before\" -W \"$2\" -- \"${1##*,}\"\n"
-	"}\n\n"
+	"}\n\n";
+
+static const char completion_words[] =
 	"_gpusched()\n{\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
 	"\tlocal noun=${COMP_WORDS[1]} verb=${COMP_WORDS[2]} opts= words= what i\n"
@@ -211,11 +226,18 @@ static const char completion_head[] =
 	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
 	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"
+	/* readline takes pid:4 for three words */
+	"\t[[ $prev != : ]] || prev=${COMP_WORDS[COMP_CWORD - 2]}:\n"
+	"\t[[ $cur != : ]] || { prev+=: cur=; }\n"
 	"\tcase $prev in\n"
-	"\t--class | -c) COMPREPLY=($(compgen -W \"lc be normal\" -- \"$cur\")); return ;;\n"
+	"\tpid: | tsg: | uid: | comm: | gpu:)\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_values \"${prev%:}\")\" -- \"$cur\"))\n"
+	"\t\treturn ;;\n"
+	"\t--class | -c | class:)\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_classes)\" -- \"$cur\"))\n\t\treturn ;;\n"
 	"\t--branch) COMPREPLY=($(compgen -W \"535 550 570 580 595\" -- \"$cur\")); return ;;\n"
 	"\t--host)\n\t\twords=\"native sim\"\n"
-	"\t\t[ \"$noun\" != policy ] || words=\"stock module\"\n"
+	"\t\t[ \"$noun\" != policy ] || words=\"stock module hooked\"\n"
 	"\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn ;;\n"
 	"\t--facts) COMPREPLY=($(compgen -W \"stock all\" -- \"$cur\")); return ;;\n"
 	"\t--by | -b)\n"
@@ -239,7 +261,7 @@ static const char completion_tail[] =
 	"\tif [[ $what == set && $COMP_CWORD -gt 2 ]]; then\n"
 	"\t\twords=\"timeslice= interleave= preempt_mode= clear\"\n"
 	"\telif [[ $what == \"class set\" && $COMP_CWORD -gt 3 ]]; then\n"
-	"\t\twords=\"lc be normal\"\n"
+	"\t\twords=$(_gpusched_classes)\n"
 	"\tfi\n"
 	"\t[[ $cur == -* ]] && words=$opts\n"
 	"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
@@ -249,6 +271,20 @@ static const char completion_tail[] =
 	"}\n"
 	"complete -F _gpusched gpusched\n";
 
+static void print_nouns(FILE *out)
+{
+	for (size_t i = 0; i < cli_ncommands; i++)
+		if (first_of_noun(i))
+			fprintf(out, "%s ", cli_commands[i].noun);
+}
+
+static void print_verbs(FILE *out, const char *noun)
+{
+	for (size_t i = 0; i < cli_ncommands; i++)
+		if (cli_commands[i].verb && !strcmp(cli_commands[i].noun, noun))
+			fprintf(out, "%s ", cli_commands[i].verb);
+}
+
 /* The verbs of each noun that has some. */
 static void completion_verbs(FILE *out)
 {
@@ -257,9 +293,7 @@ static void completion_verbs(FILE *out)
 		if (!cli_commands[i].verb || !first_of_noun(i))
 			continue;
 		fprintf(out, "\t%s)\n\t\twhat=\"$noun $verb\"\n\t\twords=\"", cli_commands[i].noun);
-		for (size_t j = 0; j < cli_ncommands; j++)
-			if (!strcmp(cli_commands[j].noun, cli_commands[i].noun))
-				fprintf(out, "%s ", cli_commands[j].verb);
+		print_verbs(out, cli_commands[i].noun);
 		fputs("--help\"\n\t\t;;\n", out);
 	}
 	fputs("\tesac\n"
@@ -268,13 +302,29 @@ static void completion_verbs(FILE *out)
 	      out);
 }
 
+/* What `help` takes: a noun, then its verb. */
+static void completion_topics(FILE *out)
+{
+	fputs("_gpusched_topics()\n{\n\tcase ${COMP_WORDS[2]}:$COMP_CWORD in\n", out);
+	for (size_t i = 0; i < cli_ncommands; i++) {
+		if (!cli_commands[i].verb || !first_of_noun(i))
+			continue;
+		fprintf(out, "\t%s:3) echo \"", cli_commands[i].noun);
+		print_verbs(out, cli_commands[i].noun);
+		fputs("\" ;;\n", out);
+	}
+	fputs("\t*:2) echo \"", out);
+	print_nouns(out);
+	fputs("\" ;;\n\tesac\n}\n\n", out);
+}
+
 static void print_completion(FILE *out)
 {
 	fputs(completion_head, out);
+	completion_topics(out);
+	fputs(completion_words, out);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"", out);
-	for (size_t i = 0; i < cli_ncommands; i++)
-		if (first_of_noun(i))
-			fprintf(out, "%s ", cli_commands[i].noun);
+	print_nouns(out);
 	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n", out);
 	completion_verbs(out);
 	fputs("\twords=\n\tcase $what in\n", out);

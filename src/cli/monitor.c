@@ -199,7 +199,7 @@ int cli_monitor(struct cli *c)
 	int r = 0;
 
 	if (cli_opt(c, "for"))
-		r = gs_parse_us(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
+		r = gs_parse_length(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
 	if (!r && cli_opt(c, "count"))
 		r = gs_parse_u64(cli_opt(c, "count"), 1, UINT32_MAX, &m.limit, &err);
 	if (r)

@@ -114,7 +114,7 @@ int cli_suspend(struct cli *c)
 	int r;
 
 	if (cli_opt(c, "for")) {
-		r = gs_parse_us(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
+		r = gs_parse_length(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
 		if (r)
 			return cli_fail(r, "suspend: --for: %s", err.text);
 	}

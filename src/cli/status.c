@@ -303,7 +303,7 @@ int cli_status(struct cli *c)
 	int r = 0;
 
 	if (cli_opt(c, "for"))
-		r = gs_parse_us(cli_opt(c, "for"), 100000, 3600000000ull, &for_us, &err);
+		r = gs_parse_length(cli_opt(c, "for"), 100000, 3600000000ull, &for_us, &err);
 	if (r)
 		return cli_fail(r, "status: --for: %s", err.text);
 	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "status",

@@ -220,13 +220,14 @@ int cli_trace_record(struct cli *c)
 	if (!path)
 		return cli_fail(-EINVAL, "trace record: say where to: -o FILE");
 	if (cli_opt(c, "for"))
-		r = cli_of_option("for",
-				  gs_parse_u64_in(1e6, cli_opt(c, "for"), 1, 86400, &for_us, &err),
-				  &err);
+		r = cli_of_option(
+			"for",
+			gs_parse_length(cli_opt(c, "for"), 100000, 86400000000ull, &for_us, &err),
+			&err);
 	if (r)
 		return cli_fail(r, "trace record: %s", err.text);
 	r = cli_open(GPUSCHED_OPEN_DAEMON_ONLY, &g);
-	return r ? (int)gs_exit_of(r) : record(g, path, for_us * 1000000);
+	return r ? (int)gs_exit_of(r) : record(g, path, for_us);
 }
 
 /* ---- export, plot ---------------------------------------------------------------------------- */
@@ -301,13 +302,13 @@ static int plot_opts(struct cli *c, struct gs_plot_opts *ret, struct gs_error *e
 	int r = 0;
 
 	if (cli_opt(c, "from"))
-		r = cli_of_option("from",
-				  gs_parse_us(cli_opt(c, "from"), 0, 86400000000ull, &from_us, err),
-				  err);
+		r = cli_of_option(
+			"from",
+			gs_parse_length(cli_opt(c, "from"), 0, 86400000000ull, &from_us, err), err);
 	if (!r && cli_opt(c, "for"))
-		r = cli_of_option("for",
-				  gs_parse_us(cli_opt(c, "for"), 100, 86400000000ull, &for_us, err),
-				  err);
+		r = cli_of_option(
+			"for",
+			gs_parse_length(cli_opt(c, "for"), 100, 86400000000ull, &for_us, err), err);
 	ret->from_ns = from_us * NS_PER_US;
 	ret->for_ns = for_us * NS_PER_US;
 	return r;

@@ -57,8 +57,8 @@ refused 2 suspend
 refused 2 suspend pid:1 --for
 refused 2 suspend pid:1 --for never
 refused 2 suspend pid:1 --for 0
-refused 2 suspend pid:1 --for 5
-like "$(cat "$scratch/err")" "5 us is out of range: 1ms to 24h" "a bare number is told with its unit"
+refused 2 suspend pid:1 --for 100000
+like "$(cat "$scratch/err")" "100000s is out of range: 1ms to 24h" "a bare number is in seconds"
 refused 2 resume
 refused 2 restore now
 refused 2 list a b
@@ -221,6 +221,29 @@ is "$(complete_words policy sh)" show "completion of a noun's verb"
 is "$(complete_words suspend --f)" --for "completion of an option"
 is "$(complete_words run --class b)" be "completion of a class"
 is "$(complete_words observe launches o)" "on off" "completion of on and off"
+is "$(complete_words help sus)" suspend "completion of a topic of help"
+is "$(complete_words help policy sh)" show "completion of a verb that help explains"
+is "$(complete_words policy start auto --host ho)" hooked "completion of a policy's host"
+is "$(complete_words sim run a-alone --host n)" native "completion of a model's host"
+mkdir "$scratch/fake"
+cat >"$scratch/fake/gpusched" <<'END'
+#!/bin/sh
+case "$*" in
+"class list --json") printf '{"id":1,"name":"lc"}\n{"id":4,"name":"gold"}\n' ;;
+"list --json") printf '{"id":3,"pid":4711,"comm":"train"}\n{"id":4,"pid":4712,"comm":"serve"}\n' ;;
+esac
+END
+chmod 755 "$scratch/fake/gpusched"
+complete_known() { # WORD...: the same beside a daemon that knows some classes and programs
+	build=$scratch/fake complete_words "$@"
+}
+is "$(complete_known run --class g)" gold "completion of a class of the configuration"
+is "$(complete_known class set pid : 4711 g)" gold "completion of a class that is set"
+is "$(complete_known list class : g)" gold "completion of a target's class"
+is "$(complete_known suspend pid :)" "4711 4712" "completion of a process"
+is "$(complete_known suspend pid : 4712)" 4712 "completion of a process that was begun"
+is "$(complete_known suspend tsg : 3)" 3 "completion of a TSG"
+is "$(complete_known suspend comm : s)" serve "completion of a program's name"
 like "$(complete_words policy start l)" lcbe "completion of a policy's name"
 is "$(complete_words bench --load a-1)" a-1be "of a load of the bench"
 is "$(complete_words bench --scheme rr,lcb)" rr,lcbe "of the last scheme of several"

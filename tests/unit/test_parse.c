@@ -113,6 +113,24 @@ static void test_time_in(void **state)
 	assert_int_equal(u, 300);
 }
 
+static void a_bare_length_is_in_seconds(void **state)
+{
+	struct gs_error err = {};
+	uint64_t us = 0;
+
+	assert_int_equal(gs_parse_length("5", 1000, 86400000000, &us, NULL), 0);
+	assert_int_equal(us, 5000000);
+	assert_int_equal(gs_parse_length("0.5", 1000, 86400000000, &us, NULL), 0);
+	assert_int_equal(us, 500000);
+	assert_int_equal(gs_parse_length("1m30s", 1000, 86400000000, &us, NULL), 0);
+	assert_int_equal(us, 90000000);
+	assert_int_equal(gs_parse_length("100000", 1000, 86400000000, &us, &err), -ERANGE);
+	assert_string_equal(err.text, "100000s is out of range: 1ms to 24h");
+	assert_int_equal(gs_parse_length("", 1000, 86400000000, &us, NULL), -EINVAL);
+	assert_int_equal(gs_parse_length("1.2.3", 1000, 86400000000, &us, NULL), -EINVAL);
+	assert_int_equal(us, 90000000);
+}
+
 static void test_bool(void **state)
 {
 	bool v = false;
@@ -151,9 +169,13 @@ static void test_exit_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_us),         cmocka_unit_test(test_u64),
-		cmocka_unit_test(test_double),     cmocka_unit_test(test_time_in),
-		cmocka_unit_test(test_bool),       cmocka_unit_test(test_first_error_wins),
+		cmocka_unit_test(test_us),
+		cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_double),
+		cmocka_unit_test(test_time_in),
+		cmocka_unit_test(a_bare_length_is_in_seconds),
+		cmocka_unit_test(test_bool),
+		cmocka_unit_test(test_first_error_wins),
 		cmocka_unit_test(test_exit_codes),
 	};
 
