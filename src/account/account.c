@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "account/account.h"
-#include "account/usage.h"
+#include "account/priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,81 +19,9 @@
 #define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
 #define RETRY_NS (60 * NS_PER_S) /* a log that could not be opened, or samples that are refused */
 #define ALONE_NS NS_PER_S
+#define WAIT_NS (20 * NS_PER_MS) /* for RM, of one call of ours */
 
-/* A TSG whose turns are counted. */
-struct tsg {
-	UT_hash_handle hh;
-	struct gpusched_key key;
-	uint64_t id;
-	uint32_t gpu, maker; /* pid that made it */
-	uint32_t timeslice_us, mode;
-	uint32_t engine;
-	struct context *contexts;
-	bool told;          /* its facts were, and hold */
-	bool suspended;     /* by a call of ours */
-	uint64_t launch_ns; /* the last that was told */
-};
-
-/* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
-struct context_key {
-	uint32_t gpu, context, pid;
-};
-
-struct context {
-	UT_hash_handle hh;
-	struct context_key key;
-	struct tsg *tsg;
-	struct context *next; /* of the same TSG */
-};
-
-/* Compute TSGs of one process on one GPU. */
-struct maker_key {
-	uint32_t gpu, pid;
-};
-
-struct maker {
-	UT_hash_handle hh;
-	struct maker_key key;
-	unsigned int ntsgs;
-	struct tsg *sole;  /* with one TSG: that */
-	bool unattributed; /* it has had turns that are none of its known TSGs' */
-};
-
-/* Who has been alone, from one look at the driver's samples to the next. */
-struct alone {
-	uint64_t id, switches, at_ns, retry_at;
-	struct gs_usage usage;
-	uint64_t ns, worked_ns; /* of the last look: they count once the log is as far and silent */
-};
-
-struct gpu {
-	struct gs_account *a;
-	struct gs_gpu gpu;
-	struct gs_switchlog *log;
-	struct gs_turns *turns;
-	struct gs_switchlog_clock clock;
-	unsigned int ntsgs;
-	bool anew;   /* who is known has changed: all are told */
-	bool active; /* records came between the last two looks, whoever read them */
-	bool told;   /* its runlist was, and holds */
-	uint64_t flushed, retry_at, lost, spent;
-	uint64_t records, looked; /* that were read; and until the last look */
-	struct alone alone;
-	char reason[160], blank[160];
-};
-
-struct gs_account {
-	struct gs_account_opts opts;
-	struct gpu *gpus;
-	size_t ngpus;
-	struct tsg *tsgs;
-	struct context *contexts;
-	struct maker *makers;
-	bool eager;
-	uint64_t counters[GS_ACC_MAX];
-};
-
-static struct gpu *gpu_of(const struct gs_account *a, uint32_t index)
+struct gpu *account_gpu(const struct gs_account *a, uint32_t index)
 {
 	for (size_t i = 0; i < a->ngpus; i++)
 		if (a->gpus[i].gpu.index == index)
@@ -102,7 +29,7 @@ static struct gpu *gpu_of(const struct gs_account *a, uint32_t index)
 	return NULL;
 }
 
-static struct tsg *tsg_of(const struct gs_account *a, uint64_t id)
+struct tsg *account_tsg(const struct gs_account *a, uint64_t id)
 {
 	struct tsg *t = NULL;
 
@@ -118,7 +45,7 @@ static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 	return !monotonic_ns ? 0 : gs_switchlog_to_gpu(&g->clock, monotonic_ns);
 }
 
-static void tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user)
+void account_tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user)
 {
 	struct gs_turn at = *turn;
 
@@ -132,15 +59,27 @@ static void tell_turn(const struct gs_turn *turn, void *user)
 	const struct gpu *g = user;
 
 	if (g->a->opts.on_turn)
-		tell_to(g, turn, g->a->opts.on_turn, g->a->opts.user);
+		account_tell_to(g, turn, g->a->opts.on_turn, g->a->opts.user);
 }
 
 /* ---- a GPU's log ----------------------------------------------------------------------------- */
 
+/* One answer is late: RM would keep us waiting for those of the other logs as well. */
+static int answered(struct gs_account *a, int r)
+{
+	if (r == -EBUSY || r == -EINPROGRESS) {
+		a->counters[GS_ACC_LATE]++;
+		a->wait_ns = 0;
+	}
+	return r;
+}
+
 static void log_close(struct gpu *g)
 {
-	gs_switchlog_close(g->log);
+	gs_opening_leave(g->opening, g->a->wait_ns);
+	gs_switchlog_close(g->log, g->a->wait_ns);
 	gs_turns_free(g->turns);
+	g->opening = NULL;
 	g->log = NULL;
 	g->turns = NULL;
 	g->alone = (struct alone){ 0 };
@@ -160,6 +99,19 @@ static void tell_settings(struct gpu *g)
 	}
 }
 
+static int log_take(struct gpu *g, struct gs_error *err)
+{
+	int r = 0;
+
+	if (!g->opening)
+		r = gs_opening_begin(&g->gpu, g->a->wait_ns, &g->opening);
+	if (!r)
+		r = gs_opening_take(&g->opening, &g->log, &g->clock, err);
+	if (!r)
+		r = gs_turns_new(tell_turn, g, &g->turns);
+	return answered(g->a, r);
+}
+
 static void log_open(struct gpu *g, uint64_t now)
 {
 	struct gs_error err = { 0 };
@@ -167,11 +119,9 @@ static void log_open(struct gpu *g, uint64_t now)
 
 	if (g->log || now < g->retry_at)
 		return;
-	r = gs_switchlog_open(&g->gpu, &g->log, &err);
-	if (!r)
-		r = gs_switchlog_clock(g->log, &g->clock);
-	if (!r)
-		r = gs_turns_new(tell_turn, g, &g->turns);
+	r = log_take(g, &err);
+	if (r == -EINPROGRESS)
+		return;
 	if (!r) {
 		g->lost = g->spent = 0;
 		g->reason[0] = '\0';
@@ -197,7 +147,7 @@ static struct tsg *find_context(const struct gpu *g, uint32_t context, uint32_t 
 	return c ? c->tsg : NULL;
 }
 
-static struct maker *find_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid)
+struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid)
 {
 	struct maker_key key = { gpu, pid };
 	struct maker *m = NULL;
@@ -209,7 +159,7 @@ static struct maker *find_maker(const struct gs_account *a, uint32_t gpu, uint32
 /* Adopted before branch 560 its ids are not known: the process's only compute TSG it must be. */
 static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 {
-	struct maker *m = find_maker(g->a, g->gpu.index, pid);
+	struct maker *m = account_maker(g->a, g->gpu.index, pid);
 
 	return m && m->ntsgs == 1 ? m->sole : NULL;
 }
@@ -233,7 +183,7 @@ static void take(const struct gs_switchlog_record *rec, void *user)
 		t = find_sole(g, rec->pid);
 	if (!t)
 		t = find_server(g, rec->pid);
-	m = t ? NULL : find_maker(g->a, g->gpu.index, rec->pid);
+	m = t ? NULL : account_maker(g->a, g->gpu.index, rec->pid);
 	if (m && !m->unattributed)
 		m->unattributed = g->anew = true;
 	g->a->counters[GS_ACC_RECORDS]++;
@@ -267,7 +217,7 @@ static void flush(struct gpu *g, uint64_t now)
 		return;
 	g->flushed = now;
 	g->a->counters[GS_ACC_FLUSHES]++;
-	if (gs_switchlog_flush(g->log))
+	if (answered(g->a, gs_switchlog_flush(g->log, g->a->wait_ns)))
 		return;
 	log_read(g);
 	gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
@@ -311,8 +261,11 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 	if (!r && size) {
 		g->a->counters[GS_ACC_USAGE]++;
 		gs_usage_ask(params, branch);
-		r = gs_switchlog_usage(g->log, params, size, &status);
+		r = answered(g->a,
+			     gs_switchlog_usage(g->log, params, size, g->a->wait_ns, &status));
 	}
+	if (r == -EBUSY || r == -EINPROGRESS)
+		return false;
 	if (r || !size) {
 		no_usage(g, now, r, status);
 		return false;
@@ -360,7 +313,7 @@ static uint64_t look(struct gpu *g, uint64_t now)
 	bool soon = g->active || g->a->eager;
 
 	if (now - g->clock.monotonic_ns > CLOCK_NS)
-		gs_switchlog_clock(g->log, &g->clock);
+		answered(g->a, gs_switchlog_clock(g->log, g->a->wait_ns, &g->clock));
 	if (old && soon) {
 		flush(g, now);
 	} else {
@@ -380,6 +333,7 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
 
+	a->wait_ns = a->opts.wait_ns;
 	for (size_t i = 0; i < a->ngpus; i++) {
 		struct gpu *g = &a->gpus[i];
 		uint64_t due = UINT64_MAX;
@@ -390,7 +344,7 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 			due = look(g, now);
 			tell_spent(g);
 		} else if (g->ntsgs) {
-			due = g->retry_at;
+			due = g->opening ? now + SOON_NS : g->retry_at;
 		}
 		if (due < next)
 			next = due;
@@ -400,6 +354,7 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now)
 
 void gs_account_flush(struct gs_account *a, uint64_t now)
 {
+	a->wait_ns = a->opts.wait_ns;
 	for (size_t i = 0; i < a->ngpus; i++) {
 		if (!a->gpus[i].log)
 			continue;
@@ -455,7 +410,7 @@ static int add_context(struct gs_account *a, struct tsg *t, uint32_t context)
 
 static int add_maker(struct gs_account *a, struct tsg *t)
 {
-	struct maker *m = find_maker(a, t->gpu, t->maker);
+	struct maker *m = account_maker(a, t->gpu, t->maker);
 
 	if (!m) {
 		m = calloc(1, sizeof(*m));
@@ -471,7 +426,7 @@ static int add_maker(struct gs_account *a, struct tsg *t)
 
 static void leave_maker(struct gs_account *a, const struct tsg *t)
 {
-	struct maker *m = find_maker(a, t->gpu, t->maker);
+	struct maker *m = account_maker(a, t->gpu, t->maker);
 
 	if (!--m->ntsgs) {
 		HASH_DEL(a->makers, m);
@@ -510,8 +465,8 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 
 void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns)
 {
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct tsg *t = account_tsg(a, id);
+	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
 
 	if (!g || !g->turns || ns == t->launch_ns)
 		return;
@@ -521,8 +476,8 @@ void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns)
 
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns)
 {
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct tsg *t = account_tsg(a, id);
+	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
 
 	if (!g || t->suspended == !on)
 		return;
@@ -533,8 +488,8 @@ void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns
 
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns)
 {
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct tsg *t = account_tsg(a, id);
+	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
 
 	if (!g || t->timeslice_us == timeslice_us)
 		return;
@@ -545,8 +500,8 @@ void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, 
 
 void gs_account_mode(struct gs_account *a, uint64_t id, uint32_t mode, uint64_t ns)
 {
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct tsg *t = account_tsg(a, id);
+	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
 
 	if (!g || t->mode == mode)
 		return;
@@ -559,8 +514,8 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch, uint32_t maker)
 {
 	const struct gpusched_settings *is = &rec->task.is;
-	struct gpu *g = gpu_of(a, rec->task.gpu);
-	struct tsg *t = tsg_of(a, rec->task.id);
+	struct gpu *g = account_gpu(a, rec->task.gpu);
+	struct tsg *t = account_tsg(a, rec->task.id);
 	int r = 0;
 
 	if (!g || rec->task.kind != GPUSCHED_KIND_COMPUTE)
@@ -580,8 +535,8 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 
 void gs_account_gone(struct gs_account *a, uint64_t id)
 {
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
+	struct tsg *t = account_tsg(a, id);
+	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
 	struct context *c, *next;
 
 	if (!t)
@@ -596,158 +551,12 @@ void gs_account_gone(struct gs_account *a, uint64_t id)
 		g->anew = true;
 	if (g && g->turns)
 		gs_turns_forget(g->turns, id);
-	if (g && !--g->ntsgs)
+	if (g && !--g->ntsgs) {
+		a->wait_ns = a->opts.wait_ns;
 		log_close(g);
+	}
 	HASH_DEL(a->tsgs, t);
 	free(t);
-}
-
-/* ---- what is known --------------------------------------------------------------------------- */
-
-int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret)
-{
-	struct tsg *t = tsg_of(a, id);
-	struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
-
-	return g && g->turns ? gs_turns_of(g->turns, id, ret) : -ENOENT;
-}
-
-static uint64_t clock_of(const void *user, uint64_t gpu_ns)
-{
-	const struct gpu *g = user;
-
-	return gs_switchlog_to_monotonic(&g->clock, gpu_ns);
-}
-
-int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret)
-{
-	const struct tsg *t = tsg_of(a, id);
-	const struct maker *m = t ? find_maker(a, t->gpu, t->maker) : NULL;
-	const struct gpu *g = t ? gpu_of(a, t->gpu) : NULL;
-	struct gs_turn_sums sums;
-
-	*ret = (struct gpusched_facts){ 0 };
-	/* its turns may be among those of nobody known */
-	if (!g || !g->turns || !m || m->unattributed ||
-	    (!t->contexts && m->ntsgs != 1 && gs_turns_of(g->turns, id, &sums)) ||
-	    gs_facts_of(g->turns, id, clock_of, g, ret))
-		return -ENOENT;
-	ret->runlist = t->gpu << 8 | t->engine;
-	return 0;
-}
-
-struct telling {
-	struct gs_account *a;
-	const struct gs_account_news *news;
-};
-
-static void tell_tsg(struct gs_account *a, struct tsg *t, const struct gs_account_news *news)
-{
-	struct gpusched_facts facts;
-
-	if (!gs_account_facts(a, t->id, &facts)) {
-		news->tsg(&facts, !t->told, news->user);
-		t->told = true;
-	} else if (t->told) {
-		news->unknown(t->id, news->user);
-		t->told = false;
-	}
-}
-
-static void tell_changed(uint64_t id, void *user)
-{
-	const struct telling *x = user;
-	struct tsg *t = tsg_of(x->a, id);
-
-	if (t)
-		tell_tsg(x->a, t, x->news);
-}
-
-static void ignore(uint64_t id, void *user)
-{
-}
-
-static void tell_runlist(struct gpu *g, const struct gs_account_news *news)
-{
-	struct gpusched_runlist_facts facts;
-
-	if (g->turns && !gs_facts_of_runlist(g->turns, clock_of, g, &facts)) {
-		g->told = true;
-		news->runlist(g->gpu.index, &facts, news->user);
-	} else if (g->told) {
-		g->told = false;
-		news->closed(g->gpu.index, news->user);
-	}
-}
-
-/* The TSGs first: what is not told of them is as of what is told of the runlist. */
-void gs_account_tell(struct gs_account *a, const struct gs_account_news *news)
-{
-	struct telling x = { a, news };
-	bool anew = false;
-
-	for (size_t i = 0; i < a->ngpus; i++) {
-		struct gpu *g = &a->gpus[i];
-		struct gs_runlist_sums r = { 0 };
-
-		if (g->turns)
-			gs_turns_runlist(g->turns, &r);
-		if (!g->told && r.since_ns) /* the first record */
-			g->anew = true;
-		anew |= g->anew;
-		if (g->turns)
-			gs_turns_changed(g->turns, g->anew ? ignore : tell_changed, &x);
-	}
-	for (struct tsg *t = anew ? a->tsgs : NULL; t; t = t->hh.next)
-		if (gpu_of(a, t->gpu)->anew)
-			tell_tsg(a, t, news);
-	for (size_t i = 0; i < a->ngpus; i++) {
-		a->gpus[i].anew = false;
-		tell_runlist(&a->gpus[i], news);
-	}
-}
-
-void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret)
-{
-	const struct gpu *g = gpu_of(a, gpu);
-
-	*ret = (struct gs_account_gpu){ 0 };
-	if (!g)
-		return;
-	ret->open = g->log != NULL;
-	memcpy(ret->reason, g->reason, sizeof(ret->reason));
-	memcpy(ret->blank, g->blank, sizeof(ret->blank));
-	ret->error_ns = g->clock.error_ns;
-	if (g->turns)
-		gs_turns_runlist(g->turns, &ret->sums);
-}
-
-struct teller {
-	const struct gpu *g;
-	gs_turn_fn fn;
-	void *user;
-};
-
-static void tell_open(const struct gs_turn *turn, void *user)
-{
-	const struct teller *t = user;
-
-	tell_to(t->g, turn, t->fn, t->user);
-}
-
-void gs_account_open(const struct gs_account *a, gs_turn_fn fn, void *user)
-{
-	for (size_t i = 0; i < a->ngpus; i++) {
-		struct teller t = { &a->gpus[i], fn, user };
-
-		if (t.g->turns)
-			gs_turns_open(t.g->turns, tell_open, &t);
-	}
-}
-
-uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c)
-{
-	return c < GS_ACC_MAX ? a->counters[c] : 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -776,6 +585,8 @@ int gs_account_new(const struct gs_account_opts *opts, struct gs_account **ret)
 		return -ENOMEM;
 	}
 	a->opts = *opts;
+	if (!a->opts.wait_ns)
+		a->opts.wait_ns = WAIT_NS;
 	a->ngpus = opts->ngpus;
 	for (size_t i = 0; i < a->ngpus; i++) {
 		a->gpus[i].a = a;

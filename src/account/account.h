@@ -2,8 +2,9 @@
 /*
  * account.h - GPU time by TSG: the logs of all GPUs, read in turn
  *
- * A GPU's log is open while a TSG of its graphics engine is known here. Nothing below waits, but
- * opening a log makes RM calls (some 5 ms). For the loop's thread.
+ * A GPU's log is open while a TSG of its graphics engine is known here. Its RM calls are made in a
+ * thread (lane.h), since users can keep RM's locks; the caller waits for 20 ms at most, and not at all
+ * while one goes on. For the loop's thread.
  */
 #ifndef GPUSCHED_ACCOUNT_ACCOUNT_H
 #define GPUSCHED_ACCOUNT_ACCOUNT_H
@@ -18,6 +19,9 @@
 	X(LOST, "log_lost", "records of context-switch logs that were lost") \
 	X(UNATTRIBUTED, "log_unattributed", "records of contexts that are no known TSG's") \
 	X(FLUSHES, "log_flushes", "times RM was asked to fill a log now") \
+	X(LATE, "log_late", \
+	  "questions about a log that RM did not answer in 20 ms: what is shown is older " \
+	  "meanwhile") \
 	X(NO_LOG, "log_unavailable", "GPUs whose context-switch log could not be opened") \
 	X(USAGE, "usage_reads", "times the driver was asked how busy an engine was") \
 	X(NO_USAGE, "usage_unavailable", "times it could not say so")
@@ -37,6 +41,7 @@ struct gs_account_opts {
 	gs_turn_fn on_turn;  /* may be NULL; times are CLOCK_MONOTONIC here */
 	/* May be NULL: calls on that GPU's log took so long. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
+	uint64_t wait_ns; /* for an answer of RM's; 0: 20 ms */
 	/* May be NULL: in whose compute TSG @pid works, an MPS server's; 0: in nobody else's. */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *user;

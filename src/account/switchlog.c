@@ -19,12 +19,13 @@
 #define READINGS 5
 
 struct gs_switchlog {
+	struct gs_lane *lane; /* NULL: calls are made here */
 	int ctl, gpu;
 	uint32_t client, subdevice, buffer;
 	const struct nv_log_header *header;
 	const struct nv_log_record *records;
-	uint32_t get;
-	uint16_t seqno; /* of the next record */
+	uint32_t get, told; /* read up to; and as RM knows it */
+	uint16_t seqno;     /* of the next record */
 	bool any;
 	uint64_t lost, spent_ns;
 };
@@ -57,8 +58,15 @@ static int timed(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void *
 	uint64_t since = gs_now_ns();
 	int r = control(log, object, cmd, params, size, ret_status);
 
-	log->spent_ns += gs_now_ns() - since;
+	__atomic_fetch_add(&log->spent_ns, gs_now_ns() - since, __ATOMIC_RELAXED);
 	return r;
+}
+
+static int in_lane(struct gs_switchlog *log, gs_lane_fn fn, void *params, size_t size,
+		   uint64_t wait_ns)
+{
+	return log->lane ? gs_lane_call(log->lane, fn, log, params, size, wait_ns)
+			 : fn(log, params);
 }
 
 static int new_memory(struct gs_switchlog *log, uint64_t size, uint32_t *ret, uint32_t *ret_status)
@@ -185,10 +193,10 @@ static int begin(struct gs_switchlog *log, const struct gs_gpu *gpu, uint32_t *r
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-void gs_switchlog_close(struct gs_switchlog *log)
+static int close_log(void *user, void *params)
 {
-	if (!log)
-		return;
+	struct gs_switchlog *log = user;
+
 	if (log->header)
 		munmap((void *)log->header, HEADER_SIZE);
 	if (log->records)
@@ -198,11 +206,20 @@ void gs_switchlog_close(struct gs_switchlog *log)
 	if (log->gpu >= 0)
 		close(log->gpu);
 	free(log);
+	return 0;
+}
+
+void gs_switchlog_close(struct gs_switchlog *log, uint64_t wait_ns)
+{
+	if (log && log->lane)
+		gs_lane_end(log->lane, close_log, log, wait_ns);
+	else if (log)
+		close_log(log, NULL);
 }
 
 static void log_closep(struct gs_switchlog **log)
 {
-	gs_switchlog_close(*log);
+	gs_switchlog_close(*log, 0);
 }
 
 /* RM's status, or its reason where it gives one, in words. */
@@ -276,13 +293,27 @@ static void take(struct gs_switchlog *log, const struct nv_log_record *r, gs_swi
 		fn(&rec, user);
 }
 
+void gs_switchlog_use(struct gs_switchlog *log, struct gs_lane *lane)
+{
+	log->lane = lane;
+}
+
+static int tell_get(void *user, void *params)
+{
+	struct gs_switchlog *log = user;
+	uint32_t status = 0;
+
+	return control(log, log->buffer, NV_CMD_LOG_UPDATE_GET, params, sizeof(struct nv_log_get),
+		       &status);
+}
+
 int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user)
 {
-	uint32_t put = __atomic_load_n(&log->header->put, __ATOMIC_ACQUIRE), status = 0;
+	uint32_t put = __atomic_load_n(&log->header->put, __ATOMIC_ACQUIRE);
 	struct nv_log_get where = { 0 };
 	int n = 0;
 
-	if (put == log->get || put >= SLOTS)
+	if (put >= SLOTS || (put == log->get && log->told == log->get))
 		return 0;
 	for (; log->get != put; log->get = (log->get + 1) % SLOTS, n++) {
 		/* RM does not write where we have not said that we are done */
@@ -291,20 +322,52 @@ int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user)
 		take(log, &r, fn, user);
 	}
 	where.record = log->get;
-	control(log, log->buffer, NV_CMD_LOG_UPDATE_GET, &where, sizeof(where), &status);
+	if (in_lane(log, tell_get, &where, sizeof(where), 0) != -EBUSY)
+		log->told = log->get;
 	return n;
 }
 
-int gs_switchlog_flush(struct gs_switchlog *log)
+static int flush(void *user, void *params)
 {
+	struct gs_switchlog *log = user;
 	uint32_t status = 0;
 
 	return timed(log, log->buffer, NV_CMD_LOG_FLUSH, NULL, 0, &status);
 }
 
-int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint32_t *ret_status)
+int gs_switchlog_flush(struct gs_switchlog *log, uint64_t wait_ns)
 {
-	return timed(log, log->subdevice, NV_CMD_USAGE, params, size, ret_status);
+	return in_lane(log, flush, NULL, 0, wait_ns);
+}
+
+struct usage_call {
+	uint32_t size, status;
+	uint8_t params[];
+};
+
+static int ask_usage(void *user, void *params)
+{
+	struct gs_switchlog *log = user;
+	struct usage_call *c = params;
+
+	return timed(log, log->subdevice, NV_CMD_USAGE, c->params, c->size, &c->status);
+}
+
+int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint64_t wait_ns,
+		       uint32_t *ret_status)
+{
+	CLEANUP_FREE struct usage_call *c = malloc(sizeof(*c) + size);
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->size = size;
+	c->status = 0;
+	memcpy(c->params, params, size);
+	r = in_lane(log, ask_usage, c, sizeof(*c) + size, wait_ns);
+	memcpy(params, c->params, size);
+	*ret_status = c->status;
+	return r;
 }
 
 uint64_t gs_switchlog_lost(const struct gs_switchlog *log)
@@ -314,11 +377,13 @@ uint64_t gs_switchlog_lost(const struct gs_switchlog *log)
 
 uint64_t gs_switchlog_spent(const struct gs_switchlog *log)
 {
-	return log->spent_ns;
+	return __atomic_load_n(&log->spent_ns, __ATOMIC_RELAXED);
 }
 
-int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret)
+/* Both clocks are read in the thread: what it waits for the loop is no part of the error. */
+static int compare_clocks(void *user, void *params)
 {
+	struct gs_switchlog *log = user;
 	struct gs_switchlog_clock best = { .error_ns = UINT64_MAX };
 	uint32_t status = 0;
 
@@ -332,8 +397,18 @@ int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret)
 		if (took / 2 < best.error_ns)
 			best = (struct gs_switchlog_clock){ gpu, t + took / 2, took / 2 };
 	}
-	*ret = best;
+	*(struct gs_switchlog_clock *)params = best;
 	return 0;
+}
+
+int gs_switchlog_clock(struct gs_switchlog *log, uint64_t wait_ns, struct gs_switchlog_clock *ret)
+{
+	struct gs_switchlog_clock c;
+	int r = in_lane(log, compare_clocks, &c, sizeof(c), wait_ns);
+
+	if (!r)
+		*ret = c;
+	return r;
 }
 
 uint64_t gs_switchlog_to_monotonic(const struct gs_switchlog_clock *c, uint64_t gpu_ns)

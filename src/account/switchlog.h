@@ -9,6 +9,7 @@
 #ifndef GPUSCHED_ACCOUNT_SWITCHLOG_H
 #define GPUSCHED_ACCOUNT_SWITCHLOG_H
 
+#include "account/lane.h"
 #include "account/turns.h"
 #include "rm/rm.h"
 
@@ -25,15 +26,23 @@ struct gs_switchlog;
  * confidential computing) has none, with the reason.
  */
 int gs_switchlog_open(const struct gs_gpu *gpu, struct gs_switchlog **ret, struct gs_error *err);
-void gs_switchlog_close(struct gs_switchlog *log);
+/* With a lane it is closed there, at last. */
+void gs_switchlog_close(struct gs_switchlog *log, uint64_t wait_ns);
+/*
+ * From now on RM calls are made in @lane, which is the log's own then. Functions that have @wait_ns
+ * wait no longer than that for them: -EBUSY and -EINPROGRESS as gs_lane_call(). Without a lane they
+ * are made at once, however long they take.
+ */
+void gs_switchlog_use(struct gs_switchlog *log, struct gs_lane *lane);
 
 /* Calls fn for each record that is there; how many. */
 typedef void (*gs_switchlog_fn)(const struct gs_switchlog_record *rec, void *user);
 int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user);
 /* Has RM fill the buffer now: an RM call, 65 us on an H200. 0 or -errno. */
-int gs_switchlog_flush(struct gs_switchlog *log);
+int gs_switchlog_flush(struct gs_switchlog *log, uint64_t wait_ns);
 /* The driver's samples of how busy the engines were: an RM call with @params of @size (usage.h). */
-int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint32_t *ret_status);
+int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint64_t wait_ns,
+		       uint32_t *ret_status);
 /* Records that were lost since it is open, by their sequence numbers. */
 uint64_t gs_switchlog_lost(const struct gs_switchlog *log);
 /* How long flushes, samples and readings of the clock have taken since it is open, ns. */
@@ -45,7 +54,7 @@ struct gs_switchlog_clock {
 	uint64_t error_ns; /* CLOCK_MONOTONIC is right to within this */
 };
 /* The best of a few readings: 0.1 ms on an H200, error 4 to 25 us. 0 or -errno. */
-int gs_switchlog_clock(struct gs_switchlog *log, struct gs_switchlog_clock *ret);
+int gs_switchlog_clock(struct gs_switchlog *log, uint64_t wait_ns, struct gs_switchlog_clock *ret);
 /* From one clock to the other. The simulated GPU's time runs slower than ours by its dilation. */
 uint64_t gs_switchlog_to_monotonic(const struct gs_switchlog_clock *c, uint64_t gpu_ns);
 uint64_t gs_switchlog_to_gpu(const struct gs_switchlog_clock *c, uint64_t monotonic_ns);

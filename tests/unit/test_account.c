@@ -16,6 +16,7 @@
 #define SLICE_NS (2048 * 1024ull)
 #define SAVE 100000ull
 #define MANY 4096
+#define PATIENCE_NS (10 * NS_PER_S) /* the log's thread answers, however busy the machine is */
 
 static struct gs_account *account;
 static uint64_t now; /* of records, and of who reads them */
@@ -26,9 +27,11 @@ static struct gpusched_runlist_facts runlist;
 static int begin(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0 };
-	const struct gs_account_opts opts = {
-		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .branch = 580
-	};
+	const struct gs_account_opts opts = { .size = sizeof(opts),
+					      .gpus = &gpu,
+					      .ngpus = 1,
+					      .branch = 580,
+					      .wait_ns = PATIENCE_NS };
 
 	fake_log_begin();
 	told = fresh = unknown = runlists = closed = 0;
@@ -218,6 +221,7 @@ static void clients(void **state)
 					      .gpus = &gpu,
 					      .ngpus = 1,
 					      .branch = 580,
+					      .wait_ns = PATIENCE_NS,
 					      .server_of = server_of };
 
 	gs_account_free(account);
@@ -390,9 +394,12 @@ static void spent(uint32_t gpu, uint64_t ns, void *user)
 static void what_calls_take(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0 };
-	const struct gs_account_opts opts = {
-		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .branch = 580, .on_spent = spent
-	};
+	const struct gs_account_opts opts = { .size = sizeof(opts),
+					      .gpus = &gpu,
+					      .ngpus = 1,
+					      .branch = 580,
+					      .wait_ns = PATIENCE_NS,
+					      .on_spent = spent };
 	uint64_t at = gs_now_ns();
 
 	gs_account_free(account);
@@ -415,7 +422,9 @@ static void what_calls_take(void **state)
 static void eager(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0 };
-	struct gs_account_opts opts = { .size = sizeof(opts), .gpus = &gpu, .ngpus = 1 };
+	struct gs_account_opts opts = {
+		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .wait_ns = PATIENCE_NS
+	};
 	uint64_t at = gs_now_ns();
 
 	for (int old = 0; old < 2; old++) {
@@ -432,6 +441,44 @@ static void eager(void **state)
 		gs_account_flush(account, at + 2 * MS);
 		assert_int_equal(fake_log.flushes, 1);
 	}
+}
+
+/* RM does not answer for two seconds, as while it frees all that some process had. */
+static void late_answers(void **state)
+{
+	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_account_opts opts = {
+		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .branch = 580
+	};
+	struct gs_account_gpu g = { 0 };
+	struct gs_turn_sums sums;
+	uint64_t at;
+
+	gs_account_free(account);
+	assert_int_equal(gs_account_new(&opts, &account), 0);
+	tsg(1, 11, 101);
+	for (int i = 0; i < 1000 && !g.open; i++) {
+		look();
+		gs_account_gpu(account, 0, &g);
+		usleep(10000);
+	}
+	assert_true(g.open);
+	now = gs_now_ns();
+	turn(101, 11, MS);
+	fake_log.call_ns = 2 * NS_PER_S;
+	at = gs_now_ns();
+	gs_account_flush(account, at + 200 * MS);
+	gs_account_flush(account, at + 400 * MS);
+	look();
+	assert_in_range(gs_now_ns() - at, 0, NS_PER_S);
+	assert_true(counter(GS_ACC_LATE) >= 2);
+	assert_int_equal(gs_account_of(account, 1, &sums), 0); /* its memory is read all the same */
+	assert_int_equal(sums.held_ns, MS);
+	gs_account_gone(account, 1);
+	assert_in_range(gs_now_ns() - at, 0, NS_PER_S);
+	while (gs_now_ns() - at < 3 * NS_PER_S) /* the thread closes the log, and ends */
+		usleep(10000);
+	fake_log.call_ns = 0;
 }
 
 /* Records that a flush takes before the look are no sign of an idle GPU. */
@@ -528,6 +575,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(modes, begin, end),
 		cmocka_unit_test_setup_teardown(reasons, NULL, end),
 		cmocka_unit_test_setup_teardown(what_calls_take, begin, end),
+		cmocka_unit_test_setup_teardown(late_answers, begin, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),
 		cmocka_unit_test_setup_teardown(flushed, begin, end),
 		cmocka_unit_test_setup_teardown(alone, begin, end),

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * opening.h - opens a GPU's log in the thread that then makes its calls
+ */
+#ifndef GPUSCHED_ACCOUNT_OPENING_H
+#define GPUSCHED_ACCOUNT_OPENING_H
+
+#include "account/switchlog.h"
+
+struct gs_opening;
+/* Waits for @wait_ns at most. */
+int gs_opening_begin(const struct gs_gpu *gpu, uint64_t wait_ns, struct gs_opening **ret);
+/* -EINPROGRESS; else *inout is freed and NULL, and 0 or why there is no log. */
+int gs_opening_take(struct gs_opening **inout, struct gs_switchlog **ret,
+		    struct gs_switchlog_clock *ret_clock, struct gs_error *err);
+/* What comes of it is closed. @o may be NULL. */
+void gs_opening_leave(struct gs_opening *o, uint64_t wait_ns);
+
+#endif /* GPUSCHED_ACCOUNT_OPENING_H */

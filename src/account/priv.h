@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * priv.h - what the files of the account share
+ */
+#ifndef GPUSCHED_ACCOUNT_PRIV_H
+#define GPUSCHED_ACCOUNT_PRIV_H
+
+#include <uthash.h>
+
+#include "account/account.h"
+#include "account/opening.h"
+#include "account/usage.h"
+
+/* A TSG whose turns are counted. */
+struct tsg {
+	UT_hash_handle hh;
+	struct gpusched_key key;
+	uint64_t id;
+	uint32_t gpu, maker; /* pid that made it */
+	uint32_t timeslice_us, mode;
+	uint32_t engine;
+	struct context *contexts;
+	bool told;          /* its facts were, and hold */
+	bool suspended;     /* by a call of ours */
+	uint64_t launch_ns; /* the last that was told */
+};
+
+/* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
+struct context_key {
+	uint32_t gpu, context, pid;
+};
+
+struct context {
+	UT_hash_handle hh;
+	struct context_key key;
+	struct tsg *tsg;
+	struct context *next; /* of the same TSG */
+};
+
+/* Compute TSGs of one process on one GPU. */
+struct maker_key {
+	uint32_t gpu, pid;
+};
+
+struct maker {
+	UT_hash_handle hh;
+	struct maker_key key;
+	unsigned int ntsgs;
+	struct tsg *sole;  /* with one TSG: that */
+	bool unattributed; /* it has had turns that are none of its known TSGs' */
+};
+
+/* Who has been alone, from one look at the driver's samples to the next. */
+struct alone {
+	uint64_t id, switches, at_ns, retry_at;
+	struct gs_usage usage;
+	uint64_t ns, worked_ns; /* of the last look: they count once the log is as far and silent */
+};
+
+struct gpu {
+	struct gs_account *a;
+	struct gs_gpu gpu;
+	struct gs_opening *opening; /* NULL: its log is not being opened */
+	struct gs_switchlog *log;
+	struct gs_turns *turns;
+	struct gs_switchlog_clock clock;
+	unsigned int ntsgs;
+	bool anew;   /* who is known has changed: all are told */
+	bool active; /* records came between the last two looks, whoever read them */
+	bool told;   /* its runlist was, and holds */
+	uint64_t flushed, retry_at, lost, spent;
+	uint64_t records, looked; /* that were read; and until the last look */
+	struct alone alone;
+	char reason[160], blank[160];
+};
+
+struct gs_account {
+	struct gs_account_opts opts;
+	struct gpu *gpus;
+	size_t ngpus;
+	struct tsg *tsgs;
+	struct context *contexts;
+	struct maker *makers;
+	bool eager;
+	uint64_t wait_ns; /* what is left for RM's answers: 0 once one is late */
+	uint64_t counters[GS_ACC_MAX];
+};
+
+/* NULL: none. */
+struct gpu *account_gpu(const struct gs_account *a, uint32_t index);
+struct tsg *account_tsg(const struct gs_account *a, uint64_t id);
+struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid);
+
+/* A turn in CLOCK_MONOTONIC. */
+void account_tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user);
+
+#endif /* GPUSCHED_ACCOUNT_PRIV_H */
