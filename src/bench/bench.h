@@ -42,6 +42,7 @@ struct bench_program {
 	/* REQUESTS: so many times the kernels, which are one CUDA graph, one after the other */
 	unsigned int tokens;
 	const char *torch; /* TORCH: its argument */
+	bool loop;         /* TORCH: a service without gaps between its requests */
 };
 
 struct bench_load {

@@ -151,6 +151,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 		add(&a, "python3");
 		add(&a, p->torch);
 		add(&a, what->torch);
+		add(&a, what->loop ? "--loop" : NULL);
 		add_number(&a, "--seed", seed);
 	} else {
 		add_gsload(&a, p, what, seed);

@@ -41,6 +41,21 @@ static const struct bench_program bursts = {
 	.arrivals = "poisson", .period_us = 50000, .kernel_us = 100, .kernels = 1, .burst = 10
 };
 
+/* Requests of 100 us that need so many percent of the GPU. */
+#define PART(name, percent) \
+	static const struct bench_program name = { \
+		.arrivals = "poisson", \
+		.period_us = 100 * 100.0 / (percent), \
+		.kernel_us = 100, \
+		.kernels = 1, \
+		.burst = 1, \
+	}
+PART(part_5, 5);
+PART(part_20, 20);
+PART(part_40, 40);
+PART(part_60, 60);
+PART(part_80, 80);
+
 /* As a language model's server: a graph of 1.2 ms a token, each looked at by the CPU. */
 #define LLM_TOKENS 64
 #define LLM_REQUEST_US 78500 /* alone, by the model and as measured on an H200 */
@@ -66,6 +81,8 @@ static const struct bench_program blocks_1000 = { BENCH_BATCH, .kernel_us = 1000
 						  .block_us = 1000 };
 static const struct bench_program long_batch = { BENCH_BATCH, .kernel_us = 20000,
 						 .block_us = 1000 };
+static const struct bench_program longest_batch = { BENCH_BATCH, .kernel_us = 100000,
+						    .block_us = 1000 };
 static const struct bench_program memory_batch = { BENCH_MEMORY, .kernel_us = 1000 };
 static const struct bench_program copies = { BENCH_COPY };
 static const struct bench_program half_idle = {
@@ -75,7 +92,14 @@ static const struct bench_program half_idle = {
 static const struct bench_program graph_service = { BENCH_TORCH, .torch = "graph" };
 static const struct bench_program eager_service = { BENCH_TORCH, .torch = "eager" };
 static const struct bench_program decoder_service = { BENCH_TORCH, .torch = "decoder" };
+static const struct bench_program memory_service = { BENCH_TORCH, .torch = "memory" };
+static const struct bench_program resnet_service = { BENCH_TORCH, .torch = "resnet152" };
+static const struct bench_program bert_service = { BENCH_TORCH, .torch = "bert" };
+static const struct bench_program vgg_loop = { BENCH_TORCH, .torch = "vgg19", .loop = true };
+static const struct bench_program densenet_loop = { BENCH_TORCH, .torch = "densenet201",
+						    .loop = true };
 static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
+static const struct bench_program two_process_training = { BENCH_TORCH, .torch = "ddp" };
 
 /* ---- held out: bench/held-out.md says what they follow, and when they were looked at ----------- */
 
@@ -130,6 +154,13 @@ static const struct bench_program driving = {
 		.name = "held-" called, .text = "held out: " what, .held_out = true, \
 		.lc = &(service), .be = &(other), .nlc = (n), .nbe = (m) \
 	}
+#define PART_LOAD(percent, program) \
+	{ \
+		.name = "part-" percent, \
+		.text = "arrivals by the clock, " A "which take " percent \
+			" % of the GPU, beside 1 BE", \
+		.lc = &(program), .be = &batch, .nlc = 1, .nbe = 1 \
+	}
 #define LLM_LOAD(percent, program) \
 	{ \
 		.name = "llm-" percent, \
@@ -165,11 +196,18 @@ const struct bench_load bench_loads[] = {
 	LLM_LOAD("60", llm_60),
 	LLM_LOAD("75", llm_75),
 	LLM_LOAD("90", llm_90),
+	PART_LOAD("5", part_5),
+	PART_LOAD("20", part_20),
+	PART_LOAD("40", part_40),
+	PART_LOAD("60", part_60),
+	PART_LOAD("80", part_80),
 	{ "two-lc", "two LC, each with " A "beside 1 BE", false, false, &one_kernel, &batch, 2, 1 },
 	{ "short-be", A "beside 1 BE of 100 us kernels", false, false, &one_kernel, &short_batch, 1,
 	  1 },
 	{ "long-be", A "beside 1 BE of 20 ms kernels", false, false, &one_kernel, &long_batch, 1,
 	  1 },
+	{ "longest-be", A "beside 1 BE of 100 ms kernels", false, false, &one_kernel,
+	  &longest_batch, 1, 1 },
 	{ "memory-be", A "beside 1 BE that is bound by memory", false, false, &one_kernel,
 	  &memory_batch, 1, 1 },
 	{ "copy-be", A "beside 1 BE that copies to the GPU", false, false, &one_kernel, &copies, 1,
@@ -179,6 +217,18 @@ const struct bench_load bench_loads[] = {
 	/* a client that waits would send fewer requests the longer they take, and most while it rests */
 	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
 	  false, &open_arrivals, &half_idle, 1, 1 },
+	{ "memory-lc", "requests that copy 8 GiB within the GPU" BESIDE_TRAINING, false, false,
+	  &memory_service, &training, 1, 1 },
+	{ "trainings-2be", "ResNet-50 as a CUDA graph beside two trainings", false, false,
+	  &graph_service, &training, 1, 2 },
+	{ "trainings-4be", "ResNet-50 as a CUDA graph beside four trainings", false, false,
+	  &graph_service, &training, 1, 4 },
+	{ "ddp-be", "ResNet-50 as a CUDA graph beside a training in two processes", false, false,
+	  &graph_service, &two_process_training, 1, 1 },
+	{ "inference-vgg", "ResNet-152 beside VGG-19 in a loop", false, false, &resnet_service,
+	  &vgg_loop, 1, 1 },
+	{ "inference-densenet", "the shapes of BERT beside DenseNet-201 in a loop", false, false,
+	  &bert_service, &densenet_loop, 1, 1 },
 	HELD_OUT("disb-a", "VGG-19 100 times/s beside ResNet-152 in a loop", vgg_100, 1,
 		 resnet_closed, 1),
 	HELD_OUT("disb-b", "VGG-19 in a loop beside ResNet-152 in a loop", vgg_closed, 1,
