@@ -7,13 +7,13 @@
 
 #include "basic/cleanup.h"
 #include "process/process.h"
-#include "process/reader.h"
 #include "requests/requests.h"
 #include "hub/json.h"
 #include "intake/rescan.h"
 #include "requests/selection.h"
 #include "requests/verbs.h"
 #include "table/procs.h"
+#include "table/started.h"
 
 #define SETTLE_MS 200
 
@@ -205,20 +205,22 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 		       pid, now->weight);
 }
 
-/* Of one that has no entry yet, from a reader: /proc/PID/stat may wait for the process. */
+/* Of one that has no entry yet: by what takes no lock of the process, however busy the machine is. */
 static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 {
 	bool known = !gs_proc_get(rq->rs->hub->table, pid, ret);
-	struct gs_program program;
-	int r = gs_reader_program(pid, &program);
+	uint64_t start_ns;
+	int r = gs_started(pid, &start_ns);
 
-	if (r && !known)
-		return gs_fail(rq->err, r == -ESRCH ? -ENOENT : -EBUSY,
-			       "process %d cannot be looked at now: try again", pid);
-	if (!r && !program.life) /* nobody would take the entry out again */
+	if (r && r != -ESRCH)
+		return known ? 0
+			     : gs_fail(rq->err, r, "process %d cannot be looked at: %s", pid,
+				       strerror(-r));
+	/* nobody would take the entry of an ending one out again */
+	if (r || !gs_process_has_memory(pid))
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
-	if (!r && (!known || !gs_start_same(ret->start_ns, program.start_ns)))
-		*ret = (struct gpusched_proc){ .start_ns = program.start_ns };
+	if (!known || !gs_start_same(ret->start_ns, start_ns))
+		*ret = (struct gpusched_proc){ .start_ns = start_ns };
 	return 0;
 }
 

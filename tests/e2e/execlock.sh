@@ -80,8 +80,8 @@ le $(((${EPOCHREALTIME/./} - from) / 1000)) 2000 "the others' slices are set bes
 check "as the driver knows" slices_are "320 320 320 320 320 "
 ge "$("$gpusched" stats --json | jq '.engine.left_behind')" 1 "which is counted"
 check "and the locked one's is not" test "$(sim_slice "$program")" = 300
-"$gpusched" class set "pid:$program" be >/dev/null 2>&1
-check "a class for the locked one keeps nobody waiting" "$gpusched" list
+check "the locked one is given a class" "$gpusched" class set "pid:$program" be
+check "and that keeps nobody waiting" "$gpusched" list
 "$gpusched" set all timeslice_us=300 >/dev/null 2>&1
 check "once more" wait_for 5 slices_are "300 300 300 300 300 "
 
