@@ -22,6 +22,7 @@
 
 GPUSCHED_POLICY(adaptive, 100000, 500, GPUSCHED_F_WORK);
 GPUSCHED_ABOUT("tells latency-critical from best-effort TSGs by how they launch");
+GPUSCHED_CLASSES("lc be none");
 
 GPUSCHED_OPTION_RANGE(gs_u32, high_rate, 1000, 1, 10000000, "launches per second that mean lc");
 GPUSCHED_OPTION_RANGE(gs_u32, low_rate, 100, 0, 10000000, "launches per second that mean be");

@@ -33,6 +33,7 @@
 
 GPUSCHED_POLICY(admit, 50000, 500, GPUSCHED_F_WORK);
 GPUSCHED_ABOUT("caps how many lc and be TSGs run on a GPU; the rest waits");
+GPUSCHED_CLASSES("lc be");
 
 GPUSCHED_OPTION_RANGE(gs_u32, max_lc, 2, 0, 10000, "lc TSGs admitted per GPU");
 GPUSCHED_OPTION_RANGE(gs_u32, max_be, 4, 0, 10000, "be TSGs admitted per GPU");

@@ -56,6 +56,7 @@
 
 GPUSCHED_POLICY(auto, 10000, 500, GPUSCHED_F_FACTS | GPUSCHED_F_ASSUMED);
 GPUSCHED_ABOUT("acts on what it sees; the one to start with");
+GPUSCHED_CLASSES("lc be none");
 
 GPUSCHED_OPTION_RANGE(gs_u32, waste_pct, 10, 1, 90,
 		      "percent of a runlist's time that may go into switches");

@@ -29,6 +29,7 @@
 
 GPUSCHED_POLICY(lcbe, 100000, 1000, 0);
 GPUSCHED_ABOUT("latency-critical work first, best-effort work in short slices");
+GPUSCHED_CLASSES("lc be");
 
 GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 1, 1, 100000000,

@@ -29,6 +29,7 @@
 
 GPUSCHED_POLICY(rr, 10000, 500, 0);
 GPUSCHED_ABOUT("round robin: one best-effort TSG of a runlist at a time");
+GPUSCHED_CLASSES("lc be");
 
 GPUSCHED_OPTION_RANGE(gs_u32, quantum_ms, 50, 10, 5000, "how long a turn lasts");
 GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 1, 1, 100000000,

@@ -130,6 +130,17 @@ extern gs_u64 gpusched_host_job(gs_u64 id);
 		__attribute__((section("gpusched.about"), used)) = text
 
 /*
+ * GPUSCHED_CLASSES(text): the classes that the policy acts on, "lc be"; `none` stands for programs
+ * without one. `gpusched status` then tells of programs of other classes. Once per file; left out
+ * by a policy that does not go by class.
+ */
+#define GPUSCHED_CLASSES(text) \
+	_Static_assert(sizeof(text) <= GPUSCHED_CLASSES_LEN, \
+		       "GPUSCHED_CLASSES: a text of at most 63 characters"); \
+	static const char gpusched_classes[GPUSCHED_CLASSES_LEN] \
+		__attribute__((section("gpusched.classes"), used)) = text
+
+/*
  * GPUSCHED_OPTION(type, name, default, help): an option of the policy, read like a variable. type:
  * gs_u32, gs_s32, gs_u64 or gs_bool. GPUSCHED_OPTION_RANGE adds the accepted range.
  */

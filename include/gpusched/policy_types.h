@@ -186,7 +186,8 @@ _Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_fa
 #define GPUSCHED_TIMEOUT_MAX_MS 30000u
 
 #define GPUSCHED_POLICY_NAME_LEN 32
-#define GPUSCHED_ABOUT_LEN 68 /* in section "gpusched.about" */
+#define GPUSCHED_ABOUT_LEN 68   /* in section "gpusched.about" */
+#define GPUSCHED_CLASSES_LEN 64 /* in section "gpusched.classes" */
 #define GPUSCHED_DESC_MAGIC 0x6c6f7047u
 /* In section "gpusched" of a policy's object, one per policy. */
 struct gpusched_policy_desc {

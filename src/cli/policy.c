@@ -73,6 +73,8 @@ int cli_policy_show(struct cli *c)
 	printf("%s - %s\n\nobject     %s\ncallbacks  %s\n", info.name,
 	       *info.about ? info.about : "it does not say what it does", info.path,
 	       info.callbacks);
+	if (*info.classes)
+		printf("acts on    classes %s\n", info.classes);
 	if (info.tick_us)
 		printf("tick       every %u us, a round at most %u ms\n", info.tick_us,
 		       info.timeout_ms);

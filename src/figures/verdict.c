@@ -193,7 +193,7 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 		    "class lc has no effect without a policy");
 		return;
 	}
-	if (!c->policy || !c->acts_on || c->acts)
+	if (!c->ignored)
 		return;
 	snprintf(remedy, sizeof(remedy), "give them a class that it acts on (%s)", c->acts_on);
 	add(ret, GS_FINDING_CLASS_IDLE, remedy, "policy %s does not act on class %s, of %zu %s",

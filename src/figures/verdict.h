@@ -104,9 +104,9 @@ void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret);
 struct gs_class_facts {
 	const char *name;
 	size_t tsgs;
-	const char *policy;  /* NULL: none runs */
-	bool acts;           /* it, if it says on which classes it acts */
-	const char *acts_on; /* those; NULL: it does not say */
+	const char *policy; /* NULL: none runs */
+	bool ignored;       /* by it, which says on which classes it acts */
+	const char *acts_on;
 };
 void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret);
 

@@ -292,6 +292,7 @@ static const char skeleton[] =
 	"/* name, tick every 100 ms (0: none), a round may take 100 ms, flags */\n"
 	"GPUSCHED_POLICY(%1$s, 100000, 100, 0);\n"
 	"GPUSCHED_ABOUT(\"say here what policy list shows\");\n"
+	"GPUSCHED_CLASSES(\"lc be\"); /* on which it acts */\n"
 	"\n"
 	"/* gpusched policy start %1$s -o slice_us=300; read it like a variable */\n"
 	"GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 500, 1, 100000, \"timeslice of be TSGs, us\");\n"

@@ -94,6 +94,10 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 		if (data && data->d_size == sizeof(info.about))
 			snprintf(info.about, sizeof(info.about), "%.67s",
 				 (const char *)data->d_buf);
+		data = section_named(&e, "gpusched.classes");
+		if (data && data->d_size == sizeof(info.classes))
+			snprintf(info.classes, sizeof(info.classes), "%.63s",
+				 (const char *)data->d_buf);
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
 		info.reads = gs_polelf_reads(&e, &info.reads_more);
 		if (read_options(&e, &info) < 0)

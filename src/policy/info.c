@@ -37,14 +37,29 @@ static json_t *callbacks_json(const char *callbacks)
 	return all;
 }
 
+bool gs_policy_ignores(const struct gs_policy_info *info, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = info->classes; *at;) {
+		size_t word = strcspn(at, " ");
+
+		if (word == n && !strncmp(at, name, n))
+			return false;
+		at += word + strspn(at + word, " ");
+	}
+	return *info->classes;
+}
+
 json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running)
 {
 	json_t *options = json_array();
 
 	for (size_t i = 0; i < info->noptions; i++)
 		json_array_append_new(options, option_json(&info->options[i], running));
-	return json_pack("{s:s, s:s?, s:s, s:o, s:i, s:o, s:i, s:o}", "name", info->name, "about",
-			 *info->about ? info->about : NULL, "path", info->path, "callbacks",
+	return json_pack("{s:s, s:s?, s:s?, s:s, s:o, s:i, s:o, s:i, s:o}", "name", info->name,
+			 "about", *info->about ? info->about : NULL, "classes",
+			 *info->classes ? info->classes : NULL, "path", info->path, "callbacks",
 			 callbacks_json(info->callbacks), "abi", (int)info->abi, "tick_us",
 			 info->tick_us ? json_integer(info->tick_us) : json_null(), "timeout_ms",
 			 (int)info->timeout_ms, "options", options);

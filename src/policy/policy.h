@@ -54,9 +54,10 @@ struct gs_policy_option {
 /* What is known of a policy without running it. */
 struct gs_policy_info {
 	char name[GS_POLICY_NAME_LEN];
-	char about[GPUSCHED_ABOUT_LEN]; /* what it does; "" unknown */
-	char path[256];                 /* the .bpf.o */
-	char callbacks[256];            /* "task_init tick" */
+	char about[GPUSCHED_ABOUT_LEN];     /* what it does; "" unknown */
+	char classes[GPUSCHED_CLASSES_LEN]; /* on which it acts; "" it does not say */
+	char path[256];                     /* the .bpf.o */
+	char callbacks[256];                /* "task_init tick" */
 	uint32_t abi;
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
@@ -67,6 +68,8 @@ struct gs_policy_info {
 	size_t noptions;
 };
 void gs_policy_info_free(struct gs_policy_info *info);
+/* It says on which classes it acts, and @name is none of these; "none" is no class. */
+bool gs_policy_ignores(const struct gs_policy_info *info, const char *name);
 /* Its object of docs/api.md; @running: with the values of its options. */
 json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running);
 

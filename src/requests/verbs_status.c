@@ -193,14 +193,18 @@ static void take_tsg(struct gs_request *rq, struct status *t, const struct gpusc
 static void judge_classes(struct gs_request *rq, struct status *t)
 {
 	const struct gs_policy *policy = rq->rs->hub->policy;
+	const struct gs_policy_info *info = policy ? gs_policy_running(policy) : NULL;
 
 	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
-		if (t->classes[i])
+		if (t->classes[i] && i != GPUSCHED_CLASS_NORMAL) /* that is to be left alone */
 			gs_judge_class(
 				&(struct gs_class_facts){
 					.name = gs_class_label(rq->rs, i),
 					.tsgs = t->classes[i],
-					.policy = policy ? gs_policy_running(policy)->name : NULL,
+					.policy = info ? info->name : NULL,
+					.ignored = info && gs_policy_ignores(
+								   info, gs_class_label(rq->rs, i)),
+					.acts_on = info ? info->classes : NULL,
 				},
 				&t->found);
 }

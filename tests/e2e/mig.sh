@@ -47,6 +47,9 @@ GPUSCHED_SIM_MIG=3 load be --seconds 600
 check "admit holds nobody in a partition" wait_for 10 slice_is "$LOAD_PID" 2048
 like "$(compute "$adopted" .reason)" "leave TSGs of MIG partitions alone" "list says so"
 like "$("$gpusched" status --for 200ms)" "policy admit leaves 3 TSGs of MIG partitions alone" "status says so"
+exits 0 "nothing is wrong with a GPU in MIG mode" "$gpusched" status --for 200ms
+like "$out" "not known: GPU 0 is in MIG mode" "status says what nobody can tell"
+like "$out" "nothing is wrong as far as is known" "the last line says no more"
 check "the log says so" grep -q "is overruled: policies leave TSGs of MIG" "$scratch/daemon.log"
 check "a person sets a slice beside the policy" "$gpusched" set "pid:$adopted" timeslice=321us
 check "the slice is in the RM" wait_for 5 slice_is "$adopted" 321

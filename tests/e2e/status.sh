@@ -5,6 +5,8 @@
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
+config '[Classes]
+Class=batch weight=50'
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 
 exits 5 "without a daemon something is wrong" "$gpusched" status --for 100ms
@@ -27,6 +29,12 @@ wait_tsgs "pid:$be" 1
 load lc $fixed
 lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
+"$gpusched" class set pid:$lc lc >/dev/null
+unseen() { "$gpusched" status >"$scratch/status" && grep -q "^not known: process $lc .* how long its requests wait" "$scratch/status"; }
+check "of a service whose turns drain status says that its waits are not known" wait_for 10 unseen
+like "$(cat "$scratch/status")" "do: .*observe launches on" "status says how to know"
+like "$(tail -1 "$scratch/status")" "^nothing is wrong as far as is known$" "its last line does not say more than it knows"
+"$gpusched" class clear pid:$lc >/dev/null
 exits 0 "an LC that comes in whole turns beside a BE is all right" "$gpusched" status
 like "$out" 'held 9[0-9] %, lost in switches [0-9] %' "the GPU is held nearly all the time"
 status=$("$gpusched" status --json)
@@ -45,6 +53,13 @@ for _ in 1 2 3 4 5; do
 done
 check "six programs" wait_for 10 eval '"$gpusched" status | grep -q "1 more held"'
 le "$("$gpusched" status | wc -l)" 10 "a person reads ten lines"
+"$gpusched" class set "pid:${idle[4]}" lc >/dev/null
+"$gpusched" class set "pid:${idle[3]}" lc >/dev/null
+rows() { "$gpusched" status "$@" | grep -cE "^ *($be|${idle[0]}|${idle[1]}|${idle[2]}|${idle[3]}|${idle[4]}) "; }
+lc_rows() { "$gpusched" status | grep -cE "^ *(${idle[3]}|${idle[4]}) .* lc "; }
+check "services show, however many others wait before them" wait_for 10 eval '[ "$(lc_rows)" = 2 ]'
+is "$(rows)" 5 "others have what room is left"
+is "$(rows --all)" 6 "--all shows everybody"
 
 for pid in "${idle[@]}"; do
 	end_load $pid
@@ -66,6 +81,13 @@ like "$("$gpusched" status)" "class lc has no effect without a policy" "a class 
 "$gpusched" class set pid:$be be >/dev/null
 "$gpusched" policy start lcbe >/dev/null
 is "$("$gpusched" status | grep -c "has no effect")" 0 "not beside a policy"
+"$gpusched" class set pid:$be batch >/dev/null
+exits 0 "a class that the policy does not act on is not wrong" "$gpusched" status
+like "$out" "note: policy lcbe does not act on class batch, of 1 TSG.*do: .*lc be" "status tells of that class"
+"$gpusched" policy start fair >/dev/null
+is "$("$gpusched" status | grep -c "does not act on")" 0 "a policy that goes by no class acts on all"
+"$gpusched" policy start lcbe >/dev/null
+"$gpusched" class set pid:$be be >/dev/null
 load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --gap-us 14
 lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
