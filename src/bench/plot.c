@@ -141,8 +141,10 @@ int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	f = fopen(name, "we");
 	if (!f)
 		return gs_fail(err, -errno, "%s: %s", name, strerror(errno));
-	fprintf(f, "# %s, %s\nset terminal svg size 900,600 dynamic font 'sans,12'\n", run->gpu,
-		bench_mode_names[run->mode]);
+	fprintf(f,
+		"# %s, %s\nset terminal svg size 900,600 dynamic font 'sans,12' background "
+		"'#ffffff'\n",
+		run->gpu, bench_mode_names[run->mode]);
 	for (size_t from = 0, to; from < n; from = to) {
 		for (to = from + 1; to < n && picks[to].load == picks[from].load;)
 			to++;

@@ -173,7 +173,8 @@ static const struct cli_opt trace_export_opts[] = {
 };
 
 static const struct cli_opt trace_plot_opts[] = {
-	{ "output", 'o', "FILE", "the picture, SVG" },
+	{ "output", 'o', "FILE",
+	  "the picture: FILE.svg, FILE.png, or - for SVG on standard output" },
 	{ "from", 0, "TIME", "begin of the stretch, counted from that of the recording (0)" },
 	{ "for", 't', "TIME", "its length (100ms)" },
 	END,
@@ -294,8 +295,8 @@ const struct cli_cmd cli_commands[] = {
 	  "sums of a recording, or all of it as JSON",
 	  "DROPPED is of the whole recording: when it is not 0, times may be too small.",
 	  cli_trace_export, trace_export_opts, CLI_JSON, 1, 1 },
-	{ "trace", "plot", "FILE -o FILE.svg", "draw a stretch of a recording, by gnuplot", NULL,
-	  cli_trace_plot, trace_plot_opts, 0, 1, 1 },
+	{ "trace", "plot", "FILE -o FILE.svg|FILE.png", "draw a stretch of a recording, by gnuplot",
+	  NULL, cli_trace_plot, trace_plot_opts, 0, 1, 1 },
 	{ "sim", "shell", "[--gpus N] [--branch B] [--dilate F] [-- CMD [ARG...]]",
 	  "run a command, or a shell, on simulated GPUs",
 	  "In a private mount namespace with simulated /dev/nvidia* and libcuda. Exit code: that "

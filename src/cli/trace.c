@@ -250,9 +250,15 @@ static int bad_file(const char *verb, const char *path, int r, const struct gs_e
 	return cli_fail(r, "trace %s: %s: %s", verb, path, err->text[0] ? err->text : strerror(-r));
 }
 
+/* "-" is standard input. */
+static FILE *open_input(const char *path)
+{
+	return strcmp(path, "-") ? fopen(path, "re") : fdopen(dup(STDIN_FILENO), "r");
+}
+
 int cli_trace_export(struct cli *c)
 {
-	CLEANUP_FILE FILE *in = fopen(c->argv[0], "re");
+	CLEANUP_FILE FILE *in = open_input(c->argv[0]);
 	const char *format = cli_opt(c, "format");
 	CLEANUP_JSON json_t *rows = NULL;
 	struct gs_error err = {};
@@ -275,7 +281,9 @@ int cli_trace_export(struct cli *c)
 /* @script goes in, the picture comes out. */
 static int draw(FILE *script, const char *path, struct gs_error *err)
 {
-	CLEANUP_FD int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	CLEANUP_FD int out = strcmp(path, "-")
+				     ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+				     : dup(STDOUT_FILENO);
 	int status = 0;
 	pid_t pid;
 
@@ -296,12 +304,28 @@ static int draw(FILE *script, const char *path, struct gs_error *err)
 	return status ? gs_fail(err, -EIO, "gnuplot failed") : 0;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && !strcasecmp(text + n - m, end);
+}
+
+/* What the name of the file says. */
+static int parse_kind(const char *path, struct gs_plot_opts *ret, struct gs_error *err)
+{
+	ret->png = ends_with(path, ".png");
+	if (ret->png || ends_with(path, ".svg") || !strcmp(path, "-"))
+		return 0;
+	return gs_fail(err, -EINVAL, "%s: the picture's name ends in .svg or .png, or is -", path);
+}
+
 static int plot_opts(struct cli *c, struct gs_plot_opts *ret, struct gs_error *err)
 {
 	uint64_t from_us = 0, for_us = 100000;
-	int r = 0;
+	int r = parse_kind(cli_opt(c, "output"), ret, err);
 
-	if (cli_opt(c, "from"))
+	if (!r && cli_opt(c, "from"))
 		r = cli_of_option(
 			"from",
 			gs_parse_length(cli_opt(c, "from"), 0, 86400000000ull, &from_us, err), err);
@@ -327,7 +351,7 @@ int cli_trace_plot(struct cli *c)
 	r = plot_opts(c, &opts, &err);
 	if (r)
 		return cli_fail(r, "trace plot: %s", err.text);
-	in = fopen(c->argv[0], "re");
+	in = open_input(c->argv[0]);
 	if (!in)
 		return bad_file("plot", c->argv[0], -errno, &err);
 	script = tmpfile();

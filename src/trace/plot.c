@@ -2,6 +2,7 @@
 #include "trace/plot.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,17 +12,22 @@
 #define MAX_ROWS 24
 #define MAX_BOXES 20000
 #define ROW_HEIGHT 44
+#define UNKNOWN_GREY 0xc4c4c4
 
 struct row {
 	uint64_t track;
+	int64_t gpu;     /* -1: the recording does not say */
+	unsigned int at; /* from above, in the picture */
 	char label[GS_TRACE_NAME];
 	uint64_t held_ns;
 };
 
+enum end { UNKNOWN, DRAINED, SLICE_OVER };
+
 struct box {
 	unsigned int row;
 	double from_ms, to_ms;
-	bool cut_off;
+	enum end end;
 };
 
 struct plot {
@@ -44,7 +50,8 @@ static void plain(char *text)
 static int row_of(struct plot *p, const struct gs_trace_item *item)
 {
 	const struct gs_trace_note *comm = gs_trace_find(item->event, "comm"),
-				   *class = gs_trace_find(item->event, "class");
+				   *class = gs_trace_find(item->event, "class"),
+				   *gpu = gs_trace_find(item->event, "gpu");
 	struct row *row;
 
 	for (unsigned int i = 0; i < p->nrows; i++)
@@ -56,6 +63,7 @@ static int row_of(struct plot *p, const struct gs_trace_item *item)
 	}
 	row = &p->rows[p->nrows];
 	row->track = item->track->uuid;
+	row->gpu = gpu ? gpu->number : -1;
 	snprintf(row->label, sizeof(row->label), "%.31s %u%s%.31s", comm ? comm->text : "?",
 		 item->process ? item->process->pid : 0, class ? " " : "",
 		 class ? class->text : "");
@@ -68,9 +76,18 @@ static double ms(const struct plot *p, uint64_t ns)
 	return ((double)ns - (double)p->begin_ns) / (double)NS_PER_MS;
 }
 
-static int add_turn(struct plot *p, const struct gs_trace_item *item)
+static enum end end_of(const struct gs_trace_item *item)
 {
 	const struct gs_trace_note *end = gs_trace_find(item->event, "end");
+
+	return !end                               ? UNKNOWN
+	       : !strcmp(end->text, "slice over") ? SLICE_OVER
+	       : !strcmp(end->text, "drained")    ? DRAINED
+						  : UNKNOWN;
+}
+
+static int add_turn(struct plot *p, const struct gs_trace_item *item)
+{
 	uint64_t end_ns = p->begin_ns + p->opts->for_ns, from = item->event->ns, to = item->end_ns;
 	int row;
 
@@ -88,7 +105,7 @@ static int add_turn(struct plot *p, const struct gs_trace_item *item)
 		.row = (unsigned int)row,
 		.from_ms = ms(p, from),
 		.to_ms = ms(p, to),
-		.cut_off = end && !strcmp(end->text, "slice over"),
+		.end = end_of(item),
 	};
 	return 0;
 }
@@ -106,13 +123,34 @@ static int take(const struct gs_trace_item *item, void *user)
 
 /* ---- what gnuplot is told -------------------------------------------------------------------- */
 
-static unsigned int colour(unsigned int row, bool dark)
+/* Those of one GPU beside each other, as they came. Returns how many GPUs there are. */
+static unsigned int place_rows(struct plot *p)
+{
+	unsigned int gpus = 0;
+
+	for (unsigned int i = 0; i < p->nrows; i++) {
+		bool first = true;
+
+		p->rows[i].at = 0;
+		for (unsigned int k = 0; k < p->nrows; k++) {
+			p->rows[i].at += p->rows[k].gpu < p->rows[i].gpu ||
+					 (p->rows[k].gpu == p->rows[i].gpu && k < i);
+			first &= k >= i || p->rows[k].gpu != p->rows[i].gpu;
+		}
+		gpus += first;
+	}
+	return gpus;
+}
+
+static unsigned int colour(unsigned int row, enum end end)
 {
 	static const unsigned int dark_ones[] = { 0x1f5fa8, 0xb8541a, 0x2e7d4f, 0x8a3d8f,
 						  0x9a7b10, 0x5b5b5b, 0xa83244, 0x1b7f88 };
 	unsigned int c = dark_ones[row % GS_COUNT(dark_ones)], light = 0;
 
-	if (dark)
+	if (end == UNKNOWN)
+		return UNKNOWN_GREY;
+	if (end == SLICE_OVER)
 		return c;
 	for (unsigned int shift = 0; shift < 24; shift += 8) /* half white */
 		light |= ((c >> shift & 0xff) + 0xff) / 2 << shift;
@@ -124,29 +162,42 @@ static void write_boxes(const struct plot *p, FILE *out)
 	fputs("$turns << END\n", out);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct box *b = &p->boxes[i];
+		unsigned int at = p->rows[b->row].at;
 
-		fprintf(out, "%.6f %u %.6f %.6f %.2f %.2f %u\n", b->from_ms, b->row, b->from_ms,
-			b->to_ms, b->row - 0.38, b->row + 0.38, colour(b->row, b->cut_off));
+		fprintf(out, "%.6f %u %.6f %.6f %.2f %.2f %u\n", b->from_ms, at, b->from_ms,
+			b->to_ms, at - 0.38, at + 0.38, colour(b->row, b->end));
 	}
 	fputs("END\n", out);
 }
 
-static void write_script(const struct plot *p, FILE *out)
+static void write_labels(const struct plot *p, unsigned int gpus, FILE *out)
+{
+	fputs("set ytics (", out);
+	for (unsigned int i = 0; i < p->nrows; i++) {
+		const struct row *row = &p->rows[i];
+		char gpu[32] = "";
+
+		if (gpus > 1 && row->gpu >= 0)
+			snprintf(gpu, sizeof(gpu), "GPU %" PRId64 "  ", row->gpu);
+		fprintf(out, "%s\"%s%s  %.0f %%%%\" %u", i ? ", " : "", gpu, row->label,
+			100 * (double)row->held_ns / (double)p->opts->for_ns, row->at);
+	}
+	fputs(")\n", out);
+}
+
+static void write_script(struct plot *p, FILE *out)
 {
 	double for_ms = (double)p->opts->for_ns / (double)NS_PER_MS;
 
 	fprintf(out,
-		"set terminal svg size 1000,%u font 'sans-serif,13' background '#ffffff'\n"
+		"set terminal %s size 1000,%u font 'sans-serif,%d' background '#ffffff'\n"
 		"set title \"Who has the GPU. Dark: the slice ended the turn; light: the program "
-		"had nothing left (inferred)\" noenhanced font ',12'\n"
+		"had nothing left (inferred); grey: its end is not known\" noenhanced font ',12'\n"
 		"set xlabel 'ms' noenhanced\nset xrange [0:%.6f]\nset yrange [%.2f:-0.5]\n"
-		"set border 1\nset xtics nomirror out\nset ytics nomirror scale 0 noenhanced\n"
-		"set ytics (",
-		110 + ROW_HEIGHT * p->nrows, for_ms, p->nrows - 0.5);
-	for (unsigned int i = 0; i < p->nrows; i++)
-		fprintf(out, "%s\"%s  %.0f %%%%\" %u", i ? ", " : "", p->rows[i].label,
-			100 * (double)p->rows[i].held_ns / (double)p->opts->for_ns, i);
-	fputs(")\n", out);
+		"set border 1\nset xtics nomirror out\nset ytics nomirror scale 0 noenhanced\n",
+		p->opts->png ? "pngcairo" : "svg", 110 + ROW_HEIGHT * p->nrows,
+		p->opts->png ? 10 : 13, for_ms, p->nrows - 0.5);
+	write_labels(p, place_rows(p), out);
 	if (p->left_out)
 		fputs("set label 'more TSGs than rows: some are left out' at graph 0,1.02\n", out);
 	write_boxes(p, out);

@@ -10,9 +10,10 @@
 struct gs_plot_opts {
 	uint64_t from_ns; /* since the recording's begin */
 	uint64_t for_ns;
+	bool png; /* else SVG */
 };
 
-/* Writes what gnuplot makes an SVG of, on its standard output. -ENODATA: no turn lies there. */
+/* Writes what gnuplot makes the picture of, on its standard output. -ENODATA: no turn lies there. */
 int gs_trace_plot(FILE *in, const struct gs_plot_opts *opts, FILE *out, struct gs_error *err);
 
 #endif /* GPUSCHED_TRACE_PLOT_H */

@@ -185,6 +185,7 @@ static void put_turn(struct gs_recorder *r, const struct tsg *t, const struct tu
 	if (t->class[0])
 		gs_trace_note_text(&ev, "class", t->class);
 	gs_trace_note_number(&ev, "tsg", (int64_t)t->id);
+	gs_trace_note_number(&ev, "gpu", t->gpu);
 	gs_trace_note_text(&ev, "end", reason);
 	gs_trace_note_text(&ev, "end_is", over ? "inferred" : "not seen");
 	if (turn->waited_ns && start == turn->start_ns)

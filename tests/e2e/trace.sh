@@ -74,6 +74,11 @@ is "$(jq '[.traceEvents[] | select(.cat == "turn" and .pid == '$lc')] | length >
 	"as JSON it has LC's turns"
 check "a stretch becomes a picture" "$gpusched" trace plot "$file" -o "$scratch/one.svg" --from 1s --for 50ms
 check "with both programs" eval 'grep -q "gsload $be" "$scratch/one.svg" && grep -q "gsload $lc" "$scratch/one.svg"'
+check "a name that ends in .png is a PNG" "$gpusched" trace plot "$file" -o "$scratch/one.png" --from 1s --for 50ms
+is "$(head -c 8 "$scratch/one.png" | od -An -tx1 | tr -d ' ')" 89504e470d0a1a0a "the file begins as a PNG does"
+like "$("$gpusched" trace plot - -o - --from 1s --for 50ms <"$file" | head -c 60)" "<.xml" "- is standard input and output"
+exits 2 "another kind of picture is refused" "$gpusched" trace plot "$file" -o "$scratch/one.jpg"
+is "$("$gpusched" trace export - <"$file" | md5sum)" "$("$gpusched" trace export "$file" | md5sum)" "export reads standard input"
 exits 1 "a stretch without turns is told" "$gpusched" trace plot "$file" -o "$scratch/two.svg" --from 1h
 like "$out" "no turn" "as such"
 head -c 5000 "$file" >"$scratch/cut"

@@ -375,6 +375,37 @@ static void as_a_picture(void **state)
 	assert_int_equal(gs_trace_plot(in, &late, out, &err), -ENODATA);
 }
 
+#define ON_GPU(id, pid, gpu) \
+	"{\"event\":\"tsg\",\"time_ns\":1000000,\"new\":true,\"id\":" id ",\"pid\":" pid \
+	",\"gpu\":" gpu ",\"comm\":\"p" pid "\",\"class\":\"be\"}"
+
+/* GPU 1's TSG comes between the two of GPU 0; the ends are a slice's, unknown, and the program's. */
+static void two_gpus_in_a_picture(void **state)
+{
+	static const struct gs_plot_opts whole = { .for_ns = 10 * NS_PER_MS, .png = true };
+	CLEANUP_FILE FILE *in = NULL, *out = tmpfile();
+	struct made m = begin();
+	char text[8192] = "";
+
+	line(&m, FIRST);
+	line(&m, ON_GPU("1", "100", "0"));
+	line(&m, ON_GPU("2", "200", "1"));
+	line(&m, ON_GPU("3", "300", "0"));
+	line(&m, "{\"event\":\"turns\",\"turns\":[[1,2000000,3000000,0,\"slice\"],"
+		 "[2,3000000,4000000,0,\"\"],[3,4000000,5000000,0,\"drained\"]]}");
+	in = done(&m);
+	assert_int_equal(gs_trace_plot(in, &whole, out, NULL), 0);
+	rewind(out);
+	assert_true(fread(text, 1, sizeof(text) - 1, out) > 0);
+	assert_non_null(strstr(text, "set terminal pngcairo"));
+	assert_non_null(strstr(text, "\"GPU 0  p100 100 be  10 %%\" 0"));
+	assert_non_null(strstr(text, "\"GPU 1  p200 200 be  10 %%\" 2"));
+	assert_non_null(strstr(text, "\"GPU 0  p300 300 be  10 %%\" 1"));
+	assert_non_null(strstr(text, "\n1.000000 0 1.000000 2.000000 -0.38 0.38 2056104\n"));
+	assert_non_null(strstr(text, "\n2.000000 2 2.000000 3.000000 1.62 2.38 12895428\n"));
+	assert_non_null(strstr(text, "\n3.000000 1 3.000000 4.000000 0.62 1.38 "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +421,7 @@ int main(void)
 		cmocka_unit_test(pids_come_again),
 		cmocka_unit_test(as_json),
 		cmocka_unit_test(as_a_picture),
+		cmocka_unit_test(two_gpus_in_a_picture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
