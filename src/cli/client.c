@@ -43,6 +43,19 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 	return 0;
 }
 
+/* What only reads has a place of its own for that. */
+static void tell_dry_run(const char *verb, const json_t *answer)
+{
+	static const char *const reads[] = { "list", "stats", "status", "ping" };
+
+	if (!json_is_true(json_object_get(answer, "dry_run")))
+		return;
+	for (size_t i = 0; i < GS_COUNT(reads); i++)
+		if (!strcmp(verb, reads[i]))
+			return;
+	fprintf(stderr, "gpusched: %s\n", CLI_DRY_RUN);
+}
+
 int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
@@ -51,6 +64,8 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 	r = lib_request(g, verb, owned, ret);
 	if (r)
 		report(g, verb, r);
+	else
+		tell_dry_run(verb, *ret);
 	return r;
 }
 

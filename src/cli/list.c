@@ -239,7 +239,10 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	hide_unknown(shown, n, REASON_HEAD, rows);
 	if (n > GS_COUNT(columns))
 		make_room(shown, n);
-	return cli_print_rows(c, shown, n, rows);
+	r = cli_print_rows(c, shown, n, rows);
+	if (!c->json && json_is_true(json_object_get(answer, "dry_run")))
+		puts(CLI_DRY_RUN);
+	return r;
 }
 
 /* A terminal is cleared before each round; elsewhere an empty line parts them. */

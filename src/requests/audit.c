@@ -71,6 +71,8 @@ static void put_result(char *ret, size_t size, int code, const char *error, cons
 		snprintf(ret, size,
 			 "%" JSON_INTEGER_FORMAT " done, %" JSON_INTEGER_FORMAT " failed",
 			 json_integer_value(json_object_get(answer, "changed")), failed);
+	else if (json_is_true(json_object_get(answer, "dry_run")))
+		snprintf(ret, size, "nothing is done to any TSG: DryRun=yes");
 	else
 		snprintf(ret, size, "done");
 }

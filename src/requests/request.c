@@ -80,6 +80,13 @@ static int deliver(struct gs_request *rq)
 	return hold(rq);
 }
 
+/* What was asked for is decided, and no call is made for it. */
+static void tell_dry_run(struct gs_request *rq)
+{
+	if (rq->rs && rq->verb && rq->answer && rq->verb->flags & (GS_VERB_ROOT | GS_VERB_OWNER))
+		json_object_set_new(rq->answer, "dry_run", json_boolean(rq->rs->hub->opts.dry_run));
+}
+
 static int finish(struct gs_request *rq, int code)
 {
 	drop_state(rq);
@@ -87,6 +94,8 @@ static int finish(struct gs_request *rq, int code)
 	if (code)
 		gs_fail(rq->err, code, "%.64s: %s", rq->verb ? rq->verb->name : "request",
 			strerror(-code));
+	if (!code)
+		tell_dry_run(rq);
 	enter(rq, code);
 	if (rq->rs) /* what root is told is done outlives a crash; users could write without end */
 		gs_saved_write(rq->rs->control, rq->peer->uid == 0);

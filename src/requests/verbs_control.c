@@ -135,7 +135,7 @@ static bool same(const struct gpusched_settings *a, const struct gpusched_settin
 	return true;
 }
 
-enum state { WAITS, DONE, FAILED, GONE };
+enum state { WAITS, DONE, FAILED, GONE, NOT_DONE };
 
 static enum state preempt_state(struct gs_requests *rs, struct gpusched_tsg *rec)
 {
@@ -158,11 +158,13 @@ static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i
 	if (gs_table_get(rs->hub->table, &j->sel.recs[i].key, ret) ||
 	    ret->task.id != j->sel.recs[i].task.id)
 		return GONE;
+	if (rs->hub->opts.dry_run)
+		return NOT_DONE;
 	if (j->preempt)
 		return preempt_state(rs, ret);
-	if (j->resume && !rs->hub->opts.dry_run && ret->suspend_by == GPUSCHED_BY_PERSON)
+	if (j->resume && ret->suspend_by == GPUSCHED_BY_PERSON)
 		return ret->errors ? FAILED : WAITS;
-	if (rs->hub->opts.dry_run || !which)
+	if (!which)
 		return DONE;
 	/* Beside other settings a mode is for the compute TSGs among the matched ones. */
 	if (ret->task.kind != GPUSCHED_KIND_COMPUTE)
@@ -211,6 +213,8 @@ static json_t *result_json(const struct job *j, size_t i, enum state st,
 		text = "the TSG ended meanwhile";
 	else if (st == WAITS)
 		text = "not done within 5 s";
+	else if (st == NOT_DONE)
+		text = "nothing is done: DryRun=yes";
 	return json_pack("{s:I, s:i, s:b, s:s?, s:o}", "id", (json_int_t)j->sel.recs[i].task.id,
 			 "pid", (int)j->sel.recs[i].task.pid, "done", st == DONE, "error", text,
 			 "is", st == DONE ? is_json(now) : json_null());
@@ -223,8 +227,8 @@ static void report_one(struct gs_requests *rs, struct job *j, size_t i)
 	json_t *one = result_json(j, i, st, &now, j->first.text);
 
 	j->changed += st == DONE;
-	j->failed += st != DONE;
-	if (st != DONE && !j->why) {
+	j->failed += st != DONE && st != NOT_DONE;
+	if (st != DONE && st != NOT_DONE && !j->why) {
 		j->why = strdup(json_string_value(json_object_get(one, "error")) ?: "failed");
 		j->code = j->codes[i]   ? j->codes[i]
 			  : st == GONE  ? -ENOENT
@@ -246,7 +250,6 @@ static int step_report(struct gs_request *rq, uint64_t now_ns)
 	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->sel.n));
 	json_object_set_new(rq->answer, "changed", json_integer(j->changed));
 	json_object_set_new(rq->answer, "failed", json_integer(j->failed));
-	json_object_set_new(rq->answer, "dry_run", json_boolean(rq->rs->hub->opts.dry_run));
 	json_object_set_new(rq->answer, "results", TAKE_PTR(j->results));
 	if (j->failed && !j->changed)
 		return gs_fail(rq->err, j->code, "%s%s",

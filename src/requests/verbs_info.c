@@ -86,7 +86,8 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 		return -EINPROGRESS;
 	if (!l->sel.n && is_nothing(&rq->view, &l->sel.target))
 		return gs_target_nothing(&rq->view, &l->sel.target, rq->err);
-	fputs(l->sel.n ? "]}" : "{\"tsgs\":[]}", l->out);
+	fprintf(l->out, "%s],\"dry_run\":%s}", l->sel.n ? "" : "{\"tsgs\":[",
+		rq->rs->hub->opts.dry_run ? "true" : "false");
 	l->failed |= fclose(l->out) != 0;
 	l->out = NULL;
 	if (l->failed)

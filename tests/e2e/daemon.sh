@@ -70,8 +70,21 @@ stop_daemon
 start_daemon --dry-run
 check "a dry run counts what it would have done" wait_for 10 eval '[ "$("$gpusched" stats --json | jq .engine.dry_run)" -ge 1 ]'
 is "$(sim_slice $be)" 2048 "and leaves the slice"
-out=$("$gpusched" set pid:$be timeslice=300us --json 2>&1)
+out=$("$gpusched" set pid:$be timeslice=300us --json 2>"$scratch/said")
 is "$(sim_slice $be)" 2048 "set too"
+is "$(jq -c '[.changed, .failed, .dry_run, (.results | map(.done) | any)]' <<<"$out")" '[0,0,true,false]' \
+	"its answer does not say that anything was done"
+like "$(cat "$scratch/said")" "DryRun=yes: nothing is done to any TSG" "set says why not"
+for words in "suspend pid:$be" "resume pid:$be" "preempt pid:$be" "class set pid:$be be" "policy start none" restore; do
+	# shellcheck disable=SC2086
+	like "$("$gpusched" $words 2>&1)" "DryRun=yes: nothing is done" "gpusched $words says so"
+done
+like "$("$gpusched" set pid:$be timeslice=300us 2>/dev/null)" "^set: 0 of [0-9]+ TSGs" "set counts nothing as done"
+like "$("$gpusched" list)" "DryRun=yes: nothing is done" "list says so"
+like "$("$gpusched" status)" "note: DryRun=yes: nothing is done" "status says so"
+like "$(grep "set pid:$be" "$scratch/daemon.log" | tail -1)" ": nothing is done to any TSG: DryRun=yes$" "the log says so"
+like "$("$gpusched" history --changes --json | jq -r 'select(.what == "set") | .result' | tail -1)" "^nothing is done" \
+	"the history says so"
 stop_daemon
 is "$("$gpusched" list pid:$be --json | jq -s 'flatten | map(select(.manual.timeslice_us != null)) | length')" 0 "nothing of it stays in the table"
 
