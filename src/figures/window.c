@@ -125,6 +125,11 @@ void gs_window_free(struct gs_window *w)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
+size_t gs_window_bytes(const struct gs_window *w)
+{
+	return sizeof(*w) + w->ntsgs * sizeof(*w->tsgs);
+}
+
 double gs_window_ms(const struct gs_window *w)
 {
 	return (double)(gs_now_ns() - w->began_ns) / NS_PER_MS;

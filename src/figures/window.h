@@ -27,6 +27,7 @@ int gs_window_begin(struct gs_figures *fig, const struct gpusched_tsg *recs, siz
 		    struct gs_window **ret);
 void gs_window_free(struct gs_window *w);
 
+size_t gs_window_bytes(const struct gs_window *w);
 double gs_window_ms(const struct gs_window *w);
 /* GPU @i of the hub's. */
 void gs_window_gpu(const struct gs_figures *fig, const struct gs_window *w, size_t i,

@@ -66,6 +66,7 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "on", json_boolean(rs->hub->launches != NULL));
 	json_object_set_new(o, "ending", json_boolean(rs->control->ending != NULL));
 	json_object_set_new(o, "asked", json_boolean(rs->control->launches_asked));
+	json_object_set_new(o, "leases", json_integer(rs->control->launch_leases));
 	json_object_set_new(o, "configured",
 			    json_boolean(rs->hub->config->launches & GS_LAUNCHES_ALWAYS));
 	json_object_set_new(o, "trusted", json_boolean(gs_service_launches_trusted(rs->control)));

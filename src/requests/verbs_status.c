@@ -405,6 +405,9 @@ static int step_begin(struct gs_request *rq, uint64_t now_ns)
 		return r;
 	gs_sight_flush(rq->rs->figures);
 	r = gs_window_begin(rq->rs->figures, t->sel.recs, t->sel.n, &t->window);
+	gs_selection_free(&t->sel);
+	t->sel = (struct gs_selection){ .n = 0 };
+	rq->size = t->window ? gs_window_bytes(t->window) : 0; /* as long as it waits */
 	return r ? r : gs_request_wait(rq, step_passes, 0, (unsigned int)t->for_ms);
 }
 
