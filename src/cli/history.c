@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,12 +30,25 @@ static bool parse_day(const char *text, time_t now, time_t *ret)
 	return true;
 }
 
+/* "Z" or "+01:00" ends an ISO time; "": the local clock. */
+static int parse_zone(const char *text, struct tm *tm, time_t *ret)
+{
+	struct tm zone = { 0 };
+	const char *end = *text ? strptime(text, "%z", &zone) : text;
+
+	if (!end || *end)
+		return -EINVAL;
+	*ret = *text ? timegm(tm) - zone.tm_gmtoff : mktime(tm);
+	return 0;
+}
+
 /* "07:00" is the last one that was, "2026-11-22 07:00" that one; of the local clock. */
 static int parse_clock(const char *text, time_t now, time_t *ret)
 {
-	static const char *const formats[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
-					       "%Y-%m-%d %H:%M",    "%Y-%m-%d",
-					       "%H:%M:%S",          "%H:%M" };
+	static const char *const formats[] = {
+		"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
+		"%Y-%m-%d",          "%H:%M:%S",          "%H:%M"
+	};
 	for (size_t i = 0; i < GS_COUNT(formats); i++) {
 		struct tm tm;
 		const char *end;
@@ -44,9 +59,8 @@ static int parse_clock(const char *text, time_t now, time_t *ret)
 			tm.tm_hour = tm.tm_min = 0;
 		tm.tm_isdst = -1;
 		end = strptime(text, formats[i], &tm);
-		if (!end || *end)
+		if (!end || (*end && formats[i][1] != 'Y') || parse_zone(end, &tm, ret))
 			continue;
-		*ret = mktime(&tm);
 		if (formats[i][1] == 'H' && *ret > now)
 			*ret -= 24 * 3600;
 		return 0;
@@ -54,21 +68,54 @@ static int parse_clock(const char *text, time_t now, time_t *ret)
 	return -EINVAL;
 }
 
-/* "90m" is so long ago; a bare number would be in us. */
+/* "now", "@1763892000", and what is longer ago than an hour: "7d", "1w", "1d12h", "5min". */
+static int parse_ago(const char *text, time_t now, time_t *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t s;
+	} units[] = { { "w", 604800 }, { "d", 86400 }, { "h", 3600 },     { "hours", 3600 },
+		      { "m", 60 },     { "min", 60 },  { "minutes", 60 }, { "s", 1 } };
+	uint64_t sum = 0, v;
+	char *end;
+
+	if (!strcmp(text, "now") || *text == '@') {
+		*ret = now;
+		if (*text == '@' && gs_parse_u64(text + 1, 0, INT64_MAX / 1000000, &sum, NULL))
+			return -EINVAL;
+		*ret = *text == '@' ? (time_t)sum : now;
+		return 0;
+	}
+	do {
+		size_t n, i = 0;
+
+		if (*text < '0' || *text > '9')
+			return -EINVAL;
+		v = strtoull(text, &end, 10);
+		n = strspn(end, "abcdefghijklmnopqrstuvwxyz");
+		while (i < GS_COUNT(units) &&
+		       (strlen(units[i].name) != n || strncmp(units[i].name, end, n) != 0))
+			i++;
+		if (i == GS_COUNT(units) || v > MAX_S / units[i].s)
+			return -EINVAL;
+		sum += v * units[i].s;
+		text = end + n;
+	} while (*text);
+	if (sum > MAX_S)
+		return -EINVAL;
+	*ret = now - (time_t)sum;
+	return 0;
+}
+
 static int parse_when(const char *name, const char *text, time_t now, time_t *ret)
 {
-	uint64_t us;
-
-	if (parse_day(text, now, ret) || !parse_clock(text, now, ret))
+	if (parse_day(text, now, ret) || !parse_clock(text, now, ret) || !parse_ago(text, now, ret))
 		return 0;
-	if (strspn(text, "0123456789") == strlen(text) ||
-	    gs_parse_us(text, 0, MAX_S * 1000000, &us, NULL))
-		return cli_fail(-EINVAL,
-				"history: --%s %s: a time such as 90m, 24h (ago), 07:00, "
-				"yesterday or \"2026-11-22 07:00\"",
-				name, text);
-	*ret = now - (time_t)(us / 1000000);
-	return 0;
+	return cli_fail(
+		-EINVAL,
+		"history: --%s %s: a time such as 90m, 24h, 7d (ago), 07:00, yesterday, now, "
+		"\"2026-11-22 07:00\", 2026-11-22T07:00:00Z or @SECONDS",
+		name, text);
 }
 
 /* With the date, unless that is today's. */
@@ -167,10 +214,19 @@ static char *is(const json_t *row)
 								: "exact");
 }
 
+/* "0", "0,1": a row may be of several. Sums since the daemon's start have the one. */
+static char *gpus(const json_t *row)
+{
+	const json_t *list = gs_json_at(row, "gpus");
+
+	return gs_json_cell(list ? list : gs_json_at(row, "gpu"));
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define FIGURES \
 	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS }, \
+		{ "held_pct", "HELD %", GS_COL_TENTHS, .spare = 8 }, \
 		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS, .spare = 4 }, \
 		{ "worked_ms", "~WORKED MS", GS_COL_TENTHS, .spare = 7 }, \
 		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT, .spare = 1 }, \
@@ -184,32 +240,28 @@ static char *is(const json_t *row)
 	}
 
 static const struct gs_column by_process[] = {
-	{ "pid", "PID", GS_COL_RIGHT },
-	{ "comm", "COMM" },
-	{ "uid", "USER", .cell = cli_user },
-	{ "class", "CLASS" },
-	{ "gpu", "GPU" },
-	FIGURES,
-	{ "began_s", "BEGAN", .cell = began },
-	{ "ended_s", "ENDED", .cell = ended },
+	{ "pid", "PID", GS_COL_RIGHT },        { "comm", "COMM" },
+	{ "uid", "USER", .cell = cli_user },   { "class", "CLASS" },
+	{ "gpu", "GPU", .cell = gpus },        FIGURES,
+	{ "began_s", "BEGAN", .cell = began }, { "ended_s", "ENDED", .cell = ended },
 };
 #define LIFE 2 /* the last columns, of what only a history knows */
 
-static const struct gs_column by_user[] = {
-	{ "uid", "USER", .cell = cli_user }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
-};
+static const struct gs_column by_user[] = { { "uid", "USER", .cell = cli_user },
+					    { "class", "CLASS" },
+					    { "gpu", "GPU", .cell = gpus },
+					    FIGURES };
 static const struct gs_column by_cgroup[] = {
-	{ "cgroup", "CGROUP" }, { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES
+	{ "cgroup", "CGROUP" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
 };
-static const struct gs_column by_class[] = { { "class", "CLASS" }, { "gpu", "GPU" }, FIGURES };
+static const struct gs_column by_class[] = { { "class", "CLASS" },
+					     { "gpu", "GPU", .cell = gpus },
+					     FIGURES };
 static const struct gs_column by_gpu[] = {
-	{ "gpu", "GPU" },
-	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS },
-	{ "lost_ms", "LOST MS", GS_COL_TENTHS },
-	{ "open_ms", "OPEN MS", GS_COL_TENTHS },
-	{ "unknown_ms", "UNKNOWN MS", GS_COL_TENTHS },
-	{ "turns", "SWITCHES", GS_COL_RIGHT },
-	{ "policy", "POLICY" },
+	{ "gpu", "GPU", .cell = gpus },          { "gpu_time_ms", "HELD MS", GS_COL_TENTHS },
+	{ "held_pct", "HELD %", GS_COL_TENTHS }, { "lost_ms", "LOST MS", GS_COL_TENTHS },
+	{ "open_ms", "OPEN MS", GS_COL_TENTHS }, { "unknown_ms", "UNKNOWN MS", GS_COL_TENTHS },
+	{ "turns", "SWITCHES", GS_COL_RIGHT },   { "policy", "POLICY" },
 	{ "partly", "IS", .cell = is },
 };
 static const struct gs_column events[] = {
@@ -296,10 +348,29 @@ static void print_csv(const json_t *rows)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
+/* Each row's part of what all rows held; nothing where that is not known of any. Returns the sum. */
+static double put_parts(json_t *rows)
+{
+	double sum = 0;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		sum += gs_json_number(row, "gpu_time_ms");
+	json_array_foreach(rows, i, row) {
+		double pct = 100 * gs_json_number(row, "gpu_time_ms") / sum;
+
+		if (sum > 0 && gs_json_at(row, "gpu_time_ms"))
+			json_object_set_new(row, "held_pct", json_real(round(pct * 100) / 100));
+	}
+	return sum;
+}
+
 int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
 
+	put_parts(rows);
 	/* each line of JSON says by itself how its figures come about */
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (!strcmp(tables[i].by, by))
@@ -309,11 +380,33 @@ int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t 
 	return cli_fail(-EINVAL, "'%s' is nobody that there are sums of", by);
 }
 
+static void print_total(double ms)
+{
+	if (ms < 60e3)
+		printf("together: held %.1f s\n", ms / 1e3);
+	else if (ms < 3600e3)
+		printf("together: held %.1f min\n", ms / 60e3);
+	else
+		printf("together: held %.1f h\n", ms / 3600e3);
+}
+
+static int print_all_sums(const struct cli *c, const char *by, const json_t *answer)
+{
+	json_t *rows = json_object_get(answer, "rows");
+	double ms = put_parts(rows);
+	int r = cli_print_sums(c, by, true, answer);
+
+	if (!r && !c->json && ms > 0)
+		print_total(ms);
+	return r;
+}
+
 static int print(const struct cli *c, const char *by, bool of_events, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
 
 	if (cli_opt(c, "csv")) {
+		put_parts(rows);
 		print_csv(rows);
 		return GS_EXIT_OK;
 	}
@@ -322,7 +415,7 @@ static int print(const struct cli *c, const char *by, bool of_events, const json
 		return GS_EXIT_OK;
 	}
 	return of_events ? cli_print_rows(c, events, GS_COUNT(events), rows)
-			 : cli_print_sums(c, by, true, answer);
+			 : print_all_sums(c, by, answer);
 }
 
 /* NULL: said why not. */

@@ -161,9 +161,13 @@ struct gs_history_query {
 	char comm[GPUSCHED_COMM_LEN + 1]; /* a pattern; "": all */
 	int64_t of_uid;                   /* whose; with @has_uid */
 	bool has_uid;
-	uint64_t tsg; /* 0: all; else what happened to it is answered */
-	bool changes; /* who changed what, instead of sums */
-	bool calm;    /* with each process's calm minutes */
+	bool has_class; /* with @class, "": none */
+	char class[GPUSCHED_CLASS_NAME_LEN];
+	char cgroup[256]; /* it, or what is below; "": all */
+	char gpu[48];     /* index or UUID; "": all */
+	uint64_t tsg;     /* 0: all; else what happened to it is answered */
+	bool changes;     /* who changed what, instead of sums */
+	bool calm;        /* with each process's calm minutes */
 	/* who asks: @uid sees its own, and sums by class and GPU */
 	uint32_t uid;
 	bool times; /* others' times, too; not their launches, cgroups, nor what happened to them */

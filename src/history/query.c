@@ -9,11 +9,13 @@
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
 #include "history/priv.h"
+#include "process/cgroup.h"
 
 #define NAMES_MAX 120      /* of several classes or policies in one row */
 #define CALM_MINUTES_MIN 5 /* fewer say nothing */
 #define CALM_SPAN_S (24 * 3600)
 #define EVENTS_MAX 10000
+#define GPUS_MAX 64
 
 static const char *const by_names[GS_BY_MAX] = {
 	[GS_BY_PROCESS] = "process", [GS_BY_USER] = "user", [GS_BY_CGROUP] = "cgroup",
@@ -43,7 +45,9 @@ struct row {
 	char key[400];
 	struct series first; /* its texts are not kept */
 	char comm[GPUSCHED_COMM_LEN + 1], cgroup[GS_CGROUP_PATH_LEN];
-	char class[NAMES_MAX], policy[NAMES_MAX], gpus[NAMES_MAX], uuid[48];
+	char class[NAMES_MAX], policy[NAMES_MAX], uuid[48];
+	uint16_t gpus[GPUS_MAX]; /* each once */
+	size_t ngpus;
 	bool pool;
 	int64_t began, last;
 	struct gs_history_sums sums;
@@ -139,7 +143,27 @@ static int cut_to_range(struct asking *a, struct series *s)
 /* Not of all that had a GPU. */
 static bool of_some(const struct gs_history_query *q)
 {
-	return q->pid || *q->comm || q->has_uid;
+	return q->pid || *q->comm || q->has_uid || *q->cgroup;
+}
+
+/* The sums of a GPU itself are meant, not of what used it. */
+static bool of_gpu(const struct gs_history_query *q)
+{
+	return q->by == GS_BY_GPU && !of_some(q) && !q->has_class;
+}
+
+static bool is_on(const char *gpu, const struct series *s)
+{
+	char index[24];
+
+	snprintf(index, sizeof(index), "%lld", (long long)s->gpu);
+	return !*gpu || !strcmp(gpu, index) || !strcmp(gpu, s->uuid);
+}
+
+static bool is_where(const struct gs_history_query *q, const struct series *s)
+{
+	return is_on(q->gpu, s) && (!q->has_class || !strcmp(q->class, s->class)) &&
+	       (!*q->cgroup || gs_cgroup_is_in(s->cgroup, q->cgroup));
 }
 
 static bool is_of(const struct gs_history_query *q, const char *comm, int64_t uid)
@@ -163,7 +187,7 @@ bool gs_history_hides(const struct gs_history_query *q)
 /* Is it for these eyes, and meant? A GPU's own sums are those of the rows by GPU. */
 static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 {
-	if ((s->process == 0) != (q->by == GS_BY_GPU && !of_some(q)) || !is_of(q, s->comm, s->uid))
+	if ((s->process == 0) != of_gpu(q) || !is_of(q, s->comm, s->uid) || !is_where(q, s))
 		return false;
 	return sees_sums(q) || s->uid == q->uid;
 }
@@ -193,10 +217,28 @@ static void add_name(char *list, const char *name)
 		snprintf(list + at, NAMES_MAX - at, "%s%s", at ? "," : "", name);
 }
 
+static void add_gpu(struct row *row, int64_t gpu)
+{
+	for (size_t i = 0; i < row->ngpus; i++)
+		if (row->gpus[i] == gpu)
+			return;
+	if (row->ngpus < GPUS_MAX)
+		row->gpus[row->ngpus++] = (uint16_t)gpu;
+}
+
+static json_t *gpus_json(const struct row *row)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < row->ngpus; i++)
+		json_array_append_new(list, json_integer(row->gpus[i]));
+	return list;
+}
+
 static int add_series(struct asking *a, const struct series *s)
 {
 	struct row *row = NULL;
-	char key[400], gpu[24];
+	char key[400];
 
 	make_key(a->q->by, s, key, sizeof(key));
 	HASH_FIND_STR(a->rows, key, row);
@@ -212,10 +254,9 @@ static int add_series(struct asking *a, const struct series *s)
 		snprintf(row->uuid, sizeof(row->uuid), "%s", s->uuid);
 		HASH_ADD_STR(a->rows, key, row);
 	}
-	snprintf(gpu, sizeof(gpu), "%lld", (long long)s->gpu);
 	add_name(row->class, s->class);
 	add_name(row->policy, s->policy);
-	add_name(row->gpus, gpu);
+	add_gpu(row, s->gpu);
 	row->pool |= s->pool;
 	row->began = s->began < row->began ? s->began : row->began;
 	row->last = s->last > row->last ? s->last : row->last;
@@ -300,7 +341,7 @@ static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *re
 
 static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 {
-	bool process = q->by == GS_BY_PROCESS, gpu = q->by == GS_BY_GPU;
+	bool process = q->by == GS_BY_PROCESS;
 	const struct series *s = &row->first;
 	bool whole = q->root || s->uid == q->uid || (!process && q->by != GS_BY_USER);
 	json_t *o = json_object();
@@ -312,14 +353,15 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	gs_json_put_text(o, "class", row->class);
 	gs_json_put_text(o, "cgroup",
 			 (process && whole) || q->by == GS_BY_CGROUP ? row->cgroup : "");
-	gs_json_put_text(o, "gpu", row->gpus);
-	gs_json_put_text(o, "gpu_uuid", gpu ? row->uuid : "");
+	gs_json_put_number(o, "gpu", row->ngpus == 1, (uint64_t)s->gpu);
+	gs_json_put_text(o, "gpu_uuid", row->ngpus == 1 ? row->uuid : "");
+	json_object_set_new(o, "gpus", gpus_json(row));
 	gs_json_put_text(o, "policy", row->policy);
 	gs_json_put_number(o, "began_s", true, (uint64_t)(process ? s->process_began : row->began));
 	gs_json_put_number(o, "ended_s", process && !s->runs, (uint64_t)s->process_ended);
 	gs_json_put_number(o, "last_s", true, (uint64_t)row->last);
-	gs_history_put_figures(o, &row->sums,
-			       gpu && !of_some(q) ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, row->pool);
+	gs_history_put_figures(o, &row->sums, of_gpu(q) ? GS_FIGURE_GPU : GS_FIGURE_PROCESS,
+			       row->pool);
 	if (!whole)
 		json_object_set_new(o, "launches", json_null());
 	return o;

@@ -70,7 +70,8 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_history,
 	  ALONE | READS,
 	  { { "target", GS_ARG_TEXT, false,
-	      "pid:N, tsg:N, comm:NAME, user:NAME, uid:N; all when not given" },
+	      "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N; all when "
+	      "not given" },
 	    { "since_s", GS_ARG_NUMBER, false, "seconds since 1970", 0, INT64_MAX / 1000000 },
 	    { "until_s", GS_ARG_NUMBER, false, "0: now", 0, INT64_MAX / 1000000 },
 	    { "by", GS_ARG_TEXT, false, "process (when not given), user, cgroup, class, gpu" },

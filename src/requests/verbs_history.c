@@ -103,7 +103,7 @@ static void unref(void *state)
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-#define KEPT_BY "pid:N, tsg:N, comm:NAME, user:NAME and uid:N"
+#define KEPT_BY "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH and gpu:N|UUID"
 
 static int parse_part(const struct gs_target *t, size_t i, struct gs_history_query *q,
 		      struct gs_error *err)
@@ -129,17 +129,50 @@ static int parse_part(const struct gs_target *t, size_t i, struct gs_history_que
 	}
 }
 
+/*
+ * class:, cgroup: and gpu: are those of the past, which may not be there any more. False: it is none
+ * of them.
+ */
+static bool parse_past(const char *part, struct gs_history_query *q)
+{
+	if (!strncmp(part, "class:", 6)) {
+		q->has_class = true;
+		snprintf(q->class, sizeof(q->class), "%s",
+			 strcmp(part + 6, "none") != 0 ? part + 6 : "");
+	} else if (!strncmp(part, "cgroup:/", 8)) {
+		snprintf(q->cgroup, sizeof(q->cgroup), "%s", part + 7);
+	} else if (!strncmp(part, "gpu:", 4)) {
+		snprintf(q->gpu, sizeof(q->gpu), "%s", part + 4);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static int parse_target(const char *text, struct gs_history_query *q, struct gs_error *err)
 {
+	CLEANUP_FREE char *copy = text ? strdup(text) : NULL;
+	CLEANUP_FREE char *rest = calloc(1, text ? strlen(text) + 1 : 1);
 	struct gs_target t = { .n = 0 };
+	char *at = copy, *part;
 	int r = 0;
 
-	if (text && (!strncmp(text, "class:", 6) || !strncmp(text, "gpu:", 4)))
-		return gs_fail(err, -EINVAL, "'%.64s': use --by class or --by gpu", text);
-	if (text)
-		r = gs_target_parse(text, NULL, NULL, 0, &t, err);
+	if ((text && !copy) || !rest)
+		return -ENOMEM;
+	while (at && (part = strsep(&at, ","))) {
+		if (parse_past(part, q))
+			continue;
+		if (*rest)
+			strcat(rest, ",");
+		strcat(rest, part);
+	}
+	if (*rest)
+		r = gs_target_parse(rest, NULL, NULL, 0, &t, err);
 	for (size_t i = 0; i < t.n && !r; i++)
 		r = parse_part(&t, i, q, err);
+	if (!r && (q->changes || q->tsg) && (q->has_class || *q->cgroup || *q->gpu))
+		return gs_fail(err, -EINVAL,
+			       "'%.64s': class, cgroup and gpu choose sums, not changes", text);
 	return r;
 }
 

@@ -24,7 +24,16 @@ start_daemon
 is "$(rows length)" 0 "at first nothing is known"
 exits 2 "a time must be a time" "$gpusched" history --since soon
 exits 2 "and whom one of five" "$gpusched" history --by planet
-exits 2 "and a target a process or a TSG" "$gpusched" history class:be
+exits 2 "a target is not what a history has" "$gpusched" history tid:1
+exits 2 "class and changes exclude each other" "$gpusched" history class:be --changes
+for t in 7d 1w 5min 1d12h now @1763892000 2026-01-02T03:04:05Z 2026-01-02T03:04:05+01:00 2026-01-02T03:04; do
+	exits 0 "a time may be $t" "$gpusched" history --since $t
+done
+for t in 5 7x d @x 2026-01-02T03:04:05Q 07:00Z; do
+	exits 2 "a time is not $t" "$gpusched" history --since $t
+done
+exits 0 "@ is seconds since 1970" "$gpusched" history --since 2026-01-02T03:04:05+01:00 --until @1767319445
+exits 2 "the end is not before the beginning" "$gpusched" history --since 2026-01-02T03:04:05+01:00 --until @1767319444
 
 load be $fixed
 be=$LOAD_PID
@@ -63,6 +72,19 @@ is "$(rows length comm:gsload,user:root)" 2 "of a name and a user"
 is "$(rows length uid:65534)" 0 "of a user who had none"
 is "$(rows length --changes uid:65534)" 0 "who has changed nothing"
 is "$(rows length --changes user:root)" 3 "but root has"
+is "$(rows 'map(.pid)' class:lc)" "[$lc]" "of a class"
+is "$(rows "map(.pid) | contains([$be])" class:none)" true "of no class"
+is "$(rows length class:lc,comm:other)" 0 "of a class and a name that none has"
+is "$(rows length gpu:0)" 2 "of a GPU"
+is "$(rows length gpu:1)" 0 "of a GPU that nobody used"
+is "$(rows length "gpu:$(rows '.[0].gpu_uuid' | jq -r .)")" 2 "of a GPU by its UUID"
+is "$(rows length cgroup:/)" 2 "of all cgroups"
+is "$(rows length cgroup:/there/is/none)" 0 "of a cgroup that nobody was in"
+is "$(rows '.[0].gpu_time_ms' --by gpu class:lc | jq '. > 0')" true "a class's part of a GPU"
+is "$(of $lc gpu)" 0 "gpu is a number"
+is "$(of $lc gpus)" "[0]" "gpus is an array"
+is "$(rows 'map(.held_pct) | add | round')" 100 "the parts are all"
+like "$("$gpusched" history --since 1h | tail -1)" "^together: held [0-9.]+ s$" "a last line has the total"
 is "$("$gpusched" history --since yesterday --json | jq -s 'flatten | length')" 2 "since yesterday's midnight"
 out=$("$gpusched" history --since 1h --csv)
 is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "as CSV"
