@@ -19,10 +19,8 @@
 #include "hub/peer.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
-#define REST_NS (600 * NS_PER_S) /* one that does nothing is taken down less often */
-#define STEP_S 2                 /* a clock that is set by less is drift */
-#define EVENTS_A_MINUTE 2000     /* of all TSGs */
-#define EVENTS_A_TSG 16          /* of one, a minute */
+#define EVENTS_A_MINUTE 2000 /* of all TSGs */
+#define EVENTS_A_TSG 16      /* of one, a minute */
 
 struct gs_history *gs_ledger_history(const struct gs_figures *fig)
 {
@@ -46,105 +44,6 @@ static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
 	return p;
 }
 
-/* ---- given to the history ---------------------------------------------------------------------- */
-
-/* Nothing was done, whether or not that is known. */
-static bool is_nothing(const struct gs_history_sums *sums)
-{
-	for (int i = 0; i < GS_SUM_SEEN; i++)
-		if (sums->v[i])
-			return false;
-	return true;
-}
-
-static uint64_t seconds_since(uint64_t ns, uint64_t now)
-{
-	return (now - ns + NS_PER_S / 2) / NS_PER_S;
-}
-
-/* The one in force since the last time: a change of policies gives what was before it. */
-static void put_policy(const struct gs_figures *fig, struct gs_history_who *who)
-{
-	snprintf(who->policy, sizeof(who->policy), "%s",
-		 fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : "");
-}
-
-/* @always: an entry even if there is nothing to tell. */
-static void give(struct gs_figures *fig, struct kept *k, bool always)
-{
-	uint64_t now = gs_now_ns();
-
-	ledger_take_tsg(fig, k);
-	if (!fig->ledger->history ||
-	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
-		return;
-	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
-	put_policy(fig, &k->who);
-	gs_history_add(fig->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
-	k->pending = (struct gs_history_sums){ 0 };
-	k->given_ns = now;
-}
-
-static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
-{
-	struct gpu_kept *k = &fig->ledger->gpus[i];
-	struct gs_history_who who = { .gpu = fig->hub->gpus[i].index };
-
-	ledger_take_gpu(fig, i);
-	if (!fig->ledger->history || is_nothing(&k->pending)) {
-		k->given_ns = now;
-		return;
-	}
-	snprintf(who.gpu_uuid, sizeof(who.gpu_uuid), "%s", fig->hub->gpus[i].uuid);
-	put_policy(fig, &who);
-	gs_history_add(fig->ledger->history, &who, seconds_since(k->given_ns, now), &k->pending);
-	k->pending = (struct gs_history_sums){ 0 };
-	k->given_ns = now;
-}
-
-/* Somebody set it: what was written so far keeps its time. */
-static void check_clock(struct gs_ledger *l)
-{
-	struct timespec boot, real;
-	int64_t now, by;
-
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	clock_gettime(CLOCK_REALTIME, &real);
-	now = real.tv_sec - boot.tv_sec;
-	by = now - l->clock_s;
-	if (l->history && l->clock_s && (by > STEP_S || by < -STEP_S)) {
-		gs_log(LOG_NOTICE, "the clock was set by %lld s: the history goes on from there",
-		       (long long)by);
-		gs_history_stepped(l->history);
-	}
-	l->clock_s = now;
-}
-
-void gs_ledger_take(void *self)
-{
-	struct gs_figures *fig = self;
-	struct gs_ledger *l = fig->ledger;
-	uint64_t now = gs_now_ns();
-
-	if (!l)
-		return;
-	check_clock(l);
-	gs_sight_flush(fig);
-	for (struct kept *k = l->all; k; k = k->hh.next) {
-		give(fig, k, false);
-		k->events = 0;
-	}
-	for (size_t i = 0; i < fig->hub->ngpus; i++)
-		give_gpu(fig, i, now);
-	l->taken_ns = now;
-}
-
-void gs_ledger_take_for_answer(struct gs_figures *fig)
-{
-	if (fig->ledger && gs_now_ns() - fig->ledger->taken_ns >= NS_PER_S)
-		gs_ledger_take(fig);
-}
-
 /* ---- its times -------------------------------------------------------------------------------- */
 
 static int on_due(sd_event_source *src, uint64_t us, void *user)
@@ -158,7 +57,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
 		l->events = 0;
-		gs_ledger_take(fig);
+		ledger_give_begin(fig);
 	}
 	if (!l->all) { /* the next TSG wakes it */
 		ledger_pause(l);
@@ -260,7 +159,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 		return;
 	if (!is_new && (k->class_id != rec->task.class_id || k->cgroup_id != rec->task.cgroup_id ||
 			k->who.pool != !!(rec->flags & GPUSCHED_TSG_MPS)))
-		give(fig, k, false);
+		ledger_give(fig, k, false);
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	put_class(fig, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
@@ -292,7 +191,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 	if (!k)
 		return;
 	gs_sight_flush(fig);
-	give(fig, k, true);
+	ledger_give(fig, k, true);
 	for (size_t i = 0; i < fig->hub->ngpus; i++) /* the log may be closed with it */
 		if (fig->hub->gpus[i].index == k->who.gpu)
 			ledger_take_gpu(fig, i);
@@ -467,7 +366,7 @@ void gs_ledger_end(struct gs_figures *fig)
 	if (!l)
 		return;
 	if (l->gpus && l->due)
-		gs_ledger_take(fig);
+		ledger_give_all(fig);
 	fig->ledger = NULL;
 	HASH_ITER(hh, l->all, k, next) {
 		HASH_DEL(l->all, k);

@@ -39,9 +39,13 @@ void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* @peer did it, or was refused. */
 void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,
 		      const char *target, const char *args, const char *result);
-/* All, up to now: before another policy acts, and before an answer; once a second at most then. */
-void gs_ledger_take(void *self);
-void gs_ledger_take_for_answer(struct gs_figures *fig);
+/* Another policy is about to act: what was done so far counts for the one before. */
+void gs_ledger_policy_changes(void *self);
+/*
+ * The history is to have all that was done up to a second ago; false: there is more to do after
+ * @until_ns.
+ */
+bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns);
 /*
  * Sums by process, class, cgroup (root, and whom others' times are for) or gpu, since the daemon's
  * start; @sees_all: others' times are for whom asks. -ENOTSUP: not a daemon; -EPERM; -EINVAL.

@@ -75,6 +75,16 @@ struct ledger_bringing {
 	size_t n, at;
 };
 
+/* All of it is being given to the history, in slices. */
+struct ledger_giving {
+	struct gs_sliced sliced;
+	struct gs_figures *fig;
+	uint64_t *ids; /* NULL: it is not */
+	size_t n, at;
+	uint64_t began_ns;
+	char policy[64]; /* in force until then */
+};
+
 struct gs_ledger {
 	struct kept *all;
 	struct proc *procs;
@@ -82,8 +92,9 @@ struct gs_ledger {
 	struct gpu_kept *gpus; /* as s->gpus */
 	sd_event_source *due;
 	struct gs_history *history;
-	uint64_t minute_ns, taken_ns, brought_ns;
+	uint64_t minute_ns, given_ns, brought_ns;
 	struct ledger_bringing bringing;
+	struct ledger_giving giving;
 	unsigned int events;
 	bool anew;       /* somebody came since the last sample */
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
@@ -99,12 +110,20 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k);
 void ledger_take_gpu(struct gs_figures *fig, size_t i);
 
+/* ledger_give.c. @always: an entry even if there is nothing to tell. */
+void ledger_give(struct gs_figures *fig, struct kept *k, bool always);
+void ledger_give_begin(struct gs_figures *fig);
+void ledger_give_all(struct gs_figures *fig);
+
 /* ledger_groups.c. NULL: out of memory. */
 struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
 /* Joins the group that its class and cgroup say now. */
 void ledger_join(struct gs_figures *fig, struct kept *k);
 void ledger_leave(struct kept *k);
 void ledger_free_groups(struct gs_ledger *l);
+
+/* ledger_take.c: of the TSGs that are there now: some may end before it is their turn. */
+uint64_t *ledger_ids(const struct gs_ledger *l, size_t *ret_n);
 
 /* ledger_sums.c: all sums up to now, or what they were up to 100 ms ago; false: there is more to do after @until_ns. */
 bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns);

@@ -159,20 +159,6 @@ static void fill_groups(struct gs_figures *fig)
 	}
 }
 
-/* The TSGs there are now: some may end before it is their turn. */
-static bool begin_bringing(struct gs_ledger *l)
-{
-	struct ledger_bringing *b = &l->bringing;
-
-	b->ids = calloc(HASH_COUNT(l->all) + 1, sizeof(*b->ids));
-	if (!b->ids)
-		return false;
-	b->n = b->at = 0;
-	for (const struct kept *k = l->all; k; k = k->hh.next)
-		b->ids[b->n++] = k->id;
-	return true;
-}
-
 static void end_bringing(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;
@@ -195,7 +181,9 @@ bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns)
 			return true;
 		fill_groups(fig);
 		gs_sight_flush(fig);
-		if (!begin_bringing(l))
+		b->at = 0;
+		b->ids = ledger_ids(l, &b->n);
+		if (!b->ids)
 			return true;
 	}
 	for (; b->at < b->n && gs_now_ns() < until_ns; b->at++) {

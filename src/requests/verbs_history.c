@@ -208,6 +208,30 @@ static int step_asked(struct gs_request *rq, uint64_t now_ns)
 	return 0;
 }
 
+static int send_question(struct gs_request *rq)
+{
+	struct question *qn = rq->state;
+	int r = gs_errand_begin(&qn->errand, rq->rs->hub, rq->rs);
+
+	if (r)
+		return r;
+	rq->rs->question = &qn->errand;
+	return gs_request_wait(rq, step_asked, GS_ON_ERRAND, 0);
+}
+
+static int step_free(struct gs_request *rq, uint64_t now_ns)
+{
+	return rq->rs->question ? -EINPROGRESS : send_question(rq);
+}
+
+static int step_given(struct gs_request *rq, uint64_t now_ns)
+{
+	if (!gs_ledger_give_for_answer(rq->rs->figures, rq->until_ns))
+		return -EINPROGRESS;
+	return rq->rs->question ? gs_request_wait(rq, step_free, GS_ON_ERRAND, 0)
+				: send_question(rq);
+}
+
 static int begin(struct gs_request *rq)
 {
 	struct question *qn = calloc(1, sizeof(*qn));
@@ -220,19 +244,7 @@ static int begin(struct gs_request *rq)
 	rq->free_state = unref;
 	qn->history = gs_ledger_history(rq->rs->figures);
 	r = parse(rq, &qn->q);
-	if (r)
-		return r;
-	gs_ledger_take_for_answer(rq->rs->figures);
-	r = gs_errand_begin(&qn->errand, rq->rs->hub, rq->rs);
-	if (r)
-		return r;
-	rq->rs->question = &qn->errand;
-	return gs_request_wait(rq, step_asked, GS_ON_ERRAND, 0);
-}
-
-static int step_free(struct gs_request *rq, uint64_t now_ns)
-{
-	return rq->rs->question ? -EINPROGRESS : begin(rq);
+	return r ? r : gs_request_work(rq, step_given);
 }
 
 /* In this process, which may read the file or not. */
@@ -251,7 +263,7 @@ int gs_verb_history(struct gs_request *rq)
 	if (!gs_ledger_history(rq->rs->figures))
 		return gs_fail(rq->err, -ENOTSUP,
 			       "no history is kept: the configuration says History=no");
-	return rq->rs->question ? gs_request_wait(rq, step_free, GS_ON_ERRAND, 0) : begin(rq);
+	return begin(rq);
 }
 
 /* Its thread asks what is about to go. */

@@ -90,7 +90,8 @@ static void replay_look(struct replay *r, const struct gs_core_trace *head,
 static void replay_rest(struct replay *r, const struct gs_core_trace *head, void *data)
 {
 	const uint32_t *two = data;
-	struct gpusched_key keys[64];
+	struct gpusched_key keys[1024];
+	size_t max = 0;
 
 	switch (head->type) {
 	case GS_TRACE_POLICY:
@@ -117,7 +118,8 @@ static void replay_rest(struct replay *r, const struct gs_core_trace *head, void
 			      head->now_ns);
 		break;
 	case GS_TRACE_DUE:
-		gs_core_due(r->core, head->now_ns, keys, 64);
+		memcpy(&max, data, sizeof(max));
+		gs_core_due(r->core, head->now_ns, keys, max < 1024 ? max : 1024);
 		break;
 	default:
 		r->differs = true;

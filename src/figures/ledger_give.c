@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/* What was done goes to the history: each minute, and before another policy acts. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "figures/gpu_time.h"
+#include "figures/ledger_priv.h"
+#include "hub/loop.h"
+
+#define REST_NS (600 * NS_PER_S) /* one that does nothing is taken down less often */
+#define STEP_S 2                 /* a clock that is set by less is drift */
+
+/* Nothing was done, whether or not that is known. */
+static bool is_nothing(const struct gs_history_sums *sums)
+{
+	for (int i = 0; i < GS_SUM_SEEN; i++)
+		if (sums->v[i])
+			return false;
+	return true;
+}
+
+static uint64_t seconds_since(uint64_t ns, uint64_t now)
+{
+	return (now - ns + NS_PER_S / 2) / NS_PER_S;
+}
+
+/* The one in force since @since_ns: a change of policies gives what was before it. */
+static void put_policy(const struct gs_figures *fig, struct gs_history_who *who, uint64_t since_ns)
+{
+	const struct ledger_giving *g = &fig->ledger->giving;
+	const char *now = fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : "";
+
+	snprintf(who->policy, sizeof(who->policy), "%s",
+		 g->ids && since_ns < g->began_ns ? g->policy : now);
+}
+
+void ledger_give(struct gs_figures *fig, struct kept *k, bool always)
+{
+	uint64_t now = gs_now_ns();
+
+	ledger_take_tsg(fig, k);
+	if (!fig->ledger->history ||
+	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
+		return;
+	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
+	put_policy(fig, &k->who, k->given_ns);
+	gs_history_add(fig->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
+	k->pending = (struct gs_history_sums){ 0 };
+	k->given_ns = now;
+}
+
+static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
+{
+	struct gpu_kept *k = &fig->ledger->gpus[i];
+	struct gs_history_who who = { .gpu = fig->hub->gpus[i].index };
+
+	ledger_take_gpu(fig, i);
+	if (!fig->ledger->history || is_nothing(&k->pending)) {
+		k->given_ns = now;
+		return;
+	}
+	snprintf(who.gpu_uuid, sizeof(who.gpu_uuid), "%s", fig->hub->gpus[i].uuid);
+	put_policy(fig, &who, k->given_ns);
+	gs_history_add(fig->ledger->history, &who, seconds_since(k->given_ns, now), &k->pending);
+	k->pending = (struct gs_history_sums){ 0 };
+	k->given_ns = now;
+}
+
+/* Somebody set it: what was written so far keeps its time. */
+static void check_clock(struct gs_ledger *l)
+{
+	struct timespec boot, real;
+	int64_t now, by;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_REALTIME, &real);
+	now = real.tv_sec - boot.tv_sec;
+	by = now - l->clock_s;
+	if (l->history && l->clock_s && (by > STEP_S || by < -STEP_S)) {
+		gs_log(LOG_NOTICE, "the clock was set by %lld s: the history goes on from there",
+		       (long long)by);
+		gs_history_stepped(l->history);
+	}
+	l->clock_s = now;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------- */
+
+static void end_giving(struct gs_figures *fig)
+{
+	struct gs_ledger *l = fig->ledger;
+	uint64_t now = gs_now_ns();
+
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		give_gpu(fig, i, now);
+	gs_slices_drop(&fig->hub->slices, &l->giving.sliced);
+	free(l->giving.ids);
+	l->giving.ids = NULL;
+	l->given_ns = now;
+}
+
+/* False: there is more to do. */
+static bool give_some(struct gs_figures *fig, uint64_t until_ns)
+{
+	struct ledger_giving *g = &fig->ledger->giving;
+
+	for (; g->ids && g->at < g->n && gs_now_ns() < until_ns; g->at++) {
+		struct kept *k = NULL;
+
+		HASH_FIND(hh, fig->ledger->all, &g->ids[g->at], sizeof(*g->ids), k);
+		if (!k)
+			continue;
+		ledger_give(fig, k, false);
+		k->events = 0;
+	}
+	if (g->ids && g->at < g->n)
+		return false;
+	if (g->ids)
+		end_giving(fig);
+	return true;
+}
+
+static void work(struct gs_sliced *w, uint64_t until_ns)
+{
+	struct ledger_giving *g = GS_SLICED_OF(w, struct ledger_giving, sliced);
+
+	if (!give_some(g->fig, until_ns))
+		gs_loop_slice(g->fig->hub, w, true);
+}
+
+/* Where the policy changes: the next one's first ms may still count for the one before. */
+void ledger_give_begin(struct gs_figures *fig)
+{
+	struct gs_ledger *l = fig->ledger;
+	struct ledger_giving *g = &l->giving;
+
+	if (g->ids)
+		return;
+	check_clock(l);
+	gs_sight_flush(fig);
+	g->began_ns = gs_now_ns();
+	g->at = 0;
+	g->ids = ledger_ids(l, &g->n);
+	if (!g->ids)
+		return;
+	snprintf(g->policy, sizeof(g->policy), "%s",
+		 fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : "");
+	g->fig = fig;
+	g->sliced.work = work;
+	g->sliced.uid = GS_SLICES_OURS;
+	gs_loop_slice(fig->hub, &g->sliced, false);
+}
+
+void ledger_give_all(struct gs_figures *fig)
+{
+	ledger_give_begin(fig);
+	give_some(fig, UINT64_MAX);
+}
+
+void gs_ledger_policy_changes(void *self)
+{
+	struct gs_figures *fig = self;
+
+	if (!fig->ledger)
+		return;
+	give_some(fig, UINT64_MAX); /* it changes twice at once: what is left is the first one's */
+	ledger_give_begin(fig);
+}
+
+bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns)
+{
+	struct gs_ledger *l = fig->ledger;
+
+	if (!l || (!l->giving.ids && gs_now_ns() - l->given_ns < NS_PER_S))
+		return true;
+	ledger_give_begin(fig);
+	return give_some(fig, until_ns);
+}
