@@ -87,27 +87,48 @@ static enum MHD_Result answer(struct MHD_Connection *c, const char *url, struct 
 				  : "application/json");
 }
 
+static bool is_list(const char *url)
+{
+	return !strcmp(url, "/") || !strcmp(url, "/v1") || !strcmp(url, "/v1/");
+}
+
+static bool is_verb(const char *url)
+{
+	return !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0;
+}
+
+/* The method that a path is asked by; NULL: there is no such path. */
+static const char *method_of(const char *url)
+{
+	if (is_verb(url))
+		return MHD_HTTP_METHOD_POST;
+	return is_list(url) || !strcmp(url, "/v1/watch") || !strcmp(url, "/v1/trace") ||
+			       !strcmp(url, "/metrics")
+		       ? MHD_HTTP_METHOD_GET
+		       : NULL;
+}
+
 static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char *url,
 			     const char *method, struct api_request *rq)
 {
-	bool get = !strcmp(method, MHD_HTTP_METHOD_GET);
+	const char *allow = method_of(url);
 	struct gs_peer peer;
 
 	if (peer_of(c, &peer))
 		return api_answer_error(c, -EPERM, "the peer's user cannot be told");
 	if (rq->too_long)
 		return api_answer_error(c, -EMSGSIZE, "the body is longer than 64 KiB");
-	if (get && !strcmp(url, "/v1/watch"))
-		return api_watch_open(a, c, &peer, false);
-	if (get && !strcmp(url, "/v1/trace"))
-		return api_watch_open(a, c, &peer, true);
-	if (get && !strcmp(url, "/metrics"))
-		return do_metrics(a, c, &peer, rq);
-	if (!get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
+	if (!allow)
+		return api_answer_error(c, -ENOENT, "there is no such path: GET / lists the verbs");
+	if (strcmp(method, allow) != 0)
+		return api_answer_method(c, allow);
+	if (is_list(url))
+		return api_answer_verbs(c);
+	if (is_verb(url))
 		return do_verb(a, c, &peer, url + 4, rq);
-	if (get && !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0)
-		return api_answer_error(c, -EINVAL, "verbs are asked by POST");
-	return api_answer_error(c, -ENOENT, "there is no such path: see docs/api.md");
+	if (!strcmp(url, "/metrics"))
+		return do_metrics(a, c, &peer, rq);
+	return api_watch_open(a, c, &peer, !strcmp(url, "/v1/trace"));
 }
 
 static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const char *url,
@@ -124,8 +145,6 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 		return take_body(rq, data, inout_n);
 	if (rq->asked)
 		return answer(c, url, rq);
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_POST))
-		return api_answer_error(c, -EINVAL, "only GET and POST are known");
 	return route(user, c, url, method, rq);
 }
 

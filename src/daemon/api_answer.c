@@ -103,6 +103,33 @@ enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char 
 	return queue(c, status_of(code), "application/json", r);
 }
 
+enum MHD_Result api_answer_method(struct MHD_Connection *c, const char *allow)
+{
+	char text[128];
+	struct MHD_Response *r;
+
+	snprintf(text, sizeof(text),
+		 "{\"error\":\"this path is asked by %s\",\"errno\":\"EINVAL\",\"code\":%d}", allow,
+		 -EINVAL);
+	r = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
+	if (r)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, allow);
+	return queue(c, MHD_HTTP_METHOD_NOT_ALLOWED, "application/json", r);
+}
+
+enum MHD_Result api_answer_verbs(struct MHD_Connection *c)
+{
+	CLEANUP_JSON json_t *verbs = gs_verbs_json();
+	char *text = verbs ? json_dumps(verbs, JSON_COMPACT) : NULL;
+	struct MHD_Response *r =
+		text ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE)
+		     : NULL;
+
+	if (!r)
+		free(text);
+	return queue(c, MHD_HTTP_OK, "application/json", r);
+}
+
 enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,
 			   const char *type)
 {

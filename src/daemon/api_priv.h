@@ -79,6 +79,10 @@ int api_peer_of_fd(int fd, struct gs_peer *ret);
 enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,
 			   const char *type);
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
+/* 405: the path is asked by @allow alone. */
+enum MHD_Result api_answer_method(struct MHD_Connection *c, const char *allow);
+/* The verbs that there are. */
+enum MHD_Result api_answer_verbs(struct MHD_Connection *c);
 /* The connection sleeps until what @rq has asked is over, and it is its user's turn. */
 enum MHD_Result api_sleep(struct api *a, struct MHD_Connection *c, struct api_request *rq);
 /* Wakes the next connection of each user, and all of root's; true: there are more. */

@@ -18,6 +18,8 @@ int gs_verb_flags(const char *verb);
 
 /* Every verb with its arguments, for people: docs/api.md has it. */
 void gs_verbs_print(FILE *out);
+/* The same as JSON: the array "verbs". */
+json_t *gs_verbs_json(void);
 /* Every counter by group, as gpusched-stats(8) has it. */
 void gs_counters_print(FILE *out);
 

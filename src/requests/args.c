@@ -138,22 +138,48 @@ static void print_settings(FILE *out)
 				  gs_setting_choice(GS_BIT(i), choice), "");
 }
 
-void gs_arg_print(FILE *out, const struct gs_arg *a)
+static void type_of(const struct gs_arg *a, char ret[64])
 {
 	static const char *const types[] = { [GS_ARG_TEXT] = "string",
 					     [GS_ARG_TARGET] = "target",
 					     [GS_ARG_BOOL] = "true or false" };
-	char range[64];
+
+	if (a->type == GS_ARG_NUMBER)
+		snprintf(ret, 64, "%" PRId64 " to %" PRId64, a->min, a->max);
+	else if (a->type == GS_ARG_TEXTS)
+		snprintf(ret, 64, "at most %" PRId64 " strings", a->max);
+	else
+		snprintf(ret, 64, "%s", types[a->type]);
+}
+
+void gs_arg_print(FILE *out, const struct gs_arg *a)
+{
+	char type[64];
 
 	if (a->type == GS_ARG_SETTINGS) {
 		print_settings(out);
 		return;
 	}
-	if (a->type == GS_ARG_NUMBER)
-		snprintf(range, sizeof(range), "%" PRId64 " to %" PRId64, a->min, a->max);
-	else if (a->type == GS_ARG_TEXTS)
-		snprintf(range, sizeof(range), "at most %" PRId64 " strings", a->max);
-	else
-		snprintf(range, sizeof(range), "%s", types[a->type]);
-	print_arg(out, a->name, a->needed, range, a->help);
+	type_of(a, type);
+	print_arg(out, a->name, a->needed, type, a->help);
+}
+
+static void put_arg(json_t *list, const char *name, bool needed, const char *type, const char *help)
+{
+	json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:s?}", "name", name, "type", type,
+					      "needed", needed, "help", *help ? help : NULL));
+}
+
+void gs_arg_put_json(json_t *list, const struct gs_arg *a)
+{
+	char type[64];
+
+	for (unsigned int i = 0; a->type == GS_ARG_SETTINGS && i < GS_NFIELDS; i++)
+		if (gs_settings[i].name)
+			put_arg(list, gs_settings[i].key, false, gs_setting_choice(GS_BIT(i), type),
+				"");
+	if (a->type == GS_ARG_SETTINGS)
+		return;
+	type_of(a, type);
+	put_arg(list, a->name, a->needed, type, a->help);
 }

@@ -107,6 +107,8 @@ void gs_args_settings(const json_t *args, struct gpusched_settings *ret);
 
 /* Its name, type and range, for people. */
 void gs_arg_print(FILE *out, const struct gs_arg *a);
+/* The same as objects of @list. */
+void gs_arg_put_json(json_t *list, const struct gs_arg *a);
 
 /* Values of checked arguments; 0, NULL, false: not given. */
 static inline int64_t gs_arg_number(const struct gs_request *rq, const char *name)

@@ -158,16 +158,35 @@ int gs_verb_flags(const char *verb)
 	return v ? (int)(v->flags & (ALONE | READS)) : -ENOENT;
 }
 
+static const char *who_may(const struct gs_verb *v)
+{
+	return v->flags & GS_VERB_ROOT    ? "root"
+	       : v->flags & GS_VERB_OWNER ? "owner or root"
+					  : "anyone";
+}
+
 void gs_verbs_print(FILE *out)
 {
 	for (const struct gs_verb *v = gs_verbs; v < gs_verbs + gs_nverbs; v++) {
-		fprintf(out, "%-18s %s\n", v->name,
-			v->flags & GS_VERB_ROOT    ? "root"
-			: v->flags & GS_VERB_OWNER ? "owner or root"
-						   : "anyone");
+		fprintf(out, "%-18s %s\n", v->name, who_may(v));
 		for (const struct gs_arg *a = v->args; a < v->args + GS_ARGS_MAX && a->name; a++)
 			gs_arg_print(out, a);
 	}
+}
+
+json_t *gs_verbs_json(void)
+{
+	json_t *verbs = json_array();
+
+	for (const struct gs_verb *v = gs_verbs; v < gs_verbs + gs_nverbs; v++) {
+		json_t *args = json_array();
+
+		for (const struct gs_arg *a = v->args; a < v->args + GS_ARGS_MAX && a->name; a++)
+			gs_arg_put_json(args, a);
+		json_array_append_new(verbs, json_pack("{s:s, s:s, s:o}", "verb", v->name, "who",
+						       who_may(v), "args", args));
+	}
+	return json_pack("{s:o}", "verbs", verbs);
 }
 
 struct gs_completion *gs_requests_ask(struct gs_requests *rs, const struct gs_peer *peer,
