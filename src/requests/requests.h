@@ -15,6 +15,7 @@
 
 struct gs_metrics;
 struct gs_tracing;
+struct gs_status_watch;
 struct gs_unread_user;
 struct gs_watch;
 
@@ -33,6 +34,7 @@ struct gs_requests {
 	unsigned int next_token;
 	struct gs_tracing *tracing; /* NULL: nobody records */
 	struct gs_errand *question; /* to the history, that is being answered; NULL: none */
+	struct gs_status_watch *status_watches; /* requests that let time pass */
 	struct gs_audit audit;
 	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
 	struct gs_unread_user *unread; /* those who have answers */

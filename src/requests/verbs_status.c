@@ -4,6 +4,7 @@
 #include <math.h>
 #include <poll.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -12,6 +13,7 @@
 #include "figures/gpu_time.h"
 #include "figures/window.h"
 #include "hub/json.h"
+#include "hub/limited.h"
 #include "hub/loop.h"
 #include "hub/records.h"
 #include "requests/calm.h"
@@ -28,14 +30,23 @@
 #define CALLER_NS (250 * NS_PER_MS) /* between two looks whether there still is one */
 #define CALM_MS 5000u
 
+/* They keep a connection for as long as an hour: a user has no more of them than of watchers. */
+#define WATCHES_UID 8
+struct gs_status_watch {
+	struct gs_status_watch *prev, *next;
+	uid_t uid;
+};
+
 struct status {
+	struct gs_status_watch watch;
+	struct gs_requests *rs;
+	bool watches;             /* it is among those of @rs */
 	struct gs_selection sel;  /* all TSGs, when the window ends */
 	struct gs_window *window; /* NULL: nothing is known of any time */
 	uint64_t for_ms;
 	bool leased, counted;         /* launches: by us; at all */
 	struct gs_starting *starting; /* what begins to count them */
 	struct gs_calm *calm;
-	struct gs_control *ctl;
 	struct gs_limits limits;
 	struct gs_findings found;
 	json_t *rows;                               /* by place of the GPU: arrays of TSGs */
@@ -440,16 +451,38 @@ static void lease_free(void *state)
 	struct status *t = state;
 
 	if (t->leased)
-		gs_lease_end(t->ctl);
+		gs_lease_end(t->rs->control);
+	if (t->watches)
+		DL_DELETE(t->rs->status_watches, &t->watch);
 	status_free(t);
+}
+
+static int join_watches(struct gs_request *rq, struct status *t)
+{
+	const struct gs_status_watch *other;
+	unsigned int n = 0;
+
+	DL_FOREACH(rq->rs->status_watches, other)
+		n += other->uid == rq->peer->uid;
+	if (rq->peer->uid && n >= WATCHES_UID) {
+		gs_limited(rq->rs->hub, rq->peer->uid, GS_LIMIT_WATCHERS);
+		return gs_fail(rq->err, -EBUSY, "%u requests of yours watch already", n);
+	}
+	t->watch.uid = rq->peer->uid;
+	DL_APPEND(rq->rs->status_watches, &t->watch);
+	t->watches = true;
+	return 0;
 }
 
 static int begin_watch(struct gs_request *rq)
 {
 	struct status *t = rq->state;
+	int r = join_watches(rq, t);
 
+	if (r)
+		return r;
 	if (gs_arg_true(rq, "launches") && !rq->peer->uid)
-		t->leased = !gs_lease_begin(t->ctl, &t->starting, NULL);
+		t->leased = !gs_lease_begin(t->rs->control, &t->starting, NULL);
 	return t->starting ? gs_request_wait(rq, step_counting, GS_ON_ERRAND, 0) : begin_window(rq);
 }
 
@@ -477,7 +510,7 @@ int gs_verb_status(struct gs_request *rq)
 
 	if (!t)
 		return -ENOMEM;
-	t->ctl = rq->rs->control;
+	t->rs = rq->rs;
 	rq->state = t;
 	rq->free_state = lease_free;
 	t->limits = gs_limits_of(hub->config);

@@ -60,5 +60,19 @@ setpriv --reuid 65534 --clear-groups "$gpusched" advise --for 3s >/dev/null 2>&1
 at_end+=($!)
 sleep 1
 check "an ordinary user's advise turns nothing on" are false false 0
+
+# ---- a user's share of what keeps a connection for long
+exits 0 "a user asks" setpriv --reuid 65534 --clear-groups "$gpusched" status
+for _ in 1 2 3 4 5 6 7 8; do
+	setpriv --reuid 65534 --clear-groups "$gpusched" status --for 1h >/dev/null 2>&1 &
+	at_end+=($!)
+done
+refused() {
+	setpriv --reuid 65534 --clear-groups "$gpusched" status --for 1h >"$scratch/ninth" 2>&1
+	grep -q "8 requests of yours watch already" "$scratch/ninth"
+}
+sleep 2
+check "the ninth request of a user that watches is refused" refused
+exits 0 "root may watch beside them" "$gpusched" status --for 200ms
 stop_daemon
 done_testing

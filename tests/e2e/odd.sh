@@ -52,6 +52,8 @@ wait_tsgs "pid:$bound" 1
 check "so is time that is lost beside short slices" wait_for 20 told lost-time
 ge "$(first lost-time .lost_pct)" 10 "with how much"
 is "$(first lost-time .gpu)" 0 "and where"
+like "$(first lost-time '.text + " " + .do')" "GPU 0 loses .*set class:be timeslice" \
+	"the event has the words of status, and what to do"
 check "and whose turns come to nothing" wait_for 20 told cut-short
 is "$(first cut-short .pid)" "$be" "namely BE's"
 ge "$(first cut-short .turns_per_s)" 50 "with how many there are"
