@@ -188,6 +188,9 @@ is "$(sed -nE '/define GPUSCHED_EVENTS/,/^$/s/^	X\([A-Z_]+, "([a-z-]+)".*/\1/p' 
 		sed -n '/^# EVENTS/,/^# EXIT/p' "$top/man/gpusched-monitor.8.scd" |
 			grep -qE "^(.*, )?$event[,:]" || echo "$event"
 	done)" "" "gpusched-monitor(8) tells every event"
+is "$(grep -oE '^GPUSCHED_API .*' "$top/include/gpusched/gpusched.h" | grep -oE 'gpusched_[a-z_]+\(' | while read -r name; do
+	grep -qF "$name" "$top/man/gpusched.3.scd" || echo "$name"
+done)" "" "gpusched(3) tells every function of the library"
 is "$(grep -rhoE 'getenv\("GPUSCHED_[A-Z_]+"' "$top/src" | cut -d'"' -f2 | sort -u |
 	while read -r name; do grep -rqE "[*_\`]$name[*_\`=]" "$top"/man "$top"/docs || echo "$name"; done)" \
 	"" "every variable of the environment is told somewhere"
