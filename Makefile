@@ -67,6 +67,7 @@ install: all
 
 uninstall:
 	@ninja -C $(BUILD) uninstall >/dev/null
+	@tools/remains.sh
 
 clean:
 	@rm -rf $(BUILD) build-asan build-fuzz bundle

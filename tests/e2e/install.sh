@@ -69,6 +69,10 @@ is "$(lacks | grep -oE 'prometheus|coccinelle|clang-tidy-14|libcmocka-dev')" "" 
 like "$(lacks --test)" " prometheus .*" "testing installs test tools"
 is "$(grep -nE '^(all|demo|install|bundle|bench):.*test-deps' "$top/Makefile")" "" "only test targets ask for test tools"
 
+mkdir -p "$scratch"/kept/{sys/fs/bpf/gpusched,var/lib/gpusched}
+is "$("$top/tools/remains.sh" "$scratch/kept" | cut -d: -f1,2)" "still watching: the taps pinned in /sys/fs/bpf/gpusched
+kept: /var/lib/gpusched" "what an uninstall leaves behind is named"
+is "$("$top/tools/remains.sh" "$scratch/there_is_none")" "" "nothing is named where nothing is left"
 exits 0 "make uninstall" make --no-print-directory -C "$top" BUILD="$build" uninstall
 is "$(find "$scratch$prefix" ! -type d)" "" "leaves no file"
 is "$(find "$scratch$prefix" -name '*gpusched*')" "" "and no folder of ours"

@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What of gpusched still runs or is kept on this machine, with the command that ends or removes it; nothing: no line.
+# Usage: tools/remains.sh [ROOT]   ROOT: look there, for tests
+set -u
+root=${1:-}
+
+if [ -z "$root" ] && pids=$(pidof gpuschedd gpusched-exporter); then
+	echo "still running: processes $pids: systemctl disable --now gpuschedd gpusched-exporter"
+fi
+[ ! -e "$root/sys/fs/bpf/gpusched" ] ||
+	echo "still watching: the taps pinned in /sys/fs/bpf/gpusched: rm -r /sys/fs/bpf/gpusched"
+for dir in /var/lib/gpusched /etc/gpusched; do
+	[ ! -e "$root$dir" ] || echo "kept: $dir: rm -r $dir"
+done
