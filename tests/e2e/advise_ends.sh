@@ -58,8 +58,10 @@ check "one that ends by itself leaves nothing" "$gpusched" advise --for 200ms
 check "launches are not counted after it" wait_for 20 are false false 0
 setpriv --reuid 65534 --clear-groups "$gpusched" advise --for 3s >/dev/null 2>&1 &
 at_end+=($!)
+users=$!
 sleep 1
 check "an ordinary user's advise turns nothing on" are false false 0
+wait $users # it is one of those that watch
 
 # ---- a user's share of what keeps a connection for long
 exits 0 "a user asks" setpriv --reuid 65534 --clear-groups "$gpusched" status
@@ -68,11 +70,10 @@ for _ in 1 2 3 4 5 6 7 8; do
 	at_end+=($!)
 done
 refused() {
-	setpriv --reuid 65534 --clear-groups "$gpusched" status --for 1h >"$scratch/ninth" 2>&1
+	timeout 2 setpriv --reuid 65534 --clear-groups "$gpusched" status --for 1h >"$scratch/ninth" 2>&1
 	grep -q "8 requests of yours watch already" "$scratch/ninth"
 }
-sleep 2
-check "the ninth request of a user that watches is refused" refused
+check "the ninth request of a user that watches is refused" wait_for 20 refused
 exits 0 "root may watch beside them" "$gpusched" status --for 200ms
 stop_daemon
 done_testing
