@@ -17,7 +17,6 @@
 #include "engine/ops.h"
 
 #define DUE_AT_ONCE 512u
-#define DUE_NS (10 * NS_PER_MS) /* of one turn of the loop: the rest is due in the next one */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -300,7 +299,7 @@ static void do_due(struct gs_engine *e, uint64_t now)
 		n = gs_core_due(e->core, now, keys, DUE_AT_ONCE);
 		for (size_t i = 0; i < n; i++)
 			look(e, &keys[i], NULL);
-	} while (n == DUE_AT_ONCE && gs_now_ns() - now < DUE_NS);
+	} while (n == DUE_AT_ONCE);
 }
 
 int gs_engine_dispatch(struct gs_engine *e)
