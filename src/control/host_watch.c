@@ -8,6 +8,8 @@
 #include "control/control.h"
 #include "control/policy.h"
 #include "table/cfg.h"
+#include "engine/lock.h"
+#include "engine/restore.h"
 
 /* The hooks have stopped asking: a policy that is asked too late is not what somebody has chosen. */
 static void look_at_hooks(struct gs_control *ctl)

@@ -9,7 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
-#include "engine/engine.h"
+#include "engine/lock.h"
 #include "table/cfg.h"
 
 #define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */

@@ -10,6 +10,7 @@
 #include "control/control.h"
 #include "control/starting.h"
 #include "table/cfg.h"
+#include "engine/restore.h"
 
 void gs_past_learn(struct gs_control *ctl)
 {

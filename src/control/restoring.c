@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "hub/task.h"
 #include "control/control.h"
+#include "engine/restore.h"
 
 static void restoring_work(struct gs_errand *e)
 {

@@ -5,7 +5,7 @@
 #ifndef GPUSCHED_CONTROL_RESTORING_H
 #define GPUSCHED_CONTROL_RESTORING_H
 
-#include "engine/engine.h"
+#include "engine/restore.h"
 #include "hub/task.h"
 
 struct gs_control;

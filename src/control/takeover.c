@@ -10,6 +10,7 @@
 #include "control/control.h"
 #include "table/cfg.h"
 #include "taps/taps.h"
+#include "engine/restore.h"
 
 int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err)
 {

@@ -5,7 +5,9 @@
 #ifndef GPUSCHED_CONTROL_TAKEOVER_H
 #define GPUSCHED_CONTROL_TAKEOVER_H
 
-#include "engine/engine.h"
+#include <stdbool.h>
+
+#include "engine/restore.h"
 
 /* As gs_taps_on(); takes an older table over, and starts anew where that or pins are missing. */
 int gs_taps_ready(struct gs_error *err);

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "engine/engine.h"
+#include "engine/lock.h"
 #include "engine/ops.h"
 
 /* The table's pids mean something only in the namespace of its maker. */

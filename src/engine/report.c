@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/file.h"
-#include "engine/engine.h"
+#include "engine/restore.h"
 
 /* As printf() writes and scanf() reads it. */
 #define REPORT \

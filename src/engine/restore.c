@@ -14,6 +14,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "engine/restore.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
 #include "gate/gate.h"

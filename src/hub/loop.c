@@ -15,6 +15,7 @@
 #include "hub/hub.h"
 #include "table/cfg.h"
 #include "table/events.h"
+#include "engine/lock.h"
 
 #define HEARTBEAT_NS (250 * NS_PER_MS)
 #define ACCURACY_US 1000

@@ -19,6 +19,7 @@
 #include "control/takeover.h"
 #include "requests/verbs.h"
 #include "taps/taps.h"
+#include "engine/restore.h"
 
 #define SETTLE_MS 2000
 

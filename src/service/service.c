@@ -39,6 +39,9 @@
 #include "table/events.h"
 #include "table/facts.h"
 #include "taps/taps.h"
+#include "engine/guardian.h"
+#include "engine/lock.h"
+#include "engine/restore.h"
 
 #define SETTLE_MS 2000
 #define GUARDIAN_LIVES_NS NS_PER_S /* one that dies sooner is not replaced: the next would too */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* test_engine_denied.c - records of TSGs that RM does not have any more */
 #include "engine_setup.h"
+#include "engine/restore.h"
 
 static uint64_t ended; /* id of the TSG whose record the engine wants ended */
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* test_engine_restore.c - restore, the guardian and the lock */
 #include "engine_fake.h"
+#include "engine/guardian.h"
+#include "engine/lock.h"
+#include "engine/restore.h"
 
 #include <fcntl.h>
 #include <signal.h>

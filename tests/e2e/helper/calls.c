@@ -23,6 +23,8 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "engine/engine.h"
+#include "engine/guardian.h"
+#include "engine/restore.h"
 #include "helper.h"
 #include "table/cfg.h"
 #include "taps/taps.h"

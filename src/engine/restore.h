@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * restore.h - everything back as its owner asked: from the pinned table alone, no engine, no daemon
+ */
+#ifndef GPUSCHED_ENGINE_RESTORE_H
+#define GPUSCHED_ENGINE_RESTORE_H
+
+#include <stdint.h>
+
+#include "basic/error.h"
+
+struct gs_table;
+
+struct gs_restored {
+	unsigned int changed; /* TSGs that were changed */
+	unsigned int restored, gone, failed;
+	unsigned int continued; /* processes that the gate had stopped */
+	uint64_t ns;
+};
+/*
+ * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode,
+ * then suspended ones are enabled (at the latest 500 ms after the start of the restore of that
+ * GPU). Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU.
+ * Before all that, processes that the gate stopped are continued.
+ */
+int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
+	       struct gs_error *err);
+
+/*
+ * What was put back after a daemon's death that began at @died_ns, for the next daemon: it takes
+ * the report, which is gone then. -ENOENT: there is none.
+ */
+int gs_report_write(const struct gs_restored *done, uint64_t died_ns, struct gs_error *err);
+int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns);
+
+#endif /* GPUSCHED_ENGINE_RESTORE_H */
