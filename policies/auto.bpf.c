@@ -7,9 +7,10 @@
  * time, for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count
  * as users), within a user round the jobs (a cgroup, else what one `gpusched run` or `class set`
  * began, else a tree of processes), within a job round its processes. The turn of a job is the same
- * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. It
- * watches what this costs. Before more than waste_pct of a runlist's time goes into switches, the
- * be slice grows, at most to what the owners asked for; it shrinks again when requests come in
+ * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. One whose
+ * process is past its share of the table has a turn only while nobody else wants it. It watches
+ * what this costs. Before more than waste_pct of a runlist's time goes into switches, the be slice
+ * grows, at most to what the owners asked for; it shrinks again when requests come in
  * whole turns. Beside a launch-bound service the slice is the driver's or a whole part of it, so
  * that the service waits for no more rounds than by default, and be keeps 85 % of what it has then.
  * Where be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose

@@ -4,7 +4,8 @@
  *
  * Does: lets one compute TSG of class be run on a runlist and suspends the others. Every quantum_ms
  * the next one gets its turn. Turns go round the users, within a user round the processes, and
- * within a process round its TSGs. A BE that is known to be idle has no turn. The one that runs has
+ * within a process round its TSGs. A BE that is known to be idle has no turn, and one whose process is
+ * past its share of the table has one only while nobody else wants it. The one that runs has
  * a timeslice of slice_us, short enough for latency-critical TSGs beside it, which get lc_slice_us.
  * So a request meets one BE however many there are, and no time is lost to switches between BE.
  * With be_cta a BE is stopped at the end of its running thread blocks. Where blocks are short, that
@@ -44,6 +45,7 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 
 /* A TSG that may be the next: the lowest numbers are, in this order. */
 struct candidate {
+	gs_u64 past;               /* its process is past its share of the table */
 	gs_u64 user, process, tsg; /* number of the last turn of each; 0: none yet */
 	gs_u64 id;                 /* 0: no candidate */
 	gs_u32 uid, pid;
@@ -117,6 +119,8 @@ GPUSCHED_INLINE gs_u64 last_turn_of_process(const struct gpusched_task *t)
 
 GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate *b)
 {
+	if (a->past != b->past)
+		return a->past < b->past;
 	if (a->user != b->user)
 		return a->user < b->user;
 	if (a->process != b->process)
@@ -140,6 +144,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 		return;
 	if (t->id == r->turn)
 		r->alive = 1;
+	c.past = gpusched_is_past_share(t);
 	c.user = last_turn_of_user(r, t);
 	c.process = last_turn_of_process(t);
 	c.tsg = t->priv[NUMBER];

@@ -31,7 +31,7 @@ typedef int32_t gs_s32;
 /* What policies are built against: raised when one that was built before must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
 /* The pinned maps and programs: raised with what they know. An older table is taken over. */
-#define GPUSCHED_TABLE_VERSION 4u
+#define GPUSCHED_TABLE_VERSION 5u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32
@@ -108,6 +108,8 @@ enum gpusched_class_id {
 #define GPUSCHED_KNOWN_LAST_RUN (1u << 3)
 #define GPUSCHED_KNOWN_DEADLINE (1u << 4)
 #define GPUSCHED_KNOWN_RATE (1u << 5)
+/* not a fact that has a value: its process has TSGs that are not in the table, or not whole */
+#define GPUSCHED_KNOWN_PAST_SHARE (1u << 6)
 
 /*
  * struct gpusched_task - one TSG as a policy sees it. A policy may write @want and @priv; what it
@@ -180,6 +182,12 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_SPREAD (1u << 15)
 /* an MPS server's TSG under another handle: it is put back, then its record goes */
 #define GPUSCHED_TSG_ALIAS (1u << 16)
+/* it never had a channel: nothing can run in it, and it makes room for others of its process */
+#define GPUSCHED_TSG_EMPTY (1u << 17)
+/* it has channels that are not in the table: it cannot be suspended whole */
+#define GPUSCHED_TSG_PARTIAL (1u << 18)
+/* it had to make room: its process's share does not count it any more */
+#define GPUSCHED_TSG_EVICTED (1u << 19)
 
 /* Who suspended it (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {
@@ -207,8 +215,10 @@ struct gpusched_tsg {
 	gs_u32 last_status;              /* RM status of the last failed call */
 	struct gpusched_settings manual; /* a person's settings; they override the policy's */
 	struct gpusched_task task;
+	gs_u32 charged_uid; /* the user whose share it is of */
+	gs_u32 pad;
 };
-_Static_assert(sizeof(struct gpusched_tsg) == 360, "gpusched_tsg");
+_Static_assert(sizeof(struct gpusched_tsg) == 368, "gpusched_tsg");
 
 struct gpusched_channel {
 	gs_u32 handle;
@@ -233,6 +243,8 @@ _Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
 struct gpusched_origin {
 	gs_u32 owner; /* the process whose share it is of */
 	gs_u32 made;  /* tells it from a later one with the same key */
+	gs_u32 uid;   /* the user whose share it is of */
+	gs_u32 used;  /* a TSG with channels is below it, or was: it makes room for nothing */
 };
 
 /* A device object of a client: what its TSGs hang under. */
@@ -241,7 +253,7 @@ struct gpusched_device {
 	gs_u32 dev_instance; /* RM's; GPUSCHED_GPU_UNKNOWN */
 	gs_u32 h_subdevice;  /* 0: none seen yet */
 };
-_Static_assert(sizeof(struct gpusched_device) == 16, "gpusched_device");
+_Static_assert(sizeof(struct gpusched_device) == 24, "gpusched_device");
 
 /* An RM client of an open file. */
 struct gpusched_client {
@@ -249,7 +261,7 @@ struct gpusched_client {
 	gs_u32 tsgs; /* its records: the free of a client without any walks no table */
 	gs_u32 mig;  /* 1: bound to a MIG instance */
 };
-_Static_assert(sizeof(struct gpusched_client) == 16, "gpusched_client");
+_Static_assert(sizeof(struct gpusched_client) == 24, "gpusched_client");
 
 /*
  * An open file with records. The kernel reuses the memory of closed files at once: an open that
@@ -262,7 +274,7 @@ struct gpusched_file {
 	gs_u64 inode;  /* with @data, what tells it from a later file at its address */
 	gs_u64 data;   /* the driver's own */
 };
-_Static_assert(sizeof(struct gpusched_file) == 32, "gpusched_file");
+_Static_assert(sizeof(struct gpusched_file) == 40, "gpusched_file");
 
 /* ---- processes and classes ------------------------------------------------------------------- */
 
@@ -275,10 +287,41 @@ enum gpusched_class_source {
 	GPUSCHED_SRC_OWNER = 4,   /* such a command of the process's owner, who may take it back */
 };
 
-/* A process's share: of each map at most a sixteenth. What is past it is counted, and left alone. */
+/*
+ * A process's share: of each map at most a sixteenth. What is not used makes room first. A process
+ * that is past it all the same is held back (gpusched_proc.past).
+ */
 #define GPUSCHED_MAX_TSGS_PER_PROC 1024u /* gpusched_cfg.max_tsgs_per_proc where nobody says else */
 #define GPUSCHED_MAX_DEVICES_PER_PROC 1024u /* device objects, clients and open files together */
 #define GPUSCHED_MAX_CHANNELS_PER_PROC 8192u
+#define GPUSCHED_FREE_CHANNELS 8u /* of each TSG, which no share counts: CUDA makes as many */
+
+/*
+ * A user's share, of each map: at most half of what others leave. The last sixteenth is root's, for
+ * whom only the map's end counts.
+ */
+#define GPUSCHED_ROOM_TSGS GPUSCHED_MAX_TSGS
+#define GPUSCHED_ROOM_PLACES 16384u
+#define GPUSCHED_ROOM_CHANNELS 131072u
+#define GPUSCHED_ROOT_PART 16u
+/* A user with no more of a map than this part of it is never past the own share. */
+#define GPUSCHED_LITTLE_PART 256u
+
+/* What users have a share of. */
+enum gpusched_room {
+	GPUSCHED_IN_TSGS,
+	GPUSCHED_IN_DEVICES,
+	GPUSCHED_IN_CLIENTS,
+	GPUSCHED_IN_FILES,
+	GPUSCHED_IN_PAST,
+	GPUSCHED_IN_CHANNELS,
+	GPUSCHED_ROOMS
+};
+
+/* Value of the map of users (key: uid, u32). One that is past the map's end counts as nobody's. */
+struct gpusched_user {
+	gs_u32 n[GPUSCHED_ROOMS];
+};
 
 /* Of what a process has its share. */
 enum gpusched_share {
@@ -299,8 +342,12 @@ struct gpusched_proc {
 	gs_u32 channels; /* the channels that it made */
 	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
 	gs_u32 mps;      /* not 0: an MPS server, as its executable says */
+	gs_u32 unused;   /* entries that may make room for others; about, and for a look only */
+	gs_u32 past;     /* TSGs with channels that are not in the table, or not whole */
+	gs_u32 let;      /* 1: it waited at the gate for as long as HoldLimit= allows */
+	gs_u32 pad;
 };
-_Static_assert(sizeof(struct gpusched_proc) == 48, "gpusched_proc");
+_Static_assert(sizeof(struct gpusched_proc) == 64, "gpusched_proc");
 
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "" : free */
@@ -331,7 +378,7 @@ struct gpusched_class {
 	X(CALL, "call", "gpusched made an RM call") \
 	X(POLICY, "policy", "a policy started, stopped or failed") \
 	X(OWNER, "owner", "a TSG went to another process, with its open file") \
-	X(LIMIT, "limit", "a process has its share of the table: what it makes more is not seen") \
+	X(LIMIT, "limit", "a process is past its share of the table: it is held back") \
 	X(HOLD, "hold", "the gate stopped a process until its TSG is admitted") \
 	X(DENY, "deny", "the gate refused to put a TSG on the runlist") \
 	X(OVERRULED, "overruled", "a TSG does not get what was wished for it") \
@@ -378,6 +425,7 @@ struct gpusched_cfg {
 	gs_u64 pidns_dev, pidns_ino; /* the pid namespace the table's pids are of */
 	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, where there is one */
 	gs_u32 epoch; /* counts takeovers from a daemon that did not answer */
+	gs_u32 entries[GPUSCHED_ROOMS]; /* of all users */
 };
 
 /*
@@ -385,7 +433,7 @@ struct gpusched_cfg {
  * SIGCONT and take the entry out; the kernel then makes the call again.
  */
 struct gpusched_stopped_key {
-	gs_u64 id; /* of the TSG that it waits for */
+	gs_u64 id; /* of the TSG that it waits for; 0: it is past its share */
 	gs_u32 tgid;
 	gs_u32 pad;
 };
@@ -411,10 +459,13 @@ struct gpusched_simfile {
 	X(BAD_SIZE, "bad_size", "structures of an unexpected size") \
 	X(NO_FILE, "no_file", "descriptors whose file could not be found") \
 	X(TABLE_FULL, "table_full", "TSGs, devices, processes not recorded: no room in the table") \
-	X(PROC_LIMIT, "proc_limit", "TSGs not recorded because their process has too many") \
+	X(PROC_LIMIT, "proc_limit", "TSGs not recorded: their process has its share of them") \
 	X(DEVICE_LIMIT, "device_limit", \
-	  "devices, clients and files (and TSGs there) not recorded: their process has too many") \
-	X(CHANNEL_LIMIT, "channel_limit", "channels not recorded: their process has too many") \
+	  "devices, clients and files not recorded: their process has its share of them") \
+	X(CHANNEL_LIMIT, "channel_limit", "channels not recorded: their process has its share") \
+	X(USER_LIMIT, "user_limit", "entries not recorded: their user has its share of the table") \
+	X(EVICTED, "evicted", "unused TSGs, devices, clients and files that made room for others") \
+	X(PAST_SHARE, "past_share", "TSGs with channels of processes that are past their share") \
 	X(REUSED, "handle_reused", "TSGs made under a handle whose last TSG's end was not seen") \
 	X(CHANNELS_DROPPED, "channels_dropped", "channels past a TSG's channel table") \
 	X(ORPHAN_CHANNEL, "orphan_channel", "channels of a TSG that is not in the table") \
@@ -425,7 +476,9 @@ struct gpusched_simfile {
 	X(GATE_HELD, "gate_held", "holds at the gate: the caller was stopped") \
 	X(GATE_DENIED, "gate_denied", "calls that the gate refused") \
 	X(GATE_STALE, "gate_stale", "calls that the gate let pass because no daemon was alive") \
-	X(GATE_SUSPENDS, "gate_suspends", "holds that the gate left to suspension")
+	X(GATE_SUSPENDS, "gate_suspends", "holds that the gate left to suspension") \
+	X(GATE_PAST, "gate_past", \
+	  "processes that the gate stopped because they are past their share")
 
 enum gpusched_tap_counter {
 #define X(sym, name, text) GPUSCHED_CNT_##sym,
@@ -498,6 +551,8 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
  * gs_devices   HASH   gpusched_key -> gpusched_device       (handle = hDevice)
  * gs_clients   HASH   gpusched_key -> gpusched_client       (handle 0)
  * gs_files     HASH   u64 file -> gpusched_file
+ * gs_past      HASH   gpusched_key -> gpusched_origin       (key of a TSG without a record)
+ * gs_users     HASH   u32 uid -> gpusched_user
  * gs_procs     HASH   u32 tgid -> gpusched_proc
  * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
  * gs_cfg       ARRAY  0 -> gpusched_cfg

@@ -442,6 +442,15 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
 
 /*
+ * Is its process past its share of the table? Then it has TSGs that no policy sees. One that takes
+ * turns lets the others of such a process come last: nothing is to be had by being past a share.
+ */
+GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
+{
+	return (t->known & GPUSCHED_KNOWN_PAST_SHARE) != 0;
+}
+
+/*
  * Has it work? Yes while it launches, and for @quiet_ns after that; and so long after it was last
  * certain that it had work (facts: it waited, or was cut off by its slice), as of the facts' time.
  *

@@ -46,6 +46,7 @@ GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 
 /* A BE that may be the next: the lowest numbers are, in this order. */
 struct candidate {
+	gs_u64 past; /* its process is past its share of the table: it comes last */
 	gs_u64 user_v, user, job_v, job; /* virtual times: what they have had, by weight */
 	gs_u64 process_v, tsg_v;         /* epoch, and number, of their last turns */
 	gs_u64 id;                       /* 0: there is no candidate */

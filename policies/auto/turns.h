@@ -53,6 +53,8 @@ GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 ru
 
 GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate *b)
 {
+	if (a->past != b->past)
+		return a->past < b->past;
 	if (a->user_v != b->user_v)
 		return a->user_v < b->user_v;
 	if (a->user != b->user)
@@ -122,9 +124,9 @@ GPUSCHED_INLINE void stand(struct candidate *at, const struct candidate *c)
 GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gang *g,
 			     const struct candidate *c, gs_u64 epoch)
 {
-	if (g->epoch == epoch)
+	if (g->epoch == epoch && !c->past)
 		stand(&r->called, c);
-	if (!is_gang(g->gpus))
+	if (c->past || !is_gang(g->gpus))
 		stand(&r->local, c);
 	else if (g->lead == runlist)
 		stand(&r->leads, c);
@@ -170,6 +172,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	const gs_u64 *last;
 	struct gang *g;
 
+	c->past = gpusched_is_past_share(t);
 	c->user = user_of(t);
 	c->job = job_of(t);
 	last = gpusched_lookup(auto_processes, &pid);

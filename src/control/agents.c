@@ -32,7 +32,6 @@
 
 #define LOOK_NS NS_PER_S
 #define MOST 256
-#define MOST_OF_USER 32
 #define AT_ONCE 16               /* accepted in one turn of the loop */
 #define AGAIN_NS (NS_PER_S / 2)  /* a process gets another page after */
 #define BEGINS_NS (2 * NS_PER_S) /* an agent has told by then */
@@ -146,10 +145,10 @@ static bool is_users(pid_t pid, uid_t uid)
 	return !gs_process_uid(pid, &now) && now == uid;
 }
 
-/* One of a process at a time; a user has no more than its part. */
+/* One of a process at a time; a user has at most half of what others leave. */
 static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
 {
-	size_t of_user = 0;
+	size_t of_user = 0, left;
 
 	for (size_t i = a->n; i--;) {
 		if (a->all[i].pid != cred->pid)
@@ -159,7 +158,8 @@ static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now
 		else
 			return true;
 	}
-	return a->n < MOST && of_user < MOST_OF_USER;
+	left = MOST - (a->n - of_user);
+	return a->n < MOST && of_user < (left + 1) / 2;
 }
 
 /* As long as nobody can look, it is taken for the same. */

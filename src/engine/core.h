@@ -38,6 +38,8 @@
 	X(REFUSED_BATCH, "refused_batch", \
 	  "suspensions of an MPS server that one call cannot suspend") \
 	X(LEFT_ALONE, "left_alone", "TSGs of MIG partitions that a policy left alone") \
+	X(REFUSED_PARTIAL, "refused_partial", \
+	  "suspensions of TSGs with more channels than their process's share") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
@@ -75,7 +77,9 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(STARVED, "no progress with its short slice: it has a longer one") \
 	X(HELD_TOO_LONG, "its pre-switches held the GPU too long: it has no long slice") \
 	X(BUDGET, "calls have had their share of the GPU: its change waits") \
-	X(GAVE_UP, "calls failed too often: its change is given up")
+	X(GAVE_UP, "calls failed too often: its change is given up") \
+	X(PARTIAL, "it has more channels than its process's share: it can't be suspended") \
+	X(UNSEEN, "no slices shorter than asked while somebody past a share runs unseen")
 
 enum gs_overrule {
 #define X(sym, text) GS_OVERRULE_##sym,
@@ -160,6 +164,8 @@ struct gs_core;
 struct gs_core *gs_core_new(const struct gs_core_opts *opts);
 void gs_core_free(struct gs_core *c);
 
+/* Beside those: a TSG that is not in the table may run, on any GPU. */
+#define GS_CORE_UNSEEN (1u << 31)
 /* A policy runs, with these GPUSCHED_F_*. Its wishes count from the next looks on. */
 void gs_core_policy(struct gs_core *c, bool active, uint32_t flags);
 /* The class's limits; zero: the default. */

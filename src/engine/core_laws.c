@@ -27,6 +27,7 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 		[GS_OVERRULE_RANGE] = GS_ENG_REFUSED_RANGE,
 		[GS_OVERRULE_ASSUMED] = GS_ENG_REFUSED_ASSUMED,
 		[GS_OVERRULE_BATCH] = GS_ENG_REFUSED_BATCH,
+		[GS_OVERRULE_PARTIAL] = GS_ENG_REFUSED_PARTIAL,
 	};
 	uint32_t bit = GS_BIT(i);
 
@@ -45,6 +46,12 @@ static bool is_past_batch(const struct gpusched_tsg *rec)
 	       ((rec->flags & GPUSCHED_TSG_MPS) && rec->nchannels > GS_RM_SUSPEND_BATCH);
 }
 
+/* Some of its channels would work on: nothing is called suspended that is not. */
+static bool is_partial(const struct gpusched_tsg *rec)
+{
+	return rec->flags & GPUSCHED_TSG_PARTIAL;
+}
+
 static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    unsigned int i, uint32_t value)
 {
@@ -56,6 +63,8 @@ static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		refuse(c, n, i, value, GS_OVERRULE_RANGE);
 	else if (bit == GPUSCHED_RUNNABLE && !value && is_past_batch(rec))
 		refuse(c, n, i, value, GS_OVERRULE_BATCH);
+	else if (bit == GPUSCHED_RUNNABLE && !value && is_partial(rec))
+		refuse(c, n, i, value, GS_OVERRULE_PARTIAL);
 	else if ((rec->task.assumed & bit) && !(c->policy_flags & GPUSCHED_F_ASSUMED))
 		refuse(c, n, i, value, GS_OVERRULE_ASSUMED);
 	else
@@ -78,10 +87,13 @@ static uint32_t changed_wishes(struct gs_node *n, const struct gpusched_settings
 static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
+	/* nothing can run in it: its first channel brings us here again */
+	uint32_t wishes = rec->flags & GPUSCHED_TSG_EMPTY ? 0 : rec->task.want.valid;
+
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i), value;
 
-		if (!(rec->task.want.valid & bit)) {
+		if (!(wishes & bit)) {
 			n->refused &= ~bit;
 			continue;
 		}
@@ -99,7 +111,8 @@ static void take_manual(const struct gpusched_tsg *rec, struct gs_goal *t)
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i);
 
-		if (!(rec->manual.valid & bit))
+		if (!(rec->manual.valid & bit) ||
+		    (bit == GPUSCHED_RUNNABLE && !rec->manual.runnable && is_partial(rec)))
 			continue;
 		gs_field_put(&t->set, bit, gs_field_get(&rec->manual, bit));
 		t->src[i] = GS_SRC_PERSON;
@@ -175,8 +188,9 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		admit(c, todo, t);
 		return;
 	}
-	if (is_past_batch(rec)) {
-		refuse(c, n, RUN_INDEX, 0, GS_OVERRULE_BATCH);
+	if (is_past_batch(rec) || is_partial(rec)) {
+		refuse(c, n, RUN_INDEX, 0,
+		       is_partial(rec) ? GS_OVERRULE_PARTIAL : GS_OVERRULE_BATCH);
 		admit(c, todo, t);
 		return;
 	}
@@ -193,8 +207,25 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		return;
 	}
 	gs_core_set_due(c, n, end);
-	t->set.runnable = gs_at_gate(rec);
-	t->src[RUN_INDEX] = gs_at_gate(rec) ? GS_SRC_ASKED : GS_SRC_ADMISSION;
+	t->set.runnable = gs_at_gate(rec) || rec->flags & GPUSCHED_TSG_EMPTY;
+	t->src[RUN_INDEX] = t->set.runnable ? GS_SRC_ASKED : GS_SRC_ADMISSION;
+}
+
+/*
+ * Beside a TSG that nobody can set, a slice shorter than the driver's would only give that one the
+ * GPU: who is past a share must not gain what others lose.
+ */
+static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			struct gs_goal *t)
+{
+	uint32_t own = gs_asked(rec).timeslice_us;
+
+	n->beside_unseen = c->policy_flags & GS_CORE_UNSEEN && t->src[TS_INDEX] == GS_SRC_POLICY &&
+			   t->set.timeslice_us < own;
+	if (!n->beside_unseen)
+		return;
+	t->set.timeslice_us = own;
+	t->src[TS_INDEX] = GS_SRC_ASKED;
 }
 
 /* ---- the switch-cost rule -------------------------------------------------------------------- */
@@ -486,6 +517,7 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)n->starved << GS_OVERRULE_STARVED |
 	       (uint32_t)n->curbed << GS_OVERRULE_HELD_TOO_LONG |
 	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
+	       (uint32_t)n->beside_unseen << GS_OVERRULE_UNSEEN |
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
 }
 
@@ -520,6 +552,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	take_manual(rec, ret);
 	limit_suspension(c, n, rec, now, ret);
 	greed_rule(c, n, rec, now, ret);
+	unseen_rule(c, n, rec, ret);
 	switch_cost_rule(c, n, rec, now, ret);
 	starvation_rule(c, n, rec, now, ret);
 }

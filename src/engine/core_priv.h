@@ -86,9 +86,10 @@ struct gs_node {
 	struct gpusched_settings seen_want;
 	uint32_t overruled; /* 1 << enum gs_overrule: as it was told */
 	bool wants_short, active, told_short;
-	uint8_t rank;     /* enum gs_rank */
-	uint64_t held_ns; /* since when it waits for admission, as far as seen; 0: it does not */
-	bool released;    /* its suspension hit the limit: until the policy withdraws the wish */
+	bool beside_unseen; /* it has its own slice for that */
+	uint8_t rank;       /* enum gs_rank */
+	uint64_t held_ns;   /* since when it waits for admission, as far as seen; 0: it does not */
+	bool released;      /* its suspension hit the limit: until the policy withdraws the wish */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
 	bool curbed;           /* its long slice is taken away ... */

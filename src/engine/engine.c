@@ -222,7 +222,8 @@ static void refresh(struct gs_engine *e)
 
 	if (gs_engine_ops.cfg(e->o, &cfg))
 		return;
-	gs_core_policy(e->core, cfg.policy_active, e->policy_flags);
+	gs_core_policy(e->core, cfg.policy_active,
+		       e->policy_flags | (e->unseen ? GS_CORE_UNSEEN : 0));
 	e->overtaken = cfg.epoch != e->epoch;
 }
 
@@ -405,6 +406,14 @@ int gs_engine_begin_anew(struct gs_engine *e)
 		look(e, &all[i].key, &news);
 	gs_batch_release(e);
 	return gs_engine_touch_all(e);
+}
+
+void gs_engine_unseen(struct gs_engine *e, bool runs)
+{
+	if (e->unseen == runs)
+		return;
+	e->unseen = runs;
+	gs_engine_touch_all(e);
 }
 
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)

@@ -91,6 +91,8 @@ int gs_engine_touch_all(struct gs_engine *e);
  * not called any more, and nothing is planned until this. Looks at all of them.
  */
 int gs_engine_begin_anew(struct gs_engine *e);
+/* A TSG that is not in the table may run: nobody has a slice shorter than it asked. */
+void gs_engine_unseen(struct gs_engine *e, bool runs);
 /* What the running policy may do (GPUSCHED_F_*); nothing until told. */
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */

@@ -58,6 +58,7 @@ struct gs_engine {
 	unsigned int pending; /* jobs not yet back */
 	uint64_t stuck_at;    /* next check for calls that do not return; UINT64_MAX: none */
 	uint32_t policy_flags;
+	bool unseen; /* a TSG that is not in the table may run */
 	uint32_t epoch;
 	bool overtaken;  /* it is another one by now: no calls until gs_engine_begin_anew() */
 	FILE *trace;     /* of the core; NULL: none */

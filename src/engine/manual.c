@@ -19,6 +19,11 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 		return gs_fail(err, -ENOTSUP,
 			       "tsg %llu is not a compute TSG: it has no preemption mode to set",
 			       (unsigned long long)rec->task.id);
+	if (rec->flags & GPUSCHED_TSG_PARTIAL && set->valid & GPUSCHED_RUNNABLE && !set->runnable)
+		return gs_fail(err, -ENOTSUP,
+			       "tsg %llu can't be suspended: process %u has more channels than its "
+			       "share of the table, and those would work on",
+			       (unsigned long long)rec->task.id, rec->task.pid);
 	return 0;
 }
 

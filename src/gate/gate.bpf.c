@@ -9,6 +9,7 @@
  */
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
+#include "table/room.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
@@ -70,15 +71,54 @@ static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct 
 	return gs_gate_pass(g, rec);
 }
 
+/*
+ * A process that is past its share has a TSG that is not in the table, or not whole, scheduled: it
+ * waits until there is room, or for HoldLimit=. Whatever else it does: others do not pay for that.
+ */
+static __always_inline int gs_gate_past(struct gs_gate_call *g, const struct gs_caller *c,
+					const struct gpusched_key *key)
+{
+	struct task_struct *leader = c->leader;
+	struct gpusched_proc *proc;
+	gs_u32 tgid = c->tgid, stops = 0;
+
+	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
+	if (!proc || !gs_is_past(proc) || proc->let || gs_gate_open(c->cfg))
+		return 0;
+	g->key = *key;
+	g->id = 0;
+	g->ns = bpf_ktime_get_ns();
+	g->start_ns = leader->start_boottime;
+	g->tgid = tgid;
+	g->tid = gs_tid_of(c->cfg, bpf_get_current_task_btf());
+	bpf_probe_read_kernel_str(g->comm, sizeof(g->comm), leader->comm);
+	if (!gs_gate_alive(c->cfg, g->ns)) {
+		gs_tap_count(GPUSCHED_CNT_GATE_STALE);
+		return 0;
+	}
+	if (!gs_gate_signal(g, &stops))
+		return 0;
+	if (!gs_is_past(proc) || *(volatile gs_u32 *)&proc->let || gs_gate_open(c->cfg)) {
+		bpf_send_signal(GS_SIGCONT);
+		return 0;
+	}
+	if (stops == 1) {
+		gs_tap_count(GPUSCHED_CNT_GATE_PAST);
+		gs_gate_tell(g, GPUSCHED_EV_HOLD);
+	}
+	return -GS_ERESTARTNOINTR;
+}
+
 static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 {
 	struct gs_gate_call *g;
 	struct gpusched_tsg *rec;
-	struct gpusched_key key;
+	struct gpusched_key key = {};
 	gs_u32 tgid;
+	int r;
 
 	rec = gs_gate_tsg(c, arg, &key);
-	if (!rec)
+	if (!key.file)
 		return 0;
 	tgid = c->tgid = gs_tgid_of(c->cfg, c->leader);
 	if (!tgid || bpf_map_lookup_elem(&gs_selves, &tgid))
@@ -87,6 +127,11 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 	if (!g)
 		return 0;
 	g->asked = 0;
+	if (!rec || rec->flags & GPUSCHED_TSG_PARTIAL) {
+		r = gs_gate_past(g, c, &key);
+		if (r || !rec)
+			return r;
+	}
 	/* an MPS server works for many: it is not stopped, a hold suspends it afterwards */
 	if (rec->flags & (GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS | GPUSCHED_TSG_GONE))
 		return 0;

@@ -11,11 +11,14 @@
 #include <sys/syscall.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/env.h"
 #include "table/gate_call.h"
 #include "gate.skel.h"
 #include "table/hush.h"
+#include "table/past.h"
 #include "table/priv.h"
+#include "table/procs.h"
 #include "table/started.h"
 #include "gate/gate.h"
 #include "process/process.h"
@@ -151,11 +154,24 @@ static int read_stopped(struct gs_table *t, struct stopped **ret, size_t *ret_n)
 	return 0;
 }
 
+/* It is past its share of the table: does it still have to wait for that? */
+static bool is_held_back(struct gs_table *t, const struct stopped *s)
+{
+	struct gpusched_proc proc;
+	struct gpusched_cfg cfg;
+
+	return !gs_cfg_get(t, &cfg) && cfg.policy_active && cfg.gate &&
+	       !gs_proc_get(t, (pid_t)s->key.tgid, &proc) && (int32_t)proc.past > 0 && !proc.let &&
+	       gs_start_same(proc.start_ns, s->value.start_ns);
+}
+
 /* Does its TSG still wait? */
 static bool is_held(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_tsg rec;
 
+	if (!s->key.id)
+		return is_held_back(t, s);
 	return !gs_table_get(t, &s->value.key, &rec) && rec.task.id == s->key.id &&
 	       !(rec.flags & GPUSCHED_TSG_GONE) && (rec.flags & GPUSCHED_TSG_HELD);
 }
@@ -250,4 +266,20 @@ int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret)
 	if (ret)
 		*ret = sum;
 	return r;
+}
+
+int gs_gate_limit(struct gs_table *t, uint64_t limit_ns)
+{
+	CLEANUP_FREE struct stopped *list = NULL;
+	uint64_t now = gs_now_ns();
+	bool over = false;
+	size_t n = 0;
+	int r = read_stopped(t, &list, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].key.id && now - list[i].value.since_ns >= limit_ns) {
+			gs_past_let(t, (pid_t)list[i].key.tgid);
+			over = true;
+		}
+	return r || !over ? r : gs_gate_release(t, false, NULL);
 }

@@ -30,6 +30,8 @@ struct gs_released {
  * process that it stopped; their TSGs are taken as admitted. ret may be NULL.
  */
 int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret);
+/* Lets those in that have waited for @limit_ns because they are past their share of the table. */
+int gs_gate_limit(struct gs_table *t, uint64_t limit_ns);
 
 /* ---- for the taps, which load it ------------------------------------------------------------- */
 

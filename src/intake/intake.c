@@ -11,6 +11,7 @@
 #include "intake/adoption.h"
 #include "intake/ends.h"
 #include "intake/intake.h"
+#include "intake/past_share.h"
 #include "intake/rescan.h"
 #include "hub/loop.h"
 #include "intake/settle.h"
@@ -95,10 +96,7 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 		gs_orphan_seen(in, ev);
 		break;
 	case GPUSCHED_EV_LIMIT:
-		gs_log(LOG_NOTICE,
-		       "process %u (%.*s) has its share of the table: what it makes more is left "
-		       "alone",
-		       ev->pid, GPUSCHED_COMM_LEN, ev->comm);
+		gs_past_told(ev);
 		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* what it has closed counts until then */
 		break;
 	default:
@@ -122,6 +120,14 @@ void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid)
 	struct gs_intake *in = self;
 	if (what == GS_READER_PROGRAM)
 		gs_process_reclassify(in, pid);
+}
+
+void gs_intake_beat(void *self)
+{
+	struct gs_intake *in = self;
+
+	gs_past_check(in);
+	gs_full_check(in);
 }
 
 void gs_intake_ended(void *self, const struct gs_end *end)

@@ -27,6 +27,8 @@ struct gs_intake {
 	uint64_t losses_next_ns; /* not again before */
 	uint64_t table_full;     /* what the taps had no room for, as far as it was told */
 	uint64_t full_next_ns;   /* not told again before */
+	uint64_t past_next_ns;   /* nobody past a share is looked for before */
+	uint64_t unseen_ns;      /* a TSG that is not in the table ran last; 0: never */
 	struct gs_ends ends;
 	struct gs_sweeping sweeping;
 	uint32_t denied_pid; /* of the record that ended last for that reason */
@@ -45,7 +47,7 @@ void gs_intake_free(struct gs_intake *in);
 /* No more events. */
 void gs_intake_quiet(struct gs_intake *in);
 /* Says whose TSGs fill a table that is full; costs one read of a counter when it is not. */
-void gs_full_check(void *self);
+void gs_full_check(struct gs_intake *in);
 
 /* Events from before this instance are thrown away: the table has what they told. */
 int gs_intake_start(struct gs_intake *in, struct gs_error *err);
@@ -53,5 +55,6 @@ int gs_intake_start(struct gs_intake *in, struct gs_error *err);
 void gs_intake_tapped(void *self, const struct gpusched_event *ev);
 void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_intake_ended(void *self, const struct gs_end *end);
+void gs_intake_beat(void *self);
 
 #endif /* GPUSCHED_INTAKE_INTAKE_H */

@@ -39,9 +39,8 @@ static struct part largest_part(struct gs_table *t)
 	return most;
 }
 
-void gs_full_check(void *self)
+void gs_full_check(struct gs_intake *in)
 {
-	struct gs_intake *in = self;
 	uint64_t now = gs_now_ns(), full;
 	struct part most;
 

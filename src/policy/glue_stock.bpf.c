@@ -200,9 +200,24 @@ static __always_inline void overlay(struct gpusched_task *t)
 		t->known |= GPUSCHED_KNOWN_LAST_RUN;
 }
 
+/* Nor is what its process has too much of in the record. */
+static __always_inline void overlay_share(struct gpusched_task *t)
+{
+	struct gpusched_proc *proc;
+	struct gs_pstate *st = state_of();
+	gs_u32 pid = t->pid;
+
+	if (!st || st->is_virtual)
+		return;
+	proc = bpf_map_lookup_elem(&gs_procs, &pid);
+	if (proc && (gs_s32)proc->past > 0)
+		t->known |= GPUSCHED_KNOWN_PAST_SHARE;
+}
+
 static __always_inline void gs_show(struct gpusched_task *t)
 {
 	overlay(t);
+	overlay_share(t);
 	in_policy_time(t);
 }
 

@@ -14,6 +14,7 @@
 #include "hub/records.h"
 #include "figures/gpu_time.h"
 #include "table/events.h"
+#include "table/past.h"
 #include "table/procs.h"
 #include "requests/json.h"
 
@@ -57,8 +58,20 @@ static void put_class(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put_text(o, "class_source", has ? source_of(rs, rec) : NULL);
 }
 
+static void add_past(uint32_t past, char *text, size_t size)
+{
+	size_t at = strlen(text);
+
+	if (past)
+		snprintf(
+			text + at, size - at,
+			"%sits process is past its share of the table with %u TSGs, and comes last",
+			at ? "; " : "", past);
+}
+
 /* Why it does not run, or not as was wished. */
-static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, uint32_t past,
+		       json_t *o)
 {
 	const char *policy =
 		rs && rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL;
@@ -82,6 +95,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, j
 	if (rs && rs->hub->engine)
 		gs_overrules_text(gs_engine_overruled(rs->hub->engine, &rec->key), text,
 				  sizeof(text));
+	add_past(past, text, sizeof(text));
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
 	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	gs_json_put_text(o, "reason", text);
@@ -93,6 +107,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	const char *status = gs_rm_status_name(rec->last_status);
 	const struct gs_saved_tsg *kept =
 		rs && rec->manual.valid ? gs_saved_find(&rs->control->saved, rec->task.id) : NULL;
+	uint32_t past = rs ? gs_past_of(rs->hub->table, (pid_t)rec->task.pid) : 0;
 
 	gs_json_put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
 	gs_json_put(o, "assumed", assumed_json(rec->task.assumed));
@@ -105,7 +120,8 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
 	gs_json_put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
 	gs_json_put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
-	put_reason(rs, rec, o);
+	gs_json_put_number(o, "past_share", rs, past);
+	put_reason(rs, rec, past, o);
 	gs_json_put_text(o, "suspended_by",
 			 rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
 	gs_json_put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,

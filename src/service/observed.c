@@ -79,7 +79,7 @@ static const struct gs_observer observers[] = {
 	  .policy_changed = gs_service_launches_update },
 	{ "agents", GS_ROOM_CONTROL, .tapped = gs_agents_tapped, .called = gs_agents_call },
 	{ "intake", GS_ROOM_INTAKE, .tapped = gs_intake_tapped, .ended = gs_intake_ended,
-	  .answered = gs_intake_answered, .beat = gs_full_check, .overtaken = gs_looking_overtaken,
+	  .answered = gs_intake_answered, .beat = gs_intake_beat, .overtaken = gs_looking_overtaken,
 	  .restored = gs_ends_check },
 	{ "recordings", GS_ROOM_REQUESTS, .seen = gs_trace_record, .ended = gs_trace_ended,
 	  .turn = gs_trace_turn, .turns_read = gs_trace_flush },

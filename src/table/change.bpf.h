@@ -60,8 +60,12 @@ static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct
 		return;
 	gs_give_back(pid, GPUSCHED_SHARE_TSGS);
 	proc = gs_meet(cfg, to, new->owner_start_ns);
-	if (proc) /* past its share, too: the TSG is there */
+	if (proc) /* past its share, too: the TSG is there; its maker's user goes on paying */
 		__sync_fetch_and_add(&proc->tsgs, 1);
+	if (rec->flags & GPUSCHED_TSG_PARTIAL) {
+		gs_past_add(pid, -1);
+		gs_past_add(to, 1);
+	}
 	gs_tell_owner(rec, new);
 }
 
@@ -184,7 +188,7 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	struct gpusched_client *client;
 	struct gpusched_proc *proc;
 	struct gpusched_tsg *rec;
-	gs_u32 zero = 0, pid;
+	gs_u32 zero = 0, pid, uid;
 
 	rec = bpf_map_lookup_elem(&gs_adoptee, &zero);
 	if (!cfg || !rec)
@@ -197,23 +201,31 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	proc = gs_meet(cfg, pid, rec->owner_start_ns);
 	if (!proc)
 		return -GS_ENOSPC;
-	client = gs_client_entry(&key, pid);
-	if (!client)
+	uid = rec->task.uid;
+	if (!gs_client_entry(&key, pid, uid) || !gs_charge(proc, pid, uid, GPUSCHED_IN_TSGS)) {
+		gs_note_past(&key, pid, uid);
 		return -GS_ENOSPC;
-	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, cfg->max_tsgs_per_proc)) {
-		gs_tap_count(GPUSCHED_CNT_PROC_LIMIT);
+	}
+	client = gs_client_entry(&key, pid, uid);
+	if (!client) {
+		gs_uncharge(pid, uid, GPUSCHED_IN_TSGS);
 		return -GS_ENOSPC;
 	}
 	rec->key = key;
 	rec->nchannels = 0;
+	rec->charged_uid = uid;
+	rec->flags |= GPUSCHED_TSG_EMPTY;
+	rec->flags &= ~(GPUSCHED_TSG_PARTIAL | GPUSCHED_TSG_EVICTED);
 	if (h->op == GS_TABLE_INSERT) {
 		rec->task.id = __sync_fetch_and_add(&cfg->next_id, 1) + 1;
 		gs_fill_class(&rec->task, proc, cfg->default_class);
 	}
 	if (bpf_map_update_elem(&gs_tsgs, &key, rec, BPF_NOEXIST)) {
-		gs_give_back(pid, GPUSCHED_SHARE_TSGS);
+		gs_uncharge(pid, uid, GPUSCHED_IN_TSGS);
 		return bpf_map_lookup_elem(&gs_tsgs, &key) ? -GS_EEXIST : -GS_ENOSPC;
 	}
+	gs_forget_past(&key);
+	__sync_fetch_and_add(&proc->unused, 1);
 	__sync_fetch_and_add(&client->tsgs, 1);
 	h->id = rec->task.id;
 	return 0;
@@ -271,25 +283,28 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 		return -GS_ENOENT;
 	id = rec->task.id;
 	ref.owner = rec->task.pid;
+	ref.uid = rec->charged_uid;
 	proc = bpf_map_lookup_elem(&gs_procs, &ref.owner);
 	bpf_map_update_elem(&gs_chans, &key, &gs_no_channels, BPF_NOEXIST);
 	ch = bpf_map_lookup_elem(&gs_chans, &key);
 	k.handle = h->channel.handle;
 	if (!ch || !proc)
 		return -GS_ENOSPC;
-	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
+	gs_not_empty(rec);
+	if (!gs_charge_channel(proc, ch, &ref)) {
 		__sync_fetch_and_add(&ch->dropped, 1);
-		gs_tap_count(GPUSCHED_CNT_CHANNEL_LIMIT);
+		gs_set_partial(rec);
 		return -GS_ENOSPC;
 	}
 	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
-		gs_give_back(ref.owner, GPUSCHED_SHARE_CHANNELS);
+		gs_uncharge_channel(&ref);
 		return bpf_map_lookup_elem(&gs_chantsg, &k) ? -GS_EEXIST : -GS_ENOSPC;
 	}
 	slot = __sync_fetch_and_add(&ch->n, 1);
 	if (slot >= GPUSCHED_MAX_CHANNELS) {
 		__sync_fetch_and_add(&ch->n, -1);
 		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_set_partial(rec);
 		gs_forget_channel(&k);
 		return -GS_ENOSPC;
 	}
@@ -312,7 +327,8 @@ static __always_inline int gs_insert_device(const struct gs_table_head *h)
 
 	if (!gs_owner_known(h, h->device.origin.owner))
 		return -GS_ENOENT;
-	dev = gs_device_entry(&h->key, h->device.origin.owner, h->device.dev_instance);
+	dev = gs_device_entry(&h->key, h->device.origin.owner, h->device.origin.uid,
+			      h->device.dev_instance);
 	if (!dev)
 		return -GS_ENOSPC;
 	if (!dev->h_subdevice)
@@ -326,7 +342,7 @@ static __always_inline int gs_insert_client(const struct gs_table_head *h)
 
 	if (!gs_owner_known(h, h->client.origin.owner))
 		return -GS_ENOENT;
-	client = gs_client_entry(&h->key, h->client.origin.owner);
+	client = gs_client_entry(&h->key, h->client.origin.owner, h->client.origin.uid);
 	if (!client)
 		return -GS_ENOSPC;
 	if (h->client.mig)
@@ -340,7 +356,7 @@ static __always_inline int gs_insert_file(const struct gs_table_head *h)
 
 	if (!gs_owner_known(h, h->file.origin.owner))
 		return -GS_ENOENT;
-	file = gs_file_entry(h->key.file, h->file.origin.owner);
+	file = gs_file_entry(h->key.file, h->file.origin.owner, h->file.origin.uid);
 	if (!file)
 		return -GS_ENOSPC;
 	file->holder = h->file.holder;
@@ -348,13 +364,39 @@ static __always_inline int gs_insert_file(const struct gs_table_head *h)
 }
 
 /* The sweep's: its key may be a new file's by now, at a closed one's address. */
-static __always_inline int gs_forget_made(void *map, const void *key, gs_u32 made)
+static __always_inline int gs_forget_made(void *map, const void *key, gs_u32 made,
+					  enum gpusched_room room)
 {
 	struct gpusched_origin *origin = bpf_map_lookup_elem(map, key);
+	gs_u32 pid;
 
 	if (!origin || origin->made != made)
 		return -GS_ESTALE;
-	gs_forget(map, key);
+	pid = gs_forget(map, key, room);
+	if (pid && room == GPUSCHED_IN_PAST)
+		gs_past_add(pid, -1);
+	return 0;
+}
+
+static __always_inline int gs_forget_place(const struct gs_table_head *h)
+{
+	if (h->op == GS_TABLE_FORGET_DEVICE)
+		return gs_forget_made(&gs_devices, &h->key, h->made, GPUSCHED_IN_DEVICES);
+	if (h->op == GS_TABLE_FORGET_CLIENT)
+		return gs_forget_made(&gs_clients, &h->key, h->made, GPUSCHED_IN_CLIENTS);
+	if (h->op == GS_TABLE_FORGET_PAST)
+		return gs_forget_made(&gs_past, &h->key, h->made, GPUSCHED_IN_PAST);
+	return gs_forget_made(&gs_files, &h->key.file, h->made, GPUSCHED_IN_FILES);
+}
+
+/* It has waited at the gate long enough for being past its share. */
+static __always_inline int gs_let(gs_u32 pid)
+{
+	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
+
+	if (!proc)
+		return -GS_ENOENT;
+	proc->let = 1;
 	return 0;
 }
 
@@ -423,13 +465,13 @@ int change_table(struct gs_table_arg *a)
 		ret = gs_insert_file(&h);
 		break;
 	case GS_TABLE_FORGET_DEVICE:
-		ret = gs_forget_made(&gs_devices, &h.key, h.made);
-		break;
 	case GS_TABLE_FORGET_CLIENT:
-		ret = gs_forget_made(&gs_clients, &h.key, h.made);
-		break;
 	case GS_TABLE_FORGET_FILE:
-		ret = gs_forget_made(&gs_files, &h.key.file, h.made);
+	case GS_TABLE_FORGET_PAST:
+		ret = gs_forget_place(&h);
+		break;
+	case GS_TABLE_LET:
+		ret = gs_let((gs_u32)h.id);
 		break;
 	case GS_TABLE_FILE_LIVES:
 		ret = gs_file_lives(h.key.file);
@@ -460,6 +502,7 @@ int change_proc(struct gs_proc_arg *a)
 	struct gpusched_proc fresh = a->proc, *proc;
 
 	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
+	fresh.unused = fresh.past = fresh.let = 0;
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {

@@ -7,8 +7,11 @@
 
 #include "gpusched/abi.h"
 
-#define GS_MAX_PLACES 16384 /* entries of gs_devices, of gs_clients, of gs_files */
-#define GS_MAX_PROCS 65536  /* of gs_procs */
+#define GS_MAX_PLACES \
+	GPUSCHED_ROOM_PLACES  /* entries of gs_devices, gs_clients, gs_files, gs_past */
+#define GS_MAX_PROCS 65536    /* of gs_procs */
+#define GS_MAX_USERS 65536    /* of gs_users */
+#define GS_NOBODY 0xffffffffu /* the user of those for whom there is no entry */
 
 /* One line of the task_file iterator. */
 struct gs_holder_rec {
@@ -35,6 +38,8 @@ enum gs_table_op {
 	GS_TABLE_FORGET_DEVICE, /* key; made */
 	GS_TABLE_FORGET_CLIENT, /* key; made */
 	GS_TABLE_FORGET_FILE,   /* key.file; made */
+	GS_TABLE_FORGET_PAST,   /* key; made */
+	GS_TABLE_LET,           /* id: the process that waits at the gate no more */
 	GS_TABLE_HOLDER,        /* key.file; made; file: holder, sweep: GS_SWEEP_* */
 	GS_TABLE_FILE_LIVES, /* key.file: 1 something refers to it, 0 nothing does, or not known */
 	/* Fields of gs_cfg, id is the value: a whole new one would undo the taps' id counter. */

@@ -24,7 +24,7 @@
 #define GS_MAP
 #endif
 
-#define GS_MAX_CHANTSG 131072
+#define GS_MAX_CHANTSG (GPUSCHED_ROOM_CHANNELS + GPUSCHED_MAX_TSGS * GPUSCHED_FREE_CHANNELS)
 #define GS_MAX_GPUS 64
 #define GS_EVENTS_BYTES (1 << 20)
 
@@ -53,7 +53,9 @@ GS_MAP struct {
 
 struct gs_channel_ref {
 	gs_u32 tsg;   /* handle */
-	gs_u32 owner; /* the process whose share it is of */
+	gs_u32 owner; /* the process whose share it is of; 0: nobody's (GPUSCHED_FREE_CHANNELS) */
+	gs_u32 uid;   /* the user, with @owner */
+	gs_u32 pad;
 };
 
 /* Channel (file, client, hChannel) to its TSG. */
@@ -88,6 +90,23 @@ GS_MAP struct {
 	__type(key, gs_u64);
 	__type(value, struct gpusched_file);
 } gs_files SEC(".maps");
+
+/* TSGs with channels for which there was no room, as far as there is room for these. */
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_PLACES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpusched_key);
+	__type(value, struct gpusched_origin);
+} gs_past SEC(".maps");
+
+GS_MAP struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, GS_MAX_USERS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, gs_u32);
+	__type(value, struct gpusched_user);
+} gs_users SEC(".maps");
 
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -246,17 +265,87 @@ static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
 		__sync_fetch_and_add(gs_share_of(proc, what), -1);
 }
 
-/* Of gs_devices, gs_clients or gs_files. */
-static __always_inline void gs_forget(void *map, const void *key)
+/* Who has no entry is nobody. */
+static __always_inline struct gpusched_user *gs_user_known(gs_u32 uid)
+{
+	struct gpusched_user *user = bpf_map_lookup_elem(&gs_users, &uid);
+
+	uid = GS_NOBODY;
+	return user ? user : bpf_map_lookup_elem(&gs_users, &uid);
+}
+
+static __always_inline gs_u32 gs_room_size(enum gpusched_room room)
+{
+	return room == GPUSCHED_IN_TSGS       ? GPUSCHED_ROOM_TSGS
+	       : room == GPUSCHED_IN_CHANNELS ? GPUSCHED_ROOM_CHANNELS
+					      : GPUSCHED_ROOM_PLACES;
+}
+
+/* May a user have @n of all @entries? At most half of what others leave, and nothing of root's part. */
+static __always_inline int gs_user_may(gs_u32 uid, enum gpusched_room room, gs_u32 n,
+				       gs_u32 entries)
+{
+	gs_u32 size = gs_room_size(room);
+
+	return !uid || n + entries <= size - size / GPUSCHED_ROOT_PART;
+}
+
+static __always_inline enum gpusched_share gs_room_share(enum gpusched_room room)
+{
+	return room == GPUSCHED_IN_TSGS       ? GPUSCHED_SHARE_TSGS
+	       : room == GPUSCHED_IN_CHANNELS ? GPUSCHED_SHARE_CHANNELS
+					      : GPUSCHED_SHARE_DEVICES;
+}
+
+/* One entry fewer; @pid 0: its process has been given it back. */
+static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_room room)
+{
+	struct gpusched_user *user = gs_user_known(uid);
+	struct gpusched_cfg *cfg = gs_cfg_of();
+
+	if (pid)
+		gs_give_back(pid, gs_room_share(room));
+	if (user)
+		__sync_fetch_and_add(&user->n[room], -1);
+	if (cfg)
+		__sync_fetch_and_add(&cfg->entries[room], -1);
+}
+
+/* Of gs_devices, gs_clients, gs_files or gs_past; the process that it was of, or 0. */
+static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusched_room room)
 {
 	struct gpusched_origin *origin = bpf_map_lookup_elem(map, key);
-	gs_u32 owner;
+	gs_u32 owner, uid;
 
 	if (!origin)
-		return;
+		return 0;
 	owner = origin->owner;
-	if (!bpf_map_delete_elem(map, key))
-		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+	uid = origin->uid;
+	if (bpf_map_delete_elem(map, key))
+		return 0;
+	gs_uncharge(owner, uid, room);
+	return owner;
+}
+
+/* So many more TSGs of it are not in the table, or not whole. */
+static __always_inline void gs_past_add(gs_u32 pid, gs_s32 n)
+{
+	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
+
+	if (proc && (gs_s32)__sync_fetch_and_add(&proc->past, n) + n <= 0)
+		proc->let = 0;
+}
+
+static __always_inline void gs_forget_past(const struct gpusched_key *key)
+{
+	struct gpusched_cfg *cfg = gs_cfg_of();
+	gs_u32 pid;
+
+	if (!cfg || !cfg->entries[GPUSCHED_IN_PAST])
+		return;
+	pid = gs_forget(&gs_past, key, GPUSCHED_IN_PAST);
+	if (pid)
+		gs_past_add(pid, -1);
 }
 
 static __always_inline struct gpusched_client *gs_client_of(const struct gpusched_key *key)
@@ -269,13 +358,15 @@ static __always_inline struct gpusched_client *gs_client_of(const struct gpusche
 static __always_inline void gs_forget_channel(const struct gpusched_key *key)
 {
 	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);
-	gs_u32 owner;
+	gs_u32 owner, uid;
 
 	if (!ref)
 		return;
 	owner = ref->owner;
-	if (!bpf_map_delete_elem(&gs_chantsg, key))
-		gs_give_back(owner, GPUSCHED_SHARE_CHANNELS);
+	uid = ref->uid;
+	if (bpf_map_delete_elem(&gs_chantsg, key) || !owner)
+		return;
+	gs_uncharge(owner, uid, GPUSCHED_IN_CHANNELS);
 }
 
 /*
@@ -298,8 +389,14 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_client *client;
+	gs_u32 pid = __sync_lock_test_and_set(&rec->task.pid, 0), flags = rec->flags;
 
-	gs_give_back(__sync_lock_test_and_set(&rec->task.pid, 0), GPUSCHED_SHARE_TSGS);
+	if (pid) {
+		if (flags & GPUSCHED_TSG_PARTIAL)
+			gs_past_add(pid, -1);
+		gs_uncharge(flags & GPUSCHED_TSG_EVICTED ? 0 : pid, rec->charged_uid,
+			    GPUSCHED_IN_TSGS);
+	}
 	client = gs_client_of(&rec->key);
 	if (client && client->tsgs)
 		__sync_fetch_and_add(&client->tsgs, -1);

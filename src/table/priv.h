@@ -20,6 +20,8 @@ struct ring_buffer;
 	X(gs_devices) \
 	X(gs_clients) \
 	X(gs_files) \
+	X(gs_past) \
+	X(gs_users) \
 	X(gs_procs) \
 	X(gs_classes) \
 	X(gs_cfg) \
@@ -53,10 +55,13 @@ enum gs_pin {
 		GS_PIN_OPENED, /* those above are opened by gs_table_open() */
 };
 
+#define GS_V4_TSG 360u /* size of a record up to version 4 */
+
 struct gs_table {
 	int fd[GS_PIN_OPENED];
 	int facts_fd, runlists_fd; /* -1: facts.h's are not made */
 	int jobs_fd;               /* the same of its jobs */
+	size_t record_size;        /* of gs_tsgs; an older version's is shorter */
 	unsigned int cpus;
 	unsigned int sweeps;
 	unsigned int handled;     /* events in this dispatch */

@@ -13,8 +13,9 @@
 #include "rm/decode.h"
 #include "table/class.bpf.h"
 #include "table/kernel.bpf.h"
-#include "table/maps.bpf.h"
 #include "table/change.h"
+#include "table/maps.bpf.h"
+#include "table/room.bpf.h"
 
 #define GS_INIT_PIDNS_INO 0xeffffffcu
 #define GS_MAX_PIDNS_LEVEL 32 /* the kernel's own limit */
@@ -93,43 +94,31 @@ static __always_inline void gs_event_init(struct gpusched_event *ev, const struc
 	ev->cpu = c->tid ? bpf_get_smp_processor_id() : 0;
 }
 
-/* An event that no policy has a say in. */
+/* An event that no policy has a say in; not put together on the stack, of which there is little. */
 static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type,
 					  const struct gpusched_key *key, gs_u64 id, gs_u32 arg0,
 					  gs_u32 arg1)
 {
-	struct gpusched_event ev;
+	struct gpusched_event *ev = bpf_ringbuf_reserve(&gs_events, sizeof(*ev), 0);
 
-	gs_event_init(&ev, c, type, key);
-	ev.id = id;
-	ev.arg[0] = arg0;
-	ev.arg[1] = arg1;
-	gs_emit(&ev);
-}
-
-/* Within the process's share, which is counted on; 0: it has all of it. */
-static __always_inline int gs_take(struct gpusched_proc *proc, enum gpusched_share what, gs_u32 max)
-{
-	gs_s32 n = __sync_fetch_and_add(gs_share_of(proc, what), 1);
-
-	/* signed: below zero when entries of a process with the same id were taken off */
-	if (n < (gs_s32)max || !max) {
-		if (n < (gs_s32)(max / 2) && proc->told & (1u << what))
-			__sync_fetch_and_and(&proc->told, ~(1u << what));
-		return 1;
+	if (!ev) {
+		gs_tap_count(GPUSCHED_CNT_EVENTS_LOST);
+		return;
 	}
-	__sync_fetch_and_add(gs_share_of(proc, what), -1);
-	return 0;
+	gs_event_init(ev, c, type, key);
+	ev->id = id;
+	ev->arg[0] = arg0;
+	ev->arg[1] = arg1;
+	bpf_ringbuf_submit(ev, 0);
 }
 
-/* Tells once that a process has all of its share, until it has given back half of it. */
+/* Tells once that a process or its user has all of its share, until half of it is given back. */
 static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpusched_proc *proc,
-					  enum gpusched_share what, gs_u32 max)
+					  enum gpusched_share what)
 {
 	struct gpusched_key key = gs_key(c, 0, 0);
 
-	if ((gs_s32)*gs_share_of(proc, what) < (gs_s32)max ||
-	    __sync_fetch_and_or(&proc->told, 1u << what) & 1u << what)
+	if (__sync_fetch_and_or(&proc->told, 1u << what) & 1u << what)
 		return;
 	gs_tell_event(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
 }
@@ -187,7 +176,8 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
  * The entry of gs_devices, gs_clients or gs_files, made of @fresh (which begins with its origin)
  * when it is missing. NULL: no room, or past the process's share; counted.
  */
-static __always_inline void *gs_entry(void *map, const void *key, void *fresh)
+static __always_inline void *gs_entry(void *map, const void *key, void *fresh,
+				      enum gpusched_room room)
 {
 	void *entry = bpf_map_lookup_elem(map, key);
 	struct gpusched_origin *origin = fresh;
@@ -201,13 +191,13 @@ static __always_inline void *gs_entry(void *map, const void *key, void *fresh)
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return NULL;
 	}
-	if (!gs_take(proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC)) {
-		gs_tap_count(GPUSCHED_CNT_DEVICE_LIMIT);
+	if (!gs_charge(proc, owner, origin->uid, room))
 		return NULL;
-	}
 	origin->made = (gs_u32)bpf_ktime_get_ns();
 	if (bpf_map_update_elem(map, key, fresh, BPF_NOEXIST))
-		gs_give_back(owner, GPUSCHED_SHARE_DEVICES);
+		gs_uncharge(owner, origin->uid, room);
+	else
+		__sync_fetch_and_add(&proc->unused, 1);
 	entry = bpf_map_lookup_elem(map, key);
 	if (!entry)
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
@@ -231,31 +221,36 @@ static __always_inline int gs_file_is(gs_u64 file, const struct gpusched_file *e
 	return now.inode == entry->inode && now.data == entry->data;
 }
 
-static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 owner)
+static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 owner, gs_u32 uid)
 {
-	struct gpusched_file fresh = { .origin.owner = owner, .holder = owner };
+	struct gpusched_file fresh = { .origin = { .owner = owner, .uid = uid }, .holder = owner };
 
 	gs_file_identity(file, &fresh);
-	return gs_entry(&gs_files, &file, &fresh);
+	return gs_entry(&gs_files, &file, &fresh, GPUSCHED_IN_FILES);
 }
 
 /* The client of @key, below its file. */
 static __always_inline struct gpusched_client *gs_client_entry(const struct gpusched_key *key,
-							       gs_u32 owner)
+							       gs_u32 owner, gs_u32 uid)
 {
 	struct gpusched_key k = { .file = key->file, .client = key->client };
-	struct gpusched_client fresh = { .origin.owner = owner };
+	struct gpusched_client fresh = { .origin = { .owner = owner, .uid = uid } };
 
-	return gs_file_entry(key->file, owner) ? gs_entry(&gs_clients, &k, &fresh) : NULL;
+	return gs_file_entry(key->file, owner, uid)
+		       ? gs_entry(&gs_clients, &k, &fresh, GPUSCHED_IN_CLIENTS)
+		       : NULL;
 }
 
 /* The device @key, below its client. */
-static __always_inline struct gpusched_device *gs_device_entry(const struct gpusched_key *key,
-							       gs_u32 owner, gs_u32 dev_instance)
+static __always_inline struct gpusched_device *
+gs_device_entry(const struct gpusched_key *key, gs_u32 owner, gs_u32 uid, gs_u32 dev_instance)
 {
-	struct gpusched_device fresh = { .origin.owner = owner, .dev_instance = dev_instance };
+	struct gpusched_device fresh = { .origin = { .owner = owner, .uid = uid },
+					 .dev_instance = dev_instance };
 
-	return gs_client_entry(key, owner) ? gs_entry(&gs_devices, key, &fresh) : NULL;
+	return gs_client_entry(key, owner, uid)
+		       ? gs_entry(&gs_devices, key, &fresh, GPUSCHED_IN_DEVICES)
+		       : NULL;
 }
 
 /* Some record of this file waits for the sweep. */
@@ -291,19 +286,21 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 static __always_inline struct gpusched_client *
 gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
 {
-	struct gpusched_client *client = gs_client_entry(key, c->tgid);
-	gs_u32 max = c->cfg->max_tsgs_per_proc;
+	gs_u32 uid = (gs_u32)bpf_get_current_uid_gid();
+	struct gpusched_key k = { .file = key->file, .client = key->client };
 
-	if (!client) {
-		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC);
+	if (!gs_client_entry(key, c->tgid, uid)) {
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES);
 		return NULL;
 	}
-	if (!gs_take(proc, GPUSCHED_SHARE_TSGS, max)) {
-		gs_tap_count(GPUSCHED_CNT_PROC_LIMIT);
-		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS, max);
+	if (!gs_charge(proc, c->tgid, uid, GPUSCHED_IN_TSGS)) {
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS);
 		return NULL;
 	}
-	return client;
+	/* the room may have been made by the client's leaving */
+	if (!gs_client_entry(key, c->tgid, uid))
+		gs_uncharge(c->tgid, uid, GPUSCHED_IN_TSGS);
+	return bpf_map_lookup_elem(&gs_clients, &k);
 }
 
 /*
@@ -358,11 +355,13 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	if (!client)
 		return 0;
 	rec->key = *key;
+	rec->flags = GPUSCHED_TSG_EMPTY;
 	rec->task.id = __sync_fetch_and_add(&c->cfg->next_id, 1) + 1;
 	rec->task.engine = engine;
 	rec->task.kind = gs_engine_kind(engine);
 	rec->task.created_ns = bpf_ktime_get_ns();
 	gs_fill_owner(rec, c);
+	rec->charged_uid = rec->task.uid;
 	if (proc->mps)
 		rec->flags |= GPUSCHED_TSG_MPS;
 	gs_place(rec, parent);
@@ -372,10 +371,12 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_note_maker(c, key, rec->task.id); /* first: whoever ends the record takes it out */
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
 		bpf_map_delete_elem(&gs_makers, key);
-		gs_give_back(c->tgid, GPUSCHED_SHARE_TSGS);
+		gs_uncharge(c->tgid, rec->charged_uid, GPUSCHED_IN_TSGS);
 		gs_tap_count(GPUSCHED_CNT_TABLE_FULL);
 		return 0;
 	}
+	gs_forget_past(key);
+	__sync_fetch_and_add(&proc->unused, 1);
 	__sync_fetch_and_add(&client->tsgs, 1);
 	if (!gs_is_holder(key->file, c->tgid))
 		gs_call_sweep(key->file);
@@ -414,6 +415,8 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 
 	if (!rec || !proc)
 		return;
+	gs_not_empty(rec);
+	ref.uid = (gs_u32)bpf_get_current_uid_gid();
 	id = rec->task.id;
 	ch = bpf_map_lookup_elem(&gs_chans, tsg_key);
 	if (!ch) {
@@ -422,17 +425,19 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	}
 	k.handle = handle;
 	if (!ch) {
+		gs_set_partial(rec);
 		gs_tap_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
-	if (!gs_take(proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC)) {
+	if (!gs_charge_channel(proc, ch, &ref)) {
 		__sync_fetch_and_add(&ch->dropped, 1);
-		gs_tap_count(GPUSCHED_CNT_CHANNEL_LIMIT);
-		gs_tell_limit(c, proc, GPUSCHED_SHARE_CHANNELS, GPUSCHED_MAX_CHANNELS_PER_PROC);
+		gs_set_partial(rec);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_CHANNELS);
 		return;
 	}
 	if (bpf_map_update_elem(&gs_chantsg, &k, &ref, BPF_NOEXIST)) {
-		gs_give_back(c->tgid, GPUSCHED_SHARE_CHANNELS);
+		gs_uncharge_channel(&ref);
+		gs_set_partial(rec);
 		gs_tap_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
 	}
@@ -440,6 +445,7 @@ static __always_inline void gs_new_channel(const struct gs_caller *c,
 	if (slot >= GPUSCHED_MAX_CHANNELS) {
 		__sync_fetch_and_add(&ch->n, -1);
 		__sync_fetch_and_add(&ch->dropped, 1);
+		gs_set_partial(rec);
 		gs_forget_channel(&k);
 		gs_tap_count(GPUSCHED_CNT_CHANNELS_DROPPED);
 		return;
@@ -529,7 +535,7 @@ static long gs_fall_device(void *map, struct gpusched_key *key, struct gpusched_
 	struct gpusched_key k = *key;
 
 	if (gs_falls(f, &k))
-		gs_forget(&gs_devices, &k);
+		gs_forget(&gs_devices, &k, GPUSCHED_IN_DEVICES);
 	return 0;
 }
 
@@ -539,7 +545,7 @@ static long gs_fall_client(void *map, struct gpusched_key *key, struct gpusched_
 	struct gpusched_key k = *key;
 
 	if (gs_falls(f, &k))
-		gs_forget(&gs_clients, &k);
+		gs_forget(&gs_clients, &k, GPUSCHED_IN_CLIENTS);
 	return 0;
 }
 

@@ -53,15 +53,17 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-/* All versions so far have the same. */
-static int check_records(int fd, struct gs_error *err)
+/* What an older version's records have is what this one's begin with. */
+static int check_records(struct gs_table *t, bool older, struct gs_error *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t len = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+	if (bpf_obj_get_info_by_fd(t->fd[GS_PIN_gs_tsgs], &info, &len))
 		return gs_fail(err, -errno, "cannot ask for gs_tsgs: %s", strerror(errno));
-	if (info.value_size != sizeof(struct gpusched_tsg))
+	t->record_size = info.value_size;
+	if (info.value_size != sizeof(struct gpusched_tsg) &&
+	    !(older && info.value_size == GS_V4_TSG))
 		return gs_fail(err, -EPROTO, "%s/gs_tsgs has values of %u bytes, not %zu",
 			       gs_env()->bpffs, info.value_size, sizeof(struct gpusched_tsg));
 	return 0;
@@ -154,7 +156,7 @@ int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *er
 		if (t->fd[i] < 0)
 			return t->fd[i];
 	}
-	r = check_records(t->fd[GS_PIN_gs_tsgs], err);
+	r = check_records(t, false, err);
 	if (!r)
 		r = check_namespace(t, err);
 	if (r < 0)
@@ -189,7 +191,7 @@ int gs_table_open_remains(struct gs_table **ret, struct gs_error *err)
 			       "%s has no records any more: what was changed can't be put back, "
 			       "end the processes",
 			       gs_env()->bpffs);
-	r = check_records(t->fd[GS_PIN_gs_tsgs], err);
+	r = check_records(t, true, err);
 	if (!r && t->fd[GS_PIN_gs_cfg] >= 0)
 		r = check_namespace(t, err);
 	if (r < 0)
@@ -239,7 +241,7 @@ bool gs_table_is_empty(struct gs_table *t)
 	struct gpusched_key key;
 
 	static const enum gs_pin maps[] = { GS_PIN_gs_tsgs, GS_PIN_gs_files, GS_PIN_gs_clients,
-					    GS_PIN_gs_devices };
+					    GS_PIN_gs_devices, GS_PIN_gs_past };
 
 	for (size_t i = 0; i < GS_COUNT(maps); i++)
 		if (!bpf_map_get_next_key(t->fd[maps[i]], NULL, &key))
@@ -281,6 +283,15 @@ static int grow(struct growing *g, size_t need)
 	return 0;
 }
 
+/* Shorter ones lie one after the other: apart, from the last one on. */
+static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
+{
+	while (n-- && size < sizeof(*recs)) {
+		memmove(&recs[n], (char *)recs + n * size, size);
+		memset((char *)&recs[n] + size, 0, sizeof(*recs) - size);
+	}
+}
+
 /* In batches of whole buckets, so that records that come and go lead to no endless walk. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 {
@@ -296,7 +307,8 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 			return r;
 		n = want;
 		r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_tsgs], first ? NULL : &at, &at,
-					 g.keys + have, g.recs + have, &n, NULL);
+					 g.keys + have, (char *)g.recs + have * t->record_size, &n,
+					 NULL);
 		if (r == -ENOSPC) { /* one bucket holds more than we offered */
 			want *= 2;
 			continue;
@@ -308,6 +320,7 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 		if (r)
 			break;
 	}
+	widen(g.recs, have, t->record_size);
 	*ret = TAKE_PTR(g.recs);
 	*ret_n = have;
 	return 0;

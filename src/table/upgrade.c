@@ -5,7 +5,8 @@
  * What a version changes is converted here, in one place. In version 1 devices, clients and files
  * were one map. The maps of version 2 are this one's, but its programs knew no class of an owner's
  * (GPUSCHED_SRC_OWNER): they did not hand it down to children. Those of version 3 wrote down which
- * thread made a TSG, and not which process.
+ * thread made a TSG, and not which process. Up to version 4 nothing was charged to users, and all
+ * values are what today's begin with, but for places, whose origin had two words less.
  */
 #include "table/upgrade.h"
 
@@ -18,6 +19,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "process/process.h"
 #include "table/priv.h"
 #include "table/procs.h"
 
@@ -33,22 +35,28 @@ struct v1_device {
 	gs_u32 made;
 };
 
+/* Sizes of version 4's values. */
+#define V4_PROC 48u
+#define V4_CFG 64u
+#define V4_ORIGIN 8u
+#define V4_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V4_ORIGIN)
+
 /* Name, size of a value, the versions that have it; gs_cfg first, which says what version it is. */
 #define OLD_MAPS(X) \
-	X(gs_cfg, sizeof(struct gpusched_cfg), 1, 3) \
-	X(gs_tsgs, sizeof(struct gpusched_tsg), 1, 3) \
-	X(gs_chans, sizeof(struct gpusched_channels), 1, 3) \
+	X(gs_cfg, V4_CFG, 1, 4) \
+	X(gs_tsgs, GS_V4_TSG, 1, 4) \
+	X(gs_chans, sizeof(struct gpusched_channels), 1, 4) \
 	X(gs_devs, sizeof(struct v1_device), 1, 1) \
-	X(gs_files, sizeof(struct gpusched_file), 2, 3) \
-	X(gs_clients, sizeof(struct gpusched_client), 2, 3) \
-	X(gs_devices, sizeof(struct gpusched_device), 2, 3) \
-	X(gs_procs, sizeof(struct gpusched_proc), 1, 3) \
-	X(gs_classes, sizeof(struct gpusched_class), 1, 3) \
-	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 3) \
-	X(gs_slot, 4, 1, 3) \
-	X(gs_work_slot, 4, 1, 3) \
-	X(gs_gate_slot, 4, 1, 3) \
-	X(gs_makers, sizeof(struct gpusched_maker), 3, 3)
+	X(gs_files, V4_PLACE(struct gpusched_file), 2, 4) \
+	X(gs_clients, V4_PLACE(struct gpusched_client), 2, 4) \
+	X(gs_devices, V4_PLACE(struct gpusched_device), 2, 4) \
+	X(gs_procs, V4_PROC, 1, 4) \
+	X(gs_classes, sizeof(struct gpusched_class), 1, 4) \
+	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 4) \
+	X(gs_slot, 4, 1, 4) \
+	X(gs_work_slot, 4, 1, 4) \
+	X(gs_gate_slot, 4, 1, 4) \
+	X(gs_makers, sizeof(struct gpusched_maker), 3, 4)
 
 enum old_map {
 #define X(name, size, first, last) OLD_##name,
@@ -90,6 +98,7 @@ static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 {
 	uint32_t zero = 0;
 
+	/* the kernel writes no more than the old one's size */
 	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
 		return broken(err, "gs_cfg", errno);
 	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
@@ -179,14 +188,30 @@ static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, 
 	return r == -ENOENT ? 0 : r;
 }
 
+/* The same, of values that were shorter: what was not there is 0. */
+static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_size, size_t size,
+			  void *ret_values, uint32_t max, uint32_t *ret_n)
+{
+	CLEANUP_FREE char *old = NULL;
+	char *values = calloc(max, size);
+	int r = read_all(fd, key_size, ret_keys, old_size, &old, max, ret_n);
+
+	*(void **)ret_values = values;
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t i = 0; !r && i < *ret_n; i++)
+		memcpy(values + i * size, old + i * old_size, old_size);
+	return r;
+}
+
 /* How many were new to the table. */
 static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
 	CLEANUP_FREE uint32_t *pids = NULL;
 	uint32_t n = 0;
-	int r = read_all(old->fd[OLD_gs_procs], sizeof(*pids), &pids, sizeof(*procs), &procs,
-			 GS_MAX_PROCS, &n);
+	int r = read_all_short(old->fd[OLD_gs_procs], sizeof(*pids), &pids, V4_PROC, sizeof(*procs),
+			       &procs, GS_MAX_PROCS, &n);
 	int copied = 0;
 
 	if (r < 0)
@@ -236,6 +261,14 @@ static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
 
 /* ---- devices, clients, files ----------------------------------------------------------------- */
 
+/* Who made it was not written down: as whom its process runs. Root's where nobody can tell. */
+static uint32_t uid_of(uint32_t pid)
+{
+	uid_t uid;
+
+	return gs_process_uid((pid_t)pid, &uid) ? 0 : uid;
+}
+
 static int put_place(struct gs_table *t, const struct gs_table_head *head, uint32_t owner)
 {
 	struct gs_table_arg arg = { .head = *head };
@@ -252,7 +285,7 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 static int put_v1_place(struct gs_table *t, const struct gpusched_key *key,
 			const struct v1_device *dev)
 {
-	const struct gpusched_origin origin = { .owner = dev->owner };
+	const struct gpusched_origin origin = { .owner = dev->owner, .uid = uid_of(dev->owner) };
 	struct gs_table_head h = { .key = *key };
 
 	if (!key->client && !key->handle) {
@@ -293,12 +326,12 @@ static const struct place {
 	enum gs_table_op op;
 	size_t key_size, value_size, at;
 } places[] = {
-	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), sizeof(struct gpusched_file),
+	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), V4_PLACE(struct gpusched_file),
 	  offsetof(struct gs_table_head, file) },
 	{ OLD_gs_clients, GS_TABLE_CLIENT, sizeof(struct gpusched_key),
-	  sizeof(struct gpusched_client), offsetof(struct gs_table_head, client) },
+	  V4_PLACE(struct gpusched_client), offsetof(struct gs_table_head, client) },
 	{ OLD_gs_devices, GS_TABLE_DEVICE, sizeof(struct gpusched_key),
-	  sizeof(struct gpusched_device), offsetof(struct gs_table_head, device) },
+	  V4_PLACE(struct gpusched_device), offsetof(struct gs_table_head, device) },
 };
 
 static int copy_place(const struct gs_old_table *old, struct gs_table *t, const struct place *p)
@@ -308,12 +341,16 @@ static int copy_place(const struct gs_old_table *old, struct gs_table *t, const 
 	int r = read_all(old->fd[p->map], p->key_size, &keys, p->value_size, &values, MAX_READ, &n);
 
 	for (uint32_t i = 0; !r && i < n; i++) {
+		const char *value = values + i * p->value_size;
 		struct gs_table_head h = { .op = p->op };
-		struct gpusched_origin origin;
+		struct gpusched_origin origin = { 0 };
 
 		memcpy(&h.key, keys + i * p->key_size, p->key_size);
-		memcpy((char *)&h + p->at, values + i * p->value_size, p->value_size);
-		memcpy(&origin, values + i * p->value_size, sizeof(origin));
+		memcpy(&origin, value, V4_ORIGIN);
+		origin.uid = uid_of(origin.owner);
+		memcpy((char *)&h + p->at, &origin, sizeof(origin));
+		memcpy((char *)&h + p->at + sizeof(origin), value + V4_ORIGIN,
+		       p->value_size - V4_ORIGIN);
 		r = put_place(t, &h, origin.owner);
 	}
 	return r;
@@ -405,8 +442,8 @@ static int copy_records(struct gs_old_table *old, struct gs_table *t)
 	struct gpusched_tsg *last;
 	uint32_t n = 0;
 	int changed = 0;
-	int r = read_all(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, sizeof(*recs), &recs, MAX_READ,
-			 &n);
+	int r = read_all_short(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, GS_V4_TSG, sizeof(*recs),
+			       &recs, MAX_READ, &n);
 
 	if (r < 0)
 		return r;

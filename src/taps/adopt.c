@@ -89,7 +89,7 @@ static void enter(void *user, const struct gpusched_tsg *found, const struct gpu
 {
 	struct gs_adoption *a = user;
 	struct gpusched_tsg rec = *found;
-	struct gpusched_device dev = { .origin.owner = rec.task.pid,
+	struct gpusched_device dev = { .origin = { .owner = rec.task.pid, .uid = rec.task.uid },
 				       .dev_instance = rec.dev_instance,
 				       .h_subdevice = rec.h_subdevice };
 	struct gpusched_key device = { rec.key.file, rec.key.client, rec.h_device };

@@ -33,6 +33,7 @@ int tap_fork(unsigned long long *ctx)
 		return 0;
 	copy = *proc;
 	copy.tsgs = copy.devices = copy.channels = copy.told = copy.mps = 0;
+	copy.unused = copy.past = copy.let = 0;
 	copy.start_ns = child->start_boottime;
 	tgid = gs_tgid_of(cfg, child);
 	if (tgid && bpf_map_update_elem(&gs_procs, &tgid, &copy, BPF_ANY))

@@ -23,10 +23,11 @@
 #define MANY_HOLDERS 32 /* more: one walk over all processes is cheaper */
 #define FULL_EVERY 64   /* sweeps */
 
-/* What hangs below files, of gs_devices or gs_clients. */
+/* What hangs below files, of gs_devices, gs_clients or gs_past. */
 struct places {
 	struct gpusched_key *keys;
-	struct gpusched_device *values; /* or clients: their origin is what counts */
+	char *values; /* each begins with its origin */
+	size_t size;  /* of each */
 	uint32_t n;
 };
 
@@ -37,7 +38,7 @@ struct gs_sweep {
 	uint64_t *file_keys; /* what gs_files has */
 	struct gpusched_file *files;
 	uint32_t nfiles;
-	struct places devices, clients;
+	struct places devices, clients, past;
 	struct gpusched_tsg *recs;
 	size_t nrecs;
 	struct gs_holder *holders;
@@ -55,6 +56,8 @@ void gs_sweep_free(struct gs_sweep *s)
 	free(s->devices.values);
 	free(s->clients.keys);
 	free(s->clients.values);
+	free(s->past.keys);
+	free(s->past.values);
 	free(s->recs);
 	free(s->holders);
 	free(s);
@@ -91,9 +94,10 @@ static int read_files(struct gs_sweep *s)
 			&s->files, &s->nfiles);
 }
 
-static int read_places(struct gs_sweep *s, enum gs_pin map, struct places *p)
+static int read_places(struct gs_sweep *s, enum gs_pin map, size_t size, struct places *p)
 {
-	return read_map(s, map, sizeof(*p->keys), &p->keys, sizeof(*p->values), &p->values, &p->n);
+	p->size = size;
+	return read_map(s, map, sizeof(*p->keys), &p->keys, size, &p->values, &p->n);
 }
 
 static bool was_read(const struct gs_sweep *s, size_t until, uint32_t holder)
@@ -221,11 +225,15 @@ static void change(struct gs_sweep *s, struct gs_table_head head)
 
 static void forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		if (is_closed(s, p->keys[i].file))
-			change(s, (struct gs_table_head){ .op = op,
-							  .key = p->keys[i],
-							  .made = p->values[i].origin.made });
+	struct gpusched_origin origin;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (!is_closed(s, p->keys[i].file))
+			continue;
+		memcpy(&origin, p->values + i * p->size, sizeof(origin));
+		change(s,
+		       (struct gs_table_head){ .op = op, .key = p->keys[i], .made = origin.made });
+	}
 }
 
 static void set_holder(struct gs_sweep *s, uint32_t i, uint32_t holder, uint32_t sweep)
@@ -294,14 +302,16 @@ static void forget_files(struct gs_sweep *s)
 
 static int read_table(struct gs_sweep *s)
 {
-	int r = read_places(s, GS_PIN_gs_devices, &s->devices);
+	int r = read_places(s, GS_PIN_gs_devices, sizeof(struct gpusched_device), &s->devices);
 
 	/* What waited is being dealt with now; whatever comes later asks again. */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
 	if (!r)
-		r = read_places(s, GS_PIN_gs_clients, &s->clients);
+		r = read_places(s, GS_PIN_gs_clients, sizeof(struct gpusched_client), &s->clients);
+	if (!r)
+		r = read_places(s, GS_PIN_gs_past, sizeof(struct gpusched_origin), &s->past);
 	if (!r)
 		r = gs_table_all(s->t, &s->recs, &s->nrecs);
 	s->ended = malloc((s->nrecs + 1) * sizeof(*s->ended));
@@ -322,6 +332,7 @@ static int look_at_all(struct gs_sweep *s, struct gs_error *err)
 		judge_one(s, &s->recs[i]);
 	forget_places(s, &s->devices, GS_TABLE_FORGET_DEVICE);
 	forget_places(s, &s->clients, GS_TABLE_FORGET_CLIENT);
+	forget_places(s, &s->past, GS_TABLE_FORGET_PAST);
 	forget_files(s);
 	if (s->nrecs)
 		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);

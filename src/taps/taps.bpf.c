@@ -77,19 +77,20 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 		return;
 	if (a->params)
 		gs_read_user(&instance, sizeof(instance), a->params);
-	dev = gs_device_entry(&key, c->tgid, instance);
+	dev = gs_device_entry(&key, c->tgid, (gs_u32)bpf_get_current_uid_gid(), instance);
 	if (dev) { /* it may be of an earlier one, whose free was not seen */
 		dev->dev_instance = instance;
 		dev->h_subdevice = 0;
 	} else {
-		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES, GPUSCHED_MAX_DEVICES_PER_PROC);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_DEVICES);
 	}
 }
 
 static __always_inline void gs_on_mig(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->root, 0);
-	struct gpusched_client *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid) : NULL;
+	gs_u32 uid = (gs_u32)bpf_get_current_uid_gid();
+	struct gpusched_client *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid, uid) : NULL;
 
 	if (client)
 		client->mig = 1;
@@ -133,13 +134,22 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
 }
 
-/* RM has it, the table does not: whoever is told adopts it. */
+/* RM has it, the table does not: it is adopted, if there is room for it. */
 static __always_inline void gs_on_orphan(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 counter)
 {
+	gs_u32 uid = (gs_u32)bpf_get_current_uid_gid();
+	struct gpusched_proc *proc;
+
 	if (gs_is_self(c))
 		return;
 	gs_tap_count(counter);
+	proc = gs_proc_of(c);
+	if (proc && gs_is_full(proc, uid)) {
+		gs_note_past(key, c->tgid, uid);
+		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS);
+		return;
+	}
 	gs_tell_event(c, GPUSCHED_EV_ORPHAN, key, 0, 0, 0);
 }
 
@@ -369,7 +379,7 @@ static __always_inline int gs_below(const struct gs_caller *c, const struct gs_f
 
 	if (dev) {
 		f->device = q->handle;
-		gs_forget(&gs_devices, &key);
+		gs_forget(&gs_devices, &key, GPUSCHED_IN_DEVICES);
 		return 1;
 	}
 	key.handle = q->parent; /* a subdevice's */
@@ -396,7 +406,7 @@ static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_calle
 		bpf_for_each_map_elem(&gs_tsgs, gs_fall_tsg, &f, 0);
 	if (client && q->handle == q->root) {
 		bpf_for_each_map_elem(&gs_devices, gs_fall_device, &f, 0);
-		gs_forget(&gs_clients, &key);
+		gs_forget(&gs_clients, &key, GPUSCHED_IN_CLIENTS);
 	}
 	if (f.n)
 		gs_end_tsg(ctx, c, &f.first, f.first_id);
@@ -430,6 +440,7 @@ static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_
 			gs_end_tsg(ctx, c, &key, rec->task.id);
 		return;
 	}
+	gs_forget_past(&key);
 	gs_on_ancestor_free(ctx, c, &q);
 }
 
@@ -455,7 +466,7 @@ static __noinline int gs_file_anew(struct gs_fall *f)
 	if (entry && entry->sweep) /* it is to come, for the sake of the policy */
 		gs_file_identity(file, entry);
 	else
-		gs_forget(&gs_files, &file);
+		gs_forget(&gs_files, &file, GPUSCHED_IN_FILES);
 	return 0;
 }
 

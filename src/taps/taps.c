@@ -68,9 +68,10 @@ static int fill_cfg(struct taps_bpf *skel, const struct gs_old_table *old)
 		.max_tsgs_per_proc = GPUSCHED_MAX_TSGS_PER_PROC,
 		.default_class = GPUSCHED_CLASS_NONE,
 	};
+	const struct gpusched_user none = { 0 };
+	uint32_t zero = 0, nobody = GS_NOBODY;
 	unsigned int branch = 0;
 	struct stat st;
-	uint32_t zero = 0;
 
 	if (!stat("/proc/self/ns/pid", &st)) {
 		cfg.pidns_dev = st.st_dev;
@@ -80,6 +81,8 @@ static int fill_cfg(struct taps_bpf *skel, const struct gs_old_table *old)
 		cfg.branch = branch;
 	if (old)
 		gs_old_table_fill_cfg(old, &cfg);
+	if (bpf_map_update_elem(bpf_map__fd(skel->maps.gs_users), &nobody, &none, BPF_ANY))
+		return -errno;
 	return bpf_map_update_elem(bpf_map__fd(skel->maps.gs_cfg), &zero, &cfg, BPF_ANY);
 }
 

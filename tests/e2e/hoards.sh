@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# One process makes thousands of something that the taps keep: what is past its share is counted, and
-# a program that starts meanwhile is seen with its GPU and obeys as ever.
+# One process makes thousands of something that the taps keep: what makes room, and what is past its share, is
+# counted, and a program that starts meanwhile is seen with its GPU and obeys as ever.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -33,7 +33,7 @@ while read -r what n counted; do
 	check "$what: the hoarder is done" wait_for 30 grep -q ready "$scratch/hoard"
 	grep -q ^ready "$scratch/hoard" || diag "$(cat "$scratch/hoard")"
 	end_load "$LOAD_PID" KILL
-	ge "$(counter "$counted")" "$((before + 1000))" "$what: what is past its share is counted"
+	ge "$(counter "$counted")" "$((before + 1000))" "$what: what made room or is past its share is counted"
 	load be --seconds 600
 	check "$what: a program that starts afterwards is listed" wait_tsgs "pid:$LOAD_PID" 4
 	check "$what: with GPU and class" wait_for 10 eval \
@@ -48,9 +48,9 @@ while read -r what n counted; do
 	check "$what: with the hoarder its entries go" wait_for 60 eval \
 		'[ "$(entries gs_tsgs)$(entries gs_devices)$(entries gs_clients)$(entries gs_files)$(entries gs_chantsg)$(entries gs_procs)" = 000000 ]'
 done <<'EOF'
-devices 10000 device_limit
-clients 10000 device_limit
-files 10000 device_limit
+devices 10000 evicted
+clients 10000 evicted
+files 10000 evicted
 channels 10000 channel_limit
 tsgs 4000 proc_limit
 EOF

@@ -308,6 +308,75 @@ static void test_held_mps_server(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 1);
 }
 
+/* Some of its channels have no place in the table: it is suspended by nobody, and runs on. */
+static void test_partial(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	want(t, GPUSCHED_TIMESLICE, 500);
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
+	t->flags |= GPUSCHED_TSG_PARTIAL;
+	touch(t);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_RESUME), 1);
+	assert_int_equal(t->task.is.runnable, 1);
+	assert_int_equal(t->suspend_by, GPUSCHED_BY_NOBODY);
+	assert_int_equal(counter(GS_ENG_REFUSED_PARTIAL), 1);
+	assert_int_equal(world.hw[0].timeslice_us, 500);
+	t->flags |= GPUSCHED_TSG_HELD;
+	touch(t);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
+	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
+}
+
+/* A TSG that never had a channel costs no calls until it has one. */
+static void test_empty(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	t->flags |= GPUSCHED_TSG_EMPTY;
+	want(t, GPUSCHED_TIMESLICE, 500);
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	settle();
+	assert_int_equal(world.nlog, 0);
+	t->flags &= ~GPUSCHED_TSG_EMPTY;
+	touch(t);
+	settle();
+	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
+	assert_int_equal(world.hw[0].timeslice_us, 500);
+}
+
+/* Beside one that nobody can set no slice is shorter than its owner asked. */
+static void test_beside_unseen(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+	uint32_t own = t->task.asked.timeslice_us;
+
+	want(t, GPUSCHED_TIMESLICE, 500);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 500);
+	gs_core_policy(world.core, true, GS_CORE_UNSEEN);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, own);
+	assert_true(gs_core_overruled(world.core, &t->key) & 1u << GS_OVERRULE_UNSEEN);
+	want(t, GPUSCHED_TIMESLICE, 2 * own);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 2 * own);
+	want(t, GPUSCHED_TIMESLICE, 500);
+	gs_core_policy(world.core, true, 0);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 500);
+}
+
 static void test_refused_wishes(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0), *old = new_tsg(2, 0);
@@ -656,6 +725,9 @@ int main(void)
 		T(test_mps_servers),
 		T(test_held_mps_server),
 		T(test_alias_of_an_mps_server),
+		T(test_partial),
+		T(test_empty),
+		T(test_beside_unseen),
 		T(test_refused_wishes),
 		T(test_assumed_needs_the_flag),
 		T(test_call_budget),

@@ -143,6 +143,56 @@ static void test_held_stays_until_admitted(void **state)
 	end(&w);
 }
 
+/* Who is past its share waits until there is room, or for as long as the limit says. */
+static void test_past_share(void **state)
+{
+	struct gpusched_tsg no_tsg = { .key = { 0x1230, 5, 6 } };
+	struct gpusched_proc proc = { .source = GPUSCHED_SRC_COMMAND, .past = 1 };
+	struct waiter w;
+	uint32_t tgid;
+	int procs;
+
+	NEEDS();
+	procs = gs_table_map_fd(table, "gs_procs");
+	assert_int_equal(gs_cfg_policy_active(table, true), 0);
+	assert_int_equal(gs_cfg_gate(table, true), 0);
+	w = stopped_process(&no_tsg);
+	tgid = (uint32_t)w.pid;
+	proc.start_ns = w.value.start_ns;
+	assert_int_equal(bpf_map_update_elem(procs, &tgid, &proc, BPF_ANY), 0);
+	assert_int_equal(release(false).continued, 0);
+	assert_int_equal(gs_gate_limit(table, UINT64_MAX), 0);
+	assert_int_equal(state_of(w.pid), 'T');
+	/* there is room */
+	proc.past = 0;
+	assert_int_equal(bpf_map_update_elem(procs, &tgid, &proc, BPF_ANY), 0);
+	assert_int_equal(release(false).continued, 1);
+	assert_true(becomes(w.pid, 'S'));
+	end(&w);
+	/* it has waited long enough */
+	w = stopped_process(&no_tsg);
+	tgid = (uint32_t)w.pid;
+	proc.past = 1;
+	proc.start_ns = w.value.start_ns;
+	assert_int_equal(bpf_map_update_elem(procs, &tgid, &proc, BPF_ANY), 0);
+	assert_int_equal(gs_gate_limit(table, 0), 0);
+	assert_true(becomes(w.pid, 'S'));
+	assert_int_equal(bpf_map_lookup_elem(procs, &tgid, &proc), 0);
+	assert_int_equal(proc.let, 1);
+	end(&w);
+	/* no policy runs any more */
+	w = stopped_process(&no_tsg);
+	tgid = (uint32_t)w.pid;
+	proc.let = 0;
+	proc.start_ns = w.value.start_ns;
+	assert_int_equal(bpf_map_update_elem(procs, &tgid, &proc, BPF_ANY), 0);
+	assert_int_equal(release(false).continued, 0);
+	assert_int_equal(gs_cfg_policy_active(table, false), 0);
+	assert_int_equal(release(false).continued, 1);
+	assert_true(becomes(w.pid, 'S'));
+	end(&w);
+}
+
 static void test_without_its_tsg_it_goes_on(void **state)
 {
 	struct gpusched_tsg rec;
@@ -274,6 +324,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		T(test_there_or_a_reason),
 		T(test_held_stays_until_admitted),
+		T(test_past_share),
 		T(test_without_its_tsg_it_goes_on),
 		T(test_all_go_on_and_are_admitted),
 		T(test_who_else_stopped_it_keeps_it),

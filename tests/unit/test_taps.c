@@ -41,7 +41,7 @@ static void test_cuda_start(void **state)
 	assert_int_equal(rec.h_device, RC_DEVICE);
 	assert_int_equal(rec.h_subdevice, RC_SUBDEVICE);
 	assert_int_equal(rec.task.asked.timeslice_us, GPUSCHED_DRIVER_TIMESLICE_US);
-	assert_int_equal(rec.flags, 0);
+	assert_int_equal(rec.flags, GPUSCHED_TSG_EMPTY);
 
 	rc_channel(fd, RC_CLIENT, RC_TSG, 0x5c000020, 41);
 	rc_channel(fd, RC_CLIENT, RC_TSG, 0x5c000021, 42);
@@ -133,16 +133,16 @@ static void test_mig(void **state)
 	rc_client(fd, RC_CLIENT, 0);
 	rc_alloc(fd, RC_CLIENT, RC_SUBDEVICE, 0x5c000003, 0xc637, NULL);
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
-	assert_int_equal(only().flags, GPUSCHED_TSG_MIG);
+	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
 	/* another client of the same file is in no instance, one with a compute instance alone is */
 	rc_client(fd, RC_CLIENT + 1, 0);
 	rc_tsg(fd, RC_CLIENT + 1, RC_TSG, 1);
-	assert_int_equal(only().flags, 0);
+	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY);
 	rc_free(fd, RC_CLIENT + 1, RC_DEVICE, RC_TSG);
 	rc_alloc(fd, RC_CLIENT + 1, 0x5c000003, 0x5c000004, 0xc638, NULL);
 	rc_tsg(fd, RC_CLIENT + 1, RC_TSG, 9);
-	assert_int_equal(only().flags, GPUSCHED_TSG_MIG);
+	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
 }
 
 /* GR1 to GR7 are there in MIG mode only: no subscription has to be seen. */
@@ -158,7 +158,8 @@ static void test_mig_engines(void **state)
 		assert_int_equal(only().task.engine, engine);
 		assert_int_equal(only().task.kind,
 				 engine <= 8 ? GPUSCHED_KIND_COMPUTE : GPUSCHED_KIND_COPY);
-		assert_int_equal(only().flags, engine >= 2 && engine <= 8 ? GPUSCHED_TSG_MIG : 0);
+		assert_int_equal(only().flags & ~GPUSCHED_TSG_EMPTY,
+				 engine >= 2 && engine <= 8 ? GPUSCHED_TSG_MIG : 0);
 		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
 	}
 }
@@ -192,13 +193,13 @@ static void test_mps_server(void **state)
 	rc_client(fd, RC_CLIENT, 0);
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	prctl(PR_SET_NAME, "test");
-	assert_int_equal(only().flags, 0);
+	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY);
 	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
 	proc.mps = 1;
 	assert_int_equal(gs_proc_set(table, getpid(), &proc), 0);
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
-	assert_int_equal(only().flags, GPUSCHED_TSG_MPS);
+	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MPS);
 	proc.mps = 0;
 	assert_int_equal(gs_proc_set(table, getpid(), &proc), 0);
 }
@@ -365,7 +366,7 @@ static void test_claim_outlives_its_sweep(void **state)
 	assert_int_equal(gs_table_change(table, &arg), -ESTALE);
 	arg.head.id = only().task.id;
 	assert_int_equal(gs_table_change(table, &arg), 0);
-	assert_int_equal(arg.head.id, 0); /* the flags before */
+	assert_int_equal(arg.head.id, GPUSCHED_TSG_EMPTY); /* the flags before */
 	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
 	assert_int_equal(records(), 1);
 	assert_int_equal(count_events(GPUSCHED_EV_TSG_FREE), 0);
@@ -578,7 +579,7 @@ static void test_poke(void **state)
 	rec = only();
 	assert_int_equal(rec.task.is.timeslice_us, 20);
 	assert_int_equal(rec.changed, GPUSCHED_TIMESLICE);
-	assert_int_equal(rec.flags, 0);
+	assert_int_equal(rec.flags, GPUSCHED_TSG_EMPTY);
 	assert_int_equal(rec.task.asked.timeslice_us, GPUSCHED_DRIVER_TIMESLICE_US);
 	poke.what = GPUSCHED_POKE_FLAGS | GPUSCHED_POKE_SUSPEND | GPUSCHED_POKE_MANUAL;
 	poke.flags_mask = GPUSCHED_TSG_HELD;
@@ -587,7 +588,7 @@ static void test_poke(void **state)
 	poke.rec.manual.valid = GPUSCHED_RUNNABLE;
 	assert_int_equal(gs_table_poke(table, &poke), 0);
 	rec = only();
-	assert_int_equal(rec.flags, GPUSCHED_TSG_HELD);
+	assert_int_equal(rec.flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_HELD);
 	assert_int_equal(rec.suspend_by, GPUSCHED_BY_PERSON);
 	assert_int_equal(rec.suspended_ns, 77);
 	assert_int_equal(rec.manual.valid, GPUSCHED_RUNNABLE);

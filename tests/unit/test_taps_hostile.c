@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "table/cfg.h"
 #include "table/procs.h"
+#include "taps/holders.h"
 
 #define BAD ((void *)0x10)
 
@@ -150,6 +151,18 @@ static void test_forged_handles(void **state)
 			 6);
 }
 
+/* TSG number @i, on a device of its own where @device, and with a channel. */
+static void used_tsg(int fd, uint32_t i, bool device)
+{
+	uint32_t params[5] = { 0, 0, 0, 1, 0 }, instance[14] = { 3 };
+	uint32_t parent = device ? 0x60000000 + i : RC_DEVICE;
+
+	if (device)
+		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, parent, 0x80, instance, 0);
+	rc_alloc(fd, RC_CLIENT, parent, RC_TSG + i, 0xa06c, params);
+	rc_channel(fd, RC_CLIENT, RC_TSG + i, 0x70000000 + i, i);
+}
+
 static void test_process_limit(void **state)
 {
 	struct gpusched_proc proc;
@@ -161,16 +174,87 @@ static void test_process_limit(void **state)
 	before = counter(GPUSCHED_CNT_PROC_LIMIT);
 	rc_client(fd, RC_CLIENT, 0);
 	for (uint32_t i = 0; i < 3000; i++)
-		rc_tsg(fd, RC_CLIENT, RC_TSG + i, 1);
+		used_tsg(fd, i, false);
 	assert_int_equal(records(), 1024);
 	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) - before, 3000 - 1024);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
 	assert_int_equal(proc.tsgs, 1024);
+	/* as many of the others as places count */
+	assert_int_equal(proc.past, 1024 - 3);
 	for (uint32_t i = 0; i < 3000; i++)
 		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG + i);
 	assert_int_equal(records(), 0);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
 	assert_int_equal(proc.tsgs, 0);
+	assert_int_equal(proc.past, 0);
+}
+
+/* What has no channel makes room, also while a policy has to be told of its end. */
+static void test_empty_makes_room(void **state)
+{
+	struct gpusched_key key = { .client = RC_CLIENT, .handle = RC_TSG + 5000 };
+	CLEANUP_FREE struct gs_holder *holders = NULL;
+	struct gpusched_proc proc;
+	struct gpusched_tsg rec;
+	CLEANUP_FD int fd = -1;
+	size_t n = 0;
+
+	NEEDS();
+	fd = open_ctl();
+	rc_client(fd, RC_CLIENT, 0);
+	for (uint32_t i = 0; i < 2500; i++)
+		rc_tsg(fd, RC_CLIENT, RC_TSG + i, 1);
+	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT), 0);
+	assert_in_range(counter(GPUSCHED_CNT_EVICTED), 2048, 2500);
+	used_tsg(fd, 5000, false);
+	for (uint32_t i = 0; i < 2500; i++)
+		rc_tsg(fd, RC_CLIENT, RC_TSG + 6000 + i, 1);
+	gs_sweep(table, NULL, NULL, NULL);
+	assert_in_range(records(), 1, 1024);
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	assert_int_equal(proc.tsgs, records());
+	assert_int_equal(proc.past, 0);
+	assert_int_equal(gs_holders_of(table, getpid(), &holders, &n, NULL), 0);
+	key.file = holders[0].file;
+	assert_int_equal(gs_table_get(table, &key, &rec), 0);
+	assert_int_equal(rec.nchannels, 1);
+}
+
+/* How many TSGs of that user there is room for, below a file of that number; at most @max. */
+static unsigned int fill(uint64_t file, uint32_t uid, unsigned int max)
+{
+	unsigned int n = 0;
+	int r = 0;
+
+	while (!r && n < max) {
+		struct gpusched_tsg rec = { .key = { file, 5, n + 1 }, .task.uid = uid };
+
+		rec.task.pid = getpid();
+		r = gs_table_insert(table, &rec, NULL);
+		n += !r;
+	}
+	return n;
+}
+
+/* A user has at most half of what others leave, and nothing of root's part. */
+static void test_share_of_user(void **state)
+{
+	const uint32_t all = GPUSCHED_MAX_TSGS, roots = all / GPUSCHED_ROOT_PART;
+
+	NEEDS();
+	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0);
+	assert_int_equal(fill(0x1230, 60001, all), (all - roots) / 2);
+	assert_int_equal(fill(0x1240, 60002, all), (all - roots) / 4);
+	assert_int_equal(fill(0x1250, 0, 2 * roots), 2 * roots);
+	assert_int_equal(gs_cfg_max_tsgs(table, GPUSCHED_MAX_TSGS_PER_PROC), 0);
+	gs_sweep(table, NULL, NULL, NULL);
+	assert_int_equal(records(), 0);
+	/* each was given back once */
+	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0);
+	assert_int_equal(fill(0x1230, 60001, all), (all - roots) / 2);
+	assert_int_equal(gs_cfg_max_tsgs(table, GPUSCHED_MAX_TSGS_PER_PROC), 0);
+	gs_sweep(table, NULL, NULL, NULL);
+	assert_int_equal(records(), 0);
 }
 
 /* What each of these leaves behind counts on the process until it is gone, and not longer. */
@@ -195,24 +279,25 @@ static void test_share_of_devices(void **state)
 	before = counter(GPUSCHED_CNT_DEVICE_LIMIT);
 	rc_client(fd, RC_CLIENT, 0);
 	shares_are(0, 3, 0); /* the file, the client, the device */
+	/* devices without a TSG make room for others */
 	for (uint32_t i = 0; i < 1500; i++)
-		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x60000000 + i, 0x80, device, 0);
-	shares_are(0, GPUSCHED_MAX_DEVICES_PER_PROC, 0);
-	assert_int_equal(counter(GPUSCHED_CNT_DEVICE_LIMIT) - before, 1503 - 1024);
-	assert_int_equal(count_events(GPUSCHED_EV_LIMIT), 1);
-	assert_int_equal(last_event(GPUSCHED_EV_LIMIT)->arg[0], GPUSCHED_SHARE_DEVICES);
+		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x50000000 + i, 0x80, device, 0);
+	assert_int_equal(counter(GPUSCHED_CNT_DEVICE_LIMIT), before);
+	/* those with one that has channels do not */
+	for (uint32_t i = 0; i < 1020; i++)
+		used_tsg(fd, i, true);
+	shares_are(1020, 1022, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x52000000 + i, 0x80, device, 0);
 	/* no TSG without the entries by which its end is found */
-	other = open_ctl();
-	rc_tsg(other, RC_CLIENT + 1, RC_TSG, 1);
-	assert_int_equal(records(), 0);
-	/* one that comes again takes nothing more, and has its new GPU */
-	rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, RC_DEVICE, 0x80, device, 0);
-	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
-	assert_int_equal(only().dev_instance, 3);
-	for (uint32_t i = 0; i < 700; i++)
+	for (uint32_t i = 0; i < 1020; i += 2) {
 		rc_free(fd, RC_CLIENT, RC_CLIENT, 0x60000000 + i);
-	shares_are(1, 1024 - 700, 0);
+		used_tsg(fd, 2000 + i, true);
+	}
+	assert_int_equal(records(), 1020);
+	other = open_ctl();
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
+	assert_int_equal(records(), 0);
 	shares_are(0, 1, 0); /* the file */
 	close(fd);
 	fd = -1;
@@ -242,18 +327,22 @@ static void test_share_of_files(void **state)
 		for (int i = 0; i < 600; i++) {
 			fds[i] = open_ctl();
 			rc_client(fds[i], RC_CLIENT, 0);
+			rc_tsg(fds[i], RC_CLIENT, RC_TSG, 1);
+			rc_channel(fds[i], RC_CLIENT, RC_TSG, 0x70000000, 1);
 		}
-		shares_are(0, GPUSCHED_MAX_DEVICES_PER_PROC, 0);
+		/* a file, a client and a device each */
+		assert_in_range(records(), 340, 342);
 		for (int i = 0; i < 600; i++)
 			close(fds[i]);
 		sweep_files();
 		shares_are(0, 0, 0);
 	}
-	assert_in_range(count_events(GPUSCHED_EV_LIMIT), 3, 3);
+	assert_in_range(count_events(GPUSCHED_EV_LIMIT), 3, 6);
 }
 
 static void test_share_of_channels(void **state)
 {
+	struct gpusched_proc proc;
 	CLEANUP_FD int fd = -1;
 	uint64_t before;
 
@@ -267,12 +356,15 @@ static void test_share_of_channels(void **state)
 			rc_channel(fd, RC_CLIENT, RC_TSG + i, 0x60000000 + i * 100 + c, c);
 	}
 	shares_are(100, 3, GPUSCHED_MAX_CHANNELS_PER_PROC);
-	assert_int_equal(counter(GPUSCHED_CNT_CHANNEL_LIMIT) - before, 10000 - 8192);
+	/* the first of each are free */
+	assert_int_equal(counter(GPUSCHED_CNT_CHANNEL_LIMIT) - before, 100 * (100 - 8) - 8192);
+	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
+	assert_int_equal(proc.past, (100 * (100 - 8) - 8192) / 92 + 1); /* that are not whole */
 	for (uint32_t c = 0; c < 50; c++)
 		rc_free(fd, RC_CLIENT, RC_TSG, 0x60000000 + c);
-	shares_are(100, 3, 8192 - 50);
+	shares_are(100, 3, 8192 - 42);
 	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG); /* takes the other 50 of it along */
-	shares_are(99, 3, 8192 - 100);
+	shares_are(99, 3, 8192 - 92);
 	close(fd);
 	fd = -1;
 	gs_sweep(table, NULL, NULL, NULL);
@@ -292,16 +384,17 @@ static void test_share_of_adopted(void **state)
 		struct gpusched_tsg rec = { .key = { 0x1230, 5, i + 1 } };
 
 		rec.task.pid = getpid();
+		ch.n = i < 90 ? 100 : 1;
 		for (uint32_t c = 0; c < ch.n; c++)
 			ch.ch[c].handle = 0x60000000 + i * 100 + c;
-		taken += !gs_table_insert(table, &rec, i < 90 ? &ch : NULL);
+		taken += !gs_table_insert(table, &rec, &ch);
 	}
 	assert_int_equal(records(), 1024);
-	assert_int_equal(taken, 1024 - 9); /* the channels of nine did not all fit */
-	shares_are(1024, 2, 8192 - 8192 % 100 + 92);
+	assert_int_equal(taken, 1024 - 1); /* the channels of one did not all fit */
+	shares_are(1024, 2 + 1200 - 1024, 8192);
 	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) + counter(GPUSCHED_CNT_CHANNEL_LIMIT) -
 				 before,
-			 1200 - 1024 + 9);
+			 1200 - 1024 + 1);
 	gs_sweep(table, NULL, NULL, NULL);
 	assert_int_equal(records(), 0);
 	shares_are(0, 0, 0);
@@ -652,6 +745,8 @@ int main(void)
 		T(test_refused_calls_do_not_count),
 		T(test_forged_handles),
 		T(test_process_limit),
+		T(test_empty_makes_room),
+		T(test_share_of_user),
 		T(test_table_full),
 		T(test_many_channels),
 		T(test_event_storm),

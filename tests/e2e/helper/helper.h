@@ -59,6 +59,7 @@ VERB(slices);
 VERB(named);
 /* table.c */
 VERB(oldtable);
+VERB(share);
 VERB(version);
 /* the others: a file each */
 VERB(ask);

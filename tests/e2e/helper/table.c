@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * table.c - makes what is pinned under DIR a table of version 1, or of any
+ * table.c - makes what is pinned under DIR a table of an earlier version, or says that it is of any
  *
  * The taps go on, on maps that nobody has pinned any more.
  */
@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +20,35 @@
 #include "gpusched/abi.h"
 #include "helper.h"
 
-/* What is the same in version 2 is copied as it is. A version that changes it converts here. */
-_Static_assert(sizeof(struct gpusched_tsg) == sizeof(struct v1_tsg), "convert records");
-_Static_assert(sizeof(struct gpusched_proc) == sizeof(struct v1_proc), "convert processes");
-_Static_assert(sizeof(struct gpusched_class) == sizeof(struct v1_class), "convert classes");
-_Static_assert(sizeof(struct gpusched_cfg) == sizeof(struct v1_cfg), "convert the configuration");
-_Static_assert(sizeof(struct gpusched_stopped) == sizeof(struct v1_stopped), "convert who waits");
+/* A value begins with what it was in version 1. A version that changes that converts here. */
+_Static_assert(offsetof(struct gpusched_tsg, task) == offsetof(struct v1_tsg, task), "records");
+_Static_assert(sizeof(struct gpusched_task) == sizeof(struct v1_task), "what policies see");
+_Static_assert(offsetof(struct gpusched_proc, mps) == offsetof(struct v1_proc, mps), "processes");
+_Static_assert(sizeof(struct gpusched_class) == sizeof(struct v1_class), "classes");
+_Static_assert(offsetof(struct gpusched_cfg, epoch) == offsetof(struct v1_cfg, pad),
+	       "configuration");
+_Static_assert(sizeof(struct gpusched_stopped) == sizeof(struct v1_stopped), "who waits");
+
+/* Up to version 4 an origin had two words. */
+struct v4_origin {
+	uint32_t owner, made;
+};
+#define V4_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + sizeof(struct v4_origin))
 
 static const struct {
 	const char *name;
 	enum bpf_map_type type;
-	uint32_t key, value, entries, flags;
+	uint32_t key, value, entries, flags, first, last; /* versions */
 } maps[] = {
 #define X(name, type, key, value, entries, flags) \
-	{ #name, BPF_MAP_TYPE_##type, key, value, entries, flags },
-	V1_MAPS(X)
+	{ #name, BPF_MAP_TYPE_##type, key, value, entries, flags, 1, 4 },
+#define SINCE(name, key, value, first) \
+	{ #name, BPF_MAP_TYPE_HASH, key, value, 16384, BPF_F_NO_PREALLOC, first, 4 },
+	V1_MAPS(X) SINCE(gs_files, 8, V4_PLACE(struct gpusched_file), 2)
+		SINCE(gs_clients, 16, V4_PLACE(struct gpusched_client), 2)
+			SINCE(gs_devices, 16, V4_PLACE(struct gpusched_device), 2)
+				SINCE(gs_makers, 16, sizeof(struct gpusched_maker), 3)
+#undef SINCE
 #undef X
 };
 #define N (sizeof(maps) / sizeof(maps[0]))
@@ -46,6 +62,7 @@ static const char *const pins[][2] = {
 };
 
 static const char *dir;
+static uint32_t version = 1; /* that is made */
 
 static int must(int r, const char *what)
 {
@@ -62,7 +79,7 @@ static int open_pin(const char *name)
 	return must(bpf_obj_get(path), path);
 }
 
-static int v1_map(const char *name)
+static int old_map(const char *name)
 {
 	static int fds[N];
 	size_t i = 0;
@@ -79,10 +96,10 @@ static int v1_map(const char *name)
 	return fds[i];
 }
 
-/* All entries of a map that is the same in both versions. */
+/* All entries of a map whose values begin as in that version. */
 static void copy(const char *name)
 {
-	int from = open_pin(name), to = v1_map(name);
+	int from = open_pin(name), to = old_map(name);
 	char key[16], value[2048], *at = NULL;
 
 	while (!bpf_map_get_next_key(from, at, key)) {
@@ -98,7 +115,24 @@ static void put(const struct v1_key *key, const struct gpusched_origin *origin, 
 {
 	const struct v1_device dev = { a, b, origin->owner, origin->made };
 
-	must(bpf_map_update_elem(v1_map("gs_devs"), key, &dev, BPF_NOEXIST), "gs_devs");
+	must(bpf_map_update_elem(old_map("gs_devs"), key, &dev, BPF_NOEXIST), "gs_devs");
+}
+
+/* Of versions 2 to 4: the values had a shorter origin. */
+static void copy_map_of_places(const char *name)
+{
+	int from = open_pin(name), to = old_map(name);
+	char key[16], value[64], *at = NULL;
+
+	while (!bpf_map_get_next_key(from, at, key)) {
+		at = key;
+		if (bpf_map_lookup_elem(from, key, value))
+			continue;
+		memmove(value + sizeof(struct v4_origin), value + sizeof(struct gpusched_origin),
+			sizeof(value) - sizeof(struct gpusched_origin));
+		must(bpf_map_update_elem(to, key, value, BPF_ANY), name);
+	}
+	close(from);
 }
 
 /* Devices, clients and files are one map. */
@@ -125,14 +159,19 @@ static void copy_places(void)
 			put(&(struct v1_key){ .file = file }, &f.origin, f.holder, f.sweep);
 }
 
-static void set_version(int cfg, uint32_t version)
+static void set_version(int cfg, uint32_t number)
 {
-	struct v1_cfg value;
-	uint32_t zero = 0;
+	uint32_t value[64], zero = 0; /* larger than any version's */
 
-	must(bpf_map_lookup_elem(cfg, &zero, &value), "gs_cfg");
-	value.abi = version;
-	must(bpf_map_update_elem(cfg, &zero, &value, BPF_ANY), "gs_cfg");
+	must(bpf_map_lookup_elem(cfg, &zero, value), "gs_cfg");
+	value[0] = number;
+	must(bpf_map_update_elem(cfg, &zero, value, BPF_ANY), "gs_cfg");
+}
+
+static bool has(size_t map)
+{
+	return version >= maps[map].first && version <= maps[map].last &&
+	       (version == 1 || strcmp(maps[map].name, "gs_devs") != 0);
 }
 
 static void replace(const char *made)
@@ -141,14 +180,29 @@ static void replace(const char *made)
 
 	for (size_t i = 0; i < N; i++) {
 		snprintf(to, sizeof(to), "%s/%s", made, maps[i].name);
-		must(bpf_obj_pin(v1_map(maps[i].name), to), to);
+		if (has(i))
+			must(bpf_obj_pin(old_map(maps[i].name), to), to);
 	}
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
 		snprintf(from, sizeof(from), "%s/%s", dir, pins[i][0]);
-		snprintf(to, sizeof(to), "%s/%s", made, pins[i][1]);
+		snprintf(to, sizeof(to), "%s/%s", made, pins[i][version == 1]);
 		must(rename(from, to), from);
 	}
 	must(renameat2(AT_FDCWD, made, AT_FDCWD, dir, RENAME_EXCHANGE), dir);
+}
+
+int verb_share(int n, char **words)
+{
+	struct gpusched_cfg value;
+	uint32_t zero = 0;
+	int cfg;
+
+	dir = words[0];
+	cfg = open_pin("gs_cfg");
+	must(bpf_map_lookup_elem(cfg, &zero, &value), "gs_cfg");
+	value.max_tsgs_per_proc = number(n, words, 1);
+	must(bpf_map_update_elem(cfg, &zero, &value, BPF_ANY), "gs_cfg");
+	return 0;
 }
 
 int verb_version(int n, char **words)
@@ -163,14 +217,21 @@ int verb_oldtable(int n, char **words)
 	static const char *const same[] = { "gs_tsgs",    "gs_chans",  "gs_chantsg", "gs_procs",
 					    "gs_classes", "gs_cfg",    "gs_gpus",    "gs_simfiles",
 					    "gs_selves",  "gs_stopped" };
+	static const char *const places[] = { "gs_files", "gs_clients", "gs_devices" };
 	char made[PATH_MAX];
 
-	(void)n;
 	dir = words[0];
+	if (n > 1)
+		version = number(n, words, 1);
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		copy(same[i]);
-	copy_places();
-	set_version(v1_map("gs_cfg"), 1);
+	if (version == 1)
+		copy_places();
+	for (size_t i = 0; version > 1 && i < sizeof(places) / sizeof(places[0]); i++)
+		copy_map_of_places(places[i]);
+	if (version > 2)
+		copy("gs_makers");
+	set_version(old_map("gs_cfg"), version);
 	/* what is left there is removed by the next `on`, as after one that was killed */
 	snprintf(made, sizeof(made), "%s/../gpusched-tmp-%d", dir, (int)getpid());
 	must(mkdir(made, 0700), made);

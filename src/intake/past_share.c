@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "intake/past_share.h"
+
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "gate/gate.h"
+#include "intake/adoption.h"
+#include "intake/intake.h"
+#include "process/process.h"
+#include "table/past.h"
+
+#define AT_ONCE 64
+#define UNSEEN_NS (3 * NS_PER_S)
+
+void gs_past_told(const struct gpusched_event *ev)
+{
+	char of_user[32] = "";
+	uid_t uid;
+
+	if (!gs_process_uid((pid_t)ev->pid, &uid))
+		snprintf(of_user, sizeof(of_user), " of user %u", uid);
+	gs_log(LOG_NOTICE,
+	       "process %u (%.*s)%s has all of its share of the table, or of its user's: with more "
+	       "it "
+	       "is held back",
+	       ev->pid, GPUSCHED_COMM_LEN, ev->comm, of_user);
+}
+
+/* They are adopted, as TSGs that nobody saw made. */
+static void take_in(struct gs_intake *in)
+{
+	struct gs_past_tsg all[AT_ONCE];
+	size_t n = gs_past_fitting(in->hub->table, all, AT_ONCE);
+
+	for (size_t i = 0; i < n; i++)
+		gs_orphan_seen(in, &(struct gpusched_event){ .pid = (uint32_t)all[i].pid,
+							     .key = all[i].key });
+}
+
+/* Believed for a while: each change is a look at all TSGs, and a program could ask for many. */
+static bool may_run_unseen(struct gs_intake *in, uint64_t now)
+{
+	if (gs_past_runs(in->hub->table))
+		in->unseen_ns = now;
+	return in->unseen_ns && now - in->unseen_ns < UNSEEN_NS;
+}
+
+void gs_past_check(struct gs_intake *in)
+{
+	const struct gs_hub *hub = in->hub;
+	uint64_t now = gs_now_ns();
+
+	if (!hub->engine || now < in->past_next_ns)
+		return;
+	in->past_next_ns = now + NS_PER_S;
+	take_in(in);
+	gs_gate_limit(hub->table, (uint64_t)((double)hub->config->hold_limit_ms * NS_PER_MS *
+					     gs_env()->dilate));
+	gs_engine_unseen(hub->engine, may_run_unseen(in, now));
+}

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# needs: root bpf fuse
+# A program has its share of the table, and of what else the taps keep, before its CUDA starts: others
+# lose nothing by that, what works is told as working, and root can suspend it.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Policy]
+Policy = rr
+PolicyOption = quantum_ms=200
+[Classes]
+Rule = arg=be -> be'
+start_daemon || exit 1
+chmod 711 "$scratch"
+victim; first=$VICTIM
+victim; second=$VICTIM
+
+# hoarding WHAT N: a be of the attacker's; $BE
+hoarding() {
+	# shellcheck disable=SC2086 # two words
+	HOARD=$1 HOARD_N=$2 LD_PRELOAD=$build/tests/e2e/hoarder.so "${as_attacker[@]}" "$gsload" be --seconds 0 \
+		--warmup 0 $steady >"$scratch/hoarder" 2>&1 &
+	BE=$!
+	at_end+=("$BE")
+	wait_for 60 eval '[ "$(sim_work '$BE')" -gt 0 ]' || not_ok "$1: it works" "$(cat "$scratch/hoarder")"
+	[ "${HOARD_AFTER:-}" ] || grep -q "hoarded $2 $1" "$scratch/hoarder" || not_ok "$1: it has $2" "$(cat "$scratch/hoarder")"
+}
+works() { # PID: its TSG with work, as gpusched lists it
+	list_json "pid:$1" '[.[] | select(.kind == "compute" and .channels == 8)] | max_by(.id) | '"$2"
+}
+did() { # SECONDS: root's two, in so long
+	local from=$(($(sim_work $first) + $(sim_work $second)))
+	sleep "$1"
+	echo $(($(sim_work $first) + $(sim_work $second) - from))
+}
+did_of() { # PID SECONDS
+	local from
+	from=$(sim_work "$1")
+	sleep "$2"
+	echo $(($(sim_work "$1") - from))
+}
+hoarding none 0
+sleep 2
+fair=$(did 5)
+end_load $BE KILL
+while read -r what n; do
+	hoarding "$what" "$n"
+	check "$what: what it works in is listed" wait_for 20 eval '[ "$(works $BE .class)" = be ]'
+	check "$what: the policy's slice is its" wait_for 20 eval '[ "$(works $BE .is.timeslice_us)" = 1 ]'
+	is "$(works $BE .past_share)" 0 "$what: it is within its share"
+	sleep 2
+	ge "$(($(did 5) * 100 / fair))" 40 "$what: root's two work, in percent of what they have beside one that hoards nothing"
+	check "$what: root suspends it" "$gpusched" suspend "pid:$BE"
+	from=$(sim_work $BE)
+	sleep 1
+	is "$(($(sim_work $BE) - from))" 0 "$what: then it does nothing"
+	end_load $BE KILL
+done <<EOT
+tsgs 1100
+devices 1100
+own 1100
+files 400
+channels 8192
+EOT
+
+# ---- more than its share that is used: nothing makes room
+hoarding used 1100
+check "used: it is told at its process" wait_for 20 eval \
+	'[ "$(list_json "pid:'$BE'" "map(.past_share) | unique | @json")" != "[0]" ]'
+like "$(list_json "pid:$BE" '.[0].reason')" "past its share" "used: with the reason"
+check "used: the log names the user" grep -q "process $BE .* of user $attacker_uid has all of its share" "$scratch/daemon.log"
+sleep 3
+ge "$(($(did 5) * 100 / fair))" 50 "used: root's two have what the driver gives them beside it"
+end_load $BE KILL
+
+# ---- more channels than its share: a TSG that is not whole is never called suspended
+hoarding channels 10000
+partial() { # FILTER: of the TSGs that have more channels than the table; what it works in was made last
+	list_json "pid:$BE" "[.[] | select(.kind == \"compute\" and .channels >= 8 and .channels < 128)] | sort_by(.id) | .[:-1] | $1"
+}
+check "partial: it is told at its process" wait_for 20 eval '[ "$(partial "map(.past_share) | max")" -ge 8 ]'
+exits 4 "partial: root suspends those that can be" "$gpusched" suspend "pid:$BE"
+like "$out" "more channels than its share" "partial: the others are named, with the reason"
+is "$(partial 'map(.suspended_by) | unique | @json')" "[null]" "partial: none of these is called suspended"
+is "$(works $BE .suspended_by)" person "partial: what it works in is"
+end_load $BE KILL
+
+# ---- it goes past its share while it works
+HOARD_AFTER=8 hoarding used 1100
+sleep 1
+before=$(did_of $BE 4)
+check "later: it is told at its process" wait_for 30 eval '[ "$(works $BE .past_share)" -ge 1 ]'
+sleep 3
+after=$(did_of $BE 4)
+le "$((after * 100 / before))" 25 "later: past its share it has the last turn, in percent of before"
+ge "$(($(did 4) * 100 * 5 / 4 / fair))" 50 "later: root's two work on"
+end_load $BE KILL
+done_testing
