@@ -188,6 +188,10 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 {
 	struct gs_plan *plan = &todo->plan;
 
+	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) { /* it is one of many, and does nothing */
+		n->check_ns = 0;
+		return;
+	}
 	if (now < n->check_ns) {
 		gs_core_set_due(c, n, n->check_ns);
 		return;

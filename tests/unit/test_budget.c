@@ -66,11 +66,15 @@ static void test_budget_holds_over_time(void **state)
 static void test_hanging_call(void **state)
 {
 	const struct gs_plan plan = { .nsteps = 2, .estimate_ns = NS_PER_MS };
+	const struct gs_plan question = { .nsteps = 1, .check = true };
 
 	budget = (struct gs_budget){ .left_ns = 0, .at = NS_PER_S };
 	gs_budget_settle(&core, &plan, 100 * NS_PER_S);
 	assert_int_equal(budget.left_ns, -39 * (int64_t)NS_PER_MS);
 	gs_budget_settle(&core, &plan, 3 * NS_PER_MS);
+	assert_int_equal(budget.left_ns, -41 * (int64_t)NS_PER_MS);
+	/* RM answers whether it has a TSG from its own memory */
+	gs_budget_settle(&core, &question, 3 * NS_PER_MS);
 	assert_int_equal(budget.left_ns, -41 * (int64_t)NS_PER_MS);
 }
 

@@ -90,9 +90,12 @@ static void test_other_refusals(void **state)
 /* As after a checkpoint: nothing is wished for the old one, which no tap saw freed. */
 static void test_new_sibling(void **state)
 {
-	struct gpusched_tsg *old = fake_tsg(1, 0), *other = fake_tsg(2, 0), *new;
+	struct gpusched_tsg *old = fake_tsg(1, 0), *other = fake_tsg(2, 0), *empty = fake_tsg(4, 0);
+	struct gpusched_tsg *new;
 
-	old->task.created_ns = other->task.created_ns = 0;
+	old->task.created_ns = other->task.created_ns = empty->task.created_ns = 0;
+	empty->key.client = old->key.client;
+	empty->flags |= GPUSCHED_TSG_EMPTY;
 	gs_engine_touch_all(engine);
 	run_for(50);
 	assert_int_equal(fake.nlog, 0);
@@ -102,6 +105,7 @@ static void test_new_sibling(void **state)
 	gs_engine_touch(engine, &new->key);
 	run_until(ended == 1);
 	assert_int_equal(fake_count(2, GS_RM_GET_TIMESLICE), 0); /* another client's */
+	assert_int_equal(fake_count(4, GS_RM_GET_TIMESLICE), 0); /* nothing can run in it */
 	assert_int_equal(fake_count(3, GS_RM_GET_TIMESLICE), 0);
 }
 
