@@ -159,7 +159,7 @@ told 2 monitor nonsense:1 --for 100ms
 told 1 monitor pid:4000000 --for 100ms
 told 2 class set pid:$be no-such-class
 told 2 class set pid:$be
-told 1 policy start no_such_policy
+told 2 policy start no_such_policy
 told 2 policy start lcbe -o no_such_option=1
 told 2 policy start lcbe -o be_slice_us=x
 told 2 policy start lcbe --host nowhere
