@@ -133,9 +133,10 @@ static unsigned int place_rows(struct plot *p)
 
 		p->rows[i].at = 0;
 		for (unsigned int k = 0; k < p->nrows; k++) {
-			p->rows[i].at += p->rows[k].gpu < p->rows[i].gpu ||
-					 (p->rows[k].gpu == p->rows[i].gpu && k < i);
-			first &= k >= i || p->rows[k].gpu != p->rows[i].gpu;
+			bool before = k < i && p->rows[k].gpu == p->rows[i].gpu;
+
+			p->rows[i].at += before || p->rows[k].gpu < p->rows[i].gpu;
+			first &= !before;
 		}
 		gpus += first;
 	}

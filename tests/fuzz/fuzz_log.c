@@ -143,7 +143,10 @@ static void tsg_op(struct gs_account *a, struct input *in, int what, uint64_t *n
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct gs_gpu gpu = { .index = 0 };
-	const struct gs_account_opts opts = { .size = sizeof(opts), .gpus = &gpu, .ngpus = 1 };
+	/* no thread of one input is left to the next, however busy the machine is */
+	const struct gs_account_opts opts = {
+		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .wait_ns = 60 * NS_PER_S
+	};
 	struct input in = { data, size };
 	struct gs_account *a;
 	uint64_t now;

@@ -43,6 +43,11 @@ int gs_verb_flags(const char *name)
 	return find(name) ? 0 : -ENOENT;
 }
 
+json_t *gs_verbs_json(void)
+{
+	return json_array();
+}
+
 /* ---- a request, which begins at once or with stub_go_on() -------------------------------------- */
 
 #define GO_ON 1u

@@ -7,6 +7,7 @@
 
 #include "control/agents.h"
 #include "requests/json.h"
+#include "requests/state.h"
 #include "figures/ledger_priv.h"
 #include "hub/limited.h"
 #include "hub/loop.h"
@@ -121,6 +122,10 @@ void gs_stats_text(struct gs_requests *rs, FILE *f)
 }
 
 void gs_stats_launches_text(struct gs_requests *rs, FILE *f)
+{
+}
+
+void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 {
 }
 
