@@ -21,9 +21,8 @@ void gs_past_told(const struct gpusched_event *ev)
 	if (!gs_process_uid((pid_t)ev->pid, &uid))
 		snprintf(of_user, sizeof(of_user), " of user %u", uid);
 	gs_log(LOG_NOTICE,
-	       "process %u (%.*s)%s has all of its share of the table, or of its user's: with more "
-	       "it "
-	       "is held back",
+	       "process %u (%.*s)%s has all of its share of the table, or of its user's: with "
+	       "more it is held back",
 	       ev->pid, GPUSCHED_COMM_LEN, ev->comm, of_user);
 }
 
