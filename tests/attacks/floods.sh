@@ -3,8 +3,8 @@
 # timeout: 300
 # alone: yes
 # needs: root bpf fuse
-# Beside 16,000 TSGs of one user, users ask for what grows with these: all at once, without reading, and anew as
-# soon as an answer begins.
+# Beside 16,000 TSGs (root's, since users have shares of the table), users ask for what grows with
+# these: all at once, without reading, and anew as soon as an answer begins.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"
@@ -15,12 +15,15 @@ Rule = comm=gsload -> be'
 start_daemon || exit 1
 api=$GPUSCHED_SIM/run/api
 victim
+attacker=("${as_attacker[@]}")
+as_attacker=()
 attack_many 16 tsgs 1000
+as_attacker=("${attacker[@]}")
 many=("${ATTACKERS[@]}")
 check "16,000 TSGs are in the table" wait_for 60 eval '[ "$("$gpusched" stats --json | jq .tsgs)" -ge 16000 ]'
 check "the policy acts on the victim" wait_for 30 eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
 
-crowd() { # UIDS CONNECTIONS HOW PATH [BODY]: that many users, from the one with the TSGs downwards
+crowd() { # UIDS CONNECTIONS HOW PATH [BODY]: that many users, from the attacker downwards
 	local n=$1 i
 	shift
 	CROWD=(${MORE:+"${CROWD[@]}"})

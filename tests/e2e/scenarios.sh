@@ -91,7 +91,7 @@ printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(mine, 0, 100, 
 printf '%s\n' '[scenario]' 'duration_s = 2' 'policy = ./mine.bpf.c' '[process be]' 'kind = be' 'kernel_us = 1000' \
 	>"$dir/mine/mine.scn"
 exits 0 "a scenario's policy lies beside it" "$gpusched" sim run "$dir/mine/mine.scn"
-exits 1 "-o without a policy" "$gpusched" sim run "$dir/mine/mine.scn" --policy none -o nosuch=1
+exits 2 "-o without a policy" "$gpusched" sim run "$dir/mine/mine.scn" --policy none -o nosuch=1
 like "$out" "option nosuch=1, but no policy" "is told"
 exits 2 "--policy without a name" "$gpusched" sim run "$dir/mine/mine.scn" --policy ""
 exits 1 "a folder is no scenario" "$gpusched" sim run "$dir/"

@@ -151,7 +151,7 @@ one_line "no object"
 head -c 3000 "$(ls "$GPUSCHED_POLICIES"/lcbe*.o | head -1)" >"$scratch/cut.bpf.o"
 exits 1 "half a policy" "$gpusched" policy start "$scratch/cut.bpf.o"
 one_line "half a policy"
-exits 1 "a missing policy" "$gpusched" policy start there_is_none
+exits 2 "a missing policy" "$gpusched" policy start there_is_none
 one_line "a missing policy"
 mkdir "$scratch/dir.bpf.o"
 exits 1 "a folder for a policy" "$gpusched" policy start "$scratch/dir.bpf.o"
