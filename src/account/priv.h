@@ -66,7 +66,7 @@ struct gpu {
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
 	bool anew;   /* who is known has changed: all are told */
-	bool active; /* records came between the last two looks, whoever read them */
+	bool active; /* records came between the last two looks, read by us or not */
 	bool told;   /* its runlist was, and holds */
 	uint64_t flushed, retry_at, lost, spent;
 	uint64_t records, looked; /* that were read; and until the last look */

@@ -261,7 +261,7 @@ static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
 
 /* ---- devices, clients, files ----------------------------------------------------------------- */
 
-/* Who made it was not written down: as whom its process runs. Root's where nobody can tell. */
+/* Its maker was not written down: the user of its process; root where that is not known. */
 static uint32_t uid_of(uint32_t pid)
 {
 	uid_t uid;
