@@ -2,27 +2,28 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing from tools/packages.txt, after saying so.
 #
-#   tools/deps.sh [--check] [--test]
+#   tools/deps.sh [--check] [--test] [--deb]
 #
 #   --check     only tell
 #   --test      what the tests need as well; without it what building and running need
+#   --deb       what Debian packages and their test need as well
 #
 # DEPS=no forbids installing: then what is missing is named and the exit status is 3.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 check=no
-test=no
+kinds='build run'
 for arg in "$@"; do
 	case $arg in
 	--check) check=yes ;;
-	--test) test=yes ;;
+	--test | --deb) kinds+=" ${arg#--}" ;;
 	*) echo "deps: no such option: $arg" >&2 && exit 2 ;;
 	esac
 done
 
 wanted() {
-	sed -e 's/#.*//' "$here/packages.txt" | awk -v test=$test 'NF && ($2 != "test" || test == "yes") { print $1 }'
+	sed -e 's/#.*//' "$here/packages.txt" | awk -v kinds=" $kinds " 'NF && index(kinds, " " $2 " ") { print $1 }'
 }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 180
 # What `make install` puts where, and that it works from there.
 . "$(dirname "$0")/lib.sh"
 command -v meson >/dev/null || { skip "installing" "no meson"; done_testing; }
@@ -13,8 +13,8 @@ root=$scratch$prefix
 bad=
 for file in bin/gpusched bin/gsload sbin/gpuschedd include/gpusched/{gpusched.h,gpreempt.h,policy.bpf.h,abi.h} \
 	lib/systemd/system/{gpusched{d,-guardian}.service,run-gpusched-mps-users.mount} lib/gpusched/policies/lcbe.{bpf.o,bpf.c,native.so} \
-	lib/gpusched/simcuda/libcuda.so.1 share/doc/gpusched/examples/one_process.c share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
-	share/bash-completion/completions/gpusched share/zsh/vendor-completions/_gpusched share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
+	lib/gpusched/simcuda/libcuda.so.1 share/doc/gpusched/examples/one_process.c lib/python3/dist-packages/gpusched.py share/gpusched/{gpusched.conf,h200.conf,scenarios/a-alone.scn} \
+	share/bash-completion/completions/gpusched share/zsh/vendor-completions/_gpusched share/fish/vendor_completions.d/gpusched.fish share/man/man8/gpusched-{suspend,resume,preempt,restore}.8; do
 	[ -s "$root/$file" ] || bad+=" $file"
 done
 is "$bad" "" "programs, headers, units, policies, the model, completion are there"
@@ -34,11 +34,16 @@ is "$(find "$root/share/doc/gpusched" -name '*.md' | while read -r page; do
 	done
 done)" "" "their links lead to what is installed, too"
 is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "and none is named by its place in the source"
+mkdir "$scratch/units"
+for unit in "$root"/lib/systemd/system/*; do
+	sed "s|=$prefix/|=$root/|" "$unit" >"$scratch/units/$(basename "$unit")"
+done
+is "$(systemd-analyze verify --man=no "$scratch"/units/* 2>&1 | grep -i gpusched)" "" "systemd finds nothing wrong with the units"
 is "$(grep -hoE '^Exec[A-Za-z]*=[^ ]*' "$root"/lib/systemd/system/*.service | sed "s|=$prefix|=$root|" |
 	cut -d= -f2 | while read -r program; do [ -x "$program" ] || echo "$program"; done)" "" \
 	"the units start what was installed"
 
-lib=$(dirname "$(find "$root" -name libgpusched.so.0 | head -1)")
+lib=$(dirname "$(find "$root" -name libgpusched.so.1 | head -1)")
 is "$(PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$scratch pkg-config --libs gpusched gpreempt | xargs)" \
 	"-L$lib -lgpusched -lgpreempt" "pkg-config knows both libraries"
 installed() {
@@ -51,12 +56,37 @@ is "$(installed sim list --json | jq -r .path | xargs -n 1 dirname | sort -u | x
 	"$(realpath "$root/share/gpusched/scenarios")" "of those that were installed with it"
 is "$(installed run --agent -- sh -c 'realpath "$LD_PRELOAD"')" "$(realpath "$lib/libgpusched-agent.so")" \
 	"and takes the agent beside it"
-if command -v zsh >/dev/null; then
-	is "$(PATH=$root/bin:$PATH zsh -fc 'fpath=($1/share/zsh/vendor-completions) words=(gpusched policy st) CURRENT=3
-		compadd() { shift "$@[(i)--]"; print -r -- "$@"; }
+# Each shell's completion of `gpusched WORDS`, sorted.
+bash_completes() { # WORDS...
+	PATH=$root/bin:$PATH bash -c '. "$1" && shift; compopt() { :; }
+		COMP_WORDS=(gpusched "$@") COMP_CWORD=$#; _gpusched; printf "%s\n" "${COMPREPLY[@]}"' - \
+		"$root/share/bash-completion/completions/gpusched" "$@" | sort | xargs
+}
+zsh_completes() {
+	PATH=$root/bin:$PATH zsh -fc 'fpath=($1/share/zsh/vendor-completions); shift; words=(gpusched "$@") CURRENT=$#words
+		compadd() { shift "$@[(i)--]"; print -rl -- "$@"; }
+		_files() { print -rl -- *; }
 		complete_it() { source $fpath[1]/_gpusched; }
-		complete_it' - "$root" | xargs)" "start stop" "zsh completes what bash does"
-fi
+		complete_it' - "$root" "$@" | sort | xargs
+}
+fish_completes() {
+	PATH=$root/bin:$PATH fish --no-config -c 'source $argv[1]; complete -C "gpusched $argv[2..]"' \
+		"$root/share/fish/vendor_completions.d/gpusched.fish" "$@" | sort | xargs
+}
+verbs=$("$gpusched" help | sed -n 's/^  \([a-z][a-z ]*[a-z]\)   *.*/\1/p')
+ge "$(wc -l <<<"$verbs")" 40 "help names the verbs"
+for shell in zsh fish; do
+	command -v $shell >/dev/null || { skip "$shell completes what bash does" "no $shell"; continue; }
+	bad=
+	while read -r noun verb; do
+		for words in "${noun:0:1}" "$noun${verb:+ ${verb:0:1}}" "$noun $verb${verb:+ }--"; do
+			# shellcheck disable=SC2086 # words
+			[ "$(bash_completes $words)" = "$(${shell}_completes $words)" ] || bad+=" [$words]"
+		done
+	done <<<"$verbs"
+	is "$bad" "" "$shell completes each verb and its options as bash does"
+done
+is "$(bash_completes policy st)" "start stop" "bash completes verbs"
 # What production machines lack stays away: test tools are for \`make test\`.
 mkdir -p "$scratch/bin"
 printf '#!/bin/sh\necho "ii  none"\n' >"$scratch/bin/dpkg-query"

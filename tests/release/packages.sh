@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 1200
+# needs: root bpf fuse
+# The Debian packages: built from source, installed in a fresh Debian 12, run there, installed over a
+# `make install`, removed and purged. MIRROR: where Debian's packages come from.
+. "$(dirname "$0")/../e2e/lib.sh"
+# What is mounted here ends with this test.
+[ "${ALONE:-}" = yes ] || { rm -r "$scratch" && ALONE=yes exec unshare --mount --propagation private bash "$self"; }
+
+version=$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version)
+for tool in debootstrap dpkg-buildpackage lintian dh dh_dkms dh_python3; do
+	command -v $tool >/dev/null || { skip "packages" "no $tool"; done_testing; }
+done
+
+exits 0 "the packages are built" "$top/tools/deb.sh" "$build" || done_testing
+debs=$build/deb
+is "$(find "$debs" -name '*.deb' ! -name '*-dbgsym_*' -printf '%f\n' | sed 's/_.*//' | sort | xargs)" \
+	"gpusched gpusched-dkms gpusched-exporter libgpreempt0 libgpusched-dev libgpusched1 python3-gpusched" \
+	"each package of debian/control is there, and no other"
+is "$(lintian --fail-on none --suppress-tags bad-distribution-in-changes-file "$debs"/*.changes 2>&1 |
+	grep '^[EW]:')" "" "lintian has neither errors nor warnings"
+mkdir "$scratch/content"
+for deb in "$debs"/*.deb; do
+	dpkg-deb -R "$deb" "$scratch/content/$(basename "$deb")"
+done
+is "$(grep -rlF "$top" "$scratch/content" | xargs -r -n 1 basename)" "" "no file names the folder that they were built in"
+
+# ---- a fresh system
+# Nothing of this machine's is mounted below it, and it goes before the files of this test do.
+root=$scratch/root
+mkdir "$root"
+mount -t tmpfs none "$root"
+trap '[ "$BASHPID" != $$ ] || { umount -R -l "$root"; finish; }' EXIT
+exits 0 "debootstrap makes a Debian 12" debootstrap --variant=minbase bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
+	done_testing
+for kind in proc:proc sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup tmpfs:dev tmpfs:run; do
+	mount -t "${kind%:*}" none "$root/${kind#*:}"
+done
+for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
+	IFS=: read -r file major minor <<<"$node"
+	mknod -m 666 "$root/dev/$file" c "$major" "$minor"
+done
+ln -s /proc/self/fd "$root/dev/fd"
+cp /etc/resolv.conf "$root/etc/"
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+chmod 755 "$root/usr/sbin/policy-rc.d"
+mkdir "$root/debs"
+cp "$debs"/*.deb "$root/debs/"
+rm "$root"/debs/*-dbgsym_*
+inside() {
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb \
+		chroot "$root" "$@"
+}
+install_all() {
+	inside sh -c 'apt-get install -q -y --no-install-recommends curl jq procps /debs/*.deb'
+}
+exits 0 "apt installs them, without the kernel's headers for DKMS" install_all || done_testing
+
+is "$(inside gpusched --version)" "gpusched $version" "gpusched says its version"
+is "$(inside gpuschedd --version)" "gpuschedd $version" "gpuschedd says its version"
+is "$(inside python3 -c 'import gpusched, gpreempt, gpusched_hint; print(gpusched.__file__)')" \
+	/usr/lib/python3/dist-packages/gpusched.py "Python finds the modules"
+like "$(inside dkms status)" "gpusched.$version.*added" "DKMS knows the module, and waits for headers"
+echo "deb ${MIRROR:-http://deb.debian.org/debian} bookworm-backports main" >"$root/etc/apt/sources.list.d/backports.list"
+exits 0 "the kernels' headers are installed after it" inside sh -c 'apt-get update -q &&
+	apt-get install -q -y --no-install-recommends linux-headers-amd64 &&
+	apt-get install -q -y --no-install-recommends -t bookworm-backports linux-headers-amd64'
+is "$(inside dkms status | sed -n 's,^gpusched[/ ,]*[0-9.]*\, \([0-9]*\.[0-9]*\)\..*: installed.*,\1,p' | sort -V | xargs)" "6.1 6.12" \
+	"DKMS builds the module for the kernels of bookworm and of its backports"
+is "$(inside systemd-analyze verify --man=no gpuschedd.service gpusched-guardian.service gpusched-exporter.service \
+	run-gpusched-mps-users.mount 2>&1 | grep -i gpusched)" "" "systemd finds nothing wrong with the units"
+like "$(inside getent passwd gpusched-exporter)" "nologin|false" "the exporter has a user, without a shell"
+is "$(inside sh -c '[ -e /etc/systemd/system/multi-user.target.wants/gpuschedd.service ] && echo on
+	[ -e /etc/systemd/system/multi-user.target.wants/gpusched-exporter.service ] || echo off' | xargs)" "on off" \
+	"the daemon starts with the machine, the exporter only once it is enabled"
+is "$(inside sh -c 'cd /usr/share/man && ls man8/gpusched.8.gz man8/gpuschedd.8.gz man5/gpusched.conf.5.gz \
+	man8/gpusched-exporter.8.gz man1/gsload.1.gz man8/gpusched-suspend.8.gz 2>/dev/null' | wc -l)" 6 "the manual pages are there"
+cp "$top/debian/tests/path" "$root/debs/"
+exits 0 "the path works on the simulated GPU" inside /debs/path
+diag "$out"
+
+# ---- none of it is left
+leftovers() { # this package's own archives excepted
+	inside sh -c 'find / -xdev \( -name "*gpusched*" -o -name "*gpreempt*" \) ! -path "/debs/*" ! -path "/var/cache/apt/*" ! -path "/proc/*"
+		getent passwd gpusched-exporter; dpkg -l | grep -E "gpusched|gpreempt"; ls -d /run/gpusched 2>/dev/null'
+}
+packages=$(inside sh -c 'cd /debs && ls *.deb | sed "s/_.*//"' | xargs)
+inside sh -c 'mkdir -p /etc/gpusched /var/lib/gpusched && echo >/etc/gpusched/gpusched.conf && echo >/var/lib/gpusched/history.db'
+# shellcheck disable=SC2086 # a list
+exits 0 "apt removes them" inside apt-get remove -q -y $packages
+is "$(inside sh -c 'cat /etc/gpusched/gpusched.conf && ls /var/lib/gpusched' | xargs)" history.db \
+	"what was configured and kept stays"
+# shellcheck disable=SC2086
+exits 0 "apt purges them" inside dpkg --purge $packages
+is "$(leftovers)" "" "nothing is left"
+
+# ---- over a `make install`, with a program under control
+prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name == "prefix").value')
+is "$prefix" /usr "make install and the packages use the same places"
+exits 0 "make install into the same system" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build"
+inside ldconfig
+cat >"$root/debs/over" <<'END'
+# GOT, a tab, WANTED, a tab, NAME
+[ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
+slice() {
+	jq ".tsgs[] | select(.pid == $be and .engine == 1) | .timeslice_us" <"$GPUSCHED_SIM/dev/state.json"
+}
+soon() { # VALUE NAME
+	for ((i = 0; i < 300; i++)); do
+		[ "$(slice)" != "$1" ] || break
+		sleep 0.1
+	done
+	printf '%s\t%s\t%s\n' "$(slice)" "$1" "$2"
+}
+restart() {
+	gpuschedd --foreground >>/debs/daemon.log 2>&1 &
+	daemon=$!
+	for ((i = 0; i < 300; i++)); do
+		[ "$(curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping | jq .pid)" != "$daemon" ] || break
+		sleep 0.1
+	done
+}
+restart
+gpusched run --class be -- gsload be --seconds 600 >/dev/null &
+be=$!
+soon 2048 "a program has its own timeslice"
+gpusched set pid:$be timeslice=333us >/dev/null
+soon 333 "what make install put there controls it"
+apt-get install -q -y --no-install-recommends /debs/*.deb >/debs/over.log 2>&1
+printf '%s\t0\tthe packages are installed over it\n' "$?"
+soon 333 "the program stays under control meanwhile"
+kill $daemon && wait $daemon
+soon 2048 "it has its own timeslice when the old daemon ends"
+restart
+gpusched set pid:$be timeslice=444us >/dev/null
+soon 444 "the packages' daemon controls it"
+dpkg --remove gpusched >>/debs/over.log 2>&1
+printf '%s\t0\tgpusched is removed while its daemon runs\n' "$?"
+soon 2048 "the program has its own timeslice then"
+dpkg -i /debs/gpusched_*.deb >>/debs/over.log 2>&1
+kill $daemon && wait $daemon
+dpkg --remove gpusched >>/debs/over.log 2>&1
+printf '%s\t0\tgpusched is removed when its daemon has ended\n' "$?"
+printf '%s\tnone\tno tap is left\n' "$(ls "$GPUSCHED_SIM/bpf/gpusched" 2>/dev/null || echo none)"
+kill $be
+wait
+END
+while IFS=$'\t' read -r got want what; do
+	is "$got" "$want" "$what"
+done < <(inside bash /debs/over)
+[ $tap_bad = 0 ] || diag "$(tail -n 20 "$root/debs/over.log" "$root/debs/daemon.log")"
+# shellcheck disable=SC2086
+exits 0 "apt purges what was installed over it" inside dpkg --purge $packages
+is "$(leftovers)" "" "nothing is left, of make install neither"
+done_testing

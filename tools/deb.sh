@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Builds Debian packages from the tree as it is, into BUILD/deb. What is missing to build them is
+# named by dpkg-buildpackage.
+# Usage: tools/deb.sh [BUILD]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+to=${1:-build}/deb
+version=$(dpkg-parsechangelog -S Version)
+
+# A copy: nothing that was built here, and nothing is written beside the tree.
+source=$to/gpusched-$version
+rm -rf "$to"
+mkdir -p "$source"
+if git rev-parse --git-dir >/dev/null 2>&1; then
+	git ls-files -z --cached --others --exclude-standard
+else
+	find . -path './build*' -prune -o -path ./bundle -prune -o -type f -print0
+fi | while IFS= read -r -d '' file; do
+	[ ! -f "$file" ] || printf '%s\0' "$file"
+done | xargs -0 cp --parents -t "$source"
+(cd "$source" && dpkg-buildpackage -us -uc)
+rm -r "$source"
+ls "$to"/*.deb
