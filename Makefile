@@ -7,11 +7,14 @@
 #   make check      what each commit has to pass, in at most 3 minutes after a build; last line as make
 #                   test
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
+#   make test-release  what a release has to pass besides: packages on a fresh Debian 12
 #   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files
 #   make lint       format, licences, sizes, static analysis
 #   make bundle     build/ and its libraries packed for a machine without them
+#   make deb        Debian packages of the tree as it is, in build/deb
+#   make release    version, changelog, commit, tag and archive; ARGS=--dry-run only shows them
 #   make install    DESTDIR= PREFIX=
 #   make uninstall  what the last `make install` put there
 BUILD ?= build
@@ -20,7 +23,7 @@ DESTDIR ?=
 SHELL := /bin/bash
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps test-deps demo check test agent-test vm-test bench lint bundle install uninstall clean
+.PHONY: format all deps test-deps deb-deps demo check test test-release agent-test vm-test bench lint bundle deb release install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -29,6 +32,9 @@ deps:
 
 test-deps:
 	@tools/deps.sh --test
+
+deb-deps:
+	@tools/deps.sh --deb
 
 $(BUILD)/build.ninja: | deps
 	@meson setup --prefix=$(PREFIX) $(BUILD)
@@ -42,6 +48,9 @@ check: test-deps
 
 test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
+
+test-release: test-deps deb-deps
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release $(ARGS)
 
 agent-test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent gpreempt headers
@@ -60,6 +69,12 @@ format:
 
 bundle: all
 	@BUILD=$(BUILD) tools/bundle.sh
+
+deb: deb-deps
+	@tools/deb.sh $(BUILD)
+
+release:
+	@tools/release.sh $(ARGS)
 
 install: all
 	@meson configure --prefix=$(PREFIX) $(BUILD) && ninja -C $(BUILD)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """torch_load.py - a PyTorch program that serves or trains until it is told to end
 

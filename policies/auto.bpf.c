@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto - acts on what it sees: short slices or turns for best-effort work, within bounds
+ * auto - acts on what it sees: short slices, turns or holds for best-effort work, within bounds
  *
  * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice,
  * a lone be TSG gets a slice of be_slice_us (1). Of several be TSGs of a runlist one runs at a
@@ -10,21 +10,27 @@
  * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. One whose
  * process is past its share of the table has a turn only while nobody else wants it. It watches
  * what this costs. Before more than waste_pct of a runlist's time goes into switches, the be slice
- * grows, at most to what the owners asked for; it shrinks again when requests come in
- * whole turns. Beside a launch-bound service the slice is the driver's or a whole part of it, so
- * that the service waits for no more rounds than by default, and be keeps 85 % of what it has then.
- * Where be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose
- * their long slice until that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and
- * stays in it if it then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its
- * turns end while others wait: for lc when nearly all are drained and it takes less than half of
- * the GPU, for be when nearly all are cut off by the slice, or some are and it takes more than
- * half. That counts after several looks, only beside its counterpart or several TSGs of class be, and
- * while nobody competes who is not told apart yet. Turns of such be TSGs go round their processes, as
- * by default; beside users of class be all of them get what the driver would give to so many. When
+ * grows, at most to what the owners asked for; it shrinks again when requests come in whole turns.
+ * Beside a launch-bound service the slice is the driver's or a whole part of it, so that the
+ * service waits for no more rounds than by default, and be keeps 85 % of what it has then. An lc
+ * TSG with a class whose turns work for 650 us or more, as a token of a language model does, is
+ * never taken for launch-bound, and its be slice stays short whatever that costs: be has its floor.
+ * Where hints or an agent tell of an lc TSG's requests, and a request has so many turns that two
+ * calls and the rest at its end cost less, be TSGs are suspended while one runs: the lc TSG has the
+ * GPU alone. Turns stand still meanwhile. There is no hold while be TSGs are owed their floor, nor
+ * for requests in which the GPU would idle for more than waste_pct of all time. Where be TSGs get
+ * less than be_floor_pct of the time in which they have work, the lc TSGs lose their long slice
+ * until that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it
+ * then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its turns end while
+ * others wait: for lc when nearly all are drained and it takes less than half of the GPU, for be
+ * when nearly all are cut off by the slice, or some are and it takes more than half. That counts
+ * after several looks, only beside its counterpart or several TSGs of class be, and while nobody
+ * competes who is not told apart yet. Turns of such be TSGs go round their processes, as by
+ * default; beside users of class be all of them get what the driver would give to so many. When
  * somebody then makes more than 10 % less progress for a second (where turns are taken, for ten
- * rounds of them or more), and not since one with a class has come, it is undone, and not tried again
- * for a minute; nor is it when what a TSG was taken for changes within ten seconds. Class normal and
- * the configuration's own classes keep their settings; copy engines too.
+ * rounds of them or more), and not since one with a class has come, it is undone, and not tried
+ * again for a minute; nor is it when what a TSG was taken for changes within ten seconds. Class
+ * normal and the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -39,8 +45,17 @@
  *    that waits for each answer sends fewer of them while the GPU is busy, by default far fewer, so
  *    there its median is one that finds it free: on the model 210 us, 301 with auto (90 %: 2033 and
  *    314). Of requests that come at fixed times it is 403, 302 with auto.
+ *  - Requests of one shorter turn that come by the clock and take a fifth of the GPU or more are
+ *    taken for launch-bound: they wait for long slices, and pile up. Up to a fifth lcbe serves
+ *    them.
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
- *    pause, under any slices. MPS with priorities serves it better.
+ *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
+ *    better.
+ *  - How many turns a request has shows only without a hold. So the first requests of a service
+ *    have none, for a second or more; nor have a few, at least half a minute later, when requests
+ *    take twice or half as long as before. Meanwhile no other lc TSG of that runlist has a hold,
+ *    for 5 s at most.
+ *  - A request that is shorter than the service's others is held for all the same.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits for
  *    the others' turns, and on several GPUs their turns may not fit together.
  *  - Which programs want the GPU at the same moment without a class is a guess from the log, and a
@@ -78,6 +93,7 @@ GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute")
 #include "auto/gangs.h"
 #include "auto/turns.h"
 #include "auto/bounds.h"
+#include "auto/requests.h"
 #include "auto/decide.h"
 
 /* Comes again when class, weight or GPU change. A new be TSG waits for its turn from the start. */
@@ -118,6 +134,26 @@ GPUSCHED_TASK_DESTROY(t)
 	return 0;
 }
 
+GPUSCHED_REQUEST_BEGIN(t, w)
+{
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = tsg_of(t);
+
+	if (r && s)
+		begin_request(t, s, r, w);
+	return 0;
+}
+
+GPUSCHED_REQUEST_END(t, w)
+{
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = tsg_of(t);
+
+	if (r && s)
+		end_request(t, s, r, w);
+	return 0;
+}
+
 /* Pass 0 looks at all TSGs, pass 1 decides: the first TSG of a runlist for the runlist as well. */
 GPUSCHED_TICK_BEGIN(round)
 {
@@ -135,6 +171,8 @@ GPUSCHED_TICK(t, round)
 	if (round->pass == 0) {
 		begin_runlist(r, round);
 		look(t, s, r, round->now_ns);
+		if (s->role == LC)
+			look_requests(s, r, round->now_ns);
 		return 0;
 	}
 	if (r->settled != round->seq) {

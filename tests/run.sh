@@ -8,9 +8,10 @@
 #   -l          only list the tests
 #   -j JOBS     how many tests at the same time (default: one more than there are processors, since
 #               most tests wait more than they compute)
-#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm (default:
-#               all but attacks and vm, which take minutes; all in CI). quick: unit, policy, check
-#               and e2e, of the scripts only those with a line "# quick: yes"
+#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm release
+#               (default: all but attacks and vm, which take minutes, and release; in CI all but
+#               release). quick: unit, policy, check and e2e, of the scripts only those with a line
+#               "# quick: yes"
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
 # Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan)
@@ -491,6 +492,7 @@ if has asan; then
 fi
 has attacks && scripts attacks attacks "$BUILD" ''
 has fuzz && scripts fuzz fuzz "$BUILD" ''
+has release && scripts release release "$BUILD" ''
 
 if [ $list = yes ]; then
 	for t in "${tests[@]}"; do

@@ -31,18 +31,18 @@ done
 install -m 755 "$build/gsload" "$out/gsload"
 install -m 755 "$build/libgpusched-agent.so" "$out/real/" # beside the program that looks for it
 install -m 755 "$build/libgpreempt.so.0" "$out/real/"
-for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during; do
+for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during memorycost; do
 	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done
 done
 # Under its soname alone: links do not survive every way of copying.
-cp -L "$build/libgpusched.so.0" "$out/lib/libgpusched.so.0"
+cp -L "$build/libgpusched.so.1" "$out/lib/libgpusched.so.1"
 find "$build/policies" -name '*.bpf.o' -exec cp {} "$out/policies/" \;
 cp -r policies/*.conf "$out/policies/" 2>/dev/null || true
 
 # The closure of shared libraries; those of the C library apart.
-LD_LIBRARY_PATH=$out/lib ldd "$out"/real/* "$out"/lib/libgpusched.so.0 | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' |
+LD_LIBRARY_PATH=$out/lib ldd "$out"/real/* "$out"/lib/libgpusched.so.1 | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' |
 	sort -u | while read -r lib; do
 	case $(basename "$lib") in
 	libgpusched.so*) ;;

@@ -19,6 +19,7 @@ typedef __u16 gs_u16;
 typedef __u32 gs_u32;
 typedef __u64 gs_u64;
 typedef __s32 gs_s32;
+typedef __s64 gs_s64;
 #else
 #include <stdint.h>
 typedef uint8_t gs_u8;
@@ -26,6 +27,7 @@ typedef uint16_t gs_u16;
 typedef uint32_t gs_u32;
 typedef uint64_t gs_u64;
 typedef int32_t gs_s32;
+typedef int64_t gs_s64;
 #endif
 
 /* What policies are built against: raised when one that was built before must be built again. */
@@ -49,6 +51,35 @@ typedef int32_t gs_s32;
 #define GPUSCHED_PREEMPT_MODE (1u << 2)
 #define GPUSCHED_RUNNABLE (1u << 3)
 #define GPUSCHED_ALL_SETTINGS 0xfu
+/* Beside settings, in gpusched_task.want alone: see gpusched_hold() and gpusched_yield(). */
+#define GPUSCHED_WANT_HOLD (1u << 4)
+#define GPUSCHED_WANT_YIELD (1u << 5)
+#define GPUSCHED_ALL_WANTS (GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD)
+
+/* gpusched_settings.hold of @want: how long at most, and a bit that each new hold flips. */
+#define GPUSCHED_HOLD_UNIT_US 4000u
+#define GPUSCHED_HOLD_UNITS 0x7fu
+#define GPUSCHED_HOLD_FLIP 0x80u
+#define GPUSCHED_HOLD_MAX_US 500000u
+
+/* gpusched_settings.hold of @is: what became of a hold. Symbol, name in output, words. */
+#define GPUSCHED_HOLD_STATES(X) \
+	X(NONE, "none", "no hold") \
+	X(ON, "on", "best-effort TSGs of its runlist are suspended for its request") \
+	X(HELD, "held", "it is suspended for another TSG's request") \
+	X(OVER, "over", "its hold lasted as long as it may") \
+	X(FLOOR, "floor", "no hold until best effort has had its floor") \
+	X(BUDGET, "budget", "no hold while the budget for calls is under its half") \
+	X(NOBODY, "nobody", "no TSG of its runlist would be suspended") \
+	X(YIELDS, "yields", "no hold for a TSG that yields to others") \
+	X(UNABLE, "unable", "it cannot be suspended whole: slices serve")
+
+enum gpusched_hold_state {
+#define X(sym, name, text) GPUSCHED_HOLD_##sym,
+	GPUSCHED_HOLD_STATES(X)
+#undef X
+		GPUSCHED_HOLD_STATE_MAX
+};
 
 /* Interleave levels: how often the TSG appears in the runlist. */
 #define GPUSCHED_INTERLEAVE_LOW 0u
@@ -80,7 +111,10 @@ struct gpusched_settings {
 	gs_u8 interleave;
 	gs_u8 preempt_mode;
 	gs_u8 runnable; /* 1 runnable, 0 suspended (all its channels disabled) */
-	gs_u8 pad[5];
+	union {
+		gs_u8 hold; /* of want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
+		gs_u8 pad[5];
+	};
 };
 _Static_assert(sizeof(struct gpusched_settings) == 16, "gpusched_settings");
 
@@ -195,6 +229,7 @@ enum gpusched_suspend_by {
 	GPUSCHED_BY_POLICY = 1,
 	GPUSCHED_BY_PERSON = 2,
 	GPUSCHED_BY_ADMISSION = 3,
+	GPUSCHED_BY_REQUEST = 4, /* another TSG's: gpusched_hold() */
 };
 
 /* Written by taps and by the poke program alone, so that no writer loses another's change. */
@@ -529,6 +564,8 @@ enum gpusched_run_op {
 	GPUSCHED_RUN_SCHEDULE = 6,
 	GPUSCHED_RUN_TIMESLICE_SET = 7, /* arg: us */
 	GPUSCHED_RUN_WORK_SUBMIT = 8,   /* arg: count */
+	GPUSCHED_RUN_REQUEST_BEGIN = 9, /* arg: GS_REQUEST_ARG() */
+	GPUSCHED_RUN_REQUEST_END = 10,
 };
 
 struct gpusched_run {

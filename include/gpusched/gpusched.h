@@ -2,9 +2,8 @@
 /*
  * gpusched.h - libgpusched: see and decide, from other programs, which process has the GPU
  *
- * With a daemon every call goes through its socket (/run/gpusched/api) and may be made by any user:
- * the daemon checks what the caller may touch. Without one, root's calls run the same code in this
- * process under the instance's lock.
+ * Every call goes through the daemon's socket (/run/gpusched/api) and may be made by any user: the
+ * daemon checks what the caller may touch. The library itself touches no GPU and needs no root.
  *
  * Handles are opaque. Structures that the caller fills begin with their size, so that they can
  * grow. Functions return 0 or a negative errno; gpusched_error() then holds one clear line. A
@@ -28,24 +27,19 @@ extern "C" {
 
 struct gpusched;
 
-/* gpusched_open_options.flags */
-#define GPUSCHED_OPEN_READ_ONLY (1u << 0)   /* list and stats only: needs no lock */
-#define GPUSCHED_OPEN_DRY_RUN (1u << 1)     /* without a daemon: decide, but make no RM call */
-#define GPUSCHED_OPEN_DAEMON_ONLY (1u << 2) /* -ECONNREFUSED when no daemon answers */
-
 struct gpusched_open_options {
-	size_t size; /* sizeof(struct gpusched_open_options) */
-	uint32_t flags;
+	size_t size;        /* sizeof(struct gpusched_open_options) */
 	const char *socket; /* NULL: the instance's own */
+	uint64_t wait_us;   /* longest wait for a daemon of this machine that is starting */
 };
 
-/* @options may be NULL. On failure *ret is set all the same when memory allows, so that
- * gpusched_error(*ret) tells why; close it too. */
+/* -ECONNREFUSED: no daemon answers. @options may be NULL. On failure *ret is set all the same when
+ * memory allows, so that gpusched_error(*ret) tells why; close it too. */
 GPUSCHED_API int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret);
 GPUSCHED_API void gpusched_close(struct gpusched *g);
 /* One line about the last failure; "" when there was none. Valid until the next call. */
 GPUSCHED_API const char *gpusched_error(const struct gpusched *g);
-/* 1: a daemon answers; 0: this process acts itself. */
+/* 1: a daemon answered when @g was opened. */
 GPUSCHED_API int gpusched_has_daemon(const struct gpusched *g);
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
@@ -76,6 +70,7 @@ struct gpusched_tsg_info {
 	uint32_t client, tsg; /* RM handles */
 	int channels;
 	struct gpusched_values asked, is, want;
+	int64_t memory_bytes; /* of that GPU, held by the TSG's process; or GPUSCHED_UNSET */
 };
 
 /* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.
@@ -92,12 +87,12 @@ GPUSCHED_API int gpusched_set(struct gpusched *g, const char *target,
 /* Clears all manual settings of the target. */
 GPUSCHED_API int gpusched_unset(struct gpusched *g, const char *target, unsigned int *ret_n);
 GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* @for_us: 0: until resume. Without a daemon the caller has to resume when the time is over. */
+/* @for_us: 0: until resume. */
 GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
 				  unsigned int *ret_n);
 GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* Stops the policy and puts every TSG back to what its owner asked. Needs only the pinned table
- * when no daemon runs (root). */
+/* Stops the policy and puts every TSG back to what its owner asked. (Without a daemon: the command
+ * gpusched restore.) */
 GPUSCHED_API int gpusched_restore(struct gpusched *g, unsigned int *ret_n);
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -112,6 +107,10 @@ GPUSCHED_API int gpusched_class_clear(struct gpusched *g, const char *target);
 typedef int (*gpusched_event_fn)(const char *json, void *user);
 /* Until @fn returns non-zero (returned), the daemon ends (0) or @timeout_us passed (0: none). */
 GPUSCHED_API int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user,
+				uint64_t timeout_us);
+/* The same with each turn of a TSG on a GPU and each GPU's counters, as docs/api.md has them under
+ * /v1/trace. A handle has one stream. */
+GPUSCHED_API int gpusched_trace(struct gpusched *g, gpusched_event_fn fn, void *user,
 				uint64_t timeout_us);
 
 /* ---- everything else, as the command line uses it -------------------------------------------- */

@@ -142,7 +142,7 @@ extern gs_u64 gpusched_host_job(gs_u64 id);
 
 /*
  * GPUSCHED_OPTION(type, name, default, help): an option of the policy, read like a variable. type:
- * gs_u32, gs_s32, gs_u64 or gs_bool. GPUSCHED_OPTION_RANGE adds the accepted range.
+ * gs_u32, gs_s32, gs_u64, gs_s64 or gs_bool. GPUSCHED_OPTION_RANGE adds the accepted range.
  */
 typedef _Bool gs_bool;
 #define GPUSCHED_OPTION_RANGE(opt_type, opt_name, opt_def, opt_min, opt_max, opt_help) \
@@ -173,6 +173,8 @@ int gpusched_ops_task_init(struct gpusched_task *task);
 int gpusched_ops_schedule(struct gpusched_task *task);
 int gpusched_ops_timeslice_set(struct gpusched_task *task, gs_u64 us);
 int gpusched_ops_work_submit(struct gpusched_task *task, struct gpusched_work *work);
+int gpusched_ops_request_begin(struct gpusched_task *task, struct gpusched_request *request);
+int gpusched_ops_request_end(struct gpusched_task *task, struct gpusched_request *request);
 int gpusched_ops_task_destroy(struct gpusched_task *task);
 int gpusched_ops_tick_begin(struct gpusched_round *round);
 int gpusched_ops_tick(struct gpusched_task *task, struct gpusched_round *round);
@@ -274,6 +276,18 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * the host sees launches. t->launches counts w already. Return value ignored. Without it: counted.
  */
 #define GPUSCHED_WORK_SUBMIT(t, w) GPUSCHED_PAIR_CALLBACK(work_submit, t, struct gpusched_work, w)
+
+/*
+ * GPUSCHED_REQUEST_BEGIN(t, r) and GPUSCHED_REQUEST_END(t, r): a request of the TSG's program began,
+ * or has ended; r is a struct gpusched_request. A request is a stretch of launches and waits without
+ * a rest of quiet. The program's hints tell of it, or its agent (`gpusched run --agent`); of a
+ * program with neither there are no such calls. A program may lie: holds have bounds of their own.
+ * Process context of the host; return value ignored. Without them: nothing.
+ */
+#define GPUSCHED_REQUEST_BEGIN(t, r) \
+	GPUSCHED_PAIR_CALLBACK(request_begin, t, struct gpusched_request, r)
+#define GPUSCHED_REQUEST_END(t, r) \
+	GPUSCHED_PAIR_CALLBACK(request_end, t, struct gpusched_request, r)
 
 /*
  * GPUSCHED_TASK_DESTROY(t): the TSG has ended. Wishes written here are ignored. Context of the
@@ -413,6 +427,48 @@ GPUSCHED_INLINE void gpusched_want_default(struct gpusched_task *t, gs_u32 which
 GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 {
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);
+}
+
+/*
+ * Holds the runlist for @t's request: the compute TSGs of class be on it, and those that the policy
+ * lets yield, are suspended until gpusched_release(t), for @for_us at most (500 ms at most, rounded
+ * up to 4 ms). What holds whatever the policy wants:
+ *  - It ends at @for_us, with @t, and with the policy. After an end by time, best effort has the GPU
+ *    until its floor of 5 % is paid; no hold begins before that.
+ *  - None begins while less than half of the budget for calls is there.
+ *  - What a person suspends or resumes stays so. A TSG that cannot be suspended whole runs on.
+ *  - Several TSGs may hold one runlist: it is held while any of them does.
+ * A wish that cannot be granted now is granted as soon as it can be; gpusched_hold_state(t) says why
+ * not yet. A call while the hold is on changes its end to @for_us from its begin. Once it is over
+ * (GPUSCHED_HOLD_OVER), another call begins a new one.
+ */
+GPUSCHED_INLINE void gpusched_hold(struct gpusched_task *t, gs_u32 for_us)
+{
+	gs_u32 units = (for_us > GPUSCHED_HOLD_MAX_US ? GPUSCHED_HOLD_MAX_US : for_us) +
+		       GPUSCHED_HOLD_UNIT_US - 1;
+
+	if (!(t->want.valid & GPUSCHED_WANT_HOLD) || t->is.hold == GPUSCHED_HOLD_OVER)
+		t->want.hold ^= GPUSCHED_HOLD_FLIP;
+	units /= GPUSCHED_HOLD_UNIT_US;
+	t->want.hold = (gs_u8)((t->want.hold & GPUSCHED_HOLD_FLIP) | (units ? units : 1));
+	t->want.valid |= GPUSCHED_WANT_HOLD;
+}
+
+GPUSCHED_INLINE void gpusched_release(struct gpusched_task *t)
+{
+	t->want.valid &= ~GPUSCHED_WANT_HOLD;
+}
+
+/* enum gpusched_hold_state: of @t's own hold, or whether it is held for another's. */
+#define gpusched_hold_state(t) ((t)->is.hold)
+
+/* Lets a TSG that is not of class be yield to holds of others, or no longer. */
+GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
+{
+	if (on)
+		t->want.valid |= GPUSCHED_WANT_YIELD;
+	else
+		t->want.valid &= ~GPUSCHED_WANT_YIELD;
 }
 
 /* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */

@@ -25,6 +25,21 @@ struct gpusched_work {
 };
 _Static_assert(sizeof(struct gpusched_work) == 16, "gpusched_work");
 
+/* Who saw that a request began or ended. */
+enum gpusched_request_from {
+	GPUSCHED_REQUEST_HINT = 1,  /* the program: gpusched_hint_coming(), gpusched_hint_done() */
+	GPUSCHED_REQUEST_AGENT = 2, /* its agent: a launch after a rest, a rest after launches */
+	GPUSCHED_REQUEST_COUNT = 3, /* counted launches */
+};
+
+/* What request_begin() and request_end() are told. */
+struct gpusched_request {
+	gs_u64 now_ns;
+	gs_u32 from;     /* enum gpusched_request_from */
+	gs_u32 quiet_us; /* a rest so long ends this TSG's requests; 0: not known, or no rest does */
+};
+_Static_assert(sizeof(struct gpusched_request) == 16, "gpusched_request");
+
 /* One round of the tick: the same for tick_begin(), each tick() and tick_end(). */
 struct gpusched_round {
 	gs_u64 now_ns; /* one time for the whole round */

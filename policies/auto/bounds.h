@@ -17,13 +17,15 @@
 #define UNREST_NS (6 * S)
 #define PATIENCE_MAX_NS (64 * S)
 /* What BEs are owed before LC has to pay, and at most. */
-#define OWED_NS (40 * MS)
+#define OWED_NS (80 * MS)
 #define OWED_MAX_NS (400 * MS)
 #define PAYING_LC_US 10000ull
 
 /* From one BE to another; to LC and back. */
 #define SWITCH_US 175ull
 #define ROUND_TRIP_US 325ull
+/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
+#define LONG_WORK_US (2 * ROUND_TRIP_US)
 
 /* What lies between two turns of LC with the driver's own slices. */
 GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
@@ -107,6 +109,24 @@ GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 us, gs_u64 now)
 	r->calm_ns = 0;
 }
 
+/* A service of a class that comes in long turns, such as one a token, is served before BEs. */
+GPUSCHED_INLINE int is_first(const struct runlist *r)
+{
+	return r->g_lc && r->work_us >= LONG_WORK_US;
+}
+
+/* What LC is, by its turns. Beside a long slice every service seems to return. */
+GPUSCHED_INLINE void look_turns(struct runlist *r)
+{
+	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
+
+	if (turns < 20 || r->held_ns > r->look_ns)
+		return;
+	r->work_us = gpusched_div(r->lc_progress - r->look_work, turns * 1000);
+	if (r->slice_us <= 2 * GROWN_US)
+		r->launch_bound = returns * 4 > turns * 3 && !is_first(r);
+}
+
 /*
  * Requests that come in whole turns: there are as many turns whatever the slice is. A launch-bound
  * service makes the more turns the shorter the slice is: the first look tells how long it has to be,
@@ -115,16 +135,14 @@ GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 us, gs_u64 now)
 GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 {
 	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span);
-	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
+	gs_u64 turns = r->lc_turns - r->look_turns;
 	gs_u64 bound = (gs_u64)waste_pct * 10, wish = 0;
 	int settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
 	gs_u32 steady;
 
-	/* beside a long slice every service seems to return */
-	if (turns >= 20 && r->slice_us <= 2 * GROWN_US)
-		r->launch_bound = returns * 4 > turns * 3;
+	look_turns(r);
 	steady = !r->launch_bound || r->slice_us >= GROWN_US;
-	if (r->lc && settled && r->lost_permille * 100 > bound * (steady ? 90 : 75))
+	if (r->lc && settled && !is_first(r) && r->lost_permille * 100 > bound * (steady ? 90 : 75))
 		r->over++;
 	else
 		r->over = 0;
@@ -138,8 +156,8 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 	r->under = r->lc && settled && wish > r->slice_us * 21 / 20 ? r->under + 1 : 0;
 	if (r->over > (steady ? 2 : 0) || r->under > 3)
 		grow(r, wish, now);
-	else if (r->slice_us > be_slice_us && r->lost_permille * 100 < bound * 50 &&
-		 wish * 3 < r->slice_us * 2)
+	else if (r->slice_us > be_slice_us && wish * 3 < r->slice_us * 2 &&
+		 (is_first(r) || r->lost_permille * 100 < bound * 50))
 		shrink(r, wish, now);
 	else
 		r->calm_ns = 0;
@@ -156,8 +174,9 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
 	gs_u64 got = r->be_progress - r->look_progress;
-	gs_u64 due = r->ready + r->part ? span * be_floor_pct * 16 / 1000
-					: 0; /* and a bit: looks are late */
+	gs_u64 due = r->ready + r->part
+			     ? span * be_floor_pct * (r->held_ns > r->look_ns ? 10 : 12) / 1000
+			     : 0; /* and a bit: looks are late */
 
 	r->owed_ns = least(r->owed_ns + due, OWED_MAX_NS + got);
 	r->owed_ns = r->owed_ns > got ? r->owed_ns - got : 0;
@@ -200,6 +219,7 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->look_since = f->since_ns;
 	r->look_lost = f->lost_ns;
 	r->look_progress = r->be_progress;
+	r->look_work = r->lc_progress;
 	r->look_turns = r->lc_turns;
 	r->look_returns = r->lc_returns;
 }
@@ -238,7 +258,8 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;
 	/* or many small ones, together a third of what LC leaves */
-	r->busy = r->g_busy || r->g_busy_permille * 3 + r->g_lc_permille >= 1000;
+	r->busy = r->g_busy ||
+		  (r->g_busy_permille && r->g_busy_permille * 3 + r->g_lc_permille >= 1000);
 	r->ready = r->g_ready;
 	r->ready_guessed = r->g_ready_guessed;
 	r->users = r->g_users;
@@ -247,6 +268,10 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->tsgs = r->g_tsgs;
 	r->asked_us = r->g_asked_us;
 	watch_costs(r, runlist, now);
+	r->stood_ns += r->g_held ? now - r->round_ns : 0;
+	r->round_ns = now;
+	if (r->be_progress - r->look_progress >= r->owed_ns) /* before the next look */
+		r->paying = 0;
 	change_turn(r, runlist, now);
 	if (r->ready > 1)
 		sleep_at_most(0);

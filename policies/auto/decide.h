@@ -42,8 +42,10 @@ GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u
 	return 1;
 }
 
-GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, const struct runlist *r)
+GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, const struct tsg *s,
+			       const struct runlist *r, gs_u64 now)
 {
+	hold_or_not(t, s, r, now);
 	gpusched_want_default(t, GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE);
 	if (r->paying)
 		gpusched_want_timeslice(t, (gs_u32)PAYING_LC_US);
@@ -91,8 +93,10 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runli
 {
 	if (guess)
 		watch_harm(t, s, r, now);
+	if (s->role != LC)
+		gpusched_release(t);
 	if (counts_as(t, s, r, LC))
-		decide_lc(t, r);
+		decide_lc(t, s, r, now);
 	else if (counts_as(t, s, r, BE))
 		decide_be(t, s, r, now);
 	else

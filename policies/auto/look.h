@@ -60,10 +60,11 @@ GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
 	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
 }
 
-/* Suspended, and not by us: for turns it is not there. */
+/* Suspended, and neither by us nor for a request: for turns it is not there. */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
-	if (!is_suspended(&t->is) || is_suspended(&t->want)) {
+	if (!is_suspended(&t->is) || is_suspended(&t->want) ||
+	    gpusched_hold_state(t) == GPUSCHED_HOLD_HELD) {
 		s->absent_ns = 0;
 		s->absent = 0;
 		return;
@@ -71,6 +72,17 @@ GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, g
 	if (!s->absent_ns)
 		s->absent_ns = now;
 	s->absent = now >= s->absent_ns + ABSENT_NS;
+}
+
+/* In a hold turns stand still, and what the log says of BEs is not their doing. */
+GPUSCHED_INLINE void look_held(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
+{
+	gs_u32 state = gpusched_hold_state(t);
+
+	if (state != GPUSCHED_HOLD_HELD && state != GPUSCHED_HOLD_ON)
+		return;
+	r->g_held++;
+	r->held_ns = now;
 }
 
 /*
@@ -99,7 +111,7 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 			       const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
-	gs_u64 since = most(t->priv[BEGAN], t->created_ns);
+	gs_u64 since = most(most(t->priv[BEGAN], t->created_ns), r->held_ns);
 	gs_u64 at = s->ended_ns ? least(f->as_of_ns, s->ended_ns) : f->as_of_ns;
 	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
 	int settled = at > since + IDLE_NS + 5 * MS;
@@ -231,9 +243,11 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 		cost = turns * TURN_COST_NS;
 		held = held > cost ? held - cost : 0;
 		s->progress += held;
+		s->turns += turns;
 		if (counts_as(t, s, r, BE))
 			r->be_progress += held;
 		if (s->role == LC) {
+			r->lc_progress += held;
 			r->lc_turns += turns;
 			r->lc_returns += returns;
 		}
@@ -257,7 +271,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	r->seq = round->seq;
 	r->g_lc = r->g_be = r->g_guessed_lc = r->g_guessed_be = r->g_running_lc = r->g_busy = 0;
 	r->g_ready = r->g_ready_guessed = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
-	r->g_unclear_permille = r->g_leaning = r->g_busy_permille = 0;
+	r->g_unclear_permille = r->g_leaning = r->g_busy_permille = r->g_held = 0;
 	r->g_asked_us = r->g_users = 0;
 	r->local.id = r->leads.id = r->guest.id = r->called.id = 0;
 }
@@ -303,6 +317,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 {
 	s->sighted = gpusched_facts(t, &s->now) == 0;
 	look_absent(t, s, now);
+	look_held(t, r, now);
 	if (s->sighted) {
 		if (guess)
 			judge(t, s, r);

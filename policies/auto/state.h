@@ -11,6 +11,29 @@
 /* What it takes a TSG for. */
 enum role { NOTHING, LC, BE, OTHER };
 
+/* What its requests are worth. */
+enum verdict {
+	UNKNOWN,
+	WORTH,
+	FEW_TURNS, /* the calls and the rest at the end would cost more than its turns */
+	WASTE,     /* the GPU would idle for too long in holds */
+};
+
+/* Requests of an LC: @window is about those since it began. */
+struct requests {
+	gs_u64 began_ns;  /* the open one; 0: there is none */
+	gs_u64 window_ns; /* 0: it has had none */
+	gs_u64 window_turns, window_progress;
+	gs_u64 open_ns; /* how long those lasted that have ended */
+	gs_u32 ended, quiet_us;
+	gs_u64 turns;         /* that a request is expected to have */
+	gs_u64 idle_permille; /* that the GPU would idle in holds */
+	gs_u64 length_ns;     /* of requests in holds; 0: not known yet */
+	gs_u64 again_ns;      /* not looked at without a hold before that */
+	gs_u64 again_wait_ns;
+	gs_u32 verdict, pad; /* enum verdict */
+};
+
 /*
  * One compute TSG. @now is what the GPU's log says of it, @look what it said when the last look at
  * how its turns end began, and @last at the last round.
@@ -40,6 +63,8 @@ struct tsg {
 	gs_u32 in_cta;               /* BE: it is kept there */
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
 	gs_u32 pad2;
+	gs_u64 turns; /* a sum as @progress */
+	struct requests requests;
 	gs_u64 wait_progress; /* LC: its runlist's be_progress before its present wait */
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
@@ -61,6 +86,7 @@ struct runlist {
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
 	/* of those of no class and no verdict: their part of the GPU, and how many look like BE so far */
 	gs_u32 g_unclear_permille, g_leaning;
+	gs_u32 g_held, pad6; /* TSGs that are held, or hold */
 	/* the part of all that count as neither LC nor BE; BEs of no class that want turns */
 	gs_u32 g_busy_permille, g_ready_guessed;
 	gs_u64 users,
@@ -79,12 +105,17 @@ struct runlist {
 	gs_u64 asked_us;
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;
-	gs_u64 v; /* of the user whose turn it was last */
+	gs_u64 held_ns;         /* when it was seen held last */
+	gs_u64 stood_ns;        /* how long the turn has stood still in holds */
+	gs_u64 round_ns;        /* of the last round */
+	gs_u64 unheld_until_ns; /* requests of an LC are looked at: no hold */
+	gs_u64 v;               /* of the user whose turn it was last */
 	/* sums over its TSGs, which never go back */
-	gs_u64 be_progress, lc_turns, lc_returns;
+	gs_u64 be_progress, lc_progress, lc_turns, lc_returns;
 	/* a look at what is lost in switches, and at the BEs' part */
-	gs_u64 look_ns, look_since, look_lost, look_progress, look_turns, look_returns;
+	gs_u64 look_ns, look_since, look_lost, look_progress, look_work, look_turns, look_returns;
 	gs_u64 lost_permille; /* as the last look found it */
+	gs_u64 work_us;       /* of a turn of LC, as the last look that saw some found it */
 	gs_u64 slice_us;      /* BE's beside LC */
 	gs_u64 changed_ns;    /* when a TSG came or went last, or a BE got or lost its turns */
 	gs_u64 unrest_ns;     /* when the first of such changes came that followed each other */

@@ -251,13 +251,21 @@ GPUSCHED_INLINE void choose(struct runlist *r)
 		r->next = r->guest;
 }
 
+/* What a turn lost in holds it has after its time. */
+GPUSCHED_INLINE int stands(const struct runlist *r, gs_u64 now)
+{
+	return r->stood_ns && now < (r->epoch + 1) * turn_ms * MS + r->stood_ns;
+}
+
 /* Once per round and runlist: is the turn over, and who is next? */
 GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
 	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
 	gs_u32 pid;
 
-	if (r->g_alive && r->epoch == epoch) {
+	if (r->g_held) /* no turn begins in a hold */
+		return;
+	if (r->g_alive && (r->epoch == epoch || stands(r, now))) {
 		if (r->leads.id && (!r->local.id || is_before(&r->leads, &r->local)))
 			gang_bid(r, runlist);
 		return;
@@ -265,6 +273,7 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	choose(r);
 	pid = r->next.pid;
 	r->epoch = epoch;
+	r->stood_ns = 0;
 	r->turn_id = r->next.id;
 	r->turn_ns = now;
 	r->g_alive = 1;

@@ -2,6 +2,7 @@
 /* agent.c - the agent's life in a program: loaded, started, forked, ended */
 #include "agent/agent.h"
 #include "agent/hold.h"
+#include "agent/requests.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@ static void in_child(void)
 	agent_page_after_fork();
 	agent_sheet_after_fork();
 	hold_after_fork();
+	requests_after_fork();
 }
 
 static void __attribute__((constructor)) loaded(void)

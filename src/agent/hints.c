@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "agent/hold.h"
 #include "agent/launches.h"
+#include "agent/requests.h"
 #include "basic/clock.h"
 
 #define LIMIT_NS (30 * NS_PER_MS)
@@ -26,6 +27,7 @@ static int coming(void)
 
 	if (!hints++)
 		launches_watch();
+	requests_hint(true);
 	answer = hold_begin(LIMIT_NS);
 	last = (int)answer;
 	return answer == HOLD_MADE;
@@ -36,6 +38,15 @@ static void here(void)
 	int saved = errno;
 
 	hold_release();
+	errno = saved;
+}
+
+static void done(void)
+{
+	int saved = errno;
+
+	hold_release();
+	requests_hint(false);
 	errno = saved;
 }
 
@@ -76,7 +87,7 @@ EXPORT const struct gpusched_hints gpusched_hints = {
 	.version = 1,
 	.coming = coming,
 	.here = here,
-	.done = here,
+	.done = done,
 	.deadline = set_deadline,
 	.yield_asked = yield_asked,
 	.self_preempt = self_preempt,

@@ -16,10 +16,12 @@
 #include "agent/agent.h"
 #include "agent/hold.h"
 #include "agent/launches.h"
+#include "agent/requests.h"
 #include "basic/cleanup.h"
 
 #define NNAMES (sizeof(names) / sizeof(names[0]))
 #define CUDA_ERROR_NOT_INITIALIZED 3
+#define CUDA_ERROR_NOT_READY 600
 
 static const struct {
 	const char *name;
@@ -177,9 +179,14 @@ void gs_hook_before(struct hook *h, const uint64_t regs[6])
 	launches_count(h->count_at);
 	if (!(h->kind & gs_hook_watch))
 		return;
-	if (h->kind & HOOK_LAUNCHES)
+	if (h->kind & HOOK_LAUNCHES) {
+		requests_launch();
 		before_launch(h, regs);
-	if (h->kind & ~(HOOK_ALWAYS | HOOK_LAUNCHES) || h->kind & HOOK_CAPTURE)
+	}
+	if (h->kind & HOOK_SYNC)
+		requests_wait(true);
+	if (h->kind & ~(HOOK_ALWAYS | HOOK_LAUNCHES | HOOK_SYNC | HOOK_QUERY) ||
+	    h->kind & HOOK_CAPTURE)
 		hold_release();
 	if (h->kind & HOOK_CAPTURE)
 		launches_capture(true);
@@ -209,6 +216,10 @@ void gs_hook_after(struct hook *h, const uint64_t regs[6], uint32_t result)
 		replace((const char *)regs[0], (void **)regs[1]);
 	if ((h->kind & HOOK_CAPTURE && result) || h->kind & HOOK_CAPTURED)
 		launches_capture(false);
+	if (h->kind & HOOK_SYNC && h->kind & gs_hook_watch)
+		requests_wait(false);
+	if (h->kind & HOOK_QUERY && h->kind & gs_hook_watch)
+		requests_polled(result == CUDA_ERROR_NOT_READY);
 	if (h->kind & HOOK_LAUNCHES && h->kind & gs_hook_watch)
 		auto_launched();
 	errno = saved;

@@ -27,6 +27,10 @@
 #define HOOK_ENDS (1 << 10)     /* a primary context may end */
 #define HOOK_DESTROYS (1 << 11) /* argument 0: the context that ends */
 
+#define HOOK_SYNC (1 << 12)  /* waits for the GPU */
+#define HOOK_QUERY (1 << 13) /* asks whether the GPU is done */
+#define HOOK_SYNC_ALL (HOOK_SYNC | HOOK_WAITS)
+
 #define HOOK_LAUNCHES (HOOK_LAUNCH | HOOK_LAUNCH_EX | HOOK_GRAPH | HOOK_TOGETHER)
 #define HOOK_ALWAYS (HOOK_START | HOOK_NAMES | HOOK_CAPTURE | HOOK_CAPTURED)
 

@@ -7,6 +7,7 @@
 #define COUNTERS 64
 
 uint32_t gs_hook_watch = HOOK_ALWAYS;
+static _Atomic bool all; /* is watched, for good */
 static _Atomic int captures;
 
 struct counter {
@@ -54,5 +55,19 @@ void launches_capture(bool begins)
 
 void launches_watch(void)
 {
+	all = true;
 	__atomic_store_n(&gs_hook_watch, ~0u, __ATOMIC_RELAXED);
+}
+
+void launches_watch_waits(void)
+{
+	__atomic_fetch_or(&gs_hook_watch, HOOK_SYNC | HOOK_QUERY, __ATOMIC_RELAXED);
+}
+
+void launches_watch_next(bool on)
+{
+	if (on)
+		__atomic_fetch_or(&gs_hook_watch, HOOK_LAUNCHES, __ATOMIC_RELAXED);
+	else if (!all)
+		__atomic_fetch_and(&gs_hook_watch, ~(uint32_t)HOOK_LAUNCHES, __ATOMIC_RELAXED);
 }

@@ -11,6 +11,9 @@
 void launches_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
 /* From now on they are looked at as well as counted: hints are in use. */
 void launches_watch(void);
+/* Waits for the GPU are looked at; the next launch is, or launches are not any more. */
+void launches_watch_waits(void);
+void launches_watch_next(bool on);
 /* A stream is being captured. */
 bool launches_capturing(void);
 /* For the hooks: one of a kind (COUNT_LAUNCHES, ...), a capture that begins or ends. */

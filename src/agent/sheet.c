@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 
 #include "agent/agent.h"
+#include "agent/requests.h"
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 
 #define ALONE_NS (250 * NS_PER_MS) /* of any second, by our own clock */
@@ -30,18 +32,19 @@ void agent_sheet_after_fork(void)
 static bool take(void)
 {
 	struct gs_agent_sheet *fresh;
+	CLEANUP_FD int wake = -1;
 
-	if (gs_agent_sheet_get(&fresh))
+	if (gs_agent_sheet_get(&fresh, &wake))
 		return false;
 	if (!sheet) {
 		sheet = fresh;
-		return true;
+	} else if (mremap(fresh, GS_AGENT_SHEET_BYTES, GS_AGENT_SHEET_BYTES,
+			  MREMAP_MAYMOVE | MREMAP_FIXED, sheet) == MAP_FAILED) {
+		munmap(fresh, GS_AGENT_SHEET_BYTES);
+		return false;
 	}
-	if (mremap(fresh, GS_AGENT_SHEET_BYTES, GS_AGENT_SHEET_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
-		   sheet) != MAP_FAILED)
-		return true;
-	munmap(fresh, GS_AGENT_SHEET_BYTES);
-	return false;
+	requests_tell(sheet, TAKE_FD(wake));
+	return true;
 }
 
 static bool find(uint64_t now)

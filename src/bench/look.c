@@ -6,7 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
 #include "figures/rates.h"
-#include "lib/priv.h"
+#include "local/ask.h"
 
 void bench_look_free(struct bench_look *l)
 {
@@ -17,10 +17,10 @@ void bench_look_free(struct bench_look *l)
 int bench_look(struct gpusched *g, struct bench_look *ret)
 {
 	CLEANUP_JSON json_t *list = NULL, *all = json_pack("{s:s}", "target", "all");
-	int r = lib_request(g, "stats", NULL, &ret->stats);
+	int r = gs_ask(g, "stats", NULL, &ret->stats);
 
 	if (!r)
-		r = lib_request(g, "list", all, &list);
+		r = gs_ask(g, "list", all, &list);
 	if (!r)
 		ret->tsgs = json_incref(json_object_get(list, "tsgs"));
 	return r;

@@ -24,6 +24,9 @@
 #include "basic/log.h"
 #include "basic/sheet.h"
 #include "bench/path.h"
+#include "gpusched/gpusched.h"
+#include "local/ask.h"
+#include "local/local.h"
 #include "bench/look.h"
 #include "mps/join.h"
 #include "rm/rm.h"
@@ -55,8 +58,7 @@ static void close_handle(struct gpusched **g)
 
 static int connect_to(uint32_t flags, struct gpusched **ret, struct gs_error *err)
 {
-	const struct gpusched_open_options o = { .size = sizeof(o), .flags = flags };
-	int r = gpusched_open(&o, ret);
+	int r = gs_local_open(flags, ret);
 
 	return r ? gs_fail(err, r, "gpuschedd: %s", *ret ? gpusched_error(*ret) : strerror(-r)) : 0;
 }
@@ -68,7 +70,7 @@ static int ask(uint32_t flags, const char *verb, json_t *args, json_t **ret, str
 	CLEANUP_HANDLE struct gpusched *g = NULL;
 	int r = connect_to(flags, &g, err);
 
-	if (!r && lib_request(g, verb, owned, ret))
+	if (!r && gs_ask(g, verb, owned, ret))
 		r = gs_fail(err, -EIO, "gpuschedd: %s: %s", verb, gpusched_error(g));
 	return r;
 }
@@ -121,7 +123,7 @@ static bool daemon_ready(pid_t pid)
 {
 	CLEANUP_JSON json_t *pong = NULL;
 
-	return !ask(GPUSCHED_OPEN_DAEMON_ONLY, "ping", NULL, &pong, NULL) &&
+	return !ask(GS_LOCAL_DAEMON_ONLY, "ping", NULL, &pong, NULL) &&
 	       json_integer_value(json_object_get(pong, "pid")) == pid;
 }
 
@@ -158,7 +160,7 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 	while (!r && !stopped(run)) {
 		CLEANUP_JSON json_t *stats = NULL;
 
-		r = ask(GPUSCHED_OPEN_READ_ONLY, "stats", NULL, &stats, err);
+		r = ask(GS_LOCAL_READ_ONLY, "stats", NULL, &stats, err);
 		if (r)
 			return r;
 		if (bench_policy_runs(cell->scheme, stats))
@@ -380,7 +382,7 @@ static int set_slices(const struct side *s, struct gs_error *err)
 static int look(struct bench_look *ret, struct gs_error *err)
 {
 	CLEANUP_HANDLE struct gpusched *g = NULL;
-	int r = connect_to(GPUSCHED_OPEN_READ_ONLY, &g, err);
+	int r = connect_to(GS_LOCAL_READ_ONLY, &g, err);
 
 	if (!r && bench_look(g, ret))
 		r = gs_fail(err, -EIO, "gpuschedd: %s", gpusched_error(g));

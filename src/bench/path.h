@@ -9,7 +9,6 @@
 #include "bench/look.h"
 #include "bench/spawn.h"
 #include "gpusched/gpusched.h"
-#include "lib/priv.h"
 
 #define MAX_PROGRAMS 64
 

@@ -9,6 +9,7 @@
 #include "basic/parse.h"
 #include "cli/advise.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 #include "gpusched/gpusched.h"
 #include "mps/control.h"
 #include "policy/policy.h"
@@ -33,7 +34,8 @@ static struct advise_seen seen_of(const json_t *t, double span_s)
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
 		/* what has turns by a policy is judged by these */
-		.suspended = by && (strcmp(by, "policy") || sum_of(t, "turns") <= 0),
+		.suspended = by && ((strcmp(by, "policy") && strcmp(by, "request")) ||
+				    sum_of(t, "turns") <= 0),
 		.span_s = span_s,
 		.held_s = sum_of(t, "held_ms") / 1e3,
 		.turns = sum_of(t, "turns"),
@@ -348,8 +350,8 @@ int cli_advise(struct cli *c)
 	CLEANUP_JSON json_t *o = json_pack("{s:[], s:[]}", "programs", "gpus"), *status = NULL;
 	const struct advise_crowd means = {
 		.has_auto = installed("auto"),
-		.has_pool = cli_run_has("pool"),
-		.has_share = cli_run_has("share"),
+		.has_pool = cli_run_has(c->table, "pool"),
+		.has_share = cli_run_has(c->table, "share"),
 	};
 	uint64_t window_us = WINDOW_US;
 	struct gs_error err = { 0 };

@@ -13,6 +13,7 @@
 #include "basic/parse.h"
 #include "bench/measure.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 #include "cli/probe.h"
 
 #define CORE_BLOCKS 5

@@ -8,6 +8,8 @@
 #include "basic/sheet.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/verbs_act.h"
+#include "local/local.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
@@ -35,8 +37,7 @@ int cli_class_get(struct cli *c)
 	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "class_get", json_pack("{s:s}", "target", target),
-		    &answer);
+	r = cli_ask(GS_LOCAL_READ_ONLY, "class_get", json_pack("{s:s}", "target", target), &answer);
 	if (r)
 		return gs_exit_of(r);
 	return cli_print_rows(c, process_columns, GS_COUNT(process_columns),
@@ -104,7 +105,7 @@ int cli_class_list(struct cli *c)
 	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "class_list", NULL, &answer);
+	r = cli_ask(GS_LOCAL_READ_ONLY, "class_list", NULL, &answer);
 	if (r)
 		return gs_exit_of(r);
 	return cli_print_rows(c, class_columns, GS_COUNT(class_columns),
@@ -118,8 +119,8 @@ int cli_class_explain(struct cli *c)
 	size_t i;
 	int r;
 
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "class_explain",
-		    json_pack("{s:s}", "target", c->argv[0]), &answer);
+	r = cli_ask(GS_LOCAL_READ_ONLY, "class_explain", json_pack("{s:s}", "target", c->argv[0]),
+		    &answer);
 	if (r)
 		return gs_exit_of(r);
 	if (c->json)

@@ -14,56 +14,6 @@
 
 #define MAX_OPTS 24
 
-bool cli_known_noun(const char *noun)
-{
-	for (size_t i = 0; i < cli_ncommands; i++)
-		if (!strcmp(cli_commands[i].noun, noun))
-			return true;
-	return false;
-}
-
-/* "get, set, clear" of a noun. */
-static void verbs_of(const char *noun, char *buf, size_t size)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < cli_ncommands && at < size; i++)
-		if (!strcmp(cli_commands[i].noun, noun) && cli_commands[i].verb)
-			at += snprintf(buf + at, size - at, "%s%s", at ? ", " : "",
-				       cli_commands[i].verb);
-}
-
-int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used, struct gs_error *err)
-{
-	char verbs[256];
-
-	if (argc < 2)
-		return gs_fail(err, -EINVAL, "no verb given: 'gpusched help' lists them");
-	if (!cli_known_noun(argv[1]))
-		return gs_fail(err, -EINVAL, "unknown verb '%s': %s", argv[1],
-			       cli_near_command(NULL, argv[1], verbs, sizeof(verbs))
-				       ? verbs
-				       : "'gpusched help' lists them");
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		const struct cli_cmd *cmd = &cli_commands[i];
-
-		if (strcmp(cmd->noun, argv[1]))
-			continue;
-		if (cmd->verb && (argc < 3 || strcmp(cmd->verb, argv[2])))
-			continue;
-		*ret = cmd;
-		*ret_used = cmd->verb ? 2 : 1;
-		return 0;
-	}
-	if (argc > 2 && cli_near_command(argv[1], argv[2], verbs, sizeof(verbs)))
-		return gs_fail(err, -EINVAL, "%s has no verb '%s': %s", argv[1], argv[2], verbs);
-	verbs_of(argv[1], verbs, sizeof(verbs));
-	if (argc < 3 || argv[2][0] == '-')
-		return gs_fail(err, -EINVAL, "%s needs a verb: one of %s", argv[1], verbs);
-	return gs_fail(err, -EINVAL, "%s has no verb '%s': one of %s", argv[1], argv[2], verbs);
-}
-
 static const char *words(const struct cli_cmd *cmd, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
@@ -186,88 +136,76 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 }
 
 /* --help, --version before any verb, and `NOUN --help`; -1: none of them. */
-static int early(int argc, char **argv)
+static int early(const struct cli_table *t, int argc, char **argv)
 {
 	if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		cli_usage(stdout);
+		cli_usage(t, stdout);
 		return GS_EXIT_OK;
 	}
 	if (argc >= 2 && !strcmp(argv[1], "--version")) {
 		printf("gpusched %s\n", GPUSCHED_VERSION);
 		return GS_EXIT_OK;
 	}
-	if (argc == 3 && cli_known_noun(argv[1]) &&
+	if (argc == 3 && cli_known_noun(t, argv[1]) &&
 	    (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
-		cli_help_noun(stdout, argv[1]);
+		cli_help_noun(t, stdout, argv[1]);
 		return GS_EXIT_OK;
 	}
 	return -1;
-}
-
-bool cli_run_has(const char *option)
-{
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		if (strcmp(cli_commands[i].noun, "run"))
-			continue;
-		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
-			if (!strcmp(o->name, option))
-				return true;
-	}
-	return false;
 }
 
 /*
  * Does a value follow this word, which stands before the verb? Where commands disagree (--gpu), it
  * does unless a noun follows.
  */
-static bool takes_value(const char *word, const char *next)
+static bool takes_value(const struct cli_table *t, const char *word, const char *next)
 {
 	bool value = false, flag = false;
 
-	for (size_t i = 0; i < cli_ncommands; i++)
-		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
+	for (size_t i = 0; i < t->n; i++)
+		for (const struct cli_opt *o = t->cmds[i].opts; o && o->name; o++)
 			if (word[1] == '-' ? !strcmp(word + 2, o->name)
 					   : o->letter && word[1] == o->letter && !word[2])
 				*(o->arg && *o->arg != '=' ? &value : &flag) = true;
-	return value && !(flag && next && cli_known_noun(next));
+	return value && !(flag && next && cli_known_noun(t, next));
 }
 
-static bool has_verbs(const char *noun)
+static bool has_verbs(const struct cli_table *t, const char *noun)
 {
-	for (size_t i = 0; i < cli_ncommands; i++)
-		if (!strcmp(cli_commands[i].noun, noun))
-			return cli_commands[i].verb;
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->cmds[i].noun, noun))
+			return t->cmds[i].verb;
 	return false;
 }
 
 /* Options may stand before the verb: it and its noun are brought to the front. */
-void cli_verb_first(int argc, char **argv)
+void cli_verb_first(const struct cli_table *t, int argc, char **argv)
 {
 	int at = 1, n;
 	char *words[2];
 
 	while (at < argc && argv[at][0] == '-' && argv[at][1] && strcmp(argv[at], "--"))
-		at += takes_value(argv[at], argv[at + 1]) ? 2 : 1;
+		at += takes_value(t, argv[at], argv[at + 1]) ? 2 : 1;
 	if (at == 1 || at >= argc)
 		return;
-	n = has_verbs(argv[at]) && at + 1 < argc && argv[at + 1][0] != '-' ? 2 : 1;
+	n = has_verbs(t, argv[at]) && at + 1 < argc && argv[at + 1][0] != '-' ? 2 : 1;
 	memcpy(words, argv + at, (size_t)n * sizeof(*words));
 	memmove(argv + 1 + n, argv + 1, (size_t)(at - 1) * sizeof(*argv));
 	memcpy(argv + 1, words, (size_t)n * sizeof(*words));
 }
 
-static int dispatch(int argc, char **argv)
+static int dispatch(const struct cli_table *t, int argc, char **argv)
 {
 	const struct cli_cmd *cmd = NULL;
 	struct gs_error err = {};
 	struct cli c = {};
 	int used = 0, r;
 
-	cli_verb_first(argc, argv);
-	r = early(argc, argv);
+	cli_verb_first(t, argc, argv);
+	r = early(t, argc, argv);
 	if (r >= 0)
 		return r;
-	r = cli_find(argc, argv, &cmd, &used, &err);
+	r = cli_find(t, argc, argv, &cmd, &used, &err);
 	if (r)
 		return cli_fail_err(r, &err, "gpusched");
 	r = cli_parse(cmd, argc - used, argv + used, &c, &err);
@@ -280,16 +218,17 @@ static int dispatch(int argc, char **argv)
 	r = gs_env_check(&err);
 	if (r)
 		return cli_fail_err(r, &err, "GPUSCHED_SIM");
+	c.table = t;
 	return cmd->fn(&c);
 }
 
-int cli_main(int argc, char **argv)
+int cli_main(const struct cli_table *t, int argc, char **argv)
 {
 	int code;
 
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* others write there, too: a line at once */
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
-	code = dispatch(argc, argv);
+	code = dispatch(t, argc, argv);
 	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && (code == GS_EXIT_OK || code == GS_EXIT_WRONG))
 		return cli_fail(-EIO, "output cannot be written: %s",

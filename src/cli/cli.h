@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * cli.h - the command line of gpusched: one static table of commands
- *
- * A command's parser, its --help, its part of the manual page and the shell completion all follow
- * from its entry in cli_commands[]. Control verbs go through src/lib and nothing else.
- */
+/* cli.h - what commands of gpusched share: options, failures, requests, printing */
 #ifndef GPUSCHED_CLI_CLI_H
 #define GPUSCHED_CLI_CLI_H
 
@@ -18,36 +13,10 @@
 #include "basic/error.h"
 #include "basic/parse.h"
 #include "basic/sheet.h"
-
-struct cli;
-
-struct cli_opt {
-	const char *name; /* long name, NULL ends the list */
-	char letter;      /* short form, 0: none */
-	const char *arg;  /* what follows; "=X": may follow; NULL: a flag */
-	const char *help;
-};
-
-#define CLI_JSON (1u << 0)    /* prints: has --json */
-#define CLI_COMMAND (1u << 1) /* positionals are a command with options of its own */
-#define CLI_TARGET (1u << 2)  /* --help says what a TARGET is */
-
-#define CLI_ANY 1000 /* no upper limit */
-
-struct cli_cmd {
-	const char *noun, *verb;  /* verb NULL: the noun is the verb */
-	const char *args;         /* as in the usage line */
-	const char *help;         /* one line */
-	const char *more;         /* for --help and the manual, or NULL */
-	int (*fn)(struct cli *c); /* returns an enum gs_exit */
-	const struct cli_opt *opts;
-	unsigned int flags;
-	int min, max; /* positionals */
-};
-extern const struct cli_cmd cli_commands[];
-extern const size_t cli_ncommands;
+#include "cli/table.h"
 
 struct cli {
+	const struct cli_table *table;
 	const struct cli_cmd *cmd;
 	bool json;
 	bool help;
@@ -57,29 +26,12 @@ struct cli {
 	size_t nopts;
 };
 
-/* Finds the command of argv[1..]; *ret_used: words that named it. -EINVAL with one line. */
-int cli_find(int argc, char **argv, const struct cli_cmd **ret, int *ret_used,
-	     struct gs_error *err);
-/* Parses what follows the command's name: argv[0] is its last word. */
-int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
-	      struct gs_error *err);
-/* Moves options that stand before the verb behind it. */
-void cli_verb_first(int argc, char **argv);
-int cli_main(int argc, char **argv);
-
 /* From here on SIGINT and SIGTERM set cli_stopped instead of ending the process. */
 void cli_catch_stop(void);
 extern volatile sig_atomic_t cli_stopped;
 
-/* `gpusched run` has this option, named without its dashes. */
-bool cli_run_has(const char *option);
 /* Value of an option, "" for a flag that was given, NULL when absent. */
 const char *cli_opt(const struct cli *c, const char *name);
-bool cli_known_noun(const char *noun);
-/* near.c: "did you mean 'X' or 'Y'?"; false: nothing is near. @noun NULL: @word stands first. */
-bool cli_near_command(const char *noun, const char *word, char *buf, size_t size);
-/* @word: without its dashes. */
-bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
 
 /* One line on stderr, "gpusched: TEXT"; returns the exit code that belongs to @code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -87,13 +39,7 @@ int cli_fail_err(int code, const struct gs_error *err, const char *fallback);
 /* @code is of the value of --@option: where it is an error, its text says of which. Returns @code. */
 int cli_of_option(const char *option, int code, struct gs_error *err);
 
-/* ---- help.c ---------------------------------------------------------------------------------- */
-void cli_usage(FILE *out);
-void cli_help(FILE *out, const struct cli_cmd *cmd);
-void cli_help_noun(FILE *out, const char *noun);
-int cli_help_cmd(struct cli *c);
-
-/* ---- client.c: src/lib ---------------------------------------------------------------------- */
+/* ---- client.c: libgpusched ---------------------------------------------------------------------- */
 
 struct gpusched;
 /* Opens; on failure prints the reason and returns a negative errno. */
@@ -129,19 +75,7 @@ int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t 
 void cli_close_(struct gpusched **g);
 #define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
 
-/* ---- verbs, one file per noun ---------------------------------------------------------------- */
-int cli_doctor(struct cli *c);
-int cli_history(struct cli *c);
-int cli_list(struct cli *c);
-int cli_monitor(struct cli *c);
-int cli_stats(struct cli *c);
-int cli_status(struct cli *c);
-int cli_set(struct cli *c);
-int cli_preempt(struct cli *c);
-int cli_suspend(struct cli *c);
-int cli_resume(struct cli *c);
-int cli_restore(struct cli *c);
-int cli_run(struct cli *c);
+/* ---- the files of `run` ---------------------------------------------------------------------- */
 /* Only returns when it cannot: the exit code. */
 int cli_run_exec(char **argv);
 /* run_agent.c: is a class the agent's word alone (no daemon, not root)? */
@@ -151,34 +85,5 @@ int cli_run_agent(const struct cli *c, const char *class_name);
 /* run_pool.c: into a pool or shared use; a negative errno. Then runs CMD, and stays. */
 int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock, struct gs_error *err);
 int cli_run_beside(const struct cli *c, int sock);
-int cli_class_get(struct cli *c);
-int cli_class_set(struct cli *c);
-int cli_class_clear(struct cli *c);
-int cli_class_list(struct cli *c);
-int cli_class_explain(struct cli *c);
-int cli_policy_get(struct cli *c);
-int cli_policy_map(struct cli *c);
-int cli_policy_list(struct cli *c);
-int cli_policy_start(struct cli *c);
-int cli_policy_show(struct cli *c);
-int cli_policy_stop(struct cli *c);
-int cli_policy_check(struct cli *c);
-int cli_policy_new(struct cli *c);
-int cli_policy_build(struct cli *c);
-int cli_observe_on(struct cli *c);
-int cli_observe_off(struct cli *c);
-int cli_observe_status(struct cli *c);
-int cli_observe_launches(struct cli *c);
-int cli_shell(struct cli *c);
-int cli_top(struct cli *c);
-int cli_trace_record(struct cli *c);
-int cli_trace_export(struct cli *c);
-int cli_trace_plot(struct cli *c);
-int cli_sim_shell(struct cli *c);
-int cli_sim_run(struct cli *c);
-int cli_sim_list(struct cli *c);
-int cli_demo(struct cli *c);
-int cli_advise(struct cli *c);
-int cli_bench(struct cli *c);
 
 #endif /* GPUSCHED_CLI_CLI_H */

@@ -5,7 +5,9 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "cli/cli.h"
-#include "lib/priv.h"
+#include "gpusched/gpusched.h"
+#include "local/ask.h"
+#include "local/local.h"
 
 void cli_close_(struct gpusched **g)
 {
@@ -30,11 +32,10 @@ static void report(const struct gpusched *g, const char *what, int r)
 
 int cli_open(uint32_t flags, struct gpusched **ret)
 {
-	struct gpusched_open_options options = { .size = sizeof(options), .flags = flags };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	int r;
 
-	r = gpusched_open(&options, &g);
+	r = gs_local_open(flags, &g);
 	if (r) {
 		report(g, "gpusched cannot be reached", r);
 		return r;
@@ -61,7 +62,7 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 	CLEANUP_JSON json_t *owned = args;
 	int r;
 
-	r = lib_request(g, verb, owned, ret);
+	r = gs_ask(g, verb, owned, ret);
 	if (r)
 		report(g, verb, r);
 	else
@@ -71,7 +72,7 @@ int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret
 
 int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)
 {
-	return lib_request(g, verb, args, ret);
+	return gs_ask(g, verb, args, ret);
 }
 
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cli/cli.h"
+#include "cli/table.h"
+#include "cli/verbs_act.h"
+#include "cli/verbs_look.h"
 
 #include "basic/cleanup.h"
 
@@ -187,7 +189,7 @@ static const struct cli_opt help_opts[] = {
 	END,
 };
 
-const struct cli_cmd cli_commands[] = {
+static const struct cli_cmd commands[] = {
 	{ "doctor", NULL, "", "say what works here and what to do about the rest",
 	  "Exit code 0: gpusched can be used here, on a GPU, on the simulated one or through the "
 	  "daemon; 3: it cannot.",
@@ -322,4 +324,4 @@ const struct cli_cmd cli_commands[] = {
 	  cli_shell, NULL, 0, 0, 0 },
 	{ "help", NULL, "[NOUN [VERB]]", "explain a verb", NULL, cli_help_cmd, help_opts, 0, 0, 2 },
 };
-const size_t cli_ncommands = GS_COUNT(cli_commands);
+const struct cli_table cli_table = { commands, GS_COUNT(commands) };

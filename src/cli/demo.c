@@ -14,6 +14,7 @@
 #include "basic/env.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 #include "cli/probe.h"
 
 #define DILATE 8

@@ -8,18 +8,17 @@
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
 #include "cli/cli.h"
-#include "lib/priv.h"
+#include "gpusched/gpusched.h"
+#include "local/ask.h"
 
 /* Takes @args. */
 static json_t *ask(const char *verb, json_t *args)
 {
-	struct gpusched_open_options options = { .size = sizeof(options),
-						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *owned = args;
 	json_t *answer = NULL;
 
-	if (gpusched_open(&options, &g) || lib_request(g, verb, owned, &answer))
+	if (gpusched_open(NULL, &g) || gs_ask(g, verb, owned, &answer))
 		return NULL;
 	return answer;
 }

@@ -13,7 +13,9 @@
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "cli/cli.h"
-#include "lib/priv.h"
+#include "gpusched/gpusched.h"
+#include "local/local.h"
+#include "local/ask.h"
 
 #define MAX_KNOWN 4096
 
@@ -36,7 +38,7 @@ int cli_detail_new(struct cli_detail **ret)
 	clock_gettime(CLOCK_REALTIME, &now);
 	d->unix_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec - gs_now_ns();
 	d->known = json_object();
-	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &d->g);
+	r = cli_open(GS_LOCAL_READ_ONLY, &d->g);
 	if (r) {
 		cli_detail_free(d);
 		return r;
@@ -61,7 +63,7 @@ static void ask(struct cli_detail *d, const char *id)
 	json_t *tsg;
 
 	args = json_pack("{s:o,s:b}", "target", json_sprintf("tsg:%s", id), "wide", 1);
-	if (lib_request(d->g, "list", args, &answer))
+	if (gs_ask(d->g, "list", args, &answer))
 		return;
 	tsg = json_array_get(json_object_get(answer, "tsgs"), 0);
 	if (json_object_size(d->known) >= MAX_KNOWN)
@@ -129,4 +131,14 @@ char *cli_channels(const json_t *row)
 		if (gs_json_at(one, "context_id"))
 			json_array_append(ids, json_object_get(one, "context_id"));
 	return json_array_size(ids) ? gs_json_cell(ids) : NULL;
+}
+
+char *cli_memory(const json_t *row)
+{
+	const json_t *bytes = gs_json_at(row, "memory_bytes");
+	char *text = NULL;
+
+	if (!bytes)
+		return NULL;
+	return asprintf(&text, "%lld", json_integer_value(bytes) >> 20) < 0 ? NULL : text;
 }

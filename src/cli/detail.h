@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* detail.h - what `monitor --verbose` says of an event beside what the event has */
+/* detail.h - what `monitor --verbose` says of an event beside what the event has; cells for that */
 #ifndef GPUSCHED_CLI_DETAIL_H
 #define GPUSCHED_CLI_DETAIL_H
 
@@ -13,9 +13,10 @@ void cli_detail_free(struct cli_detail *d);
 /* Into the event: time_unix_ns; runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */
 void cli_detail_add(struct cli_detail *d, json_t *event);
 
-/* Cells of time_unix_ns, and of channel_list: the context ids. */
+/* Cells of time_unix_ns, of channel_list (the context ids), and of memory_bytes (in MiB). */
 char *cli_clock(const json_t *row);
 char *cli_channels(const json_t *row);
+char *cli_memory(const json_t *row);
 
 static inline void cli_detail_freep(struct cli_detail **d)
 {

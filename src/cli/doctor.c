@@ -7,6 +7,7 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 #include "cli/probe.h"
 
 static const struct {

@@ -12,7 +12,9 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
-#include "lib/priv.h"
+#include "gpusched/gpusched.h"
+#include "local/local.h"
+#include "local/ask.h"
 
 #define MAX_KNOWN 4096
 
@@ -49,7 +51,7 @@ int cli_filter_new(const char *target, struct cli_filter **ret)
 		f->key = direct[i].key;
 		f->value = target + strlen(direct[i].prefix);
 	}
-	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &f->g);
+	r = cli_open(GS_LOCAL_READ_ONLY, &f->g);
 	if (!r)
 		r = cli_request(f->g, "list", json_pack("{s:s}", "target", target), &answer);
 	if (r) {
@@ -77,7 +79,7 @@ static bool ask(struct cli_filter *f, json_int_t id)
 	json_t *row;
 	size_t i;
 
-	if (lib_request(f->g, "list", args, &list))
+	if (gs_ask(f->g, "list", args, &list))
 		return false;
 	json_array_foreach(json_object_get(list, "tsgs"), i, row) {
 		if (json_integer_value(json_object_get(row, "id")) == id)

@@ -6,6 +6,7 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 #include "requests/target.h"
 
 #define OPTION_COLUMN 33 /* where the text about an option begins */
@@ -15,16 +16,16 @@ static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
 	snprintf(buf, size, "%s%s%s", cmd->noun, cmd->verb ? " " : "", cmd->verb ? cmd->verb : "");
 }
 
-void cli_usage(FILE *out)
+void cli_usage(const struct cli_table *t, FILE *out)
 {
 	char name[64];
 
 	fputs("gpusched - who gets an NVIDIA GPU, when, and for how long\n\n"
 	      "usage: gpusched VERB|NOUN VERB [ARGUMENTS] [--json]\n\n",
 	      out);
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		name_of(&cli_commands[i], name, sizeof(name));
-		fprintf(out, "  %-17s %s\n", name, cli_commands[i].help);
+	for (size_t i = 0; i < t->n; i++) {
+		name_of(&t->cmds[i], name, sizeof(name));
+		fprintf(out, "  %-17s %s\n", name, t->cmds[i].help);
 	}
 	putc('\n', out);
 	gs_wrap(out,
@@ -84,17 +85,17 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 	print_opt(out, 'h', "help", NULL, "print this");
 }
 
-void cli_help_noun(FILE *out, const char *noun)
+void cli_help_noun(const struct cli_table *t, FILE *out, const char *noun)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		if (strcmp(cli_commands[i].noun, noun))
+	for (size_t i = 0; i < t->n; i++) {
+		if (strcmp(t->cmds[i].noun, noun))
 			continue;
 		if (!first)
 			putc('\n', out);
 		first = false;
-		cli_help(out, &cli_commands[i]);
+		cli_help(out, &t->cmds[i]);
 	}
 }
 
@@ -122,12 +123,12 @@ static void man_opt(FILE *out, const struct cli_opt *o)
 	fputs(".\n\n", out);
 }
 
-static void print_man(FILE *out)
+static void print_man(const struct cli_table *t, FILE *out)
 {
 	char name[64];
 
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		const struct cli_cmd *cmd = &cli_commands[i];
+	for (size_t i = 0; i < t->n; i++) {
+		const struct cli_cmd *cmd = &t->cmds[i];
 
 		name_of(cmd, name, sizeof(name));
 		fprintf(out, "*%s*%s", name, cmd->args[0] ? " " : "");
@@ -148,10 +149,10 @@ static void print_man(FILE *out)
 }
 
 /* Every noun once, in the table's order. */
-static bool first_of_noun(size_t i)
+static bool first_of_noun(const struct cli_table *t, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
-		if (!strcmp(cli_commands[j].noun, cli_commands[i].noun))
+		if (!strcmp(t->cmds[j].noun, t->cmds[i].noun))
 			return false;
 	return true;
 }
@@ -271,29 +272,29 @@ static const char completion_tail[] =
 	"}\n"
 	"complete -F _gpusched gpusched\n";
 
-static void print_nouns(FILE *out)
+static void print_nouns(const struct cli_table *t, FILE *out)
 {
-	for (size_t i = 0; i < cli_ncommands; i++)
-		if (first_of_noun(i))
-			fprintf(out, "%s ", cli_commands[i].noun);
+	for (size_t i = 0; i < t->n; i++)
+		if (first_of_noun(t, i))
+			fprintf(out, "%s ", t->cmds[i].noun);
 }
 
-static void print_verbs(FILE *out, const char *noun)
+static void print_verbs(const struct cli_table *t, FILE *out, const char *noun)
 {
-	for (size_t i = 0; i < cli_ncommands; i++)
-		if (cli_commands[i].verb && !strcmp(cli_commands[i].noun, noun))
-			fprintf(out, "%s ", cli_commands[i].verb);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->cmds[i].verb && !strcmp(t->cmds[i].noun, noun))
+			fprintf(out, "%s ", t->cmds[i].verb);
 }
 
 /* The verbs of each noun that has some. */
-static void completion_verbs(FILE *out)
+static void completion_verbs(const struct cli_table *t, FILE *out)
 {
 	fputs("\twhat=$noun\n\tcase $noun in\n", out);
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		if (!cli_commands[i].verb || !first_of_noun(i))
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->cmds[i].verb || !first_of_noun(t, i))
 			continue;
-		fprintf(out, "\t%s)\n\t\twhat=\"$noun $verb\"\n\t\twords=\"", cli_commands[i].noun);
-		print_verbs(out, cli_commands[i].noun);
+		fprintf(out, "\t%s)\n\t\twhat=\"$noun $verb\"\n\t\twords=\"", t->cmds[i].noun);
+		print_verbs(t, out, t->cmds[i].noun);
 		fputs("--help\"\n\t\t;;\n", out);
 	}
 	fputs("\tesac\n"
@@ -303,59 +304,60 @@ static void completion_verbs(FILE *out)
 }
 
 /* What `help` takes: a noun, then its verb. */
-static void completion_topics(FILE *out)
+static void completion_topics(const struct cli_table *t, FILE *out)
 {
 	fputs("_gpusched_topics()\n{\n\tcase ${COMP_WORDS[2]}:$COMP_CWORD in\n", out);
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		if (!cli_commands[i].verb || !first_of_noun(i))
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->cmds[i].verb || !first_of_noun(t, i))
 			continue;
-		fprintf(out, "\t%s:3) echo \"", cli_commands[i].noun);
-		print_verbs(out, cli_commands[i].noun);
+		fprintf(out, "\t%s:3) echo \"", t->cmds[i].noun);
+		print_verbs(t, out, t->cmds[i].noun);
 		fputs("\" ;;\n", out);
 	}
 	fputs("\t*:2) echo \"", out);
-	print_nouns(out);
+	print_nouns(t, out);
 	fputs("\" ;;\n\tesac\n}\n\n", out);
 }
 
-static void print_completion(FILE *out)
+static void print_completion(const struct cli_table *t, FILE *out)
 {
 	fputs(completion_head, out);
-	completion_topics(out);
+	completion_topics(t, out);
 	fputs(completion_words, out);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"", out);
-	print_nouns(out);
+	print_nouns(t, out);
 	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n", out);
-	completion_verbs(out);
+	completion_verbs(t, out);
 	fputs("\twords=\n\tcase $what in\n", out);
-	for (size_t i = 0; i < cli_ncommands; i++)
-		completion_case(out, &cli_commands[i]);
+	for (size_t i = 0; i < t->n; i++)
+		completion_case(out, &t->cmds[i]);
 	fputs("\tesac\n", out);
 	fputs(completion_tail, out);
 }
 
 int cli_help_cmd(struct cli *c)
 {
+	const struct cli_table *t = c->table;
 	const struct cli_cmd *cmd = NULL;
 	struct gs_error err = {};
 	char *words[3] = { (char *)"gpusched" };
 	int used, r;
 
 	if (cli_opt(c, "man") || cli_opt(c, "completion")) {
-		(cli_opt(c, "man") ? print_man : print_completion)(stdout);
+		(cli_opt(c, "man") ? print_man : print_completion)(t, stdout);
 		return GS_EXIT_OK;
 	}
 	if (!c->argc) {
-		cli_usage(stdout);
+		cli_usage(t, stdout);
 		return GS_EXIT_OK;
 	}
-	if (c->argc == 1 && cli_known_noun(c->argv[0])) {
-		cli_help_noun(stdout, c->argv[0]);
+	if (c->argc == 1 && cli_known_noun(t, c->argv[0])) {
+		cli_help_noun(t, stdout, c->argv[0]);
 		return GS_EXIT_OK;
 	}
 	for (int i = 0; i < c->argc; i++)
 		words[i + 1] = c->argv[i];
-	r = cli_find(c->argc + 1, words, &cmd, &used, &err);
+	r = cli_find(t, c->argc + 1, words, &cmd, &used, &err);
 	if (r)
 		return cli_fail_err(r, &err, "help");
 	cli_help(stdout, cmd);

@@ -7,6 +7,8 @@
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
+#include "local/local.h"
 #include "gpusched/gpusched.h"
 
 #define SINCE_S (24 * 3600)
@@ -222,6 +224,18 @@ static char *gpus(const json_t *row)
 	return gs_json_cell(list ? list : gs_json_at(row, "gpu"));
 }
 
+/* GiB times hours. */
+static char *memory(const json_t *row)
+{
+	const json_t *mib_s = gs_json_at(row, "memory_mib_s");
+	char *text = NULL;
+
+	if (!mib_s)
+		return NULL;
+	return asprintf(&text, "%.2f", (double)json_integer_value(mib_s) / 1024 / 3600) < 0 ? NULL
+											    : text;
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 #define FIGURES \
@@ -229,9 +243,11 @@ static char *gpus(const json_t *row)
 		{ "held_pct", "HELD %", GS_COL_TENTHS, .spare = 8 }, \
 		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS, .spare = 4 }, \
 		{ "worked_ms", "~WORKED MS", GS_COL_TENTHS, .spare = 7 }, \
+		{ "request_wait_ms", "HELD OFF MS", GS_COL_TENTHS, .spare = 9 }, \
 		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT, .spare = 1 }, \
 		{ "wait_p99_us", "WAIT P99 US", GS_COL_RIGHT }, \
 		{ "turns", "TURNS", GS_COL_RIGHT, .spare = 3 }, \
+		{ "memory_mib_s", "MEM GIB H", GS_COL_RIGHT, .cell = memory, .spare = 10 }, \
 		{ "launches", "LAUNCHES", GS_COL_RIGHT, .spare = 5 }, \
 		{ "calls", "CALLS", GS_COL_RIGHT, .spare = 6 }, \
 		{ "policy", "POLICY", .spare = 2 }, \
@@ -258,10 +274,15 @@ static const struct gs_column by_class[] = { { "class", "CLASS" },
 					     { "gpu", "GPU", .cell = gpus },
 					     FIGURES };
 static const struct gs_column by_gpu[] = {
-	{ "gpu", "GPU", .cell = gpus },          { "gpu_time_ms", "HELD MS", GS_COL_TENTHS },
-	{ "held_pct", "HELD %", GS_COL_TENTHS }, { "lost_ms", "LOST MS", GS_COL_TENTHS },
-	{ "open_ms", "OPEN MS", GS_COL_TENTHS }, { "unknown_ms", "UNKNOWN MS", GS_COL_TENTHS },
-	{ "turns", "SWITCHES", GS_COL_RIGHT },   { "policy", "POLICY" },
+	{ "gpu", "GPU", .cell = gpus },
+	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS },
+	{ "held_pct", "HELD %", GS_COL_TENTHS },
+	{ "lost_ms", "LOST MS", GS_COL_TENTHS },
+	{ "open_ms", "OPEN MS", GS_COL_TENTHS },
+	{ "unknown_ms", "UNKNOWN MS", GS_COL_TENTHS },
+	{ "turns", "SWITCHES", GS_COL_RIGHT },
+	{ "policy", "POLICY" },
+	{ "memory_mib_s", "MEM GIB H", GS_COL_RIGHT, .cell = memory },
 	{ "partly", "IS", .cell = is },
 };
 static const struct gs_column events[] = {
@@ -455,7 +476,7 @@ int cli_history(struct cli *c)
 	if (!args)
 		return GS_EXIT_USAGE;
 	of_events = cli_opt(c, "changes") || (c->argc && !strncmp(c->argv[0], "tsg:", 4));
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "history", args, &answer);
+	r = cli_ask(GS_LOCAL_READ_ONLY, "history", args, &answer);
 	if (r)
 		return gs_exit_of(r);
 	r = print(c, by, of_events, answer);

@@ -6,6 +6,8 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
+#include "local/local.h"
 #include "cli/detail.h"
 #include "gpusched/gpusched.h"
 
@@ -50,6 +52,11 @@ static char *state(const json_t *row)
 			       : text;
 	if (by && !strcmp(by, "person"))
 		return person(row);
+	if (by && !strcmp(by, "request") && gs_json_at(row, "held_for"))
+		return asprintf(&text, "held for tsg %lld's request",
+				json_integer_value(gs_json_at(row, "held_for"))) < 0
+			       ? NULL
+			       : text;
 	if (by)
 		return asprintf(&text, "suspended (%s)", by) < 0 ? NULL : text;
 	if (json_is_false(runnable))
@@ -102,6 +109,7 @@ static char *held(const json_t *row)
 }
 
 #define LAUNCHES_HEAD "LAUNCHES"
+#define MEMORY_HEAD "MEM MIB"
 #define REASON_HEAD "REASON"
 
 static const struct gs_column columns[] = {
@@ -120,6 +128,7 @@ static const struct gs_column columns[] = {
 	{ "is.preempt_mode", "MODE", .spare = 6 },
 	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT, .cell = launched },
 	{ "gpu_time_ns", "HELD", GS_COL_RIGHT, .cell = held, .spare = 4 },
+	{ "memory_bytes", MEMORY_HEAD, GS_COL_RIGHT, .cell = cli_memory, .spare = 6 },
 	{ "is.runnable", "STATE", .cell = state, .colour = state_colour },
 	{ "known_by", "KNOWN", .spare = 8 },
 	{ "assumed", "ASSUMED", .spare = 10 },
@@ -172,17 +181,32 @@ static void make_room(struct gs_column *cols, size_t n)
 		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
 }
 
+/* What @pid holds of the server's GPU, as a copy TSG of its own has it. */
+static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t *pid)
+{
+	json_t *tsg;
+	size_t i;
+
+	json_array_foreach((json_t *)tsgs, i, tsg)
+		if (pid && json_equal(json_object_get(tsg, "pid"), pid) &&
+		    json_equal(json_object_get(tsg, "gpu"), json_object_get(server, "gpu")))
+			return json_object_get(tsg, "memory_bytes");
+	return NULL;
+}
+
 /* The programs whose kernels are in that server's TSG. */
-static void add_clients(json_t *rows, const json_t *server)
+static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 {
 	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
 	size_t i;
 
 	json_array_foreach((json_t *)clients, i, c) {
-		json_t *row = json_pack(
-			"{s:O?, s:O?, s:O?, s:O?, s:O?}", "pid", json_object_get(c, "pid"), "class",
-			json_object_get(c, "class"), "gpu", gs_json_at(server, "gpu"), "uid",
-			gs_json_at(server, "uid"), "client_of", gs_json_at(server, "pid"));
+		const json_t *pid = json_object_get(c, "pid");
+		json_t *row = json_pack("{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "pid", pid, "class",
+					json_object_get(c, "class"), "gpu",
+					gs_json_at(server, "gpu"), "uid", gs_json_at(server, "uid"),
+					"client_of", gs_json_at(server, "pid"), "memory_bytes",
+					memory_of(tsgs, server, pid));
 
 		json_object_set_new(
 			row, "comm",
@@ -205,7 +229,7 @@ static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 			continue;
 		json_array_append(rows, row);
 		if (!c->json && kind && !strcmp(kind, "compute"))
-			add_clients(rows, row);
+			add_clients(rows, tsgs, row);
 	}
 	return rows;
 }
@@ -236,6 +260,7 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	memcpy(shown, columns, sizeof(columns));
 	memcpy(shown + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
 	hide_unknown(shown, n, LAUNCHES_HEAD, rows);
+	hide_unknown(shown, n, MEMORY_HEAD, rows);
 	hide_unknown(shown, n, REASON_HEAD, rows);
 	if (n > GS_COUNT(columns))
 		make_room(shown, n);
@@ -269,7 +294,7 @@ int cli_list(struct cli *c)
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	int r;
 
-	r = cli_open(GPUSCHED_OPEN_READ_ONLY, &g);
+	r = cli_open(GS_LOCAL_READ_ONLY, &g);
 	if (r)
 		return gs_exit_of(r);
 	return (cli_opt(c, "watch") ? watch : list_once)(c, g, target);

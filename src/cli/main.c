@@ -22,5 +22,5 @@ int main(int argc, char **argv)
 	hold_standard_files();
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
 		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 wherever they are shown */
-	return cli_main(argc, argv);
+	return cli_main(&cli_table, argc, argv);
 }

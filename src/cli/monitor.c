@@ -7,10 +7,12 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
+#include "gpusched/gpusched.h"
 #include "cli/detail.h"
 #include "cli/filter.h"
 #include "gpusched/abi.h"
-#include "lib/priv.h"
+#include "local/ask.h"
 #include "table/events.h"
 
 struct monitor {
@@ -171,7 +173,7 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 			return 0;
 		if (end && (end - now) / NS_PER_US < slice)
 			slice = (end - now) / NS_PER_US + 1;
-		r = lib_watch(g, on_event, m, slice);
+		r = gs_ask_watch(g, on_event, m, slice);
 		if (!r)
 			m->ended = true;
 		if (!r || (r < 0 && r != -ETIMEDOUT && r != -EINTR))

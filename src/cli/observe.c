@@ -6,6 +6,8 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/verbs_act.h"
+#include "local/local.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 #include "table/table.h"
@@ -123,7 +125,7 @@ int cli_observe_off(struct cli *c)
 
 int cli_observe_status(struct cli *c)
 {
-	return ask(c, GPUSCHED_OPEN_READ_ONLY, "observe_status");
+	return ask(c, GS_LOCAL_READ_ONLY, "observe_status");
 }
 
 static void print_launches(const json_t *st)
@@ -181,7 +183,7 @@ int cli_observe_launches(struct cli *c)
 		return cli_fail(-EINVAL, "observe launches: 'on' or 'off', not '%s'", c->argv[0]);
 	if (c->argc)
 		args = json_pack("{s:b}", "on", on);
-	r = cli_ask(c->argc ? 0 : GPUSCHED_OPEN_READ_ONLY, "observe_launches", args, &answer);
+	r = cli_ask(c->argc ? 0 : GS_LOCAL_READ_ONLY, "observe_launches", args, &answer);
 	if (r)
 		return gs_exit_of(r);
 	if (c->json)

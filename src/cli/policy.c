@@ -9,8 +9,11 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/verbs_act.h"
+#include "local/local.h"
 #include "gpusched/gpusched.h"
 #include "policy/policy.h"
+#include "policy/build.h"
 
 static void exit_free(struct gs_policy_exit *e)
 {
@@ -284,7 +287,7 @@ static void print_get(const json_t *answer)
 
 int cli_policy_get(struct cli *c)
 {
-	return ask(c, "policy_get", GPUSCHED_OPEN_READ_ONLY, NULL, print_get);
+	return ask(c, "policy_get", GS_LOCAL_READ_ONLY, NULL, print_get);
 }
 
 /* The daemon works in another folder. */
@@ -322,7 +325,7 @@ int cli_policy_start(struct cli *c)
 		}
 		json_array_append_new(options, json_string(c->opts[i].value));
 	}
-	return ask(c, "policy_start", GPUSCHED_OPEN_DAEMON_ONLY,
+	return ask(c, "policy_start", GS_LOCAL_DAEMON_ONLY,
 		   json_pack("{s:s,s:s*,s:o,s:b,s:b}", "name", name, "host", cli_opt(c, "host"),
 			     "options", options, "replace", !cli_opt(c, "no-replace"), "permanent",
 			     cli_opt(c, "permanent") != NULL),

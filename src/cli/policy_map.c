@@ -6,6 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
+#include "cli/verbs_act.h"
 #include "policy/maps.h"
 
 static const struct gs_column columns[] = {

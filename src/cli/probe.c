@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/cli.h"
+#include "local/local.h"
 #include "cli/probe.h"
 
 #include <bpf/bpf.h>
@@ -221,14 +222,12 @@ void cli_probe_gate(struct cli_check *k)
 /* As the daemon is configured, or would be. */
 static bool users_are_trusted(void)
 {
-	struct gpusched_open_options options = { .size = sizeof(options),
-						 .flags = GPUSCHED_OPEN_READ_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *st = NULL;
 	CLEANUP_FREE char *answer = NULL;
 	const char *why;
 
-	if (!cli_probe_mute(&why) && !gpusched_open(&options, &g) &&
+	if (!cli_probe_mute(&why) && !gs_local_open(GS_LOCAL_READ_ONLY, &g) &&
 	    !gpusched_request(g, "observe_launches", NULL, &answer))
 		st = json_loads(answer, 0, NULL);
 	return json_is_true(json_object_get(st, "trusted"));

@@ -9,8 +9,9 @@
 #include "basic/env.h"
 #include "basic/sheet.h"
 #include "cli/cli.h"
+#include "gpusched/gpusched.h"
 #include "cli/probe.h"
-#include "lib/priv.h"
+#include "local/ask.h"
 #include "policy/policy.h"
 #include "process/process.h"
 #include "rm/module.h"
@@ -113,14 +114,12 @@ static const json_t *ping(int *ret_code, const char **ret_why)
 	static char why[256];
 	static json_t *pong;
 	static int code = 1;
-	struct gpusched_open_options options = { .size = sizeof(options),
-						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 
 	if (code > 0) {
-		code = gpusched_open(&options, &g);
+		code = gpusched_open(NULL, &g);
 		if (!code)
-			code = lib_request(g, "ping", NULL, &pong);
+			code = gs_ask(g, "ping", NULL, &pong);
 		if (code)
 			snprintf(why, sizeof(why), "%.250s",
 				 g && *gpusched_error(g) ? gpusched_error(g) : strerror(-code));

@@ -11,10 +11,12 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "cli/cli.h"
+#include "cli/verbs_act.h"
 #include "config/config.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
-#include "lib/priv.h"
+#include "local/ask.h"
+#include "local/local.h"
 
 #define BUSY_S 3
 #define START_S 5 /* longest wait for a daemon that is starting */
@@ -83,14 +85,13 @@ static int take_class(const char *class_name, uint64_t weight, struct gs_error *
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 	uint64_t end = gs_now_ns() + BUSY_S * NS_PER_S;
 	char target[32];
-	int r = gpusched_open(NULL, &g);
+	int r = gs_local_open(0, &g);
 
 	snprintf(target, sizeof(target), "pid:%d", getpid());
 	args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
 	if (args && weight)
 		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
-	while (!r && (r = lib_request(g, "class_set", args, &answer)) == -EBUSY &&
-	       gs_now_ns() < end)
+	while (!r && (r = gs_ask(g, "class_set", args, &answer)) == -EBUSY && gs_now_ns() < end)
 		gs_sleep_ns(100 * NS_PER_MS);
 	return r ? gs_fail(err, r, "%s", g ? gpusched_error(g) : strerror(-r)) : 0;
 }
@@ -137,6 +138,15 @@ static int parse_weight(const struct cli *c, const char *class_name, uint64_t *r
 	return class_name ? 0 : cli_fail(-EINVAL, "run: --weight needs --class");
 }
 
+static void await_daemon(void)
+{
+	const struct gpusched_open_options options = { .size = sizeof(options),
+						       .wait_us = START_S * 1000000 };
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+
+	gpusched_open(&options, &g);
+}
+
 /* First the pool: a server that it starts is not of CMD's class by inheritance. */
 static int prepare(const struct cli *c, const char *class_name, uint64_t weight, int *ret_sock)
 {
@@ -144,7 +154,7 @@ static int prepare(const struct cli *c, const char *class_name, uint64_t weight,
 	struct gs_error err = {};
 	int r = 0;
 
-	lib_await_daemon(START_S * NS_PER_S);
+	await_daemon();
 	if (cli_opt(c, "pool") || cli_opt(c, "share")) {
 		r = cli_run_join(c, class_name, ret_sock, &err);
 		if (r)

@@ -16,11 +16,9 @@
 
 bool cli_run_only_tells(void)
 {
-	const struct gpusched_open_options o = { .size = sizeof(o),
-						 .flags = GPUSCHED_OPEN_DAEMON_ONLY };
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
 
-	return geteuid() && gpusched_open(&o, &g);
+	return geteuid() && gpusched_open(NULL, &g);
 }
 
 /* Beside this program as built, else where libraries are installed. */

@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/verbs_act.h"
 #include "cli/setting.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"

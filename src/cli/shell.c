@@ -12,11 +12,13 @@
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 
 #define REMEMBERED 1000 /* lines */
 #define MAX_WORDS 256
 
 struct shell {
+	const struct cli_table *table;
 	EditLine *el; /* NULL: no terminal */
 	History *history;
 	char path[512]; /* of the history; "": nowhere */
@@ -129,19 +131,22 @@ static unsigned char on_tab(EditLine *el, int ch)
 {
 	char all[CLI_CANDIDATES][CLI_CANDIDATE_LEN], text[512];
 	const LineInfo *line = el_line(el);
+	struct shell *sh = NULL;
 	size_t len = (size_t)(line->cursor - line->buffer);
 	Tokenizer *tok = tok_init(NULL);
 	const char *words[MAX_WORDS] = { 0 }, **found = NULL;
 	unsigned char done = CC_ERROR;
 	int n = 0;
 
+	el_get(el, EL_CLIENTDATA, &sh);
 	snprintf(text, sizeof(text), "%.*s", (int)len, line->buffer);
 	if (tok && !tok_str(tok, text, &n, &found) && n + 1 < MAX_WORDS) {
 		for (int i = 0; i < n; i++)
 			words[i] = found[i];
 		if (!n || text[strlen(text) - 1] == ' ')
 			words[n++] = "";
-		done = insert(el, cli_candidates((size_t)n, words, all), all, words[n - 1]);
+		done = insert(el, cli_candidates(sh->table, (size_t)n, words, all), all,
+			      words[n - 1]);
 	}
 	if (tok)
 		tok_end(tok);
@@ -183,6 +188,7 @@ static void open_terminal(struct shell *sh)
 	el_set(sh->el, EL_PROMPT, prompt);
 	el_set(sh->el, EL_EDITOR, "emacs");
 	el_set(sh->el, EL_SIGNAL, 1);
+	el_set(sh->el, EL_CLIENTDATA, sh);
 	el_set(sh->el, EL_ADDFN, "complete", "complete a word", on_tab);
 	el_set(sh->el, EL_BIND, "^I", "complete", NULL);
 	open_history(sh);
@@ -243,7 +249,7 @@ static void read_file(struct shell *sh, FILE *in)
 
 int cli_shell(struct cli *c)
 {
-	struct shell sh = { 0 };
+	struct shell sh = { .table = c->table };
 
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
 		puts("Every verb works here without 'gpusched': 'help' lists them, 'quit' ends.");

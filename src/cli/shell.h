@@ -8,11 +8,13 @@
 #define CLI_CANDIDATES 64
 #define CLI_CANDIDATE_LEN 40
 
+struct cli_table;
+
 /*
  * What may stand where the last of @words does, which is its beginning (""  : a blank came last). Each
  * once, in the order of the table of commands; returns how many.
  */
-size_t cli_candidates(size_t n, const char *const *words,
+size_t cli_candidates(const struct cli_table *t, size_t n, const char *const *words,
 		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN]);
 
 #endif /* GPUSCHED_CLI_SHELL_H */

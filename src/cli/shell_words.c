@@ -26,10 +26,10 @@ static void add(struct found *f, const char *dashes, const char *word)
 }
 
 /* The command that the words begin with; NULL: none. */
-static const struct cli_cmd *command(size_t n, const char *const *words)
+static const struct cli_cmd *command(const struct cli_table *t, size_t n, const char *const *words)
 {
-	for (size_t i = 0; n && i < cli_ncommands; i++) {
-		const struct cli_cmd *cmd = &cli_commands[i];
+	for (size_t i = 0; n && i < t->n; i++) {
+		const struct cli_cmd *cmd = &t->cmds[i];
 
 		if (!strcmp(cmd->noun, words[0]) &&
 		    (!cmd->verb || (n > 1 && !strcmp(cmd->verb, words[1]))))
@@ -56,29 +56,29 @@ static void add_targets(struct found *f)
 		add(f, "", kinds[i]);
 }
 
-static void add_nouns(struct found *f)
+static void add_nouns(const struct cli_table *t, struct found *f)
 {
-	for (size_t i = 0; i < cli_ncommands; i++)
-		if (strcmp(cli_commands[i].noun, "shell"))
-			add(f, "", cli_commands[i].noun);
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->cmds[i].noun, "shell"))
+			add(f, "", t->cmds[i].noun);
 	add(f, "", "quit");
 }
 
-size_t cli_candidates(size_t n, const char *const *words,
+size_t cli_candidates(const struct cli_table *t, size_t n, const char *const *words,
 		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN])
 {
 	struct found f = { .all = ret, .prefix = n ? words[n - 1] : "" };
-	const struct cli_cmd *cmd = n > 1 ? command(n - 1, words) : NULL;
+	const struct cli_cmd *cmd = n > 1 ? command(t, n - 1, words) : NULL;
 	size_t help = n > 1 && !strcmp(words[0], "help");
 
 	if (n <= 1 || (help && n == 2))
-		add_nouns(&f);
+		add_nouns(t, &f);
 	else if (cmd && f.prefix[0] == '-')
 		add_options(&f, cmd);
 	else if (cmd && cmd->flags & CLI_TARGET)
 		add_targets(&f);
-	for (size_t i = 0; n == 2 + help && i < cli_ncommands; i++)
-		if (cli_commands[i].verb && !strcmp(cli_commands[i].noun, words[help]))
-			add(&f, "", cli_commands[i].verb);
+	for (size_t i = 0; n == 2 + help && i < t->n; i++)
+		if (t->cmds[i].verb && !strcmp(t->cmds[i].noun, words[help]))
+			add(&f, "", t->cmds[i].verb);
 	return f.n;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
+#include "local/local.h"
 #include "gpusched/gpusched.h"
 
 /* What was some seconds ago is for `status`, which subtracts it. */
@@ -19,8 +21,7 @@ int cli_stats(struct cli *c)
 	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "stats", by ? json_pack("{s:s}", "by", by) : NULL,
-		    &answer);
+	r = cli_ask(GS_LOCAL_READ_ONLY, "stats", by ? json_pack("{s:s}", "by", by) : NULL, &answer);
 	if (r)
 		return gs_exit_of(r);
 	if (by)

@@ -11,10 +11,14 @@
 #include "basic/say.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/detail.h"
+#include "cli/verbs_look.h"
+#include "local/local.h"
 #include "gpusched/gpusched.h"
 
 #define ROWS_MAX 5    /* of all GPUs together: the others are summed up */
 #define MOSTLY_PCT 90 /* of a program's turns */
+#define LONG_S 600    /* from here on times are in minutes */
 #define SAID_S 60     /* a policy's last word that is older is for 'policy get' to tell */
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -125,6 +129,7 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		{ "turns_per_s", "TURNS/S", GS_COL_TENTHS },
 		{ "mean_turn_us", "TURN US", GS_COL_TENTHS },
 		{ "slice_ended_pct", "CUT %", GS_COL_TENTHS },
+		{ "memory_bytes", "MEM MIB", GS_COL_RIGHT, .cell = cli_memory },
 		{ "waiting", "NOW", .cell = state },
 	};
 	CLEANUP_JSON json_t *shown = json_array();
@@ -150,6 +155,22 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		       held, waiting);
 }
 
+static double gib(const json_t *memory, const char *key)
+{
+	return gs_json_number(memory, key) / (double)(1ull << 30);
+}
+
+/* What is used and in no process's hands is the driver's, or a process's that it does not list. */
+static void print_memory(const json_t *g)
+{
+	const json_t *m = json_object_get(g, "memory");
+
+	if (gs_json_at(m, "used_bytes"))
+		printf("memory: %.1f of %.1f GiB used, %.1f free; processes hold %.1f\n",
+		       gib(m, "used_bytes"), gib(m, "total_bytes"), gib(m, "free_bytes"),
+		       gib(m, "held_bytes"));
+}
+
 static void print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
 {
 	const json_t *held = gs_json_at(g, "held_pct"), *reason = gs_json_at(g, "reason");
@@ -165,6 +186,7 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		puts(!json_array_size(tsgs) ? "no program uses it"
 		     : reason               ? json_string_value(reason)
 					    : "one program or none has work: no switches are seen");
+	print_memory(g);
 	if (json_array_size(tsgs))
 		print_tsgs(c, tsgs, most);
 }
@@ -233,16 +255,18 @@ static const char *text_of(const json_t *finding, const char *key)
 	return text ? text : "";
 }
 
-/* ", for 12 s": how long it has been so at least. */
+/* ", for 12 s", ", for 40 min": how long it has been so at least. */
 static void since(const json_t *finding, char *ret, size_t size)
 {
 	json_int_t ns = json_integer_value(json_object_get(finding, "since_ns"));
 	uint64_t now = gs_now_ns();
 
+	uint64_t s = (now - (uint64_t)ns) / NS_PER_S;
+
 	*ret = 0;
 	if (ns > 0 && (uint64_t)ns < now)
-		snprintf(ret, size, ", for %" PRIu64 " s",
-			 (uint64_t)((now - (uint64_t)ns) / NS_PER_S));
+		snprintf(ret, size, ", for %" PRIu64 " %s", s < LONG_S ? s : s / 60,
+			 s < LONG_S ? "s" : "min");
 }
 
 size_t cli_print_findings(const json_t *findings, const char *level)
@@ -306,8 +330,8 @@ int cli_status(struct cli *c)
 		r = gs_parse_length(cli_opt(c, "for"), 100000, 3600000000ull, &for_us, &err);
 	if (r)
 		return cli_fail(r, "status: --for: %s", err.text);
-	r = cli_ask(GPUSCHED_OPEN_READ_ONLY, "status",
-		    json_pack("{s:I}", "for_us", (json_int_t)for_us), &o);
+	r = cli_ask(GS_LOCAL_READ_ONLY, "status", json_pack("{s:I}", "for_us", (json_int_t)for_us),
+		    &o);
 	if (r)
 		return gs_exit_of(r);
 	json_array_foreach(json_object_get(o, "gpus"), i, gpu)

@@ -11,8 +11,10 @@
 #include "basic/parse.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
+#include "gpusched/gpusched.h"
 #include "cli/identity.h"
-#include "lib/priv.h"
+#include "local/ask.h"
 #include "top/layout.h"
 #include "top/screen.h"
 
@@ -53,7 +55,7 @@ static int on_line(const json_t *line, void *user)
 /* Reads turns for @ms at least. */
 static void pump(struct view *v, unsigned int ms)
 {
-	int r = v->stream ? lib_trace(v->stream, on_line, v->strip, ms * 1000) : 0;
+	int r = v->stream ? gs_ask_trace(v->stream, on_line, v->strip, ms * 1000) : 0;
 
 	if (!v->stream)
 		gs_sleep_ns(ms * NS_PER_MS);
@@ -66,13 +68,10 @@ static void pump(struct view *v, unsigned int ms)
 
 static void open_stream(struct view *v)
 {
-	const struct gpusched_open_options options = { .size = sizeof(options),
-						       .flags = GPUSCHED_OPEN_DAEMON_ONLY };
-
 	if (gs_strip_new(&v->strip))
 		return;
 	v->t.strip = v->strip;
-	if (gpusched_open(&options, &v->stream)) {
+	if (gpusched_open(NULL, &v->stream)) {
 		gpusched_close(v->stream);
 		v->stream = NULL;
 		v->t.strip = NULL;
@@ -217,7 +216,7 @@ static void act(struct view *v)
 
 	if (!strcmp(v->verb, "class_set"))
 		json_object_set_new(args, "class", json_string(v->input));
-	r = args ? lib_request(v->g, v->verb, args, &answer) : -ENOMEM;
+	r = args ? gs_ask(v->g, v->verb, args, &answer) : -ENOMEM;
 	if (r)
 		say(v, "%s", *gpusched_error(v->g) ? gpusched_error(v->g) : strerror(-r));
 	else

@@ -12,7 +12,10 @@
 #include "basic/clock.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
-#include "lib/priv.h"
+#include "cli/verbs_look.h"
+#include "gpusched/gpusched.h"
+#include "local/local.h"
+#include "local/ask.h"
 #include "trace/chrome.h"
 #include "trace/plot.h"
 #include "trace/recorder.h"
@@ -121,7 +124,7 @@ static int follow(struct gpusched *g, struct recording *rec)
 	while (!rec->error && (r == -ETIMEDOUT || r == -EINTR) && !is_complete(rec, gs_now_ns())) {
 		if (cli_stopped && (!rec->stop_ns || rec->stop_ns > gs_now_ns()))
 			stop_at(rec, gs_now_ns());
-		r = lib_trace(g, on_line, rec, 100000);
+		r = gs_ask_trace(g, on_line, rec, 100000);
 	}
 	return rec->error ? rec->error : r == -ETIMEDOUT || r == -EINTR ? 1 : r;
 }
@@ -226,7 +229,7 @@ int cli_trace_record(struct cli *c)
 			&err);
 	if (r)
 		return cli_fail(r, "trace record: %s", err.text);
-	r = cli_open(GPUSCHED_OPEN_DAEMON_ONLY, &g);
+	r = cli_open(GS_LOCAL_DAEMON_ONLY, &g);
 	return r ? (int)gs_exit_of(r) : record(g, path, for_us);
 }
 

@@ -75,7 +75,11 @@
 	  "this, " \
 	  "and ...") \
 	X("Status", "WaitShare", NUMBER, wait_share, "60", \
-	  "... for more per cent of the time that it has the GPU or waits for it")
+	  "... for more per cent of the time that it has the GPU or waits for it") \
+	X("Status", "IdleLimit", MS, idle_limit_ms, "1800s", \
+	  "a program that has not worked for so long is told of, if it holds ...") \
+	X("Status", "IdleMemory", NUMBER, idle_memory_mib, "2048", \
+	  "... more MiB of a GPU's memory than this")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -107,6 +111,7 @@ struct gs_config {
 	char log_level[16];
 	uint32_t lost_limit, starved_limit; /* of findings, in % */
 	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
+	uint32_t idle_limit_ms, idle_memory_mib;
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

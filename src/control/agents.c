@@ -25,6 +25,7 @@
 #include "basic/log.h"
 #include "process/process.h"
 #include "wire/agent.h"
+#include "control/told_requests.h"
 #include "control/control.h"
 #include "control/launches.h"
 #include "hub/limited.h"
@@ -41,6 +42,7 @@ struct agent {
 	uid_t uid;
 	uint64_t start_ns, since_ns;
 	struct gs_agent_sheet *sheet;
+	struct gs_told_requests *request;
 	/* at the last look */
 	uint64_t held_ns;           /* of the GPU, by the log */
 	uint64_t pre_ns;            /* of its pre-switches, as told */
@@ -79,6 +81,7 @@ static void drop(struct gs_agents *a, size_t i)
 {
 	if (a->all[i].counts && a->ctl->hub->launches)
 		gs_launches_told(a->ctl->hub->launches, a->all[i].pid, false);
+	gs_told_requests_free(a->all[i].request);
 	munmap(a->all[i].sheet, GS_AGENT_SHEET_BYTES);
 	a->all[i] = a->all[--a->n];
 }
@@ -111,11 +114,11 @@ static int make_sheet(struct gs_agent_sheet **ret)
 	return TAKE_FD(fd);
 }
 
-static bool send_sheet(int to, int fd)
+static bool send_sheet(int to, const int fds[2])
 {
 	union {
 		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(2 * sizeof(int))];
 	} control = { 0 };
 	uint32_t word = GS_AGENT_SHEET_MAGIC;
 	struct iovec iov = { &word, sizeof(word) };
@@ -129,8 +132,8 @@ static bool send_sheet(int to, int fd)
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	c->cmsg_len = CMSG_LEN(2 * sizeof(int));
+	memcpy(CMSG_DATA(c), fds, 2 * sizeof(int));
 	return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(word);
 }
 
@@ -188,13 +191,16 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 {
 	struct agent one = { .pid = cred->pid, .uid = cred->uid, .since_ns = gs_now_ns() };
 	CLEANUP_FD int fd = -1;
+	CLEANUP_FD int wake = -1;
 
 	if (gs_started(cred->pid, &one.start_ns) || !is_users(cred->pid, cred->uid))
 		return;
 	fd = make_sheet(&one.sheet);
 	if (fd < 0)
 		return;
-	if (!send_sheet(to, fd)) {
+	if (gs_told_requests_new(a->ctl, one.sheet, &one.request, &wake) ||
+	    !send_sheet(to, (const int[]){ fd, wake })) {
+		gs_told_requests_free(one.request);
 		munmap(one.sheet, GS_AGENT_SHEET_BYTES);
 		return;
 	}
@@ -217,6 +223,7 @@ static void take_tsg(const struct gs_account *account, const struct gpusched_tsg
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE)
 		return;
 	one->tsg = one->ncompute++ ? 0 : rec->task.id;
+	gs_told_requests_tsg(one->request, &rec->key);
 	one->class_id = rec->task.class_id;
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
@@ -232,6 +239,7 @@ static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size
 		one->ncompute = 0;
 		one->class_id = GPUSCHED_CLASS_NONE;
 		one->probed = false;
+		gs_told_requests_clear(one->request);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct agent *one = find(a, (pid_t)recs[i].task.pid);
@@ -332,6 +340,7 @@ static void look_at_all(struct gs_agents *a, uint64_t now)
 			gone(a, i);
 			continue;
 		}
+		gs_told_requests_calm(one->request);
 		look_at_holds(a, one, now);
 		look_at_launches(a, one, false);
 		greedy = greedy || one->greedy;
@@ -523,5 +532,17 @@ bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec
 	ret->deadline_us = one->sheet->deadline_us;
 	*ret_counted = !(rec->task.known & GPUSCHED_KNOWN_LAUNCHES) &&
 		       gs_agents_launches(ctl, rec, &ret->launches);
+	return true;
+}
+
+bool gs_agents_requests(const struct gs_control *ctl, const struct gpusched_tsg *rec,
+			uint32_t *ret_quiet_us, bool *ret_open)
+{
+	const struct agent *one = ctl ? find(ctl->agents, (pid_t)rec->task.pid) : NULL;
+
+	if (!one || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return false;
+	*ret_quiet_us = gs_told_requests_quiet_us(one->request);
+	*ret_open = gs_told_requests_open(one->request);
 	return true;
 }

@@ -59,5 +59,11 @@ void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
 /* What its agent told of a compute TSG's process; false: nothing. @ret_counted: its launches, too. */
 bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		    struct gs_agent_facts *ret, bool *ret_counted);
+/*
+ * Of a compute TSG whose process's agent tells of requests: the rest that ends one (0: not known, or
+ * it is never quiet), and whether one is open. false: nobody tells.
+ */
+bool gs_agents_requests(const struct gs_control *ctl, const struct gpusched_tsg *rec,
+			uint32_t *ret_quiet_us, bool *ret_open);
 
 #endif /* GPUSCHED_CONTROL_AGENTS_H */

@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "control/control.h"
+#include "hub/limited.h"
 #include "table/cfg.h"
 
 static void tell(struct gs_control *ctl, const char *policy, const char *what, const char *message)
@@ -53,6 +54,20 @@ static int refuse(struct gs_control *ctl, const char *name, struct gs_policy_exi
 }
 
 static void watch_ticks(struct gs_control *ctl);
+
+static void name_refused(uid_t uid, uint32_t times, void *user)
+{
+	if (uid)
+		gs_limited_times(user, uid, GS_LIMIT_KICKS, times);
+}
+
+void gs_policy_beat(void *self)
+{
+	const struct gs_control *ctl = self;
+
+	if (ctl->hub->policy)
+		gs_policy_take_refused(ctl->hub->policy, name_refused, ctl->hub);
+}
 
 uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left)
 {
@@ -100,6 +115,7 @@ int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_po
 		ctl->ticks = sd_event_source_disable_unref(ctl->ticks);
 	}
 	free(exit->dump);
+	gs_policy_beat(ctl);
 	gs_observers_policy_changes(&ctl->hub->observers);
 	code = gs_policy_take_over(p, ctl->hub->policy, exit, err);
 	if (!code) {
@@ -129,6 +145,7 @@ void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kin
 	ctl->ticks = sd_event_source_disable_unref(ctl->ticks);
 	ctl->hub->counters[GS_SVC_KICKS] += granted;
 	ctl->hub->counters[GS_SVC_KICKS_LEFT] += left;
+	gs_policy_beat(ctl);
 	gs_observers_policy_changes(&ctl->hub->observers);
 	ctl->hub->policy = NULL;
 	ctl->host = GS_HOST_STOCK;

@@ -26,6 +26,8 @@ void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exi
 bool gs_policy_note_death(struct gs_control *ctl);
 /* As an observer: it acts again after somebody put everything back. */
 void gs_policy_overtaken(void *self);
+/* An observer: which users the policy's limits have struck. */
+void gs_policy_beat(void *self);
 /* One that was being started does not start: tells and notes that. */
 void gs_policy_called_off(struct gs_control *ctl, const char *name, const char *message);
 

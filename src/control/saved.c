@@ -2,6 +2,8 @@
 #include "control/saved.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -274,35 +276,38 @@ void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which)
 /* A suspension may have ended by itself, and a TSG with its process. */
 static void refresh(struct gs_control *ctl)
 {
+	struct gs_saved *saved = &ctl->saved;
 	struct gpusched_tsg rec;
+	size_t kept = 0;
 
-	for (size_t i = ctl->saved.ntsgs; i--;) {
-		struct gs_saved_tsg *t = &ctl->saved.tsgs[i];
+	for (size_t i = 0; i < saved->ntsgs; i++) {
+		struct gs_saved_tsg *t = &saved->tsgs[i];
+		bool there = !t->pending && !gs_table_get(ctl->hub->table, &t->key, &rec) &&
+			     rec.task.id == t->id && rec.manual.valid;
 
-		if (t->pending)
-			continue;
-		if (!gs_table_get(ctl->hub->table, &t->key, &rec) && rec.task.id == t->id &&
-		    rec.manual.valid)
+		if (there)
 			take(t, &rec, 0);
-		else
-			drop(&ctl->saved, t);
+		if (there || t->pending)
+			saved->tsgs[kept++] = *t;
 	}
+	saved->ntsgs = kept;
 }
 
 /* ---- the file's text ------------------------------------------------------------------------- */
 
 #define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b}"
 
-static json_t *tsg_json(const struct gs_saved_tsg *t)
+/* A user can have a thousand, and the loop waits: not by way of a tree. */
+static void put_tsg(FILE *out, const struct gs_saved_tsg *t)
 {
-	return json_pack(TSG_FORMAT, "id", (json_int_t)t->id, "start_ns", (json_int_t)t->start_ns,
-			 "client", (json_int_t)t->key.client, "tsg", (json_int_t)t->key.handle,
-			 "pid", (json_int_t)t->pid, "uid", (json_int_t)t->uid, "valid",
-			 (int)t->set.valid, "timeslice_us", (int)t->set.timeslice_us, "interleave",
-			 t->set.interleave, "preempt_mode", t->set.preempt_mode, "runnable",
-			 t->set.runnable, "until_ns", (json_int_t)t->until_ns, "suspended_by",
-			 (json_int_t)t->suspended_by, "users", (int)t->users, "reapplied",
-			 t->reapplied);
+	fprintf(out,
+		"{\"id\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"client\":%u,\"tsg\":%u,\"pid\":%u,"
+		"\"uid\":%u,\"valid\":%u,\"timeslice_us\":%u,\"interleave\":%u,"
+		"\"preempt_mode\":%u,\"runnable\":%u,\"until_ns\":%" PRIu64 ","
+		"\"suspended_by\":%u,\"users\":%u,\"reapplied\":%s}",
+		t->id, t->start_ns, t->key.client, t->key.handle, t->pid, t->uid, t->set.valid,
+		t->set.timeslice_us, t->set.interleave, t->set.preempt_mode, t->set.runnable,
+		t->until_ns, t->suspended_by, t->users, t->reapplied ? "true" : "false");
 }
 
 static int tsg_parse(struct gs_saved *saved, json_t *o)
@@ -372,15 +377,30 @@ int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o)
 
 char *gs_saved_text(const struct gs_saved *saved, const char *boot)
 {
-	CLEANUP_JSON json_t *o = NULL;
-	json_t *tsgs = json_array();
+	CLEANUP_JSON json_t *o =
+		json_pack("{s:i,s:s,s:b,s:I,s:b,s:o}", "version", VERSION, "boot", boot, "running",
+			  saved->running, "crashed_ns", (json_int_t)saved->crashed_ns, "launches",
+			  saved->launches, "policy", policy_json(&saved->policy));
+	char *text = NULL;
+	size_t size;
+	FILE *out = o ? open_memstream(&text, &size) : NULL;
 
-	for (size_t i = 0; i < saved->ntsgs; i++)
-		json_array_append_new(tsgs, tsg_json(&saved->tsgs[i]));
-	o = json_pack("{s:i,s:s,s:b,s:I,s:b,s:o,s:o}", "version", VERSION, "boot", boot, "running",
-		      saved->running, "crashed_ns", (json_int_t)saved->crashed_ns, "launches",
-		      saved->launches, "policy", policy_json(&saved->policy), "tsgs", tsgs);
-	return o ? json_dumps(o, JSON_COMPACT) : NULL;
+	if (!out)
+		return NULL;
+	fputs("{\"tsgs\":[", out);
+	for (size_t i = 0; i < saved->ntsgs; i++) {
+		if (i)
+			fputc(',', out);
+		put_tsg(out, &saved->tsgs[i]);
+	}
+	fputs("],", out);
+	json_dumpf(o, out, JSON_COMPACT | JSON_EMBED);
+	fputc('}', out);
+	if (ferror(out) | fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot, struct gs_error *err)

@@ -16,6 +16,7 @@
 #include "control/agents.h"
 #include "control/launches.h"
 #include "hub/loop.h"
+#include "policy/build.h"
 #include "control/policy.h"
 
 struct gs_starting {

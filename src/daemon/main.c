@@ -13,6 +13,7 @@
 #include "basic/escape.h"
 #include "basic/log.h"
 #include "daemon/daemon.h"
+#include "policy/policy.h"
 
 #define MAX_DESCRIPTORS 65536 /* as in gpuschedd.service */
 
@@ -49,6 +50,18 @@ static int load_config(const struct daemon_options *o, struct gs_config **ret, s
 			return r;
 	}
 	return gs_service_check_config(c, err);
+}
+
+/* A start finds this out when it loads the policy. */
+static int check_policy(const struct gs_config *c, struct gs_error *err)
+{
+	struct gs_error why = { 0 };
+	int r = 0;
+
+	if (c->policy[0])
+		r = gs_policy_fits(c->policy, (const char *const *)c->policy_options.text,
+				   c->policy_options.n, &why);
+	return r ? gs_fail(err, r, "Policy=%s: %.400s", c->policy, why.text) : 0;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -224,8 +237,7 @@ int main(int argc, char **argv)
 		return GS_EXIT_FAILED;
 	}
 	log_open(o.foreground, gs_config_log_level(running.config));
-	if (!o.check_config)
-		r = run(&running, &err);
+	r = o.check_config ? check_policy(running.config, &err) : run(&running, &err);
 	gs_config_free(running.config);
 	if (!r)
 		return GS_EXIT_OK;

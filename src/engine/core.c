@@ -103,6 +103,8 @@ static void drop(struct gs_core *c, struct gs_node *n)
 	set_busy(c, n, false);
 	gs_budget_leave(n);
 	gs_core_leave_runlist(c, n);
+	if (c->due_at == n)
+		c->due_at = n->hh.next;
 	HASH_DELETE(hh, c->nodes, n);
 	free(n);
 }
@@ -264,7 +266,10 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 
 static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
-	if ((todo->poke.rec.flags & GPUSCHED_TSG_GONE) || n->busy)
+	if (todo->poke.rec.flags & GPUSCHED_TSG_GONE)
+		return;
+	gs_core_requests(c, n, now, todo);
+	if (n->busy)
 		return;
 	gs_core_compare(c, n, now, todo);
 	if (todo->plan.nsteps && !c->opts.dry_run)
@@ -298,59 +303,59 @@ static void check_siblings(struct gs_core *c, struct gs_node *n, const struct gp
 	}
 }
 
-static int look_at(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
-		   uint64_t now, struct gs_todo *todo)
+int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
+		 uint64_t now, struct gs_todo *ret)
 {
 	bool met = find_node(c, &rec->key);
-	struct gs_node *n = node_of(c, rec);
+	struct gs_node *n;
 
-	begin(todo, rec);
+	trace2(c, GS_TRACE_LOOK, now, rec, sizeof(*rec), news, sizeof(*news));
+	n = node_of(c, rec);
+	begin(ret, rec);
 	if (!n)
 		return -ENOMEM;
 	if (news)
 		take_in(c, n, rec, news, now);
-	look(c, n, now, todo);
+	look(c, n, now, ret);
 	if (!met)
 		check_siblings(c, n, rec, now);
-	trace_todo(c, now, todo);
+	trace_todo(c, now, ret);
 	return 0;
 }
 
-int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
-		 uint64_t now, struct gs_todo *ret)
+void gs_core_round(struct gs_core *c)
 {
-	trace2(c, GS_TRACE_LOOK, now, rec, sizeof(*rec), news, sizeof(*news));
-	return look_at(c, rec, news, now, ret);
+	trace(c, GS_TRACE_ROUND, 0, NULL, 0);
+	c->round++;
 }
 
-static bool is_unwanted(const struct gpusched_tsg *rec)
+void gs_core_round_over(struct gs_core *c)
 {
-	return (rec->task.want.valid & GPUSCHED_RUNNABLE) && !rec->task.want.runnable;
+	struct gs_node *n, *tmp;
+
+	trace(c, GS_TRACE_ROUND_OVER, 0, NULL, 0);
+	HASH_ITER(hh, c->nodes, n, tmp)
+		if (n->round != c->round && !n->busy)
+			drop(c, n);
 }
 
 int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
 		     void (*fn)(const struct gs_todo *todo, void *user), void *user)
 {
-	struct gs_node *node, *tmp;
 	struct gs_todo todo;
 	int result = 0;
 
-	trace(c, GS_TRACE_ALL, now, all, n * sizeof(*all));
-	c->round++;
-	/* who leaves a runlist first: the one who takes its place may have its short slice then */
+	gs_core_round(c);
 	for (unsigned int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < n; i++) {
-			if (is_unwanted(&all[i]) != (pass == 0))
+			if (gs_leaves_runlist(&all[i]) != (pass == 0))
 				continue;
-			if (look_at(c, &all[i], NULL, now, &todo) < 0)
+			if (gs_core_look(c, &all[i], NULL, now, &todo) < 0)
 				result = -ENOMEM;
 			if (has_something(&todo))
 				fn(&todo, user);
 		}
-	trace(c, GS_TRACE_ALL_IS, now, NULL, 0);
-	HASH_ITER(hh, c->nodes, node, tmp)
-		if (node->round != c->round && !node->busy)
-			drop(c, node);
+	gs_core_round_over(c);
 	return result;
 }
 
@@ -437,24 +442,36 @@ uint64_t gs_core_next(const struct gs_core *c)
 	return c->next_due;
 }
 
+/* Goes on behind the last one that was due: those in front may be due again by then. */
+static size_t nodes_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
+			uint64_t *inout_next)
+{
+	size_t left = HASH_COUNT(c->nodes), count = 0;
+	struct gs_node *n;
+
+	for (; left && count < max; left--) {
+		n = c->due_at ? c->due_at : c->nodes;
+		c->due_at = n->hh.next;
+		if (n->due && n->due <= now) {
+			n->due = 0;
+			ret[count++] = n->key;
+		} else if (n->due && n->due < *inout_next) {
+			*inout_next = n->due;
+		}
+	}
+	return count;
+}
+
 size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max)
 {
 	uint64_t next = UINT64_MAX;
-	struct gs_node *n;
 	size_t count = 0;
 
 	if (c->next_due > now)
 		return 0;
 	trace(c, GS_TRACE_DUE, now, &max, sizeof(max));
 	count = gs_budget_due(c, now, ret, max, &next);
-	for (n = c->nodes; n && count < max; n = n->hh.next) {
-		if (n->due && n->due <= now) {
-			n->due = 0;
-			ret[count++] = n->key;
-		} else if (n->due && n->due < next) {
-			next = n->due;
-		}
-	}
+	count += nodes_due(c, now, ret + count, max - count, &next);
 	if (count < max)
 		c->next_due = next;
 	trace(c, GS_TRACE_DUE_IS, c->next_due, ret, count * sizeof(*ret));

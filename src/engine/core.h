@@ -24,7 +24,8 @@
 	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
 	X(CALL_NS, "call_ns", "time spent in RM calls") \
 	X(BESIDE_NS, "beside_ns", \
-	  "time spent in calls on no TSG, which read the logs, inside the same 5 %") \
+	  "time spent in calls on no TSG, which read the logs and who holds memory, inside " \
+	  "the same 5 %") \
 	X(RETRIES, "retries", "calls tried again after a failure") \
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \
@@ -41,6 +42,17 @@
 	X(REFUSED_PARTIAL, "refused_partial", \
 	  "suspensions of TSGs with more channels than their process's share") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
+	X(HOLDS, "holds", "holds for a request that began") \
+	X(HOLDS_OVER, "holds_over", "holds for a request that their time limit ended") \
+	X(HOLD_NS, "hold_ns", "time in which runlists were held for requests") \
+	X(REFUSED_HOLD_FLOOR, "refused_hold_floor", \
+	  "holds put off until best effort has had its floor") \
+	X(REFUSED_HOLD_BUDGET, "refused_hold_budget", \
+	  "holds put off because the budget for calls is under its half") \
+	X(REFUSED_HOLD_YIELDS, "refused_hold_yields", \
+	  "holds refused to TSGs that themselves yield to holds") \
+	X(HOLD_UNABLE, "hold_unable", \
+	  "TSGs that ran on in a hold because they cannot be suspended whole") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
 	X(LEFT_STOPPED, "left_stopped", \
@@ -79,7 +91,12 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(BUDGET, "calls have had their share of the GPU: its change waits") \
 	X(GAVE_UP, "calls failed too often: its change is given up") \
 	X(PARTIAL, "it has more channels than its process's share: it can't be suspended") \
-	X(UNSEEN, "no slices shorter than asked while somebody past a share runs unseen")
+	X(UNSEEN, "no slices shorter than asked while somebody past a share runs unseen") \
+	X(HOLD_OVER, "its hold lasted as long as it may: best effort runs") \
+	X(HOLD_FLOOR, "no hold until best effort has had its floor") \
+	X(HOLD_BUDGET, "no hold while calls have had half of their share of the GPU") \
+	X(HOLD_YIELDS, "no hold for a TSG that yields to holds of others") \
+	X(HOLD_UNABLE, "a hold cannot suspend all of it: it gets slices only")
 
 enum gs_overrule {
 #define X(sym, text) GS_OVERRULE_##sym,
@@ -96,7 +113,8 @@ enum gs_source {
 	GS_SRC_POLICY,
 	GS_SRC_PERSON,
 	GS_SRC_ADMISSION,
-	GS_SRC_LAW, /* against what its owner asked */
+	GS_SRC_LAW,     /* against what its owner asked */
+	GS_SRC_REQUEST, /* another TSG's request, by a hold of the policy */
 };
 
 /* The TSG, its owner or its record is not there any more. */
@@ -106,17 +124,18 @@ static inline bool gs_is_gone(int err)
 }
 
 #define GS_MAX_STEPS 5
+#define GS_PLAN_ORDERS 3
 
 /* Calls on one TSG, in their order. */
 struct gs_plan {
 	struct gpusched_key key;
 	uint64_t id;
 	uint32_t pid, gpu;
-	int order;        /* of several TSGs' plans: 0 before 1 before 2 */
-	bool preempt;     /* a single preempt call; changes no setting */
-	bool check;       /* a single call that asks whether the TSG is there */
-	uint32_t changed; /* as the record had it */
-	uint32_t bits;    /* settings that the steps change */
+	unsigned int order; /* of several TSGs' plans: 0 before 1 before 2 */
+	bool preempt;       /* a single preempt call; changes no setting */
+	bool check;         /* a single call that asks whether the TSG is there */
+	uint32_t changed;   /* as the record had it */
+	uint32_t bits;      /* settings that the steps change */
 	uint64_t estimate_ns;
 	unsigned int nchannels; /* as the record had it */
 	unsigned int nsteps;
@@ -177,7 +196,10 @@ void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *
  */
 int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
 		 uint64_t now, struct gs_todo *ret);
-/* Looks at all there are, and forgets the others; @fn gets each that has something to do. */
+/* From here on all are looked at, one by one; then those that were not are forgotten. */
+void gs_core_round(struct gs_core *c);
+void gs_core_round_over(struct gs_core *c);
+/* The same at once; @fn gets each that has something to do. */
 int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
 		     void (*fn)(const struct gs_todo *todo, void *user), void *user);
 /* Calls on no TSG took @ns of that GPU's time: they are charged, and do not wait. */

@@ -9,8 +9,9 @@
  * What users ask for themselves begins only while three quarters are there.
  *
  * Those that have to wait do so in a line for each user, and the users go round: a thousand TSGs of
- * one delay another's by one call. A change of root's, holds, and what puts something back or lets
- * it run, do not wait and are charged all the same, as are calls on a GPU's log.
+ * one delay another's by one call. A change of root's, waits for admission, and what puts something
+ * back or lets it run, do not wait and are charged all the same, as are calls on a GPU's log. Nor do
+ * the suspensions of a hold for a request, which begins only while half of the bucket is there.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -53,6 +54,19 @@ uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint
 			enum gs_queue q)
 {
 	return wait_for(c, filled(c, b, now), q);
+}
+
+uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int ncalls,
+			     uint64_t now)
+{
+	const int64_t most = (int64_t)gs_core_dilated(c, BUCKET_NS);
+	int64_t left = filled(c, budget_of(c, gpu), now), need = ncalls * (int64_t)c->call_ns_avg;
+
+	if (need > most)
+		return UINT64_MAX;
+	if (need < most / 2)
+		need = most / 2;
+	return left >= need ? 0 : (uint64_t)(need - left + (int64_t)STEP_NS) * PART;
 }
 
 void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now, int64_t ns)
@@ -205,7 +219,7 @@ size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, 
 static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg *rec,
 			      const struct gs_plan *plan)
 {
-	bool policy = false, user = false;
+	bool policy = false, user = false, request = false;
 
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
 		uint32_t bit = plan->step_bit[i];
@@ -217,7 +231,10 @@ static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg
 			return GS_QUEUE_NONE; /* the one before it is suspended already */
 		else
 			policy |= src == GS_SRC_POLICY || src == GS_SRC_LAW;
+		request |= src == GS_SRC_REQUEST;
 	}
+	if (request)
+		return GS_QUEUE_REQUEST;
 	if (policy)
 		return n->called_ns ? GS_QUEUE_POLICY : GS_QUEUE_FIRST;
 	return user ? GS_QUEUE_USERS : GS_QUEUE_NONE;
@@ -229,6 +246,8 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	struct gs_budget *b = budget_of(c, plan->gpu);
 	enum gs_queue q = queue_of(n, rec, plan);
 
+	if (q == GS_QUEUE_REQUEST) /* those that come while it is on wait like others at the end */
+		q = gs_budget_wait(c, b, now, GS_QUEUE_FIRST) ? GS_QUEUE_POLICY : GS_QUEUE_NONE;
 	if (q != GS_QUEUE_NONE && !n->may_go && !is_next(c, b, q, now) &&
 	    wait_in(c, n, b, q, rec->task.uid, now))
 		return false;

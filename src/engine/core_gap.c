@@ -7,7 +7,7 @@ enum gpusched_suspend_by gs_suspend_by(uint8_t src)
 	static const enum gpusched_suspend_by by[] = {
 		[GS_SRC_ASKED] = GPUSCHED_BY_NOBODY,  [GS_SRC_POLICY] = GPUSCHED_BY_POLICY,
 		[GS_SRC_PERSON] = GPUSCHED_BY_PERSON, [GS_SRC_ADMISSION] = GPUSCHED_BY_ADMISSION,
-		[GS_SRC_LAW] = GPUSCHED_BY_NOBODY,
+		[GS_SRC_LAW] = GPUSCHED_BY_NOBODY,    [GS_SRC_REQUEST] = GPUSCHED_BY_REQUEST,
 	};
 
 	return by[src];

@@ -359,6 +359,7 @@ void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n)
 
 	if (!rl)
 		return;
+	gs_hold_leave(c, n);
 	if (n->rl_prev)
 		n->rl_prev->rl_next = n->rl_next;
 	else
@@ -421,7 +422,6 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 	enum gs_rank rank = rank_of(rec, t);
 	struct gs_runlist *rl;
 
-	runlist_join(c, n, rec);
 	rl = n->runlist;
 	if (!rl)
 		return;
@@ -506,7 +506,7 @@ static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusch
 
 uint32_t gs_core_overrules(const struct gs_node *n)
 {
-	uint32_t all = 0;
+	uint32_t all = gs_hold_overrules(n);
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
 		if (n->refused & GS_BIT(i))
@@ -530,6 +530,16 @@ static void leave_alone(struct gs_core *c, struct gs_node *n, const struct gpusc
 	n->left_alone = is;
 }
 
+void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
+{
+	const struct gpusched_tsg *rec = &todo->poke.rec;
+
+	if (rec->flags & GPUSCHED_TSG_ALIAS)
+		return;
+	runlist_join(c, n, rec);
+	gs_hold_follow(c, n, rec, now);
+}
+
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret)
 {
@@ -549,7 +559,10 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 		n->refused = n->seen_want.valid = 0;
 	}
 	hold_for_admission(c, n, now, todo, ret);
+	gs_hold_obey(c, n, rec, !is_past_batch(rec) && !is_partial(rec), now, ret);
 	take_manual(rec, ret);
+	if (!c->opts.dry_run)
+		gs_hold_note(c, n, ret->src[RUN_INDEX] == GS_SRC_REQUEST, &todo->poke);
 	limit_suspension(c, n, rec, now, ret);
 	greed_rule(c, n, rec, now, ret);
 	unseen_rule(c, n, rec, ret);

@@ -34,7 +34,8 @@ enum gs_queue {
 	GS_QUEUE_POLICY,
 	GS_QUEUE_USERS, /* what they ask for themselves */
 	GS_QUEUES,
-	GS_QUEUE_NONE = GS_QUEUES /* does not wait */
+	GS_QUEUE_NONE = GS_QUEUES, /* does not wait */
+	GS_QUEUE_REQUEST           /* nor does a hold, while there is something in the bucket */
 };
 
 /* TSGs of one (GPU, engine), and which of them are to have slices below the switch cost. */
@@ -47,6 +48,16 @@ struct gs_runlist {
 	unsigned int top;          /* enum gs_rank: the highest of those */
 	struct gs_node *first;     /* its nodes, by ->rl_next */
 	struct gs_node *elected;   /* the one that may have it */
+	/* holds for requests (core_hold.c) */
+	unsigned int nyield;    /* nodes that yield to them */
+	unsigned int nholding;  /* nodes whose hold is on */
+	struct gs_node *holder; /* the first of them */
+	uint64_t held_ns;       /* since when it is held */
+	uint64_t held_until;    /* however long others hold it */
+	uint64_t pay_until;     /* no hold begins before */
+	int64_t stretch_ns;     /* held, less what best effort was paid for it */
+	int64_t owed_ns;        /* best effort's floor; below zero: it had more */
+	uint64_t owed_at;       /* as of; 0: never held */
 };
 
 /* What is remembered of one TSG. */
@@ -56,7 +67,7 @@ struct gs_node {
 	uint64_t id;
 	uint32_t pid; /* its owner */
 	uint64_t owner_start_ns;
-	uint64_t round;                /* of look_all, that met it last */
+	uint64_t round;                /* over all TSGs, that met it last */
 	bool preempt;                  /* asked for while busy */
 	bool preempting;               /* asked for, and its end not seen yet */
 	struct gs_rm_result preempted; /* how the last one ended */
@@ -90,6 +101,13 @@ struct gs_node {
 	uint8_t rank;       /* enum gs_rank */
 	uint64_t held_ns;   /* since when it waits for admission, as far as seen; 0: it does not */
 	bool released;      /* its suspension hit the limit: until the policy withdraws the wish */
+	/* holds for requests */
+	bool yields, unable;
+	bool holding;
+	uint8_t hold_wish;  /* as the policy wrote it; 0: no wish */
+	uint8_t hold_state; /* enum gpusched_hold_state, of its own wish */
+	uint64_t hold_ns;   /* when it began; with @holding */
+	uint64_t hold_due;  /* its end, or when it may begin; 0: nothing to wait for */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
 	bool curbed;           /* its long slice is taken away ... */
@@ -127,6 +145,7 @@ struct gs_budget {
 struct gs_core {
 	struct gs_core_opts opts;
 	struct gs_node *nodes;
+	struct gs_node *due_at; /* gs_core_due() goes on with this one; NULL: with the first */
 	struct gs_runlist *runlists;
 	struct gs_budget *budgets; /* ngpus + 1: the last is for unknown GPUs */
 	struct gpusched_class classes[GPUSCHED_MAX_CLASSES];
@@ -161,6 +180,23 @@ void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n);
 /* 1 << enum gs_overrule. */
 uint32_t gs_core_overrules(const struct gs_node *n);
 
+/* core_laws.c: its own hold begins or ends, also while calls of it are under way. */
+void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
+
+/* core_hold.c */
+void gs_hold_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+		    uint64_t now);
+/* Suspends it if a hold wants that and nobody else does. */
+void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec, bool whole,
+		  uint64_t now, struct gs_goal *t);
+/* It leaves its runlist. */
+void gs_hold_leave(struct gs_core *c, struct gs_node *n);
+/* Into the record, for the policy. */
+void gs_hold_note(const struct gs_core *c, const struct gs_node *n, bool held,
+		  struct gpusched_poke *p);
+/* 1 << enum gs_overrule. */
+uint32_t gs_hold_overrules(const struct gs_node *n);
+
 /* core_gap.c; todo->poke has the record */
 void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
 /* Who is suspended by the words of that source. */
@@ -183,6 +219,9 @@ void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now
 /* Charges an estimate of the plan; false: it has to wait, and is looked at again in time. */
 bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    struct gs_plan *plan, uint64_t now);
+/* 0, or how long a hold that makes @ncalls has to wait; UINT64_MAX: it never can. */
+uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int ncalls,
+			     uint64_t now);
 /* It waits no longer, if it does. */
 void gs_budget_leave(struct gs_node *n);
 /* As gs_core_due(): those whose turn it is. @inout_next: when there may be others. */

@@ -16,16 +16,16 @@ enum gs_core_trace_type {
 	GS_TRACE_CLASS,             /* struct gpusched_class; now_ns: its id */
 	GS_TRACE_LIMITS,            /* u32 switch_cost_us, u32 hold_limit_ms */
 	GS_TRACE_LOOK,              /* struct gpusched_tsg, struct gs_news or nothing */
-	GS_TRACE_ALL,               /* struct gpusched_tsg [] */
 	GS_TRACE_DONE,              /* struct gs_plan, struct gpusched_tsg or nothing */
 	GS_TRACE_CANCEL,            /* struct gs_plan */
 	GS_TRACE_FORGET,            /* struct gpusched_key */
 	GS_TRACE_SPENT,             /* u64 gpu, u64 ns */
-	GS_TRACE_DUE,
+	GS_TRACE_ROUND,
+	GS_TRACE_ROUND_OVER,
+	GS_TRACE_DUE, /* the last of the inputs */
 	/* what followed */
 	GS_TRACE_TODO,   /* struct gs_todo, unless it says nothing */
 	GS_TRACE_DUE_IS, /* struct gpusched_key []; now_ns: gs_core_next() */
-	GS_TRACE_ALL_IS, /* all were looked at; in between: what the shell came upon meanwhile */
 };
 
 struct gs_core_trace {

@@ -13,10 +13,12 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "engine/core_hold.h"
+#include "engine/held.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
 
-#define DUE_AT_ONCE 512u
+#define DUE_AT_ONCE 256u
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -179,6 +181,7 @@ void gs_engine_free(struct gs_engine *e)
 	if (e->registered)
 		gs_self_put(e->o);
 	gs_core_free(e->core);
+	free(e->round.keys);
 	if (e->trace)
 		fclose(e->trace);
 	if (all) {
@@ -213,18 +216,9 @@ uint64_t gs_engine_due(const struct gs_engine *e)
 {
 	uint64_t due = gs_core_next(e->core);
 
+	if (e->round.keys)
+		return 1;
 	return due < e->stuck_at ? due : e->stuck_at;
-}
-
-static void refresh(struct gs_engine *e)
-{
-	struct gpusched_cfg cfg;
-
-	if (gs_engine_ops.cfg(e->o, &cfg))
-		return;
-	gs_core_policy(e->core, cfg.policy_active,
-		       e->policy_flags | (e->unseen ? GS_CORE_UNSEEN : 0));
-	e->overtaken = cfg.epoch != e->epoch;
 }
 
 static void replace_hands(struct gs_engine *e)
@@ -269,28 +263,7 @@ static uint64_t check_workers(struct gs_engine *e)
 	return e->pending && next == UINT64_MAX ? now + gs_wait_patience() : next;
 }
 
-static void complete(struct gs_engine *e, struct gpusched_tsg *recs, size_t n)
-{
-	for (size_t i = 0; e->opts.complete && i < n; i++)
-		e->opts.complete(&recs[i], e->opts.user);
-}
-
-static int look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)
-{
-	struct gpusched_tsg rec;
-	struct gs_todo todo;
-	int r = gs_engine_ops.get(e->o, key, &rec);
-
-	if (r == -ENOENT)
-		gs_engine_forget(e, key);
-	if (r < 0)
-		return r;
-	complete(e, &rec, 1);
-	r = gs_core_look(e->core, &rec, news, gs_now_ns(), &todo);
-	return r < 0 ? r : gs_carry_out(e, &todo);
-}
-
-static void do_due(struct gs_engine *e, uint64_t now)
+static void do_due(struct gs_engine *e, uint64_t now, uint64_t until_ns)
 {
 	struct gpusched_key keys[DUE_AT_ONCE];
 	size_t n;
@@ -299,121 +272,40 @@ static void do_due(struct gs_engine *e, uint64_t now)
 	do {
 		n = gs_core_due(e->core, now, keys, DUE_AT_ONCE);
 		for (size_t i = 0; i < n; i++)
-			look(e, &keys[i], NULL);
-	} while (n == DUE_AT_ONCE);
+			gs_engine_look(e, &keys[i], NULL);
+	} while (n == DUE_AT_ONCE && gs_now_ns() < until_ns);
+}
+
+/* Those that are back; what is left when the time is over wakes the loop again. */
+static int take_results(struct gs_engine *e, uint64_t until_ns)
+{
+	struct gs_job *job;
+	uint64_t count;
+
+	if (read(e->results->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return -errno;
+	while (gs_now_ns() < until_ns && (job = gs_results_take(e->results))) {
+		gs_job_done(e, job);
+		free(job);
+	}
+	gs_results_again(e->results);
+	return 0;
 }
 
 int gs_engine_dispatch(struct gs_engine *e)
 {
-	struct gs_job *job;
-	uint64_t count, now;
-
-	if (read(e->results->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		return -errno;
-	refresh(e);
-	while ((job = gs_results_take(e->results))) {
-		gs_job_done(e, job);
-		free(job);
-	}
-	now = gs_now_ns();
-	if (gs_engine_due(e) <= now)
-		do_due(e, now);
-	return 0;
-}
-
-int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news)
-{
+	uint64_t until = gs_now_ns() + GS_ENGINE_SLICE_NS, now;
 	int r;
 
-	refresh(e);
-	r = look(e, key, news);
-	return r;
-}
-
-int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key)
-{
-	return gs_engine_tell(e, key, NULL);
-}
-
-int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,
-			uint64_t ns)
-{
-	const struct gs_news news = { .owner_set = fields, .owner_ns = ns };
-
-	return gs_engine_tell(e, key, &news);
-}
-
-int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key)
-{
-	const struct gs_news news = { .anew = GPUSCHED_ALL_SETTINGS };
-
-	return gs_engine_tell(e, key, &news);
-}
-
-int gs_engine_greedy(struct gs_engine *e, const struct gpusched_key *key)
-{
-	const struct gs_news news = { .greedy = true };
-
-	return gs_engine_tell(e, key, &news);
-}
-
-int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key)
-{
-	const struct gs_news news = { .doubt = true };
-
-	return gs_engine_tell(e, key, &news);
-}
-
-static void carry_out(const struct gs_todo *todo, void *user)
-{
-	gs_carry_out(user, todo);
-}
-
-int gs_engine_touch_all(struct gs_engine *e)
-{
-	CLEANUP_FREE struct gpusched_tsg *all = NULL;
-	size_t count = 0;
-	int r = gs_engine_ops.all(e->o, &all, &count);
-
-	if (r < 0)
+	gs_engine_refresh(e);
+	r = take_results(e, until);
+	if (r)
 		return r;
-	refresh(e);
-	complete(e, all, count);
-	e->batching = true;
-	r = gs_core_look_all(e->core, all, count, gs_now_ns(), carry_out, e);
-	gs_batch_release(e);
-	return r;
-}
-
-int gs_engine_begin_anew(struct gs_engine *e)
-{
-	/* to the core it is as if their owners had set them, and maybe after our last calls */
-	const struct gs_news news = { .owner_set = GPUSCHED_ALL_SETTINGS, .owner_ns = 1 };
-	CLEANUP_FREE struct gpusched_tsg *all = NULL;
-	struct gpusched_cfg cfg;
-	size_t count = 0;
-	int r = gs_engine_ops.cfg(e->o, &cfg);
-
-	if (!r)
-		r = gs_engine_ops.all(e->o, &all, &count);
-	if (r < 0)
-		return r;
-	e->epoch = cfg.epoch;
-	refresh(e);
-	complete(e, all, count);
-	e->batching = true;
-	for (size_t i = 0; i < count; i++)
-		look(e, &all[i].key, &news);
-	gs_batch_release(e);
-	return gs_engine_touch_all(e);
-}
-
-void gs_engine_unseen(struct gs_engine *e, bool runs)
-{
-	if (e->unseen == runs)
-		return;
-	e->unseen = runs;
-	gs_engine_touch_all(e);
+	now = gs_now_ns();
+	if (gs_core_next(e->core) <= now || e->stuck_at <= now)
+		do_due(e, now, until);
+	gs_round_go_on(e, until);
+	return 0;
 }
 
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)
@@ -421,29 +313,19 @@ void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags)
 	e->policy_flags = flags;
 }
 
-void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
-{
-	struct gs_job *job = NULL;
-
-	for (size_t i = 0; i < e->nworkers && e->pending && !job; i++)
-		job = gs_worker_cancel(&e->workers[i], key);
-	if (job) {
-		e->pending--;
-		gs_core_cancel(e->core, &job->plan);
-		free(job);
-	}
-	gs_core_forget(e->core, key);
-	gs_engine_ops.way_gone(key->client, key->handle);
-}
-
 bool gs_engine_idle(const struct gs_engine *e)
 {
-	return !e->pending && gs_core_idle(e->core, gs_now_ns());
+	return !e->pending && !e->round.keys && gs_core_idle(e->core, gs_now_ns());
 }
 
 uint32_t gs_engine_overruled(const struct gs_engine *e, const struct gpusched_key *key)
 {
 	return gs_core_overruled(e->core, key);
+}
+
+uint64_t gs_engine_holder(const struct gs_engine *e, const struct gpusched_tsg *rec)
+{
+	return gs_core_holder(e->core, rec);
 }
 
 uint64_t gs_engine_counter(const struct gs_engine *e, enum gs_engine_counter c)

@@ -28,6 +28,7 @@ struct gs_engine_call {
 	uint32_t arg;
 	struct gs_rm_result res;
 	bool dry_run;
+	bool request; /* a suspension for another TSG's request */
 };
 
 struct gs_engine_opts {

@@ -23,4 +23,13 @@ void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p);
 void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch);
 void gs_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch);
 
+/*
+ * To be looked at before the others where all are: it leaves its runlist, and the one that takes its
+ * place may have its short slice then.
+ */
+static inline bool gs_leaves_runlist(const struct gpusched_tsg *rec)
+{
+	return (rec->task.want.valid & GPUSCHED_RUNNABLE) && !rec->task.want.runnable;
+}
+
 #endif /* GPUSCHED_ENGINE_FIELDS_H */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <uthash.h>
 
 #include "basic/env.h"
 #include "engine/core.h"
@@ -19,7 +20,9 @@
 
 /* A plan on its way to a worker and back. */
 struct gs_job {
-	struct gs_job *next;
+	struct gs_job *next; /* of results, of a batch */
+	struct gs_job *queue_prev, *queue_next;
+	UT_hash_handle hh;
 	struct gs_plan plan;
 	struct gs_rm_tsg tsg;
 	uint32_t epoch; /* it was planned in */
@@ -40,9 +43,18 @@ struct gs_worker {
 	pthread_cond_t wake;
 	struct gs_table *o;
 	struct gs_results *results;
-	struct gs_job *queue;
-	uint64_t busy_since; /* 0: idle */
+	struct gs_job *queue[GS_PLAN_ORDERS];
+	struct gs_job *queued; /* the same by key: a TSG has one at most */
+	uint64_t busy_since;   /* 0: idle */
 	bool stop, abandoned, stuck;
+};
+
+/* A look at all TSGs that goes on over turns of the loop; keys NULL: none does. */
+struct gs_round {
+	struct gpusched_key *keys;
+	size_t n, at;
+	bool anew;  /* whatever is set is set once more */
+	bool again; /* another one follows */
 };
 
 struct gs_engine {
@@ -53,7 +65,8 @@ struct gs_engine {
 	struct gs_worker *workers; /* ngpus + 1: the last is for unknown GPUs */
 	size_t nworkers;
 	struct gs_results *results;
-	struct gs_job *batch; /* held back while touch_all looks at everything */
+	struct gs_round round;
+	struct gs_job *batch; /* held back while a round looks at many */
 	bool batching;
 	unsigned int pending; /* jobs not yet back */
 	uint64_t stuck_at;    /* next check for calls that do not return; UINT64_MAX: none */
@@ -69,6 +82,8 @@ static inline uint64_t gs_dilated(uint64_t ns)
 {
 	return (uint64_t)((double)ns * gs_env()->dilate);
 }
+
+#define GS_ENGINE_SLICE_NS (5 * NS_PER_MS) /* of the engine's, in one turn of the loop */
 
 /* self.c */
 void gs_self_get(struct gs_table *o);
@@ -88,13 +103,24 @@ struct gs_job *gs_worker_replace(struct gs_worker *w);
 /* false: it does not come back; it was left behind and its memory must stay. */
 bool gs_worker_stop(struct gs_worker *w);
 struct gs_job *gs_results_take(struct gs_results *r);
+/* The loop is woken again if there are more. */
+void gs_results_again(struct gs_results *r);
 
 /* jobs.c */
 /* Does what follows from an input: notes it, and sends the calls on their way. */
 int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo);
 void gs_batch_release(struct gs_engine *e);
 void gs_job_done(struct gs_engine *e, struct gs_job *job);
-/* engine.c: touches it, with what happened to it; @news may be NULL */
+
+/* look.c */
+/* What the table's configuration says now. */
+void gs_engine_refresh(struct gs_engine *e);
+/* @news, here and below: what happened to it; may be NULL. */
+int gs_engine_look_at(struct gs_engine *e, struct gpusched_tsg *rec, const struct gs_news *news);
+int gs_engine_look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news);
 int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news);
+
+/* round.c */
+void gs_round_go_on(struct gs_engine *e, uint64_t until_ns);
 
 #endif /* GPUSCHED_ENGINE_INTERNAL_H */

@@ -18,6 +18,7 @@ static void tell(struct gs_engine *e, const struct gs_plan *plan, unsigned int s
 		.arg = plan->steps[step].arg,
 		.dry_run = e->opts.dry_run,
 		.res = plan->steps[step].res,
+		.request = plan->step_src[step] == GS_SRC_REQUEST,
 	};
 
 	if (e->opts.on_call && call.res.err != -ECANCELED)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "basic/clock.h"
 #include "engine/internal.h"
@@ -122,19 +123,41 @@ struct gs_job *gs_results_take(struct gs_results *r)
 	return job;
 }
 
-/* The next one; those of users whom others wait for come last. */
+void gs_results_again(struct gs_results *r)
+{
+	uint64_t one = 1;
+	bool more;
+
+	pthread_mutex_lock(&r->lock);
+	more = r->first;
+	pthread_mutex_unlock(&r->lock);
+	if (more && write(r->fd, &one, sizeof(one)) < 0)
+		return; /* the counter is full: the loop is awake anyway */
+}
+
+static void unqueue(struct gs_worker *w, struct gs_job *job)
+{
+	HASH_DEL(w->queued, job);
+	DL_DELETE2(w->queue[job->plan.order], job, queue_prev, queue_next);
+}
+
+/* The next one; those of users that keep others waiting come last. */
 static struct gs_job *take(struct gs_worker *w)
 {
-	struct gs_job **at = &w->queue, *job;
+	struct gs_job *job, *slow = NULL;
 
-	while (*at && gs_wait_is_slow((*at)->tsg.uid))
-		at = &(*at)->next;
-	if (!*at)
-		at = &w->queue;
-	job = *at;
-	if (job)
-		*at = job->next;
-	return job;
+	for (unsigned int i = 0; i < GS_PLAN_ORDERS; i++)
+		DL_FOREACH2(w->queue[i], job, queue_next)
+		{
+			if (!gs_wait_is_slow(job->tsg.uid)) {
+				unqueue(w, job);
+				return job;
+			}
+			slow = slow ? slow : job;
+		}
+	if (slow)
+		unqueue(w, slow);
+	return slow;
 }
 
 static void *work(void *arg)
@@ -249,29 +272,21 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 /* Slices that grow and suspensions first, resumes last. */
 void gs_worker_push(struct gs_worker *w, struct gs_job *job)
 {
-	struct gs_job **at;
-
 	pthread_mutex_lock(&w->lock);
-	for (at = &w->queue; *at && (*at)->plan.order <= job->plan.order; at = &(*at)->next)
-		;
-	job->next = *at;
-	*at = job;
+	HASH_ADD(hh, w->queued, plan.key, sizeof(job->plan.key), job);
+	DL_APPEND2(w->queue[job->plan.order], job, queue_prev, queue_next);
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 }
 
 struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key)
 {
-	struct gs_job **at, *job;
+	struct gs_job *job = NULL;
 
 	pthread_mutex_lock(&w->lock);
-	for (at = &w->queue; *at; at = &(*at)->next)
-		if ((*at)->plan.key.file == key->file && (*at)->plan.key.client == key->client &&
-		    (*at)->plan.key.handle == key->handle)
-			break;
-	job = *at;
+	HASH_FIND(hh, w->queued, key, sizeof(*key), job);
 	if (job)
-		*at = job->next;
+		unqueue(w, job);
 	pthread_mutex_unlock(&w->lock);
 	return job;
 }
@@ -288,15 +303,14 @@ uint64_t gs_worker_busy_since(struct gs_worker *w)
 
 bool gs_worker_stop(struct gs_worker *w)
 {
+	struct gs_job *job, *next;
 	struct timespec until;
 
 	pthread_mutex_lock(&w->lock);
 	w->stop = true;
 	pthread_cond_signal(&w->wake);
-	while (w->queue) {
-		struct gs_job *job = w->queue;
-
-		w->queue = job->next;
+	HASH_ITER(hh, w->queued, job, next) {
+		unqueue(w, job);
 		free(job);
 	}
 	pthread_mutex_unlock(&w->lock);

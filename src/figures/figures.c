@@ -6,6 +6,7 @@
 
 #include "figures/gpu_time.h"
 #include "figures/ledger.h"
+#include "figures/memory.h"
 
 int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret)
 {
@@ -31,5 +32,7 @@ int gs_figures_start(struct gs_figures *fig, uint32_t (*server_of)(uint32_t pid,
 	fig->server_of = server_of;
 	fig->server_user = user;
 	r = gs_sight_start(fig, err);
-	return r ? r : gs_ledger_start(fig, err);
+	if (!r)
+		r = gs_ledger_start(fig, err);
+	return r ? r : gs_memory_start(fig, err);
 }

@@ -8,6 +8,7 @@
 #include "hub/hub.h"
 
 struct gs_ledger;
+struct gs_memory;
 struct gs_oddities;
 
 struct gs_call_stats {
@@ -29,6 +30,7 @@ struct gs_figures {
 	sd_event_source *sight;
 	unsigned int sight_skips;     /* looks before launches are read again */
 	struct gs_ledger *ledger;     /* NULL: not a daemon */
+	struct gs_memory *memory;     /* NULL: not a daemon */
 	struct gs_oddities *oddities; /* NULL: nobody watches */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	struct gs_failure failures[GS_ASKED]; /* by pid */

@@ -3,6 +3,7 @@
 #include "basic/clock.h"
 #include "figures/figures.h"
 #include "figures/gpu_time.h"
+#include "figures/memory.h"
 #include "table/facts.h"
 #include "figures/window.h"
 
@@ -82,6 +83,7 @@ json_t *gs_sight_gpus_json(struct gs_figures *fig)
 			gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
 		o = gpu_json(&fig->hub->gpus[i], &g);
 		gs_window_gpu_json(fig, i, o);
+		json_object_set_new(o, "memory", gs_memory_gpu_json(fig, i));
 		json_array_append_new(list, o);
 	}
 	return list;

@@ -255,6 +255,17 @@ void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct g
 	tell(fig, k, gs_event_name(ev->type), ev->ns, o);
 }
 
+/* One that begins or ends a suspension for another TSG's request. */
+static bool is_for_request(struct kept *k, const struct gs_engine_call *call)
+{
+	bool ends = call->op == GS_RM_RESUME && k->request_ns;
+
+	if ((!call->request && !ends) || call->dry_run || call->res.err)
+		return false;
+	ledger_request(k, call->request);
+	return true;
+}
+
 void gs_ledger_call(void *self, const struct gs_engine_call *call)
 {
 	struct gs_figures *fig = self;
@@ -264,6 +275,8 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	if (!k)
 		return;
 	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
+	if (is_for_request(k, call)) /* a sum, since they come many times a second */
+		return;
 	if (!has_room(fig, k))
 		return;
 	o = json_object();

@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "figures/figures.h"
+#include "figures/idle.h"
 #include "figures/ledger.h"
 #include "figures/verdict.h"
 #include "history/history.h"
@@ -26,6 +27,7 @@ struct group {
 	unsigned int live; /* TSGs */
 	bool pool;
 	uint64_t recent_ns; /* that its TSGs held of the last 10 s */
+	uint64_t memory;    /* bytes that its processes held when that was read last */
 };
 
 /* What was known at the last few samples: a ring. */
@@ -51,6 +53,8 @@ struct kept {
 	struct gs_history_sums pending, total; /* for the history; since it is known */
 	uint64_t launches, launches_since_ns, gaps;
 	uint64_t given_ns; /* to the history */
+	uint64_t
+		request_ns; /* suspended for another's request, added up until then; 0: it is not */
 	unsigned int events;
 	uint64_t first_sample; /* that it was there for */
 	uint64_t sampled;      /* how many are known: the later ones are as the last */
@@ -59,6 +63,7 @@ struct kept {
 	uint64_t calm_ns;
 	uint64_t starved_ns, harmed_ns; /* it is so since then; 0: it is not */
 	bool waiting;                   /* at its last sample */
+	struct gs_idle idle;            /* memory.c's */
 };
 
 struct gpu_kept {
@@ -105,6 +110,8 @@ struct gs_ledger {
 
 /* ledger_take.c: what has been done since the last time, into all sums. */
 void ledger_add(struct kept *k, const struct gs_history_sums *d);
+/* It is suspended for another TSG's request from now on, or no longer. */
+void ledger_request(struct kept *k, bool begins);
 /* Gaps in the records of a GPU's log. */
 uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/clock.h"
 #include "figures/ledger_priv.h"
 
 static void add(uint64_t *sum, uint64_t now, uint64_t before)
@@ -50,6 +51,33 @@ static void take_launches(struct gs_figures *fig, struct kept *k, struct gs_hist
 	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec.task.comm);
 }
 
+void ledger_add(struct kept *k, const struct gs_history_sums *d)
+{
+	gs_history_sums_add(&k->pending, d);
+	gs_history_sums_add(&k->total, d);
+	if (k->group)
+		gs_history_sums_add(&k->group->sums, d);
+}
+
+static void take_request(struct kept *k, struct gs_history_sums *d)
+{
+	uint64_t now = gs_now_ns();
+
+	if (!k->request_ns)
+		return;
+	add(&d->v[GS_SUM_REQUEST], now, k->request_ns);
+	k->request_ns = now;
+}
+
+void ledger_request(struct kept *k, bool begins)
+{
+	struct gs_history_sums d = { 0 };
+
+	take_request(k, &d);
+	ledger_add(k, &d);
+	k->request_ns = begins ? gs_now_ns() : 0;
+}
+
 /* In the records of a GPU's log. */
 uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 {
@@ -60,14 +88,6 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 	return g.sums.gaps;
 }
 
-void ledger_add(struct kept *k, const struct gs_history_sums *d)
-{
-	gs_history_sums_add(&k->pending, d);
-	gs_history_sums_add(&k->total, d);
-	if (k->group)
-		gs_history_sums_add(&k->group->sums, d);
-}
-
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k)
 {
 	uint64_t gaps = ledger_gaps(fig, k->who.gpu);
@@ -75,6 +95,7 @@ void ledger_take_tsg(struct gs_figures *fig, struct kept *k)
 
 	take_turns(fig, k, &d);
 	take_launches(fig, k, &d);
+	take_request(k, &d);
 	d.v[GS_SUM_FLAWED] = d.v[GS_SUM_SEEN] && gaps != k->gaps;
 	k->gaps = gaps;
 	ledger_add(k, &d);

@@ -12,6 +12,7 @@
 #include "basic/grow.h"
 #include "hub/json.h"
 #include "figures/ledger_priv.h"
+#include "figures/memory.h"
 #include "process/pod.h"
 
 /* Ends of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
@@ -67,7 +68,9 @@ static bool is_known(const struct gs_figures *fig, const struct group *g)
 /* A group as it was when the text began: it may go before its last line is written. */
 struct shown {
 	char *labels;
-	double share; /* of the last 10 s; negative: not known */
+	double share;    /* of the last 10 s; negative: not known */
+	bool has_memory; /* what its processes hold is known */
+	uint64_t memory;
 	struct gs_history_sums sums;
 };
 
@@ -78,11 +81,22 @@ struct gs_openmetrics {
 	bool headed;       /* the family's head is written */
 };
 
+static bool is_memory_known(const struct gs_figures *fig, const struct group *g)
+{
+	struct gs_memory_gpu m = { 0 };
+
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		if (fig->hub->gpus[i].index == g->key.gpu)
+			gs_memory_gpu(fig, i, &m);
+	return m.known;
+}
+
 static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct group *g)
 {
 	if (!is_known(fig, g) || GS_GROW(w->all, w->room, w->n + 1))
 		return;
-	w->all[w->n] = (struct shown){ labels_of(fig, g), gs_ledger_share(fig, g), g->sums };
+	w->all[w->n] = (struct shown){ labels_of(fig, g), gs_ledger_share(fig, g),
+				       is_memory_known(fig, g), g->memory, g->sums };
 	w->n += w->all[w->n].labels != NULL;
 }
 
@@ -105,6 +119,7 @@ static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
 		}
 		c->live += g->live;
 		c->recent_ns += g->recent_ns;
+		c->memory += g->memory;
 		gs_history_sums_add(&c->sums, &g->sums);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -129,6 +144,8 @@ void gs_metric_head(FILE *f, const char *name, const char *type, const char *hel
 	fprintf(f, "# TYPE gpusched_%s %s\n", name, type);
 	if (n > 8 && !strcmp(name + n - 8, "_seconds"))
 		fprintf(f, "# UNIT gpusched_%s seconds\n", name);
+	if (n > 6 && !strcmp(name + n - 6, "_bytes"))
+		fprintf(f, "# UNIT gpusched_%s bytes\n", name);
 	fprintf(f, "# HELP gpusched_%s %s\n", name, help);
 }
 
@@ -169,9 +186,16 @@ static void put_share(FILE *f, const struct shown *w)
 		fprintf(f, "gpusched_gpu_share{%s} %.4f\n", w->labels, w->share);
 }
 
-/* Behind the figures of the history come these two. */
+static void put_memory(FILE *f, const struct shown *w)
+{
+	if (w->has_memory)
+		fprintf(f, "gpusched_memory_bytes{%s} %" PRIu64 "\n", w->labels, w->memory);
+}
+
+/* Behind the figures of the history come these three. */
 #define HISTOGRAM gs_history_nfigures
 #define SHARE (gs_history_nfigures + 1)
+#define MEMORY (gs_history_nfigures + 2)
 
 static void put_head(FILE *f, size_t family)
 {
@@ -181,6 +205,9 @@ static void put_head(FILE *f, size_t family)
 	else if (family == SHARE)
 		gs_metric_head(f, "gpu_share", "gauge",
 			       "part of the GPU's last 10 s that was held; without log: none");
+	else if (family == MEMORY)
+		gs_metric_head(f, "memory_bytes", "gauge",
+			       "memory of the GPU that processes hold; unknown: none");
 	else
 		gs_metric_head(f, gs_history_figures[family].metric, "counter",
 			       gs_history_figures[family].help);
@@ -192,13 +219,15 @@ static void put(FILE *f, size_t family, const struct shown *w)
 		put_histogram(f, w);
 	else if (family == SHARE)
 		put_share(f, w);
+	else if (family == MEMORY)
+		put_memory(f, w);
 	else
 		put_figure(f, w, &gs_history_figures[family]);
 }
 
 bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 {
-	for (; w->family <= SHARE; w->family++, w->at = 0, w->headed = false) {
+	for (; w->family <= MEMORY; w->family++, w->at = 0, w->headed = false) {
 		if (w->family < HISTOGRAM && !gs_history_figures[w->family].metric)
 			continue;
 		if (!w->headed)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds has that unit. */
+/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds or _bytes has that unit. */
 void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
 
 struct gs_figures;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/grow.h"
 #include "basic/sheet.h"
 #include "config/config.h"
@@ -113,6 +114,8 @@ struct gs_limits gs_limits_of(const struct gs_config *config)
 		.calm_margin_pct = config->calm_margin,
 		.waited_pct = config->wait_limit,
 		.wait_share_pct = config->wait_share,
+		.idle_ns = config->idle_limit_ms * NS_PER_MS,
+		.idle_bytes = (uint64_t)config->idle_memory_mib << 20,
 	};
 }
 
@@ -128,6 +131,13 @@ bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, d
 bool gs_is_lossy(const struct gs_limits *l, double lost)
 {
 	return lost > l->lost_pct;
+}
+
+bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
+		    uint64_t now_ns)
+{
+	return idle_since_ns && bytes > l->idle_bytes && now_ns > idle_since_ns &&
+	       now_ns - idle_since_ns >= l->idle_ns;
 }
 
 /* ---- the instance ---------------------------------------------------------------------------- */
@@ -316,4 +326,24 @@ void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struc
 		return;
 	judge_harmed(l, t, ret);
 	judge_unseen(t, ret);
+}
+
+void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
+		     struct gs_findings *ret)
+{
+	struct gs_finding *f;
+
+	if (!gs_is_hoarding(l, h->bytes, h->idle_since_ns, h->now_ns))
+		return;
+	f = add(ret, GS_FINDING_MEMORY_IDLE,
+		"end the program, or have it free its memory: nobody else can use that meanwhile",
+		"process %u (%s) is idle and holds %.1f GiB of GPU %d's memory", h->pid, h->comm,
+		(double)h->bytes / (double)(1ull << 30), h->gpu);
+	if (!f)
+		return;
+	f->gpu = h->gpu;
+	f->tsg = h->id;
+	f->pid = h->pid;
+	f->uid = h->uid;
+	f->since_ns = h->idle_since_ns;
 }

@@ -36,6 +36,7 @@ const char *gs_level_name(enum gs_level level);
 	X(TABLE_FULL, "table-full", WRONG, "the table of TSGs is full") \
 	X(DRY_RUN, "dry-run", NOTE, "the daemon makes no call: DryRun=yes") \
 	X(CLASS_IDLE, "class-idle", NOTE, "a class has programs, and nothing acts on it") \
+	X(MEMORY_IDLE, "memory-idle", NOTE, "a program is idle and holds much memory of a GPU") \
 	X(NO_MIG_LOG, "no-mig-log", UNKNOWN, "a GPU in MIG mode has no log of the whole GPU") \
 	X(WAITS_UNSEEN, "waits-unseen", UNKNOWN, "what a service waits is not known")
 
@@ -75,12 +76,17 @@ struct gs_limits {
 	double calm_margin_pct; /* ... and so many points more */
 	/* where these are not known: of the time, and of what it holds or waits */
 	double waited_pct, wait_share_pct;
+	/* a process that has been idle for so long, and holds more, is worth to know */
+	uint64_t idle_ns, idle_bytes;
 };
 struct gs_limits gs_limits_of(const struct gs_config *config);
 
 /* A service that waits like this is harmed. All in %; NAN: not known. */
 bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm);
 bool gs_is_lossy(const struct gs_limits *l, double lost);
+/* It holds so much memory, and has not worked since then; 0: it has, or nobody knows. */
+bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
+		    uint64_t now_ns);
 
 /* ---- what is judged -------------------------------------------------------------------------- */
 
@@ -133,5 +139,17 @@ struct gs_tsg_facts {
 	struct gs_tsg_rates window;
 };
 void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret);
+
+/* A process, by the first of its TSGs on that GPU. */
+struct gs_holder_facts {
+	uint64_t id;
+	uint32_t pid;
+	uid_t uid;
+	const char *comm;
+	int gpu;
+	uint64_t bytes, idle_since_ns, now_ns;
+};
+void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
+		     struct gs_findings *ret);
 
 #endif /* GPUSCHED_FIGURES_VERDICT_H */

@@ -172,24 +172,35 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
-/* Sums that version 1 had not: nothing is known of them then. */
-static const char from_1[] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
-			     "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
-			     "ALTER TABLE point ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
-			     "ALTER TABLE point ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;";
+/* What each version lacked that the next one has: sums of which nothing is known then. */
+static const char *const upgrades[] = {
+	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;",
+	[2] = "ALTER TABLE series ADD COLUMN request_wait_ns INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN request_wait_ns INTEGER NOT NULL DEFAULT 0;",
+	[3] = "ALTER TABLE series ADD COLUMN memory_mib_s INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE series ADD COLUMN memory_known INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN memory_mib_s INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN memory_known INTEGER NOT NULL DEFAULT 0;",
+};
+_Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 
-/* By @text. */
-static int make_tables(struct db *db, const char *text, struct gs_error *err)
+/* From @version on; 0: an empty file. */
+static int make_tables(struct db *db, int64_t version, struct gs_error *err)
 {
-	char version[64];
+	char text[64];
 	int rc;
 
-	snprintf(version, sizeof(version), "PRAGMA user_version = %d", SCHEMA_VERSION);
+	snprintf(text, sizeof(text), "PRAGMA user_version = %d", SCHEMA_VERSION);
 	rc = db_exec(db, "BEGIN IMMEDIATE");
+	if (rc == SQLITE_OK && !version)
+		rc = db_exec(db, schema);
+	for (int64_t v = version; v && v < SCHEMA_VERSION && rc == SQLITE_OK; v++)
+		rc = db_exec(db, upgrades[v]);
 	if (rc == SQLITE_OK)
 		rc = db_exec(db, text);
-	if (rc == SQLITE_OK)
-		rc = db_exec(db, version);
 	if (rc == SQLITE_OK)
 		rc = db_exec(db, "COMMIT");
 	return rc == SQLITE_OK
@@ -209,13 +220,11 @@ static int prepare(struct db *db, struct gs_error *err)
 	r = check_version(db, &version, err);
 	if (!r && version)
 		r = check_tables(db, err);
-	if (!r && version == 1)
-		return make_tables(db, from_1, err);
-	if (r || version)
+	if (r || version == SCHEMA_VERSION)
 		return r;
-	/* before the first table: that decides on it */
-	db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
-	return make_tables(db, schema, err);
+	if (!version) /* before the first table: that decides on it */
+		db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
+	return make_tables(db, version, err);
 }
 
 static int open_file(struct db *db, const char *dir, int flags, struct gs_error *err)

@@ -59,6 +59,8 @@
 	X(KICKS, "policy_kicks", "rounds that policies asked for by gpusched_kick()") \
 	X(KICKS_LEFT, "policy_kicks_left", \
 	  "times that gpusched_kick() asked in vain: past the limits of its TSG or user") \
+	X(AGENT_WAKES_LEFT, "agent_wakes_left", \
+	  "agents not heard for up to a second: they had told of 200 requests in one") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \
@@ -73,6 +75,10 @@
 	  "too many") \
 	X(CGROUPS_LEFT, "cgroups_left", \
 	  "times that sums by cgroup had no room for one more: it counts as none") \
+	X(MEMORY_READS, "memory_reads", \
+	  "times that the driver was asked for a GPU which process holds its memory") \
+	X(MEMORY_READ_NS, "memory_read_ns", "how long these calls took") \
+	X(MEMORY_LEFT, "memory_unknown", "times of them that it did not say") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 

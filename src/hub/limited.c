@@ -64,12 +64,17 @@ static void tell(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit, uint64
 
 void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit)
 {
+	gs_limited_times(hub, uid, limit, 1);
+}
+
+void gs_limited_times(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit, uint64_t times)
+{
 	struct gs_limited_user *u = find_or_new(hub, uid);
 	uint64_t now = gs_now_ns();
 
 	if (!u)
 		return;
-	u->by[limit].times++;
+	u->by[limit].times += times;
 	if (now < u->by[limit].next_ns)
 		return;
 	u->by[limit].next_ns = now + AGAIN_NS;

@@ -22,6 +22,9 @@
 	X(TABLE, "table", "times that a process had its share of the table of TSGs") \
 	X(AGENTS, "agents", "agents refused a page: too many, or asked too often") \
 	X(ADOPTION, "adoption", "TSGs not adopted: too many others of the user waited for that") \
+	X(FILES, "files", "open files from before the taps not looked at to the end: too many") \
+	X(READS, "reads", "programs or libraries not read: that takes too long, or too many wait") \
+	X(KICKS, "kicks", "rounds of the policy not made: its TSGs ask for too many") \
 	X(AUDIT, "audit", "requests not noted: more than 10 a minute")
 
 enum gs_user_limit {
@@ -34,8 +37,9 @@ enum gs_user_limit {
 struct gs_hub;
 
 const char *gs_limit_name(enum gs_user_limit limit);
-/* It struck @uid once more. */
+/* It struck @uid once more; so many times more. */
 void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit);
+void gs_limited_times(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit, uint64_t times);
 /* How often it struck all users together; each user and limit that struck it. */
 uint64_t gs_limited_sum(const struct gs_hub *hub, enum gs_user_limit limit);
 typedef void (*gs_limited_fn)(uid_t uid, const char *limit, uint64_t times, void *user);

@@ -13,6 +13,7 @@
 #include "basic/log.h"
 #include "process/reader.h"
 #include "hub/hub.h"
+#include "hub/limited.h"
 #include "table/cfg.h"
 #include "table/events.h"
 #include "engine/lock.h"
@@ -54,11 +55,17 @@ static void take_up_again(struct gs_hub *hub)
 	gs_observers_overtaken(&hub->observers);
 }
 
+static void name_left(uid_t uid, uint64_t times, void *user)
+{
+	gs_limited_times(user, uid, GS_LIMIT_READS, times);
+}
+
 static int on_beat(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_hub *hub = user;
 
 	beat(hub);
+	gs_reader_take_left(name_left, hub);
 	gs_observers_beat(&hub->observers);
 	if (hub->engine)
 		take_up_again(hub);

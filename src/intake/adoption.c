@@ -22,6 +22,7 @@
 #include "intake/rescan.h"
 #include "hub/loop.h"
 #include "intake/reap.h"
+#include "table/events.h"
 #include "taps/taps.h"
 
 #define START_NS (2 * NS_PER_S)
@@ -80,6 +81,11 @@ static void trip_work(struct gs_errand *e)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+static void name_left(uid_t uid, unsigned int files, void *user)
+{
+	gs_limited_times(user, uid, GS_LIMIT_FILES, files);
+}
+
 static void end_rest(struct gs_intake *in)
 {
 	const struct gs_adopted *sum = gs_adoption_sum(in->adopting.rest);
@@ -91,6 +97,7 @@ static void end_rest(struct gs_intake *in)
 		gs_log(LOG_WARNING, "adoption: %u open files were not looked at to the end",
 		       sum->left);
 	in->hub->counters[GS_SVC_ADOPTION_LEFT] += sum->left;
+	gs_adoption_each_left(in->adopting.rest, name_left, in->hub);
 	gs_adoption_free(in->adopting.rest);
 	in->adopting.rest = NULL;
 }
@@ -251,7 +258,7 @@ void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev)
 	struct gs_adopting *a = &in->adopting;
 	unsigned int of_user = 0;
 
-	if (!in->hub->config->adopt || gs_process_uid(new.pid, &new.uid))
+	if (!in->hub->config->adopt || gs_event_uid(ev, &new.uid))
 		return;
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->orphans[i].key.file == ev->key.file &&

@@ -7,7 +7,7 @@
 #include "gate/gate.h"
 #include "intake/adoption.h"
 #include "intake/intake.h"
-#include "process/process.h"
+#include "table/events.h"
 #include "table/past.h"
 
 #define AT_ONCE 64
@@ -18,7 +18,7 @@ void gs_past_told(const struct gpusched_event *ev)
 	char of_user[32] = "";
 	uid_t uid;
 
-	if (!gs_process_uid((pid_t)ev->pid, &uid))
+	if (!gs_event_uid(ev, &uid))
 		snprintf(of_user, sizeof(of_user), " of user %u", uid);
 	gs_log(LOG_NOTICE,
 	       "process %u (%.*s)%s has all of its share of the table, or of its user's: with "
@@ -34,7 +34,8 @@ static void take_in(struct gs_intake *in)
 
 	for (size_t i = 0; i < n; i++)
 		gs_orphan_seen(in, &(struct gpusched_event){ .pid = (uint32_t)all[i].pid,
-							     .key = all[i].key });
+							     .key = all[i].key,
+							     .ns = gs_now_ns() });
 }
 
 /* Believed for a while: each change is a look at all TSGs, and a program could ask for many. */

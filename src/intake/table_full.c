@@ -3,8 +3,10 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "intake/intake.h"
+#include "process/process.h"
 #include "table/events.h"
 #include "table/procs.h"
+#include "table/started.h"
 
 #define AGAIN_NS (10 * NS_PER_S)
 #define LARGEST 64 /* processes looked at: with their shares they fill a map four times */
@@ -23,9 +25,11 @@ static struct part largest_part(struct gs_table *t)
 
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
+		uint64_t start_ns;
 		uid_t uid;
 
-		if (gs_process_uid(procs[i].pid, &uid))
+		if (gs_process_uid(procs[i].pid, &uid) || gs_started(procs[i].pid, &start_ns) ||
+		    !gs_start_same(start_ns, procs[i].start_ns))
 			continue;
 		while (k < users && parts[k].uid != uid)
 			k++;

@@ -1,54 +1,43 @@
 // SPDX-License-Identifier: MIT
-/* The library's functions: every one is a request, to the daemon or to this process. */
+/* The library's functions: each is a request to what is behind its handle. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/sheet.h"
-#include "lib/priv.h"
-
-#define KNOWN_FLAGS (GPUSCHED_OPEN_READ_ONLY | GPUSCHED_OPEN_DRY_RUN | GPUSCHED_OPEN_DAEMON_ONLY)
+#include "lib/remote.h"
+#include "lib/tsg_info.h"
 
 static int check_options(const struct gpusched_open_options *o, struct gs_error *err)
 {
 	if (o && o->size < sizeof(*o))
 		return gs_fail(err, -EINVAL, "gpusched_open_options.size is not set");
-	if (o && o->flags & ~KNOWN_FLAGS)
-		return gs_fail(err, -EINVAL, "unknown flags 0x%x", o->flags & ~KNOWN_FLAGS);
 	return 0;
 }
 
-static int connect_or_act(struct gpusched *g, const char *socket)
+static int connect_to(struct gpusched *g, const char *socket, uint64_t wait_us)
 {
 	const char *path = socket ? socket : gs_env()->socket;
 	struct gs_error err = { 0 };
-	int r;
+	struct remote *remote = NULL;
+	int r = gs_env_check(&g->err);
 
-	r = gs_env_check(&g->err);
 	if (r)
 		return r;
-	g->may_act = !socket && !geteuid() &&
-		     !(g->flags & (GPUSCHED_OPEN_DAEMON_ONLY | GPUSCHED_OPEN_READ_ONLY |
-				   GPUSCHED_OPEN_DRY_RUN));
-	r = remote_new(path, &g->remote, &err);
-	if (!r)
-		return 0;
-	if (r != -ENOENT && r != -ECONNREFUSED)
-		return gs_fail(&g->err, r, "%s", err.text);
-	if (g->flags & GPUSCHED_OPEN_DAEMON_ONLY || socket)
+	if (wait_us && !socket)
+		remote_await(wait_us * NS_PER_US);
+	r = remote_new(path, &remote, &err);
+	if (r == -ENOENT || r == -ECONNREFUSED)
 		return gs_fail(&g->err, -ECONNREFUSED, "no daemon answers on %s: start gpuschedd",
 			       path);
-	g->agents = geteuid() && agents_are_there();
-	if (g->agents)
-		return 0;
-	if (geteuid())
-		return gs_fail(&g->err, -EPERM,
-			       "no daemon answers on %s, and without one only root can act: start "
-			       "gpuschedd or use sudo",
-			       path);
-	return local_new(g->flags, &g->local, &g->err);
+	if (r)
+		return gs_fail(&g->err, r, "%s", err.text);
+	g->ops = &remote_ops;
+	g->self = remote;
+	return 0;
 }
 
 int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret)
@@ -64,16 +53,15 @@ int gpusched_open(const struct gpusched_open_options *options, struct gpusched *
 	r = check_options(options, &g->err);
 	if (r)
 		return r;
-	g->flags = options ? options->flags : 0;
-	return connect_or_act(g, options ? options->socket : NULL);
+	return connect_to(g, options ? options->socket : NULL, options ? options->wait_us : 0);
 }
 
 void gpusched_close(struct gpusched *g)
 {
 	if (!g)
 		return;
-	remote_free(g->remote);
-	local_free(g->local);
+	if (g->ops)
+		g->ops->free(g->self);
 	free(g);
 }
 
@@ -84,7 +72,7 @@ const char *gpusched_error(const struct gpusched *g)
 
 int gpusched_has_daemon(const struct gpusched *g)
 {
-	return g && g->remote;
+	return g && g->ops && g->ops->has_daemon(g->self);
 }
 
 const char *gpusched_version(void)
@@ -103,57 +91,16 @@ static int need(struct gpusched *g, const void *is, const char *what)
 	return is ? 0 : gs_fail(&g->err, -EINVAL, "%s is missing", what);
 }
 
-/* A daemon that was about to listen has the lock: it is asked then. */
-static int make_ready(struct gpusched *g, const char *verb)
+static int request(struct gpusched *g, const char *verb, const json_t *args, char **ret)
 {
-	int r;
-
 	g->err = (struct gs_error){ 0 };
-	r = g->local ? local_ready(g->local, verb, &g->err) : 0;
-	if (r != -EBUSY || remote_new(gs_env()->socket, &g->remote, NULL))
-		return r;
-	local_free(g->local);
-	g->local = NULL;
-	return 0;
-}
-
-/* In place of a daemon that does not answer. */
-static int restore_beside(struct gpusched *g, const json_t *args, json_t **ret)
-{
-	struct local *l = NULL;
-	int r;
-
-	g->err = (struct gs_error){ 0 };
-	r = local_new(g->flags, &l, &g->err);
-	if (!r)
-		r = local_request(l, "restore", args, ret, &g->err);
-	local_free(l);
-	return r;
-}
-
-int lib_request(struct gpusched *g, const char *verb, const json_t *args, json_t **ret)
-{
-	int r = make_ready(g, verb);
-
-	if (r)
-		return r;
-	g->err = (struct gs_error){ 0 };
-	if (g->remote) {
-		r = remote_request(g->remote, verb, args, ret, &g->err);
-		return r == -EHOSTDOWN && g->may_act && !strcmp(verb, "restore")
-			       ? restore_beside(g, args, ret)
-			       : r;
-	}
-	if (g->local)
-		return local_request(g->local, verb, args, ret, &g->err);
-	if (g->agents)
-		return agents_request(verb, args, ret, &g->err);
-	return gs_fail(&g->err, -EBADF, "this handle was not opened");
+	return g->ops ? g->ops->request(g->self, verb, args, ret, &g->err)
+		      : gs_fail(&g->err, -EBADF, "this handle was not opened");
 }
 
 int gpusched_request(struct gpusched *g, const char *verb, const char *args_json, char **ret_json)
 {
-	CLEANUP_JSON json_t *args = NULL, *answer = NULL;
+	CLEANUP_JSON json_t *args = NULL;
 	json_error_t why;
 	int r;
 
@@ -165,22 +112,24 @@ int gpusched_request(struct gpusched *g, const char *verb, const char *args_json
 	args = args_json ? json_loads(args_json, JSON_REJECT_DUPLICATES, &why) : NULL;
 	if (args_json && !args)
 		return gs_fail(&g->err, -EINVAL, "the arguments are not JSON: %s", why.text);
-	r = lib_request(g, verb, args, &answer);
-	if (r)
-		return r;
-	*ret_json = json_dumps(answer, JSON_COMPACT);
-	return *ret_json ? 0 : gs_fail(&g->err, -ENOMEM, "out of memory");
+	return request(g, verb, args, ret_json);
 }
 
 /* Takes @args. */
 static int ask_with(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
+	CLEANUP_FREE char *answer = NULL;
+	int r;
 
 	g->err = (struct gs_error){ 0 };
 	if (!owned)
 		return gs_fail(&g->err, -EINVAL, "%s: an argument is not valid UTF-8", verb);
-	return lib_request(g, verb, owned, ret);
+	r = request(g, verb, owned, &answer);
+	if (r)
+		return r;
+	*ret = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
+	return *ret ? 0 : gs_fail(&g->err, -EPROTO, "the daemon's answer is not a JSON object");
 }
 
 static int number(struct gpusched *g, const json_t *o, const char *key, unsigned int *ret)
@@ -347,47 +296,23 @@ int gpusched_class_clear(struct gpusched *g, const char *target)
 	return r ? r : ask_with(g, "class_clear", json_pack("{s:s}", "target", target), &answer);
 }
 
-int lib_watch(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us)
+static int stream(struct gpusched *g, enum gs_stream which, gpusched_event_fn fn, void *user,
+		  uint64_t timeout_us)
 {
-	int r = make_ready(g, NULL);
+	int r = need(g, (const void *)(uintptr_t)fn, "the function to call");
 
 	if (r)
 		return r;
-	if (g->remote)
-		return remote_watch(g->remote, "http://gpusched/v1/watch", fn, user, timeout_us,
-				    &g->err);
-	if (g->local)
-		return local_watch(g->local, fn, user, timeout_us, &g->err);
-	if (g->agents)
-		return gs_fail(&g->err, -EPERM, "events need a daemon: start gpuschedd");
-	return gs_fail(&g->err, -EBADF, "this handle was not opened");
-}
-
-int lib_trace(struct gpusched *g, lib_event_fn fn, void *user, uint64_t timeout_us)
-{
-	if (!g->remote)
-		return gs_fail(&g->err, -ENOTSUP,
-			       "only a daemon reads the GPUs' logs: start gpuschedd");
-	return remote_watch(g->remote, "http://gpusched/v1/trace", fn, user, timeout_us, &g->err);
-}
-
-struct text_watch {
-	gpusched_event_fn fn;
-	void *user;
-};
-
-static int on_event(const json_t *event, void *user)
-{
-	const struct text_watch *w = user;
-	CLEANUP_FREE char *line = json_dumps(event, JSON_COMPACT);
-
-	return line ? w->fn(line, w->user) : 0;
+	return g->ops ? g->ops->stream(g->self, which, fn, user, timeout_us, &g->err)
+		      : gs_fail(&g->err, -EBADF, "this handle was not opened");
 }
 
 int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user, uint64_t timeout_us)
 {
-	struct text_watch w = { fn, user };
-	int r = need(g, (const void *)(uintptr_t)fn, "the function to call");
+	return stream(g, GS_STREAM_EVENTS, fn, user, timeout_us);
+}
 
-	return r ? r : lib_watch(g, on_event, &w, timeout_us);
+int gpusched_trace(struct gpusched *g, gpusched_event_fn fn, void *user, uint64_t timeout_us)
+{
+	return stream(g, GS_STREAM_TURNS, fn, user, timeout_us);
 }

@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
-#include "lib/priv.h"
+#include "lib/remote.h"
 
 #define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
 #define STREAM_LIMIT \
@@ -34,9 +34,10 @@ struct remote {
 	CURL *easy;
 	CURLM *multi; /* for the watch; NULL: none yet */
 	CURL *watch;
-	struct text in; /* what of the stream was not handed out yet */
-	int watch_code; /* the stream broke: negative errno */
-	bool refused;   /* what comes is the reason why there is none */
+	enum gs_stream which; /* of the watch */
+	struct text in;       /* what of the stream was not handed out yet */
+	int watch_code;       /* the stream broke: negative errno */
+	bool refused;         /* what comes is the reason why there is none */
 };
 
 /*
@@ -224,7 +225,8 @@ static int fail_dead(pid_t pid, struct gs_error *err)
 		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
 }
 
-int remote_alive(struct remote *r, struct gs_error *err)
+/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. */
+static int check_alive(struct remote *r, struct gs_error *err)
 {
 	pid_t pid = 0;
 
@@ -255,14 +257,36 @@ static long limit_ms(const char *verb, const json_t *args)
 	return REQUEST_MS + (long)(us / 1000);
 }
 
-int remote_request(struct remote *r, const char *verb, const json_t *args, json_t **ret,
-		   struct gs_error *err)
+/* Only its ends: the reader of the answer parses it once. */
+static bool is_object(const struct text *body)
+{
+	return body->n >= 2 && body->p[0] == '{' && body->p[body->n - 1] == '}' &&
+	       strlen(body->p) == body->n;
+}
+
+/* The answer of a request that was made; takes @body. */
+static int read_answer(long status, struct text body, char **ret, struct gs_error *err)
+{
+	CLEANUP_FREE char *answer = body.p;
+	CLEANUP_JSON json_t *why = NULL;
+
+	if (status != 200) {
+		why = json_loads(answer ? answer : "", JSON_REJECT_DUPLICATES, NULL);
+		return read_error(status, why, err);
+	}
+	if (!is_object(&body))
+		return gs_fail(err, -EPROTO, "the daemon's answer is not a JSON object");
+	*ret = TAKE_PTR(answer);
+	return 0;
+}
+
+static int remote_request(void *self, const char *verb, const json_t *args, char **ret,
+			  struct gs_error *err)
 {
 	CLEANUP_FREE char *asked = args ? json_dumps(args, JSON_COMPACT) : strdup("{}");
+	struct remote *r = self;
 	struct text body = { 0 };
 	char url[128];
-	json_error_t why;
-	json_t *answer;
 	long status = 0;
 	pid_t pid = 0;
 	CURLcode c;
@@ -281,29 +305,14 @@ int remote_request(struct remote *r, const char *verb, const json_t *args, json_
 	curl_easy_setopt(r->easy, CURLOPT_XFERINFODATA, r);
 	c = perform(r, r->easy, url, asked, limit_ms(verb, args), &body);
 	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (c == CURLE_ABORTED_BY_CALLBACK) {
-		free(body.p);
-		return remote_alive(r, err)
+	if (!c)
+		return read_answer(status, body, ret, err);
+	free(body.p);
+	if (c == CURLE_ABORTED_BY_CALLBACK)
+		return check_alive(r, err)
 			       ?: gs_fail(err, -ETIMEDOUT,
 					  "gpuschedd did not answer for some time: try again");
-	}
-	if (c) {
-		free(body.p);
-		return gs_fail(err, errno_of(c), "the daemon does not answer: %s",
-			       curl_easy_strerror(c));
-	}
-	answer = json_loads(body.p ? body.p : "", JSON_REJECT_DUPLICATES, &why);
-	free(body.p);
-	if (status != 200 || !json_is_object(answer)) {
-		int code = status != 200 ? read_error(status, answer, err)
-					 : gs_fail(err, -EPROTO,
-						   "the daemon's answer is not a JSON object");
-
-		json_decref(answer);
-		return code;
-	}
-	*ret = answer;
-	return 0;
+	return gs_fail(err, errno_of(c), "the daemon does not answer: %s", curl_easy_strerror(c));
 }
 
 /* ---- the stream of events -------------------------------------------------------------------- */
@@ -355,23 +364,21 @@ static void close_stream(struct remote *r)
 }
 
 /* Hands out whole lines; empty ones say that the daemon lives. Non-zero: what @fn returned. */
-static int hand_out(struct remote *r, lib_event_fn fn, void *user)
+static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 {
 	size_t at = 0;
 	int stop = 0;
 
 	while (!stop && r->in.p && !r->refused) {
-		const char *line = r->in.p + at, *end = memchr(line, '\n', r->in.n - at);
-		CLEANUP_JSON json_t *event = NULL;
+		char *line = r->in.p + at, *end = memchr(line, '\n', r->in.n - at);
 
 		if (!end)
 			break;
-		if (end > line)
-			event = json_loadb(line, (size_t)(end - line), 0, NULL);
-		if (event)
-			stop = fn(event, user);
-		else if (end > line)
+		*end = '\0';
+		if (end > line && (line[0] != '{' || end[-1] != '}'))
 			stop = r->watch_code = -EPROTO;
+		else if (end > line)
+			stop = fn(line, user);
 		at = (size_t)(end - r->in.p) + 1;
 	}
 	if (at) {
@@ -407,14 +414,22 @@ static int wait_stream(struct remote *r, uint64_t until)
 	return pselect(max + 1, &in, &out, &ex, &ts, NULL) < 0 ? -errno : 0;
 }
 
-int remote_watch(struct remote *r, const char *url, lib_event_fn fn, void *user,
-		 uint64_t timeout_us, struct gs_error *err)
+static int remote_stream(void *self, enum gs_stream which, gpusched_event_fn fn, void *user,
+			 uint64_t timeout_us, struct gs_error *err)
 {
+	static const char *const urls[] = {
+		[GS_STREAM_EVENTS] = "http://gpusched/v1/watch",
+		[GS_STREAM_TURNS] = "http://gpusched/v1/trace",
+	};
+	struct remote *r = self;
 	uint64_t until = timeout_us ? gs_now_ns() + timeout_us * NS_PER_US : 0;
-	int code = r->watch ? 0 : remote_alive(r, err), running = 1;
+	int code = r->watch ? 0 : check_alive(r, err), running = 1;
 
+	if (r->watch && r->which != which)
+		return gs_fail(err, -EBUSY, "a handle has one stream: open another handle");
+	r->which = which;
 	if (!code && !r->watch)
-		code = open_stream(r, url, err);
+		code = open_stream(r, urls[which], err);
 
 	while (!code && running) {
 		if (curl_multi_perform(r->multi, &running))
@@ -435,3 +450,20 @@ int remote_watch(struct remote *r, const char *url, lib_event_fn fn, void *user,
 		close_stream(r);
 	return code;
 }
+
+static bool has_daemon(const void *self)
+{
+	return true;
+}
+
+static void free_self(void *self)
+{
+	remote_free(self);
+}
+
+const struct gs_handle_ops remote_ops = {
+	.has_daemon = has_daemon,
+	.request = remote_request,
+	.stream = remote_stream,
+	.free = free_self,
+};

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/priv.h"
+#include "lib/tsg_info.h"
 #include "rm/setting.h"
 
 struct reader {
@@ -118,6 +118,7 @@ int tsg_info_read(const json_t *o, struct gpusched_tsg_info *ret)
 	values(&rd, "asked", &t.asked);
 	values(&rd, "is", &t.is);
 	values(&rd, "want", &t.want);
+	t.memory_bytes = number(&rd, "memory_bytes", 0, INT64_MAX, GPUSCHED_UNSET);
 	if (!rd.code)
 		*ret = t;
 	return rd.code;

@@ -94,6 +94,8 @@ static const struct option {
 	  "one before those in flight (1)" },
 	{ "contexts", "N", LC | BE, NUMBER, AT(contexts), 1, 256,
 	  "contexts to make; the load runs in the first (1)" },
+	{ "allocate-mib", "N", LC | BE, NUMBER, AT(allocate_mib), 0, 1e9,
+	  "memory of the GPU to keep besides, in MiB (0)" },
 	{ "seed", "N", LC, NUMBER, AT(seed), 0, 4294967295.0, "of the arrivals (1)" },
 	{ "ready", NULL, LC | BE, FLAG, AT(ready), 0, 0,
 	  "print {\"ready\":true} when the load begins" },
@@ -364,6 +366,8 @@ int main(int argc, char **argv)
 			return GS_EXIT_FAILED;
 		if (o.multiprocessors)
 			c[i].multiprocessors = (int)o.multiprocessors;
+		if (o.allocate_mib)
+			gsload_cuda_keep(&c[i], o.allocate_mib << 20);
 	}
 	gsload_calibrate(c, &o, &r);
 	idle((uint64_t)(o.delay * 1e9 * o.dilate));

@@ -20,6 +20,7 @@ struct gsload_options {
 	enum gsload_mode mode;
 	uint64_t gpu, gpus, contexts, seed, kernels, tokens, burst, in_flight, count;
 	uint64_t multiprocessors; /* 0: as CUDA says */
+	uint64_t allocate_mib;
 	double kernel_us, block_us, fill_pct, period_us, cv, gap_us, lead_us, seconds, warmup,
 		delay, linger;
 	double iterations_per_us; /* 0: calibrate first */

@@ -89,8 +89,11 @@ static void keep(int fd, const char *key, double v)
 	char text[256];
 	int n = snprintf(text, sizeof(text), "%.3f %s\n", v, key);
 
-	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n)
-		(void)ftruncate(fd, 0); /* read only: whoever comes next measures, too */
+	/* a file that cannot be written stays as it is: the next program measures, too */
+	if (ftruncate(fd, 0))
+		return;
+	if (pwrite(fd, text, (size_t)n, 0) != n && ftruncate(fd, 0))
+		return;
 }
 
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,

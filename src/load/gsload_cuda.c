@@ -88,6 +88,13 @@ int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts)
 	return 0;
 }
 
+void gsload_cuda_keep(struct gsload_cuda *c, size_t bytes)
+{
+	cu_address at;
+
+	gsload_check(c, c->memory_alloc(&at, bytes), "allocating memory");
+}
+
 void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
 			cu_address *ret_at)
 {

@@ -21,6 +21,8 @@ struct gsload_cuda {
 /* Loads libcuda, makes @contexts contexts on GPU @ordinal and loads the kernels into the first,
  * which is then current. 0, or -1 after one line on stderr. */
 int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts);
+/* Memory that nobody uses, until the context goes. */
+void gsload_cuda_keep(struct gsload_cuda *c, size_t bytes);
 /* What gs_stream needs besides: its kernel and @bytes of memory. */
 void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
 			cu_address *ret_at);

@@ -11,7 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
 #include "gpusched/gpusched.h"
-#include "lib/priv.h"
+#include "local/ask.h"
 #include "rm/rm.h"
 
 static void close_(struct gpusched **g)
@@ -23,14 +23,10 @@ int gs_mps_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error 
 {
 	CLEANUP(close_) struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *owned = args, *answer = NULL;
-	struct gpusched_open_options options = {
-		.size = sizeof(options),
-		.flags = GPUSCHED_OPEN_DAEMON_ONLY,
-	};
-	int r = gpusched_open(&options, &g);
+	int r = gpusched_open(NULL, &g);
 
 	if (!r)
-		r = lib_request(g, verb, owned, &answer);
+		r = gs_ask(g, verb, owned, &answer);
 	if (r == -ECONNREFUSED)
 		r = -ENOTSUP;
 	if (r)

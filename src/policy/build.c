@@ -18,6 +18,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "policy/build.h"
 #include "policy/priv.h"
 
 /* Exit statuses of a child that could not become the compiler; as a shell's. */
@@ -303,9 +304,10 @@ static const char skeleton[] =
 	"/*\n"
 	" * A TSG is seen for the first time, or its class changed. Only t->want and t->priv are "
 	"read\n"
-	" * back. The other callbacks (init exit schedule timeslice_set work_submit task_destroy\n"
-	" * tick_begin tick tick_end) are described in gpusched/policy.bpf.h; each may be left "
-	"out.\n"
+	" * back. The other callbacks (init exit schedule timeslice_set work_submit request_begin\n"
+	" * request_end task_destroy tick_begin tick tick_end) are described in "
+	"gpusched/policy.bpf.h;\n"
+	" * each may be left out.\n"
 	" */\n"
 	"GPUSCHED_TASK_INIT(t)\n"
 	"{\n"

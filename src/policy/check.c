@@ -99,3 +99,16 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
 
 	return r < 0 ? r : gs_polobj_info(&obj, ret, err);
 }
+
+int gs_policy_fits(const char *name_or_path, const char *const *options, size_t n,
+		   struct gs_error *err)
+{
+	struct gs_policy_info info = { 0 };
+	int r = gs_policy_info(name_or_path, &info, err);
+
+	if (r)
+		return r;
+	r = gs_options_set(&info, options, n, err);
+	gs_policy_info_free(&info);
+	return r;
+}

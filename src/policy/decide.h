@@ -21,16 +21,17 @@
 /* The second half of struct gpusched_settings as the host uses it in want. */
 struct gs_want {
 	gs_u32 valid, timeslice_us;
-	gs_u8 interleave, preempt_mode, runnable, pad;
+	gs_u8 interleave, preempt_mode, runnable, hold;
 	gs_u32 generation;
 };
 _Static_assert(sizeof(struct gs_want) == sizeof(struct gpusched_settings), "gs_want");
 
-/* Memory that a call works on. The policy is handed the first three. */
+/* Memory that a call works on. The policy is handed the first four. */
 struct gs_scratch {
 	struct gpusched_task task;
 	struct gpusched_work work;
 	struct gpusched_round round;
+	struct gpusched_request request;
 	/* what the callback was shown */
 	struct gs_want want;
 	gs_u64 priv[GPUSCHED_POLICY_WORDS];
@@ -79,12 +80,14 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	gs_u32 set, gone;
 	int i;
 
-	now->valid &= GPUSCHED_ALL_SETTINGS;
+	now->valid &= GPUSCHED_ALL_WANTS;
 	now->runnable = now->runnable ? 1 : 0;
 	set = gs_wished(was, now, GPUSCHED_TIMESLICE, was->timeslice_us == now->timeslice_us) |
 	      gs_wished(was, now, GPUSCHED_INTERLEAVE, was->interleave == now->interleave) |
 	      gs_wished(was, now, GPUSCHED_PREEMPT_MODE, was->preempt_mode == now->preempt_mode) |
-	      gs_wished(was, now, GPUSCHED_RUNNABLE, was->runnable == now->runnable);
+	      gs_wished(was, now, GPUSCHED_RUNNABLE, was->runnable == now->runnable) |
+	      gs_wished(was, now, GPUSCHED_WANT_HOLD, was->hold == now->hold) |
+	      gs_wished(was, now, GPUSCHED_WANT_YIELD, 1);
 	gone = was->valid & ~now->valid;
 	if (set & GPUSCHED_TIMESLICE)
 		to->timeslice_us = now->timeslice_us;
@@ -94,6 +97,8 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 		to->preempt_mode = now->preempt_mode;
 	if (set & GPUSCHED_RUNNABLE)
 		to->runnable = now->runnable;
+	if (set & GPUSCHED_WANT_HOLD)
+		to->hold = now->hold;
 	if (set) /* after the values */
 		__sync_fetch_and_or(&rec->task.want.valid, set);
 	if (gone)
@@ -188,6 +193,14 @@ GS_DECIDE int gs_call_op(const void *ops, struct gs_scratch *s, gs_u32 op, gs_u6
 		s->work.count = (gs_u32)arg ? (gs_u32)arg : 1;
 		s->work.kind = arg >> 32;
 		return GS_CALL(ops, work_submit, &s->task, &s->work);
+	case GPUSCHED_RUN_REQUEST_BEGIN:
+	case GPUSCHED_RUN_REQUEST_END:
+		s->request.now_ns = now;
+		s->request.quiet_us = (gs_u32)arg;
+		s->request.from = arg >> 32;
+		if (op == GPUSCHED_RUN_REQUEST_BEGIN)
+			return GS_CALL(ops, request_begin, &s->task, &s->request);
+		return GS_CALL(ops, request_end, &s->task, &s->request);
 	case GPUSCHED_RUN_TASK_DESTROY:
 		return GS_CALL(ops, task_destroy, &s->task);
 	case GPUSCHED_RUN_TICK:

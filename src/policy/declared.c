@@ -13,8 +13,9 @@
 
 /* Callbacks in the order of a TSG's life, as `policy list` shows them. */
 static const char *const callbacks[] = {
-	"init",        "exit",         "task_init",  "schedule", "timeslice_set",
-	"work_submit", "task_destroy", "tick_begin", "tick",     "tick_end",
+	"init",          "exit",        "task_init",     "schedule",
+	"timeslice_set", "work_submit", "request_begin", "request_end",
+	"task_destroy",  "tick_begin",  "tick",          "tick_end",
 };
 
 static Elf_Data *section_named(const struct gs_polelf *e, const char *name)

@@ -50,6 +50,20 @@ DEFAULT int gpusched_ops_work_submit(struct gpusched_task *task, struct gpusched
 	return 0;
 }
 
+DEFAULT int gpusched_ops_request_begin(struct gpusched_task *task, struct gpusched_request *request)
+{
+	KEEP(task);
+	KEEP(request);
+	return 0;
+}
+
+DEFAULT int gpusched_ops_request_end(struct gpusched_task *task, struct gpusched_request *request)
+{
+	KEEP(task);
+	KEEP(request);
+	return 0;
+}
+
 DEFAULT int gpusched_ops_task_destroy(struct gpusched_task *task)
 {
 	KEEP(task);

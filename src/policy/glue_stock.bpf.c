@@ -314,6 +314,10 @@ __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 	if (!may_kick(id, GS_KICKS_PER_TSG, now) ||
 	    (id != GS_KICK_NO_TSG && !may_kick(GS_KICK_OF_UID(uid), GS_KICKS_PER_UID, now))) {
 		__sync_fetch_and_add(&st->kicks_refused, 1);
+		if (id != GS_KICK_NO_TSG) {
+			st->kicks_refused_of[uid % GS_KICK_USERS].uid = uid;
+			__sync_fetch_and_add(&st->kicks_refused_of[uid % GS_KICK_USERS].times, 1);
+		}
 		return 0;
 	}
 	__sync_fetch_and_add(&st->kicks, 1);
@@ -321,14 +325,14 @@ __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 }
 
 struct count_ctx {
-	struct gpusched_filter filter;
+	const struct gpusched_filter *filter; /* a copy is too much of the stack */
 	int n;
 };
 
 static long count_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 		      struct count_ctx *c)
 {
-	if (gs_matches(&rec->task, &c->filter) && !(rec->flags & GPUSCHED_TSG_GONE))
+	if (gs_matches(&rec->task, c->filter) && !(rec->flags & GPUSCHED_TSG_GONE))
 		c->n++;
 	return 0;
 }
@@ -346,7 +350,7 @@ __attribute__((noinline)) int gpusched_host_count(struct gpusched_filter *filter
 		return -7; /* E2BIG */
 	}
 	*left -= 1;
-	c.filter = *filter;
+	c.filter = filter;
 	bpf_for_each_map_elem(&gs_tsgs, count_one, &c, 0);
 	return c.n;
 }

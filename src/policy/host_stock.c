@@ -81,25 +81,35 @@ static void set_over(struct gs_policy *p, bool over)
 	__atomic_store_n(&p->loaded.state->stopped, over ? 1u : 0u, __ATOMIC_SEQ_CST);
 }
 
-/* task_init for every TSG that @p has not seen. Returns how many were there, or -errno. */
-static int init_all(struct gs_policy *p)
+#define MEET_AT_ONCE 1024u /* TSGs; the loop waits for these */
+
+/* task_init for every TSG that @p has not seen: the tick's thread does those past the first ones. */
+static int meet_all(struct gs_policy *p)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
-	size_t n = 0;
+	struct gs_stock *s = gs_stock_of(p);
+	struct gpusched_key *keys;
+	size_t n = 0, now;
 	int r = gs_table_all(p->world.table, &all, &n);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n; i++) {
-		struct gpusched_run run = { .op = GPUSCHED_RUN_TASK_INIT,
-					    .key = all[i].key,
-					    .arg = GS_INIT_ONCE };
-
-		r = gs_loaded_ask(&p->loaded, &run);
-		if (r < 0)
-			return r;
+	keys = calloc(n + 1, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		keys[i] = all[n - 1 - i].key;
+	now = n < MEET_AT_ONCE ? n : MEET_AT_ONCE;
+	r = gs_stock_meet(s, keys + n - now, now);
+	pthread_mutex_lock(&s->lock);
+	if (!s->round_began) { /* else it is at the older list, and goes on with that */
+		free(s->unmet);
+		s->unmet = TAKE_PTR(keys);
+		s->nunmet = n - now;
 	}
-	return (int)n;
+	pthread_mutex_unlock(&s->lock);
+	free(keys);
+	return r;
 }
 
 /* Wishes of a policy that is gone mean nothing; a held TSG waits no longer. */
@@ -193,7 +203,7 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 		gs_fail(err, r, "policy %s: the slot cannot be set: %s", p->info.name,
 			strerror(-r));
 	else
-		r = init_all(p);
+		r = meet_all(p);
 	if (r >= 0)
 		r = own_failure(p, x, err);
 	if (r >= 0)
@@ -211,7 +221,7 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	/* what @p has seen begins anew with its next callback, all else is as @prev left it */
 	set_over(prev, false);
 	slot_set(prev);
-	init_all(prev);
+	meet_all(prev);
 	gs_ticker_resume(gs_stock_of(prev));
 	return r;
 }
@@ -322,6 +332,20 @@ void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t 
 
 	*ret_granted = __atomic_load_n(&st->kicks, __ATOMIC_RELAXED);
 	*ret_refused = __atomic_load_n(&st->kicks_refused, __ATOMIC_RELAXED);
+}
+
+void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user)
+{
+	const struct gs_pstate *st = p->loaded.state;
+	struct gs_stock *s = gs_stock_of(p);
+
+	for (size_t i = 0; i < GS_KICK_USERS; i++) {
+		uint32_t times = __atomic_load_n(&st->kicks_refused_of[i].times, __ATOMIC_RELAXED);
+
+		if (times != s->refused_seen[i])
+			fn(st->kicks_refused_of[i].uid, times - s->refused_seen[i], user);
+		s->refused_seen[i] = times;
+	}
 }
 
 int gs_policy_fd(const struct gs_policy *p)

@@ -37,6 +37,11 @@ static int no_work(struct gpusched_task *t, struct gpusched_work *w)
 	return 0;
 }
 
+static int no_request(struct gpusched_task *t, struct gpusched_request *r)
+{
+	return 0;
+}
+
 static int one_pass(struct gpusched_round *round)
 {
 	return 1;
@@ -67,6 +72,8 @@ static void look_up(void *dl, struct gs_native_ops *ops)
 	FIND(schedule, no_task);
 	FIND(timeslice_set, no_timeslice);
 	FIND(work_submit, no_work);
+	FIND(request_begin, no_request);
+	FIND(request_end, no_request);
 	FIND(task_destroy, no_task);
 	FIND(tick_begin, one_pass);
 	FIND(tick, no_tick);

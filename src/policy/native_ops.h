@@ -16,6 +16,8 @@ struct gs_native_ops {
 	int (*schedule)(struct gpusched_task *t);
 	int (*timeslice_set)(struct gpusched_task *t, gs_u64 us);
 	int (*work_submit)(struct gpusched_task *t, struct gpusched_work *w);
+	int (*request_begin)(struct gpusched_task *t, struct gpusched_request *r);
+	int (*request_end)(struct gpusched_task *t, struct gpusched_request *r);
 	int (*task_destroy)(struct gpusched_task *t);
 	int (*tick_begin)(struct gpusched_round *round);
 	int (*tick)(struct gpusched_task *t, struct gpusched_round *round);

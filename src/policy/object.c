@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/file.h"
+#include "policy/build.h"
 #include "policy/priv.h"
 
 static bool ends_with(const char *s, const char *end)

@@ -64,8 +64,8 @@ int gs_options_vet(const struct gs_policy_info *info, struct gs_error *err)
 
 		if (!strcmp(o->type, "double") || !strcmp(o->type, "float"))
 			return gs_fail(err, -EINVAL,
-				       "policy %s: option %s is a %s: gs_u32, gs_s32, gs_u64 and "
-				       "gs_bool are offered",
+				       "policy %s: option %s is a %s: gs_u32, gs_s32, gs_u64, "
+				       "gs_s64 and gs_bool are offered",
 				       info->name, o->name, o->type);
 		if (!in_order(o, o->min, o->def) || !in_order(o, o->def, o->max))
 			return gs_fail(err, -EINVAL,

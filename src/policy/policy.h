@@ -42,7 +42,7 @@ struct gs_policy_exit {
 
 struct gs_policy_option {
 	char name[32];
-	char type[16]; /* gs_u32, gs_u64, gs_s32, gs_bool */
+	char type[16]; /* gs_u32, gs_u64, gs_s32, gs_s64, gs_bool */
 	char help[120];
 	uint32_t size;
 	bool is_signed;    /* def, value, min, max are int64_t then */
@@ -91,16 +91,9 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
  */
 int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
-/*
- * clang -target bpf over FILE.bpf.c into FILE.bpf.o. -ETIME: it does not end, and was killed;
- * -ENOEXEC: it does not compile.
- */
-int gs_policy_build(const char *source, const char *output, struct gs_error *err);
-/* On: kills the compiler that another thread waits for, and builds fail with -EINTR. */
-void gs_policy_build_forbid(bool on);
-/* Writes a commented skeleton NAME.bpf.c into the current folder. -EEXIST. */
-int gs_policy_new(const char *name, struct gs_error *err);
-
+/* Is there such a policy, and are these ("key=value") options of it? Loads nothing. */
+int gs_policy_fits(const char *name_or_path, const char *const *options, size_t n,
+		   struct gs_error *err);
 /* ---- the running policy ------------------------------------------------------------------- */
 
 struct gs_policy;
@@ -141,6 +134,9 @@ void gs_policy_nudge(struct gs_policy *p);
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
 /* Rounds that its gpusched_kick() has asked for so far, and how many more were past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
+/* Those past the limits since the last call, by the user whose TSGs asked. */
+typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
+void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
 /*
  * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a
  * wish, and when the policy failed; gs_policy_dispatch() then returns the number of records

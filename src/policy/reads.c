@@ -285,8 +285,9 @@ static void step(struct follower *f, size_t at)
 /* Callbacks that are handed a record. */
 static void begin(struct follower *f)
 {
-	static const char *const names[] = { "task_init",   "schedule",     "timeslice_set",
-					     "work_submit", "task_destroy", "tick" };
+	static const char *const names[] = { "task_init",    "schedule",      "timeslice_set",
+					     "work_submit",  "request_begin", "request_end",
+					     "task_destroy", "tick" };
 	const struct state entry = { .reg = { [1] = RECORD, [FP] = STACK }, .seen = true };
 
 	for (size_t i = 0; i < f->e->nsymbols; i++) {

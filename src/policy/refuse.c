@@ -79,8 +79,9 @@ static bool is_host_function(const char *name)
 static bool is_callback(const char *name)
 {
 	static const char *const names[] = {
-		"init",        "exit",         "task_init",  "schedule", "timeslice_set",
-		"work_submit", "task_destroy", "tick_begin", "tick",     "tick_end",
+		"init",          "exit",        "task_init",     "schedule",
+		"timeslice_set", "work_submit", "request_begin", "request_end",
+		"task_destroy",  "tick_begin",  "tick",          "tick_end",
 	};
 
 	if (!begins(name, PREFIX_OPS))

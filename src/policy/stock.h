@@ -32,6 +32,11 @@ struct gs_stock {
 	bool large;           /* the last round met very many; its thread's alone */
 	int stalled;
 	uint32_t changed;
+	uint32_t refused_seen[GS_KICK_USERS]; /* the loop's */
+
+	/* TSGs that task_init is still to be called for; under @lock while the thread runs */
+	struct gpusched_key *unmet;
+	size_t nunmet;
 };
 
 static inline struct gs_stock *gs_stock_of(const struct gs_policy *p)
@@ -40,6 +45,9 @@ static inline struct gs_stock *gs_stock_of(const struct gs_policy *p)
 }
 
 void gs_stock_free(struct gs_stock *s);
+
+/* task_init for @n of @keys, if it has not seen them. */
+int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n);
 
 int gs_ticker_init(struct gs_stock *s, struct gs_error *err);
 int gs_ticker_start(struct gs_stock *s, struct gs_error *err);

@@ -29,6 +29,8 @@
 /* Over a large table a round may take this part of the time: when it changed nothing, else. */
 #define QUIET_PART 200
 #define BUSY_PART 20
+/* A round in which TSGs are met has so many. */
+#define MEET_KEYS 128u
 /* Longest wait for the end of a round that was told to end. */
 #define STOP_LIMIT_NS (200 * NS_PER_MS)
 
@@ -83,6 +85,7 @@ void gs_stock_free(struct gs_stock *s)
 	if (s->made && s->event_fd >= 0)
 		close(s->event_fd);
 	gs_polobj_unload(&s->p);
+	free(s->unmet);
 	free(s);
 }
 
@@ -167,6 +170,40 @@ static uint64_t do_round(struct gs_stock *s, uint64_t now)
 	return now + wait;
 }
 
+int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		struct gpusched_run run = { .op = GPUSCHED_RUN_TASK_INIT,
+					    .key = keys[i],
+					    .arg = GS_INIT_ONCE };
+
+		r = gs_loaded_ask(&s->p.loaded, &run);
+	}
+	return r;
+}
+
+/* With the lock, which it gives up meanwhile: a round that calls task_init and no tick. */
+static void meet_some(struct gs_stock *s, uint64_t now)
+{
+	size_t n = s->nunmet < MEET_KEYS ? s->nunmet : MEET_KEYS;
+	int r;
+
+	begin_round(s, now);
+	pthread_mutex_unlock(&s->lock);
+	r = gs_stock_meet(s, s->unmet + s->nunmet - n, n);
+	if (r < 0)
+		gs_log(LOG_WARNING, "policy %s: task_init: %s", s->p.info.name, strerror(-r));
+	__atomic_fetch_add(&s->changed, (uint32_t)n, __ATOMIC_ACQ_REL);
+	pthread_mutex_lock(&s->lock);
+	s->nunmet -= n;
+	s->round_began = 0;
+	pthread_cond_broadcast(&s->ended);
+	if (!s->nunmet || has_news(s))
+		wake_loop(s);
+}
+
 static void *ticker_main(void *arg)
 {
 	struct gs_stock *s = arg;
@@ -186,6 +223,8 @@ static void *ticker_main(void *arg)
 		t = abstime(at);
 		if (s->paused) {
 			pthread_cond_wait(&s->cond, &s->lock);
+		} else if (s->nunmet) {
+			meet_some(s, now);
 		} else if (now < at) {
 			pthread_cond_timedwait(&s->cond, &s->lock, &t);
 		} else {

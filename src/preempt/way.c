@@ -49,9 +49,7 @@ static void *open_beside(const char *file)
 
 static bool daemon_open(struct way *w)
 {
-	const struct gpusched_open_options only = { .size = sizeof(only),
-						    .flags = GPUSCHED_OPEN_DAEMON_ONLY };
-	void *lib = open_beside("libgpusched.so.0");
+	void *lib = open_beside("libgpusched.so.1");
 
 	if (!lib)
 		return false;
@@ -61,7 +59,7 @@ static bool daemon_open(struct way *w)
 		return false;
 	LIBRARY(X)
 #undef X
-	if (!w->open(&only, &w->daemon))
+	if (!w->open(NULL, &w->daemon))
 		return true;
 	w->close(w->daemon);
 	w->daemon = NULL;

@@ -28,6 +28,7 @@
 
 #define MAX_READERS 8 /* the first is for root's processes alone */
 #define MAX_SLOW 256
+#define MAX_LEFT_OF 64
 #define MAX_WAITING 4096
 #define MAX_WAITING_UID 256
 #define MAX_AGAIN 2          /* readers at what took too long before */
@@ -87,6 +88,10 @@ static struct {
 	int64_t turn;                /* whose was the last */
 	uint64_t impatient_until_ns; /* no waiting in place before */
 	uint64_t left, said_ns;
+	struct {
+		uid_t uid;
+		uint64_t times;
+	} left_of[MAX_LEFT_OF]; /* that nobody has taken yet */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
 
 /* ---- readers --------------------------------------------------------------------------------- */
@@ -208,11 +213,24 @@ static bool is_late(int64_t account)
 	return false;
 }
 
-static void leave(pid_t pid, const char *why)
+/* Past so many users at once: the last one stands for the others. */
+static void count_left(uid_t uid)
+{
+	size_t i = 0;
+
+	while (i + 1 < MAX_LEFT_OF && all.left_of[i].times && all.left_of[i].uid != uid)
+		i++;
+	all.left_of[i].uid = uid;
+	all.left_of[i].times++;
+}
+
+static void leave(pid_t pid, int64_t account, const char *why)
 {
 	uint64_t now = gs_now_ns();
 
 	all.left++;
+	if (!is_roots(account))
+		count_left((uid_t)account);
 	if (all.said_ns && now - all.said_ns < SAY_AGAIN_NS)
 		return;
 	all.said_ns = now;
@@ -296,7 +314,7 @@ static void give_up(struct reader *r, const char *why)
 	unwatch(r);
 	note_slow(r->account);
 	enqueue(&r->rq, r->account, true);
-	leave(r->rq.pid, why);
+	leave(r->rq.pid, r->account, why);
 	kill_reader(r);
 }
 
@@ -319,7 +337,7 @@ static int finish(struct reader *r, struct gs_reader_answer *ret)
 	int code = gs_reader_receive(r->sock, ret);
 
 	if (code) {
-		leave(r->rq.pid, ENDED);
+		leave(r->rq.pid, r->account, ENDED);
 		kill_reader(r);
 		return -EIO;
 	}
@@ -419,8 +437,9 @@ static int begin_to_ask(const struct gs_reader_request *rq, struct gs_reader_ans
 	}
 	enqueued = enqueue(rq, account, slow);
 	if (slow || !enqueued)
-		leave(rq->pid, slow ? "reading takes too long of another of that user's processes"
-				    : "too many of that user's processes wait for it");
+		leave(rq->pid, account,
+		      slow ? "reading takes too long of another of that user's processes"
+			   : "too many of that user's processes wait for it");
 	return enqueued ? -EAGAIN : -EBUSY;
 }
 
@@ -544,6 +563,18 @@ uint64_t gs_reader_left(void)
 	return n;
 }
 
+void gs_reader_take_left(gs_reader_left_fn fn, void *user)
+{
+	typeof(all.left_of) left;
+
+	pthread_mutex_lock(&all.lock);
+	memcpy(left, all.left_of, sizeof(left));
+	memset(all.left_of, 0, sizeof(all.left_of));
+	pthread_mutex_unlock(&all.lock);
+	for (size_t i = 0; i < MAX_LEFT_OF && left[i].times; i++)
+		fn(left[i].uid, left[i].times, user);
+}
+
 /* ---- begin and end ---------------------------------------------------------------------------- */
 
 int gs_reader_begin(int *ret_fd)
@@ -559,6 +590,7 @@ int gs_reader_begin(int *ret_fd)
 	all.timer_fd = TAKE_FD(timer);
 	memset(all.slow, 0, sizeof(all.slow));
 	all.impatient_until_ns = all.left = all.said_ns = 0;
+	memset(all.left_of, 0, sizeof(all.left_of));
 	all.begun = true;
 	pthread_mutex_unlock(&all.lock);
 	return 0;

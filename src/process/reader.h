@@ -48,6 +48,9 @@ void gs_reader_dispatch(gs_reader_fn fn, void *user);
 
 /* How many times since the beginning an answer was given up, or not asked for until later. */
 uint64_t gs_reader_left(void);
+/* Those of users since the last call, by user. For one thread. */
+typedef void (*gs_reader_left_fn)(uid_t uid, uint64_t times, void *user);
+void gs_reader_take_left(gs_reader_left_fn fn, void *user);
 
 /*
  * 0; -ESRCH, or what the kernel says; -EAGAIN: it takes long, or waits for its turn, and

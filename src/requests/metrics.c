@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/memory.h"
 #include "figures/openmetrics.h"
 #include "requests/requests.h"
 #include "requests/state.h"
@@ -99,6 +100,7 @@ static int do_begin(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 		return -ENOMEM;
 	gs_stats_text(rs, m->out);
 	limits_text(rs, v->by_cgroup, m->out);
+	gs_memory_text(rs->figures, m->out);
 	return 0;
 }
 

@@ -119,6 +119,8 @@ static const struct {
 	{ GS_SEES_WHO, "known_by" },
 	{ GS_SEES_WHO, "assumed" },
 	{ GS_SEES_WHO, "channels" },
+	{ GS_SEES_WHO, "memory_bytes" },
+	{ GS_SEES_WHO, "memory_shared_bytes" },
 	{ GS_SEES_WHO, "scheduled" },
 	{ GS_SEES_WHO, "mps" },
 	{ GS_SEES_WHO, "mig" },
@@ -126,6 +128,7 @@ static const struct {
 	{ GS_SEES_WHO, "held_by" },
 	{ GS_SEES_WHO, "held_how" },
 	{ GS_SEES_WHO, "suspended_by" },
+	{ GS_SEES_WHO, "held_for" },
 	{ GS_SEES_WHO, "changed" },
 	{ GS_SEES_WHO, "event" },
 	{ GS_SEES_WHO, "time_ns" },
@@ -142,6 +145,7 @@ static const struct {
 	{ GS_SEES_TIMES, "wait_time_ns" },
 	{ GS_SEES_TIMES, "switches" },
 	{ GS_SEES_TIMES, "last_run_ns" },
+	{ GS_SEES_TIMES, "idle_since_ns" },
 	{ GS_SEES_TIMES, "turns" },
 	{ GS_SEES_TIMES, "what" },
 	{ GS_SEES_TIMES, "text" },
@@ -171,6 +175,8 @@ static const struct {
 	{ GS_SEES_TIMES, "contended_ms" },
 	{ GS_SEES_TIMES, "alone_ms" },
 	{ GS_SEES_TIMES, "worked_ms" },
+	{ GS_SEES_TIMES, "request_wait_ms" },
+	{ GS_SEES_TIMES, "memory_mib_s" },
 	{ GS_SEES_TIMES, "wait_ms" },
 	{ GS_SEES_TIMES, "waits" },
 	{ GS_SEES_TIMES, "wait_p50_us" },
@@ -226,16 +232,23 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* A process that has ended cannot be asked any more: its last events are its owner's all the same. */
+/*
+ * A process that has ended cannot be asked any more, and its pid may be another user's. Its TSGs'
+ * last events are its owner's all the same.
+ */
 uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {
-	struct gs_owner *known = &rs->owners[ev->pid % GS_ASKED];
+	struct gs_owner *known = &rs->owners[ev->id % GS_OWNERS];
 	struct gpusched_tsg rec;
-	uid_t uid;
+	uid_t uid = 0;
 
 	if (ev->id && !gs_table_get(rs->hub->table, &ev->key, &rec) && rec.task.id == ev->id)
-		return rec.task.uid;
-	if (!gs_process_uid((pid_t)ev->pid, &uid))
-		*known = (struct gs_owner){ (pid_t)ev->pid, uid };
-	return known->pid == (pid_t)ev->pid ? known->uid : 0;
+		uid = rec.task.uid;
+	else if (ev->id && known->tsg == ev->id)
+		return known->uid;
+	else if (gs_event_uid(ev, &uid))
+		return 0;
+	if (ev->id)
+		*known = (struct gs_owner){ ev->id, uid };
+	return uid;
 }

@@ -19,8 +19,9 @@ struct gs_status_watch;
 struct gs_unread_user;
 struct gs_watch;
 
+#define GS_OWNERS 1024
 struct gs_owner {
-	pid_t pid;
+	uint64_t tsg; /* its id; 0: none */
 	uid_t uid;
 };
 
@@ -38,8 +39,8 @@ struct gs_requests {
 	struct gs_audit audit;
 	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
 	struct gs_unread_user *unread; /* those who have answers */
-	/* who ran the processes of the last events, by pid: they may have ended */
-	struct gs_owner owners[GS_ASKED];
+	/* whose the TSGs of the last events were, by id: they may have ended */
+	struct gs_owner owners[GS_OWNERS];
 	struct gs_hidepid hidepid;
 	uint64_t hidepid_ns; /* when it was looked up; 0: never */
 };

@@ -3,6 +3,7 @@
 
 #include "basic/clock.h"
 #include "basic/env.h"
+#include "figures/memory.h"
 #include "figures/openmetrics.h"
 #include "figures/window.h"
 #include "requests/requests.h"
@@ -42,6 +43,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 		n[found.all[i].kind]++;
 	gs_findings_done(&found);
 	gs_window_count(rs->figures, n);
+	n[GS_FINDING_MEMORY_IDLE] = gs_memory_count_idle(rs->figures);
 	gs_metric_head(f, "findings", "gauge", "what gpusched status finds wrong, or notes");
 	for (enum gs_finding_kind k = 0; k < GS_FINDING_MAX; k++)
 		if (n[k])

@@ -8,11 +8,13 @@
 
 #include "wire/agent.h"
 #include "control/agents.h"
+#include "engine/held.h"
 #include "intake/hardware.h"
 #include "requests/requests.h"
 #include "hub/json.h"
 #include "hub/records.h"
 #include "figures/gpu_time.h"
+#include "figures/memory.h"
 #include "table/events.h"
 #include "table/past.h"
 #include "table/procs.h"
@@ -69,6 +71,25 @@ static void add_past(uint32_t past, char *text, size_t size)
 			at ? "; " : "", past);
 }
 
+/* 0: not, or nobody can tell. */
+static uint64_t held_for(const struct gs_requests *rs, const struct gpusched_tsg *rec)
+{
+	return rec->suspend_by == GPUSCHED_BY_REQUEST && rs && rs->hub->engine
+		       ? gs_engine_holder(rs->hub->engine, rec)
+		       : 0;
+}
+
+/* The policy acts on requests, and nobody tells of this one's. */
+static bool is_unheard(const struct gs_requests *rs, const struct gpusched_tsg *rec)
+{
+	bool open;
+
+	return rs && rs->hub->policy && rec->task.class_id == GPUSCHED_CLASS_LC &&
+	       rec->task.kind == GPUSCHED_KIND_COMPUTE &&
+	       strstr(gs_policy_running(rs->hub->policy)->callbacks, "request_begin") &&
+	       !gs_agents_requests(rs->control, rec, &(uint32_t){ 0 }, &open);
+}
+
 /* Why it does not run, or not as was wished. */
 static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, uint32_t past,
 		       json_t *o)
@@ -88,6 +109,9 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	else if (rec->suspend_by == GPUSCHED_BY_PERSON)
 		snprintf(text, sizeof(text), "a person suspended it%s",
 			 rec->suspend_until_ns ? " for a while" : "");
+	else if (rec->suspend_by == GPUSCHED_BY_REQUEST)
+		snprintf(text, sizeof(text), "held for tsg %llu's request",
+			 (unsigned long long)held_for(rs, rec));
 	else if (rec->flags & GPUSCHED_TSG_ALIAS)
 		snprintf(text, sizeof(text), "an MPS server's TSG under another handle");
 	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
@@ -95,6 +119,11 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	if (rs && rs->hub->engine)
 		gs_overrules_text(gs_engine_overruled(rs->hub->engine, &rec->key), text,
 				  sizeof(text));
+	if (is_unheard(rs, rec))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%sits requests are not seen, so nothing is held for them: start it by "
+			 "'gpusched run --agent'",
+			 text[0] ? "; " : "");
 	add_past(past, text, sizeof(text));
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
 	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
@@ -103,7 +132,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 
 static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
 {
-	static const char *const by[] = { NULL, "policy", "person", "admission" };
+	static const char *const by[] = { NULL, "policy", "person", "admission", "request" };
 	const char *status = gs_rm_status_name(rec->last_status);
 	const struct gs_saved_tsg *kept =
 		rs && rec->manual.valid ? gs_saved_find(&rs->control->saved, rec->task.id) : NULL;
@@ -126,6 +155,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 			 rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
 	gs_json_put_number(o, "suspended_by_uid", kept && rec->suspend_by == GPUSCHED_BY_PERSON,
 			   kept ? kept->suspended_by : 0);
+	gs_json_put_number(o, "held_for", held_for(rs, rec) != 0, held_for(rs, rec));
 	gs_json_put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
 	gs_json_put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0,
 			   rec->suspend_until_ns);
@@ -176,8 +206,9 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	const struct gpusched_settings is = gs_record_is(rec);
 	uint32_t tid = rs ? gs_table_maker(rs->hub->table, rec).tid : 0;
 	struct gs_agent_facts told;
+	uint32_t quiet_us;
 	char engine[12];
-	bool counted;
+	bool counted, open;
 	json_t *o = json_object();
 
 	gs_json_put_number(o, "id", true, rec->task.id);
@@ -198,8 +229,13 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	put_state(rs, rec, o);
 	put_facts(&rec->task, o);
 	gs_sight_json(rs ? rs->figures : NULL, rec, o);
+	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))
 		gs_told_json(&told, counted, o);
+	if (rs && gs_agents_requests(rs->control, rec, &quiet_us, &open)) {
+		gs_json_put_number(o, "quiet_us", quiet_us != 0, quiet_us);
+		gs_json_put(o, "in_request", json_boolean(open));
+	}
 	return o;
 }
 

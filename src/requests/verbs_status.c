@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -11,6 +13,7 @@
 #include "control/lease.h"
 #include "control/starting.h"
 #include "figures/gpu_time.h"
+#include "figures/memory.h"
 #include "figures/window.h"
 #include "hub/json.h"
 #include "hub/limited.h"
@@ -49,9 +52,15 @@ struct status {
 	struct gs_calm *calm;
 	struct gs_limits limits;
 	struct gs_findings found;
-	json_t *rows;                               /* by place of the GPU: arrays of TSGs */
-	unsigned int *mig;                          /* TSGs in partitions, by place of the GPU */
+	size_t told; /* findings, in the answer */
+	bool ok;
 	unsigned int classes[GPUSCHED_MAX_CLASSES]; /* TSGs */
+	/* the answer's text: of one GPU after the other */
+	FILE *out;
+	char *text;
+	size_t size;
+	size_t gpu, rows; /* whose turn it is; rows of it */
+	unsigned int mig; /* TSGs in partitions of it */
 };
 
 static void status_free(void *state)
@@ -65,8 +74,9 @@ static void status_free(void *state)
 	if (t->calm)
 		gs_calm_unref(t->calm);
 	gs_findings_done(&t->found);
-	json_decref(t->rows);
-	free(t->mig);
+	if (t->out)
+		fclose(t->out);
+	free(t->text);
 	free(t);
 }
 
@@ -119,8 +129,10 @@ static const char *mode_of(const struct gpusched_settings *s)
 static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 		      const struct gs_window_tsg *w, double calm)
 {
-	static const char *const keys[] = { "id",  "pid",          "uid",  "comm",   "class",
-					    "mps", "suspended_by", "held", "reason", "kind" };
+	static const char *const keys[] = {
+		"id",           "pid",  "uid",    "comm", "class",        "mps",
+		"suspended_by", "held", "reason", "kind", "memory_bytes", "idle_since_ns",
+	};
 	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
 	json_t *o = json_object();
 
@@ -179,24 +191,45 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 		     &t->found);
 }
 
-static void take_tsg(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
+static void judge_holder(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
 {
-	const struct gs_gpu *gpu = gs_record_gpu(rq->rs->hub, rec);
-	struct gs_window_tsg w = { .known = false };
-	double calm = NAN;
-	size_t at;
+	char comm[GPUSCHED_COMM_LEN + 1];
+	struct gs_memory_process p;
 
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE || !gpu)
+	if (!sees(rq, rec->task.uid) || !gs_memory_of(rq->rs->figures, rec, &p) ||
+	    p.tsg != rec->task.id)
 		return;
-	at = (size_t)(gpu - rq->rs->hub->gpus);
+	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	gs_judge_holder(&t->limits,
+			&(struct gs_holder_facts){ .id = p.tsg,
+						   .pid = p.pid,
+						   .uid = rec->task.uid,
+						   .comm = comm,
+						   .gpu = (int)rec->task.gpu,
+						   .bytes = p.own_bytes,
+						   .idle_since_ns = p.idle_since_ns,
+						   .now_ns = gs_now_ns() },
+			&t->found);
+}
+
+static void put_row(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
+{
+	struct gs_window_tsg w = { .known = false };
+	CLEANUP_JSON json_t *row = NULL;
+	double calm = NAN;
+
 	gs_tsg_rates_unknown(&w.rates);
 	if (t->window)
 		gs_window_tsg(rq->rs->figures, t->window, rec, &w);
 	gs_window_calm(rq->rs->figures, rec->task.id, &calm);
-	t->mig[at] += (rec->flags & GPUSCHED_TSG_MIG) != 0;
+	t->mig += (rec->flags & GPUSCHED_TSG_MIG) != 0;
 	t->classes[rec->task.class_id % GPUSCHED_MAX_CLASSES]++;
 	judge_tsg(rq, t, rec, &w, calm);
-	json_array_append_new(json_array_get(t->rows, at), row_of(rq, rec, &w, calm));
+	judge_holder(rq, t, rec);
+	row = row_of(rq, rec, &w, calm);
+	if (t->rows++)
+		fputc(',', t->out);
+	json_dumpf(row, t->out, JSON_COMPACT);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -224,7 +257,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 {
 	const struct gs_gpu *gpu = &rq->rs->hub->gpus[i];
 	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
-	struct gs_gpu_facts g = { .gpu = (int)gpu->index, .mig = t->mig[i] };
+	struct gs_gpu_facts g = { .gpu = (int)gpu->index, .mig = t->mig };
 	json_t *o = json_object(), *lately = json_null();
 	struct gs_window *w;
 
@@ -241,7 +274,8 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	json_object_set_new(o, "gpu_uuid", json_string(gpu->uuid));
 	json_object_set_new(o, "log", json_boolean(a.open));
 	gs_json_put_text(o, "reason", a.reason);
-	json_object_set_new(o, "mig_tsgs", json_integer(t->mig[i]));
+	json_object_set_new(o, "mig_tsgs", json_integer(t->mig));
+	json_object_set_new(o, "memory", gs_memory_gpu_json(rq->rs->figures, i));
 	gs_gpu_rates_json(&g.window, o);
 	if (!gs_window_past(rq->rs->figures, NS_PER_S, &w)) {
 		gs_window_gpu(rq->rs->figures, w, i, &g.lately);
@@ -250,44 +284,16 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 		gs_window_free(w);
 	}
 	json_object_set_new(o, "window_1s", lately);
-	json_object_set(o, "tsgs", json_array_get(t->rows, i));
 	gs_judge_gpu(&t->limits, &g, &t->found);
 	return o;
 }
 
-static json_t *findings_json(struct gs_request *rq, struct status *t, bool *ret_ok)
-{
-	json_t *list = json_array();
-
-	gs_findings_sort(&t->found);
-	*ret_ok = true;
-	for (size_t i = 0; i < t->found.n; i++) {
-		struct gs_finding *f = &t->found.all[i];
-
-		if (!f->since_ns)
-			f->since_ns = gs_window_since(rq->rs->figures, f);
-		*ret_ok &= gs_finding_level(f->kind) != GS_LEVEL_WRONG;
-		json_array_append_new(list, gs_finding_json(f));
-	}
-	return list;
-}
-
-static void fill(struct gs_request *rq, struct status *t)
+static json_t *rest_json(struct gs_request *rq, struct status *t)
 {
 	const struct gs_hub *hub = rq->rs->hub;
-	struct gs_trouble_counts rose = { 0 };
-	json_t *gpus = json_array(), *o = rq->answer, *found;
-	bool ok;
+	json_t *o = json_object();
 
-	for (size_t i = 0; i < hub->ngpus; i++)
-		json_array_append_new(gpus, gpu_json(rq, t, i));
-	if (t->window)
-		gs_window_troubles(rq->rs->figures, t->window, &rose);
-	gs_state_judge(rq->rs, &rose, &t->found);
-	judge_classes(rq, t);
-	found = findings_json(rq, t, &ok);
-	json_object_set_new(o, "ok", json_boolean(ok));
-	json_object_set_new(o, "findings", found);
+	json_object_set_new(o, "ok", json_boolean(t->ok));
 	json_object_set_new(o, "daemon", json_boolean(hub->opts.daemon));
 	json_object_set_new(o, "dry_run", json_boolean(hub->opts.dry_run));
 	gs_json_put_text(o, "policy", hub->policy ? gs_policy_running(hub->policy)->name : NULL);
@@ -295,19 +301,105 @@ static void fill(struct gs_request *rq, struct status *t)
 	json_object_set_new(o, "launches_counted", json_boolean(t->counted));
 	json_object_set_new(o, "window_ms",
 			    json_integer(t->window ? (json_int_t)gs_window_ms(t->window) : 0));
-	json_object_set_new(o, "gpus", gpus);
+	return o;
+}
+
+/* Takes @o: its members, and the end of an object. */
+static void put_members(struct status *t, json_t *o)
+{
+	json_dumpf(o, t->out, JSON_COMPACT | JSON_EMBED);
+	fputc('}', t->out);
+	json_decref(o);
+}
+
+static void put_finding(struct gs_request *rq, struct status *t, struct gs_finding *f)
+{
+	CLEANUP_JSON json_t *o = NULL;
+
+	if (!f->since_ns)
+		f->since_ns = gs_window_since(rq->rs->figures, f);
+	t->ok &= gs_finding_level(f->kind) != GS_LEVEL_WRONG;
+	o = gs_finding_json(f);
+	if (t->told)
+		fputc(',', t->out);
+	json_dumpf(o, t->out, JSON_COMPACT);
+}
+
+static void count_size(struct gs_request *rq, const struct status *t)
+{
+	rq->size = t->sel.n * sizeof(*t->sel.recs) + t->found.n * sizeof(*t->found.all) +
+		   (size_t)ftello(t->out);
+}
+
+static int step_findings(struct gs_request *rq, uint64_t now_ns)
+{
+	struct status *t = rq->state;
+	bool failed;
+
+	for (; t->told < t->found.n && gs_request_has_time(rq); t->told++)
+		put_finding(rq, t, &t->found.all[t->told]);
+	count_size(rq, t);
+	if (t->told < t->found.n)
+		return -EINPROGRESS;
+	fputs("],", t->out);
+	put_members(t, rest_json(rq, t));
+	failed = ferror(t->out);
+	failed |= fclose(TAKE_PTR(t->out)) != 0;
+	if (failed)
+		return -ENOMEM;
+	rq->c.text = TAKE_PTR(t->text);
+	return 0;
+}
+
+static int begin_findings(struct gs_request *rq)
+{
+	struct gs_trouble_counts rose = { 0 };
+	struct status *t = rq->state;
+
+	if (t->window)
+		gs_window_troubles(rq->rs->figures, t->window, &rose);
+	gs_state_judge(rq->rs, &rose, &t->found);
+	judge_classes(rq, t);
+	gs_findings_sort(&t->found);
+	t->ok = true;
+	fputs("],\"findings\":[", t->out);
+	return gs_request_work(rq, step_findings);
+}
+
+/* Of the GPU whose turn it is. */
+static bool has_row(const struct gs_request *rq, const struct status *t,
+		    const struct gpusched_tsg *rec)
+{
+	return rec->task.kind == GPUSCHED_KIND_COMPUTE && !(rec->flags & GPUSCHED_TSG_GONE) &&
+	       gs_record_gpu(rq->rs->hub, rec) == &rq->rs->hub->gpus[t->gpu];
+}
+
+static void begin_gpu(struct status *t)
+{
+	fputs(t->gpu ? ",{\"tsgs\":[" : "{\"tsgs\":[", t->out);
+	t->sel.at = t->rows = t->mig = 0;
 }
 
 static int step_rows(struct gs_request *rq, uint64_t now_ns)
 {
 	struct status *t = rq->state;
 
-	for (; t->sel.at < t->sel.n && gs_request_has_time(rq); t->sel.at++)
-		take_tsg(rq, t, &t->sel.recs[t->sel.at]);
-	if (t->sel.at < t->sel.n)
-		return -EINPROGRESS;
-	fill(rq, t);
-	return 0;
+	while (t->gpu < rq->rs->hub->ngpus && gs_request_has_time(rq)) {
+		if (t->sel.at < t->sel.n) {
+			const struct gpusched_tsg *rec = &t->sel.recs[t->sel.at++];
+
+			if (has_row(rq, t, rec))
+				put_row(rq, t, rec);
+			continue;
+		}
+		fputs("],", t->out);
+		put_members(t, gpu_json(rq, t, t->gpu));
+		t->gpu++;
+		if (t->gpu < rq->rs->hub->ngpus)
+			begin_gpu(t);
+	}
+	count_size(rq, t);
+	return t->gpu < rq->rs->hub->ngpus ? -EINPROGRESS : begin_findings(rq);
 }
 
 /* ---- before that: calm minutes --------------------------------------------------------------- */
@@ -317,7 +409,12 @@ static int begin_rows(struct gs_request *rq)
 	struct status *t = rq->state;
 
 	t->counted = rq->rs->hub->launches != NULL;
-	t->sel.at = 0;
+	t->out = open_memstream(&t->text, &t->size);
+	if (!t->out)
+		return -ENOMEM;
+	fputs("{\"gpus\":[", t->out);
+	if (rq->rs->hub->ngpus)
+		begin_gpu(t);
 	return gs_request_work(rq, step_rows);
 }
 
@@ -514,12 +611,6 @@ int gs_verb_status(struct gs_request *rq)
 	rq->state = t;
 	rq->free_state = lease_free;
 	t->limits = gs_limits_of(hub->config);
-	t->rows = json_array();
-	t->mig = calloc(hub->ngpus + 1, sizeof(*t->mig));
-	for (size_t i = 0; i < hub->ngpus; i++)
-		json_array_append_new(t->rows, json_array());
-	if (!t->mig)
-		return -ENOMEM;
 	t->for_ms = (uint64_t)gs_arg_number(rq, "for_us") / 1000;
 	if (!hub->account) /* nobody reads the logs: there is nothing to wait for */
 		return begin_choose(rq);

@@ -198,6 +198,58 @@ static inline uint32_t nv_usage_graphics_at(unsigned int branch)
 	return 8 + nv_usage_engine_size(branch);
 }
 
+/* ---- a GPU's memory, of a subdevice -------------------------------------------------------------- */
+
+/*
+ * ctrl2080gpu.h and ctrl2080fb.h, compared in all tags from 515 to 595. The pids are those of the
+ * caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): of PIDS from 535.113 on, of PID_INFO from
+ * 570 on; before that they are those of the first one.
+ */
+#define NV_CMD_PIDS 0x2080018du
+#define NV_CMD_PID_INFO 0x2080018eu
+#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: its list is in the parameters */
+
+#define NV_PIDS_OF_CLASS 0u /* processes with an object of class @id; of a subdevice: all */
+#define NV_PIDS_MAX 950u
+struct nv_pids {
+	uint32_t by, id, n, pids[NV_PIDS_MAX];
+};
+_Static_assert(sizeof(struct nv_pids) == 3812, "pids");
+
+#define NV_PID_INFO_MEMORY 0u
+#define NV_PID_INFO_MAX 200u
+struct nv_pid_info {
+	uint32_t pid, index, status, pad;
+	uint64_t own, shared_own, shared_others; /* bytes; all of a shared piece */
+	uint64_t protected_[3];                  /* of these, with confidential computing */
+	uint32_t compute_instance, gpu_instance; /* MIG; ~0: none */
+};
+struct nv_pid_infos {
+	uint32_t n, pad;
+	struct nv_pid_info list[NV_PID_INFO_MAX];
+};
+_Static_assert(sizeof(struct nv_pid_info) == 72 && sizeof(struct nv_pid_infos) == 14408 &&
+		       offsetof(struct nv_pid_info, own) == 16 &&
+		       offsetof(struct nv_pid_info, compute_instance) == 64,
+	       "memory by pid");
+
+/* KiB */
+#define NV_FB_RAM 0x08u       /* all of it */
+#define NV_FB_HEAP 0x09u      /* what programs can have: less the driver's own */
+#define NV_FB_HEAP_FREE 0x16u /* of that */
+#define NV_FB_MAX 0x80u
+struct nv_fb_info {
+	uint32_t n;
+	struct {
+		uint32_t index, value;
+	} list[NV_FB_MAX];
+};
+/* The driver checks the size exactly. */
+static inline uint32_t nv_fb_info_size(unsigned int branch)
+{
+	return 4 + 8 * (branch < 545 ? 0x36 : branch < 560 ? 0x37 : branch < 580 ? 0x39 : 0x80);
+}
+
 /* ---- the context-switch log: a buffer in memory of no device, bound to a subdevice's GPU -------- */
 
 #define NV_CLASS_MEMORY_DEVICELESS 0x90ceu

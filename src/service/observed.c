@@ -11,6 +11,7 @@
 #include "figures/anomalies.h"
 #include "control/policy.h"
 #include "figures/gpu_time.h"
+#include "figures/memory.h"
 #include "requests/trace.h"
 #include "requests/watch.h"
 #include "figures/ledger.h"
@@ -88,6 +89,7 @@ static const struct gs_observer observers[] = {
 	{ "ledger", GS_ROOM_FIGURES, .told = gs_ledger_event, .seen = gs_ledger_record,
 	  .ended = gs_ledger_ended, .called = gs_ledger_call, .said = gs_ledger_said,
 	  .policy_changes = gs_ledger_policy_changes },
+	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record },
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
 	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_oddities_ended },
@@ -101,6 +103,7 @@ static const struct gs_observer observers[] = {
 	},
 	{ "the policy's host", GS_ROOM_CONTROL, .beat = gs_host_beat,
 	  .overtaken = gs_policy_overtaken },
+	{ "refused rounds", GS_ROOM_CONTROL, .beat = gs_policy_beat },
 	{ "what is kept", GS_ROOM_CONTROL, .dispatched = gs_saved_dispatched },
 };
 

@@ -65,6 +65,30 @@ static void reload_launches(struct gs_service *s)
 		gs_starting_unref(t);
 }
 
+/* Keys that a running daemon does not follow. */
+static void tell_unchanged(const struct gs_service *s, const struct gs_config *old)
+{
+	const struct gs_config *now = s->hub->config;
+	const struct {
+		const char *key;
+		bool differs;
+	} keys[] = {
+		{ "Adopt=", old->adopt != now->adopt },
+		{ "Account=", old->account != now->account },
+		{ "History=", old->history != now->history },
+		{ "HistoryDays=", old->history_days != now->history_days },
+		{ "HistorySize=", old->history_mib != now->history_mib },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (keys[i].differs)
+			gs_log(LOG_NOTICE, "%s takes effect at the next start", keys[i].key);
+	if (s->hub->opts.dry_run != now->dry_run)
+		gs_log(LOG_WARNING,
+		       "DryRun= takes effect at the next start: until then calls are %s",
+		       s->hub->opts.dry_run ? "not made" : "made");
+}
+
 int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err)
 {
 	CLEANUP_FREE char *before = gs_saved_configured(s->control);
@@ -80,10 +104,6 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 	gs_engine_touch_all(s->hub->engine);
 	reload_policy(s, before);
 	reload_launches(s);
-	if (old->dry_run != config->dry_run || old->adopt != config->adopt ||
-	    old->account != config->account || old->history != config->history ||
-	    old->history_days != config->history_days || old->history_mib != config->history_mib)
-		gs_log(LOG_NOTICE, "DryRun=, Adopt=, Account=, History=, HistoryDays= and "
-				   "HistorySize= take effect at the next start");
+	tell_unchanged(s, old);
 	return 0;
 }

@@ -28,6 +28,7 @@
 #include "control/restoring.h"
 #include "figures/gpu_time.h"
 #include "figures/ledger.h"
+#include "figures/memory.h"
 #include "control/starting.h"
 #include "intake/reap.h"
 #include "control/takeover.h"
@@ -458,6 +459,7 @@ static void end_acting(struct gs_service *s)
 	gs_loop_settle(s->hub, SETTLE_MS);
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
+	gs_memory_end(s->figures);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);
 	gs_oddities_end(s->figures);

@@ -231,7 +231,7 @@ static void set_times(struct sim_server *s, struct call *k)
 			cost.call = SIM_CALL_ENABLE;
 	}
 	/* a borrower hangs, not the owner: its own start must not */
-	if (cost.hang && k->caller.tgid != sim_file_opener(k->h->file)) {
+	if (cost.hang && (cost.any || k->caller.tgid != sim_file_opener(k->h->file))) {
 		k->hang = true;
 		k->effect_ns = k->reply_ns = UINT64_MAX;
 		return;

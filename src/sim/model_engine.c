@@ -58,7 +58,10 @@ void sim_engine_contended(struct sim_engine_state *e)
 static void end_contended(struct sim_engine_state *e, struct sim_tsg *t)
 {
 	t->contended += e->contended;
-	t->contended_told += t->cut && !e->contended_told ? e->contended : e->contended_told;
+	if (t->cut && !e->contended_told)
+		t->contended_cut = e->contended;
+	else
+		t->contended_told += e->contended_told;
 	e->contended = e->contended_told = 0;
 }
 
@@ -66,6 +69,7 @@ void sim_tsg_uncut(struct sim_tsg *t)
 {
 	t->eng->ncut -= t->cut;
 	t->cut = false;
+	t->contended_cut = 0;
 }
 
 /* From here on @t's context is loaded, as the log has it; NULL: nobody's. */
@@ -170,6 +174,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 {
 	t->wait_time += e->m->now - t->waiting_since;
 	t->waits += !loaded;
+	t->contended_told += t->contended_cut;
 	t->cut_waits += t->cut;
 	t->cut_wait += t->cut ? e->m->now - t->waiting_since : 0;
 	sim_tsg_uncut(t);

@@ -56,6 +56,8 @@ struct sim_tsg {
 	uint64_t held; /* loaded, as the log has it */
 	uint64_t contended, contended_told, waits, cuts, cut_waits, cut_wait;
 	bool cut; /* it waits since it was cut off */
+	/* in the turn that was cut off: told once it goes on; a TSG suspended meanwhile did not wait */
+	uint64_t contended_cut;
 	uint64_t served, round;
 	uint64_t came; /* so much work of it has begun */
 };

@@ -252,6 +252,7 @@ static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup 
 		return status;
 	os->object = o->handle;
 	o->info = src->info;
+	sim_local_dup(o, src);
 	if (src->info) {
 		o->gpu = src->gpu;
 		o->engine = src->engine;
@@ -401,6 +402,7 @@ struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int 
 		for (int i = 0; i < SIM_MAX_REFUSE && rm->config.refuse[i].cmd; i++)
 			if (rm->config.refuse[i].cmd == ctl->cmd && rm->config.refuse[i].hang)
 				cost.hang = true;
+		cost.any = ctl->cmd == SIM_CTRL_SUB_PIDS || ctl->cmd == SIM_CTRL_SUB_PID_INFO;
 	}
 	return cost;
 }

@@ -76,7 +76,8 @@ int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *
 struct sim_cost {
 	enum sim_call call;
 	int gpu;   /* whose lock it holds; -1: none */
-	bool hang; /* never returns */
+	bool hang; /* never returns to a borrower */
+	bool any;  /* nor to the file's opener: no program's start makes it */
 };
 struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
 			    const void *data, size_t size);

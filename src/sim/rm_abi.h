@@ -170,11 +170,14 @@ enum sim_ctrl {
 	SIM_CTRL_SUB_GPU_INFO_V2 = 0x20800102,
 	SIM_CTRL_SUB_NAME_STRING = 0x20800110,
 	SIM_CTRL_SUB_GID_INFO = 0x2080014a,
+	SIM_CTRL_SUB_PIDS = 0x2080018d,
+	SIM_CTRL_SUB_PID_INFO = 0x2080018e,
 	SIM_CTRL_SUB_TIME = 0x20800403,
 	SIM_CTRL_SUB_DISABLE_CHANNELS = 0x2080110b,
 	SIM_CTRL_SUB_TSG_UNIQUE_IDS = 0x20801123,
 	SIM_CTRL_SUB_PREEMPTION_MODE = 0x20801210,
 	SIM_CTRL_SUB_LOG_BIND = 0x20801238,
+	SIM_CTRL_SUB_FB_INFO_V2 = 0x20801303,
 	SIM_CTRL_SUB_PCI_INFO = 0x20801801,
 	SIM_CTRL_SUB_USAGE = 0x20802096,
 
@@ -227,6 +230,24 @@ struct sim_ctrl_gid {
 	uint32_t index, flags, length;
 	uint8_t data[256];
 };
+
+#define SIM_PIDS_MAX 950u
+struct sim_ctrl_pids {
+	uint32_t id_type, id, n, pids[SIM_PIDS_MAX];
+};
+
+#define SIM_PID_INFO_MAX 200u
+#define SIM_NO_INSTANCE 0xffffffffu
+struct sim_ctrl_pid_info {
+	uint32_t n, pad;
+	struct sim_held {
+		uint32_t pid, index, result, pad;
+		uint64_t bytes[3], protected_bytes[3]; /* private, shared: owned, duplicated */
+		uint32_t compute_instance, gpu_instance;
+	} list[SIM_PID_INFO_MAX];
+};
+
+enum { SIM_FB_RAM = 8, SIM_FB_HEAP = 9, SIM_FB_HEAP_FREE = 0x16 };
 
 struct sim_ctrl_disable {
 	uint8_t disable, pad0[3];
@@ -309,6 +330,8 @@ _Static_assert(sizeof(struct sim_ctrl_log_bind) == 24, "0x20801238");
 _Static_assert(sizeof(struct sim_ctrl_id_info) == 32, "0x205");
 _Static_assert(sizeof(struct sim_ctrl_handle_info) == 16, "0xd02");
 _Static_assert(sizeof(struct sim_ctrl_gid) == 268, "0x2080014a");
+_Static_assert(sizeof(struct sim_ctrl_pids) == 3812, "0x2080018d");
+_Static_assert(sizeof(struct sim_ctrl_pid_info) == 14408, "0x2080018e");
 _Static_assert(sizeof(struct sim_ctrl_disable) == 536, "0x2080110b");
 _Static_assert(sizeof(struct sim_ctrl_unique_ids) == 1552, "0x20801123");
 _Static_assert(sizeof(struct sim_ctrl_mode) == 32, "0x20801210");

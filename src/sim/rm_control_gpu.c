@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/rm_held.h"
 #include "sim/rm_log.h"
 #include "sim/rm_object.h"
 
@@ -283,6 +284,12 @@ uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
 		return name_string(a);
 	case SIM_CTRL_SUB_GID_INFO:
 		return gid_info(a);
+	case SIM_CTRL_SUB_PIDS:
+		return sim_held_pids(a);
+	case SIM_CTRL_SUB_PID_INFO:
+		return sim_held_by_pid(a);
+	case SIM_CTRL_SUB_FB_INFO_V2:
+		return sim_held_in_all(a);
 	case SIM_CTRL_SUB_TIME:
 		*(uint64_t *)a->p = sim_model_now(a->rm->model);
 		return SIM_NV_OK;

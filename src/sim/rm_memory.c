@@ -29,6 +29,13 @@ struct sim_memory {
 	size_t shared_size;
 };
 
+/* Of a GPU's memory. */
+struct sim_piece {
+	uint64_t bytes;
+	const struct sim_object *owner; /* NULL: that is gone, others still have it */
+	unsigned int refs;
+};
+
 /* Without parameters it has no size. */
 uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			 const struct sim_caller *c)
@@ -39,16 +46,46 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 		return SIM_NV_INVALID_ADDRESS;
 	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
 		return SIM_NV_NO_MEMORY;
+	o->piece = calloc(1, sizeof(*o->piece));
+	if (!o->piece)
+		return SIM_NV_NO_MEMORY;
+	*o->piece = (struct sim_piece){ size, o, 1 };
 	rm->gpu_bytes[o->gpu] += size;
-	o->gpu_bytes = size;
 	return SIM_NV_OK;
 }
 
 void sim_local_free(struct sim_rm *rm, struct sim_object *o)
 {
-	if (o->gpu_bytes)
-		rm->gpu_bytes[o->gpu] -= o->gpu_bytes;
-	o->gpu_bytes = 0;
+	struct sim_piece *p = o->piece;
+
+	o->piece = NULL;
+	if (!p)
+		return;
+	if (p->owner == o)
+		p->owner = NULL;
+	if (--p->refs)
+		return;
+	rm->gpu_bytes[o->gpu] -= p->bytes;
+	free(p);
+}
+
+void sim_local_dup(struct sim_object *o, const struct sim_object *src)
+{
+	o->piece = src->piece;
+	if (!o->piece)
+		return;
+	o->gpu = src->gpu;
+	o->piece->refs++;
+}
+
+uint64_t sim_local_bytes(const struct sim_object *o, enum sim_share *ret)
+{
+	const struct sim_piece *p = o->piece;
+
+	*ret = !p || p->refs == 1 ? SIM_SHARE_NONE
+	       : p->owner == o    ? SIM_SHARE_OWN
+				  : SIM_SHARE_OTHERS;
+	return p ? p->bytes : 0;
 }
 
 uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,

@@ -29,7 +29,7 @@ struct sim_object {
 	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
 	struct sim_channel *channel; /* channel */
 	struct sim_memory *memory;   /* deviceless memory */
-	uint64_t gpu_bytes;          /* memory of a GPU */
+	struct sim_piece *piece;     /* memory of a GPU */
 	uint32_t vaspace;            /* TSG: goes when that object does; 0: with its device */
 	struct sim_log *log;         /* event buffer */
 	UT_hash_handle hh;

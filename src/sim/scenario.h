@@ -32,13 +32,15 @@ enum sim_arrivals {
 			      * each completion */
 };
 enum sim_hold { SIM_HOLD_NONE, SIM_HOLD_HINT_ONE, SIM_HOLD_HINT, SIM_HOLD_REQUEST };
+/* How the daemon learns of requests. */
+enum sim_requests { SIM_REQUESTS_UNSEEN, SIM_REQUESTS_AGENT, SIM_REQUESTS_HINTS };
 
 /* A group of equal processes, one TSG each but where they are clients of a server. */
 struct sim_group {
 	char name[SIM_NAME_LEN], class_name[GPUSCHED_CLASS_NAME_LEN];
 	unsigned int count, gpu;
 	bool spread; /* gpu = spread: round robin over the GPUs */
-	unsigned int kind, arrivals, hold;
+	unsigned int kind, arrivals, hold, requests;
 	double kernel_us, block_us, fill_pct; /* block_us 0: as long as the kernel */
 	unsigned int kernels;                 /* of a request */
 	unsigned int wait_every; /* so many of them, the program waits for the GPU; 0: at the end */

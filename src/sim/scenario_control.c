@@ -264,6 +264,25 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	sim_look(p, NULL);
 }
 
+/* The daemon tells the policy of a request, by the TSG that it works in. */
+static void tell_request(struct sim_sim *x, const struct sim_proc *p, bool begins)
+{
+	struct sim_proc *host = p->host;
+	uint32_t from = p->g->requests == SIM_REQUESTS_HINTS ? GPUSCHED_REQUEST_HINT
+							     : GPUSCHED_REQUEST_AGENT;
+	int r;
+
+	if (!x->policy || !sim_has_record(host))
+		return;
+	refresh(host);
+	r = gs_virtual_ask(x->policy,
+			   begins ? GPUSCHED_RUN_REQUEST_BEGIN : GPUSCHED_RUN_REQUEST_END,
+			   &host->rec.task, GS_REQUEST_ARG(from, gs_quiet_us(&p->quiet)));
+	hear_kick(x);
+	after_call(x, r, host);
+	sim_look(host, NULL);
+}
+
 static void do_round(struct sim_sim *x)
 {
 	bool changed = false;
@@ -390,6 +409,10 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
 		break;
 	case SIM_EV_CALL_END:
 		sim_call_end(x, ev->arg);
+		break;
+	case SIM_EV_BEGIN:
+	case SIM_EV_END:
+		tell_request(x, &x->procs[ev->arg], ev->type == SIM_EV_BEGIN);
 		break;
 	case SIM_EV_DUE:
 		sim_due(x);

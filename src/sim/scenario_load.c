@@ -34,6 +34,7 @@ struct key {
 static const char *const kind_words[] = { "lc", "be", NULL };
 static const char *const arrival_words[] = { "poisson", "periodic", "closed", NULL };
 static const char *const hold_words[] = { "none", "hint-one", "hint", "request", NULL };
+static const char *const request_words[] = { "unseen", "agent", "hints", NULL };
 static const char *const level_words[] = { GPUSCHED_INTERLEAVE_WORDS, NULL };
 static const char *const mode_words[] = { GPUSCHED_PREEMPT_WORDS, NULL };
 static const char *const do_words[] = { "set", "suspend", "resume", "preempt", NULL };
@@ -63,6 +64,7 @@ static const struct key group_keys[] = {
 	{ "kind", WORD, G(kind), 0, 0, kind_words },
 	{ "arrivals", WORD, G(arrivals), 0, 0, arrival_words },
 	{ "hold", WORD, G(hold), 0, 0, hold_words },
+	{ "requests", WORD, G(requests), 0, 0, request_words },
 	{ "kernel_us", DOUBLE, G(kernel_us), 0.001, 1e8 },
 	{ "block_us", DOUBLE, G(block_us), 0.001, 1e8 },
 	{ "fill_pct", DOUBLE, G(fill_pct), 0.01, 100 },

@@ -5,6 +5,7 @@
 #ifndef GPUSCHED_SIM_SCENARIO_PRIV_H
 #define GPUSCHED_SIM_SCENARIO_PRIV_H
 
+#include "basic/quiet.h"
 #include "engine/core.h"
 #include "sim/model.h"
 #include "sim/scenario.h"
@@ -33,6 +34,12 @@ struct sim_proc {
 	uint64_t steps, steps_launched; /* sync: kernels done, and under way or done */
 	unsigned int of_burst;          /* requests of this arrival that are left */
 	bool released[SIM_HOLD_FLAGS];
+	/* what its agent or its hints tell of requests */
+	bool told_request, in_wait;
+	bool endless; /* its request has lasted too long to be one; until its next rest */
+	uint64_t request_from;
+	uint64_t rests_since; /* unless it is in a wait; 0: it never launched */
+	struct gs_quiet quiet;
 	/* control */
 	struct gpusched_tsg rec;
 	struct gpusched_settings is;     /* of the hardware */
@@ -66,7 +73,10 @@ enum sim_event_type {
 	SIM_EV_ROTATE,
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
-	SIM_EV_DUE, /* the engine's core wants to look again */
+	SIM_EV_DUE,   /* the engine's core wants to look again */
+	SIM_EV_BEGIN, /* the policy hears that a request began ... */
+	SIM_EV_END,   /* ... or has ended */
+	SIM_EV_QUIET, /* a rest may be long enough to be a request's end */
 };
 
 struct sim_event {
@@ -143,6 +153,13 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
 void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
 void sim_proc_count_from_here(struct sim_proc *p); /* the warm-up is over */
 void sim_proc_finish(struct sim_proc *p);          /* fills its result */
+
+/* scenario_request.c: what the policy hears of its requests */
+void sim_request_coming(struct sim_proc *p);
+void sim_request_launch(struct sim_proc *p);
+void sim_request_rests(struct sim_proc *p);
+void sim_request_done(struct sim_proc *p);
+void sim_request_quiet(struct sim_proc *p);
 
 /* scenario_lost.c: what switches take */
 int sim_lost_init(struct sim_sim *x);

@@ -39,6 +39,7 @@ static void submit_kernel(struct sim_proc *p)
 		.cookie = COOKIE_KERNEL,
 	};
 
+	sim_request_launch(p);
 	submit(p, p->work, &w);
 	p->host->rec.task.launches++;
 	p->host->rec.task.last_launch_ns = now_of(p);
@@ -91,6 +92,7 @@ static void begin_request(struct sim_proc *p, uint64_t arrival)
 	p->busy = true;
 	p->request++;
 	p->counted_from = arrival;
+	sim_request_coming(p);
 	if (p->g->hold != SIM_HOLD_NONE)
 		submit_hold(p);
 	if (p->g->hold == SIM_HOLD_HINT || p->g->hold == SIM_HOLD_HINT_ONE)
@@ -152,6 +154,7 @@ static void request_done(struct sim_proc *p)
 	uint64_t latency = now_of(p) - p->counted_from;
 
 	p->busy = false;
+	sim_request_done(p);
 	if (measured(p)) {
 		keep_time(p, &r->latency_ns, &r->nlatency, latency);
 		r->missed += p->g->deadline_us && latency > p->g->deadline_us * NS_PER_US;
@@ -237,11 +240,15 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 	case SIM_EV_LAUNCH:
 		launch(p);
 		break;
+	case SIM_EV_QUIET:
+		sim_request_quiet(p);
+		break;
 	case SIM_EV_RELEASE:
 		p->released[p->request % SIM_HOLD_FLAGS] = true;
 		break;
 	case SIM_EV_NOTICE:
 		piece_done(p);
+		sim_request_rests(p);
 		if (p->to_begin) {
 			launch_piece(p);
 			break;

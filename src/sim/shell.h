@@ -9,6 +9,8 @@
 #ifndef GPUSCHED_SIM_SHELL_H
 #define GPUSCHED_SIM_SHELL_H
 
+#include <limits.h>
+
 #include "basic/parse.h"
 
 /*
@@ -20,7 +22,8 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command);
 /* ---- parts, in shell_world.c and shell_reap.c ---------------------------------------------- */
 
 struct sim_world {
-	char dir[64]; /* what GPUSCHED_SIM names */
+	char dir[64];            /* what GPUSCHED_SIM names */
+	char programs[PATH_MAX]; /* the folder of this one */
 	unsigned int gpus;
 	int server; /* process id of the simulator */
 };

@@ -136,6 +136,9 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 		     { "run/mps/users", 0711 }, { "dev", 0755 }, { "newdev", 0755 } };
 	char path[96];
 
+	/* now: in a chroot, /proc/self/exe leads out of it after unshare() */
+	if (gs_own_folder(w->programs, sizeof(w->programs)))
+		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));
 	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL)) /* tells who lives here */
@@ -324,12 +327,9 @@ static int find_stand_in(const char *dir, char *ret, size_t size, struct gs_erro
 
 int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err)
 {
-	char dir[PATH_MAX], cuda[PATH_MAX + 40], sbin[PATH_MAX + 24], number[32];
-	int r;
+	char cuda[PATH_MAX + 40], sbin[PATH_MAX + 24], number[32];
+	int r = find_stand_in(w->programs, cuda, sizeof(cuda), err);
 
-	if (gs_own_folder(dir, sizeof(dir)))
-		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
-	r = find_stand_in(dir, cuda, sizeof(cuda), err);
 	if (r)
 		return r;
 	snprintf(number, sizeof(number), "%g", dilate);
@@ -337,12 +337,12 @@ int sim_world_environment(const struct sim_world *w, double dilate, struct gs_er
 	setenv("GPUSCHED_DILATE", number, 1);
 	r = prepend("LD_LIBRARY_PATH", cuda, err);
 	/* installed, the daemon is in sbin */
-	snprintf(sbin, sizeof(sbin), "%s/../sbin/gpuschedd", dir);
+	snprintf(sbin, sizeof(sbin), "%s/../sbin/gpuschedd", w->programs);
 	if (!r && access(sbin, X_OK) == 0) {
 		*strrchr(sbin, '/') = '\0';
 		r = prepend("PATH", sbin, err);
 	}
 	if (!r)
-		r = prepend("PATH", dir, err);
+		r = prepend("PATH", w->programs, err);
 	return r ? r : write_join(w, err);
 }

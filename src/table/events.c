@@ -3,10 +3,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
+#include <time.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "process/process.h"
 #include "table/events.h"
+#include "table/started.h"
 #include "table/priv.h"
 
 static const char *const names[GPUSCHED_EV_MAX] = {
@@ -18,6 +21,34 @@ static const char *const names[GPUSCHED_EV_MAX] = {
 const char *gs_event_name(unsigned int type)
 {
 	return type < GS_COUNT(names) ? names[type] : NULL;
+}
+
+/* Starts go by the clock that runs on while the machine sleeps, events by the other one. */
+static uint64_t slept_ns(void)
+{
+	struct timespec boot, monotonic;
+
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (uint64_t)(boot.tv_sec - monotonic.tv_sec) * NS_PER_S + (uint64_t)boot.tv_nsec -
+	       (uint64_t)monotonic.tv_nsec;
+}
+
+/* The start is looked at last: a process that took the pid meanwhile has a later one. */
+int gs_event_uid(const struct gpusched_event *ev, uid_t *ret)
+{
+	uint64_t started;
+	uid_t uid;
+	int r = gs_process_uid((pid_t)ev->pid, &uid);
+
+	if (!r)
+		r = gs_started((pid_t)ev->pid, &started);
+	if (r)
+		return r;
+	if (started > ev->ns + slept_ns())
+		return -ESRCH;
+	*ret = uid;
+	return 0;
 }
 
 #define AT_ONCE 64

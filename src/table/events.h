@@ -20,6 +20,11 @@ int gs_events_dispatch(struct gs_table *t);
 size_t gs_events_room(const struct gs_table *t);
 /* What a counter of the taps has, of all CPUs; since the taps are on. */
 int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
+/*
+ * The real uid of the process that the event is about. -ESRCH: that one has ended, and its pid may be
+ * another's by now.
+ */
+int gs_event_uid(const struct gpusched_event *ev, uid_t *ret);
 /* As abi.h's table has it; NULL out of range. */
 const char *gs_event_name(unsigned int type);
 

@@ -177,8 +177,8 @@ size_t gs_procs_largest(struct gs_table *t, struct gs_proc_size *ret, size_t n)
 	if (!sizes)
 		return 0;
 	for (uint32_t i = 0; i < all; i++)
-		sizes[i] =
-			(struct gs_proc_size){ (pid_t)tgids[i], procs[i].tsgs + procs[i].devices };
+		sizes[i] = (struct gs_proc_size){ (pid_t)tgids[i], procs[i].start_ns,
+						  procs[i].tsgs + procs[i].devices };
 	qsort(sizes, all, sizeof(*sizes), by_entries);
 	n = n < all ? n : all;
 	memcpy(ret, sizes, n * sizeof(*sizes));

@@ -14,6 +14,7 @@ int gs_proc_del(struct gs_table *t, pid_t tgid);
 
 struct gs_proc_size {
 	pid_t pid;
+	uint64_t start_ns;
 	uint32_t entries; /* of the table: TSGs, devices, clients and files */
 };
 /* Those with most of the table, @n at most, the largest first. Returns how many. */

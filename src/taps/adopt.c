@@ -41,6 +41,7 @@ struct user {
 	struct gs_adoption *a;
 	struct item *now, *later; /* those that are tried again, in the order of their times */
 	unsigned int units;
+	unsigned int left; /* files of it that were given up */
 };
 
 struct gs_adoption {
@@ -181,9 +182,10 @@ static void give_up(struct user *u)
 	struct item *item;
 
 	DL_FOREACH(u->now, item)
-		u->a->sum.left++;
+		u->left++;
 	DL_FOREACH(u->later, item)
-		u->a->sum.left++;
+		u->left++;
+	u->a->sum.left += u->left;
 	u->now = u->later = NULL;
 }
 
@@ -233,6 +235,13 @@ void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns)
 		wake(&a->users[i], gs_now_ns());
 	while (a->turns.first && gs_now_ns() < until_ns)
 		gs_slices_run(&a->turns);
+}
+
+void gs_adoption_each_left(const struct gs_adoption *a, gs_adoption_left_fn fn, void *user)
+{
+	for (size_t i = 0; i < a->nusers; i++)
+		if (a->users[i].left)
+			fn((uid_t)a->users[i].sliced.uid, a->users[i].left, user);
 }
 
 const struct gs_adopted *gs_adoption_sum(const struct gs_adoption *a)

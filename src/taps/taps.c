@@ -391,6 +391,7 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 	CLEANUP(table_close) struct gs_table *t = NULL;
 	struct gs_taps_status st = {};
 	struct gs_error why = {};
+	struct gpusched_cfg cfg;
 	int r;
 
 	if (access(gs_env()->bpffs, F_OK)) {
@@ -415,7 +416,11 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err)
 		r = gs_table_open(&t, err);
 		if (r < 0)
 			return r;
-		st.tsgs = count_keys(t->fd[GS_PIN_gs_tsgs], sizeof(struct gpusched_key));
+		r = gs_cfg_get(t, &cfg);
+		if (r < 0)
+			return gs_fail(err, r, "cannot read the table's configuration: %s",
+				       strerror(-r));
+		st.tsgs = cfg.entries[GPUSCHED_IN_TSGS];
 		st.procs = count_keys(t->fd[GS_PIN_gs_procs], sizeof(uint32_t));
 		r = read_counters(t, st.counters);
 		if (r < 0)

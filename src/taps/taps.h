@@ -83,6 +83,9 @@ void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns);
 /* When to go on, CLOCK_MONOTONIC; 0: at once; UINT64_MAX: it is over. */
 uint64_t gs_adoption_due(const struct gs_adoption *a);
 const struct gs_adopted *gs_adoption_sum(const struct gs_adoption *a);
+/* Users of whose files not all were looked at to the end, and how many of each. */
+typedef void (*gs_adoption_left_fn)(uid_t uid, unsigned int files, void *user);
+void gs_adoption_each_left(const struct gs_adoption *a, gs_adoption_left_fn fn, void *user);
 void gs_adoption_free(struct gs_adoption *a);
 
 /* One client alone: of process @pid, which uses @key there. -ENOENT: it has closed that file. */

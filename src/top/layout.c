@@ -11,7 +11,8 @@
 #define MIN_COLS 40
 #define MIN_ROWS 8
 #define WIDE_COLS 100     /* from here on there are more columns */
-#define IDENTITY_COLS 120 /* from here on user, cgroup and command are shown */
+#define IDENTITY_COLS 128 /* from here on user, cgroup and command are shown */
+#define STATE_AT 89
 #define STATE_COLS 15
 #define BAR_AT 6
 #define MAX_STRIP 400
@@ -362,8 +363,10 @@ static const char *state_of(const json_t *row, char buf[24], enum gs_style *styl
 		return "held";
 	}
 	if (json_is_string(json_object_get(row, "suspended_by"))) {
+		const char *by = json_string_value(json_object_get(row, "suspended_by"));
+
 		*style = GS_STYLE_BAD;
-		return "suspended";
+		return strcmp(by, "request") ? "suspended" : "held: request";
 	}
 	*style = GS_STYLE_WARN;
 	if (json_is_string(json_object_get(row, "reason")))
@@ -389,9 +392,9 @@ static const struct {
 	unsigned int at, width;
 	const char *head, *key;
 } identity[] = {
-	{ 97, 10, "USER", "user" },
-	{ 108, 24, "CGROUP", "cgroup" },
-	{ 133, 0, "COMMAND", "command" },
+	{ STATE_AT + STATE_COLS + 1, 10, "USER", "user" },
+	{ STATE_AT + STATE_COLS + 12, 24, "CGROUP", "cgroup" },
+	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
 };
 
 /* The end of a cgroup's path tells more than its beginning. */
@@ -419,15 +422,23 @@ static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int ro
 {
 	gs_grid_put(g, row, 0, GS_STYLE_HEAD, "  %6s %7s %-15s %-8s %3s %6s %6s %7s %s",
 		    t->by_process ? "TSGS" : "ID", "PID", "COMM", "CLASS", "GPU", "HELD%", "WAIT%",
-		    "TURNS/S", g->cols < WIDE_COLS ? "STATE" : "TURN_US CUT% STATE");
+		    "TURNS/S", g->cols < WIDE_COLS ? "STATE" : "TURN_US CUT% MEM_MIB STATE");
 	draw_identity(NULL, g, row);
 	gs_grid_mark(g, row, GS_STYLE_HEAD);
+}
+
+/* Of its process: the same for all of that process's TSGs. */
+static double memory_mib(const json_t *row)
+{
+	double bytes = number(row, "memory_bytes");
+
+	return bytes < 0 ? bytes : bytes / (double)(1u << 20);
 }
 
 static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct gs_grid *g,
 		     unsigned int at)
 {
-	char id[16], pid[16], gpu[16], held[16], waited[16], turns[16], mean[16], cut[16];
+	char id[16], pid[16], gpu[16], held[16], waited[16], turns[16], mean[16], cut[16], mib[16];
 	char estimate[24];
 	const char *class = text(row, "class");
 	enum gs_style style;
@@ -446,10 +457,11 @@ static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct
 	if (g->cols < WIDE_COLS) {
 		gs_grid_put(g, at, 68, style, "%s", state);
 	} else {
-		gs_grid_put(g, at, 68, GS_STYLE_PLAIN, "%7s %4s",
+		gs_grid_put(g, at, 68, GS_STYLE_PLAIN, "%7s %4s %7s",
 			    cell(mean, number(row, "mean_turn_us"), 0),
-			    cell(cut, number(row, "slice_ended_pct"), 0));
-		gs_grid_put(g, at, 81, style, "%.*s",
+			    cell(cut, number(row, "slice_ended_pct"), 0),
+			    cell(mib, memory_mib(row), 0));
+		gs_grid_put(g, at, STATE_AT, style, "%.*s",
 			    gs_top_has_identity(g->cols) ? STATE_COLS : (int)g->cols, state);
 		draw_identity(row, g, at);
 	}
@@ -526,6 +538,7 @@ static void draw_help(struct gs_grid *g, unsigned int at)
 		"HELD%     time on the GPU; a program alone holds it while it idles",
 		"WAIT%     time known to be spent waiting; \"-\" is not known",
 		"CUT%      turns that the slice ended",
+		"MEM_MIB   memory of the GPU that its process holds",
 		"any key leads back",
 	};
 

@@ -74,7 +74,7 @@ struct gs_agent_page {
  * agent tells in it, and reads how much the daemon allows. Neither believes more than that: each
  * word is read once, and none is an address, a handle or a size. What is told is shown as told.
  */
-#define GS_AGENT_SHEET_MAGIC 0x53414733u /* "3GAS" */
+#define GS_AGENT_SHEET_MAGIC 0x53414734u /* "4GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define GS_AGENT_BEAT_NS 3000000000ull /* a daemon that has not looked for this long has gone */
@@ -88,12 +88,20 @@ struct gs_agent_sheet {
 	/* the agent's */
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
 	_Atomic uint64_t counted_ns; /* when @launches was right; 0: they are not counted */
+	/* its requests: a stretch of launches and waits without a rest of quiet */
+	_Atomic uint64_t rest_ns;  /* since when it rests; 0: it launches, or a thread waits */
+	_Atomic uint32_t begins;   /* how many began; the daemon is woken for each */
+	_Atomic uint32_t quiet_us; /* as its rests have taught; 0: not known, or never quiet */
+	_Atomic uint32_t hinted;   /* 1: a request is under way, as the program itself says */
 };
 
 /* Where a daemon of this instance gives them away: SOCK_SEQPACKET, one message. -ENAMETOOLONG. */
 int gs_agent_daemon_path(char *ret, size_t size);
-/* By an agent: *ret is mapped. -ENOENT, -ECONNREFUSED: no daemon; -EPERM: not root's, or no sheet. */
-int gs_agent_sheet_get(struct gs_agent_sheet **ret);
+/*
+ * By an agent: *ret is mapped, and a write to *ret_wake wakes the daemon. -ENOENT, -ECONNREFUSED: no
+ * daemon; -EPERM: not root's, or no sheet.
+ */
+int gs_agent_sheet_get(struct gs_agent_sheet **ret, int *ret_wake);
 
 /* The user's folder of agents: XDG_RUNTIME_DIR/gpusched, else /tmp/gpusched-UID. Returns @buf. */
 const char *gs_agent_dir(char *buf, size_t size);
@@ -112,7 +120,7 @@ int gs_agent_connect(pid_t pid);
 int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
 		 size_t size, int *ret_fd);
 
-/* By the agent in the TSG's own program: for a user without a daemon (src/lib/agents.c). */
+/* By the agent in the TSG's own program: for a user without a daemon (src/local/agents.c). */
 extern const struct gs_way gs_way_agent;
 
 #endif /* GPUSCHED_WIRE_AGENT_H */

@@ -41,12 +41,12 @@ static int connect_daemon(void)
 	return TAKE_FD(fd);
 }
 
-/* The descriptor that comes with the one message. */
-static int receive(int fd)
+/* The two descriptors that come with the one message. */
+static int receive(int fd, int *ret_wake)
 {
 	union {
 		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(2 * sizeof(int))];
 	} control;
 	uint32_t word;
 	struct iovec iov = { &word, sizeof(word) };
@@ -58,7 +58,7 @@ static int receive(int fd)
 	};
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	struct cmsghdr *c;
-	int got;
+	int got[2];
 
 	if (poll(&p, 1, ANSWER_MS) != 1)
 		return -ETIMEDOUT;
@@ -68,14 +68,16 @@ static int receive(int fd)
 	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
 	    c->cmsg_len != CMSG_LEN(sizeof(got)))
 		return -EPROTO;
-	memcpy(&got, CMSG_DATA(c), sizeof(got));
-	return got;
+	memcpy(got, CMSG_DATA(c), sizeof(got));
+	*ret_wake = got[1];
+	return got[0];
 }
 
-int gs_agent_sheet_get(struct gs_agent_sheet **ret)
+int gs_agent_sheet_get(struct gs_agent_sheet **ret, int *ret_wake)
 {
 	CLEANUP_FD int daemon = connect_daemon();
-	CLEANUP_FD int fd = daemon < 0 ? daemon : receive(daemon);
+	CLEANUP_FD int wake = -1;
+	CLEANUP_FD int fd = daemon < 0 ? daemon : receive(daemon, &wake);
 	struct gs_agent_sheet *sheet;
 	struct stat st;
 
@@ -93,5 +95,6 @@ int gs_agent_sheet_get(struct gs_agent_sheet **ret)
 		return -EPROTO;
 	}
 	*ret = sheet;
+	*ret_wake = TAKE_FD(wake);
 	return 0;
 }

@@ -85,6 +85,15 @@ le $(($(rss_kb_of $DAEMON_PID) - before)) 150000 "what one user does not read ta
 crowd_ends
 flood "five users record anew and again" 5 8 again /v1/trace
 flood "five users record and read nothing" 5 8 unread /v1/trace
+flood "240 connections ask for the status at once" 5 48 burst /v1/status '{}'
+watch_loop
+check "a policy ends beside 16,000 TSGs" "$gpusched" policy stop
+check "a policy starts beside 16,000 TSGs" "$gpusched" policy start rr
+check "another one takes over" "$gpusched" policy start lcbe
+kill -HUP "$DAEMON_PID"
+root_is_answered "policies come and go" 15
+turned "policies come and go"
+check "the last policy acts on the victim" wait_for 30 eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
 no_other=$(curl -sf --max-time 20 --unix-socket "$api" -d '{"target":"pid:'$VICTIM'"}' http://gpusched/v1/list | jq '.tsgs | length')
 ge "${no_other:-0}" 1 "root has its list"
 check "the policy still acts on the victim" eval '[ "$(sim_slice $VICTIM)" != 2048 ]'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 240
+# timeout: 300
 # needs: root bpf fuse
 # A program has its share of the table, and of what else the taps keep, before its CUDA starts: others
 # lose nothing by that, what works is told as working, and root can suspend it.
@@ -87,13 +87,19 @@ is "$(works $BE .suspended_by)" person "partial: what it works in is"
 end_load $BE KILL
 
 # ---- it goes past its share while it works
-HOARD_AFTER=8 hoarding used 1100
-sleep 1
-before=$(did_of $BE 4)
-check "later: it is told at its process" wait_for 30 eval '[ "$(works $BE .past_share)" -ge 1 ]'
-sleep 3
-after=$(did_of $BE 4)
-le "$((after * 100 / before))" 25 "later: past its share it has the last turn, in percent of before"
-ge "$(($(did 4) * 100 * 5 / 4 / fair))" 50 "later: root's two work on"
-end_load $BE KILL
+goes_past() { # POLICY
+	local before after
+	HOARD_AFTER=8 hoarding used 1100
+	sleep 1
+	before=$(did_of $BE 4)
+	check "$1: it is told at its process" wait_for 30 eval '[ "$(works $BE .past_share)" -ge 1 ]'
+	sleep 3
+	after=$(did_of $BE 4)
+	le "$((after * 100 / before))" 25 "$1: past its share it has the last turn, in percent of before"
+	ge "$(($(did 4) * 100 * 5 / 4 / fair))" 50 "$1: root's two work on"
+	end_load $BE KILL
+}
+goes_past rr
+check "auto takes over" "$gpusched" policy start auto
+goes_past auto
 done_testing

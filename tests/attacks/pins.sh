@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# A directory of pins that lacks one is no dead end: what is there is used to put things back.
+# A directory of pins that lacks one is no dead end: what is there is used to put things back. A daemon whose
+# pins are deleted while it lives goes on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -21,6 +22,17 @@ rm "$GPUSCHED_SIM/bpf/gpusched/gs_gate_slot"
 check "restore acts on what is there" timeout 10 "$gpusched" restore
 check "all is put back" wait_for 4 restored
 check "the taps can be taken away" timeout 10 "$gpusched" observe off
-check "a daemon starts" start_daemon
+start_daemon && ok "a daemon starts"
 check "its policy is in force" wait_for 10 slice_is $VICTIM 1
+
+# ---- deleted while the daemon lives: it and its guardian have them open
+for pins in gs_tsgs gs_cfg 'gs_*' '*'; do
+	wait_for 10 eval '[ "$(sim_slice $VICTIM)" != 2048 ]' || not_ok "$pins: the policy's slice is there"
+	find "$GPUSCHED_SIM/bpf/gpusched" -type f -name "$pins" -delete
+	check "$pins deleted: the daemon lists" timeout 10 "$gpusched" list
+	kill_daemon
+	check "$pins deleted: the guardian puts all back" wait_for 4 restored
+	timeout 10 "$gpusched" observe off >/dev/null 2>&1
+	start_daemon || not_ok "$pins deleted: a daemon starts again"
+done
 done_testing

@@ -148,12 +148,11 @@ unlisted() { # LIST
 						allowed[at] = 1
 				}
 		}
-		{ room = $1 " *" }
-		!(room in allowed) && (NF > 4 || !($0 in allowed))'
+		NF > 4 || !($0 in allowed)'
 }
 # Lines of the list that no circle needs any more. Input: circles.
 unneeded() { # LIST
-	awk 'NR == FNR { is[$0] = 1; is[$1 " *"] = 1; next }
+	awk 'NR == FNR { is[$0] = 1; next }
 		!/^#/ && match($0, /: /) && !(substr($0, 1, RSTART - 1) in is)' - "$1"
 }
 

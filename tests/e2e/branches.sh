@@ -28,6 +28,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	step [ "$(sim_disabled $pid)" -gt 0 ]
 	step "$gpusched" resume pid:$pid
 	step [ "$(sim_disabled $pid)" = 0 ]
+	step wait_for 20 eval '[ "$(list_json pid:$pid ".[0].memory_bytes")" != null ]' # structures of the branch's size
 	step "$gpusched" restore
 	step restored
 	is_bad=$("$gpusched" stats --json | jq '[.. | .bad_size? // empty] | add // 0')

@@ -109,6 +109,6 @@ mkdir found
 exits 0 "a policy with every type of option" "$gpusched" policy build "$top/tests/policy/options.bpf.c" --output found/options.bpf.o
 is "$(GPUSCHED_POLICIES=$PWD/found "$gpusched" policy list --json | jq -c 'select(.name == "options") | .options[] |
 	[.name, .default, .min, .max]' | tr '\n' ' ')" \
-	'["small",32,0,4294967295] ["big",1099511627776,0,null] ["neg",-3,-2147483648,2147483647] ["flag",1,0,1] ["level",0,-5,5] ' \
+	'["small",32,0,4294967295] ["big",1099511627776,0,null] ["neg",-3,-2147483648,2147483647] ["flag",1,0,1] ["drift",-5000000000,-9000000000,9000000000] ["level",0,-5,5] ' \
 	"policy list --json has the options' defaults and ranges"
 done_testing

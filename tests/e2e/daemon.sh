@@ -22,9 +22,18 @@ like "$out" "gpusched.conf:1: unknown key 'Nonsense'" "it says where"
 is "$(wc -l <<<"$out")" 1 "in one line"
 exits 1 "--check-config says so too" "$gpuschedd" --check-config
 config 'Policy=there_is_no_such_policy'
-exits 0 "--check-config of a good one" "$gpuschedd" --check-config
+exits 1 "--check-config refuses a policy that is not there" "$gpuschedd" --check-config
+like "$out" "Policy=there_is_no_such_policy: " "--check-config names the policy that is not there"
 exits 1 "a policy that is not there" "$gpuschedd" --foreground
 like "$out" there_is_no_such_policy "is named"
+config '[Policy]
+Policy=lcbe
+PolicyOption=there_is_no_such_option=1'
+exits 1 "--check-config refuses an option that the policy has not" "$gpuschedd" --check-config
+like "$out" "lcbe has no option 'there_is_no_such_option'" "--check-config names the option"
+config '[Policy]
+Policy=lcbe'
+exits 0 "--check-config of a good one" "$gpuschedd" --check-config
 exits 2 "an unknown option is bad usage" "$gpuschedd" --nonsense
 exits 0 "--help" "$gpuschedd" --help
 exits 0 "--version" "$gpuschedd" --version

@@ -193,7 +193,8 @@ finish() {
 	for ((i = ${#at_end[@]} - 1; i >= 0; i--)); do
 		kill -9 "${at_end[i]}" 2>/dev/null
 	done
-	[ -n "$scratch" ] && rm -rf "$scratch"
+	# nothing that is mounted there still
+	[ -n "$scratch" ] && rm -rf --one-file-system "$scratch"
 	return 0
 }
 # not in a part of this shell that a test kills before it has become its program

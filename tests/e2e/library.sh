@@ -2,60 +2,63 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# libgpusched as another program uses it: beside a daemon, and without one in its own process.
+# libgpusched as another program uses it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 
-expect() { # WHERE OUTPUT
-	local line
-	while read -r line; do
-		like "$2" "(^|"$'\n'")$line" "$1: $line"
-	done <<-'LINES'
-		tsg [0-9]+ pid [0-9]+ kind compute slice 2048/2048
-		list 0 4 -
-		set 0 4 -
-		bad-set -34 0 .*1 to 100000000
-		preempt 0 4 -
-		suspend 0 4 -
-		resume 0 4 -
-		unset 0 4 -
-		no-target -2 0 there is no process 999999
-		class 0 0 -
-		no-class -22 0 there is no class 'nobody'
-		class-clear 0 0 -
-		watch-idle -110 0
-		watch 7 4 -
-		request 0 1 -
-		bad-request -22 0 there is no verb
-		restore 0 1 -
-		bad-size -22 0
-	LINES
-}
-
 out=$("$helper" user pid:$be 2>&1)
-like "$out" "daemon 0 version" "without a daemon"
-expect alone "$out"
-is "$(sim_slice $be)" 2048 "nothing is left changed"
+like "$out" "open -111 0 no daemon answers on .*: start gpuschedd" "without a daemon root gets the reason"
+out=$(as 4711 "$helper" user pid:$be 2>&1)
+like "$out" "open -111 0 no daemon answers" "so does a user"
 start_daemon || not_ok "the daemon starts"
 out=$("$helper" user pid:$be 2>&1)
-like "$out" "daemon 1 version" "with a daemon"
-expect daemon "$out"
+while read -r line; do
+	like "$out" "(^|"$'\n'")$line" "a program gets: $line"
+done <<-'LINES'
+	daemon 1 version
+	tsg [0-9]+ pid [0-9]+ kind compute slice 2048/2048
+	list 0 4 -
+	set 0 4 -
+	bad-set -34 0 .*1 to 100000000
+	preempt 0 4 -
+	suspend 0 4 -
+	resume 0 4 -
+	unset 0 4 -
+	no-target -2 0 there is no process 999999
+	class 0 0 -
+	no-class -22 0 there is no class 'nobody'
+	class-clear 0 0 -
+	watch-idle -110 0
+	watch 7 4 -
+	second-stream -16 0 a handle has one stream
+	trace 7 0 -
+	request 0 1 -
+	bad-request -22 0 there is no verb
+	restore 0 1 -
+	bad-size -22 0
+LINES
 is "$(sim_slice $be)" 2048 "nothing is left changed"
 out=$(as 4711 "$helper" user pid:$be 2>&1)
 like "$out" "set -1 0 .*another user" "a foreign user is refused"
-like "$out" "restore -1 0 only root" "and may not restore"
+like "$out" "restore -1 0 only root" "a foreign user may not restore"
+check "a program gets what a process holds of the GPU's memory" wait_for 20 eval \
+	'"$helper" user pid:$be 2>&1 | grep -q "^tsg .* kind compute .* memory [1-9]"'
 stop_daemon
-out=$(as 4711 "$helper" user pid:$be 2>&1)
-like "$out" "open -1 0 no daemon answers.*only root" "a user without a daemon gets the reason"
+
+# A client needs a socket and JSON; what acts in a process is the programs' own.
+is "$(ldd "$build/libgpusched.so.1" | grep -oE 'lib(bpf|elf|sqlite3|systemd|inih|smartcols|fuse3|mount)\.so' | xargs)" "" \
+	"libgpusched needs no library of the daemon's"
+is "$(nm -a "$build/libgpusched.so.1" | grep -cE '_bpf__|bpf_object|gs_service_')" 0 "it has no BPF object and no service"
+is "$(grep -rlE '^.include "lib/' "$top"/src | grep -vE '/src/(lib|local)/' | xargs)" "" "our programs use the public header alone"
 
 # The public header in strict C and in C++; nothing but gpusched_* is exported.
 printf '#include <gpusched/gpusched.h>\nint main(void) { return 0; }\n' >"$scratch/h.c"
 check "the header is C17 pedantic" cc -std=c17 -pedantic-errors -Wall -Wextra -Werror -I"$top/include" -fsyntax-only "$scratch/h.c"
 if command -v g++ >/dev/null; then
-	check "and C++" g++ -x c++ -std=c++17 -pedantic-errors -Wall -Werror -I"$top/include" -fsyntax-only "$scratch/h.c"
+	check "the header is C++17 pedantic" g++ -x c++ -std=c++17 -pedantic-errors -Wall -Werror -I"$top/include" -fsyntax-only "$scratch/h.c"
 fi
-is "$(nm -D --defined-only "$build/libgpusched.so.0" | awk '$2 != "A" { print $3 }' | grep -vc '^gpusched_[a-z_]*@@GPUSCHED_1$')" 0 "every exported name is versioned and ours"
+is "$(nm -D --defined-only "$build/libgpusched.so.1" | awk '$2 != "A" { print $3 }' | grep -vc '^gpusched_[a-z_]*@@GPUSCHED_1$')" 0 "every exported name is versioned and ours"
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # A limit by user names whom it struck: in an event, a metric and the log; other users do not see whom.
 . "$(dirname "$0")/lib.sh"
@@ -29,4 +29,29 @@ check "an event tells root" wait_for 5 grep -q '"event":"limited","uid":4711,"li
 is "$(grep -c limited "$scratch/other")" 0 "another user has no such event"
 check "the log names the user" grep -q "user 4711 past the limit 'watchers': [0-9]* watchers refused" "$scratch/daemon.log"
 le "$(grep -c "past the limit 'connections'" "$scratch/daemon.log")" 2 "the log is not filled with that"
+
+# a policy's rounds that a user's TSGs ask for, past their limit; the test policy asks for one at each slice that is set
+"$gpusched" policy build "$top/tests/policy/kicks.bpf.c" --output "$scratch/kicks.bpf.o" >/dev/null || not_ok "the policy builds"
+check "a policy that asks for rounds runs" "$gpusched" policy start "$scratch/kicks.bpf.o"
+mkfifo "$scratch/words"
+exec 9<>"$scratch/words"
+setpriv --reuid 4713 --regid 4713 --clear-groups "$helper" noise 2000 <"$scratch/words" >"$scratch/noise" 2>&1 &
+at_end+=($!)
+check "a TSG of a user is there" wait_tsgs pid:$! 1
+echo >&9
+check "the metrics name the user whose TSG asked for too many rounds" wait_for 20 eval \
+	'limited kicks 0 | grep -q "uid=\"4713\"} [1-9]"'
+check "the log names that user" grep -q "user 4713 past the limit 'kicks': [0-9]* rounds" "$scratch/daemon.log"
+
+# programs that cannot be read in time: the locks of their memory are held
+mount -t tmpfs -o mode=755 none /mnt
+mkdir /mnt/0
+"$helper" lock /mnt/0 4714 x >"$scratch/lock" 2>&1 &
+locked=$!
+at_end+=($locked)
+check "a user's process whose memory is locked" wait_for 30 grep -q ^ready "$scratch/lock"
+at_end+=("$(sed -n 's/^ready //p' "$scratch/lock")")
+"$gpusched" class explain "pid:$locked" >/dev/null
+check "the metrics name the user whose process was not read" wait_for 20 eval \
+	'limited reads 0 | grep -q "uid=\"4714\"} [1-9]"'
 done_testing

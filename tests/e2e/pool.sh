@@ -41,7 +41,7 @@ nothing_left() {
 }
 
 # ---- two in a pool
-pool --pool --class be -- $be
+pool --pool --class be -- $be --allocate-mib 300
 a=$POOL_PID
 pool --pool --class be -- $be
 b=$POOL_PID
@@ -57,6 +57,8 @@ is "$(facts)" "be command true pool false" "the server has the pool's class"
 check "the policy acts on it as on one program" slice_is "$s" 1
 is "$(list_json all "map(select(.kind == \"compute\" and .known_by != \"scan\")) | length")" 2 "one compute TSG of each GPU is all there is"
 like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
+check "list shows what a client holds of the GPU's memory, in its own row" wait_for 20 eval \
+	'"$gpusched" list | grep "client of $s" | grep -q " 300 "'
 ca=$(child "$a")
 exits 0 "root's class for a client is not refused" "$gpusched" class set "pid:$ca" be
 exits 3 "one of another class is not let in" "$gpusched" run --pool --class normal -- $be

@@ -52,7 +52,7 @@ is "$(seen 4712 pid:$user "$compute | [$secret, .reason, $timed] | unique")" "[n
 	"neither handles nor what it does"
 is "$(seen 4712 pid:$user "$keys" | jq 'map(select(. as $k | ["asked", "assumed", "changed", "channels", "class",
 	"class_source", "comm", "engine", "gpu", "gpu_pci", "gpu_uuid", "held", "id", "is", "kind", "known_by",
-	"manual", "mig", "mps", "pid", "runlist", "scheduled", "tid", "uid", "want", "weight"] | index($k) | not))' | jq -c .)" "[]" \
+	"manual", "memory_bytes", "memory_shared_bytes", "mig", "mps", "pid", "runlist", "scheduled", "tid", "uid", "want", "weight"] | index($k) | not))' | jq -c .)" "[]" \
 	"nothing else"
 for who in 4713 4712:4714; do
 	is "$(seen $who pid:$user "$compute | [$timed] | map(. != null) | unique")" "[true]" \

@@ -69,7 +69,16 @@ check "a key of the start alone" again '[Policy]
 Policy=there_is_none
 [Daemon]
 HistoryDays=7'
-check "is told, too" grep -q "HistoryDays= .*take effect at the next start" "$scratch/daemon.log"
+check "is told, too" grep -q "HistoryDays= takes effect at the next start" "$scratch/daemon.log"
+is "$(grep -c "Account= takes effect" "$scratch/daemon.log")" 0 "a key that did not change is not named"
+check "a dry run from now on" again 'DryRun=yes
+[Policy]
+Policy=there_is_none
+[Daemon]
+HistoryDays=7'
+check "a reload with DryRun says that calls are made until the next start" \
+	grep -q "DryRun= takes effect at the next start: until then calls are made" "$scratch/daemon.log"
+is "$("$gpusched" status --json | jq .dry_run)" false "status says that this is no dry run"
 check "no policy any more" again ''
 is "$(policy_now) $("$gpusched" observe launches --json | jq -c .on)" "null false" "ends it, and counting launches"
 is "$DAEMON_PID $(curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping | jq .pid)" "$pid $pid" "it was one daemon all the time"

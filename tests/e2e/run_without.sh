@@ -63,7 +63,8 @@ hold_lock 2
 run --class be -- "${class_of_self[@]}" >"$scratch/class" &
 waiting=$!
 start_daemon
-check "run beside a starting daemon ends well" wait $waiting
+wait $waiting # in this shell, whose child it is
+is $? 0 "run beside a starting daemon ends well"
 is "$(jq -r .class "$scratch/class")" be "the program has its class"
 stop_daemon
 

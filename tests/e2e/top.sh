@@ -98,7 +98,7 @@ check "the cursor follows its row" eval 'sleep 1; mux capture-pane -pe | grep -a
 
 # ---- sizes, colours --------------------------------------------------------------------------------
 mux resize-window -x 120 -y 30
-check "a larger window has more columns" shows 'TURN_US CUT% STATE'
+check "a larger window has more columns" shows 'TURN_US CUT% MEM_MIB STATE'
 mux resize-window -x 30 -y 5
 check "one that is too small says so" shows '30 x 5 is too small'
 mux resize-window -x 80 -y 24

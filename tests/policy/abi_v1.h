@@ -17,6 +17,7 @@
 	X(gpusched_settings, preempt_mode, 9, 1) \
 	X(gpusched_settings, runnable, 10, 1) \
 	X(gpusched_settings, pad, 11, 5) \
+	X(gpusched_settings, hold, 11, 1) \
 	X(gpusched_task, id, 0, 8) \
 	X(gpusched_task, gpu, 8, 4) \
 	X(gpusched_task, kind, 12, 2) \

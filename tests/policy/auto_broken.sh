@@ -38,10 +38,11 @@ with() {
 with be_slice_us=800 1be 20x50-1be half-open
 with waste_pct=90 launch-bound near
 with be_floor_pct=0 hostile-lc hostile-forks
+with be_floor_pct=0 never-quiet llm-floor
 with guess=no nobody nobody-3be
 with cta=no short-blocks
 without "turns" 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
-without "their end" 's/if (r->g_alive && r->epoch == epoch)/if (r->g_alive)/' 8be
+without "their end" 's/if (r->g_alive && .*/if (r->g_alive) {/' 8be
 without "the part that by default is a BE's" 's/KEEP_PERMILLE 900ull/KEEP_PERMILLE 100ull/' launch-bound-3be
 step='s/return n ? .* : us;/return us;/'
 without "slices in step with the driver's" "$step" decoder
@@ -85,7 +86,13 @@ without "a long look at turns" 's/} else if (turn) {/} else if (0) {/' nobody-re
 without "a price of turns without a class" 's/ns \* 100 \* told, .* guessed/ns, 1/' some-told
 without "regard for what turns of others gave it" 's/r->g_be < 2/1/' only-be-told
 without "turns beside BEs of a class" 's/ || r->g_be > 1)/)/' only-be-told
-without "a sum of the small ones" 's/ || r->g_busy_permille .*;/;/' normal-many
+without "a sum of the small ones" '$!N;s/ ||\n.*r->g_busy_permille .*;/;/;P;D' normal-many
+without "a service of long turns that comes first" 's/return r->g_lc && r->work_us .*/return 0;/' llm
+without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-floor llm-eager llm-two never-quiet
+without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WORTH/' hardly-quiet
+without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
+without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60
+without "turns that stand still in holds" 's/r->stood_ns += .*/(void)0;/' llm-in-step
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \

@@ -8,6 +8,8 @@ GPUSCHED_OPTION(gs_u32, small, 32, "any gs_u32");
 GPUSCHED_OPTION(gs_u64, big, 1ull << 40, "any gs_u64");
 GPUSCHED_OPTION(gs_s32, neg, -3, "any gs_s32");
 GPUSCHED_OPTION(gs_bool, flag, 1, "yes or no");
+GPUSCHED_OPTION_RANGE(gs_s64, drift, -5000000000, -9000000000, 9000000000,
+		      "a range beyond 32 bits");
 GPUSCHED_OPTION_RANGE(gs_s32, level, 0, -5, 5, "a range below zero");
 
 GPUSCHED_INIT()

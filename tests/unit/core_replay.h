@@ -37,18 +37,6 @@ static bool replay_peek(const struct replay *r, struct gs_core_trace *ret)
 	return r->size - r->at - sizeof(*ret) >= ret->size;
 }
 
-static void replay_one(struct replay *r, const struct gs_core_trace *head);
-
-/* What the shell came upon while it carried that out went in at once. */
-static void replay_meanwhile(const struct gs_todo *todo, void *user)
-{
-	struct gs_core_trace head;
-
-	while (replay_peek(user, &head) &&
-	       (head.type == GS_TRACE_CANCEL || head.type == GS_TRACE_FORGET))
-		replay_one(user, &head);
-}
-
 static void replay_opts(struct replay *r, const unsigned char *data)
 {
 	struct gs_core_opts opts;
@@ -103,9 +91,11 @@ static void replay_rest(struct replay *r, const struct gs_core_trace *head, void
 	case GS_TRACE_CLASS:
 		gs_core_class(r->core, (uint32_t)head->now_ns, data);
 		break;
-	case GS_TRACE_ALL:
-		gs_core_look_all(r->core, data, head->size / sizeof(struct gpusched_tsg),
-				 head->now_ns, replay_meanwhile, r);
+	case GS_TRACE_ROUND:
+		gs_core_round(r->core);
+		break;
+	case GS_TRACE_ROUND_OVER:
+		gs_core_round_over(r->core);
 		break;
 	case GS_TRACE_CANCEL:
 		gs_core_cancel(r->core, data);

@@ -22,7 +22,7 @@
 #include "sim/rm_abi.h"
 
 #define BASE 0x10000u /* where the caller's memory begins */
-#define MEMORY 8192u
+#define MEMORY 16384u
 
 struct simrm_world {
 	struct sim_model *model;

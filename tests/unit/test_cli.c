@@ -26,26 +26,26 @@ static int parse(const char *line, struct cli *ret, struct gs_error *err)
 	     w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
 	argv[argc] = NULL;
-	cli_verb_first(argc, argv);
-	r = cli_find(argc, argv, &cmd, &used, err);
+	cli_verb_first(&cli_table, argc, argv);
+	r = cli_find(&cli_table, argc, argv, &cmd, &used, err);
 	return r ? r : cli_parse(cmd, argc - used, argv + used, ret, err);
 }
 
 static void test_table_is_sound(void **state)
 {
-	for (size_t i = 0; i < cli_ncommands; i++) {
-		const struct cli_cmd *cmd = &cli_commands[i];
+	for (size_t i = 0; i < cli_table.n; i++) {
+		const struct cli_cmd *cmd = &cli_table.cmds[i];
 
 		assert_non_null(cmd->fn);
 		assert_true(cmd->min <= cmd->max);
 		assert_true(strlen(cmd->help) > 5);
 		for (size_t j = 0; j < i; j++) {
-			bool same = !strcmp(cmd->noun, cli_commands[j].noun);
+			bool same = !strcmp(cmd->noun, cli_table.cmds[j].noun);
 
 			/* a noun is a verb itself or has verbs, never both, and none twice */
-			assert_false(same && !cmd->verb != !cli_commands[j].verb);
+			assert_false(same && !cmd->verb != !cli_table.cmds[j].verb);
 			assert_false(same &&
-				     (!cmd->verb || !strcmp(cmd->verb, cli_commands[j].verb)));
+				     (!cmd->verb || !strcmp(cmd->verb, cli_table.cmds[j].verb)));
 		}
 		for (const struct cli_opt *o = cmd->opts; o && o->name; o++) {
 			assert_string_not_equal(o->name, "json");
@@ -106,10 +106,10 @@ static void test_options_first(void **state)
 /* So that a value is told from a verb before the verb is known. */
 static void test_options_agree(void **state)
 {
-	for (size_t i = 0; i < cli_ncommands; i++)
-		for (const struct cli_opt *o = cli_commands[i].opts; o && o->name; o++)
+	for (size_t i = 0; i < cli_table.n; i++)
+		for (const struct cli_opt *o = cli_table.cmds[i].opts; o && o->name; o++)
 			for (size_t j = 0; j < i; j++)
-				for (const struct cli_opt *p = cli_commands[j].opts; p && p->name;
+				for (const struct cli_opt *p = cli_table.cmds[j].opts; p && p->name;
 				     p++)
 					if (!strcmp(o->name, p->name) ||
 					    (o->letter && o->letter == p->letter))

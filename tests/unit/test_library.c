@@ -36,7 +36,7 @@ static void expect(int r, int code, struct gpusched *g, const char *reason)
 /* A handle that no daemon answers. */
 static struct gpusched *unopened(void)
 {
-	const struct gpusched_open_options o = { sizeof(o), 0, "/nonexistent/gpusched/api" };
+	const struct gpusched_open_options o = { sizeof(o), "/nonexistent/gpusched/api", 0 };
 	struct gpusched *g = NULL;
 
 	assert_int_equal(gpusched_open(&o, &g), -ECONNREFUSED);
@@ -63,6 +63,7 @@ static void no_handle(void **state)
 	assert_int_equal(gpusched_class_set(NULL, "all", "be"), -EINVAL);
 	assert_int_equal(gpusched_class_clear(NULL, "all"), -EINVAL);
 	assert_int_equal(gpusched_watch(NULL, on_event, NULL, 1), -EINVAL);
+	assert_int_equal(gpusched_trace(NULL, on_event, NULL, 1), -EINVAL);
 	assert_int_equal(gpusched_request(NULL, "ping", NULL, &json), -EINVAL);
 	assert_null(json);
 }
@@ -88,6 +89,7 @@ static void missing_arguments(void **state)
 	expect(gpusched_class_set(g, "all", NULL), -EINVAL, g, "class");
 	expect(gpusched_class_clear(g, NULL), -EINVAL, g, "target");
 	expect(gpusched_watch(g, NULL, NULL, 1), -EINVAL, g, "function");
+	expect(gpusched_trace(g, NULL, NULL, 1), -EINVAL, g, "function");
 	expect(gpusched_request(g, NULL, NULL, &json), -EINVAL, g, "verb");
 	expect(gpusched_request(g, "ping", NULL, NULL), -EINVAL, g, "answer");
 	expect(gpusched_suspend(g, "comm:\xff\xfe", 0, NULL), -EINVAL, g, "UTF-8");
@@ -104,15 +106,16 @@ static void a_failed_handle(void **state)
 	expect(gpusched_restore(g, &n), -EBADF, g, "not opened");
 	assert_int_equal(n, 0);
 	expect(gpusched_watch(g, on_event, NULL, 1), -EBADF, g, "not opened");
+	expect(gpusched_trace(g, on_event, NULL, 1), -EBADF, g, "not opened");
 	gpusched_close(g);
 }
 
 static void bad_options(void **state)
 {
 	static const struct gpusched_open_options bad[] = {
-		{ 0, 0, NULL },
-		{ 4, 0, NULL },
-		{ sizeof(bad[0]), 1u << 31, NULL },
+		{ 0, NULL, 0 },
+		{ 4, NULL, 0 },
+		{ sizeof(bad[0]) - 1, NULL, 0 },
 	};
 	static char long_path[4000];
 
@@ -125,7 +128,7 @@ static void bad_options(void **state)
 	}
 	memset(long_path, 'a', sizeof(long_path) - 1);
 	for (int i = 0; i < 2; i++) {
-		const struct gpusched_open_options o = { sizeof(o), 0, i ? "" : long_path };
+		const struct gpusched_open_options o = { sizeof(o), i ? "" : long_path, 0 };
 		struct gpusched *g = NULL;
 
 		assert_true(gpusched_open(&o, &g) < 0);

@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "gpusched/policy_types.h"
 #include "policy/priv.h"
+#include "policy/build.h"
 #include "policy_fixture.h"
 
 static char folder[] = "/tmp/gpusched-object-XXXXXX";
@@ -64,7 +65,7 @@ static void test_info(void **state)
 	assert_string_equal(info.callbacks,
 			    "init exit task_init schedule timeslice_set work_submit "
 			    "task_destroy tick_begin tick tick_end");
-	assert_int_equal(info.noptions, 5);
+	assert_int_equal(info.noptions, 6);
 	assert_int_equal(option(&info, "small")->def, 32);
 	assert_string_equal(option(&info, "small")->type, "gs_u32");
 	assert_string_equal(option(&info, "small")->help, "any gs_u32");
@@ -72,6 +73,7 @@ static void test_info(void **state)
 	assert_int_equal(option(&info, "big")->def, 1ull << 40);
 	assert_int_equal((int64_t)option(&info, "neg")->def, -3);
 	assert_true(option(&info, "neg")->is_signed);
+	assert_int_equal((int64_t)option(&info, "drift")->def, -5000000000);
 	assert_int_equal(option(&info, "flag")->size, 1);
 
 	assert_int_equal(gs_option_set(&info, "small=0x10", &err), 0);
@@ -137,6 +139,7 @@ static void test_option_errors(void **state)
 		{ "small=", -EINVAL, "number" },
 		{ "small=12x", -EINVAL, "number" },
 		{ "neg=2147483648", -ERANGE, "-2147483648 to 2147483647" },
+		{ "drift=-9000000001", -ERANGE, "-9000000000 to 9000000000" },
 		{ "level=6", -ERANGE, "-5 to 5" },
 		{ "level=010", -ERANGE, "-5 to 5" }, /* ten, as everywhere */
 		{ "level=5us", -EINVAL, "a number, -5 to 5" },

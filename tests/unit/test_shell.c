@@ -18,7 +18,7 @@ static size_t nfound;
 #define OFFER(...) \
 	do { \
 		const char *const words_[] = { __VA_ARGS__ }; \
-		nfound = cli_candidates(GS_COUNT(words_), words_, found); \
+		nfound = cli_candidates(&cli_table, GS_COUNT(words_), words_, found); \
 	} while (0)
 
 static bool has(const char *word)
@@ -33,9 +33,9 @@ static void nouns(void **state)
 {
 	OFFER("");
 	assert_true(nfound > 15);
-	for (size_t i = 0; i < cli_ncommands; i++)
-		assert_int_equal(has(cli_commands[i].noun),
-				 strcmp(cli_commands[i].noun, "shell") != 0);
+	for (size_t i = 0; i < cli_table.n; i++)
+		assert_int_equal(has(cli_table.cmds[i].noun),
+				 strcmp(cli_table.cmds[i].noun, "shell") != 0);
 	OFFER("polic");
 	assert_int_equal(nfound, 1);
 	assert_string_equal(found[0], "policy");

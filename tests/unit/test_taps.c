@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "basic/clock.h"
 #include "table/priv.h"
 #include "process/process.h"
 #include "process/reader.h"
@@ -164,7 +165,6 @@ static void test_mig_engines(void **state)
 	}
 }
 
-/* A name of its own choice does not make a process an MPS server, the entry in the table does. */
 /* The same as /proc says, in full, and as long as the process has not been waited for. */
 static void test_started(void **state)
 {
@@ -182,6 +182,22 @@ static void test_started(void **state)
 	assert_int_equal(gs_started(0, &ns), -ESRCH);
 }
 
+/* A pid is one process's at a time: an event from before that process is another's. */
+static void test_event_of_a_reused_pid(void **state)
+{
+	struct gpusched_event ev = { .pid = (uint32_t)getpid(), .ns = gs_now_ns() };
+	uid_t uid = 1;
+
+	NEEDS();
+	assert_int_equal(gs_event_uid(&ev, &uid), 0);
+	assert_int_equal(uid, getuid());
+	ev.ns = 1;
+	assert_int_equal(gs_event_uid(&ev, &uid), -ESRCH);
+	ev = (struct gpusched_event){ .pid = 1u << 30, .ns = gs_now_ns() };
+	assert_int_equal(gs_event_uid(&ev, &uid), -ESRCH);
+}
+
+/* A name of its own choice does not make a process an MPS server, the entry in the table does. */
 static void test_mps_server(void **state)
 {
 	struct gpusched_proc proc;
@@ -725,6 +741,7 @@ int main(void)
 		T(test_mig),
 		T(test_mig_engines),
 		T(test_started),
+		T(test_event_of_a_reused_pid),
 		T(test_mps_server),
 		T(test_mps_executable),
 		T(test_client_free),

@@ -113,17 +113,20 @@ static void wide_has_more(void **state)
 {
 	struct screen s = begin(10, 120);
 	CLEANUP_FREE char *text = NULL;
+	json_t *tsg = json_array_get(json_object_get(json_array_get(s.gpus, 0), "tsgs"), 0);
 
+	json_object_set_new(tsg, "memory_bytes", json_integer(31744ll << 20));
 	draw(&s);
 	text = printed(&s);
-	assert_non_null(strstr(text, "TURNS/S TURN_US CUT% STATE"));
-	assert_non_null(strstr(text, "200    4700  100 waits"));
+	assert_non_null(strstr(text, "TURNS/S TURN_US CUT% MEM_MIB STATE"));
+	assert_non_null(strstr(text, "200    4700  100   31744 waits"));
+	assert_non_null(strstr(text, "       - ")); /* not known of the others */
 	end(&s);
 }
 
 static void identity_where_there_is_room(void **state)
 {
-	struct screen narrow = begin(10, 119), wide = begin(10, 150);
+	struct screen narrow = begin(10, 127), wide = begin(10, 160);
 	CLEANUP_FREE char *text = NULL, *less = NULL;
 	json_t *tsg = json_array_get(json_object_get(json_array_get(wide.gpus, 0), "tsgs"), 0);
 

@@ -12,7 +12,9 @@
 #include "config/config.h"
 #include "figures/verdict.h"
 
-static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
+static const struct gs_limits limits = {
+	10, 1, 2, 10, 10, 60, 1800 * NS_PER_S, 2048ull << 20,
+};
 static struct gs_findings found;
 
 static void anew(void)
@@ -39,7 +41,9 @@ static void limits_are_the_configuration(void **state)
 	assert_true(l.lost_pct == limits.lost_pct && l.starved_pct == limits.starved_pct &&
 		    l.calm_factor == limits.calm_factor &&
 		    l.calm_margin_pct == limits.calm_margin_pct &&
-		    l.waited_pct == limits.waited_pct && l.wait_share_pct == limits.wait_share_pct);
+		    l.waited_pct == limits.waited_pct &&
+		    l.wait_share_pct == limits.wait_share_pct && l.idle_ns == limits.idle_ns &&
+		    l.idle_bytes == limits.idle_bytes);
 	c->lost_limit = 30;
 	l = gs_limits_of(c);
 	assert_false(gs_is_lossy(&l, 30));
@@ -334,6 +338,37 @@ static void rates_of_a_tsg(void **state)
 	assert_true(r.held_pct == 100);
 }
 
+static void idle_and_holding_much(void **state)
+{
+	struct gs_holder_facts h = { .id = 3,
+				     .pid = 4711,
+				     .uid = 1000,
+				     .comm = "python",
+				     .bytes = 31ull << 30,
+				     .idle_since_ns = 100 * NS_PER_S,
+				     .now_ns = 2500 * NS_PER_S };
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_holder(&limits, &h, &found);
+	f = only(GS_FINDING_MEMORY_IDLE);
+	assert_string_equal(f->text,
+			    "process 4711 (python) is idle and holds 31.0 GiB of GPU 0's memory");
+	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_int_equal(f->since_ns, h.idle_since_ns);
+	assert_true(f->tsg == 3 && f->pid == 4711 && f->uid == 1000);
+	anew();
+	h.now_ns = h.idle_since_ns + limits.idle_ns - 1;
+	gs_judge_holder(&limits, &h, &found); /* not for long */
+	h.now_ns++;
+	h.bytes = limits.idle_bytes;
+	gs_judge_holder(&limits, &h, &found); /* not much */
+	h.bytes++;
+	h.idle_since_ns = 0;
+	gs_judge_holder(&limits, &h, &found); /* nobody knows */
+	assert_int_equal(found.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +387,7 @@ int main(void)
 		cmocka_unit_test(starved),
 		cmocka_unit_test(a_harmed_service),
 		cmocka_unit_test(waits_that_nobody_sees),
+		cmocka_unit_test(idle_and_holding_much),
 		cmocka_unit_test(the_worst_comes_first),
 		cmocka_unit_test(rates_of_a_gpu),
 		cmocka_unit_test(rates_of_a_tsg),

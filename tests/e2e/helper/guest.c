@@ -379,16 +379,41 @@ static int mode_entries(const char *arg)
 static int mode_sheet(const char *arg)
 {
 	struct gs_agent_sheet *s, *other;
-	int r, again;
+	int r, again, wake;
 
 	use_cuda();
-	r = gs_agent_sheet_get(&s);
-	again = gs_agent_sheet_get(&other);
+	r = gs_agent_sheet_get(&s, &wake);
+	again = gs_agent_sheet_get(&other, &wake);
 	printf("sheet %d, again %d\n", r, again);
 	fflush(stdout);
 	if (!r)
 		memset(s, 0xff, GS_AGENT_SHEET_BYTES);
 	usleep((useconds_t)atoi(arg) * 1000);
+	return 0;
+}
+
+/*
+ * For @arg ms: tells of requests that begin 10,000 times a second and never end, of a quiet time of
+ * 0 and of 136 years, and wakes the daemon for each.
+ */
+static int mode_lies(const char *arg)
+{
+	uint64_t end = gs_now_ns() + (uint64_t)atoi(arg) * NS_PER_MS, one = 1;
+	struct gs_agent_sheet *s;
+	int wake;
+
+	use_cuda();
+	if (gs_agent_sheet_get(&s, &wake))
+		return 1;
+	while (gs_now_ns() < end) {
+		s->begins++;
+		s->quiet_us = s->begins % 3 ? 1000 : s->begins % 2 ? 0 : UINT32_MAX;
+		s->rest_ns = s->begins % 5 ? 0 : UINT64_MAX;
+		s->hinted = s->begins / 10000 % 2;
+		if (write(wake, &one, sizeof(one)) < 0)
+			sched_yield();
+		usleep(100);
+	}
 	return 0;
 }
 
@@ -427,6 +452,7 @@ static int mode_tells(const char *arg)
 {
 	struct pollfd in = { .fd = 0, .events = POLLIN };
 	struct gs_agent_sheet *s = NULL;
+	int wake;
 	char c;
 
 	for (;;) {
@@ -436,7 +462,7 @@ static int mode_tells(const char *arg)
 			continue;
 		if (read(0, &c, 1) <= 0)
 			return 0;
-		if (c == 't' && gs_agent_sheet_get(&s))
+		if (c == 't' && gs_agent_sheet_get(&s, &wake))
 			return 1;
 		if (c == 'q')
 			s = NULL;
@@ -509,6 +535,7 @@ int main(int argc, char **argv)
 		{ "hint", mode_hint },
 		{ "secure", mode_secure },
 		{ "sheet", mode_sheet },
+		{ "lies", mode_lies },
 		{ "tells", mode_tells },
 	};
 

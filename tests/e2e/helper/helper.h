@@ -64,6 +64,7 @@ VERB(version);
 /* the others: a file each */
 VERB(ask);
 VERB(crowd);
+VERB(garbage);
 VERB(ping);
 VERB(elf);
 VERB(replay);

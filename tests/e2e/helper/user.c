@@ -12,9 +12,10 @@ static int print_tsg(const struct gpusched_tsg_info *t, void *user)
 {
 	unsigned int *n = user;
 
-	printf("tsg %llu pid %d kind %s slice %lld/%lld class %s\n", (unsigned long long)t->id,
-	       t->pid, t->kind, (long long)t->is.timeslice_us, (long long)t->asked.timeslice_us,
-	       *t->class_name ? t->class_name : "-");
+	printf("tsg %llu pid %d kind %s slice %lld/%lld class %s memory %lld\n",
+	       (unsigned long long)t->id, t->pid, t->kind, (long long)t->is.timeslice_us,
+	       (long long)t->asked.timeslice_us, *t->class_name ? t->class_name : "-",
+	       (long long)t->memory_bytes);
 	return ++*n == 100 ? 1 : 0;
 }
 
@@ -74,6 +75,22 @@ static void watch(struct gpusched *g, const char *target)
 	told(g, "watch", r, n);
 }
 
+static int on_turn(const char *json, void *user)
+{
+	return json[0] == '{' ? 7 : -EPROTO;
+}
+
+/* @watching has a stream of another kind. */
+static void trace(struct gpusched *watching)
+{
+	struct gpusched *g = NULL;
+
+	told(watching, "second-stream", gpusched_trace(watching, on_turn, NULL, 1000), 0);
+	if (!gpusched_open(NULL, &g))
+		told(g, "trace", gpusched_trace(g, on_turn, NULL, 5000000), 0);
+	gpusched_close(g);
+}
+
 int verb_user(int nwords, char **words)
 {
 	struct gpusched_open_options o = { .size = sizeof(o) };
@@ -93,6 +110,7 @@ int verb_user(int nwords, char **words)
 	told(g, "list", r, n);
 	steer(g, words[0]);
 	watch(g, words[0]);
+	trace(g);
 	r = gpusched_request(g, "stats", NULL, &json);
 	told(g, "request", r, json && json[0] == '{');
 	free(json);

@@ -14,7 +14,7 @@
 #include "basic/cleanup.h"
 #include "basic/grow.h"
 #include "basic/sheet.h"
-#include "lib/priv.h"
+#include "local/agents.h"
 #include "wire/agent.h"
 #include "rm/setting.h"
 #include "rm/way.h"

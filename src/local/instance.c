@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-/* Without a daemon: the same service in this process. It is opened when a verb first needs it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,35 +7,35 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
-#include "lib/priv.h"
+#include "local/instance.h"
 #include "service/service.h"
 
 #define MISSED_LIMIT 4096
 
-struct local {
-	uint32_t flags;
+struct instance {
+	bool read_only;
 	struct gs_config *config;
 	struct gs_service *s;
-	bool s_reads;       /* @s is a read-only one */
-	unsigned int token; /* of the watch; 0: none */
-	json_t *missed;     /* events that came between two calls of local_watch() */
-	lib_event_fn fn;    /* NULL between two calls of local_watch() */
+	bool s_reads;         /* @s is a read-only one */
+	unsigned int token;   /* of the watch; 0: none */
+	json_t *missed;       /* events that came between two calls of instance_watch() */
+	gpusched_event_fn fn; /* NULL between two calls of instance_watch() */
 	void *user;
 	int stop;
 };
 
-int local_new(uint32_t flags, struct local **ret, struct gs_error *err)
+int instance_new(bool read_only, struct instance **ret, struct gs_error *err)
 {
-	struct local *l = calloc(1, sizeof(*l));
+	struct instance *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	l->flags = flags;
+	l->read_only = read_only;
 	*ret = l;
 	return 0;
 }
 
-void local_free(struct local *l)
+void instance_free(struct instance *l)
 {
 	if (!l)
 		return;
@@ -46,11 +45,10 @@ void local_free(struct local *l)
 	free(l);
 }
 
-static int need_service(struct local *l, bool reads, struct gs_error *err)
+static int need_service(struct instance *l, bool reads, struct gs_error *err)
 {
 	struct gs_service_opts opts = {
 		.size = sizeof(opts),
-		.dry_run = l->flags & GPUSCHED_OPEN_DRY_RUN,
 		.read_only = reads,
 	};
 	int r;
@@ -68,13 +66,13 @@ static int need_service(struct local *l, bool reads, struct gs_error *err)
 	return gs_service_new(l->config, &opts, &l->s, err);
 }
 
-int local_ready(struct local *l, const char *verb, struct gs_error *err)
+int instance_ready(struct instance *l, const char *verb, struct gs_error *err)
 {
 	int flags = verb ? gs_verb_flags(verb) : 0;
 
 	/* what is refused anyhow needs no charge */
 	if (flags < 0 || flags & GS_VERB_ALONE ||
-	    (verb && l->flags & GPUSCHED_OPEN_READ_ONLY && !(flags & GS_VERB_READS)))
+	    (verb && l->read_only && !(flags & GS_VERB_READS)))
 		return 0;
 	return need_service(l, flags & GS_VERB_READS, err);
 }
@@ -84,8 +82,8 @@ static struct gs_peer this_process(void)
 	return (struct gs_peer){ .uid = geteuid(), .gid = getegid(), .pid = getpid(), .fd = -1 };
 }
 
-int local_request(struct local *l, const char *verb, const json_t *args, json_t **ret,
-		  struct gs_error *err)
+int instance_request(struct instance *l, const char *verb, const json_t *args, json_t **ret,
+		     struct gs_error *err)
 {
 	const struct gs_peer self = this_process();
 	CLEANUP_JSON json_t *none = args ? NULL : json_object();
@@ -93,7 +91,7 @@ int local_request(struct local *l, const char *verb, const json_t *args, json_t 
 
 	if (flags < 0)
 		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
-	if (l->flags & GPUSCHED_OPEN_READ_ONLY && !(flags & GS_VERB_READS))
+	if (l->read_only && !(flags & GS_VERB_READS))
 		return gs_fail(err, -ENOTSUP, "%s: this handle was opened read-only", verb);
 	if (!(flags & GS_VERB_ALONE))
 		r = need_service(l, flags & GS_VERB_READS, err);
@@ -103,13 +101,20 @@ int local_request(struct local *l, const char *verb, const json_t *args, json_t 
 	return r;
 }
 
+static int hand_out(struct instance *l, const json_t *event)
+{
+	CLEANUP_FREE char *line = json_dumps(event, JSON_COMPACT);
+
+	return line ? l->fn(line, l->user) : 0;
+}
+
 /* The newest are lost when nobody comes back for them: their number has a limit. */
 static void on_event(const json_t *event, void *user)
 {
-	struct local *l = user;
+	struct instance *l = user;
 
 	if (l->fn && !l->stop) {
-		l->stop = l->fn(event, l->user);
+		l->stop = hand_out(l, event);
 		return;
 	}
 	if (!l->missed)
@@ -118,17 +123,17 @@ static void on_event(const json_t *event, void *user)
 		json_array_append(l->missed, (json_t *)event);
 }
 
-static void hand_out_missed(struct local *l)
+static void hand_out_missed(struct instance *l)
 {
 	size_t n = json_array_size(l->missed), i = 0;
 
 	while (i < n && !l->stop)
-		l->stop = l->fn(json_array_get(l->missed, i++), l->user);
+		l->stop = hand_out(l, json_array_get(l->missed, i++));
 	while (i--)
 		json_array_remove(l->missed, 0);
 }
 
-static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
+static int watch_loop(struct instance *l, uint64_t until, struct gs_error *err)
 {
 	while (!l->stop) {
 		uint64_t now = gs_now_ns();
@@ -147,8 +152,8 @@ static int watch_loop(struct local *l, uint64_t until, struct gs_error *err)
 	return l->stop;
 }
 
-int local_watch(struct local *l, lib_event_fn fn, void *user, uint64_t timeout_us,
-		struct gs_error *err)
+int instance_watch(struct instance *l, gpusched_event_fn fn, void *user, uint64_t timeout_us,
+		   struct gs_error *err)
 {
 	const struct gs_peer self = this_process();
 	int r;

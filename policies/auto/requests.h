@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/requests.h - what requests of an LC cost beside BEs, and whether BEs are held meanwhile
+ *
+ * In windows without a hold the log tells how many turns a request has, and how long the GPU would
+ * idle in it. A hold hides both: then only the length of requests tells that something is different
+ * now, and one window without a hold finds out what.
+ */
+#ifndef AUTO_REQUESTS_H
+#define AUTO_REQUESTS_H
+
+/* What a hold costs: a call to suspend, and one to resume. */
+#define CALLS_US 1000ull
+#define HOLD_US GPUSCHED_HOLD_MAX_US
+#define WINDOW_NS S
+#define ENOUGH 4
+/* Requests in holds, whose mean length says something. */
+#define MANY 16
+/* Nobody holds while requests of an LC of the runlist are looked at, for so long at most. */
+#define LOOKED_AT_NS (5 * S)
+#define AGAIN_NS (30 * S)
+#define AGAIN_MAX_NS (3600 * S)
+
+/* Its requests so far, in the present window. */
+GPUSCHED_INLINE gs_u64 open_ns(const struct requests *q, gs_u64 now)
+{
+	gs_u64 from = most(q->began_ns, q->window_ns);
+
+	return q->open_ns + (q->began_ns && now > from ? now - from : 0);
+}
+
+GPUSCHED_INLINE void begin_window(struct tsg *s, gs_u64 now)
+{
+	struct requests *q = &s->requests;
+
+	q->window_ns = now;
+	q->window_turns = s->turns;
+	q->window_progress = s->progress;
+	q->open_ns = 0;
+	q->ended = 0;
+}
+
+/* More turns than the calls and the rest at the end cost, and not too much of the GPU lost. */
+GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q)
+{
+	if (q->turns < 2 || q->turns * ROUND_TRIP_US <= CALLS_US + q->quiet_us)
+		return FEW_TURNS;
+	return q->idle_permille > (gs_u64)waste_pct * 10 ? WASTE : WORTH;
+}
+
+/* A window without a hold: the rest of a request is work, and waits for the GPU. */
+GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
+{
+	struct requests *q = &s->requests;
+	gs_u64 open = most(open_ns(q, now), 1), turns = s->turns - q->window_turns;
+	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : open;
+	gs_u64 waited = turns * (r->slice_us + ROUND_TRIP_US) * 1000;
+	gs_u64 worked = s->progress - q->window_progress + waited;
+	gs_u64 idle = open > worked ? open - worked : 0;
+
+	q->turns = gpusched_div(turns * mean, open);
+	q->idle_permille = gpusched_div(idle * 1000, now - q->window_ns);
+	q->verdict = weigh_hold(q);
+	q->length_ns = 0;
+	r->unheld_until_ns = 0;
+}
+
+/* Requests in holds: as long as they were? */
+GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_u64 now)
+{
+	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : 0;
+	gs_u64 lasts = q->began_ns && now > q->began_ns ? now - q->began_ns : 0;
+	int other = q->length_ns && (mean > 2 * q->length_ns || mean * 2 < q->length_ns);
+
+	if (q->ended < MANY)
+		other = lasts > 8 * q->length_ns + 2 * S;
+	else if (!q->length_ns)
+		q->length_ns = mean;
+	if (!other || now < q->again_ns)
+		return;
+	q->again_wait_ns = least(most(2 * q->again_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
+	q->again_ns = now + q->again_wait_ns;
+	q->verdict = UNKNOWN;
+	r->unheld_until_ns = now + LOOKED_AT_NS;
+}
+
+/* Pass 0, of an LC. */
+GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
+{
+	struct requests *q = &s->requests;
+	int held = q->verdict == WORTH;
+
+	if (!q->window_ns || !s->sighted || now < q->window_ns + WINDOW_NS)
+		return;
+	if (held) {
+		compare_requests(q, r, now);
+		if (q->verdict == WORTH && q->ended < MANY)
+			return;
+	} else if (q->ended < ENOUGH && open_ns(q, now) < WINDOW_NS) {
+		return;
+	} else if (r->held_ns <= q->window_ns) {
+		weigh_requests(s, r, now);
+	}
+	begin_window(s, now);
+}
+
+/* Nothing but class be yields, so beside others that compete the switches would stay. */
+GPUSCHED_INLINE int may_hold(const struct runlist *r, gs_u64 now)
+{
+	return r->g_be && r->be == r->g_be && !r->busy && !r->paying && now >= r->unheld_until_ns;
+}
+
+GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, const struct tsg *s,
+				 const struct runlist *r, gs_u64 now)
+{
+	const struct requests *q = &s->requests;
+
+	if (!q->began_ns || t->class_id != GPUSCHED_CLASS_LC) {
+		gpusched_release(t);
+		return;
+	}
+	sleep_at_most(20);
+	if (q->verdict == WORTH && may_hold(r, now))
+		gpusched_hold(t, HOLD_US);
+	else
+		gpusched_release(t);
+}
+
+GPUSCHED_INLINE void begin_request(struct gpusched_task *t, struct tsg *s, struct runlist *r,
+				   const struct gpusched_request *w)
+{
+	struct requests *q = &s->requests;
+
+	q->quiet_us = w->quiet_us;
+	q->began_ns = w->now_ns;
+	if (!q->window_ns) {
+		begin_window(s, w->now_ns);
+		r->unheld_until_ns = w->now_ns + LOOKED_AT_NS;
+	}
+	hold_or_not(t, s, r, w->now_ns);
+}
+
+GPUSCHED_INLINE void end_request(struct gpusched_task *t, struct tsg *s, struct runlist *r,
+				 const struct gpusched_request *w)
+{
+	struct requests *q = &s->requests;
+
+	if (q->began_ns) {
+		q->open_ns = open_ns(q, w->now_ns);
+		q->ended++;
+	}
+	q->began_ns = 0;
+	if (gpusched_hold_state(t) == GPUSCHED_HOLD_ON)
+		r->held_ns = w->now_ns;
+	gpusched_release(t);
+}
+
+#endif /* AUTO_REQUESTS_H */

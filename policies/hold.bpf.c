@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * hold - a service has the GPU alone while one of its requests runs
+ *
+ * Does: when a request of an lc TSG begins, suspends the be TSGs of its runlist. When the request
+ * has ended, they go on. So a request of many turns pays two calls instead of two switches a turn.
+ * Until a suspension takes effect, and wherever none may begin, short slices of be serve, as with
+ * lcbe. A request that outlasts its hold gets another one, after best effort has had its floor.
+ *
+ * Good for: a service whose requests take many turns of the GPU, such as a language model that
+ * answers token by token, beside training.
+ *
+ * Known weaknesses:
+ *  - Requests are known only of programs that give hints, or that run under the agent (gpusched run
+ *    --agent). Of others nothing is held, and this is lcbe with be_slice_us.
+ *  - A request of one or two turns costs more with a hold than without: the calls take 1 ms.
+ *  - A service that never rests has a new hold every 500 ms. Its best-effort neighbours get the 5 %
+ *    that the engine keeps for them.
+ *  - It holds for each request, worth it or not.
+ */
+#include "gpusched/policy.bpf.h"
+
+GPUSCHED_POLICY(hold, 20000, 200, 0);
+GPUSCHED_ABOUT("a service has the GPU alone while one of its requests runs");
+GPUSCHED_CLASSES("lc be");
+
+GPUSCHED_OPTION_RANGE(gs_u32, for_ms, 500, 4, 500, "longest hold, ms");
+GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
+GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
+
+#define IN_REQUEST priv[0]
+
+/* One entry: the last round that met an open request. */
+GPUSCHED_MAP(hold_open, ARRAY, gs_u32, gs_u64, 1);
+
+GPUSCHED_TASK_INIT(t)
+{
+	gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
+	if (t->kind != GPUSCHED_KIND_COMPUTE)
+		return 0;
+	if (t->class_id == GPUSCHED_CLASS_LC)
+		gpusched_want_timeslice(t, lc_slice_us);
+	else
+		gpusched_release(t);
+	if (t->class_id == GPUSCHED_CLASS_BE)
+		gpusched_want_timeslice(t, be_slice_us);
+	return 0;
+}
+
+GPUSCHED_REQUEST_BEGIN(t, r)
+{
+	if (t->class_id != GPUSCHED_CLASS_LC)
+		return 0;
+	t->IN_REQUEST = 1;
+	gpusched_hold(t, for_ms * 1000);
+	return 0;
+}
+
+GPUSCHED_REQUEST_END(t, r)
+{
+	t->IN_REQUEST = 0;
+	gpusched_release(t);
+	return 0;
+}
+
+GPUSCHED_TICK(t, round)
+{
+	gs_u32 zero = 0;
+	gs_u64 *seen = gpusched_lookup(hold_open, &zero);
+
+	if (!t->IN_REQUEST)
+		return 0;
+	if (seen)
+		*seen = round->seq;
+	if (t->class_id == GPUSCHED_CLASS_LC && gpusched_hold_state(t) == GPUSCHED_HOLD_OVER)
+		gpusched_hold(t, for_ms * 1000);
+	return 0;
+}
+
+/* A request that begins ends the rest. */
+GPUSCHED_TICK_END(round)
+{
+	gs_u32 zero = 0;
+	gs_u64 *seen = gpusched_lookup(hold_open, &zero);
+
+	return seen && *seen == round->seq ? 0 : GPUSCHED_REST_MAX_MS;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * requests.c - when the program's requests begin, for a daemon that may keep others off the GPU
+ *
+ * A request is a stretch of launches and waits without a rest of quiet. A rest is the time from a
+ * wait's end, while no other thread waits, to the next launch. So only launches after a wait are
+ * looked at: all others take the hooks' short way. How long quiet is, the rests themselves teach.
+ *
+ * The page says whether the program rests, and since when: the daemon finds the end there. Only a
+ * begin wakes it, by a thread that has the descriptor for that.
+ */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/launches.h"
+#include "agent/requests.h"
+#include "basic/clock.h"
+#include "basic/quiet.h"
+
+static struct gs_agent_sheet *_Atomic sheet; /* NULL: nobody wants to know */
+static struct gs_quiet quiet;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* tried only: what is missed is missed */
+static _Atomic uint32_t waiting;                         /* threads of the program */
+static _Atomic uint64_t rest_ns;                         /* since when it rests; 0: it does not */
+static _Atomic uint32_t signals;                         /* what the daemon is to be woken for */
+static _Atomic int wake_fd = -1;                         /* in the table of the serving thread */
+
+void requests_after_fork(void)
+{
+	sheet = NULL;
+	waiting = 0;
+	rest_ns = 0;
+	wake_fd = -1;
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* ---- the thread that wakes the daemon -------------------------------------------------------- */
+
+static void *wake(void *unused)
+{
+	uint32_t seen = 0;
+	uint64_t one = 1;
+
+	agent_own = true;
+	pthread_setname_np(pthread_self(), "gpusched-wake");
+	for (;;) {
+		uint32_t now;
+
+		while ((now = signals) == seen)
+			syscall(SYS_futex, &signals, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		seen = now;
+		if (write(wake_fd, &one, sizeof(one)) < 0)
+			continue; /* it has not read the last one yet */
+	}
+	return NULL;
+}
+
+static void signal_daemon(void)
+{
+	signals++;
+	syscall(SYS_futex, &signals, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void requests_tell(struct gs_agent_sheet *to, int fd)
+{
+	int was = wake_fd;
+
+	wake_fd = fd;
+	if (was >= 0) { /* another daemon's */
+		close(was);
+	} else if (agent_thread(wake)) {
+		close(wake_fd);
+		wake_fd = -1;
+		return;
+	}
+	to->rest_ns = rest_ns;
+	sheet = to;
+	launches_watch_waits();
+}
+
+/* ---- in the program's threads ---------------------------------------------------------------- */
+
+void requests_launch(void)
+{
+	struct gs_agent_sheet *s = sheet;
+	uint64_t since = rest_ns, rest;
+	uint32_t least;
+
+	if (!s || !since)
+		return;
+	rest_ns = s->rest_ns = 0;
+	launches_watch_next(false);
+	rest = gs_now_ns() - since;
+	if (pthread_mutex_trylock(&lock))
+		return;
+	gs_quiet_rest(&quiet, rest);
+	least = gs_quiet_us(&quiet);
+	s->quiet_us = least;
+	if (least && (!s->begins || rest >= least * NS_PER_US)) {
+		s->begins++;
+		signal_daemon();
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void requests_wait(bool begins)
+{
+	struct gs_agent_sheet *s = sheet;
+	uint64_t now;
+
+	if (!s)
+		return;
+	if (begins) {
+		requests_launch();
+		waiting++;
+		rest_ns = s->rest_ns = 0;
+		return;
+	}
+	if (waiting && --waiting)
+		return;
+	now = gs_now_ns();
+	rest_ns = s->rest_ns = now;
+	launches_watch_next(true);
+}
+
+void requests_polled(bool busy)
+{
+	struct gs_agent_sheet *s = sheet;
+
+	if (!s || waiting || !busy)
+		return;
+	rest_ns = s->rest_ns = gs_now_ns();
+	launches_watch_next(true);
+}
+
+void requests_hint(bool comes)
+{
+	struct gs_agent_sheet *s = sheet;
+
+	if (!s || s->hinted == comes)
+		return;
+	s->hinted = comes;
+	s->begins += comes;
+	signal_daemon();
+}

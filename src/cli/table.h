@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - the command line of gpusched: one static table of commands
+ *
+ * A command's parser, its --help, its part of the manual page and the shell completion all follow
+ * from its entry. commands.c fills the table, and main() hands it down: a function that looks
+ * through it gets it as an argument, or in struct cli.
+ */
+#ifndef GPUSCHED_CLI_TABLE_H
+#define GPUSCHED_CLI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "basic/error.h"
+
+struct cli;
+
+struct cli_opt {
+	const char *name; /* long name, NULL ends the list */
+	char letter;      /* short form, 0: none */
+	const char *arg;  /* what follows; "=X": may follow; NULL: a flag */
+	const char *help;
+};
+
+#define CLI_JSON (1u << 0)    /* prints: has --json */
+#define CLI_COMMAND (1u << 1) /* positionals are a command with options of its own */
+#define CLI_TARGET (1u << 2)  /* --help says what a TARGET is */
+
+#define CLI_ANY 1000 /* no upper limit */
+
+struct cli_cmd {
+	const char *noun, *verb;  /* verb NULL: the noun is the verb */
+	const char *args;         /* as in the usage line */
+	const char *help;         /* one line */
+	const char *more;         /* for --help and the manual, or NULL */
+	int (*fn)(struct cli *c); /* returns an enum gs_exit */
+	const struct cli_opt *opts;
+	unsigned int flags;
+	int min, max; /* positionals */
+};
+
+struct cli_table {
+	const struct cli_cmd *cmds;
+	size_t n;
+};
+extern const struct cli_table cli_table; /* of this program */
+
+/* ---- find.c ---------------------------------------------------------------------------------- */
+
+/* Finds the command of argv[1..]; *ret_used: words that named it. -EINVAL with one line. */
+int cli_find(const struct cli_table *t, int argc, char **argv, const struct cli_cmd **ret,
+	     int *ret_used, struct gs_error *err);
+bool cli_known_noun(const struct cli_table *t, const char *noun);
+/* `gpusched run` has this option, named without its dashes. */
+bool cli_run_has(const struct cli_table *t, const char *option);
+/* "did you mean 'X' or 'Y'?"; false: nothing is near. @word: without its dashes. */
+bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
+
+/* ---- cli.c ----------------------------------------------------------------------------------- */
+
+/* Parses what follows the command's name: argv[0] is its last word. */
+int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
+	      struct gs_error *err);
+/* Moves options that stand before the verb behind it. */
+void cli_verb_first(const struct cli_table *t, int argc, char **argv);
+int cli_main(const struct cli_table *t, int argc, char **argv);
+
+/* ---- help.c ---------------------------------------------------------------------------------- */
+
+void cli_usage(const struct cli_table *t, FILE *out);
+void cli_help(FILE *out, const struct cli_cmd *cmd);
+void cli_help_noun(const struct cli_table *t, FILE *out, const char *noun);
+
+#endif /* GPUSCHED_CLI_TABLE_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verbs_look.h - verbs that show or measure
+ *
+ * commands.c sets them as callbacks in cli_table. Each returns an enum gs_exit.
+ */
+#ifndef GPUSCHED_CLI_VERBS_LOOK_H
+#define GPUSCHED_CLI_VERBS_LOOK_H
+
+struct cli;
+
+int cli_doctor(struct cli *c);
+int cli_history(struct cli *c);
+int cli_list(struct cli *c);
+int cli_monitor(struct cli *c);
+int cli_stats(struct cli *c);
+int cli_status(struct cli *c);
+int cli_shell(struct cli *c);
+int cli_top(struct cli *c);
+int cli_trace_record(struct cli *c);
+int cli_trace_export(struct cli *c);
+int cli_trace_plot(struct cli *c);
+int cli_sim_shell(struct cli *c);
+int cli_sim_run(struct cli *c);
+int cli_sim_list(struct cli *c);
+int cli_demo(struct cli *c);
+int cli_advise(struct cli *c);
+int cli_bench(struct cli *c);
+int cli_help_cmd(struct cli *c);
+
+#endif /* GPUSCHED_CLI_VERBS_LOOK_H */

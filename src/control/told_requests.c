@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "control/told_requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/quiet.h"
+#include "control/control.h"
+#include "policy/pstate.h"
+#include "wire/agent.h"
+
+#define TSGS 16u   /* of a process, that hear of its requests */
+#define WAKES 200u /* of a page, in a second */
+#define LOOKS 2u   /* at a page, in a rest of quiet */
+
+struct gs_told_requests {
+	struct gs_control *ctl;
+	struct gs_agent_sheet *sheet;
+	sd_event_source *wake, *look;
+	int fd;
+	struct gpusched_key tsgs[TSGS];
+	unsigned int ntsgs, wakes;
+	bool open, endless; /* endless: it went on too long to be one; until the next rest */
+	uint64_t began_ns;
+	uint32_t begins; /* of the page, seen */
+	uint32_t from;   /* enum gpusched_request_from, of the open one */
+};
+
+/* What any program may write there. */
+static uint32_t quiet_of(const struct gs_told_requests *rq)
+{
+	uint32_t us = rq->sheet->quiet_us;
+
+	return us >= GS_QUIET_LEAST_US && us <= GS_QUIET_MOST_US ? us : 0;
+}
+
+uint32_t gs_told_requests_quiet_us(const struct gs_told_requests *rq)
+{
+	return quiet_of(rq);
+}
+
+bool gs_told_requests_open(const struct gs_told_requests *rq)
+{
+	return rq->open;
+}
+
+static void tell(struct gs_told_requests *rq, bool begins)
+{
+	struct gs_hub *hub = rq->ctl->hub;
+	enum gpusched_run_op op = begins ? GPUSCHED_RUN_REQUEST_BEGIN : GPUSCHED_RUN_REQUEST_END;
+
+	rq->open = begins;
+	if (begins)
+		rq->began_ns = gs_now_ns();
+	for (unsigned int i = 0; hub->policy && i < rq->ntsgs; i++) {
+		if (gs_policy_ask(hub->policy, op, &rq->tsgs[i],
+				  GS_REQUEST_ARG(rq->from, quiet_of(rq))))
+			continue;
+		if (hub->engine)
+			gs_engine_touch(hub->engine, &rq->tsgs[i]);
+	}
+	if (hub->policy)
+		gs_policy_nudge(hub->policy);
+}
+
+static void look_at(struct gs_told_requests *rq, uint64_t at)
+{
+	sd_event_source_set_time(rq->look, at / NS_PER_US);
+	sd_event_source_set_enabled(rq->look, SD_EVENT_ONESHOT);
+}
+
+/* Has the program been quiet? Else when to look again. */
+static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *ret_again)
+{
+	uint64_t rest = rq->sheet->rest_ns, quiet = quiet_of(rq) * NS_PER_US;
+
+	if (rq->from == GPUSCHED_REQUEST_HINT) {
+		*ret_again = now + GS_QUIET_MOST_US * NS_PER_US;
+		return !rq->sheet->hinted;
+	}
+	if (!quiet) /* it forgot */
+		return true;
+	*ret_again = rest && rest <= now ? rest + quiet : now + quiet / LOOKS;
+	return rest && rest <= now && now - rest >= quiet;
+}
+
+static void look(struct gs_told_requests *rq, uint64_t now)
+{
+	uint64_t again = now;
+	bool quiet = is_quiet(rq, now, &again);
+
+	if (quiet)
+		rq->endless = false;
+	if (rq->open && (quiet || now > rq->began_ns + GS_REQUEST_MOST_NS)) {
+		rq->endless = !quiet;
+		tell(rq, false);
+	}
+	if (rq->open || rq->endless)
+		look_at(rq, again);
+}
+
+static int on_look(sd_event_source *src, uint64_t us, void *user)
+{
+	look(user, gs_now_ns());
+	return 0;
+}
+
+static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	struct gs_told_requests *rq = user;
+	uint32_t begins = rq->sheet->begins;
+	uint64_t count;
+
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	if (++rq->wakes >= WAKES) {
+		gs_count(rq->ctl->hub, GS_SVC_AGENT_WAKES_LEFT);
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	}
+	if (rq->open)
+		look(rq, gs_now_ns());
+	if (rq->open || rq->endless || begins == rq->begins)
+		return 0;
+	rq->begins = begins;
+	rq->from = rq->sheet->hinted ? GPUSCHED_REQUEST_HINT : GPUSCHED_REQUEST_AGENT;
+	tell(rq, true);
+	look(rq, gs_now_ns());
+	return 0;
+}
+
+int gs_told_requests_new(struct gs_control *ctl, struct gs_agent_sheet *sheet,
+			 struct gs_told_requests **ret, int *ret_fd)
+{
+	struct gs_told_requests *rq = calloc(1, sizeof(*rq));
+	CLEANUP_FD int theirs = -1;
+	int r;
+
+	if (!rq)
+		return -ENOMEM;
+	*rq = (struct gs_told_requests){ .ctl = ctl, .sheet = sheet };
+	rq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	theirs = rq->fd < 0 ? -1 : fcntl(rq->fd, F_DUPFD_CLOEXEC, 3);
+	r = theirs < 0 ? -errno : 0;
+	if (!r)
+		r = sd_event_add_io(ctl->hub->event, &rq->wake, rq->fd, EPOLLIN, on_wake, rq);
+	if (r >= 0)
+		r = sd_event_add_time(ctl->hub->event, &rq->look, CLOCK_MONOTONIC, 0, 50, on_look,
+				      rq);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(rq->look, SD_EVENT_OFF);
+	if (r < 0) {
+		gs_told_requests_free(rq);
+		return r;
+	}
+	*ret = rq;
+	*ret_fd = TAKE_FD(theirs);
+	return 0;
+}
+
+void gs_told_requests_free(struct gs_told_requests *rq)
+{
+	if (!rq)
+		return;
+	if (rq->open)
+		tell(rq, false);
+	sd_event_source_disable_unref(rq->wake);
+	sd_event_source_disable_unref(rq->look);
+	if (rq->fd >= 0)
+		close(rq->fd);
+	free(rq);
+}
+
+void gs_told_requests_calm(struct gs_told_requests *rq)
+{
+	rq->wakes = 0;
+	sd_event_source_set_enabled(rq->wake, SD_EVENT_ON);
+}
+
+void gs_told_requests_clear(struct gs_told_requests *rq)
+{
+	rq->ntsgs = 0;
+}
+
+void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_key *key)
+{
+	if (rq->ntsgs < TSGS)
+		rq->tsgs[rq->ntsgs++] = *key;
+}

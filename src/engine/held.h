@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* held.h - for whose request best effort is suspended, by the live engine */
+#ifndef GPUSCHED_ENGINE_HELD_H
+#define GPUSCHED_ENGINE_HELD_H
+
+#include <stdint.h>
+
+struct gs_engine;
+struct gpusched_tsg;
+
+/* The TSG whose request @rec's runlist is held for; 0: none. */
+uint64_t gs_engine_holder(const struct gs_engine *e, const struct gpusched_tsg *rec);
+
+#endif /* GPUSCHED_ENGINE_HELD_H */

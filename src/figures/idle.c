@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "figures/idle.h"
+
+#include <stddef.h>
+
+#include "account/turns.h"
+
+#define WORKED_PART 100 /* less than one in so many of the time that it was alone is no work */
+
+/*
+ * A turn begins only for work. Without one, it was loaded all the time or not at all: if it was, the
+ * driver must have said of most of that time that it did not work.
+ */
+static bool has_rested(const struct gs_idle *i, const struct gs_turn_sums *t)
+{
+	uint64_t held = t->held_ns - i->held_ns, alone = t->alone_ns - i->alone_ns;
+
+	if (t->turns + t->loaded != i->starts)
+		return false;
+	return !held || (alone >= held / 2 && (t->worked_ns - i->worked_ns) * WORKED_PART < alone);
+}
+
+/* The log was opened anew. */
+static bool began_anew(const struct gs_idle *i, const struct gs_turn_sums *t)
+{
+	return t->turns + t->loaded < i->starts || t->held_ns < i->held_ns ||
+	       t->alone_ns < i->alone_ns || t->worked_ns < i->worked_ns;
+}
+
+void gs_idle_look(struct gs_idle *i, const struct gs_turn_sums *t, uint64_t now_ns)
+{
+	bool rests = t && i->known && !began_anew(i, t) && has_rested(i, t);
+
+	i->since_ns = !rests ? 0 : i->since_ns ? i->since_ns : i->at_ns;
+	i->at_ns = now_ns;
+	i->known = t != NULL;
+	if (!t)
+		return;
+	i->starts = t->turns + t->loaded;
+	i->held_ns = t->held_ns;
+	i->alone_ns = t->alone_ns;
+	i->worked_ns = t->worked_ns;
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+#include "figures/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "figures/gpu_time.h"
+#include "figures/ledger_priv.h"
+#include "hub/loop.h"
+#include "hub/task.h"
+#include "rm/memory.h"
+
+#define PAUSE_NS (5 * NS_PER_S)
+#define PAUSE_FACTOR 100 /* ... and so many times as long as the calls took */
+#define PAUSE_MOST_NS (300 * NS_PER_S)
+#define FIRST_NS NS_PER_S /* after a TSG came: its program allocates now */
+#define STALE 3           /* what is older than so many pauses is not known any more */
+#define END_MS 1000
+
+struct gpu {
+	struct gs_memory_process *all; /* by pid */
+	size_t n;
+	struct gs_memory_gpu is;
+	bool has_log;
+	uint64_t span_ns; /* from the reading before to this one; 0: there was none */
+	char reason[160];
+};
+
+struct gs_memory {
+	sd_event_source *due;
+	struct gs_errand *reading; /* NULL: none is under way */
+	struct gpu *gpus;          /* as the hub's */
+	uint64_t pause_ns;
+	uint64_t next_ns; /* not before then */
+};
+
+/* One reading of all GPUs that have TSGs. */
+struct reading {
+	struct gs_errand errand;
+	unsigned int branch;
+	uint64_t began_ns;
+	size_t n;
+	struct one {
+		size_t gpu; /* of the hub's */
+		struct gs_gpu is;
+		bool done;
+		int code;
+		struct gs_error err;
+		struct gs_rm_memory state;
+	} all[];
+};
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void work(struct gs_errand *e)
+{
+	struct reading *r = (struct reading *)e;
+
+	for (size_t i = 0; i < r->n && !gs_errand_is_left(e); i++) {
+		struct one *one = &r->all[i];
+
+		one->code = gs_rm_memory_read(&one->is, r->branch, &one->state, &one->err);
+		one->done = true;
+	}
+}
+
+static void reading_free(struct gs_errand *e)
+{
+	struct reading *r = (struct reading *)e;
+
+	for (size_t i = 0; i < r->n; i++)
+		gs_rm_memory_done(&r->all[i].state);
+	free(r);
+}
+
+/* ---- what it found --------------------------------------------------------------------------- */
+
+static void forget(struct gpu *g)
+{
+	free(g->all);
+	*g = (struct gpu){ 0 };
+}
+
+static uint64_t held_in_all(const struct gs_rm_memory *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		sum += s->held[i].own_bytes;
+	return sum;
+}
+
+/* Since the reading before; 0: it is the first, or that was too long ago. */
+static uint64_t span_of(const struct gs_memory *m, const struct gpu *g, uint64_t at)
+{
+	uint64_t span = at - g->is.as_of_ns;
+
+	return g->is.known && span < STALE * m->pause_ns ? span : 0;
+}
+
+static int keep(struct gpu *g, const struct gs_rm_memory *s, uint64_t at)
+{
+	struct gs_memory_process *all = calloc(s->n + 1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n; i++)
+		all[i] = (struct gs_memory_process){ .pid = s->held[i].pid,
+						     .own_bytes = s->held[i].own_bytes,
+						     .shared_bytes = s->held[i].shared_bytes };
+	*g = (struct gpu){
+		.all = all,
+		.n = s->n,
+		.is = { .known = true,
+			.as_of_ns = at,
+			.total_bytes = s->total_bytes,
+			.reserved_bytes = s->total_bytes - s->heap_bytes,
+			.used_bytes = s->heap_bytes - s->free_bytes,
+			.free_bytes = s->free_bytes,
+			.held_bytes = held_in_all(s),
+			.processes = s->n,
+			.cut = s->cut },
+	};
+	return 0;
+}
+
+static void take(struct gs_figures *fig, const struct reading *r, const struct one *one)
+{
+	struct gpu *g = &fig->memory->gpus[one->gpu];
+	bool was_known = g->is.known || !g->reason[0];
+	uint64_t span_ns = span_of(fig->memory, g, r->began_ns);
+
+	gs_count(fig->hub, GS_SVC_MEMORY_READS);
+	fig->hub->counters[GS_SVC_MEMORY_READ_NS] += one->state.spent_ns;
+	if (fig->hub->engine)
+		gs_engine_spent(fig->hub->engine, one->is.index, one->state.spent_ns);
+	forget(g);
+	if (!one->code && !keep(g, &one->state, r->began_ns)) {
+		g->span_ns = span_ns;
+		return;
+	}
+	gs_count(fig->hub, GS_SVC_MEMORY_LEFT);
+	snprintf(g->reason, sizeof(g->reason), "%s", one->code ? one->err.text : "out of memory");
+	if (was_known)
+		gs_log(LOG_NOTICE, "GPU %u: %s", one->is.index, g->reason);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct gs_memory_process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static struct gs_memory_process *find(const struct gpu *g, uint32_t pid)
+{
+	const struct gs_memory_process key = { .pid = pid };
+
+	return g->n ? bsearch(&key, g->all, g->n, sizeof(*g->all), by_pid) : NULL;
+}
+
+static struct gpu *gpu_of(const struct gs_figures *fig, uint32_t index)
+{
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		if (fig->hub->gpus[i].index == index)
+			return &fig->memory->gpus[i];
+	return NULL;
+}
+
+static void look(struct gs_figures *fig, struct kept *k, bool has_log, uint64_t now)
+{
+	struct gs_turn_sums t = { 0 };
+
+	if (has_log)
+		gs_account_of(fig->hub->account, k->id, &t); /* else: no turn was seen */
+	gs_idle_look(&k->idle, has_log ? &t : NULL, now);
+}
+
+/* Its turns are known up to now. */
+static bool has_log(const struct gs_figures *fig, uint32_t gpu)
+{
+	struct gs_account_gpu a = { 0 };
+
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, gpu, &a);
+	return a.open && a.sums.since_ns && !a.sums.blind;
+}
+
+/* A process rests as long as that TSG of it which worked last. */
+static void put_idle(struct gs_memory_process *p, const struct kept *k)
+{
+	if (!p->tsg)
+		p->idle_since_ns = k->idle.since_ns;
+	else if (!k->idle.since_ns || !p->idle_since_ns)
+		p->idle_since_ns = 0;
+	else if (k->idle.since_ns > p->idle_since_ns)
+		p->idle_since_ns = k->idle.since_ns;
+	if (!p->tsg || k->id < p->tsg)
+		p->tsg = k->id;
+}
+
+static struct gs_history_sums sums_of(uint64_t bytes, uint64_t span_ns)
+{
+	struct gs_history_sums d = { 0 };
+
+	d.v[GS_SUM_MEMORY] = (bytes >> 20) * (span_ns / NS_PER_MS) / 1000;
+	d.v[GS_SUM_MEMORY_KNOWN] = span_ns != 0;
+	return d;
+}
+
+static void look_at_gpus(struct gs_figures *fig)
+{
+	for (size_t i = 0; i < fig->hub->ngpus; i++) {
+		struct gpu *g = &fig->memory->gpus[i];
+		const struct gs_history_sums d = sums_of(g->is.used_bytes, g->span_ns);
+
+		gs_history_sums_add(&fig->ledger->gpus[i].pending, &d);
+		gs_history_sums_add(&fig->ledger->gpus[i].total, &d);
+		g->has_log = has_log(fig, fig->hub->gpus[i].index);
+	}
+}
+
+static void add_up(struct kept *k, const struct gpu *g, const struct gs_memory_process *p)
+{
+	const struct gs_history_sums d = sums_of(p->own_bytes, g->span_ns);
+
+	ledger_add(k, &d);
+	if (k->group)
+		k->group->memory += p->own_bytes;
+}
+
+static void look_at_all(struct gs_figures *fig)
+{
+	uint64_t now = gs_now_ns();
+
+	gs_sight_flush(fig);
+	look_at_gpus(fig);
+	for (struct group *g = fig->ledger->groups; g; g = g->hh.next)
+		g->memory = 0;
+	for (struct kept *k = fig->ledger->all; k; k = k->hh.next) {
+		struct gpu *g = gpu_of(fig, k->who.gpu);
+		struct gs_memory_process *p = g ? find(g, (uint32_t)k->who.pid) : NULL;
+
+		look(fig, k, g && g->has_log, now);
+		if (!p)
+			continue;
+		if (!p->tsg) /* once */
+			add_up(k, g, p);
+		put_idle(p, k);
+	}
+}
+
+/* A call that takes seconds has waited for a lock. */
+static uint64_t pause_after(uint64_t spent_ns)
+{
+	uint64_t pause = spent_ns < PAUSE_MOST_NS ? spent_ns * PAUSE_FACTOR : PAUSE_MOST_NS;
+
+	return pause < PAUSE_NS ? PAUSE_NS : pause > PAUSE_MOST_NS ? PAUSE_MOST_NS : pause;
+}
+
+static void end(struct gs_errand *e)
+{
+	const struct reading *r = (struct reading *)e;
+	struct gs_figures *fig = e->owner;
+	struct gs_memory *m = fig->memory;
+	uint64_t spent = 0;
+
+	m->reading = NULL;
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->all[i].done)
+			take(fig, r, &r->all[i]);
+		spent += r->all[i].state.spent_ns;
+	}
+	look_at_all(fig);
+	m->pause_ns = pause_after(spent);
+	m->next_ns = r->began_ns + m->pause_ns;
+	gs_loop_plan(m->due, m->next_ns);
+}
+
+/* ---- when it is read ------------------------------------------------------------------------- */
+
+static bool has_tsgs(const struct gs_figures *fig, uint32_t gpu)
+{
+	for (const struct kept *k = fig->ledger->all; k; k = k->hh.next)
+		if (k->who.gpu == gpu)
+			return true;
+	return false;
+}
+
+static int begin(struct gs_figures *fig)
+{
+	struct reading *r = calloc(1, sizeof(*r) + fig->hub->ngpus * sizeof(r->all[0]));
+	int code;
+
+	if (!r)
+		return -ENOMEM;
+	r->errand = (struct gs_errand){ work, end, reading_free, .fd = -1, .refs = 1 };
+	r->branch = fig->hub->branch;
+	r->began_ns = gs_now_ns();
+	for (size_t i = 0; i < fig->hub->ngpus; i++) {
+		if (has_tsgs(fig, fig->hub->gpus[i].index))
+			r->all[r->n++] = (struct one){ .gpu = i, .is = fig->hub->gpus[i] };
+		else
+			forget(&fig->memory->gpus[i]);
+	}
+	code = r->n ? gs_errand_begin(&r->errand, fig->hub, fig) : 0;
+	if (r->n && !code)
+		fig->memory->reading = &r->errand;
+	gs_errand_unref(&r->errand);
+	return code;
+}
+
+/* Without TSGs nobody asks: the next one wakes it. */
+static int on_due(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_figures *fig = user;
+	struct gs_memory *m = fig->memory;
+
+	if (m->reading)
+		return 0;
+	m->next_ns = gs_now_ns() + PAUSE_NS;
+	if (begin(fig))
+		gs_loop_plan(src, m->next_ns);
+	return 0;
+}
+
+void gs_memory_record(void *self, const struct gpusched_tsg *rec)
+{
+	struct gs_figures *fig = self;
+	struct gs_memory *m = fig->memory;
+	uint64_t soon = gs_now_ns() + FIRST_NS;
+	int enabled = SD_EVENT_OFF;
+
+	if (!m || m->reading || rec->task.kind != GPUSCHED_KIND_COMPUTE)
+		return;
+	sd_event_source_get_enabled(m->due, &enabled);
+	if (!enabled)
+		gs_loop_plan(m->due, soon > m->next_ns ? soon : m->next_ns);
+}
+
+int gs_memory_start(struct gs_figures *fig, struct gs_error *err)
+{
+	struct gs_memory *m;
+	int r;
+
+	if (!fig->ledger)
+		return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	fig->memory = m;
+	m->pause_ns = PAUSE_NS;
+	m->gpus = calloc(fig->hub->ngpus + 1, sizeof(*m->gpus));
+	if (!m->gpus)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	r = gs_loop_timer(fig->hub, on_due, fig, &m->due);
+	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r)) : 0;
+}
+
+void gs_memory_end(struct gs_figures *fig)
+{
+	struct gs_memory *m = fig->memory;
+
+	if (!m)
+		return;
+	if (m->reading)
+		gs_errand_leave(m->reading, END_MS);
+	fig->memory = NULL;
+	sd_event_source_disable_unref(m->due);
+	for (size_t i = 0; m->gpus && i < fig->hub->ngpus; i++)
+		forget(&m->gpus[i]);
+	free(m->gpus);
+	free(m);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static bool is_fresh(const struct gs_figures *fig, const struct gpu *g)
+{
+	return g->is.known && gs_now_ns() - g->is.as_of_ns < STALE * fig->memory->pause_ns;
+}
+
+/* Its pid may have been another's at the last reading: a TSG made since then is not in it. */
+bool gs_memory_of(const struct gs_figures *fig, const struct gpusched_tsg *rec,
+		  struct gs_memory_process *ret)
+{
+	const struct gpu *g = fig && fig->memory ? gpu_of(fig, rec->task.gpu) : NULL;
+	const struct gs_memory_process *p;
+
+	if (!g || !is_fresh(fig, g) || rec->task.created_ns >= g->is.as_of_ns)
+		return false;
+	p = find(g, rec->task.pid);
+	if (p)
+		*ret = *p;
+	return p != NULL;
+}
+
+static bool is_late(const struct gs_memory *m)
+{
+	const struct reading *r = (const struct reading *)m->reading;
+
+	return r && gs_now_ns() - r->began_ns >= STALE * m->pause_ns;
+}
+
+void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu *ret)
+{
+	const struct gpu *g = fig && fig->memory ? &fig->memory->gpus[i] : NULL;
+
+	*ret = (struct gs_memory_gpu){ .reason = "no daemon asks for it" };
+	if (!g)
+		return;
+	if (is_fresh(fig, g))
+		*ret = g->is;
+	ret->reason = g->reason;
+	if (!ret->known && is_late(fig->memory))
+		ret->reason = "the driver has not answered for too long";
+}
+
+unsigned int gs_memory_count_idle(const struct gs_figures *fig)
+{
+	const struct gs_limits l = gs_limits_of(fig->hub->config);
+	uint64_t now = gs_now_ns();
+	unsigned int n = 0;
+
+	for (size_t i = 0; fig->memory && i < fig->hub->ngpus; i++) {
+		const struct gpu *g = &fig->memory->gpus[i];
+
+		for (size_t k = 0; is_fresh(fig, g) && k < g->n; k++)
+			n += gs_is_hoarding(&l, g->all[k].own_bytes, g->all[k].idle_since_ns, now);
+	}
+	return n;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GPUSCHED_LOCAL_AGENTS_H
+#define GPUSCHED_LOCAL_AGENTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "basic/error.h"
+
+/* Has this user programs with an agent? Some that have crashed, perhaps. */
+bool agents_are_there(void);
+/* list, set, preempt, suspend and resume, by the agents in the user's own programs. */
+int agents_request(const char *verb, const json_t *args, json_t **ret, struct gs_error *err);
+
+#endif /* GPUSCHED_LOCAL_AGENTS_H */

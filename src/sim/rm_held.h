@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rm_held.h - which process holds how much of a GPU's memory: controls of a subdevice
+ */
+#ifndef GPUSCHED_SIM_RM_HELD_H
+#define GPUSCHED_SIM_RM_HELD_H
+
+#include "sim/rm_object.h"
+
+/* Processes with a subdevice of the GPU, ours among them. */
+uint32_t sim_held_pids(struct sim_ctrl_args *a);
+/* What each of the named processes holds; a process that holds nothing is no error. */
+uint32_t sim_held_by_pid(struct sim_ctrl_args *a);
+/* Total, heap and what is free of it, in KiB. */
+uint32_t sim_held_in_all(struct sim_ctrl_args *a);
+
+#endif /* GPUSCHED_SIM_RM_HELD_H */

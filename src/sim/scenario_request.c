@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the daemon hears of a process's requests, from its hints or from its agent: as on a real
+ * machine, late by a wake-up, and at the end by a rest that the service's own rests have taught.
+ */
+#include "basic/clock.h"
+#include "sim/scenario_priv.h"
+
+#define SIGNAL_NS (100 * NS_PER_US) /* from the program to the policy's callback */
+
+static uint64_t now_of(const struct sim_proc *p)
+{
+	return sim_model_now(p->sim->m);
+}
+
+static void tell(struct sim_proc *p, bool begins)
+{
+	if (p->told_request == begins)
+		return;
+	p->told_request = begins;
+	sim_post(p->sim, now_of(p) + SIGNAL_NS, begins ? SIM_EV_BEGIN : SIM_EV_END, NULL,
+		 (unsigned int)(p - p->sim->procs));
+}
+
+/* A request arrives. */
+void sim_request_coming(struct sim_proc *p)
+{
+	if (p->g->requests == SIM_REQUESTS_HINTS)
+		tell(p, true);
+}
+
+/* Its answer is out. */
+void sim_request_done(struct sim_proc *p)
+{
+	if (p->g->requests == SIM_REQUESTS_HINTS)
+		tell(p, false);
+}
+
+/* It launches, and waits from then on. */
+void sim_request_launch(struct sim_proc *p)
+{
+	if (p->g->requests != SIM_REQUESTS_AGENT)
+		return;
+	if (p->rests_since && !p->in_wait)
+		gs_quiet_rest(&p->quiet, now_of(p) - p->rests_since);
+	p->in_wait = true;
+	if (!gs_quiet_us(&p->quiet))
+		return;
+	if (!p->told_request && !p->endless) {
+		p->request_from = now_of(p);
+		tell(p, true);
+	} else if (p->told_request && now_of(p) > p->request_from + GS_REQUEST_MOST_NS) {
+		p->endless = true;
+		tell(p, false);
+	}
+}
+
+/* All that it had launched is done, and it has seen that. */
+void sim_request_rests(struct sim_proc *p)
+{
+	if (p->g->requests != SIM_REQUESTS_AGENT)
+		return;
+	p->in_wait = false;
+	p->rests_since = now_of(p);
+	if (p->told_request || p->endless)
+		sim_post(p->sim, now_of(p) + gs_quiet_us(&p->quiet) * NS_PER_US, SIM_EV_QUIET, p,
+			 0);
+}
+
+/* Some rest was long enough, if it still lasts. */
+void sim_request_quiet(struct sim_proc *p)
+{
+	uint32_t quiet = gs_quiet_us(&p->quiet);
+
+	if (p->in_wait || !p->rests_since || now_of(p) < p->rests_since + quiet * NS_PER_US)
+		return;
+	p->endless = false;
+	tell(p, false);
+}

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# needs: root bpf fuse
+# Policy hold with the real programs: a service of many turns a request, unmodified, under the agent. And
+# SIGKILL of the daemon, the service and (by a stop) the policy in the middle of holds, 12 times (KILLS).
+. "$(dirname "$0")/lib.sh"
+enter_sim
+RANDOM=11
+kills=${KILLS:-12}
+
+config '[Policy]
+Policy = hold'
+service="lc --kernel-us 1200 --tokens 32 --arrivals poisson --period-us 200000 --warmup 4"
+# serve NAME SECONDS RUN-OPTIONS...: a service; its figures in $scratch/NAME.out
+serve() {
+	"$gpusched" run "${@:3}" --class lc -- "$gsload" $service --seconds "$2" --iterations-per-us 27.78 \
+		>"$scratch/$1.out" 2>&1 &
+	SERVICE=$!
+	at_end+=($SERVICE)
+}
+p50() { # NAME
+	jq -s 'last | .p50_us' "$scratch/$1.out"
+}
+holds_are_on() {
+	[ "$(compute $training .suspended_by)" = request ]
+}
+runs_again() {
+	[ "$(sim_disabled $training)" = 0 ]
+}
+
+start_daemon || exit 1
+serve alone 6 --agent
+wait $SERVICE
+run_load be training be --kernel-us 1000 --block-us 100 --seconds 600
+wait_tsgs pid:$training 1
+
+serve unseen 6
+check "a service without an agent: list says what would make holds possible" \
+	wait_for 5 eval '[[ "$(compute $SERVICE .reason)" == *"run --agent"* ]]'
+wait $SERVICE
+is "$(counter holds)" 0 "nothing is held without an agent"
+
+serve seen 14 --agent
+check "best effort is suspended for a request" wait_for 20 holds_are_on
+check "list names the TSG whose request it is" wait_for 20 eval \
+	'[ "$(compute $training .held_for)" = "$(compute $SERVICE .id)" ] &&
+	"$gpusched" list pid:$training | grep -q "held for tsg .*request"'
+check "its agent tells how long quiet is" \
+	eval '[ "$(compute $SERVICE .quiet_us)" -ge 1000 ] && [ "$(compute $SERVICE .quiet_us)" -le 10000 ]'
+before=$(sim_work $training)
+wait $SERVICE
+ge "$(($(sim_work $training) - before))" 1 "best effort works between requests"
+ge "$(counter holds)" 5 "holds"
+check "best effort runs when the service has ended" wait_for 2 runs_again
+check "stats --by sums the time as a wait of its own" eval \
+	'[ "$("$gpusched" stats --by process --json |
+		jq -s "flatten | map(select(.pid == $training))[0].request_wait_ms >= 100")" = true ]'
+diag "p50 in us: alone $(p50 alone), beside without holds $(p50 unseen), with holds $(p50 seen)"
+le "$(awk -v a="$(p50 seen)" -v b="$(p50 alone)" 'BEGIN { print a / b }')" 1.2 "p50 with holds to alone"
+
+# ---- SIGKILL in the middle of holds
+bad=0
+late=0
+met=0
+for ((i = 0; i < kills; i++)); do
+	if ! kill -0 "$SERVICE" 2>/dev/null || [ "$i" = 0 ]; then
+		serve killed 600 --agent
+		wait_for 20 holds_are_on
+	fi
+	wait_for 10 eval '[ "$(sim_disabled $training)" != 0 ]' && met=$((met + 1))
+	from=$EPOCHREALTIME
+	case $((i % 3)) in
+	0) kill_daemon ;;
+	1) kill -9 $SERVICE ;;
+	2) "$gpusched" policy stop >/dev/null 2>&1 ;;
+	esac
+	if ! wait_for 4 runs_again; then
+		bad=$((bad + 1))
+		diag "kill $i: $(sim_state -c '[.tsgs[] | select(.engine == 1) | [.pid, .disabled_channels]]')"
+	fi
+	awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { exit !(b - a > 2.1) }' && late=$((late + 1))
+	case $((i % 3)) in
+	0) start_daemon ;;
+	1) wait $SERVICE 2>/dev/null ;;
+	2) "$gpusched" policy start hold >/dev/null 2>&1 ;;
+	esac
+done
+ge "$met" $((kills * 3 / 4)) "kills while best effort was suspended"
+is "$bad" 0 "$kills kills of daemon, service or policy: best effort runs again"
+is "$late" 0 "each time within two seconds, the command and the look included"
+done_testing
