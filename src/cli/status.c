@@ -73,6 +73,18 @@ static char *state(const json_t *row)
 	return *text ? strdup(text) : NULL;
 }
 
+/* In GiB: the rows have 80 columns. */
+static char *memory(const json_t *row)
+{
+	const json_t *bytes = gs_json_at(row, "memory_bytes");
+	char *text = NULL;
+
+	if (!bytes)
+		return NULL;
+	return asprintf(&text, "%.1f", json_number_value(bytes) / (double)(1ull << 30)) < 0 ? NULL
+											    : text;
+}
+
 /* Who waits first, then who holds most. */
 static int compare(const void *a, const void *b)
 {
@@ -129,7 +141,7 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		{ "turns_per_s", "TURNS/S", GS_COL_TENTHS },
 		{ "mean_turn_us", "TURN US", GS_COL_TENTHS },
 		{ "slice_ended_pct", "CUT %", GS_COL_TENTHS },
-		{ "memory_bytes", "MEM MIB", GS_COL_RIGHT, .cell = cli_memory },
+		{ "memory_bytes", "GIB", GS_COL_RIGHT, .cell = memory },
 		{ "waiting", "NOW", .cell = state },
 	};
 	CLEANUP_JSON json_t *shown = json_array();

@@ -341,6 +341,21 @@ void gs_memory_record(void *self, const struct gpusched_tsg *rec)
 		gs_loop_plan(m->due, soon > m->next_ns ? soon : m->next_ns);
 }
 
+/* The idle time that was read was this TSG's, or goes by it: not known before the next reading. */
+void gs_memory_ended(void *self, const struct gs_end *end)
+{
+	const struct gs_figures *fig = self;
+
+	for (size_t i = 0; fig->memory && i < fig->hub->ngpus; i++) {
+		struct gs_memory_process *p = find(&fig->memory->gpus[i], end->pid);
+
+		if (!p || p->tsg != end->id)
+			continue;
+		p->tsg = 0;
+		p->idle_since_ns = 0;
+	}
+}
+
 int gs_memory_start(struct gs_figures *fig, struct gs_error *err)
 {
 	struct gs_memory *m;

@@ -17,6 +17,7 @@
 #include "basic/error.h"
 
 struct gpusched_tsg;
+struct gs_end;
 struct gs_figures;
 
 /* Of a daemon. */
@@ -24,6 +25,8 @@ int gs_memory_start(struct gs_figures *fig, struct gs_error *err);
 void gs_memory_end(struct gs_figures *fig);
 /* A TSG is there: the next reading comes soon. */
 void gs_memory_record(void *self, const struct gpusched_tsg *rec);
+/* What was known of its process goes by a TSG that is no more. */
+void gs_memory_ended(void *self, const struct gs_end *end);
 
 /* A process on one GPU. */
 struct gs_memory_process {
