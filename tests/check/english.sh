@@ -69,7 +69,7 @@ Whoever reads this reads it twice.
 
 | What | is a table |
 END
-printf 'is 1 1 "%s"\n' "and it ends" "which holds" "the andes stand" "a policy and its end" >"$try/tests/names.sh"
+printf 'is 1 1 "%s"\n' "and it ends" "which holds" "the andes stand" "a policy and its end" >"$try/tests/NAME.sh"
 found() { # FILE
 	(cd "$try" && awk -v PEOPLE="[^a-z](${people})[^a-z]" -f "$top/tests/check/english.awk" "$1") |
 		awk '{ print $2 }' | sort | uniq -c | awk '{ printf "%s%s %s", sep, $1, $2; sep = ", " }'
@@ -77,7 +77,7 @@ found() { # FILE
 is "$(found bad.c)" "2 begins, 1 long, 1 who" "each rule for comments finds its sentence"
 is "$(found good.c)" "" "no rule finds fault with plain sentences"
 is "$(found page.md)" "1 begins" "headings, code and tables of documents are no sentences"
-is "$(found tests/names.sh)" "2 name" "names of points that are no statements are found"
+is "$(found tests/NAME.sh)" "2 name" "names of points that are no statements are found"
 
 # Commits from the one on that brought this file.
 bad=
