@@ -22,7 +22,7 @@ function sentence(text, n, word) {
 
 # A paragraph: sentences end with a full stop before a space and a capital, or at the end.
 function paragraph(text, end) {
-	while (match(text, /[.?!]["')*_`]* +([A-Z0-9*_`"'(@]|[a-z0-9]+[_(])/)) {
+	while (match(text, /[.?!]["')*_`]* +([A-Z0-9*_`"'(@]|[a-z0-9]+[_(/])/)) {
 		end = RSTART + match(substr(text, RSTART), / /) - 2
 		sentence(substr(text, 1, end))
 		text = substr(text, end + 1)
