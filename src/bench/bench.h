@@ -81,13 +81,16 @@ int bench_add_policy(const char *given, struct gs_error *err);
 
 /* Is @name this load's name, or the beginning of it before a dash? */
 bool bench_load_is(const struct bench_load *load, const char *name, size_t length);
-/* What this program was built from. */
+/* The commit that this program was built from. */
 extern const char *const bench_build;
 
 /* By its name; NULL: there is none. */
 const struct bench_load *bench_load(const char *name);
 const struct bench_scheme *bench_scheme(const char *name);
-/* What static slices would be: the shortest one that a BE works with; several need longer ones. */
+/*
+ * The scheme of static slices: the shortest slice that a BE works with; several BE need longer
+ * ones.
+ */
 unsigned int bench_slice_us(const struct bench_load *load);
 /* The LC alone is the same for all loads with this LC: the first of them stands for it. */
 const struct bench_load *bench_alone_of(const struct bench_load *load);
@@ -95,7 +98,7 @@ const struct bench_load *bench_alone_of(const struct bench_load *load);
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
 		  enum bench_mode mode, char *ret, size_t size);
 
-/* Of one request; of a BE that has none 1. */
+/* Units of work in one request; 1 for a BE, which has none. */
 unsigned int bench_kernels(const struct bench_program *p);
 /* Is there such a program in $PATH? */
 bool bench_in_path(const char *program);
@@ -123,10 +126,10 @@ struct bench_run {
 	void *user;
 };
 
-/* Of a cell: longer where a policy has to find out who is who. */
+/* The length of a cell: longer where a policy has to find out what each program is. */
 double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme);
 
-/* What a cell came to, as a line of the raw data has it. */
+/* The result of a cell, as a line of the raw data has it. */
 struct bench_cell {
 	const struct bench_load *load;
 	const struct bench_scheme *scheme;
@@ -145,7 +148,7 @@ struct bench_cell {
 };
 void bench_cell_free(struct bench_cell *cell);
 
-/* The GPU whose parameters the model has. */
+/* The GPU that the model has the parameters of. */
 const char *bench_model_name(void);
 /* One cell on the model; @cell has load, scheme and block. 0, or -errno: the bench cannot go on. */
 int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err);

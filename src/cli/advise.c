@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* advise - what each program is, what it loses to whom, and the command that would help */
+/*
+ * advise - what each program is, what it loses to which other one, and the command that would help
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -168,7 +170,7 @@ static bool has_mps(void)
 	return path[0];
 }
 
-/* What can be done now comes first; a server of ours is for its next start. */
+/* Put remedies for now first; a server of ours is one for the program's next start. */
 static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
@@ -291,7 +293,10 @@ static bool auto_guesses(const json_t *o)
 	return false;
 }
 
-/* What follows from the rows where nothing is to be typed: what nobody could judge is not well. */
+/*
+ * The closing line where there is no command to type. Programs that could not be judged are not
+ * called well.
+ */
 static void print_no_commands(const json_t *programs, const json_t *gpus)
 {
 	size_t judged = 0, i;

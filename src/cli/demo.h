@@ -7,7 +7,7 @@
 
 #include "basic/error.h"
 
-/* Of the bench's tables. */
+/* The load and the schemes, from the bench's tables. */
 #define DEMO_LOAD "a-1be"
 #define DEMO_POLICY "lcbe"
 

@@ -32,7 +32,7 @@ static char *person(const json_t *row)
 		       : text;
 }
 
-/* Who keeps it off the GPU, or how it is. */
+/* The name of what keeps it off the GPU, or its state. */
 static char *state(const json_t *row)
 {
 	const json_t *server = gs_json_at(row, "client_of");
@@ -140,7 +140,7 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
-/* What identifies it to the hardware and to the driver; with --wide. */
+/* Its names for the hardware and the driver; with --wide. */
 static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
@@ -172,7 +172,7 @@ static void hide_unknown(struct gs_column *cols, size_t n, const char *head, con
 	col->head = NULL;
 }
 
-/* Of the others after all that are spare anyhow. */
+/* The other columns go after all that are spare anyhow. */
 static void make_room(struct gs_column *cols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -181,7 +181,7 @@ static void make_room(struct gs_column *cols, size_t n)
 		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
 }
 
-/* What @pid holds of the server's GPU, as a copy TSG of its own has it. */
+/* The memory that @pid holds on the server's GPU, as a copy TSG of its own has it. */
 static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t *pid)
 {
 	json_t *tsg;
@@ -194,7 +194,7 @@ static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t 
 	return NULL;
 }
 
-/* The programs whose kernels are in that server's TSG. */
+/* The programs that have their kernels in that server's TSG. */
 static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 {
 	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
@@ -215,7 +215,7 @@ static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 	}
 }
 
-/* What most people look for; a TSG that was named is shown whatever it is. */
+/* The TSGs that most people look for; a named TSG is always shown. */
 static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 {
 	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");

@@ -70,7 +70,10 @@ int cli_preempt(struct cli *c)
 	return act(c, "preempt", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-/* Nobody else would resume them: without a daemon this command does, or whoever interrupts it. */
+/*
+ * Nobody else would resume them: without a daemon this command does, at its end or when
+ * interrupted.
+ */
 static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
 {
 	struct timespec ts = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };

@@ -19,7 +19,7 @@
 	(8u << 20)        /* what comes at once: the daemon keeps 2 MiB for one that was slow */
 #define REQUEST_MS 30000L /* controls are answered within 5 s, a policy's start takes longer */
 #define PING_MS 1000L     /* a daemon that lives answers that at once */
-/* Of a request that is under way: most are over before the first. */
+/* Pings while a request is under way: most requests are over before the first ping. */
 #define PING_EVERY_NS (NS_PER_S * 9 / 10)
 
 struct text {

@@ -276,7 +276,7 @@ static uint32_t native_flags(const struct gs_world *w)
 	return GPUSCHED_F_ALL;
 }
 
-/* What the other hosts refuse without looking at the code. */
+/* The faults that other hosts refuse without looking at the code. */
 static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		      struct gs_error *err)
 {

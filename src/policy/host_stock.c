@@ -3,8 +3,8 @@
  * host_stock.c - the stock host: the kernel, beside the unmodified driver
  *
  * The permanent taps reach the running policy's dispatcher through one slot of a program array, so
- * a switch is one update. What the policy that ran before left in the table is ignored from the
- * first look on: its marks are of another generation (decide.h).
+ * a switch is one update. The new policy ignores the old one's traces in the table from the first
+ * look on: its marks are of another generation (decide.h).
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -56,8 +56,10 @@ static int slot_put_or_empty(struct gs_policy *p, const char *slot, int prog_fd)
 	return 0;
 }
 
-/* Three slots, one for each type of program; whoever is in one of them without being the one that
- * acts is marked as over (set_over). */
+/*
+ * Three slots, one for each type of program. A policy in a slot that is not the acting one is
+ * marked as over (set_over).
+ */
 static int slot_set(struct gs_policy *p)
 {
 	int r = slot_put(p, "gs_slot", p->loaded.dispatch_fd);

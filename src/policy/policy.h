@@ -51,7 +51,7 @@ struct gs_policy_option {
 	uint64_t value;
 };
 
-/* What is known of a policy without running it. */
+/* The facts about a policy that need no run. */
 struct gs_policy_info {
 	char name[GS_POLICY_NAME_LEN];
 	char about[GPUSCHED_ABOUT_LEN];     /* what it does; "" unknown */
@@ -130,7 +130,7 @@ int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpu
  * that the policy asked for comes.
  */
 void gs_policy_nudge(struct gs_policy *p);
-/* What its gpusched_log() wrote last, and when that was seen; malloc'd, NULL: nothing. */
+/* The last text of its gpusched_log(), and when that was seen; malloc'd, NULL: nothing. */
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
 /* Rounds that its gpusched_kick() has asked for so far, and how many more were past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
@@ -139,8 +139,9 @@ typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
 void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
 /*
  * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a
- * wish, and when the policy failed; gs_policy_dispatch() then returns the number of records
- * changed, or a negative errno with *ret_exit filled: the caller stops the policy and restores.
+ * wish, and when the policy failed. gs_policy_dispatch() then returns the number of records
+ * changed. If it returns a negative errno with *ret_exit filled, the caller stops the policy and
+ * restores.
  */
 int gs_policy_fd(const struct gs_policy *p);
 int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit);

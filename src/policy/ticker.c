@@ -2,13 +2,14 @@
 /*
  * ticker.c - the tick's thread, and the watchdog that sees it overrun
  *
- * A BPF program that runs cannot be stopped. So the round runs in a thread that nobody waits for
- * without a limit, and the watchdog marks the policy stopped (the round then ends at its next TSG)
- * and wakes the main loop, which restores meanwhile.
+ * A BPF program that runs cannot be stopped. So the round runs in a thread of its own, and every
+ * wait for it has a limit. The watchdog marks the policy stopped (the round then ends at its next
+ * TSG) and wakes the main loop, which restores meanwhile.
  *
- * A tick costs one wait and one run of the program: the watchdog is not told of rounds, it looks at
- * the start stamp of the one under way, once per timeout while rounds go on. While a round could
- * change nothing none comes (rest.h); the main loop, which hears of every TSG, ends that by a nudge.
+ * A tick costs one wait and one run of the program. Nothing tells the watchdog of rounds: once per
+ * timeout, while rounds go on, it looks at the start stamp of the present one. While a round could
+ * change nothing, none comes (rest.h). The main loop, which hears of every TSG, ends that by a
+ * nudge.
  */
 #include <stdio.h>
 #include <string.h>

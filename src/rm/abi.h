@@ -302,7 +302,7 @@ struct nv_log_get {
 	uint32_t record, vardata;
 };
 
-/* What RM writes and we read. */
+/* Structures that RM writes and we read. */
 struct nv_log_header {
 	uint32_t get, put;
 	uint64_t count, dropped, vardata_dropped;
