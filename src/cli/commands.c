@@ -119,6 +119,7 @@ static const struct cli_opt sim_run_opts[] = {
 	{ "facts", 0, "stock|all",
 	  "what the policy is told: what the stock host knows, or all that the model knows" },
 	{ "seed", 0, "N", "seed of every random choice" },
+	{ "params", 0, "FILE", "parameters of the model instead of the scenario's" },
 	{ "timeline", 0, "FILE", "write a gnuplot timeline of one scenario to FILE" },
 	END,
 };
@@ -130,6 +131,7 @@ static const struct cli_opt demo_opts[] = {
 	{ "refuse-set-timeslice", 0, NULL, "the simulated RM refuses SET_TIMESLICE" },
 	{ "gpu", 0, NULL, "measure on the real GPU instead of the simulated one" },
 	{ "model", 0, NULL, "only the model in virtual time: no privilege needed" },
+	{ "params", 0, "FILE", "parameters of the model instead of the built-in H200's" },
 	END,
 };
 
@@ -151,6 +153,8 @@ static const struct cli_opt bench_opts[] = {
 	{ "out", 0, "DIR", "raw data, table and pictures go there" },
 	{ "resume", 0, NULL, "go on with what DIR has" },
 	{ "dilate", 0, "F", "path: simulated time runs F times slower than real time (8)" },
+	{ "params", 0, "FILE",
+	  "path, sim: parameters of the model instead of the built-in H200's" },
 	END,
 };
 
