@@ -102,8 +102,8 @@ GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 }
 
 /*
- * Charges @ns to the account of @p's @level. 0 marks a turn that is not charged yet. @weight: 1 to
- * 10000, against the others of the same user, job or process.
+ * Charges a turn of @ns to the account of @p's @level. @weight: 1 to 10000, against the others of
+ * the same user, job or process.
  */
 GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 					   enum gpusched_level level, gs_u64 *inner_v,
@@ -115,6 +115,12 @@ GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 		return;
 	if (own->v < p->v[level])
 		own->v = p->v[level];
+	own->v += ns * 100 / (weight ? weight : 100);
+}
+
+/* Charges what it had beside others, without a turn: only its own place in line changes. */
+GPUSCHED_INLINE void gpusched_account_charge(struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
+{
 	own->v += ns * 100 / (weight ? weight : 100);
 }
 

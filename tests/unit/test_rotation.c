@@ -164,6 +164,21 @@ static void test_past(void **state)
 	assert_int_equal(w.m[0].turns, 3);
 }
 
+/* What one works without a turn moves its own place, and nobody else's. */
+static void test_work(void **state)
+{
+	struct world w = { .n = 2 };
+
+	for (unsigned int i = 0; i < w.n; i++)
+		w.m[i] = (struct member){ .user = i, .job = i, .process = i, .weight = 100 };
+	gpusched_account_charge(&w.users[0], 4 * TURN_NS, 100);
+	assert_int_equal(w.line.inner_v, 0);
+	turns(&w, 4, 0);
+	assert_int_equal(w.m[0].turns, 0);
+	turns(&w, 10, 0);
+	assert_int_equal(w.m[0].turns, 5);
+}
+
 /* The order in which a round meets TSGs decides nothing. */
 static void test_order(void **state)
 {
@@ -207,6 +222,7 @@ int main(void)
 		cmocka_unit_test(test_weights), cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_forks),   cmocka_unit_test(test_past),
 		cmocka_unit_test(test_order),   cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
