@@ -79,7 +79,12 @@
 	X("Status", "IdleLimit", MS, idle_limit_ms, "1800s", \
 	  "a program that has not worked for so long is told of, if it holds ...") \
 	X("Status", "IdleMemory", NUMBER, idle_memory_mib, "2048", \
-	  "... more MiB of a GPU's memory than this")
+	  "... more MiB of a GPU's memory than this") \
+	X("Alerts", "Unit", NAME, alert_unit, "", \
+	  "template of the unit that systemd starts when something begins to be wrong, such as " \
+	  "gpusched-alert@.service; empty: none") \
+	X("Alerts", "Notes", BOOL, alert_notes, "no", \
+	  "start it for notes, and for what is not known, as well")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -112,6 +117,8 @@ struct gs_config {
 	uint32_t lost_limit, starved_limit; /* of findings, in % */
 	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
 	uint32_t idle_limit_ms, idle_memory_mib;
+	char alert_unit[96];
+	bool alert_notes;
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

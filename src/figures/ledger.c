@@ -22,6 +22,12 @@
 #define EVENTS_A_MINUTE 2000 /* of all TSGs */
 #define EVENTS_A_TSG 16      /* of one, a minute */
 
+void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES])
+{
+	for (const struct kept *k = fig->ledger ? fig->ledger->all : NULL; k; k = k->hh.next)
+		ret[k->class_id % GPUSCHED_MAX_CLASSES]++;
+}
+
 struct gs_history *gs_ledger_history(const struct gs_figures *fig)
 {
 	return fig->ledger ? fig->ledger->history : NULL;
@@ -161,6 +167,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 			k->who.pool != !!(rec->flags & GPUSCHED_TSG_MPS)))
 		ledger_give(fig, k, false);
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
+	k->mig = rec->flags & GPUSCHED_TSG_MIG;
 	put_class(fig, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);

@@ -63,6 +63,7 @@ struct kept {
 	uint64_t calm_ns;
 	uint64_t starved_ns, harmed_ns; /* it is so since then; 0: it is not */
 	bool waiting;                   /* at its last sample */
+	bool mig;                       /* in a partition of its GPU */
 	struct gs_idle idle;            /* memory.c's */
 };
 
@@ -106,6 +107,7 @@ struct gs_ledger {
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
 	uint64_t sampled_ns[SAMPLES];
 	struct gs_trouble_counts troubles[SAMPLES];
+	unsigned int found[GS_FINDING_MAX]; /* at the last sample, about GPUs and TSGs */
 };
 
 /* ledger_take.c: what has been done since the last time, into all sums. */
@@ -143,7 +145,7 @@ bool ledger_oldest(const struct gs_ledger *l, uint64_t *ret);
 bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret);
 struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at);
 struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig);
-/* window.c: since when what is wrong is so, after each sample. */
+/* window.c: what is wrong, and since when it is so, after each sample. */
 void ledger_mark(struct gs_figures *fig);
 /* What each group held of the last ten seconds. */
 void ledger_take_shares(struct gs_figures *fig);

@@ -22,6 +22,7 @@
 #include "intake/rescan.h"
 #include "control/lock.h"
 #include "hub/loop.h"
+#include "requests/alerting.h"
 #include "requests/metrics.h"
 #include "figures/anomalies.h"
 #include "control/policy.h"
@@ -308,6 +309,9 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_figures_start(s->figures, server_of, s->intake, err);
 	if (r)
 		return r;
+	r = gs_alerting_start(s->requests);
+	if (r)
+		return gs_fail(err, r, "out of memory");
 	gs_agents_start(s->control);
 	gs_records_settle(s->intake);
 	gs_adopting_go_on(s->intake);
@@ -459,6 +463,7 @@ static void end_acting(struct gs_service *s)
 	gs_loop_settle(s->hub, SETTLE_MS);
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
+	gs_alerting_end(s->requests);
 	gs_memory_end(s->figures);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);
