@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "hub/observers.h"
+#include "hub/pace.h"
 #include "launch/launch.h"
 #include "policy/policy.h"
 #include "process/process.h"
@@ -140,7 +141,7 @@ struct gs_hub {
 	struct gs_slices slices;
 	struct gs_waits waits;
 	bool has_readers; /* false: this process reads by itself */
-	uint64_t longest_turn_ns, longest_turn_cpu_ns;
+	struct gs_pace pace;
 
 	struct gs_observers observers;
 	struct gs_limited_user *limited; /* whom a limit has struck */

@@ -14,6 +14,7 @@
 #include "rm/module.h"
 #include "intake/adoption.h"
 #include "control/agents.h"
+#include "control/discarding.h"
 #include "hub/task.h"
 #include "intake/intake.h"
 #include "intake/hardware.h"
@@ -493,6 +494,7 @@ void gs_service_free(struct gs_service *s)
 	gs_sweeping_end(s->intake);
 	/* it is in the compiler or the verifier: what acted is put back by now */
 	gs_starting_end(s->control);
+	gs_discarding_end(s->control);
 	gs_watch_free_all(s->requests);
 	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event)
 		gs_cfg_heartbeat(s->hub->table, 0);
