@@ -59,6 +59,9 @@ bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
+/* Whose TSG it is, as far as that is known; NULL: there is none of that id here. */
+const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
+
 /* NULL: none is kept. */
 struct gs_history *gs_ledger_history(const struct gs_figures *fig);
 

@@ -79,6 +79,9 @@
 	  "times that the driver was asked for a GPU which process holds its memory") \
 	X(MEMORY_READ_NS, "memory_read_ns", "how long these calls took") \
 	X(MEMORY_LEFT, "memory_unknown", "times of them that it did not say") \
+	X(PODS_LEFT, "pod_entries_left", \
+	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
+	  "known form, or others than root may write them") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 
