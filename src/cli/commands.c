@@ -44,7 +44,8 @@ static const struct cli_opt history_opts[] = {
 	{ "since", 's', "T",
 	  "from T on: 90m, 7d (ago), 07:00, yesterday, \"2026-11-22 07:00\" (24h)" },
 	{ "until", 'u', "T", "until T (now)" },
-	{ "by", 'b', "WHOM", "sums by process, user, cgroup, class or gpu (process)" },
+	{ "by", 'b', "WHOM",
+	  "sums by process, user, cgroup, class, gpu, pod, namespace or job (process)" },
 	{ "changes", 0, NULL, "who changed what, instead of sums" },
 	{ "csv", 0, NULL, "comma-separated values, with a heading" },
 	END,
@@ -224,7 +225,8 @@ static const struct cli_cmd commands[] = {
 	  "all.",
 	  cli_stats, stats_opts, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
-	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH or gpu:N; tsg:N: "
+	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
+	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "
 	  "all that happened to that "
 	  "TSG. Whole minutes: T is rounded down to one. Other users' processes are root's to see; "
 	  "sums by class and GPU are everybody's.",

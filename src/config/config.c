@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 
-enum type { NAME, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
+enum type { NAME, PATH, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
 
 struct key {
 	const char *section, *name, *def, *help;
@@ -173,6 +173,11 @@ static int set_key(struct gs_config *c, const struct key *k, const char *value, 
 	int r;
 
 	switch (k->type) {
+	case PATH:
+		if (*value && *value != '/')
+			return gs_fail(err, -EINVAL, "'%s' is no full path: it begins with /",
+				       value);
+		return set_name(c, k, value, at, err);
 	case NAME:
 		return set_name(c, k, value, at, err);
 	case TEXTS:

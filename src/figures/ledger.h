@@ -62,6 +62,8 @@ void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
 /* How many compute TSGs each class has, by its id. */
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES]);
+/* Whose TSG it is, as far as that is known; NULL: there is none of that id here. */
+const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
 
 /* NULL: none is kept. */
 struct gs_history *gs_ledger_history(const struct gs_figures *fig);

@@ -24,7 +24,11 @@ struct group {
 	UT_hash_handle hh;
 	struct group_key key;
 	struct gs_history_sums sums;
+	struct gs_pod_names pod;
+	struct gs_history_sums
+		ended;     /* of groups that are not here any more: pods that have ended */
 	unsigned int live; /* TSGs */
+	uint64_t left_ns;  /* the last one went */
 	bool pool;
 	uint64_t recent_ns; /* that its TSGs held of the last 10 s */
 	uint64_t memory;    /* bytes that its processes held when that was read last */
@@ -129,6 +133,8 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
 /* Joins the group that its class and cgroup say now. */
 void ledger_join(struct gs_figures *fig, struct kept *k);
 void ledger_leave(struct kept *k);
+/* Those of pods that have ended go after a while, and their sums to the class's own. */
+void ledger_end_groups(struct gs_figures *fig);
 void ledger_free_groups(struct gs_ledger *l);
 
 /* ledger_take.c: of the TSGs that are there now: some may end before it is their turn. */

@@ -89,6 +89,9 @@
 	  "alerts for which no unit was started: more than 10 a minute, or 10 wait") \
 	X(ALERT_UNITS_FAILED, "alert_units_failed", \
 	  "alerts for which no unit could be started: see the log") \
+	X(PODS_LEFT, "pod_entries_left", \
+	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
+	  "known form, or others than root may write them") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 

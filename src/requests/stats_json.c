@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "process/reader.h"
 #include "control/agents.h"
+#include "process/pod_names.h"
 #include "requests/requests.h"
 #include "hub/json.h"
 #include "control/policy.h"
@@ -79,6 +80,8 @@ static uint64_t value_of(const struct gs_requests *rs, const uint64_t *taps, enu
 {
 	if (g == SERVICE && i == GS_SVC_READS_LEFT)
 		return gs_reader_left();
+	if (g == SERVICE && i == GS_SVC_PODS_LEFT)
+		return gs_pods_left();
 	if (g == SERVICE && i == GS_SVC_KICKS)
 		return rs->hub->counters[i] + gs_service_kicks(rs->control, NULL);
 	if (g == SERVICE && i == GS_SVC_KICKS_LEFT) {

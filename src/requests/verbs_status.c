@@ -138,6 +138,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		put_copy(o, keys[i], all, keys[i]);
+	gs_tsg_json_pod(rq->rs, rec, o);
 	put_copy(o, "timeslice_us", all, "is.timeslice_us");
 	put_copy(o, "asked_timeslice_us", all, "asked.timeslice_us");
 	put_copy(o, "preempt_mode", all, "is.preempt_mode");

@@ -18,6 +18,7 @@
 #include "hub/task.h"
 #include "intake/intake.h"
 #include "intake/hardware.h"
+#include "intake/pods.h"
 #include "service/instance.h"
 #include "control/launches.h"
 #include "intake/rescan.h"
@@ -357,7 +358,10 @@ static int start(struct gs_service *s, struct gs_error *err)
 		gs_log(LOG_DEBUG, "the first sweep failed");
 	if (s->hub->config->adopt && (fresh || s->hub->opts.daemon))
 		gs_adopting_begin(s->intake);
-	return s->hub->opts.read_only ? 0 : start_acting(s, err);
+	if (!s->hub->opts.read_only)
+		return start_acting(s, err);
+	gs_pods_begin(s->intake);
+	return 0;
 }
 
 static int make_rooms(struct gs_service *s, const struct gs_config *config,
@@ -489,6 +493,7 @@ void gs_service_free(struct gs_service *s)
 	gs_saved_end(s->control);
 	end_acting(s);
 	gs_adopting_end(s->intake);
+	gs_pods_finish(s->intake);
 	gs_aliases_end(s->intake);
 	gs_hardware_end(s->intake);
 	gs_sweeping_end(s->intake);
