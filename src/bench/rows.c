@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
-#include "bench/bench.h"
+#include "bench/result.h"
 
 void bench_cell_free(struct bench_cell *cell)
 {

@@ -168,6 +168,13 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
 			 "old");
 		return true;
 	}
+	if (info->stack > GS_CALLBACK_STACK && !n--) {
+		snprintf(ret, size,
+			 "warning: %s takes %u bytes of stack with all that it calls: kernels "
+			 "before 6.8 refuse more than %u",
+			 info->deepest, info->stack, GS_CALLBACK_STACK);
+		return true;
+	}
 	if (info->reads_more && !n--) {
 		snprintf(ret, size, "note: not all that it reads of a TSG can be seen");
 		return true;

@@ -64,6 +64,9 @@ struct gs_policy_info {
 	uint32_t flags;
 	uint32_t reads;  /* facts about a TSG, see gs_reads_text(); GS_READS_FACTS */
 	bool reads_more; /* and perhaps others: that cannot be seen */
+	uint32_t
+		stack; /* bytes that its deepest callback takes; GS_CALLBACK_STACK and less is safe */
+	char deepest[32];
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };
@@ -83,6 +86,8 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
  * false: none.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
+/* Of 512 bytes these are left to a callback by the host's own functions (tests/check/stack.sh). */
+#define GS_CALLBACK_STACK 256u
 /* The @n-th remark, from 0 on, on what is allowed but hardly meant; false: no more. */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
 /*

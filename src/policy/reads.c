@@ -7,6 +7,10 @@
  * field, and so does an address in it that is handed to a helper. Not seen: a pointer to the record
  * that was kept in memory elsewhere, which the verifier does not allow, and whether the value is
  * used.
+ *
+ * Why not let a policy declare them: an author would forget one, and nobody would notice. The policy
+ * compiles, starts, and never acts where its host does not know that fact. `policy check` and
+ * `sim run` name such facts.
  */
 #include <linux/bpf.h>
 #include <stddef.h>

@@ -182,6 +182,21 @@ circles <"$scratch/symbols" >"$scratch/circles"
 is "$(unlisted tests/check/circles.txt <"$scratch/circles")" "" \
 	"no files of a room call each other in a circle, but for those in tests/check/circles.txt"
 is "$(unneeded tests/check/circles.txt <"$scratch/circles")" "" "that list has no more than there are"
+# Callbacks that are kept stand in a list, with the files that set them. Output: what is not so.
+callbacks() { # LIST
+	grep -v '^#' "$1" | while IFS=: read -r what files why; do
+		read -r header names <<<"$what"
+		for name in $names; do
+			grep -qE "\(\*$name\)\(" "$header" || echo "$header has no $name"
+		done
+		for file in $files; do
+			[ -f "$file" ] && grep -qE "(^|[^a-z])(${names// /|})|\"${header#src/}\"" "$file" || echo "$file sets none of $names"
+		done
+		[ ${#why} -gt 10 ] || echo "$header: no reason"
+	done
+}
+is "$(callbacks tests/check/callbacks.txt)" "" "tests/check/callbacks.txt says what sets which callback"
+is "$(callbacks <(echo 'src/cli/table.h fn gn: src/cli/NAME.c: so') 2>&1 | wc -l)" 3 "a line of it that is not so is found"
 for file in src/table/table.c driver/module/act.c; do
 	is "$(grep -c "^$file D" "$scratch/symbols" | sed 's/^[1-9].*/some/')" some "$file defines something"
 done
