@@ -79,7 +79,11 @@
 	X("Status", "IdleLimit", MS, idle_limit_ms, "1800s", \
 	  "a program that has not worked for so long is told of, if it holds ...") \
 	X("Status", "IdleMemory", NUMBER, idle_memory_mib, "2048", \
-	  "... more MiB of a GPU's memory than this")
+	  "... more MiB of a GPU's memory than this") \
+	X("Memory", "AllowPark", BOOL, allow_park, "yes", \
+	  "users may park their own programs; no: root alone parks") \
+	X("Memory", "ParkMemory", NUMBER, park_memory, "50", \
+	  "per cent of the host's memory that parked programs may have, all together")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -112,6 +116,8 @@ struct gs_config {
 	uint32_t lost_limit, starved_limit; /* of findings, in % */
 	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
 	uint32_t idle_limit_ms, idle_memory_mib;
+	bool allow_park;
+	uint32_t park_memory; /* % of the host's */
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

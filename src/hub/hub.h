@@ -79,6 +79,15 @@
 	  "times that the driver was asked for a GPU which process holds its memory") \
 	X(MEMORY_READ_NS, "memory_read_ns", "how long these calls took") \
 	X(MEMORY_LEFT, "memory_unknown", "times of them that it did not say") \
+	X(PARKED, "parked", "processes whose GPU memory was taken out") \
+	X(UNPARKED, "unparked", "processes that got it back") \
+	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
+	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
+	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
+	X(PARK_HELPERS, "park_helpers_lost", \
+	  "times that the process that parks died or hung, and another one took its place") \
+	X(PARK_SAVE_FAILED, "park_save_failed", \
+	  "times that who is parked could not be saved: a restart would not know") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 
