@@ -10,6 +10,7 @@ config '[Policy]
 Policy = rr
 PolicyOption = quantum_ms=200
 [Classes]
+Class = be suspend_limit_ms=2000
 Rule = arg=be -> be'
 start_daemon || exit 1
 chmod 711 "$scratch"
