@@ -48,6 +48,7 @@ step='s/return n ? .* : us;/return us;/'
 without "slices in step with the driver's" "$step" decoder
 without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
 without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
+without "a last turn" 's/c->past = .*/c->past = 0;/' past-share
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
 without "jobs that are no cgroups" 's/return job ? job : /return /' trees
 without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
