@@ -79,6 +79,7 @@ is "$("$gpusched" policy list | awk 'length > 80')" "" "policy list fits 80 colu
 like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "and tells what each does"
 is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "of every policy"
 like "$("$gpusched" policy show lcbe)" "be_slice_us +1 +1 +100000000 +timeslice of a be TSG" "policy show has the options"
+like "$("$gpusched" policy show hold)" "acts on +classes lc be" "policy show says on which classes it acts"
 is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "in JSON, too"
 exits 2 "policy show of none" "$gpusched" policy show there_is_none
 exits 0 "policy start" "$gpusched" policy start none
