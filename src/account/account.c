@@ -109,6 +109,11 @@ static int log_take(struct gpu *g, struct gs_error *err)
 		r = gs_opening_take(&g->opening, &g->log, &g->clock, err);
 	if (!r)
 		r = gs_turns_new(tell_turn, g, &g->turns);
+	if (!r) {
+		struct gs_costs costs = gs_costs_measured(g->gpu.name, g->a->opts.branch);
+
+		gs_turns_measured(g->turns, &costs);
+	}
 	return answered(g->a, r);
 }
 

@@ -1,54 +1,90 @@
 // SPDX-License-Identifier: MIT
 #include "account/slice.h"
 
-#define SAVE_MIN_NS 40000u /* CTA and WFI, once what runs has come to its end */
-#define SAVE_NS 100000u    /* where the length does not show it; half as much off, at most */
-#define SAVE_MAX_NS 150000u
 /* Of so many slices a turn's length says little: it may have ended at any time. */
 #define SURE_SLICES 2u
 
-static bool shows(const struct gs_slice *s)
+/* Among so many slices what runs comes to its end, or the length is not that of one slice alone. */
+static uint64_t slices_in(const struct gs_cut *cut, uint64_t length, enum gs_awaited since)
 {
-	return s->us >= SLICE_SHOWS_US;
-}
+	uint64_t slice = cut->slice ? cut->slice : 1;
 
-uint64_t gs_slices_in(const struct gs_slice *s, uint64_t length, enum gs_awaited since)
-{
-	uint64_t slice = s->us * SLICE_NS_PER_US, k;
-
-	if (!slice || length < slice + SAVE_MIN_NS)
-		return 0;
-	if (since == GS_AWAITED_FROM_START || length < slice + SAVE_SURE_NS)
+	if (since == GS_AWAITED_FROM_START || length < cut->first_low)
 		return 1;
-	k = (length - SAVE_SURE_NS) / slice;
-	return !shows(s) || s->finishes || length - k * slice <= SAVE_MAX_NS ? k : 0;
+	if (!cut->known)
+		return length < slice ? 1 : length / slice;
+	return (length - (cut->first_low - slice)) / slice;
 }
 
-bool gs_slice_is_sure(const struct gs_slice *s, uint64_t length, uint64_t slices,
-		      enum gs_awaited since)
+/* Only the length of one slice is known. */
+static enum gs_slice_says says_first(const struct gs_slice *s, const struct gs_cut *cut,
+				     uint64_t length, enum gs_awaited since, uint64_t *ret_slices)
 {
-	uint64_t save = length - slices * s->us * SLICE_NS_PER_US;
+	if (s->finishes)
+		return GS_SLICE_UNKNOWN;
+	if (length < cut->first_low)
+		return GS_SLICE_DID_NOT;
+	if (length > cut->first_high && since != GS_AWAITED_FROM_START)
+		return GS_SLICE_UNKNOWN;
+	*ret_slices = 1;
+	return GS_SLICE_DID;
+}
 
-	if (!shows(s) || save < SAVE_SURE_NS)
-		return false;
+enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *cut,
+				 uint64_t length, enum gs_awaited since, uint64_t *ret_slices)
+{
+	uint64_t past;
+
+	*ret_slices = 0;
+	if (!s->us)
+		return GS_SLICE_UNKNOWN;
+	if (length < cut->shortest)
+		return GS_SLICE_DID_NOT;
+	if (cut->shows && !cut->known)
+		return GS_SLICE_UNKNOWN;
+	if (cut->shows && !cut->periodic)
+		return says_first(s, cut, length, since, ret_slices);
+	*ret_slices = slices_in(cut, length, since);
+	/* a bit too short: in another mode, or where little had to be saved */
+	if (!cut->shows || length < cut->first_low)
+		return GS_SLICE_MAY;
+	past = length - (*ret_slices - 1) * cut->slice;
 	if (since == GS_AWAITED_FROM_START)
-		return true;
-	return save <= SAVE_MAX_NS && (since == GS_AWAITED_LATER || slices <= SURE_SLICES);
+		return GS_SLICE_DID;
+	if (past <= cut->first_high)
+		return since == GS_AWAITED_LATER || *ret_slices <= SURE_SLICES ? GS_SLICE_DID
+									       : GS_SLICE_MAY;
+	if (s->finishes)
+		return GS_SLICE_MAY;
+	*ret_slices = 0;
+	return GS_SLICE_DID_NOT;
 }
 
-struct gs_assumed gs_slice_contended(const struct gs_slice *s, uint64_t length, uint64_t slices)
+struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_cut *cut,
+				     uint64_t length, uint64_t slices)
 {
-	uint64_t slice = s->us * SLICE_NS_PER_US, half = slice / 2;
-	uint64_t save = shows(s) ? length - slices * slice : SAVE_NS;
+	uint64_t slice = cut->slice, half = slice / 2, past = slices * slice;
 	uint64_t most = slice + ALONE_NS < length ? slice + ALONE_NS : length;
-	struct gs_assumed a = {
-		.ns = save + half < length ? save + half : length,
-		.off_ns = half + (shows(s) ? 0 : SAVE_NS / 2),
-	};
+	struct gs_assumed a = { 0 };
 
 	if (!slices)
-		return (struct gs_assumed){ 0 };
+		return a;
+	if (cut->shows && past <= length)
+		a = (struct gs_assumed){ length - past + half, half };
+	else if (cut->save)
+		a = (struct gs_assumed){ cut->save + half, half + cut->save / 2 };
+	else /* of a short slice most is the saving, and nobody knows how long that takes */
+		a = (struct gs_assumed){ (length + half) / 2, (length + half) / 2 };
+	if (a.ns > length)
+		a.ns = length;
 	if (s->finishes && a.ns + a.off_ns < most)
 		a.off_ns = most - a.ns;
 	return a;
+}
+
+uint64_t gs_slice_drain(const struct gs_cut *cut, uint64_t length)
+{
+	if (!cut->periodic || length < cut->slice)
+		return 0;
+	return cut->shows || length >= cut->first_low ? length - cut->slice : 0;
 }

@@ -3,7 +3,8 @@
  * slice.h - what the length of a turn says of its slice: whether that ended it, and how much of the
  * turn was contended then
  *
- * Pure. Lengths in ns on the GPU's clock; slices in us, as set; 0: unknown.
+ * Pure. Lengths in ns on the GPU's clock; slices in us, as set; 0: unknown. How long a turn is that a
+ * slice ends comes from the calibration.
  */
 #ifndef GPUSCHED_ACCOUNT_SLICE_H
 #define GPUSCHED_ACCOUNT_SLICE_H
@@ -11,16 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "account/calibration.h"
 #include "basic/clock.h"
 
-/*
- * Seen on an H200 (docs/facts.md): a slice lasts 1.024 times what was set, and a turn that it ends
- * is k slices and 94 to 110 us long, which the context takes to be saved.
- */
-#define SLICE_NS_PER_US 1024u
-#define SAVE_SURE_NS 70000u /* CILP */
-/* A shorter slice does not show in a turn's length: the window of saves is a tenth of it or more. */
-#define SLICE_SHOWS_US 800u
 /*
  * A turn that goes on for this and a slice had nobody waiting beside it, whatever its thread blocks
  * took to come to an end.
@@ -37,15 +31,21 @@ struct gs_slice {
 /* Since when somebody is known to have waited. */
 enum gs_awaited { GS_AWAITED_NEVER, GS_AWAITED_LATER, GS_AWAITED_FROM_START };
 
-/*
- * Slices in a turn of that length if its slice may have ended it, else 0. If it was awaited from its
- * START on its first slice was the last, however long its thread blocks took to come to an end.
- */
-uint64_t gs_slices_in(const struct gs_slice *s, uint64_t length, enum gs_awaited since);
+/* Whether its slice ended a turn. */
+enum gs_slice_says {
+	GS_SLICE_DID_NOT,
+	GS_SLICE_DID,
+	GS_SLICE_MAY,     /* its return shows it */
+	GS_SLICE_UNKNOWN, /* how long such turns are is not known */
+};
 
-/* Whether it is certain that the last of its @slices ended the turn. */
-bool gs_slice_is_sure(const struct gs_slice *s, uint64_t length, uint64_t slices,
-		      enum gs_awaited since);
+/*
+ * By a turn's length. @ret_slices: so many slices it had if its slice ended it, else 0. If it was
+ * awaited from its START on its first slice was the last, however long its thread blocks took to come
+ * to an end.
+ */
+enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *cut,
+				 uint64_t length, enum gs_awaited since, uint64_t *ret_slices);
 
 struct gs_assumed {
 	uint64_t ns, off_ns; /* which may be off by this */
@@ -54,6 +54,10 @@ struct gs_assumed {
  * If its slice ended it, somebody came in the last one: after half of it, for all we know. Which slice
  * was the last nobody knows of what finishes first.
  */
-struct gs_assumed gs_slice_contended(const struct gs_slice *s, uint64_t length, uint64_t slices);
+struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_cut *cut,
+				     uint64_t length, uint64_t slices);
+
+/* From the end of its only slice to that of the turn, where the length shows it; else 0. */
+uint64_t gs_slice_drain(const struct gs_cut *cut, uint64_t length);
 
 #endif /* GPUSCHED_ACCOUNT_SLICE_H */

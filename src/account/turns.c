@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "account/turns.h"
-#include "account/slice.h"
+#include "account/turns_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
-#include <utlist.h>
 
 #include "basic/clock.h"
 #include "basic/grow.h"
@@ -25,77 +23,9 @@
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
 
-struct node {
-	UT_hash_handle hh;
-	uint64_t id;
-	struct gs_turn_sums sums;
-	struct gs_turn last; /* its last turn; its end is pending while @pending */
-	bool pending;        /* in gs_turns.pending */
-	struct node *prev, *next;
-	uint64_t switches;      /* of all, at its last END */
-	uint64_t waiting_since; /* 0: not known to wait */
-	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
-	struct gs_slice slice;  /* that is set */
-	uint64_t usual_ns;      /* its turns last; 0: it had none */
-	uint64_t slice_ns;      /* of its last turn */
-	struct gs_assumed assumed; /* of that, contended if its slice ended it */
-	uint64_t doubt_ns;         /* of it, maybe contended; in what the sums may be off by */
-	bool suspended;            /* it cannot run: it does not wait for its turn */
-	bool calm;                 /* in gs_turns.calm */
-	struct node *qprev, *qnext;
-	bool changed; /* in gs_turns.changed */
-	struct node *cprev, *cnext;
-	uint64_t launch_ns; /* in gs_turns.launched; 0: not there */
-	struct node *lprev, *lnext;
-};
-
-/* A change that counts from @ns on; the records may not have come to it. */
-struct setting {
-	uint64_t ns, id;
-	enum { SETS_SLICE, SETS_MODE, SUSPENDS, RESUMES } what;
-	uint64_t value;
-};
-
-struct gs_turns {
-	gs_turn_fn fn;
-	void *user;
-	struct node *nodes;
-	unsigned int nnodes; /* that have had a turn */
-	struct node
-		*calm; /* nobody is known to have waited in all of their last turn; as pending */
-	struct setting *settings;
-	size_t nsettings, settings_at, settings_cap;
-	struct node *pending; /* the earliest END first */
-	struct node *changed;
-	struct node *launched; /* at times that the records have not come to */
-	struct gs_runlist_sums sums;
-	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
-	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
-	uint64_t start_ns;       /* of the turn under way */
-	uint64_t slice_ns;       /* of it */
-	uint64_t alone_ns;       /* if it goes on until then nobody waits */
-	uint64_t contended_from; /* in it; 0: nobody is known to wait */
-	uint64_t contended_ns;   /* in it before, while somebody did */
-	uint64_t doubt_ns;       /* in it, maybe contended */
-	uint64_t waited_ns;      /* for it */
-	uint64_t last_ns;        /* of what the sums have */
-	uint64_t record_ns;      /* of the last record */
-	struct node *left;       /* who was loaded before; NULL: unknown */
-	bool idle;               /* nobody was loaded for so long that it is no switch */
-	unsigned int nwaiting;
-};
-
-static struct node *find(const struct gs_turns *t, uint64_t id)
-{
-	struct node *n = NULL;
-
-	HASH_FIND(hh, t->nodes, &id, sizeof(id), n);
-	return n;
-}
-
 static struct node *find_or_new(struct gs_turns *t, uint64_t id)
 {
-	struct node *n = find(t, id);
+	struct node *n = turns_find(t, id);
 
 	if (n)
 		return n;
@@ -201,11 +131,9 @@ static void hear_launches(struct gs_turns *t, uint64_t ns)
 static void learn_drain(struct node *n)
 {
 	uint64_t length = n->last.end_ns - n->last.start_ns;
-	int64_t drain = (int64_t)(length - n->slice_ns), old = (int64_t)n->sums.drain_ns;
+	int64_t drain = (int64_t)gs_slice_drain(&n->cut, length), old = (int64_t)n->sums.drain_ns;
 
-	if (!n->one_slice || (!n->assumed.ns && n->last.contended_ns < length))
-		return;
-	if (n->slice_ns < SLICE_SHOWS_US * SLICE_NS_PER_US && drain < (int64_t)SAVE_SURE_NS)
+	if (!n->one_slice || !drain || (!n->assumed.ns && n->last.contended_ns < length))
 		return;
 	n->sums.drain_ns = (uint64_t)(n->sums.drains ? old + (drain - old) / DRAIN_SMOOTH : drain);
 	n->sums.drains++;
@@ -271,14 +199,6 @@ static void was_awaited(struct gs_turns *t, uint64_t ns)
 	}
 }
 
-/* In the turn under way. */
-static uint64_t contended_so_far(const struct gs_turns *t)
-{
-	bool now = t->contended_from && t->last_ns > t->contended_from;
-
-	return t->contended_ns + (now ? t->last_ns - t->contended_from : 0);
-}
-
 /* Of a turn so long: what was not known to be contended may have been. */
 static void doubt(struct node *n, uint64_t length, uint64_t contended_ns, uint64_t *inout_doubt)
 {
@@ -302,6 +222,15 @@ static void settle_returned(struct gs_turns *t, struct node *n)
 {
 	bool in_place = !t->idle && t->left != n && turns_since(t, n) < t->nnodes;
 
+	if (in_place && n->turn_us)
+		gs_calibration_turn(t->calibration, n->id, n->turn_us,
+				    n->last.end_ns - n->last.start_ns);
+	n->turn_us = 0;
+	if (n->pending && in_place && n->unknown) {
+		may_be_awaited(t, n->last.end_ns);
+		settle(t, n, GS_TURN_UNSURE);
+		return;
+	}
 	if (n->pending && in_place)
 		was_awaited(t, n->last.end_ns);
 	settle(t, n, in_place ? GS_TURN_SLICE : GS_TURN_DRAINED);
@@ -357,16 +286,17 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 /* Of the turn under way, by the slice that is set. */
 static void expect_end(struct gs_turns *t, const struct node *n, uint64_t from_ns)
 {
-	t->slice_ns = n ? n->slice.us * SLICE_NS_PER_US : 0;
+	t->slice_ns = n ? gs_calibration_cut(t->calibration, n->slice.us).longest : 0;
 	t->alone_ns = t->slice_ns ? from_ns + t->slice_ns + ALONE_NS : UINT64_MAX;
 }
 
 static void apply(struct gs_turns *t, const struct setting *s)
 {
-	struct node *n = find(t, s->id);
+	struct node *n = turns_find(t, s->id);
 
 	if (!n)
 		return;
+	n->mixed |= s->what == SETS_MODE || (s->what == SETS_SLICE && s->value != n->slice.us);
 	if (s->what == SETS_MODE) {
 		n->slice.finishes = s->value != GPUSCHED_PREEMPT_CILP;
 		return;
@@ -455,6 +385,10 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 	was_switch(t, n, ns);
 	if (n) {
 		settle_returned(t, n);
+		if (n->waiting_since && n->waiting_since <= t->start_ns && t->left &&
+		    t->left != n && !t->idle && !t->blind)
+			gs_calibration_gap(t->calibration, ns - t->start_ns);
+		n->mixed = false;
 		n->sums.returns += is_return(t, n, ns);
 		t->waited_ns = end_wait(t, n, ns);
 		n->sums.loaded = true;
@@ -475,7 +409,7 @@ static void start(struct gs_turns *t, struct node *n, uint64_t ns)
 
 static bool is_doubtful(const struct node *n, uint64_t length)
 {
-	return n->slice_ns > ALONE_NS && n->usual_ns &&
+	return n->cut.slice > ALONE_NS && n->usual_ns &&
 	       length > DOUBT_TIMES * n->usual_ns + DOUBT_NS;
 }
 
@@ -500,11 +434,15 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	uint64_t length = ns - t->start_ns;
 	enum gs_awaited since = awaited_since(t);
-	uint64_t slices = gs_slices_in(&n->slice, length, since);
+	enum gs_slice_says says;
+	uint64_t slices;
 
-	n->slice_ns = n->slice.us * SLICE_NS_PER_US;
+	n->cut = gs_calibration_cut(t->calibration, n->slice.us);
+	says = gs_slice_says(&n->slice, &n->cut, length, since, &slices);
+	n->unknown = says == GS_SLICE_UNKNOWN;
+	n->turn_us = n->mixed || n->slice.finishes || n->suspended ? 0 : n->slice.us;
 	n->one_slice = slices == 1;
-	n->assumed = gs_slice_contended(&n->slice, length, since ? 0 : slices);
+	n->assumed = gs_slice_contended(&n->slice, &n->cut, length, since ? 0 : slices);
 	n->last = (struct gs_turn){
 		.id = n->id,
 		.start_ns = t->start_ns,
@@ -520,7 +458,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 	n->sums.last_ns = length;
 	if (length > n->sums.longest_ns)
 		n->sums.longest_ns = length;
-	if (!slices && is_doubtful(n, length))
+	if (says == GS_SLICE_DID_NOT && is_doubtful(n, length))
 		settle_all(t, GS_TURN_UNSURE);
 	learn_usual(n, length);
 	change(t, n);
@@ -533,9 +471,9 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 		DL_APPEND2(t->calm, n, qprev, qnext);
 	if (!n->slice.us || n->suspended)
 		settle(t, n, GS_TURN_UNSURE);
-	else if (!slices)
+	else if (says == GS_SLICE_DID_NOT)
 		settle(t, n, GS_TURN_DRAINED);
-	else if (gs_slice_is_sure(&n->slice, length, slices, since))
+	else if (says == GS_SLICE_DID)
 		settle(t, n, GS_TURN_SLICE);
 }
 
@@ -566,6 +504,8 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id)
 	struct node *n = id ? find_or_new(t, id) : NULL;
 	uint64_t ns = time_of(t, sw);
 
+	if (ns < t->last_ns)
+		gs_calibration_doubt(t->calibration);
 	if (first)
 		t->sums.since_ns = t->sums.as_of_ns = t->last_ns = t->start_ns = ns;
 	if (sw->gap || ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
@@ -603,7 +543,7 @@ void gs_turns_until(struct gs_turns *t, uint64_t ns)
 
 void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns)
 {
-	struct node *n = find(t, id);
+	struct node *n = turns_find(t, id);
 
 	if (!n || !n->sums.since_ns || !ns)
 		return;
@@ -647,81 +587,11 @@ int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on, uint64_t ns)
 	return set(t, &(struct setting){ ns, id, on ? SUSPENDS : RESUMES, 0 });
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
-
-int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
-{
-	const struct node *n = find(t, id);
-
-	if (!n || !n->sums.since_ns)
-		return -ENOENT;
-	*ret = n->sums;
-	ret->waiting = n->waiting_since != 0;
-	ret->waiting_since_ns = n->waiting_since;
-	ret->contended = n == t->cur && t->contended_from;
-	if (n == t->cur)
-		ret->contended_ns += contended_so_far(t);
-	if (ret->contended || ret->waiting)
-		ret->last_work_ns = t->last_ns;
-	return 0;
-}
-
-void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user)
-{
-	struct node *n;
-
-	while ((n = t->changed)) {
-		n->changed = false;
-		DL_DELETE2(t->changed, n, cprev, cnext);
-		fn(n->id, user);
-	}
-}
-
-void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret)
-{
-	*ret = t->sums;
-	ret->waiting = t->nwaiting;
-	ret->blind = t->blind;
-	ret->loaded = t->cur ? t->cur->id : 0;
-}
-
-void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worked_ns)
-{
-	struct node *n = find(t, id);
-
-	if (!n)
-		return;
-	n->sums.alone_ns += ns;
-	n->sums.worked_ns += worked_ns;
-}
-
-void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user)
-{
-	for (const struct node *n = t->pending; n; n = n->next)
-		fn(&n->last, user);
-	if (t->cur)
-		fn(&(struct gs_turn){ .id = t->cur->id,
-				      .start_ns = t->start_ns,
-				      .end_ns = t->last_ns,
-				      .waited_ns = t->waited_ns },
-		   user);
-}
-
-uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent)
-{
-	uint64_t seen = 0;
-
-	for (unsigned int i = 0; s->waits && i < GS_WAIT_BUCKETS; i++) {
-		seen += s->wait_bucket[i];
-		if (seen * 100 >= s->waits * percent)
-			return 2ull << i;
-	}
-	return 0;
-}
+/* ---- life ------------------------------------------------------------------------------------ */
 
 void gs_turns_forget(struct gs_turns *t, uint64_t id)
 {
-	struct node *n = find(t, id);
+	struct node *n = turns_find(t, id);
 
 	if (!n)
 		return;
@@ -747,10 +617,19 @@ int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret)
 
 	if (!t)
 		return -ENOMEM;
+	if (gs_calibration_new(&t->calibration)) {
+		free(t);
+		return -ENOMEM;
+	}
 	t->fn = fn;
 	t->user = user;
 	*ret = t;
 	return 0;
+}
+
+void gs_turns_measured(struct gs_turns *t, const struct gs_costs *costs)
+{
+	gs_calibration_begin(t->calibration, costs);
 }
 
 void gs_turns_free(struct gs_turns *t)
@@ -763,6 +642,7 @@ void gs_turns_free(struct gs_turns *t)
 		HASH_DEL(t->nodes, n);
 		free(n);
 	}
+	gs_calibration_free(t->calibration);
 	free(t->settings);
 	free(t);
 }

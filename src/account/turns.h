@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rm/costs.h"
+
 /* One record of the log. */
 struct gs_switch {
 	uint64_t ns;
@@ -89,6 +91,10 @@ struct gs_turns;
 typedef void (*gs_turn_fn)(const struct gs_turn *turn, void *user);
 int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret);
 void gs_turns_free(struct gs_turns *t);
+/* What was measured of this kind of GPU, before the first record; unknown without a call. */
+void gs_turns_measured(struct gs_turns *t, const struct gs_costs *costs);
+/* What switches cost here, as far as known. */
+struct gs_costs gs_turns_costs(const struct gs_turns *t);
 
 /*
  * The next record, of TSG @id (0: of nobody known). 0 or -ENOMEM: then it is as if the record had been

@@ -112,6 +112,7 @@ struct bench_run {
 	enum bench_mode mode;
 	double seconds, warmup_s; /* of one cell, in the GPU's time */
 	double dilate;            /* PATH */
+	const char *params;       /* SIM: a file of the model's parameters; NULL: the H200's */
 	unsigned int gpus;        /* REAL and PATH: so many side by side */
 	char machine[200];        /* rows of one machine are never mixed with another's */
 	char gpu[96];
@@ -148,8 +149,8 @@ struct bench_cell {
 };
 void bench_cell_free(struct bench_cell *cell);
 
-/* The GPU that the model has the parameters of. */
-const char *bench_model_name(void);
+/* The GPU whose parameters the model has. 0 or -errno: the run's are wrong. */
+int bench_model_name(const struct bench_run *run, char *ret, size_t size, struct gs_error *err);
 /* One cell on the model; @cell has load, scheme and block. 0, or -errno: the bench cannot go on. */
 int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
 

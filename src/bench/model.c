@@ -194,6 +194,8 @@ int bench_model_run(const struct bench_run *run, const struct bench_cell *cell,
 	};
 	int r = make_scenario(run, cell, ret_s, err);
 
+	if (!r && run->params)
+		r = sim_params_named(run->params, &(*ret_s)->params, err);
 	return r ? r : sim_scenario_run(*ret_s, &options, ret, err);
 }
 
@@ -219,10 +221,15 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 	return 0;
 }
 
-const char *bench_model_name(void)
+int bench_model_name(const struct bench_run *run, char *ret, size_t size, struct gs_error *err)
 {
-	static struct sim_params params;
+	struct sim_params params;
+	int r = 0;
 
 	sim_params_default(&params);
-	return params.name;
+	if (run->params)
+		r = sim_params_named(run->params, &params, err);
+	if (!r)
+		snprintf(ret, size, "%s", params.name);
+	return r;
 }

@@ -443,6 +443,15 @@ static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 	return r;
 }
 
+static bool one_ended(struct cell_run *c)
+{
+	for (struct side *s = c->sides; s < c->sides + c->nsides; s++)
+		for (size_t i = 0; i < s->n; i++)
+			if (bench_child_wait(&s->all[i].child, 0) != -ETIMEDOUT)
+				return true;
+	return false;
+}
+
 static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	CLEANUP(bench_look_free) struct bench_look before = { 0 }, after = { 0 };
@@ -462,6 +471,8 @@ static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 		r = look(&after, err);
 	if (r)
 		return r;
+	if (one_ended(c))
+		return gs_fail(err, -ECHILD, "a program ended while it was measured");
 	if (c->run->before_end)
 		c->run->before_end(c->run->user, &c->sides[0].cells[k]);
 	for (unsigned int i = 0; i < c->nsides; i++)

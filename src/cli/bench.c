@@ -75,6 +75,8 @@ static int parse_mode(struct bench *b, struct gs_error *err)
 {
 	const char *mode = cli_opt(b->c, "gpu");
 
+	b->m.run.params = cli_opt(b->c, "params");
+
 	for (unsigned int i = 0; mode && i < BENCH_MODES; i++) {
 		if (strcmp(mode, bench_mode_names[i]))
 			continue;
@@ -87,6 +89,8 @@ static int parse_mode(struct bench *b, struct gs_error *err)
 		return gs_fail(err, -EINVAL, "the GPU of this shell is simulated: --gpu path");
 	if (cli_opt(b->c, "dilate") && b->m.run.mode != BENCH_PATH)
 		return gs_fail(err, -EINVAL, "--dilate goes with --gpu path");
+	if (b->m.run.params && b->m.run.mode == BENCH_REAL)
+		return gs_fail(err, -EINVAL, "--params goes with --gpu path or sim");
 	return 0;
 }
 
@@ -549,6 +553,10 @@ static int enter_sim(struct bench *b)
 	snprintf(gpus, sizeof(gpus), "%u", b->m.run.gpus);
 	argv[n++] = "--gpus";
 	argv[n++] = gpus;
+	if (b->m.run.params) {
+		argv[n++] = "--params";
+		argv[n++] = b->m.run.params;
+	}
 	argv[n++] = "--";
 	argv[n++] = self;
 	argv[n++] = "bench";
@@ -575,9 +583,10 @@ static int begin(struct bench *b, struct gs_error *err)
 	if (b->only_looks)
 		return 0;
 	if (b->m.run.mode == BENCH_SIM) {
-		snprintf(b->m.run.machine, sizeof(b->m.run.machine), "model");
-		snprintf(b->m.run.gpu, sizeof(b->m.run.gpu), "%s", bench_model_name());
-		return 0;
+		r = bench_model_name(&b->m.run, b->m.run.gpu, sizeof(b->m.run.gpu), err);
+		snprintf(b->m.run.machine, sizeof(b->m.run.machine), "model%s%s",
+			 b->m.run.params ? " " : "", b->m.run.params ? b->m.run.gpu : "");
+		return r ? cli_fail_err(r, err, "bench") : 0;
 	}
 	if (b->m.run.mode == BENCH_PATH) {
 		cli_path_missing(missing, sizeof(missing));

@@ -44,7 +44,8 @@ static const struct cli_opt history_opts[] = {
 	{ "since", 's', "T",
 	  "from T on: 90m, 7d (ago), 07:00, yesterday, \"2026-11-22 07:00\" (24h)" },
 	{ "until", 'u', "T", "until T (now)" },
-	{ "by", 'b', "WHOM", "sums by process, user, cgroup, class or gpu (process)" },
+	{ "by", 'b', "WHOM",
+	  "sums by process, user, cgroup, class, gpu, pod, namespace or job (process)" },
 	{ "changes", 0, NULL, "who changed what, instead of sums" },
 	{ "csv", 0, NULL, "comma-separated values, with a heading" },
 	END,
@@ -119,6 +120,7 @@ static const struct cli_opt sim_run_opts[] = {
 	{ "facts", 0, "stock|all",
 	  "what the policy is told: what the stock host knows, or all that the model knows" },
 	{ "seed", 0, "N", "seed of every random choice" },
+	{ "params", 0, "FILE", "parameters of the model instead of the scenario's" },
 	{ "timeline", 0, "FILE", "write a gnuplot timeline of one scenario to FILE" },
 	END,
 };
@@ -130,6 +132,7 @@ static const struct cli_opt demo_opts[] = {
 	{ "refuse-set-timeslice", 0, NULL, "the simulated RM refuses SET_TIMESLICE" },
 	{ "gpu", 0, NULL, "measure on the real GPU instead of the simulated one" },
 	{ "model", 0, NULL, "only the model in virtual time: no privilege needed" },
+	{ "params", 0, "FILE", "parameters of the model instead of the built-in H200's" },
 	END,
 };
 
@@ -151,6 +154,8 @@ static const struct cli_opt bench_opts[] = {
 	{ "out", 0, "DIR", "raw data, table and pictures go there" },
 	{ "resume", 0, NULL, "go on with what DIR has" },
 	{ "dilate", 0, "F", "path: simulated time runs F times slower than real time (8)" },
+	{ "params", 0, "FILE",
+	  "path, sim: parameters of the model instead of the built-in H200's" },
 	END,
 };
 
@@ -220,7 +225,8 @@ static const struct cli_cmd commands[] = {
 	  "all.",
 	  cli_stats, stats_opts, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
-	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH or gpu:N; tsg:N: "
+	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
+	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "
 	  "all that happened to that "
 	  "TSG. Whole minutes: T is rounded down to one. Other users' processes are root's to see; "
 	  "sums by class and GPU are everybody's.",

@@ -133,6 +133,7 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	d->dry_run = cli_opt(c, "dry-run");
 	d->refuse = cli_opt(c, "refuse-set-timeslice");
 	d->gpu = cli_opt(c, "gpu");
+	d->params = cli_opt(c, "params");
 	d->dilate = DILATE;
 	for (int i = 0; i < DEMO_CASES; i++)
 		d->p50[i] = d->p99[i] = d->be[i] = d->requests[i] = NAN;
@@ -144,10 +145,10 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 				  err);
 	if (r)
 		return r;
-	if (d->gpu && (dilate || d->refuse || cli_opt(c, "model")))
-		return gs_fail(
-			err, -EINVAL,
-			"--gpu does not go with --dilate, --refuse-set-timeslice or --model");
+	if (d->gpu && (dilate || d->refuse || d->params || cli_opt(c, "model")))
+		return gs_fail(err, -EINVAL,
+			       "--gpu does not go with --dilate, --refuse-set-timeslice, --params "
+			       "or --model");
 	if (cli_opt(c, "model") && (dilate || d->dry_run || d->refuse))
 		return gs_fail(
 			err, -EINVAL,
@@ -170,6 +171,10 @@ static int enter_sim(const struct demo *d)
 	if (d->refuse) {
 		argv[n++] = "--refuse";
 		argv[n++] = "set-timeslice";
+	}
+	if (d->params) {
+		argv[n++] = "--params";
+		argv[n++] = d->params;
 	}
 	argv[n++] = "--";
 	argv[n++] = self;

@@ -15,9 +15,10 @@ enum demo_case { DEMO_ALONE, DEMO_DEFAULT, DEMO_GPUSCHED, DEMO_CASES };
 
 struct demo {
 	bool json, dry_run, refuse, gpu;
-	double dilate, seconds;                                  /* seconds 0: as the mode likes */
-	const char *mode;                                        /* "path" or "model" */
-	char where[128];                                         /* which GPU */
+	const char *params;     /* of the model; NULL: the H200's */
+	double dilate, seconds; /* seconds 0: as the mode likes */
+	const char *mode;       /* "path" or "model" */
+	char where[128];        /* which GPU */
 	double p50[DEMO_CASES], p99[DEMO_CASES], be[DEMO_CASES]; /* NAN: not measured */
 	double requests[DEMO_CASES];
 	char reason[512];  /* why gpusched could not act; "" */

@@ -160,6 +160,7 @@ int demo_run(struct demo *d, bool model, struct gs_error *err)
 		.dilate = model ? 1 : gs_env()->dilate,
 		.gpus = 1,
 		.dry_run = d->dry_run,
+		.params = d->params,
 		.before_end = before_end,
 		.user = d,
 		.stop = &cli_stopped,
@@ -173,10 +174,10 @@ int demo_run(struct demo *d, bool model, struct gs_error *err)
 	d->dilate = b.dilate;
 	if (!model)
 		cli_catch_stop();
-	r = model ? 0 : bench_path_begin(&b, err);
+	r = model ? bench_model_name(&b, b.gpu, sizeof(b.gpu), err) : bench_path_begin(&b, err);
 	if (!r)
 		r = run_all(d, &b, err);
-	snprintf(d->where, sizeof(d->where), "%s", model ? bench_model_name() : b.gpu);
+	snprintf(d->where, sizeof(d->where), "%s", b.gpu);
 	bench_path_end(&b);
 	return r;
 }

@@ -111,6 +111,10 @@ static char *held(const json_t *row)
 #define LAUNCHES_HEAD "LAUNCHES"
 #define MEMORY_HEAD "MEM MIB"
 #define REASON_HEAD "REASON"
+#define NAMESPACE_HEAD "NAMESPACE"
+#define POD_HEAD "POD"
+#define CONTAINER_HEAD "CONTAINER"
+#define SHARING_HEAD "SHARING" /* that a claim asks for */
 
 static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
@@ -145,6 +149,11 @@ static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
+	{ "namespace", NAMESPACE_HEAD, .spare = 11 },
+	{ "pod", POD_HEAD, .spare = 12 },
+	{ "container", CONTAINER_HEAD, .spare = 13 },
+	{ "pod_uid" },
+	{ "sharing", SHARING_HEAD, .spare = 14 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
 /* On a narrow terminal these give way to those, the last one first. */
@@ -262,8 +271,13 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	hide_unknown(shown, n, LAUNCHES_HEAD, rows);
 	hide_unknown(shown, n, MEMORY_HEAD, rows);
 	hide_unknown(shown, n, REASON_HEAD, rows);
-	if (n > GS_COUNT(columns))
+	if (n > GS_COUNT(columns)) {
+		hide_unknown(shown, n, NAMESPACE_HEAD, rows);
+		hide_unknown(shown, n, POD_HEAD, rows);
+		hide_unknown(shown, n, CONTAINER_HEAD, rows);
+		hide_unknown(shown, n, SHARING_HEAD, rows);
 		make_room(shown, n);
+	}
 	r = cli_print_rows(c, shown, n, rows);
 	if (!c->json && json_is_true(json_object_get(answer, "dry_run")))
 		puts(CLI_DRY_RUN);

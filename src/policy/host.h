@@ -66,8 +66,8 @@ struct gs_host {
 	/* The same, and @prev acts no more and is freed. A failure leaves @prev acting. */
 	int (*switch_over)(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
 			   struct gs_error *err);
-	/* It acts no more; exit is called. Frees it. */
-	void (*detach)(struct gs_policy *p, enum gs_policy_exit_kind kind);
+	/* It acts no more; exit is called. False: a round does not end, and its thread frees it. */
+	bool (*detach)(struct gs_policy *p, enum gs_policy_exit_kind kind);
 	/* Frees what vet and link have left, in whatever state. */
 	void (*free)(struct gs_policy *p);
 	/*

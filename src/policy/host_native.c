@@ -353,13 +353,13 @@ static void native_free(struct gs_policy *p)
 	free(n);
 }
 
-static void native_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static bool native_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct gpusched_run r = { .op = GPUSCHED_RUN_EXIT, .arg = kind };
 
 	if (kind != GS_POLICY_EXIT_STALLED)
 		native_ask(p, &r, NULL);
-	native_free(p);
+	return true;
 }
 
 const struct gs_host gs_host_native = {

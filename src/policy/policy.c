@@ -113,10 +113,15 @@ int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 	return r;
 }
 
+bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind)
+{
+	return p->host->detach(p, kind);
+}
+
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
-	if (p)
-		p->host->detach(p, kind);
+	if (p && gs_policy_end(p, kind))
+		p->host->free(p);
 }
 
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)

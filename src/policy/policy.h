@@ -112,7 +112,7 @@ struct gs_policy;
 int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
-/* Frees what was prepared and not attached. */
+/* Frees what was prepared and not attached, or has ended. */
 void gs_policy_discard(struct gs_policy *p);
 /*
  * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the
@@ -121,7 +121,12 @@ void gs_policy_discard(struct gs_policy *p);
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
-/* Empties the slot, calls exit, clears all wishes. Frees @p. */
+/*
+ * It acts no more; exit is called, all wishes are cleared. What is left, discard frees: that waits for
+ * RCU, 0.1 s, and any thread may do it. False: a round does not end, and its thread frees @p.
+ */
+bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);
+/* Both at once. */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
 /* The object that it was loaded from, as the verifier accepted it. */

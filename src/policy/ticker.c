@@ -21,6 +21,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "policy/slots.h"
 #include "policy/stock.h"
 
 /* Without a tick of its own a policy's failures are looked for this soon after a nudge. */
@@ -85,6 +86,7 @@ void gs_stock_free(struct gs_stock *s)
 	}
 	if (s->made && s->event_fd >= 0)
 		close(s->event_fd);
+	gs_slots_leave(&s->p);
 	gs_polobj_unload(&s->p);
 	free(s->unmet);
 	free(s);
@@ -354,8 +356,10 @@ bool gs_ticker_stop(struct gs_stock *s)
 	ended = wait_round(s);
 	s->orphan = !ended;
 	s->started = !ended;
-	if (!ended)
+	if (!ended) {
+		gs_slots_leave(&s->p); /* the table may be closed before the thread is there */
 		pthread_detach(s->ticker);
+	}
 	pthread_mutex_unlock(&s->lock); /* an orphan's thread may free it from here on */
 	if (ended)
 		pthread_join(s->ticker, NULL);

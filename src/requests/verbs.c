@@ -70,11 +70,13 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_history,
 	  ALONE | READS,
 	  { { "target", GS_ARG_TEXT, false,
-	      "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N; all when "
+	      "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
+	      "namespace:NAME, pod:NAMESPACE/NAME, job:ID; all when "
 	      "not given" },
 	    { "since_s", GS_ARG_NUMBER, false, "seconds since 1970", 0, INT64_MAX / 1000000 },
 	    { "until_s", GS_ARG_NUMBER, false, "0: now", 0, INT64_MAX / 1000000 },
-	    { "by", GS_ARG_TEXT, false, "process (when not given), user, cgroup, class, gpu" },
+	    { "by", GS_ARG_TEXT, false,
+	      "process (when not given), user, cgroup, class, gpu, pod, namespace, job" },
 	    { "changes", GS_ARG_BOOL, false, "who changed what" },
 	    { "calm", GS_ARG_BOOL, false, "with how much each process waits in calm minutes" } } },
 	{ "set",

@@ -12,6 +12,7 @@
 #include "control/policy.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
+#include "requests/alerting.h"
 #include "requests/trace.h"
 #include "requests/watch.h"
 #include "figures/ledger.h"
@@ -103,6 +104,7 @@ static const struct gs_observer observers[] = {
 	},
 	{ "the policy's host", GS_ROOM_CONTROL, .beat = gs_host_beat,
 	  .overtaken = gs_policy_overtaken },
+	{ "alerts", GS_ROOM_REQUESTS, .beat = gs_alerting_beat },
 	{ "refused rounds", GS_ROOM_CONTROL, .beat = gs_policy_beat },
 	{ "what is kept", GS_ROOM_CONTROL, .dispatched = gs_saved_dispatched },
 };

@@ -76,7 +76,8 @@ struct sim_work {
 struct sim_switch {
 	uint64_t ns;
 	unsigned int gpu, engine;
-	bool start; /* true: START, false: END */
+	bool start;        /* true: START, false: END */
+	bool cut, drained; /* END: it has more work; it has none. Neither: it was suspended */
 	uint32_t context_id;
 	uint32_t seqno;
 	void *user; /* of the TSG */

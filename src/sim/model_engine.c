@@ -36,6 +36,8 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		.start = start,
 		.context_id = t->log_cid,
 		.seqno = e->seqno++,
+		.cut = !start && t->cut,
+		.drained = !start && !t->has_state,
 		.user = t->user,
 	};
 

@@ -202,3 +202,13 @@ int sim_params_load(const char *path, struct sim_params *ret, char **ret_error)
 	*ret = l.p;
 	return 0;
 }
+
+int sim_params_named(const char *path, struct sim_params *ret, struct gs_error *err)
+{
+	CLEANUP_FREE char *why = NULL;
+	int r = sim_params_load(path, ret, &why);
+
+	if (r && why)
+		return gs_fail(err, r, "%s", why);
+	return r ? gs_fail(err, r == -ENOENT ? -EINVAL : r, "%s: %s", path, strerror(-r)) : 0;
+}

@@ -5,6 +5,7 @@
 #ifndef GPUSCHED_SIM_PARAMS_H
 #define GPUSCHED_SIM_PARAMS_H
 
+#include "basic/error.h"
 #include "sim/model.h"
 
 struct sim_call_range {
@@ -52,5 +53,7 @@ void sim_params_default(struct sim_params *p);
 /* 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
 #define SIM_MAX_FILE (1u << 20) /* bytes of a scenario's or a model's file */
 int sim_params_load(const char *path, struct sim_params *ret, char **ret_error);
+/* What a user named; -ENOENT is -EINVAL here. */
+int sim_params_named(const char *path, struct sim_params *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_SIM_PARAMS_H */

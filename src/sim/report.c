@@ -67,6 +67,14 @@ static json_t *account_json(const struct gs_turn_sums *s)
 			 "wait_ns", (json_int_t)s->wait_ns);
 }
 
+static json_t *judged_json(const struct sim_judged *j)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "right", (json_int_t)j->right, "wrong",
+			 (json_int_t)j->wrong, "cut", (json_int_t)j->cut, "cut_unknown",
+			 (json_int_t)j->cut_unknown, "drained_unknown",
+			 (json_int_t)j->drained_unknown);
+}
+
 static json_t *process_json(const struct sim_result *r, const struct sim_process_result *p)
 {
 	char name[SIM_NAME_LEN + 16];
@@ -91,6 +99,7 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 	json_object_set_new(o, "model", model_json(&p->all));
 	json_object_set_new(o, "account", account_json(&p->account));
 	json_object_set_new(o, "account_of_log", account_json(&p->account_of_log));
+	json_object_set_new(o, "judged", judged_json(&p->judged));
 	return o;
 }
 

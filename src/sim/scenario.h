@@ -144,6 +144,11 @@ struct sim_run_options {
 	double timeline_ms; /* keep this much of the context-switch log after the warm-up */
 };
 
+/* Of turns in the measured time, why they ended by the log: against the model's own record. */
+struct sim_judged {
+	uint64_t right, wrong, cut, cut_unknown, drained_unknown; /* cut: by the slice, in all */
+};
+
 /* The figures of one process in the measured time. */
 struct sim_process_result {
 	const struct sim_group *group;
@@ -157,6 +162,7 @@ struct sim_process_result {
 	struct sim_tsg_state all;           /* of all its life, the model's record */
 	struct gs_turn_sums account;        /* of the same, what the account knows; */
 	struct gs_turn_sums account_of_log; /* or would, if nobody counted launches */
+	struct sim_judged judged;           /* by that */
 	double ran_s;                       /* of the measured time, how long it existed */
 	double lost_pct;                    /* of its GPU, lost in switches in the worst 3 s */
 	struct gpusched_settings is;        /* at the end */

@@ -127,6 +127,8 @@ struct run_args {
 	const char *options[SIM_MAX_OPTIONS];
 	uint64_t seed;
 	enum sim_facts facts;
+	struct sim_params params; /* where @has_params */
+	bool has_params;
 	struct {
 		char policy[256], text[160];
 	} unknown; /* facts that the policy reads and the stock host lacks */
@@ -188,6 +190,16 @@ static int take_facts(struct run_args *a, const char *value)
 	return 0;
 }
 
+static int take_params(struct run_args *a, const char *value)
+{
+	struct gs_error err = { 0 };
+
+	if (sim_params_named(value, &a->params, &err) < 0)
+		return usage("--params: ", err.text);
+	a->has_params = true;
+	return 0;
+}
+
 static int take_timeline(struct run_args *a, const char *value)
 {
 	if (!strcmp(a->scenario, "all"))
@@ -203,6 +215,7 @@ static const struct {
 } takers[] = {
 	{ "policy", take_policy }, { "option", take_option }, { "seed", take_seed },
 	{ "host", take_host },     { "facts", take_facts },   { "timeline", take_timeline },
+	{ "params", take_params },
 };
 
 static int take(struct run_args *a, const struct gs_option_text *o)
@@ -295,6 +308,8 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	int ret;
 
 	ret = sim_scenario_load(path, &s, &err);
+	if (ret == 0 && a->has_params)
+		s->params = a->params;
 	if (ret == 0) {
 		sim_progress_begin(&progress, s->name);
 		a->opts.progress = sim_progress_tell;

@@ -20,6 +20,7 @@ struct pool {
 	struct times all, pieces;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
 	double lost;
+	struct sim_judged judged;
 	size_t processes;
 };
 
@@ -60,6 +61,11 @@ static void add(struct pool *o, const struct sim_process_result *p, double measu
 	o->missed += (double)p->missed;
 	o->launches += (double)p->launches;
 	o->lost = p->lost_pct > o->lost ? p->lost_pct : o->lost;
+	o->judged.right += p->judged.right;
+	o->judged.wrong += p->judged.wrong;
+	o->judged.cut += p->judged.cut;
+	o->judged.cut_unknown += p->judged.cut_unknown;
+	o->judged.drained_unknown += p->judged.drained_unknown;
 	o->processes++;
 }
 
@@ -111,6 +117,25 @@ static int mean(const struct times *o, double *ret)
 	return 0;
 }
 
+/* Of turns that a slice ended, how many the log tells so; of all, how many it tells wrong. */
+static int known_pct(const struct sim_judged *j, double *ret)
+{
+	if (!j->cut)
+		return -ENODATA;
+	*ret = 100 * (double)(j->cut - j->cut_unknown) / (double)j->cut;
+	return 0;
+}
+
+static int wrong_pct(const struct sim_judged *j, double *ret)
+{
+	uint64_t all = j->right + j->wrong + j->cut_unknown + j->drained_unknown;
+
+	if (!all)
+		return -ENODATA;
+	*ret = 100 * (double)j->wrong / (double)all;
+	return 0;
+}
+
 #define METRICS(X) \
 	X("p50_us", quantile(&o->all, 0.50, ret)) \
 	X("p90_us", quantile(&o->all, 0.90, ret)) \
@@ -127,6 +152,8 @@ static int mean(const struct times *o, double *ret)
 	X("switches", value(o, o->switches, ret)) \
 	X("requests", value(o, o->requests, ret)) \
 	X("lost_pct", value(o, o->lost, ret)) \
+	X("known_pct", known_pct(&o->judged, ret)) \
+	X("wrong_pct", wrong_pct(&o->judged, ret)) \
 	X("missed_pct", value(o, o->requests ? 100 * o->missed / o->requests : 0, ret))
 
 static const char *const metric_names[] = {

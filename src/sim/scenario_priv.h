@@ -50,6 +50,7 @@ struct sim_proc {
 	uint64_t rate_launches, rate_ns;
 	/* its last launch, the last before the log's period that this was in, and what was told */
 	uint64_t launch_ns, launch_before, launch_told;
+	bool cut, drained; /* the truth about the last turn that the account was told */
 };
 
 /* A client of another's server has no TSG of its own to be seen or set. */

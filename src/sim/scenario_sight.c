@@ -14,11 +14,13 @@
 #include "sim/scenario_sight.h"
 #include "table/facts.h"
 
+#define BRANCH 580               /* that the model was fitted to */
 #define PERIOD_NS 33333333u      /* RM's own, and the daemon's */
 #define PHASE_NS (PERIOD_NS / 2) /* RM last handed out records so long before each look */
 
 struct record {
 	struct gs_switch sw;
+	bool cut, drained;
 	struct sim_proc *proc;
 };
 
@@ -31,13 +33,38 @@ struct sim_sight {
 	uint64_t read; /* up to then */
 };
 
+/* A turn is told before the next record of its TSG. */
+static void judge(const struct gs_turn *turn, void *user)
+{
+	struct sim_sim *x = user;
+	struct sim_proc *p = &x->procs[turn->id - 1];
+	struct sim_judged *j = &p->res->judged;
+
+	if (turn->start_ns < x->warm_ns || (!p->cut && !p->drained))
+		return;
+	j->cut += p->cut;
+	if (turn->end == GS_TURN_UNSURE) {
+		j->cut_unknown += p->cut;
+		j->drained_unknown += p->drained;
+		return;
+	}
+	j->right += p->cut == (turn->end == GS_TURN_SLICE);
+	j->wrong += p->cut != (turn->end == GS_TURN_SLICE);
+}
+
 int sim_sight_init(struct sim_sim *x)
 {
+	struct gs_costs costs = gs_costs_measured(x->s->params.pci_name, BRANCH);
+
 	x->sights = calloc(x->s->gpus, sizeof(*x->sights));
-	for (unsigned int i = 0; x->sights && i < x->s->gpus; i++)
-		if (gs_turns_new(NULL, NULL, &x->sights[i].turns) ||
-		    gs_turns_new(NULL, NULL, &x->sights[i].of_log))
+	for (unsigned int i = 0; x->sights && i < x->s->gpus; i++) {
+		struct sim_sight *g = &x->sights[i];
+
+		if (gs_turns_new(NULL, NULL, &g->turns) || gs_turns_new(judge, x, &g->of_log))
 			return -ENOMEM;
+		gs_turns_measured(g->turns, &costs);
+		gs_turns_measured(g->of_log, &costs);
+	}
 	return x->sights ? 0 : -ENOMEM;
 }
 
@@ -60,7 +87,9 @@ void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw)
 		gs_fail(&x->err, -ENOMEM, "out of memory");
 		return;
 	}
-	g->queue[g->n++] = (struct record){ { .ns = sw->ns, .start = sw->start }, sw->user };
+	g->queue[g->n++] = (struct record){
+		{ .ns = sw->ns, .start = sw->start }, sw->cut, sw->drained, sw->user
+	};
 }
 
 void sim_sight_launched(struct sim_proc *p)
@@ -102,10 +131,13 @@ static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t
 
 	while (g->at < g->n && g->queue[g->at].sw.ns <= until) {
 		const struct record *r = &g->queue[g->at++];
-		const struct sim_proc *p = r->proc;
-
+		struct sim_proc *p = r->proc;
 		uint64_t id = p->alive ? p->rec.task.id : 0;
 
+		if (!r->sw.start) {
+			p->cut = r->cut;
+			p->drained = r->drained;
+		}
 		if (gs_turns_feed(g->turns, &r->sw, id) || gs_turns_feed(g->of_log, &r->sw, id))
 			gs_fail(&x->err, -ENOMEM, "out of memory");
 	}

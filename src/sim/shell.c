@@ -84,16 +84,6 @@ static int add_refusal(struct shell_options *o, const char *value, bool hang, st
 	return 0;
 }
 
-static int load_params(struct shell_options *o, const char *path, struct gs_error *err)
-{
-	CLEANUP_FREE char *why = NULL;
-	int r = sim_params_load(path, &o->server.params, &why);
-
-	if (r && why)
-		return gs_fail(err, r, "%s", why);
-	return r ? gs_fail(err, r == -ENOENT ? -EINVAL : r, "%s: %s", path, strerror(-r)) : 0;
-}
-
 static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error *err)
 {
 	if (!sim_rm_branch_known((unsigned int)branch))
@@ -125,7 +115,7 @@ static int set_option(struct shell_options *o, const char *name, const char *val
 	if (!strcmp(name, "seed"))
 		return gs_parse_u64(value, 0, UINT64_MAX, &o->server.seed, err);
 	if (!strcmp(name, "params"))
-		return load_params(o, value, err);
+		return sim_params_named(value, &o->server.params, err);
 	if (!strcmp(name, "mig"))
 		return gs_parse_u64(value, 2, SIM_MAX_GR - 1, &o->mig, err);
 	if (!strcmp(name, "refuse"))

@@ -393,7 +393,7 @@ static const struct {
 	const char *head, *key;
 } identity[] = {
 	{ STATE_AT + STATE_COLS + 1, 10, "USER", "user" },
-	{ STATE_AT + STATE_COLS + 12, 24, "CGROUP", "cgroup" },
+	{ STATE_AT + STATE_COLS + 12, 24, "CGROUP, POD", "cgroup" },
 	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
 };
 

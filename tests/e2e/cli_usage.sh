@@ -97,6 +97,13 @@ like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "which option is
 refused 2 sim shell --colour
 refused 2 sim shell --params "$scratch/none" -- true
 like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "and which file"
+refused 2 sim run a-alone --params "$scratch/none"
+like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "sim run names it as well"
+refused 2 bench --gpu sim --load part --scheme alone --params "$scratch/none"
+refused 2 demo --model --params "$scratch/none"
+refused 2 bench --gpu real --params "$scratch/none"
+exits 0 "sim run takes another GPU" "$gpusched" sim run a-alone --params "$top/src/sim/gpus/switch-3.conf"
+like "$out" "GPU model switch-3" "which it says"
 refused 2 sim shell true
 like "$(cat "$scratch/err")" "write -- before the command 'true'" "a command stands behind --"
 refused 2 sim run no-such-scenario

@@ -26,7 +26,7 @@ static struct gpusched_runlist_facts runlist;
 
 static int begin(void **state)
 {
-	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
 	const struct gs_account_opts opts = { .size = sizeof(opts),
 					      .gpus = &gpu,
 					      .ngpus = 1,
@@ -216,7 +216,7 @@ static uint32_t server_of(uint32_t pid, void *user)
 /* The log names clients of an MPS server, whose work is in the server's TSG. */
 static void clients(void **state)
 {
-	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
 	const struct gs_account_opts opts = { .size = sizeof(opts),
 					      .gpus = &gpu,
 					      .ngpus = 1,
@@ -396,7 +396,7 @@ static void spent(uint32_t gpu, uint64_t ns, void *user)
 /* Whoever has a budget for calls is told what those on the log take. */
 static void what_calls_take(void **state)
 {
-	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
 	const struct gs_account_opts opts = { .size = sizeof(opts),
 					      .gpus = &gpu,
 					      .ngpus = 1,
@@ -424,7 +424,7 @@ static void what_calls_take(void **state)
 
 static void eager(void **state)
 {
-	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
 	struct gs_account_opts opts = {
 		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .wait_ns = PATIENCE_NS
 	};
@@ -449,7 +449,7 @@ static void eager(void **state)
 /* RM does not answer for two seconds, as while it frees all that some process had. */
 static void late_answers(void **state)
 {
-	const struct gs_gpu gpu = { .index = 0 };
+	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
 	const struct gs_account_opts opts = {
 		.size = sizeof(opts), .gpus = &gpu, .ngpus = 1, .branch = 580
 	};

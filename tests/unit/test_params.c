@@ -82,6 +82,54 @@ static void installed_file_holds_the_defaults(void **state)
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
+/* Times of saving and of switching, against the H200's. */
+static const struct {
+	const char *name;
+	double save, change, unit;
+} gpus[] = {
+	{ "switch-0.2", 0.2, 0.2, 1.024 }, { "switch-0.4", 0.4, 0.4, 1.024 },
+	{ "switch-0.7", 0.7, 0.7, 1.024 }, { "switch-1.7", 1.7, 1.7, 1.024 },
+	{ "switch-2", 2, 2, 1.024 },       { "switch-3", 3, 3, 1.024 },
+	{ "long-save", 3, 0.4, 1.024 },    { "long-switch", 0.4, 3, 1.024 },
+	{ "other-unit", 1.7, 1.7, 1.28 },
+};
+
+static void is_times(uint64_t ns, uint64_t h200_ns, double factor)
+{
+	assert_float_equal((double)ns, (double)h200_ns * factor, 1);
+}
+
+static void other_gpus_are_the_h200_with_other_times(void **state)
+{
+	const char *folder = getenv("GPUSCHED_GPUS");
+	struct sim_params h200, p;
+
+	if (!folder)
+		skip();
+	sim_params_default(&h200);
+	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++) {
+		double save = gpus[i].save, change = gpus[i].change;
+		char file[512];
+
+		snprintf(file, sizeof(file), "%s/%s.conf", folder, gpus[i].name);
+		assert_int_equal(sim_params_load(file, &p, NULL), 0);
+		assert_string_equal(p.name, gpus[i].name);
+		is_times(p.slice_unit_ns, 1000, gpus[i].unit);
+		is_times(p.save_idle_ns, h200.save_idle_ns, save);
+		is_times(p.save_wfi_ns, h200.save_wfi_ns, save);
+		is_times(p.save_cta_ns, h200.save_cta_ns, save);
+		is_times(p.save_cilp_ns, h200.save_cilp_ns, save);
+		is_times(p.start_ns, h200.start_ns, save);
+		is_times(p.restore_cta_ns, h200.restore_cta_ns, save);
+		is_times(p.restore_cilp_ns, h200.restore_cilp_ns, save);
+		is_times(p.switch_wfi_ns, h200.switch_wfi_ns, change);
+		is_times(p.switch_cta_ns, h200.switch_cta_ns, change);
+		is_times(p.switch_cilp_ns, h200.switch_cilp_ns, change);
+		is_times(p.switch_idle_ns, h200.switch_idle_ns, change);
+		is_times(p.switch_copy_ns, h200.switch_copy_ns, change);
+	}
+}
+
 static void values_are_taken(void **state)
 {
 	struct sim_params p;
@@ -127,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_file_is_the_default),
 		cmocka_unit_test(installed_file_holds_the_defaults),
+		cmocka_unit_test(other_gpus_are_the_h200_with_other_times),
 		cmocka_unit_test(values_are_taken),
 		cmocka_unit_test(missing_file),
 		cmocka_unit_test(broken_files_are_refused_with_the_line),

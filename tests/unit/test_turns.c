@@ -38,6 +38,7 @@ static struct gs_turns *begin(void)
 
 	ntold = 0;
 	assert_int_equal(gs_turns_new(tell, NULL, &t), 0);
+	gs_turns_measured(t, &gs_costs_h200);
 	return t;
 }
 
@@ -693,6 +694,7 @@ static void real_record(void **state)
 				adds_up(t);
 			gs_turns_free(t);
 			assert_int_equal(gs_turns_new(judge, NULL, &t), 0);
+			gs_turns_measured(t, &gs_costs_h200);
 			known = known_case(label, &be, &lc_slice);
 		}
 		if (sscanf(line, "%llu %u %u %u", &ns, &pid, &context, &tag) != 4 || !known)

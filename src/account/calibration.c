@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+#include "account/calibration.h"
+#include "account/clusters.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+
+#define WINDOW_NS GS_WINDOW_NS
+#define TURNS GS_SAMPLE_MAX /* of a slice, the last ones */
+/* A slice of ten windows or more shows in a length. */
+#define SHOWS 10u
+#define LEARN_US (SHOWS * WINDOW_NS / 1000)
+/* One us of a slice lasts so long, on whatever GPU; more than USUAL takes three numbers of slices. */
+#define UNIT_MIN_PS 900000u
+#define UNIT_USUAL_PS 1400000u
+#define UNIT_MAX_PS 2200000u
+#define NOMINAL_PS 1000000u /* what the driver takes it for */
+#define SAVE_MAX_NS (2 * NS_PER_MS)
+#define SLICES_MAX 16u /* of longer turns the unit would have to be known too well */
+
+#define SLOTS 12u  /* slices in use */
+#define STEPS 4u   /* slices from one cluster to the next, at most */
+#define SOON 16u   /* turns, until all are looked at again: while something is unknown */
+#define ENOUGH 16u /* turns make a cluster that is alone */
+#define GAPS 64u
+#define GAPS_ENOUGH 32u
+
+/* A slice that was in force. */
+struct slot {
+	uint64_t us, used; /* us 0: free */
+	struct gs_length turns[TURNS];
+	unsigned int n, at, fresh; /* fresh: since they were looked at */
+	struct gs_cluster main;    /* more than half of them are in it; n 0: none */
+	struct gs_cluster cut;     /* confirmed: what its slice ends is that long; n 0: none */
+	bool doubted;              /* what is known elsewhere does not hold for it */
+};
+
+struct gs_calibration {
+	struct gs_costs costs;    /* that go */
+	struct gs_costs measured; /* to begin with */
+	struct slot slots[SLOTS];
+	uint64_t clock; /* counts uses of slots */
+	struct gs_length gaps[GAPS];
+	unsigned int ngaps, gap_at;
+};
+
+/* ---- hypotheses ------------------------------------------------------------------------------ */
+
+/* A turn is k slices of @unit_ps each us, and @save long. */
+struct fit {
+	uint64_t unit_ps, save;
+	unsigned int explains;           /* turns; 0: there is no fit */
+	unsigned int its, its_explained; /* turns of the TSG that suggests it */
+};
+
+static uint64_t slice_ns(uint64_t us, uint64_t unit_ps)
+{
+	return us * unit_ps / 1000;
+}
+
+static bool fits(const struct fit *f, uint64_t us, uint64_t length)
+{
+	uint64_t period = slice_ns(us, f->unit_ps), past;
+
+	if (length < period + f->save - (f->save < WINDOW_NS / 2 ? f->save : WINDOW_NS / 2))
+		return false;
+	past = (length + WINDOW_NS / 2 - f->save) % period;
+	return past <= WINDOW_NS;
+}
+
+/* Where two are so good, the longer unit: half of it explains the same. */
+static void keep_better(struct fit *best, const struct fit *f)
+{
+	if (f->explains * 20 >= best->explains * 19 &&
+	    (f->unit_ps > best->unit_ps || f->explains * 19 > best->explains * 20))
+		*best = *f;
+}
+
+static void try_fit(uint64_t us, const struct gs_sample *x, uint64_t maker, struct fit f,
+		    struct fit *best)
+{
+	unsigned int clusters = 0;
+
+	if (f.unit_ps < UNIT_MIN_PS || f.unit_ps > UNIT_MAX_PS || !f.save || f.save > SAVE_MAX_NS)
+		return;
+	for (unsigned int i = 0; i < x->nclusters; i++)
+		clusters += fits(&f, us, x->clusters[i].mid);
+	if (f.unit_ps > UNIT_USUAL_PS && clusters < 3)
+		return;
+	for (unsigned int i = 0; i < x->n; i++) {
+		bool fit = fits(&f, us, x->lengths[i].ns), its = x->lengths[i].id == maker;
+
+		f.explains += fit;
+		f.its += its;
+		f.its_explained += its && fit;
+	}
+	keep_better(best, &f);
+}
+
+/* Most turns; or many, and nearly all of one TSG, beside services that are never cut off. */
+static bool is_good(const struct fit *f, unsigned int turns)
+{
+	if (f->explains < ENOUGH)
+		return false;
+	return f->explains * 2 > turns ||
+	       (f->explains * 4 > turns && f->its_explained * 4 >= f->its * 3);
+}
+
+/* One TSG has the same save at two numbers of slices. */
+static struct fit fit_two_k(uint64_t us, const struct gs_sample *x)
+{
+	struct fit best = { 0 };
+
+	for (unsigned int i = 0; i < x->nclusters; i++) {
+		for (unsigned int k = 0; k < x->nclusters; k++) {
+			const struct gs_cluster *a = &x->clusters[i], *b = &x->clusters[k];
+			uint64_t maker = gs_clusters_share(a, b);
+
+			if (a->mid >= b->mid || !maker)
+				continue;
+			for (unsigned int steps = 1; steps <= STEPS; steps++) {
+				uint64_t period = (b->mid - a->mid) / steps;
+
+				struct fit f = { .unit_ps = period * 1000 / us,
+						 .save = period ? a->mid % period : 0 };
+
+				try_fit(us, x, maker, f, &best);
+			}
+		}
+	}
+	return best;
+}
+
+/* A TSG's cluster has moved with its slice. */
+static struct fit fit_moved(const struct gs_calibration *c, const struct slot *s,
+			    const struct gs_sample *x)
+{
+	struct fit best = { 0 };
+
+	for (unsigned int i = 0; s->main.n && i < SLOTS; i++) {
+		const struct slot *o = &c->slots[i], *l = s->us > o->us ? s : o;
+		const struct slot *r = l == s ? o : s; /* the shorter one */
+		uint64_t unit, short_ns;
+
+		if (o == s || o->us < LEARN_US || !o->main.n ||
+		    !gs_clusters_share(&s->main, &o->main) || (l->us - r->us) * 4 < l->us ||
+		    l->main.mid <= r->main.mid)
+			continue;
+		unit = (l->main.mid - r->main.mid) * 1000 / (l->us - r->us);
+		short_ns = slice_ns(r->us, unit);
+		if (r->main.mid > short_ns)
+			try_fit(s->us, x, gs_clusters_share(&s->main, &o->main),
+				(struct fit){ .unit_ps = unit, .save = r->main.mid - short_ns },
+				&best);
+	}
+	return best;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * Two TSGs are back in their place after turns of the same length; or one's turns became as much
+ * longer or shorter as its slice.
+ */
+static bool is_confirmed(const struct gs_calibration *c, const struct slot *s)
+{
+	bool moved = false;
+
+	if (!s->main.n || s->us < LEARN_US || s->main.mid < slice_ns(s->us, NOMINAL_PS))
+		return false;
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		const struct slot *o = &c->slots[i];
+
+		moved |= o != s && o->main.n && gs_clusters_share(&s->main, &o->main) &&
+			 apart(o->us, s->us) * 4 >= s->us &&
+			 (o->us < s->us) == (o->main.mid < s->main.mid) &&
+			 apart(o->main.mid, s->main.mid) * 2 >=
+				 slice_ns(apart(o->us, s->us), NOMINAL_PS);
+	}
+	return moved || s->main.maker[1];
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+static void forget_costs(struct gs_calibration *c)
+{
+	c->costs.unit_ps = 0;
+	c->costs.save_low_ns = c->costs.save_ns = c->costs.save_high_ns = 0;
+	c->costs.restore_ns = c->costs.idle_turn_ns = 0;
+	c->costs.save_basis = GS_COST_UNKNOWN;
+}
+
+/* By the fit each turn that it explains is a sample of the save. */
+static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_sample *x,
+		     const struct fit *f)
+{
+	uint64_t period = slice_ns(us, f->unit_ps), low = f->save, high = f->save;
+
+	for (unsigned int i = 0; i < x->n; i++) {
+		uint64_t length = x->lengths[i].ns, save;
+
+		if (!fits(f, us, length))
+			continue;
+		save = length - (length + WINDOW_NS / 2 - f->save) / period * period;
+		low = save < low ? save : low;
+		high = save > high ? save : high;
+	}
+	if (c->costs.save_basis != GS_COST_CALIBRATED)
+		c->costs.restore_ns = c->costs.idle_turn_ns = 0;
+	c->costs.unit_ps = f->unit_ps;
+	c->costs.save_ns = f->save;
+	c->costs.save_low_ns = low - low / 4;
+	c->costs.save_high_ns = high + high / 4 + WINDOW_NS / 4;
+	c->costs.save_basis = GS_COST_CALIBRATED;
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		c->slots[i].cut.n = 0;
+		c->slots[i].doubted = false;
+	}
+}
+
+/* How many are as long as what goes says. */
+static unsigned int explained(const struct gs_costs *costs, uint64_t us, const struct gs_sample *x)
+{
+	uint64_t period = slice_ns(us, costs->unit_ps);
+	unsigned int sum = 0;
+
+	for (unsigned int i = 0; period && i < x->n; i++) {
+		uint64_t length = x->lengths[i].ns;
+
+		sum += length >= period + costs->save_low_ns &&
+		       (length - costs->save_low_ns) % period <=
+			       costs->save_high_ns - costs->save_low_ns;
+	}
+	return sum;
+}
+
+static void look(struct gs_calibration *c, struct slot *s)
+{
+	struct gs_sample x;
+	const struct gs_cluster *most = x.clusters;
+	unsigned int good;
+	struct fit f;
+
+	s->fresh = 0;
+	gs_sample_take(s->turns, s->n, &x);
+	s->main.n = 0;
+	if (x.nclusters && most->n >= ENOUGH && most->n * 2 > x.n)
+		s->main = *most;
+	if (s->us < LEARN_US)
+		return;
+	good = explained(&c->costs, s->us, &x);
+	f = fit_two_k(s->us, &x);
+	if (!f.explains)
+		f = fit_moved(c, s, &x);
+	if (is_good(&f, x.n) && f.explains >= good) {
+		take_fit(c, s->us, &x, &f);
+		return;
+	}
+	if (good * 10 >= x.n) {
+		s->doubted = false;
+		s->cut.n = 0;
+		return;
+	}
+	if (is_confirmed(c, s)) { /* what goes, if anything does, is wrong */
+		forget_costs(c);
+		s->cut = s->main;
+	} else if (!s->main.n) {
+		s->cut.n = 0;
+	}
+	s->doubted = x.nclusters && most->n >= ENOUGH && most->mid >= slice_ns(s->us, NOMINAL_PS);
+}
+
+/* ---- what comes in --------------------------------------------------------------------------- */
+
+static struct slot *slot_of(struct gs_calibration *c, uint64_t us)
+{
+	struct slot *oldest = c->slots;
+
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		if (c->slots[i].us == us)
+			return &c->slots[i];
+		if (c->slots[i].used < oldest->used)
+			oldest = &c->slots[i];
+	}
+	*oldest = (struct slot){ .us = us };
+	return oldest;
+}
+
+void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uint64_t length)
+{
+	struct slot *s;
+
+	if (us > UINT32_MAX || length < slice_ns(us, UNIT_MIN_PS) ||
+	    (us >= LEARN_US && length > SLICES_MAX * slice_ns(us, UNIT_MAX_PS)))
+		return;
+	s = slot_of(c, us);
+	s->used = ++c->clock;
+	s->turns[s->at] = (struct gs_length){ length, id };
+	s->at = (s->at + 1) % TURNS;
+	s->n += s->n < TURNS;
+	s->fresh++;
+	if (s->fresh >= TURNS || (s->fresh >= SOON && !gs_calibration_cut(c, us).known))
+		look(c, s);
+}
+
+void gs_calibration_gap(struct gs_calibration *c, uint64_t ns)
+{
+	struct gs_sample x;
+
+	c->gaps[c->gap_at].ns = ns;
+	c->gap_at = (c->gap_at + 1) % GAPS;
+	c->ngaps += c->ngaps < GAPS;
+	if (c->ngaps < GAPS_ENOUGH || c->gap_at % GAPS_ENOUGH)
+		return;
+	gs_sample_take(c->gaps, c->ngaps, &x);
+	if (!x.nclusters || x.clusters->n * 2 <= c->ngaps)
+		return;
+	c->costs.switch_ns = x.clusters->mid;
+	c->costs.switch_basis = GS_COST_CALIBRATED;
+}
+
+/* ---- what is asked --------------------------------------------------------------------------- */
+
+const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c)
+{
+	return &c->costs;
+}
+
+static const struct slot *find_slot(const struct gs_calibration *c, uint64_t us)
+{
+	for (unsigned int i = 0; i < SLOTS; i++)
+		if (c->slots[i].us == us)
+			return &c->slots[i];
+	return NULL;
+}
+
+struct gs_cut gs_calibration_cut(const struct gs_calibration *c, uint64_t us)
+{
+	const struct slot *s = us ? find_slot(c, us) : NULL;
+	const struct gs_costs *k = &c->costs;
+	struct gs_cut cut = {
+		.slice = slice_ns(us, NOMINAL_PS),
+		.shortest = slice_ns(us, UNIT_MIN_PS),
+		.longest = slice_ns(us, UNIT_MAX_PS),
+		.shows = us >= LEARN_US,
+	};
+
+	if (s && s->cut.n) {
+		cut.known = true;
+		cut.first_low = s->cut.low - WINDOW_NS / 4;
+		cut.first_high = s->cut.high + WINDOW_NS / 4;
+		cut.longest = cut.first_high;
+	} else if (us && k->unit_ps && !(s && s->doubted)) {
+		cut.known = cut.periodic = true;
+		cut.slice = cut.longest = slice_ns(us, k->unit_ps);
+		cut.save = k->save_ns;
+		cut.first_low = cut.slice + k->save_low_ns;
+		cut.first_high = cut.slice + k->save_high_ns;
+		/* in the other modes less is saved */
+		cut.shortest = cut.slice + k->save_low_ns * 4 / 7;
+	}
+	if (cut.known)
+		cut.shows = cut.slice >= SHOWS * (cut.first_high - cut.first_low);
+	return cut;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void gs_calibration_begin(struct gs_calibration *c, const struct gs_costs *measured)
+{
+	*c = (struct gs_calibration){ .costs = *measured, .measured = *measured };
+}
+
+void gs_calibration_doubt(struct gs_calibration *c)
+{
+	struct gs_costs measured = c->measured;
+
+	gs_calibration_begin(c, &measured);
+}
+
+int gs_calibration_new(struct gs_calibration **ret)
+{
+	struct gs_calibration *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	*ret = c;
+	return 0;
+}
+
+void gs_calibration_free(struct gs_calibration *c)
+{
+	free(c);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* What switches cost, from lengths of turns: what confirms a cluster, and what does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "account/calibration.h"
+#include "basic/clock.h"
+
+#define US NS_PER_US
+#define A 1
+#define B 2
+#define SLICE 2048
+
+static const struct gs_costs unknown;
+
+static struct gs_calibration *begin(const struct gs_costs *measured)
+{
+	struct gs_calibration *c = NULL;
+
+	assert_int_equal(gs_calibration_new(&c), 0);
+	gs_calibration_begin(c, measured);
+	return c;
+}
+
+static void turns(struct gs_calibration *c, uint64_t id, uint64_t us, uint64_t length, int n)
+{
+	for (int i = 0; i < n; i++) /* spread by 16 us, as on an H200 */
+		gs_calibration_turn(c, id, us, length + (uint64_t)(i % 5) * 4 * US);
+}
+
+static uint64_t after(uint64_t us, unsigned int slices, uint64_t unit_ps, uint64_t save_us)
+{
+	return slices * us * unit_ps / 1000 + save_us * US;
+}
+
+static void is_cut(const struct gs_calibration *c, uint64_t us, uint64_t length)
+{
+	struct gs_cut cut = gs_calibration_cut(c, us);
+
+	assert_true(cut.known);
+	assert_in_range(length, cut.first_low, cut.first_high);
+}
+
+static void nothing_is_known_at_first(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_UNKNOWN);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	assert_true(gs_calibration_cut(c, SLICE).shows);
+	assert_false(gs_calibration_cut(c, 1).shows);
+	assert_in_range(gs_calibration_cut(c, SLICE).shortest, 1, SLICE * US);
+	gs_calibration_free(c);
+}
+
+static void a_product_begins_with_what_was_measured(void **state)
+{
+	struct gs_costs h200 = gs_costs_measured("NVIDIA H200", 580);
+	struct gs_costs other = gs_costs_measured("NVIDIA H200", 999);
+	struct gs_calibration *c = begin(&h200);
+
+	assert_int_equal(h200.save_basis, GS_COST_MEASURED);
+	assert_int_equal(other.save_basis, GS_COST_UNKNOWN);
+	is_cut(c, SLICE, after(SLICE, 1, 1024000, 100));
+	gs_calibration_free(c);
+}
+
+/* One number for that slice: unit and save are not told apart. */
+static void two_tsgs_confirm_a_slice(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 279), 40);
+	turns(c, B, SLICE, after(SLICE, 1, 1024000, 279), 40);
+	is_cut(c, SLICE, after(SLICE, 1, 1024000, 285));
+	assert_false(gs_calibration_cut(c, SLICE).periodic);
+	assert_false(gs_calibration_cut(c, 1000).known);
+	assert_int_equal(gs_calibration_costs(c)->save_ns, 0);
+	gs_calibration_free(c);
+}
+
+static void one_tsg_alone_confirms_nothing(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 279), 300);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	gs_calibration_free(c);
+}
+
+static void two_numbers_of_slices_tell_unit_and_save(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	for (int i = 0; i < 20; i++)
+		for (unsigned int k = 1; k <= 3; k++)
+			turns(c, A, SLICE, after(SLICE, k, 1280000, 158), 1);
+	assert_in_range(gs_calibration_costs(c)->unit_ps, 1279000, 1281000);
+	assert_in_range(gs_calibration_costs(c)->save_ns, 150 * US, 166 * US);
+	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_CALIBRATED);
+	is_cut(c, 777, after(777, 1, 1280000, 158));
+	gs_calibration_free(c);
+}
+
+static void a_cluster_that_moves_with_the_slice_counts(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, 1000, after(1000, 1, 1024000, 18), 40);
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 18), 40);
+	assert_in_range(gs_calibration_costs(c)->save_ns, 10 * US, 40 * US);
+	is_cut(c, 4000, after(4000, 1, 1024000, 26));
+	gs_calibration_free(c);
+}
+
+/* However the slice is set its turns are as long. */
+static void a_service_of_constant_length_does_not(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, 1000, 2150 * US, 100);
+	turns(c, A, SLICE, 2150 * US, 100);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	assert_false(gs_calibration_cut(c, 1000).known);
+	gs_calibration_free(c);
+}
+
+/* Requests of one and of two kernels, each a bit longer than half of a slice. */
+static void a_service_of_two_lengths_does_not(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	for (int i = 0; i < 100; i++) {
+		turns(c, A, 1000, 1500 * US, 1);
+		turns(c, A, 1000, 3000 * US, 1);
+	}
+	assert_false(gs_calibration_cut(c, 1000).known);
+	gs_calibration_free(c);
+}
+
+static void beside_a_service_most_of_one_program_is_enough(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	for (int i = 0; i < 30; i++)
+		for (unsigned int k = 1; k <= 3; k++) {
+			turns(c, A, SLICE, after(SLICE, k, 1024000, 186), 1);
+			turns(c, B, SLICE, 1900 * US, 1);
+		}
+	is_cut(c, SLICE, after(SLICE, 1, 1024000, 186));
+	gs_calibration_free(c);
+}
+
+static void the_log_contradicts_what_was_measured(void **state)
+{
+	struct gs_calibration *c = begin(&gs_costs_h200);
+
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 279), 130);
+	assert_false(gs_calibration_cut(c, SLICE).known); /* one TSG: unknown, for this slice */
+	assert_true(gs_calibration_cut(c, 1000).known);
+	turns(c, B, SLICE, after(SLICE, 1, 1024000, 279), 64);
+	is_cut(c, SLICE, after(SLICE, 1, 1024000, 279));
+	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_UNKNOWN);
+	assert_int_equal(gs_calibration_costs(c)->restore_ns, 0);
+	gs_calibration_free(c);
+}
+
+static void it_follows_clocks_that_change(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 100; i++)
+			for (unsigned int k = 1; k <= 3; k++)
+				turns(c, A, SLICE, after(SLICE, k, 1024000, round ? 150 : 90), 1);
+		is_cut(c, 1000, after(1000, 1, 1024000, round ? 150 : 90));
+	}
+	assert_in_range(gs_calibration_costs(c)->save_ns, 140 * US, 160 * US);
+	gs_calibration_free(c);
+}
+
+static void a_log_that_lies_is_forgotten(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 279), 40);
+	turns(c, B, SLICE, after(SLICE, 1, 1024000, 279), 40);
+	gs_calibration_doubt(c);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	gs_calibration_free(c);
+}
+
+static void absurd_lengths_are_harmless(void **state)
+{
+	struct gs_calibration *c = begin(&gs_costs_h200);
+
+	for (uint64_t i = 0; i < 10000; i++) {
+		uint64_t us = i % 3 ? UINT64_MAX >> i % 64 : i % 50;
+
+		gs_calibration_turn(c, i % 7, us, UINT64_MAX - i);
+		gs_calibration_turn(c, i % 7, us, i);
+		gs_calibration_gap(c, UINT64_MAX - i);
+		gs_calibration_cut(c, us);
+	}
+	gs_calibration_free(c);
+}
+
+static void gaps_tell_the_switch(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	for (int i = 0; i < 64; i++)
+		gs_calibration_gap(c, i % 4 ? 250 * US : (uint64_t)i * 10 * US);
+	assert_int_equal(gs_calibration_costs(c)->switch_ns, 250 * US);
+	assert_int_equal(gs_calibration_costs(c)->switch_basis, GS_COST_CALIBRATED);
+	gs_calibration_free(c);
+	c = begin(&unknown);
+	for (int i = 0; i < 64; i++)
+		gs_calibration_gap(c, (uint64_t)i * 10 * US);
+	assert_int_equal(gs_calibration_costs(c)->switch_ns, 0);
+	gs_calibration_free(c);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(nothing_is_known_at_first),
+		T(a_product_begins_with_what_was_measured),
+		T(two_tsgs_confirm_a_slice),
+		T(one_tsg_alone_confirms_nothing),
+		T(two_numbers_of_slices_tell_unit_and_save),
+		T(a_cluster_that_moves_with_the_slice_counts),
+		T(a_service_of_constant_length_does_not),
+		T(a_service_of_two_lengths_does_not),
+		T(beside_a_service_most_of_one_program_is_enough),
+		T(the_log_contradicts_what_was_measured),
+		T(it_follows_clocks_that_change),
+		T(a_log_that_lies_is_forgotten),
+		T(absurd_lengths_are_harmless),
+		T(gaps_tell_the_switch),
+	};
+
+	return cmocka_run_group_tests_name("calibration", tests, NULL, NULL);
+}
