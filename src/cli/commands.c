@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/table.h"
+#include "cli/park.h"
 #include "cli/verbs_act.h"
 #include "cli/verbs_look.h"
 
@@ -58,6 +59,12 @@ static const struct cli_opt advise_opts[] = {
 
 static const struct cli_opt suspend_opts[] = {
 	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 1h30m)" },
+	END,
+};
+
+static const struct cli_opt park_opts[] = {
+	{ "for", 't', "TIME", "bring it back by itself after TIME (10m, 8h)" },
+	{ "quiet", 'q', NULL, "do not tell the risk" },
 	END,
 };
 
@@ -243,6 +250,15 @@ static const struct cli_cmd commands[] = {
 	  CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "resume", NULL, "TARGET", "let a suspended TSG run again", NULL, cli_resume, NULL,
 	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "park", NULL, "TARGET", "take a program's GPU memory out; it stands still until unpark",
+	  "By libcuda's checkpoint calls (driver 570 or newer): its memory goes to the host's. "
+	  "Lasts "
+	  "until unpark, restore or --for TIME.",
+	  cli_park, park_opts, CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "unpark", NULL, "TARGET", "bring a parked program's memory back, and let it run",
+	  "If its GPU has room for it and a margin; else it waits, and says so.", cli_unpark, NULL,
+	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "parked", NULL, "", "list the parked programs", NULL, cli_parked, NULL, CLI_JSON, 0, 0 },
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
 	  restore_opts, CLI_JSON, 0, 0 },

@@ -9,6 +9,7 @@
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "cli/detail.h"
+#include "cli/park.h"
 #include "gpusched/gpusched.h"
 
 /* "alice until 14:03:22": the person who suspended it. */
@@ -279,6 +280,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		make_room(shown, n);
 	}
 	r = cli_print_rows(c, shown, n, rows);
+	if (!c->json && !strcmp(target, "all"))
+		cli_print_parked(json_object_get(answer, "parked"));
 	if (!c->json && json_is_true(json_object_get(answer, "dry_run")))
 		puts(CLI_DRY_RUN);
 	return r;

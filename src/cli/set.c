@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/park.h"
 #include "cli/verbs_act.h"
 #include "cli/setting.h"
 #include "gpusched/abi.h"
@@ -132,7 +133,7 @@ int cli_resume(struct cli *c)
 	return act(c, "resume", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-int cli_restore(struct cli *c)
+static int restore_tsgs(struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	json_int_t failed, restored;
@@ -162,4 +163,11 @@ int cli_restore(struct cli *c)
 		 " TSGs could not be put back: run it again, then end their processes",
 		 failed);
 	return restored ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
+}
+
+int cli_restore(struct cli *c)
+{
+	int r = restore_tsgs(c), parked = cli_unpark_all(c, cli_opt(c, "keep") != NULL);
+
+	return r == GS_EXIT_OK ? parked : r;
 }

@@ -94,7 +94,11 @@
 	  "template of the unit that systemd starts when something begins to be wrong, such as " \
 	  "gpusched-alert@.service; empty: none") \
 	X("Alerts", "Notes", BOOL, alert_notes, "no", \
-	  "start it for notes, and for what is not known, as well")
+	  "start it for notes, and for what is not known, as well") \
+	X("Memory", "AllowPark", BOOL, allow_park, "yes", \
+	  "users may park their own programs; no: root alone parks") \
+	X("Memory", "ParkMemory", NUMBER, park_memory, "50", \
+	  "per cent of the host's memory that parked programs may have, all together")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -131,6 +135,8 @@ struct gs_config {
 	uint32_t idle_limit_ms, idle_memory_mib;
 	char alert_unit[96];
 	bool alert_notes;
+	bool allow_park;
+	uint32_t park_memory; /* % of the host's */
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

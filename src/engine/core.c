@@ -262,6 +262,11 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
+	n->aside = news->aside || (n->aside && !news->back);
+	if (news->check) {
+		n->check_ns = now;
+		gs_core_set_due(c, n, now);
+	}
 }
 
 static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)

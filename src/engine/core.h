@@ -164,7 +164,10 @@ struct gs_news {
 	bool doubt;         /* if it is suspended: maybe not all of it */
 	bool preempt;       /* one preempt call, now */
 	bool greedy;        /* it had more of the GPU by pre-switches than it may */
-	bool user; /* that person is not root: what is asked for comes after the policy's */
+	bool user;  /* that person is not root: what is asked for comes after the policy's */
+	bool aside; /* it is about to be parked: it runs as its owner asked, whoever wishes what */
+	bool back;  /* ... no more */
+	bool check; /* ask RM whether it is there: it may have gone unseen */
 };
 
 struct gs_core_opts {

@@ -537,7 +537,9 @@ void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct
 {
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
-	if (rec->flags & GPUSCHED_TSG_ALIAS)
+	if (n->aside)
+		gs_core_leave_runlist(c, n);
+	if (rec->flags & GPUSCHED_TSG_ALIAS || n->aside)
 		return;
 	runlist_join(c, n, rec);
 	gs_hold_follow(c, n, rec, now);
@@ -554,6 +556,8 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 		hold_for_admission(c, n, now, todo, ret);
 		return;
 	}
+	if (n->aside)
+		return;
 	leave_alone(c, n, rec);
 	if (c->policy_active && !n->left_alone) {
 		todo->wished = changed_wishes(n, &rec->task.want);

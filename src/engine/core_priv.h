@@ -93,6 +93,7 @@ struct gs_node {
 	uint64_t check_ns;    /* ask whether it is there, at this time; 0: no need */
 	uint64_t sibling_ns;  /* when it was asked because of a new TSG of its client */
 	/* laws */
+	bool aside;       /* it is about to be parked */
 	bool left_alone;  /* by policies: it is in a MIG partition */
 	uint32_t refused; /* settings with a refused wish; counted once per value */
 	struct gpusched_settings refused_wish;

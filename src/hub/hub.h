@@ -92,6 +92,15 @@
 	X(PODS_LEFT, "pod_entries_left", \
 	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
 	  "known form, or others than root may write them") \
+	X(PARKED, "parked", "processes whose GPU memory was taken out") \
+	X(UNPARKED, "unparked", "processes that got it back") \
+	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
+	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
+	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
+	X(PARK_HELPERS, "park_helpers_lost", \
+	  "times that the process that parks died or hung, and another one took its place") \
+	X(PARK_SAVE_FAILED, "park_save_failed", \
+	  "times that who is parked could not be saved: a restart would not know") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 

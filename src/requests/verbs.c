@@ -10,6 +10,7 @@
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/request.h"
+#include "requests/verbs_park.h"
 
 #define MAX_STATUS_US 3600000000ll
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
@@ -91,6 +92,15 @@ const struct gs_verb gs_verbs[] = {
 	  OWNER,
 	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until resume", 0, MAX_FOR_US } } },
 	{ "resume", gs_verb_resume, OWNER, { TARGET } },
+	{ "park",
+	  gs_verb_park,
+	  OWNER,
+	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until unpark", 0, MAX_FOR_US } } },
+	{ "unpark",
+	  gs_verb_unpark,
+	  OWNER,
+	  { { "target", GS_ARG_TARGET, false, "of parked processes; all when not given" } } },
+	{ "parked", gs_verb_parked, 0 },
 	{ "restore",
 	  gs_verb_restore,
 	  ALONE | ROOT,

@@ -25,6 +25,7 @@
 #include "requests/selection.h"
 #include "requests/state.h"
 #include "requests/verbs.h"
+#include "requests/verbs_park.h"
 #include "rm/setting.h"
 #include "taps/taps.h"
 
@@ -280,6 +281,7 @@ static json_t *rest_json(struct gs_request *rq, struct status *t)
 	json_object_set_new(o, "dry_run", json_boolean(hub->opts.dry_run));
 	gs_json_put_text(o, "policy", hub->policy ? gs_policy_running(hub->policy)->name : NULL);
 	json_object_set_new(o, "said", gs_said_json(hub->policy));
+	json_object_set_new(o, "parked", gs_parked_list_json(rq));
 	json_object_set_new(o, "launches_counted", json_boolean(t->counted));
 	json_object_set_new(o, "window_ms",
 			    json_integer(t->window ? (json_int_t)gs_window_ms(t->window) : 0));

@@ -32,6 +32,7 @@
 #include "figures/gpu_time.h"
 #include "figures/ledger.h"
 #include "figures/memory.h"
+#include "park/parking.h"
 #include "control/starting.h"
 #include "intake/reap.h"
 #include "control/takeover.h"
@@ -320,6 +321,9 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	gs_cfg_gate(s->hub->table, gs_host_gate(s->control));
 	if (gs_launches_forget())
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
+	r = gs_parking_start(s->parking, err);
+	if (r)
+		return r;
 	gs_reapply_settings(s->control);
 	r = gs_reapply_policy(s->control, err);
 	if (!r && s->hub->opts.daemon && gs_service_launches_wanted(s->control) &&
@@ -361,7 +365,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 	if (!s->hub->opts.read_only)
 		return start_acting(s, err);
 	gs_pods_begin(s->intake);
-	return 0;
+	return gs_parking_start(s->parking, err);
 }
 
 static int make_rooms(struct gs_service *s, const struct gs_config *config,
@@ -377,9 +381,13 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	if (!r)
 		r = gs_figures_new(s->hub, &s->figures);
 	if (!r)
+		r = gs_parking_new(s->hub, s->figures, &s->parking);
+	if (!r)
 		r = gs_control_new(s->hub, &s->control);
 	if (!r)
 		r = gs_requests_new(s->hub, s->intake, s->figures, s->control, &s->requests);
+	if (!r)
+		s->requests->parking = s->parking;
 	if (!r)
 		gs_service_observe(s);
 	return r;
@@ -390,6 +398,7 @@ static void free_rooms(struct gs_service *s)
 {
 	gs_requests_free(s->requests);
 	gs_control_free(s->control);
+	gs_parking_free(s->parking);
 	gs_figures_free(s->figures);
 	gs_intake_free(s->intake);
 	gs_hub_free(s->hub);
@@ -466,6 +475,7 @@ static void end_acting(struct gs_service *s)
 	if (s->hub->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s->hub, SETTLE_MS);
+	gs_parking_end(s->parking);
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
 	gs_alerting_end(s->requests);
