@@ -86,7 +86,7 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
  * false: none.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
-/* Of 512 bytes these are left to a callback by the host's own functions (tests/check/stack.sh). */
+/* Bytes that the host's own functions leave to a callback, of 512 (tests/check/stack.sh). */
 #define GS_CALLBACK_STACK 256u
 /* The @n-th remark, from 0 on, on what is allowed but hardly meant; false: no more. */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
@@ -122,7 +122,7 @@ void gs_policy_discard(struct gs_policy *p);
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
 /*
- * It acts no more; exit is called, all wishes are cleared. What is left, discard frees: that waits for
+ * It acts no more; exit is called, all wishes are cleared. Discard frees the rest: that waits for
  * RCU, 0.1 s, and any thread may do it. False: a round does not end, and its thread frees @p.
  */
 bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);

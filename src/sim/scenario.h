@@ -145,7 +145,7 @@ struct sim_run_options {
 	double timeline_ms; /* keep this much of the context-switch log after the warm-up */
 };
 
-/* Of turns in the measured time, why they ended by the log: against the model's own record. */
+/* Why turns of the measured time ended, by the log: against the model's own record. */
 struct sim_judged {
 	uint64_t right, wrong, cut, cut_unknown, drained_unknown; /* cut: by the slice, in all */
 };

@@ -117,7 +117,7 @@ static int mean(const struct times *o, double *ret)
 	return 0;
 }
 
-/* Of turns that a slice ended, how many the log tells so; of all, how many it tells wrong. */
+/* How many turns that a slice ended the log tells as such; how many of all turns it tells wrong. */
 static int known_pct(const struct sim_judged *j, double *ret)
 {
 	if (!j->cut)

@@ -30,12 +30,12 @@ check "the first runs" wait_for 10 runs $first
 run_load be second be --seconds 0 --warmup 0 --count 5000
 check "the second waits" wait_for 10 held $second
 run_load be third be --seconds 0
-check "and the third" wait_for 10 held $third
+check "the third waits" wait_for 10 held $third
 is "$(compute $second .suspended_by)" admission "admission suspended it"
-is "$(compute $second .held_by)" admit "by the policy that runs"
-is "$(compute $second .held_how)" suspension "by suspension"
+is "$(compute $second .held_by)" admit "the reason is the policy that runs"
+is "$(compute $second .held_how)" suspension "the means is suspension"
 like "$(compute $second .reason)" "waits until policy admit admits it" "list says why"
-is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "and so does the table, of one TSG"
+is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "the table says why, of one TSG"
 done_before=$(sim_work $second) # between the driver's look and the suspension
 sleep 0.5
 is "$(sim_work $second)" "$done_before" "it does no work"
@@ -45,7 +45,7 @@ check "it is alive: nothing failed" kill -0 $second
 run_load lc other lc --seconds 0
 check "another class has a limit of its own" wait_for 10 runs $other
 run_load be elsewhere be --seconds 0 --gpu 1
-check "and so has another GPU" wait_for 10 runs $elsewhere
+check "another GPU has a limit of its own" wait_for 10 runs $elsewhere
 end_load $other
 end_load $elsewhere
 
@@ -56,7 +56,7 @@ check "a holder's death releases its place: the next of the queue runs" wait_for
 check "the third still waits" held $third
 wait $second
 is $? 0 "the one that waited has ended well"
-is "$(jq .n "$scratch/second.out")" 5000 "and has done all its work"
+is "$(jq .n "$scratch/second.out")" 5000 "the one that waited has done all its work"
 check "the third has its turn" wait_for 10 runs $third
 
 # ---- one that dies waiting, one that a person lets in
@@ -75,7 +75,7 @@ is "$(counter released_hold)" 0 "the limit has let nobody in"
 run_load be last be --seconds 0
 check "a sixth waits" wait_for 10 held $last
 check "another policy takes over" "$gpusched" policy start none
-check "which holds nobody" wait_for 10 runs $last
+check "the next policy holds nobody" wait_for 10 runs $last
 check "admit takes over" "$gpusched" policy start admit -o max_be=1
 sleep 0.3
 check "who runs goes on" runs $last
@@ -85,16 +85,16 @@ kill_daemon
 check "the daemon is killed: the guardian lets it run" wait_for 3 eval "[ \"\$(sim_disabled $orphan)\" = 0 ]"
 run_load be free be --seconds 0
 check "without a daemon nobody waits" wait_for 5 eval "[ \"\$(sim_work $free)\" != 0 ]"
-is "$(list_json all 'map(select(.held)) | length')" 0 "and nobody is said to"
+is "$(list_json all 'map(select(.held)) | length')" 0 "nobody is said to wait without a daemon"
 start_daemon
 check "a new daemon admits" "$gpusched" policy start admit -o max_be=1
 sleep 0.3
 check "who was there" runs $orphan
 run_load be stopped be --seconds 0
-check "and holds who comes" wait_for 10 held $stopped
+check "admit holds programs that come later" wait_for 10 held $stopped
 check "policy stop" "$gpusched" policy stop
 check "lets all run" wait_for 10 runs $stopped
-check "with their own timeslices" restored
+check "all have their own timeslices" restored
 stop_daemon
 
 # ---- the host's limit
@@ -106,13 +106,13 @@ check "admit with a limit of 5 s" "$gpusched" policy start admit -o max_be=1
 run_load be late be --seconds 0
 check "one waits" wait_for 10 held $late
 check "until the limit admits it" wait_for 15 runs $late
-is "$(counter released_hold)" 1 "which is counted"
+is "$(counter released_hold)" 1 "the release is counted"
 sleep 0.3
-check "and it is not suspended again" runs $late
+check "the program is not suspended again" runs $late
 check "policy stop" "$gpusched" policy stop
 
 # ---- deny
 exits 3 "a policy that denies is refused on this host" "$gpusched" policy start "$top/tests/policy/deny.bpf.c"
-like "$out" "stock host cannot without the gate \(.+\)" "with the reason"
-is "$("$gpusched" policy get --json | jq -r '.last_exit.kind')" refused "which is kept"
+like "$out" "stock host cannot without the gate \(.+\)" "the refusal has its reason"
+is "$("$gpusched" policy get --json | jq -r '.last_exit.kind')" refused "the reason is kept"
 done_testing

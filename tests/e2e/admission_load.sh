@@ -34,7 +34,7 @@ sleep 2.5
 check "window after window" held "$waits"
 like "$(cat "$scratch/daemon.log")" "lc takes more than max_lc_load" "the log says why"
 end_load "$heavy"
-check "with the load gone it runs" wait_for 5 runs "$waits"
+check "it runs once the load is gone" wait_for 5 runs "$waits"
 run_lc light 100000
 check "beside a light one another is let in, once its load has been seen" wait_for 10 runs "$light"
 end_load "$waits"

@@ -33,7 +33,7 @@ is "$(list_json pid:$a 'map(select(.kind == "compute")) | .[0].asked.timeslice_u
 is "$(list_json pid:$a 'map(select(.kind == "compute")) | .[0].assumed | length > 0')" true "what cannot be read back is marked as assumed"
 check "an adopted program can be set" "$gpusched" set pid:$a timeslice=323us
 check "the RM has it" slice_is $a 323
-check "and suspended" "$gpusched" suspend pid:$a
+check "the adopted TSG is suspended" "$gpusched" suspend pid:$a
 ge "$(sim_disabled $a)" 1 "its channels are disabled"
 check "restore" "$gpusched" restore
 
@@ -42,8 +42,8 @@ level_is() { # PID LEVEL
 }
 check "a policy that wishes levels starts" "$gpusched" policy start "$top/tests/policy/modes.bpf.c"
 check "it sets what was read back" wait_for 20 slice_is $a 1700
-check "and leaves alone what is assumed" level_is $a 1
-ge "$("$gpusched" stats --json | jq .engine.refused_assumed)" 2 "which is counted"
+check "it leaves alone what is assumed" level_is $a 1
+ge "$("$gpusched" stats --json | jq .engine.refused_assumed)" 2 "the skipped setting is counted"
 check "one with the flag takes over" "$gpusched" policy start "$top/tests/policy/modes_assumed.bpf.c"
 check "it sets what is assumed, too" wait_for 20 level_is $a 2
 check "it stops" "$gpusched" policy stop
@@ -51,6 +51,6 @@ check "the assumed is back" wait_for 20 level_is $a 1
 check "everything is as before" restored
 load be --seconds 600
 check "one that starts now is seen by the taps" wait_tsgs pid:$LOAD_PID 4
-is "$(list_json pid:$LOAD_PID 'map(.known_by) | unique | join(",")')" tap "and marked so"
+is "$(list_json pid:$LOAD_PID 'map(.known_by) | unique | join(",")')" tap "its record is marked as seen"
 stop_daemon
 done_testing

@@ -34,7 +34,7 @@ be=$LOAD_PID
 wait_tsgs "pid:$be" 1
 advise
 like "$(kind $be)" '^(not enough seen|idle)$' "nothing is said of a program that is alone"
-is "$(commands $be)" "" "and nothing is to be done"
+is "$(commands $be)" "" "nothing is to be done for it"
 
 load lc $fixed --arrivals closed
 lc=$LOAD_PID
@@ -42,14 +42,14 @@ wait_tsgs "pid:$lc" 1
 advise
 diag "$advice"
 is "$(kind $be)" batch "a BE is seen beside an LC"
-is "$(kind $lc)" "whole turns" "and the LC beside the BE"
+is "$(kind $lc)" "whole turns" "the LC is seen beside the BE"
 is "$(jq -r ".programs[] | select(.pid == $lc) | [.may_wait_us, .loses_to[0]] | @json" <<<"$advice")" "[2048,$be]" \
 	"its requests may wait for a slice of the BE"
 is "$(commands $lc)" "gpusched class set pid:$lc lc" "the command to type"
 exits 0 "another user asks" setpriv --reuid 65534 --clear-groups "$gpusched" advise --for 200ms --json
 is "$(jq -c '[.programs[] | .kind, .means, .held_pct] | unique' <<<"$out")" '[null,"not yours to see","unknown"]' \
-	"and is told that these are not for that user's eyes, not that they are idle"
-like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto)$' "with a policy"
+	"advise tells another user that these are not for that user's eyes, not that they are idle"
+like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto)$' "the GPU's command starts a policy"
 choice() {
 	jq -r '.gpus[0].choice' <<<"$advice"
 }

@@ -30,7 +30,7 @@ for signal in INT TERM KILL HUP; do
 	begin
 	kill -$signal $advise
 	check "after SIG$signal they are not counted any more" wait_for 20 are false false 0
-	check "that advise has ended" wait_for 10 eval '! kill -0 $advise 2>/dev/null'
+	check "advise has ended" wait_for 10 eval '! kill -0 $advise 2>/dev/null'
 done
 
 begin

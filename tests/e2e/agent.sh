@@ -26,7 +26,7 @@ check "launches are counted" wait_for 10 eval '[ "$(mine ".[0].launches" pid:$be
 check "a slice is set from another terminal" as $user "$gpusched" set pid:$be timeslice=500us
 check "the RM has it" slice_is $be 500
 check "the other program is left alone" slice_is $other 2048
-is "$(mine '.[0] | [.is.timeslice_us, .manual.timeslice_us, .asked.timeslice_us] | @csv' pid:$be)" "500,500,2048" "and the list knows"
+is "$(mine '.[0] | [.is.timeslice_us, .manual.timeslice_us, .asked.timeslice_us] | @csv' pid:$be)" "500,500,2048" "the list knows the setting"
 like "$(as $user "$gpusched" set pid:$be interleave=high 2>&1)" "INSUFFICIENT_PERMISSIONS" "what RM refuses a user is told by its name"
 check "suspend" as $user "$gpusched" suspend class:be
 is "$(sim_disabled $be)" 20 "its channels are disabled"
@@ -52,7 +52,7 @@ LD_PRELOAD= start_daemon || not_ok "a daemon starts"
 check "beside a daemon the program is known to it" wait_tsgs pid:$be 4
 is "$(mine '.[0].known_by' pid:$be)" scan "from the driver, not from the agent"
 check "its user sets it there" as $user "$gpusched" set pid:$be timeslice=700us
-check "and the daemon borrows" slice_is $be 700
+check "the daemon borrows" slice_is $be 700
 exits 3 "a class that is the daemon's to give is not told past it" as $user "$gpusched" run --agent --class lc -- true
 stop_daemon
 check "the daemon's end puts back what it set" wait_for 10 slice_is $be 2048
@@ -65,14 +65,14 @@ agent_load entries -- "$guest" entries <&7
 wait_for 10 grep -q calls "$scratch/entries.out"
 is "$(grep calls "$scratch/entries.out")" "calls 160" "eight launch functions are called by four ways each"
 wait_for 10 mine_has $agent_pid
-is "$(mine '.[0].launches' pid:$agent_pid)" 160 "and each call is counted, once"
+is "$(mine '.[0].launches' pid:$agent_pid)" 160 "each call is counted once"
 echo >&7
 "${as_user[@]}" "$build/tests/e2e/linked" >"$scratch/linked.out" 2>&1 <&7 &
 linked=$!
 at_end+=("$linked")
 wait_for 10 grep -q calls "$scratch/linked.out"
 wait_for 10 mine_has $linked
-is "$(mine '.[0] | [.known_by, .launches] | @csv' pid:$linked)" '"agent",6' "and in a program that is linked with agent and libcuda"
+is "$(mine '.[0] | [.known_by, .launches] | @csv' pid:$linked)" '"agent",6' "a program that is linked with agent and libcuda counts, too"
 echo >&7
 export CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so
 agent_load profiled -- "$guest" entries <&7

@@ -41,7 +41,7 @@ mkfifo "$scratch/in"
 exec 7<>"$scratch/in"
 agent_load wait --class lc -- "$guest" wait <&7
 check "an agent asks for a page five times" wait_for 30 grep -q done "$scratch/false.out"
-is "$(tail -n 1 "$scratch/false.out")" "done [0, 0, 0, 0]" "and writes into none that is not a daemon's"
+is "$(tail -n 1 "$scratch/false.out")" "done [0, 0, 0, 0]" "an agent writes into no page that is not a daemon's"
 check "its program goes on" mine_has $agent_pid
 echo >&7
 wait_for 10 gone $agent_pid
@@ -80,7 +80,7 @@ at_end+=("${many[@]}")
 wait "${many[@]}"
 got=$(cat "$scratch"/many.* | grep -c "sheet 0")
 ge "$got" 4 "40 programs of a user get pages"
-check "and the daemon is told on" wait_for 10 more_than "$(told .hints)"
+check "the daemon is told on" wait_for 10 more_than "$(told .hints)"
 end_load $spoils
 
 # one connects and ends, and a program of root's gets its pid before the daemon looks
@@ -131,7 +131,7 @@ check "who has more than half by the log makes none" wait_for 30 makes_none
 held_too_long() {
 	[ "$("$gpusched" stats --json | jq .engine.held_too_long)" -ge 1 ]
 }
-check "and lost its long slice" wait_for 10 held_too_long
+check "a program with more than half lost its long slice" wait_for 10 held_too_long
 check "until it is calm: the policy's wish holds" wait_for 20 eval '[ "$(sim_slice '$lc')" = 1000000 ]'
 end_load $lc
 
@@ -165,7 +165,7 @@ check "another daemon is told, too" has_told $left
 "$gpusched" suspend pid:$left >/dev/null
 wait_for 10 eval '[ "$("$gpusched" list pid:$left --json | jq -s "flatten | map(select(.is.runnable == false)) | length")" -ge 1 ]'
 "$gpusched" resume pid:$left >/dev/null
-is "$(said left $left)" "asked 1, gave way 0, asked 0" "and asks it by a suspension"
+is "$(said left $left)" "asked 1, gave way 0, asked 0" "the agent asks the other daemon by a suspension"
 stop_daemon
 agent_end
 done_testing

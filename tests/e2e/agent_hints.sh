@@ -29,7 +29,7 @@ done
 for tool in libInterceptorInjectionTarget.so libTreeLauncherTargetInjection.so; do
 	is "$(seen_by A=b /opt/$tool)" "0 off: launches are not seen, so nothing would end it in time" "$tool is one"
 done
-is "$(seen_by CUDA_INJECTION64_PATH="$agent_so" /opt/libInjection.so)" "0 not yet: no CUDA context" "and these are not"
+is "$(seen_by CUDA_INJECTION64_PATH="$agent_so" /opt/libInjection.so)" "0 not yet: no CUDA context" "the other tools are none"
 is "$(CUDA_LAUNCH_BLOCKING=1 hinted lc | jq -r .hint)" \
 	"off: launches wait for their end (CUDA_LAUNCH_BLOCKING)" "nor where its own kernel would hold up the program"
 
@@ -56,7 +56,7 @@ sleep 2
 b=$(mine '.[0].pre_switched_ns' pid:$agent_pid)
 used=$(awk -v a="$a" -v b="$b" -v t="$t" -v u="$EPOCHREALTIME" 'BEGIN { print (b - a) / 1e9 / (u - t) }')
 ge "$used" 0.02 "hints use some of the time"
-le "$used" 0.4 "and stop at a quarter of a second, as the agent counts it"
+le "$used" 0.4 "hints stop at a quarter of a second, as the agent counts it"
 is "$(mine '.[0] | .hints > .pre_switches and .pre_switches > 0' pid:$agent_pid)" true "others are not acted on"
 end_load $agent_pid
 wait $agent_pid 2>/dev/null
@@ -83,6 +83,6 @@ is "$(as $user /usr/bin/python3 -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import gpusched_hint as h
 h.here(); h.done(); h.deadline(5)
-print(h.coming(), h.state())' "$top/integrations/python")" "False off: no agent (gpusched run --agent)" "and does without"
+print(h.coming(), h.state())' "$top/integrations/python")" "False off: no agent (gpusched run --agent)" "the Python module does without an agent"
 agent_end
 done_testing

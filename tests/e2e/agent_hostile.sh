@@ -16,17 +16,17 @@ agent_load wait -- "$guest" wait <&7
 pid=$agent_pid
 wait_for 10 mine_has $pid
 check "an agent answers" mine_has $pid
-is "$(as $user "$guest" assault $pid)" "proper 0" "and after 300 bad messages and 40 connections"
+is "$(as $user "$guest" assault $pid)" "proper 0" "the agent answers after 300 bad messages and 40 connections"
 check "its program goes on" mine_has $pid
-is "$(sim_disabled $pid)" 0 "with its channels enabled"
+is "$(sim_disabled $pid)" 0 "its channels are enabled"
 
 # the page: 1 is SET_TIMESLICE of enum gs_rm_op, 4 PREEMPT, 7 SCHEDULE
 like "$(as $user "$guest" page $pid 1 0 600)" "cannot be shrunk 1.answered 1, error 0" "a request through the page"
 check "is made" slice_is $pid 600
 like "$(as $user "$guest" page $pid 1 1 700)" "answered 1, error 0" "after its last user filled the page with ones"
-check "and is made, too" slice_is $pid 700
+check "a request after that is made, too" slice_is $pid 700
 like "$(as $user "$guest" page $pid 7 0 0)" "answered 1, error -22" "what is not on the list is refused"
-like "$(as $user "$guest" page $pid 4000000000 0 0)" "answered 1, error -22" "and so is nonsense"
+like "$(as $user "$guest" page $pid 4000000000 0 0)" "answered 1, error -22" "nonsense is refused"
 like "$(as $user "$guest" page $pid 1 77 600)" "error -22" "a TSG's number that there is not"
 like "$(as $user "$guest" page $pid 1 0 0)" "error -34" "a slice out of range"
 like "$(as 4712 env XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$guest" page $pid 1 0 800)" "no page" "another user has none"
@@ -50,7 +50,7 @@ pid=$agent_pid
 wait_for 10 mine_has $pid
 like "$(as $user "$guest" page $pid 1 0 650 3)" "answered 1, error 0" "a request by signal"
 check "is made in the handler" slice_is $pid 650
-like "$(as $user "$guest" page $pid 5 0 0 3)" "answered 1, error -22" "which suspends nothing"
+like "$(as $user "$guest" page $pid 5 0 0 3)" "answered 1, error -22" "the handler suspends nothing"
 unset GPUSCHED_AGENT_SIGNAL
 echo >&7
 wait_for 10 gone $pid
@@ -67,7 +67,7 @@ else
 		"off: a set-user-id program, threads 1" "in a set-user-id program the agent does nothing"
 fi
 is "$(setpriv --reuid $user --regid $user --clear-groups "$guest" secure "$scratch/agent.so")" \
-	"no hint yet, threads 3" "and in another one it does"
+	"no hint yet, threads 3" "in any other program the agent acts"
 
 # somebody else's folder in the place of ours
 agent_end
@@ -75,6 +75,6 @@ mkdir -m 777 "$XDG_RUNTIME_DIR"
 ln -s /tmp "$XDG_RUNTIME_DIR/gpusched"
 as $user timeout 10 env LD_PRELOAD="$agent_preload" "$guest" quick >"$scratch/out"
 is $? 12 "where the folder is a link, the program runs"
-is "$(find /tmp -maxdepth 1 -name 'agent-*' -newer "$scratch/in" | wc -l)" 0 "and nothing is made through it"
+is "$(find /tmp -maxdepth 1 -name 'agent-*' -newer "$scratch/in" | wc -l)" 0 "nothing is made through the link"
 agent_end
 done_testing

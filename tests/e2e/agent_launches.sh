@@ -59,7 +59,7 @@ for i in range(900):
     os.wait()
 EOF
 one probed "${agented[@]}"
-check "with probes it is the agent's count all the same, once" wait_for 10 row_is "[$own,true,true]"
+check "it is the agent's count with probes too, once" wait_for 10 row_is "[$own,true,true]"
 check "of its class, too" wait_for 5 sum_is launches_told $((told + own))
 told=$((told + own))
 le "$(sum launches)" $((own / 2)) "the probe's program counts nothing for it, once its agent has told"
@@ -68,7 +68,7 @@ agented_one=$one agented_own=$own
 probed=$(sum launches)
 one plain
 is "$(row '[.launches, .launches_told]')" "[$own,null]" "a program without an agent is counted by the probe"
-is "$(sum launches)" $((probed + own)) "which its class has"
+is "$(sum launches)" $((probed + own)) "its class has that count"
 end_load $one
 
 # one that tells of none; letters are what it does (guest.c)
@@ -108,11 +108,11 @@ last=$one last_own=$own
 one=$agented_one own=$agented_own
 check "of the first one it knows none" wait_for 5 row_is "[null,null,true]"
 check "the policy ends" "$gpusched" policy stop
-check "and each agent's count is shown again" wait_for 10 row_is "[$own,true,true]"
+check "each agent's count is shown again" wait_for 10 row_is "[$own,true,true]"
 one=$last own=$last_own
-check "with what the probe had counted meanwhile" wait_for 10 row_is "[$own,true,true]"
+check "the agent's count includes what the probe had counted meanwhile" wait_for 10 row_is "[$own,true,true]"
 one=$liar
-check "and of the one that tells of none there is none" wait_for 10 row_is "[0,true,true]"
+check "the program that tells of none has none" wait_for 10 row_is "[0,true,true]"
 does xul
 is "$(row '[.launches, .launches_told]')" "[100,null]" "the next program in its process is counted by the probe, at once"
 does t
@@ -127,7 +127,7 @@ is "$(row .launches)" "$own" "the agents' counts stay"
 stop_daemon
 start_daemon || not_ok "a daemon starts again"
 check "the next daemon is told, too" wait_for 10 row_is "[$own,true,true]"
-is "$(sum launches_told)" 0 "and counts in no sum what was before its time"
+is "$(sum launches_told)" 0 "no sum has what was counted before its time"
 end_load $last
 end_load $agented_one
 stop_daemon

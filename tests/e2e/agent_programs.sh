@@ -27,7 +27,7 @@ for mode in fork exec threads main-first crash masks close-all dlopen quick; do
 	outcome with env LD_PRELOAD="$agent_preload" GPUSCHED_AGENT_CLASS=lc GPUSCHED_AGENT_HINT=auto GPUSCHED_AGENT_SIGNAL=3 "$guest" $mode
 	is "$(cat "$scratch/with")" "$(cat "$scratch/without")" "$mode: the same with hints and a signal"
 done
-like "$(cat "$scratch/without")" "exit 12" "and ends as it was made to"
+like "$(cat "$scratch/without")" "exit 12" "$mode: the program ends as it was made to"
 
 # programs that have nothing to do with a GPU
 for run in "ls /" "sh -c 'exit 41'" "bash -c 'echo a | cat; kill -9 \$\$'" "cat /proc/self/status"; do

@@ -41,7 +41,7 @@ wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 check "a setting without a daemon" "$gpusched" set pid:$be timeslice=300us
 check "is an entry" entered '.GPUSCHED_VERB == "set"' 1
 is "$(entries '[.GPUSCHED_UID, .GPUSCHED_TARGET, .GPUSCHED_ARGS, .GPUSCHED_RESULT]')" \
-	"[\"0\",\"pid:$be\",\"{\\\"timeslice_us\\\":300}\",\"done\"]" "with who, what, to whom and how it went"
+	"[\"0\",\"pid:$be\",\"{\\\"timeslice_us\\\":300}\",\"done\"]" "the entry has who, what, to whom and how it went"
 check "restore without a daemon" "$gpusched" restore
 check "is an entry too" entered '.GPUSCHED_VERB == "restore"' 1
 
@@ -50,7 +50,7 @@ start_daemon || not_ok "a daemon starts"
 wait_tsgs pid:$user 4
 "$gpusched" suspend pid:$be --for 30s >/dev/null
 check "the daemon notes a suspension" entered '.GPUSCHED_VERB == "suspend" and .GPUSCHED_RESULT == "done"' 1
-like "$(entries 'select(.GPUSCHED_VERB == "suspend") | .GPUSCHED_PID')" '^[0-9]+$' "with the process that asked"
+like "$(entries 'select(.GPUSCHED_VERB == "suspend") | .GPUSCHED_PID')" '^[0-9]+$' "the note has the process that asked"
 wait_for 5 grep -q suspend "$scratch/daemon.log"
 like "$(grep suspend "$scratch/daemon.log")" "uid 0, process [0-9]+: suspend pid:$be .*: done" "its log has the same line"
 as 4711 "$gpusched" class set pid:$user be >/dev/null

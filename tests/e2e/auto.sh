@@ -49,21 +49,21 @@ check "alone nothing is done" slice_is "$first" 2048
 program lc lc --arrivals closed --period-us 5000
 lc=$program
 check "beside LC a BE has the shortest slice" wait_for 10 slice_is "$first" 1
-check "and LC a long one" wait_for 5 slice_is "$lc" 200000
+check "the LC has a long slice" wait_for 5 slice_is "$lc" 200000
 program be be
 second=$program
 check "of two BE the first has its turn" wait_for 10 eval 'suspended $second && ! suspended $first'
-check "and then the second" wait_for 10 eval 'suspended $first && ! suspended $second'
+check "the second one has its turn then" wait_for 10 eval 'suspended $first && ! suspended $second'
 check "both work" eval 'working $first && working $second'
 check "turns are counted" eval '[ "$(runlist .number)" -gt 2 ]'
 check "what is lost in switches is known" wait_for 10 eval '[ "$(runlist .lost_permille)" -gt 0 ]'
-le "$(runlist .lost_permille)" 100 "and within the bound, permille"
+le "$(runlist .lost_permille)" 100 "the loss is within the bound, permille"
 check "LC is never suspended" eval '! suspended $lc'
 
 exits 0 "a person suspends one" "$gpusched" suspend "pid:$second"
 check "the other has all turns" wait_for 10 eval '[ "$(runlist .ready)" = 1 ]'
-check "and works" working "$first"
-exits 0 "and resumes it" "$gpusched" resume "pid:$second"
+check "the other one works" working "$first"
+exits 0 "auto resumes it" "$gpusched" resume "pid:$second"
 check "there are turns again" wait_for 10 eval '[ "$(runlist .ready)" = 2 ]'
 
 # ---- inversion: nothing of ours helps where a person has BE's kernels run to their end
@@ -73,16 +73,16 @@ program be be --kernel-us 20000
 second=$program
 is "$(runlist .inversions)" 0 "no inversion so far"
 exits 0 "a person sets WFI" "$gpusched" set "pid:$second" preempt_mode=wfi
-check "that LC waits while BE runs is counted" wait_for 20 eval '[ "$(runlist .inversions)" -gt 0 ]'
-check "and told" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
-like "$("$gpusched" policy get)" "said  *[0-9]* s ago: inversion: lc waits" "which policy get has"
-like "$("$gpusched" status)" "auto, [0-9]* s ago: inversion: lc waits" "and status, for a minute"
-exits 0 "and no longer counted" "$gpusched" observe launches off
+check "it is counted that LC waits while BE runs" wait_for 20 eval '[ "$(runlist .inversions)" -gt 0 ]'
+check "the policy tells of it" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
+like "$("$gpusched" policy get)" "said  *[0-9]* s ago: inversion: lc waits" "policy get has what it told"
+like "$("$gpusched" status)" "auto, [0-9]* s ago: inversion: lc waits" "status has it for a minute"
+exits 0 "it is no longer counted" "$gpusched" observe launches off
 
 end_load "$second"
 end_load "$lc"
 check "without LC the slice is the owner's again" wait_for 10 slice_is "$first" 2048
-check "and it runs" eval '! suspended $first'
+check "the BE runs" eval '! suspended $first'
 end_load "$first"
 
 # ---- without
@@ -93,11 +93,11 @@ service=$program
 check "nothing is done for them at first, says status" wait_for 5 eval \
 	'"$gpusched" status | grep -q "policy auto acts on none of the 2 programs without a class"'
 check "of no class: the service is found" wait_for 20 role_is "$service" 1
-check "and the training" wait_for 20 role_is "$training" 2
+check "the training is found, too" wait_for 20 role_is "$training" 2
 check "they get what classes would give them" wait_for 10 eval 'slice_is $training 1 && slice_is $service 200000'
 status=$("$gpusched" status)
 like "$status" "policy auto acts on 2 of the 2 programs without a class" "status says so"
-is "$(grep -cE "^ *($training .*slice 1 us|$service .*slice 200 ms)$" <<<"$status")" 2 "and which slices they have"
+is "$(grep -cE "^ *($training .*slice 1 us|$service .*slice 200 ms)$" <<<"$status")" 2 "status says which slices they have"
 is "$(awk 'length > 80' <<<"$status")" "" "in 80 columns"
 end_load "$service"
 check "alone again nothing is done" wait_for 40 slice_is "$training" 2048
@@ -106,5 +106,5 @@ end_load "$training"
 check "nothing is kept of what has ended" wait_for 5 eval '[ -z "$(for m in tsgs users jobs gangs processes; do "$gpusched" policy map auto_$m; done)" ]'
 
 exits 0 "auto stops" "$gpusched" policy stop
-check "and everything is as its owner asked" wait_for 5 restored
+check "everything is as its owner asked" wait_for 5 restored
 done_testing

@@ -28,13 +28,13 @@ is "$(jq -s 'map(.load + .scheme) | unique | length' <<<"$rows")" "$(jq -s lengt
 is "$(jq -s 'map(has("lc_p50_us") and has("lc_p99_us") and has("be_rate") and has("be_share_of_default") and
 	has("lost_pct") and has("mode")) | all' <<<"$rows")" true "every row has every figure, or null"
 le "$(row a-1be alone .lc_p99_us)" 200 "LC alone"
-ge "$(row a-1be default .lc_p99_us)" 2000 "by default it waits"
+ge "$(row a-1be default .lc_p99_us)" 2000 "LC waits by default"
 le "$(row a-1be lcbe .lc_p99_us)" 400 "under lcbe it does not"
-le "$(row a-1be lcbe '.lc_p99_of_default')" 0.2 "which is said as a part of the default"
+le "$(row a-1be lcbe '.lc_p99_of_default')" 0.2 "its latency is given as a part of the default"
 is "$(row a-1be default '.be_share_of_default')" 1 "the default has its own share"
 ge "$(row a-3be rr '.be_share_of_default')" 0.95 "turns cost the BE nothing"
 le "$(row a-3be slices '.be_share_of_default')" 0.6 "static slices of three BE cost half"
-ge "$(row a-3be slices .lost_pct)" 15 "which is lost in switches"
+ge "$(row a-3be slices .lost_pct)" 15 "the other half is lost in switches"
 ge "$(row a-1be be-alone '.be_rate')" 980 "the BE alone"
 is "$(row a-1be be-alone '[.lc_p50_us, .failed] | @json')" "[null,null]" "has no latency, and that is no failure"
 is "$(row a-1be alone '.be_rate')" null "there is no BE where the LC is alone"
@@ -57,7 +57,7 @@ is "$(jq -rs 'map(.load) | unique | join(" ")' <<<"$rows")" \
 	"a load is chosen by the beginning of its name"
 ge "$(row llm-30 alone .lc_token_p99_us)" 1200 "a token takes its graph's time at least"
 le "$(row llm-30 alone .lc_token_p99_us)" 1400 "a token alone takes little more"
-ge "$(row llm-60 default '.lc_token_p50_us')" 3000 "by default a BE's turn comes between two tokens"
+ge "$(row llm-60 default '.lc_token_p50_us')" 3000 "a BE's turn comes between two tokens by default"
 is "$(row llm-30 alone '[.requests >= 500, .lc_p99_us] | @json')" "[false,null]" "few requests have no 99th percentile"
 ge "$(row llm-30 alone '.lc_max_us - .lc_p90_us')" 0 "few requests have a 90th percentile and a largest"
 is "$(row blocks-20-1be alone '.lc_p99_us != null')" true "500 requests have a 99th percentile"
@@ -84,7 +84,7 @@ sed -i 's/slice_us, 500/slice_us, 1/' "$scratch/mine.bpf.c"
 own=$(cd "$scratch" && "$gpusched" bench --gpu sim --quick --json --load a-1be --scheme default \
 	--policy ./mine.bpf.c,fair)
 is "$(jq -r .scheme <<<"$own" | paste -sd ' ')" "default ./mine.bpf.c fair" "own policies are measured beside the schemes"
-le "$(jq 'select(.scheme == "./mine.bpf.c").lc_p99_us' <<<"$own")" 400 "and act"
+le "$(jq 'select(.scheme == "./mine.bpf.c").lc_p99_us' <<<"$own")" 400 "own policies act"
 exits 2 "a scheme is no policy more" "$gpusched" bench --gpu sim --policy auto
 exits 1 "one that is not there is refused" "$gpusched" bench --gpu sim --policy "$scratch/none.bpf.c"
 
@@ -93,7 +93,7 @@ exits 1 "one that is not there is refused" "$gpusched" bench --gpu sim --policy 
 kept=$scratch/kept
 "$gpusched" bench --gpu sim --quick --load a-1be --scheme default,lcbe --blocks 2 --minutes 5 --out "$kept" >"$scratch/first"
 is "$(wc -l <"$kept/raw.jsonl")" 4 "a cell is a line of the raw data"
-check "which has every latency" jq -es 'map(.latency_us | length > 500) | all' "$kept/raw.jsonl"
+check "the line has every latency" jq -es 'map(.latency_us | length > 500) | all' "$kept/raw.jsonl"
 check "the table is kept" grep -q '^a-1be *lcbe' "$kept/table.txt"
 check "pictures are made" eval '[ -s "$kept/latency-a-1be.svg" ] && [ -s "$kept/share.svg" ]'
 exits 0 "one that has nothing to compare with" \
@@ -108,7 +108,7 @@ head -n 3 "$kept/raw.jsonl" >"$kept/cut"
 mv "$kept/cut" "$kept/raw.jsonl"
 "$gpusched" bench --gpu sim --quick --load a-1be --scheme default,lcbe --blocks 2 --out "$kept" --resume >"$scratch/second"
 is "$(jq -R 'fromjson? | 1' "$kept/raw.jsonl" | wc -l)" 4 "it goes on behind a line that was cut off"
-is "$(cat "$scratch/second")" "$(cat "$scratch/first")" "and comes to the same"
+is "$(cat "$scratch/second")" "$(cat "$scratch/first")" "it comes to the same figures"
 "$gpusched" bench --gpu sim --out "$kept" --resume --minutes 0 >"$scratch/looked"
 is "$(cat "$scratch/looked")" "$(cat "$scratch/first")" "what is there can be looked at, and nothing else is shown"
 jq -c '.machine = "another"' <"$kept/raw.jsonl" >"$kept/other" 2>/dev/null
@@ -153,9 +153,9 @@ is "$(row a-3be rr '.in_force.policy')" rr "the next cell has its daemon again"
 is "$(row a-3be default '[.driver != null, .host_gpus] | @json')" "[true,1]" "rows name the driver and the GPUs"
 is "$(jq -s 'map(select(.lc_p50_us) | .proved) | all' <<<"$rows")" true "all was as the schemes say"
 is "$(row a-3be mps '.in_force.mps_clients')" 4 "all were clients of an MPS server, which says so itself"
-is "$(pgrep -c -f "$build/simmps/nvidia-cuda-mps-server")" 0 "which is gone"
-ge "$(row a-3be default '.in_force.be_turn_us | min')" 1000 "by the log the BE had long turns by default"
-le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "and short ones with static slices"
+is "$(pgrep -c -f "$build/simmps/nvidia-cuda-mps-server")" 0 "the server is gone"
+ge "$(row a-3be default '.in_force.be_turn_us | min')" 1000 "the BE had long turns by default, by the log"
+le "$(row a-3be slices '.in_force.be_turn_us | max')" 400 "the BE had short turns with static slices"
 
 rows=$("$gpusched" bench --gpu path --dilate 3 --warmup 0.2 --seconds 1 --blocks 1 --load open-1be --scheme default,lcbe,auto --json)
 few=$(jq -s 'map(.requests) | min' <<<"$rows")
@@ -184,7 +184,7 @@ is "$(jq -sc 'map(select(.scheme == "pool") | .in_force.be_timeslice_us)' "$scra
 is "$(jq -s 'map(.be_rate > 800 and .be_rate < 1050) | all' "$scratch/real/raw.jsonl")" true "none of which has two BE"
 is "$(jq -s 'map(.latency_us | length > 20 and . != sort) | all' "$scratch/real/raw.jsonl")" true \
 	"the raw data have latencies as they came"
-is "$(cat "$scratch/left")" "" "which are gone with their cell, not a minute later"
+is "$(cat "$scratch/left")" "" "raw latencies are gone with their cell, not a minute later"
 
 # ---- not beside others ------------------------------------------------------------------------------
 

@@ -45,12 +45,12 @@ run_load lc long lc --kernel-us 3000000 --count 1 --seconds 60
 wait $long
 ms=$(jq '.p50_us / 1000 | floor' "$scratch/long.out")
 ge "$ms" 2900 "a kernel of 3 s takes that long"
-le "$ms" 4000 "and not much more: it is not taken for idle"
+le "$ms" 4000 "it takes not much more: it is not taken for idle"
 
 run_load lc idle lc --kernel-us 1000 --count 3 --seconds 60 --linger 60
 check "a service has worked" wait_for 20 test -s "$scratch/idle.out"
 check "once it is idle the BE run" wait_for 2 runs $be
-ge "$(share $be 3)" 80 "and go on to run"
-check "and work" wait_for 2 eval "[ \"\$(sim_work $be)\" -gt $(sim_work $be) ]"
+ge "$(share $be 3)" 80 "the BE go on to run"
+check "the BE work" wait_for 2 eval "[ \"\$(sim_work $be)\" -gt $(sim_work $be) ]"
 is "$("$gpusched" stats --json | jq -s '(.[0] // .).service.facts_left')" 0 "no fact was left out"
 done_testing

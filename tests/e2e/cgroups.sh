@@ -50,9 +50,9 @@ exits 1 "what is no cgroup" "$gpusched" set cgroup:/there/is/none timeslice=300u
 # ---- who moves
 echo $one >"$TREE$b/cgroup.procs"
 is "$(pids_of "cgroup:$b")" "$one" "who has moved is in its new cgroup"
-is "$(pids_of "cgroup:$a")" "" "and no more in the old one"
+is "$(pids_of "cgroup:$a")" "" "the process is no more in its old cgroup"
 exits 1 "nor suspended with it" "$gpusched" suspend "cgroup:$a"
-is "$(sim_disabled $one)" 0 "by the driver"
+is "$(sim_disabled $one)" 0 "the driver has its channels enabled"
 is "$(list_json "pid:$one" '.[0].cgroup_id')" "$(stat -c %i "$TREE$b")" "the record has the new one"
 
 # ---- who comes
@@ -61,7 +61,7 @@ like "$("$gpusched" class list)" "be .*$a" "class list has it"
 in_group "$a/inner"
 two=$LOAD_PID
 is "$(class_of $two)" be "who comes later is of that class"
-check "and has its slice" wait_for 5 slice_is $two 1
+check "the newcomer has the slice of its class" wait_for 5 slice_is $two 1
 is "$(class_of $one)" null "who is elsewhere is not"
 like "$("$gpusched" class explain pid:$two)" "class set for cgroup $a" "class explain says why"
 like "$("$gpusched" class set "cgroup:$b" lc)" "1 process, and those that come" "it is told what is covered"
@@ -87,7 +87,7 @@ check "the cgroup has a class again" "$gpusched" class set "cgroup:$a" be
 is "$(class_of $two)" be "the process has it"
 check "class clear" "$gpusched" class clear "cgroup:$a"
 is "$(class_of $two)" null "takes it back"
-check "and the slice" wait_for 5 slice_is $two 2048
+check "the slice is taken back, too" wait_for 5 slice_is $two 2048
 in_group "$a"
 is "$(class_of "$LOAD_PID")" null "who comes now has none"
 "$gpusched" class clear "cgroup:$b" >/dev/null

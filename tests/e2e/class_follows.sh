@@ -12,19 +12,19 @@ load be --seconds 600
 be=$LOAD_PID
 check "a program without a class works" wait_tsgs pid:$be 4
 wait_for 5 slice_is $be 2048
-is "$(sim_slice $be)" 2048 "with its own slice"
+is "$(sim_slice $be)" 2048 "it has its own slice"
 facts() { # PID: class and source of its compute TSG, and the policy's wish
 	list_json "pid:$1" 'map(select(.kind == "compute")) | .[0] | "\(.class) \(.class_source) \(.want.timeslice_us)"'
 }
 check "class set" "$gpusched" class set pid:$be be
 is "$(facts $be)" "be command 1" "its TSGs have the class and the policy's wish when the verb returns"
-is "$(sim_slice $be)" 1 "and the GPU the slice"
+is "$(sim_slice $be)" 1 "the GPU has the slice"
 check "class set to another" "$gpusched" class set pid:$be lc
 is "$(facts $be)" "lc command 1000000" "the policy decides anew"
 is "$(sim_slice $be)" 1000000 "at once"
 check "class clear" "$gpusched" class clear pid:$be
 is "$(sim_slice $be)" 2048 "gives its own slice back at once"
-is "$(list_json pid:$be '.[0].class_source == "command"')" false "and no command is its source any more"
+is "$(list_json pid:$be '.[0].class_source == "command"')" false "no command is the class's source any more"
 end_load $be
 
 # ---- run: the program is a child of a child

@@ -8,7 +8,7 @@ cd "$scratch" || exit 1
 
 exits 0 "policy new" "$gpusched" policy new mine
 check "writes a source" test -s mine.bpf.c
-exits 1 "and does not write over it" "$gpusched" policy new mine
+exits 1 "policy new does not write over a source" "$gpusched" policy new mine
 # shellcheck disable=SC2016 # for the inner shell
 exits 1 "a skeleton that finds no room" bash -c 'trap "" XFSZ; ulimit -f 0; "$1" policy new full 2>&1 | cat
 	exit "${PIPESTATUS[0]}"' - "$gpusched"
@@ -20,19 +20,19 @@ exits 0 "policy check of the source" "$gpusched" policy check mine.bpf.c
 check "what the skeleton says of itself is true" eval "$(sed -n 's/^ \*.*\(gpusched sim run .*\)/"$build"\/\1/p' mine.bpf.c)"
 exits 0 "policy build --output" "$gpusched" policy build mine.bpf.c --output other.bpf.o --json
 is "$(jq -r .object <<<"$out")" other.bpf.o "--json tells where"
-check "and there it is" test -s other.bpf.o
+check "the object is there" test -s other.bpf.o
 exits 0 "policy check --json" "$gpusched" policy check mine.bpf.o --json
 check "is one object" jq -es 'length == 1 and .[0].ok and .[0].message == null' <<<"$out"
 
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(odd, 0, 100, 0);' \
 	'GPUSCHED_TASK_INIT(t) { int never; return 0; }' >odd.bpf.c
 exits 0 "a policy with a warning is built" "$gpusched" policy build odd.bpf.c
-like "$out" "odd.bpf.c:3:.*warning: unused variable 'never'" "and the warning is told"
+like "$out" "odd.bpf.c:3:.*warning: unused variable 'never'" "the warning is told"
 
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(odd, 0, 100, 0);' \
 	'GPUSCHED_TASK_INIT(t)' '{' 't->priv[0] = 1;' '}' >forgets.bpf.c
 exits 0 "a callback that returns nothing is built" "$gpusched" policy build forgets.bpf.c
-like "$out" "forgets.bpf.c:6:.*warning: .*does not return a value" "with a warning"
+like "$out" "forgets.bpf.c:6:.*warning: .*does not return a value" "it is built with a warning"
 "$gpusched" sim run lcbe-1be --policy ./forgets.bpf.c >out 2>err
 like "$(cat err)" "forgets.bpf.c:6:.*warning: .*Wreturn-type" "on the native host too"
 
@@ -41,7 +41,7 @@ printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(deaf, 100000, 
 	'GPUSCHED_TICK(t, r) { t->priv[1] = t->block_time_ns; return 0; }' >deaf.bpf.c
 exits 0 "a policy that waits for what never comes" "$gpusched" policy check deaf.bpf.c
 like "$out" "deaf.bpf.c: warning: work_submit is never called without GPUSCHED_F_WORK" "is told of its launches"
-like "$out" "deaf.bpf.c: note: it reads block_time_ns, which the stock host does not know" "and of the facts it lacks"
+like "$out" "deaf.bpf.c: note: it reads block_time_ns, which the stock host does not know" "check tells the facts that it lacks"
 is "$("$gpusched" policy check deaf.bpf.c --json 2>/dev/null | jq '.remarks | length')" 2 "in JSON, too"
 is "$("$gpusched" policy check lcbe --json | jq -c .remarks)" "[]" "nothing is remarked of lcbe"
 exits 2 "policy new of what is no name" "$gpusched" policy new ../mine
@@ -62,7 +62,7 @@ is "$got $(wc -l <err)" "1 1" "policy check of what is no object: one line"
 got=0
 "$gpusched" policy check mine.bpf.o bad.bpf.o --json >out 2>err || got=$?
 is "$got" 4 "of two, one refused: partly done"
-is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "and --json tells which"
+is "$(jq -s 'map(.ok) | map(tostring) | join(" ")' -r out)" "true false" "--json tells which one is refused"
 exits 2 "policy check --json of what is not there" "$gpusched" policy check nosuch --json
 is "$(jq -c '[.ok, .kind]' <<<"$(grep ^{ <<<"$out")")" "[false,null]" "has no kind of refusal"
 # refused NAME WORDS LINE...: one line, with the words
@@ -102,7 +102,7 @@ once() {
 }
 first=$(once)
 like "$(jq '.processes[11].timeslice_us' <<<"$first")" '^[0-9]+000$' "the sim host runs a policy that goes by the order"
-is "$(once)" "$first" "and the same seed gives the same run"
+is "$(once)" "$first" "the same seed gives the same run"
 exits 0 "every policy of the tree passes" "$gpusched" policy check "$top"/policies/*.bpf.c
 
 mkdir found

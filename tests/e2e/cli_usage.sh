@@ -25,7 +25,7 @@ near() { # MEANT ARGUMENTS...
 	local meant=$1
 	shift
 	refused 2 "$@"
-	like "$(cat "$scratch/err")" "did you mean $meant\?" "which was near $meant"
+	like "$(cat "$scratch/err")" "did you mean $meant\?" "the word $meant is offered, which was near"
 }
 near "'list'" lsit
 near "'status' or 'stats'" stat
@@ -83,7 +83,7 @@ refused 2 policy check
 refused 2 policy new
 refused 2 policy build nothing.c
 refused 2 demo --dilate 0
-like "$(cat "$scratch/err")" "--dilate: 0 is out of range: 1 to 1000" "which option is told here, too"
+like "$(cat "$scratch/err")" "--dilate: 0 is out of range: 1 to 1000" "the option is named here, too"
 refused 2 demo --seconds x
 refused 2 demo --gpu --dilate 2
 refused 2 demo --model --dry-run
@@ -93,17 +93,17 @@ refused 2 sim shell --gpus 0 -- true
 refused 2 sim shell --branch 123 -- true
 refused 2 sim shell --dilate x -- true
 refused 2 sim shell --mig 9 -- true
-like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "which option is told"
+like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "the option is named"
 refused 2 sim shell --colour
 refused 2 sim shell --params "$scratch/none" -- true
-like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "and which file"
+like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "the file is named"
 refused 2 sim run a-alone --params "$scratch/none"
 like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "sim run names it as well"
 refused 2 bench --gpu sim --load part --scheme alone --params "$scratch/none"
 refused 2 demo --model --params "$scratch/none"
 refused 2 bench --gpu real --params "$scratch/none"
 exits 0 "sim run takes another GPU" "$gpusched" sim run a-alone --params "$top/src/sim/gpus/switch-3.conf"
-like "$out" "GPU model switch-3" "which it says"
+like "$out" "GPU model switch-3" "sim run says which GPU it took"
 refused 2 sim shell true
 like "$(cat "$scratch/err")" "write -- before the command 'true'" "a command stands behind --"
 refused 2 sim run no-such-scenario
@@ -148,7 +148,7 @@ is "$(wc -l <<<"$verbs")" "$(grep -c '^  [a-z]' "$scratch/help")" "each with roo
 is "$(while read -r verb; do
 	# shellcheck disable=SC2086 # a noun and a verb
 	"$gpusched" $verb --help | grep -E '^  (-.,|   ) --' | grep -vE '^.{8}[^ ]+( [^ ]+)?  +[^ ]'
-done <<<"$verbs")" "" "and so has every option"
+done <<<"$verbs")" "" "every option has room before its words"
 bad=
 while read -r verb; do
 	# shellcheck disable=SC2086 # a noun and a verb
@@ -219,7 +219,7 @@ while read -ra word; do
 		grep -q "^usage: gpusched ${word[1]}" "$scratch/out" || bad+=" [${word[*]}]"
 done < <(examples)
 is "$bad" "" "the examples of README and manual are commands"
-ge "$(examples | wc -l)" 25 "and there are some"
+ge "$(examples | wc -l)" 25 "there are some examples"
 
 complete_words() { # WORD...: what completion offers for the last one
 	PATH=$build:$PATH bash -c '. "$1/completions/gpusched"; shift
@@ -302,7 +302,7 @@ if [ "$(id -u)" = 0 ]; then
 		as_user "no root: run without a class works" 0 run -- true
 		as_user "no root: sim run works" 0 sim run a-alone
 		as_user "no root: the model answers for the demo" 0 demo --json
-		check "and says that it did" jq -e '.mode == "model" and (.missing | test("root"))' \
+		check "it says that it did" jq -e '.mode == "model" and (.missing | test("root"))' \
 			"$scratch/out"
 	else
 		skip_optional "without root" "$gpusched cannot be read by others"

@@ -26,10 +26,10 @@ like "$out" "write 20us, 500ms, 5s or 1h30m" "is answered with what to write"
 config "HoldLimit=1m
 Class=slow suspend_limit_ms=2s deadline_us=1.5ms"
 exits 0 "so may those of the configuration" "$gpuschedd" --check-config --config "$scratch/gpusched.conf"
-exits 0 "and those of policies" "$gpusched" policy start lcbe -o be_slice_us=0.1ms
+exits 0 "options of policies may be in milliseconds, too" "$gpusched" policy start lcbe -o be_slice_us=0.1ms
 is "$("$gpusched" policy get --json | jq '.running.options[] | select(.name == "be_slice_us").value')" 100 \
 	"in the option's own unit"
-like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "and says so"
+like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "policy get names the options"
 is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \
 	"one policy is the same object in get and in show"
 exits 0 "policy stop" "$gpusched" policy stop
@@ -41,7 +41,7 @@ is "$(list_json uid:$(id -u) length) $(list_json user:$(id -un) length)" "4 4" "
 is "$(list_json "pid:$be,gpu:0" length) $(list_json "user:$(id -un),comm:gs*,pid:$be" length)" "4 4" \
 	"parts with commas: all hold"
 exits 1 "one of them does not" "$gpusched" list "pid:$be,uid:12345"
-exits 1 "and nothing is set then" "$gpusched" set "pid:$be,uid:12345" timeslice=33us
+exits 1 "nothing is set then" "$gpusched" set "pid:$be,uid:12345" timeslice=33us
 check "as before" slice_is $be 2048
 exits 0 "set by parts" "$gpusched" set "user:$(id -un),gpu:0" timeslice=33us
 check "is done" slice_is $be 33
@@ -51,8 +51,8 @@ exits 0 "clear" "$gpusched" set all clear
 
 exits 0 "options before the verb" "$gpusched" --json list pid:$be
 is "$(jq -s length <<<"$out")" 4 "are the verb's"
-exits 0 "with values too" "$gpusched" --for 200ms suspend pid:$be
-check "and those" wait_for 10 eval "[ \$(sim_disabled $be) = 0 ]"
+exits 0 "options with values are the verb's, too" "$gpusched" --for 200ms suspend pid:$be
+check "the other options are the verb's" wait_for 10 eval "[ \$(sim_disabled $be) = 0 ]"
 is "$("$gpusched" --class be run -- echo -n --json)" "--json" "a command's options stay behind it"
 
 # ---- list ----------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ is "$("$gpusched" list pid:$be | grep -c " $be ") $("$gpusched" list pid:$be --a
 	"list shows compute TSGs, --all the others too"
 copy=$(list_json pid:$be 'map(select(.kind == "copy"))[0].id')
 like "$("$gpusched" list tsg:$copy)" " copy " "a copy TSG that is named is shown"
-like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "by a part too"
+like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "a part of its name will do"
 "$gpusched" list --watch pid:$be >"$scratch/watched" &
 watch=$!
 at_end+=($watch)
@@ -76,9 +76,10 @@ is "$?" 0 "until SIGINT"
 # ---- policies ------------------------------------------------------------------------------------------
 
 is "$("$gpusched" policy list | awk 'length > 80')" "" "policy list fits 80 columns"
-like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "and tells what each does"
+like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "policy list tells what each does"
 is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "of every policy"
 like "$("$gpusched" policy show lcbe)" "be_slice_us +1 +1 +100000000 +timeslice of a be TSG" "policy show has the options"
+like "$("$gpusched" policy show hold)" "acts on +classes lc be" "policy show says on which classes it acts"
 is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "in JSON, too"
 exits 2 "policy show of none" "$gpusched" policy show there_is_none
 exits 0 "policy start" "$gpusched" policy start none
@@ -87,7 +88,7 @@ is "$(policy_now)" none "in place"
 exits 0 "policy start again" "$gpusched" policy start lcbe
 is "$(policy_now)" lcbe "replaces it"
 exits 2 "there is no policy switch" "$gpusched" policy switch none
-like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "and says so"
+like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "policy get names the options, too"
 is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \
 	"one policy is the same object in get and in show"
 exits 0 "policy stop" "$gpusched" policy stop
@@ -97,7 +98,7 @@ like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stop
 
 is "$("$gpusched" stats | grep -c '[{]')" 0 "stats has lines for people, not JSON"
 like "$("$gpusched" stats)" "gpu_time.0.held_ns +[-0-9]" "of each GPU, too"
-is "$("$gpusched" stats | grep -c '^ago')" 0 "and nothing of what is for others' subtraction"
+is "$("$gpusched" stats | grep -c '^ago')" 0 "stats has nothing that only others subtract"
 curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics >"$scratch/metrics"
 names=$("$gpusched" stats --json | jq -r '. as $o | ("taps", "engine", "account", "service") as $g |
 	($o[$g] // {}) | keys[] | select(startswith("longest_turn") | not) |
@@ -123,12 +124,12 @@ complete_line() { # WORDS...: what bash offers for the last one
 }
 like "$(complete_line gpusched policy start lcbe -o be_s | paste -sd ' ')" "^be_slice_us= be_slice_multi_us=$" \
 	"options of the policy complete"
-like "$(complete_line gpusched list --wa)" "^--watch$" "and those of a verb"
+like "$(complete_line gpusched list --wa)" "^--watch$" "options of a verb complete"
 widest() { # of what comes by standard input, without colours
 	sed $'s/\e\\[[0-9;]*m//g; s/\r//' | awk 'length > n { n = length } END { print n + 0 }'
 }
 le "$(on_terminal sh -c 'stty cols 60; exec "$0" doctor' "$gpusched" | widest)" 60 "doctor is as wide as the terminal"
-ge "$("$gpusched" doctor | widest)" 61 "and elsewhere has one line for each text"
+ge "$("$gpusched" doctor | widest)" 61 "without a terminal each text is one line"
 le "$(for verb in $("$gpusched" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | sort -u); do
 	"$gpusched" help "$verb"
 done | widest)" 80 "help is 80 columns wide"
@@ -137,11 +138,11 @@ like "$(of_80 list --wide)" "RUNLIST.*CHANNELS" "list --wide has what it is for 
 le "$(for words in "list --wide" "observe status" "observe launches" "sim run auto-trees"; do
 	# shellcheck disable=SC2086
 	of_80 $words
-done | widest)" 80 "and is no wider, as are longer lines of others"
+done | widest)" 80 "list --wide is no wider, as are longer lines of others"
 exits 0 "doctor --gpu with a GPU" "$gpusched" doctor --gpu
 if [ ! -e /proc/driver/nvidia/version ]; then
 	exits 3 "doctor --gpu without" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
-	like "$out" "no GPU can be used here" "and says so"
+	like "$out" "no GPU can be used here" "doctor --gpu says so"
 fi
 
 done_testing

@@ -22,7 +22,7 @@ wait_for 5 slice_is $be 2048
 "$gpusched" list pid:$be --json >"$scratch/list"
 check "list --json: one object per TSG and line" \
 	test "$(wc -l <"$scratch/list")" = "$(jq -s length "$scratch/list")"
-check "with every key that others rely on" jq -es 'all(.[]; . as $o |
+check "each object has every key that others rely on" jq -es 'all(.[]; . as $o |
 	all("id", "gpu", "pid", "comm", "kind", "engine", "class", "asked", "is", "want", "known_by";
 	. as $k | $o | has($k)))' "$scratch/list"
 is "$(jq -s 'map(.kind) | sort | join(" ")' -r "$scratch/list")" "compute copy copy copy" \
@@ -39,9 +39,9 @@ check "events have time, name, and the program's pid" \
 nobody_watches() { # the daemon sees that one has left when it tells him something
 	"$gpusched" set pid:$be timeslice=299us >/dev/null && "$gpusched" set pid:$be clear >/dev/null && watchers 0
 }
-check "and has left" wait_for 20 nobody_watches
+check "the program has left" wait_for 20 nobody_watches
 like "$("$gpusched" monitor --for 300ms)" "(^|"$'\n'")0 events in (0\.[3-9]|[1-9])" "monitor --for ends without events"
-check "and is gone" wait_for 20 nobody_watches
+check "monitor is gone" wait_for 20 nobody_watches
 "$gpusched" monitor >"$scratch/interrupted" &
 monitor=$!
 at_end+=($monitor)
@@ -85,7 +85,7 @@ exits 0 "set" "$gpusched" set pid:$be timeslice=150us
 check "the RM has it" slice_is $be 150
 id=$(list_json pid:$be 'map(select(.kind == "compute"))[0].id')
 exits 0 "set by tsg:ID, two keys" "$gpusched" set tsg:$id timeslice_us=120 preempt_mode=cta --json
-is "$(jq -r '"\(.matched) \(.changed) \(.failed)"' <<<"$out")" "1 1 0" "and says what it did"
+is "$(jq -r '"\(.matched) \(.changed) \(.failed)"' <<<"$out")" "1 1 0" "set says what it did"
 check "the RM has that" slice_is $be 120
 is "$(list_json tsg:$id '.[0] | "\(.is.preempt_mode) \(.manual.timeslice_us) \(.asked.timeslice_us)"')" \
 	"cta 120 2048" "list tells is, manual and asked apart"
@@ -165,7 +165,7 @@ told 2 policy start lcbe -o be_slice_us=x
 told 2 policy start lcbe --host nowhere
 told 3 policy start lcbe --host hooked
 told 3 policy start lcbe --host module
-like "$out" "a simulated GPU has no kernel module" "and why"
+like "$out" "a simulated GPU has no kernel module" "the line says why"
 told 1 policy stop
 end_load $be KILL
 check "a dead program is gone from the list" wait_for 30 eval "! $gpusched list pid:$be"
@@ -176,5 +176,5 @@ at_end+=($monitor)
 wait_for 10 watchers 1
 stop_daemon
 check "monitor ends with the daemon" wait_for 5 gone $monitor
-like "$(tail -1 "$scratch/left")" "the daemon ended" "and says so"
+like "$(tail -1 "$scratch/left")" "the daemon ended" "monitor says why it ends"
 done_testing

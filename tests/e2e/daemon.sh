@@ -50,12 +50,12 @@ load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
-check "and adopts who was there" wait_tsgs pid:$be 4
+check "it adopts the programs that were there" wait_tsgs pid:$be 4
 check "whose slice is the policy's" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
 exits 1 "a second daemon is refused" "$gpuschedd" --foreground
-like "$out" "pid $DAEMON_PID" "with the pid of the first"
-is "$(ask ping | jq .pid)" "$DAEMON_PID" "which goes on"
-is "$(policy_now)" lcbe "with its policy"
+like "$out" "pid $DAEMON_PID" "the refusal has the pid of the first"
+is "$(ask ping | jq .pid)" "$DAEMON_PID" "the first daemon goes on"
+is "$(policy_now)" lcbe "its policy goes on, too"
 stop_daemon
 check "the RM has the owner's slice again" slice_is $be 2048
 check "the socket is gone" test ! -e "$api"
@@ -65,7 +65,7 @@ check "the socket is gone" test ! -e "$api"
 DAEMON_PID=$!
 wait_for 10 grep -qx "$DAEMON_PID" "$GPUSCHED_SIM/run/lock"
 exits 0 "a command waits for the daemon that starts" "$gpusched" run --class be -- true
-check "and is answered by it" daemon_ready
+check "the daemon answers the command" daemon_ready
 
 # ---- a person's setting is taken back while a policy wants another
 exits 0 "set beside a policy" "$gpusched" set pid:$be timeslice=300us
@@ -78,7 +78,7 @@ stop_daemon
 # ---- a dry run decides and does nothing
 start_daemon --dry-run
 check "a dry run counts what it would have done" wait_for 10 eval '[ "$("$gpusched" stats --json | jq .engine.dry_run)" -ge 1 ]'
-is "$(sim_slice $be)" 2048 "and leaves the slice"
+is "$(sim_slice $be)" 2048 "a dry run leaves the slice"
 out=$("$gpusched" set pid:$be timeslice=300us --json 2>"$scratch/said")
 is "$(sim_slice $be)" 2048 "set too"
 is "$(jq -c '[.changed, .failed, .dry_run, (.results | map(.done) | any)]' <<<"$out")" '[0,0,true,false]' \
@@ -103,14 +103,14 @@ check "the policy acts again" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 
 kill_daemon
 check "after SIGKILL the slice is back within a second" wait_for 2 slice_is $be 2048
 start_daemon && ok "the next daemon starts over what is left" || not_ok "the next daemon starts"
-check "and its policy acts" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+check "the policy of the next daemon acts" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
 
 # ---- a guardian that dies first is replaced
 sleep 1.2
 kill -9 "$(pgrep -P "$DAEMON_PID" -x gpusched-guard)"
 check "a guardian that was killed is replaced" wait_for 5 grep -q "another one took its place" "$scratch/daemon.log"
 kill_daemon
-check "and the new one works" wait_for 2 slice_is $be 2048
+check "the new guardian works" wait_for 2 slice_is $be 2048
 start_daemon && ok "the daemon starts again" || not_ok "the daemon starts again"
 
 # ---- bad clients
@@ -122,7 +122,7 @@ is "$(code_of -X PUT http://gpusched/v1/list)" 405 "an unknown method"
 head -c 200000 /dev/zero | tr '\0' ' ' >"$scratch/big"
 is "$(code_of -H Expect: --data-binary @"$scratch/big" http://gpusched/v1/list)" 413 "a body that is too long"
 is "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics | tail -1)" "# EOF" "metrics end as they should"
-like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" 'gpusched_tsgs\{gpu="0".*class="be",kind="compute"\} 1' "and count TSGs by class"
+like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" 'gpusched_tsgs\{gpu="0".*class="be",kind="compute"\} 1' "metrics count TSGs by class"
 
 cpu_ticks() {
 	awk '{ print $14 + $15 }' "/proc/$DAEMON_PID/stat"
@@ -149,7 +149,7 @@ sleep 1
 le "$(($(cpu_ticks) - ticks))" 50 "silent connections cost little CPU time"
 wait $silent
 check "the daemon answers after 300 silent connections" wait_for 15 eval '[ "$(ask ping | jq .pid)" = "$DAEMON_PID" ]'
-check "and holds no descriptor of theirs" wait_for 15 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
+check "the daemon holds no descriptor of silent connections" wait_for 15 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
 
 # One who subscribes and never reads: dropped, and nobody waits for him.
 python3 - "$api" <<'PY' &
@@ -198,7 +198,7 @@ kill -STOP "$DAEMON_PID"
 kill -9 $crowd
 wait $crowd 2>/dev/null
 kill -CONT "$DAEMON_PID"
-check "and closes them" wait_for 5 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
+check "the daemon closes them" wait_for 5 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
 is "$(ask ping | jq .pid)" "$DAEMON_PID" "then it hears the next"
 stop_daemon
 check "at the end the slice is the owner's" slice_is $be 2048

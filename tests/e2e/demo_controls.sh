@@ -40,12 +40,12 @@ unchanged() { # FILE OPTION
 		awk -v r="$(value $1 '.lc_p99_us.gpusched / .lc_p99_us.default')" 'BEGIN { exit !(r >= 0.6) }' && break
 		diag "try $try: $(cat "$scratch/$1.json")"
 	done
-	ge "$(value $1 '.lc_p99_us.gpusched / .lc_p99_us.default')" 0.6 "with $2 the p99 stays the default's"
-	ge "$(value $1 '.lc_p50_us.gpusched / .lc_p50_us.default')" 0.8 "and the median"
+	ge "$(value $1 '.lc_p99_us.gpusched / .lc_p99_us.default')" 0.6 "the p99 stays the default's with $2"
+	ge "$(value $1 '.lc_p50_us.gpusched / .lc_p50_us.default')" 0.8 "the median stays the default's, too"
 }
 
 unchanged dry --dry-run
-like "$(value dry .reason)" "dry-run" "and it says why"
+like "$(value dry .reason)" "dry-run" "the demo says why"
 unchanged refused --refuse-set-timeslice
-like "$(value refused .reason)" "refuse" "and it says why"
+like "$(value refused .reason)" "refuse" "the demo says that the driver refused"
 done_testing

@@ -29,14 +29,14 @@ Policy=$policy"
 	sleep 2.5
 	kill -INT $monitor
 	wait $monitor 2>/dev/null
-	is "$(jq -rs '[.[] | select(.event == "tsg-free") | .id] | group_by(.) | map(select(length > 1)) | length' <"$scratch/events$policy")" 0 "and none is told twice${policy:+ with $policy}"
+	is "$(jq -rs '[.[] | select(.event == "tsg-free") | .id] | group_by(.) | map(select(length > 1)) | length' <"$scratch/events$policy")" 0 "no end is told twice${policy:+ with $policy}"
 	stop_daemon
 done
 # ---- a policy that is slow to take leave, while TSGs end in every way and sweeps come all the time
 config ""
 start_daemon
 check "a policy is built" "$gpusched" policy build "$top/tests/policy/ends.bpf.c" --output "$scratch/ends.o"
-check "and started" "$gpusched" policy start "$scratch/ends.o"
+check "the policy is started" "$gpusched" policy start "$scratch/ends.o"
 for _ in 1 2; do
 	"$helper" frees 150 &
 	at_end+=($!)
@@ -52,7 +52,7 @@ own_map() { # NAME: the daemon's map of that name; others on this machine may ha
 }
 counts=$(bpftool map dump id "$(own_map ends_of)" -j | jq -c '[.[].formatted.value] | group_by(.) | map([.[0], length])')
 like "$("$gpusched" policy get)" "ends" "the policy was told of no end twice"
-is "$counts" "[[1,360]]" "and of each once"
+is "$counts" "[[1,360]]" "the policy was told of each end once"
 stop_daemon
 is "$(grep -c ': $' "$scratch/daemon.log")" 0 "no line of the log ends without its reason"
 done_testing

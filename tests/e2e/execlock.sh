@@ -25,7 +25,7 @@ done
 "$helper" lock /mnt/0 4711 exec <&8 8<&- 9<&- >"$scratch/out" 2>&1 &
 program=$!
 at_end+=($program)
-check "and one that will execute another" wait_tsgs "pid:$program" 1
+check "program $i will execute another" wait_tsgs "pid:$program" 1
 others=()
 for i in $(seq 12); do
 	"$helper" lock "/mnt/$i" 4712 exec <&8 8<&- 9<&- >"$scratch/more.$i" 2>&1 &
@@ -78,10 +78,10 @@ for pid in "${honest[@]}"; do
 done
 le $(((${EPOCHREALTIME/./} - from) / 1000)) 2000 "the others' slices are set beside them, in ms"
 check "as the driver knows" slices_are "320 320 320 320 320 "
-ge "$("$gpusched" stats --json | jq '.engine.left_behind')" 1 "which is counted"
-check "and the locked one's is not" test "$(sim_slice "$program")" = 300
+ge "$("$gpusched" stats --json | jq '.engine.left_behind')" 1 "the call that was left behind is counted"
+check "the locked one's is not counted" test "$(sim_slice "$program")" = 300
 check "the locked one is given a class" "$gpusched" class set "pid:$program" be
-check "and that keeps nobody waiting" "$gpusched" list
+check "nobody waits for that class" "$gpusched" list
 "$gpusched" set all timeslice_us=300 >/dev/null 2>&1
 check "once more" wait_for 5 slices_are "300 300 300 300 300 "
 
@@ -94,7 +94,7 @@ daemon=$(curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' htt
 ticks() { awk '{ print $14 + $15 }' "/proc/$daemon/stat"; }
 before=$(ticks)
 sleep 3
-le $(($(ticks) - before)) 25 "and tries to adopt them without haste: 1/100 s of CPU time in 3 s"
+le $(($(ticks) - before)) 25 "the daemon tries to adopt them without haste: 1/100 s of CPU time in 3 s"
 kill -USR1 "${servers[@]}"
 check "the locks are let go, and all is put back" wait_for 20 eval '"$gpusched" restore >/dev/null && slices_are "$asked"'
 done_testing

@@ -12,7 +12,7 @@ agent_begin
 queues none none seconds=1.5 warmup=0.5
 queues gpreempt gpreempt seconds=1.5 warmup=0.5
 is "$(of gpreempt .control)" agent "TSGs are called by the agent in the process"
-is "$(of gpreempt .alone)" "" "and priorities reach across processes"
+is "$(of gpreempt .alone)" "" "priorities reach across processes"
 ge "$(of gpreempt .n)" 5 "requests are done"
 le "$(of gpreempt '.p50_us + 1000')" "$(of none .p50_us)" "a high request waits less than without, by 1 ms and more of some 5"
 ge "$(of gpreempt .training_per_s)" 5 "the training goes on"
@@ -46,7 +46,7 @@ is "$(sim_disabled $python_pid)" 8 "gpreempt_preempt() suspends the queue's TSG"
 like "$(as $user "$gpusched" list pid:$python_pid)" "suspended \(person\)" "its user's list says so"
 echo >&"$python_in"
 check "gpreempt_resume() lets it run" wait_for 10 grep -qx "done 4 [1-9]" "$scratch/hand.out"
-check "with another priority it has another slice" wait_for 5 slice_is $python_pid 800
+check "it has another slice with another priority" wait_for 5 slice_is $python_pid 800
 check "nothing is suspended" nothing_suspended
 echo >&"$python_in"
 wait_for 20 grep -q closed "$scratch/hand.out"
@@ -66,7 +66,7 @@ check "a queue is suspended" suspended $python_pid
 echo >&"$python_in"
 check "exit() with a suspended queue ends" wait_for 10 gone $python_pid
 wait $python_pid
-is $? 7 "with the program's own status"
+is $? 7 "the exit status is the program's own"
 check "nothing is suspended" nothing_suspended
 python stuck 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline(); print(gpu.stats(LOW))'
 thread=$(grep -l gpreempt-look /proc/$python_pid/task/*/comm | cut -d/ -f5)
@@ -76,21 +76,21 @@ at_end+=("$stopper")
 wait_for 5 grep -q stopped "$scratch/stopped"
 check "a monitor that is stuck leaves nothing suspended" wait_for 5 nothing_suspended
 echo >&"$python_in"
-check "which is counted" wait_for 5 grep -q "'expired': [1-9]" "$scratch/stuck.out"
+check "the lapsed suspension is counted" wait_for 5 grep -q "'expired': [1-9]" "$scratch/stuck.out"
 kill -9 $python_pid $stopper
 
 # no agent's folder: submissions are held back all the same, and the reason is told
 XDG_RUNTIME_DIR=$scratch/none queues bare gpreempt seconds=0.5 warmup=0.2
 like "$(of bare .control)" "^none: .*XDG_RUNTIME_DIR" "without a way to its TSGs it says why"
-is "$(of bare .training.uncontrolled)" 1 "and counts it"
+is "$(of bare .training.uncontrolled)" 1 "the queue without a way is counted"
 like "$(of bare .alone)" XDG_RUNTIME_DIR "nor do priorities reach other processes, which is told"
-ge "$(of bare .n)" 1 "and works"
+ge "$(of bare .n)" 1 "the program works all the same"
 
 # the example of one process
 check "the example compiles" cc -std=c99 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -o "$scratch/one" -I"$top/include" \
 	"$top/docs/examples/one_process.c" "$build/libgpreempt.so.0" -pthread
 as $user "$scratch/one" "$top/docs/examples/work.ptx" >"$scratch/one.out" 2>&1
-is "$(grep -c "^request" "$scratch/one.out")" 50 "and runs"
+is "$(grep -c "^request" "$scratch/one.out")" 50 "the example runs"
 check "at the end nothing is suspended" nothing_suspended
 agent_end
 done_testing

@@ -25,7 +25,7 @@ is "$(of gpreempt .control)" daemon "TSGs are called through the daemon"
 ge "$(of gpreempt .n)" 5 "requests are done"
 le "$(of gpreempt '.p50_us + 1000')" "$(of none .p50_us)" "a high request waits less than without, by 1 ms and more of some 5"
 ge "$(of gpreempt.training .training.held)" 1 "the other process holds its submissions back"
-ge "$(of gpreempt.training .training_per_s)" 5 "and goes on in between"
+ge "$(of gpreempt.training .training_per_s)" 5 "its work goes on in between"
 is "$(of gpreempt.training .training.uncontrolled)" 0 "its queue is controlled"
 check "nothing is suspended or changed" wait_for 10 restored
 
@@ -41,11 +41,11 @@ check "beside a claim one submission a second passes" grep -q ready "$scratch/wa
 echo >&"$python_in"
 sleep 1.5
 check "two processes with low queues do not switch all the time" wait_for 5 slice_is $python_pid 800
-le "$(grep -c step "$scratch/waits.out")" 50 "and hardly more"
+le "$(grep -c step "$scratch/waits.out")" 50 "two processes switch hardly more than one"
 kill -STOP $claimer
 check "once the claimer is stopped, work goes on" wait_for 10 eval '[ "$(grep -c step "$scratch/waits.out")" -ge 150 ]'
 kill -9 $claimer
-check "and the one that is left has a short slice" wait_for 5 slice_is $python_pid 20
+check "the one that is left has a short slice" wait_for 5 slice_is $python_pid 20
 kill -9 $python_pid
 wait_for 10 eval '[ "$(sim_state ".tsgs | length")" = 0 ]'
 

@@ -30,7 +30,7 @@ ge "$(json .p50_us)" 1000 "they took as long as their kernels"
 exits 0 "kernels back to back as graphs" "$gsload" be --graph --kernels 5 --count 100 --kernel-us 100 --seconds 0 \
 	--warmup 0 $fixed
 is "$(json '[.n, .launches, .graph_launches] | @csv')" 100,25,20 "100 kernels in 20 graphs, and 5 captured"
-ge "$(json .seconds)" 0.01 "which took their time"
+ge "$(json .seconds)" 0.01 "the kernels of the graphs took their time"
 exits 0 "without --graph" "$gsload" be --count 20 --seconds 0 --warmup 0 $fixed
 is "$(json '[.graph, .launches, .graph_launches] | @csv')" false,20,0 "there is none"
 exits 2 "a gap within a graph is refused" "$gsload" lc --graph --gap-us 5

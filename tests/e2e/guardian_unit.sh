@@ -29,7 +29,7 @@ for round in 1 2 3; do
 	check "round $round: both killed: the slice is back" wait_for 5 slice_is $be 2048
 done
 check "it lives on" kill -0 $guardian
-check "and told each time" wait_for 5 eval "[ \"\$(grep -c 'gpuschedd died' $scratch/guardian.log)\" = 3 ]"
+check "it is told each time" wait_for 5 eval "[ \"\$(grep -c 'gpuschedd died' $scratch/guardian.log)\" = 3 ]"
 start_daemon
 check "it has found the last one" wait_for 10 watched
 stop_daemon

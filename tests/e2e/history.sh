@@ -23,7 +23,7 @@ own() { # PID: what the simulated GPU says that it held, in ms
 start_daemon
 is "$(rows length)" 0 "at first nothing is known"
 exits 2 "a time must be a time" "$gpusched" history --since soon
-exits 2 "and whom one of those that are kept" "$gpusched" history --by planet
+exits 2 "a sum must be one of those that are kept" "$gpusched" history --by planet
 exits 2 "a target is not what a history has" "$gpusched" history tid:1
 exits 2 "class and changes exclude each other" "$gpusched" history class:be --changes
 for t in 7d 1w 5min 1d12h now @1763892000 2026-01-02T03:04:05Z 2026-01-02T03:04:05+01:00 2026-01-02T03:04; do
@@ -57,8 +57,8 @@ is "$(of $be figures.wait_p99_us)" '"estimated"' "waiting is not"
 is "$(of $lc ended_s)" null "it runs"
 like "$(of $be policy)" 'lcbe' "under which policy"
 ge "$(rows '.[0].lost_ms' --by gpu)" 1 "the GPU has lost time"
-is "$(rows 'map(.class) | sort' --by class)" '[null,"lc"]' "by class"
-is "$(rows 'map(.uid)' --by user)" '[0]' "by user"
+is "$(rows 'map(.class) | sort' --by class)" '[null,"lc"]' "sums by class are those of its processes"
+is "$(rows 'map(.uid)' --by user)" '[0]' "sums by user are those of its processes"
 ge "$(rows '.[0].gpu_time_ms' --by user)" "$(jq -n "$ours * 0.9")" "whose sum is theirs"
 
 "$gpusched" set pid:$lc timeslice=5ms >/dev/null
@@ -88,12 +88,12 @@ like "$("$gpusched" history --since 1h | tail -1)" "^together: held [0-9.]+ s$" 
 is "$("$gpusched" history --since yesterday --json | jq -s 'flatten | length')" 2 "since yesterday's midnight"
 out=$("$gpusched" history --since 1h --csv)
 is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "as CSV"
-is "$(wc -l <<<"$out")" 3 "with a line each"
-is "$(grep -cE '\.[0-9]{10}' <<<"$out")" 0 "and figures as they were measured, not as doubles are"
+is "$(wc -l <<<"$out")" 3 "each row of CSV has a line"
+is "$(grep -cE '\.[0-9]{10}' <<<"$out")" 0 "CSV has figures as they were measured, not as doubles are"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --json | jq -s 'flatten | length')
 is "$out" 0 "others' processes are not for a user's eyes"
 like "$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h)" "other users' programs are left out" \
-	"which it says"
+	"the answer says that rows are missing"
 is "$("$gpusched" history --since 1h | grep -c 'left out')" 0 "but not to root, who sees all"
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --by class --json | jq -s 'flatten | length')
 is "$out" 2 "sums by class are"
@@ -106,11 +106,11 @@ done
 out=$(setpriv --reuid 65534 --clear-groups "$gpusched" history --since 1h --changes --json | jq -s 'flatten | length')
 is "$out" 0 "nor what was done to them"
 is "$(stat -c %a "$db")" 600 "the file is root's"
-is "$(stat -c %a "$(dirname "$db")")" 700 "and its folder"
+is "$(stat -c %a "$(dirname "$db")")" 700 "the folder is root's, too"
 
 end_load $lc
 check "it has ended" wait_for 10 eval '[ "$(of $lc ended_s)" != null ]'
-like "$(events)" '"tsg-free"\]$' "and its TSG"
+like "$(events)" '"tsg-free"\]$' "its TSG has ended"
 held=$(of $lc gpu_time_ms)
 kill_daemon
 ge "$("$gpusched" history --since 1h --json | jq -s 'flatten | length')" 2 "without a daemon root reads it"
@@ -125,14 +125,14 @@ rm -f "$db-wal" "$db-shm"
 stop_daemon
 start_daemon
 check "a damaged file is put aside" wait_for 10 eval '[ "$(lost renewed)" = 1 ] && [ -e $db.damaged ]'
-check "and a new one begun" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
+check "a new file is begun" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
 stop_daemon
 rm -rf "$GPUSCHED_SIM/state"
 mkdir -m 700 "$GPUSCHED_SIM/state"
 mount -t tmpfs -o size=64k none "$GPUSCHED_SIM/state"
 start_daemon
 check "a full disk is counted as a failure" wait_for 10 eval '"$gpusched" history >/dev/null 2>&1; [ "$(lost failed)" -gt 0 ]'
-check "and stops nothing" "$gpusched" set pid:$be timeslice=3ms
+check "the failure stops nothing" "$gpusched" set pid:$be timeslice=3ms
 check "the log says it" grep -q 'the history cannot be written' "$scratch/daemon.log"
 stop_daemon
 umount "$GPUSCHED_SIM/state"
@@ -140,5 +140,5 @@ config '[Daemon]
 History = no'
 start_daemon
 exits 3 "without a history it says so" "$gpusched" history
-like "$out" 'History=no' "and why"
+like "$out" 'History=no' "the answer says why"
 done_testing

@@ -21,7 +21,7 @@ load be --seconds 600
 check "a program runs" wait_tsgs "pid:$LOAD_PID" 4
 check "root sets its slice" "$gpusched" set "pid:$LOAD_PID" timeslice=300us
 exits 3 "history says that the disk is full" "$gpusched" history
-like "$out" "full" "and why"
+like "$out" "full" "the reason is told"
 rm "$disk/fill"
 check "what happened is written within 10 s of room" wait_for 10 writes
 is "$(history_counter lost)" 0 "nothing is lost"

@@ -51,7 +51,7 @@ END
 check "so does kernel-open's part, with a kernel's headers" \
 	eval 'KDIR=$scratch/kernel "$kit/check" "$tree" >"$scratch/out" 2>&1'
 like "$(cat "$scratch/out")" "resource nv: with the hooks; without them the same code as before" \
-	"which is compared too"
+	"the kernel's part is compared, too"
 make -s -C "$rm" OUTPUTDIR="$scratch/objects" 2>&1
 cc -Wall -Wextra -Werror -I "$rm/inc" "$top/tests/hooks/run.c" "$scratch"/objects/*.o \
 	-o "$scratch/run" || not_ok "the hooks link"
@@ -60,14 +60,14 @@ is "$(grep -c '^not ok' "$scratch/out") $(tail -1 "$scratch/out")" "0 1..37" \
 	"37 points of what they do: $(grep '^not ok' "$scratch/out")"
 want='are there already' refused "apply twice" "$kit/apply" "$tree"
 check "they come out" "$kit/revert" "$tree"
-check "and nothing is left" same
+check "nothing of the hooks is left" same
 want='no hooks of apply' refused "revert twice" "$kit/revert" "$tree"
 
 # ---- somebody else's changes
 "$kit/apply" "$tree" >/dev/null
 sed -i '1s/.*/\/\/ mine/' "$file"
 check "a change of the owner's does not keep them in" "$kit/revert" "$tree"
-is "$(sed -n 1p "$file")" "// mine" "and stays"
+is "$(sed -n 1p "$file")" "// mine" "the owner's change stays"
 fresh
 "$kit/apply" "$tree" >/dev/null
 sed -i 's/gpusched_task_init(pGpu/gpusched_task_init(myGpu/' "$file"
@@ -100,7 +100,7 @@ sed -i 's/kchannelIsSchedulable_HAL/kchannelMayRun/' "$file" "$rm/inc/mini.h"
 cp -r "$tree" "$scratch/before"
 want='nothing is changed' refused "an unknown shape: apply" "$kit/apply" "$tree"
 like "$(cat "$scratch/out")" 'schedule +0 lines' "it says which hook has no place"
-check "and the tree is untouched" diff -r "$scratch/before" "$tree"
+check "the tree is untouched" diff -r "$scratch/before" "$tree"
 want='no tree of NVIDIA' refused "a folder of something else" "$kit/apply" "$scratch"
 want='no such folder' refused "no folder" "$kit/check" "$scratch/nothing"
 want='usage' refused "no argument" "$kit/revert"

@@ -35,7 +35,7 @@ start_daemon || exit 1
 run_load be be be --seconds 0
 check "a program works" wait_for 10 works $be || diag "$(cat "$scratch/be.out")"
 check "lcbe runs" "$gpusched" policy start lcbe
-check "and has set its slice" wait_for 10 eval '! slice_is $be 2048'
+check "lcbe has set its slice" wait_for 10 eval '! slice_is $be 2048'
 slice=$(sim_slice $be)
 
 # ---- that do not start: the one that runs goes on
@@ -48,14 +48,14 @@ refused() {
 refused dies_in_init error "init returned -5"
 is "$(exit_record .dump)" "it is not ? the day ?; of the week 5" "its words, which are no UTF-8, are told"
 refused fails_in_init error "no configuration"
-is "$(exit_record .code)" -7 "with the policy's own code"
-is "$(exit_record .dump)" "files that were looked at 3" "and what it had logged"
-check "which is in the daemon's log too" grep -q "fails_in_init: files that were looked at 3" "$scratch/daemon.log"
+is "$(exit_record .code)" -7 "the exit has the policy's own code"
+is "$(exit_record .dump)" "files that were looked at 3" "the exit has what the policy had logged"
+check "the daemon's log has that, too" grep -q "fails_in_init: files that were looked at 3" "$scratch/daemon.log"
 refused fails_in_task_init error "not this one"
 like "$out" "not this one [?] .code -9" "words that are no UTF-8 do not end the answer"
 refused out_of_bounds verifier "verifier"
-like "$out" "gpusched policy get' has its words" "which names who has the kernel's words"
-ge "$(exit_record '.dump | length')" 40 "with the verifier's words"
+like "$out" "gpusched policy get' has its words" "the answer says where the kernel's words are"
+ge "$(exit_record '.dump | length')" 40 "the exit has the verifier's words"
 like "$("$gpusched" policy get)" $'\n    [0-9]+: [^\n]+\n    [^\n]+\n' "line by line without --json"
 refused endless verifier "verifier"
 refused helper refused "bpf_probe_write_user"
@@ -65,15 +65,15 @@ like "$out" "tick of 1 us: 1000 to" "fast_tick is refused with the range"
 out=$("$gpusched" policy start "$(hostile abi_future)" 2>&1)
 like "$out" "ABI 99" "abi_future is refused with both versions"
 is "$(running)" lcbe "lcbe has run all the while"
-check "with its slice" slice_is $be "$slice"
+check "its slice is in force" slice_is $be "$slice"
 check "policy stop" "$gpusched" policy stop
 check "gives the owner's settings back" wait_for 10 restored
 
 # ---- that fail while they run
 check "fails_in_tick starts" "$gpusched" policy start "$(hostile fails_in_tick)"
-check "and ends itself" wait_for 10 eval '[ "$(running)" = null ]'
-is "$(exit_record '"\(.policy) \(.kind) \(.code)"')" "fails_in_tick error -42" "with its code"
-like "$(exit_record .message)" "had enough" "and its message"
+check "fails_in_tick ends itself" wait_for 10 eval '[ "$(running)" = null ]'
+is "$(exit_record '"\(.policy) \(.kind) \(.code)"')" "fails_in_tick error -42" "its exit has its code"
+like "$(exit_record .message)" "had enough" "its exit has its message"
 check "the driver's own behaviour is back" wait_for 10 restored
 
 mkfifo "$scratch/hold"
@@ -83,28 +83,28 @@ at_end+=("$many")
 exec 9>"$scratch/hold"
 check "400 more TSGs" wait_for 20 grep -q ready "$scratch/ready"
 check "slow_tick starts" "$gpusched" policy start "$(hostile slow_tick)"
-check "and is ended by the watchdog" wait_for 10 eval '[ "$(running)" = null ]'
+check "the watchdog ends slow_tick" wait_for 10 eval '[ "$(running)" = null ]'
 is "$(exit_record '"\(.policy) \(.kind)"')" "slow_tick stalled" "as stalled"
-like "$(exit_record .message)" "longer than 10 ms" "with the limit"
+like "$(exit_record .message)" "longer than 10 ms" "the message has the limit"
 check "the driver's own behaviour is back" wait_for 10 restored
 exec 9>&-
 check "they go" wait_for 10 gone $many
 check "the daemon is well: lcbe starts" "$gpusched" policy start lcbe
-check "and acts" wait_for 10 slice_is $be "$slice"
+check "lcbe acts" wait_for 10 slice_is $be "$slice"
 check "it stops" "$gpusched" policy stop
 
 # ---- that go on: what they want is kept within the laws
 check "a policy with an option above JSON's integers starts" "$gpusched" policy start "$(hostile options)" -o big=18446744073709551615
 is "$("$gpusched" policy get --json | jq -c '[.running.options[] | select(.name == "big" or .name == "neg") | .value]')" "[null,-3]" \
-	"which is told as null"
+	"such a number is told as null"
 check "div_zero takes over" "$gpusched" policy start "$(hostile div_zero)"
-check "and does no harm" works $be
+check "div_zero does no harm" works $be
 check "absurd takes over" "$gpusched" policy start "$(hostile absurd)"
 check "its wishes are refused and counted" wait_for 10 eval '[ "$(counter refused_range)" -ge 3 ]'
 check "the hardware has what the owner asked" restored
 check "the program works" works $be
 is "$(list_json pid:$be '.[] | select(.kind == "compute") | "\(.class) \(.asked.timeslice_us)"')" "be 2048" \
-	"and the record is as it was"
+	"the record is as it was"
 
 rate() { # PID: work a second, over two seconds
 	local work=$(sim_work "$1") from=${EPOCHREALTIME/./}
@@ -128,9 +128,9 @@ check "suspends_all takes over" "$gpusched" policy start "$(hostile suspends_all
 # flips has used up what calls may take: one after another
 check "all is suspended, by the policy" wait_for 10 eval \
 	'[ "$(list_json pid:$be "map(.suspended_by) | unique | tostring")" = "[\"policy\"]" ]'
-ge "$(sim_disabled $be)" 8 "with all channels"
+ge "$(sim_disabled $be)" 8 "all channels are disabled"
 check "the class's limit ends that" wait_for 15 works $be
-ge "$(counter released_suspend)" 1 "and is counted"
+ge "$(counter released_suspend)" 1 "the end of that suspension is counted"
 check "of all its TSGs" wait_for 10 eval '[ "$(sim_disabled $be)" = 0 ]'
 sleep 1
 check "it is not suspended again" eval '[ "$(sim_disabled $be)" = 0 ]'

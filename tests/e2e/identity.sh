@@ -43,7 +43,7 @@ check "the GPU's ids are RM's" wait_for 10 agrees $many
 check "of a program from before the daemon, too" wait_for 10 agrees $be
 is "$(wide "pid:$many" '[.[] | "thread \(.tid) \(.tsg)"] | sort')" \
 	"$(grep thread "$scratch/threads" | sort | jq -Rcs 'split("\n") | map(select(. != ""))')" \
-	"and the threads are those"
+	"the threads are those of the program"
 is "$(wide "pid:$be" "map(.tid == $be) | unique")" "[true]" "gsload has one"
 is "$(wide "pid:$be" 'map(.runlist == .gpu * 256 + (if .engine == "GR0" then 1 else (.engine[2:] | tonumber) + 9 end)) | unique')" \
 	"[true]" "the runlist is of GPU and engine"
@@ -51,7 +51,7 @@ is "$("$gpusched" list "pid:$many" --json | jq -cs 'flatten | map([has("tid"), h
 	"[[true,false,false]]" "RM is asked for --wide alone"
 like "$("$gpusched" list "pid:$many" --wide --all)" "TID +RUNLIST +HW_TSG +CHANNELS" "people see them as well"
 row=$(wide "pid:$many" '.[0] | "\(.tid) +\(.runlist) +\(.hw_tsg) +\(.channel_list[0].context_id)"' | jq -r .)
-like "$("$gpusched" list "pid:$many" --wide --all)" "$row" "with the same figures"
+like "$("$gpusched" list "pid:$many" --wide --all)" "$row" "people see the same figures"
 
 # ---- tid: ------------------------------------------------------------------------------------------
 
@@ -59,13 +59,13 @@ tid=$(awk '/thread/ { print $2; exit }' "$scratch/threads")
 handle=$(awk '/thread/ { print $3; exit }' "$scratch/threads")
 is "$(wide "tid:$tid" 'map(.tsg)')" "[\"$handle\"]" "tid: finds the TSG that this thread has made"
 check "it is set by that" "$gpusched" set "tid:$tid" timeslice=777us
-is "$(wide "pid:$many" 'map(select(.is.timeslice_us == 777) | .tsg)')" "[\"$handle\"]" "and no other one"
-is "$("$gpusched" list "pid:$many,tid:$tid" --all --json | jq -s 'flatten | length')" 1 "with pid: beside it, too"
+is "$(wide "pid:$many" 'map(select(.is.timeslice_us == 777) | .tsg)')" "[\"$handle\"]" "no other one is set"
+is "$("$gpusched" list "pid:$many,tid:$tid" --all --json | jq -s 'flatten | length')" 1 "pid: beside it selects no other one, too"
 exits 1 "tid: of a thread that made none" "$gpusched" list tid:1
 exits 1 "nor can it be set" "$gpusched" set tid:1 timeslice=700us
 exits 2 "tid: wants a number" "$gpusched" list tid:x
 check "a class by tid:" "$gpusched" class set "tid:$tid" be
-is "$(wide "tid:$tid" '.[0].class')" '"be"' "which its process has then"
+is "$(wide "tid:$tid" '.[0].class')" '"be"' "its process has the class then"
 "$gpusched" monitor "tid:$tid" --for 20s --count 1 --json >"$scratch/filtered" 2>&1 &
 filtered=$!
 check "it is watched" wait_for 10 watchers 1
@@ -86,12 +86,12 @@ new=$LOAD_PID
 of() { jq -cs "map(select(.pid == $new)) | $1" "$scratch/events"; }
 check "a program's start is told" wait_for 20 eval '[ "$(of "map(select(.event == \"timeslice\")) | length")" -ge 1 ]'
 check "a call of ours too" "$gpusched" set "pid:$new" timeslice=900us
-check "and told" wait_for 10 eval '[ "$(of "map(select(.event == \"call\")) | length")" -ge 1 ]'
+check "the call is told" wait_for 10 eval '[ "$(of "map(select(.event == \"call\")) | length")" -ge 1 ]'
 check "the same to people" wait_for 10 grep -qE " call .* $new " "$scratch/lines"
 kill -INT $watching $lines
 wait $watching $lines
 is "$(of "map(select(.event == \"tsg-new\" or .event == \"schedule\") | [.tid == $new, .cpu < $(nproc --all)]) | unique")" \
-	"[[true,true]]" "with the thread and the CPU it ran on"
+	"[[true,true]]" "people see the thread and the CPU that it ran on"
 is "$(of 'map(select(.event == "call") | [has("tid"), has("cpu")]) | unique')" "[[false,false]]" \
 	"a call of ours is no thread's of the program"
 is "$(of "map(.time_unix_ns / 1e9 >= $before - 2 and .time_unix_ns / 1e9 <= $before + 60) | unique")" "[true]" \
@@ -99,9 +99,9 @@ is "$(of "map(.time_unix_ns / 1e9 >= $before - 2 and .time_unix_ns / 1e9 <= $bef
 is "$(of 'map(select(.event == "timeslice")) | first | [.tsg, .hw_tsg]')" \
 	"$(rm_has $new | jq -c ".[] | select(.[0] == $(of 'map(select(.event == "timeslice")) | first | .tsg')) | .[:2]")" \
 	"the TSG's number is RM's"
-ge "$(of 'map(select(.event == "timeslice")) | first | .channel_list | length')" 8 "and its channels are told"
+ge "$(of 'map(select(.event == "timeslice")) | first | .channel_list | length')" 8 "its channels are told"
 like "$(head -1 "$scratch/lines")" "CLOCK +EVENT +CPU +PID +TID .*RUNLIST +HW_TSG +CHANNELS" "people get columns"
-like "$(grep -m1 " $new " "$scratch/lines")" "^[0-9:]{8}\.[0-9]{6} " "with the time of day"
+like "$(grep -m1 " $new " "$scratch/lines")" "^[0-9:]{8}\.[0-9]{6} " "people see the time of day"
 
 # ---- whose they are --------------------------------------------------------------------------------
 

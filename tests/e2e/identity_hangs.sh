@@ -15,7 +15,7 @@ for time in "" "once more: "; do
 		"${time}the number is not known"
 	le $((SECONDS - from)) 8 "${time}but all else is told, after s"
 done
-ge "$("$gpusched" stats --json | jq .service.ids_left)" 8 "which is counted"
+ge "$("$gpusched" stats --json | jq .service.ids_left)" 8 "the late answer is counted"
 from=$SECONDS
 stop_daemon
 le $((SECONDS - from)) 10 "the daemon ends, in s"

@@ -27,7 +27,7 @@ wait_for 60 test -s "$scratch/inner.json" || not_ok "the impostor runs: $(cat "$
 pid=$(cat "$scratch/inner.pid")
 is "$(jq "[.tsgs[]] | length > 0" "$scratch/inner.json")" true "the program behind the impostor has TSGs there"
 is "$("$gpusched" list --json | jq -s "flatten | [.[] | select(.pid == $pid)] | length")" 0 "the instance does not list them"
-exits 1 "and a person cannot name them" "$gpusched" set pid:$pid timeslice=100us
+exits 1 "a person cannot name them" "$gpusched" set pid:$pid timeslice=100us
 "$gpusched" set all timeslice=100us >/dev/null
 touch "$scratch/asked"
 wait_for 10 test -s "$scratch/inner2.json"

@@ -23,17 +23,17 @@ for page in "$top"/man/*.scd; do
 	page=$(basename "$page" .scd)
 	[ -s "$root/share/man/man${page##*.}/$page" ] || bad+=" $page"
 done
-is "$bad" "" "and every manual page"
+is "$bad" "" "every manual page is installed"
 named=$(grep -hoE '/usr/share/doc/gpusched/[a-z/.-]*\.md' "$top"/man/*.scd | sort -u)
 ge "$(wc -l <<<"$named")" 2 "manual pages name documents"
 is "$(while read -r file; do [ -s "$root/${file#/usr/}" ] || echo "$file"; done <<<"$named")" "" \
-	"which are installed where they say"
+	"these are installed where the pages say"
 is "$(find "$root/share/doc/gpusched" -name '*.md' | while read -r page; do
 	grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '^https\?:' | while read -r link; do
 		[ -e "$(dirname "$page")/$link" ] || echo "$(basename "$page") $link"
 	done
 done)" "" "their links lead to what is installed, too"
-is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "and none is named by its place in the source"
+is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "no document is named by its place in the source"
 mkdir "$scratch/units"
 for unit in "$root"/lib/systemd/system/*; do
 	sed "s|=$prefix/|=$root/|" "$unit" >"$scratch/units/$(basename "$unit")"
@@ -51,11 +51,11 @@ installed() {
 }
 is "$(installed policy list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
 	"$(realpath "$root/lib/gpusched/policies")" "an installed gpusched finds the installed policies"
-exits 0 "and plays an installed scenario under one" installed sim run lcbe-1be
+exits 0 "the installed gpusched plays an installed scenario under such a policy" installed sim run lcbe-1be
 is "$(installed sim list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
 	"$(realpath "$root/share/gpusched/scenarios")" "of those that were installed with it"
 is "$(installed run --agent -- sh -c 'realpath "$LD_PRELOAD"')" "$(realpath "$lib/libgpusched-agent.so")" \
-	"and takes the agent beside it"
+	"the installed gpusched takes the agent beside it"
 # Each shell's completion of `gpusched WORDS`, sorted.
 bash_completes() { # WORDS...
 	PATH=$root/bin:$PATH bash -c '. "$1" && shift; compopt() { :; }
@@ -105,7 +105,7 @@ kept: /var/lib/gpusched" "what an uninstall leaves behind is named"
 is "$("$top/tools/remains.sh" "$scratch/there_is_none")" "" "nothing is named where nothing is left"
 exits 0 "make uninstall" make --no-print-directory -C "$top" BUILD="$build" uninstall
 is "$(find "$scratch$prefix" ! -type d)" "" "leaves no file"
-is "$(find "$scratch$prefix" -name '*gpusched*')" "" "and no folder of ours"
+is "$(find "$scratch$prefix" -name '*gpusched*')" "" "no folder of ours is left"
 
 # On the machine itself, in copies of /usr and /etc that end with their mount namespace.
 on_machine() {

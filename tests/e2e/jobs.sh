@@ -54,9 +54,9 @@ at_end+=("$launcher")
 check "what a run started is there" wait_for 20 eval '[ "$(children $launcher | wc -l)" = 2 ]'
 mapfile -t run < <(children "$launcher")
 at_end+=("${run[@]}")
-check "and works" eval 'works ${run[0]} && works ${run[1]}'
+check "all of it works" eval 'works ${run[0]} && works ${run[1]}'
 check "it is one job" wait_for 10 eval '[ "$(jobs_of "${run[@]}")" = "$(jobs_of "${run[0]}")" ]'
-check "which is none of the others" wait_for 10 eval '[ "$(jobs_of "${run[0]}" "$one" "${six[0]}" | wc -l)" = 3 ]'
+check "it is none of the other jobs" wait_for 10 eval '[ "$(jobs_of "${run[0]}" "$one" "${six[0]}" | wc -l)" = 3 ]'
 exits 0 "a class for one of the six" "$gpusched" class set "pid:${six[0]}" be
 check "makes it a job of its own" wait_for 10 eval '[ "$(jobs_of "${six[0]}" "${six[1]}" "$one" "${run[0]}" | wc -l)" = 4 ]'
 exits 0 "taken back" "$gpusched" class clear "pid:${six[0]}"

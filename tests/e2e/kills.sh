@@ -58,7 +58,7 @@ ge "$changed" $((kills / 3)) "kills that found something changed"
 ge "$suspended" $((kills / 20)) "kills that found something suspended"
 
 start_daemon && ok "a daemon starts again" || not_ok "a daemon starts again"
-check "and the policy is in force again" wait_for 10 eval '! restored'
+check "the policy is in force again" wait_for 10 eval '! restored'
 stop_daemon
 check "an orderly stop restores as well" wait_for 4 restored
 work=$(sim_work $a)

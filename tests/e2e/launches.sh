@@ -169,7 +169,7 @@ in_box=()
 is "$(ls "$scratch/box")" "" "the program has files that nobody else sees"
 check "a second libcuda is found" wait_for 5 eval '[ "$(counting | jq ".libraries | length")" = '$((libs + 1))' ]'
 use_go
-is "$(launches $USE_PID)" 2000 "and its launches counted"
+is "$(launches $USE_PID)" 2000 "its launches are counted"
 like "$(counting | jq -r '.libraries | map(.path) | join(" ")')" "$scratch/box/libcuda.so.1" "it is listed as the program names it"
 use_end
 check "it is let go when nobody maps it" wait_for 5 eval '[ "$(counting | jq ".libraries | length")" = '$libs' ]'
@@ -187,7 +187,7 @@ if mount -t overlay -o "lowerdir=$scratch/low,upperdir=$scratch/up,workdir=$scra
 	check "a libcuda on a container's overlay is found" wait_for 5 eval \
 		'[ "$(counting | jq ".libraries | length")" = '$((libs + 1))' ]'
 	use_go
-	is "$(launches $USE_PID)" 1500 "and its launches counted"
+	is "$(launches $USE_PID)" 1500 "launches of the container's libcuda are counted"
 	use_end
 	umount -l "$scratch/overlay"
 else
@@ -201,7 +201,7 @@ use switch 100
 exits 0 "counting is turned off" "$gpusched" observe launches off
 is "$(metric be)" "$counted" "what a class had launched is not forgotten"
 is "$(launches $USE_PID)" "null null" "the counts are unknown at once"
-exits 0 "and on again" "$gpusched" observe launches on
+exits 0 "counting is on again" "$gpusched" observe launches on
 use_go # its thread's context was set before
 like "$(launches $USE_PID)" null "a context that was current before is not known"
 use_end
@@ -213,7 +213,7 @@ rm -f "$GPUSCHED_SIM/run/saved.json" # by which it would be on again
 start_daemon || not_ok "a daemon starts again"
 is "$(launches $late)" null "counts of a daemon that died are not shown as if they went on"
 is "$(counting | jq .on)" false "its probes count nothing"
-check "and are gone, as nobody wants them" wait_for 10 no_pins
+check "the probes are gone, as nobody wants them" wait_for 10 no_pins
 
 # ---- a policy that asks ----------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ end_load $LOAD_PID
 check "a policy that sees each launch takes over" "$gpusched" policy start "$top/tests/policy/every.bpf.c"
 load be --seconds 1 --graph --kernels 10 --kernel-us 100 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
-check "and gives way" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
+check "another policy takes its place" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
 is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" switched "it missed none, and saw none twice"
 is "$(sed -n 's/.*policy every: .* seen //p' "$scratch/daemon.log" | xargs)" \
 	"$(jq -r '"\(.launches - .graph_launches) \(.graph_launches)"' <"$scratch/load.out")" \
@@ -250,7 +250,7 @@ end_load $LOAD_PID
 load be --seconds 600 $iterations
 slow=$LOAD_PID
 check "a launching program has a setting of the policy" "$gpusched" set pid:$slow timeslice=100us
-check "which is there" wait_for 5 eval '[ "$(sim_slice '$slow')" = 100 ]'
+check "the setting is in force" wait_for 5 eval '[ "$(sim_slice '$slow')" = 100 ]'
 grep "counting launches of" "$scratch/daemon.log" >"$scratch/attached"
 began=$EPOCHREALTIME
 kill_daemon
@@ -260,8 +260,8 @@ check "what the killed daemon counted is unknown before another one starts" wait
 ge "$(pins)" 3 "its probes stay"
 start_daemon --policy "$top/tests/policy/work.bpf.c" || not_ok "a daemon starts with the policy"
 is "$(counting | jq -c '[.on, .policy]')" '[true,true]' "its policy turns counting on"
-is "$(grep -c "counting launches of" "$scratch/daemon.log")" "$(wc -l <"$scratch/attached")" "with the probes that were there"
-check "which count" wait_for 5 eval '[ "$(launches '$slow')" -gt 10 ]'
+is "$(grep -c "counting launches of" "$scratch/daemon.log")" "$(wc -l <"$scratch/attached")" "the probes are those that were there"
+check "they count" wait_for 5 eval '[ "$(launches '$slow')" -gt 10 ]'
 since=$(list_json pid:$slow 'map(select(.kind == "compute"))[0].launches_since_ns')
 ge "$since" "$(list_json pid:$slow 'map(select(.kind == "compute"))[0].created_ns + 1')" "from its own start on"
 end_load $slow

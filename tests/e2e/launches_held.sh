@@ -53,7 +53,7 @@ check "a new program is listed" wait_tsgs "pid:$LOAD_PID" 4
 check "its timeslice is set" "$gpusched" set "pid:$LOAD_PID" timeslice=100us
 check "in the GPU, too" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 100 ]'
 check "a policy starts" "$gpusched" policy start auto
-check "and stops" "$gpusched" policy stop
+check "the policy stops" "$gpusched" policy stop
 check "who turned it off has no answer yet" still_ends
 release
 check "but now" wait_for 10 eval '! still_ends'
@@ -74,13 +74,13 @@ is "$(state)" "[false,true,false,false]" "though counting still ends"
 on=$!
 sleep 1
 check "who turns it on waits" kill -0 $on
-is "$(state)" "[false,true,true,false]" "and is known"
+is "$(state)" "[false,true,true,false]" "it is known that one waits"
 "$gpusched" observe launches off >"$scratch/off.out" 2>&1 &
 off=$!
 check "it is turned off again" wait_for 10 state_is "[false,true,false,false]"
 release
 wait $on $off
-like "$(cat "$scratch/off.out")" "^off: " "which is answered when it is true"
+like "$(cat "$scratch/off.out")" "^off: " "the answer comes when it is true"
 check "no probe is left then" wait_for 5 no_pins
 is "$(state)" "[false,false,false,false]" "nor comes back"
 check "a policy that wants launches starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
@@ -99,7 +99,7 @@ sleep 1
 release
 wait $start
 is $? 0 "another one starts when it is over"
-is "$(state)" "[true,false,false,true]" "and has its launches counted"
+is "$(state)" "[true,false,false,true]" "its launches are counted"
 load be --seconds 1 $iterations --linger 60
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "exactly"
@@ -116,14 +116,14 @@ kill_daemon
 check "when it is killed the guardian puts that back" wait_for 10 eval '[ "$(sim_slice '$LOAD_PID')" = 2048 ]'
 release
 start_daemon || not_ok "the next one starts"
-check "and lets go of the probes" wait_for 10 no_pins
+check "the next daemon lets go of the probes" wait_for 10 no_pins
 check "launches are counted again" "$gpusched" observe launches on
 "$gpusched" set "pid:$LOAD_PID" timeslice=100us
 check "a setting is in the GPU" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 100 ]'
 hold "$gpusched" observe launches off
 kill "$DAEMON_PID"
 check "when it ends it puts that back" wait_for 20 eval '[ "$(sim_slice '$LOAD_PID')" = 2048 ]'
-check "and is not kept waiting" wait_for 20 eval '! kill -0 '$DAEMON_PID' 2>/dev/null'
+check "it is not kept waiting" wait_for 20 eval '! kill -0 '$DAEMON_PID' 2>/dev/null'
 wait "$DAEMON_PID"
 DAEMON_PID=
 release

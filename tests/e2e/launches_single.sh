@@ -23,7 +23,7 @@ check "a policy with work_submit starts" "$gpusched" policy start "$top/tests/po
 load be --seconds 1 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "as many as the program says"
-check "and the policy saw them" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 300 ]'
+check "the policy saw them" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 300 ]'
 end_load $LOAD_PID
 check "the policy stops" "$gpusched" policy stop
 kill_daemon
@@ -37,7 +37,7 @@ ge "$(pins)" 10 "they stay when it is killed"
 start_daemon || not_ok "a daemon starts"
 load be --seconds 1 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
-is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "and count for the next"
+is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "the probes count for the next daemon"
 end_load $LOAD_PID
 
 # ---- a library is probed while those of others are let go of, which may take the kernel seconds
@@ -59,7 +59,7 @@ check "twenty more libraries are probed" wait_for 60 libraries_are 21
 kill -9 "${copies[@]}"
 check "they are let go of" wait_for 20 libraries_are 1
 copied 21
-check "and another one is probed" wait_for 60 libraries_are 2
+check "another library is probed" wait_for 60 libraries_are 2
 took=$("$gpusched" observe launches --json | jq '.libraries | map(.attach_time_us) | max')
 turn=$("$gpusched" stats --json | jq .service.longest_turn_us)
 diag "probing took $took us, the longest turn of the loop $turn us"

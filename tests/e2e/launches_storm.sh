@@ -30,9 +30,9 @@ end() { "$gpusched" observe launches off; }
 trusting
 start_daemon || not_ok "a daemon starts"
 check "a policy that wants launches starts" "$gpusched" policy start "$work" -o after=1000000
-check "and stops" "$gpusched" policy stop
+check "the policy stops" "$gpusched" policy stop
 check "counting begins" begin
-check "and ends" end
+check "counting ends" end
 "$gpusched" run --class be -- "$gsload" be --seconds 600 $iterations >/dev/null 2>&1 &
 at_end+=($!)
 check "a program launches" wait_tsgs class:be 4

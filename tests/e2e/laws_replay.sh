@@ -65,7 +65,7 @@ for policy in starves suspends_all flips absurd every rests suspends_all flips; 
 done
 is $runs 21 "21 runs"
 check "policy stop" "$gpusched" policy stop
-check "and what the person had set is cleared" "$gpusched" set pid:$be clear
+check "what the person had set is cleared" "$gpusched" set pid:$be clear
 check "all is as its owner asked" wait_for 10 restored
 engine=$("$gpusched" stats --json | jq -c '.engine | map_values(select(. > 0))')
 diag "$engine"
@@ -77,8 +77,8 @@ is $? 0 "fed to another core it gives the same" || diag "$(tail -3 "$scratch/std
 diag "$out"
 out=$(tail -1 <<<"$out")
 ge "$(jq '[.look, .round, .round_over, .done] | min' <<<"$out")" 100 "many looks, rounds and calls"
-ge "$(jq '[.policy, .class, .forget, .due] | min' <<<"$out")" 10 "and all else that there is"
-ge "$(jq .limits <<<"$out")" 1 "and a reload's new limits"
-ge "$(jq .spent <<<"$out")" 1 "and time that calls on the GPUs' logs took"
+ge "$(jq '[.policy, .class, .forget, .due] | min' <<<"$out")" 10 "the trace has all else that there is"
+ge "$(jq .limits <<<"$out")" 1 "the trace has a reload's new limits"
+ge "$(jq .spent <<<"$out")" 1 "the trace has the time of calls on the GPUs' logs"
 ge "$(jq .todo <<<"$out")" "$(jq .done <<<"$out")" "from which something followed"
 done_testing

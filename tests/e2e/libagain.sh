@@ -34,7 +34,7 @@ begin() {
 	at_end+=($PROGRAM)
 	check "$1: the program is there" wait_for 10 grep -q ready "$scratch/out" ||
 		diag "$(cat "$scratch/out")"
-	check "and is listed" wait_tsgs "pid:$PROGRAM" 1
+	check "the library is listed" wait_tsgs "pid:$PROGRAM" 1
 }
 end() {
 	kill "$PROGRAM"
@@ -91,13 +91,13 @@ cp -L "$real" /mnt/libcuda.so.lease
 again=$(counter again) before=$(counter left)
 begin lease /mnt/libcuda.so.lease
 check "a leased one is left alone" wait_for 5 eval '[ "$(counter left)" -gt '"$before"' ]'
-is "$(lib .lease path)" null "and not listed"
+is "$(lib .lease path)" null "the leased library is not listed"
 is "$(waiting)" 1 "it is known to wait"
 is "$(as 4711 "$gpusched" observe launches --json | jq .waiting)" null "not to others than root"
 kill -USR1 "$PROGRAM"
 check "it is probed when the lease has ended" wait_for 30 eval '[ "$(lib .lease probes)" -ge 10 ]'
-is "$(lib .lease processes)" 1 "with its process"
-ge "$(counter again)" $((again + 1)) "that is counted"
+is "$(lib .lease processes)" 1 "its process is known"
+ge "$(counter again)" $((again + 1)) "the retry is counted"
 is "$(waiting)" 0 "nothing waits any more"
 end
 
@@ -109,7 +109,7 @@ cp -L "$real" /mnt/libcuda.so.attach
 begin of /mnt/libcuda.so.attach
 check "attaching fails" wait_for 5 eval '[ "$(lib .attach probes)$(waiting)" = 01 ]'
 sleep 2
-is "$(lib .attach probes)$(waiting)" 01 "and fails again"
+is "$(lib .attach probes)$(waiting)" 01 "attaching fails again"
 rmdir "$pins/attaching/in/the-way" "$pins/attaching/in"
 check "it is probed when that is over" wait_for 30 eval '[ "$(lib .attach probes)" -ge 10 ]'
 end
@@ -128,7 +128,7 @@ for i in 0 8 16 24 32; do
 done
 is "$(lib .so.40 path)" null "what is past a user's share is left alone"
 kill "${all[0]}"
-check "and taken when another of his has ended" wait_for 30 eval '[ "$(lib .so.40 processes)" = 1 ]'
+check "it is taken when another of that user's has ended" wait_for 30 eval '[ "$(lib .so.40 processes)" = 1 ]'
 
 # ---- what lasts ----------------------------------------------------------------------------------------------------
 

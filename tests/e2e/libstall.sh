@@ -50,7 +50,7 @@ mps_beside() {
 	at_end+=($!)
 	check "a would-be MPS server is there" wait_for 10 grep -q ready "$scratch/mps"
 	check "the daemon answers" answers
-	check "and lists it" wait_tsgs "pid:$!" 1
+	check "the daemon lists it" wait_tsgs "pid:$!" 1
 	is "$(list_json "pid:$!" '.[0].mps')" false "as an ordinary program"
 	is "$(grep -cx lookup "$scratch/out")" 0 "the FUSE was not asked for it"
 	kill $!
@@ -84,9 +84,9 @@ if "${as[@]}" true 2>"$scratch/overlay.out"; then
 	end
 	as=(unshare --mount bash -c 'mount -t tmpfs none "$0" && exec "$@"' /mnt/at)
 	begin many /mnt/at 1
-	check "that of a container's own tmpfs is taken" wait_for 5 eval '[ "$(libs)" = '$((libs + 1))' ]'
+	check "a library on a container's own tmpfs is taken" wait_for 5 eval '[ "$(libs)" = '$((libs + 1))' ]'
 	end
-	check "and let go" wait_for 5 eval '[ "$(libs)" = '"$libs"' ]'
+	check "the library on tmpfs is let go" wait_for 5 eval '[ "$(libs)" = '"$libs"' ]'
 else
 	skip_optional "overlay" "$(cat "$scratch/overlay.out")"
 fi
@@ -102,7 +102,7 @@ before=$(left)
 begin many "$scratch/lib" 1
 check "a user's own library is left alone" wait_for 5 eval '[ "$(left)" -gt '"$before"' ]'
 is "$(libs)" "$libs" "without a look into it"
-like "$(grep 'are not counted' "$scratch/daemon.log")" "are not counted: it is not root's alone" "which is told"
+like "$(grep 'are not counted' "$scratch/daemon.log")" "are not counted: it is not root's alone" "the reason is told"
 end
 mkdir "$scratch/roots"
 touch "$scratch/roots"/libcuda.so.{1..48}

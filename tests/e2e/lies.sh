@@ -25,7 +25,7 @@ forged=$(list_json pid:$liar length)
 ge "$forged" 2 "forged records of the liar's own are listed"
 ge "$(list_json pid:$liar "map(select(.client == \"$client\" and .tsg == \"$tsg\")) | length")" 1 "one of them names the victim's"
 is "$(list_json pid:$victim length)" 4 "the victim has its own four"
-is "$(list_json pid:$victim "$compute | [.pid, .asked.timeslice_us] | join(\" \")")" "$victim 2048" "with what it asked"
+is "$(list_json pid:$victim "$compute | [.pid, .asked.timeslice_us] | join(\" \")")" "$victim 2048" "they have what it asked"
 out=$("$gpusched" set pid:$liar timeslice=123us 2>&1)
 diag "set of the liar: $? $out"
 like "$(tail -1 <<<"$out")" "^gpusched: set: [0-9]+ of [0-9]+ TSGs failed: NV_ERR" "acting on the liar says what failed"
@@ -81,7 +81,7 @@ for verb in list doctor "set pid:$victim timeslice=100us" restore "observe on"; 
 done
 out=$(unshare -m bash -c "$ordinary" - "$gpuschedd" --foreground 2>&1)
 is "$?" 3 "an ordinary daemon does not start on somebody's FUSE"
-is "$(wc -l <<<"$out")" 1 "and says so in one line: $out"
+is "$(wc -l <<<"$out")" 1 "the daemon says so in one line: $out"
 is "$(sim_state -c '[.controls[].calls] | add')" "$before" "no control came to it"
 is "$(sim_slice $victim)" 2048 "the victim was not set"
 is "$(list_json pid:$victim length)" 4 "gpusched of the right instance sees it"

@@ -46,10 +46,10 @@ live fork
 parent=$(awk '/^PPid/ { print $2 }' "/proc/$owner/status")
 obeys "a child with an inherited descriptor"
 check "the child is latency-critical" "$gpusched" class set "pid:$owner" lc
-is "$(list_json "pid:$owner" '.[0].class')" lc "and so is its TSG"
+is "$(list_json "pid:$owner" '.[0].class')" lc "its TSG is latency-critical, too"
 kill -9 "$owner"
 check "when the child dies its TSG is the parent's" wait_tsgs "pid:$parent" 1
-check "and of the parent's class" wait_for 5 eval '[ "$(list_json "pid:$parent" ".[0].class")" = null ]'
+check "the TSG is of the parent's class" wait_for 5 eval '[ "$(list_json "pid:$parent" ".[0].class")" = null ]'
 owner=$parent
 obeys "a parent with a child's TSG"
 ended "parent and child"
@@ -92,7 +92,7 @@ live late 1024
 kill -9 "$owner"
 wait_for 5 eval '! readlink "/proc/$owner/exe"'
 exits 1 "a class for a process that is ending is refused" "$gpusched" class set "pid:$owner" lc
-check "which was before its end" kill -0 "$owner"
+check "the refusal comes before its end" kill -0 "$owner"
 check "when it has ended" wait_for 30 gone "$owner"
 is "$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j | jq length)" 0 "nothing is kept of it"
 
@@ -111,7 +111,7 @@ check "both are set" "$gpusched" set "pid:$owner" timeslice=200us
 is "$(sim_state "[.tsgs[] | select(.pid == $owner and .timeslice_us == 200)] | length")" 8 "in the RM too"
 one=$(list_json "pid:$owner" 'map(select(.kind == "compute")) | .[0].id')
 check "one of them is suspended" "$gpusched" suspend "tsg:$one"
-is "$(sim_state "[.tsgs[] | select(.pid == $owner and .disabled_channels > 0)] | length")" 1 "and no other"
+is "$(sim_state "[.tsgs[] | select(.pid == $owner and .disabled_channels > 0)] | length")" 1 "no other TSG is suspended"
 check "restore" "$gpusched" restore
 end_load "$owner" KILL
 
@@ -122,12 +122,12 @@ at_end+=($unshared)
 check "a program in a pid namespace is listed" wait_for 10 eval '[ "$(list_json comm:gsload length)" -ge 4 ]'
 owner=$(list_json comm:gsload '.[0].pid')
 is "$(cat "/proc/$owner/task/$owner/children" 2>/dev/null; cut -d' ' -f1 <"/proc/$unshared/task/$unshared/children")" \
-	"$owner" "by its number here"
+	"$owner" "the number in the list is the one here"
 wait_for 5 slice_is "$owner" 2048 || wait_for 1 true
-check "and set by that number" "$gpusched" set "pid:$owner" timeslice=210us
+check "the number here sets it" "$gpusched" set "pid:$owner" timeslice=210us
 ge "$(sim_state '[.tsgs[] | select(.timeslice_us == 210)] | length')" 1 "in the RM too"
 kill -9 "$owner"
-check "and gone when it is killed" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
+check "the program is gone when it is killed" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
 # ---- one that takes an MPS server's name, in a folder that not root alone writes
 chmod 777 "$scratch"
@@ -137,10 +137,10 @@ owner=$!
 at_end+=($owner)
 check "a program by an MPS server's name is listed" wait_tsgs "pid:$owner" 4
 is "$(list_json "pid:$owner" 'map([.comm, .mps] | join(" ")) | unique | join(",")')" \
-	"nvidia-cuda-mps false" "and is none"
+	"nvidia-cuda-mps false" "such a program is no MPS server"
 wait_for 5 slice_is "$owner" 2048
 check "it is best-effort" "$gpusched" class set "pid:$owner" be
-check "and can be set as such" "$gpusched" set class:be timeslice=230us
+check "it can be set as a best-effort one" "$gpusched" set class:be timeslice=230us
 check "in the RM too" slice_is "$owner" 230
 check "restore" "$gpusched" restore
 end_load "$owner" KILL
@@ -153,7 +153,7 @@ cp "$gsload" /opt/nvidia-cuda-mps-server
 owner=$!
 at_end+=($owner)
 check "an MPS server is listed" wait_tsgs "pid:$owner" 4
-check "and recognised" wait_for 10 eval '[ "$(list_json "pid:$owner" "map(.mps) | unique | join(\",\")")" = true ]'
+check "the server is recognised" wait_for 10 eval '[ "$(list_json "pid:$owner" "map(.mps) | unique | join(\",\")")" = true ]'
 wait_for 5 slice_is "$owner" 2048
 check "a class can be given to it" "$gpusched" class set "pid:$owner" be
 check "an MPS server is set by its class" "$gpusched" set class:be timeslice=210us

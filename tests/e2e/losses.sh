@@ -34,13 +34,13 @@ check "a program is listed" wait_tsgs "pid:$early" 20
 summed() { # PID: it has a row of its own in the sums by process
 	"$gpusched" stats --by process --json | jq -s "[.. | objects | select(.pid? == $1)] | length"
 }
-check "and has its sum" wait_for 10 eval '[ "$(summed $early)" -gt 0 ]'
+check "the GPU has its sum" wait_for 10 eval '[ "$(summed $early)" -gt 0 ]'
 is "$(stats '.taps.events_lost + .service.losses')" 0 "at first no event is lost"
 "$helper" noise 15000 <"$scratch/fifo" >"$scratch/noise" 2>&1 &
 noise=$!
 at_end+=($noise)
 check "a program is listed" wait_tsgs "pid:$noise" 1
-check "and suspended" "$gpusched" suspend "pid:$noise"
+check "the program is suspended" "$gpusched" suspend "pid:$noise"
 is "$(sim_disabled $noise)" 1 "in the RM too"
 # its guardian would take over after 5 s
 pkill -STOP -P "$DAEMON_PID" -x gpusched-guard
@@ -64,15 +64,15 @@ kill -CONT "$DAEMON_PID"
 check "it gets its class" wait_for 10 eval '[ "$(written_class "$late")" = 2 ]'
 check "the third one has its new name" wait_for 10 eval '[ "$(list_json "pid:$renamed" ".[0].comm")" = other-name ]'
 ge "$(stats .taps.events_lost)" 1000 "events were lost"
-ge "$(stats .service.losses)" 1 "which is counted"
-is "$(grep -c 'events of the taps were lost' "$scratch/daemon.log")" "$(stats .service.losses)" "and told once"
+ge "$(stats .service.losses)" 1 "the loss is counted"
+is "$(grep -c 'events of the taps were lost' "$scratch/daemon.log")" "$(stats .service.losses)" "the loss is told once"
 
 check "a program whose TSGs' ends were lost has ended for the sums, too" \
 	wait_for 10 eval '[ "$(summed $early)" = 0 ]'
 check "who was suspended is so again" wait_for 10 eval '[ "$(sim_disabled $noise)" = 1 ]'
 done=$(stats .service.losses)
 sleep 2
-is "$(stats .service.losses)" "$done" "and not again while nothing is lost"
+is "$(stats .service.losses)" "$done" "there is no second look while nothing is lost"
 "$gpusched" restore
 kill -9 "$noise" "$renamed" "$early"
 end_load "$late" KILL

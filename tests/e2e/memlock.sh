@@ -70,25 +70,25 @@ fi
 # ---- arguments -------------------------------------------------------------------------------------------
 
 check "the daemon answers who asks for its class" explain "$PROGRAM"
-like "$(cat "$scratch/explained")" "arguments are not known" "which does not go by its arguments"
+like "$(cat "$scratch/explained")" "arguments are not known" "the class does not go by its arguments"
 is "$(jq -r .source "$scratch/explained")" default "but by what else is known"
 check "in the end they are given up, which is counted" wait_for 10 left_more_than 0
 before=$(left)
 check "the daemon answers again" explain "$PROGRAM"
-check "and does not try again so soon" left_more_than "$before"
+check "the daemon does not try again so soon" left_more_than "$before"
 like "$(readers | wc -l)" '^[01]$' "no process is left waiting"
 is "$(grep -c 'are not known' "$scratch/daemon.log")" 1 "it is told once"
 
 check "what the user's others run is not asked now" "$gpusched" class set "pid:$mps" be
 sleep 0.3
-is "$(is_mps)" true "and the server is one all the same"
+is "$(is_mps)" true "the server is known as one all the same"
 kill $mps
 
 "$helper" tsgs 1 <&9 9<&- >"$scratch/honest" 2>&1 &
 honest=$!
 at_end+=($honest)
 check "another program is there" wait_tsgs "pid:$honest" 1
-check "and is classified by its arguments" wait_for 10 class_is "$honest" be
+check "its arguments classify it" wait_for 10 class_is "$honest" be
 
 # ---- mappings --------------------------------------------------------------------------------------------
 
@@ -104,8 +104,8 @@ end
 
 begin 4713 exec
 check "the daemon answers who asks for one that executes" explain "$PROGRAM"
-check "and once more" explain "$PROGRAM"
-check "and for others" explain "$honest"
+check "the daemon answers once more" explain "$PROGRAM"
+check "the daemon answers for others" explain "$honest"
 end
 
 # ---- a lock that is let go -------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ explain "$PROGRAM"
 all=$(readers)
 ge "$(wc -w <<<"$all")" 1 "a process reads for the daemon"
 check "whose end does not wait for it" timeout 20 kill "$DAEMON_PID"
-check "and comes" wait_for 10 gone "$DAEMON_PID"
+check "the daemon's end comes" wait_for 10 gone "$DAEMON_PID"
 stop_daemon 2>/dev/null
 for pid in $all; do
 	check "nor is the reader left" wait_for 5 gone "$pid"

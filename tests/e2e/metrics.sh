@@ -37,7 +37,7 @@ value() { # UID METRIC LABEL=VALUE...: the sum of what fits
 }
 
 is "$(value 0 gpusched_gpu_seconds_total class=batch gpu=0)" 0 "a class that nobody is in has zeros"
-is "$(value 0 gpusched_gpu_lost_seconds_total gpu=0)" 0 "and so has a GPU"
+is "$(value 0 gpusched_gpu_lost_seconds_total gpu=0)" 0 "a GPU that nobody uses has zeros"
 
 pod=/$name.$$/kubepods/pod$uid/$id
 mkdir -p "$tree$pod"
@@ -68,7 +68,7 @@ ge "$(value 0 gpusched_wait_seconds_bucket class=be le=+Inf)" 20 "as a histogram
 le "$(value 0 gpusched_wait_seconds_bucket class=be le=0.000004096)" "$(value 0 gpusched_wait_seconds_count class=be)" "whose buckets grow"
 ge "$(value 0 gpusched_gpu_lost_seconds_total)" 0.0001 "what is lost"
 check "shares" wait_for 10 eval '[ "$(value 0 gpusched_gpu_share class=be | cut -c1-3)" = 0.9 ]'
-ge "$(value 0 gpusched_gpu_seconds_total "cgroup=$pod" "pod_uid=$uid" "container_id=$id")" 0.0001 "by pod and container"
+ge "$(value 0 gpusched_gpu_seconds_total "cgroup=$pod" "pod_uid=$uid" "container_id=$id")" 0.0001 "metrics are by pod and container"
 ge "$(value 4713 gpusched_gpu_seconds_total "pod_uid=$uid")" 0.0001 "for whom AllowTrace= names, too"
 out=$(metrics 4712)
 is "$(grep -oE '(cgroup|namespace|pod|container|pid|uid|user|comm)[a-z_]*="' <<<"$out")" "" "others see neither"
@@ -89,7 +89,7 @@ url=http://127.0.0.1:$port
 check "the exporter serves them, without any privilege" wait_for 10 curl -sf "$url/metrics"
 curl -sf "$url/metrics" >"$scratch/exported"
 is "$(tail -1 "$scratch/exported")" "# EOF" "to the end"
-check "with cgroups, as its user may see them" grep -q '^gpusched_gpu_seconds_total{.*cgroup="' "$scratch/exported"
+check "its user sees cgroups" grep -q '^gpusched_gpu_seconds_total{.*cgroup="' "$scratch/exported"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$url/v1/list" -d '{}')" 405 "it asks the daemon for nothing else"
 is "$(curl -s -o /dev/null -w '%{http_code}' "$url/v1/list")" 404 "whatever the path"
 is "$(awk -v port=":$(printf %04X "$port")" '$4 == "0A" && index($2, port) { print $2 }' /proc/net/tcp /proc/net/tcp6)" \
@@ -109,7 +109,7 @@ query() { # EXPRESSION: its value
 		jq -r '.data.result[0].value[1] // "none"'
 }
 check "Prometheus reads it" wait_for 30 eval '[ "$(query up)" = 1 ]'
-check "by class" wait_for 10 eval '[ "$(query "sum(gpusched_gpu_seconds_total{class=\"be\"}) > bool 0.1")" = 1 ]'
-check "and how long they wait" wait_for 20 eval \
+check "Prometheus has sums by class" wait_for 10 eval '[ "$(query "sum(gpusched_gpu_seconds_total{class=\"be\"}) > bool 0.1")" = 1 ]'
+check "Prometheus has how long classes wait" wait_for 20 eval \
 	'[ "$(query "histogram_quantile(0.99, sum by (le) (gpusched_wait_seconds_bucket{class=\"be\"})) > bool 0")" = 1 ]'
 done_testing

@@ -21,7 +21,7 @@ client() { # a BE that works; $LOAD_PID
 
 exits 1 "without a daemon the control program says so" control get_server_list
 client
-is "$(compute_of "$LOAD_PID")" 1 "with a pipe directory that nobody serves a program runs without MPS, silently"
+is "$(compute_of "$LOAD_PID")" 1 "a program runs without MPS, silently, if nobody serves the pipe directory"
 end_load "$LOAD_PID"
 
 "$build/simmps/nvidia-cuda-mps-control" -d || not_ok "a control daemon starts"
@@ -34,7 +34,7 @@ b=$LOAD_PID
 is "$(control "get_client_list $server" | sort | xargs)" "$(printf '%s\n' "$a" "$b" | sort | xargs)" "its list has both clients"
 is "$(compute_of "$a") $(compute_of "$b") $(compute_of "$server")" "0 0 1" "the one compute TSG is the server's"
 is "$(sim_state "[.tsgs[] | select(.pid == $server and .engine == 1) | .channels] | first")" 24 \
-	"with eight channels of its own and of each client's"
+	"the server has eight channels of its own and of each client's"
 
 check "a client is terminated" control "terminate_client $server $b"
 check "it ends with an error" wait_for 10 gone "$b"
@@ -47,13 +47,13 @@ check "one that is killed with work in flight takes the others along" wait_for 1
 client
 check "once all are gone the server takes new ones" kill -0 "$LOAD_PID"
 exits 1 "a bad access fails" "$build/bad_access"
-like "$out" "LAUNCH_FAILED" "with its error"
-check "and so do all others" wait_for 10 gone "$LOAD_PID"
+like "$out" "LAUNCH_FAILED" "the failure is that error"
+check "all other clients fail, too" wait_for 10 gone "$LOAD_PID"
 
 client
 end_load "$LOAD_PID" KILL
 is "$(control "get_server_status $server")" ACTIVE "after one that was killed alone all looks well"
-exits 124 "and who comes hangs in CUDA's start" timeout 2 "$gsload" be --count 1 --iterations-per-us 27
+exits 124 "a new client hangs in CUDA's start" timeout 2 "$gsload" be --count 1 --iterations-per-us 27
 check "it is told to end" control quit
 check "it ends" wait_for 10 gone "$server"
 done_testing

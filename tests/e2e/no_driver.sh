@@ -11,10 +11,10 @@ before=$(pins_now)
 for verb in list stats "set all timeslice=1ms" "class set pid:$$ be" "policy start lcbe"; do
 	# shellcheck disable=SC2086
 	exits 3 "$verb is not possible" "$gpusched" $verb
-	is "$(pins_now)" "$before" "and nothing was pinned"
+	is "$(pins_now)" "$before" "nothing was pinned by $verb"
 done
 exits 3 "nor does a daemon start" timeout 10 "$gpuschedd" --foreground
-is "$(pins_now)" "$before" "and nothing was pinned"
+is "$(pins_now)" "$before" "nothing was pinned by the daemon"
 umount /dev/nvidiactl
-check "with the driver it works" "$gpusched" list
+check "it works with the driver" "$gpusched" list
 done_testing

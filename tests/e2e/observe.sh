@@ -38,8 +38,8 @@ inner() {
 }
 check "a program in another pid namespace is listed" wait_for 10 inner
 inner
-is "$(cat "/proc/$b/comm")" gsload "by its pid here"
-like "$(awk '/^NSpid/ { print NF }' "/proc/$b/status")" '^[3-9]$' "which is not its pid there"
+is "$(cat "/proc/$b/comm")" gsload "its pid is the one here"
+like "$(awk '/^NSpid/ { print NF }' "/proc/$b/status")" '^[3-9]$' "its pid there is another"
 out=$(unshare --pid --fork "$gpusched" observe status 2>&1)
 like "$out" 'another pid namespace' "the table is refused to a gpusched in another pid namespace"
 
@@ -55,11 +55,11 @@ exits 0 "restore" "$gpusched" restore
 exits 0 "observe off" "$gpusched" observe off
 is "$(pins_now)" "$pins" "nothing stays pinned"
 exits 0 "off is off" "$gpusched" observe status
-like "$out" off "and says so"
+like "$out" off "observe status says so"
 
 # a command that fails leaves nothing behind
 exits 3 "without a driver list has nothing to ask" \
 	unshare --mount sh -c "umount /dev/nvidiactl && exec '$gpusched' list"
-like "$out" 'no NVIDIA driver answers' "and says what is missing"
+like "$out" 'no NVIDIA driver answers' "the error says what is missing"
 is "$(pins_now)" "$pins" "the taps stay off"
 done_testing

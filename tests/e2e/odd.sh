@@ -41,7 +41,7 @@ is "$(jq -cs 'map(select(.event == "odd")) | length' "$scratch/root")" 0 "nothin
 
 kill -STOP $lc
 check "a program that stops launching is told" wait_for 20 told launches-stopped
-is "$(first launches-stopped .pid)" "$lc" "with whose it is"
+is "$(first launches-stopped .pid)" "$lc" "the event says whose it is"
 kill -CONT $lc
 
 "$gpusched" policy start lcbe >/dev/null
@@ -50,13 +50,13 @@ bound=$LOAD_PID
 wait_tsgs "pid:$bound" 1
 "$gpusched" class set "pid:$bound" lc >/dev/null
 check "so is time that is lost beside short slices" wait_for 20 told lost-time
-ge "$(first lost-time .lost_pct)" 10 "with how much"
-is "$(first lost-time .gpu)" 0 "and where"
+ge "$(first lost-time .lost_pct)" 10 "the event says how much is lost"
+is "$(first lost-time .gpu)" 0 "the event says where"
 like "$(first lost-time '.text + " " + .do')" "GPU 0 loses .*set class:be timeslice" \
 	"the event has the words of status, and what to do"
-check "and whose turns come to nothing" wait_for 20 told cut-short
+check "turns that come to nothing are told" wait_for 20 told cut-short
 is "$(first cut-short .pid)" "$be" "namely BE's"
-ge "$(first cut-short .turns_per_s)" 50 "with how many there are"
+ge "$(first cut-short .turns_per_s)" 50 "the event says how many turns there are"
 check "another user is told of the GPU" wait_for 5 eval '[ "$(odd other lost-time)" -ge 1 ]'
 is "$(jq -cs 'map(select(.event == "odd" and .pid)) | length' "$scratch/other")" 0 "but of no program"
 done_testing

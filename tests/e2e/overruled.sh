@@ -31,7 +31,7 @@ b=$LOAD_PID
 check "two programs" wait_for 30 eval '[ "$(sim_work '"$a"')" -gt 0 ] && [ "$(sim_work '"$b"')" -gt 0 ]'
 start_daemon
 is "$(reason "$a")" "-" "nothing is wished for"
-is "$("$gpusched" list | head -1 | grep -c REASON)" 0 "and list has no column for it"
+is "$("$gpusched" list | head -1 | grep -c REASON)" 0 "list has no column for wishes"
 "$gpusched" monitor --json >"$scratch/events" &
 at_end+=($!)
 check "monitor watches" wait_for 10 watchers 1
@@ -40,10 +40,10 @@ check "monitor watches" wait_for 10 watchers 1
 check "a policy that starves" "$gpusched" policy start "$top/tests/policy/starves.bpf.c"
 check "its wishes are told" wait_for 10 eval '[ "$(told want "")" -ge 2 ]'
 is "$(jq -sc '[.[] | select(.event == "want") | .want.runnable] | first' "$scratch/events")" false \
-	"and what they are"
+	"list says what the wishes are"
 check "both are released" wait_for 20 eval \
 	'[[ $(reason '"$a"') =~ "it runs" && $(reason '"$b"') =~ "it runs" ]]'
-check "and only one can have so short a slice" wait_for 10 eval \
+check "only one can have so short a slice" wait_for 10 eval \
 	'[[ $(reason '"$a"') =~ "longer one" && $(reason '"$b"') =~ "longer one" ]]'
 like "$("$gpusched" list | head -1)" "REASON" "list has a column for it"
 check "the suspensions' ends are told" wait_for 10 eval '[ "$(told overruled "it runs")" -ge 2 ]'
@@ -54,8 +54,8 @@ is "$(logged "longer one")" 1 "of the slices, too"
 check "it stops" "$gpusched" policy stop
 check "a policy that wants the impossible" "$gpusched" policy start "$top/tests/policy/absurd.bpf.c"
 check "is overruled" wait_for 10 eval '[[ $(reason '"$a"') =~ "out of range" ]]'
-check "which is told" wait_for 10 eval '[ "$(told overruled "out of range")" -ge 2 ]'
-is "$(logged "out of range")" 1 "and logged once"
+check "an event tells that it is overruled" wait_for 10 eval '[ "$(told overruled "out of range")" -ge 2 ]'
+is "$(logged "out of range")" 1 "the log tells it once"
 check "it stops" "$gpusched" policy stop
 check "nothing is overruled any more" wait_for 10 eval '[ "$(reason '"$a"')" = - ]'
 stop_daemon

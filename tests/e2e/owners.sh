@@ -31,11 +31,11 @@ check "it has two channels" wait_for 5 eval '[ "$(list_json pid:'$user' ".[0].ch
 
 # ---- a channel that comes for one that goes
 check "it is suspended" "$gpusched" suspend pid:$user
-is "$(sim_disabled $user)" 2 "with both channels"
+is "$(sim_disabled $user)" 2 "both channels are disabled"
 check "one of them goes, another one comes" word s
-check "which is disabled too" wait_for 5 eval "[ \$(sim_disabled $user) = 2 ]"
+check "the new channel is disabled too" wait_for 5 eval "[ \$(sim_disabled $user) = 2 ]"
 check "it is resumed" "$gpusched" resume pid:$user
-is "$(sim_disabled $user)" 0 "with all channels"
+is "$(sim_disabled $user)" 0 "all channels are enabled"
 
 # ---- classes: of the dead, by weight, by another configuration
 sleep 100 >/dev/null &
@@ -50,8 +50,8 @@ bash -c 'sleep 0.5 & echo $!; exec sleep 100' >"$scratch/zombie" &
 at_end+=($!)
 check "a process ends" wait_for 5 eval 'grep -q Z "/proc/$(cat "$scratch/zombie")/stat"'
 exits 1 "a dead process is given no class" "$gpusched" class set "pid:$(cat "$scratch/zombie")" be
-like "$out" "has ended" "with the reason"
-is "$(processes)" "$before" "and is not noted for whoever has its number next"
+like "$out" "has ended" "the refusal has the reason"
+is "$(processes)" "$before" "the class is not noted for a later process with that number"
 check "root gives the user's program a class and little weight" \
 	"$gpusched" class set pid:$user be --weight 10
 exits 3 "the user does not get the class's weight by asking anew" as 4711 "$gpusched" class set pid:$user be
@@ -75,9 +75,9 @@ wait_for 5 slice_is $mine 2048
 wait_for 5 slice_is $roots 2048
 check "a policy starts" "$gpusched" policy start lcbe
 check "the user's is best-effort" "$gpusched" class set pid:$mine be
-check "and has the policy's slice" wait_for 5 slice_is $mine 1
-exits 3 "which he cannot raise" as 4711 "$gpusched" set pid:$mine timeslice=1000us
-like "$out" "the policy wants" "with the reason"
+check "the user's program has the policy's slice" wait_for 5 slice_is $mine 1
+exits 3 "the user cannot raise it" as 4711 "$gpusched" set pid:$mine timeslice=1000us
+like "$out" "the policy wants" "the refusal says what the policy wants"
 exits 3 "nor stay on the GPU for longer" as 4711 "$gpusched" set pid:$mine preempt_mode=wfi
 is "$(sim_slice $mine)" 1 "it has it still"
 "$gpusched" class clear pid:$mine >/dev/null # two short slices on a runlist are refused
@@ -89,7 +89,7 @@ for _ in {1..8}; do
 done
 sleep 3
 check "meanwhile another program becomes best-effort" "$gpusched" class set pid:$roots be
-check "and the policy does not wait for the user's calls" wait_for 5 slice_is $roots 1
+check "the policy does not wait for the user's calls" wait_for 5 slice_is $roots 1
 wait "$flood"
 check "he gets his turn, too" wait_for 10 as 4711 "$gpusched" preempt pid:$mine
 end_load $mine

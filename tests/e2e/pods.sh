@@ -140,7 +140,7 @@ rows() { # FILTER ARGUMENTS...
 }
 check "the history has them" wait_for 10 eval \
 	'[ "$(rows "map(.pod // empty) | sort | join(\" \")" --by pod)" = "clerk-1 server-0 train-7" ]'
-is "$(rows 'map(.namespace // empty) | sort' --by namespace)" '["bank","ml","web"]' "by namespace"
+is "$(rows 'map(.namespace // empty) | sort' --by namespace)" '["bank","ml","web"]' "the history has sums by namespace"
 is "$(rows 'map(.pid)' pod:web/server-0)" "[$server]" "a pod's processes"
 is "$(rows 'length' namespace:nowhere)" 0 "none of another namespace"
 end_load $server

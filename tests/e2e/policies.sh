@@ -83,7 +83,7 @@ start_policy none
 check "none changes nothing" restored
 measure none
 ge "$(ratio "$(p50 none)" "$(p50 default)")" 0.7 "LC's latency with none is the default's"
-ge "$(ratio "$(work none)" "$(work default)")" 0.85 "and so is BE's rate"
+ge "$(ratio "$(work none)" "$(work default)")" 0.85 "BE's rate with none is the default's"
 
 # ---- rr: who may run, while an LC is there
 start_policy rr
@@ -113,9 +113,9 @@ read -r looks many <"$scratch/looks"
 ge "$looks" 10 "it was looked at"
 le "$(ratio "$many" "$looks")" 0.02 "at most one BE may run at a time"
 ge "$(ratio $turns $due)" 0.6 "a turn lasts 50 ms of the GPU's own time and a tick or two"
-le "$(ratio $turns $due)" 1.1 "and no less"
+le "$(ratio $turns $due)" 1.1 "a turn lasts no less"
 le "$(ratio $calls $turns)" 4.5 "a change of turn is a suspension and a resume, each proved by a question first"
-le "$(stat_of .engine.over_budget)" 5 "which the budget for calls allows"
+le "$(stat_of .engine.over_budget)" 5 "the budget for calls allows a change of turn"
 quiet "$(p99 rr)" "$(ratio "$(p99 default)" 5)" || measure rr
 le "$(ratio "$(p99 rr)" "$(p99 default)")" 0.2 "rr: LC's p99 is a fifth of the default's at most"
 ge "$(ratio "$(work rr)" "$(work default)")" 0.93 "rr: BE do as much in all"
@@ -189,5 +189,5 @@ curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/v1/class_set >/de
 check "fair: a new weight counts at once" wait_for 5 slices_are 12 18
 end_load $heavy
 check "policy stop" "$gpusched" policy stop
-check "and everything is as its owner asked" wait_for 5 restored
+check "everything is as its owner asked" wait_for 5 restored
 done_testing

@@ -14,7 +14,7 @@ suspended() { [ "$(sim_disabled "$1")" != 0 ]; }
 
 start_daemon || exit 1
 exits 1 "without a policy there are no maps" "$gpusched" policy map
-like "$out" "no policy runs" "and that is told"
+like "$out" "no policy runs" "the error says that no policy runs"
 load be --seconds 0
 be=$LOAD_PID
 load be --seconds 0
@@ -34,7 +34,7 @@ while read -r command; do
 done < <(page)
 is "$(jq -c '[.map, .key, .value]' <<<"$out")" "[\"prio_levels\",$TSG,0]" "the last one printed the entry"
 check "the one with the low level waits" wait_for 5 suspended "$be"
-check "and the other does not" eval '! suspended $other'
+check "the other one does not wait" eval '! suspended $other'
 exits 0 "in hexadecimal" "$gpusched" policy map prio_levels "$TSG" 0x2
 is "$out" "$TSG: 2" "as text"
 check "at the level of the other it runs" wait_for 5 eval '! suspended $be'
@@ -47,12 +47,12 @@ fi
 exits 0 "a structure's map" "$gpusched" policy map prio_runlists --json
 check "has its fields" jq -es 'length >= 1 and .[0].value.seq > 0 and (.[0].value | has("gathering"))' <<<"$out"
 exits 0 "as text" "$gpusched" policy map prio_runlists
-like "$out" "^[0-9]+: .*seq=[1-9][0-9]*(,|$)" "with its fields"
+like "$out" "^[0-9]+: .*seq=[1-9][0-9]*(,|$)" "the text has its fields"
 entry=$(head -1 <<<"$out")
 exits 0 "what is shown can be written: $entry" "$gpusched" policy map prio_runlists "${entry%%: *}" "${entry#*: }"
 
 exits 1 "a map that is not there" "$gpusched" policy map nothing
-like "$out" "has no map 'nothing': prio_levels, prio_runlists" "and those that are"
+like "$out" "has no map 'nothing': prio_levels, prio_runlists" "the error names the maps that are there"
 exits 1 "a key that is not there" "$gpusched" policy map prio_levels 99999999
 exits 2 "a key that is no number" "$gpusched" policy map prio_levels many 1
 exits 2 "a value out of range" "$gpusched" policy map prio_levels 5 4294967296
@@ -64,7 +64,7 @@ check "the entry goes with its TSG" wait_for 5 eval '[ -z "$("$gpusched" policy 
 exits 0 "another policy" "$gpusched" policy start rr
 is "$(ls "$pins" | tr '\n' ' ')" "rr_processes rr_runlists rr_tsgs rr_users " "has its own"
 exits 0 "it stops" "$gpusched" policy stop
-check "and the pins are gone" test ! -e "$pins"
+check "the pins are gone" test ! -e "$pins"
 "$gpusched" policy start prio >/dev/null
 kill_daemon
 check "they go when the daemon is killed" wait_for 5 eval '[ ! -e "$pins" ]'

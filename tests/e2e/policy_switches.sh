@@ -122,7 +122,7 @@ seen() { # WHAT: by all the policies that have work_submit
 	sed -n "s/.*policy every: $1 seen //p" "$scratch/daemon.log" | awk '{ n += $1 } END { print n + 0 }'
 }
 ge "$(seen kernels)" $((switches / 10)) "policies saw kernels, each once"
-ge "$(seen graphs)" $((switches / 10)) "and graphs"
+ge "$(seen graphs)" $((switches / 10)) "policies saw graphs"
 le "$(seen graphs)" "$(jq .graph_launches "$scratch/b.out")" "none that there was not"
 check "no TSG is lost, none is left" wait_for 30 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
 le "$(fds_of $DAEMON_PID)" $((fds + 2)) "no descriptor is left open"
@@ -130,5 +130,5 @@ is "$("$gpusched" stats --json | jq .taps.events_lost)" 0 "no event was lost"
 is "$(grep "failed:" "$scratch/daemon.log" | grep -c "process \($a\|$b\):")" 0 "no call on those two has failed"
 check "policy stop" "$gpusched" policy stop
 check "puts all back" wait_for 5 restored
-is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" stopped "and leaves its exit record"
+is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" stopped "restore leaves the exit record"
 done_testing

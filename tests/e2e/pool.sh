@@ -62,7 +62,7 @@ check "list shows what a client holds of the GPU's memory, in its own row" wait_
 ca=$(child "$a")
 exits 0 "root's class for a client is not refused" "$gpusched" class set "pid:$ca" be
 exits 3 "one of another class is not let in" "$gpusched" run --pool --class normal -- $be
-like "$out" "is of class be" "with the reason"
+like "$out" "is of class be" "the refusal says the pool's class"
 
 # A client of the driver's own server has the server's TSG under a handle of its own, which nobody sees it make.
 handles_are() { # N
@@ -81,21 +81,21 @@ is "$(list_json all "map(select(.kind == \"compute\" and .pid == $alias)) | leng
 check "the server has the policy's slice again" wait_for 10 slice_is "$s" 1
 end_load $alias
 check "it is suspended as one" "$gpusched" suspend "pid:$s"
-is "$(sim_state "[.tsgs[] | select(.pid == $s and .engine == 1) | .channels == .disabled_channels] | all")" true "with all its channels"
-check "and goes on" "$gpusched" resume "pid:$s"
+is "$(sim_state "[.tsgs[] | select(.pid == $s and .engine == 1) | .channels == .disabled_channels] | all")" true "all its channels are disabled"
+check "the pool goes on" "$gpusched" resume "pid:$s"
 check "class:be means it, too" "$gpusched" set class:be timeslice=300us
 check "in the RM too" slice_is "$s" 300
-check "and back" "$gpusched" set class:be clear
+check "RM has the old slice back" "$gpusched" set class:be clear
 
 # ---- a daemon that comes later
 kill_daemon
 start_daemon
 check "the next daemon is told of it" wait_for 10 eval '[ "$(server)" = "$s" ]'
-check "and the policy acts" wait_for 10 slice_is "$s" 1
+check "the policy acts on the pool" wait_for 10 slice_is "$s" 1
 
 # ---- other GPUs: a pool has its own
 exits 3 "a program that wants other GPUs is not let in" env CUDA_VISIBLE_DEVICES=1 "$gpusched" run --pool --class be -- $be
-like "$out" "has the GPUs .*give it another name" "with the reason"
+like "$out" "has the GPUs .*give it another name" "the refusal says the pool's GPUs"
 pool --pool=second --class be -- true
 wait "$POOL_PID"
 CUDA_VISIBLE_DEVICES=1 pool --pool=one --class be -- $be
@@ -136,7 +136,7 @@ a=$POOL_PID
 check "after one that was killed alone a newcomer works" works "$a"
 is "$([ "$(server)" != "$s" ] && echo yes)" yes "in a new server: the old one took nobody"
 exits 1 "a bad access fails" "$gpusched" run --pool --class be -- "$build/bad_access"
-check "and the others with it" wait_for 10 gone "$a"
+check "the other programs of the server fail with it" wait_for 10 gone "$a"
 
 # ---- the server, and the supervisor
 pool --pool --class be -- $be
@@ -145,7 +145,7 @@ check "a newcomer works" works "$a"
 wait_for 10 eval '[ -n "$(server)" ]'
 kill -9 "$(server)"
 check "programs are told that their server has ended" said "$a" "has ended: programs that were in it fail"
-check "and fail" wait_for 10 gone "$a"
+check "the programs fail" wait_for 10 gone "$a"
 for _ in 2 3 4 5 6 7 8; do # that many pools a user may have
 	pool --pool --class be -- $be
 	wait_for 10 eval '[ -n "$(server)" ]'
@@ -155,7 +155,7 @@ done
 pool --pool --class be -- $be
 a=$POOL_PID
 check "the next has a new one" works "$a"
-check "which is one unit, as if eight had not died before" wait_for 10 eval '[ -n "$(server)" ]'
+check "the new server is one unit, as if eight had not died before" wait_for 10 eval '[ -n "$(server)" ]'
 
 # its GPU contexts are freed for a while before it has ended
 late_server() { list_json all '[.[] | select(.pool.name == "late") | .pid] | first // empty'; }
@@ -170,9 +170,9 @@ GPUSCHED_SIM_MPS_FREED=2048 pool --pool=late --class be -- $be
 c=$POOL_PID
 check "a program that comes while a server is ending works" works "$c"
 check "in the next one" wait_for 10 eval '[ -n "$(late_server)" ] && [ "$(late_server)" != "$s" ]'
-is "$(grep -c "MPS server $s\|WITHOUT" "$scratch/pool.$c")" 0 "and was not told that it is in the old one"
+is "$(grep -c "MPS server $s\|WITHOUT" "$scratch/pool.$c")" 0 "the program was not told that it is in the old server"
 check "the other program is told of the end" said "$b" "server $s has ended: programs that were in it fail"
-is "$(grep -c "takes no new program\|does not have" "$scratch/pool.$b")" 0 "and of nothing else"
+is "$(grep -c "takes no new program\|does not have" "$scratch/pool.$b")" 0 "the other program is told of nothing else"
 kill "$c"
 wait_for 10 gone "$c"
 
@@ -183,7 +183,7 @@ like " $(here gpusched-pool | xargs) " " $up " "the supervisor is seen"
 is "$(cat "/proc/$up/comm")" gpusched-pool "server, control daemon and keeper are below the supervisor"
 kill -9 "$up"
 check "when the supervisor is killed its programs are told" said "$a" "supervisor has ended"
-check "and no server is left" wait_for 15 gone "$s"
+check "no server is left" wait_for 15 gone "$s"
 wait_for 10 gone "$a"
 
 # ---- programs that are not in it

@@ -30,7 +30,7 @@ exits 2 "sharing is for lc and be" "$gpusched" run --share --class normal -- tru
 exits 2 "a name is a word" "$gpusched" run --pool=../x --class be -- true
 exits 127 "a command that is not there" "$gpusched" run --pool --class be -- /nowhere/command
 exits 3 "without NVIDIA's programs" env PATH="$plain" GPUSCHED_POOL_IDLE=1h "$gpusched" run --pool=none --class be -- $gsload be --count 1
-like "$out" "nvidia-cuda-mps-control is not installed" "with the reason"
+like "$out" "nvidia-cuda-mps-control is not installed" "the error names NVIDIA's programs"
 check "a pool that could not be is over, and its name free" wait_for 20 eval '[ -z "$(here gpusched-pool)" ]'
 
 # ---- the GPU
@@ -44,14 +44,14 @@ uuid=$(list_json all '.[0].gpu_uuid')
 end_load "$LOAD_PID"
 smi Exclusive_Process Disabled
 exits 3 "an exclusive compute mode" "$gpusched" run --pool=mode --class be -- $once
-like "$out" "nvidia-smi -c DEFAULT" "with the remedy"
+like "$out" "nvidia-smi -c DEFAULT" "the error has the remedy"
 smi Default Enabled
 exits 3 "a GPU that is divided" "$gpusched" run --pool=mig --class be -- $once
-like "$out" "MIG" "with the reason"
+like "$out" "MIG" "the error says that the GPU is divided"
 smi Default Disabled
 exits 0 "neither" "$gpusched" run --pool --class be -- $once
 exits 3 "a container" unshare --pid --fork --mount-proc "$gpusched" run --pool --class be -- $once
-like "$out" "container" "with the reason"
+like "$out" "container" "the error says that it is a container"
 
 # ---- whose it is
 user_is="setpriv --reuid 65534 --regid 65534 --clear-groups"
@@ -64,10 +64,10 @@ at_end+=($user)
 check "a user has a pool, in a directory that the daemon has made" wait_for 20 grep -q ready "$scratch/user" ||
 	diag "$(cat "$scratch/user")"
 dir=$GPUSCHED_SIM/run/mps/users/65534
-is "$(stat -c '%u %a' "$dir") $(stat -c '%u %a' "$dir/pool-pool")" "65534 700 65534 700" "which is that user's alone"
+is "$(stat -c '%u %a' "$dir") $(stat -c '%u %a' "$dir/pool-pool")" "65534 700 65534 700" "the pool's folder is that user's alone"
 wait_for 10 eval '[ "$(list_json uid:65534 "[.[] | select(.pool != null)] | length")" -ge 1 ]'
 s=$(list_json uid:65534 '[.[] | select(.pool != null) | .pid] | first')
-is "$(stat -c %u "/proc/$s")" 65534 "with that user's rights"
+is "$(stat -c %u "/proc/$s")" 65534 "the server has that user's rights"
 is "$(list_json "pid:$s" '.[0].class')" be "of its class"
 like "$(setpriv --reuid 65533 --clear-groups curl -s --unix-socket "$GPUSCHED_SIM/run/api" \
 	-d "{\"server\":$s,\"name\":\"x\",\"class\":\"be\"}" http://g/v1/pool_set)" "belongs to another user" "another user cannot register it"
@@ -109,7 +109,7 @@ b=$PID
 check "an lc and a be share a server" wait_for 20 grep -q ready "$scratch/lc"
 check "both work" wait_for 20 grep -q ready "$scratch/be"
 like "$(cat "$scratch/be")" "CLIENT_PRIORITY=1" "the be has priority 1"
-like "$(cat "$scratch/be")" "THREAD_PERCENTAGE=50" "and its share of the SMs"
+like "$(cat "$scratch/be")" "THREAD_PERCENTAGE=50" "the be has its share of the SMs"
 like "$(cat "$scratch/lc")" "CLIENT_PRIORITY=0" "the lc has priority 0"
 wait_for 10 eval '[ "$(list_json uid:0 "[.[] | select(.pool != null) | .pool.clients[].class] | unique | join(\" \")")" = "be lc" ]'
 is "$(list_json uid:0 '[.[] | select(.pool != null) | "\(.class) \(.pool.share) \([.pool.clients[].class] | sort | join(" "))"] | first')" \
@@ -127,7 +127,7 @@ wait_for 20 grep -q ready "$scratch/parent"
 wait_for 10 eval '[ "$(list_json uid:0 "[.[] | select(.pool.name == \"child\") | .pool.clients[].pid] | unique | length")" = 1 ]'
 kill -9 "$(cat "$scratch/child")"
 exits 0 "whoever comes then works all the same" timeout 40 "$gpusched" run --pool=child --class be -- $once
-check "and the first is told why" grep -q "takes no new program" "$scratch/parent"
+check "the first program is told why" grep -q "takes no new program" "$scratch/parent"
 kill "$parent"
 
 # ---- versions that know fewer words
@@ -148,7 +148,7 @@ for version in wide crowd; do
 		'[[ $(list_json uid:0 "[.[] | select(.pool.name == \"'$version'\") | .pool.clients[].pid] | unique | join(\" \")") == "'"$(pgrep -P $!)"'" ]]'
 done
 exits 3 "more programs than a server takes are not let in" "$gpusched" run --pool=crowd --class be -- $once
-like "$out" "an MPS server takes 60 contexts" "with the reason"
+like "$out" "an MPS server takes 60 contexts" "the refusal says how many a server takes"
 kill "${at_end[@]: -2}"
 
 # ---- more than one call suspends
@@ -158,7 +158,7 @@ for i in 1 2 3 4 5 6 7 8; do
 	pids+=($!)
 done
 at_end+=("${pids[@]}")
-check "with eight programs it is said that the pool cannot be suspended any more" wait_for 20 grep -q "gets time slices only" "$scratch/many.1"
+check "from eight programs on it is said that the pool cannot be suspended any more" wait_for 20 grep -q "gets time slices only" "$scratch/many.1"
 kill "${pids[@]}"
 check "when nobody is there any more nothing is left" wait_for 15 eval '[ "$(list_json all "map(select(.mps)) | length")" = 0 ]'
 stop_daemon

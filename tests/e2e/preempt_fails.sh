@@ -19,10 +19,10 @@ for with in "no daemon" "a daemon"; do
 	[ "$with" = "no daemon" ] || start_daemon
 	exits 1 "$WAY, with $with: it fails" "$gpusched" preempt pid:$be --json
 	if [ "$WAY" = refused ]; then
-		like "$out" "INVALID_ARGUMENT" "with the RM's status"
+		like "$out" "INVALID_ARGUMENT" "the error has RM's status"
 	else
 		like "$out" "not done within 5 s" "after five seconds"
 	fi
-	is "$(grep -c '"done": *true' <<<"$out")" 0 "and nothing is said to be done"
+	is "$(grep -c '"done": *true' <<<"$out")" 0 "nothing is said to be done"
 done
 exit $((tap_bad > 0))

@@ -38,14 +38,14 @@ begin
 load be --seconds 600 --warmup 0 --iterations-per-us 27.78
 root=$LOAD_PID
 check "programs of two users run" wait_for 20 eval 'wait_tsgs pid:$user 4 && wait_tsgs pid:$root 4'
-check "with times" wait_for 10 eval '[ "$(seen 0 pid:$user "$compute | .gpu_time_ns != null")" = true ]'
-check "and launches" wait_for 10 eval '[ "$(seen 0 pid:$user "$compute | .launches > 0")" = true ]'
+check "their times are known" wait_for 10 eval '[ "$(seen 0 pid:$user "$compute | .gpu_time_ns != null")" = true ]'
+check "their launches are known" wait_for 10 eval '[ "$(seen 0 pid:$user "$compute | .launches > 0")" = true ]'
 
 # ---- list ------------------------------------------------------------------------------------------
 secret='.client, .tsg, .cgroup_id, .launches, .launches_since_ns, .created_ns'
 timed='.gpu_time_ns, .turns, .switches'
 is "$(seen 0 pid:$user "$compute | [$secret, $timed] | map(. != null) | unique")" "[true]" "root sees all"
-is "$(seen 4711 pid:$user "$compute | [$secret, $timed] | map(. != null) | unique")" "[true]" "and the owner"
+is "$(seen 4711 pid:$user "$compute | [$secret, $timed] | map(. != null) | unique")" "[true]" "the owner sees all of its own"
 is "$(seen 4712 pid:$user "$compute | [.pid, .comm, .uid, .class, .is.timeslice_us]")" \
 	"[$user,\"gsload\",4711,\"be\",2048]" "another sees whose it is, and its settings"
 is "$(seen 4712 pid:$user "$compute | [$secret, .reason, $timed] | unique")" "[null]" \
@@ -77,19 +77,19 @@ watch_as 4711 owner
 watch_as 4712 other
 check "they watch" wait_for 10 watchers 3
 check "a slice is set" "$gpusched" set "pid:$user" timeslice=700us
-check "and told" wait_for 10 eval '[ "$(of root "map(select(.event == \"call\")) | length")" != 0 ] && [ "$(of other length)" != 0 ]'
+check "the slice is told" wait_for 10 eval '[ "$(of root "map(select(.event == \"call\")) | length")" != 0 ] && [ "$(of other length)" != 0 ]'
 is "$(of owner "map(select(.event == \"call\")) | map(.client != null and .status != null) | unique")" "[true]" \
 	"the owner is told with handles"
 is "$(of other "map(select(.event == \"call\")) | map([.call, .value, .client, .tsg, .status, .call_ns]) | unique | .[0]")" \
 	'["set-timeslice",700,null,null,null,null]' "another without"
 check "the program ends" kill -9 $user
 wait $user 2>/dev/null
-check "which its owner is told" wait_for 10 eval '[ "$(of owner "map(select(.event == \"exit\" and .comm)) | length")" = 1 ]'
+check "the owner is told of the end" wait_for 10 eval '[ "$(of owner "map(select(.event == \"exit\" and .comm)) | length")" = 1 ]'
 begin
 check "another begins" wait_tsgs pid:$user 4
 check "events without a process are everybody's" "$gpusched" policy start lcbe
 check "the policy's start" wait_for 10 grep -q '"what":"start' "$scratch/watch.other"
-check "and end" "$gpusched" policy stop
+check "the policy stops" "$gpusched" policy stop
 check "nobody but root and owner is told handles" eval '! grep -qE "\"(client|tsg|channel|context_id|status|call_ns)\":" "$scratch/watch.other"'
 
 # ---- classes, launches, sums -----------------------------------------------------------------------
@@ -97,14 +97,14 @@ why() { # WHO
 	as "$1" "$gpusched" class get "pid:$user" --json | jq -cs 'flatten | .[0] | [.class, .why != null]'
 }
 is "$(why 0)" '["be",true]' "root is told the rule of a class"
-is "$(why 4711)" '["be",true]' "and the owner"
+is "$(why 4711)" '["be",true]' "the owner is told the rule, too"
 is "$(why 4712)" '["be",false]' "another the class alone"
 check "the owner may have it explained" as 4711 "$gpusched" class explain "pid:$user"
 exits 3 "another not" as 4712 "$gpusched" class explain "pid:$user"
-like "$out" "another user" "and is told why"
+like "$out" "another user" "another user is told why not"
 check "a class for a cgroup" "$gpusched" class set cgroup:/ be
 is "$(as 4712 "$gpusched" class list --json | jq -cs 'flatten | map(.cgroups) | unique')" "[null]" \
-	"which cgroups have a class is root's"
+	"root alone sees which cgroups have a class"
 is "$("$gpusched" class list --json | jq -cs 'flatten | map(select(.cgroups != null)) | length')" 1 "to see"
 "$gpusched" class clear cgroup:/ >/dev/null
 launches() { # WHO
@@ -123,12 +123,12 @@ mount -t proc -o hidepid=invisible,gid=4715 proc /proc || not_ok "a /proc with h
 sleep 1.1
 is "$(seen 4712 all "map(select(.kind == \"compute\")) | map(del(.[] | nulls) | keys) | add | unique")" \
 	'["class","gpu","gpu_pci","gpu_uuid","kind"]' "hidepid: of others GPU, class and kind"
-is "$(seen 4712 class:be "length > 0")" true "by these they are found"
+is "$(seen 4712 class:be "length > 0")" true "these three find them"
 for target in "pid:$user" comm:gsload uid:4711 "tsg:$(seen 0 pid:$user ".[0].id")" cgroup:/; do
 	exits 1 "hidepid: not by ${target%:*}" as 4712 "$gpusched" list "$target"
 done
 exits 1 "nor by a verb that is refused" as 4712 "$gpusched" suspend "pid:$user"
-like "$out" "there is no process $user" "which knows of none"
+like "$out" "there is no process $user" "the verb knows of none"
 is "$(as 4712 "$gpusched" class get --json | jq -s 'flatten | length')" 0 "nor in their classes"
 is "$(seen 4711 all "map(.pid | numbers) | unique | .[]")" "$user" "hidepid: the owner sees his"
 is "$(seen 4712:4715 pid:$user "$compute | .comm")" '"gsload"' "hidepid: and the group of gid="
@@ -138,7 +138,7 @@ watch_as 4712 hidden
 watch_as 4712:4715 group
 check "they watch" wait_for 10 watchers 5
 check "a slice is set" "$gpusched" set "pid:$user" timeslice=600us
-check "and told to the group" wait_for 10 eval '[ "$(of group length)" != 0 ]'
+check "the group is told of the slice" wait_for 10 eval '[ "$(of group length)" != 0 ]'
 is "$(jq -s length "$scratch/watch.hidden")" 0 "hidepid: nothing of it to others"
 check "the library reads what is left" as 4712 "$gpusched" list
 umount /proc

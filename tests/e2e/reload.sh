@@ -37,7 +37,7 @@ Class=other
 Class=mine weight=400
 Rule=comm=gsload -> mine'
 is "$(class_now) $(list_json pid:$be '.[0].weight')" "mine 400" "another order and weight, too"
-is "$("$gpusched" class list --json | jq -rs 'flatten | map(.name) | join(" ")')" "lc be normal other mine" "which class list shows"
+is "$("$gpusched" class list --json | jq -rs 'flatten | map(.name) | join(" ")')" "lc be normal other mine" "class list shows them"
 
 config '[Policy]
 Policy=lcbe
@@ -46,7 +46,7 @@ Rule=comm=gsload -> nonsense'
 kill -HUP "$pid"
 check "a broken one" wait_for 10 grep -q "old configuration stays in force: .*gpusched.conf:4: " "$scratch/daemon.log"
 is "$(grep -c 'stays in force' "$scratch/daemon.log")" 1 "is told in one line, with its place"
-is "$(class_now) $(policy_now)" "mine none" "and changes nothing"
+is "$(class_now) $(policy_now)" "mine none" "a bad line changes nothing"
 exits 1 "--check-config, which systemctl reload runs first, fails" "$gpuschedd" --check-config
 
 "$gpusched" set pid:$be timeslice=300us >/dev/null
@@ -58,13 +58,13 @@ Rule=comm=gsload -> be
 CountLaunches=yes trusted
 SwitchCost=500us'
 check "replaces the one that ran" wait_for 20 policy_is lcbe
-is "$(class_now)" be "with the new rules"
+is "$(class_now)" be "the new rules are in force"
 is "$(sim_slice $be)" 300 "a person's setting stays"
 check "launches are counted" wait_for 20 eval '[ "$("$gpusched" observe launches --json | jq -c "[.on, .configured]")" = "[true,true]" ]'
 check "a policy that is not there" again '[Policy]
 Policy=there_is_none'
 check "is told" wait_for 10 grep -q "policy there_is_none does not start" "$scratch/daemon.log"
-is "$(policy_now)" lcbe "and the one that ran goes on"
+is "$(policy_now)" lcbe "the policy that ran goes on"
 check "a key of the start alone" again '[Policy]
 Policy=there_is_none
 [Daemon]
@@ -88,6 +88,6 @@ exits 0 "the sample configuration is one" "$gpuschedd" --check-config --config "
 sed 's/^#\([A-Z][A-Za-z]*=\)/\1/' "$top/integrations/gpusched.conf" >"$scratch/all.conf"
 exits 0 "also with every line of it" "$gpuschedd" --check-config --config "$scratch/all.conf"
 is "$("$gpuschedd" --help-config | sed -n 's/^\([A-Z][A-Za-z]*\)=.*/\1/p' | sort)" \
-	"$(sed -n 's/^#*\([A-Z][A-Za-z]*\)=.*/\1/p' "$top/integrations/gpusched.conf" | sort -u)" "and has every key"
-is "$(sed -n '/^[A-Za-z]/p' "$top/integrations/gpusched.conf")" "Policy=auto" "with none of them in force but the policy"
+	"$(sed -n 's/^#*\([A-Z][A-Za-z]*\)=.*/\1/p' "$top/integrations/gpusched.conf" | sort -u)" "the sample has every key"
+is "$(sed -n '/^[A-Za-z]/p' "$top/integrations/gpusched.conf")" "Policy=auto" "none of its lines is in force but the policy"
 done_testing

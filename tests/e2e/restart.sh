@@ -35,23 +35,23 @@ check "a policy starts from a path" "$gpusched" policy start "$scratch/mine.bpf.
 echo nonsense >"$scratch/mine.bpf.o"
 until_ns=$(compute $kept suspended_until_ns)
 is "$(compute $kept suspended_by_uid)" 0 "list says who suspended"
-like "$("$gpusched" list pid:$kept)" 'suspended \(root until [0-9:]{8}\)' "and until when"
+like "$("$gpusched" list pid:$kept)" 'suspended \(root until [0-9:]{8}\)' "list says until when"
 is "$(stat -c '%a %u' "$GPUSCHED_SIM/run/saved.json")" "600 0" "what people set is in a file of root's"
 check "after SIGKILL" crash
 is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "everything is the owners' again"
 is "$("$gpusched" list pid:$set --json | jq -s 'flatten | map(select(.manual.timeslice_us)) | length')" 0 \
-	"and nothing is changed while no daemon runs"
+	"nothing is changed while no daemon runs"
 start_daemon || not_ok "the next one starts"
 check "the next daemon sets the slice again" wait_for 5 slice_is $set 300
-is "$(compute $set is.interleave) $(compute $set reapplied)" "low true" "with the level, and says so"
+is "$(compute $set is.interleave) $(compute $set reapplied)" "low true" "the next daemon sets the level, and says so"
 like "$("$gpusched" list pid:$set)" '300 \(set again\)' "in words too"
 check "the suspension is there again" wait_for 5 suspended
 is "$(compute $kept "suspended_until_ns - $until_ns | . >= -1e9 and . < 1e9")" true "until the same time"
-is "$(compute $kept suspended_by_uid)" 0 "by the same person"
+is "$(compute $kept suspended_by_uid)" 0 "the suspension is by the same person"
 is "$("$gpusched" observe launches --json | jq -c '[.on, .asked]')" "[true,true]" "launches are counted again"
 is "$(policy_now)" none "the policy runs, whatever is at its path now"
 like "$(grep before "$scratch/daemon.log")" "the daemon before died: .* TSGs were put back" "the log has what the guardian did"
-like "$(grep before "$scratch/daemon.log")" "settings of before the crash: 8 TSGs have them again" "and what is set again"
+like "$(grep before "$scratch/daemon.log")" "settings of before the crash: 8 TSGs have them again" "the log has what is set again"
 like "$("$gpusched" doctor | grep daemon)" "the one before crashed: 8 TSGs put back, 8 set again" "doctor has both"
 is "$(past '[.crashed, .reapplied]')" "[true,8]" "so has the API"
 
@@ -60,7 +60,7 @@ check "a second crash within 60 s" crash
 start_daemon || not_ok "a daemon starts after it"
 is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "nothing is set again"
 is "$(policy_now) $("$gpusched" observe launches --json | jq .asked)" "null false" "no policy runs, nothing is counted"
-like "$(grep twice "$scratch/daemon.log")" "crashed twice within 60 s.*policy" "and the log says why"
+like "$(grep twice "$scratch/daemon.log")" "crashed twice within 60 s.*policy" "the log says why"
 
 # ---- an orderly restart
 "$gpusched" set pid:$set timeslice=400us >/dev/null
@@ -70,15 +70,15 @@ is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "an orderly end puts every
 start_daemon || not_ok "it starts again"
 check "an orderly restart sets it again" wait_for 5 slice_is $set 400
 check "a suspension without an end, too" wait_for 5 suspended
-is "$(past .crashed)" false "and is no crash"
+is "$(past .crashed)" false "the restart is no crash"
 
 # ---- what root does without a daemon stands above it
 stop_daemon
 check "without a daemon: resume" "$gpusched" resume pid:$kept
-check "and another slice" "$gpusched" set pid:$set timeslice=500us
+check "another slice is set without a daemon" "$gpusched" set pid:$set timeslice=500us
 start_daemon || not_ok "it starts again"
 check "the slice is the last one" wait_for 5 slice_is $set 500
-check "and who was resumed runs" runs
+check "the resumed program runs" runs
 
 # ---- TSGs that have ended, and restore
 "$gpusched" suspend pid:$kept >/dev/null
@@ -108,7 +108,7 @@ is "$(sim_slice $set) $(past .reapplied)" "2048 0" "nothing is set again after a
 stop_daemon
 echo '{"version":1' >"$GPUSCHED_SIM/run/saved.json"
 start_daemon && ok "a damaged file keeps no daemon from starting" || not_ok "a damaged file keeps no daemon from starting"
-check "and is logged" grep -q "saved.json: nothing is reapplied" "$scratch/daemon.log"
+check "the damaged file is logged" grep -q "saved.json: nothing is reapplied" "$scratch/daemon.log"
 stop_daemon
 
 # ---- the configuration's policy, and a person who stopped it

@@ -59,7 +59,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 		from=$EPOCHREALTIME
 		wait_for 30 eval '[ "$(settings)" = "'"$own"'" ]'
 		took=$(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
-		is "$(settings)" "$own" "and so after a SIGKILL, by the guardian"
+		is "$(settings)" "$own" "the guardian puts all 200 back after a SIGKILL"
 		le "$took" "$(awk -v o="$own_s" 'BEGIN { print 3 + o }')" "in seconds, beside what that restore took"
 	fi
 	echo "$tap_n $tap_bad" >"$RESULT"

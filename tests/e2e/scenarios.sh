@@ -29,18 +29,18 @@ off() { # CONDITION: which processes meet it
 }
 is "$(off '($a.held_ns - $m.held_ns | fabs) > $m.held_ns / 100')" "" \
 	"the account has each process's time on the GPU within 1 %"
-is "$(off '($a.turns - $m.turns | fabs) > $m.turns / 100')" "" "and each one's turns"
+is "$(off '($a.turns - $m.turns | fabs) > $m.turns / 100')" "" "the account has each process's turns"
 is "$(off '$l.slice_ended > $m.slice_ended + $few or $l.slice_ended + $l.unsure < $m.slice_ended - $few')" "" \
-	"and those that its slice ended, or says that it is not sure"
+	"the account has turns that the slice ended, or says that it is not sure"
 is "$(off '($l.waits - $m.cut_waits | fabs) > $few')" "" "how often it waited after them"
-is "$(off '($l.wait_ns - $m.cut_wait_ns | fabs) > $m.cut_wait_ns * $off + $moment')" "" "and for how long"
+is "$(off '($l.wait_ns - $m.cut_wait_ns | fabs) > $m.cut_wait_ns * $off + $moment')" "" "the account has how long each one waited"
 is "$(off '($l.contended_ns - $m.contended_told_ns | fabs) >
 	$m.contended_told_ns * $off + $l.contended_off_ns + $moment')" "" \
-	"and its contended time, as far as it says that this is known"
+	"the account has contended time, as far as it says that this is known"
 is "$(off '$a.waits > $m.waits or $a.wait_ns > $m.wait_ns * (1 + $off) + $moment')" "" \
-	"with launches it knows of no wait that was none"
+	"the account with launches knows of no wait that was none"
 is "$(off '$a.contended_ns - $a.contended_off_ns > $m.contended_ns * (1 + $off) + $moment')" "" \
-	"and of no contention that was none"
+	"the account with launches knows of no contention that was none"
 for figure in held_ns slice_ended waits contended_ns; do
 	ge "$(jq -r "select(.scenario) | .processes[].account_of_log.$figure | select(. > 0)" "$dir/all" | wc -l)" "$n" \
 		"$figure of more than $n processes"
@@ -60,16 +60,16 @@ exits 2 "a seed that JSON does not hold is refused" "$gpusched" sim run a-alone 
 sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/rr-3be.scn" >"$dir/broken.scn"
 "$gpusched" sim run "$dir/broken.scn" --json >"$dir/out"
 check "a promise that is not kept: exit 1" test $? = 1
-check "and says which" test "$(jq -r 'select(.scenario) | .checks[] | select(.ok | not) | .check' "$dir/out")" = \
+check "sim run says which promise" test "$(jq -r 'select(.scenario) | .checks[] | select(.ok | not) | .check' "$dir/out")" = \
 	"lc.p99_us <= 1"
 check "what a policy says is printed" sh -c "$gpusched sim run admit-load --json 2>&1 >/dev/null |
 	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
 exits 1 "admit-load stands by the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
 exits 1 "admit-load-pauses by its window" "$gpusched" sim run admit-load-pauses -o load_ms=100
-exits 1 "and by GPU time, which the stock host does not know" "$gpusched" sim run admit-load --facts stock
-like "$out" "policy admit reads gpu_time_ns, which the stock host does not know: 0 here" "which is told"
+exits 1 "admit-load fails by GPU time, which the stock host does not know" "$gpusched" sim run admit-load --facts stock
+like "$out" "policy admit reads gpu_time_ns, which the stock host does not know: 0 here" "sim run tells that"
 exits 0 "an option tells a policy all" "$gpusched" sim run fair-1-3 --facts all
-like "$out" "policy fair, told all that the model knows" "which is told, too"
+like "$out" "policy fair, told all that the model knows" "sim run tells of the option, too"
 is "$(for name in admit-load fair-1-3 rr-3be; do "$gpusched" sim run $name --json; done |
 	jq -c 'select(.scenario) | [.facts, .unknown_facts]' | tr '\n' ' ')" \
 	'["all","gpu_time_ns"] ["stock","gpu_time_ns"] ["stock",null] ' "JSON has both"
@@ -78,13 +78,13 @@ mkdir "$dir/two"
 cp "$dir/broken.scn" "$top/scenarios/a-alone.scn" "$dir/two"
 out=$(GPUSCHED_SCENARIOS=$dir/two "$gpusched" sim run all --json)
 check "one of two fails: exit 1" test $? = 1
-check "and is counted" test "$(tail -1 <<<"$out")" = '{"passed":1,"failed":1}'
+check "the failure is counted" test "$(tail -1 <<<"$out")" = '{"passed":1,"failed":1}'
 
 "$gpusched" sim run rr-3be --policy lcbe -o be_slice_multi_us=400 --json >"$dir/out"
 check "--policy replaces the scenario's" test "$(jq -r 'select(.scenario) | .policy' "$dir/out")" = lcbe
 check "-o reaches it" test "$(jq '.processes[1].timeslice_us' <(head -1 "$dir/out"))" = 400
 check "a timeline is written" "$gpusched" sim run rr-3be --timeline "$dir/t.gp"
-check "with turns in it" test "$(grep -cE '^[0-9.]+ [0-3] [0-9.]+ 0$' "$dir/t.gp")" -gt 20
+check "the timeline has turns" test "$(grep -cE '^[0-9.]+ [0-3] [0-9.]+ 0$' "$dir/t.gp")" -gt 20
 
 mkdir "$dir/mine"
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(mine, 0, 100, 0);' >"$dir/mine/mine.bpf.c"
@@ -95,17 +95,17 @@ exits 2 "-o without a policy" "$gpusched" sim run "$dir/mine/mine.scn" --policy 
 like "$out" "option nosuch=1, but no policy" "is told"
 exits 2 "--policy without a name" "$gpusched" sim run "$dir/mine/mine.scn" --policy ""
 exits 1 "a folder is no scenario" "$gpusched" sim run "$dir/"
-like "$out" "$dir/: Is a directory" "which is told"
+like "$out" "$dir/: Is a directory" "sim run says that it is a folder"
 mkfifo "$dir/pipe.scn"
 head -c 2M /dev/zero >"$dir/large.scn"
 exits 1 "a FIFO is none" timeout 20 "$gpusched" sim run "$dir/pipe.scn"
-like "$out" "pipe.scn: not a regular file" "which is told"
+like "$out" "pipe.scn: not a regular file" "sim run says that it is a FIFO"
 exits 1 "nor is a device" timeout 20 "$gpusched" sim run /dev/zero
 exits 1 "nor 2 MiB" timeout 20 "$gpusched" sim run "$dir/large.scn"
-like "$out" "too large" "which is told"
+like "$out" "too large" "sim run says that it is too large"
 sed "s|^duration_s.*|&\nmodel = $dir/pipe.scn|" "$dir/mine/mine.scn" >"$dir/piped.scn"
 exits 1 "a FIFO is no model" timeout 20 "$gpusched" sim run "$dir/piped.scn"
-like "$out" "piped.scn:3: .*pipe.scn: not a regular file" "which is told with its place"
+like "$out" "piped.scn:3: .*pipe.scn: not a regular file" "sim run says so, with the place"
 printf '%s\n' '[scenario]' 'duration_s = 86400' '[process be]' 'kind = be' 'count = 8' 'kernel_us = 100' >"$dir/day.scn"
 timeout 12 "$gpusched" sim run "$dir/day.scn" >/dev/null 2>"$dir/lines" &
 lines=$!

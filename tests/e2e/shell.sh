@@ -16,7 +16,7 @@ feed() { # LINES: into a shell; $out, $code
 }
 feed 'policy list\n# nothing\n\nlist "pid:'$be'"\n'
 like "$out" "lcbe.*gsload" "it runs what comes, line by line"
-is $code 0 "and ends with it"
+is $code 0 "the shell ends with its input"
 feed 'set "comm:gs*" timeslice=1ms\nquit\nnonsense\n'
 check "quoted words stay together" wait_for 5 slice_is $be 1000
 is "$code $(grep -c nonsense <<<"$out")" "0 0" "nothing comes after quit"
@@ -40,14 +40,14 @@ mux new-session -d -x 100 -y 30 "env HOME='$scratch' LC_ALL=C.UTF-8 '$gpusched' 
 check "a prompt comes" shows '^gpusched> '
 mux send-keys poli Tab li Tab Enter
 check "Tab completes noun and verb" shows '^gpusched> policy list'
-check "and it runs" shows '^lcbe '
+check "the completed line runs" shows '^lcbe '
 mux send-keys C-l 'list c' Tab
 check "Tab offers what there may be" shows 'comm:  cgroup:  class:'
 mux send-keys C-c
 sleep 0.3 # the terminal throws away what was typed with it
 mux send-keys "list pid:$be" Enter
 check "Ctrl-C gives the line up" shows "^gpusched> list pid:$be"
-check "and the next one runs" shows "$be .*gsload"
+check "the next line runs" shows "$be .*gsload"
 mux send-keys C-l monitor Enter
 check "a command that lasts" wait_for 10 watchers 1
 mux send-keys C-c

@@ -42,7 +42,7 @@ be=$LOAD_PID
 check "a BE is there" wait_tsgs "pid:$be" 1
 check "alone it holds the GPU" wait_for 10 agrees $be
 is "$(one $be .turns.turns)" 0 "in no turn that has ended"
-is "$(one $be .wait_time_ns)" null "and nobody knows that it waited"
+is "$(one $be .wait_time_ns)" null "nobody knows that it waited"
 
 load lc $fixed
 lc=$LOAD_PID
@@ -64,7 +64,7 @@ off_by() { # by how much the contended time of one more of BE's turns may be off
 }
 exits 0 "BE gets a slice of 100 us" "$gpusched" set pid:$be timeslice=100us
 sleep 0.3 # until the records are as far
-le "$(off_by)" 102000 "by CILP it is known which one ended BE's turn"
+le "$(off_by)" 102000 "it is known by CILP which one ended BE's turn"
 exits 0 "BE leaves between thread blocks" "$gpusched" set pid:$be preempt_mode=cta
 sleep 0.3
 ge "$(off_by)" 200000 "then it is not"
@@ -88,5 +88,5 @@ end_load $lc
 end_load $be
 end_load $first
 check "the log is closed with the last TSG" wait_for 10 eval '[ "$(gpu .log)" = false ]'
-check "and nothing of it is left" wait_for 5 eval '[ "$(sim_state .objects)" = 0 ]'
+check "nothing of the log is left" wait_for 5 eval '[ "$(sim_state .objects)" = 0 ]'
 done_testing

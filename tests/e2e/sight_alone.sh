@@ -69,7 +69,7 @@ wait_tsgs "pid:$LOAD_PID" 1
 check "both have turns" wait_for 10 eval '[ "$(of ".turns.turns // 0")" -gt 200 ]'
 sleep 2
 is "$(of .turns.alone_ns)" null "beside another nobody is alone"
-le $(($("$gpusched" stats --json | jq .account.usage_reads) - asked)) 4 "and the driver is not asked"
+le $(($("$gpusched" stats --json | jq .account.usage_reads) - asked)) 4 "the driver is not asked"
 end_load $LOAD_PID
 end_load $other
 

@@ -69,8 +69,8 @@ kill -9 "$shell" $(pgrep -P "$shell" -x gpusched)
 sleep 1
 check "leaves its process" kill -0 "$(cat "$scratch/left")"
 in_sim -- true
-check "which the next one ends" wait_for 20 gone "$(cat "$scratch/left")"
-check "and removes the directory" test ! -e "$dir"
+check "the next shell ends it" wait_for 20 gone "$(cat "$scratch/left")"
+check "the next shell removes the directory" test ! -e "$dir"
 
 # ---- two that calibrate at once
 out=$(in_sim -- bash -c '
@@ -80,7 +80,7 @@ out=$(in_sim -- bash -c '
 	chmod 0 "$GPUSCHED_SIM"/gsload-*; echo garbage >"$GPUSCHED_SIM"/gsload-*
 	gsload be --seconds 0.2; cat "$GPUSCHED_SIM"/gsload-* | cut -d" " -f2-')
 is "$(grep -c '"mode":"be"' <<<"$out")" 5 "all gsload that start together run"
-is "$(grep -o '"iterations_per_us":[0-9.]*' <<<"$out" | head -4 | sort -u | wc -l)" 1 "with what one has measured"
+is "$(grep -o '"iterations_per_us":[0-9.]*' <<<"$out" | head -4 | sort -u | wc -l)" 1 "all have what one has measured"
 ge "$(grep -o '"iterations_per_us":[0-9.]*' <<<"$out" | cut -d: -f2 | sort -n | head -1)" 20 "on the GPU alone"
 is "$(tail -1 <<<"$out")" "NVIDIA H200/132/1980000" "what is no measurement is replaced"
 
@@ -100,12 +100,12 @@ beside=$(sed -n 4p <<<"$out") left=$(sed -n 5p <<<"$out")
 ge "$(number "$cal" .iterations_per_us)" 20 "calibration finds the kernel's speed, not too slow"
 le "$(number "$cal" .iterations_per_us)" 35 "nor too fast"
 ge "$(number "$alone" .p50_us)" 100 "LC alone takes its kernel's time"
-le "$(number "$alone" .p50_us)" 400 "and little more"
+le "$(number "$alone" .p50_us)" 400 "it takes little more"
 ge "$(number "$beside" .p50_us)" 900 "beside a BE it waits for the BE's slice"
 is "$(number "$tsgs" length)" 4 "a context has four TSGs"
 is "$(number "$tsgs" '[.[] | select(.engine == 1)] | length')" 1 "one of them computes"
 is "$(number "$tsgs" '.[] | select(.engine == 1) | [.channels, .timeslice_us, .preempt_mode] | @csv')" \
-	"8,2048,2" "with eight channels, CUDA's own slice and CILP"
+	"8,2048,2" "it has eight channels, CUDA's own slice and CILP"
 is "$(number "$tsgs" '[.[] | select(.engine != 1) | .channels] | add')" 12 "the copy TSGs have four each"
 is "$left" '{"objects":0,"clients":0,"tsgs":0,"files":0}' "a killed program leaves nothing in the RM"
 
@@ -121,7 +121,7 @@ out=$(in_sim -- bash -c '
 	echo "took $SECONDS"')
 is "$(sed -n 's/^grid //p' <<<"$out")" 2 "gsload refuses a grid that CUDA would not take"
 le "$(sed -n 's/^took //p' <<<"$out")" 10 "SIGTERM ends gsload long before its next arrival"
-is "$(number "$(sed -n 2p "$scratch/lc")" .n)" 0 "and it makes no request for it"
+is "$(number "$(sed -n 2p "$scratch/lc")" .n)" 0 "gsload makes no request for that arrival"
 
 check "threads that ask for a GPU's primary context at once get the same" \
 	in_sim --gpus 2 -- bash -c "echo | '$helper' cuda retain"

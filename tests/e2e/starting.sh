@@ -69,7 +69,7 @@ goes_on() { # until $START has ended: how often it answered, the longest answer 
 check "a policy starts" "$gpusched" policy start lcbe -o be_slice_us=301 -o be_slice_multi_us=301
 load be --seconds 600 $iterations
 one=$LOAD_PID
-check "and acts" wait_for 10 slice_is $one 301
+check "the policy acts" wait_for 10 slice_is $one 301
 begin start -o after=1000000
 from=$SECONDS
 goes_on >"$scratch/on" &
@@ -78,11 +78,11 @@ load be --seconds 600 $iterations
 two=$LOAD_PID
 check "meanwhile the old policy takes a new program" wait_for 10 slice_is $two 301
 check "a person's control is done" "$gpusched" set pid:$one timeslice=200us
-is "$(sim_slice $one)" 200 "and has reached the driver"
+is "$(sim_slice $one)" 200 "the control has reached the driver"
 end_load $two
 check "a record whose program ended goes" wait_for 20 eval '[ "$(list_json all "map(select(.pid == '$two')) | length")" = 0 ]'
 exits 1 "a second start is refused" "$gpusched" policy start none
-like "$out" "work.bpf.c is being started" "and says what is in the way"
+like "$out" "work.bpf.c is being started" "the refusal says what is in the way"
 is "$(running) $(starting)" "lcbe $slow" "all that happened before the start was done"
 check "the daemon answered all the time" wait_for 20 grep -qx 3 "$scratch/rounds"
 rm "$scratch/slow"
@@ -90,12 +90,12 @@ wait $START
 is "$?" 0 "it is done at last" || diag "$(cat "$scratch/start.out")"
 wait $watcher
 read -r n most oldest <"$scratch/on"
-ge "$n" 3 "and to the end"
+ge "$n" 3 "the output has all lines to the end"
 le "$most" 2000 "an answer never took long, ms"
-le "$oldest" 2000 "and its heart beat, ms"
+le "$oldest" 2000 "the daemon's heart beat all the while, ms"
 is "$(running) $(starting)" "work -" "the new policy runs"
 is "$("$gpusched" policy get --json | jq -r '.last_exit.kind + " " + .last_exit.policy')" "switched lcbe" "in place of the old one"
-check "and has its launches" wait_for 5 eval '[ "$(list_json pid:'$one' "map(.launches) | max")" -gt 0 ]'
+check "the new policy has its launches" wait_for 5 eval '[ "$(list_json pid:'$one' "map(.launches) | max")" -gt 0 ]'
 
 # ---- called off ----------------------------------------------------------------------------------------
 

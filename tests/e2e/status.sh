@@ -10,16 +10,16 @@ Class=batch weight=50'
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 
 exits 5 "without a daemon something is wrong" "$gpusched" status --for 100ms
-like "$out" 'wrong: no daemon runs' "which it says"
+like "$out" 'wrong: no daemon runs' "status says so"
 load be $fixed
 wait_tsgs "pid:$LOAD_PID" 1
 exits 5 "beside a program" "$gpusched" status --for 100ms
 like "$out" 'no policy: no daemon reads its log' "it does not say that nothing was seen"
-is "$(grep -c wrong: <<<"$out")" 1 "and tells the one cause once"
+is "$(grep -c wrong: <<<"$out")" 1 "status tells the one cause once"
 end_load $LOAD_PID
 start_daemon
 exits 0 "an idle GPU is all right" "$gpusched" status --for 100ms
-like "$out" 'nothing is wrong' "which it says"
+like "$out" 'nothing is wrong' "status says that nothing is wrong"
 is "$("$gpusched" status --json | jq -c '[.ok, .window_ms]')" '[true,0]' "at once: there is nothing to wait for"
 exits 2 "a time must be a time" "$gpusched" status --for soon
 
@@ -69,10 +69,10 @@ sums() { # BY FILTER
 }
 ge "$(sums process 'map(select(.pid == '$be'))[0].gpu_time_ms')" 500 "stats: BE's sums"
 ge "$(sums class 'map(.gpu_time_ms) | add')" 500 "sums by class"
-ge "$(sums cgroup 'map(.turns) | add')" 50 "by cgroup"
-ge "$(sums gpu '.[0].lost_ms')" 1 "by GPU"
-is "$(sums process 'map(.figures.gpu_time_ms) | unique')" '["exact"]' "and how they came about"
-exits 2 "by nobody else" "$gpusched" stats --by planet
+ge "$(sums cgroup 'map(.turns) | add')" 50 "status has sums by cgroup"
+ge "$(sums gpu '.[0].lost_ms')" 1 "status has sums by GPU"
+is "$(sums process 'map(.figures.gpu_time_ms) | unique')" '["exact"]' "the sums say how they came about"
+exits 2 "there are no sums by anything else" "$gpusched" stats --by planet
 is "$(setpriv --reuid 65534 --clear-groups "$gpusched" stats --by process --json |
 	jq -cs 'flatten | map(.gpu_time_ms) | unique')" '[null]' "others' times are not for a user's eyes"
 
@@ -103,12 +103,12 @@ check "a launch-bound LC beside short slices is told of" wait_for 20 eval \
 ms=$(since)
 check "in an event" wait_for 20 grep -q '"what":"lost-time"' "$scratch/events"
 diag "status: after $ms ms, event: $(since) ms at most: $(grep -A 1 wrong: "$scratch/status")"
-le $ms 8000 "which takes a second or two on a quiet machine"
-like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "with what to do"
-ge "$("$gpusched" top --batch | sed -n 's/.*lost \([0-9]*\) .*/\1/p' | head -1)" 10 "and in top"
-ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "with what is lost"
+le $ms 8000 "the finding takes a second or two on a quiet machine"
+like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "the finding says what to do"
+ge "$("$gpusched" top --batch | sed -n 's/.*lost \([0-9]*\) .*/\1/p' | head -1)" 10 "top has what is lost"
+ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "status --json has what is lost"
 "$gpusched" set class:be timeslice=2ms >/dev/null
-check "and is gone after what it says to do" wait_for 20 "$gpusched" status
+check "the finding is gone after what it says to do" wait_for 20 "$gpusched" status
 
 # ---- is a service harmed now? ----------------------------------------------------------------------
 
@@ -138,7 +138,7 @@ check "without calm minutes nothing is said of that" wait_for 20 "$gpusched" sta
 check "it has had calm minutes" was_calm 2
 check "now it is harmed: exit 5" wait_for 20 eval \
 	'"$gpusched" status >"$scratch/status"; [ $? = 5 ] && grep -q "wrong: process $lc .* of class lc waits" "$scratch/status"'
-like "$(cat "$scratch/status")" "in its calm minutes 2 %" "which it is compared with"
+like "$(cat "$scratch/status")" "in its calm minutes 2 %" "the finding has the figure that it is compared with"
 check "it has always waited like that" was_calm 60
 check "then it is not" wait_for 20 "$gpusched" status
 

@@ -27,7 +27,7 @@ print(db.execute("SELECT start FROM process WHERE pid = ?", sys.argv[2:]).fetcho
 		"$GPUSCHED_SIM/state/history.db" $lc 2>/dev/null
 }
 known() { "$gpusched" history --since 1h >/dev/null && [ -n "$(started)" ]; }
-check "and in the history" wait_for 20 known
+check "both are in the history" wait_for 20 known
 start=$(started)
 stop_daemon
 rm "$GPUSCHED_SIM"/state/history.db*
@@ -42,16 +42,16 @@ for _ in 1 2 3; do
 	timed "$gpusched" status --json
 done
 le "$ms" 1000 "status comes at once"
-is "$(own calm_wait_pct <<<"$out" | cut -d. -f1)" 10 "with the LC's calm minutes, not those of one that had its number"
-ge "$(own held_pct <<<"$out" | cut -d. -f1)" 25 "and what it holds now"
+is "$(own calm_wait_pct <<<"$out" | cut -d. -f1)" 10 "status has the LC's calm minutes, not those of one that had its number"
+ge "$(own held_pct <<<"$out" | cut -d. -f1)" 25 "status has what the LC holds now"
 like "$(jq -r '.findings[].text' <<<"$out")" "process $lc .* waits .* % of its time" "it waits more than then: harmed"
 
 timed "$gpusched" history --since 25h --by process --json
 le "$ms" 1000 "history comes at once"
 of() { jq -s "flatten | map(select(.pid == $1)) | $2" <<<"$out"; }
-ge "$(jq -s 'flatten | length' <<<"$out")" 2000 "with all of them"
+ge "$(jq -s 'flatten | length' <<<"$out")" 2000 "history has all of them"
 is "$(of 5 'map(select(.comm == "training"))[0].gpu_time_ms')" 1440 "one that ran all day"
 is "$(of 1500 'map(select(.comm == "training"))[0].gpu_time_ms')" 60 "one of an hour"
 is "$(jq -s "flatten | map(select(.pid == $lc and .ended_s != null and .gpu_time_ms == 36000)) | length" <<<"$out")" 1 \
-	"and the one that had the LC's number"
+	"history has the one that had the LC's number"
 done_testing

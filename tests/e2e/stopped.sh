@@ -37,8 +37,8 @@ says_so() { # VERB...: in two seconds, with one line
 	local from=${EPOCHREALTIME/./} got=0
 	timeout -s KILL 20 "$gpusched" "$@" >"$scratch/out" 2>"$scratch/err" || got=$?
 	le $(((${EPOCHREALTIME/./} - from) / 1000)) 3000 "$* returns, ms" # 2 s, and a busy machine's second
-	ge $got 1 "and fails"
-	like "$(cat "$scratch/err")" "does not answer.*restore" "and says what to do"
+	ge $got 1 "the command fails"
+	like "$(cat "$scratch/err")" "does not answer.*restore" "the error says what to do"
 	is "$(wc -l <"$scratch/err")" 1 "in one line"
 }
 overtaken() {
@@ -69,31 +69,31 @@ done
 
 kill -CONT "$DAEMON_PID"
 check "it goes on" wait_for 5 daemon_ready
-check "and is stopped again" stop
+check "the daemon is stopped again" stop
 
 # ---- restore beside it ---------------------------------------------------------------------------------
 
 restored && not_ok "something is still changed"
 from=$SECONDS
 exits 0 "root's restore works" timeout -s KILL 20 "$gpusched" restore
-like "$out" "in its place" "and says beside whom"
+like "$out" "in its place" "restore says beside which daemon it works"
 le $((SECONDS - from)) 4 "soon"
 check "everything is as its owner asked" restored
 sleep 1
-check "and stays so" restored
+check "everything stays so" restored
 exits 1 "the taps are not taken from it" "$gpusched" observe off
 
 # ---- it goes on ----------------------------------------------------------------------------------------
 
 kill -CONT "$DAEMON_PID"
 check "it answers again" wait_for 5 daemon_ready
-check "and has seen that it was overtaken" wait_for 5 eval '[ "$(overtaken)" = 1 ]'
-like "$(cat "$scratch/daemon.log")" "it begins anew" "which it tells"
+check "the daemon has seen that it was overtaken" wait_for 5 eval '[ "$(overtaken)" = 1 ]'
+like "$(cat "$scratch/daemon.log")" "it begins anew" "the daemon tells that it was overtaken"
 check "its policy takes up its work" wait_for 10 rotates
 check "what it says is what the hardware has" agrees_once_stopped
 pkill -CONT -P "$DAEMON_PID" -x gpusched-guard
 check "a control works" "$gpusched" set "pid:${bes[0]}" timeslice=300us
-is "$(sim_slice "${bes[0]}")" 300 "and reaches the driver"
+is "$(sim_slice "${bes[0]}")" 300 "the control reaches the driver"
 "$gpusched" set "pid:${bes[0]}" clear >/dev/null
 
 # ---- the guardian --------------------------------------------------------------------------------------
@@ -106,10 +106,10 @@ check "its guardian puts everything back" wait_for 15 restored
 ge $(((${EPOCHREALTIME/./} - from) / 1000)) 3000 "not at once, ms"
 le $(((${EPOCHREALTIME/./} - from) / 1000)) 9000 "but some five seconds after the last beat, ms"
 sleep 2
-check "and leaves it at that" restored
+check "the guardian leaves it at that" restored
 kill -CONT "$DAEMON_PID"
 check "the daemon sees that, too" wait_for 5 eval '[ "$(overtaken)" = 2 ]'
-check "and rotates again" wait_for 10 rotates
+check "the daemon rotates again" wait_for 10 rotates
 check "in accord with the hardware" agrees_once_stopped
 exits 0 "restore goes to it" "$gpusched" restore
 is "$out" "${out/in its place/}" "as ever"

@@ -40,7 +40,7 @@ listed=$("$gpusched" list pid:$flood --json | jq -s 'flatten | length')
 diag "listed $listed, counted as over a limit $limited: $(head -1 "$scratch/flood")"
 le "$listed" 6000 "a flood of TSGs is listed within limits"
 check "the daemon still answers" daemon_ready
-check "and still steers others" "$gpusched" set pid:$victim timeslice=260us
+check "the daemon still steers others" "$gpusched" set pid:$victim timeslice=260us
 check "the RM has it" slice_is $victim 260
 limit=262144
 ldd "$gpuschedd" | grep -q libasan && limit=524288 # it keeps what is freed for a while

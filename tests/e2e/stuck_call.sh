@@ -23,9 +23,9 @@ le "$(ms_of "$gpusched" policy start lcbe)" 3500 "policy start"
 le "$(ms_of "$gpusched" class get all)" 2000 "class get"
 check "the client of the stuck call still waits" kill -0 $stuck
 wait $stuck
-is "$?" 1 "and is told that it failed"
+is "$?" 1 "the client is told that the call failed"
 le $((SECONDS - from)) 9 "after five seconds"
-like "$(cat "$scratch/out")" "not done within 5 s" "with the reason"
+like "$(cat "$scratch/out")" "not done within 5 s" "the answer has the reason"
 "$gpusched" preempt pid:$be >"$scratch/out" 2>&1 &
 stuck=$!
 sleep 0.7

@@ -19,7 +19,7 @@ if [ -z "${GPUSCHED_SIM:-}" ]; then
 		is "$(wc -l <<<"$out")" 1 "in one line"
 		is "$(find "$scratch/$dir" -mindepth 1 -not -name inner -not -name link | wc -l)" 0 "nothing is made there"
 	done
-	like "$out" "written by other users" "with the reason"
+	like "$out" "written by other users" "the error has the reason"
 	exits 1 "GPUSCHED_SIM of nothing" env GPUSCHED_SIM="$scratch/none" "$gpusched" list
 	export BEFORE=$tap_n BEFORE_BAD=$tap_bad
 	rm -rf "${scratch:?}"/*
@@ -86,7 +86,7 @@ check "a full run directory: the daemon works" in_world "$full"'
 	for i in $(seq 100); do "$2" list >/dev/null 2>&1 && [ -S "$GPUSCHED_SIM/run/api" ] && break; sleep 0.05; done
 	[ -S "$GPUSCHED_SIM/run/api" ] && "$2" set pid:'$be' timeslice=2046us
 	r=$?; kill $d; wait $d; exit $r' "$gpuschedd" "$gpusched"
-check "and puts everything back" slice_is $be 2048
+check "the guardian puts everything back" slice_is $be 2048
 out=$(in_world 'mount -t tmpfs -o size=4k tmpfs "$2" && cd "$2" && head -c 4096 /dev/zero >fill && "$1" policy new mine' "$gpusched" "$scratch" 2>&1)
 [ $? = 1 ] && ok "a full disk: policy new" || not_ok "a full disk: policy new" "$out"
 one_line "policy new"
@@ -96,7 +96,7 @@ out=$(in_world 'cp "$2/mine.bpf.c" /tmp/mine.$$ && mount -t tmpfs -o size=32k tm
 	cd "$2" && { head -c 65536 /dev/zero >fill 2>/dev/null; "$1" policy build mine.bpf.c; r=$?; [ ! -e mine.bpf.o ] || exit 9; exit $r; }' \
 	"$gpusched" "$scratch" 2>&1)
 is "$?" 1 "a full disk: policy build leaves no half object"
-like "$out" "No space left" "with the reason"
+like "$out" "No space left" "policy build says that the disk is full"
 one_line "policy build"
 exits 1 "a full disk: output" bash -c '"$1" list --json >/dev/full' - "$gpusched"
 one_line "output"
@@ -112,7 +112,7 @@ squatter=$!
 at_end+=($squatter)
 wait_for 10 test -S "$run/api"
 exits 1 "another program has the socket" "$gpuschedd" --foreground
-like "$out" "another program listens on" "which is said"
+like "$out" "another program listens on" "the log says that another program has the socket"
 one_line "a taken socket"
 check "it still listens" kill -0 $squatter
 kill $squatter
@@ -162,7 +162,7 @@ at_end+=($!)
 exits 1 "a pipe for a policy" timeout 20 "$gpusched" policy start "$scratch/fifo.bpf.o"
 one_line "a pipe"
 check "after all that a good one starts" "$gpusched" policy start lcbe
-is "$(policy_now)" lcbe "and runs"
+is "$(policy_now)" lcbe "the good daemon runs"
 exits 1 "a bad one does not replace it" "$gpusched" policy start "$scratch/bad.bpf.o"
 is "$(policy_now)" lcbe "the good one goes on"
 stop_daemon

@@ -18,7 +18,7 @@ check "suspended while the command waits" wait_for 25 suspended
 kill $waits
 check "its interruption resumes it" wait_for 10 runs
 wait $waits
-is "$?" 0 "and is its end"
+is "$?" 0 "the resume is the end of the suspension"
 
 # ---- the command that waits is killed; the next one repairs
 "$gpusched" suspend pid:$be --for 2s >/dev/null 2>&1 &
@@ -29,7 +29,7 @@ wait $waits 2>/dev/null
 sleep 2.5
 check "nobody resumes it when the command was killed" suspended
 check "the next command is of something else" "$gpusched" set pid:$be interleave=medium
-check "and resumes it" wait_for 5 runs
+check "the earlier suspension is resumed" wait_for 5 runs
 "$gpusched" set pid:$be clear >/dev/null
 
 # ---- ... or a daemon that starts
@@ -40,12 +40,12 @@ kill -9 $waits
 wait $waits 2>/dev/null
 start_daemon
 check "a daemon that starts in between leaves it suspended" suspended
-check "and ends it in time" wait_for 15 runs
+check "the new daemon ends the suspension in time" wait_for 15 runs
 
 # ---- with a daemon; its end and its death interrupt it, and the next one keeps its end
 "$gpusched" suspend pid:$be --for 2s >/dev/null
 check "a daemon suspends it" suspended
-check "and ends it in time" wait_for 10 runs
+check "the daemon ends the suspension in time" wait_for 10 runs
 "$gpusched" suspend pid:$be --for 15s >/dev/null
 check "suspended for long" suspended
 stop_daemon
@@ -55,12 +55,12 @@ check "the next one suspends it again" wait_for 5 suspended
 kill_daemon
 check "the daemon's death resumes it" wait_for 5 runs
 start_daemon
-check "and a new daemon suspends it again" wait_for 5 suspended
+check "a new daemon suspends it again" wait_for 5 suspended
 check "until its end" wait_for 30 runs
 
 # ---- a policy's suspension has its class's limit
 "$gpusched" policy start "$top/tests/policy/suspends_all.bpf.c" >/dev/null
 check "a policy suspends it" wait_for 10 suspended
 check "not for longer than the limit" wait_for 20 runs
-ge "$("$gpusched" stats --json | jq .engine.released_suspend)" 1 "and it is counted"
+ge "$("$gpusched" stats --json | jq .engine.released_suspend)" 1 "the limit's end is counted"
 done_testing

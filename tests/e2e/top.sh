@@ -47,7 +47,7 @@ open_top 80x24
 check "figures come" shows '^GPU 0 \[.*[1-9][0-9]*/s'
 check "the turns come" shows '[|][a-z#.]*a[a-z#.]*[|] turns of the last second'
 check "the strip fills" wait_for 5 eval '[ "$(screen | grep -o "|[a-z#.+]*|" | tr -cd a | wc -c)" -ge 10 ]'
-check "and both programs" shows " $lc gsload .* lc .*runs"
+check "both programs are shown" shows " $lc gsload .* lc .*runs"
 is "$(masked | sed '/^ *$/d' | sed 's/ waits$/ runs/')" "gpusched top TIME no policy N TSGs by held: N waiting, N suspended
 GPU N [BAR] held N lost N open N % N/s
  |STRIP| turns of the last second
@@ -58,19 +58,19 @@ q quit s sort g group / filter c class z suspend r resume ? help" "all of it, on
 is "$(screen | wc -l)" 24 "in 24 lines"
 like "$(bar_of)" '^B{30,}L{0,3}#?%*\.*$' "the bar has the classes' shares"
 ge "$(screen | grep -o '|[a-z#.+]*|' | tr -cd a | wc -c)" 10 "the strip is BE's mostly"
-check "and LC's a little" shows '\|[a-z#.+]*b[a-z#.+]*\|'
+check "LC has a little of the strip" shows '\|[a-z#.+]*b[a-z#.+]*\|'
 
 # ---- keys ------------------------------------------------------------------------------------------
 keys s
 check "s sorts" shows 'TSGs by waited'
 keys s s
-check "by pid" shows 'TSGs by pid'
+check "s sorts by pid next" shows 'TSGs by pid'
 keys g
-check "g groups" shows '2 processes by pid.*' && check "with their number of TSGs" shows '^ +TSGS +PID'
+check "g groups" shows '2 processes by pid.*' && check "processes have their number of TSGs" shows '^ +TSGS +PID'
 keys g s
 keys / "$lc"
 check "/ filters while one types" shows "filter: $lc"
-check "and leaves one" eval 'screen | grep -q "^a .* $lc " && ! screen | grep -qE "^. +[0-9]+ +$be "'
+check "the filter leaves one" eval 'screen | grep -q "^a .* $lc " && ! screen | grep -qE "^. +[0-9]+ +$be "'
 keys Enter z
 check "z asks" shows "suspend tsg:[0-9]+ \(gsload\)\? y or n"
 keys n
@@ -78,13 +78,13 @@ check "n does nothing" shows "nothing was done"
 is "$(sim_disabled $lc)" 0 "indeed"
 keys z y
 check "y suspends" wait_for 10 eval '[ "$(sim_disabled $lc)" -gt 0 ]'
-check "which it shows" shows " $lc gsload .*suspended"
+check "top shows the suspension" shows " $lc gsload .*suspended"
 keys r y
 check "r resumes" wait_for 10 eval '[ "$(sim_disabled $lc)" = 0 ]'
 keys c be Enter
 check "c asks" shows "pid:$lc becomes be\? y or n"
 keys y
-check "and sets the class" wait_for 10 eval '[ "$("$gpusched" class get "pid:$lc" --json | jq -rs "flatten[0].class")" = be ]'
+check "c sets the class" wait_for 10 eval '[ "$("$gpusched" class get "pid:$lc" --json | jq -rs "flatten[0].class")" = be ]'
 keys c nonsense Enter y
 check "what is refused is told" shows "nonsense"
 keys / Escape
@@ -102,7 +102,7 @@ check "a larger window has more columns" shows 'TURN_US CUT% MEM_MIB STATE'
 mux resize-window -x 30 -y 5
 check "one that is too small says so" shows '30 x 5 is too small'
 mux resize-window -x 80 -y 24
-check "and it comes back" shows '^GPU 0'
+check "the screen comes back" shows '^GPU 0'
 # The terminal's own bytes: a colour pair that was never set shows as black on black.
 check "no heading or row has a black foreground or background" eval '! mux capture-pane -pe | grep -qaE $'"'\033\[([0-9;]*;)?(30|40)[m;]'"
 mux resize-window -x 160 -y 24
@@ -113,7 +113,7 @@ keys q
 check "q ends it, and the terminal is as before" shows '^ended 0'
 mux kill-server
 open_top 80x24 NO_COLOR=1
-check "with NO_COLOR" shows '^GPU 0 \['
+check "NO_COLOR has no colours" shows '^GPU 0 \['
 check "there are none" eval '! mux capture-pane -pe | grep -qaE $'"'\\033\\[[0-9;]*3[1-6]m'"
 keys C-c
 check "SIGINT ends it well" shows '^ended 0'

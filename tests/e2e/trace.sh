@@ -58,13 +58,13 @@ between "$(summary "$file" $be .gpu_time_us)" "$be_before" "$be_after" "BE's tim
 between "$(summary "$file" $lc .gpu_time_us)" "$lc_before" "$lc_after" "LC's, too"
 ge "$(summary "$file" $lc .turns)" 200 "LC's turns are there"
 ge "$(summary "$file" $be .wait_p99_us)" 200 "BE waited for LC"
-is "$(summary "$file" $lc '[.comm, .uid, .class, .dropped]' | jq -c .)" '["gsload",4711,"be",0]' "and who it is"
+is "$(summary "$file" $lc '[.comm, .uid, .class, .dropped]' | jq -c .)" '["gsload",4711,"be",0]' "the summary says who LC is"
 like "$("$gpusched" trace export "$file")" "GPU_TIME_US.*gsload" "people get a table"
 
 # ---- the format ------------------------------------------------------------------------------------
 check "protoc reads it without a schema" eval 'protoc --decode_raw <"$file" >"$scratch/raw"'
-check "and with ours" eval 'protoc --proto_path="$top/src/trace" --decode=gpusched.Trace trace.proto <"$file" >"$scratch/text"'
-is "$(grep -cE '^ *[0-9]+: ' "$scratch/text")" 0 "which names every field"
+check "protoc reads it with our schema" eval 'protoc --proto_path="$top/src/trace" --decode=gpusched.Trace trace.proto <"$file" >"$scratch/text"'
+is "$(grep -cE '^ *[0-9]+: ' "$scratch/text")" 0 "our schema names every field"
 for what in 'name: "slice over"' 'name: "drained"' 'string_value: "inferred"' 'name: "GPU 0: who has it"' \
 	'name: "call set-timeslice"' 'name: "GPU 0: lost in switches"' 'process_name: "gsload"'; do
 	check "it has $what" grep -qF "$what" "$scratch/text"
@@ -73,7 +73,7 @@ done
 is "$(jq '[.traceEvents[] | select(.cat == "turn" and .pid == '$lc')] | length >= 200' "$scratch/json")" true \
 	"as JSON it has LC's turns"
 check "a stretch becomes a picture" "$gpusched" trace plot "$file" -o "$scratch/one.svg" --from 1s --for 50ms
-check "with both programs" eval 'grep -q "gsload $be" "$scratch/one.svg" && grep -q "gsload $lc" "$scratch/one.svg"'
+check "the picture has both programs" eval 'grep -q "gsload $be" "$scratch/one.svg" && grep -q "gsload $lc" "$scratch/one.svg"'
 check "a name that ends in .png is a PNG" "$gpusched" trace plot "$file" -o "$scratch/one.png" --from 1s --for 50ms
 is "$(head -c 8 "$scratch/one.png" | od -An -tx1 | tr -d ' ')" 89504e470d0a1a0a "the file begins as a PNG does"
 like "$("$gpusched" trace plot - -o - --from 1s --for 50ms <"$file" | head -c 60)" "<.xml" "- is standard input and output"
@@ -83,8 +83,8 @@ exits 1 "a stretch without turns is told" "$gpusched" trace plot "$file" -o "$sc
 like "$out" "no turn" "as such"
 head -c 5000 "$file" >"$scratch/cut"
 exits 1 "so is a file that is cut off" "$gpusched" trace export "$scratch/cut"
-like "$out" "cut off" "with what it is"
-exits 1 "and none at all" "$gpusched" trace export "$top/README.md"
+like "$out" "cut off" "the error says what the file is"
+exits 1 "a file that is no recording is refused, too" "$gpusched" trace export "$top/README.md"
 
 # ---- who sees whose --------------------------------------------------------------------------------
 for uid in 4711 4712 4713; do
@@ -92,7 +92,7 @@ for uid in 4711 4712 4713; do
 done
 is "$(summary "$scratch/of.4711" $lc '.gpu_time_us > 0')" true "a user records its own program"
 is "$(summary "$scratch/of.4711" $be '[.gpu_time_us, .turns, .wait_p99_us]' | jq -c .)" "[null,null,null]" \
-	"and of root's only that it is there"
+	"the recording has of root's program only that it is there"
 is "$(summary "$scratch/of.4712" $lc .gpu_time_us)" null "another user sees neither"
 is "$(protoc --decode_raw <"$scratch/of.4712" | grep -c '"turn"\|"engine"')" 0 "no turn is in its file"
 is "$(summary "$scratch/of.4713" $be '.gpu_time_us > 0')" true "whom AllowTrace= names does"
@@ -104,7 +104,7 @@ mount -t tmpfs -o size=64k none "$scratch/small"
 dd if=/dev/zero of="$scratch/small/filler" bs=1k count=56 2>/dev/null
 load lc $fixed
 exits 1 "a full disk ends it" "$gpusched" trace record -o "$scratch/small/f" -t 20
-like "$out" "No space left.*can be read" "and is told"
+like "$out" "No space left.*can be read" "the full disk is told"
 check "what fitted can be read" "$gpusched" trace export "$scratch/small/f"
 umount "$scratch/small"
 
@@ -121,6 +121,6 @@ sleep 0.5
 stop_record
 is $? 0 "it ends well all the same"
 like "$(cat "$scratch/record.out")" "lines are missing" "it says so"
-ge "$(summary "$scratch/slow.pftrace" $be .dropped)" 1 "and so does the summary"
+ge "$(summary "$scratch/slow.pftrace" $be .dropped)" 1 "the summary says so, too"
 check "the daemon lives" daemon_ready
 done_testing

@@ -36,7 +36,7 @@ is "$(list_json pid:$c 'map(.gpu) | unique | join(",")')" 0,1 "on both"
 check "it works" wait_for 10 eval '[ "$(sim_work $c)" -gt 0 ]'
 check "one of its TSGs is suspended" "$gpusched" suspend gpu:1
 stands() { local was; was=$(sim_work $c); sleep 1; [ "$(sim_work $c)" = "$was" ]; }
-check "and it stands still on the other, too" wait_for 10 stands
+check "it stands still on the other GPU, too" wait_for 10 stands
 check "all goes on" "$gpusched" restore
 words=$("$gpusched" advise --for 2s)
 diag "$words"

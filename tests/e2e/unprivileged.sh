@@ -18,20 +18,20 @@ wait_for 5 slice_is $root 2048
 is "$(as 4711 "$gpusched" list pid:$user --json | jq -s 'flatten | .[0].uid')" 4711 "the user may list it"
 check "the user may set its slice" as 4711 "$gpusched" set pid:$user timeslice=500us
 check "the RM has it" wait_for 5 slice_is $user 500
-check "and a longer one, up to what its program asked for" as 4711 "$gpusched" set pid:$user timeslice=1ms
+check "a user may set a longer slice, up to what the program asked for" as 4711 "$gpusched" set pid:$user timeslice=1ms
 exits 3 "not beyond" as 4711 "$gpusched" set pid:$user timeslice=3ms
-check "and take it back" as 4711 "$gpusched" set pid:$user clear
+check "a user may take it back" as 4711 "$gpusched" set pid:$user clear
 check "all of it" wait_for 5 slice_is $user 2048
 check "what root has set" "$gpusched" set pid:$user timeslice=1ms
 check "it may lower" as 4711 "$gpusched" set pid:$user timeslice=500us
-exits 3 "and not take back" as 4711 "$gpusched" set pid:$user clear
+exits 3 "a user may not take root's setting back" as 4711 "$gpusched" set pid:$user clear
 exits 3 "not in part either" as 4711 "$gpusched" set pid:$user timeslice=700us
 check "root may" "$gpusched" set pid:$user clear
 check "once more its own" as 4711 "$gpusched" set pid:$user timeslice=500us
 check "until root has set it, too" "$gpusched" set pid:$user timeslice=400us
 exits 3 "then it is root's" as 4711 "$gpusched" set pid:$user clear
 exits 3 "not that of root's program" as 4711 "$gpusched" set pid:$root timeslice=500us
-check "which is untouched" slice_is $root 2048
+check "root's program is untouched" slice_is $root 2048
 exits 3 "nor suspend it" as 4711 "$gpusched" suspend pid:$root
 is "$(sim_disabled $root)" 0 "it runs"
 exits 3 "nor another user's" as 4712 "$gpusched" set pid:$user timeslice=600us
@@ -56,10 +56,10 @@ exits 3 "starting a policy is not" as 4711 "$gpusched" policy start lcbe
 exits 3 "restore is not" as 4711 "$gpusched" restore
 is "$(as 4711 "$gpusched" restore 2>&1 | wc -l)" 1 "a refusal is one line"
 exits 0 "doctor: the daemon serves him" as 4711 "$gpusched" doctor
-like "$out" "GPUs of this shell: through the daemon" "and that is said"
+like "$out" "GPUs of this shell: through the daemon" "doctor says so"
 is "$(as 4711 "$gpusched" doctor --json | jq -c '[.ok, .gpu, .daemon]')" "[true,false,true]" "in JSON too"
 stop_daemon
 exits 3 "doctor without a daemon" as 4711 "$gpusched" doctor
 exits 3 "without a daemon a user gets a reason" as 4711 "$gpusched" set pid:$user timeslice=500us
-like "$out" "root" "which names root"
+like "$out" "root" "the reason names root"
 done_testing

@@ -46,9 +46,9 @@ places=$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries
 # ---- by a command ------------------------------------------------------------------------------
 
 check "as version 1 left it" "$helper" oldtable "$table"
-check "which has no map of devices" [ ! -e "$table/gs_devices" ]
+check "a table of version 1 has no map of devices" [ ! -e "$table/gs_devices" ]
 exits 1 "list does not take it over" "$gpusched" list
-like "$out" "older gpusched.*version 1.*observe on" "and says who does"
+like "$out" "older gpusched.*version 1.*observe on" "list says what takes the table over"
 like "$("$gpusched" observe status)" "older gpusched" "observe status says so"
 check "observe on takes it over" "$gpusched" observe on
 is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,5]' "it is of this version"
@@ -84,12 +84,12 @@ for v in 4 3 2; do
 	check "suspend" "$gpusched" suspend "pid:$stopped"
 	check "as version $v left it" "$helper" oldtable "$table" $v
 	exits 1 "list does not take it over" "$gpusched" list
-	like "$out" "older gpusched.*version $v.*observe on" "and says who does"
+	like "$out" "older gpusched.*version $v.*observe on" "list says what takes that table over"
 	before=$(bpftool prog show pinned "$table/change_proc" | head -1)
 	start_daemon
 	is "$(kept)" "$(cat "$scratch/before")" "the daemon takes it over, settings are kept"
 	if [ $v = 4 ]; then
-		is "$(threads)" "$threads" "and which thread made which"
+		is "$(threads)" "$threads" "it is kept which thread made which TSG"
 		end_load "$later"
 	fi
 	check "devices, clients, files and channels as well" wait_for 10 eval \
@@ -170,6 +170,6 @@ start_daemon
 for pid in $set $stopped $lc; do
 	end_load "$pid" KILL
 done
-check "with the programs all entries go" wait_for 30 empty
+check "all entries go with the programs" wait_for 30 empty
 stop_daemon
 done_testing
