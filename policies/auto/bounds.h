@@ -6,8 +6,6 @@
 #ifndef AUTO_BOUNDS_H
 #define AUTO_BOUNDS_H
 
-/* The first slice of a BE that makes progress, far above the cost of a switch. */
-#define GROWN_US 400ull
 #define PATIENCE_NS (S / 4)
 /*
  * After a TSG came or went: what is lost meanwhile is not the slice's doing. Nobody gets more by
@@ -20,12 +18,6 @@
 #define OWED_NS (80 * MS)
 #define OWED_MAX_NS (400 * MS)
 #define PAYING_LC_US 10000ull
-
-/* From one BE to another; to LC and back. */
-#define SWITCH_US 175ull
-#define ROUND_TRIP_US 325ull
-/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
-#define LONG_WORK_US (2 * ROUND_TRIP_US)
 
 /* What lies between two turns of LC with the driver's own slices. */
 GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
@@ -87,8 +79,8 @@ GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
 /* The next to try; beside a launch-bound service the first that loses nine tenths of the bound or less. */
 GPUSCHED_INLINE gs_u64 longer_us(const struct runlist *r)
 {
-	gs_u64 round = gpusched_div((r->slice_us + ROUND_TRIP_US) * r->lost_permille,
-				    (gs_u64)waste_pct * 9);
+	gs_u64 round =
+		gpusched_div((r->slice_us + ROUND_TRIP_US) * r->lost_permille, r->waste_pct * 9);
 
 	if (!r->launch_bound)
 		return r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2;
@@ -136,7 +128,7 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 {
 	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span);
 	gs_u64 turns = r->lc_turns - r->look_turns;
-	gs_u64 bound = (gs_u64)waste_pct * 10, wish = 0;
+	gs_u64 bound = r->waste_pct * 10, wish = 0;
 	int settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
 	gs_u32 steady;
 

@@ -5,8 +5,6 @@
 #ifndef AUTO_LOOK_H
 #define AUTO_LOOK_H
 
-/* What a turn has of the GPU without working: loading and saving its context. */
-#define TURN_COST_NS (120 * 1000ull)
 /* One that somebody else has suspended: within a turn, once our own call has had its time. */
 #define ABSENT_NS (30 * MS)
 /* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
