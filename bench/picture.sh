@@ -8,7 +8,7 @@
 # A group: label, label of its BE, and LC p99 in us alone, by default, under MPS at its best setting
 # and under gpusched, then BE work in percent of the default under MPS and gpusched. MPS's best
 # setting is the one with the lowest p99 of those that leave BE 98 % of their work. The groups of one
-# kernel are from the newest run of bench/hw/core.sh that has them, else from rows of 2026-11-23e; a
+# kernel are from the newest run of bench/hw/core.sh on an H200 that has them, else from rows of 2026-11-23e; a
 # data line ends with its run.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,8 +21,8 @@ data() {
 	def group($name; $be; $alone; $default; $mps; $auto; $p99; $work; $us; $run):
 		best($default; $p99; $work; $mps) as $best | [$name, $be, $run]
 		+ [$alone, ($default, $best, $auto | .[$p99] * $us), 100 * ($best, $auto | .[$work]) / $default[$work]];
-	def core($load): [$all | to_entries[] | .key as $run | .value.cells | to_entries[]
-		| select(.value[$load] | .default and .auto and .["mps-prio"]) | {run: "\($run)/\(.key)", cells: .value}] | last;
+	def core($load): [$all | to_entries[] | .key as $run | select($run | contains("-h200-"))
+		| .value.cells | to_entries[] | select(.value[$load] | .default and .auto and .["mps-prio"]) | {run: "\($run)/\(.key)", cells: .value}] | last;
 	def blocks($t; $n; $name; $be):
 		def b($s): kept("23e"; "blocks \($t) \($n) \($s)");
 		core("blocks-\($t)-\($n)be") as $core | $core.cells["blocks-\($t)-\($n)be"] as $c |

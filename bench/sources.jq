@@ -3,7 +3,8 @@
 include "results";
 . as $all
 | def known($where; $what): . // error("\($where): no \($what)");
-def folder($day): $all["2026-11-\($day)-h200-580"] | known($day; "folder");
+def folder($day): first($all | keys[] | select(startswith("2026-11-\($day)-") and endswith("-580")))
+	as $name | $all[$name] | known($day; "folder");
 
 # Recomputed from every latency: c("23/one"; "a-1be"; "auto"), a part of a day's run.
 def c($part; $load; $scheme):

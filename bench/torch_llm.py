@@ -9,11 +9,12 @@ A decoder-only model whose weights are drawn on the GPU (18 layers, 2048 wide: 1
 512 tokens with 32 to 128 tokens, at most 16 at once. Attention is PyTorch's scaled_dot_product_attention over a static cache.
 A step makes one token for all that are being answered: a CUDA graph per batch size 1, 2, 4, 8, 16. Prompts are read in
 chunks of 128 tokens, a graph too, one chunk between two steps. The CPU looks at every token, as a server must.
+With --plain it answers one at a time, each with 64 tokens to a prompt of one; --shape 0.8b has 16 layers (1.6 GB).
 
 serve prints {"ready":true}, waits for a line on its input, then prints one line per rate: times in ms, counted from the
 arrival. token_ms: from one token of an answer to the next. late_ms: how much later than the arrival an idle server woke;
 its own fault, and no part of the other times. Requests that were not done 4 s after the window are `unfinished` and count
-with the time that they had waited by then. p99 is null below 500 values. With the same --seed and rate the same requests
+with the time that they had waited by then. p99 is null below 100 values. With the same --seed and rate the same requests
 come at the same times. Times "from" and "to" are CLOCK_MONOTONIC. Ends on SIGTERM. Knows nothing of gpusched.
 """
 import argparse
@@ -29,6 +30,7 @@ import torch.nn.functional as F
 
 SHAPES = {  # layers, width, heads, vocabulary
     "1b": (18, 2048, 16, 32000),
+    "0.8b": (16, 2048, 16, 32000),
     "tiny": (2, 64, 4, 256),
 }
 SLOTS, LENGTH, CHUNK = 16, 768, 128
@@ -217,7 +219,7 @@ def spread(values):
         "n": len(v),
         "p50": at(0.5),
         "p90": at(0.9),
-        "p99": at(0.99) if len(v) >= 500 else None,
+        "p99": at(0.99) if len(v) >= 100 else None,
         "max": at(1),
     }
 
@@ -286,10 +288,15 @@ def main():
     parser.add_argument("--seconds", type=float, default=18)
     parser.add_argument("--warmup", type=float, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--requests", type=int, help="this many in each window, instead of --seconds")
     parser.add_argument("--shape", choices=SHAPES, default="1b")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     o = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    if o.plain:
+        global SLOTS, SIZES, PROMPT, ANSWER
+        SLOTS, SIZES, PROMPT, ANSWER = 1, (1,), (1, 1), (64, 64)
     with torch.inference_mode():
         model = Model(o.shape, o.device)
         server = Server(Engine(model))
@@ -303,7 +310,7 @@ def main():
             return
         sys.stdin.readline()
         for rate in o.rate:
-            serve(server, rate, o.seconds, o.warmup, o.seed)
+            serve(server, rate, o.requests / rate if o.requests else o.seconds, o.warmup, o.seed)
 
 
 if __name__ == "__main__":

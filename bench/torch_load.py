@@ -24,8 +24,13 @@ import subprocess
 import sys
 import time
 
-import torch
-import torchvision
+# Before there is a thread: each takes over what is blocked, and a thread that does not block the
+# signal would be chosen for it while the main thread works, and end the program.
+ANEW = {signal.SIGUSR1}
+signal.pthread_sigmask(signal.SIG_BLOCK, ANEW)
+
+import torch  # noqa: E402 - it starts threads
+import torchvision  # noqa: E402
 
 
 def say(**what):
@@ -140,13 +145,11 @@ class Gaps:
     """Exponential gaps of a seed, from the first again after SIGUSR1."""
 
     def __init__(self, seed, mean_ms):
-        self.seed, self.mean_ms, self.anew = seed, mean_ms, {signal.SIGUSR1}
-        # blocked before there is a thread, so that the signal waits for us whatever runs
-        signal.pthread_sigmask(signal.SIG_BLOCK, self.anew)
+        self.seed, self.mean_ms = seed, mean_ms
         self.draw = random.Random(seed)
 
     def wait(self):
-        while signal.sigtimedwait(self.anew, self.draw.expovariate(1000 / self.mean_ms) if self.mean_ms else 0):
+        while signal.sigtimedwait(ANEW, self.draw.expovariate(1000 / self.mean_ms) if self.mean_ms else 0):
             self.draw = random.Random(self.seed)
 
 

@@ -1,190 +1,193 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair - shares of the GPU by weight, through the timeslices
+ * fair - shares of the GPU by weight: by slices, or by turns where slices leave somebody behind
  *
- * Does: gives every compute TSG a timeslice in proportion to its weight. Between TSGs that always
- * have work, timeslices act as shares. With group_by_cgroup the TSGs of a cgroup on one GPU share
- * the cgroup's part. Where GPU time is known, a slow correction follows the time that each TSG
- * really got: one that is behind its share gets a longer slice, one that is ahead a shorter one,
- * within a factor of four.
+ * Does: shares each GPU by what programs worked. Users have equal parts (each of root's cgroups
+ * counts as a user), a user's jobs have parts of that by weight, a job's processes parts of the
+ * job's. A job is a cgroup, else what one `gpusched run` or `class set` began, else a tree of
+ * processes. A part that is not wanted goes to the others. Who has the smallest part gets a
+ * timeslice of slice_us, the others longer ones in proportion. A slow correction follows what each
+ * one worked, within a factor of two. A program that waits for each of its steps, or launches
+ * kernel by kernel, leaves its slices unused: it falls behind, whatever its slice is. While there
+ * is one (it wants every round, and works less than 0.9 of its part, or loses 0.15 of that part to
+ * switches), or where weights are too far apart for slices, turns of turn_ms are taken: one runs,
+ * the others are suspended. One that slept through its turn, and one that wants less than half of
+ * its part, runs beside the one whose turn it is. Every 4 to 16 s, and at most 4 s after
+ * somebody came or went, all run for half a second, which shows whether turns are still needed; what
+ * each one works meanwhile is on its account. Nobody gains by having slept, by forking, or by
+ * having many processes. The daemon's log says when turns
+ * began or ended.
  *
- * Good for: several training or batch jobs on one GPU: weights 1:3 give 1:3.
+ * Good for: several training or batch jobs on one GPU, of whatever kind. Each of n programs of
+ * equal weight has at least 0.9/n of what it does alone.
  *
  * Known weaknesses:
- *  - Shares hold between TSGs that are always busy. A TSG that pauses does not get the lost turns
- *    back.
- *  - Where the host knows no GPU time (a stock driver, for now) there is no correction. Work whose
- *    kernels are longer than its slice gets more than its share.
- *  - With group_by_cgroup an idle TSG still takes its part of its cgroup's share.
- *  - A latency-critical TSG among them waits for the slices of all the others: use lcbe.
+ *  - While turns are taken a program waits for the turns of all the others: (n - 1) * turn_ms
+ *    without progress. A latency-critical program among them waits as well: use auto or lcbe.
+ *  - It needs the daemon's account of GPU time. Where there is none, there are slices by weight,
+ *    without correction and without turns, and nothing is charged; the log says so.
+ *  - What a program holds alone counts as work, since the log does not tell. That matters only until
+ *    another one wants the GPU.
+ *  - Who falls behind is seen after half a second, so a program that comes loses that much.
+ *  - While turns are taken, one that rests now and then has the GPU idle for what is left of its
+ *    turn. Where all rest there are no turns.
+ *  - Somebody with several user ids has the parts of several users.
  */
 #include "gpusched/policy.bpf.h"
+#include "gpusched/rotation.h"
 
-GPUSCHED_POLICY(fair, 100000, 500, 0);
-GPUSCHED_ABOUT("shares of the GPU by weight, through the timeslices");
+GPUSCHED_POLICY(fair, 10000, 500, GPUSCHED_F_FACTS);
+GPUSCHED_ABOUT("shares of the GPU by weight: by slices, or by turns where needed");
 
-GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 2000, 200, 100000, "timeslice of weight 100, us");
+GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 2000, 200, 100000,
+		      "timeslice of who has the smallest part, us");
 GPUSCHED_OPTION_RANGE(gs_u32, min_slice_us, 800, 100, 100000,
 		      "shortest timeslice, us; at least 4 switch costs");
 GPUSCHED_OPTION_RANGE(gs_u32, max_slice_us, 50000, 100, 1000000, "longest timeslice, us");
-GPUSCHED_OPTION(gs_bool, group_by_cgroup, 0, "the TSGs of a cgroup share one part");
+GPUSCHED_OPTION_RANGE(gs_u32, turn_ms, 50, 20, 1000, "how long a turn lasts");
+GPUSCHED_OPTION(gs_bool, turns, 1, "take turns where slices leave somebody behind");
 
-struct share {
-	gs_u64 seq;
-	gs_u64 weight;  /* of all busy TSGs of the runlist */
-	gs_u64 used_ns; /* that they got since the last round */
-};
-GPUSCHED_MAP(fair_runlists, HASH, gs_u32, struct share, 256);
+#include "fair/state.h"
+#include "fair/members.h"
+#include "fair/look.h"
+#include "fair/turns.h"
 
-/* The TSGs of a cgroup on one runlist. */
-struct group_key {
-	gs_u64 cgroup_id;
-	gs_u64 runlist;
-};
-struct group {
-	gs_u64 seq;
-	gs_u64 members;
-};
-GPUSCHED_MAP(fair_groups, HASH, struct group_key, struct group, 4096);
-
-#define LAST_TIME 0 /* priv: gpu_time_ns at the last round */
-#define USED 1      /* priv: got since then */
-#define FACTOR 2    /* priv: correction, 1024 is none */
-#define BEGUN 3     /* priv: LAST_TIME holds */
-
-GPUSCHED_INLINE struct share *share_of(const struct gpusched_task *t, gs_u64 seq)
+GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_round *round)
 {
-	struct share fresh = { 0, 0, 0 };
-	gs_u32 key = gpusched_runlist(t);
-	struct share *s = gpusched_lookup_or_add(fair_runlists, &key, &fresh);
-
-	if (s && s->seq != seq) {
-		s->seq = seq;
-		s->weight = 0;
-		s->used_ns = 0;
-	}
-	return s;
+	if (r->seq == round->seq)
+		return;
+	r->seq = round->seq;
+	r->least_ppm = r->g_least_ppm;
+	r->g_users = r->g_ready = r->g_unknown = r->g_work = r->g_turns = r->g_alive = 0;
+	r->g_as_of = 0;
+	r->most_ppm = r->g_most_ppm;
+	r->g_least_ppm = PPM;
+	r->g_most_ppm = 0;
+	gpusched_rotation_begin(&r->line, round->seq);
 }
 
-GPUSCHED_INLINE gs_u64 members_of(const struct gpusched_task *t, gs_u64 seq, int add)
+/* In proportion to what is due; steps of an eighth: no call for a change that nobody feels. */
+GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
+				const struct runlist *r)
 {
-	struct group fresh = { 0, 0 };
-	struct group_key key = { t->cgroup_id, gpusched_runlist(t) };
-	struct group *g;
+	gs_u64 least_ppm = r->least_ppm ? r->least_ppm : s->due_ppm, us;
+	gs_u64 base = gpusched_div(max_slice_us * least_ppm, most(r->most_ppm, least_ppm));
 
-	if (!group_by_cgroup || !t->cgroup_id)
-		return 1;
-	g = gpusched_lookup_or_add(fair_groups, &key, &fresh);
-	if (!g)
-		return 1;
-	if (g->seq != seq) {
-		g->seq = seq;
-		g->members = 0;
-	}
-	if (add)
-		g->members++;
-	return g->members ? g->members : 1;
-}
-
-GPUSCHED_INLINE gs_u64 weight_of(const struct gpusched_task *t)
-{
-	return t->weight ? t->weight : 100;
-}
-
-GPUSCHED_INLINE gs_u64 clamp(gs_u64 v, gs_u64 low, gs_u64 high)
-{
-	if (v < low)
-		return low;
-	return v > high ? high : v;
-}
-
-/* Moves the correction a quarter of the way towards what would have been right. */
-GPUSCHED_INLINE void correct(struct gpusched_task *t, const struct share *s, gs_u64 weight)
-{
-	gs_u64 factor = t->priv[FACTOR] ? t->priv[FACTOR] : 1024, due, wanted;
-
-	if (s->used_ns && t->priv[USED] && s->weight) {
-		due = gpusched_div(s->used_ns / 1024 * weight, s->weight) * 1024;
-		wanted = gpusched_div(factor * (due / 1024), t->priv[USED] / 1024);
-		factor = (3 * factor + clamp(wanted, 512, 2048)) / 4;
-	}
-	t->priv[FACTOR] = clamp(factor, 512, 2048);
-}
-
-GPUSCHED_INLINE void set_slice(struct gpusched_task *t, gs_u64 weight)
-{
-	gs_u64 us = (gs_u64)slice_us * weight / 100;
-
-	if (t->priv[FACTOR])
-		us = us * t->priv[FACTOR] / 1024;
-	/* steps of an eighth: no driver call for a change that nobody feels */
+	base = least(base, cycle_us() * least_ppm / PPM);
+	base = most(least(slice_us, base), min_slice_us);
+	us = gpusched_div(base * s->due_ppm, most(least_ppm, 1));
+	if (s->factor)
+		us = us * s->factor / 1024;
+	us = most(least(us, max_slice_us), min_slice_us);
 	if (t->want.valid & GPUSCHED_TIMESLICE) {
 		gs_u64 now = t->want.timeslice_us;
 
-		if (us * 8 > now * 7 && us * 8 < now * 9)
+		if (us * 16 > now * 15 && us * 16 < now * 17)
 			us = now;
 	}
-	gpusched_want_timeslice(t, (gs_u32)clamp(us, min_slice_us, max_slice_us));
+	gpusched_want_timeslice(t, (gs_u32)us);
 }
 
+GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
+{
+	int waits = r->mode == TURNS && !r->shared_ns && r->turn_id && r->turn_id != t->id &&
+		    wants_turns(s, now);
+
+	want_slice(t, s, r);
+	if (waits)
+		gpusched_want_runnable(t, 0);
+	else
+		gpusched_want_default(t, GPUSCHED_RUNNABLE);
+}
+
+/* Comes again when class or weight change. Who comes while turns are taken waits for one. */
 GPUSCHED_TASK_INIT(t)
 {
-	if (t->kind == GPUSCHED_KIND_COMPUTE)
-		set_slice(t, weight_of(t));
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = tsg_of(t);
+
+	if (!r || !s)
+		return 0;
+	join(t, s);
+	if (!s->looked)
+		r->joined = 1;
+	s->active = 1;
+	if (!s->due_ppm)
+		s->due_ppm = r->least_ppm ? r->least_ppm : PPM;
+	decide(t, s, r, gpusched_now());
 	return 0;
 }
 
-/* A cgroup's last TSG takes its entry along; one that goes too soon comes with the next round. */
 GPUSCHED_TASK_DESTROY(t)
 {
-	struct group_key key = { t->cgroup_id, gpusched_runlist(t) };
-	struct group *g;
+	gs_u64 id = t->id;
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = gpusched_lookup(fair_tsgs, &id);
 
-	if (!group_by_cgroup || t->kind != GPUSCHED_KIND_COMPUTE)
-		return 0;
-	g = gpusched_lookup(fair_groups, &key);
-	if (!g)
-		return 0;
-	if (g->members > 1)
-		gpusched_add(&g->members, (gs_u64)-1);
-	else
-		gpusched_delete(fair_groups, &key);
+	if (r && r->turn_id == id)
+		r->turn_id = 0;
+	if (r)
+		r->joined = 1;
+	if (s)
+		leave(s);
+	gpusched_delete(fair_tsgs, &id);
 	return 0;
 }
 
+/* Pass 0 looks at all TSGs, pass 1 decides: the first TSG of a runlist for the runlist as well. */
 GPUSCHED_TICK_BEGIN(round)
 {
+	gs_u32 zero = 0;
+	struct whole *w = gpusched_lookup(fair_whole, &zero);
+
+	if (w)
+		w->sleep_ms = GPUSCHED_REST_MAX_MS;
 	return 2;
 }
 
 GPUSCHED_TICK(t, round)
 {
-	struct share *s;
-	gs_u64 weight;
+	struct runlist *r = runlist_of(t);
+	struct tsg *s = tsg_of(t);
+	gs_u64 now = round->now_ns;
 
-	if (t->kind != GPUSCHED_KIND_COMPUTE)
-		return 0;
-	s = share_of(t, round->seq);
-	if (!s)
+	if (!r || !s)
 		return 0;
 	if (round->pass == 0) {
-		members_of(t, round->seq, 1);
-		t->priv[USED] = 0;
-		if ((t->known & GPUSCHED_KNOWN_GPU_TIME) && t->priv[BEGUN])
-			t->priv[USED] = t->gpu_time_ns - t->priv[LAST_TIME];
-		t->priv[LAST_TIME] = t->gpu_time_ns;
-		t->priv[BEGUN] = (t->known & GPUSCHED_KNOWN_GPU_TIME) != 0;
-		if (t->priv[USED]) {
-			s->used_ns += t->priv[USED];
-			s->weight += weight_of(t);
-		}
+		begin_runlist(r, round);
+		s->done = look(t, s, r, now);
+		join(t, s);
+		if (!wants_turns(s, now))
+			return 0;
+		count_member(t, s, r);
+		line_up(t, s, r);
 		return 0;
 	}
-	weight = gpusched_div(weight_of(t), members_of(t, round->seq, 0));
-	if (!weight)
-		weight = 1;
-	if (!group_by_cgroup)
-		correct(t, s, weight);
-	set_slice(t, weight);
+	s->due_ppm = due_ppm(t, s, r);
+	if (wants_turns(s, now)) {
+		r->g_least_ppm = least(r->g_least_ppm, s->due_ppm);
+		r->g_most_ppm = most(r->g_most_ppm, s->due_ppm);
+	}
+	if (r->settled != round->seq) {
+		r->settled = round->seq;
+		settle(r, gpusched_runlist(t), round->seq, now);
+	}
+	if (r->mode == TURNS && r->shared_ns)
+		charge_work(s, r, s->done);
+	if (r->judging == round->seq)
+		judge(s, r);
+	else if (r->mode == TURNS && !r->shared_ns)
+		watch_light(s, r);
+	take_turn(t, s, r, now);
+	decide(t, s, r, now);
 	return 0;
+}
+
+/* How long a round may stay away depends on what there is to watch. */
+GPUSCHED_TICK_END(round)
+{
+	gs_u32 zero = 0;
+	struct whole *w = gpusched_lookup(fair_whole, &zero);
+
+	return w ? (int)w->sleep_ms : 0;
 }

@@ -27,6 +27,7 @@
  *  - It does not know how long a BE's thread blocks are. Set be_cta only if you do.
  */
 #include "gpusched/policy.bpf.h"
+#include "gpusched/rotation.h"
 
 GPUSCHED_POLICY(rr, 10000, 500, 0);
 GPUSCHED_ABOUT("round robin: one best-effort TSG of a runlist at a time");
@@ -43,31 +44,23 @@ GPUSCHED_OPTION_RANGE(
 GPUSCHED_OPTION(gs_bool, be_cta, 0,
 		"preempt be TSGs between thread blocks (CTA); harmful where blocks are long");
 
-/* A TSG that may be the next: the lowest numbers are, in this order. */
-struct candidate {
-	gs_u64 past;               /* its process is past its share of the table */
-	gs_u64 user, process, tsg; /* number of the last turn of each; 0: none yet */
-	gs_u64 id;                 /* 0: no candidate */
-	gs_u32 uid, pid;
-};
-
 struct runlist {
-	gs_u64 seq;
+	struct gpusched_rotation line;
 	gs_u64 turn;   /* id of the TSG whose turn it is; 0 none */
 	gs_u64 number; /* of that turn */
 	gs_u64 since;  /* when it began */
-	gs_u64 alive;  /* the one whose turn it is was met in this round */
-	gs_u64 others; /* number of the last turn of a user for whom there was no room below */
-	struct candidate next;
+	gs_u64 alive;  /* the round in which the one whose turn it is was met last */
+	struct gpusched_account others; /* users for whom there is no room below */
 };
 GPUSCHED_MAP(rr_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* Number of the last turn of a user's, or of a process's, TSGs on a runlist. */
+/* What users, and processes, have had on a runlist. */
 struct member {
 	gs_u32 runlist, id;
 };
-GPUSCHED_MAP(rr_users, HASH, struct member, gs_u64, 4096);
-GPUSCHED_MAP(rr_processes, HASH, struct member, gs_u64, 16384);
+GPUSCHED_MAP(rr_users, HASH, struct member, struct gpusched_account, 4096);
+GPUSCHED_MAP(rr_processes, HASH, struct member, struct gpusched_account, 16384);
+GPUSCHED_MAP(rr_tsgs, HASH, gs_u64, struct gpusched_account, GPUSCHED_MAX_TSGS);
 
 #define NUMBER 0 /* priv: of its last turn */
 #define BEGAN 1  /* priv: when it began, or the first one through which it has slept since */
@@ -101,76 +94,81 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(rr_runlists, &key, &fresh);
 }
 
-GPUSCHED_INLINE gs_u64 last_turn_of_user(const struct runlist *r, const struct gpusched_task *t)
+GPUSCHED_INLINE struct gpusched_account *user_of(struct runlist *r, gs_u32 runlist, gs_u32 uid)
 {
-	struct member m = { gpusched_runlist(t), t->uid };
-	gs_u64 *number = gpusched_lookup(rr_users, &m);
+	struct member m = { runlist, uid };
+	struct gpusched_account fresh = { 0 }, *a;
 
-	return number ? *number : r->others;
+	a = gpusched_lookup_or_add(rr_users, &m, &fresh);
+	return a ? a : &r->others; /* they take turns as one */
 }
 
-GPUSCHED_INLINE gs_u64 last_turn_of_process(const struct gpusched_task *t)
+GPUSCHED_INLINE struct gpusched_account *process_of(gs_u32 runlist, gs_u32 pid)
 {
-	struct member m = { gpusched_runlist(t), t->pid };
-	gs_u64 *number = gpusched_lookup(rr_processes, &m);
+	struct member m = { runlist, pid };
+	struct gpusched_account fresh = { 0 };
 
-	return number ? *number : 0;
+	return gpusched_lookup_or_add(rr_processes, &m, &fresh);
 }
 
-GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate *b)
+GPUSCHED_INLINE struct gpusched_account *tsg_of(gs_u64 id)
 {
-	if (a->past != b->past)
-		return a->past < b->past;
-	if (a->user != b->user)
-		return a->user < b->user;
-	if (a->process != b->process)
-		return a->process < b->process;
-	if (a->tsg != b->tsg)
-		return a->tsg < b->tsg;
-	return a->id < b->id;
+	struct gpusched_account fresh = { 0 };
+
+	return gpusched_lookup_or_add(rr_tsgs, &id, &fresh);
 }
 
+/* A user has no jobs here: level JOB is the same for all. */
 GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 			    const struct gpusched_round *round)
 {
-	struct candidate c = { 0 };
+	gs_u32 runlist = gpusched_runlist(t);
+	struct gpusched_account *user, *process;
+	struct gpusched_place place = { 0 };
 
-	if (r->seq != round->seq) {
-		r->seq = round->seq;
-		r->next.id = 0;
-		r->alive = 0;
-	}
+	gpusched_rotation_begin(&r->line, round->seq);
 	if (is_idle(t, round->now_ns))
 		return;
 	if (t->id == r->turn)
-		r->alive = 1;
-	c.past = gpusched_is_past_share(t);
-	c.user = last_turn_of_user(r, t);
-	c.process = last_turn_of_process(t);
-	c.tsg = t->priv[NUMBER];
-	c.id = t->id;
-	c.uid = t->uid;
-	c.pid = t->pid;
-	if (!r->next.id || is_before(&c, &r->next))
-		r->next = c;
+		r->alive = round->seq;
+	user = user_of(r, runlist, t->uid);
+	process = process_of(runlist, t->pid);
+	place.past = gpusched_is_past_share(t);
+	gpusched_place_at(&place, GPUSCHED_LEVEL_USER, &r->line.inner_v, user, t->uid);
+	gpusched_place_at(&place, GPUSCHED_LEVEL_PROCESS, &user->inner_v, process, t->pid);
+	gpusched_place_at(&place, GPUSCHED_LEVEL_TSG, process ? &process->inner_v : 0,
+			  tsg_of(t->id), t->id);
+	gpusched_rotation_stand(&r->line, &place);
+}
+
+/* The first in line has had a turn, however soon it ends. */
+GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist)
+{
+	const struct gpusched_place *p = &r->line.first;
+	gs_u64 ns = (gs_u64)quantum_ms * 1000000ull;
+	struct gpusched_account *user = user_of(r, runlist, (gs_u32)p->who[GPUSCHED_LEVEL_USER]);
+	struct gpusched_account *process =
+		process_of(runlist, (gs_u32)p->who[GPUSCHED_LEVEL_PROCESS]);
+
+	gpusched_place_charge(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, user, ns, 100);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_PROCESS, &user->inner_v, process, ns, 100);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_TSG, process ? &process->inner_v : 0,
+			      tsg_of(p->who[GPUSCHED_LEVEL_TSG]), ns, 100);
 }
 
 /* Once per round and runlist, at the first TSG of the second pass. */
-GPUSCHED_INLINE void advance(struct runlist *r, gs_u32 runlist, gs_u64 now)
+GPUSCHED_INLINE void advance(struct runlist *r, gs_u32 runlist, const struct gpusched_round *round)
 {
-	struct member user = { runlist, r->next.uid }, process = { runlist, r->next.pid };
+	gs_u64 now = round->now_ns;
 
-	if (r->alive && now < r->since + (gs_u64)quantum_ms * 1000000ull)
+	if (r->alive == round->seq && now < r->since + (gs_u64)quantum_ms * 1000000ull)
 		return;
-	r->turn = r->next.id;
+	r->turn = r->line.first.who[GPUSCHED_LEVEL_TSG];
 	r->since = now;
-	r->alive = 1;
+	r->alive = round->seq;
 	r->number++;
-	if (!r->turn)
-		return;
-	if (gpusched_update(rr_users, &user, &r->number))
-		r->others = r->number; /* they take turns as one */
-	gpusched_update(rr_processes, &process, &r->number);
+	if (r->turn)
+		charge(r, runlist);
 }
 
 GPUSCHED_TASK_INIT(t)
@@ -208,11 +206,13 @@ GPUSCHED_TASK_DESTROY(t)
 {
 	struct member process = { gpusched_runlist(t), t->pid };
 	struct runlist *r = runlist_of(t);
+	gs_u64 id = t->id;
 
 	/* its time is over: the next round passes the turn on */
 	if (r && r->turn == t->id)
 		r->since = 0;
 	gpusched_delete(rr_processes, &process);
+	gpusched_delete(rr_tsgs, &id);
 	return 0;
 }
 
@@ -234,7 +234,7 @@ GPUSCHED_TICK(t, round)
 		gather(r, t, round);
 		return 0;
 	}
-	advance(r, gpusched_runlist(t), round->now_ns);
+	advance(r, gpusched_runlist(t), round);
 	if (r->turn == t->id && t->priv[NUMBER] != r->number) {
 		t->priv[NUMBER] = r->number;
 		if (!t->priv[BEGAN] || t->last_run_ns >= t->priv[BEGAN])

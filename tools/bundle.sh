@@ -15,7 +15,7 @@ out=${1:-bundle}
 
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/libc" "$out/real" "$out/policies" "$out/bench"
-install -m 644 bench/torch_load.py "$out/bench/"
+install -m 644 bench/torch_load.py bench/torch_park.py "$out/bench/"
 
 programs=(gpusched gpuschedd helper jq)
 for p in "${programs[@]}"; do
@@ -31,6 +31,7 @@ done
 install -m 755 "$build/gsload" "$out/gsload"
 install -m 755 "$build/libgpusched-agent.so" "$out/real/" # beside the program that looks for it
 install -m 755 "$build/libgpreempt.so.0" "$out/real/"
+install -m 755 "$build/gpusched-park-helper" "$out/real/"
 for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during memorycost; do
 	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"

@@ -5,7 +5,7 @@
 set -eu
 docs=$MESON_INSTALL_DESTDIR_PREFIX/$1
 include=$(realpath -m --relative-to="$docs" "$MESON_INSTALL_DESTDIR_PREFIX/$2")
-for page in "$docs"/*.md "$docs"/policies/*.md; do
+for page in "$docs"/*.md "$docs"/*/*.md; do
 	up=
 	[ "${page%/*}" = "$docs" ] || up=../
 	sed -E -i -e "s#\]\((\.\./)+include/#](${up}$include/#g" \

@@ -14,30 +14,51 @@
 # that is in an llm.tar.gz there already is not measured again. MINUTES=N: at most so long (9).
 # TIME=N: seconds of each window (18). TRY="--device cpu --shape tiny" and TRAIN=COMMAND try the
 # script without a GPU.
+#
+# CORE=1: at most 6 minutes. The server answers one request at a time, 64 tokens each, a CUDA graph a
+# token, at 4 and 8 requests/s (100 requests each): alone, `auto` with the server unmodified under the
+# agent, the driver's default, `lcbe`, MPS with client priority, in this order.
 set -u
-SCHEMES=${SCHEMES:-alone default auto mps-prio share}
+if [ -n "${CORE:-}" ]; then
+	SCHEMES=${SCHEMES:-alone agent default lcbe mps-prio}
+	MINUTES=${MINUTES:-6}
+	rates=(4 8)
+	how=(--plain --shape 0.8b)
+	window=(--requests 100 --warmup 3)
+	measure_s=5
+else
+	SCHEMES=${SCHEMES:-alone default auto mps-prio share}
+	rates=() how=() window=(--seconds "${TIME:-18}")
+	measure_s=9
+fi
 [ $# = 1 ] && [ -n "$1" ] && mkdir -p "$1" && [ -e "$1/llm.tar.gz" ] && tar -C "$1" -xzf "$1/llm.tar.gz"
 . "$(dirname "$0")/lib.sh"
 begin "$(awk -v m="${MINUTES:-9}" 'BEGIN { printf "%d", 60 * m - 30 }')" llm "$@"
 PATH=$PATH:/usr/local/nvidia/bin
-T=${TIME:-18}
+T=${TIME:-18} # of a window, about
 python=${PYTHON:-python3}
 server=$top/bench/torch_llm.py
 train=${TRAIN:-$python $top/bench/torch_load.py train}
 read -ra try <<<"${TRY:-}"
 read -ra train <<<"$train"
 percents=(30 60 90)
+windows=${#percents[@]}
+[ ${#rates[@]} = 0 ] || windows=${#rates[@]}
 mps=$out/mps
 
 # of the server alone, once
 find_capacity() {
 	[ -s "$raw/capacity.json" ] && return 0
-	timeout 120 "$python" "$server" capacity --seconds 9 "${try[@]}" >"$raw/capacity.log" 2>&1
+	timeout 120 "$python" "$server" capacity --seconds "$measure_s" "${how[@]}" "${try[@]}" >"$raw/capacity.log" 2>&1
 	grep '"requests_per_s"' "$raw/capacity.log" >"$raw/capacity.json"
 }
 
-rates() {
+rate_options() {
 	local percent
+	if [ ${#rates[@]} != 0 ]; then
+		printf -- '--rate %s ' "${rates[@]}"
+		return
+	fi
 	for percent in "${percents[@]}"; do
 		"$jq" -r --argjson p "$percent" '"--rate \(.requests_per_s * $p / 100 * 1000 | round / 1000)"' "$raw/capacity.json"
 	done
@@ -90,7 +111,7 @@ end_program() {
 # measure_one SCHEME: its rows into SCHEME.json, or nothing
 measure_one() {
 	local s=$1 go=$raw/$1.go trainer='' serving limit
-	limit=$((${#percents[@]} * (T + 10) + 30))
+	limit=$((windows * (T + 10) + 30))
 	prepare "$s" || return 1
 	rm -f "$go" && mkfifo "$go" || return 1
 	: >"$raw/$s.train"
@@ -100,7 +121,7 @@ measure_one() {
 		pids+=("$trainer")
 	fi
 	# shellcheck disable=SC2046 # several words
-	timeout $((limit + 100)) "${lc[@]}" "$python" "$server" serve --seconds "$T" $(rates) "${try[@]}" <"$go" >"$raw/$s.serve" 2>>"$raw/$s.log" &
+	timeout $((limit + 100)) "${lc[@]}" "$python" "$server" serve "${window[@]}" $(rate_options) "${how[@]}" "${try[@]}" <"$go" >"$raw/$s.serve" 2>>"$raw/$s.log" &
 	serving=$!
 	pids+=("$serving")
 	exec 7>"$go"
@@ -116,7 +137,11 @@ measure_one() {
 	echo go >&7
 	wait_for "$limit" eval "! kill -0 $serving"
 	exec 7>&-
-	[ -z "$daemon" ] || gs list --json >"$raw/$s.after.jsonl"
+	[ -z "$daemon" ] || {
+		gs list --json >"$raw/$s.after.jsonl"
+		gs stats --json >"$raw/$s.stats.json"
+		gs policy map auto_tsgs --json >"$raw/$s.map.jsonl" 2>>"$raw/$s.log"
+	}
 	[ -z "$trainer" ] || end_program "$trainer"
 	end_program "$serving"
 	rows "$s" >"$raw/$s.json" && [ -s "$raw/$s.json" ]
@@ -125,9 +150,8 @@ measure_one() {
 # Steps of the training in each window: its lines have the time of their end.
 rows() {
 	"$jq" -cn --arg scheme "$1" --slurpfile steps <(grep '"us"' "$raw/$1.train") --slurpfile most "$raw/capacity.json" \
-		--arg percents "${percents[*]}" '
-		[inputs | select(.rate)] as $rates | range($rates | length) | . as $i | $rates[$i] |
-		. as $w | {scheme: $scheme, percent: ($percents | split(" ")[$i] | tonumber),
+		'[inputs | select(.rate)] as $rates | range($rates | length) | . as $i | $rates[$i] |
+		. as $w | {scheme: $scheme, percent: (.rate / $most[0].requests_per_s * 100 | round),
 			capacity_per_s: $most[0].requests_per_s} + del(.all_request_ms, .all_first_ms) +
 		{train_steps_per_s: (if $steps == [] then null
 			else ([$steps[] | select(.t >= $w.from and .t < $w.to)] | length) / ($w.to - $w.from) end)}' "$raw/$1.serve"
@@ -147,14 +171,14 @@ say "alone: $(cat "$raw/capacity.json")"
 for scheme in $SCHEMES; do
 	[ -s "$raw/$scheme.json" ] && continue
 	# what one takes: its programs' start, then all windows
-	[ $((SECONDS + 20 + ${#percents[@]} * (T + 3))) -lt "$budget" ] || { say "$scheme: no time left: run it again"; continue; }
+	[ $((SECONDS + 20 + windows * (T + 3))) -lt "$budget" ] || { say "$scheme: no time left: run it again"; continue; }
 	step "$scheme" 0 run_scheme
 done
 cat "$raw"/*.json | "$jq" -c 'select(.scheme)' >"$out/llm.jsonl"
-"$jq" -rs '"| % of alone | scheme | requests (unfinished) | first token p50 / p90 / p99 ms | token p50 / p99 ms | request p50 / p90 / p99 ms | training steps/s |",
+"$jq" -rs '"| % of alone (requests/s) | scheme | requests (unfinished) | first token p50 / p90 / p99 ms | token p50 / p99 ms | request p50 / p90 / p99 ms | training steps/s |",
 	"|---|---|---|---|---|---|---|",
 	(sort_by(.percent) | .[] | def ms: if . == null then "-" else . * 10 | round / 10 end;
-	"| \(.percent) | \(.scheme) | \(.requests) (\(.unfinished)) | \(.first_ms | "\(.p50 | ms) / \(.p90 | ms) / \(.p99 | ms)") | \(.token_ms | "\(.p50) / \(.p99 // "-")") | \(.request_ms |
+	"| \(.percent) (\(.rate)) | \(.scheme) | \(.requests) (\(.unfinished)) | \(.first_ms | "\(.p50 | ms) / \(.p90 | ms) / \(.p99 | ms)") | \(.token_ms | "\(.p50) / \(.p99 // "-")") | \(.request_ms |
 	"\(.p50 | ms) / \(.p90 | ms) / \(.p99 | ms)") | \(.train_steps_per_s | if . == null then "-" else . * 100 | round / 100 end) |")' "$out/llm.jsonl" | tee "$out/llm.md"
 at_end # it writes there
 trap - EXIT

@@ -3,7 +3,7 @@
  * task.h - what policies see: a TSG, the callbacks, why it ended
  *
  * A policy declares the parts of these that it uses, with preserve_access_index, or includes this
- * file after linux/types.h. docs/module.md has an example.
+ * file after linux/types.h. docs/internals/module.md has an example.
  */
 #ifndef GPUSCHED_TASK_H
 #define GPUSCHED_TASK_H

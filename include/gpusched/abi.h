@@ -419,7 +419,8 @@ struct gpusched_class {
 	X(OVERRULED, "overruled", "a TSG does not get what was wished for it") \
 	X(ORPHAN, "orphan", "a process used a TSG that is not in the table") \
 	X(ODD, "odd", "something is not as it should be on a GPU") \
-	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work")
+	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work") \
+	X(FINDING, "finding", "something that gpusched status tells of began, or is over")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

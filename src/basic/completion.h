@@ -41,7 +41,7 @@ struct gs_completion {
 	void (*done)(struct gs_completion *c, void *user);
 	void *user;
 
-	/* What became of it. */
+	/* How it ended. */
 	int code;
 	json_t *answer;
 	char *text;         /* of a long answer, in its place */
@@ -80,7 +80,7 @@ static inline void gs_waits_happened(struct gs_waits *w, unsigned int what)
 {
 	w->happened |= what;
 }
-/* Asks all that wait for what has happened, or whose time has come. */
+/* Runs the checks of all that wait for an event, and of those that are due. */
 void gs_waits_run(struct gs_waits *w, uint64_t now_ns);
 /* When to run again, should nothing happen before; 0: at once, UINT64_MAX: no need. */
 uint64_t gs_waits_next(const struct gs_waits *w);

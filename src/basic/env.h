@@ -28,8 +28,8 @@ struct gs_env {
 const struct gs_env *gs_env(void);
 
 /*
- * What DIR holds decides which files are called and which memory is mapped. -EPERM: somebody else
- * could change it; others: it is not there. 0 without GPUSCHED_SIM. For the start of a program.
+ * DIR names the files to call and the memory to map. -EPERM: somebody else could change it; other
+ * errors: it is not there. 0 without GPUSCHED_SIM. For the start of a program.
  */
 int gs_env_check(struct gs_error *err);
 

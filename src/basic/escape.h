@@ -2,9 +2,9 @@
 /*
  * escape.h - texts that somebody else chose, on their way to a terminal or a log
  *
- * Names of processes, paths and arguments may hold anything. What would move the cursor, begin a
- * line or turn the direction of writing is shown as \xNN or \uNNNN; so is a byte that is not UTF-8.
- * Done where a text is printed, never before: JSON, the table and comparisons have it as it is.
+ * Names of processes, paths and arguments may hold anything. Characters that move the cursor, begin
+ * a line or turn the direction of writing become \xNN or \uNNNN; so do bytes that are not UTF-8.
+ * Only printing does this: JSON, the table and comparisons have the text as it is.
  */
 #ifndef GPUSCHED_BASIC_ESCAPE_H
 #define GPUSCHED_BASIC_ESCAPE_H

@@ -102,3 +102,13 @@ int gs_file_replace(const char *path, const void *data, size_t len, struct gs_er
 		unlink(new);
 	return r ? gs_fail(err, r, "%s cannot be written: %s", path, strerror(-r)) : 0;
 }
+
+int gs_boot_id(char ret[GS_BOOT_ID_LEN])
+{
+	CLEANUP_FILE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!f || !fgets(ret, GS_BOOT_ID_LEN, f))
+		return -EIO;
+	ret[strcspn(ret, "\n")] = '\0';
+	return 0;
+}

@@ -22,4 +22,8 @@ int gs_read_own(const char *path, size_t max, unsigned char **ret, size_t *ret_l
 /* Takes the place of @path in one step, with mode 0600: a reader sees the old one or the new one. */
 int gs_file_replace(const char *path, const void *data, size_t len, struct gs_error *err);
 
+/* Which boot of the machine this is, as text. */
+#define GS_BOOT_ID_LEN 64
+int gs_boot_id(char ret[GS_BOOT_ID_LEN]);
+
 #endif /* GPUSCHED_BASIC_FILE_H */

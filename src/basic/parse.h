@@ -29,8 +29,8 @@ int gs_parse_bool(const char *text, bool *ret, struct gs_error *err);
 int gs_parse_double(const char *text, double min, double max, double *ret, struct gs_error *err);
 
 /*
- * The same for a time that is counted in units of @unit_us: a bare number is in them, and so is the
- * result, "5s" and its kin will do as well. 0: no time, a number alone.
+ * The same for a time in units of @unit_us: a bare number and the result are in these units. "5s"
+ * and its kin will do as well. @unit_us 0: a plain number, not a time.
  */
 int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max, uint64_t *ret,
 		    struct gs_error *err);

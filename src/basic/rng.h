@@ -35,7 +35,7 @@ static inline double gs_rng_exp(uint64_t *state, double mean)
 
 /*
  * A gap between two arrivals. @cv is the coefficient of variation: up to 1 the gaps are exponential
- * (Poisson arrivals); above 1 they are drawn from two exponentials with balanced means, so that
+ * (Poisson arrivals). Above 1 they are drawn from two exponentials with balanced means, so that
  * requests come in bursts.
  */
 static inline double gs_rng_gap(uint64_t *state, double mean, double cv)
@@ -50,7 +50,7 @@ static inline double gs_rng_gap(uint64_t *state, double mean, double cv)
 	return gs_rng_exp(state, mean / (2 * (1 - often)));
 }
 
-/* A seed of this name's own: the same whoever else draws from @seed. */
+/* A seed for this name alone: other names that draw from @seed do not change it. */
 static inline uint64_t gs_rng_named(uint64_t seed, const char *name, uint64_t index)
 {
 	uint64_t state = 14695981039346656037ull;

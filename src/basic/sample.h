@@ -32,7 +32,7 @@ struct gs_figure {
 };
 
 void gs_sort(double *v, size_t n);
-/* Sorts @v. Of an even number the mean of the two in the middle; NAN: none. */
+/* Sorts @v. An even number of values has the mean of the two in the middle; NAN: no value. */
 double gs_median(double *v, size_t n);
 /* Median over blocks of each block's @q-quantile; blocks without a measurement do not count. */
 struct gs_figure gs_quantile_of(const struct gs_sample *blocks, size_t n, double q);

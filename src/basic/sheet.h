@@ -2,9 +2,9 @@
 /*
  * sheet.h - one call prints a table for people or JSON lines for programs
  *
- * Columns are declared once. A row is a JSON object; people see the columns with a heading, a
- * program gets the whole object on one line, with null for every declared key that is absent.
- * Absent is "-" in the table: never 0.
+ * Columns are declared once. A row is a JSON object. People see the columns with a heading. A
+ * program gets the whole object on one line, with null for every declared key that is absent. The
+ * table shows "-" for it, never 0.
  */
 #ifndef GPUSCHED_BASIC_SHEET_H
 #define GPUSCHED_BASIC_SHEET_H
@@ -43,13 +43,15 @@ struct gs_sheet;
 /* @columns must outlive the table. 0 or -ENOMEM. */
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret);
-/* Of JSON each row ends with this member, which is made text once. Before any row. 0 or -ENOMEM. */
+/*
+ * Each row of JSON ends with this member, made text only once. Call before any row. 0 or -ENOMEM.
+ */
 int gs_sheet_tail(struct gs_sheet *t, const char *key, const json_t *value);
 /* @row is borrowed. Keys that are declared and absent are added to it as null. 0 or -ENOMEM. */
 int gs_sheet_row(struct gs_sheet *t, json_t *row);
 /*
- * What was collected is to fit into @width characters (0: as wide as it is): spare columns are left
- * out, and a line below names them; the last column is wrapped if it may be. 0 or -ENOMEM.
+ * Makes the rows fit into @width characters (0: any width). Leaves out spare columns, and names
+ * them in a line below; wraps the last column if that is allowed. 0 or -ENOMEM.
  */
 int gs_sheet_fit(struct gs_sheet *t, size_t width);
 /* Prints what was collected; -EIO when the output cannot be written. */
@@ -58,7 +60,7 @@ void gs_sheet_free(struct gs_sheet *t);
 
 /* A string; bytes of a @text that is not UTF-8 become '?'. NULL: out of memory. */
 json_t *gs_json_text(const char *text);
-/* What is not known is null: @value NULL (else it is taken), @text NULL or "", a number not @known. */
+/* Unknown becomes null: @value NULL (else its reference is taken), @text NULL or "", not @known. */
 void gs_json_put(json_t *o, const char *key, json_t *value);
 void gs_json_put_text(json_t *o, const char *key, const char *text);
 void gs_json_put_number(json_t *o, const char *key, bool known, uint64_t value);

@@ -3,8 +3,8 @@
  * slices.h - work that grows with what users have, done a slice at a time and in turn by uid
  *
  * The loop makes a round of some milliseconds in each of its turns, in which each user has a slice
- * or more of its own. What one user asks for is done in the order in which it came, so that one
- * thing of a user at a time takes memory.
+ * or more of its own. One user's tasks are done in the order in which they came, so that one of
+ * them at a time takes memory.
  */
 #ifndef GPUSCHED_BASIC_SLICES_H
 #define GPUSCHED_BASIC_SLICES_H
@@ -26,12 +26,12 @@ struct gs_sliced {
 	struct gs_sliced *prev, *next;
 };
 
-/* What @w, its member @member, is part of. */
+/* The structure that has @w as its member @member. */
 #define GS_SLICED_OF(w, type, member) ((type *)((char *)(w)-offsetof(type, member)))
 
 struct gs_slices {
 	struct gs_sliced *first;
-	int64_t last; /* whose turn was the last */
+	int64_t last; /* the user that had the last turn */
 };
 
 /* Behind what is there of the same user; before it. No effect on what is queued. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* @out is a terminal whose user has not said NO_COLOR. */
+/* @out is a terminal, and NO_COLOR is not set. */
 bool gs_term_colour(FILE *out);
 /* Columns of the terminal that @out is; 0: it is none. */
 size_t gs_term_width(FILE *out);

@@ -81,13 +81,16 @@ int bench_add_policy(const char *given, struct gs_error *err);
 
 /* Is @name this load's name, or the beginning of it before a dash? */
 bool bench_load_is(const struct bench_load *load, const char *name, size_t length);
-/* What this program was built from. */
+/* The commit that this program was built from. */
 extern const char *const bench_build;
 
 /* By its name; NULL: there is none. */
 const struct bench_load *bench_load(const char *name);
 const struct bench_scheme *bench_scheme(const char *name);
-/* What static slices would be: the shortest one that a BE works with; several need longer ones. */
+/*
+ * The scheme of static slices: the shortest slice that a BE works with; several BE need longer
+ * ones.
+ */
 unsigned int bench_slice_us(const struct bench_load *load);
 /* The LC alone is the same for all loads with this LC: the first of them stands for it. */
 const struct bench_load *bench_alone_of(const struct bench_load *load);
@@ -95,7 +98,7 @@ const struct bench_load *bench_alone_of(const struct bench_load *load);
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
 		  enum bench_mode mode, char *ret, size_t size);
 
-/* Of one request; of a BE that has none 1. */
+/* Units of work in one request; 1 for a BE, which has none. */
 unsigned int bench_kernels(const struct bench_program *p);
 /* Is there such a program in $PATH? */
 bool bench_in_path(const char *program);
@@ -124,10 +127,10 @@ struct bench_run {
 	void *user;
 };
 
-/* Of a cell: longer where a policy has to find out who is who. */
+/* The length of a cell: longer where a policy has to find out what each program is. */
 double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme);
 
-/* What a cell came to, as a line of the raw data has it. */
+/* The result of a cell, as a line of the raw data has it. */
 struct bench_cell {
 	const struct bench_load *load;
 	const struct bench_scheme *scheme;
@@ -163,42 +166,5 @@ bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme
 int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, unsigned int ngpus,
 		  struct gs_error *err);
 void bench_path_end(struct bench_run *run);
-
-/* ---- results: rows.c -------------------------------------------------------------------- */
-
-struct bench_result {
-	struct bench_cell *cells;
-	size_t n;
-};
-void bench_result_free(struct bench_result *r);
-/* Takes what @cell has, in place of an earlier one of the same. */
-int bench_result_add(struct bench_result *r, struct bench_cell *cell);
-const struct bench_cell *bench_result_find(const struct bench_result *r,
-					   const struct bench_load *load,
-					   const struct bench_scheme *scheme, unsigned int block);
-
-/* Driver, build, GPUs on the host: of every cell of this run. */
-json_t *bench_where(const struct bench_run *run);
-/* A line of the raw data, and back. -ENOENT: a line of another machine, mode, load or scheme. */
-json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell);
-int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret);
-
-/* Fewer requests than these, in one block and in all, have no 99th percentile worth the name. */
-#define BENCH_P99_EACH 100
-#define BENCH_P99_ALL 500
-
-/* A row of the table: a load under a scheme. */
-struct bench_pick {
-	const struct bench_load *load;
-	const struct bench_scheme *scheme;
-	unsigned int blocks; /* wanted; 0: it cannot be measured here */
-	char absent[160];    /* why */
-};
-/* Into @dir: plot.gp and, where gnuplot is, latency of each load and share.svg. */
-int bench_plot(const struct bench_run *run, const struct bench_result *r,
-	       const struct bench_pick *picks, size_t n, const char *dir, struct gs_error *err);
-/* The figures over all blocks. */
-json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
-		  const struct bench_pick *pick);
 
 #endif /* GPUSCHED_BENCH_BENCH_H */

@@ -25,7 +25,7 @@ void bench_measure_free(struct bench_measure *b)
 
 /* ---- raw data -------------------------------------------------------------------------------- */
 
-/* Of results that are only looked at: whose they are. */
+/* The machine of results that are only shown. */
 static void know_origin(struct bench_measure *b, const json_t *line)
 {
 	const char *mode = json_string_value(json_object_get(line, "mode"));

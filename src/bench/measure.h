@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "bench/bench.h"
+#include "bench/result.h"
 
 struct bench_measure {
 	struct bench_run run;

@@ -13,7 +13,7 @@
 
 #define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
 #define CLEANUP_RESULT CLEANUP(sim_result_freep)
-/* What a launch itself takes of the CPU: 500 of them, 14 us apart, took 8.9 ms on the H200. */
+/* CPU time of a launch itself: 500 of them, 14 us apart, took 8.9 ms on the H200. */
 #define LAUNCH_US 3.6
 
 /* A token is one launch, a graph; its kernels are the waves of blocks of one. */
@@ -166,7 +166,7 @@ static int take_latencies(const struct sim_result *res, struct bench_cell *cell)
 	return r;
 }
 
-/* What the BE had at its end; a policy that failed was not in force. */
+/* The BE's settings at its end; a policy that failed was not in force. */
 static void take_settings(const struct sim_result *res, struct bench_cell *cell)
 {
 	json_t *slices = json_array();

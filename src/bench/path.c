@@ -187,7 +187,7 @@ static int forget_all(const struct bench_path *p, struct gs_error *err)
 
 #define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps%u CUDA_MPS_LOG_DIRECTORY=%s/mps-log%u; "
 
-/* What @script prints, its first 4 KiB. */
+/* The first 4 KiB of @script's output. */
 static int mps_shell(const struct bench_path *p, unsigned int gpu, const char *script, char *ret,
 		     size_t size)
 {
@@ -404,7 +404,7 @@ static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 	return NULL;
 }
 
-/* What the GPU's log and the table say of the window. */
+/* The figures that the GPU's log and the table have of the window. */
 static void take_looks(struct cell_run *c, const struct side *s, struct bench_cell *cell,
 		       const struct bench_look *before, const struct bench_look *after)
 {
@@ -443,6 +443,15 @@ static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 	return r;
 }
 
+static bool one_ended(struct cell_run *c)
+{
+	for (struct side *s = c->sides; s < c->sides + c->nsides; s++)
+		for (size_t i = 0; i < s->n; i++)
+			if (bench_child_wait(&s->all[i].child, 0) != -ETIMEDOUT)
+				return true;
+	return false;
+}
+
 static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	CLEANUP(bench_look_free) struct bench_look before = { 0 }, after = { 0 };
@@ -462,6 +471,8 @@ static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 		r = look(&after, err);
 	if (r)
 		return r;
+	if (one_ended(c))
+		return gs_fail(err, -ECHILD, "a program ended while it was measured");
 	if (c->run->before_end)
 		c->run->before_end(c->run->user, &c->sides[0].cells[k]);
 	for (unsigned int i = 0; i < c->nsides; i++)
@@ -607,7 +618,7 @@ static int choose_gpus(struct bench_run *run, const json_t *gpus, struct gs_erro
 			      : gs_fail(err, -ENOTSUP, "%zu GPUs are here, not %u", n, run->gpus);
 }
 
-/* Whose results these are: those GPUs', or the host's. */
+/* The machine of these results: those GPUs, or the host. */
 static void name_machine(struct bench_run *run, const json_t *gpus)
 {
 	const json_t *uuid = gs_json_at(json_array_get(gpus, 0), "gpu_uuid");

@@ -48,7 +48,7 @@ void bench_program_free(struct program *p);
 
 /* Is the scheme's policy the one that runs, or is there none for either? */
 bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
-/* What the table and the log said while it was measured; and whether that is the scheme. */
+/* The table's and the log's figures while it was measured, and whether they fit the scheme. */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
 		    const struct bench_look *after, const json_t *gpu);
 

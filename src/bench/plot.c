@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
-#include "bench/bench.h"
+#include "bench/result.h"
 #include "bench/spawn.h"
 
 #define POINTS 200 /* of one curve */

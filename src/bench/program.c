@@ -162,7 +162,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 	return r;
 }
 
-/* What it has written so far; NULL: nothing. */
+/* Its output so far; NULL: nothing. */
 static char *output(const struct program *p, size_t *ret_n)
 {
 	struct stat st;
@@ -255,7 +255,7 @@ struct window {
 	size_t nlate;
 };
 
-/* One more in a list whose room is a power of two. */
+/* Adds one to a list that has room for a power of two. */
 static int append(double **list, size_t *inout_n, double value)
 {
 	if ((*inout_n & (*inout_n - 1)) == 0) {
@@ -283,7 +283,7 @@ static int add_latency(const struct line *l, void *user)
 	return r || !isfinite(l->late) ? r : append(&w->late_us, &w->nlate, l->late);
 }
 
-/* What a line tells of within the window. */
+/* Counts what a line tells of within the window. */
 static int add_work(const struct line *l, void *user)
 {
 	struct window *w = user;
@@ -373,7 +373,7 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
 }
 
-/* An MPS server of ours on @gpu, whose clients the cell's programs are. */
+/* An MPS server of ours on @gpu; the cell's programs are its clients. */
 static bool is_server(const struct bench_cell *cell, const json_t *tsg, const json_t *gpu)
 {
 	return cell->scheme->run_be && json_is_true(json_object_get(tsg, "mps")) &&

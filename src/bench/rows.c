@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
-#include "bench/bench.h"
+#include "bench/result.h"
 
 void bench_cell_free(struct bench_cell *cell)
 {
@@ -169,7 +169,7 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 
 #define MAX_BLOCKS 64
 
-/* What was measured of one row, by block. */
+/* The figures of one row, by block. */
 struct blocks {
 	struct gs_sample latency[MAX_BLOCKS], token[MAX_BLOCKS], be[MAX_BLOCKS];
 	size_t n, done, requests, tokens;
@@ -245,9 +245,9 @@ static double over_cells(const struct bench_result *r, const struct bench_pick *
 }
 
 /*
- * No policy may make LC more than 5 % slower than the default does at the median and at 90 %, nor
- * leave BE less than 90 % of their work. The first of these figures whose interval is wider than 5 %
- * and leaves open whether it does; NULL: none.
+ * No policy may make LC more than 5 % slower than the default at the median and at 90 %, nor leave
+ * BE less than 90 % of their work. Finds the first of these figures that has an interval wider than
+ * 5 % and so leaves this open; NULL: none.
  */
 static const char *left_open(const json_t *row)
 {

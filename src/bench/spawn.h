@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spawn.h - child processes whose output is read line by line; they never outlive us */
+/* spawn.h - child processes that never outlive us; their output is read line by line */
 #ifndef GPUSCHED_BENCH_SPAWN_H
 #define GPUSCHED_BENCH_SPAWN_H
 

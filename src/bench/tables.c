@@ -276,7 +276,7 @@ size_t bench_nschemes(void)
 	return n;
 }
 
-/* What is kept here lives as long as the program. */
+/* Text that is kept here lives as long as the program. */
 int bench_add_policy(const char *given, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };

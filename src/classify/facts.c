@@ -89,6 +89,7 @@ static void read_cgroups(struct gs_facts *f)
 
 	if (!gs_cgroup_root() || gs_cgroup_path(f->pid, path))
 		return;
+	gs_pod_names(path, &f->pod);
 	while (f->ncgroups < GS_CGROUP_LEVELS) {
 		char *slash = strrchr(path, '/');
 

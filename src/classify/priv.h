@@ -7,6 +7,7 @@
 
 #include "classify/classify.h"
 #include "process/cgroup.h"
+#include "process/pod_names.h"
 
 #define GS_MAX_RULES 256
 #define GS_MAX_ALLOWS 64
@@ -29,6 +30,7 @@ struct gs_facts {
 	char exe[512];                                   /* "" unknown */
 	char args[4096];                                 /* NUL after each */
 	size_t nargs;                                    /* bytes of args */
+	struct gs_pod_names pod;                         /* "" unknown, or in none */
 	bool unread;                                     /* exe and args: not to be had (yet) */
 	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* nearest first */
 	size_t ncgroups;
@@ -42,6 +44,7 @@ void gs_facts_read_program(struct gs_facts *f);
 
 struct gs_rule {
 	char *comm, *exe, *cgroup, *arg; /* globs, NULL: not asked */
+	char *namespace, *pod, *container;
 	bool has_uid;
 	uid_t uid;
 	uint32_t class_id;

@@ -18,6 +18,9 @@ void gs_rule_done(struct gs_rule *r)
 	free(r->exe);
 	free(r->cgroup);
 	free(r->arg);
+	free(r->namespace);
+	free(r->pod);
+	free(r->container);
 	free(r->text);
 	memset(r, 0, sizeof(*r));
 }
@@ -52,22 +55,29 @@ static int set_uid(struct gs_rule *r, const char *value, struct gs_error *err)
 
 static int matcher(struct gs_rule *r, char *word, struct gs_error *err)
 {
+	const struct {
+		const char *word;
+		char **glob;
+	} globs[] = {
+		{ "comm", &r->comm },           { "exe", &r->exe },
+		{ "cgroup", &r->cgroup },       { "arg", &r->arg },
+		{ "namespace", &r->namespace }, { "pod", &r->pod },
+		{ "container", &r->container },
+	};
 	char *value = strchr(word, '=');
 
 	if (!value)
 		return gs_fail(err, -EINVAL, "'%s' is not MATCHER=VALUE", word);
 	*value++ = '\0';
-	if (strcmp(word, "comm") == 0)
-		return set_glob(&r->comm, word, value, err);
-	if (strcmp(word, "exe") == 0)
-		return set_glob(&r->exe, word, value, err);
-	if (strcmp(word, "cgroup") == 0)
-		return set_glob(&r->cgroup, word, value, err);
-	if (strcmp(word, "arg") == 0)
-		return set_glob(&r->arg, word, value, err);
+	for (size_t i = 0; i < GS_COUNT(globs); i++)
+		if (!strcmp(word, globs[i].word))
+			return set_glob(globs[i].glob, word, value, err);
 	if (strcmp(word, "uid") == 0)
 		return set_uid(r, value, err);
-	return gs_fail(err, -EINVAL, "'%s=' is none of comm=, exe=, cgroup=, uid=, arg=", word);
+	return gs_fail(err, -EINVAL,
+		       "'%s=' is none of comm=, exe=, cgroup=, uid=, arg=, namespace=, pod=, "
+		       "container=",
+		       word);
 }
 
 static char *trim(char *s)
@@ -189,6 +199,14 @@ static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct 
 	return NULL;
 }
 
+/* Whoever may make a pod names it; in which namespace is the administrator's to allow. */
+static bool is_pod(const struct gs_rule *r, const struct gs_pod_names *pod)
+{
+	return (!r->namespace || glob(r->namespace, pod->namespace)) &&
+	       (!r->pod || glob(r->pod, pod->pod)) &&
+	       (!r->container || glob(r->container, pod->container));
+}
+
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted)
 {
 	const struct gs_cgroup_fact *cg = NULL;
@@ -206,7 +224,9 @@ bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *re
 		if (!cg)
 			return false;
 	}
+	if (!is_pod(r, &f->pod))
+		return false;
 	/* who runs it, and where root put it, are not the owner's to choose */
-	*ret_trusted = f->uid == 0 || r->has_uid || (cg && cg->owner == 0);
+	*ret_trusted = f->uid == 0 || r->has_uid || (cg && cg->owner == 0) || r->namespace;
 	return true;
 }

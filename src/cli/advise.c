@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* advise - what each program is, what it loses to whom, and the command that would help */
+/*
+ * advise - what each program is, what it loses to which other one, and the command that would help
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -168,7 +170,7 @@ static bool has_mps(void)
 	return path[0];
 }
 
-/* What can be done now comes first; a server of ours is for its next start. */
+/* Put remedies for now first; a server of ours is one for the program's next start. */
 static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
@@ -261,16 +263,46 @@ static char *loss_cell(const json_t *row)
 	return NULL;
 }
 
-/* Returns @n and how many there were. */
-static size_t print_commands(const json_t *rows, size_t n)
+/* Prints the commands of @rows that @seen does not have yet: several GPUs may ask for the same. */
+static void print_commands(const json_t *rows, json_t *seen)
 {
 	json_t *row, *text;
 	size_t i, k;
 
 	json_array_foreach(rows, i, row)
-		json_array_foreach(json_object_get(row, "do"), k, text)
-			printf("%s  %s\n", n++ ? "" : "to type:\n", json_string_value(text));
-	return n;
+		json_array_foreach(json_object_get(row, "do"), k, text) {
+			const char *command = json_string_value(text);
+
+			if (json_object_get(seen, command))
+				continue;
+			printf("%s  %s\n", json_object_size(seen) ? "" : "to type:\n", command);
+			json_object_set_new(seen, command, json_true());
+		}
+}
+
+/* One line for each text that GPUs have under @key: "BEFORE GPUs 0, 1: TEXT AFTER". */
+static void print_by_text(const json_t *gpus, const char *key, const char *before,
+			  const char *after)
+{
+	CLEANUP_JSON json_t *texts = json_object();
+	const char *text;
+	json_t *gpu, *list;
+	size_t i;
+
+	json_array_foreach((json_t *)gpus, i, gpu) {
+		text = json_string_value(json_object_get(gpu, key));
+		if (!text)
+			continue;
+		if (!json_object_get(texts, text))
+			json_object_set_new(texts, text, json_array());
+		json_array_append(json_object_get(texts, text), json_object_get(gpu, "gpu"));
+	}
+	json_object_foreach(texts, text, list) {
+		printf("%sGPU%s ", before, json_array_size(list) > 1 ? "s" : "");
+		json_array_foreach(list, i, gpu)
+			printf("%s%" JSON_INTEGER_FORMAT, i ? ", " : "", json_integer_value(gpu));
+		printf(": %s%s\n", text, after);
+	}
 }
 
 /* Is a class missing that the running policy auto does without, as long as it sees enough? */
@@ -291,7 +323,10 @@ static bool auto_guesses(const json_t *o)
 	return false;
 }
 
-/* What follows from the rows where nothing is to be typed: what nobody could judge is not well. */
+/*
+ * The closing line where there is no command to type. Programs that could not be judged are not
+ * called well.
+ */
 static void print_no_commands(const json_t *programs, const json_t *gpus)
 {
 	size_t judged = 0, i;
@@ -302,11 +337,7 @@ static void print_no_commands(const json_t *programs, const json_t *gpus)
 	puts(judged == json_array_size(programs) ? "nothing has to be done"
 	     : judged ? "nothing has to be done for the programs of which something is known"
 		      : "nothing is known of these programs: ask again when they compete");
-	json_array_foreach((json_t *)gpus, i, row)
-		if (gs_json_at(row, "reason"))
-			printf("GPU %lld: %s: see 'gpusched status'\n",
-			       (long long)json_integer_value(json_object_get(row, "gpu")),
-			       json_string_value(json_object_get(row, "reason")));
+	print_by_text(gpus, "reason", "", ": see 'gpusched status'");
 }
 
 static void print_all(const struct cli *c, const json_t *o)
@@ -321,17 +352,18 @@ static void print_all(const struct cli *c, const json_t *o)
 		{ "loss", "LOSES", .cell = loss_cell },
 		{ "means", "MEANS" },
 	};
-	const json_t *programs = json_object_get(o, "programs");
-	json_t *gpu;
-	size_t i;
+	const json_t *programs = json_object_get(o, "programs"), *gpus = json_object_get(o, "gpus");
+	CLEANUP_JSON json_t *seen = json_object();
 
 	if (!json_array_size(programs)) {
 		puts("no program uses a GPU");
 		return;
 	}
 	cli_print_rows(c, columns, GS_COUNT(columns), (json_t *)programs);
-	if (!print_commands(json_object_get(o, "gpus"), print_commands(programs, 0)))
-		print_no_commands(programs, json_object_get(o, "gpus"));
+	print_commands(programs, seen);
+	print_commands(gpus, seen);
+	if (!json_object_size(seen))
+		print_no_commands(programs, gpus);
 	if (auto_guesses(o))
 		puts("policy auto goes by what it sees of programs without a class: a class is "
 		     "surer");
@@ -339,10 +371,7 @@ static void print_all(const struct cli *c, const json_t *o)
 		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
 		     "launch-bound is seen beside one other program only");
 	cli_print_findings(json_object_get(o, "findings"), "wrong");
-	json_array_foreach(json_object_get(o, "gpus"), i, gpu)
-		printf("choosing.md, GPU %lld: %s\n",
-		       (long long)json_integer_value(json_object_get(gpu, "gpu")),
-		       json_string_value(json_object_get(gpu, "choice")));
+	print_by_text(gpus, "choice", "choosing.md, ", "");
 }
 
 int cli_advise(struct cli *c)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was seen of one compute TSG, between two looks. */
+/* The figures of one compute TSG between two looks. */
 struct advise_seen {
 	bool known;  /* the log told of it at both looks */
 	bool hidden; /* its times are not for this viewer */

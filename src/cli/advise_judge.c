@@ -5,7 +5,7 @@
 #include "account/turns.h"
 #include "basic/cleanup.h"
 
-/* Fewer turns whose end is known say nothing. */
+/* Fewer turns with a known end say nothing. */
 #define MIN_TURNS 20
 /* A batch program's slice ends nearly all of its turns; fewer will do for one that has the GPU most. */
 #define BATCH_PART 0.7
@@ -14,8 +14,8 @@
 #define MOST_HELD 0.5
 #define WHOLE_PART 0.9 /* of its turns: they drained */
 /*
- * A launch that works for so short a time is over before the next one comes, as a CPU launches. Of a
- * turn GS_TURN_COST_NS is no work.
+ * A launch that works for so short a time is over before the next one comes, as a CPU launches.
+ * GS_TURN_COST_NS of each turn is no work.
  */
 #define SHORT_LAUNCH_S 20e-6
 /*
@@ -53,7 +53,7 @@ const char *advise_means_text(enum advise_means m)
 	return means[m].text;
 }
 
-/* Whose turns drain. */
+/* true: its turns drain. */
 static enum advise_kind service_kind(const struct advise_seen *s)
 {
 	double work = s->held_s - GS_TURN_COST_NS / 1e9 * s->turns;

@@ -233,7 +233,7 @@ static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 	return 0;
 }
 
-/* What it is, and why it is not here. */
+/* Its description, and why it cannot run here. */
 static char *listed_text(const json_t *row)
 {
 	const char *absent = json_string_value(gs_json_at(row, "absent"));
@@ -299,7 +299,7 @@ static char *p50_cell(const json_t *row)
 	return with_interval(row, "lc_p50_us", 1, 0);
 }
 
-/* Of too few requests the 90th percentile and the largest, so named. */
+/* Too few requests have the 90th percentile and the largest instead, so named. */
 static char *p99_cell(const json_t *row)
 {
 	char *text = NULL;
@@ -438,7 +438,7 @@ static void print_absent(const json_t *rows)
 	}
 }
 
-/* Of held-out loads nobody learns more than that they can be measured. */
+/* Held-out loads show only that they can be measured. */
 static int print_valid(const struct bench *b, const json_t *rows)
 {
 	static const struct gs_column shown[] = {

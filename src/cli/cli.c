@@ -20,7 +20,7 @@ static const char *words(const struct cli_cmd *cmd, char *buf, size_t size)
 	return buf;
 }
 
-/* What getopt_long() needs, from the table. */
+/* The arguments of getopt_long(), from the table. */
 struct spec {
 	char shorts[2 * MAX_OPTS + 8];
 	struct option longs[MAX_OPTS + 3];

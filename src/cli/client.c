@@ -44,7 +44,7 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 	return 0;
 }
 
-/* What only reads has a place of its own for that. */
+/* Commands that only read have another way to connect. */
 static void tell_dry_run(const char *verb, const json_t *answer)
 {
 	static const char *const reads[] = { "list", "stats", "status", "ping" };

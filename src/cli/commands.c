@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/table.h"
+#include "cli/park.h"
 #include "cli/verbs_act.h"
 #include "cli/verbs_look.h"
 
@@ -44,7 +45,8 @@ static const struct cli_opt history_opts[] = {
 	{ "since", 's', "T",
 	  "from T on: 90m, 7d (ago), 07:00, yesterday, \"2026-11-22 07:00\" (24h)" },
 	{ "until", 'u', "T", "until T (now)" },
-	{ "by", 'b', "WHOM", "sums by process, user, cgroup, class or gpu (process)" },
+	{ "by", 'b', "WHOM",
+	  "sums by process, user, cgroup, class, gpu, pod, namespace or job (process)" },
 	{ "changes", 0, NULL, "who changed what, instead of sums" },
 	{ "csv", 0, NULL, "comma-separated values, with a heading" },
 	END,
@@ -57,6 +59,12 @@ static const struct cli_opt advise_opts[] = {
 
 static const struct cli_opt suspend_opts[] = {
 	{ "for", 't', "TIME", "resume by itself after TIME (500ms, 1h30m)" },
+	END,
+};
+
+static const struct cli_opt park_opts[] = {
+	{ "for", 't', "TIME", "bring it back by itself after TIME (10m, 8h)" },
+	{ "quiet", 'q', NULL, "do not tell the risk" },
 	END,
 };
 
@@ -224,7 +232,8 @@ static const struct cli_cmd commands[] = {
 	  "all.",
 	  cli_stats, stats_opts, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
-	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH or gpu:N; tsg:N: "
+	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
+	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "
 	  "all that happened to that "
 	  "TSG. Whole minutes: T is rounded down to one. Other users' processes are root's to see; "
 	  "sums by class and GPU are everybody's.",
@@ -241,6 +250,15 @@ static const struct cli_cmd commands[] = {
 	  CLI_JSON | CLI_TARGET, 1, 1 },
 	{ "resume", NULL, "TARGET", "let a suspended TSG run again", NULL, cli_resume, NULL,
 	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "park", NULL, "TARGET", "take a program's GPU memory out; it stands still until unpark",
+	  "By libcuda's checkpoint calls (driver 570 or newer): its memory goes to the host's. "
+	  "Lasts "
+	  "until unpark, restore or --for TIME.",
+	  cli_park, park_opts, CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "unpark", NULL, "TARGET", "bring a parked program's memory back, and let it run",
+	  "If its GPU has room for it and a margin; else it waits, and says so.", cli_unpark, NULL,
+	  CLI_JSON | CLI_TARGET, 1, 1 },
+	{ "parked", NULL, "", "list the parked programs", NULL, cli_parked, NULL, CLI_JSON, 0, 0 },
 	{ "restore", NULL, "", "put every TSG back to what its owner asked",
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
 	  restore_opts, CLI_JSON, 0, 0 },

@@ -7,7 +7,7 @@
 
 #include "basic/error.h"
 
-/* Of the bench's tables. */
+/* The load and the schemes, from the bench's tables. */
 #define DEMO_LOAD "a-1be"
 #define DEMO_POLICY "lcbe"
 
@@ -27,10 +27,5 @@ struct demo {
 
 /* Measures @model: in virtual time; else in real time, on the GPU that this process sees. */
 int demo_run(struct demo *d, bool model, struct gs_error *err);
-int demo_print(const struct demo *d);
-/* One line of progress for people. */
-void demo_tell(const struct demo *d, const char *what);
-/* While the daemon still runs: why it could not act, if so. */
-void demo_reason(struct demo *d);
 
 #endif /* GPUSCHED_CLI_DEMO_H */

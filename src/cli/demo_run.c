@@ -1,21 +1,117 @@
 // SPDX-License-Identifier: MIT
 /* demo_run.c - the demo is one load of the bench under three of its schemes */
+#include <jansson.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
+#include "basic/sheet.h"
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/demo.h"
+#include "gpusched/gpusched.h"
+#include "local/ask.h"
 
 #define PATH_WARMUP_S 0.25
 #define MODEL_WARMUP_S 0.5
 #define MODEL_SECONDS 30 /* costs nothing in virtual time */
 
+/* ---- why gpusched could not act ----------------------------------------------------------------- */
+
+/* Takes @args. */
+static json_t *ask(const char *verb, json_t *args)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *owned = args;
+	json_t *answer = NULL;
+
+	if (gpusched_open(NULL, &g) || gs_ask(g, verb, owned, &answer))
+		return NULL;
+	return answer;
+}
+
+/* The BE's compute TSG. */
+static const json_t *find_be(const json_t *list)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(list, "tsgs"), i, row) {
+		const char *kind = json_string_value(json_object_get(row, "kind"));
+
+		if (kind && !strcmp(kind, "compute"))
+			return row;
+	}
+	return NULL;
+}
+
+static void no_policy(struct demo *d)
+{
+	CLEANUP_JSON json_t *get = ask("policy_get", NULL);
+	const char *why = json_string_value(gs_json_at(get, "last_exit.message"));
+
+	snprintf(d->reason, sizeof(d->reason), "policy " DEMO_POLICY " does not run: %s",
+		 why ? why : "the daemon gives no reason");
+}
+
+static void compare(struct demo *d, const json_t *be, const json_t *stats)
+{
+	CLEANUP_FREE char *is = gs_json_cell(gs_json_at(be, "is.timeslice_us"));
+	CLEANUP_FREE char *want = gs_json_cell(gs_json_at(be, "want.timeslice_us"));
+	const char *status = json_string_value(json_object_get(be, "last_error"));
+
+	if (!gs_json_at(be, "want.timeslice_us"))
+		snprintf(d->reason, sizeof(d->reason),
+			 DEMO_POLICY " wanted nothing for the BE's compute TSG");
+	else if (d->dry_run)
+		snprintf(d->reason, sizeof(d->reason),
+			 "gpuschedd runs with --dry-run: " DEMO_POLICY
+			 " wanted %s us for the BE, which still has %s us; %" JSON_INTEGER_FORMAT
+			 " calls were not made",
+			 want, is, json_integer_value(gs_json_at(stats, "engine.dry_run")));
+	else if (!is || !want || strcmp(is, want))
+		snprintf(d->reason, sizeof(d->reason),
+			 "the driver refused: " DEMO_POLICY
+			 " wanted %s us for the BE, which still has %s us; %" JSON_INTEGER_FORMAT
+			 " calls failed%s%s",
+			 want, is, json_integer_value(gs_json_at(stats, "engine.calls_failed")),
+			 status ? ", the last with " : "", status ? status : "");
+}
+
+/* While the daemon still runs: why it could not act, if so. */
+static void find_reason(struct demo *d)
+{
+	CLEANUP_JSON json_t *stats = ask("stats", NULL);
+	CLEANUP_JSON json_t *list = ask("list", json_pack("{s:s}", "target", "class:be"));
+	const json_t *be = find_be(list);
+
+	if (!stats)
+		snprintf(d->reason, sizeof(d->reason), "gpuschedd did not answer any more");
+	else if (!gs_json_at(stats, "policy"))
+		no_policy(d);
+	else if (!be)
+		snprintf(d->reason, sizeof(d->reason), "gpuschedd sees no TSG of class be");
+	else
+		compare(d, be, stats);
+}
+
+/* ---- measuring ---------------------------------------------------------------------------------- */
+
+/* One line of progress for people. */
+static void tell(const struct demo *d, const char *what)
+{
+	if (d->json)
+		return;
+	printf("measuring: %s\n", what);
+	fflush(stdout);
+}
+
 static void before_end(void *user, const struct bench_cell *cell)
 {
 	if (cell->scheme->policy)
-		demo_reason(user);
+		find_reason(user);
 }
 
 static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char *scheme,
@@ -25,7 +121,7 @@ static int run(struct demo *d, struct bench_run *b, enum demo_case k, const char
 	struct bench_cell cell = { .load = bench_load(DEMO_LOAD), .scheme = bench_scheme(scheme) };
 	int r;
 
-	demo_tell(d, cell.scheme->text);
+	tell(d, cell.scheme->text);
 	r = b->mode == BENCH_SIM ? bench_on_model(b, &cell, err)
 				 : bench_on_path(b, &cell, 1, 1, err);
 	if (r)

@@ -303,7 +303,7 @@ static void completion_verbs(const struct cli_table *t, FILE *out)
 	      out);
 }
 
-/* What `help` takes: a noun, then its verb. */
+/* The arguments of `help`: a noun, then its verb. */
 static void completion_topics(const struct cli_table *t, FILE *out)
 {
 	fputs("_gpusched_topics()\n{\n\tcase ${COMP_WORDS[2]}:$COMP_CWORD in\n", out);

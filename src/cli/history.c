@@ -270,6 +270,16 @@ static const struct gs_column by_user[] = { { "uid", "USER", .cell = cli_user },
 static const struct gs_column by_cgroup[] = {
 	{ "cgroup", "CGROUP" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
 };
+static const struct gs_column by_pod[] = {
+	{ "namespace", "NAMESPACE" },   { "pod", "POD" }, { "class", "CLASS" },
+	{ "gpu", "GPU", .cell = gpus }, FIGURES,          { "pod_uid", "POD UID", .spare = 11 }
+};
+static const struct gs_column by_namespace[] = {
+	{ "namespace", "NAMESPACE" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
+};
+static const struct gs_column by_job[] = {
+	{ "job", "JOB" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
+};
 static const struct gs_column by_class[] = { { "class", "CLASS" },
 					     { "gpu", "GPU", .cell = gpus },
 					     FIGURES };
@@ -307,6 +317,9 @@ static const struct {
 	{ "cgroup", by_cgroup, GS_COUNT(by_cgroup) },
 	{ "class", by_class, GS_COUNT(by_class) },
 	{ "gpu", by_gpu, GS_COUNT(by_gpu) },
+	{ "pod", by_pod, GS_COUNT(by_pod) },
+	{ "namespace", by_namespace, GS_COUNT(by_namespace) },
+	{ "job", by_job, GS_COUNT(by_job) },
 };
 
 /* ---- CSV: the keys of the JSON, in its order ------------------------------------------------- */

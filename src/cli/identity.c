@@ -100,15 +100,26 @@ static void on_late(enum gs_reader_what what, pid_t pid, void *user)
 		json_object_set_new(identity->late, pid_key(key, pid), command);
 }
 
+static const char *namespace_of(const json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "namespace"));
+
+	return name ? name : "-";
+}
+
 /* false: a reader will know more at the next look. */
-static bool put_process(struct cli_identity *identity, json_t *o, pid_t pid)
+static bool put_process(struct cli_identity *identity, json_t *o, const json_t *row, pid_t pid)
 {
 	json_t *command = NULL;
 	char cgroup[GS_CGROUP_PATH_LEN], key[24];
 	json_t *late = json_object_get(identity->late, pid_key(key, pid));
 	int r = late ? 0 : read_command(pid, &command);
 
-	if (!gs_cgroup_path(pid, cgroup))
+	if (json_is_string(json_object_get(row, "pod")))
+		json_object_set_new(o, "cgroup",
+				    json_sprintf("%s/%s", namespace_of(row),
+						 json_string_value(json_object_get(row, "pod"))));
+	else if (!gs_cgroup_path(pid, cgroup))
 		json_object_set_new(o, "cgroup", json_string(cgroup));
 	json_object_set_new(o, "command", late ? json_incref(late) : command);
 	json_object_del(identity->late, key);
@@ -129,7 +140,7 @@ static void add(struct cli_identity *identity, json_t *row)
 		CLEANUP_JSON json_t *read = json_object();
 
 		put_user(read, row);
-		if (put_process(identity, read, (pid_t)json_integer_value(pid)))
+		if (put_process(identity, read, row, (pid_t)json_integer_value(pid)))
 			json_object_set(identity->known, id, read);
 		json_object_update(row, read);
 		return;

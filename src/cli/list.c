@@ -9,6 +9,7 @@
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "cli/detail.h"
+#include "cli/park.h"
 #include "gpusched/gpusched.h"
 
 /* "alice until 14:03:22": the person who suspended it. */
@@ -32,7 +33,7 @@ static char *person(const json_t *row)
 		       : text;
 }
 
-/* Who keeps it off the GPU, or how it is. */
+/* The name of what keeps it off the GPU, or its state. */
 static char *state(const json_t *row)
 {
 	const json_t *server = gs_json_at(row, "client_of");
@@ -111,6 +112,10 @@ static char *held(const json_t *row)
 #define LAUNCHES_HEAD "LAUNCHES"
 #define MEMORY_HEAD "MEM MIB"
 #define REASON_HEAD "REASON"
+#define NAMESPACE_HEAD "NAMESPACE"
+#define POD_HEAD "POD"
+#define CONTAINER_HEAD "CONTAINER"
+#define SHARING_HEAD "SHARING" /* that a claim asks for */
 
 static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
@@ -140,11 +145,16 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
-/* What identifies it to the hardware and to the driver; with --wide. */
+/* Its names for the hardware and the driver; with --wide. */
 static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
+	{ "namespace", NAMESPACE_HEAD, .spare = 11 },
+	{ "pod", POD_HEAD, .spare = 12 },
+	{ "container", CONTAINER_HEAD, .spare = 13 },
+	{ "pod_uid" },
+	{ "sharing", SHARING_HEAD, .spare = 14 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
 /* On a narrow terminal these give way to those, the last one first. */
@@ -172,7 +182,7 @@ static void hide_unknown(struct gs_column *cols, size_t n, const char *head, con
 	col->head = NULL;
 }
 
-/* Of the others after all that are spare anyhow. */
+/* The other columns go after all that are spare anyhow. */
 static void make_room(struct gs_column *cols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -181,7 +191,7 @@ static void make_room(struct gs_column *cols, size_t n)
 		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
 }
 
-/* What @pid holds of the server's GPU, as a copy TSG of its own has it. */
+/* The memory that @pid holds on the server's GPU, as a copy TSG of its own has it. */
 static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t *pid)
 {
 	json_t *tsg;
@@ -194,7 +204,7 @@ static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t 
 	return NULL;
 }
 
-/* The programs whose kernels are in that server's TSG. */
+/* The programs that have their kernels in that server's TSG. */
 static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 {
 	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
@@ -215,7 +225,7 @@ static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 	}
 }
 
-/* What most people look for; a TSG that was named is shown whatever it is. */
+/* The TSGs that most people look for; a named TSG is always shown. */
 static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 {
 	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");
@@ -262,9 +272,16 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	hide_unknown(shown, n, LAUNCHES_HEAD, rows);
 	hide_unknown(shown, n, MEMORY_HEAD, rows);
 	hide_unknown(shown, n, REASON_HEAD, rows);
-	if (n > GS_COUNT(columns))
+	if (n > GS_COUNT(columns)) {
+		hide_unknown(shown, n, NAMESPACE_HEAD, rows);
+		hide_unknown(shown, n, POD_HEAD, rows);
+		hide_unknown(shown, n, CONTAINER_HEAD, rows);
+		hide_unknown(shown, n, SHARING_HEAD, rows);
 		make_room(shown, n);
+	}
 	r = cli_print_rows(c, shown, n, rows);
+	if (!c->json && !strcmp(target, "all"))
+		cli_print_parked(json_object_get(answer, "parked"));
 	if (!c->json && json_is_true(json_object_get(answer, "dry_run")))
 		puts(CLI_DRY_RUN);
 	return r;

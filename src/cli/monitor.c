@@ -43,7 +43,7 @@ static char *when(const json_t *row)
 		       : text;
 }
 
-/* What the declared columns do not show: result of a call, a class, a policy's name. */
+/* The facts without a column: the result of a call, a class, a policy's name. */
 static char *rest(const json_t *row)
 {
 	static const char *const shown[] = {

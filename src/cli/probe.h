@@ -34,7 +34,7 @@ void cli_probe_gate(struct cli_check *k);
 void cli_probe_daemon(struct cli_check *k);
 void cli_probe_guardian(struct cli_check *k);
 
-/* What the whole path on a simulated GPU lacks here; "": nothing. */
+/* The things that a simulated GPU needs and this machine lacks; "": none. */
 void cli_path_missing(char *ret, size_t size);
 /* 0; else why the real GPU cannot be used was said, and this is the exit code. */
 int cli_need_gpu(const char *verb);

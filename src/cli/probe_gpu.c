@@ -17,7 +17,7 @@
 #include "rm/module.h"
 #include "rm/rm.h"
 
-/* Branches whose structures are known. */
+/* The branches with known structures. */
 static const unsigned int branches[] = { 535, 550, 570, 580, 595 };
 
 void cli_probe_driver(struct cli_check *k)
@@ -136,7 +136,7 @@ bool cli_probe_mute(const char **ret_why)
 	return !ping(&code, ret_why) && code == -EHOSTDOWN;
 }
 
-/* What a crash of the daemon before has meant; "" when there was none. */
+/* The consequences of the daemon's last crash; "" if there was none. */
 static void put_crash(const json_t *past, char *ret, size_t size)
 {
 	*ret = '\0';

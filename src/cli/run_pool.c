@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * run_pool.c - `gpusched run --pool` and `--share`: stays beside CMD, so that its work is off the GPU
- * before it is killed, and whoever shares the MPS server with it lives on
+ * run_pool.c - `gpusched run --pool` and `--share`: stays beside CMD, so that its work is off the
+ * GPU before it is killed, and the other clients of the MPS server live on
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,7 +29,7 @@ static void say(const char *text)
 	fprintf(stderr, "gpusched: run: %s\n", text);
 }
 
-/* What it gets, and what it gives up for that. */
+/* Says what the program gets, and what it gives up for that. */
 static void tell(const struct gs_mps_place *p, const struct gs_mps_joined *j)
 {
 	char server[80] = "that starts with it";
@@ -85,7 +85,7 @@ static void ask(int sock, enum gs_mps_op op, int number)
 	}
 }
 
-/* What the terminal sends has reached CMD, too, which is in the same group. */
+/* A signal of the terminal has reached CMD too, which is in the same group. */
 static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;

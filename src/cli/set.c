@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "cli/cli.h"
+#include "cli/park.h"
 #include "cli/verbs_act.h"
 #include "cli/setting.h"
 #include "gpusched/abi.h"
@@ -70,7 +71,10 @@ int cli_preempt(struct cli *c)
 	return act(c, "preempt", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-/* Nobody else would resume them: without a daemon this command does, or whoever interrupts it. */
+/*
+ * Nobody else would resume them: without a daemon this command does, at its end or when
+ * interrupted.
+ */
 static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
 {
 	struct timespec ts = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
@@ -129,7 +133,7 @@ int cli_resume(struct cli *c)
 	return act(c, "resume", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-int cli_restore(struct cli *c)
+static int restore_tsgs(struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	json_int_t failed, restored;
@@ -159,4 +163,11 @@ int cli_restore(struct cli *c)
 		 " TSGs could not be put back: run it again, then end their processes",
 		 failed);
 	return restored ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
+}
+
+int cli_restore(struct cli *c)
+{
+	int r = restore_tsgs(c), parked = cli_unpark_all(c, cli_opt(c, "keep") != NULL);
+
+	return r == GS_EXIT_OK ? parked : r;
 }

@@ -11,8 +11,8 @@
 struct cli_table;
 
 /*
- * What may stand where the last of @words does, which is its beginning (""  : a blank came last). Each
- * once, in the order of the table of commands; returns how many.
+ * The words that can complete the last of @words ("": a blank came last). Each stands there once,
+ * in the order of the table of commands; returns how many.
  */
 size_t cli_candidates(const struct cli_table *t, size_t n, const char *const *words,
 		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN]);

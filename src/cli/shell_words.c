@@ -47,7 +47,7 @@ static void add_options(struct found *f, const struct cli_cmd *cmd)
 	add(f, "--", "help");
 }
 
-/* What targets begin with. */
+/* The beginnings of targets. */
 static void add_targets(struct found *f)
 {
 	static const char *const kinds[] = { GS_TARGET_WORDS };

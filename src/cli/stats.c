@@ -4,7 +4,7 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-/* What was some seconds ago is for `status`, which subtracts it. */
+/* Leave out older figures: they are for `status`, which subtracts them. */
 static void drop_ago(json_t *answer)
 {
 	json_t *gpu;

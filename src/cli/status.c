@@ -12,6 +12,7 @@
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/detail.h"
+#include "cli/park.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "gpusched/gpusched.h"
@@ -85,7 +86,7 @@ static char *memory(const json_t *row)
 											    : text;
 }
 
-/* Who waits first, then who holds most. */
+/* Orders waiting TSGs first, then by held time. */
 static int compare(const void *a, const void *b)
 {
 	const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
@@ -172,7 +173,9 @@ static double gib(const json_t *memory, const char *key)
 	return gs_json_number(memory, key) / (double)(1ull << 30);
 }
 
-/* What is used and in no process's hands is the driver's, or a process's that it does not list. */
+/*
+ * Used memory that no process holds is the driver's, or a process's that the driver does not list.
+ */
 static void print_memory(const json_t *g)
 {
 	const json_t *m = json_object_get(g, "memory");
@@ -203,7 +206,7 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		print_tsgs(c, tsgs, most);
 }
 
-/* Others' programs, whose times this user may not see. */
+/* Others' programs, with times that this user may not see. */
 static bool others_are_hidden(const json_t *gpus)
 {
 	json_t *g, *t;
@@ -323,6 +326,7 @@ static void print_status(const struct cli *c, const json_t *o)
 	print_no_class(gpus, policy);
 	if (policy && apart)
 		printf("policy %s leaves %lld TSGs of MIG partitions alone\n", policy, apart);
+	cli_print_parked(json_object_get(o, "parked"));
 	print_said(o);
 	print_findings(json_object_get(o, "findings"));
 }

@@ -3,8 +3,8 @@
  * table.h - the command line of gpusched: one static table of commands
  *
  * A command's parser, its --help, its part of the manual page and the shell completion all follow
- * from its entry. commands.c fills the table, and main() hands it down: a function that looks
- * through it gets it as an argument, or in struct cli.
+ * from its entry. commands.c fills the table, and main() hands it down: functions that read it get
+ * it as an argument, or in struct cli.
  */
 #ifndef GPUSCHED_CLI_TABLE_H
 #define GPUSCHED_CLI_TABLE_H

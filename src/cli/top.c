@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* top - who has the GPUs, again and again, and keys to change it. */
+/* top - the programs on the GPUs, again and again, and keys to change them. */
 #include <errno.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -103,7 +103,7 @@ static void make_rows(struct view *v)
 		v->t.chosen = json_array_size(v->rows) ? json_array_size(v->rows) - 1 : 0;
 }
 
-/* Of the time since the last look, as far as the daemon looks back. */
+/* Asks for the time since the last look, as far as the daemon looks back. */
 static int look(struct view *v)
 {
 	uint64_t window_s = (v->period_ns + NS_PER_S - 1) / NS_PER_S;
@@ -191,7 +191,9 @@ static const json_t *chosen(const struct view *v)
 	return json_array_get(v->rows, v->t.chosen);
 }
 
-/* What an action on the chosen row is about: its process, for a class and where rows are processes. */
+/*
+ * The target of an action on the chosen row: its process, for a class and where rows are processes.
+ */
 static bool aim(struct view *v, bool process)
 {
 	const json_t *row = chosen(v), *pid = json_object_get(row, "pid");

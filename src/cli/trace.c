@@ -107,7 +107,7 @@ static int on_line(const json_t *line, void *user)
 	return rec->error != 0;
 }
 
-/* What happened before the end was asked for has come. */
+/* All that happened before the request to end has come. */
 static bool is_complete(const struct recording *rec, uint64_t now)
 {
 	struct gs_recorder_sums s;
@@ -314,7 +314,7 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && !strcasecmp(text + n - m, end);
 }
 
-/* What the name of the file says. */
+/* The format, by the name of the file. */
 static int parse_kind(const char *path, struct gs_plot_opts *ret, struct gs_error *err)
 {
 	ret->png = ends_with(path, ".png");

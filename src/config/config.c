@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 
-enum type { NAME, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
+enum type { NAME, PATH, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
 
 struct key {
 	const char *section, *name, *def, *help;
@@ -98,6 +98,14 @@ int gs_config_log_level(const struct gs_config *c)
 	return log_level_of(c->log_level);
 }
 
+static bool is_template(const char *name)
+{
+	size_t n =
+		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+
+	return n && !strcmp(name + n, "@.service");
+}
+
 static int set_name(struct gs_config *c, const struct key *k, const char *value, const char *at,
 		    struct gs_error *err)
 {
@@ -108,6 +116,9 @@ static int set_name(struct gs_config *c, const struct key *k, const char *value,
 	if (field == c->log_level && log_level_of(value) < 0)
 		return gs_fail(err, -EINVAL,
 			       "'%s' is not a log level: err, warning, notice, info or debug",
+			       value);
+	if (field == c->alert_unit && *value && !is_template(value))
+		return gs_fail(err, -EINVAL, "'%s' is not the template of a service: NAME@.service",
 			       value);
 	if (field == c->default_class)
 		snprintf(c->default_class_at, sizeof(c->default_class_at), "%s", at);
@@ -162,6 +173,11 @@ static int set_key(struct gs_config *c, const struct key *k, const char *value, 
 	int r;
 
 	switch (k->type) {
+	case PATH:
+		if (*value && *value != '/')
+			return gs_fail(err, -EINVAL, "'%s' is no full path: it begins with /",
+				       value);
+		return set_name(c, k, value, at, err);
 	case NAME:
 		return set_name(c, k, value, at, err);
 	case TEXTS:

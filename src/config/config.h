@@ -18,8 +18,8 @@
 
 /*
  * One line per key: section, key, type, field, default as text, what it is.
- * Types: NAME a word, TEXTS a list (every line adds one, an empty value clears it), BOOL, US (20us,
- * 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words, NUMBER from 1 to 100000.
+ * Types: NAME a word, PATH a full path or "", TEXTS a list (every line adds one, an empty value clears it), BOOL,
+ * US (20us, 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words, NUMBER from 1 to 100000.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \
@@ -63,6 +63,16 @@
 	  "largest size of its file, in MiB; then the oldest goes") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
 	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug") \
+	X("Kubernetes", "PodLogs", PATH, pod_logs, "/var/log/pods", \
+	  "the kubelet's podLogsDir: its folders name pods; empty: they are not looked at") \
+	X("Kubernetes", "ContainerLogs", PATH, container_logs, "/var/log/containers", \
+	  "the kubelet's links that name containers; empty: none") \
+	X("Kubernetes", "Fractions", PATH, fractions, "/var/run/gpu-fractioning/map", \
+	  "where NVIDIA's GPU fractioning says which pod has which fraction; empty: none") \
+	X("Kubernetes", "Claims", PATH, claims, "/var/lib/kubelet/plugins/gpu.nvidia.com", \
+	  "where NVIDIA's DRA driver has its checkpoint.json; empty: none") \
+	X("Kubernetes", "EndedPods", MS, ended_pods_ms, "600s", \
+	  "how long the series of a pod that has ended stay in /metrics") \
 	X("Status", "LostLimit", NUMBER, lost_limit, "10", \
 	  "per cent of a GPU's time in switches: more is wrong") \
 	X("Status", "StarvedLimit", NUMBER, starved_limit, "1", \
@@ -79,7 +89,16 @@
 	X("Status", "IdleLimit", MS, idle_limit_ms, "1800s", \
 	  "a program that has not worked for so long is told of, if it holds ...") \
 	X("Status", "IdleMemory", NUMBER, idle_memory_mib, "2048", \
-	  "... more MiB of a GPU's memory than this")
+	  "... more MiB of a GPU's memory than this") \
+	X("Alerts", "Unit", NAME, alert_unit, "", \
+	  "template of the unit that systemd starts when something begins to be wrong, such as " \
+	  "gpusched-alert@.service; empty: none") \
+	X("Alerts", "Notes", BOOL, alert_notes, "no", \
+	  "start it for notes, and for what is not known, as well") \
+	X("Memory", "AllowPark", BOOL, allow_park, "yes", \
+	  "users may park their own programs; no: root alone parks") \
+	X("Memory", "ParkMemory", NUMBER, park_memory, "50", \
+	  "per cent of the host's memory that parked programs may have, all together")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -109,9 +128,15 @@ struct gs_config {
 	uint32_t history_days, history_mib;
 	bool dry_run;
 	char log_level[16];
+	char pod_logs[256], container_logs[256], fractions[256], claims[256];
+	uint32_t ended_pods_ms;
 	uint32_t lost_limit, starved_limit; /* of findings, in % */
 	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
 	uint32_t idle_limit_ms, idle_memory_mib;
+	char alert_unit[96];
+	bool alert_notes;
+	bool allow_park;
+	uint32_t park_memory; /* % of the host's */
 };
 
 /* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */

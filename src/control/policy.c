@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "control/control.h"
+#include "control/discarding.h"
 #include "hub/limited.h"
 #include "table/cfg.h"
 
@@ -150,7 +151,8 @@ void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kin
 	ctl->hub->policy = NULL;
 	ctl->host = GS_HOST_STOCK;
 	gs_host_settle(ctl);
-	gs_policy_stop(p, kind);
+	if (gs_policy_end(p, kind))
+		gs_discarding_begin(ctl, p);
 	gs_observers_policy_changed(&ctl->hub->observers);
 	gs_cfg_policy_active(ctl->hub->table, false);
 	gs_engine_touch_all(ctl->hub->engine);

@@ -27,16 +27,6 @@ static void path_of(char ret[300])
 	snprintf(ret, 300, "%s/saved.json", gs_env()->run_dir);
 }
 
-static int boot_id(char ret[64])
-{
-	CLEANUP_FILE FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	if (!f || !fgets(ret, 64, f))
-		return -EIO;
-	ret[strcspn(ret, "\n")] = '\0';
-	return 0;
-}
-
 /* ---- the policy ------------------------------------------------------------------------------ */
 
 void gs_saved_policy_done(struct gs_saved_policy *p)
@@ -434,7 +424,7 @@ int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot, s
 void gs_saved_load(struct gs_control *ctl)
 {
 	CLEANUP_FREE unsigned char *text = NULL;
-	char path[300], boot[64];
+	char path[300], boot[GS_BOOT_ID_LEN];
 	struct gs_error err = { 0 };
 	size_t len;
 	int r;
@@ -442,7 +432,7 @@ void gs_saved_load(struct gs_control *ctl)
 	path_of(path);
 	r = gs_read_own(path, MAX_BYTES, &text, &len, &err);
 	if (!r)
-		r = boot_id(boot);
+		r = gs_boot_id(boot);
 	if (!r)
 		r = gs_saved_parse(&ctl->saved, (const char *)text, boot, &err);
 	if (r && r != -ENOENT) {
@@ -462,12 +452,12 @@ void gs_saved_free(struct gs_saved *saved)
 static int write_file(struct gs_control *ctl, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = NULL;
-	char path[300], boot[64];
+	char path[300], boot[GS_BOOT_ID_LEN];
 	int r = write_object(&ctl->saved.policy, err);
 
 	if (r)
 		return r;
-	if (boot_id(boot) || !(text = gs_saved_text(&ctl->saved, boot)))
+	if (gs_boot_id(boot) || !(text = gs_saved_text(&ctl->saved, boot)))
 		return gs_fail(err, -ENOMEM, "out of memory");
 	path_of(path);
 	return gs_file_replace(path, text, strlen(text), err);

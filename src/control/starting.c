@@ -28,6 +28,8 @@ struct gs_starting {
 	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
 	bool may_count;
 	struct gs_errand *ending; /* counting that must have ended first; NULL: there is none */
+	struct gs_errand
+		*discarding; /* a policy in whose place it comes: that one is freed first */
 
 	/* the thread's, until it is over */
 	struct gs_policy *policy;
@@ -48,6 +50,7 @@ static void starting_free(struct gs_errand *e)
 	for (size_t i = 0; i < t->noptions; i++)
 		free(t->options[i]);
 	gs_errand_unref(t->ending);
+	gs_errand_unref(t->discarding);
 	free(t->options);
 	free(t->name);
 	free(t->exit.dump);
@@ -79,6 +82,8 @@ static void starting_work(struct gs_errand *e)
 					    &t->policy, &t->exit, &t->err);
 	if (!t->code && t->name && hooked)
 		t->code = gs_hooked_new(t->policy, &t->hooked, &t->exit, &t->err);
+	if (t->discarding)
+		gs_errand_follow(t->discarding, &t->cancelled);
 	if (!t->code && t->name)
 		count |= t->may_count && gs_policy_running(t->policy)->flags & GPUSCHED_F_WORK;
 	if (t->code || !count)
@@ -149,6 +154,9 @@ int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host
 	t->ending = gs_service_launches_ending(ctl);
 	if (t->ending)
 		t->ending->refs++;
+	t->discarding = ctl->discarding;
+	if (t->discarding)
+		t->discarding->refs++;
 	gs_policy_build_forbid(false);
 	r = copy_wish(t, name, options, n);
 	if (r) {

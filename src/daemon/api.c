@@ -63,7 +63,9 @@ static enum MHD_Result take_body(struct api_request *rq, const char *data, size_
 {
 	char *grown;
 
-	/* What is too long is read to its end and thrown away: then the answer gets through. */
+	/*
+	 * Read a request that is too long to its end and drop it, so that the answer gets through.
+	 */
 	if (rq->too_long || rq->n + *inout_n > API_BODY_LIMIT) {
 		rq->too_long = true;
 	} else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_accept.c - the listening socket: who is let in, and in which order
+ * api_accept.c - the listening socket: which connections are let in, and in which order
  *
  * All accounts share the kernel's one queue, so it is emptied at once. One connection too many is
  * closed before a byte of it is read; the others go to the server one for each user in turn, root's
@@ -40,7 +40,7 @@ struct api_uid *api_uid_of(struct api *a, uid_t uid)
 	return u;
 }
 
-/* Of users other than root: calls need descriptors as well, and root always gets in. */
+/* The limit for users other than root: calls need descriptors as well, and root always gets in. */
 static unsigned int room_for_users(void)
 {
 	struct rlimit l = { 0 };
@@ -191,7 +191,7 @@ static int on_listen(sd_event_source *src, int fd, uint32_t events, void *user)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-/* What is there and is not a dead daemon's socket is somebody else's, and stays. */
+/* A file that is not a dead daemon's socket is somebody else's, and stays. */
 static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -225,7 +225,7 @@ static int listen_on(const char *path, struct gs_error *err)
 	r = make_way(&sun, err);
 	if (r)
 		return r;
-	/* The mode comes last: whoever waits for its notice (the guardian) finds us listening. */
+	/* The mode comes last: the guardian, which waits for its notice, finds us listening. */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
 	    chmod(path, 0666))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));

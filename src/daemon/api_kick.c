@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* api_kick.c - what all of the API needs: the next turn of its server, and who speaks */
+/* api_kick.c - for all of the API: the next turn of its server, and the caller's user */
 #include <errno.h>
 #include <sys/socket.h>
 

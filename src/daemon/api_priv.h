@@ -51,12 +51,12 @@ struct api {
 	unsigned int open;      /* connections that the server has */
 	unsigned int room;      /* for connections of users other than root */
 	uint64_t refused;       /* connections past that or a user's share */
-	struct api_uid *adding; /* whose it is given just now */
+	struct api_uid *adding; /* the user that gets it just now */
 	struct api_uid *uids;
 	struct api_watcher *watchers;
 	unsigned int nwatchers;
 	uint64_t watchers_dropped;
-	uint64_t lines_missed; /* by those who record */
+	uint64_t lines_missed; /* by recordings */
 };
 
 #define WATCH_BEAT_US (5 * 1000 * 1000) /* watchers hear something that often */
@@ -92,7 +92,7 @@ void api_request_free(struct api_request *rq);
 /* ---- api_watch.c */
 enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
 			       bool records);
-/* An empty line to each, so that one whose reader is gone is found out. */
+/* Sends an empty line to each, so that a reader that is gone is noticed. */
 void api_watch_beat(struct api *a);
 /* Ends every stream. */
 void api_watch_end(struct api *a);

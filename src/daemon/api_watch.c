@@ -80,7 +80,7 @@ static int tell_missed(struct api_watcher *w)
 	return 0;
 }
 
-/* Who watches and does not keep up is dropped, rather than given a stream with holes. */
+/* A watcher that does not keep up is dropped, rather than given a stream with holes. */
 static void enqueue(struct api_watcher *w, const char *text, size_t n)
 {
 	if (w->ended)

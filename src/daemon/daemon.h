@@ -32,7 +32,7 @@ int guardian_run(struct gs_error *err);
 
 /* ---- api.c ----------------------------------------------------------------------------------- */
 struct api;
-/* Listens on the instance's socket (whose lock we hold) and serves from @event's loop. */
+/* Listens on the socket of the instance, under its lock, and serves from @event's loop. */
 int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_error *err);
 void api_free(struct api *a);
 

@@ -21,7 +21,7 @@
 #include "basic/parse.h"
 
 #define LISTEN "127.0.0.1:9401"
-#define KEEP_NS NS_PER_S /* one answer serves all who ask within this time */
+#define KEEP_NS NS_PER_S /* one answer serves all requests within this time */
 #define MAX_BYTES (16u << 20)
 #define MAX_CONNECTIONS 16
 #define TIMEOUT_S 10

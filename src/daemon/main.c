@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	gs_config_free(running.config);
 	if (!r)
 		return GS_EXIT_OK;
-	/* What is wrong now is not how it was called. */
+	/* From here on an error is not one of usage. */
 	r = complain(&err, r);
 	return r == GS_EXIT_USAGE ? GS_EXIT_FAILED : r;
 }

@@ -13,7 +13,7 @@
 #define HOLD_LIMIT_MS 600000u
 #define CALL_NS_GUESS (NS_PER_MS / 2)
 
-/* ---- what came in, for whoever wants to know ------------------------------------------------- */
+/* ---- a trace of all inputs ------------------------------------------------------------------- */
 
 static void trace2(struct gs_core *c, enum gs_core_trace_type type, uint64_t now, const void *data,
 		   size_t size, const void *more, size_t more_size)
@@ -167,7 +167,7 @@ static void follow_asked(struct gs_node *n, const struct gpusched_tsg *rec)
 	n->seen_asked = *asked;
 }
 
-/* What the process that ended could not be told the one that has its file now can. */
+/* Another process holds the file now: retry what failed for the old owner. */
 static void follow_owner(struct gs_node *n, const struct gpusched_tsg *rec)
 {
 	if (n->pid == rec->task.pid && n->owner_start_ns == rec->owner_start_ns)
@@ -262,6 +262,11 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
+	n->aside = news->aside || (n->aside && !news->back);
+	if (news->check) {
+		n->check_ns = now;
+		gs_core_set_due(c, n, now);
+	}
 }
 
 static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
@@ -394,8 +399,8 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	if (!n)
 		return -ENOMEM;
 	/*
-	 * The owner set it too meanwhile, and which of the two came last is not known; or the same
-	 * handles are another TSG's by now, and our call may have met that one.
+	 * The owner set it too meanwhile, and it is unknown which of the two came last. Or another
+	 * TSG has the same handles by now, and our call may have met that one.
 	 */
 	n->unsure |= same ? n->owner_set & plan->bits : plan->bits;
 	look(c, n, now, ret);

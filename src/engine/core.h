@@ -107,7 +107,7 @@ enum gs_overrule {
 
 const char *gs_overrule_text(enum gs_overrule why);
 
-/* Who says what a setting should be. */
+/* The source of a setting's wished value. */
 enum gs_source {
 	GS_SRC_ASKED = 0,
 	GS_SRC_POLICY,
@@ -145,7 +145,7 @@ struct gs_plan {
 	int err;                               /* by the user: nothing was called, and why */
 };
 
-/* What follows from an input. In this order: note it, let go, make the calls. */
+/* The answer to an input. In this order: note it, let go, make the calls. */
 struct gs_todo {
 	struct gpusched_poke poke; /* to be noted in the record; what 0: nothing */
 	bool let_go;               /* processes stopped by the gate that nobody holds may go on */
@@ -156,7 +156,7 @@ struct gs_todo {
 	uint32_t overruled;        /* 1 << enum gs_overrule: what has begun to hold */
 };
 
-/* What happened to a TSG besides what its record says. */
+/* News of a TSG that its record does not have. */
 struct gs_news {
 	uint32_t owner_set; /* settings that its owner itself has set ... */
 	uint64_t owner_ns;  /* ... at this time */
@@ -164,7 +164,10 @@ struct gs_news {
 	bool doubt;         /* if it is suspended: maybe not all of it */
 	bool preempt;       /* one preempt call, now */
 	bool greedy;        /* it had more of the GPU by pre-switches than it may */
-	bool user; /* that person is not root: what is asked for comes after the policy's */
+	bool user;  /* that person is not root: what is asked for comes after the policy's */
+	bool aside; /* it is about to be parked: it runs as its owner asked, whoever wishes what */
+	bool back;  /* ... no more */
+	bool check; /* ask RM whether it is there: it may have gone unseen */
 };
 
 struct gs_core_opts {
@@ -173,7 +176,7 @@ struct gs_core_opts {
 	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
 	size_t ngpus;            /* each has a budget for calls; unknown ones share one */
 	double dilate;           /* all periods and limits are longer by this factor; 0: 1 */
-	/* What comes in and what follows, as bytes (core_trace.h). NULL: nobody wants to know. */
+	/* Takes inputs and answers as bytes (core_trace.h). NULL: no trace. */
 	void (*trace)(void *user, const void *data, size_t size);
 	void *user;
 };
@@ -220,8 +223,8 @@ size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, si
 /* No calls are under way, waiting for a retry, or due. */
 bool gs_core_idle(const struct gs_core *c, uint64_t now);
 /*
- * The TSG that keeps a person (@user: not root) from giving this one such a slice, since there is a
- * busy one below the switch cost on the runlist that gives way to no such wish; 0: none.
+ * The TSG that keeps a person (@user: not root) from giving this one such a slice; 0: none. It is
+ * busy, below the switch cost, on the same runlist, and gives way to no such wish.
  */
 uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
 		       bool user);
@@ -233,7 +236,10 @@ uint32_t gs_core_switch_cost_us(const struct gs_core *c);
 uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key);
 /* Others from now on; 0: as in the options. */
 void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms);
-/* GS_ENG_MAX of them. What only the user sees (STUCK, LEFT_BEHIND, CONTINUED, LEFT_STOPPED) it counts itself. */
+/*
+ * GS_ENG_MAX of them. The shell counts events that only it sees (STUCK, LEFT_BEHIND, CONTINUED,
+ * LEFT_STOPPED).
+ */
 uint64_t *gs_core_counters(struct gs_core *c);
 
 #endif /* GPUSCHED_ENGINE_CORE_H */

@@ -2,16 +2,17 @@
 /*
  * core_budget.c - at most 5 % of a GPU's time goes into control calls
  *
- * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero, as
- * far as they do, and all of that is paid back before others go on: so its part holds over any
- * time that is long against the bucket. Half of the bucket is kept for TSGs that had no call yet: a
- * policy that changes its mind all the time does not delay the first settings of those that come.
- * What users ask for themselves begins only while three quarters are there.
+ * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero,
+ * as far as they do, and all of that is paid back before others go on: so its part holds over any
+ * time that is long against the bucket. Half of the bucket is kept for TSGs that had no call yet.
+ * So a policy that changes its mind all the time does not delay the first settings of new TSGs.
+ * Users' own controls begin only while three quarters are there.
  *
- * Those that have to wait do so in a line for each user, and the users go round: a thousand TSGs of
- * one delay another's by one call. A change of root's, waits for admission, and what puts something
- * back or lets it run, do not wait and are charged all the same, as are calls on a GPU's log. Nor do
- * the suspensions of a hold for a request, which begins only while half of the bucket is there.
+ * TSGs that have to wait stand in a line for each user, and the users go round: a thousand TSGs of
+ * one user delay another's by one call. Some calls are charged but do not wait: changes of root's,
+ * waits for admission, calls that put something back or let it run, calls on a GPU's log. The
+ * suspensions of a hold for a request do not wait either; a hold begins only while half of the
+ * bucket is there.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -75,7 +76,7 @@ void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now
 	b->at = now;
 }
 
-/* ---- those who wait -------------------------------------------------------------------------- */
+/* ---- TSGs that wait -------------------------------------------------------------------------- */
 
 void gs_budget_leave(struct gs_node *n)
 {
@@ -144,7 +145,7 @@ static bool wait_in(struct gs_core *c, struct gs_node *n, struct gs_budget *b, e
 	return true;
 }
 
-/* The oldest of @s, whose user then comes last. */
+/* Takes the oldest of @s; its user then comes last. */
 static void let_in_of(struct gs_budget *b, enum gs_queue q, struct gs_share *s,
 		      struct gpusched_key *ret)
 {
@@ -259,7 +260,7 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	return true;
 }
 
-/* What of @ns is time of the GPU's. */
+/* The part of @ns that is time of the GPU's. */
 static int64_t of_calls(const struct gs_core *c, uint64_t ns, unsigned int n)
 {
 	uint64_t most = gs_core_dilated(c, CALL_MOST_NS) * n;

@@ -90,7 +90,7 @@ static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struc
 	}
 }
 
-/* Of a plan that nobody is to carry out, what was not told yet. */
+/* The part of a plan that is not carried out and was not reported yet. */
 static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
 		     const struct gs_goal *t)
 {
@@ -202,7 +202,7 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 	n->check_ns = 0;
 }
 
-/* Whatever keeps a TSG from running again may pass: that is never given up for good. */
+/* Never stop trying to let a TSG run again: any obstacle may pass. */
 static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 {
 	if (!(n->gave_up & GPUSCHED_RUNNABLE) || !n->gave_up_at.runnable)

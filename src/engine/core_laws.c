@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_laws.c - what a TSG should be: person, policy, owner; and what is refused whoever wants it
+ * core_laws.c - a TSG's settings: person, policy, owner; and refusals of any wish
  */
 #include <stdlib.h>
 
@@ -213,7 +213,7 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 
 /*
  * Beside a TSG that nobody can set, a slice shorter than the driver's would only give that one the
- * GPU: who is past a share must not gain what others lose.
+ * GPU. A process past its share must not gain what others lose.
  */
 static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
@@ -235,7 +235,7 @@ static uint32_t long_slice(const struct gs_core *c)
 	return c->opts.switch_cost_us * LONG_SLICE_COSTS;
 }
 
-/* What it does is known, so that it may turn out idle. */
+/* Its work is known, so that it may turn out idle. */
 static bool is_watched(const struct gpusched_task *t)
 {
 	return t->known & (GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_LAUNCHES);
@@ -312,7 +312,7 @@ static void count_short(struct gs_runlist *rl, struct gs_node *n, bool counts)
 	rl->nactive[n->rank] += n->active ? by : 0;
 }
 
-/* What its program asked is the owner's own affair until it stands against others' wishes. */
+/* A short slice that the owner asked for counts only against others' wishes. */
 static void look_at_owners(struct gs_core *c, struct gs_runlist *rl, unsigned int was)
 {
 	if (was > GS_RANK_USER || rl->top <= GS_RANK_USER || !rl->nshort[GS_RANK_OWNER])
@@ -323,8 +323,8 @@ static void look_at_owners(struct gs_core *c, struct gs_runlist *rl, unsigned in
 }
 
 /*
- * Of those of the highest rank, the busy ones if there are any. Several would switch all the time:
- * none keeps it, but the oldest of those that persons chose.
+ * Elects among those of the highest rank, the busy ones if there are any. Several would switch all
+ * the time, so none keeps it, except the oldest of those that persons chose.
  */
 static void elect(struct gs_core *c, struct gs_runlist *rl)
 {
@@ -449,9 +449,9 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 }
 
 /*
- * A TSG under a slice below the switch cost that makes no progress gets a longer one for a while. A
- * launch is the only sign of progress where GPU time is not known, so a kernel or graph that runs
- * for longer than the limit, and a TSG with nothing to do, are given it too, until the next launch.
+ * A TSG under a slice below the switch cost that makes no progress gets a longer one for a while.
+ * Where GPU time is not known, a launch is the only sign of progress. So a kernel or graph that
+ * runs for longer than the limit, and a TSG with nothing to do, get it too, until the next launch.
  */
 static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			    uint64_t now, struct gs_goal *t)
@@ -487,7 +487,10 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 		raise_slice(t, long_slice(c));
 }
 
-/* A long slice lets a pre-switch hold the GPU. Who holds it too much has its own slice for a while. */
+/*
+ * A long slice lets a pre-switch hold the GPU. A TSG that holds it too much loses the long slice
+ * for a while.
+ */
 static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		       uint64_t now, struct gs_goal *t)
 {
@@ -534,7 +537,9 @@ void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct
 {
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
-	if (rec->flags & GPUSCHED_TSG_ALIAS)
+	if (n->aside)
+		gs_core_leave_runlist(c, n);
+	if (rec->flags & GPUSCHED_TSG_ALIAS || n->aside)
 		return;
 	runlist_join(c, n, rec);
 	gs_hold_follow(c, n, rec, now);
@@ -551,6 +556,8 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 		hold_for_admission(c, n, now, todo, ret);
 		return;
 	}
+	if (n->aside)
+		return;
 	leave_alone(c, n, rec);
 	if (c->policy_active && !n->left_alone) {
 		todo->wished = changed_wishes(n, &rec->task.want);

@@ -13,13 +13,16 @@
 #define GS_TRIES 12u
 #define GS_PREEMPT (1u << 31) /* beside settings: a preempt call */
 
-/* What a TSG should be, and who says so. */
+/* The settings that a TSG should have, and their source. */
 struct gs_goal {
 	struct gpusched_settings set; /* every field filled */
 	uint8_t src[GS_NFIELDS];
 };
 
-/* Whose wish a short slice is: the lower one gives way. Users' own do not move each other's. */
+/*
+ * The rank of a short slice, by its source: the lower one gives way. Users' own slices do not move
+ * each other.
+ */
 enum gs_rank {
 	GS_RANK_OWNER, /* its program asked */
 	GS_RANK_USER,
@@ -28,7 +31,7 @@ enum gs_rank {
 	GS_RANKS
 };
 
-/* Who waits for calls: the first ones before the others, and of each the users in turn. */
+/* Queues for calls: the first before the others, and in each the users in turn. */
 enum gs_queue {
 	GS_QUEUE_FIRST, /* a TSG that had no call yet */
 	GS_QUEUE_POLICY,
@@ -50,7 +53,7 @@ struct gs_runlist {
 	struct gs_node *elected;   /* the one that may have it */
 	/* holds for requests (core_hold.c) */
 	unsigned int nyield;    /* nodes that yield to them */
-	unsigned int nholding;  /* nodes whose hold is on */
+	unsigned int nholding;  /* nodes with a hold */
 	struct gs_node *holder; /* the first of them */
 	uint64_t held_ns;       /* since when it is held */
 	uint64_t held_until;    /* however long others hold it */
@@ -60,7 +63,7 @@ struct gs_runlist {
 	uint64_t owed_at;       /* as of; 0: never held */
 };
 
-/* What is remembered of one TSG. */
+/* The core's memory of one TSG. */
 struct gs_node {
 	UT_hash_handle hh;
 	struct gpusched_key key;
@@ -90,8 +93,9 @@ struct gs_node {
 	uint64_t check_ns;    /* ask whether it is there, at this time; 0: no need */
 	uint64_t sibling_ns;  /* when it was asked because of a new TSG of its client */
 	/* laws */
+	bool aside;       /* it is about to be parked */
 	bool left_alone;  /* by policies: it is in a MIG partition */
-	uint32_t refused; /* settings whose wish was refused; counted once per value */
+	uint32_t refused; /* settings with a refused wish; counted once per value */
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
 	struct gpusched_settings seen_want;
@@ -127,7 +131,7 @@ struct gs_node {
 	struct gs_node *rl_prev, *rl_next;
 };
 
-/* Of one user that waits. */
+/* The line of one user. */
 struct gs_share {
 	struct gs_share *prev, *next;
 	uint32_t uid;
@@ -138,7 +142,7 @@ struct gs_share {
 struct gs_budget {
 	int64_t left_ns;
 	uint64_t at;                        /* as of; 0: never asked */
-	struct gs_share *shares[GS_QUEUES]; /* whose turn it is first */
+	struct gs_share *shares[GS_QUEUES]; /* the line of the user that comes next */
 	uint64_t due; /* one that waits may go then; UINT64_MAX: nobody waits */
 };
 
@@ -172,7 +176,7 @@ static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_
 		c->next_due = ns;
 }
 
-/* core_laws.c; those that end something note it in @todo, whose poke has the record */
+/* core_laws.c; laws that end something note it in @todo, and its poke has the record */
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret);
 void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n);
@@ -199,7 +203,7 @@ uint32_t gs_hold_overrules(const struct gs_node *n);
 
 /* core_gap.c; todo->poke has the record */
 void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
-/* Who is suspended by the words of that source. */
+/* Names that source in a record's suspended_by. */
 enum gpusched_suspend_by gs_suspend_by(uint8_t src);
 
 /* core_results.c; into todo->poke */
@@ -224,7 +228,7 @@ uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int
 			     uint64_t now);
 /* It waits no longer, if it does. */
 void gs_budget_leave(struct gs_node *n);
-/* As gs_core_due(): those whose turn it is. @inout_next: when there may be others. */
+/* As gs_core_due(): the TSGs that come next. @inout_next: when there may be others. */
 size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 		     uint64_t *inout_next);
 /* A call on no TSG, which does not wait. */

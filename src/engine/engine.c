@@ -78,7 +78,7 @@ static void write_trace(void *user, const void *data, size_t size)
 	fwrite(data, size, 1, e->trace);
 }
 
-/* What goes into the core and what comes out, for a developer (docs/testing.md). */
+/* A trace of the core's inputs and answers, for developers (docs/testing.md). */
 static void open_trace(struct gs_engine *e)
 {
 	const char *path = secure_getenv("GPUSCHED_CORE_TRACE");
@@ -153,7 +153,7 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 	return 0;
 }
 
-/* What threads that did not come back still know. */
+/* Memory that threads left behind may still use. */
 static struct left_behind {
 	struct left_behind *next;
 	struct gs_worker *workers;
@@ -235,7 +235,7 @@ static void replace_hands(struct gs_engine *e)
 	}
 }
 
-/* Returns when to look again: soon at whoever may be waiting for an owner. */
+/* Returns when to look again: soon if a thread may be waiting for an owner. */
 static uint64_t check_workers(struct gs_engine *e)
 {
 	uint64_t limit = gs_dilated(gs_engine_ops.stuck_ns), next = UINT64_MAX, now;

@@ -94,7 +94,7 @@ int gs_engine_touch_all(struct gs_engine *e);
 int gs_engine_begin_anew(struct gs_engine *e);
 /* A TSG that is not in the table may run: nobody has a slice shorter than it asked. */
 void gs_engine_unseen(struct gs_engine *e, bool runs);
-/* What the running policy may do (GPUSCHED_F_*); nothing until told. */
+/* Sets what the running policy may do (GPUSCHED_F_*); nothing before the first call. */
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);
 /* Drop what is queued for a TSG that ended. */
 void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key);
@@ -105,9 +105,9 @@ bool gs_engine_idle(const struct gs_engine *e);
 
 /*
  * A person's wishes; those of a user other than root give way to a policy's, and their calls come
- * after its. valid bits of @set are taken over, others stay. -ERANGE with the range;
- * -EBUSY: a second slice below the switch cost on its runlist; -ENOTSUP: a preemption mode alone
- * for a TSG that is not a compute TSG (with other settings it is left out).
+ * after its. valid bits of @set are taken over, others stay. -ERANGE with the range; -EBUSY: a
+ * second slice below the switch cost on its runlist. -ENOTSUP: a preemption mode alone for a TSG
+ * that is not a compute TSG (with other settings it is left out).
  */
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 			 const struct gpusched_settings *set, uint64_t for_ns, uid_t by,

@@ -7,7 +7,7 @@
 #include "rm/setting.h"
 #include "rm/way.h"
 
-/* What the owner asked, every field filled: where it asked nothing, the driver's default. */
+/* The owner's settings, every field filled: the driver's default for those that it did not ask. */
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);
 
 /* Settings that a user other than root has set by hand. */
@@ -16,10 +16,10 @@ static inline uint32_t gs_users(const struct gpusched_tsg *rec)
 	return (rec->flags & GPUSCHED_TSG_USERS) >> GPUSCHED_TSG_USERS_SHIFT & rec->manual.valid;
 }
 
-/* What the table does with a poke by the engine, for records that are elsewhere. */
+/* Applies the engine's poke as the table does, for records that are elsewhere. */
 void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p);
 
-/* What an RM call on this record needs, its channels as they are now. */
+/* The facts for an RM call on this record, with its present channels. */
 void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch);
 void gs_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch);
 

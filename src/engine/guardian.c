@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * guardian.c - a process whose only work is to outlive the daemon and put everything back
+ * guardian.c - a process that outlives the daemon and then puts everything back
  *
- * It has a session and, where cgroup2 is there, a cgroup of its own, so that what kills the daemon
- * does not kill it too. It opens the table before the daemon can die; pins that vanish later do
- * not matter.
+ * It has a session and, where cgroup2 is there, a cgroup of its own, so that a kill of the daemon's
+ * session or cgroup does not end it too. It opens the table before the daemon can die; pins that
+ * vanish later do not matter.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -224,7 +224,7 @@ static void put_back(struct gs_table *o, unsigned int branch)
 
 	if (!other)
 		done = restore(o, branch, died, &sum);
-	if (!other && lock >= 0) /* else whoever has it has begun with that */
+	if (!other && lock >= 0) /* else the process that has the lock has begun with that */
 		gs_engine_ops.launches_forget();
 	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
 		if (lock >= 0)
@@ -238,7 +238,7 @@ static void put_back(struct gs_table *o, unsigned int branch)
 		return;
 	gs_engine_ops.policy_active(o, false);
 	gs_engine_ops.heartbeat(o, 0);
-	gs_engine_ops.gate_release(o, true, NULL); /* who was stopped meanwhile */
+	gs_engine_ops.gate_release(o, true, NULL); /* processes that were stopped meanwhile */
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static int wait_ready(int fd)
 	return read(fd, &byte, 1) == 1 ? 0 : -ECHILD;
 }
 
-/* ---- whose guardian it is -------------------------------------------------------------------- */
+/* ---- the daemon that it guards --------------------------------------------------------------- */
 
 struct gs_guardian {
 	pid_t pid; /* 0: none yet */

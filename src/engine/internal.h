@@ -36,7 +36,7 @@ struct gs_results {
 
 struct gs_hand;
 
-/* What a GPU has to be told, and the hand (a thread) that tells it. */
+/* The calls that a GPU is to get, and the thread (the hand) that makes them. */
 struct gs_worker {
 	struct gs_hand *hand;
 	pthread_mutex_t lock;
@@ -113,7 +113,7 @@ void gs_batch_release(struct gs_engine *e);
 void gs_job_done(struct gs_engine *e, struct gs_job *job);
 
 /* look.c */
-/* What the table's configuration says now. */
+/* The table's configuration as it is now. */
 void gs_engine_refresh(struct gs_engine *e);
 /* @news, here and below: what happened to it; may be NULL. */
 int gs_engine_look_at(struct gs_engine *e, struct gpusched_tsg *rec, const struct gs_news *news);

@@ -51,7 +51,7 @@ static int make_run_dir(struct gs_error *err)
 /* -EWOULDBLOCK: somebody has it. */
 static int lock_file(const char *path, int *ret_fd, struct gs_error *err)
 {
-	/* Who may open it, even to read, may hold it: nobody but us. */
+	/* A process that may open the file, even to read, may hold the lock: allow only ours. */
 	CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0 || fchmod(fd, 0600))
@@ -95,7 +95,7 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	CLEANUP_FD int fd = open(gs_env()->bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 
-	/* no table yet; or others could hold it, who may open it */
+	/* no table yet; or others may open the file, and so could hold the lock */
 	if (fd < 0 || fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
 		return 0;
 	if (is_same(*inout_fd, &st))
@@ -111,7 +111,7 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	return 0;
 }
 
-/* Who holds it wrote its pid there. */
+/* The holder of the lock wrote its pid there. */
 static int refuse(struct gs_error *err)
 {
 	CLEANUP_FD int fd = open(gs_env()->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - who acts on an instance, and on a table
+ * lock.h - the right to act on an instance, and on a table
  */
 #ifndef GPUSCHED_ENGINE_LOCK_H
 #define GPUSCHED_ENGINE_LOCK_H
@@ -16,8 +16,8 @@ int gs_lock_take(int *ret_fd, struct gs_error *err);
  */
 int gs_lock_table(int *inout_fd, struct gs_error *err);
 /*
- * Beside it: to put everything back in place of a daemon that has the lock and does not answer.
- * Whoever has this calls gs_cfg_next_epoch() before anything else. -EBUSY: another one has it.
+ * Beside it: to put everything back in place of a daemon that has the lock and does not answer. The
+ * holder calls gs_cfg_next_epoch() before anything else. -EBUSY: another one has it.
  */
 int gs_lock_overtake(int *ret_fd, struct gs_error *err);
 

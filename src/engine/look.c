@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "basic/clock.h"
+#include "engine/aside.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
 
@@ -82,6 +83,20 @@ int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key)
 int gs_engine_greedy(struct gs_engine *e, const struct gpusched_key *key)
 {
 	const struct gs_news news = { .greedy = true };
+
+	return gs_engine_tell(e, key, &news);
+}
+
+int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool aside)
+{
+	const struct gs_news news = { .aside = aside, .back = !aside };
+
+	return gs_engine_tell(e, key, &news);
+}
+
+int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key)
+{
+	const struct gs_news news = { .check = true };
 
 	return gs_engine_tell(e, key, &news);
 }

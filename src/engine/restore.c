@@ -2,9 +2,9 @@
 /*
  * restore.c - everything back to what the owners asked, from the pinned table alone
  *
- * One thread per GPU. Slices first: several short-sliced TSGs enabled together would thrash.
- * A GPU whose calls do not return is left behind, the others go on. A thread that an owner makes wait
- * is left behind as well: another goes on with that GPU, and comes to that user's TSGs last.
+ * One thread per GPU. Slices first: several short-sliced TSGs enabled together would thrash. A GPU
+ * is left behind if its calls do not return; the others go on. A thread that an owner makes wait is
+ * left behind as well: another goes on with that GPU, and comes to that user's TSGs last.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -54,7 +54,7 @@ struct hand {
 	pthread_t thread;
 };
 
-/* Groups whose thread did not come back; it still knows them. */
+/* Groups of threads that did not come back and may still use them. */
 static struct left_behind {
 	struct left_behind *next;
 	struct group *groups;
@@ -147,7 +147,7 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 
 /* ---- one GPU --------------------------------------------------------------------------------- */
 
-/* Those whom others wait for last. */
+/* Slow owners last. */
 static bool each(struct hand *h, uint32_t which,
 		 bool (*fn)(struct hand *h, struct item *it, uint32_t which))
 {

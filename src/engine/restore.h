@@ -18,17 +18,17 @@ struct gs_restored {
 	uint64_t ns;
 };
 /*
- * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode,
- * then suspended ones are enabled (at the latest 500 ms after the start of the restore of that
- * GPU). Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU.
- * Before all that, processes that the gate stopped are continued.
+ * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode.
+ * Then suspended ones are enabled, at the latest 500 ms after the start of that GPU's restore.
+ * Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU. Before all
+ * that, processes that the gate stopped are continued.
  */
 int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);
 
 /*
- * What was put back after a daemon's death that began at @died_ns, for the next daemon: it takes
- * the report, which is gone then. -ENOENT: there is none.
+ * A report of what was put back after a daemon's death at @died_ns, for the next daemon: it reads
+ * the report and removes it. -ENOENT: there is none.
  */
 int gs_report_write(const struct gs_restored *done, uint64_t died_ns, struct gs_error *err);
 int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns);

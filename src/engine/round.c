@@ -2,8 +2,8 @@
 /*
  * round.c - a look at all TSGs: those there is time for at once, the others in the loop's next turns
  *
- * A user can have thousands. What is read at the beginning is as it was then: in later turns each is
- * read anew. A round that is asked for while one goes on begins behind it.
+ * A user can have thousands. Records read at the beginning may be old by then: later turns read
+ * each one anew. A round that is asked for while one goes on begins behind it.
  */
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 
 #include "hub/hub.h"
 
+struct gs_finding;
 struct gs_ledger;
 struct gs_memory;
 struct gs_oddities;
@@ -34,6 +35,9 @@ struct gs_figures {
 	struct gs_oddities *oddities; /* NULL: nobody watches */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	struct gs_failure failures[GS_ASKED]; /* by pid */
+	/* hears of each finding about a GPU or TSG, once a second as long as it lasts; NULL: nobody */
+	void (*found)(const struct gs_finding *f, void *user);
+	void *found_user;
 };
 
 int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret);

@@ -22,6 +22,12 @@
 #define EVENTS_A_MINUTE 2000 /* of all TSGs */
 #define EVENTS_A_TSG 16      /* of one, a minute */
 
+void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES])
+{
+	for (const struct kept *k = fig->ledger ? fig->ledger->all : NULL; k; k = k->hh.next)
+		ret[k->class_id % GPUSCHED_MAX_CLASSES]++;
+}
+
 struct gs_history *gs_ledger_history(const struct gs_figures *fig)
 {
 	return fig->ledger ? fig->ledger->history : NULL;
@@ -96,8 +102,30 @@ static void put_class(struct gs_figures *fig, struct kept *k, const struct gpusc
 static void put_cgroup(struct kept *k, const struct gpusched_tsg *rec)
 {
 	k->cgroup_id = rec->task.cgroup_id;
+	k->who.pod = (struct gs_pod_names){ 0 };
 	if (gs_cgroup_path((pid_t)rec->task.pid, k->who.cgroup))
 		k->who.cgroup[0] = '\0';
+	else
+		gs_pod_names(k->who.cgroup, &k->who.pod);
+}
+
+/* A name may come after the pod's first TSG. */
+static void learn_pod(struct kept *k)
+{
+	struct gs_pod_names now;
+
+	if (*k->who.pod.uid && !*k->who.pod.pod && gs_pod_names(k->who.cgroup, &now) && *now.pod)
+		k->who.pod = now;
+}
+
+const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id)
+{
+	struct kept *k = find(fig->ledger, id);
+
+	if (!k)
+		return NULL;
+	learn_pod(k);
+	return &k->who;
 }
 
 static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *who)
@@ -161,9 +189,11 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 			k->who.pool != !!(rec->flags & GPUSCHED_TSG_MPS)))
 		ledger_give(fig, k, false);
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
+	k->mig = rec->flags & GPUSCHED_TSG_MIG;
 	put_class(fig, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);
+	learn_pod(k);
 	ledger_join(fig, k);
 	if (is_new && fig->ledger->history) /* the process is known from here on */
 		gs_history_add(fig->ledger->history, &k->who, 0, &k->pending);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "basic/error.h"
+#include "gpusched/abi.h"
 #include "history/history.h"
 
 struct gpusched_event;
@@ -58,6 +59,11 @@ bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64
 /* The next one; NULL: there is none. Of a process it is only for whom may see that user's. */
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
+
+/* How many compute TSGs each class has, by its id. */
+void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES]);
+/* Whose TSG it is, as far as that is known; NULL: there is none of that id here. */
+const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
 
 /* NULL: none is kept. */
 struct gs_history *gs_ledger_history(const struct gs_figures *fig);

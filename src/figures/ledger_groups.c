@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* TSGs of a GPU, class and cgroup together: their sums outlive them. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "basic/clock.h"
 #include "figures/ledger_priv.h"
 
 static struct group *find_group(struct gs_ledger *l, const struct group_key *key)
@@ -26,33 +31,61 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key)
 	return g;
 }
 
-/* One whose TSGs have all ended counts on as one of no cgroup: sums by class lose nothing. */
+/*
+ * Its sums go to the group without a cgroup, apart from that one's own: sums by class lose nothing,
+ * and no series by cgroup makes a jump, which would look as if the GPU had been used at that moment.
+ */
+static bool end_group(struct gs_ledger *l, struct group *g)
+{
+	struct group_key rest = { .gpu = g->key.gpu };
+	struct group *heir;
+
+	memcpy(rest.class, g->key.class, sizeof(rest.class));
+	heir = ledger_group(l, &rest);
+	if (!heir)
+		return false;
+	gs_history_sums_add(&heir->ended, &g->sums);
+	HASH_DEL(l->groups, g);
+	free(g);
+	return true;
+}
+
 static bool make_room(struct gs_ledger *l)
 {
 	struct group *g, *next;
 
-	HASH_ITER(hh, l->groups, g, next) {
-		struct group_key rest = { .gpu = g->key.gpu };
-		struct group *heir;
-
-		if (g->live || !g->key.cgroup[0])
-			continue;
-		memcpy(rest.class, g->key.class, sizeof(rest.class));
-		heir = ledger_group(l, &rest);
-		if (!heir)
-			return false;
-		gs_history_sums_add(&heir->sums, &g->sums);
-		HASH_DEL(l->groups, g);
-		free(g);
-		return true;
-	}
+	HASH_ITER(hh, l->groups, g, next)
+		if (!g->live && g->key.cgroup[0])
+			return end_group(l, g);
 	return false;
+}
+
+/* A pod's cgroup never comes again; until it has gone, the pod may use the GPU once more. */
+static bool has_ended(const struct group *g)
+{
+	char path[PATH_MAX];
+
+	if (!gs_cgroup_root())
+		return true;
+	snprintf(path, sizeof(path), "%s%s", gs_cgroup_root(), g->key.cgroup);
+	return access(path, F_OK) && errno == ENOENT;
+}
+
+void ledger_end_groups(struct gs_figures *fig)
+{
+	uint64_t now = gs_now_ns(), keep = fig->hub->config->ended_pods_ms * NS_PER_MS;
+	struct gs_ledger *l = fig->ledger;
+	struct group *g, *next;
+
+	HASH_ITER(hh, l->groups, g, next)
+		if (*g->pod.uid && !g->live && now - g->left_ns >= keep && has_ended(g))
+			end_group(l, g);
 }
 
 void ledger_leave(struct kept *k)
 {
-	if (k->group)
-		k->group->live--;
+	if (k->group && !--k->group->live)
+		k->group->left_ns = gs_now_ns();
 	k->group = NULL;
 }
 
@@ -72,6 +105,8 @@ void ledger_join(struct gs_figures *fig, struct kept *k)
 	if (!k->group)
 		return;
 	k->group->live++;
+	if (!*k->group->pod.pod)
+		k->group->pod = k->who.pod;
 	k->group->pool |= k->who.pool;
 }
 

@@ -24,7 +24,11 @@ struct group {
 	UT_hash_handle hh;
 	struct group_key key;
 	struct gs_history_sums sums;
+	struct gs_pod_names pod;
+	struct gs_history_sums
+		ended;     /* of groups that are not here any more: pods that have ended */
 	unsigned int live; /* TSGs */
+	uint64_t left_ns;  /* the last one went */
 	bool pool;
 	uint64_t recent_ns; /* that its TSGs held of the last 10 s */
 	uint64_t memory;    /* bytes that its processes held when that was read last */
@@ -63,6 +67,7 @@ struct kept {
 	uint64_t calm_ns;
 	uint64_t starved_ns, harmed_ns; /* it is so since then; 0: it is not */
 	bool waiting;                   /* at its last sample */
+	bool mig;                       /* in a partition of its GPU */
 	struct gs_idle idle;            /* memory.c's */
 };
 
@@ -106,6 +111,7 @@ struct gs_ledger {
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
 	uint64_t sampled_ns[SAMPLES];
 	struct gs_trouble_counts troubles[SAMPLES];
+	unsigned int found[GS_FINDING_MAX]; /* at the last sample, about GPUs and TSGs */
 };
 
 /* ledger_take.c: what has been done since the last time, into all sums. */
@@ -127,6 +133,8 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
 /* Joins the group that its class and cgroup say now. */
 void ledger_join(struct gs_figures *fig, struct kept *k);
 void ledger_leave(struct kept *k);
+/* Those of pods that have ended go after a while, and their sums to the class's own. */
+void ledger_end_groups(struct gs_figures *fig);
 void ledger_free_groups(struct gs_ledger *l);
 
 /* ledger_take.c: of the TSGs that are there now: some may end before it is their turn. */
@@ -143,7 +151,7 @@ bool ledger_oldest(const struct gs_ledger *l, uint64_t *ret);
 bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret);
 struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at);
 struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig);
-/* window.c: since when what is wrong is so, after each sample. */
+/* window.c: what is wrong, and since when it is so, after each sample. */
 void ledger_mark(struct gs_figures *fig);
 /* What each group held of the last ten seconds. */
 void ledger_take_shares(struct gs_figures *fig);

@@ -122,12 +122,13 @@ static void sum_groups(struct gs_figures *fig, bool by_class, struct sum **all)
 	for (struct group *g = fig->ledger->groups; g; g = g->hh.next) {
 		struct sum *sum;
 
-		if (!g->live && !g->sums.v[GS_SUM_SEEN])
+		if (!g->live && !g->sums.v[GS_SUM_SEEN] && !g->ended.v[GS_SUM_SEEN])
 			continue; /* nobody came */
 		sum = sum_of(all, by_class ? g->key.class : g->key.cgroup);
 		if (!sum)
 			break;
 		add_to(sum, &g->sums, g->pool);
+		add_to(sum, &g->ended, false);
 	}
 }
 

@@ -434,7 +434,32 @@ void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu 
 		ret->reason = "the driver has not answered for too long";
 }
 
-unsigned int gs_memory_count_idle(const struct gs_figures *fig)
+/* By the record's owner: nobody else's name is at hand. */
+static void tell_idle(const struct gs_figures *fig, const struct gs_limits *l, uint32_t gpu,
+		      const struct gs_memory_process *p, uint64_t now)
+{
+	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
+	struct kept *k = NULL;
+
+	if (fig->ledger)
+		HASH_FIND(hh, fig->ledger->all, &p->tsg, sizeof(p->tsg), k);
+	if (!k)
+		return;
+	gs_judge_holder(l,
+			&(struct gs_holder_facts){ .id = p->tsg,
+						   .pid = p->pid,
+						   .uid = k->who.uid,
+						   .comm = k->who.comm,
+						   .gpu = (int)gpu,
+						   .bytes = p->own_bytes,
+						   .idle_since_ns = p->idle_since_ns,
+						   .now_ns = now },
+			&found);
+	for (size_t i = 0; fig->found && i < found.n; i++)
+		fig->found(&found.all[i], fig->found_user);
+}
+
+unsigned int gs_memory_look_idle(const struct gs_figures *fig)
 {
 	const struct gs_limits l = gs_limits_of(fig->hub->config);
 	uint64_t now = gs_now_ns();
@@ -443,8 +468,12 @@ unsigned int gs_memory_count_idle(const struct gs_figures *fig)
 	for (size_t i = 0; fig->memory && i < fig->hub->ngpus; i++) {
 		const struct gpu *g = &fig->memory->gpus[i];
 
-		for (size_t k = 0; is_fresh(fig, g) && k < g->n; k++)
-			n += gs_is_hoarding(&l, g->all[k].own_bytes, g->all[k].idle_since_ns, now);
+		for (size_t k = 0; is_fresh(fig, g) && k < g->n; k++) {
+			if (!gs_is_hoarding(&l, g->all[k].own_bytes, g->all[k].idle_since_ns, now))
+				continue;
+			tell_idle(fig, &l, fig->hub->gpus[i].index, &g->all[k], now);
+			n++;
+		}
 	}
 	return n;
 }

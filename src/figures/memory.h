@@ -52,8 +52,8 @@ struct gs_memory_gpu {
 };
 /* GPU @i of the hub's. */
 void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu *ret);
-/* Processes that `status` would name, whoever asks. */
-unsigned int gs_memory_count_idle(const struct gs_figures *fig);
+/* How many processes `status` would name, whoever asks; gs_figures.found hears of each. */
+unsigned int gs_memory_look_idle(const struct gs_figures *fig);
 
 /* ---- memory_json.c --------------------------------------------------------------------------- */
 

@@ -13,7 +13,6 @@
 #include "hub/json.h"
 #include "figures/ledger_priv.h"
 #include "figures/memory.h"
-#include "process/pod.h"
 
 /* Ends of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
 #define LE_FIRST 12
@@ -35,7 +34,7 @@ static void put_label(FILE *f, const char *name, const char *value)
 /* Malloc'd: gpu="0",UUID="...",class="be" and what else it says. */
 static char *labels_of(const struct gs_figures *fig, const struct group *g)
 {
-	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN], *text = NULL;
+	char *text = NULL;
 	const struct gs_gpu *gpu = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
@@ -47,10 +46,12 @@ static char *labels_of(const struct gs_figures *fig, const struct group *g)
 			gpu = &fig->hub->gpus[i];
 	fprintf(f, "gpu=\"%u\",UUID=\"%s\",class=\"%s\"", g->key.gpu, gpu ? gpu->uuid : "",
 		g->key.class);
-	gs_pod_of(g->key.cgroup, pod, container);
 	put_label(f, "cgroup", g->key.cgroup);
-	put_label(f, "pod", pod);
-	put_label(f, "container", container);
+	put_label(f, "namespace", g->pod.namespace);
+	put_label(f, "pod", g->pod.pod);
+	put_label(f, "container", g->pod.container);
+	put_label(f, "pod_uid", g->pod.uid);
+	put_label(f, "container_id", g->pod.id);
 	return fclose(f) ? NULL : text;
 }
 
@@ -100,6 +101,23 @@ static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct 
 	w->n += w->all[w->n].labels != NULL;
 }
 
+/* Names that nobody knew when its first TSG came. */
+static void learn_pod(struct group *g)
+{
+	struct gs_pod_names now;
+
+	if (*g->pod.uid && !*g->pod.pod && gs_pod_names(g->key.cgroup, &now) && *now.pod)
+		g->pod = now;
+}
+
+static void show_all(struct gs_figures *fig, struct gs_openmetrics *w)
+{
+	for (struct group *g = fig->ledger->groups; g; g = g->hh.next) {
+		learn_pod(g);
+		show(fig, w, g);
+	}
+}
+
 /* All cgroups of a class on a GPU in one. */
 static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
 {
@@ -121,6 +139,7 @@ static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
 		c->recent_ns += g->recent_ns;
 		c->memory += g->memory;
 		gs_history_sums_add(&c->sums, &g->sums);
+		gs_history_sums_add(&c->sums, &g->ended);
 	}
 	for (size_t i = 0; i < n; i++)
 		show(fig, w, &all[i]);
@@ -283,9 +302,9 @@ int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t
 	if (!w)
 		return -ENOMEM;
 	gpus_text(fig, f);
+	ledger_end_groups(fig);
 	if (by_cgroup)
-		for (struct group *g = fig->ledger->groups; g; g = g->hh.next)
-			show(fig, w, g);
+		show_all(fig, w);
 	else
 		show_coarse(fig, w);
 	*ret = w;

@@ -328,40 +328,96 @@ static bool has(const struct gs_findings *f, enum gs_finding_kind kind)
 	return false;
 }
 
+/* Counts them, and tells who wants to hear of them. */
+static void take_found(struct gs_figures *fig, struct gs_findings *found)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		struct gs_finding *f = &found->all[i];
+
+		fig->ledger->found[f->kind]++;
+		f->since_ns = gs_window_since(fig, f);
+		if (fig->found)
+			fig->found(f, fig->found_user);
+	}
+}
+
+static bool is_in_mig(const struct gs_figures *fig, uint32_t gpu)
+{
+	for (const struct kept *k = fig->ledger->all; k; k = k->hh.next)
+		if (k->mig && k->who.gpu == gpu)
+			return true;
+	return false;
+}
+
+/* Of one without programs nobody opens the log. */
 static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
 {
 	struct gs_window long_one = { .past = true }, short_one = { .past = true };
-	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index };
+	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
+	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index, .read = true };
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
 
-	if (!ledger_oldest(fig->ledger, &long_one.at) ||
-	    !ledger_older(fig->ledger, NS_PER_S, &short_one.at))
-		return;
-	gs_window_gpu(fig, &long_one, i, &g.window);
-	gs_window_gpu(fig, &short_one, i, &g.lately);
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &a);
+	g.log = a.open;
+	g.reason = a.reason[0] ? a.reason : NULL;
+	g.mig = is_in_mig(fig, fig->hub->gpus[i].index);
+	gs_gpu_rates_unknown(&g.window);
+	gs_gpu_rates_unknown(&g.lately);
+	if (fig->hub->account && ledger_oldest(fig->ledger, &long_one.at) &&
+	    ledger_older(fig->ledger, NS_PER_S, &short_one.at)) {
+		gs_window_gpu(fig, &long_one, i, &g.window);
+		gs_window_gpu(fig, &short_one, i, &g.lately);
+	}
 	gs_judge_gpu(l, &g, &found);
 	mark(&fig->ledger->gpus[i].lossy_ns, has(&found, GS_FINDING_LOST_TIME), now);
+	take_found(fig, &found);
 }
 
-/* By its samples alone: it is done once a second for each. */
+/* What its samples do not say; only of those about which something may be found. */
+static void put_record(const struct gs_figures *fig, const struct kept *k, struct gs_tsg_facts *t)
+{
+	struct gpusched_tsg rec;
+
+	if (gs_table_get(fig->hub->table, &k->key, &rec) || rec.task.id != k->id)
+		return;
+	t->suspended = rec.suspend_by != GPUSCHED_BY_NOBODY;
+	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
+}
+
+/* By its samples: it is done once a second for each. */
 static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct kept *k, uint64_t at,
 		     double span, uint64_t now)
 {
 	const struct gs_tsg_sums before = ledger_sample_of(k, at),
 				 last = ledger_sample_of(k, fig->ledger->nsamples - 1);
 	struct gs_tsg_facts t = {
+		.id = k->id,
+		.pid = (uint32_t)k->who.pid,
+		.uid = k->who.uid,
+		.comm = k->who.comm,
+		.gpu = (int)k->who.gpu,
 		.lc = !strcmp(k->who.class, "lc"),
-		.comm = "",
 		.waiting = k->waiting,
 		.counted = true,
+		.policy = fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : NULL,
 		.calm_pct = k->calm_ns ? k->calm_pct : NAN,
 	};
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
 
 	gs_tsg_rates(&before, &last, span, &t.window);
+	if (t.lc || t.waiting)
+		put_record(fig, k, &t);
 	gs_judge_tsg(l, &t, &found);
 	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED), now);
 	mark(&k->harmed_ns, has(&found, GS_FINDING_LC_WAITS), now);
+	take_found(fig, &found);
+}
+
+static void forget_marks(struct gs_figures *fig)
+{
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		fig->ledger->gpus[i].lossy_ns = 0;
 }
 
 void ledger_mark(struct gs_figures *fig)
@@ -370,12 +426,18 @@ void ledger_mark(struct gs_figures *fig)
 	struct gs_window w = { .past = true };
 	uint64_t now = gs_now_ns();
 
-	if (!fig->hub->account || !ledger_oldest(fig->ledger, &w.at))
+	memset(fig->ledger->found, 0, sizeof(fig->ledger->found));
+	if (!fig->ledger->all) {
+		forget_marks(fig);
 		return;
+	}
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		mark_gpu(fig, &l, i, now);
+	if (!fig->hub->account || !ledger_oldest(fig->ledger, &w.at))
+		return;
 	for (struct kept *k = fig->ledger->all; k; k = k->hh.next)
-		if (k->sampled == fig->ledger->nsamples || k->starved_ns || k->harmed_ns)
+		if (k->sampled == fig->ledger->nsamples || k->starved_ns || k->harmed_ns ||
+		    !strcmp(k->who.class, "lc"))
 			mark_tsg(fig, &l, k, w.at, span_ns(fig, &w, k->who.gpu), now);
 }
 
@@ -415,12 +477,6 @@ bool gs_window_calm(const struct gs_figures *fig, uint64_t id, double *ret_pct)
 
 void gs_window_count(const struct gs_figures *fig, unsigned int ret[GS_FINDING_MAX])
 {
-	if (!fig->ledger)
-		return;
-	for (size_t i = 0; i < fig->hub->ngpus; i++)
-		ret[GS_FINDING_LOST_TIME] += fig->ledger->gpus[i].lossy_ns != 0;
-	for (const struct kept *k = fig->ledger->all; k; k = k->hh.next) {
-		ret[GS_FINDING_STARVED] += k->starved_ns != 0;
-		ret[GS_FINDING_LC_WAITS] += k->harmed_ns != 0;
-	}
+	for (int i = 0; fig->ledger && i < GS_FINDING_MAX; i++)
+		ret[i] += fig->ledger->found[i];
 }

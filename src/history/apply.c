@@ -54,9 +54,14 @@ static int put_series(struct db *db, const struct item *it, int64_t process, int
 	bind_text(st, 5, it->who.cgroup);
 	bind_text(st, 6, it->who.policy);
 	sqlite3_bind_int64(st, 7, it->who.pool);
-	sqlite3_bind_int64(st, 8, (int64_t)(it->at_s - it->span_s));
-	sqlite3_bind_int64(st, 9, (int64_t)it->at_s);
-	rc = sums_bind(st, 10, &it->sums);
+	bind_text(st, 8, it->who.pod.namespace);
+	bind_text(st, 9, it->who.pod.pod);
+	bind_text(st, 10, it->who.pod.container);
+	bind_text(st, 11, it->who.pod.uid);
+	bind_text(st, 12, it->who.job);
+	sqlite3_bind_int64(st, 13, (int64_t)(it->at_s - it->span_s));
+	sqlite3_bind_int64(st, 14, (int64_t)it->at_s);
+	rc = sums_bind(st, 15, &it->sums);
 	return rc == SQLITE_OK ? returned(st, ret) : rc;
 }
 

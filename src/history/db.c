@@ -31,7 +31,9 @@ static const char schema[] =
 	"CREATE INDEX process_ended ON process(ended);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INTEGER NOT NULL, uuid TEXT NOT NULL, "
 	"gpu INTEGER, class TEXT NOT NULL, cgroup TEXT NOT NULL, policy TEXT NOT NULL, "
-	"pool INTEGER NOT NULL, began INTEGER, last INTEGER" SUM_DECLARED
+	"pool INTEGER NOT NULL, namespace TEXT NOT NULL DEFAULT '', pod TEXT NOT NULL DEFAULT '', "
+	"container TEXT NOT NULL DEFAULT '', pod_uid TEXT NOT NULL DEFAULT '', "
+	"job TEXT NOT NULL DEFAULT '', began INTEGER, last INTEGER" SUM_DECLARED
 	", UNIQUE(process, uuid, class, cgroup, policy, pool));"
 	"CREATE INDEX series_last ON series(last);"
 	"CREATE TABLE point(series INTEGER, minute INTEGER" SUM_DECLARED
@@ -43,6 +45,10 @@ static const char schema[] =
 	"CREATE INDEX event_tsg ON event(tsg);"
 	"CREATE INDEX event_process ON event(process);";
 
+/* A name may come after the first figures, and never goes. */
+#define LEARNED(name) \
+	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
+
 static const char *const texts[ST_MAX] = {
 	[ST_BEGIN] = "BEGIN IMMEDIATE",
 	[ST_COMMIT] = "COMMIT",
@@ -51,10 +57,13 @@ static const char *const texts[ST_MAX] = {
 		       "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET uid = ?4, "
 		       "comm = ?5, last = max(last, ?7), ended = NULL RETURNING id",
 	[ST_SERIES] =
-		"INSERT INTO series(process, uuid, gpu, class, cgroup, policy, pool, began, "
-		"last" SUM_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?" SUM_VALUES
-		") ON CONFLICT DO UPDATE SET "
-		"gpu = excluded.gpu, last = max(last, excluded.last)" SUM_ADDED " RETURNING id",
+		"INSERT INTO series(process, uuid, gpu, class, cgroup, policy, pool, namespace, "
+		"pod, container, pod_uid, job, began, "
+		"last" SUM_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SUM_VALUES
+		") ON CONFLICT DO UPDATE SET " LEARNED("namespace") LEARNED("pod")
+			LEARNED("container") LEARNED("pod_uid")
+				LEARNED("job") "gpu = excluded.gpu, last = max(last, "
+					       "excluded.last)" SUM_ADDED " RETURNING id",
 	[ST_POINT] = "INSERT OR REPLACE INTO point(series, minute" SUM_COLUMNS
 		     ") SELECT id, ?2" SUM_COLUMNS " FROM series WHERE id = ?1",
 	[ST_ENDED] = "UPDATE process SET ended = max(last, ?4), last = max(last, ?4) "
@@ -184,6 +193,11 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE series ADD COLUMN memory_known INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN memory_mib_s INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN memory_known INTEGER NOT NULL DEFAULT 0;",
+	[4] = "ALTER TABLE series ADD COLUMN namespace TEXT NOT NULL DEFAULT '';"
+	      "ALTER TABLE series ADD COLUMN pod TEXT NOT NULL DEFAULT '';"
+	      "ALTER TABLE series ADD COLUMN container TEXT NOT NULL DEFAULT '';"
+	      "ALTER TABLE series ADD COLUMN pod_uid TEXT NOT NULL DEFAULT '';"
+	      "ALTER TABLE series ADD COLUMN job TEXT NOT NULL DEFAULT '';",
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 

@@ -18,6 +18,7 @@
 #include "basic/error.h"
 #include "gpusched/abi.h"
 #include "process/cgroup.h"
+#include "process/pod_names.h"
 
 /* What the room counts: symbol, name, words. */
 #define GS_HISTORY_COUNTERS(X) \
@@ -103,7 +104,9 @@ struct gs_history_who {
 	char class[32];  /* "": none */
 	char policy[64]; /* in force; "": none */
 	char cgroup[GS_CGROUP_PATH_LEN];
-	bool pool; /* it serves other processes, whose work its figures are */
+	struct gs_pod_names pod;
+	char job[32]; /* of a batch system: "1234", "1234_7"; "": none */
+	bool pool;    /* it serves other processes, whose work its figures are */
 };
 
 /* Something that happened to a TSG or a process, or that somebody did (@by). Texts may be NULL. */
@@ -153,7 +156,17 @@ uint64_t gs_history_counter(const struct gs_history *h, enum gs_history_counter 
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-enum gs_history_by { GS_BY_PROCESS, GS_BY_USER, GS_BY_CGROUP, GS_BY_CLASS, GS_BY_GPU, GS_BY_MAX };
+enum gs_history_by {
+	GS_BY_PROCESS,
+	GS_BY_USER,
+	GS_BY_CGROUP,
+	GS_BY_CLASS,
+	GS_BY_GPU,
+	GS_BY_POD,
+	GS_BY_NAMESPACE,
+	GS_BY_JOB,
+	GS_BY_MAX
+};
 /* -EINVAL */
 int gs_history_by_parse(const char *text, enum gs_history_by *ret);
 
@@ -166,11 +179,14 @@ struct gs_history_query {
 	bool has_uid;
 	bool has_class; /* with @class, "": none */
 	char class[GPUSCHED_CLASS_NAME_LEN];
-	char cgroup[256]; /* it, or what is below; "": all */
-	char gpu[48];     /* index or UUID; "": all */
-	uint64_t tsg;     /* 0: all; else what happened to it is answered */
-	bool changes;     /* who changed what, instead of sums */
-	bool calm;        /* with each process's calm minutes */
+	char cgroup[256];                                 /* it, or what is below; "": all */
+	char gpu[48];                                     /* index or UUID; "": all */
+	char namespace[GS_NAMESPACE_LEN];                 /* "": all */
+	char pod[GS_NAMESPACE_LEN + GS_POD_NAME_LEN + 1]; /* "NAMESPACE/NAME"; "": all */
+	char job[32];                                     /* "": all */
+	uint64_t tsg; /* 0: all; else what happened to it is answered */
+	bool changes; /* who changed what, instead of sums */
+	bool calm;    /* with each process's calm minutes */
 	/* who asks: @uid sees its own, and sums by class and GPU */
 	uint32_t uid;
 	bool times; /* others' times, too; not their launches, cgroups, nor what happened to them */

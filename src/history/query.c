@@ -18,8 +18,9 @@
 #define GPUS_MAX 64
 
 static const char *const by_names[GS_BY_MAX] = {
-	[GS_BY_PROCESS] = "process", [GS_BY_USER] = "user", [GS_BY_CGROUP] = "cgroup",
-	[GS_BY_CLASS] = "class",     [GS_BY_GPU] = "gpu",
+	[GS_BY_PROCESS] = "process",     [GS_BY_USER] = "user", [GS_BY_CGROUP] = "cgroup",
+	[GS_BY_CLASS] = "class",         [GS_BY_GPU] = "gpu",   [GS_BY_POD] = "pod",
+	[GS_BY_NAMESPACE] = "namespace", [GS_BY_JOB] = "job",
 };
 
 int gs_history_by_parse(const char *text, enum gs_history_by *ret)
@@ -36,6 +37,7 @@ int gs_history_by_parse(const char *text, enum gs_history_by *ret)
 struct series {
 	int64_t id, process, pid, uid, began, last, gpu, process_began, process_ended;
 	const char *comm, *uuid, *class, *cgroup, *policy;
+	const char *namespace, *pod, *container, *pod_uid, *job;
 	bool pool, runs;
 	struct gs_history_sums sums;
 };
@@ -46,6 +48,8 @@ struct row {
 	struct series first; /* its texts are not kept */
 	char comm[GPUSCHED_COMM_LEN + 1], cgroup[GS_CGROUP_PATH_LEN];
 	char class[NAMES_MAX], policy[NAMES_MAX], uuid[48];
+	struct gs_pod_names names;
+	char job[32];
 	uint16_t gpus[GPUS_MAX]; /* each once */
 	size_t ngpus;
 	bool pool;
@@ -68,11 +72,12 @@ struct asking {
 #define OF_SERIES(sym, column) ", s." #column
 static const char series_text[] =
 	"SELECT s.id, s.process, p.pid, p.uid, p.comm, p.began, p.ended, s.uuid, s.gpu, s.class, "
-	"s.cgroup, s.policy, s.pool, s.began, s.last" GS_HISTORY_SUMS(
+	"s.cgroup, s.policy, s.pool, s.began, s.last, s.namespace, s.pod, s.container, s.pod_uid, "
+	"s.job" GS_HISTORY_SUMS(
 		OF_SERIES) ", s.hist FROM series s "
 			   "LEFT JOIN process p ON p.id = s.process WHERE s.last >= ?1 AND s.began "
 			   "< ?2 AND (?3 = 0 OR p.pid = ?3)";
-#define SERIES_SUMS 15 /* the column that they begin at */
+#define SERIES_SUMS 20 /* the column that they begin at */
 
 static const char *text_at(sqlite3_stmt *st, int at)
 {
@@ -99,6 +104,11 @@ static void read_series(sqlite3_stmt *st, struct series *s)
 	s->pool = sqlite3_column_int64(st, 12);
 	s->began = sqlite3_column_int64(st, 13);
 	s->last = sqlite3_column_int64(st, 14);
+	s->namespace = text_at(st, 15);
+	s->pod = text_at(st, 16);
+	s->container = text_at(st, 17);
+	s->pod_uid = text_at(st, 18);
+	s->job = text_at(st, 19);
 	sums_read(st, SERIES_SUMS, &s->sums);
 }
 
@@ -143,7 +153,8 @@ static int cut_to_range(struct asking *a, struct series *s)
 /* Not of all that had a GPU. */
 static bool of_some(const struct gs_history_query *q)
 {
-	return q->pid || *q->comm || q->has_uid || *q->cgroup;
+	return q->pid || *q->comm || q->has_uid || *q->cgroup || *q->namespace || *q->pod ||
+	       *q->job;
 }
 
 /* The sums of a GPU itself are meant, not of what used it. */
@@ -160,8 +171,20 @@ static bool is_on(const char *gpu, const struct series *s)
 	return !*gpu || !strcmp(gpu, index) || !strcmp(gpu, s->uuid);
 }
 
+/* "NAMESPACE/NAME" */
+static bool is_pod(const char *pod, const struct series *s)
+{
+	size_t len = strlen(s->namespace);
+
+	return len && !strncmp(pod, s->namespace, len) && pod[len] == '/' &&
+	       !strcmp(pod + len + 1, s->pod);
+}
+
 static bool is_where(const struct gs_history_query *q, const struct series *s)
 {
+	if ((*q->namespace && strcmp(q->namespace, s->namespace) != 0) ||
+	    (*q->pod && !is_pod(q->pod, s)) || (*q->job && strcmp(q->job, s->job) != 0))
+		return false;
 	return is_on(q->gpu, s) && (!q->has_class || !strcmp(q->class, s->class)) &&
 	       (!*q->cgroup || gs_cgroup_is_in(s->cgroup, q->cgroup));
 }
@@ -176,7 +199,10 @@ static bool sees_sums(const struct gs_history_query *q)
 {
 	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !of_some(q);
 
-	return q->root || names_nobody || (q->times && q->by != GS_BY_CGROUP);
+	bool names_place = q->by == GS_BY_CGROUP || q->by == GS_BY_POD ||
+			   q->by == GS_BY_NAMESPACE || q->by == GS_BY_JOB;
+
+	return q->root || names_nobody || (q->times && !names_place);
 }
 
 bool gs_history_hides(const struct gs_history_query *q)
@@ -200,9 +226,12 @@ static void make_key(enum gs_history_by by, const struct series *s, char *ret, s
 		snprintf(ret, size, "%lld", (long long)s->uid);
 	else
 		snprintf(ret, size, "%s",
-			 by == GS_BY_CGROUP  ? s->cgroup
-			 : by == GS_BY_CLASS ? s->class
-					     : s->uuid);
+			 by == GS_BY_CGROUP      ? s->cgroup
+			 : by == GS_BY_CLASS     ? s->class
+			 : by == GS_BY_POD       ? s->pod_uid
+			 : by == GS_BY_NAMESPACE ? s->namespace
+			 : by == GS_BY_JOB       ? s->job
+						 : s->uuid);
 }
 
 /* "be,lc": each once. */
@@ -235,6 +264,21 @@ static json_t *gpus_json(const struct row *row)
 	return list;
 }
 
+static void learn(char *name, size_t size, const char *is)
+{
+	if (!*name)
+		snprintf(name, size, "%s", is);
+}
+
+static void add_names(struct row *row, const struct series *s)
+{
+	learn(row->names.namespace, sizeof(row->names.namespace), s->namespace);
+	learn(row->names.pod, sizeof(row->names.pod), s->pod);
+	learn(row->names.container, sizeof(row->names.container), s->container);
+	learn(row->names.uid, sizeof(row->names.uid), s->pod_uid);
+	learn(row->job, sizeof(row->job), s->job);
+}
+
 static int add_series(struct asking *a, const struct series *s)
 {
 	struct row *row = NULL;
@@ -257,6 +301,7 @@ static int add_series(struct asking *a, const struct series *s)
 	add_name(row->class, s->class);
 	add_name(row->policy, s->policy);
 	add_gpu(row, s->gpu);
+	add_names(row, s);
 	row->pool |= s->pool;
 	row->began = s->began < row->began ? s->began : row->began;
 	row->last = s->last > row->last ? s->last : row->last;
@@ -339,6 +384,18 @@ static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *re
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* Those that all of the row share. */
+static void put_names(json_t *o, enum gs_history_by by, bool whole, const struct row *row)
+{
+	bool process = by == GS_BY_PROCESS && whole, pod = process || by == GS_BY_POD;
+
+	gs_json_put_text(o, "namespace", pod || by == GS_BY_NAMESPACE ? row->names.namespace : "");
+	gs_json_put_text(o, "pod", pod ? row->names.pod : "");
+	gs_json_put_text(o, "container", process ? row->names.container : "");
+	gs_json_put_text(o, "pod_uid", pod ? row->names.uid : "");
+	gs_json_put_text(o, "job", process || by == GS_BY_JOB ? row->job : "");
+}
+
 static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 {
 	bool process = q->by == GS_BY_PROCESS;
@@ -353,6 +410,7 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	gs_json_put_text(o, "class", row->class);
 	gs_json_put_text(o, "cgroup",
 			 (process && whole) || q->by == GS_BY_CGROUP ? row->cgroup : "");
+	put_names(o, q->by, whole, row);
 	gs_json_put_number(o, "gpu", row->ngpus == 1, (uint64_t)s->gpu);
 	gs_json_put_text(o, "gpu_uuid", row->ngpus == 1 ? row->uuid : "");
 	json_object_set_new(o, "gpus", gpus_json(row));

@@ -15,6 +15,7 @@ int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, s
 		return -ENOMEM;
 	hub->config = config;
 	hub->opts = *opts;
+	gs_pace_init(&hub->pace);
 	*ret = hub;
 	return 0;
 }
@@ -26,6 +27,7 @@ void gs_hub_free(struct gs_hub *hub)
 	gs_observers_free(&hub->observers);
 	gs_limited_free(hub);
 	gs_loop_free(hub);
+	gs_pace_done(&hub->pace);
 	gs_table_close(hub->table);
 	gs_classes_free(hub->classes);
 	free(hub->gpus);

@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "hub/observers.h"
+#include "hub/pace.h"
 #include "launch/launch.h"
 #include "policy/policy.h"
 #include "process/process.h"
@@ -79,6 +80,27 @@
 	  "times that the driver was asked for a GPU which process holds its memory") \
 	X(MEMORY_READ_NS, "memory_read_ns", "how long these calls took") \
 	X(MEMORY_LEFT, "memory_unknown", "times of them that it did not say") \
+	X(ALERTS, "alerts", "findings that began: events, and lines of the journal") \
+	X(ALERTS_OVER, "alerts_over", "findings of these that are over") \
+	X(ALERTS_LEFT, "alerts_left", \
+	  "times that a finding was not told: its user has 16, or there are 256") \
+	X(ALERT_UNITS, "alert_units", "units started for alerts: Unit= of [Alerts]") \
+	X(ALERT_UNITS_LEFT, "alert_units_left", \
+	  "alerts for which no unit was started: more than 10 a minute, or 10 wait") \
+	X(ALERT_UNITS_FAILED, "alert_units_failed", \
+	  "alerts for which no unit could be started: see the log") \
+	X(PODS_LEFT, "pod_entries_left", \
+	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
+	  "known form, or others than root may write them") \
+	X(PARKED, "parked", "processes whose GPU memory was taken out") \
+	X(UNPARKED, "unparked", "processes that got it back") \
+	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
+	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
+	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
+	X(PARK_HELPERS, "park_helpers_lost", \
+	  "times that the process that parks died or hung, and another one took its place") \
+	X(PARK_SAVE_FAILED, "park_save_failed", \
+	  "times that who is parked could not be saved: a restart would not know") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 
@@ -131,7 +153,7 @@ struct gs_hub {
 	struct gs_slices slices;
 	struct gs_waits waits;
 	bool has_readers; /* false: this process reads by itself */
-	uint64_t longest_turn_ns, longest_turn_cpu_ns;
+	struct gs_pace pace;
 
 	struct gs_observers observers;
 	struct gs_limited_user *limited; /* whom a limit has struck */

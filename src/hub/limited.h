@@ -25,7 +25,8 @@
 	X(FILES, "files", "open files from before the taps not looked at to the end: too many") \
 	X(READS, "reads", "programs or libraries not read: that takes too long, or too many wait") \
 	X(KICKS, "kicks", "rounds of the policy not made: its TSGs ask for too many") \
-	X(AUDIT, "audit", "requests not noted: more than 10 a minute")
+	X(AUDIT, "audit", "requests not noted: more than 10 a minute") \
+	X(ALERTS, "alerts", "findings about its programs not told: it has 16 of them already")
 
 enum gs_user_limit {
 #define X(sym, name, text) GS_LIMIT_##sym,

@@ -140,15 +140,11 @@ static int on_happened(sd_event_source *src, void *user)
 /* What is ready: one source of the loop, whosever it is. */
 static int take_turn(struct gs_hub *hub)
 {
-	uint64_t began = gs_now_ns(), cpu = gs_thread_cpu_ns(), ns;
-	int r = sd_event_dispatch(hub->event);
+	int r;
 
-	ns = gs_now_ns() - began;
-	if (ns > hub->longest_turn_ns)
-		hub->longest_turn_ns = ns;
-	cpu = gs_thread_cpu_ns() - cpu;
-	if (cpu > hub->longest_turn_cpu_ns)
-		hub->longest_turn_cpu_ns = cpu;
+	gs_pace_begin(&hub->pace);
+	r = sd_event_dispatch(hub->event);
+	gs_pace_end(&hub->pace);
 	return r;
 }
 

@@ -17,6 +17,7 @@ struct gs_hub;
 #define GS_ON_ERRAND (1u << 1)  /* one has ended */
 #define GS_ON_LOOKED (1u << 2)  /* at records */
 #define GS_ON_METRICS (1u << 3) /* their text is made */
+#define GS_ON_PARK (1u << 4)    /* a process is where parking wanted it, or cannot be */
 
 int gs_loop_new(struct gs_hub *hub, struct gs_error *err);
 void gs_loop_free(struct gs_hub *hub);

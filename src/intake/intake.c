@@ -128,6 +128,7 @@ void gs_intake_beat(void *self)
 
 	gs_past_check(in);
 	gs_full_check(in);
+	gs_pods_beat(in);
 }
 
 void gs_intake_ended(void *self, const struct gs_end *end)
@@ -187,6 +188,7 @@ int gs_intake_start(struct gs_intake *in, struct gs_error *err)
 	r = gs_loop_timer(in->hub, on_sweep, in, &in->sweep);
 	if (r < 0)
 		return gs_fail(err, r, "the event loop: %s", strerror(-r));
+	gs_pods_begin(in);
 	r = gs_events_open(in->hub->table, on_event, in, err);
 	if (r)
 		return gs_fail(err, r, "events cannot be read: %s", strerror(-r));

@@ -9,6 +9,7 @@
 #include "intake/adoption.h"
 #include "intake/aliases.h"
 #include "intake/ends.h"
+#include "intake/pods.h"
 #include "intake/pools.h"
 #include "intake/reap.h"
 #include "intake/rescan.h"
@@ -22,6 +23,7 @@ struct gs_job_asked {
 struct gs_intake {
 	struct gs_hub *hub;
 	sd_event_source *sweep, *events;
+	sd_event_source *pods;   /* their names; NULL: nobody is told */
 	bool draining;           /* throws away events from before this instance */
 	uint64_t events_lost;    /* by the taps, as far as it was made up for */
 	uint64_t losses_next_ns; /* not again before */

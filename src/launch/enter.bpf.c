@@ -2,8 +2,8 @@
 /*
  * enter - what is attached to a libcuda: a way into the programs that count
  *
- * These stay attached when the daemon is gone, and outlive its table. What counts is put into the
- * slots behind them; without it they return at once.
+ * These stay attached when the daemon is gone, and outlive its table. The programs that count are
+ * put into the slots behind them. While a slot is empty they return at once.
  */
 #include <linux/bpf.h>
 

@@ -52,7 +52,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_libs SEC(".maps");
 
-/* Processes whose own agent counts: until when, or GS_TOLD_NOW. */
+/* Processes with an agent that counts: until when, or GS_TOLD_NOW. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_TOLD);
@@ -109,7 +109,7 @@ static __always_inline struct gs_thread *thread_of(gs_u64 cookie)
 	return t;
 }
 
-/* 0: not known. What happens inside the making of a context is not the program's doing. */
+/* 0: not known. Calls inside the making of a context are libcuda's, not the program's. */
 static __always_inline gs_u64 current_ctx(const struct gs_thread *t)
 {
 	gs_u32 at = t->depth - 1;
@@ -230,7 +230,7 @@ int made(struct pt_regs *ctx)
 	return 0;
 }
 
-/* ---- a launch whose context is not known ----------------------------------------------------- */
+/* ---- a launch in an unknown context ---------------------------------------------------------- */
 
 struct search {
 	struct gs_tsg_ref sole;
@@ -309,7 +309,7 @@ static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs
 	struct gs_launcher *l;
 	gs_u32 tgid = t->tgid;
 
-	/* Never met by the taps: another instance's, whose programs map the same library. */
+	/* The taps never met it: a program of another instance that maps the same library. */
 	if (!bpf_map_lookup_elem(&gs_procs, &tgid))
 		return NULL;
 	l = launcher_of(tgid);

@@ -11,7 +11,7 @@
 #define GS_MAX_LAUNCHERS 8192
 #define GS_MAX_LAUNCH_LIBS 256
 #define GS_MAX_TOLD 512 /* processes that count their launches themselves */
-/* launches_since_ns of a TSG whose count can't be exact any more. */
+/* launches_since_ns of a TSG that lost the exact count. */
 #define GS_LAUNCHES_NEVER (~0ull)
 
 struct gs_ctx_key {
@@ -20,7 +20,7 @@ struct gs_ctx_key {
 	gs_u32 pad;
 };
 
-/* A process with launches whose context is not known. */
+/* A process with launches in an unknown context. */
 struct gs_launcher {
 	gs_u64 unattributed; /* launches that count on no TSG */
 	gs_u64 since_ns;

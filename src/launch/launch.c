@@ -47,7 +47,7 @@ struct lib {
 	struct gs_launch_lib info;
 	struct gs_pinned_lib
 		pinned; /* its number is in the cookies; no probes: it could not be done */
-	uid_t uid;      /* whose process brought it */
+	uid_t uid;      /* of the process that brought it */
 	int fd;         /* it is to be probed; -1: it was, or cannot be */
 	struct gs_again again;
 	struct statx_timestamp written;
@@ -269,9 +269,9 @@ static int add_lib(struct gs_launches *l, struct gs_pinned_lib *pinned, const ch
 }
 
 /*
- * @file reaches the library, @path is its name for people. @pid: the process that brought it, which
- * may have chosen a file whose server never answers, or one with a lease that an open would wait
- * for. Nor may a probe be set in such a file: the kernel reads it then while no fork() can begin.
+ * @file reaches the library, @path is its name for people. @pid: the process that brought it. It
+ * may have chosen a file on a server that never answers, or one with a lease that an open would
+ * wait for. No probe may be set in such a file: the kernel would read it while no fork() can begin.
  */
 static int open_lib(struct gs_launches *l, const char *file, const char *path, pid_t pid,
 		    struct lib **ret)
@@ -563,7 +563,7 @@ static void on_usual(const char *path, void *user)
 		lib->info.system = true;
 }
 
-/* Whoever has the driver open: a process maps its libcuda before it has TSGs. */
+/* All processes that have the driver open: a process maps its libcuda before it has TSGs. */
 int gs_launches_catch_up(struct gs_launches *l)
 {
 	CLEANUP_FREE struct gs_holder *all = NULL;

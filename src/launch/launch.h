@@ -44,12 +44,12 @@ void gs_launches_end(struct gs_launches *l);
 /* Ends it, too, unless that is done. NULL is fine. */
 void gs_launches_free(struct gs_launches *l);
 
-/* What an instance that is no more has left: it counts no more, and its counts become unknown. */
+/* Ends the counting that a dead instance left behind; its counts become unknown. */
 int gs_launches_forget(void);
 /* Its probes go, where gs_launches_allowed(). */
 int gs_launches_clear(bool trusted, struct gs_error *why);
 
-/* What has come since it began, when events went elsewhere meanwhile, is to be probed, too. */
+/* Probes libraries too that came since counting began, while events went elsewhere. */
 int gs_launches_catch_up(struct gs_launches *l);
 
 /* A process made an RM client or a TSG: its libcuda is to be probed unless that is done. */
@@ -61,7 +61,7 @@ void gs_launches_gone(struct gs_launches *l, pid_t pid);
  * unknown again. @told false: they count it, from now on. -E2BIG: too many do.
  */
 int gs_launches_told(struct gs_launches *l, pid_t pid, bool told);
-/* The same for all processes whose end was not told. */
+/* The same for all processes that ended unseen. */
 void gs_launches_sweep(struct gs_launches *l);
 
 /*
@@ -76,15 +76,15 @@ void gs_launch_job_work(struct gs_launch_job *job);
 void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job);
 
 /*
- * Libraries since the last call whose launches are not counted (again for each look at a process):
- * not root's, too many, where probes are not allowed, on a file system that this kernel does not
- * answer for, or without functions to probe. @ret_again: how often one was tried again.
+ * How many libraries were left alone since the last call (again for each look at a process).
+ * Reasons: not root's, too many, no probes allowed, a file system that this kernel does not answer
+ * for, no functions to probe. @ret_again: how often one was tried again.
  */
 uint64_t gs_launches_left(struct gs_launches *l, uint64_t *ret_again);
 
 /*
- * What was left for a reason that passes is tried again: when the next is due (UINT64_MAX: none
- * is), and one whose time has come. What there is to be done then, gs_launches_next() tells.
+ * Libraries that were left for a reason that passes are tried again. When the next one is due
+ * (UINT64_MAX: none), and one that is due now. gs_launches_next() says what to do with it.
  */
 uint64_t gs_launches_due(const struct gs_launches *l);
 void gs_launches_again(struct gs_launches *l);

@@ -40,7 +40,7 @@ struct gs_again_list {
 bool gs_again_add(struct gs_again_list *l, pid_t pid, uid_t uid, uint64_t now_ns);
 void gs_again_drop(struct gs_again_list *l, pid_t pid);
 bool gs_again_has(const struct gs_again_list *l, pid_t pid);
-/* Of the first whose time has come, which is put off; 0: there is none. */
+/* The first one that is due, which is put off; 0: there is none. */
 pid_t gs_again_next(struct gs_again_list *l, uint64_t now_ns);
 /* That took so long: the next one waits, so that no more than a part of the time goes there. */
 void gs_again_took(struct gs_again_list *l, uint64_t now_ns, uint64_t ns);

@@ -29,9 +29,9 @@
 #include "launch/launch_find.h"
 
 /*
- * What is probed: program, function, what it is (the cookie). In the order of attaching, so that a
- * context's making is never seen to begin without being seen to end; the launches come last, when
- * all that tells where they go is there.
+ * The probes: program, function, kind (the cookie). They attach in this order. So if a context's
+ * making is seen to begin, its end is seen, too. Launches come last, since all others say where
+ * they go.
  */
 #define PROBES(X) \
 	X(MADE, "cuCtxCreate", GS_MADE_PUSHES) \

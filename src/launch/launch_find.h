@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch_find.h - where libcudas are, what they export, and who serves their file systems */
+/* launch_find.h - where libcudas are, what they export, and what serves their file systems */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_FIND_H
 #define GPUSCHED_LAUNCH_LAUNCH_FIND_H
 

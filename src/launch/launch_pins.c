@@ -70,7 +70,7 @@ int gs_pinned_fill(int slots_fd, const struct launch_bpf *skel)
 	};
 	char path[PATH];
 
-	/* first: whoever finds the slots filled can forget what they have counted */
+	/* first, so that a process that finds the slots filled can clear the counts */
 	path_of(path, "forget");
 	unlink(path);
 	if (bpf_obj_pin(bpf_program__fd(skel->progs.launch_forget), path))

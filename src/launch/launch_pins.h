@@ -23,7 +23,7 @@ struct gs_pinned_lib {
 int gs_pinned_slots(void);
 /* Makes the folder with @skel's slots in it. */
 int gs_pinned_begin(const struct enter_bpf *skel);
-/* What the attached programs enter from here on. */
+/* Sets which programs the attached ones enter from here on. */
 int gs_pinned_fill(int slots_fd, const struct launch_bpf *skel);
 /* From here on they return at once; none that did not runs any more. */
 void gs_pinned_empty(int slots_fd);

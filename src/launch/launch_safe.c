@@ -2,10 +2,11 @@
 /*
  * launch_safe.c - where no user can make every fork() of the machine wait for a probe
  *
- * The kernel sets and removes a uprobe, in whatever file, while it lets no fork() begin, and waits
- * first for those that have begun, then for the memory of each process that maps the file. A user
- * that serves a file system can hold the memory of an own process for any time, and a fork() of it
- * (docs/uprobe-fork-stall.md). No look at who has the library open tells that: it may be anybody's.
+ * While the kernel sets or removes a uprobe, in whatever file, no fork() begins. It waits first for
+ * the forks that have begun, then for the memory of each process that maps the file. A user that
+ * serves a file system can hold the memory of an own process for any time, and a fork() of it
+ * (docs/uprobe-fork-stall.md). That process need not have the library open, so a look at those that
+ * do cannot help.
  */
 #include <dirent.h>
 #include <errno.h>

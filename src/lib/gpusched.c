@@ -82,7 +82,7 @@ const char *gpusched_version(void)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* What a caller forgot; @is: it is there. */
+/* The error for an argument that the caller forgot; @is: it is there. */
 static int need(struct gpusched *g, const void *is, const char *what)
 {
 	if (!g)

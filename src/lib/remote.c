@@ -16,10 +16,11 @@
 
 #define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
 #define STREAM_LIMIT \
-	(8u << 20)        /* what comes at once: the daemon keeps 2 MiB for one that was slow */
-#define REQUEST_MS 30000L /* controls are answered within 5 s, a policy's start takes longer */
-#define PING_MS 1000L     /* a daemon that lives answers that at once */
-/* Of a request that is under way: most are over before the first. */
+	(8u << 20)           /* what comes at once: the daemon keeps 2 MiB for one that was slow */
+#define REQUEST_MS 30000L    /* controls are answered within 5 s, a policy's start takes longer */
+#define PARK_US 1800000000ll /* a parking's longest */
+#define PING_MS 1000L        /* a daemon that lives answers that at once */
+/* Pings while a request is under way: most requests are over before the first ping. */
 #define PING_EVERY_NS (NS_PER_S * 9 / 10)
 
 struct text {
@@ -248,11 +249,13 @@ static bool is_word(const char *verb)
 	       strlen(verb) < 64;
 }
 
-/* How long an answer may take: a `status` watches for some time. */
+/* How long an answer may take: a `status` watches for some time, and memory is copied. */
 static long limit_ms(const char *verb, const json_t *args)
 {
-	json_int_t us =
-		strcmp(verb, "status") ? 0 : json_integer_value(json_object_get(args, "for_us"));
+	json_int_t us = !strcmp(verb, "park") || !strcmp(verb, "unpark") ? PARK_US
+			: strcmp(verb, "status")
+				? 0
+				: json_integer_value(json_object_get(args, "for_us"));
 
 	return REQUEST_MS + (long)(us / 1000);
 }

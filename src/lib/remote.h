@@ -10,7 +10,7 @@ struct remote;
 /* -ECONNREFUSED, -ENOENT: nobody listens there. */
 int remote_new(const char *socket, struct remote **ret, struct gs_error *err);
 void remote_free(struct remote *r);
-/* Of handles whose self is a struct remote. */
+/* The functions of handles that have a struct remote as their self. */
 extern const struct gs_handle_ops remote_ops;
 
 /*

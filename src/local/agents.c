@@ -3,7 +3,7 @@
  * agents.c - for a user without a daemon: the agents in the user's own programs
  *
  * Each program that runs with an agent is asked for its TSGs; controls go to the agent, which makes
- * them. What needs a table, a policy or other users' programs needs a daemon.
+ * them. Verbs that need a table, a policy or other users' programs need a daemon.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static void agents_end(struct agents *a)
 	free(a->tsgs);
 }
 
-/* ---- who is there ---------------------------------------------------------------------------- */
+/* ---- the programs that are there ------------------------------------------------------------- */
 
 static void forget(const char *dir, const char *name)
 {
@@ -155,7 +155,7 @@ static json_t *row(const struct seen *s)
 	return o;
 }
 
-/* What @args names among those that were seen, in place. */
+/* Leaves of the TSGs that were seen those that @args names, in place. */
 static int select_tsgs(struct agents *a, const json_t *args, struct gs_error *err)
 {
 	const char *text = json_string_value(json_object_get(args, "target"));

@@ -138,7 +138,7 @@ static const struct gs_handle_ops local_ops = {
 	.free = local_free,
 };
 
-/* What acts where no daemon answers. */
+/* Picks what acts where no daemon answers. */
 static int act_alone(uint32_t flags, struct local *l, struct gs_error *err)
 {
 	if (!geteuid())

@@ -129,7 +129,7 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 		gs_mps_exec(argv, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
-	/* shorter than a pipe, so that nobody waits; whoever has ended does not read it */
+	/* shorter than a pipe, so that nobody waits, even if the reader has ended */
 	if (pid > 0 && input && write(in[1], input, strlen(input)) < 0)
 		errno = 0;
 	close(in[1]);

@@ -20,7 +20,9 @@
 /* Full paths; "" where it is not there. In $PATH, else where drivers put them. */
 void gs_mps_program(const char *name, char *ret, size_t size);
 
-/* What the control program, its server and its clients need: PIPE and LOG directory, GPUs. */
+/*
+ * The environment of the control program, its server and its clients: PIPE and LOG directory, GPUs.
+ */
 void gs_mps_environment(const struct gs_mps_place *p, const char *gpus);
 
 /*
@@ -32,7 +34,7 @@ void gs_mps_exec(char *const *argv, int in, int out) __attribute__((noreturn));
 /* After gs_mps_environment(). 0; -ESRCH: no control daemon answers; -ETIMEDOUT: it does not answer in time. */
 int gs_mps_ask(char *ret, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The server's pid; 0: none. Of several the first: one user has one. */
+/* The server's pid, the first if there are several (one user has one); 0: none. */
 int gs_mps_server(pid_t *ret);
 int gs_mps_clients(pid_t server, pid_t ret[GS_MPS_CLIENTS], size_t *ret_n);
 

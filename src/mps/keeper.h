@@ -2,7 +2,7 @@
 /*
  * keeper.h - the process that has the control daemon and its servers as descendants
  *
- * Whatever ends the supervisor, its keeper sees that, and ends both of them: first with "quit", then
+ * When the supervisor ends, for any reason, its keeper ends both of them: first with "quit", then
  * by SIGKILL. So no server outlives its pool.
  */
 #ifndef GPUSCHED_MPS_KEEPER_H

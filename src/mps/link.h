@@ -16,11 +16,13 @@
 
 enum gs_mps_op {
 	/* from run */
-	GS_MPS_JOIN = 1, /* pid: of run, whose descendants are meant; word: class; text: GPUs */
+	GS_MPS_JOIN = 1, /* pid: of run, and so of its descendants; word: class; text: GPUs */
 	GS_MPS_STARTED,  /* pid: of the program */
 	GS_MPS_STOP,     /* about to be killed: take its work off the GPU first; answered */
 	GS_MPS_LEFT,     /* number: its wait status; answered, after what there is to say */
-	/* from whoever needs the GPU without the pool: end now, if nobody is there; else refused */
+	/*
+	 * from a program that needs the GPU alone: end now if the pool is empty; else refused
+	 */
 	GS_MPS_END = 16,
 	/* from the supervisor */
 	GS_MPS_IN = 5,  /* it may start; number: the server's pid; word: the server's class */
@@ -36,7 +38,7 @@ struct gs_mps_message {
 	char text[GS_MPS_UUIDS];
 };
 
-/* Of the same user, or -1. */
+/* Sockets, or -1. A peer that is not of the same user is refused. */
 int gs_mps_link_connect(const struct gs_mps_place *p);
 int gs_mps_link_serve(const struct gs_mps_place *p);
 int gs_mps_link_accept(int sock);

@@ -34,7 +34,7 @@ static bool lives(const struct gs_mps_client *c)
 	return gs_start_same(gs_proc_start_ns(c->pid), c->start_ns);
 }
 
-/* What it runs is somebody else's child once `gpusched run` was killed. */
+/* Its program is somebody else's child once `gpusched run` was killed. */
 static bool is_of(const struct gs_mps_member *m, pid_t pid)
 {
 	return descends(pid, m->run) || (m->child && descends(pid, m->child));

@@ -2,9 +2,8 @@
 /*
  * members.h - the programs of a pool, and which processes of theirs the server has
  *
- * A program is `gpusched run` and all its descendants. What counts is the server's own list of its
- * clients, and whether a process of the program has a compute TSG of its own, which no client has:
- * nothing is believed because a variable is set.
+ * A program is `gpusched run` and all its descendants. The server's own list says which are its
+ * clients. A process with a compute TSG of its own is none. A variable that is set proves nothing.
  */
 #ifndef GPUSCHED_MPS_MEMBERS_H
 #define GPUSCHED_MPS_MEMBERS_H
@@ -39,15 +38,15 @@ struct gs_mps_member {
 };
 
 /*
- * Notes which of the server's clients are of this member. true: one that it had has ended in a way
- * that nobody tells, since it is not what `gpusched run` itself runs.
+ * Notes which of the server's clients are of this member. true: a client that it had has ended
+ * unseen, since that client is not the child of `gpusched run`.
  */
 bool gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n);
 /* The pid of a process of the member that has a compute TSG of its own; 0: none. @tsgs: as `list`. */
 pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs);
 /* All its clients' work is taken off the GPU by the server, so that their end harms nobody. */
 void gs_mps_member_terminate(pid_t server, const struct gs_mps_member *m);
-/* Whatever of it is still there is killed. */
+/* Kills all processes of it that are still there. */
 void gs_mps_member_kill(const struct gs_mps_member *m);
 
 #endif /* GPUSCHED_MPS_MEMBERS_H */

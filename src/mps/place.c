@@ -54,7 +54,10 @@ static bool is_ours(const char *dir)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Of an earlier user's session it may still be named: another's, or not to be entered. */
+/*
+ * The variable may be left from another user's session: a folder of that user's, or one that cannot
+ * be entered.
+ */
 static const char *runtime_dir(void)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
@@ -114,7 +117,7 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	return r;
 }
 
-/* What NVIDIA's programs have made there: files and sockets, whatever their names. */
+/* Removes what NVIDIA's programs have made there: files and sockets, whatever their names. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder)
 {
 	CLEANUP_DIR DIR *d = NULL;

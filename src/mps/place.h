@@ -5,7 +5,7 @@
  * The directory is the user's alone (0700): $XDG_RUNTIME_DIR/gpusched/KIND-NAME, or one that the
  * daemon makes under its run directory for users, and services, without a runtime directory. In it:
  *   api     the supervisor's socket
- *   lock    held by whoever starts a supervisor
+ *   lock    held while a supervisor is started
  *   pipe/   CUDA_MPS_PIPE_DIRECTORY
  *   log/    CUDA_MPS_LOG_DIRECTORY
  */

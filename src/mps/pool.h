@@ -41,9 +41,9 @@ struct gs_mps_pool {
 
 /* Starts it where none is, and registers it. */
 int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err);
-/* Looks who is there; tells members what has happened to the server. */
+/* Looks which members are there; tells them what has happened to the server. */
 void gs_mps_server_look(struct gs_mps_pool *p);
-/* The daemon is told at once who is in the pool. */
+/* Tells the daemon at once which programs are in the pool. */
 void gs_mps_server_tell(struct gs_mps_pool *p);
 /* Ends server and control daemon. */
 void gs_mps_server_end(struct gs_mps_pool *p);

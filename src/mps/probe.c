@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * probe.c - does the server take clients? A server that looks healthy may let whoever comes hang in
+ * probe.c - does the server take clients? A server that looks healthy may let clients hang in
  * CUDA's start, so one small CUDA program is sent first.
  */
 #include <errno.h>

@@ -84,7 +84,7 @@ static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 	return 0;
 }
 
-/* What a daemon that is not there misses is told to the next one. */
+/* A daemon that is away now gets the pool's state when it is back. */
 static void keep_registered(struct gs_mps_pool *p, bool changed)
 {
 	struct gs_error err = { 0 };
@@ -95,7 +95,8 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	r = tell_daemon(p, &err);
 	if (r == -ENOENT) /* its end is said at the next look */
 		return;
-	if (r == -EBUSY && p->server_class[0]) { /* it is one unit, with who was in it before */
+	if (r == -EBUSY &&
+	    p->server_class[0]) { /* it is one unit, with the clients that were in it before */
 		p->register_ns = 0;
 		return;
 	}
@@ -162,7 +163,7 @@ static void check_members(struct gs_mps_pool *p, const json_t *tsgs)
 	}
 }
 
-/* What the GPU's driver was asked for says who works where. */
+/* The calls that a process made to the driver say where it works. */
 static void look_at_tsgs(struct gs_mps_pool *p)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -274,7 +275,7 @@ static void look_for_server(struct gs_mps_pool *p)
 		p->nclients = 0;
 	}
 	if (!gs_mps_server(&pid) && pid && gs_proc_has_life(pid))
-		take_server(p, pid); /* the control daemon starts one for whoever comes */
+		take_server(p, pid); /* the control daemon starts one for any client that comes */
 }
 
 /* Until it has ended, one that was killed is in the list, and no other one starts. */

@@ -158,7 +158,7 @@ static bool has_clients(const struct gs_mps_pool *p)
 	return false;
 }
 
-/* Somebody asks for the end; whoever is here, or is about to come, comes first. */
+/* Somebody asks for the end. Members that are here, or about to come, go before that. */
 static void end_if_empty(struct gs_mps_pool *p, struct gs_mps_member *asks)
 {
 	bool empty = !p->probe && !has_clients(p);
@@ -296,7 +296,7 @@ static void serve(struct gs_mps_pool *p)
 	}
 }
 
-/* The socket goes first: whoever comes too late starts another supervisor. */
+/* The socket goes first: a program that comes too late starts another supervisor. */
 static void end(struct gs_mps_pool *p)
 {
 	char path[GS_MPS_DIR_MAX + 8];

@@ -61,7 +61,7 @@ static _Noreturn void exec_tool(char *const argv[], int err_fd)
 	_exit(errno == ENOENT ? NO_SUCH_TOOL : NO_START);
 }
 
-/* What it says, into @out, until it has ended: true; false when it does not before @end_ns. */
+/* Reads its output into @out until it has ended: true; false if it has not by @end_ns. */
 static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t size)
 {
 	struct pollfd fds[] = { { .fd = rd, .events = POLLIN }, { .fd = pidfd, .events = POLLIN } };
@@ -117,7 +117,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	if (pid < 0)
 		r = under_way.forbidden ? -EINTR : -errno;
 	if (pid > 0) {
-		setpgid(pid, pid); /* whoever of the two is first */
+		setpgid(pid, pid); /* in both processes: either may come first */
 		under_way.group = pid;
 	}
 	pthread_mutex_unlock(&under_way.lock);
@@ -158,7 +158,7 @@ static void first_error(char *text)
 	memmove(text, line, strlen(line) + 1);
 }
 
-/* What compiles all the same. */
+/* Constructs that compile all the same. */
 static void tell_warnings(char *text)
 {
 	char *save = NULL;

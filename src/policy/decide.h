@@ -4,11 +4,11 @@
  *
  * Copies the record's policy part in, calls, and writes back what the callback changed, field by
  * field: another CPU's callback for the same TSG may have written the others meanwhile. The host
- * marks records that its policy has seen by a generation number in the padding of want, so that
- * nothing has to be kept beside the table and a policy switch invalidates all marks at once.
+ * marks records that its policy has seen by a generation number in the padding of want. So nothing
+ * has to be kept beside the table, and a policy switch invalidates all marks at once.
  *
  * A hold is the flag GPUSCHED_TSG_HELD and nothing else; the wish not to be runnable is how
- * policies see it. Only a callback that was shown a hold can end it.
+ * policies see it. A callback can end a hold only if it saw the hold.
  */
 #ifndef GPUSCHED_POLICY_DECIDE_H
 #define GPUSCHED_POLICY_DECIDE_H
@@ -44,7 +44,7 @@ struct gs_scratch {
 #define GS_CALL(ops, name, ...) gpusched_ops_##name(__VA_ARGS__)
 #endif
 
-/* A host whose clock is not the policy's translates the facts' times here. */
+/* A host with another clock than the policy's translates the facts' times here. */
 #ifndef GS_SHOW
 #define GS_SHOW(task) ((void)(task))
 #endif
@@ -109,7 +109,7 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	return (set | gone) != 0;
 }
 
-/* The flag last, so that whoever sees it finds the wish. */
+/* The flag last: code that sees the flag finds the wish. */
 GS_DECIDE void gs_hold(struct gpusched_tsg *rec)
 {
 	*(volatile gs_u8 *)&gs_want_of(&rec->task)->runnable = 0;

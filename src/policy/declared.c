@@ -101,6 +101,8 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 				 (const char *)data->d_buf);
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
 		info.reads = gs_polelf_reads(&e, &info.reads_more);
+		info.stack =
+			gs_polelf_stack(&e, gs_polelf_text(&e), info.deepest, sizeof(info.deepest));
 		if (read_options(&e, &info) < 0)
 			return gs_fail(err, -EINVAL, "%s: its options are damaged; build it again",
 				       obj->path);

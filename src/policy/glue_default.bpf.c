@@ -2,8 +2,8 @@
 /*
  * glue_default - what a policy that leaves a callback out gets
  *
- * Linked after the policy, whose strong symbols win. The barriers keep every argument alive in the
- * code and in the BTF, so that both definitions have one prototype.
+ * Linked after the policy; the policy's strong symbols win. The barriers keep every argument alive
+ * in the code and in the BTF, so that both definitions have one prototype.
  */
 #include "gpusched/policy.bpf.h"
 

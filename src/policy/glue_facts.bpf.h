@@ -6,8 +6,8 @@
 #define GPUSCHED_POLICY_GLUE_FACTS_BPF_H
 
 /*
- * What the GPUs' logs say: filled by the daemon, of TSGs that have changed. The kernel reuses a
- * replaced value at once, so whoever has copied one compares the id.
+ * Facts from the GPUs' logs; the daemon writes those of TSGs that have changed. The kernel reuses a
+ * replaced value at once, so compare the id after copying one.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -2,8 +2,8 @@
 /*
  * glue_stock - the host's half of a linked policy: dispatcher, run program, helpers
  *
- * gpusched_dispatch is what the taps reach by tail call through gs_slot; gpusched_run is what user
- * space runs by BPF_PROG_RUN (tick, adopted TSGs, start and stop, and every event of the sim host).
+ * The taps reach gpusched_dispatch by a tail call through gs_slot. User space runs gpusched_run by
+ * BPF_PROG_RUN (tick, adopted TSGs, start and stop, and every event of the sim host).
  */
 #include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
@@ -26,7 +26,7 @@ const volatile gs_u32 gs_generation = 1;
 /* Dilation x 1000: a policy beside a slowed simulated GPU lives in that GPU's time, in all. */
 const volatile gs_u32 gs_dilate_milli = 1000;
 
-/* GPUSCHED_F_DENY; a policy without it admits whom it denies. */
+/* GPUSCHED_F_DENY; without it a policy's denial admits. */
 const volatile gs_u32 gs_may_deny = 0;
 
 /* Host hooked (hooked.bpf.h). */
@@ -173,7 +173,7 @@ static __always_inline void overlay(struct gpusched_task *t)
 		t->known |= GPUSCHED_KNOWN_LAST_RUN;
 }
 
-/* Nor is what its process has too much of in the record. */
+/* The record does not have what its process has too much of, either. */
 static __always_inline void overlay_share(struct gpusched_task *t)
 {
 	struct gpusched_proc *proc;
@@ -399,7 +399,7 @@ static __always_inline struct gs_work_scratch *take_scratch(void)
 	return NULL;
 }
 
-/* What the launch probes reach by tail call through gs_work_slot, after they have counted. */
+/* The launch probes reach this by a tail call through gs_work_slot, after they have counted. */
 SEC("uprobe")
 int gpusched_dispatch_work(void *ctx)
 {
@@ -437,8 +437,8 @@ int gpusched_dispatch_work(void *ctx)
 /* ---- gpusched.ko --------------------------------------------------------------------------- */
 
 /*
- * What driver/loader's half of the host calls. Its callbacks can be preempted, as launch probes
- * can. GS_ASIDE_UNASKED: the policy is over, or that memory is in use.
+ * Called by driver/loader's half of the host. Its callbacks can be preempted, as launch probes can.
+ * GS_ASIDE_UNASKED: the policy is over, or that memory is in use.
  */
 __attribute__((noinline)) gs_u64 gs_decide_aside(struct gpusched_tsg *rec, gs_u32 op, gs_u64 arg)
 {
@@ -467,7 +467,7 @@ __attribute__((noinline)) int gs_aside_over(void)
 
 /* ---- the gate ------------------------------------------------------------------------------ */
 
-/* What the gate reaches by tail call through gs_gate_slot, before a TSG is scheduled. */
+/* The gate reaches this by a tail call through gs_gate_slot, before a TSG is scheduled. */
 SEC("lsm/file_ioctl")
 int gpusched_dispatch_gate(unsigned long long *ctx)
 {

@@ -174,7 +174,7 @@ static int start(struct gs_hooked *h, const struct gs_policy *p)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-/* 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has ended. What it said is kept. */
+/* 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has ended. Its output is kept. */
 static int read_some(struct gs_hooked *h, const char *word, int wait_ms)
 {
 	struct pollfd out = { .fd = h->out, .events = POLLIN };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* host.c - what hosts have in common: how a policy fails; the two whose time is virtual */
+/* host.c - common parts of hosts: how a policy fails; the two in virtual time */
 #include "policy/host.h"
 
 #include <errno.h>

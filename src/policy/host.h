@@ -3,11 +3,11 @@
  * host.h - a host: a place where policies run, and a policy there
  *
  * All hosts run one source and come to the same decisions (decide.h). They differ in how a policy
- * gets there, who calls it, and what they know to tell it. One file each: host_stock.c (the kernel,
+ * gets there, what calls it, and which facts it can have. One file each: host_stock.c (the kernel,
  * beside the unmodified driver), host_sim.c (the kernel, against the GPU model) and host_native.c
  * (ordinary C, without privilege).
  *
- * The last two are driven in virtual time by whoever made the world, in one thread. Calls change
+ * The last two are driven in virtual time by the maker of the world, in one thread. Calls change
  * want and priv of the tasks that they are given.
  */
 #ifndef GPUSCHED_POLICY_HOST_H
@@ -67,8 +67,8 @@ struct gs_host {
 	/* The same, and @prev acts no more and is freed. A failure leaves @prev acting. */
 	int (*switch_over)(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
 			   struct gs_error *err);
-	/* It acts no more; exit is called. Frees it. */
-	void (*detach)(struct gs_policy *p, enum gs_policy_exit_kind kind);
+	/* It acts no more; exit is called. False: a round does not end, and its thread frees it. */
+	bool (*detach)(struct gs_policy *p, enum gs_policy_exit_kind kind);
 	/* Frees what vet and link have left, in whatever state. */
 	void (*free)(struct gs_policy *p);
 	/*
@@ -92,7 +92,7 @@ int gs_policy_open(const struct gs_host *h, const struct gs_world *w, const char
 
 /* From @p->failure: fills the exit record and the error; returns the code. */
 int gs_policy_failed(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
-/* vet, link and free of a host whose policies are BPF objects. */
+/* vet, link and free of hosts with BPF objects as policies. */
 int gs_polobj_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		  struct gs_error *err);
 int gs_polobj_load(struct gs_policy *p, const struct gs_load_opts *opts, struct gs_policy_exit *x,

@@ -288,7 +288,7 @@ static uint32_t native_flags(const struct gs_world *w)
 	return GPUSCHED_F_ALL;
 }
 
-/* What the other hosts refuse without looking at the code. */
+/* The faults that other hosts refuse without looking at the code. */
 static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		      struct gs_error *err)
 {
@@ -368,13 +368,13 @@ static void native_free(struct gs_policy *p)
 	free(n);
 }
 
-static void native_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static bool native_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct gpusched_run r = { .op = GPUSCHED_RUN_EXIT, .arg = kind };
 
 	if (kind != GS_POLICY_EXIT_STALLED)
 		native_ask(p, &r, NULL);
-	native_free(p);
+	return true;
 }
 
 const struct gs_host gs_host_native = {

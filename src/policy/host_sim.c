@@ -43,13 +43,13 @@ static void sim_free(struct gs_policy *p)
 	free(p);
 }
 
-static void sim_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static bool sim_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct gpusched_run r = { .op = GPUSCHED_RUN_EXIT, .arg = kind };
 
 	if (kind != GS_POLICY_EXIT_STALLED)
 		p->host->ask(p, &r, NULL);
-	sim_free(p);
+	return true;
 }
 
 static struct gpusched_key key_of(const struct gpusched_task *t)

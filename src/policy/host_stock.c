@@ -3,8 +3,8 @@
  * host_stock.c - the stock host: the kernel, beside the unmodified driver
  *
  * The permanent taps reach the running policy's dispatcher through one slot of a program array, so
- * a switch is one update. What the policy that ran before left in the table is ignored from the
- * first look on: its marks are of another generation (decide.h).
+ * a switch is one update. The new policy ignores the old one's traces in the table from the first
+ * look on: its marks are of another generation (decide.h).
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -19,6 +19,7 @@
 #include "basic/log.h"
 #include "gate/gate.h"
 #include "policy/maps.h"
+#include "policy/slots.h"
 #include "policy/stock.h"
 #include "table/cfg.h"
 
@@ -27,53 +28,6 @@ static void wait_for_taps(void)
 {
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
 		gs_sleep_ns(20 * NS_PER_MS);
-}
-
-static int slot_put(struct gs_policy *p, const char *slot, int prog_fd)
-{
-	uint32_t zero = 0;
-	int fd = gs_table_map_fd(p->world.table, slot);
-
-	if (fd < 0)
-		return fd;
-	return bpf_map_update_elem(fd, &zero, &prog_fd, BPF_ANY) < 0 ? -errno : 0;
-}
-
-static void slot_empty(struct gs_policy *p, const char *slot)
-{
-	uint32_t zero = 0;
-	int fd = gs_table_map_fd(p->world.table, slot);
-
-	if (fd >= 0)
-		bpf_map_delete_elem(fd, &zero);
-}
-
-static int slot_put_or_empty(struct gs_policy *p, const char *slot, int prog_fd)
-{
-	if (prog_fd >= 0)
-		return slot_put(p, slot, prog_fd);
-	slot_empty(p, slot);
-	return 0;
-}
-
-/* Three slots, one for each type of program; whoever is in one of them without being the one that
- * acts is marked as over (set_over). */
-static int slot_set(struct gs_policy *p)
-{
-	int r = slot_put(p, "gs_slot", p->loaded.dispatch_fd);
-
-	if (r == 0)
-		r = slot_put_or_empty(p, "gs_work_slot", p->loaded.work_fd);
-	if (r == 0)
-		r = slot_put_or_empty(p, "gs_gate_slot", p->loaded.gate_fd);
-	return r;
-}
-
-static void slot_clear(struct gs_policy *p)
-{
-	slot_empty(p, "gs_gate_slot");
-	slot_empty(p, "gs_slot");
-	slot_empty(p, "gs_work_slot");
 }
 
 static void set_over(struct gs_policy *p, bool over)
@@ -198,7 +152,7 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 		wait_for_taps();
 	}
 	gs_cfg_policy_active(p->world.table, true);
-	r = slot_set(p);
+	r = gs_slots_take(p);
 	if (r < 0)
 		gs_fail(err, r, "policy %s: the slot cannot be set: %s", p->info.name,
 			strerror(-r));
@@ -211,7 +165,6 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	if (r >= 0)
 		return 0;
 	set_over(p, true);
-	slot_clear(p);
 	gs_cfg_policy_active(p->world.table, prev);
 	wait_for_taps();
 	if (!prev) {
@@ -220,24 +173,24 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	}
 	/* what @p has seen begins anew with its next callback, all else is as @prev left it */
 	set_over(prev, false);
-	slot_set(prev);
+	gs_slots_take(prev);
 	meet_all(prev);
 	gs_ticker_resume(gs_stock_of(prev));
 	return r;
 }
 
-static void finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
+/* False: its last round is still under way, and the thread frees what it uses. */
+static bool finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_EXIT, .arg = (uint64_t)kind };
 
 	set_over(p, true);
-	if (!gs_ticker_stop(gs_stock_of(p))) {
-		/* its last round is still under way: the thread frees what it uses */
-		return;
-	}
+	if (!gs_ticker_stop(gs_stock_of(p)))
+		return false;
 	if (kind != GS_POLICY_EXIT_STALLED)
 		gs_loaded_ask(&p->loaded, &run);
-	stock_free(p);
+	gs_ticker_logs(gs_stock_of(p));
+	return true;
 }
 
 static void pin_maps(struct gs_policy *p)
@@ -265,19 +218,19 @@ static int stock_switch_over(struct gs_policy *p, struct gs_policy *prev, struct
 
 	if (r < 0)
 		return r;
-	finish(prev, GS_POLICY_EXIT_SWITCHED);
+	if (finish(prev, GS_POLICY_EXIT_SWITCHED))
+		stock_free(prev);
 	pin_maps(p);
 	return 0;
 }
 
-static void stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static bool stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	set_over(p, true);
-	slot_clear(p);
 	gs_cfg_policy_active(p->world.table, false);
 	wait_for_taps();
 	clear_wishes(p->world.table);
-	finish(p, kind);
+	return finish(p, kind);
 }
 
 const struct gs_host gs_host_stock = {

@@ -7,7 +7,7 @@
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
-/* Of an option's type; null: more than JSON's integers reach. */
+/* A value of an option's type; null: more than JSON's integers reach. */
 static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
 {
 	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();

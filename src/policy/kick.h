@@ -2,7 +2,7 @@
 /*
  * kick.h - how often gpusched_kick() may bring a round: the same on every host
  *
- * Programs cause callbacks as often as they like (each launch is one), so a TSG has a share of the
+ * Programs cause callbacks as often as they like (each launch is one). So a TSG has a share of the
  * rounds that a policy asks for, and so has a user. In addition the stock host keeps such rounds
  * within the part of a CPU that the tick may take (ticker.c).
  */

@@ -18,7 +18,10 @@
 
 #define LOG_SIZE (1u << 20)
 #define DUMP_LINES 12
-/* What a policy's own maps may take in all; the kernel makes an entry of a hash this much longer. */
+/*
+ * The size limit of a policy's own maps in all; the kernel makes an entry of a hash this much
+ * longer.
+ */
 #define MAX_MAP_BYTES (64ull << 20)
 #define HASH_ENTRY_BYTES 64
 #define MAX_MAP_COUNTED (1ull << 56)
@@ -115,7 +118,7 @@ static uint64_t map_bytes(const struct bpf_map *map)
 	return bpf_map__max_entries(map) * entry;
 }
 
-/* What the kernel would refuse with a number alone. */
+/* Checks for faults that the kernel would refuse with a number alone. */
 static int vet_map(const struct bpf_map *map, char *why, size_t size)
 {
 	const char *name = bpf_map__name(map);

@@ -38,7 +38,7 @@ int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *use
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*
- * Text into a key or a value: a number (decimal or 0x), or for a structure FIELD=NUMBER,... ; fields
+ * Text into a key or a value: a number (decimal or 0x), or for a structure FIELD=NUMBER,... Fields
  * that are not named stay as @inout has them. -EINVAL with the reason.
  */
 int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void *inout,

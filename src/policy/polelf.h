@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * polelf.h - a policy's object as ELF; for elf.c and refuse.c
+ * polelf.h - a policy's object as ELF; for elf.c, reads.c, refuse.c and stack.c
  */
 #ifndef GPUSCHED_POLICY_POLELF_H
 #define GPUSCHED_POLICY_POLELF_H
@@ -35,5 +35,11 @@ int gs_polelf_relocations(const struct gs_polelf *e, size_t text, size_t n, uint
  * read others, which could not be seen.
  */
 uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_more);
+
+/*
+ * stack.c: bytes of stack that the deepest callback takes with all that it calls, as kernels before
+ * 6.8 count them, and its name.
+ */
+uint32_t gs_polelf_stack(const struct gs_polelf *e, size_t text, char *ret_name, size_t size);
 
 #endif /* GPUSCHED_POLICY_POLELF_H */

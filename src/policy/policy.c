@@ -113,10 +113,15 @@ int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 	return r;
 }
 
+bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind)
+{
+	return p->host->detach(p, kind);
+}
+
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
-	if (p)
-		p->host->detach(p, kind);
+	if (p && gs_policy_end(p, kind))
+		p->host->free(p);
 }
 
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p)
@@ -161,6 +166,13 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
 		snprintf(ret, size,
 			 "note: it asks for facts without GPUSCHED_F_FACTS: they may be a second "
 			 "old");
+		return true;
+	}
+	if (info->stack > GS_CALLBACK_STACK && !n--) {
+		snprintf(ret, size,
+			 "warning: %s takes %u bytes of stack with all that it calls: kernels "
+			 "before 6.8 refuse more than %u",
+			 info->deepest, info->stack, GS_CALLBACK_STACK);
 		return true;
 	}
 	if (info->reads_more && !n--) {

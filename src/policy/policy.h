@@ -51,7 +51,7 @@ struct gs_policy_option {
 	uint64_t value;
 };
 
-/* What is known of a policy without running it. */
+/* The facts about a policy that need no run. */
 struct gs_policy_info {
 	char name[GS_POLICY_NAME_LEN];
 	char about[GPUSCHED_ABOUT_LEN];     /* what it does; "" unknown */
@@ -64,6 +64,9 @@ struct gs_policy_info {
 	uint32_t flags;
 	uint32_t reads;  /* facts about a TSG, see gs_reads_text(); GS_READS_FACTS */
 	bool reads_more; /* and perhaps others: that cannot be seen */
+	uint32_t
+		stack; /* bytes that its deepest callback takes; GS_CALLBACK_STACK and less is safe */
+	char deepest[32];
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };
@@ -83,6 +86,8 @@ int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct 
  * false: none.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
+/* Of 512 bytes these are left to a callback by the host's own functions (tests/check/stack.sh). */
+#define GS_CALLBACK_STACK 256u
 /* The @n-th remark, from 0 on, on what is allowed but hardly meant; false: no more. */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
 /*
@@ -107,7 +112,7 @@ struct gs_policy;
 int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
-/* Frees what was prepared and not attached. */
+/* Frees what was prepared and not attached, or has ended. */
 void gs_policy_discard(struct gs_policy *p);
 /*
  * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the
@@ -116,7 +121,12 @@ void gs_policy_discard(struct gs_policy *p);
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
-/* Empties the slot, calls exit, clears all wishes. Frees @p. */
+/*
+ * It acts no more; exit is called, all wishes are cleared. What is left, discard frees: that waits for
+ * RCU, 0.1 s, and any thread may do it. False: a round does not end, and its thread frees @p.
+ */
+bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);
+/* Both at once. */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
 /* The object that it was loaded from, as the verifier accepted it. */
@@ -130,7 +140,7 @@ int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpu
  * that the policy asked for comes.
  */
 void gs_policy_nudge(struct gs_policy *p);
-/* What its gpusched_log() wrote last, and when that was seen; malloc'd, NULL: nothing. */
+/* The last text of its gpusched_log(), and when that was seen; malloc'd, NULL: nothing. */
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
 /* Rounds that its gpusched_kick() has asked for so far, and how many more were past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
@@ -139,8 +149,9 @@ typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
 void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
 /*
  * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a
- * wish, and when the policy failed; gs_policy_dispatch() then returns the number of records
- * changed, or a negative errno with *ret_exit filled: the caller stops the policy and restores.
+ * wish, and when the policy failed. gs_policy_dispatch() then returns the number of records
+ * changed. If it returns a negative errno with *ret_exit filled, the caller stops the policy and
+ * restores.
  */
 int gs_policy_fd(const struct gs_policy *p);
 int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit);

@@ -58,7 +58,7 @@ bool gs_policy_name_ok(const char *name);
 
 /* ---- options.c ---------------------------------------------------------------------------- */
 
-/* What GPUSCHED_OPTION() declared, into info->options. */
+/* Reads the declarations of GPUSCHED_OPTION() into info->options. */
 int gs_options_read(const struct gpusched_option_desc *d, size_t n, struct gs_policy_info *info);
 /* -EINVAL: a default that nobody could set. */
 int gs_options_vet(const struct gs_policy_info *info, struct gs_error *err);
@@ -90,7 +90,7 @@ struct gs_load_opts {
 };
 /* One call of its run program; *r is in and out. 0 or -errno of the system call. */
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r);
-/* What gpusched_log() has written since *inout_seen, into our log. @when: "" or " at 1.5 s". */
+/* Copies gpusched_log()'s text since *inout_seen into our log. @when: "" or " at 1.5 s". */
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen);
 /* Has it called gpusched_fail()? Then with what. */

@@ -25,7 +25,7 @@ struct gs_pstate {
 			     */
 	gs_u64 kicks;         /* rounds that gpusched_kick() has asked for */
 	gs_u64 kicks_refused; /* past its limits */
-	/* the same of users' TSGs, by uid modulo their number: who was the last, and how many */
+	/* the same of users' TSGs, by uid modulo their number: which was the last, and how many */
 	struct {
 		gs_u32 uid, times;
 	} kicks_refused_of[GS_KICK_USERS];
@@ -56,7 +56,9 @@ struct gs_plog {
 /* WORK_SUBMIT's arg: how many launches, of what kind (enum gpusched_work_kind). */
 #define GS_WORK_ARG(count, kind) ((gs_u64)(kind) << 32 | (gs_u32)(count))
 
-/* REQUEST_BEGIN's and -END's arg: who saw it (enum gpusched_request_from), and what a rest is. */
+/*
+ * REQUEST_BEGIN's and -END's arg: its source (enum gpusched_request_from), and how long a rest is.
+ */
 #define GS_REQUEST_ARG(from, quiet_us) ((gs_u64)(from) << 32 | (gs_u32)(quiet_us))
 
 #endif /* GPUSCHED_POLICY_PSTATE_H */

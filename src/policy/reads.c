@@ -3,9 +3,14 @@
  * reads.c - which facts about a TSG a policy reads, found in its object
  *
  * A pointer to the record comes in as the first argument of a callback. It is followed through
- * registers, the stack and static functions, along every branch; each load through it names a field,
- * and so does an address in it that is handed to a helper. Not seen: a pointer to the record that
- * was kept in memory elsewhere, which the verifier does not allow, and whether the value is used.
+ * registers, the stack and static functions, along every branch. Each load through it names a
+ * field, and so does an address in it that is handed to a helper. Not seen: a pointer to the record
+ * that was kept in memory elsewhere, which the verifier does not allow, and whether the value is
+ * used.
+ *
+ * Why not let a policy declare them: an author would forget one, and nobody would notice. The policy
+ * compiles, starts, and never acts where its host does not know that fact. `policy check` and
+ * `sim run` name such facts.
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -21,7 +26,7 @@
 #define STACK_SLOTS 64   /* of 8 bytes */
 #define FP BPF_REG_10
 
-/* What a register or a slot of the stack holds; 0: nothing of interest. */
+/* The content of a register or a slot of the stack; 0: nothing of interest. */
 #define RECORD 0x10000 /* a pointer into the record, with the offset below */
 #define STACK 0x20000  /* the same into the stack, with the offset from its end */
 #define SOME 0x30000   /* a pointer into one of the two */
@@ -41,7 +46,7 @@ struct follower {
 	const uint32_t *symbols; /* that instructions name */
 	size_t n, text;
 	struct state *at;
-	uint32_t *queue; /* instructions whose state has changed */
+	uint32_t *queue; /* instructions with a changed state */
 	size_t nqueue;
 	bool *queued;
 	uint32_t fields;
@@ -85,13 +90,13 @@ bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Of two that one place can hold: a pointer counts, whichever way it came. */
+/* Joins the two values that a place can hold: a pointer counts, whichever way it came. */
 static uint32_t either(uint32_t a, uint32_t b)
 {
 	return !a || a == b ? b : !b ? a : SOME;
 }
 
-/* Whoever comes to @to may find @s there. */
+/* Control that comes to @to may find @s there. */
 static void go(struct follower *f, size_t to, const struct state *s)
 {
 	struct state *t;
@@ -199,7 +204,9 @@ static void ask_facts(struct follower *f, struct state *s)
 	}
 }
 
-/* Whose stack is whose is not followed: a pointer to facts there becomes one to facts. */
+/*
+ * Stacks of different functions are not told apart: a pointer to facts there becomes one to facts.
+ */
 static uint32_t handed(struct state *s, uint32_t value)
 {
 	const uint32_t *slot = slot_of(s, value, 0);

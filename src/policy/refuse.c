@@ -3,8 +3,8 @@
  * refuse.c - what a policy's object may not hold, found without the kernel
  *
  * A policy is callbacks, their static functions, its own maps and options. A running BPF program
- * cannot be stopped, so what could make a callback long (global functions, whose steps the verifier
- * counts one by one, loop helpers, other programs) is refused here by name.
+ * cannot be stopped. So this file refuses by name whatever could make a callback long: loop
+ * helpers, other programs, and global functions (the verifier counts their steps one by one).
  */
 #include <elf.h>
 #include <linux/bpf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rest.h - how long the tick stays away after a round whose policy said that it is settled
+ * rest.h - how long the tick stays away after a round in which the policy was settled
  *
  * The rule of GPUSCHED_TICK_END() in policy.bpf.h, the same on every host; each has its own clock.
  */
@@ -15,7 +15,7 @@ struct gs_rest {
 	uint64_t until_ns; /* 0: it does not rest */
 };
 
-/* What tick_end() returned, as milliseconds. A round that changed a wish is followed by another. */
+/* The result of tick_end() in milliseconds. A round that changed a wish is followed by another. */
 static inline uint32_t gs_rest_ms(int tick_end, uint64_t changed)
 {
 	if (tick_end <= 0 || changed)

@@ -2,13 +2,14 @@
 /*
  * ticker.c - the tick's thread, and the watchdog that sees it overrun
  *
- * A BPF program that runs cannot be stopped. So the round runs in a thread that nobody waits for
- * without a limit, and the watchdog marks the policy stopped (the round then ends at its next TSG)
- * and wakes the main loop, which restores meanwhile.
+ * A BPF program that runs cannot be stopped. So the round runs in a thread of its own, and every
+ * wait for it has a limit. The watchdog marks the policy stopped (the round then ends at its next
+ * TSG) and wakes the main loop, which restores meanwhile.
  *
- * A tick costs one wait and one run of the program: the watchdog is not told of rounds, it looks at
- * the start stamp of the one under way, once per timeout while rounds go on. While a round could
- * change nothing none comes (rest.h); the main loop, which hears of every TSG, ends that by a nudge.
+ * A tick costs one wait and one run of the program. Nothing tells the watchdog of rounds: once per
+ * timeout, while rounds go on, it looks at the start stamp of the present one. While a round could
+ * change nothing, none comes (rest.h). The main loop, which hears of every TSG, ends that by a
+ * nudge.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "policy/slots.h"
 #include "policy/stock.h"
 
 /* Without a tick of its own a policy's failures are looked for this soon after a nudge. */
@@ -84,6 +86,7 @@ void gs_stock_free(struct gs_stock *s)
 	}
 	if (s->made && s->event_fd >= 0)
 		close(s->event_fd);
+	gs_slots_leave(&s->p);
 	gs_polobj_unload(&s->p);
 	free(s->unmet);
 	free(s);
@@ -353,8 +356,10 @@ bool gs_ticker_stop(struct gs_stock *s)
 	ended = wait_round(s);
 	s->orphan = !ended;
 	s->started = !ended;
-	if (!ended)
+	if (!ended) {
+		gs_slots_leave(&s->p); /* the table may be closed before the thread is there */
 		pthread_detach(s->ticker);
+	}
 	pthread_mutex_unlock(&s->lock); /* an orphan's thread may free it from here on */
 	if (ended)
 		pthread_join(s->ticker, NULL);

@@ -21,7 +21,7 @@
 #define STACK_BYTES (64u << 10)
 #define BLOCKED_PERIODS 20
 
-/* Of each thread that runs policies: only its own signals may make it leave its stack. */
+/* The state of each thread that runs policies: only its own signals may make it leave its stack. */
 static _Thread_local struct {
 	sigjmp_buf back;
 	volatile sig_atomic_t inside;             /* a call is under way */

@@ -76,7 +76,7 @@ static void map_page(struct board *b)
 	b->page = p == MAP_FAILED ? NULL : p;
 }
 
-/* A line whose process has ended is anybody's. */
+/* The line of a process that has ended is free. */
 static bool is_free(uint64_t owner)
 {
 	return !owner || (kill((pid_t)(owner >> 32), 0) && errno == ESRCH);

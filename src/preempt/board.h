@@ -2,9 +2,9 @@
 /*
  * board.h - what one user's processes tell each other about a GPU, in a page of shared memory
  *
- * A process writes its own line alone: which priorities it has queues of, and a claim, which is
- * the priority of its highest work and since when that has made no progress. A claim lapses unless
- * it is renewed, so that a process that is killed or stopped holds nobody back. Whoever has the
+ * A process writes its own line alone: which priorities it has queues of, and a claim. The claim is
+ * the priority of its highest work, and since when that has made no progress. A claim lapses unless
+ * it is renewed, so that a process that is killed or stopped holds nobody back. Any process of the
  * same uid may write the page: a user's programs are not protected from each other.
  */
 #ifndef GPUSCHED_PREEMPT_BOARD_H
@@ -17,13 +17,16 @@
 
 struct board;
 
-/* Of the GPU that has this number in all processes. -ENOMEM. Without a folder: for itself alone. */
+/*
+ * Opens the page of a GPU, by the number that it has in all processes. Without a folder it is for
+ * this process alone. -ENOMEM.
+ */
 int board_new(uint64_t gpu, struct board **ret);
 void board_free(struct board *b);
 /* NULL: others see it; else why not. */
 const char *board_why_alone(const struct board *b);
 
-/* Wakes whoever sleeps on it when the priority or the levels have changed. */
+/* Wakes all that sleep on it when the priority or the levels have changed. */
 void board_tell(struct board *b, uint32_t levels, int priority, uint64_t since_ns, uint64_t now);
 struct board_others {
 	int priority; /* the highest claim; -1: none */

@@ -11,7 +11,7 @@ static bool is_active(const struct core_queue *q)
 	return q->waiting || q->in_flight;
 }
 
-/* ---- who may submit -------------------------------------------------------------------------- */
+/* ---- queues that may submit ------------------------------------------------------------------ */
 
 static bool is_below(const struct core *c, const struct core_queue *q)
 {
@@ -116,7 +116,7 @@ void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 	c->done_ns = now;
 }
 
-/* ---- whose TSG is stopped -------------------------------------------------------------------- */
+/* ---- TSGs to stop ---------------------------------------------------------------------------- */
 
 /* Since when higher work, which is on the GPU, has made no progress; 0: there is none. */
 static uint64_t above_since(const struct core *c, const struct core_queue *q)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - who may submit, and whose TSG is to be stopped: pure
+ * core.h - which queues may submit, and which TSGs are to be stopped: pure
  *
- * No clock, no thread, no CUDA: the caller brings the time and what its events tell. What other
- * processes claim is one priority and since when it has made no progress.
+ * No clock, no thread, no CUDA: the caller brings the time and what its events tell. A claim of
+ * other processes is one priority, and since when it has made no progress.
  */
 #ifndef GPUSCHED_PREEMPT_CORE_H
 #define GPUSCHED_PREEMPT_CORE_H
@@ -56,7 +56,7 @@ struct core {
 
 enum core_answer {
 	CORE_GO,
-	CORE_PASS,  /* has waited for CORE_STARVED_NS: goes, whoever works */
+	CORE_PASS,  /* has waited for CORE_STARVED_NS: goes, whatever else works */
 	CORE_FULL,  /* its own depth */
 	CORE_BELOW, /* higher work is there */
 	CORE_TURN,  /* an equal has the turn */
@@ -79,7 +79,7 @@ struct core_wish core_look(struct core *c, struct core_queue *q, uint64_t now);
 /* gpreempt_resume(): it runs, for a while at least. */
 void core_resume(struct core_queue *q, uint64_t now);
 
-/* What this process claims: its highest priority with work; CORE_NONE. */
+/* The claim of this process: its highest priority with work; CORE_NONE. */
 int core_claim(const struct core *c, uint64_t now, uint64_t *ret_since_ns);
 /* How long until the monitor must look again if nothing happens. */
 uint64_t core_sleep_ns(const struct core *c);

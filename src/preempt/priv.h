@@ -3,9 +3,9 @@
  * priv.h - inside of libgpreempt: what its files share
  *
  * Three kinds of threads. The program's own submit, and wait for their turn. The monitor asks the
- * queues' events and decides (core.h). The hand calls TSGs, and knows no CUDA: what the monitor
- * wants suspended it wants for LEASE_NS only, so that a monitor that waits for a lock of libcuda's
- * leaves nothing suspended, which may be what that lock waits for.
+ * queues' events and decides (core.h). The hand calls TSGs, and knows no CUDA. The monitor's wish
+ * to suspend a TSG lasts LEASE_NS only. So a monitor that waits for a lock of libcuda's leaves
+ * nothing suspended: that TSG may have the lock.
  */
 #ifndef GPUSCHED_PREEMPT_PRIV_H
 #define GPUSCHED_PREEMPT_PRIV_H
@@ -94,7 +94,7 @@ void queue_leave(struct gpreempt_queue *q);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
-/* What others claim, and what this process does. With g->lock held. */
+/* The claims of others and of this process. With g->lock held. */
 void claim_hear(struct gpreempt *g, uint64_t now);
 void claim_tell(struct gpreempt *g, uint64_t now);
 

@@ -254,7 +254,7 @@ void gpreempt_destroy_queue(struct gpreempt_queue *q)
 		preempt_wait(g, &g->changed, LOOK_NS);
 	delist(q);
 	pthread_mutex_unlock(&g->lock);
-	pthread_mutex_lock(&q->reaping); /* whoever asked its events has finished */
+	pthread_mutex_lock(&q->reaping); /* the thread that asked its events has finished */
 	pthread_mutex_unlock(&q->reaping);
 	board_wake(g->board);
 	free_queue(q);

@@ -17,7 +17,7 @@
 
 #define AGENT_STARTS_MS 2000
 
-/* What we use of libgpusched. */
+/* The functions of libgpusched that we use. */
 #define LIBRARY(X) X(open) X(close) X(list) X(set) X(unset) X(preempt) X(suspend) X(resume)
 
 struct way {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define UID_LEN 36
+#define STATIC_LEN 32 /* of a pod that the kubelet has from a file */
 #define ID_LEN 64
 
 static bool is_hex(char c)
@@ -13,18 +14,17 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* A UUID, in which systemd's names have '_' for '-'. */
+/* A UUID, in which systemd's names have '_' for '-'; or the digits alone. */
 static bool take_uid(const char *text, size_t len, char *ret)
 {
-	if (len != UID_LEN)
-		return false;
 	for (size_t i = 0; i < len; i++) {
-		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+		bool dash = len == UID_LEN && (i == 8 || i == 13 || i == 18 || i == 23);
 
 		if (dash ? text[i] != '-' && text[i] != '_' : !is_hex(text[i]))
 			return false;
-		ret[i] = (char)(dash ? '-' : text[i]);
 	}
+	for (size_t i = 0; i < len; i++)
+		ret[i] = (char)(text[i] == '_' ? '-' : text[i]);
 	ret[len] = '\0';
 	return true;
 }
@@ -37,37 +37,55 @@ static size_t without(const char *name, size_t len, const char *end)
 }
 
 /* "kubepods-burstable-podUID.slice", "podUID" */
-static void look_for_pod(const char *name, size_t len, char *pod)
+static bool is_pod(const char *name, size_t len, char *pod)
 {
+	static const size_t lens[] = { UID_LEN, STATIC_LEN };
+
 	len = without(name, len, ".slice");
-	if (len > UID_LEN + 2 && !memcmp(name + len - UID_LEN - 3, "pod", 3))
-		take_uid(name + len - UID_LEN, UID_LEN, pod);
+	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
+		size_t n = lens[i];
+
+		if (len >= n + 3 && !memcmp(name + len - n - 3, "pod", 3) &&
+		    take_uid(name + len - n, n, pod))
+			return true;
+	}
+	return false;
 }
 
 /* "cri-containerd-ID.scope", "docker-ID.scope", "ID" */
-static void look_for_container(const char *name, size_t len, char *container)
+static bool is_container(const char *name, size_t len, char *container)
 {
 	const char *id;
 
 	len = without(name, len, ".scope");
+	if (len < ID_LEN)
+		return false;
 	id = name + len - ID_LEN;
-	if (len < ID_LEN || (len > ID_LEN && id[-1] != '-'))
-		return;
+	if (len > ID_LEN && id[-1] != '-')
+		return false;
 	for (size_t i = 0; i < ID_LEN; i++)
 		if (!is_hex(id[i]))
-			return;
+			return false;
 	memcpy(container, id, ID_LEN);
 	container[ID_LEN] = '\0';
+	return true;
 }
 
-void gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTAINER_LEN])
+size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTAINER_LEN])
 {
-	pod[0] = container[0] = '\0';
-	while (*cgroup) {
-		size_t len = strcspn(cgroup, "/");
+	size_t end = 0;
 
-		look_for_pod(cgroup, len, pod);
-		look_for_container(cgroup, len, container);
-		cgroup += len + (cgroup[len] == '/');
+	pod[0] = container[0] = '\0';
+	for (const char *at = cgroup; *at;) {
+		size_t len = strcspn(at, "/");
+
+		if (!*pod && is_pod(at, len, pod)) {
+			container[0] = '\0'; /* that the node itself is in */
+			end = (size_t)(at - cgroup) + len;
+		} else if (!*container && is_container(at, len, container) && !end) {
+			end = (size_t)(at - cgroup) + len;
+		}
+		at += len + (at[len] == '/');
 	}
+	return end;
 }

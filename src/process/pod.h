@@ -8,10 +8,16 @@
 #ifndef GPUSCHED_PROCESS_POD_H
 #define GPUSCHED_PROCESS_POD_H
 
-#define GS_POD_LEN 40       /* a UUID */
+#include <stddef.h>
+
+#define GS_POD_LEN 40       /* a UUID; of a static pod 32 hexadecimal digits */
 #define GS_CONTAINER_LEN 80 /* 64 hexadecimal digits */
 
-/* "" where the path names none. */
-void gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTAINER_LEN]);
+/*
+ * "" where the path names none. The outermost pod counts, and the first container in it: what is in
+ * a container cannot pass for another pod. How long the path to the pod is, without a pod to the
+ * container; 0: neither.
+ */
+size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTAINER_LEN]);
 
 #endif /* GPUSCHED_PROCESS_POD_H */

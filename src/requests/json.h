@@ -20,6 +20,8 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec);
 /* Into it: what an agent told of its process; @counted: its launches as well. */
 void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o);
 /* Into it: the GPU's id, and the channels one by one. */
+/* Namespace, pod, container, as they are known. */
+void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
 /* What a policy logged last; null: nothing. @p NULL: none runs. */
 json_t *gs_said_json(const struct gs_policy *p);

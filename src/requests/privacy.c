@@ -211,6 +211,7 @@ static bool is_private(const json_t *event)
 	const char *name = json_string_value(json_object_get(event, "event"));
 
 	return name && (!strcmp(name, gs_event_name(GPUSCHED_EV_ODD)) ||
+			!strcmp(name, gs_event_name(GPUSCHED_EV_FINDING)) ||
 			!strcmp(name, gs_event_name(GPUSCHED_EV_LIMITED)));
 }
 

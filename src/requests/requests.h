@@ -8,11 +8,13 @@
 #include "control/control.h"
 #include "figures/figures.h"
 #include "intake/intake.h"
+#include "park/parking.h"
 #include "requests/api.h"
 #include "requests/audit.h"
 #include "requests/target.h"
 #include "requests/verb.h"
 
+struct gs_alerting;
 struct gs_metrics;
 struct gs_tracing;
 struct gs_status_watch;
@@ -30,6 +32,7 @@ struct gs_requests {
 	struct gs_intake *intake;
 	struct gs_figures *figures;
 	struct gs_control *control;
+	struct gs_parking *parking;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;
@@ -37,6 +40,7 @@ struct gs_requests {
 	struct gs_errand *question; /* to the history, that is being answered; NULL: none */
 	struct gs_status_watch *status_watches; /* requests that let time pass */
 	struct gs_audit audit;
+	struct gs_alerting *alerting;  /* NULL: not a daemon */
 	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
 	struct gs_unread_user *unread; /* those who have answers */
 	/* whose the TSGs of the last events were, by id: they may have ended */

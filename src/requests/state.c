@@ -3,9 +3,11 @@
 
 #include "basic/clock.h"
 #include "basic/env.h"
+#include "figures/ledger.h"
 #include "figures/memory.h"
 #include "figures/openmetrics.h"
 #include "figures/window.h"
+#include "requests/json.h"
 #include "requests/requests.h"
 
 void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts *rose,
@@ -27,23 +29,52 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 		ret);
 }
 
-void gs_state_metrics(const struct gs_requests *rs, FILE *f)
+void gs_state_judge_classes(const struct gs_requests *rs,
+			    const unsigned int tsgs[GPUSCHED_MAX_CLASSES], struct gs_findings *ret)
 {
+	const struct gs_policy *policy = rs->hub->policy;
+	const struct gs_policy_info *info = policy ? gs_policy_running(policy) : NULL;
+
+	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
+		if (tsgs[i] && i != GPUSCHED_CLASS_NORMAL) /* that is to be left alone */
+			gs_judge_class(
+				&(struct gs_class_facts){
+					.name = gs_class_label(rs, i),
+					.tsgs = tsgs[i],
+					.policy = info ? info->name : NULL,
+					.ignored = info &&
+						   gs_policy_ignores(info, gs_class_label(rs, i)),
+					.acts_on = info ? info->classes : NULL,
+				},
+				ret);
+}
+
+void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret)
+{
+	unsigned int tsgs[GPUSCHED_MAX_CLASSES] = { 0 };
 	struct gs_trouble_counts rose = { 0 };
-	unsigned int n[GS_FINDING_MAX] = { 0 };
-	struct gs_findings found = { 0 };
 	struct gs_window *w;
 
 	if (!gs_window_past(rs->figures, GS_WINDOW_MAX_S * NS_PER_S, &w)) {
 		gs_window_troubles(rs->figures, w, &rose);
 		gs_window_free(w);
 	}
-	gs_state_judge(rs, &rose, &found);
+	gs_state_judge(rs, &rose, ret);
+	gs_ledger_classes(rs->figures, tsgs);
+	gs_state_judge_classes(rs, tsgs, ret);
+}
+
+void gs_state_metrics(const struct gs_requests *rs, FILE *f)
+{
+	unsigned int n[GS_FINDING_MAX] = { 0 };
+	struct gs_findings found = { 0 };
+
+	gs_state_look(rs, &found);
 	for (size_t i = 0; i < found.n; i++)
 		n[found.all[i].kind]++;
 	gs_findings_done(&found);
 	gs_window_count(rs->figures, n);
-	n[GS_FINDING_MEMORY_IDLE] = gs_memory_count_idle(rs->figures);
+	n[GS_FINDING_MEMORY_IDLE] = gs_memory_look_idle(rs->figures);
 	gs_metric_head(f, "findings", "gauge", "what gpusched status finds wrong, or notes");
 	for (enum gs_finding_kind k = 0; k < GS_FINDING_MAX; k++)
 		if (n[k])

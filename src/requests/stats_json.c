@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "process/reader.h"
 #include "control/agents.h"
+#include "process/pod_names.h"
 #include "requests/requests.h"
 #include "hub/json.h"
 #include "control/policy.h"
@@ -79,6 +80,8 @@ static uint64_t value_of(const struct gs_requests *rs, const uint64_t *taps, enu
 {
 	if (g == SERVICE && i == GS_SVC_READS_LEFT)
 		return gs_reader_left();
+	if (g == SERVICE && i == GS_SVC_PODS_LEFT)
+		return gs_pods_left();
 	if (g == SERVICE && i == GS_SVC_KICKS)
 		return rs->hub->counters[i] + gs_service_kicks(rs->control, NULL);
 	if (g == SERVICE && i == GS_SVC_KICKS_LEFT) {
@@ -154,6 +157,15 @@ static json_t *by_class_json(const struct gs_requests *rs, const uint64_t n[GPUS
 	return o;
 }
 
+static json_t *pace_json(const struct gs_pace *t)
+{
+	return json_pack("{s:I, s:I, s:o}", "longest_turn_us",
+			 (json_int_t)(t->longest_ns / NS_PER_US), "longest_turn_cpu_us",
+			 (json_int_t)(t->longest_cpu_ns / NS_PER_US), "longest_turn_own_us",
+			 t->own_known ? json_integer((json_int_t)(t->longest_own_ns / NS_PER_US))
+				      : json_null());
+}
+
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err)
 {
 	uint64_t n[GPUSCHED_MAX_CLASSES], told[GPUSCHED_MAX_CLASSES] = { 0 };
@@ -181,11 +193,7 @@ json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err)
 	gs_window_stats_json(rs->figures, o);
 	for (enum group g = 0; g < GROUPS; g++)
 		json_object_set_new(o, groups[g].name, group_json(rs, &st, g));
-	json_object_update_new(json_object_get(o, "service"),
-			       json_pack("{s:I, s:I}", "longest_turn_us",
-					 (json_int_t)(rs->hub->longest_turn_ns / NS_PER_US),
-					 "longest_turn_cpu_us",
-					 (json_int_t)(rs->hub->longest_turn_cpu_ns / NS_PER_US)));
+	json_object_update_new(json_object_get(o, "service"), pace_json(&rs->hub->pace));
 	return o;
 }
 
@@ -212,13 +220,18 @@ static void gauge_text(FILE *f, const char *name, const char *text, uint64_t ns)
 	fprintf(f, "gpusched_%s %.6f\n", name, (double)ns / 1e9);
 }
 
-static void longest_turn_text(const struct gs_requests *rs, FILE *f)
+static void pace_text(const struct gs_requests *rs, FILE *f)
 {
+	const struct gs_pace *t = &rs->hub->pace;
+
 	gauge_text(f, "service_longest_turn_seconds", "longest turn of the event loop so far",
-		   rs->hub->longest_turn_ns);
+		   t->longest_ns);
 	gauge_text(f, "service_longest_turn_cpu_seconds",
-		   "most CPU time of one turn of the event loop so far",
-		   rs->hub->longest_turn_cpu_ns);
+		   "most CPU time of one turn of the event loop so far", t->longest_cpu_ns);
+	if (t->own_known)
+		gauge_text(f, "service_longest_turn_own_seconds",
+			   "longest turn of the event loop so far, without waits for a processor",
+			   t->longest_own_ns);
 }
 
 static void groups_text(const struct gs_requests *rs, FILE *f)
@@ -271,6 +284,6 @@ void gs_stats_text(struct gs_requests *rs, FILE *f)
 		"gpusched_info{version=\"%s\"} 1\n",
 		GPUSCHED_VERSION);
 	groups_text(rs, f);
-	longest_turn_text(rs, f);
+	pace_text(rs, f);
 	calls_text(rs, f);
 }

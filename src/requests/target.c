@@ -11,6 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "process/cgroup.h"
+#include "process/pod_names.h"
 
 struct lookup {
 	const struct gs_classes *classes;
@@ -120,17 +121,42 @@ static int parse_gpu(const char *v, const struct lookup *in, struct gs_target_pa
 	return 0;
 }
 
+static int parse_namespace(const char *v, const struct lookup *in, struct gs_target_part *t,
+			   struct gs_error *err)
+{
+	snprintf(t->text, sizeof(t->text), "%s", v);
+	return strchr(v, '/') ? gs_fail(err, -EINVAL, "'namespace:%s': a namespace has no '/'", v)
+			      : 0;
+}
+
+static int parse_pod(const char *v, const struct lookup *in, struct gs_target_part *t,
+		     struct gs_error *err)
+{
+	const char *slash = strchr(v, '/');
+
+	if (!slash || slash == v || !slash[1] || strchr(slash + 1, '/'))
+		return gs_fail(err, -EINVAL, "'pod:%s': write pod:NAMESPACE/NAME", v);
+	snprintf(t->text, sizeof(t->text), "%s", v);
+	return 0;
+}
+
 static const struct kind {
 	const char *prefix;
 	enum gs_target_kind kind;
 	int (*parse)(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err);
 } kinds[] = {
-	{ "pid:", GS_TARGET_PID, parse_pid },          { "tid:", GS_TARGET_TID, parse_pid },
-	{ "tsg:", GS_TARGET_TSG, parse_tsg },          { "uid:", GS_TARGET_UID, parse_uid },
-	{ "user:", GS_TARGET_UID, parse_user },        { "comm:", GS_TARGET_COMM, parse_comm },
-	{ "cgroup:", GS_TARGET_CGROUP, parse_cgroup }, { "class:", GS_TARGET_CLASS, parse_class },
+	{ "pid:", GS_TARGET_PID, parse_pid },
+	{ "tid:", GS_TARGET_TID, parse_pid },
+	{ "tsg:", GS_TARGET_TSG, parse_tsg },
+	{ "uid:", GS_TARGET_UID, parse_uid },
+	{ "user:", GS_TARGET_UID, parse_user },
+	{ "comm:", GS_TARGET_COMM, parse_comm },
+	{ "cgroup:", GS_TARGET_CGROUP, parse_cgroup },
+	{ "class:", GS_TARGET_CLASS, parse_class },
 	{ "gpu:", GS_TARGET_GPU, parse_gpu },
+	{ "pod:", GS_TARGET_POD, parse_pod },
+	{ "namespace:", GS_TARGET_NAMESPACE, parse_namespace },
 };
 
 static const struct kind *kind_of(const char *text)
@@ -206,6 +232,21 @@ static bool in_cgroup(const struct gs_target_part *t, const struct gpusched_tsg 
 	return !gs_cgroup_path((pid_t)rec->task.pid, path) && gs_cgroup_is_in(path, t->text);
 }
 
+static bool in_pod(const struct gs_target_part *t, const struct gpusched_tsg *rec)
+{
+	char path[GS_CGROUP_PATH_LEN];
+	struct gs_pod_names n;
+	size_t len;
+
+	if (gs_cgroup_path((pid_t)rec->task.pid, path) || !gs_pod_names(path, &n))
+		return false;
+	if (t->kind == GS_TARGET_NAMESPACE)
+		return !strcmp(n.namespace, t->text);
+	len = strlen(n.namespace);
+	return len && !strncmp(t->text, n.namespace, len) && t->text[len] == '/' &&
+	       !strcmp(t->text + len + 1, n.pod);
+}
+
 static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg *rec, uint32_t tid)
 {
 	char comm[GPUSCHED_COMM_LEN + 1];
@@ -228,6 +269,9 @@ static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg
 		return rec->task.class_id == t->number;
 	case GS_TARGET_GPU:
 		return rec->task.gpu == t->number;
+	case GS_TARGET_NAMESPACE:
+	case GS_TARGET_POD:
+		return in_pod(t, rec);
 	case GS_TARGET_ALL:
 	case GS_TARGET_SEVERAL:
 		break;

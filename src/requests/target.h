@@ -13,12 +13,13 @@
 /* What a target is, for people. */
 #define GS_TARGETS \
 	"pid:N, tid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, " \
-	"gpu:SELECTOR, " \
+	"gpu:SELECTOR, namespace:NAME, pod:NAMESPACE/NAME, " \
 	"several of them with a comma between (all must hold), or all"
 
 /* The same, as completions begin them. */
 #define GS_TARGET_WORDS \
-	"pid:", "tid:", "tsg:", "uid:", "user:", "comm:", "cgroup:", "class:", "gpu:", "all"
+	"pid:", "tid:", "tsg:", "uid:", "user:", "comm:", "cgroup:", "class:", "gpu:", \
+		"namespace:", "pod:", "all"
 
 enum gs_target_kind {
 	GS_TARGET_ALL,
@@ -30,13 +31,16 @@ enum gs_target_kind {
 	GS_TARGET_CGROUP,
 	GS_TARGET_CLASS,
 	GS_TARGET_GPU,
+	GS_TARGET_NAMESPACE,
+	GS_TARGET_POD,
 	GS_TARGET_SEVERAL, /* parts of more than one kind, or several of one */
 };
 
 struct gs_target_part {
 	enum gs_target_kind kind;
 	uint64_t number; /* pid, tid, TSG id, uid, class id, GPU index */
-	char text[256]; /* comm pattern; cgroup's path below the root, without a slash at the end */
+	/* comm pattern; cgroup's path below the root, without a slash at the end; pod's "NS/NAME" */
+	char text[256];
 };
 
 #define GS_TARGET_PARTS 4

@@ -14,7 +14,9 @@
 #include "hub/json.h"
 #include "hub/records.h"
 #include "figures/gpu_time.h"
+#include "figures/ledger.h"
 #include "figures/memory.h"
+#include "process/pod_names.h"
 #include "table/events.h"
 #include "table/past.h"
 #include "table/procs.h"
@@ -239,6 +241,23 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	return o;
 }
 
+void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+{
+	const struct gs_history_who *who = rs ? gs_ledger_who(rs->figures, rec->task.id) : NULL;
+	char path[GS_CGROUP_PATH_LEN];
+	struct gs_pod_names n = { 0 };
+
+	if (who)
+		n = who->pod;
+	else if (!gs_cgroup_path((pid_t)rec->task.pid, path))
+		gs_pod_names(path, &n);
+	gs_json_put_text(o, "namespace", n.namespace);
+	gs_json_put_text(o, "pod", n.pod);
+	gs_json_put_text(o, "container", n.container);
+	gs_json_put_text(o, "pod_uid", n.uid);
+	gs_json_put_text(o, "sharing", n.sharing);
+}
+
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
 {
 	struct gpusched_channels ch = { 0 };
@@ -257,4 +276,5 @@ void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 		json_array_append_new(list, one);
 	}
 	gs_json_put(o, "channel_list", list);
+	gs_tsg_json_pod(rs, rec, o);
 }

@@ -10,6 +10,7 @@
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/request.h"
+#include "requests/verbs_park.h"
 
 #define MAX_STATUS_US 3600000000ll
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
@@ -70,11 +71,13 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_history,
 	  ALONE | READS,
 	  { { "target", GS_ARG_TEXT, false,
-	      "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N; all when "
+	      "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
+	      "namespace:NAME, pod:NAMESPACE/NAME, job:ID; all when "
 	      "not given" },
 	    { "since_s", GS_ARG_NUMBER, false, "seconds since 1970", 0, INT64_MAX / 1000000 },
 	    { "until_s", GS_ARG_NUMBER, false, "0: now", 0, INT64_MAX / 1000000 },
-	    { "by", GS_ARG_TEXT, false, "process (when not given), user, cgroup, class, gpu" },
+	    { "by", GS_ARG_TEXT, false,
+	      "process (when not given), user, cgroup, class, gpu, pod, namespace, job" },
 	    { "changes", GS_ARG_BOOL, false, "who changed what" },
 	    { "calm", GS_ARG_BOOL, false, "with how much each process waits in calm minutes" } } },
 	{ "set",
@@ -89,6 +92,15 @@ const struct gs_verb gs_verbs[] = {
 	  OWNER,
 	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until resume", 0, MAX_FOR_US } } },
 	{ "resume", gs_verb_resume, OWNER, { TARGET } },
+	{ "park",
+	  gs_verb_park,
+	  OWNER,
+	  { TARGET, { "for_us", GS_ARG_NUMBER, false, "0: until unpark", 0, MAX_FOR_US } } },
+	{ "unpark",
+	  gs_verb_unpark,
+	  OWNER,
+	  { { "target", GS_ARG_TARGET, false, "of parked processes; all when not given" } } },
+	{ "parked", gs_verb_parked, 0 },
 	{ "restore",
 	  gs_verb_restore,
 	  ALONE | ROOT,

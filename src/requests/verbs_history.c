@@ -103,7 +103,9 @@ static void unref(void *state)
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-#define KEPT_BY "pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH and gpu:N|UUID"
+#define KEPT_BY \
+	"pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, " \
+	"namespace:NAME, pod:NAMESPACE/NAME, job:ID and gpu:N|UUID"
 
 static int parse_part(const struct gs_target *t, size_t i, struct gs_history_query *q,
 		      struct gs_error *err)
@@ -130,8 +132,8 @@ static int parse_part(const struct gs_target *t, size_t i, struct gs_history_que
 }
 
 /*
- * class:, cgroup: and gpu: are those of the past, which may not be there any more. False: it is none
- * of them.
+ * class:, cgroup:, gpu:, namespace:, pod: and job: are those of the past, which may not be there
+ * any more. False: it is none of them.
  */
 static bool parse_past(const char *part, struct gs_history_query *q)
 {
@@ -143,6 +145,12 @@ static bool parse_past(const char *part, struct gs_history_query *q)
 		snprintf(q->cgroup, sizeof(q->cgroup), "%s", part + 7);
 	} else if (!strncmp(part, "gpu:", 4)) {
 		snprintf(q->gpu, sizeof(q->gpu), "%s", part + 4);
+	} else if (!strncmp(part, "namespace:", 10) && part[10]) {
+		snprintf(q->namespace, sizeof(q->namespace), "%s", part + 10);
+	} else if (!strncmp(part, "pod:", 4) && strchr(part, '/')) {
+		snprintf(q->pod, sizeof(q->pod), "%s", part + 4);
+	} else if (!strncmp(part, "job:", 4) && part[4]) {
+		snprintf(q->job, sizeof(q->job), "%s", part + 4);
 	} else {
 		return false;
 	}
@@ -170,9 +178,12 @@ static int parse_target(const char *text, struct gs_history_query *q, struct gs_
 		r = gs_target_parse(rest, NULL, NULL, 0, &t, err);
 	for (size_t i = 0; i < t.n && !r; i++)
 		r = parse_part(&t, i, q, err);
-	if (!r && (q->changes || q->tsg) && (q->has_class || *q->cgroup || *q->gpu))
+	if (!r && (q->changes || q->tsg) &&
+	    (q->has_class || *q->cgroup || *q->gpu || *q->namespace || *q->pod || *q->job))
 		return gs_fail(err, -EINVAL,
-			       "'%.64s': class, cgroup and gpu choose sums, not changes", text);
+			       "'%.64s': class, cgroup, namespace, pod, job and gpu choose sums, "
+			       "not changes",
+			       text);
 	return r;
 }
 
@@ -189,8 +200,10 @@ static int parse(const struct gs_request *rq, struct gs_history_query *q)
 	q->root = !rq->view.uid;
 	q->times = gs_view_sees_all_times(&rq->view);
 	if (by && gs_history_by_parse(by, &q->by))
-		return gs_fail(rq->err, -EINVAL,
-			       "by '%.64s': one of process, user, cgroup, class, gpu", by);
+		return gs_fail(
+			rq->err, -EINVAL,
+			"by '%.64s': one of process, user, cgroup, class, gpu, pod, namespace, job",
+			by);
 	return parse_target(gs_arg_text(rq, "target"), q, rq->err);
 }
 

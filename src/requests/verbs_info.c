@@ -15,6 +15,7 @@
 #include "requests/selection.h"
 #include "figures/gpu_time.h"
 #include "requests/verbs.h"
+#include "requests/verbs_park.h"
 #include "requests/json.h"
 #include "figures/ledger.h"
 
@@ -77,6 +78,7 @@ static bool is_nothing(const struct gs_view *view, const struct gs_target *t)
 
 static int step_list(struct gs_request *rq, uint64_t now_ns)
 {
+	CLEANUP_JSON json_t *parked = NULL;
 	struct listing *l = rq->state;
 
 	for (; l->at < l->sel.n && gs_request_has_time(rq); l->at++)
@@ -86,8 +88,10 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 		return -EINPROGRESS;
 	if (!l->sel.n && is_nothing(&rq->view, &l->sel.target))
 		return gs_target_nothing(&rq->view, &l->sel.target, rq->err);
-	fprintf(l->out, "%s],\"dry_run\":%s}", l->sel.n ? "" : "{\"tsgs\":[",
-		rq->rs->hub->opts.dry_run ? "true" : "false");
+	parked = gs_parked_list_json(rq);
+	fprintf(l->out, "%s],\"parked\":", l->sel.n ? "" : "{\"tsgs\":[");
+	l->failed |= json_dumpf(parked, l->out, JSON_COMPACT) != 0;
+	fprintf(l->out, ",\"dry_run\":%s}", rq->rs->hub->opts.dry_run ? "true" : "false");
 	l->failed |= fclose(l->out) != 0;
 	l->out = NULL;
 	if (l->failed)

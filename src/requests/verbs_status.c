@@ -25,6 +25,7 @@
 #include "requests/selection.h"
 #include "requests/state.h"
 #include "requests/verbs.h"
+#include "requests/verbs_park.h"
 #include "rm/setting.h"
 #include "taps/taps.h"
 
@@ -138,6 +139,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		put_copy(o, keys[i], all, keys[i]);
+	gs_tsg_json_pod(rq->rs, rec, o);
 	put_copy(o, "timeslice_us", all, "is.timeslice_us");
 	put_copy(o, "asked_timeslice_us", all, "asked.timeslice_us");
 	put_copy(o, "preempt_mode", all, "is.preempt_mode");
@@ -234,25 +236,6 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-static void judge_classes(struct gs_request *rq, struct status *t)
-{
-	const struct gs_policy *policy = rq->rs->hub->policy;
-	const struct gs_policy_info *info = policy ? gs_policy_running(policy) : NULL;
-
-	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
-		if (t->classes[i] && i != GPUSCHED_CLASS_NORMAL) /* that is to be left alone */
-			gs_judge_class(
-				&(struct gs_class_facts){
-					.name = gs_class_label(rq->rs, i),
-					.tsgs = t->classes[i],
-					.policy = info ? info->name : NULL,
-					.ignored = info && gs_policy_ignores(
-								   info, gs_class_label(rq->rs, i)),
-					.acts_on = info ? info->classes : NULL,
-				},
-				&t->found);
-}
-
 static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 {
 	const struct gs_gpu *gpu = &rq->rs->hub->gpus[i];
@@ -298,6 +281,7 @@ static json_t *rest_json(struct gs_request *rq, struct status *t)
 	json_object_set_new(o, "dry_run", json_boolean(hub->opts.dry_run));
 	gs_json_put_text(o, "policy", hub->policy ? gs_policy_running(hub->policy)->name : NULL);
 	json_object_set_new(o, "said", gs_said_json(hub->policy));
+	json_object_set_new(o, "parked", gs_parked_list_json(rq));
 	json_object_set_new(o, "launches_counted", json_boolean(t->counted));
 	json_object_set_new(o, "window_ms",
 			    json_integer(t->window ? (json_int_t)gs_window_ms(t->window) : 0));
@@ -359,7 +343,7 @@ static int begin_findings(struct gs_request *rq)
 	if (t->window)
 		gs_window_troubles(rq->rs->figures, t->window, &rose);
 	gs_state_judge(rq->rs, &rose, &t->found);
-	judge_classes(rq, t);
+	gs_state_judge_classes(rq->rs, t->classes, &t->found);
 	gs_findings_sort(&t->found);
 	t->ok = true;
 	fputs("],\"findings\":[", t->out);

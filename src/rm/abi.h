@@ -261,6 +261,8 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 #define NV_CMD_LOG_UPDATE_GET 0x90cd0102u
 #define NV_CMD_LOG_FLUSH 0x90cd0104u
 
+#define NV_CLASS_MEMORY_LOCAL 0x40u         /* a GPU's own; below a device */
+#define NV_MEMORY_NONCONTIGUOUS (1u << 27)  /* attr */
 #define NV_MEMORY_CACHED (1u << 29)         /* attr */
 #define NV_MEMORY_USER_READ_ONLY (1u << 22) /* attr2: RM insists on it for what users map */
 struct nv_memory_params {
@@ -302,7 +304,7 @@ struct nv_log_get {
 	uint32_t record, vardata;
 };
 
-/* What RM writes and we read. */
+/* Structures that RM writes and we read. */
 struct nv_log_header {
 	uint32_t get, put;
 	uint64_t count, dropped, vardata_dropped;

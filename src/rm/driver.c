@@ -31,7 +31,7 @@ static int find_version(const char *text, char *ret, size_t size)
 	return -ENODATA;
 }
 
-/* Looked at before it is opened: opening a file of FUSE asks whoever serves it. */
+/* Look before opening: opening a file of FUSE asks the process that serves it. */
 int gs_rm_open_control(void)
 {
 	struct statx st;

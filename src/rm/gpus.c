@@ -31,7 +31,7 @@ static int by_pci(const void *a, const void *b)
 	return (int)x->function - (int)y->function;
 }
 
-/* Control whose answer is optional: true when RM gave one. */
+/* A control that RM need not answer: true if it did. */
 static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *params, uint32_t size)
 {
 	uint32_t status = 0;

@@ -2,8 +2,8 @@
 /*
  * setting.h - the settings of a TSG, declared once: names, range, words, default, RM operation
  *
- * What parses, checks, prints, completes or documents a setting reads this table. The place in the
- * table is the number of the setting's bit in struct gpusched_settings.
+ * All code that parses, checks, prints, completes or documents a setting reads this table. The
+ * place in the table is the number of the setting's bit in struct gpusched_settings.
  */
 #ifndef GPUSCHED_RM_SETTING_H
 #define GPUSCHED_RM_SETTING_H
@@ -20,7 +20,7 @@ struct gs_setting {
 	const char *name; /* as people write it: "timeslice"; NULL: a yes or no, not set by name */
 	const char *key;  /* in JSON, with the unit: "timeslice_us" */
 	uint32_t min, max;
-	uint32_t def;              /* what a TSG has whose owner did not say */
+	uint32_t def;              /* of a TSG, unless its owner set it */
 	const char *const *words;  /* of the values from 0 on, NULL at the end; NULL: a number */
 	bool less_is_more;         /* a lower value favours the TSG */
 	enum gs_rm_op op, op_zero; /* the call that sets it, and the one for 0 */
@@ -32,7 +32,7 @@ extern const struct gs_setting gs_settings[GS_NFIELDS];
 const struct gs_setting *gs_setting_of(uint32_t bit);
 /* By name or JSON key: its bit; 0: there is none. */
 uint32_t gs_setting_find(const char *name, size_t len);
-/* What it may be, for people: "low, medium or high", "1 to 100000000". Returns @buf. */
+/* The allowed values, for people: "low, medium or high", "1 to 100000000". Returns @buf. */
 const char *gs_setting_choice(uint32_t bit, char buf[64]);
 /* A word, a time ("20us") or a number. 0; -EINVAL or -ERANGE with one line. */
 int gs_setting_parse(uint32_t bit, const char *text, uint32_t *ret, struct gs_error *err);

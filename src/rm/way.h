@@ -13,7 +13,7 @@
 #include "rm/rm.h"
 #include "rm/wait.h"
 
-/* What a call needs to know; filled from the table by the engine. */
+/* The facts that a call needs; the engine fills them in from the table. */
 struct gs_rm_tsg {
 	pid_t pid;
 	uid_t uid;         /* of the owner */
@@ -84,7 +84,7 @@ struct gs_way {
 	/* Can it reach this TSG, now? Cheap, waits for nobody. */
 	bool (*reaches)(const struct gs_rm_tsg *tsg);
 	/*
-	 * Does the steps in order; stops at the first failure, whose errno it returns. SUSPEND and
+	 * Does the steps in order; stops at the first failure and returns its errno. SUSPEND and
 	 * RESUME first prove the TSG with GET_TIMESLICE on the same descriptor, list one client
 	 * only, and undo what they did when a later part fails. SET_PREEMPT_MODE is proved likewise
 	 * and names the TSG's first channel. Blocks for 0.2 to 1 ms a step on a GPU.
@@ -99,8 +99,8 @@ extern const struct gs_way gs_way_module; /* module.h */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
 
 /*
- * For more than operations on one TSG (adoption): a copy of the owner's descriptor @number of the
- * control file, which the caller closes at once after its calls (law 3). -ETIMEDOUT: as above.
+ * Adoption needs more than operations on one TSG: a copy of the owner's descriptor @number of the
+ * control file. The caller closes it right after its calls (law 3). -ETIMEDOUT: as above.
  */
 int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_fd,
 		 struct gs_error *err);

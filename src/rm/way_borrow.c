@@ -4,10 +4,9 @@
  *
  * RM checks its caller by open file, so that copy may do what the owner may. Order, always:
  * pidfd_open, compare start time, pidfd_getfd, check the device number (or the registered simulated
- * file), call, close.
- * A stranger's file must neither be called nor make us wait: it is looked at through /proc without
- * asking its file system before it is copied, again after, and a copy that turns out wrong is
- * closed by a thread of its own (closing a FUSE file waits for its server).
+ * file), call, close. A stranger's file must neither be called nor make us wait. So we look at it
+ * through /proc, which does not ask its file system, before and after we copy it. A thread of its
+ * own closes a copy that turns out wrong (closing a FUSE file waits for its server).
  */
 #include "rm/way.h"
 
@@ -265,7 +264,7 @@ const struct gs_way gs_way_borrow = { .name = "borrow", .reaches = reaches, .tak
 
 /* ---- a descriptor for more than that --------------------------------------------------------- */
 
-/* Who asks must not wait, and has no thread that could be left behind: so this one is made for it. */
+/* The caller must not wait and has no thread that could be left behind: make one for it. */
 struct errand {
 	struct gs_wait wait;
 	struct gs_rm_tsg tsg;

@@ -2,9 +2,9 @@
 /*
  * way_module.c - through gpusched.ko, which calls the driver from inside the kernel
  *
- * The module puts back what it has changed when this process dies or its heart stops. So whoever
- * changes a TSG must be the one that puts it back: a TSG stays with the module until it has its
- * owner's settings again, and the node is held as long as there is one.
+ * The module puts back what it has changed when this process dies or its heart stops. So the module
+ * must also be what puts a TSG back that it has changed. A TSG stays with the module until it has
+ * its owner's settings again, and the node is held as long as there is one.
  */
 #include "rm/module.h"
 
@@ -187,7 +187,7 @@ int gs_module_use(struct gs_error *err)
 	return r;
 }
 
-/* Under the lock; nobody is calling. What is changed is put back by the module. */
+/* Under the lock; nobody is calling. The module puts back all that is changed. */
 static void let_go(void)
 {
 	if (node.fd >= 0)
@@ -348,7 +348,7 @@ static bool is_gone(uint32_t status)
 	       status == 0x31 /* INVALID_OBJECT */ || status == 0x33 /* INVALID_OBJECT_HANDLE */;
 }
 
-/* What the node says, as way.h has it. */
+/* Translates an answer of the node into way.h's terms. */
 static int meaning(int r, uint32_t status)
 {
 	switch (r) {

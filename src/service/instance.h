@@ -14,6 +14,7 @@ struct gs_guardian;
 enum gs_room {
 	GS_ROOM_INTAKE,
 	GS_ROOM_FIGURES,
+	GS_ROOM_PARK,
 	GS_ROOM_CONTROL,
 	GS_ROOM_REQUESTS,
 	GS_ROOM_TOP,
@@ -24,6 +25,7 @@ struct gs_service {
 	struct gs_hub *hub;
 	struct gs_intake *intake;
 	struct gs_figures *figures;
+	struct gs_parking *parking;
 	struct gs_control *control;
 	struct gs_requests *requests;
 	void *selves[GS_ROOM_MAX]; /* the same rooms, for observers */

@@ -12,6 +12,7 @@
 #include "control/policy.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
+#include "requests/alerting.h"
 #include "requests/trace.h"
 #include "requests/watch.h"
 #include "figures/ledger.h"
@@ -90,6 +91,8 @@ static const struct gs_observer observers[] = {
 	  .ended = gs_ledger_ended, .called = gs_ledger_call, .said = gs_ledger_said,
 	  .policy_changes = gs_ledger_policy_changes },
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
+	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
+	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
 	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_oddities_ended },
@@ -103,6 +106,7 @@ static const struct gs_observer observers[] = {
 	},
 	{ "the policy's host", GS_ROOM_CONTROL, .beat = gs_host_beat,
 	  .overtaken = gs_policy_overtaken },
+	{ "alerts", GS_ROOM_REQUESTS, .beat = gs_alerting_beat },
 	{ "refused rounds", GS_ROOM_CONTROL, .beat = gs_policy_beat },
 	{ "what is kept", GS_ROOM_CONTROL, .dispatched = gs_saved_dispatched },
 };
@@ -111,6 +115,7 @@ void gs_service_observe(struct gs_service *s)
 {
 	s->selves[GS_ROOM_INTAKE] = s->intake;
 	s->selves[GS_ROOM_FIGURES] = s->figures;
+	s->selves[GS_ROOM_PARK] = s->parking;
 	s->selves[GS_ROOM_CONTROL] = s->control;
 	s->selves[GS_ROOM_REQUESTS] = s->requests;
 	s->selves[GS_ROOM_TOP] = s;

@@ -6,6 +6,7 @@
 #include "basic/log.h"
 #include "service/instance.h"
 #include "control/launches.h"
+#include "intake/pods.h"
 #include "intake/rescan.h"
 #include "control/policy.h"
 #include "control/starting.h"
@@ -102,6 +103,10 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 	gs_cfg_gate(s->hub->table, !s->hub->opts.dry_run && config->gate && !s->control->hooked);
 	gs_records_look(s->intake);
 	gs_engine_touch_all(s->hub->engine);
+	if (strcmp(old->pod_logs, config->pod_logs) ||
+	    strcmp(old->container_logs, config->container_logs) ||
+	    strcmp(old->fractions, config->fractions) || strcmp(old->claims, config->claims))
+		gs_pods_reload(s->intake);
 	reload_policy(s, before);
 	reload_launches(s);
 	tell_unchanged(s, old);

@@ -14,14 +14,17 @@
 #include "rm/module.h"
 #include "intake/adoption.h"
 #include "control/agents.h"
+#include "control/discarding.h"
 #include "hub/task.h"
 #include "intake/intake.h"
 #include "intake/hardware.h"
+#include "intake/pods.h"
 #include "service/instance.h"
 #include "control/launches.h"
 #include "intake/rescan.h"
 #include "control/lock.h"
 #include "hub/loop.h"
+#include "requests/alerting.h"
 #include "requests/metrics.h"
 #include "figures/anomalies.h"
 #include "control/policy.h"
@@ -29,6 +32,7 @@
 #include "figures/gpu_time.h"
 #include "figures/ledger.h"
 #include "figures/memory.h"
+#include "park/parking.h"
 #include "control/starting.h"
 #include "intake/reap.h"
 #include "control/takeover.h"
@@ -308,12 +312,18 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_figures_start(s->figures, server_of, s->intake, err);
 	if (r)
 		return r;
+	r = gs_alerting_start(s->requests);
+	if (r)
+		return gs_fail(err, r, "out of memory");
 	gs_agents_start(s->control);
 	gs_records_settle(s->intake);
 	gs_adopting_go_on(s->intake);
 	gs_cfg_gate(s->hub->table, gs_host_gate(s->control));
 	if (gs_launches_forget())
 		gs_log(LOG_WARNING, "counts of launches are left from an earlier instance");
+	r = gs_parking_start(s->parking, err);
+	if (r)
+		return r;
 	gs_reapply_settings(s->control);
 	r = gs_reapply_policy(s->control, err);
 	if (!r && s->hub->opts.daemon && gs_service_launches_wanted(s->control) &&
@@ -352,7 +362,10 @@ static int start(struct gs_service *s, struct gs_error *err)
 		gs_log(LOG_DEBUG, "the first sweep failed");
 	if (s->hub->config->adopt && (fresh || s->hub->opts.daemon))
 		gs_adopting_begin(s->intake);
-	return s->hub->opts.read_only ? 0 : start_acting(s, err);
+	if (!s->hub->opts.read_only)
+		return start_acting(s, err);
+	gs_pods_begin(s->intake);
+	return gs_parking_start(s->parking, err);
 }
 
 static int make_rooms(struct gs_service *s, const struct gs_config *config,
@@ -368,9 +381,13 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	if (!r)
 		r = gs_figures_new(s->hub, &s->figures);
 	if (!r)
+		r = gs_parking_new(s->hub, s->figures, &s->parking);
+	if (!r)
 		r = gs_control_new(s->hub, &s->control);
 	if (!r)
 		r = gs_requests_new(s->hub, s->intake, s->figures, s->control, &s->requests);
+	if (!r)
+		s->requests->parking = s->parking;
 	if (!r)
 		gs_service_observe(s);
 	return r;
@@ -381,6 +398,7 @@ static void free_rooms(struct gs_service *s)
 {
 	gs_requests_free(s->requests);
 	gs_control_free(s->control);
+	gs_parking_free(s->parking);
 	gs_figures_free(s->figures);
 	gs_intake_free(s->intake);
 	gs_hub_free(s->hub);
@@ -457,8 +475,10 @@ static void end_acting(struct gs_service *s)
 	if (s->hub->opts.dry_run)
 		forget_dry_run(s);
 	gs_loop_settle(s->hub, SETTLE_MS);
+	gs_parking_end(s->parking);
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
+	gs_alerting_end(s->requests);
 	gs_memory_end(s->figures);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);
@@ -483,11 +503,13 @@ void gs_service_free(struct gs_service *s)
 	gs_saved_end(s->control);
 	end_acting(s);
 	gs_adopting_end(s->intake);
+	gs_pods_finish(s->intake);
 	gs_aliases_end(s->intake);
 	gs_hardware_end(s->intake);
 	gs_sweeping_end(s->intake);
 	/* it is in the compiler or the verifier: what acted is put back by now */
 	gs_starting_end(s->control);
+	gs_discarding_end(s->control);
 	gs_watch_free_all(s->requests);
 	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event)
 		gs_cfg_heartbeat(s->hub->table, 0);

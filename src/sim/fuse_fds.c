@@ -2,9 +2,9 @@
 /*
  * fuse_fds.c - descriptors that a caller names: its memfds and its doorbell
  *
- * Whatever it names is copied before it can be looked at. A copy that turns out to be a file of ours,
- * or of another file system in user space, is not closed here: the kernel would ask that file
- * system first, which is us, or a server that never answers.
+ * The named file is copied before anybody can look at it. A copy that turns out to be a file of
+ * ours, or of another file system in user space, is not closed here. The kernel would first ask
+ * that file system, which is us, or a server that never answers.
  */
 #include <errno.h>
 #include <fcntl.h>

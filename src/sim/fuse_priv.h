@@ -26,7 +26,7 @@ struct sim_server {
 	bool stop;
 };
 
-/* What fi->fh points to. */
+/* fi->fh points to this. */
 struct handle {
 	struct sim_file *file; /* NULL: state.json */
 	int *doorbells;        /* of the rings on it */

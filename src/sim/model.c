@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU model: objects, settings and time. What happens in between is in model_engine.c (turns),
- * model_round.c (whose turn) and model_work.c (progress of work).
+ * The GPU model: objects, settings and time. model_engine.c has the turns, model_round.c their
+ * order, model_work.c the progress of work.
  */
 #include <errno.h>
 #include <stdlib.h>

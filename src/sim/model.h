@@ -8,10 +8,10 @@
  *
  * The model: every GPU has engines (GR0, copy engines), each with a runlist. A runlist gives its
  * TSGs turns in round order (interleave level: how often a TSG appears in the round). A turn ends
- * when the timeslice has expired and another TSG is ready, when all channels of the TSG are
- * drained, or when the TSG is preempted or disabled. A switch costs time that depends on the
- * preemption mode of the TSG that leaves: WFI waits for the running work to finish, CTA for the
- * running thread blocks, CILP saves state at once. Work is a fixed amount in thread blocks.
+ * when its timeslice is over and another TSG is ready. It also ends when all channels of the TSG
+ * are drained, or the TSG is preempted or disabled. The cost of a switch depends on the preemption
+ * mode of the TSG that leaves. WFI waits for the running work to finish, CTA for the running thread
+ * blocks, CILP saves state at once. Work is a fixed amount in thread blocks.
  */
 #ifndef GPUSCHED_SIM_MODEL_H
 #define GPUSCHED_SIM_MODEL_H
@@ -24,7 +24,7 @@ struct sim_model;
 struct sim_tsg;
 struct sim_channel;
 
-/* RM calls whose time the model knows. */
+/* The RM calls that the model knows the time of. */
 enum sim_call {
 	SIM_CALL_ALLOC,
 	SIM_CALL_FREE,
@@ -122,8 +122,8 @@ void sim_tsg_free(struct sim_tsg *t); /* frees its channels; their work is dropp
 int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
 void sim_channel_free(struct sim_channel *ch);
 /*
- * @ch is that of client @client (not 0) of an MPS server, whose clients' channels are all in one TSG.
- * Their kernels run side by side: priority 0 before 1, then in the order in which they came. A
+ * @ch is that of client @client (not 0) of an MPS server; channels of all its clients are in one
+ * TSG. Their kernels run side by side: priority 0 before 1, then in the order in which they came. A
  * client gets @sm_pct of the GPU's block places at most. -EINVAL: out of range.
  */
 int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,

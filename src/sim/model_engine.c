@@ -6,9 +6,9 @@
  *                               |-> (nothing left, nobody else ready) -> IDLE
  *
  * START and END of the log are the edges SWITCH -> START and SAVE -> SWITCH. A TSG that has drained
- * stays loaded while nobody else is ready: its END comes when another is to be loaded, and none of
- * it when it gets work again before (alone, the log is silent). A slice is counted from START and
- * goes on in periods while nobody else is ready.
+ * stays loaded while nobody else is ready: its END comes when another is to be loaded. There is
+ * none if it gets work again before that (alone, the log is silent). A slice is counted from START
+ * and goes on in periods while nobody else is ready.
  */
 #include "sim/model_priv.h"
 
@@ -45,7 +45,7 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		m->ops.on_switch(m->ops.user, &sw);
 }
 
-/* Of whom is loaded, as the log has it, while another one is ready. */
+/* Contended time of the loaded TSG, as the log has it, while another one is ready. */
 void sim_engine_contended(struct sim_engine_state *e)
 {
 	uint64_t ns = e->m->now - e->counted;
@@ -196,7 +196,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	log_loaded(e, t);
 }
 
-/* Who comes next is settled when the turn's end is: whoever becomes ready later waits a round. */
+/* The next TSG is settled with the turn's end: one that becomes ready later waits a round. */
 static void begin_switch(struct sim_engine_state *e, uint64_t cost)
 {
 	if (!e->chosen)
@@ -356,8 +356,8 @@ static bool run_nothing(struct sim_engine_state *e)
 }
 
 /*
- * Somebody waits and all that is queued here has begun: the host goes on to the next TSG. What runs
- * runs to its end, or to that of the slice; what is launched from now on waits for the next turn.
+ * Somebody waits and all that is queued here has begun: the host goes on to the next TSG. Running
+ * work runs to its end, or to the end of the slice; later launches wait for the next turn.
  */
 static void update_closed(struct sim_engine_state *e)
 {

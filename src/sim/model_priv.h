@@ -78,18 +78,18 @@ struct sim_engine_state {
 	unsigned int nready;
 	enum sim_phase phase;
 	uint64_t phase_end;
-	struct sim_tsg *cur;    /* whose turn it is: START to END */
-	struct sim_tsg *logged; /* who has a START and no END in the log */
+	struct sim_tsg *cur;    /* it has its turn: START to END */
+	struct sim_tsg *logged; /* it has a START and no END in the log */
 	uint64_t logged_since;
 	uint64_t counted;                   /* contended time, up to then: */
 	uint64_t contended, contended_told; /* in this turn */
 	unsigned int ncut;                  /* that wait since they were cut off */
-	struct sim_tsg *resident;           /* whose context is loaded while nobody's turn is */
-	struct sim_tsg *chosen;             /* whose turn follows, once it is settled */
+	struct sim_tsg *resident;           /* its context is loaded while nobody has a turn */
+	struct sim_tsg *chosen;             /* it has the next turn, once that is settled */
 	struct sim_tsg *prev_turn;
 	uint64_t turn_start;
 	uint64_t busy_from;             /* from here on its turn is not among the following */
-	uint64_t busy[SIM_USAGE_SLOTS]; /* of the period whose number has this rest */
+	uint64_t busy[SIM_USAGE_SLOTS]; /* of the period with this rest of its number */
 	uint64_t busy_period;           /* the last that was written */
 	uint64_t slice_end;             /* 0: not set, nobody else is ready */
 	uint64_t idle_since;            /* SIM_NEVER: has work */
@@ -130,11 +130,11 @@ static inline struct sim_item *sim_head(const struct sim_channel *ch)
 
 /* model_engine.c: turns */
 void sim_engine_run(struct sim_engine_state *e);
-void sim_engine_contended(struct sim_engine_state *e); /* before who is ready or loaded changes */
+void sim_engine_contended(struct sim_engine_state *e); /* before ready or loaded TSGs change */
 void sim_tsg_uncut(struct sim_tsg *t);                 /* it does not wait for that any more */
 void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t); /* t is being freed */
 
-/* model_round.c: whose turn is next */
+/* model_round.c: the next turn */
 struct sim_tsg *sim_round_next(struct sim_engine_state *e);
 int sim_round_add(struct sim_engine_state *e, struct sim_tsg *t);
 void sim_round_remove(struct sim_engine_state *e, struct sim_tsg *t);

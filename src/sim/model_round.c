@@ -2,10 +2,10 @@
 /*
  * The round: in which order a runlist's TSGs get their turns.
  *
- * Plain: order of creation. With interleave levels: each LOW entry is preceded by all MEDIUM ones,
- * each of those and the LOW one by all HIGH ones, so that with L low and M medium TSGs a medium one
- * appears L times and a high one (M + 1) * L times. An empty level counts as if it had one entry
- * that is never ready.
+ * Plain: order of creation. With interleave levels all MEDIUM entries come before each LOW one, and
+ * all HIGH ones before each of these. So with L low and M medium TSGs a medium one appears L times
+ * and a high one (M + 1) * L times. An empty level counts as if it had one entry that is never
+ * ready.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,8 +95,8 @@ static bool any_ready(const struct sim_engine_state *e, int level)
 }
 
 /*
- * The place in the round is three indices: pos[HIGH] within the current run of high entries, then
- * the medium entry pos[MEDIUM] that ends this run, or the low entry once all medium ones are past.
+ * The place in the round is three indices. pos[HIGH] counts within the current run of high entries.
+ * The medium entry pos[MEDIUM] ends this run, or the low entry once all medium ones are past.
  */
 static struct sim_tsg *step(struct sim_engine_state *e, const bool ready[SIM_LEVELS])
 {
@@ -136,7 +136,7 @@ static struct sim_tsg *next_interleaved(struct sim_engine_state *e)
 	return t;
 }
 
-/* The TSG whose turn comes now; NULL when none is ready. Moves the place in the round. */
+/* The TSG that has the next turn; NULL when none is ready. Moves the place in the round. */
 struct sim_tsg *sim_round_next(struct sim_engine_state *e)
 {
 	struct sim_tsg *t;

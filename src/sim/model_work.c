@@ -3,9 +3,10 @@
  * Work of one TSG: channels side by side, each in order, in waves of thread blocks.
  *
  * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
- * places: who has had none for longest comes first, and leaves the next one what it does not need.
- * Among an MPS server's clients priority decides, then who came first. There the blocks of a wave end
- * one by one as far as others see: they get its places some time before its end.
+ * places. The one that has had none for longest comes first, and leaves the next one what it does
+ * not need. Among an MPS server's clients priority decides, then the order in which they came.
+ * There the blocks of a wave end one by one as far as others see: they get its places some time
+ * before its end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static bool comes_before(const struct sim_channel *a, const struct sim_channel *
 					  : sim_head(a)->came < sim_head(b)->came;
 }
 
-/* Of those that have blocks to start and were not asked in this round. */
+/* Looks among those that have blocks to start and were not asked in this round. */
 static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 {
 	struct sim_channel *next = NULL;

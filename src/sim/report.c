@@ -44,7 +44,7 @@ static void set_metric(json_t *o, const char *key, const struct sim_result *r,
 			    metric_of(r, p, metric, &v) == 0 ? json_real(rounded(v)) : json_null());
 }
 
-/* Who had the GPU: the model's own record, and what the account makes of the log. */
+/* The TSGs on the GPU: the model's own record, and what the account makes of the log. */
 static json_t *model_json(const struct sim_tsg_state *s)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
@@ -263,7 +263,7 @@ int sim_report_checks(const struct sim_result *r, FILE *out)
 	return err ? err : print_table(t, out);
 }
 
-/* What the laws had to say. */
+/* The laws' counters. */
 static void print_engine(const struct sim_result *r, FILE *out)
 {
 	for (int i = GS_ENG_CALL_NS + 1; i < GS_ENG_MAX; i++)

@@ -54,7 +54,7 @@ struct sim_rings {
 	uint64_t next, bad;
 };
 
-/* What is too far away for a timer is far away enough. */
+/* A time too far away for a timer is far away enough. */
 static uint64_t to_ns(double ns)
 {
 	return ns < 0x1p62 ? (uint64_t)ns : 1ull << 62;
@@ -151,8 +151,8 @@ static void empty_graves(struct sim_rings *rs)
 }
 
 /*
- * The word is seen at once, but the model's time may be behind: then it is set when that comes to
- * the time of the look. What was launched before it was set is due by then.
+ * The word is seen at once, but the model's time may be behind. Then the word counts once the model
+ * comes to the time of the look. Work that was launched before is due by then.
  */
 static bool released(void *arg)
 {

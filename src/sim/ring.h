@@ -37,7 +37,7 @@ enum sim_ring_kind { SIM_RING_KERNEL, SIM_RING_COPY, SIM_RING_HOLD, SIM_RING_MAR
 
 struct sim_ring_entry {
 	uint32_t client, channel; /* handles */
-	uint32_t slot;            /* whose counter goes up when it is done */
+	uint32_t slot;            /* its counter goes up when the work is done */
 	uint32_t kind;
 	uint64_t blocks, block_ns, bytes, limit_ns;
 	uint32_t flag_at; /* HOLD: offset in the host area of a 32-bit word; released when not 0 */
@@ -74,7 +74,7 @@ uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
 struct sim_rings;
 
 int sim_rings_new(struct sim_rm *rm, const struct sim_clock *clock, struct sim_rings **ret);
-/* After the model, whose work points here, is gone. */
+/* After the model is gone, since its work points here. */
 void sim_rings_free(struct sim_rings *rs);
 /* The model is made after us, since it takes sim_rings_done() as its on_done. */
 void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm);

@@ -212,7 +212,7 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return SIM_NV_OK;
 }
 
-/* What has no state but its place in the tree, and TSGs; docs/sim.md. */
+/* Objects without state but their place in the tree, and TSGs; docs/sim.md. */
 static bool can_dup(uint32_t cls)
 {
 	return cls == SIM_CLASS_MEM_LOCAL || cls == SIM_CLASS_MEM_SYSTEM ||

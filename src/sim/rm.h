@@ -3,8 +3,8 @@
  * rm.h - the simulated resource manager: clients, objects and controls over a GPU model
  *
  * No FUSE, no threads, no clock: fuse.c (real time) and the unit tests drive it. As the real one it
- * knows its caller by open file alone; what the caller's pointers name is reached through
- * struct sim_caller, so that tests and fuzzers can put any memory behind it.
+ * knows its caller by open file alone. It reaches the caller's memory through struct sim_caller, so
+ * that tests and fuzzers can put any memory behind it.
  */
 #ifndef GPUSCHED_SIM_RM_H
 #define GPUSCHED_SIM_RM_H
@@ -72,10 +72,10 @@ pid_t sim_file_opener(const struct sim_file *f);
 int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *data, size_t size,
 		 const struct sim_caller *c);
 
-/* What the call will cost, judged before it is made. */
+/* The cost of a call, judged before it is made. */
 struct sim_cost {
 	enum sim_call call;
-	int gpu;   /* whose lock it holds; -1: none */
+	int gpu;   /* the GPU that it has the lock of; -1: none */
 	bool hang; /* never returns to a borrower */
 	bool any;  /* nor to the file's opener: no program's start makes it */
 };
@@ -95,7 +95,7 @@ struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32
 void sim_rm_on_channel_gone(struct sim_rm *rm, void (*fn)(void *user, struct sim_channel *ch),
 			    void *user);
 
-/* What the simulated RM itself sees; free() it. NULL: no memory. */
+/* The simulated RM's own state as text; free() it. NULL: no memory. */
 char *sim_rm_state_json(struct sim_rm *rm);
 
 #endif /* GPUSCHED_SIM_RM_H */

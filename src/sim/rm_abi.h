@@ -213,7 +213,7 @@ struct sim_ctrl_handle_info {
 	uint64_t result;
 };
 
-/* Of an engine object under a channel. */
+/* The parameters of an engine object under a channel. */
 struct sim_ctrl_class_engine {
 	uint32_t object, class_engine, cls, engine;
 };

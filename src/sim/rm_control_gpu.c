@@ -92,7 +92,7 @@ static uint32_t internal_class(const struct sim_object *o)
 }
 
 /* The first child of that class, no more: callers cannot walk them. */
-/* What the caller may do with any client's object; here nothing but know that it is there. */
+/* The caller's rights to any client's object; here only to know that it is there. */
 static uint32_t access_rights(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_rights *p = a->p;

@@ -9,7 +9,7 @@
 
 /* Processes with a subdevice of the GPU, ours among them. */
 uint32_t sim_held_pids(struct sim_ctrl_args *a);
-/* What each of the named processes holds; a process that holds nothing is no error. */
+/* The memory that each named process holds; a process that holds nothing is no error. */
 uint32_t sim_held_by_pid(struct sim_ctrl_args *a);
 /* Total, heap and what is free of it, in KiB. */
 uint32_t sim_held_in_all(struct sim_ctrl_args *a);

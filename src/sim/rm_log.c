@@ -55,7 +55,7 @@ static void write_header(struct sim_log *log)
 			 sizeof(h.get));
 	sim_memory_write(log->header->memory, offsetof(struct sim_log_header, count), &h.count,
 			 sizeof(h) - offsetof(struct sim_log_header, count));
-	/* last: whoever sees it sees the records too */
+	/* last: a reader that sees it sees the records too */
 	sim_memory_publish(log->header->memory, offsetof(struct sim_log_header, put), h.put);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_log.h - the context-switch log: the GPU's own record of who ran when, in event buffers
+ * rm_log.h - the context-switch log: the GPU's own record of its turns, in event buffers
  *
  * While a buffer is bound, START and END of every turn of a graphics engine are kept as the GPU
  * keeps them. Now and then, or when a client asks, RM moves them into all buffers that are bound.
@@ -16,7 +16,7 @@ uint32_t sim_log_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 void sim_log_free(struct sim_rm *rm, struct sim_object *o);
 /* Buffers over that memory are freed with it. */
 void sim_log_memory_gone(struct sim_rm *rm, struct sim_object *memory);
-/* A record whose channel is gone before it was moved names nobody: it is lost, as RM loses it. */
+/* If a record's channel is gone before the record was moved, it is lost, as in RM. */
 void sim_log_channel_gone(struct sim_rm *rm, const struct sim_object *channel);
 
 /* Controls of the subdevice and of the buffer. */

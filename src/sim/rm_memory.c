@@ -18,7 +18,7 @@
 #include "sim/rm_object.h"
 
 #define MAX_SIZE (16u << 20)      /* of one piece */
-#define MAX_SIZE_ALL (256u << 20) /* of all, whoever has them */
+#define MAX_SIZE_ALL (256u << 20) /* of all processes together */
 #define USER_READ_ONLY (1u << 22)
 
 struct sim_memory {
@@ -29,7 +29,7 @@ struct sim_memory {
 	size_t shared_size;
 };
 
-/* Of a GPU's memory. */
+/* A piece of a GPU's memory. */
 struct sim_piece {
 	uint64_t bytes;
 	const struct sim_object *owner; /* NULL: that is gone, others still have it */

@@ -24,7 +24,7 @@ uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
 uint32_t sim_memory_unmap(struct sim_object *o);
 size_t sim_memory_size(const struct sim_memory *m);
 bool sim_memory_user_read_only(const struct sim_memory *m);
-/* What lies outside of the memory, or of what is mapped, is left out. */
+/* Parts outside of the memory, or of its mapping, are left out. */
 void sim_memory_write(struct sim_memory *m, size_t at, const void *from, size_t n);
 void sim_memory_publish(struct sim_memory *m, size_t at, uint32_t value); /* after all before it */
 

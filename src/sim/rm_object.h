@@ -10,7 +10,7 @@
 #include "sim/rm.h"
 #include "sim/rm_abi.h"
 
-/* What RM keeps of a TSG, beside the model's own state. */
+/* RM's state of a TSG, beside the model's own. */
 struct sim_tsg_info {
 	struct sim_tsg *tsg;
 	uint32_t grp_id;
@@ -61,7 +61,7 @@ struct sim_count {
 	UT_hash_handle hh;
 };
 
-/* What a GPU has recorded and RM not yet looked at. */
+/* Records of a GPU that RM has not yet read. */
 struct sim_gpu_log {
 	struct sim_pending *at;
 	size_t n, cap;

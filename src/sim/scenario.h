@@ -66,7 +66,10 @@ struct sim_group {
 	unsigned int priority, sm_pct; /* with a server: CUDA_MPS_CLIENT_PRIORITY, SMs at most */
 };
 
-/* What policies are told of a TSG: what the stock host knows too, or all that the model knows. */
+/*
+ * The facts of a TSG that policies get: those that the stock host knows, or all that the model
+ * knows.
+ */
 enum sim_facts { SIM_FACTS_STOCK, SIM_FACTS_ALL };
 extern const char *const sim_facts_words[]; /* NULL-terminated */
 
@@ -146,7 +149,7 @@ struct sim_judged {
 	uint64_t right, wrong, cut, cut_unknown, drained_unknown; /* cut: by the slice, in all */
 };
 
-/* What one process did in the measured time. */
+/* The figures of one process in the measured time. */
 struct sim_process_result {
 	const struct sim_group *group;
 	unsigned int index, gpu;

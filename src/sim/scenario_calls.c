@@ -17,7 +17,7 @@
 #include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
-/* What the engine of a real machine is told of a TSG. */
+/* The record that the engine of a real machine would have of a TSG. */
 #define ENGINE_KNOWS (GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE)
 
 static uint64_t now_of(const struct sim_sim *x)

@@ -267,7 +267,9 @@ static void tell_broken(const struct run_args *a, const char *path, const struct
 	json_decref(o);
 }
 
-/* Of the policy's facts those that the stock host does not know; NULL: none, or nobody can tell. */
+/*
+ * Names the facts that the policy reads and the stock host does not know; NULL: none, or unknown.
+ */
 static const char *unknown_facts(struct run_args *a, const char *policy)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done to a scenario's processes: actions, rotation, a policy's wishes.
+ * Actions on a scenario's processes, their rotation, a policy's wishes.
  */
 #include <errno.h>
 #include <stdlib.h>

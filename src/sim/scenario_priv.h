@@ -10,7 +10,7 @@
 #include "sim/model.h"
 #include "sim/scenario.h"
 
-#define SIM_HOLD_FLAGS 64u /* requests whose hold may still be looking at its flag */
+#define SIM_HOLD_FLAGS 64u /* requests with a hold that may still read its flag */
 
 struct sim_proc {
 	struct sim_sim *sim;
@@ -18,7 +18,7 @@ struct sim_proc {
 	struct sim_process_result *res;
 	unsigned int index, gpu;
 	bool alive;
-	/* whose TSG it works in: itself, or the first process of its MPS server */
+	/* the process that it works in the TSG of: itself, or the first one of its MPS server */
 	struct sim_proc *host;
 	struct sim_tsg *tsg;
 	struct sim_channel *work, *hold;
@@ -107,7 +107,7 @@ struct sim_worker {
 struct sim_lost {
 	uint64_t *ns;
 	uint64_t end_ns;
-	const void *last; /* whose turn was the last */
+	const void *last; /* the one that had the last turn */
 };
 
 struct sim_sim {

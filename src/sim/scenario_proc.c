@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a process of a scenario does: requests with gaps (lc) or kernels back to back (be).
+ * The work of a scenario's process: requests with gaps (lc) or kernels back to back (be).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -189,7 +189,7 @@ static uint64_t common_steps(const struct sim_proc *p)
 	return least;
 }
 
-/* sync: whoever may go on launches its next. */
+/* sync: each process that may go on launches its next kernel. */
 static void launch_together(struct sim_proc *p, uint64_t at)
 {
 	struct sim_sim *x = p->sim;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the daemon hears of a process's requests, from its hints or from its agent: as on a real
- * machine, late by a wake-up, and at the end by a rest that the service's own rests have taught.
+ * The daemon's news of a process's requests, from hints or from an agent. As on a real machine they
+ * come late by a wake-up. The end of a request also comes late by a rest, learned from the
+ * service's own rests.
  */
 #include "basic/clock.h"
 #include "sim/scenario_priv.h"

@@ -13,7 +13,7 @@
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
-/* Whose channel it is, of the clients of @host's server. */
+/* The client of @host's server that has the channel. */
 static struct sim_proc *client_of(struct sim_sim *x, struct sim_proc *host,
 				  const struct sim_channel *ch)
 {
@@ -110,7 +110,10 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 	sim_model_advance(x->m, x->end_ns);
 }
 
-/* The first of @n processes before @p whose server is @p's on its GPU; @p itself: it is the first. */
+/*
+ * The first of @n processes before @p with the same server on the same GPU; @p itself if there is
+ * none.
+ */
 static struct sim_proc *host_of(struct sim_sim *x, struct sim_proc *p, size_t n)
 {
 	for (size_t i = 0; i < n && p->g->server[0]; i++)

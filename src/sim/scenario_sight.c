@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Who had the model's GPUs, as the daemon would know it: the account's rules on the model's log,
- * which is read as late as RM hands out a real one.
+ * The model's GPU time as the daemon would know it: the account's rules on the model's log. The log
+ * is read as late as RM hands out a real one.
  */
 #include <errno.h>
 #include <stdlib.h>

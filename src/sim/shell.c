@@ -325,7 +325,7 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 		code = gs_exit_of(err.code);
 	}
 	sim_reap_all(w.server);
-	sim_world_kill(w.dir, w.server); /* who came in by DIR/join */
+	sim_world_kill(w.dir, w.server); /* processes that came in by DIR/join */
 	stop_server(&w);
 	sim_world_remove(&w);
 	return code;

@@ -2,9 +2,9 @@
 /*
  * shell.h - `gpusched sim shell`: a command in a world with simulated GPUs
  *
- * A private mount namespace whose /dev has the simulated nvidia files, a bpffs and a run directory
- * of its own, and the stand-in libcuda first in the library path. Nothing outside is changed, and
- * nothing is left when it ends, however it ends.
+ * A private mount namespace with a bpffs and a run directory of its own, the simulated nvidia files
+ * in /dev, and the stand-in libcuda first in the library path. Nothing outside is changed, and
+ * nothing is left at the end, however the shell ends.
  */
 #ifndef GPUSCHED_SIM_SHELL_H
 #define GPUSCHED_SIM_SHELL_H

@@ -58,7 +58,7 @@ static bool is_ours(const char *dir)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Whoever lives there goes first: the mounts end with the namespace. */
+/* Processes in there go first: the mounts end with the namespace. */
 static void clean_up(const char *dir)
 {
 	sim_world_kill(dir, 0);
@@ -141,7 +141,7 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));
-	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL)) /* tells who lives here */
+	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL)) /* marks the processes that live here */
 		return gs_fail(err, -errno, "cannot mount %s: %s", w->dir, strerror(errno));
 	for (size_t i = 0; i < GS_COUNT(dirs); i++) {
 		int r = make_dir(w->dir, dirs[i].name, dirs[i].mode, err);

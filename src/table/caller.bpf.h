@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * caller.bpf.h - who calls, on what file, and what its memory says: what taps and gate both read
+ * caller.bpf.h - the caller of an ioctl, its file and its memory, as taps and gate both read them
  */
 #ifndef GPUSCHED_TABLE_CALLER_BPF_H
 #define GPUSCHED_TABLE_CALLER_BPF_H
@@ -68,8 +68,8 @@ static __always_inline int gs_file_referenced(gs_u64 file)
 }
 
 /*
- * Does anything refer to the open file of these records, whoever holds it? The memory of a closed one
- * may be anything by now, so that it must be what it was.
+ * Does anything still refer to the open file of these records? The memory of a closed file may be
+ * anything by now, so compare it with what the file was.
  */
 static __always_inline int gs_file_lives(gs_u64 file)
 {

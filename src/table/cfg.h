@@ -20,7 +20,7 @@ int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
 /* false: everything passes the gate, and holds suspend. */
 int gs_cfg_next_epoch(struct gs_table *t);
 int gs_cfg_gate(struct gs_table *t, bool on);
-/* Our own processes, whose calls do not count as the owner's wish. */
+/* Our own processes: their calls are not the owner's wish. */
 int gs_self_add(struct gs_table *t, pid_t tgid);
 int gs_self_del(struct gs_table *t, pid_t tgid);
 

@@ -233,7 +233,7 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 
 /*
  * A sweep that finds another sweep's claim takes it over: there is one at a time, so that one was
- * killed. What a tap has claimed is gone in a moment.
+ * killed. A record that a tap has claimed is gone in a moment.
  */
 static __always_inline int gs_sweep_claim(struct gs_table_head *h)
 {

@@ -11,7 +11,7 @@
 	GPUSCHED_ROOM_PLACES  /* entries of gs_devices, gs_clients, gs_files, gs_past */
 #define GS_MAX_PROCS 65536    /* of gs_procs */
 #define GS_MAX_USERS 65536    /* of gs_users */
-#define GS_NOBODY 0xffffffffu /* the user of those for whom there is no entry */
+#define GS_NOBODY 0xffffffffu /* the user of a process without an entry */
 
 /* One line of the task_file iterator. */
 struct gs_holder_rec {

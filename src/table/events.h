@@ -18,7 +18,7 @@ int gs_events_fd(const struct gs_table *t); /* readable when there are events */
 int gs_events_dispatch(struct gs_table *t);
 /* So many fit into the ring; 0: not known. */
 size_t gs_events_room(const struct gs_table *t);
-/* What a counter of the taps has, of all CPUs; since the taps are on. */
+/* The sum of a tap's counter over all CPUs, since the taps are on. */
 int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
 /*
  * The real uid of the process that the event is about. -ESRCH: that one has ended, and its pid may be

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * facts.h - what the GPUs' logs say of TSGs and runlists, and whose jobs TSGs are: maps that
- * policies read
+ * facts.h - what the GPUs' logs say of TSGs and runlists, and the TSGs' jobs: maps that policies
+ * read
  *
  * Not pinned: facts are old a second after the daemon that reads the logs is gone. By TSG id, which
  * is never used again.
@@ -14,7 +14,7 @@
 #define GS_MAX_RUNLISTS 1024
 #define GS_MAX_GPUS 64
 
-/* Whom a TSG works for. */
+/* The job that a TSG works for. */
 struct gs_job {
 	gs_u64 job;
 };
@@ -69,7 +69,7 @@ void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu);
 /* The same of jobs: gpusched_job() of policy.bpf.h. */
 int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
-/* Of TSG @id. 0 or -errno. */
+/* Writes the facts of TSG @id. 0 or -errno. */
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
 /* 0: not known. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);

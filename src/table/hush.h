@@ -2,8 +2,8 @@
 /*
  * hush.h - libbpf's messages into a buffer while this thread loads, links or attaches something
  *
- * The library never prints: what the kernel refuses is an ordinary answer with a reason. libbpf has
- * one print function for all threads, so each thread between begin and end has its own buffer, and
+ * The library never prints: the kernel's refusal is an ordinary answer with a reason. libbpf has
+ * one print function for all threads. So each thread has its own buffer between begin and end, and
  * messages of others go where they went before.
  */
 #ifndef GPUSCHED_TABLE_HUSH_H

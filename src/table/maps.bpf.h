@@ -4,7 +4,7 @@
  *
  * One header defines the maps for every BPF object, because libbpf reuses a pinned map only when
  * the definitions agree. An object that is linked with another one that defines them says
- * GS_MAPS_EXTERN first. What loads such an object sets the maps' pin paths (or reuses their
+ * GS_MAPS_EXTERN first. The loader of such an object sets the maps' pin paths (or reuses their
  * descriptors, see gs_table_map_fd()).
  */
 #ifndef GPUSCHED_TABLE_MAPS_BPF_H
@@ -53,7 +53,7 @@ GS_MAP struct {
 
 struct gs_channel_ref {
 	gs_u32 tsg;   /* handle */
-	gs_u32 owner; /* the process whose share it is of; 0: nobody's (GPUSCHED_FREE_CHANNELS) */
+	gs_u32 owner; /* the process that it is charged to; 0: none (GPUSCHED_FREE_CHANNELS) */
 	gs_u32 uid;   /* the user, with @owner */
 	gs_u32 pad;
 };
@@ -265,7 +265,7 @@ static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
 		__sync_fetch_and_add(gs_share_of(proc, what), -1);
 }
 
-/* Who has no entry is nobody. */
+/* The user of a process without an entry is nobody. */
 static __always_inline struct gpusched_user *gs_user_known(gs_u32 uid)
 {
 	struct gpusched_user *user = bpf_map_lookup_elem(&gs_users, &uid);
@@ -311,7 +311,10 @@ static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_ro
 		__sync_fetch_and_add(&cfg->entries[room], -1);
 }
 
-/* Of gs_devices, gs_clients, gs_files or gs_past; the process that it was of, or 0. */
+/*
+ * Deletes from gs_devices, gs_clients, gs_files or gs_past. Returns the process that was charged,
+ * or 0.
+ */
 static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusched_room room)
 {
 	struct gpusched_origin *origin = bpf_map_lookup_elem(map, key);

@@ -71,7 +71,7 @@ struct gs_table {
 	void *user;
 };
 
-/* Of this version, whatever stands in the configuration of the one in place. */
+/* A table of this version, whatever the configuration of the one in place says. */
 int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *err);
 /* Runs a syscall program on @arg, which is read and written. */
 int gs_run_prog(int prog_fd, void *arg, size_t size);

@@ -3,7 +3,7 @@
  * record.bpf.h - making, changing and ending the table's records
  *
  * A caller's memory may lie, and may be rewritten while a call runs. So a record always belongs to
- * the caller's own open file. Whatever the memory claims, it reaches no other process's records.
+ * the caller's own open file. No claim in that memory reaches another process's records.
  */
 #ifndef GPUSCHED_TABLE_RECORD_BPF_H
 #define GPUSCHED_TABLE_RECORD_BPF_H
@@ -368,7 +368,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
-	gs_note_maker(c, key, rec->task.id); /* first: whoever ends the record takes it out */
+	gs_note_maker(c, key, rec->task.id); /* first, since the end of the record takes it out */
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
 		bpf_map_delete_elem(&gs_makers, key);
 		gs_uncharge(c->tgid, rec->charged_uid, GPUSCHED_IN_TSGS);
@@ -384,7 +384,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 }
 
 /*
- * Whoever dropped TSG @id may have been through its channels before @channel was among them. By the
+ * The end of TSG @id may have gone through its channels before @channel was among them. Ask by the
  * id: the next record of that key can lie at the same address.
  */
 static __always_inline int gs_end_overtook(const struct gpusched_key *key, gs_u64 id,

@@ -2,9 +2,9 @@
 /*
  * room.bpf.h - room in the table for a process's entries, within its share and its user's
  *
- * What a process does not use makes room for what it uses. A process for which that is not enough is
- * past its share. It is counted (gpusched_proc.past), and held back: by the gate where there is one,
- * else by policies, which let it come last.
+ * A process's unused entries make room for those that it uses. If that is not enough, the process
+ * is past its share. It is counted (gpusched_proc.past), and held back: by the gate where there is
+ * one, else by policies, which let it come last.
  */
 #ifndef GPUSCHED_TABLE_ROOM_BPF_H
 #define GPUSCHED_TABLE_ROOM_BPF_H

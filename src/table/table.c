@@ -53,7 +53,7 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-/* What an older version's records have is what this one's begin with. */
+/* Records of older versions are the beginning of this version's. */
 static int check_records(struct gs_table *t, bool older, struct gs_error *err)
 {
 	struct bpf_map_info info = {};

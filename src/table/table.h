@@ -2,9 +2,9 @@
 /*
  * table.h - the TSG table: records in pinned maps
  *
- * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit) whose links, programs
- * and maps are pinned under gs_env()->bpffs: they go on while no daemon runs, and a restarted
- * daemon has lost nothing. Root only (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN for the pins).
+ * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit). Their links,
+ * programs and maps are pinned under gs_env()->bpffs. So they go on while no daemon runs, and a
+ * restarted daemon has lost nothing. Root only (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN for the pins).
  */
 #ifndef GPUSCHED_TABLE_TABLE_H
 #define GPUSCHED_TABLE_TABLE_H
@@ -21,8 +21,8 @@ struct gs_table;
 /* -ENOENT: the taps are off. -ESTALE: an older version's. -EPROTO: a newer version's. */
 int gs_table_open(struct gs_table **ret, struct gs_error *err);
 /*
- * For restoring: opens what there is of an incomplete table, or of an older version's. What is
- * missing fails when it is used. -ENODATA: there are no records.
+ * For restoring: opens what there is of an incomplete table, or of an older version's. A missing
+ * map fails when it is used. -ENODATA: there are no records.
  */
 int gs_table_open_remains(struct gs_table **ret, struct gs_error *err);
 /* Version of the pinned table, as far as this gpusched knows it; -EPROTO: a newer one. */
@@ -36,7 +36,7 @@ int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpus
 bool gs_table_is_empty(struct gs_table *t);
 /* All records at once, free() the array. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n);
-/* Who made it; what is not known is 0. */
+/* The process and thread that made it; 0: unknown. */
 struct gpusched_maker gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec);
 int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 		      struct gpusched_channels *ret);

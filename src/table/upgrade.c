@@ -2,11 +2,11 @@
 /*
  * upgrade.c - from earlier versions of the pinned table
  *
- * What a version changes is converted here, in one place. In version 1 devices, clients and files
- * were one map. The maps of version 2 are this one's, but its programs knew no class of an owner's
+ * All conversions are here, in one place. In version 1 devices, clients and files were one map. The
+ * maps of version 2 are this one's, but its programs knew no class of an owner's
  * (GPUSCHED_SRC_OWNER): they did not hand it down to children. Those of version 3 wrote down which
- * thread made a TSG, and not which process. Up to version 4 nothing was charged to users, and all
- * values are what today's begin with, but for places, whose origin had two words less.
+ * thread made a TSG, and not which process. Up to version 4 nothing was charged to users. All
+ * values of then are the beginning of today's, but for places: their origin had two words less.
  */
 #include "table/upgrade.h"
 
@@ -24,7 +24,7 @@
 #include "table/procs.h"
 
 #define PASSES 16
-/* Of a table that changes while it is read, more than it can hold may be seen. */
+/* A table that changes while it is read may show more entries than it can hold. */
 #define MAX_READ (2 * GPUSCHED_MAX_TSGS)
 
 /* An entry of gs_devs: a device's, a client's (handle == client), or a file's (both 0). */
@@ -169,7 +169,7 @@ void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *
 	inout->next_id = old->cfg.next_id + GPUSCHED_MAX_TSGS;
 }
 
-/* ---- processes, classes, who is stopped ------------------------------------------------------ */
+/* ---- processes, classes, stopped processes --------------------------------------------------- */
 
 /* All of a map, into two arrays. */
 static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, void *ret_values,
@@ -312,7 +312,7 @@ static int copy_v1_places(const struct gs_old_table *old, struct gs_table *t)
 	int r = read_all(old->fd[OLD_gs_devs], sizeof(*keys), &keys, sizeof(*devs), &devs, MAX_READ,
 			 &n);
 
-	/* files first: whoever is below one makes it otherwise, with itself as the owner */
+	/* files first: what is below a file would else make the file, with itself as the owner */
 	for (int files = 1; files >= 0; files--)
 		for (uint32_t i = 0; !r && i < n; i++)
 			if ((!keys[i].client && !keys[i].handle) == files)
@@ -372,7 +372,7 @@ static int by_key(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct gpusched_key)); /* what a record begins with */
 }
 
-/* What taps write, and what it is the copy of. */
+/* Compares the fields that taps write, and the process. */
 static bool is_same(const struct gpusched_tsg *a, const struct gpusched_tsg *b)
 {
 	return a->task.id == b->task.id && a->flags == b->flags && a->nchannels == b->nchannels &&

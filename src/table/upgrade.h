@@ -15,7 +15,7 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err);
 void gs_old_table_free(struct gs_old_table *old);
 /* No policy is called from its taps any more: what it would do there reaches nobody. */
 void gs_old_table_end_policy(struct gs_old_table *old);
-/* What the new taps have to know before they see their first call. */
+/* The state that the new taps need before they see their first call. */
 void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout);
 /*
  * Copies what the old table has. Both tables' taps are on meanwhile: it is copied again until

@@ -35,7 +35,7 @@ struct gs_grid {
 /* All blank. -ENOMEM. */
 int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
 void gs_grid_free(struct gs_grid *g);
-/* What does not fit is left out. What would move the cursor becomes '?'. */
+/* Text that does not fit is left out. Characters that would move the cursor become '?'. */
 void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,

@@ -157,7 +157,7 @@ static json_t *of_process(json_t *rows, const json_t *row)
 	return NULL;
 }
 
-/* What is so of one of its TSGs is so of the process. */
+/* A property of one of its TSGs is the process's. */
 static void merge(json_t *to, const json_t *from)
 {
 	static const char *const sums[] = { "held_pct", "waited_pct", "turns_per_s" };
@@ -277,7 +277,7 @@ static void draw_classes(struct bar *b, const json_t *gpu, double held)
 		bar_add(b, sum, class_letter(class), class_style(class));
 		known += sum;
 	}
-	if (held - known >= 1) /* of those whose times are not shown */
+	if (held - known >= 1) /* of processes that hide their times */
 		bar_add(b, held - known, '#', GS_STYLE_OTHER);
 }
 
@@ -393,7 +393,7 @@ static const struct {
 	const char *head, *key;
 } identity[] = {
 	{ STATE_AT + STATE_COLS + 1, 10, "USER", "user" },
-	{ STATE_AT + STATE_COLS + 12, 24, "CGROUP", "cgroup" },
+	{ STATE_AT + STATE_COLS + 12, 24, "CGROUP, POD", "cgroup" },
 	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
 };
 
@@ -427,7 +427,7 @@ static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int ro
 	gs_grid_mark(g, row, GS_STYLE_HEAD);
 }
 
-/* Of its process: the same for all of that process's TSGs. */
+/* A property of the process: the same for all its TSGs. */
 static double memory_mib(const json_t *row)
 {
 	double bytes = number(row, "memory_bytes");
@@ -491,7 +491,7 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		    t->filter);
 }
 
-/* What is wrong, where there is room for it and some rows; @g NULL: how many there are. */
+/* The findings, where there is room for them and some rows; @g NULL: how many lines they need. */
 static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
 {
 	const json_t *f;

@@ -24,7 +24,7 @@ struct gs_top {
 	const struct gs_strip *strip; /* NULL: no turns are known */
 	enum gs_top_sort sort;
 	bool by_process; /* one row per process instead of per TSG */
-	char filter[32]; /* rows whose pid, comm, class or user has it */
+	char filter[32]; /* rows that have it in pid, comm, class or user */
 	size_t chosen;   /* row under the cursor */
 	bool has_cursor; /* false: for a file */
 	bool help;       /* the keys are explained in place of the rows */

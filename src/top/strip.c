@@ -138,8 +138,8 @@ static uint64_t common(const struct turn *t, uint64_t from, uint64_t to)
 }
 
 /*
- * A part may have many turns. Of those in it, the TSG that most is owed to is shown: so each one's
- * number of parts is as its time.
+ * A part may have many turns. It shows the TSG that is owed the most time, so that each TSG gets as
+ * many parts as its time is worth.
  */
 static uint64_t show(struct parts *p, uint64_t each)
 {

@@ -48,7 +48,7 @@ struct gs_trace_clocks {
 	uint64_t monotonic_ns, realtime_ns, boottime_ns;
 };
 
-/* What a packet is. */
+/* The kind of a packet. */
 enum gs_trace_kind { GS_TRACE_OTHER, GS_TRACE_CLOCKS, GS_TRACE_TRACK, GS_TRACE_EVENT };
 
 struct gs_trace_packet {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was encoded; all 0 at first. */
+/* The encoded bytes; all 0 at first. */
 struct gs_pb {
 	uint8_t *p;
 	size_t n, room;

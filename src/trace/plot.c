@@ -39,7 +39,7 @@ struct plot {
 	size_t n;
 };
 
-/* What a string of gnuplot may hold. */
+/* A character that a string of gnuplot may hold. */
 static void plain(char *text)
 {
 	for (; *text; text++)

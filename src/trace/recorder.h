@@ -3,8 +3,8 @@
  * recorder.h - from the daemon's stream (GET /v1/trace) to a recording's packets
  *
  * Pure. Memory grows with the TSGs and processes that live, not with time. A track per GPU's engine
- * (who had it), its RM calls and its counters; per process; per TSG. Why a turn ended is inferred
- * (docs/account.md), and each turn says so.
+ * (which TSG had it), its RM calls and its counters; per process; per TSG. Why a turn ended is
+ * inferred (docs/account.md), and each turn says so.
  */
 #ifndef GPUSCHED_TRACE_RECORDER_H
 #define GPUSCHED_TRACE_RECORDER_H

@@ -134,7 +134,7 @@ static json_t *percentile(const struct process *p, unsigned int percent)
 
 static json_t *process_json(const struct summary *s, struct process *p)
 {
-	/* of who is alone since before the log was opened it says nothing */
+	/* it says nothing of a TSG that is alone since before the log was opened */
 	bool known = !p->hidden && (p->turns || p->held_ns);
 	json_t *o = json_object();
 

@@ -70,9 +70,10 @@ struct gs_agent_page {
 };
 
 /*
- * Beside a daemon: a page of the daemon's own, sealed, that each agent is given for its process. The
- * agent tells in it, and reads how much the daemon allows. Neither believes more than that: each
- * word is read once, and none is an address, a handle or a size. What is told is shown as told.
+ * Beside a daemon: a page of the daemon's own, sealed, that each agent is given for its process.
+ * The agent tells in it, and reads how much the daemon allows. Neither believes more than that:
+ * each word is read once, and none is an address, a handle or a size. The daemon shows these words
+ * as told.
  */
 #define GS_AGENT_SHEET_MAGIC 0x53414734u /* "4GAS" */
 #define GS_AGENT_SHEET_BYTES 4096

@@ -44,7 +44,7 @@ int gs_agent_dir_check(const char *dir, int make)
 	return 0;
 }
 
-/* Whoever listens there must be the user. */
+/* The process that listens there must be the user's. */
 static int check_peer(int fd)
 {
 	struct ucred cred = { 0 };

@@ -52,12 +52,12 @@ root_is_answered() { # NAME TIMES
 }
 
 turned() { # NAME
-	local turn cpu
+	local turn cpu own
 	measure_end beat
 	le "$MEASURED" 500 "$1: the heartbeat was fresh, in ms"
-	read -r turn cpu < <("$gpusched" stats --json | jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us)"')
+	read -r turn cpu own < <("$gpusched" stats --json | jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us) \(.longest_turn_own_us)"')
 	le "$turn" 500000 "$1: every turn of the loop so far was short, in us"
-	diag "$1: the longest turn so far: $turn us; the most CPU time of one: $cpu us"
+	diag "$1: the longest turn so far: $turn us; the most CPU time of one: $cpu us; without waits for a processor: $own us"
 }
 
 flood() { # NAME UIDS CONNECTIONS HOW PATH [BODY]

@@ -139,13 +139,13 @@ watch_loop() {
 
 # loop_turned NAME: since watch_loop
 loop_turned() {
-	local turn cpu
+	local turn cpu own
 	measure_end beat
 	le "$MEASURED" 1250 "$1: the heartbeat was fresh, in ms"
-	read -r turn cpu < <("$gpusched" stats --json |
-		jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us)"')
+	read -r turn cpu own < <("$gpusched" stats --json |
+		jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us) \(.longest_turn_own_us)"')
 	le "$turn" 1000000 "$1: every turn of the loop was short, in us"
-	diag "$1: the longest turn: $turn us; the most CPU time of one: $cpu us"
+	diag "$1: the longest turn: $turn us; the most CPU time of one: $cpu us; without waits for a processor: $own us"
 }
 
 pings() { # NAME: root is answered

@@ -41,6 +41,12 @@ prose=$(echo "$pages" | grep -E '^(docs/|bench/|README|HACKING)')
 bad=$(awk 'FNR == 1 { code = comment = 0 } /^ *```/ { code = !code } /^<!--/ { comment = 1 }
 	/-->$/ { comment = 0 } !code && !comment && !/^(\||    |-->|<!--|!\[)/ && length > 100 { print FILENAME ":" FNR }' $prose)
 is "$bad" "" "no line of prose is wider than 100 columns"
+is "$([ "$(wc -l <README.md)" -le 110 ] || wc -l README.md)" "" "README.md has at most 110 lines"
+
+# One meaning for each word: a word has one row, in the order of the alphabet.
+words=$(sed -n 's/^| \([^|]*[^ |]\) | .*/\1/p' docs/glossary.md | tail -n +2)
+is "$(echo "$words" | LC_ALL=C sort -fu | diff - <(echo "$words"))" "" "docs/glossary.md has each word once, in order"
+is "$([ "$(echo "$words" | wc -l)" -ge 30 ] && echo yes)" yes "it has its words"
 
 pages=$(tree_files | grep -E '^(man/.*\.scd|(src|include|policies|tests/e2e/helper)/.*\.[ch])$')
 # shellcheck disable=SC2086

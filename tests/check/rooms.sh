@@ -58,6 +58,25 @@ for edge in agent:taps service:engine cli:sim bench:sim load:basic taps:gpusched
 		"${edge%:*} may include ${edge#*:}"
 done
 
+# What docs/architecture.md calls core includes none of what it calls an extension. Input: as above.
+crossing() { # CORE EXTENSIONS
+	awk -v core="$1" -v extensions="$2" '
+		{
+			split($1, from, "/")
+			split($2, to, "/")
+			if (index(" " core " ", " " from[2] " ") && index(" " extensions " ", " " to[1] " "))
+				print $1 ": " $2
+		}'
+}
+core=$(tr '\n' ' ' <docs/architecture.md | sed -n 's/.*The \*\*core\*\* decides[^:]*: \([a-z, ]*\), and what.*/\1/p' | tr -d ',')
+core="basic process wire $core"
+extensions=$(sed -n 's|^. [a-z]* (src/\([a-z]*\)) .*|\1|p' docs/architecture.md | tr '\n' ' ')
+is "$(for room in $core $extensions local load cli; do echo "$room"; done | sort | comm -3 - <(find src -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort))" "" \
+	"docs/architecture.md says of each room whether it is core or an extension"
+is "$(includes | crossing "$core" "$extensions")" "" "no room of the core includes one of an extension"
+is "$(printf 'src/%s/x.c %s/x.h\n' engine mps mps engine | crossing "$core" "$extensions" | wc -l)" 1 \
+	"a call from the core into an extension is found"
+
 # ---- files of a room do not call each other in a circle ----------------------------------------
 
 # What files define ("FILE D NAME") and use ("FILE U NAME"), by their objects. Statics do not count.
@@ -163,6 +182,21 @@ circles <"$scratch/symbols" >"$scratch/circles"
 is "$(unlisted tests/check/circles.txt <"$scratch/circles")" "" \
 	"no files of a room call each other in a circle, but for those in tests/check/circles.txt"
 is "$(unneeded tests/check/circles.txt <"$scratch/circles")" "" "that list has no more than there are"
+# Callbacks that are kept stand in a list, with the files that set them. Output: what is not so.
+callbacks() { # LIST
+	grep -v '^#' "$1" | while IFS=: read -r what files why; do
+		read -r header names <<<"$what"
+		for name in $names; do
+			grep -qE "\(\*$name\)\(" "$header" || echo "$header has no $name"
+		done
+		for file in $files; do
+			[ -f "$file" ] && grep -qE "(^|[^a-z])(${names// /|})|\"${header#src/}\"" "$file" || echo "$file sets none of $names"
+		done
+		[ ${#why} -gt 10 ] || echo "$header: no reason"
+	done
+}
+is "$(callbacks tests/check/callbacks.txt)" "" "tests/check/callbacks.txt says what sets which callback"
+is "$(callbacks <(echo 'src/cli/table.h fn gn: src/cli/NAME.c: so') 2>&1 | wc -l)" 3 "a line of it that is not so is found"
 for file in src/table/table.c driver/module/act.c; do
 	is "$(grep -c "^$file D" "$scratch/symbols" | sed 's/^[1-9].*/some/')" some "$file defines something"
 done

@@ -25,6 +25,8 @@ round=$(($(most '^gpusched_run$' <<<"$host") + $(most '^tick_' <<<"$host")))
 above=$(most '^gpusched_dispatch(_gate)?$' <<<"$host")
 left=$((512 - (round > above ? round : above) - $(most '^gs_decide_one$' <<<"$host") - $(most '^gpusched_host_' <<<"$host")))
 is "$left" 224 "a callback has 224 bytes of stack, as policy.bpf.h says"
+is "$(sed -n 's/^#define GS_CALLBACK_STACK \([0-9]*\)u.*/\1/p' src/policy/policy.h) $(sed -n 's/^#define HOST \([0-9]*\)u.*/\1/p' src/policy/stack.c)" \
+	"$((left + $(most '^gpusched_host_' <<<"$host"))) $(most '^gpusched_host_' <<<"$host")" "policy check warns of more (src/policy/stack.c)"
 
 bad=$(for policy in "$BUILD"/policies/*.bpf.o; do
 	frames "$policy" | awk -v policy="${policy##*/}" -v left="$left" '$2 > left { print policy ": " $1 ": " $2 " bytes of " left }'

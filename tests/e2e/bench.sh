@@ -204,4 +204,14 @@ like "$(cat "$scratch/beside")" 'TSGs of other programs.*exit 3' "it refuses bes
 	kill -TERM $bench; wait $bench; echo "exit $? tsgs $(jq ".tsgs | length" <"$GPUSCHED_SIM/dev/state.json")"' \
 	"$gpusched" >"$scratch/interrupted" 2>&1
 like "$(cat "$scratch/interrupted")" 'exit 4 tsgs 0' "told to end, it ends its programs first"
+
+# ---- a program that ends ----------------------------------------------------------------------------
+
+"$gpusched" sim shell --dilate 2 -- bash -c '
+	tsgs() { [ "$(jq ".tsgs | length" <"$GPUSCHED_SIM/dev/state.json")" -ge 8 ]; }
+	"$0" bench --gpu path --blocks 1 --seconds 5 --load a-1be --scheme default --json & bench=$!
+	for i in {1..200}; do tsgs && break; sleep 0.1; done
+	pkill -f -P $bench "gsload be"; wait $bench' "$gpusched" >"$scratch/ended" 2>/dev/null
+is "$(jq -r 'select(.scheme == "default") | .failed' <"$scratch/ended")" "a program ended while it was measured" \
+	"no figure is made of a BE that ended"
 done_testing

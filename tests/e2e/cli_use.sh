@@ -102,7 +102,7 @@ curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics >"$scratch
 names=$("$gpusched" stats --json | jq -r '. as $o | ("taps", "engine", "account", "service") as $g |
 	($o[$g] // {}) | keys[] | select(startswith("longest_turn") | not) |
 	"\($g)_\(sub("_ns$"; "_seconds"))_total"')
-names+=$'\nservice_longest_turn_seconds\nservice_longest_turn_cpu_seconds' # gauges
+names+=$'\nservice_longest_turn_seconds\nservice_longest_turn_cpu_seconds\nservice_longest_turn_own_seconds' # gauges
 ge "$(wc -l <<<"$names")" 40 "stats has counters"
 is "$(while read -r name; do grep -q "^gpusched_$name [0-9]" "$scratch/metrics" || echo "$name"; done <<<"$names")" "" \
 	"each of which /metrics has"

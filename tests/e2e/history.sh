@@ -23,7 +23,7 @@ own() { # PID: what the simulated GPU says that it held, in ms
 start_daemon
 is "$(rows length)" 0 "at first nothing is known"
 exits 2 "a time must be a time" "$gpusched" history --since soon
-exits 2 "and whom one of five" "$gpusched" history --by planet
+exits 2 "and whom one of those that are kept" "$gpusched" history --by planet
 exits 2 "a target is not what a history has" "$gpusched" history tid:1
 exits 2 "class and changes exclude each other" "$gpusched" history class:be --changes
 for t in 7d 1w 5min 1d12h now @1763892000 2026-01-02T03:04:05Z 2026-01-02T03:04:05+01:00 2026-01-02T03:04; do

@@ -68,12 +68,12 @@ ge "$(value 0 gpusched_wait_seconds_bucket class=be le=+Inf)" 20 "as a histogram
 le "$(value 0 gpusched_wait_seconds_bucket class=be le=0.000004096)" "$(value 0 gpusched_wait_seconds_count class=be)" "whose buckets grow"
 ge "$(value 0 gpusched_gpu_lost_seconds_total)" 0.0001 "what is lost"
 check "shares" wait_for 10 eval '[ "$(value 0 gpusched_gpu_share class=be | cut -c1-3)" = 0.9 ]'
-ge "$(value 0 gpusched_gpu_seconds_total "cgroup=$pod" "pod=$uid" "container=$id")" 0.0001 "by pod and container"
-ge "$(value 4713 gpusched_gpu_seconds_total "pod=$uid")" 0.0001 "for whom AllowTrace= names, too"
+ge "$(value 0 gpusched_gpu_seconds_total "cgroup=$pod" "pod_uid=$uid" "container_id=$id")" 0.0001 "by pod and container"
+ge "$(value 4713 gpusched_gpu_seconds_total "pod_uid=$uid")" 0.0001 "for whom AllowTrace= names, too"
 out=$(metrics 4712)
-is "$(grep -oE '(cgroup|pod|container|pid|uid|user|comm)="' <<<"$out")" "" "others see neither"
+is "$(grep -oE '(cgroup|namespace|pod|container|pid|uid|user|comm)[a-z_]*="' <<<"$out")" "" "others see neither"
 ge "$(value 4712 gpusched_gpu_seconds_total class=be)" 0.1 "but sums by class"
-is "$(metrics 0 | grep -oE '(pid|uid|user|comm)="')" "" "no label is a process or a user"
+is "$(metrics 0 | grep -oE '[{,](pid|uid|user|comm)="')" "" "no label is a process or a user"
 is "$(metrics 0 | grep -v '^#' | sed 's/ [^ ]*$//' | sort | uniq -d)" "" "no series is there twice"
 held=$(value 0 gpusched_gpu_seconds_total class=lc)
 end_load $lc

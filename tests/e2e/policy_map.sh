@@ -62,7 +62,7 @@ check "others are refused" eval '! as 65534 "$gpusched" policy map 2>/dev/null'
 end_load "$be"
 check "the entry goes with its TSG" wait_for 5 eval '[ -z "$("$gpusched" policy map prio_levels)" ]'
 exits 0 "another policy" "$gpusched" policy start rr
-is "$(ls "$pins" | tr '\n' ' ')" "rr_processes rr_runlists rr_users " "has its own"
+is "$(ls "$pins" | tr '\n' ' ')" "rr_processes rr_runlists rr_tsgs rr_users " "has its own"
 exits 0 "it stops" "$gpusched" policy stop
 check "and the pins are gone" test ! -e "$pins"
 "$gpusched" policy start prio >/dev/null

@@ -18,6 +18,8 @@ is "$(list_json all 'map(.gpu_uuid) | unique | length')" 2 "two UUIDs"
 is "$(list_json gpu:1 'map(.pid) | unique | join(",")')" "$b" "gpu:1 selects the second program"
 uuid=$(list_json gpu:0 '.[0].gpu_uuid')
 is "$(list_json "gpu:$uuid" 'map(.pid) | unique | join(",")')" "$a" "a UUID selects the first"
+words=$("$gpusched" advise --for 500ms)
+is "$(grep '^choosing.md, ' <<<"$words" | cut -d: -f1)" "choosing.md, GPUs 0, 1" "advise has one line for GPUs of one choice"
 wait_for 5 slice_is $a 2048
 wait_for 5 slice_is $b 2048
 check "set on gpu:1" "$gpusched" set gpu:1 timeslice=300us
@@ -35,5 +37,9 @@ check "it works" wait_for 10 eval '[ "$(sim_work $c)" -gt 0 ]'
 check "one of its TSGs is suspended" "$gpusched" suspend gpu:1
 stands() { local was; was=$(sim_work $c); sleep 1; [ "$(sim_work $c)" = "$was" ]; }
 check "and it stands still on the other, too" wait_for 10 stands
+check "all goes on" "$gpusched" restore
+words=$("$gpusched" advise --for 2s)
+diag "$words"
+is "$(sed -n '/^to type:/,$p' <<<"$words" | sort | uniq -d)" "" "advise says no command and no line twice"
 stop_daemon
 done_testing

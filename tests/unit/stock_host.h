@@ -253,15 +253,17 @@ static inline int stock_link(struct gs_policy *p, struct gs_policy_exit *x, stru
 	return 0;
 }
 
-static inline void stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static inline bool stock_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	int fd[WORLD_GPUS];
+	bool ended;
 
 	memcpy(fd, ((struct stock *)p)->fd, sizeof(fd));
-	gs_host_stock.detach(p, kind);
+	ended = gs_host_stock.detach(p, kind);
 	for (int i = 0; i < WORLD_GPUS; i++)
 		close(fd[i]);
 	gs_sweep(table, NULL, NULL, NULL);
+	return ended;
 }
 
 static inline uint32_t stock_flags(const struct gs_world *w)

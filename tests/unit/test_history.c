@@ -581,7 +581,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 5 * NS_PER_MS);
 }
 
-/* Version 1 had no sums of time alone, of requests of others, of memory. */
+/* Version 1 had no sums of time alone, of requests of others, of memory; no names of pods. */
 static void test_an_older_file_is_converted(void **state)
 {
 	static const char back[] = "ALTER TABLE series DROP COLUMN alone_ns;"
@@ -594,6 +594,11 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE series DROP COLUMN memory_known;"
 				   "ALTER TABLE point DROP COLUMN memory_mib_s;"
 				   "ALTER TABLE point DROP COLUMN memory_known;"
+				   "ALTER TABLE series DROP COLUMN namespace;"
+				   "ALTER TABLE series DROP COLUMN pod;"
+				   "ALTER TABLE series DROP COLUMN container;"
+				   "ALTER TABLE series DROP COLUMN pod_uid;"
+				   "ALTER TABLE series DROP COLUMN job;"
 				   "PRAGMA user_version = 1";
 	struct gs_history *h = open_history();
 	struct gs_history_who a = history_somebody(2);
@@ -614,7 +619,7 @@ static void test_an_older_file_is_converted(void **state)
 	h = open_history();
 	add(h, &a, 5);
 	gs_history_free(h);
-	assert_int_equal(number_in_file("PRAGMA user_version"), 4);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 5);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
 }

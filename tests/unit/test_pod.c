@@ -13,6 +13,9 @@
 
 #define UID "6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab"
 #define UID_ "6f7d3c5e_0a1b_4c2d_8e9f_0123456789ab"
+#define OTHER_UID "11111111-0a1b-4c2d-8e9f-0123456789ab"
+#define STATIC "0123456789abcdef0123456789abcdef"
+#define OTHER_ID "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void test_paths(void **state)
@@ -39,14 +42,21 @@ static void test_paths(void **state)
 		{ "/0" ID, "", "" },
 		{ "/ABCDEF" ID, "", "" },
 		{ "/pod" UID ".slice.slice", "", "" },
+		{ "/kubepods/burstable/pod" STATIC "/" ID, STATIC, ID },
+		{ "/kubepods/podG" STATIC, "", "" },
+		/* a node that is a container itself; a container that makes folders of its own */
+		{ "/docker/" OTHER_ID "/kubelet/kubepods/pod" UID "/" ID, UID, ID },
+		{ "/kubepods/pod" UID "/" ID "/kubepods/pod" OTHER_UID "/" OTHER_ID, UID, ID },
 	};
 
 	for (size_t i = 0; i < GS_COUNT(cases); i++) {
 		char pod[GS_POD_LEN] = "?", container[GS_CONTAINER_LEN] = "?";
 
-		gs_pod_of(cases[i].path, pod, container);
+		size_t len = gs_pod_of(cases[i].path, pod, container);
+
 		assert_string_equal(pod, cases[i].pod);
 		assert_string_equal(container, cases[i].container);
+		assert_int_equal(len != 0, *pod || *container);
 	}
 }
 

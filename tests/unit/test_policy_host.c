@@ -97,12 +97,46 @@ static void test_tick_wakes_loop(void **state)
 	fixture_remove(&be);
 }
 
-static bool hears_of_launches(void)
+/* The id of the program in it; 0: none. */
+static uint32_t in_slot(const char *slot)
 {
 	uint32_t zero = 0, id = 0;
-	int fd = gs_table_map_fd(table, "gs_work_slot");
 
-	return !bpf_map_lookup_elem(fd, &zero, &id) && id;
+	return bpf_map_lookup_elem(gs_table_map_fd(table, slot), &zero, &id) ? 0 : id;
+}
+
+static bool hears_of_launches(void)
+{
+	return in_slot("gs_work_slot");
+}
+
+/* A policy that has ended has no wishes. It keeps the slots until it is freed, or another one comes. */
+static void test_ended(void **state)
+{
+	struct gpusched_tsg be;
+	struct gs_policy *p, *next;
+	uint32_t of_next;
+
+	(void)state;
+	NEED_TABLE();
+	be = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	p = start("lcbe", "be_slice_us=33", NULL);
+	want_slice(&be, 33);
+	assert_true(gs_policy_end(p, GS_POLICY_EXIT_STOPPED));
+	want_slice(&be, 0);
+	assert_true(in_slot("gs_slot"));
+	next = start("lcbe", "be_slice_us=44", NULL);
+	want_slice(&be, 44);
+	of_next = in_slot("gs_slot");
+	gs_policy_discard(p);
+	assert_int_equal(in_slot("gs_slot"), of_next);
+	want_slice(&be, 44);
+	assert_true(gs_policy_end(next, GS_POLICY_EXIT_STOPPED));
+	assert_int_equal(in_slot("gs_slot"), of_next);
+	gs_policy_discard(next);
+	assert_int_equal(in_slot("gs_slot"), 0);
+	assert_int_equal(in_slot("gs_gate_slot"), 0);
+	fixture_remove(&be);
 }
 
 /* A policy that wants launches counted and has nothing to say of each delays none. */
@@ -573,19 +607,13 @@ static void test_switch_often(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decides),
-		cmocka_unit_test(test_tick_wakes_loop),
-		cmocka_unit_test(test_switch),
-		cmocka_unit_test(test_callbacks),
-		cmocka_unit_test(test_hooked_names),
-		cmocka_unit_test(test_switch_often),
-		cmocka_unit_test(test_tick_meets_all),
-		cmocka_unit_test(test_skipped_rounds),
-		cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_kicks),
-		cmocka_unit_test(test_failed_switch),
-		cmocka_unit_test(test_log_wakes_loop),
-		cmocka_unit_test(test_hears_of_launches),
+		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
+		cmocka_unit_test(test_switch),         cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_callbacks),      cmocka_unit_test(test_hooked_names),
+		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
+		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
+		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_costs),
 	};

@@ -127,6 +127,28 @@ static void test_reads(void **state)
 	gs_policy_info_free(&info);
 }
 
+/* A chain of functions that only newer kernels run, and the deepest that all do. */
+static void test_stack(void **state)
+{
+	struct gs_policy_info info = { 0 };
+	struct gs_error err = { 0 };
+	char text[160];
+
+	(void)state;
+	if (gs_policy_info(fixture_source("big_stack"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(info.stack, 320);
+	assert_true(gs_policy_remark(&info, 0, text, sizeof(text)));
+	assert_non_null(strstr(text, "tick takes 320 bytes of stack"));
+	assert_false(gs_policy_remark(&info, 1, text, sizeof(text)));
+	gs_policy_info_free(&info);
+
+	if (gs_policy_info(fixture_source("flips"), &info, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_in_range(info.stack, 32, GS_CALLBACK_STACK);
+	gs_policy_info_free(&info);
+}
+
 static void test_option_errors(void **state)
 {
 	static const struct {
@@ -350,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_option_errors), cmocka_unit_test(test_new_and_build),
 		cmocka_unit_test(test_build_limit),   cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_list),          cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,24 +166,27 @@ static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_
 	assert_int_equal(gs_virtual_round(w->p), 0);
 }
 
-/* fair keeps nothing of cgroups that are gone, however many there were. */
+/* fair keeps nothing of users, jobs and processes that are gone, however many there were. */
 static void test_fair_groups(void **state)
 {
-	const char *const options[] = { "group_by_cgroup=yes", NULL };
 	static struct world w;
-	struct gs_error err = { 0 };
 
 	(void)state;
-	if (world_open(&w, &gs_host_native, "fair", options, &err) < 0)
-		fail_msg("%s", err.text);
-	for (uint64_t cgroup = 1; cgroup < 10000; cgroup += 2) {
+	open_world(&w, &gs_host_native, "fair");
+	for (uint64_t cgroup = 1; cgroup < 20000; cgroup += 2) {
 		fair_round(&w, 3, cgroup, cgroup & 2 ? 1 : 0);
 		for (size_t i = 0; i < 3; i++)
 			gs_virtual_ask(w.p, GPUSCHED_RUN_TASK_DESTROY, w.live[i], 0);
 	}
-	fair_round(&w, 2, 20000, 0);
-	assert_int_equal(w.live[0]->want.timeslice_us, 1000);
-	assert_int_equal(w.live[1]->want.timeslice_us, 1000);
+	fair_round(&w, 3, 20000, 0);
+	w.live[2]->cgroup_id = 20001; /* root's: a user of its own */
+	w.now += 100 * NS_PER_MS;
+	assert_int_equal(gs_virtual_round(w.p), 0);
+	w.now += 100 * NS_PER_MS;
+	assert_int_equal(gs_virtual_round(w.p), 0);
+	assert_int_equal(w.live[0]->want.timeslice_us, 2000);
+	assert_int_equal(w.live[1]->want.timeslice_us, 2000);
+	assert_int_equal(w.live[2]->want.timeslice_us, 4000);
 	world_close(&w);
 }
 

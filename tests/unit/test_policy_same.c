@@ -25,7 +25,7 @@ static const struct {
 	{ "rr", SLICES | SUSPENDS, { NULL } },
 	{ "prio", SUSPENDS, { "age_ms=100", "idle_ms=20" } },
 	{ "fair", SLICES, { NULL } },
-	{ "fair", SLICES, { "group_by_cgroup=yes" } },
+	{ "fair", SLICES, { "turns=no" } },
 	{ "edf", SLICES, { NULL } },
 	{ "adaptive", SLICES, { "steady=1" } },
 	{ "admit", SLICES | SUSPENDS | HOLDS, { NULL } },

@@ -397,11 +397,11 @@ static void fake_free(struct gs_policy *p)
 	free(p);
 }
 
-static void fake_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static bool fake_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	fake.exits++;
 	fake.reason = kind;
-	free(p);
+	return true;
 }
 
 static const struct gs_host fake_host = {

@@ -139,7 +139,7 @@ static void identity_where_there_is_room(void **state)
 	text = printed(&wide);
 	assert_null(strstr(less, "CGROUP"));
 	assert_non_null(
-		strstr(text, "STATE           USER       CGROUP                   COMMAND"));
+		strstr(text, "STATE           USER       CGROUP, POD              COMMAND"));
 	assert_non_null(strstr(text, "waits           alice      th/of/a/cgroup/the.scope"));
 	assert_non_null(strstr(text, "the.scope python3 train.py"));
 	end(&narrow);

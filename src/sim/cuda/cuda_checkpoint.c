@@ -4,8 +4,8 @@
  *
  * Each process with CUDA has a thread that others ask over a socket: root, and processes of its own
  * user. It holds the lock of the whole library from Lock to Unlock, so every call that would reach
- * the GPU waits meanwhile. What the calls take and how they fail was seen on an H200: Restore without
- * enough memory loses the process for good.
+ * the GPU waits meanwhile. Times and failures of the calls are those seen on an H200: Restore
+ * without enough memory loses the process for good.
  */
 #include <errno.h>
 #include <poll.h>
@@ -181,7 +181,9 @@ static void answer(int conn)
 	send(conn, &a, sizeof(a), MSG_NOSIGNAL);
 }
 
-/* A program whose main thread has ended ends with its last other thread: this one must not be it. */
+/*
+ * Once its main thread has ended, a program ends with its last thread: that must not be this one.
+ */
 static bool main_has_ended(void)
 {
 	char line[128] = "";
@@ -219,7 +221,7 @@ static void *serve(void *arg)
 	}
 }
 
-/* Of process @pid in the world of the simulated driver, whose file @ctl is. */
+/* The address of process @pid in the world of the simulated driver that has the file @ctl. */
 static socklen_t address(int pid, const struct stat *ctl, struct sockaddr_un *ret)
 {
 	int n;

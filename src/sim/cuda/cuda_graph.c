@@ -3,8 +3,8 @@
  * cuda_graph.c - graphs of kernels: captured from a stream or built node by node, launched as one
  *
  * A graph is a row of kernels. They run one after the other in the order in which they were
- * captured or added, which every order of dependencies allows. What else a stream can capture
- * (copies, events, other streams) is refused, and ends the capture as in the real library.
+ * captured or added, which every order of dependencies allows. Other captures (copies, events,
+ * other streams) are refused, and end the capture as in the real library.
  */
 #include <stdlib.h>
 #include <string.h>

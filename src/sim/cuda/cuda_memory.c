@@ -126,7 +126,7 @@ API CUresult cuMemHostUnregister(void *p)
 	return CUDA_SUCCESS;
 }
 
-/* There is none of these kinds: what frees them is there for programs that look who calls it. */
+/* There is no memory of these kinds; the functions exist for programs that look them up. */
 #define FREES_NONE(name, ...) \
 	API CUresult name(__VA_ARGS__) \
 	{ \

@@ -2,8 +2,8 @@
 /*
  * cuda_mps_server.c - the stand-in for the MPS server: one TSG for all its clients' kernels
  *
- * What was measured of the real one is what it does: a client that is killed with work in flight
- * makes the others fail, and where it was alone later clients hang in cuInit while everything looks
+ * It does what the real one was seen to do. A client that is killed with work in flight makes the
+ * others fail. If that client was alone, later clients hang in cuInit while everything looks
  * healthy. A bad access makes all fail. A client that was terminated before harms nobody.
  */
 #include <errno.h>
@@ -39,7 +39,7 @@ CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d);
 
 static struct client clients[MAX_CLIENTS];
 static CUcontext contexts[MAX_DEVICES];
-static bool faulty; /* until all who were there have gone */
+static bool faulty; /* until all clients of then have gone */
 static bool wedged; /* for ever */
 
 /* ---- clients that fail --------------------------------------------------------------------- */

@@ -149,7 +149,7 @@ struct cu_state {
 	struct sim_ring_attach facts;
 	int doorbell;
 	int mps;             /* socket to the server; -1: none */
-	uint32_t mps_client; /* whose channels we work on then; else 0 */
+	uint32_t mps_client; /* the client that has our channels then; else 0 */
 	bool slot_used[SIM_RING_SLOTS], stamp_used[SIM_RING_STAMPS];
 };
 extern struct cu_state cu;

@@ -77,7 +77,7 @@ int cu_slot_get(struct channel *ch)
 	return -1;
 }
 
-/* A slot whose work was dropped is never used again: its counter may still move. */
+/* A slot with dropped work is never used again: its counter may still move. */
 void cu_slot_put(struct channel *ch)
 {
 	if (cu_is_done(ch, ch->submitted))
@@ -98,7 +98,7 @@ static bool sleep_on(uint32_t seen)
 	return r == 0 || errno != ETIMEDOUT || (cu_alive() && cu_mps_alive());
 }
 
-/* What an MPS server has told us, and what stays of it. */
+/* The answer of an MPS server, and what stays of it. */
 static CUresult cu_fault(void)
 {
 	return (CUresult)__atomic_load_n(&cu.ring->fault, __ATOMIC_SEQ_CST);

@@ -63,7 +63,7 @@ void cu_rm_free(uint32_t parent, uint32_t object)
 	ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_FREE, os), &os);
 }
 
-/* Whether the simulator still answers; asked now and then by those who wait for it. */
+/* Does the simulator still answer? Threads that wait for it ask now and then. */
 bool cu_alive(void)
 {
 	uint64_t params = 0;

@@ -3,9 +3,9 @@
  * mps_control.c - stand-in for nvidia-cuda-mps-control: the daemon (-d, -f), and without an option
  * the program that reads commands and asks the daemon
  *
- * Words and answers as the real one's, as far as they are used here. $GPUSCHED_SIM_MPS=old: one
- * that knows neither terminate_client nor get_server_status nor start_server; wide: lists have a
- * head and more columns; crowd: there are 60 clients more.
+ * Words and answers as the real one's, as far as they are used here. $GPUSCHED_SIM_MPS chooses
+ * another: "old" knows neither terminate_client nor get_server_status nor start_server. With "wide"
+ * lists have a head and more columns, with "crowd" there are 60 clients more.
  */
 #include <errno.h>
 #include <libgen.h>

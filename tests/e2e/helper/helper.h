@@ -63,6 +63,7 @@ VERB(share);
 VERB(version);
 /* the others: a file each */
 VERB(ask);
+VERB(bus);
 VERB(crowd);
 VERB(garbage);
 VERB(ping);

@@ -75,6 +75,8 @@ static const struct {
 	{ "forks", verb_forks, 0, 0, "", "... how long a fork() took at most" },
 	{ "ask", verb_ask, 4, 4, "SOCKET CONNECTIONS VERB BODY",
 	  "asks the API without a pause; prints how many answers came, at SIGTERM" },
+	{ "bus", verb_bus, 2, 2, "SOCKET PROGRAM",
+	  "the system's bus, with a systemd that starts units: see bus.c" },
 	{ "garbage", verb_garbage, 3, 3, "SOCKET TIMES SEED", "hostile requests to the API" },
 	{ "crowd", verb_crowd, 4, 5, "SOCKET CONNECTIONS burst|again|unread PATH [BODY]",
 	  "asks the API at its worst: see crowd.c" },

@@ -322,7 +322,7 @@ static int vm_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_erro
 	return 0;
 }
 
-static void vm_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
+static bool vm_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct vm *v = (struct vm *)p;
 
@@ -342,8 +342,7 @@ static void vm_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 	close(v->run_fd);
 	close(v->wish_fd);
 	program_end(&v->prog);
-	gs_polobj_unload(p);
-	free(v);
+	return true;
 }
 
 static void vm_free(struct gs_policy *p)

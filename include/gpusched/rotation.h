@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * rotation.h - taking turns on a runlist: users, of each its jobs, of each its processes, their TSGs
+ *
+ * Pure: structures go in, structures come out; no map, no clock, no helper. A policy keeps the
+ * accounts in maps of its own. On each level turns are shared by weight. Each account has a
+ * virtual time, which goes on with what it is charged, more slowly the larger its weight. The one that is
+ * farthest behind is next.
+ *
+ * Nobody gains by having been away: who comes, or comes back, starts where the last one stood. So
+ * neither a sleeper nor a new process has turns to catch up on. Nor by being many: a fork shares
+ * the part of its job, a job that of its user.
+ *
+ * A round of the policy, for each TSG that wants turns: gpusched_place_at() for the levels from
+ * GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG, then gpusched_rotation_stand(). After them
+ * @first is who is next. For what it then has: gpusched_place_charge(), for each level again.
+ */
+#ifndef GPUSCHED_ROTATION_H
+#define GPUSCHED_ROTATION_H
+
+#include "gpusched/abi.h"
+
+#ifndef GPUSCHED_INLINE
+#define GPUSCHED_INLINE __attribute__((unused)) static inline
+#endif
+
+enum gpusched_level {
+	GPUSCHED_LEVEL_USER,
+	GPUSCHED_LEVEL_JOB,
+	GPUSCHED_LEVEL_PROCESS,
+	GPUSCHED_LEVEL_TSG,
+	GPUSCHED_LEVELS
+};
+
+/* Of a user, a job, a process or a TSG on one runlist. Zero to begin with. */
+struct gpusched_account {
+	gs_u64 v;       /* its virtual time, ns at weight 100 */
+	gs_u64 inner_v; /* below it: of the one that was charged last, when its turn began */
+};
+
+/* Where a TSG stands in line: the lowest numbers are first, in this order, level by level. */
+struct gpusched_place {
+	gs_u64 past; /* its process is past its share of the table: it comes last */
+	gs_u64 v[GPUSCHED_LEVELS];
+	gs_u64 who[GPUSCHED_LEVELS]; /* uid, job, pid, id: ties end by it */
+};
+
+/* Of a runlist. */
+struct gpusched_rotation {
+	gs_u64 seq;                  /* the round that @first is of */
+	gs_u64 inner_v;              /* as gpusched_account.inner_v, of users */
+	struct gpusched_place first; /* who[GPUSCHED_LEVEL_TSG] == 0: nobody wants turns */
+};
+
+/*
+ * Its place on @level. @own is its account there, of @who. @inner_v is that of the account above it, or
+ * of the rotation. Without an account (the policy's map is full) it comes last.
+ */
+GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_level level,
+				       const gs_u64 *inner_v, const struct gpusched_account *own,
+				       gs_u64 who)
+{
+	gs_u64 v = own ? own->v : ~0ull;
+
+	if (inner_v && v < *inner_v)
+		v = *inner_v;
+	p->v[level] = v;
+	p->who[level] = who;
+}
+
+/* Is @a served before @b? */
+GPUSCHED_INLINE int gpusched_place_before(const struct gpusched_place *a,
+					  const struct gpusched_place *b)
+{
+	unsigned int i;
+
+	if (a->past != b->past)
+		return a->past < b->past;
+	for (i = 0; i < GPUSCHED_LEVELS; i++) {
+		if (a->v[i] != b->v[i])
+			return a->v[i] < b->v[i];
+		if (a->who[i] != b->who[i])
+			return a->who[i] < b->who[i];
+	}
+	return 0;
+}
+
+/* A round begins with its first TSG on this runlist: nobody stands in line. */
+GPUSCHED_INLINE void gpusched_rotation_begin(struct gpusched_rotation *r, gs_u64 seq)
+{
+	if (r->seq == seq)
+		return;
+	r->seq = seq;
+	r->first.who[GPUSCHED_LEVEL_TSG] = 0;
+}
+
+GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
+					     const struct gpusched_place *p)
+{
+	if (!r->first.who[GPUSCHED_LEVEL_TSG] || gpusched_place_before(p, &r->first))
+		r->first = *p;
+}
+
+/*
+ * Charges a turn of @ns to the account of @p's @level. @weight: 1 to 10000, against the others of
+ * the same user, job or process.
+ */
+GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
+					   enum gpusched_level level, gs_u64 *inner_v,
+					   struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
+{
+	if (inner_v && *inner_v < p->v[level])
+		*inner_v = p->v[level];
+	if (!own)
+		return;
+	if (own->v < p->v[level])
+		own->v = p->v[level];
+	own->v += ns * 100 / (weight ? weight : 100);
+}
+
+/* Charges what it had beside others, without a turn: only its own place in line changes. */
+GPUSCHED_INLINE void gpusched_account_charge(struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
+{
+	own->v += ns * 100 / (weight ? weight : 100);
+}
+
+#endif /* GPUSCHED_ROTATION_H */

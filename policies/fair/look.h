@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * fair/look.h - what TSGs worked, and who falls behind with slices
+ *
+ * Held beside others, less what each turn costs, is work. A TSG that wants every round of the
+ * runlist and yet works less than is due to it, although its slices do not end its turns, has
+ * to wait for each of its steps: no slice helps it, a turn of its own does. Where all are
+ * like that, nobody is behind the others, but all lose the GPU to switches.
+ */
+#ifndef FAIR_LOOK_H
+#define FAIR_LOOK_H
+
+/* What a turn has of the GPU without working. */
+#define TURN_COST_NS (62 * 1000ull)
+#define LOOK_NS (400 * MS)
+/* Settings are in force, and the log has caught up. */
+#define SETTLE_NS (20 * MS)
+/* One that has not run for so long while it could wants nothing. */
+#define IDLE_NS (300 * MS)
+#define LOOK_MAX_NS (2 * S)
+#define LIGHT_NS S
+/* Turns in a look, of whoever had most: fewer say nothing. */
+#define TURNS_ENOUGH 8
+/* Suspended by somebody else, once our own call has had its time. */
+#define ABSENT_NS (30 * MS)
+
+GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
+{
+	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
+}
+
+GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
+{
+	return s->absent_ns && now >= s->absent_ns + ABSENT_NS;
+}
+
+/* Suspended, and not by this policy. */
+GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
+{
+	if (!is_suspended(&t->is) || is_suspended(&t->want))
+		s->absent_ns = 0;
+	else if (!s->absent_ns)
+		s->absent_ns = now;
+}
+
+GPUSCHED_INLINE gs_u64 work_of(const struct gpusched_facts *f)
+{
+	gs_u64 cost = f->turns * TURN_COST_NS;
+
+	return f->held_ns > cost ? f->held_ns - cost : 0;
+}
+
+GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
+{
+	s->look = r->look;
+	s->look_ns = s->now.as_of_ns;
+	s->work = s->turns = s->cut = s->drained = 0;
+}
+
+/* What it did since the last round. Returns what is charged for it. */
+GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
+{
+	const struct gpusched_facts *f = &s->now;
+	gs_u64 work = work_of(f), done = 0;
+
+	if (s->look != r->look)
+		begin_sums(s, r);
+	if (s->last_since == f->since_ns && s->last_since) {
+		done = work > s->last_work ? work - s->last_work : 0;
+		s->work += done;
+		s->turns += f->turns - s->last_turns;
+		s->cut += f->slice_ended - s->last_cut;
+		s->drained += f->drained - s->last_drained;
+	}
+	s->last_work = s->last_since == f->since_ns ? most(work, s->last_work) : work;
+	s->last_since = f->since_ns;
+	s->last_turns = f->turns;
+	s->last_cut = f->slice_ended;
+	s->last_drained = f->drained;
+	return done;
+}
+
+/* Does it want the GPU? A suspended one cannot show: what it did in its last turn counts. */
+GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
+				 const struct runlist *r)
+{
+	const struct gpusched_facts *f = &s->now;
+	int here = f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING);
+
+	if (!(f->known & GPUSCHED_FACT_LAST_RUN)) {
+		s->active = 1;
+		return;
+	}
+	if (s->asleep_ns) { /* it runs beside the others until it has woken up */
+		if (f->last_run_ns > s->asleep_ns || here)
+			s->asleep_ns = 0;
+	} else if (r->mode == TURNS && s->began_ns && f->as_of_ns > s->began_ns + SETTLE_NS &&
+		   f->last_run_ns < s->began_ns) {
+		s->asleep_ns = f->as_of_ns;
+	}
+	if (s->asleep_ns)
+		s->active = 0;
+	else if (here || f->last_run_ns + IDLE_NS > f->as_of_ns)
+		s->active = 1;
+	else if (!is_suspended(&t->is) && !is_suspended(&t->want) && r->mode == SLICES)
+		s->active = 0;
+}
+
+/* Pass 0. Returns what it worked since the last round, ns. */
+GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
+			    gs_u64 now)
+{
+	gs_u64 done = 0;
+
+	s->sighted = gpusched_facts(t, &s->now) == 0;
+	look_absent(t, s, now);
+	if (!s->sighted) {
+		s->active = 1;
+		r->g_unknown++;
+		return 0;
+	}
+	done = look_work(s, r);
+	look_active(t, s, r);
+	r->g_as_of = most(r->g_as_of, s->now.as_of_ns);
+	r->g_work += s->work;
+	r->g_turns = most(r->g_turns, s->turns);
+	return done;
+}
+
+/* A quarter of the way towards the slice that would have been right. */
+GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
+{
+	gs_u64 factor = s->factor ? s->factor : 1024, wanted;
+
+	wanted = gpusched_div(factor * (due / 1024), most(s->work / 1024, 1));
+	factor = (3 * factor + most(least(wanted, 4096), 256)) / 4;
+	s->factor = most(least(factor, 2048), 512);
+}
+
+/* Pass 1 of the round in which a look ends. */
+GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
+{
+	gs_u64 due = r->g_work / 1000 * s->due_ppm / 1000;
+	gs_u64 alone = (r->g_as_of - r->look_ns) / 1000 * s->due_ppm / 1000;
+	int hungry = s->turns * 100 >= r->g_turns * 85;
+
+	if (!s->sighted || !s->active || s->look != r->look || r->g_turns < TURNS_ENOUGH ||
+	    s->look_ns > r->look_ns + LOOK_NS / 4) /* it has come meanwhile */
+		return;
+	s->looked = 1;
+	s->light = s->turns * 2 < r->g_turns && s->work * 2 < due;
+	if (s->light || !hungry) {
+		s->factor = 1024;
+		return;
+	}
+	if (s->drained > s->cut) {
+		r->behind += s->work * 10 < due * 9 || s->work * 100 < alone * 85;
+		s->factor = 1024;
+	} else {
+		correct(s, due);
+	}
+}
+
+/* While turns are taken: who runs beside them, and has its due, takes turns from now on. */
+GPUSCHED_INLINE void watch_light(struct tsg *s, const struct runlist *r)
+{
+	gs_u64 span = s->now.as_of_ns - s->look_ns;
+
+	if (!s->light || !s->sighted || s->look != r->look)
+		return;
+	if (span > LIGHT_NS / 8 && s->work > span / 1000 * s->due_ppm / 1000)
+		s->light = 0;
+	if (span > LIGHT_NS)
+		begin_sums(s, r);
+}
+
+#endif /* FAIR_LOOK_H */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * fair/turns.h - whose turn it is, where slices leave somebody behind
+ *
+ * Now and then all run again for a look, which tells whether turns are still needed.
+ * Meanwhile accounts go on with what each one works, so that nobody gains or loses by the look.
+ */
+#ifndef FAIR_TURNS_H
+#define FAIR_TURNS_H
+
+#define PROBE_EVERY_NS (4 * S)
+#define PROBE_EVERY_MAX_NS (16 * S)
+/* However many come and go; and for each TSG, since a look costs two calls for each. */
+#define PROBE_LEAST_NS (4 * S)
+#define PROBE_EACH_NS (S / 10)
+#define BLIND_NS (3 * S)
+
+/* Does it want turns? Who wants little runs beside the one whose turn it is. */
+GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
+{
+	return s->active && !s->light && !s->asleep_ns && !is_absent(s, now);
+}
+
+GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const struct runlist *r)
+{
+	if (m && m->era != r->era) {
+		m->era = r->era;
+		m->account.v = m->account.inner_v = 0;
+	}
+	return m ? &m->account : 0;
+}
+
+/* Charges @ns to all whom @p is counted for. */
+GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, gs_u32 runlist,
+			    gs_u64 ns)
+{
+	struct process_key pk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB], runlist,
+				  (gs_u32)p->who[GPUSCHED_LEVEL_PROCESS] };
+	struct job_key jk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB], runlist, 0 };
+	struct user_key uk = { p->who[GPUSCHED_LEVEL_USER], runlist, 0 };
+	struct member *um = gpusched_lookup(fair_users, &uk);
+	struct member *jm = gpusched_lookup(fair_jobs, &jk);
+	struct member *pm = gpusched_lookup(fair_processes, &pk);
+	struct gpusched_account *u = account_of(um, r), *j = account_of(jm, r);
+	struct gpusched_account *q = account_of(pm, r);
+	gs_u64 id = p->who[GPUSCHED_LEVEL_TSG];
+	struct tsg *s = gpusched_lookup(fair_tsgs, &id);
+
+	if (!u || !j || !q || !s)
+		return;
+	gpusched_place_charge(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, u, ns, (gs_u32)um->weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_JOB, &u->inner_v, j, ns, (gs_u32)jm->weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_PROCESS, &j->inner_v, q, ns, (gs_u32)pm->weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_TSG, &q->inner_v, &s->account, ns, 100);
+}
+
+/* What it worked while all ran. */
+GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
+{
+	struct member *um = find_user(s), *jm = find_job(s), *pm = find_process(s);
+	struct gpusched_account *u = account_of(um, r), *j = account_of(jm, r);
+	struct gpusched_account *q = account_of(pm, r);
+
+	if (!u || !j || !q)
+		return;
+	gpusched_account_charge(u, ns, (gs_u32)um->weight);
+	gpusched_account_charge(j, ns, (gs_u32)jm->weight);
+	gpusched_account_charge(q, ns, (gs_u32)pm->weight);
+	gpusched_account_charge(&s->account, ns, 100);
+}
+
+/* Pass 0: one that wants turns stands in line. */
+GPUSCHED_INLINE void line_up(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
+{
+	struct member *jm = find_job(s);
+	struct gpusched_account *u = account_of(find_user(s), r), *j = account_of(jm, r);
+	struct gpusched_account *q = account_of(find_process(s), r);
+	struct gpusched_place *p = &r->place;
+
+	p->past = gpusched_is_past_share(t);
+	gpusched_place_at(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, u, s->user);
+	gpusched_place_at(p, GPUSCHED_LEVEL_JOB, u ? &u->inner_v : 0, j, s->job);
+	gpusched_place_at(p, GPUSCHED_LEVEL_PROCESS, j ? &j->inner_v : 0, q, s->pid);
+	gpusched_place_at(p, GPUSCHED_LEVEL_TSG, q ? &q->inner_v : 0, &s->account, t->id);
+	gpusched_rotation_stand(&r->line, p);
+	r->g_ready++;
+	if (t->id == r->turn_id)
+		r->g_alive = 1;
+}
+
+GPUSCHED_INLINE void begin_look(struct runlist *r, gs_u64 now)
+{
+	r->look++;
+	r->look_ns = 0;
+	r->shared_ns = now;
+	r->judging = 0;
+	r->behind = 0;
+}
+
+GPUSCHED_INLINE void begin_mode(struct runlist *r, gs_u64 mode, gs_u64 now)
+{
+	r->mode = mode;
+	r->turn_id = 0;
+	r->joined = 0;
+	r->shared_ns = 0;
+	r->probe_every_ns = PROBE_EVERY_NS;
+	r->probe_ns = now + PROBE_EVERY_NS;
+	r->probed_ns = now;
+	if (mode == TURNS) {
+		r->era++;
+		r->line.inner_v = 0;
+		gpusched_log("turns: with slices somebody falls behind; TSGs", r->ready);
+	} else {
+		begin_look(r, now);
+		gpusched_log("slices: nobody falls behind with them; TSGs", r->ready);
+	}
+}
+
+/* What the look has found. */
+GPUSCHED_INLINE void end_look(struct runlist *r, gs_u64 now)
+{
+	if (r->mode == SLICES && r->behind)
+		begin_mode(r, TURNS, now);
+	else if (r->mode == TURNS && !r->behind && r->seen)
+		begin_mode(r, SLICES, now);
+	else if (r->mode == SLICES)
+		begin_look(r, now);
+	else {
+		r->shared_ns = 0;
+		r->turn_id = 0;
+		r->probe_every_ns = least(2 * r->probe_every_ns, PROBE_EVERY_MAX_NS);
+		r->probe_ns = now + r->probe_every_ns;
+		r->probed_ns = now;
+	}
+}
+
+/* Their slices would be too short, or too long. */
+GPUSCHED_INLINE int is_too_unlike(const struct runlist *r)
+{
+	return r->least_ppm * max_slice_us < r->most_ppm * min_slice_us ||
+	       r->least_ppm * cycle_us() < PPM * min_slice_us;
+}
+
+/* The log is late: the look begins with what it says of a time at which all ran. */
+GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
+{
+	if (r->judging && r->judging != seq) {
+		end_look(r, now);
+		r->judging = r->behind = 0;
+		return;
+	}
+	if (!r->shared_ns || r->g_as_of < r->shared_ns + SETTLE_NS)
+		return;
+	if (!r->look_ns) {
+		r->look++;
+		r->look_ns = r->g_as_of;
+	} else if (r->g_as_of >= r->look_ns + LOOK_MAX_NS ||
+		   (r->g_as_of >= r->look_ns + LOOK_NS && r->g_turns >= TURNS_ENOUGH)) {
+		r->judging = seq;
+	}
+}
+
+GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
+{
+	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
+
+	if (r->g_alive && r->epoch == epoch)
+		return;
+	r->turn_id = r->line.first.who[GPUSCHED_LEVEL_TSG];
+	r->turn_ns = now;
+	r->epoch = epoch;
+	r->number++;
+	if (r->turn_id && r->ready > 1)
+		charge(r, &r->line.first, runlist, (epoch + 1) * turn_ns - now);
+}
+
+/* The first moments of a TSG are never known. */
+GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
+{
+	if (!r->g_unknown || r->g_as_of) {
+		r->blind_ns = 0;
+		return;
+	}
+	if (!r->blind_ns)
+		r->blind_ns = now;
+	if (r->told || now < r->blind_ns + BLIND_NS)
+		return;
+	r->told = 1;
+	gpusched_log("GPU time is not known: slices by weight alone; TSGs", r->g_unknown);
+}
+
+GPUSCHED_INLINE int is_probe_due(const struct runlist *r, gs_u64 now)
+{
+	gs_u64 soon = r->probed_ns + PROBE_LEAST_NS + r->ready * PROBE_EACH_NS;
+
+	return now >= soon && (r->joined || now >= r->probe_ns);
+}
+
+/* Once per round and runlist, before the first TSG is decided on. */
+GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 seq, gs_u64 now)
+{
+	r->ready = r->g_ready;
+	watch_blind(r, now);
+	if (r->mode == TURNS && r->ready < 2 && !r->shared_ns)
+		begin_mode(r, SLICES, now);
+	if (r->mode == TURNS && !r->shared_ns && is_probe_due(r, now)) {
+		r->joined = 0;
+		begin_look(r, now);
+	}
+	if (r->mode == SLICES && !r->shared_ns)
+		begin_look(r, now);
+	watch_look(r, seq, now);
+	if (r->judging == seq) {
+		r->seen = r->g_turns >= TURNS_ENOUGH;
+		r->behind = is_too_unlike(r);
+	}
+	if (r->mode == TURNS && !r->shared_ns)
+		change_turn(r, runlist, now);
+	sleep_at_most(r->mode == TURNS ? 0 : r->ready > 1 ? 50 : 1000);
+}
+
+GPUSCHED_INLINE void take_turn(const struct gpusched_task *t, struct tsg *s,
+			       const struct runlist *r, gs_u64 now)
+{
+	if (r->turn_id != t->id || s->turn == r->number)
+		return;
+	s->turn = r->number;
+	s->began_ns = now;
+}
+
+#endif /* FAIR_TURNS_H */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/* park.c - park, unpark, parked: a program's GPU memory taken out, and back */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/parse.h"
+#include "basic/say.h"
+#include "basic/term.h"
+#include "cli/cli.h"
+#include "cli/park.h"
+#include "gpusched/gpusched.h"
+#include "local/local.h"
+
+#define RISK \
+	"a parked program comes back only while its GPU has room for it: gpusched makes sure of " \
+	"that first, but if another program takes the memory in the same moment, the program is " \
+	"lost (docs/memory.md)"
+
+static double gib(const json_t *o)
+{
+	return json_number_value(json_object_get(o, "bytes")) / (double)(1ull << 30);
+}
+
+/* ---- park, unpark ----------------------------------------------------------------------------- */
+
+static void print_one(const json_t *one, const char *done)
+{
+	const char *why = json_string_value(json_object_get(one, "error"));
+	bool waits = json_is_true(json_object_get(one, "waits"));
+
+	printf("%lld (%s): ", json_integer_value(json_object_get(one, "pid")),
+	       json_string_value(json_object_get(one, "comm")) ?: "-");
+	if (json_is_true(json_object_get(one, "done")))
+		printf("%s, %.1f GiB\n", done, gib(one));
+	else
+		printf("%s%s\n", waits ? "waits: " : "", why ? why : "failed");
+}
+
+static int outcome(const struct cli *c, const char *verb, const json_t *answer)
+{
+	json_int_t changed = json_integer_value(json_object_get(answer, "changed"));
+	json_int_t matched = json_integer_value(json_object_get(answer, "matched"));
+	json_t *one;
+	size_t i;
+
+	if (c->json && cli_print_object(c, (json_t *)answer))
+		return GS_EXIT_FAILED;
+	json_array_foreach(json_object_get(answer, "results"), i, one)
+		if (!c->json)
+			print_one(one, !strcmp(verb, "park") ? "parked" : "runs again");
+	if (!c->json && !matched)
+		puts("no process is parked");
+	return changed == matched ? GS_EXIT_OK : changed ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
+}
+
+static int act(const struct cli *c, const char *verb, json_t *args)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	int r = cli_ask(0, verb, args, &answer);
+
+	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
+}
+
+int cli_park(struct cli *c)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	struct gs_error err = {};
+	uint64_t for_us = 0;
+	int r = 0;
+
+	if (cli_opt(c, "for"))
+		r = gs_parse_length(cli_opt(c, "for"), 1000, 86400000000ull, &for_us, &err);
+	if (r)
+		return cli_fail(r, "park: --for: %s", err.text);
+	r = cli_open(0, &g);
+	if (r)
+		return gs_exit_of(r);
+	if (for_us && !gpusched_has_daemon(g))
+		return cli_fail(-ENOTSUP, "park: --for needs a daemon, which brings it back: %s",
+				cli_start_daemon());
+	cli_close_(&g);
+	g = NULL;
+	if (!c->json && !cli_opt(c, "quiet"))
+		gs_wrap(stderr, "gpusched: " RISK, 0, CLI_WIDTH);
+	return act(c, "park",
+		   json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)for_us));
+}
+
+int cli_unpark(struct cli *c)
+{
+	return act(c, "unpark", json_pack("{s:s}", "target", c->argv[0]));
+}
+
+bool cli_anybody_parked(void)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/parked.json", gs_env()->run_dir);
+	return !access(path, F_OK);
+}
+
+int cli_unpark_all(const struct cli *c, bool keep)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+
+	if (!cli_anybody_parked())
+		return GS_EXIT_OK;
+	if (keep) /* who begins to act unlocks what is locked */
+		return cli_ask(0, "parked", NULL, &answer) ? GS_EXIT_FAILED : GS_EXIT_OK;
+	return act(c, "unpark", json_pack("{s:s}", "target", "all"));
+}
+
+/* ---- parked ----------------------------------------------------------------------------------- */
+
+static char *size_cell(const json_t *row)
+{
+	char *text = NULL;
+
+	return asprintf(&text, "%.1f", gib(row)) < 0 ? NULL : text;
+}
+
+static char *clock_of(const json_t *row, const char *key)
+{
+	const json_t *ns = gs_json_at(row, key);
+	char text[32];
+	struct tm tm;
+	time_t at;
+
+	if (!ns)
+		return NULL;
+	at = time(NULL) + (time_t)((json_integer_value(ns) - (json_int_t)gs_now_ns()) / 1000000000);
+	strftime(text, sizeof(text), "%F %T", localtime_r(&at, &tm));
+	return strdup(text);
+}
+
+static char *since_cell(const json_t *row)
+{
+	return clock_of(row, "since_ns");
+}
+
+static char *until_cell(const json_t *row)
+{
+	return clock_of(row, "until_ns");
+}
+
+static char *by_cell(const json_t *row)
+{
+	return strdup(
+		cli_user_name((uid_t)json_integer_value(json_object_get(row, "parked_by_uid"))));
+}
+
+static const struct gs_column columns[] = {
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "uid", "USER", .cell = cli_user },
+	{ "comm", "COMM" },
+	{ "class", "CLASS" },
+	{ "state", "STATE" },
+	{ "bytes", "GIB", GS_COL_RIGHT, .cell = size_cell },
+	{ "parked_by_uid", "BY", .cell = by_cell },
+	{ "since_ns", "SINCE", .cell = since_cell },
+	{ "until_ns", "UNTIL", .cell = until_cell },
+	{ "error", "REASON", GS_COL_WRAP },
+};
+
+int cli_parked(struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	json_t *rows;
+	int r = cli_ask(0, "parked", NULL, &answer);
+
+	if (r)
+		return gs_exit_of(r);
+	rows = json_object_get(answer, "parked");
+	if (!json_array_size(rows) && !c->json) {
+		puts("no process is parked");
+		return GS_EXIT_OK;
+	}
+	return cli_print_rows(c, columns, GS_COUNT(columns), rows);
+}
+
+void cli_print_parked(const json_t *parked)
+{
+	json_t *p;
+	size_t i;
+
+	json_array_foreach((json_t *)parked, i, p) {
+		CLEANUP_FREE char *since = since_cell(p);
+
+		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s\n",
+		       json_string_value(json_object_get(p, "state")),
+		       json_integer_value(json_object_get(p, "pid")),
+		       json_string_value(json_object_get(p, "comm")),
+		       cli_user_name(
+			       (uid_t)json_integer_value(json_object_get(p, "parked_by_uid"))),
+		       gib(p), since ? ", since " : "", since ? since : "");
+	}
+}

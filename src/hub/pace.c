@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "hub/pace.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "basic/clock.h"
+
+void gs_pace_init(struct gs_pace *t)
+{
+	*t = (struct gs_pace){ .schedstat =
+				       open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC) };
+}
+
+void gs_pace_done(struct gs_pace *t)
+{
+	if (t->schedstat >= 0)
+		close(t->schedstat);
+	t->schedstat = -1;
+}
+
+/* So long it has been ready to run, and had no processor. */
+static bool queued(const struct gs_pace *t, uint64_t *ret_ns)
+{
+	unsigned long long ran, waited;
+	char text[80];
+	ssize_t n = t->schedstat < 0 ? -1 : pread(t->schedstat, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (sscanf(text, "%llu %llu", &ran, &waited) != 2 || !ran) /* all 0: it is turned off */
+		return false;
+	*ret_ns = waited;
+	return true;
+}
+
+void gs_pace_begin(struct gs_pace *t)
+{
+	t->own_known = queued(t, &t->queued_ns);
+	t->cpu_ns = gs_thread_cpu_ns();
+	t->began_ns = gs_now_ns();
+}
+
+static void keep_most(uint64_t *most, uint64_t ns)
+{
+	if (ns > *most)
+		*most = ns;
+}
+
+void gs_pace_end(struct gs_pace *t)
+{
+	uint64_t took = gs_now_ns() - t->began_ns, cpu = gs_thread_cpu_ns() - t->cpu_ns, now;
+	uint64_t waited;
+
+	keep_most(&t->longest_ns, took);
+	keep_most(&t->longest_cpu_ns, cpu);
+	if (!t->own_known || !queued(t, &now))
+		return;
+	waited = now - t->queued_ns;
+	/* the kernel's two clocks differ a little */
+	keep_most(&t->longest_own_ns, waited + cpu < took ? took - waited : cpu);
+}

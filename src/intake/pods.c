@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "intake/pods.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "basic/log.h"
+#include "intake/intake.h"
+#include "process/pod_names.h"
+
+void gs_pods_beat(struct gs_intake *in)
+{
+	if (in->pods && gs_pods_read())
+		gs_records_look(in);
+}
+
+static int on_names(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	gs_pods_beat(user);
+	return 0;
+}
+
+void gs_pods_begin(struct gs_intake *in)
+{
+	const struct gs_config *c = in->hub->config;
+	const struct gs_pod_places places = {
+		.pod_logs = c->pod_logs,
+		.container_logs = c->container_logs,
+		.fractions = c->fractions,
+		.claims = c->claims,
+	};
+	int fd, r = gs_pods_start(&places, &fd);
+
+	if (!r && in->hub->event)
+		r = sd_event_add_io(in->hub->event, &in->pods, fd, EPOLLIN, on_names, in);
+	if (r < 0)
+		gs_log(LOG_WARNING, "pods have no names here: %s", strerror(-r));
+}
+
+void gs_pods_finish(struct gs_intake *in)
+{
+	in->pods = sd_event_source_disable_unref(in->pods);
+	gs_pods_end();
+}
+
+void gs_pods_reload(struct gs_intake *in)
+{
+	gs_pods_finish(in);
+	gs_pods_begin(in);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "park/jail.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+
+#define FILES 4096
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
+/* The next instruction is left out unless the loaded word is @value. */
+#define IF(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1)
+#define DENY RETURN(SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE(call) IF(__NR_##call), DENY
+
+/* What libcuda does to a process is not written down, so the filter names what it never needs. */
+static struct sock_filter filter[] = {
+	LOAD(arch),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+	RETURN(SECCOMP_RET_KILL_PROCESS),
+	LOAD(nr),
+	/* numbers of x32 */
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+	DENY,
+	REFUSE(execve),
+	REFUSE(execveat),
+	REFUSE(bpf),
+	REFUSE(perf_event_open),
+	REFUSE(io_uring_setup),
+	REFUSE(userfaultfd),
+	REFUSE(mount),
+	REFUSE(umount2),
+	REFUSE(move_mount),
+	REFUSE(open_tree),
+	REFUSE(fsopen),
+	REFUSE(pivot_root),
+	REFUSE(chroot),
+	REFUSE(unshare),
+	REFUSE(setns),
+	REFUSE(swapon),
+	REFUSE(swapoff),
+	REFUSE(reboot),
+	REFUSE(kexec_load),
+	REFUSE(kexec_file_load),
+	REFUSE(init_module),
+	REFUSE(finit_module),
+	REFUSE(delete_module),
+	REFUSE(iopl),
+	REFUSE(ioperm),
+	REFUSE(settimeofday),
+	REFUSE(clock_settime),
+	REFUSE(sethostname),
+	REFUSE(add_key),
+	REFUSE(keyctl),
+	REFUSE(open_by_handle_at),
+	/* sockets of the unix kind alone */
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),
+	LOAD(args[0]),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
+	DENY,
+	RETURN(SECCOMP_RET_ALLOW),
+};
+
+static int limit(int what, rlim_t most)
+{
+	struct rlimit l = { most, most };
+
+	return setrlimit((__rlimit_resource_t)what, &l) ? -errno : 0;
+}
+
+int gs_park_jail(int keep)
+{
+	const struct sock_fprog program = { GS_COUNT(filter), filter };
+	int r = close_range((unsigned int)keep + 1, ~0u, 0) ? -errno : 0;
+
+	if (!r)
+		r = limit(RLIMIT_CORE, 0);
+	if (!r)
+		r = limit(RLIMIT_NOFILE, FILES);
+	if (!r)
+		if (!r && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+			r = -errno;
+	if (!r && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		r = -errno;
+	return r;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parked.h - processes that are parked, or on their way, and the file that outlives the daemon
+ *
+ * RUN_DIR/parked.json (root's, 0600) is written before a process is locked and whenever one comes
+ * or goes. A process is the same one where pid and start are, in the same boot.
+ */
+#ifndef GPUSCHED_PARK_PARKED_H
+#define GPUSCHED_PARK_PARKED_H
+
+#include <systemd/sd-event.h>
+
+#include "basic/error.h"
+#include "gpusched/abi.h"
+#include "park/core.h"
+
+#define GS_PARKED_MAX 1024
+#define GS_PARKED_TSGS 64 /* of one process */
+
+enum gs_parked_over {
+	GS_PARKED_UNDER_WAY,
+	GS_PARKED_IS_OUT,
+	GS_PARKED_RUNS,
+	GS_PARKED_GONE, /* it has ended */
+	GS_PARKED_LOST,
+};
+
+struct gs_parked {
+	struct gs_parked *prev, *next;
+	struct gs_park core;
+	unsigned int refs; /* the list's, and those who wait for it */
+	enum gs_parked_over over;
+	int32_t pid;
+	uint64_t start_ns;
+	uint32_t uid, by; /* whose it is; who parked it */
+	uint32_t class_id;
+	char comm[GPUSCHED_COMM_LEN + 1];
+	uint64_t bytes[GS_PARK_GPUS]; /* taken */
+	uint64_t free_bytes;          /* why it waits: of GPU @lacking */
+	uint32_t lacking;
+	uint64_t since_ns, until_ns; /* CLOCK_MONOTONIC; until_ns 0: until unpark */
+	struct gs_error why;         /* what failed last; "": nothing */
+	/* on its way out */
+	struct gpusched_key tsgs[GS_PARKED_TSGS];
+	size_t ntsgs;
+	bool aside;
+	uint64_t aside_ns;
+	int pidfd;
+	sd_event_source *ended;
+	void *room;
+};
+
+struct gs_parked *gs_parked_new(int32_t pid, uint64_t start_ns);
+void gs_parked_ref(struct gs_parked *p);
+void gs_parked_unref(struct gs_parked *p);
+uint64_t gs_parked_bytes(const struct gs_parked *p);
+
+/* malloc'd; NULL: out of memory */
+char *gs_parked_text(const struct gs_parked *all, const char *boot);
+/* Adds what @text says, if it is of the boot @boot; nothing is known of their states. -EINVAL. */
+int gs_parked_parse(struct gs_parked **all, const char *text, const char *boot,
+		    struct gs_error *err);
+int gs_parked_save(const struct gs_parked *all, struct gs_error *err);
+/* -ENOENT: there is none. */
+int gs_parked_load(struct gs_parked **all, struct gs_error *err);
+
+#endif /* GPUSCHED_PARK_PARKED_H */

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "park/parking.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "basic/clock.h"
+#include "basic/log.h"
+#include "figures/memory.h"
+#include "park/check.h"
+
+#define HUNG_NS (600 * NS_PER_S) /* so long nothing of that user's is parked */
+
+static int save(struct gs_parking *pk, struct gs_error *err)
+{
+	if (!pk->loaded || !pk->dirty || pk->hub->opts.dry_run || pk->hub->opts.read_only)
+		return 0;
+	pk->dirty = false;
+	return gs_parked_save(pk->all, err);
+}
+
+void gs_parking_dispatched(void *self)
+{
+	struct gs_parking *pk = self;
+	struct gs_error err = { 0 };
+
+	if (!save(pk, &err))
+		return;
+	gs_count(pk->hub, GS_SVC_PARK_SAVE_FAILED);
+	gs_log(LOG_WARNING, "a restart will not know who is parked: %s", err.text);
+}
+
+void gs_parking_beat(void *self)
+{
+	struct gs_parking *pk = self;
+	uint64_t now = gs_now_ns();
+	struct gs_memory_gpu g;
+	struct gs_parked *p;
+
+	for (size_t i = 0; i < pk->hub->ngpus; i++) {
+		gs_memory_gpu(pk->figures, i, &g);
+		if (g.known && pk->hub->gpus[i].index < GS_PARK_GPUS)
+			gs_park_use_add(&pk->use[pk->hub->gpus[i].index], g.used_bytes, g.as_of_ns);
+	}
+	DL_FOREACH(pk->all, p)
+		if (p->until_ns && now >= p->until_ns && p->over == GS_PARKED_IS_OUT) {
+			p->until_ns = 0;
+			gs_parking_in(pk, p);
+		}
+}
+
+/* ---- what is asked ---------------------------------------------------------------------------- */
+
+static void learn(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked *p,
+		  struct gs_park_check *c)
+{
+	for (size_t i = 0; i < ask->n; i++) {
+		const struct gpusched_tsg *rec = &ask->recs[i];
+		struct gs_memory_process m;
+		uint32_t gpu = rec->task.gpu;
+
+		c->mps |= (rec->flags & (GPUSCHED_TSG_MPS | GPUSCHED_TSG_ALIAS)) != 0;
+		c->mig |= (rec->flags & GPUSCHED_TSG_MIG) != 0;
+		c->held |= (rec->flags & (GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED)) ==
+			   (GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED);
+		c->many |= p->ntsgs == GS_PARKED_TSGS || gpu >= GS_PARK_GPUS;
+		if (c->many)
+			return;
+		p->tsgs[p->ntsgs++] = rec->key;
+		if (p->bytes[gpu] || !gs_memory_of(pk->figures, rec, &m))
+			continue;
+		p->bytes[gpu] = m.own_bytes;
+		c->shared_bytes += m.shared_bytes;
+		c->bytes_known = true;
+	}
+	c->bytes = gs_parked_bytes(p);
+}
+
+static int vet(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked *p,
+	       struct gs_error *err)
+{
+	struct gs_park_check c = {
+		.pid = p->pid,
+		.branch = pk->hub->branch,
+		.park_memory_pct = pk->hub->config->park_memory,
+	};
+	const struct gs_parked *other;
+	unsigned int n = 0;
+
+	DL_FOREACH(pk->all, other) {
+		c.parked_bytes += gs_parked_bytes(other);
+		n++;
+	}
+	if (n >= GS_PARKED_MAX)
+		return gs_fail(err, -EBUSY, "%u processes are parked already", n);
+	if (pk->hub->opts.dry_run)
+		return gs_fail(err, -ENOTSUP, "nothing is done: DryRun=yes");
+	if (pk->hung_ns && pk->hung_uid == p->uid && gs_now_ns() < pk->hung_ns + HUNG_NS)
+		return gs_fail(err, -EBUSY,
+			       "a process of this user's made libcuda hang: nothing of it is "
+			       "parked for 10 min");
+	learn(pk, ask, p, &c);
+	gs_park_check_read(&c);
+	return gs_park_check(&c, err);
+}
+
+static struct gs_parked *make(const struct gs_park_ask *ask)
+{
+	const struct gpusched_tsg *rec = &ask->recs[0];
+	struct gs_parked *p = gs_parked_new((int32_t)rec->task.pid, rec->owner_start_ns);
+
+	if (!p)
+		return NULL;
+	p->uid = rec->task.uid;
+	p->by = ask->by;
+	p->class_id = rec->task.class_id;
+	p->until_ns = ask->until_ns;
+	snprintf(p->comm, sizeof(p->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	p->core.wish = GS_PARK_WISH_OUT;
+	return p;
+}
+
+/* Noted on disk before it is touched: whatever dies from here on, the next one knows. */
+static int enter(struct gs_parking *pk, struct gs_parked *p, struct gs_error *err)
+{
+	int r = gs_parking_watch(pk, p);
+
+	if (r)
+		return gs_fail(err, r, "process %d: %s", p->pid, strerror(-r));
+	DL_APPEND(pk->all, p);
+	pk->dirty = true;
+	r = save(pk, err);
+	if (!r)
+		return 0;
+	DL_DELETE(pk->all, p);
+	return gs_fail(err, r, "who is parked cannot be saved: %s", strerror(-r));
+}
+
+int gs_parking_out(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked **ret,
+		   struct gs_error *err)
+{
+	struct gs_parked *p = gs_parking_find(pk, (int32_t)ask->recs[0].task.pid);
+	int r;
+
+	if (p)
+		return gs_fail(err, -EBUSY, "it is %s already", gs_parked_state(p));
+	p = make(ask);
+	if (!p)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	r = vet(pk, ask, p, err);
+	if (!r)
+		r = enter(pk, p, err);
+	if (r) {
+		gs_parked_unref(p);
+		return r;
+	}
+	gs_parked_ref(p);
+	*ret = p;
+	gs_parking_aside(pk, p, true);
+	gs_parking_go_on(pk);
+	return 0;
+}
+
+void gs_parking_in(struct gs_parking *pk, struct gs_parked *p)
+{
+	if (p->over != GS_PARKED_UNDER_WAY && p->over != GS_PARKED_IS_OUT)
+		return;
+	p->core.wish = GS_PARK_WISH_IN;
+	p->core.failed = false;
+	p->core.not_before_ns = 0;
+	p->over = GS_PARKED_UNDER_WAY;
+	p->until_ns = 0;
+	p->why = (struct gs_error){ 0 };
+	gs_parking_go_on(pk);
+}
+
+void gs_parking_stay(struct gs_parking *pk, struct gs_parked *p)
+{
+	if (p->over != GS_PARKED_UNDER_WAY || p->core.wish != GS_PARK_WISH_IN)
+		return;
+	p->core.wish = GS_PARK_WISH_SETTLE;
+	p->core.short_of_memory = false;
+	p->core.not_before_ns = 0;
+	gs_parking_go_on(pk);
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+int gs_parking_new(struct gs_hub *hub, struct gs_figures *figures, struct gs_parking **ret)
+{
+	struct gs_parking *pk = calloc(1, sizeof(*pk));
+
+	if (!pk)
+		return -ENOMEM;
+	pk->hub = hub;
+	pk->figures = figures;
+	pk->helper.fd = pk->helper.pidfd = -1;
+	*ret = pk;
+	return 0;
+}
+
+static void load(struct gs_parking *pk)
+{
+	struct gs_parked *loaded = NULL, *p, *next;
+	struct gs_error err = { 0 };
+	int r = gs_parked_load(&loaded, &err);
+
+	pk->loaded = true;
+	if (r && r != -ENOENT)
+		gs_log(LOG_WARNING, "who is parked is not known: %s", err.text);
+	DL_FOREACH_SAFE(loaded, p, next) {
+		DL_DELETE(loaded, p);
+		if (pk->hub->opts.read_only) {
+			p->over = p->core.lost ? GS_PARKED_LOST : GS_PARKED_IS_OUT;
+		} else if (gs_parking_watch(pk, p)) { /* it has ended meanwhile */
+			pk->dirty = true;
+			gs_parked_unref(p);
+			continue;
+		}
+		DL_APPEND(pk->all, p);
+	}
+}
+
+int gs_parking_start(struct gs_parking *pk, struct gs_error *err)
+{
+	int r = pk->hub->opts.read_only ? 0 : gs_parking_timer(pk, err);
+
+	if (r)
+		return r;
+	load(pk);
+	if (!pk->hub->opts.dry_run)
+		gs_parking_go_on(pk); /* not read-only: there is no timer */
+	return 0;
+}
+
+void gs_parking_end(struct gs_parking *pk)
+{
+	gs_parking_dispatched(pk);
+	gs_parking_leave_helper(pk, false);
+	pk->due = sd_event_source_disable_unref(pk->due);
+}
+
+void gs_parking_free(struct gs_parking *pk)
+{
+	struct gs_parked *p, *next;
+
+	if (!pk)
+		return;
+	gs_parking_reap(pk);
+	DL_FOREACH_SAFE(pk->all, p, next) {
+		DL_DELETE(pk->all, p);
+		gs_parked_unref(p);
+	}
+	free(pk);
+}

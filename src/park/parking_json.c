@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "park/parking.h"
+
+const char *gs_parked_state(const struct gs_parked *p)
+{
+	switch (p->over) {
+	case GS_PARKED_IS_OUT:
+		return "parked";
+	case GS_PARKED_LOST:
+		return "lost";
+	case GS_PARKED_GONE:
+		return "gone";
+	case GS_PARKED_RUNS:
+		return "running";
+	default:
+		return p->core.short_of_memory               ? "waits"
+		       : p->core.wish == GS_PARK_WISH_OUT    ? "parking"
+		       : p->core.wish == GS_PARK_WISH_SETTLE ? "settling"
+							     : "unparking";
+	}
+}
+
+static json_t *time_or_null(uint64_t ns)
+{
+	return ns ? json_integer((json_int_t)ns) : json_null();
+}
+
+static json_t *gpus_json(const struct gs_parked *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < GS_PARK_GPUS; i++)
+		if (p->bytes[i])
+			json_array_append_new(list, json_pack("{s:i, s:I}", "gpu", (int)i, "bytes",
+							      (json_int_t)p->bytes[i]));
+	return list;
+}
+
+json_t *gs_parked_json(const struct gs_parking *pk, const struct gs_parked *p)
+{
+	bool waits = p->over == GS_PARKED_UNDER_WAY && p->core.short_of_memory;
+
+	return json_pack(
+		"{s:i, s:I, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:s?}", "pid", p->pid, "uid",
+		(json_int_t)p->uid, "comm", p->comm, "state", gs_parked_state(p), "parked_by_uid",
+		(json_int_t)p->by, "bytes", (json_int_t)gs_parked_bytes(p), "gpus", gpus_json(p),
+		"since_ns", time_or_null(p->since_ns), "until_ns", time_or_null(p->until_ns),
+		"free_bytes", waits ? json_integer((json_int_t)p->free_bytes) : json_null(),
+		"error", p->why.text[0] ? p->why.text : NULL);
+}

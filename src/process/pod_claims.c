@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Names by the checkpoint of NVIDIA's DRA driver: claims, for which pods they are reserved, and how
+ * they want their GPU shared. Its checksum is of a form of Go's memory and not compared: a file that
+ * is torn is no JSON.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+#include "process/pod_source.h"
+
+#define NAME "checkpoint.json"
+#define DRIVER "gpu.nvidia.com"
+#define BYTES_MAX (8u << 20)
+
+static const char *probe(const struct gs_pod_places *p)
+{
+	return p->claims;
+}
+
+/* The newest of the versions that the driver writes beside each other; NULL: none that we know. */
+static json_t *claims_of(const json_t *o)
+{
+	static const char *const versions[] = { "v3", "v2", "v1" };
+
+	for (size_t i = 0; i < GS_COUNT(versions); i++) {
+		json_t *claims = json_object_get(json_object_get(o, versions[i]), "preparedClaims");
+
+		if (json_is_object(claims))
+			return claims;
+	}
+	return NULL;
+}
+
+/* "TimeSlicing Long", from the opaque configuration for the driver. */
+static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
+{
+	json_t *list = json_object_get(
+		json_object_get(json_object_get(status, "allocation"), "devices"), "config");
+	char strategy[16], interval[16];
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) {
+		json_t *opaque = json_object_get(one, "opaque");
+		json_t *sharing = json_object_get(json_object_get(opaque, "parameters"), "sharing");
+		const char *driver = json_string_value(json_object_get(opaque, "driver"));
+
+		gs_pod_text(sharing, "strategy", strategy, sizeof(strategy));
+		if (!driver || strcmp(driver, DRIVER) != 0 || !*strategy)
+			continue;
+		gs_pod_text(json_object_get(sharing, "timeSlicingConfig"), "interval", interval,
+			    sizeof(interval));
+		snprintf(ret, GS_SHARING_LEN, "%s%s%s", strategy, *interval ? " " : "", interval);
+	}
+}
+
+/* Of each pod that it is reserved for. */
+static int learn(struct gs_pod_book *b, const json_t *claim)
+{
+	const json_t *status = json_object_get(claim, "status");
+	struct gs_pod_names n = { 0 };
+	json_t *one;
+	size_t i;
+	int r = 0;
+
+	gs_pod_text(claim, "namespace", n.namespace, sizeof(n.namespace));
+	sharing_of(status, n.sharing);
+	json_array_foreach(json_object_get(status, "reservedFor"), i, one) {
+		const char *what = json_string_value(json_object_get(one, "resource"));
+		int q;
+
+		if (!what || strcmp(what, "pods") != 0)
+			continue;
+		gs_pod_text(one, "uid", n.uid, sizeof(n.uid));
+		gs_pod_text(one, "name", n.pod, sizeof(n.pod));
+		q = *n.pod ? gs_pod_learn(b, NAME, &n) : -EINVAL;
+		r = r ? r : q;
+	}
+	return r;
+}
+
+/* What is torn changes nothing; what is read takes the place of all that was known. */
+static int read_all(struct gs_pod_book *b, const char *folder, const char *entry)
+{
+	CLEANUP_JSON json_t *o = NULL;
+	json_t *claims, *claim;
+	const char *key;
+	int r;
+
+	if (strcmp(entry, NAME) != 0)
+		return 0;
+	r = gs_pod_json(folder, entry, BYTES_MAX, &o);
+	if (r)
+		return r;
+	claims = claims_of(o);
+	if (!claims)
+		return json_object_size(o) ? 0 : -EPROTONOSUPPORT;
+	gs_pod_forget(b, NULL);
+	json_object_foreach(claims, key, claim) {
+		int q = learn(b, claim);
+
+		r = r ? r : q;
+	}
+	return r;
+}
+
+const struct gs_pod_source gs_pod_by_claims = {
+	.name = "claims", .probe = probe, .read = read_all, .look_up = gs_pod_by_book
+};

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+/* The sources in their order, and their folders: read, watched, looked for again. */
+#include "process/pod_names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "process/pod_source.h"
+
+#define AGAIN_NS NS_PER_S /* a folder that is missing is looked for again after */
+#define SCAN_MAX 65536
+#define READS_MAX 16 /* of events, at once */
+#define ENTRY_MASK (IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM)
+#define FOLDER_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
+
+/* The path's own ids first: what others say has to fit to them. */
+static struct watched {
+	const struct gs_pod_source *source;
+	struct gs_pod_book book;
+	char folder[PATH_MAX]; /* "": it has none */
+	int wd;                /* -1: it is not watched */
+	uint64_t tried_ns;
+	bool refused; /* when it was tried last */
+} sources[] = {
+	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
+	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },
+	{ .source = &gs_pod_by_claims, .wd = -1 },
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int events = -1; /* inotify; -1: nothing was started */
+static uint64_t left;
+static bool news; /* learned while somebody asked for a name */
+
+/* True: it is believed. */
+static bool read_entry(struct watched *w, const char *entry)
+{
+	int r = w->source->read(&w->book, w->folder, entry);
+
+	if (r == -ENOENT) /* it has gone meanwhile */
+		return false;
+	left += r != 0;
+	return !r;
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* A name from a folder that users write could be anybody's. */
+static bool is_trusted(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & 022);
+}
+
+static bool scan(struct watched *w, DIR *dir)
+{
+	const struct dirent *d;
+	bool learned = false;
+	unsigned int n = 0;
+
+	while ((d = readdir(dir))) {
+		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+			continue;
+		if (++n > SCAN_MAX) {
+			left++;
+			break;
+		}
+		learned |= read_entry(w, d->d_name);
+	}
+	return learned;
+}
+
+/* Watched first: what comes while it is read comes twice rather than never. */
+static bool open_folder(struct watched *w)
+{
+	CLEANUP_DIR DIR *dir = NULL;
+
+	w->tried_ns = gs_now_ns();
+	if (w->wd >= 0)
+		inotify_rm_watch(events, w->wd);
+	w->wd = -1;
+	dir = opendir(w->folder);
+	if (!dir)
+		return false;
+	if (!is_trusted(dirfd(dir))) {
+		left += !w->refused;
+		w->refused = true;
+		return false;
+	}
+	w->refused = false;
+	w->wd = inotify_add_watch(events, w->folder, ENTRY_MASK | FOLDER_MASK | IN_ONLYDIR);
+	gs_pod_forget(&w->book, NULL);
+	return scan(w, dir);
+}
+
+static bool open_missing(void)
+{
+	uint64_t now = gs_now_ns();
+	bool learned = false;
+
+	for (size_t i = 0; i < GS_COUNT(sources); i++)
+		if (*sources[i].folder && sources[i].wd < 0 &&
+		    now - sources[i].tried_ns >= AGAIN_NS)
+			learned |= open_folder(&sources[i]);
+	return learned;
+}
+
+static void close_all(void)
+{
+	for (size_t i = 0; i < GS_COUNT(sources); i++) {
+		gs_pod_forget(&sources[i].book, NULL);
+		sources[i].wd = -1;
+		sources[i].folder[0] = '\0';
+		sources[i].refused = false;
+	}
+	if (events >= 0)
+		close(events);
+	events = -1;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* One that is being written is read when it is closed. */
+static bool is_unfinished(const struct watched *w, const struct inotify_event *ev)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (!(ev->mask & IN_CREATE))
+		return false;
+	snprintf(path, sizeof(path), "%.*s/%s", PATH_MAX - NAME_MAX - 2, w->folder, ev->name);
+	return lstat(path, &st) || S_ISREG(st.st_mode);
+}
+
+static bool on_event(struct watched *w, const struct inotify_event *ev)
+{
+	if (ev->mask & FOLDER_MASK) {
+		inotify_rm_watch(events, w->wd);
+		w->wd = -1;
+		gs_pod_forget(&w->book, NULL);
+		return false;
+	}
+	if (!ev->len)
+		return false;
+	if (ev->mask & (IN_DELETE | IN_MOVED_FROM)) {
+		gs_pod_forget(&w->book, ev->name);
+		return false;
+	}
+	return !is_unfinished(w, ev) && read_entry(w, ev->name);
+}
+
+static bool dispatch(const struct inotify_event *ev)
+{
+	bool learned = false;
+
+	for (size_t i = 0; i < GS_COUNT(sources); i++) {
+		if (!*sources[i].folder)
+			continue;
+		if (ev->mask & IN_Q_OVERFLOW)
+			learned |= open_folder(&sources[i]);
+		else if (sources[i].wd == ev->wd)
+			learned |= on_event(&sources[i], ev);
+	}
+	return learned;
+}
+
+static bool read_events(void)
+{
+	_Alignas(struct inotify_event) char buf[16384];
+	bool learned = false;
+
+	for (int i = 0; i < READS_MAX && events >= 0; i++) {
+		ssize_t n = read(events, buf, sizeof(buf));
+
+		if (n <= 0)
+			break;
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *ev = (const void *)(buf + at);
+
+			learned |= dispatch(ev);
+			at += (ssize_t)(sizeof(*ev) + ev->len);
+		}
+	}
+	return learned;
+}
+
+/* ---- for others ------------------------------------------------------------------------------ */
+
+int gs_pods_start(const struct gs_pod_places *places, int *ret_fd)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	pthread_mutex_lock(&lock);
+	close_all();
+	events = fd;
+	for (size_t i = 0; i < GS_COUNT(sources); i++) {
+		struct watched *w = &sources[i];
+		const char *folder = w->source->probe ? w->source->probe(places) : NULL;
+
+		if (!folder || !*folder || strlen(folder) >= sizeof(w->folder))
+			continue;
+		strcpy(w->folder, folder);
+		open_folder(w);
+	}
+	pthread_mutex_unlock(&lock);
+	*ret_fd = fd;
+	return 0;
+}
+
+void gs_pods_end(void)
+{
+	pthread_mutex_lock(&lock);
+	close_all();
+	pthread_mutex_unlock(&lock);
+}
+
+bool gs_pods_read(void)
+{
+	bool learned;
+
+	pthread_mutex_lock(&lock);
+	learned = read_events() | news;
+	news = false;
+	pthread_mutex_unlock(&lock);
+	return learned;
+}
+
+static void look_up(const char *cgroup, struct gs_pod_names *ret)
+{
+	*ret = (struct gs_pod_names){ 0 };
+	for (size_t i = 0; i < GS_COUNT(sources); i++)
+		sources[i].source->look_up(&sources[i].book, cgroup, ret);
+}
+
+bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret)
+{
+	pthread_mutex_lock(&lock);
+	look_up(cgroup, ret);
+	if (*ret->uid && events >= 0 && (!*ret->pod || !*ret->namespace) &&
+	    (read_events() | open_missing())) {
+		news = true;
+		look_up(cgroup, ret);
+	}
+	pthread_mutex_unlock(&lock);
+	return *ret->uid || *ret->id;
+}
+
+uint64_t gs_pods_left(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&lock);
+	n = left;
+	pthread_mutex_unlock(&lock);
+	return n;
+}

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 180
+# needs: root bpf fuse
+# A program is parked and comes back by gpusched: with a daemon and without one, by root and by its
+# user, with and without room for it, over the daemon's and the helper's death.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Policy]
+Policy = auto
+[Classes]
+Rule = arg=be -> be'
+mkfifo "$scratch/open"
+exec 9<>"$scratch/open" # an input without an end
+
+used_mib() {
+	sim_state '.memory[0].used_bytes / 1048576 | floor'
+}
+
+hold() { # NAME MIB [COMMAND...]: a program with so much memory; its pid in NAME
+	local name=$1 mib=$2
+	shift 2
+	"$@" "$helper" memory "$mib" <&9 >"$scratch/$name" &
+	declare -g "$name=$!"
+	at_end+=($!)
+	wait_for 10 grep -q ready "$scratch/$name" || not_ok "$name holds memory"
+	wait_tsgs "pid:${!name}" 4 || not_ok "$name is listed"
+}
+
+parked() { # PID FILTER
+	"$gpusched" parked --json | jq -rs "flatten | .[] | select(.pid == $1) | $2"
+}
+
+cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
+	"$helper" park "$1" state | cut -d' ' -f3
+}
+
+works() { # PID: it does more work
+	local before
+	before=$(sim_work "$1")
+	wait_for 10 eval "[ \$(sim_work $1) -gt $before ]"
+}
+
+the_helper() {
+	here gpusched-park
+}
+
+# ---- without a daemon ------------------------------------------------------------------------------
+load be --seconds 0 --warmup 0
+be=$LOAD_PID
+wait_tsgs "pid:$be" 4 || not_ok "a program runs"
+check "root parks without a daemon" "$gpusched" park "pid:$be" --quiet
+is "$(cuda_state "$be") $(used_mib)" "2 0" "its memory is off the GPU, and it is not locked"
+is "$(parked "$be" '"\(.state) \(.parked_by_uid)"')" "parked 0" "the next command knows it"
+is "$(the_helper)" "" "no helper stays behind"
+exits 3 "what is to be brought back later needs a daemon" "$gpusched" park "pid:$be" --for 1s
+check "root brings it back without a daemon" "$gpusched" unpark "pid:$be"
+check "it works on" works "$be"
+is "$("$gpusched" parked)" "no process is parked" "nobody is parked"
+
+# ---- with one --------------------------------------------------------------------------------------
+start_daemon || not_ok "a daemon starts"
+wait_tsgs "pid:$be" 4 || not_ok "the program is listed"
+check "a daemon parks it" "$gpusched" park "pid:$be" --quiet
+ge "$(parked "$be" .bytes)" 4096 "what was taken is known"
+check "its TSGs end" wait_for 10 eval '[ "$(list_json "pid:'"$be"'" length)" = 0 ]'
+like "$("$gpusched" list; "$gpusched" status)" "parked: process $be .*parked: process $be " "list and status say so"
+exits 1 "it is not parked twice" "$gpusched" park "pid:$be" --quiet
+check "it comes back" "$gpusched" unpark "pid:$be"
+check "it works under a policy" works "$be"
+wait_tsgs "pid:$be" 4 || not_ok "its new TSGs are listed"
+
+check "a program is suspended" "$gpusched" suspend "pid:$be"
+check "a suspended program is parked: it runs until it is locked" "$gpusched" park "pid:$be" --quiet
+check "it comes back runnable" "$gpusched" unpark "pid:$be"
+check "it works" works "$be"
+wait_tsgs "pid:$be" 4 || not_ok "its TSGs are listed once more"
+
+check "it is parked for a time" "$gpusched" park "pid:$be" --for 2s --quiet
+check "it comes back by itself" wait_for 20 eval '[ -z "$(parked '"$be"' .state)" ]'
+check "it works after that" works "$be"
+
+# ---- memory ----------------------------------------------------------------------------------------
+hold big 10000
+check "a large program is parked" "$gpusched" park "pid:$big" --quiet
+hold hog 134000
+exits 1 "it does not come back where there is no room" "$gpusched" unpark "pid:$big"
+like "$out" "waits: it needs 9.8 GiB and a margin, and GPU 0 has [0-9.]* GiB free" "why it waits is said"
+is "$(cuda_state "$big") $(parked "$big" .state)" "2 waits" "it is unharmed"
+kill -9 "$hog"
+check "it comes back when there is room" wait_for 30 eval '[ "$(cuda_state '"$big"')" = 0 ]'
+kill -9 "$big"
+wait "$big" 2>/dev/null
+
+# ---- deaths ----------------------------------------------------------------------------------------
+hold one 1000
+hold two 2000
+wait_tsgs "pid:$be" 4 || not_ok "the program has TSGs"
+check "two are parked" "$gpusched" park "comm:helper" --quiet
+kill -9 "$(the_helper)"
+check "another helper takes the dead one's place" "$gpusched" unpark "pid:$one"
+wait_tsgs "pid:$one" 4
+check "it is parked once more" "$gpusched" park "pid:$one" --quiet
+kill_daemon
+is "$(cuda_state "$one")$(cuda_state "$two")" 22 "a killed daemon leaves parked what is parked"
+start_daemon || not_ok "a daemon starts again"
+is "$(parked "$one" .state) $(parked "$two" .state)" "parked parked" "the next daemon knows both"
+kill -9 "$two"
+check "a parked program that is killed is gone" wait_for 10 eval '[ -z "$(parked '"$two"' .state)" ]'
+stop_daemon
+is "$(cuda_state "$one")" 2 "a daemon that ends leaves it parked"
+"$helper" park "$be" lock >/dev/null
+"$helper" park "$be" unlock >/dev/null
+check "restore brings back who is parked" "$gpusched" restore
+is "$(cuda_state "$one")" 0 "it runs"
+is "$(ls "$GPUSCHED_SIM/run/parked.json" 2>&1 | grep -c 'No such')" 1 "nothing is noted any more"
+
+# ---- users -----------------------------------------------------------------------------------------
+start_daemon || not_ok "a daemon starts for users"
+hold his 1000 setpriv --reuid 4321 --regid 4321 --clear-groups
+exits 3 "a user does not park another's program" as 4321 "$gpusched" park "pid:$one" --quiet
+check "a user parks their own" as 4321 "$gpusched" park "pid:$his" --quiet
+exits 3 "another user does not bring it back" as 4322 "$gpusched" unpark "pid:$his"
+check "its user does" as 4321 "$gpusched" unpark "pid:$his"
+wait_tsgs "pid:$his" 4
+check "root parks it" "$gpusched" park "pid:$his" --quiet
+exits 3 "its user does not undo that" as 4321 "$gpusched" unpark "pid:$his"
+like "$out" "root has parked it" "the reason is said"
+kill -STOP "$one"
+exits 3 "a stopped program is not parked" "$gpusched" park "pid:$one" --quiet
+like "$out" "it is stopped" "that is said"
+kill -CONT "$one"
+check "root brings the user's program back" "$gpusched" unpark "pid:$his"
+stop_daemon
+done_testing

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* The laws of parking against a process in a model: whatever fails or dies, nothing stays locked. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include <cmocka.h>
+
+#include "basic/clock.h"
+#include "park/check.h"
+#include "park/parking.h"
+
+#define GIB (1ull << 30)
+
+/* ---- a process, and what libcuda makes of it --------------------------------------------------- */
+
+struct model {
+	enum gs_park_state state;
+	bool suspended, memory, lost;
+	uint64_t now;
+	unsigned int seed, trouble; /* of 100 calls so many go wrong */
+	unsigned int restores_without_memory;
+};
+
+static bool bad_luck(struct model *m)
+{
+	return (unsigned int)rand_r(&m->seed) % 100 < m->trouble;
+}
+
+static struct gs_park_end refuse(enum gs_park_op op, int result, const struct model *m)
+{
+	return (struct gs_park_end){ .op = op, .result = result, .state = (int)m->state };
+}
+
+static struct gs_park_end bring_in(struct model *m)
+{
+	if (m->lost)
+		return refuse(GS_PARK_IN, GS_PARK_CU_LOST, m);
+	if (!m->memory && bad_luck(m)) { /* somebody took it in that moment */
+		m->restores_without_memory++;
+		m->lost = true;
+		return refuse(GS_PARK_IN, GS_PARK_CU_NO_MEMORY, m);
+	}
+	if (!m->memory)
+		return (struct gs_park_end){ .op = GS_PARK_IN, .code = -ENOSPC, .state = -1 };
+	m->state = GS_PARK_LOCKED;
+	return refuse(GS_PARK_IN, 0, m);
+}
+
+static struct gs_park_end perform(struct model *m, enum gs_park_op op)
+{
+	static const enum gs_park_state needed[] = {
+		[GS_PARK_LOCK] = GS_PARK_RUNNING,
+		[GS_PARK_OUT] = GS_PARK_LOCKED,
+		[GS_PARK_IN] = GS_PARK_IS_OUT,
+		[GS_PARK_UNLOCK] = GS_PARK_LOCKED,
+	};
+
+	if (op == GS_PARK_STATE)
+		return refuse(op, 0, m);
+	if (m->state != needed[op])
+		return refuse(op, 401, m);
+	if (op == GS_PARK_LOCK && m->suspended)
+		return refuse(op, 600, m);
+	if (op == GS_PARK_IN)
+		return bring_in(m);
+	m->state = op == GS_PARK_LOCK  ? GS_PARK_LOCKED
+		   : op == GS_PARK_OUT ? GS_PARK_IS_OUT
+				       : GS_PARK_RUNNING;
+	return refuse(op, 0, m);
+}
+
+/* The helper may die before the call, or after it and before its answer. */
+static struct gs_park_end call(struct model *m, enum gs_park_op op)
+{
+	struct gs_park_end e = { .op = op, .code = -EPIPE, .state = -1 };
+
+	if (bad_luck(m))
+		return e;
+	if (bad_luck(m))
+		return refuse(op, 999, m);
+	e = perform(m, op);
+	if (!bad_luck(m))
+		return e;
+	return (struct gs_park_end){ .op = op, .code = -ETIMEDOUT, .state = -1 };
+}
+
+static struct gs_park_facts facts(const struct model *m)
+{
+	return (struct gs_park_facts){ .now_ns = m->now, .suspended = m->suspended, .dilate = 1 };
+}
+
+/* Until there is nothing more to do. */
+static enum gs_park_act run(struct gs_park *p, struct model *m, unsigned int most)
+{
+	for (unsigned int i = 0; i < most; i++) {
+		struct gs_park_facts f = facts(m);
+		struct gs_park_next n = gs_park_next(p, &f);
+		struct gs_park_end e;
+
+		switch (n.act) {
+		case GS_PARK_ACT_CALL:
+			if (n.op == GS_PARK_LOCK)
+				assert_false(m->suspended);
+			e = call(m, n.op);
+			gs_park_took(p, &e, &f);
+			break;
+		case GS_PARK_ACT_RESUME:
+			m->suspended = false;
+			break;
+		case GS_PARK_ACT_WAIT:
+			assert_true(n.at_ns > m->now);
+			m->now = n.at_ns;
+			break;
+		default:
+			return n.act;
+		}
+	}
+	return GS_PARK_ACT_WAIT;
+}
+
+static void goes_out_and_in(void **state)
+{
+	struct model m = { .suspended = true, .memory = true, .now = 1 };
+	struct gs_park p = { .wish = GS_PARK_WISH_OUT };
+
+	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_PARKED);
+	assert_int_equal(m.state, GS_PARK_IS_OUT);
+	p.wish = GS_PARK_WISH_IN;
+	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_RUNS);
+	assert_int_equal(m.state, GS_PARK_RUNNING);
+}
+
+static void waits_for_memory(void **state)
+{
+	struct model m = { .state = GS_PARK_IS_OUT, .now = 1 };
+	struct gs_park p = { .wish = GS_PARK_WISH_IN };
+
+	assert_int_equal(run(&p, &m, 50), GS_PARK_ACT_WAIT);
+	assert_true(p.short_of_memory);
+	assert_int_equal(m.state, GS_PARK_IS_OUT);
+	m.memory = true;
+	assert_int_equal(run(&p, &m, 50), GS_PARK_ACT_RUNS);
+	assert_false(p.short_of_memory);
+}
+
+/* A lock that does not come, as with work that never ends. */
+static void what_cannot_be_parked_runs(void **state)
+{
+	const struct gs_park_end locked = { .op = GS_PARK_LOCK, .state = GS_PARK_LOCKED };
+	const struct gs_park_end failed = { .op = GS_PARK_OUT,
+					    .result = 999,
+					    .state = GS_PARK_LOCKED };
+	struct model m = { .state = GS_PARK_LOCKED, .now = 1 };
+	struct gs_park_facts f = facts(&m);
+	struct gs_park p = { .wish = GS_PARK_WISH_OUT, .known = true };
+
+	gs_park_took(&p, &locked, &f);
+	gs_park_took(&p, &failed, &f);
+	assert_true(p.failed);
+	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_RUNS);
+	assert_int_equal(m.state, GS_PARK_RUNNING);
+}
+
+static void the_next_daemon_settles(void **state)
+{
+	static const struct {
+		enum gs_park_state is, becomes;
+		enum gs_park_act end;
+	} cases[] = {
+		{ GS_PARK_RUNNING, GS_PARK_RUNNING, GS_PARK_ACT_RUNS },
+		{ GS_PARK_LOCKED, GS_PARK_RUNNING, GS_PARK_ACT_RUNS },
+		{ GS_PARK_IS_OUT, GS_PARK_IS_OUT, GS_PARK_ACT_PARKED },
+		{ GS_PARK_FAILED, GS_PARK_FAILED, GS_PARK_ACT_LOST },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct model m = { .state = cases[i].is, .memory = true, .now = 1 };
+		struct gs_park p = { .wish = GS_PARK_WISH_SETTLE };
+
+		assert_int_equal(run(&p, &m, 20), cases[i].end);
+		assert_int_equal(m.state, cases[i].becomes);
+	}
+}
+
+static void a_lost_one_is_not_tried_again(void **state)
+{
+	struct model m = { .state = GS_PARK_IS_OUT, .now = 1, .lost = true, .memory = true };
+	struct gs_park p = { .wish = GS_PARK_WISH_IN };
+
+	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_LOST);
+	p.wish = GS_PARK_WISH_IN;
+	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_LOST);
+}
+
+/* Calls that fail and helpers that die, 20,000 wishes long: never locked at the end. */
+static void nothing_stays_locked(void **state)
+{
+	struct model m = { .memory = true, .now = 1, .seed = 7 };
+	unsigned int parked = 0, ran = 0;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		struct gs_park p = { .wish = (enum gs_park_wish)((unsigned int)rand_r(&m.seed) %
+								 3) };
+		enum gs_park_act end;
+
+		m.trouble = (unsigned int)rand_r(&m.seed) % 60;
+		m.suspended = m.state == GS_PARK_RUNNING && rand_r(&m.seed) % 2;
+		end = run(&p, &m, 2000);
+		if (p.lost || m.lost) { /* by chance of 999: not by memory here */
+			assert_int_equal(m.restores_without_memory, 0);
+			continue;
+		}
+		assert_true(end == GS_PARK_ACT_PARKED || end == GS_PARK_ACT_RUNS);
+		assert_int_equal(m.state,
+				 end == GS_PARK_ACT_PARKED ? GS_PARK_IS_OUT : GS_PARK_RUNNING);
+		parked += end == GS_PARK_ACT_PARKED;
+		ran += end == GS_PARK_ACT_RUNS;
+	}
+	assert_true(parked > 1000 && ran > 1000);
+}
+
+/* ---- answers ---------------------------------------------------------------------------------- */
+
+static void hostile_answers(void **state)
+{
+	const struct gs_park_request rq = { .op = GS_PARK_LOCK, .seq = 5, .pid = 10 };
+	const struct gs_park_answer good = {
+		.op = GS_PARK_LOCK, .seq = 5, .pid = 10, .state = GS_PARK_LOCKED
+	};
+	struct gs_park_answer a;
+
+#define BAD(field, value) \
+	a = good; \
+	a.field = value; \
+	assert_int_equal(gs_park_answer_check(&rq, &a), -EPROTO)
+	assert_int_equal(gs_park_answer_check(&rq, &good), 0);
+	BAD(seq, 4);
+	BAD(op, GS_PARK_OUT);
+	BAD(pid, 11);
+	BAD(code, 1);
+	BAD(result, -1);
+	BAD(result, 100000);
+	BAD(state, 4);
+	BAD(state, GS_PARK_RUNNING); /* a lock that succeeded and has not locked */
+	BAD(gpu, GS_PARK_GPUS);
+	BAD(bytes[3], 1ull << 60);
+#undef BAD
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static void the_file_comes_back(void **state)
+{
+	struct gs_parked *all = NULL, *back = NULL, *p, *next;
+	struct gs_error err = { 0 };
+	char *text;
+
+	for (int i = 1; i <= 3; i++) {
+		p = gs_parked_new(100 + i, 77000u + (unsigned int)i);
+		p->uid = 1000;
+		p->by = i == 1 ? 0 : 1000;
+		p->bytes[1] = (uint64_t)i * GIB;
+		p->since_ns = 5;
+		snprintf(p->comm, sizeof(p->comm), "a\"b%d", i);
+		DL_APPEND(all, p);
+	}
+	text = gs_parked_text(all, "boot");
+	assert_int_equal(gs_parked_parse(&back, text, "another", &err), 0);
+	assert_null(back);
+	assert_int_equal(gs_parked_parse(&back, text, "boot", &err), 0);
+	assert_int_equal(back->pid, 101);
+	assert_int_equal(back->next->next->pid, 103);
+	assert_int_equal(back->next->bytes[1], 2 * GIB);
+	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE);
+	assert_false(back->core.known);
+	assert_string_equal(back->comm, "a\"b1");
+	text[strlen(text) / 2] = '\0';
+	assert_int_equal(gs_parked_parse(&back, text, "boot", &err), -EINVAL);
+	free(text);
+	DL_FOREACH_SAFE(all, p, next)
+		gs_parked_unref(p);
+	DL_FOREACH_SAFE(back, p, next)
+		gs_parked_unref(p);
+}
+
+/* ---- margin, refusals ------------------------------------------------------------------------- */
+
+static void the_margin_follows_growth(void **state)
+{
+	struct gs_park_use u = { .n = 0 };
+	uint64_t t = 1000 * NS_PER_S;
+
+	assert_int_equal(gs_park_margin(&u, t), GIB);
+	for (unsigned int i = 0; i < 300; i++, t += 5 * NS_PER_S)
+		gs_park_use_add(&u, 20 * GIB, t);
+	assert_int_equal(gs_park_margin(&u, t), GIB);
+	gs_park_use_add(&u, 23 * GIB, t);
+	gs_park_use_add(&u, 27 * GIB, t + 5 * NS_PER_S);
+	gs_park_use_add(&u, 20 * GIB, t + 10 * NS_PER_S);
+	assert_int_equal(gs_park_margin(&u, t + 10 * NS_PER_S), 7 * GIB);
+	assert_int_equal(gs_park_margin(&u, t + 700 * NS_PER_S), GIB);
+}
+
+static int check_with(struct gs_park_check c, char *text)
+{
+	struct gs_error err = { 0 };
+	int r;
+
+	c.branch = c.branch ? c.branch : 580;
+	c.host_total = 100 * GIB;
+	c.host_free = 50 * GIB;
+	c.cgroup_free = c.cgroup_free ? c.cgroup_free : UINT64_MAX;
+	c.park_memory_pct = 50;
+	c.bytes_known = true;
+	r = gs_park_check(&c, &err);
+	snprintf(text, sizeof(err.text), "%s", err.text);
+	return r;
+}
+
+static void refusals_have_reasons(void **state)
+{
+	char text[sizeof(((struct gs_error *)0)->text)];
+
+#define IS(code, word, ...) \
+	assert_int_equal(check_with((struct gs_park_check){ __VA_ARGS__ }, text), code); \
+	assert_non_null(strstr(text, word))
+	IS(0, "", .bytes = 40 * GIB);
+	IS(-ENOTSUP, "570", .branch = 550);
+	IS(-ENOTSUP, "MPS", .mps = true);
+	IS(-ENOTSUP, "MIG", .mig = true);
+	IS(-ENOTSUP, "stopped", .state = 'T');
+	IS(-ENOTSUP, "debugger", .traced = true);
+	IS(-ENOTSUP, "frozen", .frozen = true);
+	IS(-ENOTSUP, "IPC", .shared_bytes = 1);
+	IS(0, "", .shared_bytes = 1, .branch = 610);
+	IS(-ENOMEM, "free", .bytes = 48 * GIB);
+	IS(-ENOMEM, "memory.max", .bytes = 10 * GIB, .cgroup_free = 5 * GIB);
+	IS(-ENOMEM, "ParkMemory", .bytes = 30 * GIB, .parked_bytes = 30 * GIB);
+#undef IS
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(goes_out_and_in),
+		cmocka_unit_test(waits_for_memory),
+		cmocka_unit_test(what_cannot_be_parked_runs),
+		cmocka_unit_test(the_next_daemon_settles),
+		cmocka_unit_test(a_lost_one_is_not_tried_again),
+		cmocka_unit_test(nothing_stays_locked),
+		cmocka_unit_test(hostile_answers),
+		cmocka_unit_test(the_file_comes_back),
+		cmocka_unit_test(the_margin_follows_growth),
+		cmocka_unit_test(refusals_have_reasons),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Each source of pods' names by itself: what it reads, and what it does not believe. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "process/pod_source.h"
+
+#define UID "6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab"
+#define OTHER "11111111-0a1b-4c2d-8e9f-0123456789ab"
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static char dir[] = "/tmp/pod_names.XXXXXX";
+static struct gs_pod_book book;
+
+static const char *at(const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void put(const char *name, const char *text, size_t len)
+{
+	CLEANUP_FD int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, text, len), len);
+}
+
+static int take(const struct gs_pod_source *s, const char *entry)
+{
+	return s->read(&book, dir, entry);
+}
+
+static int take_file(const struct gs_pod_source *s, const char *name, const char *text)
+{
+	put(name, text, strlen(text));
+	return take(s, name);
+}
+
+static int make(void **state)
+{
+	strcpy(dir + sizeof(dir) - 7, "XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int drop(void **state)
+{
+	char command[PATH_MAX];
+
+	gs_pod_forget(&book, NULL);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	return system(command);
+}
+
+static struct gs_pod_names known(const char *uid, const char *id)
+{
+	struct gs_pod_names n = { 0 };
+
+	snprintf(n.uid, sizeof(n.uid), "%s", uid);
+	snprintf(n.id, sizeof(n.id), "%s", id);
+	gs_pod_find(&book, &n);
+	return n;
+}
+
+static void test_logs(void **state)
+{
+	static const char *const bad[] = { "web_server",       "web_a_b_" UID,     "_server_" UID,
+					   "we b_server_" UID, "web_-server_" UID, "web_server_x" };
+	struct gs_pod_names n;
+
+	mkdir(at("web_server-0_" UID), 0755);
+	assert_int_equal(take(&gs_pod_by_logs, "web_server-0_" UID), 0);
+	n = known(UID, "");
+	assert_string_equal(n.namespace, "web");
+	assert_string_equal(n.pod, "server-0");
+	for (size_t i = 0; i < GS_COUNT(bad); i++) {
+		mkdir(at(bad[i]), 0755);
+		assert_int_not_equal(take(&gs_pod_by_logs, bad[i]), 0);
+	}
+	/* the same pod under another name: the first one stays */
+	mkdir(at("bank_vault_" UID), 0755);
+	assert_int_equal(take(&gs_pod_by_logs, "bank_vault_" UID), -EEXIST);
+	put("web_file_" OTHER, "", 0);
+	assert_int_equal(take(&gs_pod_by_logs, "web_file_" OTHER), -ENOTDIR);
+	assert_string_equal(known(UID, "").namespace, "web");
+	gs_pod_forget(&book, "web_server-0_" UID);
+	assert_string_equal(known(UID, "").pod, "");
+}
+
+static int link_to(const char *entry, const char *to)
+{
+	unlink(at(entry));
+	assert_int_equal(symlink(to, at(entry)), 0);
+	return take(&gs_pod_by_containers, entry);
+}
+
+static void test_containers(void **state)
+{
+	static const char entry[] = "server-0_web_app-" ID ".log";
+	char cut[NAME_MAX + 1];
+	struct gs_pod_names n;
+
+	assert_int_equal(link_to(entry, "/var/log/pods/web_server-0_" UID "/app/0.log"), 0);
+	n = known("", ID);
+	assert_string_equal(n.uid, UID);
+	assert_string_equal(n.namespace, "web");
+	assert_string_equal(n.pod, "server-0");
+	assert_string_equal(n.container, "app");
+	/* the path of a cgroup says which pod it is */
+	assert_string_equal(known(OTHER, ID).pod, "");
+	gs_pod_forget(&book, NULL);
+	assert_int_equal(link_to(entry, "/var/log/pods/bank_vault_" UID "/app/0.log"), -EINVAL);
+	assert_int_equal(link_to(entry, "/var/log/pods/web_server-0_" UID "/other/0.log"), -EINVAL);
+	assert_int_equal(link_to(entry, "nowhere"), -EINVAL);
+	assert_int_equal(link_to("server-0_web_app.log", "x"), -EINVAL);
+	/* one that was cut says nothing, and is no mistake */
+	memset(cut, 'a', 251);
+	strcpy(cut + 251, ".log");
+	assert_int_equal(take(&gs_pod_by_containers, cut), 0);
+	assert_string_equal(known("", ID).pod, "");
+}
+
+static void test_fractions(void **state)
+{
+	static const char good[] =
+		"{\"schemaVersion\":1,\"pod\":\"train-7d9f\",\"namespace\":\"ml\","
+		"\"podUID\":\"" UID "\",\"gpuDevices\":[{\"index\":0}]}";
+	static char huge[200000];
+	struct gs_pod_names n;
+
+	assert_int_equal(take_file(&gs_pod_by_fractions, ID ".json", good), 0);
+	n = known("", ID);
+	assert_string_equal(n.uid, UID);
+	assert_string_equal(n.namespace, "ml");
+	assert_string_equal(n.pod, "train-7d9f");
+	for (size_t len = 0; len < strlen(good); len++) { /* torn anywhere */
+		put(ID ".json", good, len);
+		assert_int_not_equal(take(&gs_pod_by_fractions, ID ".json"), 0);
+	}
+	assert_string_equal(known("", ID).pod, "train-7d9f");
+	assert_int_not_equal(take_file(&gs_pod_by_fractions, "b.json", "{\"schemaVersion\":2}"), 0);
+	assert_int_not_equal(take_file(&gs_pod_by_fractions, "b.json", "[1]"), 0);
+	memset(huge, ' ', sizeof(huge) - 1);
+	assert_int_equal(take_file(&gs_pod_by_fractions, "b.json", huge), -EFBIG);
+	assert_int_equal(mkfifo(at("c.json"), 0600), 0);
+	assert_int_not_equal(take(&gs_pod_by_fractions, "c.json"), 0);
+	assert_int_equal(symlink(ID ".json", at("d.json")), 0);
+	assert_int_not_equal(take(&gs_pod_by_fractions, "d.json"), 0);
+	put("e.json", good, strlen(good));
+	chmod(at("e.json"), 0666);
+	assert_int_equal(take(&gs_pod_by_fractions, "e.json"), -EPERM);
+	assert_int_equal(take(&gs_pod_by_fractions, ".tmp-1"), 0);
+}
+
+#define CLAIM(ns, pod, uid, interval) \
+	"{\"checkpointState\":\"PrepareCompleted\",\"namespace\":\"" ns "\",\"status\":{" \
+	"\"allocation\":{\"devices\":{\"config\":[{\"opaque\":{\"driver\":\"gpu.nvidia.com\"," \
+	"\"parameters\":{\"kind\":\"GpuConfig\",\"sharing\":{\"strategy\":\"TimeSlicing\"," \
+	"\"timeSlicingConfig\":{\"interval\":\"" interval "\"}}}}}]}}," \
+	"\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"" pod "\",\"uid\":\"" uid "\"}]}}"
+
+static void test_claims(void **state)
+{
+	static const char one[] =
+		"{\"checksum\":1,\"v1\":{},\"v2\":{\"checksum\":2,\"preparedClaims\":{"
+		"\"c1\":" CLAIM("ml", "train", UID, "Long") ",\"c2\":" CLAIM("ml", "eval", OTHER,
+									     "Short") "}}}";
+	static const char bad[] =
+		"{\"v2\":{\"preparedClaims\":{\"c1\":" CLAIM("ml/../x", "train", UID, "Long") "}}}";
+
+	assert_int_equal(take_file(&gs_pod_by_claims, "checkpoint.json", one), 0);
+	assert_string_equal(known(UID, "").pod, "train");
+	assert_string_equal(known(UID, "").namespace, "ml");
+	assert_string_equal(known(UID, "").sharing, "TimeSlicing Long");
+	assert_string_equal(known(OTHER, "").sharing, "TimeSlicing Short");
+	put("checkpoint.json", one, sizeof(one) / 2);
+	assert_int_equal(take(&gs_pod_by_claims, "checkpoint.json"), -EBADMSG);
+	assert_string_equal(known(UID, "").pod, "train");
+	assert_int_equal(take_file(&gs_pod_by_claims, "other.json", "{"), 0);
+	assert_int_equal(take_file(&gs_pod_by_claims, "checkpoint.json", bad), -EINVAL);
+	assert_string_equal(known(UID, "").pod, "");
+	assert_int_equal(take_file(&gs_pod_by_claims, "checkpoint.json", one), 0);
+	assert_int_equal(
+		take_file(&gs_pod_by_claims, "checkpoint.json", "{\"v2\":{\"preparedClaims\":{}}}"),
+		0);
+	assert_string_equal(known(OTHER, "").pod, "");
+}
+
+/* No folder makes the daemon's memory grow without end. */
+static void test_many(void **state)
+{
+	struct gs_pod_names n = { .namespace = "a", .pod = "b" };
+	int r = 0;
+	unsigned int i;
+
+	for (i = 0; i < 20000 && !r; i++) {
+		snprintf(n.uid, sizeof(n.uid), "%x", i);
+		r = gs_pod_learn(&book, n.uid, &n);
+	}
+	assert_int_equal(r, -ENOSPC);
+	assert_int_equal(i, 16385);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_logs, make, drop),
+		cmocka_unit_test_setup_teardown(test_containers, make, drop),
+		cmocka_unit_test_setup_teardown(test_fractions, make, drop),
+		cmocka_unit_test_setup_teardown(test_claims, make, drop),
+		cmocka_unit_test_setup_teardown(test_many, make, drop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
