@@ -78,8 +78,9 @@ GPUSCHED_ABOUT("acts on what it sees; the one to start with");
 GPUSCHED_CLASSES("lc be none");
 
 GPUSCHED_OPTION_RANGE(
-	gs_u32, waste_pct, 10, 1, 90,
-	"percent of a runlist's time that may go into switches that longer slices would save");
+	gs_u32, waste_pct, 0, 0, 90,
+	"percent of a runlist's time that may go into switches that longer slices would save; "
+	"0: 10, more where they cost more");
 GPUSCHED_OPTION_RANGE(gs_u32, be_floor_pct, 5, 0, 50,
 		      "percent of the time in which be TSGs have work that they get in all");
 GPUSCHED_OPTION_RANGE(gs_u32, turn_ms, 50, 20, 1000, "how long a turn of several be TSGs lasts");
@@ -93,6 +94,7 @@ GPUSCHED_OPTION(gs_bool, guess, 1, "take TSGs of no class for lc or be by what i
 GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute");
 
 #include "auto/state.h"
+#include "auto/costs.h"
 #include "auto/look.h"
 #include "auto/gangs.h"
 #include "auto/turns.h"
@@ -181,6 +183,7 @@ GPUSCHED_TICK(t, round)
 	}
 	if (r->settled != round->seq) {
 		r->settled = round->seq;
+		learn_costs(t, r);
 		settle(r, gpusched_runlist(t), round->now_ns);
 	}
 	take_turn(t, s, r, round->now_ns);

@@ -95,6 +95,7 @@ extern int gpusched_host_kick(void);
 extern int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret);
 extern int gpusched_host_runlist(gs_u32 runlist, struct gpusched_runlist_facts *ret);
 extern gs_u64 gpusched_host_job(gs_u64 id);
+extern int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu *ret);
 #endif
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
@@ -496,6 +497,11 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 #define gpusched_peek(id, ret) gpusched_host_facts((id), (ret))
 /* The same of a runlist (gpusched_runlist(t)): what is held, lost in switches, and open. */
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
+/*
+ * What switches cost its GPU (struct gpusched_gpu), as its log tells or as was measured of the
+ * product. 0, or -ENOENT with *ret zeroed: no log, or nothing is known yet. It may change.
+ */
+#define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))
 
 /*
  * Is its process past its share of the table? Then it has TSGs that no policy sees. One that takes

@@ -63,6 +63,14 @@ struct gpusched_native_job {
 extern GPUSCHED_EXPORT struct gpusched_native_job gpusched_native_job;
 struct gpusched_native_job gpusched_native_job;
 
+/* The same. */
+struct gpusched_native_gpu {
+	int (*gpu)(void *user, gs_u32 gpu, struct gpusched_gpu *ret);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_gpu gpusched_native_gpu;
+struct gpusched_native_gpu gpusched_native_gpu;
+
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
 #define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
 #define gpusched_host_log(text, value) \
@@ -73,6 +81,7 @@ struct gpusched_native_job gpusched_native_job;
 #define gpusched_host_kick() gpusched_native_kick.kick(gpusched_native_kick.user)
 #define gpusched_host_facts(id, ret) \
 	gpusched_native_facts.facts(gpusched_native_facts.user, (id), (ret))
+#define gpusched_host_gpu(key, ret) gpusched_native_gpu.gpu(gpusched_native_gpu.user, (key), (ret))
 #define gpusched_host_runlist(key, ret) \
 	gpusched_native_facts.runlist(gpusched_native_facts.user, (key), (ret))
 #define gpusched_host_job(id) gpusched_native_job.job(gpusched_native_job.user, (id))

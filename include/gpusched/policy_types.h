@@ -184,6 +184,26 @@ struct gpusched_runlist_facts {
 };
 _Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_facts");
 
+/*
+ * struct gpusched_gpu - what it costs a GPU to go from one TSG to another, in CILP mode; from
+ * gpusched_gpu(). known has a bit for each cost that is; the others are 0.
+ */
+struct gpusched_gpu {
+	gs_u32 known;
+	gs_u32 switch_us;    /* one's END to another's START */
+	gs_u32 save_us;      /* from the end of a slice to END */
+	gs_u32 restore_us;   /* from START to the first instruction, of one that was cut off */
+	gs_u32 idle_turn_us; /* loading, and saving when idle: of a turn that drained, no work */
+	gs_u32 pad[3];
+};
+_Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");
+
+/* Bits of known. */
+#define GPUSCHED_GPU_SWITCH (1u << 0)
+#define GPUSCHED_GPU_SAVE (1u << 1)
+#define GPUSCHED_GPU_RESTORE (1u << 2)
+#define GPUSCHED_GPU_IDLE_TURN (1u << 3)
+
 /* Flags of GPUSCHED_POLICY(). */
 #define GPUSCHED_F_DENY (1u << 0) /* schedule() may return GPUSCHED_DENY */
 #define GPUSCHED_F_ASSUMED \

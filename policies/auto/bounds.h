@@ -6,8 +6,6 @@
 #ifndef AUTO_BOUNDS_H
 #define AUTO_BOUNDS_H
 
-/* The first slice of a BE that makes progress, far above the cost of a switch. */
-#define GROWN_US 400ull
 #define PATIENCE_NS (S / 4)
 /*
  * After a TSG came or went: what is lost meanwhile is not the slice's doing. Nobody gets more by
@@ -26,17 +24,6 @@
 #define TRIAL_NS (80 * MS)
 #define TRIAL_AGAIN_NS (60 * S)
 #define TRIAL_MAX_NS (3600 * S)
-
-/* From one BE to another; to LC and back. */
-#define SWITCH_US 175ull
-#define ROUND_TRIP_US 325ull
-/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
-#define LONG_WORK_US (2 * ROUND_TRIP_US)
-
-GPUSCHED_INLINE int are_long(gs_u64 held_ns, gs_u64 turns)
-{
-	return held_ns > turns * (LONG_WORK_US * 1000 + TURN_COST_NS);
-}
 
 /* What lies between two turns of LC with the driver's own slices. */
 GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
@@ -74,8 +61,8 @@ GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
 /* The next to try; beside a launch-bound service the first that loses nine tenths of the bound or less. */
 GPUSCHED_INLINE gs_u64 longer_us(const struct runlist *r)
 {
-	gs_u64 round = gpusched_div((r->slice_us + ROUND_TRIP_US) * r->lost_permille,
-				    (gs_u64)waste_pct * 9);
+	gs_u64 round =
+		gpusched_div((r->slice_us + ROUND_TRIP_US) * r->lost_permille, r->waste_pct * 9);
 
 	if (!r->launch_bound)
 		return r->slice_us < GROWN_US ? GROWN_US : r->slice_us * 3 / 2;
@@ -157,7 +144,7 @@ GPUSCHED_INLINE void end_trial(struct runlist *r, int seen, gs_u64 now)
  */
 GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
 {
-	gs_u64 bound = (gs_u64)waste_pct * 10;
+	gs_u64 bound = r->waste_pct * 10;
 	int settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
 	int seen = look_turns(r, now);
 	gs_u32 steady;

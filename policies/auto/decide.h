@@ -9,8 +9,6 @@
 #define PROBE_EVERY_NS (60 * S)
 #define PROBE_GAIN_NS (10 * 1000ull)
 #define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
-/* Beside the one whose turn it is, one that may wake up: six switches long. */
-#define IDLE_US 1200
 
 /* CTA where that makes it leave sooner. Where blocks are long it does not, by far. */
 GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)

@@ -5,8 +5,6 @@
 #ifndef AUTO_LOOK_H
 #define AUTO_LOOK_H
 
-/* What a turn has of the GPU without working: loading and saving its context. */
-#define TURN_COST_NS (120 * 1000ull)
 /* One that somebody else has suspended: within a turn, once our own call has had its time. */
 #define ABSENT_NS (30 * MS)
 /* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
@@ -132,8 +130,6 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 		s->idle = 1;
 }
 
-GPUSCHED_INLINE int are_long(gs_u64 held_ns, gs_u64 turns);
-
 /*
  * What the present turns look like: LC, BE, or no opinion. Beside the short slices that it is given as an
  * LC, a launch-bound service returns again and again: that is no reason to take them away.
@@ -145,7 +141,7 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, const struct runlist *r, gs_
 	gs_u64 held = f->held_ns - s->look_held, returns = f->returns - s->look_returns;
 	gs_u64 ended = cut + drained;
 	/* first it does what had piled up by default */
-	int catches_up = r->acting && s->verdict == LC && are_long(held, drained);
+	int catches_up = r->acting && s->verdict == LC && are_long(r, held, drained);
 
 	/* most of the GPU; a good part of it, and seldom out of work; any, and never */
 	if (cut * 10 >= ended && held * 2 >= span)
@@ -157,7 +153,7 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, const struct runlist *r, gs_
 	if (drained * 10 < ended * 9 || held * 10 > span * (catches_up ? 9 : 5))
 		return NOTHING;
 	/* a slice of BE before each is little beside such turns */
-	if (are_long(held, drained))
+	if (are_long(r, held, drained))
 		return LC;
 	return returns * 4 <= drained * 3 || (r->acting && s->verdict == LC) ? LC : NOTHING;
 }

@@ -46,11 +46,11 @@ GPUSCHED_INLINE void begin_window(struct tsg *s, gs_u64 now)
 }
 
 /* More turns than the calls and the rest at the end cost, and not too much of the GPU lost. */
-GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q)
+GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist *r)
 {
 	if (q->turns < 2 || q->turns * ROUND_TRIP_US <= CALLS_US + q->quiet_us)
 		return FEW_TURNS;
-	return q->idle_permille > (gs_u64)waste_pct * 10 ? WASTE : WORTH;
+	return q->idle_permille > r->waste_pct * 10 ? WASTE : WORTH;
 }
 
 /* A window without a hold: the rest of a request is work, and waits for the GPU. */
@@ -65,7 +65,7 @@ GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now
 
 	q->turns = gpusched_div(turns * mean, open);
 	q->idle_permille = gpusched_div(idle * 1000, now - q->window_ns);
-	q->verdict = weigh_hold(q);
+	q->verdict = weigh_hold(q, r);
 	q->length_ns = 0;
 	r->unheld_until_ns = 0;
 }

@@ -132,6 +132,8 @@ struct runlist {
 	gs_u32 classed; /* LCs and BEs with a class when @acting began */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;
+	struct gpusched_gpu gpu;
+	gs_u64 switch_us, turn_cost_ns, waste_pct; /* costs.h */
 };
 GPUSCHED_MAP(auto_runlists, HASH, gs_u32, struct runlist, 256);
 

@@ -86,6 +86,8 @@ struct gs_account_news {
 	void (*tsg)(const struct gpusched_facts *facts, bool fresh, void *user);
 	void (*unknown)(uint64_t id, void *user); /* nothing is known of it any more */
 	void (*runlist)(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user);
+	/* what switches cost it, when that has changed; 0 where it is not known */
+	void (*costs)(uint32_t gpu, const struct gpusched_gpu *costs, void *user);
 	void (*closed)(uint32_t gpu, void *user); /* nothing is known of its runlist any more */
 	void *user;
 };
@@ -105,6 +107,7 @@ struct gs_account_gpu {
 		[160]; /* why nobody estimates how much one that is alone works; "": somebody does */
 	uint64_t error_ns; /* of times against CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
+	struct gs_costs costs;
 };
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 

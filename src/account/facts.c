@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "basic/clock.h"
+
 static uint64_t at(gs_facts_clock clock, const void *user, uint64_t gpu_ns)
 {
 	return clock && gpu_ns ? clock(user, gpu_ns) : gpu_ns;
@@ -73,4 +75,22 @@ int gs_facts_of_runlist(const struct gs_turns *t, gs_facts_clock clock, const vo
 		.waiting = r.waiting,
 	};
 	return r.since_ns ? 0 : -ENOENT;
+}
+
+static gs_u32 us_of(uint64_t ns, gs_u32 bit, gs_u32 *inout_known)
+{
+	*inout_known |= ns ? bit : 0;
+	return (gs_u32)((ns + NS_PER_US / 2) / NS_PER_US);
+}
+
+int gs_facts_of_gpu(const struct gs_turns *t, struct gpusched_gpu *ret)
+{
+	struct gs_costs c = gs_turns_costs(t);
+
+	*ret = (struct gpusched_gpu){ 0 };
+	ret->switch_us = us_of(c.switch_ns, GPUSCHED_GPU_SWITCH, &ret->known);
+	ret->save_us = us_of(c.save_ns, GPUSCHED_GPU_SAVE, &ret->known);
+	ret->restore_us = us_of(c.restore_ns, GPUSCHED_GPU_RESTORE, &ret->known);
+	ret->idle_turn_us = us_of(c.idle_turn_ns, GPUSCHED_GPU_IDLE_TURN, &ret->known);
+	return ret->known ? 0 : -ENOENT;
 }

@@ -71,8 +71,13 @@ static void ignore(uint64_t id, void *user)
 static void tell_runlist(struct gpu *g, const struct gs_account_news *news)
 {
 	struct gpusched_runlist_facts facts;
+	struct gpusched_gpu costs;
 
 	if (g->turns && !gs_facts_of_runlist(g->turns, clock_of, g, &facts)) {
+		gs_facts_of_gpu(g->turns, &costs);
+		if (!g->told || memcmp(&costs, &g->costs, sizeof(costs)))
+			news->costs(g->gpu.index, &costs, news->user);
+		g->costs = costs;
 		g->told = true;
 		news->runlist(g->gpu.index, &facts, news->user);
 	} else if (g->told) {
@@ -119,8 +124,11 @@ void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_
 	memcpy(ret->reason, g->reason, sizeof(ret->reason));
 	memcpy(ret->blank, g->blank, sizeof(ret->blank));
 	ret->error_ns = g->clock.error_ns;
-	if (g->turns)
+	ret->costs = gs_costs_measured(g->gpu.name, a->opts.branch);
+	if (g->turns) {
 		gs_turns_runlist(g->turns, &ret->sums);
+		ret->costs = gs_turns_costs(g->turns);
+	}
 }
 
 struct teller {

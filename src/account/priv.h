@@ -71,6 +71,7 @@ struct gpu {
 	uint64_t flushed, retry_at, lost, spent;
 	uint64_t records, looked; /* that were read; and until the last look */
 	struct alone alone;
+	struct gpusched_gpu costs; /* as they were told */
 	char reason[160], blank[160];
 };
 

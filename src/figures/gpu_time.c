@@ -66,10 +66,18 @@ static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *fact
 		gs_facts_put_runlist(x->fig->hub->table, gpu << 8 | engines[i], facts);
 }
 
+static void tell_costs(uint32_t gpu, const struct gpusched_gpu *costs, void *user)
+{
+	struct telling *x = user;
+
+	gs_facts_put_gpu(x->fig->hub->table, gpu, costs);
+}
+
 static void tell_closed(uint32_t gpu, void *user)
 {
 	struct telling *x = user;
 
+	gs_facts_remove_gpu(x->fig->hub->table, gpu);
 	for (size_t i = 0; i < GS_COUNT(engines); i++)
 		gs_facts_remove_runlist(x->fig->hub->table, gpu << 8 | engines[i]);
 }
@@ -77,8 +85,8 @@ static void tell_closed(uint32_t gpu, void *user)
 static void tell(struct gs_figures *fig)
 {
 	struct telling x = { .fig = fig };
-	const struct gs_account_news news = { tell_tsg, tell_unknown, tell_runlist, tell_closed,
-					      &x };
+	const struct gs_account_news news = { tell_tsg,   tell_unknown, tell_runlist,
+					      tell_costs, tell_closed,  &x };
 
 	if (!gs_facts_has(fig->hub->table))
 		return;

@@ -109,35 +109,6 @@ struct {
 	__type(value, struct gs_kicks);
 } gs_kicks SEC(".maps");
 
-/*
- * Facts from the GPUs' logs; the daemon writes those of TSGs that have changed. The kernel reuses a
- * replaced value at once, so compare the id after copying one.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, GPUSCHED_MAX_TSGS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, gs_u64);
-	__type(value, struct gpusched_facts);
-} gs_facts SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, GS_MAX_RUNLISTS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, gs_u32);
-	__type(value, struct gpusched_runlist_facts);
-} gs_runlists SEC(".maps");
-
-/* By TSG; the daemon's too. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, GPUSCHED_MAX_TSGS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, gs_u64);
-	__type(value, struct gs_job);
-} gs_jobs SEC(".maps");
-
 static __always_inline struct gs_pstate *state_of(void)
 {
 	gs_u32 zero = 0;
@@ -167,6 +138,8 @@ static __always_inline gs_u64 policy_time(gs_u64 ns)
 {
 	return gs_dilate_milli == 1000 ? ns : ns / gs_dilate_milli * 1000;
 }
+
+#include "policy/glue_facts.bpf.h"
 
 static __always_inline void in_policy_time(struct gpusched_task *t)
 {
@@ -353,57 +326,6 @@ __attribute__((noinline)) int gpusched_host_count(struct gpusched_filter *filter
 	c.filter = filter;
 	bpf_for_each_map_elem(&gs_tsgs, count_one, &c, 0);
 	return c.n;
-}
-
-__attribute__((noinline)) int gpusched_host_runlist(gs_u32 runlist,
-						    struct gpusched_runlist_facts *ret)
-{
-	struct gpusched_runlist_facts *r;
-
-	if (!ret)
-		return 0;
-	r = bpf_map_lookup_elem(&gs_runlists, &runlist);
-	if (!r) {
-		__builtin_memset(ret, 0, sizeof(*ret));
-		return -2; /* ENOENT */
-	}
-	*ret = *r;
-	ret->as_of_ns = policy_time(ret->as_of_ns);
-	ret->since_ns = policy_time(ret->since_ns);
-	return 0;
-}
-
-/* To the moment that the runlist is known up to: what did not change since was not written. */
-static __always_inline void bring_up(struct gpusched_facts *f)
-{
-	gs_u32 runlist = f->runlist;
-	struct gpusched_runlist_facts *r = bpf_map_lookup_elem(&gs_runlists, &runlist);
-
-	if (r)
-		gs_facts_until(f, r->as_of_ns, policy_time(r->as_of_ns) - policy_time(f->as_of_ns));
-	f->as_of_ns = policy_time(f->as_of_ns);
-	f->since_ns = policy_time(f->since_ns);
-	f->last_run_ns = policy_time(f->last_run_ns);
-	f->last_work_ns = policy_time(f->last_work_ns);
-	f->loaded_since_ns = policy_time(f->loaded_since_ns);
-	f->waiting_since_ns = policy_time(f->waiting_since_ns);
-}
-
-__attribute__((noinline)) int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret)
-{
-	struct gpusched_facts *f;
-
-	if (!ret)
-		return 0;
-	f = bpf_map_lookup_elem(&gs_facts, &id);
-	if (f)
-		*ret = *f;
-	if (!f || *(volatile gs_u64 *)&f->id != id || ret->id != id) {
-		__builtin_memset(ret, 0, sizeof(*ret));
-		return -2; /* ENOENT */
-	}
-	bring_up(ret);
-	return 0;
 }
 
 __attribute__((noinline)) gs_u64 gpusched_host_job(gs_u64 id)

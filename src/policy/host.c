@@ -85,6 +85,12 @@ int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 	return p->world.runlist ? p->world.runlist(p->world.user, runlist, ret) : -ENOENT;
 }
 
+int gs_virtual_gpu(const struct gs_policy *p, uint32_t gpu, struct gpusched_gpu *ret)
+{
+	*ret = (struct gpusched_gpu){ 0 };
+	return p->world.gpu ? p->world.gpu(p->world.user, gpu, ret) : -ENOENT;
+}
+
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id)
 {
 	return p->world.job ? p->world.job(p->world.user, id) : 0;

@@ -63,6 +63,7 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 	uint32_t runlist = t->gpu << 8 | (t->engine & 0xffu);
 	struct gpusched_runlist_facts r;
 	struct gpusched_facts f;
+	struct gpusched_gpu g;
 	const struct gs_job job = { .job = gs_virtual_job(p, t->id) };
 	uint64_t id = t->id;
 
@@ -73,6 +74,9 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 		return -errno;
 	if (!gs_virtual_runlist(p, runlist, &r) &&
 	    bpf_map_update_elem(p->loaded.runlists_fd, &runlist, &r, BPF_ANY) < 0)
+		return -errno;
+	if (!gs_virtual_gpu(p, t->gpu, &g) &&
+	    bpf_map_update_elem(p->loaded.gpus_fd, &t->gpu, &g, BPF_ANY) < 0)
 		return -errno;
 	return 0;
 }

@@ -234,6 +234,7 @@ static int find_programs(struct gs_loaded *l, const struct gs_load_opts *opts)
 	l->tsgs_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_tsgs");
 	l->facts_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_facts");
 	l->runlists_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_runlists");
+	l->gpus_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_costs");
 	l->jobs_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_jobs");
 	l->log_fd = bpf_object__find_map_fd_by_name(l->obj, "gs_plog");
 	l->state = mmap(NULL, sizeof(*l->state), PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -74,7 +74,7 @@ int gs_policy_link(const struct gs_polobj *obj, int *ret_fd, char *ret_log, size
 
 struct gs_loaded {
 	struct bpf_object *obj;
-	int dispatch_fd, run_fd, tsgs_fd, facts_fd, runlists_fd, jobs_fd;
+	int dispatch_fd, run_fd, tsgs_fd, facts_fd, runlists_fd, gpus_fd, jobs_fd;
 	int work_fd;             /* dispatcher of launches; -1: the policy does not ask for them */
 	int gate_fd;             /* dispatcher for the gate; -1: there is none */
 	struct gs_pstate *state; /* mapped */

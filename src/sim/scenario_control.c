@@ -436,6 +436,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		.tasks = view_tasks,
 		.facts = sim_sight_facts,
 		.runlist = sim_sight_runlist,
+		.gpu = sim_sight_gpu,
 		.job = view_job,
 		.seed = x->res->seed,
 		.hidden = x->res->facts == SIM_FACTS_ALL

@@ -213,6 +213,13 @@ int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 	return 0;
 }
 
+int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret)
+{
+	struct sim_sim *x = user;
+
+	return gpu < x->s->gpus ? gs_facts_of_gpu(read_log(x, gpu), ret) : -ENOENT;
+}
+
 int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret)
 {
 	struct sim_sim *x = user;

@@ -16,6 +16,7 @@ void sim_sight_sums(struct sim_proc *p, struct gs_turn_sums *ret, struct gs_turn
 /* When it last ran, into its record. */
 void sim_sight_refresh(struct sim_proc *p);
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);
+int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret);
 int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 
 #endif /* GPUSCHED_SIM_SCENARIO_SIGHT_H */

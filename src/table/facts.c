@@ -19,8 +19,8 @@ static int new_map(const char *name, uint32_t key, uint32_t value, uint32_t entr
 
 int gs_facts_begin(struct gs_table *t)
 {
-	CLEANUP_FD int facts = -1;
-	int runlists;
+	CLEANUP_FD int facts = -1, runlists = -1;
+	int gpus;
 
 	if (gs_facts_has(t))
 		return 0;
@@ -32,8 +32,12 @@ int gs_facts_begin(struct gs_table *t)
 			   GS_MAX_RUNLISTS);
 	if (runlists < 0)
 		return runlists;
+	gpus = new_map("gs_costs", sizeof(uint32_t), sizeof(struct gpusched_gpu), GS_MAX_GPUS);
+	if (gpus < 0)
+		return gpus;
 	t->facts_fd = TAKE_FD(facts);
-	t->runlists_fd = runlists;
+	t->runlists_fd = TAKE_FD(runlists);
+	t->gpus_fd = gpus;
 	return 0;
 }
 
@@ -75,6 +79,16 @@ void gs_facts_remove(struct gs_table *t, uint64_t id)
 void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist)
 {
 	bpf_map_delete_elem(t->runlists_fd, &runlist);
+}
+
+int gs_facts_put_gpu(struct gs_table *t, uint32_t gpu, const struct gpusched_gpu *costs)
+{
+	return bpf_map_update_elem(t->gpus_fd, &gpu, costs, BPF_ANY) ? -errno : 0;
+}
+
+void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu)
+{
+	bpf_map_delete_elem(t->gpus_fd, &gpu);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

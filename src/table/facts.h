@@ -12,6 +12,7 @@
 #include "gpusched/policy_types.h"
 
 #define GS_MAX_RUNLISTS 1024
+#define GS_MAX_GPUS 64
 
 /* The job that a TSG works for. */
 struct gs_job {
@@ -62,6 +63,8 @@ int gs_facts_put_runlist(struct gs_table *t, uint32_t runlist,
 			 const struct gpusched_runlist_facts *facts);
 void gs_facts_remove(struct gs_table *t, uint64_t id);
 void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
+int gs_facts_put_gpu(struct gs_table *t, uint32_t gpu, const struct gpusched_gpu *costs);
+void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu);
 
 /* The same of jobs: gpusched_job() of policy.bpf.h. */
 int gs_jobs_begin(struct gs_table *t);

@@ -59,9 +59,9 @@ enum gs_pin {
 
 struct gs_table {
 	int fd[GS_PIN_OPENED];
-	int facts_fd, runlists_fd; /* -1: facts.h's are not made */
-	int jobs_fd;               /* the same of its jobs */
-	size_t record_size;        /* of gs_tsgs; an older version's is shorter */
+	int facts_fd, runlists_fd, gpus_fd; /* -1: facts.h's are not made */
+	int jobs_fd;                        /* the same of its jobs */
+	size_t record_size;                 /* of gs_tsgs; an older version's is shorter */
 	unsigned int cpus;
 	unsigned int sweeps;
 	unsigned int handled;     /* events in this dispatch */

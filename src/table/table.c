@@ -138,7 +138,7 @@ static int table_new(struct gs_table **ret)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < GS_PIN_OPENED; i++)
 		t->fd[i] = -1;
-	t->facts_fd = t->runlists_fd = t->jobs_fd = -1;
+	t->facts_fd = t->runlists_fd = t->gpus_fd = t->jobs_fd = -1;
 	t->cpus = libbpf_num_possible_cpus();
 	*ret = t;
 	return 0;
@@ -212,6 +212,8 @@ void gs_table_close(struct gs_table *t)
 		close(t->facts_fd);
 	if (t->runlists_fd >= 0)
 		close(t->runlists_fd);
+	if (t->gpus_fd >= 0)
+		close(t->gpus_fd);
 	if (t->jobs_fd >= 0)
 		close(t->jobs_fd);
 	free(t);
@@ -226,6 +228,8 @@ int gs_table_map_fd(const struct gs_table *t, const char *name)
 		return t->facts_fd;
 	if (!strcmp(name, "gs_jobs"))
 		return t->jobs_fd;
+	if (!strcmp(name, "gs_costs"))
+		return t->gpus_fd;
 	return strcmp(name, "gs_runlists") ? -ENOENT : t->runlists_fd;
 }
 

@@ -57,6 +57,10 @@ static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *f, v
 {
 }
 
+static void tell_costs(uint32_t gpu, const struct gpusched_gpu *c, void *user)
+{
+}
+
 static void tell_closed(uint32_t gpu, void *user)
 {
 }
@@ -109,8 +113,8 @@ static void log_op(struct gs_account *a, struct input *in, int what, uint64_t *n
 
 static void tsg_op(struct gs_account *a, struct input *in, int what, uint64_t *now)
 {
-	const struct gs_account_news news = { tell_tsg, tell_unknown, tell_runlist, tell_closed,
-					      NULL };
+	const struct gs_account_news news = { tell_tsg,   tell_unknown, tell_runlist,
+					      tell_costs, tell_closed,  NULL };
 	uint64_t v;
 
 	switch (what) {

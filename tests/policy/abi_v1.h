@@ -115,7 +115,13 @@
 	X(gpusched_runlist_facts, unknown_ns, 48, 8) \
 	X(gpusched_runlist_facts, switches, 56, 8) \
 	X(gpusched_runlist_facts, waiting, 64, 4) \
-	X(gpusched_runlist_facts, pad, 68, 4)
+	X(gpusched_runlist_facts, pad, 68, 4) \
+	X(gpusched_gpu, known, 0, 4) \
+	X(gpusched_gpu, switch_us, 4, 4) \
+	X(gpusched_gpu, save_us, 8, 4) \
+	X(gpusched_gpu, restore_us, 12, 4) \
+	X(gpusched_gpu, idle_turn_us, 16, 4) \
+	X(gpusched_gpu, pad, 20, 12)
 
 #define GPUSCHED_ABI_V1_SIZES(X) \
 	X(gpusched_settings, 16) \
@@ -128,7 +134,8 @@
 	X(gpusched_policy_desc, 56) \
 	X(gpusched_option_desc, 200) \
 	X(gpusched_facts, 184) \
-	X(gpusched_runlist_facts, 72)
+	X(gpusched_runlist_facts, 72) \
+	X(gpusched_gpu, 32)
 
 /* Numbers that a policy is compiled with. */
 #define GPUSCHED_ABI_V1_VALUES(X) \

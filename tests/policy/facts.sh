@@ -56,4 +56,12 @@ ge "$(of "$dir/native" 2 block)" 1000 "those of the BE have a length"
 ge "$(of "$dir/native" 2 work)" 1000000000 "and it worked for most of 2 s"
 like "$("$gpusched" policy check "$policy" 2>&1)" "reads work_ns, block_ns, which the stock host does not know" \
 	"policy check says what the stock host does not know of it"
+costs=$top/tests/policy/costs.bpf.c
+for host in native sim; do # by default the service and the work lie in slices that show
+	"$gpusched" sim run "$dir/two.scn" --policy "$costs" -o at_ms=2010 --host $host --json \
+		--params "$top/src/sim/gpus/switch-3.conf" 2>&1 >/dev/null |
+		sed -n 's/.*: \([a-z]* [0-9]*\)$/\1/p' | sort -u | tr '\n' ' ' >"$dir/costs-$host"
+done
+is "$(cat "$dir/costs-native")" "known 3 save 279 switch 240 " "what switches cost the model's GPU is told, from its log"
+is "$(cat "$dir/costs-sim")" "$(cat "$dir/costs-native")" "in the kernel it is the same"
 done_testing

@@ -23,6 +23,7 @@ static uint64_t now; /* of records, and of who reads them */
 static unsigned int told, fresh, unknown, runlists, closed;
 static struct gpusched_facts last[MANY + 1]; /* by id */
 static struct gpusched_runlist_facts runlist;
+static struct gpusched_gpu costs;
 
 static int begin(void **state)
 {
@@ -65,6 +66,11 @@ static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *f, v
 	runlist = *f;
 }
 
+static void tell_costs(uint32_t gpu, const struct gpusched_gpu *c, void *user)
+{
+	costs = *c;
+}
+
 static void tell_closed(uint32_t gpu, void *user)
 {
 	closed++;
@@ -73,8 +79,8 @@ static void tell_closed(uint32_t gpu, void *user)
 /* One look at the log, and what is told then: how many TSGs. */
 static unsigned int look(void)
 {
-	const struct gs_account_news news = { tell_tsg, tell_unknown, tell_runlist, tell_closed,
-					      NULL };
+	const struct gs_account_news news = { tell_tsg,   tell_unknown, tell_runlist,
+					      tell_costs, tell_closed,  NULL };
 	unsigned int before = told;
 
 	gs_account_read(account, now + 33 * MS); /* all of them are handed out */
@@ -127,6 +133,8 @@ static void told_what_changed(void **state)
 	assert_int_equal(last[1].held_ns, MS);
 	assert_int_equal(last[2].held_ns, 2 * MS);
 	assert_int_equal(last[1].runlist, 1);
+	assert_int_equal(costs.known & GPUSCHED_GPU_SAVE, GPUSCHED_GPU_SAVE); /* an H200's */
+	assert_int_equal(costs.save_us, 100);
 	assert_in_range(last[1].last_run_ns, now - 3 * MS, now);
 	assert_int_equal(runlist.switches, 2);
 	assert_in_range(runlist.as_of_ns, now - MS, now + MS);

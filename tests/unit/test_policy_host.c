@@ -234,6 +234,35 @@ static void test_facts(void **state)
 	fixture_remove(&b);
 }
 
+/* What switches cost a GPU, while it is known. */
+static void test_costs(void **state)
+{
+	const struct gpusched_gpu g = { .known = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH,
+					.switch_us = 84,
+					.save_us = 93 };
+	uint64_t priv[GPUSCHED_POLICY_WORDS];
+	struct gpusched_tsg a;
+	struct gs_policy *p;
+
+	(void)state;
+	NEED_TABLE();
+	assert_int_equal(gs_facts_begin(table), 0);
+	a = fixture_tsg(1, GPUSCHED_CLASS_LC);
+	p = start(fixture_source("costs"), NULL, NULL);
+	look(p, &a, priv);
+	assert_int_equal(priv[0], 2ull << 32);
+	assert_int_equal(priv[1], 0);
+	assert_int_equal(gs_facts_put_gpu(table, a.task.gpu, &g), 0);
+	look(p, &a, priv);
+	assert_int_equal(priv[0], GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH);
+	assert_int_equal(priv[1], 84ull << 32 | 93);
+	gs_facts_remove_gpu(table, a.task.gpu);
+	look(p, &a, priv);
+	assert_int_equal(priv[0], 2ull << 32);
+	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
+	fixture_remove(&a);
+}
+
 static void count_log(int level, const char *message, void *count)
 {
 	(void)level;
@@ -586,6 +615,7 @@ int main(void)
 		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
 		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
 		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_costs),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * auto/costs.h - what switches cost the GPU of runlist @r, and lengths that follow from it
+ */
+#ifndef AUTO_COSTS_H
+#define AUTO_COSTS_H
+
+/* What to go by while it is not known: an H200's. */
+#define H200_SWITCH_US 175ull
+#define H200_LOST_US 84ull
+#define H200_TURN_NS (120 * 1000ull)
+#define H200_WASTE_PCT 10ull
+#define WASTE_MAX_PCT 25ull
+
+/* From one BE to another; to LC and back. */
+#define SWITCH_US (r->switch_us)
+#define ROUND_TRIP_US (SWITCH_US * 13 / 7)
+/* The first slice of a BE that makes progress, far above the cost of a switch. */
+#define GROWN_US (SWITCH_US * 16 / 7)
+/* Beside the one whose turn it is, one that may wake up: some seven switches long. */
+#define IDLE_US (SWITCH_US * 48 / 7)
+/* What a turn has of the GPU without working: loading and saving its context. */
+#define TURN_COST_NS (r->turn_cost_ns)
+/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
+#define LONG_WORK_US (2 * ROUND_TRIP_US)
+
+GPUSCHED_INLINE int are_long(const struct runlist *r, gs_u64 held_ns, gs_u64 turns)
+{
+	return held_ns > turns * (LONG_WORK_US * 1000 + TURN_COST_NS);
+}
+
+/*
+ * What may go into switches, by the time between turns. Where that is longer, the same protection
+ * takes more of them: half as much more, for BEs pay the rest by longer slices.
+ */
+GPUSCHED_INLINE gs_u64 waste_of(const struct runlist *r)
+{
+	gs_u64 us = most(r->gpu.switch_us, H200_LOST_US);
+
+	if (waste_pct)
+		return waste_pct;
+	return least(H200_WASTE_PCT * (us + H200_LOST_US) / (2 * H200_LOST_US), WASTE_MAX_PCT);
+}
+
+/*
+ * Once per round and runlist, with a stack of its own. Restoring shows in no log: it takes a quarter
+ * of the saving.
+ */
+static __attribute__((noinline)) int learn_costs(const struct gpusched_task *t, struct runlist *r)
+{
+	const gs_u32 both = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH;
+
+	if (!t || !r)
+		return 0;
+	gpusched_gpu(t, &r->gpu);
+	r->switch_us =
+		(r->gpu.known & both) == both ? r->gpu.switch_us + r->gpu.save_us : H200_SWITCH_US;
+	r->turn_cost_ns =
+		r->gpu.known & GPUSCHED_GPU_SAVE ? r->gpu.save_us * 1250ull : H200_TURN_NS;
+	r->waste_pct = waste_of(r);
+	return 0;
+}
+
+#endif /* AUTO_COSTS_H */

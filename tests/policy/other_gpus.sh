@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# auto on GPUs that it was not fitted to: as good as the better of lcbe and rr, on each.
+. "$(dirname "$0")/../e2e/lib.sh"
+
+dir=$scratch
+# SCENARIO GPU POLICY: LC's p99 in us and BE's rate
+measure() {
+	"$gpusched" sim run "$dir/$1.scn" --policy "$3" --params "$2" --json | jq -r 'select(.scenario) |
+		"\([.processes[] | select(.kind == "lc") | .p99_us] | max) \([.processes[] | select(.kind == "be") | .rate_per_s] | add)"'
+}
+for scenario in auto-1be auto-3be auto-8be; do
+	sed "s/^\[scenario\]/&\nduration_s = 30\nwarmup_s = 5/" "$top/scenarios/$scenario.scn" >"$dir/$scenario.scn"
+	for gpu in "$top/src/sim/h200.conf" "$top"/src/sim/gpus/*.conf; do
+		name="$(basename "$gpu" .conf), $scenario"
+		read -r p99 be < <(measure $scenario "$gpu" auto)
+		read -r lcbe_p99 lcbe_be < <(measure $scenario "$gpu" lcbe)
+		read -r rr_p99 rr_be < <(measure $scenario "$gpu" rr)
+		best=$(jq -n "[[$lcbe_p99, $lcbe_be], [$rr_p99, $rr_be]] | min_by(.[0])")
+		echo "# $name: auto $p99 us, $be/s; lcbe $lcbe_p99, $lcbe_be; rr $rr_p99, $rr_be"
+		check "$name: auto's p99 is at most 1.05 of the better of lcbe and rr" \
+			test "$(jq -n "$p99 <= 1.05 * $best[0]")" = true
+		check "$name: its be gets at least 0.97 of what it has there" test "$(jq -n "$be >= 0.97 * $best[1]")" = true
+	done
+done
+cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$dir"
+sed -i 's/^\tgpusched_gpu(t, &r->gpu);/\tr->gpu.known = t->known \& 0;/' "$dir/auto/costs.h"
+check "something is taken out" eval '! diff -rq "$dir/auto" "$top/policies/auto" >/dev/null'
+export GPUSCHED_INCLUDE=$top/include
+read -r blind_p99 be < <(measure auto-8be "$top/src/sim/gpus/switch-3.conf" "$dir/auto.bpf.c")
+check "switch-3: without the costs of its GPU auto's p99 is a tenth above rr's or more" \
+	test "$(jq -n "$blind_p99 >= 1.1 * $rr_p99")" = true
+done_testing
