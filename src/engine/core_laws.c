@@ -162,6 +162,8 @@ static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct 
 			n->released = false;
 		return;
 	}
+	if (n->released && !n->again_ns && is_past_share(rec))
+		n->again_ns = now + class_limit_ns(c, rec, false);
 	if (n->released && n->again_ns && now >= n->again_ns)
 		n->released = false;
 	if (!n->released && counts) {

@@ -219,7 +219,7 @@ static void complete(struct gpusched_tsg *rec, void *user)
 	struct gs_service *s = user;
 
 	gs_sight_complete(s->figures, rec);
-	if (rec->suspend_by == GPUSCHED_BY_POLICY &&
+	if ((rec->task.want.valid & GPUSCHED_RUNNABLE) && !rec->task.want.runnable &&
 	    gs_past_of(s->hub->table, (pid_t)rec->task.pid))
 		rec->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
 }

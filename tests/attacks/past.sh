@@ -92,7 +92,7 @@ goes_past() { # POLICY
 	HOARD_AFTER=6 hoarding used 1100
 	before=$(did_of $BE 3)
 	check "$1: it is told at its process" wait_for 30 eval '[ "$(works $BE .past_share)" -ge 1 ]'
-	sleep 3
+	sleep 4
 	after=$(sim_work $BE)
 	root=$(did 4)
 	after=$(($(sim_work $BE) - after))

@@ -182,6 +182,13 @@ static void test_past_share_waits_longer(void **state)
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 2);
 	pass(60000 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 1);
+	/* it is past its share while it runs */
+	t->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
+	touch(t);
+	pass(9900 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+	pass(200 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 0);
 }
 
 static void test_policy_cannot_suspend_for_ever(void **state)
