@@ -8,29 +8,32 @@
  * as users), within a user round the jobs (a cgroup, else what one `gpusched run` or `class set`
  * began, else a tree of processes), within a job round its processes. The turn of a job is the same
  * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. One whose
- * process is past its share of the table has a turn only while nobody else wants it. It watches
- * what this costs. Before more than waste_pct of a runlist's time goes into switches, the be slice
- * grows, at most to what the owners asked for; it shrinks again when requests come in whole turns.
- * Beside a launch-bound service the slice is the driver's or a whole part of it, so that the
- * service waits for no more rounds than by default, and be keeps 85 % of what it has then. An lc
- * TSG with a class whose turns work for 650 us or more, as a token of a language model does, is
- * never taken for launch-bound, and its be slice stays short whatever that costs: be has its floor.
- * Where hints or an agent tell of an lc TSG's requests, and a request has so many turns that two
- * calls and the rest at its end cost less, be TSGs are suspended while one runs: the lc TSG has the
- * GPU alone. Turns stand still meanwhile. There is no hold while be TSGs are owed their floor, nor
- * for requests in which the GPU would idle for more than waste_pct of all time. Where be TSGs get
- * less than be_floor_pct of the time in which they have work, the lc TSGs lose their long slice
- * until that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it
- * then leaves the GPU sooner. A TSG of no class is taken for lc or be by how its turns end while
- * others wait: for lc when nearly all are drained and it takes less than half of the GPU, for be
- * when nearly all are cut off by the slice, or some are and it takes more than half. That counts
- * after several looks, only beside its counterpart or several TSGs of class be, and while nobody
- * competes who is not told apart yet. Turns of such be TSGs go round their processes, as by
- * default; beside users of class be all of them get what the driver would give to so many. When
- * somebody then makes more than 10 % less progress for a second (where turns are taken, for ten
- * rounds of them or more), and not since one with a class has come, it is undone, and not tried
- * again for a minute; nor is it when what a TSG was taken for changes within ten seconds. Class
- * normal and the configuration's own classes keep their settings; copy engines too.
+ * process is past its share of the table has a turn only while nobody else wants it. Beside an lc
+ * TSG with a class the be slice stays short whatever switches cost: be has its floor. A
+ * launch-bound one is the exception. It launches on while it waits for the GPU, and does the more
+ * in its next turn, so longer slices cost it little; a trial of a tenth of a second tells such
+ * services from those that wait for each turn's end. Beside it, and beside lc TSGs of no class, the
+ * be slice grows before more than waste_pct of a runlist's time goes into switches, at most to what
+ * the owners asked for. Beside a launch-bound service it is the driver's or a whole part of it, so
+ * that the service waits for no more rounds than by default. A TSG whose turns work for 650 us or
+ * more, as a token of a language model does, is never taken for launch-bound. Where hints or an
+ * agent tell of an lc TSG's requests, and a request has so many turns that two calls and the rest
+ * at its end cost less, be TSGs are suspended while one runs: the lc TSG has the GPU alone. Turns
+ * stand still meanwhile. There is no hold while be TSGs are owed their floor, nor for requests in
+ * which the GPU would idle for more than waste_pct of all time. Where be TSGs get less than
+ * be_floor_pct of the time in which they have work, the lc TSGs lose their long slice until that is
+ * paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it then leaves the
+ * GPU sooner. A TSG of no class is taken for lc or be by how its turns end while others wait: for
+ * lc when nearly all are drained and it takes less than half of the GPU, for be when nearly all are
+ * cut off by the slice, or some are and it takes more than half. That counts after several looks,
+ * only beside its counterpart or several TSGs of class be, and while nobody competes who is not
+ * told apart yet. Turns of such be TSGs go round their processes, as by default; beside users of
+ * class be all of them get what the driver would give to so many. When somebody then makes more
+ * than 10 % less progress for a second (for ten where turns of lc are that long, which first does
+ * what had piled up; where turns of be are taken, for ten rounds of them or more), and not since
+ * one with a class has come, it is undone, and not tried again for a minute; nor is it when what a
+ * TSG was taken for changes within ten seconds. Class normal and the configuration's own classes
+ * keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -45,16 +48,16 @@
  *    that waits for each answer sends fewer of them while the GPU is busy, by default far fewer, so
  *    there its median is one that finds it free: on the model 210 us, 301 with auto (90 %: 2033 and
  *    314). Of requests that come at fixed times it is 403, 302 with auto.
- *  - Requests of one shorter turn that come by the clock and take a fifth of the GPU or more are
- *    taken for launch-bound: they wait for long slices, and pile up. Up to a fifth lcbe serves
- *    them.
+ *  - Each turn of a service with a class costs a switch there and back. Requests of 100 us that
+ *    take a fifth of the GPU leave be a tenth of it, and two fifths are more than any slices can
+ *    serve: then they pile up, and be has its floor.
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
  *    better.
  *  - How many turns a request has shows only without a hold. So the first requests of a service
  *    have none, for a second or more; nor have a few, at least half a minute later, when requests
- *    take twice or half as long as before. Meanwhile no other lc TSG of that runlist has a hold,
- *    for 5 s at most.
+ *    take four times or a quarter as long as before. Meanwhile no other lc TSG of that runlist has
+ *    a hold, for 5 s at most.
  *  - A request that is shorter than the service's others is held for all the same.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits for
  *    the others' turns, and on several GPUs their turns may not fit together.
@@ -74,8 +77,9 @@ GPUSCHED_POLICY(auto, 10000, 500, GPUSCHED_F_FACTS | GPUSCHED_F_ASSUMED);
 GPUSCHED_ABOUT("acts on what it sees; the one to start with");
 GPUSCHED_CLASSES("lc be none");
 
-GPUSCHED_OPTION_RANGE(gs_u32, waste_pct, 10, 1, 90,
-		      "percent of a runlist's time that may go into switches");
+GPUSCHED_OPTION_RANGE(
+	gs_u32, waste_pct, 10, 1, 90,
+	"percent of a runlist's time that may go into switches that longer slices would save");
 GPUSCHED_OPTION_RANGE(gs_u32, be_floor_pct, 5, 0, 50,
 		      "percent of the time in which be TSGs have work that they get in all");
 GPUSCHED_OPTION_RANGE(gs_u32, turn_ms, 50, 20, 1000, "how long a turn of several be TSGs lasts");

@@ -14,8 +14,8 @@
  *  - Requests are known only of programs that give hints, or that run under the agent (gpusched run
  *    --agent). Of others nothing is held, and this is lcbe with be_slice_us.
  *  - A request of one or two turns costs more with a hold than without: the calls take 1 ms.
- *  - A service that never rests has a new hold every 500 ms. Its best-effort neighbours get the 5 %
- *    that the engine keeps for them.
+ *  - A service that never rests has a new hold every 500 ms, however long it works on. Its
+ *    best-effort neighbours get the 5 % that the engine keeps for them.
  *  - It holds for each request, worth it or not.
  */
 #include "gpusched/policy.bpf.h"

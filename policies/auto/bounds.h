@@ -20,12 +20,23 @@
 #define OWED_NS (80 * MS)
 #define OWED_MAX_NS (400 * MS)
 #define PAYING_LC_US 10000ull
+/* Turns of LC that say something of their length. */
+#define ENOUGH_TURNS 20
+/* What a longer slice does to LC is tried for so long, and again at the earliest so much later. */
+#define TRIAL_NS (80 * MS)
+#define TRIAL_AGAIN_NS (60 * S)
+#define TRIAL_MAX_NS (3600 * S)
 
 /* From one BE to another; to LC and back. */
 #define SWITCH_US 175ull
 #define ROUND_TRIP_US 325ull
 /* LC that works for longer in a turn pays more for a long slice than all switches cost. */
 #define LONG_WORK_US (2 * ROUND_TRIP_US)
+
+GPUSCHED_INLINE int are_long(gs_u64 held_ns, gs_u64 turns)
+{
+	return held_ns > turns * (LONG_WORK_US * 1000 + TURN_COST_NS);
+}
 
 /* What lies between two turns of LC with the driver's own slices. */
 GPUSCHED_INLINE gs_u64 longest_us(const struct runlist *r)
@@ -49,30 +60,6 @@ GPUSCHED_INLINE gs_u64 in_step_us(const struct runlist *r, gs_u64 us)
 	return n ? gpusched_div(round, n) - ROUND_TRIP_US : us;
 }
 
-/*
- * The slice with which BEs keep KEEP_PERMILLE of what the driver's own slices would leave them. By
- * longer rounds they lose less for round trips. The service's work takes the same part of the GPU; in
- * rounds of several BEs less, since it is done before they are over.
- */
-#define KEEP_PERMILLE 900ull
-GPUSCHED_INLINE gs_u64 fair_us(const struct runlist *r, gs_u64 got_permille, gs_u64 trips,
-			       gs_u64 span)
-{
-	gs_u64 all = longest_us(r) + ROUND_TRIP_US, round = r->slice_us + ROUND_TRIP_US;
-	gs_u64 lost = gpusched_div(trips * ROUND_TRIP_US * MS, span);
-	gs_u64 worked = 1000 - least(got_permille + lost, 1000);
-	gs_u64 of_one = most(gpusched_div(all, most(r->ready, 1)), round);
-	gs_u64 by_default = 1000 - gpusched_div(worked * of_one + lost * round, all);
-	gs_u64 has = (1000 - worked) * 1000, keeps = KEEP_PERMILLE * by_default;
-
-	if (r->slice_us < GROWN_US)
-		return 0;
-	if (has <= keeps)
-		return longest_us(r);
-	return most(gpusched_div(lost * round * 1000, has - keeps), ROUND_TRIP_US + 1) -
-	       ROUND_TRIP_US;
-}
-
 GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
 {
 	/* what was tried too soon is tried later */
@@ -81,7 +68,7 @@ GPUSCHED_INLINE void grow(struct runlist *r, gs_u64 us, gs_u64 now)
 	r->slice_us = most(least(us, longest_us(r)), be_slice_us);
 	r->grown_ns = now;
 	r->calm_ns = 0;
-	r->over = r->under = 0;
+	r->over = 0;
 }
 
 /* The next to try; beside a launch-bound service the first that loses nine tenths of the bound or less. */
@@ -96,7 +83,7 @@ GPUSCHED_INLINE gs_u64 longer_us(const struct runlist *r)
 }
 
 /* Whether a service is launch-bound shows beside short slices alone. */
-GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 us, gs_u64 now)
+GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 now)
 {
 	if (!r->calm_ns)
 		r->calm_ns = now;
@@ -104,43 +91,86 @@ GPUSCHED_INLINE void shrink(struct runlist *r, gs_u64 us, gs_u64 now)
 		r->patience_ns = PATIENCE_NS;
 	if (now < r->calm_ns + r->patience_ns)
 		return;
-	r->slice_us = us > GROWN_US ? us : be_slice_us;
+	r->slice_us = be_slice_us;
 	r->shrunk_ns = now;
 	r->calm_ns = 0;
 }
 
-/* A service of a class that comes in long turns, such as one a token, is served before BEs. */
+/*
+ * A service of a class comes before BEs, whatever switches cost: they have their floor. But not a
+ * launch-bound one: longer slices cost it little.
+ */
 GPUSCHED_INLINE int is_first(const struct runlist *r)
 {
-	return r->g_lc && r->work_us >= LONG_WORK_US;
+	return r->work_us >= LONG_WORK_US || (r->g_lc && !r->launch_bound);
 }
 
-/* What LC is, by its turns. Beside a long slice every service seems to return. */
-GPUSCHED_INLINE void look_turns(struct runlist *r)
+/*
+ * What LC is, by its turns. Beside a long slice every service seems to return; and one that waits
+ * for each turn's end returns whenever it has a queue.
+ */
+GPUSCHED_INLINE int look_turns(struct runlist *r, gs_u64 now)
 {
 	gs_u64 turns = r->lc_turns - r->look_turns, returns = r->lc_returns - r->look_returns;
+	/* while its requests are looked at it has short slices, and no trial */
+	int serial = now < r->unheld_until_ns || (r->serial && now < r->next_trial_ns), whole;
 
-	if (turns < 20 || r->held_ns > r->look_ns)
-		return;
+	if (turns < ENOUGH_TURNS || r->held_ns > r->look_ns)
+		return 0;
 	r->work_us = gpusched_div(r->lc_progress - r->look_work, turns * 1000);
+	whole = r->work_us >= LONG_WORK_US || (r->g_lc && serial);
 	if (r->slice_us <= 2 * GROWN_US)
-		r->launch_bound = returns * 4 > turns * 3 && !is_first(r);
+		r->launch_bound = returns * 4 > turns * 3 && !whole;
+	return 1;
+}
+
+/*
+ * A launch-bound service of a class launches on while it waits for the GPU: the longer the slice of BE,
+ * the more it does in its next turn. One that does no more then waits for each turn's end, and comes
+ * first. A short trial of a longer slice tells them apart.
+ */
+GPUSCHED_INLINE void begin_trial(struct runlist *r, gs_u64 now)
+{
+	r->trial_ns = now;
+	r->trial_work_us = r->work_us;
+	r->slice_us = most(GROWN_US, be_slice_us);
+	r->grown_ns = now;
+}
+
+GPUSCHED_INLINE void end_trial(struct runlist *r, int seen, gs_u64 now)
+{
+	r->trial_ns = 0;
+	r->trial_wait_ns = least(most(2 * r->trial_wait_ns, TRIAL_AGAIN_NS), TRIAL_MAX_NS);
+	r->next_trial_ns = now + r->trial_wait_ns;
+	if (seen)
+		r->serial = r->trial_work_us && r->work_us * 4 < r->trial_work_us * 5;
+	if (!r->serial)
+		return;
+	r->launch_bound = 0;
+	r->slice_us = be_slice_us;
+	r->shrunk_ns = now;
 }
 
 /*
  * Requests that come in whole turns: there are as many turns whatever the slice is. A launch-bound
- * service makes the more turns the shorter the slice is: the first look tells how long it has to be,
- * and it becomes shorter again only when BEs keep their part by that.
+ * service makes the more turns the shorter the slice is: the first look tells how long it has to be.
  */
-GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
+GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
 {
-	gs_u64 got = gpusched_div((r->be_progress - r->look_progress) * 1000, span);
-	gs_u64 turns = r->lc_turns - r->look_turns;
-	gs_u64 bound = (gs_u64)waste_pct * 10, wish = 0;
+	gs_u64 bound = (gs_u64)waste_pct * 10;
 	int settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
+	int seen = look_turns(r, now);
 	gs_u32 steady;
 
-	look_turns(r);
+	if (r->trial_ns) {
+		end_trial(r, seen, now);
+		return;
+	}
+	if (seen && r->g_lc && r->launch_bound && settled && r->slice_us < GROWN_US &&
+	    now >= r->next_trial_ns) {
+		begin_trial(r, now);
+		return;
+	}
 	steady = !r->launch_bound || r->slice_us >= GROWN_US;
 	if (r->lc && settled && !is_first(r) && r->lost_permille * 100 > bound * (steady ? 90 : 75))
 		r->over++;
@@ -148,17 +178,9 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 		r->over = 0;
 	/* some looks may be about a start, which passes */
 	if (r->over > (steady ? 2 : 0))
-		wish = longer_us(r);
-	else if (r->launch_bound)
-		wish = fair_us(r, got, turns, span);
-	if (wish && r->launch_bound)
-		wish = in_step_us(r, wish);
-	r->under = r->lc && settled && wish > r->slice_us * 21 / 20 ? r->under + 1 : 0;
-	if (r->over > (steady ? 2 : 0) || r->under > 3)
-		grow(r, wish, now);
-	else if (r->slice_us > be_slice_us && wish * 3 < r->slice_us * 2 &&
-		 (is_first(r) || r->lost_permille * 100 < bound * 50))
-		shrink(r, wish, now);
+		grow(r, longer_us(r), now);
+	else if (r->slice_us > be_slice_us && (is_first(r) || r->lost_permille * 100 < bound * 50))
+		shrink(r, now);
 	else
 		r->calm_ns = 0;
 }
@@ -166,8 +188,10 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 /* That a service was launch-bound says nothing of those that stay. */
 GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 {
-	if (s->role == LC)
-		r->launch_bound = 0;
+	if (s->role == LC) {
+		r->launch_bound = r->serial = 0;
+		r->trial_ns = r->next_trial_ns = r->trial_wait_ns = 0;
+	}
 }
 
 /* BEs with work get their floor, or LC pays. */
@@ -186,6 +210,12 @@ GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 		r->paying = 0;
 }
 
+/* A trial is as short as it can be: it keeps LC waiting. */
+GPUSCHED_INLINE gs_u64 look_for(const struct runlist *r)
+{
+	return r->trial_ns ? TRIAL_NS : LOOK_NS;
+}
+
 /* A look that began under another slice says nothing of this one: it ends as soon as it can. */
 GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
@@ -193,7 +223,7 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	gs_u64 changed = most(r->grown_ns, r->shrunk_ns), span;
 	int mixed = r->look_ns < changed;
 
-	if (now < (mixed ? changed : r->look_ns + LOOK_NS))
+	if (now < (mixed ? changed : r->look_ns + look_for(r)))
 		return;
 	if (gpusched_runlist_facts(runlist, f)) {
 		r->slice_us = blind_slice_us;
@@ -204,16 +234,19 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	span = f->as_of_ns - r->look_ns;
 	if (r->look_ns && r->look_since == f->since_ns && f->as_of_ns > r->look_ns &&
 	    span < 2 * S) {
-		if (!mixed && span < LOOK_NS / 2)
+		if (!mixed && span < look_for(r) / 2)
+			return;
+		if (!mixed && r->trial_ns && span < LOOK_NS &&
+		    r->lc_turns < r->look_turns + ENOUGH_TURNS)
 			return;
 		owe(r, span);
 		if (!mixed) {
 			r->lost_permille = gpusched_div((f->lost_ns - r->look_lost) * 1000, span);
-			fit_slice(r, span, now);
+			fit_slice(r, now);
 		}
 	} else {
 		r->slice_us = be_slice_us;
-		r->owed_ns = r->paying = 0;
+		r->trial_ns = r->owed_ns = r->paying = 0;
 	}
 	r->look_ns = f->as_of_ns;
 	r->look_since = f->since_ns;
@@ -273,7 +306,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	if (r->be_progress - r->look_progress >= r->owed_ns) /* before the next look */
 		r->paying = 0;
 	change_turn(r, runlist, now);
-	if (r->ready > 1)
+	if (r->ready > 1 || r->trial_ns)
 		sleep_at_most(0);
 	else if (r->be > 1)
 		sleep_at_most(30);
@@ -303,18 +336,24 @@ GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, st
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 turn = r->ready > 1 ? (gs_u64)turn_ms * MS : 0;
-	gs_u64 window = least(most(S, 10 * turn * r->ready), WATCH_NS / 2);
-	gs_u64 from = r->acting_ns + S / 2, span = now - s->check_ns, got;
+	/* at first such LC does what had piled up by default */
+	int slow = r->work_us >= LONG_WORK_US;
+	gs_u64 watch = slow ? 2 * WATCH_NS : WATCH_NS, window = slow && r->acting ? WATCH_NS : S;
+	gs_u64 from = r->acting_ns + S / 2, span = now - s->check_ns, got, base;
 	gs_u64 drained = f->drained - s->check_drained, cut = f->slice_ended - s->check_cut;
 	int worked = drained * 9 <= cut, mixed = r->acting && s->check_ns < from;
 	int same = r->g_lc + r->g_be <= r->classed;
 
+	window = least(most(window, 10 * turn * r->ready), watch / 2);
 	if (!s->sighted || (mixed ? now < from : span < window))
 		return;
 	got = s->progress - s->check_progress;
 	if (!r->acting) {
-		s->base_permille = worked && span < 2 * window ? gpusched_div(got * 1000, span) : 0;
-	} else if (!mixed && now < r->acting_ns + WATCH_NS) {
+		base = worked && span < 2 * window ? gpusched_div(got * 1000, span) : 0;
+		if (slow && base && s->base_permille)
+			base = least(base, s->base_permille * 11 / 10);
+		s->base_permille = base;
+	} else if (!mixed && now < r->acting_ns + watch) {
 		if (same && worked && (turn || span < 2 * window) &&
 		    (got + turn) * 10000 < base_of(t, s, r) * span * 9) {
 			gpusched_log("undone: without a class somebody lost more than 10 %; TSG",

@@ -31,7 +31,7 @@ GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u
 		return (int)s->in_cta;
 	}
 	if (s->in_cta) {
-		s->in_cta = !sees || f->drain_ns < s->cilp_ns;
+		s->in_cta = !sees || f->drain_ns < s->cilp_ns + PROBE_GAIN_NS;
 		return (int)s->in_cta;
 	}
 	if (!sees || now < s->next_probe_ns || f->drains < s->probe_drains + PROBE_DRAINS)

@@ -132,6 +132,8 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 		s->idle = 1;
 }
 
+GPUSCHED_INLINE int are_long(gs_u64 held_ns, gs_u64 turns);
+
 /*
  * What the present turns look like: LC, BE, or no opinion. Beside the short slices that it is given as an
  * LC, a launch-bound service returns again and again: that is no reason to take them away.
@@ -142,6 +144,8 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, const struct runlist *r, gs_
 	gs_u64 cut = f->slice_ended - s->look_slice, drained = f->drained - s->look_drained;
 	gs_u64 held = f->held_ns - s->look_held, returns = f->returns - s->look_returns;
 	gs_u64 ended = cut + drained;
+	/* first it does what had piled up by default */
+	int catches_up = r->acting && s->verdict == LC && are_long(held, drained);
 
 	/* most of the GPU; a good part of it, and seldom out of work; any, and never */
 	if (cut * 10 >= ended && held * 2 >= span)
@@ -150,8 +154,11 @@ GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, const struct runlist *r, gs_
 		return BE;
 	if (cut * 100 >= ended * 95 && held * 25 >= span)
 		return BE;
-	if (drained * 10 < ended * 9 || held * 2 > span)
+	if (drained * 10 < ended * 9 || held * 10 > span * (catches_up ? 9 : 5))
 		return NOTHING;
+	/* a slice of BE before each is little beside such turns */
+	if (are_long(held, drained))
+		return LC;
 	return returns * 4 <= drained * 3 || (r->acting && s->verdict == LC) ? LC : NOTHING;
 }
 

@@ -14,8 +14,13 @@
 #define HOLD_US GPUSCHED_HOLD_MAX_US
 #define WINDOW_NS S
 #define ENOUGH 4
-/* Requests in holds, whose mean length says something. */
-#define MANY 16
+/* Requests in holds, whose mean length says something, and how much of a change. */
+#define MANY 64
+#define OTHER_LENGTH 4
+/* A request in holds that lasts for so much longer than others may wait for something else. */
+#define STUCK_NS (5 * S)
+/* So much of its work the account may not have yet. */
+#define LATE_NS (67 * MS)
 /* Nobody holds while requests of an LC of the runlist are looked at, for so long at most. */
 #define LOOKED_AT_NS (5 * S)
 #define AGAIN_NS (30 * S)
@@ -55,7 +60,7 @@ GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now
 	gs_u64 open = most(open_ns(q, now), 1), turns = s->turns - q->window_turns;
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : open;
 	gs_u64 waited = turns * (r->slice_us + ROUND_TRIP_US) * 1000;
-	gs_u64 worked = s->progress - q->window_progress + waited;
+	gs_u64 worked = s->progress - q->window_progress + waited + LATE_NS;
 	gs_u64 idle = open > worked ? open - worked : 0;
 
 	q->turns = gpusched_div(turns * mean, open);
@@ -70,10 +75,11 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 {
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : 0;
 	gs_u64 lasts = q->began_ns && now > q->began_ns ? now - q->began_ns : 0;
-	int other = q->length_ns && (mean > 2 * q->length_ns || mean * 2 < q->length_ns);
+	int other = q->length_ns &&
+		    (mean > OTHER_LENGTH * q->length_ns || mean * OTHER_LENGTH < q->length_ns);
 
 	if (q->ended < MANY)
-		other = lasts > 8 * q->length_ns + 2 * S;
+		other = lasts > 8 * q->length_ns + STUCK_NS;
 	else if (!q->length_ns)
 		q->length_ns = mean;
 	if (!other || now < q->again_ns)
@@ -119,7 +125,7 @@ GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, const struct tsg *s,
 		gpusched_release(t);
 		return;
 	}
-	sleep_at_most(20);
+	sleep_at_most(0);
 	if (q->verdict == WORTH && may_hold(r, now))
 		gpusched_hold(t, HOLD_US);
 	else

@@ -120,12 +120,15 @@ struct runlist {
 	gs_u64 changed_ns;    /* when a TSG came or went last, or a BE got or lost its turns */
 	gs_u64 unrest_ns;     /* when the first of such changes came that followed each other */
 	gs_u64 grown_ns, shrunk_ns, calm_ns, patience_ns;
+	/* a longer slice is tried since then; what a turn of LC worked before; the next such trial */
+	gs_u64 trial_ns, trial_work_us, next_trial_ns, trial_wait_ns;
 	gs_u64 owed_ns;      /* to BEs, of their floor */
 	gs_u32 launch_bound; /* its services, as seen beside short slices */
-	gs_u32 paying;
-	gs_u32 acting;  /* on TSGs of no class, too */
-	gs_u32 over;    /* looks in a row that lost more than they may */
-	gs_u32 under;   /* looks in a row that left BEs less than they keep */
+	gs_u32 serial;       /* so they seemed; a longer slice made their turns no larger */
+	gs_u32 paying, pad7;
+	gs_u32 acting; /* on TSGs of no class, too */
+	gs_u32 over;   /* looks in a row that lost more than they may */
+	gs_u32 pad4;
 	gs_u32 classed; /* LCs and BEs with a class when @acting began */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;

@@ -12,7 +12,7 @@
 
 #define GS_QUIET_LEAST_US 1000u
 #define GS_QUIET_MOST_US 10000u
-/* A stretch without a rest that lasts longer is no request: the service has not been quiet. */
+/* A request in which nothing was launched for so long is stuck, and counts as over. */
 #define GS_REQUEST_MOST_NS 30000000000ull
 
 /* Rests by length, four to an octave from 125 us on. */

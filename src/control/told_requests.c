@@ -26,10 +26,10 @@ struct gs_told_requests {
 	int fd;
 	struct gpusched_key tsgs[TSGS];
 	unsigned int ntsgs, wakes;
-	bool open, endless; /* endless: it went on too long to be one; until the next rest */
-	uint64_t began_ns;
-	uint32_t begins; /* of the page, seen */
-	uint32_t from;   /* enum gpusched_request_from, of the open one */
+	bool open, stuck; /* stuck: it went on too long without a launch; until the next rest */
+	uint64_t began_ns, launches; /* it began, or was seen to launch last; how many then */
+	uint32_t begins;             /* of the page, seen */
+	uint32_t from;               /* enum gpusched_request_from, of the open one */
 };
 
 /* What any program may write there. */
@@ -56,8 +56,10 @@ static void tell(struct gs_told_requests *rq, bool begins)
 	enum gpusched_run_op op = begins ? GPUSCHED_RUN_REQUEST_BEGIN : GPUSCHED_RUN_REQUEST_END;
 
 	rq->open = begins;
-	if (begins)
+	if (begins) {
 		rq->began_ns = gs_now_ns();
+		rq->launches = rq->sheet->launches;
+	}
 	for (unsigned int i = 0; hub->policy && i < rq->ntsgs; i++) {
 		if (gs_policy_ask(hub->policy, op, &rq->tsgs[i],
 				  GS_REQUEST_ARG(rq->from, quiet_of(rq))))
@@ -90,18 +92,32 @@ static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *
 	return rest && rest <= now && now - rest >= quiet;
 }
 
+/* A service that is never quiet works on. One that waits for ever does not. */
+static bool is_stuck(struct gs_told_requests *rq, uint64_t now)
+{
+	uint64_t launches = rq->sheet->launches;
+
+	if (now <= rq->began_ns + GS_REQUEST_MOST_NS)
+		return false;
+	if (launches == rq->launches)
+		return true;
+	rq->launches = launches;
+	rq->began_ns = now;
+	return false;
+}
+
 static void look(struct gs_told_requests *rq, uint64_t now)
 {
 	uint64_t again = now;
 	bool quiet = is_quiet(rq, now, &again);
 
 	if (quiet)
-		rq->endless = false;
-	if (rq->open && (quiet || now > rq->began_ns + GS_REQUEST_MOST_NS)) {
-		rq->endless = !quiet;
+		rq->stuck = false;
+	if (rq->open && (quiet || is_stuck(rq, now))) {
+		rq->stuck = !quiet;
 		tell(rq, false);
 	}
-	if (rq->open || rq->endless)
+	if (rq->open || rq->stuck)
 		look_at(rq, again);
 }
 
@@ -125,7 +141,7 @@ static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
 	}
 	if (rq->open)
 		look(rq, gs_now_ns());
-	if (rq->open || rq->endless || begins == rq->begins)
+	if (rq->open || rq->stuck || begins == rq->begins)
 		return 0;
 	rq->begins = begins;
 	rq->from = rq->sheet->hinted ? GPUSCHED_REQUEST_HINT : GPUSCHED_REQUEST_AGENT;

@@ -9,8 +9,9 @@
  * Bounds, whatever the policy and the programs do: a runlist is held for 500 ms at a stretch, and
  * after an end by time best effort has the GPU until its floor of that stretch is paid. Holds between
  * which best effort had less than that belong to one stretch. Over many holds best effort keeps its
- * floor as well, of which it may have had 2 s in advance. Where several TSGs hold a runlist, there is
- * one stretch and one floor.
+ * floor as well. What it had beyond its floor counts as paid in advance, up to that of one second:
+ * until this is used up the next stretch may begin at once. So it is without the GPU for 1.5 s at
+ * most. Where several TSGs hold a runlist, there is one stretch and one floor.
  */
 #include "engine/core_hold.h"
 #include "engine/core_priv.h"
@@ -19,7 +20,7 @@
 
 #define STRETCH_NS (GPUSCHED_HOLD_MAX_US * NS_PER_US)
 #define FLOOR_PCT 5
-#define ADVANCE_NS (2 * NS_PER_S / 100 * FLOOR_PCT)
+#define ADVANCE_NS (NS_PER_S / 100 * FLOOR_PCT)
 #define AGAIN_NS (250 * NS_PER_MS) /* a budget that is too small may find cheaper calls */
 #define STEP_NS (100 * NS_PER_US)
 #define RUN_INDEX 3u
@@ -60,6 +61,8 @@ static uint64_t floor_paid_at(const struct gs_core *c, struct gs_runlist *rl, ui
 	uint64_t at = now, whole;
 
 	settle_floor(c, rl, now);
+	if (rl->owed_ns <= 0 && rl->stretch_ns > (int64_t)gs_core_dilated(c, STRETCH_NS / 2))
+		rl->stretch_ns = 0; /* its floor is paid already */
 	if (rl->owed_ns > 0)
 		at += (uint64_t)rl->owed_ns / (100 - FLOOR_PCT) * 100 + 100;
 	/* so that what is left of the stretch is worth two calls */
@@ -120,7 +123,7 @@ static void end_hold(struct gs_core *c, struct gs_node *n, bool over, uint64_t n
 	if (rl->nholding)
 		return;
 	c->counters[GS_ENG_HOLD_NS] += now > rl->held_ns ? now - rl->held_ns : 0;
-	if (over)
+	if (over && rl->owed_ns > 0)
 		rl->pay_until = now + pay_for(rl->stretch_ns);
 	wake_yielding(c, rl);
 }

@@ -132,6 +132,23 @@ static uint64_t class_limit_ns(const struct gs_core *c, const struct gpusched_ts
 	return gs_core_dilated(c, ms * NS_PER_MS);
 }
 
+/*
+ * One whose process is past its share of the table waits as long as it would at the gate. Others lose
+ * by its release, so that lasts for a while only.
+ */
+static bool is_past_share(const struct gpusched_tsg *rec)
+{
+	return rec->task.known & GPUSCHED_KNOWN_PAST_SHARE;
+}
+
+static uint64_t suspend_limit_ns(const struct gs_core *c, const struct gpusched_tsg *rec)
+{
+	uint64_t limit = class_limit_ns(c, rec, false);
+	uint64_t hold = gs_core_dilated(c, c->opts.hold_limit_ms * NS_PER_MS);
+
+	return is_past_share(rec) && hold > limit ? hold : limit;
+}
+
 static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			     uint64_t now, struct gs_goal *t)
 {
@@ -145,16 +162,21 @@ static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct 
 			n->released = false;
 		return;
 	}
+	if (n->released && n->again_ns && now >= n->again_ns)
+		n->released = false;
 	if (!n->released && counts) {
-		end = rec->suspended_ns + class_limit_ns(c, rec, false);
+		end = rec->suspended_ns + suspend_limit_ns(c, rec);
 		if (now < end) {
 			gs_core_set_due(c, n, end);
 		} else {
 			n->released = true;
+			n->again_ns = is_past_share(rec) ? now + class_limit_ns(c, rec, false) : 0;
 			c->counters[GS_ENG_RELEASED_SUSPEND]++;
 		}
 	}
 	if (n->released) {
+		if (n->again_ns)
+			gs_core_set_due(c, n, n->again_ns);
 		t->set.runnable = 1;
 		t->src[RUN_INDEX] = GS_SRC_ASKED;
 	}

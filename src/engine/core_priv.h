@@ -105,6 +105,7 @@ struct gs_node {
 	uint8_t rank;       /* enum gs_rank */
 	uint64_t held_ns;   /* since when it waits for admission, as far as seen; 0: it does not */
 	bool released;      /* its suspension hit the limit: until the policy withdraws the wish */
+	uint64_t again_ns;  /* released: ... or until then; 0: it is not past its share */
 	/* holds for requests */
 	bool yields, unable;
 	bool holding;

@@ -43,6 +43,7 @@
 #include "table/cfg.h"
 #include "table/events.h"
 #include "table/facts.h"
+#include "table/past.h"
 #include "taps/taps.h"
 #include "engine/guardian.h"
 #include "engine/lock.h"
@@ -218,6 +219,9 @@ static void complete(struct gpusched_tsg *rec, void *user)
 	struct gs_service *s = user;
 
 	gs_sight_complete(s->figures, rec);
+	if (rec->suspend_by == GPUSCHED_BY_POLICY &&
+	    gs_past_of(s->hub->table, (pid_t)rec->task.pid))
+		rec->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
 }
 
 static void on_call(const struct gs_engine_call *call, void *user)

@@ -56,8 +56,9 @@ struct sim_group {
 	/* what its owner asks for at its start */
 	uint64_t timeslice_us;
 	unsigned int interleave, preempt_mode;
-	bool suspended; /* from its start, by a person */
-	bool adopted;   /* found later: its preemption mode is only assumed */
+	bool suspended;  /* from its start, by a person */
+	bool adopted;    /* found later: its preemption mode is only assumed */
+	bool past_share; /* its process has more TSGs than the table takes */
 	unsigned int weight;
 	uint64_t deadline_us, cgroup_id, job; /* job 0: not known */
 	unsigned int uid;

@@ -17,8 +17,10 @@
 #include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
-/* The record that the engine of a real machine would have of a TSG. */
-#define ENGINE_KNOWS (GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE)
+/* What the engine of a real machine is told of a TSG. */
+#define ENGINE_KNOWS \
+	(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE | \
+	 GPUSCHED_KNOWN_PAST_SHARE)
 
 static uint64_t now_of(const struct sim_sim *x)
 {

@@ -161,7 +161,8 @@ static void fill_record(struct sim_proc *p)
 		.weight = g->weight,
 		.deadline_us = g->deadline_us,
 		.created_ns = now_of(p->sim),
-		.known = GPUSCHED_KNOWN_GPU_TIME | (g->deadline_us ? GPUSCHED_KNOWN_DEADLINE : 0),
+		.known = GPUSCHED_KNOWN_GPU_TIME | (g->deadline_us ? GPUSCHED_KNOWN_DEADLINE : 0) |
+			 (g->past_share ? GPUSCHED_KNOWN_PAST_SHARE : 0),
 		.launches_since_ns = now_of(p->sim),
 		.assumed = g->adopted ? GPUSCHED_PREEMPT_MODE : 0,
 	};
@@ -437,7 +438,9 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		.runlist = sim_sight_runlist,
 		.job = view_job,
 		.seed = x->res->seed,
-		.hidden = x->res->facts == SIM_FACTS_ALL ? 0 : ~gs_host_stock.facts,
+		.hidden = x->res->facts == SIM_FACTS_ALL
+				  ? 0
+				  : ~(gs_host_stock.facts | GPUSCHED_KNOWN_PAST_SHARE),
 		.user = x,
 	};
 	const struct gs_core_opts core = { .ngpus = x->s->gpus };

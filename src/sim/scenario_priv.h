@@ -36,8 +36,6 @@ struct sim_proc {
 	bool released[SIM_HOLD_FLAGS];
 	/* what its agent or its hints tell of requests */
 	bool told_request, in_wait;
-	bool endless; /* its request has lasted too long to be one; until its next rest */
-	uint64_t request_from;
 	uint64_t rests_since; /* unless it is in a wait; 0: it never launched */
 	struct gs_quiet quiet;
 	/* control */

@@ -47,13 +47,7 @@ void sim_request_launch(struct sim_proc *p)
 	p->in_wait = true;
 	if (!gs_quiet_us(&p->quiet))
 		return;
-	if (!p->told_request && !p->endless) {
-		p->request_from = now_of(p);
-		tell(p, true);
-	} else if (p->told_request && now_of(p) > p->request_from + GS_REQUEST_MOST_NS) {
-		p->endless = true;
-		tell(p, false);
-	}
+	tell(p, true);
 }
 
 /* All that it had launched is done, and it has seen that. */
@@ -63,7 +57,7 @@ void sim_request_rests(struct sim_proc *p)
 		return;
 	p->in_wait = false;
 	p->rests_since = now_of(p);
-	if (p->told_request || p->endless)
+	if (p->told_request)
 		sim_post(p->sim, now_of(p) + gs_quiet_us(&p->quiet) * NS_PER_US, SIM_EV_QUIET, p,
 			 0);
 }
@@ -75,6 +69,5 @@ void sim_request_quiet(struct sim_proc *p)
 
 	if (p->in_wait || !p->rests_since || now_of(p) < p->rests_since + quiet * NS_PER_US)
 		return;
-	p->endless = false;
 	tell(p, false);
 }

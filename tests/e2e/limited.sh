@@ -6,6 +6,16 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"
+# more open files from before the taps than are looked at for one user
+mkfifo "$scratch/stay"
+exec 8<>"$scratch/stay"
+setpriv --reuid 4715 --regid 4715 --clear-groups bash -c '
+	ulimit -n 2048
+	for ((i = 0; i < 1100; i++)); do exec {fd}<>/dev/nvidiactl; done
+	echo ready
+	read -r _' <"$scratch/stay" >"$scratch/files" 2>&1 &
+at_end+=($!)
+check "a user has 1,100 files of the driver open" wait_for 20 grep -q ^ready "$scratch/files"
 start_daemon || exit 1
 api=$GPUSCHED_SIM/run/api
 "$gpusched" monitor --json >"$scratch/root" 2>&1 &
@@ -29,6 +39,10 @@ check "an event tells root" wait_for 5 grep -q '"event":"limited","uid":4711,"li
 is "$(grep -c limited "$scratch/other")" 0 "another user has no such event"
 check "the log names the user" grep -q "user 4711 past the limit 'watchers': [0-9]* watchers refused" "$scratch/daemon.log"
 le "$(grep -c "past the limit 'connections'" "$scratch/daemon.log")" 2 "the log is not filled with that"
+check "root's metrics name the user whose files were not all looked at" wait_for 30 eval \
+	'limited files 0 | grep -q "uid=\"4715\"} [1-9]"'
+check "the log names that user" grep -q "user 4715 past the limit 'files': [0-9]* open files" "$scratch/daemon.log"
+is "$("$gpusched" stats --json | jq .service.adoption_left)" 76 "all but 1,024 are counted as left"
 
 # a policy's rounds that a user's TSGs ask for, past their limit; the test policy asks for one at each slice that is set
 "$gpusched" policy build "$top/tests/policy/kicks.bpf.c" --output "$scratch/kicks.bpf.o" >/dev/null || not_ok "the policy builds"

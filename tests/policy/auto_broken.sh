@@ -36,18 +36,18 @@ with() {
 }
 
 with be_slice_us=800 1be 20x50-1be half-open
-with waste_pct=90 launch-bound near
+with waste_pct=90 launch-bound launch-bound-3be
 with be_floor_pct=0 hostile-lc hostile-forks
 with be_floor_pct=0 never-quiet llm-floor
 with guess=no nobody nobody-3be
 with cta=no short-blocks
 without "turns" 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
 without "their end" 's/if (r->g_alive && .*/if (r->g_alive) {/' 8be
-without "the part that by default is a BE's" 's/KEEP_PERMILLE 900ull/KEEP_PERMILLE 100ull/' launch-bound-3be
 step='s/return n ? .* : us;/return us;/'
 without "slices in step with the driver's" "$step" decoder
 without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
 without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
+without "a last turn" 's/c->past = .*/c->past = 0;/' past-share
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
 without "jobs that are no cgroups" 's/return job ? job : /return /' trees
 without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
@@ -57,14 +57,15 @@ without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
 without "regard for users on the other GPUs" 's/return r->users \* u->jobs;/return r->ready;/' gpus-hostile
 without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/c->job, runlist, 0 }/c->job, 0, 0 }/' gpus-apart
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
-without "regard for starts" 's/now >= r->changed_ns + SETTLE_NS/1/' 8be-starts
-without "patience with what passes" 's/steady ? 2/steady ? 0/' 8be-passing
+# of a service that does not come first
+second='s/ || (r->g_lc \&\& !r->launch_bound);/;/'
+without "regard for starts" "$second;"'s/now >= r->changed_ns + SETTLE_NS/1/' 8be-starts
+without "patience with what passes" "$second;"'s/steady ? 2/steady ? 0/' 8be-passing
 without "an end of that regard" 's/ || now >= r->unrest_ns + UNREST_NS//' hostile-comers
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
 without "an end of long ones, by itself or with the service" \
-	's/wish \* 3 < r->slice_us \* 2/!wish \&\& !r->launch_bound/;s/r->launch_bound = 0;/(void)0;/' launch-bound-ends
+	's/r->slice_us > be_slice_us \&\&/& !r->launch_bound \&\&/;s/r->launch_bound = r->serial = 0;/(void)0;/' launch-bound-ends
 without "short slices again" 's/r->slice_us = .*be_slice_us;/(void)0;/' calm-again
-without "an end of what was launch-bound" 's/r->launch_bound = 0;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
 without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
@@ -87,8 +88,11 @@ without "a price of turns without a class" 's/ns \* 100 \* told, .* guessed/ns, 
 without "regard for what turns of others gave it" 's/r->g_be < 2/1/' only-be-told
 without "turns beside BEs of a class" 's/ || r->g_be > 1)/)/' only-be-told
 without "a sum of the small ones" '$!N;s/ ||\n.*r->g_busy_permille .*;/;/;P;D' normal-many
-without "a service of long turns that comes first" 's/return r->g_lc && r->work_us .*/return 0;/' llm
-without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-floor llm-eager llm-two never-quiet
+without "a service of long turns that comes first" 's/return r->work_us >= LONG_WORK_US ||.*/return 0;/' llm
+without "a class that comes first" "$second" near
+without "a trial of longer slices" 's/r->serial = r->trial_work_us .*/r->serial = 0;/' open-20 open-20-3be open-40 open-60 open-80
+without "regard for long turns" 's/if (are_long(held, drained))/if (0)/' nobody-llm
+without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-75 llm-90 llm-floor llm-eager llm-two never-quiet
 without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WORTH/' hardly-quiet
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
 without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60

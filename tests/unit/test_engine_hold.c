@@ -190,11 +190,41 @@ static void test_floor(void **state)
 		unsigned int longest, part = part_of_be(lc, be, ways[i][0], ways[i][1], &longest);
 
 		assert_in_range(part, 4, 100);
-		assert_in_range(longest, 1, 510);
+		assert_in_range(longest, 1, 1510); /* a second of its floor had been in advance */
 		release(lc);
 		pass(5 * NS_PER_S);
 	}
 	assert_in_range(counter(GS_ENG_REFUSED_HOLD_FLOOR), 1, UINT32_MAX);
+}
+
+/* What best effort has had of its floor in advance; then that of the last stretch is owed. */
+static void spend_advance(struct gpusched_tsg *lc, struct gpusched_tsg *be)
+{
+	for (int i = 0; i < 3; i++) {
+		hold(lc, 500);
+		pass(NS_PER_MS);
+		assert_int_equal(lc->task.is.hold, GPUSCHED_HOLD_ON);
+		pass(489 * NS_PER_MS);
+		assert_false(runs(be));
+		pass(12 * NS_PER_MS);
+		assert_true(runs(be));
+		assert_int_equal(lc->task.is.hold, GPUSCHED_HOLD_OVER);
+	}
+	hold(lc, 500);
+	pass(NS_PER_MS);
+	assert_int_equal(lc->task.is.hold, GPUSCHED_HOLD_FLOOR);
+	release(lc);
+	pass(30 * NS_PER_MS);
+}
+
+static void test_advance(void **state)
+{
+	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *be = new_of(2, GPUSCHED_CLASS_BE);
+
+	spend_advance(lc, be);
+	assert_true(runs(be));
+	pass(3 * NS_PER_S);
+	spend_advance(lc, be);
 }
 
 static void test_several_hold(void **state)
@@ -202,6 +232,7 @@ static void test_several_hold(void **state)
 	struct gpusched_tsg *a = new_of(1, GPUSCHED_CLASS_LC), *b = new_of(2, GPUSCHED_CLASS_LC);
 	struct gpusched_tsg *be = new_of(3, GPUSCHED_CLASS_BE);
 
+	spend_advance(a, be);
 	hold(a, 400);
 	pass(300 * NS_PER_MS);
 	hold(b, 400);
@@ -317,12 +348,19 @@ static void test_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_suspends_be),  T(test_comers),
-		T(test_ends_by_time), T(test_goes_on),
-		T(test_owner_ends),   T(test_owner_is_stuck),
-		T(test_floor),        T(test_several_hold),
-		T(test_person_wins),  T(test_turns_stand_still),
-		T(test_unable),       T(test_budget),
+		T(test_suspends_be),
+		T(test_comers),
+		T(test_ends_by_time),
+		T(test_goes_on),
+		T(test_owner_ends),
+		T(test_owner_is_stuck),
+		T(test_floor),
+		T(test_advance),
+		T(test_several_hold),
+		T(test_person_wins),
+		T(test_turns_stand_still),
+		T(test_unable),
+		T(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,36 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
 }
 
+/* As long as the gate would hold it; the wish counts again after its class's limit. */
+static void test_past_share_waits_longer(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0);
+
+	gs_core_limits(world.core, 0, 60000);
+	t->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
+	want(t, GPUSCHED_RUNNABLE, 0);
+	touch(t);
+	pass(59999 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 0);
+	pass(3 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 1);
+	pass(9990 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+	pass(20 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 0);
+	/* within its share again: its class's limit holds */
+	t->task.known &= ~GPUSCHED_KNOWN_PAST_SHARE;
+	touch(t);
+	pass(9900 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 0);
+	pass(200 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 2);
+	pass(60000 * NS_PER_MS);
+	assert_int_equal(world.hw[0].runnable, 1);
+}
+
 static void test_policy_cannot_suspend_for_ever(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -719,6 +749,7 @@ int main(void)
 		T(test_starving_tsg_gets_a_longer_slice),
 		T(test_greedy_pre_switches_lose_the_long_slice),
 		T(test_policy_cannot_suspend_for_ever),
+		T(test_past_share_waits_longer),
 		T(test_resume_is_tried_again),
 		T(test_backoff),
 		T(test_new_channel_of_a_suspended_tsg),

@@ -130,7 +130,8 @@ run_be hung
 "$gpusched" run --class be -- bash -c "until [ -e $scratch/go ]; do sleep 0.1; done; exec $gsload be --seconds 0 --kernel-us 10000 --iterations-per-us 27.78" &
 free=$!
 at_end+=($free)
-check "one more waits" wait_for 30 at_gate $hung
+check "one more waits" wait_for 30 at_gate $hung ||
+	diag "$(compute $hung .) stopped: $(stopped $hung && echo yes) driver: $(sim_scheduled $hung) it says: $(cat "$scratch/hung.out")"
 kill -STOP $DAEMON_PID
 sleep 5.5
 touch "$scratch/go"
