@@ -156,6 +156,7 @@ static struct kept *new_kept(struct gs_figures *fig, const struct gpusched_tsg *
 	k->given_ns = gs_now_ns();
 	k->gaps = ledger_gaps(fig, rec->task.gpu);
 	k->first_sample = fig->ledger->nsamples;
+	k->suspended_ns = rec->suspended_ns ? gs_now_ns() : 0;
 	fig->ledger->anew = true;
 	k->who.pid = (int32_t)rec->task.pid;
 	k->who.start_ns = rec->owner_start_ns;
@@ -285,15 +286,28 @@ void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct g
 	tell(fig, k, gs_event_name(ev->type), ev->ns, o);
 }
 
-/* One that begins or ends a suspension for another TSG's request. */
-static bool is_for_request(struct kept *k, const struct gs_engine_call *call)
+/* true: it begins or ends a suspension for another TSG's request. */
+static bool note_suspension(struct kept *k, const struct gs_engine_call *call)
 {
-	bool ends = call->op == GS_RM_RESUME && k->request_ns;
+	bool begins = call->op == GS_RM_SUSPEND,
+	     for_request = begins ? call->request : k->request_ns;
 
-	if ((!call->request && !ends) || call->dry_run || call->res.err)
+	if ((!begins && call->op != GS_RM_RESUME) || call->dry_run || call->res.err)
 		return false;
-	ledger_request(k, call->request);
-	return true;
+	ledger_suspended(k, begins, for_request);
+	return for_request;
+}
+
+/* Everything was put back without a call of the engine's. */
+void gs_ledger_restored(void *self)
+{
+	struct gs_figures *fig = self;
+	struct kept *k, *tmp;
+
+	if (!fig->ledger)
+		return;
+	HASH_ITER(hh, fig->ledger->all, k, tmp)
+		ledger_suspended(k, false, false);
 }
 
 void gs_ledger_call(void *self, const struct gs_engine_call *call)
@@ -305,7 +319,7 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	if (!k)
 		return;
 	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
-	if (is_for_request(k, call)) /* a sum, since they come many times a second */
+	if (note_suspension(k, call)) /* a sum, since they come many times a second */
 		return;
 	if (!has_room(fig, k))
 		return;

@@ -35,6 +35,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec);
 void gs_ledger_ended(void *self, const struct gs_end *end);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
+void gs_ledger_restored(void *self);
 /* What was told to people: that a policy ended by itself is kept beside what they changed. */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* @peer did it, or was refused. */

@@ -57,8 +57,8 @@ struct kept {
 	struct gs_history_sums pending, total; /* for the history; since it is known */
 	uint64_t launches, launches_since_ns, gaps;
 	uint64_t given_ns; /* to the history */
-	uint64_t
-		request_ns; /* suspended for another's request, added up until then; 0: it is not */
+	/* suspended, and so for another's request: added up until then; 0: it is not */
+	uint64_t suspended_ns, request_ns;
 	unsigned int events;
 	uint64_t first_sample; /* that it was there for */
 	uint64_t sampled;      /* how many are known: the later ones are as the last */
@@ -116,8 +116,8 @@ struct gs_ledger {
 
 /* ledger_take.c: what has been done since the last time, into all sums. */
 void ledger_add(struct kept *k, const struct gs_history_sums *d);
-/* It is suspended for another TSG's request from now on, or no longer. */
-void ledger_request(struct kept *k, bool begins);
+/* It is suspended from now on (for another TSG's request), or no longer. */
+void ledger_suspended(struct kept *k, bool begins, bool for_request);
 /* Gaps in the records of a GPU's log. */
 uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k);

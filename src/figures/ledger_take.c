@@ -59,23 +59,27 @@ void ledger_add(struct kept *k, const struct gs_history_sums *d)
 		gs_history_sums_add(&k->group->sums, d);
 }
 
-static void take_request(struct kept *k, struct gs_history_sums *d)
+/* The time since it was suspended, as far as it is not added yet. */
+static void take_suspended(struct kept *k, struct gs_history_sums *d)
 {
 	uint64_t now = gs_now_ns();
 
-	if (!k->request_ns)
-		return;
-	add(&d->v[GS_SUM_REQUEST], now, k->request_ns);
-	k->request_ns = now;
+	if (k->suspended_ns)
+		add(&d->v[GS_SUM_SUSPENDED], now, k->suspended_ns);
+	if (k->request_ns)
+		add(&d->v[GS_SUM_REQUEST], now, k->request_ns);
+	k->suspended_ns = k->suspended_ns ? now : 0;
+	k->request_ns = k->request_ns ? now : 0;
 }
 
-void ledger_request(struct kept *k, bool begins)
+void ledger_suspended(struct kept *k, bool begins, bool for_request)
 {
 	struct gs_history_sums d = { 0 };
 
-	take_request(k, &d);
+	take_suspended(k, &d);
 	ledger_add(k, &d);
-	k->request_ns = begins ? gs_now_ns() : 0;
+	k->suspended_ns = begins ? gs_now_ns() : 0;
+	k->request_ns = begins && for_request ? k->suspended_ns : 0;
 }
 
 /* In the records of a GPU's log. */
@@ -95,7 +99,7 @@ void ledger_take_tsg(struct gs_figures *fig, struct kept *k)
 
 	take_turns(fig, k, &d);
 	take_launches(fig, k, &d);
-	take_request(k, &d);
+	take_suspended(k, &d);
 	d.v[GS_SUM_FLAWED] = d.v[GS_SUM_SEEN] && gaps != k->gaps;
 	k->gaps = gaps;
 	ledger_add(k, &d);

@@ -198,6 +198,8 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE series ADD COLUMN container TEXT NOT NULL DEFAULT '';"
 	      "ALTER TABLE series ADD COLUMN pod_uid TEXT NOT NULL DEFAULT '';"
 	      "ALTER TABLE series ADD COLUMN job TEXT NOT NULL DEFAULT '';",
+	[5] = "ALTER TABLE series ADD COLUMN suspended_ns INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN suspended_ns INTEGER NOT NULL DEFAULT 0;",
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 

@@ -52,6 +52,7 @@ enum gs_history_counter {
 	X(ALONE, alone_ns) \
 	X(WORKED, worked_ns) \
 	X(REQUEST, request_wait_ns) \
+	X(SUSPENDED, suspended_ns)    /* by whatever reason, requests of others among them */ \
 	X(SEEN, seen)                 /* pieces in which the times are known */ \
 	X(BLIND, blind)               /* in which they are not */ \
 	X(COUNTED, counted)           /* in which launches are known */ \

@@ -118,6 +118,18 @@ start_daemon
 is "$(of $lc gpu_time_ms)" "$held" "a restart loses nothing of it"
 check "who still runs goes on" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
 
+# A suspension is no waiting, and ends with the resume, or with a restore that makes no call of the engine's.
+is "$(of $be suspended_ms)" 0 "a program that runs was never suspended"
+waited=$(of $be wait_ms)
+"$gpusched" suspend pid:$be >/dev/null
+sleep 1.5
+ge "$(of $be suspended_ms)" 1000 "the time of a suspension is known while it lasts"
+le "$(jq -n "$(of $be wait_ms) - $waited")" 500 "a suspension is no waiting"
+"$gpusched" restore >/dev/null
+held=$(of $be suspended_ms)
+sleep 1.2
+is "$(jq -n "$(of $be suspended_ms) - $held < 200")" true "after a restore no more is added"
+
 # ---- what goes wrong -------------------------------------------------------------------------------
 lost() { "$gpusched" stats --json | jq -s "flatten[0].history.$1"; }
 printf 'this is no database' | dd of="$db" conv=notrunc status=none
