@@ -4,6 +4,7 @@
 
 #include "basic/clock.h"
 #include "engine/internal.h"
+#include "engine/spend.h"
 #include "engine/ops.h"
 
 void gs_engine_refresh(struct gs_engine *e)
@@ -82,6 +83,13 @@ int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key)
 int gs_engine_greedy(struct gs_engine *e, const struct gpusched_key *key)
 {
 	const struct gs_news news = { .greedy = true };
+
+	return gs_engine_tell(e, key, &news);
+}
+
+int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent)
+{
+	const struct gs_news news = { .spent = spent, .unspent = !spent };
 
 	return gs_engine_tell(e, key, &news);
 }

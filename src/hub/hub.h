@@ -88,6 +88,8 @@
 	  "alerts for which no unit was started: more than 10 a minute, or 10 wait") \
 	X(ALERT_UNITS_FAILED, "alert_units_failed", \
 	  "alerts for which no unit could be started: see the log") \
+	X(BUDGETS_LEFT, "budgets_left", \
+	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 
