@@ -145,6 +145,8 @@ static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
+	{ "client", "HCLIENT", .spare = 12 },
+	{ "tsg", "HTSG", .spare = 12 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
 /* On a narrow terminal these give way to those, the last one first. */
