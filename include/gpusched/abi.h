@@ -142,7 +142,10 @@ enum gpusched_class_id {
 #define GPUSCHED_KNOWN_LAST_RUN (1u << 3)
 #define GPUSCHED_KNOWN_DEADLINE (1u << 4)
 #define GPUSCHED_KNOWN_RATE (1u << 5)
-/* not a fact that has a value: its process has TSGs that are not in the table, or not whole */
+/*
+ * not a fact that has a value: its process has TSGs that are not in the table, or not whole, or has
+ * used up its GPU time
+ */
 #define GPUSCHED_KNOWN_PAST_SHARE (1u << 6)
 
 /*
@@ -230,6 +233,7 @@ enum gpusched_suspend_by {
 	GPUSCHED_BY_PERSON = 2,
 	GPUSCHED_BY_ADMISSION = 3,
 	GPUSCHED_BY_REQUEST = 4, /* another TSG's: gpusched_hold() */
+	GPUSCHED_BY_BUDGET = 5,  /* its user or cgroup has used up its GPU time */
 };
 
 /* Written by taps and by the poke program alone, so that no writer loses another's change. */
@@ -420,7 +424,8 @@ struct gpusched_class {
 	X(ORPHAN, "orphan", "a process used a TSG that is not in the table") \
 	X(ODD, "odd", "something is not as it should be on a GPU") \
 	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work") \
-	X(FINDING, "finding", "something that gpusched status tells of began, or is over")
+	X(FINDING, "finding", "something that gpusched status tells of began, or is over") \
+	X(BUDGET, "budget", "a user or cgroup has used up its GPU time, or has some again")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

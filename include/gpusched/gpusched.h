@@ -71,6 +71,7 @@ struct gpusched_tsg_info {
 	int channels;
 	struct gpusched_values asked, is, want;
 	int64_t memory_bytes; /* of that GPU, held by the TSG's process; or GPUSCHED_UNSET */
+	int32_t tid; /* the thread that made it; GPUSCHED_UNSET: it was there before the taps */
 };
 
 /* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.

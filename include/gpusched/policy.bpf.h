@@ -504,8 +504,9 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 #define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))
 
 /*
- * Is its process past its share of the table? Then it has TSGs that no policy sees. One that takes
- * turns lets the others of such a process come last: nothing is to be had by being past a share.
+ * Is its process past its share of the table, so that it has TSGs that no policy sees, or has it used
+ * up its GPU time (Budget= of the configuration)? A policy that takes turns lets such a process come
+ * last: nothing is to be had by being past a share.
  */
 GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
 {

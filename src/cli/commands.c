@@ -231,6 +231,10 @@ static const struct cli_cmd commands[] = {
 	  "With --by: what was done since the daemon's start, of those that run (process) or in "
 	  "all.",
 	  cli_stats, stats_opts, CLI_JSON, 0, 0 },
+	{ "budget", NULL, "",
+	  "GPU time that you may have, what of it is used, when it begins again",
+	  "Budgets are those of the configuration, by user and cgroup. Root sees all of them.",
+	  cli_budget, NULL, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
 	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
 	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "

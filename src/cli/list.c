@@ -155,6 +155,8 @@ static const struct gs_column wide_columns[] = {
 	{ "container", CONTAINER_HEAD, .spare = 13 },
 	{ "pod_uid" },
 	{ "sharing", SHARING_HEAD, .spare = 14 },
+	{ "client", "HCLIENT", .spare = 12 },
+	{ "tsg", "HTSG", .spare = 12 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
 /* On a narrow terminal these give way to those, the last one first. */

@@ -13,6 +13,7 @@ int cli_doctor(struct cli *c);
 int cli_history(struct cli *c);
 int cli_list(struct cli *c);
 int cli_monitor(struct cli *c);
+int cli_budget(struct cli *c);
 int cli_stats(struct cli *c);
 int cli_status(struct cli *c);
 int cli_shell(struct cli *c);

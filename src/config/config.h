@@ -90,6 +90,9 @@
 	  "a program that has not worked for so long is told of, if it holds ...") \
 	X("Status", "IdleMemory", NUMBER, idle_memory_mib, "2048", \
 	  "... more MiB of a GPU's memory than this") \
+	X("Budgets", "Budget", TEXTS, budgets, "", \
+	  "GPU time: user=NAME|uid=N|user=*|cgroup=PATTERN gpu_seconds=N per=day|week|month " \
+	  "[over=wait|stop]") \
 	X("Alerts", "Unit", NAME, alert_unit, "", \
 	  "template of the unit that systemd starts when something begins to be wrong, such as " \
 	  "gpusched-alert@.service; empty: none") \
@@ -118,7 +121,7 @@ struct gs_config {
 	bool gate;
 	char default_class[32];
 	char default_class_at[256]; /* "FILE:LINE" */
-	struct gs_texts rules, allow, allow_trace, classes;
+	struct gs_texts rules, allow, allow_trace, classes, budgets;
 	bool if_possible;
 	uint32_t switch_cost_us;
 	bool adopt;

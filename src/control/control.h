@@ -11,6 +11,7 @@
 #include "hub/hub.h"
 
 struct gs_agents;
+struct gs_budgets;
 struct gs_errand;
 struct gs_restoring;
 struct gs_starting;
@@ -41,6 +42,7 @@ struct gs_control {
 	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, while counting was on before */
 	sd_event_source *launch_again;
 	struct gs_agents *agents;       /* in programs; NULL: not a daemon, or none can come */
+	struct gs_budgets *budgets;     /* NULL: none are configured */
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
 	struct gs_saved saved;
 	struct gs_past past;

@@ -260,6 +260,8 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->preempt = n->preempting = true;
 	if (news->greedy)
 		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
+	if (news->spent || news->unspent)
+		n->spent = news->spent;
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
 	n->aside = news->aside || (n->aside && !news->back);

@@ -53,6 +53,7 @@
 	  "holds refused to TSGs that themselves yield to holds") \
 	X(HOLD_UNABLE, "hold_unable", \
 	  "TSGs that ran on in a hold because they cannot be suspended whole") \
+	X(SPENT, "spent", "suspensions of TSGs whose GPU time is used up") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
 	X(LEFT_STOPPED, "left_stopped", \
@@ -96,7 +97,8 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(HOLD_FLOOR, "no hold until best effort has had its floor") \
 	X(HOLD_BUDGET, "no hold while calls have had half of their share of the GPU") \
 	X(HOLD_YIELDS, "no hold for a TSG that yields to holds of others") \
-	X(HOLD_UNABLE, "a hold cannot suspend all of it: it gets slices only")
+	X(HOLD_UNABLE, "a hold cannot suspend all of it: it gets slices only") \
+	X(SPENT_UNABLE, "its GPU time is used up, and it cannot be suspended whole: it runs")
 
 enum gs_overrule {
 #define X(sym, text) GS_OVERRULE_##sym,
@@ -115,6 +117,7 @@ enum gs_source {
 	GS_SRC_ADMISSION,
 	GS_SRC_LAW,     /* against what its owner asked */
 	GS_SRC_REQUEST, /* another TSG's request, by a hold of the policy */
+	GS_SRC_BUDGET,  /* a budget that is used up */
 };
 
 /* The TSG, its owner or its record is not there any more. */
@@ -164,10 +167,11 @@ struct gs_news {
 	bool doubt;         /* if it is suspended: maybe not all of it */
 	bool preempt;       /* one preempt call, now */
 	bool greedy;        /* it had more of the GPU by pre-switches than it may */
-	bool user;  /* that person is not root: what is asked for comes after the policy's */
 	bool aside; /* it is about to be parked: it runs as its owner asked, whoever wishes what */
 	bool back;  /* ... no more */
 	bool check; /* ask RM whether it is there: it may have gone unseen */
+	bool spent, unspent; /* its GPU time is used up, and others want the GPU; no longer */
+	bool user; /* that person is not root: what is asked for comes after the policy's */
 };
 
 struct gs_core_opts {

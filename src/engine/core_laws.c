@@ -531,6 +531,26 @@ static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusch
 		c->counters[GS_ENG_HELD_TOO_LONG]++;
 }
 
+/* Root's own word that it runs stands above it. A MIG partition is no matter: it is no policy's wish. */
+static void budget_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			struct gs_goal *t)
+{
+	bool word = t->src[RUN_INDEX] == GS_SRC_PERSON &&
+		    (!t->set.runnable || !(gs_users(rec) & GPUSCHED_RUNNABLE));
+	bool was = n->spent_on;
+
+	n->spent_on = n->spent_unable = false;
+	if (!n->spent || word || gs_at_gate(rec) || rec->flags & GPUSCHED_TSG_EMPTY)
+		return;
+	n->spent_unable = is_past_batch(rec) || is_partial(rec);
+	if (n->spent_unable)
+		return;
+	n->spent_on = true;
+	c->counters[GS_ENG_SPENT] += !was;
+	t->set.runnable = 0;
+	t->src[RUN_INDEX] = GS_SRC_BUDGET;
+}
+
 uint32_t gs_core_overrules(const struct gs_node *n)
 {
 	uint32_t all = gs_hold_overrules(n);
@@ -545,6 +565,7 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)n->curbed << GS_OVERRULE_HELD_TOO_LONG |
 	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
 	       (uint32_t)n->beside_unseen << GS_OVERRULE_UNSEEN |
+	       (uint32_t)n->spent_unable << GS_OVERRULE_SPENT_UNABLE |
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
 }
 
@@ -592,6 +613,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	hold_for_admission(c, n, now, todo, ret);
 	gs_hold_obey(c, n, rec, !is_past_batch(rec) && !is_partial(rec), now, ret);
 	take_manual(rec, ret);
+	budget_rule(c, n, rec, ret);
 	if (!c->opts.dry_run)
 		gs_hold_note(c, n, ret->src[RUN_INDEX] == GS_SRC_REQUEST, &todo->poke);
 	limit_suspension(c, n, rec, now, ret);

@@ -115,6 +115,8 @@ struct gs_node {
 	uint64_t hold_due;  /* its end, or when it may begin; 0: nothing to wait for */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
+	bool spent; /* its GPU time is used up, and others want the GPU */
+	bool spent_on, spent_unable;
 	bool curbed;           /* its long slice is taken away ... */
 	uint64_t greedy_until; /* ... until then, unless it goes on */
 	/* the call budget */

@@ -5,6 +5,7 @@
 #include "basic/clock.h"
 #include "engine/aside.h"
 #include "engine/internal.h"
+#include "engine/spend.h"
 #include "engine/ops.h"
 
 void gs_engine_refresh(struct gs_engine *e)
@@ -97,6 +98,13 @@ int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool as
 int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key)
 {
 	const struct gs_news news = { .check = true };
+
+	return gs_engine_tell(e, key, &news);
+}
+
+int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent)
+{
+	const struct gs_news news = { .spent = spent, .unspent = !spent };
 
 	return gs_engine_tell(e, key, &news);
 }

@@ -38,6 +38,9 @@ struct gs_figures {
 	/* hears of each finding about a GPU or TSG, once a second as long as it lasts; NULL: nobody */
 	void (*found)(const struct gs_finding *f, void *user);
 	void *found_user;
+	/* hears of GPU time that a process is charged for; NULL: nobody counts */
+	void (*charged)(uid_t uid, const char *cgroup, uint64_t ns, void *user);
+	void *charged_user;
 };
 
 int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret);

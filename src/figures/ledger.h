@@ -61,6 +61,18 @@ bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
+/* A compute TSG, for whoever counts GPU time. */
+struct gs_spender {
+	uint64_t id;
+	const struct gpusched_key *key;
+	uint32_t pid, gpu;
+	uid_t uid;
+	const char *cgroup;
+	bool works; /* since the last look it had the GPU or waited for it, as far as known */
+};
+/* All of them, once a second; what they did until now is charged before. */
+void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spender *s, void *user),
+			void *user);
 /* How many compute TSGs each class has, by its id. */
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES]);
 /* Whose TSG it is, as far as that is known; NULL: there is none of that id here. */

@@ -69,6 +69,7 @@ struct kept {
 	bool waiting;                   /* at its last sample */
 	bool mig;                       /* in a partition of its GPU */
 	struct gs_idle idle;            /* memory.c's */
+	struct gs_idle rest;            /* ledger_spend.c's */
 };
 
 struct gpu_kept {

@@ -92,6 +92,16 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 	return g.sums.gaps;
 }
 
+/* Beside others all that it held; alone what it worked, by the driver's samples. */
+static void charge(const struct gs_figures *fig, const struct kept *k,
+		   const struct gs_history_sums *d)
+{
+	uint64_t ns = gs_history_charge(d);
+
+	if (fig->charged && ns)
+		fig->charged(k->who.uid, k->who.cgroup, ns, fig->charged_user);
+}
+
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k)
 {
 	uint64_t gaps = ledger_gaps(fig, k->who.gpu);
@@ -103,6 +113,7 @@ void ledger_take_tsg(struct gs_figures *fig, struct kept *k)
 	d.v[GS_SUM_FLAWED] = d.v[GS_SUM_SEEN] && gaps != k->gaps;
 	k->gaps = gaps;
 	ledger_add(k, &d);
+	charge(fig, k, &d);
 }
 
 void ledger_take_gpu(struct gs_figures *fig, size_t i)

@@ -76,6 +76,9 @@ void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_
 /* None goes below 0. */
 void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
 
+/* GPU time that is charged for: beside others what was held, alone what was worked. */
+uint64_t gs_history_charge(const struct gs_history_sums *s);
+
 /* What is told of sums, declared once. */
 #define GS_FIGURE_PROCESS (1u << 0) /* of processes, and of sums over them */
 #define GS_FIGURE_GPU (1u << 1)     /* of GPUs as a whole */

@@ -101,6 +101,8 @@
 	  "times that the process that parks died or hung, and another one took its place") \
 	X(PARK_SAVE_FAILED, "park_save_failed", \
 	  "times that who is parked could not be saved: a restart would not know") \
+	X(BUDGETS_LEFT, "budgets_left", \
+	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many a minute")
 

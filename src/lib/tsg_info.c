@@ -119,6 +119,7 @@ int tsg_info_read(const json_t *o, struct gpusched_tsg_info *ret)
 	values(&rd, "is", &t.is);
 	values(&rd, "want", &t.want);
 	t.memory_bytes = number(&rd, "memory_bytes", 0, INT64_MAX, GPUSCHED_UNSET);
+	t.tid = (int32_t)number(&rd, "tid", 0, INT32_MAX, GPUSCHED_UNSET);
 	if (!rd.code)
 		*ret = t;
 	return rd.code;

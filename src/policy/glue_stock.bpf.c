@@ -179,11 +179,14 @@ static __always_inline void overlay_share(struct gpusched_task *t)
 	struct gpusched_proc *proc;
 	struct gs_pstate *st = state_of();
 	gs_u32 pid = t->pid;
+	gs_u64 id = t->id;
+	struct gs_job *job;
 
 	if (!st || st->is_virtual)
 		return;
 	proc = bpf_map_lookup_elem(&gs_procs, &pid);
-	if (proc && (gs_s32)proc->past > 0)
+	job = bpf_map_lookup_elem(&gs_jobs, &id);
+	if ((proc && (gs_s32)proc->past > 0) || (job && job->last))
 		t->known |= GPUSCHED_KNOWN_PAST_SHARE;
 }
 

@@ -213,6 +213,7 @@ static bool is_private(const json_t *event)
 
 	return name && (!strcmp(name, gs_event_name(GPUSCHED_EV_ODD)) ||
 			!strcmp(name, gs_event_name(GPUSCHED_EV_FINDING)) ||
+			!strcmp(name, gs_event_name(GPUSCHED_EV_BUDGET)) ||
 			!strcmp(name, gs_event_name(GPUSCHED_EV_LIMITED)));
 }
 

@@ -114,6 +114,10 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	else if (rec->suspend_by == GPUSCHED_BY_REQUEST)
 		snprintf(text, sizeof(text), "held for tsg %llu's request",
 			 (unsigned long long)held_for(rs, rec));
+	else if (rec->suspend_by == GPUSCHED_BY_BUDGET)
+		snprintf(text, sizeof(text),
+			 "its GPU time is used up, see 'gpusched budget': it runs when nobody else "
+			 "does, or not at all");
 	else if (rec->flags & GPUSCHED_TSG_ALIAS)
 		snprintf(text, sizeof(text), "an MPS server's TSG under another handle");
 	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
@@ -134,7 +138,9 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 
 static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
 {
-	static const char *const by[] = { NULL, "policy", "person", "admission", "request" };
+	static const char *const by[] = {
+		NULL, "policy", "person", "admission", "request", "budget"
+	};
 	const char *status = gs_rm_status_name(rec->last_status);
 	const struct gs_saved_tsg *kept =
 		rs && rec->manual.valid ? gs_saved_find(&rs->control->saved, rec->task.id) : NULL;

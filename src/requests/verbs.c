@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "figures/window.h"
+#include "requests/budget.h"
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/request.h"
@@ -80,6 +81,7 @@ const struct gs_verb gs_verbs[] = {
 	      "process (when not given), user, cgroup, class, gpu, pod, namespace, job" },
 	    { "changes", GS_ARG_BOOL, false, "who changed what" },
 	    { "calm", GS_ARG_BOOL, false, "with how much each process waits in calm minutes" } } },
+	{ "budget", gs_verb_budget, READS },
 	{ "set",
 	  gs_verb_set,
 	  OWNER,

@@ -2,6 +2,7 @@
 /* The table of observers: who is told what happens to TSGs, in this order. */
 #include "basic/cleanup.h"
 #include "control/agents.h"
+#include "control/budgets.h"
 #include "figures/calls.h"
 #include "intake/hardware.h"
 #include "service/instance.h"
@@ -105,6 +106,7 @@ static const struct gs_observer observers[] = {
 		.tapped = policy_tapped,
 		.ended = policy_ended,
 	},
+	{ "budgets", GS_ROOM_CONTROL, .ended = gs_budgets_ended, .beat = gs_budgets_beat },
 	{ "the policy's host", GS_ROOM_CONTROL, .beat = gs_host_beat,
 	  .overtaken = gs_policy_overtaken },
 	{ "alerts", GS_ROOM_REQUESTS, .beat = gs_alerting_beat },

@@ -5,6 +5,7 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "service/instance.h"
+#include "control/budgets.h"
 #include "control/launches.h"
 #include "intake/pods.h"
 #include "intake/rescan.h"
@@ -96,6 +97,8 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 	const struct gs_config *old = s->hub->config;
 	int r = reload_classes(s, config, err);
 
+	if (!r)
+		r = gs_budgets_set(s->control, s->figures, config, err);
 	if (r)
 		return r;
 	s->hub->config = config;

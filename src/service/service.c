@@ -15,6 +15,7 @@
 #include "intake/adoption.h"
 #include "control/agents.h"
 #include "control/discarding.h"
+#include "control/budgets.h"
 #include "hub/task.h"
 #include "intake/intake.h"
 #include "intake/hardware.h"
@@ -54,11 +55,15 @@
 
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
 {
+	struct gs_budget_rules budgets;
 	struct gs_classes *classes;
 	int r = gs_config_classes(config, &classes, err);
 
-	if (!r)
-		gs_classes_free(classes);
+	if (r)
+		return r;
+	gs_classes_free(classes);
+	r = gs_config_budgets(config, &budgets, err);
+	gs_budget_rules_done(&budgets);
 	return r;
 }
 
@@ -316,6 +321,9 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_figures_start(s->figures, server_of, s->intake, err);
 	if (r)
 		return r;
+	r = gs_budgets_set(s->control, s->figures, s->hub->config, err);
+	if (r)
+		return r;
 	r = gs_alerting_start(s->requests);
 	if (r)
 		return gs_fail(err, r, "out of memory");
@@ -483,6 +491,7 @@ static void end_acting(struct gs_service *s)
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
 	gs_alerting_end(s->requests);
+	gs_budgets_end(s->control);
 	gs_memory_end(s->figures);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);

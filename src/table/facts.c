@@ -112,8 +112,21 @@ bool gs_jobs_has(const struct gs_table *t)
 
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
 {
-	const struct gs_job value = { .job = job };
+	struct gs_job value = { 0 };
 
+	bpf_map_lookup_elem(t->jobs_fd, &id, &value);
+	value.job = job;
+	return bpf_map_update_elem(t->jobs_fd, &id, &value, BPF_ANY) ? -errno : 0;
+}
+
+int gs_job_put_last(struct gs_table *t, uint64_t id, bool last)
+{
+	struct gs_job value = { 0 };
+
+	if (t->jobs_fd < 0)
+		return -ENOTSUP;
+	bpf_map_lookup_elem(t->jobs_fd, &id, &value);
+	value.last = last;
 	return bpf_map_update_elem(t->jobs_fd, &id, &value, BPF_ANY) ? -errno : 0;
 }
 

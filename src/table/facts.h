@@ -16,7 +16,9 @@
 
 /* The job that a TSG works for. */
 struct gs_job {
-	gs_u64 job;
+	gs_u64 job;  /* 0: not known */
+	gs_u32 last; /* 1: it comes last, for it has used up its GPU time */
+	gs_u32 pad;
 };
 
 /*
@@ -71,6 +73,8 @@ int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
 /* Writes the facts of TSG @id. 0 or -errno. */
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
+/* It comes last in policies that take turns, or no longer. 0 or -errno. */
+int gs_job_put_last(struct gs_table *t, uint64_t id, bool last);
 /* 0: not known. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
 void gs_job_remove(struct gs_table *t, uint64_t id);

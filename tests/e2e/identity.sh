@@ -49,8 +49,8 @@ is "$(wide "pid:$be" 'map(.runlist == .gpu * 256 + (if .engine == "GR0" then 1 e
 	"[true]" "the runlist is of GPU and engine"
 is "$("$gpusched" list "pid:$many" --json | jq -cs 'flatten | map([has("tid"), has("hw_tsg"), has("channel_list")]) | unique')" \
 	"[[true,false,false]]" "RM is asked for --wide alone"
-like "$("$gpusched" list "pid:$many" --wide --all)" "TID +RUNLIST +HW_TSG +CHANNELS" "people see them as well"
-row=$(wide "pid:$many" '.[0] | "\(.tid) +\(.runlist) +\(.hw_tsg) +\(.channel_list[0].context_id)"' | jq -r .)
+like "$("$gpusched" list "pid:$many" --wide --all)" "TID +RUNLIST +HW_TSG +HCLIENT +HTSG +CHANNELS" "people see them as well"
+row=$(wide "pid:$many" '.[0] | "\(.tid) +\(.runlist) +\(.hw_tsg) +\(.client) +\(.tsg) +\(.channel_list[0].context_id)"' | jq -r .)
 like "$("$gpusched" list "pid:$many" --wide --all)" "$row" "people see the same figures"
 
 # ---- tid: ------------------------------------------------------------------------------------------

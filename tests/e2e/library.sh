@@ -46,6 +46,15 @@ like "$out" "set -1 0 .*another user" "a foreign user is refused"
 like "$out" "restore -1 0 only root" "a foreign user may not restore"
 check "a program gets what a process holds of the GPU's memory" wait_for 20 eval \
 	'"$helper" user pid:$be 2>&1 | grep -q "^tsg .* kind compute .* memory [1-9]"'
+load be --seconds 600
+made=$LOAD_PID
+wait_tsgs "pid:$made" 4
+handles=$(list_json "pid:$made" 'map(select(.kind == "compute"))[0] | .client[2:] + " " + .tsg[2:]')
+like "$("$helper" user pid:$made 2>&1)" "kind compute [^"$'\n'"]* tid $made handles $handles" \
+	"root's program sees the thread that made a TSG, and the driver's handles"
+like "$(as 4711 "$helper" user pid:$made 2>&1)" "kind compute [^"$'\n'"]* tid $made handles 0 0" \
+	"another user's program sees the thread, as in ps, and no handles"
+end_load $made
 stop_daemon
 
 # A client needs a socket and JSON; what acts in a process is the programs' own.

@@ -12,10 +12,11 @@ static int print_tsg(const struct gpusched_tsg_info *t, void *user)
 {
 	unsigned int *n = user;
 
-	printf("tsg %llu pid %d kind %s slice %lld/%lld class %s memory %lld\n",
+	printf("tsg %llu pid %d kind %s slice %lld/%lld class %s memory %lld tid %d handles %x "
+	       "%x\n",
 	       (unsigned long long)t->id, t->pid, t->kind, (long long)t->is.timeslice_us,
 	       (long long)t->asked.timeslice_us, *t->class_name ? t->class_name : "-",
-	       (long long)t->memory_bytes);
+	       (long long)t->memory_bytes, t->tid, t->client, t->tsg);
 	return ++*n == 100 ? 1 : 0;
 }
 

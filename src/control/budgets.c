@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+#include "control/budgets.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/escape.h"
+#include "basic/grow.h"
+#include "basic/log.h"
+#include "basic/sheet.h"
+#include "control/control.h"
+#include "engine/spend.h"
+#include "figures/figures.h"
+#include "figures/ledger.h"
+#include "hub/json.h"
+#include "hub/task.h"
+#include "table/events.h"
+#include "table/facts.h"
+
+#define LOOK_NS NS_PER_S
+
+/* A compute TSG at the last look. */
+struct spender {
+	UT_hash_handle hh;
+	uint64_t id;
+	struct gpusched_key key;
+	uint32_t gpu;
+	uid_t uid;
+	const struct gs_spending_account *over; /* NULL: it has time left */
+	bool works, last, held;
+};
+
+/* What the history has of one period. */
+struct past {
+	enum gs_period period;
+	int64_t begins_s;
+	bool by_user;
+	struct past_row {
+		uid_t uid;
+		char cgroup[GS_CGROUP_PATH_LEN];
+		uint64_t ns;
+	} * rows;
+	size_t n, room;
+};
+
+#define PASTS_MAX 6 /* three periods, of users and of cgroups */
+struct reading {
+	struct gs_errand errand;
+	struct past pasts[PASTS_MAX];
+	size_t n;
+	int code;
+	struct gs_error err;
+	bool stale; /* the rules are others by now */
+};
+
+struct gs_budgets {
+	struct gs_control *ctl;
+	struct gs_figures *fig;
+	struct gs_spending spending;
+	struct spender *spenders;
+	uint64_t looked_ns;
+	struct reading *reading; /* NULL: the history is not being asked */
+	bool incomplete;
+	char why[200];
+};
+
+static int64_t clock_s(void)
+{
+	return (int64_t)time(NULL);
+}
+
+/* ---- what was used before -------------------------------------------------------------------- */
+
+static int take_row(json_t *row, void *user)
+{
+	const char *cgroup = json_string_value(json_object_get(row, "cgroup"));
+	struct gs_history_sums s = { 0 };
+	struct past *p = user;
+	struct past_row *r;
+
+	if (!p->by_user && !cgroup)
+		return 0;
+	if (GS_GROW(p->rows, p->room, p->n + 1))
+		return -ENOMEM;
+	r = &p->rows[p->n++];
+	memset(r, 0, sizeof(*r));
+	s.v[GS_SUM_HELD] = (uint64_t)(json_number_value(json_object_get(row, "gpu_time_ms")) * 1e6);
+	s.v[GS_SUM_ALONE] = (uint64_t)(json_number_value(json_object_get(row, "alone_ms")) * 1e6);
+	s.v[GS_SUM_WORKED] = (uint64_t)(json_number_value(json_object_get(row, "worked_ms")) * 1e6);
+	r->uid = (uid_t)json_integer_value(json_object_get(row, "uid"));
+	snprintf(r->cgroup, sizeof(r->cgroup), "%s", cgroup ? cgroup : "");
+	r->ns = gs_history_charge(&s);
+	return 0;
+}
+
+static void read_past(struct gs_errand *e)
+{
+	struct reading *rd = (struct reading *)e;
+
+	for (size_t i = 0; i < rd->n && !rd->code; i++) {
+		struct past *p = &rd->pasts[i];
+		const struct gs_history_query q = {
+			.since_s = (uint64_t)p->begins_s,
+			.by = p->by_user ? GS_BY_USER : GS_BY_CGROUP,
+			.times = true,
+			.root = true,
+		};
+
+		rd->code = gs_history_ask(gs_env()->state_dir, &q, take_row, p, &rd->err);
+	}
+}
+
+static void past_read(struct gs_errand *e)
+{
+	struct reading *rd = (struct reading *)e;
+	struct gs_budgets *b = e->owner;
+
+	b->reading = NULL;
+	for (size_t i = 0; i < rd->n && !rd->stale; i++)
+		for (size_t k = 0; k < rd->pasts[i].n; k++) {
+			const struct past *p = &rd->pasts[i];
+			const struct past_row *r = &p->rows[k];
+
+			gs_spending_add_past(&b->spending, p->period, p->begins_s, r->uid,
+					     p->by_user ? NULL : r->cgroup, r->ns);
+		}
+	if (!rd->stale) {
+		gs_spending_past_over(&b->spending);
+		b->incomplete = rd->code != 0;
+		snprintf(b->why, sizeof(b->why), "%.190s", rd->err.text);
+		if (rd->code)
+			gs_log(LOG_WARNING,
+			       "budgets: GPU time of before this start is not counted: %s",
+			       rd->err.text);
+	}
+	gs_errand_unref(e);
+}
+
+static void reading_free(struct gs_errand *e)
+{
+	struct reading *rd = (struct reading *)e;
+
+	for (size_t i = 0; i < rd->n; i++)
+		free(rd->pasts[i].rows);
+	free(rd);
+}
+
+/* Once for each period, and for users and cgroups. */
+static void plan_past(struct reading *rd, const struct gs_budget_rule *rule)
+{
+	int64_t ends_s;
+	struct past *p;
+
+	if (rule->known)
+		return;
+	for (size_t i = 0; i < rd->n; i++)
+		if (rd->pasts[i].period == rule->period && rd->pasts[i].by_user == rule->by_user)
+			return;
+	p = &rd->pasts[rd->n++];
+	p->period = rule->period;
+	p->by_user = rule->by_user;
+	gs_period_of(rule->period, clock_s(), &p->begins_s, &ends_s);
+}
+
+static int begin_reading(struct gs_budgets *b)
+{
+	struct reading *rd;
+	int r;
+
+	if (b->reading || !gs_spending_wants_past(&b->spending))
+		return 0;
+	if (!gs_ledger_history(b->fig)) {
+		b->incomplete = true;
+		snprintf(b->why, sizeof(b->why), "History=no");
+		gs_spending_past_over(&b->spending);
+		return 0;
+	}
+	rd = calloc(1, sizeof(*rd));
+	if (!rd)
+		return -ENOMEM;
+	rd->errand = (struct gs_errand){ read_past, past_read, reading_free, .fd = -1, .refs = 1 };
+	for (size_t i = 0; i < b->spending.rules.n; i++)
+		plan_past(rd, &b->spending.rules.all[i]);
+	r = gs_errand_begin(&rd->errand, b->ctl->hub, b);
+	if (r)
+		gs_errand_unref(&rd->errand);
+	else
+		b->reading = rd;
+	return r;
+}
+
+/* ---- what follows ---------------------------------------------------------------------------- */
+
+static void on_charge(uid_t uid, const char *cgroup, uint64_t ns, void *user)
+{
+	struct gs_budgets *b = user;
+	uint64_t left = b->spending.left;
+
+	gs_spending_charge(&b->spending, uid, cgroup, ns, clock_s());
+	if (b->spending.left != left)
+		gs_count(b->ctl->hub, GS_SVC_BUDGETS_LEFT);
+}
+
+static void tell(struct gs_budgets *b, struct gs_spending_account *a, bool over)
+{
+	char name[2 * GS_CGROUP_PATH_LEN];
+	struct tm t = { 0 };
+	time_t ends = (time_t)a->ends_s;
+	char when[32];
+	json_t *o;
+
+	a->told = over;
+	gs_escape(name, sizeof(name), a->key.name);
+	localtime_r(&ends, &t);
+	strftime(when, sizeof(when), "%F %T", &t);
+	if (over)
+		gs_log(LOG_NOTICE,
+		       "budget: %s %s has used up its %" PRIu64
+		       " s of GPU time a %s: until %s it %s",
+		       a->rule->by_user ? "user" : "cgroup", name,
+		       (uint64_t)(a->rule->ns / NS_PER_S), gs_period_name(a->rule->period), when,
+		       a->rule->stop ? "is suspended" : "runs only where nobody else waits");
+	else
+		gs_log(LOG_NOTICE, "budget: %s %s has GPU time again",
+		       a->rule->by_user ? "user" : "cgroup", name);
+	if (!b->ctl->hub->watched)
+		return;
+	o = json_object();
+	gs_json_put_number(o, "time_ns", true, gs_now_ns());
+	gs_json_put_text(o, "event", gs_event_name(GPUSCHED_EV_BUDGET));
+	gs_json_put_text(o, "what", over ? "used-up" : "again");
+	gs_json_put_number(o, "uid", a->rule->by_user, a->uid);
+	gs_json_put(o, "cgroup", a->rule->by_user ? NULL : gs_json_text(a->key.name));
+	gs_json_put_text(o, "per", gs_period_name(a->rule->period));
+	gs_json_put_text(o, "over", a->rule->stop ? "stop" : "wait");
+	gs_json_put_number(o, "again_s", true, (uint64_t)a->ends_s);
+	gs_observers_say(&b->ctl->hub->observers, o, a->rule->by_user ? a->uid : 0);
+}
+
+static void tell_accounts(struct gs_budgets *b)
+{
+	for (struct gs_spending_account *a = b->spending.all; a; a = a->hh.next)
+		if (gs_spending_is_used_up(a) != a->told)
+			tell(b, a, !a->told);
+}
+
+static void on_spender(const struct gs_spender *s, void *user)
+{
+	struct gs_budgets *b = user;
+	struct spender *sp = NULL;
+
+	HASH_FIND(hh, b->spenders, &s->id, sizeof(s->id), sp);
+	if (!sp) {
+		sp = calloc(1, sizeof(*sp));
+		if (!sp)
+			return;
+		sp->id = s->id;
+		sp->key = *s->key;
+		HASH_ADD(hh, b->spenders, id, sizeof(sp->id), sp);
+	}
+	sp->gpu = s->gpu;
+	sp->uid = s->uid;
+	sp->works = s->works;
+	sp->over = gs_spending_over(&b->spending, s->uid, s->cgroup);
+}
+
+static void set_spent(struct gs_budgets *b, struct spender *s, bool spent)
+{
+	if (s->held == spent)
+		return;
+	s->held = spent;
+	gs_engine_spend(b->ctl->hub->engine, &s->key, spent);
+}
+
+/* @wanted: somebody who has time left uses its GPU, or waits for it. */
+static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
+{
+	if (s->last != (s->over != NULL)) {
+		s->last = s->over != NULL;
+		gs_job_put_last(b->ctl->hub->table, s->id, s->last);
+	}
+	set_spent(b, s, s->over && (s->over->rule->stop || wanted));
+}
+
+static void look(struct gs_budgets *b)
+{
+	gs_spending_roll(&b->spending, clock_s());
+	gs_ledger_spenders(b->fig, on_spender, b);
+	tell_accounts(b);
+	for (size_t i = 0; i < b->ctl->hub->ngpus; i++) {
+		uint32_t gpu = b->ctl->hub->gpus[i].index;
+		bool wanted = false;
+
+		for (const struct spender *s = b->spenders; s && !wanted; s = s->hh.next)
+			wanted = s->gpu == gpu && s->works && !s->over;
+		for (struct spender *s = b->spenders; s; s = s->hh.next)
+			if (s->gpu == gpu)
+				follow(b, s, wanted);
+	}
+}
+
+void gs_budgets_beat(void *self)
+{
+	struct gs_control *ctl = self;
+	struct gs_budgets *b = ctl->budgets;
+	uint64_t now = gs_now_ns();
+
+	if (!b || now - b->looked_ns < LOOK_NS)
+		return;
+	b->looked_ns = now;
+	if (begin_reading(b))
+		return;
+	look(b);
+}
+
+void gs_budgets_ended(void *self, const struct gs_end *end)
+{
+	struct gs_control *ctl = self;
+	struct spender *s = NULL;
+
+	if (!ctl->budgets)
+		return;
+	HASH_FIND(hh, ctl->budgets->spenders, &end->id, sizeof(end->id), s);
+	if (!s)
+		return;
+	HASH_DEL(ctl->budgets->spenders, s);
+	free(s);
+}
+
+/* ---- asked about ----------------------------------------------------------------------------- */
+
+const struct gs_spending *gs_budgets_spending(struct gs_control *ctl)
+{
+	return ctl->budgets ? &ctl->budgets->spending : NULL;
+}
+
+bool gs_budgets_is_complete(const struct gs_control *ctl, const char **ret_why)
+{
+	const struct gs_budgets *b = ctl->budgets;
+
+	*ret_why = b->reading ? "the history is being read" : b->incomplete ? b->why : NULL;
+	return !*ret_why;
+}
+
+unsigned int gs_budgets_held(struct gs_control *ctl, const struct gs_spending_account *a, uid_t uid,
+			     bool *ret_mine)
+{
+	unsigned int n = 0;
+
+	*ret_mine = a->rule->by_user && a->uid == uid;
+	for (const struct spender *s = ctl->budgets->spenders; s; s = s->hh.next) {
+		if (s->over != a)
+			continue;
+		n += s->held;
+		*ret_mine |= s->uid == uid;
+	}
+	return n;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static struct gs_budgets *make(struct gs_control *ctl, struct gs_figures *fig)
+{
+	struct gs_budgets *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->ctl = ctl;
+	b->fig = fig;
+	ctl->budgets = b;
+	fig->charged = on_charge;
+	fig->charged_user = b;
+	return b;
+}
+
+int gs_budgets_set(struct gs_control *ctl, struct gs_figures *fig, const struct gs_config *config,
+		   struct gs_error *err)
+{
+	struct gs_budget_rules rules;
+	struct gs_spending old;
+	struct gs_budgets *b;
+	int r = gs_config_budgets(config, &rules, err);
+
+	if (r)
+		return r;
+	if (!ctl->hub->opts.daemon || (!rules.n && !ctl->budgets)) {
+		gs_budget_rules_done(&rules);
+		return 0;
+	}
+	b = ctl->budgets ? ctl->budgets : make(ctl, fig);
+	if (!b) {
+		gs_budget_rules_done(&rules);
+		return gs_fail(err, -ENOMEM, "out of memory");
+	}
+	if (b->reading)
+		b->reading->stale = true;
+	for (struct spender *s = b->spenders; s; s = s->hh.next)
+		s->over = NULL;
+	old = b->spending;
+	gs_spending_begin(&b->spending, &rules, &old);
+	return 0;
+}
+
+void gs_budgets_end(struct gs_control *ctl)
+{
+	struct gs_budgets *b = ctl->budgets;
+	struct spender *s, *next;
+
+	if (!b)
+		return;
+	if (b->reading)
+		gs_errand_wait(&b->reading->errand);
+	b->fig->charged = NULL;
+	ctl->budgets = NULL;
+	HASH_ITER(hh, b->spenders, s, next) {
+		if (ctl->hub->engine)
+			set_spent(b, s, false);
+		if (s->last)
+			gs_job_put_last(ctl->hub->table, s->id, false);
+		HASH_DEL(b->spenders, s);
+		free(s);
+	}
+	gs_spending_done(&b->spending);
+	free(b);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spend.h - TSGs whose user or cgroup has used up its GPU time
+ */
+#ifndef GPUSCHED_ENGINE_SPEND_H
+#define GPUSCHED_ENGINE_SPEND_H
+
+#include <stdbool.h>
+
+struct gpusched_key;
+struct gs_engine;
+
+/*
+ * Its time is used up and others want the GPU, or no longer: it is suspended as long as that is so,
+ * whatever the policy or a user other than root says. Known until the engine ends.
+ */
+int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent);
+
+#endif /* GPUSCHED_ENGINE_SPEND_H */

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "figures/spending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct gs_spending_account *find(const struct gs_spending *s, uint32_t rule,
+					const char *name)
+{
+	struct gs_spending_key key = { .rule = rule }; /* all of it is compared */
+	struct gs_spending_account *a = NULL;
+
+	strncpy(key.name, name, sizeof(key.name) - 1);
+	HASH_FIND(hh, s->all, &key, sizeof(key), a);
+	return a;
+}
+
+/* A specific user's rule stands before that for all. */
+static bool counts(const struct gs_spending *s, uint32_t rule, uid_t uid, const char *cgroup,
+		   char name[GS_CGROUP_PATH_LEN])
+{
+	const struct gs_budget_rule *r = &s->rules.all[rule];
+
+	if (!gs_budget_rule_counts(r, uid, cgroup, name, GS_CGROUP_PATH_LEN))
+		return false;
+	for (size_t i = 0; r->by_user && r->every && i < s->rules.n; i++) {
+		const struct gs_budget_rule *other = &s->rules.all[i];
+
+		if (other->by_user && !other->every && other->uid == uid &&
+		    other->period == r->period)
+			return false;
+	}
+	return true;
+}
+
+bool gs_spending_counts_user(const struct gs_spending *s, uint32_t rule, uid_t uid)
+{
+	char name[GS_CGROUP_PATH_LEN];
+
+	return counts(s, rule, uid, "", name);
+}
+
+static struct gs_spending_account *find_or_new(struct gs_spending *s, uint32_t rule,
+					       const char *name, uid_t uid, int64_t now_s)
+{
+	struct gs_spending_account *a = find(s, rule, name);
+
+	if (a)
+		return a;
+	a = HASH_COUNT(s->all) < GS_ACCOUNTS_MAX ? calloc(1, sizeof(*a)) : NULL;
+	if (!a) {
+		s->left++;
+		return NULL;
+	}
+	a->key.rule = rule;
+	strncpy(a->key.name, name, sizeof(a->key.name) - 1);
+	a->rule = &s->rules.all[rule];
+	a->uid = uid;
+	gs_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
+	HASH_ADD(hh, s->all, key, sizeof(a->key), a);
+	return a;
+}
+
+/* A clock that was set back leads into a period that was over: it goes on, and nothing is added. */
+static void roll(struct gs_spending_account *a, int64_t now_s)
+{
+	bool back = now_s < a->begins_s;
+
+	if (!back && now_s < a->ends_s)
+		return;
+	gs_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
+	if (back)
+		return;
+	a->used_ns = 0;
+}
+
+void gs_spending_roll(struct gs_spending *s, int64_t now_s)
+{
+	struct gs_spending_account *a, *next;
+
+	HASH_ITER(hh, s->all, a, next) {
+		roll(a, now_s);
+		if (a->used_ns || a->told)
+			continue;
+		HASH_DEL(s->all, a);
+		free(a);
+	}
+}
+
+void gs_spending_charge(struct gs_spending *s, uid_t uid, const char *cgroup, uint64_t ns,
+			int64_t now_s)
+{
+	char name[GS_CGROUP_PATH_LEN];
+
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		struct gs_spending_account *a = NULL;
+
+		if (s->rules.all[i].known && counts(s, i, uid, cgroup, name))
+			a = find_or_new(s, i, name, uid, now_s);
+		if (!a)
+			continue;
+		roll(a, now_s);
+		a->used_ns += ns;
+	}
+}
+
+void gs_spending_add_past(struct gs_spending *s, enum gs_period period, int64_t begins_s, uid_t uid,
+			  const char *cgroup, uint64_t ns)
+{
+	char name[GS_CGROUP_PATH_LEN];
+
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct gs_budget_rule *r = &s->rules.all[i];
+		struct gs_spending_account *a = NULL;
+
+		if (r->known || r->period != period || r->by_user != !cgroup)
+			continue;
+		if (counts(s, i, uid, cgroup ? cgroup : "", name))
+			a = find_or_new(s, i, name, uid, begins_s);
+		if (a && a->begins_s == begins_s)
+			a->used_ns += ns;
+	}
+}
+
+void gs_spending_past_over(struct gs_spending *s)
+{
+	for (size_t i = 0; i < s->rules.n; i++)
+		s->rules.all[i].known = true;
+}
+
+bool gs_spending_wants_past(const struct gs_spending *s)
+{
+	for (size_t i = 0; i < s->rules.n; i++)
+		if (!s->rules.all[i].known)
+			return true;
+	return false;
+}
+
+const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, uid_t uid,
+						   const char *cgroup)
+{
+	const struct gs_spending_account *over = NULL;
+	char name[GS_CGROUP_PATH_LEN];
+
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct gs_spending_account *a = NULL;
+
+		if (counts(s, i, uid, cgroup, name))
+			a = find(s, i, name);
+		if (a && gs_spending_is_used_up(a) && (!over || a->rule->stop > over->rule->stop))
+			over = a;
+	}
+	return over;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* What it counts, and for how long; how much there is of it may be another. */
+static bool is_same(const struct gs_budget_rule *a, const struct gs_budget_rule *b)
+{
+	return a->by_user == b->by_user && a->every == b->every && a->uid == b->uid &&
+	       a->period == b->period && !strcmp(a->cgroup, b->cgroup);
+}
+
+static void keep(struct gs_spending *s, const struct gs_spending_account *a)
+{
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		struct gs_spending_account *kept;
+
+		if (!is_same(&s->rules.all[i], a->rule))
+			continue;
+		kept = find_or_new(s, i, a->key.name, a->uid, a->begins_s);
+		if (!kept)
+			continue;
+		kept->begins_s = a->begins_s;
+		kept->ends_s = a->ends_s;
+		kept->used_ns = a->used_ns;
+		kept->told = a->told && gs_spending_is_used_up(kept);
+	}
+}
+
+void gs_spending_begin(struct gs_spending *s, struct gs_budget_rules *rules,
+		       struct gs_spending *old)
+{
+	*s = (struct gs_spending){ .rules = *rules };
+	*rules = (struct gs_budget_rules){ .n = 0 };
+	for (size_t i = 0; i < s->rules.n; i++)
+		for (size_t k = 0; k < old->rules.n; k++)
+			if (is_same(&s->rules.all[i], &old->rules.all[k]))
+				s->rules.all[i].known = old->rules.all[k].known;
+	for (const struct gs_spending_account *a = old->all; a; a = a->hh.next)
+		keep(s, a);
+	s->left = old->left;
+	gs_spending_done(old);
+}
+
+void gs_spending_done(struct gs_spending *s)
+{
+	struct gs_spending_account *a, *next;
+
+	HASH_ITER(hh, s->all, a, next) {
+		HASH_DEL(s->all, a);
+		free(a);
+	}
+	gs_budget_rules_done(&s->rules);
+	*s = (struct gs_spending){ .left = 0 };
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 240
+# needs: root bpf fuse
+# Budgets: who has used up its GPU time runs where nobody else waits, or not at all; a restart forgets nothing.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+chmod 755 "$scratch"
+budgets() { config "[Budgets]
+$(printf 'Budget=%s\n' "$@")"; }
+exits 1 "a budget without a period is refused" "$gpuschedd" --check-config --config \
+	<(printf '[Budgets]\nBudget=uid=4001 gpu_seconds=2\n')
+like "$out" "needs user=, uid= or cgroup=, gpu_seconds=, and per=" "the message says what is missing"
+user_load() { # UID: that never rests; $LOAD_PID
+	setpriv --reuid "$1" --regid "$1" --clear-groups "$gsload" be --iterations-per-us 27.777 --seconds 200 --warmup 0 \
+		>"$scratch/load.$1" 2>&1 &
+	LOAD_PID=$!
+	at_end+=($!)
+	wait_tsgs "pid:$LOAD_PID" 1
+}
+budget() { # UID FILTER
+	"$gpusched" budget --json | jq -cs "flatten | map(select(.uid == $1))[0] | $2"
+}
+another_one() { # for a moment: without a switch nobody knows what a GPU does
+	"$gsload" be --iterations-per-us 27.777 --count 50 --warmup 0 --seconds 0 >/dev/null
+}
+works() { # PID: more than before, in half a second
+	local before
+	before=$(sim_work "$1")
+	sleep 0.5
+	[ "$(sim_work "$1")" != "$before" ]
+}
+suspended() { [ "$(compute "$1" .suspended_by)" = budget ]; }
+runs() { [ "$(compute "$1" .suspended_by)" = null ] && works "$1"; }
+
+like "$("$gpusched" budget)" "no daemon runs" "without a daemon nobody counts"
+budgets 'uid=4001 gpu_seconds=3 per=month' 'uid=4003 gpu_seconds=1 per=month over=stop'
+start_daemon || exit 1
+is "$(budget 4001 '[.used_s, .left_s, .used_up, .complete, .per]')" '[0,3,false,true,"month"]' "at first nothing is used"
+"$gpusched" monitor --json --for 200s >"$scratch/events" 2>&1 &
+at_end+=($!)
+as 4002 "$gpusched" monitor --json --for 200s >"$scratch/others" 2>&1 &
+at_end+=($!)
+wait_for 10 watchers 2
+
+# ---- used up ----------------------------------------------------------------------------------------
+
+user_load 4001
+spender=$LOAD_PID
+another_one
+check "GPU time is counted" wait_for 20 eval '[ "$(budget 4001 ".used_s > 0.5")" = true ]'
+check "it is used up" wait_for 60 eval '[ "$(budget 4001 .used_up)" = true ]'
+check "the log says so" wait_for 10 grep -q "budget: user 4001 has used up its 3 s of GPU time a month: .*runs only where nobody else waits" "$scratch/daemon.log"
+check "alone it runs on" runs $spender
+is "$(budget 4001 .left_s)" 0 "there is nothing left"
+user_load 4002
+other=$LOAD_PID
+check "beside somebody who works it is suspended" wait_for 20 suspended $spender
+is "$(budget 4001 .suspended)" 1 "budget says so"
+like "$("$gpusched" list "pid:$spender")" "suspended \(budget\)" "list says so"
+like "$(compute $spender .reason)" "its GPU time is used up" "list has the reason"
+ge "$(counter spent)" 1 "a counter has it"
+check "the other one runs" runs $other
+as 4001 "$gpusched" resume "pid:$spender" >/dev/null
+sleep 1
+check "its owner cannot resume it" suspended $spender
+kill -STOP $other
+check "once nobody else works it runs again" wait_for 20 runs $spender
+kill -CONT $other
+check "it is suspended again when the other one goes on" wait_for 20 suspended $spender
+
+# ---- who sees what ----------------------------------------------------------------------------------
+
+is "$(as 4001 "$gpusched" budget --json | jq -cs 'flatten | map(.uid)')" "[4001]" "a user sees its own budget"
+is "$(as 4002 "$gpusched" budget)" "no budget concerns you" "a user without one sees none"
+like "$(as 4001 "$gpusched" budget)" "used up: runs where nobody else waits, now suspended" "the table says it in words"
+is "$("$gpusched" budget --json | jq -cs 'flatten | map(.uid) | sort')" "[4001,4003]" "root sees all"
+is "$(jq -c 'select(.event == "budget") | [.what, .uid, .per]' "$scratch/events" | head -1)" '["used-up",4001,"month"]' "it is an event"
+is "$(grep -c '"budget"' "$scratch/others")" 0 "another user is not told"
+
+# ---- a restart, a death -----------------------------------------------------------------------------
+
+used=$(budget 4001 .used_s)
+stop_daemon
+is "$(sim_disabled $spender)" 0 "when the daemon ends nothing stays suspended"
+start_daemon || exit 1
+check "a restart forgets nothing" wait_for 20 eval '[ "$(budget 4001 ".used_s >= $used - 0.1 and .complete")" = true ]'
+check "after a restart it is suspended again" wait_for 20 suspended $spender
+kill_daemon
+check "a daemon that is killed leaves nothing suspended" wait_for 10 eval '[ "$(sim_disabled $spender)" = 0 ]'
+start_daemon || exit 1
+check "after a death, too" wait_for 20 suspended $spender
+end_load $other
+
+# ---- over=stop, a person's word ---------------------------------------------------------------------
+
+end_load $spender
+user_load 4003
+stopped=$LOAD_PID
+another_one
+check "over=stop: suspended though nobody else works" wait_for 60 suspended $stopped
+"$gpusched" resume "pid:$stopped" >/dev/null
+budgets 'uid=4003 gpu_seconds=1000 per=month over=stop'
+kill -HUP $DAEMON_PID
+check "with a larger budget it runs" wait_for 20 runs $stopped
+ge "$(budget 4003 .used_s)" 1 "what was used before still counts"
+budgets 'uid=4003 gpu_seconds=1 per=month over=stop'
+kill -HUP $DAEMON_PID
+check "with a smaller budget it is suspended" wait_for 20 suspended $stopped
+config '[Daemon]'
+kill -HUP $DAEMON_PID
+check "without budgets it runs" wait_for 20 runs $stopped
+
+# ---- a history that is lost -------------------------------------------------------------------------
+
+stop_daemon
+budgets 'uid=4003 gpu_seconds=1 per=month over=stop'
+rm -f "$GPUSCHED_SIM"/state/history.db*
+start_daemon || exit 1
+is "$(budget 4003 '.used_s < 1')" true "without its history it is no stricter"
+another_one
+check "it counts on from there" wait_for 60 suspended $stopped
+stop_daemon
+done_testing
