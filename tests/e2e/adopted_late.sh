@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 120
 # needs: root bpf fuse
 # A TSG that is freed while the daemon adopts it, after it was read and before it is in the table, where
 # no tap can end its record. RM's answer about its channel is held back as long as that takes.
