@@ -138,13 +138,21 @@ GPUSCHED_INLINE void end_trial(struct runlist *r, int seen, gs_u64 now)
 	r->shrunk_ns = now;
 }
 
+/* What the turns of LC lose, of @r->lost_permille: two switches each. */
+GPUSCHED_INLINE gs_u64 lost_for_lc(const struct runlist *r, gs_u64 span)
+{
+	gs_u64 turns = r->lc_turns - r->look_turns;
+
+	return least(gpusched_div(turns * SWITCH_US * MS, span), r->lost_permille);
+}
+
 /*
  * Requests that come in whole turns: there are as many turns whatever the slice is. A launch-bound
  * service makes the more turns the shorter the slice is: the first look tells how long it has to be.
  */
-GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
+GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 span, gs_u64 now)
 {
-	gs_u64 bound = r->waste_pct * 10;
+	gs_u64 bound = r->waste_pct * 10, lost;
 	int settled = now >= r->changed_ns + SETTLE_NS || now >= r->unrest_ns + UNREST_NS;
 	int seen = look_turns(r, now);
 	gs_u32 steady;
@@ -159,14 +167,15 @@ GPUSCHED_INLINE void fit_slice(struct runlist *r, gs_u64 now)
 		return;
 	}
 	steady = !r->launch_bound || r->slice_us >= GROWN_US;
-	if (r->lc && settled && !is_first(r) && r->lost_permille * 100 > bound * (steady ? 90 : 75))
+	lost = r->lost_permille - (is_first(r) ? lost_for_lc(r, span) : 0);
+	if (r->lc && settled && lost * 100 > bound * (steady ? 90 : 75))
 		r->over++;
 	else
 		r->over = 0;
 	/* some looks may be about a start, which passes */
 	if (r->over > (steady ? 2 : 0))
 		grow(r, longer_us(r), now);
-	else if (r->slice_us > be_slice_us && (is_first(r) || r->lost_permille * 100 < bound * 50))
+	else if (r->slice_us > be_slice_us && lost * 100 < bound * 50)
 		shrink(r, now);
 	else
 		r->calm_ns = 0;
@@ -229,7 +238,7 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 		owe(r, span);
 		if (!mixed) {
 			r->lost_permille = gpusched_div((f->lost_ns - r->look_lost) * 1000, span);
-			fit_slice(r, now);
+			fit_slice(r, span, now);
 		}
 	} else {
 		r->slice_us = be_slice_us;

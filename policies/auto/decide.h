@@ -40,10 +40,33 @@ GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u
 	return 1;
 }
 
-GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, const struct tsg *s,
-			       const struct runlist *r, gs_u64 now)
+GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
+			 gs_u64 now)
+{
+	struct says *x = &s->says;
+
+	x->kind = s->requests.turns > 1      ? MANY_TURNS
+		  : r->launch_bound          ? LAUNCH_BOUND
+		  : s->turns >= ENOUGH_TURNS ? WHOLE_TURNS
+					     : NO_KIND;
+	x->quiet_us = s->requests.quiet_us;
+	x->turns_a_request = s->requests.turns;
+	x->not_held = not_held(t, s, r, now);
+	if (!r->be)
+		x->means = NO_MEANS;
+	else if (!x->not_held)
+		x->means = HOLDS;
+	else if (r->busy)
+		x->means = DRIVERS_SLICES;
+	else
+		x->means = r->slice_us > be_slice_us ? LONG_SLICES : SHORT_SLICES;
+}
+
+GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
+			       gs_u64 now)
 {
 	hold_or_not(t, s, r, now);
+	say(t, s, r, now);
 	gpusched_want_default(t, GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE);
 	if (r->paying)
 		gpusched_want_timeslice(t, (gs_u32)PAYING_LC_US);

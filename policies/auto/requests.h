@@ -116,6 +116,30 @@ GPUSCHED_INLINE int may_hold(const struct runlist *r, gs_u64 now)
 	return r->g_be && r->be == r->g_be && !r->busy && !r->paying && now >= r->unheld_until_ns;
 }
 
+/* Why BEs are not suspended while it has requests. */
+GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const struct tsg *s,
+				       const struct runlist *r, gs_u64 now)
+{
+	const struct requests *q = &s->requests;
+	gs_u32 state = gpusched_hold_state(t);
+
+	if (!r->be)
+		return NO_BE;
+	if (!q->window_ns || t->class_id != GPUSCHED_CLASS_LC)
+		return REQUESTS_NOT_TOLD;
+	if (q->verdict == FEW_TURNS)
+		return TOO_FEW_TURNS;
+	if (q->verdict == WASTE)
+		return GPU_WOULD_IDLE;
+	if (q->verdict == UNKNOWN || now < r->unheld_until_ns)
+		return LOOKED_AT;
+	if (r->paying || state == GPUSCHED_HOLD_FLOOR)
+		return BE_IS_OWED;
+	if (!may_hold(r, now))
+		return OTHERS_COMPETE;
+	return state == GPUSCHED_HOLD_BUDGET ? CALLS_COST_TOO_MUCH : NO_REASON;
+}
+
 GPUSCHED_INLINE void hold_or_not(struct gpusched_task *t, const struct tsg *s,
 				 const struct runlist *r, gs_u64 now)
 {

@@ -19,6 +19,28 @@ enum verdict {
 	WASTE,     /* the GPU would idle for too long in holds */
 };
 
+/* What `gpusched status` tells of an LC; 0 is nothing to tell. */
+enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
+enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS };
+enum not_held {
+	NO_REASON,
+	NO_BE,
+	REQUESTS_NOT_TOLD,
+	LOOKED_AT,
+	TOO_FEW_TURNS,
+	GPU_WOULD_IDLE,
+	OTHERS_COMPETE,
+	BE_IS_OWED,
+	CALLS_COST_TOO_MUCH,
+};
+struct says {
+	enum kind kind;
+	enum means means;
+	enum not_held not_held;
+	gs_u32 quiet_us;
+	gs_u64 turns_a_request;
+};
+
 /* Requests of an LC: @window is about those since it began. */
 struct requests {
 	gs_u64 began_ns;  /* the open one; 0: there is none */
@@ -65,6 +87,7 @@ struct tsg {
 	gs_u32 pad2;
 	gs_u64 turns; /* a sum as @progress */
 	struct requests requests;
+	struct says says;     /* LC */
 	gs_u64 wait_progress; /* LC: its runlist's be_progress before its present wait */
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);

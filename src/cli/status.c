@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* status - is all well? It prints the daemon's verdict. */
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,6 +244,54 @@ static void print_no_class(const json_t *gpus, const char *policy)
 		printf("none of the %zu programs without a class: 'gpusched advise'\n", without);
 }
 
+/* "MANY_TURNS": many turns. */
+static void put_words(FILE *f, const char *name)
+{
+	for (; *name; name++)
+		fputc(*name == '_' ? ' ' : tolower(*name), f);
+}
+
+/* One line: what the policy says of a TSG, where it says anything. */
+static void print_says(const json_t *tsg, const char *policy)
+{
+	const json_t *says = json_object_get(tsg, "policy_says");
+	CLEANUP_FREE char *text = NULL;
+	size_t size, n = 0;
+	FILE *f = open_memstream(&text, &size);
+	const char *key;
+	json_t *v;
+
+	if (!f)
+		return;
+	fprintf(f, "policy %s of tsg %lld (%s): ", policy,
+		(long long)json_integer_value(json_object_get(tsg, "id")),
+		json_string_value(json_object_get(tsg, "comm")) ?: "-");
+	json_object_foreach((json_t *)says, key, v) {
+		if (json_is_null(v))
+			continue;
+		fputs(n++ ? ", " : "", f);
+		put_words(f, key);
+		fputc(' ', f);
+		if (json_is_string(v))
+			put_words(f, json_string_value(v));
+		else
+			fprintf(f, "%lld", (long long)json_integer_value(v));
+	}
+	if (!fclose(f) && n)
+		gs_wrap(stdout, text, 0, CLI_WIDTH);
+}
+
+static void print_all_says(const json_t *gpus, const char *policy)
+{
+	size_t i, k;
+	json_t *g, *t;
+
+	json_array_foreach((json_t *)gpus, i, g)
+		json_array_foreach(json_object_get(g, "tsgs"), k, t)
+			if (policy && is_lc(t))
+				print_says(t, policy);
+}
+
 /* Compute TSGs in MIG partitions. */
 static long long in_partitions(const json_t *gpus)
 {
@@ -327,6 +377,7 @@ static void print_status(const struct cli *c, const json_t *o)
 	if (policy && apart)
 		printf("policy %s leaves %lld TSGs of MIG partitions alone\n", policy, apart);
 	cli_print_parked(json_object_get(o, "parked"));
+	print_all_says(gpus, policy);
 	print_said(o);
 	print_findings(json_object_get(o, "findings"));
 }

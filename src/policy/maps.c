@@ -180,6 +180,23 @@ static int64_t number_at(const struct btf_type *t, const void *data)
 	return is_signed(t) ? (int64_t)(v << unused) >> unused : (int64_t)v;
 }
 
+/* NULL: @v has none. */
+static const char *enumerator(const struct btf *btf, const struct btf_type *t, int64_t v)
+{
+	for (unsigned int i = 0; btf_is_enum(t) && i < btf_vlen(t); i++)
+		if (btf_enum(t)[i].val == v)
+			return btf__name_by_offset(btf, btf_enum(t)[i].name_off);
+	return NULL;
+}
+
+static json_t *number_json(const struct btf *btf, const struct btf_type *t, const void *data)
+{
+	int64_t v = number_at(t, data);
+	const char *name = enumerator(btf, t, v);
+
+	return name ? json_string(name) : json_integer(v);
+}
+
 static json_t *json_of(const struct btf *btf, unsigned int id, const void *data)
 {
 	const struct btf_type *t = type_of(btf, id);
@@ -187,7 +204,7 @@ static json_t *json_of(const struct btf *btf, unsigned int id, const void *data)
 	json_t *o;
 
 	if (is_number(t))
-		return json_integer(number_at(t, data));
+		return number_json(btf, t, data);
 	if (t && btf_is_array(t)) {
 		const struct btf_array *a = btf_array(t);
 		int64_t step = btf__resolve_size(btf, a->type);
@@ -221,7 +238,11 @@ static void put_text(const struct btf *btf, unsigned int id, const void *data, b
 	const struct btf_type *t = type_of(btf, id);
 	const char *bytes = data;
 
-	if (is_number(t)) {
+	const char *name = is_number(t) ? enumerator(btf, t, number_at(t, data)) : NULL;
+
+	if (name) {
+		fputs(name, f);
+	} else if (is_number(t)) {
 		fprintf(f, is_signed(t) ? "%" PRId64 : "%" PRIu64, number_at(t, data));
 	} else if (t && btf_is_array(t)) {
 		const struct btf_array *a = btf_array(t);
@@ -260,15 +281,78 @@ char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data)
 	return fclose(f) ? NULL : TAKE_PTR(text);
 }
 
+/* ---- what a policy says of a TSG ------------------------------------------------------------- */
+
+static const struct btf_member *says_of(const struct gs_polmap *m)
+{
+	const struct btf_type *t = type_of(m->btf, m->value_type);
+
+	for (unsigned int i = 0; t && btf_is_composite(t) && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(m->btf, btf_members(t)[i].name_off), "says"))
+			return &btf_members(t)[i];
+	return NULL;
+}
+
+int gs_polmap_says_open(const char *name, struct gs_polmap *ret)
+{
+	char map[64];
+	int r;
+
+	snprintf(map, sizeof(map), "%.50s_tsgs", name);
+	r = open_pin(map, ret);
+	if (!r && (ret->key_size != sizeof(uint64_t) || !says_of(ret)))
+		r = -ENOENT;
+	if (r)
+		gs_polmap_close(ret);
+	return r;
+}
+
+json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id)
+{
+	const struct btf_member *says = says_of(m);
+	const struct btf_type *t = says ? type_of(m->btf, says->type) : NULL;
+	CLEANUP_FREE char *value = malloc(m->value_size);
+	json_t *o;
+
+	if (!value || !t || !btf_is_composite(t) || bpf_map_lookup_elem(m->fd, &id, value))
+		return json_null();
+	o = json_object();
+	for (unsigned int i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *f = &btf_members(t)[i];
+		const struct btf_type *type = type_of(m->btf, f->type);
+		const char *at = value + says->offset / 8 + btf_member_bit_offset(t, i) / 8;
+
+		if (is_number(type) && !btf_member_bitfield_size(t, i))
+			json_object_set_new(o, btf__name_by_offset(m->btf, f->name_off),
+					    number_at(type, at) ? number_json(m->btf, type, at)
+								: json_null());
+	}
+	return o;
+}
+
 /* ---- text into memory ------------------------------------------------------------------------ */
 
-static int put_number(const struct btf_type *t, const char *text, void *to, struct gs_error *err)
+static bool put_name(const struct btf *btf, const struct btf_type *t, const char *text, void *to)
+{
+	for (unsigned int i = 0; btf_is_enum(t) && i < btf_vlen(t); i++) {
+		if (strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), text))
+			continue;
+		memcpy(to, &btf_enum(t)[i].val, t->size);
+		return true;
+	}
+	return false;
+}
+
+static int put_number(const struct btf *btf, const struct btf_type *t, const char *text, void *to,
+		      struct gs_error *err)
 {
 	bool minus = *text == '-';
 	unsigned int bits = 8 * t->size;
 	uint64_t u, most = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
 	char *end;
 
+	if (put_name(btf, t, text, to))
+		return 0;
 	if (is_signed(t))
 		most = (most >> 1) + minus;
 	errno = 0;
@@ -299,7 +383,7 @@ static int put_field(const struct gs_polmap *m, const struct btf_type *t, char *
 			continue;
 		if (!is_number(type) || btf_member_bitfield_size(t, i))
 			return gs_fail(err, -EINVAL, "field %.40s is not a number", assignment);
-		return put_number(type, value, base + btf_member_bit_offset(t, i) / 8, err);
+		return put_number(m->btf, type, value, base + btf_member_bit_offset(t, i) / 8, err);
 	}
 	return gs_fail(err, -EINVAL, "there is no field '%.40s'", assignment);
 }
@@ -315,7 +399,7 @@ int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void 
 	if (!copy)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	if (is_number(t))
-		return put_number(t, text, inout, err);
+		return put_number(m->btf, t, text, inout, err);
 	if (!t || !btf_is_composite(t))
 		return gs_fail(err, -EINVAL, "map %s: only numbers and structures can be written",
 			       m->name);

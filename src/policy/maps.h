@@ -38,8 +38,14 @@ int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *use
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*
- * Text into a key or a value: a number (decimal or 0x), or for a structure FIELD=NUMBER,... Fields
- * that are not named stay as @inout has them. -EINVAL with the reason.
+ * What policy @name says of its TSGs: member "says" of the values of its map NAME_tsgs, by a TSG's
+ * id. -ENOENT: it has none. Members that are 0 are null.
+ */
+int gs_polmap_says_open(const char *name, struct gs_polmap *ret);
+json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);
+/*
+ * Text into a key or a value: a number (decimal, 0x, or an enumerator's name), or for a structure
+ * FIELD=NUMBER,... Fields that are not named stay as @inout has them. -EINVAL with the reason.
  */
 int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void *inout,
 		    struct gs_error *err);

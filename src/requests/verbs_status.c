@@ -19,6 +19,7 @@
 #include "hub/limited.h"
 #include "hub/loop.h"
 #include "hub/records.h"
+#include "policy/maps.h"
 #include "requests/calm.h"
 #include "requests/json.h"
 #include "requests/requests.h"
@@ -60,8 +61,9 @@ struct status {
 	FILE *out;
 	char *text;
 	size_t size;
-	size_t gpu, rows; /* whose turn it is; rows of it */
-	unsigned int mig; /* TSGs in partitions of it */
+	size_t gpu, rows;      /* whose turn it is; rows of it */
+	unsigned int mig;      /* TSGs in partitions of it */
+	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs */
 };
 
 static void status_free(void *state)
@@ -75,6 +77,7 @@ static void status_free(void *state)
 	if (t->calm)
 		gs_calm_unref(t->calm);
 	gs_findings_done(&t->found);
+	gs_polmap_close(&t->says);
 	if (t->out)
 		fclose(t->out);
 	free(t->text);
@@ -229,6 +232,10 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	judge_tsg(rq, t, rec, &w, calm);
 	judge_holder(rq, t, rec);
 	row = row_of(rq, rec, &w, calm);
+	json_object_set_new(row, "policy_says",
+			    t->says.fd >= 0 && sees(rq, rec->task.uid)
+				    ? gs_polmap_says(&t->says, rec->task.id)
+				    : json_null());
 	if (t->rows++)
 		fputc(',', t->out);
 	json_dumpf(row, t->out, JSON_COMPACT);
@@ -391,8 +398,11 @@ static int step_rows(struct gs_request *rq, uint64_t now_ns)
 static int begin_rows(struct gs_request *rq)
 {
 	struct status *t = rq->state;
+	const struct gs_policy *policy = rq->rs->hub->policy;
 
 	t->counted = rq->rs->hub->launches != NULL;
+	if (policy) /* where it says nothing, that is null */
+		gs_polmap_says_open(gs_policy_running(policy)->name, &t->says);
 	t->out = open_memstream(&t->text, &t->size);
 	if (!t->out)
 		return -ENOMEM;
@@ -592,6 +602,7 @@ int gs_verb_status(struct gs_request *rq)
 	if (!t)
 		return -ENOMEM;
 	t->rs = rq->rs;
+	t->says.fd = -1;
 	rq->state = t;
 	rq->free_state = lease_free;
 	t->limits = gs_limits_of(hub->config);

@@ -59,6 +59,16 @@ check "stats --by sums the time as a wait of its own" eval \
 diag "p50 in us: alone $(p50 alone), beside without holds $(p50 unseen), with holds $(p50 seen)"
 le "$(awk -v a="$(p50 seen)" -v b="$(p50 alone)" 'BEGIN { print a / b }')" 1.2 "p50 with holds to alone"
 
+"$gpusched" policy start auto
+serve by_auto 30 --agent
+check "auto says that requests have many turns, how many, how long quiet is, and that it holds" wait_for 20 eval \
+	'"$gpusched" status --json | jq -e ".gpus[].tsgs[] | select(.pid == $SERVICE).policy_says |
+	.kind == \"MANY_TURNS\" and .means == \"HOLDS\" and .not_held == null and .quiet_us >= 1000 and .turns_a_request >= 8"'
+check "status has a line of that" wait_for 10 eval '"$gpusched" status | grep "kind many turns, means holds"'
+kill -9 $SERVICE
+wait $SERVICE 2>/dev/null
+"$gpusched" policy start hold
+
 # ---- SIGKILL in the middle of holds
 bad=0
 late=0
