@@ -149,7 +149,7 @@ struct bench_cell {
 };
 void bench_cell_free(struct bench_cell *cell);
 
-/* The GPU whose parameters the model has. 0 or -errno: the run's are wrong. */
+/* The name of the model's GPU. 0 or -errno: the run's are wrong. */
 int bench_model_name(const struct bench_run *run, char *ret, size_t size, struct gs_error *err);
 /* One cell on the model; @cell has load, scheme and block. 0, or -errno: the bench cannot go on. */
 int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err);

@@ -231,6 +231,10 @@ static const struct cli_cmd commands[] = {
 	  "With --by: what was done since the daemon's start, of those that run (process) or in "
 	  "all.",
 	  cli_stats, stats_opts, CLI_JSON, 0, 0 },
+	{ "gpus", NULL, "", "list the GPUs, and what switches cost them",
+	  "SWITCH_BY and SAVE_BY: calibrated (from the GPU's own log), measured (of this product "
+	  "and driver), or unknown. Costs are those of CILP mode.",
+	  cli_gpus, NULL, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
 	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
 	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "
