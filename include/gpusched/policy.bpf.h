@@ -498,7 +498,7 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 /* The same of a runlist (gpusched_runlist(t)): what is held, lost in switches, and open. */
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
 /*
- * What switches cost its GPU (struct gpusched_gpu), as its log tells or as was measured of the
+ * Costs of switches on its GPU (struct gpusched_gpu), as its log tells or as was measured of the
  * product. 0, or -ENOENT with *ret zeroed: no log, or nothing is known yet. It may change.
  */
 #define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))

@@ -185,8 +185,8 @@ struct gpusched_runlist_facts {
 _Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_facts");
 
 /*
- * struct gpusched_gpu - what it costs a GPU to go from one TSG to another, in CILP mode; from
- * gpusched_gpu(). known has a bit for each cost that is; the others are 0.
+ * struct gpusched_gpu - what it costs a GPU to go from one TSG to another, in CILP mode. It comes
+ * from gpusched_gpu(). known has a bit for each cost that is; the others are 0.
  */
 struct gpusched_gpu {
 	gs_u32 known;

@@ -5,7 +5,7 @@
 #ifndef AUTO_COSTS_H
 #define AUTO_COSTS_H
 
-/* What to go by while it is not known: an H200's. */
+/* An H200's, to go by while nothing is known. */
 #define H200_SWITCH_US 175ull
 #define H200_LOST_US 84ull
 #define H200_TURN_NS (120 * 1000ull)
@@ -17,9 +17,9 @@
 #define ROUND_TRIP_US (SWITCH_US * 13 / 7)
 /* The first slice of a BE that makes progress, far above the cost of a switch. */
 #define GROWN_US (SWITCH_US * 16 / 7)
-/* Beside the one whose turn it is, one that may wake up: some seven switches long. */
+/* For a TSG that may wake up beside another's turn: some seven switches long. */
 #define IDLE_US (SWITCH_US * 48 / 7)
-/* What a turn has of the GPU without working: loading and saving its context. */
+/* A turn has so much of the GPU without working: its context is loaded and saved. */
 #define TURN_COST_NS (r->turn_cost_ns)
 /* LC that works for longer in a turn pays more for a long slice than all switches cost. */
 #define LONG_WORK_US (2 * ROUND_TRIP_US)
@@ -30,7 +30,7 @@ GPUSCHED_INLINE int are_long(const struct runlist *r, gs_u64 held_ns, gs_u64 tur
 }
 
 /*
- * What may go into switches, by the time between turns. Where that is longer, the same protection
+ * So much may go into switches, by the time between turns. Where that is longer, the same protection
  * takes more of them: half as much more, for BEs pay the rest by longer slices.
  */
 GPUSCHED_INLINE gs_u64 waste_of(const struct runlist *r)

@@ -31,7 +31,7 @@ struct gs_calibration;
 int gs_calibration_new(struct gs_calibration **ret);
 void gs_calibration_free(struct gs_calibration *c);
 
-/* What was measured of this kind of GPU. All that the log has said is forgotten. */
+/* Begins with costs that were measured of this kind of GPU. The log's own are forgotten. */
 void gs_calibration_begin(struct gs_calibration *c, const struct gs_costs *measured);
 /* The log cannot be believed: what it has said is forgotten. */
 void gs_calibration_doubt(struct gs_calibration *c);

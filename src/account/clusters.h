@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clusters.h - lengths of time that lie close together, and who made them
+ * clusters.h - lengths of time that lie close together, and the TSGs that made them
  *
  * Pure. A mean says nothing of lengths that several causes make: the densest narrow window does.
  */

@@ -20,7 +20,7 @@ int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, con
 /* -ENOENT: the same. */
 int gs_facts_of_runlist(const struct gs_turns *t, gs_facts_clock clock, const void *user,
 			struct gpusched_runlist_facts *ret);
-/* What switches cost. -ENOENT with *ret zeroed: nothing is known. */
+/* Costs of switches. -ENOENT with *ret zeroed: nothing is known. */
 int gs_facts_of_gpu(const struct gs_turns *t, struct gpusched_gpu *ret);
 
 #endif /* GPUSCHED_ACCOUNT_FACTS_H */

@@ -42,9 +42,6 @@ struct gs_turn {
 	enum gs_turn_end end;
 };
 
-/* Of each turn so much is no work (docs/account.md): the cost of a switch, once. */
-#define GS_TURN_COST_NS 62000
-
 #define GS_WAIT_BUCKETS 32 /* bucket i: waits from 2^i to 2^(i+1) ns; the last: all longer ones */
 
 /* Of one TSG, since it was first seen. */
@@ -91,9 +88,9 @@ struct gs_turns;
 typedef void (*gs_turn_fn)(const struct gs_turn *turn, void *user);
 int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret);
 void gs_turns_free(struct gs_turns *t);
-/* What was measured of this kind of GPU, before the first record; unknown without a call. */
+/* Costs measured of this kind of GPU, before the first record; unknown without a call. */
 void gs_turns_measured(struct gs_turns *t, const struct gs_costs *costs);
-/* What switches cost here, as far as known. */
+/* Costs of switches here, as far as known. */
 struct gs_costs gs_turns_costs(const struct gs_turns *t);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is known of turns, for whoever asks. */
+/* Answers about turns. */
 #include "account/turns_priv.h"
 
 #include <errno.h>

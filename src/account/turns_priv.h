@@ -59,8 +59,8 @@ struct gs_turns {
 	struct node *changed;
 	struct node *launched; /* at times that the records have not come to */
 	struct gs_runlist_sums sums;
-	struct node *cur;        /* whose context is loaded; NULL with @loaded: nobody known */
-	bool loaded, blind;      /* blind: records were lost, nobody knows who is loaded */
+	struct node *cur;        /* its context is loaded; NULL with @loaded: of nobody known */
+	bool loaded, blind;      /* blind: records were lost, and with them what is loaded */
 	uint64_t start_ns;       /* of the turn under way */
 	uint64_t slice_ns;       /* of it, at most */
 	uint64_t alone_ns;       /* if it goes on until then nobody waits */
@@ -70,7 +70,7 @@ struct gs_turns {
 	uint64_t waited_ns;      /* for it */
 	uint64_t last_ns;        /* of what the sums have */
 	uint64_t record_ns;      /* of the last record */
-	struct node *left;       /* who was loaded before; NULL: unknown */
+	struct node *left;       /* it was loaded before; NULL: unknown */
 	bool idle;               /* nobody was loaded for so long that it is no switch */
 	unsigned int nwaiting;
 };

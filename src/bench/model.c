@@ -11,6 +11,7 @@
 #include "basic/clock.h"
 #include "bench/model.h"
 
+#define BRANCH 580 /* that the model was fitted to */
 #define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
 #define CLEANUP_RESULT CLEANUP(sim_result_freep)
 /* CPU time of a launch itself: 500 of them, 14 us apart, took 8.9 ms on the H200. */
@@ -90,10 +91,12 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 int bench_model_turns(const struct sim_result *res, struct gs_turns **ret)
 {
 	struct gs_turns *turns;
+	const struct gs_costs costs = gs_costs_measured(res->scenario->params.pci_name, BRANCH);
 	int r = gs_turns_new(NULL, NULL, &turns);
 
 	if (r)
 		return r;
+	gs_turns_measured(turns, &costs);
 	for (size_t i = 0; !r && i < res->nprocesses; i++) {
 		const struct gpusched_settings *is = &res->processes[i].is;
 

@@ -69,6 +69,7 @@ struct crowd {
 	const char *reason; /* why its log is not read; NULL: it is */
 	json_t *programs;   /* rows */
 	double lost_pct;    /* NAN: not known */
+	double turn_cost_s; /* the same */
 	double span_s;
 	long long gpu;
 };
@@ -95,6 +96,7 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	json_t *o = json_object();
 
 	s.beside_us = beside_us;
+	s.turn_cost_s = c->turn_cost_s;
 	kind = advise_kind(&s);
 	for (size_t i = 0; i < GS_COUNT(keys); i++) {
 		json_t *v = json_object_get(t, keys[i]);
@@ -228,6 +230,7 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	struct crowd c = { .c = *means };
 	CLEANUP_JSON json_t *mine = json_array();
 	const json_t *lost = gs_json_at(gpu, "lost_pct"), *tsgs = json_object_get(gpu, "tsgs");
+	const json_t *cost = gs_json_at(json_object_get(gpu, "costs"), "idle_turn_us");
 	json_t *t, *o;
 	size_t i;
 
@@ -236,6 +239,7 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
 	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
+	c.turn_cost_s = cost ? json_number_value(cost) / 1e6 : NAN;
 	c.programs = mine;
 	json_array_foreach((json_t *)tsgs, i, t)
 		add_program(&c, t, longest_beside(tsgs, t));

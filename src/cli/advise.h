@@ -20,8 +20,9 @@ struct advise_seen {
 	bool suspended;
 	double span_s, held_s; /* held: the time it was loaded */
 	double turns, slice_ended, drained, returns;
-	double launches; /* NAN: they were not counted */
-	double waited_s; /* after turns that its slice ended */
+	double launches;    /* NAN: they were not counted */
+	double waited_s;    /* after turns that its slice ended */
+	double turn_cost_s; /* of a turn so much is no work; NAN: not known */
 	uint32_t timeslice_us;
 	uint32_t beside_us; /* the longest slice of the others; 0: there are none */
 };

@@ -2,7 +2,8 @@
 /* advise_judge.c - what a program is, and which means fits: no I/O */
 #include "cli/advise.h"
 
-#include "account/turns.h"
+#include <math.h>
+
 #include "basic/cleanup.h"
 
 /* Fewer turns with a known end say nothing. */
@@ -15,7 +16,7 @@
 #define WHOLE_PART 0.9 /* of its turns: they drained */
 /*
  * A launch that works for so short a time is over before the next one comes, as a CPU launches.
- * GS_TURN_COST_NS of each turn is no work.
+ * The cost of each turn is no work.
  */
 #define SHORT_LAUNCH_S 20e-6
 /*
@@ -56,9 +57,9 @@ const char *advise_means_text(enum advise_means m)
 /* true: its turns drain. */
 static enum advise_kind service_kind(const struct advise_seen *s)
 {
-	double work = s->held_s - GS_TURN_COST_NS / 1e9 * s->turns;
+	double work = s->held_s - s->turn_cost_s * s->turns;
 
-	if (s->launches >= MIN_TURNS)
+	if (s->launches >= MIN_TURNS && isfinite(work))
 		return work < SHORT_LAUNCH_S * s->launches ? ADVISE_LAUNCH_BOUND : ADVISE_WHOLE;
 	if (s->returns <
 	    (s->beside_us && s->beside_us <= SHORT_SLICE_US ? RETURN_PART : FEW_RETURNS) *

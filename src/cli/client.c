@@ -47,7 +47,7 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 /* Commands that only read have another way to connect. */
 static void tell_dry_run(const char *verb, const json_t *answer)
 {
-	static const char *const reads[] = { "list", "stats", "status", "ping" };
+	static const char *const reads[] = { "list", "gpus", "stats", "status", "ping" };
 
 	if (!json_is_true(json_object_get(answer, "dry_run")))
 		return;

@@ -235,6 +235,10 @@ static const struct cli_cmd commands[] = {
 	  "GPU time that you may have, what of it is used, when it begins again",
 	  "Budgets are those of the configuration, by user and cgroup. Root sees all of them.",
 	  cli_budget, NULL, CLI_JSON, 0, 0 },
+	{ "gpus", NULL, "", "list the GPUs, and what switches cost them",
+	  "SWITCH_BY and SAVE_BY: calibrated (from the GPU's own log), measured (of this product "
+	  "and driver), or unknown. Costs are those of CILP mode.",
+	  cli_gpus, NULL, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
 	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
 	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "

@@ -10,6 +10,7 @@
 struct cli;
 
 int cli_doctor(struct cli *c);
+int cli_gpus(struct cli *c);
 int cli_history(struct cli *c);
 int cli_list(struct cli *c);
 int cli_monitor(struct cli *c);

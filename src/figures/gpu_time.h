@@ -28,6 +28,8 @@ void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);
 void gs_sight_flush(struct gs_figures *fig);
 /* GPU time and turns of a TSG, into its object. */
 void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
+/* Costs of switches on the GPU of that place in the hub, as far as known. */
+json_t *gs_sight_costs_json(struct gs_figures *fig, size_t gpu);
 json_t *gs_sight_gpus_json(struct gs_figures *fig);
 
 #endif /* GPUSCHED_FIGURES_GPU_TIME_H */

@@ -71,6 +71,31 @@ static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g
 	return o;
 }
 
+static json_t *us_json(uint64_t ns)
+{
+	return ns ? json_real((double)ns / NS_PER_US) : json_null();
+}
+
+json_t *gs_sight_costs_json(struct gs_figures *fig, size_t gpu)
+{
+	const struct gs_gpu *g = &fig->hub->gpus[gpu];
+	struct gs_account_gpu a = { .costs = gs_costs_measured(g->name, fig->hub->branch) };
+	const struct gs_costs *c = &a.costs;
+	json_t *o = json_object();
+
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, g->index, &a);
+	json_object_set_new(o, "switch_us", us_json(c->switch_ns));
+	json_object_set_new(o, "save_us", us_json(c->save_ns));
+	json_object_set_new(o, "restore_us", us_json(c->restore_ns));
+	json_object_set_new(o, "idle_turn_us", us_json(c->idle_turn_ns));
+	json_object_set_new(o, "slice_unit_us",
+			    c->unit_ps ? json_real((double)c->unit_ps / 1e6) : json_null());
+	json_object_set_new(o, "switch_basis", json_string(gs_cost_basis_words[c->switch_basis]));
+	json_object_set_new(o, "save_basis", json_string(gs_cost_basis_words[c->save_basis]));
+	return o;
+}
+
 json_t *gs_sight_gpus_json(struct gs_figures *fig)
 {
 	json_t *list = json_array();

@@ -83,6 +83,7 @@ void gs_tsg_rates(const struct gs_tsg_sums *before, const struct gs_tsg_sums *no
 	double held = grown(before->held_ns, now->held_ns);
 	double waited = grown(before->wait_ns, now->wait_ns);
 	double turns = grown(before->turns, now->turns);
+	double cut = grown(before->cut, now->cut); /* of those whose end is known */
 	double alone = grown(before->alone_ns, now->alone_ns);
 	double worked = grown(before->worked_ns, now->worked_ns);
 
@@ -96,7 +97,7 @@ void gs_tsg_rates(const struct gs_tsg_sums *before, const struct gs_tsg_sums *no
 		ret->alone_pct = share(alone, span_ns);
 		ret->work_pct = share(worked, alone);
 	}
-	ret->cut_pct = share(grown(before->cut, now->cut), turns);
+	ret->cut_pct = share(cut, cut + grown(before->drained, now->drained));
 	ret->turns_per_s = per_second(turns, span_ns);
 	ret->mean_turn_us = turns > 0 ? held / turns / NS_PER_US : NAN;
 }

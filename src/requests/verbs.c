@@ -11,6 +11,7 @@
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/request.h"
+#include "requests/verbs_gpus.h"
 #include "requests/verbs_park.h"
 
 #define MAX_STATUS_US 3600000000ll
@@ -68,6 +69,7 @@ const struct gs_verb gs_verbs[] = {
 	  READS,
 	  { { "by", GS_ARG_TEXT, false,
 	      "sums by process, class, cgroup (root) or gpu instead" } } },
+	{ "gpus", gs_verb_gpus, READS },
 	{ "history",
 	  gs_verb_history,
 	  ALONE | READS,

@@ -265,6 +265,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	json_object_set_new(o, "log", json_boolean(a.open));
 	gs_json_put_text(o, "reason", a.reason);
 	json_object_set_new(o, "mig_tsgs", json_integer(t->mig));
+	json_object_set_new(o, "costs", gs_sight_costs_json(rq->rs->figures, i));
 	json_object_set_new(o, "memory", gs_memory_gpu_json(rq->rs->figures, i));
 	gs_gpu_rates_json(&g.window, o);
 	if (!gs_window_past(rq->rs->figures, NS_PER_S, &w)) {

@@ -23,7 +23,7 @@ requests_of() { # COMMAND...
 	echo $((after - before - 1))
 }
 ge "$(asked)" 1 "the daemon counts its requests"
-for words in list stats "stats --by gpu" status "status --all" history "history --changes" "class get all" \
+for words in list gpus stats "stats --by gpu" status "status --all" history "history --changes" "class get all" \
 	"class list" "class explain pid:$LOAD_PID" "policy get" "observe status"; do
 	# shellcheck disable=SC2086
 	is "$(requests_of $words)" 1 "gpusched $words makes one request"

@@ -19,7 +19,10 @@
 static struct advise_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
 				  size_t process)
 {
-	struct advise_seen s = { .known = true, .span_s = SECONDS, .launches = NAN };
+	struct advise_seen s = { .known = true,
+				 .span_s = SECONDS,
+				 .launches = NAN,
+				 .turn_cost_s = (double)gs_costs_h200.idle_turn_ns / 1e9 };
 	struct gs_turn_sums t;
 
 	if (gs_turns_of(turns, process + 1, &t))
@@ -148,6 +151,8 @@ static void test_signs(void **state)
 	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
 	s.launches = 100000;
 	assert_int_equal(advise_kind(&s), ADVISE_LAUNCH_BOUND);
+	s.turn_cost_s = NAN; /* nobody knows how much of its turns is work: by its returns */
+	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
 	s.known = false; /* records were lost, or there is no log */
 	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
 	s = (struct advise_seen){ .known = true, .span_s = 10 };

@@ -614,8 +614,7 @@ int main(void)
 		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
 		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
 		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_facts),          cmocka_unit_test(test_costs),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

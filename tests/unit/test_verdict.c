@@ -325,13 +325,18 @@ static void rates_of_a_tsg(void **state)
 {
 	const struct gs_tsg_sums a = { .held_ns = 100, .wait_ns = 200, .waits = 1, .turns = 4 };
 	const struct gs_tsg_sums b = {
-		.held_ns = 700, .wait_ns = 400, .waits = 2, .turns = 8, .cut = 1
+		.held_ns = 700, .wait_ns = 400, .waits = 2, .turns = 8, .cut = 1, .drained = 3
+	};
+	const struct gs_tsg_sums unsure = {
+		.held_ns = 900, .wait_ns = 400, .waits = 2, .turns = 12, .cut = 1, .drained = 3
 	};
 	struct gs_tsg_rates r;
 
 	gs_tsg_rates(&a, &b, 1000, &r);
 	assert_true(r.held_pct == 60 && r.wait_share_pct == 25 && r.cut_pct == 25);
 	assert_true(isnan(r.alone_pct) && isnan(r.work_pct));
+	gs_tsg_rates(&b, &unsure, 1000, &r); /* why its last turns ended is not known */
+	assert_true(isnan(r.cut_pct) && r.turns_per_s > 0);
 	gs_tsg_rates(&a, &b, 0, &r); /* nobody knows of what time */
 	assert_true(isnan(r.held_pct) && isnan(r.turns_per_s) && r.wait_share_pct == 25);
 	gs_tsg_rates(&a, &b, 300, &r); /* no more than all */

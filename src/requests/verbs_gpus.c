@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/* gpus: each GPU, whether its log can be read, and what switches cost it. */
+#include "figures/gpu_time.h"
+#include "requests/request.h"
+#include "requests/requests.h"
+#include "requests/verbs_gpus.h"
+
+static json_t *row_json(struct gs_requests *rs, size_t i)
+{
+	const struct gs_gpu *gpu = &rs->hub->gpus[i];
+	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
+	json_t *o = json_object(), *costs = gs_sight_costs_json(rs->figures, i);
+
+	gs_json_put_number(o, "gpu", true, gpu->index);
+	gs_json_put_text(o, "name", gpu->name);
+	gs_json_put_text(o, "gpu_uuid", gpu->uuid);
+	gs_json_put_text(o, "pci", gpu->pci);
+	gs_json_put_number(o, "driver_branch", rs->hub->branch, rs->hub->branch);
+	if (rs->hub->account)
+		gs_account_gpu(rs->hub->account, gpu->index, &a);
+	json_object_set_new(o, "log", json_boolean(a.open));
+	gs_json_put_text(o, "reason", a.reason);
+	json_object_update(o, costs);
+	json_decref(costs);
+	return o;
+}
+
+int gs_verb_gpus(struct gs_request *rq)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < rq->rs->hub->ngpus; i++)
+		json_array_append_new(list, row_json(rq->rs, i));
+	json_object_set_new(rq->answer, "gpus", list);
+	return 0;
+}
