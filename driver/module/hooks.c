@@ -37,6 +37,10 @@ static void task_init(struct gpusched_hook *h)
 	t->task.tid = current->pid;
 	t->task.gpu = h->gpu;
 	t->task.engine = h->engine;
+	t->task.group = h->group;
+	t->task.runlist = h->runlist;
+	t->task.channels = 0;
+	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's start */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;
 	/* The record may be an earlier TSG's of that name, which is not yet out of the table. */
@@ -45,7 +49,7 @@ static void task_init(struct gpusched_hook *h)
 	t->own = (struct gpusched_settings){};
 	gs_field_put(&t->own, GPUSCHED_RUNNABLE, 1);
 	gs_field_put(&t->own, GPUSCHED_TIMESLICE, min_t(u64, h->timeslice_us, U32_MAX));
-	gs_field_put(&t->own, GPUSCHED_INTERLEAVE, GPUSCHED_INTERLEAVE_MEDIUM); /* RM's start */
+	gs_field_put(&t->own, GPUSCHED_INTERLEAVE, GPUSCHED_INTERLEAVE_MEDIUM);
 	spin_unlock(&tsg_lock);
 	share_give(&share);
 	trace_tsg_create(h->client, h->object, t->task.pid, t->task.tid);
@@ -84,6 +88,7 @@ static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 
 	spin_lock(&tsg_lock);
 	gs_field_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
+	t->task.interleave = t->own.interleave;
 	taken = wish != h->value && gs_field_in_range(bit, wish) && say_alive() &&
 		say_policy_runs();
 	if (taken)
@@ -123,6 +128,9 @@ static void work_token(struct gpusched_hook *h)
 	trace_work_token(h->client, h->object, h->channel, h->value);
 	if (!t)
 		return;
+	spin_lock(&tsg_lock);
+	t->task.channels += !t->told;
+	spin_unlock(&tsg_lock);
 	policy_work_token(t, h->channel, h->value);
 	tsg_put(t);
 }

@@ -58,6 +58,9 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 		gs_field_put(&t->own, bit, own);
 		t->is.valid &= ~bit;
 	}
+	t->task.channels = t->nchannels;
+	if (t->own.valid & GPUSCHED_INTERLEAVE)
+		t->task.interleave = t->own.interleave;
 	if (!t->task.timeslice_us && (t->own.valid & GPUSCHED_TIMESLICE))
 		t->task.timeslice_us = t->own.timeslice_us;
 	act_look(t);

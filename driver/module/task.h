@@ -17,6 +17,10 @@ struct gpu_task {
 	__u32 gpu, engine;  /* RM's numbers; GPU_TASK_UNKNOWN without hooks in the driver */
 	__u64 timeslice_us; /* in force; 0: not known */
 	__u32 status;       /* RM's, of the last call for it; not 0: refused, and wished no more */
+	__u32 channels;   /* that the daemon has told of, else those that have asked for a token */
+	__u32 group;      /* RM's number of it on its GPU, and the runlist that it is on: */
+	__u32 runlist;    /* GPU_TASK_UNKNOWN without hooks in the driver */
+	__u32 interleave; /* as its owner has it; GPU_TASK_UNKNOWN */
 	__u32 pad;
 };
 

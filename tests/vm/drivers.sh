@@ -10,7 +10,7 @@
 #                           exported as branches before 565 have it
 #   plain/nvidia.ko         without hooks, as later branches have it
 #   old/nvidia.ko           without hooks, as those before 565
-#   policy-load, *.bpf.o    driver/loader and the test's policies, with libbpf of bookworm-backports
+#   policy-load, *.bpf.o    driver/loader, driver/examples and the test's policies, with libbpf of bookworm-backports
 #   module                  the test's program
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -53,12 +53,12 @@ kernel_make "$out/old" TOP="$top" HOOKS=n
 wait $!
 cp "$top/driver/module/gpusched.ko" "$top/driver/standin/nvidia.ko" "$out/"
 
-for policy in tests/vm/module/*.bpf.c; do
-	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Itests/vm/module -Idriver/module -I"$cache/libbpf/include" \
+for policy in tests/vm/module/*.bpf.c driver/examples/*.bpf.c; do
+	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Itests/vm/module -Idriver/examples -Idriver/module -I"$cache/libbpf/include" \
 		-I"/usr/include/$(gcc -print-multiarch)" -c "$policy" -o "$out/$(basename "$policy" .c).o"
 done
 make -s -C driver/loader OUT="$out" LIBBPF="$cache/libbpf"
 cp "$build"/src/policy/glue_{default,stock}.bpf.o "$out/"
 gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc -I"$cache/libbpf/include" \
-	tests/vm/module/{main,program,suites,hooked,hostile,types,cost,text}.c "$cache/libbpf/libbpf.a" -lelf -lz -pthread -o "$out/module"
+	tests/vm/module/{main,program,suites,hooked,hostile,types,examples,cost,text}.c "$cache/libbpf/libbpf.a" -lelf -lz -pthread -o "$out/module"
 echo "$stamp" >"$out/stamp"

@@ -47,6 +47,8 @@ int main(int argc, char **argv)
 		suite_hooks();
 	else if (!strcmp(suite, "types"))
 		suite_types();
+	else if (!strcmp(suite, "example") && argc > 2)
+		suite_example(argv[2]);
 	else if (!strcmp(suite, "hostile"))
 		suite_hostile((unsigned int)number);
 	else if (!strcmp(suite, "storm"))

@@ -1,25 +1,3 @@
 /* SPDX-License-Identifier: MIT */
 /* policy.h - what the policies of this test share: gpusched.ko's types and kfuncs */
-#ifndef POLICY_H
-#define POLICY_H
-
-#include <linux/bpf.h>
-#include <linux/types.h>
-
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-#include "task.h"
-#pragma clang attribute pop
-
-extern int gpusched_set_timeslice(struct gpu_task *t, __u64 us) __ksym;
-extern int gpusched_set_interleave(struct gpu_task *t, __u32 level) __ksym;
-extern int gpusched_set_preempt_mode(struct gpu_task *t, __u32 mode) __ksym;
-extern int gpusched_preempt(struct gpu_task *t, __u32 timeout_us) __ksym;
-extern int gpusched_suspend(struct gpu_task *t) __ksym;
-extern int gpusched_resume(struct gpu_task *t) __ksym;
-extern struct gpu_task *gpusched_get_task(__u32 client, __u32 tsg) __ksym;
-extern void gpusched_put_task(struct gpu_task *t) __ksym;
-
-#endif /* POLICY_H */
+#include "gpu_policy.h"

@@ -70,7 +70,7 @@ void pass(bool good, const char *format, ...) __attribute__((format(printf, 2, 3
 void is(long got, long want, const char *name);
 _Noreturn void die(const char *what);
 
-/* The parts of the tests: suites.c, hooked.c, hostile.c, types.c, cost.c, text.c. */
+/* The parts of the tests: suites.c, hooked.c, hostile.c, types.c, examples.c, cost.c, text.c. */
 void suite_node(void);
 void owner(void); /* makes a TSG, says its names, and does what each line says */
 void suite_beat(void);
@@ -78,6 +78,7 @@ void suite_policy(int loader);
 void suite_slow(void);
 void suite_hooks(void);
 void suite_types(void);
+void suite_example(const char *name);
 void suite_hostile(unsigned int seconds);
 _Noreturn void storm(void);
 _Noreturn void hold_and_wait(void);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * priority_map - a slice by priority, from a map that user space fills by process
+ *
+ * Map priorities: pid -> priority. From 10 on a TSG has 10 s, whatever its owner asks; from 5 on
+ * 1 ms, below 200 us, until its owner asks for another slice. Who is not in the map has its own.
+ *
+ * Good for: a handful of processes that somebody starts and knows. Known weaknesses: a process must
+ * be in the map before it makes its TSGs, for a change of the map reaches only those made later. Two
+ * with 10 s wait for each other's ends, unless they rest. A copy engine's TSGs get the same slices.
+ */
+#include "gpu_policy.h"
+
+char _license[] SEC("license") = "GPL";
+
+#define FIRST 10
+#define MIDDLE 5
+#define FIRST_US 10000000
+#define MIDDLE_US 1000
+#define LAST_US 200
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u32);
+} priorities SEC(".maps");
+
+static __u32 *priority_of(struct gpu_task *t)
+{
+	__u32 pid = t->pid;
+
+	return bpf_map_lookup_elem(&priorities, &pid);
+}
+
+SEC("struct_ops/task_init") void BPF_PROG(priority_init, struct gpu_task *t)
+{
+	const __u32 *priority = priority_of(t);
+
+	if (!priority)
+		return;
+	if (*priority >= FIRST)
+		gpusched_set_timeslice(t, FIRST_US);
+	else
+		gpusched_set_timeslice(t, *priority >= MIDDLE ? MIDDLE_US : LAST_US);
+}
+
+SEC("struct_ops/timeslice_set")
+__u64 BPF_PROG(priority_timeslice_set, struct gpu_task *t, __u64 us)
+{
+	const __u32 *priority = priority_of(t);
+
+	if (priority && *priority >= FIRST)
+		return FIRST_US;
+	if (priority)                 /* its owner's word stands from here on */
+		gpusched_unset(t, 1); /* GPUSCHED_TIMESLICE */
+	return us;
+}
+
+SEC(".struct_ops.link")
+struct gpu_sched_ops priority_map = {
+	.task_init = (void *)priority_init,
+	.timeslice_set = (void *)priority_timeslice_set,
+	.name = "priority_map",
+};
