@@ -95,6 +95,7 @@ extern int gpusched_host_kick(void);
 extern int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret);
 extern int gpusched_host_runlist(gs_u32 runlist, struct gpusched_runlist_facts *ret);
 extern gs_u64 gpusched_host_job(gs_u64 id);
+extern int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret);
 #endif
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
@@ -484,6 +485,13 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
  * It may change. 0: not known (yet), as in the first moments of a TSG. From any callback; one lookup.
  */
 #define gpusched_job(t) gpusched_host_job((t)->id)
+
+/*
+ * The limit on its GPU time (limit= of its class, --limit of `run` and `class set`) as a copy in @ret.
+ * 0, or -ENOENT (-2) with *ret zeroed: it has none, or nobody knows yet. From any callback; one
+ * lookup. limit.h keeps to it.
+ */
+#define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
 
 /*
  * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts: 184 bytes of

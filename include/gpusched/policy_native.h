@@ -63,6 +63,14 @@ struct gpusched_native_job {
 extern GPUSCHED_EXPORT struct gpusched_native_job gpusched_native_job;
 struct gpusched_native_job gpusched_native_job;
 
+/* The same. */
+struct gpusched_native_limit {
+	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_limit gpusched_native_limit;
+struct gpusched_native_limit gpusched_native_limit;
+
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
 #define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
 #define gpusched_host_log(text, value) \
@@ -76,6 +84,8 @@ struct gpusched_native_job gpusched_native_job;
 #define gpusched_host_runlist(key, ret) \
 	gpusched_native_facts.runlist(gpusched_native_facts.user, (key), (ret))
 #define gpusched_host_job(id) gpusched_native_job.job(gpusched_native_job.user, (id))
+#define gpusched_host_limit(id, ret) \
+	gpusched_native_limit.limit(gpusched_native_limit.user, (id), (ret))
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

@@ -85,6 +85,12 @@ int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 	return p->world.runlist ? p->world.runlist(p->world.user, runlist, ret) : -ENOENT;
 }
 
+int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret)
+{
+	*ret = (struct gpusched_limit){ 0 };
+	return p->world.limit ? p->world.limit(p->world.user, id, ret) : -ENOENT;
+}
+
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id)
 {
 	return p->world.job ? p->world.job(p->world.user, id) : 0;

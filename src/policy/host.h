@@ -28,7 +28,9 @@ struct gs_world {
 	int (*facts)(void *user, uint64_t id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 	uint64_t (*job)(void *user, uint64_t id); /* may be NULL; 0: not known */
-	uint64_t seed;                            /* of the policy's random numbers */
+	/* May be NULL: there are none. 0 or -ENOENT. */
+	int (*limit)(void *user, uint64_t id, struct gpusched_limit *ret);
+	uint64_t seed;   /* of the policy's random numbers */
 	uint32_t hidden; /* GPUSCHED_KNOWN_*: facts that the policy is not told */
 	void *user;
 };
@@ -120,6 +122,8 @@ struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gp
 int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_facts *ret);
 int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 		       struct gpusched_runlist_facts *ret);
+/* Its limit; -ENOENT with *ret zeroed. */
+int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret);
 /* 0: not known. */
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id);
 

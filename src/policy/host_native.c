@@ -44,6 +44,11 @@ struct native_job {
 	void *user;
 };
 
+struct native_limit {
+	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
+	void *user;
+};
+
 struct native {
 	struct gs_policy p;
 	void *dl;
@@ -158,6 +163,13 @@ static int help_runlist(void *user, gs_u32 runlist, struct gpusched_runlist_fact
 	struct native *n = user;
 
 	return gs_virtual_runlist(&n->p, runlist, ret);
+}
+
+static int help_limit(void *user, gs_u64 id, struct gpusched_limit *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_limit(&n->p, id, ret);
 }
 
 static gs_u64 help_job(void *user, gs_u64 id)
@@ -316,6 +328,7 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
 	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
 	struct native_job *job = dlsym(n->dl, "gpusched_native_job");
+	struct native_limit *limit = dlsym(n->dl, "gpusched_native_limit");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
@@ -327,6 +340,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 		*facts = (struct native_facts){ help_facts, help_runlist, n };
 	if (job)
 		*job = (struct native_job){ help_job, n };
+	if (limit)
+		*limit = (struct native_limit){ help_limit, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

@@ -96,18 +96,46 @@ bool gs_jobs_has(const struct gs_table *t)
 	return t->jobs_fd >= 0;
 }
 
+static struct gs_job entry_of(struct gs_table *t, uint64_t id)
+{
+	struct gs_job value;
+
+	return t->jobs_fd < 0 || bpf_map_lookup_elem(t->jobs_fd, &id, &value) ? (struct gs_job){ 0 }
+									      : value;
+}
+
+static int put_entry(struct gs_table *t, uint64_t id, const struct gs_job *value)
+{
+	return bpf_map_update_elem(t->jobs_fd, &id, value, BPF_ANY) ? -errno : 0;
+}
+
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
 {
-	const struct gs_job value = { .job = job };
+	struct gs_job value = entry_of(t, id);
 
-	return bpf_map_update_elem(t->jobs_fd, &id, &value, BPF_ANY) ? -errno : 0;
+	value.job = job;
+	return put_entry(t, id, &value);
 }
 
 uint64_t gs_job_get(struct gs_table *t, uint64_t id)
 {
-	struct gs_job value;
+	return entry_of(t, id).job;
+}
 
-	return t->jobs_fd < 0 || bpf_map_lookup_elem(t->jobs_fd, &id, &value) ? 0 : value.job;
+int gs_limit_put(struct gs_table *t, uint64_t id, const struct gpusched_limit *limit)
+{
+	struct gs_job value = entry_of(t, id);
+
+	value.limit_group = limit->group;
+	value.limit_pct = limit->pct;
+	return put_entry(t, id, &value);
+}
+
+struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id)
+{
+	const struct gs_job value = entry_of(t, id);
+
+	return (struct gpusched_limit){ .group = value.limit_group, .pct = value.limit_pct };
 }
 
 void gs_job_remove(struct gs_table *t, uint64_t id)

@@ -16,6 +16,9 @@
 /* Whom a TSG works for. */
 struct gs_job {
 	gs_u64 job;
+	gs_u64 limit_group; /* as gpusched_limit, with @limit_pct */
+	gs_u32 limit_pct;
+	gs_u32 pad;
 };
 
 /*
@@ -70,6 +73,10 @@ bool gs_jobs_has(const struct gs_table *t);
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
 /* 0: not known. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
+/* Its limit, beside its job. 0 or -errno. */
+int gs_limit_put(struct gs_table *t, uint64_t id, const struct gpusched_limit *limit);
+/* Zeroes: it has none. */
+struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
 void gs_job_remove(struct gs_table *t, uint64_t id);
 #endif
 
