@@ -54,7 +54,10 @@ typedef int64_t gs_s64;
 /* Beside settings, in gpusched_task.want alone: see gpusched_hold() and gpusched_yield(). */
 #define GPUSCHED_WANT_HOLD (1u << 4)
 #define GPUSCHED_WANT_YIELD (1u << 5)
-#define GPUSCHED_ALL_WANTS (GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD)
+/* Two bits that count gpusched_preempt(): 1, 2, 3, 1 ...; 0: not called yet. */
+#define GPUSCHED_WANT_PREEMPTS (3u << 6)
+#define GPUSCHED_ALL_WANTS \
+	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_PREEMPTS)
 
 /* gpusched_settings.hold of @want: how long at most, and a bit that each new hold flips. */
 #define GPUSCHED_HOLD_UNIT_US 4000u

@@ -148,15 +148,14 @@ static struct gpusched_limit limit_of(struct gs_intake *in, const struct gpusche
 
 static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
-	struct gpusched_limit limit, was;
+	struct gpusched_limit limit;
 
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
 		return;
 	limit = limit_of(in, rec);
-	was = gs_limit_get(in->hub->table, rec->task.id);
-	if (limit.group == was.group && limit.pct == was.pct)
+	if (gs_limit_same(in->hub->table, rec, &limit))
 		return;
-	if (gs_limit_put(in->hub->table, rec->task.id, &limit))
+	if (gs_limit_put(in->hub->table, rec, &limit))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its limit",
 		       (unsigned long long)rec->task.id);
 }

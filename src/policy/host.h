@@ -122,6 +122,8 @@ struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gp
 int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_facts *ret);
 int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 		       struct gpusched_runlist_facts *ret);
+/* As the policy is shown it; -ENOENT with *ret zeroed. */
+int gs_virtual_find(const struct gs_policy *p, uint64_t id, struct gpusched_task *ret);
 /* Its limit; -ENOENT with *ret zeroed. */
 int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret);
 /* 0: not known. */

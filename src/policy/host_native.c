@@ -44,6 +44,11 @@ struct native_job {
 	void *user;
 };
 
+struct native_other {
+	int (*find)(void *user, gs_u64 id, struct gpusched_task *ret);
+	void *user;
+};
+
 struct native_limit {
 	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
 	void *user;
@@ -163,6 +168,13 @@ static int help_runlist(void *user, gs_u32 runlist, struct gpusched_runlist_fact
 	struct native *n = user;
 
 	return gs_virtual_runlist(&n->p, runlist, ret);
+}
+
+static int help_find(void *user, gs_u64 id, struct gpusched_task *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_find(&n->p, id, ret);
 }
 
 static int help_limit(void *user, gs_u64 id, struct gpusched_limit *ret)
@@ -328,6 +340,7 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
 	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
 	struct native_job *job = dlsym(n->dl, "gpusched_native_job");
+	struct native_other *other = dlsym(n->dl, "gpusched_native_other");
 	struct native_limit *limit = dlsym(n->dl, "gpusched_native_limit");
 	int r;
 
@@ -340,6 +353,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 		*facts = (struct native_facts){ help_facts, help_runlist, n };
 	if (job)
 		*job = (struct native_job){ help_job, n };
+	if (other)
+		*other = (struct native_other){ help_find, n };
 	if (limit)
 		*limit = (struct native_limit){ help_limit, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {

@@ -63,7 +63,7 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 	uint32_t runlist = t->gpu << 8 | (t->engine & 0xffu);
 	struct gpusched_runlist_facts r;
 	struct gpusched_facts f;
-	struct gs_job job = { .job = gs_virtual_job(p, t->id) };
+	struct gs_job job = { .job = gs_virtual_job(p, t->id), .key = key_of(t) };
 	struct gpusched_limit limit;
 	uint64_t id = t->id;
 

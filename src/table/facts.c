@@ -122,13 +122,24 @@ uint64_t gs_job_get(struct gs_table *t, uint64_t id)
 	return entry_of(t, id).job;
 }
 
-int gs_limit_put(struct gs_table *t, uint64_t id, const struct gpusched_limit *limit)
+int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
+		 const struct gpusched_limit *limit)
 {
-	struct gs_job value = entry_of(t, id);
+	struct gs_job value = entry_of(t, rec->task.id);
 
 	value.limit_group = limit->group;
 	value.limit_pct = limit->pct;
-	return put_entry(t, id, &value);
+	value.key = rec->key;
+	return put_entry(t, rec->task.id, &value);
+}
+
+bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
+		   const struct gpusched_limit *limit)
+{
+	const struct gs_job value = entry_of(t, rec->task.id);
+
+	return value.limit_group == limit->group && value.limit_pct == limit->pct &&
+	       !memcmp(&value.key, &rec->key, sizeof(value.key));
 }
 
 struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id)

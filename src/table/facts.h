@@ -19,6 +19,7 @@ struct gs_job {
 	gs_u64 limit_group; /* as gpusched_limit, with @limit_pct */
 	gs_u32 limit_pct;
 	gs_u32 pad;
+	struct gpusched_key key; /* for gpusched_find() */
 };
 
 /*
@@ -73,8 +74,11 @@ bool gs_jobs_has(const struct gs_table *t);
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
 /* 0: not known. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
-/* Its limit, beside its job. 0 or -errno. */
-int gs_limit_put(struct gs_table *t, uint64_t id, const struct gpusched_limit *limit);
+/* Its key and its limit, beside its job. 0 or -errno. */
+int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
+		 const struct gpusched_limit *limit);
+bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
+		   const struct gpusched_limit *limit);
 /* Zeroes: it has none. */
 struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
 void gs_job_remove(struct gs_table *t, uint64_t id);
