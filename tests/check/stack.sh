@@ -24,7 +24,7 @@ host=$(frames "$BUILD/src/policy/glue_stock.bpf.o")
 round=$(($(most '^gpusched_run$' <<<"$host") + $(most '^tick_' <<<"$host")))
 above=$(most '^gpusched_dispatch(_gate)?$' <<<"$host")
 left=$((512 - (round > above ? round : above) - $(most '^gs_decide_one$' <<<"$host") - $(most '^gpusched_host_' <<<"$host")))
-is "$left" 224 "a callback has 224 bytes of stack, as policy.bpf.h says"
+is "$((left >= 224))" 1 "a callback has the 224 bytes of stack that policy.bpf.h promises: $left"
 
 bad=$(for policy in "$BUILD"/policies/*.bpf.o; do
 	frames "$policy" | awk -v policy="${policy##*/}" -v left="$left" '$2 > left { print policy ": " $1 ": " $2 " bytes of " left }'
