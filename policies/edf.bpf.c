@@ -5,8 +5,9 @@
  * Does: a TSG with a deadline is due its relative deadline after its last idle time ended. At every
  * tick, the busy compute TSG of a runlist that is due first gets a long timeslice and the others
  * short ones. So urgent work is not cut, and its turn comes soon. TSGs without a deadline count as
- * due last. When the TSGs with deadlines demand more than the GPU (GPU time used over the last
- * second above overload_pct), the log says so, once per overload.
+ * due last. When the TSGs with deadlines demand more than the GPU (what they worked in the last
+ * second, while others waited for it, is above overload_pct), the log says so, with the sum in
+ * percent, once per overload.
  *
  * Good for: periodic work with deadlines of tens of milliseconds and more.
  *
@@ -14,10 +15,11 @@
  *  - It orders at the tick (5 ms), not at each launch. Use lcbe for deadlines below about 20 ms.
  *  - A request begins with a launch after idleness. Where launches are not seen, every TSG is due
  *    its deadline after its creation, again and again.
- *  - Where GPU time is not known (a stock driver, for now), a TSG that has launched nothing for
- *    busy_ms counts as idle, though its queue may be full. A request that launches all its work at
- *    once then loses its long slice. Set busy_ms above the GPU time of the longest request.
- *  - Overload is reported only where GPU time is known. Under overload all work may be late.
+ *  - Where the daemon keeps no account of GPU time, a TSG that has launched nothing for busy_ms counts
+ *    as idle, though its queue may be full. A request that launches all its work at once then
+ *    loses its long slice. Set busy_ms above the GPU time of the longest request.
+ *  - Overload is told only where that account is, and not of a TSG that is alone on the GPU: the
+ *    log does not say whether what is loaded works. Under overload all work may be late.
  */
 #include "gpusched/policy.bpf.h"
 
@@ -32,7 +34,7 @@ GPUSCHED_OPTION_RANGE(gs_u32, idle_us, 2000, 100, 1000000,
 		      "a launch after this long without one begins a new request");
 GPUSCHED_OPTION_RANGE(gs_u32, busy_ms, 20, 1, 60000,
 		      "a TSG that has launched nothing for this long, and has no work, is idle");
-GPUSCHED_OPTION_RANGE(gs_u32, overload_pct, 95, 10, 100,
+GPUSCHED_OPTION_RANGE(gs_u32, overload_pct, 90, 20, 100,
 		      "part of the GPU's time above which overload is told");
 
 struct runlist {
@@ -40,14 +42,17 @@ struct runlist {
 	gs_u64 due;                /* earliest, met in this round */
 	gs_u64 id;                 /* whose it is */
 	gs_u64 used_ns, window_ns; /* of TSGs with deadlines, since window_ns */
-	gs_u64 told;
+	gs_u64 as_of_ns, told;     /* up to which the log was read; an overload was told */
 };
 GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
+/* Too large for the stack. */
+GPUSCHED_MAP(edf_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 
-#define BEGAN 0    /* priv: when the request under way began */
-#define LAST 1     /* priv: last launch that work_submit saw */
-#define LAST_GPU 2 /* priv: gpu_time_ns at the last round */
-#define WORK 3     /* priv: gpusched_is_busy()'s */
+#define BEGAN 0  /* priv: when the request under way began */
+#define LAST 1   /* priv: last launch that work_submit saw */
+#define WORKED 2 /* priv: contended_ns at the last round, of the facts that began */
+#define SINCE 3  /* priv: ... then */
+#define WORK 4   /* priv: gpusched_is_busy()'s */
 #define NEVER ((gs_u64)-1)
 
 GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
@@ -68,29 +73,43 @@ GPUSCHED_INLINE int is_busy(struct gpusched_task *t, gs_u64 now)
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 {
-	struct runlist fresh = { 0, 0, 0, 0, 0, 0 };
+	struct runlist fresh = { 0 };
 	gs_u32 key = gpusched_runlist(t);
 
 	return gpusched_lookup_or_add(edf_runlists, &key, &fresh);
 }
 
-GPUSCHED_INLINE void watch_load(struct runlist *r, struct gpusched_task *t, gs_u64 now)
+/* What it worked for certain: that others waited meanwhile. */
+GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 {
-	if (!(t->known & GPUSCHED_KNOWN_GPU_TIME) || !(t->known & GPUSCHED_KNOWN_DEADLINE))
+	gs_u32 zero = 0;
+	struct gpusched_facts *f = gpusched_lookup(edf_facts, &zero);
+
+	if (!f || !(t->known & GPUSCHED_KNOWN_DEADLINE) || gpusched_facts(t, f) < 0)
 		return;
-	if (t->priv[LAST_GPU])
-		r->used_ns += t->gpu_time_ns - t->priv[LAST_GPU];
-	t->priv[LAST_GPU] = t->gpu_time_ns;
-	if (now < r->window_ns + 1000000000ull)
+	if (t->priv[SINCE] == f->since_ns && f->contended_ns > t->priv[WORKED])
+		r->used_ns += f->contended_ns - t->priv[WORKED];
+	t->priv[SINCE] = f->since_ns;
+	t->priv[WORKED] = f->contended_ns;
+	if (f->as_of_ns > r->as_of_ns)
+		r->as_of_ns = f->as_of_ns;
+}
+
+/* Once per round: the sum of the last second. */
+GPUSCHED_INLINE void watch_load(struct runlist *r)
+{
+	gs_u64 span = r->as_of_ns - r->window_ns, pct;
+
+	if (r->window_ns && span < 1000000000ull)
 		return;
-	if (r->window_ns && r->used_ns / 100 * 100 > (now - r->window_ns) / 100 * overload_pct) {
-		if (!r->told)
-			gpusched_log("overload: deadlines may be missed; GPU", t->gpu);
-		r->told = 1;
-	} else {
+	pct = gpusched_div(r->used_ns * 100, span);
+	if (!r->window_ns || pct + 20 <= overload_pct) {
 		r->told = 0;
+	} else if (pct >= overload_pct && !r->told) {
+		gpusched_log("overload: deadlines may be missed; percent in all", pct);
+		r->told = 1;
 	}
-	r->window_ns = now;
+	r->window_ns = r->as_of_ns;
 	r->used_ns = 0;
 }
 
@@ -122,8 +141,9 @@ GPUSCHED_TICK(t, round)
 			r->seq = round->seq;
 			r->due = NEVER;
 			r->id = 0;
+			watch_load(r);
 		}
-		watch_load(r, t, round->now_ns);
+		add_load(r, t);
 		if (!is_busy(t, round->now_ns))
 			return 0;
 		due = due_of(t, round->now_ns);

@@ -15,7 +15,9 @@
  * its part, runs beside the one whose turn it is. Every 4 to 16 s, and at most 4 s after
  * somebody came or went, all run for half a second, which shows whether turns are still needed; what
  * each one works meanwhile is on its account. Nobody gains by having slept, by forking, or by
- * having many processes. The daemon's log says when turns
+ * having many processes. A class, or a program, with a limit has at most that part of
+ * a GPU's time, even while others rest: it is suspended now and then, some seven times a second. The
+ * daemon's log says when turns
  * began or ended.
  *
  * Good for: several training or batch jobs on one GPU, of whatever kind. Each of n programs of
@@ -32,8 +34,11 @@
  *  - While turns are taken, one that rests now and then has the GPU idle for what is left of its
  *    turn. Where all rest there are no turns.
  *  - Somebody with several user ids has the parts of several users.
+ *  - A limit counts what is held. A program that is alone, and works little, is paused as if it worked.
+ *    While the GPU's log says nothing of a program, nothing is charged and its limit not kept.
  */
 #include "gpusched/policy.bpf.h"
+#include "gpusched/limit.h"
 #include "gpusched/rotation.h"
 
 GPUSCHED_POLICY(fair, 10000, 500, GPUSCHED_F_FACTS);
@@ -49,6 +54,7 @@ GPUSCHED_OPTION(gs_bool, turns, 1, "take turns where slices leave somebody behin
 
 #include "fair/state.h"
 #include "fair/members.h"
+#include "fair/limits.h"
 #include "fair/look.h"
 #include "fair/turns.h"
 
@@ -58,7 +64,8 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 		return;
 	r->seq = round->seq;
 	r->least_ppm = r->g_least_ppm;
-	r->g_users = r->g_ready = r->g_unknown = r->g_work = r->g_turns = r->g_alive = 0;
+	r->g_users = r->g_ready = r->g_unknown = r->g_work = r->g_turns = r->g_alive =
+		r->g_limited = 0;
 	r->g_as_of = 0;
 	r->most_ppm = r->g_most_ppm;
 	r->g_least_ppm = PPM;
@@ -90,8 +97,8 @@ GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
 {
-	int waits = r->mode == TURNS && !r->shared_ns && r->turn_id && r->turn_id != t->id &&
-		    wants_turns(s, now);
+	int waits = s->paused || (r->mode == TURNS && !r->shared_ns && r->turn_id &&
+				  r->turn_id != t->id && wants_turns(s, now));
 
 	want_slice(t, s, r);
 	if (waits)
@@ -128,8 +135,10 @@ GPUSCHED_TASK_DESTROY(t)
 		r->turn_id = 0;
 	if (r)
 		r->joined = 1;
-	if (s)
+	if (s) {
+		leave_limit(s);
 		leave(s);
+	}
 	gpusched_delete(fair_tsgs, &id);
 	return 0;
 }
@@ -156,15 +165,17 @@ GPUSCHED_TICK(t, round)
 	if (round->pass == 0) {
 		begin_runlist(r, round);
 		s->done = look(t, s, r, now);
+		count_limit(t, s, r);
 		join(t, s);
 		if (!wants_turns(s, now))
 			return 0;
-		count_member(t, s, r);
+		if (!is_capped(s, now))
+			count_member(t, s, r);
 		line_up(t, s, r);
 		return 0;
 	}
 	s->due_ppm = due_ppm(t, s, r);
-	if (wants_turns(s, now)) {
+	if (wants_turns(s, now) && !is_capped(s, now)) {
 		r->g_least_ppm = least(r->g_least_ppm, s->due_ppm);
 		r->g_most_ppm = most(r->g_most_ppm, s->due_ppm);
 	}
@@ -178,6 +189,7 @@ GPUSCHED_TICK(t, round)
 		judge(s, r);
 	else if (r->mode == TURNS && !r->shared_ns)
 		watch_light(s, r);
+	keep_limit(s, r, now);
 	take_turn(t, s, r, now);
 	decide(t, s, r, now);
 	return 0;

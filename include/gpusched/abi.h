@@ -54,7 +54,10 @@ typedef int64_t gs_s64;
 /* Beside settings, in gpusched_task.want alone: see gpusched_hold() and gpusched_yield(). */
 #define GPUSCHED_WANT_HOLD (1u << 4)
 #define GPUSCHED_WANT_YIELD (1u << 5)
-#define GPUSCHED_ALL_WANTS (GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD)
+/* Two bits that count gpusched_preempt(): 1, 2, 3, 1 ...; 0: not called yet. */
+#define GPUSCHED_WANT_PREEMPTS (3u << 6)
+#define GPUSCHED_ALL_WANTS \
+	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_PREEMPTS)
 
 /* gpusched_settings.hold of @want: how long at most, and a bit that each new hold flips. */
 #define GPUSCHED_HOLD_UNIT_US 4000u
@@ -104,6 +107,10 @@ enum gpusched_hold_state {
 /* Weights of processes and classes. */
 #define GPUSCHED_WEIGHT_MIN 1u
 #define GPUSCHED_WEIGHT_MAX 10000u
+
+/* Limits on GPU time, percent of a GPU. */
+#define GPUSCHED_LIMIT_MIN_PCT 1u
+#define GPUSCHED_LIMIT_MAX_PCT 100u
 
 struct gpusched_settings {
 	gs_u32 valid; /* GPUSCHED_TIMESLICE | ... */
@@ -377,14 +384,14 @@ struct gpusched_proc {
 	gs_u32 weight; /* 0: the class's */
 	gs_u32 tsgs;   /* live records of this process */
 	gs_u64 deadline_us;
-	gs_u32 devices;  /* its entries among devices, clients and files */
-	gs_u32 channels; /* the channels that it made */
-	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
-	gs_u32 mps;      /* not 0: an MPS server, as its executable says */
-	gs_u32 unused;   /* entries that may make room for others; about, and for a look only */
-	gs_u32 past;     /* TSGs with channels that are not in the table, or not whole */
-	gs_u32 let;      /* 1: it waited at the gate for as long as HoldLimit= allows */
-	gs_u32 pad;
+	gs_u32 devices;   /* its entries among devices, clients and files */
+	gs_u32 channels;  /* the channels that it made */
+	gs_u32 told;      /* bits of enum gpusched_share: the event LIMIT went out */
+	gs_u32 mps;       /* not 0: an MPS server, as its executable says */
+	gs_u32 unused;    /* entries that may make room for others; about, and for a look only */
+	gs_u32 past;      /* TSGs with channels that are not in the table, or not whole */
+	gs_u32 let;       /* 1: it waited at the gate for as long as HoldLimit= allows */
+	gs_u32 limit_pct; /* of a GPU, with its descendants; 0: none */
 };
 _Static_assert(sizeof(struct gpusched_proc) == 64, "gpusched_proc");
 
@@ -393,8 +400,8 @@ struct gpusched_class {
 	gs_u32 weight;
 	gs_u32 suspend_limit_ms; /* longest a policy may keep it suspended; default 10000 */
 	gs_u32 starve_limit_ms;  /* longest without progress under a slice below the switch cost */
-	gs_u32 pad;
-	gs_u64 deadline_us; /* 0: none */
+	gs_u32 limit_pct;        /* of each GPU, for all its members together; 0: none */
+	gs_u64 deadline_us;      /* 0: none */
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */

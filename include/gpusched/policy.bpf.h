@@ -96,6 +96,8 @@ extern int gpusched_host_facts(gs_u64 id, struct gpusched_facts *ret);
 extern int gpusched_host_runlist(gs_u32 runlist, struct gpusched_runlist_facts *ret);
 extern gs_u64 gpusched_host_job(gs_u64 id);
 extern int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu *ret);
+extern int gpusched_host_find(gs_u64 id, struct gpusched_task *ret);
+extern int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret);
 #endif
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
@@ -472,6 +474,19 @@ GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 		t->want.valid &= ~GPUSCHED_WANT_YIELD;
 }
 
+/*
+ * One preemption of @t: it leaves the GPU now, and waits for its place in the round. Nothing is set. It
+ * is a call like others, inside the budget for calls, and comes after settings that wait. Several
+ * calls before the host has acted are one.
+ */
+GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
+{
+	gs_u32 n = (t->want.valid & GPUSCHED_WANT_PREEMPTS) >> 6;
+
+	n = n == 3 ? 1 : n + 1;
+	t->want.valid = (t->want.valid & ~GPUSCHED_WANT_PREEMPTS) | n << 6;
+}
+
 /* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */
 GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 {
@@ -485,6 +500,21 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
  * It may change. 0: not known (yet), as in the first moments of a TSG. From any callback; one lookup.
  */
 #define gpusched_job(t) gpusched_host_job((t)->id)
+
+/*
+ * Another TSG by its id: its record as the policy is shown it, a copy in @ret (struct gpusched_task, 264
+ * bytes: too many for the stack, so it has to be in a map). Wishes are changed in callbacks of its
+ * own alone. 0, or -ENOENT (-2) with *ret zeroed: it is gone, or too new. From any callback; two
+ * lookups. Its times are in gpusched_peek(id, ret).
+ */
+#define gpusched_find(id, ret) gpusched_host_find((id), (ret))
+
+/*
+ * The limit on its GPU time (limit= of its class, --limit of `run` and `class set`) as a copy in @ret.
+ * 0, or -ENOENT (-2) with *ret zeroed: it has none, or nobody knows yet. From any callback; one
+ * lookup. limit.h keeps to it.
+ */
+#define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
 
 /*
  * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts: 184 bytes of

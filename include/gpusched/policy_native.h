@@ -71,6 +71,22 @@ struct gpusched_native_gpu {
 extern GPUSCHED_EXPORT struct gpusched_native_gpu gpusched_native_gpu;
 struct gpusched_native_gpu gpusched_native_gpu;
 
+/* The same. */
+struct gpusched_native_limit {
+	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_limit gpusched_native_limit;
+struct gpusched_native_limit gpusched_native_limit;
+
+/* The same. */
+struct gpusched_native_other {
+	int (*find)(void *user, gs_u64 id, struct gpusched_task *ret);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_other gpusched_native_other;
+struct gpusched_native_other gpusched_native_other;
+
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
 #define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
 #define gpusched_host_log(text, value) \
@@ -85,6 +101,10 @@ struct gpusched_native_gpu gpusched_native_gpu;
 #define gpusched_host_runlist(key, ret) \
 	gpusched_native_facts.runlist(gpusched_native_facts.user, (key), (ret))
 #define gpusched_host_job(id) gpusched_native_job.job(gpusched_native_job.user, (id))
+#define gpusched_host_find(id, ret) \
+	gpusched_native_other.find(gpusched_native_other.user, (id), (ret))
+#define gpusched_host_limit(id, ret) \
+	gpusched_native_limit.limit(gpusched_native_limit.user, (id), (ret))
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

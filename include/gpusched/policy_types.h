@@ -97,6 +97,14 @@ struct gpusched_filter {
 };
 _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 
+/* What limit= says of a TSG; from gpusched_limit(). */
+struct gpusched_limit {
+	gs_u64 group; /* whose it is: all TSGs with this number have it together, on each GPU */
+	gs_u32 pct;   /* of a GPU, at most, even while nobody else wants it */
+	gs_u32 pad;
+};
+_Static_assert(sizeof(struct gpusched_limit) == 16, "gpusched_limit");
+
 /* ---- facts: who had the GPU ------------------------------------------------------------------ */
 
 /* Bits of gpusched_facts.known. A field whose bit is unset says nothing; it is 0 then. */

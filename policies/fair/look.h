@@ -24,11 +24,6 @@
 /* Suspended by somebody else, once our own call has had its time. */
 #define ABSENT_NS (30 * MS)
 
-GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
-{
-	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
-}
-
 GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
 {
 	return s->absent_ns && now >= s->absent_ns + ABSENT_NS;
@@ -122,7 +117,7 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	done = look_work(s, r);
 	look_active(t, s, r);
 	r->g_as_of = most(r->g_as_of, s->now.as_of_ns);
-	r->g_work += s->work;
+	r->g_work += is_capped(s, now) ? 0 : s->work;
 	r->g_turns = most(r->g_turns, s->turns);
 	return done;
 }
@@ -144,7 +139,8 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 	gs_u64 alone = (r->g_as_of - r->look_ns) / 1000 * s->due_ppm / 1000;
 	int hungry = s->turns * 100 >= r->g_turns * 85;
 
-	if (!s->sighted || !s->active || s->look != r->look || r->g_turns < TURNS_ENOUGH ||
+	if (!s->sighted || !s->active || is_capped(s, r->g_as_of) || s->look != r->look ||
+	    r->g_turns < TURNS_ENOUGH ||
 	    s->look_ns > r->look_ns + LOOK_NS / 4) /* it has come meanwhile */
 		return;
 	s->looked = 1;

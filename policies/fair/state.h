@@ -30,6 +30,9 @@ struct tsg {
 	gs_u64 done;            /* worked since the last round, ns */
 	gs_u32 runlist, pid;    /* that it is counted for */
 	gs_u64 user, job;       /* the same; 0: not yet */
+	gs_u64 limit_group, capped_ns; /* 0: it has no limit; when it was last paused for it */
+	gs_u32 limit_runlist, paused;
+	gs_u64 nudge_ns, nudges; /* when it is paused next for the log to tell of it; how often */
 	struct gpusched_account account;
 };
 GPUSCHED_MAP(fair_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
@@ -60,13 +63,26 @@ GPUSCHED_MAP(fair_users, HASH, struct user_key, struct member, 8192);
 GPUSCHED_MAP(fair_jobs, HASH, struct job_key, struct member, 16384);
 GPUSCHED_MAP(fair_processes, HASH, struct process_key, struct member, 16384);
 
+/* A group with a limit, on a runlist. */
+struct limit_key {
+	gs_u64 group;
+	gs_u32 runlist, pad;
+};
+struct limit {
+	struct gpusched_throttle throttle;
+	struct gpusched_throttle_round round;
+	gs_u64 seq, decided; /* rounds: of the gathering, and that has decided */
+	gs_u64 tsgs;         /* that it is kept for */
+};
+GPUSCHED_MAP(fair_limits, HASH, struct limit_key, struct limit, 4096);
+
 struct runlist {
 	struct gpusched_rotation line;
 	struct gpusched_place place; /* that is being put together: callbacks have little stack */
 	gs_u64 seq, settled;         /* rounds: of the gathering, and that has decided */
 	/* gathered: weights of users; who wants turns; sums of the look */
 	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
-		g_as_of;
+		g_limited, g_as_of;
 	gs_u64 ready, least_ppm, most_ppm; /* of the last round */
 	gs_u64 mode, era;                  /* enum mode; how often turns began */
 	gs_u64 look, look_ns;              /* the look under way: its number, and when it began */
@@ -90,6 +106,7 @@ union blank {
 	struct tsg tsg;
 	struct runlist runlist;
 	struct member member;
+	struct limit limit;
 };
 GPUSCHED_MAP(fair_blank, ARRAY, gs_u32, union blank, 1);
 
@@ -116,6 +133,11 @@ GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
 	gs_u64 id = t->id;
 
 	return blank ? gpusched_lookup_or_add(fair_tsgs, &id, &blank->tsg) : 0;
+}
+
+GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
+{
+	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
 }
 
 GPUSCHED_INLINE gs_u64 least(gs_u64 a, gs_u64 b)

@@ -18,7 +18,7 @@
 /* Does it want turns? Who wants little runs beside the one whose turn it is. */
 GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
 {
-	return s->active && !s->light && !s->asleep_ns && !is_absent(s, now);
+	return s->active && !s->light && !s->asleep_ns && !s->paused && !is_absent(s, now);
 }
 
 GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const struct runlist *r)
@@ -216,7 +216,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 seq, gs_u6
 	}
 	if (r->mode == TURNS && !r->shared_ns)
 		change_turn(r, runlist, now);
-	sleep_at_most(r->mode == TURNS ? 0 : r->ready > 1 ? 50 : 1000);
+	sleep_at_most(r->mode == TURNS || r->g_limited ? 0 : r->ready > 1 ? 50 : 1000);
 }
 
 GPUSCHED_INLINE void take_turn(const struct gpusched_task *t, struct tsg *s,

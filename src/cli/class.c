@@ -25,6 +25,7 @@ static const struct gs_column process_columns[] = {
 static const struct gs_column class_columns[] = {
 	{ "name", "CLASS" },
 	{ "weight", "WEIGHT", GS_COL_RIGHT },
+	{ "limit_pct", "LIMIT%", GS_COL_RIGHT },
 	{ "suspend_limit_ms", "SUSPEND_LIMIT_MS", GS_COL_RIGHT },
 	{ "starve_limit_ms", "STARVE_LIMIT_MS", GS_COL_RIGHT },
 	{ "deadline_us", "DEADLINE_US", GS_COL_RIGHT },
@@ -74,7 +75,7 @@ int cli_class_set(struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	struct gs_error err = {};
-	uint64_t weight = 0;
+	uint64_t weight = 0, limit = 0;
 	json_t *args;
 	int r;
 
@@ -84,9 +85,17 @@ int cli_class_set(struct cli *c)
 		if (r)
 			return cli_fail(r, "class set: --weight: %s", err.text);
 	}
+	if (cli_opt(c, "limit")) {
+		r = gs_parse_u64(cli_opt(c, "limit"), GPUSCHED_LIMIT_MIN_PCT,
+				 GPUSCHED_LIMIT_MAX_PCT, &limit, &err);
+		if (r)
+			return cli_fail(r, "class set: --limit: %s", err.text);
+	}
 	args = json_pack("{s:s,s:s}", "target", c->argv[0], "class", c->argv[1]);
 	if (args && weight)
 		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
+	if (args && limit)
+		json_object_set_new(args, "limit", json_integer((json_int_t)limit));
 	r = cli_ask(0, "class_set", args, &answer);
 	return r ? (int)gs_exit_of(r) : told(c, "class set", answer);
 }

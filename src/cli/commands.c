@@ -76,6 +76,7 @@ static const struct cli_opt restore_opts[] = {
 static const struct cli_opt run_opts[] = {
 	{ "class", 'c', "CLASS", "class of CMD and all its descendants" },
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
+	{ "limit", 0, "PERCENT", "at most this part of a GPU's time, even while others rest" },
 	{ "pool", 0, "=NAME", "in one MPS server with the other programs of this pool (pool)" },
 	{ "share", 0, "=NAME", "in one MPS server with programs of the classes lc and be (share)" },
 	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
@@ -87,6 +88,7 @@ static const struct cli_opt run_opts[] = {
 
 static const struct cli_opt class_set_opts[] = {
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
+	{ "limit", 0, "PERCENT", "at most this part of a GPU's time, even while others rest" },
 	END,
 };
 

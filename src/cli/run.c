@@ -74,12 +74,17 @@ static int check_options(const struct cli *c, const char *class_name)
 	return GS_EXIT_OK;
 }
 
+/* Of the GPU's time; 0: not given. */
+struct part {
+	uint64_t weight, limit;
+};
+
 /*
  * The class is given to this very process and then CMD takes its place: it is in force before
  * CMD's first instruction, and its descendants inherit it. A daemon that has no time to look at this
  * process is asked again.
  */
-static int take_class(const char *class_name, uint64_t weight, struct gs_error *err)
+static int take_class(const char *class_name, const struct part *part, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
@@ -89,8 +94,10 @@ static int take_class(const char *class_name, uint64_t weight, struct gs_error *
 
 	snprintf(target, sizeof(target), "pid:%d", getpid());
 	args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
-	if (args && weight)
-		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
+	if (args && part->weight)
+		json_object_set_new(args, "weight", json_integer((json_int_t)part->weight));
+	if (args && part->limit)
+		json_object_set_new(args, "limit", json_integer((json_int_t)part->limit));
 	while (!r && (r = gs_ask(g, "class_set", args, &answer)) == -EBUSY && gs_now_ns() < end)
 		gs_sleep_ns(100 * NS_PER_MS);
 	return r ? gs_fail(err, r, "%s", g ? gpusched_error(g) : strerror(-r)) : 0;
@@ -124,18 +131,27 @@ static void tell_without(const struct without *w, const char *cmd)
 
 /* ---- the verb ---------------------------------------------------------------------------------- */
 
-static int parse_weight(const struct cli *c, const char *class_name, uint64_t *ret)
+static int parse_number(const struct cli *c, const char *name, uint64_t min, uint64_t max,
+			uint64_t *ret)
 {
-	const char *weight = cli_opt(c, "weight");
 	struct gs_error err = {};
 	int r;
 
-	if (!weight)
+	if (!cli_opt(c, name))
 		return 0;
-	r = gs_parse_u64(weight, GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, ret, &err);
+	r = gs_parse_u64(cli_opt(c, name), min, max, ret, &err);
 	if (r)
-		return cli_fail(r, "run: --weight: %s", err.text);
-	return class_name ? 0 : cli_fail(-EINVAL, "run: --weight needs --class");
+		return cli_fail(r, "run: --%s: %s", name, err.text);
+	return cli_opt(c, "class") ? 0 : cli_fail(-EINVAL, "run: --%s needs --class", name);
+}
+
+static int parse_part(const struct cli *c, struct part *ret)
+{
+	int r = parse_number(c, "weight", GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, &ret->weight);
+
+	return r ? r
+		 : parse_number(c, "limit", GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT,
+				&ret->limit);
 }
 
 static void await_daemon(void)
@@ -148,7 +164,8 @@ static void await_daemon(void)
 }
 
 /* First the pool: a server that it starts is not of CMD's class by inheritance. */
-static int prepare(const struct cli *c, const char *class_name, uint64_t weight, int *ret_sock)
+static int prepare(const struct cli *c, const char *class_name, const struct part *part,
+		   int *ret_sock)
 {
 	struct without w = { .allowed = cli_opt(c, "if-possible") || gs_config_if_possible() };
 	struct gs_error err = {};
@@ -163,7 +180,7 @@ static int prepare(const struct cli *c, const char *class_name, uint64_t weight,
 	if (r || (cli_opt(c, "agent") && cli_run_only_tells()))
 		return r;
 	err = (struct gs_error){};
-	r = take_class(class_name, weight, &err);
+	r = take_class(class_name, part, &err);
 	if (r)
 		r = go_without(&w, &w.class, r, &err);
 	if (!r)
@@ -174,14 +191,14 @@ static int prepare(const struct cli *c, const char *class_name, uint64_t weight,
 int cli_run(struct cli *c)
 {
 	const char *class_name = cli_opt(c, "class");
-	uint64_t weight = 0;
+	struct part part = { 0 };
 	int sock = -1, r;
 
-	r = parse_weight(c, class_name, &weight);
+	r = parse_part(c, &part);
 	if (!r)
 		r = check_options(c, class_name);
 	if (!r && class_name)
-		r = prepare(c, class_name, weight, &sock);
+		r = prepare(c, class_name, &part, &sock);
 	if (!r && cli_opt(c, "agent"))
 		r = cli_run_agent(c, class_name);
 	if (r)

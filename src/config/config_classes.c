@@ -25,6 +25,8 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 	} values[] = {
 		{ "weight=", offsetof(struct gpusched_class, weight), GPUSCHED_WEIGHT_MIN,
 		  GPUSCHED_WEIGHT_MAX },
+		{ "limit=", offsetof(struct gpusched_class, limit_pct), GPUSCHED_LIMIT_MIN_PCT,
+		  GPUSCHED_LIMIT_MAX_PCT },
 		{ "suspend_limit_ms=", offsetof(struct gpusched_class, suspend_limit_ms), 1,
 		  3600000 },
 		{ "starve_limit_ms=", offsetof(struct gpusched_class, starve_limit_ms), 1,
@@ -50,9 +52,10 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 			cls->deadline_us = v;
 		return r;
 	}
-	return gs_fail(
-		err, -EINVAL,
-		"'%s' is none of weight=, suspend_limit_ms=, starve_limit_ms=, deadline_us=", word);
+	return gs_fail(err, -EINVAL,
+		       "'%s' is none of weight=, limit=, suspend_limit_ms=, starve_limit_ms=, "
+		       "deadline_us=",
+		       word);
 }
 
 static int add_class(struct gs_classes *classes, const char *line, struct gs_error *err)

@@ -256,8 +256,10 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->gave_up &= ~news->anew;
 		n->fails = 0;
 	}
-	if (news->preempt)
+	if (news->preempt) {
 		n->preempt = n->preempting = true;
+		n->preempt_policy = false;
+	}
 	if (news->greedy)
 		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
 	if (news->spent || news->unspent)
@@ -271,10 +273,24 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	}
 }
 
+/* The policy's: a new one begins with none. Where policies leave a TSG alone they do not preempt. */
+static void take_in_wish(const struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
+{
+	uint32_t count = rec->task.want.valid & GPUSCHED_WANT_PREEMPTS;
+
+	if (count == n->preempts)
+		return;
+	n->preempts = count;
+	if (!count || !c->policy_active || n->left_alone || n->preempt)
+		return;
+	n->preempt = n->preempting = n->preempt_policy = true;
+}
+
 static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
 	if (todo->poke.rec.flags & GPUSCHED_TSG_GONE)
 		return;
+	take_in_wish(c, n, &todo->poke.rec);
 	gs_core_requests(c, n, now, todo);
 	if (n->busy)
 		return;

@@ -170,7 +170,7 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 
 	*plan = (struct gs_plan){ .preempt = true, .nsteps = 1 };
 	begin_plan(plan, &todo->poke.rec);
-	plan->step_src[0] = GS_SRC_PERSON;
+	plan->step_src[0] = n->preempt_policy ? GS_SRC_POLICY : GS_SRC_PERSON;
 	plan->step_bit[0] = GS_PREEMPT;
 	plan->steps[0].op = GS_RM_PREEMPT;
 	if (c->opts.dry_run) {

@@ -73,6 +73,8 @@ struct gs_node {
 	uint64_t round;                /* over all TSGs, that met it last */
 	bool preempt;                  /* asked for while busy */
 	bool preempting;               /* asked for, and its end not seen yet */
+	bool preempt_policy;           /* ... by the policy */
+	uint32_t preempts;             /* as its policy has counted them */
 	struct gs_rm_result preempted; /* how the last one ended */
 	bool busy;                     /* its plan is being made true; then we look again */
 	bool forgotten;                /* free it when that is done */

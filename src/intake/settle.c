@@ -75,14 +75,18 @@ static bool take_class(struct gs_intake *in, struct gpusched_tsg *rec,
 	const struct gpusched_class *cls = gs_class_of(in->hub->classes, answer->class_id);
 	uint32_t weight = answer->weight ? answer->weight : cls ? cls->weight : rec->task.weight;
 
-	if (rec->task.class_id == answer->class_id && rec->task.weight == weight)
+	uint64_t deadline = cls ? cls->deadline_us : 0;
+
+	if (rec->task.class_id == answer->class_id && rec->task.weight == weight &&
+	    rec->task.deadline_us == deadline)
 		return false;
 	rec->task.class_id = answer->class_id;
 	rec->task.weight = weight;
-	if (cls && cls->deadline_us) {
-		rec->task.deadline_us = cls->deadline_us;
+	rec->task.deadline_us = deadline;
+	if (deadline)
 		rec->task.known |= GPUSCHED_KNOWN_DEADLINE;
-	}
+	else
+		rec->task.known &= ~GPUSCHED_KNOWN_DEADLINE;
 	return true;
 }
 
@@ -115,6 +119,44 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 	if (job && job != gs_job_get(in->hub->table, rec->task.id) &&
 	    gs_job_put(in->hub->table, rec->task.id, job))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its job",
+		       (unsigned long long)rec->task.id);
+}
+
+/* Own numbers, beside those of jobs. */
+#define CLASS_GROUP (1ull << 60)
+#define PID_GROUP (1ull << 61)
+
+/* Its own counts, with all that descends from who was given it; else its class's, of all members. */
+static struct gpusched_limit limit_of(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
+	struct gpusched_limit limit = { 0 };
+	struct gpusched_proc proc;
+
+	if (!gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc) && proc.limit_pct &&
+	    proc.source >= GPUSCHED_SRC_COMMAND) {
+		limit.group = job_of(in, rec);
+		if (!limit.group)
+			limit.group = PID_GROUP | rec->task.pid;
+		limit.pct = proc.limit_pct;
+	} else if (cls && cls->limit_pct) {
+		limit.group = CLASS_GROUP | rec->task.class_id;
+		limit.pct = cls->limit_pct;
+	}
+	return limit;
+}
+
+static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	struct gpusched_limit limit;
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
+		return;
+	limit = limit_of(in, rec);
+	if (gs_limit_same(in->hub->table, rec, &limit))
+		return;
+	if (gs_limit_put(in->hub->table, rec, &limit))
+		gs_log(LOG_WARNING, "TSG %llu: no room for its limit",
 		       (unsigned long long)rec->task.id);
 }
 
@@ -155,6 +197,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(in, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
+	take_limit(in, rec);
 	if (take_mps(rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)

@@ -77,7 +77,7 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 {
 	struct gs_want *was = &s->want, *now = gs_want_of(&s->task);
 	volatile struct gs_want *to = gs_want_of(&rec->task);
-	gs_u32 set, gone;
+	gs_u32 set, gone, counted;
 	int i;
 
 	now->valid &= GPUSCHED_ALL_WANTS;
@@ -88,7 +88,8 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	      gs_wished(was, now, GPUSCHED_RUNNABLE, was->runnable == now->runnable) |
 	      gs_wished(was, now, GPUSCHED_WANT_HOLD, was->hold == now->hold) |
 	      gs_wished(was, now, GPUSCHED_WANT_YIELD, 1);
-	gone = was->valid & ~now->valid;
+	counted = (was->valid ^ now->valid) & GPUSCHED_WANT_PREEMPTS;
+	gone = was->valid & ~now->valid & ~GPUSCHED_WANT_PREEMPTS;
 	if (set & GPUSCHED_TIMESLICE)
 		to->timeslice_us = now->timeslice_us;
 	if (set & GPUSCHED_INTERLEAVE)
@@ -106,7 +107,9 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		if (s->task.priv[i] != s->priv[i])
 			*(volatile gs_u64 *)&rec->task.priv[i] = s->task.priv[i];
-	return (set | gone) != 0;
+	if (counted) /* at once: each value that is seen is one preemption */
+		__sync_fetch_and_xor(&rec->task.want.valid, counted);
+	return (set | gone | counted) != 0;
 }
 
 /* The flag last: code that sees the flag finds the wish. */

@@ -338,6 +338,8 @@ __attribute__((noinline)) gs_u64 gpusched_host_job(gs_u64 id)
 	return j ? j->job : 0;
 }
 
+#include "policy/ask.bpf.h"
+
 /*
  * A global function: the verifier looks at it once, for any arguments, and not again at every place
  * that it is called from.

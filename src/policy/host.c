@@ -91,6 +91,26 @@ int gs_virtual_gpu(const struct gs_policy *p, uint32_t gpu, struct gpusched_gpu 
 	return p->world.gpu ? p->world.gpu(p->world.user, gpu, ret) : -ENOENT;
 }
 
+int gs_virtual_find(const struct gs_policy *p, uint64_t id, struct gpusched_task *ret)
+{
+	size_t n = 0;
+	struct gpusched_task *const *tasks = p->world.tasks(p->world.user, &n);
+
+	*ret = (struct gpusched_task){ 0 };
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i]->id == id) {
+			*ret = gs_virtual_shown(p, tasks[i]);
+			return 0;
+		}
+	return -ENOENT;
+}
+
+int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret)
+{
+	*ret = (struct gpusched_limit){ 0 };
+	return p->world.limit ? p->world.limit(p->world.user, id, ret) : -ENOENT;
+}
+
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id)
 {
 	return p->world.job ? p->world.job(p->world.user, id) : 0;

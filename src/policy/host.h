@@ -29,7 +29,9 @@ struct gs_world {
 	int (*runlist)(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 	int (*gpu)(void *user, uint32_t gpu, struct gpusched_gpu *ret);
 	uint64_t (*job)(void *user, uint64_t id); /* may be NULL; 0: not known */
-	uint64_t seed;                            /* of the policy's random numbers */
+	/* May be NULL: there are none. 0 or -ENOENT. */
+	int (*limit)(void *user, uint64_t id, struct gpusched_limit *ret);
+	uint64_t seed;   /* of the policy's random numbers */
 	uint32_t hidden; /* GPUSCHED_KNOWN_*: facts that the policy is not told */
 	void *user;
 };
@@ -122,6 +124,10 @@ int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_fac
 int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 		       struct gpusched_runlist_facts *ret);
 int gs_virtual_gpu(const struct gs_policy *p, uint32_t gpu, struct gpusched_gpu *ret);
+/* As the policy is shown it; -ENOENT with *ret zeroed. */
+int gs_virtual_find(const struct gs_policy *p, uint64_t id, struct gpusched_task *ret);
+/* Its limit; -ENOENT with *ret zeroed. */
+int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret);
 /* 0: not known. */
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id);
 

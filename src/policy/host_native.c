@@ -49,6 +49,16 @@ struct native_job {
 	void *user;
 };
 
+struct native_other {
+	int (*find)(void *user, gs_u64 id, struct gpusched_task *ret);
+	void *user;
+};
+
+struct native_limit {
+	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
+	void *user;
+};
+
 struct native {
 	struct gs_policy p;
 	void *dl;
@@ -170,6 +180,20 @@ static int help_gpu(void *user, gs_u32 gpu, struct gpusched_gpu *ret)
 	struct native *n = user;
 
 	return gs_virtual_gpu(&n->p, gpu, ret);
+}
+
+static int help_find(void *user, gs_u64 id, struct gpusched_task *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_find(&n->p, id, ret);
+}
+
+static int help_limit(void *user, gs_u64 id, struct gpusched_limit *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_limit(&n->p, id, ret);
 }
 
 static gs_u64 help_job(void *user, gs_u64 id)
@@ -329,6 +353,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
 	struct native_job *job = dlsym(n->dl, "gpusched_native_job");
 	struct native_gpu *gpu = dlsym(n->dl, "gpusched_native_gpu");
+	struct native_other *other = dlsym(n->dl, "gpusched_native_other");
+	struct native_limit *limit = dlsym(n->dl, "gpusched_native_limit");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
@@ -342,6 +368,10 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 		*job = (struct native_job){ help_job, n };
 	if (gpu)
 		*gpu = (struct native_gpu){ help_gpu, n };
+	if (other)
+		*other = (struct native_other){ help_find, n };
+	if (limit)
+		*limit = (struct native_limit){ help_limit, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

@@ -64,9 +64,13 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 	struct gpusched_runlist_facts r;
 	struct gpusched_facts f;
 	struct gpusched_gpu g;
-	const struct gs_job job = { .job = gs_virtual_job(p, t->id) };
+	struct gs_job job = { .job = gs_virtual_job(p, t->id), .key = key_of(t) };
+	struct gpusched_limit limit;
 	uint64_t id = t->id;
 
+	gs_virtual_limit(p, id, &limit);
+	job.limit_group = limit.group;
+	job.limit_pct = limit.pct;
 	if (bpf_map_update_elem(p->loaded.jobs_fd, &id, &job, BPF_ANY) < 0)
 		return -errno;
 	if (!gs_virtual_facts(p, id, &f) &&

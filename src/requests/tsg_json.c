@@ -18,6 +18,7 @@
 #include "figures/memory.h"
 #include "process/pod_names.h"
 #include "table/events.h"
+#include "table/facts.h"
 #include "table/past.h"
 #include "table/procs.h"
 #include "requests/json.h"
@@ -173,9 +174,10 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "reapplied", json_boolean(kept && kept->reapplied));
 }
 
-static void put_facts(const struct gpusched_task *t, json_t *o)
+static void put_facts(const struct gpusched_task *t, uint32_t limit_pct, json_t *o)
 {
 	gs_json_put_number(o, "weight", true, t->weight);
+	gs_json_put_number(o, "limit_pct", limit_pct != 0, limit_pct);
 	gs_json_put_number(o, "deadline_us", t->known & GPUSCHED_KNOWN_DEADLINE, t->deadline_us);
 	gs_json_put_number(o, "created_ns", t->created_ns != 0, t->created_ns);
 	gs_json_put_number(o, "launches", t->known & GPUSCHED_KNOWN_LAUNCHES, t->launches);
@@ -235,7 +237,7 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	gs_json_put(o, "want", gs_settings_json(&rec->task.want));
 	gs_json_put(o, "manual", gs_settings_json(&rec->manual));
 	put_state(rs, rec, o);
-	put_facts(&rec->task, o);
+	put_facts(&rec->task, rs ? gs_limit_get(rs->hub->table, rec->task.id).pct : 0, o);
 	gs_sight_json(rs ? rs->figures : NULL, rec, o);
 	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))

@@ -35,6 +35,11 @@
 		"weight", GS_ARG_NUMBER, false, "that of the class when not given", \
 			GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX \
 	}
+#define LIMIT \
+	{ \
+		"limit", GS_ARG_NUMBER, false, "percent of a GPU; none of its own when not given", \
+			GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT \
+	}
 #define POLICY \
 	{ \
 		"name", GS_ARG_TEXT, true, "of a policy, or an absolute path" \
@@ -112,7 +117,7 @@ const struct gs_verb gs_verbs[] = {
 	{ "class_set",
 	  gs_verb_class_set,
 	  OWNER,
-	  { TARGET, { "class", GS_ARG_TEXT, true, "the name of a class" }, WEIGHT } },
+	  { TARGET, { "class", GS_ARG_TEXT, true, "the name of a class" }, WEIGHT, LIMIT } },
 	{ "class_clear", gs_verb_class_clear, OWNER, { TARGET } },
 	{ "class_get", gs_verb_class_get, READS, { TARGET_OR_ALL } },
 	{ "class_list", gs_verb_class_list, READS },

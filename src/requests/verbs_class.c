@@ -205,6 +205,34 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 		       pid, now->weight);
 }
 
+/* 0: none of its own. */
+static uint32_t limit_of(const struct gs_request *rq)
+{
+	return (uint32_t)gs_arg_number(rq, "limit");
+}
+
+/*
+ * An owner limits its own programs, and takes that back. What root has limited stays so, or
+ * becomes less; a program with a limit of its own would be out of its class's.
+ */
+static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
+{
+	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
+	struct gpusched_proc proc;
+
+	if (!rq->peer->uid)
+		return 0;
+	if (limit && cls && cls->limit_pct)
+		return gs_fail(rq->err, -EPERM,
+			       "class %s has a limit: only root may give a program of it another",
+			       cls->name);
+	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || !proc.limit_pct ||
+	    proc.source != GPUSCHED_SRC_COMMAND || (limit && limit <= proc.limit_pct))
+		return 0;
+	return gs_fail(rq->err, -EPERM, "only root may raise the limit of process %d: %u %%", pid,
+		       proc.limit_pct);
+}
+
 /* Of one that has no entry yet: by what takes no lock of the process, however busy the machine is. */
 static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 {
@@ -271,6 +299,8 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	if (!r)
 		r = check_present_weight(rq, pid, &now, to);
 	if (!r)
+		r = check_limit(rq, pid, to, limit_of(rq));
+	if (!r)
 		r = entry_of(rq, pid, &proc);
 	if (r)
 		return r;
@@ -279,6 +309,7 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
 									   : GPUSCHED_SRC_COMMAND;
 	proc.weight = weight_of(rq);
+	proc.limit_pct = limit_of(rq);
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
@@ -325,11 +356,14 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 		r = check_may(rq, pid, now.class_id, then.class_id);
 	if (!r)
 		r = check_present_weight(rq, pid, &now, then.class_id);
+	if (!r)
+		r = check_limit(rq, pid, then.class_id, 0);
 	if (r)
 		return r;
 	proc.class_id = then.class_id;
 	proc.source = then.source;
 	proc.weight = 0;
+	proc.limit_pct = 0;
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	gs_process_reclassify(rq->rs->intake, pid);
 	return r;
@@ -356,6 +390,10 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 	json_object_set_new(rq->answer, "covers_later", json_boolean(covers));
 	if (!covers)
 		return 0;
+	if (limit_of(rq))
+		return gs_fail(rq->err, -EINVAL,
+			       "a limit for a cgroup is that of its class: Class=%s limit=%u",
+			       gs_arg_text(rq, "class"), limit_of(rq));
 	if (gs_classes_cgroup_set(rq->rs->hub->classes, t.part[0].text, e->to, weight_of(rq)))
 		return gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
 			       GS_MAX_CGROUPS);
@@ -513,9 +551,10 @@ int gs_verb_class_list(struct gs_request *rq)
 			continue;
 		json_array_append_new(
 			list,
-			json_pack("{s:i, s:s, s:i, s:i, s:i, s:o, s:b, s:o}", "id", (int)id, "name",
-				  name, "weight", (int)c->weight, "suspend_limit_ms",
-				  (int)c->suspend_limit_ms, "starve_limit_ms",
+			json_pack("{s:i, s:s, s:i, s:o, s:i, s:i, s:o, s:b, s:o}", "id", (int)id,
+				  "name", name, "weight", (int)c->weight, "limit_pct",
+				  c->limit_pct ? json_integer(c->limit_pct) : json_null(),
+				  "suspend_limit_ms", (int)c->suspend_limit_ms, "starve_limit_ms",
 				  (int)c->starve_limit_ms, "deadline_us",
 				  c->deadline_us ? json_integer((json_int_t)c->deadline_us)
 						 : json_null(),

@@ -121,6 +121,19 @@ static uint64_t view_job(void *user, uint64_t id)
 	return id && id <= x->nprocs ? x->procs[id - 1].g->job : 0;
 }
 
+/* A group of processes has it together, on each GPU. */
+static int view_limit(void *user, uint64_t id, struct gpusched_limit *ret)
+{
+	const struct sim_sim *x = user;
+	const struct sim_group *g = id && id <= x->nprocs ? x->procs[id - 1].g : NULL;
+
+	if (!g || !g->limit)
+		return -ENOENT;
+	*ret = (struct gpusched_limit){ .group = (uint64_t)(g - x->s->groups) + 1,
+					.pct = g->limit };
+	return 0;
+}
+
 static uint32_t class_id(const struct sim_sim *x, const char *name)
 {
 	uint32_t id = GPUSCHED_CLASS_FIRST_USER;
@@ -438,6 +451,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		.runlist = sim_sight_runlist,
 		.gpu = sim_sight_gpu,
 		.job = view_job,
+		.limit = view_limit,
 		.seed = x->res->seed,
 		.hidden = x->res->facts == SIM_FACTS_ALL
 				  ? 0

@@ -525,6 +525,7 @@ int change_proc(struct gs_proc_arg *a)
 	proc->mps = fresh.mps;
 	proc->weight = fresh.weight;
 	proc->deadline_us = fresh.deadline_us;
+	proc->limit_pct = fresh.limit_pct;
 	return 0;
 }
 

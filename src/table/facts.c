@@ -110,31 +110,67 @@ bool gs_jobs_has(const struct gs_table *t)
 	return t->jobs_fd >= 0;
 }
 
+static struct gs_job entry_of(struct gs_table *t, uint64_t id)
+{
+	struct gs_job value;
+
+	return t->jobs_fd < 0 || bpf_map_lookup_elem(t->jobs_fd, &id, &value) ? (struct gs_job){ 0 }
+									      : value;
+}
+
+static int put_entry(struct gs_table *t, uint64_t id, const struct gs_job *value)
+{
+	return bpf_map_update_elem(t->jobs_fd, &id, value, BPF_ANY) ? -errno : 0;
+}
+
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
 {
-	struct gs_job value = { 0 };
+	struct gs_job value = entry_of(t, id);
 
-	bpf_map_lookup_elem(t->jobs_fd, &id, &value);
 	value.job = job;
-	return bpf_map_update_elem(t->jobs_fd, &id, &value, BPF_ANY) ? -errno : 0;
+	return put_entry(t, id, &value);
 }
 
 int gs_job_put_last(struct gs_table *t, uint64_t id, bool last)
 {
-	struct gs_job value = { 0 };
+	struct gs_job value = entry_of(t, id);
 
 	if (t->jobs_fd < 0)
 		return -ENOTSUP;
-	bpf_map_lookup_elem(t->jobs_fd, &id, &value);
 	value.last = last;
-	return bpf_map_update_elem(t->jobs_fd, &id, &value, BPF_ANY) ? -errno : 0;
+	return put_entry(t, id, &value);
 }
 
 uint64_t gs_job_get(struct gs_table *t, uint64_t id)
 {
-	struct gs_job value;
+	return entry_of(t, id).job;
+}
 
-	return t->jobs_fd < 0 || bpf_map_lookup_elem(t->jobs_fd, &id, &value) ? 0 : value.job;
+int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
+		 const struct gpusched_limit *limit)
+{
+	struct gs_job value = entry_of(t, rec->task.id);
+
+	value.limit_group = limit->group;
+	value.limit_pct = limit->pct;
+	value.key = rec->key;
+	return put_entry(t, rec->task.id, &value);
+}
+
+bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
+		   const struct gpusched_limit *limit)
+{
+	const struct gs_job value = entry_of(t, rec->task.id);
+
+	return value.limit_group == limit->group && value.limit_pct == limit->pct &&
+	       !memcmp(&value.key, &rec->key, sizeof(value.key));
+}
+
+struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id)
+{
+	const struct gs_job value = entry_of(t, id);
+
+	return (struct gpusched_limit){ .group = value.limit_group, .pct = value.limit_pct };
 }
 
 void gs_job_remove(struct gs_table *t, uint64_t id)

@@ -16,9 +16,11 @@
 
 /* The job that a TSG works for. */
 struct gs_job {
-	gs_u64 job;  /* 0: not known */
-	gs_u32 last; /* 1: it comes last, for it has used up its GPU time */
-	gs_u32 pad;
+	gs_u64 job;         /* 0: not known */
+	gs_u64 limit_group; /* as gpusched_limit, with @limit_pct */
+	gs_u32 limit_pct;
+	gs_u32 last;             /* 1: it comes last, for it has used up its GPU time */
+	struct gpusched_key key; /* for gpusched_find() */
 };
 
 /*
@@ -77,6 +79,13 @@ int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
 int gs_job_put_last(struct gs_table *t, uint64_t id, bool last);
 /* 0: not known. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
+/* Its key and its limit, beside its job. 0 or -errno. */
+int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
+		 const struct gpusched_limit *limit);
+bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
+		   const struct gpusched_limit *limit);
+/* Zeroes: it has none. */
+struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
 void gs_job_remove(struct gs_table *t, uint64_t id);
 #endif
 

@@ -24,7 +24,7 @@ host=$(frames "$BUILD/src/policy/glue_stock.bpf.o")
 round=$(($(most '^gpusched_run$' <<<"$host") + $(most '^tick_' <<<"$host")))
 above=$(most '^gpusched_dispatch(_gate)?$' <<<"$host")
 left=$((512 - (round > above ? round : above) - $(most '^gs_decide_one$' <<<"$host") - $(most '^gpusched_host_' <<<"$host")))
-is "$left" 224 "a callback has 224 bytes of stack, as policy.bpf.h says"
+is "$((left >= 224))" 1 "a callback has the 224 bytes of stack that policy.bpf.h promises: $left"
 is "$(sed -n 's/^#define GS_CALLBACK_STACK \([0-9]*\)u.*/\1/p' src/policy/policy.h) $(sed -n 's/^#define HOST \([0-9]*\)u.*/\1/p' src/policy/stack.c)" \
 	"$((left + $(most '^gpusched_host_' <<<"$host"))) $(most '^gpusched_host_' <<<"$host")" "policy check warns of more (src/policy/stack.c)"
 

@@ -39,6 +39,20 @@ Rule=comm=gsload -> mine'
 is "$(class_now) $(list_json pid:$be '.[0].weight')" "mine 400" "another order and weight, too"
 is "$("$gpusched" class list --json | jq -rs 'flatten | map(.name) | join(" ")')" "lc be normal other mine" "class list shows them"
 
+check "a class gets a deadline and a limit" again '[Policy]
+Policy=none
+[Classes]
+Class=mine weight=400 deadline_us=5000 limit=30
+Rule=comm=gsload -> mine'
+limits_are() { [ "$(compute $be '"\(.deadline_us) \(.limit_pct)"')" = "$1" ]; }
+check "so have its TSGs that are there" wait_for 10 limits_are "5000 30"
+check "it loses both" again '[Policy]
+Policy=none
+[Classes]
+Class=mine weight=400
+Rule=comm=gsload -> mine'
+check "so have they" wait_for 10 limits_are "null null"
+
 config '[Policy]
 Policy=lcbe
 [Classes]

@@ -64,13 +64,16 @@ check "sim run says which promise" test "$(jq -r 'select(.scenario) | .checks[] 
 	"lc.p99_us <= 1"
 check "what a policy says is printed" sh -c "$gpusched sim run admit-load --json 2>&1 >/dev/null |
 	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
+check "edf names an overload with its sum, by what a real host tells" sh -c "$gpusched sim run edf-overload 2>&1 |
+	grep -q 'overload: deadlines may be missed; percent in all 9[0-9]'"
+check "and no load that fits" sh -c "! $gpusched sim run edf-burst 2>&1 | grep -q overload:"
 exits 1 "admit-load stands by the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
 exits 1 "admit-load-pauses by its window" "$gpusched" sim run admit-load-pauses -o load_ms=100
 exits 1 "admit-load fails by GPU time, which the stock host does not know" "$gpusched" sim run admit-load --facts stock
 like "$out" "policy admit reads gpu_time_ns, which the stock host does not know: 0 here" "sim run tells that"
 exits 0 "an option tells a policy all" "$gpusched" sim run fair-1-3 --facts all
 like "$out" "policy fair, told all that the model knows" "sim run tells of the option, too"
-is "$(for name in admit-load fair-1-3 rr-3be; do "$gpusched" sim run $name --json; done |
+is "$(for name in admit-load admit-light rr-3be; do "$gpusched" sim run $name --json; done |
 	jq -c 'select(.scenario) | [.facts, .unknown_facts]' | tr '\n' ' ')" \
 	'["all","gpu_time_ns"] ["stock","gpu_time_ns"] ["stock",null] ' "JSON has both"
 exits 2 "facts of nobody" "$gpusched" sim run admit-load --facts some

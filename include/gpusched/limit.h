@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * limit.h - keeping a group of TSGs to a part of a runlist's time, by letting it run now and then
+ *
+ * Pure: no map, no clock, no helper. A policy keeps one struct gpusched_throttle for each group and
+ * runlist, feeds it in each round, and suspends the group's TSGs while it says so.
+ *
+ * What a group used is known late: the GPU's log is up to 100 ms old. Until it comes, a group that
+ * may run counts as running. So no group gets ahead by the log's lateness, and what was counted
+ * too much is given back as soon as the log tells. A context may stay loaded while it is suspended,
+ * if nobody else comes: that is no use of the GPU. What is not used is not saved up, but for some
+ * milliseconds.
+ */
+#ifndef GPUSCHED_LIMIT_H
+#define GPUSCHED_LIMIT_H
+
+#include "gpusched/abi.h"
+
+#ifndef GPUSCHED_INLINE
+#define GPUSCHED_INLINE __attribute__((unused)) static inline
+#endif
+
+/* It runs and pauses once in about so long: two calls to the driver. */
+#define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
+/* What it may save up: a round of the tick, so that none is lost. */
+#define GPUSCHED_LIMIT_SAVED_NS 10000000ull
+#define GPUSCHED_LIMIT_SLOTS 32u
+#define GPUSCHED_LIMIT_SLOT_NS 8000000ull
+
+struct gpusched_throttle {
+	gs_u64 now_ns;                       /* of the last round; 0: there was none */
+	gs_u64 used_ns;                      /* that the log knows of */
+	gs_u64 ran_ns;                       /* for how long it may have run so far, */
+	gs_u64 ran_of[GPUSCHED_LIMIT_SLOTS]; /* and up to these times, by slot */
+	gs_u64 allowed_ns;
+	gs_u32 paused, pad;
+};
+
+/* A round's facts. */
+struct gpusched_throttle_round {
+	gs_u64 now_ns;
+	gs_u64 as_of_ns; /* of the log */
+	gs_u64 used_ns;  /* that the group used, as the log newly knows */
+	gs_u32 may_run;  /* 1: one of its TSGs was not suspended since the last round */
+	gs_u32 pct;      /* its limit */
+};
+
+/* Is the log's end so near that it is known for how long the group may have run up to it? */
+GPUSCHED_INLINE int gpusched_throttle_knows(const struct gpusched_throttle_round *r)
+{
+	return r->as_of_ns <= r->now_ns &&
+	       r->now_ns - r->as_of_ns < GPUSCHED_LIMIT_SLOT_NS * (GPUSCHED_LIMIT_SLOTS - 1);
+}
+
+/* For how long it may have run up to the log's end. */
+GPUSCHED_INLINE gs_u64 gpusched_throttle_then(const struct gpusched_throttle *x,
+					      const struct gpusched_throttle_round *r)
+{
+	return x->ran_of[(r->as_of_ns / GPUSCHED_LIMIT_SLOT_NS) & (GPUSCHED_LIMIT_SLOTS - 1)];
+}
+
+GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
+					   const struct gpusched_throttle_round *r)
+{
+	gs_u64 passed = r->now_ns - x->now_ns, slot = x->now_ns / GPUSCHED_LIMIT_SLOT_NS;
+	gs_u64 end = r->now_ns / GPUSCHED_LIMIT_SLOT_NS;
+	unsigned int i;
+
+	if (r->may_run)
+		x->ran_ns += passed;
+	for (i = 0; i < GPUSCHED_LIMIT_SLOTS && slot < end; i++) {
+		slot++;
+		x->ran_of[slot & (GPUSCHED_LIMIT_SLOTS - 1)] = x->ran_ns;
+	}
+}
+
+/* 1: pause it until the next round. */
+GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
+				      const struct gpusched_throttle_round *r)
+{
+	gs_u64 used, then,
+		swing = GPUSCHED_LIMIT_PERIOD_NS / 2 * r->pct / 100 * (100 - r->pct) / 100;
+
+	if (!x->now_ns || r->now_ns < x->now_ns ||
+	    r->now_ns > x->now_ns + 20 * GPUSCHED_LIMIT_PERIOD_NS) {
+		x->now_ns = r->now_ns;
+		x->allowed_ns = x->ran_ns;
+		x->used_ns = x->ran_ns;
+		x->paused = 0;
+		return 0;
+	}
+	gpusched_throttle_ran(x, r);
+	x->allowed_ns += (r->now_ns - x->now_ns) * r->pct / 100;
+	x->used_ns += r->used_ns;
+	x->now_ns = r->now_ns;
+	used = x->used_ns;
+	if (gpusched_throttle_knows(r)) {
+		then = gpusched_throttle_then(x, r);
+		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* held while it was suspended */
+			used = x->used_ns = then;
+		used += x->ran_ns - then;
+	}
+	if (x->allowed_ns > used + swing + GPUSCHED_LIMIT_SAVED_NS)
+		x->allowed_ns = used + swing + GPUSCHED_LIMIT_SAVED_NS;
+	if (used > x->allowed_ns + swing)
+		x->paused = 1;
+	else if (used + swing <= x->allowed_ns)
+		x->paused = 0;
+	return (int)x->paused;
+}
+
+#endif /* GPUSCHED_LIMIT_H */

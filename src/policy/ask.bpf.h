@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * ask.bpf.h - helpers for policies that look up what the daemon says of a TSG by its id
+ *
+ * A part of glue_stock.bpf.c, after its maps.
+ */
+#ifndef GPUSCHED_POLICY_ASK_BPF_H
+#define GPUSCHED_POLICY_ASK_BPF_H
+
+__attribute__((noinline)) int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret)
+{
+	struct gs_job *j = bpf_map_lookup_elem(&gs_jobs, &id);
+
+	if (!ret)
+		return 0;
+	ret->group = j ? j->limit_group : 0;
+	ret->pct = j ? j->limit_pct : 0;
+	ret->pad = 0;
+	return ret->pct ? 0 : -2; /* ENOENT */
+}
+
+__attribute__((noinline)) int gpusched_host_find(gs_u64 id, struct gpusched_task *ret)
+{
+	struct gs_job *j = bpf_map_lookup_elem(&gs_jobs, &id);
+	struct gpusched_key key = {};
+	struct gpusched_tsg *rec;
+
+	if (!ret)
+		return 0;
+	if (j)
+		key = j->key;
+	rec = j ? bpf_map_lookup_elem(&gs_tsgs, &key) : NULL;
+	if (rec)
+		*ret = rec->task;
+	/* the memory may be another record's by now */
+	if (!rec || ret->id != id || *(volatile gs_u64 *)&rec->task.id != id ||
+	    rec->flags & GPUSCHED_TSG_GONE) {
+		__builtin_memset(ret, 0, sizeof(*ret));
+		return -2; /* ENOENT */
+	}
+	if (rec->flags & GPUSCHED_TSG_HELD)
+		gs_want_suspend(gs_want_of(ret));
+	gs_show(ret);
+	return 0;
+}
+
+#endif /* GPUSCHED_POLICY_ASK_BPF_H */

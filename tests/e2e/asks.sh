@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# needs: root bpf fuse
+# gpusched_find(), gpusched_limit() and gpusched_preempt() of a policy on the stock host.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+exec 2>"$scratch/stderr"
+cp "$top/tests/policy/asks.bpf.c" "$scratch"
+(cd "$scratch" && "$gpusched" policy build asks.bpf.c >/dev/null) || not_ok "the policy builds"
+start_daemon
+"$gpusched" run --class be --limit 40 -- "$gsload" be --seconds 0 >/dev/null 2>&1 &
+a=$!
+"$gpusched" run --class lc --weight 321 -- "$gsload" be --seconds 0 >/dev/null 2>&1 &
+b=$!
+at_end+=($a $b)
+check "two programs run" wait_for 30 eval '[ -n "$(compute $a .id)" ] && [ -n "$(compute $b .id)" ]'
+who=$(compute $a .id) whom=$(compute $b .id)
+"$gpusched" monitor --json --for 60s >"$scratch/events" 2>/dev/null &
+at_end+=($!)
+# root gives the weight: the class lc has 100
+"$gpusched" class set "pid:$b" lc --weight 321 >/dev/null
+exits 0 "the policy starts" "$gpusched" policy start "$scratch/asks.bpf.o" -o "who=$who" -o "whom=$whom" -o every=50
+said() { grep -q "$1" "$scratch/daemon.log"; }
+check "it finds another TSG's record" wait_for 10 said "found of weight 321"
+check "nobody's is not found" said "not found 9999"
+check "it knows its own limit" said "limit 40"
+check "nobody has none" eval '! said "limit of nobody"'
+preempts() { jq -s 'map(select(.event == "call" and .call == "preempt" and .done)) | length' <"$scratch/events"; }
+check "be is preempted, twice a second" wait_for 20 eval '[ "$(preempts)" -ge 4 ]'
+is "$(jq -s --argjson id "$who" 'map(select(.event == "call" and .call == "preempt" and .id != $id)) | length' \
+	"$scratch/events")" 0 "no other is"
+exits 0 "it stops" "$gpusched" policy stop
+n=$(preempts)
+sleep 2
+is "$(preempts)" "$n" "no preemption comes after its end"
+done_testing

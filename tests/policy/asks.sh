@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# quick: yes
+# What a policy may ask for and of others: one preemption, another TSG's record, a limit; on the hosts of
+# the model. The examples of docs/examples/policies build, pass the verifier, and hold what they promise.
+# timeout: 120
+# needs: root bpf
+. "$(dirname "$0")/../e2e/lib.sh"
+dir=$scratch
+cat >"$dir/two.scn" <<'E2'
+[scenario]
+title = a request now and then beside back to back work in long slices
+duration_s = 5
+warmup_s = 1
+
+[process lc]
+kind = lc
+arrivals = closed
+kernel_us = 100
+gap_us = 5000
+limit = 40
+
+[process be]
+kind = be
+kernel_us = 1000
+timeslice_us = 200000
+weight = 321
+E2
+run() { # HOST OPTIONS...
+	"$gpusched" sim run "$dir/two.scn" --policy "$top/tests/policy/asks.bpf.c" --host "$1" --json "${@:2}" \
+		2>"$dir/said" >"$dir/out"
+}
+for host in native sim; do
+	check "$host: a run without preemptions" run $host
+	is "$(sed -n 's/.*: \([a-z ]* [0-9]*\)$/\1/p' "$dir/said" | tr '\n' ',')" \
+		"found of weight 321,not found 9999,limit 40," "$host: another's record, nobody's, and the own limit"
+	is "$(jq -s '.[0].rm_calls' "$dir/out")" 0 "$host: no call without a wish"
+	slow=$(jq -s '.[0].processes[0].p50_us' "$dir/out")
+	check "$host: a run with one preemption every 20 ms" run $host -o every=2
+	fast=$(jq -s '.[0].processes[0].p50_us' "$dir/out")
+	calls=$(jq -s '.[0].rm_calls' "$dir/out")
+	check "$host: as many calls as preemptions, 250 in 5 s: $calls" test "$calls" -ge 240 -a "$calls" -le 252
+	check "$host: they end turns: p50 $fast us, $slow without" \
+		awk -v a="$fast" -v b="$slow" 'BEGIN { exit !(a * 2 < b) }'
+	check "$host: a run with more of them than the budget has" run $host -o every=1
+	cp "$dir/out" "$dir/$host"
+done
+is "$(jq -sc '.[0].processes' "$dir/native")" "$(jq -sc '.[0].processes' "$dir/sim")" "both hosts do the same"
+
+cp "$top"/docs/examples/policies/* "$dir"
+cd "$dir" || exit 1
+for p in bucket las; do
+	exits 0 "example $p builds" "$gpusched" policy build $p.bpf.c
+	exits 0 "example $p passes the verifier" "$gpusched" policy check ./$p.bpf.o
+	exits 0 "example $p holds what it promises" "$gpusched" sim run $p.scn --policy ./$p.bpf.c
+	exits 1 "which the default does not" "$gpusched" sim run $p.scn --policy none
+	exits 0 "example $p in the kernel as well" "$gpusched" sim run $p.scn --policy ./$p.bpf.c --host sim
+done
+done_testing
