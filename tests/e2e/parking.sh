@@ -45,6 +45,9 @@ the_helper() {
 	here gpusched-park
 }
 
+like "$("$gpusched" doctor)" "yes parking +programs can be parked" "doctor says that it works"
+like "$(LD_LIBRARY_PATH='' "$gpusched" doctor)" "no  parking +no program can be parked" "without such a libcuda doctor says so"
+
 # ---- without a daemon ------------------------------------------------------------------------------
 load be --seconds 0 --warmup 0
 be=$LOAD_PID
