@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/verdict.h"
 #include "hub/loop.h"
 #include "requests/json.h"
 #include "requests/requests.h"
@@ -346,6 +347,24 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 		json_array_append_new(list, o);
 	}
 	return list;
+}
+
+void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
+{
+	const struct gs_parked *p;
+
+	DL_FOREACH(rq->rs->parking->all, p)
+		if (gs_view_process(&rq->view, p->uid) & GS_SEES_WHO)
+			gs_judge_parked(
+				&(struct gs_parked_facts){ .pid = (uint32_t)p->pid,
+							   .uid = p->uid,
+							   .comm = p->comm,
+							   .lost = p->over == GS_PARKED_LOST,
+							   .waits = waits_for_memory(p),
+							   .by_root = !p->by,
+							   .bytes = gs_parked_bytes(p),
+							   .since_ns = p->since_ns },
+				ret);
 }
 
 static int step_known(struct gs_request *rq, uint64_t now_ns)

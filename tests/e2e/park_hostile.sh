@@ -44,6 +44,7 @@ is "$("$gpusched" parked --json | jq -r "select(.pid == $no_in) | .state")" park
 check "another goes out" "$gpusched" park "pid:$lost" --quiet
 exits 1 "its restore meets no memory" "$gpusched" unpark "pid:$lost"
 is "$("$gpusched" parked --json | jq -r "select(.pid == $lost) | .state")" lost "it is told to be lost"
+like "$("$gpusched" status)" "wrong: process $lost \(helper\) is lost" "status says that it is wrong"
 exits 4 "of several some are parked" "$gpusched" park "comm:helper" --quiet
 check "a good one comes back" "$gpusched" unpark "pid:$good"
 wait_tsgs "pid:$good" 4
