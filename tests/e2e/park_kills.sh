@@ -57,6 +57,15 @@ for p in "${programs[@]}"; do
 	wait_tsgs "pid:$p" 4 || not_ok "program $p is listed"
 done
 
+# Whoever asks while there is no daemon acts by itself, and is in charge until it has ended.
+restart() {
+	kill_daemon
+	start_daemon >/dev/null || {
+		wait "$asker"
+		start_daemon || not_ok "a daemon starts again"
+	}
+}
+
 killed=()
 bad=0
 for ((n = 0; n < PARKS; n++)); do
@@ -72,9 +81,8 @@ for ((n = 0; n < PARKS; n++)); do
 		kill -9 $(here gpusched-park) 2>/dev/null && killed+=(helper)
 		;;
 	1)
-		kill_daemon
+		restart
 		killed+=(daemon)
-		start_daemon || not_ok "a daemon starts again"
 		;;
 	2)
 		kill -9 "$target"
@@ -87,9 +95,8 @@ for ((n = 0; n < PARKS; n++)); do
 		;;
 	*)
 		kill -9 $(here gpusched-park) 2>/dev/null
-		kill_daemon
+		restart
 		killed+=(both)
-		start_daemon || not_ok "a daemon starts after both"
 		;;
 	esac
 	wait "$asker" 2>/dev/null
