@@ -92,6 +92,11 @@ GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsign
 GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
 				  unsigned int *ret_n);
 GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
+/* Takes the GPU memory of programs out, and brings it back. @for_us: 0: until unpark. *ret_n: processes.
+ * They may take minutes. -EAGAIN: some wait for memory, and come back when there is enough. */
+GPUSCHED_API int gpusched_park(struct gpusched *g, const char *target, uint64_t for_us,
+			       unsigned int *ret_n);
+GPUSCHED_API int gpusched_unpark(struct gpusched *g, const char *target, unsigned int *ret_n);
 /* Stops the policy and puts every TSG back to what its owner asked. (Without a daemon: the command
  * gpusched restore.) */
 GPUSCHED_API int gpusched_restore(struct gpusched *g, unsigned int *ret_n);

@@ -29,6 +29,7 @@ static const struct {
 	{ "policies", cli_probe_policies, 0 },
 	{ "uprobes", cli_probe_uprobes, 0 },
 	{ "gate", cli_probe_gate, 0 },
+	{ "parking", cli_probe_park, 0 },
 	{ "daemon", cli_probe_daemon, CLI_NEED_DAEMON },
 	{ "guardian", cli_probe_guardian, 0 },
 };

@@ -31,6 +31,7 @@ void cli_probe_namespace(struct cli_check *k);
 void cli_probe_policies(struct cli_check *k);
 void cli_probe_uprobes(struct cli_check *k);
 void cli_probe_gate(struct cli_check *k);
+void cli_probe_park(struct cli_check *k);
 void cli_probe_daemon(struct cli_check *k);
 void cli_probe_guardian(struct cli_check *k);
 

@@ -14,7 +14,6 @@
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/detail.h"
-#include "cli/park.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "gpusched/gpusched.h"
@@ -376,7 +375,6 @@ static void print_status(const struct cli *c, const json_t *o)
 	print_no_class(gpus, policy);
 	if (policy && apart)
 		printf("policy %s leaves %lld TSGs of MIG partitions alone\n", policy, apart);
-	cli_print_parked(json_object_get(o, "parked"));
 	print_all_says(gpus, policy);
 	print_said(o);
 	print_findings(json_object_get(o, "findings"));

@@ -336,7 +336,7 @@ void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 	if (!gs_is_hoarding(l, h->bytes, h->idle_since_ns, h->now_ns))
 		return;
 	f = add(ret, GS_FINDING_MEMORY_IDLE,
-		"end the program, or have it free its memory: nobody else can use that meanwhile",
+		"'gpusched park' takes it out; or end the program, or have it free its memory",
 		"process %u (%s) is idle and holds %.1f GiB of GPU %d's memory", h->pid, h->comm,
 		(double)h->bytes / (double)(1ull << 30), h->gpu);
 	if (!f)
@@ -346,4 +346,30 @@ void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 	f->pid = h->pid;
 	f->uid = h->uid;
 	f->since_ns = h->idle_since_ns;
+}
+
+static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct gs_findings *ret)
+{
+	char remedy[80];
+
+	if (p->lost)
+		return add(ret, GS_FINDING_PARK_LOST, "end it: libcuda never brings it back",
+			   "process %u (%s) is lost: its restore met no memory", p->pid, p->comm);
+	snprintf(remedy, sizeof(remedy), "'gpusched unpark pid:%u' brings it back", p->pid);
+	return add(ret, GS_FINDING_PARKED,
+		   p->waits ? "free GPU memory: 'gpusched list' shows who holds it" : remedy,
+		   "process %u (%s) is parked by %s: %.1f GiB%s", p->pid, p->comm,
+		   p->by_root ? "root" : "its user", (double)p->bytes / (double)(1ull << 30),
+		   p->waits ? ", and waits for memory to come back" : "");
+}
+
+void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
+{
+	struct gs_finding *f = parked_finding(p, ret);
+
+	if (!f)
+		return;
+	f->pid = p->pid;
+	f->uid = p->uid;
+	f->since_ns = p->since_ns;
 }

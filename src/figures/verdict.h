@@ -34,9 +34,11 @@ const char *gs_level_name(enum gs_level level);
 	X(GAVE_UP, "calls-given-up", WRONG, "changes were given up after calls failed") \
 	X(LOG_LOST, "log-lost", WRONG, "records of a GPU's log were lost") \
 	X(TABLE_FULL, "table-full", WRONG, "the table of TSGs is full") \
+	X(PARK_LOST, "park-lost", WRONG, "a parked program is lost: its restore met no memory") \
 	X(DRY_RUN, "dry-run", NOTE, "the daemon makes no call: DryRun=yes") \
 	X(CLASS_IDLE, "class-idle", NOTE, "a class has programs, and nothing acts on it") \
 	X(MEMORY_IDLE, "memory-idle", NOTE, "a program is idle and holds much memory of a GPU") \
+	X(PARKED, "parked", NOTE, "a program is parked: its GPU memory is taken out") \
 	X(NO_MIG_LOG, "no-mig-log", UNKNOWN, "a GPU in MIG mode has no log of the whole GPU") \
 	X(WAITS_UNSEEN, "waits-unseen", UNKNOWN, "what a service waits is not known")
 
@@ -151,5 +153,15 @@ struct gs_holder_facts {
 };
 void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 		     struct gs_findings *ret);
+
+/* A process whose memory was taken out. */
+struct gs_parked_facts {
+	uint32_t pid;
+	uid_t uid;
+	const char *comm;
+	bool lost, waits, by_root;
+	uint64_t bytes, since_ns;
+};
+void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 
 #endif /* GPUSCHED_FIGURES_VERDICT_H */

@@ -249,6 +249,41 @@ int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n)
 	return control(g, "resume", target, json_pack("{s:s?}", "target", target), ret_n);
 }
 
+int gpusched_park(struct gpusched *g, const char *target, uint64_t for_us, unsigned int *ret_n)
+{
+	return control(g, "park", target,
+		       json_pack("{s:s?, s:I}", "target", target, "for_us", (json_int_t)for_us),
+		       ret_n);
+}
+
+int gpusched_unpark(struct gpusched *g, const char *target, unsigned int *ret_n)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	unsigned int done = 0, waiting = 0, failed = 0;
+	int r;
+
+	if (ret_n)
+		*ret_n = 0;
+	r = need(g, target, "the target");
+	if (!r)
+		r = ask_with(g, "unpark", json_pack("{s:s}", "target", target), &answer);
+	if (!r)
+		r = number(g, answer, "changed", &done);
+	if (!r)
+		r = number(g, answer, "waiting", &waiting);
+	if (!r)
+		r = number(g, answer, "failed", &failed);
+	if (r)
+		return r;
+	if (ret_n)
+		*ret_n = done;
+	if (failed)
+		return gs_fail(&g->err, -EREMOTEIO, "unpark: %u done, %u failed", done, failed);
+	return waiting ? gs_fail(&g->err, -EAGAIN, "unpark: %u done, %u wait for memory", done,
+				 waiting)
+		       : 0;
+}
+
 int gpusched_restore(struct gpusched *g, unsigned int *ret_n)
 {
 	CLEANUP_JSON json_t *answer = NULL;

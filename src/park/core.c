@@ -67,9 +67,22 @@ void gs_park_give_up(struct gs_park *p)
 	p->wish = GS_PARK_WISH_SETTLE;
 }
 
-/* Nobody knows how far it came: its state is asked, and what is locked by then unlocked. */
-static void left_open(struct gs_park *p, const struct gs_park_facts *f)
+/* Libcuda does not tell the state of one that nobody has touched: it runs, as it did. */
+static void leave_it(struct gs_park *p)
 {
+	gs_park_give_up(p);
+	p->known = true;
+	p->is = GS_PARK_RUNNING;
+}
+
+/* Nobody knows how far it came: its state is asked, and what is locked by then unlocked. */
+static void left_open(struct gs_park *p, const struct gs_park_end *end,
+		      const struct gs_park_facts *f)
+{
+	if (end->op == GS_PARK_STATE && end->code == -ETIMEDOUT && !p->touched) {
+		leave_it(p);
+		return;
+	}
 	p->known = false;
 	in_trouble(p, f);
 	if (p->wish == GS_PARK_WISH_OUT)
@@ -87,9 +100,12 @@ static void refused(struct gs_park *p, const struct gs_park_end *end, const stru
 		p->lost = end->result == GS_PARK_CU_NO_MEMORY || end->result == GS_PARK_CU_LOST;
 		gs_park_give_up(p);
 		break;
-	case GS_PARK_STATE: /* it has no CUDA any more, or libcuda does not answer us */
+	case GS_PARK_STATE:
 		in_trouble(p, f);
-		gs_park_give_up(p);
+		if (p->touched)
+			gs_park_give_up(p);
+		else
+			leave_it(p);
 		break;
 	default:
 		in_trouble(p, f);
@@ -99,12 +115,13 @@ static void refused(struct gs_park *p, const struct gs_park_end *end, const stru
 void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct gs_park_facts *f)
 {
 	p->short_of_memory = end->code == -ENOSPC;
+	p->touched |= end->op == GS_PARK_LOCK || end->op == GS_PARK_OUT;
 	if (p->short_of_memory) {
 		wait(p, f, MEMORY_AGAIN_NS);
 		return;
 	}
 	if (end->code == -EPIPE || end->code == -ETIMEDOUT) {
-		left_open(p, f);
+		left_open(p, end, f);
 		return;
 	}
 	if (end->code) { /* no call was made */

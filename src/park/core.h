@@ -23,6 +23,7 @@ struct gs_park {
 	enum gs_park_wish wish;
 	bool known;
 	enum gs_park_state is; /* as libcuda said last */
+	bool touched;          /* a call may have changed its state */
 	bool lost;             /* a restore met no memory: it never comes back */
 	bool short_of_memory;  /* that is why it waits */
 	bool failed;           /* what was wished; the caller has the words */

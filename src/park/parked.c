@@ -94,6 +94,7 @@ static int parse_one(struct gs_parked **all, json_t *o)
 	p->until_ns = (uint64_t)until;
 	p->core.wish = GS_PARK_WISH_SETTLE;
 	p->core.lost = lost;
+	p->core.touched = true;
 	json_array_foreach(bytes, i, b)
 		p->bytes[i] = (uint64_t)json_integer_value(b);
 	DL_APPEND(*all, p);

@@ -188,11 +188,11 @@ static void lose_helper(struct gs_parking *pk, int code)
 		pk->usable = -ENOSYS;
 		pk->hello_ns = gs_now_ns();
 	}
-	end_call(pk, code, NULL);
 	/* nobody knows of the others either what it left open; those that are out stay out */
 	DL_FOREACH(pk->all, q)
-		if (q->over == GS_PARKED_UNDER_WAY)
+		if (q != p && q->over == GS_PARKED_UNDER_WAY)
 			q->core.known = false;
+	end_call(pk, code, NULL);
 }
 
 static int on_answer(sd_event_source *src, int fd, uint32_t revents, void *user)

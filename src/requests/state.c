@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "requests/state.h"
 
+#include <utlist.h>
+
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "figures/ledger.h"
@@ -68,6 +70,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 {
 	unsigned int n[GS_FINDING_MAX] = { 0 };
 	struct gs_findings found = { 0 };
+	const struct gs_parked *p;
 
 	gs_state_look(rs, &found);
 	for (size_t i = 0; i < found.n; i++)
@@ -75,6 +78,8 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 	gs_findings_done(&found);
 	gs_window_count(rs->figures, n);
 	n[GS_FINDING_MEMORY_IDLE] = gs_memory_look_idle(rs->figures);
+	DL_FOREACH(rs->parking->all, p)
+		n[p->over == GS_PARKED_LOST ? GS_FINDING_PARK_LOST : GS_FINDING_PARKED]++;
 	gs_metric_head(f, "findings", "gauge", "what gpusched status finds wrong, or notes");
 	for (enum gs_finding_kind k = 0; k < GS_FINDING_MAX; k++)
 		if (n[k])

@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/verdict.h"
 #include "hub/loop.h"
 #include "requests/json.h"
 #include "requests/requests.h"
@@ -16,7 +17,8 @@
 
 #define LOOK_NS (250 * NS_PER_MS) /* between two looks whether there still is a caller */
 #define MEMORY_NS (5 * NS_PER_S)  /* an answer waits so long for memory */
-#define KNOWN_MS 15000u           /* after a start, until each state is known */
+#define TROUBLES 4
+#define KNOWN_MS 15000u /* after a start, until each state is known */
 
 struct one {
 	int32_t pid;
@@ -85,6 +87,9 @@ static bool is_settled(const struct job *j, const struct gs_parked *p, uint64_t 
 {
 	if (!p || p->over != GS_PARKED_UNDER_WAY)
 		return true;
+	if (p->core.failed &&
+	    p->core.troubles >= TROUBLES) /* it is looked after, and may take long */
+		return true;
 	return j->in && waits_for_memory(p) && now_ns - j->began_ns > MEMORY_NS;
 }
 
@@ -110,6 +115,13 @@ static const char *why_not(const struct job *j, const struct one *one, char *tex
 	return p->why.text[0] ? p->why.text : gs_parked_state(p);
 }
 
+static int code_of(const struct one *one)
+{
+	if (!one->p)
+		return one->why.code;
+	return one->p->why.code == -ENOTSUP ? -ENOTSUP : -EREMOTEIO;
+}
+
 static void report_one(struct gs_request *rq, struct job *j, const struct one *one, json_t *results,
 		       unsigned int *done, unsigned int *waiting, unsigned int *failed)
 {
@@ -121,8 +133,7 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 	*waiting += waits;
 	*failed += !ok && !waits;
 	if (!ok && !waits && !rq->err->text[0])
-		gs_fail(rq->err, one->p ? -EREMOTEIO : one->why.code, "process %d (%s): %s",
-			one->pid, one->comm, why);
+		gs_fail(rq->err, code_of(one), "process %d (%s): %s", one->pid, one->comm, why);
 	json_array_append_new(results,
 			      json_pack("{s:i, s:s, s:b, s:b, s:I, s:s?}", "pid", one->pid, "comm",
 					one->comm, "done", ok, "waits", waits, "bytes",
@@ -336,6 +347,24 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 		json_array_append_new(list, o);
 	}
 	return list;
+}
+
+void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
+{
+	const struct gs_parked *p;
+
+	DL_FOREACH(rq->rs->parking->all, p)
+		if (gs_view_process(&rq->view, p->uid) & GS_SEES_WHO)
+			gs_judge_parked(
+				&(struct gs_parked_facts){ .pid = (uint32_t)p->pid,
+							   .uid = p->uid,
+							   .comm = p->comm,
+							   .lost = p->over == GS_PARKED_LOST,
+							   .waits = waits_for_memory(p),
+							   .by_root = !p->by,
+							   .bytes = gs_parked_bytes(p),
+							   .since_ns = p->since_ns },
+				ret);
 }
 
 static int step_known(struct gs_request *rq, uint64_t now_ns)

@@ -13,4 +13,8 @@ int gs_verb_parked(struct gs_request *rq);
 /* Those that the viewer may see. */
 json_t *gs_parked_list_json(struct gs_request *rq);
 
+/* ... and what `status` finds about them. */
+struct gs_findings;
+void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret);
+
 #endif /* GPUSCHED_REQUESTS_VERBS_PARK_H */

@@ -45,6 +45,9 @@ the_helper() {
 	here gpusched-park
 }
 
+like "$("$gpusched" doctor)" "yes parking +programs can be parked" "doctor says that it works"
+like "$(LD_LIBRARY_PATH='' "$gpusched" doctor)" "no  parking +no program can be parked" "without such a libcuda doctor says so"
+
 # ---- without a daemon ------------------------------------------------------------------------------
 load be --seconds 0 --warmup 0
 be=$LOAD_PID
@@ -64,7 +67,8 @@ wait_tsgs "pid:$be" 4 || not_ok "the program is listed"
 check "a daemon parks it" "$gpusched" park "pid:$be" --quiet
 ge "$(parked "$be" .bytes)" 4096 "what was taken is known"
 check "its TSGs end" wait_for 10 eval '[ "$(list_json "pid:'"$be"'" length)" = 0 ]'
-like "$("$gpusched" list; "$gpusched" status)" "parked: process $be .*parked: process $be " "list and status say so"
+like "$("$gpusched" list; "$gpusched" status)" "parked: process $be .*note: process $be \(gsload\) is parked by root: 0.0 GiB" "list and status say so"
+is "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | grep -c 'findings{finding="parked",level="note"} 1')" 1 "metrics count it"
 exits 1 "it is not parked twice" "$gpusched" park "pid:$be" --quiet
 check "it comes back" "$gpusched" unpark "pid:$be"
 check "it works under a policy" works "$be"

@@ -59,6 +59,8 @@ static void no_handle(void **state)
 	assert_int_equal(gpusched_preempt(NULL, "all", NULL), -EINVAL);
 	assert_int_equal(gpusched_suspend(NULL, "all", 0, &n), -EINVAL);
 	assert_int_equal(gpusched_resume(NULL, "all", &n), -EINVAL);
+	assert_int_equal(gpusched_park(NULL, "all", 0, &n), -EINVAL);
+	assert_int_equal(gpusched_unpark(NULL, "all", &n), -EINVAL);
 	assert_int_equal(gpusched_restore(NULL, &n), -EINVAL);
 	assert_int_equal(gpusched_class_set(NULL, "all", "be"), -EINVAL);
 	assert_int_equal(gpusched_class_clear(NULL, "all"), -EINVAL);
@@ -85,6 +87,8 @@ static void missing_arguments(void **state)
 	expect(gpusched_preempt(g, NULL, NULL), -EINVAL, g, "target");
 	expect(gpusched_suspend(g, NULL, 1, NULL), -EINVAL, g, "target");
 	expect(gpusched_resume(g, NULL, NULL), -EINVAL, g, "target");
+	expect(gpusched_park(g, NULL, 1, NULL), -EINVAL, g, "target");
+	expect(gpusched_unpark(g, NULL, NULL), -EINVAL, g, "target");
 	expect(gpusched_class_set(g, NULL, "be"), -EINVAL, g, "target");
 	expect(gpusched_class_set(g, "all", NULL), -EINVAL, g, "class");
 	expect(gpusched_class_clear(g, NULL), -EINVAL, g, "target");

@@ -167,6 +167,31 @@ static void what_cannot_be_parked_runs(void **state)
 	assert_int_equal(m.state, GS_PARK_RUNNING);
 }
 
+/* Libcuda refuses, or hangs, when it is asked for the first time. */
+static void one_without_a_state_is_left_alone(void **state)
+{
+	static const struct gs_park_end ends[] = {
+		{ .op = GS_PARK_STATE, .result = 801, .state = -1 },
+		{ .op = GS_PARK_STATE, .code = -ETIMEDOUT, .state = -1 },
+	};
+	struct model m = { .now = 1 };
+	struct gs_park_facts f = facts(&m);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct gs_park p = { .wish = GS_PARK_WISH_OUT };
+		struct gs_park q = { .wish = GS_PARK_WISH_SETTLE, .touched = true };
+
+		gs_park_took(&p, &ends[i], &f);
+		f.now_ns = p.not_before_ns + 1;
+		assert_int_equal(gs_park_next(&p, &f).act, GS_PARK_ACT_RUNS);
+		assert_true(p.failed);
+		gs_park_took(&q, &ends[i], &f); /* that one may be locked */
+		assert_int_equal(gs_park_next(&q, &f).act, GS_PARK_ACT_WAIT);
+		f.now_ns = q.not_before_ns + 1;
+		assert_int_equal(gs_park_next(&q, &f).op, GS_PARK_STATE);
+	}
+}
+
 static void the_next_daemon_settles(void **state)
 {
 	static const struct {
@@ -209,6 +234,7 @@ static void nothing_stays_locked(void **state)
 								 3) };
 		enum gs_park_act end;
 
+		p.touched = m.state != GS_PARK_RUNNING;
 		m.trouble = (unsigned int)rand_r(&m.seed) % 60;
 		m.suspended = m.state == GS_PARK_RUNNING && rand_r(&m.seed) % 2;
 		end = run(&p, &m, 2000);
@@ -351,6 +377,7 @@ int main(void)
 		cmocka_unit_test(goes_out_and_in),
 		cmocka_unit_test(waits_for_memory),
 		cmocka_unit_test(what_cannot_be_parked_runs),
+		cmocka_unit_test(one_without_a_state_is_left_alone),
 		cmocka_unit_test(the_next_daemon_settles),
 		cmocka_unit_test(a_lost_one_is_not_tried_again),
 		cmocka_unit_test(nothing_stays_locked),

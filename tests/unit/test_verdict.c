@@ -374,6 +374,34 @@ static void idle_and_holding_much(void **state)
 	assert_int_equal(found.n, 0);
 }
 
+static void parked_and_lost(void **state)
+{
+	struct gs_parked_facts p = { .pid = 4711,
+				     .uid = 1000,
+				     .comm = "python",
+				     .by_root = true,
+				     .bytes = 31ull << 30,
+				     .since_ns = 9 };
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_parked(&p, &found);
+	f = only(GS_FINDING_PARKED);
+	assert_string_equal(f->text, "process 4711 (python) is parked by root: 31.0 GiB");
+	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_true(f->pid == 4711 && f->uid == 1000 && f->since_ns == 9);
+	anew();
+	p.by_root = false;
+	p.waits = true;
+	gs_judge_parked(&p, &found);
+	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "by its user"));
+	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "waits for memory"));
+	anew();
+	p.lost = true;
+	gs_judge_parked(&p, &found);
+	assert_int_equal(gs_finding_level(only(GS_FINDING_PARK_LOST)->kind), GS_LEVEL_WRONG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +421,7 @@ int main(void)
 		cmocka_unit_test(a_harmed_service),
 		cmocka_unit_test(waits_that_nobody_sees),
 		cmocka_unit_test(idle_and_holding_much),
+		cmocka_unit_test(parked_and_lost),
 		cmocka_unit_test(the_worst_comes_first),
 		cmocka_unit_test(rates_of_a_gpu),
 		cmocka_unit_test(rates_of_a_tsg),

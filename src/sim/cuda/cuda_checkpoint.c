@@ -6,11 +6,15 @@
  * user. It holds the lock of the whole library from Lock to Unlock, so every call that would reach
  * the GPU waits meanwhile. Times and failures of the calls are those seen on an H200: Restore
  * without enough memory loses the process for good.
+ *
+ * GPUSCHED_SIM_PARK="CALL=WHAT ..." in the process that is asked makes a call go wrong: CALL is
+ * state, lock, out, in or unlock; WHAT is a CUresult, "hang" or "die" (the process, in the middle).
  */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -135,6 +139,29 @@ static CUresult unlock(void)
 	return CUDA_SUCCESS;
 }
 
+/* What a test wants of that call; 0: nothing. */
+static CUresult fault(enum op op)
+{
+	static const char *const names[] = {
+		[GET_STATE] = "state=", [GET_THREAD] = "thread=", [LOCK] = "lock=",
+		[CHECKPOINT] = "out=",  [RESTORE] = "in=",        [UNLOCK] = "unlock=",
+	};
+	const char *at = getenv("GPUSCHED_SIM_PARK");
+
+	at = at ? strstr(at, names[op]) : NULL;
+	if (!at)
+		return CUDA_SUCCESS;
+	at += strlen(names[op]);
+	if (!strncmp(at, "hang", 4))
+		for (;;)
+			pause();
+	if (!strncmp(at, "die", 3)) {
+		take_time(OUT_MS / 4, 0, 0);
+		kill(getpid(), SIGKILL);
+	}
+	return (CUresult)atoi(at);
+}
+
 static CUresult perform(int conn, const struct request *rq, uint32_t *ret)
 {
 	static const enum state needed[] = {
@@ -144,8 +171,13 @@ static CUresult perform(int conn, const struct request *rq, uint32_t *ret)
 		[UNLOCK] = LOCKED,
 	};
 
+	CUresult wrong;
+
 	if (rq->op > UNLOCK)
 		return CUDA_ERROR_INVALID_VALUE;
+	wrong = fault((enum op)rq->op);
+	if (wrong)
+		return wrong;
 	if (rq->op >= LOCK && self.state != needed[rq->op])
 		return CUDA_ERROR_ILLEGAL_STATE;
 	switch (rq->op) {

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# needs: root bpf fuse
+# Programs are parked and unparked, PARKS times (20), while SIGKILL meets the helper, the daemon, a
+# program or whoever asked at a random moment: nothing stays locked, nothing is lost, each
+# program runs or is parked and said to be.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+PARKS=${PARKS:-20}
+RANDOM=${SEED:-7}
+mkfifo "$scratch/open"
+exec 9<>"$scratch/open" # an input without an end
+programs=()
+
+begin() { # PLACE: a program there
+	local out=$scratch/program.$1.$RANDOM
+	if [ $(($1 % 2)) = 0 ]; then
+		load be --seconds 0 --warmup 0
+		programs[$1]=$LOAD_PID
+	else
+		"$helper" memory 200 <&9 >"$out" &
+		programs[$1]=$!
+		at_end+=($!)
+	fi
+	wait_for 20 eval '[ "$(sim_tsgs '"${programs[$1]}"')" = 4 ]' || not_ok "program ${programs[$1]} starts"
+}
+
+cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
+	"$helper" park "$1" state | cut -d' ' -f3
+}
+
+# Each is where it is said to be, and none is locked.
+all_well() {
+	local p said
+	said=$("$gpusched" parked --json | jq -r '"\(.pid) \(.state)"') || return 1
+	for p in "${programs[@]}"; do
+		case $(cuda_state "$p") in
+		0) ! grep -q "^$p " <<<"$said" || return 1 ;;
+		2) grep -qx "$p parked" <<<"$said" || return 1 ;;
+		*) return 1 ;;
+		esac
+	done
+}
+
+tell() {
+	"$gpusched" parked
+	for p in "${programs[@]}"; do echo "$p: $("$helper" park "$p" state)"; done
+	tail -8 "$scratch/daemon.log"
+}
+
+for i in 0 1 2; do
+	begin "$i"
+done
+start_daemon || not_ok "a daemon starts"
+for p in "${programs[@]}"; do
+	wait_tsgs "pid:$p" 4 || not_ok "program $p is listed"
+done
+
+# Whoever asks while there is no daemon acts by itself, and is in charge until it has ended.
+restart() {
+	kill_daemon
+	start_daemon >/dev/null || {
+		wait "$asker"
+		start_daemon || not_ok "a daemon starts again"
+	}
+}
+
+killed=()
+bad=0
+for ((n = 0; n < PARKS; n++)); do
+	at=$((RANDOM % 3))
+	target=${programs[$at]}
+	verb=park
+	[ "$(cuda_state "$target")" = 2 ] && verb=unpark
+	"$gpusched" $verb "pid:$target" >/dev/null 2>&1 &
+	asker=$!
+	sleep "0.$((RANDOM % 9))$((RANDOM % 10))"
+	case $((RANDOM % 5)) in
+	0)
+		kill -9 $(here gpusched-park) 2>/dev/null && killed+=(helper)
+		;;
+	1)
+		restart
+		killed+=(daemon)
+		;;
+	2)
+		kill -9 "$target"
+		wait "$target"
+		killed+=(target)
+		begin "$at"
+		;;
+	3)
+		kill -9 "$asker" 2>/dev/null && killed+=(asker)
+		;;
+	*)
+		kill -9 $(here gpusched-park) 2>/dev/null
+		restart
+		killed+=(both)
+		;;
+	esac
+	wait "$asker" 2>/dev/null
+	wait_for 30 all_well || {
+		bad=$((bad + 1))
+		diag "round $n: $verb, killed ${killed[-1]:-nobody}: $(tell)"
+	}
+done 2>/dev/null
+is "$bad" 0 "after each of $PARKS rounds every program runs or is parked and said to be (killed: ${#killed[@]})"
+for what in helper daemon target asker both; do
+	diag "$what: $(printf '%s\n' "${killed[@]}" | grep -cx "$what")"
+done
+ge "${#killed[@]}" $((PARKS / 2)) "most rounds had a victim"
+check "all come back" "$gpusched" unpark all
+for p in "${programs[@]}"; do
+	is "$(cuda_state "$p")" 0 "program $p runs"
+done
+works() { # it does more work
+	local before
+	before=$(sim_work "${programs[0]}")
+	wait_for 20 eval "[ \$(sim_work ${programs[0]}) -gt $before ]"
+}
+check "it works" works
+stop_daemon
+is "$(here gpusched-park)" "" "no helper stays behind"
+done_testing
