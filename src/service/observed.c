@@ -88,7 +88,7 @@ static const struct gs_observer observers[] = {
 	  .ended = gs_sight_ended, .called = gs_sight_call, .policy_changed = gs_sight_policy },
 	{ "ledger", GS_ROOM_FIGURES, .told = gs_ledger_event, .seen = gs_ledger_record,
 	  .ended = gs_ledger_ended, .called = gs_ledger_call, .said = gs_ledger_said,
-	  .policy_changes = gs_ledger_policy_changes },
+	  .answered = gs_ledger_answered, .policy_changes = gs_ledger_policy_changes },
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
