@@ -154,7 +154,7 @@ until_ 'for id in $all; do [ -n "$(record $id)" ] || break; done; [ -n "$(record
 sacct -a -n -X -P --duplicates -o JobID,State,ExitCode,Elapsed,AdminComment%200 >/tmp/jobs
 row "$(for id in $all; do record "$id" | grep -c gpu_s; done | sort | uniq -c)" "12 1" "sacct has a record of each, the cancelled and the requeued included"
 for id in $normal $lc; do # what the load itself counts: blocks of 1 ms, without the switches between
-	own=$(jq -s '.[0].n / 1000' <"$(ls /home/alice/out."$id".*)")
+	own=$(grep -h '^{' /home/alice/out."$id".* | jq '.n / 1000')
 	row "$(awk -v own="$own" -v held="$(value "$id" gpu_s)" 'BEGIN { print (held >= own * 0.99 && held <= own * 1.15) ? "near" : own " and " held }')" \
 		near "its GPU seconds are what the load counts, and its switches"
 done
