@@ -44,6 +44,8 @@ sed -i "1s/UNRELEASED/unstable/; 0,/^ -- /s/^\( -- .*>  \).*/\1$(date -Ru)/" deb
 sed -i "0,/^  version: '[0-9.]*'/s//  version: '$version'/" meson.build
 sed -i "s/^PACKAGE_VERSION=.*/PACKAGE_VERSION=\"$version\"/" driver/module/dkms.conf
 sed -i "s/^version = .*/version = \"$version\"/" integrations/python/pyproject.toml
+sed -i -E "s/^((app)?[vV]ersion|  tag): [0-9.]+$/\1: $version/; s/(image: gpusched:)[0-9.]+$/\1$version/" \
+	integrations/kubernetes/chart/Chart.yaml integrations/kubernetes/chart/values.yaml integrations/kubernetes/gpusched.yaml
 sed -i -E "s#(gpusched[-/])[0-9]+\.[0-9]+\.[0-9]+#\1$version#g" docs/module.md
 
 git commit -qam "release: $version" -m "$said"

@@ -13,6 +13,7 @@
 
 static const struct cli_opt doctor_opts[] = {
 	{ "gpu", 0, NULL, "exit code 3 unless a GPU can be used" },
+	{ "kubernetes", 0, NULL, "also what a pod has to be given; exit code 3 unless it has all" },
 	END,
 };
 

@@ -14,6 +14,7 @@ static const struct {
 	const char *name;
 	void (*fn)(struct cli_check *k);
 	unsigned int needed; /* what cannot be done without it */
+	bool pod;            /* with --kubernetes */
 } checks[] = {
 	{ "root", cli_probe_root, CLI_NEED_ALL },
 	{ "btf", cli_probe_btf, CLI_NEED_ALL },
@@ -32,6 +33,11 @@ static const struct {
 	{ "parking", cli_probe_park, 0 },
 	{ "daemon", cli_probe_daemon, CLI_NEED_DAEMON },
 	{ "guardian", cli_probe_guardian, 0 },
+	{ "hostpid", cli_probe_hostpid, CLI_NEED_POD, .pod = true },
+	{ "cgroups", cli_probe_cgroups, CLI_NEED_POD, .pod = true },
+	{ "pods", cli_probe_pods, CLI_NEED_POD, .pod = true },
+	{ "lockdown", cli_probe_lockdown, CLI_NEED_POD, .pod = true },
+	{ "run", cli_probe_run, CLI_NEED_POD, .pod = true },
 };
 
 #define DETAIL_COLUMN 14
@@ -69,6 +75,8 @@ int cli_doctor(struct cli *c)
 	for (size_t i = 0; i < GS_COUNT(checks); i++) {
 		struct cli_check k = {};
 
+		if (checks[i].pod && !cli_opt(c, "kubernetes"))
+			continue;
 		checks[i].fn(&k);
 		if (!k.ok)
 			missing |= checks[i].needed;
@@ -82,6 +90,8 @@ int cli_doctor(struct cli *c)
 	real = !(missing & CLI_NEED_REAL);
 	sim = !(missing & CLI_NEED_SIM);
 	daemon = !(missing & CLI_NEED_DAEMON);
+	if (missing & CLI_NEED_POD)
+		gpu = real = sim = daemon = false;
 	good = cli_opt(c, "gpu") ? gpu && (real || daemon) : real || sim || daemon;
 	if (c->json) {
 		all = json_pack("{s:b,s:b,s:b,s:b,s:O}", "ok", real || sim || daemon, "gpu", real,

@@ -115,6 +115,7 @@ static char *held(const json_t *row)
 #define NAMESPACE_HEAD "NAMESPACE"
 #define POD_HEAD "POD"
 #define CONTAINER_HEAD "CONTAINER"
+#define JOB_HEAD "JOB"         /* of a batch system */
 #define SHARING_HEAD "SHARING" /* that a claim asks for */
 
 static const struct gs_column columns[] = {
@@ -157,6 +158,7 @@ static const struct gs_column wide_columns[] = {
 	{ "sharing", SHARING_HEAD, .spare = 14 },
 	{ "client", "HCLIENT", .spare = 12 },
 	{ "tsg", "HTSG", .spare = 12 },
+	{ "job", JOB_HEAD, .spare = 11 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
 /* On a narrow terminal these give way to those, the last one first. */
@@ -279,6 +281,7 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		hide_unknown(shown, n, POD_HEAD, rows);
 		hide_unknown(shown, n, CONTAINER_HEAD, rows);
 		hide_unknown(shown, n, SHARING_HEAD, rows);
+		hide_unknown(shown, n, JOB_HEAD, rows);
 		make_room(shown, n);
 	}
 	r = cli_print_rows(c, shown, n, rows);

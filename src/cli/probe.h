@@ -9,6 +9,7 @@
 #define CLI_NEED_REAL (1u << 0)   /* acting on a GPU */
 #define CLI_NEED_SIM (1u << 1)    /* the simulated GPU */
 #define CLI_NEED_DAEMON (1u << 2) /* what the daemon does for any user */
+#define CLI_NEED_POD (1u << 3)    /* all of it, in a pod */
 #define CLI_NEED_ALL (CLI_NEED_REAL | CLI_NEED_SIM)
 
 struct cli_check {
@@ -34,6 +35,12 @@ void cli_probe_gate(struct cli_check *k);
 void cli_probe_park(struct cli_check *k);
 void cli_probe_daemon(struct cli_check *k);
 void cli_probe_guardian(struct cli_check *k);
+/* probe_kubernetes.c: of a pod */
+void cli_probe_hostpid(struct cli_check *k);
+void cli_probe_cgroups(struct cli_check *k);
+void cli_probe_pods(struct cli_check *k);
+void cli_probe_lockdown(struct cli_check *k);
+void cli_probe_run(struct cli_check *k);
 
 /* The things that a simulated GPU needs and this machine lacks; "": none. */
 void cli_path_missing(char *ret, size_t size);

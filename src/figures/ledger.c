@@ -109,22 +109,13 @@ static void put_cgroup(struct kept *k, const struct gpusched_tsg *rec)
 		gs_pod_names(k->who.cgroup, &k->who.pod);
 }
 
-/* A name may come after the pod's first TSG. */
-static void learn_pod(struct kept *k)
-{
-	struct gs_pod_names now;
-
-	if (*k->who.pod.uid && !*k->who.pod.pod && gs_pod_names(k->who.cgroup, &now) && *now.pod)
-		k->who.pod = now;
-}
-
 const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id)
 {
 	struct kept *k = find(fig->ledger, id);
 
 	if (!k)
 		return NULL;
-	learn_pod(k);
+	ledger_learn(fig->ledger, k);
 	return &k->who;
 }
 
@@ -194,7 +185,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 	put_class(fig, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);
-	learn_pod(k);
+	ledger_learn(fig->ledger, k);
 	ledger_join(fig, k);
 	if (is_new && fig->ledger->history) /* the process is known from here on */
 		gs_history_add(fig->ledger->history, &k->who, 0, &k->pending);

@@ -16,6 +16,7 @@
 #include "basic/error.h"
 #include "gpusched/abi.h"
 #include "history/history.h"
+#include "process/reader.h"
 
 struct gpusched_event;
 struct gpusched_tsg;
@@ -36,6 +37,8 @@ void gs_ledger_ended(void *self, const struct gs_end *end);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);
+/* What /proc was asked for came late. */
+void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
 /* What was told to people: that a policy ended by itself is kept beside what they changed. */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* @peer did it, or was refused. */

@@ -47,6 +47,7 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always)
 		return;
 	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
 	put_policy(fig, &k->who, k->given_ns);
+	ledger_learn(fig->ledger, k);
 	gs_history_add(fig->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
 	k->pending = (struct gs_history_sums){ 0 };
 	k->given_ns = now;

@@ -50,6 +50,7 @@ struct kept {
 	UT_hash_handle hh;
 	uint64_t id, cgroup_id;
 	uint32_t class_id;
+	bool job_asked; /* of which batch job it is: that is known, or that it is of none */
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;
@@ -108,6 +109,7 @@ struct gs_ledger {
 	struct ledger_giving giving;
 	unsigned int events;
 	bool anew;       /* somebody came since the last sample */
+	bool unlearned;  /* a reader will say of which batch job somebody is */
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
 	uint64_t sampled_ns[SAMPLES];
@@ -123,6 +125,9 @@ void ledger_suspended(struct kept *k, bool begins, bool for_request);
 uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k);
 void ledger_take_gpu(struct gs_figures *fig, size_t i);
+
+/* ledger_names.c: what is not known yet of whose it is. */
+void ledger_learn(struct gs_ledger *l, struct kept *k);
 
 /* ledger_give.c. @always: an entry even if there is nothing to tell. */
 void ledger_give(struct gs_figures *fig, struct kept *k, bool always);

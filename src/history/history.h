@@ -17,6 +17,7 @@
 #include "account/turns.h"
 #include "basic/error.h"
 #include "gpusched/abi.h"
+#include "process/batch.h"
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 
@@ -109,8 +110,8 @@ struct gs_history_who {
 	char policy[64]; /* in force; "": none */
 	char cgroup[GS_CGROUP_PATH_LEN];
 	struct gs_pod_names pod;
-	char job[32]; /* of a batch system: "1234", "1234_7"; "": none */
-	bool pool;    /* it serves other processes, whose work its figures are */
+	char job[GS_BATCH_JOB_LEN]; /* of a batch system; "": none */
+	bool pool;                  /* it serves other processes, whose work its figures are */
 };
 
 /* Something that happened to a TSG or a process, or that somebody did (@by). Texts may be NULL. */

@@ -264,6 +264,7 @@ void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, jso
 	gs_json_put_text(o, "container", n.container);
 	gs_json_put_text(o, "pod_uid", n.uid);
 	gs_json_put_text(o, "sharing", n.sharing);
+	gs_json_put_text(o, "job", who ? who->job : NULL);
 }
 
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)

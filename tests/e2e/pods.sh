@@ -94,6 +94,16 @@ like "$("$gpusched" list --wide)" "NAMESPACE.*POD.*CONTAINER" "list --wide has c
 is "$(as 4712 "$gpusched" list --wide --json | jq -s 'flatten | map(.pod // empty) | length')" 0 \
 	"they are not others' to see"
 
+# ---- in a pod --------------------------------------------------------------------------------------
+doctor() { # NAME
+	"${@:2}" "$gpusched" doctor --kubernetes --json | jq -r --arg name "$1" '.checks[] | select(.name == $name) | .ok'
+}
+is "$(doctor pods)" true "doctor --kubernetes finds the kubelet's folders"
+is "$(doctor hostpid unshare --pid --fork)" false "it tells another pid namespace"
+is "$(doctor cgroups unshare --cgroup)" false "it tells another namespace of cgroups"
+exits 3 "such a pod is not enough" unshare --cgroup "$gpusched" doctor --kubernetes
+is "$("$gpusched" doctor --json | jq '[.checks[].name] | index("hostpid")')" null "without the option nothing of pods is asked"
+
 # ---- files that come later, and that are not as they should be -------------------------------------
 pod_load "$(cgroup_of $bank 2)" 4714 be
 clerk=$LOAD_PID

@@ -72,7 +72,7 @@ static void targets(void **state)
 	OFFER("list", "c");
 	assert_true(nfound == 3 && has("comm:") && has("cgroup:") && has("class:"));
 	OFFER("suspend", "p");
-	assert_true(nfound == 1 && has("pid:"));
+	assert_true(nfound == 2 && has("pid:") && has("pod:"));
 	OFFER("doctor", "");
 	assert_int_equal(nfound, 0);
 }

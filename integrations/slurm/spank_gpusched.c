@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/*
+ * spank_gpusched.c - Slurm's jobs get a class of gpusched before their first GPU call
+ *
+ * Good for: --gpu-class and --gpu-weight for sbatch, salloc and srun, within ceilings that
+ * plugstack.conf sets; shards of a GPU as weight; GPU seconds in sacct.
+ * Fails open: whatever goes wrong, the job runs, at the latest after 100 ms, and Slurm's log says it.
+ * Known weaknesses: a class is per node, so a job has what each node's daemon allows. A process that
+ * leaves its step (a daemon of its own) keeps the class, but is of no job in the history.
+ */
+#include <slurm/spank.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ask.h"
+
+SPANK_PLUGIN(gpusched, 1)
+
+#define CLASS_LEN 32
+#define WEIGHT_MOST 10000
+#define ASK_MS 100
+
+#ifndef GPUSCHED_RECORD
+#define GPUSCHED_RECORD "/usr/lib/gpusched/slurm-record"
+#endif
+
+/* The arguments of the line in plugstack.conf. */
+static struct {
+	char socket[108];
+	char classes[256];         /* that a job may ask for, with commas */
+	char class[CLASS_LEN];     /* of a job that does not ask; "": none */
+	unsigned int max_weight;   /* that a job may ask for */
+	unsigned int shard_weight; /* of one shard; 0: shards say nothing */
+	char record[256];          /* told of each job that ends; "": nobody is */
+} conf = {
+	.socket = "/run/gpusched/api",
+	.classes = "be,normal",
+	.max_weight = 100,
+	.shard_weight = 10,
+	.record = GPUSCHED_RECORD,
+};
+
+/* What the job asks for. */
+static char wish_class[CLASS_LEN];
+static unsigned int wish_weight;
+
+/* ---- plugstack.conf -------------------------------------------------------------------------- */
+
+static bool take_number(const char *text, unsigned int most, unsigned int *ret)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || v > most)
+		return false;
+	*ret = (unsigned int)v;
+	return true;
+}
+
+static bool take_text(const char *text, char *ret, size_t size)
+{
+	if (strlen(text) >= size)
+		return false;
+	strcpy(ret, text);
+	return true;
+}
+
+static bool take_argument(const char *arg)
+{
+	const char *value = strchr(arg, '=');
+	size_t len = value ? (size_t)(value++ - arg) : 0;
+
+	if (len == 6 && !strncmp(arg, "socket", len))
+		return take_text(value, conf.socket, sizeof(conf.socket));
+	if (len == 7 && !strncmp(arg, "classes", len))
+		return take_text(value, conf.classes, sizeof(conf.classes));
+	if (len == 7 && !strncmp(arg, "default", len))
+		return take_text(value, conf.class, sizeof(conf.class));
+	if (len == 10 && !strncmp(arg, "max_weight", len))
+		return take_number(value, WEIGHT_MOST, &conf.max_weight);
+	if (len == 12 && !strncmp(arg, "shard_weight", len))
+		return take_number(value, WEIGHT_MOST, &conf.shard_weight);
+	if (len == 6 && !strncmp(arg, "record", len))
+		return take_text(value, conf.record, sizeof(conf.record));
+	return false;
+}
+
+/* Where a job ends nobody calls slurm_spank_init(): each of ours that is called reads them. */
+static void take_arguments(int ac, char *av[])
+{
+	for (int i = 0; i < ac; i++)
+		if (!take_argument(av[i]))
+			slurm_error("gpusched: plugstack.conf: '%s' is left out", av[i]);
+}
+
+static bool is_allowed(const char *class)
+{
+	size_t len = strlen(class);
+
+	for (const char *at = conf.classes; len && *at; at += *at == ',') {
+		size_t n = strcspn(at, ",");
+
+		if (n == len && !strncmp(at, class, len))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Where the job is submitted a mistake ends it; on a node, which decides, it is left out. */
+static int on_class(int val, const char *arg, int remote)
+{
+	if (!arg || !is_allowed(arg) || !take_text(arg, wish_class, sizeof(wish_class))) {
+		slurm_error("gpusched: --gpu-class=%s: one of %s", arg ? arg : "", conf.classes);
+		return remote ? 0 : -1;
+	}
+	return 0;
+}
+
+static int on_weight(int val, const char *arg, int remote)
+{
+	unsigned int weight = 0;
+
+	if (!arg || !take_number(arg, conf.max_weight, &weight) || !weight) {
+		slurm_error("gpusched: --gpu-weight=%s: a number from 1 to %u", arg ? arg : "",
+			    conf.max_weight);
+		return remote ? 0 : -1;
+	}
+	wish_weight = weight;
+	return 0;
+}
+
+static struct spank_option options[] = {
+	{ .name = "gpu-class",
+	  .arginfo = "CLASS",
+	  .usage = "class of the job's processes on the GPU (gpusched)",
+	  .has_arg = 1,
+	  .cb = on_class },
+	{ .name = "gpu-weight",
+	  .arginfo = "N",
+	  .usage = "their weight beside others of that class (gpusched)",
+	  .has_arg = 1,
+	  .cb = on_weight },
+};
+
+int slurm_spank_init(spank_t sp, int ac, char *av[])
+{
+	take_arguments(ac, av);
+	if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_ALLOCATOR &&
+	    spank_context() != S_CTX_REMOTE)
+		return 0;
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (spank_option_register(sp, &options[i]))
+			slurm_error("gpusched: no option --%s", options[i].name);
+	return 0;
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+static unsigned int weight_of_shards(spank_t sp)
+{
+	unsigned int shards;
+	char text[16];
+
+	if (!conf.shard_weight || spank_getenv(sp, "SLURM_SHARDS_ON_NODE", text, sizeof(text)) ||
+	    !take_number(text, 1000000, &shards))
+		return 0;
+	return shards > WEIGHT_MOST / conf.shard_weight ? WEIGHT_MOST : shards * conf.shard_weight;
+}
+
+/* Its program has not begun: what it starts inherits the class. */
+int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
+{
+	const char *class = *wish_class ? wish_class : conf.class;
+	unsigned int weight = wish_weight ? wish_weight : weight_of_shards(sp);
+	char args[256], more[32] = "", why[200];
+	pid_t pid = 0;
+	int r;
+
+	if (!*class && weight) /* a weight is that of a class */
+		class = "normal";
+	if (!*class || spank_get_item(sp, S_TASK_PID, &pid) || pid <= 0)
+		return 0;
+	if (weight)
+		snprintf(more, sizeof(more), ",\"weight\":%u", weight);
+	snprintf(args, sizeof(args), "{\"target\":\"pid:%d\",\"class\":\"%s\"%s}", (int)pid, class,
+		 more);
+	r = gs_ask(conf.socket, "class_set", args, ASK_MS, why, sizeof(why));
+	if (r)
+		slurm_error("gpusched: a task has no class '%s': %s", class,
+			    *why ? why : strerror(-r));
+	return 0;
+}
+
+/* ---- the end of a job ------------------------------------------------------------------------ */
+
+/* Nobody waits for it: it asks the daemon and Slurm's accounting, which may take a while. */
+static void record_later(const char *job)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (setsid() < 0 || fork())
+		_exit(0);
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	signal(SIGCHLD, SIG_DFL);
+	execl(conf.record, conf.record, job, (char *)NULL);
+	_exit(127);
+}
+
+int slurm_spank_job_epilog(spank_t sp, int ac, char *av[])
+{
+	uint32_t job = 0;
+	char text[16];
+	pid_t pid;
+
+	take_arguments(ac, av);
+	if (!*conf.record || access(conf.record, X_OK) || spank_get_item(sp, S_JOB_ID, &job))
+		return 0;
+	snprintf(text, sizeof(text), "%u", job);
+	pid = fork();
+	if (!pid)
+		record_later(text);
+	if (pid < 0)
+		slurm_error("gpusched: job %s is not recorded: %s", text, strerror(errno));
+	else
+		waitpid(pid, NULL, 0);
+	return 0;
+}

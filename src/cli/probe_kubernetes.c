@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/* What a pod has to be given before gpusched can work in it. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/env.h"
+#include "cli/probe.h"
+#include "config/config.h"
+#include "process/cgroup.h"
+
+/* The namespaces that the kernel makes first have numbers of their own. */
+#define FIRST_CGROUP 0xeffffffbul
+#define FIRST_PID 0xeffffffcul
+
+static bool is_first(const char *path, ino_t first)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_ino == first;
+}
+
+static void say(struct cli_check *k, bool ok, const char *detail, const char *remedy)
+{
+	k->ok = ok;
+	snprintf(k->detail, sizeof(k->detail), "%.250s", detail);
+	snprintf(k->remedy, sizeof(k->remedy), "%s", remedy);
+}
+
+void cli_probe_hostpid(struct cli_check *k)
+{
+	bool ok = is_first("/proc/self/ns/pid", FIRST_PID);
+
+	say(k, ok, ok ? "the node's processes are seen" : "another pid namespace than the node's",
+	    "set hostPID: true");
+}
+
+void cli_probe_cgroups(struct cli_check *k)
+{
+	bool ok = gs_cgroup_root() && is_first("/proc/self/ns/cgroup", FIRST_CGROUP);
+
+	say(k, ok,
+	    ok                 ? "paths of cgroups are the node's: pods have their ids"
+	    : gs_cgroup_root() ? "another cgroup namespace than the node's: paths are cut short"
+			       : "no cgroup2 is mounted",
+	    "mount /sys/fs/cgroup as a hostPath into a privileged container; cgroup v1 has no ids");
+}
+
+void cli_probe_pods(struct cli_check *k)
+{
+	struct gs_config *config = NULL;
+	CLEANUP_DIR DIR *dir = NULL;
+	struct gs_error err = { 0 };
+
+	if (gs_config_load(&config, &err)) {
+		say(k, false, err.text, "mend the configuration");
+		return;
+	}
+	dir = opendir(config->pod_logs);
+	k->ok = dir;
+	snprintf(k->detail, sizeof(k->detail), dir ? "names come from %.150s" : "%.150s: %s",
+		 config->pod_logs, strerror(errno));
+	snprintf(k->remedy, sizeof(k->remedy),
+		 "mount /var/log as a hostPath, or set PodLogs= to the kubelet's podLogsDir");
+	gs_config_free(config);
+}
+
+void cli_probe_lockdown(struct cli_check *k)
+{
+	CLEANUP_FILE FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[80] = "";
+	bool locked;
+
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	locked = strstr(line, "[confidentiality]");
+	say(k, !locked, *line ? line : "not known: securityfs is not mounted here",
+	    "lockdown=integrity at most: confidentiality keeps BPF from reading what the taps "
+	    "need");
+}
+
+void cli_probe_run(struct cli_check *k)
+{
+	const char *dir = gs_env()->run_dir;
+	bool ok = !access(dir, W_OK) || (errno == ENOENT && !access("/run", W_OK));
+
+	say(k, ok, dir, "mount it as a hostPath: a read-only root is fine beside it");
+}

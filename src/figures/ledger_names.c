@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/* Names that were not known when a TSG came: of its pod, and of its batch job. */
+#include <errno.h>
+
+#include "figures/ledger_priv.h"
+
+static void learn_pod(struct kept *k)
+{
+	struct gs_pod_names now;
+
+	if (*k->who.pod.uid && !*k->who.pod.pod && gs_pod_names(k->who.cgroup, &now) && *now.pod)
+		k->who.pod = now;
+}
+
+/* It stays the same for a process's life. */
+static void learn_job(struct kept *k)
+{
+	if (!k->job_asked && gs_batch_job(k->who.pid, k->who.job) != -EAGAIN)
+		k->job_asked = true;
+}
+
+void ledger_learn(struct gs_ledger *l, struct kept *k)
+{
+	learn_pod(k);
+	learn_job(k);
+	l->unlearned |= !k->job_asked;
+}
+
+void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid)
+{
+	const struct gs_figures *fig = self;
+	struct gs_ledger *l = fig->ledger;
+
+	if (!l || !l->unlearned || what != GS_READER_PROGRAM)
+		return;
+	l->unlearned = false;
+	for (struct kept *k = l->all; k; k = k->hh.next)
+		if (!k->job_asked)
+			ledger_learn(l, k);
+}

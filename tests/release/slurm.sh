@@ -1,0 +1,182 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 900
+# needs: root bpf fuse
+# Slurm 22.05 as Debian 12 has it, with its accounting, in a fresh chroot: classes, weights, shards,
+# and what sacct says of a job's GPU time. MIRROR: where Debian's packages come from.
+. "$(dirname "$0")/../e2e/lib.sh"
+# What is mounted and started here ends with this test.
+[ "${ALONE:-}" = yes ] || {
+	rm -r "$scratch"
+	ALONE=yes exec unshare --mount --pid --fork --mount-proc --propagation private bash "$self"
+}
+command -v debootstrap >/dev/null || { skip "Slurm" "no debootstrap"; done_testing; }
+
+root=$scratch/root
+mkdir "$root"
+mount -t tmpfs -o mode=755 none "$root"
+trap '[ "$BASHPID" != $$ ] || { umount -R -l "$root"; finish; }' EXIT
+exits 0 "debootstrap makes a Debian 12" debootstrap --variant=minbase bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
+	done_testing
+for kind in proc:proc sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup tmpfs:dev tmpfs:run; do
+	mount -t "${kind%:*}" -o mode=755 none "$root/${kind#*:}" 2>/dev/null || mount -t "${kind%:*}" none "$root/${kind#*:}"
+done
+for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
+	IFS=: read -r file major minor <<<"$node"
+	mknod -m 666 "$root/dev/$file" c "$major" "$minor"
+done
+ln -s /proc/self/fd "$root/dev/fd"
+cp /etc/resolv.conf "$root/etc/"
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+chmod 755 "$root/usr/sbin/policy-rc.d"
+inside() {
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb chroot "$root" "$@"
+}
+# shellcheck disable=SC2046 # a list
+exits 0 "Slurm and its accounting are installed" inside apt-get install -q -y --no-install-recommends \
+	curl jq procps fuse3 slurm-wlm slurmdbd slurm-client libslurm-dev mariadb-server munge \
+	$(awk '$2 == "build" && $1 ~ /^lib/ { print $1 }' "$top/tools/packages.txt") || done_testing
+exits 0 "gpusched is installed beside it" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build" || done_testing
+inside ldconfig
+plugin=$root/usr/lib/x86_64-linux-gnu/slurm-wlm/spank_gpusched.so
+exits 0 "the plugin builds with Slurm's own header" gcc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fPIC -shared \
+	-I"$root/usr/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
+
+cat >"$root/slurm" <<'END'
+# GOT, a tab, WANTED, a tab, NAME
+[ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
+exec 3>&1 >/tmp/log 2>&1
+set -x
+host=$(hostname -s)
+echo "127.0.0.1 localhost $host" >/etc/hosts
+useradd -m alice
+chmod -R o+rX "$GPUSCHED_SIM"
+mkdir -p /run/munge /run/mysqld /var/spool/slurmd /var/spool/slurmctld /etc/slurm
+chown munge /run/munge
+chown mysql /run/mysqld
+setpriv --reuid munge --regid munge --clear-groups munged
+mariadbd --user=mysql --skip-networking --innodb-buffer-pool-size=64M &
+until_() {
+	for ((i = 0; i < 300; i++)); do
+		! eval "$1" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+until_ "mariadb -e 'select 1'"
+mariadb -e "create database slurm_acct_db; create user slurm@localhost identified by 'x'; grant all on slurm_acct_db.* to slurm@localhost"
+cat >/etc/slurm/slurmdbd.conf <<END2
+DbdHost=localhost
+SlurmUser=root
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageUser=slurm
+StoragePass=x
+StorageLoc=slurm_acct_db
+PidFile=/run/slurmdbd.pid
+LogFile=/tmp/slurmdbd.log
+END2
+chmod 600 /etc/slurm/slurmdbd.conf
+cat >/etc/slurm/slurm.conf <<END2
+ClusterName=gs
+SlurmctldHost=$host
+SlurmUser=root
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+GresTypes=gpu,shard
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=localhost
+PlugStackConfig=/etc/slurm/plugstack.conf
+SlurmdParameters=config_overrides
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+SlurmctldPidFile=/run/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+SlurmctldLogFile=/tmp/slurmctld.log
+SlurmdLogFile=/tmp/slurmd.log
+ReturnToService=2
+NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Gres=gpu:1,shard:16
+PartitionName=p Nodes=$host Default=YES MaxTime=10
+END2
+printf 'AutoDetect=off\nName=gpu File=/dev/nvidia0\nName=shard Count=16\n' >/etc/slurm/gres.conf
+# The one that belongs to the machine's cgroups is not to matter.
+echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf
+printf '#!/bin/sh\nexport GPUSCHED_SIM=%s PATH=%s\nexec /usr/lib/gpusched/slurm-record "$@"\n' "$GPUSCHED_SIM" "$PATH" >/usr/local/bin/record
+chmod 755 /usr/local/bin/record
+echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 default=be record=/usr/local/bin/record" \
+	>/etc/slurm/plugstack.conf
+slurmdbd
+until_ "sacctmgr -n show cluster"
+gpuschedd --foreground >/tmp/daemon.log 2>&1 &
+until_ "gpusched policy get"
+slurmctld
+slurmd
+until_ 'sinfo -h -o %T | grep -q idle'
+
+row() { # GOT WANTED NAME
+	printf '%s\t%s\t%s\n' "$(xargs <<<"$1")" "$2" "$3" >&3
+}
+submit() { # ARGUMENTS...: gsload in a job of alice's; its id
+	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --output=/home/alice/out.%A.%a "$@" \
+		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --seconds ${seconds:-6}")
+}
+row "$(submit --gpu-class=boss 2>&1 | grep -c 'one of be,normal,lc')" 1 "a class above the ceiling is refused where it is submitted"
+row "$(submit --gpu-weight=51 2>&1 | grep -c 'from 1 to 50')" 1 "a weight above it, too"
+array=$(submit --array=0-7 --gres=shard:1)
+normal=$(submit --gpu-class=normal --gpu-weight=7)
+lc=$(submit --gpu-class=lc --gres=shard:3)
+seconds=60
+lost=$(submit)
+again=$(submit --requeue)
+of() { # JOB FILTER: of its compute TSGs
+	gpusched list --wide --json | jq -rs --arg job "$1" "[flatten | .[] | select(.kind == \"compute\" and .job == \$job)] | $2"
+}
+until_ '[ "$(gpusched list --wide --json | jq -s "[flatten | .[] | select(.kind == \"compute\" and .job != null)] | length")" -ge 12 ]'
+row "$(of "$normal" '.[0] | "\(.class) \(.weight) \(.class_source)"')" "normal 7 command" "a job has the class and the weight that it asks for"
+row "$(of "$lc" '.[0] | "\(.class) \(.weight)"')" "lc 30" "shards are a weight"
+ids=$(squeue -h -r -o '%A %F' | awk -v array="$array" '$2 == array { print $1 }' | sort -n | xargs)
+row "$(for id in $ids; do of "$id" '.[0].class'; done | sort | uniq -c)" "8 be" "each job of an array is one, in the default class"
+scancel "$lost"
+scontrol requeue "$again"
+sleep 8
+scancel "$again"
+record() { # JOB: what sacct has
+	sacct -n -X -P --duplicates -j "$1" -o AdminComment%300 | grep -o "gpusched $host: .*" | tail -n 1
+}
+value() { # JOB KEY
+	record "$1" | grep -o "$2=[^ ]*" | cut -d= -f2
+}
+all="$normal $lc $ids $lost $again"
+until_ 'for id in $all; do [ -n "$(record $id)" ] || break; done; [ -n "$(record $id)" ]'
+sacct -a -n -X -P --duplicates -o JobID,State,ExitCode,Elapsed,AdminComment%200 >/tmp/jobs
+row "$(for id in $all; do record "$id" | grep -c gpu_s; done | sort | uniq -c)" "12 1" "sacct has a record of each, the cancelled and the requeued included"
+for id in $normal $lc; do # what the load itself counts: blocks of 1 ms, without the switches between
+	own=$(grep -h '^{' /home/alice/out."$id".* | jq '.n / 1000')
+	row "$(awk -v own="$own" -v held="$(value "$id" gpu_s)" 'BEGIN { print (held >= own * 0.99 && held <= own * 1.15) ? "near" : own " and " held }')" \
+		near "its GPU seconds are what the load counts, and its switches"
+done
+row "$(awk -v w="$(value "$normal" wait_s)" 'BEGIN { print (w > 0) }')" 1 "it waited"
+row "$(gpusched history --by job --json | jq -rs "[flatten | .[].job | select(. != null)] | length")" 12 "history --by job has a line for each"
+row "$(gpusched history "job:$lc" --json | jq -rs 'flatten | "\(.[0].class) \(.[0].job)"')" "lc $lc" "a job is a target of the history"
+sacctmgr -i modify job where "jobid=$lc" set "AdminComment=looked at by bob; gpusched other: gpu_s=1; $(record "$lc")"
+/usr/local/bin/record "$lc"
+row "$(sacct -n -X -P -j "$lc" -o AdminComment%300 | tr ';' '\n' | sed 's/^ *//; s/: .*//')" "looked at by bob gpusched other gpusched $host" \
+	"what others wrote stays, and its own record is there once"
+kill -STOP "$(pidof gpuschedd | tr ' ' '\n' | tail -n 1)"
+
+seconds=1
+slow=$(submit)
+until_ 'sacct -n -X -P -j $slow -o State | grep -q COMPLETED'
+row "$(sacct -n -X -P -j "$slow" -o State)" COMPLETED "a job runs although the daemon does not answer"
+END
+rows=$(inside bash /slurm)
+while IFS=$'\t' read -r got wanted point; do
+	is "$got" "$wanted" "$point"
+done <<<"$rows"
+is "$(wc -l <<<"$rows")" 13 "all was gone through"
+[ $tap_bad = 0 ] || diag "$(tail -20 "$root/tmp/log"; head -3 "$root"/home/alice/out.*; cat "$root/tmp/jobs")"
+inside sh -c 'kill $(pidof slurmd slurmctld slurmdbd munged mariadbd) 2>/dev/null; pkill -CONT -x gpuschedd; pkill -x gpuschedd'
+done_testing

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The batch job that a title names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "process/batch.h"
+
+static void test_titles(void **state)
+{
+	static const struct {
+		const char *title, *job;
+	} cases[] = {
+		{ "slurmstepd: [1234.batch]", "1234" },
+		{ "slurmstepd: [7.0]", "7" },
+		{ "slurmstepd: [7.extern]", "7" },
+		{ "slurmstepd: [7", "" },
+		{ "slurmstepd: [x.0]", "" },
+		{ "slurmstepd: [.0]", "" },
+		{ "slurmstepd", "" },
+		{ "", "" },
+		{ "/usr/sbin/slurmstepd", "" },
+		{ "slurmstepd: [1111111111111111111111111111111111111111.0]", "" },
+	};
+	char job[GS_BATCH_JOB_LEN];
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		gs_batch_job_of(cases[i].title, job);
+		assert_string_equal(job, cases[i].job);
+	}
+}
+
+static void test_this_process_is_of_none(void **state)
+{
+	char job[GS_BATCH_JOB_LEN] = "?";
+
+	assert_int_equal(gs_batch_job(getpid(), job), 0);
+	assert_string_equal(job, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_titles),
+					    cmocka_unit_test(test_this_process_is_of_none) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
