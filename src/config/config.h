@@ -18,9 +18,9 @@
 
 /*
  * One line per key: section, key, type, field, default as text, what it is.
- * Types: NAME a word, PATH a full path or "", TEXTS a list (every line adds one, an empty value clears it), BOOL,
- * US (20us, 2ms, a bare number is in us), MS the same for longer times, kept in ms, LAUNCHES words, NUMBER from 1 to
- * 100000.
+ * Types: NAME a word, PATH a full path or "", TEXTS a list (every line adds one, an empty value
+ * clears it), BOOL, US (20us, 2ms, a bare number is in us), MS the same for longer times, kept in
+ * ms, LAUNCHES words, NUMBER from 1 to 100000.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \

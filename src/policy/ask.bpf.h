@@ -22,14 +22,12 @@ __attribute__((noinline)) int gpusched_host_limit(gs_u64 id, struct gpusched_lim
 __attribute__((noinline)) int gpusched_host_find(gs_u64 id, struct gpusched_task *ret)
 {
 	struct gs_job *j = bpf_map_lookup_elem(&gs_jobs, &id);
-	struct gpusched_key key = {};
 	struct gpusched_tsg *rec;
 
 	if (!ret)
 		return 0;
-	if (j)
-		key = j->key;
-	rec = j ? bpf_map_lookup_elem(&gs_tsgs, &key) : NULL;
+	/* its key where it lies: the stack is a policy's */
+	rec = j ? bpf_map_lookup_elem(&gs_tsgs, &j->key) : NULL;
 	if (rec)
 		*ret = rec->task;
 	/* the memory may be another record's by now */
