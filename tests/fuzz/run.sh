@@ -23,13 +23,13 @@ sources() { # TARGET: what it is made of
 		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
 		;;
 	config)
-		echo src/config/config*.c src/classify/{classes,facts,resolve,rules}.c src/process/cgroup.c
+		echo src/config/config*.c src/classify/{classes,facts,resolve,rules}.c src/process/{cgroup,pod*}.c
 		;;
-	log) echo src/account/*.c src/rm/{call,status}.c ;;
+	log) echo src/account/*.c src/rm/{call,costs,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
-	policy) echo src/policy/{declared,elf,reads,refuse,options,records}.c ;;
+	policy) echo src/policy/{declared,elf,reads,refuse,options,records,stack}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
-	api) echo src/process/cgroup.c src/daemon/api*.c src/requests/args.c src/requests/target.c src/rm/setting.c ;;
+	api) echo src/process/{cgroup,pod*}.c src/daemon/api*.c src/requests/args.c src/requests/target.c src/rm/setting.c ;;
 	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/openmetrics.c src/history/figures.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c

@@ -517,6 +517,7 @@ static void change_file(const char *text)
 
 	snprintf(path, sizeof(path), "%s/history.db", dir);
 	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	sqlite3_busy_timeout(sql, 5000); /* a writer may be at work */
 	assert_int_equal(sqlite3_exec(sql, text, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
 }
