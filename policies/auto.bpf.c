@@ -183,7 +183,8 @@ GPUSCHED_TICK(t, round)
 	}
 	if (r->settled != round->seq) {
 		r->settled = round->seq;
-		learn_costs(t, r);
+		gpusched_gpu(t, &r->gpu);
+		learn_costs(r);
 		settle(r, gpusched_runlist(t), round->now_ns);
 	}
 	take_turn(t, s, r, round->now_ns);

@@ -43,16 +43,15 @@ GPUSCHED_INLINE gs_u64 waste_of(const struct runlist *r)
 }
 
 /*
- * Once per round and runlist, with a stack of its own. Restoring shows in no log: it takes a quarter
- * of the saving.
+ * From what the host knows of the GPU (r->gpu). Restoring shows in no log: it takes a quarter of the
+ * saving. It has a stack of its own, and calls nothing: on old kernels there is no room below.
  */
-static __attribute__((noinline)) int learn_costs(const struct gpusched_task *t, struct runlist *r)
+static __attribute__((noinline)) int learn_costs(struct runlist *r)
 {
 	const gs_u32 both = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH;
 
-	if (!t || !r)
+	if (!r)
 		return 0;
-	gpusched_gpu(t, &r->gpu);
 	r->switch_us =
 		(r->gpu.known & both) == both ? r->gpu.switch_us + r->gpu.save_us : H200_SWITCH_US;
 	r->turn_cost_ns =
