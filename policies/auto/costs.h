@@ -42,9 +42,16 @@ GPUSCHED_INLINE gs_u64 waste_of(const struct runlist *r)
 	return least(H200_WASTE_PCT * (us + H200_LOST_US) / (2 * H200_LOST_US), WASTE_MAX_PCT);
 }
 
+/* Costs are known to a tenth. Within that they are the ones that all else was fitted to. */
+GPUSCHED_INLINE gs_u64 to_a_tenth(gs_u64 us, gs_u64 fitted)
+{
+	return us * 10 >= fitted * 9 && us * 10 <= fitted * 11 ? fitted : us;
+}
+
 /*
- * From what the host knows of the GPU (r->gpu). Restoring shows in no log: it takes a quarter of the
- * saving. It has a stack of its own, and calls nothing: on old kernels there is no room below.
+ * From what the host knows of the GPU (r->gpu). Restoring shows in no log: it takes a fifth of the
+ * saving that is told. It has a stack of its own, and calls nothing: on old kernels there is no room
+ * below.
  */
 static __attribute__((noinline)) int learn_costs(struct runlist *r)
 {
@@ -52,10 +59,12 @@ static __attribute__((noinline)) int learn_costs(struct runlist *r)
 
 	if (!r)
 		return 0;
-	r->switch_us =
-		(r->gpu.known & both) == both ? r->gpu.switch_us + r->gpu.save_us : H200_SWITCH_US;
-	r->turn_cost_ns =
-		r->gpu.known & GPUSCHED_GPU_SAVE ? r->gpu.save_us * 1250ull : H200_TURN_NS;
+	r->switch_us = H200_SWITCH_US;
+	r->turn_cost_ns = H200_TURN_NS;
+	if ((r->gpu.known & both) == both)
+		r->switch_us = to_a_tenth(r->gpu.switch_us + r->gpu.save_us, H200_SWITCH_US);
+	if (r->gpu.known & GPUSCHED_GPU_SAVE)
+		r->turn_cost_ns = to_a_tenth(r->gpu.save_us * 1200ull, H200_TURN_NS);
 	r->waste_pct = waste_of(r);
 	return 0;
 }

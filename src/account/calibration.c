@@ -201,7 +201,7 @@ static void forget_costs(struct gs_calibration *c)
 static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_sample *x,
 		     const struct fit *f)
 {
-	uint64_t period = slice_ns(us, f->unit_ps), low = f->save, high = f->save;
+	uint64_t period = slice_ns(us, f->unit_ps), low = f->save, high = low;
 
 	for (unsigned int i = 0; i < x->n; i++) {
 		uint64_t length = x->lengths[i].ns, save;

@@ -53,8 +53,8 @@ static uint32_t reach(const struct code *c, size_t i)
 		to = insn->off;
 	/* an address that is handed on: a copy of the frame pointer, less a number */
 	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 &&
-	    i + 1 < c->n && next->code == (BPF_ALU64 | BPF_ADD | BPF_K) &&
-	    next->dst_reg == insn->dst_reg)
+	    i + 1 < c->n && BPF_CLASS(next->code) == BPF_ALU64 && BPF_OP(next->code) == BPF_ADD &&
+	    BPF_SRC(next->code) == BPF_K && next->dst_reg == insn->dst_reg)
 		to = next->imm;
 	return to < 0 ? (uint32_t)-to : 0;
 }

@@ -8,7 +8,9 @@
 
 static json_t *seconds(uint64_t ns)
 {
-	return json_real((double)(ns / NS_PER_MS) / 1e3);
+	uint64_t ms = ns / NS_PER_MS;
+
+	return json_real((double)ms / 1e3);
 }
 
 static json_t *row_of(const struct gs_spending_account *a, unsigned int held, bool complete)

@@ -112,10 +112,11 @@ bool gs_jobs_has(const struct gs_table *t)
 
 static struct gs_job entry_of(struct gs_table *t, uint64_t id)
 {
-	struct gs_job value;
+	struct gs_job value = { 0 };
 
-	return t->jobs_fd < 0 || bpf_map_lookup_elem(t->jobs_fd, &id, &value) ? (struct gs_job){ 0 }
-									      : value;
+	if (t->jobs_fd >= 0)
+		bpf_map_lookup_elem(t->jobs_fd, &id, &value);
+	return value;
 }
 
 static int put_entry(struct gs_table *t, uint64_t id, const struct gs_job *value)

@@ -13,3 +13,4 @@
 #define LIBBPF_OPTS(type, name, ...) struct type name = { __VA_ARGS__ }
 #define bpf_object__for_each_program(p, object) \
 	for ((p) = NULL; ((p) = bpf_object__next_program(object, p));)
+#define SPANK_PLUGIN(name, version) extern const char plugin_type[]

@@ -70,7 +70,7 @@ stop_daemon
 before=$(sim_state -c '[.controls[].calls] | add')
 # shellcheck disable=SC2016 # the inner shell's
 ordinary='mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs tmpfs /run || exit 99
-	unset GPUSCHED_SIM GPUSCHED_DILATE
+	unset GPUSCHED_SIM GPUSCHED_DILATE LD_LIBRARY_PATH # doctor loads libcuda: not the simulator's
 	timeout 20 "$@"'
 for verb in list doctor "set pid:$victim timeslice=100us" restore "observe on"; do
 	# shellcheck disable=SC2086 # words
