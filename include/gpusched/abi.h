@@ -118,8 +118,10 @@ struct gpusched_settings {
 	gs_u8 interleave;
 	gs_u8 preempt_mode;
 	gs_u8 runnable; /* 1 runnable, 0 suspended (all its channels disabled) */
-	gs_u8 hold;     /* of want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
-	gs_u8 pad[4];
+	union {
+		gs_u8 hold; /* of want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
+		gs_u8 pad[5];
+	};
 };
 _Static_assert(sizeof(struct gpusched_settings) == 16, "gpusched_settings");
 

@@ -439,6 +439,8 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 
 	n->cut = gs_calibration_cut(t->calibration, n->slice.us);
 	says = gs_slice_says(&n->slice, &n->cut, length, since, &slices);
+	if (n->mixed && says == GS_SLICE_DID_NOT)
+		says = GS_SLICE_UNKNOWN; /* the slice before may have ended it */
 	n->unknown = says == GS_SLICE_UNKNOWN;
 	n->turn_us = n->mixed || n->slice.finishes || n->suspended ? 0 : n->slice.us;
 	n->one_slice = slices == 1;

@@ -8,6 +8,9 @@
 #ifndef GPUSCHED_RM_SETTING_H
 #define GPUSCHED_RM_SETTING_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "basic/error.h"
 #include "gpusched/abi.h"
 #include "rm/field.h"
@@ -48,6 +51,14 @@ static inline void gs_field_unset(struct gpusched_settings *s, uint32_t bit)
 static inline enum gs_rm_op gs_field_op(uint32_t bit, uint32_t value)
 {
 	return value ? gs_setting_of(bit)->op : gs_setting_of(bit)->op_zero;
+}
+
+/* All bytes of the struct have a name, and padding is 0. */
+static inline bool gs_settings_same(const struct gpusched_settings *a,
+				    const struct gpusched_settings *b)
+{
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
+	return !memcmp(a, b, sizeof(*a));
 }
 
 #endif /* GPUSCHED_RM_SETTING_H */

@@ -272,7 +272,7 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	r = gs_virtual_ask(x->policy, GPUSCHED_RUN_WORK_SUBMIT, t,
 			   GS_WORK_ARG(count, GPUSCHED_WORK_KERNEL));
 	hear_kick(x);
-	if (r >= 0 && !memcmp(&before, &t->want, sizeof(before)))
+	if (r >= 0 && gs_settings_same(&before, &t->want))
 		return;
 	after_call(x, r, p);
 	sim_look(p, NULL);
@@ -313,7 +313,7 @@ static void do_round(struct sim_sim *x)
 	for (size_t i = 0; i < x->nprocs && x->policy; i++) {
 		struct sim_proc *p = &x->procs[i];
 
-		changed |= memcmp(&p->wanted, &p->rec.task.want, sizeof(p->wanted)) != 0;
+		changed |= !gs_settings_same(&p->wanted, &p->rec.task.want);
 		if (sim_has_record(p) || r < 0)
 			after_call(x, r, p);
 	}

@@ -20,6 +20,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/process.h"
+#include "rm/setting.h"
 #include "table/priv.h"
 #include "table/procs.h"
 
@@ -377,8 +378,8 @@ static bool is_same(const struct gpusched_tsg *a, const struct gpusched_tsg *b)
 {
 	return a->task.id == b->task.id && a->flags == b->flags && a->nchannels == b->nchannels &&
 	       a->h_subdevice == b->h_subdevice && a->task.pid == b->task.pid &&
-	       !memcmp(&a->task.asked, &b->task.asked, sizeof(a->task.asked)) &&
-	       !memcmp(&a->task.is, &b->task.is, sizeof(a->task.is));
+	       gs_settings_same(&a->task.asked, &b->task.asked) &&
+	       gs_settings_same(&a->task.is, &b->task.is);
 }
 
 static bool has_ended(const struct gpusched_tsg *rec)
