@@ -197,6 +197,13 @@ static void forget_costs(struct gs_calibration *c)
 	c->costs.save_basis = GS_COST_UNKNOWN;
 }
 
+/* The log agrees with what was measured of the product: what no log shows holds as well. */
+static bool confirms(const struct gs_costs *costs, const struct fit *f)
+{
+	return costs->save_basis == GS_COST_MEASURED && f->save >= costs->save_low_ns &&
+	       f->save <= costs->save_high_ns;
+}
+
 /* By the fit each turn that it explains is a sample of the save. */
 static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_sample *x,
 		     const struct fit *f)
@@ -212,7 +219,7 @@ static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_samp
 		low = save < low ? save : low;
 		high = save > high ? save : high;
 	}
-	if (c->costs.save_basis != GS_COST_CALIBRATED)
+	if (c->costs.save_basis != GS_COST_CALIBRATED && !confirms(&c->costs, f))
 		c->costs.restore_ns = c->costs.idle_turn_ns = 0;
 	c->costs.unit_ps = f->unit_ps;
 	c->costs.save_ns = f->save;

@@ -36,6 +36,7 @@ runs() { [ "$(compute "$1" .suspended_by)" = null ] && works "$1"; }
 like "$("$gpusched" budget)" "no daemon runs" "without a daemon nobody counts"
 budgets 'uid=4001 gpu_seconds=3 per=month' 'uid=4003 gpu_seconds=1 per=month over=stop'
 start_daemon || exit 1
+check "the past is read" wait_for 10 eval '[ "$(budget 4001 .complete)" = true ]'
 is "$(budget 4001 '[.used_s, .left_s, .used_up, .complete, .per]')" '[0,3,false,true,"month"]' "at first nothing is used"
 "$gpusched" monitor --json --for 200s >"$scratch/events" 2>&1 &
 at_end+=($!)

@@ -100,6 +100,7 @@ wait "$big" 2>/dev/null
 hold one 1000
 hold two 2000
 wait_tsgs "pid:$be" 4 || not_ok "the program has TSGs"
+check "nothing is left of the one that was killed" wait_tsgs "pid:$big" 0
 check "two are parked" "$gpusched" park "comm:helper" --quiet
 kill -9 "$(the_helper)"
 check "another helper takes the dead one's place" "$gpusched" unpark "pid:$one"
