@@ -68,9 +68,10 @@ stop_daemon
 
 # ---- an ordinary instance does not know these files: it must not call into them
 before=$(sim_state -c '[.controls[].calls] | add')
+# Nor is its libcuda there, which doctor loads.
 # shellcheck disable=SC2016 # the inner shell's
 ordinary='mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs tmpfs /run || exit 99
-	unset GPUSCHED_SIM GPUSCHED_DILATE LD_LIBRARY_PATH # doctor loads libcuda: not the simulator's
+	unset GPUSCHED_SIM GPUSCHED_DILATE LD_LIBRARY_PATH
 	timeout 20 "$@"'
 for verb in list doctor "set pid:$victim timeslice=100us" restore "observe on"; do
 	# shellcheck disable=SC2086 # words
