@@ -76,9 +76,11 @@ like "$out" "done" "what follows a refusal is answered"
 out=$(python as 4711 <"$scratch/user.py")
 like "$out" "EPERM .*another user" "a foreign user is refused"
 
-if python3 -W ignore -c 'import pip, setuptools, wheel' 2>/dev/null; then
+# Debian's own: tools/packages.txt has what it needs. pip comes last: it loads distutils.
+py=/usr/bin/python3
+if $py -W ignore -c 'import setuptools, wheel, pip' 2>/dev/null; then
 	cp -r "$top/integrations/python" "$scratch/source"
-	check "pip installs it" python3 -m pip install -q --no-index --no-build-isolation --no-deps \
+	check "pip installs it" $py -m pip install -q --no-index --no-build-isolation --no-deps \
 		--root-user-action=ignore --target "$scratch/site" "$scratch/source"
 	is "$(ls "$scratch/site" | grep -c '^gp.*\.py$')" 3 "all three modules are installed"
 else
