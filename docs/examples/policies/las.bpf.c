@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * las - least attained service: whoever had the least of the GPU so far goes first
+ * las - least attained service: the TSG that had the least of the GPU so far goes first
  *
  * Does: a TSG's level is how often what it had doubles, from first_ms on; seven levels. On each
  * runlist the TSGs of the lowest level run, the others are suspended. So short jobs are done soon,
