@@ -77,7 +77,7 @@ without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SET
 regard="$step;s/return returns \* 4 .*/return LC;/"
 without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
 	nobody-launch-bound
-without "a whole round of turns to judge by" 's/most(S, 10 \* turn \* r->ready)/S/;s/(got + turn)/got/' nobody-8be
+without "a whole round of turns to judge by" 's/most(window, 10 \* turn \* r->ready)/window/;s/(got + turn)/got/' nobody-8be
 without "a mind that stays made up" 's/ || (r->acting && s->verdict == LC)//' nobody-eager
 without "a wait for who is not told apart" 's/int clear = .*/int clear = 1;/' nobody-starts
 without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nobody-told
