@@ -223,7 +223,7 @@ sanitizers_write_to() { # FOLDER
 }
 
 run_one() { # SPEC: leaves NAME.result in $logs
-	local name limit needs cmd log rc=0 why need begun=$SECONDS
+	local name limit needs cmd log rc=0 why need begun=$SECONDS TIMEFORMAT='%0U %0S'
 	IFS='|' read -r name limit _ needs cmd <<<"$1"
 	log=$logs/${name//\//-}.log
 	why=
@@ -235,7 +235,7 @@ run_one() { # SPEC: leaves NAME.result in $logs
 		printf '1..1\nok 1 - %s # SKIP required: needs %s\n' "$name" "$why" >"$log"
 	else
 		sanitizers_write_to "$reports/${name//\//-}"
-		timeout -k 5 "$limit" bash -c "$cmd" >"$log" 2>&1 </dev/null 8>&- || rc=$?
+		{ time timeout -k 5 "$limit" bash -c "$cmd" >"$log" 2>&1 </dev/null 8>&- || rc=$?; } 2>"$log.cpu"
 	fi
 	judge "$log" $rc "$limit" >"$log.result"
 	echo $((SECONDS - begun)) >"$log.seconds"
@@ -416,13 +416,19 @@ build_in() { # DIRECTORY MESON-OPTIONS...
 	ninja -C "$dir"
 }
 
+# By what they computed (daemons that nobody waited for are not in it); and that of each set.
 dearest() {
+	local name cpu
 	[ ${#took[@]} -gt 1 ] || return 0
-	echo
-	echo "Dearest tests:"
 	for name in "${!ran[@]}"; do
-		printf '  %5d s  %s\n' "${took[$name]}" "$name"
-	done | sort -rn | head -n 10
+		cpu=$(awk '{ s += $1 + $2 } END { print s + 0 }' "$logs/${name//\//-}.log.cpu" 2>/dev/null)
+		printf '%d %d %s\n' "${cpu:-0}" "${took[$name]}" "$name"
+	done | sort -rn >"$logs/cpu"
+	echo
+	echo "Dearest tests (seconds of a processor, by the clock):"
+	head -n 15 "$logs/cpu" | xargs printf '  %5d s %5d s  %s\n'
+	echo "Sets (seconds of a processor):"
+	awk '{ sub("/.*", "", $3); s[$3] += $1 } END { for (n in s) printf "  %5d s  %s\n", s[n], n }' "$logs/cpu" | sort -rn
 }
 
 finish() {
