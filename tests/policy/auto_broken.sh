@@ -6,7 +6,6 @@
 # option against its purpose, or a copy with one thing taken out. (That they pass: e2e/scenarios.sh.)
 . "$(dirname "$0")/../e2e/lib.sh"
 copy=$scratch
-export GPUSCHED_INCLUDE=$top/include
 tried=""
 
 # fails SCENARIO ARGUMENTS...: of sim run
@@ -18,16 +17,17 @@ fails() {
 }
 # take_out EDIT: a copy with EDIT applied
 take_out() {
-	rm -rf "$copy/auto" "$copy/auto.bpf.c"
+	rm -rf "$copy"/auto*
 	cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$copy"
 	sed -i "$1" "$copy"/auto/*.h
-	check "$what: something is taken out" eval '! diff -rq "$copy/auto" "$top/policies/auto" >/dev/null'
+	check "$what: something is taken out" eval '! diff -rq "$copy/auto" "$top/policies/auto" >/dev/null &&
+		cc -std=gnu11 -g -O2 -fPIC -shared -DGPUSCHED_NATIVE -I"$top/include" -x c "$copy/auto.bpf.c" -o "$copy/auto.native.so"'
 }
 # without WHAT EDIT SCENARIO...: those fail on such a copy
 without() {
 	what="without $1"
 	take_out "$2"
-	for scenario in "${@:3}"; do fails "$scenario" --policy "$copy/auto.bpf.c"; done
+	for scenario in "${@:3}"; do fails "$scenario" --policy "$copy/auto.native.so"; done
 }
 # with OPTION SCENARIO...
 with() {
@@ -101,7 +101,7 @@ without "turns that stand still in holds" 's/r->stood_ns += .*/(void)0;/' llm-in
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \
-	"$gpusched" sim run auto-nobody-launch-bound --policy "$copy/auto.bpf.c"
+	"$gpusched" sim run auto-nobody-launch-bound --policy "$copy/auto.native.so"
 
 is "$(tr ' ' '\n' <<<"$tried" | sed '/^$/d' | sort -u)" \
 	"$(ls "$top"/scenarios/auto-*.scn | sed 's/.*auto-\(.*\)\.scn/\1/' | sort)" "every scenario was tried"
