@@ -109,7 +109,8 @@ lacks() { # NEED: prints why it is missing
 
 # ---- the list of tests: name|timeout|when|needs|command -------------------------------------------
 
-# When a script runs: alone, beside all others at low priority, or with as many others as jobs say.
+# When a script runs: alone; beside all others at low priority, one after another; a virtual machine
+# beside all others, one after another; or with as many others as jobs say.
 when() { # FILE
 	[ "$(header "$1" alone no)" = yes ] && echo alone && return
 	[ "$(header "$1" beside no)" = yes ] && echo beside && return
@@ -140,12 +141,14 @@ scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
 
 # Those of tests/vm once for each of their kernels; tests/vm/run.sh tells of their header lines.
 machines() {
-	local f base kernel
+	local f base kernel when
 	for f in tests/vm/*.sh; do
 		base=$(basename "$f" .sh)
+		when=$(when "$f")
+		[ "$when" != job ] || when=machine
 		for kernel in $(header "$f" kernels ''); do
 			wanted "vm/$base@$kernel" || continue
-			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) + 30))|$(when "$f")||BUILD=$BUILD tests/vm/run.sh $base $kernel")
+			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) + 30))|$when||BUILD=$BUILD tests/vm/run.sh $base $kernel")
 		done
 	done
 }
@@ -287,20 +290,51 @@ longest_first() { # WHEN
 }
 
 running=0
-declare -A at=() took=() ran=()
+declare -A at=() took=() ran=() lane=([beside]= [machine]=)
+
+start() { # WHEN SPEC
+	(
+		case $1 in
+		beside) renice -n 19 -p "$BASHPID" >/dev/null ;;
+		machine) renice -n 5 -p "$BASHPID" >/dev/null ;;
+		esac
+		run_one "$2"
+	) 7<&- &
+	at[$!]=$2
+}
+
+# The next one of a lane, which has one at a time.
+next_of() { # LANE
+	local spec
+	[ -n "${lane[$1]}" ] || return 0
+	spec=${lane[$1]%%$'\n'*}
+	lane[$1]=${lane[$1]#"$spec"}
+	lane[$1]=${lane[$1]#$'\n'}
+	start "$1" "$spec"
+}
 
 reap() {
-	local pid
+	local pid spec
 	wait -n -p pid
-	collect "${at[$pid]}"
-	[[ ${at[$pid]} == *'|beside|'* ]] || running=$((running - 1))
+	spec=${at[$pid]}
 	unset "at[$pid]"
+	case $spec in
+	*'|beside|'*) next_of beside ;;
+	*'|machine|'*) next_of machine ;;
+	*) running=$((running - 1)) ;;
+	esac
+	collect "$spec"
 }
 
 reap_all() {
 	while [ ${#at[@]} -gt 0 ]; do
 		reap
 	done
+}
+
+run_lane() { # LANE
+	lane[$1]=$(longest_first "$1")
+	next_of "$1"
 }
 
 run_some() { # WHEN JOBS
@@ -310,12 +344,8 @@ run_some() { # WHEN JOBS
 		while [ $running -ge "$2" ]; do
 			reap
 		done
-		(
-			[ "$1" != beside ] || renice -n 19 -p "$BASHPID" >/dev/null
-			run_one "$spec"
-		) 7<&- &
-		at[$!]=$spec
-		[ "$1" = beside ] || running=$((running + 1))
+		start "$1" "$spec"
+		running=$((running + 1))
 	done 7<<<"$(longest_first "$1")"
 }
 
@@ -340,7 +370,8 @@ run_all() {
 	[ ! -f "$times" ] || while read -r name seconds; do
 		took[$name]=$seconds
 	done <"$times"
-	run_some beside 1
+	run_lane machine
+	run_lane beside
 	run_some job "$jobs"
 	reap_all
 	run_some alone 1

@@ -65,7 +65,10 @@ locked=$!
 at_end+=($locked)
 check "a user's process whose memory is locked" wait_for 30 grep -q ^ready "$scratch/lock"
 at_end+=("$(sed -n 's/^ready //p' "$scratch/lock")")
-"$gpusched" class explain "pid:$locked" >/dev/null
-check "the metrics name the user whose process was not read" wait_for 20 eval \
-	'limited reads 0 | grep -q "uid=\"4714\"} [1-9]"'
+explained() {
+	"$gpusched" class explain "pid:$locked" >"$scratch/explained" 2>&1
+	limited reads 0 | grep -q 'uid="4714"} [1-9]'
+}
+check "the metrics name the user whose process was not read" wait_for 60 explained ||
+	diag "$(cat "$scratch/explained")"
 done_testing
