@@ -7,13 +7,15 @@
 #   make check      what each commit has to pass, in at most 3 minutes after a build; last line as make
 #                   test
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
-#   make test-release  what a release has to pass besides: packages on a fresh Debian 12
+#   make test-release  what a release has to pass besides: packages on a fresh Debian 12, the
+#                   container image, Slurm
 #   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files
 #   make lint       format, licences, sizes, static analysis
 #   make bundle     build/ and its libraries packed for a machine without them
 #   make deb        Debian packages of the tree as it is, in build/deb
+#   make image      a container image, an OCI archive in build/image
 #   make release    version, changelog, commit, tag and archive; ARGS=--dry-run only shows them
 #   make install    DESTDIR= PREFIX=
 #   make uninstall  what the last `make install` put there
@@ -23,7 +25,7 @@ DESTDIR ?=
 SHELL := /bin/bash
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps test-deps deb-deps demo check test test-release agent-test vm-test bench lint bundle deb release install uninstall clean
+.PHONY: format all deps test-deps deb-deps image-deps image demo check test test-release agent-test vm-test bench lint bundle deb release install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -35,6 +37,9 @@ test-deps:
 
 deb-deps:
 	@tools/deps.sh --deb
+
+image-deps:
+	@tools/deps.sh --image
 
 $(BUILD)/build.ninja: | deps
 	@meson setup --prefix=$(PREFIX) $(BUILD)
@@ -49,7 +54,7 @@ check: test-deps
 test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
 
-test-release: test-deps deb-deps
+test-release: test-deps deb-deps image-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release $(ARGS)
 
 agent-test: test-deps
@@ -72,6 +77,9 @@ bundle: all
 
 deb: deb-deps
 	@tools/deb.sh $(BUILD)
+
+image: all image-deps
+	@tools/image.sh $(BUILD)
 
 release:
 	@tools/release.sh $(ARGS)

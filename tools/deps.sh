@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing from tools/packages.txt, after saying so.
 #
-#   tools/deps.sh [--check] [--test] [--deb]
+#   tools/deps.sh [--check] [--test] [--deb] [--image]
 #
 #   --check     only tell
 #   --test      what the tests need as well; without it what building and running need
 #   --deb       what Debian packages and their test need as well
+#   --image     what the container image and its test need as well
 #
 # DEPS=no forbids installing: then what is missing is named and the exit status is 3.
 set -euo pipefail
@@ -17,7 +18,7 @@ kinds='build run'
 for arg in "$@"; do
 	case $arg in
 	--check) check=yes ;;
-	--test | --deb) kinds+=" ${arg#--}" ;;
+	--test | --deb | --image) kinds+=" ${arg#--}" ;;
 	*) echo "deps: no such option: $arg" >&2 && exit 2 ;;
 	esac
 done

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# needs: root bpf fuse
+# The container image: its size, what is in it, and its daemon and exporter run by podman beside a
+# program of this machine on the simulated GPU.
+. "$(dirname "$0")/../e2e/lib.sh"
+enter_sim --gpus 1
+for tool in buildah podman runc; do
+	command -v $tool >/dev/null || { skip "image" "no $tool"; done_testing; }
+done
+
+out=$(cd "$top" && tools/image.sh "$build" 2>"$scratch/made") || diag "$(cat "$scratch/made")"
+is "$?" 0 "the image is made" || done_testing
+archive=${out%%:*}
+le "$(sed -E 's/.*: ([0-9]+) MiB.*/\1/' <<<"$out")" 150 "MiB unpacked"
+
+# Its own storage and limits that also hold where nobody may raise any.
+cat >"$scratch/containers.conf" <<'C'
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+C
+export CONTAINERS_CONF=$scratch/containers.conf
+pod() {
+	timeout 60 podman --storage-driver vfs --root "$scratch/storage" --runroot "$scratch/storage/run" \
+		--cgroup-manager cgroupfs --events-backend file --runtime runc "$@" 2>>"$scratch/podman"
+}
+is "$(pod load -q -i "$archive" | sed 's/.*: //')" "localhost/gpusched:$(meson introspect "$build" --projectinfo |
+	jq -r .version)" "podman loads it"
+image=$(pod images -q | head -1)
+in_image() {
+	pod run --rm --network host "$image" "$@"
+}
+version=$("$gpusched" --version)
+is "$(in_image /usr/bin/gpusched --version)" "$version" "gpusched runs in it"
+is "$(in_image /usr/bin/gpusched-exporter --version | sed 's/-exporter//')" "$version" "the exporter runs in it"
+is "$(in_image /usr/bin/gpusched sim run a-1be-default | tail -1)" "1 passed, 0 failed" "the model runs in it"
+is "$(pod run --rm --network host -v "$top/policies:/p:ro" "$image" /usr/bin/gpusched policy build -O /tmp/x.o /p/none.bpf.c
+	echo $?)" 1 "policy build fails where no compiler is"
+like "$(tail -1 "$scratch/podman")" "clang" "it names the compiler"
+
+# ---- the daemon in a container, a program outside
+pod run -d --name daemon --privileged --pid host --network host -v /dev:/dev -v "$GPUSCHED_SIM:$GPUSCHED_SIM:rslave" \
+	-v /sys/fs/bpf:/sys/fs/bpf -v /sys/kernel/tracing:/sys/kernel/tracing --env GPUSCHED_SIM="$GPUSCHED_SIM" \
+	--read-only "$image" >/dev/null
+check "the daemon answers" wait_for 30 eval '"$gpusched" list >/dev/null 2>&1' || diag "$(pod logs daemon; tail -3 "$scratch/podman")"
+run_load be train be --seconds 600
+check "it sees a program outside" wait_for 20 wait_tsgs pid:$train 1
+exits 0 "gpusched in the container starts a policy" pod exec daemon /usr/bin/gpusched policy start lcbe
+check "the policy acts on the program" wait_for 20 eval '! slice_is $train 2048'
+pod kill -s KILL daemon >/dev/null
+check "after SIGKILL of the daemon everything is put back" wait_for 10 slice_is $train 2048
+pod rm -f daemon >/dev/null
+done_testing
