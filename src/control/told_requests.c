@@ -31,7 +31,8 @@ struct gs_told_requests {
 	uint32_t begins;             /* of the page, seen */
 	uint64_t arrived_ns;         /* of the open one */
 	uint32_t arrivals, blurs;    /* of the page, when that was seen */
-	bool blurred;                /* the open one's ends are not told apart from another's */
+	bool blurred;                /* when the open one began or ends is not known */
+	bool deaf;                   /* until the second is over: it has woken us too often */
 	uint32_t from;               /* enum gpusched_request_from, of the open one */
 };
 
@@ -180,24 +181,17 @@ static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 		rq->begins = begins;
 }
 
-static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
+/* One may have ended, and one have begun. */
+static void take_word(struct gs_told_requests *rq)
 {
-	struct gs_told_requests *rq = user;
 	uint32_t begins = rq->sheet->begins, arrivals;
 	bool was_open = rq->open;
-	uint64_t count;
 
-	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		sd_event_source_set_enabled(src, SD_EVENT_OFF);
-	if (++rq->wakes >= WAKES) {
-		gs_count(rq->ctl->hub, GS_SVC_AGENT_WAKES_LEFT);
-		sd_event_source_set_enabled(src, SD_EVENT_OFF);
-	}
 	take_hint(rq, begins);
 	if (rq->open)
 		look(rq, gs_now_ns());
 	if (rq->open || rq->stuck || begins == rq->begins)
-		return 0;
+		return;
 	rq->begins = begins;
 	rq->from = rq->sheet->hinted ? GPUSCHED_REQUEST_HINT : GPUSCHED_REQUEST_AGENT;
 	arrivals = rq->sheet->arrivals - rq->arrivals;
@@ -206,6 +200,24 @@ static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
 	rq->blurs = rq->sheet->blurs;
 	tell(rq, true);
 	look(rq, gs_now_ns());
+}
+
+static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	struct gs_told_requests *rq = user;
+	bool was_deaf = rq->deaf;
+	uint64_t count;
+
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	rq->deaf = ++rq->wakes >= WAKES;
+	if (rq->deaf) {
+		gs_count(rq->ctl->hub, GS_SVC_AGENT_WAKES_LEFT);
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	}
+	take_word(rq);
+	/* its begin was heard of late, or its end will be */
+	rq->blurred = rq->blurred || was_deaf || rq->deaf;
 	return 0;
 }
 
