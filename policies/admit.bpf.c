@@ -8,8 +8,9 @@
  * ones of its class take more than max_lc_load percent of the GPU's time, measured over load_ms.
  * Before the next is admitted, the load must fall load_slack below the cap, and the load of the
  * last newcomer must have been measured. Idle TSGs do not count as load, and the first lc of a GPU
- * never waits for load. Load is GPU time where that is known. Elsewhere it is launches times
- * launch_us; without launch_us it is unknown and has no cap. With max_starts_per_s at most so many
+ * never waits for load. Load is GPU time where that is known. With launch_us it is launches times
+ * that elsewhere. Without, it is what the TSGs worked by the GPU's log while others waited; where
+ * there is no such log it is unknown and has no cap. With max_starts_per_s at most so many
  * TSGs of a class start on a GPU in any second that begins with a start. Admitted TSGs get the
  * slices that lcbe gives where several BE share a runlist. Other classes always run.
  *
@@ -20,8 +21,11 @@
  *    if the GPU is full.
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
- *  - On a GPU with a stock driver, load is a guess for now: it takes all launches to be equally
- *    long. Counting them costs each launch about half a microsecond, with or without launch_us.
+ *  - On a stock driver the log knows all load beside a program that always has work (be), and
+ *    only part of it elsewhere: of a TSG that is alone nobody knows how much it works. So a second
+ *    lc is let in beside a first one that is alone, whatever that needs. launch_us is a guess for
+ *    that: it takes all launches to be equally long. Counting them costs each launch about half a
+ *    microsecond, with or without launch_us.
  *  - Load is that of the last load_ms, so a longer pause looks like the end of the load. If the
  *    admitted TSGs later need more than the cap, none is thrown out.
  *  - Where load is known, a second lc waits for at least load_ms, until the first one's load has
@@ -31,7 +35,7 @@
  */
 #include "gpusched/policy.bpf.h"
 
-GPUSCHED_POLICY(admit, 50000, 500, GPUSCHED_F_WORK);
+GPUSCHED_POLICY(admit, 50000, 500, GPUSCHED_F_WORK | GPUSCHED_F_FACTS);
 GPUSCHED_ABOUT("caps how many lc and be TSGs run on a GPU; the rest waits");
 GPUSCHED_CLASSES("lc be");
 
@@ -65,6 +69,8 @@ struct place {
 	gs_u64 second_ns, starts;      /* a second that a start began, and how many came in it */
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u32, struct place, 512);
+/* Too large for the stack. */
+GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
 
 #define STATE 0 /* priv */
@@ -125,9 +131,24 @@ GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 	p->settled = settled;
 }
 
+/*
+ * The GPU's log: what it worked while others waited, for certain. That is all of its work beside a
+ * program that always has some, and less than that elsewhere.
+ */
+GPUSCHED_INLINE gs_u64 contended_by(const struct gpusched_task *t)
+{
+	gs_u32 zero = 0;
+	struct gpusched_facts *f = gpusched_lookup(admit_facts, &zero);
+
+	return f && gpusched_facts(t, f) >= 0 ? f->contended_ns + 1 : 0;
+}
+
 GPUSCHED_INLINE void add_load(struct place *p, struct gpusched_task *t)
 {
 	gs_u64 used = used_by(t), before = t->priv[USED];
+
+	if (!used)
+		used = contended_by(t);
 
 	t->priv[USED] = used;
 	if (!used)

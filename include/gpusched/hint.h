@@ -91,7 +91,8 @@ static inline void gpusched_hint_done(void)
 		h->done();
 }
 
-/* Requests want to be done within @us microseconds of their arrival; 0: no wish. Shown in lists. */
+/* Requests want to be done within @us microseconds of their arrival; 0: no wish. Policies see
+ * it of class lc, where the class has none of its own. */
 static inline void gpusched_hint_deadline(uint64_t us)
 {
 	const struct gpusched_hints *h = gpusched_hints_find();

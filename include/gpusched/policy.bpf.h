@@ -87,6 +87,7 @@ GPUSCHED_INLINE void *gpusched_find_or_add(void *map, const void *key, const voi
 
 /* The host's side; call the wrappers below. */
 extern gs_u64 gpusched_host_now(void);
+extern gs_u64 gpusched_host_wall(void);
 extern gs_u32 gpusched_host_random(void);
 extern int gpusched_host_log(struct gpusched_text *text, gs_u64 value);
 extern int gpusched_host_fail(gs_s32 code, struct gpusched_text *text);
@@ -348,6 +349,11 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /* ns of CLOCK_MONOTONIC; model time in the sim. */
 #define gpusched_now() gpusched_host_now()
+/*
+ * ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Not for spans: people set that clock, and it
+ * is followed with the next round. In the sim, model time: it begins at midnight of 1970-01-01.
+ */
+#define gpusched_wall_ns() gpusched_host_wall()
 /* 32 random bits; seeded, so repeatable, in the sim. */
 #define gpusched_random() gpusched_host_random()
 /* One line in the host's log: a literal of at most 63 characters, and a gs_u64 (printed unsigned). */

@@ -87,6 +87,15 @@ struct gpusched_native_other {
 extern GPUSCHED_EXPORT struct gpusched_native_other gpusched_native_other;
 struct gpusched_native_other gpusched_native_other;
 
+/* The same. */
+struct gpusched_native_wall {
+	gs_u64 (*wall)(void *user);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_wall gpusched_native_wall;
+struct gpusched_native_wall gpusched_native_wall;
+
+#define gpusched_host_wall() gpusched_native_wall.wall(gpusched_native_wall.user)
 #define gpusched_host_now() gpusched_native_ops.now(gpusched_native_ops.user)
 #define gpusched_host_random() gpusched_native_ops.random(gpusched_native_ops.user)
 #define gpusched_host_log(text, value) \

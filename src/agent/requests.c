@@ -141,8 +141,13 @@ void requests_hint(bool comes)
 {
 	struct gs_agent_sheet *s = sheet;
 
-	if (!s || s->hinted == comes)
+	if (!s)
 		return;
+	if (s->hinted == comes) {
+		s->blurs += comes;
+		return;
+	}
+	s->arrivals += comes;
 	s->hinted = comes;
 	s->begins += comes;
 	signal_daemon();

@@ -45,7 +45,7 @@ int cli_class_get(struct cli *c)
 			      json_object_get(answer, "processes"));
 }
 
-static int told(const struct cli *c, const char *what, const json_t *answer)
+int cli_class_told(const struct cli *c, const char *what, const json_t *answer)
 {
 	json_int_t n = json_integer_value(json_object_get(answer, "processes"));
 	json_int_t failed = json_integer_value(json_object_get(answer, "failed"));
@@ -97,7 +97,7 @@ int cli_class_set(struct cli *c)
 	if (args && limit)
 		json_object_set_new(args, "limit", json_integer((json_int_t)limit));
 	r = cli_ask(0, "class_set", args, &answer);
-	return r ? (int)gs_exit_of(r) : told(c, "class set", answer);
+	return r ? (int)gs_exit_of(r) : cli_class_told(c, "class set", answer);
 }
 
 int cli_class_clear(struct cli *c)
@@ -106,7 +106,7 @@ int cli_class_clear(struct cli *c)
 	int r;
 
 	r = cli_ask(0, "class_clear", json_pack("{s:s}", "target", c->argv[0]), &answer);
-	return r ? (int)gs_exit_of(r) : told(c, "class clear", answer);
+	return r ? (int)gs_exit_of(r) : cli_class_told(c, "class clear", answer);
 }
 
 int cli_class_list(struct cli *c)

@@ -252,7 +252,8 @@ static const struct cli_cmd commands[] = {
 	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
 	  "set a TSG's timeslice, interleave, mode",
 	  "Keys: timeslice=TIME (1us to 100s; timeslice_us=N), interleave=low|medium|high, "
-	  "preempt_mode=wfi|cta|cilp. They override the policy until \"clear\".",
+	  "preempt_mode=wfi|cta|cilp. They override the policy until \"clear\". limit=PERCENT of a "
+	  "GPU's time is for each program as a whole, until limit=none.",
 	  cli_set, NULL, CLI_JSON | CLI_TARGET, 2, CLI_ANY },
 	{ "preempt", NULL, "TARGET", "take the GPU from a TSG now, once", NULL, cli_preempt, NULL,
 	  CLI_JSON | CLI_TARGET, 1, 1 },

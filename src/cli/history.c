@@ -251,6 +251,7 @@ static char *memory(const json_t *row)
 		{ "memory_mib_s", "MEM GIB H", GS_COL_RIGHT, .cell = memory, .spare = 10 }, \
 		{ "launches", "LAUNCHES", GS_COL_RIGHT, .spare = 5 }, \
 		{ "calls", "CALLS", GS_COL_RIGHT, .spare = 6 }, \
+		{ "deadline_missed", "MISSED", GS_COL_RIGHT, .spare = 13 }, \
 		{ "policy", "POLICY", .spare = 2 }, \
 	{ \
 		"partly", "IS", .cell = is \

@@ -109,12 +109,31 @@ static char *held(const json_t *row)
 	return asprintf(&text, "%.1f", (double)json_integer_value(ns) / 1e9) < 0 ? NULL : text;
 }
 
+/* "2 of 90, 1.5 ms late": of its process's requests. */
+static char *missed(const json_t *row)
+{
+	const json_t *n = gs_json_at(row, "deadline_missed");
+	double worst_us = json_number_value(gs_json_at(row, "deadline_worst_late_us"));
+	char late[40] = "", *text = NULL;
+
+	if (!n)
+		return NULL;
+	if (json_integer_value(n))
+		snprintf(late, sizeof(late), ", %.1f ms late", worst_us / 1e3);
+	return asprintf(&text, "%lld of %lld%s", json_integer_value(n),
+			json_integer_value(gs_json_at(row, "deadline_requests")), late) < 0
+		       ? NULL
+		       : text;
+}
+
 #define LAUNCHES_HEAD "LAUNCHES"
 #define MEMORY_HEAD "MEM MIB"
 #define REASON_HEAD "REASON"
 #define NAMESPACE_HEAD "NAMESPACE"
 #define POD_HEAD "POD"
 #define CONTAINER_HEAD "CONTAINER"
+#define DEADLINE_HEAD "DEADLINE US"
+#define MISSED_HEAD "MISSED"
 #define JOB_HEAD "JOB"         /* of a batch system */
 #define SHARING_HEAD "SHARING" /* that a claim asks for */
 
@@ -158,6 +177,8 @@ static const struct gs_column wide_columns[] = {
 	{ "sharing", SHARING_HEAD, .spare = 14 },
 	{ "client", "HCLIENT", .spare = 12 },
 	{ "tsg", "HTSG", .spare = 12 },
+	{ "deadline_us", DEADLINE_HEAD, GS_COL_RIGHT, .spare = 11 },
+	{ "deadline_missed", MISSED_HEAD, .cell = missed, .spare = 11 },
 	{ "job", JOB_HEAD, .spare = 11 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
@@ -282,6 +303,10 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		hide_unknown(shown, n, CONTAINER_HEAD, rows);
 		hide_unknown(shown, n, SHARING_HEAD, rows);
 		hide_unknown(shown, n, JOB_HEAD, rows);
+		hide_unknown(shown, n, DEADLINE_HEAD, rows);
+		if (!column(shown, n, DEADLINE_HEAD)
+			     ->head) /* with a deadline, "-" says something */
+			hide_unknown(shown, n, MISSED_HEAD, rows);
 		make_room(shown, n);
 	}
 	r = cli_print_rows(c, shown, n, rows);

@@ -213,9 +213,9 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 
 /* ---- the look -------------------------------------------------------------------------------- */
 
-static void take_tsg(const struct gs_account *account, const struct gpusched_tsg *rec,
-		     struct agent *one)
+static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct agent *one)
 {
+	const struct gs_account *account = hub->account;
 	struct gs_turn_sums sums;
 
 	if (account && !gs_account_of(account, rec->task.id, &sums))
@@ -223,6 +223,7 @@ static void take_tsg(const struct gs_account *account, const struct gpusched_tsg
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE)
 		return;
 	one->tsg = one->ncompute++ ? 0 : rec->task.id;
+	gs_observers_deadline_told(&hub->observers, rec, one->sheet->deadline_us);
 	gs_told_requests_tsg(one->request, &rec->key);
 	one->class_id = rec->task.class_id;
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
@@ -245,7 +246,7 @@ static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size
 		struct agent *one = find(a, (pid_t)recs[i].task.pid);
 
 		if (one)
-			take_tsg(a->ctl->hub->account, &recs[i], one);
+			take_tsg(a->ctl->hub, &recs[i], one);
 	}
 }
 

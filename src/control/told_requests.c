@@ -29,6 +29,10 @@ struct gs_told_requests {
 	bool open, stuck; /* stuck: it went on too long without a launch; until the next rest */
 	uint64_t began_ns, launches; /* it began, or was seen to launch last; how many then */
 	uint32_t begins;             /* of the page, seen */
+	uint64_t arrived_ns;         /* of the open one */
+	uint32_t arrivals, blurs;    /* of the page, when that was seen */
+	bool blurred;                /* when the open one began or ends is not known */
+	bool deaf;                   /* until the second is over: it has woken us too often */
 	uint32_t from;               /* enum gpusched_request_from, of the open one */
 };
 
@@ -50,6 +54,43 @@ bool gs_told_requests_open(const struct gs_told_requests *rq)
 	return rq->open;
 }
 
+/* The shortest deadline of the process's TSGs, and the first of them that has one; 0: none has. */
+static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
+{
+	uint64_t least_us = 0;
+	struct gpusched_tsg rec;
+
+	for (unsigned int i = 0; i < rq->ntsgs; i++) {
+		if (gs_table_get(rq->ctl->hub->table, &rq->tsgs[i], &rec) ||
+		    !(rec.task.known & GPUSCHED_KNOWN_DEADLINE) || !rec.task.deadline_us)
+			continue;
+		if (!least_us)
+			*ret_id = rec.task.id;
+		if (!least_us || rec.task.deadline_us < least_us)
+			least_us = rec.task.deadline_us;
+	}
+	return least_us * NS_PER_US;
+}
+
+/* The open request has ended at @end. Between two looks others may have begun and ended. */
+static void tell_done(struct gs_told_requests *rq, uint64_t end)
+{
+	const struct gs_agent_sheet *s = rq->sheet;
+	struct gs_request_done done = { 0 };
+	bool known;
+
+	if (rq->from == GPUSCHED_REQUEST_HINT)
+		known = s->arrivals == rq->arrivals && s->blurs == rq->blurs;
+	else
+		known = s->begins == rq->begins && quiet_of(rq);
+	if (!known || rq->blurred || end < rq->arrived_ns || end > gs_now_ns())
+		return;
+	done.took_ns = end - rq->arrived_ns;
+	done.deadline_ns = deadline_of(rq, &done.id);
+	if (done.deadline_ns)
+		gs_observers_request(&rq->ctl->hub->observers, &done);
+}
+
 static void tell(struct gs_told_requests *rq, bool begins)
 {
 	struct gs_hub *hub = rq->ctl->hub;
@@ -57,7 +98,7 @@ static void tell(struct gs_told_requests *rq, bool begins)
 
 	rq->open = begins;
 	if (begins) {
-		rq->began_ns = gs_now_ns();
+		rq->began_ns = rq->arrived_ns = gs_now_ns();
 		rq->launches = rq->sheet->launches;
 	}
 	for (unsigned int i = 0; hub->policy && i < rq->ntsgs; i++) {
@@ -113,6 +154,8 @@ static void look(struct gs_told_requests *rq, uint64_t now)
 
 	if (quiet)
 		rq->stuck = false;
+	if (rq->open && quiet) /* of one that is not hinted the program says since when it rests */
+		tell_done(rq, rq->from == GPUSCHED_REQUEST_HINT ? now : rq->sheet->rest_ns);
 	if (rq->open && (quiet || is_stuck(rq, now))) {
 		rq->stuck = !quiet;
 		tell(rq, false);
@@ -127,26 +170,54 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
+/* The launches of a request that was said to come are not one of their own. A hint ends a guess. */
+static void take_hint(struct gs_told_requests *rq, uint32_t begins)
+{
+	if (!rq->open)
+		return;
+	if (rq->from == GPUSCHED_REQUEST_AGENT && rq->sheet->hinted)
+		tell(rq, false);
+	else if (rq->from == GPUSCHED_REQUEST_HINT && rq->sheet->arrivals == rq->arrivals)
+		rq->begins = begins;
+}
+
+/* One may have ended, and one have begun. */
+static void take_word(struct gs_told_requests *rq)
+{
+	uint32_t begins = rq->sheet->begins, arrivals;
+	bool was_open = rq->open;
+
+	take_hint(rq, begins);
+	if (rq->open)
+		look(rq, gs_now_ns());
+	if (rq->open || rq->stuck || begins == rq->begins)
+		return;
+	rq->begins = begins;
+	rq->from = rq->sheet->hinted ? GPUSCHED_REQUEST_HINT : GPUSCHED_REQUEST_AGENT;
+	arrivals = rq->sheet->arrivals - rq->arrivals;
+	rq->blurred = rq->from == GPUSCHED_REQUEST_HINT ? arrivals != 1 : was_open || arrivals;
+	rq->arrivals += arrivals;
+	rq->blurs = rq->sheet->blurs;
+	tell(rq, true);
+	look(rq, gs_now_ns());
+}
+
 static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
 {
 	struct gs_told_requests *rq = user;
-	uint32_t begins = rq->sheet->begins;
+	bool was_deaf = rq->deaf;
 	uint64_t count;
 
 	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
-	if (++rq->wakes >= WAKES) {
+	rq->deaf = ++rq->wakes >= WAKES;
+	if (rq->deaf) {
 		gs_count(rq->ctl->hub, GS_SVC_AGENT_WAKES_LEFT);
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
 	}
-	if (rq->open)
-		look(rq, gs_now_ns());
-	if (rq->open || rq->stuck || begins == rq->begins)
-		return 0;
-	rq->begins = begins;
-	rq->from = rq->sheet->hinted ? GPUSCHED_REQUEST_HINT : GPUSCHED_REQUEST_AGENT;
-	tell(rq, true);
-	look(rq, gs_now_ns());
+	take_word(rq);
+	/* its begin was heard of late, or its end will be */
+	rq->blurred = rq->blurred || was_deaf || rq->deaf;
 	return 0;
 }
 

@@ -363,6 +363,72 @@ void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const 
 	gs_history_event(fig->ledger->history, &ev);
 }
 
+/* ---- deadlines ------------------------------------------------------------------------------- */
+
+/* Few: each is worse than all of its process's before. */
+static void tell_worst(struct gs_figures *fig, struct kept *k, const struct gs_request_done *done)
+{
+	json_t *o;
+
+	if (!has_room(fig, k))
+		return;
+	o = json_object();
+	gs_json_put_number(o, "gpu", true, k->who.gpu);
+	gs_json_put_number(o, "deadline_us", true, done->deadline_ns / NS_PER_US);
+	gs_json_put_number(o, "late_us", true, (done->took_ns - done->deadline_ns) / NS_PER_US);
+	tell(fig, k, "deadline_missed", gs_now_ns(), o);
+}
+
+static bool add_request(struct gs_deadlines *d, const struct gs_request_done *done)
+{
+	uint64_t late_ns =
+		done->took_ns > done->deadline_ns ? done->took_ns - done->deadline_ns : 0;
+	bool worst = late_ns > d->worst_ns;
+
+	d->requests++;
+	d->missed += late_ns != 0;
+	if (worst)
+		d->worst_ns = late_ns;
+	return worst;
+}
+
+void gs_ledger_request(void *self, const struct gs_request_done *done)
+{
+	struct gs_history_sums sums = {
+		.v = { [GS_SUM_REQUESTS] = 1, [GS_SUM_MISSED] = done->took_ns > done->deadline_ns }
+	};
+	struct gs_figures *fig = self;
+	struct kept *k = find(fig->ledger, done->id);
+	struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
+
+	if (!p)
+		return;
+	ledger_add(k, &sums);
+	add_request(&fig->ledger->deadlines, done);
+	if (add_request(&p->deadlines, done))
+		tell_worst(fig, k, done);
+}
+
+bool gs_ledger_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec,
+			 struct gs_deadlines *ret)
+{
+	const struct kept *k = find(fig->ledger, rec->task.id);
+	const struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
+
+	if (!p || !p->deadlines.requests)
+		return false;
+	*ret = p->deadlines;
+	return true;
+}
+
+bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *ret)
+{
+	if (!fig->ledger || !fig->ledger->deadlines.requests)
+		return false;
+	*ret = fig->ledger->deadlines;
+	return true;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 static int start_history(struct gs_figures *fig, struct gs_error *err)

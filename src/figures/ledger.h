@@ -21,6 +21,7 @@
 struct gpusched_event;
 struct gpusched_tsg;
 struct gs_end;
+struct gs_request_done;
 struct gs_engine_call;
 struct gs_peer;
 struct gs_figures;
@@ -80,6 +81,17 @@ void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spend
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES]);
 /* Whose TSG it is, as far as that is known; NULL: there is none of that id here. */
 const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
+
+/* Requests that had a deadline, as far as their begin and end are known. */
+struct gs_deadlines {
+	uint64_t requests, missed, worst_ns; /* worst_ns: past the deadline, at most; 0: none was */
+};
+void gs_ledger_request(void *self, const struct gs_request_done *done);
+/* Those of a TSG's process. false: no end of one is known. */
+bool gs_ledger_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec,
+			 struct gs_deadlines *ret);
+/* The sum over all processes since the daemon's start. */
+bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *ret);
 
 /* NULL: none is kept. */
 struct gs_history *gs_ledger_history(const struct gs_figures *fig);

@@ -44,6 +44,7 @@ struct proc {
 	int32_t pid;
 	uint64_t start_ns;
 	unsigned int ntsgs;
+	struct gs_deadlines deadlines;
 };
 
 struct kept {
@@ -108,8 +109,9 @@ struct gs_ledger {
 	struct ledger_bringing bringing;
 	struct ledger_giving giving;
 	unsigned int events;
-	bool anew;       /* somebody came since the last sample */
-	bool unlearned;  /* a reader will say of which batch job somebody is */
+	struct gs_deadlines deadlines; /* of all processes, those that have ended among them */
+	bool anew;                     /* somebody came since the last sample */
+	bool unlearned;                /* a reader will say of which batch job somebody is */
 	int64_t clock_s; /* the machine's clock less that since boot; 0: not looked at yet */
 	uint64_t nsamples, first_sample; /* taken so far; from which on there was no pause */
 	uint64_t sampled_ns[SAMPLES];

@@ -373,3 +373,17 @@ void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
 	f->uid = p->uid;
 	f->since_ns = p->since_ns;
 }
+
+void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
+{
+	struct gs_finding *f;
+
+	if (b->used_ns < b->all_ns)
+		return;
+	f = add(ret, GS_FINDING_BUDGET, "'gpusched budget' shows it; root may change Budget=",
+		"%s %.150s has used up its %llu s of GPU time a %s: until %s it %s", b->of, b->name,
+		(unsigned long long)(b->all_ns / NS_PER_S), b->per, b->until,
+		b->stop ? "is suspended" : "runs only where nobody else waits");
+	if (f && b->all_ns)
+		f->amount_pct = 100 * (double)b->used_ns / (double)b->all_ns;
+}

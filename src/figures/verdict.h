@@ -39,6 +39,7 @@ const char *gs_level_name(enum gs_level level);
 	X(CLASS_IDLE, "class-idle", NOTE, "a class has programs, and nothing acts on it") \
 	X(MEMORY_IDLE, "memory-idle", NOTE, "a program is idle and holds much memory of a GPU") \
 	X(PARKED, "parked", NOTE, "a program is parked: its GPU memory is taken out") \
+	X(BUDGET, "budget-used-up", NOTE, "a budget of GPU time is used up") \
 	X(NO_MIG_LOG, "no-mig-log", UNKNOWN, "a GPU in MIG mode has no log of the whole GPU") \
 	X(WAITS_UNSEEN, "waits-unseen", UNKNOWN, "what a service waits is not known")
 
@@ -163,5 +164,15 @@ struct gs_parked_facts {
 	uint64_t bytes, since_ns;
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
+
+/* A budget of a user or a cgroup. */
+struct gs_budget_facts {
+	const char *of, *name; /* "user", "alice" */
+	const char *per;       /* day, week, month */
+	const char *until;     /* when it begins again, in words */
+	bool stop;             /* its programs run not at all meanwhile */
+	uint64_t used_ns, all_ns;
+};
+void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
 
 #endif /* GPUSCHED_FIGURES_VERDICT_H */

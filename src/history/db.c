@@ -200,6 +200,10 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE series ADD COLUMN job TEXT NOT NULL DEFAULT '';",
 	[5] = "ALTER TABLE series ADD COLUMN suspended_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN suspended_ns INTEGER NOT NULL DEFAULT 0;",
+	[6] = "ALTER TABLE series ADD COLUMN deadline_requests INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE series ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN deadline_requests INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;",
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 

@@ -33,6 +33,10 @@ const struct gs_history_figure gs_history_figures[] = {
 	{ GS_SUM_MEMORY, "memory_mib_s", "estimated", P | G, GS_SUM_MEMORY_KNOWN, NULL, NULL },
 	{ GS_SUM_LAUNCHES, "launches", "exact", P, GS_SUM_COUNTED, NULL, NULL },
 	{ GS_SUM_CALLS, "calls", "exact", P, GS_SUM_MAX, NULL, NULL },
+	{ GS_SUM_REQUESTS, "deadline_requests", "told", P, GS_SUM_REQUESTS, "deadline_requests",
+	  "requests with a deadline whose begin and end are known" },
+	{ GS_SUM_MISSED, "deadline_missed", "told", P, GS_SUM_REQUESTS, "deadline_missed",
+	  "of them, those that ended past their deadline" },
 };
 const size_t gs_history_nfigures = GS_COUNT(gs_history_figures);
 

@@ -53,13 +53,15 @@ enum gs_history_counter {
 	X(ALONE, alone_ns) \
 	X(WORKED, worked_ns) \
 	X(REQUEST, request_wait_ns) \
-	X(SUSPENDED, suspended_ns)    /* by whatever reason, requests of others among them */ \
-	X(SEEN, seen)                 /* pieces in which the times are known */ \
-	X(BLIND, blind)               /* in which they are not */ \
-	X(COUNTED, counted)           /* in which launches are known */ \
-	X(FLAWED, flawed)             /* in which records of the log were lost */ \
-	X(MEMORY, memory_mib_s)       /* memory times time: also of one that does nothing */ \
-	X(MEMORY_KNOWN, memory_known) /* readings of it */
+	X(SUSPENDED, suspended_ns)     /* by whatever reason, requests of others among them */ \
+	X(SEEN, seen)                  /* pieces in which the times are known */ \
+	X(BLIND, blind)                /* in which they are not */ \
+	X(COUNTED, counted)            /* in which launches are known */ \
+	X(FLAWED, flawed)              /* in which records of the log were lost */ \
+	X(MEMORY, memory_mib_s)        /* memory times time: also of one that does nothing */ \
+	X(MEMORY_KNOWN, memory_known)  /* readings of it */ \
+	X(REQUESTS, deadline_requests) /* with a deadline; begin and end are known */ \
+	X(MISSED, deadline_missed)
 
 enum gs_history_sum {
 #define X(sym, column) GS_SUM_##sym,

@@ -153,12 +153,26 @@ void gs_observers_turns_read(struct gs_observers *o)
 			o->all[i].turns_read(o->selves[o->all[i].self]);
 }
 
+void gs_observers_request(struct gs_observers *o, const struct gs_request_done *done)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].request)
+			o->all[i].request(o->selves[o->all[i].self], done);
+}
+
 void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner)
 {
 	for (size_t i = 0; event && i < o->n; i++)
 		if (o->all[i].said)
 			o->all[i].said(o->selves[o->all[i].self], event, owner);
 	json_decref(event);
+}
+
+void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_tsg *rec, uint64_t us)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].deadline_told)
+			o->all[i].deadline_told(o->selves[o->all[i].self], rec, us);
 }
 
 void gs_observers_policy_changes(struct gs_observers *o)

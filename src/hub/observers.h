@@ -39,6 +39,13 @@ struct gs_end {
 	uint32_t pid;
 };
 
+/* A request of a process, both ends of which are known. */
+struct gs_request_done {
+	uint64_t id;      /* a TSG of the process, always the same while that one is there */
+	uint64_t took_ns; /* from arrival to end */
+	uint64_t deadline_ns;
+};
+
 /* Each function may be NULL. */
 struct gs_observer {
 	const char *name;
@@ -58,8 +65,12 @@ struct gs_observer {
 	/* A turn of the GPU is over; those that were known have all been told. */
 	void (*turn)(void *self, const struct gs_turn *turn);
 	void (*turns_read)(void *self);
+	/* One that had a deadline. */
+	void (*request)(void *self, const struct gs_request_done *done);
 	/* For people, about a process of user @owner; GS_NOBODY: about none. Borrowed. */
 	void (*said)(void *self, json_t *event, uid_t owner);
+	/* The agent in its program says within what time its requests want to be done; 0: no wish. */
+	void (*deadline_told)(void *self, const struct gpusched_tsg *rec, uint64_t us);
 	/* Another policy is about to act, or none; it does. */
 	void (*policy_changes)(void *self);
 	void (*policy_changed)(void *self);
@@ -98,9 +109,12 @@ void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, en
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);
 void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn);
 void gs_observers_turns_read(struct gs_observers *o);
+void gs_observers_request(struct gs_observers *o, const struct gs_request_done *done);
 /* Takes @event. */
 #define GS_NOBODY ((uid_t)-1)
 void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner);
+void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_tsg *rec,
+				uint64_t us);
 void gs_observers_policy_changes(struct gs_observers *o);
 void gs_observers_policy_changed(struct gs_observers *o);
 void gs_observers_process_met(struct gs_observers *o, pid_t pid);

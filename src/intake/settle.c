@@ -19,6 +19,7 @@
 #include "taps/taps.h"
 
 #define JOB_ASKED_NS NS_PER_S
+#define DEADLINE_MOST_US 1000000000ull /* as a class may have it */
 
 void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what)
 {
@@ -69,13 +70,34 @@ static bool take_mps(struct gpusched_tsg *rec)
 	return true;
 }
 
+/*
+ * A class's own is people's word. The program's own (@told_us) stands where the class has none, and
+ * is lc: others would come before these by a word of their own.
+ */
+static uint64_t deadline_in(struct gs_intake *in, uint32_t class_id, uint64_t told_us)
+{
+	const struct gpusched_class *cls = gs_class_of(in->hub->classes, class_id);
+
+	if (cls && cls->deadline_us)
+		return cls->deadline_us;
+	return class_id == GPUSCHED_CLASS_LC && told_us <= DEADLINE_MOST_US ? told_us : 0;
+}
+
+static uint64_t deadline_of(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t class_id)
+{
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc))
+		proc.deadline_us = 0;
+	return deadline_in(in, class_id, proc.deadline_us);
+}
+
 static bool take_class(struct gs_intake *in, struct gpusched_tsg *rec,
 		       const struct gs_class_answer *answer)
 {
 	const struct gpusched_class *cls = gs_class_of(in->hub->classes, answer->class_id);
 	uint32_t weight = answer->weight ? answer->weight : cls ? cls->weight : rec->task.weight;
-
-	uint64_t deadline = cls ? cls->deadline_us : 0;
+	uint64_t deadline = deadline_of(in, rec, answer->class_id);
 
 	if (rec->task.class_id == answer->class_id && rec->task.weight == weight &&
 	    rec->task.deadline_us == deadline)
@@ -222,6 +244,24 @@ void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec)
 	int r = gs_classify(in->hub->classes, in->hub->table, (pid_t)rec->task.pid, &answer, NULL);
 
 	gs_record_settle_as(in, rec, r ? NULL : &answer);
+}
+
+void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us)
+{
+	struct gs_intake *in = self;
+	uint64_t deadline = deadline_in(in, rec->task.class_id, us);
+	uint64_t told = deadline_in(in, rec->task.class_id, 0) ? 0 : deadline;
+	struct gpusched_tsg now = *rec;
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc))
+		return;
+	if (proc.deadline_us != told) { /* the taps give it to its next TSGs */
+		proc.deadline_us = told;
+		gs_proc_set(in->hub->table, (pid_t)rec->task.pid, &proc);
+	}
+	if (rec->task.deadline_us != deadline)
+		gs_record_settle(in, &now);
 }
 
 int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret)

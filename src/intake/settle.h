@@ -16,6 +16,8 @@ void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec);
 /* @answer: the class of its process; NULL: not known. */
 void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer);
+/* Its program tells of a deadline, each second; 0: of none. */
+void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us);
 void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what);
 /*
  * The class of @pid, and whether it is an MPS server: the taps give both to its TSGs. @ret may be

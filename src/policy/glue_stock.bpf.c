@@ -208,6 +208,16 @@ __attribute__((noinline)) gs_u64 gpusched_host_now(void)
 	return policy_time(bpf_ktime_get_ns());
 }
 
+/* Real time, whatever the dilation. The kernel has no clock for it that all our kernels offer. */
+__attribute__((noinline)) gs_u64 gpusched_host_wall(void)
+{
+	struct gs_pstate *st = state_of();
+
+	if (!st || st->is_virtual)
+		return st ? st->virtual_now : 0;
+	return bpf_ktime_get_ns() + *(volatile gs_u64 *)&st->wall_offset_ns;
+}
+
 __attribute__((noinline)) gs_u32 gpusched_host_random(void)
 {
 	struct gs_pstate *st = state_of();

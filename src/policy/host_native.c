@@ -54,6 +54,11 @@ struct native_other {
 	void *user;
 };
 
+struct native_wall {
+	gs_u64 (*wall)(void *user);
+	void *user;
+};
+
 struct native_limit {
 	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
 	void *user;
@@ -355,6 +360,7 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 	struct native_gpu *gpu = dlsym(n->dl, "gpusched_native_gpu");
 	struct native_other *other = dlsym(n->dl, "gpusched_native_other");
 	struct native_limit *limit = dlsym(n->dl, "gpusched_native_limit");
+	struct native_wall *wall = dlsym(n->dl, "gpusched_native_wall");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
@@ -370,6 +376,8 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 		*gpu = (struct native_gpu){ help_gpu, n };
 	if (other)
 		*other = (struct native_other){ help_find, n };
+	if (wall) /* a model's time begins in 1970 */
+		*wall = (struct native_wall){ help_now, n };
 	if (limit)
 		*limit = (struct native_limit){ help_limit, n };
 	for (size_t i = 0; i < p->info.noptions; i++) {

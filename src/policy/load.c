@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/env.h"
 #include "table/hush.h"
 #include "launch/launch.h"
@@ -376,10 +378,22 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 	return refused_by_kernel(code, name, log, x, err);
 }
 
+/* A clock that somebody sets is followed from the next call on: the tick, at the latest. */
+static void tell_wall(struct gs_pstate *st)
+{
+	struct timespec t;
+	uint64_t wall;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	wall = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	__atomic_store_n(&st->wall_offset_ns, wall - gs_now_ns(), __ATOMIC_RELAXED);
+}
+
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = r, .ctx_size_in = sizeof(*r));
 
+	tell_wall(l->state);
 	if (bpf_prog_test_run_opts(l->run_fd, &opts) < 0)
 		return -errno;
 	return (int)opts.retval < 0 ? -EIO : 0;

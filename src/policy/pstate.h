@@ -17,8 +17,9 @@ struct gs_pstate {
 	gs_u32 claimed;    /* first claimant of fail_code and fail_text */
 	gs_u64 is_virtual; /* sim host: the time is virtual_now, not the kernel's */
 	gs_u64 virtual_now;
-	gs_u64 random_state; /* sim host: seeded generator; 0: the kernel's */
-	gs_u64 log_seq;      /* lines written so far */
+	gs_u64 wall_offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at user space's last call */
+	gs_u64 random_state;   /* sim host: seeded generator; 0: the kernel's */
+	gs_u64 log_seq;        /* lines written so far */
 	gs_u64 walks_refused;
 	gs_u64 activity;      /* changes with every TSG that a callback saw outside of the tick */
 	gs_u64 work_missed;   /* launches that found the probes' memory in use; counted all the same

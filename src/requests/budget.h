@@ -7,6 +7,12 @@
 
 struct gs_request;
 
+struct gs_findings;
+struct gs_requests;
+
 int gs_verb_budget(struct gs_request *rq);
+/* Findings about those that are used up; the caller gets its own, root all. */
+void gs_budgets_judge(struct gs_request *rq, struct gs_findings *ret);
+unsigned int gs_budgets_used_up(const struct gs_requests *rs);
 
 #endif /* GPUSCHED_REQUESTS_BUDGET_H */

@@ -9,6 +9,7 @@
 #include "figures/memory.h"
 #include "figures/openmetrics.h"
 #include "figures/window.h"
+#include "requests/budget.h"
 #include "requests/json.h"
 #include "requests/requests.h"
 
@@ -80,6 +81,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 	n[GS_FINDING_MEMORY_IDLE] = gs_memory_look_idle(rs->figures);
 	DL_FOREACH(rs->parking->all, p)
 		n[p->over == GS_PARKED_LOST ? GS_FINDING_PARK_LOST : GS_FINDING_PARKED]++;
+	n[GS_FINDING_BUDGET] = gs_budgets_used_up(rs);
 	gs_metric_head(f, "findings", "gauge", "what gpusched status finds wrong, or notes");
 	for (enum gs_finding_kind k = 0; k < GS_FINDING_MAX; k++)
 		if (n[k])

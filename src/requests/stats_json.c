@@ -166,6 +166,17 @@ static json_t *pace_json(const struct gs_pace *t)
 				      : json_null());
 }
 
+/* Unknown is null: no request had a deadline and both of its ends known. */
+static void deadlines_json(const struct gs_requests *rs, json_t *o)
+{
+	struct gs_deadlines d = { 0 };
+	bool known = gs_ledger_all_deadlines(rs->figures, &d);
+
+	gs_json_put_number(o, "deadline_requests", known, d.requests);
+	gs_json_put_number(o, "deadline_missed", known, d.missed);
+	gs_json_put_number(o, "deadline_worst_late_us", known, d.worst_ns / NS_PER_US);
+}
+
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err)
 {
 	uint64_t n[GPUSCHED_MAX_CLASSES], told[GPUSCHED_MAX_CLASSES] = { 0 };
@@ -188,6 +199,7 @@ json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err)
 	gs_json_put(o, "calls", rs->hub->engine ? calls_json(rs) : NULL);
 	json_object_set_new(o, "launches", by_class_json(rs, n));
 	json_object_set_new(o, "launches_told", by_class_json(rs, told));
+	deadlines_json(rs, o);
 	gs_sight_flush(rs->figures);
 	json_object_set_new(o, "gpu_time", gs_sight_gpus_json(rs->figures));
 	gs_window_stats_json(rs->figures, o);
@@ -279,11 +291,17 @@ void gs_stats_launches_text(struct gs_requests *rs, FILE *f)
 
 void gs_stats_text(struct gs_requests *rs, FILE *f)
 {
+	struct gs_deadlines d;
+
 	fprintf(f,
 		"# TYPE gpusched info\n# HELP gpusched version of gpusched\n"
 		"gpusched_info{version=\"%s\"} 1\n",
 		GPUSCHED_VERSION);
 	groups_text(rs, f);
 	pace_text(rs, f);
+	if (gs_ledger_all_deadlines(rs->figures, &d))
+		gauge_text(f, "deadline_worst_late_seconds",
+			   "how long after its deadline a request ended at worst so far",
+			   d.worst_ns);
 	calls_text(rs, f);
 }

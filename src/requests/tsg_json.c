@@ -191,6 +191,18 @@ static void put_facts(const struct gpusched_task *t, uint32_t limit_pct, json_t 
 	gs_json_put_number(o, "last_run_ns", false, 0);
 }
 
+/* Requests of its process that had a deadline, as far as their begin and end are known. */
+static void put_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
+{
+	struct gs_deadlines d = { 0 };
+	bool known =
+		fig && rec->task.kind == GPUSCHED_KIND_COMPUTE && gs_ledger_deadlines(fig, rec, &d);
+
+	gs_json_put_number(o, "deadline_requests", known, d.requests);
+	gs_json_put_number(o, "deadline_missed", known, d.missed);
+	gs_json_put_number(o, "deadline_worst_late_us", known, d.worst_ns / NS_PER_US);
+}
+
 static void put_told(json_t *o, const char *key, uint64_t told)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)(told & INT64_MAX)));
@@ -198,6 +210,8 @@ static void put_told(json_t *o, const char *key, uint64_t told)
 
 void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o)
 {
+	const json_t *deadline;
+
 	if (counted) {
 		put_told(o, "launches", told->launches);
 		json_object_set_new(o, "launches_told", json_true());
@@ -205,7 +219,9 @@ void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o)
 	put_told(o, "hints", told->hints);
 	put_told(o, "pre_switches", told->holds);
 	put_told(o, "pre_switched_ns", told->held_ns);
-	if (!told->deadline_us || !json_is_null(json_object_get(o, "deadline_us")))
+	deadline = json_object_get(o, "deadline_us");
+	if (!told->deadline_us || (!json_is_null(deadline) &&
+				   (uint64_t)json_integer_value(deadline) != told->deadline_us))
 		return;
 	put_told(o, "deadline_us", told->deadline_us);
 	json_object_set_new(o, "deadline_told", json_true());
@@ -238,6 +254,7 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	gs_json_put(o, "manual", gs_settings_json(&rec->manual));
 	put_state(rs, rec, o);
 	put_facts(&rec->task, rs ? gs_limit_get(rs->hub->table, rec->task.id).pct : 0, o);
+	put_deadlines(rs ? rs->figures : NULL, rec, o);
 	gs_sight_json(rs ? rs->figures : NULL, rec, o);
 	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))

@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "figures/window.h"
 #include "requests/budget.h"
+#include "requests/limit.h"
 #include "requests/requests.h"
 #include "hub/loop.h"
 #include "requests/request.h"
@@ -118,6 +119,13 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_class_set,
 	  OWNER,
 	  { TARGET, { "class", GS_ARG_TEXT, true, "the name of a class" }, WEIGHT, LIMIT } },
+	{ "limit",
+	  gs_verb_limit,
+	  OWNER,
+	  { TARGET,
+	    { "limit", GS_ARG_NUMBER, true,
+	      "percent of a GPU for each process and all that descends from it; 0: none of its own",
+	      0, GPUSCHED_LIMIT_MAX_PCT } } },
 	{ "class_clear", gs_verb_class_clear, OWNER, { TARGET } },
 	{ "class_get", gs_verb_class_get, READS, { TARGET_OR_ALL } },
 	{ "class_list", gs_verb_class_list, READS },

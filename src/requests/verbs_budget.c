@@ -2,6 +2,7 @@
 /* budget: GPU time that users and cgroups may have, what of it is used, and when it begins again. */
 #include "basic/clock.h"
 #include "basic/sheet.h"
+#include "figures/verdict.h"
 #include "control/budgets.h"
 #include "requests/budget.h"
 #include "requests/requests.h"
@@ -61,6 +62,50 @@ static void add_unused(const struct gs_spending *s, uid_t uid, bool complete, js
 		    gs_spending_counts_user(s, (uint32_t)i, of) && !has_account(s, i, of))
 			json_array_append_new(rows, unused(r, of, complete));
 	}
+}
+
+static void judge(const struct gs_spending_account *a, struct gs_findings *ret)
+{
+	time_t ends = (time_t)a->ends_s;
+	char until[32];
+	struct tm t;
+
+	strftime(until, sizeof(until), "%F %T", localtime_r(&ends, &t));
+	gs_judge_budget(
+		&(struct gs_budget_facts){
+			.of = a->rule->by_user ? "user" : "cgroup",
+			.name = a->key.name,
+			.per = gs_period_name(a->rule->period),
+			.until = until,
+			.stop = a->rule->stop,
+			.used_ns = a->used_ns,
+			.all_ns = a->rule->ns,
+		},
+		ret);
+}
+
+void gs_budgets_judge(struct gs_request *rq, struct gs_findings *ret)
+{
+	struct gs_control *ctl = rq->rs->control;
+	const struct gs_spending *s = gs_budgets_spending(ctl);
+
+	for (const struct gs_spending_account *a = s ? s->all : NULL; a; a = a->hh.next) {
+		bool mine;
+
+		gs_budgets_held(ctl, a, rq->peer->uid, &mine);
+		if (mine || !rq->peer->uid)
+			judge(a, ret);
+	}
+}
+
+unsigned int gs_budgets_used_up(const struct gs_requests *rs)
+{
+	const struct gs_spending *s = gs_budgets_spending(rs->control);
+	unsigned int n = 0;
+
+	for (const struct gs_spending_account *a = s ? s->all : NULL; a; a = a->hh.next)
+		n += gs_spending_is_used_up(a);
+	return n;
 }
 
 int gs_verb_budget(struct gs_request *rq)

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "process/process.h"
+#include "requests/limit.h"
 #include "requests/requests.h"
 #include "hub/json.h"
 #include "intake/rescan.h"
@@ -283,21 +284,23 @@ static int check_client(struct gs_request *rq, pid_t pid)
 		       pid, p->server, p->name, p->server);
 }
 
-static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
+static int check_one(struct gs_request *rq, pid_t pid, uint32_t to)
+{
+	struct gs_class_answer now;
+	int r = ceiling(rq, pid, &now);
+
+	if (!r)
+		r = check_may(rq, pid, now.class_id, to);
+	return r ? r : check_present_weight(rq, pid, &now, to);
+}
+
+/* @to, with @weight (0: the class's) and the limit that was asked for, is noted as a command's. */
+static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t weight)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct gpusched_proc proc = { 0 };
-	struct gs_class_answer now;
 	int r = pidfd < 0 ? gs_fail(rq->err, -ENOENT, "process %d has ended", pid) : 0;
 
-	if (!r)
-		r = check_client(rq, pid);
-	if (!r)
-		r = ceiling(rq, pid, &now);
-	if (!r)
-		r = check_may(rq, pid, now.class_id, to);
-	if (!r)
-		r = check_present_weight(rq, pid, &now, to);
 	if (!r)
 		r = check_limit(rq, pid, to, limit_of(rq));
 	if (!r)
@@ -308,7 +311,7 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	/* what root has set stays root's */
 	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
 									   : GPUSCHED_SRC_COMMAND;
-	proc.weight = weight_of(rq);
+	proc.weight = weight;
 	proc.limit_pct = limit_of(rq);
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	if (r)
@@ -321,6 +324,42 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	}
 	gs_process_reclassify(rq->rs->intake, pid);
 	return 0;
+}
+
+static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
+{
+	int r = check_client(rq, pid);
+
+	if (!r)
+		r = check_one(rq, pid, to);
+	return r ? r : note_one(rq, pid, to, weight_of(rq));
+}
+
+/* Its class stays, and is a command's from here on: a limit is noted beside it. */
+static int limit_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	struct each *e = rq->state;
+	struct gs_class_answer now = { 0 };
+	struct gpusched_proc proc;
+	uid_t owner;
+	int r = check_owner(rq, pid, &owner);
+
+	if (!r)
+		r = check_client(rq, pid);
+	if (!r)
+		r = classify(rq, rq->rs->hub->table, pid, &now);
+	if (r)
+		return r;
+	if (!limit_of(rq) && (gs_proc_get(rq->rs->hub->table, pid, &proc) || !proc.limit_pct)) {
+		e->none++;
+		return 0;
+	}
+	if (!now.class_id)
+		return gs_fail(rq->err, -EINVAL,
+			       "process %d has no class, and limits are kept of classes: 'gpusched "
+			       "class set pid:%d be --limit %u'",
+			       pid, pid, limit_of(rq));
+	return note_one(rq, pid, now.class_id, now.weight);
 }
 
 /* For a class of its cgroup, which a nearer one outranks. */
@@ -434,6 +473,11 @@ int gs_verb_class_set(struct gs_request *rq)
 	if (!r)
 		r = set_for_cgroup(rq, &e);
 	return r ? r : for_each(rq, e);
+}
+
+int gs_verb_limit(struct gs_request *rq)
+{
+	return for_each(rq, (struct each){ .fn = limit_one, .end = end_change });
 }
 
 int gs_verb_class_clear(struct gs_request *rq)

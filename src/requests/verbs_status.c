@@ -20,6 +20,7 @@
 #include "hub/loop.h"
 #include "hub/records.h"
 #include "policy/maps.h"
+#include "requests/budget.h"
 #include "requests/calm.h"
 #include "requests/json.h"
 #include "requests/requests.h"
@@ -353,6 +354,7 @@ static int begin_findings(struct gs_request *rq)
 	gs_state_judge(rq->rs, &rose, &t->found);
 	gs_state_judge_classes(rq->rs, t->classes, &t->found);
 	gs_parked_judge(rq, &t->found);
+	gs_budgets_judge(rq, &t->found);
 	gs_findings_sort(&t->found);
 	t->ok = true;
 	fputs("],\"findings\":[", t->out);

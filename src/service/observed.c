@@ -9,6 +9,7 @@
 #include "intake/intake.h"
 #include "control/launches.h"
 #include "intake/rescan.h"
+#include "intake/settle.h"
 #include "figures/anomalies.h"
 #include "control/policy.h"
 #include "figures/gpu_time.h"
@@ -82,16 +83,17 @@ static const struct gs_observer observers[] = {
 	  .policy_changed = gs_service_launches_update },
 	{ "agents", GS_ROOM_CONTROL, .tapped = gs_agents_tapped, .called = gs_agents_call },
 	{ "intake", GS_ROOM_INTAKE, .tapped = gs_intake_tapped, .ended = gs_intake_ended,
-	  .answered = gs_intake_answered, .beat = gs_intake_beat, .overtaken = gs_looking_overtaken,
-	  .restored = gs_ends_check },
+	  .deadline_told = gs_record_deadline, .answered = gs_intake_answered,
+	  .beat = gs_intake_beat, .overtaken = gs_looking_overtaken, .restored = gs_ends_check },
 	{ "recordings", GS_ROOM_REQUESTS, .seen = gs_trace_record, .ended = gs_trace_ended,
 	  .turn = gs_trace_turn, .turns_read = gs_trace_flush },
 	{ "GPU time", GS_ROOM_FIGURES, .tapped = gs_sight_event, .seen = gs_sight_record,
 	  .ended = gs_sight_ended, .called = gs_sight_call, .policy_changed = gs_sight_policy },
 	{ "ledger", GS_ROOM_FIGURES, .told = gs_ledger_event, .seen = gs_ledger_record,
 	  .ended = gs_ledger_ended, .called = gs_ledger_call, .said = gs_ledger_said,
-	  .answered = gs_ledger_answered, .policy_changes = gs_ledger_policy_changes,
-	  .overtaken = gs_ledger_restored, .restored = gs_ledger_restored },
+	  .request = gs_ledger_request, .answered = gs_ledger_answered,
+	  .policy_changes = gs_ledger_policy_changes, .overtaken = gs_ledger_restored,
+	  .restored = gs_ledger_restored },
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },

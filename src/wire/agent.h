@@ -75,7 +75,7 @@ struct gs_agent_page {
  * each word is read once, and none is an address, a handle or a size. The daemon shows these words
  * as told.
  */
-#define GS_AGENT_SHEET_MAGIC 0x53414734u /* "4GAS" */
+#define GS_AGENT_SHEET_MAGIC 0x53414735u /* "5GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define GS_AGENT_BEAT_NS 3000000000ull /* a daemon that has not looked for this long has gone */
@@ -94,6 +94,8 @@ struct gs_agent_sheet {
 	_Atomic uint32_t begins;   /* how many began; the daemon is woken for each */
 	_Atomic uint32_t quiet_us; /* as its rests have taught; 0: not known, or never quiet */
 	_Atomic uint32_t hinted;   /* 1: a request is under way, as the program itself says */
+	_Atomic uint32_t arrivals; /* requests it has said were coming */
+	_Atomic uint32_t blurs;    /* ... while another was under way: their ends are mixed up */
 };
 
 /* Where a daemon of this instance gives them away: SOCK_SEQPACKET, one message. -ENAMETOOLONG. */

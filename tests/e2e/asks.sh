@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # needs: root bpf fuse
-# gpusched_find(), gpusched_limit() and gpusched_preempt() of a policy on the stock host.
+# gpusched_find(), gpusched_limit(), gpusched_wall_ns() and gpusched_preempt() of a policy on the stock host.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"
@@ -24,6 +24,9 @@ said() { grep -q "$1" "$scratch/daemon.log"; }
 check "it finds another TSG's record" wait_for 10 said "found of weight 321"
 check "nobody's is not found" said "not found 9999"
 check "it knows its own limit" said "limit 40"
+wall_s=$(sed -n 's/.*wall ms \([0-9]*\)[0-9]\{3\}$/\1/p' "$scratch/daemon.log" | tail -n 1)
+ge "$wall_s" "$(($(date +%s) - 60))" "the policy has the time of day"
+le "$wall_s" "$(date +%s)" "the time of day is not in the future"
 check "nobody has none" eval '! said "limit of nobody"'
 preempts() { jq -s 'map(select(.event == "call" and .call == "preempt" and .done)) | length' <"$scratch/events"; }
 check "be is preempted, twice a second" wait_for 20 eval '[ "$(preempts)" -ge 4 ]'

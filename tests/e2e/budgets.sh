@@ -52,6 +52,13 @@ another_one
 check "GPU time is counted" wait_for 20 eval '[ "$(budget 4001 ".used_s > 0.5")" = true ]'
 check "it is used up" wait_for 60 eval '[ "$(budget 4001 .used_up)" = true ]'
 check "the log says so" wait_for 10 grep -q "budget: user 4001 has used up its 3 s of GPU time a month: .*runs only where nobody else waits" "$scratch/daemon.log"
+findings() { # UID: of budgets, as that user has them
+	as "$1" "$gpusched" status --json | jq -cs '.[0].findings | map(select(.finding == "budget-used-up") | .level)'
+}
+like "$("$gpusched" status)" "user 4001 has used up its 3 s of GPU time a month: until .* it runs only where nobody else waits" "status says so"
+is "$(findings 4001)" '["note"]' "status says so to the user"
+is "$(findings 4002)" '[]' "status says nothing of it to another user"
+like "$(curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://x/metrics)" 'gpusched_findings\{finding="budget-used-up",level="note"\} 1' "metrics count it"
 check "alone it runs on" runs $spender
 is "$(budget 4001 .left_s)" 0 "there is nothing left"
 user_load 4002

@@ -54,6 +54,20 @@ exits 0 "class set without one takes it back" "$gpusched" class set "pid:$a" be
 is "$(limit_of $a)" null "list shows none"
 check "and it is free again" wait_for 20 eval '[ "$(held $a)" -ge 80 ]'
 
+exits 0 "set limit=" "$gpusched" set "pid:$a" limit=40
+is "$out" "set limit: 1 process" "set says how many programs have it"
+is "$(limit_of $a) $(list_json "pid:$a" '.[0].class')" "40 be" "list shows it, and the class of before"
+check "a limit that was set is kept" wait_for 20 eval '[ "$(held $a)" -le 50 ]'
+exits 0 "set limit=none" "$gpusched" set "pid:$a" limit=none
+is "$(limit_of $a)" null "set limit=none takes it back"
+exits 2 "a limit beside a setting is refused" "$gpusched" set "pid:$a" limit=40 timeslice=1ms
+like "$out" "say it by itself" "the message says why"
+exits 2 "set limit=0 is refused" "$gpusched" set "pid:$a" limit=0
+"$gpusched" class clear "pid:$a" >/dev/null
+exits 2 "a program without a class gets no limit" "$gpusched" set "pid:$a" limit=40
+like "$out" "has no class, and limits are kept of classes" "the message says what to do"
+"$gpusched" class set "pid:$a" be >/dev/null
+
 busy 1 c --class be --limit 20
 is "$(limit_of $c)" 20 "run --limit"
 check "beside another it is kept as well" wait_for 20 eval '[ "$(held $c)" -le 30 ]'
@@ -79,6 +93,11 @@ check "its owner may not raise that" eval '! as $u "$gpusched" class set "pid:$d
 check "nor take it back" eval '! as $u "$gpusched" class clear "pid:$d"'
 check "but lower it" as $u "$gpusched" class set "pid:$d" be --limit 10
 is "$(limit_of $d)" 10 "which counts"
+exits 0 "root sets a limit" "$gpusched" set "pid:$d" limit=30
+check "its owner may lower that" as $u "$gpusched" set "pid:$d" limit=20
+exits 3 "its owner may not raise it by set" as $u "$gpusched" set "pid:$d" limit=50
+exits 3 "its owner may not take it back by set" as $u "$gpusched" set "pid:$d" limit=none
+exits 3 "a user may not limit another's program" as $u "$gpusched" set "pid:$a" limit=50
 
 exits 0 "policy stop" "$gpusched" policy stop
 check "nothing stays suspended" wait_for 5 eval '[ "$(sim_state "[.tsgs[] | select(.enabled == false)] | length")" = 0 ]'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* asks - gpusched_preempt(), gpusched_find() and gpusched_limit(): what they do on each host */
+/* asks - gpusched_preempt(), gpusched_find(), gpusched_limit(), gpusched_wall_ns(): what they do on each host */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(asks, 10000, 200, 0);
@@ -33,5 +33,6 @@ GPUSCHED_TICK(t, round)
 		gpusched_log("limit of nobody", limit.pct);
 	if (!gpusched_limit(t, &limit))
 		gpusched_log("limit", limit.pct);
+	gpusched_log("wall ms", gpusched_wall_ns() / 1000000);
 	return 0;
 }

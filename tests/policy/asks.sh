@@ -33,7 +33,7 @@ run() { # HOST OPTIONS...
 for host in native sim; do
 	check "$host: a run without preemptions" run $host
 	is "$(sed -n 's/.*: \([a-z ]* [0-9]*\)$/\1/p' "$dir/said" | tr '\n' ',')" \
-		"found of weight 321,not found 9999,limit 40," "$host: another's record, nobody's, and the own limit"
+		"found of weight 321,not found 9999,limit 40,wall ms 200," "$host: another's record, nobody's, the own limit, the time of day"
 	is "$(jq -s '.[0].rm_calls' "$dir/out")" 0 "$host: no call without a wish"
 	slow=$(jq -s '.[0].processes[0].p50_us' "$dir/out")
 	check "$host: a run with one preemption every 20 ms" run $host -o every=2
@@ -49,11 +49,17 @@ is "$(jq -sc '.[0].processes' "$dir/native")" "$(jq -sc '.[0].processes' "$dir/s
 
 cp "$top"/docs/examples/policies/* "$dir"
 cd "$dir" || exit 1
-for p in bucket las; do
+for p in bucket las hours; do
+	options=()
+	[ $p != hours ] || options=(-o uid=1001 -o from_s=10 -o to_s=40)
 	exits 0 "example $p builds" "$gpusched" policy build $p.bpf.c
 	exits 0 "example $p passes the verifier" "$gpusched" policy check ./$p.bpf.o
-	exits 0 "example $p holds what it promises" "$gpusched" sim run $p.scn --policy ./$p.bpf.c
+	exits 0 "example $p holds what it promises" "$gpusched" sim run $p.scn --policy ./$p.bpf.c "${options[@]}"
 	exits 1 "which the default does not" "$gpusched" sim run $p.scn --policy none
-	exits 0 "example $p in the kernel as well" "$gpusched" sim run $p.scn --policy ./$p.bpf.c --host sim
+	exits 0 "example $p in the kernel as well" "$gpusched" sim run $p.scn --policy ./$p.bpf.c --host sim "${options[@]}"
 done
+exits 1 "example hours leaves all alone at other times" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 -o from_s=40 -o to_s=10
+exits 0 "example hours goes over midnight" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 -o from_s=86000 -o to_s=50
+exits 0 "example hours has midnight elsewhere" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 \
+	-o from_s=82810 -o to_s=82840 -o zone_s=82800
 done_testing

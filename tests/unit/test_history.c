@@ -582,7 +582,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 5 * NS_PER_MS);
 }
 
-/* Version 1 had no sums of time alone, of requests of others, of memory; no names of pods. */
+/* Version 1 had no sums of time alone, of requests of others, of memory, of deadlines; no names of pods. */
 static void test_an_older_file_is_converted(void **state)
 {
 	static const char back[] = "ALTER TABLE series DROP COLUMN alone_ns;"
@@ -593,6 +593,10 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE point DROP COLUMN request_wait_ns;"
 				   "ALTER TABLE series DROP COLUMN suspended_ns;"
 				   "ALTER TABLE point DROP COLUMN suspended_ns;"
+				   "ALTER TABLE series DROP COLUMN deadline_requests;"
+				   "ALTER TABLE series DROP COLUMN deadline_missed;"
+				   "ALTER TABLE point DROP COLUMN deadline_requests;"
+				   "ALTER TABLE point DROP COLUMN deadline_missed;"
 				   "ALTER TABLE series DROP COLUMN memory_mib_s;"
 				   "ALTER TABLE series DROP COLUMN memory_known;"
 				   "ALTER TABLE point DROP COLUMN memory_mib_s;"
@@ -622,7 +626,7 @@ static void test_an_older_file_is_converted(void **state)
 	h = open_history();
 	add(h, &a, 5);
 	gs_history_free(h);
-	assert_int_equal(number_in_file("PRAGMA user_version"), 6);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 7);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
 }

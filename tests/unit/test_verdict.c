@@ -402,6 +402,32 @@ static void parked_and_lost(void **state)
 	assert_int_equal(gs_finding_level(only(GS_FINDING_PARK_LOST)->kind), GS_LEVEL_WRONG);
 }
 
+static void a_budget_that_is_used_up(void **state)
+{
+	struct gs_budget_facts b = { .of = "user",
+				     .name = "alice",
+				     .per = "day",
+				     .until = "2026-11-26 00:00:00",
+				     .used_ns = 3599 * NS_PER_S,
+				     .all_ns = 3600 * NS_PER_S };
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_budget(&b, &found); /* a second is left */
+	assert_int_equal(found.n, 0);
+	b.used_ns = 3960 * NS_PER_S;
+	gs_judge_budget(&b, &found);
+	f = only(GS_FINDING_BUDGET);
+	assert_string_equal(f->text, "user alice has used up its 3600 s of GPU time a day: until "
+				     "2026-11-26 00:00:00 it runs only where nobody else waits");
+	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_float_equal(f->amount_pct, 110, 0.01);
+	anew();
+	b.stop = true;
+	gs_judge_budget(&b, &found);
+	assert_non_null(strstr(only(GS_FINDING_BUDGET)->text, "it is suspended"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +448,7 @@ int main(void)
 		cmocka_unit_test(waits_that_nobody_sees),
 		cmocka_unit_test(idle_and_holding_much),
 		cmocka_unit_test(parked_and_lost),
+		cmocka_unit_test(a_budget_that_is_used_up),
 		cmocka_unit_test(the_worst_comes_first),
 		cmocka_unit_test(rates_of_a_gpu),
 		cmocka_unit_test(rates_of_a_tsg),

@@ -514,6 +514,27 @@ static int mode_hint(const char *arg)
 	return 0;
 }
 
+/*
+ * Tells of its requests as it is told, by lines: "coming", "done", or the microseconds of its
+ * deadline.
+ */
+static int mode_requests(const char *arg)
+{
+	char line[32];
+
+	use_cuda();
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		if (!strcmp(line, "coming\n"))
+			gpusched_hint_coming();
+		else if (!strcmp(line, "done\n"))
+			gpusched_hint_done();
+		else
+			gpusched_hint_deadline(strtoull(line, NULL, 10));
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -533,6 +554,7 @@ int main(int argc, char **argv)
 		{ "wait", mode_wait },
 		{ "assault", mode_assault },
 		{ "hint", mode_hint },
+		{ "requests", mode_requests },
 		{ "secure", mode_secure },
 		{ "sheet", mode_sheet },
 		{ "lies", mode_lies },
