@@ -100,6 +100,8 @@ extern int gpusched_host_find(gs_u64 id, struct gpusched_task *ret);
 extern int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret);
 #endif
 
+#include "gpusched/arith.h" /* with GPUSCHED_INLINE of this host */
+
 /* ---- declaring a policy ---------------------------------------------------------------------- */
 
 /*
@@ -385,9 +387,10 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  */
 #define gpusched_kick() ((void)gpusched_host_kick())
 
-GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
+/* @x: t->is, t->want or t->asked. */
+GPUSCHED_INLINE int gpusched_is_suspended(const struct gpusched_settings *x)
 {
-	return b ? a / b : 0;
+	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
 }
 
 /*
