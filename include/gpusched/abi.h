@@ -33,7 +33,7 @@ typedef int64_t gs_s64;
 /* What policies are built against: raised when one that was built before must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
 /* The pinned maps and programs: raised with what they know. An older table is taken over. */
-#define GPUSCHED_TABLE_VERSION 5u
+#define GPUSCHED_TABLE_VERSION 2u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32
