@@ -107,7 +107,7 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runli
 		gpusched_want_default(t, GPUSCHED_RUNNABLE);
 }
 
-/* Comes again when class or weight change. Who comes while turns are taken waits for one. */
+/* Comes again when class or weight change. A TSG that comes while turns are taken waits for one. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);

@@ -13,7 +13,7 @@
  *
  * A round of the policy, for each TSG that wants turns: gpusched_place_at() for the levels from
  * GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG, then gpusched_rotation_stand(). After them
- * @first is who is next. For what it then has: gpusched_place_charge(), for each level again.
+ * @first is next. For its turn: gpusched_place_charge(), for each level again.
  */
 #ifndef GPUSCHED_ROTATION_H
 #define GPUSCHED_ROTATION_H
@@ -119,7 +119,7 @@ struct gpusched_rotation {
 };
 
 /*
- * Its place on @level. @own is its account there, of @who. @inner_v is that of the account above it, or
+ * Its place on @level. @own is its account there. @inner_v is that of the account above it, or
  * of the rotation. Without an account (the policy's map is full) it comes last.
  */
 GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_level level,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a pod has to be given before gpusched can work in it. */
+/* kubernetes.c - needs of a pod, before gpusched can work in it */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
