@@ -56,7 +56,7 @@ exports() { # LIBRARY API
 	exported=$(nm -D --defined-only "$lib" | awk '$2 ~ /[TDB]/ { print $3 }' | sed 's/@.*//' | sort -u)
 	is "$(diff <(echo "$declared") <(echo "$exported"))" "" "lib$1.so exports exactly what $1.h declares"
 	is "$(nm -D --defined-only "$lib" | awk '$2 == "T" && $3 !~ /@@?[A-Z]+_1$/ { print $3 }')" "" \
-		"and every name has a version"
+		"every name has a version"
 }
 exports gpusched GPUSCHED_API
 exports gpreempt GPREEMPT_API

@@ -53,7 +53,7 @@ for p in bucket las; do
 	exits 0 "example $p builds" "$gpusched" policy build $p.bpf.c
 	exits 0 "example $p passes the verifier" "$gpusched" policy check ./$p.bpf.o
 	exits 0 "example $p holds what it promises" "$gpusched" sim run $p.scn --policy ./$p.bpf.c
-	exits 1 "which the default does not" "$gpusched" sim run $p.scn --policy none
+	exits 1 "the default does not keep the promise" "$gpusched" sim run $p.scn --policy none
 	exits 0 "example $p in the kernel as well" "$gpusched" sim run $p.scn --policy ./$p.bpf.c --host sim
 done
 done_testing
